@@ -1,0 +1,61 @@
+// Package api knows the dialects of inference servers: how a request is
+// written and what the events of a reply mean. One file per API, one line in
+// the table below.
+package api
+
+import (
+	"net/http"
+
+	"tokenmeter/timeline"
+	"tokenmeter/wire"
+)
+
+// Message is one turn of a conversation.
+type Message struct {
+	Role    string `json:"role"`
+	Content string `json:"content"`
+}
+
+// Request is what to ask, free of any dialect.
+type Request struct {
+	Model     string
+	Messages  []Message           // a conversation; the last is the prompt
+	MaxTokens timeline.Opt[int64] // output length to ask for
+	Stream    bool
+	IgnoreEOS bool
+	// MaxTokensField overrides the name of the length field (max_tokens or
+	// max_completion_tokens) where an API has two; empty: the API's default.
+	MaxTokensField string
+	Extra          map[string]any // further body fields: temperature, tools, …
+}
+
+// Prompt returns the text of the last message.
+func (r *Request) Prompt() string {
+	if len(r.Messages) == 0 {
+		return ""
+	}
+	return r.Messages[len(r.Messages)-1].Content
+}
+
+// Call is a request in an API's own form, ready to be sent.
+type Call struct {
+	Path   string      // below the base URL, with leading slash: /v1/chat/completions
+	Header http.Header // headers the API needs besides content-type and authorization
+	Body   []byte
+}
+
+// API is one dialect.
+type API struct {
+	Name string
+	// Path is where completions are posted, for joining with a base URL.
+	Path string
+	// Build writes the request.
+	Build func(*Request) (Call, error)
+	// Framer makes the framer of a streamed reply.
+	Framer func() wire.Framer
+	// Decoder makes the decoder of one reply.
+	Decoder func() Decoder
+	// AuthHeader names the header that carries the key: "authorization" (as
+	// Bearer) unless the API says otherwise.
+	AuthHeader string
+}

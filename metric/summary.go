@@ -1,0 +1,155 @@
+package metric
+
+import "tokenmeter/timeline"
+
+// Summary is the part of run.json that is computed from the records.
+type Summary struct {
+	Validity   Validity        `json:"validity"`
+	Warnings   []Warning       `json:"warnings"`
+	Requests   Requests        `json:"requests"`
+	Metrics    map[string]Dist `json:"metrics"` // by name with unit: ttft_ms, …
+	Throughput Throughput      `json:"throughput"`
+	Cold       *Cold           `json:"cold"`
+	Goodput    *Goodput        `json:"goodput"` // null without objectives
+	Cost       *Cost           `json:"cost"`
+
+	ServerMetrics map[string]any `json:"server_metrics"`
+	GPU           map[string]any `json:"gpu"`
+	Decomposition *Decomposition `json:"decomposition"`
+}
+
+// Validity says whether the figures can be believed, in words.
+type Validity struct {
+	Verdict string  `json:"verdict"` // valid | suspect | invalid
+	Checks  []Check `json:"checks"`
+}
+
+// Check is one test of the measurement.
+type Check struct {
+	Name    string                `json:"name"`
+	Verdict string                `json:"verdict"` // valid | suspect | invalid | unknown
+	Value   timeline.Opt[float64] `json:"value"`
+	Limit   timeline.Opt[float64] `json:"limit"` // the limit that was passed, or the nearest
+	Says    string                `json:"says"`  // a sentence, with what to do when it fails
+}
+
+// Warning is a fact to read beside the figures.
+type Warning struct {
+	Name  string                `json:"name"`
+	Value timeline.Opt[float64] `json:"value"`
+	Says  string                `json:"says"`
+}
+
+// Requests counts requests by their end. Warm-up requests are counted apart.
+type Requests struct {
+	Total    int64                      `json:"total"`
+	OK       int64                      `json:"ok"`
+	Failed   int64                      `json:"failed"`
+	ByClass  map[timeline.Outcome]int64 `json:"by_class"`
+	Excluded map[string]int64           `json:"excluded"` // cancelled_run_end, cancelled_user
+	Warmup   int64                      `json:"warmup"`
+	// FirstError is the first failure's words; null without failures.
+	FirstError *string `json:"first_error"`
+	// TokenSources counts measured requests by where their token count came from.
+	TokenSources map[string]int64 `json:"token_sources"`
+	// Attempts counts tries of measured requests, retries included.
+	Attempts int64 `json:"attempts"`
+	// Flags counts the records that carry each flag.
+	Flags map[string]int64 `json:"flags"`
+}
+
+// Dist describes one sample. Percentiles are type 7; an interval is missing
+// where the sample is too small for a distribution-free one.
+type Dist struct {
+	N    int64                 `json:"n"`
+	Mean timeline.Opt[float64] `json:"mean"`
+	SD   timeline.Opt[float64] `json:"sd"` // n − 1
+	Min  timeline.Opt[float64] `json:"min"`
+	P50  timeline.Opt[float64] `json:"p50"`
+	P90  timeline.Opt[float64] `json:"p90"`
+	P95  timeline.Opt[float64] `json:"p95"`
+	P99  timeline.Opt[float64] `json:"p99"`
+	P999 timeline.Opt[float64] `json:"p999"`
+	Max  timeline.Opt[float64] `json:"max"`
+	CI95 map[string][2]float64 `json:"ci95"` // p50, p90, p95, p99, p999, mean
+}
+
+// Throughput holds rates over the measured window: first due time to last
+// generation event.
+type Throughput struct {
+	WindowS          timeline.Opt[float64]        `json:"window_s"`
+	SystemOutputTPS  timeline.Opt[float64]        `json:"system_output_tps"` // every output token the server spent
+	DeliveredTPS     timeline.Opt[float64]        `json:"delivered_tps"`     // streamed ones
+	SystemInputTPS   timeline.Opt[float64]        `json:"system_input_tps"`
+	SystemInOutTPS   timeline.Opt[float64]        `json:"system_in_out_tps"`
+	RequestsPerS     timeline.Opt[float64]        `json:"requests_per_s"` // successful
+	TasksPerS        timeline.Opt[float64]        `json:"tasks_per_s"`
+	SuccessOutputTPS timeline.Opt[float64]        `json:"success_output_tps"`
+	ByOutcome        map[timeline.Outcome]float64 `json:"by_outcome"` // output tokens/s
+	Best1sTPS        timeline.Opt[float64]        `json:"best_1s_tps"`
+	Worst30sTPS      timeline.Opt[float64]        `json:"worst_30s_tps"`
+	SustainedTPS     timeline.Opt[float64]        `json:"sustained_tps"`
+	Steady           *Steady                      `json:"steady"`
+	OfferedPerS      timeline.Opt[float64]        `json:"offered_per_s"`
+	AchievedPerS     timeline.Opt[float64]        `json:"achieved_per_s"`
+}
+
+// Steady is the window in which all planned concurrency was busy.
+type Steady struct {
+	FromS           float64 `json:"from_s"`
+	ToS             float64 `json:"to_s"`
+	OutputTokens    float64 `json:"output_tokens"`
+	SystemOutputTPS float64 `json:"system_output_tps"`
+}
+
+// Cold is what a first request paid.
+type Cold struct {
+	FirstRequestTTFTMS         timeline.Opt[float64] `json:"first_request_ttft_ms"`
+	FirstOnNewConnectionTTFTMS timeline.Opt[float64] `json:"first_on_new_connection_ttft_ms"`
+	AfterIdleTTFTMS            timeline.Opt[float64] `json:"after_idle_ttft_ms"`
+}
+
+// Goodput is the share and rate of requests that met every objective.
+type Goodput struct {
+	Objectives   []ObjectiveResult     `json:"objectives"`
+	Good         int64                 `json:"good"`
+	Bad          int64                 `json:"bad"`
+	Excluded     int64                 `json:"excluded"`
+	Fraction     timeline.Opt[float64] `json:"fraction"`
+	FractionCI95 *[2]float64           `json:"fraction_ci95"` // Wilson
+	RequestsPerS timeline.Opt[float64] `json:"requests_per_s"`
+}
+
+// ObjectiveResult is what became of one objective.
+type ObjectiveResult struct {
+	Text       string                `json:"text"`
+	Metric     string                `json:"metric"`
+	Percentile timeline.Opt[float64] `json:"percentile"`
+	Limit      float64               `json:"limit"`
+	Attained   timeline.Opt[float64] `json:"attained"` // share of good among good and bad
+	Value      timeline.Opt[float64] `json:"value"`    // the percentile with failures as +∞; null when infinite
+	N          int64                 `json:"n"`
+	CI95       *[2]float64           `json:"ci95"` // of value
+	Met        timeline.Opt[bool]    `json:"met"`
+	State      string                `json:"state"`   // met | missed | insufficient
+	Settled    timeline.Opt[bool]    `json:"settled"` // false: the interval spans the limit
+}
+
+// Cost holds prices at the measured mix.
+type Cost struct {
+	USDPerMOutput timeline.Opt[float64] `json:"usd_per_m_output"`
+	USDPerMTotal  timeline.Opt[float64] `json:"usd_per_m_total"`
+	USDPerRequest timeline.Opt[float64] `json:"usd_per_request"`
+	Basis         string                `json:"basis"`
+}
+
+// Decomposition splits the mean request into parts; shares of E2E.
+type Decomposition struct {
+	N           int64                 `json:"n"`
+	TTFTShare   timeline.Opt[float64] `json:"ttft_share"`   // of E2E
+	DecodeShare timeline.Opt[float64] `json:"decode_share"` // of E2E
+	NetworkMS   timeline.Opt[float64] `json:"network_ms"`
+	QueueMS     timeline.Opt[float64] `json:"queue_ms"`
+	PrefillMS   timeline.Opt[float64] `json:"prefill_ms"`
+	DecodeMS    timeline.Opt[float64] `json:"decode_ms"`
+}

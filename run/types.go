@@ -1,0 +1,93 @@
+// Package run is the run folder: a journal while the run goes on, Parquet with
+// every event afterwards, and run.json with manifest and summary. Every
+// command that reads results reads them through this package.
+package run
+
+import (
+	"time"
+
+	"tokenmeter/metric"
+	"tokenmeter/timeline"
+)
+
+// Schema names the version of run.json.
+const Schema = "tokenmeter.run/v1"
+
+// Run is run.json: what was done, under which conditions, and what came out.
+type Run struct {
+	Schema   string            `json:"schema"`
+	ID       string            `json:"id"`
+	Name     string            `json:"name"`
+	Tags     map[string]string `json:"tags"`
+	Started  time.Time         `json:"started"`
+	Finished *time.Time        `json:"finished"`
+	Partial  bool              `json:"partial"`
+	Version  string            `json:"version"`
+	Command  []string          `json:"command"` // secrets removed
+	Seed     uint64            `json:"seed"`
+	// MonotonicZeroNS ties due_s and start_s to CLOCK_MONOTONIC; 0 where unknown.
+	MonotonicZeroNS int64 `json:"monotonic_zero_ns"`
+
+	Environment Environment  `json:"environment"`
+	Target      Target       `json:"target"`
+	Load        Load         `json:"load"`
+	Workload    Workload     `json:"workload"`
+	Tokenizer   *string      `json:"tokenizer"`
+	Objectives  []string     `json:"objectives"`
+	Client      ClientReport `json:"client"`
+
+	metric.Summary
+}
+
+// Environment is the machine that made the load.
+type Environment struct {
+	OS        string                `json:"os"`
+	Kernel    string                `json:"kernel"`
+	CPUs      int                   `json:"cpus"`
+	CPUModel  string                `json:"cpu_model"`
+	Go        string                `json:"go"`
+	Container bool                  `json:"container"`
+	CPUQuota  timeline.Opt[float64] `json:"cpu_quota"` // cores; null without a limit
+	Load1     timeline.Opt[float64] `json:"load1"`     // load average at the start
+}
+
+// Target is the server as it was reached.
+type Target struct {
+	URL    string `json:"url"` // the final URL; secrets removed
+	API    string `json:"api"`
+	Model  string `json:"model"`
+	Server string `json:"server"` // engine and version where known
+}
+
+// Load is when requests were sent.
+type Load struct {
+	Kind        string                `json:"kind"` // closed | open
+	Concurrency timeline.Opt[int64]   `json:"concurrency"`
+	RatePerS    timeline.Opt[float64] `json:"rate_per_s"`
+	Arrival     string                `json:"arrival"` // closed | constant | poisson | …
+	Requests    timeline.Opt[int64]   `json:"requests"`
+	DurationS   timeline.Opt[float64] `json:"duration_s"`
+	Warmup      string                `json:"warmup"`
+	Workers     int                   `json:"workers"`
+}
+
+// Workload is what was sent.
+type Workload struct {
+	Kind          string              `json:"kind"` // prompt | prompts | synthetic
+	Source        string              `json:"source"`
+	InputTokens   string              `json:"input_tokens"` // the asked distribution
+	OutputTokens  string              `json:"output_tokens"`
+	Salt          string              `json:"salt"`
+	UniquePrompts timeline.Opt[int64] `json:"unique_prompts"`
+}
+
+// ClientReport is what the load generator knew of itself; validity judges it.
+type ClientReport struct {
+	CPUBusy           timeline.Opt[float64] `json:"cpu_busy_ratio"` // of the cores it may use
+	Steal             timeline.Opt[float64] `json:"steal_ratio"`
+	Throttled         timeline.Opt[float64] `json:"throttled_ratio"`
+	GCPauseMaxMS      timeline.Opt[float64] `json:"gc_pause_max_ms"`
+	ConnectionsOpened int64                 `json:"connections_opened"`
+	MaxInFlight       int64                 `json:"max_in_flight"`
+	OfferedPerS       timeline.Opt[float64] `json:"offered_per_s"`
+}

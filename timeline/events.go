@@ -1,0 +1,150 @@
+package timeline
+
+import (
+	"iter"
+	"math"
+)
+
+// Kind says what an event of the stream was.
+type Kind uint8
+
+// The kinds. Text to Media bear tokens ("generation events").
+const (
+	kindFiller Kind = iota // internal: carries a gap too long for one delta
+	Role
+	Text
+	Reasoning
+	Refusal
+	Tool
+	Media
+	Empty
+	Progress
+	Ping
+	Finish
+	UsageEvent
+	Done
+	ErrorEvent
+)
+
+var kindNames = [...]string{"", "role", "text", "reasoning", "refusal", "tool",
+	"media", "empty", "progress", "ping", "finish", "usage", "done", "error"}
+
+// String returns the kind's name in files.
+func (k Kind) String() string { return kindNames[k] }
+
+// ParseKind is the inverse of String.
+func ParseKind(name string) (Kind, bool) {
+	for k, n := range kindNames {
+		if n == name && k > 0 {
+			return Kind(k), true
+		}
+	}
+	return 0, false
+}
+
+// Bears reports whether events of this kind carry generated tokens.
+func (k Kind) Bears() bool { return k >= Text && k <= Media }
+
+// Event is one event of the stream: its bytes became complete AtUS
+// microseconds after the request was due.
+type Event struct {
+	AtUS   int64
+	LagUS  int64 // from the kernel's stamp to our read; 0 with the user clock
+	Kind   Kind
+	Tokens Opt[int64] // output tokens it carried, when the protocol tells
+	Choice int
+	Bytes  int64 // UTF-8 bytes of generated text in it; 0 for other kinds
+	Read   int64 // ordinal of the read that completed it
+}
+
+// Events is the append-only list of a request's events, packed to 16 bytes an
+// event, so that what is in flight stays small. The zero value is empty.
+type Events struct {
+	packed []packed
+	lastUS int64
+	read   int64
+	any    bool
+}
+
+type packed struct {
+	delta  uint32 // µs since the event before
+	lag    uint32 // µs
+	bytes  uint32
+	tokens uint16 // 0 unknown, else count+1
+	choice uint8
+	kind   uint8 // Kind, top bit: same read as the event before
+}
+
+const sameRead = 0x80
+
+// Append adds an event. Times never run backwards: an event stamped before its
+// predecessor is moved to it. Counts beyond the packed range are cut off.
+func (e *Events) Append(ev Event) {
+	delta := max(ev.AtUS-e.lastUS, 0)
+	for delta > math.MaxUint32 {
+		e.packed = append(e.packed, packed{delta: math.MaxUint32, kind: uint8(kindFiller)})
+		e.lastUS += math.MaxUint32
+		delta -= math.MaxUint32
+	}
+	p := packed{
+		delta:  uint32(delta),
+		lag:    uint32(min(max(ev.LagUS, 0), math.MaxUint32)),
+		bytes:  uint32(min(max(ev.Bytes, 0), math.MaxUint32)),
+		choice: uint8(min(max(ev.Choice, 0), math.MaxUint8)),
+		kind:   uint8(ev.Kind),
+	}
+	if n, ok := ev.Tokens.Get(); ok {
+		p.tokens = uint16(min(max(n, 0), math.MaxUint16-1)) + 1
+	}
+	if e.any && ev.Read == e.read {
+		p.kind |= sameRead
+	}
+	e.any, e.read = true, ev.Read
+	e.lastUS += delta
+	e.packed = append(e.packed, p)
+}
+
+// Len returns the number of events, or one more for each gap over 71 minutes.
+func (e *Events) Len() int { return len(e.packed) }
+
+// LastUS returns the time of the last event, 0 without events.
+func (e *Events) LastUS() int64 { return e.lastUS }
+
+// All yields the events in order. Read ordinals are renumbered from 0.
+func (e *Events) All() iter.Seq[Event] {
+	return func(yield func(Event) bool) {
+		var at, read int64 = 0, -1
+		for _, p := range e.packed {
+			at += int64(p.delta)
+			kind := Kind(p.kind &^ sameRead)
+			if kind == kindFiller {
+				continue
+			}
+			if p.kind&sameRead == 0 {
+				read++
+			}
+			ev := Event{AtUS: at, LagUS: int64(p.lag), Kind: kind,
+				Choice: int(p.choice), Bytes: int64(p.bytes), Read: read}
+			if p.tokens > 0 {
+				ev.Tokens = Some(int64(p.tokens) - 1)
+			}
+			if !yield(ev) {
+				return
+			}
+		}
+	}
+}
+
+// Generation yields the token-bearing events in order.
+func (e *Events) Generation() iter.Seq[Event] {
+	return func(yield func(Event) bool) {
+		for ev := range e.All() {
+			if ev.Kind.Bears() && !yield(ev) {
+				return
+			}
+		}
+	}
+}
+
+// Reset empties the list and keeps its memory.
+func (e *Events) Reset() { *e = Events{packed: e.packed[:0]} }

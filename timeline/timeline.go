@@ -1,0 +1,129 @@
+// Package timeline holds what happened to one request: when it was due, sent
+// and answered, when every event of the reply arrived, and how it ended.
+//
+// It is the record everything else is computed from. A timeline states facts
+// and never a metric: TTFT, TPOT and their like live in package metric.
+// Times are integer microseconds; what was not measured is an empty [Opt],
+// never zero.
+package timeline
+
+// Phase says whether a request counts.
+type Phase string
+
+// The phases of a run. Only measured requests enter a summary.
+const (
+	Warmup  Phase = "warmup"
+	Measure Phase = "measure"
+)
+
+// Evidence says how much is known about a request.
+type Evidence string
+
+// Levels of evidence, best first.
+const (
+	Arrivals    Evidence = "arrivals" // the arrival of every event
+	RequestOnly Evidence = "request"  // values of the request, no arrivals (another tool's file)
+	SummaryOnly Evidence = "summary"  // only values of the whole run
+)
+
+// Clock names what stamped the arrivals.
+type Clock string
+
+// Kernel stamps are taken by the network stack when the bytes came in; user
+// stamps when the read returned.
+const (
+	Kernel Clock = "kernel"
+	User   Clock = "user"
+)
+
+// Timeline is everything recorded about one request. Its fields are filled by
+// the client (or a capture, an importer, the proxy) and are then read-only.
+// All *US fields are microseconds; "since due" counts from DueUS.
+type Timeline struct {
+	Request int64  // ordinal in the run, from 0, over all phases
+	ID      string // the x-request-id that was sent; ties the record to a server's log
+	Phase   Phase
+	Worker  int
+	Session string // empty: not part of a conversation
+	Turn    Opt[int64]
+	Task    string // empty: not part of an agent's task
+	Step    Opt[int64]
+	Parent  string
+	API     string
+	Model   string
+
+	Evidence Evidence
+	Clock    Clock
+
+	DueUS   int64 // on the run's clock (0 = the run's start)
+	StartUS int64 // when the client began: DueUS plus its own lateness and any wait for a slot
+
+	DNSUS     Opt[int64] // durations; empty when the step did not happen
+	ConnectUS Opt[int64]
+	TLSUS     Opt[int64]
+	Reused    Opt[bool] // the connection had served a request before
+	Remote    string    // address really used
+
+	Attempts     int        // tries in all, 1 without retries
+	ConnRetries  int        // dead idle connections replaced before anything was answered
+	RetryAfterUS Opt[int64] // asked by the server, of the last answer that had it
+	Redirects    int
+
+	SentUS  Opt[int64] // since due: last byte of the (last) request written
+	HeadUS  Opt[int64] // since due: first byte of the response's head
+	CloseUS Opt[int64] // since due: the body ended, for whatever reason
+
+	HTTPStatus   int    // 0: no response
+	FinishReason string // as the server said it; empty: never said
+	Streamed     bool   // the answer came as a stream of events
+	Asked        bool   // a stream was asked for
+
+	Events Events
+	Usage  Usage
+	// Counted is the number of output tokens by ids or logprobs in the stream.
+	Counted Opt[int64]
+	// Tokenized is the number of output tokens by a local tokenizer, special tokens off.
+	Tokenized Opt[int64]
+	// Requested is the output length that was asked for (max_tokens and its like).
+	Requested Opt[int64]
+
+	Flags       FlagSet    // what parser and client noticed; metric adds derived ones
+	ClockStepUS Opt[int64] // how far the wall clock moved against the monotonic one
+	Outcome     Outcome
+	Error       *Error
+	Text        string             // the answer, only when it was asked to be kept
+	Server      map[string]float64 // as the server reported it: queue_ms, prefill_ms, decode_ms, …; nil if nothing
+	CheckPassed Opt[bool]          // quality check; empty without one
+	CostUSD     Opt[float64]
+}
+
+// Usage is the server's own count, normalised: Input includes cached tokens
+// whatever the API's convention, Output includes reasoning tokens.
+type Usage struct {
+	Input      Opt[int64] `json:"input,omitzero"`
+	Cached     Opt[int64] `json:"cached,omitzero"`      // read from the prefix cache; part of Input
+	CacheWrite Opt[int64] `json:"cache_write,omitzero"` // written to it; part of Input
+	Output     Opt[int64] `json:"output,omitzero"`
+	Reasoning  Opt[int64] `json:"reasoning,omitzero"` // part of Output
+	Total      Opt[int64] `json:"total,omitzero"`     // as reported, to check the others
+}
+
+// Error says why a request failed, in words fit to be shown: secrets removed.
+type Error struct {
+	Class   Outcome `json:"class"`
+	Message string  `json:"message"` // never empty; has the server's own code and type
+}
+
+// New returns a timeline in which nothing has been measured yet.
+func New() *Timeline {
+	return &Timeline{Phase: Measure, Evidence: Arrivals, Clock: User}
+}
+
+// Fail sets outcome and error together, so that no failure goes without words.
+func (t *Timeline) Fail(class Outcome, message string) {
+	if message == "" {
+		message = string(class)
+	}
+	t.Outcome = class
+	t.Error = &Error{Class: class, Message: message}
+}
