@@ -4,33 +4,16 @@ import "tokenmeter/timeline"
 
 // Summary is the part of run.json that is computed from the records.
 type Summary struct {
-	Validity   Validity        `json:"validity"`
 	Warnings   []Warning       `json:"warnings"`
 	Requests   Requests        `json:"requests"`
 	Metrics    map[string]Dist `json:"metrics"` // by name with unit: ttft_ms, …
 	Throughput Throughput      `json:"throughput"`
 	Cold       *Cold           `json:"cold"`
-	Goodput    *Goodput        `json:"goodput"` // null without objectives
 	Cost       *Cost           `json:"cost"`
 
 	ServerMetrics map[string]any `json:"server_metrics"`
 	GPU           map[string]any `json:"gpu"`
 	Decomposition *Decomposition `json:"decomposition"`
-}
-
-// Validity says whether the figures can be believed, in words.
-type Validity struct {
-	Verdict string  `json:"verdict"` // valid | suspect | invalid
-	Checks  []Check `json:"checks"`
-}
-
-// Check is one test of the measurement.
-type Check struct {
-	Name    string                `json:"name"`
-	Verdict string                `json:"verdict"` // valid | suspect | invalid | unknown
-	Value   timeline.Opt[float64] `json:"value"`
-	Limit   timeline.Opt[float64] `json:"limit"` // the limit that was passed, or the nearest
-	Says    string                `json:"says"`  // a sentence, with what to do when it fails
 }
 
 // Warning is a fact to read beside the figures.
@@ -107,32 +90,6 @@ type Cold struct {
 	FirstRequestTTFTMS         timeline.Opt[float64] `json:"first_request_ttft_ms"`
 	FirstOnNewConnectionTTFTMS timeline.Opt[float64] `json:"first_on_new_connection_ttft_ms"`
 	AfterIdleTTFTMS            timeline.Opt[float64] `json:"after_idle_ttft_ms"`
-}
-
-// Goodput is the share and rate of requests that met every objective.
-type Goodput struct {
-	Objectives   []ObjectiveResult     `json:"objectives"`
-	Good         int64                 `json:"good"`
-	Bad          int64                 `json:"bad"`
-	Excluded     int64                 `json:"excluded"`
-	Fraction     timeline.Opt[float64] `json:"fraction"`
-	FractionCI95 *[2]float64           `json:"fraction_ci95"` // Wilson
-	RequestsPerS timeline.Opt[float64] `json:"requests_per_s"`
-}
-
-// ObjectiveResult is what became of one objective.
-type ObjectiveResult struct {
-	Text       string                `json:"text"`
-	Metric     string                `json:"metric"`
-	Percentile timeline.Opt[float64] `json:"percentile"`
-	Limit      float64               `json:"limit"`
-	Attained   timeline.Opt[float64] `json:"attained"` // share of good among good and bad
-	Value      timeline.Opt[float64] `json:"value"`    // the percentile with failures as +∞; null when infinite
-	N          int64                 `json:"n"`
-	CI95       *[2]float64           `json:"ci95"` // of value
-	Met        timeline.Opt[bool]    `json:"met"`
-	State      string                `json:"state"`   // met | missed | insufficient
-	Settled    timeline.Opt[bool]    `json:"settled"` // false: the interval spans the limit
 }
 
 // Cost holds prices at the measured mix.

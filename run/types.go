@@ -7,7 +7,9 @@ import (
 	"time"
 
 	"tokenmeter/metric"
+	"tokenmeter/objective"
 	"tokenmeter/timeline"
+	"tokenmeter/validity"
 )
 
 // Schema names the version of run.json.
@@ -28,15 +30,17 @@ type Run struct {
 	// MonotonicZeroNS ties due_s and start_s to CLOCK_MONOTONIC; 0 where unknown.
 	MonotonicZeroNS int64 `json:"monotonic_zero_ns"`
 
-	Environment Environment  `json:"environment"`
-	Target      Target       `json:"target"`
-	Load        Load         `json:"load"`
-	Workload    Workload     `json:"workload"`
-	Tokenizer   *string      `json:"tokenizer"`
-	Objectives  []string     `json:"objectives"`
-	Client      ClientReport `json:"client"`
+	Environment Environment     `json:"environment"`
+	Target      Target          `json:"target"`
+	Load        Load            `json:"load"`
+	Workload    Workload        `json:"workload"`
+	Tokenizer   *string         `json:"tokenizer"`
+	Objectives  []string        `json:"objectives"`
+	Client      validity.Client `json:"client"`
 
 	metric.Summary
+	Validity validity.Validity  `json:"validity"`
+	Goodput  *objective.Goodput `json:"goodput"` // null without objectives
 }
 
 // Environment is the machine that made the load.
@@ -79,15 +83,4 @@ type Workload struct {
 	OutputTokens  string              `json:"output_tokens"`
 	Salt          string              `json:"salt"`
 	UniquePrompts timeline.Opt[int64] `json:"unique_prompts"`
-}
-
-// ClientReport is what the load generator knew of itself; validity judges it.
-type ClientReport struct {
-	CPUBusy           timeline.Opt[float64] `json:"cpu_busy_ratio"` // of the cores it may use
-	Steal             timeline.Opt[float64] `json:"steal_ratio"`
-	Throttled         timeline.Opt[float64] `json:"throttled_ratio"`
-	GCPauseMaxMS      timeline.Opt[float64] `json:"gc_pause_max_ms"`
-	ConnectionsOpened int64                 `json:"connections_opened"`
-	MaxInFlight       int64                 `json:"max_in_flight"`
-	OfferedPerS       timeline.Opt[float64] `json:"offered_per_s"`
 }

@@ -1,0 +1,29 @@
+package objective
+
+import "tokenmeter/timeline"
+
+// Goodput is the share and rate of requests that met every objective.
+type Goodput struct {
+	Objectives   []ObjectiveResult     `json:"objectives"`
+	Good         int64                 `json:"good"`
+	Bad          int64                 `json:"bad"`
+	Excluded     int64                 `json:"excluded"`
+	Fraction     timeline.Opt[float64] `json:"fraction"`
+	FractionCI95 *[2]float64           `json:"fraction_ci95"` // Wilson
+	RequestsPerS timeline.Opt[float64] `json:"requests_per_s"`
+}
+
+// ObjectiveResult is what became of one objective.
+type ObjectiveResult struct {
+	Text       string                `json:"text"`
+	Metric     string                `json:"metric"`
+	Percentile timeline.Opt[float64] `json:"percentile"`
+	Limit      float64               `json:"limit"`
+	Attained   timeline.Opt[float64] `json:"attained"` // share of good among good and bad
+	Value      timeline.Opt[float64] `json:"value"`    // the percentile with failures as +∞; null when infinite
+	N          int64                 `json:"n"`
+	CI95       *[2]float64           `json:"ci95"` // of value
+	Met        timeline.Opt[bool]    `json:"met"`
+	State      string                `json:"state"`   // met | missed | insufficient
+	Settled    timeline.Opt[bool]    `json:"settled"` // false: the interval spans the limit
+}
