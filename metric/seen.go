@@ -1,0 +1,106 @@
+package metric
+
+import (
+	"math"
+
+	"tokenmeter/timeline"
+)
+
+// Limits of the definitions, in microseconds.
+const (
+	sameDeliveryUS = 1000    // generation events closer than this came as one delivery
+	burstUS        = 5000    // all of a stream within this is a burst
+	stallUS        = 200_000 // a shorter gap is no stall
+)
+
+// seen is what one pass over the generation events found.
+type seen struct {
+	n              int64 // generation events; 0 where there was no stream
+	firstUS        int64
+	lastUS         int64
+	answer         bool // an event that is not reasoning came
+	answerUS       int64
+	reasoning      bool // a reasoning event came
+	media          bool // an event came whose bytes are not text
+	bytes          int64
+	severalChoices bool
+
+	allTold bool  // the protocol told the tokens of each event
+	told    int64 // their sum
+	toldOne int64 // those of the first event
+
+	firstN     int64 // events of the first delivery
+	firstTold  int64 // their tokens, as told
+	deliveries int64 // reads (kernel stamps) that brought them
+	coalesced  bool
+
+	smallGaps int64 // shorter than sameDeliveryUS
+	minBigUS  int64 // the shortest other gap
+	maxGapUS  int64
+	longGaps  int64 // longer than stallUS
+
+	k perEvent // how many tokens an event holds; settled by count
+}
+
+// observe reads the generation events once. A body that is no stream has none:
+// its parts arrived together, so their times say nothing of the pace.
+func observe(tl *timeline.Timeline) seen {
+	s := seen{allTold: true, minBigUS: math.MaxInt64}
+	if !tl.Streamed {
+		return s
+	}
+	firstChoice, lastRead := 0, int64(-1)
+	kernel, firstDelivery := tl.Clock == timeline.Kernel, true
+	for ev := range tl.Events.All() {
+		if !ev.Kind.Bears() {
+			continue
+		}
+		tokens, told := ev.Tokens.Get()
+		if s.n == 0 {
+			s.firstUS, firstChoice = ev.AtUS, ev.Choice
+			s.deliveries, s.toldOne = 1, tokens
+		} else {
+			gap := ev.AtUS - s.lastUS
+			// Segments that waited in the kernel carry one stamp, however many
+			// reads then fetched them.
+			if ev.Read == lastRead || kernel && gap == 0 {
+				s.coalesced = true
+			} else {
+				s.deliveries++
+			}
+			if gap >= sameDeliveryUS {
+				firstDelivery = false
+				s.minBigUS = min(s.minBigUS, gap)
+				if gap > stallUS {
+					s.longGaps++
+				}
+			} else {
+				s.smallGaps++
+			}
+			s.maxGapUS = max(s.maxGapUS, gap)
+		}
+		s.n++
+		s.lastUS, lastRead = ev.AtUS, ev.Read
+		s.severalChoices = s.severalChoices || ev.Choice != firstChoice
+		s.bytes += ev.Bytes
+		s.allTold = s.allTold && told
+		s.told += tokens
+		if firstDelivery {
+			s.firstN++
+			s.firstTold += tokens
+		}
+		switch ev.Kind {
+		case timeline.Reasoning:
+			s.reasoning = true
+			continue
+		case timeline.Media:
+			s.media = true
+		}
+		if !s.answer {
+			s.answer, s.answerUS = true, ev.AtUS
+		}
+	}
+	return s
+}
+
+func (s *seen) spanUS() int64 { return s.lastUS - s.firstUS }
