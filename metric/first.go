@@ -43,7 +43,8 @@ func network(tl *timeline.Timeline, v *Values) timeline.Opt[float64] {
 		return timeline.Opt[float64]{}
 	}
 	// A server that cannot tell its queue has counted it in the prefill.
-	if rest := ttft - prefill - tl.Server["queue_ms"]; rest >= 0 {
+	rest := ttft - prefill - tl.Server["queue_ms"]
+	if rest >= 0 && rest <= ttft {
 		return timeline.Some(rest)
 	}
 	return timeline.Opt[float64]{}

@@ -1,6 +1,11 @@
 package metric
 
-import "tokenmeter/timeline"
+import (
+	"maps"
+	"math"
+
+	"tokenmeter/timeline"
+)
 
 // Of computes every figure of one request. It reads the timeline only; what
 // was not measured stays null.
@@ -38,7 +43,7 @@ func facts(tl *timeline.Timeline) Record {
 		FinishReason: optional(tl.FinishReason),
 
 		DueS:    float64(tl.DueUS) / 1e6,
-		StartS:  float64(tl.StartUS) / 1e6,
+		StartS:  float64(max(tl.StartUS, tl.DueUS)) / 1e6,
 		DelayMS: DelayMS(tl),
 
 		DNSMS: optMS(tl.DNSUS), ConnectMS: optMS(tl.ConnectUS), TLSMS: optMS(tl.TLSUS),
@@ -50,13 +55,26 @@ func facts(tl *timeline.Timeline) Record {
 
 		Attempts: tl.Attempts, ConnRetries: tl.ConnRetries, RetryAfterMS: optMS(tl.RetryAfterUS),
 
-		OutputText: optional(tl.Text), Server: tl.Server, Clock: tl.Clock,
+		OutputText: optional(tl.Text), Server: reported(tl.Server), Clock: tl.Clock,
 		CostUSD: tl.CostUSD, Check: check(tl.CheckPassed),
 	}
 }
 
 // DelayMS is the client's own lateness, start − due, in milliseconds.
 func DelayMS(tl *timeline.Timeline) float64 { return ms(max(tl.StartUS-tl.DueUS, 0)) }
+
+// reported leaves out what a server cannot have measured.
+func reported(server map[string]float64) map[string]float64 {
+	bad := func(_ string, v float64) bool { return math.IsNaN(v) || math.IsInf(v, 0) || v < 0 }
+	for k, v := range server {
+		if bad(k, v) {
+			server = maps.Clone(server)
+			maps.DeleteFunc(server, bad)
+			break
+		}
+	}
+	return server
+}
 
 func ms(us int64) float64 { return float64(us) / 1000 }
 

@@ -32,6 +32,9 @@ type Values struct {
 	TokenGaps timeline.Opt[int64]
 
 	Flags timeline.FlagSet
+
+	events int64    // generation events
+	k      perEvent // what is known of the tokens in each
 }
 
 // ValuesOf computes the figures of one request in one pass over its events
@@ -57,6 +60,7 @@ func valuesOf(tl *timeline.Timeline) (Values, seen) {
 	v := Values{
 		OutputTokens: c.output, ReasoningTokens: c.reasoning,
 		TokenSource: c.source, Chunks: chunks(tl, &s),
+		events: s.n, k: s.k,
 	}
 	if tl.Streamed {
 		v.StreamedTokens = c.streamed
