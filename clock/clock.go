@@ -11,11 +11,36 @@ type Clock struct {
 	// MonotonicZeroNS is CLOCK_MONOTONIC at the run's start, where the system
 	// tells it (0 elsewhere): it ties records to a server's log on one machine.
 	MonotonicZeroNS int64
+
+	wall func() int64 // nil: the system's wall clock
 }
 
 // Start returns a clock that reads zero now.
-func Start() *Clock {
-	return &Clock{base: time.Now(), MonotonicZeroNS: monotonicNS()}
+func Start() *Clock { return start(nil) }
+
+// StartWithWall is Start with another source of wall-clock time (nanoseconds
+// since 1970), for tests of what a step of the wall clock does.
+func StartWithWall(wallNS func() int64) *Clock { return start(wallNS) }
+
+func start(wall func() int64) *Clock {
+	base, zero := tie()
+	return &Clock{base: base, MonotonicZeroNS: zero, wall: wall}
+}
+
+// tie reads Go's clock and the system's together. A thread that is put aside
+// between the two readings would tie them wrongly, so the closest of a few
+// tries counts.
+func tie() (base time.Time, zeroNS int64) {
+	best := int64(-1)
+	for range 5 {
+		before := monotonicNS()
+		now := time.Now()
+		width := monotonicNS() - before
+		if best < 0 || width < best {
+			base, zeroNS, best = now, before+width/2, width
+		}
+	}
+	return base, zeroNS
 }
 
 // US returns microseconds since the run's start.
@@ -26,6 +51,10 @@ func (c *Clock) NS() int64 { return time.Since(c.base).Nanoseconds() }
 
 // At converts a moment to microseconds since the run's start.
 func (c *Clock) At(t time.Time) int64 { return t.Sub(c.base).Microseconds() }
+
+// Time is the moment ns nanoseconds after the run's start, for timers and
+// deadlines.
+func (c *Clock) Time(ns int64) time.Time { return c.base.Add(time.Duration(ns)) }
 
 // Wall is the wall-clock time of the run's start: a label, never a term of a difference.
 func (c *Clock) Wall() time.Time { return c.base.Round(0).UTC() }

@@ -1,0 +1,106 @@
+package clock
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+func TestTimersWaitExactlyInVirtualTime(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := Start()
+		s := c.Timers()
+		defer s.Close()
+		for _, us := range []int64{1, 1370, 1371, 5_000_000, 200} {
+			want := max(us, c.US())
+			if err := s.WaitUntil(t.Context(), us); err != nil {
+				t.Fatal(err)
+			}
+			if got := c.US(); got != want {
+				t.Errorf("waited until %d µs, want %d", got, want)
+			}
+		}
+	})
+}
+
+func TestWaitIsCancelled(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := Start()
+		s := c.Timers()
+		defer s.Close()
+		stop := errors.New("stop")
+		ctx, cancel := context.WithCancelCause(t.Context())
+		time.AfterFunc(30*time.Millisecond, func() { cancel(stop) })
+		if err := s.WaitUntil(ctx, 1_000_000); err != stop {
+			t.Errorf("got %v, want the cause", err)
+		}
+		if got := c.US(); got != 30_000 {
+			t.Errorf("returned at %d µs, want 30000", got)
+		}
+	})
+}
+
+func TestPreciseNeverEarly(t *testing.T) {
+	c := Start()
+	s := c.Precise()
+	defer s.Close()
+	var late []int64
+	for us := c.US() + 500; len(late) < 100; us += 1370 {
+		if err := s.WaitUntil(t.Context(), us); err != nil {
+			t.Fatal(err)
+		}
+		late = append(late, c.US()-us)
+	}
+	slices.Sort(late)
+	if late[0] < 0 {
+		t.Errorf("woke %d µs early", -late[0])
+	}
+	t.Logf("exact %v: late by p50 %d µs, max %d µs", s.Exact(), late[50], late[99])
+}
+
+func TestPreciseIsCancelledWhileAsleep(t *testing.T) {
+	c := Start()
+	s := c.Precise()
+	defer s.Close()
+	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
+	defer cancel()
+	for _, ahead := range []int64{120_000, 60_000_000} {
+		if err := s.WaitUntil(ctx, c.US()+ahead); !errors.Is(err, context.DeadlineExceeded) {
+			t.Errorf("%d µs ahead: got %v", ahead, err)
+		}
+	}
+}
+
+// B87: a step of the wall clock is seen and never enters a duration.
+func TestB87WallStep(t *testing.T) {
+	wall := int64(1_800_000_000_000_000_000)
+	c := StartWithWall(func() int64 { return wall })
+	before := c.Now()
+	wall += 5_000 // the fake stands still but for this
+	if us, stepped := c.Now().StepUS(before); stepped {
+		t.Errorf("a step of %d µs was reported without one", us)
+	}
+	wall -= 3_000_000_000
+	after := c.Now()
+	us, stepped := after.StepUS(before)
+	if !stepped || us > -2_990_000 || us < -3_500_000 {
+		t.Errorf("step %d µs (%v), want about -3 s", us, stepped)
+	}
+	if after.NS < before.NS {
+		t.Error("the monotonic reading ran backwards")
+	}
+}
+
+func TestTieIsClose(t *testing.T) {
+	c := Start()
+	if c.MonotonicZeroNS == 0 {
+		t.Skip("no system monotonic clock")
+	}
+	off := monotonicNS() - c.MonotonicZeroNS - c.NS()
+	if off < -1_000_000 || off > 10_000_000 {
+		t.Errorf("the two clocks are %d ns apart", off)
+	}
+}

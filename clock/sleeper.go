@@ -1,0 +1,80 @@
+package clock
+
+import (
+	"context"
+	"time"
+)
+
+// Sleeper waits for absolute moments of a clock. One goroutine uses it: the
+// precise kind holds that goroutine on its own thread from [Clock.Precise] to
+// Close.
+type Sleeper struct {
+	clock *Clock
+	timer *time.Timer
+	raw   *rawSleep // nil: Go's timers only
+}
+
+// Precise returns a sleeper that is late by tens of microseconds where the
+// system allows it (Linux), and the same as Timers elsewhere. It sleeps in the
+// kernel, so it does not work in the virtual time of testing/synctest.
+func (c *Clock) Precise() *Sleeper {
+	return &Sleeper{clock: c, raw: newRawSleep(c)}
+}
+
+// Timers returns a sleeper on Go's timers, which are late by up to 1 ms and
+// follow virtual time.
+func (c *Clock) Timers() *Sleeper { return &Sleeper{clock: c} }
+
+// Exact reports whether waiting is better than Go's timers.
+func (s *Sleeper) Exact() bool { return s.raw != nil }
+
+// Close frees the thread. The sleeper is not used after it.
+func (s *Sleeper) Close() {
+	if s.timer != nil {
+		s.timer.Stop()
+	}
+	if s.raw != nil {
+		s.raw.close()
+	}
+}
+
+// Raw sleeping can't be interrupted, so it is done in short slices; far from
+// the moment a Go timer waits instead, which costs no wake-ups.
+const (
+	rawSlice = 10 * time.Millisecond
+	rawReach = 150 * time.Millisecond
+)
+
+// WaitUntil returns when the clock reads us microseconds, at once when it
+// already does. A cancelled ctx ends it early, with the cause of ctx.
+func (s *Sleeper) WaitUntil(ctx context.Context, us int64) error {
+	for {
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
+		left := time.Duration(us*1000 - s.clock.NS())
+		switch {
+		case left <= 0:
+			return nil
+		case s.raw == nil:
+			s.sleep(ctx, left)
+		case left > rawReach:
+			s.sleep(ctx, left-rawReach/2)
+		default:
+			s.raw.until(us*1000 - int64(max(left-rawSlice, 0)))
+		}
+	}
+}
+
+func (s *Sleeper) sleep(ctx context.Context, d time.Duration) {
+	if s.timer == nil {
+		s.timer = time.NewTimer(d)
+	} else {
+		s.timer.Reset(d)
+	}
+	select {
+	case <-s.timer.C:
+	case <-ctx.Done():
+		s.timer.Stop()
+	}
+}
