@@ -32,9 +32,10 @@ var allowed = map[string][]string{
 	"client":  {"api", "capture", "clock", "secret", "timeline", "wire"},
 	// the load
 	"machine":  {"timeline", "validity"},
-	"workload": {"api", "timeline"},
-	"schedule": {},
-	"bench":    {"api", "capture", "client", "clock", "machine", "metric", "objective", "run", "schedule", "secret", "stat", "timeline", "validity", "workload"},
+	"workload": {"api", "random", "timeline"},
+	"random":   {},
+	"schedule": {"random"},
+	"bench":    {"api", "random", "capture", "client", "clock", "machine", "metric", "objective", "run", "schedule", "secret", "stat", "timeline", "validity", "workload"},
 	// the service
 	"engine": {},
 	"sim":    {"clock", "engine"},

@@ -1,0 +1,65 @@
+package workload
+
+import "math"
+
+// Observed is one answer to a made prompt: its words, and the input tokens that
+// the server counted.
+type Observed struct {
+	Words  int
+	Tokens int64
+}
+
+const (
+	// templateTokens is the most that a chat template is believed to add.
+	templateTokens = 64
+	// drift is the share by which a length may miss before it is corrected.
+	drift = 0.05
+)
+
+// Fit finds how the server counts words. What a template adds is left alone
+// (asked tokens are the user's; the server's own count is in the record), so
+// ok is false when a word is a token already, give or take 5 % and a template.
+// A pace is only known from prompts of different lengths; from one length the
+// whole excess beyond a template counts as the tokenizer's doing.
+func Fit(seen []Observed) (c Calibration, ok bool) {
+	var n, mw, mt float64
+	for _, o := range seen {
+		if o.Words > 0 && o.Tokens > 0 {
+			n++
+			mw += float64(o.Words)
+			mt += float64(o.Tokens)
+		}
+	}
+	if n == 0 {
+		return Calibration{}, false
+	}
+	mw, mt = mw/n, mt/n
+	var sww, swt float64
+	for _, o := range seen {
+		if o.Words > 0 && o.Tokens > 0 {
+			dw := float64(o.Words) - mw
+			sww += float64(dw * dw)
+			swt += float64(dw * (float64(o.Tokens) - mt))
+		}
+	}
+	c.PerWord = mt / mw
+	if spread := math.Sqrt(sww / n); spread > 0.1*mw {
+		c.PerWord = swt / sww
+	} else if excess := mt - mw; excess >= 0 && excess <= templateTokens {
+		c.PerWord = 1
+	}
+	if !(c.PerWord > 0.05 && c.PerWord < 100) || math.Abs(c.PerWord-1) <= drift {
+		return Calibration{}, false
+	}
+	return c, true
+}
+
+// Off is by which share a server's mean count misses the asked mean, after the
+// template's part is granted; 0 when it does not.
+func Off(asked, counted float64) float64 {
+	excess := counted - asked
+	if asked <= 0 || excess >= 0 && excess <= templateTokens {
+		return 0
+	}
+	return excess / asked
+}

@@ -1,0 +1,73 @@
+package workload
+
+import (
+	"hash/maphash"
+	"slices"
+
+	"tokenmeter/api"
+	"tokenmeter/timeline"
+)
+
+// Prompt is one given conversation.
+type Prompt struct {
+	Messages  []api.Message
+	MaxTokens timeline.Opt[int64] // asked output length; empty: the workload's
+}
+
+// Text returns the prompt that is one message of the user.
+func Text(text string) Prompt {
+	return Prompt{Messages: []api.Message{{Role: "user", Content: text}}}
+}
+
+// Given sends given prompts in turn, as they are.
+type Given struct {
+	prompts []Prompt
+	output  Lengths
+	seed    uint64
+	info    Info
+	// firsts are the places of prompts that no earlier one equals.
+	firsts []int
+}
+
+// NewGiven returns a workload of at least one given prompt. source names the
+// file they came from. A non-zero output sets the length for prompts that have
+// none of their own.
+func NewGiven(prompts []Prompt, source string, output Lengths, seed uint64) *Given {
+	g := &Given{prompts: prompts, output: output, seed: seed,
+		info: Info{Kind: "prompts", Source: source, OutputTokens: output.String()}}
+	if source == "" && len(prompts) == 1 {
+		g.info.Kind = "prompt"
+	}
+	hashSeed, known := maphash.MakeSeed(), map[uint64][]int{}
+	for i, p := range prompts {
+		h := maphash.Comparable(hashSeed, len(p.Messages))
+		for _, m := range p.Messages {
+			h = h*31 + maphash.Comparable(hashSeed, m)
+		}
+		if !slices.ContainsFunc(known[h], func(j int) bool { return slices.Equal(prompts[j].Messages, p.Messages) }) {
+			known[h] = append(known[h], i)
+			g.firsts = append(g.firsts, i)
+		}
+	}
+	return g
+}
+
+// Item implements Workload.
+func (g *Given) Item(i int64) Item {
+	n := int64(len(g.prompts))
+	p := g.prompts[((i%n)+n)%n]
+	item := Item{Index: i, Messages: p.Messages, MaxTokens: p.MaxTokens}
+	if !item.MaxTokens.OK() {
+		item.MaxTokens = outputLength(g.output, g.seed, i)
+	}
+	return item
+}
+
+// Unique implements Workload.
+func (g *Given) Unique(n int64) int64 {
+	k, _ := slices.BinarySearch(g.firsts, int(min(n, int64(len(g.prompts)))))
+	return int64(k)
+}
+
+// Info implements Workload.
+func (g *Given) Info() Info { return g.info }
