@@ -1,0 +1,57 @@
+package secret
+
+import "strings"
+
+// RedactArgs returns a copy of a command line in which keys, sensitive headers
+// and the secrets of URLs are masked. It needs no knowledge of the secrets.
+func RedactArgs(argv []string) []string {
+	out := make([]string, len(argv))
+	var flag string // a flag whose value is the next argument
+	for i, arg := range argv {
+		name, value, joined := strings.Cut(arg, "=")
+		switch {
+		case flag != "":
+			out[i] = flagValue(flag, arg)
+			flag = ""
+		case strings.HasPrefix(arg, "-H") && len(arg) > 2:
+			out[i] = "-H" + RedactHeaderLine(arg[2:])
+		case strings.HasPrefix(arg, "-") && joined:
+			out[i] = name + "=" + flagValue(name, value)
+		case strings.HasPrefix(arg, "-"):
+			out[i], flag = arg, arg
+			if !secretFlag(arg) && !headerFlag(arg) {
+				flag = ""
+			}
+		default:
+			out[i] = RedactURL(arg)
+		}
+	}
+	return out
+}
+
+func flagValue(flag, value string) string {
+	switch {
+	case headerFlag(flag):
+		return RedactHeaderLine(value)
+	case secretFlag(flag) && value != "":
+		return Mask
+	}
+	return RedactURL(value)
+}
+
+func headerFlag(flag string) bool { return flag == "-H" || flag == "--header" || flag == "--headers" }
+
+// secretFlag reports whether a flag's value is a secret. Flags that name an
+// environment variable or a file (--api-key-env, --api-key-file) carry none.
+func secretFlag(flag string) bool {
+	name := strings.ToLower(strings.ReplaceAll(strings.TrimLeft(flag, "-"), "_", "-"))
+	if strings.HasSuffix(name, "-env") || strings.HasSuffix(name, "-file") {
+		return false
+	}
+	switch name {
+	case "key", "api-key", "apikey", "token", "auth-token", "access-token", "bearer-token",
+		"bearer", "password", "secret", "auth":
+		return true
+	}
+	return strings.HasSuffix(name, "-api-key") || strings.HasSuffix(name, "-password") || strings.HasSuffix(name, "-secret")
+}

@@ -1,0 +1,80 @@
+package secret
+
+import (
+	"encoding/base64"
+	"encoding/json"
+	"net/url"
+	"strings"
+)
+
+// forms lists what a secret may have been turned into on its way back.
+func forms(s string) []string {
+	out := []string{s}
+	for _, enc := range []string{url.QueryEscape(s), url.PathEscape(s)} {
+		if enc != s {
+			out = append(out, enc, lowerEscapes(enc))
+		}
+	}
+	out = append(out, jsonForms(s)...)
+	for shift := range 3 {
+		core := base64Core(s, shift)
+		if len(core) >= minLength {
+			out = append(out, core, toURLAlphabet(core))
+		}
+	}
+	return out
+}
+
+// jsonForms lists s as it stands inside a JSON string: with and without the
+// escapes that Go adds for HTML, and with everything else than ASCII escaped.
+func jsonForms(s string) []string {
+	var out []string
+	if quoted, err := json.Marshal(s); err == nil {
+		out = append(out, string(quoted[1:len(quoted)-1]))
+	}
+	var b strings.Builder
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	if enc.Encode(s) == nil {
+		plain := strings.TrimSuffix(b.String(), "\n")
+		plain = plain[1 : len(plain)-1]
+		out = append(out, plain, strings.ReplaceAll(plain, "/", `\/`))
+	}
+	return out
+}
+
+// base64Core is the part of the base64 of any text with s at an offset of
+// shift (mod 3) that depends on s alone.
+func base64Core(s string, shift int) string {
+	padded := strings.Repeat("\x00", shift) + s
+	enc := base64.RawStdEncoding.EncodeToString([]byte(padded))
+	from := (shift*8 + 5) / 6 // characters that hold bits of what is before
+	to := len(padded) * 8 / 6 // further characters hold bits of what comes after
+	if from >= to {
+		return ""
+	}
+	return enc[from:to]
+}
+
+func toURLAlphabet(s string) string {
+	return strings.NewReplacer("+", "-", "/", "_").Replace(s)
+}
+
+// lowerEscapes turns %2F into %2f.
+func lowerEscapes(s string) string {
+	b := []byte(s)
+	for i := 0; i+2 < len(b); i++ {
+		if b[i] == '%' {
+			b[i+1], b[i+2] = lower(b[i+1]), lower(b[i+2])
+			i += 2
+		}
+	}
+	return string(b)
+}
+
+func lower(c byte) byte {
+	if 'A' <= c && c <= 'Z' {
+		return c + 'a' - 'A'
+	}
+	return c
+}

@@ -1,0 +1,91 @@
+package secret
+
+import (
+	"encoding/base64"
+	"net/http"
+	"strings"
+)
+
+// SensitiveHeader reports whether a header's value is a secret by its name.
+func SensitiveHeader(name string) bool {
+	name = strings.ToLower(strings.TrimSpace(name))
+	switch name {
+	case "authorization", "proxy-authorization", "cookie", "set-cookie", "api-key", "apikey",
+		"x-api-key", "x-goog-api-key", "ocp-apim-subscription-key", "x-auth-token", "x-amz-security-token":
+		return true
+	}
+	for _, part := range []string{"api-key", "apikey", "api_key", "token", "secret", "password", "credential"} {
+		if strings.Contains(name, part) && !harmless(name) {
+			return true
+		}
+	}
+	return false
+}
+
+// harmless names speak of tokens of text: x-ratelimit-remaining-tokens.
+func harmless(name string) bool {
+	return strings.HasSuffix(name, "tokens") || strings.Contains(name, "ratelimit") || strings.Contains(name, "max-token")
+}
+
+// valueSecrets lists the secret parts of a sensitive header's value.
+func valueSecrets(name, value string) []string {
+	value = strings.TrimSpace(value)
+	out := []string{value}
+	if strings.EqualFold(name, "cookie") || strings.EqualFold(name, "set-cookie") {
+		for part := range strings.SplitSeq(value, ";") {
+			if _, v, ok := strings.Cut(part, "="); ok {
+				out = append(out, strings.Trim(strings.TrimSpace(v), `"`))
+			}
+		}
+		return out
+	}
+	scheme, rest, ok := strings.Cut(value, " ")
+	if !ok {
+		return out
+	}
+	rest = strings.TrimSpace(rest)
+	out = append(out, rest)
+	if strings.EqualFold(scheme, "basic") {
+		if dec, err := base64.StdEncoding.DecodeString(rest); err == nil {
+			out = append(out, string(dec))
+			if _, password, ok := strings.Cut(string(dec), ":"); ok {
+				out = append(out, password)
+			}
+		}
+	}
+	return out
+}
+
+// maskValue keeps an authorisation scheme and hides the rest.
+func maskValue(value string) string {
+	if scheme, _, ok := strings.Cut(strings.TrimSpace(value), " "); ok {
+		switch strings.ToLower(scheme) {
+		case "bearer", "basic", "digest", "token", "apikey":
+			return scheme + " " + Mask
+		}
+	}
+	return Mask
+}
+
+// RedactHeader returns a copy of h in which sensitive values are masked.
+func RedactHeader(h http.Header) http.Header {
+	out := h.Clone()
+	for name, values := range out {
+		if SensitiveHeader(name) {
+			for i := range values {
+				values[i] = maskValue(values[i])
+			}
+		}
+	}
+	return out
+}
+
+// RedactHeaderLine masks the value of a "Name: value" line when it is sensitive.
+func RedactHeaderLine(line string) string {
+	name, value, ok := strings.Cut(line, ":")
+	if !ok || !SensitiveHeader(name) {
+		return line
+	}
+	space := value[:len(value)-len(strings.TrimLeft(value, " \t"))]
+	return name + ":" + space + maskValue(value)
+}

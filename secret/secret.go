@@ -1,0 +1,126 @@
+// Package secret keeps keys out of everything that is printed, logged or
+// written: it knows the secrets of a run in the forms they come back in, and
+// the looks of common keys besides.
+package secret
+
+import (
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+)
+
+// Mask is what a secret is shown as.
+const Mask = "***"
+
+// minLength is the shortest text that is treated as a secret: replacing every
+// "x" or "none" would spoil the output and hide nothing.
+const minLength = 6
+
+// Redactor replaces known secrets and what looks like one. The zero value and
+// nil know no secrets and still catch the looks. Safe for concurrent use.
+type Redactor struct {
+	known *strings.Replacer // nil without known secrets
+}
+
+// New returns a redactor of the given secrets, in raw, URL-encoded,
+// JSON-escaped and base64 form. Texts under six bytes are left out.
+func New(secrets ...string) *Redactor {
+	var all []string
+	for _, s := range secrets {
+		if s = strings.TrimSpace(s); len(s) >= minLength {
+			all = append(all, forms(s)...)
+		}
+	}
+	if len(all) == 0 {
+		return &Redactor{}
+	}
+	slices.Sort(all)
+	all = slices.Compact(all)
+	// The longest first: a secret that contains another goes as a whole.
+	slices.SortStableFunc(all, func(a, b string) int { return len(b) - len(a) })
+	pairs := make([]string, 0, 2*len(all))
+	for _, form := range all {
+		pairs = append(pairs, form, Mask)
+	}
+	return &Redactor{known: strings.NewReplacer(pairs...)}
+}
+
+// ForTarget returns a redactor of what a target is reached with: the key, the
+// secret headers, and the secrets in its URL.
+func ForTarget(rawURL string, header http.Header, keys ...string) *Redactor {
+	secrets := slices.Clone(keys)
+	secrets = append(secrets, HeaderSecrets(header)...)
+	secrets = append(secrets, URLSecrets(rawURL)...)
+	return New(secrets...)
+}
+
+// String returns s without secrets.
+func (r *Redactor) String(s string) string {
+	if r != nil && r.known != nil {
+		s = r.known.Replace(s)
+	}
+	return maskLooks(s)
+}
+
+// Error returns the text of err without secrets, "" for nil.
+func (r *Redactor) Error(err error) string {
+	if err == nil {
+		return ""
+	}
+	return r.String(err.Error())
+}
+
+// Header returns a copy of h without secrets.
+func (r *Redactor) Header(h http.Header) http.Header {
+	out := RedactHeader(h)
+	for _, values := range out {
+		for i, v := range values {
+			values[i] = r.String(v)
+		}
+	}
+	return out
+}
+
+// URL returns rawURL without secrets.
+func (r *Redactor) URL(rawURL string) string { return r.String(RedactURL(rawURL)) }
+
+// Args returns a copy of a command line without secrets.
+func (r *Redactor) Args(argv []string) []string {
+	out := RedactArgs(argv)
+	for i, a := range out {
+		out[i] = r.String(a)
+	}
+	return out
+}
+
+// HeaderSecrets lists the secrets in the values of sensitive headers.
+func HeaderSecrets(h http.Header) []string {
+	var out []string
+	for name, values := range h {
+		if !SensitiveHeader(name) {
+			continue
+		}
+		for _, v := range values {
+			out = append(out, valueSecrets(name, v)...)
+		}
+	}
+	return out
+}
+
+// URLSecrets lists the secrets in a URL: the userinfo's password and the
+// values of suspicious query parameters.
+func URLSecrets(rawURL string) []string {
+	var out []string
+	forEachURLSecret(rawURL, func(from, to int) {
+		enc := rawURL[from:to]
+		out = append(out, enc)
+		if dec, err := url.QueryUnescape(enc); err == nil && dec != enc {
+			out = append(out, dec)
+		}
+		if dec, err := url.PathUnescape(enc); err == nil && dec != enc {
+			out = append(out, dec)
+		}
+	})
+	return out
+}

@@ -1,0 +1,163 @@
+package secret
+
+import (
+	"encoding/base64"
+	"encoding/json"
+	"net/http"
+	"net/url"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+)
+
+// B106: the key and the query secret of a run in every form they may come
+// back in.
+func TestB106EveryForm(t *testing.T) {
+	const key, query = "sk-TESTSECRET123", "TEST/QUERY+456"
+	r := ForTarget("http://h/v1?key="+url.QueryEscape(query), http.Header{"Authorization": {"Bearer " + key}})
+	b64 := base64.StdEncoding.EncodeToString
+	jsonOf := func(s string) string { b, _ := json.Marshal(s); return string(b) }
+	for _, text := range []string{
+		key, query, "x" + key + "y", "http://h/v1?key=" + url.QueryEscape(query), url.PathEscape(query),
+		strings.ToLower(url.QueryEscape("/+")) + url.QueryEscape(query), jsonOf(key + "\n" + query),
+		b64([]byte(key)), b64([]byte("a" + key)), b64([]byte("ab" + key)), b64([]byte(":" + key + "\n")),
+		base64.URLEncoding.EncodeToString([]byte("user:" + query)), "TEST%2fQUERY%2b456",
+		`{"error":"Incorrect API key provided: ` + key + `"}`,
+	} {
+		got := r.String(text)
+		if !strings.Contains(got, Mask) {
+			t.Errorf("%q came out as %q", text, got)
+		}
+		for _, bad := range []string{key, query, url.QueryEscape(query), "TESTSECRET"} {
+			if strings.Contains(got, bad) {
+				t.Errorf("%q still holds %q: %q", text, bad, got)
+			}
+		}
+	}
+	if got, want := r.String("Incorrect API key provided: "+key+"."), "Incorrect API key provided: ***."; got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}
+
+// However a secret is embedded in text that is then encoded, it does not get
+// out; the letters of a secret that would show are the ones in the middle.
+func TestBase64AtAnyOffset(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		key := rapid.StringMatching(`[A-Za-z0-9+/&<>"\\ _-]{8,40}`).Draw(t, "key")
+		key = strings.TrimSpace(key)
+		if len(key) < minLength+2 {
+			return
+		}
+		before := rapid.StringMatching(`.{0,7}`).Draw(t, "before")
+		after := rapid.StringMatching(`.{0,7}`).Draw(t, "after")
+		r := New(key)
+		for _, enc := range []*base64.Encoding{base64.StdEncoding, base64.URLEncoding, base64.RawStdEncoding} {
+			coded := enc.EncodeToString([]byte(before + key + after))
+			got := r.String(coded)
+			if !strings.Contains(got, Mask) {
+				t.Fatalf("%q in base64 of %q passed: %q", key, before+key+after, got)
+			}
+		}
+		quoted, _ := json.Marshal(map[string]string{"k": before + key + after})
+		if got := r.String(string(quoted)); !strings.Contains(got, Mask) {
+			t.Fatalf("%q passed in JSON: %q", key, got)
+		}
+	})
+}
+
+func TestLooks(t *testing.T) {
+	var r *Redactor // knows nothing
+	for text, want := range map[string]string{
+		"key sk-proj-abcdefghijklmnop is wrong":                  "key *** is wrong",
+		"Authorization: Bearer abcdefgh12345":                    "Authorization: Bearer ***",
+		"authorization: basic dXNlcjpwYXNzd29yZA==":              "authorization: basic ***",
+		"token hf_abcdefghijklmnopqrst":                          "token ***",
+		"the bearer of this letter":                              "the bearer of this letter",
+		"basic understanding":                                    "basic understanding",
+		"task-1 asked for sk-1":                                  "task-1 asked for sk-1",
+		"risk-adjusted-returns-are-fine":                         "risk-adjusted-returns-are-fine",
+		"eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0NSJ9.c2lnbmF0dXJl": "***",
+		"": "",
+	} {
+		if got := r.String(text); got != want {
+			t.Errorf("%q: got %q, want %q", text, got, want)
+		}
+	}
+}
+
+func TestShortSecretsAreLeft(t *testing.T) {
+	if got := New("none", "x", "").String("none of x"); got != "none of x" {
+		t.Errorf("got %q", got)
+	}
+}
+
+func TestRedactURL(t *testing.T) {
+	for in, want := range map[string]string{
+		"http://h/v1?key=TESTQUERY456":              "http://h/v1?key=***",
+		"https://user:pa%20ss@h:8/v1?a=1&api_key=x": "https://user:***@h:8/v1?a=1&api_key=***",
+		"https://token@h/":                          "https://***@h/",
+		"http://h/v1?api-version=2024-10-21":        "http://h/v1?api-version=2024-10-21",
+		"http://h/?max_tokens=5&access_token=abc#f": "http://h/?max_tokens=5&access_token=***#f",
+		"http://::1:80/?sig=abc":                    "http://::1:80/?sig=***",
+		"not a url":                                 "not a url",
+		"http://h/p@q":                              "http://h/p@q",
+	} {
+		if got := RedactURL(in); got != want {
+			t.Errorf("%q: got %q, want %q", in, got, want)
+		}
+	}
+}
+
+func TestRedactArgs(t *testing.T) {
+	in := []string{"bench", "http://h/v1?key=TESTQUERY456", "--header", "Authorization: Bearer sk-TESTSECRET123",
+		"--header=X-API-Key: abcdef", "--header", "x-team: blue", "--api-key", "abcdef", "--api-key-env", "NAME",
+		"--api-key-file=/run/key", "-HCookie: a=b", "--model", "m", "--max-concurrency=5"}
+	want := []string{"bench", "http://h/v1?key=***", "--header", "Authorization: Bearer ***",
+		"--header=X-API-Key: ***", "--header", "x-team: blue", "--api-key", "***", "--api-key-env", "NAME",
+		"--api-key-file=/run/key", "-HCookie: ***", "--model", "m", "--max-concurrency=5"}
+	got := RedactArgs(in)
+	if strings.Join(got, "\n") != strings.Join(want, "\n") {
+		t.Errorf("got\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
+	}
+}
+
+func TestRedactHeader(t *testing.T) {
+	in := http.Header{"Authorization": {"Bearer abc"}, "X-Ratelimit-Remaining-Tokens": {"5"},
+		"Cookie": {"a=b"}, "Api-Key": {"k"}, "Content-Type": {"text/plain"}}
+	got := RedactHeader(in)
+	for name, want := range map[string]string{"Authorization": "Bearer ***", "X-Ratelimit-Remaining-Tokens": "5",
+		"Cookie": "***", "Api-Key": "***", "Content-Type": "text/plain"} {
+		if got.Get(name) != want {
+			t.Errorf("%s: got %q, want %q", name, got.Get(name), want)
+		}
+	}
+	if in.Get("Authorization") != "Bearer abc" {
+		t.Error("the original was changed")
+	}
+}
+
+func TestNothingToHideAllocatesNothing(t *testing.T) {
+	for _, r := range []*Redactor{nil, {}} {
+		if n := testing.AllocsPerRun(100, func() { r.String("connection refused by 127.0.0.1:8000") }); n != 0 {
+			t.Errorf("%v allocations", n)
+		}
+	}
+}
+
+func FuzzRedact(f *testing.F) {
+	f.Add("sk-TESTSECRET123", "Bearer sk-TESTSECRET123")
+	f.Add("a%2fb&c=d+/", "http://u:a%2fb&c=d+/@h?key=a")
+	f.Fuzz(func(t *testing.T, key, text string) {
+		RedactURL(text)
+		RedactArgs([]string{text, key, text})
+		RedactHeaderLine(text)
+		key = strings.TrimSpace(key)
+		if len(key) < minLength || strings.Contains(key, "*") {
+			return
+		}
+		if got := New(key).String(text + key + text); strings.Contains(got, key) {
+			t.Errorf("%q holds %q", got, key)
+		}
+	})
+}
