@@ -1,0 +1,364 @@
+package wire
+
+import "errors"
+
+// inflater decodes DEFLATE (RFC 1951). It exists because the usual decoders
+// pull: they wait for input in the middle of a block with decoded bytes in
+// hand. This one is pushed: it stops where the input stops, gives out all that
+// is decoded, and goes on from there, without a goroutine.
+//
+// Every step first looks whether the bits it needs are there and consumes them
+// only then, so running dry needs no rollback.
+type inflater struct {
+	in   []byte // input not yet in the bit buffer
+	bits uint64
+	n    uint // bits in the buffer
+
+	state  inflateState
+	final  bool
+	stored int // bytes left of a stored block
+
+	lit, dist        huffman
+	nlit, ndist, nln int // of a dynamic block's header
+	lens             []uint8
+	lensBuf          [286 + 30]uint8
+
+	win     [full + maxMatch]byte // the last 32 KiB and what is decoded now
+	pos     int                   // end of the decoded bytes in win
+	emitted int                   // up to here they were given out
+}
+
+const (
+	window   = 32 << 10   // the farthest a match can reach back
+	full     = 2 * window // from here on win must be moved down first
+	maxMatch = 258
+)
+
+type inflateState uint8
+
+const (
+	blockHeader inflateState = iota
+	storedHeader
+	storedData
+	dynamicHeader
+	dynamicLengths // code lengths of the code-length code
+	dynamicCodes   // code lengths of the two codes, in that code
+	symbols
+	inflated
+)
+
+var errDeflate = errors.New("the deflate data is damaged")
+
+func (z *inflater) reset() {
+	z.in, z.bits, z.n = nil, 0, 0
+	z.restart()
+}
+
+// restart begins another member; input and bit buffer stay.
+func (z *inflater) restart() {
+	z.state, z.final = blockHeader, false
+	z.pos, z.emitted = 0, 0
+}
+
+// refill moves whole bytes into the bit buffer.
+func (z *inflater) refill() {
+	for z.n <= 56 && len(z.in) > 0 {
+		z.bits |= uint64(z.in[0]) << z.n
+		z.in = z.in[1:]
+		z.n += 8
+	}
+}
+
+func (z *inflater) take(n uint) uint64 {
+	v := z.bits & (1<<n - 1)
+	z.bits >>= n
+	z.n -= n
+	return v
+}
+
+// align drops the bits up to the next byte of input.
+func (z *inflater) align() { z.take(z.n & 7) }
+
+// readByte takes one byte where the data is aligned.
+func (z *inflater) readByte() (byte, bool) {
+	z.refill()
+	if z.n < 8 {
+		return 0, false
+	}
+	return byte(z.take(8)), true
+}
+
+// run decodes until the input is used up or the stream has ended, and emits
+// what it decoded.
+func (z *inflater) run(emit func([]byte) error) error {
+	for z.state != inflated {
+		more, err := z.step()
+		if err != nil {
+			return err
+		}
+		if !more {
+			break
+		}
+		if z.pos >= full {
+			if err := z.flush(emit); err != nil {
+				return err
+			}
+		}
+	}
+	return z.flush(emit)
+}
+
+// flush gives out the decoded bytes and makes room when the buffer is full.
+func (z *inflater) flush(emit func([]byte) error) error {
+	out := z.win[z.emitted:z.pos]
+	z.emitted = z.pos
+	if len(out) > 0 {
+		if err := emit(out); err != nil {
+			return err
+		}
+	}
+	if z.pos >= full {
+		copy(z.win[:window], z.win[z.pos-window:z.pos])
+		z.pos, z.emitted = window, window
+	}
+	return nil
+}
+
+// step does the next piece of work. It returns false when it needs more input.
+func (z *inflater) step() (bool, error) {
+	z.refill()
+	switch z.state {
+	case blockHeader:
+		return z.blockHeader()
+	case storedHeader:
+		return z.storedHeader()
+	case storedData:
+		return z.storedData(), nil
+	case dynamicHeader:
+		return z.dynamicHeader()
+	case dynamicLengths:
+		return z.dynamicLengths()
+	case dynamicCodes:
+		return z.dynamicCodes()
+	default:
+		return z.symbols()
+	}
+}
+
+func (z *inflater) blockHeader() (bool, error) {
+	if z.final {
+		z.align()
+		z.state = inflated
+		return true, nil
+	}
+	if z.n < 3 {
+		return false, nil
+	}
+	z.final = z.take(1) == 1
+	switch z.take(2) {
+	case 0:
+		z.align()
+		z.state = storedHeader
+	case 1:
+		z.lit, z.dist = fixedLit, fixedDist
+		z.state = symbols
+	case 2:
+		z.state = dynamicHeader
+	default:
+		return false, errDeflate
+	}
+	return true, nil
+}
+
+func (z *inflater) storedHeader() (bool, error) {
+	if z.n < 32 {
+		return false, nil
+	}
+	n, check := z.take(16), z.take(16)
+	if n != check^0xffff {
+		return false, errDeflate
+	}
+	z.stored = int(n)
+	z.state = storedData
+	return true, nil
+}
+
+func (z *inflater) storedData() bool {
+	for z.stored > 0 && z.n >= 8 && z.pos < full {
+		z.win[z.pos] = byte(z.take(8))
+		z.pos++
+		z.stored--
+	}
+	if z.n < 8 && z.stored > 0 {
+		n := copy(z.win[z.pos:full], z.in[:min(z.stored, len(z.in))])
+		z.in = z.in[n:]
+		z.pos += n
+		z.stored -= n
+	}
+	if z.stored == 0 {
+		z.state = blockHeader
+		return true
+	}
+	return z.pos >= full
+}
+
+func (z *inflater) dynamicHeader() (bool, error) {
+	if z.n < 14 {
+		return false, nil
+	}
+	z.nlit = int(z.take(5)) + 257
+	z.ndist = int(z.take(5)) + 1
+	z.nln = int(z.take(4)) + 4
+	if z.nlit > 286 || z.ndist > 30 {
+		return false, errDeflate
+	}
+	clear(z.lensBuf[:])
+	z.lens = z.lensBuf[:0]
+	z.state = dynamicLengths
+	return true, nil
+}
+
+var lengthOrder = [19]uint8{16, 17, 18, 0, 8, 7, 9, 6, 10, 5, 11, 4, 12, 3, 13, 2, 14, 1, 15}
+
+func (z *inflater) dynamicLengths() (bool, error) {
+	for len(z.lens) < z.nln {
+		if z.refill(); z.n < 3 {
+			return false, nil
+		}
+		z.lens = append(z.lens, uint8(z.take(3)))
+	}
+	var lens [19]uint8
+	for i, l := range z.lens {
+		lens[lengthOrder[i]] = l
+	}
+	if !z.lit.build(lens[:]) {
+		return false, errDeflate
+	}
+	z.lens = z.lensBuf[:0]
+	z.state = dynamicCodes
+	return true, nil
+}
+
+func (z *inflater) dynamicCodes() (bool, error) {
+	for len(z.lens) < z.nlit+z.ndist {
+		z.refill()
+		sym, used := z.lit.decode(z.bits, z.n)
+		if used <= 0 {
+			return false, dry(used)
+		}
+		value, count, extra := uint8(sym), 1, uint(0)
+		switch {
+		case sym == 16:
+			if len(z.lens) == 0 {
+				return false, errDeflate
+			}
+			value, count, extra = z.lens[len(z.lens)-1], 3, 2
+		case sym == 17:
+			value, count, extra = 0, 3, 3
+		case sym == 18:
+			value, count, extra = 0, 11, 7
+		}
+		if z.n < uint(used)+extra {
+			return false, nil
+		}
+		z.take(uint(used))
+		count += int(z.take(extra))
+		if len(z.lens)+count > z.nlit+z.ndist {
+			return false, errDeflate
+		}
+		for range count {
+			z.lens = append(z.lens, value)
+		}
+	}
+	if !z.lit.build(z.lens[:z.nlit]) || !z.dist.build(z.lens[z.nlit:]) {
+		return false, errDeflate
+	}
+	z.state = symbols
+	return true, nil
+}
+
+// dry turns a decode that gave nothing into an error, unless bits are missing.
+func dry(used int) error {
+	if used < 0 {
+		return errDeflate
+	}
+	return nil
+}
+
+// Lengths and distances: base value and extra bits by symbol.
+var (
+	lenBase  = [29]uint16{3, 4, 5, 6, 7, 8, 9, 10, 11, 13, 15, 17, 19, 23, 27, 31, 35, 43, 51, 59, 67, 83, 99, 115, 131, 163, 195, 227, 258}
+	lenExtra = [29]uint8{0, 0, 0, 0, 0, 0, 0, 0, 1, 1, 1, 1, 2, 2, 2, 2, 3, 3, 3, 3, 4, 4, 4, 4, 5, 5, 5, 5, 0}
+	dstBase  = [30]uint16{1, 2, 3, 4, 5, 7, 9, 13, 17, 25, 33, 49, 65, 97, 129, 193, 257, 385, 513, 769, 1025, 1537, 2049, 3073, 4097, 6145, 8193, 12289, 16385, 24577}
+	dstExtra = [30]uint8{0, 0, 0, 0, 1, 1, 2, 2, 3, 3, 4, 4, 5, 5, 6, 6, 7, 7, 8, 8, 9, 9, 10, 10, 11, 11, 12, 12, 13, 13}
+)
+
+// symbols decodes literals and matches until the block ends, the input is used
+// up or the buffer is full.
+func (z *inflater) symbols() (bool, error) {
+	for {
+		z.refill()
+		sym, used := z.lit.decode(z.bits, z.n)
+		if used <= 0 {
+			return false, dry(used)
+		}
+		switch {
+		case sym < 256:
+			z.take(uint(used))
+			z.win[z.pos] = byte(sym)
+			z.pos++
+		case sym == 256:
+			z.take(uint(used))
+			z.state = blockHeader
+			return true, nil
+		default:
+			ok, err := z.match(sym-257, uint(used))
+			if !ok || err != nil {
+				return false, err
+			}
+		}
+		if z.pos >= full {
+			return true, nil
+		}
+	}
+}
+
+// match copies an earlier piece of the output. The symbol took used bits.
+// At most 48 bits are needed in all, so a full bit buffer always suffices.
+func (z *inflater) match(sym int, used uint) (bool, error) {
+	if sym >= len(lenBase) {
+		return false, errDeflate
+	}
+	extra := uint(lenExtra[sym])
+	if z.n < used+extra {
+		return false, nil
+	}
+	length := int(lenBase[sym]) + int(z.bits>>used&(1<<extra-1))
+	used += extra
+	dsym, dused := z.dist.decode(z.bits>>used, z.n-used)
+	if dused <= 0 {
+		return false, dry(dused)
+	}
+	if dsym >= len(dstBase) {
+		return false, errDeflate
+	}
+	used += uint(dused)
+	extra = uint(dstExtra[dsym])
+	if z.n < used+extra {
+		return false, nil
+	}
+	distance := int(dstBase[dsym]) + int(z.bits>>used&(1<<extra-1))
+	if distance > z.pos {
+		return false, errDeflate
+	}
+	z.take(used + extra)
+	z.copy(length, distance)
+	return true, nil
+}
+
+func (z *inflater) copy(length, distance int) {
+	for range length {
+		z.win[z.pos] = z.win[z.pos-distance]
+		z.pos++
+	}
+}
