@@ -1,0 +1,115 @@
+package metric
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// Better says which direction of a figure is an improvement.
+type Better string
+
+// The directions; empty where more is neither better nor worse.
+const (
+	Lower  Better = "lower"
+	Higher Better = "higher"
+)
+
+// Definition is what a public name means. The catalogue holds one for every
+// name of the record and of the summary.
+type Definition struct {
+	Name      string // as in files, with its unit: ttft_ms
+	Unit      string // ms, s, tokens, tokens/s, …; empty for text and lists of names
+	Title     string // what people call it
+	Formula   string
+	Null      string // when it is null; empty: never
+	Elsewhere string // what other tools print under this or a similar name
+	Source    string // the facts it is computed from
+	Better    Better
+	Group     Group
+	Aliases   []string // other names that people type, in lower case
+}
+
+// Group is a chapter of the catalogue.
+type Group string
+
+// The groups, in the order of the documentation.
+const (
+	GroupLatency       Group = "Latency"
+	GroupPace          Group = "Pace"
+	GroupTokens        Group = "Tokens"
+	GroupConnection    Group = "Sending and connection"
+	GroupOutcome       Group = "Outcome"
+	GroupIdentity      Group = "Identity"
+	GroupStatistics    Group = "Statistics of a sample"
+	GroupRequests      Group = "Requests of a run"
+	GroupThroughput    Group = "Throughput"
+	GroupGoodput       Group = "Goodput"
+	GroupCold          Group = "Cold starts"
+	GroupCost          Group = "Cost"
+	GroupDecomposition Group = "Decomposition"
+)
+
+// Catalogue lists every definition, group by group.
+var Catalogue = slices.Concat(
+	latencyDefinitions, paceDefinitions, tokenDefinitions, connectionDefinitions,
+	outcomeDefinitions, identityDefinitions, statisticsDefinitions,
+	requestsDefinitions, throughputDefinitions, goodputDefinitions,
+	coldDefinitions, costDefinitions, decompositionDefinitions,
+)
+
+// Groups lists the groups in the order of the catalogue.
+func Groups() []Group {
+	var groups []Group
+	for _, d := range Catalogue {
+		if !slices.Contains(groups, d.Group) {
+			groups = append(groups, d.Group)
+		}
+	}
+	return groups
+}
+
+// Text is the definition in a few lines, for a terminal.
+func (d Definition) Text() string {
+	var b strings.Builder
+	b.WriteString(d.Name)
+	if d.Title != "" {
+		fmt.Fprintf(&b, ": %s", d.Title)
+	}
+	b.WriteByte('\n')
+	for _, line := range []struct{ label, text string }{
+		{"formula", d.Formula},
+		{"unit", d.Unit},
+		{"better", string(d.Better)},
+		{"null", d.Null},
+		{"from", d.Source},
+		{"elsewhere", d.Elsewhere},
+		{"also called", strings.Join(d.Aliases, ", ")},
+	} {
+		if line.text != "" {
+			fmt.Fprintf(&b, "  %-12s%s\n", line.label, wrap(line.text, 66, "\n              "))
+		}
+	}
+	return b.String()
+}
+
+// wrap breaks text at spaces so that no line is longer than width characters.
+func wrap(text string, width int, newline string) string {
+	var b strings.Builder
+	used := 0
+	for i, word := range strings.Fields(text) {
+		length := len([]rune(word))
+		switch {
+		case i == 0:
+		case used+1+length > width:
+			b.WriteString(newline)
+			used = 0
+		default:
+			b.WriteByte(' ')
+			used++
+		}
+		b.WriteString(word)
+		used += length
+	}
+	return b.String()
+}

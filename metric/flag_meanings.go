@@ -1,0 +1,57 @@
+package metric
+
+import "fmt"
+
+// FlagMeaning explains a flag of a record.
+type FlagMeaning struct {
+	Name string
+	When string // the exact condition
+	Says string // what it means for the figures
+}
+
+// Text is the meaning in a few lines, for a terminal.
+func (f FlagMeaning) Text() string {
+	return fmt.Sprintf("%s (flag)\n  %-12s%s\n  %-12s%s\n", f.Name,
+		"set when", wrap(f.When, 66, "\n              "),
+		"means", wrap(f.Says, 66, "\n              "))
+}
+
+// FlagMeanings has one entry for every flag, in their order.
+var FlagMeanings = []FlagMeaning{
+	{"burst", "N ≥ 3 and all generation events in one read, or N ≥ 5 and all of them within 5 ms",
+		"something held the stream back and delivered it at once; the pace cannot be measured, TPOT and ITL are null"},
+	{"coalesced_bursts", "at least 80 % of the gaps < 1 ms and every other gap ≥ 10 × TPOT",
+		"a proxy flushes every few tokens; TTFT is late, TPOT flatters, tpot_adj_ms is nearer the server's pace"},
+	{"coalesced", "some read held two or more generation events",
+		"gaps of 0 ms are made by the delivery; ITL is null, ICL shows them as they came"},
+	{"multi_token_chunks", "S / chunks ≥ 1.5",
+		"an event holds several tokens (speculative decoding, a stream interval); a gap between chunks is no gap between tokens"},
+	{"estimated", "N comes from a tokenizer or from the chunk count",
+		"the server gave no count; token figures are approximate"},
+	{"token_count_mismatch", "the streamed text has fewer UTF-8 bytes than S says tokens, or a local tokenizer's count differs from S by more than 10 %",
+		"text and count cannot both be right: special tokens, held-back tool calls, or a wrong count"},
+	{"hidden_reasoning", "S < N",
+		"tokens were spent that never appeared in the stream; the pace is that of the streamed ones"},
+	{"usage_inconsistent", "total_tokens is not prompt + completion",
+		"the server's own numbers do not add up; a surplus is counted as hidden reasoning"},
+	{"no_answer", "only reasoning came",
+		"the answer never began; an objective on TTFO is missed"},
+	{"prefix_cache_active", "usage counts cached prompt tokens",
+		"part of the prompt was not computed; TTFT is not that of a new prompt"},
+	{"malformed_event", "the data of an event was no JSON; it is skipped",
+		"a proxy rewrites the stream, or the server has a defect"},
+	{"no_done", "finish_reason came, [DONE] did not",
+		"complete all the same"},
+	{"dirty_close", "the answer was complete, but the connection ended without the terminal chunk",
+		"complete all the same; the server or a proxy closes carelessly"},
+	{"non_streaming", "the answer was one body",
+		"only E2E is known"},
+	{"stream_ignored", "the same, although a stream was asked for",
+		"the server or the path cannot stream"},
+	{"compressed", "the body had a content encoding",
+		"a compressor may hold back small events"},
+	{"clock_step", "the wall clock moved against the monotonic clock during the request",
+		"times are unaffected, they come from the monotonic clock"},
+	{"arrivals_capped", "not every arrival was kept",
+		"chunks and gaps are null"},
+}
