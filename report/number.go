@@ -192,7 +192,7 @@ func percentDecimals(p, limit float64, limited bool) int {
 // and hours.
 func span(ms float64, d digits) string {
 	if math.Abs(ms) < 100 {
-		return d.value(ms) + " ms"
+		return d.trimmed(ms) + " ms"
 	}
 	if limit, ok := d.limit.Get(); ok {
 		d.limit = timeline.Some(limit / 1e3)
@@ -200,12 +200,21 @@ func span(ms float64, d digits) string {
 	d.width /= 1e3
 	switch s := ms / 1e3; {
 	case s < 600:
-		return d.value(s) + " s"
+		return d.trimmed(s) + " s"
 	case s < 6*3600:
 		return number(s/60, 0) + " min"
 	default:
 		return number(s/3600, 1) + " h"
 	}
+}
+
+// trimmed leaves zeros at the end out of a sentence.
+func (d digits) trimmed(v float64) string {
+	text := d.value(v)
+	if d.round && strings.Contains(text, ".") {
+		text = strings.TrimRight(strings.TrimRight(text, "0"), ".")
+	}
+	return text
 }
 
 // clock writes a moment of the run as minutes and seconds.

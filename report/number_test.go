@@ -81,7 +81,7 @@ func TestCountsRatesPercents(t *testing.T) {
 		count(0): "0", count(9999): "9,999", count(10_000): "10.0k", count(171_234): "171k",
 		count(999_499): "999k", count(999_500): "1.00M", count(28_400_000): "28.4M",
 		count(1_200_000_000): "1.20G",
-		rate(1286.7):          "1,287", rate(4.512): "4.51", rate(99.96): "100", rate(129345): "129k",
+		rate(1286.7):         "1,287", rate(4.512): "4.51", rate(99.96): "100", rate(129345): "129k",
 		percent(0): "0 %", percent(1): "100 %", percent(0.968): "96.8 %",
 		percent(0.0001): "< 0.1 %", percent(0.99999): "> 99.9 %", percent(0.9996): "> 99.9 %",
 		percent(0.007): "0.7 %",

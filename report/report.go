@@ -32,16 +32,9 @@ func JSON(w io.Writer, r *run.Run) error {
 	return err
 }
 
-// Terminal writes the result table.
-func Terminal(w io.Writer, r *run.Run, o Options) error { return nil }
+type timelines = iter.Seq2[*timeline.Timeline, error]
 
-// Markdown writes the result table as Markdown, for pull requests and wikis.
-func Markdown(w io.Writer, r *run.Run) error { return nil }
-
-// CSV writes one row a figure: metric, stat, value, n, ci_lo, ci_hi.
-func CSV(w io.Writer, r *run.Run) error { return nil }
-
-// HTML writes one self-contained page. It goes through timelines once; nil, or
+// HTML writes one self-contained page. It goes through the requests once; nil, or
 // a sequence without arrivals, leaves the charts that need them with a
 // sentence in their place.
-func HTML(w io.Writer, r *run.Run, timelines iter.Seq2[*timeline.Timeline, error]) error { return nil }
+func HTML(w io.Writer, r *run.Run, requests iter.Seq2[*timeline.Timeline, error]) error { return nil }
