@@ -1,0 +1,213 @@
+package run
+
+import (
+	"crypto/rand"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+)
+
+// Names of the files in a run folder.
+const (
+	manifestFile = "run.json"
+	journalFile  = "requests.journal"
+	tableFile    = "requests.parquet"
+	captureDir   = "captures"
+	reportFile   = "report.html"
+	temporary    = ".tmp-" // in the names of files that are not finished
+)
+
+// DefaultRoot is where runs go that were given no folder.
+const DefaultRoot = "runs"
+
+// Options of Create. The zero value is right for most.
+type Options struct {
+	// Force lets the new run replace one that the folder holds. Files that are
+	// no part of a run folder are never touched.
+	Force bool
+	// Root is where a folder is made when none was named; empty: DefaultRoot.
+	Root string
+	// Refresh, when set, may add to run.json each time it is refreshed while
+	// the run goes on. It must not block.
+	Refresh func(*Run)
+
+	// openJournal replaces the journal's file in tests.
+	openJournal func(path string) (sink, error)
+}
+
+// sink is the journal's file.
+type sink interface {
+	io.Writer
+	Sync() error
+	Close() error
+}
+
+// Create makes the folder of a new run and writes the first run.json, which is
+// partial. With an empty dir the folder is made under Root from the start time
+// and the run's or the model's name. An existing folder is taken only when it
+// is empty, or with Force; no two processes ever share one. Errors are
+// *ExistsError or *WriteError.
+func Create(dir string, manifest Run, opts Options) (*Writer, error) {
+	begin(&manifest)
+	var err error
+	if dir == "" {
+		dir, err = makeFolder(opts.Root, manifest)
+	} else if mkdirErr := os.MkdirAll(dir, 0o755); mkdirErr != nil {
+		err = &WriteError{Path: dir, Err: mkdirErr}
+	}
+	if err != nil {
+		return nil, err
+	}
+	lock, busy, err := lockFolder(dir)
+	if err != nil {
+		return nil, &WriteError{Path: dir, Err: err}
+	}
+	if busy {
+		return nil, &ExistsError{Path: dir, Busy: true}
+	}
+	w, err := claim(dir, manifest, opts)
+	if err != nil {
+		closeLock(lock)
+		return nil, err
+	}
+	w.lock = lock
+	go w.loop()
+	return w, nil
+}
+
+// begin fills what every manifest needs.
+func begin(m *Run) {
+	m.Schema, m.Partial, m.Finished = Schema, true, nil
+	if m.Started.IsZero() {
+		m.Started = time.Now()
+	}
+	m.Started = m.Started.UTC().Round(0)
+	if m.ID == "" {
+		var id [6]byte
+		rand.Read(id[:]) // never fails
+		m.ID = hex.EncodeToString(id[:])
+	}
+}
+
+// makeFolder finds a free name: a plain mkdir is exclusive.
+func makeFolder(root string, m Run) (string, error) {
+	if root == "" {
+		root = DefaultRoot
+	}
+	if err := os.MkdirAll(root, 0o755); err != nil {
+		return "", &WriteError{Path: root, Err: err}
+	}
+	name := m.Name
+	if name == "" {
+		name = m.Target.Model
+	}
+	base := filepath.Join(root, folderName(m.Started, name))
+	for n := 1; ; n++ {
+		dir := base
+		if n > 1 {
+			dir = fmt.Sprintf("%s-%d", base, n)
+		}
+		err := os.Mkdir(dir, 0o755)
+		if err == nil {
+			return dir, nil
+		}
+		if !errors.Is(err, fs.ErrExist) {
+			return "", &WriteError{Path: dir, Err: err}
+		}
+	}
+}
+
+// claim takes a locked folder for a new run: empty it of an older one where
+// that is allowed, create the journal exclusively, write the first run.json.
+func claim(dir string, m Run, opts Options) (*Writer, error) {
+	if err := checkFree(dir, opts.Force); err != nil {
+		return nil, err
+	}
+	open := opts.openJournal
+	if open == nil {
+		open = createJournal
+	}
+	path := filepath.Join(dir, journalFile)
+	out, err := open(path)
+	if errors.Is(err, fs.ErrExist) {
+		return nil, &ExistsError{Path: dir, Busy: true}
+	}
+	if err != nil {
+		return nil, &WriteError{Path: path, Err: err}
+	}
+	w := newWriter(dir, m, opts, out)
+	if err := w.refresh(); err != nil {
+		out.Close()
+		return nil, err
+	}
+	return w, nil
+}
+
+func createJournal(path string) (sink, error) {
+	f, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o644)
+	if err != nil {
+		return nil, err
+	}
+	return f, nil
+}
+
+// checkFree returns without an error only for an empty folder. With force it
+// removes the files of an older run first.
+func checkFree(dir string, force bool) error {
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return &WriteError{Path: dir, Err: err}
+	}
+	if len(entries) == 0 {
+		return nil
+	}
+	holds := false
+	for _, e := range entries {
+		switch e.Name() {
+		case manifestFile, journalFile, tableFile:
+			holds = true
+		}
+	}
+	if !force {
+		return &ExistsError{Path: dir, Run: holds}
+	}
+	for _, e := range entries {
+		if err := removePart(dir, e.Name()); err != nil {
+			return &WriteError{Path: dir, Err: err}
+		}
+	}
+	return nil
+}
+
+// removePart removes name when it is a part of a run folder.
+func removePart(dir, name string) error {
+	path := filepath.Join(dir, name)
+	switch {
+	case name == manifestFile, name == journalFile, name == tableFile, name == reportFile,
+		strings.Contains(name, temporary):
+		return os.Remove(path)
+	case name == captureDir:
+		captures, err := filepath.Glob(filepath.Join(path, "*.capture.jsonl"))
+		if err != nil {
+			return err
+		}
+		for _, c := range captures {
+			if err := os.Remove(c); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+func closeLock(f *os.File) {
+	if f != nil {
+		f.Close()
+	}
+}

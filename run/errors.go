@@ -1,0 +1,59 @@
+package run
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"syscall"
+)
+
+// WriteError says that results could not be written. What had been recorded
+// before is still in the folder (exit code 5).
+type WriteError struct {
+	Path string // file or folder
+	Err  error
+	// Lost counts finished requests that never reached the disk.
+	Lost int64
+}
+
+// Error says what failed, where, and what to do next.
+func (e *WriteError) Error() string {
+	cause := e.Err
+	if path := (*fs.PathError)(nil); errors.As(cause, &path) {
+		cause = path.Err // the path is named already
+	}
+	lost := ""
+	if e.Lost > 0 {
+		lost = fmt.Sprintf(" (the last %d finished requests are not in it)", e.Lost)
+	}
+	return fmt.Sprintf("cannot write %s: %v%s; %s", e.Path, cause, lost, e.hint())
+}
+
+func (e *WriteError) Unwrap() error { return e.Err }
+
+func (e *WriteError) hint() string {
+	switch {
+	case errors.Is(e.Err, syscall.ENOSPC):
+		return "free some space or choose another disk with --out"
+	case errors.Is(e.Err, fs.ErrPermission), errors.Is(e.Err, syscall.EROFS):
+		return "choose a folder that you may write with --out"
+	}
+	return "choose another folder with --out"
+}
+
+// ExistsError says that a folder is not free for a new run.
+type ExistsError struct {
+	Path string
+	Busy bool // another process is writing a run there at this moment
+	Run  bool // it holds a run already
+}
+
+func (e *ExistsError) Error() string {
+	switch {
+	case e.Busy:
+		return fmt.Sprintf("%s: another process is writing a run there; choose another folder with --out", e.Path)
+	case e.Run:
+		return fmt.Sprintf("%s already holds a run; choose another folder with --out, or replace it with --force", e.Path)
+	}
+	return fmt.Sprintf("%s is not empty and holds no run; choose another folder with --out, or use it with --force", e.Path)
+}

@@ -1,0 +1,142 @@
+package run
+
+import (
+	"bufio"
+	"cmp"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"hash/crc32"
+	"io"
+	"slices"
+
+	"tokenmeter/timeline"
+)
+
+// A journal is the magic and then frames: length and CRC-32C of the payload,
+// four bytes each, little endian, and the payload. A program that dies in the
+// middle of a frame leaves a torn one at the end, which readers drop.
+const (
+	journalMagic = "tmjrnl1\n"
+	frameHead    = 8
+	// maxFrame bounds what a reader is ready to hold at once.
+	maxFrame = 1 << 30
+)
+
+var castagnoli = crc32.MakeTable(crc32.Castagnoli)
+
+// appendFrame appends a frame whose payload write adds.
+func appendFrame(buf []byte, write func([]byte) []byte) []byte {
+	start := len(buf)
+	buf = append(buf, make([]byte, frameHead)...)
+	buf = write(buf)
+	payload := buf[start+frameHead:]
+	binary.LittleEndian.PutUint32(buf[start:], uint32(len(payload)))
+	binary.LittleEndian.PutUint32(buf[start+4:], crc32.Checksum(payload, castagnoli))
+	return buf
+}
+
+// frame is where one intact payload lies.
+type frame struct {
+	offset  int64
+	size    uint32
+	request int64
+}
+
+// journal is the index of a journal: where its intact records are, in the
+// order of their requests. It costs 24 bytes a record.
+type journal struct {
+	src     io.ReaderAt
+	frames  []frame
+	damaged int   // whole frames whose bytes had changed; they are left out
+	torn    int64 // bytes at the end that are no whole frame
+}
+
+var errNoJournal = errors.New("not a journal of tokenmeter")
+
+// indexJournal reads the journal once. size is that of src.
+func indexJournal(src io.ReaderAt, size int64) (*journal, error) {
+	j := &journal{src: src}
+	r := bufio.NewReaderSize(io.NewSectionReader(src, 0, size), 1<<16)
+	magic := make([]byte, len(journalMagic))
+	n, err := io.ReadFull(r, magic)
+	switch {
+	case string(magic[:n]) != journalMagic[:n]:
+		return nil, errNoJournal
+	case err == io.EOF || err == io.ErrUnexpectedEOF:
+		j.torn = int64(n)
+		return j, nil
+	case err != nil:
+		return nil, err
+	}
+	if err := j.scan(r, size); err != nil {
+		return nil, err
+	}
+	slices.SortStableFunc(j.frames, func(a, b frame) int { return cmp.Compare(a.request, b.request) })
+	return j, nil
+}
+
+// scan collects the intact frames. A frame that fails its check is passed over
+// when its length leads to a place inside the file; what can't be framed any
+// more counts as torn. An empty frame is no frame: a file system may leave
+// zeros behind after a power failure, and zeros have a valid checksum.
+func (j *journal) scan(r *bufio.Reader, size int64) error {
+	var head [frameHead]byte
+	var payload []byte
+	for at := int64(len(journalMagic)); at < size; {
+		if left := size - at; left < frameHead {
+			j.torn = left
+			return nil
+		}
+		if _, err := io.ReadFull(r, head[:]); err != nil {
+			return j.endOf(err, size-at)
+		}
+		n := int64(binary.LittleEndian.Uint32(head[:]))
+		if n == 0 || n > maxFrame || n > size-at-frameHead {
+			j.torn = size - at
+			return nil
+		}
+		payload = slices.Grow(payload[:0], int(n))[:n]
+		if _, err := io.ReadFull(r, payload); err != nil {
+			return j.endOf(err, size-at)
+		}
+		if crc32.Checksum(payload, castagnoli) != binary.LittleEndian.Uint32(head[4:]) {
+			j.damaged++
+		} else {
+			j.frames = append(j.frames, frame{at + frameHead, uint32(n), decodeRequest(payload)})
+		}
+		at += frameHead + n
+	}
+	return nil
+}
+
+// endOf takes a file that became shorter than it said as torn.
+func (j *journal) endOf(err error, left int64) error {
+	if err == io.EOF || err == io.ErrUnexpectedEOF {
+		j.torn = left
+		return nil
+	}
+	return err
+}
+
+// each yields the records in the order of their requests, one in memory at a time.
+func (j *journal) each(yield func(*timeline.Timeline, error) bool) {
+	var payload []byte
+	for _, f := range j.frames {
+		payload = slices.Grow(payload[:0], int(f.size))[:f.size]
+		if _, err := j.src.ReadAt(payload, f.offset); err != nil && err != io.EOF {
+			yield(nil, fmt.Errorf("journal, byte %d: %w", f.offset, err))
+			return
+		}
+		t, err := decodeTimeline(payload)
+		if err != nil {
+			if !yield(nil, fmt.Errorf("journal, byte %d: %w", f.offset, err)) {
+				return
+			}
+			continue
+		}
+		if !yield(t, nil) {
+			return
+		}
+	}
+}

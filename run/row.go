@@ -1,0 +1,107 @@
+package run
+
+// row is one request in requests.parquet. Up to check the columns are those of
+// a record (`export --as jsonl`), under the same names. Then come the events
+// as lists of equal length, and the facts that a record does not show but the
+// timeline needs. Nullable columns are pointers, nullable lists are nil.
+type row struct {
+	Request  int64   `parquet:"request,delta"`
+	Phase    string  `parquet:"phase,dict"`
+	Worker   int64   `parquet:"worker,dict"`
+	Session  *string `parquet:"session,dict"`
+	Turn     *int64  `parquet:"turn"`
+	Task     *string `parquet:"task,dict"`
+	Step     *int64  `parquet:"step"`
+	Parent   *string `parquet:"parent,dict"`
+	ID       string  `parquet:"id"`
+	API      string  `parquet:"api,dict"`
+	Model    string  `parquet:"model,dict"`
+	Evidence string  `parquet:"evidence,dict"`
+	Outcome  string  `parquet:"outcome,dict"`
+	Good     *bool   `parquet:"good"`
+	Error    *reason `parquet:"error"`
+
+	HTTPStatus   *int64  `parquet:"http_status,dict"`
+	FinishReason *string `parquet:"finish_reason,dict"`
+
+	DueS    float64 `parquet:"due_s"`
+	StartS  float64 `parquet:"start_s"`
+	DelayMS float64 `parquet:"delay_ms"`
+
+	DNSMS            *float64 `parquet:"dns_ms"`
+	ConnectMS        *float64 `parquet:"connect_ms"`
+	TLSMS            *float64 `parquet:"tls_ms"`
+	ConnectionReused *bool    `parquet:"connection_reused"`
+	Remote           *string  `parquet:"remote,dict"`
+	SentMS           *float64 `parquet:"sent_ms"`
+	FirstByteMS      *float64 `parquet:"first_byte_ms"`
+	TTFTMS           *float64 `parquet:"ttft_ms"`
+	TTFOMS           *float64 `parquet:"ttfo_ms"`
+	E2EMS            *float64 `parquet:"e2e_ms"`
+	CloseMS          *float64 `parquet:"close_ms"`
+
+	TPOTMS    *float64  `parquet:"tpot_ms"`
+	TPOTAdjMS *float64  `parquet:"tpot_adj_ms"`
+	ICLMS     []float64 `parquet:"icl_ms,optional,list"`
+	ITLMS     []float64 `parquet:"itl_ms,optional,list"`
+	MaxGapMS  *float64  `parquet:"max_gap_ms"`
+	Stalls    *int64    `parquet:"stalls"`
+	DecodeTPS *float64  `parquet:"decode_tps"`
+	E2ETPS    *float64  `parquet:"e2e_tps"`
+
+	InputTokens     *int64  `parquet:"input_tokens"`
+	CachedTokens    *int64  `parquet:"cached_tokens"`
+	OutputTokens    *int64  `parquet:"output_tokens"`
+	ReasoningTokens *int64  `parquet:"reasoning_tokens"`
+	RequestedTokens *int64  `parquet:"requested_tokens"`
+	Chunks          *int64  `parquet:"chunks"`
+	TokenSource     *string `parquet:"token_source,dict"`
+
+	Flags []string `parquet:"flags,list" parquet-element:",dict"`
+
+	Attempts     int64    `parquet:"attempts,dict"`
+	ConnRetries  int64    `parquet:"conn_retries,dict"`
+	RetryAfterMS *float64 `parquet:"retry_after_ms"`
+
+	ServiceTTFTMS *float64 `parquet:"service_ttft_ms"`
+	ServiceE2EMS  *float64 `parquet:"service_e2e_ms"`
+	NetworkMS     *float64 `parquet:"network_ms"`
+
+	NormTokens    *int64   `parquet:"norm_tokens"`
+	NormDecodeTPS *float64 `parquet:"norm_decode_tps"`
+	NormE2ETPS    *float64 `parquet:"norm_e2e_tps"`
+	NormTokenizer *string  `parquet:"norm_tokenizer,dict"`
+
+	OutputText *string            `parquet:"output_text"`
+	Server     map[string]float64 `parquet:"server,optional"`
+	Clock      string             `parquet:"clock,dict"`
+	CostUSD    *float64           `parquet:"cost_usd"`
+	Check      *string            `parquet:"check,dict"`
+
+	EvUS     []int64  `parquet:"ev_us,list" parquet-element:",delta"`
+	EvKind   []string `parquet:"ev_kind,list" parquet-element:",dict"`
+	EvTokens []*int64 `parquet:"ev_tokens,list" parquet-element:",dict"`
+	EvChoice []int32  `parquet:"ev_choice,list" parquet-element:",dict"`
+	EvBytes  []int64  `parquet:"ev_bytes,list" parquet-element:",delta"`
+	EvRead   []int64  `parquet:"ev_read,list" parquet-element:",delta"`
+	EvLagUS  []int64  `parquet:"ev_lag_us,list" parquet-element:",delta"`
+
+	Redirects       int64    `parquet:"redirects,dict"`
+	Streamed        bool     `parquet:"streamed"`
+	Asked           bool     `parquet:"stream_asked"`
+	UsageInput      *int64   `parquet:"usage_input"`
+	UsageCached     *int64   `parquet:"usage_cached"`
+	UsageCacheWrite *int64   `parquet:"usage_cache_write"`
+	UsageOutput     *int64   `parquet:"usage_output"`
+	UsageReasoning  *int64   `parquet:"usage_reasoning"`
+	UsageTotal      *int64   `parquet:"usage_total"`
+	CountedTokens   *int64   `parquet:"counted_tokens"`
+	TokenizedTokens *int64   `parquet:"tokenized_tokens"`
+	ClockStepUS     *int64   `parquet:"clock_step_us"`
+	NoticedFlags    []string `parquet:"noticed_flags,list" parquet-element:",dict"`
+}
+
+type reason struct {
+	Class   string `parquet:"class,dict"`
+	Message string `parquet:"message,dict"`
+}
