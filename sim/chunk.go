@@ -1,0 +1,235 @@
+package sim
+
+import "strconv"
+
+// appendChunk adds data as one chunk of a chunked body; no data is its end.
+func appendChunk(b, data []byte) []byte {
+	b = strconv.AppendInt(b, int64(len(data)), 16)
+	b = append(b, '\r', '\n')
+	b = append(b, data...)
+	return append(b, '\r', '\n')
+}
+
+// beginChunk leaves room for the length of a chunk that endChunk fills in.
+func beginChunk(b []byte) ([]byte, int) {
+	return append(b, "00000\r\n"...), len(b)
+}
+
+func endChunk(b []byte, at int) []byte {
+	n := len(b) - at - 7
+	for i := 4; i >= 0; i-- {
+		b[at+i] = hexDigits[n&15]
+		n >>= 4
+	}
+	return append(b, '\r', '\n')
+}
+
+func (r *reply) appendStreamHead(b []byte) []byte {
+	kind := "text/event-stream; charset=utf-8"
+	if findFault(r.faults, FaultHTML) != nil {
+		kind = "text/html"
+	}
+	b = appendHead(b, 200, kind, "Cache-Control: no-cache\r\nTransfer-Encoding: chunked\r\nX-Request-Id: "+r.truth.ID+"\r\n", r.closing)
+	b = append(b, '\r', '\n')
+	if r.s.cfg.Role == RoleEarly {
+		b = r.appendRole(b)
+	}
+	return b
+}
+
+// appendOpen adds an event up to the delta's or text's own fields.
+func (r *reply) appendOpen(b []byte) []byte {
+	b = append(b, `data: {"id":`...)
+	b = appendJSONString(b, r.truth.ID)
+	if r.chat {
+		b = append(b, `,"object":"chat.completion.chunk","created":1700000000,"model":`...)
+	} else {
+		b = append(b, `,"object":"text_completion","created":1700000000,"model":`...)
+	}
+	b = appendJSONString(b, r.s.modelName())
+	return append(b, `,"choices":[`...)
+}
+
+// appendUsage adds the usage after the choices, or what stands in its place.
+func (r *reply) appendUsage(b []byte, completion int, show bool) []byte {
+	if !show {
+		if r.usage && r.s.cfg.Usage == UsageAsked {
+			return append(b, `,"usage":null`...)
+		}
+		return b
+	}
+	b = append(b, `,"usage":{"prompt_tokens":`...)
+	b = strconv.AppendInt(b, int64(r.promptTokens), 10)
+	b = append(b, `,"completion_tokens":`...)
+	b = strconv.AppendInt(b, int64(completion), 10)
+	b = append(b, `,"total_tokens":`...)
+	b = strconv.AppendInt(b, int64(r.promptTokens+completion), 10)
+	b = append(b, `,"prompt_tokens_details":{"cached_tokens":`...)
+	b = strconv.AppendInt(b, int64(r.cachedTokens), 10)
+	b = append(b, '}')
+	if n := min(r.s.cfg.Reasoning, completion); n > 0 {
+		b = append(b, `,"completion_tokens_details":{"reasoning_tokens":`...)
+		b = strconv.AppendInt(b, int64(n), 10)
+		b = append(b, '}')
+	}
+	return append(b, '}')
+}
+
+func (r *reply) continuous() bool {
+	u := r.s.cfg.Usage
+	return u == UsageContinuous || u == UsageAsked && r.running
+}
+
+func (r *reply) appendRole(b []byte) []byte {
+	if !r.chat || findFault(r.faults, FaultHTML) != nil {
+		return b
+	}
+	b, at := beginChunk(b)
+	b = r.appendOpen(b)
+	b = append(b, `{"index":0,"delta":{"role":"assistant","content":""},"finish_reason":null}]`...)
+	b = r.appendUsage(b, 0, r.continuous())
+	return endChunk(append(b, "}\n\n"...), at)
+}
+
+// appendTokens adds the tokens up to a count, as one chunk, or as one for
+// reasoning and one for the answer where both are in it. Before the first go
+// head and role, if they are not out yet.
+func (r *reply) appendTokens(b []byte, upto int, last bool) []byte {
+	if !r.headOut {
+		r.headOut = true
+		b = r.appendStreamHead(b)
+	}
+	if r.chunks == 0 && r.s.cfg.Role == RoleFirst {
+		b = r.appendRole(b)
+	}
+	r.chunks++
+	if findFault(r.faults, FaultHTML) != nil {
+		if last {
+			b = appendChunk(b, []byte(htmlPage))
+		}
+		return b
+	}
+	split := min(max(r.s.cfg.Reasoning, r.sent), upto)
+	if split > r.sent && r.s.cfg.ReasoningAs != "hidden" {
+		b = r.appendPiece(b, r.s.cfg.ReasoningAs, r.sent, split, last && split == upto)
+	}
+	if upto > split {
+		b = r.appendPiece(b, "content", split, upto, last)
+	}
+	return b
+}
+
+func (r *reply) appendPiece(b []byte, field string, from, to int, last bool) []byte {
+	b, at := beginChunk(b)
+	b = r.appendOpen(b)
+	if r.chat {
+		b = append(b, `{"index":0,"delta":{"`...)
+		b = append(b, field...)
+		b = append(b, `":`...)
+	} else {
+		b = append(b, `{"index":0,"text":`...)
+	}
+	b = r.appendText(b, from, to)
+	if r.chat {
+		b = append(b, '}')
+	}
+	done := last && r.s.cfg.FinishInLast && !r.noFinish()
+	b = r.appendFinish(b, done)
+	b = r.appendUsage(b, to, r.continuous() || done && r.s.cfg.Usage == UsageFinish)
+	return endChunk(append(b, "}\n\n"...), at)
+}
+
+// appendFinish closes a choice.
+func (r *reply) appendFinish(b []byte, done bool) []byte {
+	b = append(b, `,"finish_reason":`...)
+	if done {
+		b = appendJSONString(b, r.finish)
+	} else {
+		b = append(b, "null"...)
+	}
+	return append(b, "}]"...)
+}
+
+func (r *reply) noFinish() bool { return findFault(r.faults, FaultNoFinish) != nil }
+
+// appendText adds the words of tokens as a JSON string.
+func (r *reply) appendText(b []byte, from, to int) []byte {
+	b = append(b, '"')
+	for i := from; i < to; i++ {
+		if i > 0 && i != r.s.cfg.Reasoning {
+			b = append(b, ' ')
+		}
+		b = append(b, word(r.s.cfg.Vocabulary, r.start, i)...)
+	}
+	return append(b, '"')
+}
+
+// appendEnd adds what follows the last token.
+func (r *reply) appendEnd(b []byte) []byte {
+	r.truth.Finish = r.finish
+	if findFault(r.faults, FaultHTML) != nil {
+		return append(b, "0\r\n\r\n"...)
+	}
+	cfg := &r.s.cfg
+	if !cfg.FinishInLast || r.yielded == 0 {
+		var at int
+		b, at = beginChunk(b)
+		b = r.appendOpen(b)
+		if r.chat {
+			b = append(b, `{"index":0,"delta":{}`...)
+		} else {
+			b = append(b, `{"index":0,"text":""`...)
+		}
+		b = r.appendFinish(b, true)
+		b = r.appendUsage(b, r.yielded, r.continuous() || cfg.Usage == UsageFinish)
+		b = endChunk(append(b, "}\n\n"...), at)
+	}
+	if cfg.Usage == UsageFinal || cfg.Usage == UsageContinuous || cfg.Usage == UsageAsked && (r.usage || r.running) {
+		var at int
+		b, at = beginChunk(b)
+		b = r.appendOpen(b)
+		b = append(b, ']')
+		b = r.appendUsage(b, r.yielded, true)
+		b = endChunk(append(b, "}\n\n"...), at)
+	}
+	if findFault(r.faults, FaultNoDone) == nil {
+		b = appendChunk(b, []byte("data: [DONE]\n\n"))
+	}
+	return append(b, "0\r\n\r\n"...)
+}
+
+// appendWhole adds the answer of a request that asked for no stream.
+func (r *reply) appendWhole(b []byte) []byte {
+	r.truth.Finish = r.finish
+	n := r.yielded
+	if findFault(r.faults, FaultEmpty) != nil {
+		n = 0
+	}
+	b = append(b, `{"id":`...)
+	b = appendJSONString(b, r.truth.ID)
+	if r.chat {
+		b = append(b, `,"object":"chat.completion","created":1700000000,"model":`...)
+	} else {
+		b = append(b, `,"object":"text_completion","created":1700000000,"model":`...)
+	}
+	b = appendJSONString(b, r.s.modelName())
+	reasoning := min(r.s.cfg.Reasoning, n)
+	if r.chat {
+		b = append(b, `,"choices":[{"index":0,"message":{"role":"assistant"`...)
+		if reasoning > 0 && r.s.cfg.ReasoningAs != "hidden" {
+			b = append(b, ',', '"')
+			b = append(b, r.s.cfg.ReasoningAs...)
+			b = append(b, `":`...)
+			b = r.appendText(b, 0, reasoning)
+		}
+		b = append(b, `,"content":`...)
+		b = r.appendText(b, reasoning, n)
+		b = append(b, '}')
+	} else {
+		b = append(b, `,"choices":[{"index":0,"text":`...)
+		b = r.appendText(b, reasoning, n)
+	}
+	b = r.appendFinish(b, true)
+	b = r.appendUsage(b, n, r.s.cfg.Usage != UsageNone)
+	return append(b, '}')
+}

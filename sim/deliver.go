@@ -1,0 +1,277 @@
+package sim
+
+import "fmt"
+
+// submit takes a request over from the reading goroutine.
+func (r *reply) submit(at int64) {
+	cfg := &r.s.cfg
+	_, waiting := r.s.model.load()
+	if cfg.QueueLimit > 0 && waiting >= cfg.QueueLimit {
+		r.refuse(429, "the queue is full")
+		return
+	}
+	r.truth.reserve(r.outputTokens)
+	if findFault(r.faults, FaultHang) != nil {
+		return // the client's leaving ends it
+	}
+	if f := findFault(r.faults, FaultSlowHead); f != nil {
+		r.shift = int64(f.For)
+	}
+	if r.stream && cfg.HeadAt == HeadAccept {
+		r.head(at)
+	}
+	if f := findFault(r.faults, FaultPing); f != nil && r.stream {
+		r.s.timers.add(at+int64(f.For), actPing, r)
+	}
+	r.s.model.submit(at, r)
+}
+
+// started is told by the model when the request gets its slot.
+func (r *reply) started(at int64) {
+	r.truth.StartNS = at
+	r.truth.QueueNS = at - r.truth.ReceivedNS
+	if r.stream && r.s.cfg.HeadAt == HeadSlot {
+		r.head(at)
+	}
+}
+
+// token is told by the model: k more tokens at a moment, made in a step of
+// batch sequences.
+func (r *reply) token(at int64, k, batch int, last bool) {
+	if r.over {
+		return
+	}
+	due := max(at+r.shift, r.busy)
+	for range k {
+		r.truth.DueNS = append(r.truth.DueNS, due)
+		r.truth.Batch = append(r.truth.Batch, int32(batch))
+	}
+	r.yielded += k
+	d := delivery{r.yielded, last}
+	if due == at && len(r.put) == 0 {
+		r.deliver(at, d)
+		return
+	}
+	r.put = append(r.put, d)
+	r.s.timers.add(due, actDeliver, r)
+}
+
+// fire does what a timer was set for.
+func (r *reply) fire(at int64, do action) {
+	if r.over {
+		return
+	}
+	switch do {
+	case actDeliver:
+		if at < r.busy {
+			r.s.timers.add(r.busy, actDeliver, r)
+			return
+		}
+		d := r.put[0]
+		r.put = r.put[1:]
+		r.deliver(at, d)
+	case actPiece:
+		rest := r.rest
+		r.rest = nil
+		r.over = r.restMark.end
+		r.c.out.write(rest, r.restMark, r.restThen)
+	case actHead:
+		r.headOut = true
+		rest := r.rest
+		r.rest = nil
+		r.c.out.write(rest, mark{r: r, head: true}, keepOpen)
+	case actPing:
+		f := findFault(r.faults, FaultPing)
+		if r.headOut && r.rest == nil {
+			r.c.out.write(appendChunk(nil, []byte(": ping\n\n")), mark{}, keepOpen)
+		}
+		r.s.timers.add(at+int64(f.For), actPing, r)
+	}
+}
+
+// cancel ends a reply whose client has left.
+func (r *reply) cancel(at int64) {
+	if r.over {
+		return
+	}
+	r.s.model.cancel(at, r)
+	r.end("cancelled")
+}
+
+// deliver sends what has come, or lets a fault have its way.
+func (r *reply) deliver(at int64, d delivery) {
+	if !r.stream {
+		if d.last {
+			r.whole(at)
+		}
+		return
+	}
+	if r.interrupted(at, &d) {
+		return
+	}
+	if !d.last && r.sent > 0 && d.upto-r.sent < r.s.cfg.StreamInterval {
+		return
+	}
+	for i := r.sent; i < d.upto; i++ {
+		r.truth.DueNS[i] = at
+		r.truth.Chunk[i] = int32(r.chunks)
+	}
+	b := r.s.scratch[:0]
+	from := r.sent
+	b = r.appendTokens(b, d.upto, d.last)
+	r.sent = d.upto
+	if d.last {
+		b = r.appendEnd(b)
+	}
+	r.s.scratch = b
+	if findFault(r.faults, FaultBurst) != nil {
+		r.held = append(r.held, b...)
+		if !d.last {
+			return
+		}
+		b, from = r.held, 0
+		for i := range r.truth.DueNS {
+			r.truth.DueNS[i] = at
+		}
+	}
+	r.push(at, b, mark{r: r, from: from, to: d.upto, end: d.last}, r.afterEnd(d.last))
+}
+
+// interrupted lets a fault act whose token has come; true when nothing of the
+// delivery remains to be done now.
+func (r *reply) interrupted(at int64, d *delivery) bool {
+	for i := range r.faults {
+		f := &r.faults[i]
+		if f.After < 0 || r.sent < f.After && !d.last {
+			continue
+		}
+		switch f.Kind {
+		case FaultStall:
+			f.After = -1
+			if f.For < 0 {
+				r.s.model.cancel(at, r)
+				r.put = nil
+				r.truth.Outcome = "fault"
+				return true // silent until the client leaves
+			}
+			r.shift += int64(f.For)
+			r.busy = at + int64(f.For)
+			r.put = append([]delivery{*d}, r.put...)
+			r.s.timers.add(r.busy, actDeliver, r)
+			return true
+		case FaultReset, FaultCut, FaultNoFinish, FaultError, FaultErrorDone:
+			r.breakOff(at, f.Kind)
+			return true
+		case FaultEmpty:
+			r.s.model.cancel(at, r)
+			r.yielded, r.sent = 0, 0
+			r.push(at, r.appendEnd(r.appendTokens(nil, 0, true)), mark{r: r, end: true}, r.afterEnd(true))
+			return true
+		case FaultMalformed:
+			f.After = -1
+			r.c.out.write(r.framed(nil, []byte("data: {\"choices\":[{\"index\":0,\"delta\":{\"content\":\n\n")), mark{}, keepOpen)
+		}
+	}
+	return false
+}
+
+// breakOff ends a stream in the middle.
+func (r *reply) breakOff(at int64, kind string) {
+	r.s.model.cancel(at, r)
+	r.truth.Outcome = "fault"
+	m := mark{r: r, end: true}
+	switch kind {
+	case FaultReset:
+		r.push(at, nil, m, resetIt)
+	case FaultCut:
+		r.push(at, nil, m, closeIt)
+	case FaultNoFinish:
+		r.push(at, r.framed(nil, nil), m, r.afterEnd(true))
+	default:
+		b := r.framed(nil, []byte("data: {\"error\":{\"message\":\"simulated failure\",\"type\":\"InternalServerError\",\"param\":null,\"code\":500}}\n\n"))
+		if kind == FaultErrorDone {
+			b = appendChunk(b, []byte("data: [DONE]\n\n"))
+		}
+		r.push(at, append(b, "0\r\n\r\n"...), m, r.afterEnd(true))
+	}
+}
+
+// framed is an event as an HTTP chunk, with the head before it if that is not
+// out yet. An empty event is the end of the body.
+func (r *reply) framed(b, event []byte) []byte {
+	if !r.headOut {
+		r.headOut = true
+		b = r.appendStreamHead(b)
+	}
+	return appendChunk(b, event)
+}
+
+// push writes, in two pieces when that is this reply's fault.
+func (r *reply) push(at int64, b []byte, m mark, then after) {
+	if m.end && r.truth.Outcome == "" {
+		r.truth.Outcome = "done"
+	}
+	if f := findFault(r.faults, FaultSplit); f != nil && len(b) > 1 {
+		half := len(b) / 2
+		r.c.out.write(b[:half], mark{}, keepOpen)
+		r.rest = append([]byte(nil), b[half:]...)
+		r.restMark, r.restThen = m, then
+		r.busy = at + int64(f.For)
+		for i := m.from; i < m.to; i++ {
+			r.truth.DueNS[i] = r.busy
+		}
+		r.s.timers.add(r.busy, actPiece, r)
+		return
+	}
+	r.over = m.end
+	r.c.out.write(b, m, then)
+}
+
+func (r *reply) afterEnd(end bool) after {
+	if end && (r.closing || findFault(r.faults, FaultCloseSilent) != nil) {
+		return closeIt
+	}
+	return keepOpen
+}
+
+// head sends the response's head of a stream, and the role with it if it is early.
+func (r *reply) head(at int64) {
+	b := r.appendStreamHead(nil)
+	if f := findFault(r.faults, FaultSlowHead); f != nil {
+		half := len(b) / 2
+		r.c.out.write(b[:half], mark{}, keepOpen)
+		r.rest = b[half:]
+		r.s.timers.add(at+int64(f.For), actHead, r)
+		return
+	}
+	r.headOut = true
+	r.c.out.write(b, mark{r: r, head: true}, keepOpen)
+}
+
+// whole answers a request that asked for no stream.
+func (r *reply) whole(at int64) {
+	for i := range r.truth.DueNS {
+		r.truth.DueNS[i] = at
+	}
+	kind, body := "application/json", r.appendWhole(nil)
+	m := mark{r: r, head: true, end: true, to: r.yielded}
+	switch {
+	case findFault(r.faults, FaultHTML) != nil:
+		kind, body = "text/html", []byte(htmlPage)
+	case findFault(r.faults, FaultReset) != nil:
+		r.breakOff(at, FaultReset)
+		return
+	case findFault(r.faults, FaultMalformed) != nil:
+		body = body[:len(body)/2]
+	}
+	head := appendHead(nil, 200, kind, "X-Request-Id: "+r.truth.ID+"\r\n", r.closing)
+	head = fmt.Appendf(head, "Content-Length: %d\r\n\r\n", len(body))
+	if findFault(r.faults, FaultCut) != nil {
+		r.truth.Outcome = "fault"
+		r.push(at, append(head, body[:len(body)/2]...), m, closeIt)
+		return
+	}
+	r.push(at, append(head, body...), m, r.afterEnd(true))
+}
+
+const htmlPage = "<!doctype html><title>Sign in</title><p>This is no inference server.</p>\n"

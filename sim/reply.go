@@ -1,0 +1,182 @@
+package sim
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"strconv"
+)
+
+// reply is one request and its answer. Except where said, it belongs to the
+// pacing goroutine.
+type reply struct {
+	ask
+	s      *Server
+	c      *conn
+	faults []Fault
+	rng    *rand.Rand
+	start  uint64 // where in the vocabulary the text begins
+
+	promptTokens, cachedTokens, outputTokens int
+	finish                                   string
+	closing                                  bool
+	truth                                    *Truth
+
+	model struct { // of the model
+		running bool
+		left    int
+	}
+
+	// Delivery.
+	shift    int64 // how much later than the model everything leaves
+	busy     int64 // nothing leaves before this moment
+	yielded  int   // tokens the model has told
+	sent     int   // tokens written or held back for a burst
+	chunks   int
+	headOut  bool
+	over     bool // nothing more is written
+	put      []delivery
+	held     []byte // of a burst
+	rest     []byte // second half of a split write
+	restMark mark
+	restThen after
+}
+
+// delivery is one step's tokens on their way out.
+type delivery struct {
+	upto int
+	last bool
+}
+
+// newReply settles everything about a request that chance decides. It runs on
+// the reading goroutine.
+func newReply(c *conn, a ask, id string, at int64, kernel, closing bool) *reply {
+	s := c.s
+	n := s.requests.Add(1)
+	r := &reply{ask: a, s: s, c: c, closing: closing, promptTokens: a.tokens}
+	r.rng = rand.New(rand.NewPCG(s.cfg.Seed, uint64(n)))
+	r.start = r.rng.Uint64() >> 1
+	if id == "" {
+		id = "sim-" + strconv.FormatInt(n, 10)
+	}
+	r.settleLength()
+	r.faults = drawFaults(s.cfg.Faults, r.outputTokens, r.rng)
+	for _, f := range a.faults {
+		r.faults = append(r.faults, f.settle(r.outputTokens, r.rng.Float64()))
+	}
+	if findFault(r.faults, FaultRunaway) != nil {
+		r.outputTokens *= 10
+	}
+	if findFault(r.faults, FaultEmpty) != nil {
+		r.finish = "stop"
+	}
+	if a.cached >= 0 {
+		r.cachedTokens = min(a.cached, r.promptTokens)
+	}
+	r.closing = r.closing || findFault(r.faults, FaultClose) != nil
+	r.model.left = r.outputTokens
+	stamp := "user"
+	if kernel {
+		stamp = "kernel"
+	}
+	r.truth = &Truth{
+		ID: id, N: n, Conn: c.id, OnConn: c.n, ReceivedNS: at, Clock: stamp,
+		StartNS: -1, QueueNS: -1, PrefillNS: -1, HeadNS: -1, EndNS: -1, Status: 200, Stream: a.stream,
+		PromptTokens: r.promptTokens, CachedTokens: r.cachedTokens, Faults: r.faults,
+	}
+	return r
+}
+
+// settleLength decides how many tokens the reply has and why it ends there.
+func (r *reply) settleLength() {
+	cfg := &r.s.cfg
+	u := r.rng.Float64()
+	drawn := max(1, int(math.Round(float64(cfg.OutputTokens)*(1+cfg.OutputSpread*(2*u-1)))))
+	n, why := drawn, "stop"
+	switch {
+	case r.ask.directive.tokens >= 1:
+		n = r.ask.directive.tokens
+	case r.maxTokens >= 1 && (!cfg.StopEarly || r.ignoreEOS || drawn >= r.maxTokens):
+		n, why = r.maxTokens, "length"
+	}
+	if cfg.MaxContext > 0 && r.promptTokens+n > cfg.MaxContext {
+		n, why = max(cfg.MaxContext-r.promptTokens, 1), "length"
+	}
+	r.outputTokens, r.finish = n, why
+}
+
+// jitter spreads a time without moving its mean.
+func (r *reply) jitter(ns int64) int64 {
+	sigma := r.s.cfg.Jitter
+	if sigma == 0 || ns == 0 {
+		return ns
+	}
+	return int64(float64(ns) * math.Exp(sigma*r.rng.NormFloat64()-sigma*sigma/2))
+}
+
+// refusal says whether the request is answered with an error at once.
+func (r *reply) refusal() (status int, message string) {
+	cfg := &r.s.cfg
+	for _, f := range r.faults {
+		if s := f.status(); s != 0 {
+			return s, fmt.Sprintf("simulated status %d", s)
+		}
+	}
+	if cfg.Model != "" && r.ask.model != "" && r.ask.model != cfg.Model {
+		return 404, fmt.Sprintf("the model %q does not exist; this server has %q", r.ask.model, cfg.Model)
+	}
+	if cfg.MaxContext > 0 && r.promptTokens >= cfg.MaxContext {
+		return 400, fmt.Sprintf("the prompt has %d tokens, the context holds %d", r.promptTokens, cfg.MaxContext)
+	}
+	return 0, ""
+}
+
+var errorTypes = map[int]string{400: "BadRequestError", 401: "AuthenticationError", 404: "NotFoundError", 429: "RateLimitError"}
+
+// refuse answers with an error. It may run on either goroutine, while no other
+// writes to the connection.
+func (r *reply) refuse(status int, message string) {
+	kind := errorTypes[status]
+	if kind == "" {
+		kind = "InternalServerError"
+	}
+	body := errorBody(status, kind, message)
+	more := "X-Request-Id: " + r.truth.ID + "\r\n"
+	if status == 429 || status == 503 {
+		more += fmt.Sprintf("Retry-After: %d\r\n", r.s.cfg.RetryAfter)
+	}
+	b := appendHead(nil, status, "application/json", more, r.closing)
+	b = fmt.Appendf(b, "Content-Length: %d\r\n\r\n", len(body))
+	r.truth.Status = status
+	r.truth.Outcome = "refused"
+	then := keepOpen
+	if r.closing {
+		then = closeIt
+	}
+	r.over = true
+	r.c.out.write(append(b, body...), mark{r: r, head: true, end: true}, then)
+}
+
+// end closes the truth of a reply that writes nothing more.
+func (r *reply) end(outcome string) {
+	r.over = true
+	r.truth.Outcome = outcome
+	r.written(mark{r: r, end: true}, -1, -1)
+}
+
+// written notes a write's times. It runs on whichever goroutine wrote.
+func (r *reply) written(m mark, before, wrote int64) {
+	t := r.truth
+	if m.head {
+		t.HeadNS = before
+	}
+	for i := m.from; i < m.to; i++ {
+		t.WriteNS[i], t.WroteNS[i] = before, wrote
+	}
+	if m.end {
+		t.EndNS = wrote
+		t.close(r.yielded)
+		r.s.log.add(t)
+		r.c.idle <- struct{}{}
+	}
+}

@@ -1,0 +1,114 @@
+package sim
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+)
+
+// ask is a completion request as far as the simulator understands it.
+type ask struct {
+	chat      bool
+	model     string
+	stream    bool
+	maxTokens int // −1: not given
+	ignoreEOS bool
+	usage     bool // stream_options.include_usage
+	running   bool // stream_options.continuous_usage_stats
+	prompt    string
+	tokens    int // of the prompt
+	directive
+}
+
+type askJSON struct {
+	Model               string          `json:"model"`
+	Stream              bool            `json:"stream"`
+	MaxTokens           *int            `json:"max_tokens"`
+	MaxCompletionTokens *int            `json:"max_completion_tokens"`
+	IgnoreEOS           bool            `json:"ignore_eos"`
+	Prompt              json.RawMessage `json:"prompt"`
+	Messages            []struct {
+		Content json.RawMessage `json:"content"`
+	} `json:"messages"`
+	StreamOptions *struct {
+		IncludeUsage    bool `json:"include_usage"`
+		ContinuousUsage bool `json:"continuous_usage_stats"`
+	} `json:"stream_options"`
+}
+
+// parseAsk reads a body. The directive of the header X-Sim comes after that of
+// the prompt and wins.
+func parseAsk(chat bool, body []byte, header string) (ask, error) {
+	a := ask{chat: chat, maxTokens: -1, directive: noDirective()}
+	var j askJSON
+	if err := json.Unmarshal(body, &j); err != nil {
+		return a, fmt.Errorf("the body is no valid request: %w", err)
+	}
+	a.model, a.stream, a.ignoreEOS = j.Model, j.Stream, j.IgnoreEOS
+	for _, n := range []*int{j.MaxTokens, j.MaxCompletionTokens} {
+		if n != nil {
+			a.maxTokens = *n
+		}
+	}
+	if a.maxTokens < 1 && (j.MaxTokens != nil || j.MaxCompletionTokens != nil) {
+		return a, fmt.Errorf("max_tokens is %d: give 1 or more", a.maxTokens)
+	}
+	if o := j.StreamOptions; o != nil {
+		a.usage, a.running = o.IncludeUsage, o.ContinuousUsage
+	}
+	if chat {
+		if len(j.Messages) == 0 {
+			return a, errors.New("messages is empty: give at least one")
+		}
+		var text strings.Builder
+		for _, m := range j.Messages {
+			t, n := textOf(m.Content)
+			text.WriteString(t)
+			text.WriteByte('\n')
+			a.tokens += n
+		}
+		a.prompt = text.String()
+	} else {
+		if len(j.Prompt) == 0 {
+			return a, errors.New("prompt is missing")
+		}
+		a.prompt, a.tokens = textOf(j.Prompt)
+	}
+	for _, text := range []string{promptDirective(a.prompt), header} {
+		if err := a.directive.parse(text); err != nil {
+			return a, err
+		}
+	}
+	return a, nil
+}
+
+// textOf reads a string, a list of strings, a list of text parts or a list of
+// token ids, and counts its tokens.
+func textOf(raw json.RawMessage) (string, int) {
+	var s string
+	if json.Unmarshal(raw, &s) == nil {
+		return s, countWords(s)
+	}
+	var ids []int
+	if json.Unmarshal(raw, &ids) == nil {
+		return "", len(ids)
+	}
+	var list []string
+	if json.Unmarshal(raw, &list) == nil {
+		s = strings.Join(list, "\n")
+		return s, countWords(s)
+	}
+	var parts []struct {
+		Text string `json:"text"`
+	}
+	if json.Unmarshal(raw, &parts) == nil {
+		var b strings.Builder
+		for _, p := range parts {
+			b.WriteString(p.Text)
+			b.WriteByte('\n')
+		}
+		return b.String(), countWords(b.String())
+	}
+	return "", 0
+}

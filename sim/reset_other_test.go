@@ -1,0 +1,5 @@
+//go:build !unix
+
+package sim
+
+func isReset(err error) bool { return err != nil }

@@ -1,0 +1,74 @@
+package sim
+
+import (
+	"encoding/json"
+	"fmt"
+	"hash/fnv"
+	"net/http"
+	"strings"
+)
+
+// route answers everything that is no completion.
+func (s *Server) route(req *http.Request, body []byte) (status int, contentType string, text []byte) {
+	const jsonType = "application/json"
+	switch req.URL.Path {
+	case "/health", "/healthz", "/ping":
+		return 200, jsonType, []byte(`{"status":"ok"}`)
+	case "/version":
+		return 200, jsonType, []byte(`{"version":"tokenmeter-sim"}`)
+	case "/v1/models":
+		b := []byte(`{"object":"list","data":[{"id":`)
+		b = appendJSONString(b, s.modelName())
+		b = append(b, `,"object":"model","created":1700000000,"owned_by":"tokenmeter","root":`...)
+		b = appendJSONString(b, s.modelName())
+		b = append(b, `,"parent":null,"max_model_len":`...)
+		if s.cfg.MaxContext > 0 {
+			b = fmt.Appendf(b, "%d", s.cfg.MaxContext)
+		} else {
+			b = append(b, "null"...)
+		}
+		return 200, jsonType, append(b, `}]}`...)
+	case "/tokenize", "/v1/tokenize":
+		return s.tokenize(body)
+	}
+	return 404, jsonType, errorBody(404, "NotFoundError", "no such path: "+req.URL.Path)
+}
+
+// tokenize counts a text's tokens: in "prompt", "content" or "messages".
+func (s *Server) tokenize(body []byte) (int, string, []byte) {
+	var j struct {
+		Prompt   string `json:"prompt"`
+		Content  string `json:"content"`
+		Messages []struct {
+			Content json.RawMessage `json:"content"`
+		} `json:"messages"`
+	}
+	if err := json.Unmarshal(body, &j); err != nil {
+		return 400, "application/json", errorBody(400, "BadRequestError", err.Error())
+	}
+	text := j.Prompt + " " + j.Content
+	for _, m := range j.Messages {
+		t, _ := textOf(m.Content)
+		text += " " + t
+	}
+	words := strings.Fields(text)
+	ids := make([]uint32, len(words))
+	for i, w := range words {
+		h := fnv.New32a()
+		h.Write([]byte(w))
+		ids[i] = h.Sum32() % 32000
+	}
+	out, _ := json.Marshal(struct {
+		Count       int      `json:"count"`
+		MaxModelLen int      `json:"max_model_len"`
+		Tokens      []uint32 `json:"tokens"`
+	}{len(ids), s.cfg.MaxContext, ids})
+	return 200, "application/json", out
+}
+
+func (s *Server) modelName() string {
+	if s.cfg.Model == "" {
+		return "sim"
+	}
+	return s.cfg.Model
+}

@@ -1,0 +1,222 @@
+package sim
+
+import (
+	"io"
+	"strconv"
+	"sync"
+)
+
+// Truth is what really happened to one request. Times are nanoseconds on one
+// clock: CLOCK_MONOTONIC, or since Config.Base. A time that did not come is −1.
+type Truth struct {
+	ID         string // x-request-id: the client's, or sim-N
+	N          int64  // arrival number, from 1
+	Conn       int64  // number of the connection, from 1
+	OnConn     int64  // number of the request on its connection, from 1
+	ReceivedNS int64  // the last byte of the request came
+	Clock      string // kernel: stamped by the kernel; user: when the read returned
+	StartNS    int64  // the request got its slot
+	QueueNS    int64  // StartNS − ReceivedNS; −1: it got none
+	PrefillNS  int64  // from the slot to the first token; −1: unknown
+	HeadNS     int64  // the response's head was written
+
+	Status          int
+	Stream          bool
+	PromptTokens    int
+	CachedTokens    int
+	OutputTokens    int // yielded by the model, whether delivered or not
+	ReasoningTokens int // of those
+	Finish          string
+	Outcome         string // done, fault, cancelled (the client left), refused
+	Faults          []Fault
+
+	// One entry a token, in order. Tokens of one chunk share times.
+	DueNS   []int64 // when it should leave
+	WriteNS []int64 // when the write began; −1: it never did
+	WroteNS []int64 // when the write returned
+	Batch   []int32 // sequences in the step that made it
+	Chunk   []int32 // number of the chunk that carried it, from 0
+
+	EndNS   int64 // the last byte of the reply was written
+	Blocked bool  // the client read so slowly that writes had to wait
+}
+
+// reserve makes room for n tokens, so that nothing moves while two goroutines
+// fill different fields.
+func (t *Truth) reserve(n int) {
+	t.DueNS = make([]int64, 0, n)
+	t.Batch = make([]int32, 0, n)
+	t.WriteNS = make([]int64, n)
+	t.WroteNS = make([]int64, n)
+	t.Chunk = make([]int32, n)
+	for i := range n {
+		t.WriteNS[i], t.WroteNS[i], t.Chunk[i] = -1, -1, -1
+	}
+}
+
+// close cuts the lists to the tokens that were yielded.
+func (t *Truth) close(n int) {
+	t.OutputTokens = n
+	n = min(n, len(t.WriteNS))
+	t.DueNS = t.DueNS[:min(n, len(t.DueNS))]
+	t.Batch = t.Batch[:min(n, len(t.Batch))]
+	t.WriteNS, t.WroteNS, t.Chunk = t.WriteNS[:n], t.WroteNS[:n], t.Chunk[:n]
+}
+
+// AppendJSON adds the truth as one JSON object.
+func (t *Truth) AppendJSON(b []byte) []byte {
+	b = append(b, `{"id":`...)
+	b = appendJSONString(b, t.ID)
+	num := func(name string, v int64) {
+		b = append(b, ',', '"')
+		b = append(b, name...)
+		b = append(b, '"', ':')
+		if v == -1 {
+			b = append(b, "null"...)
+			return
+		}
+		b = strconv.AppendInt(b, v, 10)
+	}
+	str := func(name, v string) {
+		b = append(b, ',', '"')
+		b = append(b, name...)
+		b = append(b, '"', ':')
+		b = appendJSONString(b, v)
+	}
+	num("n", t.N)
+	num("conn", t.Conn)
+	num("on_conn", t.OnConn)
+	num("received_ns", t.ReceivedNS)
+	str("clock", t.Clock)
+	num("start_ns", t.StartNS)
+	num("queue_ns", t.QueueNS)
+	num("prefill_ns", t.PrefillNS)
+	num("head_ns", t.HeadNS)
+	num("status", int64(t.Status))
+	b = append(b, `,"stream":`...)
+	b = strconv.AppendBool(b, t.Stream)
+	num("prompt_tokens", int64(t.PromptTokens))
+	num("cached_tokens", int64(t.CachedTokens))
+	num("output_tokens", int64(t.OutputTokens))
+	num("reasoning_tokens", int64(t.ReasoningTokens))
+	str("finish", t.Finish)
+	str("outcome", t.Outcome)
+	b = append(b, `,"faults":[`...)
+	for i, f := range t.Faults {
+		if i > 0 {
+			b = append(b, ',')
+		}
+		b = append(b, `{"kind":`...)
+		b = appendJSONString(b, f.Kind)
+		num("after", int64(f.After))
+		num("for_ns", int64(f.For))
+		b = append(b, '}')
+	}
+	b = append(b, ']')
+	b = appendInts(b, "due_ns", t.DueNS)
+	b = appendInts(b, "write_ns", t.WriteNS)
+	b = appendInts(b, "wrote_ns", t.WroteNS)
+	b = appendInts(b, "batch", t.Batch)
+	b = appendInts(b, "chunk", t.Chunk)
+	num("end_ns", t.EndNS)
+	b = append(b, `,"blocked":`...)
+	b = strconv.AppendBool(b, t.Blocked)
+	return append(b, '}')
+}
+
+func appendInts[T int32 | int64](b []byte, name string, v []T) []byte {
+	b = append(b, ',', '"')
+	b = append(b, name...)
+	b = append(b, `":[`...)
+	for i, x := range v {
+		if i > 0 {
+			b = append(b, ',')
+		}
+		if x == -1 {
+			b = append(b, "null"...)
+			continue
+		}
+		b = strconv.AppendInt(b, int64(x), 10)
+	}
+	return append(b, ']')
+}
+
+// truthLog writes truths away from the thread that paces tokens.
+type truthLog struct {
+	w    io.Writer
+	each func(Truth)
+
+	mu   sync.Mutex
+	have *sync.Cond
+	todo []*Truth
+	done bool
+	gone chan struct{}
+	err  error
+}
+
+func newTruthLog(w io.Writer, each func(Truth)) *truthLog {
+	l := &truthLog{w: w, each: each, gone: make(chan struct{})}
+	l.have = sync.NewCond(&l.mu)
+	if w == nil && each == nil {
+		l.done = true
+		close(l.gone)
+		return l
+	}
+	go l.run()
+	return l
+}
+
+func (l *truthLog) add(t *Truth) {
+	l.mu.Lock()
+	if !l.done {
+		l.todo = append(l.todo, t)
+		l.have.Signal()
+	}
+	l.mu.Unlock()
+}
+
+func (l *truthLog) run() {
+	defer close(l.gone)
+	var buf []byte
+	for {
+		l.mu.Lock()
+		for len(l.todo) == 0 && !l.done {
+			l.have.Wait()
+		}
+		todo := l.todo
+		l.todo = nil
+		done := l.done
+		l.mu.Unlock()
+		buf = buf[:0]
+		for _, t := range todo {
+			if l.each != nil {
+				l.each(*t)
+			}
+			if l.w != nil {
+				buf = append(t.AppendJSON(buf), '\n')
+			}
+		}
+		if len(buf) > 0 {
+			if _, err := l.w.Write(buf); err != nil {
+				l.mu.Lock()
+				l.err = err
+				l.mu.Unlock()
+			}
+		}
+		if done && len(todo) == 0 {
+			return
+		}
+	}
+}
+
+// close waits until everything is written and tells the last error.
+func (l *truthLog) close() error {
+	l.mu.Lock()
+	l.done = true
+	l.have.Signal()
+	l.mu.Unlock()
+	<-l.gone
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.err
+}

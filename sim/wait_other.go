@@ -1,0 +1,5 @@
+//go:build !linux
+
+package sim
+
+func newPreciseWait(c simClock) waiter { return newTimerWait(c) }
