@@ -1,6 +1,6 @@
 // Package api knows the dialects of inference servers: how a request is
 // written and what the events of a reply mean. One file per API, one line in
-// the table below.
+// the table of apis.go.
 package api
 
 import (
@@ -51,11 +51,19 @@ type API struct {
 	Path string
 	// Build writes the request.
 	Build func(*Request) (Call, error)
-	// Framer makes the framer of a streamed reply.
-	Framer func() wire.Framer
 	// Decoder makes the decoder of one reply.
 	Decoder func() Decoder
+	// Framer makes the framer of a streamed reply where the content type does
+	// not tell; max is the size cap of an event. Nil: server-sent events.
+	Framer func(max int) wire.Framer
+	// FramesJSON says that a body of type application/json is a stream too and
+	// goes through Framer.
+	FramesJSON bool
+	// StreamsByDefault says that a request without the field stream asks for one.
+	StreamsByDefault bool
 	// AuthHeader names the header that carries the key: "authorization" (as
 	// Bearer) unless the API says otherwise.
 	AuthHeader string
+	// Signs finds the API's replies among others; see Recognise.
+	Signs []Sign
 }

@@ -32,10 +32,38 @@ type StreamOptions struct {
 // Stream fills a timeline from one response: head, body bytes as they came,
 // end. Client, analyze and proxy all read replies through it. The bytes are
 // those after transfer decoding and before content decoding.
+//
+// The order of calls is Head, Read any number of times, End once. Without a
+// response there is only End. End must be called: it frees decoders.
 type Stream struct {
 	tl   *timeline.Timeline
 	api  *API
 	opts StreamOptions
+
+	header  http.Header
+	form    form
+	coding  wire.Decoder
+	framer  wire.Framer
+	decoder Decoder
+	yield   func(wire.Event) error // s.event and s.body, bound once
+	decoded func([]byte) error
+	plain   []byte // start of a body that is not decoded: an error page
+	total   int64  // body bytes after content decoding
+
+	at, lag, read int64 // of the read in hand
+	lastToken     int64
+	tokens        int64 // generation events so far
+
+	progress progress
+	usage    usageState
+	count    tokenCount
+	kept     keptText
+	server   serverTimings
+
+	malformed int
+	fault     error  // the body could not be read on: over the cap, damaged coding
+	failure   string // the server's own error within a 200 reply
+	failed    bool
 }
 
 // NewStream returns a stream that writes to tl.
@@ -43,25 +71,117 @@ func NewStream(tl *timeline.Timeline, a *API, opts StreamOptions) *Stream {
 	return &Stream{tl: tl, api: a, opts: opts}
 }
 
-// Head takes the response's head, which came atUS microseconds after due.
-func (s *Stream) Head(atUS int64, head Head) { panic("not written yet") }
+// Head takes the response's head, which came atUS microseconds after due. Of
+// several heads (a retry, an interim answer) the last one counts.
+func (s *Stream) Head(atUS int64, head Head) {
+	s.close()
+	*s = Stream{tl: s.tl, api: s.api, opts: s.opts}
+	s.header = head.Header
+	s.tl.HeadUS = timeline.Some(atUS)
+	s.tl.HTTPStatus = head.Status
+	if after, ok := RetryAfter(head.Header); ok {
+		s.tl.RetryAfterUS = timeline.Some(after.Microseconds())
+	}
+	s.form = formOf(head)
+	coding, err := wire.NewDecoder(head.Header.Get("Content-Encoding"))
+	if coding != nil {
+		s.coding, s.decoded = coding, s.body
+		s.tl.Flags |= timeline.Compressed
+	}
+	if err != nil {
+		s.fault = err
+	}
+	s.server.headers(head.Header)
+}
 
 // Read takes the body bytes of one read, stamped atUS since due and picked up
 // lagUS later.
-func (s *Stream) Read(atUS, lagUS int64, data []byte) { panic("not written yet") }
+func (s *Stream) Read(atUS, lagUS int64, data []byte) {
+	if s.fault != nil || len(data) == 0 {
+		return
+	}
+	s.at, s.lag = atUS, lagUS
+	if s.coding == nil {
+		s.fault = s.body(data)
+	} else {
+		s.fault = s.coding.Feed(data, s.decoded)
+	}
+	s.read++
+}
+
+// body takes body bytes after content decoding.
+func (s *Stream) body(data []byte) error {
+	s.total += int64(len(data))
+	if s.form == foreign {
+		s.plain = append(s.plain, data[:min(len(data), maxPlain-len(s.plain))]...)
+		return nil
+	}
+	if s.framer == nil {
+		if data = s.start(data); len(data) == 0 {
+			return nil
+		}
+	}
+	return s.framer.Feed(data, s.yield)
+}
+
+// maxPlain is how much of an error body is kept to read its words from.
+const maxPlain = 64 << 10
+
+// start chooses the framer at the first byte that is no white space.
+func (s *Stream) start(data []byte) []byte {
+	i := 0
+	for i < len(data) && (data[i] == ' ' || data[i] == '\t' || data[i] == '\r' || data[i] == '\n') {
+		i++
+	}
+	if i == len(data) {
+		return nil
+	}
+	s.decoder = s.api.Decoder()
+	s.yield = s.event
+	switch s.form = s.form.settle(data[i], s.api); s.form {
+	case whole:
+		s.framer = wire.NewWhole(s.opts.MaxEvent)
+	case lines:
+		s.framer = wire.NewLines(s.opts.MaxEvent)
+	case native:
+		s.framer = s.api.Framer(s.opts.MaxEvent)
+	default:
+		s.framer = wire.NewSSE(s.opts.MaxEvent)
+	}
+	s.tl.Streamed = s.form != whole
+	return data
+}
+
+// event takes one framed event.
+func (s *Stream) event(e wire.Event) error {
+	switch {
+	case e.Comment:
+		s.add(timeline.Ping, 0, 0, none)
+	case s.form == whole:
+		s.decoder.Body(e.Data, s)
+		s.progress.done = s.fault == nil
+	default:
+		s.decoder.Event(e, s)
+	}
+	return nil
+}
 
 // HasToken reports whether a generation event has come (for --ttft-timeout).
-func (s *Stream) HasToken() bool { panic("not written yet") }
+func (s *Stream) HasToken() bool { return s.tokens > 0 }
 
 // LastTokenUS is when the last generation event came, since due; 0 before the
 // first (for --idle-timeout, which heartbeats do not extend).
-func (s *Stream) LastTokenUS() int64 { panic("not written yet") }
+func (s *Stream) LastTokenUS() int64 { return s.lastToken }
 
 // Complete reports whether the reply needs no more bytes: its terminator came.
-func (s *Stream) Complete() bool { panic("not written yet") }
+func (s *Stream) Complete() bool { return s.progress.done }
 
-// End tells how and when the body ended and settles the outcome. cause adds
-// words for ends other than EOF; it may be nil.
-func (s *Stream) End(atUS int64, end timeline.End, trailer http.Header, cause error) {
-	panic("not written yet")
+// close frees the content decoder.
+func (s *Stream) close() error {
+	if s.coding == nil {
+		return nil
+	}
+	err := s.coding.Close()
+	s.coding = nil
+	return err
 }

@@ -92,6 +92,8 @@ type Timeline struct {
 	Outcome     Outcome
 	Error       *Error
 	Text        string             // the answer, only when it was asked to be kept
+	Thought     string             // the reasoning, likewise
+	Calls       string             // names and arguments of tool calls, likewise
 	Server      map[string]float64 // as the server reported it: queue_ms, prefill_ms, decode_ms, …; nil if nothing
 	CheckPassed Opt[bool]          // quality check; empty without one
 	CostUSD     Opt[float64]

@@ -1,0 +1,98 @@
+package api
+
+import (
+	"mime"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// form is how a body is framed.
+type form uint8
+
+const (
+	unsure  form = iota // no content type: the first byte tells
+	sse                 // server-sent events
+	lines               // newline-delimited JSON
+	whole               // one JSON text
+	native              // the API's own framing
+	foreign             // not a reply of an API: an error, a web page
+)
+
+// formOf reads the framing from status and content type.
+func formOf(head Head) form {
+	if head.Status < 200 || head.Status > 299 {
+		return foreign
+	}
+	value := head.Header.Get("Content-Type")
+	if value == "" {
+		return unsure
+	}
+	switch kind := mediaType(value); {
+	case kind == "text/event-stream":
+		return sse
+	case kind == "application/x-ndjson", kind == "application/ndjson",
+		kind == "application/jsonl", kind == "application/x-jsonlines", kind == "application/stream+json":
+		return lines
+	case kind == "application/json", kind == "text/json", strings.HasSuffix(kind, "+json"):
+		return whole
+	case kind == "application/vnd.amazon.eventstream":
+		return native
+	}
+	return foreign
+}
+
+func mediaType(value string) string {
+	kind, _, err := mime.ParseMediaType(value)
+	if err != nil {
+		kind, _, _ = strings.Cut(value, ";")
+	}
+	return strings.ToLower(strings.TrimSpace(kind))
+}
+
+// settle corrects the form by the body's first byte: servers and gateways
+// mislabel, but no event stream starts with a bracket and no JSON with a letter.
+func (f form) settle(first byte, a *API) form {
+	json := first == '{' || first == '['
+	switch {
+	case f == native:
+		if a.Framer == nil {
+			return sse
+		}
+	case a.Framer != nil && (f == unsure || f == whole && a.FramesJSON):
+		return native
+	case f == unsure && json:
+		return whole
+	case f == unsure, f == whole && !json, f == lines && !json:
+		return sse
+	case f == sse && json:
+		return lines
+	}
+	return f
+}
+
+// RetryAfter reads the Retry-After header: seconds, or a date that is taken
+// relative to the response's own Date, so that a wrong local clock does not
+// matter.
+func RetryAfter(h http.Header) (time.Duration, bool) {
+	value := strings.TrimSpace(h.Get("Retry-After"))
+	if value == "" {
+		return 0, false
+	}
+	if s, err := strconv.ParseFloat(value, 64); err == nil {
+		if !(s >= 0 && s < 1e9) {
+			return 0, false
+		}
+		return time.Duration(s * float64(time.Second)), true
+	}
+	until, err := http.ParseTime(value)
+	if err != nil {
+		return 0, false
+	}
+	now, err := http.ParseTime(h.Get("Date"))
+	if err != nil {
+		return 0, false
+	}
+	return max(until.Sub(now), 0), true
+}

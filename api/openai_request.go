@@ -1,0 +1,66 @@
+package api
+
+import (
+	"encoding/json"
+	"fmt"
+)
+
+// OpenAIChat is POST /v1/chat/completions.
+var OpenAIChat = &API{
+	Name:    "openai-chat",
+	Path:    "/v1/chat/completions",
+	Build:   buildOpenAIChat,
+	Decoder: func() Decoder { return new(openaiDecoder) },
+	Signs:   []Sign{{"choices/delta"}, {"choices/message"}, {"object=chat.completion*"}},
+}
+
+// OpenAICompletions is POST /v1/completions, the older API without a chat template.
+var OpenAICompletions = &API{
+	Name:    "openai-completions",
+	Path:    "/v1/completions",
+	Build:   buildOpenAICompletions,
+	Decoder: func() Decoder { return new(openaiDecoder) },
+	Signs:   []Sign{{"choices/text"}, {"object=text_completion"}},
+}
+
+func buildOpenAIChat(r *Request) (Call, error) {
+	body := openaiBody(r)
+	body["messages"] = r.Messages
+	return r.call("/v1/chat/completions", body)
+}
+
+func buildOpenAICompletions(r *Request) (Call, error) {
+	body := openaiBody(r)
+	body["prompt"] = r.Prompt()
+	return r.call("/v1/completions", body)
+}
+
+func openaiBody(r *Request) map[string]any {
+	body := map[string]any{"model": r.Model, "stream": r.Stream}
+	if r.Stream {
+		body["stream_options"] = map[string]any{"include_usage": true}
+	}
+	if n, ok := r.MaxTokens.Get(); ok {
+		field := r.MaxTokensField
+		if field == "" {
+			field = "max_tokens"
+		}
+		body[field] = n
+	}
+	if r.IgnoreEOS {
+		body["ignore_eos"] = true
+	}
+	return body
+}
+
+// call finishes a request: further fields replace what the builder wrote.
+func (r *Request) call(path string, body map[string]any) (Call, error) {
+	for name, value := range r.Extra {
+		body[name] = value
+	}
+	data, err := json.Marshal(body)
+	if err != nil {
+		return Call{}, fmt.Errorf("the request body cannot be written as JSON: %w", err)
+	}
+	return Call{Path: path, Body: data}, nil
+}

@@ -1,0 +1,330 @@
+package api
+
+import "strconv"
+
+// scan reads one JSON text front to back, without allocating and without
+// building values: the caller walks down the paths it knows and skips the rest.
+// Everything that is walked or skipped is checked to be JSON, so a text that
+// ends well (see end) is exactly one that encoding/json accepts too. After the
+// first fault all methods do nothing.
+type scan struct {
+	b     []byte
+	i     int
+	depth int
+	first bool // the container was just opened: no comma before its next member
+	bad   bool
+	key   []byte // memory for member names that contain escapes
+}
+
+// maxDepth is the nesting that encoding/json allows.
+const maxDepth = 10000
+
+func (s *scan) reset(b []byte) {
+	s.b, s.i, s.depth, s.first, s.bad = b, 0, 0, false, false
+}
+
+// fault marks the text as no JSON and moves to its end.
+func (s *scan) fault() {
+	s.bad = true
+	s.i = len(s.b)
+}
+
+// end reports whether the whole text was one JSON value.
+func (s *scan) end() bool {
+	s.space()
+	return !s.bad && s.i == len(s.b)
+}
+
+func (s *scan) space() {
+	for s.i < len(s.b) {
+		switch s.b[s.i] {
+		case ' ', '\t', '\n', '\r':
+			s.i++
+		default:
+			return
+		}
+	}
+}
+
+// peek returns the first byte of the next value, 0 when there is none.
+func (s *scan) peek() byte {
+	s.space()
+	if s.i >= len(s.b) {
+		s.fault()
+		return 0
+	}
+	return s.b[s.i]
+}
+
+// open enters the next value if it is an object ('{') or array ('['). Otherwise
+// it skips the value and returns false.
+func (s *scan) open(bracket byte) bool {
+	if s.peek() != bracket {
+		s.skip()
+		return false
+	}
+	return s.enter()
+}
+
+func (s *scan) enter() bool {
+	if s.depth++; s.depth > maxDepth {
+		s.fault()
+		return false
+	}
+	s.i++
+	s.first = true
+	return true
+}
+
+// more moves to the next part of the open container, or past its end.
+func (s *scan) more(closing byte) bool {
+	c := s.peek()
+	if c == closing {
+		s.i++
+		s.depth--
+		s.first = false
+		return false
+	}
+	if s.bad {
+		return false
+	}
+	if !s.first {
+		if c != ',' {
+			s.fault()
+			return false
+		}
+		s.i++
+	}
+	s.first = false
+	return true
+}
+
+// element moves to the next element of the open array; false at its end.
+func (s *scan) element() bool { return s.more(']') }
+
+// member moves to the value of the next member of the open object and returns
+// its name; false at the object's end. The name is valid until the next call.
+func (s *scan) member() ([]byte, bool) {
+	if !s.more('}') {
+		return nil, false
+	}
+	if s.peek() != '"' {
+		s.fault()
+		return nil, false
+	}
+	name := s.str()
+	if name.escaped {
+		s.key = name.append(s.key[:0])
+		name.raw = s.key
+	}
+	if s.peek() != ':' {
+		s.fault()
+		return nil, false
+	}
+	s.i++
+	return name.raw, !s.bad
+}
+
+// skip checks the next value and passes over it.
+func (s *scan) skip() {
+	switch c := s.peek(); c {
+	case '{':
+		for ok := s.enter(); ok; {
+			if _, ok = s.member(); ok {
+				s.skip()
+			}
+		}
+	case '[':
+		for ok := s.enter(); ok; {
+			if ok = s.element(); ok {
+				s.skip()
+			}
+		}
+	case '"':
+		s.str()
+	case 't':
+		s.word("true")
+	case 'f':
+		s.word("false")
+	case 'n':
+		s.word("null")
+	default:
+		s.number()
+	}
+}
+
+func (s *scan) word(w string) {
+	if len(s.b)-s.i < len(w) || string(s.b[s.i:s.i+len(w)]) != w {
+		s.fault()
+		return
+	}
+	s.i += len(w)
+}
+
+// null passes over a null and returns true, or leaves any other value alone.
+func (s *scan) null() bool {
+	if s.peek() != 'n' {
+		return false
+	}
+	s.word("null")
+	return !s.bad
+}
+
+// str reads the string that starts here.
+func (s *scan) str() text {
+	s.i++
+	from := s.i
+	var t text
+	for i := from; i < len(s.b); i++ {
+		c := s.b[i]
+		if plain[c] {
+			continue
+		}
+		switch {
+		case c == '"':
+			t.raw = s.b[from:i]
+			s.i = i + 1
+			return t
+		case c >= 0x80:
+			t.wide = true
+		case c == '\\':
+			t.escaped = true
+			if i++; !s.escape(&i) {
+				s.fault()
+				return text{}
+			}
+		default: // a control character
+			s.fault()
+			return text{}
+		}
+	}
+	s.fault()
+	return text{}
+}
+
+// plain marks the bytes that need no attention within a string.
+var plain = func() (t [256]bool) {
+	for c := 0x20; c < 0x80; c++ {
+		t[c] = c != '"' && c != '\\'
+	}
+	return t
+}()
+
+// escape checks the escape whose letter is at *i and moves to its last byte.
+func (s *scan) escape(i *int) bool {
+	if *i >= len(s.b) {
+		return false
+	}
+	switch s.b[*i] {
+	case '"', '\\', '/', 'b', 'f', 'n', 'r', 't':
+		return true
+	case 'u':
+		if *i+4 >= len(s.b) {
+			return false
+		}
+		_, ok := hex4(s.b[*i+1:])
+		*i += 4
+		return ok
+	}
+	return false
+}
+
+// text reads a string value. Any other value is skipped; it returns false then.
+func (s *scan) text() (text, bool) {
+	if s.peek() != '"' {
+		s.skip()
+		return text{}, false
+	}
+	t := s.str()
+	return t, !s.bad
+}
+
+// number reads the number that starts here.
+func (s *scan) number() []byte {
+	from := s.i
+	if s.i < len(s.b) && s.b[s.i] == '-' {
+		s.i++
+	}
+	switch {
+	case s.i < len(s.b) && s.b[s.i] == '0':
+		s.i++
+	case !s.digits():
+		s.fault()
+		return nil
+	}
+	if s.i < len(s.b) && s.b[s.i] == '.' {
+		s.i++
+		if !s.digits() {
+			s.fault()
+			return nil
+		}
+	}
+	if s.i < len(s.b) && s.b[s.i]|0x20 == 'e' {
+		s.i++
+		if s.i < len(s.b) && (s.b[s.i] == '+' || s.b[s.i] == '-') {
+			s.i++
+		}
+		if !s.digits() {
+			s.fault()
+			return nil
+		}
+	}
+	return s.b[from:s.i]
+}
+
+func (s *scan) digits() bool {
+	from := s.i
+	for s.i < len(s.b) && s.b[s.i]-'0' < 10 {
+		s.i++
+	}
+	return s.i > from
+}
+
+// numeric returns the next value's bytes if it is a number and skips any other.
+func (s *scan) numeric() []byte {
+	if c := s.peek(); c != '-' && c-'0' >= 10 {
+		s.skip()
+		return nil
+	}
+	return s.number()
+}
+
+// integer reads a whole number; false for any other value, which is skipped.
+func (s *scan) integer() (int64, bool) {
+	b := s.numeric()
+	if len(b) == 0 || len(b) > 18 {
+		return 0, false
+	}
+	var n int64
+	for i, c := range b {
+		switch {
+		case c-'0' < 10:
+			n = n*10 + int64(c-'0')
+		case c == '-' && i == 0:
+		default:
+			f, err := strconv.ParseFloat(string(b), 64)
+			return int64(f), err == nil && f == float64(int64(f))
+		}
+	}
+	if b[0] == '-' {
+		n = -n
+	}
+	return n, true
+}
+
+// float reads a number; false for any other value, which is skipped.
+func (s *scan) float() (float64, bool) {
+	b := s.numeric()
+	if len(b) == 0 {
+		return 0, false
+	}
+	f, err := strconv.ParseFloat(string(b), 64)
+	return f, err == nil
+}
+
+// boolean reads true or false; false, false for any other value.
+func (s *scan) boolean() (value, ok bool) {
+	c := s.peek()
+	s.skip()
+	return c == 't', !s.bad && (c == 't' || c == 'f')
+}

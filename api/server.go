@@ -1,0 +1,163 @@
+package api
+
+import (
+	"net/http"
+	"strconv"
+)
+
+// serverTimings are the durations and counts that a server reports of its own
+// work. The last value of each wins.
+type serverTimings struct {
+	known  uint32
+	values [nTimings]float64
+}
+
+type timing uint8
+
+const (
+	queueMS timing = iota
+	prefillMS
+	decodeMS
+	decodePerTokenMS
+	totalMS
+	loadMS
+	ttftMS
+	validationMS
+	prefillTokens
+	decodeTokens
+	cachedTokens
+	draftTokens
+	draftAccepted
+	nTimings
+)
+
+// timingNames are the keys of a record's `server` object.
+var timingNames = [nTimings]string{
+	"queue_ms", "prefill_ms", "decode_ms", "decode_per_token_ms", "total_ms", "load_ms",
+	"ttft_ms", "validation_ms", "prefill_tokens", "decode_tokens", "cached_tokens",
+	"draft_tokens", "draft_accepted_tokens",
+}
+
+func (t *serverTimings) set(key timing, v float64) {
+	if v >= 0 {
+		t.values[key] = v
+		t.known |= 1 << key
+	}
+}
+
+// number reads a value in the key's own unit.
+func (t *serverTimings) number(key timing, c *scan) {
+	if v, ok := c.float(); ok {
+		t.set(key, v)
+	}
+}
+
+// seconds reads a duration in seconds.
+func (t *serverTimings) seconds(key timing, c *scan) {
+	if v, ok := c.float(); ok {
+		t.set(key, v*1000)
+	}
+}
+
+// nanos reads a duration in nanoseconds.
+func (t *serverTimings) nanos(key timing, c *scan) {
+	if v, ok := c.float(); ok {
+		t.set(key, v/1e6)
+	}
+}
+
+// merge takes over what o knows.
+func (t *serverTimings) merge(o *serverTimings) {
+	if o.known == 0 {
+		return
+	}
+	for key := range nTimings {
+		if o.known&(1<<key) != 0 {
+			t.set(key, o.values[key])
+		}
+	}
+}
+
+// llamacpp reads the object `timings` of llama.cpp.
+func (t *serverTimings) llamacpp(c *scan) {
+	for ok := c.open('{'); ok; {
+		var name []byte
+		if name, ok = c.member(); !ok {
+			return
+		}
+		switch string(name) {
+		case "prompt_ms":
+			t.number(prefillMS, c)
+		case "predicted_ms":
+			t.number(decodeMS, c)
+		case "predicted_per_token_ms":
+			t.number(decodePerTokenMS, c)
+		case "prompt_n":
+			t.number(prefillTokens, c)
+		case "predicted_n":
+			t.number(decodeTokens, c)
+		case "cache_n":
+			t.number(cachedTokens, c)
+		case "draft_n":
+			t.number(draftTokens, c)
+		case "draft_n_accepted":
+			t.number(draftAccepted, c)
+		default:
+			c.skip()
+		}
+	}
+}
+
+// vllm reads the object `metrics` that vLLM sends when asked.
+func (t *serverTimings) vllm(c *scan) {
+	for ok := c.open('{'); ok; {
+		var name []byte
+		if name, ok = c.member(); !ok {
+			return
+		}
+		switch string(name) {
+		case "queue_time_ms":
+			t.number(queueMS, c)
+		case "time_to_first_token_ms":
+			t.number(ttftMS, c)
+		case "generation_time_ms":
+			t.number(decodeMS, c)
+		case "mean_itl_ms":
+			t.number(decodePerTokenMS, c)
+		default:
+			c.skip()
+		}
+	}
+}
+
+// timingHeaders are those of text-generation-inference and of OpenAI, in ms.
+var timingHeaders = []struct {
+	name string
+	key  timing
+}{
+	{"X-Queue-Time", queueMS}, {"X-Validation-Time", validationMS},
+	{"X-Inference-Time", decodeMS}, {"X-Time-Per-Token", decodePerTokenMS},
+	{"X-Total-Time", totalMS}, {"Openai-Processing-Ms", totalMS},
+}
+
+func (t *serverTimings) headers(h http.Header) {
+	for _, th := range timingHeaders {
+		if v, err := strconv.ParseFloat(h.Get(th.name), 64); err == nil {
+			t.set(th.key, v)
+		}
+	}
+}
+
+// result is the record's `server` object; nil when nothing was reported.
+func (t *serverTimings) result() map[string]float64 {
+	if t.known == 0 {
+		return nil
+	}
+	m := make(map[string]float64)
+	for key, name := range timingNames {
+		if t.known&(1<<key) != 0 {
+			m[name] = t.values[key]
+		}
+	}
+	return m
+}

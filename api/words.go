@@ -1,0 +1,141 @@
+package api
+
+import (
+	"fmt"
+	"net/http"
+	"strings"
+	"unicode/utf8"
+)
+
+// maxWords is how much of an unknown body a message quotes, in bytes.
+const maxWords = 256
+
+// errorWords finds the server's own words for an error: message, type and code,
+// in the shapes that servers use. It is empty when the data has none of them.
+func errorWords(data []byte) string {
+	var c scan
+	c.reset(data)
+	if c.peek() == '[' { // Gemini wraps errors in an array
+		c.enter()
+		if !c.element() {
+			return ""
+		}
+	}
+	var e errorObject
+	e.read(&c, 0)
+	if c.bad {
+		return ""
+	}
+	return e.String()
+}
+
+// errorObject collects what is said about an error.
+type errorObject struct {
+	message string
+	details []string // "code 500", "type server_error"
+}
+
+const maxErrorDepth = 4
+
+func (e *errorObject) read(c *scan, depth int) {
+	if depth == maxErrorDepth {
+		c.skip()
+		return
+	}
+	switch c.peek() {
+	case '"':
+		if t, ok := c.text(); ok && e.message == "" {
+			e.message = t.String()
+		}
+		return
+	case '{':
+	case '[':
+		for ok := c.enter(); ok && c.element(); {
+			e.read(c, depth+1)
+		}
+		return
+	default:
+		c.skip()
+		return
+	}
+	for ok := c.enter(); ok; {
+		var name []byte
+		if name, ok = c.member(); !ok {
+			return
+		}
+		switch string(name) {
+		case "error", "detail", "errors", "msg", "message", "error_message":
+			e.read(c, depth+1)
+		case "code", "type", "status", "error_type", "status_code", "reason":
+			e.detail(string(name), c)
+		default:
+			c.skip()
+		}
+	}
+}
+
+func (e *errorObject) detail(name string, c *scan) {
+	if c.peek() == '"' {
+		if t, ok := c.text(); ok && !t.empty() && !(name == "type" && t.is("error")) {
+			e.details = append(e.details, name+" "+t.String())
+		}
+		return
+	}
+	if n, ok := c.integer(); ok {
+		e.details = append(e.details, fmt.Sprintf("%s %d", name, n))
+	}
+}
+
+func (e *errorObject) String() string {
+	message, details := oneLine(cut(e.message, maxMessage)), oneLine(strings.Join(e.details, ", "))
+	switch {
+	case details == "":
+		return message
+	case message == "":
+		return details
+	}
+	return message + " (" + details + ")"
+}
+
+// maxMessage is how much of a server's own message is kept, in bytes.
+const maxMessage = 1024
+
+// cut shortens s to n bytes at a character's start and marks that it did.
+func cut(s string, n int) string {
+	if len(s) <= n {
+		return s
+	}
+	for n > 0 && !utf8.RuneStart(s[n]) {
+		n--
+	}
+	return s[:n] + " …"
+}
+
+// quote shows the start of a body that is no known error.
+func quote(data []byte) string {
+	s := string(data[:min(len(data), maxWords+utf8.UTFMax)])
+	return oneLine(strings.ToValidUTF8(cut(s, maxWords), "\uFFFD"))
+}
+
+// oneLine folds white space and control characters to single spaces.
+func oneLine(s string) string {
+	return strings.Join(strings.FieldsFunc(s, func(r rune) bool { return r <= ' ' || r == 0x7f }), " ")
+}
+
+// statusWords describes an answer that is not 2xx.
+func statusWords(status int, header http.Header, body []byte) string {
+	s := fmt.Sprintf("HTTP %d", status)
+	if name := http.StatusText(status); name != "" {
+		s += " " + name
+	}
+	if to := header.Get("Location"); to != "" && status >= 300 && status <= 399 {
+		return s + ": redirected to " + to
+	}
+	if words := errorWords(body); words != "" {
+		return s + ": " + words
+	}
+	if words := quote(body); words != "" {
+		return s + ": " + words
+	}
+	return s
+}
