@@ -1,0 +1,252 @@
+package metric
+
+import (
+	"cmp"
+	"math"
+	"slices"
+
+	"tokenmeter/timeline"
+)
+
+// windows are the spans of time that rates are taken over, in µs on the run's
+// clock. Only measured requests count.
+type windows struct {
+	rows          []row // measured, by start
+	n             int64
+	firstDue      int64
+	lastDue       int64
+	firstStart    int64
+	lastStart     int64
+	lastToken     int64 // the last generation event of the run
+	anyToken      bool
+	steady        bool
+	from, to      int64 // of the steady window, whole bins
+	maxInFlight   int64
+	capWasReached bool
+}
+
+func (c *Collector) windows() windows {
+	slices.SortFunc(c.rows, func(a, b row) int {
+		return cmp.Or(cmp.Compare(a.start, b.start), cmp.Compare(a.due, b.due),
+			cmp.Compare(a.end, b.end), cmp.Compare(a.request, b.request))
+	})
+	w := windows{}
+	for _, r := range c.rows {
+		if r.warmup {
+			continue
+		}
+		if w.n == 0 {
+			w.firstDue, w.lastDue, w.firstStart = r.due, r.due, r.start
+		}
+		w.n++
+		w.rows = append(w.rows, r)
+		w.firstDue, w.lastDue = min(w.firstDue, r.due), max(w.lastDue, r.due)
+		w.lastStart = r.start
+		if r.tokenEnd >= r.due && (!w.anyToken || r.tokenEnd > w.lastToken) {
+			w.lastToken, w.anyToken = r.tokenEnd, true
+		}
+	}
+	w.findSteady(&c.Opts)
+	return w
+}
+
+// full is the length of the whole window in seconds: first due time to last
+// generation event.
+func (w *windows) full() timeline.Opt[float64] {
+	if !w.anyToken || w.lastToken <= w.firstDue {
+		return timeline.Opt[float64]{}
+	}
+	return timeline.Some(float64(w.lastToken-w.firstDue) / 1e6)
+}
+
+// step is a change of the number of requests in flight.
+type step struct {
+	at    int64
+	delta int64
+}
+
+// steps are the changes in order of time; at one moment the ends come first.
+func (w *windows) steps() []step {
+	all := make([]step, 0, 2*len(w.rows))
+	for _, r := range w.rows {
+		all = append(all, step{r.start, +1}, step{r.end, -1})
+	}
+	slices.SortFunc(all, func(a, b step) int {
+		return cmp.Or(cmp.Compare(a.at, b.at), cmp.Compare(a.delta, b.delta))
+	})
+	return all
+}
+
+// findSteady finds the steady window: in a closed loop from the first to the
+// last moment at which every planned stream was busy; in an open loop from the
+// moment the load first reached its median to the last arrival.
+func (w *windows) findSteady(opts *CollectorOpts) {
+	if w.n == 0 {
+		return
+	}
+	steps := w.steps()
+	var inFlight int64
+	for _, s := range steps {
+		inFlight += s.delta
+		w.maxInFlight = max(w.maxInFlight, inFlight)
+	}
+	w.capWasReached = opts.Concurrency > 0 && w.maxInFlight >= opts.Concurrency
+	level, until := opts.Concurrency, int64(math.MaxInt64)
+	switch {
+	case opts.OpenLoop:
+		level, until = medianInFlight(steps, w.firstStart, w.lastStart), w.lastStart
+	case level == 0:
+		level = w.maxInFlight
+	}
+	from, to, ok := busy(steps, level, until)
+	if opts.OpenLoop {
+		to = until
+	}
+	if !ok {
+		return
+	}
+	w.from, w.to = -floorDiv(-from, binUS)*binUS, floorDiv(to, binUS)*binUS
+	w.steady = w.from < w.to
+}
+
+// busy returns the first moment at which level requests were in flight and the
+// end of the last such span.
+func busy(steps []step, level, until int64) (from, to int64, ok bool) {
+	var inFlight int64
+	for i, s := range steps {
+		if s.at > until {
+			break
+		}
+		inFlight += s.delta
+		if level < 1 || inFlight < level {
+			continue
+		}
+		if !ok {
+			from, ok = s.at, true
+		}
+		if i+1 < len(steps) {
+			to = steps[i+1].at
+		}
+	}
+	return from, to, ok
+}
+
+// medianInFlight weighs the number in flight by the time it held.
+func medianInFlight(steps []step, from, to int64) int64 {
+	held := map[int64]int64{}
+	var inFlight, total int64
+	for i, s := range steps {
+		inFlight += s.delta
+		if i+1 == len(steps) {
+			break
+		}
+		if span := min(steps[i+1].at, to) - max(s.at, from); span > 0 {
+			held[inFlight] += span
+			total += span
+		}
+	}
+	levels := make([]int64, 0, len(held))
+	for level := range held {
+		levels = append(levels, level)
+	}
+	slices.Sort(levels)
+	var upto int64
+	for _, level := range levels {
+		if upto += held[level]; 2*upto >= total {
+			return max(level, 1)
+		}
+	}
+	return 1
+}
+
+// rate is (n−1) ÷ span: the rate at which events followed one another.
+func rate(n, span int64) timeline.Opt[float64] {
+	if n < 2 || span <= 0 {
+		return timeline.Opt[float64]{}
+	}
+	return timeline.Some(float64(n-1) / (float64(span) / 1e6))
+}
+
+func (c *Collector) throughput(w *windows) Throughput {
+	t := Throughput{ByOutcome: map[timeline.Outcome]float64{}, WindowS: w.full()}
+	c.rates(&t, w)
+	if w.n > 0 {
+		t.AchievedPerS = rate(w.n, w.lastStart-w.firstStart)
+		if c.Opts.OpenLoop {
+			t.OfferedPerS = c.offered(w)
+		}
+	}
+	if from, to, ok := c.bins.span(); ok {
+		if _, most, ok := c.bins.extreme(from, max(to, from+100), 100); ok && t.WindowS.Or(0) >= 1 {
+			t.Best1sTPS = timeline.Some(most)
+		}
+	}
+	if w.steady {
+		c.steady(&t, w)
+	}
+	return t
+}
+
+func (c *Collector) offered(w *windows) timeline.Opt[float64] {
+	if c.Opts.OfferedPerS.OK() {
+		return c.Opts.OfferedPerS
+	}
+	return rate(w.n, w.lastDue-w.firstDue)
+}
+
+// rates are the means over the full window.
+func (c *Collector) rates(t *Throughput, w *windows) {
+	window, ok := t.WindowS.Get()
+	if !ok {
+		return
+	}
+	per := func(n int64) timeline.Opt[float64] { return timeline.Some(float64(n) / window) }
+	var spent int64
+	for outcome, n := range c.tokens.byOutcome {
+		spent += n
+		t.ByOutcome[outcome] = float64(n) / window
+	}
+	if len(c.tokens.byOutcome) > 0 {
+		t.SystemOutputTPS = per(spent)
+		if n, has := c.tokens.byOutcome[timeline.OK]; has || c.requests.OK == 0 {
+			t.SuccessOutputTPS = per(n)
+		}
+	}
+	if c.tokens.streamedKnown && c.events.streamed > 0 {
+		t.DeliveredTPS = per(c.tokens.streamed)
+	}
+	// A part of the requests would understate the rate.
+	if c.tokens.inputKnown && c.tokens.inputUnknown == 0 {
+		t.SystemInputTPS = per(c.tokens.input)
+		if t.SystemOutputTPS.OK() {
+			t.SystemInOutTPS = per(c.tokens.input + spent)
+		}
+	}
+	t.RequestsPerS = per(c.requests.OK)
+	if len(c.tasks) > 0 {
+		var done int64
+		for _, task := range c.tasks {
+			if !task.failed && !task.cancelled {
+				done++
+			}
+		}
+		t.TasksPerS = per(done)
+	}
+}
+
+// steady fills the figures of the steady window.
+func (c *Collector) steady(t *Throughput, w *windows) {
+	from, to := w.from/binUS, w.to/binUS
+	seconds := float64(w.to-w.from) / 1e6
+	tokens := c.bins.sum(from, to)
+	t.Steady = &Steady{
+		FromS: float64(w.from) / 1e6, ToS: float64(w.to) / 1e6,
+		OutputTokens: tokens, SystemOutputTPS: tokens / seconds,
+	}
+	if seconds >= 60 {
+		t.SustainedTPS = timeline.Some(tokens / seconds)
+	}
+	if least, _, ok := c.bins.extreme(from, to, 3000); ok {
+		t.Worst30sTPS = timeline.Some(least / 30)
+	}
+}

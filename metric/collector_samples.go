@@ -1,0 +1,190 @@
+package metric
+
+import (
+	"tokenmeter/stat"
+	"tokenmeter/timeline"
+)
+
+// shown are the samples that every summary has, empty ones too; the others
+// appear when there is something in them.
+var shown = []string{
+	"ttft_ms", "ttfo_ms", "tpot_ms", "tpot_adj_ms", "e2e_ms", "delay_ms",
+	"decode_tps", "e2e_tps", "input_tokens", "output_tokens", "max_gap_ms",
+	"service_ttft_ms", "service_e2e_ms", "close_ms", "connect_ms",
+}
+
+func (c *Collector) at(name string) *stat.Sample {
+	s := c.samples[name]
+	if s == nil {
+		s = &stat.Sample{}
+		c.samples[name] = s
+	}
+	return s
+}
+
+func (c *Collector) put(name string, v timeline.Opt[float64]) {
+	if x, ok := v.Get(); ok {
+		c.at(name).Add(x)
+	}
+}
+
+func (c *Collector) putInt(name string, v timeline.Opt[int64]) {
+	if x, ok := v.Get(); ok {
+		c.at(name).Add(float64(x))
+	}
+}
+
+// sample adds a measured request's values. Only successful requests have
+// latencies; a failure's time is an error latency, nothing else. The client's
+// own lateness counts for every request.
+func (c *Collector) sample(tl *timeline.Timeline, v *Values) {
+	c.at("delay_ms").Add(DelayMS(tl))
+	if tl.Outcome.Failed() {
+		if at, ok := tl.CloseUS.Get(); ok {
+			c.put("error_latency_ms", optMS(timeline.Some(at)))
+		} else {
+			c.put("error_latency_ms", optMS(tl.HeadUS))
+		}
+	}
+	if tl.Outcome != timeline.OK {
+		return
+	}
+	c.put("ttft_ms", v.TTFTMS)
+	c.put("ttfo_ms", v.TTFOMS)
+	c.put("tpot_ms", v.TPOTMS)
+	c.put("tpot_adj_ms", v.TPOTAdjMS)
+	c.put("e2e_ms", v.E2EMS)
+	c.put("close_ms", optMS(tl.CloseUS))
+	c.put("first_byte_ms", optMS(tl.HeadUS))
+	c.put("service_ttft_ms", v.ServiceTTFTMS)
+	c.put("service_e2e_ms", v.ServiceE2EMS)
+	c.put("network_ms", v.NetworkMS)
+	c.put("max_gap_ms", v.MaxGapMS)
+	c.putInt("stalls", v.Stalls)
+	c.put("decode_tps", v.DecodeTPS)
+	c.put("e2e_tps", v.E2ETPS)
+	c.putInt("input_tokens", tl.Usage.Input)
+	c.putInt("cached_tokens", tl.Usage.Cached)
+	c.putInt("output_tokens", v.OutputTokens)
+	c.putInt("reasoning_tokens", v.ReasoningTokens)
+	c.putInt("requested_tokens", tl.Requested)
+	c.putInt("chunks", v.Chunks)
+	c.put("dns_ms", optMS(tl.DNSUS))
+	c.put("connect_ms", optMS(tl.ConnectUS))
+	c.put("tls_ms", optMS(tl.TLSUS))
+	c.put("cost_usd", tl.CostUSD)
+	for name, x := range tl.Server {
+		if x >= 0 {
+			c.at("server_" + name).Add(x)
+		}
+	}
+	if ttft, ok := v.TTFTMS.Get(); ok {
+		if e2e, ok := v.E2EMS.Get(); ok {
+			c.at(partTTFT).Add(ttft)
+			c.at(partE2E).Add(e2e)
+		}
+	}
+}
+
+// Samples behind the decomposition; not shown under these names.
+const (
+	partTTFT = "_part_ttft"
+	partE2E  = "_part_e2e"
+)
+
+// readEvents goes over the generation events once: gaps into the pooled
+// samples, lags, and tokens into the bins of time.
+func (c *Collector) readEvents(tl *timeline.Timeline, v *Values, s *seen) {
+	ok := tl.Outcome == timeline.OK
+	if s.n == 0 {
+		c.unstreamed(tl, v)
+		return
+	}
+	c.events.streamed++
+	if v.Flags.Has(timeline.Burst) || v.Flags.Has(timeline.CoalescedBursts) {
+		c.events.burst++
+	}
+	group := groupOf(tl.Request)
+	var icl, itl *stat.Shares
+	if ok && v.Gaps.OK() {
+		icl = c.icl.group(group)
+	}
+	if ok && v.TokenGaps.OK() {
+		itl = c.itl.group(group)
+	}
+	kernel := tl.Clock == timeline.Kernel
+	var lags *stat.Shares
+	if kernel {
+		c.events.kernel += s.n
+		lags = c.lag.group(group)
+	}
+	c.events.all += s.n
+
+	portions := portionsOf(v, s)
+	if n, known := v.OutputTokens.Get(); known {
+		c.bins.spread(max(tl.StartUS, tl.DueUS), tl.DueUS+s.firstUS, n-v.StreamedTokens.Or(n))
+	}
+	var waited, lastUS, lastRead, lastLag int64
+	joined := false // the event before shared its read
+	for i, ev := range numbered(tl) {
+		if i > 0 {
+			gap := ev.AtUS - lastUS
+			if icl != nil {
+				icl.Add(gap, 1)
+			}
+			waited += gap
+			if k := s.k.tokensOf(ev); itl != nil && k > 0 {
+				itl.Add(waited, k)
+				waited = 0
+			}
+			if ev.Read == lastRead || kernel && gap == 0 {
+				c.coalesced(kernel, ev.LagUS)
+				if !joined {
+					c.coalesced(kernel, lastLag)
+				}
+				joined = true
+			} else {
+				joined = false
+			}
+		}
+		if lags != nil {
+			lags.Add(ev.LagUS, 1)
+		}
+		c.bins.add(tl.DueUS+ev.AtUS, portions.next(ev))
+		lastUS, lastRead, lastLag = ev.AtUS, ev.Read, ev.LagUS
+	}
+}
+
+// coalesced counts an event that came with another. Its lag hid when it came.
+func (c *Collector) coalesced(kernel bool, lagUS int64) {
+	c.events.coalesced++
+	if kernel {
+		c.charged.Add(lagUS)
+	}
+}
+
+// unstreamed spreads the tokens of a whole body over the time it took: when
+// each was made is not known, only that the server worked on them.
+func (c *Collector) unstreamed(tl *timeline.Timeline, v *Values) {
+	n, known := v.OutputTokens.Get()
+	e2e, ended := v.E2EMS.Get()
+	if known && ended {
+		c.bins.spread(max(tl.StartUS, tl.DueUS), tl.DueUS+microseconds(e2e), n)
+	}
+}
+
+// numbered yields the generation events with their index.
+func numbered(tl *timeline.Timeline) func(yield func(int64, timeline.Event) bool) {
+	return func(yield func(int64, timeline.Event) bool) {
+		var i int64
+		for ev := range tl.Events.All() {
+			if !ev.Kind.Bears() {
+				continue
+			}
+			if !yield(i, ev) {
+				return
+			}
+			i++
+		}
+	}
+}
