@@ -42,8 +42,8 @@ type row struct {
 
 	TPOTMS    *float64  `parquet:"tpot_ms"`
 	TPOTAdjMS *float64  `parquet:"tpot_adj_ms"`
-	ICLMS     []float64 `parquet:"icl_ms,optional,list"`
-	ITLMS     []float64 `parquet:"itl_ms,optional,list"`
+	ICLMS     []float64 `parquet:"icl_ms,optional,list" parquet-element:",dict"`
+	ITLMS     []float64 `parquet:"itl_ms,optional,list" parquet-element:",dict"`
 	MaxGapMS  *float64  `parquet:"max_gap_ms"`
 	Stalls    *int64    `parquet:"stalls"`
 	DecodeTPS *float64  `parquet:"decode_tps"`
@@ -82,9 +82,9 @@ type row struct {
 	EvKind   []string `parquet:"ev_kind,list" parquet-element:",dict"`
 	EvTokens []*int64 `parquet:"ev_tokens,list" parquet-element:",dict"`
 	EvChoice []int32  `parquet:"ev_choice,list" parquet-element:",dict"`
-	EvBytes  []int64  `parquet:"ev_bytes,list" parquet-element:",delta"`
+	EvBytes  []int64  `parquet:"ev_bytes,list" parquet-element:",dict"`
 	EvRead   []int64  `parquet:"ev_read,list" parquet-element:",delta"`
-	EvLagUS  []int64  `parquet:"ev_lag_us,list" parquet-element:",delta"`
+	EvLagUS  []int64  `parquet:"ev_lag_us,list" parquet-element:",dict"`
 
 	Redirects       int64    `parquet:"redirects,dict"`
 	Streamed        bool     `parquet:"streamed"`
