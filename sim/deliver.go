@@ -95,6 +95,7 @@ func (r *reply) cancel(at int64) {
 		return
 	}
 	r.s.model.cancel(at, r)
+	r.c.out.kill() // what waits to be written fails at once
 	r.end("cancelled")
 }
 

@@ -11,6 +11,7 @@ type mark struct {
 	from, to int  // tokens, to exclusive
 	head     bool // it carries the end of the head
 	end      bool // it carries the end of the reply
+	quiet    bool // nothing was written: the reply just ends
 }
 
 // after is what becomes of the connection when a write is out.
@@ -46,7 +47,7 @@ type out struct {
 // write sends data, which the caller may reuse afterwards.
 func (o *out) write(data []byte, m mark, then after) {
 	o.mu.Lock()
-	if o.dead {
+	if (o.dead || m.quiet) && !o.writing {
 		o.mu.Unlock()
 		o.settle(m, then, -1, -1)
 		return
@@ -93,7 +94,7 @@ func (o *out) drain() {
 		dead := o.dead
 		o.mu.Unlock()
 		before, wrote := int64(-1), int64(-1)
-		if !dead {
+		if !dead && !it.mark.quiet {
 			before = o.s.clock.now()
 			var err error
 			if len(it.data) > 0 {

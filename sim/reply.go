@@ -161,7 +161,7 @@ func (r *reply) refuse(status int, message string) {
 func (r *reply) end(outcome string) {
 	r.over = true
 	r.truth.Outcome = outcome
-	r.written(mark{r: r, end: true}, -1, -1)
+	r.c.out.write(nil, mark{r: r, end: true, quiet: true}, keepOpen)
 }
 
 // written notes a write's times. It runs on whichever goroutine wrote.
