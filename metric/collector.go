@@ -45,7 +45,8 @@ type Collector struct {
 	samples  map[string]*stat.Sample
 	requests Requests
 	first    firstError
-	icl, itl pooled
+	gaps     pooled // where each event is one token: ICL and ITL alike
+	icl, itl pooled // of the other requests
 	lag      pooled // kernel stamp → read, of every generation event
 	charged  stat.Ints
 	events   eventCounts
@@ -255,6 +256,7 @@ func (c *Collector) Merge(o *Collector) {
 	if o.first.any && (!c.first.any || o.first.before(c.first)) {
 		c.first, c.requests.FirstError = o.first, o.requests.FirstError
 	}
+	c.gaps.merge(&o.gaps)
 	c.icl.merge(&o.icl)
 	c.itl.merge(&o.itl)
 	c.lag.merge(&o.lag)

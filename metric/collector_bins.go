@@ -13,7 +13,8 @@ import (
 const (
 	binUS    = 10_000  // a window's edges are whole bins
 	tokenOne = 1 << 16 // one token
-	binsPage = 1 << 12
+	binsBits = 12
+	binsPage = 1 << binsBits
 	maxBins  = 1 << 27 // 15 days: beyond it no window is slid over a run
 )
 
@@ -21,6 +22,8 @@ const (
 // (i × 10 ms, (i+1) × 10 ms] on the run's clock.
 type tokenBins struct {
 	pages map[int64]*[binsPage]int64
+	key   int64 // of the page used last
+	page  *[binsPage]int64
 }
 
 // add counts a fixed-point amount at a time on the run's clock.
@@ -32,7 +35,14 @@ func (b *tokenBins) add(atUS, amount int64) {
 }
 
 func (b *tokenBins) addBin(bin, amount int64) {
-	key := floorDiv(bin, binsPage)
+	key := bin >> binsBits
+	if b.page == nil || key != b.key {
+		b.turnTo(key)
+	}
+	b.page[bin&(binsPage-1)] += amount
+}
+
+func (b *tokenBins) turnTo(key int64) {
 	page := b.pages[key]
 	if page == nil {
 		if b.pages == nil {
@@ -41,7 +51,7 @@ func (b *tokenBins) addBin(bin, amount int64) {
 		page = new([binsPage]int64)
 		b.pages[key] = page
 	}
-	page[bin-key*binsPage] += amount
+	b.key, b.page = key, page
 }
 
 // spread distributes tokens evenly over a span, in at most 64 steps.

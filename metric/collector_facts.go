@@ -90,17 +90,22 @@ func quantile(s stat.Ordered, p float64) timeline.Opt[float64] {
 	return timeline.Opt[float64]{}
 }
 
+func pooledQuantile(p float64, pools ...*pooled) timeline.Opt[float64] {
+	whole, _ := frozen(pools...)
+	return quantile(whole, p)
+}
+
 func (c *Collector) lagFacts(f *Facts) {
 	f.KernelShare = share(c.events.kernel, c.events.all)
-	f.LagP99MS = quantile(c.lag.all(), 0.99)
+	f.LagP99MS = pooledQuantile(0.99, &c.lag)
 	if alone := c.events.kernel - c.charged.Len(); c.events.kernel > 0 {
 		var charged stat.Ints
 		charged.AddN(0, uint64(max(alone, 0)))
 		charged.Merge(&c.charged)
 		f.ChargedLagP99MS = quantile(charged.Frozen(1000), 0.99)
 	}
-	if f.MedianGapMS = quantile(c.itl.all(), 0.5); !f.MedianGapMS.OK() {
-		f.MedianGapMS = quantile(c.icl.all(), 0.5)
+	if f.MedianGapMS = pooledQuantile(0.5, &c.gaps, &c.itl); !f.MedianGapMS.OK() {
+		f.MedianGapMS = pooledQuantile(0.5, &c.gaps, &c.icl)
 	}
 }
 

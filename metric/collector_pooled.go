@@ -40,27 +40,30 @@ func (p *pooled) merge(o *pooled) {
 	}
 }
 
-func (p *pooled) all() *stat.Counted {
-	var whole stat.Shares
-	for _, g := range p.groups {
-		if g != nil {
-			whole.Merge(g)
+// frozen returns the values of several pools in milliseconds, as a whole and by
+// group.
+func frozen(pools ...*pooled) (whole *stat.Counted, groups []*stat.Counted) {
+	var all stat.Shares
+	for i := range groupCount {
+		var group stat.Shares
+		for _, p := range pools {
+			if p.groups[i] != nil {
+				group.Merge(p.groups[i])
+			}
+		}
+		if group.Len() > 0 {
+			groups = append(groups, group.Frozen(1000))
+			all.Merge(&group)
 		}
 	}
-	return whole.Frozen(1000)
+	return all.Frozen(1000), groups
 }
 
-// dist describes the pooled sample in milliseconds.
-func (p *pooled) dist() Dist {
-	whole := p.all()
+// pooledDist describes a pooled sample.
+func pooledDist(pools ...*pooled) Dist {
+	whole, groups := frozen(pools...)
 	m, ok := whole.Moments()
 	d := distOf(whole, m, ok)
-	var groups []*stat.Counted
-	for _, g := range p.groups {
-		if g != nil && g.Len() > 0 {
-			groups = append(groups, g.Frozen(1000))
-		}
-	}
 	for name, q := range percentiles {
 		if ci, have := d.CI95[name]; have {
 			lo, hi, ok := clusterInterval(whole, groups, q)

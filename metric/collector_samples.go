@@ -106,11 +106,14 @@ func (c *Collector) readEvents(tl *timeline.Timeline, v *Values, s *seen) {
 	}
 	group := groupOf(tl.Request)
 	var icl, itl *stat.Shares
-	if ok && v.Gaps.OK() {
-		icl = c.icl.group(group)
-	}
-	if ok && v.TokenGaps.OK() {
+	switch chunked, told := ok && v.Gaps.OK(), ok && v.TokenGaps.OK(); {
+	case chunked && told && s.k == oneEach:
+		icl = c.gaps.group(group)
+	case told:
 		itl = c.itl.group(group)
+		fallthrough
+	case chunked:
+		icl = c.icl.group(group)
 	}
 	kernel := tl.Clock == timeline.Kernel
 	var lags *stat.Shares

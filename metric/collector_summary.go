@@ -31,9 +31,9 @@ func (r *Requests) copied() Requests {
 // dists describes every sample. Values of requests are taken for independent,
 // gaps within a request are not.
 func (c *Collector) dists() map[string]Dist {
-	out := map[string]Dist{"itl_ms": c.itl.dist(), "icl_ms": c.icl.dist()}
+	out := map[string]Dist{"itl_ms": pooledDist(&c.gaps, &c.itl), "icl_ms": pooledDist(&c.gaps, &c.icl)}
 	if c.events.kernel > 0 {
-		out["client_lag_ms"] = c.lag.dist()
+		out["client_lag_ms"] = pooledDist(&c.lag)
 	}
 	for _, name := range shown {
 		out[name] = Dist{CI95: map[string][2]float64{}}

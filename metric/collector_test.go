@@ -467,7 +467,7 @@ func TestPooledIntervalCovers(t *testing.T) {
 			own := truth * math.Exp(0.3*rng.NormFloat64()) // the request's pace
 			c.Add(made{request: int64(i), ttft: 10, gap: own, events: 21}.timeline())
 		}
-		d := c.itl.dist()
+		d := pooledDist(&c.gaps, &c.itl)
 		if ci := d.CI95["p50"]; ci[0] <= truth && truth <= ci[1] {
 			held["p50"]++
 		}

@@ -2,6 +2,7 @@ package stat
 
 import (
 	"maps"
+	"math"
 	"slices"
 	"sort"
 )
@@ -17,8 +18,9 @@ const (
 // ones (rare: over a second) in a map. A hundred million gaps take a few
 // megabytes, and every quantile is exact. The zero value is empty.
 type Ints struct {
-	pages [pageCount]*[pageSize]uint64
-	over  map[int64]uint64
+	pages [pageCount]*[pageSize]uint32
+	over  map[int64]uint64 // large values, and what a page's counter could not hold
+	full  bool             // over holds values of pages
 	n     uint64
 }
 
@@ -33,18 +35,28 @@ func (m *Ints) AddN(v int64, times uint64) {
 	v = max(v, 0)
 	m.n += times
 	if v >= pageCount*pageSize {
-		if m.over == nil {
-			m.over = map[int64]uint64{}
-		}
-		m.over[v] += times
+		m.addOver(v, times)
 		return
 	}
 	page := m.pages[v>>pageBits]
 	if page == nil {
-		page = new([pageSize]uint64)
+		page = new([pageSize]uint32)
 		m.pages[v>>pageBits] = page
 	}
-	page[v&(pageSize-1)] += times
+	count := &page[v&(pageSize-1)]
+	if uint64(*count)+times > math.MaxUint32 {
+		m.full = true
+		m.addOver(v, times)
+		return
+	}
+	*count += uint32(times)
+}
+
+func (m *Ints) addOver(v int64, times uint64) {
+	if m.over == nil {
+		m.over = map[int64]uint64{}
+	}
+	m.over[v] += times
 }
 
 // Len returns the number of values, with their multiplicity.
@@ -64,14 +76,18 @@ func (m *Ints) All() func(yield func(v int64, times uint64) bool) {
 			if page == nil {
 				continue
 			}
-			for j, times := range page {
-				if times > 0 && !yield(int64(i<<pageBits|j), times) {
+			for j, count := range page {
+				v, times := int64(i<<pageBits|j), uint64(count)
+				if m.full {
+					times += m.over[v]
+				}
+				if times > 0 && !yield(v, times) {
 					return
 				}
 			}
 		}
 		for _, v := range slices.Sorted(maps.Keys(m.over)) {
-			if !yield(v, m.over[v]) {
+			if v >= pageCount*pageSize && !yield(v, m.over[v]) {
 				return
 			}
 		}

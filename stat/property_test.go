@@ -214,3 +214,16 @@ func TestSampleTakesNoNaN(t *testing.T) {
 		t.Error("an empty sample has a mean")
 	}
 }
+
+func TestIntsHoldMoreThanACounter(t *testing.T) {
+	var m Ints
+	for range 3 {
+		m.AddN(7, math.MaxUint32-1)
+	}
+	m.Add(1 << 30)
+	m.Add(-5)
+	c := m.Frozen(1)
+	if c.Len() != 3*(math.MaxUint32-1)+2 || c.AtMost(7) != c.Len()-1 || c.At(0) != 0 || c.At(c.Len()-1) != 1<<30 {
+		t.Errorf("%d values", c.Len())
+	}
+}
