@@ -42,7 +42,7 @@ func newTableWriter(w io.Writer) *tableWriter {
 		buf: buf,
 		out: parquet.NewGenericWriter[row](buf,
 			parquet.Compression(new(zstd.Codec)), // not the shared one: see outside.go
-			parquet.DictionaryMaxBytes(1<<20), // beyond it plain values are smaller
+			parquet.DictionaryMaxBytes(1<<20),    // beyond it plain values are smaller
 			parquet.CreatedBy("tokenmeter", parquetVersion, ""),
 			parquet.KeyValueMetadata(parquetKey, parquetVersion)),
 		row: make([]row, 1),

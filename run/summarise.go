@@ -1,6 +1,7 @@
 package run
 
 import (
+	"fmt"
 	"iter"
 
 	"tokenmeter/metric"
@@ -32,12 +33,28 @@ func (f *Folder) Records() iter.Seq2[metric.Record, error] {
 // stands, and a summary that is exact.
 func Summarise(f *Folder) (Run, error) {
 	sum := f.Run()
-	sum.Requests = emptyRequests()
+	collected := metric.NewCollector(collectorOpts(&sum))
 	for tl, err := range f.Timelines() {
 		if err != nil {
-			return sum, err
+			return sum, fmt.Errorf("%s: %w", f.dir, err)
 		}
-		count(&sum.Requests, tl)
+		collected.Add(tl)
 	}
+	sum.Summary = collected.Summary()
 	return sum, nil
+}
+
+// collectorOpts are what the manifest tells a summary beside the records.
+func collectorOpts(m *Run) metric.CollectorOpts {
+	return metric.CollectorOpts{
+		OpenLoop:      m.Load.Kind == "open",
+		Concurrency:   m.Load.Concurrency.Or(0),
+		OfferedPerS:   m.Client.OfferedPerS,
+		PromptsUnique: m.Workload.PromptsUnique,
+		UniquePrompts: m.Workload.UniquePrompts,
+		AskedInput:    m.Workload.AskedInput,
+		OutputIsCap:   m.Workload.OutputIsCap,
+		NoKeepAlive:   m.Load.NoKeepAlive,
+		Warnings:      m.Noticed,
+	}
 }

@@ -37,6 +37,13 @@ type Run struct {
 	Tokenizer   *string         `json:"tokenizer"`
 	Objectives  []string        `json:"objectives"`
 	Client      validity.Client `json:"client"`
+	// AllowLowN and AllowISLDrift are the user's word that a small sample or a
+	// shifted input length is meant.
+	AllowLowN     bool `json:"allow_low_n"`
+	AllowISLDrift bool `json:"allow_isl_drift"`
+	// Noticed are warnings of the program that made the run. They lead the
+	// warnings of the summary, which is computed anew from the records.
+	Noticed []metric.Warning `json:"noticed"`
 
 	metric.Summary
 	Validity validity.Validity  `json:"validity"`
@@ -73,6 +80,7 @@ type Load struct {
 	DurationS   timeline.Opt[float64] `json:"duration_s"`
 	Warmup      string                `json:"warmup"`
 	Workers     int                   `json:"workers"`
+	NoKeepAlive bool                  `json:"no_keepalive"` // a connection for every request
 }
 
 // Workload is what was sent.
@@ -83,4 +91,10 @@ type Workload struct {
 	OutputTokens  string              `json:"output_tokens"`
 	Salt          string              `json:"salt"`
 	UniquePrompts timeline.Opt[int64] `json:"unique_prompts"`
+	// PromptsUnique: no prompt was meant to be sent twice.
+	PromptsUnique bool `json:"prompts_unique"`
+	// AskedInput is the mean of the asked input lengths, in tokens.
+	AskedInput timeline.Opt[float64] `json:"asked_input"`
+	// OutputIsCap: the asked output length is an upper limit, not a demand.
+	OutputIsCap bool `json:"output_is_cap"`
 }
