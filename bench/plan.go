@@ -9,44 +9,54 @@ import (
 	"tokenmeter/client"
 	"tokenmeter/objective"
 	"tokenmeter/timeline"
+	"tokenmeter/workload"
 )
 
 // Plan is everything a run is made from. The command line fills it; a program
-// that embeds tokenmeter fills it itself.
+// that embeds tokenmeter fills it itself. Only Client's target is needed: the
+// zero value of every other field means the default that is written there.
 type Plan struct {
 	Name    string
 	Tags    map[string]string
 	Command []string // as typed; secrets are removed before it is written
+	Version string   // of the program, for run.json
 
 	Client client.Config // target, key, limits; Clock is set by Run
 	Model  string        // empty: asked from the server
 
 	// Load. Rate > 0 is an open loop; else a closed loop of Concurrency streams.
-	Concurrency int
+	Concurrency int           // streams, default 8; with Rate a cap on requests in flight, default none
 	Rate        float64       // requests a second
-	Arrival     string        // constant | poisson
-	Requests    int           // 0: no bound
-	Duration    time.Duration // 0: no bound
+	Arrival     string        // constant (default) | poisson | gamma
+	Burstiness  float64       // shape of gamma arrivals; 0 means 1
+	Requests    int           // measured requests; 0: no bound
+	Duration    time.Duration // of measuring; 0: no bound, or 30 s when Requests has none either
 	Warmup      Warmup
-	Grace       time.Duration // for requests in flight at the end
-	Workers     int
+	Grace       time.Duration // for requests in flight when Duration is over; 0 means 30 s, below 0 none
+	Workers     int           // generator threads with disjoint shares; default 1
 
-	// What is sent.
-	Prompt       string   // one fixed prompt; empty: see Prompts
-	Prompts      []string // in turn; empty: synthetic
-	InputTokens  string   // a distribution, "256" or "uniform:128,512"
-	OutputTokens string
+	// What is sent: Workload, or else Prompt, or Prompts, or made prompts.
+	Workload     workload.Workload
+	Prompt       string            // one fixed prompt
+	Prompts      []workload.Prompt // in turn
+	PromptsFile  string            // where Prompts came from
+	InputTokens  string            // a distribution, default "256"
+	OutputTokens string            // default "128" for made prompts, else the server's choice
 	IgnoreEOS    bool
 	NoStream     bool
-	Seed         uint64
-	Salt         string // empty: a new one for the run
+	Seed         uint64 // fixes lengths and arrival times
+	Salt         string // makes the words of the prompts; empty: a new one for the run
 	Extra        map[string]any
 
 	Objectives    []objective.Objective
 	AllowLowN     bool
 	AllowISLDrift bool
-	Preflight     string // none | get | probe
+	Preflight     string // none | get (default) | probe
 	WaitReady     time.Duration
+	// KeepGoing measures on although the first requests all failed.
+	KeepGoing bool
+	// IgnoreLimits starts although files or ports can't suffice.
+	IgnoreLimits bool
 
 	Out     string // run folder; empty: under ./runs by time and name
 	Force   bool
@@ -55,23 +65,29 @@ type Plan struct {
 	// Progress receives a snapshot a few times a second; nil: nobody looks.
 	Progress func(Snapshot)
 	Log      io.Writer // warnings while running; nil: none
+
+	// Timers waits on Go's timers rather than in the kernel: less exact, but it
+	// follows the virtual time of testing/synctest.
+	Timers bool
 }
 
-// Warmup is how many requests, or how long, are sent before measuring.
+// Warmup is how many requests, or how long, are sent before measuring. The zero
+// value is the default: 4 requests before a closed loop, none before an open one.
 type Warmup struct {
 	Requests int
 	Duration time.Duration
+	Off      bool
 }
 
 // Snapshot is the state of a run at one moment, from sketches, for a person who waits.
 type Snapshot struct {
 	Phase                 timeline.Phase
-	Elapsed               time.Duration
-	Done, Failed, Planned int64 // Planned 0: bounded by time
+	Elapsed               time.Duration // since the phase began
+	Done, Failed, Planned int64         // Planned 0: bounded by time
 	InFlight              int64
 	TTFTP50, TTFTP95      timeline.Opt[float64] // ms
 	TPOTP50, TPOTP99      timeline.Opt[float64] // ms
 	OutputTPS             timeline.Opt[float64]
 	Left                  timeline.Opt[time.Duration]
-	Trust                 string // "valid", or "suspect:drift"
+	Trust                 string // "valid", or "suspect:send_late"
 }

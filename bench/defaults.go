@@ -1,0 +1,151 @@
+package bench
+
+import (
+	"crypto/rand"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"time"
+
+	"tokenmeter/schedule"
+	"tokenmeter/workload"
+)
+
+const (
+	defaultConcurrency = 8
+	defaultDuration    = 30 * time.Second
+	defaultGrace       = 30 * time.Second
+	defaultWarmup      = 4
+	defaultInput       = "256"
+	defaultOutput      = "128"
+)
+
+// open reports whether the load is an open loop.
+func (p *Plan) open() bool { return p.Rate != 0 }
+
+// settle fills in the defaults.
+func (p *Plan) settle() {
+	if !p.open() && p.Concurrency == 0 {
+		p.Concurrency = defaultConcurrency
+	}
+	if p.Requests == 0 && p.Duration == 0 {
+		p.Duration = defaultDuration
+	}
+	if p.Grace == 0 {
+		p.Grace = defaultGrace
+	}
+	p.Grace = max(p.Grace, 0)
+	if p.Warmup == (Warmup{}) && !p.open() {
+		p.Warmup.Requests = defaultWarmup
+	}
+	if p.Warmup.Off {
+		p.Warmup = Warmup{Off: true}
+	}
+	if p.Workers == 0 {
+		p.Workers = 1
+	}
+	if p.Arrival == "" && p.open() {
+		p.Arrival = "constant"
+	}
+	if p.Preflight == "" {
+		p.Preflight = "get"
+	}
+	if p.Workload == nil && p.Prompt == "" && len(p.Prompts) == 0 {
+		if p.InputTokens == "" {
+			p.InputTokens = defaultInput
+		}
+		if p.OutputTokens == "" {
+			p.OutputTokens = defaultOutput
+		}
+	}
+}
+
+// check returns everything that is wrong with a settled plan, as a *UsageError.
+func (p *Plan) check() error {
+	var errs []error
+	if p.open() {
+		errs = append(errs, p.openLoop().Check())
+		if p.Concurrency < 0 {
+			errs = append(errs, fmt.Errorf("concurrency %d: want at least 1 (--concurrency)", p.Concurrency))
+		}
+	} else {
+		errs = append(errs, p.closedLoop().Check())
+		if p.Arrival != "" || p.Burstiness != 0 {
+			errs = append(errs, errors.New("--arrival and --burstiness belong to an open loop (add --rate)"))
+		}
+	}
+	if p.Warmup.Requests < 0 || p.Warmup.Duration < 0 {
+		errs = append(errs, errors.New("a warm-up of less than nothing (--warmup)"))
+	}
+	if p.Workers < 1 || p.Workers > 1024 {
+		errs = append(errs, fmt.Errorf("workers %d: want 1 to 1024 (--workers)", p.Workers))
+	}
+	switch p.Preflight {
+	case "none", "get", "probe":
+	default:
+		errs = append(errs, fmt.Errorf("preflight %q: want none, get or probe (--preflight)", p.Preflight))
+	}
+	if p.Client.API == nil {
+		errs = append(errs, errors.New("no API is set (--api)"))
+	}
+	if err := errors.Join(errs...); err != nil {
+		return &UsageError{err}
+	}
+	return nil
+}
+
+func (p *Plan) openLoop() schedule.Open {
+	return schedule.Open{Rate: p.Rate, Arrival: p.Arrival, Burstiness: p.Burstiness, Seed: p.Seed,
+		Requests: int64(p.Requests), Duration: p.Duration}
+}
+
+func (p *Plan) closedLoop() schedule.Closed {
+	return schedule.Closed{Concurrency: p.Concurrency, Requests: int64(p.Requests), Duration: p.Duration}
+}
+
+// work makes the workload of a settled plan.
+func (p *Plan) work() (workload.Workload, error) {
+	if p.Workload != nil {
+		return p.Workload, nil
+	}
+	var output workload.Lengths
+	var errs []error
+	if p.OutputTokens != "" {
+		l, err := workload.ParseLengths(p.OutputTokens)
+		if err != nil {
+			errs = append(errs, fmt.Errorf("--output-tokens: %w", err))
+		}
+		output = l
+	}
+	given := p.Prompts
+	if p.Prompt != "" {
+		given = append([]workload.Prompt{workload.Text(p.Prompt)}, given...)
+	}
+	if len(given) > 0 {
+		if p.InputTokens != "" {
+			errs = append(errs, errors.New("--input-tokens makes prompts and so excludes --prompt and --prompts"))
+		}
+		if err := errors.Join(errs...); err != nil {
+			return nil, &UsageError{err}
+		}
+		return workload.NewGiven(given, p.PromptsFile, output, p.Seed), nil
+	}
+	input, err := workload.ParseLengths(p.InputTokens)
+	if err != nil {
+		errs = append(errs, fmt.Errorf("--input-tokens: %w", err))
+	}
+	if err := errors.Join(errs...); err != nil {
+		return nil, &UsageError{err}
+	}
+	salt := p.Salt
+	if salt == "" {
+		salt = randomHex(8)
+	}
+	return workload.NewSynthetic(input, output, p.Seed, salt), nil
+}
+
+func randomHex(bytes int) string {
+	b := make([]byte, bytes)
+	rand.Read(b) // never fails
+	return hex.EncodeToString(b)
+}

@@ -1,0 +1,40 @@
+package bench
+
+import (
+	"errors"
+	"fmt"
+
+	"tokenmeter/timeline"
+)
+
+// UsageError is a plan that can't be carried out as it is written (exit code 2).
+type UsageError struct{ Err error }
+
+func (e *UsageError) Error() string { return e.Err.Error() }
+func (e *UsageError) Unwrap() error { return e.Err }
+
+// TargetError is a server that can't be measured (exit code 3).
+type TargetError struct {
+	URL   string
+	Class timeline.Outcome
+	What  string // what failed, one clear sentence
+	Hint  string // what to do next; may be empty
+}
+
+func (e *TargetError) Error() string {
+	if e.Hint == "" {
+		return e.What
+	}
+	return fmt.Sprintf("%s; %s", e.What, e.Hint)
+}
+
+// ErrInterrupted is returned, beside the run, when the caller's context was
+// cancelled: what was measured is saved and marked partial (exit code 130).
+var ErrInterrupted = errors.New("interrupted; what was measured is saved")
+
+// Causes of the end of a phase, internal.
+var (
+	errFailing  = errors.New("the first requests all failed")
+	errWriting  = errors.New("records could not be written")
+	errDuration = errors.New("the duration is over")
+)

@@ -1,0 +1,51 @@
+package bench
+
+import (
+	"fmt"
+
+	"tokenmeter/machine"
+	"tokenmeter/schedule"
+)
+
+var scheduleAll schedule.Share
+
+// spareFiles are the open files that are not connections to the target.
+const spareFiles = 64
+
+// checkLimits refuses a load that this machine can't make, before a failure of
+// ours is taken for one of the server.
+func (r *runner) checkLimits(m *machine.Machine) error {
+	p := r.plan
+	limit, raised := machine.RaiseFiles()
+	if raised {
+		r.log.info("raised the limit of open files to %d", limit)
+	}
+	need := uint64(p.Concurrency) + spareFiles
+	if limit > 0 && need > limit {
+		if err := r.refuse("%d requests in flight need %d open files, but the limit is %d: raise it (ulimit -n %d) or use fewer",
+			p.Concurrency, need, limit, need); err != nil {
+			return err
+		}
+	}
+	ports := m.Ports()
+	if p.Concurrency > ports {
+		if err := r.refuse("%d requests in flight need as many ports, but this machine has %d: use fewer, or several machines",
+			p.Concurrency, ports); err != nil {
+			return err
+		}
+	}
+	if most := float64(ports) / machine.TimeWaitS; p.Client.NoKeepAlive && p.Rate > most {
+		r.log.warn("%.0f new connections a second: a closed one keeps its port for %d s, so the %d ports allow %.0f a second for longer runs",
+			p.Rate, machine.TimeWaitS, ports, most)
+	}
+	return nil
+}
+
+// refuse returns the error, or warns when the user wants to go on all the same.
+func (r *runner) refuse(format string, args ...any) error {
+	if r.plan.IgnoreLimits {
+		r.log.warn(format, args...)
+		return nil
+	}
+	return &UsageError{fmt.Errorf(format, args...)}
+}

@@ -1,0 +1,106 @@
+package bench
+
+import (
+	"strconv"
+	"time"
+
+	"tokenmeter/machine"
+	"tokenmeter/run"
+	"tokenmeter/timeline"
+)
+
+// manifest describes the run as it is known before its end.
+func (r *runner) manifest(ready found) run.Run {
+	p := r.plan
+	red := redactor(p)
+	info := r.work.Info()
+	m := run.Run{
+		ID: r.id, Name: p.Name, Tags: p.Tags, Version: p.Version, Seed: p.Seed,
+		Started: r.clk.Wall(), Command: red.Args(p.Command), MonotonicZeroNS: r.clk.MonotonicZeroNS,
+		Environment: run.Environment(r.environment()),
+		Target: run.Target{URL: red.URL(p.Client.BaseURL), API: p.Client.API.Name,
+			Model: ready.model, Server: ready.server},
+		Load: r.load(),
+		Workload: run.Workload{Kind: info.Kind, Source: info.Source, Salt: info.Salt,
+			InputTokens: info.InputTokens, OutputTokens: info.OutputTokens},
+	}
+	for _, o := range p.Objectives {
+		m.Objectives = append(m.Objectives, o.Text)
+	}
+	return m
+}
+
+// environment is read once: it describes the start.
+func (r *runner) environment() machine.Environment {
+	if r.env == nil {
+		e := machine.This().Environment()
+		r.env = &e
+	}
+	return *r.env
+}
+
+func (r *runner) load() run.Load {
+	p := r.plan
+	l := run.Load{Kind: "closed", Arrival: "closed", Workers: p.Workers, Warmup: "0"}
+	if p.open() {
+		l.Kind, l.Arrival = "open", p.Arrival
+		l.RatePerS = timeline.Some(p.Rate)
+	}
+	if p.Concurrency > 0 {
+		l.Concurrency = timeline.Some(int64(p.Concurrency))
+	}
+	if p.Requests > 0 {
+		l.Requests = timeline.Some(int64(p.Requests))
+	}
+	if p.Duration > 0 {
+		l.DurationS = timeline.Some(p.Duration.Seconds())
+	}
+	switch {
+	case p.Warmup.Duration > 0:
+		l.Warmup = p.Warmup.Duration.String()
+	case p.Warmup.Requests > 0:
+		l.Warmup = strconv.Itoa(p.Warmup.Requests)
+	}
+	return l
+}
+
+// complete adds what is only known at the end.
+func (r *runner) complete(m *run.Run, facts *machineFacts, cause error) {
+	now := time.Now().UTC().Round(0)
+	m.Finished = &now
+	m.Partial = cause != nil
+	c := r.rec.of(timeline.Measure)
+	facts.usage().Client(&m.Client)
+	m.Client.ConnectionsOpened = r.rec.opened.Load()
+	m.Client.MaxInFlight = r.rec.maxInFlight.Load()
+	if rate, ok := r.offered(facts); ok {
+		m.Client.OfferedPerS = timeline.Some(rate)
+	}
+	m.Workload.UniquePrompts = timeline.Some(r.work.Unique(c.done))
+}
+
+// offered is the rate that the schedule really asked for. A random one may
+// differ from its mean.
+func (r *runner) offered(facts *machineFacts) (float64, bool) {
+	if !r.plan.open() {
+		return 0, false
+	}
+	if r.plan.Arrival == "constant" || facts.windowUS <= 0 {
+		return r.plan.Rate, true
+	}
+	n, last := int64(0), time.Duration(0)
+	for a := range r.plan.openLoop().Arrivals(scheduleAll) {
+		if a.At.Microseconds() > facts.windowUS {
+			break
+		}
+		n, last = n+1, a.At
+	}
+	window := last
+	if r.plan.Duration > 0 && r.plan.Requests == 0 {
+		window = r.plan.Duration
+	}
+	if n == 0 || window <= 0 {
+		return r.plan.Rate, true
+	}
+	return float64(n) / window.Seconds(), true
+}

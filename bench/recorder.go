@@ -1,0 +1,200 @@
+package bench
+
+import (
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"tokenmeter/metric"
+	"tokenmeter/stat"
+	"tokenmeter/timeline"
+)
+
+// appender takes finished requests; *run.Writer is one.
+type appender interface {
+	Append(tl *timeline.Timeline) error
+}
+
+// earlyLook is how many first requests must not all fail.
+const earlyLook = 5
+
+// recorder hands finished requests to the run folder and keeps what the run
+// has to know of itself while it goes on.
+type recorder struct {
+	out       appender
+	live      bool // somebody looks at snapshots
+	keepGoing bool
+	pool      sync.Pool // of *timeline.Timeline whose events keep their memory
+
+	inFlight, maxInFlight, opened atomic.Int64
+
+	mu         sync.Mutex
+	counts     map[timeline.Phase]*tally
+	writeErr   error
+	warm       []warmAnswer
+	ttft, tpot stat.Sketch
+	delay      stat.Sketch
+	tokens     int64
+}
+
+// tally counts the requests of a phase.
+type tally struct {
+	done, failed, ok, limited int64 // limited: answered 429
+	firstError                *timeline.Error
+	firstStatus               int
+	lastDueUS                 int64
+}
+
+// warmAnswer is what a warm-up request taught.
+type warmAnswer struct {
+	index     int64
+	words     int
+	asked     int64
+	input     int64
+	refused   bool // for the name of the length field
+	succeeded bool
+}
+
+func newRecorder(out appender, live, keepGoing bool) *recorder {
+	return &recorder{out: out, live: live, keepGoing: keepGoing,
+		counts: map[timeline.Phase]*tally{timeline.Warmup: {}, timeline.Measure: {}}}
+}
+
+// timeline returns an empty timeline, with the memory of a finished one.
+func (r *recorder) timeline() *timeline.Timeline {
+	tl, _ := r.pool.Get().(*timeline.Timeline)
+	if tl == nil {
+		return timeline.New()
+	}
+	events := tl.Events
+	events.Reset()
+	*tl = *timeline.New()
+	tl.Events = events
+	return tl
+}
+
+// drop takes back a request that never came to be.
+func (r *recorder) drop(j job) { r.pool.Put(j.tl) }
+
+func (r *recorder) began() {
+	n := r.inFlight.Add(1)
+	for old := r.maxInFlight.Load(); n > old && !r.maxInFlight.CompareAndSwap(old, n); old = r.maxInFlight.Load() {
+	}
+}
+
+// ended records a request. It ends the phase when going on has no sense.
+func (r *recorder) ended(ph *phase, j job) {
+	r.inFlight.Add(-1)
+	tl := j.tl
+	if reused, ok := tl.Reused.Get(); ok && !reused {
+		r.opened.Add(1)
+	}
+	err := r.out.Append(tl)
+	var v metric.Values
+	if r.live {
+		v = metric.ValuesOf(tl)
+	}
+	if why := r.note(j, &v, err); why != nil {
+		ph.stop(why)
+	}
+	r.pool.Put(tl)
+}
+
+// note counts a request and says why the phase should end, or nil.
+func (r *recorder) note(j job, v *metric.Values, writeErr error) error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	tl := j.tl
+	c := r.counts[tl.Phase]
+	c.done++
+	c.lastDueUS = max(c.lastDueUS, tl.DueUS)
+	switch {
+	case tl.Outcome == timeline.OK:
+		c.ok++
+	case tl.Outcome.Failed():
+		c.failed++
+		if tl.Outcome == timeline.HTTP429 {
+			c.limited++
+		}
+		if c.firstError == nil && tl.Error != nil {
+			e := *tl.Error
+			c.firstError, c.firstStatus = &e, tl.HTTPStatus
+		}
+	}
+	if tl.Phase == timeline.Warmup {
+		r.warm = append(r.warm, warmAnswer{index: j.item.Index, words: j.item.Words,
+			asked: j.item.InputTokens.Or(0), input: tl.Usage.Input.Or(0),
+			refused:   j.req.MaxTokensField != newerField && tl.Error != nil && refusesField(tl.Error.Message),
+			succeeded: tl.Outcome == timeline.OK})
+	}
+	r.sketch(tl, v)
+	if writeErr != nil && r.writeErr == nil {
+		r.writeErr = writeErr
+	}
+	switch {
+	case r.writeErr != nil:
+		return errWriting
+	case tl.Phase == timeline.Measure && !r.keepGoing && c.done == earlyLook && c.failed == earlyLook:
+		return errFailing
+	}
+	return nil
+}
+
+func (r *recorder) sketch(tl *timeline.Timeline, v *metric.Values) {
+	if tl.Phase != timeline.Measure {
+		return
+	}
+	r.delay.Add(metric.DelayMS(tl))
+	if ms, ok := v.TTFTMS.Get(); ok {
+		r.ttft.Add(ms)
+	}
+	if ms, ok := v.TPOTMS.Get(); ok {
+		r.tpot.Add(ms)
+	}
+	r.tokens += v.OutputTokens.Or(0)
+}
+
+// of returns a copy of a phase's counts.
+func (r *recorder) of(name timeline.Phase) tally {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return *r.counts[name]
+}
+
+// failure is the first write error, or nil.
+func (r *recorder) failure() error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.writeErr
+}
+
+// warmed returns and forgets the answers to the warm-up so far.
+func (r *recorder) warmed() []warmAnswer {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	w := r.warm
+	r.warm = nil
+	return w
+}
+
+// snapshot describes the phase for a person who waits.
+func (r *recorder) snapshot(name timeline.Phase, elapsed time.Duration, planned int64) Snapshot {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	c := r.counts[name]
+	s := Snapshot{Phase: name, Elapsed: elapsed, Done: c.done, Failed: c.failed, Planned: planned,
+		InFlight: r.inFlight.Load(), Trust: "valid"}
+	s.TTFTP50, s.TTFTP95 = quantile(&r.ttft, 0.5), quantile(&r.ttft, 0.95)
+	s.TPOTP50, s.TPOTP99 = quantile(&r.tpot, 0.5), quantile(&r.tpot, 0.99)
+	if sec := elapsed.Seconds(); sec > 0 && r.tokens > 0 {
+		s.OutputTPS = timeline.Some(float64(r.tokens) / sec)
+	}
+	return s
+}
+
+func quantile(s *stat.Sketch, p float64) timeline.Opt[float64] {
+	if x, ok := s.Quantile(p); ok {
+		return timeline.Some(x)
+	}
+	return timeline.Opt[float64]{}
+}

@@ -1,0 +1,200 @@
+package bench
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"tokenmeter/client"
+	"tokenmeter/clock"
+	"tokenmeter/machine"
+	"tokenmeter/run"
+	"tokenmeter/secret"
+	"tokenmeter/timeline"
+)
+
+// Run carries out a plan: it looks at the target, warms up, measures, and
+// returns the run as it stands in its folder. Cancelling ctx stops it early;
+// what was measured is kept.
+//
+// The run is returned beside an error whenever something was recorded. Errors
+// are *UsageError, *TargetError, ErrInterrupted, or those of package run.
+func Run(ctx context.Context, plan Plan) (*run.Run, error) {
+	r, cl, err := start(&plan)
+	if err != nil {
+		return nil, err
+	}
+	defer cl.Close()
+	ready, err := r.preflight(ctx, lookup(cl))
+	if err != nil {
+		return nil, err
+	}
+	r.model = ready.model
+	if err := r.checkLimits(machine.This()); err != nil {
+		return nil, err
+	}
+	if plan.Preflight == "probe" {
+		if err := r.probe(ctx); err != nil {
+			return nil, err
+		}
+	}
+	return r.record(ctx, ready)
+}
+
+// start checks the plan and makes the parts of a run.
+func start(plan *Plan) (*runner, *client.Client, error) {
+	plan.settle()
+	if err := plan.check(); err != nil {
+		return nil, nil, err
+	}
+	work, err := plan.work()
+	if err != nil {
+		return nil, nil, err
+	}
+	clk := clock.Start()
+	r := &runner{plan: plan, clk: clk, id: randomHex(6), work: work,
+		log: &logger{out: plan.Log, red: redactor(plan)}}
+	cfg := plan.Client
+	cfg.Clock = clk
+	if plan.Capture {
+		cfg.Capture = r.capture
+	}
+	cl, err := client.New(cfg)
+	if err != nil {
+		return nil, nil, &UsageError{err}
+	}
+	r.do = cl
+	return r, cl, nil
+}
+
+func redactor(plan *Plan) *secret.Redactor {
+	return secret.ForTarget(plan.Client.BaseURL, plan.Client.Header, plan.Client.Key)
+}
+
+// lookup turns the client's GET into what the pre-flight wants.
+func lookup(cl *client.Client) getter {
+	return func(ctx context.Context, path string) (answer, error) {
+		a, err := cl.Get(ctx, path)
+		if err != nil {
+			e := &TargetError{What: err.Error()}
+			var known *client.Error
+			if errors.As(err, &known) {
+				e.Class = known.Class
+			}
+			return answer{}, e
+		}
+		return answer{a.Status, a.Header, a.Body}, nil
+	}
+}
+
+// record makes the folder, warms up, measures and finishes.
+func (r *runner) record(ctx context.Context, ready found) (*run.Run, error) {
+	var w *run.Writer
+	w, err := run.Create(r.plan.Out, r.manifest(ready), run.Options{Force: r.plan.Force})
+	if err != nil {
+		return nil, err
+	}
+	r.rec = newRecorder(w, r.plan.Progress != nil, r.plan.KeepGoing)
+	r.writer.Store(w)
+	facts := machineFacts{machine: machine.This()}
+	facts.begin()
+	cause := r.warmup(ctx)
+	if cause == nil {
+		cause = r.measure(ctx, &facts)
+	}
+	final := r.manifest(ready)
+	r.complete(&final, &facts, cause)
+	done, err := w.Finish(final)
+	r.writer.Store(nil)
+	if err != nil {
+		return &done, err
+	}
+	return &done, r.verdict(cause)
+}
+
+// measure is the phase that counts.
+func (r *runner) measure(ctx context.Context, facts *machineFacts) error {
+	ph, end := r.begin(ctx, timeline.Measure)
+	defer end()
+	facts.begin()
+	defer facts.end()
+	defer r.watch(ph)()
+	defer ph.expire(r.plan.Duration, r.plan.Grace)()
+	if r.plan.open() {
+		r.open(ph, r.plan.openLoop(), r.work.Item, r.plan.Workers, r.plan.Concurrency)
+	} else {
+		r.closed(ph, r.plan.closedLoop(), r.work.Item, r.plan.Workers)
+	}
+	facts.windowUS = r.clk.US() - ph.baseUS
+	return r.ended(ctx, ph)
+}
+
+// verdict turns the reason of the end into the error of Run.
+func (r *runner) verdict(cause error) error {
+	c := r.rec.of(timeline.Measure)
+	switch {
+	case errors.Is(cause, errFailing):
+		return r.targetFailed(c, fmt.Sprintf("the first %d requests all failed", c.failed))
+	case cause != nil:
+		return cause
+	case c.failed > 0 && c.ok == 0:
+		return r.targetFailed(c, fmt.Sprintf("all %d requests failed", c.failed))
+	}
+	return nil
+}
+
+// watch sends snapshots until the returned function is called.
+func (r *runner) watch(ph *phase) (stop func()) {
+	if r.plan.Progress == nil {
+		return func() {}
+	}
+	quit, done := make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(done)
+		tick := time.NewTicker(snapshotEvery)
+		defer tick.Stop()
+		for {
+			select {
+			case <-tick.C:
+				r.plan.Progress(r.snapshot(ph))
+			case <-quit:
+				r.plan.Progress(r.snapshot(ph))
+				return
+			}
+		}
+	}()
+	return func() {
+		close(quit)
+		<-done
+	}
+}
+
+const snapshotEvery = 250 * time.Millisecond
+
+func (r *runner) snapshot(ph *phase) Snapshot {
+	elapsed := time.Duration(r.clk.US()-ph.baseUS) * time.Microsecond
+	planned, duration := int64(r.plan.Requests), r.plan.Duration
+	if r.plan.open() {
+		planned = r.plan.openLoop().Planned()
+	}
+	if ph.name == timeline.Warmup {
+		planned, duration = int64(r.plan.Warmup.Requests), r.plan.Warmup.Duration
+	}
+	s := r.rec.snapshot(ph.name, elapsed, planned)
+	s.Left = left(s, elapsed, duration)
+	return s
+}
+
+// left guesses the time to the end: the bound that comes first.
+func left(s Snapshot, elapsed, duration time.Duration) timeline.Opt[time.Duration] {
+	var out timeline.Opt[time.Duration]
+	if duration > 0 {
+		out = timeline.Some(max(duration-elapsed, 0))
+	}
+	if s.Planned > 0 && s.Done > 0 {
+		byCount := time.Duration(float64(elapsed) * float64(s.Planned-s.Done) / float64(s.Done))
+		out = timeline.Some(max(min(byCount, out.Or(byCount)), 0))
+	}
+	return out
+}
