@@ -6,14 +6,20 @@ package client
 
 import (
 	"context"
+	"crypto/rand"
 	"crypto/tls"
+	"encoding/hex"
+	"fmt"
 	"io"
 	"net"
 	"net/http"
+	"strconv"
+	"sync/atomic"
 	"time"
 
 	"tokenmeter/api"
 	"tokenmeter/clock"
+	"tokenmeter/secret"
 	"tokenmeter/timeline"
 )
 
@@ -21,17 +27,20 @@ import (
 type Config struct {
 	BaseURL string // as the user gave it; see JoinURL
 	API     *api.API
-	Header  http.Header // sent with every request
+	Header  http.Header // sent with every request; wins over the client's own
 	Key     string      // API key; goes into the header the API names
 	Clock   *clock.Clock
 	// Dial opens a connection; nil means net.Dialer. Tests pass in-memory pipes.
 	Dial func(ctx context.Context, network, addr string) (net.Conn, error)
 	TLS  *tls.Config
 
-	ConnectTimeout time.Duration
-	Timeout        time.Duration // whole request, from start
-	TTFTTimeout    time.Duration // 0: off
-	IdleTimeout    time.Duration // 0: off
+	ConnectTimeout time.Duration // resolving, connecting and TLS; 0: off
+	Timeout        time.Duration // whole request with its retries, from start; 0: off
+	TTFTTimeout    time.Duration // no token yet, from start; 0: off
+	// IdleTimeout ends a stream without a further token, whatever heartbeats
+	// come; 0: off. Before the first token it counts from the request's
+	// sending, unless TTFTTimeout rules that time.
+	IdleTimeout time.Duration
 
 	NoKeepAlive     bool
 	FollowRedirects bool // 307 and 308 on the same host only
@@ -39,19 +48,125 @@ type Config struct {
 	NoKernelStamps  bool
 
 	Stream api.StreamOptions
-	// Capture, when set, returns where the raw reads of a request go.
-	Capture func(tl *timeline.Timeline) io.WriteCloser
+	// Capture, when set, is called when the head of a response that counts has
+	// come, and returns where its raw reads go; nil leaves the request out.
+	Capture func(tl *timeline.Timeline, request []byte) Recorder
+}
+
+// Recorder takes a response as it came: after transfer decoding, before
+// content decoding. It keeps nothing of data beyond the call.
+type Recorder interface {
+	Head(atUS int64, head api.Head)
+	Read(atUS, lagUS int64, data []byte)
+	End(atUS int64, end timeline.End, trailer http.Header)
 }
 
 // Client keeps a pool of connections to one target. Safe for concurrent use.
-type Client struct{ cfg Config }
+type Client struct {
+	cfg    Config
+	clk    *clock.Clock
+	target target
+	tls    *tls.Config
+	head   template
+	redact *secret.Redactor
+	pool   pool
+	count  counters
+	stamps io.Closer
+
+	idPrefix string
+	ids      atomic.Int64
+}
 
 // New checks the configuration. Errors name the flag that mends them.
-func New(cfg Config) (*Client, error) { return &Client{cfg: cfg}, nil }
+func New(cfg Config) (*Client, error) {
+	if cfg.API == nil {
+		return nil, fmt.Errorf("no API was chosen; name it with --api")
+	}
+	t, err := parseTarget(cfg.BaseURL)
+	if err != nil {
+		return nil, err
+	}
+	if cfg.Clock == nil {
+		cfg.Clock = clock.Start()
+	}
+	c := &Client{cfg: cfg, clk: cfg.Clock, target: t, stamps: nopCloser{}}
+	if c.head, err = newTemplate(&c.cfg, &t); err != nil {
+		return nil, err
+	}
+	c.redact = secret.ForTarget(cfg.BaseURL, cfg.Header, cfg.Key)
+	if t.tls {
+		c.tls = tlsConfig(cfg.TLS, t.name)
+	}
+	if !cfg.NoKernelStamps {
+		c.stamps = keepStampsOn()
+	}
+	if cfg.Dial == nil {
+		c.cfg.Dial = defaultDial(!cfg.NoKernelStamps)
+	}
+	var random [4]byte
+	_, _ = rand.Read(random[:]) // never fails
+	c.idPrefix = hex.EncodeToString(random[:]) + "-"
+	return c, nil
+}
 
-// Do sends the request and fills tl, whose DueUS and StartUS are set by the
-// caller, until the reply has ended, a limit is reached or ctx is cancelled
-// (cause ErrRunEnd or ErrUser). It never returns an error: the outcome is in tl.
-func (c *Client) Do(ctx context.Context, req *api.Request, tl *timeline.Timeline) {
-	panic("not written yet")
+func tlsConfig(given *tls.Config, name string) *tls.Config {
+	cfg := &tls.Config{}
+	if given != nil {
+		cfg = given.Clone()
+	}
+	if cfg.ServerName == "" {
+		cfg.ServerName = name
+	}
+	cfg.NextProtos = []string{"http/1.1"}
+	return cfg
+}
+
+// Close closes the idle connections. Requests in flight go on.
+func (c *Client) Close() error {
+	c.pool.drop(true)
+	return c.stamps.Close()
+}
+
+// Stats returns the counts so far.
+func (c *Client) Stats() Stats {
+	return Stats{Opened: c.count.opened.Load(), Reused: c.count.reused.Load(),
+		Dead: c.count.dead.Load(), Idle: int64(c.pool.size())}
+}
+
+// URL is where requests are sent, fit to be shown: secrets removed.
+func (c *Client) URL() string { return c.redact.URL(c.target.url(c.cfg.API.Path)) }
+
+// Redactor knows the secrets of this client.
+func (c *Client) Redactor() *secret.Redactor { return c.redact }
+
+func (c *Client) newID() string { return c.idPrefix + strconv.FormatInt(c.ids.Add(1), 10) }
+
+// Preconnect opens connections until n wait in the pool, so that no request
+// pays for connecting. It returns how many wait, and why not all.
+func (c *Client) Preconnect(ctx context.Context, n int) (int, error) {
+	const atOnce = 16
+	missing := n - c.pool.size()
+	if missing <= 0 {
+		return c.pool.size(), nil
+	}
+	results := make(chan *failure, missing)
+	slots := make(chan struct{}, atOnce)
+	for range missing {
+		go func() {
+			slots <- struct{}{}
+			defer func() { <-slots }()
+			cn, _, f := c.dial(ctx)
+			if f == nil {
+				c.pool.put(cn)
+			}
+			results <- f
+		}()
+	}
+	var first error
+	for range missing {
+		if f := <-results; f != nil && first == nil {
+			first = &Error{Class: f.class, Message: c.redact.String(f.msg)}
+		}
+	}
+	return c.pool.size(), first
 }

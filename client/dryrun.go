@@ -1,0 +1,47 @@
+package client
+
+import (
+	"net/http"
+	"strings"
+
+	"tokenmeter/api"
+	"tokenmeter/secret"
+)
+
+// DryRun returns the request as a curl command that a person can run, with
+// secrets shown as ***. Nothing is sent.
+func (c *Client) DryRun(req *api.Request) (string, error) {
+	call, err := c.cfg.API.Build(req)
+	if err != nil {
+		return "", err
+	}
+	m := message{method: http.MethodPost, extra: call.Header, body: call.Body}
+	var b strings.Builder
+	b.WriteString("curl -sS -N")
+	if c.target.network == "unix" {
+		b.WriteString(" --unix-socket " + shellQuote(c.target.address))
+	}
+	for _, f := range c.head.fields(&m) {
+		switch f.name {
+		case "host", "content-length", "user-agent":
+			continue
+		}
+		line := secret.RedactHeaderLine(f.name + ": " + f.value)
+		b.WriteString(" \\\n  -H " + shellQuote(c.redact.String(line)))
+	}
+	b.WriteString(" \\\n  --data-raw " + shellQuote(c.redact.String(string(call.Body))))
+	b.WriteString(" \\\n  " + shellQuote(c.redact.URL(c.curlURL(call.Path))) + "\n")
+	return b.String(), nil
+}
+
+// curlURL is the URL as curl takes it: a Unix socket is named by an option.
+func (c *Client) curlURL(path string) string {
+	if c.target.network == "unix" {
+		return "http://" + c.target.host + c.target.path(path)
+	}
+	return c.target.url(path)
+}
+
+func shellQuote(s string) string {
+	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
+}

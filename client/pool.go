@@ -1,0 +1,106 @@
+package client
+
+import (
+	"sync"
+	"sync/atomic"
+	"time"
+)
+
+// Stats counts what a client did with its connections.
+type Stats struct {
+	Opened int64 // connections
+	Reused int64 // requests sent on a connection that had served one before
+	Dead   int64 // idle connections that were found closed, or closed as they were used
+	Idle   int64 // connections that wait in the pool now
+}
+
+type counters struct {
+	opened, reused, dead atomic.Int64
+}
+
+// expiryMargin is how long before its announced end an idle connection is no
+// longer used: the request must still reach a server that listens.
+const expiryMargin = 500 * time.Millisecond
+
+// pool keeps idle connections. The one used last is used next: it is the least
+// likely to have been closed, and the others may age out.
+type pool struct {
+	mu     sync.Mutex
+	idle   []*conn
+	closed bool
+}
+
+// take returns an idle connection or nil.
+func (p *pool) take() *conn {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	n := len(p.idle)
+	if n == 0 {
+		return nil
+	}
+	c := p.idle[n-1]
+	p.idle[n-1] = nil
+	p.idle = p.idle[:n-1]
+	return c
+}
+
+// put keeps c for later, or closes it when the pool is closed.
+func (p *pool) put(c *conn) {
+	p.mu.Lock()
+	closed := p.closed
+	if !closed {
+		p.idle = append(p.idle, c)
+	}
+	p.mu.Unlock()
+	if closed {
+		c.close()
+	}
+}
+
+func (p *pool) size() int {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return len(p.idle)
+}
+
+// drop closes every idle connection; final closes those that come later too.
+func (p *pool) drop(final bool) {
+	p.mu.Lock()
+	idle := p.idle
+	p.idle, p.closed = nil, p.closed || final
+	p.mu.Unlock()
+	for _, c := range idle {
+		c.close()
+	}
+}
+
+// takeAlive returns an idle connection that looks usable, and how many were
+// found closed on the way.
+func (c *Client) takeAlive() (cn *conn, dead int) {
+	for {
+		cn := c.pool.take()
+		if cn == nil {
+			return nil, dead
+		}
+		switch {
+		case cn.expiresNS > 0 && c.clk.NS() >= cn.expiresNS:
+			cn.close() // its time was over; that is no surprise
+		case !cn.alive():
+			cn.close()
+			dead++
+			c.count.dead.Add(1)
+		default:
+			cn.idle = true
+			return cn, dead
+		}
+	}
+}
+
+// keep puts a connection back after a complete response.
+func (c *Client) keep(cn *conn, keepFor time.Duration) {
+	cn.expiresNS = 0
+	if keepFor > 0 {
+		cn.expiresNS = c.clk.NS() + int64(max(keepFor-expiryMargin, keepFor/2))
+	}
+	c.pool.put(cn)
+}

@@ -1,0 +1,209 @@
+package client
+
+import (
+	"io"
+	"net"
+	"os"
+	"syscall"
+	"unsafe"
+
+	"golang.org/x/sys/unix"
+)
+
+const stampFlags = unix.SOF_TIMESTAMPING_RX_SOFTWARE | unix.SOF_TIMESTAMPING_SOFTWARE
+
+// rawRead reads a socket with recvmsg, which returns the kernel's receive
+// stamp beside the bytes. What a call needs is kept here, so that a read
+// allocates nothing.
+type rawRead struct {
+	on     bool
+	src    *source
+	rc     syscall.RawConn
+	try    func(fd uintptr) bool
+	header unix.Msghdr
+	vector unix.Iovec
+	oob    [16]uint64 // aligned; room for three timespecs and more
+
+	// One read:
+	p      []byte
+	pooled bool // p is taken from the pool when bytes are there
+	buf    *buffer
+	n      int
+	err    error
+	noWait bool // report errNothing instead of waiting
+}
+
+// stampControl asks for stamps before the socket connects, so that the first
+// bytes have one.
+func stampControl(_, _ string, rc syscall.RawConn) error {
+	// Without stamps the moment of the read counts; that is no failure.
+	_ = rc.Control(func(fd uintptr) {
+		_ = unix.SetsockoptInt(int(fd), unix.SOL_SOCKET, unix.SO_TIMESTAMPING, stampFlags)
+	})
+	return nil
+}
+
+// enable switches to recvmsg where the connection is a socket that can stamp.
+func (r *rawRead) enable(s *source) {
+	sc, ok := s.Conn.(syscall.Conn)
+	if !ok {
+		return
+	}
+	if _, tcp := s.Conn.(*net.TCPConn); !tcp {
+		return // other sockets have no stamps
+	}
+	rc, err := sc.SyscallConn()
+	if err != nil {
+		return
+	}
+	var failed error
+	if err := rc.Control(func(fd uintptr) {
+		failed = unix.SetsockoptInt(int(fd), unix.SOL_SOCKET, unix.SO_TIMESTAMPING, stampFlags)
+	}); err != nil || failed != nil {
+		return
+	}
+	r.on, r.src, r.rc = true, s, rc
+	r.try = r.attempt
+}
+
+// read waits for bytes and takes them.
+func (r *rawRead) read(p []byte) (int, error) {
+	if len(p) == 0 {
+		return 0, nil
+	}
+	r.p, r.pooled = p, false
+	return r.run()
+}
+
+// readPooled is read into a buffer that is taken from the pool only when bytes
+// are there: a stream that waits holds none. The caller puts it back.
+func (r *rawRead) readPooled() (*buffer, int, error) {
+	r.p, r.pooled, r.buf = nil, true, nil
+	n, err := r.run()
+	return r.buf, n, err
+}
+
+func (r *rawRead) run() (int, error) {
+	r.n, r.err = 0, nil
+	err := r.rc.Read(r.try)
+	r.p = nil
+	if err != nil {
+		return 0, err // closed, or past its deadline
+	}
+	if r.err != nil {
+		return 0, r.err
+	}
+	if r.n == 0 {
+		return 0, io.EOF
+	}
+	return r.n, nil
+}
+
+// attempt takes what is waiting; false makes the runtime wait for more.
+func (r *rawRead) attempt(fd uintptr) bool {
+	if r.pooled && r.buf == nil {
+		r.buf = getBuffer()
+		r.p = r.buf[:]
+	}
+	before := r.src.clk.NS()
+	n, errno := r.recvmsg(fd)
+	if errno == 0 && n > 0 {
+		r.n = n
+		r.src.arrived(r.stamp(), r.src.clk.Now(), r.src.emptyNS)
+		if n < len(r.p) {
+			r.src.emptyNS = before
+		}
+		return true
+	}
+	if r.pooled {
+		putBuffer(r.buf)
+		r.buf, r.p = nil, nil
+	}
+	switch errno {
+	case 0:
+		return true // end of stream
+	case unix.EAGAIN:
+		r.src.emptyNS = before
+		if r.noWait {
+			r.err = errNothing
+		}
+		return r.noWait
+	}
+	r.err = os.NewSyscallError("recvmsg", errno)
+	return true
+}
+
+func (r *rawRead) recvmsg(fd uintptr) (int, syscall.Errno) {
+	r.vector.Base = unsafe.SliceData(r.p)
+	r.vector.SetLen(len(r.p))
+	r.header.Iov = &r.vector
+	r.header.SetIovlen(1)
+	r.header.Control = (*byte)(unsafe.Pointer(&r.oob))
+	for {
+		r.header.SetControllen(len(r.oob) * 8)
+		n, _, errno := unix.Syscall(unix.SYS_RECVMSG, fd, uintptr(unsafe.Pointer(&r.header)), unix.MSG_DONTWAIT)
+		if errno != unix.EINTR {
+			return int(n), errno
+		}
+	}
+}
+
+// stamp returns the software receive stamp of the last recvmsg, 0 without one.
+func (r *rawRead) stamp() int64 {
+	oob := unsafe.Slice((*byte)(unsafe.Pointer(&r.oob)), len(r.oob)*8)
+	oob = oob[:min(int(r.header.Controllen), len(oob))]
+	for len(oob) >= unix.CmsgLen(0) {
+		h := (*unix.Cmsghdr)(unsafe.Pointer(unsafe.SliceData(oob)))
+		size := int(h.Len)
+		if size < unix.CmsgLen(0) || size > len(oob) {
+			return 0
+		}
+		if h.Level == unix.SOL_SOCKET && h.Type == unix.SCM_TIMESTAMPING &&
+			size >= unix.CmsgLen(int(unsafe.Sizeof(unix.Timespec{}))) {
+			ts := (*unix.Timespec)(unsafe.Pointer(&oob[unix.CmsgLen(0)]))
+			return ts.Nano()
+		}
+		oob = oob[min(unix.CmsgSpace(size-unix.CmsgLen(0)), len(oob)):]
+	}
+	return 0
+}
+
+// peek looks at an idle socket without waiting: open, or not, or something
+// came that nobody asked for.
+func (s *source) peek() peeked {
+	if !s.raw.on {
+		return quiet
+	}
+	found := quiet
+	err := s.raw.rc.Control(func(fd uintptr) {
+		var b [1]byte
+		n, _, err := unix.Recvfrom(int(fd), b[:], unix.MSG_PEEK|unix.MSG_DONTWAIT)
+		switch {
+		case err == unix.EAGAIN || err == unix.EINTR:
+		case err != nil || n == 0:
+			found = gone
+		default:
+			found = waiting
+		}
+	})
+	if err != nil {
+		return gone
+	}
+	return found
+}
+
+// keepStampsOn opens a socket that wants stamps for as long as a client lives:
+// the kernel begins to stamp a few milliseconds after the first such socket
+// appears, and the first connection would miss them.
+func keepStampsOn() io.Closer {
+	fd, err := unix.Socket(unix.AF_INET, unix.SOCK_DGRAM|unix.SOCK_CLOEXEC, 0)
+	if err != nil {
+		return nopCloser{}
+	}
+	_ = unix.SetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_TIMESTAMPING, stampFlags)
+	return fdCloser(fd)
+}
+
+type fdCloser int
+
+func (f fdCloser) Close() error { return unix.Close(int(f)) }

@@ -1,0 +1,189 @@
+package client
+
+import (
+	"fmt"
+	"net"
+	"net/netip"
+	"net/url"
+	"strings"
+)
+
+// target is where requests go, taken apart from the URL that the user gave.
+type target struct {
+	network string // tcp or unix
+	address string // host:port, or the socket's path
+	host    string // for the Host header
+	name    string // for TLS
+	tls     bool
+	base    string // path before an API's own; no slash at its end
+	query   string // of the base URL, kept on every request
+	auth    *url.Userinfo
+}
+
+// parseTarget reads a base URL. Its errors say how to write it.
+func parseTarget(raw string) (target, error) {
+	raw = strings.TrimSpace(raw)
+	if raw == "" {
+		return target{}, fmt.Errorf("no URL was given; write http://HOST:PORT")
+	}
+	scheme, rest, ok := strings.Cut(raw, "://")
+	if !ok {
+		scheme, rest = "http", raw
+	}
+	scheme = strings.ToLower(scheme)
+	switch scheme {
+	case "http", "https":
+		return parseTCP(scheme, rest)
+	case "unix":
+		if path, _, _ := strings.Cut(rest, "?"); strings.HasPrefix(path, "/") && len(path) > 1 {
+			return target{network: "unix", address: path, host: "localhost"}, nil
+		}
+		return target{}, fmt.Errorf("a Unix socket is written unix:///path/to/socket")
+	case "http+unix":
+		return parseHTTPUnix(rest)
+	}
+	return target{}, fmt.Errorf("scheme %q is not supported; use http, https or unix", scheme)
+}
+
+func parseTCP(scheme, rest string) (target, error) {
+	end := strings.IndexAny(rest, "/?#")
+	if end < 0 {
+		end = len(rest)
+	}
+	if err := checkColons(scheme, rest[:end], rest[end:]); err != nil {
+		return target{}, err
+	}
+	u, err := url.Parse(scheme + "://" + rest)
+	if err != nil {
+		// The error's own text holds the URL, which may hold a secret.
+		if inner, ok := err.(*url.Error); ok {
+			err = inner.Err
+		}
+		return target{}, fmt.Errorf("the URL can't be read: %w; write http://HOST:PORT", err)
+	}
+	if u.Hostname() == "" {
+		return target{}, fmt.Errorf("the URL names no host; write http://HOST:PORT")
+	}
+	t := target{network: "tcp", host: u.Host, name: u.Hostname(), tls: scheme == "https",
+		base: u.EscapedPath(), query: u.RawQuery, auth: u.User}
+	port := u.Port()
+	if port == "" {
+		port = "80"
+		if t.tls {
+			port = "443"
+		}
+		t.host = strings.TrimSuffix(t.host, ":")
+	}
+	t.address = net.JoinHostPort(u.Hostname(), port)
+	if zone := strings.IndexByte(t.host, '%'); zone >= 0 { // a zone means nothing to the server
+		t.host = t.host[:zone] + t.host[strings.IndexByte(t.host, ']'):]
+	}
+	t.base = strings.TrimRight(t.base, "/")
+	return t, nil
+}
+
+// checkColons refuses an IPv6 address without brackets, where the port can't
+// be told from the address.
+func checkColons(scheme, authority, rest string) error {
+	host := authority[strings.LastIndexByte(authority, '@')+1:]
+	if strings.Count(host, ":") < 2 || strings.HasPrefix(host, "[") {
+		return nil
+	}
+	shown := "[" + host + "]"
+	if i := strings.LastIndexByte(host, ':'); i > 0 {
+		if addr, err := netip.ParseAddr(host[:i]); err == nil && addr.Is6() {
+			shown = "[" + host[:i] + "]" + host[i:]
+		}
+	}
+	path, _, _ := strings.Cut(rest, "?")
+	return fmt.Errorf("an IPv6 address in a URL needs brackets; did you mean %s://%s%s?", scheme, shown, path)
+}
+
+func parseHTTPUnix(rest string) (target, error) {
+	host, path, _ := strings.Cut(rest, "/")
+	path, query, _ := strings.Cut(path, "?")
+	socket, err := url.PathUnescape(host)
+	if err != nil || !strings.HasPrefix(socket, "/") {
+		return target{}, fmt.Errorf("a Unix socket is written http+unix://%%2Fpath%%2Fto%%2Fsocket/v1")
+	}
+	t := target{network: "unix", address: socket, host: "localhost", query: query}
+	if path = strings.Trim(path, "/"); path != "" {
+		t.base = "/" + path
+	}
+	return t, nil
+}
+
+// path returns the request target for an API path. What the base already has
+// of it is not repeated.
+func (t *target) path(apiPath string) string {
+	path, query, _ := strings.Cut(apiPath, "?")
+	return withQuery(withQuery(joinPath(t.base, path), query), t.query)
+}
+
+// url is the whole URL of an API path, as it is shown to people.
+func (t *target) url(apiPath string) string {
+	if t.network == "unix" {
+		return "http+unix://" + url.PathEscape(t.address) + t.path(apiPath)
+	}
+	scheme := "http"
+	if t.tls {
+		scheme = "https"
+	}
+	return scheme + "://" + t.host + t.path(apiPath)
+}
+
+// JoinURL joins a base URL as users write it with an API's path: with or
+// without /v1, with a slash at its end, with a prefix, or as the whole
+// endpoint. It never doubles a slash or a part of the path.
+func JoinURL(base, apiPath string) (string, error) {
+	t, err := parseTarget(base)
+	if err != nil {
+		return "", err
+	}
+	return t.url(apiPath), nil
+}
+
+// joinPath joins at the longest run of segments that ends base and starts path.
+func joinPath(base, path string) string {
+	segments := splitPath(base)
+	wanted := splitPath(path)
+	overlap := 0
+	for n := min(len(segments), len(wanted)); n > 0; n-- {
+		if equalStrings(segments[len(segments)-n:], wanted[:n]) {
+			overlap = n
+			break
+		}
+	}
+	all := append(segments[:len(segments):len(segments)], wanted[overlap:]...)
+	return "/" + strings.Join(all, "/")
+}
+
+// prefixOf returns base without what it shares with an API's path, so that
+// other paths of the same server can be joined.
+func prefixOf(base, apiPath string) string {
+	joined, path := joinPath(base, apiPath), "/"+strings.Join(splitPath(apiPath), "/")
+	return strings.TrimSuffix(joined, path)
+}
+
+func splitPath(path string) []string {
+	return strings.FieldsFunc(path, func(r rune) bool { return r == '/' })
+}
+
+func equalStrings(a, b []string) bool {
+	for i := range a {
+		if a[i] != b[i] {
+			return false
+		}
+	}
+	return true
+}
+
+func withQuery(path, query string) string {
+	switch {
+	case query == "":
+		return path
+	case strings.Contains(path, "?"):
+		return path + "&" + query
+	}
+	return path + "?" + query
+}
