@@ -36,7 +36,8 @@ func (f *lengthField) learn(used string, tl *timeline.Timeline, log *logger) boo
 		return false
 	}
 	if f.newer.CompareAndSwap(false, true) {
-		log.warn("the server refused %s; sending %s from now on", olderField, newerField)
+		log.notice("length_field", timeline.Opt[float64]{},
+			"The server refused %s; %s was sent from then on.", olderField, newerField)
 	}
 	return true
 }

@@ -5,6 +5,7 @@ import (
 
 	"tokenmeter/machine"
 	"tokenmeter/schedule"
+	"tokenmeter/timeline"
 )
 
 var scheduleAll schedule.Share
@@ -35,7 +36,8 @@ func (r *runner) checkLimits(m *machine.Machine) error {
 		}
 	}
 	if most := float64(ports) / machine.TimeWaitS; p.Client.NoKeepAlive && p.Rate > most {
-		r.log.warn("%.0f new connections a second: a closed one keeps its port for %d s, so the %d ports allow %.0f a second for longer runs",
+		r.log.notice("ports_scarce", timeline.Some(p.Rate),
+			"%.0f new connections a second: a closed one keeps its port for %d s, so the %d ports allow %.0f a second in longer runs.",
 			p.Rate, machine.TimeWaitS, ports, most)
 	}
 	return nil
@@ -44,7 +46,7 @@ func (r *runner) checkLimits(m *machine.Machine) error {
 // refuse returns the error, or warns when the user wants to go on all the same.
 func (r *runner) refuse(format string, args ...any) error {
 	if r.plan.IgnoreLimits {
-		r.log.warn(format, args...)
+		r.log.notice("limits_ignored", timeline.Opt[float64]{}, format, args...)
 		return nil
 	}
 	return &UsageError{fmt.Errorf(format, args...)}

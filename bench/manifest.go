@@ -22,7 +22,9 @@ func (r *runner) manifest(ready found) run.Run {
 			Model: ready.model, Server: ready.server},
 		Load: r.load(),
 		Workload: run.Workload{Kind: info.Kind, Source: info.Source, Salt: info.Salt,
-			InputTokens: info.InputTokens, OutputTokens: info.OutputTokens},
+			InputTokens: info.InputTokens, OutputTokens: info.OutputTokens,
+			PromptsUnique: info.UniquePrompts, OutputIsCap: !p.IgnoreEOS},
+		AllowLowN: p.AllowLowN, AllowISLDrift: p.AllowISLDrift, Noticed: r.log.warnings(),
 	}
 	for _, o := range p.Objectives {
 		m.Objectives = append(m.Objectives, o.Text)
@@ -41,7 +43,7 @@ func (r *runner) environment() machine.Environment {
 
 func (r *runner) load() run.Load {
 	p := r.plan
-	l := run.Load{Kind: "closed", Arrival: "closed", Workers: p.Workers, Warmup: "0"}
+	l := run.Load{Kind: "closed", Arrival: "closed", Workers: p.Workers, Warmup: "0", NoKeepAlive: p.Client.NoKeepAlive}
 	if p.open() {
 		l.Kind, l.Arrival = "open", p.Arrival
 		l.RatePerS = timeline.Some(p.Rate)
@@ -76,7 +78,10 @@ func (r *runner) complete(m *run.Run, facts *machineFacts, cause error) {
 	if rate, ok := r.offered(facts); ok {
 		m.Client.OfferedPerS = timeline.Some(rate)
 	}
-	m.Workload.UniquePrompts = timeline.Some(r.work.Unique(c.done))
+	m.Workload.UniquePrompts = timeline.Some(r.work.Unique(r.warm.Load(), c.done))
+	if c.askedN > 0 {
+		m.Workload.AskedInput = timeline.Some(float64(c.asked) / float64(c.askedN))
+	}
 }
 
 // offered is the rate that the schedule really asked for. A random one may

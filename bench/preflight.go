@@ -58,7 +58,8 @@ func (r *runner) preflight(ctx context.Context, get getter) (found, error) {
 			return found{}, err
 		}
 	} else if len(models) > 0 && !contains(models, f.model) {
-		r.log.warn("the server does not list the model %q; it lists %s", f.model, listed(models))
+		r.log.notice("model_not_listed", timeline.Opt[float64]{},
+			"The server does not list the model %q; it lists %s.", f.model, listed(models))
 	}
 	f.server = engine(ctx, get, a, models)
 	return f, nil

@@ -34,7 +34,7 @@ func (r *runner) probe(ctx context.Context) error {
 		case r.field.learn(req.MaxTokensField, tl, r.log):
 			continue
 		case tl.Outcome == timeline.HTTP429:
-			r.log.warn("the probe was answered 429 (too many requests)")
+			r.log.notice("warmup_limited", timeline.Opt[float64]{}, "The probe was answered 429 (too many requests).")
 			return nil
 		}
 		return r.targetFailed(tally{firstError: tl.Error, firstStatus: tl.HTTPStatus}, "the probe failed")

@@ -40,14 +40,13 @@ type recorder struct {
 // tally counts the requests of a phase.
 type tally struct {
 	done, failed, ok, limited int64 // limited: answered 429
+	asked, askedN             int64 // input tokens, where a length was asked for
 	firstError                *timeline.Error
 	firstStatus               int
-	lastDueUS                 int64
 }
 
 // warmAnswer is what a warm-up request taught.
 type warmAnswer struct {
-	index     int64
 	words     int
 	asked     int64
 	input     int64
@@ -84,7 +83,6 @@ func (r *recorder) began() {
 
 // ended records a request. It ends the phase when going on has no sense.
 func (r *recorder) ended(ph *phase, j job) {
-	r.inFlight.Add(-1)
 	tl := j.tl
 	if reused, ok := tl.Reused.Get(); ok && !reused {
 		r.opened.Add(1)
@@ -107,7 +105,10 @@ func (r *recorder) note(j job, v *metric.Values, writeErr error) error {
 	tl := j.tl
 	c := r.counts[tl.Phase]
 	c.done++
-	c.lastDueUS = max(c.lastDueUS, tl.DueUS)
+	if n, ok := j.item.InputTokens.Get(); ok {
+		c.asked += n
+		c.askedN++
+	}
 	switch {
 	case tl.Outcome == timeline.OK:
 		c.ok++
@@ -122,8 +123,7 @@ func (r *recorder) note(j job, v *metric.Values, writeErr error) error {
 		}
 	}
 	if tl.Phase == timeline.Warmup {
-		r.warm = append(r.warm, warmAnswer{index: j.item.Index, words: j.item.Words,
-			asked: j.item.InputTokens.Or(0), input: tl.Usage.Input.Or(0),
+		r.warm = append(r.warm, warmAnswer{words: j.item.Words, asked: j.item.InputTokens.Or(0), input: tl.Usage.Input.Or(0),
 			refused:   j.req.MaxTokensField != newerField && tl.Error != nil && refusesField(tl.Error.Message),
 			succeeded: tl.Outcome == timeline.OK})
 	}

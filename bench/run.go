@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"time"
 
 	"tokenmeter/client"
@@ -55,6 +56,10 @@ func start(plan *Plan) (*runner, *client.Client, error) {
 	clk := clock.Start()
 	r := &runner{plan: plan, clk: clk, id: randomHex(6), work: work,
 		log: &logger{out: plan.Log, red: redactor(plan)}}
+	if plan.Salt != "" && work.Info().UniquePrompts {
+		r.log.notice("prompt_reuse_across_runs", timeline.Opt[float64]{},
+			"The salt was given: a run with the same seed and salt sends the same prompts, which the server may still have cached.")
+	}
 	cfg := plan.Client
 	cfg.Clock = clk
 	if plan.Capture {
@@ -101,6 +106,7 @@ func (r *runner) record(ctx context.Context, ready found) (*run.Run, error) {
 	facts.begin()
 	cause := r.warmup(ctx)
 	if cause == nil {
+		r.preconnect(ctx)
 		cause = r.measure(ctx, &facts)
 	}
 	final := r.manifest(ready)
@@ -112,6 +118,31 @@ func (r *runner) record(ctx context.Context, ready found) (*run.Run, error) {
 	}
 	return &done, r.verdict(cause)
 }
+
+// preconnect opens the connections that the load will need, where they are not
+// the point: after a warm-up, and before an open loop, in which every new
+// connection would be a latency that no schedule asked for.
+func (r *runner) preconnect(ctx context.Context) {
+	p := r.plan
+	n := p.Concurrency
+	switch {
+	case p.Client.NoKeepAlive, !p.open() && p.Warmup == (Warmup{Off: true}):
+		return
+	case n == 0:
+		n = int(math.Ceil(p.Rate))
+	}
+	if p.Requests > 0 {
+		n = min(n, p.Requests)
+	}
+	some, stop := context.WithTimeout(ctx, preconnectTime)
+	defer stop()
+	_, _ = r.do.Preconnect(some, min(n, preconnectMost)) // the run will show what is wrong
+}
+
+const (
+	preconnectTime = 5 * time.Second
+	preconnectMost = 256
+)
 
 // measure is the phase that counts.
 func (r *runner) measure(ctx context.Context, facts *machineFacts) error {

@@ -16,9 +16,11 @@ import (
 	"tokenmeter/workload"
 )
 
-// doer sends one request; *client.Client is one.
+// doer sends requests; *client.Client is one.
 type doer interface {
 	Do(ctx context.Context, req *api.Request, tl *timeline.Timeline)
+	// Preconnect opens connections until n are idle.
+	Preconnect(ctx context.Context, n int) (int, error)
 }
 
 // runner is a run in progress.
@@ -33,6 +35,7 @@ type runner struct {
 	log   *logger
 
 	ordinal atomic.Int64
+	warm    atomic.Int64 // items of the warm-up so far
 	field   lengthField
 	writer  atomic.Pointer[run.Writer] // for captures
 	env     *machine.Environment
@@ -135,6 +138,7 @@ func (r *runner) send(ph *phase, j job, dueUS int64) {
 	j.tl.StartUS = max(r.clk.US(), dueUS)
 	r.rec.began()
 	r.do.Do(ph.ctx, &j.req, j.tl)
+	r.rec.inFlight.Add(-1)
 	r.field.learn(j.req.MaxTokensField, j.tl, r.log)
 	r.rec.ended(ph, j)
 }
@@ -148,7 +152,6 @@ func (r *runner) unsent(ph *phase, j job, dueUS int64) {
 		class = timeline.CancelledUser
 	}
 	j.tl.Fail(class, "not sent: no slot was free before the end (--concurrency is the cap)")
-	r.rec.began()
 	r.rec.ended(ph, j)
 }
 

@@ -20,8 +20,8 @@ func (r *runner) warmup(ctx context.Context) error {
 	}
 	ph, end := r.begin(ctx, timeline.Warmup)
 	defer end()
-	// Measured items count up from 0, these down from −1.
-	item := func(i int64) workload.Item { return r.work.Item(-1 - i) }
+	item := r.warmItem
+	defer r.watch(ph)()
 	disarm := ph.expire(w.Duration, r.plan.Grace)
 	defer disarm()
 	if r.plan.open() {
@@ -39,9 +39,8 @@ func (r *runner) warmup(ctx context.Context) error {
 		return err
 	}
 	answers := r.rec.warmed()
-	if again := refused(answers); len(again) > 0 {
-		resend := func(i int64) workload.Item { return r.work.Item(again[i].index) }
-		r.closed(ph, schedule.Closed{Concurrency: min(len(again), max(r.plan.Concurrency, 1)), Requests: int64(len(again))}, resend, 1)
+	if again := refused(answers); again > 0 {
+		r.closed(ph, schedule.Closed{Concurrency: min(again, max(r.plan.Concurrency, 1)), Requests: int64(again)}, item, 1)
 		answers = append(answers, r.rec.warmed()...)
 	}
 	if err := r.ended(ctx, ph); err != nil {
@@ -52,6 +51,10 @@ func (r *runner) warmup(ctx context.Context) error {
 	}
 	return r.calibrate(ctx, ph, answers)
 }
+
+// warmItem makes the next item of the warm-up. Measured items count up from 0,
+// these down from −1, so that no measured prompt was seen before.
+func (r *runner) warmItem(int64) workload.Item { return r.work.Item(-r.warm.Add(1)) }
 
 // ended says why a phase that is over can't be followed by another, or nil.
 func (r *runner) ended(ctx context.Context, ph *phase) error {
@@ -64,13 +67,15 @@ func (r *runner) ended(ctx context.Context, ph *phase) error {
 	return ph.stopped()
 }
 
-func refused(answers []warmAnswer) (again []warmAnswer) {
+// refused counts the answers that would be different under the other name of
+// the length field.
+func refused(answers []warmAnswer) (n int) {
 	for _, a := range answers {
 		if a.refused {
-			again = append(again, a)
+			n++
 		}
 	}
-	return again
+	return n
 }
 
 // warmedUp fails when no warm-up request was answered. Being sent away for a
@@ -85,9 +90,11 @@ func (r *runner) warmedUp(answers []warmAnswer) error {
 	c := r.rec.of(timeline.Warmup)
 	switch {
 	case c.limited > 0:
-		r.log.warn("%d of %d warm-up requests were answered 429 (too many requests)", c.limited, c.done)
-	case ok > 0 && c.failed > int64(len(refused(answers))):
-		r.log.warn("%d of %d warm-up requests failed: %s", c.failed, c.done, c.firstError.Message)
+		r.log.notice("warmup_limited", timeline.Some(float64(c.limited)),
+			"%d of %d warm-up requests were answered 429 (too many requests).", c.limited, c.done)
+	case ok > 0 && c.failed > int64(refused(answers)):
+		r.log.notice("warmup_failed", timeline.Some(float64(c.failed)),
+			"%d of %d warm-up requests failed, the first: %s.", c.failed, c.done, c.firstError.Message)
 	}
 	if ok == 0 && c.failed > c.limited && !r.plan.KeepGoing {
 		return r.targetFailed(c, "every warm-up request failed")
@@ -121,10 +128,9 @@ func (r *runner) calibrate(ctx context.Context, ph *phase, answers []warmAnswer)
 	}
 	if c, ok := workload.Fit(observed(answers)); ok {
 		made.Calibrate(c)
-		r.log.info("the server counts %.3g tokens a word: prompts were fitted to the asked lengths", c.PerWord)
-		next := int64(len(answers))
-		r.closed(ph, schedule.Closed{Concurrency: 1, Requests: 1},
-			func(int64) workload.Item { return r.work.Item(-1 - next) }, 1)
+		r.log.notice("prompts_fitted", timeline.Some(c.PerWord),
+			"The server counts %.3g tokens a word: prompts were fitted to the asked lengths.", c.PerWord)
+		r.closed(ph, schedule.Closed{Concurrency: 1, Requests: 1}, r.warmItem, 1)
 		answers = r.rec.warmed()
 		if err := r.ended(ctx, ph); err != nil {
 			return err

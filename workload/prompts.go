@@ -25,8 +25,8 @@ type Given struct {
 	output  Lengths
 	seed    uint64
 	info    Info
-	// firsts are the places of prompts that no earlier one equals.
-	firsts []int
+	// same[i] is the place of the first prompt that equals prompt i.
+	same []int
 }
 
 // NewGiven returns a workload of at least one given prompt. source names the
@@ -44,18 +44,20 @@ func NewGiven(prompts []Prompt, source string, output Lengths, seed uint64) *Giv
 		for _, m := range p.Messages {
 			h = h*31 + maphash.Comparable(hashSeed, m)
 		}
-		if !slices.ContainsFunc(known[h], func(j int) bool { return slices.Equal(prompts[j].Messages, p.Messages) }) {
+		first := i
+		if k := slices.IndexFunc(known[h], func(j int) bool { return slices.Equal(prompts[j].Messages, p.Messages) }); k >= 0 {
+			first = known[h][k]
+		} else {
 			known[h] = append(known[h], i)
-			g.firsts = append(g.firsts, i)
 		}
+		g.same = append(g.same, first)
 	}
 	return g
 }
 
 // Item implements Workload.
 func (g *Given) Item(i int64) Item {
-	n := int64(len(g.prompts))
-	p := g.prompts[((i%n)+n)%n]
+	p := g.prompts[g.place(i)]
 	item := Item{Index: i, Messages: p.Messages, MaxTokens: p.MaxTokens}
 	if !item.MaxTokens.OK() {
 		item.MaxTokens = outputLength(g.output, g.seed, i)
@@ -64,9 +66,20 @@ func (g *Given) Item(i int64) Item {
 }
 
 // Unique implements Workload.
-func (g *Given) Unique(n int64) int64 {
-	k, _ := slices.BinarySearch(g.firsts, int(min(n, int64(len(g.prompts)))))
-	return int64(k)
+func (g *Given) Unique(warm, n int64) int64 {
+	all := int64(len(g.prompts))
+	from, to := -min(warm, all), min(n, all)
+	seen := map[int]bool{}
+	for i := from; i < to; i++ {
+		seen[g.same[g.place(i)]] = true
+	}
+	return int64(len(seen))
+}
+
+// place is where item i stands in the list.
+func (g *Given) place(i int64) int64 {
+	n := int64(len(g.prompts))
+	return (i%n + n) % n
 }
 
 // Info implements Workload.

@@ -61,18 +61,19 @@ func outputLength(l Lengths, seed uint64, i int64) timeline.Opt[int64] {
 }
 
 // Unique implements Workload.
-func (s *Synthetic) Unique(n int64) int64 {
+func (s *Synthetic) Unique(warm, n int64) int64 {
 	if w, fixed := s.input.Fixed(); fixed {
 		if bits := int64(wordBits*s.calibration.Load().words(w) + 1); bits < 62 {
-			return min(n, 1<<bits)
+			return min(warm+n, 1<<bits)
 		}
 	}
-	return n
+	return warm + n
 }
 
 // Info implements Workload.
 func (s *Synthetic) Info() Info {
-	return Info{Kind: "synthetic", InputTokens: s.input.String(), OutputTokens: s.output.String(), Salt: s.saltText}
+	return Info{Kind: "synthetic", InputTokens: s.input.String(), OutputTokens: s.output.String(),
+		Salt: s.saltText, UniquePrompts: true}
 }
 
 // Calibrate sets how words are counted for the items that are made from now on.

@@ -25,8 +25,8 @@ type Workload interface {
 	// Item returns item i. Measured items count from 0; those of the warm-up
 	// have negative indices, so that no measured prompt was seen before.
 	Item(i int64) Item
-	// Unique returns how many different prompts the items 0 … n−1 have.
-	Unique(n int64) int64
+	// Unique returns how many different prompts the items −warm … n−1 have.
+	Unique(warm, n int64) int64
 	// Info describes the workload for the run folder.
 	Info() Info
 }
@@ -38,6 +38,8 @@ type Info struct {
 	InputTokens  string // the asked distribution; empty where the text was given
 	OutputTokens string
 	Salt         string // empty where it changes nothing
+	// UniquePrompts: no prompt is meant to be sent twice.
+	UniquePrompts bool
 }
 
 // Keys keep the streams of random numbers apart that one seed feeds.

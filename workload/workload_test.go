@@ -60,8 +60,8 @@ func TestB70PromptsDifferFromTheFirstToken(t *testing.T) {
 				t.Fatalf("%d words", n)
 			}
 		}
-		if w.Unique(4096) != 4096 {
-			t.Errorf("Unique says %d", w.Unique(4096))
+		if w.Unique(0, 4096) != 4096 {
+			t.Errorf("Unique says %d", w.Unique(0, 4096))
 		}
 	}
 }
@@ -77,7 +77,7 @@ func TestNonceIsOneToOne(t *testing.T) {
 			t.Errorf("%d words: %d different texts, want %d", n, len(seen), count)
 		}
 	}
-	if got := synthetic(t, "1", 1, "").Unique(5000); got != 1024 {
+	if got := synthetic(t, "1", 1, "").Unique(4, 5000); got != 1024 {
 		t.Errorf("Unique of one-word prompts: %d", got)
 	}
 }
@@ -250,8 +250,13 @@ func TestGiven(t *testing.T) {
 	ps := []Prompt{Text("a"), Text("b"), Text("a"), {Messages: []api.Message{{Role: "system", Content: "a"}}}}
 	g := NewGiven(ps, "p.txt", lengths(t, "uniform:5,9"), 1)
 	for n, want := range []int64{0, 1, 2, 2, 3, 3, 3} {
-		if got := g.Unique(int64(n)); got != want {
-			t.Errorf("Unique(%d) = %d, want %d", n, got, want)
+		if got := g.Unique(0, int64(n)); got != want {
+			t.Errorf("Unique(0, %d) = %d, want %d", n, got, want)
+		}
+	}
+	for _, c := range [][3]int64{{1, 0, 1}, {2, 1, 2}, {1, 2, 3}, {2, 2, 3}, {99, 99, 3}} {
+		if got := g.Unique(c[0], c[1]); got != c[2] {
+			t.Errorf("Unique(%d, %d) = %d, want %d", c[0], c[1], got, c[2])
 		}
 	}
 	if g.Item(5).Messages[0].Content != "b" || g.Item(-1).Messages[0].Role != "system" {
