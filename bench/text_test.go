@@ -3,8 +3,12 @@ package bench
 import (
 	"errors"
 	"strings"
+
+	"tokenmeter/metric"
 )
 
 func hasText(s, part string) bool { return strings.Contains(s, part) }
+
+type warning = metric.Warning
 
 func asError[E error](err error, target *E) bool { return errors.As(err, target) }
