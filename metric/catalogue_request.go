@@ -56,7 +56,7 @@ var paceDefinitions = []Definition{
 		Source:    "arrivals, tokens per event", Aliases: []string{"adjusted tpot", "tpot_adjusted"}},
 	{Name: "itl_ms", Unit: "ms", Title: "inter-token latency: gaps between tokens", Better: Lower, Group: GroupPace,
 		Formula:   "each gap before an event of k tokens counts as k gaps of gap / k; pooled over requests",
-		Null:      "tokens per event unknown, a read held two events (coalesced), a burst, several choices, or no stream. Then icl_ms is what is known",
+		Null:      "as tpot_ms; or tokens per event unknown, a read held two events (coalesced), or several choices. Then icl_ms is what is known",
 		Elsewhere: "vLLM prints chunk gaps as ITL (k times too large with k tokens a chunk); AIPerf's is the mean of a request (TPOT here); inference-perf gives tokens of one chunk gaps of 0",
 		Source:    "arrivals, tokens per event",
 		Aliases:   []string{"inter token latency", "inter-token latency", "inter_token_latency", "time between tokens", "tbt", "token gap"}},

@@ -9,7 +9,6 @@ import (
 
 // Conditions at their edges: token counts, choices, stalls, flags.
 func TestEdges(t *testing.T) {
-	set := func(f func(*timeline.Timeline)) func(*timeline.Timeline) { return f }
 	for _, c := range []struct {
 		name   string
 		stream string
@@ -104,7 +103,7 @@ func TestEdges(t *testing.T) {
 			t=100ms C("w")
 			t=200ms x2 every 0ms C("w")
 			t=300ms C("w") + U(3,4) + DONE + EOF`,
-			set:  set(func(tl *timeline.Timeline) { tl.Clock = timeline.Kernel }),
+			set:  func(tl *timeline.Timeline) { tl.Clock = timeline.Kernel },
 			want: `{"itl_ms":null,"flags":["coalesced"]}`},
 		{name: "media have no bytes of text", stream: `
 			t=100ms x3 every 20ms M()
@@ -112,28 +111,32 @@ func TestEdges(t *testing.T) {
 			want: `{"tpot_ms":1.3793,"flags":["multi_token_chunks"]}`},
 		{name: "not streamed and failed: no time at all", stream: `
 			t=40ms EOF`,
-			set:  set(func(tl *timeline.Timeline) { tl.Streamed = false; tl.Fail(timeline.ConnReset, "reset") }),
+			set:  func(tl *timeline.Timeline) { tl.Streamed = false; tl.Fail(timeline.ConnReset, "reset") },
 			want: `{"e2e_ms":null,"close_ms":40,"output_tokens":0,"flags":[]}`},
 		{name: "not streamed, no usage: no count", stream: `
 			t=40ms C("one two") + EOF`,
-			set:  set(func(tl *timeline.Timeline) { tl.Streamed = false }),
+			set:  func(tl *timeline.Timeline) { tl.Streamed = false },
 			want: `{"e2e_ms":40,"output_tokens":null,"token_source":null,"e2e_tps":null,"flags":["non_streaming","stream_ignored"]}`},
+		{name: "not streamed: reasoning is not hidden", stream: `
+			t=40ms C("one two") + UR(5,20,12) + EOF`,
+			set:  func(tl *timeline.Timeline) { tl.Streamed, tl.Asked = false, false },
+			want: `{"output_tokens":20,"reasoning_tokens":12,"e2e_tps":500,"flags":["non_streaming"]}`},
 		{name: "no arrival was kept for each", stream: `
 			t=100ms x3 every 20ms C("w")
 			t=141ms U(3,60) + DONE + EOF`,
-			set:  set(func(tl *timeline.Timeline) { tl.Flags |= timeline.ArrivalsCapped }),
+			set:  func(tl *timeline.Timeline) { tl.Flags |= timeline.ArrivalsCapped },
 			want: `{"ttft_ms":100,"chunks":null,"icl_ms":null,"itl_ms":null,"max_gap_ms":null,"stalls":null}`},
 		{name: "server times give the network's part", stream: `
 			t=100ms x2 every 20ms C("w")
 			t=141ms U(3,2) + DONE + EOF`,
-			set: set(func(tl *timeline.Timeline) {
+			set: func(tl *timeline.Timeline) {
 				tl.SentUS = timeline.Some(int64(10_000))
 				tl.Server = map[string]float64{"queue_ms": 20, "prefill_ms": 60}
-			}),
+			},
 			want: `{"sent_ms":10,"service_ttft_ms":90,"service_e2e_ms":110,"network_ms":10}`},
 		{name: "an answer before the request was written", stream: `
 			t=100ms C("w") + U(3,1) + DONE + EOF`,
-			set:  set(func(tl *timeline.Timeline) { tl.SentUS = timeline.Some(int64(200_000)) }),
+			set:  func(tl *timeline.Timeline) { tl.SentUS = timeline.Some(int64(200_000)) },
 			want: `{"ttft_ms":100,"service_ttft_ms":null,"service_e2e_ms":null}`},
 	} {
 		t.Run(c.name, func(t *testing.T) {

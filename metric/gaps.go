@@ -23,10 +23,10 @@ func gaps(tl *timeline.Timeline, s *seen, v *Values) {
 }
 
 // tokenGapsKnown says whether gaps between tokens can be told from those
-// between chunks: one sequence, tokens per event known, each event stamped by
-// itself. One token alone has an empty list, as it has no gap.
+// between chunks: one sequence with a pace, tokens per event known, each event
+// stamped by itself.
 func tokenGapsKnown(s *seen, v *Values) bool {
-	return s.k != unknown && !s.severalChoices &&
+	return s.k != unknown && !s.severalChoices && v.TPOTMS.OK() &&
 		!v.Flags.Has(timeline.Burst) && !v.Flags.Has(timeline.Coalesced)
 }
 

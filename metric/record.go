@@ -47,7 +47,7 @@ type Record struct {
 	TPOTMS    timeline.Opt[float64] `json:"tpot_ms"`
 	TPOTAdjMS timeline.Opt[float64] `json:"tpot_adj_ms"`
 	ICLMS     []float64             `json:"icl_ms"` // [] when there is one generation event, null when none is known
-	ITLMS     []float64             `json:"itl_ms"` // null when tokens per event are unknown
+	ITLMS     []float64             `json:"itl_ms"` // null without a pace, or when tokens per event are unknown
 	MaxGapMS  timeline.Opt[float64] `json:"max_gap_ms"`
 	Stalls    timeline.Opt[int64]   `json:"stalls"`
 	DecodeTPS timeline.Opt[float64] `json:"decode_tps"`

@@ -73,7 +73,7 @@ func fromUsage(tl *timeline.Timeline, s *seen, n int64) counted {
 		c.hidden = c.beside
 		c.reasoning = timeline.Some(c.reasoning.Or(0) + c.beside)
 	}
-	if !s.reasoning {
+	if tl.Streamed && !s.reasoning {
 		c.hidden = max(c.hidden, c.reasoning.Or(0))
 	}
 	c.hidden = min(c.hidden, n)

@@ -22,12 +22,13 @@ var aiperf = lens{
 type aiperfReader struct {
 	limits Limits
 
-	ttft, ttst, ttfo, latency, itl, user, e2eTPS stat.Sample
-	chunkGaps                                    stat.Ints
-	ok, failed, good                             int64
-	in, out                                      int64
-	noInput, uncounted, standIn                  int64
-	span                                         window // of successes
+	ttft, ttst, ttfo, latency, itl   stat.Sample
+	user, e2eTPS, prefill, effective stat.Sample
+	chunkGaps                        stat.Ints
+	ok, failed, good                 int64
+	in, out                          int64
+	noInput, uncounted, standIn      int64
+	span                             window // of successes
 }
 
 func (r *aiperfReader) add(tl *timeline.Timeline) {
@@ -51,6 +52,7 @@ func (r *aiperfReader) add(tl *timeline.Timeline) {
 	latency := since(start, end)
 	r.span.add(onRun(tl, start), onRun(tl, end))
 	r.latency.Add(latency)
+	r.effective.Add(ms(max(end, 0)))
 	n, exact, known := tokenizer(tl)
 	switch {
 	case !known:
@@ -71,6 +73,9 @@ func (r *aiperfReader) add(tl *timeline.Timeline) {
 	if c.n > 0 {
 		ttft = timeline.Some(since(start, c.firstUS))
 		r.ttft.Add(ttft.Or(0))
+		if hasIn && ttft.Or(0) > 0 {
+			r.prefill.Add(float64(in) * 1000 / ttft.Or(0))
+		}
 		if second >= 0 {
 			r.ttst.Add(ms(second))
 		}
@@ -115,9 +120,11 @@ func (r *aiperfReader) report(t *table) {
 	}
 	avgAndPercentiles(t, "inter_token_latency", &r.itl, "tpot_ms", itlWhy)
 	avgAndPercentiles(t, "inter_chunk_latency", r.chunkGaps.Frozen(1000), "icl_ms", "the same, without our flag for coalesced arrivals")
+	t.row("effective_latency avg", "ms", mean(&r.effective), "e2e_ms.mean", "the same: from when the request was due")
+	t.row("prefill_throughput_per_user avg", "tokens/s", mean(&r.prefill), "", "ISL / TTFT: network and queue are inside, cached tokens too")
 	t.row("output_token_throughput_per_user avg", "tokens/s", mean(&r.user), "decode_tps.mean", "bursts are not left out")
 	t.row("e2e_output_token_throughput avg", "tokens/s", mean(&r.e2eTPS), "e2e_tps.mean", "starts at the send")
-	t.noteIf(r.standIn > 0, "token counts of %d requests are the server's, as with --use-server-token-count; without it AIPerf tokenises the text again", r.standIn)
+	t.noteIf(r.standIn > 0, "%s counted by the server, as with --use-server-token-count; without it AIPerf tokenises the text again", some(r.standIn, "answer"))
 }
 
 func (r *aiperfReader) errorRate() opt {

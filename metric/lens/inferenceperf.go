@@ -143,5 +143,5 @@ func (r *inferencePerfReader) report(t *table) {
 		itl, itlWhy = &stat.Sample{}, "needs the tokens of each chunk: the text would have to be tokenised again"
 	}
 	dist("inter_token_latency", itl, "itl_ms|icl_ms", itlWhy)
-	t.noteIf(r.standIn > 0, "token counts of %d requests are the server's, as with use_server_output_tokens", r.standIn)
+	t.noteIf(r.standIn > 0, "%s counted by the server, as with use_server_output_tokens", some(r.standIn, "answer"))
 }

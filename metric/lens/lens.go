@@ -137,8 +137,8 @@ func Apply(names []string, timelines iter.Seq[*timeline.Timeline], facts Facts) 
 	for i, l := range chosen {
 		t := table{facts: facts}
 		readers[i].report(&t)
-		t.noteIf(bare > 0, "%d requests are left out: their arrivals are not known", bare)
-		t.noteIf(unstreamed > 0, "%d answers were one body: they have no first token and no pace", unstreamed)
+		t.noteIf(bare > 0, "%s left out: arrivals are not known", some(bare, "request"))
+		t.noteIf(unstreamed > 0, "%s without a stream: no first token and no pace there", some(unstreamed, "answer"))
 		tables[i] = Table{Lens: l.name, Tool: l.tool, AsOf: l.asOf, Rows: t.rows, Notes: t.notes}
 	}
 	return tables, nil

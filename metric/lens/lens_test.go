@@ -385,7 +385,7 @@ func TestWhatIsLeftOut(t *testing.T) {
 	tab.want(t, "request_count", 2)
 	tab.want(t, "time_to_first_token avg", 100)
 	tab.want(t, "request_latency avg", 70)
-	if notes := strings.Join(tab.Notes, "\n"); !strings.Contains(notes, "1 requests are left out") || !strings.Contains(notes, "1 answers were one body") {
+	if notes := strings.Join(tab.Notes, "\n"); !strings.Contains(notes, "1 request left out") || !strings.Contains(notes, "1 answer without a stream") {
 		t.Errorf("notes are %q", notes)
 	}
 }

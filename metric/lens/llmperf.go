@@ -84,5 +84,5 @@ func (r *llmperfReader) report(t *table) {
 	}
 	t.row("results_num_completed_requests_per_min", "requests/min", perMin, "", "60 × requests_per_s over another window")
 	t.row("results_error_rate", "ratio", ratio(float64(r.failed), float64(r.completed+r.failed)), "error_rate", "an empty answer and a cut stream are no errors")
-	t.noteIf(r.standIn > 0, "token counts of %d requests are the server's; LLMPerf tokenises the text with the Llama tokenizer, a BOS included", r.standIn)
+	t.noteIf(r.standIn > 0, "%s counted by the server; LLMPerf tokenises the text with the Llama tokenizer, a BOS included", some(r.standIn, "answer"))
 }

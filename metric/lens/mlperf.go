@@ -45,8 +45,11 @@ func (r *mlperfReader) add(tl *timeline.Timeline) {
 	if !r.any || tl.DueUS < r.first {
 		r.first = tl.DueUS
 	}
-	if !r.any || tl.DueUS >= r.lastIssued {
-		r.lastIssued, r.lastDone = tl.DueUS, onRun(tl, c.lastUS)
+	switch done := onRun(tl, c.lastUS); {
+	case !r.any || tl.DueUS > r.lastIssued:
+		r.lastIssued, r.lastDone = tl.DueUS, done
+	case tl.DueUS == r.lastIssued:
+		r.lastDone = max(r.lastDone, done)
 	}
 	r.any = true
 	latency, ttft := c.lastUS*1000, c.firstUS*1000
@@ -73,8 +76,8 @@ func (r *mlperfReader) report(t *table) {
 	r.metric(t, "First Token latency (ns)", r.ttft, "ttft_ms", "same clock, from the scheduled time; percentile = sorted[⌊N × p⌋]")
 	r.metric(t, "Time per Output Token (ns)", r.tpot, "tpot_ms", "whole ns; bursts are not left out")
 	r.metric(t, "latency (ns)", r.latency, "e2e_ms", "same clock; percentile = sorted[⌊N × p⌋]")
-	t.noteIf(r.failed > 0, "%d requests failed: LoadGen would call the run invalid", r.failed)
-	t.noteIf(r.n < 662, "%d queries: an early-stopping estimate of p99 needs 662", r.n)
+	t.noteIf(r.failed > 0, "%s failed: LoadGen would call the run invalid", some(r.failed, "request"))
+	t.noteIf(r.n < 662, "n = %d: an early-stopping estimate of p99 needs 662 queries", r.n)
 }
 
 func (r *mlperfReader) metric(t *table, name string, ns []int64, ours, why string) {

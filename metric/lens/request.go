@@ -68,12 +68,12 @@ func lastLineUS(tl *timeline.Timeline) int64 { return tl.Events.LastUS() }
 // onRun turns a time since due into one of the run.
 func onRun(tl *timeline.Timeline, us int64) int64 { return tl.DueUS + us }
 
-// readToTheEnd reports a 200 answer whose bytes ended without an exception in
+// readToTheEnd reports a 2xx answer whose bytes ended without an exception in
 // the client: most tools call it a success, errors inside the stream included.
 func readToTheEnd(tl *timeline.Timeline) bool {
 	switch tl.Outcome {
 	case timeline.OK, timeline.StreamError, timeline.StreamTruncated, timeline.EmptyOutput:
-		return tl.HTTPStatus == 200
+		return tl.HTTPStatus/100 == 2
 	}
 	return false
 }

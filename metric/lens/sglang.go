@@ -81,6 +81,6 @@ func (r *sglangReader) report(t *table) {
 	meanMedianP99(t, "tpot_ms", &r.tpot, "tpot_ms", "runs on to [DONE], and over the asked length where no usage came")
 	meanMedianP99(t, "itl_ms", r.itl.Frozen(1000), "itl_ms|icl_ms", "gaps between chunks: k times too large with k tokens a chunk")
 	meanMedianP99(t, "e2e_latency_ms", &r.e2e, "e2e_ms", "ends with [DONE], not with the last token")
-	t.noteIf(r.zero > 0, "%d answers without content enter the TTFT sample as 0", r.zero)
-	t.noteIf(r.asked > 0, "%d answers without usage count with the length that was asked for", r.asked)
+	t.noteIf(r.zero > 0, "%s without content in the TTFT sample as 0", some(r.zero, "answer"))
+	t.noteIf(r.asked > 0, "%s without usage counted with the length that was asked for", some(r.asked, "answer"))
 }

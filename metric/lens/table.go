@@ -37,6 +37,14 @@ func (t *table) row(name, unit string, value opt, ours, why string) {
 	t.rows = append(t.rows, r)
 }
 
+// some is a number of things in words.
+func some(n int64, thing string) string {
+	if n == 1 {
+		return "1 " + thing
+	}
+	return fmt.Sprintf("%d %ss", n, thing)
+}
+
 func (t *table) noteIf(when bool, format string, args ...any) {
 	if when {
 		t.notes = append(t.notes, fmt.Sprintf(format, args...))

@@ -126,7 +126,7 @@ func (r *vllmReader) report(t *table) {
 		"gaps between chunks from the role chunk to the finish chunk: k times too large with k tokens a chunk")
 	meanMedianP99(t, "e2el_ms", &r.e2el, "e2e_ms",
 		"ends with the finish chunk and starts after the client's own queue")
-	t.noteIf(r.uncounted > 0 && r.tpot.Len() > 0, "%d requests have no token count and are left out of TPOT", r.uncounted)
+	t.noteIf(r.uncounted > 0 && r.tpot.Len() > 0, "%s without a token count, left out of TPOT", some(r.uncounted, "request"))
 }
 
 // meanMedianP99 adds the three rows of vLLM's and SGLang's results.
