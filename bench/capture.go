@@ -33,8 +33,8 @@ type captured struct {
 }
 
 // End implements client.Recorder.
-func (c *captured) End(atUS int64, end timeline.End, trailer http.Header) {
-	err := c.Writer.End(atUS, end, trailer, nil)
+func (c *captured) End(atUS int64, end timeline.End, trailer http.Header, cause error) {
+	err := c.Writer.End(atUS, end, trailer, cause)
 	if closeErr := c.file.Close(); err == nil {
 		err = closeErr
 	}

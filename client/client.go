@@ -48,17 +48,19 @@ type Config struct {
 	NoKernelStamps  bool
 
 	Stream api.StreamOptions
-	// Capture, when set, is called when the head of a response that counts has
-	// come, and returns where its raw reads go; nil leaves the request out.
+	// Capture, when set, is called once for a request, with its body, when the
+	// head of the response that counts has come or when none will come. It
+	// returns where the raw reads go; nil leaves the request out.
 	Capture func(tl *timeline.Timeline, request []byte) Recorder
 }
 
 // Recorder takes a response as it came: after transfer decoding, before
-// content decoding. It keeps nothing of data beyond the call.
+// content decoding. It keeps nothing of data beyond the call. End is called
+// last, when the timeline is complete.
 type Recorder interface {
 	Head(atUS int64, head api.Head)
 	Read(atUS, lagUS int64, data []byte)
-	End(atUS int64, end timeline.End, trailer http.Header)
+	End(atUS int64, end timeline.End, trailer http.Header, cause error)
 }
 
 // Client keeps a pool of connections to one target. Safe for concurrent use.

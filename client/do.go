@@ -52,6 +52,9 @@ func (c *Client) Do(ctx context.Context, req *api.Request, tl *timeline.Timeline
 	if tl.Error != nil {
 		tl.Error.Message = c.redact.String(tl.Error.Message)
 	}
+	if x.record() {
+		x.rec.End(tl.CloseUS.Or(0), x.ended, x.rd.trailer, x.cause)
+	}
 }
 
 // run makes attempts until one settles the outcome.
@@ -134,6 +137,7 @@ func (x *exchange) fail(f *failure) {
 	}
 	x.tl.CloseUS = timeline.Some(x.us(at))
 	x.tl.Fail(f.class, f.msg)
+	x.ended = endOf(f.class)
 }
 
 // retryable decides, at the head of a response, whether the server may be

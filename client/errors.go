@@ -107,6 +107,7 @@ func tlsFailure(err error, name string) *failure {
 		hint = "; the server does not speak TLS on this port: use http://"
 	case errors.Is(err, io.EOF) || lost(err):
 		err = errors.New("the server closed the connection")
+		hint = "; if it does not speak TLS on this port, use http://"
 	}
 	return &failure{class: timeline.TLS, msg: fmt.Sprintf("TLS handshake with %s failed: %v%s", name, bare(err), hint)}
 }

@@ -73,6 +73,10 @@ type exchange struct {
 	swallowed int
 	any       bool  // a byte came
 	refused   error // a redirection that is not followed
+
+	// How it ended, for the recorder:
+	ended timeline.End
+	cause error
 }
 
 func (x *exchange) us(ns int64) int64 { return ns/1000 - x.tl.DueUS }
@@ -227,11 +231,18 @@ func (x *exchange) gotHead() {
 	}
 	at, head := x.us(x.headNS), api.Head{Status: x.rd.status, Header: x.rd.header}
 	x.sink.Head(at, head)
-	if x.capture != nil {
-		if x.rec = x.capture(x.tl, x.msg.body); x.rec != nil {
-			x.rec.Head(at, head)
-		}
+	if x.record() {
+		x.rec.Head(at, head)
 	}
+}
+
+// record asks for a recorder, once.
+func (x *exchange) record() bool {
+	if x.capture != nil {
+		x.rec = x.capture(x.tl, x.msg.body)
+		x.capture = nil
+	}
+	return x.rec != nil
 }
 
 // finish settles a response whose last byte came.
@@ -246,9 +257,7 @@ func (x *exchange) finish() verdict {
 // end settles the outcome of a response that is delivered.
 func (x *exchange) end(atNS int64, end timeline.End, cause error) {
 	at := x.us(max(atNS, x.lastNS))
-	if x.rec != nil {
-		x.rec.End(at, end, x.rd.trailer)
-	}
+	x.ended, x.cause = end, cause
 	x.sink.End(at, end, x.rd.trailer, cause)
 	x.tl.CloseUS = timeline.Some(at)
 	if x.refused != nil && !x.tl.Outcome.Cancelled() {
@@ -264,7 +273,7 @@ func (x *exchange) strike(limitNS int64, end timeline.End) verdict {
 	case x.enoughNS > 0:
 		x.end(x.enoughNS, timeline.Cut, errors.New("the connection was left open after the reply's end"))
 	case x.mode == deliver:
-		x.end(limitNS, end, x.c.limitWords(end))
+		x.end(limitNS, end, x.c.limitName(end))
 	default:
 		x.fail(&failure{class: classOf(end), msg: x.c.limitWords(end).Error() + x.silence(), atNS: limitNS})
 	}
@@ -314,9 +323,9 @@ func (x *exchange) lose(ctx context.Context, cn *conn, err, writeErr error) verd
 	case x.mode == deliver && ended && x.rd.state == inUntilClose:
 		x.end(now, timeline.EOF, nil)
 	case x.mode == deliver && (ended || errors.Is(err, io.ErrUnexpectedEOF)):
-		x.end(now, timeline.Cut, errors.New("the connection was closed before the body was complete"))
+		x.end(now, timeline.Cut, nil)
 	case x.mode == deliver:
-		x.end(now, timeline.Reset, fmt.Errorf("the connection broke: %w", bare(err)))
+		x.end(now, timeline.Reset, bare(err))
 	case !x.any && cn.idle:
 		return lostIdle
 	default:

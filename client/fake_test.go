@@ -36,6 +36,16 @@ type received struct {
 	start time.Time
 }
 
+// request returns the i-th request, or the last for -1.
+func (f *fake) request(i int) *received {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if i < 0 {
+		i += len(f.requests)
+	}
+	return f.requests[i]
+}
+
 func (f *fake) dial(context.Context, string, string) (net.Conn, error) {
 	ours, theirs := net.Pipe()
 	f.mu.Lock()

@@ -68,5 +68,28 @@ func (c *Client) limitWords(end timeline.End) error {
 	return fmt.Errorf("not finished within %v (--timeout)", c.cfg.Timeout)
 }
 
+// limitName says which option set the limit, beside words that are there already.
+func (c *Client) limitName(end timeline.End) error {
+	switch end {
+	case timeline.EndTimeoutTTFT:
+		return fmt.Errorf("--ttft-timeout is %v", c.cfg.TTFTTimeout)
+	case timeline.EndTimeoutIdle:
+		return fmt.Errorf("--idle-timeout is %v", c.cfg.IdleTimeout)
+	}
+	return fmt.Errorf("--timeout is %v", c.cfg.Timeout)
+}
+
 // classOf is the outcome of an end that a limit or a cancellation made.
 func classOf(end timeline.End) timeline.Outcome { return timeline.Outcome(end) }
+
+// endOf is the end that stands for the outcome of a request without a response.
+func endOf(class timeline.Outcome) timeline.End {
+	switch class {
+	case timeline.TimeoutTTFT, timeline.TimeoutIdle, timeline.TimeoutTotal,
+		timeline.CancelledRunEnd, timeline.CancelledUser:
+		return timeline.End(class)
+	case timeline.ConnReset:
+		return timeline.Reset
+	}
+	return timeline.Cut
+}
