@@ -1,0 +1,145 @@
+package engine
+
+import (
+	"errors"
+	"fmt"
+	"time"
+)
+
+// Config is a server: its hardware by law, and how it schedules.
+type Config struct {
+	Law Law
+
+	Batching       Batching
+	MaxSequences   int // in a batch; 0: no limit
+	MaxBatchTokens int // positions in a step; 0: no limit
+	// StaticWait is how long a static batch waits to be full.
+	StaticWait time.Duration
+	Discipline Discipline
+
+	// The KV cache. Blocks 0: no limit, and no prefix cache.
+	Blocks      int
+	BlockTokens int // 0: 16
+	PrefixCache bool
+	Preemption  Preemption
+	// Window is the model's sliding window, told to the law; 0: none.
+	Window int
+
+	// StepsPerPlan is how many decode steps run before the scheduler looks
+	// again; tokens come out together. 0: 1.
+	StepsPerPlan int
+	Speculation  *Speculation
+
+	Instances int // 0: 1
+	Router    Routing
+	Split     *Split // prefill and decode on separate instances
+
+	Jitter float64 // σ of the logarithm of a step's time; its mean is unchanged
+	Seed   uint64
+}
+
+// Batching is how requests are brought together.
+type Batching uint8
+
+// The ways of batching.
+const (
+	// Chunked: every step mixes decoding sequences with pieces of prompts, as
+	// many as MaxBatchTokens holds.
+	Chunked Batching = iota
+	// PrefillFirst: whole prompts go before decoding steps and hold them up.
+	PrefillFirst
+	// Static: a batch is filled, and the next begins when all of it is done.
+	Static
+)
+
+// Discipline is the order of the queue.
+type Discipline uint8
+
+// The disciplines. ShortestFirst knows the output's length, which no server does.
+const (
+	FCFS Discipline = iota
+	ByPriority
+	ShortestFirst
+)
+
+// Preemption is what happens to a sequence that must give up its blocks.
+type Preemption uint8
+
+// The ways to preempt.
+const (
+	Recompute Preemption = iota // its cache is dropped and computed again
+	Swap                        // its cache goes to the host's memory and comes back
+)
+
+// Speculation is decoding with a draft: Draft tokens are guessed and checked in
+// one step; each is right with a chance of Acceptance if all before it were.
+type Speculation struct {
+	Draft      int
+	Acceptance float64
+	// Law is the draft's own step, run Draft times; nil: the guess costs nothing.
+	Law Law
+}
+
+// Split is prefill and decode on separate instances.
+type Split struct {
+	Prefill int // instances that only prefill; the others of Config.Instances decode
+	// The cache of a prompt moves in Latency + PerToken × its tokens.
+	Latency  time.Duration
+	PerToken time.Duration
+}
+
+// Routing is how a request finds an instance.
+type Routing uint8
+
+// The ways to route.
+const (
+	RoundRobin  Routing = iota
+	LeastLoad           // fewest sequences, running or waiting
+	PrefixAware         // least work, counting what an instance's cache already holds
+)
+
+func (c Config) withDefaults() Config {
+	if c.BlockTokens == 0 {
+		c.BlockTokens = 16
+	}
+	c.StepsPerPlan = max(c.StepsPerPlan, 1)
+	c.Instances = max(c.Instances, 1)
+	if c.MaxSequences == 0 {
+		c.MaxSequences = int(^uint(0) >> 1)
+	}
+	if c.MaxBatchTokens == 0 {
+		c.MaxBatchTokens = int(^uint(0) >> 1)
+	}
+	return c
+}
+
+// Validate says what is wrong with a configuration.
+func (c Config) Validate() error {
+	c = c.withDefaults()
+	switch {
+	case c.Law == nil:
+		return errors.New("engine: no law: give a Roofline, a Linear or your own")
+	case c.MaxSequences < 0 || c.MaxBatchTokens < 0 || c.Blocks < 0 || c.BlockTokens < 0:
+		return errors.New("engine: a limit is negative: give 0 for none")
+	case c.MaxBatchTokens < c.MaxSequences && c.MaxSequences != int(^uint(0)>>1):
+		return fmt.Errorf("engine: %d tokens a step cannot hold %d sequences: raise MaxBatchTokens", c.MaxBatchTokens, c.MaxSequences)
+	case c.PrefixCache && c.Blocks == 0:
+		return errors.New("engine: a prefix cache needs a number of blocks")
+	case c.Jitter < 0 || c.Jitter > 2:
+		return fmt.Errorf("engine: jitter %v is not in 0…2", c.Jitter)
+	case c.Batching > Static || c.Discipline > ShortestFirst || c.Preemption > Swap || c.Router > PrefixAware:
+		return errors.New("engine: unknown batching, discipline, preemption or routing")
+	}
+	if s := c.Speculation; s != nil {
+		if s.Draft < 1 || s.Acceptance < 0 || s.Acceptance > 1 {
+			return fmt.Errorf("engine: speculation of %d tokens with acceptance %v: give 1 or more, and a share", s.Draft, s.Acceptance)
+		}
+		if c.StepsPerPlan > 1 {
+			return errors.New("engine: speculation and several steps per plan exclude each other")
+		}
+	}
+	if s := c.Split; s != nil && (s.Prefill < 1 || s.Prefill >= c.Instances) {
+		return fmt.Errorf("engine: %d of %d instances prefill: leave at least one of each kind", s.Prefill, c.Instances)
+	}
+	return nil
+}

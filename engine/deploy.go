@@ -1,0 +1,94 @@
+package engine
+
+import (
+	"fmt"
+	"math"
+	"time"
+)
+
+// Deployment is a model on hardware: what a Roofline needs to know.
+type Deployment struct {
+	Model       string
+	Accelerator string
+	Devices     int       // that share each layer (tensor parallel); 0: 1
+	Weights     Precision // empty: bf16
+	KV          Precision // empty: bf16
+	MemoryShare float64   // of the devices' memory that may be used; 0: 0.9
+}
+
+// The efficiencies an estimate starts from. Measured servers lie around them by
+// ±20 %; a calibrated model replaces them.
+const (
+	MemoryEfficiency  = 0.8
+	ComputeEfficiency = 0.5
+)
+
+// Law returns the estimate of the deployment's step times.
+func (d Deployment) Law() (*Roofline, error) {
+	l, err := d.Bound()
+	if err != nil {
+		return nil, err
+	}
+	l.MemoryEfficiency, l.ComputeEfficiency = MemoryEfficiency, ComputeEfficiency
+	l.LinkLatency = 10 * time.Microsecond
+	l.StepOverhead = 300 * time.Microsecond
+	l.LayerTime = 8 * time.Microsecond
+	l.SequenceTime = 4 * time.Microsecond
+	return l, nil
+}
+
+// Bound returns the law of a step that nothing slows but physics.
+func (d Deployment) Bound() (*Roofline, error) {
+	m, err := FindModel(d.Model)
+	if err != nil {
+		return nil, err
+	}
+	a, err := FindAccelerator(d.Accelerator)
+	if err != nil {
+		return nil, err
+	}
+	l := &Roofline{Model: m, Accelerator: a, TP: max(d.Devices, 1), Weights: d.Weights, KV: d.KV,
+		MemoryEfficiency: 1, ComputeEfficiency: 1, SwapBandwidth: 25e9 * float64(max(d.Devices, 1))}
+	if l.Weights == "" {
+		l.Weights = BF16
+	}
+	if l.KV == "" {
+		l.KV = BF16
+	}
+	for _, p := range []Precision{l.Weights, l.KV} {
+		if err := p.validate(); err != nil {
+			return nil, err
+		}
+	}
+	return l, nil
+}
+
+// KVTokens is how many tokens of cache the devices hold beside the weights. The
+// error says by how much the weights do not fit.
+func (d Deployment) KVTokens() (int, error) {
+	l, err := d.Bound()
+	if err != nil {
+		return 0, err
+	}
+	share := d.MemoryShare
+	if share == 0 {
+		share = 0.9
+	}
+	memory := share * l.Accelerator.Memory * float64(l.TP)
+	weights := l.Model.Params() * l.Weights.Bytes()
+	if weights >= memory {
+		return 0, fmt.Errorf("engine: the weights of %s in %s take %.1f GB, %d × %s offer %.1f GB: use more devices or fewer bits",
+			d.Model, l.Weights, weights/1e9, l.TP, d.Accelerator, memory/1e9)
+	}
+	return int(math.Floor((memory - weights) / (l.Model.KVPerToken(l.KV) * l.replication()))), nil
+}
+
+// MBU is the share of the memory's bandwidth that a step time makes use of.
+func MBU(bytes float64, step time.Duration, bandwidth float64) float64 {
+	return bytes / step.Seconds() / bandwidth
+}
+
+// MFU is the share of the arithmetic peak that a rate of operations makes use of.
+func MFU(flops float64, took time.Duration, peak float64) float64 {
+	return flops / took.Seconds() / peak
+}
