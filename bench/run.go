@@ -141,7 +141,7 @@ func (r *runner) preconnect(ctx context.Context) {
 
 const (
 	preconnectTime = 5 * time.Second
-	preconnectMost = 256
+	preconnectMost = 1024
 )
 
 // measure is the phase that counts.

@@ -1,0 +1,34 @@
+package bench
+
+import (
+	"tokenmeter/api"
+	"tokenmeter/client"
+)
+
+// DryRun returns the first request of a plan as a curl command, with secrets
+// shown as ***. Nothing is sent; a model that would be asked from the server is
+// shown as MODEL.
+func DryRun(plan Plan) (string, error) {
+	plan.settle()
+	if err := plan.check(); err != nil {
+		return "", err
+	}
+	work, err := plan.work()
+	if err != nil {
+		return "", err
+	}
+	cl, err := client.New(plan.Client)
+	if err != nil {
+		return "", &UsageError{err}
+	}
+	defer cl.Close()
+	item := work.Item(0)
+	req := api.Request{
+		Model: plan.Model, Messages: item.Messages, MaxTokens: item.MaxTokens,
+		Stream: !plan.NoStream, IgnoreEOS: plan.IgnoreEOS, Extra: plan.Extra,
+	}
+	if req.Model == "" {
+		req.Model = "MODEL"
+	}
+	return cl.DryRun(&req)
+}

@@ -1,0 +1,74 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"runtime/pprof"
+	"strconv"
+	"time"
+
+	"tokenmeter/api"
+	"tokenmeter/bench"
+	"tokenmeter/client"
+	"tokenmeter/run"
+)
+
+// drive measures, waits until the server's truth is written, and prints the
+// comparison.
+func drive() error {
+	n, err := strconv.Atoi(*streams)
+	if err != nil {
+		return err
+	}
+	stopProfile, err := startProfile(*profile)
+	if err != nil {
+		return err
+	}
+	result, err := measure(n)
+	stopProfile()
+	if err != nil {
+		return err
+	}
+	fmt.Println("measured")
+	io.Copy(io.Discard, os.Stdin)
+	c, err := join(*dir, *truthFile, result.MonotonicZeroNS)
+	if err != nil {
+		return err
+	}
+	c.print(n, result)
+	return nil
+}
+
+// measure keeps n streams open on average: requests start evenly spread, so
+// that their tokens do not come in lock step.
+func measure(n int) (*run.Run, error) {
+	reply := time.Duration(*tokens) * *gap
+	rate := float64(n) / reply.Seconds()
+	return bench.Run(context.Background(), bench.Plan{
+		Client: client.Config{BaseURL: *url, API: api.OpenAIChat, NoKernelStamps: *userClock},
+		Rate:   rate, Concurrency: 2*n + 8, // a cap that never binds, and the connections opened ahead
+		Duration:     time.Duration(*spans * float64(reply)),
+		Grace:        2 * reply,
+		InputTokens:  "16",
+		OutputTokens: strconv.Itoa(*tokens),
+		IgnoreEOS:    true,
+		Out:          *dir,
+		Log:          os.Stderr,
+	})
+}
+
+func startProfile(name string) (stop func(), err error) {
+	if name == "" {
+		return func() {}, nil
+	}
+	f, err := os.Create(name)
+	if err != nil {
+		return nil, err
+	}
+	if err := pprof.StartCPUProfile(f); err != nil {
+		return nil, err
+	}
+	return func() { pprof.StopCPUProfile(); f.Close() }, nil
+}

@@ -1,0 +1,110 @@
+package main
+
+import (
+	"bufio"
+	"encoding/json"
+	"fmt"
+	"os"
+	"slices"
+
+	"tokenmeter/metric"
+	"tokenmeter/run"
+	"tokenmeter/timeline"
+)
+
+// truth is what the server says of one request. Times are CLOCK_MONOTONIC.
+type truth struct {
+	ID         string   `json:"id"`
+	ReceivedNS *int64   `json:"received_ns"`
+	WriteNS    []*int64 `json:"write_ns"`
+}
+
+// compared are the errors of one round, in milliseconds.
+type compared struct {
+	token    []float64 // arrival − write, every token
+	first    []float64 // the same of first tokens: the error of TTFT
+	sent     []float64 // received − due: what the client and the network took to ask
+	gap      []float64 // measured gap − true gap, absolute
+	late     []float64 // start − due
+	lag      []float64 // kernel stamp → read
+	requests int
+	kernel   int // requests with the kernel's stamps
+	missing  int // requests that the server does not know, or of other length
+}
+
+// join puts the records of a run beside the server's truth.
+func join(dir, truthFile string, zeroNS int64) (*compared, error) {
+	truths, err := readTruth(truthFile)
+	if err != nil {
+		return nil, err
+	}
+	folder, err := run.Open(dir)
+	if err != nil {
+		return nil, err
+	}
+	defer folder.Close()
+	c := &compared{}
+	for tl, err := range folder.Timelines() {
+		if err != nil {
+			return nil, err
+		}
+		if tl.Phase == timeline.Measure {
+			c.add(tl, truths[tl.ID], zeroNS)
+		}
+	}
+	if c.requests == 0 {
+		return nil, fmt.Errorf("none of the %d requests that the server knows is in the run", len(truths))
+	}
+	for _, s := range [][]float64{c.token, c.first, c.sent, c.gap, c.late, c.lag} {
+		slices.Sort(s)
+	}
+	return c, nil
+}
+
+func readTruth(name string) (map[string]*truth, error) {
+	f, err := os.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	truths := map[string]*truth{}
+	d := json.NewDecoder(bufio.NewReader(f))
+	for d.More() {
+		t := &truth{}
+		if err := d.Decode(t); err != nil {
+			return nil, err
+		}
+		truths[t.ID] = t
+	}
+	return truths, nil
+}
+
+func (c *compared) add(tl *timeline.Timeline, t *truth, zeroNS int64) {
+	events := slices.Collect(tl.Events.Generation())
+	if t == nil || len(events) != len(t.WriteNS) || len(events) == 0 || slices.Contains(t.WriteNS, nil) {
+		c.missing++
+		return
+	}
+	c.requests++
+	if tl.Clock == timeline.Kernel {
+		c.kernel++
+	}
+	dueNS := zeroNS + tl.DueUS*1000
+	ms := func(ns int64) float64 { return float64(ns) / 1e6 }
+	for i, ev := range events {
+		off := ms(dueNS + ev.AtUS*1000 - *t.WriteNS[i])
+		c.token = append(c.token, off)
+		c.lag = append(c.lag, ms(ev.LagUS*1000))
+		if i == 0 {
+			c.first = append(c.first, off)
+		} else {
+			c.gap = append(c.gap, abs(off-c.token[len(c.token)-2]))
+		}
+	}
+	c.late = append(c.late, metric.DelayMS(tl))
+	if t.ReceivedNS != nil {
+		c.sent = append(c.sent, ms(*t.ReceivedNS-dueNS))
+	}
+}
+
+func abs(x float64) float64 { return max(x, -x) }
