@@ -76,8 +76,8 @@ func (m *markdown) facts(v *view) {
 		}
 	}
 	for _, f := range v.facts {
-		add(f.label, f.text)
-		if f.label == "failed" && v.failure != nil {
+		add(f.Label, f.Text)
+		if f.Label == "failed" && v.failure != nil {
 			add("first", v.failure.first)
 			add("advice", v.failure.advice)
 		}

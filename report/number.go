@@ -17,7 +17,7 @@ const missing = "–"
 type digits struct {
 	width float64               // of the 95 % interval; 0 where there is none
 	limit timeline.Opt[float64] // the objective's, in the value's unit
-	round bool                  // for a sentence: no digit finer than a tenth of the width
+	round bool                  // for a sentence: two significant digits, whole numbers in full
 }
 
 // significant digits of a value that has neither interval nor limit.
@@ -33,12 +33,10 @@ func (d digits) decimals(v float64) int {
 		return 0
 	}
 	dec := decimalsFor(v, significant)
-	if d.width > 0 {
-		reached := -magnitude(d.width / 10)
-		if d.round && math.Pow10(-reached) < d.width/10 {
-			reached--
-		}
-		dec = min(dec, max(reached, decimalsFor(v, 1)))
+	if d.round {
+		dec = max(decimalsFor(v, 2), 0)
+	} else if d.width > 0 {
+		dec = min(dec, max(-magnitude(d.width/10), decimalsFor(v, 1)))
 	}
 	return d.sure(v, dec)
 }

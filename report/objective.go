@@ -12,6 +12,7 @@ import (
 // objectiveLine is what became of one objective.
 type objectiveLine struct {
 	state   string // HELD | FAILED | OPEN
+	metric  string
 	settled bool   // false: the interval spans the limit
 	text    string // as written
 	says    string // value, interval, n
@@ -38,7 +39,7 @@ func objectiveLines(r *run.Run) (lines []objectiveLine, judged string) {
 	}
 	var nHeld, nMissed, nOpen int
 	for _, o := range r.Goodput.Objectives {
-		line := objectiveLine{text: short(o.Text, 160), settled: o.Settled.Or(true), says: objectiveValue(&o)}
+		line := objectiveLine{text: short(o.Text, 160), metric: o.Metric, settled: o.Settled.Or(true), says: objectiveValue(&o)}
 		switch o.State {
 		case "met":
 			line.state = held

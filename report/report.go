@@ -6,10 +6,8 @@ package report
 import (
 	"encoding/json"
 	"io"
-	"iter"
 
 	"tokenmeter/run"
-	"tokenmeter/timeline"
 )
 
 // Options say how and where a terminal report is shown. The zero value is
@@ -31,10 +29,3 @@ func JSON(w io.Writer, r *run.Run) error {
 	_, err = w.Write(append(data, '\n'))
 	return err
 }
-
-type timelines = iter.Seq2[*timeline.Timeline, error]
-
-// HTML writes one self-contained page. It goes through the requests once; nil, or
-// a sequence without arrivals, leaves the charts that need them with a
-// sentence in their place.
-func HTML(w io.Writer, r *run.Run, requests iter.Seq2[*timeline.Timeline, error]) error { return nil }

@@ -57,8 +57,8 @@ const label = 10
 
 func (t *terminal) facts(v *view) {
 	for _, f := range v.facts {
-		t.fact(f.label, f.text)
-		if f.label == "failed" && v.failure != nil {
+		t.fact(f.Label, f.Text)
+		if f.Label == "failed" && v.failure != nil {
 			t.fact("first", v.failure.first)
 			t.fact("advice", v.failure.advice)
 		}

@@ -101,7 +101,7 @@ func TestTerminalFits(t *testing.T) {
 				}
 			}
 			coloured := terminalText(t, r, Options{Width: w, Color: true, Dir: "runs/2026-11-27T1011"})
-			if strip(coloured) != text {
+			if uncoloured(coloured) != text {
 				t.Errorf("%s: colour changes the text", name)
 			}
 		}
@@ -114,7 +114,7 @@ func TestTerminalFits(t *testing.T) {
 	}
 }
 
-func strip(s string) string {
+func uncoloured(s string) string {
 	for _, code := range []string{"0", "31", "32", "33"} {
 		s = strings.ReplaceAll(s, "\x1b["+code+"m", "")
 	}

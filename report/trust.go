@@ -6,6 +6,7 @@ import (
 	"unicode"
 
 	"tokenmeter/run"
+	"tokenmeter/timeline"
 )
 
 // checkLine is one check of the measurement that does not hold, or could not
@@ -35,9 +36,6 @@ func trust(r *run.Run) string {
 		parts = append(parts, fmt.Sprintf("client added %s ms p99", lag(v)))
 	}
 	parts = append(parts, checksHold(r))
-	if c := clockWords(r); c != "" {
-		parts = append(parts, c)
-	}
 	if s := tokenWords(r); s != "" {
 		parts = append(parts, s)
 	}
@@ -100,8 +98,25 @@ func tokenWords(r *run.Run) string {
 	return "tokens from " + strings.Join(parts, ", ")
 }
 
-// clockWords names what stamped the arrivals.
-func clockWords(r *run.Run) string { return "" }
+// setClock adds what stamped the arrivals to the trust line.
+func (v *view) setClock(clocks map[timeline.Clock]int64) {
+	var n int64
+	for _, k := range clocks {
+		n += k
+	}
+	kernel := clocks[timeline.Kernel]
+	switch {
+	case n == 0:
+		return
+	case kernel == n:
+		v.clock = "kernel clock"
+	case kernel == 0:
+		v.clock = "user clock (stamped when the read returned)"
+	default:
+		v.clock = "kernel clock for " + percent(float64(kernel)/float64(n))
+	}
+	v.trust += "; " + v.clock
+}
 
 // sentence makes a check's words a sentence of their own.
 func sentence(s string) string {

@@ -22,13 +22,14 @@ type view struct {
 	checks     []checkLine
 	warnings   []string
 	trust      string
+	clock      string // what stamped the arrivals, where the summary says it
 	next       string
 	offer      string // an objective for who has none
 	what       string // the run in one line: model, target, load
 }
 
 // fact is a labelled line of the table.
-type fact struct{ label, text string }
+type fact struct{ Label, Text string }
 
 // longest is where text from elsewhere is cut in the table; the page of a run
 // has it in full.

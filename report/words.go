@@ -119,24 +119,21 @@ func readerSees(r *run.Run) string {
 func firstToken(r *run.Run) string {
 	d := r.Metrics["ttft_ms"]
 	v, ok := d.P95.Get()
-	name, whom, p := "p95", "95 of 100", 0.95
+	whom, p := "95 of 100", 0.95
 	if d.N < 20 {
 		v, ok = d.P50.Get()
-		name, whom, p = "p50", "half", 0.5
+		whom, p = "half", 0.5
 	}
 	if !ok {
 		return ""
 	}
 	g := digits{limit: limitOf(r, "ttft", p), round: true}
-	if ci, has := d.CI95[name]; has {
-		g.width = ci[1] - ci[0]
-	}
 	if r.Requests.Failed > 0 || d.N < r.Requests.OK {
 		whom += " answered requests"
-		if name == "p50" {
+		if p == 0.5 {
 			whom = "half of the answered requests"
 		}
-	} else if name == "p50" {
+	} else if p == 0.5 {
 		whom = "half of the requests"
 	}
 	return fmt.Sprintf("The first token comes within %s for %s.", span(v, g), whom)

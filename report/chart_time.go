@@ -1,0 +1,352 @@
+package report
+
+import (
+	"fmt"
+	"math"
+	"strings"
+)
+
+// Charts over the time of the run share one x axis: 0 is the run's start.
+
+func timeAxis(c *collected) axis { return axis{0, math.Max(gridEnd(c), 1e-3), false} }
+
+// gridEnd is the end of the last column in use.
+func gridEnd(c *collected) float64 { return float64(c.grid.used) * c.grid.seconds() }
+
+// timeTicks labels seconds, minutes from ten minutes on.
+func timeTicks(p *plot, end float64) {
+	step, text := 1.0, func(s float64) string { return axisNumber(s) + " s" }
+	if end > 600 {
+		step, text = 60, func(s float64) string { return axisNumber(s/60) + " min" }
+	}
+	for _, v := range (axis{0, end / step, false}).ticks(6) {
+		p.xLabel(v*step, p.height-p.bottom+16, text(v*step), true)
+	}
+}
+
+// warmup greys what came before the first measured request.
+func warmupBand(p *plot, c *collected) {
+	first := float64(c.first) / 1e6
+	if c.n == 0 || first < p.x.hi*0.005 {
+		return
+	}
+	p.back.put(`<rect x="0" y="%s" width="%s" height="%s" class="warm"/>`, coordinate(p.top), p.xAt(first), coordinate(p.height-p.top-p.bottom))
+	if p.x.at(first) > 0.12 {
+		p.front.put(`<text x="4" y="%s" class="u">warm-up, not counted</text>`, coordinate(p.top+14))
+	}
+}
+
+// heatLevels is how many steps the colours have; a count of one starts at the
+// third, so that it is seen.
+const (
+	heatLevels = 9
+	heatFirst  = 3
+	heatRows   = 64
+)
+
+// heatFigure is the map of gaps between chunks over time.
+func heatFigure(c *collected, limits []limitLine) figure {
+	f := figure{ID: "gaps", Title: "Gaps between chunks over time",
+		Sub: fmt.Sprintf("gap between two chunks of an answer, by when it ended; columns of %s; colour = how many gaps, on a log scale",
+			span(c.grid.seconds()*1e3, digits{round: true}))}
+	if !c.grid.anyGap {
+		f.Empty = "No gaps are known: no answer came in two or more pieces, or the run has no arrivals."
+		return f
+	}
+	h := newHeat(c.grid)
+	p := newPlot(300, timeAxis(c), h.y)
+	p.wide = true
+	p.yAxis(h.unit+", log", p.y.ticks(7), axisNumber)
+	p.frame()
+	timeTicks(p, p.x.hi)
+	warmupBand(p, c)
+	h.cells(p)
+	h.lines(p)
+	for _, l := range limits {
+		p.hline(l.value/h.scale, l.text)
+	}
+	f.Title = h.title()
+	f.Chart = chart(p, h.sentence())
+	f.Keys = h.keys()
+	f.Table = h.table()
+	return f
+}
+
+// heat is the grid's gaps, in at most 64 rows over the range that occurs.
+type heat struct {
+	g      *timeGrid
+	y      axis
+	from   int // first fine row
+	group  int // fine rows in a row
+	rows   int
+	max    uint32
+	unit   string
+	scale  float64
+	counts [][]uint32
+	total  int64
+	zeros  int64
+}
+
+func newHeat(g *timeGrid) *heat {
+	h := &heat{g: g, unit: "ms", scale: 1}
+	lowest, highest := g.lowRow, g.highRow
+	if lowest > highest { // nothing but zeros
+		lowest, highest = 0, rowsPerDecade
+	}
+	h.group = (highest-lowest)/heatRows + 1
+	h.from = lowest
+	h.rows = (highest-lowest)/h.group + 1
+	lo, hi := rowEdge(h.from), rowEdge(h.from+h.rows*h.group)
+	if hi >= 20_000 {
+		h.unit, h.scale = "s", 1e3
+	}
+	h.y = axis{lo / h.scale, hi / h.scale, true}
+	h.counts = make([][]uint32, g.used)
+	for i := range g.used {
+		h.counts[i] = make([]uint32, h.rows)
+		h.zeros += int64(g.zeros[i])
+		for row, n := range g.rows[i] {
+			if n == 0 {
+				continue
+			}
+			k := (row - h.from) / h.group
+			h.counts[i][k] += n
+			h.total += int64(n)
+			h.max = max(h.max, h.counts[i][k])
+		}
+	}
+	h.total += h.zeros
+	return h
+}
+
+// level is the colour of a count.
+func (h *heat) level(n uint32) int {
+	if n <= 1 || h.max <= 1 {
+		return heatFirst
+	}
+	share := math.Log(float64(n)) / math.Log(float64(h.max))
+	return heatFirst + int(math.Round(share*(heatLevels-heatFirst)))
+}
+
+// cells draws one path a colour; runs of equal cells in a column are one box.
+func (h *heat) cells(p *plot) {
+	paths := make([]strings.Builder, heatLevels+1)
+	columns := float64(h.g.used)
+	for i, counts := range h.counts {
+		for k := 0; k < len(counts); {
+			if counts[k] == 0 {
+				k++
+				continue
+			}
+			level, from := h.level(counts[k]), k
+			for k < len(counts) && counts[k] > 0 && h.level(counts[k]) == level {
+				k++
+			}
+			x0, x1 := float64(i)/columns*1000, float64(i+1)/columns*1000
+			y0, y1 := (1-float64(k)/float64(h.rows))*1000, (1-float64(from)/float64(h.rows))*1000
+			fmt.Fprintf(&paths[level], "M%s %sH%sV%sH%sZ", coordinate(x0), coordinate(y0), coordinate(x1), coordinate(y1), coordinate(x0))
+		}
+	}
+	for level := range paths {
+		p.path(fmt.Sprintf("h%d", level), paths[level].String())
+	}
+}
+
+// lines join the medians and the longest gaps of the columns.
+func (h *heat) lines(p *plot) {
+	var median, longest [][2]float64
+	for i := range h.g.used {
+		x := (float64(i) + 0.5) * h.g.seconds()
+		m, ok := h.g.medianGap(i)
+		if !ok {
+			m = math.NaN()
+		}
+		median = append(median, [2]float64{p.x.at(x), h.y.at(m / h.scale)})
+		top := math.NaN()
+		if h.g.maxGap[i] >= shortestGap {
+			top = h.y.at(float64(h.g.maxGap[i]) / 1000 / h.scale)
+		}
+		longest = append(longest, [2]float64{p.x.at(x), top})
+	}
+	p.path("max", polyline(longest))
+	p.path("halo", polyline(median)) // the median must be seen on any colour
+	p.path("med", polyline(median))
+}
+
+func (h *heat) longest() (ms float64, column int) {
+	var top int64
+	for i, v := range h.g.maxGap[:h.g.used] {
+		if v > top {
+			top, column = v, i
+		}
+	}
+	return float64(top) / 1000, column
+}
+
+func (h *heat) title() string {
+	ms, column := h.longest()
+	return fmt.Sprintf("Gaps between chunks: the longest was %s, at %s", span(ms, digits{}), clock(float64(column)*h.g.seconds()))
+}
+
+func (h *heat) sentence() string {
+	ms, column := h.longest()
+	text := fmt.Sprintf("Heat map of %s gaps between chunks over %s. The longest gap was %s, %s after the start.",
+		count(h.total), span(float64(h.g.used)*h.g.seconds()*1e3, digits{round: true}), span(ms, digits{}), span(float64(column)*h.g.seconds()*1e3, digits{round: true}))
+	return text
+}
+
+func (h *heat) keys() []key {
+	keys := []key{{"h3", "1 gap"}}
+	if h.max > 3 {
+		mid := uint32(math.Round(math.Sqrt(float64(h.max))))
+		keys = append(keys, key{fmt.Sprintf("h%d", h.level(mid)), count(int64(mid))})
+	}
+	if h.max > 1 {
+		keys = append(keys, key{"h9", count(int64(h.max))})
+	}
+	keys = append(keys, key{"kmed", "median of the column"}, key{"kmax", "longest gap of the column"})
+	if h.zeros > 0 {
+		keys = append(keys, key{"", fmt.Sprintf("not drawn: %s gaps under 0.01 ms (chunks that arrived together)", count(h.zeros))})
+	}
+	return keys
+}
+
+func (h *heat) table() *dataTable {
+	t := &dataTable{Head: []string{"from", "gaps", "median ms", "longest ms"}}
+	step := (h.g.used + rowsMax - 1) / rowsMax
+	for i := 0; i < h.g.used; i += step {
+		var n int64
+		var top int64
+		var medians []float64
+		for j := i; j < min(i+step, h.g.used); j++ {
+			for _, k := range h.counts[j] {
+				n += int64(k)
+			}
+			n += int64(h.g.zeros[j])
+			top = max(top, h.g.maxGap[j])
+			if m, ok := h.g.medianGap(j); ok {
+				medians = append(medians, m)
+			}
+		}
+		row := []string{clock(float64(i) * h.g.seconds()), count(n), missing, missing}
+		if len(medians) == 1 || step == 1 && len(medians) > 0 {
+			row[2] = digits{}.value(medians[0])
+		}
+		if n > 0 {
+			row[3] = digits{}.value(float64(top) / 1000)
+		}
+		t.Rows = append(t.Rows, row)
+	}
+	if step > 1 {
+		t.Head = []string{"from", "gaps", "longest ms"}
+		for i, row := range t.Rows {
+			t.Rows[i] = []string{row[0], row[1], row[3]}
+		}
+	}
+	return t
+}
+
+// seriesFigures are throughput, requests in flight and failures, one above the
+// other on the x axis of the heat map.
+func seriesFigures(c *collected) []figure {
+	if c.n == 0 {
+		return nil
+	}
+	g := c.grid
+	var tokens, busy, errors []float64
+	for i := range g.used {
+		tokens = append(tokens, g.tps(i))
+		busy = append(busy, g.inFlight(i))
+		errors = append(errors, float64(g.errors[i]))
+	}
+	each := span(g.seconds()*1e3, digits{round: true})
+	list := []figure{
+		seriesFigure(c, "throughput", "Throughput", "tokens/s", "output tokens that arrived, in columns of "+each, "s3", tokens, false),
+		seriesFigure(c, "in-flight", "Requests in flight", "requests", "mean of each column", "s5", busy, false),
+	}
+	failures := seriesFigure(c, "errors", "Failed requests", "requests", "failures by when they ended", "bad", errors, true)
+	if sum(errors) == 0 {
+		failures = figure{ID: "errors-over-time", Title: "Failed requests", Empty: "No measured request failed."}
+	}
+	return append(list, failures)
+}
+
+func sum(values []float64) (s float64) {
+	for _, v := range values {
+		s += v
+	}
+	return s
+}
+
+func seriesFigure(c *collected, id, title, unit, sub, class string, values []float64, bars bool) figure {
+	f := figure{ID: id + "-over-time", Title: title, Sub: sub}
+	top, at := 0.0, 0
+	for i, v := range values {
+		if v > top {
+			top, at = v, i
+		}
+	}
+	if top == 0 {
+		f.Empty = "Nothing to draw: " + sub + " is 0 all the time."
+		return f
+	}
+	p := newPlot(130, timeAxis(c), axis{0, top * 1.05, false})
+	p.wide = true
+	marks := p.y.ticks(3)
+	if bars && top < 3 {
+		marks = []float64{0, 1, 2}[:int(top)+1] // failures are whole
+	}
+	p.yAxis(unit, marks, axisNumber)
+	p.frame()
+	timeTicks(p, p.x.hi)
+	warmupBand(p, c)
+	if bars {
+		p.path("fill "+class, columnsPath(p, values, c.grid.seconds()))
+	} else {
+		p.path("ln "+class, stepsPath(p, values, c.grid.seconds()))
+	}
+	f.Chart = chart(p, fmt.Sprintf("%s over time: at most %s %s, %s after the start.", title, rate(top), unit,
+		span(float64(at)*c.grid.seconds()*1e3, digits{round: true})))
+	f.Table = seriesTable(c, unit, values)
+	return f
+}
+
+// stepsPath draws a column as a level stretch: nothing between columns is
+// made up.
+func stepsPath(p *plot, values []float64, width float64) string {
+	points := make([][2]float64, 0, 2*len(values))
+	for i, v := range values {
+		points = append(points, p.point(float64(i)*width, v), p.point(float64(i+1)*width, v))
+	}
+	return polyline(points)
+}
+
+func columnsPath(p *plot, values []float64, width float64) string {
+	var b strings.Builder
+	for i, v := range values {
+		if v == 0 {
+			continue
+		}
+		x0, x1 := p.x.at(float64(i)*width)*1000, p.x.at(float64(i+1)*width)*1000
+		x1 = max(x1, x0+3)
+		fmt.Fprintf(&b, "M%s 1000V%sH%sV1000Z", coordinate(x0), coordinate((1-p.y.at(v))*1000), coordinate(x1))
+	}
+	return b.String()
+}
+
+func seriesTable(c *collected, unit string, values []float64) *dataTable {
+	t := &dataTable{Head: []string{"from", unit + ", mean", "highest column"}}
+	if unit == "requests" {
+		t.Head[1] = unit
+	}
+	step := (len(values) + rowsMax - 1) / rowsMax
+	for i := 0; i < len(values); i += step {
+		part := values[i:min(i+step, len(values))]
+		top := 0.0
+		for _, v := range part {
+			top = max(top, v)
+		}
+		t.Rows = append(t.Rows, []string{clock(float64(i) * c.grid.seconds()), rate(sum(part) / float64(len(part))), rate(top)})
+	}
+	return t
+}
