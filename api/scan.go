@@ -1,6 +1,11 @@
 package api
 
-import "strconv"
+import (
+	"encoding/binary"
+	"math"
+	"math/bits"
+	"strconv"
+)
 
 // scan reads one JSON text front to back, without allocating and without
 // building values: the caller walks down the paths it knows and skips the rest.
@@ -46,8 +51,16 @@ func (s *scan) space() {
 	}
 }
 
-// peek returns the first byte of the next value, 0 when there is none.
+// peek returns the first byte of the next value, 0 when there is none. Most
+// JSON on the wire is compact, so the way without white space is short.
 func (s *scan) peek() byte {
+	if s.i < len(s.b) && s.b[s.i] > ' ' {
+		return s.b[s.i]
+	}
+	return s.peekFar()
+}
+
+func (s *scan) peekFar() byte {
 	s.space()
 	if s.i >= len(s.b) {
 		s.fault()
@@ -112,17 +125,27 @@ func (s *scan) member() ([]byte, bool) {
 		s.fault()
 		return nil, false
 	}
-	name := s.str()
-	if name.escaped {
-		s.key = name.append(s.key[:0])
-		name.raw = s.key
+	from := s.i + 1
+	i := from + plainRun(s.b[from:])
+	var name []byte
+	if i < len(s.b) && s.b[i] == '"' {
+		name, s.i = s.b[from:i], i+1
+	} else {
+		name = s.oddName()
 	}
 	if s.peek() != ':' {
 		s.fault()
 		return nil, false
 	}
 	s.i++
-	return name.raw, !s.bad
+	return name, true
+}
+
+// oddName reads a name with escapes or other characters than ASCII.
+func (s *scan) oddName() []byte {
+	name := s.str()
+	s.key = name.append(s.key[:0])
+	return s.key
 }
 
 // skip checks the next value and passes over it.
@@ -172,37 +195,61 @@ func (s *scan) null() bool {
 
 // str reads the string that starts here.
 func (s *scan) str() text {
-	s.i++
-	from := s.i
+	from := s.i + 1
+	i := from
 	var t text
-	for i := from; i < len(s.b); i++ {
-		c := s.b[i]
-		if plain[c] {
-			continue
+	for {
+		i += plainRun(s.b[i:])
+		if i >= len(s.b) {
+			s.fault()
+			return text{}
 		}
-		switch {
+		switch c := s.b[i]; {
 		case c == '"':
 			t.raw = s.b[from:i]
 			s.i = i + 1
 			return t
 		case c >= 0x80:
 			t.wide = true
+			i++
 		case c == '\\':
 			t.escaped = true
 			if i++; !s.escape(&i) {
 				s.fault()
 				return text{}
 			}
+			i++
 		default: // a control character
 			s.fault()
 			return text{}
 		}
 	}
-	s.fault()
-	return text{}
 }
 
-// plain marks the bytes that need no attention within a string.
+// plainRun is the number of bytes at the start of b that need no attention
+// within a string: ASCII, no quote, no backslash, no control character. It looks
+// at eight bytes at a time.
+func plainRun(b []byte) int {
+	const ones, tops = 0x0101010101010101, 0x8080808080808080
+	n := 0
+	for len(b)-n >= 8 {
+		w := binary.LittleEndian.Uint64(b[n:])
+		quote, slash := w^(ones*'"'), w^(ones*'\\')
+		// A byte's top bit is set where it is zero, below 0x20 or above 0x7f.
+		// Bits above a true hit may be wrong; the lowest one is right.
+		special := ((quote-ones)&^quote | (slash-ones)&^slash | (w - ones*0x20) | w) & tops
+		if special != 0 {
+			return n + bits.TrailingZeros64(special)/8
+		}
+		n += 8
+	}
+	for n < len(b) && plain[b[n]] {
+		n++
+	}
+	return n
+}
+
+// plain marks the bytes that plainRun passes over.
 var plain = func() (t [256]bool) {
 	for c := 0x20; c < 0x80; c++ {
 		t[c] = c != '"' && c != '\\'
@@ -289,25 +336,20 @@ func (s *scan) numeric() []byte {
 	return s.number()
 }
 
-// integer reads a whole number; false for any other value, which is skipped.
+// integer reads a whole number below 2^53; false for any other value, which is
+// skipped.
 func (s *scan) integer() (int64, bool) {
 	b := s.numeric()
-	if len(b) == 0 || len(b) > 18 {
+	if len(b) == 0 {
 		return 0, false
 	}
 	var n int64
-	for i, c := range b {
-		switch {
-		case c-'0' < 10:
-			n = n*10 + int64(c-'0')
-		case c == '-' && i == 0:
-		default:
+	for _, c := range b {
+		if c-'0' >= 10 || len(b) > 15 {
 			f, err := strconv.ParseFloat(string(b), 64)
-			return int64(f), err == nil && f == float64(int64(f))
+			return int64(f), err == nil && math.Abs(f) < 1<<53 && f == math.Trunc(f)
 		}
-	}
-	if b[0] == '-' {
-		n = -n
+		n = n*10 + int64(c-'0')
 	}
 	return n, true
 }

@@ -18,8 +18,8 @@ type Event struct {
 	// Partial says that the body ended before the event's own end: its blank
 	// line or line end is missing, and its data may be cut.
 	Partial bool
-	// Size counts the bytes of the stream from the end of the event before to
-	// the end of this one, line ends and ignored lines included.
+	// Size counts the bytes of the stream that the event took: from the end of
+	// the event before, line ends and ignored lines included.
 	Size int
 }
 

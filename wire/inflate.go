@@ -94,7 +94,7 @@ func (z *inflater) run(emit func([]byte) error) error {
 	for z.state != inflated {
 		more, err := z.step()
 		if err != nil {
-			return err
+			return errors.Join(z.flush(emit), err)
 		}
 		if !more {
 			break

@@ -109,9 +109,12 @@ func (f *SSE) take(line []byte, yield func(Event) error) error {
 		return f.dispatch(yield, false)
 	}
 	if line[0] == ':' {
-		e := Event{Comment: true, Data: value(line[1:]), Size: f.size}
-		f.size = 0
-		return yield(e)
+		size := f.size
+		if f.open > 0 { // the lines around it belong to another event
+			size = len(line) + 1
+		}
+		f.size -= size
+		return yield(Event{Comment: true, Data: value(line[1:]), Size: size})
 	}
 	f.open += len(line) + 1
 	f.field(line, held)
