@@ -27,6 +27,7 @@ var requestsDefinitions = []Definition{
 	{Name: "requests.warmup", Unit: "requests", Title: "requests before measuring began", Group: GroupRequests},
 	{Name: "requests.first_error", Title: "the first failure's words", Group: GroupRequests, Null: "nothing failed"},
 	{Name: "requests.token_sources", Unit: "requests", Title: "measured requests by token_source", Group: GroupRequests},
+	{Name: "requests.clocks", Unit: "requests", Title: "measured requests by what stamped their arrivals (clock)", Group: GroupRequests},
 	{Name: "requests.attempts", Unit: "tries", Title: "tries of measured requests, retries included", Better: Lower, Group: GroupRequests},
 	{Name: "requests.flags", Unit: "requests", Title: "measured requests that carry each flag", Group: GroupRequests},
 	{Name: "error_rate", Unit: "ratio", Title: "share of failed requests", Better: Lower, Group: GroupRequests,

@@ -106,6 +106,7 @@ func NewCollector(opts CollectorOpts) *Collector {
 		requests: Requests{
 			ByClass: map[timeline.Outcome]int64{}, Excluded: map[string]int64{},
 			TokenSources: map[string]int64{}, Flags: map[string]int64{},
+			Clocks: map[timeline.Clock]int64{},
 		},
 		tokens: tokenCounts{byOutcome: map[timeline.Outcome]int64{}},
 		tasks:  map[string]task{},
@@ -165,6 +166,7 @@ func (c *Collector) countRequest(tl *timeline.Timeline, v *Values) {
 		c.noteError(tl)
 	}
 	r.ByClass[tl.Outcome]++
+	r.Clocks[tl.Clock]++
 	if v.Flags != 0 {
 		for _, name := range v.Flags.Names() {
 			r.Flags[name]++
@@ -280,6 +282,7 @@ func (c *Collector) mergeRequests(o *Requests) {
 	addAll(r.ByClass, o.ByClass)
 	addAll(r.Excluded, o.Excluded)
 	addAll(r.TokenSources, o.TokenSources)
+	addAll(r.Clocks, o.Clocks)
 	addAll(r.Flags, o.Flags)
 }
 

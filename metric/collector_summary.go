@@ -25,6 +25,7 @@ func (r *Requests) copied() Requests {
 	out := *r
 	out.ByClass, out.Excluded = maps.Clone(r.ByClass), maps.Clone(r.Excluded)
 	out.TokenSources, out.Flags = maps.Clone(r.TokenSources), maps.Clone(r.Flags)
+	out.Clocks = maps.Clone(r.Clocks)
 	return out
 }
 

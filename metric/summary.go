@@ -35,6 +35,8 @@ type Requests struct {
 	FirstError *string `json:"first_error"`
 	// TokenSources counts measured requests by where their token count came from.
 	TokenSources map[string]int64 `json:"token_sources"`
+	// Clocks counts measured requests by what stamped their arrivals.
+	Clocks map[timeline.Clock]int64 `json:"clocks"`
 	// Attempts counts tries of measured requests, retries included.
 	Attempts int64 `json:"attempts"`
 	// Flags counts the records that carry each flag.
