@@ -19,8 +19,8 @@ type Deployment struct {
 // The efficiencies an estimate starts from. Measured servers lie around them by
 // ±20 %; a calibrated model replaces them.
 const (
-	MemoryEfficiency  = 0.8
-	ComputeEfficiency = 0.5
+	MemoryEfficiency  = 0.75
+	ComputeEfficiency = 0.55
 )
 
 // Law returns the estimate of the deployment's step times.

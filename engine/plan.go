@@ -107,6 +107,9 @@ func (in *instance) feed(at time.Duration, r *Request, budget *int) bool {
 	if in.blocks.limited() && in.blocks.need(r, done+n)-shared+in.blocks.idle(r, shared) > in.blocks.free {
 		return false
 	}
+	if r.Made == 0 && r.Preempted == 0 {
+		r.Cached = shared * in.blocks.size
+	}
 	in.admit(at, r)
 	if r.s.swapped {
 		r.s.swapped = false
@@ -119,9 +122,6 @@ func (in *instance) feed(at time.Duration, r *Request, budget *int) bool {
 	if in.blocks.named {
 		in.stats.CacheAsked += r.s.total
 		in.stats.CacheHit += shared * in.blocks.size
-	}
-	if r.Made == 0 && r.Preempted == 0 {
-		r.Cached = shared * in.blocks.size
 	}
 	in.blocks.grow(r, done+n)
 	r.s.drafted = 0
