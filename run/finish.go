@@ -34,7 +34,7 @@ func (w *Writer) Finish(final Run) (Run, error) {
 
 // manifest completes the final manifest with what Create fixed.
 func (w *Writer) manifest(final Run) Run {
-	final.Schema, final.ID, final.Started = Schema, w.m.ID, w.m.Started
+	final.Schema, final.ID, final.Started, final.Dir = Schema, w.m.ID, w.m.Started, w.dir
 	if final.Finished == nil {
 		now := time.Now().UTC().Round(0)
 		final.Finished = &now

@@ -49,6 +49,7 @@ func Open(path string) (*Folder, error) {
 	} else {
 		f.rebuild(manifestErr)
 	}
+	f.run.Dir = dir
 	return f, nil
 }
 

@@ -5,12 +5,21 @@ import (
 	"iter"
 
 	"tokenmeter/metric"
+	"tokenmeter/objective"
 	"tokenmeter/timeline"
 )
 
 // judge returns the record of a timeline under the run's own objectives.
 func (f *Folder) judge() func(*timeline.Timeline) metric.Record {
-	return metric.Of
+	objectives, err := objective.ParseAll(f.run.Objectives)
+	if err != nil {
+		f.note("the objectives in %s can't be read (%v) and were left out", manifestFile, err)
+	}
+	return func(tl *timeline.Timeline) metric.Record {
+		rec := metric.Of(tl)
+		rec.Good = objective.GoodOf(objectives, &rec)
+		return rec
+	}
 }
 
 // Records yields the records of a run, as `export --as jsonl` prints them.
@@ -33,14 +42,21 @@ func (f *Folder) Records() iter.Seq2[metric.Record, error] {
 // stands, and a summary that is exact.
 func Summarise(f *Folder) (Run, error) {
 	sum := f.Run()
+	objectives, err := objective.ParseAll(sum.Objectives)
+	if err != nil {
+		return sum, fmt.Errorf("%s: the objectives in %s: %w", f.dir, manifestFile, err)
+	}
 	collected := metric.NewCollector(collectorOpts(&sum))
+	judge := objective.NewJudge(objectives, sum.AllowLowN)
 	for tl, err := range f.Timelines() {
 		if err != nil {
 			return sum, fmt.Errorf("%s: %w", f.dir, err)
 		}
 		collected.Add(tl)
+		judge.Add(tl)
 	}
 	sum.Summary = collected.Summary()
+	sum.Goodput = judge.Goodput(&sum.Summary, collected)
 	return sum, nil
 }
 

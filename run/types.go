@@ -17,6 +17,7 @@ const Schema = "tokenmeter.run/v1"
 
 // Run is run.json: what was done, under which conditions, and what came out.
 type Run struct {
+	Dir      string            `json:"-"` // the folder it was read from or written to; not part of the file
 	Schema   string            `json:"schema"`
 	ID       string            `json:"id"`
 	Name     string            `json:"name"`

@@ -1,0 +1,91 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"tokenmeter/api"
+	"tokenmeter/capture"
+	"tokenmeter/export"
+	"tokenmeter/metric"
+)
+
+type analyzeCmd struct {
+	Captures []string `arg:"" name:"capture" help:"Capture files (*.capture.jsonl), or a run folder with captures."`
+	API      string   `name:"api" placeholder:"NAME" help:"Read the streams as this API's. Default: what the capture says, or its bytes."`
+	KeepText bool     `help:"Put the text of the replies into output_text."`
+}
+
+// Help is shown below the flags.
+func (analyzeCmd) Help() string {
+	return `Prints one record a capture as JSON lines, the same as export --as jsonl does for a run, exact to the times in the capture. The exit code is 0 whatever became of the requests, and 2 when a capture can't be read.`
+}
+
+// Run measures the captures.
+func (c *analyzeCmd) Run(a *app) error {
+	opts := capture.Options{Stream: api.StreamOptions{KeepText: c.KeepText}}
+	if c.API != "" {
+		known, err := api.ByName(c.API)
+		if err != nil {
+			return &usageError{fmt.Errorf("--api: %w", err)}
+		}
+		opts.API = known
+	}
+	files, err := captureFiles(c.Captures)
+	if err != nil {
+		return &usageError{err}
+	}
+	lines := export.NewLines(a.stdout)
+	for _, name := range files {
+		opts.Name = name
+		rec, err := analyzeFile(name, opts)
+		if err != nil {
+			return errors.Join(lines.Flush(), &usageError{err})
+		}
+		if err := lines.Write(rec); err != nil {
+			return err
+		}
+	}
+	return lines.Flush()
+}
+
+func analyzeFile(name string, opts capture.Options) (*metric.Record, error) {
+	f, err := os.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	tl, err := capture.Analyze(f, opts)
+	if err != nil {
+		return nil, err
+	}
+	rec := metric.Of(tl)
+	return &rec, nil
+}
+
+// captureFiles replaces folders by the captures in them.
+func captureFiles(paths []string) ([]string, error) {
+	var files []string
+	for _, path := range paths {
+		info, err := os.Stat(path)
+		if err != nil {
+			return nil, err
+		}
+		if !info.IsDir() {
+			files = append(files, path)
+			continue
+		}
+		found := 0
+		for _, dir := range []string{path, filepath.Join(path, "captures")} {
+			names, _ := filepath.Glob(filepath.Join(dir, "*.capture.jsonl"))
+			files = append(files, names...)
+			found += len(names)
+		}
+		if found == 0 {
+			return nil, fmt.Errorf("%s holds no captures; record them with bench --capture", path)
+		}
+	}
+	return files, nil
+}

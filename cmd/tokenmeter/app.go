@@ -1,0 +1,121 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"syscall"
+
+	"github.com/alecthomas/kong"
+
+	"tokenmeter/export"
+)
+
+// version is set when a release is built: -ldflags "-X main.version=v1.2.3".
+var version = "dev"
+
+// app is what a command sees of the outside.
+type app struct {
+	stdout, stderr io.Writer
+	env            func(string) (string, bool)
+	args           []string // as typed, without the program's name
+	model          *kong.Application
+}
+
+// commands is the command line: one field a command, one file a command.
+type commands struct {
+	Bench      benchCmd      `cmd:"" help:"Load a server, record every token's arrival, summarise."`
+	Report     reportCmd     `cmd:"" help:"Show a run on the terminal, as Markdown, JSON, CSV or one HTML file."`
+	Export     exportCmd     `cmd:"" help:"Write the records of a run in another form."`
+	Analyze    analyzeCmd    `cmd:"" help:"Measure recorded raw streams anew, without a server."`
+	Explain    explainCmd    `cmd:"" help:"Say what a metric, flag or outcome means."`
+	Sim        simCmd        `cmd:"" help:"Run a simulated inference server that knows the truth."`
+	Version    versionCmd    `cmd:"" help:"Print the version."`
+	Completion completionCmd `cmd:"" help:"Print a completion script for bash, zsh or fish."`
+}
+
+const about = `Measures LLM inference servers: TTFT, TPOT, ITL, throughput and goodput from the arrival of every token.
+
+Start with:  tokenmeter bench http://localhost:8000
+No server?   tokenmeter bench --demo`
+
+// Main runs one command line and returns the exit code.
+func Main(args []string, stdout, stderr io.Writer, env func(string) (string, bool)) (code int) {
+	defer func() {
+		if r := recover(); r != nil {
+			leave, ok := r.(leaving)
+			if !ok {
+				panic(r)
+			}
+			code = int(leave)
+		}
+	}()
+	a := &app{stdout: stdout, stderr: stderr, env: env, args: args}
+	parser, err := newParser(stdout, stderr)
+	if err != nil {
+		panic(err) // the grammar itself is wrong
+	}
+	a.model = parser.Model
+	if len(args) == 0 {
+		args = []string{"--help"}
+	}
+	ctx, err := parser.Parse(args)
+	if err != nil {
+		return a.fail("tokenmeter", &usageError{withHelp(err)})
+	}
+	return a.fail("tokenmeter "+ctx.Command(), ctx.Run(a))
+}
+
+// leaving ends Main from inside the parser, after --help.
+type leaving int
+
+func newParser(stdout, stderr io.Writer) (*kong.Kong, error) {
+	return kong.New(&commands{},
+		kong.Name("tokenmeter"),
+		kong.Description(about),
+		kong.Writers(stdout, stderr),
+		kong.Exit(func(code int) { panic(leaving(code)) }),
+		kong.ConfigureHelp(kong.HelpOptions{Compact: true, WrapUpperBound: 100}),
+		kong.ExplicitGroups(benchGroups),
+		kong.Vars{"export_forms": export.Names(), "apis": apiNames()},
+	)
+}
+
+// withHelp adds where to look to an error of the parser.
+func withHelp(err error) error {
+	text := err.Error()
+	var parse *kong.ParseError
+	command := ""
+	if errors.As(err, &parse) && parse.Context != nil && parse.Context.Command() != "" {
+		command, _, _ = strings.Cut(parse.Context.Command(), " ")
+		command += " "
+	}
+	return fmt.Errorf("%s; see tokenmeter %s--help", text, command)
+}
+
+// fail reports an error, one line a cause, and returns the exit code.
+func (a *app) fail(command string, err error) int {
+	if err == nil || errors.Is(err, syscall.EPIPE) {
+		return exitCode(err)
+	}
+	command, _, _ = strings.Cut(command, " <")
+	for _, line := range causes(err) {
+		fmt.Fprintf(a.stderr, "%s: %s\n", command, line)
+	}
+	return exitCode(err)
+}
+
+// causes are the lines of an error: several wrong flags are several lines.
+func causes(err error) []string {
+	var code *codedError
+	if errors.As(err, &code) && code.said {
+		return nil
+	}
+	return strings.Split(strings.TrimSpace(err.Error()), "\n")
+}
+
+// warn prints a line that is no result.
+func (a *app) warn(format string, args ...any) {
+	fmt.Fprintf(a.stderr, format+"\n", args...)
+}

@@ -1,0 +1,129 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"path/filepath"
+
+	"tokenmeter/bench"
+	"tokenmeter/run"
+	"tokenmeter/sim"
+)
+
+// Run measures.
+func (c *benchCmd) Run(a *app) error {
+	plan, err := c.plan(a)
+	if err != nil {
+		return err
+	}
+	if !c.Quiet {
+		c.warnSecrets(a)
+	}
+	if c.Demo {
+		stop, err := c.demo(&plan)
+		if err != nil {
+			return err
+		}
+		defer stop()
+	}
+	if c.DryRun {
+		curl, err := bench.DryRun(plan)
+		if err != nil {
+			return err
+		}
+		_, err = io.WriteString(a.stdout, curl)
+		return err
+	}
+	sum, err := c.measure(a, plan)
+	if sum == nil {
+		return err
+	}
+	return c.results(a, sum, err)
+}
+
+// measure runs the plan with progress and signals.
+func (c *benchCmd) measure(a *app, plan bench.Plan) (*run.Run, error) {
+	view := a.progress(c.Quiet, c.NoColor, c.Demo, plan)
+	plan.Progress = view.show
+	if c.LogLevel != "error" && !c.Quiet {
+		plan.Log = view
+	}
+	ctx, end := interruptible(func() {
+		view.say("stopping; what was measured is being saved (once more: leave at once)")
+	})
+	defer end()
+	defer view.close()
+	return bench.Run(ctx, plan)
+}
+
+// results writes the files first, then the screen, and settles the exit code.
+func (c *benchCmd) results(a *app, sum *run.Run, err error) error {
+	if sum.Dir == "" {
+		return err
+	}
+	if c.HTML {
+		err = worse(err, c.html(sum))
+	}
+	format := c.Format
+	if format == "" {
+		format = "table"
+	}
+	if format != "table" && !c.Quiet {
+		a.warn("saved %s", sum.Dir)
+	}
+	err = worse(err, a.show(format, sum, sum.Dir, c.NoColor))
+	return worse(err, c.verdict(sum))
+}
+
+func (c *benchCmd) html(sum *run.Run) error {
+	f, err := run.Open(sum.Dir)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	return writeHTML(filepath.Join(sum.Dir, "report.html"), true, f, sum)
+}
+
+// verdict is the exit code of what was measured: an invalid measurement says
+// nothing about objectives.
+func (c *benchCmd) verdict(sum *run.Run) error {
+	if c.Strict && sum.Validity.Verdict == "invalid" {
+		return &codedError{code: exitInvalid, text: "the measurement is invalid, see the checks above (--strict)"}
+	}
+	if sum.Goodput == nil {
+		return nil
+	}
+	for _, o := range sum.Goodput.Objectives {
+		if o.State == "missed" {
+			return &codedError{code: exitMissed, said: true}
+		}
+	}
+	return nil
+}
+
+// worse keeps the error that decides the exit code: the first one, unless it
+// only says that nobody reads stdout.
+func worse(first, next error) error {
+	if first == nil || exitCode(first) == exitOK {
+		return next
+	}
+	return first
+}
+
+// demo starts the simulated server and points the plan at it.
+func (c *benchCmd) demo(plan *bench.Plan) (stop func(), err error) {
+	preset, ok := sim.FindPreset("demo")
+	if !ok {
+		return nil, errors.New("there is no preset for --demo")
+	}
+	ln, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return nil, fmt.Errorf("--demo can't open a port on this machine: %w", bare(err))
+	}
+	server := sim.New(preset.Config)
+	go server.Serve(ln)
+	plan.Client.BaseURL = "http://" + ln.Addr().String() + "/v1"
+	return func() { server.Close() }, nil
+}

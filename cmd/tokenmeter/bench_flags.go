@@ -1,0 +1,103 @@
+package main
+
+import (
+	"strings"
+
+	"github.com/alecthomas/kong"
+
+	"tokenmeter/api"
+)
+
+// benchCmd holds the flags as they were typed: what is wrong with them is told
+// all at once, which a parser that stops at the first error can't do.
+type benchCmd struct {
+	URL string `arg:"" optional:"" name:"url" help:"The server: http://HOST:PORT, with or without /v1, or the whole endpoint."`
+
+	Demo      bool     `group:"target" help:"Measure the built-in simulated server instead of a URL."`
+	API       string   `name:"api" group:"target" placeholder:"NAME" help:"${apis}. Default: what the URL says, else openai-chat."`
+	Model     string   `group:"target" placeholder:"NAME" help:"Default: asked from the server."`
+	APIKeyEnv string   `name:"api-key-env" group:"target" placeholder:"NAME" help:"Environment variable that holds the API key."`
+	APIKey    string   `name:"api-key-file" group:"target" placeholder:"FILE" help:"File that holds the API key."`
+	Header    []string `group:"target" sep:"none" placeholder:"\"NAME: VALUE\"" help:"A further header. Repeatable. Keys belong into --api-key-env."`
+	WaitReady string   `group:"target" placeholder:"TIME" help:"Wait so long for the server to be ready."`
+	Preflight string   `group:"target" placeholder:"KIND" help:"Look at the server first: none, get (only GETs) or probe (one short completion, not recorded). Default: get."`
+	DryRun    bool     `group:"target" help:"Print the first request as a curl command and send nothing."`
+
+	Requests    string `aliases:"request-count,num-prompts" group:"load" placeholder:"N" help:"Measure so many requests. With --duration, whichever comes first."`
+	Duration    string `group:"load" placeholder:"TIME" help:"Measure so long. Default: 30s without --requests."`
+	Concurrency string `aliases:"max-concurrency" group:"load" placeholder:"N" help:"Streams of a closed loop (default 8); with --rate the cap on requests in flight (default none)."`
+	Rate        string `aliases:"request-rate" group:"load" placeholder:"R" help:"Open loop: so many requests a second, whether or not earlier ones have ended."`
+	Arrival     string `group:"load" placeholder:"KIND" help:"Of an open loop: constant, poisson or gamma. Default: constant."`
+	Burstiness  string `group:"load" placeholder:"X" help:"Shape of gamma arrivals: 1 is Poisson, less is burstier."`
+	Warmup      string `group:"load" placeholder:"N|TIME" help:"Requests, or how long, before measuring; 0 for none. Default: 4 in a closed loop, none in an open one."`
+	Grace       string `group:"load" placeholder:"TIME" help:"How long requests in flight may finish after the duration. Default: 30s."`
+	Workers     string `group:"load" placeholder:"N" help:"Generator threads with disjoint shares of the load. Default: 1."`
+
+	Prompt       string `group:"content" placeholder:"TEXT" help:"Send this prompt every time."`
+	Prompts      string `group:"content" placeholder:"FILE" help:"Send the prompts of a file in turn: text or JSON, one a line."`
+	InputTokens  string `aliases:"isl" group:"content" placeholder:"DIST" help:"Length of made prompts: 256, uniform:128,512, normal:256,32 or lognormal:256,128. Default: 256."`
+	OutputTokens string `aliases:"osl" group:"content" placeholder:"DIST" help:"Length to ask for. Default: 128 for made prompts, else the server's choice."`
+	IgnoreEOS    bool   `name:"ignore-eos" group:"content" help:"Ask the server to go on to the asked length (vLLM and its like)."`
+	NoStream     bool   `group:"content" help:"Ask for whole replies. Only E2E can be measured then."`
+	AllowEmpty   bool   `group:"content" help:"An empty reply is no failure."`
+	Seed         string `group:"content" placeholder:"N" help:"Fixes lengths and arrival times. Default: 0."`
+
+	Timeout        string `group:"limits" placeholder:"TIME" help:"Of a whole request. Default: 10m. 0 is off."`
+	TTFTTimeout    string `name:"ttft-timeout" group:"limits" placeholder:"TIME" help:"Give up when no token came. Default: off."`
+	IdleTimeout    string `group:"limits" placeholder:"TIME" help:"Give up when no further token came, whatever heartbeats do. Default: 2m. 0 is off."`
+	ConnectTimeout string `group:"limits" placeholder:"TIME" help:"For name, connection and TLS. Default: 10s."`
+	Retries        string `group:"limits" placeholder:"N" help:"Tries after HTTP 429 and 503. The wait counts as latency. Default: 0."`
+
+	CAFile          string `name:"ca-file" group:"connection" placeholder:"FILE" help:"PEM file of the authority that signed the server's certificate."`
+	Insecure        bool   `group:"connection" help:"Do not verify the server's certificate."`
+	FollowRedirects bool   `group:"connection" help:"Follow redirects that keep the method and the host."`
+	NoKeepalive     bool   `name:"no-keepalive" group:"connection" help:"Open a connection for every request."`
+
+	Objective     []string `aliases:"goodput" group:"judging" sep:"none" placeholder:"TEXT" help:"A promise to hold the run to, like \"p99 tpot < 120ms\". Repeatable. One that is missed makes the exit code 1."`
+	Strict        bool     `group:"judging" help:"Exit code 4 when the measurement itself is invalid."`
+	AllowLowN     bool     `name:"allow-low-n" group:"judging" help:"Let objectives on percentiles count although there are too few requests for them."`
+	AllowISLDrift bool     `name:"allow-isl-drift" group:"judging" help:"Input lengths other than the asked ones are meant."`
+
+	Out      string   `group:"results" placeholder:"DIR" help:"The run's folder. Default: ./runs/TIME-NAME."`
+	Force    bool     `group:"results" help:"Replace the run that --out holds."`
+	Name     string   `group:"results" placeholder:"TEXT" help:"Name of the run."`
+	Tag      []string `group:"results" sep:"none" placeholder:"NAME[=VALUE]" help:"A label of the run. Repeatable."`
+	HTML     bool     `name:"html" group:"results" help:"Write report.html into the run's folder."`
+	Capture  bool     `group:"results" help:"Keep the raw streams in the run's folder, for analyze."`
+	KeepText bool     `group:"results" help:"Keep the text of the replies."`
+
+	Format   string `group:"output" placeholder:"FORM" help:"What goes to stdout: table, markdown, json or csv. Default: table."`
+	Quiet    bool   `short:"q" group:"output" help:"No progress and no notes on stderr."`
+	NoColor  bool   `group:"output" help:"No colours. NO_COLOR does the same."`
+	LogLevel string `group:"output" placeholder:"LEVEL" help:"error, warn or info. Default: info."`
+}
+
+// Help is shown below the flags.
+func (benchCmd) Help() string {
+	return `Without load flags: 4 requests of warm-up, then 8 streams in a closed loop for 30 s, each with a prompt of its own of about 256 tokens and 128 tokens to answer.
+
+Times have a unit: 500ms, 30s, 2m. Results go to stdout and into the run's folder, progress goes to stderr.
+
+Ctrl-C stops, saves and summarises; a second one leaves at once.
+
+Exit codes: 0 done; 1 an objective was missed; 2 wrong usage; 3 the target failed; 4 the measurement is invalid and --strict was given; 5 results could not be written; 130 interrupted.`
+}
+
+var benchGroups = []kong.Group{
+	{Key: "target", Title: "Target:"},
+	{Key: "load", Title: "Load:"},
+	{Key: "content", Title: "What is sent:"},
+	{Key: "limits", Title: "Limits of a request:"},
+	{Key: "connection", Title: "Connection:"},
+	{Key: "judging", Title: "Judging:"},
+	{Key: "results", Title: "Results:"},
+	{Key: "output", Title: "Output:"},
+}
+
+func apiNames() string {
+	names := make([]string, len(api.All))
+	for i, a := range api.All {
+		names[i] = a.Name
+	}
+	return strings.Join(names, ", ")
+}

@@ -1,0 +1,231 @@
+package main
+
+import (
+	"crypto/tls"
+	"crypto/x509"
+	"fmt"
+	"net/http"
+	"os"
+	"strconv"
+	"strings"
+	"time"
+
+	"tokenmeter/api"
+	"tokenmeter/bench"
+	"tokenmeter/client"
+	"tokenmeter/objective"
+	"tokenmeter/secret"
+	"tokenmeter/workload"
+)
+
+const (
+	defaultTimeout        = 10 * time.Minute
+	defaultIdleTimeout    = 2 * time.Minute
+	defaultConnectTimeout = 10 * time.Second
+)
+
+// plan turns the flags into a plan. The error has everything that is wrong.
+func (c *benchCmd) plan(a *app) (bench.Plan, error) {
+	var check checker
+	p := bench.Plan{
+		Name: c.Name, Version: fullVersion(), Model: c.Model,
+		Command:     append([]string{"tokenmeter"}, a.args...),
+		Prompt:      c.Prompt,
+		InputTokens: c.InputTokens, OutputTokens: c.OutputTokens,
+		IgnoreEOS: c.IgnoreEOS, NoStream: c.NoStream,
+		AllowLowN: c.AllowLowN, AllowISLDrift: c.AllowISLDrift,
+		Preflight: c.Preflight, Arrival: c.Arrival,
+		Out: c.Out, Force: c.Force, Capture: c.Capture,
+	}
+	c.load(&p, &check)
+	c.content(&p, &check)
+	c.target(&p, &check, a)
+	check.choice("--preflight", c.Preflight, "none", "get", "probe")
+	check.choice("--log-level", c.LogLevel, "error", "warn", "info")
+	check.add(checkFormat(c.Format))
+	p.Tags = tags(c.Tag, &check)
+	if objectives, err := objective.ParseAll(c.Objective); err != nil {
+		check.addf("--objective %w", err)
+	} else {
+		p.Objectives = objectives
+	}
+	return p, check.err()
+}
+
+func (c *benchCmd) load(p *bench.Plan, check *checker) {
+	p.Requests = check.count("--requests", c.Requests, 1)
+	p.Duration, _ = check.duration("--duration", c.Duration, time.Millisecond)
+	p.Concurrency = check.count("--concurrency", c.Concurrency, 1)
+	p.Workers = check.count("--workers", c.Workers, 1)
+	if strings.EqualFold(c.Rate, "inf") {
+		check.addf("--rate inf: for as fast as the server can, use a closed loop with --concurrency N instead of --rate")
+	} else {
+		p.Rate = check.number("--rate", c.Rate, "2.5")
+	}
+	p.Burstiness = check.number("--burstiness", c.Burstiness, "0.5")
+	check.choice("--arrival", c.Arrival, "constant", "poisson", "gamma")
+	if c.Rate == "" && (c.Arrival != "" || c.Burstiness != "") {
+		check.addf("--arrival and --burstiness belong to an open loop: add --rate")
+	}
+	switch n, err := strconv.Atoi(c.Warmup); {
+	case c.Warmup == "":
+	case err == nil && n == 0:
+		p.Warmup.Off = true
+	case err == nil && n > 0:
+		p.Warmup.Requests = n
+	case err == nil:
+		check.addf("--warmup %d: give 0 or more", n)
+	default:
+		d, given := check.duration("--warmup", c.Warmup, 0)
+		p.Warmup.Duration, p.Warmup.Off = d, given && d == 0
+	}
+	grace, given := check.duration("--grace", c.Grace, 0)
+	if p.Grace = grace; given && grace == 0 {
+		p.Grace = -1 // none, where 0 means the default
+	}
+	if c.Seed != "" {
+		seed, err := strconv.ParseUint(c.Seed, 10, 64)
+		if err != nil {
+			check.addf("--seed %q: give a whole number from 0", c.Seed)
+		}
+		p.Seed = seed
+	}
+}
+
+func (c *benchCmd) content(p *bench.Plan, check *checker) {
+	for flag, text := range map[string]string{"--input-tokens": c.InputTokens, "--output-tokens": c.OutputTokens} {
+		if text == "" {
+			continue
+		}
+		if _, err := workload.ParseLengths(text); err != nil {
+			check.addf("%s: %w", flag, err)
+		}
+	}
+	if c.Prompt != "" && c.Prompts != "" {
+		check.addf("--prompt and --prompts exclude each other: give one of them")
+	}
+	if c.InputTokens != "" && (c.Prompt != "" || c.Prompts != "") {
+		check.addf("--input-tokens is for made prompts: leave it out with --prompt and --prompts")
+	}
+	if c.Prompts == "" {
+		return
+	}
+	f, err := os.Open(c.Prompts)
+	if err != nil {
+		check.addf("--prompts: %w", err)
+		return
+	}
+	defer f.Close()
+	p.PromptsFile = c.Prompts
+	if p.Prompts, err = workload.ReadPrompts(f, c.Prompts); err != nil {
+		check.addf("--prompts: %w", err)
+	}
+}
+
+func (c *benchCmd) target(p *bench.Plan, check *checker, a *app) {
+	cfg := client.Config{
+		BaseURL: c.URL, NoKeepAlive: c.NoKeepalive, FollowRedirects: c.FollowRedirects,
+		Retries: check.count("--retries", c.Retries, 0),
+		Stream:  api.StreamOptions{KeepText: c.KeepText, AllowEmpty: c.AllowEmpty},
+		Timeout: defaultTimeout, IdleTimeout: defaultIdleTimeout, ConnectTimeout: defaultConnectTimeout,
+	}
+	for _, t := range []struct {
+		flag, text string
+		into       *time.Duration
+	}{
+		{"--timeout", c.Timeout, &cfg.Timeout}, {"--ttft-timeout", c.TTFTTimeout, &cfg.TTFTTimeout},
+		{"--idle-timeout", c.IdleTimeout, &cfg.IdleTimeout}, {"--connect-timeout", c.ConnectTimeout, &cfg.ConnectTimeout},
+		{"--wait-ready", c.WaitReady, &p.WaitReady},
+	} {
+		if d, given := check.duration(t.flag, t.text, 0); given {
+			*t.into = d
+		}
+	}
+	cfg.API = c.api(check)
+	c.checkURL(cfg.API, check)
+	cfg.Header = headers(c.Header, check)
+	cfg.Key = c.key(check, a)
+	cfg.TLS = c.tls(check)
+	p.Client = cfg
+}
+
+// api is the one that was named, or the one whose path the URL ends in.
+func (c *benchCmd) api(check *checker) *api.API {
+	if c.API != "" {
+		known, err := api.ByName(c.API)
+		if err != nil {
+			check.addf("--api: %w", err)
+			return api.OpenAIChat
+		}
+		return known
+	}
+	path, _, _ := strings.Cut(c.URL, "?")
+	for _, known := range api.All {
+		if strings.HasSuffix(strings.TrimRight(path, "/"), known.Path) {
+			return known
+		}
+	}
+	return api.OpenAIChat
+}
+
+func (c *benchCmd) checkURL(a *api.API, check *checker) {
+	switch {
+	case c.URL == "" && !c.Demo:
+		check.addf("no server is named: give its URL, like http://localhost:8000, or --demo for a simulated one")
+	case c.URL != "" && c.Demo:
+		check.addf("--demo measures a server of its own: leave out %s", secret.RedactURL(c.URL))
+	case c.URL != "":
+		if _, err := client.JoinURL(c.URL, a.Path); err != nil {
+			check.add(err)
+		}
+	}
+}
+
+func headers(lines []string, check *checker) http.Header {
+	h := http.Header{}
+	for _, line := range lines {
+		name, value, ok := strings.Cut(line, ":")
+		name, value = strings.TrimSpace(name), strings.TrimSpace(value)
+		switch {
+		case !ok || name == "":
+			check.addf("--header %q: write it as \"Name: value\"", secret.RedactHeaderLine(line))
+		case strings.ContainsAny(name, " \t\r\n") || strings.ContainsAny(value, "\r\n\x00"):
+			check.addf("--header %q: a name has no spaces and a value is one line", name)
+		default:
+			h.Add(name, value)
+		}
+	}
+	return h
+}
+
+func tags(texts []string, check *checker) map[string]string {
+	m := map[string]string{}
+	for _, text := range texts {
+		name, value, _ := strings.Cut(text, "=")
+		if strings.TrimSpace(name) == "" {
+			check.addf("--tag %q: give a name, or name=value", text)
+			continue
+		}
+		m[name] = value
+	}
+	return m
+}
+
+func (c *benchCmd) tls(check *checker) *tls.Config {
+	if c.CAFile == "" && !c.Insecure {
+		return nil
+	}
+	cfg := &tls.Config{InsecureSkipVerify: c.Insecure}
+	if c.CAFile != "" {
+		pem, err := os.ReadFile(c.CAFile)
+		if err != nil {
+			check.addf("--ca-file: %w", err)
+			return cfg
+		}
+		cfg.RootCAs = x509.NewCertPool()
+		if !cfg.RootCAs.AppendCertsFromPEM(pem) {
+			check.add(fmt.Errorf("--ca-file %s: it holds no certificate in PEM form", c.CAFile))
+		}
+	}
+	return cfg
+}

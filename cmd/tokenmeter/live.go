@@ -1,0 +1,186 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"strings"
+	"sync"
+	"time"
+	"unicode/utf8"
+
+	"tokenmeter/bench"
+	"tokenmeter/timeline"
+)
+
+// liveEvery bounds the redraws: four a second.
+const liveEvery = 250 * time.Millisecond
+
+// live redraws a few lines in place. There is no alternate screen, and at the
+// end the lines give way to the result.
+type live struct {
+	mu     sync.Mutex
+	out    io.Writer
+	screen screen
+	head   string
+	lines  []string // as drawn
+	last   time.Time
+	closed bool
+}
+
+func newLive(out io.Writer, s screen, head string) *live {
+	return &live{out: out, screen: s, head: head}
+}
+
+// heading says what is measured.
+func heading(plan bench.Plan, demo bool) string {
+	what := plan.Model
+	if demo {
+		what = "the simulated server"
+	} else if host := hostOf(plan.Client.BaseURL); host != "" {
+		if what != "" {
+			what += " @ "
+		}
+		what += host
+	}
+	load := "8 streams, closed loop"
+	switch {
+	case plan.Rate > 0:
+		load = short(plan.Rate) + " requests/s, open loop"
+	case plan.Concurrency > 0:
+		load = fmt.Sprintf("%d streams, closed loop", plan.Concurrency)
+	}
+	return "bench  " + what + "   " + load
+}
+
+func (l *live) show(s bench.Snapshot) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	now := time.Now()
+	if l.closed || now.Sub(l.last) < liveEvery-10*time.Millisecond {
+		return
+	}
+	l.last = now
+	l.draw(l.view(s))
+}
+
+// Write puts other lines above the view.
+func (l *live) Write(p []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	lines := l.lines
+	l.draw(nil)
+	l.out.Write(p)
+	l.draw(lines)
+	return len(p), nil
+}
+
+func (l *live) say(text string) { fmt.Fprintln(l, text) }
+
+func (l *live) close() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.draw(nil)
+	l.closed = true
+}
+
+// draw replaces the lines on the screen in one write; unchanged lines are
+// passed over.
+func (l *live) draw(lines []string) {
+	var b strings.Builder
+	if n := len(l.lines); n > 0 {
+		fmt.Fprintf(&b, "\x1b[%dA\r", n)
+	}
+	for i, line := range lines {
+		if i < len(l.lines) && l.lines[i] == line {
+			b.WriteString("\n")
+			continue
+		}
+		b.WriteString("\x1b[2K" + line + "\n")
+	}
+	if extra := len(l.lines) - len(lines); extra > 0 {
+		b.WriteString("\x1b[J")
+	}
+	l.lines = lines
+	if b.Len() > 0 {
+		io.WriteString(l.out, b.String())
+	}
+}
+
+func (l *live) view(s bench.Snapshot) []string {
+	lines := []string{l.head, l.bar(s)}
+	if s.Phase == timeline.Measure {
+		lines = append(lines,
+			pair("TTFT", "p50", s.TTFTP50, "p95", s.TTFTP95),
+			pair("TPOT", "p50", s.TPOTP50, "p99", s.TPOTP99),
+			l.counts(s))
+	}
+	for i, line := range lines {
+		lines[i] = cut(line, l.screen.width-1)
+	}
+	if l.screen.color {
+		lines[0] = "\x1b[1m" + lines[0] + "\x1b[0m"
+	}
+	return lines
+}
+
+func (l *live) bar(s bench.Snapshot) string {
+	word := "measuring"
+	if s.Phase == timeline.Warmup {
+		word = "warming up, not counted"
+	}
+	line := word + " "
+	if share, ok := done(s); ok {
+		full, empty := "█", "░"
+		if l.screen.ascii {
+			full, empty = "#", "."
+		}
+		const width = 20
+		n := int(share * width)
+		line += strings.Repeat(full, n) + strings.Repeat(empty, width-n) + " "
+	}
+	line += " " + counted(s)
+	if left, ok := s.Left.Get(); ok {
+		line += fmt.Sprintf("   %.0f s left", left.Seconds())
+	}
+	return line + "   Ctrl-C = stop and save"
+}
+
+// done is the share of the run that is over: the bound that is nearer.
+func done(s bench.Snapshot) (float64, bool) {
+	share, known := 0.0, false
+	if s.Planned > 0 {
+		share, known = float64(s.Done)/float64(s.Planned), true
+	}
+	if left, ok := s.Left.Get(); ok && s.Elapsed > 0 {
+		share, known = max(share, s.Elapsed.Seconds()/(s.Elapsed+left).Seconds()), true
+	}
+	return min(share, 1), known
+}
+
+func pair(name, first string, a timeline.Opt[float64], second string, b timeline.Opt[float64]) string {
+	return fmt.Sprintf("%-8s %s %-12s %s %s", name, first, inMS(a), second, inMS(b))
+}
+
+func inMS(v timeline.Opt[float64]) string {
+	if ms, ok := v.Get(); ok {
+		return short(ms) + " ms"
+	}
+	return "-"
+}
+
+func (l *live) counts(s bench.Snapshot) string {
+	line := "server   "
+	if tps, ok := s.OutputTPS.Get(); ok {
+		line += short(tps) + " tok/s   "
+	}
+	line += fmt.Sprintf("errors %d of %d   in flight %d   trust %s", s.Failed, s.Done, s.InFlight, s.Trust)
+	return line
+}
+
+// cut keeps a line within the terminal: a wrapped line could not be redrawn.
+func cut(line string, width int) string {
+	if width < 1 || utf8.RuneCountInString(line) <= width {
+		return line
+	}
+	return string([]rune(line)[:width])
+}

@@ -1,0 +1,85 @@
+package main
+
+import (
+	"fmt"
+	"io"
+
+	"tokenmeter/report"
+	"tokenmeter/run"
+)
+
+type reportCmd struct {
+	Dir     string `arg:"" name:"run" help:"The folder of a run."`
+	Format  string `placeholder:"FORM" help:"What goes to stdout: table, markdown, json or csv. Default: table, or nothing with --html."`
+	HTML    string `name:"html" placeholder:"FILE" help:"Write one self-contained HTML file."`
+	Force   bool   `help:"Overwrite the HTML file."`
+	NoColor bool   `help:"No colours, whatever the terminal can show. NO_COLOR does the same."`
+}
+
+// Help is shown below the flags.
+func (reportCmd) Help() string {
+	return `Computes everything anew from the recorded arrivals. A run that is still going on, or that was broken off, can be reported too.`
+}
+
+// Run shows a run.
+func (c *reportCmd) Run(a *app) error {
+	if c.Format == "" && c.HTML == "" {
+		c.Format = "table"
+	}
+	if err := checkFormat(c.Format); err != nil {
+		return &usageError{err}
+	}
+	f, err := a.open(c.Dir)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	sum, err := run.Summarise(f)
+	if err != nil {
+		return err
+	}
+	if c.HTML != "" {
+		if err := writeHTML(c.HTML, c.Force, f, &sum); err != nil {
+			return err
+		}
+		a.warn("wrote %s", c.HTML)
+	}
+	if c.Format == "" {
+		return nil
+	}
+	return a.show(c.Format, &sum, f.Dir(), c.NoColor)
+}
+
+var formats = []string{"table", "markdown", "json", "csv"}
+
+func checkFormat(name string) error {
+	if name == "" {
+		return nil
+	}
+	for _, f := range formats {
+		if name == f {
+			return nil
+		}
+	}
+	return fmt.Errorf("--format %q: choose table, markdown, json or csv", name)
+}
+
+// show prints a run to stdout.
+func (a *app) show(format string, sum *run.Run, dir string, noColor bool) error {
+	switch format {
+	case "json":
+		return report.JSON(a.stdout, sum)
+	case "csv":
+		return report.CSV(a.stdout, sum)
+	case "markdown":
+		return report.Markdown(a.stdout, sum)
+	}
+	s := a.screen(a.stdout, noColor)
+	return report.Terminal(a.stdout, sum, report.Options{
+		Width: s.width, Color: s.color, ASCII: s.ascii, Dir: dir, Link: s.terminal && s.color,
+	})
+}
+
+func writeHTML(path string, force bool, f *run.Folder, sum *run.Run) error {
+	return writeFile(path, force, func(w io.Writer) error { return report.HTML(w, sum, f.Timelines()) })
+}

@@ -1,0 +1,45 @@
+package main
+
+import (
+	"io"
+	"os"
+	"strings"
+)
+
+// screen is what an output can show.
+type screen struct {
+	terminal bool
+	width    int  // columns; 80 where it is not a terminal
+	color    bool // colours are wanted and can be shown
+	moves    bool // the cursor can be moved
+	ascii    bool // only ASCII can be shown
+}
+
+// screen finds out about an output.
+func (a *app) screen(w io.Writer, noColor bool) screen {
+	s := screen{width: 80}
+	if f, ok := w.(*os.File); ok {
+		s.width, s.terminal = terminalWidth(f)
+	}
+	if s.width <= 0 {
+		s.width = 80
+	}
+	term, _ := a.env("TERM")
+	none, _ := a.env("NO_COLOR")
+	s.moves = s.terminal && term != "dumb"
+	s.color = s.moves && !noColor && none == ""
+	s.ascii = !a.utf8() || s.terminal && (term == "dumb" || term == "linux")
+	return s
+}
+
+// utf8 reports whether the locale says that UTF-8 is understood: the first of
+// the three variables that is set decides.
+func (a *app) utf8() bool {
+	for _, name := range []string{"LC_ALL", "LC_CTYPE", "LANG"} {
+		if v, ok := a.env(name); ok && v != "" {
+			v = strings.ToLower(v)
+			return strings.Contains(v, "utf-8") || strings.Contains(v, "utf8")
+		}
+	}
+	return utf8Console()
+}

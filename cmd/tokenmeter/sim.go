@@ -1,0 +1,169 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"strings"
+	"sync"
+	"time"
+
+	"tokenmeter/run"
+	"tokenmeter/sim"
+)
+
+type simCmd struct {
+	Listen       string   `default:"127.0.0.1:8000" placeholder:"ADDR" help:"Where to listen. Port 0 takes a free one. Default: ${default}."`
+	Preset       string   `default:"default" placeholder:"NAME" help:"Behaviour, see below. Default: ${default}."`
+	Truth        string   `placeholder:"FILE" help:"Write what really happened to each request, a JSON line each; - is stdout."`
+	Model        string   `placeholder:"NAME" help:"Name of the model. Default: the preset's."`
+	Seed         uint64   `default:"1" placeholder:"N" help:"The same seed gives the same behaviour. Default: ${default}."`
+	OutputTokens int      `placeholder:"N" help:"Length of a reply whose request asks for none."`
+	Fault        []string `placeholder:"FAULT" sep:"none" help:"Something that goes wrong: KIND=RATE, with :after=TOKENS and :for=TIME, like stall=0.02:for=3s. Repeatable."`
+}
+
+// Help is shown below the flags.
+func (simCmd) Help() string {
+	var b strings.Builder
+	b.WriteString("A server that speaks the OpenAI chat and completions APIs. It paces its writes to the microsecond and knows when each token was due and written.\n\nThe presets:\n")
+	for _, p := range sim.Presets {
+		fmt.Fprintf(&b, "\n  %s: %s\n", p.Name, p.About)
+	}
+	fmt.Fprintf(&b, "\nThe kinds of fault: an HTTP status (429, 503, …), %s.", strings.Join(sim.FaultKinds(), ", "))
+	return b.String()
+}
+
+// Run serves until it is interrupted.
+func (c *simCmd) Run(a *app) error {
+	cfg, err := c.config()
+	if err != nil {
+		return &usageError{err}
+	}
+	truth, closeTruth, err := c.truth(a.stdout)
+	if err != nil {
+		return err
+	}
+	cfg.Truth = truth
+	ln, err := net.Listen("tcp", c.Listen)
+	if err != nil {
+		return &usageError{fmt.Errorf("can't listen on %s: %w; choose another address with --listen", c.Listen, bare(err))}
+	}
+	server := sim.New(cfg)
+	ctx, end := interruptible(func() {})
+	defer end()
+	a.warn("simulated server %s at http://%s/v1  (Ctrl-C stops it)", c.Preset, ln.Addr())
+	stop := context.AfterFunc(ctx, func() { server.Close() })
+	defer stop()
+	err = server.Serve(ln)
+	if closeErr := server.Close(); err == nil {
+		err = closeErr
+	}
+	if closeErr := closeTruth(); err == nil && closeErr != nil {
+		err = &run.WriteError{Path: c.Truth, Err: closeErr}
+	}
+	return err
+}
+
+func (c *simCmd) config() (sim.Config, error) {
+	preset, ok := sim.FindPreset(c.Preset)
+	if !ok {
+		var names []string
+		for _, p := range sim.Presets {
+			names = append(names, p.Name)
+		}
+		return sim.Config{}, fmt.Errorf("--preset %q: choose one of %s", c.Preset, strings.Join(names, ", "))
+	}
+	cfg := preset.Config
+	cfg.Seed = c.Seed
+	if c.Model != "" {
+		cfg.Model = c.Model
+	}
+	if c.OutputTokens != 0 {
+		cfg.OutputTokens = c.OutputTokens
+	}
+	var errs []error
+	for _, text := range c.Fault {
+		f, err := sim.ParseFault(text)
+		if err != nil {
+			errs = append(errs, fmt.Errorf("--fault %q: %w", text, err))
+			continue
+		}
+		cfg.Faults = append(cfg.Faults, f)
+	}
+	if err := errors.Join(errs...); err != nil {
+		return cfg, err
+	}
+	return cfg, cfg.Validate()
+}
+
+// truth opens where the truth goes. It is flushed every second, so that it can
+// be followed.
+func (c *simCmd) truth(stdout io.Writer) (io.Writer, func() error, error) {
+	if c.Truth == "" {
+		return nil, func() error { return nil }, nil
+	}
+	out := io.WriteCloser(nopCloser{stdout})
+	if c.Truth != "-" {
+		f, err := os.Create(c.Truth)
+		if err != nil {
+			return nil, nil, &run.WriteError{Path: c.Truth, Err: err}
+		}
+		out = f
+	}
+	w := &flushed{buf: bufio.NewWriterSize(out, 1<<16)}
+	tick := time.NewTicker(time.Second)
+	done := make(chan struct{})
+	go func() {
+		for {
+			select {
+			case <-tick.C:
+				w.flush()
+			case <-done:
+				return
+			}
+		}
+	}()
+	return w, func() error {
+		tick.Stop()
+		close(done)
+		err := w.flush()
+		if closeErr := out.Close(); err == nil {
+			err = closeErr
+		}
+		return err
+	}, nil
+}
+
+type nopCloser struct{ io.Writer }
+
+func (nopCloser) Close() error { return nil }
+
+type flushed struct {
+	mu  sync.Mutex
+	buf *bufio.Writer
+}
+
+func (w *flushed) Write(p []byte) (int, error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.buf.Write(p)
+}
+
+func (w *flushed) flush() error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.buf.Flush()
+}
+
+// bare drops the address that package net repeats.
+func bare(err error) error {
+	var op *net.OpError
+	if errors.As(err, &op) && op.Err != nil {
+		return op.Err
+	}
+	return err
+}
