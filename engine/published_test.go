@@ -118,7 +118,7 @@ func TestPublishedLittlesLaw(t *testing.T) {
 	near(t, "in flight", 81.68*43.579602295, 3559.6, 0.0001)
 	// The engine agrees with itself: an open load of the same rate and service.
 	law := Linear{Base: 100 * time.Millisecond, PerSequence: 12 * time.Microsecond}
-	all := poisson(8000, 81.68, 150, 150, 4)
+	all := poisson(20000, 81.68, 150, 150, 4)
 	var area, clock time.Duration
 	in := 0
 	var e *Engine
