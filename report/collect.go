@@ -24,7 +24,6 @@ type collected struct {
 	worst  *ranking
 	failed []*strip
 	stalls []stall
-	clocks map[timeline.Clock]int64
 
 	scratch []int64
 }
@@ -59,7 +58,7 @@ const (
 // collect goes through the requests once.
 func collect(r *run.Run, requests timelines) *collected {
 	c := &collected{first: math.MaxInt64, grid: newTimeGrid(expectedEnd(r)),
-		worst: &ranking{keep: keepWorst}, clocks: map[timeline.Clock]int64{}}
+		worst: &ranking{keep: keepWorst}}
 	if requests == nil {
 		return c
 	}
@@ -94,7 +93,6 @@ func (c *collected) add(tl *timeline.Timeline) {
 		}
 	})
 	c.n++
-	c.clocks[tl.Clock]++
 	c.first = min(c.first, tl.DueUS)
 	end := tl.DueUS + max(tl.Events.LastUS(), tl.CloseUS.Or(0))
 	c.last = max(c.last, end)

@@ -2,6 +2,7 @@ package report
 
 import (
 	"fmt"
+	"math"
 	"strings"
 
 	"tokenmeter/objective"
@@ -11,7 +12,7 @@ import (
 
 // objectiveLine is what became of one objective.
 type objectiveLine struct {
-	state   string // HELD | FAILED | OPEN
+	state   string // HELD | FAILED | OPEN | LIMIT
 	metric  string
 	settled bool   // false: the interval spans the limit
 	text    string // as written
@@ -22,12 +23,13 @@ type objectiveLine struct {
 const (
 	held   = "HELD"
 	missed = "FAILED"
-	open   = "OPEN"
+	open   = "OPEN"  // too few requests to tell
+	limit  = "LIMIT" // says which requests are good, promises nothing by itself
 )
 
 // mark is the state with its reservation.
 func (o objectiveLine) mark() string {
-	if !o.settled && o.state != open {
+	if !o.settled && (o.state == held || o.state == missed) {
 		return o.state + ", not settled"
 	}
 	return o.state
@@ -47,9 +49,11 @@ func objectiveLines(r *run.Run) (lines []objectiveLine, judged string) {
 		case "missed":
 			line.state = missed
 			nMissed++
-		default:
+		case "insufficient":
 			line.state = open
 			nOpen++
+		default:
+			line.state, line.says = limit, criterionValue(&o)
 		}
 		lines = append(lines, line)
 	}
@@ -58,6 +62,9 @@ func objectiveLines(r *run.Run) (lines []objectiveLine, judged string) {
 
 func judgedWords(nHeld, nMissed, nOpen int) string {
 	n := nHeld + nMissed + nOpen
+	if n == 0 {
+		return "No objectives, only limits."
+	}
 	noun := "objectives"
 	if n == 1 {
 		noun = "objective"
@@ -72,6 +79,14 @@ func judgedWords(nHeld, nMissed, nOpen int) string {
 	return text + "."
 }
 
+// criterionValue is the share of requests that kept a limit.
+func criterionValue(o *objective.ObjectiveResult) string {
+	if share, ok := o.Attained.Get(); ok {
+		return percent(share) + " of the requests keep it"
+	}
+	return "no request could be judged"
+}
+
 // objectiveValue is what was measured, in the words of the objective.
 func objectiveValue(o *objective.ObjectiveResult) string {
 	show := showAs(o.Metric)
@@ -83,7 +98,7 @@ func objectiveValue(o *objective.ObjectiveResult) string {
 		return noValue(o)
 	}
 	limit := timeline.Some(o.Limit)
-	if ci := o.CI95; ci != nil {
+	if ci := o.CI95; ci != nil && !math.IsInf(ci[0], 0) && !math.IsInf(ci[1], 0) {
 		value, lo, hi := show(v, ci, limit)
 		return fmt.Sprintf("%s, 95 %% sure between %s and %s (n %s)", value, lo, hi, count(o.N))
 	}

@@ -133,9 +133,6 @@ type pageError struct{ Class, N, Share, Means, Cause, Next string }
 func newPage(r *run.Run, requests timelines) *page {
 	v := newView(r)
 	c := collect(r, requests)
-	if v.clock == "" {
-		v.setClock(c.clocks)
-	}
 	p := &page{
 		Verdict: v.verdict, Judged: v.judged, Size: v.size,
 		Model: short(r.Target.Model, 160), Sentences: strings.Join(v.sentences, " "),

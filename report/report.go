@@ -16,7 +16,7 @@ type Options struct {
 	Width int    // columns; 0: 80
 	Color bool   // ANSI 16 colours that repeat what signs and words already say
 	ASCII bool   // only ASCII bytes, for consoles that cannot show more
-	Dir   string // the run folder, for the last line; empty: not mentioned
+	Dir   string // the run folder, for the line that says where it is; empty: the run's own
 	Link  bool   // make the folder a terminal link (OSC 8)
 }
 

@@ -58,7 +58,7 @@ func validRun() *run.Run {
 			Requests: metric.Requests{Total: 600, OK: 594, Failed: 6, Warmup: 4,
 				ByClass:      map[timeline.Outcome]int64{timeline.OK: 594, timeline.TimeoutIdle: 4, timeline.HTTP429: 2},
 				FirstError:   ptr("no token for 2m0s"),
-				TokenSources: map[string]int64{"usage": 594}, Attempts: 600, Flags: map[string]int64{}},
+				TokenSources: map[string]int64{"usage": 594}, Clocks: map[timeline.Clock]int64{timeline.Kernel: 600}, Attempts: 600, Flags: map[string]int64{}},
 			Metrics: map[string]metric.Dist{
 				"ttft_ms":       dist(594, 182.3, 610.2, 1918.4, 178.7, 186.1, 570.9, 664.1, 1400.2, 2344.1),
 				"tpot_ms":       dist(592, 23.81, 28.12, 41.03, 23.62, 24.04, 27.51, 29.02, 40.21, 43.88),

@@ -14,6 +14,9 @@ import (
 // be believed and what to do next.
 func Terminal(w io.Writer, r *run.Run, o Options) error {
 	b := bufio.NewWriter(w)
+	if o.Dir == "" {
+		o.Dir = r.Dir
+	}
 	newTerminal(b, o).show(newView(r))
 	return b.Flush()
 }

@@ -36,6 +36,9 @@ func trust(r *run.Run) string {
 		parts = append(parts, fmt.Sprintf("client added %s ms p99", lag(v)))
 	}
 	parts = append(parts, checksHold(r))
+	if s := clockWords(r.Requests.Clocks); s != "" {
+		parts = append(parts, s)
+	}
 	if s := tokenWords(r); s != "" {
 		parts = append(parts, s)
 	}
@@ -98,24 +101,22 @@ func tokenWords(r *run.Run) string {
 	return "tokens from " + strings.Join(parts, ", ")
 }
 
-// setClock adds what stamped the arrivals to the trust line.
-func (v *view) setClock(clocks map[timeline.Clock]int64) {
+// clockWords names what stamped the arrivals.
+func clockWords(clocks map[timeline.Clock]int64) string {
 	var n int64
 	for _, k := range clocks {
 		n += k
 	}
-	kernel := clocks[timeline.Kernel]
-	switch {
+	switch kernel := clocks[timeline.Kernel]; {
 	case n == 0:
-		return
+		return ""
 	case kernel == n:
-		v.clock = "kernel clock"
+		return "kernel clock"
 	case kernel == 0:
-		v.clock = "user clock (stamped when the read returned)"
+		return "user clock (stamped when the read returned)"
 	default:
-		v.clock = "kernel clock for " + percent(float64(kernel)/float64(n))
+		return "kernel clock for " + percent(float64(kernel)/float64(n))
 	}
-	v.trust += "; " + v.clock
 }
 
 // sentence makes a check's words a sentence of their own.

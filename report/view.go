@@ -22,7 +22,6 @@ type view struct {
 	checks     []checkLine
 	warnings   []string
 	trust      string
-	clock      string // what stamped the arrivals, where the summary says it
 	next       string
 	offer      string // an objective for who has none
 	what       string // the run in one line: model, target, load

@@ -1,0 +1,93 @@
+package report
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"strings"
+
+	"tokenmeter/metric"
+	"tokenmeter/metric/lens"
+	"tokenmeter/timeline"
+)
+
+// Lens writes a run under other tools' definitions: their names and values,
+// ours beside them, and why the two differ.
+func Lens(w io.Writer, tables []lens.Table, o Options) error {
+	b := bufio.NewWriter(w)
+	t := newTerminal(b, o)
+	for i, table := range tables {
+		if i > 0 {
+			t.line("")
+		}
+		t.lens(table)
+	}
+	return b.Flush()
+}
+
+// lensColumns are the widths of a lens table.
+type lensColumns struct{ name, theirs, ours int }
+
+func (t *terminal) lens(table lens.Table) {
+	t.paragraph("", fmt.Sprintf("%s (%s), definitions as of %s", table.Tool, table.Lens, table.AsOf))
+	c := lensColumns{name: len("figure"), theirs: len("theirs"), ours: len("ours")}
+	for _, r := range table.Rows {
+		c.name = max(c.name, width(lensName(r)))
+		c.theirs = max(c.theirs, width(lensValue(r.Value)))
+		c.ours = max(c.ours, width(lensValue(r.OurValue)))
+	}
+	c.name = min(c.name, max(12, t.width-c.theirs-c.ours-24))
+	t.line(fmt.Sprintf("%s  %s  %s  our name", pad("figure", c.name), padLeft("theirs", c.theirs), padLeft("ours", c.ours)))
+	for _, r := range table.Rows {
+		t.lensRow(r, c)
+	}
+	for _, note := range table.Notes {
+		t.paragraph("", note)
+	}
+}
+
+func (t *terminal) lensRow(r lens.Row, c lensColumns) {
+	name := t.text(lensName(r))
+	if width(name) > c.name {
+		name, _ = cut(name, c.name)
+	}
+	ours := r.Ours
+	if ours == "" {
+		ours = missing
+	}
+	t.line(fmt.Sprintf("%s  %s  %s  %s", pad(name, c.name), padLeft(t.text(lensValue(r.Value)), c.theirs),
+		padLeft(t.text(lensValue(r.OurValue)), c.ours), t.text(ours)))
+	if r.Why != "" {
+		for _, line := range wrap(t.text(r.Why), t.width-4, t.width-4) {
+			t.line("    " + line)
+		}
+	}
+}
+
+// lensName is a figure as the tool prints it, with its unit where the name has
+// none.
+func lensName(r lens.Row) string {
+	if r.Unit == "" || strings.Contains(r.Name, r.Unit) {
+		return r.Name
+	}
+	return r.Name + " " + r.Unit
+}
+
+// lensValue keeps four digits: who compares tools looks at small differences.
+func lensValue(o timeline.Opt[float64]) string {
+	v, ok := o.Get()
+	if !ok {
+		return missing
+	}
+	return number(v, max(0, decimalsFor(v, 4)))
+}
+
+// Explain writes the definition of a metric, a flag or an outcome class.
+func Explain(w io.Writer, name string) error {
+	text, err := metric.Explain(name)
+	if err != nil {
+		return err
+	}
+	_, err = io.WriteString(w, text)
+	return err
+}
