@@ -52,7 +52,7 @@ func (p *Plan) settle() {
 	}
 	if p.Workload == nil && p.Prompt == "" && len(p.Prompts) == 0 {
 		if p.InputTokens == "" {
-			p.InputTokens = defaultInput
+			p.InputTokens, p.defaultInput = defaultInput, true
 		}
 		if p.OutputTokens == "" {
 			p.OutputTokens = defaultOutput

@@ -1,6 +1,7 @@
 package bench
 
 import (
+	"runtime"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -107,5 +108,6 @@ func (r *runner) arrivals(ph *phase, loop schedule.Open, item items, share sched
 			defer free.give()
 			r.send(ph, j, dueUS)
 		})
+		runtime.Gosched() // the request first, then the making of the next one
 	}
 }

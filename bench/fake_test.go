@@ -8,6 +8,7 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"slices"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -167,6 +168,7 @@ type result struct {
 	warm    []metric.Record
 	log     string
 	wall    time.Duration
+	dir     string
 }
 
 // virtual runs a plan against the fake in virtual time. before, when set, is
@@ -174,6 +176,7 @@ type result struct {
 func virtual(t *testing.T, f *fake, plan Plan, before func(cancel func())) (res result) {
 	t.Helper()
 	dir := t.TempDir() + "/run"
+	res.dir = dir
 	synctest.Test(t, func(t *testing.T) {
 		ln := newPipes()
 		srv := &http.Server{Handler: f}
@@ -233,6 +236,12 @@ func each(records []metric.Record, value func(r *metric.Record) timeline.Opt[flo
 func ttft(r *metric.Record) timeline.Opt[float64]  { return r.TTFTMS }
 func e2e(r *metric.Record) timeline.Opt[float64]   { return r.E2EMS }
 func delay(r *metric.Record) timeline.Opt[float64] { return timeline.Some(r.DelayMS) }
+
+func service(r *metric.Record) timeline.Opt[float64] { return r.ServiceE2EMS }
+
+func warned(r *run.Run, name string) bool {
+	return slices.ContainsFunc(r.Warnings, func(w metric.Warning) bool { return w.Name == name })
+}
 
 func mean(x []float64) float64 {
 	sum := 0.0

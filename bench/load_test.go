@@ -72,6 +72,10 @@ func TestB63WaitForASlotCounts(t *testing.T) {
 		t.Errorf("%d in flight at the server, %d here", f.most, res.run.Client.MaxInFlight)
 	}
 	near(t, "offered", res.run.Client.OfferedPerS.Or(0), 10)
+	near(t, "service mean", mean(each(res.records, service)), 500)
+	if !warned(res.run, "rate_not_sustained") {
+		t.Errorf("no warning of a rate that was not sustained: %+v", res.run.Warnings)
+	}
 	for i, rec := range res.records {
 		near(t, "due", rec.DueS, 0.1*float64(i))
 		near(t, "start", rec.StartS, 0.5*float64(i))
@@ -92,6 +96,9 @@ func TestB64RateIsKept(t *testing.T) {
 		if rec.DelayMS != 0 || math.Abs(rec.DueS-float64(i)/200) > 1e-6 {
 			t.Fatalf("request %d due at %v s, late by %v ms", i, rec.DueS, rec.DelayMS)
 		}
+	}
+	if x := res.run.Throughput.AchievedPerS.Or(0); math.Abs(x-200) > 0.5 || warned(res.run, "rate_not_sustained") {
+		t.Errorf("achieved %v/s, %+v", x, res.run.Warnings)
 	}
 }
 
@@ -177,6 +184,16 @@ func TestB69Straggler(t *testing.T) {
 	if total != 7300 || res.wall != 40*time.Second {
 		t.Errorf("%d tokens in %v", total, res.wall)
 	}
+	through := res.run.Throughput
+	near(t, "full window", through.WindowS.Or(0), 40)
+	near(t, "full window tps", through.SystemOutputTPS.Or(0), 182.5)
+	if s := through.Steady; s == nil {
+		t.Error("no steady window")
+	} else {
+		near(t, "steady window", s.ToS-s.FromS, 10)
+		near(t, "steady tokens", s.OutputTokens, 6550)
+		near(t, "steady tps", s.SystemOutputTPS, 655)
+	}
 }
 
 // B70: a file of one prompt measures the cache, and the run says so.
@@ -199,6 +216,9 @@ func TestB70OnePrompt(t *testing.T) {
 	}
 	if n, ok := res.run.Workload.UniquePrompts.Get(); !ok || n != 1 || cached != 197408 {
 		t.Errorf("%d unique prompts, %d cached tokens", n, cached)
+	}
+	if !warned(res.run, "prompt_reuse") {
+		t.Errorf("no warning: %+v", res.run.Warnings)
 	}
 }
 
@@ -229,6 +249,9 @@ func TestB71SameSeedTwice(t *testing.T) {
 			InputTokens: "uniform:5,50", OutputTokens: "uniform:1,9"}, nil)
 		if res.err != nil {
 			t.Fatal(res.err)
+		}
+		if warned(res.run, "prompt_reuse_across_runs") != (salt != "") || warned(res.run, "prompt_reuse") {
+			t.Errorf("salt %q: %+v", salt, res.run.Warnings)
 		}
 		for _, b := range f.bodies {
 			prompts = append(prompts, b.Messages[0].Content)

@@ -40,7 +40,7 @@ type Plan struct {
 	Prompt       string            // one fixed prompt
 	Prompts      []workload.Prompt // in turn
 	PromptsFile  string            // where Prompts came from
-	InputTokens  string            // a distribution, default "256"
+	InputTokens  string            // a distribution, default "256"; an asked one must be kept by the server's count
 	OutputTokens string            // default "128" for made prompts, else the server's choice
 	IgnoreEOS    bool
 	NoStream     bool
@@ -69,6 +69,8 @@ type Plan struct {
 	// Timers waits on Go's timers rather than in the kernel: less exact, but it
 	// follows the virtual time of testing/synctest.
 	Timers bool
+
+	defaultInput bool // InputTokens was not asked for
 }
 
 // Warmup is how many requests, or how long, are sent before measuring. The zero

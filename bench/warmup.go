@@ -120,7 +120,8 @@ func (r *runner) targetFailed(c tally, what string) *TargetError {
 const maxDrift = 0.05
 
 // calibrate corrects the number of words a prompt when the server counts them
-// otherwise, and makes sure, with one more request, that it helped.
+// otherwise, and makes sure, with one more request, that it helped. Lengths
+// that were asked for and can't be had are an error.
 func (r *runner) calibrate(ctx context.Context, ph *phase, answers []warmAnswer) error {
 	made, isMade := r.work.(*workload.Synthetic)
 	if !isMade {
@@ -128,15 +129,35 @@ func (r *runner) calibrate(ctx context.Context, ph *phase, answers []warmAnswer)
 	}
 	if c, ok := workload.Fit(observed(answers)); ok {
 		made.Calibrate(c)
-		r.log.notice("prompts_fitted", timeline.Some(c.PerWord),
-			"The server counts %.3g tokens a word: prompts were fitted to the asked lengths.", c.PerWord)
 		r.closed(ph, schedule.Closed{Concurrency: 1, Requests: 1}, r.warmItem, 1)
-		answers = r.rec.warmed()
 		if err := r.ended(ctx, ph); err != nil {
 			return err
 		}
+		before := answers
+		answers = r.rec.warmed()
+		if is, _, n := drifted(answers); n == 0 || math.Abs(is) > maxDrift {
+			made.Calibrate(workload.Calibration{}) // it did not help
+			answers = before
+		} else {
+			r.log.notice("prompts_fitted", timeline.Some(c.PerWord),
+				"The server counts %.3g tokens a word: prompts were fitted to the asked lengths.", c.PerWord)
+		}
 	}
-	var n, asked, counted float64
+	off, says, _ := drifted(answers)
+	switch {
+	case math.Abs(off) <= maxDrift:
+		return nil
+	case r.plan.AllowISLDrift || r.plan.defaultInput:
+		r.log.warn("%s", says)
+		return nil
+	}
+	return &TargetError{URL: r.plan.Client.BaseURL, What: says,
+		Hint: "the lengths would mean nothing; give real prompts with --prompts, or go on with --allow-isl-drift"}
+}
+
+// drifted says by which share the counted input lengths miss the asked ones.
+func drifted(answers []warmAnswer) (off float64, says string, n int) {
+	var asked, counted float64
 	for _, a := range answers {
 		if a.succeeded && a.asked > 0 && a.input > 0 {
 			n++
@@ -145,20 +166,11 @@ func (r *runner) calibrate(ctx context.Context, ph *phase, answers []warmAnswer)
 		}
 	}
 	if n == 0 {
-		return nil
+		return 0, "", 0
 	}
-	asked, counted = asked/n, counted/n
-	off := workload.Off(asked, counted)
-	if math.Abs(off) <= maxDrift {
-		return nil
-	}
-	says := fmt.Sprintf("the server counts %.0f input tokens where %.0f were asked (%+.1f %%)", counted, asked, 100*off)
-	if r.plan.AllowISLDrift {
-		r.log.warn("%s", says)
-		return nil
-	}
-	return &TargetError{URL: r.plan.Client.BaseURL, What: says,
-		Hint: "the lengths would mean nothing; give real prompts with --prompts, or go on with --allow-isl-drift"}
+	asked, counted = asked/float64(n), counted/float64(n)
+	off = workload.Off(asked, counted)
+	return off, fmt.Sprintf("the server counts %.0f input tokens where %.0f were asked (%+.1f %%)", counted, asked, 100*off), n
 }
 
 func observed(answers []warmAnswer) (seen []workload.Observed) {

@@ -14,6 +14,9 @@ const (
 	templateTokens = 64
 	// drift is the share by which a length may miss before it is corrected.
 	drift = 0.05
+	// A word of ours is at least half a token, and at most one for each of its
+	// bytes and the space; what a server says beyond that is no count of tokens.
+	leastPerWord, mostPerWord = 0.5, 12
 )
 
 // Fit finds how the server counts words. What a template adds is left alone
@@ -48,7 +51,7 @@ func Fit(seen []Observed) (c Calibration, ok bool) {
 	} else if excess := mt - mw; excess >= 0 && excess <= templateTokens {
 		c.PerWord = 1
 	}
-	if !(c.PerWord > 0.05 && c.PerWord < 100) || math.Abs(c.PerWord-1) <= drift {
+	if !(c.PerWord >= leastPerWord && c.PerWord <= mostPerWord) || math.Abs(c.PerWord-1) <= drift {
 		return Calibration{}, false
 	}
 	return c, true

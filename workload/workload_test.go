@@ -331,7 +331,8 @@ func TestFit(t *testing.T) {
 		{"fewer tokens than words", same(1000, 800, 4), 0.8, true},
 		{"two lengths tell pace from template", []Observed{{100, 170}, {200, 320}}, 1.5, true},
 		{"two lengths, template only", []Observed{{100, 250}, {400, 550}}, 0, false},
-		{"nonsense", same(1000, 1, 4), 0, false},
+		{"a fixed number, whatever was sent", same(256, 10, 4), 0, false},
+		{"far too many", same(10, 1000, 4), 0, false},
 	}
 	for _, c := range cases {
 		got, ok := Fit(c.seen)

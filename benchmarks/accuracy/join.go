@@ -28,8 +28,9 @@ type compared struct {
 	late     []float64 // start − due
 	lag      []float64 // kernel stamp → read
 	requests int
-	kernel   int // requests with the kernel's stamps
-	missing  int // requests that the server does not know, or of other length
+	kernel   int   // requests with the kernel's stamps
+	missing  int   // requests that the server does not know, or of other length
+	firstNS  int64 // when the first request was received, CLOCK_MONOTONIC
 }
 
 // join puts the records of a run beside the server's truth.
@@ -44,6 +45,11 @@ func join(dir, truthFile string, zeroNS int64) (*compared, error) {
 	}
 	defer folder.Close()
 	c := &compared{}
+	for _, t := range truths {
+		if t.ReceivedNS != nil && (c.firstNS == 0 || *t.ReceivedNS < c.firstNS) {
+			c.firstNS = *t.ReceivedNS
+		}
+	}
 	for tl, err := range folder.Timelines() {
 		if err != nil {
 			return nil, err

@@ -20,6 +20,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"tokenmeter/clock"
 )
 
 var (
@@ -35,6 +37,7 @@ var (
 	serverCPU = flag.Int("server-cpu", 1, "core of the server")
 	url       = flag.String("url", "", "internal: the server's address")
 	truthFile = flag.String("truth", "", "internal: the server's truth")
+	startedNS = flag.Int64("started", 0, "internal: when the client's process was started")
 	profile   = flag.String("cpuprofile", "", "write a CPU profile of the client")
 )
 
@@ -82,7 +85,7 @@ func orchestrate() error {
 // round runs one pair of processes.
 func round(root string, n int) error {
 	truth := filepath.Join(root, fmt.Sprintf("truth-%d.jsonl", n))
-	server := child("serve", *serverCPU, "-truth", truth)
+	server := child("serve", "-truth", truth)
 	in, err := server.StdinPipe()
 	if err != nil {
 		return err
@@ -99,8 +102,9 @@ func round(root string, n int) error {
 	if err != nil {
 		return fmt.Errorf("the server did not start: %w", err)
 	}
-	client := child("drive", *clientCPU, "-truth", truth, "-url", strings.TrimSpace(address),
-		"-streams", strconv.Itoa(n), "-dir", filepath.Join(root, fmt.Sprintf("run-%d", n)))
+	client := child("drive", "-truth", truth, "-url", strings.TrimSpace(address),
+		"-streams", strconv.Itoa(n), "-dir", filepath.Join(root, fmt.Sprintf("run-%d", n)),
+		"-started", strconv.FormatInt(clock.Start().MonotonicZeroNS, 10))
 	stop, err := client.StdinPipe()
 	if err != nil {
 		return err
@@ -128,7 +132,7 @@ func round(root string, n int) error {
 	return client.Wait()
 }
 
-func child(role string, cpu int, args ...string) *exec.Cmd {
+func child(role string, args ...string) *exec.Cmd {
 	c := exec.Command("/proc/self/exe", append([]string{
 		"-role", role, "-tokens", strconv.Itoa(*tokens), "-gap", gap.String(),
 		"-spans", fmt.Sprint(*spans), fmt.Sprintf("-user-clock=%v", *userClock), "-cpuprofile", *profile}, args...)...)

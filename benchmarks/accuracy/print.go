@@ -2,6 +2,8 @@ package main
 
 import (
 	"fmt"
+	"os"
+	"strings"
 
 	"tokenmeter/machine"
 	"tokenmeter/run"
@@ -33,6 +35,19 @@ func (c *compared) print(n int, r *run.Run) {
 	fmt.Printf("%7d  %d requests, %d with kernel stamps, %d not comparable, %d failed; %d connections; client core busy %s, steal %s, load %s, longest GC stop %s ms\n",
 		n, c.requests, c.kernel, c.missing, r.Requests.Failed, r.Client.ConnectionsOpened,
 		share(r.Client.CPUBusy), share(r.Client.Steal), number(machine.This().Load1()), number(r.Client.GCPauseMaxMS))
+}
+
+// printProcess tells what the client's process took.
+func (c *compared) printProcess(n int) {
+	var peak string
+	status, _ := os.ReadFile("/proc/self/status")
+	for line := range strings.Lines(string(status)) {
+		if value, ok := strings.CutPrefix(line, "VmHWM:"); ok {
+			peak = strings.TrimSpace(value)
+		}
+	}
+	fmt.Printf("%7d  first request received %.1f ms after the client was started (one core, pre-flight included); peak memory %s\n",
+		n, float64(c.firstNS-*startedNS)/1e6, peak)
 }
 
 func share(x timeline.Opt[float64]) string {
