@@ -68,10 +68,10 @@ func dialFailure(err error, address string) *failure {
 func resourceFailure(err error) *failure {
 	var hint string
 	switch {
-	case errors.Is(err, syscall.EMFILE), strings.Contains(err.Error(), "too many open files"):
-		hint = "too many open files; raise the limit (ulimit -n) or lower the concurrency"
 	case errors.Is(err, syscall.ENFILE):
 		hint = "too many open files in the system (fs.file-max)"
+	case errors.Is(err, syscall.EMFILE), strings.Contains(err.Error(), "too many open files"):
+		hint = "too many open files; raise the limit (ulimit -n) or lower the concurrency"
 	case errors.Is(err, syscall.EADDRNOTAVAIL):
 		hint = "no free local port; keep connections alive, widen net.ipv4.ip_local_port_range or lower the rate"
 	case errors.Is(err, syscall.ENOBUFS), errors.Is(err, syscall.ENOMEM):

@@ -107,6 +107,9 @@ func (r *rawRead) attempt(fd uintptr) bool {
 	}
 	before := r.src.clk.NS()
 	n, errno := r.recvmsg(fd)
+	if errno == 0 {
+		syncRead(fd)
+	}
 	if errno == 0 && n > 0 {
 		r.n = n
 		r.src.arrived(r.stamp(), r.src.clk.Now(), r.src.emptyNS)
