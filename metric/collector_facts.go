@@ -40,7 +40,8 @@ type Facts struct {
 	PromptsUnique bool
 	PrefixHits    timeline.Opt[float64] // cached ÷ input tokens
 	OutputIsCap   bool
-	OSLShortfall  timeline.Opt[float64] // 1 − produced ÷ asked tokens
+	OSLShortfall  timeline.Opt[float64] // 1 − produced ÷ asked tokens; empty: no length was asked for
+	InputAsked    timeline.Opt[float64] // mean; empty: no length was asked for
 	ISLError      timeline.Opt[float64] // |mean input ÷ asked − 1|
 }
 
@@ -64,7 +65,7 @@ func (c *Collector) facts(w *windows) Facts {
 		CapReached: c.Opts.OpenLoop && w.capWasReached, MaxInFlight: w.maxInFlight,
 		Requests:      c.requests.OK + c.requests.Failed,
 		ClientErrors:  c.requests.ByClass[timeline.ClientResource],
-		PromptsUnique: c.Opts.PromptsUnique, OutputIsCap: c.Opts.OutputIsCap,
+		PromptsUnique: c.Opts.PromptsUnique, OutputIsCap: c.Opts.OutputIsCap, InputAsked: c.Opts.AskedInput,
 		Drifts: drifts(w),
 	}
 	f.Failed = c.requests.Failed - f.ClientErrors

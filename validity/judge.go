@@ -1,0 +1,117 @@
+package validity
+
+import (
+	"fmt"
+	"math"
+
+	"tokenmeter/metric"
+	"tokenmeter/timeline"
+)
+
+// The verdicts. Unknown is no fault: it stays out of the overall verdict.
+const (
+	Valid   = "valid"
+	Suspect = "suspect"
+	Invalid = "invalid"
+	Unknown = "unknown"
+)
+
+// Facts is what a verdict is made from: what the records tell and what the
+// load generator knew of itself.
+type Facts struct {
+	metric.Facts
+	Client Client
+	// AllowISLDrift: the user accepts prompts of another length than asked.
+	AllowISLDrift bool
+}
+
+// Judge tests the measurement. Checks that do not apply (the lateness of a
+// closed loop, a cache where prompts were meant to repeat) are left out. The
+// overall verdict is the worst of the checks.
+func Judge(f Facts) Validity {
+	v := Validity{Verdict: Valid, Checks: []Check{}}
+	for _, check := range checks {
+		if c, applies := check(&f); applies {
+			v.Checks = append(v.Checks, c)
+			v.Verdict = worse(v.Verdict, c.Verdict)
+		}
+	}
+	return v
+}
+
+// checks are run in this order. Adding one is a function and a line here.
+var checks = []func(*Facts) (Check, bool){
+	clientLag, sendLate, achieved, coalesced, cpuBusy, steal, drift,
+	prefixHits, oslShortfall, islError, errorShare, clientErrors,
+}
+
+var ranks = map[string]int{Unknown: 0, Valid: 0, Suspect: 1, Invalid: 2}
+
+func worse(a, b string) string {
+	if ranks[b] > ranks[a] {
+		return b
+	}
+	return a
+}
+
+type opt = timeline.Opt[float64]
+
+// bounds are the limits of a check; a value beyond one gets its verdict.
+type bounds struct{ suspect, invalid float64 }
+
+// above judges a figure that should be small. The limit shown is the one that
+// was passed, or the nearest.
+func (b bounds) above(name string, value opt, says string) Check {
+	return b.judge(name, value, says, func(v, limit float64) bool { return v > limit })
+}
+
+// under judges a figure that should be large.
+func (b bounds) under(name string, value opt, says string) Check {
+	return b.judge(name, value, says, func(v, limit float64) bool { return v < limit })
+}
+
+func (b bounds) judge(name string, value opt, says string, beyond func(v, limit float64) bool) Check {
+	c := Check{Name: name, Verdict: Unknown, Value: value, Limit: timeline.Some(b.suspect), Says: says}
+	v, ok := value.Get()
+	switch {
+	case !ok || math.IsNaN(v) || math.IsInf(v, 0):
+		c.Value = opt{}
+	case beyond(v, b.invalid):
+		c.Verdict, c.Limit = Invalid, timeline.Some(b.invalid)
+	case beyond(v, b.suspect):
+		c.Verdict = Suspect
+	default:
+		c.Verdict = Valid
+	}
+	return c
+}
+
+// advise adds what to do to a check that did not hold.
+func (c Check) advise(advice string, args ...any) Check {
+	if c.Verdict == Suspect || c.Verdict == Invalid {
+		c.Says += " " + fmt.Sprintf(advice, args...)
+	}
+	return c
+}
+
+// percent writes a share for people.
+func percent(v float64) string {
+	switch p := v * 100; {
+	case p > 0 && p < 0.1:
+		return "< 0.1 %"
+	case p >= 99.95 && p < 100:
+		return "> 99.9 %"
+	case math.Abs(p) < 10:
+		return fmt.Sprintf("%.2g %%", p)
+	default:
+		return fmt.Sprintf("%.3g %%", p)
+	}
+}
+
+// ms writes a time for people.
+func ms(v float64) string {
+	if v > 0 && v < 0.01 {
+		return "< 0.01 ms"
+	}
+	return fmt.Sprintf("%.3g ms", v)
+}
