@@ -324,16 +324,13 @@ func (c *curve) limitAt(name string) timeline.Opt[float64] {
 	return timeline.Opt[float64]{}
 }
 
-// axisNumber labels a tick.
+// axisNumber labels a tick with the fewest digits that say it.
 func axisNumber(v float64) string {
-	if v >= 1 || v == 0 {
-		return number(v, 0)
+	dec := 0
+	for ; dec < 6 && math.Abs(round(v, dec)-v) > 1e-6*math.Abs(v); dec++ {
 	}
-	return digits{}.trim(v)
+	return number(v, dec)
 }
-
-// trim is the shortest number that says v, for ticks.
-func (digits) trim(v float64) string { return number(v, decimalsFor(v, 1)) }
 
 // limitLines are the objectives on a metric as lines of its plot.
 func limitsOf(r *run.Run, names ...string) []limitLine {

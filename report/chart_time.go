@@ -13,27 +13,40 @@ func timeAxis(c *collected) axis { return axis{0, math.Max(gridEnd(c), 1e-3), fa
 // gridEnd is the end of the last column in use.
 func gridEnd(c *collected) float64 { return float64(c.grid.used) * c.grid.seconds() }
 
-// timeTicks labels seconds, minutes from ten minutes on.
+// timeSteps are distances of ticks that people count time in, in seconds.
+var timeSteps = []float64{1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 14400, 43200, 86400}
+
+// timeTicks labels seconds; from a minute on minutes and seconds, as the words
+// do.
 func timeTicks(p *plot, end float64) {
-	step, text := 1.0, func(s float64) string { return axisNumber(s) + " s" }
-	if end > 600 {
-		step, text = 60, func(s float64) string { return axisNumber(s/60) + " min" }
+	if end <= 60 {
+		for _, v := range (axis{0, end, false}).ticks(6) {
+			p.xLabel(v, p.height-p.bottom+16, axisNumber(v)+" s", true)
+		}
+		return
 	}
-	for _, v := range (axis{0, end / step, false}).ticks(6) {
-		p.xLabel(v*step, p.height-p.bottom+16, text(v*step), true)
+	step := timeSteps[len(timeSteps)-1]
+	for _, s := range timeSteps {
+		if end/s <= 6 {
+			step = s
+			break
+		}
+	}
+	for v := 0.0; v <= end; v += step {
+		p.xLabel(v, p.height-p.bottom+16, clock(v), true)
 	}
 }
 
-// warmup greys what came before the first measured request.
+// warmSeen is the share of the axis from which on a warm-up is drawn.
+const warmSeen = 0.005
+
+// warmupBand greys what came before the first measured request.
 func warmupBand(p *plot, c *collected) {
 	first := float64(c.first) / 1e6
-	if c.n == 0 || first < p.x.hi*0.005 {
+	if c.n == 0 || first < p.x.hi*warmSeen {
 		return
 	}
 	p.back.put(`<rect x="0" y="%s" width="%s" height="%s" class="warm"/>`, coordinate(p.top), p.xAt(first), coordinate(p.height-p.top-p.bottom))
-	if p.x.at(first) > 0.12 {
-		p.front.put(`<text x="4" y="%s" class="u">warm-up, not counted</text>`, coordinate(p.top+14))
-	}
 }
 
 // heatLevels is how many steps the colours have; a count of one starts at the
@@ -60,6 +73,7 @@ func heatFigure(c *collected, limits []limitLine) figure {
 	p.frame()
 	timeTicks(p, p.x.hi)
 	warmupBand(p, c)
+	h.warm = float64(c.first)/1e6 > p.x.hi*warmSeen
 	h.cells(p)
 	h.lines(p)
 	for _, l := range limits {
@@ -85,6 +99,7 @@ type heat struct {
 	counts [][]uint32
 	total  int64
 	zeros  int64
+	warm   bool
 }
 
 func newHeat(g *timeGrid) *heat {
@@ -205,6 +220,9 @@ func (h *heat) keys() []key {
 		keys = append(keys, key{"h9", count(int64(h.max))})
 	}
 	keys = append(keys, key{"kmed", "median of the column"}, key{"kmax", "longest gap of the column"})
+	if h.warm {
+		keys = append(keys, key{"kwarm", "warm-up, not counted"})
+	}
 	if h.zeros > 0 {
 		keys = append(keys, key{"", fmt.Sprintf("not drawn: %s gaps under 0.01 ms (chunks that arrived together)", count(h.zeros))})
 	}

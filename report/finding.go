@@ -27,12 +27,13 @@ func findings(r *run.Run, v *view, c *collected) []finding {
 	if !wrong(r, v) || c.n == 0 {
 		return nil
 	}
+	slow := v.judgedBad()
 	var list []finding
 	for _, look := range []func(*collected) (finding, bool){
 		stallsTogether, failuresTogether, firstTokenByInput, paceByInput, firstTokenByLoad, paceByLoad,
 		newConnections, paceDrift, firstTokenDrift,
 	} {
-		if f, ok := look(c); ok {
+		if f, ok := look(c); ok && (f.metric == "" || slow) {
 			f.weight += relevance(v, f.metric)
 			list = append(list, f)
 		}
@@ -65,17 +66,19 @@ func relevance(v *view, metric string) float64 {
 	return weight
 }
 
-// wrong reports whether there is something to explain.
-func wrong(r *run.Run, v *view) bool {
-	if v.verdict == suspect || v.verdict == invalid || r.Requests.Failed > 0 {
-		return true
-	}
+// judgedBad reports whether latencies are to be explained, not only failures.
+func (v *view) judgedBad() bool {
 	for _, o := range v.objectives {
 		if o.state == missed {
 			return true
 		}
 	}
-	return false
+	return v.verdict == suspect || v.verdict == invalid
+}
+
+// wrong reports whether there is something to explain.
+func wrong(r *run.Run, v *view) bool {
+	return r.Requests.Failed > 0 || v.judgedBad()
 }
 
 // stallsTogether finds the stretch of time in which most requests stalled.

@@ -123,6 +123,9 @@ func (d digits) value(v float64) string { return number(v, d.decimals(v)) }
 func (d digits) interval(v, lo, hi float64) (value, low, high string) {
 	d.width = hi - lo
 	dec := d.decimals(v)
+	if d.width < 100 {
+		dec = max(dec, 0) // to tens only where the interval is that wide
+	}
 	limited := digits{limit: d.limit}
 	if d.limit.OK() {
 		dec = max(dec, limited.sure(v, dec), limited.sure(lo, dec), limited.sure(hi, dec))

@@ -46,12 +46,18 @@ func (a axis) at(v float64) float64 {
 }
 
 // logAxis covers values with room, from and to a number of the 1-2-5 series.
+// Values close together get a closer axis, but never one that makes a few
+// percent look like a cliff.
 func logAxis(lo, hi float64) axis {
 	if !(lo > 0) {
 		lo = hi / 1000
 	}
 	if !(hi > lo) {
-		hi = lo * 2
+		hi = lo
+	}
+	if hi/lo < 2 {
+		middle := math.Sqrt(lo * hi)
+		return axis{min(lo*0.95, middle/1.25), max(hi*1.05, middle*1.25), true}
 	}
 	return axis{below125(lo * 0.98), above125(hi * 1.02), true}
 }
@@ -79,7 +85,7 @@ func below125(v float64) float64 {
 
 // ticks are the numbers of the 1-2-5 series on the axis, thinned to at most n.
 func (a axis) ticks(n int) []float64 {
-	if !a.log {
+	if !a.log || a.hi/a.lo < 4 {
 		return a.linearTicks(n)
 	}
 	for _, steps := range [][]float64{{1, 2, 5}, {1, 3}, {1}} {

@@ -32,11 +32,8 @@ func checkLines(r *run.Run) []checkLine {
 // trust is the proof that the figures are the server's.
 func trust(r *run.Run) string {
 	parts := []string{}
-	if v, ok := r.Metrics["client_lag_ms"].P99.Get(); ok {
-		parts = append(parts, fmt.Sprintf("client added %s ms p99", lag(v)))
-	}
 	parts = append(parts, checksHold(r))
-	if s := clockWords(r.Requests.Clocks); s != "" {
+	if s := clockWords(r); s != "" {
 		parts = append(parts, s)
 	}
 	if s := tokenWords(r); s != "" {
@@ -101,22 +98,29 @@ func tokenWords(r *run.Run) string {
 	return "tokens from " + strings.Join(parts, ", ")
 }
 
-// clockWords names what stamped the arrivals.
-func clockWords(clocks map[timeline.Clock]int64) string {
+// clockWords names what stamped the arrivals, and how much later they were
+// read. With the kernel's stamps that delay is not part of any figure.
+func clockWords(r *run.Run) string {
 	var n int64
-	for _, k := range clocks {
+	for _, k := range r.Requests.Clocks {
 		n += k
 	}
-	switch kernel := clocks[timeline.Kernel]; {
+	kernel := r.Requests.Clocks[timeline.Kernel]
+	text := "kernel clock"
+	switch {
+	case n > 0 && kernel == 0:
+		return "user clock (stamped when the read returned)"
+	case kernel < n:
+		text += " for " + percent(float64(kernel)/float64(n))
+	}
+	v, ok := r.Metrics["client_lag_ms"].P99.Get()
+	switch {
+	case ok:
+		return text + fmt.Sprintf(" (read %s ms later p99, not in the figures)", lag(v))
 	case n == 0:
 		return ""
-	case kernel == n:
-		return "kernel clock"
-	case kernel == 0:
-		return "user clock (stamped when the read returned)"
-	default:
-		return "kernel clock for " + percent(float64(kernel)/float64(n))
 	}
+	return text
 }
 
 // sentence makes a check's words a sentence of their own.
