@@ -80,6 +80,9 @@ func (p *Plan) check() error {
 	if p.Workers < 1 || p.Workers > 1024 {
 		errs = append(errs, fmt.Errorf("workers %d: want 1 to 1024 (--workers)", p.Workers))
 	}
+	if p.UntilPrecision < 0 || p.UntilPrecision >= 1 || p.UntilPrecision != p.UntilPrecision {
+		errs = append(errs, fmt.Errorf("a precision of %v: want a share between 0 and 1, like 0.05 (--until-precision)", p.UntilPrecision))
+	}
 	switch p.Preflight {
 	case "none", "get", "probe":
 	default:

@@ -2,6 +2,7 @@ package bench
 
 import (
 	"fmt"
+	"time"
 
 	"tokenmeter/machine"
 	"tokenmeter/schedule"
@@ -41,6 +42,28 @@ func (r *runner) checkLimits(m *machine.Machine) error {
 			p.Rate, machine.TimeWaitS, ports, most)
 	}
 	return nil
+}
+
+// coarse is how much a timer may overshoot before an open loop is no longer even.
+const coarse = 3 * time.Millisecond
+
+// checkTimer says when the moments of an open loop can't be kept, on systems
+// where waiting rests on an ordinary timer.
+func (r *runner) checkTimer() {
+	if !r.plan.open() || r.plan.Timers {
+		return
+	}
+	s := r.clk.Precise()
+	exact := s.Exact()
+	s.Close()
+	if exact {
+		return
+	}
+	if over := machine.TimerOvershoot(); over > coarse {
+		r.log.notice("timer_coarse", timeline.Some(float64(over.Microseconds())/1000),
+			"The timer of this system wakes %.1f ms late: requests leave in clumps. Their latency counts from the time they were due.",
+			float64(over.Microseconds())/1000)
+	}
 }
 
 // refuse returns the error, or warns when the user wants to go on all the same.

@@ -2,6 +2,7 @@ package bench
 
 import (
 	"fmt"
+	"net/http"
 	"os"
 	"path/filepath"
 	"slices"
@@ -180,5 +181,39 @@ func TestConnectionsAreOpenedAhead(t *testing.T) {
 	}
 	if paid != 16 {
 		t.Errorf("without a warm-up %d of 16 requests paid for connecting", paid)
+	}
+}
+
+func TestUntilPrecision(t *testing.T) {
+	f := &fake{chat: func(s *stream, _ body) {
+		s.token(time.Duration(90+s.n%21) * time.Millisecond) // 90 … 110 ms
+		s.token(10 * time.Millisecond)
+		s.end(256, 0)
+	}}
+	res := virtual(t, f, Plan{Concurrency: 2, Duration: time.Hour, UntilPrecision: 0.05}, nil)
+	if res.err != nil || res.run.Partial || res.wall > 10*time.Second || res.run.Requests.OK < precisionLeast {
+		t.Errorf("%v after %v, %+v", res.err, res.wall, res.run.Requests)
+	}
+	ttft := res.run.Metrics["ttft_ms"]
+	if ci, ok := ttft.CI95["p50"]; !ok || ci[1]-ci[0] > 0.11*ttft.P50.Or(0) {
+		t.Errorf("median %v, interval %v", ttft.P50, ci)
+	}
+	var usage *UsageError
+	if res = virtual(t, f, Plan{UntilPrecision: 5}, nil); !asError(res.err, &usage) {
+		t.Errorf("%v", res.err)
+	}
+}
+
+// A server that never heard of the model list can still be measured when the
+// model is named.
+func TestServerWithoutLookups(t *testing.T) {
+	f := &fake{chat: echo, models: func(w http.ResponseWriter, _ *http.Request) { panic(http.ErrAbortHandler) }}
+	res := virtual(t, f, Plan{Model: "m", Requests: 2, Warmup: Warmup{Off: true}}, nil)
+	if res.err != nil || len(res.records) != 2 {
+		t.Errorf("%d records, %v", len(res.records), res.err)
+	}
+	var target *TargetError
+	if res = virtual(t, f, Plan{Requests: 2}, nil); !asError(res.err, &target) {
+		t.Errorf("%v", res.err)
 	}
 }

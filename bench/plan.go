@@ -31,9 +31,12 @@ type Plan struct {
 	Burstiness  float64       // shape of gamma arrivals; 0 means 1
 	Requests    int           // measured requests; 0: no bound
 	Duration    time.Duration // of measuring; 0: no bound, or 30 s when Requests has none either
-	Warmup      Warmup
-	Grace       time.Duration // for requests in flight when Duration is over; 0 means 30 s, below 0 none
-	Workers     int           // generator threads with disjoint shares; default 1
+	// UntilPrecision ends the run early, once the medians of TTFT, TPOT and E2E
+	// are known to within ±this share at 95 % confidence; 0: not.
+	UntilPrecision float64
+	Warmup         Warmup
+	Grace          time.Duration // for requests in flight when Duration is over; 0 means 30 s, below 0 none
+	Workers        int           // generator threads with disjoint shares; default 1
 
 	// What is sent: Workload, or else Prompt, or Prompts, or made prompts.
 	Workload     workload.Workload

@@ -45,8 +45,13 @@ func (r *runner) preflight(ctx context.Context, get getter) (found, error) {
 		return found{model: r.plan.Model}, nil
 	}
 	a, err := r.waitReady(ctx, get)
-	if err != nil {
+	if err != nil && (r.plan.Model == "" || !answers(err)) {
 		return found{}, err
+	}
+	if err != nil {
+		// Somebody is there who does not know this GET. Completions may work.
+		r.log.warn("GET %s failed: %v", modelsPath, err)
+		return found{model: r.plan.Model}, nil
 	}
 	if err := r.accessible(a); err != nil {
 		return found{}, err
@@ -91,6 +96,19 @@ func (r *runner) waitReady(ctx context.Context, get getter) (answer, error) {
 			return a, ErrInterrupted
 		}
 	}
+}
+
+// answers reports whether a failure shows that something was reached.
+func answers(err error) bool {
+	var target *TargetError
+	if !errors.As(err, &target) {
+		return false
+	}
+	switch target.Class {
+	case timeline.ConnectRefused, timeline.DNS, timeline.TLS, timeline.TimeoutConnect, timeline.ClientResource:
+		return false
+	}
+	return true
 }
 
 // mayHeal reports whether a failure may go away while a server starts.

@@ -22,7 +22,7 @@ const earlyLook = 5
 // has to know of itself while it goes on.
 type recorder struct {
 	out       appender
-	live      bool // somebody looks at snapshots
+	live      bool // somebody looks at the figures while the run goes on
 	keepGoing bool
 	pool      sync.Pool // of *timeline.Timeline whose events keep their memory
 
@@ -33,7 +33,7 @@ type recorder struct {
 	writeErr   error
 	warm       []warmAnswer
 	ttft, tpot stat.Sketch
-	delay      stat.Sketch
+	e2e, delay stat.Sketch
 	tokens     int64
 }
 
@@ -151,7 +151,17 @@ func (r *recorder) sketch(tl *timeline.Timeline, v *metric.Values) {
 	if ms, ok := v.TPOTMS.Get(); ok {
 		r.tpot.Add(ms)
 	}
+	if ms, ok := v.E2EMS.Get(); ok && tl.Outcome == timeline.OK {
+		r.e2e.Add(ms)
+	}
 	r.tokens += v.OutputTokens.Or(0)
+}
+
+// lateness is a quantile of start − due, in ms.
+func (r *recorder) lateness(p float64) timeline.Opt[float64] {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return quantile(&r.delay, p)
 }
 
 // of returns a copy of a phase's counts.
@@ -183,7 +193,7 @@ func (r *recorder) snapshot(name timeline.Phase, elapsed time.Duration, planned 
 	defer r.mu.Unlock()
 	c := r.counts[name]
 	s := Snapshot{Phase: name, Elapsed: elapsed, Done: c.done, Failed: c.failed, Planned: planned,
-		InFlight: r.inFlight.Load(), Trust: "valid"}
+		InFlight: r.inFlight.Load()}
 	s.TTFTP50, s.TTFTP95 = quantile(&r.ttft, 0.5), quantile(&r.ttft, 0.95)
 	s.TPOTP50, s.TPOTP99 = quantile(&r.tpot, 0.5), quantile(&r.tpot, 0.99)
 	if sec := elapsed.Seconds(); sec > 0 && r.tokens > 0 {

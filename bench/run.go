@@ -100,12 +100,13 @@ func (r *runner) record(ctx context.Context, ready found) (*run.Run, error) {
 	if err != nil {
 		return nil, err
 	}
-	r.rec = newRecorder(w, r.plan.Progress != nil, r.plan.KeepGoing)
+	r.rec = newRecorder(w, r.plan.Progress != nil || r.plan.UntilPrecision > 0, r.plan.KeepGoing)
 	r.writer.Store(w)
 	facts := machineFacts{machine: machine.This()}
 	facts.begin()
 	cause := r.warmup(ctx)
 	if cause == nil {
+		r.checkTimer()
 		r.preconnect(ctx)
 		cause = r.measure(ctx, &facts)
 	}
@@ -151,6 +152,7 @@ func (r *runner) measure(ctx context.Context, facts *machineFacts) error {
 	facts.begin()
 	defer facts.end()
 	defer r.watch(ph)()
+	defer r.untilPrecise(ph)()
 	defer ph.expire(r.plan.Duration, r.plan.Grace)()
 	if r.plan.open() {
 		r.open(ph, r.plan.openLoop(), r.work.Item, r.plan.Workers, r.plan.Concurrency)
@@ -158,7 +160,10 @@ func (r *runner) measure(ctx context.Context, facts *machineFacts) error {
 		r.closed(ph, r.plan.closedLoop(), r.work.Item, r.plan.Workers)
 	}
 	facts.windowUS = r.clk.US() - ph.baseUS
-	return r.ended(ctx, ph)
+	if err := r.ended(ctx, ph); err != errPrecise {
+		return err
+	}
+	return nil
 }
 
 // verdict turns the reason of the end into the error of Run.
@@ -185,14 +190,16 @@ func (r *runner) watch(ph *phase) (stop func()) {
 		defer close(done)
 		tick := time.NewTicker(snapshotEvery)
 		defer tick.Stop()
-		for {
+		judge := newTrust()
+		for going := true; going; {
 			select {
 			case <-tick.C:
-				r.plan.Progress(r.snapshot(ph))
 			case <-quit:
-				r.plan.Progress(r.snapshot(ph))
-				return
+				going = false
 			}
+			s := r.snapshot(ph)
+			s.Trust = judge.look(r)
+			r.plan.Progress(s)
 		}
 	}()
 	return func() {

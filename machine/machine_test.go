@@ -5,6 +5,7 @@ import (
 	"runtime"
 	"testing"
 	"testing/fstest"
+	"testing/synctest"
 	"time"
 
 	"tokenmeter/timeline"
@@ -193,5 +194,17 @@ func BenchmarkSample(b *testing.B) {
 	m := This()
 	for range b.N {
 		m.Sample()
+	}
+}
+
+// B80: a timer of 15.6 ms steps must be told from one of 1 ms.
+func TestB80TimerOvershoot(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		if d := TimerOvershoot(); d != 0 {
+			t.Errorf("virtual time overshoots by %v", d)
+		}
+	})
+	if d := TimerOvershoot(); d < 0 {
+		t.Errorf("%v", d)
 	}
 }
