@@ -10,9 +10,9 @@ import (
 	"tokenmeter/clock"
 )
 
-const bufferSize = 32 << 10
-
-type buffer [bufferSize]byte
+// buffer takes the bytes of one read. It holds a whole TLS record, so that no
+// record is spread over reads.
+type buffer [16 << 10]byte
 
 var buffers = sync.Pool{New: func() any { return new(buffer) }}
 

@@ -46,11 +46,11 @@ func parseTarget(raw string) (target, error) {
 }
 
 func parseTCP(scheme, rest string) (target, error) {
-	end := strings.IndexAny(rest, "/?#")
-	if end < 0 {
-		end = len(rest)
+	host := strings.IndexAny(rest, "/?#")
+	if host < 0 {
+		host = len(rest)
 	}
-	if err := checkColons(scheme, rest[:end], rest[end:]); err != nil {
+	if err := checkColons(scheme, rest[:host], rest[host:]); err != nil {
 		return target{}, err
 	}
 	u, err := url.Parse(scheme + "://" + rest)
@@ -75,11 +75,28 @@ func parseTCP(scheme, rest string) (target, error) {
 		t.host = strings.TrimSuffix(t.host, ":")
 	}
 	t.address = net.JoinHostPort(u.Hostname(), port)
-	if zone := strings.IndexByte(t.host, '%'); zone >= 0 { // a zone means nothing to the server
-		t.host = t.host[:zone] + t.host[strings.IndexByte(t.host, ']'):]
+	zone, end := strings.IndexByte(t.host, '%'), strings.IndexByte(t.host, ']')
+	if 0 <= zone && zone < end { // a zone means nothing to the server
+		t.host = t.host[:zone] + t.host[end:]
 	}
-	t.base = strings.TrimRight(t.base, "/")
+	if strings.ContainsAny(t.host, "%\"<>\\^`{|} ") {
+		return target{}, fmt.Errorf("the URL's host %q holds a character that no host has", t.host)
+	}
+	t.base, t.query = strings.TrimRight(escape(t.base), "/"), escape(t.query)
 	return t, nil
+}
+
+// escape percent-encodes what may not stand in a request line.
+func escape(s string) string {
+	var b strings.Builder
+	for i := range len(s) {
+		if c := s[i]; c <= ' ' || c >= 0x7f {
+			fmt.Fprintf(&b, "%%%02X", c)
+		} else {
+			b.WriteByte(c)
+		}
+	}
+	return b.String()
 }
 
 // checkColons refuses an IPv6 address without brackets, where the port can't
@@ -106,9 +123,9 @@ func parseHTTPUnix(rest string) (target, error) {
 	if err != nil || !strings.HasPrefix(socket, "/") {
 		return target{}, fmt.Errorf("a Unix socket is written http+unix://%%2Fpath%%2Fto%%2Fsocket/v1")
 	}
-	t := target{network: "unix", address: socket, host: "localhost", query: query}
+	t := target{network: "unix", address: socket, host: "localhost", query: escape(query)}
 	if path = strings.Trim(path, "/"); path != "" {
-		t.base = "/" + path
+		t.base = "/" + escape(path)
 	}
 	return t, nil
 }
@@ -117,7 +134,7 @@ func parseHTTPUnix(rest string) (target, error) {
 // of it is not repeated.
 func (t *target) path(apiPath string) string {
 	path, query, _ := strings.Cut(apiPath, "?")
-	return withQuery(withQuery(joinPath(t.base, path), query), t.query)
+	return withQuery(withQuery(joinPath(t.base, escape(path)), escape(query)), t.query)
 }
 
 // url is the whole URL of an API path, as it is shown to people.
