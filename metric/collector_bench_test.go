@@ -64,3 +64,18 @@ func BenchmarkCollectorMillion(b *testing.B) {
 		}
 	}
 }
+
+func BenchmarkSummary(b *testing.B) {
+	replies := pool(1024)
+	c := NewCollector(CollectorOpts{Concurrency: 64})
+	for i := range 200_000 {
+		tl := replies[i%len(replies)]
+		tl.Request, tl.DueUS = int64(i), int64(i)*3_000
+		tl.StartUS = tl.DueUS
+		c.Add(tl)
+	}
+	for b.Loop() {
+		c.Add(replies[0]) // so that something has to be sorted again
+		c.Summary()
+	}
+}

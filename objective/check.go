@@ -42,7 +42,7 @@ func (o *Objective) judge(r *metric.Record) (Verdict, float64) {
 	if s.class != ofRequest && s.class != ofGaps {
 		return o.ratioVerdict(r), 0
 	}
-	v, ok := o.valueOf(&s, r)
+	v, ok := o.valueOf(s, r)
 	if !ok {
 		// A stream of reasoning alone never answered: that is a miss.
 		if s.name == "ttfo" && r.Flags.Has(timeline.NoAnswer) {

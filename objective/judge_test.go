@@ -319,3 +319,23 @@ func TestJudgeIsOrderIndependent(t *testing.T) {
 		}
 	})
 }
+
+func BenchmarkJudge(b *testing.B) {
+	objectives, err := ParseAll([]string{"p99 ttft < 500ms", "p99 tpot < 50ms", "error rate < 1%"})
+	if err != nil {
+		b.Fatal(err)
+	}
+	j, tl := NewJudge(objectives, false), reply(0, 100, 20, 100)
+	b.ReportAllocs()
+	for b.Loop() {
+		j.Add(tl)
+	}
+}
+
+func BenchmarkParse(b *testing.B) {
+	for b.Loop() {
+		if _, err := Parse("p99 tpot < 120ms"); err != nil {
+			b.Fatal(err)
+		}
+	}
+}

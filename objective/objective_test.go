@@ -178,14 +178,15 @@ func TestHint(t *testing.T) {
 // Every name that the table offers is one that the catalogue explains, or one
 // of the shares that only objectives have.
 func TestNamesAreExplained(t *testing.T) {
-	for _, s := range subjects {
+	for i := range subjects {
+		s := &subjects[i]
 		if s.key == "task" || s.key == "usd_per_1k_output" {
 			continue
 		}
 		if _, err := metric.Lookup(s.key); err != nil {
 			t.Errorf("%s: %v", s.name, err)
 		}
-		if got, ok := named(s.name); !ok || got.name != s.name {
+		if got, ok := named(s.name); !ok || got != s {
 			t.Errorf("%s is found as %s", s.name, got.name)
 		}
 	}

@@ -264,18 +264,18 @@ func (p *parser) readLimits(body string) {
 		}
 		o := Objective{Criterion: true, Op: "<="}
 		before := len(p.errs)
-		s, found := p.lookup(name, f.at)
-		if found && s.class != ofRequest && s.class != ofGaps {
-			p.fail(f.at, "", "%s is no figure of a request", s.name)
-		}
-		if s.higher {
-			o.Op = ">="
-		}
-		o.Metric = s.name
-		if found {
-			o.Limit = p.limit(value, f.at+len(f.text)-len(value), s.unit)
+		at := f.at + len(f.text) - len(value)
+		if s, found := p.lookup(name, f.at); found {
+			if s.class != ofRequest && s.class != ofGaps {
+				p.fail(f.at, "", "%s is no figure of a request", s.name)
+			}
+			if s.higher {
+				o.Op = ">="
+			}
+			o.Metric = s.name
+			o.Limit = p.limit(value, at, s.unit)
 		} else {
-			p.amount(value, f.at+len(f.text)-len(value))
+			p.amount(value, at)
 		}
 		if len(p.errs) == before {
 			o.Text = o.canonical()
@@ -305,7 +305,7 @@ func fields(text string) []part {
 }
 
 // lookup finds a metric by any name that people type.
-func (p *parser) lookup(name string, at int) (subject, bool) {
+func (p *parser) lookup(name string, at int) (*subject, bool) {
 	if s, ok := named(name); ok {
 		return s, true
 	}
@@ -316,11 +316,11 @@ func (p *parser) lookup(name string, at int) (subject, bool) {
 		}
 	}
 	p.fail(at, hint, "no metric is called %q", strings.TrimSpace(name))
-	return subject{}, false
+	return nil, false
 }
 
 // named tries the own table, then the aliases of the catalogue.
-func named(name string) (subject, bool) {
+func named(name string) (*subject, bool) {
 	plain := plainName(name)
 	if s, ok := byName(plain); ok {
 		return s, true
@@ -331,7 +331,7 @@ func named(name string) (subject, bool) {
 	if d, err := metric.Lookup(plain); err == nil {
 		return byName(d.Name)
 	}
-	return subject{}, false
+	return nil, false
 }
 
 func plainName(name string) string {

@@ -54,7 +54,7 @@ func (j *Judge) result(i int, g *Goodput, s *metric.Summary, gaps Gaps) Objectiv
 	case ofRatio:
 		j.ratio(o, t, g, &r)
 	case ofRun:
-		j.ofRun(o, &subject, g, s, &r)
+		j.ofRun(o, subject, g, s, &r)
 	case ofGaps:
 		r.Attained, _ = shareOf(t.good, t.good+t.bad)
 		if pool := pooled(gaps, subject.key); pool != nil {

@@ -1,8 +1,6 @@
 package objective
 
 import (
-	"slices"
-
 	"tokenmeter/metric"
 	"tokenmeter/timeline"
 )
@@ -130,22 +128,30 @@ var spellings = map[string]string{
 	"usd_per_1k_output_tokens": "usd_per_1k_output", "usd_per_million_output": "usd_per_m_output",
 }
 
-func byName(name string) (subject, bool) {
-	if full, ok := spellings[name]; ok {
-		name = full
+// byEveryName finds a subject by its name, its name in files and its spellings.
+var byEveryName = func() map[string]*subject {
+	all := map[string]*subject{}
+	for i := range subjects {
+		all[subjects[i].name], all[subjects[i].key] = &subjects[i], &subjects[i]
 	}
-	i := slices.IndexFunc(subjects, func(s subject) bool { return s.name == name || s.key == name })
-	if i < 0 {
-		return subject{}, false
+	for spelling, name := range spellings {
+		all[spelling] = all[name]
 	}
-	return subjects[i], true
+	return all
+}()
+
+func byName(name string) (*subject, bool) {
+	s, ok := byEveryName[name]
+	return s, ok
 }
 
-// subject is the metric of the objective; the zero subject for a metric that
-// is none (an Objective that was not parsed).
-func (o *Objective) subject() subject {
-	s, _ := byName(o.Metric)
-	return s
+// subject is the metric of the objective; a subject without a name for a
+// metric that is none (an Objective that was not parsed).
+func (o *Objective) subject() *subject {
+	if s, ok := byName(o.Metric); ok {
+		return s
+	}
+	return &subject{class: ofRun, run: func(*metric.Summary) opt { return opt{} }}
 }
 
 // Names lists the metrics that objectives can be made of.
