@@ -9,6 +9,13 @@ import (
 var All = []*API{
 	OpenAIChat,
 	OpenAICompletions,
+	OpenAIResponses,
+	Anthropic,
+	OllamaChat,
+	OllamaGenerate,
+	LlamaCpp,
+	TGI,
+	SGLang,
 }
 
 // ByName finds an API. The error lists the names there are.

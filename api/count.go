@@ -78,6 +78,7 @@ type usageState struct {
 	sequences int // usage objects that covered one choice each
 	sum       timeline.Usage
 	sameInput bool // all of them had the same prompt
+	exclusive bool // input leaves out what was read from the cache or written to it
 }
 
 // merge takes one usage object.
@@ -127,6 +128,9 @@ func (u *usageState) final(seen uint64, tokens int64) timeline.Usage {
 		if u.sameInput {
 			v.Input, v.Cached, v.CacheWrite = u.last.Input, u.last.Cached, u.last.CacheWrite
 		}
+	}
+	if n, ok := v.Input.Get(); ok && u.exclusive {
+		v.Input = timeline.Some(n + v.Cached.Or(0) + v.CacheWrite.Or(0))
 	}
 	if n, ok := v.Output.Get(); ok && n == 0 && tokens > 0 {
 		v.Output, v.Total = none, none // a placeholder, and the real count never came
