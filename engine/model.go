@@ -121,6 +121,17 @@ func (m Model) KVPerToken(p Precision) float64 {
 	return float64(2*m.Layers*m.KVHeads*m.HeadDim) * p.Bytes()
 }
 
+// kernels is about how many kernels a step launches: norms, projections, rotary
+// embedding, cache write, attention, sum and the three of the MLP make 11 a
+// layer; latent attention has four more, experts with their routing seven.
+func (m Model) kernels() int {
+	n := 11 * m.Layers
+	if m.mla() {
+		n += 4 * m.Layers
+	}
+	return n + 7*int(m.moeLayers())
+}
+
 // windowed is the share of layers with a sliding window.
 func (m Model) windowed() float64 {
 	if m.Window == 0 || m.WindowEvery == 0 {

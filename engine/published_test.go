@@ -54,7 +54,9 @@ func means(all []*Request, concurrency int) (ttft, itl, tps float64) {
 
 func TestPublishedClosedLoop(t *testing.T) {
 	// NVIDIA NIM: Llama 3.3 70B in fp8 on two H100, 5,000 tokens in, 500 out.
-	// Nothing is fitted to it: the law is the estimate any deployment gets.
+	// The law is the estimate any deployment gets. Its two efficiencies were
+	// chosen from their usual ranges with this table in view: what is checked is
+	// that two numbers explain eight loads, the knee and the queue beyond it.
 	d := Deployment{Model: "llama-3.1-70b", Accelerator: "h100", Devices: 2, Weights: FP8, KV: FP8}
 	law := must(d.Law())
 	tokens := must(d.KVTokens())
@@ -73,8 +75,8 @@ func TestPublishedClosedLoop(t *testing.T) {
 		ttft, itl, tps := means(all, c.concurrency)
 		t.Logf("%3d users: TTFT %6.0f ms (published %6.0f), ITL %6.2f ms (%6.2f), %6.1f tokens/s (%6.1f)", c.concurrency, ttft, c.ttft, itl, c.itl, tps, c.tps)
 		near(t, "TTFT", ttft, c.ttft, c.loose)
-		near(t, "ITL", itl, c.itl, 0.15)
-		near(t, "tokens/s", tps, c.tps, 0.15)
+		near(t, "ITL", itl, c.itl, 0.05)
+		near(t, "tokens/s", tps, c.tps, 0.06)
 		if c.concurrency > 100 {
 			// 50 more users are 50 × 500 tokens more in the queue.
 			near(t, "50 more users, s", (ttft-before)/1e3, 27, 0.1)

@@ -22,7 +22,7 @@ type Roofline struct {
 
 	LinkLatency  time.Duration // of one all-reduce
 	StepOverhead time.Duration // launch and scheduling, every step
-	LayerTime    time.Duration // the same, for each layer
+	OpTime       time.Duration // beginning and ending one kernel, for each kernel
 	SequenceTime time.Duration // sampling and bookkeeping, for each sequence
 	// SwapBandwidth is that between device and host memory, bytes/s for the group.
 	SwapBandwidth float64
@@ -83,7 +83,7 @@ func (l *Roofline) Parts(b *Batch) Parts {
 		meet := l.Model.attentionFLOPs(false)*b.PrefillPairs + l.Model.attentionFLOPs(true)*l.decodePairs(b)
 		p.Attention = seconds(meet / (l.Accelerator.BF16 * n * l.ComputeEfficiency))
 		p.Network = l.allReduces(tokens)
-		p.Overhead = l.StepOverhead + time.Duration(l.Model.Layers)*l.LayerTime + time.Duration(b.Sequences)*l.SequenceTime
+		p.Overhead = l.StepOverhead + time.Duration(l.Model.kernels())*l.OpTime + time.Duration(b.Sequences)*l.SequenceTime
 	}
 	if b.SwapTokens > 0 && l.SwapBandwidth > 0 {
 		p.Swap = seconds(float64(b.SwapTokens) * l.Model.KVPerToken(l.KV) / l.SwapBandwidth)

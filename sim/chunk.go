@@ -29,7 +29,11 @@ func (r *reply) appendStreamHead(b []byte) []byte {
 	if findFault(r.faults, FaultHTML) != nil {
 		kind = "text/html"
 	}
-	b = appendHead(b, 200, kind, "Cache-Control: no-cache\r\nTransfer-Encoding: chunked\r\nX-Request-Id: "+r.truth.ID+"\r\n", r.closing)
+	more := "Cache-Control: no-cache\r\nTransfer-Encoding: chunked\r\nX-Request-Id: " + r.truth.ID + "\r\n"
+	if r.s.cfg.Like == LikeLlama {
+		more += "Keep-Alive: timeout=5, max=100\r\n" // and then it closes: see afterEnd
+	}
+	b = appendHead(b, 200, kind, more, r.closing)
 	b = append(b, '\r', '\n')
 	if r.s.cfg.Role == RoleEarly {
 		b = r.appendRole(b)
@@ -53,6 +57,9 @@ func (r *reply) appendOpen(b []byte) []byte {
 // appendUsage adds the usage after the choices, or what stands in its place.
 func (r *reply) appendUsage(b []byte, completion int, show bool) []byte {
 	if !show {
+		if r.s.cfg.Usage == UsageZeros {
+			return append(b, `,"usage":{"prompt_tokens":0,"completion_tokens":0,"total_tokens":0}`...)
+		}
 		if r.usage && r.s.cfg.Usage == UsageAsked {
 			return append(b, `,"usage":null`...)
 		}
@@ -78,6 +85,17 @@ func (r *reply) appendUsage(b []byte, completion int, show bool) []byte {
 func (r *reply) continuous() bool {
 	u := r.s.cfg.Usage
 	return u == UsageContinuous || u == UsageAsked && r.running
+}
+
+// usageChunk tells whether a chunk for usage alone ends the stream.
+func (r *reply) usageChunk() bool {
+	switch r.s.cfg.Usage {
+	case UsageFinal, UsageContinuous, UsageZeros, UsageNull:
+		return true
+	case UsageAsked:
+		return r.usage || r.running
+	}
+	return false
 }
 
 func (r *reply) appendRole(b []byte) []byte {
@@ -136,6 +154,7 @@ func (r *reply) appendPiece(b []byte, field string, from, to int, last bool) []b
 	done := last && r.s.cfg.FinishInLast && !r.noFinish()
 	b = r.appendFinish(b, done)
 	b = r.appendUsage(b, to, r.continuous() || done && r.s.cfg.Usage == UsageFinish)
+	b = r.appendTimings(b, to, done && !r.usageChunk())
 	return endChunk(append(b, "}\n\n"...), at)
 }
 
@@ -182,14 +201,20 @@ func (r *reply) appendEnd(b []byte) []byte {
 		}
 		b = r.appendFinish(b, true)
 		b = r.appendUsage(b, r.yielded, r.continuous() || cfg.Usage == UsageFinish)
+		b = r.appendTimings(b, r.yielded, !r.usageChunk())
 		b = endChunk(append(b, "}\n\n"...), at)
 	}
-	if cfg.Usage == UsageFinal || cfg.Usage == UsageContinuous || cfg.Usage == UsageAsked && (r.usage || r.running) {
+	if r.usageChunk() {
 		var at int
 		b, at = beginChunk(b)
 		b = r.appendOpen(b)
-		b = append(b, ']')
+		if cfg.Usage == UsageNull {
+			b = append(b[:len(b)-1], "null"...)
+		} else {
+			b = append(b, ']')
+		}
 		b = r.appendUsage(b, r.yielded, true)
+		b = r.appendTimings(b, r.yielded, true)
 		b = endChunk(append(b, "}\n\n"...), at)
 	}
 	if findFault(r.faults, FaultNoDone) == nil {
@@ -231,5 +256,6 @@ func (r *reply) appendWhole(b []byte) []byte {
 	}
 	b = r.appendFinish(b, true)
 	b = r.appendUsage(b, n, r.s.cfg.Usage != UsageNone)
+	b = r.appendTimings(b, n, true)
 	return append(b, '}')
 }

@@ -4,12 +4,26 @@ import (
 	"fmt"
 	"io"
 	"time"
+
+	"tokenmeter/engine"
 )
 
 // Config is a server's behaviour. The zero value serves at once, without any delay.
+// Times come from the fields under Service, or, with Engine, from its scheduler.
 type Config struct {
 	Model string // name served and accepted; empty: "sim", and any name is accepted
 	Seed  uint64 // same seed, same behaviour of the k-th request
+
+	// Like is whose habits the server has: "vllm" (default) or "llama.cpp". It
+	// decides the metrics, the timings inside a reply, when the head goes out and
+	// whether connections outlive a stream.
+	Like  string
+	Speed float64 // all times of service pass so many times faster; 0: 1
+
+	// Engine, when set, schedules: sequences share steps, prompts are chunked and
+	// the cache is limited. Of the fields below then only Overhead counts, as the
+	// time before the scheduler sees a request. Its Seed and Jitter come from here.
+	Engine *engine.Config
 
 	// Service. A request takes a slot, waits Overhead + PrefillPerToken × prompt
 	// tokens for its first token, and then DecodeBase + DecodePerSeq × running
@@ -47,6 +61,12 @@ type Config struct {
 	Base time.Time
 }
 
+// The servers whose habits can be had.
+const (
+	LikeVLLM  = "vllm"
+	LikeLlama = "llama.cpp"
+)
+
 // HeadTime is when the response's head goes out.
 type HeadTime string
 
@@ -74,6 +94,8 @@ const (
 	UsageContinuous UsageMode = "continuous" // running counts in every chunk, and the last
 	UsageFinish     UsageMode = "finish"     // beside finish_reason
 	UsageNone       UsageMode = "none"       // never, even when asked
+	UsageZeros      UsageMode = "zeros"      // zeros in every chunk, and the truth in the last
+	UsageNull       UsageMode = "null"       // a last chunk whose choices are null, not an empty list
 )
 
 func (c Config) withDefaults() Config {
@@ -82,8 +104,17 @@ func (c Config) withDefaults() Config {
 	if c.OutputTokens == 0 {
 		c.OutputTokens = 128
 	}
+	if c.Like == "" {
+		c.Like = LikeVLLM
+	}
 	if c.HeadAt == "" {
 		c.HeadAt = HeadAccept
+		if c.Like == LikeLlama {
+			c.HeadAt = HeadSlot
+		}
+	}
+	if c.Speed == 0 {
+		c.Speed = 1
 	}
 	if c.Role == "" {
 		c.Role = RoleFirst
@@ -123,6 +154,17 @@ func (c Config) Validate() error {
 	if c.Jitter < 0 || c.Jitter > 2 || c.OutputSpread < 0 || c.OutputSpread > 1 {
 		return fmt.Errorf("sim: jitter must lie in 0…2 and output spread in 0…1 (they are %v and %v)", c.Jitter, c.OutputSpread)
 	}
+	if c.Speed < 0 || c.Speed > 1e6 {
+		return fmt.Errorf("sim: speed is %v: give a number above 0", c.Speed)
+	}
+	if c.Like != LikeVLLM && c.Like != LikeLlama {
+		return fmt.Errorf("sim: unknown server to be like %q: vllm or llama.cpp", c.Like)
+	}
+	if c.Engine != nil {
+		if err := c.Engine.Validate(); err != nil {
+			return err
+		}
+	}
 	switch c.HeadAt {
 	case HeadAccept, HeadSlot, HeadToken:
 	default:
@@ -134,9 +176,9 @@ func (c Config) Validate() error {
 		return fmt.Errorf("sim: unknown role chunk %q: first, early or none", c.Role)
 	}
 	switch c.Usage {
-	case UsageAsked, UsageFinal, UsageContinuous, UsageFinish, UsageNone:
+	case UsageAsked, UsageFinal, UsageContinuous, UsageFinish, UsageNone, UsageZeros, UsageNull:
 	default:
-		return fmt.Errorf("sim: unknown usage %q: asked, final, continuous, finish or none", c.Usage)
+		return fmt.Errorf("sim: unknown usage %q: asked, final, continuous, finish, none, zeros or null", c.Usage)
 	}
 	switch c.ReasoningAs {
 	case "reasoning_content", "reasoning", "hidden":

@@ -5,7 +5,7 @@ import "fmt"
 // submit takes a request over from the reading goroutine.
 func (r *reply) submit(at int64) {
 	cfg := &r.s.cfg
-	_, waiting := r.s.model.load()
+	_, waiting := r.via.load()
 	if cfg.QueueLimit > 0 && waiting >= cfg.QueueLimit {
 		r.refuse(429, "the queue is full")
 		return
@@ -17,13 +17,16 @@ func (r *reply) submit(at int64) {
 	if f := findFault(r.faults, FaultSlowHead); f != nil {
 		r.shift = int64(f.For)
 	}
-	if r.stream && cfg.HeadAt == HeadAccept {
-		r.head(at)
-	}
 	if f := findFault(r.faults, FaultPing); f != nil && r.stream {
 		r.s.timers.add(at+int64(f.For), actPing, r)
 	}
-	r.s.model.submit(at, r)
+	if err := r.via.submit(at, r); err != nil {
+		r.refuse(400, err.Error())
+		return
+	}
+	if r.stream && cfg.HeadAt == HeadAccept {
+		r.head(at)
+	}
 }
 
 // started is told by the model when the request gets its slot.
@@ -42,11 +45,22 @@ func (r *reply) token(at int64, k, batch int, last bool) {
 		return
 	}
 	due := max(at+r.shift, r.busy)
-	for range k {
-		r.truth.DueNS = append(r.truth.DueNS, due)
-		r.truth.Batch = append(r.truth.Batch, int32(batch))
+	for i := r.yielded; i < r.yielded+k; i++ {
+		r.truth.DueNS[i], r.truth.Batch[i] = due, int32(batch)
 	}
+	if r.yielded == 0 {
+		r.firstAt, r.lastAt = at, -1
+		if r.truth.StartNS >= 0 {
+			r.truth.PrefillNS = at - r.truth.StartNS
+		}
+	}
+	r.s.metrics.tokens(r, at, r.lastAt, k)
+	r.lastAt = at
 	r.yielded += k
+	if last {
+		r.s.metrics.done(r, r.finish, r.firstAt, at, r.yielded)
+		r.counted = true
+	}
 	d := delivery{r.yielded, last}
 	if due == at && len(r.put) == 0 {
 		r.deliver(at, d)
@@ -94,9 +108,18 @@ func (r *reply) cancel(at int64) {
 	if r.over {
 		return
 	}
-	r.s.model.cancel(at, r)
+	r.via.cancel(at, r)
+	r.abort("abort")
 	r.c.out.kill() // what waits to be written fails at once
 	r.end("cancelled")
+}
+
+// abort counts a request that ends before its last token.
+func (r *reply) abort(reason string) {
+	if !r.counted {
+		r.counted = true
+		r.s.metrics.done(r, reason, -1, -1, r.yielded)
+	}
 }
 
 // deliver sends what has come, or lets a fault have its way.
@@ -131,7 +154,7 @@ func (r *reply) deliver(at int64, d delivery) {
 			return
 		}
 		b, from = r.held, 0
-		for i := range r.truth.DueNS {
+		for i := range r.yielded {
 			r.truth.DueNS[i] = at
 		}
 	}
@@ -150,7 +173,7 @@ func (r *reply) interrupted(at int64, d *delivery) bool {
 		case FaultStall:
 			f.After = -1
 			if f.For < 0 {
-				r.s.model.cancel(at, r)
+				r.via.cancel(at, r)
 				r.put = nil
 				r.truth.Outcome = "fault"
 				return true // silent until the client leaves
@@ -164,7 +187,7 @@ func (r *reply) interrupted(at int64, d *delivery) bool {
 			r.breakOff(at, f.Kind)
 			return true
 		case FaultEmpty:
-			r.s.model.cancel(at, r)
+			r.via.cancel(at, r)
 			r.yielded, r.sent = 0, 0
 			r.push(at, r.appendEnd(r.appendTokens(nil, 0, true)), mark{r: r, end: true}, r.afterEnd(true))
 			return true
@@ -178,7 +201,8 @@ func (r *reply) interrupted(at int64, d *delivery) bool {
 
 // breakOff ends a stream in the middle.
 func (r *reply) breakOff(at int64, kind string) {
-	r.s.model.cancel(at, r)
+	r.via.cancel(at, r)
+	r.abort("error")
 	r.truth.Outcome = "fault"
 	m := mark{r: r, end: true}
 	switch kind {
@@ -229,7 +253,8 @@ func (r *reply) push(at int64, b []byte, m mark, then after) {
 }
 
 func (r *reply) afterEnd(end bool) after {
-	if end && (r.closing || findFault(r.faults, FaultCloseSilent) != nil) {
+	// llama-server closes after every stream, although it promises not to.
+	if end && (r.closing || r.s.cfg.Like == LikeLlama && r.stream || findFault(r.faults, FaultCloseSilent) != nil) {
 		return closeIt
 	}
 	return keepOpen
@@ -251,7 +276,7 @@ func (r *reply) head(at int64) {
 
 // whole answers a request that asked for no stream.
 func (r *reply) whole(at int64) {
-	for i := range r.truth.DueNS {
+	for i := range r.yielded {
 		r.truth.DueNS[i] = at
 	}
 	kind, body := "application/json", r.appendWhole(nil)

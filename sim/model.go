@@ -1,10 +1,13 @@
 package sim
 
+import "time"
+
 // model decides when tokens come. It lives in the time it is told; nothing in
 // it waits. Times are nanoseconds on the truth's clock.
 type model interface {
-	// submit adds a request that came at a moment.
-	submit(at int64, r *reply)
+	// submit adds a request that came at a moment, or says why it never could
+	// be answered.
+	submit(at int64, r *reply) error
 	// cancel takes a request away.
 	cancel(at int64, r *reply)
 	// next is when the model has something to do.
@@ -33,49 +36,49 @@ func (p *pace) step() {
 	p.token(t.at, t.r)
 }
 
-func (p *pace) submit(at int64, r *reply) {
+func (p *pace) submit(at int64, r *reply) error {
 	if p.cfg.Slots > 0 && p.running >= p.cfg.Slots {
 		p.waiting = append(p.waiting, r)
-		return
+		return nil
 	}
 	// News may come a little after later events were done; the request starts
 	// at its own moment all the same, if there was a slot by then.
 	p.start(max(at, p.free), r)
+	return nil
 }
 
 func (p *pace) start(at int64, r *reply) {
 	p.running++
-	r.model.running = true
+	r.pace.running = true
 	r.started(at)
-	first := int64(p.cfg.Overhead) + int64(p.cfg.PrefillPerToken)*int64(r.promptTokens-r.cachedTokens)
+	first := p.faster(p.cfg.Overhead) + p.faster(p.cfg.PrefillPerToken*time.Duration(r.promptTokens-r.cachedTokens))
 	if r.ask.ttft >= 0 {
 		first = int64(r.ask.ttft)
 	} else {
 		first = r.jitter(first)
 	}
-	r.truth.PrefillNS = first
 	p.due.add(at+first, actToken, r)
 }
 
 // token yields one step's tokens of a sequence and sets the next step.
 func (p *pace) token(at int64, r *reply) {
-	if !r.model.running {
+	if !r.pace.running {
 		return
 	}
-	k := min(p.cfg.TokensPerStep, r.model.left)
-	if r.model.left == r.outputTokens {
+	k := min(p.cfg.TokensPerStep, r.pace.left)
+	if r.pace.left == r.outputTokens {
 		k = min(1, k) // the prefill's own token
 	}
-	r.model.left -= k
+	r.pace.left -= k
 	batch := p.running
-	if r.model.left == 0 {
+	if r.pace.left == 0 {
 		r.token(at, k, batch, true)
-		if r.model.running { // no fault has cancelled it
+		if r.pace.running { // no fault has cancelled it
 			p.release(at, r)
 		}
 		return
 	}
-	step := int64(p.cfg.DecodeBase) + int64(p.cfg.DecodePerSeq)*int64(batch)
+	step := p.faster(p.cfg.DecodeBase + p.cfg.DecodePerSeq*time.Duration(batch))
 	if r.ask.itl >= 0 {
 		step = int64(r.ask.itl)
 	} else {
@@ -85,8 +88,10 @@ func (p *pace) token(at int64, r *reply) {
 	r.token(at, k, batch, false)
 }
 
+func (p *pace) faster(d time.Duration) int64 { return int64(float64(d) / p.cfg.Speed) }
+
 func (p *pace) release(at int64, r *reply) {
-	r.model.running = false
+	r.pace.running = false
 	if p.running == p.cfg.Slots {
 		p.free = at
 	}
@@ -99,7 +104,7 @@ func (p *pace) release(at int64, r *reply) {
 }
 
 func (p *pace) cancel(at int64, r *reply) {
-	if r.model.running {
+	if r.pace.running {
 		p.release(at, r)
 		return
 	}

@@ -10,7 +10,7 @@ type Preset struct {
 }
 
 // Presets are the configurations that have a name, in the order of a list.
-var Presets = []Preset{
+var Presets = append([]Preset{
 	{"default", "a small model on a modern accelerator: about 30 ms to the first token, 8 ms a token", Config{
 		Slots: 64, Overhead: 18 * time.Millisecond, PrefillPerToken: 45 * time.Microsecond,
 		DecodeBase: 7500 * time.Microsecond, DecodePerSeq: 60 * time.Microsecond, Jitter: 0.03,
@@ -44,14 +44,18 @@ var Presets = []Preset{
 			{Kind: FaultMalformed, Rate: 0.01, After: -1}, {Kind: FaultClose, Rate: 0.02},
 		},
 	}},
-}
+}, pairPresets()...)
 
-// FindPreset returns the preset of a name.
+// FindPreset returns the preset of a name. Any model/accelerator of the engine's
+// tables is one, whether it is in the list or not: see Pair.
 func FindPreset(name string) (Preset, bool) {
 	for _, p := range Presets {
 		if p.Name == name {
 			return p, true
 		}
+	}
+	if c, err := Pair(name); err == nil {
+		return Preset{name, "a pair of the engine's tables", c}, true
 	}
 	return Preset{}, false
 }

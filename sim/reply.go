@@ -5,6 +5,9 @@ import (
 	"math"
 	"math/rand/v2"
 	"strconv"
+	"strings"
+
+	"tokenmeter/engine"
 )
 
 // reply is one request and its answer. Except where said, it belongs to the
@@ -22,7 +25,10 @@ type reply struct {
 	closing                                  bool
 	truth                                    *Truth
 
-	model struct { // of the model
+	via    model           // who decides its times
+	engine *engine.Request // of the model scheduled
+	blocks []uint64        // names of the prompt's and the reply's blocks
+	pace   struct {        // of the model pace
 		running bool
 		left    int
 	}
@@ -31,7 +37,10 @@ type reply struct {
 	shift    int64 // how much later than the model everything leaves
 	busy     int64 // nothing leaves before this moment
 	yielded  int   // tokens the model has told
-	sent     int   // tokens written or held back for a burst
+	firstAt  int64 // when it told the first, and the last so far
+	lastAt   int64
+	counted  bool // in the metrics, as finished
+	sent     int  // tokens written or held back for a burst
 	chunks   int
 	headOut  bool
 	over     bool // nothing more is written
@@ -74,7 +83,14 @@ func newReply(c *conn, a ask, id string, at int64, kernel, closing bool) *reply 
 		r.cachedTokens = min(a.cached, r.promptTokens)
 	}
 	r.closing = r.closing || findFault(r.faults, FaultClose) != nil
-	r.model.left = r.outputTokens
+	r.pace.left = r.outputTokens
+	r.via = s.model
+	if a.ttft >= 0 || a.itl >= 0 {
+		r.via = s.fixed
+	}
+	if e := s.cfg.Engine; e != nil && e.PrefixCache {
+		r.blocks = engine.NameBlocks(r.identities(), blockTokens(e))
+	}
 	stamp := "user"
 	if kernel {
 		stamp = "kernel"
@@ -105,6 +121,38 @@ func (r *reply) settleLength() {
 	r.outputTokens, r.finish = n, why
 }
 
+// identities stands for the tokens of the prompt and the reply, for the prefix cache.
+func (r *reply) identities() []uint32 {
+	ids := make([]uint32, 0, r.promptTokens+r.outputTokens)
+	if r.ids != nil {
+		ids = append(ids, r.ids...)
+	} else {
+		for w := range strings.FieldsSeq(r.prompt) {
+			ids = append(ids, identity(w))
+		}
+	}
+	for i := range r.outputTokens {
+		ids = append(ids, identity(word(r.s.cfg.Vocabulary, r.start, i)))
+	}
+	return ids
+}
+
+// identity is a number for a word (FNV-1a).
+func identity(word string) uint32 {
+	h := uint32(2166136261)
+	for i := range len(word) {
+		h = (h ^ uint32(word[i])) * 16777619
+	}
+	return h
+}
+
+func blockTokens(e *engine.Config) int {
+	if e.BlockTokens > 0 {
+		return e.BlockTokens
+	}
+	return 16
+}
+
 // jitter spreads a time without moving its mean.
 func (r *reply) jitter(ns int64) int64 {
 	sigma := r.s.cfg.Jitter
@@ -122,7 +170,7 @@ func (r *reply) refusal() (status int, message string) {
 			return s, fmt.Sprintf("simulated status %d", s)
 		}
 	}
-	if cfg.Model != "" && r.ask.model != "" && r.ask.model != cfg.Model {
+	if cfg.Model != "" && cfg.Like != LikeLlama && r.ask.model != "" && r.ask.model != cfg.Model {
 		return 404, fmt.Sprintf("the model %q does not exist; this server has %q", r.ask.model, cfg.Model)
 	}
 	if cfg.MaxContext > 0 && r.promptTokens >= cfg.MaxContext {
@@ -169,6 +217,9 @@ func (r *reply) written(m mark, before, wrote int64) {
 	t := r.truth
 	if m.head {
 		t.HeadNS = before
+	}
+	if m.to > m.from && before >= 0 {
+		r.s.late.add(before - t.DueNS[m.from])
 	}
 	for i := m.from; i < m.to; i++ {
 		t.WriteNS[i], t.WroteNS[i] = before, wrote

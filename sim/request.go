@@ -17,7 +17,12 @@ type ask struct {
 	usage     bool // stream_options.include_usage
 	running   bool // stream_options.continuous_usage_stats
 	prompt    string
-	tokens    int // of the prompt
+	tokens    int      // of the prompt
+	ids       []uint32 // of the prompt, if it came as token ids
+	priority  int
+	beams     int
+	metrics   bool // include_metrics
+	timings   bool // timings_per_token
 	directive
 }
 
@@ -27,6 +32,12 @@ type askJSON struct {
 	MaxTokens           *int            `json:"max_tokens"`
 	MaxCompletionTokens *int            `json:"max_completion_tokens"`
 	IgnoreEOS           bool            `json:"ignore_eos"`
+	Priority            int             `json:"priority"`
+	UseBeamSearch       bool            `json:"use_beam_search"`
+	N                   int             `json:"n"`
+	BestOf              int             `json:"best_of"`
+	IncludeMetrics      bool            `json:"include_metrics"`
+	TimingsPerToken     bool            `json:"timings_per_token"`
 	Prompt              json.RawMessage `json:"prompt"`
 	Messages            []struct {
 		Content json.RawMessage `json:"content"`
@@ -46,6 +57,10 @@ func parseAsk(chat bool, body []byte, header string) (ask, error) {
 		return a, fmt.Errorf("the body is no valid request: %w", err)
 	}
 	a.model, a.stream, a.ignoreEOS = j.Model, j.Stream, j.IgnoreEOS
+	a.priority, a.metrics, a.timings = j.Priority, j.IncludeMetrics, j.TimingsPerToken
+	if j.UseBeamSearch {
+		a.beams = min(max(j.N, j.BestOf, 1), 64)
+	}
 	for _, n := range []*int{j.MaxTokens, j.MaxCompletionTokens} {
 		if n != nil {
 			a.maxTokens = *n
@@ -74,6 +89,9 @@ func parseAsk(chat bool, body []byte, header string) (ask, error) {
 			return a, errors.New("prompt is missing")
 		}
 		a.prompt, a.tokens = textOf(j.Prompt)
+		if a.prompt == "" && a.tokens > 0 {
+			json.Unmarshal(j.Prompt, &a.ids)
+		}
 	}
 	for _, text := range []string{promptDirective(a.prompt), header} {
 		if err := a.directive.parse(text); err != nil {

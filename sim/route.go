@@ -16,6 +16,8 @@ func (s *Server) route(req *http.Request, body []byte) (status int, contentType 
 		return 200, jsonType, []byte(`{"status":"ok"}`)
 	case "/version":
 		return 200, jsonType, []byte(`{"version":"tokenmeter-sim"}`)
+	case "/metrics":
+		return 200, "text/plain; version=0.0.4; charset=utf-8", s.metricsPage()
 	case "/v1/models":
 		b := []byte(`{"object":"list","data":[{"id":`)
 		b = appendJSONString(b, s.modelName())

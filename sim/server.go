@@ -13,6 +13,9 @@ type Server struct {
 	clock simClock
 	log   *truthLog
 
+	metrics *metrics
+	late    lateness
+
 	requests atomic.Int64
 	conns    atomic.Int64
 
@@ -26,6 +29,7 @@ type Server struct {
 	reads  sync.WaitGroup
 
 	// Of the pacing goroutine.
+	fixed   *pace // whose times are the same whatever happens beside
 	model   model
 	timers  timers
 	scratch []byte
@@ -36,6 +40,7 @@ type message struct {
 	at     int64
 	r      *reply
 	cancel bool
+	look   func() // instead of a request: something to do between events
 }
 
 // New makes a server. A configuration that Validate refuses panics.
@@ -45,7 +50,12 @@ func New(cfg Config) *Server {
 	}
 	cfg = cfg.withDefaults()
 	s := &Server{cfg: cfg, clock: newClock(cfg.Base), open: map[*conn]struct{}{}}
-	s.model = &pace{cfg: &s.cfg}
+	s.fixed = &pace{cfg: &s.cfg}
+	s.model = s.fixed
+	if cfg.Engine != nil {
+		s.model = newScheduled(s, *cfg.Engine)
+	}
+	s.metrics = newMetrics()
 	s.log = newTruthLog(cfg.Truth, cfg.OnTruth)
 	return s
 }
@@ -143,6 +153,10 @@ func (s *Server) drive() {
 		s.inbox = spare[:0]
 		s.mu.Unlock()
 		for i, m := range news {
+			if m.look != nil {
+				m.look()
+				continue
+			}
 			if m.r == nil {
 				return
 			}
@@ -156,7 +170,7 @@ func (s *Server) drive() {
 		spare = news
 		until, ok := s.due()
 		if ok && until <= s.clock.now() {
-			s.fire()
+			s.fire(until)
 			continue
 		}
 		if !ok {
@@ -166,24 +180,31 @@ func (s *Server) drive() {
 	}
 }
 
-func (s *Server) due() (int64, bool) {
-	m, ok1 := s.model.next()
-	t, ok2 := s.timers.next()
-	switch {
-	case !ok1:
-		return t, ok2
-	case !ok2:
-		return m, ok1
+// due is the next moment at which something is to be done.
+func (s *Server) due() (at int64, ok bool) {
+	for _, x := range s.sources() {
+		if t, some := x.next(); some && (!ok || t < at) {
+			at, ok = t, true
+		}
 	}
-	return min(m, t), true
+	return at, ok
 }
 
-func (s *Server) fire() {
-	m, ok := s.model.next()
-	if t, ok2 := s.timers.next(); ok2 && (!ok || t <= m) {
+// fire does one thing that is due next. Timers go first, so that what was put
+// off keeps its place before what comes new.
+func (s *Server) fire(at int64) {
+	if t, ok := s.timers.next(); ok && t <= at {
 		x := s.timers.pop()
 		x.r.fire(x.at, x.do)
 		return
 	}
+	if t, ok := s.fixed.next(); ok && t <= at {
+		s.fixed.step()
+		return
+	}
 	s.model.step()
+}
+
+func (s *Server) sources() [3]interface{ next() (int64, bool) } {
+	return [3]interface{ next() (int64, bool) }{&s.timers, s.fixed, s.model}
 }

@@ -26,6 +26,8 @@ type Truth struct {
 	CachedTokens    int
 	OutputTokens    int // yielded by the model, whether delivered or not
 	ReasoningTokens int // of those
+	Preempted       int // times it lost its place in the batch
+	Instance        int // which copy of the model made the tokens
 	Finish          string
 	Outcome         string // done, fault, cancelled (the client left), refused
 	Faults          []Fault
@@ -44,8 +46,8 @@ type Truth struct {
 // reserve makes room for n tokens, so that nothing moves while two goroutines
 // fill different fields.
 func (t *Truth) reserve(n int) {
-	t.DueNS = make([]int64, 0, n)
-	t.Batch = make([]int32, 0, n)
+	t.DueNS = make([]int64, n)
+	t.Batch = make([]int32, n)
 	t.WriteNS = make([]int64, n)
 	t.WroteNS = make([]int64, n)
 	t.Chunk = make([]int32, n)
@@ -58,8 +60,7 @@ func (t *Truth) reserve(n int) {
 func (t *Truth) close(n int) {
 	t.OutputTokens = n
 	n = min(n, len(t.WriteNS))
-	t.DueNS = t.DueNS[:min(n, len(t.DueNS))]
-	t.Batch = t.Batch[:min(n, len(t.Batch))]
+	t.DueNS, t.Batch = t.DueNS[:n], t.Batch[:n]
 	t.WriteNS, t.WroteNS, t.Chunk = t.WriteNS[:n], t.WroteNS[:n], t.Chunk[:n]
 }
 
@@ -99,6 +100,8 @@ func (t *Truth) AppendJSON(b []byte) []byte {
 	num("cached_tokens", int64(t.CachedTokens))
 	num("output_tokens", int64(t.OutputTokens))
 	num("reasoning_tokens", int64(t.ReasoningTokens))
+	num("preempted", int64(t.Preempted))
+	num("instance", int64(t.Instance))
 	str("finish", t.Finish)
 	str("outcome", t.Outcome)
 	b = append(b, `,"faults":[`...)
