@@ -7,6 +7,7 @@ import (
 	"tokenmeter/metric"
 	"tokenmeter/objective"
 	"tokenmeter/timeline"
+	"tokenmeter/validity"
 )
 
 // judge returns the record of a timeline under the run's own objectives.
@@ -57,6 +58,9 @@ func Summarise(f *Folder) (Run, error) {
 	}
 	sum.Summary = collected.Summary()
 	sum.Goodput = judge.Goodput(&sum.Summary, collected)
+	sum.Validity = validity.Judge(validity.Facts{
+		Facts: collected.Facts(), Client: sum.Client, AllowISLDrift: sum.AllowISLDrift,
+	})
 	return sum, nil
 }
 

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"regexp"
 	"strings"
 	"syscall"
 
@@ -35,10 +36,10 @@ type commands struct {
 	Completion completionCmd `cmd:"" help:"Print a completion script for bash, zsh or fish."`
 }
 
-const about = `Measures LLM inference servers: TTFT, TPOT, ITL, throughput and goodput from the arrival of every token.
+const about = `Measures LLM inference servers: TTFT, TPOT, ITL, throughput and goodput, from the arrival of every token.
 
-Start with:  tokenmeter bench http://localhost:8000
-No server?   tokenmeter bench --demo`
+    tokenmeter bench http://localhost:8000    measure a server
+    tokenmeter bench --demo                   measure a simulated one`
 
 // Main runs one command line and returns the exit code.
 func Main(args []string, stdout, stderr io.Writer, env func(string) (string, bool)) (code int) {
@@ -60,7 +61,7 @@ func Main(args []string, stdout, stderr io.Writer, env func(string) (string, boo
 	if len(args) == 0 {
 		args = []string{"--help"}
 	}
-	ctx, err := parser.Parse(args)
+	ctx, err := parser.Parse(joinNegative(args))
 	if err != nil {
 		return a.fail("tokenmeter", &usageError{withHelp(err)})
 	}
@@ -80,6 +81,25 @@ func newParser(stdout, stderr io.Writer) (*kong.Kong, error) {
 		kong.ExplicitGroups(benchGroups),
 		kong.Vars{"export_forms": export.Names(), "apis": apiNames()},
 	)
+}
+
+var negative = regexp.MustCompile(`^-[0-9.]`)
+
+// joinNegative writes "--flag -1" as "--flag=-1": a negative number is a wrong
+// value and no flag.
+func joinNegative(args []string) []string {
+	var joined []string
+	for i := 0; i < len(args); i++ {
+		next := i + 1
+		if strings.HasPrefix(args[i], "--") && !strings.Contains(args[i], "=") && next < len(args) &&
+			negative.MatchString(args[next]) {
+			joined = append(joined, args[i]+"="+args[next])
+			i = next
+			continue
+		}
+		joined = append(joined, args[i])
+	}
+	return joined
 }
 
 // withHelp adds where to look to an error of the parser.

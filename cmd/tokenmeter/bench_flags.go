@@ -23,15 +23,16 @@ type benchCmd struct {
 	Preflight string   `group:"target" placeholder:"KIND" help:"Look at the server first: none, get (only GETs) or probe (one short completion, not recorded). Default: get."`
 	DryRun    bool     `group:"target" help:"Print the first request as a curl command and send nothing."`
 
-	Requests    string `aliases:"request-count,num-prompts" group:"load" placeholder:"N" help:"Measure so many requests. With --duration, whichever comes first."`
-	Duration    string `group:"load" placeholder:"TIME" help:"Measure so long. Default: 30s without --requests."`
-	Concurrency string `aliases:"max-concurrency" group:"load" placeholder:"N" help:"Streams of a closed loop (default 8); with --rate the cap on requests in flight (default none)."`
-	Rate        string `aliases:"request-rate" group:"load" placeholder:"R" help:"Open loop: so many requests a second, whether or not earlier ones have ended."`
-	Arrival     string `group:"load" placeholder:"KIND" help:"Of an open loop: constant, poisson or gamma. Default: constant."`
-	Burstiness  string `group:"load" placeholder:"X" help:"Shape of gamma arrivals: 1 is Poisson, less is burstier."`
-	Warmup      string `group:"load" placeholder:"N|TIME" help:"Requests, or how long, before measuring; 0 for none. Default: 4 in a closed loop, none in an open one."`
-	Grace       string `group:"load" placeholder:"TIME" help:"How long requests in flight may finish after the duration. Default: 30s."`
-	Workers     string `group:"load" placeholder:"N" help:"Generator threads with disjoint shares of the load. Default: 1."`
+	Requests       string `aliases:"request-count,num-prompts" group:"load" placeholder:"N" help:"Measure so many requests. With --duration, whichever comes first."`
+	Duration       string `group:"load" placeholder:"TIME" help:"Measure so long. Default: 30s without --requests."`
+	UntilPrecision string `group:"load" placeholder:"P" help:"End early once the medians of TTFT, TPOT and E2E are known to within this share, like 2%."`
+	Concurrency    string `aliases:"max-concurrency" group:"load" placeholder:"N" help:"Streams of a closed loop (default 8); with --rate the cap on requests in flight (default none)."`
+	Rate           string `aliases:"request-rate" group:"load" placeholder:"R" help:"Open loop: so many requests a second, whether or not earlier ones have ended."`
+	Arrival        string `group:"load" placeholder:"KIND" help:"Of an open loop: constant, poisson or gamma. Default: constant."`
+	Burstiness     string `group:"load" placeholder:"X" help:"Shape of gamma arrivals: 1 is Poisson, less is burstier."`
+	Warmup         string `group:"load" placeholder:"N|TIME" help:"Requests, or how long, before measuring; 0 for none. Default: 4 in a closed loop, none in an open one."`
+	Grace          string `group:"load" placeholder:"TIME" help:"How long requests in flight may finish after the duration. Default: 30s."`
+	Workers        string `group:"load" placeholder:"N" help:"Generator threads with disjoint shares of the load. Default: 1."`
 
 	Prompt       string `group:"content" placeholder:"TEXT" help:"Send this prompt every time."`
 	Prompts      string `group:"content" placeholder:"FILE" help:"Send the prompts of a file in turn: text or JSON, one a line."`

@@ -63,6 +63,7 @@ func (c *benchCmd) load(p *bench.Plan, check *checker) {
 		p.Rate = check.number("--rate", c.Rate, "2.5")
 	}
 	p.Burstiness = check.number("--burstiness", c.Burstiness, "0.5")
+	p.UntilPrecision = check.share("--until-precision", c.UntilPrecision)
 	check.choice("--arrival", c.Arrival, "constant", "poisson", "gamma")
 	if c.Rate == "" && (c.Arrival != "" || c.Burstiness != "") {
 		check.addf("--arrival and --burstiness belong to an open loop: add --rate")

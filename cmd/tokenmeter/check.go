@@ -65,6 +65,23 @@ func (c *checker) number(flag, text, example string) float64 {
 	return 0
 }
 
+// share reads a share between 0 and 1, as a percentage or a number.
+func (c *checker) share(flag, text string) float64 {
+	if text == "" {
+		return 0
+	}
+	bare, percent := strings.CutSuffix(text, "%")
+	x, err := strconv.ParseFloat(strings.TrimSpace(bare), 64)
+	if percent {
+		x /= 100
+	}
+	if err != nil || !(x > 0 && x < 1) {
+		c.addf("%s %q: give a share above 0 and below 100 %%, like %s 2%%", flag, text, flag)
+		return 0
+	}
+	return x
+}
+
 // duration reads a time of at least least; given reports whether there was one.
 func (c *checker) duration(flag, text string, least time.Duration) (d time.Duration, given bool) {
 	if text == "" {

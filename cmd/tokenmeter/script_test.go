@@ -1,0 +1,178 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"os/exec"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/rogpeppe/go-internal/testscript"
+
+	"tokenmeter/sim"
+)
+
+func TestMain(m *testing.M) {
+	testscript.Main(m, map[string]func(){"tokenmeter": main})
+}
+
+func TestScripts(t *testing.T) {
+	testscript.Run(t, testscript.Params{
+		Dir: "testdata/script",
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){
+			"code": code, "server": server, "refuser": refuser, "lines": lines,
+		},
+		Setup: func(env *testscript.Env) error {
+			env.Setenv("LC_ALL", "C.UTF-8")
+			return nil
+		},
+	})
+}
+
+// code N COMMAND… runs a command and wants exactly that exit code.
+func code(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) < 2 {
+		ts.Fatalf("usage: code N command…")
+	}
+	want, err := strconv.Atoi(args[0])
+	ts.Check(err)
+	got := 0
+	if err := ts.Exec(args[1], args[2:]...); err != nil {
+		var exit *exec.ExitError
+		if !errors.As(err, &exit) {
+			ts.Fatalf("%v", err)
+		}
+		got = exit.ExitCode()
+	}
+	if got != want {
+		ts.Fatalf("exit code %d, want %d", got, want)
+	}
+}
+
+// server PRESET [FAULT…] starts a simulated server and sets URL.
+func server(ts *testscript.TestScript, neg bool, args []string) {
+	preset, ok := sim.FindPreset(args[0])
+	if neg || !ok {
+		ts.Fatalf("no preset %q", args[0])
+	}
+	cfg := preset.Config
+	for _, text := range args[1:] {
+		f, err := sim.ParseFault(text)
+		ts.Check(err)
+		cfg.Faults = append(cfg.Faults, f)
+	}
+	ln, err := net.Listen("tcp", "127.0.0.1:0")
+	ts.Check(err)
+	s := sim.New(cfg)
+	go s.Serve(ln)
+	ts.Defer(func() { s.Close() })
+	ts.Setenv("URL", "http://"+ln.Addr().String()+"/v1")
+}
+
+// refuser STATUS starts a server that lists a model and answers every POST
+// with the status, repeating the key that it was sent.
+func refuser(ts *testscript.TestScript, neg bool, args []string) {
+	status, err := strconv.Atoi(args[0])
+	ts.Check(err)
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("content-type", "application/json")
+		if r.Method == http.MethodGet {
+			fmt.Fprint(w, `{"data":[{"id":"m"}]}`)
+			return
+		}
+		w.WriteHeader(status)
+		fmt.Fprintf(w, `{"error":{"code":"refused","message":"no entry for %s from %s"}}`,
+			r.Header.Get("Authorization"), r.URL.RawQuery)
+	}))
+	ts.Defer(s.Close)
+	ts.Setenv("URL", s.URL+"/v1")
+}
+
+// lines FILE MIN MAX wants so many lines.
+func lines(ts *testscript.TestScript, neg bool, args []string) {
+	least, err := strconv.Atoi(args[1])
+	ts.Check(err)
+	most, err := strconv.Atoi(args[2])
+	ts.Check(err)
+	if n := strings.Count(ts.ReadFile(args[0]), "\n"); n < least || n > most {
+		ts.Fatalf("%s has %d lines, want %d to %d", args[0], n, least, most)
+	}
+}
+
+// B107: the first signal stops and saves, the second leaves at once.
+func TestSignals(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes seconds")
+	}
+	for _, sig := range []os.Signal{os.Interrupt, terminate} {
+		t.Run(sig.String(), func(t *testing.T) {
+			dir := t.TempDir() + "/run"
+			cmd := tokenmeter(t, "bench", "--demo", "--requests", "1000", "--out", dir)
+			time.Sleep(2500 * time.Millisecond)
+			cmd.Process.Signal(sig)
+			if got := waitCode(cmd); got != exitInterrupted {
+				t.Fatalf("exit code %d", got)
+			}
+			a := &app{stdout: os.Stderr, stderr: os.Stderr}
+			f, err := a.open(dir)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer f.Close()
+			if r := f.Run(); !r.Partial || r.Requests.OK == 0 || f.Table() == "" {
+				t.Errorf("partial %v, %d requests, table %q", r.Partial, r.Requests.OK, f.Table())
+			}
+		})
+	}
+}
+
+func TestSecondSignalLeavesAtOnce(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes seconds")
+	}
+	ln, err := net.Listen("tcp", "127.0.0.1:0") // takes connections and never answers
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer ln.Close()
+	cmd := tokenmeter(t, "bench", "http://"+ln.Addr().String(), "--preflight", "none", "--model", "m",
+		"--warmup", "0", "--out", t.TempDir()+"/run")
+	time.Sleep(700 * time.Millisecond)
+	cmd.Process.Signal(os.Interrupt)
+	cmd.Process.Signal(terminate)
+	start := time.Now()
+	if got := waitCode(cmd); got != exitInterrupted {
+		t.Fatalf("exit code %d", got)
+	}
+	if d := time.Since(start); d > time.Second { // 200 ms on a machine of its own
+		t.Errorf("left after %v", d)
+	}
+}
+
+func tokenmeter(t *testing.T, args ...string) *exec.Cmd {
+	t.Helper()
+	path, err := exec.LookPath("tokenmeter") // made by testscript.Main
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.Command(path, args...)
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { cmd.Process.Kill() })
+	return cmd
+}
+
+func waitCode(cmd *exec.Cmd) int {
+	var exit *exec.ExitError
+	if err := cmd.Wait(); errors.As(err, &exit) {
+		return exit.ExitCode()
+	}
+	return 0
+}
