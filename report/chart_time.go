@@ -305,7 +305,7 @@ func seriesFigure(c *collected, id, title, unit, sub, class string, values []flo
 		}
 	}
 	if top == 0 {
-		f.Empty = "Nothing to draw: " + sub + " is 0 all the time."
+		f.Empty = "No " + unit + " to draw: it was 0 all the time."
 		return f
 	}
 	p := newPlot(130, timeAxis(c), axis{0, top * 1.05, false})

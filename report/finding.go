@@ -34,7 +34,11 @@ func findings(r *run.Run, v *view, c *collected) []finding {
 		newConnections, paceDrift, firstTokenDrift,
 	} {
 		if f, ok := look(c); ok && (f.metric == "" || slow) {
-			f.weight += relevance(v, f.metric)
+			relevant := relevance(v, f.metric)
+			if relevant < 0 && v.verdict == valid {
+				continue
+			}
+			f.weight += relevant
 			list = append(list, f)
 		}
 	}
@@ -145,7 +149,7 @@ func failuresTogether(c *collected) (finding, bool) {
 		}
 	}
 	length := c.last - c.first
-	if len(at) < 3 || length <= 0 {
+	if len(at) < 3 || length < 2_000_000 {
 		return finding{}, false
 	}
 	from, to, n := densest(at, length/10)

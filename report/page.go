@@ -296,7 +296,7 @@ func terms(rows []pageRow) []metric.Definition {
 			list = append(list, d)
 		}
 	}
-	for _, name := range []string{"system_output_tps", "requests_per_s", "sustained_tps", "goodput", "fraction", "client_lag_ms"} {
+	for _, name := range []string{"system_output_tps", "requests_per_s", "sustained_tps", "goodput.fraction", "goodput.requests_per_s", "error_rate", "client_lag_ms"} {
 		if d, err := metric.Lookup(name); err == nil && d.Name == name {
 			list = append(list, d)
 		}

@@ -136,6 +136,24 @@ func TestPagePolicy(t *testing.T) {
 	}
 }
 
+// Every link leads somewhere on the page, and no name is given twice.
+func TestPageLinks(t *testing.T) {
+	for name, page := range pages(t) {
+		ids := map[string]bool{}
+		for _, m := range regexp.MustCompile(` id="([^"]*)"`).FindAllStringSubmatch(page, -1) {
+			if ids[m[1]] {
+				t.Errorf("%s: two elements are called %s", name, m[1])
+			}
+			ids[m[1]] = true
+		}
+		for _, m := range regexp.MustCompile(` href="#([^"]*)"`).FindAllStringSubmatch(page, -1) {
+			if !ids[m[1]] {
+				t.Errorf("%s: a link to #%s leads nowhere", name, m[1])
+			}
+		}
+	}
+}
+
 // No chart is empty without a sentence, and each says itself in words.
 func TestFiguresSpeak(t *testing.T) {
 	for name, page := range pages(t) {

@@ -57,7 +57,7 @@ func goodTile(r *run.Run) tile {
 	counted := r.Requests.OK + r.Requests.Failed
 	failed := fmt.Sprintf("%s failed of %s", exact(r.Requests.Failed), exact(counted))
 	if g := r.Goodput; g != nil {
-		t := tile{Label: "Goodput", Value: missing, Sub: failed, Link: "#def-goodput"}
+		t := tile{Label: "Goodput", Value: missing, Sub: failed, Link: "#def-goodput.fraction"}
 		if share, ok := g.Fraction.Get(); ok {
 			t.Value = percent(share)
 			if ci := g.FractionCI95; ci != nil {
