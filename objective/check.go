@@ -42,7 +42,7 @@ func (o *Objective) judge(r *metric.Record) (Verdict, float64) {
 	if s.class != ofRequest && s.class != ofGaps {
 		return o.ratioVerdict(r), 0
 	}
-	v, ok := o.valueOf(s, r)
+	v, holds, ok := o.valueOf(s, r)
 	if !ok {
 		// A stream of reasoning alone never answered: that is a miss.
 		if s.name == "ttfo" && r.Flags.Has(timeline.NoAnswer) {
@@ -50,7 +50,7 @@ func (o *Objective) judge(r *metric.Record) (Verdict, float64) {
 		}
 		return NotEvaluable, 0
 	}
-	if o.Holds(v) {
+	if holds {
 		return Good, v
 	}
 	return Bad, v
@@ -87,44 +87,64 @@ func (o *Objective) ratioVerdict(r *metric.Record) Verdict {
 
 // valueOf is the request's own value; of gaps the objective's statistic over
 // the request's gaps.
-func (o *Objective) valueOf(s *subject, r *metric.Record) (float64, bool) {
+func (o *Objective) valueOf(s *subject, r *metric.Record) (v float64, holds, ok bool) {
 	if s.class == ofRequest {
-		return s.value(r).Get()
+		v, ok = s.value(r).Get()
+		return v, o.Holds(v), ok
 	}
 	gaps := r.ITLMS
 	if s.name == "icl" {
 		gaps = r.ICLMS
 	}
-	if len(gaps) == 0 {
-		return 0, false
-	}
-	sorted := stat.Sorted(slices.Sorted(slices.Values(gaps)))
-	return o.statOf(sorted)
+	return o.statOf(stat.Sorted(slices.Sorted(slices.Values(gaps))))
 }
 
-// statOf applies the objective's statistic. Without one every value counts, so
-// the worst decides. Values that fail the objective lie at the end that the
-// comparison calls bad.
-func (o *Objective) statOf(s stat.Ordered) (float64, bool) {
+// statOf applies the objective's statistic and says whether it keeps the limit.
+// Without a statistic every value counts, so the worst decides. Values that
+// fail the objective lie at the end that the comparison calls bad.
+//
+// A percentile keeps the limit when its share of the values does, which is what
+// an error budget counts too. The value is the same percentile (type 7) as in
+// the summary; where its interpolation would land on the other side of the
+// limit than the share, it is the nearest rank, which never does.
+func (o *Objective) statOf(s stat.Ordered) (v float64, holds, ok bool) {
 	n := s.Len()
 	switch {
 	case n == 0:
-		return 0, false
-	case o.Percentile > 0 && o.below():
-		return stat.Quantile(s, o.Percentile)
+		return 0, false, false
 	case o.Percentile > 0:
-		v, ok := stat.Quantile(mirrored{s}, 1-o.Percentile)
-		return -v, ok
+		v, nearest := o.percentileOf(s)
+		if holds = o.keeps(nearest); o.keeps(v) != holds {
+			v = nearest
+		}
+		return v, holds, true
 	case o.Stat == "mean":
-		return meanOf(s), true
+		v = meanOf(s)
 	case o.Stat == "max", o.Stat == "" && o.below():
-		return s.At(n - 1), true
+		v = s.At(n - 1)
+	default:
+		v = s.At(0)
 	}
-	return s.At(0), true
+	return v, o.keeps(v), true
 }
 
-// mirrored is a sample with every sign changed: the quantile of a speed is
-// taken from the side on which failures lie.
+// keeps is Holds, but what has no value never holds.
+func (o *Objective) keeps(v float64) bool { return o.Holds(v) && v != o.worst() }
+
+// percentileOf takes the percentile of a speed from the side on which its
+// failures lie.
+func (o *Objective) percentileOf(s stat.Ordered) (type7, nearest float64) {
+	if o.below() {
+		type7, _ = stat.Quantile(s, o.Percentile)
+		nearest, _ = stat.NearestRank(s, o.Percentile)
+		return type7, nearest
+	}
+	type7, _ = stat.Quantile(mirrored{s}, 1-o.Percentile)
+	nearest, _ = stat.NearestRank(mirrored{s}, 1-o.Percentile)
+	return -type7, -nearest
+}
+
+// mirrored is a sample with every sign changed.
 type mirrored struct{ stat.Ordered }
 
 func (m mirrored) At(i int64) float64 { return -m.Ordered.At(m.Len() - 1 - i) }

@@ -33,7 +33,7 @@ type ObjectiveResult struct {
 	Percentile timeline.Opt[float64] `json:"percentile"`
 	Limit      float64               `json:"limit"`
 	Attained   timeline.Opt[float64] `json:"attained"` // share of good among good and bad
-	Value      timeline.Opt[float64] `json:"value"`    // the percentile with failures as +∞; null when infinite
+	Value      timeline.Opt[float64] `json:"value"`    // the statistic with failures as +∞ (a speed: as −∞); null when infinite
 	N          int64                 `json:"n"`
 	CI95       *[2]float64           `json:"ci95"` // of value
 	Met        timeline.Opt[bool]    `json:"met"`

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"tokenmeter/metric"
+	"tokenmeter/stat"
 	"tokenmeter/timeline"
 
 	"pgregory.net/rapid"
@@ -143,6 +144,10 @@ func TestStates(t *testing.T) {
 		{"p99 ttft < 1s", withFailures(100, 1), false, Met, 99},
 		{"p99 ttft < 1s", withFailures(100, 2), false, Missed, math.NaN()},
 		{"p50 ttft <= 50.5ms", numbered(100, rising), false, Met, 50.5},
+		// 99 of 100 keep the limit, and no slowness of the last one changes that.
+		{"p99 ttft < 1s", append(numbered(99, rising), reply(99, 60_000, 10, 5)), false, Met, 698.01},
+		{"p99 ttft < 500ms", append(numbered(99, rising), reply(99, 60_000, 10, 5)), false, Met, 99},
+		{"p99 ttft < 500ms", append(numbered(98, rising), reply(98, 600, 10, 5), reply(99, 60_000, 10, 5)), false, Missed, 1194},
 		{"p10 ttft > 10ms", numbered(100, rising), false, Met, 10.9},
 		{"p10 e2e_tps > 1", withFailures(100, 10), false, Met, math.Inf(1)},
 		{"p10 e2e_tps > 1", withFailures(100, 11), false, Missed, math.NaN()},
@@ -338,4 +343,45 @@ func BenchmarkParse(b *testing.B) {
 			b.Fatal(err)
 		}
 	}
+}
+
+// A percentile is met exactly when the share of good requests is reached, and
+// its value stands on the same side of the limit.
+func TestMetIsTheShare(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		p := rapid.SampledFrom([]string{"p50", "p90", "p95", "p99"}).Draw(t, "p")
+		op := rapid.SampledFrom([]string{"<", "<="}).Draw(t, "op")
+		n := rapid.IntRange(1, 250).Draw(t, "n")
+		late := rapid.Float64Range(0, 0.2).Draw(t, "late")
+		rng := rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "seed"), 1))
+		var tls []*timeline.Timeline
+		for i := range n {
+			switch x := rng.Float64(); {
+			case x < late/2:
+				tls = append(tls, failed(i, timeline.ConnReset, 1))
+			case x < late:
+				tls = append(tls, reply(i, 100*math.Exp(5*rng.Float64()), 10, 3))
+			default:
+				tls = append(tls, reply(i, float64(1+rng.IntN(100)), 10, 3))
+			}
+		}
+		objectives, err := ParseAll([]string{fmt.Sprintf("%s ttft %s 100ms", p, op)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		j, good := NewJudge(objectives, true), int64(0)
+		for _, tl := range tls {
+			if j.Add(tl).Or(false) {
+				good++
+			}
+		}
+		r := j.Goodput(&metric.Summary{}, nil).Objectives[0]
+		want := good >= stat.Rank(int64(n), objectives[0].Percentile)
+		if met := r.Met.Or(!want); met != want {
+			t.Fatalf("%d of %d good, met %v", good, n, met)
+		}
+		if v, ok := r.Value.Get(); ok && objectives[0].Holds(v) != want || !ok && want {
+			t.Fatalf("value %v, met %v", v, want)
+		}
+	})
 }

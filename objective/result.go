@@ -157,7 +157,7 @@ func (e extendedCounted) Moments() (stat.Moments, bool) {
 // sample fills value, interval and verdict of an objective on a sample.
 func (j *Judge) sample(o *Objective, s stat.Ordered, r *ObjectiveResult) {
 	r.N = s.Len()
-	v, ok := o.statOf(s)
+	v, holds, ok := o.statOf(s)
 	if ok && !math.IsInf(v, 0) {
 		r.Value = timeline.Some(v)
 	}
@@ -169,7 +169,7 @@ func (j *Judge) sample(o *Objective, s stat.Ordered, r *ObjectiveResult) {
 		r.State = Insufficient
 		return
 	}
-	r.settle(o.Holds(v) && !math.IsInf(v, 0))
+	r.settle(holds)
 	if have {
 		r.Settled = timeline.Some(o.Holds(lo) == o.Holds(hi))
 	}
