@@ -47,14 +47,27 @@ func newView(r *run.Run) *view {
 	v.sentences = sentences(r, v)
 	v.facts = facts(r)
 	v.checks = checkLines(r)
-	for _, w := range r.Warnings {
-		v.warnings = append(v.warnings, short(w.Says, longest))
-	}
 	v.trust = trust(r)
 	v.next = next(r)
 	v.offer = offer(r)
+	v.warnings = warnings(r, v)
 	v.what = what(r)
 	return v
+}
+
+// warnings leaves out what a failing check or the next step says already.
+func warnings(r *run.Run, v *view) []string {
+	said := map[string]bool{"low_n": strings.HasPrefix(v.next, "p99 needs")}
+	for _, c := range v.checks {
+		said[c.name] = true
+	}
+	var list []string
+	for _, w := range r.Warnings {
+		if !said[w.Name] {
+			list = append(list, short(w.Says, longest))
+		}
+	}
+	return list
 }
 
 // The verdicts on a measurement as the report's first word.
