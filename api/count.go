@@ -25,17 +25,17 @@ const notTold = -1
 // their number by ids or logprobs or notTold, output is the running usage.
 func (c *tokenCount) of(bears bool, ids int64, output timeline.Opt[int64]) timeline.Opt[int64] {
 	running := c.difference(bears, output)
+	if bears && (ids == notTold || ids+c.pending == 0) { // text of no tokens was not told either
+		c.untold, c.pending = true, 0
+		return running
+	}
 	if ids == notTold {
-		if bears {
-			c.untold, c.pending = true, 0
-			return running
-		}
 		return none
 	}
 	c.told += ids
 	c.anyTold = true
 	c.pending += ids
-	if !bears || c.pending == 0 {
+	if !bears {
 		return none
 	}
 	n := c.pending

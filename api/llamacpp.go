@@ -74,7 +74,7 @@ func (d *llamacppDecoder) Body(data []byte, s *Stream) {
 }
 
 func (d *llamacppDecoder) apply(s *Stream) {
-	if d.stop && d.r.finish.empty() {
+	if d.stop && d.r.finish.empty() && d.r.stops == "" {
 		d.r.stops = "stop"
 	}
 	if d.stop && d.r.hasUsage {

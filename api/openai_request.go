@@ -3,6 +3,7 @@ package api
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 )
 
 // OpenAIChat is POST /v1/chat/completions.
@@ -53,9 +54,15 @@ func openaiBody(r *Request) map[string]any {
 	return body
 }
 
-// call finishes a request: further fields replace what the builder wrote.
+// call finishes a request: further fields replace what the builder wrote, those
+// of an object within it member by member.
 func (r *Request) call(path string, body map[string]any) (Call, error) {
 	for name, value := range r.Extra {
+		inner, isObject := body[name].(map[string]any)
+		if more, ok := value.(map[string]any); ok && isObject {
+			maps.Copy(inner, more)
+			continue
+		}
 		body[name] = value
 	}
 	data, err := json.Marshal(body)

@@ -238,6 +238,8 @@ func mapOrEmpty(m map[string]int) map[string]int {
 	return m
 }
 
+func sprint(v any) string { return fmt.Sprint(v) }
+
 func jsonOf(v any) string {
 	data, _ := json.Marshal(v)
 	return string(data)

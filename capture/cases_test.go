@@ -47,9 +47,6 @@ func recordOf(t *testing.T, path string) record {
 	}
 	defer f.Close()
 	tl, err := capture.Analyze(f, capture.Options{Name: path, Stream: api.StreamOptions{KeepText: true}})
-	if err != nil && strings.Contains(err.Error(), `unknown API "anthropic"`) {
-		t.Skip("the API anthropic is not there yet")
-	}
 	if err != nil {
 		t.Fatal(err)
 	}
