@@ -99,69 +99,6 @@ func (o *Objective) valueOf(s *subject, r *metric.Record) (v float64, holds, ok 
 	return o.statOf(stat.Sorted(slices.Sorted(slices.Values(gaps))))
 }
 
-// statOf applies the objective's statistic and says whether it keeps the limit.
-// Without a statistic every value counts, so the worst decides. Values that
-// fail the objective lie at the end that the comparison calls bad.
-//
-// A percentile keeps the limit when its share of the values does, which is what
-// an error budget counts too. The value is the same percentile (type 7) as in
-// the summary; where its interpolation would land on the other side of the
-// limit than the share, it is the nearest rank, which never does.
-func (o *Objective) statOf(s stat.Ordered) (v float64, holds, ok bool) {
-	n := s.Len()
-	switch {
-	case n == 0:
-		return 0, false, false
-	case o.Percentile > 0:
-		v, nearest := o.percentileOf(s)
-		if holds = o.keeps(nearest); o.keeps(v) != holds {
-			v = nearest
-		}
-		return v, holds, true
-	case o.Stat == "mean":
-		v = meanOf(s)
-	case o.Stat == "max", o.Stat == "" && o.below():
-		v = s.At(n - 1)
-	default:
-		v = s.At(0)
-	}
-	return v, o.keeps(v), true
-}
-
-// keeps is Holds, but what has no value never holds.
-func (o *Objective) keeps(v float64) bool { return o.Holds(v) && v != o.worst() }
-
-// percentileOf takes the percentile of a speed from the side on which its
-// failures lie.
-func (o *Objective) percentileOf(s stat.Ordered) (type7, nearest float64) {
-	if o.below() {
-		type7, _ = stat.Quantile(s, o.Percentile)
-		nearest, _ = stat.NearestRank(s, o.Percentile)
-		return type7, nearest
-	}
-	type7, _ = stat.Quantile(mirrored{s}, 1-o.Percentile)
-	nearest, _ = stat.NearestRank(mirrored{s}, 1-o.Percentile)
-	return -type7, -nearest
-}
-
-// mirrored is a sample with every sign changed.
-type mirrored struct{ stat.Ordered }
-
-func (m mirrored) At(i int64) float64 { return -m.Ordered.At(m.Len() - 1 - i) }
-
-func meanOf(s stat.Ordered) float64 {
-	if c, ok := s.(interface{ Moments() (stat.Moments, bool) }); ok {
-		m, _ := c.Moments()
-		return m.Mean
-	}
-	var all stat.Sample
-	for i := range s.Len() {
-		all.Add(s.At(i))
-	}
-	m, _ := all.Moments()
-	return m.Mean
-}
-
 // GoodOf says whether a request met every objective that applies to it; empty
 // when none does, when there are none, or when it was cancelled.
 func GoodOf(objectives []Objective, r *metric.Record) timeline.Opt[bool] {

@@ -2,13 +2,9 @@ package objective
 
 import (
 	"fmt"
-	"math"
 	"regexp"
 	"strings"
-	"unicode"
 	"unicode/utf8"
-
-	"tokenmeter/metric"
 )
 
 // Parse reads one objective. The error lists everything that is wrong with it,
@@ -190,56 +186,6 @@ func (p *parser) taskLimits(o *Objective, body string, ops [][]int) {
 	o.Limit = p.limit(body[ops[1][1]:], ops[1][1], ratio)
 }
 
-// amountForm splits a limit into its number and its unit; a currency may lead.
-var amountForm = regexp.MustCompile(`^\s*(\$?)\s*([-+]?(?:\d{1,3}(?:,\d{3})+|\d[\d_]*)?(?:\.\d+)?(?:[eE][-+]?\d+)?)\s*(.*?)\s*$`)
-
-// limit reads a number with an optional unit; at is its byte offset.
-func (p *parser) limit(text string, at int, d dimension) float64 {
-	a, ok := p.amount(text, at)
-	if !ok {
-		return 0
-	}
-	f, known := factors[d][a.unit]
-	if !known {
-		p.fail(at+a.unitAt, "write "+unitNames[d], "%q is no unit here", a.unit)
-		return 0
-	}
-	x, err := decimal(a.digits, f.shift)
-	x *= f.times
-	switch {
-	case err != nil || math.IsInf(x, 0):
-		p.fail(at+a.digitsAt, "", "%q is no number that can be used", a.digits)
-	case math.Signbit(x):
-		p.fail(at+a.digitsAt, "", "a limit can't be negative")
-	case d == ratio && x > 1:
-		p.fail(at+a.digitsAt, `write a share up to 100%, with the % sign`, "a share of %s is more than all", plainNumber(x))
-	}
-	return x
-}
-
-// quantity is a number and its unit, with their places.
-type quantity struct {
-	digits, unit     string
-	digitsAt, unitAt int
-}
-
-func (p *parser) amount(text string, at int) (q quantity, ok bool) {
-	m := amountForm.FindStringSubmatchIndex(text)
-	if m == nil || m[4] == m[5] || !strings.ContainsAny(text[m[4]:m[5]], "0123456789") {
-		p.fail(at+leading(text), `write for example "120ms"`, "there is no number after the comparison")
-		return quantity{}, false
-	}
-	q = quantity{digitsAt: m[4], unitAt: m[6]}
-	q.digits = strings.NewReplacer(",", "", "_", "").Replace(text[m[4]:m[5]])
-	q.unit = strings.ToLower(strings.Join(strings.Fields(text[m[6]:m[7]]), ""))
-	if text[m[2]:m[3]] == "$" && (q.unit == "" || q.unit == "usd") {
-		q.unit = "$"
-	}
-	return q, true
-}
-
-func leading(text string) int { return len(text) - len(strings.TrimLeft(text, " \t")) }
-
 // check refuses what parses and makes no sense.
 func (p *parser) check(o *Objective, at int) {
 	s := o.subject()
@@ -249,97 +195,4 @@ func (p *parser) check(o *Objective, at int) {
 	case s.class == ofRatio && s.higher == o.below():
 		p.fail(at, "turn the comparison round", "%q would promise the bad side of %s", o.Op, o.Metric)
 	}
-}
-
-// readLimits reads `ttft:500 tpot:50`, the form of --goodput.
-func (p *parser) readLimits(body string) {
-	for _, f := range fields(body) {
-		name, value, ok := strings.Cut(f.text, ":")
-		if !ok {
-			p.fail(f.at, `write name:limit, for example "ttft:500"`, "%q has no limit", f.text)
-			continue
-		}
-		if plainName(name) == "inter_token_latency" {
-			name = "tpot" // where this form comes from, that is the mean of a request
-		}
-		o := Objective{Criterion: true, Op: "<="}
-		before := len(p.errs)
-		at := f.at + len(f.text) - len(value)
-		if s, found := p.lookup(name, f.at); found {
-			if s.class != ofRequest && s.class != ofGaps {
-				p.fail(f.at, "", "%s is no figure of a request", s.name)
-			}
-			if s.higher {
-				o.Op = ">="
-			}
-			o.Metric = s.name
-			o.Limit = p.limit(value, at, s.unit)
-		} else {
-			p.amount(value, at)
-		}
-		if len(p.errs) == before {
-			o.Text = o.canonical()
-			p.found = append(p.found, o)
-		}
-	}
-}
-
-// fields splits at spaces and commas, keeping offsets; a space after the colon
-// does not split.
-func fields(text string) []part {
-	var out []part
-	start := -1
-	for i, r := range text {
-		apart := unicode.IsSpace(r) || r == ','
-		if apart && start >= 0 && !strings.HasSuffix(strings.TrimRight(text[:i], " "), ":") {
-			out = append(out, part{text[start:i], start})
-			start = -1
-		} else if !apart && start < 0 {
-			start = i
-		}
-	}
-	if start >= 0 {
-		out = append(out, part{text[start:], start})
-	}
-	return out
-}
-
-// lookup finds a metric by any name that people type.
-func (p *parser) lookup(name string, at int) (*subject, bool) {
-	if s, ok := named(name); ok {
-		return s, true
-	}
-	hint := "`tokenmeter explain` lists the metrics"
-	if len(name) < 40 {
-		if near := metric.Nearest(name, Names()); near != "" {
-			hint = fmt.Sprintf("did you mean %q?", near)
-		}
-	}
-	p.fail(at, hint, "no metric is called %q", strings.TrimSpace(name))
-	return nil, false
-}
-
-// named tries the own table, then the aliases of the catalogue.
-func named(name string) (*subject, bool) {
-	plain := plainName(name)
-	if s, ok := byName(plain); ok {
-		return s, true
-	}
-	if s, ok := byName(strings.TrimSuffix(plain, "_ms")); ok {
-		return s, true
-	}
-	if d, err := metric.Lookup(plain); err == nil {
-		return byName(d.Name)
-	}
-	return nil, false
-}
-
-func plainName(name string) string {
-	return strings.Trim(strings.Map(func(r rune) rune {
-		switch r {
-		case ' ', '-', '\t':
-			return '_'
-		}
-		return unicode.ToLower(r)
-	}, strings.TrimSpace(name)), "_")
 }

@@ -1,8 +1,6 @@
 package objective
 
 import (
-	"math"
-
 	"tokenmeter/metric"
 	"tokenmeter/stat"
 	"tokenmeter/timeline"
@@ -58,13 +56,13 @@ func (j *Judge) result(i int, g *Goodput, s *metric.Summary, gaps Gaps) Objectiv
 	case ofGaps:
 		r.Attained, _ = shareOf(t.good, t.good+t.bad)
 		if pool := pooled(gaps, subject.key); pool != nil {
-			j.sample(o, withFailures(o, t, pool), &r)
+			j.sample(o, extend(pool, failedGaps(t, pool.Len()), o.worst()), &r)
 		} else {
 			j.sample(o, stat.Sorted{}, &r)
 		}
 	default:
 		r.Attained, _ = shareOf(t.good, t.good+t.bad)
-		j.sample(o, withFailed(o, t), &r)
+		j.sample(o, extend(&t.values, t.failures, o.worst()), &r)
 	}
 	if o.Criterion {
 		r.State, r.Met, r.Settled = "", timeline.Opt[bool]{}, timeline.Opt[bool]{}
@@ -77,125 +75,6 @@ func pooled(gaps Gaps, key string) *stat.Counted {
 		return nil
 	}
 	return gaps.Gaps(key)
-}
-
-// withFailed is the sample with failures at its bad end.
-func withFailed(o *Objective, t *tally) stat.Ordered {
-	all := extended{values: t.values.Sorted(), extra: t.failures, infinite: o.worst()}
-	return all
-}
-
-// extended is a sample with so many infinite values at one end.
-type extended struct {
-	values   stat.Sorted
-	extra    int64
-	infinite float64
-}
-
-func (e extended) Len() int64 { return e.values.Len() + e.extra }
-
-func (e extended) At(i int64) float64 {
-	if e.infinite < 0 {
-		i -= e.extra
-	}
-	if i < 0 || i >= e.values.Len() {
-		return e.infinite
-	}
-	return e.values.At(i)
-}
-
-func (e extended) Moments() (stat.Moments, bool) {
-	var all stat.Sample
-	for _, v := range e.values {
-		all.Add(v)
-	}
-	m, ok := all.Moments()
-	if e.extra > 0 {
-		m, ok = stat.Moments{N: e.Len(), Mean: e.infinite}, true
-	}
-	return m, ok
-}
-
-// withFailures adds the failed requests to pooled gaps: each weighs as many
-// gaps as a judged request had on average, so that their share of the gaps is
-// their share of the requests.
-func withFailures(o *Objective, t *tally, pool *stat.Counted) stat.Ordered {
-	answered := t.good + t.bad - t.failures
-	extra := t.failures
-	if answered > 0 {
-		extra = int64(math.Round(float64(t.failures) * float64(pool.Len()) / float64(answered)))
-	}
-	if extra == 0 {
-		return pool
-	}
-	return extendedCounted{pool, extra, o.worst()}
-}
-
-// extendedCounted is extended for pooled gaps.
-type extendedCounted struct {
-	*stat.Counted
-	extra    int64
-	infinite float64
-}
-
-func (e extendedCounted) Len() int64 { return e.Counted.Len() + e.extra }
-
-func (e extendedCounted) At(i int64) float64 {
-	if e.infinite < 0 {
-		i -= e.extra
-	}
-	if i < 0 || i >= e.Counted.Len() {
-		return e.infinite
-	}
-	return e.Counted.At(i)
-}
-
-func (e extendedCounted) Moments() (stat.Moments, bool) {
-	return stat.Moments{N: e.Len(), Mean: e.infinite}, true
-}
-
-// sample fills value, interval and verdict of an objective on a sample.
-func (j *Judge) sample(o *Objective, s stat.Ordered, r *ObjectiveResult) {
-	r.N = s.Len()
-	v, holds, ok := o.statOf(s)
-	if ok && !math.IsInf(v, 0) {
-		r.Value = timeline.Some(v)
-	}
-	lo, hi, have := o.interval(s)
-	if have && !math.IsInf(lo, 0) && !math.IsInf(hi, 0) {
-		r.CI95 = &[2]float64{lo, hi}
-	}
-	if !ok || (!j.allowLowN && o.tooFew(r.N)) {
-		r.State = Insufficient
-		return
-	}
-	r.settle(holds)
-	if have {
-		r.Settled = timeline.Some(o.Holds(lo) == o.Holds(hi))
-	}
-}
-
-// tooFew: a percentile needs a value beyond it to be more than a guess.
-func (o *Objective) tooFew(n int64) bool {
-	if o.Percentile == 0 {
-		return false
-	}
-	return float64(n)*min(o.Percentile, 1-o.Percentile) < 1-1e-9
-}
-
-// interval is the 95 % interval of the objective's statistic.
-func (o *Objective) interval(s stat.Ordered) (lo, hi float64, ok bool) {
-	switch {
-	case o.Percentile > 0:
-		return stat.QuantileInterval(s, o.Percentile, 0.95)
-	case o.Stat == "mean":
-		if c, has := s.(interface{ Moments() (stat.Moments, bool) }); has {
-			if m, ok := c.Moments(); ok && !math.IsInf(m.Mean, 0) {
-				return stat.MeanInterval(m.Mean, m.SD, m.N, 0.95)
-			}
-		}
-	}
-	return 0, 0, false
 }
 
 func (r *ObjectiveResult) settle(met bool) {

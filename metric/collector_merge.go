@@ -1,0 +1,72 @@
+package metric
+
+// Merge takes everything o has collected; o must not be used afterwards.
+func (c *Collector) Merge(o *Collector) {
+	c.rows = append(c.rows, o.rows...)
+	for name, s := range o.samples {
+		c.at(name).Merge(s)
+	}
+	c.mergeRequests(&o.requests)
+	if o.first.any && (!c.first.any || o.first.before(c.first)) {
+		c.first, c.requests.FirstError = o.first, o.requests.FirstError
+	}
+	c.gaps.merge(&o.gaps)
+	c.icl.merge(&o.icl)
+	c.itl.merge(&o.itl)
+	c.lag.merge(&o.lag)
+	c.charged.Merge(&o.charged)
+	c.events.merge(o.events)
+	c.tokens.merge(&o.tokens)
+	c.bins.merge(&o.bins)
+	for name, t := range o.tasks {
+		have := c.tasks[name]
+		c.tasks[name] = task{have.failed || t.failed, have.cancelled || t.cancelled}
+	}
+}
+
+func (c *Collector) mergeRequests(o *Requests) {
+	r := &c.requests
+	r.Total += o.Total
+	r.OK += o.OK
+	r.Failed += o.Failed
+	r.Warmup += o.Warmup
+	r.Attempts += o.Attempts
+	addAll(r.ByClass, o.ByClass)
+	addAll(r.Excluded, o.Excluded)
+	addAll(r.TokenSources, o.TokenSources)
+	addAll(r.Clocks, o.Clocks)
+	addAll(r.Flags, o.Flags)
+}
+
+func addAll[K comparable](to, from map[K]int64) {
+	for k, n := range from {
+		to[k] += n
+	}
+}
+
+func (e *eventCounts) merge(o eventCounts) {
+	e.all += o.all
+	e.kernel += o.kernel
+	e.coalesced += o.coalesced
+	e.streamed += o.streamed
+	e.burst += o.burst
+}
+
+func (t *tokenCounts) merge(o *tokenCounts) {
+	addAll(t.byOutcome, o.byOutcome)
+	t.streamed += o.streamed
+	t.streamedKnown = t.streamedKnown || o.streamedKnown
+	t.unknown += o.unknown
+	t.input += o.input
+	t.inputKnown = t.inputKnown || o.inputKnown
+	t.inputUnknown += o.inputUnknown
+	t.cached += o.cached
+	t.cachedOf += o.cachedOf
+	t.cacheTold = t.cacheTold || o.cacheTold
+	t.asked += o.asked
+	t.got += o.got
+	t.askedN += o.askedN
+	t.short += o.short
+	t.far += o.far
+	t.hidden += o.hidden
+}
