@@ -73,6 +73,21 @@ func (d digits) sure(v float64, dec int) int {
 	return dec
 }
 
+// allSure adds decimals until every value stands on its side. One that does so
+// with fewer decimals need not do so with more, so all are asked again.
+func (d digits) allSure(dec int, values ...float64) int {
+	for {
+		more := dec
+		for _, v := range values {
+			more = max(more, d.sure(v, dec))
+		}
+		if more == dec {
+			return dec
+		}
+		dec = more
+	}
+}
+
 func side(v, limit float64) int {
 	switch {
 	case v < limit:
@@ -126,9 +141,8 @@ func (d digits) interval(v, lo, hi float64) (value, low, high string) {
 	if d.width < 100 {
 		dec = max(dec, 0) // to tens only where the interval is that wide
 	}
-	limited := digits{limit: d.limit}
 	if d.limit.OK() {
-		dec = max(dec, limited.sure(v, dec), limited.sure(lo, dec), limited.sure(hi, dec))
+		dec = digits{limit: d.limit}.allSure(dec, v, lo, hi)
 	}
 	show := func(v float64) string { return number(v, digits{}.sure(v, dec)) }
 	return show(v), show(lo), show(hi)

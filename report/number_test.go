@@ -68,6 +68,7 @@ func TestIntervals(t *testing.T) {
 		{6.852, 6.703, 6.998, timeline.Opt[float64]{}, "6.85 [6.70, 7.00]"},
 		{120, 0.3, 900, timeline.Opt[float64]{}, "120 [0.3, 900]"},
 		{1006, 1003, 1012, timeline.Opt[float64]{}, "1,006 [1,003, 1,012]"},
+		{11620, 1200, 132_000, lim(12_000), "11,600 [1,200, 132,000]"},
 		{7, 7, 7, timeline.Opt[float64]{}, "7.00 [7.00, 7.00]"},
 	} {
 		v, lo, hi := digits{limit: c.limit}.interval(c.v, c.lo, c.hi)
