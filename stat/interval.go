@@ -59,21 +59,7 @@ func QuantileInterval(s Ordered, p, conf float64) (lo, hi float64, ok bool) {
 
 // Wilson returns the score interval of a share: k of n.
 func Wilson(k, n int64, conf float64) (lo, hi float64, ok bool) {
-	if n < 1 || k < 0 || k > n || !(conf > 0 && conf < 1) {
-		return 0, 0, false
-	}
-	z, m := NormalQuantile((1+conf)/2), float64(n)
-	p := float64(k) / m
-	centre := (p + z*z/(2*m)) / (1 + z*z/m)
-	half := z / (1 + z*z/m) * math.Sqrt(p*(1-p)/m+z*z/(4*m*m))
-	lo, hi = math.Max(0, centre-half), math.Min(1, centre+half)
-	if k == 0 {
-		lo = 0
-	}
-	if k == n {
-		hi = 1
-	}
-	return lo, hi, true
+	return wilson(float64(k), float64(n), conf)
 }
 
 // MeanInterval returns Student's interval of a mean from the sample's mean,
