@@ -1,6 +1,8 @@
 package api
 
 import (
+	"bytes"
+	"errors"
 	"net/http"
 
 	"tokenmeter/timeline"
@@ -47,7 +49,7 @@ type Stream struct {
 	decoder Decoder
 	yield   func(wire.Event) error // s.event and s.body, bound once
 	decoded func([]byte) error
-	plain   []byte // start of a body that is not decoded: an error page
+	plain   []byte // start of a body that is not decoded (an error page), or white space before one
 	total   int64  // body bytes after content decoding
 
 	at, lag, read int64 // of the read in hand
@@ -117,8 +119,11 @@ func (s *Stream) body(data []byte) error {
 		return nil
 	}
 	if s.framer == nil {
-		if data = s.start(data); len(data) == 0 {
-			return nil
+		if started, err := s.start(data); !started {
+			return err
+		}
+		if err := s.framer.Feed(s.plain, s.yield); err != nil {
+			return err
 		}
 	}
 	return s.framer.Feed(data, s.yield)
@@ -127,18 +132,20 @@ func (s *Stream) body(data []byte) error {
 // maxPlain is how much of an error body is kept to read its words from.
 const maxPlain = 64 << 10
 
-// start chooses the framer at the first byte that is no white space.
-func (s *Stream) start(data []byte) []byte {
-	i := 0
-	for i < len(data) && (data[i] == ' ' || data[i] == '\t' || data[i] == '\r' || data[i] == '\n') {
-		i++
+// start chooses the framer at the first byte that is no white space. White
+// space before it is kept for the framer.
+func (s *Stream) start(data []byte) (bool, error) {
+	first := bytes.TrimLeft(data, " \t\r\n")
+	if len(s.plain)+len(data)-len(first) > maxPlain {
+		return false, errBlank
 	}
-	if i == len(data) {
-		return nil
+	if len(first) == 0 {
+		s.plain = append(s.plain, data...)
+		return false, nil
 	}
 	s.decoder = s.api.Decoder()
 	s.yield = s.event
-	switch s.form = s.form.settle(data[i], s.api); s.form {
+	switch s.form = s.form.settle(first[0], s.api); s.form {
 	case whole:
 		s.framer = wire.NewWhole(s.opts.MaxEvent)
 	case lines:
@@ -149,8 +156,10 @@ func (s *Stream) start(data []byte) []byte {
 		s.framer = wire.NewSSE(s.opts.MaxEvent)
 	}
 	s.tl.Streamed = s.form != whole
-	return data
+	return true, nil
 }
+
+var errBlank = errors.New("the body starts with more than 64 KiB of white space")
 
 // event takes one framed event.
 func (s *Stream) event(e wire.Event) error {
