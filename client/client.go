@@ -42,6 +42,10 @@ type Config struct {
 	// sending, unless TTFTTimeout rules that time.
 	IdleTimeout time.Duration
 
+	// HTTP2 speaks HTTP/2 (on http:// without asking), through net/http:
+	// arrivals are then stamped when the read returns.
+	HTTP2 bool
+
 	NoKeepAlive     bool
 	FollowRedirects bool // 307 and 308 on the same host only
 	Retries         int  // after 429 and 503; the wait stays inside the latency
@@ -74,6 +78,7 @@ type Client struct {
 	pool   pool
 	count  counters
 	stamps io.Closer
+	h2     *http.Transport // nil: HTTP/1.1
 
 	idPrefix string
 	ids      atomic.Int64
@@ -99,11 +104,17 @@ func New(cfg Config) (*Client, error) {
 	if t.tls {
 		c.tls = tlsConfig(cfg.TLS, t.name)
 	}
-	if !cfg.NoKernelStamps {
+	if cfg.HTTP2 {
+		c.cfg.NoKernelStamps = true
+	}
+	if !c.cfg.NoKernelStamps {
 		c.stamps = keepStampsOn()
 	}
 	if cfg.Dial == nil {
-		c.cfg.Dial = defaultDial(!cfg.NoKernelStamps)
+		c.cfg.Dial = defaultDial(!c.cfg.NoKernelStamps)
+	}
+	if cfg.HTTP2 {
+		c.h2 = c.newHTTP2()
 	}
 	var random [4]byte
 	_, _ = rand.Read(random[:]) // never fails
@@ -126,6 +137,9 @@ func tlsConfig(given *tls.Config, name string) *tls.Config {
 // Close closes the idle connections. Requests in flight go on.
 func (c *Client) Close() error {
 	c.pool.drop(true)
+	if c.h2 != nil {
+		c.h2.CloseIdleConnections()
+	}
 	return c.stamps.Close()
 }
 
@@ -147,6 +161,9 @@ func (c *Client) newID() string { return c.idPrefix + strconv.FormatInt(c.ids.Ad
 // pays for connecting. It returns how many wait, and why not all.
 func (c *Client) Preconnect(ctx context.Context, n int) (int, error) {
 	const atOnce = 16
+	if c.h2 != nil {
+		return 0, nil // one connection carries many requests
+	}
 	missing := n - c.pool.size()
 	if missing <= 0 {
 		return c.pool.size(), nil

@@ -62,12 +62,7 @@ func (x *exchange) run(ctx context.Context) {
 	x.tl.Attempts = 1
 	fresh := false
 	for {
-		cn, f := x.connection(ctx, fresh)
-		if f != nil {
-			x.fail(f)
-			return
-		}
-		switch x.once(ctx, cn) {
+		switch x.attempt(ctx, fresh) {
 		case settled:
 			return
 		case lostIdle:
@@ -86,6 +81,20 @@ func (x *exchange) run(ctx context.Context) {
 		}
 		fresh = false
 	}
+}
+
+// attempt sends the request once, on a connection of the pool or a new one.
+func (x *exchange) attempt(ctx context.Context, fresh bool) verdict {
+	x.begin()
+	if x.c.h2 != nil {
+		return x.onceHTTP2(ctx)
+	}
+	cn, f := x.connection(ctx, fresh)
+	if f != nil {
+		x.fail(f)
+		return settled
+	}
+	return x.once(ctx, cn)
 }
 
 // connection takes one from the pool or opens it.

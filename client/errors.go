@@ -128,9 +128,13 @@ func lost(err error) bool {
 		errors.Is(err, syscall.ECONNABORTED) || errors.Is(err, io.ErrClosedPipe) || errors.Is(err, net.ErrClosed)
 }
 
-// bare removes the addresses that package net puts around an error: they
-// repeat what the message says already.
+// bare removes the addresses and system calls that are put around an error:
+// the message says already what was done to whom.
 func bare(err error) error {
+	var call *os.SyscallError
+	if errors.As(err, &call) {
+		return call.Err
+	}
 	var op *net.OpError
 	if errors.As(err, &op) && op.Err != nil {
 		return op.Err

@@ -81,10 +81,14 @@ type exchange struct {
 
 func (x *exchange) us(ns int64) int64 { return ns/1000 - x.tl.DueUS }
 
-// once sends the request on cn and reads until the attempt is decided.
-func (x *exchange) once(ctx context.Context, cn *conn) verdict {
+// begin forgets the attempt before.
+func (x *exchange) begin() {
 	x.rd.reset()
 	x.mode, x.verdict, x.any, x.enoughNS, x.swallowed = waiting4head, settled, false, 0, 0
+}
+
+// once sends the request on cn and reads until the attempt is decided.
+func (x *exchange) once(ctx context.Context, cn *conn) verdict {
 	unhook := context.AfterFunc(ctx, cn.close)
 	v, keep := x.exchange(ctx, cn)
 	if !unhook() {
@@ -196,23 +200,28 @@ func (x *exchange) feed(src *source, data []byte) (rest int, err error) {
 		}
 		x.gotHead()
 	}
+	if !src.allSeen {
+		x.tl.Clock = timeline.User
+	}
+	x.body(at, lag, body)
+	return len(after), err
+}
+
+// body hands on what a read brought of the body.
+func (x *exchange) body(atNS, lagUS int64, data []byte) {
 	switch {
-	case len(body) == 0:
+	case len(data) == 0:
 	case x.mode == swallow:
-		x.swallowed += len(body)
+		x.swallowed += len(data)
 	case x.mode == deliver:
-		if !src.allSeen {
-			x.tl.Clock = timeline.User
-		}
 		if x.rec != nil {
-			x.rec.Read(x.us(at), lag, body)
+			x.rec.Read(x.us(atNS), lagUS, data)
 		}
-		x.sink.Read(x.us(at), lag, body)
+		x.sink.Read(x.us(atNS), lagUS, data)
 		if x.enoughNS == 0 && x.sink.Complete() {
-			x.enoughNS = at
+			x.enoughNS = atNS
 		}
 	}
-	return len(after), err
 }
 
 // gotHead decides what the response is good for.

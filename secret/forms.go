@@ -17,9 +17,12 @@ func forms(s string) []string {
 	}
 	out = append(out, jsonForms(s)...)
 	for shift := range 3 {
-		core := base64Core(s, shift)
-		if len(core) >= minLength {
-			out = append(out, core, toURLAlphabet(core))
+		core, end := base64Core(s, shift)
+		if len(core) < minLength {
+			continue
+		}
+		for _, form := range []string{core, end, strings.TrimRight(end, "=")} {
+			out = append(out, form, toURLAlphabet(form))
 		}
 	}
 	return out
@@ -44,16 +47,17 @@ func jsonForms(s string) []string {
 }
 
 // base64Core is the part of the base64 of any text with s at an offset of
-// shift (mod 3) that depends on s alone.
-func base64Core(s string, shift int) string {
+// shift (mod 3) that depends on s alone; end is the same where the text ends
+// with s.
+func base64Core(s string, shift int) (core, end string) {
 	padded := strings.Repeat("\x00", shift) + s
-	enc := base64.RawStdEncoding.EncodeToString([]byte(padded))
+	enc := base64.StdEncoding.EncodeToString([]byte(padded))
 	from := (shift*8 + 5) / 6 // characters that hold bits of what is before
 	to := len(padded) * 8 / 6 // further characters hold bits of what comes after
 	if from >= to {
-		return ""
+		return "", ""
 	}
-	return enc[from:to]
+	return enc[from:to], enc[from:]
 }
 
 func toURLAlphabet(s string) string {
