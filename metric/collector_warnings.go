@@ -60,10 +60,10 @@ func (c *Collector) loadWarnings(w *noted, s *Summary, f *Facts) {
 	late := f.SendLateP99MS.Or(0)
 	delay := s.Metrics["delay_ms"].Max.Or(0)
 	w.add(known && ratio < 0.99 || f.CapReached && delay > 5, "rate_not_sustained", f.AchievedPerS.Or(0),
-		"%.4g requests/s were sent of %.4g/s due%s. The wait is part of the latency.",
-		f.AchievedPerS.Or(0), f.OfferedPerS.Or(0), capWords(f))
+		"%s requests/s were sent of %s/s due%s. The wait is part of the latency.",
+		Significant(f.AchievedPerS.Or(0), 4), Significant(f.OfferedPerS.Or(0), 4), capWords(f))
 	w.add(f.OpenLoop && late > 10, "client_limited", late,
-		"1 of 100 requests left %.3g ms late or later through the client's own doing. Use more --workers or a quieter machine.", late)
+		"1 of 100 requests left %s ms late or later through the client's own doing. Use more --workers or a quieter machine.", Significant(late, 3))
 	reuse := s.Requests.Total + s.Requests.Warmup
 	if unique, ok := c.Opts.UniquePrompts.Get(); ok && unique < reuse {
 		w.add(true, "prompt_reuse", float64(unique),
@@ -94,7 +94,7 @@ func capWords(f *Facts) string {
 
 func cacheWords(f *Facts) string {
 	if hits, ok := f.PrefixHits.Get(); ok {
-		return fmt.Sprintf("; %.3g %% of the input tokens came from the cache", hits*100)
+		return fmt.Sprintf("; %s %% of the input tokens came from the cache", Significant(hits*100, 3))
 	}
 	return ""
 }
@@ -103,27 +103,22 @@ func (c *Collector) lengthWarnings(w *noted, f *Facts) {
 	t := &c.tokens
 	short, known := f.OSLShortfall.Get()
 	w.add(known && (t.far > 0 || !c.Opts.OutputIsCap && (short > 0.05 || t.short > 0)), "osl_mismatch", short,
-		"Answers have %.4g tokens on average, %.4g were asked for; %d of %d are over 5 %% short, %d too long.",
+		"Answers have %s tokens on average, %s were asked for; %d of %d are over 5 %% short, %d too long.",
 		per(t.got, t.askedN), per(t.asked, t.askedN), t.short, t.askedN, t.far)
 	off, known := f.ISLError.Get()
 	w.add(known && off > 0.05, "isl_mismatch", off,
-		"Prompts have %.4g tokens on average as the server counts, %.4g were asked for.",
-		mean(c.samples["input_tokens"]).Or(0), c.Opts.AskedInput.Or(0))
+		"Prompts have %s tokens on average as the server counts, %s were asked for.",
+		Significant(mean(c.samples["input_tokens"]).Or(0), 4), Significant(c.Opts.AskedInput.Or(0), 4))
 }
 
-func per(sum, n int64) float64 {
-	if n == 0 {
-		return 0
-	}
-	return float64(sum) / float64(n)
-}
+func per(sum, n int64) string { return Significant(float64(sum)/float64(max(n, 1)), 4) }
 
 func (c *Collector) streamWarnings(w *noted, s *Summary, f *Facts) {
 	bursts, coalesced := f.BurstShare.Or(0), f.CoalescedShare.Or(0)
 	w.add(bursts > 0.05, "bursts", bursts,
-		"%.3g %% of the streams came in bursts: something on the way holds tokens back, so gaps are not the model's.", bursts*100)
+		"%s %% of the streams came in bursts: something on the way holds tokens back, so gaps are not the model's.", Significant(bursts*100, 3))
 	w.add(coalesced > 0.05, "coalesced", coalesced,
-		"%.3g %% of the events shared a read with another, so their own times are not known.", coalesced*100)
+		"%s %% of the events shared a read with another, so their own times are not known.", Significant(coalesced*100, 3))
 	for _, x := range []struct{ flag, says string }{
 		{"stream_ignored", "%d answers came as one body although a stream was asked for: they have an E2E only."},
 		{"clock_step", "The wall clock was set during %d requests; times are monotonic and not affected."},

@@ -3,6 +3,7 @@ package validity
 import (
 	"fmt"
 
+	"tokenmeter/metric"
 	"tokenmeter/timeline"
 )
 
@@ -57,7 +58,8 @@ func achieved(f *Facts) (Check, bool) {
 	if !ok {
 		return b.under("achieved_over_offered", opt{}, "Too few requests to tell a rate."), true
 	}
-	says := fmt.Sprintf("%.4g requests/s were sent of %.4g/s due (%s).", f.AchievedPerS.Or(0), f.OfferedPerS.Or(0), percent(ratio))
+	says := fmt.Sprintf("%s requests/s were sent of %s/s due (%s).",
+		metric.Significant(f.AchievedPerS.Or(0), 4), metric.Significant(f.OfferedPerS.Or(0), 4), percent(ratio))
 	advice := "The client could not send at this rate: use more --workers or --fleet."
 	if f.CapReached {
 		advice = fmt.Sprintf("The cap of %d in flight held requests back: raise --concurrency, or lower --rate to what the server sustains.", f.Concurrency)

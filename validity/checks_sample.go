@@ -3,7 +3,9 @@ package validity
 import (
 	"fmt"
 	"math"
+	"strings"
 
+	"tokenmeter/metric"
 	"tokenmeter/timeline"
 )
 
@@ -49,16 +51,19 @@ func drift(f *Facts) (Check, bool) {
 		}
 		return b.above("drift", timeline.Some(math.Abs(d.Change)),
 			fmt.Sprintf("The median of %s %s by %s from the first half of the run to the second (%s to %s).",
-				d.Metric, verb, percent(math.Abs(d.Change)), ms(d.First), ms(d.Second))).
+				title(d), verb, percent(math.Abs(d.Change)), ms(d.First), ms(d.Second))).
 			advise("Warm up for longer (--warmup), run for longer, or look for what changed: a cache filling, a queue growing, heat."), true
 	}
 	d := f.Drifts[inside]
 	c := b.above("drift", timeline.Some(math.Abs(d.Change)),
-		fmt.Sprintf("The halves of the run agree: %s %s and %s, within their intervals.", d.Metric, ms(d.First), ms(d.Second)))
+		fmt.Sprintf("The halves of the run agree: %s %s and %s, within their intervals.", title(d), ms(d.First), ms(d.Second)))
 	// A difference that chance explains is no drift, however large it looks.
 	c.Verdict, c.Limit = Valid, timeline.Some(b.suspect)
 	return c, true
 }
+
+// title is what people call the metric: TTFT, TPOT.
+func title(d metric.Drift) string { return strings.ToUpper(metric.WithoutUnit(d.Metric)) }
 
 // prefixHits asks whether prompts that were meant to be new met a warm cache.
 func prefixHits(f *Facts) (Check, bool) {
@@ -98,7 +103,7 @@ func islError(f *Facts) (Check, bool) {
 		return b.above("isl_error", opt{}, "The server does not tell how long the prompts were."), true
 	}
 	c := b.above("isl_error", f.ISLError,
-		fmt.Sprintf("The mean prompt length is off by %s from the %.4g tokens asked for.", percent(off), asked)).
+		fmt.Sprintf("The mean prompt length is off by %s from the %s tokens asked for.", percent(off), metric.Significant(asked, 4))).
 		advise("Give the server's own --tokenizer, or --allow-isl-drift to go on with the lengths as they are.")
 	if f.AllowISLDrift && c.Verdict == Invalid {
 		c.Verdict, c.Limit = Suspect, timeline.Some(b.suspect)

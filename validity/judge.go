@@ -102,9 +102,9 @@ func percent(v float64) string {
 	case p >= 99.95 && p < 100:
 		return "> 99.9 %"
 	case math.Abs(p) < 10:
-		return fmt.Sprintf("%.2g %%", p)
+		return metric.Significant(p, 2) + " %"
 	default:
-		return fmt.Sprintf("%.3g %%", p)
+		return metric.Significant(p, 3) + " %"
 	}
 }
 
@@ -113,5 +113,5 @@ func ms(v float64) string {
 	if v > 0 && v < 0.01 {
 		return "< 0.01 ms"
 	}
-	return fmt.Sprintf("%.3g ms", v)
+	return metric.Significant(v, 3) + " ms"
 }

@@ -141,7 +141,7 @@ func TestDriftWithinIntervals(t *testing.T) {
 	f := sound()
 	f.Drifts = []metric.Drift{{Metric: "ttft_ms", First: 100, Second: 180, Change: 0.8}, {Metric: "tpot_ms", First: 20, Second: 22.4, Change: 0.12, Beyond: true}}
 	c, _ := find(Judge(f), "drift")
-	if c.Verdict != Suspect || math.Abs(c.Value.Or(0)-0.12) > 1e-9 || !strings.Contains(c.Says, "tpot_ms rose by 12 %") {
+	if c.Verdict != Suspect || math.Abs(c.Value.Or(0)-0.12) > 1e-9 || !strings.Contains(c.Says, "TPOT rose by 12 %") {
 		t.Errorf("%+v", c)
 	}
 	f.Drifts = f.Drifts[:1]
