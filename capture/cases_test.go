@@ -18,9 +18,16 @@ import (
 // TestCases replays the conformance cases exactly: name.capture.jsonl against
 // name.expect.json. A key that starts with not_ lists values that prove a known
 // bug. Keys that say nothing about one replayed record are listed in otherwhere.
-func TestCases(t *testing.T) {
-	paths, err := filepath.Glob("testdata/cases/*.capture.jsonl")
-	if err != nil || len(paths) < 50 {
+func TestCases(t *testing.T) { replayAll(t, "testdata/cases", 50) }
+
+// TestRecorded replays streams of real servers, with the times at which a
+// client read them. What they hold was worked out from the same bytes by other
+// means.
+func TestRecorded(t *testing.T) { replayAll(t, "testdata/recorded", 10) }
+
+func replayAll(t *testing.T, dir string, atLeast int) {
+	paths, err := filepath.Glob(dir + "/*.capture.jsonl")
+	if err != nil || len(paths) < atLeast {
 		t.Fatalf("%d cases, %v", len(paths), err)
 	}
 	for _, path := range paths {
