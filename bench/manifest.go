@@ -73,6 +73,12 @@ func (r *runner) complete(m *run.Run, facts *machineFacts, cause error) {
 	m.Partial = cause != nil
 	c := r.rec.of(timeline.Measure)
 	facts.usage().Client(&m.Client)
+	if share := m.Client.Throttled.Or(0); share > throttledMuch {
+		r.log.notice("client_limited", timeline.Some(share),
+			"The CPU quota stopped the client %.1f %% of the time, in %d periods. Raise the quota, or use --fleet.",
+			100*share, m.Client.ThrottledPeriods.Or(0))
+		m.Noticed = r.log.warnings()
+	}
 	m.Client.ConnectionsOpened = r.rec.opened.Load()
 	m.Client.MaxInFlight = r.rec.maxInFlight.Load()
 	if rate, ok := r.offered(facts); ok {
@@ -83,6 +89,9 @@ func (r *runner) complete(m *run.Run, facts *machineFacts, cause error) {
 		m.Workload.AskedInput = timeline.Some(float64(c.asked) / float64(c.askedN))
 	}
 }
+
+// throttledMuch is the share of time from which on a quota is worth a warning.
+const throttledMuch = 0.02
 
 // offered is the rate that the schedule really asked for. A random one may
 // differ from its mean.

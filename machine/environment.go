@@ -14,6 +14,7 @@ type Environment struct {
 	OS        string
 	Kernel    string // release; empty where unknown
 	CPUs      int    // cores the program may use
+	MaxProcs  int    // cores it uses at once: fewer under a quota
 	CPUModel  string // empty where unknown
 	Go        string
 	Container bool
@@ -27,6 +28,7 @@ func (m *Machine) Environment() Environment {
 		OS:        runtime.GOOS + "/" + runtime.GOARCH,
 		Kernel:    m.text("proc/sys/kernel/osrelease"),
 		CPUs:      runtime.NumCPU(),
+		MaxProcs:  runtime.GOMAXPROCS(0),
 		CPUModel:  m.cpuModel(),
 		Go:        runtime.Version(),
 		Container: m.container(),

@@ -102,5 +102,6 @@ func ratio(part, whole float64) timeline.Opt[float64] {
 
 // Client writes the usage into what validity judges.
 func (u Usage) Client(c *validity.Client) {
-	c.CPUBusy, c.Steal, c.Throttled, c.GCPauseMaxMS = u.CPUBusy, u.Steal, u.Throttled, u.GCPauseMaxMS
+	c.CPUBusy, c.Steal, c.GCPauseMaxMS = u.CPUBusy, u.Steal, u.GCPauseMaxMS
+	c.Throttled, c.ThrottledPeriods = u.Throttled, u.ThrottledPeriods
 }

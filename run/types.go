@@ -56,6 +56,7 @@ type Environment struct {
 	OS        string                `json:"os"`
 	Kernel    string                `json:"kernel"`
 	CPUs      int                   `json:"cpus"`
+	MaxProcs  int                   `json:"gomaxprocs"` // cores the program used at once
 	CPUModel  string                `json:"cpu_model"`
 	Go        string                `json:"go"`
 	Container bool                  `json:"container"`

@@ -25,6 +25,7 @@ type Client struct {
 	CPUBusy           timeline.Opt[float64] `json:"cpu_busy_ratio"` // of the cores it may use
 	Steal             timeline.Opt[float64] `json:"steal_ratio"`
 	Throttled         timeline.Opt[float64] `json:"throttled_ratio"`
+	ThrottledPeriods  timeline.Opt[int64]   `json:"throttled_periods"` // of the CPU quota
 	GCPauseMaxMS      timeline.Opt[float64] `json:"gc_pause_max_ms"`
 	ConnectionsOpened int64                 `json:"connections_opened"`
 	MaxInFlight       int64                 `json:"max_in_flight"`
