@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -86,6 +87,9 @@ func (l *live) close() {
 // draw replaces the lines on the screen in one write; unchanged lines are
 // passed over.
 func (l *live) draw(lines []string) {
+	if slices.Equal(lines, l.lines) {
+		return
+	}
 	var b strings.Builder
 	if n := len(l.lines); n > 0 {
 		fmt.Fprintf(&b, "\x1b[%dA\r", n)

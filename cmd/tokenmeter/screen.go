@@ -18,7 +18,8 @@ type screen struct {
 // screen finds out about an output.
 func (a *app) screen(w io.Writer, noColor bool) screen {
 	s := screen{width: 80}
-	if f, ok := w.(*os.File); ok {
+	f, ok := w.(*os.File)
+	if ok {
 		s.width, s.terminal = terminalWidth(f)
 	}
 	if s.width <= 0 {
@@ -26,7 +27,7 @@ func (a *app) screen(w io.Writer, noColor bool) screen {
 	}
 	term, _ := a.env("TERM")
 	none, _ := a.env("NO_COLOR")
-	s.moves = s.terminal && term != "dumb"
+	s.moves = s.terminal && term != "dumb" && canMove(f)
 	s.color = s.moves && !noColor && none == ""
 	s.ascii = !a.utf8() || s.terminal && (term == "dumb" || term == "linux")
 	return s

@@ -22,3 +22,6 @@ func terminalWidth(f *os.File) (int, bool) {
 
 // utf8Console: without a locale only ASCII is sure.
 func utf8Console() bool { return false }
+
+// canMove: every terminal but a dumb one understands escape sequences.
+func canMove(*os.File) bool { return true }

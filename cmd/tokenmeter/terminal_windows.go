@@ -24,3 +24,13 @@ func utf8Console() bool {
 	page, err := windows.GetConsoleOutputCP()
 	return err == nil && page == utf8
 }
+
+// canMove turns on the console's understanding of escape sequences.
+func canMove(f *os.File) bool {
+	var mode uint32
+	h := windows.Handle(f.Fd())
+	if windows.GetConsoleMode(h, &mode) != nil {
+		return false
+	}
+	return windows.SetConsoleMode(h, mode|windows.ENABLE_VIRTUAL_TERMINAL_PROCESSING) == nil
+}

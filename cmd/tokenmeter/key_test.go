@@ -1,0 +1,42 @@
+package main
+
+import "testing"
+
+// Keys go to no host that the user did not mean.
+func TestVendorKey(t *testing.T) {
+	vars := map[string]string{
+		"OPENAI_API_KEY": "openai", "ANTHROPIC_API_KEY": "anthropic",
+		"OPENAI_BASE_URL": "https://llm.example:8443/v1",
+	}
+	a := &app{env: func(name string) (string, bool) { v, ok := vars[name]; return v, ok }}
+	for url, want := range map[string]string{
+		"https://api.openai.com/v1":              "openai",
+		"https://API.OpenAI.com:443/v1":          "openai",
+		"https://api.anthropic.com":              "anthropic",
+		"https://llm.example:8443/other":         "openai",
+		"https://llm.example/v1":                 "",
+		"https://api.openai.com.evil.example/v1": "",
+		"https://evil.example/api.openai.com":    "",
+		"https://api.openai.com@evil.example/":   "",
+		"http://localhost:8000":                  "",
+		"localhost:8000":                         "",
+		"":                                       "",
+	} {
+		if got := (&benchCmd{URL: url}).vendorKey(a); got != want {
+			t.Errorf("%s gets %q, want %q", url, got, want)
+		}
+	}
+}
+
+func TestJoinNegative(t *testing.T) {
+	got := joinNegative([]string{"bench", "--requests", "-1", "-q", "--rate=-2", "--grace", "-5s", "--quiet", "-x", "-"})
+	want := []string{"bench", "--requests=-1", "-q", "--rate=-2", "--grace=-5s", "--quiet", "-x", "-"}
+	if len(got) != len(want) {
+		t.Fatalf("got %q", got)
+	}
+	for i := range want {
+		if got[i] != want[i] {
+			t.Errorf("got %q, want %q", got[i], want[i])
+		}
+	}
+}
