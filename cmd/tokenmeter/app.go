@@ -104,14 +104,13 @@ func joinNegative(args []string) []string {
 
 // withHelp adds where to look to an error of the parser.
 func withHelp(err error) error {
-	text := err.Error()
 	var parse *kong.ParseError
 	command := ""
 	if errors.As(err, &parse) && parse.Context != nil && parse.Context.Command() != "" {
 		command, _, _ = strings.Cut(parse.Context.Command(), " ")
 		command += " "
 	}
-	return fmt.Errorf("%s; see tokenmeter %s--help", text, command)
+	return fmt.Errorf("%w; see tokenmeter %s--help", err, command)
 }
 
 // fail reports an error, one line a cause, and returns the exit code.
