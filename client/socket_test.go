@@ -168,6 +168,57 @@ func TestStampSurvivesALateRead(t *testing.T) {
 	}
 }
 
+// What arrives while the client is busy waits in its own kernel with its
+// stamp, far beyond the 64 KiB that a window begins with.
+func TestBusyClientHoldsUpNoArrival(t *testing.T) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Skip(err)
+	}
+	defer l.Close()
+	clk := clock.Start()
+	ours, err := defaultDial(true)(t.Context(), "tcp", l.Addr().String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer ours.Close()
+	theirs, err := l.Accept()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer theirs.Close()
+	src := newSource(ours, clk, true)
+	if !src.raw.on {
+		t.Skip("no kernel stamps here")
+	}
+	src.begin(clk.Now())
+	const slices, size = 24, 10 << 10
+	_ = theirs.SetWriteDeadline(time.Now().Add(5 * time.Second))
+	for range slices {
+		if _, err := theirs.Write(make([]byte, size)); err != nil {
+			t.Fatal("the connection does not take the data unread:", err)
+		}
+		time.Sleep(time.Millisecond)
+	}
+	written := clk.NS()
+	time.Sleep(100 * time.Millisecond)
+	cn := &conn{src: src}
+	for got := 0; got < slices*size; {
+		buf, n, err := cn.readOne()
+		if err != nil {
+			t.Fatal(err)
+		}
+		putBuffer(buf)
+		got += n
+		if !src.kernel {
+			t.Skip("this kernel gives no stamps")
+		}
+	}
+	if late := src.arrivedNS - written; late > 50_000_000 {
+		t.Errorf("the last byte is stamped %d ms after it was written", late/1_000_000)
+	}
+}
+
 // B55: no 40 ms ghost of Nagle and delayed acknowledgements.
 func TestB55NoNagleGhost(t *testing.T) {
 	f := &fake{serve: play("0s " + whole("200 OK", "text/event-stream", tok("w")+fin+done))}

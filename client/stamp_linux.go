@@ -33,12 +33,18 @@ type rawRead struct {
 	noWait bool // report errNothing instead of waiting
 }
 
+// receiveBuffer is asked for, so that what arrives while we are busy waits in
+// our kernel, stamped, and not unsent in the server's. The kernel cuts it to
+// net.core.rmem_max, and uses memory only for what waits.
+const receiveBuffer = 2 << 20
+
 // stampControl asks for stamps before the socket connects, so that the first
 // bytes have one.
 func stampControl(_, _ string, rc syscall.RawConn) error {
 	// Without stamps the moment of the read counts; that is no failure.
 	_ = rc.Control(func(fd uintptr) {
 		_ = unix.SetsockoptInt(int(fd), unix.SOL_SOCKET, unix.SO_TIMESTAMPING, stampFlags)
+		_ = unix.SetsockoptInt(int(fd), unix.SOL_SOCKET, unix.SO_RCVBUF, receiveBuffer)
 	})
 	return nil
 }
