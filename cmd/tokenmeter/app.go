@@ -11,6 +11,7 @@ import (
 	"github.com/alecthomas/kong"
 
 	"tokenmeter/export"
+	"tokenmeter/metric/lens"
 )
 
 // version is set when a release is built: -ldflags "-X main.version=v1.2.3".
@@ -79,7 +80,7 @@ func newParser(stdout, stderr io.Writer) (*kong.Kong, error) {
 		kong.Exit(func(code int) { panic(leaving(code)) }),
 		kong.ConfigureHelp(kong.HelpOptions{Compact: true, WrapUpperBound: 100}),
 		kong.ExplicitGroups(benchGroups),
-		kong.Vars{"export_forms": export.Names(), "apis": apiNames()},
+		kong.Vars{"export_forms": export.Names(), "apis": apiNames(), "lenses": strings.Join(lens.Names(), ", ")},
 	)
 }
 

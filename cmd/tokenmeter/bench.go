@@ -36,6 +36,7 @@ func (c *benchCmd) Run(a *app) error {
 		_, err = io.WriteString(a.stdout, curl)
 		return err
 	}
+	c.detect(&plan)
 	sum, err := c.measure(a, plan)
 	if sum == nil {
 		return err

@@ -14,7 +14,7 @@ type benchCmd struct {
 	URL string `arg:"" optional:"" name:"url" help:"The server: http://HOST:PORT, with or without /v1, or the whole endpoint."`
 
 	Demo      bool     `group:"target" help:"Measure the built-in simulated server instead of a URL."`
-	API       string   `name:"api" group:"target" placeholder:"NAME" help:"${apis}. Default: what the URL says, else openai-chat."`
+	API       string   `name:"api" group:"target" placeholder:"NAME" help:"${apis}. Default: detected, then openai-chat."`
 	Model     string   `group:"target" placeholder:"NAME" help:"Default: asked from the server."`
 	APIKeyEnv string   `name:"api-key-env" group:"target" placeholder:"NAME" help:"Environment variable that holds the API key."`
 	APIKey    string   `name:"api-key-file" group:"target" placeholder:"FILE" help:"File that holds the API key."`
@@ -52,6 +52,7 @@ type benchCmd struct {
 	CAFile          string `name:"ca-file" group:"connection" placeholder:"FILE" help:"PEM file of the authority that signed the server's certificate."`
 	Insecure        bool   `group:"connection" help:"Do not verify the server's certificate."`
 	FollowRedirects bool   `group:"connection" help:"Follow redirects that keep the method and the host."`
+	HTTP2           bool   `name:"http2" group:"connection" help:"Speak HTTP/2. Arrivals are then stamped when they are read, not by the kernel."`
 	NoKeepalive     bool   `name:"no-keepalive" group:"connection" help:"Open a connection for every request."`
 
 	Objective     []string `aliases:"goodput" group:"judging" sep:"none" placeholder:"TEXT" help:"A promise to hold the run to, like \"p99 tpot < 120ms\". Repeatable. One that is missed makes the exit code 1."`

@@ -125,7 +125,7 @@ func (c *benchCmd) content(p *bench.Plan, check *checker) {
 
 func (c *benchCmd) target(p *bench.Plan, check *checker, a *app) {
 	cfg := client.Config{
-		BaseURL: c.URL, NoKeepAlive: c.NoKeepalive, FollowRedirects: c.FollowRedirects,
+		BaseURL: c.URL, NoKeepAlive: c.NoKeepalive, HTTP2: c.HTTP2, FollowRedirects: c.FollowRedirects,
 		Retries: check.count("--retries", c.Retries, 0),
 		Stream:  api.StreamOptions{KeepText: c.KeepText, AllowEmpty: c.AllowEmpty},
 		Timeout: defaultTimeout, IdleTimeout: defaultIdleTimeout, ConnectTimeout: defaultConnectTimeout,
@@ -160,11 +160,14 @@ func (c *benchCmd) api(check *checker) *api.API {
 		}
 		return known
 	}
-	path, _, _ := strings.Cut(c.URL, "?")
+	path := "/" + pathOf(c.URL)
 	for _, known := range api.All {
-		if strings.HasSuffix(strings.TrimRight(path, "/"), known.Path) {
+		if strings.HasSuffix(path, known.Path) {
 			return known
 		}
+	}
+	if known, err := api.ByName(vendorAPIs[hostOf(c.URL)]); err == nil {
+		return known
 	}
 	return api.OpenAIChat
 }

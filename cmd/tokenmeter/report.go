@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"io"
 
@@ -12,6 +13,7 @@ type reportCmd struct {
 	Dir     string `arg:"" name:"run" help:"The folder of a run."`
 	Format  string `placeholder:"FORM" help:"What goes to stdout: table, markdown, json or csv. Default: table, or nothing with --html."`
 	HTML    string `name:"html" placeholder:"FILE" help:"Write one self-contained HTML file."`
+	Lens    string `placeholder:"NAME,…" help:"Show the run under the definitions of other tools instead: ${lenses}, or all."`
 	Force   bool   `help:"Overwrite the HTML file."`
 	NoColor bool   `help:"No colours, whatever the terminal can show. NO_COLOR does the same."`
 }
@@ -29,6 +31,9 @@ func (c *reportCmd) Run(a *app) error {
 	if err := checkFormat(c.Format); err != nil {
 		return &usageError{err}
 	}
+	if c.Lens != "" && c.Format != "table" && c.Format != "json" {
+		return &usageError{errors.New("--lens is shown as a table or as JSON: leave --html out, and give --format table or json")}
+	}
 	f, err := a.open(c.Dir)
 	if err != nil {
 		return err
@@ -43,6 +48,9 @@ func (c *reportCmd) Run(a *app) error {
 			return err
 		}
 		a.warn("wrote %s", c.HTML)
+	}
+	if c.Lens != "" {
+		return c.lens(a, f, &sum)
 	}
 	if c.Format == "" {
 		return nil

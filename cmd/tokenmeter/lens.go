@@ -1,0 +1,76 @@
+package main
+
+import (
+	"encoding/json"
+	"strings"
+
+	"tokenmeter/metric/lens"
+	"tokenmeter/objective"
+	"tokenmeter/report"
+	"tokenmeter/run"
+	"tokenmeter/timeline"
+)
+
+// lens shows a run under the definitions of other tools.
+func (c *reportCmd) lens(a *app, f *run.Folder, sum *run.Run) error {
+	facts := lens.Facts{Summary: &sum.Summary, Limits: lensLimits(sum.Objectives)}
+	if sum.Load.Kind == "closed" {
+		facts.Concurrency = sum.Load.Concurrency
+	}
+	if sum.Goodput != nil {
+		facts.GoodFraction, facts.GoodPerS = sum.Goodput.Fraction, sum.Goodput.RequestsPerS
+	}
+	var broken error
+	requests := func(yield func(*timeline.Timeline) bool) {
+		for tl, err := range f.Timelines() {
+			if err != nil {
+				broken = err
+				return
+			}
+			if !yield(tl) {
+				return
+			}
+		}
+	}
+	var names []string
+	for _, name := range strings.Split(c.Lens, ",") {
+		names = append(names, strings.TrimSpace(name))
+	}
+	tables, err := lens.Apply(names, requests, facts)
+	if err != nil {
+		return &usageError{err}
+	}
+	if broken != nil {
+		return broken
+	}
+	if c.Format == "json" {
+		enc := json.NewEncoder(a.stdout)
+		enc.SetIndent("", "  ")
+		return enc.Encode(tables)
+	}
+	s := a.screen(a.stdout, c.NoColor)
+	return report.Lens(a.stdout, tables, report.Options{Width: s.width, Color: s.color, ASCII: s.ascii})
+}
+
+// lensLimits are the objectives that the tools can express.
+func lensLimits(texts []string) lens.Limits {
+	var l lens.Limits
+	objectives, err := objective.ParseAll(texts)
+	if err != nil {
+		return l
+	}
+	for _, o := range objectives {
+		if o.Op != "<" && o.Op != "<=" {
+			continue
+		}
+		switch o.Metric {
+		case "ttft":
+			l.TTFTMS = timeline.Some(o.Limit)
+		case "tpot":
+			l.TPOTMS = timeline.Some(o.Limit)
+		case "e2e":
+			l.E2EMS = timeline.Some(o.Limit)
+		}
+	}
+	return l
+}
