@@ -41,17 +41,21 @@ func (r *reply) appendStreamHead(b []byte) []byte {
 	return b
 }
 
-// appendOpen adds an event up to the delta's or text's own fields.
+// appendOpen adds an event up to its choices. The beginning is the same in all
+// events of a reply.
 func (r *reply) appendOpen(b []byte) []byte {
-	b = append(b, `data: {"id":`...)
-	b = appendJSONString(b, r.truth.ID)
-	if r.chat {
-		b = append(b, `,"object":"chat.completion.chunk","created":1700000000,"model":`...)
-	} else {
-		b = append(b, `,"object":"text_completion","created":1700000000,"model":`...)
+	if r.opening == nil {
+		o := append([]byte(nil), `data: {"id":`...)
+		o = appendJSONString(o, r.truth.ID)
+		if r.chat {
+			o = append(o, `,"object":"chat.completion.chunk","created":1700000000,"model":`...)
+		} else {
+			o = append(o, `,"object":"text_completion","created":1700000000,"model":`...)
+		}
+		o = appendJSONString(o, r.s.modelName())
+		r.opening = append(o, `,"choices":[`...)
 	}
-	b = appendJSONString(b, r.s.modelName())
-	return append(b, `,"choices":[`...)
+	return append(b, r.opening...)
 }
 
 // appendUsage adds the usage after the choices, or what stands in its place.

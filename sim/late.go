@@ -68,3 +68,10 @@ func (s *Server) Lateness() (l Lateness) {
 	l.P50, l.P90, l.P99, l.P999, l.Max = at(.5), at(.9), at(.99), at(.999), at(1)
 	return l
 }
+
+// resetLateness begins to count anew.
+func (s *Server) resetLateness() {
+	for i := range s.late.n {
+		s.late.n[i].Store(0)
+	}
+}

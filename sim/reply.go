@@ -45,6 +45,7 @@ type reply struct {
 	headOut  bool
 	over     bool // nothing more is written
 	put      []delivery
+	opening  []byte // of every event
 	held     []byte // of a burst
 	rest     []byte // second half of a split write
 	restMark mark

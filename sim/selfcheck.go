@@ -1,0 +1,157 @@
+package sim
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"net"
+	"sync"
+	"time"
+)
+
+// Check is what a self-check asks of this machine.
+type Check struct {
+	Streams  int           // open at once; 0: 2,000
+	Rate     float64       // tokens/s of each; 0: 25
+	Duration time.Duration // after all streams have begun; 0: 5 s
+	// Config is the server to check; nil: one in which every stream keeps its own
+	// time, so that Streams × Rate writes are spread over each second.
+	Config *Config
+}
+
+// CheckResult is what came of it.
+type CheckResult struct {
+	Check
+	Lateness
+	Seconds    float64 // measured
+	WritesPerS float64
+	// CPU is the share of one core that the whole process took while it served;
+	// −1: the system does not tell. The readers are part of it.
+	CPU float64
+}
+
+func (r CheckResult) String() string {
+	cpu := ""
+	if r.CPU >= 0 {
+		cpu = fmt.Sprintf(", %.0f %% of a core with the readers", 100*r.CPU)
+	}
+	return fmt.Sprintf("%d streams × %g tokens/s, %.0f writes/s%s: %v", r.Streams, r.Rate, r.WritesPerS, cpu, r.Lateness)
+}
+
+// SelfCheck serves streams on the loopback interface to readers that do no
+// more than empty their sockets now and then, and tells how late the writes were.
+func SelfCheck(ctx context.Context, c Check) (CheckResult, error) {
+	if c.Streams == 0 {
+		c.Streams = 2000
+	}
+	if c.Rate == 0 {
+		c.Rate = 25
+	}
+	if c.Duration == 0 {
+		c.Duration = 5 * time.Second
+	}
+	if c.Streams < 1 || !(c.Rate > 0) || c.Duration < 0 {
+		return CheckResult{Check: c}, errors.New("sim: a self-check needs streams, a rate and a duration above 0")
+	}
+	gap := time.Duration(float64(time.Second) / c.Rate)
+	cfg := Config{Overhead: gap, DecodeBase: gap}
+	if c.Config != nil {
+		cfg = *c.Config
+	}
+	ln, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return CheckResult{Check: c}, fmt.Errorf("sim: self-check: %w", err)
+	}
+	s := New(cfg)
+	served := make(chan error, 1)
+	go func() { served <- s.Serve(ln) }()
+	r, err := c.run(ctx, s, ln.Addr().(*net.TCPAddr), gap)
+	closeErr := s.Close()
+	return r, errors.Join(err, closeErr, <-served)
+}
+
+func (c Check) run(ctx context.Context, s *Server, addr *net.TCPAddr, gap time.Duration) (CheckResult, error) {
+	result := CheckResult{Check: c, CPU: -1}
+	ramp := time.Duration(c.Streams) * time.Millisecond
+	// Each stream lasts until the end, so that no request is sent while measuring.
+	tokens := int((ramp+c.Duration+2*time.Second).Seconds()*c.Rate) + 1
+	body := fmt.Sprintf(`{"stream":true,"ignore_eos":true,"max_tokens":%d,"messages":[{"content":"self-check"}]}`, tokens)
+	request := fmt.Appendf(nil, "POST /v1/chat/completions HTTP/1.1\r\nHost: sim\r\nContent-Length: %d\r\n\r\n%s", len(body), body)
+	taps := make([]*tap, 0, c.Streams)
+	defer func() {
+		for _, t := range taps {
+			t.close()
+		}
+	}()
+	for range c.Streams {
+		t, err := dialTap(addr)
+		if err != nil {
+			return result, fmt.Errorf("sim: self-check: connection %d of %d: %w", len(taps)+1, c.Streams, err)
+		}
+		taps = append(taps, t)
+	}
+	stop := drainAll(taps)
+	defer stop()
+	// Spread over the ramp, with some chance, so that no two streams keep step.
+	rng := rand.New(rand.NewPCG(1, 1))
+	begin := time.Now()
+	for i, t := range taps {
+		at := time.Duration((float64(i) + rng.Float64()) / float64(len(taps)) * float64(ramp))
+		if d := time.Until(begin.Add(at)); d > 2*time.Millisecond {
+			time.Sleep(d)
+		}
+		if err := t.send(request); err != nil {
+			return result, fmt.Errorf("sim: self-check: %w", err)
+		}
+	}
+	if err := sleep(ctx, gap+200*time.Millisecond); err != nil {
+		return result, err
+	}
+	s.resetLateness()
+	from, cpu := time.Now(), cpuTime()
+	if err := sleep(ctx, c.Duration); err != nil {
+		return result, err
+	}
+	result.Lateness = s.Lateness()
+	result.Seconds = time.Since(from).Seconds()
+	if used := cpuTime(); used > 0 {
+		result.CPU = (used - cpu).Seconds() / result.Seconds
+	}
+	result.WritesPerS = float64(result.Writes) / result.Seconds
+	return result, nil
+}
+
+func sleep(ctx context.Context, d time.Duration) error {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-t.C:
+		return nil
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+}
+
+// drainAll empties the taps until stop, a few times a second each.
+func drainAll(taps []*tap) (stop func()) {
+	done := make(chan struct{})
+	var wg sync.WaitGroup
+	wg.Go(func() {
+		buf := make([]byte, 1<<16)
+		for {
+			for _, t := range taps {
+				t.drain(buf)
+			}
+			select {
+			case <-done:
+				return
+			case <-time.After(100 * time.Millisecond):
+			}
+		}
+	})
+	return func() {
+		close(done)
+		wg.Wait()
+	}
+}
