@@ -40,7 +40,8 @@ var allowed = map[string][]string{
 	"engine": {},
 	"sim":    {"clock", "engine"},
 	// the reader
-	"report": {"metric", "objective", "run", "stat", "timeline", "validity"},
+	"compare": {"metric", "objective", "run", "stat", "timeline", "validity"},
+	"report":  {"compare", "metric", "objective", "run", "stat", "timeline", "validity"},
 }
 
 // wiring may import anything; nobody imports it.

@@ -64,9 +64,25 @@ func (r Ratio) AtLeast(v float64) Ratio {
 // test), since two values tell too little of a variance. ok is false without a
 // third part to estimate it from, or when no part differs from another.
 func RatioDifference(a, b Ratio, conf float64) (d Difference, ok bool) {
-	na, nb := float64(a.Parts), float64(b.Parts)
-	if na < 1 || nb < 1 || na+nb < 3 || !(conf > 0 && conf < 1) {
+	d, se, ok := ratioTest(a, b)
+	if !ok || !(conf > 0 && conf < 1) {
 		return Difference{}, false
+	}
+	half := StudentQuantile((1+conf)/2, d.DF) * se
+	d.Lo, d.Hi = d.Diff-half, d.Diff+half
+	return d, true
+}
+
+// RatioTest is RatioDifference without the interval.
+func RatioTest(a, b Ratio) (d Difference, ok bool) {
+	d, _, ok = ratioTest(a, b)
+	return d, ok
+}
+
+func ratioTest(a, b Ratio) (d Difference, se float64, ok bool) {
+	na, nb := float64(a.Parts), float64(b.Parts)
+	if na < 1 || nb < 1 || na+nb < 3 {
+		return Difference{}, 0, false
 	}
 	va, vb := a.Var, b.Var
 	d = Difference{Diff: b.Value - a.Value}
@@ -77,13 +93,11 @@ func RatioDifference(a, b Ratio, conf float64) (d Difference, ok bool) {
 	} else {
 		d.DF = (va + vb) * (va + vb) / (va*va/(na-1) + vb*vb/(nb-1))
 	}
-	se := math.Sqrt(va + vb)
+	se = math.Sqrt(va + vb)
 	if !(se > 0) || math.IsInf(se, 0) || !(d.DF > 0) {
-		return Difference{}, false
+		return Difference{}, 0, false
 	}
 	d.T = d.Diff / se
 	d.P = 2 * StudentCDF(-math.Abs(d.T), d.DF)
-	half := StudentQuantile((1+conf)/2, d.DF) * se
-	d.Lo, d.Hi = d.Diff-half, d.Diff+half
-	return d, true
+	return d, se, true
 }

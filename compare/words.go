@@ -1,0 +1,190 @@
+package compare
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// sentence says the outcome in words: "pr-812 streams slower; the rest is the
+// same".
+func (r *Result) sentence() string {
+	if r.Verdict == NotComparable {
+		return "Not comparable: " + firstRefusal(r.Comparable.Why) + "."
+	}
+	var parts []string
+	for _, c := range r.Candidates {
+		for _, p := range r.groups(c.Name) {
+			parts = append(parts, r.about(c.Name, p))
+		}
+	}
+	return strings.Join(parts, " ")
+}
+
+func firstRefusal(why []Reason) string {
+	for _, r := range why {
+		if r.Level == Refuse {
+			return r.Says
+		}
+	}
+	return "see the reasons"
+}
+
+// groups are the workloads of a candidate; one empty name for a single one.
+func (r *Result) groups(candidate string) []string {
+	var list []string
+	for i := range r.Rows {
+		row := &r.Rows[i]
+		label := row.label()
+		if row.Candidate == candidate && !slices.Contains(list, label) {
+			list = append(list, label)
+		}
+	}
+	return list
+}
+
+func (row *Row) label() string {
+	if row.Group == nil {
+		return ""
+	}
+	return *row.Group
+}
+
+// phrases say what a change of a metric means to a user, worst first.
+var phrases = []struct{ metric, worse, better string }{
+	{"error_rate", "fails more often", "fails less often"},
+	{"check_pass", "answers wrong more often", "answers right more often"},
+	{"ttft_ms", "starts later", "starts sooner"},
+	{"ttfo_ms", "answers later", "answers sooner"},
+	{"tpot_ms", "streams slower", "streams faster"},
+	{"tpot_adj_ms", "streams slower", "streams faster"},
+	{"itl_ms", "stutters more", "stutters less"},
+	{"icl_ms", "stutters more", "stutters less"},
+	{"e2e_ms", "takes longer", "ends sooner"},
+	{"system_output_tps", "delivers less", "delivers more"},
+	{"goodput", "keeps fewer promises", "keeps more promises"},
+}
+
+// about says what became of one candidate with one workload.
+func (r *Result) about(candidate, group string) string {
+	verdicts := map[string]map[Verdict]bool{}
+	count := map[Verdict]int{}
+	for i := range r.Rows {
+		row := &r.Rows[i]
+		if row.Candidate != candidate || row.label() != group || row.Why != "" {
+			continue
+		}
+		if verdicts[row.Metric] == nil {
+			verdicts[row.Metric] = map[Verdict]bool{}
+		}
+		verdicts[row.Metric][row.Verdict] = true
+		count[row.Verdict]++
+	}
+	var worse, better []string
+	for _, p := range phrases {
+		if verdicts[p.metric][Worse] && !slices.Contains(worse, p.worse) {
+			worse = append(worse, p.worse)
+		}
+		if verdicts[p.metric][Better] && !slices.Contains(better, p.better) {
+			better = append(better, p.better)
+		}
+	}
+	head := candidate
+	if group != "" {
+		head = fmt.Sprintf("With %s, %s", group, candidate)
+	}
+	changed := list(worse)
+	if len(worse) > 0 && len(better) > 0 {
+		changed += ", but " + list(better)
+	} else if len(better) > 0 {
+		changed = list(better)
+	}
+	return head + " " + ending(changed, count)
+}
+
+// ending closes the sentence with what did not change.
+func ending(changed string, count map[Verdict]int) string {
+	same, unclear := count[Same], count[Unclear]
+	switch {
+	case count[Worse]+count[Better]+same+unclear == 0:
+		return "has nothing that could be tested."
+	case changed == "" && count[Worse]+count[Better] > 0:
+		return "differs in what was asked for."
+	case changed == "" && unclear == 0:
+		return "is the same."
+	case changed == "" && same == 0:
+		return "shows no difference that these requests could settle."
+	case changed == "":
+		return fmt.Sprintf("shows no difference; %s not settled.", plural(unclear, "figure is", "figures are"))
+	case unclear == 0 && same > 0:
+		return changed + ", otherwise it is the same."
+	case unclear > 0:
+		return changed + fmt.Sprintf("; %s not settled.", plural(unclear, "figure is", "figures are"))
+	}
+	return changed + "."
+}
+
+func plural(n int, one, many string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return fmt.Sprintf("%d %s", n, many)
+}
+
+func list(parts []string) string {
+	switch len(parts) {
+	case 0:
+		return ""
+	case 1:
+		return parts[0]
+	}
+	return strings.Join(parts[:len(parts)-1], ", ") + " and " + parts[len(parts)-1]
+}
+
+// Word is a row's verdict for people.
+func (row *Row) Word() string {
+	switch row.Verdict {
+	case Worse, Better:
+		return direction(row)
+	case Same:
+		return "same"
+	}
+	if row.Why != "" {
+		return "not tested"
+	}
+	return "not settled"
+}
+
+// direction names a real change by what the metric measures.
+func direction(row *Row) string {
+	worse := row.Verdict == Worse
+	pick := func(bad, good string) string {
+		if worse {
+			return bad
+		}
+		return good
+	}
+	switch {
+	case row.Metric == "error_rate":
+		return pick("more", "fewer")
+	case row.Share():
+		return pick("fewer", "more")
+	case row.Metric == "cost_usd":
+		return pick("dearer", "cheaper")
+	case row.Unit == "requests/s" || row.Metric == "system_output_tps":
+		return pick("less", "more")
+	}
+	return pick("slower", "faster")
+}
+
+// Words says what became of a gate: its state, the value and the reason.
+func (g *GateResult) Words() string {
+	text := map[GateState]string{Held: "held", Broken: "BROKEN", GateRefused: "not judged", GateIncomparable: "not judged"}[g.State]
+	if g.Shown != "" {
+		text += ": " + g.Shown
+	}
+	if g.Says != "" {
+		text += ", " + g.Says
+	}
+	return text
+}
