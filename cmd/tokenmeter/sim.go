@@ -12,6 +12,8 @@ import (
 	"sync"
 	"time"
 
+	"tokenmeter/bench"
+	"tokenmeter/machine"
 	"tokenmeter/run"
 	"tokenmeter/sim"
 )
@@ -23,6 +25,7 @@ type simCmd struct {
 	Model        string   `placeholder:"NAME" help:"Name of the model. Default: the preset's."`
 	Seed         uint64   `default:"1" placeholder:"N" help:"The same seed gives the same behaviour. Default: ${default}."`
 	OutputTokens int      `placeholder:"N" help:"Length of a reply whose request asks for none."`
+	SelfCheck    bool     `help:"Measure how late this machine lets the server write, print it and end."`
 	Fault        []string `placeholder:"FAULT" sep:"none" help:"Something that goes wrong: KIND=RATE, with :after=TOKENS and :for=TIME, like stall=0.02:for=3s. Repeatable."`
 }
 
@@ -42,6 +45,9 @@ func (c *simCmd) Run(a *app) error {
 	cfg, err := c.config()
 	if err != nil {
 		return &usageError{err}
+	}
+	if c.SelfCheck {
+		return c.selfCheck(a)
 	}
 	truth, closeTruth, err := c.truth(a.stdout)
 	if err != nil {
@@ -68,8 +74,38 @@ func (c *simCmd) Run(a *app) error {
 	return err
 }
 
+// selfCheck measures the server's own lateness.
+func (c *simCmd) selfCheck(a *app) error {
+	check := sim.Check{Streams: selfCheckStreams}
+	if files, _ := machine.RaiseFiles(); files > 0 {
+		check.Streams = min(check.Streams, int(files-spareFiles)/2)
+	}
+	a.warn("%d streams for about 8 s", check.Streams)
+	ctx, end := interruptible(func() {})
+	defer end()
+	result, err := sim.SelfCheck(ctx, check)
+	if ctx.Err() != nil {
+		return bench.ErrInterrupted
+	}
+	if err != nil {
+		return err
+	}
+	_, err = fmt.Fprintln(a.stdout, result)
+	return err
+}
+
+// A stream takes two open files, one on each side; some more are needed besides.
+const (
+	selfCheckStreams = 2000
+	spareFiles       = 64
+)
+
 func (c *simCmd) config() (sim.Config, error) {
 	preset, ok := sim.FindPreset(c.Preset)
+	if !ok && strings.Contains(c.Preset, "/") {
+		_, err := sim.Pair(c.Preset)
+		return sim.Config{}, fmt.Errorf("--preset %s: %w", c.Preset, err)
+	}
 	if !ok {
 		var names []string
 		for _, p := range sim.Presets {
