@@ -101,11 +101,7 @@ func (d *anthropicDecoder) apply(s *Stream, otherwise timeline.Kind) {
 func (d *anthropicDecoder) read(data []byte, keep bool) bool {
 	c := d.r.start(data, keep)
 	d.kind = text{}
-	for ok := c.open('{'); ok; {
-		var name []byte
-		if name, ok = c.member(); !ok {
-			break
-		}
+	for name := range c.members {
 		switch string(name) {
 		case "type":
 			d.kind, _ = c.text()
@@ -125,11 +121,7 @@ func (d *anthropicDecoder) read(data []byte, keep bool) bool {
 // message reads the message of message_start.
 func (d *anthropicDecoder) message() {
 	c := &d.r.c
-	for ok := c.open('{'); ok; {
-		var name []byte
-		if name, ok = c.member(); !ok {
-			return
-		}
+	for name := range c.members {
 		d.messageMember(name)
 	}
 }
@@ -147,7 +139,7 @@ func (d *anthropicDecoder) messageMember(name []byte) {
 	case "stop_reason":
 		d.r.finish, _ = c.text()
 	case "content":
-		for ok := c.open('['); ok && c.element(); {
+		for range c.elements {
 			d.part()
 		}
 	default:
@@ -159,11 +151,7 @@ func (d *anthropicDecoder) messageMember(name []byte) {
 // results of tools do, was not generated.
 func (d *anthropicDecoder) part() {
 	c := &d.r.c
-	for ok := c.open('{'); ok; {
-		var name []byte
-		if name, ok = c.member(); !ok {
-			return
-		}
+	for name := range c.members {
 		switch string(name) {
 		case "text":
 			d.r.piece(timeline.Text)

@@ -92,11 +92,7 @@ func (d *llamacppDecoder) read(data []byte, keep bool) bool {
 	c := d.r.start(data, keep)
 	d.stop, d.progress = false, false
 	d.r.running = true
-	for ok := c.open('{'); ok; {
-		var name []byte
-		if name, ok = c.member(); !ok {
-			break
-		}
+	for name := range c.members {
 		switch string(name) {
 		case "content":
 			d.r.piece(timeline.Text)
@@ -151,7 +147,7 @@ func eachObject(data []byte, s *Stream, use func([]byte) bool) {
 		return
 	}
 	var parts [][]byte
-	for ok := c.enter(); ok && c.element(); {
+	for range c.elements {
 		c.space()
 		from := c.i
 		c.skip()

@@ -86,11 +86,7 @@ func (d *ollamaDecoder) read(data []byte, keep bool) bool {
 	c := d.r.start(data, keep)
 	d.done = false
 	var decodeNS, decoded float64
-	for ok := c.open('{'); ok; {
-		var name []byte
-		if name, ok = c.member(); !ok {
-			break
-		}
+	for name := range c.members {
 		switch string(name) {
 		case "message":
 			d.message()
@@ -138,11 +134,7 @@ func (d *ollamaDecoder) read(data []byte, keep bool) bool {
 
 func (d *ollamaDecoder) message() {
 	c := &d.r.c
-	for ok := c.open('{'); ok; {
-		var name []byte
-		if name, ok = c.member(); !ok {
-			return
-		}
+	for name := range c.members {
 		switch string(name) {
 		case "content":
 			d.r.piece(timeline.Text)
@@ -162,12 +154,8 @@ func (d *ollamaDecoder) message() {
 
 func (d *ollamaDecoder) calls() {
 	c := &d.r.c
-	for ok := c.open('['); ok && c.element(); {
-		for ok := c.open('{'); ok; {
-			var name []byte
-			if name, ok = c.member(); !ok {
-				break
-			}
+	for range c.elements {
+		for name := range c.members {
 			if string(name) == "function" {
 				d.function()
 			} else {
@@ -179,11 +167,7 @@ func (d *ollamaDecoder) calls() {
 
 func (d *ollamaDecoder) function() {
 	c := &d.r.c
-	for ok := c.open('{'); ok; {
-		var name []byte
-		if name, ok = c.member(); !ok {
-			return
-		}
+	for name := range c.members {
 		switch string(name) {
 		case "name":
 			d.r.piece(timeline.Tool)

@@ -80,11 +80,7 @@ func (t *serverTimings) merge(o *serverTimings) {
 
 // llamacpp reads the object `timings` of llama.cpp.
 func (t *serverTimings) llamacpp(c *scan) {
-	for ok := c.open('{'); ok; {
-		var name []byte
-		if name, ok = c.member(); !ok {
-			return
-		}
+	for name := range c.members {
 		switch string(name) {
 		case "prompt_ms":
 			t.number(prefillMS, c)
@@ -110,11 +106,7 @@ func (t *serverTimings) llamacpp(c *scan) {
 
 // vllm reads the object `metrics` that vLLM sends when asked.
 func (t *serverTimings) vllm(c *scan) {
-	for ok := c.open('{'); ok; {
-		var name []byte
-		if name, ok = c.member(); !ok {
-			return
-		}
+	for name := range c.members {
 		switch string(name) {
 		case "queue_time_ms":
 			t.number(queueMS, c)

@@ -128,11 +128,7 @@ func commonPrefix(a, b []byte) int {
 func (d *sglangDecoder) read(data []byte, keep bool) bool {
 	c := d.r.start(data, keep)
 	d.text, d.reason = text{}, nil
-	for ok := c.open('{'); ok; {
-		var name []byte
-		if name, ok = c.member(); !ok {
-			break
-		}
+	for name := range c.members {
 		switch string(name) {
 		case "text":
 			d.text, _ = c.text()
@@ -157,11 +153,7 @@ func (d *sglangDecoder) read(data []byte, keep bool) bool {
 func (d *sglangDecoder) meta() {
 	c := &d.r.c
 	d.r.running = true
-	for ok := c.open('{'); ok; {
-		var name []byte
-		if name, ok = c.member(); !ok {
-			return
-		}
+	for name := range c.members {
 		switch string(name) {
 		case "finish_reason":
 			d.finishReason()
@@ -192,11 +184,7 @@ func (d *sglangDecoder) finishReason() {
 		return
 	}
 	from := c.i
-	for ok := c.open('{'); ok; {
-		var name []byte
-		if name, ok = c.member(); !ok {
-			break
-		}
+	for name := range c.members {
 		if string(name) == "type" {
 			d.r.finish, _ = c.text()
 		} else {

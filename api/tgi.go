@@ -88,11 +88,7 @@ func (d *tgiDecoder) read(data []byte, keep bool) bool {
 	c := d.r.start(data, keep)
 	d.token, d.special, d.whole, d.last = text{}, false, text{}, false
 	failed := false
-	for ok := c.open('{'); ok; {
-		var name []byte
-		if name, ok = c.member(); !ok {
-			break
-		}
+	for name := range c.members {
 		switch string(name) {
 		case "token":
 			d.readToken()
@@ -118,11 +114,7 @@ func (d *tgiDecoder) read(data []byte, keep bool) bool {
 func (d *tgiDecoder) readToken() {
 	c := &d.r.c
 	d.r.ids = 1
-	for ok := c.open('{'); ok; {
-		var name []byte
-		if name, ok = c.member(); !ok {
-			return
-		}
+	for name := range c.members {
 		switch string(name) {
 		case "text":
 			d.token, _ = c.text()
@@ -136,11 +128,7 @@ func (d *tgiDecoder) readToken() {
 
 func (d *tgiDecoder) details() {
 	c := &d.r.c
-	for ok := c.open('{'); ok; {
-		var name []byte
-		if name, ok = c.member(); !ok {
-			return
-		}
+	for name := range c.members {
 		switch string(name) {
 		case "finish_reason":
 			d.r.finish, _ = c.text()

@@ -5,11 +5,7 @@ import "tokenmeter/timeline"
 // usage reads a usage object with the names of OpenAI and of those who extend
 // them. Input and output include what the details count.
 func (c *scan) usage(u *timeline.Usage, t *serverTimings) {
-	for ok := c.open('{'); ok; {
-		var name []byte
-		if name, ok = c.member(); !ok {
-			return
-		}
+	for name := range c.members {
 		switch string(name) {
 		case "prompt_tokens", "input_tokens":
 			c.count(&u.Input)
@@ -42,11 +38,7 @@ func (c *scan) usage(u *timeline.Usage, t *serverTimings) {
 }
 
 func (c *scan) usageDetails(u *timeline.Usage) {
-	for ok := c.open('{'); ok; {
-		var name []byte
-		if name, ok = c.member(); !ok {
-			return
-		}
+	for name := range c.members {
 		switch string(name) {
 		case "cached_tokens":
 			c.count(&u.Cached)

@@ -50,7 +50,7 @@ func (e *errorObject) read(c *scan, depth int) {
 		return
 	case '{':
 	case '[':
-		for ok := c.enter(); ok && c.element(); {
+		for range c.elements {
 			e.read(c, depth+1)
 		}
 		return
@@ -58,11 +58,7 @@ func (e *errorObject) read(c *scan, depth int) {
 		c.skip()
 		return
 	}
-	for ok := c.enter(); ok; {
-		var name []byte
-		if name, ok = c.member(); !ok {
-			return
-		}
+	for name := range c.members {
 		switch string(name) {
 		case "error", "detail", "errors", "msg", "message", "error_message":
 			e.read(c, depth+1)

@@ -1,0 +1,119 @@
+package capture
+
+import (
+	"bufio"
+	"bytes"
+	"compress/gzip"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+
+	"tokenmeter/timeline"
+)
+
+// reader reads a capture's lines.
+type reader struct {
+	name string
+	in   *bufio.Reader
+	at   int // number of the line read last
+}
+
+func (c *reader) fail(at int, err error) error {
+	name := c.name
+	if name == "" {
+		name = "capture"
+	}
+	return fmt.Errorf("%s:%d: %w", name, at, err)
+}
+
+// next returns the next line that is not blank; io.EOF at the end.
+func (c *reader) next() ([]byte, error) {
+	for {
+		data, err := c.in.ReadBytes('\n')
+		if len(data) == 0 && err != nil {
+			return nil, err
+		}
+		c.at++
+		if data = bytes.TrimSpace(data); len(data) > 0 {
+			return data, nil
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+}
+
+func (c *reader) head() (*head, error) {
+	if magic, _ := c.in.Peek(2); string(magic) == "\x1f\x8b" {
+		z, err := gzip.NewReader(c.in)
+		if err != nil {
+			return nil, c.fail(1, err)
+		}
+		c.in = bufio.NewReader(z)
+	}
+	data, err := c.next()
+	if err == io.EOF {
+		return nil, c.fail(1, errors.New("the capture is empty"))
+	} else if err != nil {
+		return nil, c.fail(c.at+1, err)
+	}
+	h := new(head)
+	if err := json.Unmarshal(data, h); err != nil {
+		return nil, c.fail(c.at, fmt.Errorf("the first line is no capture head: %w", err))
+	}
+	if h.Capture != Version {
+		return nil, c.fail(c.at, fmt.Errorf(`the first line must say "capture":%q, found %q`, Version, h.Capture))
+	}
+	if h.Clock != "" && h.Clock != timeline.Kernel && h.Clock != timeline.User {
+		return nil, c.fail(c.at, fmt.Errorf("clock %q is unknown; it is kernel or user", h.Clock))
+	}
+	return h, nil
+}
+
+// lines reads what follows the head. The last line may be missing.
+func (c *reader) lines() ([]line, error) {
+	var lines []line
+	var last micros
+	for {
+		data, err := c.next()
+		if err == io.EOF {
+			return lines, nil
+		} else if err != nil {
+			return nil, c.fail(c.at+1, err)
+		}
+		if n := len(lines); n > 0 && lines[n-1].End != "" {
+			return nil, c.fail(c.at, errors.New("there is a line after the end of the body"))
+		}
+		var l line
+		if err := json.Unmarshal(data, &l); err != nil {
+			return nil, c.fail(c.at, err)
+		}
+		if err := l.check(last); err != nil {
+			return nil, c.fail(c.at, err)
+		}
+		last = *l.T
+		lines = append(lines, l)
+	}
+}
+
+func (l *line) check(last micros) error {
+	switch {
+	case l.T == nil:
+		return errors.New("t_ms is missing")
+	case *l.T < last:
+		return fmt.Errorf("t_ms runs backwards: %s after %s", decimal(int64(*l.T), 3), decimal(int64(last), 3))
+	case l.Lag < 0:
+		return errors.New("lag_ms is negative")
+	case l.End == "" && l.Data == nil && l.B64 == nil:
+		return errors.New("a read has data or b64, the last line has end; this line has none of them")
+	case l.End != "" && (l.Data != nil || l.B64 != nil):
+		return errors.New("the last line carries no data")
+	case l.Data != nil && l.B64 != nil:
+		return errors.New("a read has data or b64, not both")
+	}
+	if _, ok := ends[l.End]; l.End != "" && !ok {
+		return fmt.Errorf("end %q is unknown", l.End)
+	}
+	return nil
+}
