@@ -12,22 +12,19 @@ const (
 	eventLag    = 0x80 // a lag follows
 )
 
-// events writes times as differences, so that an event takes a few bytes.
+// events writes times as differences, so that an event takes a few bytes. A
+// head of zero ends the list.
 func (c *coder) events(v *timeline.Events) {
 	if c.reading {
 		c.readEvents(v)
 		return
 	}
-	n := uint64(0)
-	for range v.All() {
-		n++
-	}
-	c.uint(&n)
 	var at, read int64 = 0, -1
 	for ev := range v.All() {
 		c.writeEvent(ev, ev.AtUS-at, ev.Read == read)
 		at, read = ev.AtUS, ev.Read
 	}
+	c.buf = append(c.buf, 0)
 }
 
 func (c *coder) writeEvent(ev timeline.Event, delta int64, joined bool) {
@@ -59,20 +56,16 @@ func (c *coder) writeEvent(ev timeline.Event, delta int64, joined bool) {
 	}
 }
 
-// readEvents trusts the count no further than the bytes go.
 func (c *coder) readEvents(v *timeline.Events) {
-	var n uint64
-	c.uint(&n)
 	var at, read int64 = 0, -1
-	for ; n > 0 && c.err == nil; n-- {
-		if len(c.buf) == 0 {
-			c.fail()
-			return
-		}
+	for c.more() {
 		var head byte
 		var delta, tokens int64
 		var ev timeline.Event
 		c.byte(&head)
+		if head == 0 {
+			return
+		}
 		c.int(&delta)
 		c.int(&ev.Bytes)
 		if head&eventTokens != 0 {

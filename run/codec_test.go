@@ -67,7 +67,7 @@ func TestParquetRoundTrip(t *testing.T) {
 func TestPayloadMayEndBetweenFields(t *testing.T) {
 	tl := streamed(7, 0)
 	payload := encodeTimeline(nil, tl)
-	got, err := decodeTimeline(payload[:len(payload)-1]) // the count of events
+	got, err := decodeTimeline(payload[:len(payload)-1]) // the end of the events
 	if err != nil || got.Request != 7 || got.FinishReason != "stop" {
 		t.Fatalf("got %+v, %v", got, err)
 	}
