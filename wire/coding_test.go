@@ -12,6 +12,8 @@ import (
 	"runtime"
 	"strings"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"github.com/andybalholm/brotli"
 	"github.com/klauspost/compress/zstd"
@@ -198,5 +200,32 @@ func TestZstdLeaksNoGoroutine(t *testing.T) {
 	}
 	if after := runtime.NumGoroutine(); after > before+2 {
 		t.Errorf("%d goroutines before, %d after", before, after)
+	}
+}
+
+// Decoders work in virtual time and leave nothing running behind.
+func TestCodingsInVirtualTime(t *testing.T) {
+	for _, c := range codings {
+		synctest.Test(t, func(t *testing.T) {
+			var packed bytes.Buffer
+			w := c.enc(&packed)
+			d, _ := NewDecoder(c.name)
+			start := time.Now()
+			for i := range 3 {
+				time.Sleep(time.Second)
+				fmt.Fprintf(w, "data: %d\n\n", i)
+				w.Flush()
+				got := ""
+				if err := d.Feed(packed.Bytes(), func(p []byte) error { got += string(p); return nil }); err != nil {
+					t.Fatal(err)
+				}
+				packed.Reset()
+				if want := fmt.Sprintf("data: %d\n\n", i); got != want || time.Since(start) != time.Duration(i+1)*time.Second {
+					t.Errorf("%s: %q after %v", c.name, got, time.Since(start))
+				}
+			}
+			d.Close()
+			w.Close()
+		})
 	}
 }
