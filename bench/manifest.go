@@ -75,7 +75,7 @@ func (r *runner) complete(m *run.Run, facts *machineFacts, cause error) {
 	facts.usage().Client(&m.Client)
 	if share := m.Client.Throttled.Or(0); share > throttledMuch {
 		r.log.notice("client_limited", timeline.Some(share),
-			"The CPU quota stopped the client %.1f %% of the time, in %d periods. Raise the quota, or use --fleet.",
+			"The CPU quota stopped the client %.1f %% of the time, in %d periods. Raise the quota, or lower GOMAXPROCS to it.",
 			100*share, m.Client.ThrottledPeriods.Or(0))
 		m.Noticed = r.log.warnings()
 	}

@@ -26,7 +26,7 @@ func clientLag(f *Facts) (Check, bool) {
 		says = fmt.Sprintf("Events that had to wait for the client and lost their own time waited up to %s (p99); the median gap is %s.", ms(lag), ms(gap))
 	}
 	return b.above("client_lag", timeline.Some(lag/gap), says).
-		advise("Use fewer streams a worker, more --workers or --fleet, or a quieter machine."), true
+		advise("Use fewer streams, more --workers, or a quieter machine."), true
 }
 
 // sendLate asks whether requests left when they were due. In a closed loop
@@ -45,7 +45,7 @@ func sendLate(f *Facts) (Check, bool) {
 		says = fmt.Sprintf("99 of 100 requests left within %s of the time they were due and a slot of the cap was free.", ms(late))
 	}
 	return b.above("send_late", f.SendLateP99MS, says).
-		advise("The client can't keep up with the rate: use more --workers or --fleet."), true
+		advise("The client can't keep up with the rate: use more --workers, or a quieter machine."), true
 }
 
 // achieved asks whether the asked rate was sent.
@@ -60,7 +60,7 @@ func achieved(f *Facts) (Check, bool) {
 	}
 	says := fmt.Sprintf("%s requests/s were sent of %s/s due (%s).",
 		metric.Significant(f.AchievedPerS.Or(0), 4), metric.Significant(f.OfferedPerS.Or(0), 4), percent(ratio))
-	advice := "The client could not send at this rate: use more --workers or --fleet."
+	advice := "The client could not send at this rate: use more --workers, or a quieter machine."
 	if f.CapReached {
 		advice = fmt.Sprintf("The cap of %d in flight held requests back: raise --concurrency, or lower --rate to what the server sustains.", f.Concurrency)
 	}
@@ -76,7 +76,7 @@ func cpuBusy(f *Facts) (Check, bool) {
 	}
 	return b.above("cpu_busy", f.Client.CPUBusy,
 		fmt.Sprintf("The cores that the client may use were %s busy.", percent(busy))).
-		advise("Use a larger or quieter machine, fewer streams, or --fleet; do not run the server on the same cores."), true
+		advise("Use a larger or quieter machine, or fewer streams; do not run the server on the same cores."), true
 }
 
 // steal asks whether somebody took the processor away: another guest of the
@@ -107,5 +107,5 @@ func clientErrors(f *Facts) (Check, bool) {
 	share := float64(f.ClientErrors) / float64(max(f.Requests, 1))
 	return bounds{0, 0.01}.above("client_errors", timeline.Some(share),
 		fmt.Sprintf("%d of %d requests failed in the client itself (client_resource).", f.ClientErrors, f.Requests)).
-		advise("Raise the limit of open files (ulimit -n), keep connections alive, or use --fleet."), true
+		advise("Raise the limit of open files (ulimit -n), or keep connections alive."), true
 }

@@ -24,7 +24,7 @@ func coalesced(f *Facts) (Check, bool) {
 	}
 	c := b.above("coalesced", f.CoalescedShare, fmt.Sprintf("%s of the events came together with another.", percent(together)))
 	if gap, ok := f.MedianGapMS.Get(); ok && f.ChargedLagP99MS.Or(0) > 0.1*gap {
-		return c.advise("The client read too late to tell them apart: use fewer streams or --fleet."), true
+		return c.advise("The client read too late to tell them apart: use fewer streams, or a quieter machine."), true
 	}
 	return c.advise("The server, or a proxy before it, sends several at once: E2E and TPOT are right, gaps between tokens are not known."), true
 }

@@ -6,6 +6,7 @@ import (
 	"io"
 	"net"
 	"path/filepath"
+	"time"
 
 	"tokenmeter/bench"
 	"tokenmeter/run"
@@ -113,6 +114,9 @@ func worse(first, next error) error {
 	return first
 }
 
+// demoDuration is long enough for intervals and short enough for a first look.
+const demoDuration = 10 * time.Second
+
 // demo starts the simulated server and points the plan at it.
 func (c *benchCmd) demo(plan *bench.Plan) (stop func(), err error) {
 	preset, ok := sim.FindPreset("demo")
@@ -126,5 +130,8 @@ func (c *benchCmd) demo(plan *bench.Plan) (stop func(), err error) {
 	server := sim.New(preset.Config)
 	go server.Serve(ln)
 	plan.Client.BaseURL = "http://" + ln.Addr().String() + "/v1"
+	if plan.Requests == 0 && plan.Duration == 0 {
+		plan.Duration = demoDuration
+	}
 	return func() { server.Close() }, nil
 }
