@@ -125,13 +125,13 @@ func (c Config) Validate() error {
 		return fmt.Errorf("engine: %d tokens a step cannot hold %d sequences: raise MaxBatchTokens", c.MaxBatchTokens, c.MaxSequences)
 	case c.PrefixCache && c.Blocks == 0:
 		return errors.New("engine: a prefix cache needs a number of blocks")
-	case c.Jitter < 0 || c.Jitter > 2:
+	case !(c.Jitter >= 0 && c.Jitter <= 2):
 		return fmt.Errorf("engine: jitter %v is not in 0…2", c.Jitter)
 	case c.Batching > Static || c.Discipline > ShortestFirst || c.Preemption > Swap || c.Router > PrefixAware:
 		return errors.New("engine: unknown batching, discipline, preemption or routing")
 	}
 	if s := c.Speculation; s != nil {
-		if s.Draft < 1 || s.Acceptance < 0 || s.Acceptance > 1 {
+		if s.Draft < 1 || !(s.Acceptance >= 0 && s.Acceptance <= 1) {
 			return fmt.Errorf("engine: speculation of %d tokens with acceptance %v: give 1 or more, and a share", s.Draft, s.Acceptance)
 		}
 		if c.StepsPerPlan > 1 {

@@ -151,11 +151,11 @@ func (c Config) Validate() error {
 			return fmt.Errorf("sim: %s is negative (%d): give 0 or more", name, n)
 		}
 	}
-	if c.Jitter < 0 || c.Jitter > 2 || c.OutputSpread < 0 || c.OutputSpread > 1 {
+	if !(c.Jitter >= 0 && c.Jitter <= 2 && c.OutputSpread >= 0 && c.OutputSpread <= 1) {
 		return fmt.Errorf("sim: jitter must lie in 0…2 and output spread in 0…1 (they are %v and %v)", c.Jitter, c.OutputSpread)
 	}
-	if c.Speed < 0 || c.Speed > 1e6 {
-		return fmt.Errorf("sim: speed is %v: give a number above 0", c.Speed)
+	if !(c.Speed >= 1e-6 && c.Speed <= 1e6) {
+		return fmt.Errorf("sim: speed is %v: give a number between 0.000001 and 1000000", c.Speed)
 	}
 	if c.Like != LikeVLLM && c.Like != LikeLlama {
 		return fmt.Errorf("sim: unknown server to be like %q: vllm or llama.cpp", c.Like)

@@ -51,8 +51,8 @@ func (d *directive) parse(text string) error {
 
 func parseNonNegative(s string) (time.Duration, error) {
 	d, err := time.ParseDuration(s)
-	if err == nil && d < 0 {
-		err = fmt.Errorf("negative time %v", d)
+	if err == nil && (d < 0 || d > longest) {
+		err = fmt.Errorf("%v is not between 0 and %v", d, longest)
 	}
 	return d, err
 }

@@ -50,6 +50,9 @@ var faultFor = map[string]time.Duration{
 	FaultMalformed: 0, FaultBurst: 0, FaultHang: 0, FaultDrop: 0, FaultHTML: 0, FaultRunaway: 0,
 }
 
+// longest bounds the times a request or a fault may ask for.
+const longest = 24 * time.Hour
+
 // status is the HTTP status a fault stands for, or 0.
 func (f Fault) status() int {
 	n, err := strconv.Atoi(f.Kind)
@@ -63,7 +66,10 @@ func (f Fault) validate() error {
 	if _, ok := faultFor[f.Kind]; !ok && f.status() == 0 {
 		return fmt.Errorf("sim: unknown fault %q: a status such as 429, or one of %s", f.Kind, strings.Join(FaultKinds(), ", "))
 	}
-	if f.Rate < 0 || f.Rate > 1 {
+	if f.For > longest || f.For < 0 && f.Kind != FaultStall {
+		return fmt.Errorf("sim: fault %s lasts %v: give a time between 0 and %v", f.Kind, f.For, longest)
+	}
+	if !(f.Rate >= 0 && f.Rate <= 1) {
 		return fmt.Errorf("sim: rate of fault %s is %v: give a share between 0 and 1", f.Kind, f.Rate)
 	}
 	return nil
@@ -139,6 +145,9 @@ func (f Fault) settle(n int, u float64) Fault {
 	}
 	if f.For == 0 {
 		f.For = faultFor[f.Kind]
+	}
+	if f.Kind == FaultPing {
+		f.For = max(f.For, time.Millisecond)
 	}
 	return f
 }

@@ -52,6 +52,9 @@ type reply struct {
 	restThen after
 }
 
+// mostTokens bounds a reply, whatever is asked for.
+const mostTokens = 1 << 20
+
 // delivery is one step's tokens on their way out.
 type delivery struct {
 	upto int
@@ -75,7 +78,7 @@ func newReply(c *conn, a ask, id string, at int64, kernel, closing bool) *reply 
 		r.faults = append(r.faults, f.settle(r.outputTokens, r.rng.Float64()))
 	}
 	if findFault(r.faults, FaultRunaway) != nil {
-		r.outputTokens *= 10
+		r.outputTokens = min(10*r.outputTokens, mostTokens)
 	}
 	if findFault(r.faults, FaultEmpty) != nil {
 		r.finish = "stop"
@@ -118,6 +121,9 @@ func (r *reply) settleLength() {
 	}
 	if cfg.MaxContext > 0 && r.promptTokens+n > cfg.MaxContext {
 		n, why = max(cfg.MaxContext-r.promptTokens, 1), "length"
+	}
+	if n > mostTokens {
+		n, why = mostTokens, "length"
 	}
 	r.outputTokens, r.finish = n, why
 }
