@@ -155,6 +155,7 @@ func (r *reply) appendPiece(b []byte, field string, from, to int, last bool) []b
 	if r.chat {
 		b = append(b, '}')
 	}
+	b = r.appendTokenList(b, from, to)
 	done := last && r.s.cfg.FinishInLast && !r.noFinish()
 	b = r.appendFinish(b, done)
 	b = r.appendUsage(b, to, r.continuous() || done && r.s.cfg.Usage == UsageFinish)

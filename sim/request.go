@@ -23,6 +23,8 @@ type ask struct {
 	beams     int
 	metrics   bool // include_metrics
 	timings   bool // timings_per_token
+	tokenIDs  bool // return_token_ids
+	logprobs  bool
 	directive
 }
 
@@ -38,6 +40,8 @@ type askJSON struct {
 	BestOf              int             `json:"best_of"`
 	IncludeMetrics      bool            `json:"include_metrics"`
 	TimingsPerToken     bool            `json:"timings_per_token"`
+	ReturnTokenIDs      bool            `json:"return_token_ids"`
+	Logprobs            json.RawMessage `json:"logprobs"` // true, or a number for completions
 	Prompt              json.RawMessage `json:"prompt"`
 	Messages            []struct {
 		Content json.RawMessage `json:"content"`
@@ -58,6 +62,12 @@ func parseAsk(chat bool, body []byte, header string) (ask, error) {
 	}
 	a.model, a.stream, a.ignoreEOS = j.Model, j.Stream, j.IgnoreEOS
 	a.priority, a.metrics, a.timings = j.Priority, j.IncludeMetrics, j.TimingsPerToken
+	a.tokenIDs = j.ReturnTokenIDs
+	switch string(j.Logprobs) {
+	case "", "null", "false":
+	default:
+		a.logprobs = true
+	}
 	if j.UseBeamSearch {
 		a.beams = min(max(j.N, j.BestOf, 1), 64)
 	}

@@ -245,6 +245,10 @@ func TestForms(t *testing.T) {
 		{"reasoning, hidden", Config{Reasoning: 2, ReasoningAs: "hidden"}, prompt(3, 5), []string{`"reasoning_tokens":2`, `"completion_tokens":5`}, []string{`"reasoning` + `_content"`}, 3, 3},
 		{"stream interval", Config{StreamInterval: 4}, prompt(3, 10), nil, nil, 4, 10}, // 1, 5, 9, 10
 		{"several tokens a step", Config{TokensPerStep: 3}, prompt(3, 10), nil, nil, 4, 10},
+		{"usage, zeros", Config{Usage: UsageZeros}, prompt(3, 2), []string{`"usage":{"prompt_tokens":0,"completion_tokens":0`, `"completion_tokens":2,`}, nil, 2, 2},
+		{"usage, null choices", Config{Usage: UsageNull}, prompt(3, 2), []string{`"choices":null,"usage":{"prompt_tokens":3`}, nil, 2, 2},
+		{"token ids", Config{TokensPerStep: 3}, body(`{"stream":true,"max_tokens":4,"return_token_ids":true,"messages":[{"content":"a"}]}`), []string{`"token_ids":[`}, nil, 2, 4},
+		{"log probabilities", Config{TokensPerStep: 3}, body(`{"stream":true,"max_tokens":4,"logprobs":true,"messages":[{"content":"a"}]}`), []string{`"logprobs":{"content":[{"token":" `, `"top_logprobs":[]},{"token":`}, nil, 2, 4},
 		{"numbered words", Config{Vocabulary: "numbered"}, prompt(3, 2), []string{`"content":"w`}, nil, 2, 2},
 		{"text parts", Config{}, body(`{"stream":true,"max_tokens":1,"stream_options":{"include_usage":true},"messages":[{"content":[{"type":"text","text":"a b c"}]}]}`), []string{`"prompt_tokens":3`}, nil, 1, 1},
 		{"directive in the prompt", Config{}, body(`{"stream":true,"messages":[{"content":"a [[sim tokens=3 itl=1ms]] b"}]}`), []string{`"finish_reason":"stop"`}, nil, 3, 3},
