@@ -97,8 +97,8 @@ func TestASlowReaderDelaysNobodyElse(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer slow.Close()
-	// 200,000 tokens with no pause between them, read by nobody.
-	send(slow, prompt(1, 200_000), "")
+	// 10 MB of tokens with no pause between them, read by nobody.
+	send(slow, prompt(1, 40_000), "")
 	time.Sleep(50 * ms)
 	nc, err := net.Dial("tcp", addr)
 	if err != nil {
