@@ -1,7 +1,5 @@
 package sim
 
-import "fmt"
-
 // submit takes a request over from the reading goroutine.
 func (r *reply) submit(at int64) {
 	cfg := &r.s.cfg
@@ -161,66 +159,6 @@ func (r *reply) deliver(at int64, d delivery) {
 	r.push(at, b, mark{r: r, from: from, to: d.upto, end: d.last}, r.afterEnd(d.last))
 }
 
-// interrupted lets a fault act whose token has come; true when nothing of the
-// delivery remains to be done now.
-func (r *reply) interrupted(at int64, d *delivery) bool {
-	for i := range r.faults {
-		f := &r.faults[i]
-		if f.After < 0 || r.sent < f.After && !d.last {
-			continue
-		}
-		switch f.Kind {
-		case FaultStall:
-			f.After = -1
-			if f.For < 0 {
-				r.via.cancel(at, r)
-				r.put = nil
-				r.truth.Outcome = "fault"
-				return true // silent until the client leaves
-			}
-			r.shift += int64(f.For)
-			r.busy = at + int64(f.For)
-			r.put = append([]delivery{*d}, r.put...)
-			r.s.timers.add(r.busy, actDeliver, r)
-			return true
-		case FaultReset, FaultCut, FaultNoFinish, FaultError, FaultErrorDone:
-			r.breakOff(at, f.Kind)
-			return true
-		case FaultEmpty:
-			r.via.cancel(at, r)
-			r.yielded, r.sent = 0, 0
-			r.push(at, r.appendEnd(r.appendTokens(nil, 0, true)), mark{r: r, end: true}, r.afterEnd(true))
-			return true
-		case FaultMalformed:
-			f.After = -1
-			r.c.out.write(r.framed(nil, []byte("data: {\"choices\":[{\"index\":0,\"delta\":{\"content\":\n\n")), mark{}, keepOpen)
-		}
-	}
-	return false
-}
-
-// breakOff ends a stream in the middle.
-func (r *reply) breakOff(at int64, kind string) {
-	r.via.cancel(at, r)
-	r.abort("error")
-	r.truth.Outcome = "fault"
-	m := mark{r: r, end: true}
-	switch kind {
-	case FaultReset:
-		r.push(at, nil, m, resetIt)
-	case FaultCut:
-		r.push(at, nil, m, closeIt)
-	case FaultNoFinish:
-		r.push(at, r.framed(nil, nil), m, r.afterEnd(true))
-	default:
-		b := r.framed(nil, []byte("data: {\"error\":{\"message\":\"simulated failure\",\"type\":\"InternalServerError\",\"param\":null,\"code\":500}}\n\n"))
-		if kind == FaultErrorDone {
-			b = appendChunk(b, []byte("data: [DONE]\n\n"))
-		}
-		r.push(at, append(b, "0\r\n\r\n"...), m, r.afterEnd(true))
-	}
-}
-
 // framed is an event as an HTTP chunk, with the head before it if that is not
 // out yet. An empty event is the end of the body.
 func (r *reply) framed(b, event []byte) []byte {
@@ -273,31 +211,3 @@ func (r *reply) head(at int64) {
 	r.headOut = true
 	r.c.out.write(b, mark{r: r, head: true}, keepOpen)
 }
-
-// whole answers a request that asked for no stream.
-func (r *reply) whole(at int64) {
-	for i := range r.yielded {
-		r.truth.DueNS[i] = at
-	}
-	kind, body := "application/json", r.appendWhole(nil)
-	m := mark{r: r, head: true, end: true, to: r.yielded}
-	switch {
-	case findFault(r.faults, FaultHTML) != nil:
-		kind, body = "text/html", []byte(htmlPage)
-	case findFault(r.faults, FaultReset) != nil:
-		r.breakOff(at, FaultReset)
-		return
-	case findFault(r.faults, FaultMalformed) != nil:
-		body = body[:len(body)/2]
-	}
-	head := appendHead(nil, 200, kind, "X-Request-Id: "+r.truth.ID+"\r\n", r.closing)
-	head = fmt.Appendf(head, "Content-Length: %d\r\n\r\n", len(body))
-	if findFault(r.faults, FaultCut) != nil {
-		r.truth.Outcome = "fault"
-		r.push(at, append(head, body[:len(body)/2]...), m, closeIt)
-		return
-	}
-	r.push(at, append(head, body...), m, r.afterEnd(true))
-}
-
-const htmlPage = "<!doctype html><title>Sign in</title><p>This is no inference server.</p>\n"

@@ -1,7 +1,6 @@
 package sim
 
 import (
-	"fmt"
 	"math"
 	"math/rand/v2"
 	"strconv"
@@ -167,49 +166,6 @@ func (r *reply) jitter(ns int64) int64 {
 		return ns
 	}
 	return int64(float64(ns) * math.Exp(sigma*r.rng.NormFloat64()-sigma*sigma/2))
-}
-
-// refusal says whether the request is answered with an error at once.
-func (r *reply) refusal() (status int, message string) {
-	cfg := &r.s.cfg
-	for _, f := range r.faults {
-		if s := f.status(); s != 0 {
-			return s, fmt.Sprintf("simulated status %d", s)
-		}
-	}
-	if cfg.Model != "" && cfg.Like != LikeLlama && r.ask.model != "" && r.ask.model != cfg.Model {
-		return 404, fmt.Sprintf("the model %q does not exist; this server has %q", r.ask.model, cfg.Model)
-	}
-	if cfg.MaxContext > 0 && r.promptTokens >= cfg.MaxContext {
-		return 400, fmt.Sprintf("the prompt has %d tokens, the context holds %d", r.promptTokens, cfg.MaxContext)
-	}
-	return 0, ""
-}
-
-var errorTypes = map[int]string{400: "BadRequestError", 401: "AuthenticationError", 404: "NotFoundError", 429: "RateLimitError"}
-
-// refuse answers with an error. It may run on either goroutine, while no other
-// writes to the connection.
-func (r *reply) refuse(status int, message string) {
-	kind := errorTypes[status]
-	if kind == "" {
-		kind = "InternalServerError"
-	}
-	body := errorBody(status, kind, message)
-	more := "X-Request-Id: " + r.truth.ID + "\r\n"
-	if status == 429 || status == 503 {
-		more += fmt.Sprintf("Retry-After: %d\r\n", r.s.cfg.RetryAfter)
-	}
-	b := appendHead(nil, status, "application/json", more, r.closing)
-	b = fmt.Appendf(b, "Content-Length: %d\r\n\r\n", len(body))
-	r.truth.Status = status
-	r.truth.Outcome = "refused"
-	then := keepOpen
-	if r.closing {
-		then = closeIt
-	}
-	r.over = true
-	r.c.out.write(append(b, body...), mark{r: r, head: true, end: true}, then)
 }
 
 // end closes the truth of a reply that writes nothing more.
