@@ -253,6 +253,9 @@ func state(side string, f *Facts) []Reason {
 	return list
 }
 
+// burstsWhy is why a pace can't be compared.
+const burstsWhy = "tokens arrived in bursts"
+
 // unlike tells for each metric why it can't be compared although the runs can.
 func unlike(a, b *Facts) map[string]string {
 	why := map[string]string{}
@@ -260,7 +263,7 @@ func unlike(a, b *Facts) map[string]string {
 		m := &measures[i]
 		switch {
 		case m.paced && (bursts(a) > flagLimit || bursts(b) > flagLimit):
-			why[m.key] = "tokens arrived in bursts"
+			why[m.key] = burstsWhy
 		case m.counted && a.TokenSource != b.TokenSource:
 			why[m.key] = "tokens are counted otherwise"
 		case m.counted && tokenizerOf(a) != tokenizerOf(b):

@@ -116,6 +116,14 @@ func (r *Result) compare(baseline, candidate Group, index int, measures []*measu
 				r.add(p, m, stat, false, o)
 			}
 		}
+		if p.unlike["tpot_ms"] == burstsWhy && measures != nil {
+			// What the bursts leave of the pace.
+			for _, stat := range percentiles {
+				if m := measureNamed("tpot_adj"); !r.has(p, m, stat) {
+					r.add(p, m, stat, false, o)
+				}
+			}
+		}
 		for _, g := range o.Gates {
 			if m := g.measure; m != nil && !r.has(p, m, g.Stat) {
 				r.add(p, m, g.Stat, true, o)

@@ -83,7 +83,7 @@ func (p *pairing) find(m *measure, name string, o *Options) *finding {
 	case m.kind == ofShare:
 		f.shares(s)
 	case f.unit == ByRun:
-		f.byRun(s, name, o)
+		f.byRun(s, m, name, o)
 	default:
 		f.byBlock(s, name, o)
 	}

@@ -2,7 +2,9 @@ package compare
 
 import (
 	"cmp"
+	"encoding/json"
 	"math"
+	"slices"
 
 	"tokenmeter/metric"
 	"tokenmeter/stat"
@@ -39,6 +41,25 @@ type Result struct {
 	Pareto     *Pareto      `json:"pareto,omitempty"`
 
 	pairs []*pairing
+}
+
+// JSON is the result as `compare --format json` prints it.
+func (r *Result) JSON() ([]byte, error) {
+	data, err := json.MarshalIndent(r, "", "  ")
+	if err != nil {
+		return nil, err
+	}
+	return append(data, '\n'), nil
+}
+
+// Broken reports whether a gate broke: the exit code is 1.
+func (r *Result) Broken() bool {
+	return slices.ContainsFunc(r.Gates, func(g GateResult) bool { return g.State == Broken })
+}
+
+// Unjudged reports whether a gate got no answer.
+func (r *Result) Unjudged() bool {
+	return slices.ContainsFunc(r.Gates, func(g GateResult) bool { return g.State == GateRefused || g.State == GateIncomparable })
 }
 
 // Side is one side as it is shown.
@@ -178,7 +199,7 @@ func (r *Result) adjust(o *Options) {
 			continue
 		}
 		for _, g := range o.Gates {
-			row.gated = row.gated || g.measure == row.measure && g.Stat == row.Stat
+			row.gated = row.gated || g.measure != nil && g.measure.key == row.Metric && g.Stat == row.Stat
 		}
 		if row.gated {
 			gated++

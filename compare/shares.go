@@ -49,3 +49,12 @@ func worth(list []series, unit Unit) stat.Pair {
 	effect := r.Var / independent
 	return stat.Pair{Num: t.Num / effect, Den: t.Den / effect}
 }
+
+// runSums is the sum of each run.
+func runSums(list []series) []stat.Pair {
+	parts := make([]stat.Pair, len(list))
+	for i, s := range list {
+		parts[i] = total(s.sums())
+	}
+	return parts
+}

@@ -74,3 +74,76 @@ func allowedOf(n int, p float64) int {
 	}
 	return int(float64(n)*p + 3.1*math.Sqrt(float64(n)*p*(1-p)))
 }
+
+// One run a side: the runs differ by 1.5 % each, which can't be seen from
+// inside them. Small differences stay unclear, large ones are found.
+func TestErrorRatesOfSingleRuns(t *testing.T) {
+	n := 60
+	if *full {
+		n = 1000
+	}
+	for _, size := range []int{200, 600} {
+		alarms, found := 0, 0
+		for i := range n {
+			rng := rand.New(rand.NewPCG(uint64(i), 4))
+			if flagged(mustCompare(t, made.group("A", rng, 1, size, 0), made.group("B", rng, 1, size, 1), Options{Seed: uint64(i)})) {
+				alarms++
+			}
+			slow := made
+			slow.tpot *= 1.15
+			r := mustCompare(t, made.group("A", rng, 1, size, 0), slow.group("B", rng, 1, size, 1), Options{Seed: uint64(i), Gates: mustGates(t, "p50 tpot +5%")})
+			if findRow(t, r, "tpot_ms", "p50").Verdict == Worse {
+				found++
+			}
+		}
+		t.Logf("one run a side of %d requests: %d alarms and a 15 %% shift found %d times of %d", size, alarms, found, n)
+		if limit := allowedOf(n, 0.05); alarms > limit {
+			t.Errorf("%d alarms of %d, at most %d", alarms, n, limit)
+		}
+		if found < n*90/100 {
+			t.Errorf("a 15 %% shift was found in %d of %d", found, n)
+		}
+	}
+}
+
+// The 95 % intervals hold the true ratio about as often as they say.
+func TestCoverage(t *testing.T) {
+	n := 60
+	if *full {
+		n = 1000
+	}
+	for _, c := range []struct {
+		name    string
+		s       server
+		repeats int
+		size    int
+		least   float64
+	}{
+		{"six runs", made, 6, 200, 0.93},
+		{"three runs", made, 3, 200, 0.93},
+		{"two runs", made, 2, 200, 0.93},
+		// Without noise of runs, as the interval holds within these runs.
+		{"single runs", server{tpot: 24, cv: 0.1, phi: 0.3}, 1, 400, 0.91},
+		{"single runs, strongly autocorrelated", server{tpot: 24, cv: 0.1, phi: 0.7}, 1, 400, 0.88},
+	} {
+		held := map[string]int{}
+		for i := range n {
+			rng := rand.New(rand.NewPCG(uint64(i), 5))
+			slow := c.s
+			slow.tpot *= 1.05
+			r := mustCompare(t, c.s.group("A", rng, c.repeats, c.size, 0), slow.group("B", rng, c.repeats, c.size, 1),
+				Options{Seed: uint64(i), Metrics: []string{"tpot"}, Gates: mustGates(t, "mean tpot +1%")})
+			for _, stat := range []string{"mean", "p50", "p95", "p99"} {
+				if ci := findRow(t, r, "tpot_ms", stat).CI95Pct; ci != nil && ci[0] <= 5 && ci[1] >= 5 {
+					held[stat]++
+				}
+			}
+		}
+		t.Logf("%s: of %d intervals the truth lay in %v", c.name, n, held)
+		for stat, k := range held {
+			if float64(k) < float64(n)*c.least-3.1*math.Sqrt(float64(n)*0.05) {
+				t.Errorf("%s, %s: %d of %d", c.name, stat, k, n)
+			}
+		}
+	}
+}

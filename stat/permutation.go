@@ -47,6 +47,9 @@ type tally struct {
 func (t *tally) see(v float64) {
 	// Sums in another order differ in the last digits; these are ties.
 	near := 1e-9 * math.Max(math.Abs(t.observed), math.Abs(v))
+	if math.IsInf(near, 0) {
+		near = 0
+	}
 	if !(v > t.observed+near) {
 		t.less++
 	}

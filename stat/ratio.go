@@ -40,64 +40,42 @@ func RatioOf(parts []Pair) (r Ratio, ok bool) {
 	return r, true
 }
 
-// Scaled is the ratio with every Num multiplied by k.
-func (r Ratio) Scaled(k float64) Ratio {
-	r.Value *= k
-	r.Var *= k * k
-	r.squares *= k * k
-	return r
-}
-
-// AtLeast returns the ratio with a variance of at least v: what independent
-// requests inside the parts would have. A spread between few parts can be
-// smaller by chance, never in truth.
-func (r Ratio) AtLeast(v float64) Ratio {
-	if r.Var < v {
-		r.squares = v * float64(r.Parts) * math.Max(1, float64(r.Parts-1))
-		r.Var = v
-	}
-	return r
-}
-
-// RatioDifference tests b − a. From three parts a side this is Welch's test;
-// with fewer on a side the spread is taken to be the same on both (Student's
-// test), since two values tell too little of a variance. ok is false without a
-// third part to estimate it from, or when no part differs from another.
+// RatioDifference tests b − a with the standard error of RatioError.
 func RatioDifference(a, b Ratio, conf float64) (d Difference, ok bool) {
-	d, se, ok := ratioTest(a, b)
-	if !ok || !(conf > 0 && conf < 1) {
+	se, df, ok := RatioError(a, b)
+	if !ok || !(se > 0) || !(conf > 0 && conf < 1) {
 		return Difference{}, false
 	}
-	half := StudentQuantile((1+conf)/2, d.DF) * se
-	d.Lo, d.Hi = d.Diff-half, d.Diff+half
-	return d, true
+	return TDifference(b.Value-a.Value, se, df, conf), true
 }
 
-// RatioTest is RatioDifference without the interval.
-func RatioTest(a, b Ratio) (d Difference, ok bool) {
-	d, _, ok = ratioTest(a, b)
-	return d, ok
+// TDifference is Student's test of a difference with a known standard error.
+func TDifference(diff, se, df, conf float64) Difference {
+	t := diff / se
+	half := StudentQuantile((1+conf)/2, df) * se
+	return Difference{Diff: diff, Lo: diff - half, Hi: diff + half, T: t, DF: df, P: 2 * StudentCDF(-math.Abs(t), df)}
 }
 
-func ratioTest(a, b Ratio) (d Difference, se float64, ok bool) {
+// RatioError returns the standard error of b − a and its degrees of freedom.
+// From three parts a side it is Welch's; with fewer on a side the spread is
+// taken to be the same on both (Student's), since two values tell too little
+// of a variance. ok is false without a third part to estimate it from; 0 means
+// that no part differs from another.
+func RatioError(a, b Ratio) (se, df float64, ok bool) {
 	na, nb := float64(a.Parts), float64(b.Parts)
 	if na < 1 || nb < 1 || na+nb < 3 {
-		return Difference{}, 0, false
+		return 0, 0, false
 	}
 	va, vb := a.Var, b.Var
-	d = Difference{Diff: b.Value - a.Value}
 	if a.Parts < 3 || b.Parts < 3 {
-		d.DF = na + nb - 2
-		spread := (a.squares + b.squares) / d.DF
+		df = na + nb - 2
+		spread := (a.squares + b.squares) / df
 		va, vb = spread/na, spread/nb
+	} else if va+vb > 0 {
+		df = (va + vb) * (va + vb) / (va*va/(na-1) + vb*vb/(nb-1))
 	} else {
-		d.DF = (va + vb) * (va + vb) / (va*va/(na-1) + vb*vb/(nb-1))
+		df = na + nb - 2
 	}
 	se = math.Sqrt(va + vb)
-	if !(se > 0) || math.IsInf(se, 0) || !(d.DF > 0) {
-		return Difference{}, 0, false
-	}
-	d.T = d.Diff / se
-	d.P = 2 * StudentCDF(-math.Abs(d.T), d.DF)
-	return d, se, true
+	return se, df, !math.IsInf(se, 0) && !math.IsNaN(se)
 }
