@@ -25,6 +25,7 @@ var allowed = map[string][]string{
 	"export":    {"metric", "run", "timeline"},
 	// the wire
 	"wire":    {},
+	"tokens":  {},
 	"clock":   {},
 	"secret":  {},
 	"api":     {"timeline", "wire"},

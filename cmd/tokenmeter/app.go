@@ -12,6 +12,7 @@ import (
 
 	"tokenmeter/export"
 	"tokenmeter/metric/lens"
+	"tokenmeter/tokens"
 )
 
 // version is set when a release is built: -ldflags "-X main.version=v1.2.3".
@@ -33,6 +34,7 @@ type commands struct {
 	Analyze    analyzeCmd    `cmd:"" help:"Measure recorded raw streams anew, without a server."`
 	Explain    explainCmd    `cmd:"" help:"Say what a metric, flag or outcome means."`
 	Sim        simCmd        `cmd:"" help:"Run a simulated inference server that knows the truth."`
+	Tokens     tokensCmd     `cmd:"" help:"Count the tokens of texts with a named tokenizer."`
 	Version    versionCmd    `cmd:"" help:"Print the version."`
 	Completion completionCmd `cmd:"" help:"Print a completion script for bash, zsh or fish."`
 }
@@ -80,7 +82,8 @@ func newParser(stdout, stderr io.Writer) (*kong.Kong, error) {
 		kong.Exit(func(code int) { panic(leaving(code)) }),
 		kong.ConfigureHelp(kong.HelpOptions{Compact: true, WrapUpperBound: 100}),
 		kong.ExplicitGroups(benchGroups),
-		kong.Vars{"export_forms": export.Names(), "apis": apiNames(), "lenses": strings.Join(lens.Names(), ", ")},
+		kong.Vars{"export_forms": export.Names(), "apis": apiNames(), "lenses": strings.Join(lens.Names(), ", "),
+			"tokenizer": tokens.Default, "tokenizers": strings.Join(tokens.Names(), ", ")},
 	)
 }
 
