@@ -25,6 +25,9 @@ type simCmd struct {
 	Model        string   `placeholder:"NAME" help:"Name of the model. Default: the preset's."`
 	Seed         uint64   `default:"1" placeholder:"N" help:"The same seed gives the same behaviour. Default: ${default}."`
 	OutputTokens int      `placeholder:"N" help:"Length of a reply whose request asks for none."`
+	Speed        float64  `default:"1" placeholder:"X" help:"All times of the server pass so many times faster. Default: ${default}."`
+	Like         string   `placeholder:"ENGINE" help:"Whose metrics, timings and habits: vllm or llama.cpp. Default: the preset's."`
+	Usage        string   `placeholder:"MODE" help:"Which chunks carry token counts: asked, final, continuous, finish, none, zeros or null. Default: the preset's."`
 	SelfCheck    bool     `help:"Measure how late this machine lets the server write, print it and end."`
 	Fault        []string `placeholder:"FAULT" sep:"none" help:"Something that goes wrong: KIND=RATE, with :after=TOKENS and :for=TIME, like stall=0.02:for=3s. Repeatable."`
 }
@@ -120,6 +123,13 @@ func (c *simCmd) config() (sim.Config, error) {
 	}
 	if c.OutputTokens != 0 {
 		cfg.OutputTokens = c.OutputTokens
+	}
+	cfg.Speed = c.Speed
+	if c.Like != "" {
+		cfg.Like = c.Like
+	}
+	if c.Usage != "" {
+		cfg.Usage = sim.UsageMode(c.Usage)
 	}
 	var errs []error
 	for _, text := range c.Fault {
