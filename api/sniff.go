@@ -40,6 +40,7 @@ type Server struct {
 	Version string   // empty: unknown
 	Models  []string // as a request names them
 	APIs    []string // names of the APIs it speaks, the best first; empty: unknown
+	By      string   // the probe that told: "/props"; empty: none did
 }
 
 // trait is a sign of an engine in the answer to a probe.
@@ -121,13 +122,13 @@ func Sniff(answers map[string]Answer) Server {
 	var s Server
 	for _, t := range traits {
 		if t.holds(answers[t.path], bodies[t.path]) {
-			s.Engine = t.engine
+			s.Engine, s.By = t.engine, t.path
 			break
 		}
 	}
 	s.APIs = slices.Clone(spoken[s.Engine])
 	if _, isList := follow(bodies["/v1/models"], []string{"data"}); s.Engine == "" && isList {
-		s.APIs = []string{OpenAIChat.Name, OpenAICompletions.Name}
+		s.APIs, s.By = []string{OpenAIChat.Name, OpenAICompletions.Name}, "/v1/models"
 	}
 	if v := versions[s.Engine]; v.path != "" {
 		s.Version = textAt(bodies[v.path], v.name)

@@ -6,6 +6,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"tokenmeter/timeline"
 )
 
 // RaiseFiles lifts the soft limit of open files to the hard one and returns it.
@@ -26,6 +28,21 @@ func RaiseFiles() (limit uint64, raised bool) {
 		return 0, raised
 	}
 	return uint64(r.Cur), raised
+}
+
+// files returns the limits of open files without changing them.
+func files() (soft, hard timeline.Opt[int64]) {
+	var r unix.Rlimit
+	if unix.Getrlimit(unix.RLIMIT_NOFILE, &r) != nil {
+		return soft, hard
+	}
+	known := func(n uint64) timeline.Opt[int64] {
+		if n >= 1<<40 {
+			return timeline.Opt[int64]{}
+		}
+		return timeline.Some(int64(n))
+	}
+	return known(uint64(r.Cur)), known(uint64(r.Max))
 }
 
 func processTime() time.Duration {

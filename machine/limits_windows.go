@@ -4,10 +4,14 @@ import (
 	"time"
 
 	"golang.org/x/sys/windows"
+
+	"tokenmeter/timeline"
 )
 
 // RaiseFiles does nothing: Windows has no limit of open files to speak of.
 func RaiseFiles() (limit uint64, raised bool) { return 0, false }
+
+func files() (soft, hard timeline.Opt[int64]) { return soft, hard }
 
 func processTime() time.Duration {
 	var created, exited, kernel, user windows.Filetime

@@ -1,0 +1,61 @@
+package api
+
+import (
+	"context"
+	"net/http"
+)
+
+// Getter sends a GET to a path below the server's root. Any status is an answer.
+type Getter func(ctx context.Context, path string) (Answer, error)
+
+// Detect asks the probes in turn until one names an API that this package
+// speaks, and then for version and models where these are told elsewhere. It
+// returns what was learnt and the answers by path. A refused key ends it, as
+// further probes would be refused too. The error is the getter's, of the first
+// probe that got no answer at all; what was learnt before it is returned.
+func Detect(ctx context.Context, get Getter) (Server, map[string]Answer, error) {
+	answers := map[string]Answer{}
+	ask := func(path string) error {
+		a, err := get(ctx, path)
+		if err == nil {
+			answers[path] = a
+		}
+		return err
+	}
+	for _, p := range Probes {
+		if err := ask(p.Path); err != nil {
+			return Sniff(answers), answers, err
+		}
+		status := answers[p.Path].Status
+		if Sniff(answers).API() != nil || status == http.StatusUnauthorized || status == http.StatusForbidden {
+			break
+		}
+	}
+	s := Sniff(answers)
+	further := []string{versions[s.Engine].path}
+	if len(s.Models) == 0 {
+		further = append(further, modelPaths[s.Engine])
+	}
+	for _, path := range further {
+		if _, asked := answers[path]; path == "" || asked {
+			continue
+		}
+		if err := ask(path); err != nil {
+			return s, answers, err
+		}
+	}
+	return Sniff(answers), answers, nil
+}
+
+// modelPaths is where engines that may lack /v1/models name their models.
+var modelPaths = map[string]string{"ollama": "/api/tags", "sglang": "/get_model_info", "tgi": "/info"}
+
+// API is the first API of the server that this package speaks; nil: none is known.
+func (s Server) API() *API {
+	for _, name := range s.APIs {
+		if known, err := ByName(name); err == nil {
+			return known
+		}
+	}
+	return nil
+}
