@@ -23,6 +23,8 @@ type Response struct {
 	Status int
 	Header http.Header
 	Body   []byte // at most 4 MiB
+	// Timeline has the moments of the look-up: name, connection, TLS, head.
+	Timeline *timeline.Timeline
 }
 
 const (
@@ -48,7 +50,7 @@ func (c *Client) Get(ctx context.Context, path string) (*Response, error) {
 		return nil, &Error{Class: tl.Outcome, Message: c.redact.String(tl.Error.Message)}
 	}
 	return &Response{URL: c.redact.URL(base.url(path)), Status: body.head.Status,
-		Header: body.head.Header, Body: body.data}, nil
+		Header: body.head.Header, Body: body.data, Timeline: tl}, nil
 }
 
 // lookup is a sink that keeps the body.
