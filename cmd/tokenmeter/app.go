@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"regexp"
+	"slices"
 	"strings"
 	"syscall"
 
@@ -29,6 +30,7 @@ type app struct {
 // commands is the command line: one field a command, one file a command.
 type commands struct {
 	Bench      benchCmd      `cmd:"" help:"Load a server, record every token's arrival, summarise."`
+	Compare    compareCmd    `cmd:"" help:"Say what differs between runs and whether it is real; gates for CI."`
 	Report     reportCmd     `cmd:"" help:"Show a run on the terminal, as Markdown, JSON, CSV or one HTML file."`
 	Export     exportCmd     `cmd:"" help:"Write the records of a run in another form."`
 	Analyze    analyzeCmd    `cmd:"" help:"Measure recorded raw streams anew, without a server."`
@@ -81,7 +83,7 @@ func newParser(stdout, stderr io.Writer) (*kong.Kong, error) {
 		kong.Writers(stdout, stderr),
 		kong.Exit(func(code int) { panic(leaving(code)) }),
 		kong.ConfigureHelp(kong.HelpOptions{Compact: true, WrapUpperBound: 100}),
-		kong.ExplicitGroups(benchGroups),
+		kong.ExplicitGroups(slices.Concat(benchGroups, compareGroups)),
 		kong.Vars{"export_forms": export.Names(), "apis": apiNames(), "lenses": strings.Join(lens.Names(), ", "),
 			"tokenizer": tokens.Default, "tokenizers": strings.Join(tokens.Names(), ", ")},
 	)

@@ -1,0 +1,319 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/alecthomas/kong"
+
+	"tokenmeter/compare"
+	"tokenmeter/report"
+	"tokenmeter/run"
+)
+
+type compareCmd struct {
+	Runs []string `arg:"" optional:"" name:"run" help:"Runs: the baseline first, then candidates. 'A1 A2 A3 vs B1 B2 B3' or 'A1,A2,A3 B1,B2,B3' are repeats."`
+
+	Baseline     []string `group:"sides" sep:"none" placeholder:"DIR|FILE" help:"The baseline: runs, or a file of --save-baseline. Every run then is a candidate. Repeatable."`
+	SaveBaseline string   `name:"save-baseline" group:"sides" placeholder:"FILE" help:"Keep the candidate (or the only side) as a small file to commit."`
+	GroupBy      string   `name:"group-by" group:"sides" placeholder:"KEY" help:"What makes runs repeats of one side: name, tag:NAME or none. Default: name, with more than two runs."`
+
+	Gate          []string `group:"gates" sep:"none" placeholder:"TEXT" help:"A limit, like \"p99 tpot +5%\", \"ttft p95 +20ms\" or \"error rate < 1%\". Repeatable. A broken one makes the exit code 1."`
+	Strict        bool     `group:"gates" help:"Exit code 4 when a gate gets no answer or a run is no valid measurement."`
+	AllowLowN     bool     `name:"allow-low-n" group:"gates" help:"Let percentiles count that have too few requests."`
+	AllowISLDrift bool     `name:"allow-isl-drift" group:"gates" help:"Other input lengths are meant. The same as --allow input_tokens."`
+	Allow         []string `group:"gates" placeholder:"REASON" help:"A reason against comparing that is meant, by its name in the JSON form: input_tokens, output_tokens, workload, load, invalid. Repeatable."`
+
+	Within   []string `group:"statistics" placeholder:"P" help:"Differences inside are the same: 3% of a value, 1pp of a share (the defaults)."`
+	RunNoise string   `name:"run-noise" group:"statistics" placeholder:"P" help:"With one run a side: how far runs of one server may differ. Default: 3%."`
+	Metric   []string `group:"statistics" placeholder:"NAME" help:"Compare only these metrics: ttft, tpot, e2e, … Repeatable."`
+	Seed     uint64   `group:"statistics" placeholder:"N" help:"Fixes resampling and permutations. Default: 0."`
+	Pareto   string   `group:"statistics" placeholder:"A,B" help:"Place the runs by several figures, like check,decode_tps,usd, and mark the dominated ones."`
+
+	Format  string `group:"output" placeholder:"FORM" help:"What goes to stdout: table, markdown, json or csv. Default: table."`
+	HTML    string `name:"html" group:"output" placeholder:"FILE" help:"Write one self-contained HTML file with percentile plots."`
+	JUnit   string `name:"junit" group:"output" placeholder:"FILE" help:"Write the gates as a JUnit file."`
+	GitHub  bool   `name:"github" group:"output" help:"Append the result to the summary page of the GitHub job."`
+	Force   bool   `group:"output" help:"Overwrite files."`
+	NoColor bool   `group:"output" help:"No colours. NO_COLOR does the same."`
+}
+
+// Help is shown below the flags.
+func (compareCmd) Help() string {
+	return `Says what differs between runs and whether it is real. Give each side several runs, taken in turns (A B A B …): then the run is the unit of analysis. With one run a side the answer holds within these runs, and small differences stay unclear.
+
+A gate breaks when the candidate is beyond its limit and the difference is real. A gate on a value ("error rate < 1%") is an objective on the candidate alone.
+
+Exit codes: 0 done and every gate held; 1 a gate broke; 2 wrong usage, or the runs can't be compared and there are gates on the difference; 4 with --strict.`
+}
+
+var compareGroups = []kong.Group{
+	{Key: "sides", Title: "Sides:"},
+	{Key: "gates", Title: "Gates:"},
+	{Key: "statistics", Title: "Statistics:"},
+}
+
+// Run compares runs.
+func (c *compareCmd) Run(a *app) error {
+	if c.Format == "" {
+		c.Format = "table"
+	}
+	opts, err := c.options()
+	if err != nil {
+		return &usageError{err}
+	}
+	sides, err := c.sides(opts.Gates)
+	if err != nil {
+		return err
+	}
+	if len(sides) == 1 && c.SaveBaseline != "" {
+		return c.save(a, sides[0], opts.Gates)
+	}
+	if len(sides) < 2 {
+		return &usageError{errors.New("there is only one side; give a second run, or separate the sides with the word vs")}
+	}
+	if c.SaveBaseline != "" && len(sides) > 2 {
+		return &usageError{errors.New("--save-baseline: there are several candidates; save one alone")}
+	}
+	compare.Unique(sides)
+	result, err := compare.Compare(sides[0], sides[1:], opts)
+	if err != nil {
+		return &usageError{err}
+	}
+	if c.Pareto != "" {
+		axes, err := compare.ParseAxes(c.Pareto)
+		if err != nil {
+			return &usageError{err}
+		}
+		result.Pareto = compare.NewPareto(sides, axes)
+	}
+	if err := c.show(a, result); err != nil {
+		return err
+	}
+	if c.SaveBaseline != "" && !result.Broken() {
+		if err := c.save(a, sides[1], opts.Gates); err != nil {
+			return err
+		}
+	}
+	return c.outcome(result)
+}
+
+// options reads the flags. What is wrong with them is told all at once.
+func (c *compareCmd) options() (compare.Options, error) {
+	o := compare.Options{AllowLowN: c.AllowLowN, Allow: c.Allow, Metrics: c.Metric, Seed: c.Seed}
+	var errs []error
+	if c.AllowISLDrift {
+		o.Allow = append(o.Allow, "input_tokens")
+	}
+	for _, text := range c.Within {
+		if points, ok := strings.CutSuffix(text, "pp"); ok {
+			x, err := percentage("--within", points)
+			o.WithinShare = x
+			errs = append(errs, err)
+			continue
+		}
+		x, err := percentage("--within", text)
+		o.Within = x
+		errs = append(errs, err)
+	}
+	if c.RunNoise != "" {
+		x, err := percentage("--run-noise", c.RunNoise)
+		o.RunNoise = x
+		errs = append(errs, err)
+	}
+	gates, err := compare.ParseGates(c.Gate)
+	o.Gates = gates
+	errs = append(errs, err, checkFormat(c.Format))
+	if len(c.Runs) == 0 {
+		errs = append(errs, errors.New("give at least one run; see tokenmeter compare --help"))
+	}
+	return o, errors.Join(errs...)
+}
+
+// percentage reads the number of a percentage above 0 and below 100.
+func percentage(flag, text string) (float64, error) {
+	x, err := strconv.ParseFloat(strings.TrimSpace(strings.TrimSuffix(strings.TrimSpace(text), "%")), 64)
+	if err != nil || !(x > 0 && x < 100) {
+		return 0, fmt.Errorf("%s %q: write a percentage above 0, for example 3%%", flag, text)
+	}
+	return x / 100, nil
+}
+
+// sides reads all runs and makes sides of them.
+func (c *compareCmd) sides(gates []compare.Gate) ([]compare.Group, error) {
+	baseline, err := readGroups(c.Baseline, gates)
+	if err != nil {
+		return nil, err
+	}
+	sections, split := compare.Sections(c.Runs)
+	var sides []compare.Group
+	for _, s := range sections {
+		items, err := readGroups(s, gates)
+		if err != nil {
+			return nil, err
+		}
+		if split {
+			if len(items) == 0 {
+				return nil, &usageError{errors.New("there is no run on one side of vs")}
+			}
+			items = []compare.Group{compare.Joined(items)}
+		}
+		sides = append(sides, items...)
+	}
+	if !split {
+		if sides, err = c.grouped(sides, len(baseline) > 0); err != nil {
+			return nil, &usageError{err}
+		}
+	}
+	if len(baseline) > 0 {
+		sides = slices.Insert(sides, 0, compare.Joined(baseline))
+	}
+	return sides, nil
+}
+
+// grouped makes repeats of runs that belong together.
+func (c *compareCmd) grouped(items []compare.Group, candidates bool) ([]compare.Group, error) {
+	tag, isTag := strings.CutPrefix(c.GroupBy, "tag:")
+	switch {
+	case isTag:
+		return compare.ByTag(items, tag)
+	case c.GroupBy == "none":
+		return items, nil
+	case c.GroupBy == "name":
+		return compare.ByName(items), nil
+	case c.GroupBy != "":
+		return nil, fmt.Errorf("--group-by %q: choose name, tag:NAME or none", c.GroupBy)
+	case c.Pareto != "":
+		return items, nil
+	}
+	// Two runs are two sides, whatever they are called; more of them are
+	// repeats where their names say so. So are candidates of one name, and runs
+	// that are only to be saved.
+	named := compare.ByName(items)
+	if len(items) > 2 && len(named) > 1 || candidates || c.SaveBaseline != "" && len(items) != 2 {
+		return named, nil
+	}
+	return items, nil
+}
+
+// readGroups opens what arguments name; what one argument names is one group.
+func readGroups(args []string, gates []compare.Gate) ([]compare.Group, error) {
+	var groups []compare.Group
+	for _, arg := range args {
+		paths, err := compare.Expand(arg)
+		if err != nil {
+			return nil, &usageError{err}
+		}
+		var parts []compare.Group
+		for _, path := range paths {
+			g, err := compare.Open(path, gates...)
+			if err != nil {
+				return nil, err
+			}
+			parts = append(parts, g)
+		}
+		groups = append(groups, compare.Joined(parts))
+	}
+	return groups, nil
+}
+
+// save keeps a side as a baseline file. An older baseline is replaced, any
+// other file only with --force.
+func (c *compareCmd) save(a *app, side compare.Group, gates []compare.Gate) error {
+	force := c.Force
+	if f, err := os.Open(c.SaveBaseline); err == nil {
+		_, err = compare.ReadBaseline(f)
+		f.Close()
+		force = force || err == nil
+	}
+	err := writeFile(c.SaveBaseline, force, func(w io.Writer) error { return compare.WriteBaseline(w, side, time.Now(), gates...) })
+	if err != nil {
+		return err
+	}
+	runs := "1 run"
+	if n := len(side.Runs); n != 1 {
+		runs = fmt.Sprintf("%d runs", n)
+	}
+	a.warn("saved %s (%s) as the baseline %s", side.Name, runs, c.SaveBaseline)
+	return nil
+}
+
+// show writes the result to stdout and to the files that were asked for.
+func (c *compareCmd) show(a *app, r *compare.Result) error {
+	for _, f := range []struct {
+		path  string
+		write func(io.Writer) error
+	}{
+		{c.HTML, func(w io.Writer) error { return report.CompareHTML(w, r) }},
+		{c.JUnit, r.WriteJUnit},
+	} {
+		if f.path == "" {
+			continue
+		}
+		if err := writeFile(f.path, c.Force, f.write); err != nil {
+			return err
+		}
+		a.warn("wrote %s", f.path)
+	}
+	if c.GitHub {
+		if err := appendSummary(a, r); err != nil {
+			return err
+		}
+	}
+	switch c.Format {
+	case "json":
+		return report.CompareJSON(a.stdout, r)
+	case "csv":
+		return report.CompareCSV(a.stdout, r)
+	case "markdown":
+		return report.CompareMarkdown(a.stdout, r)
+	}
+	s := a.screen(a.stdout, c.NoColor)
+	return report.CompareTerminal(a.stdout, r, report.Options{Width: s.width, Color: s.color, ASCII: s.ascii})
+}
+
+// appendSummary adds the Markdown form to the page of a GitHub job.
+func appendSummary(a *app, r *compare.Result) error {
+	path, ok := a.env("GITHUB_STEP_SUMMARY")
+	if !ok || path == "" {
+		a.warn("note: --github: GITHUB_STEP_SUMMARY is not set, so there is no summary page to write to")
+		return nil
+	}
+	f, err := os.OpenFile(path, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o644)
+	if err != nil {
+		return &run.WriteError{Path: path, Err: err}
+	}
+	err = report.CompareMarkdown(f, r)
+	if closeErr := f.Close(); err == nil {
+		err = closeErr
+	}
+	if err != nil {
+		return &run.WriteError{Path: path, Err: err}
+	}
+	return nil
+}
+
+// outcome is the exit code of a comparison.
+func (c *compareCmd) outcome(r *compare.Result) error {
+	incomparable := slices.ContainsFunc(r.Gates, func(g compare.GateResult) bool { return g.State == compare.GateIncomparable })
+	switch {
+	case r.Broken():
+		return &codedError{code: exitMissed, text: "a gate broke", said: true}
+	case incomparable:
+		return &usageError{errors.New("the gates can't be judged: the runs can't be compared; measure the same work, save the baseline anew, or pass --allow with the reason's name")}
+	case c.Strict && (r.Unjudged() || doubtful(r)):
+		return &codedError{code: exitInvalid, text: "a gate got no answer or a run is no valid measurement, and --strict was given"}
+	}
+	return nil
+}
+
+// doubtful reports whether a run is a suspect or invalid measurement.
+func doubtful(r *compare.Result) bool {
+	return slices.ContainsFunc(r.Comparable.Why, func(w compare.Reason) bool { return w.Name == "suspect" || w.Name == "invalid" })
+}
