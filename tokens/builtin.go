@@ -26,6 +26,7 @@ var builtins = map[string]builtin{
 
 func (b builtin) open(name string, opt Options) Encoder {
 	e := &rankEncoder{name: name, ranks: b.ranks(), split: b.split(), specials: newSpecials(b.specials)}
+	e.caches.New = func() any { return new(bpe.Cache) }
 	if opt.Specials {
 		return &specialEncoder{e}
 	}
@@ -40,6 +41,7 @@ type rankEncoder struct {
 	ranks    *bpe.Ranks
 	split    split.Splitter
 	specials *specials
+	caches   sync.Pool
 }
 
 func (e *rankEncoder) Name() string { return e.name }
@@ -47,10 +49,12 @@ func (e *rankEncoder) Name() string { return e.name }
 func (e *rankEncoder) Size() int { return max(e.ranks.Len(), e.specials.size()) }
 
 func (e *rankEncoder) Count(text string) int {
+	cache := e.caches.Get().(*bpe.Cache)
+	defer e.caches.Put(cache)
 	n := 0
 	for text != "" {
 		end := e.split.Next(text)
-		n += e.ranks.Count(text[:end])
+		n += e.ranks.CountCached(cache, text[:end])
 		text = text[end:]
 	}
 	return n

@@ -94,6 +94,11 @@ func (r *Ranks) Count(piece string) int {
 	if r.Find(piece) != None {
 		return 1
 	}
+	return r.countMerged(piece)
+}
+
+// countMerged is Count of a piece that is no token.
+func (r *Ranks) countMerged(piece string) int {
 	if len(piece) <= smallPiece {
 		var m small
 		return m.merge(r, piece)
