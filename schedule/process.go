@@ -3,7 +3,7 @@ package schedule
 import "tokenmeter/random"
 
 // process is one kind of arrivals. It works in unit time, where requests come
-// once a second on average: a rate only stretches it.
+// once a second on average: a curve of rates only stretches it.
 type process struct {
 	name   string
 	shaped bool // --burstiness means something
@@ -17,6 +17,7 @@ var processes = []process{
 	{name: "constant", start: constant},
 	{name: "poisson", start: poisson},
 	{name: "gamma", shaped: true, start: gamma},
+	{name: "uniform", start: uniform},
 }
 
 func (o Open) process() *process {
@@ -55,6 +56,15 @@ func gamma(seed uint64, shape float64) func(int64) float64 {
 	src, at := random.New(seed, scheduleKey), 0.0
 	return func(int64) float64 {
 		at += src.Gamma(shape)
+		return at
+	}
+}
+
+// uniform draws gaps that are equally likely between nothing and twice the mean.
+func uniform(seed uint64, _ float64) func(int64) float64 {
+	src, at := random.New(seed, scheduleKey), 0.0
+	return func(int64) float64 {
+		at += float64(2 * src.Float64())
 		return at
 	}
 }

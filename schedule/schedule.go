@@ -11,10 +11,22 @@ import (
 	"time"
 )
 
+// Part says where in a schedule a request stands: only the main part is
+// measured.
+type Part uint8
+
+// The parts of a schedule, in order.
+const (
+	Main Part = iota
+	Lead      // the load grows
+	Tail      // the load goes on, so that the last of the main part end under it
+)
+
 // Arrival is one request of an open loop.
 type Arrival struct {
 	Index int64         // ordinal in the whole schedule, from 0, over all workers
 	At    time.Duration // due, since the phase's start
+	Part  Part
 }
 
 // Share is a worker's part of a schedule: every Of-th request from Worker on.
@@ -41,12 +53,28 @@ func (s Share) Count(n int64) int64 {
 // Open is an open loop: requests are due at moments that do not depend on how
 // fast the server answers.
 type Open struct {
-	Rate       float64       // mean requests a second, > 0
+	Rate       float64       // mean requests a second, > 0 unless there are stages
+	Stages     Curve         // a rate that changes; its end ends the schedule
 	Arrival    string        // a name of Names; empty means constant
 	Burstiness float64       // shape of gamma: 1 is Poisson, below 1 burstier; 0 means 1
 	Seed       uint64        // fixes the moments of random processes
-	Requests   int64         // bound; 0: none
-	Duration   time.Duration // bound; 0: none
+	Requests   int64         // bound of the main part; 0: none
+	Duration   time.Duration // bound of the main part; 0: none
+
+	Ramp time.Duration // before the main part the rate grows from 0; 0: at once
+	Tail time.Duration // after the main part the load goes on for so long
+}
+
+// curve is the rate over the whole schedule, with the ramp.
+func (o Open) curve() Curve {
+	c := o.Stages
+	if len(c) == 0 {
+		c = Flat(o.Rate)
+	}
+	if o.Ramp > 0 {
+		c = append(Curve{{For: o.Ramp, To: c[0].From}}, c...)
+	}
+	return c
 }
 
 // Names lists the arrival processes.
@@ -60,15 +88,30 @@ func Names() []string {
 
 // Check returns what is wrong with the settings, naming the flag to mend.
 func (o Open) Check() error {
+	if len(o.Stages) > 0 {
+		if err := o.Stages.Check(); err != nil {
+			return fmt.Errorf("%w (--stages)", err)
+		}
+		if o.Rate != 0 {
+			return fmt.Errorf("a rate of %v beside stages: give one of them (--rate, --stages)", o.Rate)
+		}
+	}
 	switch {
+	case len(o.Stages) > 0:
 	case !(o.Rate > 0) || math.IsInf(o.Rate, 0):
 		return fmt.Errorf("rate %v: want requests a second above 0 (--rate)", o.Rate)
-	case o.Rate > 1e6:
+	case o.Rate > maxRate:
 		return fmt.Errorf("rate %v: at most 1000000 requests a second (--rate)", o.Rate)
+	}
+	switch {
 	case o.Requests < 0:
 		return fmt.Errorf("requests %d: want a positive number (--requests)", o.Requests)
 	case o.Duration < 0:
 		return fmt.Errorf("duration %v: want a positive time (--duration)", o.Duration)
+	case o.Ramp < 0 || o.Ramp > maxStage:
+		return fmt.Errorf("ramp %v: want a time from 0 to %v (--ramp)", o.Ramp, maxStage)
+	case o.Tail < 0:
+		return fmt.Errorf("cool-down %v: want a positive time (--cooldown)", o.Tail)
 	case o.Burstiness < 0 || math.IsNaN(o.Burstiness) || math.IsInf(o.Burstiness, 0):
 		return fmt.Errorf("burstiness %v: want a number above 0 (--burstiness)", o.Burstiness)
 	case o.Burstiness > 0 && o.Burstiness < 0.01:
@@ -84,12 +127,20 @@ func (o Open) Check() error {
 	return nil
 }
 
-// Planned returns how many requests the schedule has, or is expected to have
+// Planned returns how many requests the main part has, or is expected to have
 // where the process is random; 0 when it has no bound.
 func (o Open) Planned() int64 {
-	byTime := int64(math.Ceil(float64(o.Rate*o.Duration.Seconds()) - 1e-9))
+	length := o.Duration
+	if end := o.Stages.Length(); end > 0 && (length == 0 || end < length) {
+		length = end
+	}
+	c := o.Stages
+	if len(c) == 0 {
+		c = Flat(o.Rate)
+	}
+	byTime := int64(math.Ceil(c.expected(length) - 1e-9))
 	switch {
-	case o.Duration <= 0:
+	case length <= 0:
 		return o.Requests
 	case o.Requests <= 0:
 		return byTime
@@ -102,34 +153,52 @@ func (o Open) Planned() int64 {
 func (o Open) Arrivals(share Share) iter.Seq[Arrival] {
 	return func(yield func(Arrival) bool) {
 		p := o.process()
-		if p == nil || !(o.Rate > 0) {
+		if p == nil || len(o.Stages) == 0 && !(o.Rate > 0) {
 			return
 		}
 		shape := o.Burstiness
 		if shape == 0 {
 			shape = 1
 		}
-		unit := p.start(o.Seed, shape)
-		for i := int64(0); o.Requests <= 0 || i < o.Requests; i++ {
-			at := Flat(o.Rate).when(unit(i))
-			if o.Duration > 0 && at >= o.Duration {
+		unit, when := p.start(o.Seed, shape), o.curve().walk()
+		b := bounds{requests: o.Requests, ramp: o.Ramp, duration: o.Duration, tail: o.Tail}
+		for i := int64(0); ; i++ {
+			at, ok := when(unit(i))
+			if !ok {
 				return
 			}
-			if share.Has(i) && !yield(Arrival{i, at}) {
+			part, over := b.part(at)
+			if over || share.Has(i) && !yield(Arrival{i, at, part}) {
 				return
 			}
 		}
 	}
 }
 
-// Flat is a constant rate: it maps unit time, in which requests come once a
-// second on average, to real time.
-type Flat float64
+// bounds tell the parts of a schedule from each other, request by request.
+type bounds struct {
+	requests             int64
+	ramp, duration, tail time.Duration
 
-func (r Flat) when(unit float64) time.Duration {
-	ns := math.Round(float64(unit*1e9) / float64(r))
-	if ns >= math.MaxInt64 {
-		return math.MaxInt64
+	main  int64         // requests of the main part so far
+	ended bool          // the main part is over
+	end   time.Duration // since when
+}
+
+// part is where the next request, due at a moment, belongs; over says that it
+// lies behind the end.
+func (b *bounds) part(at time.Duration) (part Part, over bool) {
+	switch {
+	case at < b.ramp:
+		return Lead, false
+	case b.ended:
+	case b.duration > 0 && at >= b.ramp+b.duration:
+		b.ended, b.end = true, b.ramp+b.duration
+	case b.requests > 0 && b.main >= b.requests:
+		b.ended, b.end = true, at
+	default:
+		b.main++
+		return Main, false
 	}
-	return time.Duration(ns)
+	return Tail, b.tail <= 0 || at >= b.end+b.tail
 }
