@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"tokenmeter/api"
 	"tokenmeter/stat"
 	"tokenmeter/timeline"
 )
@@ -354,7 +355,7 @@ func TestRefusesField(t *testing.T) {
 		"unknown parameter: top_k":                                                false,
 		"":                                                                        false,
 	} {
-		if got := refusesField(message); got != want {
+		if got := api.RefusesMaxTokens(message); got != want {
 			t.Errorf("%q: %v", message, got)
 		}
 	}

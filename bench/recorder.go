@@ -5,6 +5,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"tokenmeter/api"
 	"tokenmeter/metric"
 	"tokenmeter/stat"
 	"tokenmeter/timeline"
@@ -124,7 +125,7 @@ func (r *recorder) note(j job, v *metric.Values, writeErr error) error {
 	}
 	if tl.Phase == timeline.Warmup {
 		r.warm = append(r.warm, warmAnswer{words: j.item.Words, asked: j.item.InputTokens.Or(0), input: tl.Usage.Input.Or(0),
-			refused:   j.req.MaxTokensField != newerField && tl.Error != nil && refusesField(tl.Error.Message),
+			refused:   j.req.MaxTokensField != api.MaxCompletionTokens && tl.Error != nil && api.RefusesMaxTokens(tl.Error.Message),
 			succeeded: tl.Outcome == timeline.OK})
 	}
 	r.sketch(tl, v)
