@@ -3,6 +3,7 @@ package workload
 import (
 	"fmt"
 	"math"
+	"regexp"
 	"strconv"
 	"strings"
 
@@ -26,87 +27,131 @@ type Lengths struct {
 //	uniform:128,512          any whole number from 128 to 512
 //	normal:256,32            mean and standard deviation
 //	lognormal:256,128        mean and standard deviation of the lengths themselves
+//	exponential:256          mean
+//	40%:128,60%:uniform:1000,4000   one of several, by share
 //
-// Further fields min=… and max=… cut normal and lognormal off. A length is
-// never below 1.
+// Further fields min=… and max=… cut normal, lognormal and exponential off. A
+// length is never below 1.
 func ParseLengths(text string) (Lengths, error) {
-	fail := func(why string) (Lengths, error) {
-		return Lengths{}, fmt.Errorf("length %q: %s", text, why)
-	}
-	l := Lengths{text: strings.TrimSpace(text), lo: 1, hi: MaxTokens}
-	name, args, named := strings.Cut(l.text, ":")
-	if !named {
-		name, args = "fixed", l.text
-	}
-	nums, err := l.fields(args, name == "normal" || name == "lognormal")
+	l, err := parseLengths(text)
 	if err != nil {
-		return fail(err.Error())
-	}
-	switch {
-	case name == "fixed" && len(nums) == 1:
-		if nums[0] != math.Trunc(nums[0]) {
-			return fail("want a whole number of tokens")
-		}
-		l.lo, l.hi = int64(nums[0]), int64(nums[0])
-	case name == "uniform" && len(nums) == 2:
-		if nums[1] < nums[0] || nums[0] != math.Trunc(nums[0]) || nums[1] != math.Trunc(nums[1]) {
-			return fail("want uniform:LOW,HIGH in whole tokens with LOW ≤ HIGH")
-		}
-		l.lo, l.hi = int64(nums[0]), int64(nums[1])
-		l.draw = func(s *random.Source) float64 { return float64(s.Between(l.lo, l.hi)) }
-	case name == "normal" && len(nums) == 2:
-		mean, sd := nums[0], nums[1]
-		l.draw = func(s *random.Source) float64 { return mean + float64(sd*s.Normal()) }
-	case name == "lognormal" && len(nums) == 2:
-		v := random.Ln(1 + float64(nums[1]/nums[0])*(nums[1]/nums[0]))
-		mu, sigma := random.Ln(nums[0])-float64(v/2), math.Sqrt(v)
-		l.draw = func(s *random.Source) float64 { return random.Exp(mu + float64(sigma*s.Normal())) }
-	case name == "fixed" || name == "uniform" || name == "normal" || name == "lognormal":
-		return fail("want N, uniform:LOW,HIGH, normal:MEAN,SD or lognormal:MEAN,SD")
-	default:
-		return fail(fmt.Sprintf("unknown distribution %q; want fixed, uniform, normal or lognormal", name))
+		return Lengths{}, fmt.Errorf("length %q: %w", text, err)
 	}
 	return l, nil
 }
 
-// fields reads the numbers, and min= and max= where they may stand.
-func (l *Lengths) fields(args string, limits bool) ([]float64, error) {
-	var nums []float64
-	for _, field := range strings.Split(args, ",") {
-		key, value, isLimit := strings.Cut(strings.TrimSpace(field), "=")
-		if !isLimit {
-			key, value = "", key
+func parseLengths(text string) (Lengths, error) {
+	text = strings.TrimSpace(text)
+	if parts, err := parseMix(text); err != nil || parts != nil {
+		if err != nil {
+			return Lengths{}, err
 		}
-		x, err := strconv.ParseFloat(value, 64)
-		if err != nil || math.IsNaN(x) || math.IsInf(x, 0) {
-			return nil, fmt.Errorf("%q is not a number", value)
+		return mixed(text, parts)
+	}
+	l := Lengths{text: text, lo: 1, hi: MaxTokens}
+	d, err := parseDistribution(text, tokenValue)
+	if err != nil {
+		return Lengths{}, err
+	}
+	whole := func(xs ...float64) error {
+		for _, x := range xs {
+			if x != math.Trunc(x) {
+				return fmt.Errorf("want whole tokens, not %v", x)
+			}
 		}
-		if x > MaxTokens {
-			return nil, fmt.Errorf("%s tokens are more than the limit of %d", value, MaxTokens)
-		}
-		spread := key == "" && limits && len(nums) == 1 // a standard deviation may be 0
-		if x < 1 && !(spread && x >= 0) {
-			return nil, fmt.Errorf("%s tokens; a length is at least 1", value)
-		}
-		switch {
-		case key == "":
-			nums = append(nums, x)
-		case key == "min" && limits:
-			l.lo = int64(math.Ceil(x))
-		case key == "max" && limits:
-			l.hi = int64(x)
-		default:
-			return nil, fmt.Errorf("unknown field %q", key)
+		return nil
+	}
+	if d.cut {
+		l.lo, l.hi = int64(math.Ceil(max(d.lo, 1))), int64(min(d.hi, MaxTokens))
+		if l.lo > l.hi {
+			return Lengths{}, fmt.Errorf("no whole number lies between min and max")
 		}
 	}
-	if l.lo > l.hi {
-		return nil, fmt.Errorf("min %d is above max %d", l.lo, l.hi)
+	switch d.name {
+	case "fixed":
+		l.lo, l.hi = int64(d.args[0]), int64(d.args[0])
+		return l, whole(d.args...)
+	case "uniform":
+		l.lo, l.hi = int64(d.args[0]), int64(d.args[1])
+		l.draw = func(s *random.Source) float64 { return float64(s.Between(l.lo, l.hi)) }
+		return l, whole(d.args...)
 	}
-	return nums, nil
+	l.draw = d.draw
+	return l, nil
+}
+
+// tokenValue reads a number of tokens.
+func tokenValue(text string) (float64, error) {
+	x, err := strconv.ParseFloat(text, 64)
+	switch {
+	case err != nil || math.IsNaN(x) || math.IsInf(x, 0):
+		return 0, fmt.Errorf("%q is not a number", text)
+	case x > MaxTokens:
+		return 0, fmt.Errorf("%s tokens are more than the limit of %d", text, MaxTokens)
+	case x < 0 || x > 0 && x < 1e-9:
+		return 0, fmt.Errorf("%s tokens; a length is at least 1", text)
+	}
+	return x, nil
+}
+
+var mixPart = regexp.MustCompile(`(?:^|,)\s*([0-9.eE+]+)%\s*:`)
+
+// mixPiece is one line of a mixture: its share and the text behind it.
+type mixPiece struct {
+	share float64
+	text  string
+}
+
+// parseMix splits "40%:A,60%:B"; nil when the text is no mixture.
+func parseMix(text string) ([]mixPiece, error) {
+	at := mixPart.FindAllStringSubmatchIndex(text, -1)
+	if len(at) == 0 || at[0][0] != 0 {
+		return nil, nil
+	}
+	var parts []mixPiece
+	sum := 0.0
+	for i, m := range at {
+		end := len(text)
+		if i+1 < len(at) {
+			end = at[i+1][0]
+		}
+		share, err := strconv.ParseFloat(text[m[2]:m[3]], 64)
+		if err != nil || !(share > 0 && share <= 100) {
+			return nil, fmt.Errorf("a share of %s %%; want above 0 and at most 100", text[m[2]:m[3]])
+		}
+		sum += share
+		parts = append(parts, mixPiece{share, strings.TrimSpace(text[m[1]:end])})
+	}
+	if math.Abs(sum-100) > 0.01 {
+		return nil, fmt.Errorf("the shares add up to %s %%, not to 100", strconv.FormatFloat(sum, 'g', 6, 64))
+	}
+	return parts, nil
+}
+
+func mixed(text string, pieces []mixPiece) (Lengths, error) {
+	l := Lengths{text: text, lo: MaxTokens, hi: 1}
+	parts, shares := make([]Lengths, len(pieces)), make([]float64, len(pieces))
+	for i, p := range pieces {
+		part, err := parseLengths(p.text)
+		if err != nil {
+			return Lengths{}, err
+		}
+		parts[i], shares[i] = part, p.share
+		l.lo, l.hi = min(l.lo, part.lo), max(l.hi, part.hi)
+	}
+	choose := newChoice(shares)
+	l.draw = func(s *random.Source) float64 {
+		part := &parts[choose.draw(s)]
+		return float64(part.Draw(s))
+	}
+	return l, nil
 }
 
 // String returns the distribution as it was written.
 func (l Lengths) String() string { return l.text }
+
+// IsZero reports whether there is no distribution.
+func (l Lengths) IsZero() bool { return l.text == "" }
 
 // Fixed returns the length when it is always the same.
 func (l Lengths) Fixed() (int64, bool) { return l.lo, l.draw == nil && l.text != "" }
@@ -123,4 +168,34 @@ func (l Lengths) Draw(s *random.Source) int64 {
 		}
 	}
 	return min(max(int64(l.draw(s)), l.lo), l.hi)
+}
+
+// choice picks one of several by their shares.
+type choice []float64 // running sums, the last is 1
+
+func newChoice(shares []float64) choice {
+	sum := 0.0
+	for _, s := range shares {
+		sum += s
+	}
+	c, run := make(choice, len(shares)), 0.0
+	for i, s := range shares {
+		run += s
+		c[i] = run / sum
+	}
+	c[len(c)-1] = 1
+	return c
+}
+
+func (c choice) draw(s *random.Source) int {
+	u := s.Float64()
+	lo, hi := 0, len(c)-1
+	for lo < hi {
+		if mid := (lo + hi) / 2; u < c[mid] {
+			hi = mid
+		} else {
+			lo = mid + 1
+		}
+	}
+	return lo
 }

@@ -2,7 +2,6 @@ package workload
 
 import (
 	"hash/fnv"
-	"math"
 	"sync/atomic"
 
 	"tokenmeter/api"
@@ -52,14 +51,6 @@ func (s *Synthetic) Item(i int64) Item {
 	}
 }
 
-func outputLength(l Lengths, seed uint64, i int64) timeline.Opt[int64] {
-	if l.text == "" {
-		return timeline.Opt[int64]{}
-	}
-	src := random.New(seed, outputKey, uint64(i))
-	return timeline.Some(l.Draw(&src))
-}
-
 // Unique implements Workload.
 func (s *Synthetic) Unique(warm, n int64) int64 {
 	if w, fixed := s.input.Fixed(); fixed {
@@ -79,12 +70,3 @@ func (s *Synthetic) Info() Info {
 // Calibrate sets how words are counted for the items that are made from now on.
 // Once per run, before the first measured item: an item depends on it.
 func (s *Synthetic) Calibrate(c Calibration) { s.calibration.Store(&c) }
-
-// words returns how many words make a prompt of n tokens: at least one.
-func (c *Calibration) words(n int64) int {
-	per := c.PerWord
-	if !(per > 0) {
-		per = 1
-	}
-	return max(int(math.Round((float64(n)-c.Overhead)/per)), 1)
-}
