@@ -33,9 +33,12 @@ var allowed = map[string][]string{
 	"client":  {"api", "capture", "clock", "secret", "timeline", "wire"},
 	// the load
 	"machine":  {"timeline", "validity"},
-	"workload": {"api", "random", "timeline"},
+	"config":   {},
+	"check":    {},
+	"workload": {"api", "check", "config", "random", "timeline"},
 	"random":   {},
 	"schedule": {"random"},
+	"doctor":   {"api", "client", "clock", "machine", "secret", "timeline"},
 	"bench":    {"api", "random", "capture", "client", "clock", "machine", "metric", "objective", "run", "schedule", "secret", "stat", "timeline", "validity", "workload"},
 	// the service
 	"engine": {},
