@@ -70,11 +70,15 @@ func start(plan *Plan) (*runner, *client.Client, error) {
 		return nil, nil, &UsageError{err}
 	}
 	r.do = cl
+	if cfg.TLS != nil && cfg.TLS.InsecureSkipVerify {
+		r.log.notice("tls_unverified", timeline.Opt[float64]{},
+			"The server's certificate was not verified (--insecure): whoever answered may be another, and could read the key.")
+	}
 	return r, cl, nil
 }
 
 func redactor(plan *Plan) *secret.Redactor {
-	return secret.ForTarget(plan.Client.BaseURL, plan.Client.Header, plan.Client.Key)
+	return plan.Client.Redactor()
 }
 
 // lookup turns the client's GET into what the pre-flight wants.

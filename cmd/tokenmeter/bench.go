@@ -37,7 +37,9 @@ func (c *benchCmd) Run(a *app) error {
 		_, err = io.WriteString(a.stdout, curl)
 		return err
 	}
-	c.detect(&plan)
+	if how := c.detect(&plan); how != "" && !c.Quiet && c.LogLevel != "error" && c.LogLevel != "warn" {
+		a.warn("%s", how)
+	}
 	sum, err := c.measure(a, plan)
 	if sum == nil {
 		return err

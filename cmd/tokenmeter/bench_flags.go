@@ -11,17 +11,12 @@ import (
 // benchCmd holds the flags as they were typed: what is wrong with them is told
 // all at once, which a parser that stops at the first error can't do.
 type benchCmd struct {
-	URL string `arg:"" optional:"" name:"url" help:"The server: http://HOST:PORT, with or without /v1, or the whole endpoint."`
+	targetFlags `embed:""`
 
-	Demo      bool     `group:"target" help:"Measure the built-in simulated server instead of a URL."`
-	API       string   `name:"api" group:"target" placeholder:"NAME" help:"${apis}. Default: detected, then openai-chat."`
-	Model     string   `group:"target" placeholder:"NAME" help:"Default: asked from the server."`
-	APIKeyEnv string   `name:"api-key-env" group:"target" placeholder:"NAME" help:"Environment variable that holds the API key."`
-	APIKey    string   `name:"api-key-file" group:"target" placeholder:"FILE" help:"File that holds the API key."`
-	Header    []string `group:"target" sep:"none" placeholder:"\"NAME: VALUE\"" help:"A further header. Repeatable. Keys belong into --api-key-env."`
-	WaitReady string   `group:"target" placeholder:"TIME" help:"Wait so long for the server to be ready."`
-	Preflight string   `group:"target" placeholder:"KIND" help:"Look at the server first: none, get (only GETs) or probe (one short completion, not recorded). Default: get."`
-	DryRun    bool     `group:"target" help:"Print the first request as a curl command and send nothing."`
+	Demo      bool   `group:"target" help:"Measure the built-in simulated server instead of a URL."`
+	WaitReady string `group:"target" placeholder:"TIME" help:"Wait so long for the server to be ready."`
+	Preflight string `group:"target" placeholder:"KIND" help:"Look at the server first: none, get (only GETs) or probe (one short completion, not recorded). Default: get."`
+	DryRun    bool   `group:"target" help:"Print the first request as a curl command and send nothing."`
 
 	Requests       string `aliases:"request-count,num-prompts" group:"load" placeholder:"N" help:"Measure so many requests. With --duration, whichever comes first."`
 	Duration       string `group:"load" placeholder:"TIME" help:"Measure so long. Default: 30s without --requests."`
@@ -49,11 +44,8 @@ type benchCmd struct {
 	ConnectTimeout string `group:"limits" placeholder:"TIME" help:"For name, connection and TLS. Default: 10s."`
 	Retries        string `group:"limits" placeholder:"N" help:"Tries after HTTP 429 and 503. The wait counts as latency. Default: 0."`
 
-	CAFile          string `name:"ca-file" group:"connection" placeholder:"FILE" help:"PEM file of the authority that signed the server's certificate."`
-	Insecure        bool   `group:"connection" help:"Do not verify the server's certificate."`
-	FollowRedirects bool   `group:"connection" help:"Follow redirects that keep the method and the host."`
-	HTTP2           bool   `name:"http2" group:"connection" help:"Speak HTTP/2. Arrivals are then stamped when they are read, not by the kernel."`
-	NoKeepalive     bool   `name:"no-keepalive" group:"connection" help:"Open a connection for every request."`
+	FollowRedirects bool `group:"connection" help:"Follow redirects that keep the method and the host."`
+	NoKeepalive     bool `name:"no-keepalive" group:"connection" help:"Open a connection for every request."`
 
 	Objective     []string `aliases:"goodput" group:"judging" sep:"none" placeholder:"TEXT" help:"A promise to hold the run to, like \"p99 tpot < 120ms\". Repeatable. One that is missed makes the exit code 1."`
 	Strict        bool     `group:"judging" help:"Exit code 4 when the measurement itself is invalid."`

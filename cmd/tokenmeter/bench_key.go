@@ -4,8 +4,6 @@ import (
 	"net/url"
 	"os"
 	"strings"
-
-	"tokenmeter/secret"
 )
 
 // vendors are the hosts whose own variable is read without being asked for. A
@@ -22,7 +20,7 @@ var vendors = []struct{ host, env string }{
 var baseURLs = []string{"OPENAI_BASE_URL", "OPENAI_API_BASE"}
 
 // key finds the API key, empty without one.
-func (c *benchCmd) key(check *checker, a *app) string {
+func (c *targetFlags) key(check *checker, a *app) string {
 	switch {
 	case c.APIKeyEnv != "" && c.APIKey != "":
 		check.addf("--api-key-env and --api-key-file exclude each other: give one of them")
@@ -47,7 +45,7 @@ func (c *benchCmd) key(check *checker, a *app) string {
 	return c.vendorKey(a)
 }
 
-func (c *benchCmd) vendorKey(a *app) string {
+func (c *targetFlags) vendorKey(a *app) string {
 	host := hostOf(c.URL)
 	if host == "" {
 		return ""
@@ -80,17 +78,4 @@ func hostOf(raw string) string {
 		}
 	}
 	return host
-}
-
-// warnSecrets tells of keys that other users of the machine can see.
-func (c *benchCmd) warnSecrets(a *app) {
-	for _, line := range c.Header {
-		name, _, _ := strings.Cut(line, ":")
-		if name = strings.TrimSpace(name); secret.SensitiveHeader(name) {
-			a.warn("warning: the key in --header %q is visible in the list of processes; use --api-key-env NAME or --api-key-file FILE", name)
-		}
-	}
-	if len(secret.URLSecrets(c.URL)) > 0 {
-		a.warn("warning: the secret in the URL is visible in the list of processes; use --api-key-env NAME or --api-key-file FILE")
-	}
 }

@@ -1,9 +1,6 @@
 package main
 
 import (
-	"crypto/tls"
-	"crypto/x509"
-	"fmt"
 	"net/http"
 	"os"
 	"strconv"
@@ -125,7 +122,7 @@ func (c *benchCmd) content(p *bench.Plan, check *checker) {
 
 func (c *benchCmd) target(p *bench.Plan, check *checker, a *app) {
 	cfg := client.Config{
-		BaseURL: c.URL, NoKeepAlive: c.NoKeepalive, HTTP2: c.HTTP2, FollowRedirects: c.FollowRedirects,
+		NoKeepAlive: c.NoKeepalive, FollowRedirects: c.FollowRedirects,
 		Retries: check.count("--retries", c.Retries, 0),
 		Stream:  api.StreamOptions{KeepText: c.KeepText, AllowEmpty: c.AllowEmpty},
 		Timeout: defaultTimeout, IdleTimeout: defaultIdleTimeout, ConnectTimeout: defaultConnectTimeout,
@@ -142,34 +139,12 @@ func (c *benchCmd) target(p *bench.Plan, check *checker, a *app) {
 			*t.into = d
 		}
 	}
-	cfg.API = c.api(check)
+	if cfg.API = c.apiOf(check); cfg.API == nil {
+		cfg.API = api.OpenAIChat
+	}
 	c.checkURL(cfg.API, check)
-	cfg.Header = headers(c.Header, check)
-	cfg.Key = c.key(check, a)
-	cfg.TLS = c.tls(check)
+	c.reach(&cfg, check, a)
 	p.Client = cfg
-}
-
-// api is the one that was named, or the one whose path the URL ends in.
-func (c *benchCmd) api(check *checker) *api.API {
-	if c.API != "" {
-		known, err := api.ByName(c.API)
-		if err != nil {
-			check.addf("--api: %w", err)
-			return api.OpenAIChat
-		}
-		return known
-	}
-	path := "/" + pathOf(c.URL)
-	for _, known := range api.All {
-		if strings.HasSuffix(path, known.Path) {
-			return known
-		}
-	}
-	if known, err := api.ByName(vendorAPIs[hostOf(c.URL)]); err == nil {
-		return known
-	}
-	return api.OpenAIChat
 }
 
 func (c *benchCmd) checkURL(a *api.API, check *checker) {
@@ -213,23 +188,4 @@ func tags(texts []string, check *checker) map[string]string {
 		m[name] = value
 	}
 	return m
-}
-
-func (c *benchCmd) tls(check *checker) *tls.Config {
-	if c.CAFile == "" && !c.Insecure {
-		return nil
-	}
-	cfg := &tls.Config{InsecureSkipVerify: c.Insecure}
-	if c.CAFile != "" {
-		pem, err := os.ReadFile(c.CAFile)
-		if err != nil {
-			check.addf("--ca-file: %w", err)
-			return cfg
-		}
-		cfg.RootCAs = x509.NewCertPool()
-		if !cfg.RootCAs.AppendCertsFromPEM(pem) {
-			check.add(fmt.Errorf("--ca-file %s: it holds no certificate in PEM form", c.CAFile))
-		}
-	}
-	return cfg
 }

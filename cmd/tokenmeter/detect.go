@@ -2,7 +2,7 @@ package main
 
 import (
 	"context"
-	"net/http"
+	"fmt"
 	"strings"
 	"time"
 
@@ -15,43 +15,50 @@ import (
 const detectTime = 5 * time.Second
 
 // detect finds the API where the user named none: by the URL, else by what the
-// server answers to GETs. A server that tells nothing gets openai-chat.
-func (c *benchCmd) detect(p *bench.Plan) {
-	if c.API != "" || c.Demo || c.DryRun || c.Preflight == "none" || c.WaitReady != "" || pathTells(c.URL) {
-		return
+// server answers to GETs. A server that tells nothing gets openai-chat. It
+// returns which API it is and how that is known, or nothing where the user
+// knows it.
+func (c *benchCmd) detect(p *bench.Plan) string {
+	switch {
+	case c.API != "" || c.Demo || c.DryRun:
+		return ""
+	case pathTells(c.URL):
+		return fmt.Sprintf("API %s: as the URL says (--api names another)", p.Client.API.Name)
+	case c.Preflight == "none" || c.WaitReady != "":
+		return fmt.Sprintf("API %s: the default, the server was not asked (--api names another)", p.Client.API.Name)
 	}
 	cl, err := client.New(p.Client)
 	if err != nil {
-		return // the run will say it
+		return "" // the run will say it
 	}
 	defer cl.Close()
 	ctx, cancel := context.WithTimeout(context.Background(), detectTime)
 	defer cancel()
-	answers := map[string]api.Answer{}
-	for _, probe := range api.Probes {
-		got, err := cl.Get(ctx, probe.Path)
+	s, _, err := api.Detect(ctx, func(ctx context.Context, path string) (api.Answer, error) {
+		got, err := cl.Get(ctx, path)
 		if err != nil {
-			return
+			return api.Answer{}, err
 		}
-		answers[probe.Path] = api.Answer{Status: got.Status, Header: got.Header, Body: got.Body}
-		if found := best(api.Sniff(answers)); found != nil {
-			p.Client.API = found
-			return
-		}
-		if got.Status == http.StatusUnauthorized || got.Status == http.StatusForbidden {
-			return
-		}
+		return api.Answer{Status: got.Status, Header: got.Header, Body: got.Body}, nil
+	})
+	found := s.API()
+	switch {
+	case found != nil:
+		p.Client.API = found
+		return fmt.Sprintf("API %s: told by GET %s%s (--api names another)", found.Name, s.By, engineWords(s))
+	case err != nil:
+		return "" // the run will say it
 	}
+	return fmt.Sprintf("API %s: the default, no GET told which one the server speaks (--api names another)", p.Client.API.Name)
 }
 
-// best is the first API of a server that this program speaks.
-func best(s api.Server) *api.API {
-	for _, name := range s.APIs {
-		if known, err := api.ByName(name); err == nil {
-			return known
-		}
+// engineWords names the server in a sentence.
+func engineWords(s api.Server) string {
+	name := strings.TrimSpace(s.Engine + " " + s.Version)
+	if name == "" {
+		return ""
 	}
-	return nil
+	return ", as " + name + " answers it"
 }
 
 // vendorAPIs are hosts that speak one API of their own.
@@ -64,11 +71,15 @@ func pathTells(raw string) bool {
 	return path != "" || vendorAPIs[hostOf(raw)] != ""
 }
 
-// pathOf is the path of a URL without slashes at its ends.
+// pathOf is the path of a URL without slashes at its ends. The path of a Unix
+// socket is none.
 func pathOf(raw string) string {
-	_, rest, ok := strings.Cut(raw, "://")
-	if !ok {
+	scheme, rest, ok := strings.Cut(raw, "://")
+	switch {
+	case !ok:
 		rest = raw
+	case strings.EqualFold(scheme, "unix"):
+		return ""
 	}
 	_, path, _ := strings.Cut(rest, "/")
 	path, _, _ = strings.Cut(path, "?")

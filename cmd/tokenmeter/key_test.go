@@ -22,7 +22,7 @@ func TestVendorKey(t *testing.T) {
 		"localhost:8000":                         "",
 		"":                                       "",
 	} {
-		if got := (&benchCmd{URL: url}).vendorKey(a); got != want {
+		if got := (&targetFlags{URL: url}).vendorKey(a); got != want {
 			t.Errorf("%s gets %q, want %q", url, got, want)
 		}
 	}

@@ -1,0 +1,122 @@
+package main
+
+import (
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"net/url"
+	"os"
+	"strings"
+
+	"tokenmeter/api"
+	"tokenmeter/client"
+	"tokenmeter/secret"
+)
+
+// targetFlags name a server and what it takes to reach it; every command that
+// talks to a server has them.
+type targetFlags struct {
+	URL string `arg:"" optional:"" name:"url" help:"The server: http://HOST:PORT, with or without /v1, or the whole endpoint; a Unix socket is unix:///PATH."`
+
+	API       string   `name:"api" group:"target" placeholder:"NAME" help:"${apis}. Default: detected, then openai-chat."`
+	Model     string   `group:"target" placeholder:"NAME" help:"Default: asked from the server."`
+	APIKeyEnv string   `name:"api-key-env" group:"target" placeholder:"NAME" help:"Environment variable that holds the API key."`
+	APIKey    string   `name:"api-key-file" group:"target" placeholder:"FILE" help:"File that holds the API key."`
+	Header    []string `group:"target" sep:"none" placeholder:"\"NAME: VALUE\"" help:"A further header. Repeatable. Keys belong into --api-key-env."`
+
+	CAFile   string `name:"ca-file" group:"connection" placeholder:"FILE" help:"PEM file of the authority that signed the server's certificate."`
+	Cert     string `group:"connection" placeholder:"FILE" help:"PEM file of our own certificate, for servers that ask for one. Needs --key."`
+	Key      string `group:"connection" placeholder:"FILE" help:"PEM file of the key of --cert."`
+	Insecure bool   `group:"connection" help:"Do not verify the server's certificate. The run says so in its warnings."`
+	Proxy    string `group:"connection" placeholder:"URL" help:"HTTP proxy to go through. Without it none is used, whatever the environment says."`
+	HTTP2    bool   `name:"http2" group:"connection" help:"Speak HTTP/2. Arrivals are then stamped when they are read, not by the kernel."`
+}
+
+// apiOf is the API that was named, or the one whose path the URL ends in; nil
+// where neither tells.
+func (c *targetFlags) apiOf(check *checker) *api.API {
+	if c.API != "" {
+		known, err := api.ByName(c.API)
+		if err != nil {
+			check.addf("--api: %w", err)
+			return api.OpenAIChat
+		}
+		return known
+	}
+	path := "/" + pathOf(c.URL)
+	for _, known := range api.All {
+		if strings.HasSuffix(path, known.Path) {
+			return known
+		}
+	}
+	if known, err := api.ByName(vendorAPIs[hostOf(c.URL)]); err == nil {
+		return known
+	}
+	return nil
+}
+
+// reach fills in what the flags say about the way to the server.
+func (c *targetFlags) reach(cfg *client.Config, check *checker, a *app) {
+	cfg.BaseURL, cfg.HTTP2 = c.URL, c.HTTP2
+	cfg.Header = headers(c.Header, check)
+	cfg.Key = c.key(check, a)
+	cfg.TLS = c.tls(check)
+	cfg.Proxy = c.proxy(check)
+}
+
+func (c *targetFlags) proxy(check *checker) *url.URL {
+	if c.Proxy == "" {
+		return nil
+	}
+	u, err := client.ParseProxy(c.Proxy)
+	if err != nil {
+		check.addf("--proxy: %w", err)
+	}
+	return u
+}
+
+func (c *targetFlags) tls(check *checker) *tls.Config {
+	cfg := &tls.Config{InsecureSkipVerify: c.Insecure}
+	if c.CAFile != "" {
+		pem, err := os.ReadFile(c.CAFile)
+		if err != nil {
+			check.addf("--ca-file: %w", err)
+		}
+		cfg.RootCAs = x509.NewCertPool()
+		if err == nil && !cfg.RootCAs.AppendCertsFromPEM(pem) {
+			check.addf("--ca-file %s: it holds no certificate in PEM form", c.CAFile)
+		}
+	}
+	switch {
+	case (c.Cert == "") != (c.Key == ""):
+		check.addf("--cert and --key belong together: give both")
+	case c.Cert != "":
+		pair, err := tls.LoadX509KeyPair(c.Cert, c.Key)
+		if err != nil {
+			check.addf("--cert %s, --key %s: %w", c.Cert, c.Key, keyPairWords(err))
+		}
+		cfg.Certificates = []tls.Certificate{pair}
+	}
+	return cfg
+}
+
+// keyPairWords drops the package's name from an error of crypto/tls.
+func keyPairWords(err error) error {
+	return errors.New(strings.TrimPrefix(err.Error(), "tls: "))
+}
+
+// warnSecrets tells of keys that other users of the machine can see.
+func (c *targetFlags) warnSecrets(a *app) {
+	for _, line := range c.Header {
+		name, _, _ := strings.Cut(line, ":")
+		if name = strings.TrimSpace(name); secret.SensitiveHeader(name) {
+			a.warn("warning: the key in --header %q is visible in the list of processes; use --api-key-env NAME or --api-key-file FILE", name)
+		}
+	}
+	for what, raw := range map[string]string{"URL": c.URL, "proxy's URL": c.Proxy} {
+		if len(secret.URLSecrets(raw)) > 0 {
+			a.warn("warning: the secret in the %s is visible in the list of processes%s", what, map[string]string{
+				"URL": "; use --api-key-env NAME or --api-key-file FILE"}[what])
+		}
+	}
+}

@@ -1,0 +1,121 @@
+package doctor
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// Form is how the table is to look.
+type Form struct {
+	Width int // columns; 0 means 80
+	Color bool
+	ASCII bool // only ASCII can be shown
+}
+
+const (
+	nameColumn = 6 // behind the verdict
+	textColumn = 26
+)
+
+// Table writes the report for people.
+func (r *Report) Table(w io.Writer, f Form) error {
+	b := bufio.NewWriter(w)
+	if f.Width <= 0 {
+		f.Width = 80
+	}
+	f.Width = max(f.Width, textColumn+24)
+	subject := Subject("")
+	for _, c := range r.Checks {
+		if c.Of != subject {
+			if subject != "" {
+				b.WriteByte('\n')
+			}
+			subject = c.Of
+			b.WriteString(f.clean(r.title(subject)) + "\n")
+		}
+		f.check(b, c)
+	}
+	fmt.Fprintf(b, "\n%s\n", r.sum())
+	return b.Flush()
+}
+
+func (r *Report) title(of Subject) string {
+	if of == OfMachine || r.Target == nil {
+		return "this machine"
+	}
+	return r.Target.URL
+}
+
+// sum is the last line: what is to be made of it all.
+func (r *Report) sum() string {
+	counts := map[Verdict]int{}
+	for _, c := range r.Checks {
+		counts[c.Verdict]++
+	}
+	text := fmt.Sprintf("%d ok, %d to look at, %d failed", counts[OK], counts[Warn], counts[Fail])
+	if n := counts[""]; n > 0 {
+		text += fmt.Sprintf(", %d not known", n)
+	}
+	if r.Target != nil && !r.Target.Probed && r.Verdict != Fail {
+		text += ". Only GETs were sent; --probe sends one short completion and looks at its stream"
+	}
+	return text + "."
+}
+
+// check writes one check; the fix stands below what was found.
+func (f Form) check(b *bufio.Writer, c Check) {
+	mark := string(c.Verdict)
+	if mark == "" {
+		mark = "-"
+	}
+	fmt.Fprintf(b, "%s%s", f.colour(c.Verdict, mark), strings.Repeat(" ", max(nameColumn-len(mark), 1)))
+	fmt.Fprintf(b, "%-*s", textColumn-nameColumn, strings.ReplaceAll(c.Name, "_", " "))
+	f.paragraph(b, c.Value)
+	if c.Fix != "" {
+		b.WriteString(strings.Repeat(" ", textColumn))
+		f.paragraph(b, "> "+c.Fix)
+	}
+}
+
+// paragraph writes text from the text column on, wrapped at spaces.
+func (f Form) paragraph(b *bufio.Writer, text string) {
+	room := f.Width - textColumn
+	used := 0
+	for i, word := range strings.Fields(f.clean(text)) {
+		n := utf8.RuneCountInString(word)
+		switch {
+		case i == 0:
+		case used+1+n > room:
+			b.WriteString("\n" + strings.Repeat(" ", textColumn))
+			used = 0
+		default:
+			b.WriteByte(' ')
+			used++
+		}
+		b.WriteString(word)
+		used += n
+	}
+	b.WriteByte('\n')
+}
+
+func (f Form) colour(v Verdict, text string) string {
+	code, ok := map[Verdict]string{OK: "32", Warn: "33", Fail: "31"}[v]
+	if !f.Color || !ok {
+		return text
+	}
+	return "\x1b[" + code + "m" + text + "\x1b[0m"
+}
+
+// clean makes text from elsewhere harmless on a terminal.
+func (f Form) clean(s string) string {
+	return strings.Map(func(r rune) rune {
+		if !unicode.IsPrint(r) && r != ' ' || f.ASCII && r > unicode.MaxASCII {
+			return '?'
+		}
+		return r
+	}, strings.ToValidUTF8(s, "?"))
+}
