@@ -13,6 +13,7 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"net/url"
 	"strconv"
 	"sync/atomic"
 	"time"
@@ -33,6 +34,9 @@ type Config struct {
 	// Dial opens a connection; nil means net.Dialer. Tests pass in-memory pipes.
 	Dial func(ctx context.Context, network, addr string) (net.Conn, error)
 	TLS  *tls.Config
+	// Proxy is an HTTP proxy to go through; nil: none, whatever the
+	// environment says. See ParseProxy.
+	Proxy *url.URL
 
 	ConnectTimeout time.Duration // resolving, connecting and TLS; 0: off
 	Timeout        time.Duration // whole request with its retries, from start; 0: off
@@ -74,6 +78,7 @@ type Client struct {
 	target target
 	tls    *tls.Config
 	head   template
+	origin string // before the path of a request, through a proxy; else empty
 	redact *secret.Redactor
 	pool   pool
 	count  counters
@@ -93,6 +98,9 @@ func New(cfg Config) (*Client, error) {
 	if err != nil {
 		return nil, err
 	}
+	if cfg.Proxy != nil && t.network != "tcp" {
+		return nil, errUnixProxy
+	}
 	if cfg.Clock == nil {
 		cfg.Clock = clock.Start()
 	}
@@ -100,7 +108,7 @@ func New(cfg Config) (*Client, error) {
 	if c.head, err = newTemplate(&c.cfg, &t); err != nil {
 		return nil, err
 	}
-	c.redact = secret.ForTarget(cfg.BaseURL, cfg.Header, cfg.Key)
+	c.redact = cfg.Redactor()
 	if t.tls {
 		c.tls = tlsConfig(cfg.TLS, t.name)
 	}
@@ -112,6 +120,9 @@ func New(cfg Config) (*Client, error) {
 	}
 	if cfg.Dial == nil {
 		c.cfg.Dial = defaultDial(!c.cfg.NoKernelStamps)
+	}
+	if cfg.Proxy != nil {
+		c.through(cfg.Proxy)
 	}
 	if cfg.HTTP2 {
 		c.h2 = c.newHTTP2()

@@ -40,7 +40,7 @@ func (c *Client) Do(ctx context.Context, req *api.Request, tl *timeline.Timeline
 	}
 	x := &exchange{c: c, tl: tl, capture: c.cfg.Capture,
 		sink:  api.NewStream(tl, c.cfg.API, c.cfg.Stream),
-		msg:   message{method: http.MethodPost, path: c.target.path(call.Path), extra: call.Header, id: tl.ID, body: call.Body},
+		msg:   message{method: http.MethodPost, origin: c.origin, path: c.target.path(call.Path), extra: call.Header, id: tl.ID, body: call.Body},
 		lim:   c.limitsFrom(tl.StartUS*1000, req.Stream),
 		tries: c.cfg.Retries,
 	}

@@ -21,8 +21,13 @@ func (c *Client) DryRun(req *api.Request) (string, error) {
 	if c.target.network == "unix" {
 		b.WriteString(" --unix-socket " + shellQuote(c.target.address))
 	}
+	if c.cfg.Proxy != nil {
+		b.WriteString(" --proxy " + shellQuote(c.redact.URL(c.cfg.Proxy.String())))
+	}
 	for _, f := range c.head.fields(&m) {
 		switch f.name {
+		case "proxy-authorization": // curl takes it from the proxy's URL
+			continue
 		case "host", "content-length", "user-agent":
 			continue
 		}

@@ -49,7 +49,10 @@ func dialFailure(err error, address string) *failure {
 		return f
 	}
 	var dns *net.DNSError
+	var proxy *proxyError
 	switch {
+	case errors.As(err, &proxy):
+		return proxy.failure()
 	case errors.As(err, &dns):
 		return &failure{class: timeline.DNS, msg: fmt.Sprintf("the name %q can't be resolved: %s; check the host in the URL", dns.Name, dnsWords(dns))}
 	case errors.Is(err, syscall.ECONNREFUSED):

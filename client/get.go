@@ -43,7 +43,7 @@ func (c *Client) Get(ctx context.Context, path string) (*Response, error) {
 	tl.StartUS = tl.DueUS
 	body := &lookup{tl: tl}
 	x := &exchange{c: c, tl: tl, sink: body,
-		msg: message{method: http.MethodGet, path: base.path(path), id: c.newID()}}
+		msg: message{method: http.MethodGet, origin: c.origin, path: base.path(path), id: c.newID()}}
 	x.lim = limits{totalNS: tl.StartUS*1000 + int64(lookupTime), ttftNS: farFuture}
 	x.run(ctx)
 	if tl.Outcome != timeline.OK {
@@ -60,7 +60,10 @@ type lookup struct {
 	data []byte
 }
 
-func (l *lookup) Head(_ int64, head api.Head) { l.head = head }
+func (l *lookup) Head(atUS int64, head api.Head) {
+	l.head = head
+	l.tl.HeadUS = timeline.Some(atUS)
+}
 
 func (l *lookup) Read(_, _ int64, data []byte) {
 	l.data = append(l.data, data[:min(len(data), maxLookup-len(l.data))]...)

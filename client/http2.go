@@ -156,12 +156,13 @@ func (x *exchange) lostHTTP2(ctx, limited context.Context, err error) verdict {
 func (c *Client) http2Failure(err error) *failure {
 	var op *net.OpError
 	var dns *net.DNSError
+	var proxy *proxyError
 	text := err.Error()
 	switch {
 	case errors.Is(err, errConnectLimit), strings.Contains(text, "TLS handshake timeout"):
 		return &failure{class: timeline.TimeoutConnect,
 			msg: "connecting to " + c.target.address + " took longer than " + c.cfg.ConnectTimeout.String() + " (--connect-timeout)"}
-	case errors.As(err, &dns), errors.As(err, &op) && op.Op == "dial":
+	case errors.As(err, &proxy), errors.As(err, &dns), errors.As(err, &op) && op.Op == "dial":
 		return dialFailure(err, c.target.address)
 	case isTLS(err):
 		return tlsFailure(err, c.target.address)

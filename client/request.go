@@ -104,6 +104,7 @@ func (t template) has(name string) bool {
 // message is one request as it is written to the connection.
 type message struct {
 	method string
+	origin string // through a proxy that takes whole URLs
 	path   string // with query
 	extra  http.Header
 	id     string
@@ -139,6 +140,7 @@ func (t template) fields(m *message) []field {
 func (m *message) appendTo(b []byte, t template) []byte {
 	b = append(b, m.method...)
 	b = append(b, ' ')
+	b = append(b, m.origin...)
 	b = append(b, m.path...)
 	b = append(b, " HTTP/1.1\r\n"...)
 	for _, f := range t.fields(m) {
