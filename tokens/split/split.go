@@ -7,6 +7,7 @@
 package split
 
 import (
+	"strings"
 	"unicode/utf8"
 
 	"tokenmeter/tokens/char"
@@ -39,13 +40,34 @@ const (
 )
 
 // ByPattern is the splitter of a pattern, if it is one of the known ones,
-// letter by letter.
+// letter by letter. Line breaks may be escaped or stand for themselves.
 func ByPattern(pattern string) (Splitter, bool) {
-	make, ok := patterns[pattern]
+	make, ok := patterns[escapeBreaks(pattern)]
 	if !ok {
 		return nil, false
 	}
 	return make(), true
+}
+
+// BySequence is the splitter of several patterns, each of which isolates its
+// matches in what the one before left over, if it is known.
+func BySequence(patterns []string) (Splitter, bool) {
+	if len(patterns) == 1 {
+		return ByPattern(patterns[0])
+	}
+	if len(patterns) != len(DeepSeek3Patterns) {
+		return nil, false
+	}
+	for i, p := range patterns {
+		if escapeBreaks(p) != DeepSeek3Patterns[i] {
+			return nil, false
+		}
+	}
+	return DeepSeek3(), true
+}
+
+func escapeBreaks(pattern string) string {
+	return strings.NewReplacer("\r", `\r`, "\n", `\n`).Replace(pattern)
 }
 
 // text is what the splitters share: the categories.
