@@ -23,6 +23,8 @@ type baselineFile struct {
 	Name   string        `json:"name"`
 	Saved  time.Time     `json:"saved"`
 	Runs   []baselineRun `json:"runs"`
+	// Pooled are percentiles of several runs' values together, exact.
+	Pooled map[string]map[string]float64 `json:"pooled,omitempty"`
 }
 
 type baselineRun struct {
@@ -65,12 +67,41 @@ func WriteBaseline(w io.Writer, g Group, saved time.Time, gates ...Gate) error {
 		}
 		file.Runs = append(file.Runs, out)
 	}
+	file.Pooled = g.poolPercentiles()
 	data, err := json.MarshalIndent(file, "", " ")
 	if err != nil {
 		return err
 	}
 	_, err = w.Write(append(data, '\n'))
 	return err
+}
+
+// keptPercentiles are those a file holds exactly.
+var keptPercentiles = []string{"p50", "p90", "p95", "p99", "p99.9"}
+
+// poolPercentiles are the percentiles of all values of several runs; of one run
+// its series have them.
+func (g *Group) poolPercentiles() map[string]map[string]float64 {
+	if g.pooled != nil || len(g.Runs) < 2 {
+		return g.pooled
+	}
+	out := map[string]map[string]float64{}
+	p := &pairing{a: g.Runs}
+	for i := range measures {
+		m := &measures[i]
+		list := p.sides(m).a
+		if m.kind != ofRequest && m.kind != ofGaps || len(list) == 0 {
+			continue
+		}
+		out[m.key] = map[string]float64{}
+		for _, name := range keptPercentiles {
+			q, _ := percentileOf(name)
+			if v, ok := percentile(list, q).Get(); ok {
+				out[m.key][name] = v
+			}
+		}
+	}
+	return out
 }
 
 func keeps(key string, gates []Gate) bool {
@@ -179,7 +210,14 @@ func ReadBaseline(r io.Reader) (Group, error) {
 	if file.Schema != BaselineSchema {
 		return Group{}, fmt.Errorf("%w: its schema is %q, this program reads %s", ErrNoBaseline, clipped(file.Schema), BaselineSchema)
 	}
-	g := Group{Name: file.Name}
+	g := Group{Name: file.Name, pooled: file.Pooled}
+	for _, of := range file.Pooled {
+		for _, v := range of {
+			if !(v >= 0) || math.IsInf(v, 0) {
+				return Group{}, fmt.Errorf("damaged baseline: %w", errDamaged)
+			}
+		}
+	}
 	for i, in := range file.Runs {
 		run := &Run{Facts: in.Facts, series: map[string]series{}}
 		for key, s := range in.Series {

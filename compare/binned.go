@@ -114,7 +114,7 @@ func (l *listed) bin(most int) *binned {
 		b.upto, b.sum = append(b.upto, l.cumulate(from, to, b.edges)), append(b.sum, l.sumOf(from, to))
 		piece, from = next, to
 	}
-	for _, name := range []string{"p50", "p90", "p95", "p99", "p99.9"} {
+	for _, name := range keptPercentiles {
 		p, _ := percentileOf(name)
 		if v, ok := stat.Quantile(l.ordered(), p); ok {
 			b.quantile[name] = v

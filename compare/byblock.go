@@ -24,7 +24,7 @@ func (f *finding) byBlock(s sides, name string, o *Options) {
 			d.Add(math.Log(vb / va))
 		}
 	}
-	if d.Len() < resamples/2 || !(f.a.Or(0) > 0) || !(f.b.Or(0) > 0) {
+	if d.Len() < resamples/2 || !(a.estimate > 0) || !(b.estimate > 0) || !(f.a.Or(0) > 0) || !(f.b.Or(0) > 0) {
 		f.why = "the values are too few or too small for a ratio"
 		return
 	}
@@ -32,9 +32,12 @@ func (f *finding) byBlock(s sides, name string, o *Options) {
 	stretch := stretched(min(a.blocks, b.blocks))
 	lo, _ := stat.Quantile(d.Sorted(), (1-Confidence)/2)
 	hi, _ := stat.Quantile(d.Sorted(), (1+Confidence)/2)
-	f.interval = &[2]float64{math.Exp(centre + (lo-centre)*stretch), math.Exp(centre + (hi-centre)*stretch)}
+	// The resamples lie around the figure that their pieces make, which of a
+	// rate is not quite the run's own.
+	middle := math.Log(b.estimate / a.estimate)
+	f.interval = &[2]float64{math.Exp(centre + (lo-middle)*stretch), math.Exp(centre + (hi-middle)*stretch)}
 	noise := math.Log1p(o.RunNoise)
-	f.p = some(beyond(d.Sorted(), centre, noise, stretch))
+	f.p = some(beyond(d.Sorted(), centre, middle, noise, stretch))
 	f.permutation = f.permuteBlocks(s, name, noise, o.Seed)
 }
 
@@ -46,11 +49,11 @@ func stretched(blocks int) float64 {
 
 // beyond is the p-value of a difference no larger than noise: twice the share
 // of resamples on the noise's side.
-func beyond(d stat.Sorted, centre, noise, stretch float64) float64 {
+func beyond(d stat.Sorted, centre, middle, noise, stretch float64) float64 {
 	if math.Abs(centre) <= noise {
 		return 1
 	}
-	limit := centre + (math.Copysign(noise, centre)-centre)/stretch
+	limit := middle + (math.Copysign(noise, centre)-centre)/stretch
 	n := 0
 	for _, v := range d {
 		if centre > 0 && v <= limit || centre < 0 && v >= limit {
@@ -68,6 +71,8 @@ type resampler struct {
 	each   []*stat.Blocks
 	p      float64
 	above  float64 // share of the side's values above its percentile
+	// estimate is the figure without resampling.
+	estimate float64
 	// quantile is of all values of the side.
 	quantile func(p float64) float64
 }
@@ -91,6 +96,10 @@ func newResampler(list []series, name string) *resampler {
 	}
 	t := total(all)
 	r.above = t.Num / t.Den
+	r.estimate = r.above
+	if r.p > 0 {
+		r.estimate = x
+	}
 	return r
 }
 
@@ -133,7 +142,7 @@ func (f *finding) permuteBlocks(s sides, name string, noise float64, seed uint64
 		ratio = 1 / ratio
 	}
 	var a, b []stat.Pair
-	if p, ok := percentileOf(name); ok {
+	if p, ok := percentileOf(name); ok { // the ratio is applied to the threshold
 		x := pooledQuantile(s.a, s.b, ratio, p)
 		a, b = cut(s.a, func(s series) []stat.Pair { return s.parts(x) }), cut(s.b, func(s series) []stat.Pair { return s.parts(x * ratio) })
 	} else {

@@ -80,7 +80,7 @@ func TestB89(t *testing.T) {
 	x1, x64 := runOf("X", 0, 200, 10, 1000), runOf("X", 1, 9000, 40, 64000)
 	y1, y64 := runOf("Y", 2, 300, 15, 1000), runOf("Y", 3, 5000, 25, 64000)
 
-	r := mustCompare(t, Group{"X", []*Run{x1}}, Group{"Y", []*Run{y64}}, Options{Gates: mustGates(t, "p50 e2e +5%")})
+	r := mustCompare(t, Group{Name: "X", Runs: []*Run{x1}}, Group{Name: "Y", Runs: []*Run{y64}}, Options{Gates: mustGates(t, "p50 e2e +5%")})
 	if r.Verdict != NotComparable || r.Comparable.Verdict != NotComparableRuns || r.Comparable.Why[0].Name != "input_tokens" {
 		t.Errorf("verdict %s, comparable %+v", r.Verdict, r.Comparable)
 	}
@@ -93,7 +93,7 @@ func TestB89(t *testing.T) {
 		}
 	}
 
-	r = mustCompare(t, Group{"X", []*Run{x1, x64}}, Group{"Y", []*Run{y64, y1}}, Options{})
+	r = mustCompare(t, Group{Name: "X", Runs: []*Run{x1, x64}}, Group{Name: "Y", Runs: []*Run{y64, y1}}, Options{})
 	want := map[string][3]any{
 		"1000 in, 100 out, 1 streams":  {1190.0, 1785.0, Worse},
 		"64000 in, 100 out, 1 streams": {12960.0, 7475.0, Better},
@@ -128,7 +128,7 @@ func TestB81(t *testing.T) {
 		for i := range 10 {
 			slow = append(slow, record(i, float64(i), 1000, 10, 101, 256))
 		}
-		return Group{name, []*Run{fromRecords(manifest(name, 0), fast), fromRecords(manifest(name, 1), slow)}}
+		return Group{Name: name, Runs: []*Run{fromRecords(manifest(name, 0), fast), fromRecords(manifest(name, 1), slow)}}
 	}
 	r := mustCompare(t, side("A"), side("B"), Options{Gates: mustGates(t, "p99.5 ttft +5%"), Metrics: []string{"ttft"}})
 	if row := findRow(t, r, "ttft_ms", "p99"); row.A.Or(0) != 10 || row.B.Or(0) != 10 || row.NA != 1010 {
@@ -149,8 +149,8 @@ func TestB82(t *testing.T) {
 		}
 		list = append(list, record(i, float64(i)/10, ttft, 10, 101, 256))
 	}
-	g := Group{"A", []*Run{fromRecords(manifest("A", 0), list)}}
-	r := mustCompare(t, g, Group{"B", g.Runs}, Options{})
+	g := Group{Name: "A", Runs: []*Run{fromRecords(manifest("A", 0), list)}}
+	r := mustCompare(t, g, Group{Name: "B", Runs: g.Runs}, Options{})
 	if row := findRow(t, r, "ttft_ms", "p95"); row.A.Or(0) != 100 || row.NA != 300 || row.Verdict != Same {
 		t.Errorf("p95 %v of %d: %s", row.A, row.NA, row.Verdict)
 	}
@@ -191,8 +191,8 @@ func TestB84(t *testing.T) {
 	for range 100 {
 		long.ITLMS = append(long.ITLMS, 10)
 	}
-	g := Group{"A", []*Run{fromRecords(manifest("A", 0), []metric.Record{two, long})}}
-	r := mustCompare(t, g, Group{"B", g.Runs}, Options{Gates: mustGates(t, "mean tpot +5%", "mean itl +5%", "p50 itl +5%")})
+	g := Group{Name: "A", Runs: []*Run{fromRecords(manifest("A", 0), []metric.Record{two, long})}}
+	r := mustCompare(t, g, Group{Name: "B", Runs: g.Runs}, Options{Gates: mustGates(t, "mean tpot +5%", "mean itl +5%", "p50 itl +5%")})
 	if row := findRow(t, r, "tpot_ms", "mean"); !near(row.A.Or(0), 55, 1e-9) || row.NA != 2 {
 		t.Errorf("mean TPOT %v of %d", row.A, row.NA)
 	}
@@ -214,8 +214,8 @@ func TestB85(t *testing.T) {
 		}
 		list = append(list, r)
 	}
-	g := Group{"A", []*Run{fromRecords(manifest("A", 0), list)}}
-	r := mustCompare(t, g, Group{"B", g.Runs}, Options{Gates: mustGates(t, "mean ttft +1%")})
+	g := Group{Name: "A", Runs: []*Run{fromRecords(manifest("A", 0), list)}}
+	r := mustCompare(t, g, Group{Name: "B", Runs: g.Runs}, Options{Gates: mustGates(t, "mean ttft +1%")})
 	if row := findRow(t, r, "ttft_ms", "mean"); row.A.Or(0) != 200 || row.NA != 8 {
 		t.Errorf("mean TTFT %v of %d", row.A, row.NA)
 	}
@@ -275,8 +275,8 @@ func TestB21(t *testing.T) {
 		b.DecodeTPS = timeline.Some(49.833)
 		whole, streamed = append(whole, a), append(streamed, b)
 	}
-	g := Group{"ranking", []*Run{fromRecords(manifest("ranking", 0), whole)}}
-	r := mustCompare(t, g, Group{"vendor", []*Run{fromRecords(manifest("vendor", 1), streamed)}},
+	g := Group{Name: "ranking", Runs: []*Run{fromRecords(manifest("ranking", 0), whole)}}
+	r := mustCompare(t, g, Group{Name: "vendor", Runs: []*Run{fromRecords(manifest("vendor", 1), streamed)}},
 		Options{Metrics: []string{"e2e_tps", "decode_tps"}})
 	for _, m := range []string{"e2e_tps", "decode_tps"} {
 		row := findRow(t, r, m, "p50")
@@ -292,8 +292,8 @@ func TestB21(t *testing.T) {
 // B7: E2E over tokens is no TPOT: what calls itself TPOT here never holds it.
 func TestB7(t *testing.T) {
 	r := record(0, 0, 1000, 20, 5, 2000)
-	g := Group{"A", []*Run{fromRecords(manifest("A", 0), []metric.Record{r})}}
-	out := mustCompare(t, g, Group{"B", g.Runs}, Options{})
+	g := Group{Name: "A", Runs: []*Run{fromRecords(manifest("A", 0), []metric.Record{r})}}
+	out := mustCompare(t, g, Group{Name: "B", Runs: g.Runs}, Options{})
 	if row := findRow(t, out, "tpot_ms", "p50"); row.A.Or(0) != 20 || row.B.Or(0) == 216 {
 		t.Errorf("TPOT %v", row.A)
 	}
@@ -308,7 +308,7 @@ func TestB110(t *testing.T) {
 	failed := fromRecords(manifest("F", 1), []metric.Record{{Outcome: timeline.HTTP5xx, Phase: timeline.Measure}})
 	for _, a := range []*Run{empty, failed, constant("A", 0, 1, 0, 0, 1, 0), constant("A", 0, 50, 0, 0, 1, 0)} {
 		for _, b := range []*Run{empty, failed, constant("B", 1, 30, 1, 1, 2, 1)} {
-			r := mustCompare(t, Group{"A", []*Run{a}}, Group{"B", []*Run{b}}, Options{Gates: mustGates(t, "p99 tpot +5%", "error rate +1pp", "mean e2e +1s", "throughput -5%")})
+			r := mustCompare(t, Group{Name: "A", Runs: []*Run{a}}, Group{Name: "B", Runs: []*Run{b}}, Options{Gates: mustGates(t, "p99 tpot +5%", "error rate +1pp", "mean e2e +1s", "throughput -5%")})
 			if _, err := r.JSON(); err != nil {
 				t.Error(err)
 			}

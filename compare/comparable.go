@@ -236,7 +236,7 @@ func state(side string, f *Facts) []Reason {
 	}
 	because := ""
 	if f.ValidityWhy != "" {
-		because = ": " + f.ValidityWhy
+		because = ": " + strings.TrimRight(f.ValidityWhy, ". ")
 	}
 	switch f.Validity {
 	case "invalid":

@@ -18,6 +18,9 @@ import (
 type Group struct {
 	Name string
 	Runs []*Run
+
+	// pooled are percentiles of all values together, of a baseline file.
+	pooled map[string]map[string]float64
 }
 
 // Options of a comparison. The zero value is right for most.
@@ -112,6 +115,9 @@ func (r *Result) compare(baseline, candidate Group, index int, measures []*measu
 	for _, p := range pairs {
 		p.candidate = index
 		for _, m := range measures {
+			if len(o.Metrics) == 0 && p.redundant(m) {
+				continue
+			}
 			for _, stat := range m.stats {
 				r.add(p, m, stat, false, o)
 			}
@@ -131,6 +137,21 @@ func (r *Result) compare(baseline, candidate Group, index int, measures []*measu
 		}
 		r.pairs = append(r.pairs, p)
 	}
+}
+
+// redundant reports whether another row says the same: the answer's first
+// token where it is the first token, gaps between chunks where those between
+// tokens are known.
+func (p *pairing) redundant(m *measure) bool {
+	switch m.key {
+	case "ttfo_ms":
+		a, b := p.sides(measureNamed("ttft")), p.sides(m)
+		return alikeSeries(a.a, b.a) && alikeSeries(a.b, b.b)
+	case "icl_ms":
+		itl := p.sides(measureNamed("itl"))
+		return len(itl.a) == len(p.a) && len(itl.b) == len(p.b)
+	}
+	return false
 }
 
 func (r *Result) has(p *pairing, m *measure, stat string) bool {

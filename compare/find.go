@@ -3,6 +3,7 @@ package compare
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -17,6 +18,8 @@ type pairing struct {
 	a, b      []*Run
 	refused   bool              // not comparable as a whole
 	unlike    map[string]string // metric key → why it can't be compared
+	// exact are percentiles of the baseline as its file has them.
+	exact map[string]map[string]float64
 }
 
 // finding is one figure of both sides and the test of its difference.
@@ -63,6 +66,9 @@ func (p *pairing) find(m *measure, name string, o *Options) *finding {
 	}
 	f := &finding{unit: s.unit(), runs: [2]int{len(s.a), len(s.b)}}
 	f.a, f.na = value(s.a, m, name)
+	if v, ok := p.exact[m.key][name]; ok {
+		f.a = finite(v)
+	}
 	f.b, f.nb = value(s.b, m, name)
 	switch why := p.unlike[m.key]; {
 	case len(s.a) == 0:
@@ -150,6 +156,9 @@ func value(list []series, m *measure, name string) (v opt, n int64) {
 	var parts []stat.Pair
 	for _, s := range list {
 		t := total(s.sums())
+		if f, ok := s.(*fixed); ok {
+			t = f.figure()
+		}
 		parts = append(parts, t)
 		if m.kind == ofRate {
 			n += int64(pieces([]series{s}))
@@ -204,6 +213,28 @@ func merged(list []stat.Ordered) stat.Ordered {
 		}
 	}
 	return s.Sorted()
+}
+
+// alikeSeries reports whether two metrics have the same values.
+func alikeSeries(a, b []series) bool {
+	if len(a) != len(b) {
+		return false
+	}
+	for i := range a {
+		switch x := a[i].(type) {
+		case *listed:
+			y, ok := b[i].(*listed)
+			if !ok || !slices.Equal(x.sorted, y.sorted) {
+				return false
+			}
+		case *binned:
+			y, ok := b[i].(*binned)
+			if !ok || !slices.Equal(x.edges, y.edges) || !slices.Equal(x.total, y.total) {
+				return false
+			}
+		}
+	}
+	return true
 }
 
 // pooledQuantile is the p-quantile of the values of a and of those of b

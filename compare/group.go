@@ -140,6 +140,9 @@ func NameOf(f *Facts) string {
 
 // Joined is several groups as one side.
 func Joined(groups []Group) Group {
+	if len(groups) == 1 {
+		return groups[0]
+	}
 	var g Group
 	for _, part := range groups {
 		g.Runs = append(g.Runs, part.Runs...)
@@ -187,7 +190,7 @@ func by(groups []Group, key func(Group) string) []Group {
 			out = append(out, g)
 			continue
 		}
-		out[i].Runs = append(slices.Clip(out[i].Runs), g.Runs...)
+		out[i] = Group{Name: out[i].Name, Runs: append(slices.Clip(out[i].Runs), g.Runs...)}
 	}
 	return out
 }

@@ -379,31 +379,43 @@ func one(yes bool) stat.Pair {
 	return stat.Pair{Num: 0, Den: 1}
 }
 
-// rates cuts the run's time where requests ended: tokens, and requests, of
-// each over the time since the one before.
+// rates are tokens and requests over time. In a closed loop every stream is
+// always busy, so how the rate varies is told by the requests one by one: what
+// each brought over the time it kept its stream. In an open loop the run's time
+// is cut where requests ended.
 func (c *Collector) rates(put func(string, series), atOnce int) {
 	if len(c.rows) == 0 {
 		return
 	}
-	ended := slices.Clone(c.rows)
-	slices.SortStableFunc(ended, func(a, b taken) int { return cmp.Compare(a.end, b.end) })
-	last := c.rows[0].due
+	rows := slices.Clone(c.rows)
+	closed := c.facts.Load.Kind == "closed"
+	if !closed {
+		slices.SortStableFunc(rows, func(a, b taken) int { return cmp.Compare(a.end, b.end) })
+	}
+	last, first := c.rows[0].due, c.rows[0].due
 	var tokens, requests []stat.Pair
-	any := false
-	for i := range ended {
-		t := &ended[i]
+	var sum, done float64
+	for i := range rows {
+		t := &rows[i]
 		s := max(t.end-last, 0)
 		last = max(last, t.end)
-		tokens = append(tokens, stat.Pair{Num: t.tokens, Den: s})
-		done := stat.Pair{Den: s}
-		if t.ok {
-			done.Num = 1
+		if closed {
+			s = max(t.end-t.due, 0)
 		}
-		requests = append(requests, done)
-		any = any || t.tokens > 0
+		ended := 0.0
+		if t.ok {
+			ended = 1
+		}
+		tokens = append(tokens, stat.Pair{Num: t.tokens, Den: s})
+		requests = append(requests, stat.Pair{Num: ended, Den: s})
+		sum, done = sum+t.tokens, done+ended
 	}
-	if any {
-		put("system_output_tps", newFixed(tokens, atOnce))
+	rate := func(key string, list []stat.Pair, n float64) {
+		if f, ok := newFixed(list, atOnce).(*fixed); ok && n > 0 && last > first {
+			f.whole = stat.Pair{Num: n, Den: last - first}
+			put(key, f)
+		}
 	}
-	put("requests_per_s", newFixed(requests, atOnce))
+	rate("system_output_tps", tokens, sum)
+	rate("requests_per_s", requests, done)
 }

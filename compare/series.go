@@ -89,12 +89,15 @@ func (l *listed) levels() []float64 {
 
 // blockLength is how many consecutive pieces belong together: what the
 // autocorrelation says, and not fewer than were in flight at once, as these
-// shared the server; but at least ten blocks must remain.
+// shared the server. At least ten blocks must remain; more than some hundred
+// would only take time.
 func blockLength(levels []float64, atOnce int) int {
 	n := len(levels)
-	length := max(int(math.Ceil(stat.BlockLength(levels))), min(atOnce, n/20))
+	length := max(int(math.Ceil(stat.BlockLength(levels))), min(atOnce, n/20), n/mostBlocks)
 	return max(1, min(length, n/10))
 }
+
+const mostBlocks = 400
 
 func (l *listed) count() float64 { return l.rank(len(l.sorted)) }
 
@@ -188,6 +191,17 @@ type fixed struct {
 	list     []stat.Pair
 	length   int
 	requests int
+	// whole is the run's own figure where the list only tells how it varies;
+	// zero: the sum of the list.
+	whole stat.Pair
+}
+
+// figure is the run's own figure.
+func (f *fixed) figure() stat.Pair {
+	if f.whole.Den > 0 {
+		return f.whole
+	}
+	return total(f.list)
 }
 
 func newFixed(list []stat.Pair, atOnce int) series {

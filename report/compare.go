@@ -66,7 +66,8 @@ func newVersus(r *compare.Result) *versus {
 	}
 	c.notes = compareNotes(r)
 	if r.Pareto != nil {
-		c.pareto = newPareto(r.Pareto)
+		c.pareto, c.says = newPareto(r.Pareto), paretoSays(r.Pareto)
+		c.verdict, c.state = "PARETO", "none"
 	}
 	return c
 }
@@ -233,7 +234,7 @@ func (out *compareRow) difference(row *compare.Row) {
 		return
 	}
 	if ci == nil {
-		out.diff = plus(v, number(v, decimalsFor(v, 2))) + " " + unit
+		out.diff = plus(v, number(v, 1)) + " " + unit
 		return
 	}
 	at, lo, hi := differenceDigits(v, ci[0], ci[1])
@@ -260,7 +261,7 @@ func differenceDigits(v, lo, hi float64) (at, low, high string) {
 }
 
 func plus(v float64, text string) string {
-	if v > 0 && !strings.HasPrefix(text, "−") {
+	if v > 0 && strings.Trim(text, "0.") != "" {
 		return "+" + text
 	}
 	return text
@@ -331,6 +332,21 @@ func compareNotes(r *compare.Result) []string {
 	return notes
 }
 
+// paretoSays names the runs that nothing dominates.
+func paretoSays(p *compare.Pareto) string {
+	front := p.Front()
+	switch len(front) {
+	case 0:
+		return "No run has all of the figures, so none can be placed."
+	case 1:
+		return short(front[0], 60) + " is at least as good as every other placed run in all figures."
+	}
+	for i := range front {
+		front[i] = short(front[i], 60)
+	}
+	return "Nothing is better in every figure than " + strings.Join(front[:len(front)-1], ", ") + " or " + front[len(front)-1] + "."
+}
+
 // paretoTable places runs by several figures.
 type paretoTable struct {
 	heads []string
@@ -379,7 +395,7 @@ func newPareto(p *compare.Pareto) *paretoTable {
 		case pt.Dominated:
 			row = append(row, "○ dominated by "+short(strings.Join(pt.DominatedBy, ", "), 60))
 		default:
-			row = append(row, "● best of its kind")
+			row = append(row, "● not dominated")
 		}
 		t.rows = append(t.rows, row)
 	}

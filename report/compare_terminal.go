@@ -29,7 +29,7 @@ func (t *terminal) versus(c *versus) {
 		t.pareto(c.pareto)
 		return
 	}
-	t.fact("comparable", c.comparable)
+	t.labelled("comparable  ", c.comparable, 12, "")
 	for _, r := range c.reasons {
 		t.labelled("  "+pad(string(r.Level), 8), r.Says, 10, levelColour(r.Level))
 	}
@@ -66,10 +66,11 @@ type compareGrid struct{ name, unit, a, b, diff, bar, verdict int }
 
 func (t *terminal) compareGrid(table *compareTable) compareGrid {
 	g := compareGrid{a: len(table.a), b: len(table.b), diff: len("difference, 95 % sure")}
+	shown := func(s string) int { return width(t.text(s)) }
 	for _, r := range table.rows {
-		g.name, g.unit = max(g.name, width(r.name)), max(g.unit, width(r.unit))
-		g.a, g.b = max(g.a, width(r.a)), max(g.b, width(r.b))
-		g.diff, g.verdict = max(g.diff, width(r.diff)), max(g.verdict, width(r.verdict))
+		g.name, g.unit = max(g.name, shown(r.name)), max(g.unit, shown(r.unit))
+		g.a, g.b = max(g.a, shown(r.a)), max(g.b, shown(r.b))
+		g.diff, g.verdict = max(g.diff, shown(r.diff)), max(g.verdict, shown(r.verdict))
 	}
 	left := t.width - g.total()
 	if left >= 9+2 {
@@ -134,8 +135,11 @@ func (t *terminal) compareList(table *compareTable) {
 
 // barHead labels the ends and the middle of the bars.
 func barHead(scale float64, n int) string {
-	end := axisNumber(scale) + " %"
-	left, right := "−"+end, "+"+end
+	end := axisNumber(scale)
+	left, right := "−"+end+" %", "+"+end+" %"
+	if width(left)+width(right)+3 > n {
+		left, right = "−"+end, "+"+end
+	}
 	if width(left)+width(right)+3 > n {
 		return pad(strings.Repeat(" ", n/2)+"0", n)
 	}
