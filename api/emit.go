@@ -49,7 +49,7 @@ func (s *Stream) finishWord(choice int, reason string) {
 		s.progress.finished |= 1 << choice
 	}
 	if s.tl.FinishReason == "" || choice == 0 {
-		s.tl.FinishReason = reason
+		s.tl.FinishReason = cut(reason, maxWords)
 	}
 }
 
@@ -101,6 +101,6 @@ func (s *Stream) bad(partial bool) {
 // named records the model that answered, when the request did not name one.
 func (s *Stream) named(t text) {
 	if s.tl.Model == "" && !t.empty() {
-		s.tl.Model = t.String()
+		s.tl.Model = cut(t.String(), maxWords)
 	}
 }

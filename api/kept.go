@@ -12,9 +12,12 @@ type keptText struct{ answer, thought, calls []byChoice }
 
 type byChoice []byte
 
+// maxKept bounds the text of a reply that does not end, in bytes as received.
+const maxKept = 64 << 20
+
 // keep adds a piece of generated text.
 func (s *Stream) keep(kind timeline.Kind, choice int, t text) {
-	if !s.opts.KeepText || choice < 0 || choice >= maxChoices {
+	if !s.opts.KeepText || choice < 0 || choice >= maxChoices || s.total > maxKept {
 		return
 	}
 	channel := &s.kept.answer

@@ -3,6 +3,7 @@ package api
 import (
 	"bytes"
 	"errors"
+	"fmt"
 	"net/http"
 
 	"tokenmeter/timeline"
@@ -161,8 +162,17 @@ func (s *Stream) start(data []byte) (bool, error) {
 
 var errBlank = errors.New("the body starts with more than 64 KiB of white space")
 
+// maxEvents is how many events of a reply are recorded. A million tokens fit;
+// a server that never stops must not fill the memory.
+const maxEvents = 2 << 20
+
+var errEndless = fmt.Errorf("the reply has more than %d events", maxEvents)
+
 // event takes one framed event.
 func (s *Stream) event(e wire.Event) error {
+	if s.tl.Events.Len() >= maxEvents {
+		return errEndless
+	}
 	switch {
 	case e.Comment:
 		s.add(timeline.Ping, 0, 0, none)
@@ -175,6 +185,9 @@ func (s *Stream) event(e wire.Event) error {
 	return nil
 }
 
+// Tokens is how many generation events have come.
+func (s *Stream) Tokens() int64 { return s.tokens }
+
 // HasToken reports whether a generation event has come (for --ttft-timeout).
 func (s *Stream) HasToken() bool { return s.tokens > 0 }
 
@@ -182,8 +195,11 @@ func (s *Stream) HasToken() bool { return s.tokens > 0 }
 // first (for --idle-timeout, which heartbeats do not extend).
 func (s *Stream) LastTokenUS() int64 { return s.lastToken }
 
-// Complete reports whether the reply needs no more bytes: its terminator came.
-func (s *Stream) Complete() bool { return s.progress.done }
+// Complete reports whether the reply needs no more bytes: its terminator came,
+// or what has come can't be read on and the rest would change nothing.
+func (s *Stream) Complete() bool {
+	return s.progress.done || s.fault != nil || len(s.plain) == maxPlain && s.form == foreign
+}
 
 // close frees the content decoder.
 func (s *Stream) close() error {

@@ -35,7 +35,10 @@ type errorObject struct {
 	details []string // "code 500", "type server_error"
 }
 
-const maxErrorDepth = 4
+const (
+	maxErrorDepth = 4
+	maxDetails    = 8
+)
 
 func (e *errorObject) read(c *scan, depth int) {
 	if depth == maxErrorDepth {
@@ -71,6 +74,10 @@ func (e *errorObject) read(c *scan, depth int) {
 }
 
 func (e *errorObject) detail(name string, c *scan) {
+	if len(e.details) == maxDetails {
+		c.skip()
+		return
+	}
 	if c.peek() == '"' {
 		if t, ok := c.text(); ok && !t.empty() && !(name == "type" && t.is("error")) {
 			e.details = append(e.details, name+" "+t.String())
@@ -83,7 +90,7 @@ func (e *errorObject) detail(name string, c *scan) {
 }
 
 func (e *errorObject) String() string {
-	message, details := oneLine(cut(e.message, maxMessage)), oneLine(strings.Join(e.details, ", "))
+	message, details := oneLine(cut(e.message, maxMessage)), oneLine(cut(strings.Join(e.details, ", "), maxWords))
 	switch {
 	case details == "":
 		return message
