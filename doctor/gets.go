@@ -5,7 +5,6 @@ import (
 	"context"
 	"fmt"
 	"net/http"
-	"net/url"
 	"slices"
 	"strings"
 	"time"
@@ -94,23 +93,9 @@ func (p *patient) access() bool {
 		c.Verdict, c.Fix = Fail, "it is not ready, or its upstream is not: tokenmeter bench waits for it with --wait-ready 10m"
 	case s >= 500:
 		c.Verdict, c.Fix = Warn, "read the server's log"
-	case s >= 300 && s < 400:
-		c.Verdict = Fail
-		c.Value += ", elsewhere: " + location(p.first.Header)
-		c.Fix = "use that URL"
 	}
 	p.add(c)
 	return c.Verdict != Fail
-}
-
-// location is where a redirection leads, without its query.
-func location(h http.Header) string {
-	u, err := url.Parse(h.Get("Location"))
-	if err != nil || u.String() == "" {
-		return "(no location)"
-	}
-	u.RawQuery, u.User = "", nil
-	return u.String()
 }
 
 // identity says which engine and which API answer, and how that was found out.
@@ -271,7 +256,7 @@ func (p *patient) http2(ctx context.Context) {
 	if cfg.HTTP2 {
 		return // it is spoken already
 	}
-	cfg.HTTP2, cfg.Form = true, client.PlainForm
+	cfg.HTTP2 = true
 	c := Check{Name: "http2", Verdict: OK, Value: "not spoken", Facts: facts{"http2": false}}
 	if cl, err := client.New(cfg); err == nil {
 		defer cl.Close()

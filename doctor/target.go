@@ -137,7 +137,7 @@ func (p *patient) unreachable(err error) {
 	if errors.As(err, &known) {
 		c.Value, c.Facts["class"] = known.Message, string(known.Class)
 		switch known.Class {
-		case timeline.TLS, timeline.DNS, timeline.ClientResource:
+		case timeline.TLS, timeline.DNS, timeline.ClientResource, timeline.RedirectRefused:
 			c.Fix = "" // the message says it
 		case timeline.TimeoutConnect:
 			c.Fix = "a firewall may drop the packets, or the address is wrong: try it with curl from this machine"

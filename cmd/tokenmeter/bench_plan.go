@@ -122,7 +122,6 @@ func (c *benchCmd) content(p *bench.Plan, check *checker) {
 
 func (c *benchCmd) target(p *bench.Plan, check *checker, a *app) {
 	cfg := client.Config{
-		NoKeepAlive: c.NoKeepalive, FollowRedirects: c.FollowRedirects,
 		Retries: check.count("--retries", c.Retries, 0),
 		Stream:  api.StreamOptions{KeepText: c.KeepText, AllowEmpty: c.AllowEmpty},
 		Timeout: defaultTimeout, IdleTimeout: defaultIdleTimeout, ConnectTimeout: defaultConnectTimeout,

@@ -26,7 +26,7 @@ func TestScripts(t *testing.T) {
 	testscript.Run(t, testscript.Params{
 		Dir: "testdata/script",
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
-			"code": code, "server": server, "refuser": refuser, "lines": lines,
+			"code": code, "server": server, "refuser": refuser, "lines": lines, "mutual": mutual, "socket": socket,
 		},
 		Setup: func(env *testscript.Env) error {
 			env.Setenv("LC_ALL", "C.UTF-8")

@@ -24,12 +24,14 @@ type targetFlags struct {
 	APIKey    string   `name:"api-key-file" group:"target" placeholder:"FILE" help:"File that holds the API key."`
 	Header    []string `group:"target" sep:"none" placeholder:"\"NAME: VALUE\"" help:"A further header. Repeatable. Keys belong into --api-key-env."`
 
-	CAFile   string `name:"ca-file" group:"connection" placeholder:"FILE" help:"PEM file of the authority that signed the server's certificate."`
-	Cert     string `group:"connection" placeholder:"FILE" help:"PEM file of our own certificate, for servers that ask for one. Needs --key."`
-	Key      string `group:"connection" placeholder:"FILE" help:"PEM file of the key of --cert."`
-	Insecure bool   `group:"connection" help:"Do not verify the server's certificate. The run says so in its warnings."`
-	Proxy    string `group:"connection" placeholder:"URL" help:"HTTP proxy to go through. Without it none is used, whatever the environment says."`
-	HTTP2    bool   `name:"http2" group:"connection" help:"Speak HTTP/2. Arrivals are then stamped when they are read, not by the kernel."`
+	CAFile          string `name:"ca-file" group:"connection" placeholder:"FILE" help:"PEM file of the authority that signed the server's certificate."`
+	Cert            string `group:"connection" placeholder:"FILE" help:"PEM file of our own certificate, for servers that ask for one. Needs --key."`
+	Key             string `group:"connection" placeholder:"FILE" help:"PEM file of the key of --cert."`
+	Insecure        bool   `group:"connection" help:"Do not verify the server's certificate. The run says so in its warnings."`
+	Proxy           string `group:"connection" placeholder:"URL" help:"HTTP proxy to go through. Without it none is used, whatever the environment says."`
+	FollowRedirects bool   `group:"connection" help:"Follow redirects that keep the method and the host."`
+	NoKeepalive     bool   `name:"no-keepalive" group:"connection" help:"Open a connection for every request."`
+	HTTP2           bool   `name:"http2" group:"connection" help:"Speak HTTP/2. Arrivals are then stamped when they are read, not by the kernel."`
 }
 
 // apiOf is the API that was named, or the one whose path the URL ends in; nil
@@ -58,6 +60,7 @@ func (c *targetFlags) apiOf(check *checker) *api.API {
 // reach fills in what the flags say about the way to the server.
 func (c *targetFlags) reach(cfg *client.Config, check *checker, a *app) {
 	cfg.BaseURL, cfg.HTTP2 = c.URL, c.HTTP2
+	cfg.NoKeepAlive, cfg.FollowRedirects = c.NoKeepalive, c.FollowRedirects
 	cfg.Header = headers(c.Header, check)
 	cfg.Key = c.key(check, a)
 	cfg.TLS = c.tls(check)
