@@ -16,13 +16,14 @@ import (
 // here is a mistake: say where it belongs, in docs/design.md too.
 var allowed = map[string][]string{
 	// the record
+	"inert":     {},
 	"timeline":  {},
 	"stat":      {},
 	"metric":    {"stat", "timeline"},
 	"objective": {"metric", "stat", "timeline"},
 	"validity":  {"metric", "stat", "timeline"},
 	"run":       {"metric", "objective", "secret", "stat", "timeline", "validity"},
-	"export":    {"metric", "run", "timeline"},
+	"export":    {"metric", "inert", "run", "timeline"},
 	// the wire
 	"wire":    {},
 	"tokens":  {},
@@ -39,13 +40,13 @@ var allowed = map[string][]string{
 	"random":   {},
 	"schedule": {"random"},
 	"doctor":   {"api", "client", "clock", "machine", "secret", "timeline"},
-	"bench":    {"api", "random", "capture", "client", "clock", "machine", "metric", "objective", "run", "schedule", "secret", "stat", "timeline", "validity", "workload"},
+	"bench":    {"api", "random", "capture", "client", "clock", "machine", "metric", "objective", "inert", "run", "schedule", "secret", "stat", "timeline", "validity", "workload"},
 	// the service
 	"engine": {},
 	"sim":    {"clock", "engine"},
 	// the reader
 	"compare": {"metric", "objective", "run", "stat", "timeline", "validity"},
-	"report":  {"compare", "metric", "objective", "run", "stat", "timeline", "validity"},
+	"report":  {"compare", "metric", "objective", "inert", "run", "stat", "timeline", "validity"},
 }
 
 // wiring may import anything; nobody imports it.

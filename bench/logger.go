@@ -6,6 +6,7 @@ import (
 	"slices"
 	"sync"
 
+	"tokenmeter/inert"
 	"tokenmeter/metric"
 	"tokenmeter/secret"
 	"tokenmeter/timeline"
@@ -44,7 +45,7 @@ func (l *logger) line(text string) {
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	fmt.Fprintln(l.out, l.red.String(text))
+	fmt.Fprintln(l.out, inert.Text(l.red.String(text)))
 }
 
 // warnings returns what was noticed so far.

@@ -7,7 +7,9 @@ import (
 	"reflect"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 
+	"tokenmeter/inert"
 	"tokenmeter/metric"
 	"tokenmeter/run"
 )
@@ -113,9 +115,12 @@ func object(data []byte) (string, error) {
 }
 
 // safe keeps a spreadsheet from running text as a formula: text that starts
-// like one gets an apostrophe, unless it is a number.
+// like one gets an apostrophe, unless it is a number. Nor must it act on the
+// terminal that the table is printed on.
 func safe(s string) string {
-	if s == "" || !strings.ContainsRune("=+-@\t\r\n", rune(s[0])) {
+	s = inert.Lines(s)
+	first, _ := utf8.DecodeRuneInString(s)
+	if !strings.ContainsRune("=+-@\t\n＝＋－＠", first) || s == "" {
 		return s
 	}
 	if _, err := strconv.ParseFloat(s, 64); err == nil {

@@ -119,6 +119,9 @@ func TestCSVCellsAreNoFormulas(t *testing.T) {
 		"+3e2":           "+3e2",
 		"-2 -3":          "'-2 -3",
 		"a=b":            "a=b",
+		"＝1+1":           "'＝1+1",
+		"\r=1":           "␍=1",
+		"\x1b[31m=1\nx":  "␛[31m=1\nx",
 	} {
 		if got := safe(text); got != want {
 			t.Errorf("safe(%q) = %q, want %q", text, got, want)

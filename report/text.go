@@ -4,35 +4,12 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"tokenmeter/inert"
 )
 
-// clean makes text from elsewhere harmless: control bytes become their
-// pictures (␛ for ESC), marks that turn the reading direction become words.
-func clean(s string) string {
-	if !utf8.ValidString(s) {
-		s = strings.ToValidUTF8(s, "\uFFFD")
-	}
-	return strings.Map(func(r rune) rune {
-		switch {
-		case r < 0x20:
-			return 0x2400 + r
-		case r == 0x7f:
-			return 0x2421
-		case r >= 0x80 && r < 0xa0, r == 0x2028, r == 0x2029:
-			return utf8.RuneError
-		case directs(r):
-			return utf8.RuneError
-		}
-		return r
-	}, s)
-}
-
-// directs reports whether r is an invisible mark that turns the direction of
-// the text around it, or hides in it.
-func directs(r rune) bool {
-	return r == 0x061c || r == 0x200e || r == 0x200f || r >= 0x202a && r <= 0x202e ||
-		r >= 0x2066 && r <= 0x2069 || r == 0xfeff || r >= 0xe0000 && r <= 0xe007f
-}
+// clean makes text from elsewhere harmless.
+func clean(s string) string { return inert.Text(s) }
 
 // short cuts text to n runes.
 func short(s string, n int) string {

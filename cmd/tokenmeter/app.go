@@ -12,6 +12,7 @@ import (
 	"github.com/alecthomas/kong"
 
 	"tokenmeter/export"
+	"tokenmeter/inert"
 	"tokenmeter/metric/lens"
 	"tokenmeter/tokens"
 )
@@ -127,7 +128,7 @@ func (a *app) fail(command string, err error) int {
 	}
 	command, _, _ = strings.Cut(command, " <")
 	for _, line := range causes(err) {
-		fmt.Fprintf(a.stderr, "%s: %s\n", command, line)
+		fmt.Fprintf(a.stderr, "%s: %s\n", command, inert.Text(line))
 	}
 	return exitCode(err)
 }
@@ -143,5 +144,5 @@ func causes(err error) []string {
 
 // warn prints a line that is no result.
 func (a *app) warn(format string, args ...any) {
-	fmt.Fprintf(a.stderr, format+"\n", args...)
+	fmt.Fprintln(a.stderr, inert.Lines(fmt.Sprintf(format, args...)))
 }
