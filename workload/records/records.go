@@ -1,0 +1,163 @@
+// Package records reads files record by record, by number: lines of text, lines
+// of JSON, a JSON array, CSV and Parquet. It holds an index of what it has
+// passed, never the file, so that a file of many gigabytes is used at once.
+package records
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"path/filepath"
+	"strings"
+)
+
+// Form is how a file is cut into records.
+type Form string
+
+// The forms.
+const (
+	Text    Form = "text"    // a line is a record
+	JSONL   Form = "jsonl"   // a line is a JSON object
+	Array   Form = "array"   // a JSON array of objects
+	CSV     Form = "csv"     // the first line names the columns
+	Parquet Form = "parquet" // rows
+)
+
+// Row is one record. Values are string, json.Number, int64, float64, bool, nil,
+// []any and map[string]any.
+type Row interface {
+	// Get returns a column's value; a name with points goes into objects.
+	Get(name string) (value any, ok bool)
+	// Names lists the columns.
+	Names() []string
+	// String is the record as it stands in the file, as far as it is text.
+	String() string
+}
+
+// File is an open file. Safe for concurrent use.
+type File struct {
+	Name string
+	Form Form
+	rows rows
+	in   io.Closer
+}
+
+// rows is what the forms have in common.
+type rows interface {
+	// row returns row i; io.EOF behind the last.
+	row(i int64) (Row, int64, error)
+	// fromEnd returns the number of the row that is k rows in front of the end
+	// (1: the last); the rows may have to be counted for it.
+	count() (int64, error)
+	last(k int64) (Row, int64, error)
+}
+
+// Source is what a file is read from.
+type Source interface {
+	io.ReaderAt
+	io.Closer
+}
+
+// Open tells the form of a file by its name and first bytes, unless it is given.
+func Open(name string, in Source, size int64, form Form) (*File, error) {
+	f := &File{Name: name, Form: form, in: in}
+	if form == "" {
+		guessed, err := guess(name, in, size)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", name, err)
+		}
+		f.Form = guessed
+	}
+	var err error
+	switch f.Form {
+	case Parquet:
+		f.rows, err = openParquet(in, size)
+	case CSV:
+		f.rows, err = openCSV(in, size)
+	case JSONL, Text, Array:
+		f.rows = &cut{in: in, size: size, form: f.Form}
+	default:
+		err = fmt.Errorf("unknown form %q", f.Form)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", name, err)
+	}
+	return f, nil
+}
+
+// Close closes what the file was read from.
+func (f *File) Close() error { return f.in.Close() }
+
+// ErrEmpty is a file without a record.
+var ErrEmpty = errors.New("there is no record in the file")
+
+func guess(name string, in io.ReaderAt, size int64) (Form, error) {
+	head := make([]byte, min(size, 64<<10))
+	if n, err := in.ReadAt(head, 0); err != nil && err != io.EOF {
+		return "", err
+	} else {
+		head = head[:n]
+	}
+	if bytes.HasPrefix(head, []byte("PAR1")) {
+		return Parquet, nil
+	}
+	text := bytes.TrimLeft(bytes.TrimPrefix(head, bom), " \t\r\n")
+	switch strings.ToLower(filepath.Ext(name)) {
+	case ".parquet":
+		return Parquet, nil
+	case ".csv":
+		return CSV, nil
+	case ".jsonl", ".ndjson":
+		return JSONL, nil
+	}
+	switch {
+	case len(text) == 0:
+		return "", ErrEmpty
+	case text[0] == '[':
+		if rest := bytes.TrimLeft(text[1:], " \t\r\n"); len(rest) > 0 && (rest[0] == '{' || rest[0] == '[' || rest[0] == ']') {
+			return Array, nil
+		}
+	case text[0] == '{' && validStart(text):
+		return JSONL, nil
+	}
+	return Text, nil
+}
+
+var bom = []byte("\xef\xbb\xbf")
+
+// validStart reports whether the first line, as far as it is there, is JSON.
+func validStart(text []byte) bool {
+	line, _, whole := bytes.Cut(text, []byte("\n"))
+	return !whole && len(line) > 1000 || validJSON(bytes.TrimSpace(line))
+}
+
+// Row returns record i, from 0, and its line (or row) number, from 1; io.EOF
+// behind the last. Errors name the file and the line.
+func (f *File) Row(i int64) (Row, int64, error) {
+	row, line, err := f.rows.row(i)
+	return row, line, f.wrap(line, err)
+}
+
+// Last returns the k-th record from the end, from 1. io.EOF when there are not
+// so many.
+func (f *File) Last(k int64) (Row, int64, error) {
+	row, line, err := f.rows.last(k)
+	return row, line, f.wrap(line, err)
+}
+
+// Count returns how many records there are; it may have to read to the end.
+func (f *File) Count() (int64, error) {
+	n, err := f.rows.count()
+	return n, f.wrap(0, err)
+}
+
+func (f *File) wrap(line int64, err error) error {
+	switch {
+	case err == nil || err == io.EOF:
+		return err
+	case line > 0:
+		return fmt.Errorf("%s:%d: %w", f.Name, line, err)
+	}
+	return fmt.Errorf("%s: %w", f.Name, err)
+}
