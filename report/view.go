@@ -4,7 +4,9 @@ import (
 	"fmt"
 	"strings"
 
+	"tokenmeter/metric"
 	"tokenmeter/run"
+	"tokenmeter/timeline"
 )
 
 // view is a run in words and figures, before a form is given to it. Every form
@@ -218,13 +220,27 @@ func leftOut(r *run.Run) string {
 	var parts []string
 	for _, name := range sortedKeys(r.Requests.Excluded) {
 		if n := r.Requests.Excluded[name]; n > 0 {
-			parts = append(parts, exact(n)+" "+name)
+			parts = append(parts, exact(n)+" "+name+leftOutWhy(timeline.Outcome(name), n, r.Requests.Total))
 		}
 	}
 	if r.Requests.Warmup > 0 {
 		parts = append(parts, exact(r.Requests.Warmup)+" warm-up")
 	}
 	return strings.Join(parts, ", ")
+}
+
+// leftOutWhy says what a class that is left out means, and what to do when it is more
+// than a few.
+func leftOutWhy(class timeline.Outcome, n, total int64) string {
+	if !class.Cancelled() {
+		return ""
+	}
+	a := metric.AdviceOn(class)
+	text := " (" + a.Means
+	if 10*n > total && class == timeline.CancelledRunEnd {
+		text += "; " + a.Next
+	}
+	return text + ")"
 }
 
 func plural(n int64, noun string) string {
