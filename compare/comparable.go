@@ -222,34 +222,36 @@ func shareText(v float64) string {
 	return strconv.FormatFloat(v*100, 'f', 0, 64) + " %"
 }
 
-// state lists what is wrong with a run itself.
-func state(side string, f *Facts) []Reason {
+// state lists what is wrong with the runs of a side themselves, a line each:
+// how many of them, and what the first of them says.
+func state(side string, g Group) []Reason {
 	var list []Reason
-	one := func(name string, level Gravity, says string) {
-		r := Reason{Name: name, Level: level, Says: side + says}
-		if side == "the baseline" {
-			r.A = name
-		} else {
-			r.B = name
+	see := func(name string, level Gravity, one, many string, wrong func(*Facts) bool) {
+		n, because := 0, ""
+		for _, r := range g.Runs {
+			if !wrong(&r.Facts) {
+				continue
+			}
+			if n++; n == 1 && (name == "invalid" || name == "suspect") && r.Facts.ValidityWhy != "" {
+				because = ": " + strings.TrimRight(r.Facts.ValidityWhy, ". ")
+			}
 		}
-		list = append(list, r)
+		switch {
+		case n == 0:
+			return
+		case len(g.Runs) == 1:
+			list = append(list, Reason{Name: name, Level: level, Says: side + " " + one + because})
+		case n == 1:
+			list = append(list, Reason{Name: name, Level: level, Says: fmt.Sprintf("a run of %s %s%s", side, one, because)})
+		default:
+			list = append(list, Reason{Name: name, Level: level, Says: fmt.Sprintf("%d runs of %s %s%s", n, side, many, because)})
+		}
 	}
-	because := ""
-	if f.ValidityWhy != "" {
-		because = ": " + strings.TrimRight(f.ValidityWhy, ". ")
-	}
-	switch f.Validity {
-	case "invalid":
-		one("invalid", Refuse, " is an invalid measurement"+because)
-	case "suspect":
-		one("suspect", Warn, " is a suspect measurement"+because)
-	}
-	if f.Partial {
-		one("partial", Warn, " was stopped before its end")
-	}
-	if f.Evidence == timeline.SummaryOnly {
-		one("summary_only", Warn, " has only a summary: nothing in it can be tested")
-	}
+	see("invalid", Refuse, "is an invalid measurement", "are invalid measurements", func(f *Facts) bool { return f.Validity == "invalid" })
+	see("suspect", Warn, "is a suspect measurement", "are suspect measurements", func(f *Facts) bool { return f.Validity == "suspect" })
+	see("partial", Warn, "was stopped before its end", "were stopped before their end", func(f *Facts) bool { return f.Partial })
+	see("summary_only", Warn, "has only a summary: nothing in it can be tested", "have only summaries: nothing in them can be tested",
+		func(f *Facts) bool { return f.Evidence == timeline.SummaryOnly })
 	return list
 }
 

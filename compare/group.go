@@ -160,6 +160,21 @@ func Joined(groups []Group) Group {
 	return g
 }
 
+// Apart makes a group of every run.
+func Apart(groups []Group) []Group {
+	var out []Group
+	for _, g := range groups {
+		if len(g.Runs) == 1 {
+			out = append(out, g)
+			continue
+		}
+		for _, r := range g.Runs {
+			out = append(out, Group{Name: NameOf(&r.Facts), Runs: []*Run{r}})
+		}
+	}
+	return out
+}
+
 // ByName gathers runs of one name as repeats of one side, in the order in
 // which the names first appear.
 func ByName(groups []Group) []Group { return by(groups, func(g Group) string { return g.Name }) }

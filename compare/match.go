@@ -12,12 +12,8 @@ import (
 // are compared one by one; a single one is compared or refused.
 func match(baseline, candidate Group, o *Options) ([]*pairing, []Reason) {
 	var reasons []Reason
-	for i, r := range baseline.Runs {
-		reasons = append(reasons, state(sideName("the baseline", baseline, i), &r.Facts)...)
-	}
-	for i, r := range candidate.Runs {
-		reasons = append(reasons, state(sideName(candidate.Name, candidate, i), &r.Facts)...)
-	}
+	reasons = append(reasons, state("the baseline", baseline)...)
+	reasons = append(reasons, state(candidate.Name, candidate)...)
 	groups := alike(baseline.Runs)
 	var pairs []*pairing
 	if len(groups) == 1 {
@@ -42,13 +38,6 @@ func match(baseline, candidate Group, o *Options) ([]*pairing, []Reason) {
 		p.refused = refused
 	}
 	return pairs, reasons
-}
-
-func sideName(name string, g Group, i int) string {
-	if len(g.Runs) == 1 {
-		return name
-	}
-	return fmt.Sprintf("run %d of %s", i+1, name)
 }
 
 // allowed turns what the user meant into warnings.

@@ -182,14 +182,18 @@ func (c *compareCmd) grouped(items []compare.Group, candidates bool) ([]compare.
 	tag, isTag := strings.CutPrefix(c.GroupBy, "tag:")
 	switch {
 	case isTag:
-		return compare.ByTag(items, tag)
+		return compare.ByTag(compare.Apart(items), tag)
 	case c.GroupBy == "none":
-		return items, nil
+		return compare.Apart(items), nil
 	case c.GroupBy == "name":
-		return compare.ByName(items), nil
+		return compare.ByName(compare.Apart(items)), nil
 	case c.GroupBy != "":
 		return nil, fmt.Errorf("--group-by %q: choose name, tag:NAME or none", c.GroupBy)
-	case c.Pareto != "":
+	}
+	if len(items) == 1 && !candidates && c.SaveBaseline == "" {
+		items = compare.Apart(items) // one folder that holds all runs
+	}
+	if c.Pareto != "" {
 		return items, nil
 	}
 	// Two runs are two sides, whatever they are called; more of them are
