@@ -50,6 +50,9 @@ type Config struct {
 	// arrivals are then stamped when the read returns.
 	HTTP2 bool
 
+	// Form is how replies are read; the zero value chooses.
+	Form Form
+
 	NoKeepAlive     bool
 	FollowRedirects bool // 307 and 308 on the same host only
 	Retries         int  // after 429 and 503; the wait stays inside the latency
@@ -83,6 +86,7 @@ type Client struct {
 	pool   pool
 	count  counters
 	stamps io.Closer
+	loops  *reactors
 	h2     *http.Transport // nil: HTTP/1.1
 
 	idPrefix string
@@ -114,6 +118,9 @@ func New(cfg Config) (*Client, error) {
 	}
 	if cfg.HTTP2 {
 		c.cfg.NoKernelStamps = true
+	}
+	if c.loops, err = newReactors(&c.cfg, &t); err != nil {
+		return nil, err
 	}
 	if !c.cfg.NoKernelStamps {
 		c.stamps = keepStampsOn()
@@ -148,6 +155,7 @@ func tlsConfig(given *tls.Config, name string) *tls.Config {
 // Close closes the idle connections. Requests in flight go on.
 func (c *Client) Close() error {
 	c.pool.drop(true)
+	c.loops.close()
 	if c.h2 != nil {
 		c.h2.CloseIdleConnections()
 	}

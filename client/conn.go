@@ -47,8 +47,10 @@ func (nothingYet) Temporary() bool { return true }
 
 var errNothing error = nothingYet{}
 
-// conn is one connection to the target.
+// conn is one connection to the target: a socket of the reactor, or a source
+// that a goroutine reads.
 type conn struct {
+	sock   *socket // nil: plain
 	src    *source
 	tls    *tls.Conn // nil without TLS
 	remote string
@@ -117,6 +119,9 @@ func deadline(clk *clock.Clock, ns int64) time.Time {
 
 // alive looks whether an idle connection can still be used.
 func (c *conn) alive() bool {
+	if c.sock != nil {
+		return c.sock.peek() == quiet
+	}
 	switch c.src.peek() {
 	case gone:
 		return false
@@ -137,4 +142,10 @@ func (c *conn) alive() bool {
 }
 
 // close ends the connection at once: no TLS farewell that could block.
-func (c *conn) close() { _ = c.src.Conn.Close() }
+func (c *conn) close() {
+	if c.sock != nil {
+		c.sock.close()
+		return
+	}
+	_ = c.src.Conn.Close()
+}

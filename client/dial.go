@@ -35,10 +35,14 @@ func (c *Client) dial(ctx context.Context) (*conn, timings, *failure) {
 		return nil, took, c.connectFailure(ctx, err, "connecting to "+c.target.address, dialFailure(err, c.target.address), start)
 	}
 	c.count.opened.Add(1)
-	cn := &conn{src: newSource(nc, c.clk, !c.cfg.NoKernelStamps)}
+	cn := &conn{}
 	if addr := nc.RemoteAddr(); addr != nil {
 		cn.remote = addr.String()
 	}
+	if cn.sock = c.loops.adopt(nc); cn.sock != nil {
+		return cn, took, nil
+	}
+	cn.src = newSource(nc, c.clk, !c.cfg.NoKernelStamps)
 	if !c.target.tls {
 		return cn, took, nil
 	}

@@ -42,7 +42,7 @@ func (c *Client) Do(ctx context.Context, req *api.Request, tl *timeline.Timeline
 		sink:  api.NewStream(tl, c.cfg.API, c.cfg.Stream),
 		msg:   message{method: http.MethodPost, origin: c.origin, path: c.target.path(call.Path), extra: call.Header, id: tl.ID, body: call.Body},
 		lim:   c.limitsFrom(tl.StartUS*1000, req.Stream),
-		tries: c.cfg.Retries,
+		tries: c.cfg.Retries, first: req.FirstToken, leaveAt: req.LeaveTokens,
 	}
 	x.run(ctx)
 	if us, stepped := c.clk.Now().StepUS(before); stepped {

@@ -3,8 +3,6 @@ package client
 import (
 	"context"
 	"errors"
-	"fmt"
-	"io"
 	"net/http"
 	"os"
 	"sync"
@@ -18,6 +16,7 @@ import (
 type sink interface {
 	Head(atUS int64, head api.Head)
 	Read(atUS, lagUS int64, data []byte)
+	Tokens() int64
 	HasToken() bool
 	LastTokenUS() int64
 	Complete() bool
@@ -60,6 +59,8 @@ type exchange struct {
 	msg     message
 	lim     limits
 	tries   int   // retries left
+	first   func() // told about the first token, once; nil: nobody is
+	leaveAt int64  // hang up after so many generation events; 0: never
 	againNS int64 // when the next try is due
 
 	// One attempt:
@@ -71,8 +72,13 @@ type exchange struct {
 	lastNS    int64 // the read before
 	enoughNS  int64 // when the reply needed no more bytes; 0: it still does
 	swallowed int
-	any       bool  // a byte came
-	refused   error // a redirection that is not followed
+	onIdle    bool   // the connection had waited in the pool
+	any       bool   // a byte came
+	refused   error  // a redirection that is not followed
+	writeErr  error  // the request could not be written whole
+	unsent    []byte // of the request, what the socket did not take at once
+
+	awaited // by the reactor
 
 	// How it ended, for the recorder:
 	ended timeline.End
@@ -85,14 +91,20 @@ func (x *exchange) us(ns int64) int64 { return ns/1000 - x.tl.DueUS }
 func (x *exchange) begin() {
 	x.rd.reset()
 	x.mode, x.verdict, x.any, x.enoughNS, x.swallowed = waiting4head, settled, false, 0, 0
+	x.writeErr, x.unsent = nil, nil
 }
 
 // once sends the request on cn and reads until the attempt is decided.
 func (x *exchange) once(ctx context.Context, cn *conn) verdict {
-	unhook := context.AfterFunc(ctx, cn.close)
-	v, keep := x.exchange(ctx, cn)
-	if !unhook() {
-		keep = false // the connection is being closed
+	var v verdict
+	var keep bool
+	x.onIdle = cn.idle
+	if cn.sock != nil {
+		v, keep = x.await(ctx, cn)
+	} else {
+		unhook := context.AfterFunc(ctx, cn.close)
+		v, keep = x.exchange(ctx, cn)
+		keep = unhook() && keep // else the connection is being closed
 	}
 	if keep && !x.c.cfg.NoKeepAlive {
 		cn.served++
@@ -105,9 +117,11 @@ func (x *exchange) once(ctx context.Context, cn *conn) verdict {
 
 // exchange writes and reads; keep tells that the connection is fit for more.
 func (x *exchange) exchange(ctx context.Context, cn *conn) (v verdict, keep bool) {
-	writeErr := x.send(cn)
-	if writeErr != nil {
-		if v, over := x.broke(ctx, writeErr, x.early); over {
+	limit, _ := x.lim.early()
+	_ = cn.src.SetWriteDeadline(deadline(x.c.clk, limit))
+	x.writeErr = x.send(&cn.src.stamper, cn.write)
+	if x.writeErr != nil {
+		if v, over := x.broke(ctx, x.writeErr, x.lim.early); over {
 			return v, false
 		}
 		// The server may have answered and closed before it read everything.
@@ -124,41 +138,51 @@ func (x *exchange) exchange(ctx context.Context, cn *conn) (v verdict, keep bool
 				}
 				return x.strike(limit, end), false
 			}
-			return x.lose(ctx, cn, err, writeErr), false
+			return x.lose(ctx, err), false
 		}
-		if cn.src.arrivedNS > limit {
-			putBuffer(buf)
-			return x.strike(limit, end), false
-		}
-		rest, err := x.feed(cn.src, buf[:n])
+		v, keep, over := x.got(&cn.src.stamper, buf[:n])
 		putBuffer(buf)
-		switch {
-		case err != nil:
-			x.violated(err)
-			return settled, false
-		case x.rd.done():
-			return x.finish(), !x.rd.last && rest == 0 && writeErr == nil
-		case x.mode == swallow && x.swallowed > drainBytes:
-			return x.verdict, false
+		if over {
+			return v, keep
 		}
 	}
 }
 
-// send writes head and body at once and takes the moment after.
-func (x *exchange) send(cn *conn) error {
-	limit, _ := x.lim.early()
-	_ = cn.src.SetWriteDeadline(deadline(x.c.clk, limit))
+// got takes the bytes of one read; over tells that they decide the attempt.
+func (x *exchange) got(at *stamper, data []byte) (v verdict, keep, over bool) {
+	if limit, end := x.limit(); at.arrivedNS > limit {
+		return x.strike(limit, end), false, true
+	}
+	rest, err := x.feed(at, data)
+	switch {
+	case err != nil:
+		x.violated(err)
+		return settled, false, true
+	case x.rd.done():
+		return x.finish(), !x.rd.last && rest == 0 && x.writeErr == nil && len(x.unsent) == 0, true
+	case x.watched():
+		return settled, false, true
+	case x.mode == swallow && x.swallowed > drainBytes:
+		return x.verdict, false, true
+	}
+	return settled, false, false
+}
+
+// send writes head and body at once and takes the moments before and after: an
+// answer can't arrive before the one, and nothing was waiting then.
+func (x *exchange) send(at *stamper, write func([]byte) error) error {
 	b := requests.Get().(*[]byte)
 	*b = x.msg.appendTo((*b)[:0], x.c.head)
-	err := cn.write(*b)
+	before := x.c.clk.Now()
+	at.begin(before)
+	err := write(*b)
 	if cap(*b) <= 1<<20 {
 		requests.Put(b)
 	}
-	now := x.c.clk.Now()
-	x.sentNS, x.lastNS = now.NS, now.NS
-	cn.src.begin(now)
+	now := x.c.clk.NS()
+	x.sentNS, x.lastNS = now, before.NS
 	if err == nil {
-		x.tl.SentUS = timeline.Some(x.us(now.NS))
+		x.tl.SentUS = timeline.Some(x.us(now))
 	}
 	return err
 }
@@ -168,6 +192,8 @@ var requests = sync.Pool{New: func() any { return new([]byte) }}
 // limit is when the attempt is given up, and as what.
 func (x *exchange) limit() (int64, timeline.End) {
 	switch {
+	case len(x.unsent) > 0:
+		return x.lim.early()
 	case x.enoughNS > 0:
 		return x.enoughNS + int64(drainTime), timeline.Cut
 	case x.mode == swallow:
@@ -181,19 +207,22 @@ func (x *exchange) limit() (int64, timeline.End) {
 	return x.lim.next(x.sentNS, hasToken, last)
 }
 
-func (x *exchange) early() (int64, timeline.End) { return x.lim.early() }
-
 // feed takes the bytes of one read and returns how many lie behind the end.
-func (x *exchange) feed(src *source, data []byte) (rest int, err error) {
+func (x *exchange) feed(src *stamper, data []byte) (rest int, err error) {
 	at, lag := src.arrivedNS, (src.readNS-src.arrivedNS)/1000
 	at = max(at, x.lastNS) // stamps of one connection never run backwards
+	if !x.any && at < x.sentNS && len(x.unsent) == 0 {
+		// The answer came before we saw that the request was out.
+		x.sentNS = at
+		x.tl.SentUS = timeline.Some(x.us(at))
+	}
 	x.any, x.lastNS = true, at
 	if x.rd.fresh() {
 		x.headNS = at
 	}
 	waited := !x.rd.headDone()
 	body, after, err := x.rd.feed(data)
-	if waited && x.rd.headDone() && err == nil {
+	if waited && x.rd.headDone() {
 		x.tl.Clock = timeline.User
 		if src.allSeen {
 			x.tl.Clock = timeline.Kernel
@@ -252,119 +281,4 @@ func (x *exchange) record() bool {
 		x.capture = nil
 	}
 	return x.rec != nil
-}
-
-// finish settles a response whose last byte came.
-func (x *exchange) finish() verdict {
-	if x.mode == swallow {
-		return x.verdict
-	}
-	x.end(x.lastNS, timeline.EOF, nil)
-	return settled
-}
-
-// end settles the outcome of a response that is delivered.
-func (x *exchange) end(atNS int64, end timeline.End, cause error) {
-	at := x.us(max(atNS, x.lastNS))
-	x.ended, x.cause = end, cause
-	x.sink.End(at, end, x.rd.trailer, cause)
-	x.tl.CloseUS = timeline.Some(at)
-	if x.refused != nil && !x.tl.Outcome.Cancelled() {
-		x.tl.Fail(timeline.RedirectRefused, x.refused.Error())
-	}
-}
-
-// strike settles an attempt whose limit was reached.
-func (x *exchange) strike(limitNS int64, end timeline.End) verdict {
-	switch {
-	case x.mode == swallow:
-		return x.verdict // the connection is given up, the verdict stands
-	case x.enoughNS > 0:
-		x.end(x.enoughNS, timeline.Cut, errors.New("the connection was left open after the reply's end"))
-	case x.mode == deliver:
-		x.end(limitNS, end, x.c.limitName(end))
-	default:
-		x.fail(&failure{class: classOf(end), msg: x.c.limitWords(end).Error() + x.silence(), atNS: limitNS})
-	}
-	return settled
-}
-
-func (x *exchange) silence() string {
-	if x.any {
-		return ": the response's head did not end"
-	}
-	return ": no response came"
-}
-
-// broke settles a write that failed for a reason of our own: over tells that
-// there is nothing to read.
-func (x *exchange) broke(ctx context.Context, err error, limit func() (int64, timeline.End)) (verdict, bool) {
-	if ctx.Err() != nil {
-		_, class, words := cancelled(ctx)
-		x.fail(&failure{class: class, msg: words.Error() + " while the request was written"})
-		return settled, true
-	}
-	if errors.Is(err, os.ErrDeadlineExceeded) {
-		at, end := limit()
-		x.fail(&failure{class: classOf(end), atNS: at,
-			msg: x.c.limitWords(end).Error() + ": the server did not take the request"})
-		return settled, true
-	}
-	return settled, false
-}
-
-// lose settles an attempt whose connection ended or broke.
-func (x *exchange) lose(ctx context.Context, cn *conn, err, writeErr error) verdict {
-	now := x.c.clk.NS()
-	if ctx.Err() != nil {
-		end, class, words := cancelled(ctx)
-		if x.mode == deliver {
-			x.end(now, end, words)
-		} else {
-			x.fail(&failure{class: class, msg: words.Error()})
-		}
-		return settled
-	}
-	ended := errors.Is(err, io.EOF)
-	switch {
-	case x.mode == swallow:
-		return x.verdict
-	case x.mode == deliver && ended && x.rd.state == inUntilClose:
-		x.end(now, timeline.EOF, nil)
-	case x.mode == deliver && (ended || errors.Is(err, io.ErrUnexpectedEOF)):
-		x.end(now, timeline.Cut, nil)
-	case x.mode == deliver:
-		x.end(now, timeline.Reset, bare(err))
-	case !x.any && cn.idle:
-		return lostIdle
-	default:
-		x.fail(&failure{class: timeline.ConnReset, msg: lossWords(err, writeErr, x.any)})
-	}
-	return settled
-}
-
-func lossWords(err, writeErr error, any bool) string {
-	when := "before any response"
-	if any {
-		when = "inside the response's head"
-	}
-	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
-		if writeErr != nil {
-			return fmt.Sprintf("the server closed the connection while the request was written (%v)", bare(writeErr))
-		}
-		return "the server closed the connection " + when
-	}
-	return fmt.Sprintf("the connection broke %s: %v", when, bare(err))
-}
-
-// violated settles a response that is no HTTP.
-func (x *exchange) violated(err error) {
-	if x.mode != deliver {
-		x.fail(&failure{class: timeline.Parse, msg: err.Error(), atNS: x.lastNS})
-		return
-	}
-	x.end(x.lastNS, timeline.Cut, err)
-	if x.enoughNS == 0 {
-		x.tl.Fail(timeline.Parse, err.Error())
-	}
 }

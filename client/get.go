@@ -69,6 +69,7 @@ func (l *lookup) Read(_, _ int64, data []byte) {
 	l.data = append(l.data, data[:min(len(data), maxLookup-len(l.data))]...)
 }
 
+func (l *lookup) Tokens() int64      { return 0 }
 func (l *lookup) HasToken() bool     { return false }
 func (l *lookup) LastTokenUS() int64 { return 0 }
 func (l *lookup) Complete() bool     { return len(l.data) >= maxLookup }

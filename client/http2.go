@@ -92,6 +92,9 @@ func (x *exchange) onceHTTP2(ctx context.Context) verdict {
 			x.lastNS = at
 			x.body(at, 0, buf[:n])
 		}
+		if err == nil && x.watched() {
+			return settled
+		}
 		switch {
 		case err == io.EOF:
 			x.lastNS = at

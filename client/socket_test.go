@@ -72,50 +72,52 @@ func socketClient(t testing.TB, url string, change func(*Config)) *Client {
 // The stamps of the kernel: never after the read, never before the request,
 // and close to when the server wrote.
 func TestKernelStamps(t *testing.T) {
-	if runtime.GOOS != "linux" {
-		t.Skip("no kernel stamps here")
-	}
-	const n = 50
-	wrote := make([]time.Time, n)
-	f := &fake{serve: func(_ *fake, c net.Conn, _ *received) bool {
-		for i := range n {
-			time.Sleep(2 * time.Millisecond)
-			frame := chunk(tok("w"))
-			if i == 0 {
-				frame = sseHead + frame
+	bothForms(t, func(t *testing.T, form Form) {
+		if runtime.GOOS != "linux" {
+			t.Skip("no kernel stamps here")
+		}
+		const n = 50
+		wrote := make([]time.Time, n)
+		f := &fake{serve: func(_ *fake, c net.Conn, _ *received) bool {
+			for i := range n {
+				time.Sleep(2 * time.Millisecond)
+				frame := chunk(tok("w"))
+				if i == 0 {
+					frame = sseHead + frame
+				}
+				wrote[i] = time.Now()
+				if _, err := io.WriteString(c, frame); err != nil {
+					return false
+				}
 			}
-			wrote[i] = time.Now()
-			if _, err := io.WriteString(c, frame); err != nil {
-				return false
+			_, err := io.WriteString(c, chunk(fin+done)+lastChunk)
+			return err == nil
+		}}
+		l := socketServer(t, "tcp", "127.0.0.1:0", f)
+		c := socketClient(t, "http://"+l.Addr().String(), in(form))
+		tl := send(t.Context(), c)
+		want(t, "outcome", tl.Outcome, timeline.OK)
+		if tl.Clock != timeline.Kernel {
+			t.Skip("this kernel gives no stamps")
+		}
+		last, i := tl.SentUS.Or(-1), 0
+		for ev := range tl.Events.Generation() {
+			if ev.AtUS < last {
+				t.Errorf("token %d at %d µs, after one at %d", i, ev.AtUS, last)
 			}
+			if ev.LagUS < 0 || ev.LagUS > 1_000_000 {
+				t.Errorf("token %d: lag %d µs", i, ev.LagUS)
+			}
+			// The stamp is taken between the server's clock reading and the read.
+			if before := c.clk.At(wrote[i]) - tl.DueUS; ev.AtUS < before-100 {
+				t.Errorf("token %d is stamped %d µs before it was written", i, before-ev.AtUS)
+			}
+			last = ev.AtUS
+			i++
 		}
-		_, err := io.WriteString(c, chunk(fin+done)+lastChunk)
-		return err == nil
-	}}
-	l := socketServer(t, "tcp", "127.0.0.1:0", f)
-	c := socketClient(t, "http://"+l.Addr().String(), nil)
-	tl := send(t.Context(), c)
-	want(t, "outcome", tl.Outcome, timeline.OK)
-	if tl.Clock != timeline.Kernel {
-		t.Skip("this kernel gives no stamps")
-	}
-	last, i := tl.SentUS.Or(-1), 0
-	for ev := range tl.Events.Generation() {
-		if ev.AtUS < last {
-			t.Errorf("token %d at %d µs, after one at %d", i, ev.AtUS, last)
-		}
-		if ev.LagUS < 0 || ev.LagUS > 1_000_000 {
-			t.Errorf("token %d: lag %d µs", i, ev.LagUS)
-		}
-		// The stamp is taken between the server's clock reading and the read.
-		if before := c.clk.At(wrote[i]) - tl.DueUS; ev.AtUS < before-100 {
-			t.Errorf("token %d is stamped %d µs before it was written", i, before-ev.AtUS)
-		}
-		last = ev.AtUS
-		i++
-	}
-	want(t, "tokens", i, n)
-	want(t, "remote", tl.Remote, l.Addr().String())
+		want(t, "tokens", i, n)
+		want(t, "remote", tl.Remote, l.Addr().String())
+	})
 }
 
 // A busy reader does not move an arrival: the stamp is the kernel's.
@@ -221,114 +223,124 @@ func TestBusyClientHoldsUpNoArrival(t *testing.T) {
 
 // B55: no 40 ms ghost of Nagle and delayed acknowledgements.
 func TestB55NoNagleGhost(t *testing.T) {
-	f := &fake{serve: play("0s " + whole("200 OK", "text/event-stream", tok("w")+fin+done))}
-	l := socketServer(t, "tcp", "127.0.0.1:0", f)
-	c := socketClient(t, "http://"+l.Addr().String(), nil)
-	req := &api.Request{Model: "m", Stream: true, Messages: []api.Message{{Role: "user", Content: strings.Repeat("a", 3<<10)}}}
-	var ttft []int64
-	for range 200 {
-		tl := timeline.New()
-		tl.DueUS = c.clk.US()
-		tl.StartUS = tl.DueUS
-		c.Do(t.Context(), req, tl)
-		if tl.Outcome != timeline.OK {
-			t.Fatal(tl.Error)
+	bothForms(t, func(t *testing.T, form Form) {
+		f := &fake{serve: play("0s " + whole("200 OK", "text/event-stream", tok("w")+fin+done))}
+		l := socketServer(t, "tcp", "127.0.0.1:0", f)
+		c := socketClient(t, "http://"+l.Addr().String(), in(form))
+		req := &api.Request{Model: "m", Stream: true, Messages: []api.Message{{Role: "user", Content: strings.Repeat("a", 3<<10)}}}
+		var ttft []int64
+		for range 200 {
+			tl := timeline.New()
+			tl.DueUS = c.clk.US()
+			tl.StartUS = tl.DueUS
+			c.Do(t.Context(), req, tl)
+			if tl.Outcome != timeline.OK {
+				t.Fatal(tl.Error)
+			}
+			ttft = append(ttft, tokens(tl)[0])
 		}
-		ttft = append(ttft, tokens(tl)[0])
-	}
-	slices.Sort(ttft)
-	ghosts := 0
-	for _, us := range ttft {
-		if us >= 38_000 && us <= 45_000 {
-			ghosts++
+		slices.Sort(ttft)
+		ghosts := 0
+		for _, us := range ttft {
+			if us >= 38_000 && us <= 45_000 {
+				ghosts++
+			}
 		}
-	}
-	t.Logf("TTFT p50 %d µs, p99 %d µs, %d between 38 and 45 ms", ttft[100], ttft[198], ghosts)
-	if ghosts > 2 { // a loaded machine may put one there
-		t.Errorf("%d of 200 between 38 and 45 ms", ghosts)
-	}
-	want(t, "connections", c.Stats().Opened, 1)
+		t.Logf("TTFT p50 %d µs, p99 %d µs, %d between 38 and 45 ms", ttft[100], ttft[198], ghosts)
+		if ghosts > 2 { // a loaded machine may put one there
+			t.Errorf("%d of 200 between 38 and 45 ms", ghosts)
+		}
+		want(t, "connections", c.Stats().Opened, 1)
+	})
 }
 
 // B48 on a real socket: a reset is told from an end.
 func TestB48Reset(t *testing.T) {
-	f := &fake{serve: func(_ *fake, c net.Conn, _ *received) bool {
-		_, _ = io.WriteString(c, sseHead+chunk(tok("w")))
-		time.Sleep(20 * time.Millisecond)
-		_ = c.(*net.TCPConn).SetLinger(0)
-		return false
-	}}
-	l := socketServer(t, "tcp", "127.0.0.1:0", f)
-	tl := send(t.Context(), socketClient(t, "http://"+l.Addr().String(), nil))
-	want(t, "outcome", tl.Outcome, timeline.ConnReset)
-	want(t, "tokens", len(tokens(tl)), 1)
-	t.Log(tl.Error)
+	bothForms(t, func(t *testing.T, form Form) {
+		f := &fake{serve: func(_ *fake, c net.Conn, _ *received) bool {
+			_, _ = io.WriteString(c, sseHead+chunk(tok("w")))
+			time.Sleep(20 * time.Millisecond)
+			_ = c.(*net.TCPConn).SetLinger(0)
+			return false
+		}}
+		l := socketServer(t, "tcp", "127.0.0.1:0", f)
+		tl := send(t.Context(), socketClient(t, "http://"+l.Addr().String(), in(form)))
+		want(t, "outcome", tl.Outcome, timeline.ConnReset)
+		want(t, "tokens", len(tokens(tl)), 1)
+		t.Log(tl.Error)
+	})
 }
 
 // B52 on a real socket: the server's FIN is seen before the connection is
 // used, or the loss after; both ways one request is answered.
 func TestB52ClosedWhileIdle(t *testing.T) {
-	answer := "0s " + whole("200 OK", "text/event-stream", tok("w")+fin+done)
-	for name, pause := range map[string]time.Duration{"seen": 20 * time.Millisecond, "race": 0} {
-		t.Run(name, func(t *testing.T) {
-			f := &fake{serve: play(answer, "0s CUT")}
-			l := socketServer(t, "tcp", "127.0.0.1:0", f)
-			c := socketClient(t, "http://"+l.Addr().String(), nil)
-			retries := 0
-			for range 20 {
-				tl := send(t.Context(), c)
-				if tl.Outcome != timeline.OK {
-					t.Fatal(tl.Error)
+	bothForms(t, func(t *testing.T, form Form) {
+		answer := "0s " + whole("200 OK", "text/event-stream", tok("w")+fin+done)
+		for name, pause := range map[string]time.Duration{"seen": 20 * time.Millisecond, "race": 0} {
+			t.Run(name, func(t *testing.T) {
+				f := &fake{serve: play(answer, "0s CUT")}
+				l := socketServer(t, "tcp", "127.0.0.1:0", f)
+				c := socketClient(t, "http://"+l.Addr().String(), in(form))
+				retries := 0
+				for range 20 {
+					tl := send(t.Context(), c)
+					if tl.Outcome != timeline.OK {
+						t.Fatal(tl.Error)
+					}
+					retries += tl.ConnRetries
+					time.Sleep(pause)
 				}
-				retries += tl.ConnRetries
-				time.Sleep(pause)
-			}
-			want(t, "retries", retries, 19)
-			want(t, "opened", c.Stats().Opened, 20)
-			want(t, "dead", c.Stats().Dead, 19)
-		})
-	}
+				want(t, "retries", retries, 19)
+				want(t, "opened", c.Stats().Opened, 20)
+				want(t, "dead", c.Stats().Dead, 19)
+			})
+		}
+	})
 }
 
 func TestConnectRefused(t *testing.T) {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Skip(err)
-	}
-	l.Close()
-	tl := send(t.Context(), socketClient(t, "http://"+l.Addr().String(), nil))
-	want(t, "outcome", tl.Outcome, timeline.ConnectRefused)
-	if !strings.Contains(tl.Error.Message, l.Addr().String()) {
-		t.Error(tl.Error.Message)
-	}
+	bothForms(t, func(t *testing.T, form Form) {
+		l, err := net.Listen("tcp", "127.0.0.1:0")
+		if err != nil {
+			t.Skip(err)
+		}
+		l.Close()
+		tl := send(t.Context(), socketClient(t, "http://"+l.Addr().String(), in(form)))
+		want(t, "outcome", tl.Outcome, timeline.ConnectRefused)
+		if !strings.Contains(tl.Error.Message, l.Addr().String()) {
+			t.Error(tl.Error.Message)
+		}
+	})
 }
 
 // B51: localhost may be ::1 first although the server has IPv4 only; a
 // literal IPv6 address needs its brackets.
 func TestB51Addresses(t *testing.T) {
-	answer := play("0s " + whole("200 OK", "text/event-stream", tok("w")+fin+done))
-	f := &fake{serve: answer}
-	l := socketServer(t, "tcp4", "127.0.0.1:0", f)
-	port := l.Addr().(*net.TCPAddr).Port
-	tl := send(t.Context(), socketClient(t, fmt.Sprintf("http://localhost:%d/v1", port), nil))
-	want(t, "outcome", tl.Outcome, timeline.OK)
-	want(t, "remote", tl.Remote, l.Addr().String())
-	if us := tl.ConnectUS.Or(0); us > 350_000 { // a loaded machine alone can do that
-		t.Logf("connecting took %d µs", us)
-	}
-	want(t, "resolving measured", tl.DNSUS.OK(), true)
+	bothForms(t, func(t *testing.T, form Form) {
+		answer := play("0s " + whole("200 OK", "text/event-stream", tok("w")+fin+done))
+		f := &fake{serve: answer}
+		l := socketServer(t, "tcp4", "127.0.0.1:0", f)
+		port := l.Addr().(*net.TCPAddr).Port
+		tl := send(t.Context(), socketClient(t, fmt.Sprintf("http://localhost:%d/v1", port), in(form)))
+		want(t, "outcome", tl.Outcome, timeline.OK)
+		want(t, "remote", tl.Remote, l.Addr().String())
+		if us := tl.ConnectUS.Or(0); us > 350_000 { // a loaded machine alone can do that
+			t.Logf("connecting took %d µs", us)
+		}
+		want(t, "resolving measured", tl.DNSUS.OK(), true)
 
-	_, err := New(Config{BaseURL: fmt.Sprintf("http://::1:%d/v1", port), API: api.OpenAIChat})
-	if err == nil || !strings.Contains(err.Error(), fmt.Sprintf("http://[::1]:%d/v1", port)) {
-		t.Errorf("got %v", err)
-	}
+		_, err := New(Config{BaseURL: fmt.Sprintf("http://::1:%d/v1", port), API: api.OpenAIChat})
+		if err == nil || !strings.Contains(err.Error(), fmt.Sprintf("http://[::1]:%d/v1", port)) {
+			t.Errorf("got %v", err)
+		}
 
-	f6 := &fake{serve: answer}
-	l6 := socketServer(t, "tcp6", "[::1]:0", f6)
-	url := fmt.Sprintf("http://[::1]:%d", l6.Addr().(*net.TCPAddr).Port)
-	tl = send(t.Context(), socketClient(t, url, nil))
-	want(t, "outcome", tl.Outcome, timeline.OK)
-	want(t, "host", "http://"+f6.request(0).Host, url)
+		f6 := &fake{serve: answer}
+		l6 := socketServer(t, "tcp6", "[::1]:0", f6)
+		url := fmt.Sprintf("http://[::1]:%d", l6.Addr().(*net.TCPAddr).Port)
+		tl = send(t.Context(), socketClient(t, url, in(form)))
+		want(t, "outcome", tl.Outcome, timeline.OK)
+		want(t, "host", "http://"+f6.request(0).Host, url)
+	})
 }
 
 func TestUnixSocket(t *testing.T) {
@@ -429,101 +441,107 @@ func TestTLSToPlainServer(t *testing.T) {
 
 // A server that answers before it has read the request is heard.
 func TestEarlyAnswerToABigRequest(t *testing.T) {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Skip(err)
-	}
-	defer l.Close()
-	go func() {
-		for {
-			c, err := l.Accept()
-			if err != nil {
-				return
-			}
-			_, _ = bufio.NewReader(c).ReadString('\n')
-			_, _ = io.WriteString(c, whole("413 Content Too Large", "text/plain", "too long", "connection: close"))
-			time.Sleep(50 * time.Millisecond)
-			c.Close()
+	bothForms(t, func(t *testing.T, form Form) {
+		l, err := net.Listen("tcp", "127.0.0.1:0")
+		if err != nil {
+			t.Skip(err)
 		}
-	}()
-	c := socketClient(t, "http://"+l.Addr().String(), nil)
-	tl := timeline.New()
-	tl.DueUS = c.clk.US()
-	tl.StartUS = tl.DueUS
-	big := &api.Request{Model: "m", Stream: true, Messages: []api.Message{{Role: "user", Content: strings.Repeat("a", 4<<20)}}}
-	c.Do(t.Context(), big, tl)
-	// A reset may destroy the answer before it is read; then that is the truth.
-	if tl.Outcome != timeline.HTTP4xx && tl.Outcome != timeline.ConnReset {
-		t.Errorf("outcome %v", tl.Outcome)
-	}
-	t.Log(tl.Error)
+		defer l.Close()
+		go func() {
+			for {
+				c, err := l.Accept()
+				if err != nil {
+					return
+				}
+				_, _ = bufio.NewReader(c).ReadString('\n')
+				_, _ = io.WriteString(c, whole("413 Content Too Large", "text/plain", "too long", "connection: close"))
+				time.Sleep(50 * time.Millisecond)
+				c.Close()
+			}
+		}()
+		c := socketClient(t, "http://"+l.Addr().String(), in(form))
+		tl := timeline.New()
+		tl.DueUS = c.clk.US()
+		tl.StartUS = tl.DueUS
+		big := &api.Request{Model: "m", Stream: true, Messages: []api.Message{{Role: "user", Content: strings.Repeat("a", 4<<20)}}}
+		c.Do(t.Context(), big, tl)
+		// A reset may destroy the answer before it is read; then that is the truth.
+		if tl.Outcome != timeline.HTTP4xx && tl.Outcome != timeline.ConnReset {
+			t.Errorf("outcome %v", tl.Outcome)
+		}
+		t.Log(tl.Error)
+	})
 }
 
 // B66 and B67: as many connections as requests at once, and no more.
 func TestB67NoHiddenCap(t *testing.T) {
-	var mu sync.Mutex
-	now, most := 0, 0
-	f := &fake{serve: func(f *fake, c net.Conn, r *received) bool {
-		mu.Lock()
-		now++
-		most = max(most, now)
-		mu.Unlock()
-		time.Sleep(200 * time.Millisecond)
-		mu.Lock()
-		now--
-		mu.Unlock()
-		return play("0s "+whole("200 OK", "text/event-stream", tok("w")+fin+done))(f, c, r)
-	}}
-	l := socketServer(t, "tcp", "127.0.0.1:0", f)
-	c := socketClient(t, "http://"+l.Addr().String(), nil)
-	const n = 128
-	var wg sync.WaitGroup
-	for range n {
-		wg.Go(func() {
-			for range 2 {
-				if tl := send(t.Context(), c); tl.Outcome != timeline.OK {
-					t.Error(tl.Error)
+	bothForms(t, func(t *testing.T, form Form) {
+		var mu sync.Mutex
+		now, most := 0, 0
+		f := &fake{serve: func(f *fake, c net.Conn, r *received) bool {
+			mu.Lock()
+			now++
+			most = max(most, now)
+			mu.Unlock()
+			time.Sleep(200 * time.Millisecond)
+			mu.Lock()
+			now--
+			mu.Unlock()
+			return play("0s "+whole("200 OK", "text/event-stream", tok("w")+fin+done))(f, c, r)
+		}}
+		l := socketServer(t, "tcp", "127.0.0.1:0", f)
+		c := socketClient(t, "http://"+l.Addr().String(), in(form))
+		const n = 128
+		var wg sync.WaitGroup
+		for range n {
+			wg.Go(func() {
+				for range 2 {
+					if tl := send(t.Context(), c); tl.Outcome != timeline.OK {
+						t.Error(tl.Error)
+					}
 				}
-			}
-		})
-	}
-	wg.Wait()
-	want(t, "opened", c.Stats().Opened, n)
-	want(t, "reused", c.Stats().Reused, n)
-	if most < n*9/10 {
-		t.Errorf("at most %d in flight, want %d", most, n)
-	}
+			})
+		}
+		wg.Wait()
+		want(t, "opened", c.Stats().Opened, n)
+		want(t, "reused", c.Stats().Reused, n)
+		if most < n*9/10 {
+			t.Errorf("at most %d in flight, want %d", most, n)
+		}
+	})
 }
 
 // The answers of net/http's own server are read as its client reads them.
 func TestAgainstNetHTTP(t *testing.T) {
-	mux := http.NewServeMux()
-	mux.HandleFunc("POST /v1/chat/completions", func(w http.ResponseWriter, r *http.Request) {
-		_, _ = io.Copy(io.Discard, r.Body)
-		w.Header().Set("Content-Type", "text/event-stream")
-		w.Header().Set("Trailer", "X-Done")
-		for range 20 {
-			_, _ = io.WriteString(w, tok("w"))
-			w.(http.Flusher).Flush()
+	bothForms(t, func(t *testing.T, form Form) {
+		mux := http.NewServeMux()
+		mux.HandleFunc("POST /v1/chat/completions", func(w http.ResponseWriter, r *http.Request) {
+			_, _ = io.Copy(io.Discard, r.Body)
+			w.Header().Set("Content-Type", "text/event-stream")
+			w.Header().Set("Trailer", "X-Done")
+			for range 20 {
+				_, _ = io.WriteString(w, tok("w"))
+				w.(http.Flusher).Flush()
+			}
+			_, _ = io.WriteString(w, fin+done)
+			w.Header().Set("X-Done", "yes")
+		})
+		l, err := net.Listen("tcp", "127.0.0.1:0")
+		if err != nil {
+			t.Skip(err)
 		}
-		_, _ = io.WriteString(w, fin+done)
-		w.Header().Set("X-Done", "yes")
+		server := &http.Server{Handler: mux}
+		go func() { _ = server.Serve(l) }()
+		t.Cleanup(func() { server.Close() })
+		c := socketClient(t, "http://"+l.Addr().String(), in(form))
+		for range 5 {
+			tl := send(t.Context(), c)
+			want(t, "outcome", tl.Outcome, timeline.OK)
+			want(t, "tokens", len(tokens(tl)), 20)
+		}
+		want(t, "opened", c.Stats().Opened, 1)
+		if r, err := c.Get(t.Context(), "/nothing"); err != nil || r.Status != 404 {
+			t.Errorf("%v %v", r, err)
+		}
 	})
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Skip(err)
-	}
-	server := &http.Server{Handler: mux}
-	go func() { _ = server.Serve(l) }()
-	t.Cleanup(func() { server.Close() })
-	c := socketClient(t, "http://"+l.Addr().String(), nil)
-	for range 5 {
-		tl := send(t.Context(), c)
-		want(t, "outcome", tl.Outcome, timeline.OK)
-		want(t, "tokens", len(tokens(tl)), 20)
-	}
-	want(t, "opened", c.Stats().Opened, 1)
-	if r, err := c.Get(t.Context(), "/nothing"); err != nil || r.Status != 404 {
-		t.Errorf("%v %v", r, err)
-	}
 }

@@ -5,7 +5,6 @@ import (
 	"net"
 	"os"
 	"syscall"
-	"unsafe"
 
 	"golang.org/x/sys/unix"
 )
@@ -16,13 +15,11 @@ const stampFlags = unix.SOF_TIMESTAMPING_RX_SOFTWARE | unix.SOF_TIMESTAMPING_SOF
 // stamp beside the bytes. What a call needs is kept here, so that a read
 // allocates nothing.
 type rawRead struct {
-	on     bool
-	src    *source
-	rc     syscall.RawConn
-	try    func(fd uintptr) bool
-	header unix.Msghdr
-	vector unix.Iovec
-	oob    [16]uint64 // aligned; room for three timespecs and more
+	on  bool
+	src *source
+	rc  syscall.RawConn
+	try func(fd uintptr) bool
+	in  receiver
 
 	// One read:
 	p      []byte
@@ -112,13 +109,13 @@ func (r *rawRead) attempt(fd uintptr) bool {
 		r.p = r.buf[:]
 	}
 	before := r.src.clk.NS()
-	n, errno := r.recvmsg(fd)
+	n, errno := r.in.receive(int(fd), r.p)
 	if errno == 0 {
 		syncRead(fd)
 	}
 	if errno == 0 && n > 0 {
 		r.n = n
-		r.src.arrived(r.stamp(), r.src.clk.Now(), r.src.emptyNS)
+		r.src.arrived(r.in.stamp(), r.src.clk.Now(), r.src.emptyNS)
 		if n < len(r.p) {
 			r.src.emptyNS = before
 		}
@@ -142,41 +139,6 @@ func (r *rawRead) attempt(fd uintptr) bool {
 	return true
 }
 
-func (r *rawRead) recvmsg(fd uintptr) (int, syscall.Errno) {
-	r.vector.Base = unsafe.SliceData(r.p)
-	r.vector.SetLen(len(r.p))
-	r.header.Iov = &r.vector
-	r.header.SetIovlen(1)
-	r.header.Control = (*byte)(unsafe.Pointer(&r.oob))
-	for {
-		r.header.SetControllen(len(r.oob) * 8)
-		n, _, errno := unix.Syscall(unix.SYS_RECVMSG, fd, uintptr(unsafe.Pointer(&r.header)), unix.MSG_DONTWAIT)
-		if errno != unix.EINTR {
-			return int(n), errno
-		}
-	}
-}
-
-// stamp returns the software receive stamp of the last recvmsg, 0 without one.
-func (r *rawRead) stamp() int64 {
-	oob := unsafe.Slice((*byte)(unsafe.Pointer(&r.oob)), len(r.oob)*8)
-	oob = oob[:min(int(r.header.Controllen), len(oob))]
-	for len(oob) >= unix.CmsgLen(0) {
-		h := (*unix.Cmsghdr)(unsafe.Pointer(unsafe.SliceData(oob)))
-		size := int(h.Len)
-		if size < unix.CmsgLen(0) || size > len(oob) {
-			return 0
-		}
-		if h.Level == unix.SOL_SOCKET && h.Type == unix.SCM_TIMESTAMPING &&
-			size >= unix.CmsgLen(int(unsafe.Sizeof(unix.Timespec{}))) {
-			ts := (*unix.Timespec)(unsafe.Pointer(&oob[unix.CmsgLen(0)]))
-			return ts.Nano()
-		}
-		oob = oob[min(unix.CmsgSpace(size-unix.CmsgLen(0)), len(oob)):]
-	}
-	return 0
-}
-
 // peek looks at an idle socket without waiting: open, or not, or something
 // came that nobody asked for.
 func (s *source) peek() peeked {
@@ -184,18 +146,7 @@ func (s *source) peek() peeked {
 		return quiet
 	}
 	found := quiet
-	err := s.raw.rc.Control(func(fd uintptr) {
-		var b [1]byte
-		n, _, err := unix.Recvfrom(int(fd), b[:], unix.MSG_PEEK|unix.MSG_DONTWAIT)
-		switch {
-		case err == unix.EAGAIN || err == unix.EINTR:
-		case err != nil || n == 0:
-			found = gone
-		default:
-			found = waiting
-		}
-	})
-	if err != nil {
+	if s.raw.rc.Control(func(fd uintptr) { found = peekAt(int(fd)) }) != nil {
 		return gone
 	}
 	return found

@@ -190,41 +190,43 @@ func TestArrivalIsClamped(t *testing.T) {
 
 // A whole stream allocates no more for a thousand tokens than for one.
 func TestTokensAllocateNothing(t *testing.T) {
-	streamOf := func(n int) func(*fake, net.Conn, *received) bool {
-		return func(_ *fake, c net.Conn, _ *received) bool {
-			frame := []byte(chunk(tok("w")))
-			if _, err := io.WriteString(c, sseHead); err != nil {
-				return false
-			}
-			for range n {
-				if _, err := c.Write(frame); err != nil {
+	bothForms(t, func(t *testing.T, form Form) {
+		streamOf := func(n int) func(*fake, net.Conn, *received) bool {
+			return func(_ *fake, c net.Conn, _ *received) bool {
+				frame := []byte(chunk(tok("w")))
+				if _, err := io.WriteString(c, sseHead); err != nil {
 					return false
 				}
-			}
-			_, err := io.WriteString(c, chunk(fin+done)+lastChunk)
-			return err == nil
-		}
-	}
-	measure := func(n int) float64 {
-		f := &fake{serve: streamOf(n)}
-		l := socketServer(t, "tcp", "127.0.0.1:0", f)
-		c := socketClient(t, "http://"+l.Addr().String(), func(c *Config) { c.Stream = api.StreamOptions{} })
-		tl := timeline.New()
-		run := func() {
-			tl.Events.Reset()
-			tl.DueUS = c.clk.US()
-			tl.StartUS = tl.DueUS
-			c.Do(t.Context(), hello, tl)
-			if tl.Outcome != timeline.OK {
-				t.Fatal(tl.Error)
+				for range n {
+					if _, err := c.Write(frame); err != nil {
+						return false
+					}
+				}
+				_, err := io.WriteString(c, chunk(fin+done)+lastChunk)
+				return err == nil
 			}
 		}
-		run()
-		return testing.AllocsPerRun(5, run)
-	}
-	few, many := measure(10), measure(2010)
-	t.Logf("%.0f allocations with 10 tokens, %.0f with 2010 (server included)", few, many)
-	if many > few+60 {
-		t.Errorf("%.0f allocations more for 2000 tokens", many-few)
-	}
+		measure := func(n int) float64 {
+			f := &fake{serve: streamOf(n)}
+			l := socketServer(t, "tcp", "127.0.0.1:0", f)
+			c := socketClient(t, "http://"+l.Addr().String(), in(form, func(c *Config) { c.Stream = api.StreamOptions{} }))
+			tl := timeline.New()
+			run := func() {
+				tl.Events.Reset()
+				tl.DueUS = c.clk.US()
+				tl.StartUS = tl.DueUS
+				c.Do(t.Context(), hello, tl)
+				if tl.Outcome != timeline.OK {
+					t.Fatal(tl.Error)
+				}
+			}
+			run()
+			return testing.AllocsPerRun(5, run)
+		}
+		few, many := measure(10), measure(2010)
+		t.Logf("%.0f allocations with 10 tokens, %.0f with 2010 (server included)", few, many)
+		if many > few+60 {
+			t.Errorf("%.0f allocations more for 2000 tokens", many-few)
+		}
+	})
 }

@@ -44,6 +44,8 @@ type benchCmd struct {
 	ConnectTimeout string `group:"limits" placeholder:"TIME" help:"For name, connection and TLS. Default: 10s."`
 	Retries        string `group:"limits" placeholder:"N" help:"Tries after HTTP 429 and 503. The wait counts as latency. Default: 0."`
 
+	Client string `name:"client" group:"connection" placeholder:"FORM" help:"How replies are read: reactor (all streams in one loop; Linux, http:// only), plain (a goroutine a stream) or auto. Default: auto, the reactor where it can be."`
+
 	Objective     []string `aliases:"goodput" group:"judging" sep:"none" placeholder:"TEXT" help:"A promise to hold the run to, like \"p99 tpot < 120ms\". Repeatable. One that is missed makes the exit code 1."`
 	Strict        bool     `group:"judging" help:"Exit code 4 when the measurement itself is invalid."`
 	AllowLowN     bool     `name:"allow-low-n" group:"judging" help:"Let objectives on percentiles count although there are too few requests for them."`

@@ -143,6 +143,11 @@ func (c *benchCmd) target(p *bench.Plan, check *checker, a *app) {
 	}
 	c.checkURL(cfg.API, check)
 	c.reach(&cfg, check, a)
+	form, err := client.ParseForm(c.Client)
+	if err != nil {
+		check.addf("--client: %w", err)
+	}
+	cfg.Form = form
 	p.Client = cfg
 }
 
