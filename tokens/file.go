@@ -1,7 +1,44 @@
 package tokens
 
-import "fmt"
+import (
+	"errors"
+	"fmt"
+	"os"
+
+	"tokenmeter/tokens/hf"
+)
+
+// fileEncoder is a tokenizer from a file.
+type fileEncoder struct {
+	*hf.Tokenizer
+	name string
+}
+
+func (e *fileEncoder) Name() string { return e.name }
+
+func (e *fileEncoder) AppendText(text []byte, ids []uint32) ([]byte, error) {
+	text, err := e.Tokenizer.AppendText(text, ids)
+	if err != nil {
+		var unknown *hf.UnknownIDError
+		if errors.As(err, &unknown) {
+			return text, &UnknownIDError{e.name, unknown.ID}
+		}
+		return text, fmt.Errorf("tokenizer %s: %w", e.name, err)
+	}
+	return text, nil
+}
 
 func openFile(name, path string, opt Options) (Encoder, error) {
-	return nil, fmt.Errorf("tokenizer %s: files are not read yet", name)
+	raw, err := os.ReadFile(path)
+	if err != nil {
+		return nil, fmt.Errorf("tokenizer %s: %w", name, err)
+	}
+	t, err := hf.Parse(raw, hf.Options{Specials: opt.Specials})
+	if err != nil {
+		return nil, fmt.Errorf("tokenizer %s: %w", name, err)
+	}
+	if n := t.Count(""); n != 0 {
+		return nil, fmt.Errorf("tokenizer %s: the empty text has %d tokens", name, n)
+	}
+	return &fileEncoder{t, name}, nil
 }

@@ -13,6 +13,30 @@ type remembered struct {
 	text        [30]byte
 }
 
+// entry is where a piece is remembered; nil if it is too long for that.
+func (c *Cache) entry(piece string) *remembered {
+	if len(piece) > len(c[0].text) {
+		return nil
+	}
+	return &c[hash(piece)>>(32-cacheBits)]
+}
+
+// Find is the number of tokens of a piece that was stored.
+func (c *Cache) Find(piece string) (count int, ok bool) {
+	e := c.entry(piece)
+	if e == nil || string(e.text[:e.size]) != piece {
+		return 0, false
+	}
+	return int(e.count), true
+}
+
+// Store remembers the number of tokens of a piece, in place of another's.
+func (c *Cache) Store(piece string, count int) {
+	if e := c.entry(piece); e != nil && count < 256 {
+		e.size, e.count = uint8(copy(e.text[:], piece)), uint8(count)
+	}
+}
+
 // CountCached is Count with a memory.
 func (r *Ranks) CountCached(c *Cache, piece string) int {
 	if len(piece) < 2 {
@@ -21,12 +45,10 @@ func (r *Ranks) CountCached(c *Cache, piece string) int {
 	if r.Find(piece) != None {
 		return 1
 	}
-	if len(piece) > len(c[0].text) {
-		return r.countMerged(piece)
+	n, ok := c.Find(piece)
+	if !ok {
+		n = r.countMerged(piece)
+		c.Store(piece, n)
 	}
-	e := &c[hash(piece)>>(32-cacheBits)]
-	if string(e.text[:e.size]) != piece {
-		e.size, e.count = uint8(copy(e.text[:], piece)), uint8(r.countMerged(piece))
-	}
-	return int(e.count)
+	return n
 }

@@ -6,7 +6,7 @@ import "sync"
 // parts. What the heap says of a part that has changed since is passed over.
 type large struct {
 	parts []part
-	heap  []uint64 // rank<<32 | where the pair starts: the least is best
+	heap  heap
 }
 
 // part is a run of bytes that starts where it lies in the list.
@@ -20,12 +20,19 @@ var largePool = sync.Pool{New: func() any { return new(large) }}
 // mostKept is the longest piece whose working space is kept for the next.
 const mostKept = 1 << 20
 
+// release keeps the working space for the next piece, unless it is huge.
+func (m *large) release() {
+	if cap(m.parts) <= mostKept {
+		largePool.Put(m)
+	}
+}
+
 // merge leaves the tokens as a list in parts and returns their number. The
 // piece is at least two bytes long.
 func (m *large) merge(r *Ranks, piece string) int {
 	n := len(piece)
-	if n > mostKept || cap(m.parts) < n {
-		*m = large{parts: make([]part, 0, n), heap: make([]uint64, 0, n)}
+	if cap(m.parts) < n {
+		*m = large{parts: make([]part, 0, n), heap: make(heap, 0, n)}
 	}
 	m.parts, m.heap = m.parts[:n], m.heap[:0]
 	for i := range n {
@@ -38,15 +45,9 @@ func (m *large) merge(r *Ranks, piece string) int {
 			m.heap = append(m.heap, uint64(p.rank)<<32|uint64(i))
 		}
 	}
-	for i := len(m.heap)/2 - 1; i >= 0; i-- {
-		m.down(i)
-	}
+	m.heap.order()
 	for len(m.heap) > 0 {
-		top := m.heap[0]
-		last := len(m.heap) - 1
-		m.heap[0] = m.heap[last]
-		m.heap = m.heap[:last]
-		m.down(0)
+		top := m.heap.pop()
 		at := int32(uint32(top))
 		if m.parts[at].rank != uint32(top>>32) {
 			continue
@@ -77,46 +78,7 @@ func (m *large) score(r *Ranks, piece string, at int32) {
 	if int(p.next) >= len(piece) {
 		return
 	}
-	if s := piece[at:m.parts[p.next].next]; len(s) <= r.table.longest {
-		p.rank = r.Find(s)
+	if p.rank = r.Find(piece[at:m.parts[p.next].next]); p.rank != None {
+		m.heap.push(uint64(p.rank)<<32 | uint64(at))
 	}
-	if p.rank != None {
-		m.push(uint64(p.rank)<<32 | uint64(at))
-	}
-}
-
-func (m *large) push(x uint64) {
-	m.heap = append(m.heap, x)
-	i := len(m.heap) - 1
-	for i > 0 {
-		up := (i - 1) / 2
-		if m.heap[up] <= x {
-			break
-		}
-		m.heap[i] = m.heap[up]
-		i = up
-	}
-	m.heap[i] = x
-}
-
-func (m *large) down(i int) {
-	if i >= len(m.heap) {
-		return
-	}
-	x := m.heap[i]
-	for {
-		child := 2*i + 1
-		if child >= len(m.heap) {
-			break
-		}
-		if child+1 < len(m.heap) && m.heap[child+1] < m.heap[child] {
-			child++
-		}
-		if x <= m.heap[child] {
-			break
-		}
-		m.heap[i] = m.heap[child]
-		i = child
-	}
-	m.heap[i] = x
 }

@@ -4,7 +4,7 @@
 //
 // Ranks does it as tiktoken does: any two neighbours whose joined bytes are a
 // token may merge, and a lower id is better. Merges does it as Hugging Face
-// tokenizers do: by a list of pairs. Neither is quadratic in the length of a
+// tokenizers do: by a list of pairs, the first of which is the best. Neither is quadratic in the length of a
 // piece, and neither allocates while it counts.
 package bpe
 
@@ -104,7 +104,7 @@ func (r *Ranks) countMerged(piece string) int {
 		return m.merge(r, piece)
 	}
 	m := largePool.Get().(*large)
-	defer largePool.Put(m)
+	defer m.release()
 	return m.merge(r, piece)
 }
 
@@ -125,7 +125,7 @@ func (r *Ranks) Append(ids []uint32, piece string) []uint32 {
 		return ids
 	}
 	m := largePool.Get().(*large)
-	defer largePool.Put(m)
+	defer m.release()
 	m.merge(r, piece)
 	for i := int32(0); i < int32(len(piece)); i = m.parts[i].next {
 		ids = append(ids, r.Find(piece[i:m.parts[i].next]))

@@ -1,0 +1,185 @@
+package hf
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"unicode/utf8"
+)
+
+// unigram picks the tokens of the best total score.
+type unigram struct {
+	names  []string
+	scores []float64
+	sorted []uint32 // ids by the bytes of their tokens
+	starts [257]int // where the tokens of each first byte start in sorted
+	ids    map[string]uint32
+	unk    uint32
+	least  float64 // the score of an unknown character
+	bytes  *[256]uint32
+}
+
+// unkPenalty is what an unknown character scores below the worst token.
+const unkPenalty = 10
+
+func parseUnigram(raw json.RawMessage) (model, error) {
+	v, err := read[struct {
+		typed
+		UnkID        *uint32 `json:"unk_id"`
+		Vocab        []scored
+		ByteFallback bool `json:"byte_fallback"`
+	}]("model", raw)
+	if err != nil {
+		return nil, err
+	}
+	if len(v.Vocab) == 0 || len(v.Vocab) > mostIDs {
+		return nil, errors.New("the vocabulary is empty or too large")
+	}
+	if v.UnkID == nil || int(*v.UnkID) >= len(v.Vocab) {
+		return nil, errors.New("the model has no token for unknown characters")
+	}
+	m := &unigram{unk: *v.UnkID, ids: make(map[string]uint32, len(v.Vocab))}
+	for id, t := range v.Vocab {
+		m.names, m.scores = append(m.names, t.token), append(m.scores, t.score)
+		if id == 0 || t.score < m.least {
+			m.least = t.score
+		}
+		m.ids[t.token] = uint32(id)
+	}
+	m.least -= unkPenalty
+	for token, id := range m.ids {
+		if token != "" {
+			m.sorted = append(m.sorted, id)
+		}
+	}
+	slices.SortFunc(m.sorted, func(a, b uint32) int { return strings.Compare(m.names[a], m.names[b]) })
+	for b := range 256 {
+		m.starts[b+1], _ = slices.BinarySearchFunc(m.sorted, b+1, func(id uint32, b int) int { return int(m.names[id][0]) - b })
+	}
+	if v.ByteFallback {
+		// As in the original, a vocabulary that lacks a byte falls back to the
+		// unknown token; only one that lacks some is not worth the trouble.
+		ids, ok := byteTokens(func(s string) (uint32, bool) { id, ok := m.ids[s]; return id, ok })
+		if !ok {
+			return nil, errors.New("the model falls back to bytes, but the vocabulary lacks some of <0x00> to <0xFF>")
+		}
+		m.bytes = &ids
+	}
+	return m, nil
+}
+
+// scored is a token and its score: ["token", -1.5].
+type scored struct {
+	token string
+	score float64
+}
+
+func (s *scored) UnmarshalJSON(raw []byte) error {
+	var pair []json.RawMessage
+	if err := json.Unmarshal(raw, &pair); err != nil {
+		return err
+	}
+	if len(pair) != 2 {
+		return fmt.Errorf("%s is no token with its score", raw)
+	}
+	if err := json.Unmarshal(pair[0], &s.token); err != nil {
+		return err
+	}
+	return json.Unmarshal(pair[1], &s.score)
+}
+
+func (m *unigram) tokens() []string { return m.names }
+
+// node is the best way to the end of a token.
+type node struct {
+	score float64
+	from  int32 // where the token starts; -1 if there is no way
+	id    uint32
+}
+
+func (m *unigram) encode(s string, out *scratch) {
+	best := m.ways(s, out)
+	// From the end back; unknown characters in a row are one.
+	w := &out.word
+	w.Reset()
+	for end := len(s); end > 0; {
+		n := best[end]
+		start := int(n.from)
+		if n.id != m.unk {
+			w.IDs = append(w.IDs, n.id)
+			end = start
+			continue
+		}
+		for start > 0 && best[start].id == m.unk {
+			start = int(best[start].from)
+		}
+		w.IDs = m.unknown(w.IDs, s[start:end])
+		end = start
+	}
+	slices.Reverse(w.IDs)
+	out.addAll(w.IDs)
+}
+
+// unknown appends the ids of a text that is no token, backwards.
+func (m *unigram) unknown(ids []uint32, s string) []uint32 {
+	if id, ok := m.ids[s]; ok {
+		return append(ids, id)
+	}
+	if m.bytes == nil {
+		return append(ids, m.unk)
+	}
+	for i := len(s) - 1; i >= 0; i-- {
+		ids = append(ids, m.bytes[s[i]])
+	}
+	return ids
+}
+
+// ways finds the best way to every place in s.
+func (m *unigram) ways(s string, out *scratch) []node {
+	if cap(out.best) < len(s)+1 {
+		out.best = make([]node, len(s)+1)
+	}
+	best := out.best[:len(s)+1]
+	for i := range best {
+		best[i] = node{from: -1}
+	}
+	take := func(start, end int, id uint32, score float64) {
+		if n := &best[end]; n.from < 0 || score > n.score {
+			*n = node{score, int32(start), id}
+		}
+	}
+	for start := 0; start < len(s); {
+		_, size := utf8.DecodeRuneInString(s[start:])
+		before, single := best[start].score, false
+		m.prefixes(s[start:], func(id uint32, n int) {
+			take(start, start+n, id, before+m.scores[id])
+			single = single || n == size
+		})
+		if !single {
+			take(start, start+size, m.unk, before+m.least)
+		}
+		start += size
+	}
+	return best
+}
+
+// prefixes gives the tokens that s starts with, the shortest first.
+func (m *unigram) prefixes(s string, f func(id uint32, n int)) {
+	in := m.sorted[m.starts[s[0]]:m.starts[int(s[0])+1]]
+	for n := 1; len(in) > 0; n++ {
+		// All tokens of in start with s[:n]; the shortest comes first.
+		if len(m.names[in[0]]) == n {
+			f(in[0], n)
+			in = in[1:]
+		}
+		if n == len(s) {
+			return
+		}
+		from, _ := slices.BinarySearchFunc(in, int(s[n]), func(id uint32, b int) int { return int(m.names[id][n]) - b })
+		in = in[from:]
+		to, _ := slices.BinarySearchFunc(in, int(s[n])+1, func(id uint32, b int) int { return int(m.names[id][n]) - b })
+		in = in[:to]
+	}
+}
