@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 
+	"tokenmeter/secret"
 	"tokenmeter/timeline"
 )
 
@@ -26,6 +27,22 @@ func (e *TargetError) Error() string {
 		return e.What
 	}
 	return fmt.Sprintf("%s; %s", e.What, e.Hint)
+}
+
+// shown returns the error as it may be shown: a server may repeat the key it was
+// sent, in its words or as the name of a model.
+func shown(err error, red *secret.Redactor) error {
+	var target *TargetError
+	var usage *UsageError
+	switch {
+	case errors.As(err, &target):
+		e := *target
+		e.URL, e.What, e.Hint = red.URL(e.URL), red.String(e.What), red.String(e.Hint)
+		return &e
+	case errors.As(err, &usage):
+		return &UsageError{errors.New(red.Error(usage.Err))}
+	}
+	return err
 }
 
 // ErrInterrupted is returned, beside the run, when the caller's context was

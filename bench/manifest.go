@@ -19,7 +19,7 @@ func (r *runner) manifest(ready found) run.Run {
 		Started: r.clk.Wall(), Command: red.Args(p.Command), MonotonicZeroNS: r.clk.MonotonicZeroNS,
 		Environment: run.Environment(r.environment()),
 		Target: run.Target{URL: red.URL(p.Client.BaseURL), API: p.Client.API.Name,
-			Model: ready.model, Server: ready.server},
+			Model: ready.model, Server: red.String(ready.server)},
 		Load: r.load(),
 		Workload: run.Workload{Kind: info.Kind, Source: info.Source, Salt: info.Salt,
 			InputTokens: info.InputTokens, OutputTokens: info.OutputTokens,

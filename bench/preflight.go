@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"tokenmeter/inert"
 	"tokenmeter/timeline"
 )
 
@@ -50,7 +51,7 @@ func (r *runner) preflight(ctx context.Context, get getter) (found, error) {
 	}
 	if err != nil {
 		// Somebody is there who does not know this GET. Completions may work.
-		r.log.warn("GET %s failed: %v", modelsPath, err)
+		r.log.warn("%v", err)
 		return found{model: r.plan.Model}, nil
 	}
 	if err := r.accessible(a); err != nil {
@@ -216,10 +217,16 @@ func contains(list []string, s string) bool {
 	return false
 }
 
+// listed is the first names, each on one line and of a length that can be read.
 func listed(names []string) string {
-	const most = 5
-	if len(names) > most {
-		return strings.Join(names[:most], ", ") + fmt.Sprintf(" and %d more", len(names)-most)
+	const most, longest = 5, 80
+	shown := make([]string, min(len(names), most))
+	for i := range shown {
+		shown[i] = inert.Text(shorten(names[i], longest))
 	}
-	return strings.Join(names, ", ")
+	text := strings.Join(shown, ", ")
+	if len(names) > most {
+		text += fmt.Sprintf(" and %d more", len(names)-most)
+	}
+	return text
 }

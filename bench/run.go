@@ -29,7 +29,7 @@ func Run(ctx context.Context, plan Plan) (*run.Run, error) {
 	defer cl.Close()
 	ready, err := r.preflight(ctx, lookup(cl))
 	if err != nil {
-		return nil, err
+		return nil, shown(err, r.log.red)
 	}
 	r.model = ready.model
 	if err := r.checkLimits(machine.This()); err != nil {
@@ -37,7 +37,7 @@ func Run(ctx context.Context, plan Plan) (*run.Run, error) {
 	}
 	if plan.Preflight == "probe" {
 		if err := r.probe(ctx); err != nil {
-			return nil, err
+			return nil, shown(err, r.log.red)
 		}
 	}
 	return r.record(ctx, ready)
@@ -86,15 +86,28 @@ func lookup(cl *client.Client) getter {
 	return func(ctx context.Context, path string) (answer, error) {
 		a, err := cl.Get(ctx, path)
 		if err != nil {
-			e := &TargetError{What: err.Error()}
-			var known *client.Error
-			if errors.As(err, &known) {
-				e.Class = known.Class
-			}
-			return answer{}, e
+			return answer{}, unanswered(ctx, path, err)
 		}
 		return answer{a.Status, a.Header, a.Body}, nil
 	}
+}
+
+// unanswered says what became of a GET. Those that reached nobody name the
+// address themselves.
+func unanswered(ctx context.Context, path string, err error) error {
+	e := &TargetError{What: err.Error()}
+	var known *client.Error
+	if errors.As(err, &known) {
+		e.Class = known.Class
+	}
+	switch {
+	case errors.Is(ctx.Err(), context.DeadlineExceeded):
+		e.What = fmt.Sprintf("the server did not answer GET %s within %v", path, getTimeout)
+		e.Hint = "look whether it is a model server and is ready; --preflight none with --model does not ask it"
+	case answers(e):
+		e.What = fmt.Sprintf("GET %s: %s", path, e.What)
+	}
+	return e
 }
 
 // record makes the folder, warms up, measures and finishes.

@@ -49,11 +49,21 @@ func (c *Client) Do(ctx context.Context, req *api.Request, tl *timeline.Timeline
 		tl.ClockStepUS = timeline.Some(us)
 		tl.Flags |= timeline.ClockStep
 	}
-	if tl.Error != nil {
-		tl.Error.Message = c.redact.String(tl.Error.Message)
-	}
+	c.hide(tl)
 	if x.record() {
 		x.rec.End(tl.CloseUS.Or(0), x.ended, x.rd.trailer, x.cause)
+	}
+}
+
+// hide removes the secrets that a server may have repeated.
+func (c *Client) hide(tl *timeline.Timeline) {
+	for _, said := range []*string{&tl.FinishReason, &tl.Text, &tl.Thought, &tl.Calls} {
+		if *said != "" {
+			*said = c.redact.String(*said)
+		}
+	}
+	if tl.Error != nil {
+		tl.Error.Message = c.redact.String(tl.Error.Message)
 	}
 }
 

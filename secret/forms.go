@@ -15,7 +15,12 @@ func forms(s string) []string {
 			out = append(out, enc, lowerEscapes(enc))
 		}
 	}
-	out = append(out, jsonForms(s)...)
+	for _, quoted := range jsonForms(s) {
+		out = append(out, quoted)
+		if quoted != s { // JSON inside of JSON: a server's error, handed on by a gateway
+			out = append(out, jsonForms(quoted)...)
+		}
+	}
 	for shift := range 3 {
 		core, end := base64Core(s, shift)
 		if len(core) < minLength {

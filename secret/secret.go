@@ -21,6 +21,7 @@ const minLength = 6
 // nil know no secrets and still catch the looks. Safe for concurrent use.
 type Redactor struct {
 	known *strings.Replacer // nil without known secrets
+	forms []string          // what it replaces
 }
 
 // New returns a redactor of the given secrets, in raw, URL-encoded,
@@ -43,7 +44,7 @@ func New(secrets ...string) *Redactor {
 	for _, form := range all {
 		pairs = append(pairs, form, Mask)
 	}
-	return &Redactor{known: strings.NewReplacer(pairs...)}
+	return &Redactor{known: strings.NewReplacer(pairs...), forms: all}
 }
 
 // ForTarget returns a redactor of what a target is reached with: the key, the
@@ -58,9 +59,29 @@ func ForTarget(rawURL string, header http.Header, keys ...string) *Redactor {
 // String returns s without secrets.
 func (r *Redactor) String(s string) string {
 	if r != nil && r.known != nil {
-		s = r.known.Replace(s)
+		s = r.maskStart(r.known.Replace(s))
 	}
 	return maskLooks(s)
+}
+
+// minStart is the shortest start of a secret that is hidden at the end of a
+// text that was cut.
+const minStart = 8
+
+// maskStart hides the start of a secret that the end of a text cut off, with
+// or without an ellipsis behind it.
+func (r *Redactor) maskStart(s string) string {
+	text := strings.TrimRight(strings.TrimRight(s, "….\uFFFD"), " ")
+	for _, form := range r.forms {
+		if len(form) <= minStart {
+			continue
+		}
+		tail := text[max(0, len(text)-len(form)+1):]
+		if i := strings.Index(tail, form[:minStart]); i >= 0 && strings.HasPrefix(form, tail[i:]) {
+			return text[:len(text)-len(tail)+i] + Mask + s[len(text):]
+		}
+	}
+	return s
 }
 
 // Error returns the text of err without secrets, "" for nil.

@@ -40,6 +40,40 @@ func TestB106EveryForm(t *testing.T) {
 	}
 }
 
+// A message that was cut in the middle of a secret does not show its start.
+func TestCutSecrets(t *testing.T) {
+	const key = "Kx7/Secret+9=quiet-zebra"
+	r := New(key)
+	coded := base64.StdEncoding.EncodeToString([]byte("user:" + key))
+	for text, want := range map[string]string{
+		"bad key " + key[:15]:            "bad key ***",
+		"bad key " + key[:15] + " …":     "bad key *** …",
+		"bad key " + key[:15] + "...":    "bad key ***...",
+		"bad key " + key[:8] + "\uFFFD…": "bad key ***\uFFFD…",
+		"bad key " + key[:4] + "…":       "bad key " + key[:4] + "…",
+		"bad key " + coded[:26] + "…":    "bad key dXNlcjp***…",
+		key[:15] + " is a start":         key[:15] + " is a start",
+		"":                               "",
+		"…":                              "…",
+	} {
+		if got := r.String(text); got != want {
+			t.Errorf("%q came out as %q, want %q", text, got, want)
+		}
+	}
+}
+
+func TestJSONInsideOfJSON(t *testing.T) {
+	const key = "quo\"ted&back\\slash"
+	quoted := key
+	for range 2 {
+		b, _ := json.Marshal(map[string]string{"error": quoted})
+		quoted = string(b)
+		if got := New(key).String(quoted); strings.Contains(got, "slash") || !strings.Contains(got, Mask) {
+			t.Errorf("%s came out as %s", quoted, got)
+		}
+	}
+}
+
 // However a secret is embedded in text that is then encoded, it does not get
 // out; the letters of a secret that would show are the ones in the middle.
 func TestBase64AtAnyOffset(t *testing.T) {

@@ -16,14 +16,12 @@ const detectTime = 5 * time.Second
 
 // detect finds the API where the user named none: by the URL, else by what the
 // server answers to GETs. A server that tells nothing gets openai-chat. It
-// returns which API it is and how that is known, or nothing where the user
-// knows it.
+// returns which API it is and how that is known, or nothing where the command
+// line says it.
 func (c *benchCmd) detect(p *bench.Plan) string {
 	switch {
-	case c.API != "" || c.Demo || c.DryRun:
+	case c.API != "" || c.Demo || c.DryRun || pathTells(c.URL):
 		return ""
-	case pathTells(c.URL):
-		return fmt.Sprintf("API %s: as the URL says (--api names another)", p.Client.API.Name)
 	case c.Preflight == "none" || c.WaitReady != "":
 		return fmt.Sprintf("API %s: the default, the server was not asked (--api names another)", p.Client.API.Name)
 	}
@@ -45,7 +43,7 @@ func (c *benchCmd) detect(p *bench.Plan) string {
 	switch {
 	case found != nil:
 		p.Client.API = found
-		return fmt.Sprintf("API %s: told by GET %s%s (--api names another)", found.Name, s.By, engineWords(s))
+		return cl.Redactor().String(fmt.Sprintf("API %s: told by GET %s%s (--api names another)", found.Name, s.By, engineWords(s)))
 	case err != nil:
 		return "" // the run will say it
 	}
