@@ -34,7 +34,7 @@ func buildAnthropic(r *Request) (Call, error) {
 			messages = append(messages, m)
 		}
 	}
-	body := map[string]any{"model": r.Model, "messages": messages, "stream": r.Stream,
+	body := map[string]any{"model": r.Model, "messages": r.parts(messages, "text", anthropicImage), "stream": r.Stream,
 		"max_tokens": r.MaxTokens.Or(anthropicLength)}
 	if system != nil {
 		body["system"] = strings.Join(system, "\n\n")

@@ -5,6 +5,7 @@ package api
 
 import (
 	"net/http"
+	"strings"
 
 	"tokenmeter/timeline"
 	"tokenmeter/wire"
@@ -14,6 +15,8 @@ import (
 type Message struct {
 	Role    string `json:"role"`
 	Content string `json:"content"`
+	// Images go in front of the content.
+	Images []Image `json:"-"`
 }
 
 // Request is what to ask, free of any dialect.
@@ -27,14 +30,26 @@ type Request struct {
 	// max_completion_tokens) where an API has two; empty: the API's default.
 	MaxTokensField string
 	Extra          map[string]any // further body fields: temperature, tools, …
+	// LeaveTokens hangs up once so many events of text came, as a user does who
+	// has seen enough; 0: never.
+	LeaveTokens int64
+	// FirstToken is called once, when the first token has come, by the goroutine
+	// that reads: it must not wait. Nil: nobody is told.
+	FirstToken func()
+
+	pictured bool // the builder has written the images
 }
 
-// Prompt returns the text of the last message.
+// Prompt returns the conversation as one text, for APIs that know no roles.
 func (r *Request) Prompt() string {
-	if len(r.Messages) == 0 {
-		return ""
+	if len(r.Messages) == 1 {
+		return r.Messages[0].Content
 	}
-	return r.Messages[len(r.Messages)-1].Content
+	parts := make([]string, len(r.Messages))
+	for i, m := range r.Messages {
+		parts[i] = m.Content
+	}
+	return strings.Join(parts, "\n\n")
 }
 
 // Call is a request in an API's own form, ready to be sent.

@@ -29,7 +29,7 @@ var OllamaGenerate = &API{
 
 func buildOllamaChat(r *Request) (Call, error) {
 	body := ollamaBody(r)
-	body["messages"] = r.Messages
+	body["messages"] = r.ollamaMessages()
 	return r.call("/api/chat", body)
 }
 

@@ -26,7 +26,7 @@ var OpenAICompletions = &API{
 
 func buildOpenAIChat(r *Request) (Call, error) {
 	body := openaiBody(r)
-	body["messages"] = r.Messages
+	body["messages"] = r.parts(r.Messages, "text", chatImage)
 	return r.call("/v1/chat/completions", body)
 }
 
@@ -57,6 +57,9 @@ func openaiBody(r *Request) map[string]any {
 // call finishes a request: further fields replace what the builder wrote, those
 // of an object within it member by member.
 func (r *Request) call(path string, body map[string]any) (Call, error) {
+	if r.hasImages() && !r.pictured {
+		return Call{}, errNoImages
+	}
 	for name, value := range r.Extra {
 		inner, isObject := body[name].(map[string]any)
 		if more, ok := value.(map[string]any); ok && isObject {

@@ -18,8 +18,8 @@ func TestRequests(t *testing.T) {
 			`/v1/chat/completions {"model":"m",` + messages + `,"max_tokens":8,"stream":true,"stream_options":{"include_usage":true},"ignore_eos":true,"seed":1}`,
 			`/v1/chat/completions {"model":"m",` + messages + `,"max_tokens":8,"stream":false,"ignore_eos":true,"seed":1}`},
 		"openai-completions": {
-			`/v1/completions {"model":"m","prompt":"hi","max_tokens":8,"stream":true,"stream_options":{"include_usage":true},"ignore_eos":true,"seed":1}`,
-			`/v1/completions {"model":"m","prompt":"hi","max_tokens":8,"stream":false,"ignore_eos":true,"seed":1}`},
+			`/v1/completions {"model":"m","prompt":"s\n\nhi","max_tokens":8,"stream":true,"stream_options":{"include_usage":true},"ignore_eos":true,"seed":1}`,
+			`/v1/completions {"model":"m","prompt":"s\n\nhi","max_tokens":8,"stream":false,"ignore_eos":true,"seed":1}`},
 		"openai-responses": {
 			`/v1/responses {"model":"m","input":[{"role":"system","content":"s"},{"role":"user","content":"hi"}],"max_output_tokens":8,"stream":true,"ignore_eos":true,"seed":1}`,
 			`/v1/responses {"model":"m","input":[{"role":"system","content":"s"},{"role":"user","content":"hi"}],"max_output_tokens":8,"stream":false,"ignore_eos":true,"seed":1}`},
@@ -30,22 +30,22 @@ func TestRequests(t *testing.T) {
 			`/api/chat {"model":"m",` + messages + `,"options":{"num_predict":8},"stream":true,"seed":1}`,
 			`/api/chat {"model":"m",` + messages + `,"options":{"num_predict":8},"stream":false,"seed":1}`},
 		"ollama-generate": {
-			`/api/generate {"model":"m","prompt":"hi","options":{"num_predict":8},"stream":true,"seed":1}`,
-			`/api/generate {"model":"m","prompt":"hi","options":{"num_predict":8},"stream":false,"seed":1}`},
+			`/api/generate {"model":"m","prompt":"s\n\nhi","options":{"num_predict":8},"stream":true,"seed":1}`,
+			`/api/generate {"model":"m","prompt":"s\n\nhi","options":{"num_predict":8},"stream":false,"seed":1}`},
 		"llamacpp": {
-			`/completion {"model":"m","prompt":"hi","n_predict":8,"stream":true,"ignore_eos":true,"seed":1}`,
-			`/completion {"model":"m","prompt":"hi","n_predict":8,"stream":false,"ignore_eos":true,"seed":1}`},
+			`/completion {"model":"m","prompt":"s\n\nhi","n_predict":8,"stream":true,"ignore_eos":true,"seed":1}`,
+			`/completion {"model":"m","prompt":"s\n\nhi","n_predict":8,"stream":false,"ignore_eos":true,"seed":1}`},
 		"tgi": {
-			`/generate_stream {"inputs":"hi","parameters":{"max_new_tokens":8,"details":true},"seed":1}`,
-			`/generate {"inputs":"hi","parameters":{"max_new_tokens":8,"details":true},"seed":1}`},
+			`/generate_stream {"inputs":"s\n\nhi","parameters":{"max_new_tokens":8,"details":true},"seed":1}`,
+			`/generate {"inputs":"s\n\nhi","parameters":{"max_new_tokens":8,"details":true},"seed":1}`},
 		"sglang": {
-			`/generate {"text":"hi","sampling_params":{"max_new_tokens":8,"ignore_eos":true},"stream":true,"seed":1}`,
-			`/generate {"text":"hi","sampling_params":{"max_new_tokens":8,"ignore_eos":true},"stream":false,"seed":1}`},
+			`/generate {"text":"s\n\nhi","sampling_params":{"max_new_tokens":8,"ignore_eos":true},"stream":true,"seed":1}`,
+			`/generate {"text":"s\n\nhi","sampling_params":{"max_new_tokens":8,"ignore_eos":true},"stream":false,"seed":1}`},
 	}
 	for _, a := range All {
 		for i, stream := range []bool{true, false} {
 			r := &Request{Model: "m", Stream: stream, MaxTokens: timeline.Some(int64(8)), IgnoreEOS: true,
-				Messages: []Message{{"system", "s"}, {"user", "hi"}}, Extra: map[string]any{"seed": 1}}
+				Messages: []Message{{Role: "system", Content: "s"}, {Role: "user", Content: "hi"}}, Extra: map[string]any{"seed": 1}}
 			call, err := a.Build(r)
 			if err != nil {
 				t.Fatal(err)
@@ -63,7 +63,7 @@ func TestRequests(t *testing.T) {
 }
 
 func TestRequestDetails(t *testing.T) {
-	r := &Request{Model: "m", Messages: []Message{{"user", "hi"}}}
+	r := &Request{Model: "m", Messages: []Message{{Role: "user", Content: "hi"}}}
 	for _, a := range All {
 		call, err := a.Build(r)
 		if err != nil {

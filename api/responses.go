@@ -19,10 +19,10 @@ var OpenAIResponses = &API{
 
 func buildResponses(r *Request) (Call, error) {
 	body := map[string]any{"model": r.Model, "stream": r.Stream}
-	if len(r.Messages) == 1 && r.Messages[0].Role == "user" {
+	if len(r.Messages) == 1 && r.Messages[0].Role == "user" && !r.hasImages() {
 		body["input"] = r.Messages[0].Content
 	} else {
-		body["input"] = r.Messages
+		body["input"] = r.parts(r.Messages, "input_text", responsesImage)
 	}
 	if n, ok := r.MaxTokens.Get(); ok {
 		field := r.MaxTokensField

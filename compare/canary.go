@@ -111,7 +111,7 @@ func NewCanary(o CanaryOptions) (*Canary, error) {
 // Add takes a request that has ended. Cancelled and warm-up requests are left
 // out.
 func (c *Canary) Add(side int, r *metric.Record) {
-	if side != SideA && side != SideB || r.Outcome.Cancelled() || r.Phase == timeline.Warmup {
+	if side != SideA && side != SideB || r.Outcome.Cancelled() || !r.Phase.Counts() {
 		return
 	}
 	c.judged[side]++

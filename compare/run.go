@@ -172,7 +172,7 @@ func factsOf(m *run.Run) Facts {
 
 // Add takes a request.
 func (c *Collector) Add(tl *timeline.Timeline) {
-	if tl.Phase == timeline.Warmup {
+	if !tl.Phase.Counts() {
 		return
 	}
 	r := metric.ScalarsOf(tl)
@@ -187,7 +187,7 @@ func (c *Collector) Add(tl *timeline.Timeline) {
 
 // AddRecord takes a request of which only the record is known.
 func (c *Collector) AddRecord(r *metric.Record) {
-	if r.Phase == timeline.Warmup {
+	if !r.Phase.Counts() {
 		return
 	}
 	c.judge.AddRecord(r)

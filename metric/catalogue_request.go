@@ -166,13 +166,14 @@ var outcomeDefinitions = []Definition{
 
 var identityDefinitions = []Definition{
 	{Name: "request", Title: "ordinal in the run, from 0, over all phases", Group: GroupIdentity},
-	{Name: "phase", Title: "warmup or measure; only measured requests enter a summary", Group: GroupIdentity},
+	{Name: "phase", Title: "warmup, measure or cooldown; only measured requests enter a summary", Group: GroupIdentity},
 	{Name: "worker", Title: "which generator sent it", Group: GroupIdentity},
 	{Name: "session", Title: "the conversation it belongs to", Group: GroupIdentity, Null: "none"},
 	{Name: "turn", Title: "turn of the conversation", Group: GroupIdentity, Null: "no conversation"},
 	{Name: "task", Title: "the agent's task it belongs to", Group: GroupIdentity, Null: "none"},
 	{Name: "step", Title: "step of the task", Group: GroupIdentity, Null: "no task"},
 	{Name: "parent", Title: "the request that caused it", Group: GroupIdentity, Null: "none"},
+	{Name: "workload_class", Title: "the class of a mixed workload that it is of", Group: GroupIdentity, Null: "one class only"},
 	{Name: "id", Title: "x-request-id that was sent; ties the record to a server's log", Group: GroupIdentity},
 	{Name: "api", Title: "dialect of the server", Group: GroupIdentity},
 	{Name: "model", Title: "model that was asked for", Group: GroupIdentity},

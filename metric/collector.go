@@ -132,7 +132,7 @@ func rowOf(tl *timeline.Timeline, v *Values) row {
 	r := row{
 		due: tl.DueUS, start: max(tl.StartUS, tl.DueUS), request: tl.Request,
 		ttft: v.TTFTMS.Or(-1), tpot: v.TPOTMS.Or(-1), outcome: tl.Outcome,
-		warmup: tl.Phase == timeline.Warmup, tokenEnd: tl.DueUS - 1,
+		warmup: !tl.Phase.Counts(), tokenEnd: tl.DueUS - 1,
 	}
 	if reused, ok := tl.Reused.Get(); ok {
 		r.newConnection = !reused

@@ -73,6 +73,7 @@ func (c *Collector) sample(tl *timeline.Timeline, v *Values) {
 	c.put("connect_ms", optMS(tl.ConnectUS))
 	c.put("tls_ms", optMS(tl.TLSUS))
 	c.put("cost_usd", tl.CostUSD)
+	c.norm(tl, v)
 	for name, x := range tl.Server {
 		if x >= 0 {
 			c.at("server_" + name).Add(x)
@@ -84,6 +85,19 @@ func (c *Collector) sample(tl *timeline.Timeline, v *Values) {
 			c.at(partE2E).Add(e2e)
 		}
 	}
+}
+
+// norm adds the counts of --norm-tokenizer.
+func (c *Collector) norm(tl *timeline.Timeline, v *Values) {
+	if !tl.Norm.OK() {
+		return
+	}
+	var r Record
+	v.into(&r)
+	r.normalised(tl)
+	c.putInt("norm_tokens", r.NormTokens)
+	c.put("norm_decode_tps", r.NormDecodeTPS)
+	c.put("norm_e2e_tps", r.NormE2ETPS)
 }
 
 // Samples behind the decomposition; not shown under these names.

@@ -28,6 +28,13 @@ func Delivered(tl *timeline.Timeline, v *Values, f func(atUS int64, tokens float
 	}
 }
 
+// normalised takes the count that the run made by another tokenizer.
+func (r *Record) normalised(tl *timeline.Timeline) {
+	if n, ok := tl.Norm.Get(); ok {
+		r.Normalise(n, tl.NormBy)
+	}
+}
+
 // Normalise adds the count of another tokenizer, so that models with different
 // vocabularies can be compared: tokens is the whole streamed text's length in
 // it. The speeds are those of the record for that count.

@@ -13,6 +13,7 @@ func Of(tl *timeline.Timeline) Record {
 	v, s := valuesOf(tl)
 	r := facts(tl)
 	v.into(&r)
+	r.normalised(tl)
 	r.ICLMS, r.ITLMS = gapLists(tl, &s, &v)
 	return r
 }
@@ -36,7 +37,8 @@ func facts(tl *timeline.Timeline) Record {
 		Request: tl.Request, Phase: tl.Phase, Worker: tl.Worker,
 		Session: optional(tl.Session), Turn: tl.Turn,
 		Task: optional(tl.Task), Step: tl.Step, Parent: optional(tl.Parent),
-		ID: tl.ID, API: tl.API, Model: tl.Model,
+		Class: optional(tl.Class),
+		ID:    tl.ID, API: tl.API, Model: tl.Model,
 		Evidence: tl.Evidence, Outcome: tl.Outcome, Error: tl.Error,
 
 		HTTPStatus:   status(tl.HTTPStatus),

@@ -11,6 +11,7 @@ func ScalarsOf(tl *timeline.Timeline) Record {
 	v := ValuesOf(tl)
 	r := facts(tl)
 	v.into(&r)
+	r.normalised(tl)
 	return r
 }
 

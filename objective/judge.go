@@ -63,7 +63,7 @@ func (j *Judge) Add(tl *timeline.Timeline) timeline.Opt[bool] {
 // AddRecord judges a record, which needs its lists of gaps where an objective
 // is about them. Warm-up requests are left out.
 func (j *Judge) AddRecord(r *metric.Record) timeline.Opt[bool] {
-	if r.Phase == timeline.Warmup || len(j.objectives) == 0 {
+	if !r.Phase.Counts() || len(j.objectives) == 0 {
 		return timeline.Opt[bool]{}
 	}
 	j.count(r)

@@ -109,6 +109,9 @@ func (c *coder) timeline(t *timeline.Timeline) {
 	c.optBool(&t.CheckPassed)
 	c.optFloat(&t.CostUSD)
 	c.events(&t.Events)
+	c.string(&t.Class)
+	c.optInt(&t.Norm)
+	c.string(&t.NormBy)
 }
 
 // more reports whether there is anything left to read; writing always goes on.

@@ -18,7 +18,7 @@ func emptyRequests() metric.Requests {
 
 // count keeps the few counts that run.json shows while the run goes on.
 func count(r *metric.Requests, tl *timeline.Timeline) {
-	if tl.Phase == timeline.Warmup {
+	if !tl.Phase.Counts() {
 		r.Warmup++
 		return
 	}

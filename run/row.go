@@ -13,6 +13,7 @@ type row struct {
 	Task     *string `parquet:"task,dict"`
 	Step     *int64  `parquet:"step"`
 	Parent   *string `parquet:"parent,dict"`
+	Class    *string `parquet:"workload_class,dict"`
 	ID       string  `parquet:"id"`
 	API      string  `parquet:"api,dict"`
 	Model    string  `parquet:"model,dict"`

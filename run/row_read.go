@@ -19,6 +19,7 @@ type fact struct {
 	Task     *string `parquet:"task"`
 	Step     *int64  `parquet:"step"`
 	Parent   *string `parquet:"parent"`
+	Class    *string `parquet:"workload_class"`
 	ID       string  `parquet:"id"`
 	API      string  `parquet:"api"`
 	Model    string  `parquet:"model"`
@@ -50,6 +51,8 @@ type fact struct {
 	Server     map[string]float64 `parquet:"server,optional"`
 	Clock      string             `parquet:"clock"`
 	CostUSD    *float64           `parquet:"cost_usd"`
+	NormTokens *int64             `parquet:"norm_tokens"`
+	NormBy     *string            `parquet:"norm_tokenizer"`
 	Check      *string            `parquet:"check"`
 
 	EvUS     []int64  `parquet:"ev_us,list"`
@@ -80,7 +83,8 @@ func (f *fact) timeline() (*timeline.Timeline, error) {
 	t := &timeline.Timeline{
 		Request: f.Request, ID: f.ID, Phase: timeline.Phase(f.Phase), Worker: int(f.Worker),
 		Session: word(f.Session), Turn: timeline.FromPtr(f.Turn),
-		Task: word(f.Task), Step: timeline.FromPtr(f.Step), Parent: word(f.Parent),
+		Task: word(f.Task), Step: timeline.FromPtr(f.Step), Parent: word(f.Parent), Class: word(f.Class),
+		Norm: timeline.FromPtr(f.NormTokens), NormBy: word(f.NormBy),
 		API: f.API, Model: f.Model,
 		Evidence: timeline.Evidence(f.Evidence), Clock: timeline.Clock(f.Clock),
 

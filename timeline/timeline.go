@@ -14,7 +14,12 @@ type Phase string
 const (
 	Warmup  Phase = "warmup"
 	Measure Phase = "measure"
+	// Cooldown is load that goes on until what was measured has ended.
+	Cooldown Phase = "cooldown"
 )
+
+// Counts reports whether requests of the phase enter a summary.
+func (p Phase) Counts() bool { return p != Warmup && p != Cooldown }
 
 // Evidence says how much is known about a request.
 type Evidence string
@@ -49,6 +54,7 @@ type Timeline struct {
 	Task    string // empty: not part of an agent's task
 	Step    Opt[int64]
 	Parent  string
+	Class   string // of a mixed workload; empty without classes
 	API     string
 	Model   string
 
@@ -96,7 +102,11 @@ type Timeline struct {
 	Calls       string             // names and arguments of tool calls, likewise
 	Server      map[string]float64 // as the server reported it: queue_ms, prefill_ms, decode_ms, …; nil if nothing
 	CheckPassed Opt[bool]          // quality check; empty without one
-	CostUSD     Opt[float64]
+	// Norm is the output in tokens of the tokenizer NormBy, which a run counts
+	// by beside the server's own, to compare models.
+	Norm    Opt[int64]
+	NormBy  string
+	CostUSD Opt[float64]
 }
 
 // Usage is the server's own count, normalised: Input includes cached tokens

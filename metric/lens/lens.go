@@ -119,7 +119,7 @@ func Apply(names []string, timelines iter.Seq[*timeline.Timeline], facts Facts) 
 	}
 	var bare, unstreamed int64
 	for tl := range timelines {
-		if tl.Phase == timeline.Warmup || tl.Outcome.Cancelled() {
+		if !tl.Phase.Counts() || tl.Outcome.Cancelled() {
 			continue
 		}
 		if tl.Evidence != timeline.Arrivals {
