@@ -30,7 +30,9 @@ func watch(pid int, done <-chan struct{}) []sample {
 		if i%5 == 0 {
 			tree = descendants(pid)
 		}
-		samples = append(samples, sampleOf(tree))
+		if s := sampleOf(tree); len(samples) == 0 || s.cpuNS >= samples[len(samples)-1].cpuNS {
+			samples = append(samples, s) // else a process has just ended, and nobody waited for it yet
+		}
 		select {
 		case <-done:
 			return samples

@@ -11,8 +11,9 @@ import (
 
 // GuideLLM keeps the first and the last token of a request, no others.
 var guidellmPeer = peer{
-	name:    "guidellm",
-	env:     offline,
+	name: "guidellm",
+	// It has one core: more processes would only take turns.
+	env:     append([]string{"GUIDELLM__MAX_WORKER_PROCESSES=1"}, offline...),
 	times:   "first and last token",
 	version: func(s *setting) (string, error) { return s.pinned("guidellm", "guidellm") },
 	command: func(j *job) ([]string, error) {

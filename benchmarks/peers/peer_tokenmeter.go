@@ -3,7 +3,7 @@
 package main
 
 import (
-	"os"
+	"fmt"
 	"os/exec"
 	"path/filepath"
 	"strconv"
@@ -25,9 +25,8 @@ var tokenmeterPeer = peer{
 		}
 		build := exec.Command("go", "build", "-o", bin, "tokenmeter/cmd/tokenmeter")
 		build.Dir = filepath.Dir(here)
-		build.Stderr = os.Stderr
-		if err := build.Run(); err != nil {
-			return "", err
+		if out, err := build.CombinedOutput(); err != nil {
+			return "", fmt.Errorf("it does not build: %w\n%s", err, out)
 		}
 		commit := exec.Command("git", "describe", "--always", "--dirty")
 		commit.Dir = build.Dir

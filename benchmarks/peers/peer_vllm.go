@@ -3,6 +3,7 @@
 package main
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"os"
@@ -75,6 +76,8 @@ func readVLLM(j *job, extra int) (*measured, error) {
 	if err != nil {
 		return nil, err
 	}
+	// Python writes an infinite burstiness as no JSON has it.
+	text = bytes.ReplaceAll(text, []byte(": Infinity"), []byte(": null"))
 	var d struct {
 		TTFTs     []float64   `json:"ttfts"`
 		ITLs      [][]float64 `json:"itls"`

@@ -108,7 +108,11 @@ func (b *bench) client(p *peer, j *job, r *row) error {
 	close(done)
 	r.samples = <-watched
 	after := coreTicks(b.clientCPU)
-	r.CPUAllS = (c.ProcessState.UserTime() + c.ProcessState.SystemTime()).Seconds()
+	all := c.ProcessState.UserTime() + c.ProcessState.SystemTime()
+	r.CPUAllS = all.Seconds()
+	if last := r.samples[len(r.samples)-1]; last.atNS < r.endedNS && last.cpuNS < int64(all) {
+		r.samples = append(r.samples, sample{atNS: r.endedNS, cpuNS: int64(all)})
+	}
 	if all := after.all - before.all; all > 0 {
 		wall := float64(r.endedNS-r.startedNS) / 1e9
 		r.StealShare = (after.steal - before.steal) / all
