@@ -10,6 +10,7 @@ import (
 	"encoding/pem"
 	"fmt"
 	"io"
+	"log"
 	"math/big"
 	"net"
 	"net/http"
@@ -55,6 +56,7 @@ func mutual(ts *testscript.TestScript, neg bool, args []string) {
 	s := httptest.NewUnstartedServer(http.HandlerFunc(answerer))
 	s.TLS = &tls.Config{Certificates: []tls.Certificate{{Certificate: [][]byte{der}, PrivateKey: key}},
 		ClientAuth: tls.RequireAndVerifyClientCert, ClientCAs: roots}
+	s.Config.ErrorLog = quietLog()
 	s.StartTLS()
 	ts.Defer(s.Close)
 	ts.Setenv("URL", s.URL+"/v1")
@@ -87,3 +89,6 @@ func socket(ts *testscript.TestScript, neg bool, args []string) {
 	go s.Serve(ln)
 	ts.Defer(func() { s.Close() })
 }
+
+// quietLog swallows what net/http's server has to say of failed handshakes.
+func quietLog() *log.Logger { return log.New(io.Discard, "", 0) }
