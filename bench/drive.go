@@ -1,41 +1,97 @@
 package bench
 
 import (
+	"iter"
 	"runtime"
 	"sync"
 	"sync/atomic"
 	"time"
 
+	"tokenmeter/clock"
 	"tokenmeter/schedule"
+	"tokenmeter/timeline"
 	"tokenmeter/workload"
 )
 
-// items gives the i-th request of a phase.
+// items gives the i-th item of a phase.
 type items func(i int64) workload.Item
 
-// closed drives a closed loop: each stream sends its next request when the one
+// arrivals is a schedule of an open loop; schedule.Open and schedule.Trace are.
+type arrivals interface {
+	Arrivals(schedule.Share) iter.Seq[schedule.Arrival]
+	Planned() int64
+}
+
+// closed drives a closed loop: each stream sends its next item when the one
 // before has ended. It returns when all have.
 func (r *runner) closed(ph *phase, loop schedule.Closed, item items, workers int) {
-	var next atomic.Int64
+	ph.main = newMainPart()
+	d := &closedLoop{r: r, ph: ph, loop: loop, item: item, workers: workers}
 	var streams sync.WaitGroup
 	for s := range loop.Concurrency {
-		streams.Go(func() {
-			for ph.ctx.Err() == nil && !r.over(ph, loop.Duration) {
-				i := next.Add(1) - 1
-				if loop.Requests > 0 && i >= loop.Requests {
-					return
-				}
-				j := r.prepare(ph, item(i), s%workers)
-				r.send(ph, j, r.clk.US())
-			}
-		})
+		streams.Go(func() { d.stream(s) })
 	}
 	streams.Wait()
 }
 
-// over reports whether the time to send is up.
-func (r *runner) over(ph *phase, duration time.Duration) bool {
-	return duration > 0 && r.clk.US()-ph.baseUS >= duration.Microseconds()
+type closedLoop struct {
+	r       *runner
+	ph      *phase
+	loop    schedule.Closed
+	item    items
+	workers int
+	next    atomic.Int64 // items of the main part
+	sent    atomic.Int64 // requests that they hold
+}
+
+// stream sends one item after another.
+func (d *closedLoop) stream(s int) {
+	r, ph := d.r, d.ph
+	at := ph.baseUS + d.loop.Starts(s).Microseconds()
+	for ph.ctx.Err() == nil {
+		may, ok := d.loop.May(s, time.Duration(max(at, r.clk.US())-ph.baseUS)*time.Microsecond)
+		at = max(at, ph.baseUS+may.Microseconds())
+		if !ok || r.pause(ph, at) != nil {
+			return
+		}
+		now := r.clk.US()
+		item, part, ok := d.take(now)
+		if !ok {
+			return
+		}
+		p := r.playing(ph, item, part, s%d.workers)
+		p.play(r.clk.US())
+		p.ended()
+		if at = now + d.loop.Gap.Microseconds(); d.loop.Gap == 0 {
+			at = 0
+		}
+	}
+}
+
+// take decides what a stream sends at a moment; false when it is done.
+func (d *closedLoop) take(now int64) (workload.Item, timeline.Phase, bool) {
+	r, ph := d.r, d.ph
+	since := time.Duration(now-ph.baseUS) * time.Microsecond
+	switch {
+	case since < d.loop.Ramp:
+		return r.warmItem(0), timeline.Warmup, true
+	case d.loop.Duration > 0 && since >= d.loop.Ramp+d.loop.Duration:
+	case ph.main.isOver():
+	default:
+		i := d.next.Add(1) - 1
+		item := d.item(i)
+		// What was planned before this item tells whether it is wanted; so each
+		// run of one seed sends the same items.
+		if n := int64(item.Len()); d.loop.Requests <= 0 || d.sent.Add(n)-n < d.loop.Requests {
+			return item, ph.name, true
+		}
+	}
+	ph.main.over()
+	if d.loop.Tail <= 0 || ph.main.ended() {
+		return workload.Item{}, "", false
+	}
+	ph.tail(d.loop.Tail)
+	return r.warmItem(0), timeline.Cooldown, true
 }
 
 // slots is the cap on requests in flight; nil has none.
@@ -72,11 +128,11 @@ func (s slots) give() {
 	}
 }
 
-// open drives an open loop: every request is sent when it is due, whatever the
-// server does. With a cap it may start later, and the wait is part of its
-// latency. Each worker has its own share and its own thread to wait on. It
-// returns when all requests have ended.
-func (r *runner) open(ph *phase, loop schedule.Open, item items, workers, limit int) {
+// open drives an open loop: every item starts when it is due, whatever the
+// server does. With a cap its requests may start later, and the wait is part of
+// their latency. Each worker has its own share and its own thread to wait on.
+// It returns when all requests have ended.
+func (r *runner) open(ph *phase, loop arrivals, item items, workers, limit int) {
 	free := newSlots(limit)
 	var all sync.WaitGroup
 	for w := range workers {
@@ -87,7 +143,7 @@ func (r *runner) open(ph *phase, loop schedule.Open, item items, workers, limit 
 
 // arrivals sends one worker's share. The next request is made while the worker
 // would wait for it anyway. Requests take their slots in the order they are due.
-func (r *runner) arrivals(ph *phase, loop schedule.Open, item items, share schedule.Share, free slots, all *sync.WaitGroup) {
+func (r *runner) arrivals(ph *phase, loop arrivals, item items, share schedule.Share, free slots, all *sync.WaitGroup) {
 	wait := r.sleeper()
 	defer wait.Close()
 	for a := range loop.Arrivals(share) {
@@ -95,19 +151,80 @@ func (r *runner) arrivals(ph *phase, loop schedule.Open, item items, share sched
 		if ph.ctx.Err() != nil && r.clk.US() < dueUS {
 			return
 		}
-		j := r.prepare(ph, item(a.Index), share.Worker)
+		part := ph.name
+		switch a.Part {
+		case schedule.Lead:
+			part = timeline.Warmup
+		case schedule.Tail:
+			part = timeline.Cooldown
+			if ph.main.ended() {
+				return
+			}
+		}
+		p := r.playing(ph, item(a.Index), part, share.Worker)
+		j := p.prepare(0)
 		if wait.WaitUntil(ph.ctx, dueUS) != nil && r.clk.US() < dueUS {
 			r.rec.drop(j)
+			p.ended()
 			return
+		}
+		if a.Part == schedule.Tail {
+			ph.main.over()
+			ph.tail(r.plan.Cooldown)
+		}
+		if a.Part == schedule.Main {
+			r.offer.add(dueUS - ph.baseUS)
 		}
 		if ph.ctx.Err() != nil || !free.take(ph) {
 			r.unsent(ph, j, dueUS)
+			p.ended()
 			continue
 		}
+		p.free = free
 		all.Go(func() {
-			defer free.give()
-			r.send(ph, j, dueUS)
+			p.playFrom(j, dueUS)
+			p.ended()
 		})
 		runtime.Gosched() // the request first, then the making of the next one
 	}
+}
+
+// pause waits until a moment of the run's clock, on an ordinary timer.
+func (r *runner) pause(ph *phase, us int64) error {
+	left := time.Duration(us-r.clk.US()) * time.Microsecond
+	if left <= 0 {
+		return ph.ctx.Err()
+	}
+	t := time.NewTimer(left)
+	defer t.Stop()
+	select {
+	case <-t.C:
+		return nil
+	case <-ph.ctx.Done():
+		return ph.ctx.Err()
+	}
+}
+
+// sleeper waits for due times.
+func (r *runner) sleeper() *clock.Sleeper {
+	if r.plan.Timers {
+		return r.clk.Timers()
+	}
+	return r.clk.Precise()
+}
+
+// offer is what the schedule asked for so far.
+type offer struct {
+	mu          sync.Mutex
+	n           int64
+	first, last int64 // due times, µs since the phase began
+}
+
+func (o *offer) add(us int64) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.n == 0 || us < o.first {
+		o.first = us
+	}
+	o.n, o.last = o.n+1, max(o.last, us)
 }

@@ -54,4 +54,5 @@ var (
 	errFailing  = errors.New("the first requests all failed")
 	errWriting  = errors.New("records could not be written")
 	errDuration = errors.New("the duration is over")
+	errFailures = errors.New("too many requests failed")
 )

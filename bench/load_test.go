@@ -396,19 +396,28 @@ func TestPromptsAreFittedInWarmup(t *testing.T) {
 	}
 }
 
-// B76: what a chat template adds is shown and left alone.
+// B76: what a chat template adds is measured, told, and left alone unless it is
+// to be made up for. Two short prompts tell it from another tokenizer.
 func TestB76ChatTemplate(t *testing.T) {
 	f := &fake{chat: func(s *stream, b body) {
 		s.token(time.Millisecond)
 		s.end(wordsIn(b)+22, 0)
 	}}
-	res := virtual(t, f, Plan{InputTokens: "128", Concurrency: 1, Requests: 4}, nil)
-	if res.err != nil || len(res.warm) != 4 || len(res.records) != 4 {
-		t.Fatalf("%d and %d, %v", len(res.warm), len(res.records), res.err)
-	}
-	for _, rec := range res.records {
-		if rec.InputTokens.Or(0) != 150 {
-			t.Errorf("%v input tokens", rec.InputTokens)
+	for _, c := range []struct {
+		compensate         bool
+		warm               int
+		user, server, says float64
+	}{{false, 4 + probes, 128, 150, 22}, {true, 4 + probes + 1, 106, 128, 22}} {
+		res := virtual(t, f, Plan{InputTokens: "128", Concurrency: 1, Requests: 4, CompensateTemplate: c.compensate}, nil)
+		if res.err != nil || len(res.warm) != c.warm || len(res.records) != 4 {
+			t.Fatalf("%d and %d, %v", len(res.warm), len(res.records), res.err)
+		}
+		w := res.run.Workload
+		near(t, "isl_user", w.UserInput.Or(0), c.user)
+		near(t, "isl_server", res.run.Metrics["input_tokens"].Mean.Or(0), c.server)
+		near(t, "template_overhead", w.TemplateOverhead.Or(0), c.says)
+		if w.TemplateCompensated != c.compensate || warned(res.run, "isl_mismatch") {
+			t.Errorf("%+v, %+v", w, res.run.Warnings)
 		}
 	}
 }

@@ -23,7 +23,8 @@ func (r *runner) manifest(ready found) run.Run {
 		Load: r.load(),
 		Workload: run.Workload{Kind: info.Kind, Source: info.Source, Salt: info.Salt,
 			InputTokens: info.InputTokens, OutputTokens: info.OutputTokens,
-			PromptsUnique: info.UniquePrompts, OutputIsCap: !p.IgnoreEOS},
+			PromptsUnique: info.UniquePrompts, OutputIsCap: !p.IgnoreEOS,
+			Name: info.Name, Classes: info.Classes, SegmentS: info.SegmentS},
 		AllowLowN: p.AllowLowN, AllowISLDrift: p.AllowISLDrift, Noticed: r.log.warnings(),
 	}
 	for _, o := range p.Objectives {
@@ -46,7 +47,23 @@ func (r *runner) load() run.Load {
 	l := run.Load{Kind: "closed", Arrival: "closed", Workers: p.Workers, Warmup: "0", NoKeepAlive: p.Client.NoKeepAlive}
 	if p.open() {
 		l.Kind, l.Arrival = "open", p.Arrival
-		l.RatePerS = timeline.Some(p.Rate)
+		switch {
+		case p.Trace != nil:
+			l.Arrival = "trace"
+			l.Speed = timeline.Some(max(p.Trace.Speed, 0))
+			if p.Trace.Speed == 0 {
+				l.Speed = timeline.Some(1.0)
+			}
+		case len(p.Stages) == 0:
+			l.RatePerS = timeline.Some(p.Rate)
+		}
+	}
+	if len(p.Stages) > 0 {
+		l.Stages = p.Stages.String()
+	}
+	l.RampS, l.CooldownS = seconds(p.Ramp), seconds(p.Cooldown)
+	if p.Prefills > 0 {
+		l.PrefillConcurrency = timeline.Some(int64(p.Prefills))
 	}
 	if p.Concurrency > 0 {
 		l.Concurrency = timeline.Some(int64(p.Concurrency))
@@ -64,6 +81,13 @@ func (r *runner) load() run.Load {
 		l.Warmup = strconv.Itoa(p.Warmup.Requests)
 	}
 	return l
+}
+
+func seconds(d time.Duration) timeline.Opt[float64] {
+	if d <= 0 {
+		return timeline.Opt[float64]{}
+	}
+	return timeline.Some(d.Seconds())
 }
 
 // complete adds what is only known at the end.
@@ -86,7 +110,13 @@ func (r *runner) complete(m *run.Run, facts *machineFacts, cause error) {
 	}
 	m.Workload.UniquePrompts = timeline.Some(r.work.Unique(r.warm.Load(), c.done))
 	if c.askedN > 0 {
-		m.Workload.AskedInput = timeline.Some(float64(c.asked) / float64(c.askedN))
+		asked := float64(c.asked) / float64(c.askedN)
+		m.Workload.AskedInput = timeline.Some(asked)
+		if overhead, ok := r.lengths.overhead.Get(); ok {
+			m.Workload.UserInput = timeline.Some(asked - r.lengths.compensated)
+			m.Workload.TemplateOverhead = timeline.Some(overhead)
+			m.Workload.TemplateCompensated = r.lengths.compensated > 0
+		}
 	}
 }
 
@@ -96,25 +126,27 @@ const throttledMuch = 0.02
 // offered is the rate that the schedule really asked for. A random one may
 // differ from its mean.
 func (r *runner) offered(facts *machineFacts) (float64, bool) {
-	if !r.plan.open() {
+	p := r.plan
+	if !p.open() {
 		return 0, false
 	}
-	if r.plan.Arrival == "constant" || facts.windowUS <= 0 {
-		return r.plan.Rate, true
+	r.offer.mu.Lock()
+	n, first, last := r.offer.n, r.offer.first, r.offer.last
+	r.offer.mu.Unlock()
+	steady := p.Trace == nil && len(p.Stages) == 0
+	if n == 0 || steady && (p.Arrival == "constant" || facts.windowUS <= 0) {
+		return p.Rate, p.Rate > 0
 	}
-	n, last := int64(0), time.Duration(0)
-	for a := range r.plan.openLoop().Arrivals(scheduleAll) {
-		if a.At.Microseconds() > facts.windowUS {
-			break
-		}
-		n, last = n+1, a.At
+	ramp := p.Ramp.Microseconds()
+	window := float64(last-ramp) / 1e6
+	switch {
+	case !steady && n > 1:
+		n, window = n-1, float64(last-first)/1e6
+	case p.Duration > 0 && p.Requests == 0:
+		window = p.Duration.Seconds()
 	}
-	window := last
-	if r.plan.Duration > 0 && r.plan.Requests == 0 {
-		window = r.plan.Duration
+	if window <= 0 {
+		return p.Rate, p.Rate > 0
 	}
-	if n == 0 || window <= 0 {
-		return r.plan.Rate, true
-	}
-	return float64(n) / window.Seconds(), true
+	return float64(n) / window, true
 }

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"tokenmeter/timeline"
+	"tokenmeter/workload"
 )
 
 // B66: streams keep their connections.
@@ -136,7 +137,7 @@ func TestFullDiskStopsTheRun(t *testing.T) {
 	ph.cancel = func(error) { stopped = true }
 	tl := rec.timeline()
 	tl.Phase, tl.Outcome = timeline.Measure, timeline.OK
-	rec.ended(ph, job{tl: tl})
+	rec.ended(ph, job{tl: tl, step: &workload.Step{}})
 	if !stopped || ph.stopped() != errWriting || rec.failure() == nil {
 		t.Errorf("%v, %v", ph.stopped(), rec.failure())
 	}

@@ -8,6 +8,7 @@ import (
 
 	"tokenmeter/client"
 	"tokenmeter/objective"
+	"tokenmeter/schedule"
 	"tokenmeter/timeline"
 	"tokenmeter/workload"
 )
@@ -24,19 +25,33 @@ type Plan struct {
 	Client client.Config // target, key, limits; Clock is set by Run
 	Model  string        // empty: asked from the server
 
-	// Load. Rate > 0 is an open loop; else a closed loop of Concurrency streams.
-	Concurrency int           // streams, default 8; with Rate a cap on requests in flight, default none
-	Rate        float64       // requests a second
-	Arrival     string        // constant (default) | poisson | gamma
-	Burstiness  float64       // shape of gamma arrivals; 0 means 1
-	Requests    int           // measured requests; 0: no bound
-	Duration    time.Duration // of measuring; 0: no bound, or 30 s when Requests has none either
+	// Load. Rate > 0, stages or a trace are an open loop; else a closed loop of
+	// Concurrency streams.
+	Concurrency  int            // streams, default 8; with Rate a cap on requests in flight, default none
+	Rate         float64        // requests a second
+	Stages       schedule.Curve // a rate that changes; with StagesClosed a number of streams
+	StagesClosed bool
+	// Trace plays the times of the workload's file; nil: the load is the above.
+	Trace      *schedule.Trace
+	Arrival    string        // constant (default) | poisson | gamma | uniform
+	Burstiness float64       // shape of gamma arrivals; 0 means 1
+	Requests   int           // measured requests; 0: no bound
+	Duration   time.Duration // of measuring; 0: no bound, or 30 s when Requests has none either
 	// UntilPrecision ends the run early, once the medians of TTFT, TPOT and E2E
 	// are known to within ±this share at 95 % confidence; 0: not.
 	UntilPrecision float64
 	Warmup         Warmup
 	Grace          time.Duration // for requests in flight when Duration is over; 0 means 30 s, below 0 none
 	Workers        int           // generator threads with disjoint shares; default 1
+	// Ramp lets the load grow from nothing before the measured part, Cooldown
+	// lets it go on after it, until what is measured has ended.
+	Ramp, Cooldown time.Duration
+	// Pace is the least time between the starts of two items of a stream.
+	Pace time.Duration
+	// Prefills caps the requests that wait for their first token; 0: no cap.
+	Prefills int
+	// MaxFailures ends the run when a larger share of requests fails; 0: never.
+	MaxFailures float64
 
 	// What is sent: Workload, or else Prompt, or Prompts, or made prompts.
 	Workload     workload.Workload
@@ -48,14 +63,22 @@ type Plan struct {
 	IgnoreEOS    bool
 	NoStream     bool
 	Seed         uint64 // fixes lengths and arrival times
+	// Tokenizer counts answers whose usage the server does not tell, Norm counts
+	// all of them beside the server's own count; nil: nobody does.
+	Tokenizer, Norm workload.Tokenizer
+	// ReadsAnswers: the workload checks answers, or goes on with them.
+	ReadsAnswers bool
 	Salt         string // makes the words of the prompts; empty: a new one for the run
 	Extra        map[string]any
 
 	Objectives    []objective.Objective
 	AllowLowN     bool
 	AllowISLDrift bool
-	Preflight     string // none | get (default) | probe
-	WaitReady     time.Duration
+	// CompensateTemplate leaves out of made prompts what the server's chat
+	// template was seen to add, so that its count is the asked one.
+	CompensateTemplate bool
+	Preflight          string // none | get (default) | probe
+	WaitReady          time.Duration
 	// KeepGoing measures on although the first requests all failed.
 	KeepGoing bool
 	// IgnoreLimits starts although files or ports can't suffice.
@@ -73,7 +96,8 @@ type Plan struct {
 	// follows the virtual time of testing/synctest.
 	Timers bool
 
-	defaultInput bool // InputTokens was not asked for
+	defaultInput  bool // InputTokens was not asked for
+	defaultOutput bool // OutputTokens was not asked for
 }
 
 // Warmup is how many requests, or how long, are sent before measuring. The zero

@@ -19,13 +19,19 @@ type appender interface {
 // earlyLook is how many first requests must not all fail.
 const earlyLook = 5
 
+// leastForFailures is how many requests have ended before a share of failures
+// is one.
+const leastForFailures = 20
+
 // recorder hands finished requests to the run folder and keeps what the run
 // has to know of itself while it goes on.
 type recorder struct {
 	out       appender
 	live      bool // somebody looks at the figures while the run goes on
 	keepGoing bool
-	pool      sync.Pool // of *timeline.Timeline whose events keep their memory
+	// maxFailures is the share of failures that ends the run; 0: none does.
+	maxFailures float64
+	pool        sync.Pool // of *timeline.Timeline whose events keep their memory
 
 	inFlight, maxInFlight, opened atomic.Int64
 
@@ -49,6 +55,7 @@ type tally struct {
 // warmAnswer is what a warm-up request taught.
 type warmAnswer struct {
 	words     int
+	corpus    string
 	asked     int64
 	input     int64
 	refused   bool // for the name of the length field
@@ -57,7 +64,7 @@ type warmAnswer struct {
 
 func newRecorder(out appender, live, keepGoing bool) *recorder {
 	return &recorder{out: out, live: live, keepGoing: keepGoing,
-		counts: map[timeline.Phase]*tally{timeline.Warmup: {}, timeline.Measure: {}}}
+		counts: map[timeline.Phase]*tally{timeline.Warmup: {}, timeline.Measure: {}, timeline.Cooldown: {}}}
 }
 
 // timeline returns an empty timeline, with the memory of a finished one.
@@ -106,7 +113,7 @@ func (r *recorder) note(j job, v *metric.Values, writeErr error) error {
 	tl := j.tl
 	c := r.counts[tl.Phase]
 	c.done++
-	if n, ok := j.item.InputTokens.Get(); ok {
+	if n, ok := j.step.InputTokens.Get(); ok {
 		c.asked += n
 		c.askedN++
 	}
@@ -124,7 +131,7 @@ func (r *recorder) note(j job, v *metric.Values, writeErr error) error {
 		}
 	}
 	if tl.Phase == timeline.Warmup {
-		r.warm = append(r.warm, warmAnswer{words: j.item.Words, asked: j.item.InputTokens.Or(0), input: tl.Usage.Input.Or(0),
+		r.warm = append(r.warm, warmAnswer{words: j.step.Units, corpus: j.step.Corpus, asked: j.step.InputTokens.Or(0), input: tl.Usage.Input.Or(0),
 			refused:   j.req.MaxTokensField != api.MaxCompletionTokens && tl.Error != nil && api.RefusesMaxTokens(tl.Error.Message),
 			succeeded: tl.Outcome == timeline.OK})
 	}
@@ -137,6 +144,9 @@ func (r *recorder) note(j job, v *metric.Values, writeErr error) error {
 		return errWriting
 	case tl.Phase == timeline.Measure && !r.keepGoing && c.done == earlyLook && c.failed == earlyLook:
 		return errFailing
+	case r.maxFailures > 0 && tl.Phase == timeline.Measure && c.done >= leastForFailures &&
+		float64(c.failed) > r.maxFailures*float64(c.done):
+		return errFailures
 	}
 	return nil
 }

@@ -27,6 +27,7 @@ func Run(ctx context.Context, plan Plan) (*run.Run, error) {
 		return nil, err
 	}
 	defer cl.Close()
+	defer r.slow.close()
 	ready, err := r.preflight(ctx, lookup(cl))
 	if err != nil {
 		return nil, shown(err, r.log.red)
@@ -55,7 +56,8 @@ func start(plan *Plan) (*runner, *client.Client, error) {
 	}
 	clk := clock.Start()
 	r := &runner{plan: plan, clk: clk, id: randomHex(6), work: work,
-		log: &logger{out: plan.Log, red: redactor(plan)}}
+		log:      &logger{out: plan.Log, red: redactor(plan)},
+		prefills: newSlots(plan.Prefills), keepText: plan.Client.Stream.KeepText}
 	if plan.Salt != "" && work.Info().UniquePrompts {
 		r.log.notice("prompt_reuse_across_runs", timeline.Opt[float64]{},
 			"The salt was given: a run with the same seed and salt sends the same prompts, which the server may still have cached.")
@@ -65,11 +67,12 @@ func start(plan *Plan) (*runner, *client.Client, error) {
 	if plan.Capture {
 		cfg.Capture = r.capture
 	}
+	cfg.Stream.KeepText = r.keepText || plan.needsText()
 	cl, err := client.New(cfg)
 	if err != nil {
 		return nil, nil, &UsageError{err}
 	}
-	r.do = cl
+	r.do, r.slow.cfg = cl, cfg
 	if cfg.TLS != nil && cfg.TLS.InsecureSkipVerify {
 		r.log.notice("tls_unverified", timeline.Opt[float64]{},
 			"The server's certificate was not verified (--insecure): whoever answered may be another, and could read the key.")
@@ -118,6 +121,7 @@ func (r *runner) record(ctx context.Context, ready found) (*run.Run, error) {
 		return nil, err
 	}
 	r.rec = newRecorder(w, r.plan.Progress != nil || r.plan.UntilPrecision > 0, r.plan.KeepGoing)
+	r.rec.maxFailures = r.plan.MaxFailures
 	r.writer.Store(w)
 	facts := machineFacts{machine: machine.This()}
 	facts.begin()
@@ -147,7 +151,7 @@ func (r *runner) preconnect(ctx context.Context) {
 	case p.Client.NoKeepAlive, !p.open() && p.Warmup == (Warmup{Off: true}):
 		return
 	case n == 0:
-		n = int(math.Ceil(p.Rate))
+		n = int(math.Ceil(max(p.Rate, p.Stages.Max(), 1)))
 	}
 	if p.Requests > 0 {
 		n = min(n, p.Requests)
@@ -170,10 +174,18 @@ func (r *runner) measure(ctx context.Context, facts *machineFacts) error {
 	defer facts.end()
 	defer r.watch(ph)()
 	defer r.untilPrecise(ph)()
-	defer ph.expire(r.plan.Duration, r.plan.Grace)()
-	if r.plan.open() {
+	if end := r.plan.mainEnd(); end > 0 {
+		ph.untilUS = ph.baseUS + end.Microseconds()
+		defer ph.expire(end, max(r.plan.Grace, r.plan.Cooldown))()
+	}
+	switch {
+	case r.plan.Trace != nil:
+		t := r.plan.trace()
+		t.Failed = func(err error) { ph.stop(&UsageError{err}) }
+		r.open(ph, t, r.work.Item, r.plan.Workers, r.plan.Concurrency)
+	case r.plan.open():
 		r.open(ph, r.plan.openLoop(), r.work.Item, r.plan.Workers, r.plan.Concurrency)
-	} else {
+	default:
 		r.closed(ph, r.plan.closedLoop(), r.work.Item, r.plan.Workers)
 	}
 	facts.windowUS = r.clk.US() - ph.baseUS
@@ -189,6 +201,8 @@ func (r *runner) verdict(cause error) error {
 	switch {
 	case errors.Is(cause, errFailing):
 		return r.targetFailed(c, fmt.Sprintf("the first %d requests all failed", c.failed))
+	case errors.Is(cause, errFailures):
+		return r.targetFailed(c, fmt.Sprintf("%d of %d requests failed, more than --max-failures allows", c.failed, c.done))
 	case cause != nil:
 		return cause
 	case c.failed > 0 && c.ok == 0:
@@ -229,8 +243,8 @@ const snapshotEvery = 250 * time.Millisecond
 
 func (r *runner) snapshot(ph *phase) Snapshot {
 	elapsed := time.Duration(r.clk.US()-ph.baseUS) * time.Microsecond
-	planned, duration := int64(r.plan.Requests), r.plan.Duration
-	if r.plan.open() {
+	planned, duration := int64(r.plan.Requests), r.plan.mainEnd()
+	if r.plan.open() && r.plan.Trace == nil {
 		planned = r.plan.openLoop().Planned()
 	}
 	if ph.name == timeline.Warmup {

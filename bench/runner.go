@@ -2,6 +2,7 @@ package bench
 
 import (
 	"context"
+	"maps"
 	"strconv"
 	"sync"
 	"sync/atomic"
@@ -34,22 +35,33 @@ type runner struct {
 	rec   *recorder
 	log   *logger
 
-	ordinal atomic.Int64
-	warm    atomic.Int64 // items of the warm-up so far
-	field   lengthField
-	writer  atomic.Pointer[run.Writer] // for captures
-	env     *machine.Environment
+	ordinal  atomic.Int64
+	warm     atomic.Int64 // items of the warm-up so far
+	field    lengthField
+	lengths  lengths
+	offer    offer
+	prefills slots // cap on requests without a first token; nil: none
+	slow     slowDoers
+	keepText bool                       // the user wants the answers in the record
+	writer   atomic.Pointer[run.Writer] // for captures
+	env      *machine.Environment
 }
 
 // phase is a stretch of the run: the warm-up, or the measuring.
 type phase struct {
-	name   timeline.Phase
-	baseUS int64 // when it began, on the run's clock
+	name    timeline.Phase
+	baseUS  int64 // when it began, on the run's clock
+	untilUS int64 // from then on nothing that counts is sent; 0: no such moment
 
 	// ctx is that of the requests; cancelling it ends them. Its cause is
 	// client.ErrUser or client.ErrRunEnd.
 	ctx    context.Context
 	cancel context.CancelCauseFunc
+
+	main     *mainPart
+	tailCtx  context.Context // of requests after the main part
+	stopTail context.CancelCauseFunc
+	tailOnce sync.Once
 
 	mu  sync.Mutex
 	why error // the first reason to stop early; nil while it goes on
@@ -58,8 +70,9 @@ type phase struct {
 // begin starts a phase. The caller's cancellation reaches the requests as the
 // user's. end must be called.
 func (r *runner) begin(ctx context.Context, name timeline.Phase) (ph *phase, end func()) {
-	ph = &phase{name: name, baseUS: r.clk.US()}
+	ph = &phase{name: name, baseUS: r.clk.US(), main: newMainPart()}
 	ph.ctx, ph.cancel = context.WithCancelCause(context.WithoutCancel(ctx))
+	ph.tailCtx, ph.stopTail = context.WithCancelCause(ph.ctx)
 	unhook := context.AfterFunc(ctx, func() { ph.cancel(client.ErrUser) })
 	return ph, func() {
 		unhook()
@@ -98,28 +111,20 @@ func (ph *phase) expire(duration, grace time.Duration) (disarm func()) {
 type job struct {
 	req  api.Request
 	tl   *timeline.Timeline
-	item workload.Item
+	step *workload.Step
 }
 
-// prepare makes a request ahead of its time, so that making it costs no latency.
-func (r *runner) prepare(ph *phase, item workload.Item, worker int) job {
-	n := r.ordinal.Add(1) - 1
-	j := job{item: item, tl: r.rec.timeline()}
-	j.req = api.Request{
-		Model:          r.model,
-		Messages:       item.Messages,
-		MaxTokens:      item.MaxTokens,
-		Stream:         !r.plan.NoStream,
-		IgnoreEOS:      r.plan.IgnoreEOS,
-		MaxTokensField: r.field.name(),
-		Extra:          r.plan.Extra,
+// extra are the further fields of a request: the run's, then the step's.
+func (r *runner) extra(s *workload.Step) map[string]any {
+	switch {
+	case len(s.Extra) == 0:
+		return r.plan.Extra
+	case len(r.plan.Extra) == 0:
+		return s.Extra
 	}
-	tl := j.tl
-	tl.Request, tl.ID = n, requestID(r.id, n)
-	tl.Phase, tl.Worker = ph.name, worker
-	tl.API, tl.Model = r.plan.Client.API.Name, r.model
-	tl.Asked, tl.Requested = j.req.Stream, item.MaxTokens
-	return j
+	out := maps.Clone(r.plan.Extra)
+	maps.Copy(out, s.Extra)
+	return out
 }
 
 // requestID ties a record to the server's log: the run and the ordinal.
@@ -133,14 +138,27 @@ func requestID(run string, n int64) string {
 }
 
 // send does a request that was due at dueUS and records how it went.
-func (r *runner) send(ph *phase, j job, dueUS int64) {
+func (r *runner) send(ctx context.Context, ph *phase, j job, dueUS int64) played {
+	if !r.prefills.take(ph) {
+		r.unsent(ph, j, dueUS)
+		return played{}
+	}
+	if r.prefills != nil {
+		var once sync.Once
+		release := func() { once.Do(r.prefills.give) }
+		defer release()
+		j.req.FirstToken = release
+	}
 	j.tl.DueUS = dueUS
 	j.tl.StartUS = max(r.clk.US(), dueUS)
 	r.rec.began()
-	r.do.Do(ph.ctx, &j.req, j.tl)
+	r.doerFor(j.step).Do(ctx, &j.req, j.tl)
 	r.rec.inFlight.Add(-1)
 	r.field.learn(j.req.MaxTokensField, j.tl, r.log)
+	out := played{id: j.tl.ID, endUS: max(r.clk.US(), dueUS), text: j.tl.Text, ok: j.tl.Outcome == timeline.OK}
+	r.finish(&j)
 	r.rec.ended(ph, j)
+	return out
 }
 
 // unsent records a request that was due but found no free slot before the end.
@@ -153,12 +171,4 @@ func (r *runner) unsent(ph *phase, j job, dueUS int64) {
 	}
 	j.tl.Fail(class, "not sent: no slot was free before the end (--concurrency is the cap)")
 	r.rec.ended(ph, j)
-}
-
-// sleeper waits for due times.
-func (r *runner) sleeper() *clock.Sleeper {
-	if r.plan.Timers {
-		return r.clk.Timers()
-	}
-	return r.clk.Precise()
 }

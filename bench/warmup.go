@@ -3,7 +3,6 @@ package bench
 import (
 	"context"
 	"fmt"
-	"math"
 
 	"tokenmeter/schedule"
 	"tokenmeter/timeline"
@@ -26,7 +25,10 @@ func (r *runner) warmup(ctx context.Context) error {
 	defer disarm()
 	if r.plan.open() {
 		loop := r.plan.openLoop()
-		loop.Requests, loop.Duration = int64(w.Requests), w.Duration
+		loop.Requests, loop.Duration, loop.Ramp, loop.Tail = int64(w.Requests), w.Duration, 0, 0
+		if r.plan.Trace != nil || len(loop.Stages) > 0 {
+			loop.Stages, loop.Rate, loop.Arrival = nil, max(r.plan.Stages.Max(), warmupRate), "constant"
+		}
 		r.open(ph, loop, item, 1, r.plan.Concurrency)
 	} else {
 		streams := r.plan.Concurrency
@@ -51,6 +53,9 @@ func (r *runner) warmup(ctx context.Context) error {
 	}
 	return r.calibrate(ctx, ph, answers)
 }
+
+// warmupRate is the rate of a warm-up where the load has none of its own.
+const warmupRate = 1
 
 // warmItem makes the next item of the warm-up. Measured items count up from 0,
 // these down from −1, so that no measured prompt was seen before.
@@ -113,71 +118,4 @@ func (r *runner) targetFailed(c tally, what string) *TargetError {
 		e.Hint = "check --api-key-env or --api-key-file"
 	}
 	return e
-}
-
-// maxDrift is how far the server's count of input tokens may be from the asked
-// length before a run makes no sense.
-const maxDrift = 0.05
-
-// calibrate corrects the number of words a prompt when the server counts them
-// otherwise, and makes sure, with one more request, that it helped. Lengths
-// that were asked for and can't be had are an error.
-func (r *runner) calibrate(ctx context.Context, ph *phase, answers []warmAnswer) error {
-	made, isMade := r.work.(*workload.Synthetic)
-	if !isMade {
-		return nil
-	}
-	if c, ok := workload.Fit(observed(answers)); ok {
-		made.Calibrate(c)
-		r.closed(ph, schedule.Closed{Concurrency: 1, Requests: 1}, r.warmItem, 1)
-		if err := r.ended(ctx, ph); err != nil {
-			return err
-		}
-		before := answers
-		answers = r.rec.warmed()
-		if is, _, n := drifted(answers); n == 0 || math.Abs(is) > maxDrift {
-			made.Calibrate(workload.Calibration{}) // it did not help
-			answers = before
-		} else {
-			r.log.notice("prompts_fitted", timeline.Some(c.PerWord),
-				"The server counts %.3g tokens a word: prompts were fitted to the asked lengths.", c.PerWord)
-		}
-	}
-	off, says, _ := drifted(answers)
-	switch {
-	case math.Abs(off) <= maxDrift:
-		return nil
-	case r.plan.AllowISLDrift || r.plan.defaultInput:
-		r.log.warn("%s", says)
-		return nil
-	}
-	return &TargetError{URL: r.plan.Client.BaseURL, What: says,
-		Hint: "the lengths would mean nothing; give real prompts with --prompts, or go on with --allow-isl-drift"}
-}
-
-// drifted says by which share the counted input lengths miss the asked ones.
-func drifted(answers []warmAnswer) (off float64, says string, n int) {
-	var asked, counted float64
-	for _, a := range answers {
-		if a.succeeded && a.asked > 0 && a.input > 0 {
-			n++
-			asked += float64(a.asked)
-			counted += float64(a.input)
-		}
-	}
-	if n == 0 {
-		return 0, "", 0
-	}
-	asked, counted = asked/float64(n), counted/float64(n)
-	off = workload.Off(asked, counted)
-	return off, fmt.Sprintf("the server counts %.0f input tokens where %.0f were asked (%+.1f %%)", counted, asked, 100*off), n
-}
-
-func observed(answers []warmAnswer) (seen []workload.Observed) {
-	for _, a := range answers {
-		if a.succeeded {
-			seen = append(seen, workload.Observed{Words: a.words, Tokens: a.input})
-		}
-	}
-	return seen
 }

@@ -64,6 +64,16 @@ func Summarise(f *Folder) (Run, error) {
 	return sum, nil
 }
 
+// askedOfServer is the input length that the server should count: what was
+// asked for, and what its own template is known to add.
+func askedOfServer(w *Workload) timeline.Opt[float64] {
+	asked, ok := w.AskedInput.Get()
+	if !ok || w.TemplateCompensated {
+		return w.AskedInput
+	}
+	return timeline.Some(asked + w.TemplateOverhead.Or(0))
+}
+
 // collectorOpts are what the manifest tells a summary beside the records.
 func collectorOpts(m *Run) metric.CollectorOpts {
 	return metric.CollectorOpts{
@@ -72,7 +82,7 @@ func collectorOpts(m *Run) metric.CollectorOpts {
 		OfferedPerS:   m.Client.OfferedPerS,
 		PromptsUnique: m.Workload.PromptsUnique,
 		UniquePrompts: m.Workload.UniquePrompts,
-		AskedInput:    m.Workload.AskedInput,
+		AskedInput:    askedOfServer(&m.Workload),
 		OutputIsCap:   m.Workload.OutputIsCap,
 		NoKeepAlive:   m.Load.NoKeepAlive,
 		Warnings:      m.Noticed,

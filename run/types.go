@@ -83,6 +83,13 @@ type Load struct {
 	Warmup      string                `json:"warmup"`
 	Workers     int                   `json:"workers"`
 	NoKeepAlive bool                  `json:"no_keepalive"` // a connection for every request
+	// Stages is a rate, or in a closed loop a number of streams, that changes.
+	Stages    string                `json:"stages"`
+	Speed     timeline.Opt[float64] `json:"trace_speed"` // of a trace that is played; null without one
+	RampS     timeline.Opt[float64] `json:"ramp_s"`      // the load grew for so long before what was measured
+	CooldownS timeline.Opt[float64] `json:"cooldown_s"`  // and went on for at most so long after it
+	// PrefillConcurrency caps the requests that wait for their first token.
+	PrefillConcurrency timeline.Opt[int64] `json:"prefill_concurrency"`
 }
 
 // Workload is what was sent.
@@ -97,6 +104,15 @@ type Workload struct {
 	PromptsUnique bool `json:"prompts_unique"`
 	// AskedInput is the mean of the asked input lengths, in tokens.
 	AskedInput timeline.Opt[float64] `json:"asked_input"`
+	// UserInput is the mean length of our own text, TemplateOverhead what the
+	// server's chat template adds to it; null where they were not measured.
+	UserInput        timeline.Opt[float64] `json:"user_input"`
+	TemplateOverhead timeline.Opt[float64] `json:"template_overhead"`
+	// TemplateCompensated: our text was made shorter by the overhead.
+	TemplateCompensated bool     `json:"template_compensated"`
+	Name                string   `json:"name"`      // of a workload file or scenario
+	Classes             []string `json:"classes"`   // of a mix
+	SegmentS            float64  `json:"segment_s"` // length of a media segment; 0: none
 	// OutputIsCap: the asked output length is an upper limit, not a demand.
 	OutputIsCap bool `json:"output_is_cap"`
 }

@@ -66,3 +66,47 @@ func Off(asked, counted float64) float64 {
 	}
 	return excess / asked
 }
+
+// Template is how many tokens a chat template adds to each request, when a unit
+// has perWord tokens: what the server counts beyond our text. False when that
+// can't be a template.
+func Template(seen []Observed, perWord float64) (overhead float64, ok bool) {
+	if !(perWord > 0) {
+		perWord = 1
+	}
+	n, sum := 0, 0.0
+	for _, o := range seen {
+		if o.Words > 0 && o.Tokens > 0 {
+			n++
+			sum += float64(o.Tokens) - float64(perWord*float64(o.Words))
+		}
+	}
+	if n == 0 {
+		return 0, false
+	}
+	overhead = sum / float64(n)
+	if overhead < 0 && overhead > -1 {
+		overhead = 0 // rounding
+	}
+	return overhead, overhead >= 0 && overhead <= templateTokens
+}
+
+// Ambiguous reports whether answers to prompts of one length leave open what
+// made the server count more: a template, or another tokenizer.
+func Ambiguous(seen []Observed) bool {
+	var n, words, tokens, least, most float64
+	for _, o := range seen {
+		if o.Words > 0 && o.Tokens > 0 {
+			w := float64(o.Words)
+			if n == 0 {
+				least, most = w, w
+			}
+			n++
+			words += w
+			tokens += float64(o.Tokens)
+			least, most = min(least, w), max(most, w)
+		}
+	}
+	excess := tokens - words
+	return n > 0 && most < 1.3*least && excess > 0.02*words && excess <= n*templateTokens
+}

@@ -73,6 +73,10 @@ func newMaker(corpus string, tokenizer Tokenizer) (*maker, error) {
 		m.grammar = g
 	}
 	m.plain = true
+	if tokenizer == nil && corpus == Words {
+		m.additive = true
+		return m, nil // a word is a unit
+	}
 	for _, w := range words {
 		switch {
 		case m.count(" "+w) != 1:

@@ -42,10 +42,11 @@ func NewGiven(prompts []Prompt, source string, output Lengths, seed uint64) *Giv
 	for i, p := range prompts {
 		h := maphash.Comparable(hashSeed, len(p.Messages))
 		for _, m := range p.Messages {
-			h = h*31 + maphash.Comparable(hashSeed, m)
+			h = h*31 + maphash.String(hashSeed, m.Role)
+			h = h*31 + maphash.String(hashSeed, m.Content)
 		}
 		first := i
-		if k := slices.IndexFunc(known[h], func(j int) bool { return slices.Equal(prompts[j].Messages, p.Messages) }); k >= 0 {
+		if k := slices.IndexFunc(known[h], func(j int) bool { return slices.EqualFunc(prompts[j].Messages, p.Messages, sameText) }); k >= 0 {
 			first = known[h][k]
 		} else {
 			known[h] = append(known[h], i)
@@ -58,7 +59,7 @@ func NewGiven(prompts []Prompt, source string, output Lengths, seed uint64) *Giv
 // Item implements Workload.
 func (g *Given) Item(i int64) Item {
 	p := g.prompts[g.place(i)]
-	item := Item{Index: i, Messages: p.Messages, MaxTokens: p.MaxTokens}
+	item := Item{Index: i, Step: Step{Messages: p.Messages, MaxTokens: p.MaxTokens}}
 	if !item.MaxTokens.OK() {
 		item.MaxTokens = outputLength(g.output, g.seed, i)
 	}
@@ -84,3 +85,5 @@ func (g *Given) place(i int64) int64 {
 
 // Info implements Workload.
 func (g *Given) Info() Info { return g.info }
+
+func sameText(a, b api.Message) bool { return a.Role == b.Role && a.Content == b.Content }

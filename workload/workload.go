@@ -3,27 +3,11 @@
 // and all workers together send exactly what one would have sent.
 package workload
 
-import (
-	"tokenmeter/api"
-	"tokenmeter/timeline"
-)
-
-// Item is one request's content.
-type Item struct {
-	Index    int64
-	Messages []api.Message
-	// InputTokens is the asked length of the prompt; empty where the text was given.
-	InputTokens timeline.Opt[int64]
-	// MaxTokens is the output length to ask for; empty leaves it to the server.
-	MaxTokens timeline.Opt[int64]
-	// Words is the number of words of a made prompt, 0 for a given one.
-	Words int
-}
-
 // Workload makes items. Implementations are safe for concurrent use.
 type Workload interface {
 	// Item returns item i. Measured items count from 0; those of the warm-up
-	// have negative indices, so that no measured prompt was seen before.
+	// have negative indices, so that no measured prompt was seen before. An item
+	// that can't be made says why in Err.
 	Item(i int64) Item
 	// Unique returns how many different prompts the items −warm … n−1 have.
 	Unique(warm, n int64) int64
@@ -31,15 +15,43 @@ type Workload interface {
 	Info() Info
 }
 
+// Sized is a workload whose items may hold several requests.
+type Sized interface {
+	// Size is how many requests item i holds.
+	Size(i int64) int
+}
+
+// Calibrated is a workload that makes texts whose lengths rest on how the
+// server counts, corpus by corpus.
+type Calibrated interface {
+	// Calibrate sets it for the items that are made from now on. Once per run,
+	// before the first measured item: an item depends on it.
+	Calibrate(corpus string, c Calibration)
+	// Exact reports whether the lengths of a corpus are a known tokenizer's.
+	Exact(corpus string) bool
+	// Probe makes a request of a corpus that is so many units long, whatever
+	// the workload's lengths are. Its number is that of an item.
+	Probe(corpus string, i int64, units int) Item
+}
+
 // Info is what a run folder says about its workload.
 type Info struct {
-	Kind         string // prompt | prompts | synthetic
+	Kind         string // prompt | prompts | synthetic | conversation | task | segments | mix | a file format
+	Name         string // of a workload file or scenario; empty without one
 	Source       string // the file's name; empty without one
 	InputTokens  string // the asked distribution; empty where the text was given
 	OutputTokens string
 	Salt         string // empty where it changes nothing
 	// UniquePrompts: no prompt is meant to be sent twice.
 	UniquePrompts bool
+	// SharedPrefix: prompts are meant to begin alike.
+	SharedPrefix bool
+	// Exact: lengths were made with the server's own tokenizer.
+	Exact bool
+	// SegmentS is the length of a media segment in seconds; 0: none.
+	SegmentS float64
+	// Classes are the names of a mix.
+	Classes []string
 }
 
 // Keys keep the streams of random numbers apart that one seed feeds.

@@ -20,7 +20,7 @@ func lengths(t testing.TB, text string) Lengths {
 	return l
 }
 
-func synthetic(t testing.TB, input string, seed uint64, salt string) *Synthetic {
+func synthetic(t testing.TB, input string, seed uint64, salt string) *Made {
 	return NewSynthetic(lengths(t, input), lengths(t, "128"), seed, salt)
 }
 
@@ -107,10 +107,10 @@ func TestB71SeedFixesLengthsAndSaltTheWords(t *testing.T) {
 		if x.InputTokens != y.InputTokens || x.MaxTokens != y.MaxTokens {
 			t.Fatalf("item %d: lengths differ under one seed", i)
 		}
-		if x.Messages[0] == y.Messages[0] {
+		if x.Messages[0].Content == y.Messages[0].Content {
 			t.Fatalf("item %d: one text under two salts", i)
 		}
-		if x.Messages[0] != z.Messages[0] {
+		if x.Messages[0].Content != z.Messages[0].Content {
 			t.Fatalf("item %d: not reproducible", i)
 		}
 		if x.InputTokens != other.Item(i).InputTokens {
@@ -276,7 +276,7 @@ func TestReadPrompts(t *testing.T) {
 		if err != nil {
 			return "error: " + err.Error()
 		}
-		return strings.TrimPrefix(strings.ReplaceAll(fmt.Sprint(ps), "timeline.", ""), "")
+		return strings.TrimPrefix(strings.ReplaceAll(plainly(ps), "timeline.", ""), "")
 	}
 	for _, c := range []struct{ name, data, want string }{
 		{"a.txt", "one\r\n\n two \nthree", "[{[{user one}] {0 false}} {[{user  two }] {0 false}} {[{user three}] {0 false}}]"},
@@ -297,6 +297,24 @@ func TestReadPrompts(t *testing.T) {
 			t.Errorf("%s %q:\n got %s\nwant %s", c.name, c.data, got, c.want)
 		}
 	}
+}
+
+// plainly prints prompts as role and content.
+func plainly(ps []Prompt) string {
+	type message struct{ Role, Content string }
+	type prompt struct {
+		Messages  []message
+		MaxTokens any
+	}
+	var out []prompt
+	for _, p := range ps {
+		one := prompt{MaxTokens: p.MaxTokens}
+		for _, m := range p.Messages {
+			one.Messages = append(one.Messages, message{m.Role, m.Content})
+		}
+		out = append(out, one)
+	}
+	return fmt.Sprint(out)
 }
 
 func FuzzReadPrompts(f *testing.F) {
@@ -341,15 +359,15 @@ func TestFit(t *testing.T) {
 		}
 	}
 	w := synthetic(t, "1000", 1, "")
-	w.Calibrate(Calibration{PerWord: 5.128})
-	if it := w.Item(0); it.Words != 195 || it.InputTokens.Or(0) != 1000 {
-		t.Errorf("calibrated: %d words for %v tokens", it.Words, it.InputTokens)
+	w.Calibrate(Words, Calibration{PerWord: 5.128})
+	if it := w.Item(0); it.Units != 195 || it.InputTokens.Or(0) != 1000 {
+		t.Errorf("calibrated: %d words for %v tokens", it.Units, it.InputTokens)
 	}
 	// B76 with compensation, which is only done when asked: 106 for 128.
 	w = synthetic(t, "128", 1, "")
-	w.Calibrate(Calibration{Overhead: 22})
-	if it := w.Item(0); it.Words != 106 {
-		t.Errorf("compensated: %d words", it.Words)
+	w.Calibrate(Words, Calibration{Overhead: 22})
+	if it := w.Item(0); it.Units != 106 {
+		t.Errorf("compensated: %d words", it.Units)
 	}
 	if off := Off(1000, 5128); math.Abs(off-4.128) > 1e-9 || Off(128, 150) != 0 || Off(256, 200) >= 0 {
 		t.Error("Off", off)
