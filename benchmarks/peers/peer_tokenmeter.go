@@ -65,14 +65,16 @@ var tokenmeterPeer = peer{
 	},
 }
 
+// requestOf counts from when the client began with a request, as the others do,
+// not from when it was due nor from when it was written.
 func requestOf(tl *timeline.Timeline, zeroNS int64) (request, bool) {
-	sent, ok := tl.SentUS.Get()
-	if tl.Phase != timeline.Measure || tl.Outcome != timeline.OK || !ok {
+	if tl.Phase != timeline.Measure || tl.Outcome != timeline.OK {
 		return request{}, false
 	}
-	r := request{id: tl.ID, sentNS: zeroNS + (tl.DueUS+sent)*1000}
+	start := tl.StartUS - tl.DueUS
+	r := request{id: tl.ID, sentNS: zeroNS + tl.StartUS*1000}
 	for ev := range tl.Events.Generation() {
-		r.atMS = append(r.atMS, float64(ev.AtUS-sent)/1000)
+		r.atMS = append(r.atMS, float64(ev.AtUS-start)/1000)
 	}
 	if len(r.atMS) == 0 {
 		return r, false

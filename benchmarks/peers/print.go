@@ -21,7 +21,7 @@ func (r *row) String() string {
 }
 
 const head = `
-Errors in ms: what the client measured less what the server did, mean / p50 / p99 over requests; of ITL, its size over all gaps between tokens. † the client keeps no times of tokens: the error of each request's mean gap. CPU: user and system seconds of all the client's processes for a million tokens, while measuring. Memory: the sum of its processes' resident sets at its peak. Rate: achieved by asked. Start: from its start to its first completion.
+Errors in ms: what the client measured less what the server did, mean / p50 / p99 over requests; of ITL, its size over all gaps between tokens. † the client keeps no times of tokens: the error of each request's mean gap. CPU: user and system seconds of all the client's processes for a million tokens, while measuring. Memory: the sum of its processes' resident sets at its peak. Rate: achieved by asked. Start: from its start to its first completion. Load: the machine's load average before the round; steal and others: shares of the client's core that the hypervisor and other programs took.
 
 `
 
@@ -33,7 +33,7 @@ func (b *bench) print(w io.Writer) error {
 	for _, n := range b.levels() {
 		l := b.loadOf(n)
 		fmt.Fprintf(&out, "### %d streams (%v between tokens, %d tokens a reply, %d requests)\n\n", n, l.Gap, l.Tokens, l.Requests)
-		out.WriteString("| client | TTFT | ITL | E2E | CPU s/M tokens | memory MB | rate % | start s | load | steal % | rounds |\n|---|---|---|---|---|---|---|---|---|---|---|\n")
+		out.WriteString("| client | TTFT | ITL | E2E | CPU s/M tokens | memory MB | rate % | start s | load | steal % | others % | rounds |\n|---|---|---|---|---|---|---|---|---|---|---|---|\n")
 		b.each(n, func(p *peer, rows []*row) { out.WriteString(line(p, rows)) })
 		out.WriteString("\nAs the clients report it (mean / p50 / p99 less the truth's):\n\n| client | TTFT | ITL | E2E |\n|---|---|---|---|\n")
 		b.each(n, func(p *peer, rows []*row) {
@@ -98,11 +98,11 @@ func line(p *peer, rows []*row) string {
 		itl = triple(rows, func(r *row) figures { return *cmp.Or(r.ITL, &figures{}) })
 	}
 	num := func(f func(*row) float64) string { return short(median(rows, f)) }
-	return fmt.Sprintf("| %s %s | %s | %s | %s | %s | %s | %s | %s | %s | %s | %d |\n", p.name, rows[0].Version,
+	return fmt.Sprintf("| %s %s | %s | %s | %s | %s | %s | %s | %s | %s | %s | %s | %d |\n", p.name, rows[0].Version,
 		triple(rows, func(r *row) figures { return r.TTFT }), itl, triple(rows, func(r *row) figures { return r.E2E }),
 		num(func(r *row) float64 { return r.CPUPerMillion }), num(func(r *row) float64 { return float64(r.PeakRSS) / (1 << 20) }),
 		num(func(r *row) float64 { return 100 * r.RateShare }), num(func(r *row) float64 { return r.StartUpS }),
-		num(func(r *row) float64 { return r.LoadAverage }), num(func(r *row) float64 { return 100 * r.StealShare }), len(rows))
+		num(func(r *row) float64 { return r.LoadAverage }), num(func(r *row) float64 { return 100 * r.StealShare }), num(func(r *row) float64 { return 100 * r.OthersShare }), len(rows))
 }
 
 func published(rows []*row, name string) string {
