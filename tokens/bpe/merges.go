@@ -6,26 +6,47 @@ import "math/bits"
 type Merges struct {
 	slots []merge // power of two, at most half full
 	shift uint8
+	size  int
 }
 
 // merge is a pair, left<<32 | right, and what becomes of it: rank+1 in the high
 // half, the id in the low one.
 type merge struct{ pair, to uint64 }
 
-// NewMerges makes room for n pairs.
+// NewMerges makes room for n pairs; there may be more.
 func NewMerges(n int) *Merges {
 	b := bits.Len(uint(max(n, 1)*2 - 1))
-	return &Merges{make([]merge, 1<<b), uint8(64 - b)}
+	return &Merges{slots: make([]merge, 1<<b), shift: uint8(64 - b)}
 }
 
 // Add says that left and right become id. The lowest rank is the best; a pair
 // that comes again has its last rank.
 func (m *Merges) Add(left, right, rank, id uint32) {
-	pair := uint64(left)<<32 | uint64(right)
-	for i := m.home(pair); ; i = (i + 1) & (len(m.slots) - 1) {
-		if e := &m.slots[i]; e.to == 0 || e.pair == pair {
-			*e = merge{pair, uint64(rank+1)<<32 | uint64(id)}
+	if 2*m.size >= len(m.slots) {
+		m.grow()
+	}
+	m.put(merge{uint64(left)<<32 | uint64(right), uint64(rank+1)<<32 | uint64(id)})
+}
+
+func (m *Merges) put(x merge) {
+	for i := m.home(x.pair); ; i = (i + 1) & (len(m.slots) - 1) {
+		e := &m.slots[i]
+		if e.to == 0 {
+			m.size++
+		}
+		if e.to == 0 || e.pair == x.pair {
+			*e = x
 			return
+		}
+	}
+}
+
+func (m *Merges) grow() {
+	old := m.slots
+	m.slots, m.shift, m.size = make([]merge, 2*len(old)), m.shift-1, 0
+	for _, x := range old {
+		if x.to != 0 {
+			m.put(x)
 		}
 	}
 }

@@ -1,6 +1,8 @@
 package hf
 
 import (
+	"bytes"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -25,19 +27,26 @@ type addedToken struct {
 // mostIDs bounds the ids, which are places in a slice.
 const mostIDs = 1 << 24
 
-func (t *Tokenizer) addTokens(tokens []addedToken, opt Options) error {
-	ids := make(map[string]uint32, len(t.names))
-	for id, name := range t.names {
-		if name != "" {
-			ids[name] = uint32(id)
+func (t *Tokenizer) addTokens(raw json.RawMessage, opt Options) error {
+	var tokens []addedToken
+	if !absent(raw) {
+		d := json.NewDecoder(bytes.NewReader(raw))
+		d.DisallowUnknownFields()
+		if err := d.Decode(&tokens); err != nil {
+			return fmt.Errorf("added token: %w", plainError(err))
 		}
+	}
+	t.names = slices.Clone(t.model.tokens())
+	t.known = make([]bool, len(t.names))
+	for id, name := range t.names {
+		t.known[id] = name != ""
 	}
 	t.raw, t.cooked = newAdded(opt), newAdded(opt)
 	for _, a := range tokens {
 		if a.Content == "" {
 			continue
 		}
-		if id, ok := ids[a.Content]; ok {
+		if id, ok := t.model.find(a.Content); ok {
 			a.ID = id // the model's own id comes first
 		}
 		if a.ID >= mostIDs {
@@ -45,8 +54,9 @@ func (t *Tokenizer) addTokens(tokens []addedToken, opt Options) error {
 		}
 		if n := int(a.ID) + 1; n > len(t.names) {
 			t.names = append(t.names, make([]string, n-len(t.names))...)
+			t.known = append(t.known, make([]bool, n-len(t.known))...)
 		}
-		t.names[a.ID] = a.Content
+		t.names[a.ID], t.known[a.ID] = a.Content, true
 		if !a.Normalized {
 			t.raw.add(a.Content, a)
 			continue
@@ -59,6 +69,7 @@ func (t *Tokenizer) addTokens(tokens []addedToken, opt Options) error {
 			return errors.New("nothing is left of an added token once it is normalised: " + a.Content)
 		}
 		t.cooked.add(content, a)
+		t.names[a.ID] = content
 	}
 	return nil
 }

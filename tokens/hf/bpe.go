@@ -1,10 +1,8 @@
 package hf
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
-	"strings"
 	"unicode/utf8"
 
 	"tokenmeter/tokens/bpe"
@@ -16,108 +14,87 @@ type bpeJSON struct {
 	UnkToken     *string `json:"unk_token"`
 	Prefix       *string `json:"continuing_subword_prefix"`
 	Suffix       *string `json:"end_of_word_suffix"`
-	FuseUnk      bool    `json:"fuse_unk"`
-	ByteFallback bool    `json:"byte_fallback"`
-	IgnoreMerges bool    `json:"ignore_merges"`
-	Vocab        map[string]uint32
-	Merges       []mergeJSON
+	FuseUnk      *bool   `json:"fuse_unk"`
+	ByteFallback *bool   `json:"byte_fallback"`
+	IgnoreMerges *bool   `json:"ignore_merges"`
 }
 
-// mergeJSON is "a b" or ["a","b"].
-type mergeJSON [2]string
-
-func (m *mergeJSON) UnmarshalJSON(raw []byte) error {
-	if raw[0] == '[' {
-		var pair []string
-		if err := json.Unmarshal(raw, &pair); err != nil {
-			return err
-		}
-		if len(pair) != 2 {
-			return errors.New("a merge is no pair")
-		}
-		*m = mergeJSON(pair)
-		return nil
-	}
-	var s string
-	if err := json.Unmarshal(raw, &s); err != nil {
-		return err
-	}
-	left, right, ok := strings.Cut(s, " ")
-	if !ok || strings.Contains(right, " ") {
-		return fmt.Errorf("the merge %q is no pair", s)
-	}
-	*m = mergeJSON{left, right}
-	return nil
-}
-
-func parseBPE(raw json.RawMessage, steps []preTokenizer) (model, []preTokenizer, error) {
-	v, err := read[bpeJSON]("model", raw)
+func parseBPE(raw modelJSON, steps []preTokenizer) (model, []preTokenizer, error) {
+	v, err := read[bpeJSON]("model", raw.settings)
 	if err != nil {
 		return nil, nil, err
 	}
 	if v.Dropout != nil && *v.Dropout != 0 {
-		return nil, nil, &UnsupportedError{"model's dropout", fmt.Sprint(*v.Dropout)}
+		return nil, nil, &UnsupportedError{"dropout of the model", fmt.Sprint(*v.Dropout)}
 	}
-	names, err := byID(v.Vocab)
+	vocab, err := readVocab(raw.vocab)
 	if err != nil {
 		return nil, nil, err
 	}
-	merges, err := v.merges()
+	if raw.merges == nil {
+		return nil, nil, errors.New("the model has no merges")
+	}
+	merges, err := v.merges(raw, vocab)
 	if err != nil {
 		return nil, nil, err
 	}
-	if n := len(steps); n > 0 && !v.affixed() {
+	if n := len(steps); n > 0 && text(v.Prefix) == "" && text(v.Suffix) == "" {
 		if _, ok := steps[n-1].(letters); ok {
-			if m, ok := newByteBPE(names, merges, v.IgnoreMerges); ok {
+			if m, ok := newByteBPE(vocab, merges, is(v.IgnoreMerges)); ok {
 				return m, steps[: n-1 : n-1], nil
 			}
 		}
 	}
-	m, err := v.charBPE(names, merges)
+	m, err := v.charBPE(vocab, merges)
 	return m, steps, err
 }
 
-func (v *bpeJSON) affixed() bool { return given(v.Prefix) || given(v.Suffix) }
-
-func given(s *string) bool { return s != nil && *s != "" }
-
-func (v *bpeJSON) merges() (*bpe.Merges, error) {
-	cut := 0
-	if v.Prefix != nil {
-		cut = len(*v.Prefix)
+// text and is read settings that may be missing.
+func text(s *string) string {
+	if s == nil {
+		return ""
 	}
-	merges := bpe.NewMerges(len(v.Merges))
-	for rank, pair := range v.Merges {
-		left, ok1 := v.Vocab[pair[0]]
-		right, ok2 := v.Vocab[pair[1]]
-		if !ok1 || !ok2 || len(pair[1]) < cut {
-			return nil, fmt.Errorf("the merge of %q and %q is of tokens that the vocabulary lacks", pair[0], pair[1])
+	return *s
+}
+
+func is(b *bool) bool { return b != nil && *b }
+
+func (v *bpeJSON) merges(raw modelJSON, vocab *vocab) (*bpe.Merges, error) {
+	prefix, rank := text(v.Prefix), uint32(0)
+	merges := bpe.NewMerges(len(vocab.names))
+	err := readMerges(raw.merges, func(a, b string) error {
+		left, ok1 := vocab.id(a)
+		right, ok2 := vocab.id(b)
+		if !ok1 || !ok2 || len(b) < len(prefix) {
+			return fmt.Errorf("%q and %q are not both in the vocabulary", a, b)
 		}
-		id, ok := v.Vocab[pair[0]+pair[1][cut:]]
+		id, ok := vocab.id(a + b[len(prefix):])
 		if !ok {
-			return nil, fmt.Errorf("the merge of %q and %q makes no token", pair[0], pair[1])
+			return fmt.Errorf("%q and %q make no token", a, b)
 		}
-		merges.Add(left, right, uint32(rank), id)
-	}
-	return merges, nil
+		merges.Add(left, right, rank, id)
+		rank++
+		return nil
+	})
+	return merges, err
 }
 
 // byteBPE is a model whose symbols are the bytes of the text.
 type byteBPE struct {
-	names  []string // as in the file: letters
+	vocab  *vocab // as in the file: letters
 	bytes  [256]uint32
 	merges *bpe.Merges
 	whole  *bpe.Vocab // tokens that need no merges, or nil
 }
 
 // newByteBPE makes one, if every byte has its token.
-func newByteBPE(names []string, merges *bpe.Merges, ignoreMerges bool) (*byteBPE, bool) {
-	m := &byteBPE{names: names, merges: merges}
+func newByteBPE(vocab *vocab, merges *bpe.Merges, ignoreMerges bool) (*byteBPE, bool) {
+	m := &byteBPE{vocab: vocab, merges: merges}
 	for i := range m.bytes {
 		m.bytes[i] = bpe.None
 	}
-	plain := make([]string, len(names))
-	for id, name := range names {
+	plain := make([]string, len(vocab.names))
+	for id, name := range vocab.names {
 		s, ok := fromLetters(name)
 		if !ok {
 			continue // no text makes it
@@ -138,7 +115,7 @@ func newByteBPE(names []string, merges *bpe.Merges, ignoreMerges bool) (*byteBPE
 	return m, true
 }
 
-func (m *byteBPE) tokens() []string { return m.names }
+func (m *byteBPE) tokens() []string { return m.vocab.names }
 
 func (m *byteBPE) encode(s string, out *scratch) {
 	if m.whole != nil {
@@ -167,8 +144,7 @@ func (m *byteBPE) encode(s string, out *scratch) {
 
 // charBPE is a model whose symbols are the characters of the text.
 type charBPE struct {
-	names          []string
-	vocab          *bpe.Vocab
+	vocab          *vocab
 	merges         *bpe.Merges
 	prefix, suffix string
 	unk            uint32 // or bpe.None: an unknown character is dropped
@@ -177,23 +153,18 @@ type charBPE struct {
 	ignoreMerges   bool
 }
 
-func (v *bpeJSON) charBPE(names []string, merges *bpe.Merges) (model, error) {
-	m := &charBPE{names: names, vocab: bpe.NewVocab(names), merges: merges, unk: bpe.None, fuseUnk: v.FuseUnk, ignoreMerges: v.IgnoreMerges}
-	if v.Prefix != nil {
-		m.prefix = *v.Prefix
-	}
-	if v.Suffix != nil {
-		m.suffix = *v.Suffix
-	}
-	if v.ByteFallback {
-		ids, ok := byteTokens(func(s string) (uint32, bool) { id, ok := v.Vocab[s]; return id, ok })
+func (v *bpeJSON) charBPE(vocab *vocab, merges *bpe.Merges) (model, error) {
+	m := &charBPE{vocab: vocab, merges: merges, prefix: text(v.Prefix), suffix: text(v.Suffix), unk: bpe.None,
+		fuseUnk: is(v.FuseUnk), ignoreMerges: is(v.IgnoreMerges)}
+	if is(v.ByteFallback) {
+		ids, ok := byteTokens(vocab.id)
 		if !ok {
 			return nil, errors.New("the model falls back to bytes, but the vocabulary lacks some of <0x00> to <0xFF>")
 		}
 		m.bytes = &ids
 	}
 	if v.UnkToken != nil {
-		id, ok := v.Vocab[*v.UnkToken]
+		id, ok := vocab.id(*v.UnkToken)
 		if !ok && m.bytes == nil {
 			return nil, fmt.Errorf("the vocabulary lacks the token for unknown characters, %q", *v.UnkToken)
 		}
@@ -204,7 +175,7 @@ func (v *bpeJSON) charBPE(names []string, merges *bpe.Merges) (model, error) {
 	return m, nil
 }
 
-func (m *charBPE) tokens() []string { return m.names }
+func (m *charBPE) tokens() []string { return m.vocab.names }
 
 func (m *charBPE) encode(s string, out *scratch) {
 	if m.ignoreMerges {
@@ -270,3 +241,6 @@ func (m *charBPE) symbols(s string, w *bpe.Word) {
 		w.IDs = append(w.IDs, m.unk)
 	}
 }
+
+func (m *byteBPE) find(token string) (uint32, bool) { return m.vocab.id(token) }
+func (m *charBPE) find(token string) (uint32, bool) { return m.vocab.id(token) }

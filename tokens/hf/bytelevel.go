@@ -2,7 +2,6 @@ package hf
 
 import (
 	"encoding/json"
-	"errors"
 	"strings"
 	"unicode/utf8"
 
@@ -14,18 +13,15 @@ import (
 func parseByteLevel(raw json.RawMessage) ([]preTokenizer, error) {
 	v, err := read[struct {
 		typed
-		AddPrefixSpace *bool `json:"add_prefix_space"`
+		AddPrefixSpace bool  `json:"add_prefix_space"`
 		TrimOffsets    bool  `json:"trim_offsets"`
 		UseRegex       *bool `json:"use_regex"`
 	}]("pre-tokenizer", raw)
 	if err != nil {
 		return nil, err
 	}
-	if v.AddPrefixSpace == nil {
-		return nil, errors.New("pre-tokenizer ByteLevel: it has no add_prefix_space")
-	}
 	var steps []preTokenizer
-	if *v.AddPrefixSpace {
+	if v.AddPrefixSpace {
 		steps = append(steps, prefixSpace{})
 	}
 	if v.UseRegex == nil || *v.UseRegex {

@@ -3,6 +3,7 @@ package hf
 import (
 	"encoding/json"
 	"fmt"
+	"strconv"
 	"strings"
 	"unicode/utf8"
 )
@@ -40,7 +41,7 @@ func (t *Tokenizer) AppendText(text []byte, ids []uint32) ([]byte, error) {
 }
 
 func parseDecoder(raw json.RawMessage) (decoder, error) {
-	kind, err := typeOf(raw)
+	kind, err := typeOf("decoder", raw)
 	if err != nil {
 		return nil, err
 	}
@@ -229,4 +230,13 @@ func decodeWordPiece(tokens []string, prefix string, cleanup bool) []string {
 		tokens[i] = s
 	}
 	return tokens
+}
+
+// isByteToken gives the byte of a token like <0x0A>.
+func isByteToken(s string) (b byte, ok bool) {
+	if len(s) != 6 || !strings.HasPrefix(s, "<0x") || s[5] != '>' {
+		return 0, false
+	}
+	n, err := strconv.ParseUint(s[3:5], 16, 8)
+	return byte(n), err == nil
 }

@@ -21,7 +21,7 @@ type metaspaceJSON struct {
 	AddPrefixSpace *bool   `json:"add_prefix_space"`
 	PrependScheme  *string `json:"prepend_scheme"`
 	Split          *bool
-	StrRep         json.RawMessage `json:"str_rep"`
+	StrRep         *string `json:"str_rep"` // of old files, the same as Replacement
 }
 
 func readMetaspace(part string, raw json.RawMessage) (*metaspace, error) {
@@ -36,8 +36,8 @@ func readMetaspace(part string, raw json.RawMessage) (*metaspace, error) {
 	if v.PrependScheme != nil {
 		m.prepend = *v.PrependScheme
 	}
-	if v.AddPrefixSpace != nil && !*v.AddPrefixSpace {
-		m.prepend = "never"
+	if v.AddPrefixSpace != nil && !*v.AddPrefixSpace && m.prepend != "never" {
+		return nil, fmt.Errorf("%s Metaspace: add_prefix_space is off, but prepend_scheme is %q", part, m.prepend)
 	}
 	if m.prepend != "always" && m.prepend != "first" && m.prepend != "never" {
 		return nil, &UnsupportedError{"prepend_scheme", m.prepend}

@@ -8,7 +8,7 @@ import (
 )
 
 func parseNormalizer(raw json.RawMessage) (normalizer, error) {
-	kind, err := typeOf(raw)
+	kind, err := typeOf("normalizer", raw)
 	if err != nil {
 		return nil, err
 	}

@@ -5,21 +5,9 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"reflect"
 	"strings"
 )
-
-// file is a tokenizer.json.
-type file struct {
-	Version       string
-	Truncation    json.RawMessage
-	Padding       json.RawMessage
-	AddedTokens   []addedToken `json:"added_tokens"`
-	Normalizer    json.RawMessage
-	PreTokenizer  json.RawMessage `json:"pre_tokenizer"`
-	PostProcessor json.RawMessage `json:"post_processor"`
-	Decoder       json.RawMessage
-	Model         json.RawMessage
-}
 
 // Parse reads a tokenizer.json.
 func Parse(raw []byte, opt Options) (*Tokenizer, error) {
@@ -31,43 +19,46 @@ func Parse(raw []byte, opt Options) (*Tokenizer, error) {
 }
 
 func parse(raw []byte, opt Options) (*Tokenizer, error) {
-	var f file
-	if err := strict(raw, &f); err != nil {
+	f, err := fields(raw)
+	if err != nil {
 		return nil, err
 	}
-	if f.Version != "" && f.Version != "1.0" {
-		return nil, &UnsupportedError{"version", f.Version}
+	for name, v := range f {
+		switch name {
+		case "version":
+			if s := string(v); s != `"1.0"` && s != "null" {
+				return nil, &UnsupportedError{"version", strings.Trim(s, `"`)}
+			}
+		case "truncation", "padding", "post_processor": // no say in how a text is cut
+		case "added_tokens", "normalizer", "pre_tokenizer", "decoder", "model":
+		default:
+			return nil, &UnsupportedError{"part", name}
+		}
 	}
 	t := new(Tokenizer)
-	var err error
-	if !absent(f.Normalizer) {
-		if t.normalize, err = parseNormalizer(f.Normalizer); err != nil {
+	if v := f["normalizer"]; !absent(v) {
+		if t.normalize, err = parseNormalizer(v); err != nil {
 			return nil, err
 		}
 	}
-	if !absent(f.PreTokenizer) {
-		if t.split, err = parsePreTokenizer(f.PreTokenizer); err != nil {
+	if v := f["pre_tokenizer"]; !absent(v) {
+		if t.split, err = parsePreTokenizer(v); err != nil {
 			return nil, err
 		}
 		t.split = fuse(t.split)
 	}
-	if absent(f.Model) {
+	if absent(f["model"]) {
 		return nil, errors.New("it has no model")
 	}
-	if t.model, t.split, err = parseModel(f.Model, t.split); err != nil {
+	if t.model, t.split, err = parseModel(f["model"], t.split); err != nil {
 		return nil, err
 	}
-	t.names = t.model.tokens()
-	if err := t.addTokens(f.AddedTokens, opt); err != nil {
+	if err := t.addTokens(f["added_tokens"], opt); err != nil {
 		return nil, err
 	}
-	t.known = make([]bool, len(t.names))
-	for id, name := range t.names {
-		t.known[id] = name != ""
-	}
-	if !absent(f.Decoder) {
+	if v := f["decoder"]; !absent(v) {
 		// A text can be counted without a decoder.
-		t.decode, t.decodeErr = parseDecoder(f.Decoder)
+		t.decode, t.decodeErr = parseDecoder(v)
 	}
 	return t, nil
 }
@@ -83,40 +74,61 @@ func (e *UnsupportedError) Error() string {
 
 func absent(raw json.RawMessage) bool { return len(raw) == 0 || string(raw) == "null" }
 
-// strict decodes JSON and refuses fields that are not known: a setting that is
-// passed over may change every count.
-func strict(raw []byte, into any) error {
-	d := json.NewDecoder(bytes.NewReader(raw))
-	d.DisallowUnknownFields()
-	if err := d.Decode(into); err != nil {
-		return errors.New(strings.TrimPrefix(err.Error(), "json: "))
-	}
-	return nil
-}
-
 // typed is what every part has.
 type typed struct {
 	Type string `json:"type"`
 }
 
 // typeOf is the type of a part.
-func typeOf(raw json.RawMessage) (string, error) {
+func typeOf(part string, raw json.RawMessage) (string, error) {
 	var t typed
 	if err := json.Unmarshal(raw, &t); err != nil {
-		return "", errors.New(strings.TrimPrefix(err.Error(), "json: "))
+		return "", fmt.Errorf("%s: %w", part, plainError(err))
 	}
 	return t.Type, nil
 }
 
-// read decodes one part strictly into what it needs, which embeds typed.
+// read decodes one part into what it needs, which embeds typed. A field that
+// is not known is an error, for a setting that is passed over may change every
+// count; so is one that is missing, unless it is a pointer.
 func read[T any](part string, raw json.RawMessage) (*T, error) {
 	v := new(T)
-	if err := strict(raw, v); err != nil {
-		name, _ := typeOf(raw)
-		return nil, fmt.Errorf("%s %s: %w", part, name, err)
+	d := json.NewDecoder(bytes.NewReader(raw))
+	d.DisallowUnknownFields()
+	err := d.Decode(v)
+	if err == nil {
+		err = missing(raw, reflect.TypeFor[T]())
+	}
+	if err != nil {
+		name, _ := typeOf(part, raw)
+		return nil, fmt.Errorf("%s %s: %w", part, name, plainError(err))
 	}
 	return v, nil
 }
+
+func missing(raw json.RawMessage, t reflect.Type) error {
+	given, err := fields(raw)
+	if err != nil {
+		return err
+	}
+	for i := range t.NumField() {
+		f := t.Field(i)
+		if f.Anonymous || f.Type.Kind() == reflect.Pointer {
+			continue
+		}
+		name := f.Tag.Get("json")
+		if name == "" {
+			name = strings.ToLower(f.Name)
+		}
+		if _, ok := given[name]; !ok {
+			return fmt.Errorf("the field %q is missing", name)
+		}
+	}
+	return nil
+}
+
+// plainError is an error of encoding/json without its name.
+func plainError(err error) error { return errors.New(strings.TrimPrefix(err.Error(), "json: ")) }
 
 // patternJSON is a text or a regular expression.
 type patternJSON struct {

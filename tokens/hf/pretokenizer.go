@@ -15,7 +15,7 @@ import (
 // parsePreTokenizer gives the steps of a pre-tokenizer; a sequence is several.
 func parsePreTokenizer(raw json.RawMessage) ([]preTokenizer, error) {
 	const part = "pre-tokenizer"
-	kind, err := typeOf(raw)
+	kind, err := typeOf(part, raw)
 	if err != nil {
 		return nil, err
 	}
@@ -81,15 +81,19 @@ func parsePreTokenizer(raw json.RawMessage) ([]preTokenizer, error) {
 	case "FixedLength":
 		v, err := read[struct {
 			typed
-			Length int
+			Length *int
 		}](part, raw)
-		if err == nil && v.Length < 1 {
-			err = fmt.Errorf("%s %s: the length is %d", part, kind, v.Length)
-		}
 		if err != nil {
 			return nil, err
 		}
-		return one(fixedLength(v.Length), nil)
+		n := fixedLength(5)
+		if v.Length != nil {
+			n = fixedLength(*v.Length)
+		}
+		if n < 1 {
+			return nil, fmt.Errorf("%s %s: the length is %d", part, kind, n)
+		}
+		return one(n, nil)
 	}
 	return nil, &UnsupportedError{part, kind}
 }
@@ -220,16 +224,13 @@ func parseSplit(raw json.RawMessage) (preTokenizer, error) {
 	v, err := read[struct {
 		typed
 		Pattern  patternJSON
-		Behavior *behavior
+		Behavior behavior
 		Invert   bool
 	}]("pre-tokenizer", raw)
 	if err != nil {
 		return nil, err
 	}
-	if v.Behavior == nil {
-		return nil, errors.New("pre-tokenizer Split: it has no behavior")
-	}
-	s := &splitter{behavior: *v.Behavior, invert: v.Invert}
+	s := &splitter{behavior: v.Behavior, invert: v.Invert}
 	switch {
 	case v.Pattern.String != nil && *v.Pattern.String != "":
 		s.text = *v.Pattern.String

@@ -53,6 +53,8 @@ type model interface {
 	encode(s string, out *scratch)
 	// tokens are the names of the tokens by id; gaps are empty.
 	tokens() []string
+	// find is the id of a token.
+	find(token string) (uint32, bool)
 }
 
 // piece is a part of a text.

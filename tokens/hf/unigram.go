@@ -1,9 +1,7 @@
 package hf
 
 import (
-	"encoding/json"
 	"errors"
-	"fmt"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -24,29 +22,25 @@ type unigram struct {
 // unkPenalty is what an unknown character scores below the worst token.
 const unkPenalty = 10
 
-func parseUnigram(raw json.RawMessage) (model, error) {
+func parseUnigram(raw modelJSON) (model, error) {
 	v, err := read[struct {
 		typed
 		UnkID        *uint32 `json:"unk_id"`
-		Vocab        []scored
-		ByteFallback bool `json:"byte_fallback"`
-	}]("model", raw)
+		ByteFallback *bool   `json:"byte_fallback"`
+	}]("model", raw.settings)
 	if err != nil {
 		return nil, err
 	}
-	if len(v.Vocab) == 0 || len(v.Vocab) > mostIDs {
-		return nil, errors.New("the vocabulary is empty or too large")
+	names, scores, err := readScores(raw.vocab)
+	if err != nil {
+		return nil, err
 	}
-	if v.UnkID == nil || int(*v.UnkID) >= len(v.Vocab) {
+	if v.UnkID == nil || int(*v.UnkID) >= len(names) {
 		return nil, errors.New("the model has no token for unknown characters")
 	}
-	m := &unigram{unk: *v.UnkID, ids: make(map[string]uint32, len(v.Vocab))}
-	for id, t := range v.Vocab {
-		m.names, m.scores = append(m.names, t.token), append(m.scores, t.score)
-		if id == 0 || t.score < m.least {
-			m.least = t.score
-		}
-		m.ids[t.token] = uint32(id)
+	m := &unigram{names: names, scores: scores, unk: *v.UnkID, least: slices.Min(scores), ids: make(map[string]uint32, len(names))}
+	for id, name := range names {
+		m.ids[name] = uint32(id)
 	}
 	m.least -= unkPenalty
 	for token, id := range m.ids {
@@ -58,9 +52,7 @@ func parseUnigram(raw json.RawMessage) (model, error) {
 	for b := range 256 {
 		m.starts[b+1], _ = slices.BinarySearchFunc(m.sorted, b+1, func(id uint32, b int) int { return int(m.names[id][0]) - b })
 	}
-	if v.ByteFallback {
-		// As in the original, a vocabulary that lacks a byte falls back to the
-		// unknown token; only one that lacks some is not worth the trouble.
+	if is(v.ByteFallback) {
 		ids, ok := byteTokens(func(s string) (uint32, bool) { id, ok := m.ids[s]; return id, ok })
 		if !ok {
 			return nil, errors.New("the model falls back to bytes, but the vocabulary lacks some of <0x00> to <0xFF>")
@@ -68,26 +60,6 @@ func parseUnigram(raw json.RawMessage) (model, error) {
 		m.bytes = &ids
 	}
 	return m, nil
-}
-
-// scored is a token and its score: ["token", -1.5].
-type scored struct {
-	token string
-	score float64
-}
-
-func (s *scored) UnmarshalJSON(raw []byte) error {
-	var pair []json.RawMessage
-	if err := json.Unmarshal(raw, &pair); err != nil {
-		return err
-	}
-	if len(pair) != 2 {
-		return fmt.Errorf("%s is no token with its score", raw)
-	}
-	if err := json.Unmarshal(pair[0], &s.token); err != nil {
-		return err
-	}
-	return json.Unmarshal(pair[1], &s.score)
 }
 
 func (m *unigram) tokens() []string { return m.names }
@@ -182,4 +154,9 @@ func (m *unigram) prefixes(s string, f func(id uint32, n int)) {
 		to, _ := slices.BinarySearchFunc(in, int(s[n])+1, func(id uint32, b int) int { return int(m.names[id][n]) - b })
 		in = in[:to]
 	}
+}
+
+func (m *unigram) find(token string) (uint32, bool) {
+	id, ok := m.ids[token]
+	return id, ok
 }

@@ -1,7 +1,6 @@
 package hf
 
 import (
-	"encoding/json"
 	"fmt"
 	"unicode/utf8"
 
@@ -10,38 +9,33 @@ import (
 
 // wordPiece takes the longest token that a word starts with, again and again.
 type wordPiece struct {
-	names   []string
-	starts  *bpe.Vocab // tokens as they are
+	starts  *vocab     // tokens as they are
 	follows *bpe.Vocab // those that continue a word, without their prefix
 	unk     uint32
 	most    int // characters of a word
 }
 
-func parseWordPiece(raw json.RawMessage) (model, error) {
+func parseWordPiece(raw modelJSON) (model, error) {
 	v, err := read[struct {
 		typed
 		UnkToken string `json:"unk_token"`
 		Prefix   string `json:"continuing_subword_prefix"`
-		Most     *int   `json:"max_input_chars_per_word"`
-		Vocab    map[string]uint32
-	}]("model", raw)
+		Most     int    `json:"max_input_chars_per_word"`
+	}]("model", raw.settings)
 	if err != nil {
 		return nil, err
 	}
-	names, err := byID(v.Vocab)
+	known, err := readVocab(raw.vocab)
 	if err != nil {
 		return nil, err
 	}
-	m := &wordPiece{names: names, starts: bpe.NewVocab(names), most: 100}
+	m := &wordPiece{starts: known, most: v.Most}
 	var ok bool
-	if m.unk, ok = v.Vocab[v.UnkToken]; !ok {
+	if m.unk, ok = known.id(v.UnkToken); !ok {
 		return nil, fmt.Errorf("the vocabulary lacks the token for unknown words, %q", v.UnkToken)
 	}
-	if v.Most != nil {
-		m.most = *v.Most
-	}
-	rest := make([]string, len(names))
-	for id, name := range names {
+	rest := make([]string, len(known.names))
+	for id, name := range known.names {
 		if len(name) > len(v.Prefix) && name[:len(v.Prefix)] == v.Prefix {
 			rest[id] = name[len(v.Prefix):]
 		}
@@ -50,7 +44,7 @@ func parseWordPiece(raw json.RawMessage) (model, error) {
 	return m, nil
 }
 
-func (m *wordPiece) tokens() []string { return m.names }
+func (m *wordPiece) tokens() []string { return m.starts.names }
 
 func (m *wordPiece) encode(s string, out *scratch) {
 	w := &out.word
@@ -59,7 +53,7 @@ func (m *wordPiece) encode(s string, out *scratch) {
 		out.add(m.unk)
 		return
 	}
-	for start, vocab := 0, m.starts; start < len(s); vocab = m.follows {
+	for start, vocab := 0, m.starts.Vocab; start < len(s); vocab = m.follows {
 		end := min(len(s), start+vocab.Longest())
 		for end < len(s) && !utf8.RuneStart(s[end]) {
 			end--
@@ -84,32 +78,30 @@ func (m *wordPiece) encode(s string, out *scratch) {
 
 // wordLevel knows whole words only.
 type wordLevel struct {
-	names []string
-	vocab *bpe.Vocab
+	vocab *vocab
 	unk   uint32
 }
 
-func parseWordLevel(raw json.RawMessage) (model, error) {
+func parseWordLevel(raw modelJSON) (model, error) {
 	v, err := read[struct {
 		typed
 		UnkToken string `json:"unk_token"`
-		Vocab    map[string]uint32
-	}]("model", raw)
+	}]("model", raw.settings)
 	if err != nil {
 		return nil, err
 	}
-	names, err := byID(v.Vocab)
+	known, err := readVocab(raw.vocab)
 	if err != nil {
 		return nil, err
 	}
-	unk, ok := v.Vocab[v.UnkToken]
+	unk, ok := known.id(v.UnkToken)
 	if !ok {
 		return nil, fmt.Errorf("the vocabulary lacks the token for unknown words, %q", v.UnkToken)
 	}
-	return &wordLevel{names, bpe.NewVocab(names), unk}, nil
+	return &wordLevel{known, unk}, nil
 }
 
-func (m *wordLevel) tokens() []string { return m.names }
+func (m *wordLevel) tokens() []string { return m.vocab.names }
 
 func (m *wordLevel) encode(s string, out *scratch) {
 	if id := m.vocab.Find(s); id != bpe.None {
@@ -118,3 +110,6 @@ func (m *wordLevel) encode(s string, out *scratch) {
 	}
 	out.add(m.unk)
 }
+
+func (m *wordPiece) find(token string) (uint32, bool) { return m.starts.id(token) }
+func (m *wordLevel) find(token string) (uint32, bool) { return m.vocab.id(token) }
