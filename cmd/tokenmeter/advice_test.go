@@ -1,0 +1,202 @@
+package main
+
+import (
+	"go/ast"
+	"go/parser"
+	gotoken "go/token"
+	"io"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+// foreign are flags of other programs that our words may name.
+var foreign = map[string]string{
+	"unix-socket": "curl", "data-raw": "curl", "proxy": "curl",
+	"use-server-token-count": "AIPerf",
+	"headers":                "other tools' way to give a key, which is hidden too",
+}
+
+// later are flags that are written of before the command has them.
+var later = map[string]string{
+	"norm-tokenizer": "bench", "max-failures": "bench", "prefill-concurrency": "bench",
+	"stages": "bench", "ramp": "bench", "cooldown": "bench", "speedup": "bench",
+}
+
+// prose are words after the program's name that are no commands.
+var prose = []string{"has", "measures", "is", "says"}
+
+// vocabulary is what the command line understands.
+type vocabulary struct {
+	flags    map[string]bool            // of any command
+	commands map[string]map[string]bool // flags of each
+}
+
+func words(t *testing.T) vocabulary {
+	t.Helper()
+	parser, err := newParser(io.Discard, io.Discard)
+	if err != nil {
+		t.Fatal(err)
+	}
+	v := vocabulary{flags: map[string]bool{"help": true}, commands: map[string]map[string]bool{}}
+	for _, node := range parser.Model.Children {
+		own := map[string]bool{"help": true}
+		for _, group := range node.AllFlags(false) {
+			for _, f := range group {
+				for _, name := range append([]string{f.Name}, f.Aliases...) {
+					own[name], v.flags[name] = true, true
+				}
+			}
+		}
+		v.commands[node.Name] = own
+	}
+	return v
+}
+
+var (
+	flagMention    = regexp.MustCompile(`(?:^|[^\w-])--([a-z][a-z0-9]*(?:-[a-z0-9]+)*)`)
+	commandMention = regexp.MustCompile(`(?:^|[^\w/.-])tokenmeter ([a-z]+)((?: [^\n;|` + "`" + `]*)?)`)
+	fenced         = regexp.MustCompile("(?s)```.*?```")
+	inline         = regexp.MustCompile("`[^`\n]+`")
+	continued      = regexp.MustCompile(`\\\n\s*`)
+)
+
+// check names the flags of a text that do not exist, and in code the commands
+// too, and flags that belong to another command.
+func (v *vocabulary) check(text string, code bool) (wrong []string) {
+	text = continued.ReplaceAllString(text, " ")
+	for _, m := range flagMention.FindAllStringSubmatch(text, -1) {
+		if !v.flags[m[1]] && foreign[m[1]] == "" && later[m[1]] == "" {
+			wrong = append(wrong, "--"+m[1])
+		}
+	}
+	if !code {
+		return wrong
+	}
+	for _, m := range commandMention.FindAllStringSubmatch(text, -1) {
+		own, ok := v.commands[m[1]]
+		if !ok {
+			if !slices.Contains(prose, m[1]) {
+				wrong = append(wrong, "tokenmeter "+m[1])
+			}
+			continue
+		}
+		for _, f := range flagMention.FindAllStringSubmatch(m[2], -1) {
+			if v.flags[f[1]] && !own[f[1]] {
+				wrong = append(wrong, "tokenmeter "+m[1]+" --"+f[1])
+			}
+		}
+	}
+	return wrong
+}
+
+// No sentence of the program or its documents names a command or a flag that
+// does not exist.
+func TestAdviceNamesWhatExists(t *testing.T) {
+	v := words(t)
+	root := filepath.Join("..", "..")
+	sources, documents := 0, 0
+	err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		name := d.Name()
+		if d.IsDir() {
+			if path != root && (strings.HasPrefix(name, ".") || slices.Contains([]string{"testdata", "node_modules", "benchmarks", "tools", "runs"}, name)) {
+				return filepath.SkipDir
+			}
+			return nil
+		}
+		switch {
+		case strings.HasSuffix(name, ".md"):
+			documents++
+			checkDocument(t, &v, path)
+		case strings.HasSuffix(name, ".go") && !strings.HasSuffix(name, "_test.go"):
+			sources++
+			checkSource(t, &v, path)
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for flag, command := range later {
+		if v.commands[command][flag] {
+			t.Logf("--%s is there by now: strike it from the list", flag)
+		}
+	}
+	if sources < 100 || documents < 4 {
+		t.Errorf("only %d sources and %d documents were read", sources, documents)
+	}
+}
+
+func checkDocument(t *testing.T, v *vocabulary, path string) {
+	data, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	text := string(data)
+	say := func(wrong []string) {
+		for _, w := range wrong {
+			t.Errorf("%s names %s, which does not exist", path, w)
+		}
+	}
+	for _, block := range fenced.FindAllString(text, -1) {
+		say(v.check(block, true))
+	}
+	text = fenced.ReplaceAllString(text, "")
+	for _, span := range inline.FindAllString(text, -1) {
+		say(v.check(strings.Trim(span, "`"), true))
+	}
+	say(v.check(inline.ReplaceAllString(text, ""), false))
+}
+
+func checkSource(t *testing.T, v *vocabulary, path string) {
+	files := gotoken.NewFileSet()
+	f, err := parser.ParseFile(files, path, nil, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ast.Inspect(f, func(n ast.Node) bool {
+		lit, ok := n.(*ast.BasicLit)
+		if !ok || lit.Kind != gotoken.STRING {
+			return true
+		}
+		text, err := strconv.Unquote(lit.Value)
+		if err != nil {
+			return true
+		}
+		for _, w := range v.check(text, true) {
+			t.Errorf("%s: %q names %s, which does not exist", files.Position(lit.Pos()), text[:min(len(text), 120)], w)
+		}
+		return true
+	})
+}
+
+// The check finds what it is there to find.
+func TestAdviceCheckItself(t *testing.T) {
+	v := words(t)
+	for text, want := range map[string]string{
+		"use --no-such-flag":                                         "--no-such-flag",
+		"tokenmeter bench --rate 5":                                  "",
+		"tokenmeter bench --lens x":                                  "tokenmeter bench --lens",
+		"run tokenmeter conquer URL":                                 "tokenmeter conquer",
+		"tokenmeter report runs/X; then raise --grace":               "",
+		"tokenmeter bench http://h \\\n    --no-such":                "--no-such",
+		"a—--requests—b, x--y, `--model`":                            "",
+		"with --model NAME or --api-key-env NAME, tokenmeter doctor": "",
+	} {
+		if got := strings.Join(v.check(text, true), ", "); got != want {
+			t.Errorf("%q: %q, want %q", text, got, want)
+		}
+	}
+	if len(v.commands) < 8 || !v.commands["bench"]["isl"] {
+		t.Errorf("commands %v", slices.Sorted(maps.Keys(v.commands)))
+	}
+}
