@@ -34,10 +34,7 @@ func live(t *testing.T, seed uint64, a, b server, n int, share float64) (CanaryS
 }
 
 func TestCanaryErrorGuarantee(t *testing.T) {
-	n := 60
-	if *full {
-		n = 1000
-	}
+	n := times(12, 1000)
 	same := server{tpot: 24, cv: 0.1, phi: 0.3, failed: 0.02}
 	for _, share := range []float64{0.5, 0.2} {
 		count := map[CanaryState]int{}
@@ -53,10 +50,7 @@ func TestCanaryErrorGuarantee(t *testing.T) {
 }
 
 func TestCanaryFinds(t *testing.T) {
-	n := 40
-	if *full {
-		n = 400
-	}
+	n := times(4, 400)
 	a := server{tpot: 24, cv: 0.1, phi: 0.3, failed: 0.01}
 	for name, b := range map[string]server{
 		"8 % slower":          {tpot: 26, cv: 0.1, phi: 0.3, failed: 0.01},

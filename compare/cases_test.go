@@ -55,13 +55,13 @@ func TestB88(t *testing.T) {
 func TestB88Pairs(t *testing.T) {
 	n, limit := 200, 16
 	if testing.Short() {
-		n, limit = 40, 6
+		n, limit = 20, 4
 	}
 	s := server{tpot: 20, cv: 0.1, phi: 0.3, noise: 0.0157}
 	alarms := 0
 	for i := range n {
 		rng := rand.New(rand.NewPCG(uint64(i), 88))
-		if flagged(mustCompare(t, s.group("A", rng, 5, 100, 0), s.group("B", rng, 5, 100, 1), Options{Seed: uint64(i)})) {
+		if flagged(mustCompare(t, s.group("A", rng, 5, 60, 0), s.group("B", rng, 5, 60, 1), Options{Seed: uint64(i)})) {
 			alarms++
 		}
 	}

@@ -11,6 +11,7 @@ package compare
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -122,7 +123,7 @@ func (r *Result) compare(baseline, candidate Group, index int, measures []*measu
 				r.add(p, m, stat, false, o)
 			}
 		}
-		if p.unlike["tpot_ms"] == burstsWhy && measures != nil {
+		if p.unlike["tpot_ms"] == burstsWhy && slices.ContainsFunc(measures, func(m *measure) bool { return m.key == "tpot_ms" }) {
 			// What the bursts leave of the pace.
 			for _, stat := range percentiles {
 				if m := measureNamed("tpot_adj"); !r.has(p, m, stat) {

@@ -9,6 +9,17 @@ import (
 
 var full = flag.Bool("full", false, "run the simulations at full length")
 
+// times is how often a simulation is repeated.
+func times(normal, long int) int {
+	switch {
+	case *full:
+		return long
+	case testing.Short():
+		return max(normal/4, 1)
+	}
+	return normal
+}
+
 var made = server{tpot: 24, cv: 0.10, phi: 0.3, noise: 0.015}
 
 // flagged reports whether anything was found.
@@ -26,10 +37,7 @@ func flagged(r *Result) bool {
 // 5 % of comparisons over all rows together, and a 5 % shift of a gated metric
 // is found in at least 90 %.
 func TestErrorRatesOfRepeats(t *testing.T) {
-	n := 100
-	if *full {
-		n = 1000
-	}
+	n := times(80, 1000)
 	gates := mustGates(t, "p50 tpot +2%")
 	alarms, gatedAlarms, broken, found := 0, 0, 0, map[string]int{}
 	for i := range n {
@@ -78,10 +86,7 @@ func allowedOf(n int, p float64) int {
 // One run a side: the runs differ by 1.5 % each, which can't be seen from
 // inside them. Small differences stay unclear, large ones are found.
 func TestErrorRatesOfSingleRuns(t *testing.T) {
-	n := 60
-	if *full {
-		n = 1000
-	}
+	n := times(12, 1000)
 	for _, size := range []int{200, 600} {
 		alarms, found := 0, 0
 		for i := range n {
@@ -108,10 +113,7 @@ func TestErrorRatesOfSingleRuns(t *testing.T) {
 
 // The 95 % intervals hold the true ratio about as often as they say.
 func TestCoverage(t *testing.T) {
-	n := 60
-	if *full {
-		n = 1000
-	}
+	n := times(40, 1000)
 	for _, c := range []struct {
 		name    string
 		s       server
@@ -127,6 +129,10 @@ func TestCoverage(t *testing.T) {
 		{"single runs, strongly autocorrelated", server{tpot: 24, cv: 0.1, phi: 0.7}, 1, 400, 0.88},
 	} {
 		held := map[string]int{}
+		n := n
+		if c.repeats == 1 && !*full {
+			n /= 2
+		}
 		for i := range n {
 			rng := rand.New(rand.NewPCG(uint64(i), 5))
 			slow := c.s
