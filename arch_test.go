@@ -40,6 +40,9 @@ var allowed = map[string][]string{
 	"random":   {},
 	"schedule": {"random"},
 	"doctor":   {"api", "client", "clock", "machine", "secret", "timeline"},
+	"cost":     {"metric", "stat", "timeline"},
+	"method":   {"bench", "cost", "metric", "objective", "run", "stat", "timeline", "validity"},
+	"sweep":    {"bench", "client", "cost", "metric", "objective", "random", "run", "stat", "timeline", "validity"},
 	"bench":    {"api", "random", "capture", "client", "clock", "machine", "metric", "objective", "inert", "run", "schedule", "secret", "stat", "timeline", "validity", "workload"},
 	// the service
 	"engine": {},

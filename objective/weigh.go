@@ -1,0 +1,119 @@
+package objective
+
+import (
+	"math"
+
+	"tokenmeter/metric"
+)
+
+// OfRequests reports whether single requests decide the objective. A figure of
+// the whole run (a throughput, a cost) and a share of tasks are not decided by
+// any of them.
+func (o *Objective) OfRequests() bool {
+	return o.subject().class != ofRun && o.Metric != "task_success"
+}
+
+// Weigh is what one request adds to a test that goes on while requests come in.
+// For an objective on a share (a percentile, an error rate, goodput) value is 1
+// for a good request and 0 for a bad one; of gaps it is the share of the
+// request's gaps that hold. For one on a mean it is how far the request is
+// beyond the limit, below 0 on the good side and +Inf for a failure.
+//
+// near says how near the limit the request came: 1 is at the limit, more is
+// beyond it, +Inf is a failure. Goodput counts a request as good under all the
+// objectives of the list. ok is false when the objective does not apply.
+func (o *Objective) Weigh(all []Objective, r *metric.Record) (value, near float64, ok bool) {
+	if o.Metric == "goodput" {
+		return o.weighGood(all, r)
+	}
+	verdict, v := o.judge(r)
+	if verdict == NotEvaluable {
+		return 0, 0, false
+	}
+	if v == o.worst() {
+		return o.weighed(verdict == Good, math.Inf(1)), math.Inf(1), true
+	}
+	switch s := o.subject(); s.class {
+	case ofRequest:
+		near = o.nearness(v)
+		if o.Stat == "mean" {
+			return o.beyond(v), near, true
+		}
+		return o.weighed(o.Holds(v), 0), near, true
+	case ofGaps:
+		return o.weighGaps(s, r)
+	}
+	good := verdict == Good
+	return o.weighed(good, 0), 1 - o.weighed(good, 0), true
+}
+
+func (o *Objective) weighed(good bool, failed float64) float64 {
+	switch {
+	case o.Stat == "mean":
+		return failed
+	case good:
+		return 1
+	}
+	return 0
+}
+
+// beyond is the signed distance to the limit, positive on the bad side.
+func (o *Objective) beyond(v float64) float64 {
+	if o.below() {
+		return v - o.Limit
+	}
+	return o.Limit - v
+}
+
+// nearness is value over limit, turned so that more is worse.
+func (o *Objective) nearness(v float64) float64 {
+	if !o.below() {
+		v, limit := o.Limit, v
+		if limit <= 0 {
+			return math.Inf(1)
+		}
+		return v / limit
+	}
+	if o.Limit <= 0 {
+		return math.Inf(1)
+	}
+	return v / o.Limit
+}
+
+func (o *Objective) weighGaps(s *subject, r *metric.Record) (value, near float64, ok bool) {
+	gaps := r.ITLMS
+	if s.name == "icl" {
+		gaps = r.ICLMS
+	}
+	sum, good := 0.0, 0
+	for _, g := range gaps {
+		sum += g
+		if o.Holds(g) {
+			good++
+		}
+	}
+	mean := sum / float64(len(gaps))
+	if o.Stat == "mean" {
+		return o.beyond(mean), o.nearness(mean), true
+	}
+	return float64(good) / float64(len(gaps)), o.nearness(mean), true
+}
+
+func (o *Objective) weighGood(all []Objective, r *metric.Record) (value, near float64, ok bool) {
+	good, applies := GoodOf(all, r).Get()
+	if !applies {
+		return 0, 0, false
+	}
+	for i := range all {
+		if all[i].Metric == "goodput" || !all[i].OfRequests() {
+			continue
+		}
+		if _, n, ok := all[i].Weigh(all, r); ok {
+			near = math.Max(near, n)
+		}
+	}
+	if good {
+		return 1, near, true
+	}
+	return 0, near, true
+}

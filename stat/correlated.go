@@ -1,0 +1,115 @@
+package stat
+
+import "math"
+
+// Correlated describes the mean of a series whose values tell of each other:
+// latencies behind one queue, tokens a second. The spread of such a mean is
+// that of its batches, not of its values.
+type Correlated struct {
+	N       int
+	Mean    float64
+	SD      float64 // of single values (n − 1)
+	Batches int
+	Length  int     // values in a batch
+	Error   float64 // standard error of the mean, from the batches
+	// Time is the integrated autocorrelation time: how many values tell as much
+	// as one independent one. At least 1, unless the series swings about its mean.
+	Time float64
+}
+
+// BatchMeans describes the mean of a series by cutting it into so many batches
+// of equal length (a rest at the front is left out of the spread). ok is false
+// with fewer than two batches of one value.
+func BatchMeans(x []float64, batches int) (c Correlated, ok bool) {
+	n := len(x)
+	if batches < 2 || n < batches {
+		return Correlated{}, false
+	}
+	var total sum
+	for _, v := range x {
+		total.add(v)
+	}
+	c = Correlated{N: n, Mean: total.value() / float64(n), Batches: batches, Length: n / batches}
+	if math.IsNaN(c.Mean) || math.IsInf(c.Mean, 0) {
+		return Correlated{}, false
+	}
+	squares := 0.0
+	for _, v := range x {
+		squares += (v - c.Mean) * (v - c.Mean)
+	}
+	c.SD = math.Sqrt(squares / float64(n-1))
+	c.Error, c.Time = c.spread(x[n-c.Length*batches:])
+	return c, true
+}
+
+// spread is the standard error of the mean and the autocorrelation time.
+func (c *Correlated) spread(x []float64) (se, time float64) {
+	between := 0.0
+	for b := range c.Batches {
+		m := 0.0
+		for _, v := range x[b*c.Length : (b+1)*c.Length] {
+			m += v
+		}
+		d := m/float64(c.Length) - c.Mean
+		between += d * d
+	}
+	between /= float64(c.Batches - 1) // variance of a batch's mean
+	se = math.Sqrt(between * float64(c.Length) / float64(c.N))
+	if c.SD == 0 {
+		return 0, 1
+	}
+	return se, between * float64(c.Length) / (c.SD * c.SD)
+}
+
+// Interval is Student's interval of the mean over the batches.
+func (c Correlated) Interval(conf float64) (lo, hi float64, ok bool) {
+	if c.Batches < 2 || !(conf > 0 && conf < 1) {
+		return 0, 0, false
+	}
+	half := StudentQuantile((1+conf)/2, float64(c.Batches-1)) * c.Error
+	return c.Mean - half, c.Mean + half, true
+}
+
+// AutocorrelationTime is how many values of a series tell as much of its mean
+// as one independent value: 1 + 2 Σ ρ(k), summed while pairs of neighbouring
+// correlations are positive and made to fall (Geyer's initial monotone
+// sequence, 1992). It is 1 for a series that is constant or too short to tell,
+// and never less than 1/n.
+func AutocorrelationTime(x []float64) float64 {
+	n := len(x)
+	if n < 4 {
+		return 1
+	}
+	var total sum
+	for _, v := range x {
+		total.add(v)
+	}
+	mean := total.value() / float64(n)
+	cov := func(k int) float64 {
+		s := 0.0
+		for i := k; i < n; i++ {
+			s += (x[i] - mean) * (x[i-k] - mean)
+		}
+		return s / float64(n)
+	}
+	zero := cov(0)
+	if !(zero > 0) || math.IsInf(zero, 0) {
+		return 1
+	}
+	time, last := -1.0, math.Inf(1)
+	for k := 0; k+1 < n; k += 2 {
+		pair := (cov(k) + cov(k+1)) / zero
+		if pair <= 0 {
+			break
+		}
+		last = math.Min(last, pair)
+		time += 2 * last
+	}
+	return math.Max(time, 1/float64(n))
+}
+
+// EffectiveSize is how many independent values a series is worth, from 1 to n.
+func EffectiveSize(x []float64) float64 {
+	n := float64(len(x))
+	return math.Min(math.Max(n/AutocorrelationTime(x), math.Min(n, 1)), n)
+}

@@ -1,0 +1,178 @@
+package sweep
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"strings"
+
+	"tokenmeter/metric"
+	"tokenmeter/objective"
+	"tokenmeter/stat"
+)
+
+// test weighs one objective over the requests of a probe, in the order in
+// which they were due.
+type test struct {
+	o      *objective.Objective
+	all    []objective.Objective // for goodput: good is what meets all of them
+	target float64               // share that must be good; 0: the objective is on a mean
+
+	value []float64 // 1 good, 0 bad; of a mean its distance to the limit, bad above 0
+	at    []int     // place of each value among the probe's requests
+	floor float64   // the autocorrelation time is no less, as other probes tell
+	// What probes at a little more load, and at a little less, have shown: what
+	// holds under more load holds here, and what fails under less fails here.
+	above, below pool
+	near  []float64 // how near the limit: what a share hides of the correlation
+}
+
+// tests makes one test an objective that single requests decide. The others are
+// on a figure of the whole run and are only reported.
+func newTests(objectives []objective.Objective) ([]*test, error) {
+	var all []*test
+	var errs []error
+	criteria := false
+	for i := range objectives {
+		o := &objectives[i]
+		t := &test{o: o, all: objectives}
+		switch share, ok := o.Target(); {
+		case o.Criterion:
+			criteria = true
+			continue
+		case !o.OfRequests():
+			continue
+		case ok && share > 0 && share < 1:
+			t.target = share
+		case o.Stat == "mean":
+		default:
+			errs = append(errs, fmt.Errorf("%q allows no exception, which no number of requests can show: ask for a share, like \"p99 %s\" or \"goodput > 99%%\"",
+				o.Text, strings.TrimPrefix(o.Text, o.Stat+" ")))
+			continue
+		}
+		all = append(all, t)
+	}
+	if len(all) == 0 && len(errs) == 0 {
+		if criteria {
+			errs = append(errs, errors.New("the limits say which requests are good, but not how many must be: add \"goodput > 95%\""))
+		} else {
+			errs = append(errs, errors.New("a search needs an objective that requests can miss as the load grows, like \"p95 ttft < 500ms\""))
+		}
+	}
+	return all, errors.Join(errs...)
+}
+
+// add takes the next request in the order of due times. unfinished requests
+// are bad: at their load the server did not get round to them.
+func (t *test) add(at int, r *metric.Record, unfinished bool) {
+	v, near, ok := t.o.Weigh(t.all, r)
+	if unfinished {
+		v, near, ok = 0, math.Inf(1), true
+		if t.target == 0 {
+			v = math.Inf(1)
+		}
+	}
+	if !ok {
+		return
+	}
+	t.value = append(t.value, v)
+	t.at = append(t.at, at)
+	t.near = append(t.near, math.Min(near, farthest))
+}
+
+// farthest bounds the distance to a limit, so that a single failure does not
+// drown the correlation of all others.
+const farthest = 4
+
+// pool is independent requests: how many, and the sum of their values.
+type pool struct{ n, sum float64 }
+
+func (p pool) and(o pool) pool { return pool{p.n + o.n, p.sum + o.sum} }
+
+// weight is what a test has seen from a place on.
+type weight struct {
+	n, effective float64
+	mean         float64 // share of good ones, or the mean distance to the limit
+	time         float64 // autocorrelation time, in requests
+	holds, fails float64 // logarithms of evidence
+	// score is 0 at the limit and positive where the objective holds; slack is
+	// the information that it rests on.
+	score, slack float64
+	own          pool
+}
+
+// weigh judges the values from the request at the given place on.
+func (t *test) weigh(from int) (w weight) {
+	first := len(t.at)
+	for i, at := range t.at {
+		if at >= from {
+			first = i
+			break
+		}
+	}
+	v := t.value[first:]
+	if len(v) == 0 {
+		return weight{time: 1}
+	}
+	w.n = float64(len(v))
+	for _, x := range v {
+		w.mean += x / w.n
+	}
+	w.time = t.correlation(v, t.near[first:])
+	w.effective = w.n / w.time
+	if t.target > 0 {
+		t.share(&w)
+	} else {
+		t.distance(&w, v)
+	}
+	return w
+}
+
+func (t *test) share(w *weight) {
+	own := pool{w.effective, w.mean * w.effective}
+	h, f := own.and(t.above), own.and(t.below)
+	w.holds, _ = stat.ShareEvidence(h.sum, h.n, t.target)
+	_, w.fails = stat.ShareEvidence(f.sum, f.n, t.target)
+	w.own = own
+	p := (w.mean*w.effective + 0.5) / (w.effective + 1)
+	w.score = math.Log(p/(1-p)) - math.Log(t.target/(1-t.target))
+	w.slack = w.effective * p * (1 - p)
+}
+
+// distance judges a mean: an infinite one has failed requests in it.
+func (t *test) distance(w *weight, v []float64) {
+	if math.IsInf(w.mean, 0) || math.IsNaN(w.mean) {
+		w.fails, w.score, w.slack = math.Inf(1), -10, 1
+		return
+	}
+	squares := 0.0
+	for _, x := range v {
+		squares += (x - w.mean) * (x - w.mean)
+	}
+	sd := math.Sqrt(squares/math.Max(w.n-1, 1)) + 1e-9
+	w.own = pool{w.effective, w.mean / sd * w.effective} // in units of sd
+	if h := w.own.and(t.above); h.sum < 0 {
+		w.holds = normalEvidence(h.sum, h.n)
+	}
+	if f := w.own.and(t.below); f.sum > 0 {
+		w.fails = normalEvidence(f.sum, f.n)
+	}
+	w.score, w.slack = -w.mean/sd, w.effective
+}
+
+// normalEvidence is Robbins' mixture: ln of the e-value of a sum of n values of
+// variance 1 against a mean of 0, from one side.
+func normalEvidence(sum, n float64) float64 {
+	const kappa = 100 // tightest about where a mean of a tenth of sd shows
+	return sum*sum/(2*(n+kappa)) - 0.5*math.Log((n+kappa)/kappa)
+}
+
+
+// plenty is how many independent requests show a tail that is a quarter lighter
+// or heavier than allowed.
+func (t *test) plenty() float64 {
+	if t.target == 0 {
+		return 5000
+	}
+	return 250 / math.Min(t.target, 1-t.target)
+}

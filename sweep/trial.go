@@ -1,0 +1,228 @@
+package sweep
+
+import (
+	"math"
+	"slices"
+
+	"tokenmeter/metric"
+	"tokenmeter/timeline"
+)
+
+// decision is what a probe says of a load.
+type decision int
+
+const (
+	unclear decision = iota
+	holds
+	fails
+)
+
+func (d decision) String() string { return [...]string{"unclear", "holds", "fails"}[d] }
+
+// trial judges one probe while its requests come in. Requests are taken in the
+// order in which they were due, up to the first whose fate is open: in the
+// order of their ends the fast ones would come first, and they are the good.
+type trial struct {
+	tests []*test
+	early map[int64]entry // known, but an earlier one is open
+	next  int64           // place of the first request that is open
+
+	due, ttft, e2e []float64 // seconds; of e2e and ttft only what was measured
+	flights        flights
+
+	looked int // requests at the last look
+	last   look
+	// Of each test at the last look: its autocorrelation time and what it saw.
+	times []float64
+	own   []pool
+}
+
+// entry is a request that waits for its turn.
+type entry struct {
+	rec        *metric.Record
+	due        float64
+	unfinished bool
+}
+
+func newTrial(tests []*test) *trial {
+	fresh := make([]*test, len(tests))
+	for i, t := range tests {
+		fresh[i] = &test{o: t.o, all: t.all, target: t.target}
+	}
+	return &trial{tests: fresh, early: map[int64]entry{}}
+}
+
+// take adds a request.
+func (t *trial) take(s Seen) {
+	if s.Record.Outcome == timeline.CancelledUser {
+		return
+	}
+	rec := *s.Record
+	t.early[s.Index] = entry{rec: &rec, due: s.DueS, unfinished: rec.Outcome == timeline.CancelledRunEnd}
+	if rec.Outcome != timeline.CancelledRunEnd {
+		t.flights.add(s.EndS, s.InFlight)
+	}
+	for {
+		e, ok := t.early[t.next]
+		if !ok {
+			return
+		}
+		delete(t.early, t.next)
+		t.add(e)
+	}
+}
+
+func (t *trial) add(e entry) {
+	at := int(t.next)
+	t.next++
+	t.due = append(t.due, e.due)
+	t.ttft = append(t.ttft, e.rec.TTFTMS.Or(math.NaN())/1e3)
+	t.e2e = append(t.e2e, e.rec.E2EMS.Or(math.NaN())/1e3)
+	for _, test := range t.tests {
+		test.add(at, e.rec, e.unfinished)
+	}
+}
+
+// close counts what is still open at the end of a probe that nothing decided:
+// requests that were due and never ended are bad.
+func (t *trial) close() {
+	most := int64(-1)
+	for i := range t.early {
+		most = max(most, i)
+	}
+	for t.next <= most {
+		e, ok := t.early[t.next]
+		if !ok {
+			e = entry{rec: &metric.Record{}, unfinished: true, due: t.due[max(len(t.due)-1, 0)]}
+		}
+		t.add(e)
+	}
+	t.early = nil
+}
+
+// look is the state of a trial.
+type look struct {
+	decision decision
+	grows    bool // the server falls behind
+	n        int  // requests that count, after the start
+	from     int  // the first that counts
+	share    float64
+	score    float64 // of the objective nearest to its limit
+	slack    float64
+	time     float64 // autocorrelation time
+	evidence float64
+	enough   bool   // so much was seen that more would hardly decide
+	worst    string // the objective that decides
+}
+
+// due reports whether enough has come in since the last look for another one:
+// looks are a tenth further apart each, so that long probes cost no more.
+func (t *trial) dueLook() bool {
+	return len(t.due) >= t.looked+max(4, t.looked/10)
+}
+
+// judge looks at the trial: does the evidence reach what a decision needs
+// (the logarithm of the odds)? The budget is a factor on how much is plenty.
+func (t *trial) judge(a aim, budget float64) look {
+	t.looked = len(t.due)
+	l := look{from: t.start(), score: math.Inf(1), evidence: math.Inf(1), time: 1, share: math.NaN()}
+	l.n = len(t.due) - l.from
+	if l.n < fewest {
+		t.last = l
+		return l
+	}
+	all, any := true, false
+	l.enough = true
+	t.times, t.own = t.times[:0], t.own[:0]
+	for _, test := range t.tests {
+		w := test.weigh(l.from)
+		l.time = math.Max(l.time, w.time)
+		t.times, t.own = append(t.times, w.time), append(t.own, w.own)
+		if w.n == 0 {
+			all = false
+			continue
+		}
+		if w.score < l.score {
+			l.score, l.slack, l.worst, l.share = w.score, w.slack, test.o.Text, w.mean
+		}
+		l.enough = l.enough && w.effective >= test.plenty()*budget
+		l.evidence = math.Min(l.evidence, w.holds)
+		all = all && w.holds >= a.pass
+		any = any || w.fails >= a.fail+math.Log(float64(len(t.tests)))
+	}
+	l.grows = t.flights.grow(a.fail, t.due, t.ttft)
+	switch {
+	case any || l.grows:
+		l.decision = fails
+	case all && !t.rising(l.from):
+		l.decision = holds
+	}
+	t.last = l
+	return l
+}
+
+// fewest is how many requests count at least.
+const fewest = 8
+
+// start is the first request that counts. A server that was at rest is kinder
+// to the first ones: those due in the first three request times are left out,
+// and those that the correlation ties to them, but never more than a quarter.
+func (t *trial) start() int {
+	n := len(t.due)
+	if n < 2*fewest {
+		return 0
+	}
+	times := slices.DeleteFunc(slices.Clone(t.e2e[:n/2]), math.IsNaN)
+	if len(times) == 0 {
+		return 0
+	}
+	slices.Sort(times)
+	until := t.due[0] + 3*times[len(times)/2]
+	from, _ := slices.BinarySearch(t.due, until)
+	from = max(from, int(2*math.Min(t.last.time, float64(n))))
+	return min(from, n/4)
+}
+
+// rising reports whether the second half is clearly worse than the first: what
+// holds so far need not hold for long then.
+func (t *trial) rising(from int) bool {
+	for _, test := range t.tests {
+		if test.worsens(from) {
+			return true
+		}
+	}
+	return t.flights.drift() > 2
+}
+
+// worsens compares the halves by how near their requests came to the limit.
+func (t *test) worsens(from int) bool {
+	first := len(t.at)
+	for i, at := range t.at {
+		if at >= from {
+			first = i
+			break
+		}
+	}
+	near := t.near[first:]
+	n := len(near) / 2
+	if n < fewest {
+		return false
+	}
+	a, b := near[:n], near[n:]
+	var ma, mb, va, vb float64
+	for _, x := range a {
+		ma += x / float64(len(a))
+	}
+	for _, x := range b {
+		mb += x / float64(len(b))
+	}
+	for _, x := range a {
+		va += (x - ma) * (x - ma)
+	}
+	for _, x := range b {
+		vb += (x - mb) * (x - mb)
+	}
+	time := correlationTime(near)
+	se := math.Sqrt((va/float64(len(a)*len(a)) + vb/float64(len(b)*len(b))) * time)
+	return mb-ma > 3*se && mb > 1.2*ma
+}
