@@ -58,10 +58,10 @@ type exchange struct {
 	rec     Recorder // nil: not captured
 	msg     message
 	lim     limits
-	tries   int   // retries left
+	tries   int    // retries left
 	first   func() // told about the first token, once; nil: nobody is
 	leaveAt int64  // hang up after so many generation events; 0: never
-	againNS int64 // when the next try is due
+	againNS int64  // when the next try is due
 
 	// One attempt:
 	rd        response

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"tokenmeter/api"
+	"tokenmeter/clock"
 	"tokenmeter/timeline"
 )
 
@@ -240,7 +241,7 @@ func TestReactorLeavesNothing(t *testing.T) {
 		t.Skip("no reactor here")
 	}
 	for range 1000 { // until the tests before have given theirs back
-		if claimedNow() == 0 {
+		if clock.KeptProcessors() == 0 {
 			break
 		}
 		time.Sleep(time.Millisecond)
@@ -253,7 +254,7 @@ func TestReactorLeavesNothing(t *testing.T) {
 			t.Fatal(err)
 		}
 		want(t, "outcome", send(t.Context(), c).Outcome, timeline.OK)
-		want(t, "a processor is claimed", claimedNow() > 0, true)
+		want(t, "a processor is claimed", clock.KeptProcessors() > 0, true)
 		c.Close()
 	}
 	for range 200 {
@@ -263,10 +264,4 @@ func TestReactorLeavesNothing(t *testing.T) {
 		time.Sleep(5 * time.Millisecond)
 	}
 	t.Errorf("GOMAXPROCS %d, was %d", runtime.GOMAXPROCS(0), procs)
-}
-
-func claimedNow() int {
-	claimed.mu.Lock()
-	defer claimed.mu.Unlock()
-	return claimed.n
 }

@@ -41,7 +41,7 @@ type reactor struct {
 	closing bool
 
 	// The loop's own:
-	thread   thread
+	keeper   *clock.Keeper
 	now      clock.Reading
 	events   [512]unix.EpollEvent
 	hit      [512]*socket
@@ -68,6 +68,9 @@ const (
 
 // newReactor returns nil where the system can't have one.
 func newReactor(clk *clock.Clock) *reactor {
+	if clk.MonotonicZeroNS == 0 {
+		return nil
+	}
 	set, err := unix.EpollCreate1(unix.EPOLL_CLOEXEC)
 	if err != nil {
 		return nil
@@ -123,8 +126,8 @@ func (r *reactor) close() {
 }
 
 func (r *reactor) loop() {
-	claimProcessor()
-	defer releaseProcessor()
+	r.keeper = clock.Keep()
+	defer r.keeper.Close()
 	defer r.closeFiles()
 	r.buf = make([]byte, reactorBuffer)
 	for {
@@ -301,7 +304,7 @@ func (r *reactor) tell() {
 // wait naps, or waits for an event; it returns how many there are.
 func (r *reactor) wait() int {
 	if nap := r.rhythm.napNS; nap > 0 && r.open > 0 {
-		r.thread.sleep(r.now.NS + nap + r.clk.MonotonicZeroNS)
+		r.keeper.SleepUntil(r.clk.MonotonicZeroNS + r.now.NS + nap)
 		return r.poll(0)
 	}
 	if n := r.poll(0); n > 0 {

@@ -5,20 +5,22 @@ import (
 	"time"
 )
 
-// Sleeper waits for absolute moments of a clock. One goroutine uses it: the
-// precise kind holds that goroutine on its own thread from [Clock.Precise] to
-// Close.
+// Sleeper waits for absolute moments of a clock. One goroutine uses it. The
+// precise kind keeps a processor of Go's scheduler, which is added, until Close.
 type Sleeper struct {
 	clock *Clock
 	timer *time.Timer
-	raw   *rawSleep // nil: Go's timers only
+	keep  *Keeper // nil: Go's timers only
 }
 
 // Precise returns a sleeper that is late by tens of microseconds where the
 // system allows it (Linux), and the same as Timers elsewhere. It sleeps in the
 // kernel, so it does not work in the virtual time of testing/synctest.
 func (c *Clock) Precise() *Sleeper {
-	return &Sleeper{clock: c, raw: newRawSleep(c)}
+	if c.MonotonicZeroNS == 0 {
+		return c.Timers()
+	}
+	return &Sleeper{clock: c, keep: Keep()}
 }
 
 // Timers returns a sleeper on Go's timers, which are late by up to 1 ms and
@@ -26,15 +28,15 @@ func (c *Clock) Precise() *Sleeper {
 func (c *Clock) Timers() *Sleeper { return &Sleeper{clock: c} }
 
 // Exact reports whether waiting is better than Go's timers.
-func (s *Sleeper) Exact() bool { return s.raw != nil }
+func (s *Sleeper) Exact() bool { return s.keep != nil }
 
-// Close frees the thread. The sleeper is not used after it.
+// Close gives the processor back. The sleeper is not used after it.
 func (s *Sleeper) Close() {
 	if s.timer != nil {
 		s.timer.Stop()
 	}
-	if s.raw != nil {
-		s.raw.close()
+	if s.keep != nil {
+		s.keep.Close()
 	}
 }
 
@@ -56,12 +58,12 @@ func (s *Sleeper) WaitUntil(ctx context.Context, us int64) error {
 		switch {
 		case left <= 0:
 			return nil
-		case s.raw == nil:
+		case s.keep == nil:
 			s.sleep(ctx, left)
 		case left > rawReach:
 			s.sleep(ctx, left-rawReach/2)
 		default:
-			s.raw.until(us*1000 - int64(max(left-rawSlice, 0)))
+			s.keep.SleepUntil(s.clock.MonotonicZeroNS + us*1000 - int64(max(left-rawSlice, 0)))
 		}
 	}
 }
