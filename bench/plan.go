@@ -88,6 +88,9 @@ type Plan struct {
 	Force   bool
 	Capture bool
 
+	// Each sees every measured request when it has ended, one at a time. It ends
+	// the run by returning false; what is in flight is cut off then.
+	Each func(Ended) bool
 	// Progress receives a snapshot a few times a second; nil: nobody looks.
 	Progress func(Snapshot)
 	Log      io.Writer // warnings while running; nil: none

@@ -42,6 +42,10 @@ type recorder struct {
 	ttft, tpot stat.Sketch
 	e2e, delay stat.Sketch
 	tokens     int64
+
+	each     func(Ended) bool // sees measured requests; nil: nobody does
+	eachMu   sync.Mutex
+	eachOver bool
 }
 
 // tally counts the requests of a phase.
@@ -101,6 +105,9 @@ func (r *recorder) ended(ph *phase, j job) {
 		v = metric.ValuesOf(tl)
 	}
 	if why := r.note(j, &v, err); why != nil {
+		ph.stop(why)
+	}
+	if why := r.shown(ph, tl); why != nil {
 		ph.stop(why)
 	}
 	r.pool.Put(tl)

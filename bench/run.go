@@ -121,6 +121,7 @@ func (r *runner) record(ctx context.Context, ready found) (*run.Run, error) {
 		return nil, err
 	}
 	r.rec = newRecorder(w, r.plan.Progress != nil || r.plan.UntilPrecision > 0, r.plan.KeepGoing)
+	r.rec.each = r.plan.Each
 	r.rec.maxFailures = r.plan.MaxFailures
 	r.writer.Store(w)
 	facts := machineFacts{machine: machine.This()}
@@ -189,7 +190,7 @@ func (r *runner) measure(ctx context.Context, facts *machineFacts) error {
 		r.closed(ph, r.plan.closedLoop(), r.work.Item, r.plan.Workers)
 	}
 	facts.windowUS = r.clk.US() - ph.baseUS
-	if err := r.ended(ctx, ph); err != errPrecise {
+	if err := r.ended(ctx, ph); err != errPrecise && err != errEnough {
 		return err
 	}
 	return nil

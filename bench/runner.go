@@ -52,6 +52,7 @@ type phase struct {
 	name    timeline.Phase
 	baseUS  int64 // when it began, on the run's clock
 	untilUS int64 // from then on nothing that counts is sent; 0: no such moment
+	first   int64 // ordinal of its first request
 
 	// ctx is that of the requests; cancelling it ends them. Its cause is
 	// client.ErrUser or client.ErrRunEnd.

@@ -57,7 +57,7 @@ type Probe struct {
 	decided                decision
 	times                  []float64 // autocorrelation times, one a test
 	own                    []pool
-	counted                int       // requests after the start
+	counted                int // requests after the start
 }
 
 // Found is where the objectives cease to hold.

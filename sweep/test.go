@@ -24,7 +24,7 @@ type test struct {
 	// What probes at a little more load, and at a little less, have shown: what
 	// holds under more load holds here, and what fails under less fails here.
 	above, below pool
-	near  []float64 // how near the limit: what a share hides of the correlation
+	near         []float64 // how near the limit: what a share hides of the correlation
 }
 
 // tests makes one test an objective that single requests decide. The others are
@@ -166,7 +166,6 @@ func normalEvidence(sum, n float64) float64 {
 	const kappa = 100 // tightest about where a mean of a tenth of sd shows
 	return sum*sum/(2*(n+kappa)) - 0.5*math.Log((n+kappa)/kappa)
 }
-
 
 // plenty is how many independent requests show a tail that is a quarter lighter
 // or heavier than allowed.

@@ -1,0 +1,207 @@
+package result
+
+import (
+	"cmp"
+	"math"
+	"math/rand/v2"
+	"slices"
+
+	"tokenmeter/stat"
+	"tokenmeter/timeline"
+)
+
+// Conclude computes what the points say together: knee, plateau, Pareto front.
+func (s *Sweep) Conclude() {
+	for i := range s.Points {
+		s.Points[i].perGPU(s.GPUs)
+	}
+	s.Knee, s.Peak, s.PeakTPS = nil, nil, timeline.Opt[float64]{}
+	if s.Variable == "rate" || s.Variable == "concurrency" {
+		s.curve()
+	}
+	s.Pareto = front(s.Points)
+}
+
+func (p *Point) perGPU(gpus timeline.Opt[int64]) {
+	p.TPSPerGPU, p.TPSPerUser = timeline.Opt[float64]{}, timeline.Opt[float64]{}
+	if n, ok := gpus.Get(); ok && n > 0 {
+		if tps, ok := p.Throughput.SystemOutputTPS.Get(); ok {
+			p.TPSPerGPU = timeline.Some(tps / float64(n))
+		}
+	}
+	p.TPSPerUser = p.Metrics["decode_tps"].P50
+}
+
+// sample is a point of the curve with what is known of its error.
+type sample struct{ load, tps, se float64 }
+
+// curve fits the plateau and the knee. Points whose measurement is invalid are
+// left out: at their load it was the client that was measured.
+func (s *Sweep) curve() {
+	var points []sample
+	for _, p := range s.Points {
+		tps, ok := p.Throughput.SystemOutputTPS.Get()
+		if !ok || !(tps > 0) || p.Validity.Verdict == "invalid" || !(p.Value > 0) {
+			continue
+		}
+		one := sample{p.Value, tps, 0.02 * tps}
+		if ci := p.OutputCI95; ci != nil && ci[1] > ci[0] {
+			one.se = (ci[1] - ci[0]) / 2 / 1.96
+		}
+		points = append(points, one)
+	}
+	slices.SortFunc(points, func(a, b sample) int { return cmp.Compare(a.load, b.load) })
+	k, level, ok := knee(points)
+	if !ok {
+		return
+	}
+	s.Peak = peakOf(points, k)
+	s.PeakTPS = timeline.Some(level)
+	if s.Peak != nil {
+		s.PeakTPS = timeline.Some(s.Peak.TPS)
+	}
+	s.Knee = &Knee{Value: k}
+	s.Knee.Lo, s.Knee.Hi = kneeInterval(points, k)
+}
+
+// knee fits min(slope × load, level) by least squares of the logarithms and
+// returns where the two lines meet. ok is false unless points lie on both: at
+// least one well below the meeting point, and two at or beyond it.
+func knee(points []sample) (at, level float64, ok bool) {
+	loads := 0
+	for i, p := range points {
+		if i == 0 || p.load != points[i-1].load {
+			loads++
+		}
+	}
+	if loads < 3 {
+		return 0, 0, false
+	}
+	best := math.Inf(1)
+	// Which points are on the slope is the only choice; each has its own fit.
+	for cut := 1; cut <= len(points)-2; cut++ {
+		if points[cut].load == points[cut-1].load {
+			continue
+		}
+		slope, flat := 0.0, 0.0
+		for i, p := range points {
+			if i < cut {
+				slope += math.Log(p.tps/p.load) / float64(cut)
+			} else {
+				flat += math.Log(p.tps) / float64(len(points)-cut)
+			}
+		}
+		squares := 0.0
+		meet := math.Exp(flat - slope)
+		for _, p := range points {
+			fit := math.Min(slope+math.Log(p.load), flat)
+			d := math.Log(p.tps) - fit
+			squares += d * d
+		}
+		if squares < best && meet > points[0].load && meet <= points[len(points)-1].load {
+			best, at, level, ok = squares, meet, math.Exp(flat), true
+		}
+	}
+	return at, level, ok
+}
+
+// peakOf is the plateau behind a knee.
+func peakOf(points []sample, k float64) *Peak {
+	var on []sample
+	for _, p := range points {
+		if p.load >= k*0.98 {
+			on = append(on, p)
+		}
+	}
+	if len(on) == 0 {
+		return nil
+	}
+	// A point that is clearly under the best of the plateau is none of it: some
+	// servers do less again when they are pressed further.
+	top := on[0]
+	for _, p := range on {
+		if p.tps > top.tps {
+			top = p
+		}
+	}
+	var sum, weight float64
+	peak := &Peak{From: math.Inf(1)}
+	for _, p := range on {
+		if top.tps-p.tps > 3*math.Hypot(p.se, top.se)+0.02*top.tps {
+			continue
+		}
+		w := 1 / (p.se*p.se + 1e-12*p.tps*p.tps)
+		sum, weight = sum+w*p.tps, weight+w
+		peak.From = math.Min(peak.From, p.load)
+		peak.Count++
+	}
+	peak.TPS = sum / weight
+	half := 1.96 / math.Sqrt(weight)
+	if v := spread(on, peak.TPS); peak.Count > 2 {
+		half = math.Max(half, stat.StudentQuantile(0.975, float64(peak.Count-1))*v/math.Sqrt(float64(peak.Count)))
+	}
+	peak.CI95 = &[2]float64{peak.TPS - half, peak.TPS + half}
+	return peak
+}
+
+func spread(points []sample, mean float64) float64 {
+	squares, n := 0.0, 0
+	for _, p := range points {
+		if math.Abs(p.tps-mean) <= 0.1*mean {
+			squares += (p.tps - mean) * (p.tps - mean)
+			n++
+		}
+	}
+	if n < 2 {
+		return 0
+	}
+	return math.Sqrt(squares / float64(n-1))
+}
+
+// kneeInterval redraws every point from its own error and fits anew.
+func kneeInterval(points []sample, k float64) (lo, hi float64) {
+	rng := rand.New(rand.NewPCG(1, uint64(len(points))))
+	var all stat.Sample
+	again := make([]sample, len(points))
+	for range 400 {
+		for i, p := range points {
+			again[i] = p
+			again[i].tps = math.Max(p.tps+p.se*rng.NormFloat64(), p.tps*0.01)
+		}
+		if x, _, ok := knee(again); ok {
+			all.Add(x)
+		}
+	}
+	lo, ok := stat.Quantile(all.Sorted(), 0.025)
+	hi, _ = stat.Quantile(all.Sorted(), 0.975)
+	if !ok {
+		return k, k
+	}
+	return math.Min(lo, k), math.Max(hi, k)
+}
+
+// front lists the points that no other one beats in both figures, from the
+// fastest for one reader on.
+func front(points []Point) []Pareto {
+	var all []Pareto
+	for _, p := range points {
+		user, ok := p.TPSPerUser.Get()
+		tps, has := p.TPSPerGPU.Get()
+		if !has {
+			tps, has = p.Throughput.SystemOutputTPS.Get()
+		}
+		if ok && has && p.Validity.Verdict != "invalid" {
+			all = append(all, Pareto{Value: p.Value, Run: p.Run, TPSPerUser: user, TPSPerGPU: tps})
+		}
+	}
+	slices.SortFunc(all, func(a, b Pareto) int {
+		return cmp.Or(cmp.Compare(b.TPSPerUser, a.TPSPerUser), cmp.Compare(b.TPSPerGPU, a.TPSPerGPU))
+	})
+	best := []Pareto{}
+	for _, p := range all {
+		if len(best) == 0 || p.TPSPerGPU > best[len(best)-1].TPSPerGPU {
+			best = append(best, p)
+		}
+	}
+	return best
+}
