@@ -71,7 +71,7 @@ type phase struct {
 // begin starts a phase. The caller's cancellation reaches the requests as the
 // user's. end must be called.
 func (r *runner) begin(ctx context.Context, name timeline.Phase) (ph *phase, end func()) {
-	ph = &phase{name: name, baseUS: r.clk.US(), main: newMainPart()}
+	ph = &phase{name: name, baseUS: r.clk.US(), first: r.ordinal.Load(), main: newMainPart()}
 	ph.ctx, ph.cancel = context.WithCancelCause(context.WithoutCancel(ctx))
 	ph.tailCtx, ph.stopTail = context.WithCancelCause(ph.ctx)
 	unhook := context.AfterFunc(ctx, func() { ph.cancel(client.ErrUser) })
