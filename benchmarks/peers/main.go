@@ -36,7 +36,7 @@ var (
 	firstFlag   = flag.Duration("first", firstToken, "time to the first token")
 	mostFlag    = flag.Float64("most", 40000, "tokens a second of all streams; beyond, the gap grows; 0: no limit")
 	lengthFlag  = flag.Duration("length", 10*time.Second, "time over which measured requests start, at least")
-	limitFlag   = flag.Duration("limit", 5*time.Minute, "time for one round of one client")
+	limitFlag   = flag.Duration("limit", 10*time.Minute, "time for one round of one client")
 	clientFlag  = flag.Int("client-cpu", 0, "core of the client")
 	serverFlag  = flag.Int("server-cpu", 1, "core of the server")
 	keepFlag    = flag.Bool("keep", false, "keep the runs' folders")
