@@ -1,0 +1,67 @@
+// Command check holds the records of a run, from standard input, against the
+// pace that a mock server was told to keep.
+package main
+
+import (
+	"bufio"
+	"encoding/json"
+	"flag"
+	"fmt"
+	"os"
+	"slices"
+)
+
+type record struct {
+	Phase   string    `json:"phase"`
+	Outcome string    `json:"outcome"`
+	Chunks  int       `json:"chunks"`
+	TTFT    float64   `json:"ttft_ms"`
+	E2E     float64   `json:"e2e_ms"`
+	ICL     []float64 `json:"icl_ms"`
+}
+
+func main() {
+	chunks := flag.Int("chunks", 40, "chunks of a reply")
+	ttft := flag.Float64("ttft", 100, "ms to the first token")
+	gap := flag.Float64("gap", 20, "ms between chunks")
+	// A timer of the mock's runtime is never early and late by up to a few
+	// milliseconds; a busy machine makes single ones later.
+	early := flag.Float64("early", 1.5, "ms that a time may be short")
+	late := flag.Float64("late", 8, "ms that the median gap, and the least TTFT, may be over")
+	flag.Parse()
+
+	var ttfts, gaps []float64
+	n, wrong := 0, 0
+	lines := bufio.NewScanner(os.Stdin)
+	lines.Buffer(nil, 1<<24)
+	for lines.Scan() {
+		var r record
+		if err := json.Unmarshal(lines.Bytes(), &r); err != nil {
+			fmt.Fprintln(os.Stderr, "no record:", err)
+			os.Exit(2)
+		}
+		if r.Phase != "measure" {
+			continue
+		}
+		n++
+		if r.Outcome != "ok" || r.Chunks != *chunks || r.TTFT < *ttft-*early || len(r.ICL) != *chunks-1 ||
+			r.E2E < *ttft+float64(*chunks-1)**gap-*early*float64(*chunks) {
+			wrong++
+			fmt.Printf("outcome %s, %d chunks, TTFT %.1f ms, E2E %.1f ms\n", r.Outcome, r.Chunks, r.TTFT, r.E2E)
+		}
+		ttfts = append(ttfts, r.TTFT)
+		gaps = append(gaps, r.ICL...)
+	}
+	if n == 0 || len(gaps) == 0 {
+		fmt.Println("no measured request")
+		os.Exit(1)
+	}
+	slices.Sort(ttfts)
+	slices.Sort(gaps)
+	median := gaps[len(gaps)/2]
+	fmt.Printf("%d requests, %d wrong; TTFT %.1f to %.1f ms (told %.0f), median gap %.2f ms (told %.0f), %d chunks each\n",
+		n, wrong, ttfts[0], ttfts[n-1], *ttft, median, *gap, *chunks)
+	if wrong > 0 || ttfts[0] > *ttft+*late || median < *gap-*early || median > *gap+*late {
+		os.Exit(1)
+	}
+}
