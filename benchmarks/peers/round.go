@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"os/signal"
 	"runtime"
 	"strconv"
 	"strings"
@@ -99,8 +100,10 @@ func (b *bench) client(p *peer, j *job, r *row) error {
 	if err := startOn(c, b.clientCPU); err != nil {
 		return err
 	}
-	limit := time.AfterFunc(b.limit, func() { syscall.Kill(-c.Process.Pid, syscall.SIGKILL) })
+	kill := func() { syscall.Kill(-c.Process.Pid, syscall.SIGKILL) }
+	limit := time.AfterFunc(b.limit, kill)
 	defer limit.Stop()
+	defer killOnSignal(kill)()
 	done, watched := make(chan struct{}), make(chan []sample)
 	go func() { watched <- watch(c.Process.Pid, done) }()
 	err = c.Wait()
@@ -123,6 +126,22 @@ func (b *bench) client(p *peer, j *job, r *row) error {
 		return fmt.Errorf("%w\n%s\n%s", err, strings.Join(args, " "), text[max(len(text)-2000, 0):])
 	}
 	return nil
+}
+
+// killOnSignal leaves no client behind when the program is interrupted: it is in
+// a process group of its own. The returned function ends the watch.
+func killOnSignal(kill func()) (stop func()) {
+	signals, over := make(chan os.Signal, 1), make(chan struct{})
+	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
+	go func() {
+		select {
+		case <-signals:
+			kill()
+			os.Exit(130)
+		case <-over:
+		}
+	}()
+	return func() { signal.Stop(signals); close(over) }
 }
 
 // startOn starts a process on one core: a child inherits the mask of the thread
