@@ -7,6 +7,7 @@ import (
 	"tokenmeter/machine"
 	"tokenmeter/run"
 	"tokenmeter/timeline"
+	"tokenmeter/workload"
 )
 
 // manifest describes the run as it is known before its end.
@@ -24,7 +25,7 @@ func (r *runner) manifest(ready found) run.Run {
 		Workload: run.Workload{Kind: info.Kind, Source: info.Source, Salt: info.Salt,
 			InputTokens: info.InputTokens, OutputTokens: info.OutputTokens,
 			PromptsUnique: info.UniquePrompts, OutputIsCap: !p.IgnoreEOS,
-			Name: info.Name, Classes: info.Classes, SegmentS: info.SegmentS},
+			Name: info.Name, Classes: info.Classes, SegmentS: info.SegmentS, TaskDeadlineS: seconds(info.Deadline)},
 		AllowLowN: p.AllowLowN, AllowISLDrift: p.AllowISLDrift, Noticed: r.log.warnings(),
 	}
 	for _, o := range p.Objectives {
@@ -108,7 +109,7 @@ func (r *runner) complete(m *run.Run, facts *machineFacts, cause error) {
 	if rate, ok := r.offered(facts); ok {
 		m.Client.OfferedPerS = timeline.Some(rate)
 	}
-	m.Workload.UniquePrompts = timeline.Some(r.work.Unique(r.warm.Load(), c.done))
+	m.Workload.UniquePrompts = timeline.Some(r.unique())
 	if c.askedN > 0 {
 		asked := float64(c.asked) / float64(c.askedN)
 		m.Workload.AskedInput = timeline.Some(asked)
@@ -118,6 +119,17 @@ func (r *runner) complete(m *run.Run, facts *machineFacts, cause error) {
 			m.Workload.TemplateCompensated = r.lengths.compensated > 0
 		}
 	}
+}
+
+// unique is how many different prompts were sent. Requests of one item are never
+// alike: each goes on where the one before ended.
+func (r *runner) unique() int64 {
+	c := r.rec.of(timeline.Measure)
+	if w, ok := r.work.(workload.Repeating); ok && w.Several() {
+		all := c.done + r.rec.of(timeline.Warmup).done + r.rec.of(timeline.Cooldown).done
+		return max(all-w.Repeats(), 1)
+	}
+	return r.work.Unique(r.warm.Load(), c.done)
 }
 
 // throttledMuch is the share of time from which on a quota is worth a warning.

@@ -139,12 +139,9 @@ func (p *playing) next(k int) bool {
 	if fixed {
 		dueUS = p.dueUS + at.Microseconds()
 	}
-	if p.over(max(dueUS, readyUS)) {
-		return false
-	}
 	j := p.prepare(k)
-	if r.pause(p.ph, max(dueUS, readyUS)) != nil || !p.free.take(p.ph) {
-		r.rec.drop(j)
+	if p.over(max(dueUS, readyUS)) || r.pause(p.ph, max(dueUS, readyUS)) != nil || !p.free.take(p.ph) {
+		p.cut(j, max(dueUS, readyUS))
 		return false
 	}
 	if !fixed {
@@ -153,6 +150,16 @@ func (p *playing) next(k int) bool {
 	}
 	p.send(k, j, dueUS)
 	return true
+}
+
+// cut takes back a step that the end of the time to send kept from being sent.
+// Of a task it stays in the record, so that the task does not look complete.
+func (p *playing) cut(j job, dueUS int64) {
+	if p.item.Kind != workload.Task {
+		p.r.rec.drop(j)
+		return
+	}
+	p.r.unsent(p.ph, j, dueUS)
 }
 
 // over reports whether a further step would come after the time to send.

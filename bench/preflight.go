@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"tokenmeter/api"
 	"tokenmeter/inert"
 	"tokenmeter/timeline"
 )
@@ -58,6 +59,9 @@ func (r *runner) preflight(ctx context.Context, get getter) (found, error) {
 		return found{}, err
 	}
 	models := listModels(a)
+	if len(models) == 0 {
+		models = r.nativeModels(ctx, get)
+	}
 	f := found{model: r.plan.Model}
 	if f.model == "" {
 		if f.model, err = r.chooseModel(a, models); err != nil {
@@ -186,6 +190,22 @@ func shorten(s string, n int) string {
 		return s
 	}
 	return strings.ToValidUTF8(s[:n], "") + "…"
+}
+
+// nativeModels asks where servers of this API list models that have no list in
+// OpenAI's form.
+func (r *runner) nativeModels(ctx context.Context, get getter) []string {
+	path := r.plan.Client.API.ModelPath()
+	if path == "" {
+		return nil
+	}
+	one, stop := context.WithTimeout(ctx, getTimeout)
+	defer stop()
+	a, err := get(one, path)
+	if err != nil {
+		return nil
+	}
+	return api.Sniff(map[string]api.Answer{path: {Status: a.status, Header: a.header, Body: a.body}}).Models
 }
 
 // listModels reads the model list of OpenAI and its like.

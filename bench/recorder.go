@@ -120,7 +120,7 @@ func (r *recorder) note(j job, v *metric.Values, writeErr error) error {
 	tl := j.tl
 	c := r.counts[tl.Phase]
 	c.done++
-	if n, ok := j.step.InputTokens.Get(); ok {
+	if n, ok := j.step.InputTokens.Get(); ok && tl.Outcome == timeline.OK {
 		c.asked += n
 		c.askedN++
 	}

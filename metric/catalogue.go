@@ -45,6 +45,7 @@ const (
 	GroupRequests      Group = "Requests of a run"
 	GroupThroughput    Group = "Throughput"
 	GroupGoodput       Group = "Goodput"
+	GroupItems         Group = "Checks, tasks, media, classes"
 	GroupCold          Group = "Cold starts"
 	GroupCost          Group = "Cost"
 	GroupDecomposition Group = "Decomposition"
@@ -54,7 +55,7 @@ const (
 var Catalogue = slices.Concat(
 	latencyDefinitions, paceDefinitions, tokenDefinitions, connectionDefinitions,
 	outcomeDefinitions, identityDefinitions, statisticsDefinitions,
-	requestsDefinitions, throughputDefinitions, goodputDefinitions,
+	requestsDefinitions, throughputDefinitions, goodputDefinitions, itemDefinitions,
 	coldDefinitions, costDefinitions, decompositionDefinitions,
 )
 

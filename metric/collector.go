@@ -26,6 +26,11 @@ type CollectorOpts struct {
 	// OutputIsCap: the asked output length was an upper limit only, so a
 	// shorter answer is no fault of the measurement.
 	OutputIsCap bool
+	// TaskDeadlineS is how long a task may take to be a success; empty: as long as
+	// it likes.
+	TaskDeadlineS timeline.Opt[float64]
+	// SegmentS is the length of the segments of media that were played; 0: none were.
+	SegmentS float64
 	// NoKeepAlive: every request was meant to open a connection.
 	NoKeepAlive bool
 
@@ -53,6 +58,7 @@ type Collector struct {
 	tokens   tokenCounts
 	bins     tokenBins
 	tasks    map[string]task
+	items    items
 }
 
 // row is what is kept of each request for the windows. Times are µs on the
@@ -91,6 +97,7 @@ type tokenCounts struct {
 
 type task struct {
 	failed, cancelled bool
+	steps             []stepRow
 }
 
 type firstError struct {
@@ -119,12 +126,17 @@ func (c *Collector) Add(tl *timeline.Timeline) {
 	r := rowOf(tl, &v)
 	c.rows = append(c.rows, r)
 	if r.warmup {
-		c.requests.Warmup++
+		if tl.Phase == timeline.Cooldown {
+			c.requests.Cooldown++
+		} else {
+			c.requests.Warmup++
+		}
 		return
 	}
 	c.countRequest(tl, &v)
 	c.countTokens(tl, &v)
 	c.sample(tl, &v)
+	c.item(tl, &v)
 	c.readEvents(tl, &v, &s)
 }
 

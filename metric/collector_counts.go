@@ -23,12 +23,6 @@ func (c *Collector) countRequest(tl *timeline.Timeline, v *Values) {
 			r.Flags[name]++
 		}
 	}
-	if tl.Task != "" {
-		t := c.tasks[tl.Task]
-		t.failed = t.failed || tl.Outcome.Failed()
-		t.cancelled = t.cancelled || tl.Outcome.Cancelled()
-		c.tasks[tl.Task] = t
-	}
 }
 
 func sourceName(v *Values) string {

@@ -20,7 +20,11 @@ func (c *Collector) Merge(o *Collector) {
 	c.bins.merge(&o.bins)
 	for name, t := range o.tasks {
 		have := c.tasks[name]
-		c.tasks[name] = task{have.failed || t.failed, have.cancelled || t.cancelled}
+		c.tasks[name] = task{have.failed || t.failed, have.cancelled || t.cancelled, append(have.steps, t.steps...)}
+	}
+	c.items.merge(&o.items)
+	for name, k := range o.items.classes {
+		c.ofClass(name).merge(k)
 	}
 }
 
@@ -30,6 +34,7 @@ func (c *Collector) mergeRequests(o *Requests) {
 	r.OK += o.OK
 	r.Failed += o.Failed
 	r.Warmup += o.Warmup
+	r.Cooldown += o.Cooldown
 	r.Attempts += o.Attempts
 	addAll(r.ByClass, o.ByClass)
 	addAll(r.Excluded, o.Excluded)

@@ -14,6 +14,7 @@ func (c *Collector) Summary() Summary {
 	s := Summary{
 		Requests: c.requests.copied(), Metrics: c.dists(), Throughput: c.throughput(&w),
 		Cold: c.cold(), Cost: c.Opts.Cost, Decomposition: c.decomposition(),
+		Checks: c.checks(), Tasks: c.taskSummary(), Media: c.media(), Classes: c.classSummaries(),
 	}
 	facts := c.facts(&w)
 	s.Warnings = c.warnings(&s, &facts)

@@ -64,7 +64,7 @@ func (c *Collector) loadWarnings(w *noted, s *Summary, f *Facts) {
 		Significant(f.AchievedPerS.Or(0), 4), Significant(f.OfferedPerS.Or(0), 4), capWords(f))
 	w.add(f.OpenLoop && late > 10, "client_limited", late,
 		"1 of 100 requests left %s ms late or later through the client's own doing. Use more --workers or a quieter machine.", Significant(late, 3))
-	reuse := s.Requests.Total + s.Requests.Warmup
+	reuse := s.Requests.Total + s.Requests.Warmup + s.Requests.Cooldown
 	if unique, ok := c.Opts.UniquePrompts.Get(); ok && unique < reuse {
 		w.add(true, "prompt_reuse", float64(unique),
 			"%d requests used %d different prompts%s: a prefix cache answers repeats faster than users would see.",

@@ -8,6 +8,10 @@ type Summary struct {
 	Requests   Requests        `json:"requests"`
 	Metrics    map[string]Dist `json:"metrics"` // by name with unit: ttft_ms, …
 	Throughput Throughput      `json:"throughput"`
+	Checks     *Checks         `json:"checks"`  // null when no answer was checked
+	Tasks      *Tasks          `json:"tasks"`   // null without tasks
+	Media      *Media          `json:"media"`   // null where no segments were played
+	Classes    []ClassSummary  `json:"classes"` // of a mix, by name; null without one
 	Cold       *Cold           `json:"cold"`
 	Cost       *Cost           `json:"cost"`
 
@@ -31,6 +35,7 @@ type Requests struct {
 	ByClass  map[timeline.Outcome]int64 `json:"by_class"`
 	Excluded map[string]int64           `json:"excluded"` // cancelled_run_end, cancelled_user
 	Warmup   int64                      `json:"warmup"`
+	Cooldown int64                      `json:"cooldown"` // sent after the measured part, to keep the load up
 	// FirstError is the first failure's words; null without failures.
 	FirstError *string `json:"first_error"`
 	// TokenSources counts measured requests by where their token count came from.

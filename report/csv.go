@@ -22,6 +22,7 @@ func CSV(w io.Writer, r *run.Run) error {
 	c.throughput(&r.Throughput)
 	c.requests(&r.Requests)
 	c.goodput(r)
+	c.items(r)
 	c.w.Flush()
 	return c.w.Error()
 }
@@ -112,6 +113,9 @@ func (c *csvTable) requests(q *metric.Requests) {
 		}
 	}
 	add("warmup", q.Warmup)
+	if q.Cooldown > 0 {
+		add("cooldown", q.Cooldown)
+	}
 }
 
 func (c *csvTable) goodput(r *run.Run) {

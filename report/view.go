@@ -128,6 +128,17 @@ func loadWords(r *run.Run) string {
 	case hasRate:
 		return fmt.Sprintf("open loop, %s requests/s %s", rate(perS), r.Load.Arrival)
 	}
+	return loadOverTime(r)
+}
+
+// loadOverTime says what a load is that has no one rate.
+func loadOverTime(r *run.Run) string {
+	switch {
+	case r.Load.Arrival == "trace":
+		return fmt.Sprintf("trace, %s times as fast as recorded", digits{}.value(r.Load.Speed.Or(1)))
+	case r.Load.Stages != "":
+		return fmt.Sprintf("%s loop, stages %s", r.Load.Kind, r.Load.Stages)
+	}
 	return r.Load.Kind
 }
 
@@ -141,6 +152,7 @@ func facts(r *run.Run) []fact {
 	}
 	add("server", server(r))
 	add("goodput", goodput(r))
+	itemFacts(r, add)
 	add("of E2E", split(r))
 	add("failed", failed(r))
 	add("left out", leftOut(r))
@@ -225,6 +237,9 @@ func leftOut(r *run.Run) string {
 	}
 	if r.Requests.Warmup > 0 {
 		parts = append(parts, exact(r.Requests.Warmup)+" warm-up")
+	}
+	if r.Requests.Cooldown > 0 {
+		parts = append(parts, exact(r.Requests.Cooldown)+" cool-down")
 	}
 	return strings.Join(parts, ", ")
 }

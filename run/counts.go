@@ -19,7 +19,11 @@ func emptyRequests() metric.Requests {
 // count keeps the few counts that run.json shows while the run goes on.
 func count(r *metric.Requests, tl *timeline.Timeline) {
 	if !tl.Phase.Counts() {
-		r.Warmup++
+		if tl.Phase == timeline.Cooldown {
+			r.Cooldown++
+		} else {
+			r.Warmup++
+		}
 		return
 	}
 	r.Total++

@@ -84,6 +84,8 @@ func collectorOpts(m *Run) metric.CollectorOpts {
 		UniquePrompts: m.Workload.UniquePrompts,
 		AskedInput:    askedOfServer(&m.Workload),
 		OutputIsCap:   m.Workload.OutputIsCap,
+		TaskDeadlineS: m.Workload.TaskDeadlineS,
+		SegmentS:      m.Workload.SegmentS,
 		NoKeepAlive:   m.Load.NoKeepAlive,
 		Warnings:      m.Noticed,
 	}

@@ -35,9 +35,6 @@ type Loaded struct {
 	Spec Spec
 	// Timed: the records have times, which Trace yields.
 	Timed bool
-	// Deadline of tasks; 0: none.
-	Deadlines bool
-	warnings  []string
 }
 
 // ReadSpec reads a workload file. The document knows where everything stood.
@@ -587,7 +584,7 @@ func (c *compiler) describe(s *Spec) {
 		if k.segment > 0 {
 			i.SegmentS = k.segment.Seconds()
 		}
-		c.out.Deadlines = c.out.Deadlines || k.deadline > 0
+		i.Deadline = max(i.Deadline, k.deadline)
 		if k.name != "" {
 			i.Classes = append(i.Classes, k.name)
 		}

@@ -80,12 +80,7 @@ func (w *Made) Size(i int64) int {
 func (w *Made) Unique(warm, n int64) int64 {
 	all := warm + n
 	if len(w.classes) > 1 || w.classes[0].source != nil {
-		for _, c := range w.classes {
-			if c.source != nil {
-				all -= c.source.repeats()
-			}
-		}
-		return max(all, min(n, 1))
+		return max(all-w.Repeats(), min(n, 1))
 	}
 	c := w.classes[0]
 	if tokens, fixed := c.shape.Fixed(); fixed && c.kind == Request && c.maker.plain {
@@ -94,6 +89,21 @@ func (w *Made) Unique(warm, n int64) int64 {
 		}
 	}
 	return all
+}
+
+// Several implements Repeating.
+func (w *Made) Several() bool {
+	return slices.ContainsFunc(w.classes, func(c *class) bool { return c.kind != Request || c.source != nil }) || len(w.classes) > 1
+}
+
+// Repeats implements Repeating.
+func (w *Made) Repeats() (n int64) {
+	for _, c := range w.classes {
+		if c.source != nil {
+			n += c.source.repeats()
+		}
+	}
+	return n
 }
 
 // Info implements Workload.

@@ -22,9 +22,10 @@ type source struct {
 	file   *records.File
 	format *format
 	reading
-	block int64
-	timed bool
-	zero  time.Duration // the time of the first record
+	block   int64
+	timed   bool
+	answers bool          // the first record has a known answer
+	zero    time.Duration // the time of the first record
 
 	shuffle *uint64 // the seed of a random order; nil: as in the file
 
@@ -64,6 +65,7 @@ func openSource(file *records.File, name, unit string, block int64, columns map[
 		return nil, err
 	}
 	s.zero, s.timed = e.at.Get()
+	s.answers = e.check != nil
 	return s, nil
 }
 

@@ -3,6 +3,8 @@
 // and all workers together send exactly what one would have sent.
 package workload
 
+import "time"
+
 // Workload makes items. Implementations are safe for concurrent use.
 type Workload interface {
 	// Item returns item i. Measured items count from 0; those of the warm-up
@@ -19,6 +21,16 @@ type Workload interface {
 type Sized interface {
 	// Size is how many requests item i holds.
 	Size(i int64) int
+}
+
+// Repeating is a workload of which only the sending shows how many prompts were
+// the same.
+type Repeating interface {
+	// Several reports whether that is so: there are files, or items of several
+	// requests.
+	Several() bool
+	// Repeats is how many items of those made so far had been made before.
+	Repeats() int64
 }
 
 // Calibrated is a workload that makes texts whose lengths rest on how the
@@ -50,6 +62,8 @@ type Info struct {
 	Exact bool
 	// SegmentS is the length of a media segment in seconds; 0: none.
 	SegmentS float64
+	// Deadline is how long a task may take to be a success; 0: as long as it likes.
+	Deadline time.Duration
 	// Classes are the names of a mix.
 	Classes []string
 }

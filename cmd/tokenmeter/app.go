@@ -15,6 +15,7 @@ import (
 	"tokenmeter/inert"
 	"tokenmeter/metric/lens"
 	"tokenmeter/tokens"
+	"tokenmeter/workload"
 )
 
 // version is set when a release is built: -ldflags "-X main.version=v1.2.3".
@@ -39,6 +40,7 @@ type commands struct {
 	Explain    explainCmd    `cmd:"" help:"Say what a metric, flag or outcome means."`
 	Sim        simCmd        `cmd:"" help:"Run a simulated inference server that knows the truth."`
 	Tokens     tokensCmd     `cmd:"" help:"Count the tokens of texts with a named tokenizer."`
+	Workload   workloadCmd   `cmd:"" help:"Show or check what a workload will send, and when."`
 	Version    versionCmd    `cmd:"" help:"Print the version."`
 	Completion completionCmd `cmd:"" help:"Print a completion script for bash, zsh or fish."`
 }
@@ -87,7 +89,8 @@ func newParser(stdout, stderr io.Writer) (*kong.Kong, error) {
 		kong.ConfigureHelp(kong.HelpOptions{Compact: true, WrapUpperBound: 100}),
 		kong.ExplicitGroups(slices.Concat(benchGroups, compareGroups)),
 		kong.Vars{"export_forms": export.Names(), "apis": apiNames(), "lenses": strings.Join(lens.Names(), ", "),
-			"tokenizer": tokens.Default, "tokenizers": strings.Join(tokens.Names(), ", ")},
+			"tokenizer": tokens.Default, "tokenizers": strings.Join(tokens.Names(), ", "),
+			"scenarios": strings.Join(workload.ScenarioNames(), ", ")},
 	)
 }
 

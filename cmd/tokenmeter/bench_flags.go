@@ -18,25 +18,38 @@ type benchCmd struct {
 	Preflight string `group:"target" placeholder:"KIND" help:"Look at the server first: none, get (only GETs) or probe (one short completion, not recorded). Default: get."`
 	DryRun    bool   `group:"target" help:"Print the first request as a curl command and send nothing."`
 
-	Requests       string `aliases:"request-count,num-prompts" group:"load" placeholder:"N" help:"Measure so many requests. With --duration, whichever comes first."`
-	Duration       string `group:"load" placeholder:"TIME" help:"Measure so long. Default: 30s without --requests."`
-	UntilPrecision string `group:"load" placeholder:"P" help:"End early once the medians of TTFT, TPOT and E2E are known to within this share, like 2%."`
-	Concurrency    string `aliases:"max-concurrency" group:"load" placeholder:"N" help:"Streams of a closed loop (default 8); with --rate the cap on requests in flight (default none)."`
-	Rate           string `aliases:"request-rate" group:"load" placeholder:"R" help:"Open loop: so many requests a second, whether or not earlier ones have ended."`
-	Arrival        string `group:"load" placeholder:"KIND" help:"Of an open loop: constant, poisson or gamma. Default: constant."`
-	Burstiness     string `group:"load" placeholder:"X" help:"Shape of gamma arrivals: 1 is Poisson, less is burstier."`
-	Warmup         string `group:"load" placeholder:"N|TIME" help:"Requests, or how long, before measuring; 0 for none. Default: 4 in a closed loop, none in an open one."`
-	Grace          string `group:"load" placeholder:"TIME" help:"How long requests in flight may finish after the duration. Default: 30s."`
-	Workers        string `group:"load" placeholder:"N" help:"Generator threads with disjoint shares of the load. Default: 1."`
+	Requests           string `aliases:"request-count,num-prompts" group:"load" placeholder:"N" help:"Measure so many requests. With --duration, whichever comes first."`
+	Duration           string `group:"load" placeholder:"TIME" help:"Measure so long. Default: 30s without --requests."`
+	UntilPrecision     string `group:"load" placeholder:"P" help:"End early once the medians of TTFT, TPOT and E2E are known to within this share, like 2%."`
+	Concurrency        string `aliases:"max-concurrency" group:"load" placeholder:"N" help:"Streams of a closed loop (default 8); with --rate the cap on requests in flight (default none)."`
+	Rate               string `aliases:"request-rate" group:"load" placeholder:"R" help:"Open loop: so many requests a second, whether or not earlier ones have ended."`
+	Stages             string `group:"load" placeholder:"LIST" help:"A rate that changes: 1m@5,2m@5..50 is a minute at 5/s and two minutes on the way to 50. With \" streams\" behind it, the streams of a closed loop."`
+	Arrival            string `group:"load" placeholder:"KIND" help:"Of an open loop: constant, poisson, gamma or uniform. Default: constant."`
+	Burstiness         string `group:"load" placeholder:"X" help:"Shape of gamma arrivals: 1 is Poisson, less is burstier."`
+	Warmup             string `group:"load" placeholder:"N|TIME" help:"Requests, or how long, before measuring; 0 for none. Default: 4 in a closed loop, none in an open one."`
+	Ramp               string `group:"load" placeholder:"TIME" help:"Let the load grow from nothing for so long before what is measured."`
+	Cooldown           string `group:"load" placeholder:"TIME" help:"Let the load go on, at most so long, until what is measured has ended."`
+	Grace              string `group:"load" placeholder:"TIME" help:"How long requests in flight may finish after the duration. Default: 30s."`
+	MaxFailures        string `group:"load" placeholder:"P" help:"End when a larger share of requests fails, like 10%. Looked at from 20 requests on."`
+	PrefillConcurrency string `name:"prefill-concurrency" group:"load" placeholder:"N" help:"Cap on requests that wait for their first token. The wait for a place is part of the latency."`
+	Speedup            string `group:"load" placeholder:"X" help:"Play a trace X times as fast."`
+	Workers            string `group:"load" placeholder:"N" help:"Generator threads with disjoint shares of the load. Default: 1."`
 
-	Prompt       string `group:"content" placeholder:"TEXT" help:"Send this prompt every time."`
-	Prompts      string `group:"content" placeholder:"FILE" help:"Send the prompts of a file in turn: text or JSON, one a line."`
-	InputTokens  string `aliases:"isl" group:"content" placeholder:"DIST" help:"Length of made prompts: 256, uniform:128,512, normal:256,32 or lognormal:256,128. Default: 256."`
-	OutputTokens string `aliases:"osl" group:"content" placeholder:"DIST" help:"Length to ask for. Default: 128 for made prompts, else the server's choice."`
-	IgnoreEOS    bool   `name:"ignore-eos" group:"content" help:"Ask the server to go on to the asked length (vLLM and its like)."`
-	NoStream     bool   `group:"content" help:"Ask for whole replies. Only E2E can be measured then."`
-	AllowEmpty   bool   `group:"content" help:"An empty reply is no failure."`
-	Seed         string `group:"content" placeholder:"N" help:"Fixes lengths and arrival times. Default: 0."`
+	Workload           string `group:"content" placeholder:"FILE|NAME" help:"What to send and when: a workload file (YAML), a file of prompts or a trace (text, JSONL, CSV, Parquet, ShareGPT, Mooncake, BurstGPT, Azure, Bailian), or one of ${scenarios}. See docs/workloads.md."`
+	Scenario           string `group:"content" placeholder:"NAME" help:"A workload with the promises that belong to it: ${scenarios}."`
+	Prompt             string `group:"content" placeholder:"TEXT" help:"Send this prompt every time."`
+	Prompts            string `group:"content" placeholder:"FILE" help:"Send the prompts of a file in turn: text or JSON, one a line."`
+	InputTokens        string `aliases:"isl" group:"content" placeholder:"DIST" help:"Length of made prompts: 256, uniform:128,512, normal:256,32, lognormal:256,128, exponential:256, file:FILE, or shares of input/output: 40%:512/128,60%:4096/512. Default: 256."`
+	OutputTokens       string `aliases:"osl" group:"content" placeholder:"DIST" help:"Length to ask for. Default: 128 for made prompts, else the server's choice."`
+	Tokenizer          string `group:"content" placeholder:"NAME|FILE" help:"The server's tokenizer: makes lengths exact and counts answers without usage. ${tokenizers}, or a tokenizer.json."`
+	NormTokenizer      string `name:"norm-tokenizer" group:"content" placeholder:"NAME|FILE" help:"Count answers by this tokenizer too, to compare models with different ones, like o200k_base."`
+	CompensateTemplate bool   `name:"compensate-template" group:"content" help:"Make prompts shorter by what the server's chat template adds, so that its count is the asked one."`
+	Check              string `group:"content" placeholder:"FILE" help:"Quality beside speed: weave in requests whose answers are known, one in ten, from a file with prompt and answer."`
+	Salt               string `group:"content" placeholder:"TEXT" help:"Repeat the very prompts of a run with the same seed and salt. The server may still have them cached."`
+	IgnoreEOS          bool   `name:"ignore-eos" group:"content" help:"Ask the server to go on to the asked length (vLLM and its like)."`
+	NoStream           bool   `group:"content" help:"Ask for whole replies. Only E2E can be measured then."`
+	AllowEmpty         bool   `group:"content" help:"An empty reply is no failure."`
+	Seed               string `group:"content" placeholder:"N" help:"Fixes lengths and arrival times. Default: 0."`
 
 	Timeout        string `group:"limits" placeholder:"TIME" help:"Of a whole request. Default: 10m. 0 is off."`
 	TTFTTimeout    string `name:"ttft-timeout" group:"limits" placeholder:"TIME" help:"Give up when no token came. Default: off."`

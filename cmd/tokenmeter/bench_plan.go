@@ -11,6 +11,7 @@ import (
 	"tokenmeter/bench"
 	"tokenmeter/client"
 	"tokenmeter/objective"
+	"tokenmeter/schedule"
 	"tokenmeter/secret"
 	"tokenmeter/workload"
 )
@@ -35,7 +36,9 @@ func (c *benchCmd) plan(a *app) (bench.Plan, error) {
 		Out: c.Out, Force: c.Force, Capture: c.Capture,
 	}
 	c.load(&p, &check)
+	c.stages(&p, &check)
 	c.content(&p, &check)
+	c.workload(&p, &check)
 	c.target(&p, &check, a)
 	check.choice("--preflight", c.Preflight, "none", "get", "probe")
 	check.choice("--log-level", c.LogLevel, "error", "warn", "info")
@@ -61,21 +64,12 @@ func (c *benchCmd) load(p *bench.Plan, check *checker) {
 	}
 	p.Burstiness = check.number("--burstiness", c.Burstiness, "0.5")
 	p.UntilPrecision = check.share("--until-precision", c.UntilPrecision)
-	check.choice("--arrival", c.Arrival, "constant", "poisson", "gamma")
-	if c.Rate == "" && (c.Arrival != "" || c.Burstiness != "") {
+	check.choice("--arrival", c.Arrival, schedule.Names()...)
+	if c.Rate == "" && c.Stages == "" && c.Workload == "" && c.Scenario == "" && (c.Arrival != "" || c.Burstiness != "") {
 		check.addf("--arrival and --burstiness belong to an open loop: add --rate")
 	}
-	switch n, err := strconv.Atoi(c.Warmup); {
-	case c.Warmup == "":
-	case err == nil && n == 0:
-		p.Warmup.Off = true
-	case err == nil && n > 0:
-		p.Warmup.Requests = n
-	case err == nil:
-		check.addf("--warmup %d: give 0 or more", n)
-	default:
-		d, given := check.duration("--warmup", c.Warmup, 0)
-		p.Warmup.Duration, p.Warmup.Off = d, given && d == 0
+	if c.Warmup != "" {
+		p.Warmup = warmupOf("--warmup", c.Warmup, check)
 	}
 	grace, given := check.duration("--grace", c.Grace, 0)
 	if p.Grace = grace; given && grace == 0 {
@@ -95,7 +89,11 @@ func (c *benchCmd) content(p *bench.Plan, check *checker) {
 		if text == "" {
 			continue
 		}
-		if _, err := workload.ParseLengths(text); err != nil {
+		if flag == "--input-tokens" {
+			if _, err := workload.ParseShape(text, "", openLengths); err != nil {
+				check.addf("%s: %w", flag, err)
+			}
+		} else if _, err := workload.ParseLengths(text); err != nil {
 			check.addf("%s: %w", flag, err)
 		}
 	}

@@ -1,0 +1,255 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"tokenmeter/schedule"
+	"tokenmeter/workload"
+)
+
+type workloadCmd struct {
+	Show     workloadShowCmd     `cmd:"" help:"Say what will be sent: lengths, turns, prefix reuse, arrivals, and the first request."`
+	Validate workloadValidateCmd `cmd:"" help:"Read a workload and all its files to the end; tell everything that is wrong with them."`
+}
+
+type workloadShowCmd struct {
+	Name      string `arg:"" name:"file" help:"A workload file (YAML), a data file, or one of ${scenarios}."`
+	Items     int64  `default:"1000" placeholder:"N" help:"Look at the first N arrivals. Default: 1000."`
+	Seed      uint64 `default:"0" help:"As of bench."`
+	Salt      string `help:"As of bench."`
+	Tokenizer string `placeholder:"NAME|FILE" help:"As of bench: makes lengths exact."`
+	Format    string `placeholder:"FORM" help:"table or json. Default: table."`
+}
+
+// shown is what show prints as JSON.
+type shown struct {
+	workload.Description
+	Arrivals *workload.Dispersion `json:"arrivals"` // null for a closed loop
+}
+
+// Run shows.
+func (c *workloadShowCmd) Run(a *app) error {
+	var check checker
+	check.choice("--format", c.Format, "table", "json")
+	if c.Items < 1 {
+		check.addf("--items %d: give at least 1", c.Items)
+	}
+	if err := check.err(); err != nil {
+		return err
+	}
+	salt := c.Salt
+	if salt == "" {
+		salt = newSalt()
+	}
+	l, err := loadWorkload(c.Name, workload.Options{Seed: c.Seed, Salt: salt, TokenizerName: c.Tokenizer})
+	if err != nil {
+		return &usageError{err}
+	}
+	defer l.Close()
+	n := c.Items
+	if len, err := l.Len(); err != nil {
+		return &usageError{err}
+	} else if len > 0 {
+		n = min(n, len)
+	}
+	d, err := workload.Describe(l, n)
+	if err != nil {
+		return &usageError{err}
+	}
+	s := shown{Description: d}
+	if s.Arrivals, err = arrivalsOf(l, c.Seed, n); err != nil {
+		return &usageError{err}
+	}
+	if c.Format == "json" {
+		e := json.NewEncoder(a.stdout)
+		e.SetIndent("", "  ")
+		e.SetEscapeHTML(false)
+		return e.Encode(s)
+	}
+	return s.table(a.stdout, l)
+}
+
+// arrivalsOf looks at when the first items are due; nil for a closed loop.
+func arrivalsOf(l *workload.Loaded, seed uint64, n int64) (*workload.Dispersion, error) {
+	w := &l.Spec.When
+	var at []time.Duration
+	switch {
+	case l.Timed && (w.Trace != nil || w.Rate == 0 && w.Stages == "" && w.Concurrency == 0):
+		for t, err := range l.Times() {
+			if err != nil {
+				return nil, err
+			}
+			if at = append(at, t); int64(len(at)) >= n {
+				break
+			}
+		}
+	case w.Rate > 0 || w.Stages != "" && !w.Closed:
+		o := schedule.Open{Rate: w.Rate, Arrival: w.Arrival, Burstiness: w.Burstiness, Seed: seed, Requests: n}
+		if w.Stages != "" {
+			stages, err := schedule.ParseStages(w.Stages)
+			if err != nil {
+				return nil, err
+			}
+			o.Stages = stages
+		}
+		if err := o.Check(); err != nil {
+			return nil, err
+		}
+		for x := range o.Arrivals(schedule.Share{}) {
+			at = append(at, x.At)
+		}
+	default:
+		return nil, nil
+	}
+	d := workload.DispersionOf(at)
+	return &d, nil
+}
+
+func (s *shown) table(out io.Writer, l *workload.Loaded) error {
+	var b strings.Builder
+	line := func(label, format string, args ...any) {
+		fmt.Fprintf(&b, "%-14s%s\n", label, fmt.Sprintf(format, args...))
+	}
+	name := s.Name
+	if name == "" {
+		name = s.Source
+	}
+	line("workload", "%s (%s)", name, s.Kind)
+	if l.Spec.About != "" {
+		line("question", "%s", l.Spec.About)
+	}
+	line("looked at", "%d arrivals with %d requests", s.Items, s.Requests)
+	if len(s.ByName) > 1 {
+		var parts []string
+		for _, class := range l.Info().Classes {
+			parts = append(parts, fmt.Sprintf("%s %s", class, percent(float64(s.ByName[class])/float64(s.Items))))
+		}
+		line("classes", "%s", strings.Join(parts, ", "))
+	}
+	lengthLines(line, "input", "tokens", &s.Input)
+	lengthLines(line, "output", "tokens", &s.Output)
+	if s.Input.N < s.Requests {
+		lengthLines(line, "text", "characters", &s.Chars)
+	}
+	if s.Turns.Max > 1 {
+		lengthLines(line, "per arrival", "requests", &s.Turns)
+	}
+	line("prefix reuse", "%s of the input begins as an earlier request did", percent(s.PrefixReuse))
+	if s.Repeats > 0 {
+		line("repeats", "%s of the requests were sent in the same words before", percent(s.Repeats))
+	}
+	for label, n := range map[string]int64{"checked": s.Checked, "leave early": s.Leaving, "read slowly": s.Slow} {
+		if n > 0 {
+			line(label, "%s of the requests", percent(float64(n)/float64(s.Requests)))
+		}
+	}
+	if s.Images > 0 {
+		line("images", "%d", s.Images)
+	}
+	line("when", "%s", whenWords(l, s.Arrivals))
+	b.WriteString("first request\n")
+	for _, m := range s.First {
+		fmt.Fprintf(&b, "  %s: %s\n", m.Role, shorten(m.Content, 160))
+	}
+	_, err := io.WriteString(out, b.String())
+	return err
+}
+
+func lengthLines(line func(string, string, ...any), label, unit string, s *workload.Lengths5) {
+	if s.N == 0 {
+		return
+	}
+	if s.Min == s.Max {
+		line(label, "%d %s each", s.Min, unit)
+		return
+	}
+	line(label, "mean %s %s, P50 %d, P90 %d, P99 %d, from %d to %d",
+		strconv.FormatFloat(s.Mean, 'f', 0, 64), unit, s.P50, s.P90, s.P99, s.Min, s.Max)
+	most := slices.Max(s.Bins)
+	for i, n := range s.Bins {
+		bar := strings.Repeat("█", int((n*40+most-1)/max(most, 1)))
+		line("", "%8d … %-8d %6d %s", s.Edges[i], s.Edges[i+1]-1, n, bar)
+	}
+}
+
+func percent(share float64) string { return strconv.FormatFloat(100*share, 'f', 1, 64) + " %" }
+
+func shorten(text string, most int) string {
+	text = strings.Join(strings.Fields(text), " ")
+	if r := []rune(text); len(r) > most {
+		return string(r[:most]) + fmt.Sprintf("… (%d characters)", len(r))
+	}
+	return text
+}
+
+// whenWords says when requests are sent.
+func whenWords(l *workload.Loaded, d *workload.Dispersion) string {
+	w := &l.Spec.When
+	var parts []string
+	switch {
+	case d != nil && d.N > 2:
+		kind := w.Arrival
+		switch {
+		case l.Timed && w.Rate == 0 && w.Stages == "":
+			kind = "trace"
+		case kind == "":
+			kind = "constant"
+		}
+		parts = append(parts, fmt.Sprintf("open loop (%s): %.3g/s, gaps vary by %.2f (Poisson: 1), index of dispersion %.2f (Poisson: 1)",
+			kind, d.RatePS, d.GapCV, d.Index))
+	case w.Stages != "":
+		parts = append(parts, "closed loop, streams "+w.Stages)
+	case w.Concurrency > 0:
+		parts = append(parts, fmt.Sprintf("closed loop of %d streams", w.Concurrency))
+	default:
+		parts = append(parts, "as the flags of bench say")
+	}
+	if w.Requests > 0 {
+		parts = append(parts, fmt.Sprintf("%d requests", w.Requests))
+	}
+	if w.Duration > 0 {
+		parts = append(parts, "for "+w.Duration.String())
+	}
+	return strings.Join(parts, ", ")
+}
+
+type workloadValidateCmd struct {
+	Name      string `arg:"" name:"file" help:"A workload file (YAML), a data file, or one of ${scenarios}."`
+	Tokenizer string `placeholder:"NAME|FILE" help:"As of bench."`
+}
+
+// Run validates.
+func (c *workloadValidateCmd) Run(a *app) error {
+	l, err := loadWorkload(c.Name, workload.Options{TokenizerName: c.Tokenizer, Strict: true})
+	if err != nil {
+		return &usageError{err}
+	}
+	defer l.Close()
+	n, err := l.Len()
+	if err == nil && l.Timed {
+		tr := schedule.Trace{Times: l.Times, Failed: func(failed error) { err = failed }}
+		for range tr.Arrivals(schedule.Share{}) {
+		}
+	}
+	if err == nil {
+		_, err = workload.Describe(l, 100)
+	}
+	if err != nil {
+		return &usageError{err}
+	}
+	words := fmt.Sprintf("%s is good", c.Name)
+	if n > 0 {
+		words += fmt.Sprintf(": %d records (%s)", n, l.Info().Kind)
+	}
+	if skipped := l.Skipped(); skipped > 0 {
+		words += fmt.Sprintf(", %d others hold nothing to send", skipped)
+	}
+	_, err = fmt.Fprintln(a.stdout, words)
+	return err
+}

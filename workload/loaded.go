@@ -1,0 +1,69 @@
+package workload
+
+import (
+	"iter"
+	"slices"
+	"time"
+)
+
+// Times yields when the records of a trace are due, since the first. Only for a
+// Timed workload.
+func (l *Loaded) Times() iter.Seq2[time.Duration, error] { return l.classes[0].source.times() }
+
+// ReadsAnswers reports whether answers are needed: to be checked, or because
+// conversations go on with them.
+func (l *Loaded) ReadsAnswers() bool {
+	return slices.ContainsFunc(l.classes, func(c *class) bool {
+		return c.check != nil || c.live && (c.kind != Request || c.source != nil) || c.source != nil && c.source.answers
+	})
+}
+
+// Len is how many items there are before they repeat: the records of a file
+// (which is read to its end for it); 0: without end.
+func (l *Loaded) Len() (int64, error) {
+	if len(l.classes) != 1 || l.classes[0].source == nil {
+		return 0, nil
+	}
+	return l.classes[0].source.count()
+}
+
+// Skipped is how many records held nothing to send, of those that were passed.
+func (l *Loaded) Skipped() (n int64) {
+	for _, c := range l.classes {
+		if c.source != nil {
+			c.source.mu.Lock()
+			n += c.source.skips
+			c.source.mu.Unlock()
+		}
+	}
+	return n
+}
+
+// Close closes the files.
+func (l *Loaded) Close() {
+	for _, c := range l.classes {
+		if c.source != nil {
+			c.source.file.Close()
+		}
+	}
+}
+
+// checkShare is the part of a load that are requests with known answers.
+const checkShare = 0.1
+
+// WithChecks weaves a file of requests with known answers into a specification:
+// one request in ten is of it.
+func (s Spec) WithChecks(file string) Spec {
+	known := Class{Name: "check", Content: Content{File: file, CacheBust: "off"}}
+	if len(s.Mix) == 0 {
+		s.Mix = []Class{{Name: "load", Share: 1 - checkShare, Content: s.Content}}
+		s.Content = Content{}
+	}
+	sum := 0.0
+	for _, c := range s.Mix {
+		sum += c.Share
+	}
+	known.Share = sum * checkShare / (1 - checkShare)
+	s.Mix = append(slices.Clone(s.Mix), known)
+	return s
+}
