@@ -50,6 +50,20 @@ func Detect(ctx context.Context, get Getter) (Server, map[string]Answer, error) 
 // modelPaths is where engines that may lack /v1/models name their models.
 var modelPaths = map[string]string{"ollama": "/api/tags", "sglang": "/get_model_info", "tgi": "/info"}
 
+// ModelPath is where a server of this API names its models when it has no
+// /v1/models; empty: nowhere that is known. Sniff reads the answer.
+func (a *API) ModelPath() string {
+	switch a {
+	case OllamaChat, OllamaGenerate:
+		return modelPaths["ollama"]
+	case SGLang:
+		return modelPaths["sglang"]
+	case TGI:
+		return modelPaths["tgi"]
+	}
+	return ""
+}
+
 // API is the first API of the server that this package speaks; nil: none is known.
 func (s Server) API() *API {
 	for _, name := range s.APIs {
