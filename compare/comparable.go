@@ -75,7 +75,8 @@ const lengthLimit = 0.05
 // flagLimit is the share of requests from which a flag matters.
 const flagLimit = 0.05
 
-// reasons lists what stands against comparing two runs.
+// reasons lists what stands against comparing two runs, but for the lengths,
+// which are those of all runs of a side together.
 func reasons(a, b *Facts) []Reason {
 	var list []Reason
 	add := func(name string, level Gravity, va, vb, says string) {
@@ -86,8 +87,6 @@ func reasons(a, b *Facts) []Reason {
 			add(name, level, va, vb, fmt.Sprintf(says, va, vb))
 		}
 	}
-	list = append(list, lengths("input_tokens", "input", a.InputTokens, b.InputTokens, a.Workload.InputTokens, b.Workload.InputTokens, a.AllowDrift && b.AllowDrift)...)
-	list = append(list, lengths("output_tokens", "output", a.OutputTokens, b.OutputTokens, a.Workload.OutputTokens, b.Workload.OutputTokens, false)...)
 	differ("workload", Refuse, a.Workload.Kind, b.Workload.Kind, "the prompts are of another kind: %s and %s")
 	differ("workload_source", Warn, base(a.Workload.Source), base(b.Workload.Source), "the prompts come from elsewhere: %s and %s")
 	differ("load", Refuse, loadOf(a), loadOf(b), "the load differs: %s and %s")
@@ -111,6 +110,13 @@ func base(path string) string {
 		return ""
 	}
 	return filepath.Base(path)
+}
+
+// lengthReasons compares what was sent and what came back.
+func lengthReasons(a, b *Facts) []Reason {
+	return append(
+		lengths("input_tokens", "input", a.InputTokens, b.InputTokens, a.Workload.InputTokens, b.Workload.InputTokens, a.AllowDrift && b.AllowDrift),
+		lengths("output_tokens", "output", a.OutputTokens, b.OutputTokens, a.Workload.OutputTokens, b.Workload.OutputTokens, false)...)
 }
 
 // lengths holds the mean lengths against each other, or what was asked for

@@ -231,3 +231,24 @@ func TestJUnit(t *testing.T) {
 		t.Error("a control byte in the file")
 	}
 }
+
+// Repeats of few requests whose mean lengths differ by chance are one side;
+// what counts is the length of all of them together.
+func TestRepeatsOfFewRequestsAreOneWorkload(t *testing.T) {
+	rng := rand.New(rand.NewPCG(5, 6))
+	a, b := made.group("A", rng, 4, 60, 0), made.group("B", rng, 4, 60, 1)
+	for i, mean := range []float64{72, 76, 71, 77} {
+		a.Runs[i].Facts.InputTokens.Mean = timeline.Some(mean)
+		b.Runs[3-i].Facts.InputTokens.Mean = timeline.Some(mean)
+	}
+	r := mustCompare(t, a, b, Options{})
+	if r.Comparable.Verdict != ComparableRuns || r.Rows[0].Group != nil {
+		t.Errorf("%+v, group %v", r.Comparable, r.Rows[0].Group)
+	}
+	for i := range b.Runs {
+		b.Runs[i].Facts.InputTokens.Mean = timeline.Some(80.0)
+	}
+	if r := mustCompare(t, a, b, Options{}); r.Comparable.Verdict != NotComparableRuns || r.Comparable.Why[0].Name != "input_tokens" {
+		t.Errorf("8 %% apart: %+v", r.Comparable)
+	}
+}

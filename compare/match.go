@@ -65,6 +65,7 @@ func (p *pairing) check() []Reason {
 	for _, r := range p.b {
 		see(r)
 	}
+	list = append(list, lengthReasons(pooledLengths(p.a), pooledLengths(p.b))...)
 	return append(list, orderOf(p.a, p.b)...)
 }
 
@@ -85,9 +86,52 @@ next:
 }
 
 // sameWork reports whether nothing about the work of two runs refuses their
-// comparison.
+// comparison. Repeats of few requests differ in their mean lengths by chance;
+// where the same was asked for, only what chance can't do makes two workloads.
 func sameWork(a, b *Facts) bool {
-	return !slices.ContainsFunc(reasons(a, b), func(r Reason) bool { return r.Level == Refuse })
+	refuses := func(r Reason) bool { return r.Level == Refuse }
+	if slices.ContainsFunc(reasons(a, b), refuses) {
+		return false
+	}
+	asked := a.Workload.InputTokens != "" && a.Workload.InputTokens == b.Workload.InputTokens &&
+		a.Workload.OutputTokens == b.Workload.OutputTokens
+	if asked && nearLengths(a.InputTokens, b.InputTokens) && nearLengths(a.OutputTokens, b.OutputTokens) {
+		return true
+	}
+	return !slices.ContainsFunc(lengthReasons(a, b), refuses)
+}
+
+// byChance is how far the mean lengths of repeats may lie apart.
+const byChance = 0.3
+
+func nearLengths(a, b Length) bool {
+	ma, okA := a.Mean.Get()
+	mb, okB := b.Mean.Get()
+	return !okA || !okB || apart(ma, mb) <= byChance
+}
+
+// pooledLengths are the facts of the first run with the lengths of all.
+func pooledLengths(runs []*Run) *Facts {
+	f := runs[0].Facts
+	pool := func(of func(*Facts) *Length) (l Length) {
+		mean := func(get func(*Length) opt) opt {
+			sum, n := 0.0, 0.0
+			for _, r := range runs {
+				if v, ok := get(of(&r.Facts)).Get(); ok {
+					w := float64(max(r.Facts.Requests.OK, 1))
+					sum, n = sum+w*v, n+w
+				}
+			}
+			if n == 0 {
+				return opt{}
+			}
+			return some(sum / n)
+		}
+		return Length{Mean: mean(func(l *Length) opt { return l.Mean }), P90: mean(func(l *Length) opt { return l.P90 })}
+	}
+	f.InputTokens = pool(func(f *Facts) *Length { return &f.InputTokens })
+	f.OutputTokens = pool(func(f *Facts) *Length { return &f.OutputTokens })
+	return &f
 }
 
 func byWorkload(groups [][]*Run, runs []*Run) (pairs []*pairing, left []*Run) {

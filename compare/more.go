@@ -4,8 +4,11 @@ import (
 	"math"
 )
 
-// mostMore bounds what is worth proposing.
-const mostMore = 1_000_000
+// What is worth proposing: beyond it more of the same is no plan.
+const (
+	mostMore   = 1_000_000 // requests
+	mostFactor = 20        // times what there is
+)
 
 // more is what would settle a figure: enough to narrow its interval until it
 // either leaves zero behind or fits into the margin, whichever is nearer. nil
@@ -27,6 +30,9 @@ func (f *finding) more(o *Options, m *measure) *More {
 	}
 	factor := half / target
 	factor *= factor
+	if factor > mostFactor {
+		return nil
+	}
 	if f.unit == ByRun {
 		runs := max(f.runs[0], f.runs[1])
 		return &More{Runs: max(1, int64(math.Ceil(float64(runs)*(factor-1))))}
@@ -52,6 +58,9 @@ func (f *finding) moreOfBlocks(diff, half, noise, margin float64) *More {
 		return &More{Runs: repeats - 1}
 	}
 	factor := half / target
+	if factor*factor > mostFactor {
+		return &More{Runs: repeats - 1}
+	}
 	more := f.requests(factor * factor)
 	if more == nil {
 		return &More{Runs: repeats - 1}

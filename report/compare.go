@@ -164,11 +164,7 @@ func newCompareRow(row *compare.Row, r *compare.Result) compareRow {
 	}
 	a, okA := row.A.Get()
 	b, okB := row.B.Get()
-	g := digits{}
-	if row.CI95 != nil {
-		g.width = (row.CI95[1] - row.CI95[0]) * scale
-	}
-	decimals := max(g.decimals(a*scale), g.decimals(b*scale))
+	decimals := max(digits{}.decimals(a*scale), digits{}.decimals(b*scale))
 	if row.Share() {
 		decimals = max(decimals, 1)
 	}
