@@ -125,7 +125,7 @@ func TestHTTP2Ends(t *testing.T) {
 		"total":  {onlyPings, func(c *Config) { c.Timeout = 2 * time.Second }, timeline.TimeoutTotal, 2_000_000},
 		"idle":   {onlyPings, func(c *Config) { c.IdleTimeout = time.Second }, timeline.TimeoutIdle, 1_010_000},
 		"ttft":   {hang, func(c *Config) { c.TTFTTimeout = time.Second }, timeline.TimeoutTTFT, 1_000_000},
-		"status": {func(w http.ResponseWriter, r *http.Request) { http.Error(w, "busy", 503) }, nil, timeline.HTTP5xx, 0},
+		"status": {func(w http.ResponseWriter, r *http.Request) { http.Error(w, "busy", http.StatusServiceUnavailable) }, nil, timeline.HTTP5xx, 0},
 		"stream aborted": {func(w http.ResponseWriter, r *http.Request) {
 			stream(w, r, map[time.Duration]string{10 * msec: tok("w")})
 			time.Sleep(10 * msec)

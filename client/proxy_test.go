@@ -187,7 +187,7 @@ func TestProxyTunnel(t *testing.T) {
 func TestProxyHTTP2(t *testing.T) {
 	handler := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.ProtoMajor != 2 {
-			http.Error(w, "no", 505)
+			http.Error(w, "no", http.StatusHTTPVersionNotSupported)
 		}
 		w.Header().Set("content-type", "text/event-stream")
 		io.WriteString(w, tok("a")+fin+done)

@@ -200,7 +200,9 @@ func (r *reactor) take() bool {
 func (r *reactor) event(s *socket, what uint32) {
 	x := s.x
 	if x == nil {
-		s.early.Store(true)
+		if what&^unix.EPOLLOUT != 0 {
+			s.early.Store(true)
+		}
 		return
 	}
 	if len(x.unsent) > 0 && what&unix.EPOLLOUT != 0 {
@@ -338,9 +340,13 @@ func (r *reactor) poll(timeoutMS int) int {
 	return int(n)
 }
 
-// block waits as other goroutines do.
+// block waits for an event: as other goroutines do when no reply is awaited,
+// and else with the processor kept, for it will soon be needed again.
 func (r *reactor) block(untilNS int64) int {
 	ms := max((untilNS-r.clk.NS()+999_999)/1_000_000, 0)
+	if r.open > 0 {
+		return r.poll(int(ms))
+	}
 	n, err := unix.EpollWait(r.set, r.events[:], int(ms))
 	if err != nil {
 		return 0

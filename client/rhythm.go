@@ -10,7 +10,8 @@ const (
 	napOfReply  = 100       // and of a reply: its stream may have to send the next request
 	fewReads    = 2         // reads a nap below which waiting costs no more
 	shortGaps   = 0.02      // the share of gaps that count as short
-	newlyJoined = 0.01      // share of tokens that naps may join beyond what the sender does
+	newlyJoined = 0.02      // share of tokens that may be joined beyond what comes joined without naps
+	recovery    = 1.1
 	settleEvery = 100_000_000
 	settleReads = 64
 )
@@ -25,10 +26,13 @@ type rhythm struct {
 	gaps   [128]uint32 // between tokens of one stream, by size
 	reads  int64       // since settled
 	tokens int64
-	joined int64   // tokens that came with another in one read
-	sender float64 // share of tokens that the sender joins: measured without naps
-	known  bool    // sender is
-	most   float64 // ns; what joining has taught
+	joined int64 // tokens that came with another in one read
+	// How much comes joined without naps: the sender's doing, or that of a
+	// machine that leaves us no time.
+	anyway  float64
+	suspect int64   // the nap that joined more, while one stretch without shows whether it did; 0: none
+	blamed  float64 // share of joined tokens in it
+	most    float64 // ns; what joining has taught
 
 	replyNS   float64 // mean duration; 0: none ended yet
 	startNS   int64   // when the first request was sent
@@ -77,7 +81,7 @@ func (r *rhythm) settle(nowNS int64) {
 		reply = float64(nowNS - r.startNS)
 	}
 	nap := min(r.most, float64(r.shortGap())/napOfGap, reply/napOfReply)
-	if nap < shortestNap || float64(r.reads)*nap < fewReads*float64(passed) {
+	if nap < shortestNap || float64(r.reads)*nap < fewReads*float64(passed) || r.suspect > 0 {
 		nap = 0
 	}
 	r.napNS = int64(nap)
@@ -87,21 +91,22 @@ func (r *rhythm) settle(nowNS int64) {
 	}
 }
 
-// learn holds what naps joined against what comes joined anyway.
+// learn holds what naps joined against what comes joined anyway. When that has
+// become more, a stretch without naps tells whose doing it is.
 func (r *rhythm) learn() {
 	if r.tokens == 0 {
 		return
 	}
 	share := float64(r.joined) / float64(r.tokens)
-	switch {
-	case r.napNS == 0:
-		r.sender, r.known = share, true
-		r.most = min(r.most*2, longestNap)
-	case r.known && share > r.sender+newlyJoined:
-		r.most = float64(r.napNS) / 2
-	default:
-		r.most = min(r.most*1.1, longestNap)
+	if r.napNS == 0 {
+		if r.suspect > 0 && share+newlyJoined < r.blamed {
+			r.most = float64(r.suspect) / 2
+		}
+		r.anyway, r.suspect = share, 0
+	} else if share > r.anyway+newlyJoined {
+		r.suspect, r.blamed = r.napNS, share
 	}
+	r.most = min(r.most*recovery, longestNap)
 }
 
 // shortGap is a gap that few are shorter than, rounded down; 0: none is known.
