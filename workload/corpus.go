@@ -152,12 +152,16 @@ func (g *grammar) pieces(sentence string, yield func(string) bool) {
 		}
 		return
 	}
-	if !g.tight {
-		sentence = " " + sentence
+	if g.tight {
+		// A mark counts together with the letters behind it, so the stop of a
+		// sentence is put in front of the next.
+		yield("。" + strings.TrimSuffix(sentence, "。"))
+		return
 	}
+	sentence = " " + sentence
 	for sentence != "" {
 		end := strings.IndexByte(sentence[1:], ' ') + 1
-		if g.tight || end <= 0 {
+		if end <= 0 {
 			end = len(sentence)
 		}
 		if !yield(sentence[:end]) {

@@ -88,7 +88,7 @@ func Describe(w Workload, n int64) (Description, error) {
 			total += int64(len(text))
 			seen := known(text, blocks)
 			reused += seen
-			h := hash(text)
+			h := hashOf(text)
 			if prompts[h] {
 				again++
 			}
@@ -126,7 +126,7 @@ func flat(messages []api.Message) (text string, pictures int64) {
 	return b.String(), pictures
 }
 
-func hash(text string) uint64 {
+func hashOf(text string) uint64 {
 	h := fnv.New64a()
 	h.Write([]byte(text))
 	return h.Sum64()

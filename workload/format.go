@@ -93,7 +93,6 @@ func fieldNames() []string {
 type reading struct {
 	columns map[string]string // what the user said
 	unit    string
-	found   map[string]string // our name → the file's; learnt from a record
 }
 
 // get returns the value of one of our columns.

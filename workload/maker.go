@@ -94,7 +94,7 @@ func newMaker(corpus string, tokenizer Tokenizer) (*maker, error) {
 	m.additive = true
 	for i := range int64(8) {
 		if n := 64 << i; tokenizer != nil && m.tokenizer.Count(m.make(0x7465737473616c74, i, n)) != n {
-			m.additive = false
+			m.additive, m.plain = false, false
 		}
 	}
 	return m, nil
@@ -237,7 +237,7 @@ func (m *maker) write(salt uint64, i int64, n int) string {
 
 // sentences writes sentences until the next piece does not fit.
 func (m *maker) sentences(b *strings.Builder, src *random.Source, left int) int {
-	if b.Len() > 0 && !m.grammar.lines && left > 0 {
+	if b.Len() > 0 && !m.grammar.lines && !m.grammar.tight && left > 0 {
 		if n := m.count("."); n <= left {
 			b.WriteByte('.')
 			left -= n

@@ -212,7 +212,7 @@ func TestParquet(t *testing.T) {
 	}
 	// A damaged file is an error, not a crash.
 	for cut := range 40 {
-		bad := []byte(data.String())
+		bad := bytes.Clone(data.Bytes())
 		for k := range 30 {
 			bad[(cut*997+k*31)%len(bad)] ^= 0x5a
 		}

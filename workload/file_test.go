@@ -1,0 +1,347 @@
+package workload
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/parquet-go/parquet-go"
+	"pgregory.net/rapid"
+)
+
+func TestTraceFormats(t *testing.T) {
+	type row struct {
+		at      time.Duration
+		in, out int64
+	}
+	const ms = time.Millisecond
+	cases := []struct {
+		file, kind string
+		want       []row
+	}{
+		{"mooncake.jsonl", "mooncake", []row{{0, 1300, 40}, {250 * ms, 1536, 12}, {250 * ms, 700, 5}, {900 * ms, 2100, 60}, {1400 * ms, 400, 30}, {2100 * ms, 1024, 20}}},
+		{"bailian.jsonl", "bailian", []row{{0, 40, 13}, {2386 * ms, 90, 21}, {2886 * ms, 16, 4}}},
+		// The third request of this one failed when it was recorded.
+		{"burstgpt.csv", "burstgpt", []row{{0, 472, 18}, {40 * time.Second, 1087, 230}, {113 * time.Second, 417, 276}}},
+		{"azure2023.csv", "azure", []row{{0, 374, 44}, {52 * ms, 396, 109}, {1520040 * time.Microsecond, 879, 55}}},
+		{"azure2024.csv", "azure", []row{{0, 2162, 5}, {7405 * time.Microsecond, 2399, 6}, {time.Second, 76, 15}}},
+	}
+	for _, c := range cases {
+		l := load(t, "testdata/"+c.file, Options{Salt: "s"})
+		if l.Info().Kind != c.kind || !l.Timed {
+			t.Errorf("%s is taken for %s, with times: %v", c.file, l.Info().Kind, l.Timed)
+			continue
+		}
+		var got []row
+		i := int64(0)
+		for at, err := range l.Times() {
+			it := l.Item(i)
+			if err != nil || it.Err != nil {
+				t.Fatal(c.file, err, it.Err)
+			}
+			got = append(got, row{at, it.InputTokens.Or(0), it.MaxTokens.Or(0)})
+			if n := words2(it.Messages[0].Content); int64(n) != it.InputTokens.Or(0) {
+				t.Errorf("%s: record %d has %d words for %v tokens", c.file, i, n, it.InputTokens)
+			}
+			i++
+		}
+		if !slices.Equal(got, c.want) {
+			t.Errorf("%s:\n got %v\nwant %v", c.file, got, c.want)
+		}
+	}
+}
+
+// Equal hash ids are equal stretches of text, and nothing else is.
+func TestHashIDsShareText(t *testing.T) {
+	l := load(t, "testdata/mooncake.jsonl", Options{Salt: "s"})
+	ids := [][]int64{{0, 1, 2}, {0, 1, 3}, {4, 5}, {0, 1, 3, 6, 7}, {8}, {4, 9}}
+	text := map[int64]string{}
+	for i, row := range ids {
+		f := strings.Fields(l.Item(int64(i)).Messages[0].Content)
+		for k, id := range row {
+			block := strings.Join(f[k*512:min((k+1)*512, len(f))], " ")
+			if before, known := text[id]; known && !strings.HasPrefix(before, block) && !strings.HasPrefix(block, before) {
+				t.Errorf("request %d: hash id %d is another text than before", i, id)
+			}
+			for other, b := range text {
+				if other != id && strings.HasPrefix(b, block[:100]) {
+					t.Errorf("hash ids %d and %d begin alike", id, other)
+				}
+			}
+			text[id] = block
+		}
+	}
+	again := load(t, "testdata/mooncake.jsonl", Options{Salt: "other"})
+	if again.Item(0).Messages[0].Content == l.Item(0).Messages[0].Content {
+		t.Error("two runs send the same text")
+	}
+}
+
+func TestShareGPT(t *testing.T) {
+	l := load(t, "testdata/sharegpt.json", Options{})
+	if n, err := l.Len(); n != 2 || err != nil || l.Skipped() != 2 {
+		t.Errorf("%d conversations, %v, %d skipped", n, err, l.Skipped())
+	}
+	a, b := l.Item(0), l.Item(1)
+	if a.Len() != 1 || a.Messages[0].Content != "How high is the tower in the old harbour?" || b.Messages[0].Content != "Name a river." ||
+		l.Item(2).Messages[0].Content != a.Messages[0].Content || l.Item(-1).Messages[0].Content != b.Messages[0].Content || l.Item(-3).Messages[0].Content != b.Messages[0].Content {
+		t.Errorf("%+v, %+v", a, b)
+	}
+	if n := a.MaxTokens.Or(0); n < 11 || n > 16 { // 12 words and two marks
+		t.Errorf("%d tokens for the recorded answer", n)
+	}
+	exact := load(t, "testdata/sharegpt.json", Options{TokenizerName: "o200k_base"})
+	if n := exact.Item(1).MaxTokens.Or(0); n != int64(tokenizer(t, "o200k_base").Count("The Loire.")) {
+		t.Errorf("%d tokens of o200k_base for %q", n, "The Loire.")
+	}
+	whole := yaml(t, "file: sharegpt.json\nturns: 5\nthink: 1s", Options{})
+	it := whole.Item(0)
+	if it.Len() != 2 || it.Kind != Conversation || it.Nth(1).Wait != time.Second {
+		t.Fatalf("%d turns", it.Len())
+	}
+	said := it.Conversation(1, nil)
+	if len(said) != 3 || said[1].Content != "It is forty metres high, and the lantern adds three more." || said[2].Content != "And how many steps lead up?" {
+		t.Errorf("%v", said)
+	}
+}
+
+func TestColumns(t *testing.T) {
+	l := yaml(t, "file: generic.csv\ncolumns: {time: ts_ms, input: isl, output: osl, priority: prio}\ntime_in: ms", Options{})
+	var at []time.Duration
+	for x, err := range l.Times() {
+		if err != nil {
+			t.Fatal(err)
+		}
+		at = append(at, x)
+	}
+	it := l.Item(1)
+	if !slices.Equal(at, []time.Duration{0, 20e6, 40e6}) || it.InputTokens.Or(0) != 200 || it.MaxTokens.Or(0) != 20 || it.Extra["priority"] != int64(2) {
+		t.Errorf("%v, %+v", at, it)
+	}
+}
+
+func TestAnswers(t *testing.T) {
+	l := load(t, "testdata/checks.jsonl", Options{})
+	for i, want := range []string{"It is 42.", "paris, of course", "```json\n{\"ok\":true}\n```"} {
+		it := l.Item(int64(i))
+		if it.Check == nil || !it.Check.Passes(want) || it.Check.Passes("no idea") {
+			t.Errorf("record %d: %v", i, it.Check)
+		}
+	}
+	if !l.ReadsAnswers() || l.Item(0).MaxTokens.Or(0) != 16 {
+		t.Error("answers are not read")
+	}
+}
+
+func TestChecksWovenIn(t *testing.T) {
+	spec := Spec{Content: Content{Input: "50"}}.WithChecks("testdata/checks.jsonl")
+	l, err := FromSpec("x", spec, Options{Salt: "s"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	const n = 5000
+	checked := 0
+	for i := range int64(n) {
+		if it := l.Item(i); it.Check != nil {
+			checked++
+		}
+	}
+	if checked < 415 || checked > 585 { // 500 ± 4 sd
+		t.Errorf("%d of %d are checked, want one in ten", checked, n)
+	}
+}
+
+func TestLengthsFromAFile(t *testing.T) {
+	l := yaml(t, "input: file:lengths.csv", Options{Seed: 2})
+	pairs := map[[2]int64]int{}
+	for i := range int64(3000) {
+		it := l.Item(i)
+		pairs[[2]int64{it.InputTokens.Or(0), it.MaxTokens.Or(0)}]++
+	}
+	for _, p := range [][2]int64{{100, 10}, {2000, 50}, {300, 20}} {
+		if n := pairs[p]; n < 890 || n > 1110 {
+			t.Errorf("%v was drawn %d times of 3000", p, n)
+		}
+	}
+	if len(pairs) != 3 {
+		t.Errorf("%v", pairs)
+	}
+}
+
+func TestParquetPrompts(t *testing.T) {
+	type row struct {
+		Prompt string `parquet:"prompt"`
+		Output int64  `parquet:"output_tokens"`
+	}
+	name := filepath.Join(t.TempDir(), "p.parquet")
+	if err := parquet.WriteFile(name, []row{{"one", 5}, {"two", 6}}); err != nil {
+		t.Fatal(err)
+	}
+	l := load(t, name, Options{})
+	if it := l.Item(3); it.Messages[0].Content != "two" || it.MaxTokens.Or(0) != 6 {
+		t.Errorf("%+v", it)
+	}
+}
+
+// A random order sends every record once in each round, whatever the workers.
+func TestRandomOrder(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		n := rapid.Uint64Range(1, 300).Draw(t, "n")
+		key := rapid.Uint64().Draw(t, "key")
+		seen := map[int64]bool{}
+		for x := range n {
+			seen[permuted(x, n, key)] = true
+		}
+		if uint64(len(seen)) != n {
+			t.Fatalf("%d of %d places", len(seen), n)
+		}
+	})
+	var lines strings.Builder
+	for i := range 40 {
+		fmt.Fprintf(&lines, "prompt %d\n", i)
+	}
+	name := filepath.Join(t.TempDir(), "p.txt")
+	os.WriteFile(name, []byte(lines.String()), 0o600)
+	l := yaml(t, "file: "+name+"\norder: random", Options{Seed: 5})
+	var rounds [2]map[string]bool
+	same := 0
+	for r := range rounds {
+		rounds[r] = map[string]bool{}
+		for i := range int64(40) {
+			p := l.Item(int64(r)*40 + i).Messages[0].Content
+			rounds[r][p] = true
+			if p == fmt.Sprintf("prompt %d", i) {
+				same++
+			}
+		}
+	}
+	if len(rounds[0]) != 40 || len(rounds[1]) != 40 || same > 12 || l.Item(0).Messages[0].Content == l.Item(40).Messages[0].Content && l.Item(1).Messages[0].Content == l.Item(41).Messages[0].Content {
+		t.Errorf("%d and %d different, %d in place", len(rounds[0]), len(rounds[1]), same)
+	}
+	if p := l.Item(-1).Messages[0].Content; !rounds[0][p] {
+		t.Error(p)
+	}
+}
+
+func TestFileErrors(t *testing.T) {
+	for name, c := range map[string][2]string{
+		"a.jsonl": {"{\"prompt\":\"x\"}\n{\"prompt\":", "a.jsonl:2: the JSON ends"},
+		"b.jsonl": {"{\"prompt\":\"x\"}\n{\"other\":1}", `b.jsonl:2: want a "prompt"`},
+		"c.jsonl": {"{\"prompt\":\"x\",\"max_tokens\":0}", "c.jsonl:1: an output length"},
+		"d.csv":   {"TIMESTAMP,ContextTokens,GeneratedTokens\nyesterday,1,2\n", `d.csv:2: "yesterday" is no date`},
+		"e.jsonl": {"", "no record"},
+		"f.json":  {"[{\"conversations\":[]}]", "none of its 1 records"},
+		"g.jsonl": {"{\"prompt\":\"x\",\"answer\":{\"exakt\":1}}", "unknown field"},
+		"h.jsonl": {"{\"messages\":[{\"role\":\"user\",\"content\":[{\"type\":\"image_url\"}]}]}", "only text is supported"},
+		"i.jsonl": {"{\"timestamp\":1,\"input_length\":5,\"output_length\":5,\"hash_ids\":[1.5]}", "hash_ids"},
+	} {
+		path := filepath.Join(t.TempDir(), name)
+		os.WriteFile(path, []byte(c[0]), 0o600)
+		if _, err := Load(path, Options{}); err == nil || !strings.Contains(err.Error(), c[1]) {
+			t.Errorf("%s: %v, want a word about %q", name, err, c[1])
+		}
+	}
+	if _, err := Load(t.TempDir(), Options{}); err == nil || !strings.Contains(err.Error(), "plain file") {
+		t.Errorf("a folder: %v", err)
+	}
+	// A mistake far behind is found when it is reached, and by Strict at once.
+	path := filepath.Join(t.TempDir(), "late.jsonl")
+	os.WriteFile(path, append(bytes.Repeat([]byte("{\"prompt\":\"x\"}\n"), 3000), "{oops}\n"...), 0o600)
+	l := load(t, path, Options{})
+	if it := l.Item(3000); it.Err == nil || !strings.Contains(it.Err.Error(), "late.jsonl:3001") {
+		t.Errorf("%v", it.Err)
+	}
+	if _, err := Load(path, Options{Strict: true}); err == nil || !strings.Contains(err.Error(), "late.jsonl:3001") {
+		t.Errorf("%v", err)
+	}
+}
+
+// A trace of a million requests can be sent within a second, in less than 200 MB.
+func TestAMillionRequestsStartAtOnce(t *testing.T) {
+	if testing.Short() {
+		t.Skip("writes 150 MB")
+	}
+	name := filepath.Join(t.TempDir(), "big.jsonl")
+	out, err := os.Create(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var b bytes.Buffer
+	for i := range 1_000_000 {
+		fmt.Fprintf(&b, `{"timestamp":%d,"input_length":8192,"output_length":512,"hash_ids":[1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,%d]}`+"\n", i, i)
+		if b.Len() > 1<<20 {
+			b.WriteTo(out)
+		}
+	}
+	b.WriteTo(out)
+	out.Close()
+	b = bytes.Buffer{}
+	var before, after runtime.MemStats
+	runtime.GC()
+	runtime.ReadMemStats(&before)
+	start := time.Now()
+	l := load(t, name, Options{})
+	first := l.Item(0)
+	for at, err := range l.Times() {
+		if err != nil || at != 0 {
+			t.Fatal(at, err)
+		}
+		break
+	}
+	began := time.Since(start)
+	for i := int64(-4); i < 2000; i++ {
+		if it := l.Item(i); it.Err != nil {
+			t.Fatal(it.Err)
+		}
+	}
+	runtime.GC()
+	runtime.ReadMemStats(&after)
+	grown := (int64(after.HeapAlloc) - int64(before.HeapAlloc)) >> 20
+	if first.Err != nil || began > time.Second || grown > 200 {
+		t.Errorf("the first request after %v, %d MB, %v", began, grown, first.Err)
+	}
+	t.Logf("the first request after %v; 2000 later %d MB", began, grown)
+}
+
+func FuzzEntries(f *testing.F) {
+	for _, name := range []string{"mooncake.jsonl", "bailian.jsonl", "burstgpt.csv", "azure2023.csv", "sharegpt.json", "checks.jsonl"} {
+		data, err := os.ReadFile("testdata/" + name)
+		if err != nil {
+			f.Fatal(err)
+		}
+		f.Add(name, string(data))
+	}
+	dir := f.TempDir()
+	f.Fuzz(func(t *testing.T, name, data string) {
+		ext := filepath.Ext(name)
+		if len(ext) > 8 || strings.ContainsAny(ext, "/\\\x00") {
+			return
+		}
+		path := filepath.Join(dir, "x"+ext)
+		if strings.HasSuffix(ext, "yaml") || strings.HasSuffix(ext, "yml") || os.WriteFile(path, []byte(data), 0o600) != nil {
+			return
+		}
+		l, err := Load(path, Options{})
+		if err != nil {
+			return
+		}
+		defer l.Close()
+		src := l.classes[0].source
+		for _, i := range []int64{0, 1, -1} {
+			if e, err := src.entry(i); err == nil && e.input.Or(0) < 10_000 {
+				l.Item(i)
+			}
+		}
+		for _, err := range l.Times() {
+			if err != nil {
+				break
+			}
+		}
+	})
+}

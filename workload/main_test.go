@@ -1,0 +1,5 @@
+package workload
+
+import "flag"
+
+var update = flag.Bool("update", false, "write generated files anew")
