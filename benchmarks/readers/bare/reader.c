@@ -74,7 +74,7 @@ int main(int argc, char **argv) {
     while (now() < end || open) {
         long long t = now();
         for (; started < n && t >= start + length * started / n && t < end; started++, open++) ask(fds[started]);
-        long long wait = started < n ? start + length * started / n - t : 100000000;
+        long long wait = started < n && t < end ? start + length * started / n - t : 100000000;
         if (wait < 0) wait = 0;
         if (nap) {
             look = look + nap > t ? look + nap : t;
