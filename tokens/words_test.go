@@ -62,7 +62,7 @@ func TestTextsDifferBySeedAndRepeatWithIt(t *testing.T) {
 		}
 		return text
 	}
-	if make(1) != make(1) || make(1) == make(2) {
+	if first, again, other := make(1), make(1), make(2); first != again || first == other {
 		t.Error("texts follow something other than their seed")
 	}
 }
