@@ -192,12 +192,3 @@ func (s *scan) word(w string) {
 	}
 	s.i += len(w)
 }
-
-// null passes over a null and returns true, or leaves any other value alone.
-func (s *scan) null() bool {
-	if s.peek() != 'n' {
-		return false
-	}
-	s.word("null")
-	return !s.bad
-}

@@ -53,6 +53,5 @@ var ErrInterrupted = errors.New("interrupted; what was measured is saved")
 var (
 	errFailing  = errors.New("the first requests all failed")
 	errWriting  = errors.New("records could not be written")
-	errDuration = errors.New("the duration is over")
 	errFailures = errors.New("too many requests failed")
 )

@@ -5,11 +5,8 @@ import (
 	"time"
 
 	"tokenmeter/machine"
-	"tokenmeter/schedule"
 	"tokenmeter/timeline"
 )
-
-var scheduleAll schedule.Share
 
 // spareFiles are the open files that are not connections to the target.
 const spareFiles = 64

@@ -123,7 +123,7 @@ func last(s string) (float64, bool) {
 	all := number.FindAllStringIndex(s, -1)
 	for i := len(all) - 1; i >= 0; i-- {
 		text := s[all[i][0]:all[i][1]]
-		if before := []rune(s[:all[i][0]]); len(before) > 0 && strings.ContainsAny(text[:1], "-+\xe2") {
+		if before := []rune(s[:all[i][0]]); len(before) > 0 && (text[0] == '-' || text[0] == '+' || strings.HasPrefix(text, "−")) {
 			if r := before[len(before)-1]; unicode.IsLetter(r) || unicode.IsDigit(r) || r == ')' || r == ']' {
 				text = strings.TrimLeft(text, "-−+")
 			}

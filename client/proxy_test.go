@@ -78,39 +78,36 @@ func (p *httpProxy) start(t *testing.T, user string) string {
 func (p *httpProxy) serve(c net.Conn, user string) {
 	defer c.Close()
 	in := bufio.NewReader(c)
-	for {
-		req, err := p.remember(in)
+	req, err := p.remember(in)
+	if err != nil {
+		return
+	}
+	if user != "" && req.Header.Get("Proxy-Authorization") != user {
+		io.WriteString(c, "HTTP/1.1 407 Proxy Authentication Required\r\ncontent-length: 0\r\n\r\n")
+		return
+	}
+	if req.Method == http.MethodConnect {
+		there, err := net.Dial("tcp", req.RequestURI)
 		if err != nil {
-			return
-		}
-		if user != "" && req.Header.Get("Proxy-Authorization") != user {
-			io.WriteString(c, "HTTP/1.1 407 Proxy Authentication Required\r\ncontent-length: 0\r\n\r\n")
-			return
-		}
-		if req.Method == http.MethodConnect {
-			there, err := net.Dial("tcp", req.RequestURI)
-			if err != nil {
-				io.WriteString(c, "HTTP/1.1 502 Bad Gateway\r\ncontent-length: 0\r\n\r\n")
-				return
-			}
-			defer there.Close()
-			io.WriteString(c, "HTTP/1.1 200 Connection established\r\n\r\n")
-			go io.Copy(there, in)
-			io.Copy(c, there)
-			return
-		}
-		there, err := net.Dial("tcp", req.URL.Host)
-		if err != nil {
+			io.WriteString(c, "HTTP/1.1 502 Bad Gateway\r\ncontent-length: 0\r\n\r\n")
 			return
 		}
 		defer there.Close()
-		req.Header.Del("Proxy-Authorization")
-		if req.Write(there) != nil {
-			return
-		}
+		io.WriteString(c, "HTTP/1.1 200 Connection established\r\n\r\n")
+		go io.Copy(there, in)
 		io.Copy(c, there)
 		return
 	}
+	there, err := net.Dial("tcp", req.URL.Host)
+	if err != nil {
+		return
+	}
+	defer there.Close()
+	req.Header.Del("Proxy-Authorization")
+	if req.Write(there) != nil {
+		return
+	}
+	io.Copy(c, there)
 }
 
 func TestProxyTakesWholeURLs(t *testing.T) {

@@ -24,7 +24,6 @@ type server struct {
 	status  int               // of every GET, when set
 	header  map[string]string // of every answer
 	chat    func(w http.ResponseWriter, asked int)
-	keyed   bool // repeats the key in its answers
 	mu      sync.Mutex
 	posts   []string // bodies
 	methods []string

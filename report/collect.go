@@ -171,9 +171,6 @@ func (c *collected) setInFlight() {
 	}
 }
 
-// seconds of the run that the charts show.
-func (c *collected) endS() float64 { return float64(c.last) / 1e6 }
-
 // sample is the sorted values of one latency over the successful requests.
 func (c *collected) sample(of func(*request) float64) stat.Sorted {
 	var s stat.Sorted

@@ -56,7 +56,7 @@ func (s *strip) split(tl *timeline.Timeline, v *metric.Values) {
 	at = s.add("connect", at, min(at+connect, s.end))
 	first := min(v.TTFTMS.Or(s.end), s.end)
 	if first > at {
-		at = s.wait(tl, v, at, first)
+		s.wait(tl, v, at, first)
 	}
 	if v.TTFTMS.OK() {
 		s.add("decode", first, s.end)

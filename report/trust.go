@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 	"unicode"
+	"unicode/utf8"
 
 	"tokenmeter/run"
 	"tokenmeter/timeline"
@@ -144,11 +145,9 @@ func sentence(s string) string {
 	if last := s[len(s)-1]; last != '.' && last != '!' && last != '?' {
 		s += "."
 	}
-	for i, first := range s {
-		if i == 0 && unicode.IsLower(first) && !strings.ContainsAny(strings.Fields(s)[0], "_0123456789=/") {
-			return string(unicode.ToUpper(first)) + s[len(string(first)):]
-		}
-		break
+	first, size := utf8.DecodeRuneInString(s)
+	if unicode.IsLower(first) && !strings.ContainsAny(strings.Fields(s)[0], "_0123456789=/") {
+		return string(unicode.ToUpper(first)) + s[size:]
 	}
 	return s
 }

@@ -33,5 +33,3 @@ func newClock(base time.Time) simClock {
 }
 
 func (c simClock) now() int64 { return c.zero + int64(time.Since(c.base)) }
-
-func (c simClock) at(t time.Time) int64 { return c.zero + int64(t.Sub(c.base)) }

@@ -9,6 +9,8 @@ import (
 
 	"tokenmeter/metric"
 	"tokenmeter/objective"
+	"tokenmeter/sweep/result"
+	"tokenmeter/timeline"
 )
 
 // The variables of a search.
@@ -100,6 +102,47 @@ func (s Search) Run(ctx context.Context, subject Subject) (Found, error) {
 	return h.found, err
 }
 
+// Check says what is wrong with the settings, before anything is loaded.
+func (s Search) Check() error {
+	if s.MaxTime > 0 && s.Now == nil {
+		s.Now = func() time.Duration { return 0 }
+	}
+	if err := s.settle(); err != nil {
+		return err
+	}
+	_, err := newTests(s.Objectives)
+	return err
+}
+
+// GoodShare is the share of good requests under the objective nearest to its limit.
+func (p *Probe) GoodShare() (share float64, ok bool) {
+	return p.Share, !math.IsNaN(p.Share) && p.Share >= 0 && p.Share <= 1
+}
+
+// Result is what was found as sweep.json keeps it.
+func (f *Found) Result(objectives []string) *result.Found {
+	out := &result.Found{Objectives: objectives, Variable: f.Variable, Confidence: f.Confidence, Probes: len(f.Probes),
+		Requests: f.Requests, Settled: f.Settled, Why: f.Why, Missed: f.Missed}
+	if f.Holds > 0 {
+		out.Holds = timeline.Some(f.Holds)
+	}
+	if f.Fails > 0 {
+		out.Fails = timeline.Some(f.Fails)
+	}
+	for _, p := range f.Probes {
+		step := result.Step{Load: p.Load, Says: p.Says, Firm: p.Firm, Repeat: p.Repeat, Grows: p.Grows, Requests: p.Requests,
+			Worst: p.Worst, Run: p.Run, Note: p.Note}
+		if step.Note == "" {
+			step.Note = p.Unsettled
+		}
+		if share, ok := p.GoodShare(); ok {
+			step.Share = timeline.Some(share)
+		}
+		out.Steps = append(out.Steps, step)
+	}
+	return out
+}
+
 func (s *Search) settle() error {
 	if s.Variable == "" {
 		s.Variable = Rate
@@ -148,7 +191,6 @@ type hunt struct {
 	low, high float64
 	served    float64 // what an overloaded server did, at most; 0: not known
 	budget    float64 // factor on how many requests are plenty
-	blocked   error
 }
 
 // stop says why no further probe is made, or nothing.

@@ -87,7 +87,7 @@ func endings(t *testing.T) map[timeline.Outcome]ending {
 		}},
 		timeline.HTTP4xx:         {handler: refuse(404, "no such model")},
 		timeline.HTTP5xx:         {handler: refuse(503, "no healthy upstream")},
-		timeline.RedirectRefused: {handler: http.RedirectHandler("https://elsewhere.example/v1", 307).ServeHTTP},
+		timeline.RedirectRefused: {handler: http.RedirectHandler("https://elsewhere.example/v1", http.StatusTemporaryRedirect).ServeHTTP},
 		timeline.BadContentType:  {handler: whole("text/html", "<html>Please log in</html>")},
 		timeline.Parse:           {handler: whole("application/json", `{"choices":[{]}`)},
 		timeline.StreamError: {handler: func(w http.ResponseWriter, r *http.Request) {
