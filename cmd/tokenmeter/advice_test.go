@@ -66,13 +66,14 @@ var (
 	commandMention = regexp.MustCompile(`(?:^|[^\w/.-])tokenmeter ([a-z]+)((?: [^\n;|` + "`" + `]*)?)`)
 	fenced         = regexp.MustCompile("(?s)```.*?```")
 	inline         = regexp.MustCompile("`[^`\n]+`")
+	styles         = regexp.MustCompile(`var\(--[\w-]+`) // of a style sheet
 	continued      = regexp.MustCompile(`\\\n\s*`)
 )
 
 // check names the flags of a text that do not exist, and in code the commands
 // too, and flags that belong to another command.
 func (v *vocabulary) check(text string, code bool) (wrong []string) {
-	text = continued.ReplaceAllString(text, " ")
+	text = styles.ReplaceAllString(continued.ReplaceAllString(text, " "), "")
 	for _, m := range flagMention.FindAllStringSubmatch(text, -1) {
 		if !v.flags[m[1]] && foreign[m[1]] == "" {
 			wrong = append(wrong, "--"+m[1])
@@ -180,6 +181,7 @@ func checkSource(t *testing.T, v *vocabulary, path string) {
 func TestAdviceCheckItself(t *testing.T) {
 	v := words(t)
 	for text, want := range map[string]string{
+		"fill:var(--no-such-flag)":                                   "",
 		"use --no-such-flag":                                         "--no-such-flag",
 		"tokenmeter bench --rate 5":                                  "",
 		"tokenmeter bench --lens x":                                  "tokenmeter bench --lens",
