@@ -47,7 +47,7 @@ func shown(err error, red *secret.Redactor) error {
 
 // ErrInterrupted is returned, beside the run, when the caller's context was
 // cancelled: what was measured is saved and marked partial (exit code 130).
-var ErrInterrupted = errors.New("interrupted; what was measured is saved")
+var ErrInterrupted = errors.New("interrupted")
 
 // Causes of the end of a phase, internal.
 var (

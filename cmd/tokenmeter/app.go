@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"regexp"
 	"slices"
 	"strings"
@@ -61,7 +62,7 @@ func Main(args []string, stdout, stderr io.Writer, env func(string) (string, boo
 			code = int(leave)
 		}
 	}()
-	a := &app{stdout: stdout, stderr: stderr, env: env, args: args}
+	a := &app{stdout: output{stdout}, stderr: stderr, env: env, args: args}
 	parser, err := newParser(stdout, stderr)
 	if err != nil {
 		panic(err) // the grammar itself is wrong
@@ -71,6 +72,9 @@ func Main(args []string, stdout, stderr io.Writer, env func(string) (string, boo
 		args = []string{"--help"}
 	}
 	ctx, err := parser.Parse(joinNegative(args))
+	if write := (*fs.PathError)(nil); errors.As(err, &write) {
+		return a.fail("tokenmeter", &outputError{err}) // the help found no room
+	}
 	if err != nil {
 		return a.fail("tokenmeter", &usageError{withHelp(err)})
 	}

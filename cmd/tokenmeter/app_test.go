@@ -2,9 +2,29 @@ package main
 
 import (
 	"io"
+	"io/fs"
 	"strings"
+	"syscall"
 	"testing"
 )
+
+// full is a stdout without room.
+type full struct{}
+
+func (full) Write([]byte) (int, error) {
+	return 0, &fs.PathError{Op: "write", Path: "/dev/stdout", Err: syscall.ENOSPC}
+}
+
+func TestFullStdout(t *testing.T) {
+	for _, args := range [][]string{{"--help"}, {"bench", "--help"}, {"explain"}, {"explain", "tpot"}, {"version"}, {"completion", "bash"},
+		{"bench", "http://h", "--model", "m", "--dry-run"}} {
+		var stderr strings.Builder
+		code := Main(args, full{}, &stderr, func(string) (string, bool) { return "", false })
+		if code != exitWrite || !strings.Contains(stderr.String(), "cannot write to stdout: no space left on device") {
+			t.Errorf("%v: exit code %d, %q", args, code, stderr.String())
+		}
+	}
+}
 
 // What a file or a server is called must not act on the terminal.
 func TestErrorsAreInert(t *testing.T) {

@@ -55,7 +55,7 @@ func (c *benchCmd) measure(a *app, plan bench.Plan) (*run.Run, error) {
 		plan.Log = view
 	}
 	ctx, end := interruptible(func() {
-		view.say("stopping; what was measured is being saved (once more: leave at once)")
+		view.say("stopping; what was measured is kept (once more: leave at once)")
 	})
 	defer end()
 	defer view.close()
@@ -66,6 +66,9 @@ func (c *benchCmd) measure(a *app, plan bench.Plan) (*run.Run, error) {
 func (c *benchCmd) results(a *app, sum *run.Run, err error) error {
 	if sum.Dir == "" {
 		return err
+	}
+	if errors.Is(err, bench.ErrInterrupted) {
+		err = fmt.Errorf("%w; what was measured is saved in %s", err, sum.Dir)
 	}
 	if c.HTML {
 		err = worse(err, c.html(sum))

@@ -2,6 +2,9 @@ package main
 
 import (
 	"errors"
+	"fmt"
+	"io"
+	"io/fs"
 	"syscall"
 
 	"tokenmeter/bench"
@@ -35,6 +38,30 @@ type codedError struct {
 
 func (e *codedError) Error() string { return e.text }
 
+// output is stdout. It tells its own failures from those of the work.
+type output struct{ io.Writer }
+
+func (o output) Write(p []byte) (int, error) {
+	n, err := o.Writer.Write(p)
+	if err != nil && !errors.Is(err, syscall.EPIPE) {
+		err = &outputError{err}
+	}
+	return n, err
+}
+
+// outputError says that stdout took no more.
+type outputError struct{ err error }
+
+func (e *outputError) Error() string {
+	err := e.err
+	if path := (*fs.PathError)(nil); errors.As(err, &path) {
+		err = path.Err
+	}
+	return fmt.Sprintf("cannot write to stdout: %v", err)
+}
+
+func (e *outputError) Unwrap() error { return e.err }
+
 // exitCode turns an error into the exit code of the contract.
 func exitCode(err error) int {
 	var coded *codedError
@@ -43,6 +70,7 @@ func exitCode(err error) int {
 	var exists *run.ExistsError
 	var target *bench.TargetError
 	var write *run.WriteError
+	var out *outputError
 	switch {
 	case err == nil, errors.Is(err, syscall.EPIPE):
 		return exitOK // whoever reads stdout has seen enough
@@ -50,7 +78,7 @@ func exitCode(err error) int {
 		return exitInterrupted
 	case errors.As(err, &coded):
 		return coded.code
-	case errors.As(err, &write):
+	case errors.As(err, &write), errors.As(err, &out):
 		return exitWrite
 	case errors.As(err, &usage), errors.As(err, &plan), errors.As(err, &exists), errors.Is(err, run.ErrNoRun):
 		return exitUsage

@@ -18,6 +18,9 @@ type screen struct {
 // screen finds out about an output.
 func (a *app) screen(w io.Writer, noColor bool) screen {
 	s := screen{width: 80}
+	if o, ok := w.(output); ok {
+		w = o.Writer
+	}
 	f, ok := w.(*os.File)
 	if ok {
 		s.width, s.terminal = terminalWidth(f)
