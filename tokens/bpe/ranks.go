@@ -43,10 +43,9 @@ func NewRanks(blob string, ends []uint32) (*Ranks, error) {
 		r.bytes[i] = None
 	}
 	r.table = newTable(len(ends)-long, long, r.Token)
+	r.table.addAll(len(ends))
 	for id := range ends {
-		s := r.Token(uint32(id))
-		r.table.add(s, uint32(id))
-		switch len(s) {
+		switch s := r.Token(uint32(id)); len(s) {
 		case 1:
 			r.bytes[s[0]] = uint32(id)
 		case 2:

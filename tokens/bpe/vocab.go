@@ -18,11 +18,7 @@ func NewVocab(tokens []string) *Vocab {
 		}
 	}
 	v.table = newTable(short, long, func(id uint32) string { return v.tokens[id] })
-	for id, s := range tokens {
-		if s != "" {
-			v.table.add(s, uint32(id))
-		}
-	}
+	v.table.addAll(len(tokens))
 	return v
 }
 

@@ -56,33 +56,58 @@ func unpack(packed []byte) (blob string, ends []uint32, err error) {
 	if len(raw) < singles || len(raw) != singles+6*n {
 		return "", nil, errors.New("cut short")
 	}
-	ends = make([]uint32, singles, singles+n)
-	bytes := make([]byte, singles, 8*(singles+n))
-	copy(bytes, raw[:singles])
-	for i := range ends {
+	planes := raw[singles:]
+	half := func(plane, i int) int {
+		p := planes[plane*n:]
+		return int(p[i]) | int(p[n+i])<<8 | int(p[2*n+i])<<16
+	}
+	// First where each token ends, then what it is.
+	ends = make([]uint32, singles+n)
+	for i := range singles {
 		ends[i] = uint32(i) + 1
 	}
-	planes := raw[singles:]
-	part := func(plane, i int) ([]byte, bool) {
-		p := planes[plane*n:]
-		id := int(p[i]) | int(p[n+i])<<8 | int(p[2*n+i])<<16
-		if id >= len(ends) {
-			return nil, false
-		}
-		start := uint32(0)
-		if id > 0 {
-			start = ends[id-1]
-		}
-		return bytes[start:ends[id]], true
-	}
 	for i := range n {
-		left, ok := part(0, i)
-		right, ok2 := part(3, i)
-		if !ok || !ok2 {
+		id, left, right := singles+i, half(0, i), half(3, i)
+		if left >= id || right >= id {
 			return "", nil, errors.New("a token is made of a later one")
 		}
-		bytes = append(append(bytes, left...), right...)
-		ends = append(ends, uint32(len(bytes)))
+		size := ends[left] - start(ends, left) + ends[right] - start(ends, right)
+		if size > mostBytes {
+			return "", nil, errors.New("a token is too long")
+		}
+		ends[id] = ends[id-1] + size
 	}
-	return string(bytes), ends, nil
+	b := make([]byte, int(ends[len(ends)-1])+chunk)
+	copy(b, raw[:singles])
+	for i := range n {
+		at := ends[singles+i-1]
+		for _, part := range [2]int{half(0, i), half(3, i)} {
+			from := start(ends, part)
+			repeat(b, at, from, ends[part]-from)
+			at += ends[part] - from
+		}
+	}
+	return string(b[:len(b)-chunk]), ends, nil
+}
+
+// mostBytes bounds a token, of which the published ones have 128 bytes at most.
+const mostBytes = 1 << 10
+
+func start(ends []uint32, id int) uint32 {
+	if id == 0 {
+		return 0
+	}
+	return ends[id-1]
+}
+
+// chunk is what is copied at a time: most tokens are shorter, and so many small
+// copies are several times faster than calls of copy. What is too much lies
+// where the next token comes.
+const chunk = 16
+
+// repeat copies n bytes of b to a later place.
+func repeat(b []byte, to, from, n uint32) {
+	for i := uint32(0); i < n; i += chunk {
+		*(*[chunk]byte)(b[to+i:]) = [chunk]byte(b[from+i:])
+	}
 }
