@@ -120,8 +120,18 @@ func tooFew(s sides, m *measure, name string, f *finding, o *Options) string {
 			return fmt.Sprintf("%s needs %d requests a side, there are %d", name, need, n)
 		}
 	}
-	if f.unit == ByBlock && m.kind != ofShare && pieces(s.a) < leastRequests || pieces(s.b) < leastRequests && f.unit == ByBlock && m.kind != ofShare {
-		return fmt.Sprintf("single runs need %d requests, there are %d", leastRequests, min(pieces(s.a), pieces(s.b)))
+	if f.unit == ByRun || m.kind == ofShare {
+		return ""
+	}
+	if have := min(pieces(s.a), pieces(s.b)); have < leastRequests {
+		return fmt.Sprintf("single runs need %d requests, there are %d", leastRequests, have)
+	}
+	// A bootstrap knows nothing beyond the largest value it has. Below the size
+	// at which a percentile has an interval at all, its answers are too sure.
+	if p, ok := percentileOf(name); ok && m.kind != ofGaps && !o.AllowLowN {
+		if need := stat.MinN(p, Confidence); n < need {
+			return fmt.Sprintf("%s of single runs needs %d requests, there are %d", name, need, n)
+		}
 	}
 	return ""
 }
