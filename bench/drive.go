@@ -48,6 +48,7 @@ type closedLoop struct {
 func (d *closedLoop) stream(s int) {
 	r, ph := d.r, d.ph
 	at := ph.baseUS + d.loop.Starts(s).Microseconds()
+	lost := 0 // requests on end that reached nobody
 	for ph.ctx.Err() == nil {
 		may, ok := d.loop.May(s, time.Duration(max(at, r.clk.US())-ph.baseUS)*time.Microsecond)
 		at = max(at, ph.baseUS+may.Microseconds())
@@ -65,7 +66,20 @@ func (d *closedLoop) stream(s int) {
 		if at = now + d.loop.Gap.Microseconds(); d.loop.Gap == 0 {
 			at = 0
 		}
+		if lost++; p.reached() {
+			lost = 0
+		}
+		at = max(at, r.clk.US()+retreat(lost).Microseconds())
 	}
+}
+
+// retreat is how long a stream stays away after so many requests on end reached
+// nobody: a server that is gone is not measured by thousands of refusals a second.
+func retreat(lost int) time.Duration {
+	if lost == 0 {
+		return 0
+	}
+	return min(10*time.Millisecond<<min(lost-1, 10), time.Second)
 }
 
 // take decides what a stream sends at a moment; false when it is done.

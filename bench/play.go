@@ -32,6 +32,17 @@ type played struct {
 	endUS int64
 	text  string
 	ok    bool
+	heard bool // some response came
+}
+
+// reached reports whether somebody answered the last request of the item.
+func (p *playing) reached() bool {
+	for _, s := range slices.Backward(p.steps) {
+		if s.id != "" {
+			return s.heard
+		}
+	}
+	return true
 }
 
 // playing begins an item; ended must be called.

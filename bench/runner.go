@@ -156,7 +156,7 @@ func (r *runner) send(ctx context.Context, ph *phase, j job, dueUS int64) played
 	r.doerFor(j.step).Do(ctx, &j.req, j.tl)
 	r.rec.inFlight.Add(-1)
 	r.field.learn(j.req.MaxTokensField, j.tl, r.log)
-	out := played{id: j.tl.ID, endUS: max(r.clk.US(), dueUS), text: j.tl.Text, ok: j.tl.Outcome == timeline.OK}
+	out := played{id: j.tl.ID, endUS: max(r.clk.US(), dueUS), text: j.tl.Text, ok: j.tl.Outcome == timeline.OK, heard: j.tl.HTTPStatus != 0}
 	r.finish(&j)
 	r.rec.ended(ph, j)
 	return out
