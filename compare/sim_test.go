@@ -86,7 +86,7 @@ func allowedOf(n int, p float64) int {
 // One run a side: the runs differ by 1.5 % each, which can't be seen from
 // inside them. Small differences stay unclear, large ones are found.
 func TestErrorRatesOfSingleRuns(t *testing.T) {
-	n := times(12, 300)
+	n := times(12, 200)
 	for _, size := range []int{200, 600} {
 		alarms, found := 0, 0
 		for i := range n {
