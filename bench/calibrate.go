@@ -33,6 +33,16 @@ func (r *runner) calibrate(ctx context.Context, ph *phase, answers []warmAnswer)
 	if !isMade {
 		return nil
 	}
+	met := corporaOf(answers)
+	for _, corpus := range made.Corpora() {
+		if !slices.Contains(met, corpus) && anyOK(answers) {
+			more, err := r.unmet(ctx, ph, made, corpus)
+			if err != nil {
+				return err
+			}
+			answers = append(answers, more...)
+		}
+	}
 	for _, corpus := range corporaOf(answers) {
 		if err := r.fit(ctx, ph, made, corpus, &answers); err != nil {
 			return err
@@ -48,6 +58,24 @@ func (r *runner) calibrate(ctx context.Context, ph *phase, answers []warmAnswer)
 	}
 	return &TargetError{URL: r.plan.Client.BaseURL, What: says,
 		Hint: "the lengths would mean nothing; name the server's tokenizer with --tokenizer, give real prompts with --prompts, or go on with --allow-isl-drift"}
+}
+
+// unmet sends prompts of two lengths of a corpus that the warm-up did not send.
+func (r *runner) unmet(ctx context.Context, ph *phase, made workload.Calibrated, corpus string) (answers []warmAnswer, err error) {
+	for _, units := range []int{64, 256} {
+		r.closed(ph, schedule.Closed{Concurrency: 1, Requests: 1}, func(int64) workload.Item {
+			return made.Probe(corpus, -r.warm.Add(1), units)
+		}, 1)
+		answers = append(answers, r.rec.warmed()...)
+		if err := r.ended(ctx, ph); err != nil {
+			return nil, err
+		}
+	}
+	return answers, nil
+}
+
+func anyOK(answers []warmAnswer) bool {
+	return slices.ContainsFunc(answers, func(a warmAnswer) bool { return a.succeeded })
 }
 
 // fit learns how the server counts one corpus.
@@ -94,7 +122,7 @@ func (r *runner) fit(ctx context.Context, ph *phase, made workload.Calibrated, c
 
 // again sends one more request of the warm-up.
 func (r *runner) again(ctx context.Context, ph *phase) ([]warmAnswer, error) {
-	r.closed(ph, schedule.Closed{Concurrency: 1, Requests: 1}, r.warmItem, 1)
+	r.closed(ph, schedule.Closed{Concurrency: 1, Requests: 1}, r.warmFirst, 1)
 	return r.rec.warmed(), r.ended(ctx, ph)
 }
 

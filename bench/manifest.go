@@ -25,8 +25,12 @@ func (r *runner) manifest(ready found) run.Run {
 		Workload: run.Workload{Kind: info.Kind, Source: info.Source, Salt: info.Salt,
 			InputTokens: info.InputTokens, OutputTokens: info.OutputTokens,
 			PromptsUnique: info.UniquePrompts, OutputIsCap: !p.IgnoreEOS,
-			Name: info.Name, Classes: info.Classes, SegmentS: info.SegmentS, TaskDeadlineS: seconds(info.Deadline)},
+			Name: info.Name, Classes: info.Classes, SegmentS: info.SegmentS, TaskDeadlineS: seconds(info.Deadline), Readers: p.Readers},
 		AllowLowN: p.AllowLowN, AllowISLDrift: p.AllowISLDrift, Noticed: r.log.warnings(),
+	}
+	if p.Tokenizer != nil {
+		name := p.Tokenizer.Name()
+		m.Tokenizer = &name
 	}
 	for _, o := range p.Objectives {
 		m.Objectives = append(m.Objectives, o.Text)

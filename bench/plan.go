@@ -68,8 +68,11 @@ type Plan struct {
 	Tokenizer, Norm workload.Tokenizer
 	// ReadsAnswers: the workload checks answers, or goes on with them.
 	ReadsAnswers bool
-	Salt         string // makes the words of the prompts; empty: a new one for the run
-	Extra        map[string]any
+	// Readers are speeds, in tokens a second, at which answers are read: the run
+	// says how much of their time such readers wait.
+	Readers []float64
+	Salt    string // makes the words of the prompts; empty: a new one for the run
+	Extra   map[string]any
 
 	Objectives    []objective.Objective
 	AllowLowN     bool

@@ -53,9 +53,6 @@ func (r *runner) playing(ph *phase, item workload.Item, part timeline.Phase, wor
 	if item.Err != nil {
 		ph.stop(&UsageError{item.Err})
 	}
-	if part == timeline.Warmup && ph.name == timeline.Warmup {
-		item.More = nil // a warm-up sends requests, it does not converse
-	}
 	return &playing{r: r, ph: ph, item: item, part: part, worker: worker, steps: make([]played, item.Len())}
 }
 

@@ -19,7 +19,7 @@ func (r *runner) warmup(ctx context.Context) error {
 	}
 	ph, end := r.begin(ctx, timeline.Warmup)
 	defer end()
-	item := r.warmItem
+	item := r.warmFirst
 	defer r.watch(ph)()
 	disarm := ph.expire(w.Duration, r.plan.Grace)
 	defer disarm()
@@ -60,6 +60,14 @@ const warmupRate = 1
 // warmItem makes the next item of the warm-up. Measured items count up from 0,
 // these down from −1, so that no measured prompt was seen before.
 func (r *runner) warmItem(int64) workload.Item { return r.work.Item(-r.warm.Add(1)) }
+
+// warmFirst makes an item of a warm-up of its own, which sends requests and does
+// not converse.
+func (r *runner) warmFirst(int64) workload.Item {
+	item := r.warmItem(0)
+	item.More = nil
+	return item
+}
 
 // ended says why a phase that is over can't be followed by another, or nil.
 func (r *runner) ended(ctx context.Context, ph *phase) error {

@@ -45,7 +45,7 @@ const (
 	GroupRequests      Group = "Requests of a run"
 	GroupThroughput    Group = "Throughput"
 	GroupGoodput       Group = "Goodput"
-	GroupItems         Group = "Checks, tasks, media, classes"
+	GroupItems         Group = "Checks, tasks, media, readers, classes"
 	GroupCold          Group = "Cold starts"
 	GroupCost          Group = "Cost"
 	GroupDecomposition Group = "Decomposition"

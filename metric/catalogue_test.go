@@ -36,6 +36,7 @@ func TestCatalogueIsComplete(t *testing.T) {
 		{Tasks{}, "tasks.", nil},
 		{Media{}, "media.", nil},
 		{ClassSummary{}, "classes.", nil},
+		{Reader{}, "readers.", nil},
 		{Cost{}, "", nil},
 		{Decomposition{}, "decomposition.", nil},
 		{Dist{}, "", []string{"p50", "p90", "p95", "p99", "p999"}},

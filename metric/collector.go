@@ -31,6 +31,8 @@ type CollectorOpts struct {
 	TaskDeadlineS timeline.Opt[float64]
 	// SegmentS is the length of the segments of media that were played; 0: none were.
 	SegmentS float64
+	// Readers are speeds, in tokens a second, at which answers are read.
+	Readers []float64
 	// NoKeepAlive: every request was meant to open a connection.
 	NoKeepAlive bool
 
@@ -59,6 +61,7 @@ type Collector struct {
 	bins     tokenBins
 	tasks    map[string]task
 	items    items
+	readers  readers
 }
 
 // row is what is kept of each request for the windows. Times are µs on the
@@ -137,6 +140,7 @@ func (c *Collector) Add(tl *timeline.Timeline) {
 	c.countTokens(tl, &v)
 	c.sample(tl, &v)
 	c.item(tl, &v)
+	c.read(tl, &v)
 	c.readEvents(tl, &v, &s)
 }
 

@@ -240,7 +240,7 @@ func critical(steps []stepRow) (whole, waited int64) {
 		}
 	}
 	whole = last.end - first
-	for n := 0; last != nil && n <= len(steps); n++ {
+	for n := 0; last != nil && n < len(steps); n++ {
 		waited += last.end - last.due
 		last = byID[last.parent]
 	}

@@ -23,6 +23,7 @@ func (c *Collector) Merge(o *Collector) {
 		c.tasks[name] = task{have.failed || t.failed, have.cancelled || t.cancelled, append(have.steps, t.steps...)}
 	}
 	c.items.merge(&o.items)
+	c.readers.merge(&o.readers)
 	for name, k := range o.items.classes {
 		c.ofClass(name).merge(k)
 	}

@@ -15,6 +15,7 @@ func (c *Collector) Summary() Summary {
 		Requests: c.requests.copied(), Metrics: c.dists(), Throughput: c.throughput(&w),
 		Cold: c.cold(), Cost: c.Opts.Cost, Decomposition: c.decomposition(),
 		Checks: c.checks(), Tasks: c.taskSummary(), Media: c.media(), Classes: c.classSummaries(),
+		Readers: c.readerSummaries(),
 	}
 	facts := c.facts(&w)
 	s.Warnings = c.warnings(&s, &facts)

@@ -12,6 +12,7 @@ type Summary struct {
 	Tasks      *Tasks          `json:"tasks"`   // null without tasks
 	Media      *Media          `json:"media"`   // null where no segments were played
 	Classes    []ClassSummary  `json:"classes"` // of a mix, by name; null without one
+	Readers    []Reader        `json:"readers"` // null where no reading speeds were given
 	Cold       *Cold           `json:"cold"`
 	Cost       *Cost           `json:"cost"`
 

@@ -15,6 +15,7 @@ func itemFacts(r *run.Run, add func(label, text string)) {
 	add("checks", checkWords(r.Checks))
 	add("tasks", taskWords(r.Tasks))
 	add("media", mediaWords(r.Media))
+	add("readers", readerWords(r.Readers))
 	for i := range r.Classes {
 		add("class", classWords(&r.Classes[i]))
 	}
@@ -72,6 +73,22 @@ func mediaWords(m *metric.Media) string {
 		text += fmt.Sprintf(", %s answered before the next one ended", percent(x))
 	}
 	return text + fmt.Sprintf(", at most %s behind", exact(m.MaxBacklog))
+}
+
+// readerWords says how much of their time readers wait.
+func readerWords(all []metric.Reader) string {
+	var parts []string
+	for _, x := range all {
+		mean, ok := x.Waiting.Mean.Get()
+		if !ok {
+			continue
+		}
+		parts = append(parts, fmt.Sprintf("at %s tok/s %s of the time, %s never", digits{}.value(x.TPS), percent(mean), percent(x.Smooth.Or(0))))
+	}
+	if parts == nil {
+		return ""
+	}
+	return "wait " + strings.Join(parts, "; ")
 }
 
 func classWords(c *metric.ClassSummary) string {

@@ -86,6 +86,7 @@ func collectorOpts(m *Run) metric.CollectorOpts {
 		OutputIsCap:   m.Workload.OutputIsCap,
 		TaskDeadlineS: m.Workload.TaskDeadlineS,
 		SegmentS:      m.Workload.SegmentS,
+		Readers:       m.Workload.Readers,
 		NoKeepAlive:   m.Load.NoKeepAlive,
 		Warnings:      m.Noticed,
 	}

@@ -113,6 +113,8 @@ type Workload struct {
 	Name                string   `json:"name"`      // of a workload file or scenario
 	Classes             []string `json:"classes"`   // of a mix
 	SegmentS            float64  `json:"segment_s"` // length of a media segment; 0: none
+	// Readers are speeds, in tokens a second, at which answers are read.
+	Readers []float64 `json:"readers"`
 	// TaskDeadlineS is how long a task may take to be a success.
 	TaskDeadlineS timeline.Opt[float64] `json:"task_deadline_s"`
 	// OutputIsCap: the asked output length is an upper limit, not a demand.

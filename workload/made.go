@@ -118,6 +118,17 @@ func (w *Made) Calibrate(corpus string, c Calibration) {
 	}
 }
 
+// Corpora implements Calibrated.
+func (w *Made) Corpora() (names []string) {
+	for _, c := range w.classes {
+		given := c.source != nil && !c.source.lengths
+		if c.maker != nil && !given && !slices.Contains(names, c.maker.corpus) {
+			names = append(names, c.maker.corpus)
+		}
+	}
+	return names
+}
+
 // Exact reports whether the texts of a corpus were made with a tokenizer.
 func (w *Made) Exact(corpus string) bool {
 	return slices.ContainsFunc(w.classes, func(c *class) bool {

@@ -25,6 +25,7 @@ type source struct {
 	block   int64
 	timed   bool
 	answers bool          // the first record has a known answer
+	lengths bool          // and a length, for a text to be made
 	zero    time.Duration // the time of the first record
 
 	shuffle *uint64 // the seed of a random order; nil: as in the file
@@ -66,6 +67,7 @@ func openSource(file *records.File, name, unit string, block int64, columns map[
 	}
 	s.zero, s.timed = e.at.Get()
 	s.answers = e.check != nil
+	s.lengths = e.messages == nil && e.turns == nil
 	return s, nil
 }
 

@@ -39,6 +39,8 @@ type Calibrated interface {
 	// Calibrate sets it for the items that are made from now on. Once per run,
 	// before the first measured item: an item depends on it.
 	Calibrate(corpus string, c Calibration)
+	// Corpora lists what its texts are made of.
+	Corpora() []string
 	// Exact reports whether the lengths of a corpus are a known tokenizer's.
 	Exact(corpus string) bool
 	// Probe makes a request of a corpus that is so many units long, whatever

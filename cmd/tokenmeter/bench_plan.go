@@ -46,7 +46,7 @@ func (c *benchCmd) plan(a *app) (bench.Plan, error) {
 	p.Tags = tags(c.Tag, &check)
 	if objectives, err := objective.ParseAll(c.Objective); err != nil {
 		check.addf("--objective %w", err)
-	} else {
+	} else if len(objectives) > 0 {
 		p.Objectives = objectives
 	}
 	return p, check.err()

@@ -59,6 +59,7 @@ func (c *benchCmd) workload(p *bench.Plan, check *checker) {
 			return
 		}
 		name = c.Scenario
+		p.Readers = s.Readers
 		if len(c.Objective) == 0 {
 			c.promises(p, s, check)
 		}
