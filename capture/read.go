@@ -9,14 +9,22 @@ import (
 	"fmt"
 	"io"
 
+	"tokenmeter/bounded"
 	"tokenmeter/timeline"
+)
+
+// What a capture may hold, before it is more likely no capture at all.
+const (
+	maxLine  = 64 << 20
+	maxBytes = 1 << 30 // unpacked
 )
 
 // reader reads a capture's lines.
 type reader struct {
 	name string
 	in   *bufio.Reader
-	at   int // number of the line read last
+	at   int   // number of the line read last
+	read int64 // bytes of the lines
 }
 
 func (c *reader) fail(at int, err error) error {
@@ -30,11 +38,14 @@ func (c *reader) fail(at int, err error) error {
 // next returns the next line that is not blank; io.EOF at the end.
 func (c *reader) next() ([]byte, error) {
 	for {
-		data, err := c.in.ReadBytes('\n')
+		data, err := bounded.Line(c.in, maxLine)
 		if len(data) == 0 && err != nil {
 			return nil, err
 		}
 		c.at++
+		if c.read += int64(len(data)); c.read > maxBytes {
+			return nil, errLong
+		}
 		if data = bytes.TrimSpace(data); len(data) > 0 {
 			return data, nil
 		}
@@ -43,6 +54,8 @@ func (c *reader) next() ([]byte, error) {
 		}
 	}
 }
+
+var errLong = errors.New("the capture is longer than 1 GiB")
 
 func (c *reader) head() (*head, error) {
 	if magic, _ := c.in.Peek(2); string(magic) == "\x1f\x8b" {

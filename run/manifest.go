@@ -7,6 +7,8 @@ import (
 	"os"
 	"path/filepath"
 	"strconv"
+
+	"tokenmeter/bounded"
 )
 
 // writeManifest replaces run.json as a whole, so that a reader never sees half of it.
@@ -54,7 +56,7 @@ func replaceFile(path string, write func(*os.File) error) (err error) {
 
 // readManifest reads run.json. A newer schema is an error that can't be worked around.
 func readManifest(dir string) (*Run, error) {
-	data, err := os.ReadFile(filepath.Join(dir, manifestFile))
+	data, err := bounded.File(filepath.Join(dir, manifestFile), 256<<20)
 	if err != nil {
 		return nil, err
 	}

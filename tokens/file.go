@@ -3,8 +3,8 @@ package tokens
 import (
 	"errors"
 	"fmt"
-	"os"
 
+	"tokenmeter/bounded"
 	"tokenmeter/tokens/hf"
 )
 
@@ -28,8 +28,12 @@ func (e *fileEncoder) AppendText(text []byte, ids []uint32) ([]byte, error) {
 	return text, nil
 }
 
+// maxFile is the size of a tokenizer.json that is still believed to be one; the
+// largest known have 35 MB.
+const maxFile = 512 << 20
+
 func openFile(name, path string, opt Options) (Encoder, error) {
-	raw, err := os.ReadFile(path)
+	raw, err := bounded.File(path, maxFile)
 	if err != nil {
 		return nil, fmt.Errorf("tokenizer %s: %w", name, err)
 	}

@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 
+	"tokenmeter/bounded"
 	"tokenmeter/check"
 	"tokenmeter/config"
 	"tokenmeter/random"
@@ -52,7 +53,7 @@ func readSpec(name string, data []byte, s *Spec) *config.Document {
 func Load(path string, opt Options) (*Loaded, error) {
 	switch strings.ToLower(filepath.Ext(path)) {
 	case ".yaml", ".yml":
-		data, err := os.ReadFile(path)
+		data, err := bounded.File(path, 16<<20)
 		if err != nil {
 			return nil, bare(path, err)
 		}

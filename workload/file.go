@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"tokenmeter/api"
+	"tokenmeter/bounded"
 	"tokenmeter/timeline"
 )
 
@@ -16,7 +17,7 @@ import (
 // "output_tokens". It is JSON when the first line is an object. Blank lines are
 // skipped. Errors name the line.
 func ReadPrompts(r io.Reader, name string) ([]Prompt, error) {
-	data, err := io.ReadAll(r)
+	data, err := bounded.All(r, maxPrompts)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", name, err)
 	}
@@ -42,6 +43,9 @@ func ReadPrompts(r io.Reader, name string) ([]Prompt, error) {
 	}
 	return prompts, nil
 }
+
+// maxPrompts is the size of a file of prompts, which is held in memory.
+const maxPrompts = 2 << 30
 
 func firstLine(data []byte) []byte {
 	line, _, _ := bytes.Cut(bytes.TrimLeft(data, " \t\r\n"), []byte("\n"))

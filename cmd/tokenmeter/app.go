@@ -78,7 +78,25 @@ func Main(args []string, stdout, stderr io.Writer, env func(string) (string, boo
 	if err != nil {
 		return a.fail("tokenmeter", &usageError{withHelp(err)})
 	}
+	if err := emptyFlags(ctx); err != nil {
+		return a.fail("tokenmeter "+ctx.Command(), err)
+	}
 	return a.fail("tokenmeter "+ctx.Command(), ctx.Run(a))
+}
+
+// emptyFlags refuses flags without a value: --requests "$N" must not measure
+// something else because a script's variable is not set.
+func emptyFlags(ctx *kong.Context) error {
+	var check checker
+	for _, part := range ctx.Path {
+		if part.Flag == nil {
+			continue
+		}
+		if value, ok := ctx.FlagValue(part.Flag).(string); ok && value == "" {
+			check.addf("--%s: the value is empty; leave the flag out for its default", part.Flag.Name)
+		}
+	}
+	return check.err()
 }
 
 // leaving ends Main from inside the parser, after --help.

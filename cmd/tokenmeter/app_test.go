@@ -8,6 +8,17 @@ import (
 	"testing"
 )
 
+func TestEmptyValuesAreRefused(t *testing.T) {
+	for _, args := range [][]string{{"bench", "http://h", "--requests", "", "--prompt=", "--dry-run"}, {"bench", "http://h", "--num-prompts=", "--dry-run"},
+		{"export", ".", "--as="}, {"sim", "--listen", ""}} {
+		var stderr strings.Builder
+		code := Main(args, io.Discard, &stderr, func(string) (string, bool) { return "", false })
+		if code != exitUsage || !strings.Contains(stderr.String(), ": the value is empty; leave the flag out for its default") {
+			t.Errorf("%v: exit code %d, %q", args, code, stderr.String())
+		}
+	}
+}
+
 // full is a stdout without room.
 type full struct{}
 

@@ -2,8 +2,9 @@ package main
 
 import (
 	"net/url"
-	"os"
 	"strings"
+
+	"tokenmeter/bounded"
 )
 
 // vendors are the hosts whose own variable is read without being asked for. A
@@ -31,7 +32,7 @@ func (c *targetFlags) key(check *checker, a *app) string {
 		}
 		return key
 	case c.APIKey != "":
-		data, err := os.ReadFile(c.APIKey)
+		data, err := bounded.File(c.APIKey, 64<<10)
 		if err != nil {
 			check.addf("--api-key-file: %w", err)
 			return ""

@@ -5,10 +5,10 @@ import (
 	"crypto/x509"
 	"errors"
 	"net/url"
-	"os"
 	"strings"
 
 	"tokenmeter/api"
+	"tokenmeter/bounded"
 	"tokenmeter/client"
 	"tokenmeter/secret"
 )
@@ -81,7 +81,7 @@ func (c *targetFlags) proxy(check *checker) *url.URL {
 func (c *targetFlags) tls(check *checker) *tls.Config {
 	cfg := &tls.Config{InsecureSkipVerify: c.Insecure}
 	if c.CAFile != "" {
-		pem, err := os.ReadFile(c.CAFile)
+		pem, err := bounded.File(c.CAFile, 16<<20)
 		if err != nil {
 			check.addf("--ca-file: %w", err)
 		}

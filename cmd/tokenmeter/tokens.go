@@ -11,6 +11,7 @@ import (
 	"strconv"
 	"strings"
 
+	"tokenmeter/bounded"
 	"tokenmeter/tokens"
 )
 
@@ -102,7 +103,7 @@ func (j *tokensJob) file(name string, several bool) error {
 
 // whole takes all there is to read as one text.
 func (j *tokensJob) whole(label string, r io.Reader) error {
-	b, err := io.ReadAll(r)
+	b, err := bounded.All(r, 1<<30)
 	if err != nil {
 		return &usageError{err}
 	}
@@ -154,7 +155,7 @@ func (j *tokensJob) decode(list string) error {
 func (j *tokensJob) lines(label string, r io.Reader) error {
 	in := bufio.NewReaderSize(r, 1<<16)
 	for number := 1; ; number++ {
-		line, err := in.ReadBytes('\n')
+		line, err := bounded.Line(in, 256<<20)
 		if len(bytes.TrimSpace(line)) > 0 {
 			if err := j.line(line); err != nil {
 				return &usageError{fmt.Errorf("%s:%d: %w", label, number, err)}
