@@ -50,7 +50,7 @@ var allowed = map[string][]string{
 	"sim":    {"clock", "engine"},
 	// the reader
 	"compare": {"metric", "objective", "run", "stat", "timeline", "validity"},
-	"report":  {"compare", "metric", "objective", "inert", "run", "stat", "timeline", "validity"},
+	"report":  {"compare", "sweep", "metric", "objective", "inert", "run", "stat", "timeline", "validity"},
 }
 
 // wiring may import anything; nobody imports it.

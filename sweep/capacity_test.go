@@ -14,6 +14,7 @@ import (
 
 var searches = flag.Int("searches", 12, "seeded searches a scenario")
 
+var truths = flag.Bool("truth", false, "compute the capacities anew")
 var only = flag.Int("only", -1, "one seed")
 var which = flag.String("scenario", "", "one scenario")
 
@@ -72,6 +73,9 @@ func (s *scenario) truth() float64 {
 }
 
 func TestTruth(t *testing.T) {
+	if !*truths {
+		t.Skip("takes minutes: give -truth")
+	}
 	for i := range scenarios {
 		s := &scenarios[i]
 		c := s.truth()

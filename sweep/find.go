@@ -59,7 +59,8 @@ type Probe struct {
 	decided                decision
 	times                  []float64 // autocorrelation times, one a test
 	own                    []pool
-	counted                int // requests after the start
+	counted                int     // requests after the start
+	e2e                    float64 // median, in seconds; 0 without one
 }
 
 // Found is where the objectives cease to hold.
@@ -189,6 +190,7 @@ type hunt struct {
 	// Bounds of the way: the largest load that seemed to hold and the smallest
 	// that seemed to fail. Those of the bracket are found.Holds and found.Fails.
 	low, high float64
+	bottom    float64 // a load at which requests hardly meet each other, and that failed; 0: none
 	served    float64 // what an overloaded server did, at most; 0: not known
 	budget    float64 // factor on how many requests are plenty
 }
@@ -241,6 +243,7 @@ func (h *hunt) probe(ctx context.Context, load float64, a aim) (*Probe, error) {
 	p.decided, p.Grows, p.Share, p.Worst = l.decision, l.grows, l.share, l.worst
 	p.score, p.slack, p.evidence = l.score, l.slack, l.evidence
 	p.times, p.own, p.counted = t.times, t.own, l.n
+	p.e2e, _ = median(t.e2e)
 	if p.decided == unclear && !firm && h.light(load, t, l) {
 		p.decided = holds
 	}
@@ -321,6 +324,10 @@ func (h *hunt) time(test int, load float64) float64 {
 	return math.Exp(sum / weight)
 }
 
+// alone is how many requests are in flight at most where one more or less makes
+// no difference: less load would show the same.
+const alone = 0.25
+
 // learn moves the bounds.
 func (h *hunt) learn(p *Probe) {
 	switch p.decided {
@@ -341,6 +348,9 @@ func (h *hunt) learn(p *Probe) {
 		}
 		if h.low >= h.high {
 			h.low = 0
+		}
+		if h.Variable == Rate && p.Load*p.e2e < alone && !p.Grows {
+			h.bottom = math.Max(h.bottom, p.Load)
 		}
 		if p.Firm && (h.found.Fails == 0 || p.Load < h.found.Fails) && p.Load > h.found.Holds {
 			h.found.Fails = p.Load

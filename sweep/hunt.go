@@ -2,6 +2,7 @@ package sweep
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math"
 )
@@ -33,6 +34,17 @@ func (s *Search) stages() []float64 {
 }
 
 func (h *hunt) run(ctx context.Context) error {
+	err := h.search(ctx)
+	if errors.Is(err, ErrLate) && h.found.Holds == 0 && h.low > 0 && h.stop() == "" {
+		// Up to where the client can judge, what seemed to hold is worth a firm look.
+		if _, again := h.probe(ctx, h.low, aim{pass: h.firm, fail: h.firm, firm: true}); again != nil && !errors.Is(again, ErrLate) {
+			return again
+		}
+	}
+	return err
+}
+
+func (h *hunt) search(ctx context.Context) error {
 	if err := h.climb(ctx); err != nil || h.found.Why != "" {
 		return err
 	}
@@ -89,7 +101,7 @@ func (h *hunt) least() float64 {
 	if h.Variable == Concurrency {
 		return 1
 	}
-	return h.From / 1024
+	return math.Max(h.bottom, h.From/1024)
 }
 
 // step chooses the next load of the climb.
@@ -100,6 +112,9 @@ func (h *hunt) step(p *Probe) float64 {
 		next = h.low * 2
 	case h.low == 0:
 		next = h.high / 2
+		if p.Share < 0.2 {
+			next = h.high / 4
+		}
 		if h.served > 0 && h.served < h.high {
 			next = math.Max(next/4, math.Min(next, h.served*0.8))
 		}

@@ -95,6 +95,7 @@ var benchGroups = []kong.Group{
 	{Key: "content", Title: "What is sent:"},
 	{Key: "limits", Title: "Limits of a request:"},
 	{Key: "connection", Title: "Connection:"},
+	{Key: "sweep", Title: "Sweep:"},
 	{Key: "judging", Title: "Judging:"},
 	{Key: "results", Title: "Results:"},
 	{Key: "output", Title: "Output:"},

@@ -7,6 +7,8 @@ import (
 
 	"tokenmeter/report"
 	"tokenmeter/run"
+	"tokenmeter/sweep"
+	"tokenmeter/sweep/result"
 )
 
 type reportCmd struct {
@@ -33,6 +35,9 @@ func (c *reportCmd) Run(a *app) error {
 	}
 	if c.Lens != "" && c.Format != "table" && c.Format != "json" {
 		return &usageError{errors.New("--lens is shown as a table or as JSON: leave --html out, and give --format table or json")}
+	}
+	if s, err := sweep.Open(c.Dir); err == nil {
+		return c.sweep(a, s)
 	}
 	f, err := a.open(c.Dir)
 	if err != nil {
@@ -90,4 +95,22 @@ func (a *app) show(format string, sum *run.Run, dir string, noColor bool) error 
 
 func writeHTML(path string, force bool, f *run.Folder, sum *run.Run) error {
 	return writeFile(path, force, func(w io.Writer) error { return report.HTML(w, sum, f.Timelines()) })
+}
+
+// sweep shows a sweep, whose folder holds several runs.
+func (c *reportCmd) sweep(a *app, s *result.Sweep) error {
+	if c.Lens != "" {
+		return &usageError{errors.New("--lens shows one run: give the folder of a point")}
+	}
+	s.Conclude()
+	if c.HTML != "" {
+		if err := writeFile(c.HTML, c.Force, func(w io.Writer) error { return report.SweepHTML(w, s) }); err != nil {
+			return err
+		}
+		a.warn("wrote %s", c.HTML)
+	}
+	if c.Format == "" {
+		return nil
+	}
+	return a.showSweep(c.Format, s, c.NoColor)
 }

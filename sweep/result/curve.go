@@ -32,6 +32,16 @@ func (p *Point) perGPU(gpus timeline.Opt[int64]) {
 	p.TPSPerUser = p.Metrics["decode_tps"].P50
 }
 
+// Invalid counts the points whose measurement is invalid.
+func (s *Sweep) Invalid() (n int) {
+	for _, p := range s.Points {
+		if p.Validity.Verdict == "invalid" {
+			n++
+		}
+	}
+	return n
+}
+
 // sample is a point of the curve with what is known of its error.
 type sample struct{ load, tps, se float64 }
 

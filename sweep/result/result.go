@@ -3,6 +3,7 @@
 package result
 
 import (
+	"slices"
 	"time"
 
 	"tokenmeter/metric"
@@ -47,6 +48,16 @@ type Sweep struct {
 	Pareto   []Pareto              `json:"pareto"`
 	Found    *Found                `json:"found"`
 	Warnings []metric.Warning      `json:"warnings"`
+}
+
+// Insert adds the point that was made next, in the order of the values.
+func (s *Sweep) Insert(p Point) {
+	at := len(s.Points)
+	for at > 0 && (s.Points[at-1].Value > p.Value || s.Points[at-1].Value == p.Value && s.Points[at-1].Repeat > p.Repeat) {
+		at--
+	}
+	s.Order = slices.Insert(s.Order, at, len(s.Points))
+	s.Points = slices.Insert(s.Points, at, p)
 }
 
 // Point is one run of a sweep.

@@ -1,0 +1,180 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"path/filepath"
+	"time"
+
+	"tokenmeter/bench"
+	"tokenmeter/report"
+	"tokenmeter/run"
+	"tokenmeter/secret"
+	"tokenmeter/sweep"
+	"tokenmeter/sweep/result"
+)
+
+// Run sweeps, or searches.
+func (c *sweepCmd) Run(a *app) error {
+	var check checker
+	lists := c.vary(&check)
+	search := c.search(&check)
+	settle := c.settle(&check)
+	repeats := check.count("--repeat", c.Repeats, 1)
+	plan, err := c.plan(a)
+	c.misfits(&plan, &check)
+	if err := errors.Join(check.err(), err); err != nil {
+		return &usageError{err}
+	}
+	search.Objectives = plan.Objectives
+	if c.Find {
+		if err := search.Check(); err != nil {
+			return &usageError{err}
+		}
+	}
+	if !c.Quiet {
+		c.warnSecrets(a)
+	}
+	if c.Demo {
+		given := c.Requests != "" || c.Duration != ""
+		stop, err := c.demo(&plan)
+		if err != nil {
+			return err
+		}
+		defer stop()
+		if !given && c.Find {
+			plan.Requests, plan.Duration = 0, 0
+		}
+	}
+	c.detect(&plan)
+	s := &result.Sweep{Name: c.Name, Version: plan.Version, Seed: plan.Seed, Variable: lists.variable,
+		Command: secret.ForTarget(plan.Client.BaseURL, plan.Client.Header, plan.Client.Key).Args(plan.Command), Planned: len(lists.values) * max(repeats, 1)}
+	if c.Find {
+		s.Variable = search.Variable
+		if s.Variable == "" {
+			s.Variable = sweep.Rate
+		}
+	}
+	for _, o := range plan.Objectives {
+		s.Objectives = append(s.Objectives, o.Text)
+	}
+	if err := sweep.Create(c.Out, "", s, c.Force); err != nil {
+		return err
+	}
+	plan.Force, plan.Name = false, ""
+	view := a.progress(c.Quiet, c.NoColor, c.Demo, plan)
+	ctx, end := interruptible(func() {
+		view.say("stopping; what was measured is being saved (once more: leave at once)")
+	})
+	defer end()
+	if c.Find {
+		err = c.find(ctx, view, search, plan, settle, s)
+	} else {
+		grid := sweep.Grid{Plan: plan, Variable: lists.variable, Values: lists.values, Repeats: repeats, SettleTime: settle}
+		grid.Begins = func(v float64, made, planned int) {
+			view.say(fmt.Sprintf("%d/%d  %s %g", made+1, planned, lists.variable, v))
+		}
+		err = grid.Run(ctx, s)
+	}
+	view.close()
+	return c.conclude(a, s, err)
+}
+
+// find searches and keeps every probe as a point of the sweep.
+func (c *sweepCmd) find(ctx context.Context, view progress, search sweep.Search, plan bench.Plan, settle time.Duration, s *result.Sweep) error {
+	began := time.Now()
+	subject := &sweep.Server{Plan: plan, Variable: s.Variable, Dir: s.Dir, SettleTime: settle}
+	subject.Made = func(load float64, r *run.Run, unsettled string) {
+		p := sweep.PointOf(r, load)
+		p.Text, p.Run, p.Unsettled = fmt.Sprintf("%g", load), filepath.Base(r.Dir), unsettled
+		s.Insert(p)
+		if s.Target == (run.Target{}) {
+			s.Target = r.Target
+		}
+	}
+	search.Now = func() time.Duration { return time.Since(began) }
+	search.Told = func(p sweep.Probe) { view.say(probeLine(s.Variable, p)) }
+	found, err := search.Run(ctx, subject)
+	s.Found = found.Result(s.Objectives)
+	s.Conclude()
+	s.Planned = len(s.Points)
+	if err == nil || errors.Is(err, sweep.ErrLate) {
+		now := time.Now().UTC().Round(0)
+		s.Finished, s.Partial = &now, false
+	}
+	if errors.Is(err, sweep.ErrLate) {
+		s.Found.Why = err.Error()
+	}
+	if saveErr := sweep.Save(s); err == nil {
+		err = saveErr
+	}
+	return err
+}
+
+func probeLine(variable string, p sweep.Probe) string {
+	line := fmt.Sprintf("%s %.4g  %s", variable, p.Load, p.Says)
+	if p.Repeat {
+		line += " again"
+	}
+	if share, ok := p.GoodShare(); ok {
+		line += fmt.Sprintf("  %.1f %% good of %d", 100*share, p.Requests)
+	}
+	if p.Grows {
+		line += ", requests pile up"
+	}
+	if p.Unsettled != "" {
+		line += "; " + p.Unsettled
+	}
+	return line
+}
+
+// conclude shows the sweep and settles the exit code.
+func (c *sweepCmd) conclude(a *app, s *result.Sweep, err error) error {
+	if errors.Is(err, sweep.ErrLate) {
+		err = nil
+		if c.Strict {
+			err = &codedError{code: exitInvalid, text: s.Found.Why + " (--strict)"}
+		}
+	}
+	if len(s.Points) == 0 {
+		return err
+	}
+	if c.HTML {
+		err = worse(err, writeFile(filepath.Join(s.Dir, "sweep.html"), true, func(w io.Writer) error { return report.SweepHTML(w, s) }))
+	}
+	format := c.Format
+	if format == "" {
+		format = "table"
+	}
+	if format != "table" && !c.Quiet {
+		a.warn("saved %s", s.Dir)
+	}
+	err = worse(err, a.showSweep(format, s, c.NoColor))
+	return worse(err, sweepVerdict(s, c.Find))
+}
+
+// sweepVerdict: a search that found no load that holds has failed.
+func sweepVerdict(s *result.Sweep, find bool) error {
+	if find && s.Found != nil && !s.Found.Holds.OK() && s.Found.Fails.OK() {
+		return &codedError{code: exitMissed, said: true}
+	}
+	return nil
+}
+
+// showSweep prints a sweep to stdout.
+func (a *app) showSweep(format string, s *result.Sweep, noColor bool) error {
+	switch format {
+	case "json":
+		return report.SweepJSON(a.stdout, s)
+	case "csv":
+		return report.SweepCSV(a.stdout, s)
+	case "markdown":
+		return report.SweepMarkdown(a.stdout, s)
+	}
+	screen := a.screen(a.stdout, noColor)
+	return report.SweepTerminal(a.stdout, s, report.Options{
+		Width: screen.width, Color: screen.color, ASCII: screen.ascii, Dir: s.Dir, Link: screen.terminal && screen.color,
+	})
+}

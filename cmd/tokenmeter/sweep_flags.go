@@ -1,0 +1,151 @@
+package main
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"tokenmeter/bench"
+	"tokenmeter/sweep"
+)
+
+// sweepCmd has the flags of bench; those of the load and the lengths take lists.
+type sweepCmd struct {
+	benchCmd `embed:""`
+
+	Find       bool   `group:"sweep" help:"Find the largest rate (or, with --variable concurrency, number of streams) at which the objectives hold."`
+	Variable   string `group:"sweep" placeholder:"NAME" help:"Of --find: rate or concurrency. Default: rate."`
+	From       string `group:"sweep" placeholder:"LOAD" help:"Of --find: the first load to try. Default: 1."`
+	To         string `group:"sweep" placeholder:"LOAD" help:"Of --find: the largest load to try. Default: 100000."`
+	Bracket    string `group:"sweep" placeholder:"P" help:"Of --find: how far apart the load that holds and the one that fails may be. Default: 5%."`
+	Confidence string `group:"sweep" placeholder:"P" help:"Of --find: how sure the bracket is. Default: 95%."`
+	MaxTime    string `group:"sweep" placeholder:"TIME" help:"Of --find: the time for all probes; the bracket is as narrow as it allows. Default: 10m."`
+	ProbeTime  string `group:"sweep" placeholder:"TIME" help:"Of --find: the time for one probe. Default: a sixth of --max-time."`
+	Repeats    string `name:"repeat" group:"sweep" placeholder:"N" help:"Measure each value so often, in random order. Default: 1."`
+	Settle     string `group:"sweep" placeholder:"TIME" help:"How long the server may take to come to rest before a point; 0 for no look. Default: 1m."`
+}
+
+// Help is shown below the flags.
+func (sweepCmd) Help() string {
+	return `Measures one value after the other, each as a run of its own: --concurrency, --rate, --input-tokens or --output-tokens takes a list or a range.
+
+    1,2,4,8     these values
+    1..64       doubled from 1 to 64 (1..64*4: times 4 each)
+    10..50+10   10 more each
+    1..100/7    7 values, each the same factor above the last
+
+With --find and an objective it finds the largest load that holds instead:
+
+    tokenmeter sweep http://localhost:8000 --find --objective "p95 ttft < 500ms"
+
+Exit codes: 0 done; 1 the objectives hold at no load; 2 wrong usage; 3 the target failed; 4 the client was too slow and --strict was given; 5 results could not be written; 130 interrupted.`
+}
+
+// varied is what a sweep without --find varies.
+type varied struct {
+	variable string
+	values   []float64
+	texts    []string
+}
+
+// vary takes the lists out of the flags, so that bench's own reading of them
+// sees one value.
+func (c *sweepCmd) vary(check *checker) varied {
+	var out varied
+	for _, f := range []struct {
+		flag, variable string
+		text           *string
+		whole          bool
+	}{
+		{"--concurrency", sweep.Concurrency, &c.Concurrency, true},
+		{"--rate", sweep.Rate, &c.Rate, false},
+		{"--input-tokens", sweep.InputTokens, &c.InputTokens, true},
+		{"--output-tokens", sweep.OutputTokens, &c.OutputTokens, true},
+	} {
+		if !isList(*f.text) {
+			continue
+		}
+		values, err := sweep.ParseList(*f.text, f.whole)
+		switch {
+		case err != nil:
+			check.addf("%s: %w", f.flag, err)
+		case c.Find:
+			check.addf("%s takes one value with --find, which chooses the load itself", f.flag)
+		case out.variable != "":
+			check.addf("%s and --%s are both lists: sweep one of them at a time", f.flag, strings.ReplaceAll(out.variable, "_", "-"))
+		default:
+			out = varied{variable: f.variable, values: values}
+		}
+		*f.text = ""
+		if len(values) > 0 {
+			*f.text = fmt.Sprint(values[0])
+		}
+	}
+	if c.Find || out.variable != "" || len(check.errs) > 0 {
+		return out
+	}
+	// One value is a list too: of the load, if one was named.
+	switch {
+	case c.Rate != "":
+		out.variable, out.values = sweep.Rate, []float64{check.number("--rate", c.Rate, "2.5")}
+	case c.Concurrency != "":
+		out.variable, out.values = sweep.Concurrency, []float64{float64(check.count("--concurrency", c.Concurrency, 1))}
+	default:
+		check.addf("nothing is swept: give a list, like --concurrency 1,2,4,8, or --find with an objective")
+	}
+	return out
+}
+
+// isList tells a list of numbers from a distribution like uniform:128,512.
+func isList(text string) bool {
+	return (strings.Contains(text, ",") || strings.Contains(text, "..")) && !strings.Contains(text, ":")
+}
+
+// search reads the flags of --find.
+func (c *sweepCmd) search(check *checker) sweep.Search {
+	s := sweep.Search{Variable: c.Variable, MaxTime: 10 * time.Minute}
+	check.choice("--variable", c.Variable, sweep.Rate, sweep.Concurrency)
+	s.From = check.number("--from", c.From, "2")
+	s.Most = check.number("--to", c.To, "64")
+	s.Width = check.share("--bracket", c.Bracket)
+	s.Confidence = check.share("--confidence", c.Confidence)
+	if s.Confidence != 0 && s.Confidence <= 0.5 {
+		check.addf("--confidence %s: give more than 50%%", c.Confidence)
+	}
+	if s.Most > 0 && s.From > s.Most {
+		check.addf("--from %s is above --to %s", c.From, c.To)
+	}
+	if d, given := check.duration("--max-time", c.MaxTime, time.Second); given {
+		s.MaxTime = d
+	}
+	s.Probe.Duration = s.MaxTime / 6
+	if d, given := check.duration("--probe-time", c.ProbeTime, time.Second); given {
+		s.Probe.Duration = d
+	}
+	return s
+}
+
+// settle is the time to come to rest, as package sweep takes it.
+func (c *sweepCmd) settle(check *checker) time.Duration {
+	d, given := check.duration("--settle", c.Settle, 0)
+	if given && d == 0 {
+		return -1
+	}
+	return d
+}
+
+// misfits are flags of bench that a sweep has no use for.
+func (c *sweepCmd) misfits(p *bench.Plan, check *checker) {
+	if c.DryRun {
+		check.addf("--dry-run belongs to bench")
+	}
+	if c.Stages != "" || p.Trace != nil {
+		check.addf("a load that changes by itself can't be swept: leave --stages and traces to bench")
+	}
+	if c.Find && (c.Rate != "" || c.Concurrency != "") {
+		check.addf("--find chooses the load: leave --rate and --concurrency out (--from and --to bound it)")
+	}
+	if c.Find && (c.Requests != "" || c.Duration != "") {
+		check.addf("--find ends each probe when it is decided: leave --requests and --duration out (--probe-time and --max-time bound it)")
+	}
+}

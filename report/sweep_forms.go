@@ -1,0 +1,164 @@
+package report
+
+import (
+	"bufio"
+	"encoding/csv"
+	"encoding/json"
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+
+	"tokenmeter/sweep/result"
+	"tokenmeter/timeline"
+)
+
+// SweepTerminal writes a sweep: the answer in a sentence, a line a point, and
+// where the curve bends.
+func SweepTerminal(w io.Writer, s *result.Sweep, o Options) error {
+	b := bufio.NewWriter(w)
+	newTerminal(b, o).sweep(newSweepView(s))
+	return b.Flush()
+}
+
+func (t *terminal) sweep(v *sweepView) {
+	t.paragraph("", v.says+"  "+strings.Join(v.more, " "))
+	if len(v.rows) > 0 {
+		t.line("")
+		t.sweepTable(v)
+		t.line("")
+	}
+	for _, f := range v.facts {
+		t.fact(f.Label, f.Text)
+	}
+	if t.o.Dir != "" {
+		t.saved(t.o.Dir)
+	}
+}
+
+// sweepTable drops columns from the right where the screen is too narrow, but
+// never the sign.
+func (t *terminal) sweepTable(v *sweepView) {
+	widths := make([]int, len(v.heads))
+	for i, h := range v.heads {
+		widths[i] = width(h)
+		for _, r := range v.rows {
+			widths[i] = max(widths[i], width(r.cells[i]))
+		}
+	}
+	columns, used := 0, 3
+	for columns < len(widths) && used+widths[columns]+2 <= t.width {
+		used += widths[columns] + 2
+		columns++
+	}
+	line := func(cells []string, sign, colour string) {
+		var b strings.Builder
+		for i := range columns {
+			if i > 0 {
+				b.WriteString("  ")
+			}
+			b.WriteString(padLeft(t.text(cells[i]), widths[i]))
+		}
+		t.line(b.String() + "  " + t.colour(t.text(sign), colour))
+	}
+	line(v.heads, "", "")
+	pareto := false
+	for _, r := range v.rows {
+		mark := r.sign
+		if r.bad {
+			mark += " ✗"
+		}
+		if r.pareto && len(v.rows) > 2 {
+			mark += " *"
+			pareto = true
+		}
+		line(r.cells, mark, map[string]string{"▲": "33", "■": "31"}[r.sign])
+	}
+	key := "● valid  ▲ suspect  ■ invalid  ✗ an objective was missed"
+	if pareto {
+		key += "  * Pareto"
+	}
+	t.paragraph("", key)
+}
+
+// SweepMarkdown writes a sweep for pull requests and wikis.
+func SweepMarkdown(w io.Writer, s *result.Sweep) error {
+	b := bufio.NewWriter(w)
+	v := newSweepView(s)
+	m := &markdown{b}
+	m.printf("**%s** %s\n\n", md(v.says), md(strings.Join(v.more, " ")))
+	if len(v.rows) > 0 {
+		m.printf("| %s | trust |\n|%s---|\n", strings.Join(escaped(v.heads), " | "), strings.Repeat("---:|", len(v.heads)))
+	}
+	for _, r := range v.rows {
+		mark := r.sign
+		if r.bad {
+			mark += " ✗"
+		}
+		m.printf("| %s | %s |\n", strings.Join(escaped(r.cells), " | "), mark)
+	}
+	m.printf("\n")
+	for _, f := range v.facts {
+		m.printf("- %s: %s\n", md(f.Label), md(f.Text))
+	}
+	return b.Flush()
+}
+
+func escaped(cells []string) []string {
+	out := make([]string, len(cells))
+	for i, c := range cells {
+		out[i] = md(c)
+	}
+	return out
+}
+
+// SweepJSON writes sweep.json as it is.
+func SweepJSON(w io.Writer, s *result.Sweep) error {
+	e := json.NewEncoder(w)
+	e.SetIndent("", "  ")
+	e.SetEscapeHTML(false)
+	return e.Encode(s)
+}
+
+// SweepCSV writes a line a point, unrounded; what was not measured is empty.
+func SweepCSV(w io.Writer, s *result.Sweep) error {
+	c := csv.NewWriter(w)
+	head := []string{s.Variable, "repeat", "run", "verdict", "requests", "failed", "offered_per_s", "achieved_per_s", "requests_per_s",
+		"system_output_tps", "output_tps_ci_lo", "output_tps_ci_hi", "tps_per_gpu", "tps_per_user",
+		"ttft_ms_p50", "ttft_ms_p95", "ttft_ms_p99", "tpot_ms_p50", "tpot_ms_p95", "tpot_ms_p99", "e2e_ms_p50", "e2e_ms_p95", "e2e_ms_p99",
+		"good_fraction", "usd_per_m_output"}
+	c.Write(head)
+	for _, p := range s.Points {
+		row := []string{unrounded(p.Value), strconv.Itoa(p.Repeat), p.Run, p.Validity.Verdict,
+			fmt.Sprint(p.Requests.OK + p.Requests.Failed), fmt.Sprint(p.Requests.Failed),
+			unroundedOr(p.OfferedPerS), unroundedOr(p.AchievedPerS), unroundedOr(p.Throughput.RequestsPerS), unroundedOr(p.Throughput.SystemOutputTPS)}
+		lo, hi := "", ""
+		if ci := p.OutputCI95; ci != nil {
+			lo, hi = unrounded(ci[0]), unrounded(ci[1])
+		}
+		row = append(row, lo, hi, unroundedOr(p.TPSPerGPU), unroundedOr(p.TPSPerUser))
+		for _, name := range []string{"ttft_ms", "tpot_ms", "e2e_ms"} {
+			d := p.Metrics[name]
+			row = append(row, unroundedOr(d.P50), unroundedOr(d.P95), unroundedOr(d.P99))
+		}
+		good, usd := "", ""
+		if p.Goodput != nil {
+			good = unroundedOr(p.Goodput.Fraction)
+		}
+		if p.Cost != nil {
+			usd = unroundedOr(p.Cost.USDPerMOutput)
+		}
+		c.Write(append(row, good, usd))
+	}
+	c.Flush()
+	return c.Error()
+}
+
+func unrounded(v float64) string { return strconv.FormatFloat(v, 'g', -1, 64) }
+
+func unroundedOr(x timeline.Opt[float64]) string {
+	if v, ok := x.Get(); ok {
+		return unrounded(v)
+	}
+	return ""
+}

@@ -1,0 +1,106 @@
+package report
+
+import (
+	_ "embed"
+	"fmt"
+	"html/template"
+	"io"
+	"strings"
+
+	"tokenmeter/sweep/result"
+)
+
+var (
+	//go:embed sweep_page.html
+	sweepHTML string
+
+	sweepTemplate = template.Must(template.New("sweep").Funcs(template.FuncMap{"clean": clean}).Parse(sweepHTML))
+)
+
+// sweepCSS is what a sweep's page has beyond that of a run.
+const sweepCSS = `.bracket{fill:var(--s3);opacity:.16}.hold{fill:var(--s3);opacity:.07}.dot.s3{fill:var(--s3)}.line2{stroke:var(--axis);stroke-dasharray:2 2;fill:none}.iv1{stroke:var(--s1);stroke-width:1.5}`
+
+// SweepHTML writes a sweep as one self-contained page.
+func SweepHTML(w io.Writer, s *result.Sweep) error {
+	p := newSweepPage(s)
+	css := pageCSS + sweepCSS
+	head := `<!DOCTYPE html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src '` + hash(css) + `'; img-src data:; base-uri 'none'; form-action 'none'">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+<meta name="generator" content="tokenmeter">
+<title>` + esc(p.Title) + `</title>
+<style>` + css + `</style>
+</head>
+`
+	if _, err := io.WriteString(w, head); err != nil {
+		return err
+	}
+	if err := sweepTemplate.Execute(w, p); err != nil {
+		return err
+	}
+	_, err := io.WriteString(w, "</body>\n</html>\n")
+	return err
+}
+
+// sweepPage is what the template shows.
+type sweepPage struct {
+	Title, State, Sign, Says, More string
+	Objectives                     []string
+	Facts                          []fact
+	Charts                         []figure
+	Heads                          []string
+	Rows                           []sweepPageRow
+	Steps                          [][]string
+	Command                        string
+}
+
+type sweepPageRow struct {
+	Cells     []string
+	Sign, Run string
+}
+
+func newSweepPage(s *result.Sweep) *sweepPage {
+	v := newSweepView(s)
+	p := &sweepPage{State: v.state, Says: v.says, More: strings.Join(v.more, " "), Objectives: s.Objectives, Facts: v.facts,
+		Heads: v.heads, Charts: v.figures(), Command: commandLine(s.Command)}
+	p.Sign = map[string]string{"ok": "●", "bad": "■", "suspect": "▲", "none": "○"}[v.state]
+	p.Title = short(fmt.Sprintf("sweep of %s · %s · tokenmeter", v.variable.axis, s.Target.Model), 120)
+	for i, r := range v.rows {
+		mark := r.sign
+		if r.bad {
+			mark += " ✗"
+		}
+		if r.pareto {
+			mark += " *"
+		}
+		p.Rows = append(p.Rows, sweepPageRow{r.cells, mark, s.Points[i].Run})
+	}
+	if s.Found != nil {
+		for _, st := range s.Found.Steps {
+			p.Steps = append(p.Steps, stepCells(v, &st))
+		}
+	}
+	return p
+}
+
+func stepCells(v *sweepView, st *result.Step) []string {
+	why := st.Note
+	switch {
+	case why != "":
+	case st.Grows:
+		why = "requests piled up"
+	case st.Repeat:
+		why = "the last load that held, once more"
+	case st.Says != "unclear" && !st.Firm:
+		why = "a step on the way"
+	case st.Says == "unclear":
+		why = "too near to the edge"
+	default:
+		why = st.Worst
+	}
+	return []string{v.value(st.Load), st.Says, shownOr(st.Share, percent), count(st.Requests), why}
+}

@@ -1,0 +1,154 @@
+package report
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"math"
+	"strings"
+	"testing"
+
+	"tokenmeter/metric"
+	"tokenmeter/objective"
+	"tokenmeter/sweep/result"
+	"tokenmeter/timeline"
+	"tokenmeter/validity"
+)
+
+// madeSweep is a server that delivers 40 tokens/s a stream up to 32 streams.
+func madeSweep() *result.Sweep {
+	s := &result.Sweep{Schema: result.Schema, Dir: "runs/sweep", Variable: "concurrency", Planned: 7, Objectives: []string{"p95 tpot < 40ms"},
+		GPUs: timeline.Some[int64](2), Command: []string{"tokenmeter", "sweep", "http://h"}}
+	s.Target.Model, s.Target.URL = "m", "http://h"
+	for i, c := range []float64{1, 2, 4, 8, 16, 32, 64} {
+		tps := math.Min(40*c, 1280)
+		tpot := 1000 * c / tps
+		one := func(v float64) metric.Dist {
+			return metric.Dist{N: 600, P50: timeline.Some(v), P95: timeline.Some(1.2 * v), CI95: map[string][2]float64{"p95": {1.15 * v, 1.3 * v}}}
+		}
+		p := result.Point{Value: c, Text: fmt.Sprint(c), Repeat: 1, Run: fmt.Sprintf("%03d-concurrency-%v", i+1, c),
+			Metrics:    map[string]metric.Dist{"ttft_ms": one(100 + c*c), "tpot_ms": one(tpot), "decode_tps": one(1000 / tpot)},
+			OutputCI95: &[2]float64{0.98 * tps, 1.02 * tps}}
+		p.Throughput.SystemOutputTPS = timeline.Some(tps)
+		p.Requests.OK = 600
+		p.Validity.Verdict = validity.Valid
+		met, state := tpot*1.2 < 40, objective.Met
+		if !met {
+			state = objective.Missed
+		}
+		p.Goodput = &objective.Goodput{Fraction: timeline.Some(0.99), Objectives: []objective.ObjectiveResult{{Text: "p95 tpot < 40ms",
+			Metric: "tpot", Limit: 40, Value: timeline.Some(1.2 * tpot), N: 600, Met: timeline.Some(met), State: state}}}
+		s.Points = append(s.Points, p)
+	}
+	s.Points[6].Validity.Verdict = validity.Suspect
+	s.Conclude()
+	return s
+}
+
+func TestSweepTerminal(t *testing.T) {
+	s := madeSweep()
+	var b bytes.Buffer
+	if err := SweepTerminal(&b, s, Options{Dir: s.Dir}); err != nil {
+		t.Fatal(err)
+	}
+	golden(t, "sweep/terminal.txt", b.Bytes())
+	for _, line := range strings.Split(b.String(), "\n") {
+		if width(line) > 80 {
+			t.Errorf("%d columns: %s", width(line), line)
+		}
+	}
+	for _, w := range []int{40, 60} {
+		b.Reset()
+		SweepTerminal(&b, s, Options{Width: w, ASCII: true})
+		for _, line := range strings.Split(b.String(), "\n") {
+			if width(line) > w {
+				t.Errorf("%d columns of %d: %s", width(line), w, line)
+			}
+		}
+	}
+}
+
+func TestSweepMarkdown(t *testing.T) {
+	var b bytes.Buffer
+	if err := SweepMarkdown(&b, madeSweep()); err != nil {
+		t.Fatal(err)
+	}
+	golden(t, "sweep/markdown.md", b.Bytes())
+}
+
+func TestSweepOfASearch(t *testing.T) {
+	s := madeSweep()
+	s.Variable, s.Knee, s.Peak = "rate", nil, nil
+	for _, c := range []struct {
+		found result.Found
+		want  string
+	}{
+		{result.Found{Holds: timeline.Some(11.2), Fails: timeline.Some(11.6), Settled: true}, "Holds at 11.2 requests/s, fails at 11.6."},
+		{result.Found{Holds: timeline.Some(64.0)}, "No limit found up to 64 requests/s."},
+		{result.Found{Fails: timeline.Some(0.5), Steps: []result.Step{{Load: 0.5, Says: "fails", Worst: "p95 ttft < 500ms"}}}, "Even 0.5 requests/s fails p95 ttft < 500ms."},
+		{result.Found{Why: "the time was up (10m0s)"}, "No load was shown to hold or to fail."},
+	} {
+		c.found.Variable, c.found.Confidence, c.found.Probes, c.found.Requests = "rate", 0.95, 14, 9800
+		s.Found = &c.found
+		for form, show := range map[string]func(*bytes.Buffer) error{
+			"terminal": func(b *bytes.Buffer) error { return SweepTerminal(b, s, Options{Width: 200}) },
+			"markdown": func(b *bytes.Buffer) error { return SweepMarkdown(b, s) },
+			"html":     func(b *bytes.Buffer) error { return SweepHTML(b, s) },
+		} {
+			var b bytes.Buffer
+			if err := show(&b); err != nil {
+				t.Fatal(err)
+			}
+			got := strings.NewReplacer("&lt;", "<", `\`, "", "\u00a0", " ", "\n", " ").Replace(b.String())
+			got = strings.Join(strings.Fields(got), " ")
+			if !strings.Contains(got, c.want) || !strings.Contains(got, "95 % sure, 14 probes, 9,800 requests.") {
+				t.Errorf("%s lacks %q:\n%.600s", form, c.want, got)
+			}
+		}
+	}
+}
+
+// Every form stands whatever was measured, and hostile names stay text.
+func TestSweepFormsOfLittle(t *testing.T) {
+	hostile := `</script><script>alert(1)</script>` + "\x1b[31m"
+	for name, s := range map[string]*result.Sweep{
+		"nothing": {Variable: "rate"},
+		"one":     {Variable: "input_tokens", Points: []result.Point{{Value: 100, Run: "001"}}},
+		"partial": {Variable: "concurrency", Partial: true, Planned: 4, Points: []result.Point{{Value: 1}, {Value: 2}}},
+		"hostile": {Variable: hostile, Name: hostile, Objectives: []string{hostile}, Command: []string{hostile}, Points: madeSweep().Points},
+	} {
+		s.Target.Model = hostile
+		s.Conclude()
+		var terminal, page, json_, csv bytes.Buffer
+		for _, err := range []error{SweepTerminal(&terminal, s, Options{}), SweepMarkdown(&terminal, s), SweepHTML(&page, s),
+			SweepJSON(&json_, s), SweepCSV(&csv, s)} {
+			if err != nil {
+				t.Errorf("%s: %v", name, err)
+			}
+		}
+		if strings.Contains(page.String(), "<script>") || strings.Contains(terminal.String()+page.String(), "\x1b") {
+			t.Errorf("%s: hostile text got through", name)
+		}
+		if !json.Valid(json_.Bytes()) || strings.Count(csv.String(), "\n") != len(s.Points)+1 {
+			t.Errorf("%s: JSON or CSV is broken\n%s", name, csv.String())
+		}
+	}
+}
+
+func TestSweepPage(t *testing.T) {
+	var b bytes.Buffer
+	if err := SweepHTML(&b, madeSweep()); err != nil {
+		t.Fatal(err)
+	}
+	page := b.String()
+	for _, want := range []string{"Throughput levels off", "p95 tpot &lt; 40ms by load", "Speed for one reader", "Content-Security-Policy", "class=\"bracket\""} {
+		if !strings.Contains(page, want) {
+			t.Errorf("the page lacks %q", want)
+		}
+	}
+	for _, not := range []string{"http://www", "https://", " style=", "NaN", "onload"} {
+		if strings.Contains(page, not) {
+			t.Errorf("the page has %q", not)
+		}
+	}
+}
