@@ -26,7 +26,10 @@ func TestErrorsNameFileAndLine(t *testing.T) {
 		{okHead + "\n{\"t_ms\":5,\"end\":\"eof\",\"data\":\"x\"}", "f:2: the last line carries no data"},
 		{okHead + "\n{\"t_ms\":5,\"lag_ms\":-1,\"data\":\"x\"}", "f:2: lag_ms is negative"},
 		{okHead + "\n{\"t_ms\":1e300,\"data\":\"x\"}", "f:2: "},
-		{okHead + "\n{\"t_ms\":", "f:2: "},
+		{okHead + "\n{\"t_ms\":", "f:2: no JSON: "},
+		{okHead + "\n{\"t_ms\":\"5\"}", "f:2: t_ms: string does not belong there"},
+		{okHead + "\n[]", "f:2: the line: array does not belong there"},
+		{okHead + "\n" + strings.Repeat(" ", 64<<20+1), "f:2: more than 64 MiB"},
 	}
 	for _, c := range cases {
 		_, err := capture.Analyze(strings.NewReader(c.in), capture.Options{Name: "f"})
@@ -37,7 +40,7 @@ func TestErrorsNameFileAndLine(t *testing.T) {
 }
 
 func TestHeadDefaults(t *testing.T) {
-	in := okHead + `
+	in := "\xef\xbb\xbf" + okHead + `
 {"t_ms":214,"data":"data: {\"choices\":[{\"delta\":{\"content\":\"a\"}}]}\n\n"}
 {"t_ms":215.0009,"data":"data: {\"choices\":[{\"delta\":{},\"finish_reason\":\"stop\"}]}\n\n"}`
 	tl, err := capture.Analyze(strings.NewReader(in), capture.Options{})

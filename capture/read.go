@@ -3,6 +3,7 @@ package capture
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"compress/gzip"
 	"encoding/json"
 	"errors"
@@ -16,7 +17,7 @@ import (
 // What a capture may hold, before it is more likely no capture at all.
 const (
 	maxLine  = 64 << 20
-	maxBytes = 1 << 30 // unpacked
+	maxBytes = 512 << 20 // unpacked
 )
 
 // reader reads a capture's lines.
@@ -55,7 +56,7 @@ func (c *reader) next() ([]byte, error) {
 	}
 }
 
-var errLong = errors.New("the capture is longer than 1 GiB")
+var errLong = errors.New("the capture is longer than 512 MiB")
 
 func (c *reader) head() (*head, error) {
 	if magic, _ := c.in.Peek(2); string(magic) == "\x1f\x8b" {
@@ -65,6 +66,9 @@ func (c *reader) head() (*head, error) {
 		}
 		c.in = bufio.NewReader(z)
 	}
+	if mark, _ := c.in.Peek(3); string(mark) == "\xef\xbb\xbf" { // an editor's byte order mark
+		_, _ = c.in.Discard(len(mark))
+	}
 	data, err := c.next()
 	if err == io.EOF {
 		return nil, c.fail(1, errors.New("the capture is empty"))
@@ -73,7 +77,7 @@ func (c *reader) head() (*head, error) {
 	}
 	h := new(head)
 	if err := json.Unmarshal(data, h); err != nil {
-		return nil, c.fail(c.at, fmt.Errorf("the first line is no capture head: %w", err))
+		return nil, c.fail(c.at, fmt.Errorf("the first line is no capture head: %w", jsonWords(err)))
 	}
 	if h.Capture != Version {
 		return nil, c.fail(c.at, fmt.Errorf(`the first line must say "capture":%q, found %q`, Version, h.Capture))
@@ -100,7 +104,7 @@ func (c *reader) lines() ([]line, error) {
 		}
 		var l line
 		if err := json.Unmarshal(data, &l); err != nil {
-			return nil, c.fail(c.at, err)
+			return nil, c.fail(c.at, jsonWords(err))
 		}
 		if err := l.check(last); err != nil {
 			return nil, c.fail(c.at, err)
@@ -108,6 +112,19 @@ func (c *reader) lines() ([]line, error) {
 		last = *l.T
 		lines = append(lines, l)
 	}
+}
+
+// jsonWords says what is wrong with a line without the names of our types.
+func jsonWords(err error) error {
+	var kind *json.UnmarshalTypeError
+	var syntax *json.SyntaxError
+	switch {
+	case errors.As(err, &kind):
+		return fmt.Errorf("%s: %s does not belong there", cmp.Or(kind.Field, "the line"), kind.Value)
+	case errors.As(err, &syntax):
+		return fmt.Errorf("no JSON: %w at byte %d", err, syntax.Offset)
+	}
+	return err
 }
 
 func (l *line) check(last micros) error {

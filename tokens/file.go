@@ -30,7 +30,7 @@ func (e *fileEncoder) AppendText(text []byte, ids []uint32) ([]byte, error) {
 
 // maxFile is the size of a tokenizer.json that is still believed to be one; the
 // largest known have 35 MB.
-const maxFile = 512 << 20
+const maxFile = 128 << 20
 
 func openFile(name, path string, opt Options) (Encoder, error) {
 	raw, err := bounded.File(path, maxFile)

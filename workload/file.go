@@ -45,7 +45,7 @@ func ReadPrompts(r io.Reader, name string) ([]Prompt, error) {
 }
 
 // maxPrompts is the size of a file of prompts, which is held in memory.
-const maxPrompts = 2 << 30
+const maxPrompts = 512 << 20
 
 func firstLine(data []byte) []byte {
 	line, _, _ := bytes.Cut(bytes.TrimLeft(data, " \t\r\n"), []byte("\n"))

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -13,14 +12,14 @@ import (
 )
 
 type analyzeCmd struct {
-	Captures []string `arg:"" name:"capture" help:"Capture files (*.capture.jsonl), or a run folder with captures."`
+	Captures []string `arg:"" name:"capture" help:"Capture files (*.capture.jsonl, also with .gz), or a run folder with captures."`
 	API      string   `name:"api" placeholder:"NAME" help:"Read the streams as this API's. Default: what the capture says, or its bytes."`
 	KeepText bool     `help:"Put the text of the replies into output_text."`
 }
 
 // Help is shown below the flags.
 func (analyzeCmd) Help() string {
-	return `Prints one record a capture as JSON lines, the same as export --as jsonl does for a run, exact to the times in the capture. The exit code is 0 whatever became of the requests, and 2 when a capture can't be read.`
+	return `Prints one record a capture as JSON lines, the same as export --as jsonl does for a run, exact to the times in the capture. The exit code is 0 whatever became of the requests, and 2 when a capture can't be read; the others are measured all the same.`
 }
 
 // Run measures the captures.
@@ -38,17 +37,22 @@ func (c *analyzeCmd) Run(a *app) error {
 		return &usageError{err}
 	}
 	lines := export.NewLines(a.stdout)
+	var unread checker // captures; the others are measured all the same
 	for _, name := range files {
 		opts.Name = name
 		rec, err := analyzeFile(name, opts)
 		if err != nil {
-			return errors.Join(lines.Flush(), &usageError{err})
+			unread.add(err)
+			continue
 		}
 		if err := lines.Write(rec); err != nil {
 			return err
 		}
 	}
-	return lines.Flush()
+	if err := lines.Flush(); err != nil {
+		return err
+	}
+	return unread.err()
 }
 
 func analyzeFile(name string, opts capture.Options) (*metric.Record, error) {
@@ -79,9 +83,11 @@ func captureFiles(paths []string) ([]string, error) {
 		}
 		found := 0
 		for _, dir := range []string{path, filepath.Join(path, "captures")} {
-			names, _ := filepath.Glob(filepath.Join(dir, "*.capture.jsonl"))
-			files = append(files, names...)
-			found += len(names)
+			for _, pattern := range []string{"*.capture.jsonl", "*.capture.jsonl.gz"} {
+				names, _ := filepath.Glob(filepath.Join(dir, pattern))
+				files = append(files, names...)
+				found += len(names)
+			}
 		}
 		if found == 0 {
 			return nil, fmt.Errorf("%s holds no captures; record them with bench --capture", path)
