@@ -23,7 +23,7 @@ var allowed = map[string][]string{
 	"metric":    {"stat", "timeline"},
 	"objective": {"metric", "stat", "timeline"},
 	"validity":  {"metric", "stat", "timeline"},
-	"run":       {"bounded", "metric", "objective", "secret", "stat", "timeline", "validity"},
+	"run":       {"cost", "bounded", "metric", "objective", "secret", "stat", "timeline", "validity"},
 	"export":    {"metric", "inert", "run", "timeline"},
 	// the wire
 	"wire":    {},
@@ -44,7 +44,7 @@ var allowed = map[string][]string{
 	"cost":     {"metric", "stat", "timeline"},
 	"method":   {"bench", "cost", "metric", "objective", "run", "stat", "timeline", "validity"},
 	"sweep":    {"bench", "client", "cost", "metric", "objective", "random", "run", "stat", "timeline", "validity"},
-	"bench":    {"api", "random", "capture", "client", "clock", "machine", "metric", "objective", "inert", "run", "schedule", "secret", "stat", "timeline", "validity", "workload"},
+	"bench":    {"api", "cost", "random", "capture", "client", "clock", "machine", "metric", "objective", "inert", "run", "schedule", "secret", "stat", "timeline", "validity", "workload"},
 	// the service
 	"engine": {},
 	"sim":    {"clock", "engine"},

@@ -26,6 +26,7 @@ func (r *runner) manifest(ready found) run.Run {
 			InputTokens: info.InputTokens, OutputTokens: info.OutputTokens,
 			PromptsUnique: info.UniquePrompts, OutputIsCap: !p.IgnoreEOS,
 			Name: info.Name, Classes: info.Classes, SegmentS: info.SegmentS, TaskDeadlineS: seconds(info.Deadline), Readers: p.Readers},
+		Pricing:   p.Pricing,
 		AllowLowN: p.AllowLowN, AllowISLDrift: p.AllowISLDrift, Noticed: r.log.warnings(),
 	}
 	if p.Tokenizer != nil {

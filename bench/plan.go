@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"tokenmeter/client"
+	"tokenmeter/cost"
 	"tokenmeter/objective"
 	"tokenmeter/schedule"
 	"tokenmeter/timeline"
@@ -91,6 +92,8 @@ type Plan struct {
 	Force   bool
 	Capture bool
 
+	// Pricing says what things cost; nil: nothing is known.
+	Pricing *cost.Pricing
 	// Each sees every measured request when it has ended, one at a time. It ends
 	// the run by returning false; what is in flight is cut off then.
 	Each func(Ended) bool

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"tokenmeter/api"
+	"tokenmeter/cost"
 	"tokenmeter/metric"
 	"tokenmeter/stat"
 	"tokenmeter/timeline"
@@ -43,6 +44,7 @@ type recorder struct {
 	e2e, delay stat.Sketch
 	tokens     int64
 
+	pricing  *cost.Pricing    // fills cost_usd; nil: unknown
 	each     func(Ended) bool // sees measured requests; nil: nobody does
 	eachMu   sync.Mutex
 	eachOver bool
@@ -98,6 +100,9 @@ func (r *recorder) ended(ph *phase, j job) {
 	tl := j.tl
 	if reused, ok := tl.Reused.Get(); ok && !reused {
 		r.opened.Add(1)
+	}
+	if r.pricing != nil {
+		tl.CostUSD = r.pricing.Of(tl)
 	}
 	err := r.out.Append(tl)
 	var v metric.Values

@@ -121,7 +121,7 @@ func (r *runner) record(ctx context.Context, ready found) (*run.Run, error) {
 		return nil, err
 	}
 	r.rec = newRecorder(w, r.plan.Progress != nil || r.plan.UntilPrecision > 0, r.plan.KeepGoing)
-	r.rec.each = r.plan.Each
+	r.rec.each, r.rec.pricing = r.plan.Each, r.plan.Pricing
 	r.rec.maxFailures = r.plan.MaxFailures
 	r.writer.Store(w)
 	facts := machineFacts{machine: machine.This()}

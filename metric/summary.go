@@ -102,10 +102,23 @@ type Cold struct {
 
 // Cost holds prices at the measured mix.
 type Cost struct {
-	USDPerMOutput timeline.Opt[float64] `json:"usd_per_m_output"`
-	USDPerMTotal  timeline.Opt[float64] `json:"usd_per_m_total"`
-	USDPerRequest timeline.Opt[float64] `json:"usd_per_request"`
-	Basis         string                `json:"basis"`
+	USDPerMOutput     timeline.Opt[float64] `json:"usd_per_m_output"`
+	USDPerMTotal      timeline.Opt[float64] `json:"usd_per_m_total"`
+	USDPer1kOutput    timeline.Opt[float64] `json:"usd_per_1k_output"`
+	USDPerRequest     timeline.Opt[float64] `json:"usd_per_request"`
+	USDPerGoodRequest timeline.Opt[float64] `json:"usd_per_good_request"`
+	// RequestsPerSPerUSDHour is requests/s for a dollar an hour: QPS per dollar.
+	RequestsPerSPerUSDHour timeline.Opt[float64] `json:"requests_per_s_per_usd_hour"`
+	USDPerHour             timeline.Opt[float64] `json:"usd_per_hour"` // of GPUs; null by token prices
+	// USDTotal is what all measured requests cost; null when one has no known
+	// price. USDKnown is the sum of those that have one: at least so much.
+	USDTotal         timeline.Opt[float64] `json:"usd_total"`
+	USDKnown         timeline.Opt[float64] `json:"usd_known"`
+	PricedRequests   int64                 `json:"priced_requests"`
+	UnpricedRequests int64                 `json:"unpriced_requests"`
+	// AtTokenPrices is the same by token prices, where GPU hours lead; null without both.
+	AtTokenPrices *Cost  `json:"at_token_prices"`
+	Basis         string `json:"basis"`
 }
 
 // Decomposition splits the mean request into parts; shares of E2E.

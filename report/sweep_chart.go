@@ -107,7 +107,7 @@ func (v *sweepView) limited(o *objective.Objective) scatter {
 }
 
 func (v *sweepView) throughput() scatter {
-	s := scatter{id: "throughput", title: "Throughput by " + v.variable.axis, xUnit: v.variable.axis, yUnit: "output tok/s", class: "s1", line: true,
+	s := scatter{id: "throughput", title: "Throughput by " + v.variable.axis, xUnit: v.variable.axis, yUnit: "tok/s", class: "s1", line: true,
 		sub: "output tokens a second of the whole server, with 95 % intervals; better ↑", knee: v.s.Knee}
 	if k := v.s.Peak; k != nil {
 		s.level = k.TPS
@@ -130,7 +130,7 @@ func (v *sweepView) throughput() scatter {
 }
 
 func (v *sweepView) offered() scatter {
-	s := scatter{id: "offered", title: "Requests done against requests offered", xUnit: "offered requests/s", yUnit: "done requests/s", class: "s3",
+	s := scatter{id: "offered", title: "Requests done against requests offered", xUnit: "offered requests/s", yUnit: "done/s", class: "s3",
 		line: true, identity: true, sub: "dotted: as many done as offered; below it the server does not keep up"}
 	for i := range v.s.Points {
 		p := &v.s.Points[i]
@@ -146,9 +146,9 @@ func (v *sweepView) offered() scatter {
 }
 
 func (v *sweepView) pareto() scatter {
-	unit := "output tok/s"
+	unit := "tok/s"
 	if v.s.GPUs.OK() {
-		unit = "output tok/s per GPU"
+		unit = "tok/s/GPU"
 	}
 	s := scatter{id: "pareto", title: "Speed for one reader against throughput", xUnit: "tok/s for one reader", yUnit: unit, class: "s1", linearX: true,
 		sub: "full: no other point is better in both; hollow: another one is; up and right is better"}
@@ -196,7 +196,7 @@ func (v *sweepView) latency(name, title, class string) scatter {
 }
 
 func (v *sweepView) cost() scatter {
-	s := scatter{id: "cost", title: "Cost by " + v.variable.axis, xUnit: v.variable.axis, yUnit: "USD per million output tokens", class: "s4", line: true, sub: "better ↓"}
+	s := scatter{id: "cost", title: "Cost by " + v.variable.axis, xUnit: v.variable.axis, yUnit: "$/M out", class: "s4", line: true, sub: "better ↓"}
 	for i := range v.s.Points {
 		p := &v.s.Points[i]
 		var usd timeline.Opt[float64]

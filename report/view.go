@@ -153,6 +153,7 @@ func facts(r *run.Run) []fact {
 	add("server", server(r))
 	add("goodput", goodput(r))
 	itemFacts(r, add)
+	add("cost", costWords(r))
 	add("of E2E", split(r))
 	add("failed", failed(r))
 	add("left out", leftOut(r))

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"iter"
 
+	"tokenmeter/cost"
 	"tokenmeter/metric"
 	"tokenmeter/objective"
 	"tokenmeter/timeline"
@@ -49,15 +50,27 @@ func Summarise(f *Folder) (Run, error) {
 	}
 	collected := metric.NewCollector(collectorOpts(&sum))
 	judge := objective.NewJudge(objectives, sum.AllowLowN)
+	var tally *cost.Tally
+	if sum.Pricing != nil {
+		tally = cost.NewTally(*sum.Pricing)
+	}
 	for tl, err := range f.Timelines() {
 		if err != nil {
 			return sum, fmt.Errorf("%s: %w", f.dir, err)
 		}
 		collected.Add(tl)
 		judge.Add(tl)
+		if tally != nil {
+			tally.Add(tl)
+		}
 	}
 	sum.Summary = collected.Summary()
-	sum.Goodput = judge.Goodput(&sum.Summary, collected)
+	if tally != nil {
+		sum.Cost = tally.Cost(&sum.Summary)
+	}
+	if sum.Goodput = judge.Goodput(&sum.Summary, collected); sum.Goodput != nil {
+		cost.Good(sum.Cost, sum.Goodput.Good)
+	}
 	sum.Validity = validity.Judge(validity.Facts{
 		Facts: collected.Facts(), Client: sum.Client, AllowISLDrift: sum.AllowISLDrift,
 	})

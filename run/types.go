@@ -6,6 +6,7 @@ package run
 import (
 	"time"
 
+	"tokenmeter/cost"
 	"tokenmeter/metric"
 	"tokenmeter/objective"
 	"tokenmeter/timeline"
@@ -38,6 +39,8 @@ type Run struct {
 	Tokenizer   *string         `json:"tokenizer"`
 	Objectives  []string        `json:"objectives"`
 	Client      validity.Client `json:"client"`
+	// Pricing is what the user said things cost; null when nothing was said.
+	Pricing *cost.Pricing `json:"pricing"`
 	// AllowLowN and AllowISLDrift are the user's word that a small sample or a
 	// shifted input length is meant.
 	AllowLowN     bool `json:"allow_low_n"`

@@ -64,6 +64,10 @@ type benchCmd struct {
 	AllowLowN     bool     `name:"allow-low-n" group:"judging" help:"Let objectives on percentiles count although there are too few requests for them."`
 	AllowISLDrift bool     `name:"allow-isl-drift" group:"judging" help:"Input lengths other than the asked ones are meant."`
 
+	Prices  string `group:"judging" placeholder:"FILE" help:"What things cost: a YAML file with GPU hours and token prices. See docs/cost.md."`
+	GPUHour string `name:"gpu-hour" group:"judging" placeholder:"USD" help:"Price of one GPU for an hour."`
+	GPUs    string `name:"gpus" group:"judging" placeholder:"N" help:"GPUs that serve. Default: 1."`
+
 	Out      string   `group:"results" placeholder:"DIR" help:"The run's folder. Default: ./runs/TIME-NAME."`
 	Force    bool     `group:"results" help:"Replace the run that --out holds."`
 	Name     string   `group:"results" placeholder:"TEXT" help:"Name of the run."`

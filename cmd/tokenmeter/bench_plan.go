@@ -40,6 +40,7 @@ func (c *benchCmd) plan(a *app) (bench.Plan, error) {
 	c.content(&p, &check)
 	c.workload(&p, &check)
 	c.target(&p, &check, a)
+	p.Pricing = c.pricing(&check)
 	check.choice("--preflight", c.Preflight, "none", "get", "probe")
 	check.choice("--log-level", c.LogLevel, "error", "warn", "info")
 	check.add(checkFormat(c.Format))

@@ -14,6 +14,7 @@ import (
 	"tokenmeter/secret"
 	"tokenmeter/sweep"
 	"tokenmeter/sweep/result"
+	"tokenmeter/timeline"
 )
 
 // Run sweeps, or searches.
@@ -56,6 +57,11 @@ func (c *sweepCmd) Run(a *app) error {
 		if s.Variable == "" {
 			s.Variable = sweep.Rate
 		}
+	}
+	if n := check.count("--gpus", c.GPUs, 1); n > 0 {
+		s.GPUs = timeline.Some(int64(n))
+	} else if plan.Pricing != nil {
+		s.GPUs = plan.Pricing.GPUs
 	}
 	for _, o := range plan.Objectives {
 		s.Objectives = append(s.Objectives, o.Text)
