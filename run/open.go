@@ -194,7 +194,18 @@ func (f *Folder) Table() string {
 // Timelines yields the recorded requests in the order of their ordinals, one
 // in memory at a time. A record that can't be read is an error in its place;
 // reading goes on behind it where that is possible.
-func (f *Folder) Timelines() iter.Seq2[*timeline.Timeline, error] { return f.source.each }
+func (f *Folder) Timelines() iter.Seq2[*timeline.Timeline, error] {
+	return func(yield func(*timeline.Timeline, error) bool) {
+		for tl, err := range f.source.each {
+			if err != nil {
+				err = fmt.Errorf("%s: %w", cmp.Or(f.Table(), filepath.Join(f.dir, journalFile)), err)
+			}
+			if !yield(tl, err) {
+				return
+			}
+		}
+	}
+}
 
 // Close closes the files. The folder can't be read afterwards.
 func (f *Folder) Close() error {

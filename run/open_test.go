@@ -143,3 +143,29 @@ func FuzzTable(f *testing.F) {
 		}
 	})
 }
+
+// Damage that is found while reading names the file.
+func TestDamageNamesTheFile(t *testing.T) {
+	dir := t.TempDir()
+	var all []*timeline.Timeline
+	for i := range int64(50) {
+		all = append(all, streamed(i, 20))
+	}
+	data := parquetOf(t, all...)
+	path := filepath.Join(dir, tableFile)
+	for at := 8; at < len(data); at += 97 {
+		broken := bytes.Clone(data)
+		broken[at] ^= 0xff
+		write(t, path, broken)
+		f, err := Open(dir)
+		if err != nil {
+			continue // in the file's own index
+		}
+		for _, err := range f.Timelines() {
+			if err != nil && !strings.HasPrefix(err.Error(), path+": ") {
+				t.Errorf("byte %d: %v", at, err)
+			}
+		}
+		f.Close()
+	}
+}
