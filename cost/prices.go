@@ -8,11 +8,9 @@ import (
 	"io"
 	"math"
 	"sort"
-	"strings"
 
 	"github.com/goccy/go-yaml"
 
-	"tokenmeter/metric"
 	"tokenmeter/timeline"
 )
 
@@ -175,18 +173,4 @@ func (t Tokens) Blend(input, output float64) timeline.Opt[float64] {
 		return timeline.Opt[float64]{}
 	}
 	return timeline.Some((in*input + out*output) / (input + output))
-}
-
-// words says what the prices are, for the basis.
-func (t Tokens) words() string {
-	var parts []string
-	for _, f := range []struct {
-		name  string
-		price timeline.Opt[float64]
-	}{{"input", t.Input}, {"cached", t.CachedRead}, {"cache write", t.CacheWrite}, {"output", t.Output}, {"reasoning", t.Reasoning}} {
-		if v, ok := f.price.Get(); ok {
-			parts = append(parts, fmt.Sprintf("%s $%s", f.name, metric.Significant(v, 3)))
-		}
-	}
-	return strings.Join(parts, ", ")
 }

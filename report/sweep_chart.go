@@ -20,17 +20,17 @@ type dot struct {
 
 // scatter is a chart of measured points with thin straight segments between.
 type scatter struct {
-	id, title, sub   string
-	xUnit, yUnit     string
-	dots             []dot
-	class            string
-	line             bool
-	identity         bool
-	limit            *limitLine
-	holds, fails     float64 // a bracket; 0: none
-	knee             *result.Knee
-	level            float64 // a plateau
-	linearX, linearY bool
+	id, title, sub string
+	xUnit, yUnit   string
+	dots           []dot
+	class          string
+	line           bool
+	identity       bool
+	limit          *limitLine
+	holds, fails   float64 // a bracket; 0: none
+	knee           *result.Knee
+	level          float64 // a plateau
+	linearX        bool
 }
 
 // figures are the charts that the points allow.

@@ -322,8 +322,7 @@ func TestSchemaFile(t *testing.T) {
 		t.Fatal(err)
 	}
 	// Every field says what it means.
-	var look func(path string, v any)
-	look = func(path string, v any) {
+	look := func(path string, v any) {
 		object, _ := v.(map[string]any)
 		properties, _ := object["properties"].(map[string]any)
 		for name, p := range properties {

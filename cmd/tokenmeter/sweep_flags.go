@@ -45,7 +45,6 @@ Exit codes: 0 done; 1 the objectives hold at no load; 2 wrong usage; 3 the targe
 type varied struct {
 	variable string
 	values   []float64
-	texts    []string
 }
 
 // vary takes the lists out of the flags, so that bench's own reading of them
