@@ -29,6 +29,9 @@ type CheckResult struct {
 	// CPU is the share of one core that the whole process took while it served;
 	// −1: the system does not tell. The readers are part of it.
 	CPU float64
+	// Cores says where it ran: 2 or more: the server had one core and the readers
+	// the others; 1: both shared the only one; 0: the system does not tell.
+	Cores int
 }
 
 func (r CheckResult) String() string {
@@ -36,11 +39,20 @@ func (r CheckResult) String() string {
 	if r.CPU >= 0 {
 		cpu = fmt.Sprintf(", %.0f %% of a core with the readers", 100*r.CPU)
 	}
-	return fmt.Sprintf("%d streams × %g tokens/s, %.0f writes/s%s: %v", r.Streams, r.Rate, r.WritesPerS, cpu, r.Lateness)
+	where := ""
+	switch {
+	case r.Cores == 1:
+		where = ", one core for the server and its readers"
+	case r.Cores > 1:
+		where = ", one core for the server and another for the readers"
+	}
+	return fmt.Sprintf("%d streams × %g tokens/s, %.0f writes/s%s%s: %v", r.Streams, r.Rate, r.WritesPerS, where, cpu, r.Lateness)
 }
 
 // SelfCheck serves streams on the loopback interface to readers that do no
-// more than empty their sockets now and then, and tells how late the writes were.
+// more than empty their sockets now and then, and tells how late the writes
+// were. Where the system allows it, the whole process is held to one core
+// meanwhile and only the readers get another.
 func SelfCheck(ctx context.Context, c Check) (CheckResult, error) {
 	if c.Streams == 0 {
 		c.Streams = 2000
@@ -63,15 +75,18 @@ func SelfCheck(ctx context.Context, c Check) (CheckResult, error) {
 	if err != nil {
 		return CheckResult{Check: c}, fmt.Errorf("sim: self-check: %w", err)
 	}
+	cores, apart, unpin := pin()
+	defer unpin()
 	s := New(cfg)
 	served := make(chan error, 1)
 	go func() { served <- s.Serve(ln) }()
-	r, err := c.run(ctx, s, ln.Addr().(*net.TCPAddr), gap)
+	r, err := c.run(ctx, s, ln.Addr().(*net.TCPAddr), gap, apart)
+	r.Cores = cores
 	closeErr := s.Close()
 	return r, errors.Join(err, closeErr, <-served)
 }
 
-func (c Check) run(ctx context.Context, s *Server, addr *net.TCPAddr, gap time.Duration) (CheckResult, error) {
+func (c Check) run(ctx context.Context, s *Server, addr *net.TCPAddr, gap time.Duration, apart func()) (CheckResult, error) {
 	result := CheckResult{Check: c, CPU: -1}
 	ramp := time.Duration(c.Streams) * time.Millisecond
 	// Each stream lasts until the end, so that no request is sent while measuring.
@@ -91,7 +106,7 @@ func (c Check) run(ctx context.Context, s *Server, addr *net.TCPAddr, gap time.D
 		}
 		taps = append(taps, t)
 	}
-	stop := drainAll(taps)
+	stop := drainAll(taps, apart)
 	defer stop()
 	// Spread over the ramp, with some chance, so that no two streams keep step.
 	rng := rand.New(rand.NewPCG(1, 1))
@@ -135,10 +150,11 @@ func sleep(ctx context.Context, d time.Duration) error {
 
 // drainAll empties the taps until stop, ten times a second each and a few at a
 // time, so that on a single core it is never long in the way.
-func drainAll(taps []*tap) (stop func()) {
+func drainAll(taps []*tap, apart func()) (stop func()) {
 	done := make(chan struct{})
 	var wg sync.WaitGroup
 	wg.Go(func() {
+		apart()
 		buf := make([]byte, 1<<16)
 		const parts = 50
 		tick := time.NewTicker(100 * time.Millisecond / parts)
