@@ -46,6 +46,8 @@ var allowed = map[string][]string{
 	"sweep":    {"bench", "client", "cost", "metric", "objective", "random", "run", "stat", "timeline", "validity"},
 	"bench":    {"api", "cost", "random", "capture", "client", "clock", "machine", "metric", "objective", "inert", "run", "schedule", "secret", "stat", "timeline", "validity", "workload"},
 	// the service
+	"live":   {"metric", "objective", "timeline"},
+	"proxy":  {"api", "client", "clock", "live", "metric", "secret", "timeline"},
 	"engine": {},
 	"sim":    {"clock", "engine"},
 	// the reader
@@ -54,7 +56,7 @@ var allowed = map[string][]string{
 }
 
 // wiring may import anything; nobody imports it.
-var wiring = []string{"cmd/", "benchmarks/", "examples/", "tools/"}
+var wiring = []string{"cmd/", "serve/", "benchmarks/", "examples/", "tools/"}
 
 func TestImportRules(t *testing.T) {
 	for dir, files := range packages(t) {

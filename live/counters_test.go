@@ -1,0 +1,74 @@
+package live
+
+import (
+	"testing"
+
+	"tokenmeter/metric"
+	"tokenmeter/objective"
+	"tokenmeter/timeline"
+)
+
+func finished(outcome timeline.Outcome, ttftUS int64) *Request {
+	tl := timeline.New()
+	tl.Streamed, tl.Asked, tl.Evidence = true, true, timeline.Arrivals
+	if ttftUS > 0 {
+		tl.Events.Append(timeline.Event{AtUS: ttftUS, Kind: timeline.Text})
+	}
+	tl.Outcome = outcome
+	if outcome.Failed() {
+		tl.Fail(outcome, "")
+	}
+	return &Request{Timeline: tl, Record: metric.ScalarsOf(tl), Labels: Labels{Source: Live, Route: "chat"}}
+}
+
+func TestCountersAreExact(t *testing.T) {
+	objectives, err := objective.ParseAll([]string{"p99 ttft < 200ms", "error rate < 1%"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := NewCounters(objectives)
+	for _, r := range []*Request{
+		finished(timeline.OK, 100_000),
+		finished(timeline.OK, 300_000),
+		finished(timeline.HTTP5xx, 0),
+		finished(timeline.CancelledUser, 100_000),
+	} {
+		c.Done(r)
+	}
+	all := c.Snapshot()
+	for _, want := range []struct {
+		o           int
+		good, valid int64
+	}{{0, 1, 3}, {1, 2, 3}} {
+		got := Total(all, Key(&objectives[want.o]))
+		if got.Good != want.good || got.Valid != want.valid || got.Excluded != 1 {
+			t.Errorf("%s: %d good of %d, %d excluded; want %d of %d, 1", objectives[want.o].Text, got.Good, got.Valid, got.Excluded, want.good, want.valid)
+		}
+	}
+}
+
+func TestCountsOutliveAChangeOfObjectives(t *testing.T) {
+	one, _ := objective.ParseAll([]string{"p99 ttft < 200ms"})
+	two, _ := objective.ParseAll([]string{"p99 ttft < 0.2s", "p99 ttft < 300ms"})
+	c := NewCounters(one)
+	c.Done(finished(timeline.OK, 100_000))
+	c.Set(two)
+	c.Done(finished(timeline.OK, 100_000))
+	if got := Total(c.Snapshot(), Key(&one[0])); got.Good != 2 {
+		t.Errorf("the same objective in other words has %d good requests, want 2", got.Good)
+	}
+	if got := Total(c.Snapshot(), Key(&two[1])); got.Good != 1 {
+		t.Errorf("the new objective has %d good requests, want 1", got.Good)
+	}
+}
+
+func TestAnUnmeasuredRequestSpendsNoBudget(t *testing.T) {
+	objectives, _ := objective.ParseAll([]string{"error rate < 1%"})
+	c := NewCounters(objectives)
+	r := finished(timeline.OK, 0)
+	r.Unmeasured = TooSlow
+	c.Done(r)
+	if got := Total(c.Snapshot(), Key(&objectives[0])); got.Valid != 0 || got.Excluded != 1 {
+		t.Errorf("got %+v, want it excluded", got)
+	}
+}
