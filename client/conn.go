@@ -60,6 +60,7 @@ type conn struct {
 	// While idle:
 	idle      bool  // it waited in the pool before this request
 	expiresNS int64 // when the server said it will close it; 0: unknown
+	sinceNS   int64 // when it was put back
 }
 
 // readOne returns the bytes of one read in a buffer that the caller puts back,

@@ -98,8 +98,13 @@ func (r *response) parseHead(head []byte) error {
 	}
 	if status < 200 {
 		if status == http.StatusSwitchingProtocols {
-			return broken("101 Switching Protocols, which was not asked for")
+			if !r.upgrade {
+				return broken("101 Switching Protocols, which was not asked for")
+			}
+			r.status, r.header, r.state, r.last = status, header, inUntilClose, true
+			return nil
 		}
+		r.interim, r.interimHeader = status, header
 		if r.informational++; r.informational > maxInformational {
 			return broken("more than %d informational responses", maxInformational)
 		}

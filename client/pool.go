@@ -98,7 +98,7 @@ func (c *Client) takeAlive() (cn *conn, dead int) {
 
 // keep puts a connection back after a complete response.
 func (c *Client) keep(cn *conn, keepFor time.Duration) {
-	cn.expiresNS = 0
+	cn.expiresNS, cn.sinceNS = 0, c.clk.NS()
 	if keepFor > 0 {
 		cn.expiresNS = c.clk.NS() + int64(max(keepFor-expiryMargin, keepFor/2))
 	}

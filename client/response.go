@@ -53,6 +53,7 @@ type response struct {
 	keepFor time.Duration
 
 	headless bool // the answer to HEAD: no body whatever the head says
+	upgrade  bool // 101 Switching Protocols is an answer
 
 	state         state
 	kept          []byte // an unfinished head or trailer
@@ -60,6 +61,8 @@ type response struct {
 	digits        bool   // the chunk's size has a digit
 	line          int    // length of the chunk-size line so far
 	informational int
+	interim       int // the last informational response
+	interimHeader http.Header
 }
 
 // reset makes r ready for the next response; memory is kept.

@@ -91,7 +91,7 @@ func (c *Counters) Done(r *Request) {
 	verdicts := make([]objective.Verdict, len(objectives))
 	for i := range objectives {
 		verdicts[i] = check(objectives, i, record)
-		if r.Unmeasured != "" && !r.Outcome.Failed() {
+		if !judged(r) {
 			verdicts[i] = objective.NotEvaluable
 		}
 	}
@@ -109,6 +109,18 @@ func (c *Counters) Done(r *Request) {
 			n.Excluded++
 		}
 	}
+}
+
+// judged reports whether a request has a verdict: one that was measured, or
+// that failed although it should have been.
+func judged(r *Request) bool {
+	switch r.Unmeasured {
+	case "":
+		return true
+	case UnknownAPI, Upgraded:
+		return false
+	}
+	return r.Outcome.Failed()
 }
 
 // check judges by one objective; goodput asks all the others.

@@ -4,6 +4,8 @@
 package live
 
 import (
+	"time"
+
 	"tokenmeter/metric"
 	"tokenmeter/timeline"
 )
@@ -41,6 +43,7 @@ const Other = "other"
 type Request struct {
 	*timeline.Timeline
 	Labels Labels
+	At     time.Time // wall clock when it was due: a label, never a term of a difference
 
 	// Record has the figures of the request, computed once from all arrivals,
 	// without the lists of gaps: those come from metric.Scan.
@@ -57,7 +60,7 @@ type Request struct {
 	// Downstream.
 	FirstWriteUS timeline.Opt[int64] // since due: the first body bytes were written to the client
 	LastWriteUS  timeline.Opt[int64] // since due: the last ones were
-	LeftUS       timeline.Opt[int64] // since due: the client hung up; empty: it stayed
+	LeftUS       timeline.Opt[int64] // since due: the client hung up before the answer was complete; empty: it stayed
 	// SlowReaderUS is how long writes waited because the client did not read:
 	// the client's time, not the server's and not ours.
 	SlowReaderUS int64
@@ -94,11 +97,10 @@ const (
 	TooSlow    Reason = "too_slow"    // the parser could not keep up
 	TooLarge   Reason = "too_large"   // an event, or a body, over the cap
 	Crashed    Reason = "crashed"     // the parser failed on it
-	NoRequest  Reason = "not_a_completion"
 )
 
 // Reasons lists every reason, for counters that start at zero.
-var Reasons = []Reason{UnknownAPI, Upgraded, TooSlow, TooLarge, Crashed, NoRequest}
+var Reasons = []Reason{UnknownAPI, Upgraded, TooSlow, TooLarge, Crashed}
 
 // Sink is told of every finished request. Done is called once a request, from
 // many goroutines, after the client has been served. It must not wait for long:
