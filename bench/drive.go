@@ -177,6 +177,7 @@ func (r *runner) arrivals(ph *phase, loop arrivals, item items, share schedule.S
 		}
 		p := r.playing(ph, item(a.Index), part, share.Worker)
 		j := p.prepare(0)
+		alone := p.make(&j)
 		if wait.WaitUntil(ph.ctx, dueUS) != nil && r.clk.US() < dueUS {
 			r.rec.drop(j)
 			p.ended()
@@ -195,6 +196,11 @@ func (r *runner) arrivals(ph *phase, loop arrivals, item items, share schedule.S
 			continue
 		}
 		p.free = free
+		if alone {
+			all.Add(1)
+			p.start(j, dueUS, all.Done)
+			continue
+		}
 		all.Go(func() {
 			p.playFrom(j, dueUS)
 			p.ended()

@@ -24,6 +24,11 @@ type doer interface {
 	Preconnect(ctx context.Context, n int) (int, error)
 }
 
+// preparer makes requests ahead of their time; *client.Client is one.
+type preparer interface {
+	Prepare(req *api.Request, tl *timeline.Timeline) *client.Prepared
+}
+
 // runner is a run in progress.
 type runner struct {
 	plan  *Plan
@@ -113,6 +118,7 @@ type job struct {
 	req  api.Request
 	tl   *timeline.Timeline
 	step *workload.Step
+	made *client.Prepared // the same, ready for the wire; nil: it is not made ahead
 }
 
 // extra are the further fields of a request: the run's, then the step's.
@@ -154,9 +160,14 @@ func (r *runner) send(ctx context.Context, ph *phase, j job, dueUS int64) played
 	j.tl.StartUS = max(r.clk.US(), dueUS)
 	r.rec.began()
 	r.doerFor(j.step).Do(ctx, &j.req, j.tl)
+	return r.completed(ph, j)
+}
+
+// completed records how a request went.
+func (r *runner) completed(ph *phase, j job) played {
 	r.rec.inFlight.Add(-1)
 	r.field.learn(j.req.MaxTokensField, j.tl, r.log)
-	out := played{id: j.tl.ID, endUS: max(r.clk.US(), dueUS), text: j.tl.Text, ok: j.tl.Outcome == timeline.OK, heard: j.tl.HTTPStatus != 0}
+	out := played{id: j.tl.ID, endUS: max(r.clk.US(), j.tl.DueUS), text: j.tl.Text, ok: j.tl.Outcome == timeline.OK, heard: j.tl.HTTPStatus != 0}
 	r.finish(&j)
 	r.rec.ended(ph, j)
 	return out

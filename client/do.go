@@ -19,40 +19,7 @@ const maxRedirects = 5
 // caller, until the reply has ended, a limit is reached or ctx is cancelled
 // (cause ErrRunEnd or ErrUser). It never returns an error: the outcome is in tl.
 func (c *Client) Do(ctx context.Context, req *api.Request, tl *timeline.Timeline) {
-	before := c.clk.Now()
-	tl.Asked = req.Stream
-	tl.Requested = req.MaxTokens
-	if tl.API == "" {
-		tl.API = c.cfg.API.Name
-	}
-	if tl.Model == "" {
-		tl.Model = req.Model
-	}
-	if tl.ID == "" {
-		tl.ID = c.newID()
-	}
-	call, err := c.cfg.API.Build(req)
-	if err != nil {
-		tl.Attempts = 1
-		tl.CloseUS = timeline.Some(c.clk.US() - tl.DueUS)
-		tl.Fail(timeline.ClientResource, "the request can't be built: "+c.redact.Error(err))
-		return
-	}
-	x := &exchange{c: c, tl: tl, capture: c.cfg.Capture,
-		sink:  api.NewStream(tl, c.cfg.API, c.cfg.Stream),
-		msg:   message{method: http.MethodPost, origin: c.origin, path: c.target.path(call.Path), extra: call.Header, id: tl.ID, body: call.Body},
-		lim:   c.limitsFrom(tl.StartUS*1000, req.Stream),
-		tries: c.cfg.Retries, first: req.FirstToken, leaveAt: req.LeaveTokens,
-	}
-	x.run(ctx)
-	if us, stepped := c.clk.Now().StepUS(before); stepped {
-		tl.ClockStepUS = timeline.Some(us)
-		tl.Flags |= timeline.ClockStep
-	}
-	c.hide(tl)
-	if x.record() {
-		x.rec.End(tl.CloseUS.Or(0), x.ended, x.rd.trailer, x.cause)
-	}
+	c.Prepare(req, tl).Do(ctx)
 }
 
 // hide removes the secrets that a server may have repeated.
@@ -70,16 +37,16 @@ func (c *Client) hide(tl *timeline.Timeline) {
 // run makes attempts until one settles the outcome.
 func (x *exchange) run(ctx context.Context) {
 	x.tl.Attempts = 1
-	fresh := false
-	for {
-		switch x.attempt(ctx, fresh) {
-		case settled:
-			return
+	x.goOn(ctx, x.attempt(ctx, false))
+}
+
+// goOn does what a verdict asks for, until one settles the outcome.
+func (x *exchange) goOn(ctx context.Context, v verdict) {
+	for v != settled {
+		switch v {
 		case lostIdle:
 			x.c.count.dead.Add(1)
 			x.tl.ConnRetries++
-			fresh = true
-			continue
 		case moved:
 			x.tl.Redirects++
 		case turnedAway:
@@ -89,7 +56,7 @@ func (x *exchange) run(ctx context.Context) {
 			}
 			x.tl.Attempts++
 		}
-		fresh = false
+		v = x.attempt(ctx, v == lostIdle)
 	}
 }
 

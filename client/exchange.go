@@ -106,13 +106,18 @@ func (x *exchange) once(ctx context.Context, cn *conn) verdict {
 		v, keep = x.exchange(ctx, cn)
 		keep = unhook() && keep // else the connection is being closed
 	}
+	x.release(cn, keep)
+	return v
+}
+
+// release puts a connection back that is fit for more, and closes others.
+func (x *exchange) release(cn *conn, keep bool) {
 	if keep && !x.c.cfg.NoKeepAlive {
 		cn.served++
 		x.c.keep(cn, x.rd.keepFor)
 	} else {
 		cn.close()
 	}
-	return v
 }
 
 // exchange writes and reads; keep tells that the connection is fit for more.

@@ -52,6 +52,7 @@ type reactor struct {
 	limits   deadlines
 	rhythm   rhythm
 	finished []*exchange
+	calls    calls
 }
 
 // note is what a request's goroutine tells the reactor.
@@ -128,6 +129,8 @@ func (r *reactor) close() {
 func (r *reactor) loop() {
 	r.keeper = clock.Keep()
 	defer r.keeper.Close()
+	go r.calls.serve()
+	defer r.calls.close()
 	defer r.closeFiles()
 	r.buf = make([]byte, reactorBuffer)
 	for {
@@ -182,6 +185,10 @@ func (r *reactor) take() bool {
 			r.limits.set(x, x.dueNS)
 			r.rhythm.sent(r.now.NS)
 			early := s.early.Swap(false)
+			if x.ctx.Err() != nil {
+				r.decide(x, x.lose(x.ctx, net.ErrClosed), false)
+				continue
+			}
 			if len(x.unsent) > 0 {
 				x.writeOn()
 			}
@@ -189,7 +196,7 @@ func (r *reactor) take() bool {
 				r.read(s, true)
 			}
 		case s.x == x:
-			r.done(x, x.lose(x.ctx, net.ErrClosed), false)
+			r.decide(x, x.lose(x.ctx, net.ErrClosed), false)
 		}
 	}
 	return !over
@@ -228,10 +235,10 @@ func (r *reactor) read(s *socket, more bool) {
 			s.emptyNS = r.now.NS
 			return
 		case errno != 0:
-			r.done(x, x.lose(x.ctx, os.NewSyscallError("recvmsg", errno)), false)
+			r.decide(x, x.lose(x.ctx, os.NewSyscallError("recvmsg", errno)), false)
 			return
 		case n == 0:
-			r.done(x, x.lose(x.ctx, io.EOF), false)
+			r.decide(x, x.lose(x.ctx, io.EOF), false)
 			return
 		}
 		stamp := r.in.stamp()
@@ -261,7 +268,7 @@ func (r *reactor) got(x *exchange, data []byte) bool {
 		r.rhythm.read(came, gap)
 	}
 	if over {
-		r.done(x, v, keep)
+		r.decide(x, v, keep)
 		return true
 	}
 	if limit, _ := x.limit(); limit < x.dueNS {
@@ -277,7 +284,7 @@ func (r *reactor) strike() {
 		if limit, end := x.limit(); limit <= r.now.NS {
 			// What came in time may still wait.
 			if r.read(x.sock, true); x.sock.x == x {
-				r.done(x, x.strike(limit, end), false)
+				r.decide(x, x.strike(limit, end), false)
 			}
 		} else {
 			r.limits.set(x, limit)
@@ -285,8 +292,8 @@ func (r *reactor) strike() {
 	}
 }
 
-// done gives an exchange back to its goroutine.
-func (r *reactor) done(x *exchange, v verdict, keep bool) {
+// decide ends the reading of an exchange.
+func (r *reactor) decide(x *exchange, v verdict, keep bool) {
 	x.sock.x = nil
 	x.decided, x.keep = v, keep
 	r.limits.drop(x)
@@ -295,12 +302,19 @@ func (r *reactor) done(x *exchange, v verdict, keep bool) {
 	r.finished = append(r.finished, x)
 }
 
+// tell wakes those who wait for an outcome. What is to be called is called on
+// another goroutine.
 func (r *reactor) tell() {
 	for i, x := range r.finished {
 		r.finished[i] = nil
-		x.awaited.done <- struct{}{}
+		if x.then != nil {
+			r.calls.add(x.then)
+		} else {
+			x.awaited.done <- struct{}{}
+		}
 	}
 	r.finished = r.finished[:0]
+	r.calls.wake()
 }
 
 // wait naps, or waits for an event; it returns how many there are.

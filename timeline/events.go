@@ -146,5 +146,13 @@ func (e *Events) Generation() iter.Seq[Event] {
 	}
 }
 
+// Reserve makes room for n events in all, so that a reply of known length is not
+// copied while it grows.
+func (e *Events) Reserve(n int) {
+	if n > cap(e.packed) {
+		e.packed = append(make([]packed, 0, n), e.packed...)
+	}
+}
+
 // Reset empties the list and keeps its memory.
 func (e *Events) Reset() { *e = Events{packed: e.packed[:0]} }
