@@ -122,11 +122,11 @@ func now() int64 {
 
 // count holds the folder against what the server finished.
 func (t *tally) count(dir, truth string, started, killed int64) error {
-	folder, err := run.Open(dir)
-	if errors.Is(err, fs.ErrNotExist) {
+	if _, err := os.Stat(dir); errors.Is(err, fs.ErrNotExist) {
 		t.early++
 		return nil
 	}
+	folder, err := run.Open(dir)
 	if err != nil {
 		fmt.Fprintf(os.Stderr, "\n%s: %v\n", dir, err)
 		t.broken++
