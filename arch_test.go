@@ -42,14 +42,16 @@ var allowed = map[string][]string{
 	"schedule": {"random"},
 	"doctor":   {"api", "client", "clock", "machine", "secret", "timeline"},
 	"cost":     {"metric", "stat", "timeline"},
-	"method":   {"bench", "cost", "metric", "objective", "run", "stat", "timeline", "validity"},
+	"method":   {"bench", "cost", "metric", "objective", "run", "stat", "sweep", "timeline", "validity"},
 	"sweep":    {"bench", "client", "cost", "metric", "objective", "random", "run", "stat", "timeline", "validity"},
 	"bench":    {"api", "cost", "random", "capture", "client", "clock", "machine", "metric", "objective", "inert", "run", "schedule", "secret", "stat", "timeline", "validity", "workload"},
 	// the service
 	"live":   {"metric", "objective", "timeline"},
-	"proxy":  {"api", "client", "clock", "live", "metric", "secret", "timeline"},
+	"proxy":  {"api", "client", "clock", "live", "metric", "secret", "timeline", "wire"},
 	"engine": {},
 	"sim":    {"clock", "engine"},
+	"slo":    {"config", "metric", "objective", "secret", "stat", "timeline"},
+	"store":  {"slo", "stat"},
 	// the reader
 	"compare": {"metric", "objective", "run", "stat", "timeline", "validity"},
 	"report":  {"compare", "sweep", "metric", "objective", "inert", "run", "stat", "timeline", "validity"},
