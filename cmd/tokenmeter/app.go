@@ -32,7 +32,7 @@ type app struct {
 
 // commands is the command line: one field a command, one file a command.
 type commands struct {
-	Bench      benchCmd      `cmd:"" help:"Load a server, record every token's arrival, summarise."`
+	Bench      benchTurnsCmd `cmd:"" help:"Load a server, record every token's arrival, summarise."`
 	Sweep      sweepCmd      `cmd:"" help:"The same over a range of loads or lengths; finds the best load that meets the objectives."`
 	Compare    compareCmd    `cmd:"" help:"Say what differs between runs and whether it is real; gates for CI."`
 	Report     reportCmd     `cmd:"" help:"Show a run on the terminal, as Markdown, JSON, CSV or one HTML file."`

@@ -102,6 +102,7 @@ var benchGroups = []kong.Group{
 	{Key: "sweep", Title: "Sweep:"},
 	{Key: "judging", Title: "Judging:"},
 	{Key: "results", Title: "Results:"},
+	{Key: "turns", Title: "Repeats, and servers in turns:"},
 	{Key: "output", Title: "Output:"},
 }
 

@@ -1,0 +1,217 @@
+package main
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"path/filepath"
+	"strings"
+	"sync"
+	"time"
+
+	"tokenmeter/bench"
+	"tokenmeter/compare"
+	"tokenmeter/objective"
+)
+
+// canaryTime bounds a canary that neither --duration nor --requests does.
+const canaryTime = 10 * time.Minute
+
+// canary measures two servers at the same time until they are told apart.
+func (t *turns) canary() error {
+	view := t.a.progress(t.c.Quiet, t.c.NoColor, t.c.Demo, bench.Plan{})
+	ctx, end := interruptible(func() { view.say("stopping; what was measured is kept (once more: leave at once)") })
+	defer end()
+	plans := make([]bench.Plan, len(t.sides))
+	for i := range t.sides {
+		p, err := t.plan(&t.sides[i], 0)
+		if err != nil {
+			return err
+		}
+		defer closeWorkload(&p)
+		if p.Requests == 0 && t.c.Duration == "" {
+			p.Duration = canaryTime
+		}
+		if t.c.LogLevel != "error" && !t.c.Quiet {
+			p.Log = view
+		}
+		p.KeepGoing = true // a candidate that fails at once is worse, and no reason to stop
+		plans[i] = p
+	}
+	w, err := newCanaryWatch(plans[0].Objectives)
+	if err != nil {
+		return err
+	}
+	errs := make([]error, len(plans))
+	var both sync.WaitGroup
+	for side := range plans {
+		p := plans[side]
+		p.Each = func(e bench.Ended) bool { return w.see(side, e) }
+		both.Go(func() {
+			sum, err := bench.Run(ctx, p)
+			if sum != nil && sum.Dir != "" {
+				t.sides[side].runs = append(t.sides[side].runs, sum)
+			}
+			errs[side] = err
+			if err != nil {
+				w.stop()
+			}
+		})
+	}
+	both.Wait()
+	view.close()
+	for _, err := range errs {
+		if errors.Is(err, bench.ErrInterrupted) {
+			return fmt.Errorf("%w; what was measured is in %s", err, t.dir)
+		}
+	}
+	if !t.c.Quiet {
+		t.a.warn("saved %s", t.dir)
+	}
+	r := w.result(t.sides[0].name, t.sides[1].name)
+	save := writeFile(filepath.Join(t.dir, "canary.json"), true, r.json)
+	if r.Verdict == compare.CanaryWorse {
+		errs = nil // a candidate that answers nothing is what was asked about
+	}
+	err = worse(errors.Join(errs...), save)
+	err = worse(err, r.show(t.a.stdout, t.c.Format))
+	return worse(err, r.outcome(t.c.Strict))
+}
+
+// canaryWatch looks after every request of either side.
+type canaryWatch struct {
+	mu    sync.Mutex
+	c     *compare.Canary
+	state compare.CanaryState
+	over  bool
+	seen  [2]int64
+	began time.Time
+	took  time.Duration
+}
+
+func newCanaryWatch(objectives []objective.Objective) (*canaryWatch, error) {
+	c, err := compare.NewCanary(compare.CanaryOptions{Objectives: objectives})
+	return &canaryWatch{c: c, state: compare.Continue, began: time.Now()}, err
+}
+
+// see takes an ended request; false when enough is known.
+func (w *canaryWatch) see(side int, e bench.Ended) bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.over {
+		return false
+	}
+	w.c.AddTimeline(side, e.Timeline)
+	w.seen[side]++
+	w.state, w.took = w.c.State(), time.Since(w.began)
+	w.over = w.state != compare.Continue
+	return !w.over
+}
+
+// stop ends the other side too.
+func (w *canaryWatch) stop() {
+	w.mu.Lock()
+	w.over = true
+	w.mu.Unlock()
+}
+
+// canaryResult is what a canary prints as JSON.
+type canaryResult struct {
+	Schema   string                 `json:"schema"`
+	Baseline string                 `json:"baseline"`
+	Canary   string                 `json:"canary"`
+	Verdict  compare.CanaryState    `json:"verdict"`
+	Requests [2]int64               `json:"requests"`
+	TookS    float64                `json:"took_s"`
+	Figures  []compare.CanaryFigure `json:"figures"`
+}
+
+func (w *canaryWatch) result(a, b string) *canaryResult {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return &canaryResult{"tokenmeter.canary/v1", a, b, w.state, w.seen, w.took.Seconds(), w.c.Figures()}
+}
+
+func (r *canaryResult) json(out io.Writer) error {
+	e := json.NewEncoder(out)
+	e.SetIndent("", "  ")
+	e.SetEscapeHTML(false)
+	return e.Encode(r)
+}
+
+func (r *canaryResult) show(out io.Writer, format string) error {
+	if format == "json" {
+		return r.json(out)
+	}
+	var b strings.Builder
+	separator := map[string]string{"csv": ","}[format]
+	if separator == "" {
+		fmt.Fprintf(&b, "%s\n\n", r.sentence())
+		if format == "markdown" {
+			b.WriteString("| figure | difference | at any time 95 % sure | verdict | n |\n|---|---:|---|---|---:|\n")
+		}
+	} else {
+		b.WriteString("metric,diff,lo,hi,verdict,n_a,n_b\n")
+	}
+	for _, f := range r.Figures {
+		diff, lo, hi, unit := "–", "", "", " %"
+		if f.Metric == "good" {
+			unit = " pp"
+		}
+		if x, ok := f.Diff.Get(); ok {
+			if f.Metric == "good" {
+				x *= 100
+			}
+			diff = fmt.Sprintf("%+.1f%s", x, unit)
+		}
+		if f.CI != nil {
+			lo, hi = fmt.Sprintf("%+.1f", f.CI[0]), fmt.Sprintf("%+.1f", f.CI[1])
+		}
+		within := "–"
+		if lo != "" {
+			within = "[" + lo + ", " + hi + "]"
+		}
+		switch format {
+		case "csv":
+			fmt.Fprintf(&b, "%s,%s,%s,%s,%s,%d,%d\n", f.Metric, strings.TrimSuffix(strings.Replace(diff, "–", "", 1), unit), lo, hi, f.State, f.N[0], f.N[1])
+		case "markdown":
+			fmt.Fprintf(&b, "| %s | %s | %s | %s | %d + %d |\n", f.Metric, diff, within, canaryWord(f.State), f.N[0], f.N[1])
+		default:
+			fmt.Fprintf(&b, "%-8s %10s  %-18s %-12s n %d + %d\n", f.Metric, diff, within, canaryWord(f.State), f.N[0], f.N[1])
+		}
+	}
+	_, err := io.WriteString(out, b.String())
+	return err
+}
+
+func canaryWord(s compare.CanaryState) string {
+	if s == compare.Continue {
+		return "not settled"
+	}
+	return string(s)
+}
+
+func (r *canaryResult) sentence() string {
+	after := fmt.Sprintf("after %d and %d requests, %.0f s", r.Requests[0], r.Requests[1], r.TookS)
+	switch r.Verdict {
+	case compare.CanaryWorse:
+		return fmt.Sprintf("The canary %s is WORSE than %s, %s.", r.Canary, r.Baseline, after)
+	case compare.CanaryBetter:
+		return fmt.Sprintf("The canary %s is better than %s, %s.", r.Canary, r.Baseline, after)
+	case compare.CanarySame:
+		return fmt.Sprintf("The canary %s is the same as %s within the margin, %s.", r.Canary, r.Baseline, after)
+	}
+	return fmt.Sprintf("Not settled: %s could be better, worse or the same as %s, %s.", r.Canary, r.Baseline, after)
+}
+
+// outcome is the verdict as an exit code.
+func (r *canaryResult) outcome(strict bool) error {
+	switch {
+	case r.Verdict == compare.CanaryWorse:
+		return &codedError{code: exitMissed, text: "the canary is worse", said: true}
+	case r.Verdict == compare.Continue && strict:
+		return &codedError{code: exitInvalid, text: "the canary is not settled, and --strict was given"}
+	}
+	return nil
+}
