@@ -373,6 +373,12 @@ func (r *Passed) read(limitNS int64) ([]byte, error) {
 // Kernel reports whether every arrival so far had the kernel's stamp.
 func (r *Passed) Kernel() bool { return r.cn != nil && r.cn.src.allSeen }
 
+// Waits reports whether bytes of the body have come that were not read yet.
+func (r *Passed) Waits() bool { return len(r.body) > 0 }
+
+// LastNS is when the last bytes came, on the client's clock.
+func (r *Passed) LastNS() int64 { return r.lastNS }
+
 // Read returns body bytes as they came off the connection: those of one read,
 // after transfer decoding, valid until the next call. At limitNS, on the
 // client's clock, it gives up (0: never). The error is io.EOF after a complete

@@ -1,0 +1,88 @@
+package proxy
+
+import (
+	"time"
+
+	"tokenmeter/client"
+	"tokenmeter/timeline"
+)
+
+// downstream is the way to the client.
+type downstream struct {
+	c       *call
+	left    *leaving
+	whole   bool  // the answer was complete when bytes first had nobody to go to
+	limitNS int64 // deadline of writes
+	// wroteSlowNS is the end of the last write that the client held up.
+	wroteSlowNS int64
+	delayUS     int64 // our own, of the last read
+	drained     int64 // bytes read after the client had left
+}
+
+// wasWhole reports whether the client had got a complete answer when it left.
+func (d *downstream) wasWhole(end timeline.End) bool {
+	if d.drained > 0 {
+		return d.whole
+	}
+	return end == timeline.EOF || d.c.meter.complete()
+}
+
+// take writes and flushes the bytes of one read, and counts whose time it took.
+func (d *downstream) take(data []byte, at client.Arrived, strip *stripper) {
+	c := d.c
+	if d.left.gone() {
+		if d.drained == 0 {
+			d.whole = c.meter.complete()
+		}
+		d.drained += int64(len(data))
+		return
+	}
+	began := c.p.clk.NS()
+	d.extend(began)
+	var err error
+	if strip == nil {
+		err = d.write(data)
+	} else {
+		err = strip.feed(data, d.write)
+	}
+	if err == nil {
+		err = c.ctl.Flush()
+	}
+	now := c.p.clk.NS()
+	if err != nil {
+		d.drained += int64(len(data))
+		d.left.now() // gone, or it does not read
+		return
+	}
+	slow := max(now-began-int64(slowWrite), 0)
+	if slow > 0 {
+		d.wroteSlowNS = now
+	}
+	c.req.SlowReaderUS += slow / 1000
+	d.delayUS = max(now-at.AtNS-slow, 0) / 1000
+	delay := &c.req.Delay
+	delay.SumUS += d.delayUS
+	delay.MaxUS = max(delay.MaxUS, d.delayUS)
+	delay.Reads++
+	wrote := timeline.Some(c.meter.us(now))
+	if !c.req.FirstWriteUS.OK() {
+		c.req.FirstWriteUS = wrote
+	}
+	c.req.LastWriteUS = wrote
+}
+
+func (d *downstream) write(data []byte) error {
+	_, err := d.c.w.Write(data)
+	return err
+}
+
+// extend moves the deadline of writes, now and then: it is a limit on one
+// write, never on the stream.
+func (d *downstream) extend(nowNS int64) {
+	limit := int64(d.c.p.cfg.ReaderTimeout)
+	if d.limitNS-nowNS > limit/2 {
+		return
+	}
+	d.limitNS = nowNS + limit
+	_ = d.c.ctl.SetWriteDeadline(time.Now().Add(time.Duration(limit)))
+}

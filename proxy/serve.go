@@ -1,0 +1,273 @@
+package proxy
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"time"
+
+	"tokenmeter/api"
+	"tokenmeter/client"
+	"tokenmeter/live"
+	"tokenmeter/timeline"
+)
+
+// call is one request on its way through.
+type call struct {
+	p   *Proxy
+	w   http.ResponseWriter
+	in  *http.Request
+	ctl *http.ResponseController
+
+	beganNS int64 // the head was here
+	api     *api.API
+	route   *route
+	up      *upstream
+	asked   asked
+	known   bool // asked was understood
+	body    []byte
+	more    io.Reader // what of the body is not in memory; nil: nothing
+	length  int64
+	inject  bool // usage was asked for on the client's behalf
+
+	req   *live.Request
+	meter *meter
+	tell  bool // the sink is told
+}
+
+// ServeHTTP passes one request on.
+func (p *Proxy) ServeHTTP(w http.ResponseWriter, in *http.Request) {
+	p.requests.Add(1)
+	defer p.requests.Done()
+	if n := p.inUse.Add(1); p.cfg.MaxStreams > 0 && n > int64(p.cfg.MaxStreams) {
+		p.inUse.Add(-1)
+		p.refuse(w, http.StatusServiceUnavailable, "streams", "too many requests at once")
+		return
+	}
+	defer p.inUse.Add(-1)
+	c := &call{p: p, w: w, in: in, ctl: http.NewResponseController(w), beganNS: p.clk.NS()}
+	candidates, ok := c.admit()
+	if !ok || !c.readBody(candidates) {
+		return
+	}
+	c.route = byModel(candidates, c.asked.model)
+	if c.route == nil && c.api == nil && c.asked.model == "" {
+		c.route = candidates[0]
+	}
+	if c.route == nil {
+		p.refuse(w, http.StatusNotFound, "model", "no route takes this model")
+		return
+	}
+	if n := c.route.inUse.Add(1); c.route.MaxStreams > 0 && n > int64(c.route.MaxStreams) {
+		c.route.inUse.Add(-1)
+		p.refuse(w, http.StatusServiceUnavailable, "streams", "too many requests at once on this route")
+		return
+	}
+	defer c.route.inUse.Add(-1)
+	c.pass()
+}
+
+// refuse answers without asking any upstream.
+func (p *Proxy) refuse(w http.ResponseWriter, status int, why, words string) {
+	p.stats.refuse(why)
+	if status == http.StatusServiceUnavailable {
+		w.Header().Set("Retry-After", "1")
+	}
+	answer(w, status, "refused_"+why, words)
+}
+
+// answer writes an error of our own, in the form that clients of these APIs read.
+func answer(w http.ResponseWriter, status int, code, words string) {
+	body, _ := json.Marshal(map[string]any{"error": map[string]any{
+		"message": "tokenmeter: " + words, "type": "proxy_error", "code": code}})
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("X-Tokenmeter-Error", code)
+	w.WriteHeader(status)
+	_, _ = w.Write(append(body, '\n'))
+}
+
+// admit holds a request against the allow-list. What it finds are the routes
+// that the path belongs to.
+func (c *call) admit() ([]*route, bool) {
+	p, in := c.p, c.in
+	switch {
+	case in.Method == http.MethodConnect, in.URL.IsAbs(), in.URL.Host != "":
+		p.refuse(c.w, http.StatusForbidden, "proxy", "this is a reverse proxy; it goes to no other host")
+		return nil, false
+	case badPath(in.URL.Path):
+		p.refuse(c.w, http.StatusBadRequest, "path", "the path is not plain")
+		return nil, false
+	case p.looped(in.Header):
+		p.refuse(c.w, http.StatusLoopDetected, "loop", "the request has been here before: an upstream's URL leads back to this proxy")
+		return nil, false
+	}
+	candidates := p.byPath(in.URL.Path)
+	if len(candidates) == 0 {
+		p.refuse(c.w, http.StatusNotFound, "path", "no route lets this path through")
+		return nil, false
+	}
+	c.api = candidates[0].api
+	if c.api == nil {
+		c.api = apiOf(in.URL.Path)
+	}
+	if in.Method != http.MethodPost {
+		c.api = nil
+	}
+	return candidates, true
+}
+
+// readBody takes a completion's body into memory, where its model is read and
+// its usage option set. Other bodies are passed on as they come.
+func (c *call) readBody(candidates []*route) bool {
+	in, most := c.in, int64(0)
+	for _, r := range candidates {
+		most = max(most, r.MaxBody)
+	}
+	_ = c.ctl.SetReadDeadline(time.Now().Add(c.p.cfg.BodyTimeout))
+	if in.ContentLength > most {
+		c.tooLarge(most)
+		return false
+	}
+	body := http.MaxBytesReader(c.w, in.Body, most)
+	byModelOnly := true
+	for _, r := range candidates {
+		byModelOnly = byModelOnly && len(r.Models) > 0
+	}
+	if c.api == nil && !byModelOnly || upgradeOf(in.Header) != "" {
+		c.length = in.ContentLength
+		if in.ContentLength != 0 {
+			c.more = &slowly{c: c, from: body}
+		} else {
+			_ = c.ctl.SetReadDeadline(time.Time{})
+		}
+		return true
+	}
+	data, err := readAll(body, in.ContentLength)
+	var large *http.MaxBytesError
+	switch {
+	case errors.As(err, &large):
+		c.tooLarge(most)
+		return false
+	case err != nil:
+		c.p.refuse(c.w, http.StatusBadRequest, "body", "the request's body did not come whole")
+		return false
+	}
+	_ = c.ctl.SetReadDeadline(time.Time{})
+	c.body, c.length = data, int64(len(data))
+	if in.Header.Get("Content-Encoding") == "" {
+		c.asked, err = readAsked(data)
+		c.known = err == nil
+	}
+	return true
+}
+
+// slowly reads a body that is passed on as it comes: each read has its time.
+type slowly struct {
+	c    *call
+	from io.Reader
+}
+
+func (s *slowly) Read(p []byte) (int, error) {
+	n, err := s.from.Read(p)
+	deadline := time.Time{}
+	if err == nil {
+		deadline = time.Now().Add(s.c.p.cfg.BodyTimeout)
+	}
+	_ = s.c.ctl.SetReadDeadline(deadline)
+	return n, err
+}
+
+// readAll reads a body whose length may be known.
+func readAll(r io.Reader, length int64) ([]byte, error) {
+	if length < 0 {
+		return io.ReadAll(r)
+	}
+	data := make([]byte, length)
+	n, err := io.ReadFull(r, data)
+	return data[:n], err
+}
+
+func (c *call) tooLarge(most int64) {
+	c.w.Header().Set("Connection", "close")
+	c.p.refuse(c.w, http.StatusRequestEntityTooLarge, "body", fmt.Sprintf("the request's body is over %d bytes", most))
+}
+
+// begin makes the request's record. It is due when it is here whole, so that a
+// client that sends slowly spends its own time.
+func (c *call) begin() {
+	p, tl := c.p, timeline.New()
+	due := p.clk.NS()
+	if c.more != nil {
+		due = c.beganNS
+	}
+	tl.Request = p.ordinal.Add(1) - 1
+	tl.DueUS, tl.StartUS = due/1000, due/1000
+	tl.ID = plainID(c.in.Header.Get("X-Request-Id"))
+	tl.Model = c.asked.model
+	tl.Requested = c.asked.maxTokens
+	tl.Session = p.cfg.Session.of(c.in.Header, c.asked.user, p.cfg.Secret)
+	tl.Task = p.cfg.Task.of(c.in.Header, c.asked.user, p.cfg.Secret)
+	tl.Attempts = 1
+	c.req = &live.Request{Timeline: tl, At: time.Now(), Kept: p.keep(),
+		Labels: live.Labels{Source: live.Live, Listener: p.cfg.Listener, Route: c.route.Name, Model: p.label(c.asked.model)}}
+	if c.api != nil {
+		tl.API, c.req.Labels.API = c.api.Name, c.api.Name
+		tl.Asked = c.asked.stream || c.api.StreamsByDefault && !c.asked.says
+	}
+	c.meter = newMeter(p.clk, tl, c.api, p.cfg.MaxEvent)
+	c.tell = c.in.Method == http.MethodPost || upgradeOf(c.in.Header) != ""
+	if c.known && c.route.Usage != UsageOff && (c.api == api.OpenAIChat || c.api == api.OpenAICompletions) {
+		c.body, c.inject = c.asked.withUsage(c.body)
+		c.length = int64(len(c.body))
+	}
+	c.req.RequestBytes = max(c.length, 0)
+}
+
+// plainID is a request id that may be stored: a short plain word.
+func plainID(id string) string {
+	if len(id) > 128 {
+		return ""
+	}
+	for i := range len(id) {
+		if b := id[i]; b <= ' ' || b >= 0x7f {
+			return ""
+		}
+	}
+	return id
+}
+
+// passing is the request as it goes to an upstream.
+func (c *call) passing(up *upstream) *client.Passing {
+	identity := c.meter.stream != nil && !c.route.KeepEncoding
+	pass := &client.Passing{Method: c.in.Method, Path: c.in.URL.RequestURI(), Body: c.body, More: c.more, Length: c.length,
+		Header: c.p.upstreamHeader(c.in, identity, c.route.HideClient), HeadLimit: up.HeadTimeout,
+		Upgrade: upgradeOf(c.in.Header) != "",
+		// A completion that is asked for twice does no harm; other requests
+		// may only be repeated when their method says so.
+		Again: c.api != nil && c.api != api.OpenAIResponses || safe(c.in.Method),
+		Informational: func(status int, h http.Header) {
+			if status != http.StatusContinue && c.in.ProtoAtLeast(1, 1) {
+				copyHeader(c.w.Header(), h)
+				c.w.WriteHeader(status)
+				clear(c.w.Header())
+			}
+		},
+	}
+	if c.route.KeepHost {
+		pass.Host = c.in.Host
+	}
+	if c.route.Timeout > 0 {
+		pass.UntilNS = c.req.DueUS*1000 + int64(c.route.Timeout)
+	}
+	return pass
+}
+
+func safe(method string) bool {
+	switch method {
+	case http.MethodGet, http.MethodHead, http.MethodOptions, http.MethodPut, http.MethodDelete:
+		return true
+	}
+	return false
+}
