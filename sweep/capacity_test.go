@@ -10,6 +10,7 @@ import (
 
 	"tokenmeter/engine"
 	"tokenmeter/objective"
+	"tokenmeter/stat"
 )
 
 var searches = flag.Int("searches", 12, "seeded searches a scenario")
@@ -27,6 +28,7 @@ type scenario struct {
 	good       func(*engine.Request) bool
 	target     float64
 	capacity   float64 // requests/s
+	grid       float64 // requests, see gridOf
 }
 
 var scenarios = []scenario{
@@ -37,13 +39,13 @@ var scenarios = []scenario{
 		good: func(r *engine.Request) bool { return r.TPOT() < 14*ms },
 	},
 	{
-		name: "queue", capacity: 50.07, objectives: []string{"p95 ttft < 400ms"}, target: 0.95,
+		name: "queue", capacity: 50.07, grid: 1.142e+06, objectives: []string{"p95 ttft < 400ms"}, target: 0.95,
 		server: virtual{cfg: engine.Config{Law: engine.Linear{Base: 8 * ms, PerSequence: 150 * time.Microsecond, PerPrefillToken: 30 * time.Microsecond},
 			MaxSequences: 32, MaxBatchTokens: 2048}, prompt: [2]int64{100, 300}, output: [2]int64{8, 56}},
 		good: func(r *engine.Request) bool { return r.TTFT() < 400*ms },
 	},
 	{
-		name: "both", capacity: 6.544, objectives: []string{"ttft:500 tpot:30", "goodput > 90%"}, target: 0.9,
+		name: "both", capacity: 6.544, grid: 978000, objectives: []string{"ttft:500 tpot:30", "goodput > 90%"}, target: 0.9,
 		server: virtual{cfg: engine.Config{Law: engine.Linear{Base: 10 * ms, PerSequence: 400 * time.Microsecond, PerPrefillToken: 50 * time.Microsecond},
 			MaxSequences: 16, MaxBatchTokens: 1024, Jitter: 0.2}, prompt: [2]int64{20, 2000}, output: [2]int64{2, 100}},
 		good: func(r *engine.Request) bool { return r.TTFT() < 500*ms && r.TPOT() < 30*ms },
@@ -72,6 +74,32 @@ func (s *scenario) truth() float64 {
 	return math.Sqrt(lo * hi)
 }
 
+// grid is how many requests ten points need to give as narrow a bracket as
+// surely: at each of ten loads 5 % apart a number fixed beforehand, with which a
+// test at 5 % shared among the ten decides a load half a bracket away in 95 of
+// 100 cases. (z₀.₉₉₇₅ + z₀.₉₅)² p(1−p) τ / δ² each, from the true shares and the
+// true autocorrelation times on both sides.
+func (s *scenario) gridOf() float64 {
+	total := 0.0
+	for _, load := range []float64{s.capacity / math.Sqrt(1.05), s.capacity * math.Sqrt(1.05)} {
+		var verdicts []float64
+		share := s.server.share(load, 1e6, func(r *engine.Request) bool {
+			good := s.good(r)
+			v := 0.0
+			if good {
+				v = 1
+			}
+			verdicts = append(verdicts, v)
+			return good
+		})
+		c, _ := stat.BatchMeans(verdicts, 200)
+		delta := share - s.target
+		mid := (share + s.target) / 2
+		total += 5 * 19.82 * mid * (1 - mid) * c.Time / (delta * delta)
+	}
+	return total
+}
+
 func TestTruth(t *testing.T) {
 	if !*truths {
 		t.Skip("takes minutes: give -truth")
@@ -79,10 +107,8 @@ func TestTruth(t *testing.T) {
 	for i := range scenarios {
 		s := &scenarios[i]
 		c := s.truth()
-		fmt.Println(s.name, c)
-		for _, f := range []float64{0.8, 0.9, 0.95, 0.975, 1, 1.025, 1.05, 1.1} {
-			fmt.Printf("  %.3f: %.4f\n", f, s.server.share(c*f, 3e5, s.good))
-		}
+		s.capacity = c
+		t.Logf("%s: capacity %.5g, a grid needs %.0f requests", s.name, c, s.gridOf())
 	}
 }
 
@@ -124,6 +150,6 @@ func TestCapacity(t *testing.T) {
 				}
 			}
 		}
-		fmt.Printf("%s: %d of %d right, %d narrow, %.0f requests a search\n", s.name, right, *searches, narrow, float64(total)/float64(*searches))
+		fmt.Printf("%s: %d of %d right, %d narrow, %.0f requests a search, %.2f of a grid\n", s.name, right, *searches, narrow, float64(total)/float64(*searches), float64(total)/float64(*searches)/s.grid)
 	}
 }

@@ -157,8 +157,8 @@ func (h *hunt) end(why string) error {
 
 // close narrows the firm bracket to a width.
 func (h *hunt) close(ctx context.Context, width float64) error {
-	h.budget = 1
-	stuck := 0
+	stretch, stuck := 1.0, 0
+	defer func() { h.budget = 1 }()
 	for !h.closed(width) {
 		if why := h.stop(); why != "" {
 			return h.end(why)
@@ -167,6 +167,7 @@ func (h *hunt) close(ctx context.Context, width float64) error {
 		if done {
 			return nil
 		}
+		h.budget = h.plenty(width) * stretch
 		p, err := h.probe(ctx, load, aim{pass: h.firm, fail: h.firm, firm: true})
 		if err != nil {
 			return err
@@ -178,7 +179,7 @@ func (h *hunt) close(ctx context.Context, width float64) error {
 		if stuck++; stuck > 8 {
 			return h.end(fmt.Sprintf("%d requests did not decide %s", p.Requests, h.words(load)))
 		}
-		h.budget *= 1.5
+		stretch *= 1.3
 	}
 	return nil
 }
@@ -245,16 +246,22 @@ func (h *hunt) inside(load float64) float64 {
 	return load
 }
 
-// edge estimates the load at which the objectives cease to hold: a line through
-// the scores of the probes around it, by the logarithm of the load.
-func (h *hunt) edge() float64 {
-	lo, hi := h.low, h.high
+// bounds are the nearest loads that held and failed, firmly or not; 0: none.
+func (h *hunt) bounds() (lo, hi float64) {
+	lo, hi = h.low, h.high
 	if f := h.found.Holds; f > lo {
 		lo = f
 	}
 	if f := h.found.Fails; f > 0 && (hi == 0 || f < hi) {
 		hi = f
 	}
+	return lo, hi
+}
+
+// edge estimates the load at which the objectives cease to hold: a line through
+// the scores of the probes around it, by the logarithm of the load.
+func (h *hunt) edge() float64 {
+	lo, hi := h.bounds()
 	if lo == 0 && hi == 0 {
 		return h.From
 	}
@@ -264,7 +271,7 @@ func (h *hunt) edge() float64 {
 	if lo == 0 {
 		return hi / 1.2
 	}
-	guess := h.line(lo, hi)
+	guess, _ := h.line(lo, hi)
 	if !(guess > lo && guess < hi) {
 		guess = math.Sqrt(lo * hi)
 	}
@@ -272,7 +279,7 @@ func (h *hunt) edge() float64 {
 }
 
 // line is the root of the weighted line through nearby scores; NaN without one.
-func (h *hunt) line(lo, hi float64) float64 {
+func (h *hunt) line(lo, hi float64) (root, slope float64) {
 	var w, x, y, xx, xy float64
 	for _, p := range h.found.Probes {
 		if p.Grows || math.IsInf(p.score, 0) || p.slack <= 0 || p.Load < lo/1.3 || p.Load > hi*1.3 {
@@ -287,13 +294,37 @@ func (h *hunt) line(lo, hi float64) float64 {
 	}
 	det := w*xx - x*x
 	if !(det > 1e-9*w*w) {
-		return math.NaN()
+		return math.NaN(), 0
 	}
-	slope := (w*xy - x*y) / det
+	slope = (w*xy - x*y) / det
 	if !(slope < 0) {
-		return math.NaN()
+		return math.NaN(), 0
 	}
-	return math.Exp((x*slope - y) / (w * slope))
+	return math.Exp((x*slope - y) / (w * slope)), slope
+}
+
+// plenty is a factor on how many requests of a probe are plenty: as many as show
+// a load half a bracket away from the edge. A load that they do not decide is
+// nearer than that, and then another one is worth more.
+func (h *hunt) plenty(width float64) float64 {
+	lo, hi := h.bounds()
+	if lo == 0 || hi == 0 {
+		return 1
+	}
+	_, slope := h.line(lo, hi)
+	if slope == 0 {
+		return 1
+	}
+	// The score is a logit, and a decision needs about 15 p(1−p) ÷ (difference of
+	// the shares)² independent requests.
+	away := slope * math.Log(width) / 2
+	factor := math.Inf(1)
+	for _, t := range h.tests {
+		if t.target > 0 {
+			factor = math.Min(factor, 15/(t.target*(1-t.target)*away*away)/t.plenty())
+		}
+	}
+	return math.Min(math.Max(factor, 0.08), 1)
 }
 
 // repeat tries the load that held once more. What held by luck, or before the
