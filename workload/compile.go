@@ -83,6 +83,9 @@ func bare(path string, err error) error {
 	}
 	return err
 }
+	if err != nil && !strings.Contains(err.Error(), path) {
+		return fmt.Errorf("%s: %w", path, err)
+	}
 
 // compiler turns a Spec into classes, and notes what is wrong with it.
 type compiler struct {
@@ -499,15 +502,12 @@ func (c *compiler) file(out *class, k *Content, at func(string) string) {
 		}
 	}
 	path := c.beside(k.File)
-	f, err := os.Open(path)
+	f, name, err := records.OpenFile(path)
 	if err != nil {
 		c.Addf(at("file"), "%v", bare(path, err))
 		return
 	}
 	info, err := f.Stat()
-	if err == nil && !info.Mode().IsRegular() {
-		err = errors.New("it is no plain file")
-	}
 	if err != nil {
 		f.Close()
 		c.Addf(at("file"), "%v", bare(path, err))
@@ -522,11 +522,11 @@ func (c *compiler) file(out *class, k *Content, at func(string) string) {
 	case "parquet":
 		form = records.Parquet
 	case "jsonl", "mooncake", "bailian":
-		if strings.ToLower(filepath.Ext(path)) != ".json" {
+		if strings.ToLower(filepath.Ext(name)) != ".json" {
 			form = records.JSONL
 		}
 	}
-	file, err := records.Open(path, f, info.Size(), form)
+	file, err := records.Open(name, f, info.Size(), form)
 	if err == nil {
 		out.source, err = openSource(file, k.Format, k.TimeIn, k.Block, k.Columns)
 	}

@@ -2,6 +2,7 @@ package workload
 
 import (
 	"bytes"
+	"compress/gzip"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -11,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/klauspost/compress/zstd"
 	"github.com/parquet-go/parquet-go"
 	"pgregory.net/rapid"
 )
@@ -344,4 +346,80 @@ func FuzzEntries(f *testing.F) {
 			}
 		}
 	})
+}
+
+// Packed files are what they hold.
+func TestPackedFiles(t *testing.T) {
+	data, err := os.ReadFile("testdata/mooncake.jsonl")
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	var gz, zst bytes.Buffer
+	w := gzip.NewWriter(&gz)
+	w.Write(data)
+	w.Close()
+	z, _ := zstd.NewWriter(&zst)
+	z.Write(data)
+	z.Close()
+	want := load(t, "testdata/mooncake.jsonl", Options{Salt: "s"})
+	for name, packed := range map[string][]byte{"a.jsonl.gz": gz.Bytes(), "a.jsonl.zst": zst.Bytes()} {
+		path := filepath.Join(dir, name)
+		if err := os.WriteFile(path, packed, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		l := load(t, path, Options{Salt: "s"})
+		if l.Info().Kind != "mooncake" || !l.Timed {
+			t.Errorf("%s: %+v", name, l.Info())
+		}
+		for i := range int64(3) {
+			if got, want := l.Item(i), want.Item(i); got.Messages[0].Content != want.Messages[0].Content {
+				t.Errorf("%s: item %d differs", name, i)
+			}
+		}
+	}
+	broken := filepath.Join(dir, "broken.csv.gz")
+	if err := os.WriteFile(broken, gz.Bytes()[:20], 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Load(broken, Options{}); err == nil || !strings.Contains(err.Error(), "broken.csv.gz: it can't be unpacked") {
+		t.Errorf("%v", err)
+	}
+}
+
+// A file of a million prompts is not read as a whole either.
+func TestAMillionPromptsStartAtOnce(t *testing.T) {
+	if testing.Short() {
+		t.Skip("writes 60 MB")
+	}
+	name := filepath.Join(t.TempDir(), "prompts.txt")
+	var b bytes.Buffer
+	for i := range 1_000_000 {
+		fmt.Fprintf(&b, "What is the square of the number %d, and why is it so?\n", i)
+	}
+	if err := os.WriteFile(name, b.Bytes(), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	b = bytes.Buffer{}
+	var before, after runtime.MemStats
+	runtime.GC()
+	runtime.ReadMemStats(&before)
+	l, err := FromSpec("--prompts", Spec{Content: Content{File: name}}, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	for _, i := range []int64{-1, 0, 1, 2000} {
+		if it := l.Item(i); it.Err != nil {
+			t.Fatal(it.Err)
+		}
+	}
+	if it := l.Item(-1); !strings.Contains(it.Messages[0].Content, " 999999,") {
+		t.Errorf("the warm-up begins with %q", it.Messages[0].Content)
+	}
+	runtime.GC()
+	runtime.ReadMemStats(&after)
+	if grown := (int64(after.HeapAlloc) - int64(before.HeapAlloc)) >> 20; grown > 20 {
+		t.Errorf("%d MB", grown)
+	}
 }

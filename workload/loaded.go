@@ -18,6 +18,9 @@ func (l *Loaded) ReadsAnswers() bool {
 	})
 }
 
+// Given calls the workload a file of prompts, whatever form the file has.
+func (l *Loaded) Given() { l.info.Kind = "prompts" }
+
 // Len is how many items there are before they repeat: the records of a file
 // (which is read to its end for it); 0: without end.
 func (l *Loaded) Len() (int64, error) {

@@ -2,7 +2,6 @@ package main
 
 import (
 	"net/http"
-	"os"
 	"strconv"
 	"strings"
 	"time"
@@ -107,16 +106,7 @@ func (c *benchCmd) content(p *bench.Plan, check *checker) {
 	if c.Prompts == "" {
 		return
 	}
-	f, err := os.Open(c.Prompts)
-	if err != nil {
-		check.addf("--prompts: %w", err)
-		return
-	}
-	defer f.Close()
-	p.PromptsFile = c.Prompts
-	if p.Prompts, err = workload.ReadPrompts(f, c.Prompts); err != nil {
-		check.addf("--prompts: %w", err)
-	}
+	c.prompts(p, check)
 }
 
 func (c *benchCmd) target(p *bench.Plan, check *checker, a *app) {

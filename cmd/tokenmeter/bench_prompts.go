@@ -1,0 +1,32 @@
+package main
+
+import (
+	"os"
+
+	"tokenmeter/bench"
+	"tokenmeter/workload"
+)
+
+// prompts makes the workload of --prompts: the records of a file in turn. The
+// file is read as it is needed, so that a million prompts start at once; its
+// times, where it has any, are not played.
+func (c *benchCmd) prompts(p *bench.Plan, check *checker) {
+	if f, err := os.Open(c.Prompts); err != nil {
+		check.addf("--prompts: %w", err)
+		return
+	} else {
+		f.Close()
+	}
+	p.PromptsFile = c.Prompts
+	if c.Check != "" || c.Workload != "" || c.Scenario != "" || c.InputTokens != "" {
+		return // made, or refused, there
+	}
+	spec := workload.Spec{Content: workload.Content{File: c.Prompts, Output: c.OutputTokens}}
+	l, err := workload.FromSpec("--prompts", spec, workload.Options{Seed: p.Seed, Salt: c.Salt, Tokenizer: findTokenizer, TokenizerName: c.Tokenizer})
+	if err != nil {
+		check.add(prefixed("", err))
+		return
+	}
+	l.Given()
+	p.Workload, p.ReadsAnswers = l, l.ReadsAnswers()
+}
