@@ -2,6 +2,8 @@ package report
 
 import (
 	"fmt"
+	"slices"
+	"strconv"
 	"strings"
 
 	"tokenmeter/metric"
@@ -20,6 +22,8 @@ type sweepView struct {
 	rows     []sweepRow
 	facts    []fact
 	variable sweepVariable
+	others   []string // names of what was varied beside the variable
+	method   *methodView
 }
 
 // sweepRow is a point.
@@ -50,8 +54,14 @@ func newSweepView(s *result.Sweep) *sweepView {
 		name := clean(s.Variable)
 		v.variable = sweepVariable{name, name, name}
 	}
+	for _, name := range s.Axes {
+		if name != s.Variable {
+			v.others = append(v.others, name)
+		}
+	}
 	v.answer()
 	v.table()
+	v.method = newMethodView(s.Method)
 	v.facts = v.factList()
 	return v
 }
@@ -77,10 +87,14 @@ func (v *sweepView) answer() {
 	}
 	v.state = "ok"
 	switch {
+	case s.Method != nil:
+		v.followed(s.Method)
 	case s.Found != nil:
 		v.found(s.Found)
 	case len(s.Points) == 0:
 		v.state, v.says = "none", "Nothing was measured."
+	case len(s.Series) > 0:
+		v.best()
 	case s.Knee != nil && s.Peak != nil:
 		v.says = fmt.Sprintf("Throughput stops growing at %s [%s, %s]: the server then delivers %s output tok/s.",
 			v.load(s.Knee.Value), v.value(s.Knee.Lo), v.value(s.Knee.Hi), v.tps(s.Peak.TPS, s.Peak.CI95))
@@ -94,6 +108,10 @@ func (v *sweepView) answer() {
 		v.more = append(v.more, "Sweep further up to find the knee.")
 	default:
 		first, last := s.Points[0], s.Points[len(s.Points)-1]
+		if !numbers(s.Points) {
+			v.says = fmt.Sprintf("%s of %s.", plural(int64(len(s.Points)), "measurement"), v.variable.axis)
+			break
+		}
 		v.says = fmt.Sprintf("From %s to %s.", v.load(first.Value), v.load(last.Value))
 		if a, okA := first.Metrics["ttft_ms"].P50.Get(); okA {
 			if b, okB := last.Metrics["ttft_ms"].P50.Get(); okB {
@@ -107,6 +125,42 @@ func (v *sweepView) answer() {
 	if s.Partial && s.Planned > len(s.Points) {
 		v.more = append(v.more, fmt.Sprintf("Stopped after %d of %d points.", len(s.Points), s.Planned))
 	}
+}
+
+// best is the answer of several curves: the one that delivers most.
+func (v *sweepView) best() {
+	s := v.s
+	at, most := -1, 0.0
+	for i := range s.Points {
+		p := &s.Points[i]
+		if tps, ok := p.Throughput.SystemOutputTPS.Get(); ok && tps > most && p.Validity.Verdict != validity.Invalid {
+			at, most = i, tps
+		}
+	}
+	if at < 0 {
+		v.state, v.says = "bad", "No point is valid."
+		return
+	}
+	v.says = fmt.Sprintf("Most output, %s tok/s, at %s and %s.", rate(most), v.load(s.Points[at].Value), settingWords(s.Others(&s.Points[at])))
+}
+
+func settingWords(all []result.Setting) string {
+	var words []string
+	for _, x := range all {
+		words = append(words, clean(x.Name)+" "+clean(x.Value))
+	}
+	return strings.Join(words, ", ")
+}
+
+// numbers reports whether the variable's values are numbers, and not names in
+// an order.
+func numbers(points []result.Point) bool {
+	for _, p := range points {
+		if _, err := strconv.ParseFloat(p.Text, 64); p.Text != "" && err != nil {
+			return false
+		}
+	}
+	return true
 }
 
 // firstInvalid is the check that condemned the first invalid point.
@@ -190,6 +244,13 @@ func (v *sweepView) factList() []fact {
 	if n, ok := s.GPUs.Get(); ok && s.Peak != nil && n > 0 {
 		add("per GPU", fmt.Sprintf("%s output tok/s on each of %d", rate(s.Peak.TPS/float64(n)), n))
 	}
+	for _, one := range s.Series {
+		text := "still rises"
+		if one.Peak != nil && one.Knee != nil {
+			text = fmt.Sprintf("levels off at %s output tok/s, from %s on", v.tps(one.Peak.TPS, one.Peak.CI95), v.load(one.Knee.Value))
+		}
+		add("curve", settingWords(one.Settings)+": "+text)
+	}
 	add("order", orderWords(s))
 	add("target", strings.TrimSpace(s.Target.Model+" @ "+s.Target.URL))
 	for _, w := range s.Warnings {
@@ -199,7 +260,7 @@ func (v *sweepView) factList() []fact {
 }
 
 func orderWords(s *result.Sweep) string {
-	if s.Found != nil || len(s.Points) < 2 {
+	if s.Found != nil || len(s.Points) < 2 || len(s.Order) > 1 && slices.IsSorted(s.Order) {
 		return ""
 	}
 	return "points were made in random order, the server at rest before each"
@@ -224,6 +285,13 @@ func (v *sweepView) table() {
 		cost = cost || p.Cost != nil
 	}
 	v.heads = []string{v.variable.head}
+	for _, name := range v.others {
+		head := sweepVariables[name].head
+		if head == "" {
+			head = clean(name)
+		}
+		v.heads = append(v.heads, head)
+	}
 	if rates {
 		v.heads = append(v.heads, "done /s")
 	}
@@ -243,7 +311,10 @@ func (v *sweepView) table() {
 	for i := range v.s.Points {
 		p := &v.s.Points[i]
 		row := sweepRow{sign: pointSign(p), pareto: best[p.Run]}
-		row.cells = []string{v.value(p.Value)}
+		row.cells = []string{v.shown(p)}
+		for _, name := range v.others {
+			row.cells = append(row.cells, settingOf(p, name))
+		}
 		if rates {
 			row.cells = append(row.cells, shownOr(p.Throughput.RequestsPerS, rate))
 		}
@@ -265,6 +336,23 @@ func (v *sweepView) table() {
 		row.cells = append(row.cells, failedCell(p))
 		v.rows = append(v.rows, row)
 	}
+}
+
+// shown is the variable's value of a point.
+func (v *sweepView) shown(p *result.Point) string {
+	if _, err := strconv.ParseFloat(p.Text, 64); err != nil && p.Text != "" {
+		return short(clean(p.Text), 32)
+	}
+	return v.value(p.Value)
+}
+
+func settingOf(p *result.Point, name string) string {
+	for _, x := range p.Settings {
+		if x.Name == name {
+			return short(clean(x.Value), 32)
+		}
+	}
+	return missing
 }
 
 func shownOr(x timeline.Opt[float64], text func(float64) string) string {

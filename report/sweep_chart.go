@@ -13,6 +13,7 @@ import (
 // dot is a measured point of a chart.
 type dot struct {
 	x, y, lo, hi float64 // lo and hi NaN without an interval
+	series       int     // which of several curves
 	hollow       bool    // a repeat, or dominated
 	bad          bool    // invalid
 	tip          string
@@ -31,12 +32,17 @@ type scatter struct {
 	knee           *result.Knee
 	level          float64 // a plateau
 	linearX        bool
+	curves         []string // what each of several curves is of
 }
 
 // figures are the charts that the points allow.
 func (v *sweepView) figures() []figure {
 	var out []figure
+	if !numbers(v.s.Points) {
+		return nil // names have no place on an axis
+	}
 	add := func(s scatter) {
+		s.curves = v.curves()
 		if len(s.dots) > 0 {
 			out = append(out, s.figure())
 		}
@@ -70,7 +76,7 @@ func (v *sweepView) limits() (all []objective.Objective) {
 }
 
 func (v *sweepView) base(p *result.Point) dot {
-	return dot{x: p.Value, lo: math.NaN(), hi: math.NaN(), hollow: p.Repeat > 1, bad: p.Validity.Verdict == "invalid"}
+	return dot{x: p.Value, series: v.series(p), lo: math.NaN(), hi: math.NaN(), hollow: p.Repeat > 1, bad: p.Validity.Verdict == "invalid"}
 }
 
 func (v *sweepView) bracket(s *scatter) {
@@ -216,6 +222,9 @@ func (v *sweepView) cost() scatter {
 func (s *scatter) figure() figure {
 	f := figure{ID: s.id, Title: s.title, Sub: s.sub}
 	f.Chart = chart(s.plot(), s.sentence())
+	for i, text := range s.curves {
+		f.Keys = append(f.Keys, key{"sw " + seriesClass(i), text})
+	}
 	t := &dataTable{Head: []string{s.xUnit, s.yUnit, "95 % interval"}}
 	for _, d := range s.dots {
 		interval := missing
@@ -280,8 +289,13 @@ func (s *scatter) plot() *plot {
 			p.path("line2", polyline([][2]float64{p.point(lo, lo), p.point(hi, hi)}))
 		}
 	}
-	if s.line {
-		p.path("ln "+s.class, polyline(s.segments(p)))
+	if s.line && len(s.curves) == 0 {
+		p.path("ln "+s.class, polyline(s.segments(p, 0)))
+	}
+	for i := range s.curves {
+		if s.line {
+			p.path("ln "+seriesClass(i), polyline(s.segments(p, i)))
+		}
 	}
 	if s.level > 0 {
 		p.hline(s.level, "plateau "+rate(s.level))
@@ -314,17 +328,26 @@ func (s *scatter) bands(p *plot) {
 	}
 }
 
-// segments join the mean of each value's points.
-func (s *scatter) segments(p *plot) (line [][2]float64) {
-	for i := 0; i < len(s.dots); {
-		sum, n, x := 0.0, 0.0, s.dots[i].x
-		for ; i < len(s.dots) && s.dots[i].x == x; i++ {
-			sum, n = sum+s.dots[i].y, n+1
+// segments join the mean of each value's points of a curve.
+func (s *scatter) segments(p *plot, series int) (line [][2]float64) {
+	var dots []dot
+	for _, d := range s.dots {
+		if d.series == series {
+			dots = append(dots, d)
+		}
+	}
+	for i := 0; i < len(dots); {
+		sum, n, x := 0.0, 0.0, dots[i].x
+		for ; i < len(dots) && dots[i].x == x; i++ {
+			sum, n = sum+dots[i].y, n+1
 		}
 		line = append(line, p.point(x, sum/n))
 	}
 	return line
 }
+
+// seriesClass is the colour of one of several curves.
+func seriesClass(i int) string { return fmt.Sprintf("s%d", i%4+1) }
 
 func (s *scatter) dot(p *plot, d dot) {
 	x, y := p.xAt(d.x), coordinate(p.yAt(d.y))
@@ -332,9 +355,13 @@ func (s *scatter) dot(p *plot, d dot) {
 		p.front.put(`<line x1="%s" x2="%s" y1="%s" y2="%s" class="ln %s"/>`, x, x,
 			coordinate(p.yAt(math.Max(d.lo, p.y.lo))), coordinate(p.yAt(math.Min(d.hi, p.y.hi))), s.class)
 	}
-	class := "dot " + s.class
+	colour := s.class
+	if len(s.curves) > 0 {
+		colour = seriesClass(d.series)
+	}
+	class := "dot " + colour
 	if d.hollow {
-		class = "hollow " + s.class
+		class = "hollow " + colour
 	}
 	if d.bad {
 		p.front.put(`<text x="%s" y="%s" class="m fail">×<title>%s</title></text>`, x, coordinate(p.yAt(d.y)+5), esc(d.tip))

@@ -23,6 +23,7 @@ func SweepTerminal(w io.Writer, s *result.Sweep, o Options) error {
 
 func (t *terminal) sweep(v *sweepView) {
 	t.paragraph("", v.says+"  "+strings.Join(v.more, " "))
+	t.method(v.method)
 	if len(v.rows) > 0 {
 		t.line("")
 		t.sweepTable(v)
@@ -87,6 +88,7 @@ func SweepMarkdown(w io.Writer, s *result.Sweep) error {
 	v := newSweepView(s)
 	m := &markdown{b}
 	m.printf("**%s** %s\n\n", md(v.says), md(strings.Join(v.more, " ")))
+	m.method(v.method)
 	if len(v.rows) > 0 {
 		m.printf("| %s | trust |\n|%s---|\n", strings.Join(escaped(v.heads), " | "), strings.Repeat("---:|", len(v.heads)))
 	}
@@ -123,15 +125,37 @@ func SweepJSON(w io.Writer, s *result.Sweep) error {
 // SweepCSV writes a line a point, unrounded; what was not measured is empty.
 func SweepCSV(w io.Writer, s *result.Sweep) error {
 	c := csv.NewWriter(w)
-	head := []string{s.Variable, "repeat", "run", "verdict", "requests", "failed", "offered_per_s", "achieved_per_s", "requests_per_s",
+	head := []string{s.Variable}
+	var others []string
+	for _, name := range s.Axes {
+		if name != s.Variable {
+			others = append(others, name)
+		}
+	}
+	head = append(head, others...)
+	head = append(head, "repeat", "run", "verdict", "requests", "failed", "offered_per_s", "achieved_per_s", "requests_per_s",
 		"system_output_tps", "output_tps_ci_lo", "output_tps_ci_hi", "tps_per_gpu", "tps_per_user",
 		"ttft_ms_p50", "ttft_ms_p95", "ttft_ms_p99", "tpot_ms_p50", "tpot_ms_p95", "tpot_ms_p99", "e2e_ms_p50", "e2e_ms_p95", "e2e_ms_p99",
-		"good_fraction", "usd_per_m_output"}
+		"good_fraction", "usd_per_m_output")
 	c.Write(head)
 	for _, p := range s.Points {
-		row := []string{unrounded(p.Value), strconv.Itoa(p.Repeat), p.Run, p.Validity.Verdict,
-			fmt.Sprint(p.Requests.OK + p.Requests.Failed), fmt.Sprint(p.Requests.Failed),
-			unroundedOr(p.OfferedPerS), unroundedOr(p.AchievedPerS), unroundedOr(p.Throughput.RequestsPerS), unroundedOr(p.Throughput.SystemOutputTPS)}
+		first := unrounded(p.Value)
+		if _, err := strconv.ParseFloat(p.Text, 64); err != nil && p.Text != "" {
+			first = p.Text
+		}
+		row := []string{first}
+		for _, name := range others {
+			value := ""
+			for _, x := range p.Settings {
+				if x.Name == name {
+					value = x.Value
+				}
+			}
+			row = append(row, value)
+		}
+		row = append(row, strconv.Itoa(p.Repeat), p.Run, p.Validity.Verdict,
+			fmt.Sprint(p.Requests.OK+p.Requests.Failed), fmt.Sprint(p.Requests.Failed),
+			unroundedOr(p.OfferedPerS), unroundedOr(p.AchievedPerS), unroundedOr(p.Throughput.RequestsPerS), unroundedOr(p.Throughput.SystemOutputTPS))
 		lo, hi := "", ""
 		if ci := p.OutputCI95; ci != nil {
 			lo, hi = unrounded(ci[0]), unrounded(ci[1])

@@ -18,7 +18,7 @@ var (
 )
 
 // sweepCSS is what a sweep's page has beyond that of a run.
-const sweepCSS = `.bracket{fill:var(--s3);opacity:.16}.hold{fill:var(--s3);opacity:.07}.dot.s3{fill:var(--s3)}.line2{stroke:var(--axis);stroke-dasharray:2 2;fill:none}.iv1{stroke:var(--s1);stroke-width:1.5}`
+const sweepCSS = `.bracket{fill:var(--s3);opacity:.16}.hold{fill:var(--s3);opacity:.07}.dot.s3{fill:var(--s3)}.line2{stroke:var(--axis);stroke-dasharray:2 2;fill:none}.iv1{stroke:var(--s1);stroke-width:1.5}.keys .sw{height:3px}.sw.s1{background:var(--s1)}.sw.s2{background:var(--s2)}.sw.s3{background:var(--s3)}.sw.s4{background:var(--s4)}`
 
 // SweepHTML writes a sweep as one self-contained page.
 func SweepHTML(w io.Writer, s *result.Sweep) error {
@@ -56,6 +56,8 @@ type sweepPage struct {
 	Rows                           []sweepPageRow
 	Steps                          [][]string
 	Command                        string
+	Method                         *methodView
+	Matrices                       []matrix
 }
 
 type sweepPageRow struct {
@@ -66,7 +68,8 @@ type sweepPageRow struct {
 func newSweepPage(s *result.Sweep) *sweepPage {
 	v := newSweepView(s)
 	p := &sweepPage{State: v.state, Says: v.says, More: strings.Join(v.more, " "), Objectives: s.Objectives, Facts: v.facts,
-		Heads: v.heads, Charts: v.figures(), Command: commandLine(s.Command)}
+		Heads: v.heads, Charts: v.figures(), Command: commandLine(s.Command),
+		Method: v.method, Matrices: v.matrices()}
 	p.Sign = map[string]string{"ok": "●", "bad": "■", "suspect": "▲", "none": "○"}[v.state]
 	p.Title = short(fmt.Sprintf("sweep of %s · %s · tokenmeter", v.variable.axis, s.Target.Model), 120)
 	for i, r := range v.rows {

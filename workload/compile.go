@@ -28,6 +28,8 @@ type Options struct {
 	TokenizerName string
 	// Strict reads files of records to their end before anything is sent.
 	Strict bool
+	// Set replaces fields of the specification, see Spec.Set.
+	Set []string
 }
 
 // Loaded is a workload with what its file says of the load.
@@ -81,11 +83,11 @@ func bare(path string, err error) error {
 	if errors.As(err, &p) {
 		return fmt.Errorf("%s: %w", path, p.Err)
 	}
-	return err
-}
 	if err != nil && !strings.Contains(err.Error(), path) {
 		return fmt.Errorf("%s: %w", path, err)
 	}
+	return err
+}
 
 // compiler turns a Spec into classes, and notes what is wrong with it.
 type compiler struct {
@@ -99,6 +101,12 @@ type compiler struct {
 
 func compile(s Spec, doc *config.Document, dir string, opt Options) (*Loaded, error) {
 	c := &compiler{Document: doc, opt: opt, dir: dir, out: &Loaded{Made: &Made{seed: opt.Seed}, Spec: s}, makers: map[string]*maker{}}
+	for _, text := range opt.Set {
+		if err := s.Set(text); err != nil {
+			return nil, err
+		}
+	}
+	c.out.Spec = s
 	c.findTokenizer(s.Tokenizer)
 	if len(s.Mix) > 0 {
 		c.mix(&s)

@@ -14,6 +14,7 @@ import (
 
 	"tokenmeter/export"
 	"tokenmeter/inert"
+	"tokenmeter/method"
 	"tokenmeter/metric/lens"
 	"tokenmeter/tokens"
 	"tokenmeter/workload"
@@ -113,7 +114,8 @@ func newParser(stdout, stderr io.Writer) (*kong.Kong, error) {
 		kong.ExplicitGroups(slices.Concat(benchGroups, compareGroups)),
 		kong.Vars{"export_forms": export.Names(), "apis": apiNames(), "lenses": strings.Join(lens.Names(), ", "),
 			"tokenizer": tokens.Default, "tokenizers": strings.Join(tokens.Names(), ", "),
-			"scenarios": strings.Join(workload.ScenarioNames(), ", ")},
+			"scenarios": strings.Join(workload.ScenarioNames(), ", "),
+			"methods":   strings.Join(method.Names(), ", ")},
 	)
 }
 

@@ -35,21 +35,22 @@ type benchCmd struct {
 	Speedup            string `group:"load" placeholder:"X" help:"Play a trace X times as fast."`
 	Workers            string `group:"load" placeholder:"N" help:"Generator threads with disjoint shares of the load. Default: 1."`
 
-	Workload           string `group:"content" placeholder:"FILE|NAME" help:"What to send and when: a workload file (YAML), a file of prompts or a trace (text, JSONL, CSV, Parquet, ShareGPT, Mooncake, BurstGPT, Azure, Bailian), or one of ${scenarios}. See docs/workloads.md."`
-	Scenario           string `group:"content" placeholder:"NAME" help:"A workload with the promises that belong to it: ${scenarios}."`
-	Prompt             string `group:"content" placeholder:"TEXT" help:"Send this prompt every time."`
-	Prompts            string `group:"content" placeholder:"FILE" help:"Send the prompts of a file in turn: text or JSON, one a line."`
-	InputTokens        string `aliases:"isl" group:"content" placeholder:"DIST" help:"Length of made prompts: 256, uniform:128,512, normal:256,32, lognormal:256,128, exponential:256, file:FILE, or shares of input/output: 40%:512/128,60%:4096/512. Default: 256."`
-	OutputTokens       string `aliases:"osl" group:"content" placeholder:"DIST" help:"Length to ask for. Default: 128 for made prompts, else the server's choice."`
-	Tokenizer          string `group:"content" placeholder:"NAME|FILE" help:"The server's tokenizer: makes lengths exact and counts answers without usage. ${tokenizers}, or a tokenizer.json."`
-	NormTokenizer      string `name:"norm-tokenizer" group:"content" placeholder:"NAME|FILE" help:"Count answers by this tokenizer too, to compare models with different ones, like o200k_base."`
-	CompensateTemplate bool   `name:"compensate-template" group:"content" help:"Make prompts shorter by what the server's chat template adds, so that its count is the asked one."`
-	Check              string `group:"content" placeholder:"FILE" help:"Quality beside speed: weave in requests whose answers are known, one in ten, from a file with prompt and answer."`
-	Salt               string `group:"content" placeholder:"TEXT" help:"Repeat the very prompts of a run with the same seed and salt. The server may still have them cached."`
-	IgnoreEOS          bool   `name:"ignore-eos" group:"content" help:"Ask the server to go on to the asked length (vLLM and its like)."`
-	NoStream           bool   `group:"content" help:"Ask for whole replies. Only E2E can be measured then."`
-	AllowEmpty         bool   `group:"content" help:"An empty reply is no failure."`
-	Seed               string `group:"content" placeholder:"N" help:"Fixes lengths and arrival times. Default: 0."`
+	Workload           string   `group:"content" placeholder:"FILE|NAME" help:"What to send and when: a workload file (YAML), a file of prompts or a trace (text, JSONL, CSV, Parquet, ShareGPT, Mooncake, BurstGPT, Azure, Bailian), or one of ${scenarios}. See docs/workloads.md."`
+	Scenario           string   `group:"content" placeholder:"NAME" help:"A workload with the promises that belong to it: ${scenarios}."`
+	Set                []string `group:"content" sep:"none" placeholder:"FIELD=VALUE" help:"Replace a field of the workload, like prefix.tokens=512 or mix.rag.share=3. Repeatable."`
+	Prompt             string   `group:"content" placeholder:"TEXT" help:"Send this prompt every time."`
+	Prompts            string   `group:"content" placeholder:"FILE" help:"Send the prompts of a file in turn: text or JSON, one a line."`
+	InputTokens        string   `aliases:"isl" group:"content" placeholder:"DIST" help:"Length of made prompts: 256, uniform:128,512, normal:256,32, lognormal:256,128, exponential:256, file:FILE, or shares of input/output: 40%:512/128,60%:4096/512. Default: 256."`
+	OutputTokens       string   `aliases:"osl" group:"content" placeholder:"DIST" help:"Length to ask for. Default: 128 for made prompts, else the server's choice."`
+	Tokenizer          string   `group:"content" placeholder:"NAME|FILE" help:"The server's tokenizer: makes lengths exact and counts answers without usage. ${tokenizers}, or a tokenizer.json."`
+	NormTokenizer      string   `name:"norm-tokenizer" group:"content" placeholder:"NAME|FILE" help:"Count answers by this tokenizer too, to compare models with different ones, like o200k_base."`
+	CompensateTemplate bool     `name:"compensate-template" group:"content" help:"Make prompts shorter by what the server's chat template adds, so that its count is the asked one."`
+	Check              string   `group:"content" placeholder:"FILE" help:"Quality beside speed: weave in requests whose answers are known, one in ten, from a file with prompt and answer."`
+	Salt               string   `group:"content" placeholder:"TEXT" help:"Repeat the very prompts of a run with the same seed and salt. The server may still have them cached."`
+	IgnoreEOS          bool     `name:"ignore-eos" group:"content" help:"Ask the server to go on to the asked length (vLLM and its like)."`
+	NoStream           bool     `group:"content" help:"Ask for whole replies. Only E2E can be measured then."`
+	AllowEmpty         bool     `group:"content" help:"An empty reply is no failure."`
+	Seed               string   `group:"content" placeholder:"N" help:"Fixes lengths and arrival times. Default: 0."`
 
 	Timeout        string `group:"limits" placeholder:"TIME" help:"Of a whole request. Default: 10m. 0 is off."`
 	TTFTTimeout    string `name:"ttft-timeout" group:"limits" placeholder:"TIME" help:"Give up when no token came. Default: off."`
@@ -64,6 +65,7 @@ type benchCmd struct {
 	AllowLowN     bool     `name:"allow-low-n" group:"judging" help:"Let objectives on percentiles count although there are too few requests for them."`
 	AllowISLDrift bool     `name:"allow-isl-drift" group:"judging" help:"Input lengths other than the asked ones are meant."`
 
+	Consume string `group:"judging" placeholder:"RATE" help:"Say how long somebody waits who reads answers at so many tokens a second, like 10; several with commas."`
 	Prices  string `group:"judging" placeholder:"FILE" help:"What things cost: a YAML file with GPU hours and token prices. See docs/cost.md."`
 	GPUHour string `name:"gpu-hour" group:"judging" placeholder:"USD" help:"Price of one GPU for an hour."`
 	GPUs    string `name:"gpus" group:"judging" placeholder:"N" help:"GPUs that serve. Default: 1."`
@@ -100,9 +102,9 @@ var benchGroups = []kong.Group{
 	{Key: "limits", Title: "Limits of a request:"},
 	{Key: "connection", Title: "Connection:"},
 	{Key: "sweep", Title: "Sweep:"},
+	{Key: "turns", Title: "Repeats, and servers in turns:"},
 	{Key: "judging", Title: "Judging:"},
 	{Key: "results", Title: "Results:"},
-	{Key: "turns", Title: "Repeats, and servers in turns:"},
 	{Key: "output", Title: "Output:"},
 }
 

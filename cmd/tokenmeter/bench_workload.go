@@ -43,7 +43,8 @@ func (c *benchCmd) workload(p *bench.Plan, check *checker) {
 	c.tokenizers(p, check)
 	p.CompensateTemplate = c.CompensateTemplate
 	p.Salt = c.Salt
-	opt := workload.Options{Seed: p.Seed, Salt: c.Salt, TokenizerName: c.Tokenizer}
+	p.Readers = c.readers(check)
+	opt := workload.Options{Seed: p.Seed, Salt: c.Salt, TokenizerName: c.Tokenizer, Set: c.Set}
 	if opt.Salt == "" {
 		opt.Salt = newSalt()
 	}
@@ -59,10 +60,15 @@ func (c *benchCmd) workload(p *bench.Plan, check *checker) {
 			return
 		}
 		name = c.Scenario
-		p.Readers = s.Readers
+		if len(p.Readers) == 0 {
+			p.Readers = s.Readers
+		}
 		if len(c.Objective) == 0 {
 			c.promises(p, s, check)
 		}
+	}
+	if name == "" && len(c.Set) > 0 {
+		check.addf("--set replaces a field of a workload: add --workload or --scenario")
 	}
 	if name == "" && c.Check == "" {
 		return
@@ -73,6 +79,19 @@ func (c *benchCmd) workload(p *bench.Plan, check *checker) {
 	}
 	p.Workload, p.ReadsAnswers = loaded, loaded.ReadsAnswers()
 	c.when(p, loaded, check)
+}
+
+// readers are the reading speeds of --consume.
+func (c *benchCmd) readers(check *checker) (tps []float64) {
+	if c.Consume == "" {
+		return nil
+	}
+	for _, text := range strings.Split(c.Consume, ",") {
+		if x := check.number("--consume", strings.TrimSpace(text), "10"); x > 0 {
+			tps = append(tps, x)
+		}
+	}
+	return tps
 }
 
 // promises are the objectives of a scenario.

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"time"
 
+	"tokenmeter/api"
 	"tokenmeter/bench"
 	"tokenmeter/report"
 	"tokenmeter/run"
@@ -20,12 +21,17 @@ import (
 // Run sweeps, or searches.
 func (c *sweepCmd) Run(a *app) error {
 	var check checker
-	lists := c.vary(&check)
+	way := c.method(&check)
+	axes := c.axes(&check)
 	search := c.search(&check)
 	settle := c.settle(&check)
 	repeats := check.count("--repeat", c.Repeats, 1)
 	plan, err := c.plan(a)
-	c.misfits(&plan, &check)
+	c.misfits(&plan, axes, way, &check)
+	var cells []sweep.Cell
+	if err == nil && way == nil {
+		cells = c.cells(a, axes, &check)
+	}
 	if err := errors.Join(check.err(), err); err != nil {
 		return &usageError{err}
 	}
@@ -50,13 +56,26 @@ func (c *sweepCmd) Run(a *app) error {
 		}
 	}
 	c.detect(&plan)
-	s := &result.Sweep{Name: c.Name, Version: plan.Version, Seed: plan.Seed, Variable: lists.variable,
-		Command: secret.ForTarget(plan.Client.BaseURL, plan.Client.Header, plan.Client.Key).Args(plan.Command), Planned: len(lists.values) * max(repeats, 1)}
-	if c.Find {
+	c.reached(cells, plan)
+	s := &result.Sweep{Name: c.Name, Version: plan.Version, Seed: plan.Seed, Axes: []string{},
+		Command: secret.ForTarget(plan.Client.BaseURL, plan.Client.Header, plan.Client.Key).Args(plan.Command), Planned: len(cells) * max(repeats, 1)}
+	for i := range cells {
+		of := &cells[i].Plan.Client
+		s.Command = secret.ForTarget(of.BaseURL, of.Header, of.Key).Args(s.Command)
+	}
+	for _, x := range axes {
+		s.Axes = append(s.Axes, x.name)
+	}
+	switch {
+	case way != nil:
+		s.Variable = way.Variable
+	case c.Find:
 		s.Variable = search.Variable
 		if s.Variable == "" {
 			s.Variable = sweep.Rate
 		}
+	default:
+		s.Variable = axes[mainAxis(axes)].name
 	}
 	if n := check.count("--gpus", c.GPUs, 1); n > 0 {
 		s.GPUs = timeline.Some(int64(n))
@@ -75,13 +94,14 @@ func (c *sweepCmd) Run(a *app) error {
 		view.say("stopping; what was measured is being saved (once more: leave at once)")
 	})
 	defer end()
-	if c.Find {
+	switch {
+	case way != nil:
+		err = c.follow(ctx, view, way, plan, axes, settle, s)
+	case c.Find:
 		err = c.find(ctx, view, search, plan, settle, s)
-	} else {
-		grid := sweep.Grid{Plan: plan, Variable: lists.variable, Values: lists.values, Repeats: repeats, SettleTime: settle}
-		grid.Begins = func(v float64, made, planned int) {
-			view.say(fmt.Sprintf("%d/%d  %s %g", made+1, planned, lists.variable, v))
-		}
+	default:
+		grid := sweep.Grid{Variable: s.Variable, Cells: cells, Repeats: repeats, Seed: plan.Seed, SettleTime: settle, Ordered: c.Ordered}
+		grid.Begins = func(cell *sweep.Cell, made, planned int) { view.say(beginLine(cell, s.Variable, made, planned)) }
 		err = grid.Run(ctx, s)
 	}
 	view.close()
@@ -117,6 +137,41 @@ func (c *sweepCmd) find(ctx context.Context, view progress, search sweep.Search,
 		err = saveErr
 	}
 	return err
+}
+
+func beginLine(c *sweep.Cell, variable string, made, planned int) string {
+	if len(c.Settings) == 0 {
+		return fmt.Sprintf("%d/%d  %s %s", made+1, planned, variable, c.Text)
+	}
+	line := fmt.Sprintf("%d/%d ", made+1, planned)
+	for _, x := range c.Settings {
+		line += " " + x.Name + " " + x.Value
+	}
+	return line
+}
+
+// reached points the cells at the server that the plan was found to have, and
+// asks each further one which API it has.
+func (c *sweepCmd) reached(cells []sweep.Cell, plan bench.Plan) {
+	known := map[string]*api.API{c.URL: plan.Client.API}
+	for i := range cells {
+		p := &cells[i].Plan
+		if c.Demo {
+			p.Client.BaseURL = plan.Client.BaseURL
+			p.Requests, p.Duration = plan.Requests, plan.Duration
+		}
+		url := p.Client.BaseURL
+		if c.Demo {
+			url = c.URL
+		}
+		if known[url] == nil {
+			one := c.benchCmd
+			one.URL = url
+			one.detect(p)
+			known[url] = p.Client.API
+		}
+		p.Client.API = known[url]
+	}
 }
 
 func probeLine(variable string, p sweep.Probe) string {

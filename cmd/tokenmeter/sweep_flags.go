@@ -1,11 +1,11 @@
 package main
 
 import (
-	"fmt"
 	"strings"
 	"time"
 
 	"tokenmeter/bench"
+	"tokenmeter/method"
 	"tokenmeter/sweep"
 )
 
@@ -13,21 +13,25 @@ import (
 type sweepCmd struct {
 	benchCmd `embed:""`
 
-	Find       bool   `group:"sweep" help:"Find the largest rate (or, with --variable concurrency, number of streams) at which the objectives hold."`
-	Variable   string `group:"sweep" placeholder:"NAME" help:"Of --find: rate or concurrency. Default: rate."`
-	From       string `group:"sweep" placeholder:"LOAD" help:"Of --find: the first load to try. Default: 1."`
-	To         string `group:"sweep" placeholder:"LOAD" help:"Of --find: the largest load to try. Default: 100000."`
-	Bracket    string `group:"sweep" placeholder:"P" help:"Of --find: how far apart the load that holds and the one that fails may be. Default: 5%."`
-	Confidence string `group:"sweep" placeholder:"P" help:"Of --find: how sure the bracket is. Default: 95%."`
-	MaxTime    string `group:"sweep" placeholder:"TIME" help:"Of --find: the time for all probes; the bracket is as narrow as it allows. Default: 10m."`
-	ProbeTime  string `group:"sweep" placeholder:"TIME" help:"Of --find: the time for one probe. Default: a sixth of --max-time."`
-	Repeats    string `name:"repeat" group:"sweep" placeholder:"N" help:"Measure each value so often, in random order. Default: 1."`
-	Settle     string `group:"sweep" placeholder:"TIME" help:"How long the server may take to come to rest before a point; 0 for no look. Default: 1m."`
+	Vary       []string `group:"sweep" sep:"none" placeholder:"NAME=LIST" help:"Vary another flag, like model=a,b or url=URL1,URL2 or arrival=constant,poisson, or a field of the workload, like prefix.tokens=0,1024. Repeatable."`
+	Paired     bool     `group:"sweep" help:"Take the first values of all lists together, then the second ones. Default: every combination."`
+	Ordered    bool     `group:"sweep" help:"Measure in the order of the lists. Default: in random order, so that a drift of the server is no effect of the load."`
+	Method     string   `group:"sweep" placeholder:"NAME" help:"Measure as somebody else does, by their rules and with their figures: ${methods}. See docs/sweep.md."`
+	Find       bool     `group:"sweep" help:"Find the largest rate (or, with --variable concurrency, number of streams) at which the objectives hold."`
+	Variable   string   `group:"sweep" placeholder:"NAME" help:"Of --find: rate or concurrency. Default: rate."`
+	From       string   `group:"sweep" placeholder:"LOAD" help:"Of --find: the first load to try. Default: 1."`
+	To         string   `group:"sweep" placeholder:"LOAD" help:"Of --find: the largest load to try. Default: 100000."`
+	Bracket    string   `group:"sweep" placeholder:"P" help:"Of --find: how far apart the load that holds and the one that fails may be. Default: 5%."`
+	Confidence string   `group:"sweep" placeholder:"P" help:"Of --find: how sure the bracket is. Default: 95%."`
+	MaxTime    string   `group:"sweep" placeholder:"TIME" help:"Of --find: the time for all probes; the bracket is as narrow as it allows. Default: 10m."`
+	ProbeTime  string   `group:"sweep" placeholder:"TIME" help:"Of --find: the time for one probe. Default: a sixth of --max-time."`
+	Repeats    string   `name:"repeat" group:"sweep" placeholder:"N" help:"Measure each value so often, in random order. Default: 1."`
+	Settle     string   `group:"sweep" placeholder:"TIME" help:"How long the server may take to come to rest before a point; 0 for no look. Default: 1m."`
 }
 
 // Help is shown below the flags.
 func (sweepCmd) Help() string {
-	return `Measures one value after the other, each as a run of its own: --concurrency, --rate, --input-tokens or --output-tokens takes a list or a range.
+	return `Measures one value after the other, each as a run of its own: --concurrency, --rate, --input-tokens and --output-tokens take a list or a range, --vary lets any other flag, or a field of the workload, vary. Several lists make a grid.
 
     1,2,4,8     these values
     1..64       doubled from 1 to 64 (1..64*4: times 4 each)
@@ -39,60 +43,6 @@ With --find and an objective it finds the largest load that holds instead:
     tokenmeter sweep http://localhost:8000 --find --objective "p95 ttft < 500ms"
 
 Exit codes: 0 done; 1 the objectives hold at no load; 2 wrong usage; 3 the target failed; 4 the client was too slow and --strict was given; 5 results could not be written; 130 interrupted.`
-}
-
-// varied is what a sweep without --find varies.
-type varied struct {
-	variable string
-	values   []float64
-}
-
-// vary takes the lists out of the flags, so that bench's own reading of them
-// sees one value.
-func (c *sweepCmd) vary(check *checker) varied {
-	var out varied
-	for _, f := range []struct {
-		flag, variable string
-		text           *string
-		whole          bool
-	}{
-		{"--concurrency", sweep.Concurrency, &c.Concurrency, true},
-		{"--rate", sweep.Rate, &c.Rate, false},
-		{"--input-tokens", sweep.InputTokens, &c.InputTokens, true},
-		{"--output-tokens", sweep.OutputTokens, &c.OutputTokens, true},
-	} {
-		if !isList(*f.text) {
-			continue
-		}
-		values, err := sweep.ParseList(*f.text, f.whole)
-		switch {
-		case err != nil:
-			check.addf("%s: %w", f.flag, err)
-		case c.Find:
-			check.addf("%s takes one value with --find, which chooses the load itself", f.flag)
-		case out.variable != "":
-			check.addf("%s and --%s are both lists: sweep one of them at a time", f.flag, strings.ReplaceAll(out.variable, "_", "-"))
-		default:
-			out = varied{variable: f.variable, values: values}
-		}
-		*f.text = ""
-		if len(values) > 0 {
-			*f.text = fmt.Sprint(values[0])
-		}
-	}
-	if c.Find || out.variable != "" || len(check.errs) > 0 {
-		return out
-	}
-	// One value is a list too: of the load, if one was named.
-	switch {
-	case c.Rate != "":
-		out.variable, out.values = sweep.Rate, []float64{check.number("--rate", c.Rate, "2.5")}
-	case c.Concurrency != "":
-		out.variable, out.values = sweep.Concurrency, []float64{float64(check.count("--concurrency", c.Concurrency, 1))}
-	default:
-		check.addf("nothing is swept: give a list, like --concurrency 1,2,4,8, or --find with an objective")
-	}
-	return out
 }
 
 // isList tells a list of numbers from a distribution like uniform:128,512.
@@ -134,7 +84,17 @@ func (c *sweepCmd) settle(check *checker) time.Duration {
 }
 
 // misfits are flags of bench that a sweep has no use for.
-func (c *sweepCmd) misfits(p *bench.Plan, check *checker) {
+func (c *sweepCmd) misfits(p *bench.Plan, axes []axis, way *method.Method, check *checker) {
+	switch {
+	case way != nil && c.Find:
+		check.addf("--method says what is measured, and so does --find: leave one of them out")
+	case way != nil && len(c.Vary) > 0:
+		check.addf("--method says what is varied: leave --vary out")
+	case c.Find && len(axes) > 0 && len(check.errs) == 0:
+		check.addf("--find varies the load only: leave the list of %s out", axes[0].name)
+	case c.Paired && len(axes) < 2:
+		check.addf("--paired belongs to several lists")
+	}
 	if c.DryRun {
 		check.addf("--dry-run belongs to bench")
 	}

@@ -15,11 +15,57 @@ func (s *Sweep) Conclude() {
 	for i := range s.Points {
 		s.Points[i].perGPU(s.GPUs)
 	}
-	s.Knee, s.Peak, s.PeakTPS = nil, nil, timeline.Opt[float64]{}
+	s.Knee, s.Peak, s.PeakTPS, s.Series = nil, nil, timeline.Opt[float64]{}, []Series{}
 	if s.Variable == "rate" || s.Variable == "concurrency" {
-		s.curve()
+		s.curves()
 	}
 	s.Pareto = front(s.Points)
+}
+
+// curves fits a curve to each combination of the other axes.
+func (s *Sweep) curves() {
+	groups := s.Groups()
+	for _, g := range groups {
+		one := Series{Settings: g.Settings}
+		one.fit(g.Points)
+		if len(groups) > 1 {
+			s.Series = append(s.Series, one)
+		} else {
+			s.Knee, s.Peak, s.PeakTPS = one.Knee, one.Peak, one.PeakTPS
+		}
+	}
+}
+
+// Group is the points of one combination of all axes but the variable.
+type Group struct {
+	Settings []Setting
+	Points   []*Point
+}
+
+// Groups sorts the points by what was varied beside the variable.
+func (s *Sweep) Groups() (groups []Group) {
+	for i := range s.Points {
+		p := &s.Points[i]
+		others := s.Others(p)
+		at := slices.IndexFunc(groups, func(g Group) bool { return slices.Equal(g.Settings, others) })
+		if at < 0 {
+			at = len(groups)
+			groups = append(groups, Group{Settings: others})
+		}
+		groups[at].Points = append(groups[at].Points, p)
+	}
+	return groups
+}
+
+// Others are a point's settings without that of the variable.
+func (s *Sweep) Others(p *Point) []Setting {
+	others := []Setting{}
+	for _, x := range p.Settings {
+		if x.Name != s.Variable {
+			others = append(others, x)
+		}
+	}
+	return others
 }
 
 func (p *Point) perGPU(gpus timeline.Opt[int64]) {
@@ -45,11 +91,11 @@ func (s *Sweep) Invalid() (n int) {
 // sample is a point of the curve with what is known of its error.
 type sample struct{ load, tps, se float64 }
 
-// curve fits the plateau and the knee. Points whose measurement is invalid are
+// fit finds the plateau and the knee. Points whose measurement is invalid are
 // left out: at their load it was the client that was measured.
-func (s *Sweep) curve() {
+func (s *Series) fit(all []*Point) {
 	var points []sample
-	for _, p := range s.Points {
+	for _, p := range all {
 		tps, ok := p.Throughput.SystemOutputTPS.Get()
 		if !ok || !(tps > 0) || p.Validity.Verdict == "invalid" || !(p.Value > 0) {
 			continue

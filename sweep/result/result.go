@@ -3,6 +3,7 @@
 package result
 
 import (
+	"cmp"
 	"slices"
 	"time"
 
@@ -31,7 +32,9 @@ type Sweep struct {
 	Command  []string   `json:"command"` // secrets removed
 	Seed     uint64     `json:"seed"`
 	Target   run.Target `json:"target"`
-	Variable string     `json:"variable"` // rate | concurrency | input_tokens | output_tokens
+	Variable string     `json:"variable"` // rate | concurrency | input_tokens | output_tokens, or a flag or field of the workload
+	// Axes are all that was varied, the variable among them.
+	Axes []string `json:"axes"`
 	// GPUs behind the server, as the user says; null when not told.
 	GPUs       timeline.Opt[int64] `json:"gpus"`
 	Objectives []string            `json:"objectives"`
@@ -42,18 +45,22 @@ type Sweep struct {
 	Points  []Point `json:"points"`
 	Order   []int   `json:"order"` // which point was made when
 
-	Knee     *Knee                 `json:"knee"`
-	Peak     *Peak                 `json:"peak"`
-	PeakTPS  timeline.Opt[float64] `json:"peak_tps"` // the plateau; null when the curve still rises
-	Pareto   []Pareto              `json:"pareto"`
-	Found    *Found                `json:"found"`
-	Warnings []metric.Warning      `json:"warnings"`
+	Knee    *Knee                 `json:"knee"`
+	Peak    *Peak                 `json:"peak"`
+	PeakTPS timeline.Opt[float64] `json:"peak_tps"` // the plateau; null when the curve still rises
+	// Series has knee and plateau of each combination of the other axes; empty
+	// where there is one combination, whose are above.
+	Series   []Series         `json:"series"`
+	Pareto   []Pareto         `json:"pareto"`
+	Method   *Method          `json:"method"` // null without --method
+	Found    *Found           `json:"found"`
+	Warnings []metric.Warning `json:"warnings"`
 }
 
 // Insert adds the point that was made next, in the order of the values.
 func (s *Sweep) Insert(p Point) {
 	at := len(s.Points)
-	for at > 0 && (s.Points[at-1].Value > p.Value || s.Points[at-1].Value == p.Value && s.Points[at-1].Repeat > p.Repeat) {
+	for at > 0 && cmp.Or(cmp.Compare(s.Points[at-1].Place, p.Place), cmp.Compare(s.Points[at-1].Value, p.Value), cmp.Compare(s.Points[at-1].Repeat, p.Repeat)) > 0 {
 		at--
 	}
 	s.Order = slices.Insert(s.Order, at, len(s.Points))
@@ -62,11 +69,14 @@ func (s *Sweep) Insert(p Point) {
 
 // Point is one run of a sweep.
 type Point struct {
-	Value  float64 `json:"value"` // of the variable; the mean of a distribution
-	Text   string  `json:"text"`  // as it was asked for
-	Repeat int     `json:"repeat"`
-	Run    string  `json:"run"` // folder, relative to the sweep's
-	Error  string  `json:"error"`
+	Value float64 `json:"value"` // of the variable; its place in the list, from 1, where it is no number
+	Text  string  `json:"text"`  // as it was asked for
+	// Settings are the values of all axes; null where one thing was varied.
+	Settings []Setting `json:"settings"`
+	Place    int       `json:"-"` // in the order of what was asked for, from 1; 0 where loads were searched
+	Repeat   int       `json:"repeat"`
+	Run      string    `json:"run"` // folder, relative to the sweep's
+	Error    string    `json:"error"`
 
 	OfferedPerS  timeline.Opt[float64]  `json:"offered_per_s"`
 	AchievedPerS timeline.Opt[float64]  `json:"achieved_per_s"`
@@ -83,6 +93,20 @@ type Point struct {
 
 	TPSPerGPU  timeline.Opt[float64] `json:"tps_per_gpu"`  // system_output_tps ÷ GPUs
 	TPSPerUser timeline.Opt[float64] `json:"tps_per_user"` // median decode_tps
+}
+
+// Setting is what was varied and its value.
+type Setting struct {
+	Name  string `json:"name"`
+	Value string `json:"value"`
+}
+
+// Series is one curve of several: what its points have in common.
+type Series struct {
+	Settings []Setting             `json:"settings"`
+	Knee     *Knee                 `json:"knee"`
+	Peak     *Peak                 `json:"peak"`
+	PeakTPS  timeline.Opt[float64] `json:"peak_tps"`
 }
 
 // Knee is where throughput stops growing with load: the load at which the line

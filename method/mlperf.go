@@ -1,0 +1,326 @@
+package method
+
+import (
+	"fmt"
+	"math"
+	"strings"
+	"time"
+
+	"tokenmeter/objective"
+	"tokenmeter/stat"
+	"tokenmeter/sweep"
+	"tokenmeter/sweep/result"
+	"tokenmeter/validity"
+)
+
+const (
+	loadgen    = "MLCommons MLPerf Inference, LoadGen"
+	loadgenAt  = "LoadGen 6.0.17, rules of v6.1 (2026-08)"
+	unofficial = "unofficial, not an MLPerf result: measured over HTTP by tokenmeter, with made prompts, without the accuracy and audit runs, and not reviewed by MLCommons"
+
+	// confidence and tail are those of early stopping and of the limits.
+	confidence = 0.99
+	tail       = 0.99
+	minTime    = 10 * time.Minute
+
+	valid = "VALID by these rules"
+)
+
+// limits are p99 limits in ms of the benchmarks: TTFT and TPOT.
+type limits struct{ ttft, tpot float64 }
+
+var (
+	serverLimits = map[string]limits{
+		"llama2-70b": {2000, 200}, "mixtral-8x7b": {2000, 200}, "llama3.1-405b": {6000, 175}, "llama3.1-8b": {2000, 100},
+		"deepseek-r1": {2000, 80}, "gpt-oss-120b": {3000, 80},
+	}
+	interactiveLimits = map[string]limits{
+		"llama2-70b": {450, 40}, "llama3.1-405b": {4500, 80}, "llama3.1-8b": {500, 30}, "deepseek-r1": {1500, 15}, "gpt-oss-120b": {2000, 15},
+	}
+	mlperfModels = []string{"llama2-70b", "mixtral-8x7b", "llama3.1-405b", "llama3.1-8b", "deepseek-r1", "gpt-oss-120b"}
+)
+
+func withLimits(of map[string]limits) (names []string) {
+	for _, n := range mlperfModels {
+		if _, ok := of[n]; ok {
+			names = append(names, n)
+		}
+	}
+	return names
+}
+
+var serverRules = []string{
+	"Poisson arrivals at a fixed rate; latency counts from the scheduled time",
+	"one run of at least 10 minutes",
+	"p99 of TTFT and p99 of TPOT below the benchmark's limits",
+	"early stopping at 99 % confidence on both: enough queries for the tail that is claimed",
+	"no query fails",
+	"the figure is completed tokens/s: all tokens over the time until the query issued last is complete",
+}
+
+var mlperf = []Method{
+	{Name: "mlperf-server", Title: loadgen + ", Server", AsOf: loadgenAt, Says: unofficial, Variable: sweep.Rate, Rules: serverRules,
+		About:    "the largest Poisson rate at which p99 TTFT and p99 TPOT keep the benchmark's limits, and its tokens/s",
+		Variants: withLimits(serverLimits), prepare: prepareServer, read: readServer},
+	{Name: "mlperf-interactive", Title: loadgen + ", Interactive", AsOf: loadgenAt, Says: unofficial, Variable: sweep.Rate, Rules: serverRules,
+		About:    "the same with the tighter limits of a person who waits",
+		Variants: withLimits(interactiveLimits), prepare: prepareServer, read: readServer},
+	{Name: "mlperf-offline", Title: loadgen + ", Offline", AsOf: loadgenAt, Says: unofficial, Variable: sweep.Concurrency,
+		About: "tokens/s when everything is there at once",
+		Rules: []string{"24,576 samples, all due at once", "one run of at least 10 minutes", "no query fails",
+			"the figure is tokens/s: all tokens over the time until the last one is complete", "no limit on latency"},
+		prepare: prepareOffline, read: readOffline},
+	{Name: "mlperf-singlestream", Title: loadgen + ", SingleStream", AsOf: loadgenAt, Says: unofficial, Variable: sweep.Concurrency,
+		About: "p90 latency of one query after the other",
+		Rules: []string{"one query at a time, the next when it is complete", "one run of at least 10 minutes and at least 64 queries", "no query fails",
+			"the figure is the early-stopping estimate of p90 latency: an upper bound at 99 % confidence"},
+		prepare: prepareSingle, read: readSingle},
+}
+
+// limitsOf are those of the benchmark that was named, or of the user's objectives.
+func (m *Method) limitsOf(o *Options) (limits, error) {
+	of := serverLimits
+	if m.Name == "mlperf-interactive" {
+		of = interactiveLimits
+	}
+	if l, ok := of[m.variant]; ok {
+		if len(o.Base.Objectives) > 0 {
+			return l, fmt.Errorf("%s:%s has limits of its own: leave --objective out", m.Name, m.variant)
+		}
+		return l, nil
+	}
+	var l limits
+	for i := range o.Base.Objectives {
+		x := &o.Base.Objectives[i]
+		if x.Percentile == tail && x.Metric == "ttft" {
+			l.ttft = x.Limit
+		} else if x.Percentile == tail && x.Metric == "tpot" {
+			l.tpot = x.Limit
+		}
+	}
+	if l.ttft > 0 && l.tpot > 0 {
+		o.depart("limits of the user, not of a benchmark")
+		return l, nil
+	}
+	return l, fmt.Errorf("%s needs limits: name a benchmark, like %s:%s (or one of %s), or give --objective \"p99 ttft < 2s\" and --objective \"p99 tpot < 100ms\"",
+		m.Name, m.Name, m.Variants[0], strings.Join(m.Variants[1:], ", "))
+}
+
+func prepareServer(m *Method, o *Options) (*Steps, error) {
+	l, err := m.limitsOf(o)
+	if err != nil {
+		return nil, err
+	}
+	texts := []string{fmt.Sprintf("p99 ttft < %gms", l.ttft), fmt.Sprintf("p99 tpot < %gms", l.tpot)}
+	objectives, err := objective.ParseAll(texts)
+	if err != nil {
+		return nil, err
+	}
+	o.Base.Objectives = objectives
+	rate := o.Base.Rate
+	want := ask{duration: minTime, arrival: "poisson", grace: 10 * time.Minute, ignoreEOS: o.Base.IgnoreEOS}
+	out := &Steps{}
+	out.At = func(rate float64) {
+		want.rate = rate
+		out.Cells = []sweep.Cell{o.cell(rate, number(rate), want)}
+	}
+	if list := o.Lists[sweep.Rate]; len(list) > 0 {
+		for _, r := range list {
+			want.rate = r
+			out.Cells = append(out.Cells, o.cell(r, number(r), want))
+		}
+		return out, nil
+	}
+	if rate > 0 {
+		out.At(rate)
+		return out, nil
+	}
+	out.Search = &sweep.Search{Objectives: objectives}
+	out.Probes = o.Base
+	out.Probes.Requests, out.Probes.Duration, out.Probes.AllowLowN = 0, 0, true
+	return out, nil
+}
+
+// claim is early stopping's word on a limit.
+type claim struct {
+	over, n, more int64
+}
+
+// earlyStop counts the queries over a limit, those without the figure among
+// them where failed ones are to count.
+func earlyStop(v stat.Sorted, limit float64, missing int) claim {
+	c := claim{n: int64(len(v) + missing), over: int64(missing)}
+	for _, x := range v {
+		if x > limit {
+			c.over++
+		}
+	}
+	c.more = stat.MoreForLimit(c.over, c.n, tail, 0, confidence)
+	return c
+}
+
+func (c claim) words(name string) string {
+	return fmt.Sprintf("early stopping on %s: %d of %d queries were over the limit, %d more within it are needed", name, c.over, c.n, c.more)
+}
+
+// rank is LoadGen's percentile: no interpolation, index ⌊N × p⌋ from 0.
+func rank(v stat.Sorted, p float64) opt {
+	if len(v) == 0 {
+		return opt{}
+	}
+	return some(v[min(int(math.Floor(float64(len(v))*p+1e-9)), len(v)-1)])
+}
+
+// measured is the point that the method's figures are of: the last run that is no
+// probe of the search.
+func measured(s *result.Sweep) *result.Point {
+	for i := len(s.Points) - 1; i >= 0; i-- {
+		if p := &s.Points[i]; s.Found == nil || p.Place > 0 {
+			return p
+		}
+	}
+	return nil
+}
+
+func readServer(m *Method, o *Options, s *result.Sweep, out *result.Method) {
+	p := measured(s)
+	if p == nil {
+		out.Verdict = "INVALID"
+		out.Why = append(out.Why, "no rate was found at which the limits hold")
+		return
+	}
+	v, ok := look(s, p)
+	if !ok {
+		out.Verdict, out.Why = "INVALID", append(out.Why, "nothing was measured")
+		return
+	}
+	l, _ := m.limitsOfObjectives(o)
+	t := v.lastDone - v.from
+	field(out, "Scheduled samples per second", "samples/s", some(p.OfferedPerS.Or(p.Value)), "")
+	field(out, "Completed samples per second", "samples/s", ratio(float64(len(v.good)-1), t), "(N − 1) / T, T = when the query issued last was complete")
+	field(out, "Completed tokens per second", "tokens/s", over(v.sum(outputs), t), "all tokens / T")
+	firsts, paces := v.values(ttft), v.values(tpot)
+	for _, x := range []struct {
+		name  string
+		v     stat.Sorted
+		limit float64
+		short string
+	}{{"First Token latency", firsts, l.ttft, "TTFT"}, {"Time per Output Token", paces, l.tpot, "TPOT"}} {
+		field(out, "99.00 percentile "+x.name, "ms", rank(x.v, tail), fmt.Sprintf("limit %g ms", x.limit))
+		estimate := opt{}
+		if b, ok := stat.UpperBound(x.v, tail, confidence); ok {
+			estimate = some(b)
+		}
+		field(out, "99.00 percentile "+x.name+", early stopping estimate", "ms", estimate, fmt.Sprintf("n = %d; 662 are needed for any", len(x.v)))
+		if got, ok := rank(x.v, tail).Get(); !ok || !(got < x.limit) {
+			out.Why = append(out.Why, fmt.Sprintf("p99 of %s is not below %g ms", x.short, x.limit))
+		}
+		missing := 0
+		if x.short == "TTFT" {
+			missing = v.failed()
+		}
+		c := earlyStop(x.v, x.limit, missing)
+		if c.more > 0 {
+			out.Why = append(out.Why, c.words(x.short))
+		}
+	}
+	conclude(out, p, &v, v.lastDue-v.from, minTime)
+}
+
+// limitsOfObjectives reads the limits back.
+func (m *Method) limitsOfObjectives(o *Options) (l limits, ok bool) {
+	for i := range o.Base.Objectives {
+		switch x := &o.Base.Objectives[i]; x.Metric {
+		case "ttft":
+			l.ttft = x.Limit
+		case "tpot":
+			l.tpot = x.Limit
+		}
+	}
+	return l, l.ttft > 0
+}
+
+func over(sum opt, seconds float64) opt {
+	if x, ok := sum.Get(); ok {
+		return ratio(x, seconds)
+	}
+	return opt{}
+}
+
+func prepareOffline(_ *Method, o *Options) (*Steps, error) {
+	const samples, flying = 24576, 1024
+	want := ask{requests: samples, concurrency: flying, warmup: -1}
+	if o.Base.Concurrency > 0 {
+		want.concurrency = o.Base.Concurrency
+	}
+	o.fixed(sweep.Concurrency)
+	if n := o.Base.Requests; n > 0 {
+		want.concurrency = min(want.concurrency, n)
+	}
+	if want.concurrency < max(o.Base.Requests, samples) {
+		o.depart("at most %d requests in flight, where LoadGen hands over all samples at once (--concurrency sets it)", want.concurrency)
+	}
+	return &Steps{Cells: []sweep.Cell{o.cell(float64(want.concurrency), "offline", want)}}, nil
+}
+
+func readOffline(_ *Method, o *Options, s *result.Sweep, out *result.Method) {
+	p := measured(s)
+	if p == nil {
+		return
+	}
+	v, ok := look(s, p)
+	if !ok {
+		out.Verdict, out.Why = "INVALID", append(out.Why, "nothing was measured")
+		return
+	}
+	t := v.last - v.from
+	field(out, "Tokens per second", "tokens/s", over(v.sum(outputs), t), "all tokens / the time until the last one is complete")
+	field(out, "Samples per second", "samples/s", ratio(float64(len(v.good)), t), "")
+	conclude(out, p, &v, t, minTime)
+}
+
+func prepareSingle(_ *Method, o *Options) (*Steps, error) {
+	o.fixed(sweep.Concurrency)
+	return &Steps{Cells: []sweep.Cell{o.cell(1, "1", ask{concurrency: 1, duration: minTime, grace: 10 * time.Minute})}}, nil
+}
+
+func readSingle(_ *Method, o *Options, s *result.Sweep, out *result.Method) {
+	p := measured(s)
+	if p == nil {
+		return
+	}
+	v, ok := look(s, p)
+	if !ok {
+		out.Verdict, out.Why = "INVALID", append(out.Why, "nothing was measured")
+		return
+	}
+	latencies := v.values(e2e)
+	estimate := opt{}
+	if b, ok := stat.UpperBound(latencies, 0.9, confidence); ok {
+		estimate = some(b)
+	} else {
+		out.Why = append(out.Why, fmt.Sprintf("early stopping: %d queries, at least 64 are needed", len(latencies)))
+	}
+	field(out, "Early stopping 90th percentile estimate", "ms", estimate, "an upper bound at 99 % confidence")
+	field(out, "90.00 percentile latency", "ms", rank(latencies, 0.9), "")
+	field(out, "90.00 percentile First Token latency", "ms", rank(v.values(ttft), 0.9), "")
+	field(out, "Mean latency", "ms", mean(latencies), "")
+	conclude(out, p, &v, v.lastDue-v.from, minTime)
+}
+
+// conclude says VALID or not, by what all scenarios ask for.
+func conclude(out *result.Method, p *result.Point, v *seen, seconds float64, atLeast time.Duration) {
+	if seconds < atLeast.Seconds()*0.999 {
+		out.Why = append(out.Why, fmt.Sprintf("it went on for %.0f s, where at least %.0f s are asked", seconds, atLeast.Seconds()))
+	}
+	if n := v.failed(); n > 0 {
+		out.Why = append(out.Why, fmt.Sprintf("%d queries failed", n))
+	}
+	if p.Validity.Verdict == validity.Invalid {
+		out.Why = append(out.Why, "the measurement itself is invalid: see its checks")
+	}
+	out.Verdict = valid
+	if len(out.Why) > 0 {
+		out.Verdict = "INVALID"
+	}
+}
