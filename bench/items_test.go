@@ -382,15 +382,14 @@ func TestStages(t *testing.T) {
 		t.Errorf("the last is due at %v s; %+v", last, res.run.Load)
 	}
 	stages, _ = schedule.ParseStages("1s@1,1s@4,1s@2")
-	var mu sync.Mutex
 	most := map[int]int{}
 	var start time.Time
 	f = &fake{}
 	f.chat = func(s *stream, b body) {
-		mu.Lock()
 		second := int(time.Since(start).Seconds())
+		f.mu.Lock()
 		most[second] = max(most[second], f.inFlight)
-		mu.Unlock()
+		f.mu.Unlock()
 		s.token(100 * time.Millisecond)
 		s.end(wordsIn(b), 0)
 	}
