@@ -42,6 +42,7 @@ func buildAnthropic(r *Request) (Call, error) {
 	if r.IgnoreEOS { // vLLM and others that speak this API
 		body["ignore_eos"] = true
 	}
+	r.tooled = true
 	call, err := r.call("/v1/messages", body)
 	call.Header = http.Header{"Anthropic-Version": {anthropicVersion}}
 	return call, err

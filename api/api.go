@@ -17,6 +17,10 @@ type Message struct {
 	Content string `json:"content"`
 	// Images go in front of the content.
 	Images []Image `json:"-"`
+	// ToolCalls are the tools that an assistant's message calls, and ToolCallID
+	// is the call whose result a tool's message brings.
+	ToolCalls  []ToolCall `json:"tool_calls,omitempty"`
+	ToolCallID string     `json:"tool_call_id,omitempty"`
 }
 
 // Request is what to ask, free of any dialect.
@@ -38,6 +42,7 @@ type Request struct {
 	FirstToken func()
 
 	pictured bool // the builder has written the images
+	tooled   bool // the builder writes tool messages, or has
 }
 
 // Prompt returns the conversation as one text, for APIs that know no roles.

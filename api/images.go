@@ -29,13 +29,13 @@ var errNoImages = errors.New("this API takes no images; use openai-chat, openai-
 // parts writes messages in the way of an API that takes text and images as
 // parts of a content; a message without images stays as it is.
 func (r *Request) parts(messages []Message, textType string, image func(Image) any) any {
-	if !r.hasImages() {
+	if !r.hasImages() && (r.tooled || !r.hasTools()) {
 		return messages
 	}
 	r.pictured = true
 	out := make([]any, len(messages))
 	for i, m := range messages {
-		if len(m.Images) == 0 {
+		if len(m.Images) == 0 && (r.tooled || !m.tools()) {
 			out[i] = m
 			continue
 		}
@@ -47,6 +47,9 @@ func (r *Request) parts(messages []Message, textType string, image func(Image) a
 			content = append(content, map[string]any{"type": textType, "text": m.Content})
 		}
 		out[i] = map[string]any{"role": m.Role, "content": content}
+		if m.tools() {
+			out[i] = anthropicTools(&m, content)
+		}
 	}
 	return out
 }
@@ -63,9 +66,11 @@ func anthropicImage(i Image) any {
 	return map[string]any{"type": "image", "source": map[string]any{"type": "base64", "media_type": i.MIME, "data": i.base64()}}
 }
 
-// ollamaMessages writes images beside the content.
+// ollamaMessages writes images beside the content, and the arguments of tools
+// as objects.
 func (r *Request) ollamaMessages() any {
-	if !r.hasImages() {
+	r.tooled = true
+	if !r.hasImages() && !r.hasTools() {
 		return r.Messages
 	}
 	r.pictured = true
@@ -78,6 +83,13 @@ func (r *Request) ollamaMessages() any {
 		}
 		if images != nil {
 			one["images"] = images
+		}
+		var calls []any
+		for _, c := range m.ToolCalls {
+			calls = append(calls, map[string]any{"function": map[string]any{"name": c.Function.Name, "arguments": argumentsOf(c.Function.Arguments)}})
+		}
+		if calls != nil {
+			one["tool_calls"] = calls
 		}
 		out[i] = one
 	}

@@ -26,6 +26,7 @@ var OpenAICompletions = &API{
 
 func buildOpenAIChat(r *Request) (Call, error) {
 	body := openaiBody(r)
+	r.tooled = true // they are written as they stand
 	body["messages"] = r.parts(r.Messages, "text", chatImage)
 	return r.call("/v1/chat/completions", body)
 }
@@ -59,6 +60,9 @@ func openaiBody(r *Request) map[string]any {
 func (r *Request) call(path string, body map[string]any) (Call, error) {
 	if r.hasImages() && !r.pictured {
 		return Call{}, errNoImages
+	}
+	if r.hasTools() && !r.tooled {
+		return Call{}, errNoTools
 	}
 	for name, value := range r.Extra {
 		inner, isObject := body[name].(map[string]any)

@@ -105,7 +105,9 @@ func (c *class) finish(it *Item, k int) {
 		s.Messages = append([]api.Message{{Role: "system", Content: c.system}}, s.Messages...)
 	}
 	if c.images != nil && !s.Continue.OK() {
-		c.images.into(s, c.salt, c.seed, i)
+		if err := c.images.into(s, c.salt, c.seed, i); err != nil {
+			it.Err = err
+		}
 	}
 	if s.Extra == nil {
 		s.Extra = c.extra

@@ -453,6 +453,16 @@ func (c *compiler) extras(out *class, k *Content, at func(string) string) {
 	}
 	if m := k.Images; m != nil {
 		out.images = &images{count: c.count(m.Count, at("images.count"), 100), width: m.Width, height: m.Height}
+		if m.Files != "" {
+			files, err := ownPictures(c.beside(m.Files))
+			if err != nil {
+				c.Addf(at("images.files"), "%v", bare(c.beside(m.Files), err))
+			}
+			if m.Width != 0 || m.Height != 0 {
+				c.Addf(at("images.files"), "width and height are of made pictures: leave them out")
+			}
+			out.images.files = files
+		}
 		for field, side := range map[string]*int{"width": &out.images.width, "height": &out.images.height} {
 			if *side == 0 {
 				*side = 512

@@ -29,8 +29,30 @@ type entry struct {
 	check    *check.Check
 }
 
-// turn is what the user said and what was answered.
-type turn struct{ user, answer string }
+// turn is what was said to the model and what it answered.
+type turn struct {
+	user, answer string
+	messages     []api.Message // instead of user
+	calls        []api.ToolCall
+}
+
+// turnsOf cuts a recorded conversation behind each message of the assistant;
+// nil where there is no such cut.
+func turnsOf(messages []api.Message) (turns []turn) {
+	var said []api.Message
+	for _, m := range messages {
+		if m.Role != "assistant" || len(said) == 0 {
+			said = append(said, m)
+			continue
+		}
+		turns = append(turns, turn{messages: said, answer: m.Content, calls: m.ToolCalls})
+		said = nil
+	}
+	if len(said) > 0 && len(turns) > 0 {
+		turns = append(turns, turn{messages: said})
+	}
+	return turns
+}
 
 // errSkip is a record that holds nothing to send, as public data sets have some.
 var errSkip = errors.New("the record holds nothing to send")
@@ -183,32 +205,6 @@ func chat(v any) ([]api.Message, error) {
 		out = append(out, m)
 	}
 	return out, nil
-}
-
-func chatMessage(v any) (api.Message, error) {
-	object, _ := v.(map[string]any)
-	role, _ := object["role"].(string)
-	if role == "" {
-		return api.Message{}, errors.New(`no "role"`)
-	}
-	m := api.Message{Role: role}
-	switch content := object["content"].(type) {
-	case string:
-		m.Content = content
-		return m, nil
-	case []any:
-		for _, p := range content {
-			part, _ := p.(map[string]any)
-			kind, _ := part["type"].(string)
-			text, _ := part["text"].(string)
-			if kind != "text" {
-				return api.Message{}, fmt.Errorf("a part of type %q; only text is supported", kind)
-			}
-			m.Content += text
-		}
-		return m, nil
-	}
-	return api.Message{}, errors.New(`"content" is neither a text nor a list of parts`)
 }
 
 // answerCheck makes a check of an answer column: a number, a text that must be

@@ -240,7 +240,7 @@ func TestFileErrors(t *testing.T) {
 		"e.jsonl": {"", "no record"},
 		"f.json":  {"[{\"conversations\":[]}]", "none of its 1 records"},
 		"g.jsonl": {"{\"prompt\":\"x\",\"answer\":{\"exakt\":1}}", "unknown field"},
-		"h.jsonl": {"{\"messages\":[{\"role\":\"user\",\"content\":[{\"type\":\"image_url\"}]}]}", "only text is supported"},
+		"h.jsonl": {"{\"messages\":[{\"role\":\"user\",\"content\":[{\"type\":\"image_url\"}]}]}", "without its picture"},
 		"i.jsonl": {"{\"timestamp\":1,\"input_length\":5,\"output_length\":5,\"hash_ids\":[1.5]}", "hash_ids"},
 	} {
 		path := filepath.Join(t.TempDir(), name)

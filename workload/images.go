@@ -15,14 +15,23 @@ import (
 type images struct {
 	count         Lengths // zero: 1
 	width, height int
+	files         []string // the user's own; nil: pictures are made
 }
 
 // into puts the pictures of item i into the first message of the user.
-func (m *images) into(s *Step, salt, seed uint64, i int64) {
+func (m *images) into(s *Step, salt, seed uint64, i int64) error {
 	src := random.New(seed, imageKey, uint64(i))
 	pictures := make([]api.Image, drawOr1(m.count, &src))
 	noise := random.New(salt, imageKey, uint64(i))
 	for k := range pictures {
+		if m.files != nil {
+			picture, err := ownPicture(m.files[src.Uint64()%uint64(len(m.files))])
+			if err != nil {
+				return err
+			}
+			pictures[k] = picture
+			continue
+		}
 		pictures[k] = api.Image{MIME: "image/png", Data: png(m.width, m.height, &noise)}
 	}
 	messages := append([]api.Message{}, s.Messages...)
@@ -33,6 +42,7 @@ func (m *images) into(s *Step, salt, seed uint64, i int64) {
 		}
 	}
 	s.Messages = messages
+	return nil
 }
 
 // patch is the side of the squares of one colour, in pixels.

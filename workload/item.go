@@ -55,6 +55,7 @@ type Step struct {
 	At       timeline.Opt[time.Duration] // due so long after the item was, whatever went before
 	Continue timeline.Opt[int]           // the step whose conversation goes on; empty: a new one
 	Answer   string                      // the assistant's part of this step in a recorded history
+	Calls    []api.ToolCall              // and the tools that it calls there
 
 	Model string         // empty: the run's
 	Extra map[string]any // further fields of the request; shared, not to be changed
@@ -95,7 +96,11 @@ func (it *Item) Conversation(k int, answers func(step int) string) []api.Message
 	}
 	var out []api.Message
 	if continues {
-		out = append(it.Conversation(base, answers), api.Message{Role: "assistant", Content: answer(base)})
+		said := api.Message{Role: "assistant", Content: answer(base)}
+		if !it.Live {
+			said.ToolCalls = it.Nth(base).Calls
+		}
+		out = append(it.Conversation(base, answers), said)
 	}
 	var results []string
 	if it.Kind == Task {
@@ -128,14 +133,15 @@ func (it *Item) within(j, base int, continues bool) bool {
 // alternate.
 func merge(in []api.Message) []api.Message {
 	for i := 1; i < len(in); i++ {
-		if in[i].Role != in[i-1].Role {
+		if !joins(&in[i-1], &in[i]) {
 			continue
 		}
 		out := append([]api.Message{}, in[:i]...)
 		for _, m := range in[i:] {
 			last := &out[len(out)-1]
-			if m.Role == last.Role && m.Role != "system" {
+			if joins(last, &m) {
 				last.Content += "\n\n" + m.Content
+				last.Images = append(last.Images[:len(last.Images):len(last.Images)], m.Images...)
 				continue
 			}
 			out = append(out, m)
@@ -143,4 +149,10 @@ func merge(in []api.Message) []api.Message {
 		return out
 	}
 	return in
+}
+
+// joins reports whether two messages in a row become one. Results of tools stand
+// for themselves, and so do calls.
+func joins(a, b *api.Message) bool {
+	return a.Role == b.Role && a.Role != "system" && a.Role != "tool" && len(a.ToolCalls)+len(b.ToolCalls) == 0
 }

@@ -285,8 +285,11 @@ func (c *class) given(it *Item) {
 		it.Err = err
 		return
 	}
+	if e.messages != nil && !c.turns.IsZero() {
+		e.turns = turnsOf(e.messages)
+	}
 	switch {
-	case e.messages != nil:
+	case e.messages != nil && e.turns == nil:
 		it.Messages = e.messages
 		it.MaxTokens = e.output
 		if c.shape.Output() != "" || !e.output.OK() {
@@ -338,10 +341,16 @@ func (c *class) recorded(it *Item, turns []turn) {
 	think := random.New(c.seed, thinkKey, uint64(it.Index))
 	for k, t := range turns {
 		s := it.Nth(k)
-		s.Messages = user(t.user)
-		s.Answer = t.answer
-		if s.MaxTokens = outputLength(c.output(), random.Mix(c.seed^uint64(k)), it.Index); !s.MaxTokens.OK() {
-			s.MaxTokens = timeline.Some(max(int64(c.maker.count(t.answer)), 1))
+		if s.Messages = t.messages; s.Messages == nil {
+			s.Messages = user(t.user)
+		}
+		s.Answer, s.Calls = t.answer, t.calls
+		said := t.answer
+		for _, call := range t.calls {
+			said += call.Function.Name + call.Function.Arguments
+		}
+		if s.MaxTokens = outputLength(c.output(), random.Mix(c.seed^uint64(k)), it.Index); !s.MaxTokens.OK() && said != "" {
+			s.MaxTokens = timeline.Some(max(int64(c.maker.count(said)), 1))
 		}
 		if k > 0 {
 			s.After, s.Continue = []int{k - 1}, timeline.Some(k-1)

@@ -51,7 +51,7 @@ type Content struct {
 
 	Task     *TaskSpec     `yaml:"task" doc:"an agent's task of several requests that need each other; instead of input, output and turns"`
 	Segments *SegmentsSpec `yaml:"segments" doc:"a medium that is played: one request for each stretch of it, due when the stretch has ended"`
-	Images   *ImagesSpec   `yaml:"images" doc:"made pictures in each request, for models that see"`
+	Images   *ImagesSpec   `yaml:"images" doc:"pictures in each request, made or your own, for models that see"`
 
 	CacheBust  string         `yaml:"cache_bust" enum:"run|request|off" doc:"what keeps a prefix cache from knowing prompts: run (default for made ones) new text in each run; request a word of its own in front of each request; off (default for given ones) nothing, so that two runs send the same"`
 	Parameters map[string]any `yaml:"parameters" doc:"further fields of each request: temperature, tools, response_format, priority, …"`
@@ -96,6 +96,7 @@ type SegmentsSpec struct {
 // ImagesSpec is what pictures are made.
 type ImagesSpec struct {
 	Count  string `yaml:"count" doc:"how many in a request, written like turns; default 1"`
+	Files  string `yaml:"files" doc:"pictures of your own instead of made ones: a folder or a pattern, beside the workload file"`
 	Width  int    `yaml:"width" doc:"in pixels; default 512"`
 	Height int    `yaml:"height" doc:"in pixels; default 512"`
 }
