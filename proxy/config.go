@@ -52,6 +52,8 @@ type Upstream struct {
 	KeepIdle       time.Duration // how long unused connections are kept; 0: 90 s
 
 	Health Health
+	// LearnModels asks for /v1/models now and then: those names may be labels.
+	LearnModels bool
 }
 
 // Health is how a sick upstream is found and spared.

@@ -27,12 +27,16 @@ func dropHopByHop(h http.Header) {
 	}
 }
 
-// upgradeOf is the protocol that a message asks to change to; empty: none.
+// upgradeOf is the protocol that a message asks to change to, when it is one
+// that is passed through; empty: none. Others (h2c) would get requests past the
+// allow-list.
 func upgradeOf(h http.Header) string {
 	for _, line := range h["Connection"] {
 		for token := range strings.SplitSeq(line, ",") {
 			if strings.EqualFold(strings.TrimSpace(token), "upgrade") {
-				return h.Get("Upgrade")
+				if protocol := h.Get("Upgrade"); strings.EqualFold(protocol, "websocket") {
+					return protocol
+				}
 			}
 		}
 	}

@@ -29,19 +29,37 @@ type Proxy struct {
 	models []string
 	via    string
 
-	inUse    atomic.Int64
-	ordinal  atomic.Int64
-	keeps    atomic.Uint64
+	busy     atomic.Int64
 	requests sync.WaitGroup
-
-	stats stats
+	stats    *stats // shared with the proxies before
 }
 
 // New checks the configuration, all of it, and returns a proxy. Upstreams of
 // the proxy before whose settings are the same go on with their connections
 // and their health; before may be nil.
 func New(cfg Config, before *Proxy) (*Proxy, error) {
-	p := &Proxy{cfg: cfg, clk: cfg.Clock, log: cfg.Log}
+	p, fresh, err := build(cfg, before)
+	if err != nil {
+		return nil, err
+	}
+	for _, u := range fresh {
+		u.start()
+	}
+	return p, nil
+}
+
+// Check is what New would find wrong. Nothing is asked of any upstream.
+func Check(cfg Config) error {
+	_, fresh, err := build(cfg, nil)
+	for _, u := range fresh {
+		u.close()
+	}
+	return err
+}
+
+// build makes a proxy and tells which of its upstreams are new.
+func build(cfg Config, before *Proxy) (p *Proxy, fresh []*upstream, err error) {
+	p = &Proxy{cfg: cfg, clk: cfg.Clock, log: cfg.Log, stats: &stats{}}
 	if p.clk == nil {
 		p.clk = clock.Start()
 	}
@@ -59,14 +77,13 @@ func New(cfg Config, before *Proxy) (*Proxy, error) {
 	}
 	if before != nil {
 		p.via = before.via
-		p.ordinal.Store(before.ordinal.Load())
+		p.stats = before.stats
 		if len(cfg.Secret) == 0 {
 			p.cfg.Secret = before.cfg.Secret
 		}
 	}
 	errs := []error{cfg.Session.Check(), cfg.Task.Check()}
 	byName := map[string]*upstream{}
-	var fresh []*upstream
 	for _, u := range cfg.Upstreams {
 		if byName[u.Name] != nil {
 			errs = append(errs, fmt.Errorf("upstream %q is there twice", u.Name))
@@ -100,12 +117,9 @@ func New(cfg Config, before *Proxy) (*Proxy, error) {
 		for _, u := range fresh {
 			u.close()
 		}
-		return nil, err
+		return nil, nil, err
 	}
-	for _, u := range fresh {
-		u.start()
-	}
-	return p, nil
+	return p, fresh, nil
 }
 
 // adopt takes an upstream over from the proxy before, or makes it.
@@ -135,6 +149,9 @@ func (p *Proxy) Retire(next *Proxy) {
 	}
 }
 
+// Busy is how many requests this proxy has in flight.
+func (p *Proxy) Busy() int64 { return p.busy.Load() }
+
 // Wait returns when no request is in flight.
 func (p *Proxy) Wait() { p.requests.Wait() }
 
@@ -144,12 +161,12 @@ func (p *Proxy) keep() bool {
 	if p.cfg.Keep >= 1 {
 		return true
 	}
-	n := p.keeps.Add(1) - 1
+	n := p.stats.keeps.Add(1) - 1
 	return float64(bits.Reverse64(n))/(1<<64) < p.cfg.Keep
 }
 
 // label is a model's name as a label: the name itself where the configuration
-// has it, else the pattern that it belongs to.
+// or an upstream's list has it, the pattern that it belongs to, else live.Other.
 func (p *Proxy) label(model string) string {
 	if model == "" || slices.Contains(p.models, model) {
 		return model
@@ -159,11 +176,13 @@ func (p *Proxy) label(model string) string {
 			return m
 		}
 	}
+	for _, u := range p.ups {
+		if names := u.learnt.Load(); names != nil && slices.Contains(*names, model) {
+			return model
+		}
+	}
 	return live.Other
 }
-
-// Models lists the names that may be labels.
-func (p *Proxy) Models() []string { return slices.Clone(p.models) }
 
 // conn is where ConnContext keeps the client's connection.
 type connKey struct{}

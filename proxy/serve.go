@@ -41,12 +41,14 @@ type call struct {
 func (p *Proxy) ServeHTTP(w http.ResponseWriter, in *http.Request) {
 	p.requests.Add(1)
 	defer p.requests.Done()
-	if n := p.inUse.Add(1); p.cfg.MaxStreams > 0 && n > int64(p.cfg.MaxStreams) {
-		p.inUse.Add(-1)
+	p.busy.Add(1)
+	defer p.busy.Add(-1)
+	n := p.stats.inUse.Add(1)
+	defer p.stats.inUse.Add(-1)
+	if p.cfg.MaxStreams > 0 && n > int64(p.cfg.MaxStreams) {
 		p.refuse(w, http.StatusServiceUnavailable, "streams", "too many requests at once")
 		return
 	}
-	defer p.inUse.Add(-1)
 	c := &call{p: p, w: w, in: in, ctl: http.NewResponseController(w), beganNS: p.clk.NS()}
 	candidates, ok := c.admit()
 	if !ok || !c.readBody(candidates) {
@@ -60,12 +62,12 @@ func (p *Proxy) ServeHTTP(w http.ResponseWriter, in *http.Request) {
 		p.refuse(w, http.StatusNotFound, "model", "no route takes this model")
 		return
 	}
-	if n := c.route.inUse.Add(1); c.route.MaxStreams > 0 && n > int64(c.route.MaxStreams) {
-		c.route.inUse.Add(-1)
+	n = c.route.inUse.Add(1)
+	defer c.route.inUse.Add(-1)
+	if c.route.MaxStreams > 0 && n > int64(c.route.MaxStreams) {
 		p.refuse(w, http.StatusServiceUnavailable, "streams", "too many requests at once on this route")
 		return
 	}
-	defer c.route.inUse.Add(-1)
 	c.pass()
 }
 
@@ -202,7 +204,7 @@ func (c *call) begin() {
 	if c.more != nil {
 		due = c.beganNS
 	}
-	tl.Request = p.ordinal.Add(1) - 1
+	tl.Request = p.stats.ordinal.Add(1) - 1
 	tl.DueUS, tl.StartUS = due/1000, due/1000
 	tl.ID = plainID(c.in.Header.Get("X-Request-Id"))
 	tl.Model = c.asked.model

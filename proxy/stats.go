@@ -9,8 +9,11 @@ import (
 	"tokenmeter/timeline"
 )
 
-// stats are counters of what the proxy did; they only grow.
+// stats are counters of what the proxy did; but for inUse they only grow. They
+// go on when the configuration changes.
 type stats struct {
+	inUse, ordinal                      atomic.Int64
+	keeps                               atomic.Uint64
 	requests, passed, retries, stripped atomic.Int64
 
 	mu         sync.Mutex
@@ -19,7 +22,7 @@ type stats struct {
 	refused    map[string]int64
 }
 
-// Stats is what a proxy counted since its start.
+// Stats is what a proxy counted since its start, and those before it.
 type Stats struct {
 	InFlight   int64
 	Requests   int64                      // that were told to the sink
@@ -64,7 +67,7 @@ func (s *stats) finished(r *live.Request) {
 
 // Stats returns the counters.
 func (p *Proxy) Stats() Stats {
-	s := Stats{InFlight: p.inUse.Load(), Requests: p.stats.requests.Load(), Passed: p.stats.passed.Load(),
+	s := Stats{InFlight: p.stats.inUse.Load(), Requests: p.stats.requests.Load(), Passed: p.stats.passed.Load(),
 		Retries: p.stats.retries.Load(), Stripped: p.stats.stripped.Load(),
 		Outcomes: map[timeline.Outcome]int64{}, Unmeasured: map[live.Reason]int64{}, Refused: map[string]int64{}}
 	p.stats.mu.Lock()

@@ -4,7 +4,9 @@ import (
 	"context"
 	"fmt"
 	"net/http"
+	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"tokenmeter/api"
@@ -31,6 +33,8 @@ type upstream struct {
 	sickTo   int64 // until this moment of the clock, ns; 0: well
 	down     bool  // the active check failed
 	why      string
+
+	learnt atomic.Pointer[[]string] // names of its models
 }
 
 func newUpstream(cfg Upstream, clk *clock.Clock) (*upstream, error) {
@@ -55,10 +59,12 @@ func (u *upstream) start() {
 	go func() {
 		tick := time.NewTicker(u.KeepIdle / 3)
 		defer tick.Stop()
+		u.learn(ctx)
 		for {
 			select {
 			case <-tick.C:
 				u.client.Tidy(u.KeepIdle)
+				u.learn(ctx)
 			case <-ctx.Done():
 				return
 			}
@@ -79,6 +85,24 @@ func (u *upstream) start() {
 			}
 		}
 	}()
+}
+
+// mostLearnt bounds the labels that an upstream can make.
+const mostLearnt = 32
+
+// learn asks the upstream what its models are called.
+func (u *upstream) learn(ctx context.Context) {
+	if !u.LearnModels {
+		return
+	}
+	r, err := u.client.Get(ctx, "/v1/models")
+	if err != nil || r.Status != http.StatusOK {
+		return
+	}
+	names := api.Sniff(map[string]api.Answer{"/v1/models": {Status: r.Status, Header: r.Header, Body: r.Body}}).Models
+	names = slices.DeleteFunc(names, func(name string) bool { return plainID(name) == "" })
+	names = names[:min(len(names), mostLearnt)]
+	u.learnt.Store(&names)
 }
 
 func (u *upstream) close() {

@@ -41,6 +41,8 @@ type commands struct {
 	Analyze    analyzeCmd    `cmd:"" help:"Measure recorded raw streams anew, without a server."`
 	Doctor     doctorCmd     `cmd:"" help:"Look at this machine, and at a server, for what would spoil a measurement."`
 	Explain    explainCmd    `cmd:"" help:"Say what a metric, flag or outcome means."`
+	Serve      serveCmd      `cmd:"" help:"Run the daemon: a measuring proxy in front of your servers, with objectives on live traffic."`
+	Proxy      proxyCmd      `cmd:"" help:"The same for one upstream, without a file."`
 	Sim        simCmd        `cmd:"" help:"Run a simulated inference server that knows the truth."`
 	Tokens     tokensCmd     `cmd:"" help:"Count the tokens of texts with a named tokenizer."`
 	Workload   workloadCmd   `cmd:"" help:"Show or check what a workload will send, and when."`

@@ -1,0 +1,193 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"os"
+	"os/signal"
+	"slices"
+	"strings"
+	"syscall"
+	"time"
+
+	"tokenmeter/inert"
+	"tokenmeter/machine"
+	"tokenmeter/run"
+	"tokenmeter/serve"
+)
+
+type serveCmd struct {
+	Config  string `short:"c" name:"config" required:"" placeholder:"FILE" help:"The configuration, YAML; docs/proxy.md explains it and docs/serve.schema.json is its schema."`
+	Check   bool   `help:"Check the configuration, print every mistake with its line, and end."`
+	Records string `placeholder:"FILE" help:"Append the record of each finished request to a file, a JSON line each."`
+}
+
+// Help is shown below the flags.
+func (serveCmd) Help() string {
+	return `The configuration is read again on SIGHUP and when the file changes; a bad one is refused and the old one stays.
+SIGTERM lets streams in flight end, within the time that the configuration gives them.`
+}
+
+// Run serves until it is stopped.
+func (c *serveCmd) Run(a *app) error {
+	load := func() (*serve.Plan, error) { return serve.Load(c.Config, a.env) }
+	plan, err := load()
+	if err != nil {
+		return &usageError{bareFile(err)}
+	}
+	if c.Check {
+		_, err := fmt.Fprintf(a.stdout, "%s: ok\n", c.Config)
+		return err
+	}
+	files := func(p *serve.Plan) []string { return append(p.Files(), c.Config) }
+	return daemon(a, plan, load, files, c.Records)
+}
+
+// bareFile is an error of opening a file, in short.
+func bareFile(err error) error {
+	var path *os.PathError
+	if errors.As(err, &path) && path.Op == "open" {
+		return fmt.Errorf("%s: %w", path.Path, path.Err)
+	}
+	return err
+}
+
+// daemon runs the daemon until SIGINT or SIGTERM; a second one ends it at once.
+func daemon(a *app, plan *serve.Plan, load func() (*serve.Plan, error), files func(*serve.Plan) []string, records string) error {
+	machine.RaiseFiles()
+	opt := serve.Options{Log: newLogger(a, plan), Files: files}
+	var rows *serve.Records
+	if records != "" {
+		var err error
+		if rows, err = serve.OpenRecords(records); err != nil {
+			return &run.WriteError{Path: records, Err: err}
+		}
+		opt.Sinks = append(opt.Sinks, rows)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	stop := make(chan os.Signal, 2)
+	signal.Notify(stop, os.Interrupt, syscall.SIGTERM)
+	defer signal.Stop(stop)
+	reload := make(chan os.Signal, 1)
+	signal.Notify(reload, syscall.SIGHUP)
+	defer signal.Stop(reload)
+	go func() {
+		select {
+		case <-stop:
+			cancel()
+		case <-ctx.Done():
+			return
+		}
+		<-stop
+		os.Exit(exitInterrupted)
+	}()
+	opt.Reload = reload
+	opt.Load = func() (*serve.Plan, error) {
+		if p := plan; p != nil { // at the start: it was read already
+			plan = nil
+			return p, nil
+		}
+		return load()
+	}
+	opt.Ready = func(listeners []serve.Address, admin net.Addr) {
+		for _, l := range listeners {
+			a.warn("proxy %s at %s", l.Name, l.URL())
+		}
+		if admin != nil {
+			a.warn("metrics at http://%s/metrics", admin)
+		}
+	}
+	err := serve.Run(ctx, opt)
+	if err != nil {
+		err = &usageError{err}
+	}
+	if rows != nil {
+		dropped, closeErr := rows.Close()
+		if dropped > 0 {
+			a.warn("%d records were not written to %s: it could not keep up", dropped, records)
+		}
+		if closeErr != nil && err == nil {
+			err = &run.WriteError{Path: records, Err: closeErr}
+		}
+	}
+	return err
+}
+
+// newLogger writes to stderr what the configuration asks for.
+func newLogger(a *app, plan *serve.Plan) *slog.Logger {
+	level := slog.LevelInfo
+	_ = level.UnmarshalText([]byte(strings.ToUpper(plan.Config.Log.Level)))
+	opt := &slog.HandlerOptions{Level: level}
+	out := lineWriter{a}
+	if plan.Config.Log.Format == "json" {
+		return slog.New(slog.NewJSONHandler(out, opt))
+	}
+	return slog.New(slog.NewTextHandler(out, opt))
+}
+
+// lineWriter keeps what others said from acting on the terminal.
+type lineWriter struct{ a *app }
+
+func (w lineWriter) Write(p []byte) (int, error) {
+	if _, err := fmt.Fprintln(w.a.stderr, inert.Lines(strings.TrimSuffix(string(p), "\n"))); err != nil {
+		return 0, err
+	}
+	return len(p), nil
+}
+
+type proxyCmd struct {
+	Upstream      string        `required:"" placeholder:"URL" help:"The server to pass requests on to: http://HOST:PORT, https:// or unix:///PATH."`
+	Listen        string        `default:"127.0.0.1:8088" placeholder:"ADDR" help:"Where clients connect. Default: ${default}."`
+	MetricsListen string        `default:"127.0.0.1:9464" placeholder:"ADDR" help:"Where /metrics, /healthz and /readyz are; off: nowhere. Default: ${default}."`
+	Objective     []string      `sep:"none" placeholder:"TEXT" help:"Like p99 tpot < 120ms: exact counters of good and valid requests. Repeatable."`
+	Usage         string        `default:"strip" enum:"strip,pass,off" help:"Streams whose client did not ask for usage: ask for it and take it out again (strip), leave it in (pass), or do not ask (off). Default: ${default}."`
+	NoInject      bool          `help:"The same as --usage off: byte-exact both ways, tokens are estimated."`
+	Leave         string        `default:"cancel" enum:"cancel,drain" help:"When a client hangs up: cancel the upstream, or drain it so that its tokens are known. Default: ${default}."`
+	Model         []string      `placeholder:"NAME" help:"A model that may be a label. Repeatable. Default: those that the server names."`
+	AllowPath     []string      `placeholder:"PATH" help:"A further path that is let through; a * at its end stands for any rest. Repeatable."`
+	Session       string        `placeholder:"WHERE" help:"Where session ids come from: header:NAME, traceparent or user. They are stored as HMACs."`
+	Task          string        `placeholder:"WHERE" help:"Where task ids come from, likewise."`
+	APIKeyEnv     string        `name:"api-key-env" placeholder:"NAME" help:"Environment variable that holds the key for the upstream; the client's own is replaced."`
+	CAFile        string        `name:"ca-file" placeholder:"FILE" help:"PEM file of the authority that signed the upstream's certificate."`
+	Insecure      bool          `help:"Do not verify the upstream's certificate."`
+	MaxStreams    int           `placeholder:"N" help:"Requests at once; more get 503."`
+	IdleTimeout   time.Duration `placeholder:"D" help:"A stream without a further token, or a silent server, for so long is ended. Default: 10m."`
+	Keep          float64       `default:"0.01" placeholder:"SHARE" help:"Share of requests whose arrivals are kept. Default: ${default}."`
+	Records       string        `placeholder:"FILE" help:"Append the record of each finished request to a file, a JSON line each."`
+	LogRequests   bool          `help:"Log a line a request."`
+}
+
+// Run serves until it is stopped.
+func (c *proxyCmd) Run(a *app) error {
+	load := func() (*serve.Plan, error) { return serve.Of(c.config(), a.env) }
+	plan, err := load()
+	if err != nil {
+		return &usageError{err}
+	}
+	return daemon(a, plan, load, nil, c.Records)
+}
+
+// config is the file that the flags stand for.
+func (c *proxyCmd) config() serve.Config {
+	usage := c.Usage
+	if c.NoInject {
+		usage = "off"
+	}
+	route := serve.Route{Name: "default", Usage: usage, Leave: c.Leave, Upstreams: []serve.Share{{Name: "upstream"}}}
+	if len(c.AllowPath) > 0 {
+		route.Paths = slices.Concat(serve.DefaultPaths(), c.AllowPath)
+	}
+	return serve.Config{
+		Listeners:  []serve.Listener{{Listen: c.Listen, Streams: c.MaxStreams}},
+		Admin:      serve.Admin{Listen: c.MetricsListen},
+		Upstreams:  []serve.Upstream{{Name: "upstream", URL: c.Upstream, KeyEnv: c.APIKeyEnv, CAFile: c.CAFile, Insecure: c.Insecure, IdleTimeout: c.IdleTimeout}},
+		Routes:     []serve.Route{route},
+		Objectives: c.Objective, Models: c.Model, Keep: &c.Keep,
+		Identity: serve.Identity{Session: c.Session, Task: c.Task},
+		Log:      serve.Log{Requests: c.LogRequests},
+	}
+}

@@ -1,0 +1,138 @@
+package serve
+
+import (
+	"bufio"
+	"encoding/json"
+	"io"
+	"os"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"tokenmeter/live"
+	"tokenmeter/metric"
+	"tokenmeter/timeline"
+)
+
+// row is one finished request as a line of JSON: the record of every run, and
+// what only live traffic has.
+type row struct {
+	metric.Record
+	At           time.Time             `json:"at"`
+	Source       live.Source           `json:"source"`
+	Listener     string                `json:"listener"`
+	Route        string                `json:"route"`
+	Upstream     string                `json:"upstream"`
+	Unmeasured   *live.Reason          `json:"unmeasured"`
+	LeftMS       timeline.Opt[float64] `json:"left_ms"`
+	FirstWriteMS timeline.Opt[float64] `json:"first_write_ms"`
+	LastWriteMS  timeline.Opt[float64] `json:"last_write_ms"`
+	SlowReaderMS float64               `json:"slow_reader_ms"`
+	SendMS       timeline.Opt[float64] `json:"proxy_send_ms"`
+	FirstDelayMS timeline.Opt[float64] `json:"proxy_ttft_delay_ms"`
+	MeanDelayMS  timeline.Opt[float64] `json:"proxy_delay_mean_ms"`
+	MaxDelayMS   timeline.Opt[float64] `json:"proxy_delay_max_ms"`
+	Delivered    timeline.Opt[int64]   `json:"delivered_tokens"`
+	Wasted       timeline.Opt[int64]   `json:"wasted_tokens"`
+	SentBytes    int64                 `json:"request_bytes"`
+	Bytes        int64                 `json:"response_bytes"`
+}
+
+func rowOf(r *live.Request) row {
+	out := row{Record: r.Record, At: r.At, Source: r.Labels.Source, Listener: r.Labels.Listener, Route: r.Labels.Route, Upstream: r.Labels.Upstream,
+		LeftMS: ms(r.LeftUS), FirstWriteMS: ms(r.FirstWriteUS), LastWriteMS: ms(r.LastWriteUS), SlowReaderMS: float64(r.SlowReaderUS) / 1000,
+		SendMS: ms(r.Delay.HeadUS), FirstDelayMS: ms(r.Delay.FirstUS),
+		Delivered: r.Delivered, Wasted: r.Wasted, SentBytes: r.RequestBytes, Bytes: r.ResponseBytes}
+	if r.Unmeasured != "" {
+		out.Unmeasured = &r.Unmeasured
+	}
+	if n := r.Delay.Reads; n > 0 {
+		out.MeanDelayMS = timeline.Some(float64(r.Delay.SumUS) / float64(n) / 1000)
+		out.MaxDelayMS = timeline.Some(float64(r.Delay.MaxUS) / 1000)
+	}
+	return out
+}
+
+func ms(us timeline.Opt[int64]) timeline.Opt[float64] {
+	if v, ok := us.Get(); ok {
+		return timeline.Some(float64(v) / 1000)
+	}
+	return timeline.Opt[float64]{}
+}
+
+// Records is a sink that appends a line of JSON a request to a file. Writing is
+// done by a goroutine of its own; when it can't keep up, rows are dropped and
+// counted, never a stream held up.
+type Records struct {
+	rows    chan row
+	dropped atomic.Int64
+	done    chan struct{}
+	mu      sync.RWMutex // of closed, against sends
+	closed  bool
+	err     error
+}
+
+// OpenRecords opens the file for appending.
+func OpenRecords(path string) (*Records, error) {
+	f, err := os.OpenFile(path, os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o600)
+	if err != nil {
+		return nil, err
+	}
+	return newRecords(f), nil
+}
+
+func newRecords(f io.WriteCloser) *Records {
+	r := &Records{rows: make(chan row, 4096), done: make(chan struct{})}
+	go r.write(f)
+	return r
+}
+
+func (r *Records) write(f io.WriteCloser) {
+	defer close(r.done)
+	w := bufio.NewWriterSize(f, 64<<10)
+	enc := json.NewEncoder(w)
+	for one := range r.rows {
+		err := enc.Encode(one)
+		if len(r.rows) == 0 && err == nil {
+			err = w.Flush()
+		}
+		if err != nil && r.err == nil {
+			r.err = err
+		}
+	}
+	if err := w.Flush(); err != nil && r.err == nil {
+		r.err = err
+	}
+	if err := f.Close(); err != nil && r.err == nil {
+		r.err = err
+	}
+}
+
+// Done implements live.Sink.
+func (r *Records) Done(one *live.Request) {
+	made := rowOf(one)
+	r.mu.RLock()
+	defer r.mu.RUnlock()
+	if r.closed {
+		r.dropped.Add(1)
+		return
+	}
+	select {
+	case r.rows <- made:
+	default:
+		r.dropped.Add(1)
+	}
+}
+
+// Close writes what is left and returns the first error, and how many rows were
+// dropped.
+func (r *Records) Close() (dropped int64, err error) {
+	r.mu.Lock()
+	if !r.closed {
+		r.closed = true
+		close(r.rows)
+	}
+	r.mu.Unlock()
+	<-r.done
+	return r.dropped.Load(), r.err
+}
