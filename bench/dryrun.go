@@ -3,6 +3,7 @@ package bench
 import (
 	"tokenmeter/api"
 	"tokenmeter/client"
+	"tokenmeter/workload"
 )
 
 // DryRun returns the first request of a plan as a curl command, with secrets
@@ -31,4 +32,13 @@ func DryRun(plan Plan) (string, error) {
 		req.Model = "MODEL"
 	}
 	return cl.DryRun(&req)
+}
+
+// WorkOf returns what a plan will send, without sending it.
+func WorkOf(plan Plan) (workload.Workload, error) {
+	plan.settle()
+	if err := plan.check(); err != nil {
+		return nil, err
+	}
+	return plan.work()
 }

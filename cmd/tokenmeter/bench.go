@@ -35,6 +35,7 @@ func (c *benchCmd) Run(a *app) error {
 			return err
 		}
 		_, err = io.WriteString(a.stdout, curl)
+		c.before(a, &plan)
 		return err
 	}
 	if how := c.detect(&plan); how != "" && !c.Quiet && c.LogLevel != "error" && c.LogLevel != "warn" {

@@ -7,26 +7,33 @@ import (
 	"tokenmeter/timeline"
 )
 
+// priceFlags are what things cost, as it was typed.
+type priceFlags struct{ file, gpuHour, gpus string }
+
 // pricing reads what things cost: a file, and over it the flags. nil when
 // nothing was said.
 func (c *benchCmd) pricing(check *checker) *cost.Pricing {
+	return priceFlags{c.Prices, c.GPUHour, c.GPUs}.read(check)
+}
+
+func (f priceFlags) read(check *checker) *cost.Pricing {
 	var p cost.Pricing
-	if c.Prices != "" {
-		f, err := os.Open(c.Prices)
+	if f.file != "" {
+		in, err := os.Open(f.file)
 		if err != nil {
 			check.addf("--prices: %w", err)
 			return nil
 		}
-		defer f.Close()
-		if p, err = cost.Read(f, c.Prices); err != nil {
+		defer in.Close()
+		if p, err = cost.Read(in, f.file); err != nil {
 			check.addf("--prices: %w", err)
 			return nil
 		}
 	}
-	if usd := check.number("--gpu-hour", c.GPUHour, "2.50"); usd > 0 {
+	if usd := check.number("--gpu-hour", f.gpuHour, "2.50"); usd > 0 {
 		p.GPUHour = timeline.Some(usd)
 	}
-	if n := check.count("--gpus", c.GPUs, 1); n > 0 {
+	if n := check.count("--gpus", f.gpus, 1); n > 0 {
 		p.GPUs = timeline.Some(int64(n))
 	}
 	if p.Empty() {

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"tokenmeter/cost"
 	"tokenmeter/schedule"
 	"tokenmeter/workload"
 )
@@ -25,12 +26,26 @@ type workloadShowCmd struct {
 	Salt      string `help:"As of bench."`
 	Tokenizer string `placeholder:"NAME|FILE" help:"As of bench: makes lengths exact."`
 	Format    string `placeholder:"FORM" help:"table or json. Default: table."`
+	costFlags `embed:""`
+}
+
+// costFlags say what things cost, before anything is sent.
+type costFlags struct {
+	Prices  string `placeholder:"FILE" help:"As of bench: say what the workload will cost."`
+	GPUHour string `name:"gpu-hour" placeholder:"USD" help:"As of bench."`
+	GPUs    string `name:"gpus" placeholder:"N" help:"As of bench."`
+	Model   string `placeholder:"NAME" help:"Whose prices, where a file has those of several."`
+}
+
+func (c *costFlags) read(check *checker) *cost.Pricing {
+	return priceFlags{c.Prices, c.GPUHour, c.GPUs}.read(check)
 }
 
 // shown is what show prints as JSON.
 type shown struct {
 	workload.Description
 	Arrivals *workload.Dispersion `json:"arrivals"` // null for a closed loop
+	Cost     *cost.Expected       `json:"cost"`     // null without prices
 }
 
 // Run shows.
@@ -40,6 +55,7 @@ func (c *workloadShowCmd) Run(a *app) error {
 	if c.Items < 1 {
 		check.addf("--items %d: give at least 1", c.Items)
 	}
+	prices := c.read(&check)
 	if err := check.err(); err != nil {
 		return err
 	}
@@ -66,6 +82,7 @@ func (c *workloadShowCmd) Run(a *app) error {
 	if s.Arrivals, err = arrivalsOf(l, c.Seed, n); err != nil {
 		return &usageError{err}
 	}
+	s.Cost = expected(prices, c.Model, &d, planned(l, &d), l.Spec.When.Duration)
 	if c.Format == "json" {
 		e := json.NewEncoder(a.stdout)
 		e.SetIndent("", "  ")
@@ -153,6 +170,9 @@ func (s *shown) table(out io.Writer, l *workload.Loaded) error {
 		line("images", "%d", s.Images)
 	}
 	line("when", "%s", whenWords(l, s.Arrivals))
+	if s.Cost != nil {
+		line("cost", "%s", costWords(s.Cost, &s.Description))
+	}
 	b.WriteString("first request\n")
 	for _, m := range s.First {
 		fmt.Fprintf(&b, "  %s: %s\n", m.Role, shorten(m.Content, 160))
@@ -222,10 +242,32 @@ func whenWords(l *workload.Loaded, d *workload.Dispersion) string {
 type workloadValidateCmd struct {
 	Name      string `arg:"" name:"file" help:"A workload file (YAML), a data file, or one of ${scenarios}."`
 	Tokenizer string `placeholder:"NAME|FILE" help:"As of bench."`
+	costFlags `embed:""`
+}
+
+// planned is how many requests a workload sends where its file bounds them: it
+// says so, or has so many records; 0: not known.
+func planned(l *workload.Loaded, d *workload.Description) int64 {
+	each := float64(d.Requests) / float64(max(d.Items, 1))
+	if n := l.Spec.When.Requests; n > 0 {
+		return int64(n)
+	}
+	if n, err := l.Len(); err == nil && n > 0 && l.Timed {
+		return int64(float64(n) * each)
+	}
+	if w := &l.Spec.When; w.Rate > 0 && w.Duration > 0 {
+		return int64(w.Rate * w.Duration.Seconds() * each)
+	}
+	return 0
 }
 
 // Run validates.
 func (c *workloadValidateCmd) Run(a *app) error {
+	var check checker
+	prices := c.read(&check)
+	if err := check.err(); err != nil {
+		return err
+	}
 	l, err := loadWorkload(c.Name, workload.Options{TokenizerName: c.Tokenizer, Strict: true})
 	if err != nil {
 		return &usageError{err}
@@ -237,8 +279,9 @@ func (c *workloadValidateCmd) Run(a *app) error {
 		for range tr.Arrivals(schedule.Share{}) {
 		}
 	}
+	var d workload.Description
 	if err == nil {
-		_, err = workload.Describe(l, 100)
+		d, err = workload.Describe(l, 100)
 	}
 	if err != nil {
 		return &usageError{err}
@@ -249,6 +292,9 @@ func (c *workloadValidateCmd) Run(a *app) error {
 	}
 	if skipped := l.Skipped(); skipped > 0 {
 		words += fmt.Sprintf(", %d others hold nothing to send", skipped)
+	}
+	if e := expected(prices, c.Model, &d, planned(l, &d), l.Spec.When.Duration); e != nil {
+		words += "; cost: " + costWords(e, &d)
 	}
 	_, err = fmt.Fprintln(a.stdout, words)
 	return err
