@@ -38,6 +38,7 @@ func drive() error {
 		return err
 	}
 	c.print(n, result)
+	c.printMarks(n, result)
 	c.printProcess(n)
 	return nil
 }

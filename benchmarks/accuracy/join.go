@@ -27,6 +27,9 @@ type compared struct {
 	gap      []float64 // measured gap − true gap, absolute
 	late     []float64 // start − due
 	lag      []float64 // kernel stamp → read
+	user     []float64 // read − write: what a client that stamps its reads would say
+	moved    int       // tokens whose time is off by more than beyondMS
+	single   int       // of those, tokens that came alone: nothing marks them
 	requests int
 	kernel   int   // requests with the kernel's stamps
 	missing  int   // requests that the server does not know, or of other length
@@ -61,7 +64,7 @@ func join(dir, truthFile string, zeroNS int64) (*compared, error) {
 	if c.requests == 0 {
 		return nil, fmt.Errorf("none of the %d requests that the server knows is in the run", len(truths))
 	}
-	for _, s := range [][]float64{c.token, c.first, c.sent, c.gap, c.late, c.lag} {
+	for _, s := range [][]float64{c.token, c.first, c.sent, c.gap, c.late, c.lag, c.user} {
 		slices.Sort(s)
 	}
 	return c, nil
@@ -100,6 +103,13 @@ func (c *compared) add(tl *timeline.Timeline, t *truth, zeroNS int64) {
 	for i, ev := range events {
 		off := ms(dueNS + ev.AtUS*1000 - *t.WriteNS[i])
 		c.token = append(c.token, off)
+		c.user = append(c.user, off+ms(ev.LagUS*1000))
+		if off > beyondMS {
+			c.moved++
+			if !together(events, i) {
+				c.single++
+			}
+		}
 		c.lag = append(c.lag, ms(ev.LagUS*1000))
 		if i == 0 {
 			c.first = append(c.first, off)
@@ -111,6 +121,15 @@ func (c *compared) add(tl *timeline.Timeline, t *truth, zeroNS int64) {
 	if t.ReceivedNS != nil {
 		c.sent = append(c.sent, ms(*t.ReceivedNS-dueNS))
 	}
+}
+
+// beyondMS is how far a time must be off to count as moved: well above what the
+// network and the server's own thread take.
+const beyondMS = 2
+
+// together reports whether an event shares its read, and so its time, with another.
+func together(events []timeline.Event, i int) bool {
+	return i > 0 && events[i-1].Read == events[i].Read || i+1 < len(events) && events[i+1].Read == events[i].Read
 }
 
 func abs(x float64) float64 { return max(x, -x) }

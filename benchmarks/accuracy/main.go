@@ -35,6 +35,9 @@ var (
 	pin       = flag.Bool("pin", true, "pin server and client to a core each")
 	clientCPU = flag.Int("client-cpu", 0, "core of the client")
 	serverCPU = flag.Int("server-cpu", 1, "core of the server")
+	quota     = flag.Int("quota", 0, "let the client use this many percent of a core; 0: all; needs the right to make a control group")
+	stop      = flag.Duration("stop", 0, "stop the client (SIGSTOP) for so long, every -stop-every")
+	stopEvery = flag.Duration("stop-every", time.Second, "from one stop to the next")
 	url       = flag.String("url", "", "internal: the server's address")
 	truthFile = flag.String("truth", "", "internal: the server's truth")
 	startedNS = flag.Int64("started", 0, "internal: when the client's process was started")
@@ -116,11 +119,18 @@ func round(root string, n int) error {
 	if err := startOn(client, *clientCPU); err != nil {
 		return err
 	}
+	calm, err := disturb(client.Process)
+	if err != nil {
+		client.Process.Kill()
+		return err
+	}
+	defer calm()
 	lines := bufio.NewReader(done)
 	if _, err := lines.ReadString('\n'); err != nil { // measured
 		client.Wait()
 		return fmt.Errorf("the client failed: %w", err)
 	}
+	calm()
 	in.Close() // the server writes its truth and ends
 	if err := server.Wait(); err != nil {
 		return err

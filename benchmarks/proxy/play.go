@@ -1,0 +1,138 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"tokenmeter/api"
+	"tokenmeter/client"
+)
+
+// round is what one way did in one round. Microseconds.
+type round struct {
+	Way              string
+	TTFT50, TTFT99   float64 // from the request sent to the first token, less the time the upstream waited on purpose
+	Chunk50, Chunk99 float64 // from the upstream's write to its arrival (the kernel's stamp)
+	CPU              float64 // of the proxy's processes, a chunk
+	Chunks           int
+	Load             string
+}
+
+const body = `{"model":"m","stream":true,"stream_options":{"include_usage":true},"messages":[{"role":"user","content":"hi"}]}`
+
+func play(s settings, up *upstream, w *way) (round, error) {
+	c, err := client.New(client.Config{BaseURL: "http://" + w.address, API: api.OpenAIChat, Clock: up.clk, Form: client.PlainForm, ConnectTimeout: 10 * time.Second})
+	if err != nil {
+		return round{}, err
+	}
+	defer c.Close()
+	ctx, stop := context.WithCancel(context.Background())
+	defer stop()
+	var all sync.WaitGroup
+	var mu sync.Mutex
+	var ttft, chunk []float64
+	var failed error
+	begin := time.Now()
+	// The first replies warm the connections and are not counted.
+	countFrom := up.clk.NS() + int64(2*time.Second)
+	cpuAt := make(chan int64, 1)
+	time.AfterFunc(2*time.Second, func() { cpuAt <- w.cpu() })
+	for i := range s.streams {
+		all.Go(func() {
+			time.Sleep(time.Duration(i) * time.Second / time.Duration(s.streams))
+			var t, k []float64
+			for time.Since(begin) < s.round {
+				if err := one(ctx, c, up, countFrom, &t, &k); err != nil {
+					mu.Lock()
+					failed = errors.Join(failed, err)
+					mu.Unlock()
+					break
+				}
+			}
+			mu.Lock()
+			ttft, chunk = append(ttft, t...), append(chunk, k...)
+			mu.Unlock()
+		})
+	}
+	all.Wait()
+	cpu := w.cpu() - <-cpuAt
+	if failed != nil {
+		return round{}, fmt.Errorf("%s: %w", w.name, failed)
+	}
+	slices.Sort(ttft)
+	slices.Sort(chunk)
+	return round{Way: w.name, TTFT50: at(ttft, .5), TTFT99: at(ttft, .99), Chunk50: at(chunk, .5), Chunk99: at(chunk, .99),
+		CPU: float64(cpu) / 1000 / float64(max(len(chunk), 1)), Chunks: len(chunk), Load: load()}, nil
+}
+
+func at(sorted []float64, p float64) float64 {
+	if len(sorted) == 0 {
+		return 0
+	}
+	return sorted[min(int(p*float64(len(sorted))), len(sorted)-1)]
+}
+
+// one makes a request and notes how late everything came.
+func one(ctx context.Context, c *client.Client, up *upstream, fromNS int64, ttft, chunk *[]float64) error {
+	begun := up.clk.NS()
+	r, err := c.Pass(ctx, &client.Passing{Method: http.MethodPost, Path: "/v1/chat/completions", Body: []byte(body), Length: int64(len(body)),
+		Header: http.Header{"Content-Type": {"application/json"}}, Again: true})
+	if err != nil {
+		return err
+	}
+	defer r.Close()
+	if r.Status != http.StatusOK {
+		return fmt.Errorf("HTTP %d", r.Status)
+	}
+	first := true
+	for {
+		data, stamp, err := r.Read(0)
+		for text := string(data); ; {
+			_, wrote, rest, ok := moments(text)
+			if !ok {
+				break
+			}
+			text = rest
+			if first && begun >= fromNS {
+				*ttft = append(*ttft, float64(stamp.AtNS-begun-int64(firstAfter))/1000)
+			}
+			first = false
+			if wrote >= fromNS {
+				*chunk = append(*chunk, float64(stamp.AtNS-wrote)/1000)
+			}
+		}
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+	}
+}
+
+// cpu is the processor time that the way's processes used, in nanoseconds.
+func (w *way) cpu() (ns int64) {
+	for _, pid := range w.pids() {
+		stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+		if err != nil {
+			continue
+		}
+		_, after, _ := strings.Cut(string(stat), ") ")
+		fields := strings.Fields(after)
+		for _, f := range fields[11:13] { // utime, stime; in 10 ms
+			if n, err := strconv.ParseInt(f, 10, 64); err == nil {
+				ns += n * 10_000_000
+			}
+		}
+	}
+	return ns
+}
