@@ -67,7 +67,7 @@ func (s *Server) Probe(ctx context.Context, load float64, limit Limit, take func
 	}
 	s.alive = s.alive || done.Requests.OK > 0
 	out.AchievedPerS = done.Throughput.RequestsPerS
-	out.Late = late(done)
+	out.Late = late(done, plan.Objectives)
 	out.Missed = missed(done, plan.Objectives)
 	if s.Made != nil {
 		s.Made(load, done, out.Unsettled)
@@ -163,17 +163,24 @@ func (s *Server) rested(times []float64) bool {
 	return n >= 2 && times[n-1] <= limit && times[n-2] <= limit
 }
 
-// lateChecks are those that say that the client was late, and not only busy.
-var lateChecks = []string{"send_late", "client_lag", "client_errors"}
-
-func late(r *run.Run) string {
+// late says why the client was too slow to judge the server. Being busy is no
+// reason, nor is reading late where only whole answers and first tokens are
+// judged: it moves an arrival by milliseconds.
+func late(r *run.Run, objectives []objective.Objective) string {
+	checks := []string{"send_late", "client_errors"}
+	if slices.ContainsFunc(objectives, func(o objective.Objective) bool { return !slices.Contains(coarse, o.Metric) }) {
+		checks = append(checks, "client_lag")
+	}
 	for _, c := range r.Validity.Checks {
-		if c.Verdict == validity.Invalid && slices.Contains(lateChecks, c.Name) {
+		if c.Verdict == validity.Invalid && slices.Contains(checks, c.Name) {
 			return c.Name + ": " + c.Says
 		}
 	}
 	return ""
 }
+
+// coarse are the metrics that reading late does not touch.
+var coarse = []string{"ttft", "ttfo", "e2e", "goodput", "error_rate", "check_pass", "task_success"}
 
 // missed are the objectives on the whole run that it did not meet.
 func missed(r *run.Run, objectives []objective.Objective) (texts []string) {

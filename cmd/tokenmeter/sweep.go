@@ -185,8 +185,10 @@ func probeLine(variable string, p sweep.Probe) string {
 	if p.Grows {
 		line += ", requests pile up"
 	}
-	if p.Unsettled != "" {
-		line += "; " + p.Unsettled
+	for _, note := range []string{p.Unsettled, p.Note} {
+		if note != "" {
+			line += "; " + note
+		}
 	}
 	return line
 }
