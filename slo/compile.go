@@ -75,7 +75,7 @@ func Compile(spec *Spec, doc *config.Document, at string) []*Objective {
 			c.zone = zone
 		}
 	}
-	if len(spec.Objectives) == 0 && c.has("objectives") {
+	if len(spec.Objectives) == 0 && (c.has("objectives") || at != "" || doc.Err() == nil) {
 		c.fail("objectives", "there is no objective")
 	}
 	var all []*Objective
@@ -129,7 +129,19 @@ func (c *compiler) objective(s *ObjectiveSpec, path string) *Objective {
 	}
 	c.window(s, o, path)
 	c.population(s, o, path)
-	if s.Objective == "" || !c.promise(s, o, path) {
+	switch {
+	case s.Name == "" && s.Objective == "" && s.About == "":
+		c.fail(path, "there is nothing in it; an objective has a name and an objective")
+	case s.Name == "" && c.has(path+".name"):
+		c.fail(path+".name", "the name is empty")
+	}
+	if s.Objective == "" {
+		if c.has(path + ".objective") {
+			c.fail(path+".objective", "the objective is empty; write one like p99 tpot < 120ms")
+		}
+		return o
+	}
+	if !c.promise(s, o, path) {
 		return o
 	}
 	o.Budget = decimal(1 - o.Target)
@@ -464,6 +476,10 @@ func (c *compiler) corrections(all []*Objective) {
 	for i, s := range c.spec.Corrections {
 		path := fmt.Sprintf("corrections[%d]", i)
 		h := Correction{Reason: s.Reason, Sources: c.sources(s.Sources, path)}
+		if s.From == "" || s.To == "" || s.Reason == "" {
+			c.fail(path, "a correction has from, to and reason")
+			continue
+		}
 		var okFrom, okTo bool
 		h.From, okFrom = c.moment(s.From, path+".from")
 		h.To, okTo = c.moment(s.To, path+".to")

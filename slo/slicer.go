@@ -5,18 +5,19 @@ import (
 	"time"
 )
 
-// Slicer turns what happens into slices that are good, bad or idle. A slice is
-// judged once, when it has ended. Not safe for concurrent use.
+// Slicer turns what happens to one source into slices that are good, bad or
+// idle. A slice is judged once, when it has ended. Not safe for concurrent use.
 type Slicer struct {
-	o    *Objective
-	open map[sliceKey]*sums
-	upTo time.Time // slices that end by then have been judged
+	o      *Objective
+	source Source
+	open   map[sliceKey]*sums
+	groups []string  // those that were seen
+	upTo   time.Time // slices that end by then have been judged
 }
 
 type sliceKey struct {
-	source Source
-	group  string
-	at     int64
+	group string
+	at    int64
 }
 
 type sums struct{ over, under float64 }
@@ -29,57 +30,62 @@ type Increment struct {
 }
 
 // NewSlicer returns a slicer that judges slices which begin at or after a
-// moment.
-func NewSlicer(o *Objective, from time.Time) *Slicer {
+// moment: one that was not seen as a whole is not judged.
+func NewSlicer(o *Objective, source Source, from time.Time) *Slicer {
 	begin := from.Truncate(o.Slice)
 	if begin.Before(from) {
-		begin = begin.Add(o.Slice) // a slice that was not seen as a whole is not judged
+		begin = begin.Add(o.Slice)
 	}
-	return &Slicer{o: o, open: map[sliceKey]*sums{}, upTo: begin}
+	s := &Slicer{o: o, source: source, open: map[sliceKey]*sums{}, upTo: begin}
+	if len(o.By) == 0 {
+		s.groups = []string{""}
+	}
+	return s
 }
 
 // Add adds to the two sums of a slice: of a share of requests good and valid
 // ones, of a figure what is over and under the line. What comes too late for
 // its slice is left out, and that is reported.
-func (s *Slicer) Add(source Source, group string, at time.Time, over, under float64) (counted bool) {
+func (s *Slicer) Add(group string, at time.Time, over, under float64) (counted bool) {
 	start := at.Truncate(s.o.Slice)
 	if start.Before(s.upTo) {
 		return false
 	}
-	k := sliceKey{source, group, start.Unix()}
+	k := sliceKey{group, start.Unix()}
 	sum := s.open[k]
 	if sum == nil {
 		sum = &sums{}
 		s.open[k] = sum
+		if !slices.Contains(s.groups, group) {
+			s.groups = append(s.groups, group)
+		}
 	}
 	sum.over += over
 	sum.under += under
 	return true
 }
 
-// Close judges the slices that have ended by now. groups are those that are
-// judged even when they were idle.
-func (s *Slicer) Close(now time.Time, source Source, groups ...string) []Increment {
-	if len(groups) == 0 {
-		groups = []string{""}
-	}
+// Close judges the slices that have ended by now.
+func (s *Slicer) Close(now time.Time) []Increment {
 	var out []Increment
 	for s.upTo.Add(s.o.Slice).Compare(now) <= 0 {
 		at := s.upTo
-		for k := range s.open {
-			if k.at == at.Unix() && k.source == source && !slices.Contains(groups, k.group) {
-				groups = append(groups, k.group)
-			}
-		}
-		for _, g := range groups {
-			k := sliceKey{source, g, at.Unix()}
-			sum := s.open[k]
+		for _, g := range s.groups {
+			k := sliceKey{g, at.Unix()}
+			out = append(out, Increment{Key{s.o.Hash, s.source, g}, at, s.judge(s.open[k])})
 			delete(s.open, k)
-			out = append(out, Increment{Key{s.o.Hash, source, g}, at, s.judge(sum)})
 		}
 		s.upTo = at.Add(s.o.Slice)
 	}
 	return out
+}
+
+// Skip leaves out the slices that have begun: nobody watched.
+func (s *Slicer) Skip(now time.Time) {
+	next := NewSlicer(s.o, s.source, now)
+	if next.upTo.After(s.upTo) {
+		s.upTo, s.open = next.upTo, next.open
+	}
 }
 
 func (s *Slicer) judge(sum *sums) Counts {

@@ -103,7 +103,7 @@ func (s *script) do(line string) {
 		s.begun, s.now = begun, begun
 		for _, o := range s.objectives {
 			if o.Kind == Slices {
-				s.slicers[o.Name] = NewSlicer(o, begun)
+				s.slicers[o.Name] = NewSlicer(o, Live, begun)
 			}
 		}
 	case "idle", "silence":
@@ -140,9 +140,8 @@ func (s *script) watch(d time.Duration) {
 }
 
 func (s *script) close() {
-	for name, slicer := range s.slicers {
-		for _, i := range slicer.Close(s.now, Live) {
-			_ = name
+	for _, slicer := range s.slicers {
+		for _, i := range slicer.Close(s.now) {
 			s.memory.Add(i.Key, i.At, 0, i.Counts)
 		}
 	}
@@ -186,7 +185,7 @@ func (s *script) load(words []string) {
 			over, under, _ := strings.Cut(words[3], "/")
 			x, _ := strconv.ParseFloat(over, 64)
 			y, _ := strconv.ParseFloat(under, 64)
-			s.slicers[o.Name].Add(source, "", s.now, x, y)
+			s.slicers[o.Name].Add("", s.now, x, y)
 		}
 		s.watch(step)
 		s.close()
