@@ -132,6 +132,7 @@ func (r *runner) record(ctx context.Context, ready found) (*run.Run, error) {
 		r.preconnect(ctx)
 		cause = r.measure(ctx, &facts)
 	}
+	r.rise()
 	final := r.manifest(ready)
 	r.complete(&final, &facts, cause)
 	done, err := w.Finish(final)

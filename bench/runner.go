@@ -47,6 +47,7 @@ type runner struct {
 	offer    offer
 	prefills slots // cap on requests without a first token; nil: none
 	slow     slowDoers
+	court    court
 	keepText bool                       // the user wants the answers in the record
 	writer   atomic.Pointer[run.Writer] // for captures
 	env      *machine.Environment
@@ -169,7 +170,9 @@ func (r *runner) completed(ph *phase, j job) played {
 	r.field.learn(j.req.MaxTokensField, j.tl, r.log)
 	out := played{id: j.tl.ID, endUS: max(r.clk.US(), j.tl.DueUS), text: j.tl.Text, ok: j.tl.Outcome == timeline.OK, heard: j.tl.HTTPStatus != 0}
 	r.finish(&j)
-	r.rec.ended(ph, j)
+	if !r.asked(ph, j, out.text) {
+		r.rec.ended(ph, j)
+	}
 	return out
 }
 

@@ -22,6 +22,7 @@ type Spec struct {
 	Regex    string  `yaml:"regex" json:"regex,omitempty" doc:"the answer matches this regular expression (RE2) somewhere"`
 	Number   *Number `yaml:"number" json:"number,omitempty" doc:"the last number of the answer is this one"`
 	JSON     any     `yaml:"json_schema" json:"json_schema,omitempty" doc:"the answer is a JSON text, alone or in a code block, that this JSON Schema describes"`
+	Judge    *Judge  `yaml:"judge" json:"judge,omitempty" doc:"another model says whether the answer is right"`
 }
 
 // Number is an expected number.
@@ -34,6 +35,7 @@ type Number struct {
 type Check struct {
 	tests []func(answer string) bool
 	text  string
+	judge *Judge // compiled; nil: nobody is asked
 }
 
 // Compile reads a specification; nil for one that checks nothing.
@@ -75,13 +77,21 @@ func Compile(s Spec) (*Check, error) {
 			add("json_schema", "", func(a string) bool { return schema.holds(a) })
 		}
 	}
-	if err := errors.Join(errs...); err != nil || len(c.tests) == 0 {
+	if s.Judge != nil {
+		judge, err := s.Judge.compile()
+		if err != nil {
+			errs = append(errs, fmt.Errorf("judge: %w", err))
+		}
+		c.judge = judge
+	}
+	if err := errors.Join(errs...); err != nil || len(c.tests) == 0 && c.judge == nil {
 		return nil, err
 	}
 	return c, nil
 }
 
-// Passes reports whether an answer is right. A nil check has nothing against it.
+// Passes reports whether an answer is right, as far as that can be told without
+// a judge. A nil check has nothing against it.
 func (c *Check) Passes(answer string) bool {
 	if c == nil {
 		return true

@@ -118,6 +118,8 @@ func (c *class) finish(it *Item, k int) {
 	}
 	if s.Check == nil {
 		s.Check = c.check
+	} else {
+		s.Check = s.Check.JudgedBy(c.check)
 	}
 	if l := c.leave; l != nil {
 		src := random.New(c.seed, leaveKey, uint64(i), uint64(k))

@@ -490,7 +490,7 @@ func (c *compiler) extras(out *class, k *Content, at func(string) string) {
 		if err != nil {
 			c.Addf(at("check"), "%v", err)
 		} else if checked == nil {
-			c.Addf(at("check"), "nothing is checked: give exact, contains, regex, number or json_schema")
+			c.Addf(at("check"), "nothing is checked: give exact, contains, regex, number, json_schema or judge")
 		}
 		out.check = checked
 	}
