@@ -54,11 +54,7 @@ func (d *downstream) take(data []byte, at client.Arrived, strip *stripper) {
 		d.left.now() // gone, or it does not read
 		return
 	}
-	slow := max(now-began-int64(slowWrite), 0)
-	if slow > 0 {
-		d.wroteSlowNS = now
-	}
-	c.req.SlowReaderUS += slow / 1000
+	slow := d.slow(began, now)
 	d.delayUS = max(now-at.AtNS-slow, 0) / 1000
 	delay := &c.req.Delay
 	delay.SumUS += d.delayUS
@@ -69,6 +65,16 @@ func (d *downstream) take(data []byte, at client.Arrived, strip *stripper) {
 		c.req.FirstWriteUS = wrote
 	}
 	c.req.LastWriteUS = wrote
+}
+
+// slow counts the part of a write that the client held up.
+func (d *downstream) slow(began, now int64) int64 {
+	slow := max(now-began-int64(slowWrite), 0)
+	if slow > 0 {
+		d.wroteSlowNS = now
+	}
+	d.c.req.SlowReaderUS += slow / 1000
+	return slow
 }
 
 func (d *downstream) write(data []byte) error {

@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -267,7 +268,11 @@ func (h *house) talk(request string, leave time.Duration) *reply {
 	}
 	got := &reply{}
 	tap := &tapped{Conn: c, read: func(p []byte) { got.at = append(got.at, arrival{time.Since(start), string(p)}) }}
-	resp, err := http.ReadResponse(bufio.NewReader(tap), nil)
+	in := bufio.NewReader(tap)
+	resp, err := http.ReadResponse(in, nil)
+	for err == nil && resp.StatusCode < 200 {
+		resp, err = http.ReadResponse(in, nil)
+	}
 	if err != nil {
 		got.err = err
 		return got
@@ -312,4 +317,8 @@ func source(r *live.Request) string {
 		return "none"
 	}
 	return *r.Record.TokenSource
+}
+
+func refuse(context.Context, string, string) (net.Conn, error) {
+	return nil, &net.OpError{Op: "dial", Err: syscall.ECONNREFUSED}
 }

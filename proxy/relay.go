@@ -147,8 +147,8 @@ func (c *call) failed(err error, left *leaving) {
 func (c *call) relay(reply *client.Passed, left *leaving) (abort bool) {
 	c.meter.head(reply.HeadNS, reply.Status, reply.Header)
 	strip := c.stripper(reply)
-	c.sendHead(reply, strip != nil)
 	out := &downstream{c: c, left: left}
+	c.sendHead(reply, strip != nil, out)
 	end, cause := c.copyBody(reply, strip, out)
 	if end == timeline.EOF {
 		for name, values := range reply.Trailer() {
@@ -169,7 +169,7 @@ func (c *call) stripper(reply *client.Passed) *stripper {
 	return newStripper()
 }
 
-func (c *call) sendHead(reply *client.Passed, shorter bool) {
+func (c *call) sendHead(reply *client.Passed, shorter bool, out *downstream) {
 	h := c.w.Header()
 	copyHeader(h, reply.Header)
 	dropHopByHop(h)
@@ -182,9 +182,14 @@ func (c *call) sendHead(reply *client.Passed, shorter bool) {
 	if _, has := h["Content-Type"]; !has {
 		h["Content-Type"] = nil // nor guessed
 	}
+	began := c.p.clk.NS()
+	out.extend(began)
 	c.w.WriteHeader(reply.Status)
-	if !reply.Waits() {
-		_ = c.ctl.Flush() // else it goes out with the first bytes of the body
+	if !reply.Waits() { // else it goes out with the first bytes of the body
+		if c.ctl.Flush() != nil {
+			out.left.now()
+		}
+		out.slow(began, c.p.clk.NS())
 	}
 }
 
@@ -214,6 +219,8 @@ func (c *call) copyBody(reply *client.Passed, strip *stripper, out *downstream) 
 		switch {
 		case errors.Is(err, io.EOF):
 			return timeline.EOF, nil
+		case errors.As(err, &ended) && ended.Invalid:
+			return ended.End, ended
 		case errors.As(err, &ended):
 			return ended.End, ended.Err
 		}
@@ -246,7 +253,12 @@ func (c *call) settle(reply *client.Passed, out *downstream, end timeline.End, c
 	if left {
 		c.req.LeftUS = timeline.Some(c.meter.us(out.left.atNS.Load()))
 	}
+	complete := c.meter.complete()
 	c.meter.end(now, end, reply.Trailer(), cause, left)
+	var ended *client.EndError
+	if errors.As(cause, &ended) && !complete && !left {
+		c.req.Fail(timeline.Parse, ended.Error())
+	}
 	c.up.saw(c.req.Outcome, c.req.HTTPStatus, c.p.clk.NS())
 }
 
