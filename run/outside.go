@@ -29,8 +29,14 @@ func (c *caller) serve() {
 }
 
 // outside runs f there, waits for it, and returns a panic of it as damage.
-func outside(f func() error) error {
+func outside(f func() error) error { return launch(f).wait() }
+
+// launch lets f run there; wait must be called.
+func launch(f func() error) *caller {
 	c := <-callers
 	c.call <- f
-	return <-c.result
+	return c
 }
+
+// wait waits for what was launched, and returns a panic of it as damage.
+func (c *caller) wait() error { return <-c.result }

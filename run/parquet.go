@@ -113,6 +113,15 @@ func (t *table) each(yield func(*timeline.Timeline, error) bool) {
 
 // read yields until the end or the first damage.
 func (t *table) read(yield func(*timeline.Timeline, error) bool) error {
+	if eventColumnsOf(t.file) != nil {
+		return t.readColumns(yield)
+	}
+	return t.readRows(yield)
+}
+
+// readRows reads a table whose lists of events another program wrote in its own
+// way: the library then finds the values, row by row.
+func (t *table) readRows(yield func(*timeline.Timeline, error) bool) error {
 	var reader *parquet.GenericReader[fact]
 	if err := outside(func() error { reader = parquet.NewGenericReader[fact](t.file); return nil }); err != nil {
 		return err

@@ -11,6 +11,18 @@ import (
 // fact is the part of a row that a timeline is rebuilt from. Reading only this
 // part leaves the figures, which are computed anew, unread.
 type fact struct {
+	outline
+	EvUS     []int64  `parquet:"ev_us,list"`
+	EvKind   []string `parquet:"ev_kind,list"`
+	EvTokens []*int64 `parquet:"ev_tokens,list"`
+	EvChoice []int32  `parquet:"ev_choice,list"`
+	EvBytes  []int64  `parquet:"ev_bytes,list"`
+	EvRead   []int64  `parquet:"ev_read,list"`
+	EvLagUS  []int64  `parquet:"ev_lag_us,list"`
+}
+
+// outline is a fact without its events.
+type outline struct {
 	Request  int64   `parquet:"request"`
 	Phase    string  `parquet:"phase"`
 	Worker   int64   `parquet:"worker"`
@@ -55,14 +67,6 @@ type fact struct {
 	NormBy     *string            `parquet:"norm_tokenizer"`
 	Check      *string            `parquet:"check"`
 
-	EvUS     []int64  `parquet:"ev_us,list"`
-	EvKind   []string `parquet:"ev_kind,list"`
-	EvTokens []*int64 `parquet:"ev_tokens,list"`
-	EvChoice []int32  `parquet:"ev_choice,list"`
-	EvBytes  []int64  `parquet:"ev_bytes,list"`
-	EvRead   []int64  `parquet:"ev_read,list"`
-	EvLagUS  []int64  `parquet:"ev_lag_us,list"`
-
 	Redirects       int64    `parquet:"redirects"`
 	Streamed        bool     `parquet:"streamed"`
 	Asked           bool     `parquet:"stream_asked"`
@@ -80,6 +84,18 @@ type fact struct {
 
 // timeline rebuilds what was recorded.
 func (f *fact) timeline() (*timeline.Timeline, error) {
+	t, err := f.outline.timeline()
+	if err != nil {
+		return nil, err
+	}
+	if err := f.events(&t.Events); err != nil {
+		return nil, fmt.Errorf("request %d: %w", f.Request, err)
+	}
+	return t, nil
+}
+
+// timeline rebuilds what was recorded, but for the events.
+func (f *outline) timeline() (*timeline.Timeline, error) {
 	t := &timeline.Timeline{
 		Request: f.Request, ID: f.ID, Phase: timeline.Phase(f.Phase), Worker: int(f.Worker),
 		Session: word(f.Session), Turn: timeline.FromPtr(f.Turn),
@@ -121,9 +137,6 @@ func (f *fact) timeline() (*timeline.Timeline, error) {
 	}
 	var err error
 	if t.Flags, err = timeline.ParseFlags(f.NoticedFlags); err != nil {
-		return nil, fmt.Errorf("request %d: %w", f.Request, err)
-	}
-	if err := f.events(&t.Events); err != nil {
 		return nil, fmt.Errorf("request %d: %w", f.Request, err)
 	}
 	return t, nil
