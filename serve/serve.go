@@ -41,6 +41,8 @@ type Options struct {
 	Ready func(listeners []Address, admin net.Addr)
 	// Listen opens an address; nil: net.Listen. Tests pass in-memory pipes.
 	Listen func(network, address string) (net.Listener, error)
+	// Dial connects to upstreams; nil: as usual.
+	Dial func(ctx context.Context, network, address string) (net.Conn, error)
 	// Watch is how often files are looked at; 0: 2 s.
 	Watch time.Duration
 }
@@ -140,6 +142,10 @@ func (d *Daemon) apply(plan *Plan) error {
 	made := make([]*proxy.Proxy, len(next))
 	for i, door := range next {
 		cfg := plan.proxyConfig(plan.listeners[i].Name, d.clk, append(live.Sinks{d.counters}, d.opt.Sinks...))
+		cfg.Upstreams = slices.Clone(cfg.Upstreams)
+		for k := range cfg.Upstreams {
+			cfg.Upstreams[k].Dial = d.opt.Dial
+		}
 		if plan.Config.Log.Requests {
 			cfg.Log = d.log
 		}
