@@ -37,11 +37,9 @@ func (x *exchange) await(ctx context.Context, cn *conn) (verdict, bool) {
 	return x.decided, x.keep
 }
 
-// launch is the first attempt without waiting: then is called when it is decided.
+// launch makes an attempt on a socket of the reactor without waiting: then is
+// called when it is decided.
 func (x *exchange) launch(ctx context.Context, cn *conn, then func(verdict)) {
-	x.tl.Attempts = 1
-	x.begin()
-	x.use(cn)
 	x.onIdle = cn.idle
 	x.then = func() {
 		x.unhook()

@@ -65,22 +65,55 @@ func (p *Prepared) Start(ctx context.Context, done func()) {
 	}
 	x := p.x
 	if cn := x.idleSocket(ctx); cn != nil {
-		x.launch(ctx, cn, func(v verdict) {
-			if v == settled {
-				p.end()
-				done()
-				return
-			}
-			go func() { // there is something to wait for
-				x.goOn(ctx, v)
-				p.end()
-				done()
-			}()
-		})
+		x.tl.Attempts = 1
+		x.begin()
+		x.use(cn)
+		x.launch(ctx, cn, func(v verdict) { p.decided(ctx, v, done) })
 		return
 	}
 	go func() {
+		if p.dialled(ctx, done) {
+			return
+		}
 		x.run(ctx)
+		p.end()
+		done()
+	}()
+}
+
+// dialled waits for a connection that a reactor reads, and leaves the rest to
+// that: a goroutine beside each stream would cost more memory than the stream.
+// It reports false where there is no reactor.
+func (p *Prepared) dialled(ctx context.Context, done func()) bool {
+	x := p.x
+	if len(x.c.loops.all) == 0 {
+		return false
+	}
+	x.tl.Attempts = 1
+	x.begin()
+	cn, f := x.connection(ctx, false)
+	switch {
+	case f != nil:
+		x.fail(f)
+		p.decided(ctx, settled, done)
+	case cn.sock == nil:
+		p.decided(ctx, x.once(ctx, cn), done)
+	default:
+		x.launch(ctx, cn, func(v verdict) { p.decided(ctx, v, done) })
+	}
+	return true
+}
+
+// decided completes a request whose first attempt is over, unless that asks for
+// another.
+func (p *Prepared) decided(ctx context.Context, v verdict, done func()) {
+	if v == settled {
+		p.end()
+		done()
+		return
+	}
+	go func() { // there is something to wait for
+		p.x.goOn(ctx, v)
 		p.end()
 		done()
 	}()

@@ -29,6 +29,7 @@ var (
 	tokens    = flag.Int("tokens", 100, "tokens a reply")
 	gap       = flag.Duration("gap", 100*time.Millisecond, "time between two tokens of a stream")
 	seconds   = flag.Int("seconds", 15, "how long requests are sent, in each round")
+	fill      = flag.Duration("fill", 0, "over how long the streams of tokenmeter start; 0: the length of a reply")
 	rounds    = flag.Int("rounds", 5, "rounds; each has all kinds in turn")
 	kinds     = flag.String("kinds", "prompt,reactor,napping,plain", "what is measured")
 	clientCPU = flag.Int("client-cpu", 0, "core of the readers")
@@ -37,6 +38,7 @@ var (
 	source    = flag.String("source", "benchmarks/readers/bare/reader.c", "the bare reader")
 	url       = flag.String("url", "", "internal: the server's address")
 	dir       = flag.String("dir", "", "internal: the run folder")
+	heap      = flag.String("memprofile", "", "write a profile of tokenmeter's memory, half a minute after its start, to this name")
 	profile   = flag.String("cpuprofile", "", "write CPU profiles of tokenmeter to this name")
 )
 
@@ -123,7 +125,7 @@ func one(kind, reader, address, dir string) (sample, error) {
 	default:
 		c = exec.Command("/proc/self/exe", "-role", "bench", "-kinds", kind, "-url", "http://"+host+":"+port, "-dir", dir,
 			"-streams", strconv.Itoa(*streams), "-tokens", strconv.Itoa(*tokens), "-gap", gap.String(),
-			"-seconds", strconv.Itoa(*seconds), "-cpuprofile", *profile)
+			"-seconds", strconv.Itoa(*seconds), "-fill", fill.String(), "-memprofile", *heap, "-cpuprofile", *profile)
 	}
 	c.Stderr = os.Stderr
 	out, err := c.StdoutPipe()

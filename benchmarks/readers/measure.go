@@ -7,6 +7,7 @@ import (
 	"io"
 	"net"
 	"os"
+	"runtime"
 	"runtime/pprof"
 	"strconv"
 	"time"
@@ -44,10 +45,17 @@ func measure() error {
 		}
 		defer pprof.StopCPUProfile()
 	}
+	if *heap != "" {
+		time.AfterFunc(30*time.Second, writeHeap)
+	}
 	reply := time.Duration(*tokens) * *gap
+	over := *fill
+	if over == 0 {
+		over = reply
+	}
 	run, err := bench.Run(context.Background(), bench.Plan{
 		Client: client.Config{BaseURL: *url, API: api.OpenAIChat, Form: client.Form(*kinds)},
-		Rate:   float64(*streams) / reply.Seconds(), Concurrency: 2**streams + 8, // a cap that never binds
+		Rate:   float64(*streams) / over.Seconds(), Concurrency: *streams + *streams/2 + 8, // a cap that never binds
 		Duration:     time.Duration(*seconds) * time.Second,
 		Grace:        2 * reply,
 		InputTokens:  "16",
@@ -59,4 +67,17 @@ func measure() error {
 		return err
 	}
 	return json.NewEncoder(os.Stdout).Encode(map[string]any{"events": run.Requests.OK * int64(*tokens), "reads": 0})
+}
+
+func writeHeap() {
+	f, err := os.Create(*heap)
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "readers:", err)
+		return
+	}
+	defer f.Close()
+	runtime.GC()
+	if err := pprof.Lookup("heap").WriteTo(f, 0); err != nil {
+		fmt.Fprintln(os.Stderr, "readers:", err)
+	}
 }
