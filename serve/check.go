@@ -219,6 +219,12 @@ func (c *checker) secret(at, env, file string, fieldEnv, fieldFile string) strin
 
 func (c *checker) upstreams() {
 	cfg := &c.p.Config
+	if len(cfg.Upstreams) == 0 && c.doc.Has("upstreams") {
+		c.addf("upstreams", "at least one upstream is needed")
+	}
+	if len(cfg.Routes) == 0 && c.doc.Has("routes") {
+		c.addf("routes", "at least one route is needed")
+	}
 	seen := map[string]bool{}
 	for i := range cfg.Upstreams {
 		u, at := &cfg.Upstreams[i], fmt.Sprintf("upstreams[%d]", i)

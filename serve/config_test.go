@@ -126,4 +126,14 @@ func TestExamplesAreGood(t *testing.T) {
 	if n == 0 {
 		t.Error("there is no example")
 	}
+	data, err := os.ReadFile("../examples/deploy/kubernetes.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, inner, _ := strings.Cut(string(data), "tokenmeter.yaml: |\n")
+	inner, _, _ = strings.Cut(inner, "---\n")
+	inner = strings.ReplaceAll(inner, "token_file: /etc/tokenmeter-token/token", "token_env: TOKEN")
+	if _, err := Parse("kubernetes.yaml", []byte(inner), func(string) (string, bool) { return "x", true }); err != nil {
+		t.Error(err)
+	}
 }
