@@ -98,6 +98,19 @@ func TestB104SeveralGPUs(t *testing.T) {
 	near(t, "per good request", c.USDPerGoodRequest, 20.0/60/300)
 }
 
+// Of 20 $ an hour for a minute, four tasks in time are 8.33 cents each; without a
+// known total there is no price of a task.
+func TestPerTask(t *testing.T) {
+	s := summary(2000, 0, 10)
+	s.Tasks = &metric.Tasks{Total: 6, OK: 5, InTime: 4}
+	near(t, "per task", NewTally(Pricing{GPUHour: some(20)}).Cost(s).USDPerTask, 20.0/60/4)
+	tally := NewTally(Pricing{Models: map[string]Tokens{"priced": {Output: some(1), Input: some(1)}}})
+	tally.Add(request("other", usage(10, 0, 100)))
+	if c := tally.Cost(s); c.USDPerTask.OK() {
+		t.Errorf("a task of unknown cost has a price: %+v", c)
+	}
+}
+
 // B105: the measured mix leads; a blend belongs to its ratio.
 func TestB105MeasuredMix(t *testing.T) {
 	prices := Tokens{Input: some(3), Output: some(15)}

@@ -46,6 +46,14 @@ func (t *Tally) Cost(s *metric.Summary) *metric.Cost {
 	if t.pricing.Priced() {
 		tokens = t.byTokens(s)
 	}
+	for _, c := range []*metric.Cost{hours, tokens} {
+		if c != nil && s.Tasks != nil && s.Tasks.InTime > 0 {
+			c.USDPerTask = per(c.USDTotal.Or(0), timeline.Some(float64(s.Tasks.InTime)), 1)
+			if !c.USDTotal.OK() {
+				c.USDPerTask = timeline.Opt[float64]{}
+			}
+		}
+	}
 	if hours == nil {
 		return tokens
 	}

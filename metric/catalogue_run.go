@@ -156,6 +156,8 @@ var costDefinitions = []Definition{
 	{Name: "usd_per_request", Unit: "USD", Title: "cost of a request", Better: Lower, Group: GroupCost, Null: "a price is unknown", Source: "prices, token counts"},
 	{Name: "usd_per_good_request", Unit: "USD", Title: "cost of a request that met every objective", Better: Lower, Group: GroupCost,
 		Formula: "usd_total / good: what the others cost is carried by the good ones", Null: "a price is unknown, or none was good", Source: "prices, objectives"},
+	{Name: "usd_per_task", Unit: "USD", Title: "cost of a task that succeeded in time", Better: Lower, Group: GroupCost,
+		Formula: "usd_total / tasks.in_time: what the others cost is carried by these", Null: "a price is unknown, or no task succeeded", Source: "prices, outcomes"},
 	{Name: "requests_per_s_per_usd_hour", Unit: "requests/s", Title: "requests per second for a dollar an hour (QPS per dollar)", Better: Higher, Group: GroupCost,
 		Formula: "requests_per_s / usd_per_hour", Null: "no GPU-hour price", Source: "prices, outcomes", Aliases: []string{"qps per dollar"}},
 	{Name: "usd_per_hour", Unit: "USD", Title: "cost of the GPUs in an hour", Better: Lower, Group: GroupCost, Formula: "USD per GPU and hour × GPUs", Null: "no GPU-hour price", Source: "prices"},

@@ -107,6 +107,7 @@ type Cost struct {
 	USDPer1kOutput    timeline.Opt[float64] `json:"usd_per_1k_output"`
 	USDPerRequest     timeline.Opt[float64] `json:"usd_per_request"`
 	USDPerGoodRequest timeline.Opt[float64] `json:"usd_per_good_request"`
+	USDPerTask        timeline.Opt[float64] `json:"usd_per_task"` // that succeeded in time; null without tasks
 	// RequestsPerSPerUSDHour is requests/s for a dollar an hour: QPS per dollar.
 	RequestsPerSPerUSDHour timeline.Opt[float64] `json:"requests_per_s_per_usd_hour"`
 	USDPerHour             timeline.Opt[float64] `json:"usd_per_hour"` // of GPUs; null by token prices
