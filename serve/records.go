@@ -36,6 +36,10 @@ type row struct {
 	Wasted       timeline.Opt[int64]   `json:"wasted_tokens"`
 	SentBytes    int64                 `json:"request_bytes"`
 	Bytes        int64                 `json:"response_bytes"`
+	// Of kept requests: the first arrivals, and the gaps beyond, by powers of two.
+	EventsUS []int64    `json:"ev_us,omitempty"`
+	Kinds    []string   `json:"ev_kind,omitempty"`
+	Beyond   *live.Gaps `json:"ev_gaps_beyond,omitempty"`
 }
 
 func rowOf(r *live.Request) row {
@@ -50,7 +54,21 @@ func rowOf(r *live.Request) row {
 		out.MeanDelayMS = timeline.Some(float64(r.Delay.SumUS) / float64(n) / 1000)
 		out.MaxDelayMS = timeline.Some(float64(r.Delay.MaxUS) / 1000)
 	}
+	if r.Kept {
+		out.arrivals(r)
+	}
 	return out
+}
+
+// arrivals adds those that are kept.
+func (out *row) arrivals(r *live.Request) {
+	cut, gaps := live.Cap(r.Timeline, live.MostArrivals)
+	out.Beyond = gaps
+	out.Flags |= cut.Flags & timeline.ArrivalsCapped
+	for ev := range cut.Events.All() {
+		out.EventsUS = append(out.EventsUS, ev.AtUS)
+		out.Kinds = append(out.Kinds, ev.Kind.String())
+	}
 }
 
 func ms(us timeline.Opt[int64]) timeline.Opt[float64] {
