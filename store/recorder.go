@@ -105,7 +105,9 @@ func NewRecorder(ctx context.Context, s Store, objectives []*slo.Objective, now 
 				// A counter that is shown from the start, at zero, loses nothing to
 				// whoever scrapes it.
 				k := slo.Key{Hash: o.Hash, Source: source}
-				r.totals[k] = r.totals[k]
+				if _, known := r.totals[k]; !known {
+					r.totals[k] = slo.Counts{}
+				}
 			}
 		}
 	}
