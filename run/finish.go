@@ -7,6 +7,8 @@ import (
 	"os"
 	"path/filepath"
 	"time"
+
+	"tokenmeter/timeline"
 )
 
 // Finish ends the run: what is pending is written, the journal becomes
@@ -56,12 +58,15 @@ func (w *Writer) convert(final Run) (Run, error) {
 		return Run{}, err
 	}
 	defer f.Close()
-	sum, err := Summarise(f)
-	if err != nil {
-		return Run{}, err
-	}
+	var sum Run
 	path := filepath.Join(w.dir, tableFile)
-	if err := replaceFile(path, func(out *os.File) error { return f.writeChecked(out) }); err != nil {
+	err = replaceFile(path, func(out *os.File) error {
+		return f.writeChecked(out, func(add func(*timeline.Timeline) error) (err error) {
+			sum, err = f.summarise(add)
+			return err
+		})
+	})
+	if err != nil {
 		return Run{}, err
 	}
 	if err := writeManifest(w.dir, &sum); err != nil {
@@ -75,9 +80,10 @@ func (w *Writer) convert(final Run) (Run, error) {
 	return sum, nil
 }
 
-// writeChecked looks at the table once more before the journal may go.
-func (f *Folder) writeChecked(out *os.File) error {
-	if err := f.WriteTable(out); err != nil {
+// writeChecked writes the requests that from adds as Parquet, and looks at the
+// table once more before the journal may go.
+func (f *Folder) writeChecked(out *os.File, from func(add func(*timeline.Timeline) error) error) error {
+	if err := f.writeTable(out, from); err != nil {
 		return err
 	}
 	size, err := out.Seek(0, io.SeekEnd)
@@ -96,16 +102,28 @@ func (f *Folder) writeChecked(out *os.File) error {
 
 // WriteTable writes all requests as Parquet, each with its events.
 func (f *Folder) WriteTable(w io.Writer) error {
+	return f.writeTable(w, func(add func(*timeline.Timeline) error) error {
+		for tl, err := range f.Timelines() {
+			if err == nil {
+				err = add(tl)
+			}
+			if err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+func (f *Folder) writeTable(w io.Writer, from func(add func(*timeline.Timeline) error) error) error {
 	judge := f.judge()
 	table := newTableWriter(w)
-	for tl, err := range f.Timelines() {
-		if err != nil {
-			return err
-		}
+	err := from(func(tl *timeline.Timeline) error {
 		rec := judge(tl)
-		if err := table.write(&rec, tl); err != nil {
-			return err
-		}
+		return table.write(&rec, tl)
+	})
+	if err != nil {
+		return err
 	}
 	return table.close()
 }

@@ -43,6 +43,12 @@ func (f *Folder) Records() iter.Seq2[metric.Record, error] {
 // Summarise computes run.json from the records of a folder: the manifest as it
 // stands, and a summary that is exact.
 func Summarise(f *Folder) (Run, error) {
+	return f.summarise(func(*timeline.Timeline) error { return nil })
+}
+
+// summarise shows each request to also on the way: reading them is what takes
+// long.
+func (f *Folder) summarise(also func(*timeline.Timeline) error) (Run, error) {
 	sum := f.Run()
 	objectives, err := objective.ParseAll(sum.Objectives)
 	if err != nil {
@@ -57,6 +63,9 @@ func Summarise(f *Folder) (Run, error) {
 	for tl, err := range f.Timelines() {
 		if err != nil {
 			return sum, fmt.Errorf("%s: %w", f.dir, err)
+		}
+		if err := also(tl); err != nil {
+			return sum, err
 		}
 		collected.Add(tl)
 		judge.Add(tl)
