@@ -30,6 +30,7 @@ var (
 	input    = flag.Int("input", 128, "prompt tokens")
 	output   = flag.Int("output", 16, "tokens of an answer")
 	limit    = flag.Duration("ttft", time.Second, "for nine of ten first tokens")
+	speed    = flag.Float64("speed", 4, "of the simulator: its times, and the limit, are so much shorter")
 	most     = flag.Duration("time", 5*time.Minute, "for each search")
 )
 
@@ -39,7 +40,8 @@ func main() {
 	if !ok || p.Config.Engine == nil {
 		fail("%s: no preset with a scheduler", *preset)
 	}
-	truth := capacity(p.Config)
+	truth := capacity(p.Config) * *speed
+	*limit = time.Duration(float64(*limit) / *speed)
 	fmt.Printf("truth: nine of ten first tokens come within %v up to %.4g requests/s\n", *limit, truth)
 	right := 0
 	for i := range *searches {
@@ -108,7 +110,8 @@ func search(n int, truth float64) bool {
 	}
 	address := ln.Addr().String()
 	ln.Close()
-	server := exec.Command(*program, "sim", "--listen", address, "--preset", *preset, "--seed", strconv.Itoa(n))
+	server := exec.Command(*program, "sim", "--listen", address, "--preset", *preset, "--seed", strconv.Itoa(n),
+		"--speed", fmt.Sprint(*speed))
 	if err := server.Start(); err != nil {
 		fail("%v", err)
 	}

@@ -158,7 +158,25 @@ func knee(points []sample) (at, level float64, ok bool) {
 			best, at, level, ok = squares, meet, math.Exp(flat), true
 		}
 	}
+	if straight, noise := slopeOnly(points); !(best < straight/2) || straight < 4*noise {
+		return 0, 0, false // a straight line does as well: throughput still rises
+	}
 	return at, level, ok
+}
+
+// slopeOnly is the squared error of a line through the origin without a plateau,
+// and what the points' own errors make of it.
+func slopeOnly(points []sample) (squares, noise float64) {
+	mean := 0.0
+	for _, p := range points {
+		mean += math.Log(p.tps/p.load) / float64(len(points))
+	}
+	for _, p := range points {
+		d := math.Log(p.tps/p.load) - mean
+		squares += d * d
+		noise += (p.se / p.tps) * (p.se / p.tps)
+	}
+	return squares, noise
 }
 
 // peakOf is the plateau behind a knee.
