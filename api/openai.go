@@ -20,6 +20,8 @@ type openaiDecoder struct {
 	model    text
 	errors   []byte // the error object
 	object   text
+
+	like model
 }
 
 // openaiChoice is what a chunk said of one choice.
@@ -36,6 +38,9 @@ func (d *openaiDecoder) Event(e wire.Event, s *Stream) {
 		s.done()
 		return
 	}
+	if d.same(e, s) {
+		return
+	}
 	if !d.read(e.Data, s.opts.KeepText) {
 		if e.Name == "error" {
 			s.fail(quote(e.Data))
@@ -48,6 +53,7 @@ func (d *openaiDecoder) Event(e wire.Event, s *Stream) {
 		d.errors = e.Data
 	}
 	d.apply(s)
+	d.learn(e.Data)
 }
 
 // Body implements Decoder.

@@ -5,6 +5,7 @@ import "tokenmeter/timeline"
 // read scans one chunk; false when it is no JSON.
 func (d *openaiDecoder) read(data []byte, keep bool) bool {
 	d.c.reset(data)
+	d.like.chunk, d.like.texts = d.like.chunk[:0], 0
 	d.choices, d.pieces = d.choices[:0], d.pieces[:0]
 	if d.hasUsage {
 		d.usage, d.hasUsage = timeline.Usage{}, false

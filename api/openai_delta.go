@@ -46,6 +46,7 @@ func (d *openaiDecoder) piece(ch *openaiChoice, ordinal int, kind timeline.Kind,
 		return false
 	}
 	ch.said.add(kind, t.size())
+	d.like.found(kind, &d.c, t)
 	if keep {
 		d.pieces = append(d.pieces, piece{kind, ordinal, t})
 	}

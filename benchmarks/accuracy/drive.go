@@ -50,7 +50,7 @@ func measure(n int) (*run.Run, error) {
 	rate := float64(n) / reply.Seconds()
 	return bench.Run(context.Background(), bench.Plan{
 		Client: client.Config{BaseURL: *url, API: api.OpenAIChat, NoKernelStamps: *userClock},
-		Rate:   rate, Concurrency: 2*n + 8, // a cap that never binds, and the connections opened ahead
+		Rate:   rate, Concurrency: n + n/2 + 8, // a cap that never binds, and the connections opened ahead
 		Duration:     time.Duration(*spans * float64(reply)),
 		Grace:        2 * reply,
 		InputTokens:  "16",
