@@ -372,6 +372,32 @@ func (h *hunt) learn(p *Probe) {
 		if a, ok := p.AchievedPerS.Get(); ok && p.Grows && h.Variable == Rate {
 			h.served = math.Max(h.served, a)
 		}
+	case unclear:
+		h.doubt(p)
+	}
+}
+
+// doubt takes back a bound that a lucky handful of requests put on the wrong side
+// of a load at which more of them lean the other way.
+func (h *hunt) doubt(p *Probe) {
+	if p.counted < 8*fewest || math.IsInf(p.score, 0) {
+		return
+	}
+	switch {
+	case p.score < 0 && p.Load <= h.low:
+		h.low = 0
+		for _, q := range h.found.Probes {
+			if q.decided == holds && q.Load < p.Load {
+				h.low = math.Max(h.low, q.Load)
+			}
+		}
+	case p.score > 0 && h.high > 0 && p.Load >= h.high:
+		h.high = 0
+		for _, q := range h.found.Probes {
+			if q.decided == fails && q.Load > p.Load && (h.high == 0 || q.Load < h.high) {
+				h.high = q.Load
+			}
+		}
 	}
 }
 
