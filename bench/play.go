@@ -152,7 +152,7 @@ func (p *playing) next(k int) bool {
 		p.cut(j, max(dueUS, readyUS))
 		return false
 	}
-	if !fixed {
+	if !fixed || p.item.Kind == workload.Conversation && readyUS > dueUS {
 		// A user comes back when they do; only the server's time is measured.
 		dueUS = r.clk.US()
 	}

@@ -519,6 +519,9 @@ func (c *compiler) file(out *class, k *Content, at func(string) string) {
 			c.Addf(at("columns."+name), "%q is no column of ours; want %s", name, strings.Join(fieldNames(), ", "))
 		}
 	}
+	if k.Sessions && (k.Order == "random" || k.Turns != "") {
+		c.Addf(at("sessions"), "sessions are sent as they were recorded: leave out order and turns")
+	}
 	path := c.beside(k.File)
 	f, name, err := records.OpenFile(path)
 	if err != nil {
@@ -555,6 +558,9 @@ func (c *compiler) file(out *class, k *Content, at func(string) string) {
 			_, err = out.source.count()
 		} else {
 			err = out.source.check(c.opt.Strict)
+		}
+		if err == nil && k.Sessions {
+			err = out.source.group()
 		}
 	}
 	if err != nil {

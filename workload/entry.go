@@ -24,6 +24,8 @@ type entry struct {
 	output   timeline.Opt[int64]
 	hashes   []int64
 	session  string
+	chat     string // of bailian: the record's own name, and that of the one it follows
+	parent   string
 	model    string
 	extra    map[string]any
 	check    *check.Check

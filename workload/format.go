@@ -190,6 +190,10 @@ func readRest(r *reading, row records.Row, e *entry) (err error) {
 	if v, ok := r.get(row, "session"); ok {
 		e.session = fmt.Sprint(v)
 	}
+	if v, ok := row.Get("chat_id"); ok && e.session == "" {
+		parent, _ := row.Get("parent_chat_id")
+		e.chat, e.parent = fmt.Sprint(v), fmt.Sprint(parent)
+	}
 	if v, ok := r.get(row, "model"); ok {
 		e.model, _ = v.(string)
 	}

@@ -36,6 +36,11 @@ type source struct {
 	skips int64
 	total int64 // entries; −1: not known yet
 
+	// sessions are the entries that wait for each other, by their numbers; nil:
+	// each is sent on its own.
+	sessions [][]uint32
+	speed    float64 // at which times are played; 0: 1
+
 	seen     hashSet // of prompts
 	again    int64   // prompts that were seen before
 	hashSeed maphash.Seed
@@ -186,8 +191,17 @@ func (s *source) fromEnd(k int64) (entry, error) {
 	return s.at(((n-k)%n + n) % n)
 }
 
-// count returns the number of entries, reading to the end where it must.
+// count returns the number of items: entries or sessions, reading to the end
+// where it must.
 func (s *source) count() (int64, error) {
+	if s.sessions != nil {
+		return int64(len(s.sessions)), nil
+	}
+	return s.entries()
+}
+
+// entries returns the number of entries, reading to the end where it must.
+func (s *source) entries() (int64, error) {
 	for i := int64(0); ; i += 1000 {
 		s.mu.Lock()
 		n := s.total
@@ -239,7 +253,14 @@ func permuted(x, n, key uint64) int64 {
 // times yields when each entry is due, since the first.
 func (s *source) times() iter.Seq2[time.Duration, error] {
 	return func(yield func(time.Duration, error) bool) {
-		for i := int64(0); ; i++ {
+		for k := int64(0); ; k++ {
+			i := k
+			if s.sessions != nil {
+				if k >= int64(len(s.sessions)) {
+					return
+				}
+				i = int64(s.sessions[k][0])
+			}
 			e, err := s.at(i)
 			if err == io.EOF {
 				return
@@ -280,11 +301,20 @@ func (s *source) repeats() int64 {
 
 // given makes an item of the file's entry.
 func (c *class) given(it *Item) {
+	if c.source.sessions != nil {
+		c.session(it)
+		return
+	}
 	e, err := c.source.entry(it.Index)
 	if err != nil {
 		it.Err = err
 		return
 	}
+	c.entry(it, &e)
+}
+
+// entry makes an item of an entry.
+func (c *class) entry(it *Item, e *entry) {
 	if e.messages != nil && !c.turns.IsZero() {
 		e.turns = turnsOf(e.messages)
 	}
@@ -298,7 +328,7 @@ func (c *class) given(it *Item) {
 	case e.turns != nil:
 		c.recorded(it, e.turns)
 	default:
-		c.fromLengths(it, &e)
+		c.fromLengths(it, e)
 	}
 	it.Model, it.Check = e.model, e.check
 	if e.extra != nil {

@@ -41,6 +41,8 @@ type Content struct {
 	Block   int64             `yaml:"block" doc:"tokens that one of hash_ids stands for; default: what the format says (mooncake 512, bailian 16)"`
 	Order   string            `yaml:"order" enum:"file|random" doc:"in which records are sent; default file"`
 
+	Sessions bool `yaml:"sessions" doc:"records of one session (column session; of bailian what chat_id and parent_chat_id tie together) wait for each other: each is due at its time, but not before the one before it has ended"`
+
 	System string  `yaml:"system" doc:"a system prompt, sent as it is"`
 	Prefix *Prefix `yaml:"prefix" doc:"a beginning that made prompts share, before their own input"`
 

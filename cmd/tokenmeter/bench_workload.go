@@ -232,6 +232,7 @@ func (c *benchCmd) load4(p *bench.Plan, w *workload.When, l *workload.Loaded, ch
 	if c.Speedup != "" {
 		p.Trace.Speed = check.number("--speedup", c.Speedup, "10")
 	}
+	l.Speed(p.Trace.Speed)
 }
 
 func warmupOf(flag, text string, check *checker) (w bench.Warmup) {
