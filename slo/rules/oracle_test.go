@@ -149,7 +149,10 @@ type ruleExprs map[string]string
 func recorded(t *testing.T, text []byte) ruleExprs {
 	var f struct {
 		Groups []struct {
-			Rules []struct{ Record, Expr string }
+			Rules []struct {
+				Record, Expr string
+				Labels       map[string]string
+			}
 		}
 	}
 	if err := yaml.Unmarshal(text, &f); err != nil {
@@ -159,16 +162,14 @@ func recorded(t *testing.T, text []byte) ruleExprs {
 	for _, g := range f.Groups {
 		for _, r := range g.Rules {
 			name := r.Record
-			if m := named.FindStringSubmatch(r.Expr); m != nil && r.Record != "" && !strings.Contains(r.Record, ":sum") {
-				name += " " + m[1]
+			if objective := r.Labels["slo"]; objective != "" {
+				name += " " + objective
 			}
 			rules[name] = r.Expr
 		}
 	}
 	return rules
 }
-
-var named = regexp.MustCompile(`slo="([^"]+)"`)
 
 // sum is the rule of a window, for one objective, with the increments that it
 // sums unfolded: they can't be recorded for a time that is past.
@@ -186,7 +187,7 @@ func (r ruleExprs) sum(t *testing.T, objective, what, window string) string {
 
 var increaseForm = regexp.MustCompile(`(slo:tokenmeter_slo_\w+:increase([15]m))\[(\w+)\]`)
 
-var sumForm = regexp.MustCompile(`slo:tokenmeter_slo_(bad|valid):sum(\w+)\{slo="[^"]+"\}`)
+var sumForm = regexp.MustCompile(`slo:tokenmeter_slo_(bad|valid):sum(\w+)\{slo=~"[^"]+"\}`)
 
 func (r ruleExprs) unfolded(t *testing.T, objective, name string) string {
 	expr, ok := r[name+" "+objective]

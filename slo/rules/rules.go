@@ -15,8 +15,9 @@ import (
 	"tokenmeter/slo"
 )
 
-// The counters that the rules read, with the labels slo (the objective's name),
-// source and, for an objective with groups, group.
+// The counters that the rules read, with the labels slo (the objective's name,
+// or its Hash), source and, for an objective with groups, group. Further labels
+// are summed over.
 const (
 	GoodTotal  = "tokenmeter_slo_good_total"
 	ValidTotal = "tokenmeter_slo_valid_total"
@@ -117,9 +118,9 @@ func (f *file) increments(step time.Duration) {
 		x := "tokenmeter_slo_" + what + "_total"
 		now := fmt.Sprintf("last_over_time(%s[%s:%s])", x, name, name)
 		before := fmt.Sprintf("last_over_time(%s[1h:%s] offset %s)", x, name, name)
-		expr := fmt.Sprintf("(%s - %s) >= 0 or (%s < %s)", now, before, now, before)
+		expr := fmt.Sprintf("sum by (slo, source, group) ((%s - %s) >= 0 or (%s < %s))", now, before, now, before)
 		if step > fine { // once a step, although the group is evaluated more often
-			expr = fmt.Sprintf("(%s) and on() (vector(time()) %% %d < %d)", expr, int(step.Seconds()), int(fine.Seconds()))
+			expr = fmt.Sprintf("%s and on() (vector(time()) %% %d < %d)", expr, int(step.Seconds()), int(fine.Seconds()))
 		}
 		f.record(fmt.Sprintf(increase, what, name), expr)
 	}
@@ -156,22 +157,27 @@ func (f *file) objective(o *slo.Objective, windows []time.Duration) {
 	f.record("slo:tokenmeter_slo_target:ratio", "vector("+exact(o.Target)+")", label)
 	for _, d := range windows {
 		if slices.Contains(o.BurnWindows(), d) || d == o.Window.Rolling {
-			f.record(fmt.Sprintf(burn, slo.WindowName(d)), ratio(o, d)+" / "+exact(o.Budget))
+			f.record(fmt.Sprintf(burn, slo.WindowName(d)), ratio(o, d)+" / "+exact(o.Budget), label)
 		}
 	}
 	if o.Window.Calendar == "" {
-		f.record("slo:tokenmeter_slo_budget_remaining:ratio", "1 - "+ratio(o, o.Window.Rolling)+" / "+exact(o.Budget))
+		f.record("slo:tokenmeter_slo_budget_remaining:ratio", "1 - "+ratio(o, o.Window.Rolling)+" / "+exact(o.Budget), label)
 	}
 }
 
 // selector picks an objective's series; objectives with groups are judged as a
 // whole.
 func selector(o *slo.Objective, name string) string {
-	s := fmt.Sprintf(`%s{slo="%s"}`, name, o.Name)
+	s := name + matcher(o)
 	if len(o.By) > 0 {
 		return fmt.Sprintf("sum without (group) (%s)", s)
 	}
 	return s
+}
+
+// matcher picks by the name or by the hash.
+func matcher(o *slo.Objective) string {
+	return fmt.Sprintf(`{slo=~"%s|%s"}`, strings.ReplaceAll(o.Name, ".", `[.]`), o.Hash)
 }
 
 // ratio is the share of bad events in a window; nothing where there were none.
@@ -200,7 +206,7 @@ func (f *file) alert(o *slo.Objective, a *slo.Alert) {
 		why = fmt.Sprintf("%s burns its error budget more than %s times as fast as allowed, over %s and %s: {{ $value | humanizePercentage }} were bad. At that pace all of it is spent in %s.",
 			o.Name, exact(a.Factor), long, short, slo.WindowName(time.Duration(float64(period)/a.Factor).Truncate(time.Minute)))
 	case a.NoData > 0:
-		expr = fmt.Sprintf(`absent_over_time(%s{slo="%s"}[%s])`, ValidTotal, o.Name, promDuration(a.NoData))
+		expr = fmt.Sprintf(`absent_over_time(%s%s[%s])`, ValidTotal, matcher(o), promDuration(a.NoData))
 		why = fmt.Sprintf("No counters of %s were scraped for %s.", o.Name, slo.WindowName(a.NoData))
 	case o.Window.Calendar != "":
 		return
