@@ -36,6 +36,46 @@ type Tasks struct {
 	Duration Dist `json:"duration_ms"`
 	Model    Dist `json:"model_ms"`
 	Steps    Dist `json:"steps"`
+	// Shares says what that time was spent on; null without a task that succeeded
+	// with streams in all its steps.
+	Shares *TaskShares `json:"shares"`
+}
+
+// TaskShares is where the time of tasks went, along their critical paths: waiting
+// for first tokens, for reasoning to end, for the rest of the answers, and for
+// tools. The shares of all tasks' time together; they add up to 1.
+type TaskShares struct {
+	TTFT      float64 `json:"ttft"`
+	Reasoning float64 `json:"reasoning"`
+	Decode    float64 `json:"decode"`
+	Tool      float64 `json:"tool"`
+}
+
+// add puts a task's critical path to the sums, in µs.
+func (s *TaskShares) add(path []*stepRow, whole, waited int64) bool {
+	var add TaskShares
+	for _, step := range path {
+		if step.ttft < 0 || step.ttfo < 0 {
+			return false
+		}
+		add.TTFT += float64(step.ttft)
+		add.Reasoning += float64(step.ttfo - step.ttft)
+		add.Decode += float64(step.end - step.due - step.ttfo)
+	}
+	s.TTFT += add.TTFT
+	s.Reasoning += add.Reasoning
+	s.Decode += add.Decode
+	s.Tool += float64(whole - waited)
+	return true
+}
+
+// shares are the sums as parts of all; nil for none.
+func (s *TaskShares) shares() *TaskShares {
+	all := s.TTFT + s.Reasoning + s.Decode + s.Tool
+	if !(all > 0) {
+		return nil
+	}
+	return &TaskShares{s.TTFT / all, s.Reasoning / all, s.Decode / all, s.Tool / all}
 }
 
 // Media describes segments of media that were played while they came.
@@ -67,6 +107,7 @@ type ClassSummary struct {
 type stepRow struct {
 	id, parent string
 	due, end   int64
+	ttft, ttfo int64   // µs since due; negative: unknown
 	service    float64 // ms; negative: unknown
 	ok         bool
 }
@@ -95,7 +136,11 @@ func (c *Collector) item(tl *timeline.Timeline, v *Values) {
 			c.items.passed++
 		}
 	}
-	row := stepRow{id: tl.ID, parent: tl.Parent, due: tl.DueUS, end: endOf(tl, v), service: v.ServiceE2EMS.Or(-1), ok: tl.Outcome == timeline.OK}
+	row := stepRow{id: tl.ID, parent: tl.Parent, due: tl.DueUS, end: endOf(tl, v), service: v.ServiceE2EMS.Or(-1), ok: tl.Outcome == timeline.OK,
+		ttft: microsOr(v.TTFTMS), ttfo: microsOr(v.TTFOMS)}
+	if row.ttfo < 0 && row.ttft >= 0 { // nothing but reasoning came
+		row.ttfo = row.end - row.due
+	}
 	if tl.Task != "" {
 		t := c.tasks[tl.Task]
 		t.failed = t.failed || tl.Outcome.Failed() || checked && !passed
@@ -112,6 +157,14 @@ func (c *Collector) item(tl *timeline.Timeline, v *Values) {
 	if tl.Class != "" {
 		c.ofClass(tl.Class).add(tl, v, checked, passed)
 	}
+}
+
+// microsOr is a time in µs; negative where it is not known.
+func microsOr(ms timeline.Opt[float64]) int64 {
+	if v, ok := ms.Get(); ok {
+		return microseconds(v)
+	}
+	return -1
 }
 
 // endOf is when a request was over for whoever waits for it: with its last
@@ -188,6 +241,8 @@ func (c *Collector) taskSummary() *Tasks {
 	}
 	out := &Tasks{Total: int64(len(c.tasks)), DeadlineS: c.Opts.TaskDeadlineS}
 	var duration, model, steps stat.Sample
+	var spent TaskShares
+	streamed := true
 	for _, name := range slices.Sorted(maps.Keys(c.tasks)) {
 		t := c.tasks[name]
 		switch {
@@ -199,7 +254,8 @@ func (c *Collector) taskSummary() *Tasks {
 			continue
 		}
 		out.OK++
-		whole, waited := critical(t.steps)
+		whole, waited, path := critical(t.steps)
+		streamed = streamed && spent.add(path, whole, waited)
 		duration.Add(ms(whole))
 		model.Add(ms(waited))
 		steps.Add(float64(len(t.steps)))
@@ -214,6 +270,9 @@ func (c *Collector) taskSummary() *Tasks {
 		}
 	}
 	out.Duration, out.Model, out.Steps = sampleDist(&duration), sampleDist(&model), sampleDist(&steps)
+	if streamed {
+		out.Shares = spent.shares()
+	}
 	return out
 }
 
@@ -223,9 +282,9 @@ func sampleDist(s *stat.Sample) Dist {
 }
 
 // critical returns how long a task took, and how much of that the chain of
-// steps that ended last waited for the model, in µs. Each step's parent is the
+// steps that ended last waited for the model, in µs, and those steps. Each step's parent is the
 // one that it waited for last.
-func critical(steps []stepRow) (whole, waited int64) {
+func critical(steps []stepRow) (whole, waited int64, path []*stepRow) {
 	slices.SortFunc(steps, func(a, b stepRow) int {
 		return cmp.Or(cmp.Compare(a.due, b.due), cmp.Compare(a.end, b.end), cmp.Compare(a.id, b.id), cmp.Compare(a.parent, b.parent))
 	})
@@ -242,9 +301,10 @@ func critical(steps []stepRow) (whole, waited int64) {
 	whole = last.end - first
 	for n := 0; last != nil && n < len(steps); n++ {
 		waited += last.end - last.due
+		path = append(path, last)
 		last = byID[last.parent]
 	}
-	return whole, waited
+	return whole, waited, path
 }
 
 // media is nil where no segments were played.

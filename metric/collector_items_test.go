@@ -63,12 +63,29 @@ func TestCriticalPath(t *testing.T) {
 	step := func(id, parent string, due, end int64) stepRow {
 		return stepRow{id: id, parent: parent, due: due, end: end, ok: true}
 	}
-	whole, waited := critical([]stepRow{step("d", "c", 620, 670), step("b", "a", 200, 260), step("a", "", 0, 100), step("c", "a", 200, 500)})
+	whole, waited, path := critical([]stepRow{step("d", "c", 620, 670), step("b", "a", 200, 260), step("a", "", 0, 100), step("c", "a", 200, 500)})
 	if whole != 670 || waited != 100+300+50 {
 		t.Errorf("%d of which %d", whole, waited)
 	}
+	// Where the time went: with 20 to the first token and 10 of reasoning in each
+	// step, 60 + 30 of 670, 360 of decoding, and 220 of tools.
+	for _, s := range path {
+		s.ttft, s.ttfo = 20, 30
+	}
+	var spent TaskShares
+	if !spent.add(path, whole, waited) {
+		t.Fatal("nothing is known")
+	}
+	same(t, "ttft", spent.shares().TTFT, 60.0/670)
+	same(t, "reasoning", spent.shares().Reasoning, 30.0/670)
+	same(t, "decode", spent.shares().Decode, 360.0/670)
+	same(t, "tool", spent.shares().Tool, 220.0/670)
+	path[0].ttft = -1
+	if spent.add(path, whole, waited) {
+		t.Error("a step without a first token was counted")
+	}
 	// A parent that is not there, or a circle, ends the walk.
-	if whole, waited = critical([]stepRow{step("x", "y", 0, 10), step("y", "x", 5, 20)}); whole != 20 || waited > 35 {
+	if whole, waited, _ = critical([]stepRow{step("x", "y", 0, 10), step("y", "x", 5, 20)}); whole != 20 || waited > 35 {
 		t.Errorf("%d of which %d", whole, waited)
 	}
 }

@@ -54,6 +54,9 @@ func taskWords(t *metric.Tasks) string {
 		if model, ok := t.Model.P50.Get(); ok {
 			text += fmt.Sprintf(", of which %s at the model", span(model, digits{round: true}))
 		}
+		if s := t.Shares; s != nil {
+			text += fmt.Sprintf(" (first tokens %s, reasoning %s, decode %s, tools %s of all time)", percent(s.TTFT), percent(s.Reasoning), percent(s.Decode), percent(s.Tool))
+		}
 	}
 	if t.Cancelled > 0 {
 		text += fmt.Sprintf("; %s cut off by the end", exact(t.Cancelled))
