@@ -57,6 +57,10 @@ type Request struct {
 	// others the record is kept, and the counters.
 	Kept bool
 
+	// Trace is the client's traceparent as it came; empty: it sent none. It is
+	// an id: never a label.
+	Trace string
+
 	// Downstream.
 	FirstWriteUS timeline.Opt[int64] // since due: the first body bytes were written to the client
 	LastWriteUS  timeline.Opt[int64] // since due: the last ones were

@@ -212,7 +212,7 @@ func (c *call) begin() {
 	tl.Session = p.cfg.Session.of(c.in.Header, c.asked.user, p.cfg.Secret)
 	tl.Task = p.cfg.Task.of(c.in.Header, c.asked.user, p.cfg.Secret)
 	tl.Attempts = 1
-	c.req = &live.Request{Timeline: tl, At: time.Now(), Kept: p.keep(),
+	c.req = &live.Request{Timeline: tl, At: time.Now(), Kept: p.keep(), Trace: plainID(c.in.Header.Get("Traceparent")),
 		Labels: live.Labels{Source: live.Live, Listener: p.cfg.Listener, Route: c.route.Name, Model: p.label(c.asked.model)}}
 	if c.api != nil {
 		tl.API, c.req.Labels.API = c.api.Name, c.api.Name
