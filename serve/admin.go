@@ -30,7 +30,7 @@ func (d *Daemon) openAdmin(plan *Plan) error {
 		}
 		say(w, http.StatusOK, "ready")
 	})
-	mux.Handle("GET /metrics", guard(plan.token, http.HandlerFunc(d.metrics)))
+	mux.Handle("GET /metrics", guard(plan.token, d.out.page))
 	d.admin = newServer(mux, d.log)
 	d.admin.ReadHeaderTimeout, d.admin.WriteTimeout = 10*time.Second, 30*time.Second
 	if plan.admin.tls != nil {

@@ -31,6 +31,8 @@ type Plan struct {
 	upstreams []proxy.Upstream
 	admin     listen
 	token     string
+	otelKey   string
+	otelTLS   *tls.Config
 	secret    []byte
 }
 
@@ -97,6 +99,7 @@ func (c *checker) check() (*Plan, error) {
 	c.upstreams()
 	c.routes()
 	c.adminPart()
+	c.telemetry()
 	c.rest()
 	if err := c.doc.Err(); err != nil {
 		return nil, err

@@ -17,6 +17,9 @@ type Config struct {
 	Models     []string   `yaml:"models" doc:"names, or prefixes that end in *, that may be labels of metrics; others count as other"`
 	Identity   Identity   `yaml:"identity" doc:"where the ids of sessions and tasks come from"`
 	Keep       *float64   `yaml:"keep" doc:"share of requests whose arrivals are kept, 0 to 1; default 0.01; of the others the record is kept"`
+	Metrics    Metrics    `yaml:"metrics" doc:"what /metrics of the admin listener shows"`
+	OTel       *OTel      `yaml:"otel" doc:"OpenTelemetry by OTLP over HTTP; default: nothing is sent"`
+	Datadog    *Datadog   `yaml:"datadog" doc:"a Datadog agent by DogStatsD; default: nothing is sent"`
 	Stop       Stop       `yaml:"stop" doc:"how the daemon ends"`
 	Log        Log        `yaml:"log" doc:"what is logged, on stderr"`
 }

@@ -37,6 +37,8 @@ type Options struct {
 	// Reload is signalled to read the configuration now.
 	Reload <-chan os.Signal
 	Log    *slog.Logger
+	// Version is told to whoever gets telemetry.
+	Version string
 	// Ready is told the addresses once the daemon serves.
 	Ready func(listeners []Address, admin net.Addr)
 	// Listen opens an address; nil: net.Listen. Tests pass in-memory pipes.
@@ -69,6 +71,7 @@ type Daemon struct {
 	clk      *clock.Clock
 	started  time.Time
 	counters *live.Counters
+	out      *exporters
 
 	mu      sync.Mutex
 	plan    *Plan
@@ -108,11 +111,20 @@ func Run(ctx context.Context, opt Options) error {
 	if err != nil {
 		return err
 	}
+	out, err := d.openExporters(ctx, plan)
+	if err != nil {
+		return err
+	}
+	d.mu.Lock()
+	d.out = out
+	d.mu.Unlock()
 	if err := d.openAdmin(plan); err != nil {
+		d.out.close()
 		return err
 	}
 	if err := d.apply(plan); err != nil {
 		d.closeAdmin()
+		d.out.close()
 		return err
 	}
 	d.ready.Store(true)
@@ -141,7 +153,7 @@ func (d *Daemon) apply(plan *Plan) error {
 	}
 	made := make([]*proxy.Proxy, len(next))
 	for i, door := range next {
-		cfg := plan.proxyConfig(plan.listeners[i].Name, d.clk, append(live.Sinks{d.counters}, d.opt.Sinks...))
+		cfg := plan.proxyConfig(plan.listeners[i].Name, d.clk, d.sinks())
 		cfg.Upstreams = slices.Clone(cfg.Upstreams)
 		for k := range cfg.Upstreams {
 			cfg.Upstreams[k].Dial = d.opt.Dial
@@ -160,6 +172,7 @@ func (d *Daemon) apply(plan *Plan) error {
 		}
 	}
 	d.counters.Set(plan.Objectives)
+	d.out.set(d.plan, plan, d.log)
 	for i, door := range next {
 		door.tls.Store(plan.listeners[i].tls)
 		if old := door.proxy.Swap(made[i]); old != nil {
@@ -358,6 +371,7 @@ func (d *Daemon) stop() {
 	for _, p := range retired {
 		p.Wait()
 	}
+	d.out.close()
 	d.closeAdmin()
 }
 

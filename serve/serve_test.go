@@ -246,7 +246,7 @@ func TestReload(t *testing.T) {
 			t.Errorf("outcomes %v", got)
 		}
 		_, body, _ := w.get("localhost:2", get("/metrics"))
-		for _, line := range []string{"tokenmeter_config_reloads_total 2", "tokenmeter_config_reload_failures_total 2", `tokenmeter_proxy_requests_total{listener="m",outcome="ok"} 1`} {
+		for _, line := range []string{"tokenmeter_config_reloads_total 2", "tokenmeter_config_reload_failures_total 2", `tokenmeter_requests_total{api="openai-chat",model="other",outcome="ok",route="all",source="live",upstream="a"} 1`} {
 			if !strings.Contains(body, line+"\n") {
 				t.Errorf("no line %q in\n%s", line, body)
 			}

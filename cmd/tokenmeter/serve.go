@@ -58,7 +58,7 @@ func bareFile(err error) error {
 // daemon runs the daemon until SIGINT or SIGTERM; a second one ends it at once.
 func daemon(a *app, plan *serve.Plan, load func() (*serve.Plan, error), files func(*serve.Plan) []string, records string) error {
 	machine.RaiseFiles()
-	opt := serve.Options{Log: newLogger(a, plan), Files: files}
+	opt := serve.Options{Log: newLogger(a, plan), Files: files, Version: fullVersion()}
 	var rows *serve.Records
 	if records != "" {
 		var err error
