@@ -35,6 +35,11 @@ func (c *sweepCmd) Run(a *app) error {
 	if err := errors.Join(check.err(), err); err != nil {
 		return &usageError{err}
 	}
+	if way != nil {
+		if _, err := way.Prepare(methodOptions(plan, axes)); err != nil {
+			return &usageError{err}
+		}
+	}
 	search.Objectives = plan.Objectives
 	if c.Find {
 		if err := search.Check(); err != nil {

@@ -9,7 +9,6 @@ import (
 	"tokenmeter/method"
 	"tokenmeter/sweep"
 	"tokenmeter/sweep/result"
-	"tokenmeter/timeline"
 )
 
 // method finds the method of --method, and fills in what it asks of the flags.
@@ -30,11 +29,9 @@ func (c *sweepCmd) method(check *checker) *method.Method {
 
 // follow measures by a method, and reads its figures from what was measured.
 func (c *sweepCmd) follow(ctx context.Context, view progress, m *method.Method, plan bench.Plan, axes []axis, settle time.Duration, s *result.Sweep) error {
-	o := method.Options{Base: plan, GPUs: s.GPUs, Lists: map[string][]float64{}}
-	for _, x := range axes {
-		o.Lists[x.name] = x.numbers
-	}
-	steps, err := m.Prepare(&o)
+	o := methodOptions(plan, axes)
+	o.GPUs = s.GPUs
+	steps, err := m.Prepare(o)
 	if err != nil {
 		return &usageError{err}
 	}
@@ -58,15 +55,21 @@ func (c *sweepCmd) follow(ctx context.Context, view progress, m *method.Method, 
 	grid.Begins = func(cell *sweep.Cell, made, planned int) {
 		view.say(beginLine(cell, s.Variable, made, planned))
 	}
-	grid.Told = func(p result.Point) { s.Method = m.Read(&o, s) }
+	grid.Told = func(p result.Point) { s.Method = m.Read(o, s) }
 	if len(steps.Cells) > 0 {
 		err = grid.Run(ctx, s)
 	}
-	s.Method = m.Read(&o, s)
+	s.Method = m.Read(o, s)
 	if len(s.Points) == 0 {
 		return err
 	}
 	return errors.Join(err, sweep.Save(s))
 }
 
-var _ timeline.Opt[int64]
+func methodOptions(plan bench.Plan, axes []axis) *method.Options {
+	o := &method.Options{Base: plan, Lists: map[string][]float64{}}
+	for _, x := range axes {
+		o.Lists[x.name] = x.numbers
+	}
+	return o
+}
