@@ -63,13 +63,14 @@ type Result struct {
 	ExhaustionS opt            `json:"exhaustion_s"`
 	// Watched is the share of the window in which the source was watched; null
 	// where nobody noted it.
-	Watched opt           `json:"watched"`
-	State   State         `json:"state"`
-	Met     *bool         `json:"met"`
-	Alerts  []AlertStatus `json:"alerts"`
-	Flags   []string      `json:"flags"`
-	Says    string        `json:"says"`
-	Notes   []string      `json:"notes"`
+	Watched opt   `json:"watched"`
+	State   State `json:"state"`
+	// Met is whether the target is reached so far; null when that can't be told.
+	Met    *bool         `json:"met"`
+	Alerts []AlertStatus `json:"alerts"`
+	Flags  []string      `json:"flags"`
+	Says   string        `json:"says"`
+	Notes  []string      `json:"notes"`
 
 	silent time.Duration
 }
@@ -249,12 +250,12 @@ func (o *Objective) state(r *Result) State {
 		return InsufficientData
 	case r.Valid < o.MinEvents && !beyondDoubt(r.Counts, o.Budget):
 		return InsufficientData
-	case left <= 0:
+	}
+	met := left >= 0
+	r.Met = &met
+	if left <= 0 {
 		return Exhausted
 	}
-	sli, _ := r.SLI.Get()
-	met := sli >= o.Target || left >= 0
-	r.Met = &met
 	return OK
 }
 

@@ -110,3 +110,34 @@ func Increments(objectives []*Objective, source Source, l Labels, at time.Time, 
 	}
 	return out
 }
+
+// FigureOf is what one request adds to the two sums of an objective's figure,
+// counted when it ends; ok is false where it adds nothing or that is unknown.
+func (o *Objective) FigureOf(r *metric.Record) (over, under float64, ok bool) {
+	if o.Figure == nil || !r.Phase.Counts() {
+		return 0, 0, false
+	}
+	tokens, haveTokens := r.OutputTokens.Get()
+	input, haveInput := r.InputTokens.Get()
+	usd, priced := r.CostUSD.Get()
+	switch o.Figure.Name {
+	case "system_output_tps", "delivered_tps":
+		return float64(tokens), 0, haveTokens
+	case "system_input_tps":
+		return float64(input), 0, haveInput
+	case "requests_per_s":
+		return 1, 0, true
+	case "goodput_per_s":
+		good, _ := r.Good.Get()
+		return float64(countOf(true, good).Good), 0, r.Good.OK()
+	case "usd_per_1k_output", "usd_per_m_output":
+		return usd, float64(tokens), priced && haveTokens
+	case "usd_per_m_total":
+		return usd, float64(tokens + input), priced && haveTokens && haveInput
+	case "usd_per_request":
+		return usd, 1, priced
+	case "requests_per_usd", "qps_per_usd":
+		return 1, usd, priced
+	}
+	return 0, 0, false
+}

@@ -43,6 +43,7 @@ type commands struct {
 	Explain    explainCmd    `cmd:"" help:"Say what a metric, flag or outcome means."`
 	Serve      serveCmd      `cmd:"" help:"Run the daemon: a measuring proxy in front of your servers, with objectives on live traffic."`
 	Proxy      proxyCmd      `cmd:"" help:"The same for one upstream, without a file."`
+	SLO        sloCmd        `cmd:"" name:"slo" help:"Objectives with error budgets: check and report them, write Prometheus rules."`
 	Sim        simCmd        `cmd:"" help:"Run a simulated inference server that knows the truth."`
 	Tokens     tokensCmd     `cmd:"" help:"Count the tokens of texts with a named tokenizer."`
 	Workload   workloadCmd   `cmd:"" help:"Show or check what a workload will send, and when."`

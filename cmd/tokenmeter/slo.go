@@ -1,0 +1,275 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+
+	"tokenmeter/bounded"
+	"tokenmeter/inert"
+	"tokenmeter/run"
+	"tokenmeter/slo"
+	"tokenmeter/slo/rules"
+	"tokenmeter/store"
+	"tokenmeter/store/sqlite"
+)
+
+type sloCmd struct {
+	Check  sloCheckCmd  `cmd:"" help:"Hold objectives against runs or live data; exit code 1 when one is missed or a budget is too small."`
+	Report sloReportCmd `cmd:"" help:"Show budgets, burn rates and alerts. The exit code says nothing about them."`
+	Rules  sloRulesCmd  `cmd:"" help:"Write Prometheus rules, their promtool tests, or Datadog SLOs."`
+}
+
+// sloSource is where objectives and counts come from.
+type sloSource struct {
+	Runs      []string `arg:"" optional:"" name:"run" help:"Run folders. Without one, the live data of --store."`
+	Config    string   `short:"c" placeholder:"FILE" help:"Objectives: tokenmeter.yaml, or a file of its own (docs/slo.md)."`
+	Objective []string `sep:"none" placeholder:"TEXT" help:"An objective, like \"p99 tpot < 120ms\", over 28 days. Repeatable."`
+	Store     string   `placeholder:"FILE" help:"The history that tokenmeter serve writes."`
+	At        string   `placeholder:"TIME" help:"As of a time, like 2026-03-01T12:00:00Z. Default: now; of runs, the end of the last one."`
+	Format    string   `placeholder:"FORM" help:"What goes to stdout: table, markdown, json or csv. Default: table."`
+}
+
+type sloCheckCmd struct {
+	sloSource
+	MinBudget []string `name:"min-budget" sep:"none" placeholder:"NAME=P" help:"At least this share of an objective's budget must be left, like chat-tpot=20%. Repeatable; gates a release."`
+}
+
+type sloReportCmd struct{ sloSource }
+
+type sloRulesCmd struct {
+	Config string `short:"c" required:"" placeholder:"FILE" help:"Objectives: tokenmeter.yaml, or a file of its own (docs/slo.md)."`
+	As     string `placeholder:"FORM" help:"prometheus (rules), promtool (tests of them) or datadog (SLOs). Default: prometheus."`
+	Rules  string `default:"tokenmeter-rules.yaml" placeholder:"FILE" help:"The rule file that the promtool tests name. Default: tokenmeter-rules.yaml."`
+	Out    string `placeholder:"FILE" help:"Where to write. Default: stdout."`
+	Force  bool   `help:"Overwrite the file."`
+}
+
+// Help is shown below the flags.
+func (sloCheckCmd) Help() string {
+	return `An objective is missed when its error budget is overspent. One with too few events to tell is neither met nor missed. --min-budget is not held when nothing is known of the budget.
+
+Exit codes: 0 every objective and budget held; 1 one did not; 2 wrong usage or configuration.`
+}
+
+// Run checks.
+func (c *sloCheckCmd) Run(a *app) error {
+	results, err := c.evaluate()
+	if err != nil {
+		return err
+	}
+	gates, err := c.gates(results.Objectives)
+	if err != nil {
+		return err
+	}
+	if err := writeSLO(a.stdout, c.Format, results); err != nil {
+		return err
+	}
+	missed := 0
+	for _, r := range results.Objectives {
+		if r.Met != nil && !*r.Met {
+			missed++
+		}
+	}
+	for _, g := range gates {
+		a.warn("tokenmeter slo check: %s", g)
+	}
+	if missed > 0 || len(gates) > 0 {
+		return &codedError{exitMissed, fmt.Sprintf("%d of %d objectives missed, %d budgets too small", missed, len(results.Objectives), len(gates)), true}
+	}
+	return nil
+}
+
+// gates says which budgets are too small.
+func (c *sloCheckCmd) gates(results []slo.Result) (broken []string, err error) {
+	var check checker
+	for _, text := range c.MinBudget {
+		name, share, ok := strings.Cut(text, "=")
+		least, shareErr := slo.ParseShare(share)
+		known := slices.ContainsFunc(results, func(r slo.Result) bool { return r.Name == name })
+		switch {
+		case !ok || shareErr != nil:
+			check.addf("--min-budget %q: write NAME=P, like chat-tpot=20%%", text)
+			continue
+		case !known:
+			check.addf("--min-budget %s: no objective is called %q", text, name)
+			continue
+		}
+		for _, r := range results {
+			if r.Name != name || r.Group != "" {
+				continue
+			}
+			switch left, ok := r.BudgetRemaining.Get(); {
+			case !ok || r.State == slo.Stale:
+				broken = append(broken, fmt.Sprintf("--min-budget %s: not held: nothing is known of the %s budget (%s)", text, r.Source, r.State))
+			case left < least:
+				broken = append(broken, fmt.Sprintf("--min-budget %s: not held: %.4g %% of the %s budget is left", text, left*100, r.Source))
+			}
+		}
+	}
+	return broken, check.err()
+}
+
+// Run reports.
+func (c *sloReportCmd) Run(a *app) error {
+	results, err := c.evaluate()
+	if err != nil {
+		return err
+	}
+	return writeSLO(a.stdout, c.Format, results)
+}
+
+// Run writes rules.
+func (c *sloRulesCmd) Run(a *app) error {
+	objectives, err := readObjectives(c.Config, nil)
+	if err != nil {
+		return err
+	}
+	var write func(io.Writer) error
+	switch c.As {
+	case "", "prometheus":
+		write = func(w io.Writer) error { return rules.Prometheus(w, objectives) }
+	case "promtool":
+		write = func(w io.Writer) error { return rules.PromtoolTests(w, c.Rules, objectives) }
+	case "datadog":
+		write = func(w io.Writer) error { return rules.Datadog(w, objectives) }
+	default:
+		return &usageError{fmt.Errorf("--as %q: choose prometheus, promtool or datadog", c.As)}
+	}
+	if c.Out == "" || c.Out == "-" {
+		return write(a.stdout)
+	}
+	return writeFile(c.Out, c.Force, write)
+}
+
+// evaluate reads objectives and counts and judges them.
+func (c *sloSource) evaluate() (slo.Document, error) {
+	doc := slo.Document{Schema: slo.Schema}
+	var check checker
+	check.add(checkFormat(c.Format))
+	switch {
+	case len(c.Runs) > 0 && c.Store != "":
+		check.addf("--store: give runs or a store, not both")
+	case len(c.Runs) == 0 && c.Store == "":
+		check.addf("there is nothing to look at; name run folders, or --store for live data")
+	}
+	now, at := time.Now(), time.Time{}
+	if c.At != "" {
+		t, err := time.Parse(time.RFC3339, c.At)
+		if err != nil {
+			check.addf("--at %q: write a time like 2026-03-01T12:00:00Z", c.At)
+		}
+		at = t
+	}
+	if err := check.err(); err != nil {
+		return doc, err
+	}
+	objectives, err := readObjectives(c.Config, c.Objective)
+	if err != nil {
+		return doc, err
+	}
+	memory := &slo.Memory{}
+	if len(c.Runs) > 0 {
+		for _, o := range objectives {
+			o.Sources = []slo.Source{slo.Run}
+		}
+		if now, err = tallyRuns(c.Runs, objectives, memory); err != nil {
+			return doc, err
+		}
+	} else if memory, err = readStore(c.Store, now); err != nil {
+		return doc, err
+	}
+	if !at.IsZero() {
+		now = at
+	}
+	doc.At = now.UTC()
+	doc.Objectives = slo.Evaluate(objectives, memory, now)
+	return doc, nil
+}
+
+// readObjectives reads a file and texts of the command line.
+func readObjectives(path string, texts []string) ([]*slo.Objective, error) {
+	if path == "" && len(texts) == 0 {
+		return nil, &usageError{errors.New("there is no objective; name a file with --config, or give --objective")}
+	}
+	var all []*slo.Objective
+	if path != "" {
+		data, err := bounded.File(path, 16<<20)
+		if err != nil {
+			return nil, &usageError{fmt.Errorf("--config: %w", err)}
+		}
+		objectives, _, err := slo.Load(path, data)
+		if err != nil {
+			return nil, &usageError{err}
+		}
+		all = objectives
+	}
+	if len(texts) > 0 {
+		var yaml strings.Builder
+		yaml.WriteString("objectives:\n")
+		for i, text := range texts {
+			fmt.Fprintf(&yaml, "  - {name: objective-%d, objective: '%s'}\n", i+1, strings.ReplaceAll(text, "'", "''"))
+		}
+		objectives, _, err := slo.Load("--objective", []byte(yaml.String()))
+		if err != nil { // its lines and columns are none that the user wrote
+			return nil, &usageError{errors.New(madePlace.ReplaceAllString(err.Error(), "--objective: "))}
+		}
+		all = append(all, objectives...)
+	}
+	return all, nil
+}
+
+var madePlace = regexp.MustCompile(`(?m)^--objective:\d+:\d+: `)
+
+func readStore(path string, now time.Time) (*slo.Memory, error) {
+	db, err := sqlite.OpenReadOnly(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, &usageError{fmt.Errorf("--store %s: there is no such file; tokenmeter serve writes it", path)}
+	}
+	if err != nil {
+		return nil, &usageError{fmt.Errorf("--store: %w", err)}
+	}
+	defer db.Close()
+	return store.Load(context.Background(), db, now)
+}
+
+// writeSLO writes a report.
+func writeSLO(w io.Writer, format string, doc slo.Document) error {
+	switch format {
+	case "json":
+		return slo.WriteJSON(w, doc)
+	case "csv":
+		return slo.WriteCSV(w, doc)
+	case "markdown":
+		return slo.WriteMarkdown(w, doc)
+	}
+	var b strings.Builder
+	slo.WriteTable(&b, doc)
+	_, err := io.WriteString(w, inert.Lines(b.String()))
+	return err
+}
+
+// tallyRuns counts the requests of runs and returns when the last one ended.
+func tallyRuns(paths []string, objectives []*slo.Objective, memory *slo.Memory) (last time.Time, err error) {
+	for _, path := range paths {
+		f, err := run.Open(path)
+		if err != nil {
+			return last, err
+		}
+		end, err := slo.TallyRun(f.Run().Started, f.Timelines(), objectives, memory)
+		f.Close()
+		if err != nil {
+			return last, err
+		}
+		if end.After(last) {
+			last = end
+		}
+	}
+	return last, nil
+}

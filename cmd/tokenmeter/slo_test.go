@@ -1,0 +1,65 @@
+package main
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"tokenmeter/slo"
+	"tokenmeter/store"
+	"tokenmeter/store/sqlite"
+)
+
+// Live data comes from the daemon's history; --min-budget gates a release.
+func TestSLOOfLiveData(t *testing.T) {
+	dir := t.TempDir()
+	config, history := filepath.Join(dir, "tokenmeter.yaml"), filepath.Join(dir, "history.db")
+	text := "listen: 127.0.0.1:8088\nslo:\n  objectives:\n    - {name: chat-tpot, objective: p99 tpot < 120ms, sources: [live, probe]}\nlog: {level: info}\n"
+	if err := os.WriteFile(config, []byte(text), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	objectives, _, err := slo.Load(config, []byte(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	db, err := sqlite.Open(history)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	begin := time.Now().Add(-time.Minute).Truncate(time.Second)
+	r, err := store.NewRecorder(t.Context(), db, objectives, begin, slo.Live, slo.Probe)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.Count(slo.Increment{Key: slo.Key{Hash: objectives[0].Hash, Source: slo.Live}, At: begin.Add(time.Second), Counts: slo.Counts{Good: 997, Valid: 1000}})
+	r.Count(slo.Increment{Key: slo.Key{Hash: objectives[0].Hash, Source: slo.Probe}, At: begin.Add(time.Second), Counts: slo.Counts{Good: 95, Valid: 100}})
+	for at := begin; at.Before(time.Now()); at = at.Add(10 * time.Second) {
+		if err := r.Flush(t.Context(), at); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, c := range []struct {
+		args   string
+		code   int
+		stdout string
+		stderr string
+	}{
+		{"report", 0, "chat-tpot  live", ""},
+		{"report --format json", 0, `"budget_remaining": 0.7`, ""},
+		{"check", 1, "overspent by 4 budgets", ""}, // the probes missed it, and live traffic did not
+		{"check --min-budget chat-tpot=80%", 1, "", "70 % of the live budget is left"},
+		{"report --at 2020-01-01T00:00:00Z", 0, "There were no requests to judge", ""},
+	} {
+		var out, errs bytes.Buffer
+		args := append([]string{"slo"}, strings.Fields(c.args)...)
+		args = append(args, "-c", config, "--store", history)
+		code := Main(args, &out, &errs, func(string) (string, bool) { return "", false })
+		if code != c.code || !strings.Contains(out.String(), c.stdout) || !strings.Contains(errs.String(), c.stderr) {
+			t.Errorf("slo %s: exit code %d, want %d\n%s%s", c.args, code, c.code, out.String(), errs.String())
+		}
+	}
+}

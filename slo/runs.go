@@ -1,0 +1,119 @@
+package slo
+
+import (
+	"iter"
+	"time"
+
+	"tokenmeter/metric"
+	"tokenmeter/timeline"
+)
+
+// TallyRun counts the requests of a run that started at a moment, each when it
+// ended, and returns when the last one did. Tokens count when they arrived.
+func TallyRun(started time.Time, requests iter.Seq2[*timeline.Timeline, error], objectives []*Objective, memory *Memory) (end time.Time, err error) {
+	slicers := map[*Objective]*Slicer{}
+	for _, o := range objectives {
+		if o.Kind == Slices {
+			slicers[o] = NewSlicer(o, Run, started)
+		}
+	}
+	tasks := map[string]*runTask{}
+	lists := NeedLists(objectives)
+	end = started
+	for tl, err := range requests {
+		if err != nil {
+			return end, err
+		}
+		r := metric.ScalarsOf(tl)
+		if lists {
+			r = metric.Of(tl)
+		}
+		lasted := r.E2EMS.Or(r.CloseMS.Or(0))
+		at := started.Add(time.Duration((r.DueS + lasted/1000) * float64(time.Second)))
+		if at.After(end) {
+			end = at
+		}
+		labels := Labels{"model": r.Model, "api": r.API}
+		if r.Task != nil && r.Phase.Counts() {
+			noteTask(tasks, &r, at)
+		}
+		for _, o := range objectives {
+			if !o.Applies(labels) {
+				continue
+			}
+			group := o.Group(labels)
+			if s := slicers[o]; s != nil {
+				tallySlice(s, o, tl, &r, group, started, at)
+			} else if o.Promises[0].Metric != "task_success" {
+				memory.Add(Key{o.Hash, Run, group}, at, 0, o.Tally(&r))
+			}
+		}
+	}
+	for _, o := range objectives {
+		if s := slicers[o]; s != nil {
+			for _, i := range s.Close(end) {
+				memory.Add(i.Key, i.At, 0, i.Counts)
+			}
+		} else if o.Promises[0].Metric == "task_success" {
+			for _, t := range tasks {
+				memory.Add(Key{Hash: o.Hash, Source: Run}, t.end, 0, t.count(o))
+			}
+		}
+	}
+	return end, nil
+}
+
+// tallySlice adds a request to its slices; a stream's tokens to those in which
+// they came.
+func tallySlice(s *Slicer, o *Objective, tl *timeline.Timeline, r *metric.Record, group string, started, at time.Time) {
+	if o.Figure == nil {
+		if c := o.Tally(r); c.Valid > 0 {
+			s.Add(group, at, float64(c.Good), float64(c.Valid))
+		}
+		return
+	}
+	if o.Figure.Name == "system_output_tps" && r.Phase.Counts() {
+		values := metric.ValuesOf(tl)
+		streamed := false
+		metric.Delivered(tl, &values, func(atUS int64, tokens float64) {
+			streamed = true
+			s.Add(group, started.Add(time.Duration(r.DueS*float64(time.Second))+time.Duration(atUS)*time.Microsecond), tokens, 0)
+		})
+		if streamed {
+			return
+		}
+	}
+	if over, under, ok := o.FigureOf(r); ok {
+		s.Add(group, at, over, under)
+	}
+}
+
+// runTask is a task of several requests.
+type runTask struct {
+	due               float64 // s
+	end               time.Time
+	lasted            float64 // s
+	failed, cancelled bool
+}
+
+func noteTask(tasks map[string]*runTask, r *metric.Record, at time.Time) {
+	t := tasks[*r.Task]
+	if t == nil {
+		t = &runTask{due: r.DueS, end: at}
+		tasks[*r.Task] = t
+	}
+	t.due = min(t.due, r.DueS)
+	if !at.Before(t.end) {
+		t.end = at
+	}
+	t.lasted = max(t.lasted, r.DueS+r.E2EMS.Or(r.CloseMS.Or(0))/1000)
+	t.failed = t.failed || r.Outcome.Failed() || r.Check != nil && *r.Check == "fail"
+	t.cancelled = t.cancelled || r.Outcome.Cancelled()
+}
+
+func (t *runTask) count(o *Objective) Counts {
+	p := o.Promises[0]
+	ms := (t.lasted - t.due) * 1000
+	inTime := p.Within == 0 || ms < p.Within || p.WithinOp == "<=" && ms == p.Within
+	return countOf(!t.cancelled || t.failed, !t.failed && inTime)
+}
