@@ -1,4 +1,4 @@
-// Search measures a `tokenmeter sim` over sockets with `tokenmeter sweep --find`
+// Command search measures a `tokenmeter sim` over sockets with `tokenmeter sweep --find`
 // and holds the brackets against the truth: the load at which the same scheduler,
 // without HTTP and in virtual time, ceases to meet the objective.
 package main

@@ -1,4 +1,4 @@
-// Brackets says whether the brackets of two searches of one server meet.
+// Command brackets says whether the brackets of two searches of one server meet.
 package main
 
 import (
