@@ -51,7 +51,7 @@ var allowed = map[string][]string{
 	"engine":    {},
 	"sim":       {"clock", "engine"},
 	"slo":       {"config", "metric", "objective", "secret", "stat", "timeline"},
-	"store":     {"slo", "stat"},
+	"store":     {"live", "metric", "slo", "stat"},
 	"telemetry": {"live", "metric", "objective", "timeline"},
 	// the reader
 	"compare": {"metric", "objective", "run", "stat", "timeline", "validity"},
