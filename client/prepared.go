@@ -34,7 +34,8 @@ func (c *Client) Prepare(req *api.Request, tl *timeline.Timeline) *Prepared {
 	if tl.ID == "" {
 		tl.ID = c.newID()
 	}
-	call, err := c.cfg.API.Build(req)
+	own := *req // builders note in it what they wrote, and others may send the same
+	call, err := c.cfg.API.Build(&own)
 	if err != nil {
 		p.fault = err
 		return p
