@@ -31,10 +31,7 @@ func (d *downstream) wasWhole(end timeline.End) bool {
 func (d *downstream) take(data []byte, at client.Arrived, strip *stripper) {
 	c := d.c
 	if d.left.gone() {
-		if d.drained == 0 {
-			d.whole = c.meter.complete()
-		}
-		d.drained += int64(len(data))
+		d.waste(data)
 		return
 	}
 	began := c.p.clk.NS()
@@ -50,7 +47,7 @@ func (d *downstream) take(data []byte, at client.Arrived, strip *stripper) {
 	}
 	now := c.p.clk.NS()
 	if err != nil {
-		d.drained += int64(len(data))
+		d.waste(data)
 		d.left.now() // gone, or it does not read
 		return
 	}
@@ -65,6 +62,14 @@ func (d *downstream) take(data []byte, at client.Arrived, strip *stripper) {
 		c.req.FirstWriteUS = wrote
 	}
 	c.req.LastWriteUS = wrote
+}
+
+// waste counts bytes that nobody got.
+func (d *downstream) waste(data []byte) {
+	if d.drained == 0 {
+		d.whole = d.c.meter.complete()
+	}
+	d.drained += int64(len(data))
 }
 
 // slow counts the part of a write that the client held up.

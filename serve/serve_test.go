@@ -9,6 +9,7 @@ import (
 	"net"
 	"net/http"
 	"os"
+	"path/filepath"
 	"strings"
 	"sync"
 	"syscall"
@@ -325,4 +326,42 @@ func TestAnAddressInUseIsAnError(t *testing.T) {
 			t.Errorf("got %v", err)
 		}
 	}
+}
+
+// A changed file is read again; one that only was touched is not.
+func TestAChangedFileIsTaken(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "t.yaml")
+	write := func(text string) {
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write(file(`{name: m, listen: "front:1"}`, allRoutes))
+	synctest.Test(t, func(t *testing.T) {
+		net1 := &pipes{open: map[string]*pipe{}}
+		ctx, stop := context.WithCancel(t.Context())
+		loads, ended := 0, make(chan error)
+		go func() {
+			ended <- Run(ctx, Options{Listen: net1.listen, Dial: net1.dial, Files: func(*Plan) []string { return []string{path} },
+				Load: func() (*Plan, error) { loads++; return Load(path, noEnv) }})
+		}()
+		for i, want := range []int{1, 1, 2, 3, 3} {
+			time.Sleep(5 * time.Second)
+			if loads != want {
+				t.Errorf("step %d: read %d times, want %d", i, loads, want)
+			}
+			switch i {
+			case 1:
+				write("listeners: [")
+			case 2:
+				write(file(`{name: m, listen: "front:1"}`, allRoutes))
+			case 3:
+				write(file(`{name: m, listen: "front:1"}`, allRoutes)) // the same
+			}
+		}
+		stop()
+		if err := <-ended; err != nil {
+			t.Error(err)
+		}
+	})
 }
