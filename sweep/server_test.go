@@ -48,11 +48,11 @@ func TestSearchOverHTTP(t *testing.T) {
 	for i := range *overHTTP {
 		synctest.Test(t, func(t *testing.T) {
 			ln := sim.NewPipeListener()
-			most := 20 * time.Minute
+			width := 0.05
 			if *overHTTP == 1 {
-				most = 5 * time.Minute // wide is enough to see that it works
+				width = 0.4 // wide is enough to see that it works
 			}
-			found := searchSim(t, ln, ln.Dial, uint64(i+1), most)
+			found := searchSim(t, ln, ln.Dial, uint64(i+1), 20*time.Minute, width)
 			right += bracketed(t, i, found)
 		})
 	}
@@ -72,7 +72,7 @@ func TestSearchOverSockets(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		right += bracketed(t, i, searchSim(t, ln, nil, uint64(i+1), 3*time.Minute))
+		right += bracketed(t, i, searchSim(t, ln, nil, uint64(i+1), 3*time.Minute, 0.05))
 	}
 	if right < *sockets {
 		t.Errorf("%d of %d brackets hold the capacity %.4g", right, *sockets, float64(smallCapacity))
@@ -91,7 +91,7 @@ func bracketed(t *testing.T, i int, found Found) int {
 	return 0
 }
 
-func searchSim(t *testing.T, ln net.Listener, dial func(context.Context, string, string) (net.Conn, error), seed uint64, most time.Duration) Found {
+func searchSim(t *testing.T, ln net.Listener, dial func(context.Context, string, string) (net.Conn, error), seed uint64, most time.Duration, width float64) Found {
 	t.Helper()
 	cfg := small
 	server := sim.New(sim.Config{Model: "m", Engine: &cfg, Seed: seed, Base: time.Now()})
@@ -110,7 +110,7 @@ func searchSim(t *testing.T, ln net.Listener, dial func(context.Context, string,
 	if dial != nil {
 		subject.Plan.Client.BaseURL = "http://sim"
 	}
-	found, err := Search{Objectives: all, From: 4, MaxTime: most, Now: func() time.Duration { return time.Since(start) },
+	found, err := Search{Objectives: all, From: 4, Width: width, MaxTime: most, Now: func() time.Duration { return time.Since(start) },
 		Probe: Limit{Duration: most / 5}}.Run(context.Background(), subject)
 	if err != nil {
 		t.Fatal(err)
