@@ -44,7 +44,7 @@ var allowed = map[string][]string{
 	"cost":     {"metric", "stat", "timeline"},
 	"method":   {"bench", "cost", "metric", "objective", "run", "stat", "sweep", "timeline", "validity"},
 	"sweep":    {"bench", "client", "cost", "metric", "objective", "random", "run", "stat", "timeline", "validity"},
-	"bench":    {"api", "cost", "random", "capture", "client", "clock", "machine", "metric", "objective", "inert", "run", "schedule", "secret", "stat", "timeline", "validity", "workload"},
+	"bench":    {"api", "check", "cost", "random", "capture", "client", "clock", "machine", "metric", "objective", "inert", "run", "schedule", "secret", "stat", "timeline", "validity", "workload"},
 	// the service
 	"live":      {"metric", "objective", "timeline"},
 	"proxy":     {"api", "client", "clock", "live", "metric", "secret", "timeline", "wire"},
