@@ -4,6 +4,7 @@
 package prometheus
 
 import (
+	"cmp"
 	"net/http"
 	"strings"
 	"sync"
@@ -27,6 +28,9 @@ type Options struct {
 	NoNative bool
 	// NoFine leaves the gaps between tokens out.
 	NoFine bool
+	// Queue is how many finished requests may wait for their distributions; 0:
+	// telemetry.QueueSize.
+	Queue int
 }
 
 // Exporter is a sink and a page.
@@ -72,7 +76,7 @@ func New(opt Options, objectives []objective.Objective) *Exporter {
 	e.Set(objectives)
 	e.registry.MustRegister(state{e})
 	e.page = promhttp.HandlerFor(e.registry, promhttp.HandlerOpts{EnableOpenMetrics: true, ErrorHandling: promhttp.ContinueOnError})
-	e.queue = telemetry.NewQueue(telemetry.QueueSize, e.figures)
+	e.queue = telemetry.NewQueue(cmp.Or(opt.Queue, telemetry.QueueSize), e.figures)
 	return e
 }
 
