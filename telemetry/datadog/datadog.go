@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"strconv"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -103,7 +104,11 @@ func Address(text string) (network, address string, err error) {
 		}
 		return "unixgram", path, nil
 	}
-	if _, _, err := net.SplitHostPort(text); err != nil {
+	_, port, err := net.SplitHostPort(text)
+	if err == nil {
+		_, err = strconv.ParseUint(port, 10, 16)
+	}
+	if err != nil {
 		return "", "", fmt.Errorf("%q is neither HOST:PORT nor unix:///PATH", text)
 	}
 	return "udp", text, nil
