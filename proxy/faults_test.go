@@ -1,6 +1,7 @@
 package proxy
 
 import (
+	"bufio"
 	"bytes"
 	"fmt"
 	"io"
@@ -246,5 +247,35 @@ func TestGarbagePassesUnchanged(t *testing.T) {
 		h.settled()
 		want(t, "same bytes", got.body == string(garbage), true)
 		want(t, "failed", h.sink.one(t).Outcome.Failed(), true)
+	})
+}
+
+// The limit of one write does not outlive its request: a connection may be used
+// again whenever its client likes.
+func TestAConnectionIsUsedAgainMuchLater(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := open(t, play("5ms "+sseHead+chunk(tok("w")+fin+done)+lastChunk), func(c *Config) { c.Upstreams[0].HeadTimeout = 20 * time.Minute })
+		c := h.front.dial()
+		defer c.Close()
+		in := bufio.NewReader(c)
+		ask := func(request string, status int) {
+			t.Helper()
+			_, _ = io.WriteString(c, request)
+			resp, err := http.ReadResponse(in, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			_, err = io.Copy(io.Discard, resp.Body)
+			want(t, "end", err, nil)
+			want(t, "status", resp.StatusCode, status)
+		}
+		ask(post(chatPath, hello), 200)
+		time.Sleep(10 * time.Minute)
+		ask(post("/nowhere", hello), 404)
+		time.Sleep(10 * time.Minute)
+		h.up.serve = play("900000ms " + sseHead + chunk(tok("w")+fin+done) + lastChunk)
+		ask(post(chatPath, hello), 200)
+		h.up.serve = play("1500000ms CUT")
+		ask(post(chatPath, hello), 504)
 	})
 }

@@ -50,6 +50,8 @@ func (p *Proxy) ServeHTTP(w http.ResponseWriter, in *http.Request) {
 		return
 	}
 	c := &call{p: p, w: w, in: in, ctl: http.NewResponseController(w), beganNS: p.clk.NS()}
+	// The deadline of the request before may be over.
+	_ = c.ctl.SetWriteDeadline(time.Now().Add(p.cfg.BodyTimeout + p.cfg.ReaderTimeout))
 	candidates, ok := c.admit()
 	if !ok || !c.readBody(candidates) {
 		return
@@ -80,10 +82,14 @@ func (p *Proxy) refuse(w http.ResponseWriter, status int, why, words string) {
 	answer(w, status, "refused_"+why, words)
 }
 
+// answerTime is how long an answer of our own may take to be written.
+const answerTime = 30 * time.Second
+
 // answer writes an error of our own, in the form that clients of these APIs read.
 func answer(w http.ResponseWriter, status int, code, words string) {
 	body, _ := json.Marshal(map[string]any{"error": map[string]any{
 		"message": "tokenmeter: " + words, "type": "proxy_error", "code": code}})
+	_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(answerTime))
 	w.Header().Set("Content-Type", "application/json")
 	w.Header().Set("X-Tokenmeter-Error", code)
 	w.WriteHeader(status)

@@ -1,0 +1,83 @@
+package proxy
+
+import (
+	"bufio"
+	"io"
+	"net"
+	"net/http"
+	"strings"
+	"testing"
+
+	"tokenmeter/live"
+	"tokenmeter/timeline"
+)
+
+type finished chan *live.Request
+
+func (f finished) Done(r *live.Request) { f <- r }
+
+// A reset of the upstream's connection is a reset in the record, and reaches
+// clients as something that can't be taken for a clean end: HTTP/1.0 ones too,
+// for whom the end of the connection is the end of the body.
+func TestAResetIsPassedOn(t *testing.T) {
+	up, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer up.Close()
+	reset := make(chan bool)
+	go func() {
+		for {
+			c, err := up.Accept()
+			if err != nil {
+				return
+			}
+			req, err := http.ReadRequest(bufio.NewReader(c))
+			if err != nil {
+				return
+			}
+			_, _ = io.Copy(io.Discard, req.Body)
+			_, _ = io.WriteString(c, "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\ntransfer-encoding: chunked\r\n\r\n"+chunk(tok("A")))
+			<-reset
+			_ = c.(*net.TCPConn).SetLinger(0)
+			_ = c.Close()
+		}
+	}()
+	seen := make(finished, 1)
+	p, err := New(Config{Sink: seen, Routes: []Route{{Name: "all", Upstreams: []Share{{"a", 1}}}}, Upstreams: []Upstream{{Name: "a", URL: "http://" + up.Addr().String()}}}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer p.Retire(nil)
+	front, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	server := &http.Server{Handler: p, ConnContext: ConnContext}
+	go func() { _ = server.Serve(front) }()
+	defer server.Close()
+	for _, proto := range []string{"HTTP/1.1", "HTTP/1.0"} {
+		c, err := net.Dial("tcp", front.Addr().String())
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, _ = io.WriteString(c, strings.Replace(post(chatPath, hello), "HTTP/1.1", proto, 1))
+		in := bufio.NewReader(c)
+		resp, err := http.ReadResponse(in, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := make([]byte, len(tok("A")))
+		if _, err := io.ReadFull(resp.Body, got); err != nil {
+			t.Errorf("%s: %v", proto, err)
+		}
+		reset <- true
+		if rest, err := io.ReadAll(resp.Body); err == nil {
+			t.Errorf("%s: a clean end after %q", proto, rest)
+		}
+		r := <-seen
+		want(t, proto+": outcome", r.Outcome, timeline.ConnReset)
+		want(t, proto+": tokens", r.Record.Chunks.Or(-1), 1)
+		_ = c.Close()
+	}
+}
