@@ -220,7 +220,14 @@ func (state) Describe(chan<- *prometheus.Desc) {}
 
 // Collect implements prometheus.Collector.
 func (s state) Collect(to chan<- prometheus.Metric) {
+	seen := map[string]bool{}
 	emit := func(m *telemetry.Metric, v float64, values ...string) {
+		// A series that is there twice would spoil the page.
+		id := m.Name + "\xff" + strings.Join(values, "\xff")
+		if seen[id] {
+			return
+		}
+		seen[id] = true
 		kind := prometheus.GaugeValue
 		if m.Kind == telemetry.Counter {
 			kind = prometheus.CounterValue
