@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"net"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -149,15 +150,18 @@ func TestB58FlushPerEvent(t *testing.T) {
 	}
 }
 
-// forty is the upstream of B59 and B61: 40 tokens, 50 ms apart.
-func forty(closed *time.Duration) func(net.Conn, *received) bool {
+// forty is the upstream of B59 and B61: 40 tokens, 50 ms apart. It notes when
+// the connection was closed, where that is wanted.
+func forty(closed *atomic.Int64) func(net.Conn, *received) bool {
 	return func(c net.Conn, r *received) bool {
 		writes := []string{"0ms " + sseHead}
 		for i := range 40 {
 			writes = append(writes, fmt.Sprintf("%dms %s", 100+50*i, chunk(tok("w"))))
 		}
 		writes = append(writes, "2051ms "+chunk(fin+usage(10, 40)+done)+lastChunk)
-		go func() { *closed = r.gone() }()
+		if closed != nil {
+			go func() { closed.Store(int64(r.gone())) }()
+		}
 		return play(writes...)(c, r)
 	}
 }
@@ -165,7 +169,7 @@ func forty(closed *time.Duration) func(net.Conn, *received) bool {
 // B59: a client that hangs up is counted once, is neutral, and keeps its tokens.
 func TestB59ClientHangsUp(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		var closed time.Duration
+		var closed atomic.Int64
 		objectives, err := objective.ParseAll([]string{"error rate < 1%", "p99 ttft < 200ms"})
 		if err != nil {
 			t.Fatal(err)
@@ -181,8 +185,8 @@ func TestB59ClientHangsUp(t *testing.T) {
 		want(t, "delivered", r.Delivered.Or(-1), 4)
 		want(t, "left", r.LeftUS.Or(-1), 270_000)
 		want(t, "estimated", r.Record.Flags.Has(timeline.Estimated), true)
-		if closed < 270*time.Millisecond || closed > 320*time.Millisecond {
-			t.Errorf("upstream was cancelled at %v", closed)
+		if at := time.Duration(closed.Load()); at < 270*time.Millisecond || at > 320*time.Millisecond {
+			t.Errorf("upstream was cancelled at %v", at)
 		}
 		for i := range objectives {
 			n := live.Total(counters.Snapshot(), live.Key(&objectives[i]))
@@ -228,8 +232,12 @@ func TestB61CancelOrDrain(t *testing.T) {
 	} {
 		t.Run(string(mode), func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				var closed time.Duration
-				h := open(t, forty(&closed), func(cfg *Config) { cfg.Routes[0].Leave = mode })
+				var closed atomic.Int64
+				note := &closed
+				if mode == LeaveDrain {
+					note = nil
+				}
+				h := open(t, forty(note), func(cfg *Config) { cfg.Routes[0].Leave = mode })
 				h.talk(post(chatPath, hello), 270*time.Millisecond)
 				h.settled()
 				r := h.sink.one(t)
@@ -238,8 +246,8 @@ func TestB61CancelOrDrain(t *testing.T) {
 				want(t, "source", source(r), string(tc.source))
 				want(t, "delivered", r.Delivered.Or(-1), tc.delivered)
 				want(t, "wasted", r.Wasted.Or(-1), tc.wasted)
-				if mode == LeaveCancel && (closed < tc.from || closed > tc.to) {
-					t.Errorf("upstream was closed at %v, want within [%v, %v]", closed, tc.from, tc.to)
+				if at := time.Duration(closed.Load()); mode == LeaveCancel && (at < tc.from || at > tc.to) {
+					t.Errorf("upstream was closed at %v, want within [%v, %v]", at, tc.from, tc.to)
 				}
 				if mode == LeaveDrain {
 					want(t, "close", r.CloseUS.Or(-1), 2_051_000)

@@ -89,6 +89,9 @@ func BenchmarkChunk(b *testing.B) {
 
 // Nothing is allocated for a chunk, but for the record's growth now and then.
 func TestNothingIsAllocatedForAChunk(t *testing.T) {
+	if raceDetector {
+		t.Skip("the race detector allocates")
+	}
 	step := chunks(t)
 	for range 1000 {
 		step()

@@ -6,6 +6,7 @@ import (
 	"net"
 	"net/http"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -55,11 +56,12 @@ func TestRoutesByModelAndWeight(t *testing.T) {
 
 func TestActiveHealth(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		sick := true
+		var sick atomic.Bool
+		sick.Store(true)
 		a, b := namedUpstream("a"), namedUpstream("b")
 		plain := a.serve
 		a.serve = func(c net.Conn, r *received) bool {
-			if r.URL.Path == "/health" && sick {
+			if r.URL.Path == "/health" && sick.Load() {
 				return play("1ms "+whole(503, "text/plain", "loading"))(c, r)
 			}
 			return plain(c, r)
@@ -72,7 +74,7 @@ func TestActiveHealth(t *testing.T) {
 		for range 4 {
 			h.talk(post(chatPath, `{"model":"m"}`), 0)
 		}
-		sick = false
+		sick.Store(false)
 		time.Sleep(1500 * time.Millisecond)
 		for range 4 {
 			h.talk(post(chatPath, `{"model":"m"}`), 0)

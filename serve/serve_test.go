@@ -12,6 +12,7 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"testing"
 	"testing/synctest"
@@ -340,15 +341,17 @@ func TestAChangedFileIsTaken(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		net1 := &pipes{open: map[string]*pipe{}}
 		ctx, stop := context.WithCancel(t.Context())
-		loads, ended := 0, make(chan error)
+		var loads atomic.Int64
+		ended := make(chan error)
 		go func() {
 			ended <- Run(ctx, Options{Listen: net1.listen, Dial: net1.dial, Files: func(*Plan) []string { return []string{path} },
-				Load: func() (*Plan, error) { loads++; return Load(path, noEnv) }})
+				Load: func() (*Plan, error) { loads.Add(1); return Load(path, noEnv) }})
 		}()
-		for i, want := range []int{1, 1, 2, 3, 3} {
+		time.Sleep(500 * time.Millisecond) // never at the moment at which the daemon looks
+		for i, want := range []int64{1, 1, 2, 3, 3} {
 			time.Sleep(5 * time.Second)
-			if loads != want {
-				t.Errorf("step %d: read %d times, want %d", i, loads, want)
+			if n := loads.Load(); n != want {
+				t.Errorf("step %d: read %d times, want %d", i, n, want)
 			}
 			switch i {
 			case 1:
