@@ -20,13 +20,17 @@ import (
 	"tokenmeter/live"
 	"tokenmeter/objective"
 	"tokenmeter/proxy"
+	"tokenmeter/slo"
+	"tokenmeter/slo/notify"
 )
 
 // Plan is a configuration that was read and found good.
 type Plan struct {
 	Config     Config
 	Objectives []objective.Objective
+	SLO        []*slo.Objective // with error budgets
 
+	receivers []*notify.Notifier
 	listeners []listen
 	upstreams []proxy.Upstream
 	admin     listen
@@ -101,6 +105,7 @@ func (c *checker) check() (*Plan, error) {
 	c.adminPart()
 	c.telemetry()
 	c.rest()
+	c.slo()
 	if err := c.doc.Err(); err != nil {
 		return nil, err
 	}

@@ -5,6 +5,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"tokenmeter/slo"
 )
 
 // Config is the daemon's file. Its JSON Schema is docs/serve.schema.json.
@@ -14,6 +16,8 @@ type Config struct {
 	Routes     []Route    `yaml:"routes" required:"true" doc:"which requests go where; the first that matches path and model wins, and what matches none is refused"`
 	Admin      Admin      `yaml:"admin" doc:"the listener for health checks and metrics"`
 	Objectives []string   `yaml:"objectives" doc:"such as p99 tpot < 120ms; exact counters of good and valid requests are kept for each"`
+	SLO        *slo.Spec  `yaml:"slo" doc:"objectives with error budgets and alerts, kept over restarts; docs/slo.md"`
+	Store      string     `yaml:"store" doc:"file that keeps their history; default tokenmeter.db in the working directory"`
 	Models     []string   `yaml:"models" doc:"names, or prefixes that end in *, that may be labels of metrics; others count as other"`
 	Identity   Identity   `yaml:"identity" doc:"where the ids of sessions and tasks come from"`
 	Keep       *float64   `yaml:"keep" doc:"share of requests whose arrivals are kept, 0 to 1; default 0.01; of the others the record is kept"`

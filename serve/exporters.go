@@ -65,6 +65,9 @@ func (d *Daemon) sinks() live.Sinks {
 	if d.out.dog != nil {
 		all = append(all, d.out.dog)
 	}
+	if d.budgets != nil {
+		all = append(all, d.budgets.watch)
+	}
 	return append(all, d.opt.Sinks...)
 }
 
@@ -77,6 +80,9 @@ func (x *exporters) set(before, now *Plan, log *slog.Logger) {
 	a, b := &before.Config, &now.Config
 	if !reflect.DeepEqual(a.Metrics, b.Metrics) || !reflect.DeepEqual(a.OTel, b.OTel) || !reflect.DeepEqual(a.Datadog, b.Datadog) {
 		log.Warn("metrics, otel and datadog are read at the start only; the change counts after a restart")
+	}
+	if !sameBudgets(a, b) {
+		log.Warn("slo and store are read at the start only; the change counts after a restart")
 	}
 }
 
@@ -103,8 +109,9 @@ func (d *Daemon) state(emit func(m *telemetry.Metric, v float64, values ...strin
 	for _, one := range d.doors {
 		all, names = append(all, one.proxy.Load().Stats()), append(names, one.Name)
 	}
-	plan, out := d.plan, d.out
+	plan, out, budgets := d.plan, d.out, d.budgets
 	d.mu.Unlock()
+	budgets.emit(emit)
 	for i, s := range all {
 		name := names[i]
 		emit(telemetry.InFlight, float64(s.InFlight), name)

@@ -72,6 +72,7 @@ type Daemon struct {
 	started  time.Time
 	counters *live.Counters
 	out      *exporters
+	budgets  *budgets // nil: none
 
 	mu      sync.Mutex
 	plan    *Plan
@@ -115,8 +116,14 @@ func Run(ctx context.Context, opt Options) error {
 	if err != nil {
 		return err
 	}
+	objectives, err := d.openBudgets(plan)
+	if err != nil {
+		out.close()
+		return err
+	}
+	defer objectives.close()
 	d.mu.Lock()
-	d.out = out
+	d.out, d.budgets = out, objectives
 	d.mu.Unlock()
 	if err := d.openAdmin(plan); err != nil {
 		d.out.close()

@@ -8,9 +8,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"slices"
-	"strings"
 	"sync"
 	"time"
 
@@ -211,49 +209,23 @@ func (r *receiver) run(ctx context.Context, now func() time.Time, told func(erro
 	}
 }
 
-// WriteMetrics writes the counters and budgets in the text form of Prometheus:
-// what the generated rules read.
-func (w *Watch) WriteMetrics(out io.Writer) error {
-	var b strings.Builder
-	totals := w.recorder.Totals()
-	keys := make([]slo.Key, 0, len(totals))
-	for k := range totals {
-		keys = append(keys, k)
-	}
-	slices.SortFunc(keys, slo.Key.Compare)
-	for _, f := range []struct {
-		name, help string
-		of         func(slo.Counts) int64
-	}{
-		{"good", "what met an objective", func(c slo.Counts) int64 { return c.Good }},
-		{"valid", "what an objective could judge", func(c slo.Counts) int64 { return c.Valid }},
-		{"excluded", "what it could not", func(c slo.Counts) int64 { return c.Excluded }},
-	} {
-		fmt.Fprintf(&b, "# HELP tokenmeter_slo_%s_total %s\n# TYPE tokenmeter_slo_%s_total counter\n", f.name, f.help, f.name)
-		for _, o := range w.objectives {
-			for _, k := range keys {
-				if k.Hash == o.Hash {
-					fmt.Fprintf(&b, "tokenmeter_slo_%s_total{%s} %d\n", f.name, labels(o.Name, k.Source, k.Group), f.of(totals[k]))
-				}
-			}
-		}
-	}
-	b.WriteString("# HELP tokenmeter_slo_budget_remaining_ratio share of the error budget that is left\n# TYPE tokenmeter_slo_budget_remaining_ratio gauge\n")
-	for _, r := range w.Results() {
-		if left, ok := r.BudgetRemaining.Get(); ok {
-			fmt.Fprintf(&b, "tokenmeter_slo_budget_remaining_ratio{%s} %v\n", labels(r.Name, r.Source, r.Group), left)
-		}
-	}
-	_, err := io.WriteString(out, b.String())
-	return err
+// Objectives are those that are watched.
+func (w *Watch) Objectives() []*slo.Objective { return w.objectives }
+
+// Total is what a series has counted in its life.
+type Total struct {
+	Key slo.Key
+	slo.Counts
 }
 
-var escaper = strings.NewReplacer(`\`, `\\`, `"`, `\"`, "\n", `\n`)
-
-func labels(name string, source slo.Source, group string) string {
-	text := fmt.Sprintf(`slo="%s",source="%s"`, name, source)
-	if group != "" {
-		text += fmt.Sprintf(`,group="%s"`, escaper.Replace(group))
+// Totals are the counters as they are exported, in a fixed order: they only
+// grow, over restarts too.
+func (w *Watch) Totals() []Total {
+	totals := w.recorder.Totals()
+	all := make([]Total, 0, len(totals))
+	for k, c := range totals {
+		all = append(all, Total{k, c})
 	}
-	return text
+	slices.SortFunc(all, func(a, b Total) int { return a.Key.Compare(b.Key) })
+	return all
 }
