@@ -201,6 +201,20 @@ func TestSection(t *testing.T) {
 	}
 }
 
+// The file that docs/slo.md shows is one that can be read.
+func TestDocumented(t *testing.T) {
+	data, err := os.ReadFile("../docs/slo.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, block, _ := strings.Cut(string(data), "```yaml\n")
+	block, _, _ = strings.Cut(block, "```")
+	objectives, spec, err := Load("tokenmeter.yaml", []byte(block))
+	if err != nil || len(objectives) != 3 || len(spec.Notify) != 2 || len(objectives[1].Holes) != 1 {
+		t.Errorf("%d objectives, %v", len(objectives), err)
+	}
+}
+
 func FuzzLoad(f *testing.F) {
 	f.Add("objectives:\n  - {name: a, objective: p99 ttft < 1s, alerts: [{share: 2%, long: 1h}]}\ncorrections:\n  - {from: 2026-03-01, to: 2026-03-02, reason: x}")
 	f.Add("slo:\n  timezone: Europe/Berlin\n  objectives: [{name: b, objective: gpu utilisation > 50%, slice: 1m, target: 9%}]")
