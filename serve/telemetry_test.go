@@ -103,7 +103,9 @@ log: {requests: true, level: debug}
 	ready, ended := make(chan [2]string, 1), make(chan error, 1)
 	go func() {
 		ended <- Run(ctx, Options{Log: slog.New(slog.NewTextHandler(&log, &slog.HandlerOptions{Level: slog.LevelDebug})),
-			Load:  func() (*Plan, error) { return Parse("t.yaml", []byte(file), func(n string) (string, bool) { return "token-" + n, true }) },
+			Load: func() (*Plan, error) {
+				return Parse("t.yaml", []byte(file), func(n string) (string, bool) { return "token-" + n, true })
+			},
 			Ready: func(all []Address, admin net.Addr) { ready <- [2]string{all[0].URL(), "http://" + admin.String()} }})
 	}()
 	var at [2]string
