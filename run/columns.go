@@ -1,6 +1,7 @@
 package run
 
 import (
+	"bytes"
 	"fmt"
 	"io"
 
@@ -50,7 +51,7 @@ func eventColumnsOf(file *parquet.File) []*column {
 }
 
 // absent stands for a null.
-const absent = int64(-1 << 63)
+const absent = int64(timeline.Absent)
 
 // column gives the values of one column of lists, list by list. Words are given
 // as kinds of events.
@@ -58,7 +59,6 @@ type column struct {
 	file  *parquet.File
 	index int
 	full  byte // the definition level of a value
-	group int  // the next row group
 
 	pages parquet.Pages // of a row group; nil: none is open
 	page  parquet.Page  // whose memory is used; nil: none
@@ -70,36 +70,78 @@ type column struct {
 	dict  parquet.Dictionary // that meanings are of
 	means []int64            // of the indexes of dict
 	wide  []int64            // room for values
+
+	list  []int64 // a list that had to be put together
+	nulls []int64 // absent, again and again
+	same  []int64 // the only value of a dictionary, again and again
 }
 
-// next appends the values of the next list to dst.
-func (c *column) next(dst []int64) ([]int64, error) {
+// begin turns to a row group.
+func (c *column) begin(group int) error {
+	err := c.close()
+	c.pages = c.file.RowGroups()[group].ColumnChunks()[c.index].Pages()
+	return err
+}
+
+// next returns the values of the next list, which are good until the next call.
+func (c *column) next() ([]int64, error) {
 	if c.level == len(c.reps) {
 		if err := c.load(); err != nil {
-			return dst, err // io.EOF too: a list is missing
+			return nil, err // io.EOF too: a list is missing
 		}
 	}
 	if c.reps[c.level] != 0 {
-		return dst, errTable
+		return nil, errTable
 	}
+	if end := bytes.IndexByte(c.reps[c.level+1:], 0); end >= 0 {
+		if list, ok := c.plain(c.level + 1 + end); ok {
+			return list, nil
+		}
+	}
+	return c.gather()
+}
+
+// plain returns a list that ends within the page and has no nulls, or nothing
+// else.
+func (c *column) plain(end int) ([]int64, bool) {
+	defs := c.defs[c.level:end]
+	n := len(defs)
+	if bytes.Count(defs, []byte{c.full}) == n {
+		list := c.values[c.value : c.value+n : c.value+n]
+		c.level, c.value = end, c.value+n
+		return list, true
+	}
+	if c.full < 2 || bytes.Count(defs, []byte{c.full - 1}) != n {
+		return nil, false
+	}
+	for len(c.nulls) < n {
+		c.nulls = append(c.nulls, absent)
+	}
+	c.level = end
+	return c.nulls[:n:n], true
+}
+
+// gather takes a list value by value, over the ends of pages.
+func (c *column) gather() ([]int64, error) {
+	c.list = c.list[:0]
 	for {
 		switch def := c.defs[c.level]; {
 		case def == c.full:
-			dst = append(dst, c.values[c.value])
+			c.list = append(c.list, c.values[c.value])
 			c.value++
 		case def > 0:
-			dst = append(dst, absent)
+			c.list = append(c.list, absent)
 		}
 		c.level++
 		if c.level == len(c.reps) {
 			if err := c.load(); err == io.EOF {
-				return dst, nil
+				return c.list, nil
 			} else if err != nil {
-				return dst, err
+				return nil, err
 			}
 		}
 		if c.reps[c.level] == 0 {
-			return dst, nil
+			return c.list, nil
 		}
 	}
 }
@@ -109,21 +151,11 @@ func (c *column) load() error {
 	for {
 		c.release()
 		if c.pages == nil {
-			groups := c.file.RowGroups()
-			if c.group == len(groups) {
-				return io.EOF
-			}
-			c.pages = groups[c.group].ColumnChunks()[c.index].Pages()
-			c.group++
+			return io.EOF
 		}
 		page, err := c.pages.ReadPage()
 		if err == io.EOF {
-			err = c.pages.Close()
-			c.pages = nil
-			if err != nil {
-				return fmt.Errorf("%w: %w", errTable, err)
-			}
-			continue
+			return io.EOF
 		}
 		if err != nil {
 			return fmt.Errorf("%w: %w", errTable, err)
@@ -155,7 +187,9 @@ func (c *column) close() error {
 	if c.pages == nil {
 		return nil
 	}
-	return c.pages.Close()
+	err := c.pages.Close()
+	c.pages = nil
+	return err
 }
 
 // valuesOf returns the values of a page that are there, without nulls.
@@ -165,6 +199,15 @@ func (c *column) valuesOf(page parquet.Page) ([]int64, error) {
 	switch {
 	case dict != nil:
 		c.learn(dict)
+		if n := len(data.Int32()); len(c.means) == 1 {
+			if len(c.same) > 0 && c.same[0] != c.means[0] {
+				c.same = c.same[:0]
+			}
+			for len(c.same) < n {
+				c.same = append(c.same, c.means[0])
+			}
+			return c.same[:n], nil
+		}
 		c.wide = c.wide[:0]
 		for _, i := range data.Int32() {
 			c.wide = append(c.wide, c.means[i])

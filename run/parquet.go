@@ -113,8 +113,8 @@ func (t *table) each(yield func(*timeline.Timeline, error) bool) {
 
 // read yields until the end or the first damage.
 func (t *table) read(yield func(*timeline.Timeline, error) bool) error {
-	if eventColumnsOf(t.file) != nil {
-		return t.readColumns(yield)
+	if r := t.columns(t.inOrder()); r != nil {
+		return r.readColumns(yield)
 	}
 	return t.readRows(yield)
 }

@@ -96,7 +96,18 @@ func (f *fact) timeline() (*timeline.Timeline, error) {
 
 // timeline rebuilds what was recorded, but for the events.
 func (f *outline) timeline() (*timeline.Timeline, error) {
-	t := &timeline.Timeline{
+	t := &timeline.Timeline{}
+	if err := f.into(t); err != nil {
+		return nil, err
+	}
+	return t, nil
+}
+
+// into does so in place; the memory of the events is kept, they are none.
+func (f *outline) into(t *timeline.Timeline) error {
+	events := t.Events
+	events.Reset()
+	*t = timeline.Timeline{
 		Request: f.Request, ID: f.ID, Phase: timeline.Phase(f.Phase), Worker: int(f.Worker),
 		Session: word(f.Session), Turn: timeline.FromPtr(f.Turn),
 		Task: word(f.Task), Step: timeline.FromPtr(f.Step), Parent: word(f.Parent), Class: word(f.Class),
@@ -122,6 +133,7 @@ func (f *outline) timeline() (*timeline.Timeline, error) {
 		Requested: timeline.FromPtr(f.RequestedTokens), ClockStepUS: timeline.FromPtr(f.ClockStepUS),
 		Outcome: timeline.Outcome(f.Outcome), Text: word(f.OutputText),
 		CostUSD: timeline.FromPtr(f.CostUSD),
+		Events:  events,
 	}
 	if f.HTTPStatus != nil {
 		t.HTTPStatus = int(*f.HTTPStatus)
@@ -137,9 +149,9 @@ func (f *outline) timeline() (*timeline.Timeline, error) {
 	}
 	var err error
 	if t.Flags, err = timeline.ParseFlags(f.NoticedFlags); err != nil {
-		return nil, fmt.Errorf("request %d: %w", f.Request, err)
+		return fmt.Errorf("request %d: %w", f.Request, err)
 	}
-	return t, nil
+	return nil
 }
 
 var errEvents = errors.New("damaged lists of events")

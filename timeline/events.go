@@ -104,6 +104,45 @@ func (e *Events) Append(ev Event) {
 	e.packed = append(e.packed, p)
 }
 
+// Absent stands for a number of tokens that the protocol did not tell, in Columns.
+const Absent = math.MinInt64
+
+// Columns are events as columns of a file, all of one length.
+type Columns struct {
+	AtUS, Kind, Tokens, Choice, Bytes, Read, LagUS []int64
+}
+
+// AppendColumns adds events as Append does, one after the other.
+func (e *Events) AppendColumns(c Columns) {
+	n := len(c.AtUS)
+	e.Reserve(len(e.packed) + n)
+	kinds, tokens, choices, bytes, reads, lags := c.Kind[:n], c.Tokens[:n], c.Choice[:n], c.Bytes[:n], c.Read[:n], c.LagUS[:n]
+	for i, at := range c.AtUS {
+		delta := at - e.lastUS
+		count := tokens[i] + 1
+		if tokens[i] == Absent {
+			count = 0
+		} else if tokens[i] < 0 || count > math.MaxUint16 {
+			count = -1
+		}
+		if (uint64(delta)|uint64(lags[i])|uint64(bytes[i]))>>32 != 0 || uint64(choices[i]) > math.MaxUint8 || count < 0 {
+			ev := Event{AtUS: at, LagUS: lags[i], Kind: Kind(kinds[i]), Choice: int(choices[i]), Bytes: bytes[i], Read: reads[i]}
+			if tokens[i] != Absent {
+				ev.Tokens = Some(tokens[i])
+			}
+			e.Append(ev)
+			continue
+		}
+		p := packed{delta: uint32(delta), lag: uint32(lags[i]), bytes: uint32(bytes[i]),
+			tokens: uint16(count), choice: uint8(choices[i]), kind: uint8(kinds[i])}
+		if e.any && reads[i] == e.read {
+			p.kind |= sameRead
+		}
+		e.any, e.read, e.lastUS = true, reads[i], at
+		e.packed = append(e.packed, p)
+	}
+}
+
 // Len returns the number of events, or one more for each gap over 71 minutes.
 func (e *Events) Len() int { return len(e.packed) }
 
