@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"tokenmeter/live"
+	"tokenmeter/objective"
 	"tokenmeter/proxy"
 	"tokenmeter/telemetry"
 	"tokenmeter/telemetry/datadog"
@@ -28,7 +29,7 @@ type exporters struct {
 func (d *Daemon) openExporters(ctx context.Context, plan *Plan) (*exporters, error) {
 	cfg := &plan.Config
 	x := &exporters{page: prometheus.New(prometheus.Options{State: d.state, Models: cfg.Metrics.Models,
-		NoNative: no(cfg.Metrics.Native), NoFine: no(cfg.Metrics.Gaps)}, plan.Objectives)}
+		NoNative: no(cfg.Metrics.Native), NoFine: no(cfg.Metrics.Gaps)}, plan.thresholds())}
 	var err error
 	if o := cfg.OTel; o != nil {
 		share := 1.
@@ -37,7 +38,7 @@ func (d *Daemon) openExporters(ctx context.Context, plan *Plan) (*exporters, err
 		}
 		x.otel, err = otel.New(context.WithoutCancel(ctx), otel.Options{Endpoint: o.Endpoint, Headers: o.headers(plan.otelKey), TLS: plan.otelTLS,
 			Timeout: o.Timeout, Every: o.Every, NoMetrics: no(o.Metrics), Spans: o.Traces, Sample: share, Next: o.Conventions == "next",
-			Exponential: o.Histograms == "exponential", NoFine: no(o.Gaps), Models: cfg.Metrics.Models, Version: d.opt.Version, State: d.state, Log: d.log}, plan.Objectives)
+			Exponential: o.Histograms == "exponential", NoFine: no(o.Gaps), Models: cfg.Metrics.Models, Version: d.opt.Version, State: d.state, Log: d.log}, plan.thresholds())
 		if err != nil {
 			x.close()
 			return nil, fmt.Errorf("otel: %w", err)
@@ -51,6 +52,15 @@ func (d *Daemon) openExporters(ctx context.Context, plan *Plan) (*exporters, err
 		}
 	}
 	return x, nil
+}
+
+// thresholds are all objectives whose limits are edges of buckets.
+func (p *Plan) thresholds() []objective.Objective {
+	all := slices.Clone(p.Objectives)
+	for _, o := range p.SLO {
+		all = append(all, o.Promises...)
+	}
+	return all
 }
 
 // no reports whether something was said not to be.
@@ -73,7 +83,7 @@ func (d *Daemon) sinks() live.Sinks {
 
 // set takes the objectives of a new plan.
 func (x *exporters) set(before, now *Plan, log *slog.Logger) {
-	x.page.Set(now.Objectives)
+	x.page.Set(now.thresholds())
 	if before == nil {
 		return
 	}

@@ -16,6 +16,7 @@ import (
 	"testing"
 	"time"
 
+	"tokenmeter/telemetry"
 	"tokenmeter/telemetry/dashboard"
 )
 
@@ -214,6 +215,18 @@ func lines(text, prefix string) string {
 		}
 	}
 	return b.String()
+}
+
+func TestLimitsOfBudgetsAreEdges(t *testing.T) {
+	p, err := Parse("t.yaml", []byte(small+"objectives: [p99 ttft < 123ms]\nslo: {objectives: [{name: pace, objective: p99 tpot < 77ms}]}\n"), noEnv)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for m, edge := range map[*telemetry.Metric]float64{telemetry.TTFT: 0.123, telemetry.TPOT: 0.077} {
+		if !slices.Contains(m.Edges(p.thresholds()), edge) {
+			t.Errorf("%v is no edge of %s", edge, m.Name)
+		}
+	}
 }
 
 func TestTelemetryIsChecked(t *testing.T) {
