@@ -34,6 +34,32 @@ func (b *tokenBins) add(atUS, amount int64) {
 	b.addBin(floorDiv(atUS-1, binUS), amount)
 }
 
+// binCursor adds amounts at times that do not run backwards: a division is needed
+// for those only that are far from the one before.
+type binCursor struct {
+	bins *tokenBins
+	bin  int64 // of the time before
+	end  int64 // its last µs
+	any  bool
+}
+
+func (c *binCursor) add(atUS, amount int64) {
+	switch {
+	case amount == 0:
+		return
+	case c.any && atUS > c.end-binUS && atUS <= c.end:
+	case c.any && atUS > c.end && atUS <= c.end+4*binUS:
+		for atUS > c.end {
+			c.bin++
+			c.end += binUS
+		}
+	default:
+		c.any, c.bin = true, floorDiv(atUS-1, binUS)
+		c.end = (c.bin + 1) * binUS
+	}
+	c.bins.addBin(c.bin, amount)
+}
+
 func (b *tokenBins) addBin(bin, amount int64) {
 	key := bin >> binsBits
 	if b.page == nil || key != b.key {
@@ -177,7 +203,7 @@ func portionsOf(v *Values, s *seen) portions {
 	return p
 }
 
-func (p *portions) next(ev timeline.Event) int64 {
+func (p *portions) next(tokens timeline.Opt[int64]) int64 {
 	if p.unknownEntirely {
 		return 0
 	}
@@ -187,7 +213,7 @@ func (p *portions) next(ev timeline.Event) int64 {
 	}
 	amount := p.share
 	if p.k == told {
-		amount = ev.Tokens.Or(0) * tokenOne
+		amount = tokens.Or(0) * tokenOne
 	} else if p.carry += p.over; p.carry >= p.n {
 		p.carry -= p.n
 		amount++

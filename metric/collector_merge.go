@@ -1,10 +1,14 @@
 package metric
 
+import "slices"
+
 // Merge takes everything o has collected; o must not be used afterwards.
 func (c *Collector) Merge(o *Collector) {
-	c.rows = append(c.rows, o.rows...)
+	c.rows = append(slices.Grow(c.rows, len(o.rows)), o.rows...)
+	o.rows = nil
 	for name, s := range o.samples {
 		c.at(name).Merge(s)
+		delete(o.samples, name) // its memory is free for the next one's
 	}
 	c.mergeRequests(&o.requests)
 	if o.first.any && (!c.first.any || o.first.before(c.first)) {

@@ -26,19 +26,18 @@ type windows struct {
 
 func (c *Collector) windows() windows {
 	slices.SortFunc(c.rows, func(a, b row) int {
-		return cmp.Or(cmp.Compare(a.start, b.start), cmp.Compare(a.due, b.due),
-			cmp.Compare(a.end, b.end), cmp.Compare(a.request, b.request))
-	})
-	w := windows{}
-	for _, r := range c.rows {
-		if r.warmup {
-			continue
+		if a.start != b.start {
+			return cmp.Compare(a.start, b.start)
 		}
+		return cmp.Or(cmp.Compare(a.due, b.due), cmp.Compare(a.end, b.end), cmp.Compare(a.request, b.request))
+	})
+	w := windows{rows: c.measured()}
+	for i := range w.rows {
+		r := &w.rows[i]
 		if w.n == 0 {
 			w.firstDue, w.lastDue, w.firstStart = r.due, r.due, r.start
 		}
 		w.n++
-		w.rows = append(w.rows, r)
 		w.firstDue, w.lastDue = min(w.firstDue, r.due), max(w.lastDue, r.due)
 		w.lastStart = r.start
 		if r.tokenEnd >= r.due && (!w.anyToken || r.tokenEnd > w.lastToken) {
@@ -47,6 +46,26 @@ func (c *Collector) windows() windows {
 	}
 	w.findSteady(&c.Opts)
 	return w
+}
+
+// measured are the rows that count: all of them as they are, or a copy.
+func (c *Collector) measured() []row {
+	n := 0
+	for i := range c.rows {
+		if !c.rows[i].warmup {
+			n++
+		}
+	}
+	if n == len(c.rows) {
+		return c.rows
+	}
+	rows := make([]row, 0, n)
+	for _, r := range c.rows {
+		if !r.warmup {
+			rows = append(rows, r)
+		}
+	}
+	return rows
 }
 
 // full is the length of the whole window in seconds: first due time to last
@@ -66,13 +85,23 @@ type step struct {
 
 // steps are the changes in order of time; at one moment the ends come first.
 func (w *windows) steps() []step {
-	all := make([]step, 0, 2*len(w.rows))
-	for _, r := range w.rows {
-		all = append(all, step{r.start, +1}, step{r.end, -1})
+	ends := make([]int64, len(w.rows))
+	for i := range w.rows {
+		ends[i] = w.rows[i].end
 	}
-	slices.SortFunc(all, func(a, b step) int {
-		return cmp.Or(cmp.Compare(a.at, b.at), cmp.Compare(a.delta, b.delta))
-	})
+	slices.Sort(ends)
+	all := make([]step, 0, 2*len(w.rows))
+	for i := range w.rows { // in order of their starts
+		at := w.rows[i].start
+		for len(ends) > 0 && ends[0] <= at {
+			all = append(all, step{ends[0], -1})
+			ends = ends[1:]
+		}
+		all = append(all, step{at, +1})
+	}
+	for _, at := range ends {
+		all = append(all, step{at, -1})
+	}
 	return all
 }
 

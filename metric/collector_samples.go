@@ -141,18 +141,24 @@ func (c *Collector) readEvents(tl *timeline.Timeline, v *Values, s *seen) {
 	if n, known := v.OutputTokens.Get(); known {
 		c.bins.spread(max(tl.StartUS, tl.DueUS), tl.DueUS+s.firstUS, n-v.StreamedTokens.Or(n))
 	}
+	bin := binCursor{bins: &c.bins}
 	var waited, lastUS, lastRead, lastLag int64
-	joined := false // the event before shared its read
-	for i, ev := range numbered(tl) {
-		if i > 0 {
+	first, joined := true, false // joined: the event before shared its read
+	for ev := range tl.Events.All() {
+		if !ev.Kind.Bears() {
+			continue
+		}
+		if !first {
 			gap := ev.AtUS - lastUS
 			if icl != nil {
-				icl.Add(gap, 1)
+				icl.AddOne(gap)
 			}
-			waited += gap
-			if k := s.k.tokensOf(ev); itl != nil && k > 0 {
-				itl.Add(waited, k)
-				waited = 0
+			if itl != nil {
+				waited += gap
+				if k := s.k.tokensOf(ev); k > 0 {
+					itl.Add(waited, k)
+					waited = 0
+				}
 			}
 			if ev.Read == lastRead || kernel && gap == 0 {
 				c.coalesced(kernel, ev.LagUS)
@@ -164,10 +170,11 @@ func (c *Collector) readEvents(tl *timeline.Timeline, v *Values, s *seen) {
 				joined = false
 			}
 		}
+		first = false
 		if lags != nil {
-			lags.Add(ev.LagUS, 1)
+			lags.AddOne(ev.LagUS)
 		}
-		c.bins.add(tl.DueUS+ev.AtUS, portions.next(ev))
+		bin.add(tl.DueUS+ev.AtUS, portions.next(ev.Tokens))
 		lastUS, lastRead, lastLag = ev.AtUS, ev.Read, ev.LagUS
 	}
 }
@@ -187,21 +194,5 @@ func (c *Collector) unstreamed(tl *timeline.Timeline, v *Values) {
 	e2e, ended := v.E2EMS.Get()
 	if known && ended {
 		c.bins.spread(max(tl.StartUS, tl.DueUS), tl.DueUS+microseconds(e2e), n)
-	}
-}
-
-// numbered yields the generation events with their index.
-func numbered(tl *timeline.Timeline) func(yield func(int64, timeline.Event) bool) {
-	return func(yield func(int64, timeline.Event) bool) {
-		var i int64
-		for ev := range tl.Events.All() {
-			if !ev.Kind.Bears() {
-				continue
-			}
-			if !yield(i, ev) {
-				return
-			}
-			i++
-		}
 	}
 }

@@ -2,7 +2,10 @@ package metric
 
 import (
 	"maps"
+	"runtime"
 	"strings"
+	"sync"
+	"sync/atomic"
 
 	"tokenmeter/stat"
 	"tokenmeter/timeline"
@@ -10,6 +13,12 @@ import (
 
 // Summary computes the summary of what has been added so far.
 func (c *Collector) Summary() Summary {
+	s, _ := c.Results()
+	return s
+}
+
+// Results computes summary and facts together, which share most of the work.
+func (c *Collector) Results() (Summary, Facts) {
 	w := c.windows()
 	s := Summary{
 		Requests: c.requests.copied(), Metrics: c.dists(), Throughput: c.throughput(&w),
@@ -19,7 +28,7 @@ func (c *Collector) Summary() Summary {
 	}
 	facts := c.facts(&w)
 	s.Warnings = c.warnings(&s, &facts)
-	return s
+	return s, facts
 }
 
 // copied keeps a summary still while the collector goes on.
@@ -41,14 +50,32 @@ func (c *Collector) dists() map[string]Dist {
 	for _, name := range shown {
 		out[name] = Dist{CI95: map[string][2]float64{}}
 	}
-	for name, s := range c.samples {
-		if strings.HasPrefix(name, "_") {
-			continue
+	var names []string
+	for name := range c.samples {
+		if !strings.HasPrefix(name, "_") {
+			names = append(names, name)
 		}
-		m, ok := s.Moments()
-		out[name] = distOf(s.Sorted(), m, ok)
+	}
+	described := make([]Dist, len(names))
+	onAll(len(names), func(i int) { described[i] = sampleDist(c.samples[names[i]]) })
+	for i, name := range names {
+		out[name] = described[i]
 	}
 	return out
+}
+
+// onAll calls f for 0 to n−1 on all processors.
+func onAll(n int, f func(i int)) {
+	var next atomic.Int64
+	var all sync.WaitGroup
+	for range min(runtime.GOMAXPROCS(0), n) {
+		all.Go(func() {
+			for i := int(next.Add(1)) - 1; i < n; i = int(next.Add(1)) - 1 {
+				f(i)
+			}
+		})
+	}
+	all.Wait()
 }
 
 func mean(s *stat.Sample) timeline.Opt[float64] {

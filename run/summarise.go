@@ -43,47 +43,69 @@ func (f *Folder) Records() iter.Seq2[metric.Record, error] {
 // Summarise computes run.json from the records of a folder: the manifest as it
 // stands, and a summary that is exact.
 func Summarise(f *Folder) (Run, error) {
-	return f.summarise(func(*timeline.Timeline) error { return nil })
+	return f.summarise(nil)
 }
 
-// summarise shows each request to also on the way: reading them is what takes
-// long.
+// summarise shows each request to also on the way, if there is such a thing:
+// reading them is what takes long. Without it parts are summed up side by side.
 func (f *Folder) summarise(also func(*timeline.Timeline) error) (Run, error) {
 	sum := f.Run()
 	objectives, err := objective.ParseAll(sum.Objectives)
 	if err != nil {
 		return sum, fmt.Errorf("%s: the objectives in %s: %w", f.dir, manifestFile, err)
 	}
-	collected := metric.NewCollector(collectorOpts(&sum))
-	judge := objective.NewJudge(objectives, sum.AllowLowN)
+	begin := func() gathered {
+		return gathered{metric.NewCollector(collectorOpts(&sum)), objective.NewJudge(objectives, sum.AllowLowN)}
+	}
 	var tally *cost.Tally
 	if sum.Pricing != nil {
 		tally = cost.NewTally(*sum.Pricing)
 	}
-	for tl, err := range f.Timelines() {
-		if err != nil {
-			return sum, fmt.Errorf("%s: %w", f.dir, err)
+	var got gathered
+	done := false
+	if t, ok := f.source.(*table); ok && also == nil && tally == nil { // a sum of prices depends on their order
+		if got, done, err = t.sideBySide(begin); err != nil {
+			return sum, fmt.Errorf("%s: %s: %w", f.dir, f.Table(), err)
 		}
-		if err := also(tl); err != nil {
+	}
+	if !done {
+		got = begin()
+		if err := f.oneByOne(got, tally, also); err != nil {
 			return sum, err
 		}
-		collected.Add(tl)
-		judge.Add(tl)
+	}
+	var facts metric.Facts
+	sum.Summary, facts = got.collected.Results()
+	if tally != nil {
+		sum.Cost = tally.Cost(&sum.Summary)
+	}
+	if sum.Goodput = got.judge.Goodput(&sum.Summary, got.collected); sum.Goodput != nil {
+		cost.Good(sum.Cost, sum.Goodput.Good)
+	}
+	sum.Validity = validity.Judge(validity.Facts{
+		Facts: facts, Client: sum.Client, AllowISLDrift: sum.AllowISLDrift,
+	})
+	return sum, nil
+}
+
+// oneByOne takes the requests in their order.
+func (f *Folder) oneByOne(into gathered, tally *cost.Tally, also func(*timeline.Timeline) error) error {
+	for tl, err := range f.Timelines() {
+		if err != nil {
+			return fmt.Errorf("%s: %w", f.dir, err)
+		}
+		if also != nil {
+			if err := also(tl); err != nil {
+				return err
+			}
+		}
+		into.collected.Add(tl)
+		into.judge.Add(tl)
 		if tally != nil {
 			tally.Add(tl)
 		}
 	}
-	sum.Summary = collected.Summary()
-	if tally != nil {
-		sum.Cost = tally.Cost(&sum.Summary)
-	}
-	if sum.Goodput = judge.Goodput(&sum.Summary, collected); sum.Goodput != nil {
-		cost.Good(sum.Cost, sum.Goodput.Good)
-	}
-	sum.Validity = validity.Judge(validity.Facts{
-		Facts: collected.Facts(), Client: sum.Client, AllowISLDrift: sum.AllowISLDrift,
-	})
-	return sum, nil
+	return nil
 }
 
 // askedOfServer is the input length that the server should count: what was

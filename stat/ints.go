@@ -14,17 +14,29 @@ const (
 
 // Ints is an exact multiset of non-negative integers, made for microseconds:
 // values below 2^20 are counted in pages that appear as they are needed, larger
-// ones (rare: over a second) in a map. A hundred million gaps take a few
+// ones (rare: over a second) in a map. Counters are small, so that pages stay in
+// the processor's cache; what they can't hold is in the map too. A hundred million gaps take a few
 // megabytes, and every quantile is exact. The zero value is empty.
 type Ints struct {
-	pages [pageCount]*[pageSize]uint32
+	pages [pageCount]*[pageSize]uint16
 	over  map[int64]uint64 // large values, and what a page's counter could not hold
 	full  bool             // over holds values of pages
 	n     uint64
 }
 
 // Add counts v once; a negative v counts as 0.
-func (m *Ints) Add(v int64) { m.AddN(v, 1) }
+func (m *Ints) Add(v int64) {
+	if uint64(v) < pageCount*pageSize {
+		if page := m.pages[uint64(v)>>pageBits]; page != nil {
+			if count := &page[v&(pageSize-1)]; *count < math.MaxUint16 {
+				*count++
+				m.n++
+				return
+			}
+		}
+	}
+	m.AddN(v, 1)
+}
 
 // AddN counts v as often as times says.
 func (m *Ints) AddN(v int64, times uint64) {
@@ -39,16 +51,16 @@ func (m *Ints) AddN(v int64, times uint64) {
 	}
 	page := m.pages[v>>pageBits]
 	if page == nil {
-		page = new([pageSize]uint32)
+		page = new([pageSize]uint16)
 		m.pages[v>>pageBits] = page
 	}
 	count := &page[v&(pageSize-1)]
-	if uint64(*count)+times > math.MaxUint32 {
+	if times += uint64(*count); times > math.MaxUint16 {
 		m.full = true
 		m.addOver(v, times)
-		return
+		times = 0
 	}
-	*count += uint32(times)
+	*count = uint16(times)
 }
 
 func (m *Ints) addOver(v int64, times uint64) {

@@ -23,7 +23,7 @@ func (s *Sample) Add(v float64) {
 
 // Merge takes all values of o, which stays as it is.
 func (s *Sample) Merge(o *Sample) {
-	s.values = append(s.values, o.values...)
+	s.values = append(slices.Grow(s.values, len(o.values)), o.values...)
 	s.dirty = s.dirty || len(o.values) > 0
 }
 
@@ -37,7 +37,7 @@ func (s *Sample) At(i int64) float64 { return s.Sorted()[i] }
 // sample and is good until the next Add.
 func (s *Sample) Sorted() Sorted {
 	if s.dirty {
-		slices.Sort(s.values)
+		sortFloats(s.values)
 		s.dirty = false
 	}
 	return s.values

@@ -31,6 +31,9 @@ func (s *Shares) Add(v, k int64) {
 	}
 }
 
+// AddOne is Add(v, 1).
+func (s *Shares) AddOne(v int64) { s.whole.Add(v) }
+
 // Len returns the number of fractions, with their multiplicity.
 func (s *Shares) Len() int64 {
 	n := s.whole.Len()
