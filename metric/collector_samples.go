@@ -144,24 +144,31 @@ func (c *Collector) readEvents(tl *timeline.Timeline, v *Values, s *seen) {
 	bin := binCursor{bins: &c.bins}
 	var waited, lastUS, lastRead, lastLag int64
 	first, joined := true, false // joined: the event before shared its read
-	for ev := range tl.Events.All() {
-		if !ev.Kind.Bears() {
+	var at, read int64
+	packed := tl.Events.Packed()
+	for i := range packed {
+		ev := &packed[i]
+		at += ev.DeltaUS()
+		if ev.NewRead() {
+			read++
+		}
+		if !ev.Kind().Bears() {
 			continue
 		}
 		if !first {
-			gap := ev.AtUS - lastUS
+			gap := at - lastUS
 			if icl != nil {
 				icl.AddOne(gap)
 			}
 			if itl != nil {
 				waited += gap
-				if k := s.k.tokensOf(ev); k > 0 {
+				if k := s.k.tokensOf(ev.Tokens()); k > 0 {
 					itl.Add(waited, k)
 					waited = 0
 				}
 			}
-			if ev.Read == lastRead || kernel && gap == 0 {
-				c.coalesced(kernel, ev.LagUS)
+			if read == lastRead || kernel && gap == 0 {
+				c.coalesced(kernel, ev.LagUS())
 				if !joined {
 					c.coalesced(kernel, lastLag)
 				}
@@ -172,10 +179,10 @@ func (c *Collector) readEvents(tl *timeline.Timeline, v *Values, s *seen) {
 		}
 		first = false
 		if lags != nil {
-			lags.AddOne(ev.LagUS)
+			lags.AddOne(ev.LagUS())
 		}
-		bin.add(tl.DueUS+ev.AtUS, portions.next(ev.Tokens))
-		lastUS, lastRead, lastLag = ev.AtUS, ev.Read, ev.LagUS
+		bin.add(tl.DueUS+at, portions.next(ev.Tokens()))
+		lastUS, lastRead, lastLag = at, read, ev.LagUS()
 	}
 }
 

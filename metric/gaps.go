@@ -93,7 +93,7 @@ func eachGap(tl *timeline.Timeline, s *seen, v *Values, icl func(float64), itl f
 			return
 		}
 		waited += us
-		if k := s.k.tokensOf(ev); k > 0 {
+		if k := s.k.tokensOf(ev.Tokens); k > 0 {
 			itl(ms(waited)/float64(k), k)
 			waited = 0
 		}

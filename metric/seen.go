@@ -51,19 +51,27 @@ func observe(tl *timeline.Timeline) seen {
 	}
 	firstChoice, lastRead := 0, int64(-1)
 	kernel, firstDelivery := tl.Clock == timeline.Kernel, true
-	for ev := range tl.Events.All() {
-		if !ev.Kind.Bears() {
+	var at, read int64
+	packed := tl.Events.Packed()
+	for i := range packed {
+		ev := &packed[i]
+		at += ev.DeltaUS()
+		if ev.NewRead() {
+			read++
+		}
+		kind := ev.Kind()
+		if !kind.Bears() {
 			continue
 		}
-		tokens, told := ev.Tokens.Get()
+		tokens, told := ev.Tokens().Get()
 		if s.n == 0 {
-			s.firstUS, firstChoice = ev.AtUS, ev.Choice
+			s.firstUS, firstChoice = at, ev.Choice()
 			s.deliveries, s.toldOne = 1, tokens
 		} else {
-			gap := ev.AtUS - s.lastUS
+			gap := at - s.lastUS
 			// Segments that waited in the kernel carry one stamp, however many
 			// reads then fetched them.
-			if ev.Read == lastRead || kernel && gap == 0 {
+			if read == lastRead || kernel && gap == 0 {
 				s.coalesced = true
 			} else {
 				s.deliveries++
@@ -80,16 +88,16 @@ func observe(tl *timeline.Timeline) seen {
 			s.maxGapUS = max(s.maxGapUS, gap)
 		}
 		s.n++
-		s.lastUS, lastRead = ev.AtUS, ev.Read
-		s.severalChoices = s.severalChoices || ev.Choice != firstChoice
-		s.bytes += ev.Bytes
+		s.lastUS, lastRead = at, read
+		s.severalChoices = s.severalChoices || ev.Choice() != firstChoice
+		s.bytes += ev.Bytes()
 		s.allTold = s.allTold && told
 		s.told += tokens
 		if firstDelivery {
 			s.firstN++
 			s.firstTold += tokens
 		}
-		switch ev.Kind {
+		switch kind {
 		case timeline.Reasoning:
 			s.reasoning = true
 			continue
@@ -97,7 +105,7 @@ func observe(tl *timeline.Timeline) seen {
 			s.media = true
 		}
 		if !s.answer {
-			s.answer, s.answerUS = true, ev.AtUS
+			s.answer, s.answerUS = true, at
 		}
 	}
 	return s

@@ -106,10 +106,11 @@ func tokensPerEvent(s *seen, streamed int64) perEvent {
 	return unknown
 }
 
-// tokensOf is how many tokens an event holds; only where that is known.
-func (k perEvent) tokensOf(ev timeline.Event) int64 {
+// tokensOf is how many tokens an event holds, by what the protocol told of it;
+// only where that is known.
+func (k perEvent) tokensOf(tokens timeline.Opt[int64]) int64 {
 	if k == told {
-		return ev.Tokens.Or(0)
+		return tokens.Or(0)
 	}
 	return 1
 }

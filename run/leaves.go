@@ -22,6 +22,8 @@ type leaf struct {
 	reader parquet.ValueReader
 	buffer [128]parquet.Value
 	values []parquet.Value // of buffer, not used yet
+	alike  bool            // all rows of the page have one value, or none
+	same   int64           // further rows that have what the field already holds
 }
 
 // leavesOf binds the columns of a table to the fields of an outline. It is not
@@ -168,12 +170,17 @@ func (w *words) of(v parquet.Value) string {
 // begin turns to a row group.
 func (l *leaf) begin(group int) error {
 	err := l.close()
+	l.same = 0
 	l.pages = l.file.RowGroups()[group].ColumnChunks()[l.index].Pages()
 	return err
 }
 
 // next sets the field to what the next row has.
 func (l *leaf) next() error {
+	if l.same > 0 {
+		l.same--
+		return nil
+	}
 	if len(l.values) == 0 {
 		if err := l.load(); err != nil {
 			return err // io.EOF too: a row is missing
@@ -182,6 +189,10 @@ func (l *leaf) next() error {
 	if !l.many {
 		l.set(l.values[0])
 		l.values = l.values[1:]
+		if l.alike {
+			l.same = l.page.NumValues() - 1
+			l.release()
+		}
 		return nil
 	}
 	if l.reset != nil {
@@ -227,6 +238,8 @@ func (l *leaf) load() error {
 			return err
 		}
 		l.page, l.reader = page, page.Values()
+		nulls, dict := page.NumNulls(), page.Dictionary()
+		l.alike = !l.many && (nulls == page.NumValues() || nulls == 0 && dict != nil && dict.Len() == 1)
 	}
 }
 
@@ -235,7 +248,7 @@ func (l *leaf) release() {
 	if l.page != nil {
 		parquet.Release(l.page)
 	}
-	l.page, l.reader, l.values = nil, nil, nil
+	l.page, l.reader, l.values, l.alike = nil, nil, nil, false
 }
 
 func (l *leaf) close() error {

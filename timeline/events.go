@@ -60,13 +60,15 @@ type Event struct {
 // Events is the append-only list of a request's events, packed to 16 bytes an
 // event, so that what is in flight stays small. The zero value is empty.
 type Events struct {
-	packed []packed
+	packed []Packed
 	lastUS int64
 	read   int64
 	any    bool
 }
 
-type packed struct {
+// Packed is an event as it is kept. A few are no events and only carry a part of
+// a long gap; they bear nothing.
+type Packed struct {
 	delta  uint32 // µs since the event before
 	lag    uint32 // µs
 	bytes  uint32
@@ -77,16 +79,41 @@ type packed struct {
 
 const sameRead = 0x80
 
+// DeltaUS is the time since the one before, in µs.
+func (p *Packed) DeltaUS() int64 { return int64(p.delta) }
+
+// LagUS is Event.LagUS.
+func (p *Packed) LagUS() int64 { return int64(p.lag) }
+
+// Bytes is Event.Bytes.
+func (p *Packed) Bytes() int64 { return int64(p.bytes) }
+
+// Choice is Event.Choice.
+func (p *Packed) Choice() int { return int(p.choice) }
+
+// Kind is Event.Kind.
+func (p *Packed) Kind() Kind { return Kind(p.kind &^ sameRead) }
+
+// NewRead reports whether a read completed it that completed none before.
+func (p *Packed) NewRead() bool { return p.kind&sameRead == 0 && p.kind != uint8(kindFiller) }
+
+// Tokens is Event.Tokens.
+func (p *Packed) Tokens() Opt[int64] { return Opt[int64]{max(int64(p.tokens)-1, 0), p.tokens > 0} }
+
+// Packed returns the events as they are kept, to be read only: going over many
+// is faster this way than by All.
+func (e *Events) Packed() []Packed { return e.packed }
+
 // Append adds an event. Times never run backwards: an event stamped before its
 // predecessor is moved to it. Counts beyond the packed range are cut off.
 func (e *Events) Append(ev Event) {
 	delta := max(ev.AtUS-e.lastUS, 0)
 	for delta > math.MaxUint32 {
-		e.packed = append(e.packed, packed{delta: math.MaxUint32, kind: uint8(kindFiller)})
+		e.packed = append(e.packed, Packed{delta: math.MaxUint32, kind: uint8(kindFiller)})
 		e.lastUS += math.MaxUint32
 		delta -= math.MaxUint32
 	}
-	p := packed{
+	p := Packed{
 		delta:  uint32(delta),
 		lag:    uint32(min(max(ev.LagUS, 0), math.MaxUint32)),
 		bytes:  uint32(min(max(ev.Bytes, 0), math.MaxUint32)),
@@ -133,7 +160,7 @@ func (e *Events) AppendColumns(c Columns) {
 			e.Append(ev)
 			continue
 		}
-		p := packed{delta: uint32(delta), lag: uint32(lags[i]), bytes: uint32(bytes[i]),
+		p := Packed{delta: uint32(delta), lag: uint32(lags[i]), bytes: uint32(bytes[i]),
 			tokens: uint16(count), choice: uint8(choices[i]), kind: uint8(kinds[i])}
 		if e.any && reads[i] == e.read {
 			p.kind |= sameRead
@@ -189,7 +216,7 @@ func (e *Events) Generation() iter.Seq[Event] {
 // copied while it grows.
 func (e *Events) Reserve(n int) {
 	if n > cap(e.packed) {
-		e.packed = append(make([]packed, 0, n), e.packed...)
+		e.packed = append(make([]Packed, 0, n), e.packed...)
 	}
 }
 
