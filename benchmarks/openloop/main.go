@@ -1,6 +1,6 @@
 // Command openloop measures how well tokenmeter keeps a schedule of many short
 // requests: how late each one leaves, whether as many are sent as were due, and
-// whether Poisson arrivals are Poisson. Server and client have a core each:
+// whether the due times of Poisson arrivals are a Poisson process. Server and client have a core each:
 //
 //	go run ./benchmarks/openloop -rate 5000
 //
@@ -68,11 +68,16 @@ type figures struct {
 	LateP50, LateP99, LateMax float64 // ms, start − due
 	SentP99                   float64 // ms, request written − due
 	Achieved                  float64 // over offered
-	Dispersion                float64 // variance over mean of starts in 100 ms: 1 for Poisson, 0 for constant
-	KS, KSLimit               float64 // distance of the gaps between due times to the exponential, and what chance explains (1 %)
-	KSStarts                  float64 // the same of starts: one thread can't begin two requests at once
-	Requests, Failed, Opened  int64
-	Busy                      float64
+	// The arrival process, by due times. Dispersion is variance over mean of the
+	// arrivals in 100 ms: 1 for Poisson, 0 for constant; and what chance explains
+	// (1 % beyond the limits). KS is the distance of the gaps to the exponential.
+	Dispersion, DispersionLow, DispersionHigh float64
+	KS, KSLimit                               float64
+	// The same of starts, which lateness moves: one thread can't begin two requests
+	// at once.
+	DispersionStarts, KSStarts float64
+	Requests, Failed, Opened   int64
+	Busy                       float64
 }
 
 func orchestrate() error {
@@ -119,17 +124,18 @@ func orchestrate() error {
 			slices.Sort(x)
 			return x[(len(x)-1)/2]
 		}
-		fmt.Printf("  %-9s lateness p99 %.3f ms, achieved/offered %.5f, dispersion %.3f, Kolmogorov–Smirnov %.4f (limit %.4f)\n", kind,
+		fmt.Printf("  %-9s lateness p99 %.3f ms, achieved/offered %.5f; due times: dispersion %.3f (limits %.3f, %.3f), Kolmogorov–Smirnov %.4f (limit %.4f); starts: dispersion %.3f\n", kind,
 			of(func(f figures) float64 { return f.LateP99 }), of(func(f figures) float64 { return f.Achieved }),
-			of(func(f figures) float64 { return f.Dispersion }), of(func(f figures) float64 { return f.KS }),
-			of(func(f figures) float64 { return f.KSLimit }))
+			of(func(f figures) float64 { return f.Dispersion }), of(func(f figures) float64 { return f.DispersionLow }), of(func(f figures) float64 { return f.DispersionHigh }),
+			of(func(f figures) float64 { return f.KS }), of(func(f figures) float64 { return f.KSLimit }), of(func(f figures) float64 { return f.DispersionStarts }))
 	}
 	return nil
 }
 
 func (f figures) String() string {
-	return fmt.Sprintf("late p50 %.3f p99 %.3f max %.2f ms, written p99 %.3f ms, achieved/offered %.5f, dispersion %.3f, KS %.4f (limit %.4f; starts %.4f), %d requests, %d failed, %d connections, core busy %.0f %%",
-		f.LateP50, f.LateP99, f.LateMax, f.SentP99, f.Achieved, f.Dispersion, f.KS, f.KSLimit, f.KSStarts, f.Requests, f.Failed, f.Opened, 100*f.Busy)
+	return fmt.Sprintf("late p50 %.3f p99 %.3f max %.2f ms, written p99 %.3f ms, achieved/offered %.5f, due: dispersion %.3f (limits %.3f, %.3f) KS %.4f (limit %.4f), starts: dispersion %.3f KS %.4f, %d requests, %d failed, %d connections, core busy %.0f %%",
+		f.LateP50, f.LateP99, f.LateMax, f.SentP99, f.Achieved, f.Dispersion, f.DispersionLow, f.DispersionHigh, f.KS, f.KSLimit,
+		f.DispersionStarts, f.KSStarts, f.Requests, f.Failed, f.Opened, 100*f.Busy)
 }
 
 // one runs the client in a process of its own.
@@ -212,11 +218,13 @@ func drive() error {
 		slices.Sort(x)
 	}
 	f := figures{LateP50: at(late, 0.5), LateP99: at(late, 0.99), LateMax: at(late, 1), SentP99: at(sent, 0.99),
-		Dispersion: dispersion(starts), Requests: r.Requests.Total, Failed: r.Requests.Failed,
+		Requests: r.Requests.Total, Failed: r.Requests.Failed,
 		Opened: r.Client.ConnectionsOpened, Busy: r.Client.CPUBusy.Or(0)}
 	f.Achieved = r.Throughput.AchievedPerS.Or(0) / r.Throughput.OfferedPerS.Or(math.NaN())
 	f.KS, f.KSLimit = exponential(due)
 	f.KSStarts, _ = exponential(starts)
+	f.Dispersion, f.DispersionLow, f.DispersionHigh = dispersion(due)
+	f.DispersionStarts, _, _ = dispersion(starts)
 	return json.NewEncoder(os.Stdout).Encode(f)
 }
 
