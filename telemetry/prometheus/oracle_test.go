@@ -12,6 +12,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"testing"
 	"time"
@@ -20,6 +21,7 @@ import (
 	"tokenmeter/telemetry"
 	"tokenmeter/telemetry/dashboard"
 	"tokenmeter/telemetry/trial"
+	"tokenmeter/timeline"
 )
 
 // A real Prometheus scrapes the page, evaluates a rule over its counters, and
@@ -33,6 +35,7 @@ func TestAgainstPrometheus(t *testing.T) {
 	if err != nil {
 		t.Skip("prometheus is not on PATH")
 	}
+	t.Parallel()
 	texts := []string{"p99 tpot < 33ms", "p95 ttft < 171ms", "error rate < 1%"}
 	e, counters, sinks := daemon(t, Options{Queue: 1 << 16}, texts...)
 	for _, r := range trial.Many(1500, 7) {
@@ -72,6 +75,40 @@ func TestAgainstPrometheus(t *testing.T) {
 	t.Logf("%d queries of the dashboards", len(dashboard.Queries()))
 }
 
+// A Prometheus that takes native histograms has quantiles within their width,
+// without any edge being known.
+func TestNativeHistogramsAgainstPrometheus(t *testing.T) {
+	if testing.Short() {
+		t.Skip("scraping takes seconds")
+	}
+	program, err := exec.LookPath("prometheus")
+	if err != nil {
+		t.Skip("prometheus is not on PATH")
+	}
+	t.Parallel()
+	e, _, sinks := daemon(t, Options{Queue: 1 << 16}, "p99 ttft < 171ms")
+	var exact []float64
+	for _, r := range trial.Many(1500, 9) {
+		sinks.Done(r)
+		if ms, ok := r.Record.TTFTMS.Get(); ok && r.Outcome == timeline.OK && r.Unmeasured == "" {
+			exact = append(exact, ms/1000)
+		}
+	}
+	e.Close()
+	target := httptest.NewServer(e)
+	defer target.Close()
+	u, _ := url.Parse(target.URL)
+	p := begin(t, program, u.Host, "--enable-feature=native-histograms")
+	p.until(t, `histogram_count(sum(tokenmeter_ttft_seconds))`, float64(len(exact)))
+	slices.Sort(exact)
+	for _, q := range []float64{0.1, 0.5, 0.95, 0.99} {
+		want := exact[int(q*float64(len(exact)))]
+		if got := p.value(t, fmt.Sprintf(`histogram_quantile(%v, sum(tokenmeter_ttft_seconds))`, q)); got < want/1.1 || got > want*1.1 {
+			t.Errorf("quantile %v is %v s, want %v", q, got, want)
+		}
+	}
+}
+
 // With protobuf, native histograms are on the page.
 func TestNativeHistogramsAreOffered(t *testing.T) {
 	for _, none := range []bool{false, true} {
@@ -92,7 +129,7 @@ func TestNativeHistogramsAreOffered(t *testing.T) {
 
 type server struct{ url string }
 
-func begin(t *testing.T, program, target string) server {
+func begin(t *testing.T, program, target string, flags ...string) server {
 	t.Helper()
 	dir := t.TempDir()
 	rule := "groups: [{name: g, interval: 1s, rules: [{record: 'slo:good:ratio', expr: 'tokenmeter_slo_good_total / tokenmeter_slo_valid_total'}]}]\n"
@@ -108,7 +145,7 @@ func begin(t *testing.T, program, target string) server {
 	}
 	address := ln.Addr().String()
 	ln.Close()
-	cmd := exec.Command(program, "--config.file="+filepath.Join(dir, "prometheus.yaml"), "--storage.tsdb.path="+filepath.Join(dir, "data"), "--web.listen-address="+address, "--log.level=error")
+	cmd := exec.Command(program, append(flags, "--config.file="+filepath.Join(dir, "prometheus.yaml"), "--storage.tsdb.path="+filepath.Join(dir, "data"), "--web.listen-address="+address, "--log.level=error")...)
 	var log bytes.Buffer
 	cmd.Stderr = &log
 	if err := cmd.Start(); err != nil {
