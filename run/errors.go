@@ -14,6 +14,8 @@ type WriteError struct {
 	Err  error
 	// Lost counts finished requests that never reached the disk.
 	Lost int64
+	// Named says that the path is a file which the user named, not the run's folder.
+	Named bool
 }
 
 // Error says what failed, where, and what to do next.
@@ -33,6 +35,12 @@ func (e *WriteError) Unwrap() error { return e.Err }
 
 func (e *WriteError) hint() string {
 	switch {
+	case e.Named && errors.Is(e.Err, syscall.ENOSPC):
+		return "free some space or name a file on another disk"
+	case e.Named && errors.Is(e.Err, fs.ErrPermission):
+		return "name a file that you may write"
+	case e.Named:
+		return "name another file"
 	case errors.Is(e.Err, syscall.ENOSPC):
 		return "free some space or choose another disk with --out"
 	case errors.Is(e.Err, fs.ErrPermission), errors.Is(e.Err, syscall.EROFS):

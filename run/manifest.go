@@ -1,6 +1,7 @@
 package run
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -56,18 +57,28 @@ func replaceFile(path string, write func(*os.File) error) (err error) {
 
 // readManifest reads run.json. A newer schema is an error that can't be worked around.
 func readManifest(dir string) (*Run, error) {
-	data, err := bounded.File(filepath.Join(dir, manifestFile), 256<<20)
+	f, err := openPlain(filepath.Join(dir, manifestFile))
 	if err != nil {
 		return nil, err
 	}
+	defer f.Close()
+	data, err := bounded.All(f, 256<<20)
+	if err != nil {
+		return nil, err
+	}
+	data = bytes.TrimPrefix(data, []byte("\xef\xbb\xbf")) // an editor's byte order mark
 	var head struct {
 		Schema string `json:"schema"`
 	}
 	if err := json.Unmarshal(data, &head); err != nil {
 		return nil, fmt.Errorf("%s: %w", manifestFile, err)
 	}
-	if head.Schema != Schema {
-		return nil, fmt.Errorf("%s: %w %q, this program reads %s", manifestFile, errSchema, head.Schema, Schema)
+	switch head.Schema {
+	case Schema:
+	case "":
+		return nil, fmt.Errorf("%s: %w: it was not written by tokenmeter; give the folder that bench printed as saved", manifestFile, errSchema)
+	default:
+		return nil, fmt.Errorf("%s: %w %q, this program reads %s; use a newer tokenmeter", manifestFile, errSchema, head.Schema, Schema)
 	}
 	m := new(Run)
 	if err := json.Unmarshal(data, m); err != nil {

@@ -38,7 +38,7 @@ func Open(path string) (*Folder, error) {
 	f := &Folder{dir: dir}
 	manifest, manifestErr := readManifest(dir)
 	if errors.Is(manifestErr, errSchema) {
-		return nil, fmt.Errorf("%s: %w; use a newer tokenmeter", dir, manifestErr)
+		return nil, fmt.Errorf("%s: %w", dir, manifestErr)
 	}
 	if err := f.openRecords(manifest != nil); err != nil {
 		f.Close()
@@ -132,7 +132,7 @@ func (f *Folder) openJournal() error {
 }
 
 func (f *Folder) open(name string) (*os.File, int64, error) {
-	file, err := os.Open(filepath.Join(f.dir, name))
+	file, err := openPlain(filepath.Join(f.dir, name))
 	if err != nil {
 		return nil, 0, err
 	}
@@ -142,6 +142,38 @@ func (f *Folder) open(name string) (*os.File, int64, error) {
 		return nil, 0, err
 	}
 	return file, info.Size(), nil
+}
+
+// openPlain opens a file that is one: a pipe of that name would wait for a
+// writer for ever.
+func openPlain(path string) (*os.File, error) {
+	info, err := os.Stat(path)
+	switch {
+	case err != nil:
+		return nil, err
+	case info.IsDir():
+		return nil, errors.New("it is a folder, not a file")
+	case !info.Mode().IsRegular():
+		return nil, errors.New("it is no plain file")
+	}
+	return os.Open(path)
+}
+
+// Owns reports whether a path is one of the files of a run that is there. They
+// hold the only copy of what was measured, so nothing else may be written there.
+func Owns(path string) bool {
+	dir := filepath.Dir(path)
+	switch filepath.Base(path) {
+	case manifestFile, journalFile, tableFile:
+	default:
+		return false
+	}
+	for _, name := range []string{manifestFile, journalFile} {
+		if _, err := os.Lstat(filepath.Join(dir, name)); err == nil {
+			return true
+		}
+	}
+	return false
 }
 
 // rebuild makes a manifest from the records when run.json can't be read.

@@ -93,10 +93,13 @@ func TestOpenRefuses(t *testing.T) {
 		files map[string][]byte
 		says  string
 	}{
-		"an empty folder":   {nil, "no run at"},
-		"a newer schema":    {map[string][]byte{manifestFile: []byte(`{"schema":"tokenmeter.run/v9"}`)}, "newer tokenmeter"},
-		"a broken table":    {map[string][]byte{tableFile: []byte("PAR1")}, "damaged Parquet file"},
-		"no journal at all": {map[string][]byte{journalFile: []byte("something else")}, "not a journal"},
+		"an empty folder":    {nil, "no run at"},
+		"a newer schema":     {map[string][]byte{manifestFile: []byte(`{"schema":"tokenmeter.run/v9"}`)}, "newer tokenmeter"},
+		"a broken table":     {map[string][]byte{tableFile: []byte("PAR1")}, "damaged Parquet file"},
+		"a foreign run.json": {map[string][]byte{manifestFile: []byte(`{"a":1}`)}, "not written by tokenmeter"},
+		"a huge footer":      {map[string][]byte{tableFile: []byte("PAR1....\xff\xff\xff\x7fPAR1")}, "footer would be longer than the file"},
+		"a cut table":        {map[string][]byte{tableFile: []byte("PAR1 and no end")}, "its end is missing"},
+		"no journal at all":  {map[string][]byte{journalFile: []byte("something else")}, "not a journal"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			dir := t.TempDir()

@@ -2,6 +2,7 @@ package run
 
 import (
 	"bufio"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"io"
@@ -79,6 +80,9 @@ var errTable = errors.New("damaged Parquet file")
 
 // openTable checks that src is a whole table of ours.
 func openTable(src io.ReaderAt, size int64) (*table, error) {
+	if err := checkEnds(src, size); err != nil {
+		return nil, fmt.Errorf("%w: %w", errTable, err)
+	}
 	var file *parquet.File
 	err := outside(func() (err error) {
 		file, err = parquet.OpenFile(src, size, parquet.SkipBloomFilters(true), parquet.SkipPageIndex(true))
@@ -95,6 +99,32 @@ func openTable(src io.ReaderAt, size int64) (*table, error) {
 		return nil, fmt.Errorf("table of version %q, this program reads %s: use a newer tokenmeter", version, parquetVersion)
 	}
 	return &table{file}, nil
+}
+
+// checkEnds looks at both ends of a table before the library does: it would
+// take as much memory for the footer as a damaged length says.
+func checkEnds(src io.ReaderAt, size int64) error {
+	const magic, least = "PAR1", 12
+	if size < least {
+		return errors.New("it is cut short; copy it again from where it was measured")
+	}
+	var head [4]byte
+	var tail [8]byte
+	if _, err := src.ReadAt(head[:], 0); err != nil {
+		return err
+	}
+	if _, err := src.ReadAt(tail[:], size-int64(len(tail))); err != nil {
+		return err
+	}
+	switch {
+	case string(head[:]) != magic:
+		return errors.New("it does not start like one; copy it again from where it was measured")
+	case string(tail[4:]) != magic:
+		return errors.New("its end is missing; copy it again from where it was measured")
+	case int64(binary.LittleEndian.Uint32(tail[:4])) > size-least:
+		return errors.New("its footer would be longer than the file; copy it again from where it was measured")
+	}
+	return nil
 }
 
 func (t *table) count() int64 { return t.file.NumRows() }

@@ -13,17 +13,34 @@ import (
 )
 
 // writeFile writes a file as a whole: a temporary file beside it, then a
-// rename. An existing one is replaced only with force.
+// rename. An existing one is replaced only with force; the files of a run never
+// are, a device or a pipe is written into.
 func writeFile(path string, force bool, write func(io.Writer) error) (err error) {
-	if _, statErr := os.Stat(path); statErr == nil && !force {
+	info, statErr := os.Stat(path)
+	switch {
+	case errors.Is(statErr, fs.ErrNotExist):
+	case statErr != nil:
+		return &run.WriteError{Path: path, Err: statErr, Named: true}
+	case info.IsDir():
+		return &usageError{fmt.Errorf("%s is a folder; name a file in it", path)}
+	case !info.Mode().IsRegular():
+		return writeInto(path, write)
+	case run.Owns(path):
+		return &usageError{fmt.Errorf("%s belongs to a run and holds what it measured; name another file", path)}
+	case !force:
 		return &usageError{fmt.Errorf("%s exists already; name another file or pass --force", path)}
-	} else if statErr != nil && !errors.Is(statErr, fs.ErrNotExist) {
-		return &run.WriteError{Path: path, Err: statErr}
+	default:
+		if real, err := filepath.EvalSymlinks(path); err == nil {
+			path = real // a link stays one
+		}
+		if run.Owns(path) {
+			return &usageError{fmt.Errorf("%s belongs to a run and holds what it measured; name another file", path)}
+		}
 	}
 	name := filepath.Join(filepath.Dir(path), "."+filepath.Base(path)+".tmp-"+strconv.Itoa(os.Getpid()))
 	f, err := os.OpenFile(name, os.O_CREATE|os.O_TRUNC|os.O_WRONLY, 0o644)
 	if err != nil {
-		return &run.WriteError{Path: path, Err: err}
+		return &run.WriteError{Path: path, Err: err, Named: true}
 	}
 	disk := &diskWriter{f: f}
 	defer func() {
@@ -32,7 +49,7 @@ func writeFile(path string, force bool, write func(io.Writer) error) (err error)
 			os.Remove(name)
 		}
 		if disk.err != nil {
-			err = &run.WriteError{Path: path, Err: disk.err}
+			err = &run.WriteError{Path: path, Err: disk.err, Named: true}
 		}
 	}()
 	if err = write(disk); err != nil {
@@ -40,10 +57,27 @@ func writeFile(path string, force bool, write func(io.Writer) error) (err error)
 	}
 	for _, step := range []func() error{f.Sync, f.Close, func() error { return os.Rename(name, path) }} {
 		if err = step(); err != nil {
-			return &run.WriteError{Path: path, Err: err}
+			return &run.WriteError{Path: path, Err: err, Named: true}
 		}
 	}
 	return nil
+}
+
+// writeInto writes to what is there already and can't be replaced.
+func writeInto(path string, write func(io.Writer) error) error {
+	f, err := os.OpenFile(path, os.O_WRONLY, 0)
+	if err != nil {
+		return &run.WriteError{Path: path, Err: err, Named: true}
+	}
+	disk := &diskWriter{f: f}
+	err = write(disk)
+	if closeErr := f.Close(); disk.err == nil {
+		disk.err = closeErr
+	}
+	if disk.err != nil {
+		return &run.WriteError{Path: path, Err: disk.err, Named: true}
+	}
+	return err
 }
 
 // diskWriter remembers that it was the disk that failed, not what is written.
