@@ -69,8 +69,12 @@ func (c *checker) telemetry() {
 	}
 }
 
-// headers are those of requests to the collector, with its key.
+// headers are those of requests to the collector, with its key; nil: none, and
+// the environment's hold.
 func (o *OTel) headers(key string) map[string]string {
+	if key == "" && len(o.Headers) == 0 {
+		return nil
+	}
 	all := map[string]string{}
 	for name, value := range o.Headers {
 		all[name] = value

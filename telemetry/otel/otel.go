@@ -6,11 +6,13 @@ package otel
 
 import (
 	"context"
+	"crypto/rand"
 	"crypto/tls"
 	"errors"
 	"fmt"
 	"log/slog"
 	"net/url"
+	"os"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -88,7 +90,10 @@ func New(ctx context.Context, opt Options, objectives []objective.Objective) (*E
 	if e.opt.Every <= 0 {
 		e.opt.Every = 30 * time.Second
 	}
-	res := resource.NewSchemaless(attribute.String("service.name", "tokenmeter"), attribute.String("service.version", opt.Version))
+	res, err := identityOf(opt.Version)
+	if err != nil {
+		return nil, err
+	}
 	if !opt.NoMetrics {
 		if err := e.openMetrics(ctx, res, objectives); err != nil {
 			return nil, fmt.Errorf("metrics by OTLP: %w", err)
@@ -101,6 +106,19 @@ func New(ctx context.Context, opt Options, objectives []objective.Objective) (*E
 	}
 	e.queue = telemetry.NewQueue(telemetry.QueueSize, e.take)
 	return e, nil
+}
+
+// identityOf tells this process from others, as counters of several must not be
+// taken for one. OTEL_SERVICE_NAME and OTEL_RESOURCE_ATTRIBUTES come on top.
+func identityOf(version string) (*resource.Resource, error) {
+	own := []attribute.KeyValue{attribute.String("service.name", "tokenmeter"), attribute.String("service.instance.id", rand.Text())}
+	if version != "" {
+		own = append(own, attribute.String("service.version", version))
+	}
+	if host, err := os.Hostname(); err == nil {
+		own = append(own, attribute.String("host.name", host))
+	}
+	return resource.Merge(resource.NewSchemaless(own...), resource.Environment())
 }
 
 // at is a URL below the endpoint.

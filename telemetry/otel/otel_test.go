@@ -317,6 +317,27 @@ func TestNoKeyAndNoTexts(t *testing.T) {
 	}
 }
 
+// Two processes are two sources, and the environment may name them.
+func TestProcessesAreToldApart(t *testing.T) {
+	t.Setenv("OTEL_SERVICE_NAME", "gateway")
+	t.Setenv("OTEL_RESOURCE_ATTRIBUTES", "deployment.environment.name=prod")
+	c := listen(t)
+	for range 2 {
+		send(t, c, Options{Version: "1.2"}, trial.Streamed(100))
+	}
+	ids := map[string]bool{}
+	for _, m := range c.metrics {
+		of := m.ResourceMetrics[0].Resource.Attributes
+		ids[attr(of, "service.instance.id")] = true
+		if attr(of, "service.name") != "gateway" || attr(of, "deployment.environment.name") != "prod" || attr(of, "service.version") != "1.2" {
+			t.Errorf("resource %v", of)
+		}
+	}
+	if len(ids) != 2 || ids[""] {
+		t.Errorf("instances %v", ids)
+	}
+}
+
 func TestEstimatesAreNoUsage(t *testing.T) {
 	c := listen(t)
 	r := trial.Streamed(100, 130, 190)
