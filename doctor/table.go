@@ -39,7 +39,8 @@ func (r *Report) Table(w io.Writer, f Form) error {
 		}
 		f.check(b, c)
 	}
-	fmt.Fprintf(b, "\n%s\n", r.sum())
+	b.WriteByte('\n')
+	f.fill(b, r.sum(), 0)
 	return b.Flush()
 }
 
@@ -82,15 +83,18 @@ func (f Form) check(b *bufio.Writer, c Check) {
 }
 
 // paragraph writes text from the text column on, wrapped at spaces.
-func (f Form) paragraph(b *bufio.Writer, text string) {
-	room := f.Width - textColumn
+func (f Form) paragraph(b *bufio.Writer, text string) { f.fill(b, text, textColumn) }
+
+// fill breaks a text that begins in a column at the width.
+func (f Form) fill(b *bufio.Writer, text string, column int) {
+	room := f.Width - column
 	used := 0
 	for i, word := range strings.Fields(f.clean(text)) {
 		n := utf8.RuneCountInString(word)
 		switch {
 		case i == 0:
 		case used+1+n > room:
-			b.WriteString("\n" + strings.Repeat(" ", textColumn))
+			b.WriteString("\n" + strings.Repeat(" ", column))
 			used = 0
 		default:
 			b.WriteByte(' ')

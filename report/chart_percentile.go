@@ -52,7 +52,12 @@ func percentileFigure(c *curve) figure {
 		f.Chart = chart(c.plot(), c.sentence())
 		f.Sub += "; band = 95 % interval, ends at the last percentile that has one"
 		if c.pooled {
-			f.Sub = fmt.Sprintf("%s in %s by percentile; n %s gaps; better ↓; bars = 95 %% interval, from the spread between requests", name, c.unit(), count(n))
+			f.Sub = fmt.Sprintf("%s in %s by percentile; n %s gaps; better ↓; ", name, c.unit(), count(n))
+			if len(c.dist.CI95) > 0 {
+				f.Sub += "bars = 95 % interval, from the spread between requests"
+			} else {
+				f.Sub += "no interval: they come from too few requests, as gaps of one request are alike"
+			}
 		}
 	}
 	return f
@@ -300,8 +305,11 @@ func distTable(c *curve) *dataTable {
 			return
 		}
 		note := ""
-		if needs > d.N {
+		switch {
+		case needs > d.N:
 			note = fmt.Sprintf("n < %s", exact(needs))
+		case needs > 0:
+			note = "few requests"
 		}
 		t.Rows = append(t.Rows, []string{name, digits{limit: c.limitAt(name)}.value(x / c.scale()), note})
 	}

@@ -293,9 +293,23 @@ func gateSays(g *compare.GateResult) string {
 	return g.Shown + ", " + g.Says
 }
 
+// refusals are the names that --allow takes.
+func refusals(r *compare.Result) []string {
+	var names []string
+	for _, why := range r.Comparable.Why {
+		if why.Level == compare.Refuse && !slices.Contains(names, why.Name) {
+			names = append(names, why.Name)
+		}
+	}
+	return names
+}
+
 // compareNotes say how to read the table and what would settle it.
 func compareNotes(r *compare.Result) []string {
 	var notes []string
+	if refused := refusals(r); len(refused) > 0 {
+		notes = append(notes, fmt.Sprintf("To compare all the same: --allow %s.", strings.Join(refused, ",")))
+	}
 	unit := map[compare.Unit]bool{}
 	var more []string
 	for i := range r.Rows {

@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"tokenmeter/metric"
@@ -48,8 +49,9 @@ func (t *terminal) lens(table lens.Table) {
 
 func (t *terminal) lensRow(r lens.Row, c lensColumns) {
 	name := t.text(lensName(r))
-	if width(name) > c.name {
-		name, _ = cut(name, c.name)
+	if width(name) > c.name { // a line of its own: a cut name or unit is another figure
+		t.line(name)
+		name = ""
 	}
 	ours := r.Ours
 	if ours == "" {
@@ -67,7 +69,8 @@ func (t *terminal) lensRow(r lens.Row, c lensColumns) {
 // lensName is a figure as the tool prints it, with its unit where the name has
 // none.
 func lensName(r lens.Row) string {
-	if r.Unit == "" || strings.Contains(r.Name, r.Unit) {
+	words := strings.FieldsFunc(r.Name, func(c rune) bool { return c == '_' || c == '.' || c == ' ' || c == '(' || c == ')' })
+	if r.Unit == "" || slices.Contains(words, r.Unit) || len(r.Unit) > 2 && strings.Contains(r.Name, r.Unit) {
 		return r.Name
 	}
 	return r.Name + " " + r.Unit

@@ -3,6 +3,7 @@ package report
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	"tokenmeter/metric"
 	"tokenmeter/objective"
@@ -221,6 +222,9 @@ func (v *sweepView) cost() scatter {
 
 func (s *scatter) figure() figure {
 	f := figure{ID: s.id, Title: s.title, Sub: s.sub}
+	if slices.ContainsFunc(s.dots, func(d dot) bool { return d.bad }) {
+		f.Sub += "; × invalid"
+	}
 	f.Chart = chart(s.plot(), s.sentence())
 	for i, text := range s.curves {
 		f.Keys = append(f.Keys, key{"sw " + seriesClass(i), text})
@@ -328,11 +332,12 @@ func (s *scatter) bands(p *plot) {
 	}
 }
 
-// segments join the mean of each value's points of a curve.
+// segments join the mean of each value's points of a curve. Invalid points are
+// shown and take part in none.
 func (s *scatter) segments(p *plot, series int) (line [][2]float64) {
 	var dots []dot
 	for _, d := range s.dots {
-		if d.series == series {
+		if d.series == series && !d.bad {
 			dots = append(dots, d)
 		}
 	}

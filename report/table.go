@@ -22,7 +22,8 @@ type row struct {
 // would need.
 type cell struct {
 	value, lo, hi string
-	needs         int64 // requests an interval needs; 0 when there is one
+	needs         int64 // values an interval needs; 0 when there is one
+	few           bool  // there are as many gaps, but from too few requests
 	exact         string
 }
 
@@ -39,6 +40,8 @@ func (c cell) extra() string {
 	switch {
 	case c.lo != "":
 		return "[" + c.lo + ", " + c.hi + "]"
+	case c.few && c.value != missing:
+		return "(few requests)"
 	case c.needs > 0 && c.value != missing:
 		return fmt.Sprintf("(n < %s)", exact(c.needs))
 	}
@@ -143,7 +146,7 @@ func newCell(d metric.Dist, name string, needs int64, value timeline.Opt[float64
 		c.value, c.lo, c.hi = g.interval(v/scale, ci[0]/scale, ci[1]/scale)
 		return c
 	}
-	c.value, c.needs = g.value(v/scale), needs
+	c.value, c.needs, c.few = g.value(v/scale), needs, d.N >= needs
 	return c
 }
 

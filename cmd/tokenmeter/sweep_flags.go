@@ -13,7 +13,7 @@ import (
 type sweepCmd struct {
 	benchCmd `embed:""`
 
-	Vary       []string `group:"sweep" sep:"none" placeholder:"NAME=LIST" help:"Vary another flag, like model=a,b or url=URL1,URL2 or arrival=constant,poisson, or a field of the workload, like prefix.tokens=0,1024. Repeatable."`
+	Vary       []string `group:"sweep" sep:"none" placeholder:"NAME=LIST" help:"Vary another flag, like model=a,b or url=URL1,URL2 or arrival=constant,poisson, or a field of the workload, like prefix.tokens=512,2048. Repeatable."`
 	Paired     bool     `group:"sweep" help:"Take the first values of all lists together, then the second ones. Default: every combination."`
 	Ordered    bool     `group:"sweep" help:"Measure in the order of the lists. Default: in random order, so that a drift of the server is no effect of the load."`
 	Method     string   `group:"sweep" placeholder:"NAME" help:"Measure as somebody else does, by their rules and with their figures: ${methods}. See docs/sweep.md."`
