@@ -34,7 +34,7 @@ import (
 )
 
 var (
-	role      = flag.String("role", "", "internal: serve or drive")
+	role      = flag.String("role", "", "internal: serve, drive or wait")
 	rate      = flag.Float64("rate", 5000, "requests a second")
 	seconds   = flag.Int("seconds", 10, "how long requests are sent, in each round")
 	rounds    = flag.Int("rounds", 5, "rounds; each has all kinds of arrivals in turn")
@@ -54,6 +54,8 @@ func main() {
 		err = serve()
 	case "drive":
 		err = drive()
+	case "wait":
+		err = wait()
 	default:
 		err = orchestrate()
 	}
@@ -104,6 +106,7 @@ func orchestrate() error {
 		return fmt.Errorf("the server did not start: %w", err)
 	}
 	all := map[string][]figures{}
+	var floor []float64
 	for i := range *rounds {
 		for kind := range strings.SplitSeq(*arrivals, ",") {
 			f, err := one(kind, strings.TrimSpace(address), filepath.Join(root, fmt.Sprintf("%s-%d", kind, i)))
@@ -113,6 +116,12 @@ func orchestrate() error {
 			fmt.Printf("round %d  %-9s %s, load %s\n", i+1, kind, f.String(), load())
 			all[kind] = append(all[kind], f)
 		}
+		f, err := one("wait", "", "")
+		if err != nil {
+			return err
+		}
+		fmt.Printf("round %d  nothing sent: late p50 %.3f p99 %.3f max %.2f ms\n", i+1, f.LateP50, f.LateP99, f.LateMax)
+		floor = append(floor, f.LateP99)
 	}
 	fmt.Printf("\n%.0f requests/s of one token for %d s, %d rounds: medians\n", *rate, *seconds, *rounds)
 	for kind := range strings.SplitSeq(*arrivals, ",") {
@@ -129,6 +138,8 @@ func orchestrate() error {
 			of(func(f figures) float64 { return f.Dispersion }), of(func(f figures) float64 { return f.DispersionLow }), of(func(f figures) float64 { return f.DispersionHigh }),
 			of(func(f figures) float64 { return f.KS }), of(func(f figures) float64 { return f.KSLimit }), of(func(f figures) float64 { return f.DispersionStarts }))
 	}
+	slices.Sort(floor)
+	fmt.Printf("  a thread that waits for the same times and sends nothing: lateness p99 %.3f ms\n", floor[(len(floor)-1)/2])
 	return nil
 }
 
@@ -140,7 +151,11 @@ func (f figures) String() string {
 
 // one runs the client in a process of its own.
 func one(kind, address, dir string) (f figures, err error) {
-	c := exec.Command("/proc/self/exe", "-role", "drive", "-arrivals", kind, "-url", address, "-dir", dir, "-cpuprofile", *profile,
+	role := "drive"
+	if kind == "wait" {
+		role = kind
+	}
+	c := exec.Command("/proc/self/exe", "-role", role, "-arrivals", kind, "-url", address, "-dir", dir, "-cpuprofile", *profile,
 		"-rate", fmt.Sprint(*rate), "-seconds", fmt.Sprint(*seconds))
 	c.Stderr = os.Stderr
 	out, err := c.StdoutPipe()
