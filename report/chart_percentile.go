@@ -308,7 +308,7 @@ func distTable(c *curve) *dataTable {
 		switch {
 		case needs > d.N:
 			note = fmt.Sprintf("n < %s", exact(needs))
-		case needs > 0:
+		case needs > 0 && c.pooled:
 			note = "few requests"
 		}
 		t.Rows = append(t.Rows, []string{name, digits{limit: c.limitAt(name)}.value(x / c.scale()), note})

@@ -124,10 +124,13 @@ func newRow(r *run.Run, key, name, objective string, d metric.Dist) row {
 			scale, unit = 1e3, "s"
 		}
 	}
+	pooled := key == "itl_ms" || key == "icl_ms"
 	line := row{key: key, name: name, unit: unit, n: count(d.N), exactN: d.N}
 	for _, i := range shown {
 		p := percentiles[i]
-		line.cells = append(line.cells, newCell(d, p.name, p.needs, p.of(&d), scale, limitOf(r, objective, p.p)))
+		c := newCell(d, p.name, p.needs, p.of(&d), scale, limitOf(r, objective, p.p))
+		c.few = pooled && c.needs > 0 && d.N >= c.needs
+		line.cells = append(line.cells, c)
 	}
 	return line
 }
@@ -146,7 +149,7 @@ func newCell(d metric.Dist, name string, needs int64, value timeline.Opt[float64
 		c.value, c.lo, c.hi = g.interval(v/scale, ci[0]/scale, ci[1]/scale)
 		return c
 	}
-	c.value, c.needs, c.few = g.value(v/scale), needs, d.N >= needs
+	c.value, c.needs = g.value(v/scale), needs
 	return c
 }
 
