@@ -70,8 +70,8 @@ func (m *Metric) Dotted() string {
 // tokenmeter.ttft. Translated to Prometheus it is Name again.
 func (m *Metric) OTel() string {
 	name := strings.TrimSuffix(m.Name, "_total")
-	if m.Kind != Counter {
-		name = strings.TrimSuffix(name, "_"+m.Unit)
+	for _, unit := range []string{"_seconds", "_ratio", "_per_second"} {
+		name = strings.TrimSuffix(name, unit)
 	}
 	return strings.ReplaceAll(name, "_", ".")
 }

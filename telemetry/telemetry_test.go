@@ -22,10 +22,10 @@ func TestNamesKeepTheRules(t *testing.T) {
 		if m.At() != i || ByName(m.Name) != m {
 			t.Errorf("%s is not in its place", m.Name)
 		}
-		if !form.MatchString(m.Name) || seen[m.Name] || seen[m.Dotted()] || m.Help == "" || !strings.HasSuffix(m.Help, ".") {
+		if !form.MatchString(m.Name) || seen[m.Name] || seen["datadog "+m.Dotted()] || seen["otel "+m.OTel()] || m.Help == "" || !strings.HasSuffix(m.Help, ".") {
 			t.Errorf("%s, %s: %q", m.Name, m.Dotted(), m.Help)
 		}
-		seen[m.Name], seen[m.Dotted()] = true, true
+		seen[m.Name], seen["datadog "+m.Dotted()], seen["otel "+m.OTel()] = true, true, true
 		if total := strings.HasSuffix(m.Name, "_total"); total != (m.Kind == Counter) {
 			t.Errorf("%s is a %s", m.Name, m.Kind)
 		}
@@ -45,7 +45,8 @@ func TestNamesKeepTheRules(t *testing.T) {
 	if SLOGood.Name != rules.GoodTotal || SLOValid.Name != rules.ValidTotal {
 		t.Error("the rules read other counters")
 	}
-	if SLOGood.Dotted() != "tokenmeter.slo.good" || TTFT.OTel() != "tokenmeter.ttft" || TTFT.OTelUnit() != "s" {
+	if SLOGood.Dotted() != "tokenmeter.slo.good" || TTFT.OTel() != "tokenmeter.ttft" || TTFT.OTelUnit() != "s" ||
+		DecodeSpeed.OTel() != "tokenmeter.decode.tokens" || DecodeSpeed.OTelUnit() != "{token}/s" || InFlight.OTel() != "tokenmeter.in.flight.requests" {
 		t.Error("names of other systems", SLOGood.Dotted(), TTFT.OTel(), TTFT.OTelUnit())
 	}
 }

@@ -216,7 +216,7 @@ func TestNamesAndValuesOfTheConventions(t *testing.T) {
 	if m := all["tokenmeter.slo.good"]; m.GetSum() == nil || !m.GetSum().IsMonotonic || m.GetSum().DataPoints[0].GetAsDouble() != 5 {
 		t.Errorf("good: %v", m)
 	}
-	if m := all["tokenmeter.in.flight"]; m.GetGauge() == nil || m.GetGauge().DataPoints[0].GetAsDouble() != 3 {
+	if m := all["tokenmeter.in.flight.requests"]; m.GetGauge() == nil || m.GetGauge().DataPoints[0].GetAsDouble() != 3 {
 		t.Errorf("in flight: %v", m)
 	}
 	requests := 0.
