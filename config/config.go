@@ -7,6 +7,7 @@
 package config
 
 import (
+	"bytes"
 	"cmp"
 	"encoding"
 	"errors"
@@ -19,6 +20,7 @@ import (
 
 	"github.com/goccy/go-yaml"
 	"github.com/goccy/go-yaml/ast"
+	"github.com/goccy/go-yaml/lexer"
 	"github.com/goccy/go-yaml/parser"
 	"github.com/goccy/go-yaml/token"
 )
@@ -53,7 +55,12 @@ const maxNodes = 1_000_000
 // be read can add their own errors; see Document.Err.
 func Decode(name string, data []byte, into any) *Document {
 	d := &Document{name: name, at: map[string]token.Position{}}
-	file, err := parser.ParseBytes(data, 0, parser.AllowDuplicateMapKey())
+	tokens := lexer.Tokenize(string(bytes.TrimPrefix(data, []byte("\xef\xbb\xbf")))) // an editor's byte order mark
+	if e := tooMuch(name, tokens); e != nil {
+		d.errs = append(d.errs, e)
+		return d
+	}
+	file, err := parser.Parse(tokens, 0, parser.AllowDuplicateMapKey())
 	if err != nil {
 		d.syntax(err)
 		return d
@@ -76,6 +83,44 @@ func Decode(name string, data []byte, into any) *Document {
 	dec := decoder{Document: d, anchors: map[string]ast.Node{}}
 	dec.value(body, reflect.ValueOf(into).Elem(), "")
 	return d
+}
+
+// The parser's time grows with the square of both.
+const (
+	maxTokens = 20_000
+	maxDepth  = 100
+)
+
+// tooMuch says what makes a file too large or too deep to be a configuration.
+func tooMuch(name string, tokens token.Tokens) *Error {
+	at := func(t *token.Token, message string) *Error {
+		e := &Error{File: name, Message: message}
+		if t.Position != nil {
+			e.Line, e.Column = t.Position.Line, t.Position.Column
+		}
+		return e
+	}
+	flow, row, line := 0, 0, 0
+	for i, t := range tokens {
+		switch t.Type {
+		case token.SequenceStartType, token.MappingStartType:
+			flow++
+		case token.SequenceEndType, token.MappingEndType:
+			flow = max(flow-1, 0)
+		case token.SequenceEntryType: // "- - - a" nests in one line
+			if t.Position != nil && t.Position.Line != line {
+				row, line = 0, t.Position.Line
+			}
+			row++
+		}
+		switch {
+		case i >= maxTokens:
+			return at(t, fmt.Sprintf("there are more than %d names and values up to here; move lists of data into files of their own", maxTokens))
+		case flow > maxDepth || row > maxDepth:
+			return at(t, fmt.Sprintf("lists and fields are nested more than %d deep", maxDepth))
+		}
+	}
+	return nil
 }
 
 // syntax turns an error of the parser into one of ours.
