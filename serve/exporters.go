@@ -12,6 +12,7 @@ import (
 	"tokenmeter/live"
 	"tokenmeter/objective"
 	"tokenmeter/proxy"
+	"tokenmeter/slo"
 	"tokenmeter/telemetry"
 	"tokenmeter/telemetry/datadog"
 	"tokenmeter/telemetry/otel"
@@ -142,7 +143,10 @@ func (d *Daemon) state(emit func(m *telemetry.Metric, v float64, values ...strin
 	emit(telemetry.ReloadErrors, float64(d.failed.Load()))
 	if plan != nil {
 		for _, s := range telemetry.OfCounters(d.counters, plan.Objectives) {
-			s.Emit(emit)
+			// One that has a budget too is counted there.
+			if !slices.ContainsFunc(plan.SLO, func(o *slo.Objective) bool { return o.Hash == s.Hash }) {
+				s.Emit(emit)
+			}
 		}
 	}
 	if out == nil {

@@ -16,6 +16,7 @@ import (
 	"testing"
 	"time"
 
+	"tokenmeter/live"
 	"tokenmeter/telemetry"
 	"tokenmeter/telemetry/dashboard"
 )
@@ -159,7 +160,11 @@ log: {requests: true, level: debug}
 			t.Errorf("no line %s", line)
 		}
 	}
-	for _, c := range []struct{ name, slo, n string }{{"good", "p99-ttft-under-60s", "2"}, {"valid", "p99-ttft-under-60s", "3"}, {"good", "error-rate-under-1pct", "2"}} {
+	plan, err := Parse("t.yaml", []byte(file), func(n string) (string, bool) { return "token-" + n, true })
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct{ name, slo, n string }{{"good", live.Key(&plan.Objectives[0]), "2"}, {"valid", live.Key(&plan.Objectives[0]), "3"}, {"good", live.Key(&plan.Objectives[1]), "2"}} {
 		if !strings.Contains(text, "tokenmeter_slo_"+c.name+"_total{group=\"\",hash=") || !has(text, "tokenmeter_slo_"+c.name+"_total", c.slo, " "+c.n) {
 			t.Errorf("%s of %s is not %s in\n%s", c.name, c.slo, c.n, lines(text, "tokenmeter_slo_"))
 		}

@@ -1,9 +1,7 @@
 package telemetry
 
 import (
-	"regexp"
 	"slices"
-	"strings"
 
 	"tokenmeter/live"
 	"tokenmeter/objective"
@@ -50,14 +48,14 @@ func (s *SLO) Emit(emit func(m *Metric, v float64, values ...string)) {
 	}
 }
 
-// OfCounters are the objectives of live counters. One that has no name is
-// called by its text: see Name.
+// OfCounters are the objectives of live counters. They have no names and are
+// called by their hash, as the rules know them too.
 func OfCounters(counters *live.Counters, objectives []objective.Objective) []SLO {
 	counts := counters.Snapshot()
 	var all []SLO
 	for i := range objectives {
 		o := &objectives[i]
-		s := SLO{Name: Name(o.Text), Hash: live.Key(o), Text: o.Text}
+		s := SLO{Name: live.Key(o), Hash: live.Key(o), Text: o.Text}
 		if !o.OfRequests() || slices.ContainsFunc(all, func(a SLO) bool { return a.Hash == s.Hash }) {
 			continue
 		}
@@ -100,18 +98,7 @@ func EmitCounters(counters *live.Counters, limit *Limit, emit func(m *Metric, v 
 	}
 	for _, at := range order {
 		for i, verdict := range []string{"good", "bad", "excluded"} {
-			emit(ObjectiveCount, float64(sums[at][i]), append(at.set[:len(at.set):len(at.set)], Name(at.text), at.hash, verdict)...)
+			emit(ObjectiveCount, float64(sums[at][i]), append(at.set[:len(at.set):len(at.set)], at.text, at.hash, verdict)...)
 		}
 	}
-}
-
-var (
-	signs = strings.NewReplacer("<=", " upto ", ">=", " atleast ", "<", " under ", ">", " over ", "%", "pct")
-	other = regexp.MustCompile(`[^a-z0-9._]+`)
-)
-
-// Name is what an objective without a name is called: its text in small letters
-// and dashes, p99-tpot-under-120ms. Objectives of a file have names of their own.
-func Name(text string) string {
-	return strings.Trim(other.ReplaceAllString(signs.Replace(strings.ToLower(text)), "-"), "-")
 }

@@ -55,7 +55,7 @@ var (
 	SLOValid       = state("tokenmeter_slo_valid_total", Counter, "events", "Events that an objective could judge: good and bad ones.", "slo", "hash", "source", "group")
 	SLOExcluded    = state("tokenmeter_slo_excluded_total", Counter, "events", "Events that an objective could not judge.", "slo", "hash", "source", "group")
 	SLOTarget      = state("tokenmeter_slo_target_ratio", Gauge, "ratio", "Share of good among valid that an objective promises.", "slo", "hash", "objective")
-	ObjectiveCount = state("tokenmeter_objective_requests_total", Counter, "requests", "Requests by what an objective found them: good, bad or excluded (cancelled, or it does not apply). Exact: no request is sampled.", slices.Concat(RequestLabels, []string{"slo", "hash", "verdict"})...)
+	ObjectiveCount = state("tokenmeter_objective_requests_total", Counter, "requests", "Requests by what an objective found them: good, bad or excluded (cancelled, or it does not apply). Exact: no request is sampled.", slices.Concat(RequestLabels, []string{"objective", "hash", "verdict"})...)
 	InFlight       = state("tokenmeter_in_flight_requests", Gauge, "requests", "Requests on their way.", "listener")
 	Refused        = state("tokenmeter_refused_requests_total", Counter, "requests", "Requests that were refused, by why.", "listener", "why")
 	Passed         = state("tokenmeter_passed_requests_total", Counter, "requests", "Requests that are no completions: models, health.", "listener")

@@ -141,12 +141,3 @@ func TestAFullQueueDropsAndDoesNotWait(t *testing.T) {
 		t.Error("a closed queue takes more")
 	}
 }
-
-func TestObjectivesHaveNames(t *testing.T) {
-	for text, want := range map[string]string{"p99 tpot < 120ms": "p99-tpot-under-120ms", "p99 tpot <= 120ms": "p99-tpot-upto-120ms",
-		"error_rate < 0.1%": "error_rate-under-0.1pct", "goodput >= 99%": "goodput-atleast-99pct"} {
-		if got := Name(text); got != want {
-			t.Errorf("%q is called %q, want %q", text, got, want)
-		}
-	}
-}

@@ -114,7 +114,7 @@ func Queries() []string {
 			}
 		}
 	}
-	return append(all, scaleInFlight(), scaleBurn("p99-tpot-under-120ms"))
+	return append(all, scaleInFlight(), scaleBurn("chat-pace"))
 }
 
 var named = regexp.MustCompile(`\btokenmeter_\w+`)

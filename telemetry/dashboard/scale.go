@@ -20,7 +20,7 @@ func scaleBurn(slo string) string {
 func KEDA(w io.Writer) error {
 	_, err := fmt.Fprintf(w, `# Scales the inference servers behind tokenmeter with KEDA: a replica for every
 # 32 requests in flight, and one more while an objective's budget burns.
-# Names, limits and the address of Prometheus are yours.
+# chat-pace is an objective of the part slo of tokenmeter.yaml. Names, limits and the address of Prometheus are yours.
 apiVersion: keda.sh/v1alpha1
 kind: ScaledObject
 metadata:
@@ -46,7 +46,7 @@ spec:
         query: '%s'
         threshold: '1'
         ignoreNullValues: 'true'
-`, scaleInFlight(), scaleBurn("p99-tpot-under-120ms"))
+`, scaleInFlight(), scaleBurn("chat-pace"))
 	return err
 }
 

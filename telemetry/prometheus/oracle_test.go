@@ -18,7 +18,6 @@ import (
 	"time"
 
 	"tokenmeter/live"
-	"tokenmeter/telemetry"
 	"tokenmeter/telemetry/dashboard"
 	"tokenmeter/telemetry/trial"
 	"tokenmeter/timeline"
@@ -50,7 +49,7 @@ func TestAgainstPrometheus(t *testing.T) {
 
 	for _, o := range parse(t, texts...) {
 		want := live.Total(counters.Snapshot(), live.Key(&o))
-		slo := telemetry.Name(o.Text)
+		slo := live.Key(&o)
 		good := p.value(t, fmt.Sprintf(`sum(tokenmeter_slo_good_total{slo=%q})`, slo))
 		valid := p.value(t, fmt.Sprintf(`sum(tokenmeter_slo_valid_total{slo=%q})`, slo))
 		ratio := p.value(t, fmt.Sprintf(`slo:good:ratio{slo=%q}`, slo))

@@ -92,11 +92,11 @@ func TestBucketsAgreeWithExactCounters(t *testing.T) {
 	text := page(t, e)
 	for i, o := range parse(t, texts...) {
 		want := live.Total(counters.Snapshot(), live.Key(&o))
-		slo := fmt.Sprintf("slo=%q", telemetry.Name(o.Text))
+		slo, hash := fmt.Sprintf("slo=%q", live.Key(&o)), fmt.Sprintf("hash=%q", live.Key(&o))
 		if good, valid := sum(text, "tokenmeter_slo_good_total", slo), sum(text, "tokenmeter_slo_valid_total", slo); good != float64(want.Good) || valid != float64(want.Valid) || valid == 0 {
 			t.Errorf("%s: the page has %v of %v, the counters %d of %d", o.Text, good, valid, want.Good, want.Valid)
 		}
-		if bad := sum(text, "tokenmeter_objective_requests_total", slo, `verdict="bad"`); bad != float64(want.Bad()) {
+		if bad := sum(text, "tokenmeter_objective_requests_total", hash, `verdict="bad"`); bad != float64(want.Bad()) {
 			t.Errorf("%s: %v are bad, want %d", o.Text, bad, want.Bad())
 		}
 		if i == len(texts)-1 {
