@@ -83,9 +83,22 @@ func RedactHeader(h http.Header) http.Header {
 // RedactHeaderLine masks the value of a "Name: value" line when it is sensitive.
 func RedactHeaderLine(line string) string {
 	name, value, ok := strings.Cut(line, ":")
-	if !ok || !SensitiveHeader(name) {
+	if !ok || name == "" || strings.ContainsAny(strings.TrimSpace(name), "= \t\r\n") {
+		return redactLoose(line)
+	}
+	if !SensitiveHeader(name) {
 		return line
 	}
 	space := value[:len(value)-len(strings.TrimLeft(value, " \t"))]
 	return name + ":" + space + maskValue(value)
+}
+
+// redactLoose masks what follows the first word of a line that is no header:
+// nobody can tell whether it is a key.
+func redactLoose(line string) string {
+	const between = "=: \t\r\n"
+	if i := strings.IndexAny(line, between); i >= 0 && strings.Trim(line[i:], between) != "" {
+		return line[:i+1] + Mask
+	}
+	return line
 }

@@ -171,6 +171,18 @@ func TestRedactHeader(t *testing.T) {
 	}
 }
 
+func TestRedactHeaderLine(t *testing.T) {
+	for line, want := range map[string]string{
+		"x-team: blue": "x-team: blue", "Authorization: Bearer abc": "Authorization: Bearer ***",
+		"bad": "bad", "bad:": "bad:", "X-Key abc": "X-Key ***", "Authorization Bearer abc": "Authorization ***",
+		"X-Key=abc": "X-Key=***", ":abc": ":***", "My key: abc": "My ***", "a\nb: abc": "a\n***", "": "",
+	} {
+		if got := RedactHeaderLine(line); got != want {
+			t.Errorf("%q: got %q, want %q", line, got, want)
+		}
+	}
+}
+
 func TestNothingToHideAllocatesNothing(t *testing.T) {
 	for _, r := range []*Redactor{nil, {}} {
 		if n := testing.AllocsPerRun(100, func() { r.String("connection refused by 127.0.0.1:8000") }); n != 0 {
