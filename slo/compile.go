@@ -35,12 +35,17 @@ func Load(name string, data []byte) ([]*Objective, *Spec, error) {
 		if whole.SLO != nil {
 			spec = whole.SLO
 		}
+	} else if daemonForm.Match(data) {
+		return nil, spec, fmt.Errorf("%s: there is no slo: part in this file of tokenmeter serve; objectives with budgets stand there (docs/slo.md), the objectives: beside it are only counted", name)
 	} else {
 		doc = config.Decode(name, data, spec)
 	}
 	objectives := Compile(spec, doc, at)
 	return objectives, spec, doc.Err()
 }
+
+// daemonForm tells a configuration of the daemon from a file of objectives.
+var daemonForm = regexp.MustCompile(`(?m)^["']?(listeners|upstreams)["']?\s*:`)
 
 var sectionForm = regexp.MustCompile(`^["']?slo["']?\s*:`)
 

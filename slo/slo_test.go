@@ -201,6 +201,15 @@ func TestSection(t *testing.T) {
 	}
 }
 
+// A file of the daemon without budgets says so, and not that its own fields are
+// unknown.
+func TestDaemonWithoutBudgets(t *testing.T) {
+	_, _, err := Load("d.yaml", []byte("listeners: []\nobjectives:\n  - p99 tpot < 120ms\n"))
+	if err == nil || !strings.Contains(err.Error(), "d.yaml: there is no slo: part") {
+		t.Error(err)
+	}
+}
+
 // The file that docs/slo.md shows is one that can be read.
 func TestDocumented(t *testing.T) {
 	data, err := os.ReadFile("../docs/slo.md")

@@ -120,7 +120,7 @@ func (f *file) alertTest(o *slo.Objective, minute int, firing []slo.Alert, memor
 			slo.WindowName(a.Long), slo.WindowName(a.Short), exhaustion)
 		f.line("            exp_annotations:")
 		f.line("              summary: %s", quoted(fmt.Sprintf("%s burns its error budget more than %s times as fast as allowed, over %s and %s: %s were bad. At that pace all of it is spent in %s.",
-			o.Name, exact(a.Factor), slo.WindowName(a.Long), slo.WindowName(a.Short), humanPercentage(float64(c.Bad())/float64(c.Valid)), exhaustion)))
+			o.Name, shown(a.Factor), slo.WindowName(a.Long), slo.WindowName(a.Short), humanPercentage(float64(c.Bad())/float64(c.Valid)), exhaustion)))
 		f.line("              description: %s", quoted(o.Compiled()))
 		if o.About != "" {
 			f.line("              about: %s", quoted(strings.ReplaceAll(o.About, "{{", "{ {")))

@@ -204,7 +204,7 @@ func (f *file) alert(o *slo.Objective, a *slo.Alert) {
 		}
 		labels = append(labels, "long: "+long, "short: "+short, "exhaustion: "+slo.WindowName(time.Duration(float64(period)/a.Factor).Truncate(time.Minute)))
 		why = fmt.Sprintf("%s burns its error budget more than %s times as fast as allowed, over %s and %s: {{ $value | humanizePercentage }} were bad. At that pace all of it is spent in %s.",
-			o.Name, exact(a.Factor), long, short, slo.WindowName(time.Duration(float64(period)/a.Factor).Truncate(time.Minute)))
+			o.Name, shown(a.Factor), long, short, slo.WindowName(time.Duration(float64(period)/a.Factor).Truncate(time.Minute)))
 	case a.NoData > 0:
 		expr = fmt.Sprintf(`absent_over_time(%s%s[%s])`, ValidTotal, matcher(o), promDuration(a.NoData))
 		why = fmt.Sprintf("No counters of %s were scraped for %s.", o.Name, slo.WindowName(a.NoData))
@@ -246,6 +246,9 @@ func alertName(o *slo.Objective, a *slo.Alert) string {
 
 // exact writes the shortest number that reads back the same.
 func exact(x float64) string { return strconv.FormatFloat(x, 'g', -1, 64) }
+
+// shown is a figure in a sentence: four digits are plenty.
+func shown(x float64) string { return strconv.FormatFloat(x, 'g', 4, 64) }
 
 // promDuration writes whole milliseconds or seconds as Prometheus reads them.
 func promDuration(d time.Duration) string {
