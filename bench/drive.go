@@ -160,6 +160,9 @@ func (r *runner) open(ph *phase, loop arrivals, item items, workers, limit int) 
 func (r *runner) arrivals(ph *phase, loop arrivals, item items, share schedule.Share, free slots, all *sync.WaitGroup) {
 	wait := r.sleeper()
 	defer wait.Close()
+	if wait.Exact() {
+		defer clock.First()()
+	}
 	for a := range loop.Arrivals(share) {
 		dueUS := ph.baseUS + a.At.Microseconds()
 		if ph.ctx.Err() != nil && r.clk.US() < dueUS {

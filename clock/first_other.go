@@ -1,0 +1,6 @@
+//go:build !linux
+
+package clock
+
+// First does nothing here.
+func First() (restore func()) { return func() {} }
