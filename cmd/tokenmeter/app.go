@@ -32,6 +32,7 @@ type app struct {
 }
 
 // commands is the command line: one field a command, one file a command.
+// Those of the service are apart, because what they need takes long to build.
 type commands struct {
 	Bench      benchTurnsCmd `cmd:"" help:"Load a server, record every token's arrival, summarise."`
 	Sweep      sweepCmd      `cmd:"" help:"The same over a range of loads or lengths; finds the best load that meets the objectives."`
@@ -41,9 +42,7 @@ type commands struct {
 	Analyze    analyzeCmd    `cmd:"" help:"Measure recorded raw streams anew, without a server."`
 	Doctor     doctorCmd     `cmd:"" help:"Look at this machine, and at a server, for what would spoil a measurement."`
 	Explain    explainCmd    `cmd:"" help:"Say what a metric, flag or outcome means."`
-	Serve      serveCmd      `cmd:"" help:"Run the daemon: a measuring proxy in front of your servers, with objectives on live traffic."`
-	Proxy      proxyCmd      `cmd:"" help:"The same for one upstream, without a file."`
-	SLO        sloCmd        `cmd:"" name:"slo" help:"Objectives with error budgets: check and report them, write Prometheus rules."`
+	service    `embed:""`
 	Sim        simCmd        `cmd:"" help:"Run a simulated inference server that knows the truth."`
 	Tokens     tokensCmd     `cmd:"" help:"Count the tokens of texts with a named tokenizer."`
 	Workload   workloadCmd   `cmd:"" help:"Show or check what a workload will send, and when."`
