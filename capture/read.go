@@ -85,7 +85,30 @@ func (c *reader) head() (*head, error) {
 	if h.Clock != "" && h.Clock != timeline.Kernel && h.Clock != timeline.User {
 		return nil, c.fail(c.at, fmt.Errorf("clock %q is unknown; it is kernel or user", h.Clock))
 	}
+	if err := h.check(); err != nil {
+		return nil, c.fail(c.at, err)
+	}
 	return h, nil
+}
+
+// check refuses what no recording can have written: it would end up in a record.
+func (h *head) check() error {
+	if h.Status != 0 && (h.Status < 100 || h.Status > 999) {
+		return fmt.Errorf("status %d is none; it is a number of three digits, or 0 when no response came", h.Status)
+	}
+	for _, f := range []struct {
+		name  string
+		value opt
+	}{{"head_ms", h.Head}, {"dns_ms", h.DNS}, {"connect_ms", h.Connect}, {"tls_ms", h.TLS}, {"sent_ms", h.Sent}, {"retry_after_ms", h.RetryAfter}} {
+		if f.value.Or(0) < 0 {
+			return fmt.Errorf("%s is negative", f.name)
+		}
+	}
+	if h.Attempts < 0 || h.ConnRetries < 0 || h.Redirects < 0 || h.Ordinal < 0 || h.Worker < 0 ||
+		h.Requested.Or(0) < 0 || h.Turn.Or(0) < 0 || h.Step.Or(0) < 0 {
+		return errors.New("attempts, conn_retries, redirects, ordinal, worker, requested_tokens, turn and step can't be negative")
+	}
+	return nil
 }
 
 // lines reads what follows the head. The last line may be missing.
