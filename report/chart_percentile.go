@@ -228,15 +228,15 @@ func (c *curve) xTicks(p *plot, end float64) {
 	p.front.put(`<text x="100%%" y="%s" class="e u">slower than this</text>`, coordinate(p.height-p.bottom+32))
 }
 
-// band is the area between the ends of the intervals.
+// band is the area between the ends of the intervals, as far as the plot goes.
 func (c *curve) band(p *plot, points []drawn) string {
 	var up, down [][2]float64
 	for _, d := range points {
 		if math.IsNaN(d.lo) || !(d.lo > 0) {
 			continue
 		}
-		up = append(up, p.point(d.x, d.hi))
-		down = append([][2]float64{p.point(d.x, d.lo)}, down...)
+		up = append(up, p.point(d.x, math.Min(d.hi, p.y.hi)))
+		down = append([][2]float64{p.point(d.x, math.Max(d.lo, p.y.lo))}, down...)
 	}
 	if len(up) < 2 {
 		return ""

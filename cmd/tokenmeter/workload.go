@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -141,7 +142,7 @@ func (s *shown) table(out io.Writer, l *workload.Loaded) error {
 	if l.Spec.About != "" {
 		line("question", "%s", l.Spec.About)
 	}
-	line("looked at", "%d arrivals with %d requests", s.Items, s.Requests)
+	line("looked at", "%s arrivals with %s requests", thousands(s.Items), thousands(s.Requests))
 	if len(s.ByName) > 1 {
 		var parts []string
 		for _, class := range l.Info().Classes {
@@ -186,16 +187,36 @@ func lengthLines(line func(string, string, ...any), label, unit string, s *workl
 		return
 	}
 	if s.Min == s.Max {
-		line(label, "%d %s each", s.Min, unit)
+		line(label, "%s %s each", thousands(s.Min), unit)
 		return
 	}
-	line(label, "mean %s %s, P50 %d, P90 %d, P99 %d, from %d to %d",
-		strconv.FormatFloat(s.Mean, 'f', 0, 64), unit, s.P50, s.P90, s.P99, s.Min, s.Max)
+	mean := thousands(int64(math.Round(s.Mean)))
+	if s.Mean < 10 {
+		mean = strconv.FormatFloat(s.Mean, 'f', 1, 64)
+	}
+	line(label, "mean %s %s, p50 %s, p90 %s, p99 %s, from %s to %s",
+		mean, unit, thousands(s.P50), thousands(s.P90), thousands(s.P99), thousands(s.Min), thousands(s.Max))
 	most := slices.Max(s.Bins)
 	for i, n := range s.Bins {
 		bar := strings.Repeat("█", int((n*40+most-1)/max(most, 1)))
-		line("", "%8d … %-8d %6d %s", s.Edges[i], s.Edges[i+1]-1, n, bar)
+		line("", "%19s %7s %s", binName(s.Edges[i], s.Edges[i+1]-1), thousands(n), bar)
 	}
+}
+
+// binName is one number where a bin holds one.
+func binName(from, to int64) string {
+	if from == to {
+		return thousands(from)
+	}
+	return thousands(from) + " … " + thousands(to)
+}
+
+func thousands(n int64) string {
+	text := strconv.FormatInt(n, 10)
+	for i := len(text) - 3; i > 0; i -= 3 {
+		text = text[:i] + "," + text[i:]
+	}
+	return text
 }
 
 func percent(share float64) string { return strconv.FormatFloat(100*share, 'f', 1, 64) + " %" }
