@@ -39,7 +39,17 @@ type Lateness struct {
 }
 
 func (l Lateness) String() string {
-	return fmt.Sprintf("%d writes, late by p50 %v, p90 %v, p99 %v, p99.9 %v, max %v", l.Writes, l.P50, l.P90, l.P99, l.P999, l.Max)
+	return fmt.Sprintf("%d writes, late by p50 %v, p90 %v, p99 %v, p99.9 %v, max %v",
+		l.Writes, brief(l.P50), brief(l.P90), brief(l.P99), brief(l.P999), brief(l.Max))
+}
+
+// brief has three digits; the buckets are no finer.
+func brief(d time.Duration) time.Duration {
+	unit := time.Duration(1)
+	for d/unit >= 1000 {
+		unit *= 10
+	}
+	return d.Round(unit)
 }
 
 // Lateness tells how late the server's writes have been so far. Writes that
