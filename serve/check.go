@@ -66,7 +66,7 @@ func Parse(name string, data []byte, env func(string) (string, bool)) (*Plan, er
 // Of is Parse of a configuration that was never written down; its mistakes have
 // no line.
 func Of(cfg Config, env func(string) (string, bool)) (*Plan, error) {
-	c := &checker{p: &Plan{Config: cfg}, env: env}
+	c := &checker{p: &Plan{Config: cfg}, env: env, unwritten: true}
 	var nothing struct{}
 	c.doc = config.Decode("flags", []byte("{}"), &nothing)
 	return c.check()
@@ -116,9 +116,16 @@ type checker struct {
 	p   *Plan
 	doc *config.Document
 	env func(string) (string, bool)
+	// unwritten: the configuration has no file and no lines.
+	unwritten bool
 }
 
-func (c *checker) addf(path, format string, args ...any) { c.doc.Addf(path, format, args...) }
+func (c *checker) addf(path, format string, args ...any) {
+	if c.unwritten { // no line tells what is meant
+		format, args = "%s: "+format, append([]any{path}, args...)
+	}
+	c.doc.Addf(path, format, args...)
+}
 
 func (c *checker) listeners() {
 	cfg := &c.p.Config
@@ -392,7 +399,7 @@ func (c *checker) rest() {
 		}
 		c.p.Objectives = append(c.p.Objectives, parsed...)
 	}
-	if cfg.Keep != nil && (*cfg.Keep < 0 || *cfg.Keep > 1) {
+	if cfg.Keep != nil && !(*cfg.Keep >= 0 && *cfg.Keep <= 1) {
 		c.addf("keep", "a share is between 0 and 1")
 	}
 	for name, id := range map[string]string{"session": cfg.Identity.Session, "task": cfg.Identity.Task} {

@@ -291,14 +291,14 @@ func appendSummary(a *app, r *compare.Result) error {
 	}
 	f, err := os.OpenFile(path, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o644)
 	if err != nil {
-		return &run.WriteError{Path: path, Err: err}
+		return &run.WriteError{Path: path, Err: err, Named: true}
 	}
 	err = report.CompareMarkdown(f, r)
 	if closeErr := f.Close(); err == nil {
 		err = closeErr
 	}
 	if err != nil {
-		return &run.WriteError{Path: path, Err: err}
+		return &run.WriteError{Path: path, Err: err, Named: true}
 	}
 	return nil
 }

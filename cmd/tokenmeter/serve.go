@@ -63,9 +63,12 @@ func daemon(a *app, plan *serve.Plan, load func() (*serve.Plan, error), files fu
 	opt := serve.Options{Log: newLogger(a, plan), Files: files, Version: fullVersion()}
 	var rows *serve.Records
 	if records != "" {
+		if run.Owns(records) {
+			return &usageError{fmt.Errorf("--records %s belongs to a run and holds what it measured; name another file", records)}
+		}
 		var err error
 		if rows, err = serve.OpenRecords(records); err != nil {
-			return &run.WriteError{Path: records, Err: err}
+			return &run.WriteError{Path: records, Err: err, Named: true}
 		}
 		opt.Sinks = append(opt.Sinks, rows)
 	}
@@ -186,7 +189,7 @@ func (c *proxyCmd) config() serve.Config {
 	return serve.Config{
 		Listeners:  []serve.Listener{{Listen: c.Listen, Streams: c.MaxStreams}},
 		Admin:      serve.Admin{Listen: c.MetricsListen},
-		Upstreams:  []serve.Upstream{{Name: "upstream", URL: c.Upstream, KeyEnv: c.APIKeyEnv, CAFile: c.CAFile, Insecure: c.Insecure, IdleTimeout: c.IdleTimeout}},
+		Upstreams:  []serve.Upstream{{Name: "upstream", URL: c.Upstream, KeyEnv: c.APIKeyEnv, CAFile: c.CAFile, Insecure: c.Insecure, HeadTimeout: c.IdleTimeout, IdleTimeout: c.IdleTimeout}},
 		Routes:     []serve.Route{route},
 		Objectives: c.Objective, Models: c.Model, Keep: &c.Keep,
 		Identity: serve.Identity{Session: c.Session, Task: c.Task},

@@ -52,15 +52,16 @@ func (c *simCmd) Run(a *app) error {
 	if c.SelfCheck {
 		return c.selfCheck(a)
 	}
-	truth, closeTruth, err := c.truth(a.stdout)
-	if err != nil {
-		return err
-	}
-	cfg.Truth = truth
 	ln, err := net.Listen("tcp", c.Listen)
 	if err != nil {
 		return &usageError{fmt.Errorf("can't listen on %s: %w; choose another address with --listen", c.Listen, bare(err))}
 	}
+	truth, closeTruth, err := c.truth(a.stdout) // after the address, so that a failed start empties no file
+	if err != nil {
+		ln.Close()
+		return err
+	}
+	cfg.Truth = truth
 	server := sim.New(cfg)
 	ctx, end := interruptible(func() {})
 	defer end()
@@ -72,7 +73,7 @@ func (c *simCmd) Run(a *app) error {
 		err = closeErr
 	}
 	if closeErr := closeTruth(); err == nil && closeErr != nil {
-		err = &run.WriteError{Path: c.Truth, Err: closeErr}
+		err = &run.WriteError{Path: c.Truth, Err: closeErr, Named: true}
 	}
 	return err
 }
@@ -154,9 +155,12 @@ func (c *simCmd) truth(stdout io.Writer) (io.Writer, func() error, error) {
 	}
 	out := io.WriteCloser(nopCloser{stdout})
 	if c.Truth != "-" {
+		if run.Owns(c.Truth) {
+			return nil, nil, &usageError{fmt.Errorf("--truth %s belongs to a run and holds what it measured; name another file", c.Truth)}
+		}
 		f, err := os.Create(c.Truth)
 		if err != nil {
-			return nil, nil, &run.WriteError{Path: c.Truth, Err: err}
+			return nil, nil, &run.WriteError{Path: c.Truth, Err: err, Named: true}
 		}
 		out = f
 	}

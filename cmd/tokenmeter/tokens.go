@@ -176,7 +176,7 @@ func (j *tokensJob) line(line []byte) error {
 		IDs  []uint32 `json:"ids"`
 	}
 	if err := json.Unmarshal(line, &given); err != nil {
-		return err
+		return lineWords(err)
 	}
 	if j.Decode {
 		if given.IDs == nil {
@@ -208,4 +208,12 @@ func (j *tokensJob) print(v any) error {
 	e := json.NewEncoder(j.out)
 	e.SetEscapeHTML(false)
 	return e.Encode(v)
+}
+
+// lineWords says what is wrong with a line without the names of our types.
+func lineWords(err error) error {
+	if kind := (*json.UnmarshalTypeError)(nil); errors.As(err, &kind) {
+		return fmt.Errorf(`a %s does not belong there; a line is {"text":"…"}, or {"ids":[…]} with --decode`, kind.Value)
+	}
+	return fmt.Errorf(`it is no JSON (%w); a line is {"text":"…"}, or {"ids":[…]} with --decode`, err)
 }
