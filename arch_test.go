@@ -41,7 +41,7 @@ var allowed = map[string][]string{
 	"random":   {},
 	"schedule": {"random"},
 	"doctor":   {"api", "client", "clock", "machine", "secret", "timeline"},
-	"cost":     {"metric", "stat", "timeline"},
+	"cost":     {"config", "metric", "stat", "timeline"},
 	"method":   {"bench", "cost", "metric", "objective", "run", "stat", "sweep", "timeline", "validity"},
 	"sweep":    {"bench", "client", "cost", "metric", "objective", "random", "run", "stat", "timeline", "validity"},
 	"bench":    {"api", "check", "cost", "random", "capture", "client", "clock", "machine", "metric", "objective", "inert", "run", "schedule", "secret", "stat", "timeline", "validity", "workload"},

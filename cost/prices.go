@@ -6,11 +6,11 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"math"
-	"sort"
+	"slices"
 
-	"github.com/goccy/go-yaml"
-
+	"tokenmeter/config"
 	"tokenmeter/timeline"
 )
 
@@ -73,9 +73,7 @@ func Read(r io.Reader, name string) (Pricing, error) {
 		return Pricing{}, fmt.Errorf("%s: it is larger than a price file can be (1 MB)", name)
 	}
 	var f file
-	if err := yaml.UnmarshalWithOptions(data, &f, yaml.DisallowUnknownField()); err != nil && !errors.Is(err, io.EOF) {
-		return Pricing{}, fmt.Errorf("%s: %s", name, yaml.FormatError(err, false, false))
-	}
+	doc := config.Decode(name, data, &f)
 	p := Pricing{GPUHour: timeline.FromPtr(f.GPUHour), GPUs: timeline.FromPtr(f.GPUs)}
 	if f.Any != nil {
 		t := f.Any.tokens()
@@ -87,8 +85,9 @@ func Read(r io.Reader, name string) (Pricing, error) {
 		}
 		p.Models[model] = t.tokens()
 	}
-	if err := p.Check(); err != nil {
-		return Pricing{}, fmt.Errorf("%s: %w", name, err)
+	p.each(func(path, format string, args ...any) { doc.Addf(path, path+": "+format, args...) })
+	if err := doc.Err(); err != nil {
+		return Pricing{}, err
 	}
 	return p, nil
 }
@@ -101,41 +100,39 @@ func (t fileTokens) tokens() Tokens {
 // Check says what is wrong with the prices.
 func (p *Pricing) Check() error {
 	var errs []error
-	bad := func(v timeline.Opt[float64]) bool {
-		x, ok := v.Get()
-		return ok && (!(x >= 0) || math.IsInf(x, 0))
-	}
-	if bad(p.GPUHour) {
-		errs = append(errs, fmt.Errorf("gpu_hour is %v: a price is 0 or more", p.GPUHour.Or(0)))
-	}
-	if n, ok := p.GPUs.Get(); ok && n < 1 {
-		errs = append(errs, fmt.Errorf("gpus is %d: want at least 1", n))
-	}
-	each := func(where string, t Tokens) {
-		for _, f := range []struct {
-			name  string
-			price timeline.Opt[float64]
-		}{{"input", t.Input}, {"cached_read", t.CachedRead}, {"cache_write", t.CacheWrite}, {"output", t.Output}, {"reasoning", t.Reasoning}} {
-			if bad(f.price) {
-				errs = append(errs, fmt.Errorf("%s.%s is %v: a price is 0 or more", where, f.name, f.price.Or(0)))
-			}
+	p.each(func(path, format string, args ...any) {
+		errs = append(errs, fmt.Errorf(path+": "+format, args...))
+	})
+	return errors.Join(errs...)
+}
+
+// each tells what is wrong, and where it stands in a price file.
+func (p *Pricing) each(wrong func(path, format string, args ...any)) {
+	price := func(path string, v timeline.Opt[float64]) {
+		if x, ok := v.Get(); ok && (!(x >= 0) || math.IsInf(x, 0)) {
+			wrong(path, "%v is no price: want 0 or more", x)
 		}
+	}
+	price("gpu_hour", p.GPUHour)
+	if n, ok := p.GPUs.Get(); ok && n < 1 {
+		wrong("gpus", "%d is too few: want at least 1", n)
+	}
+	model := func(path string, t Tokens) {
+		price(path+".input", t.Input)
+		price(path+".cached_read", t.CachedRead)
+		price(path+".cache_write", t.CacheWrite)
+		price(path+".output", t.Output)
+		price(path+".reasoning", t.Reasoning)
 		if !t.Input.OK() && !t.Output.OK() {
-			errs = append(errs, fmt.Errorf("%s has neither an input nor an output price", where))
+			wrong(path, "there is neither an input nor an output price")
 		}
 	}
 	if p.Any != nil {
-		each("per_million", *p.Any)
+		model("per_million", *p.Any)
 	}
-	names := make([]string, 0, len(p.Models))
-	for name := range p.Models {
-		names = append(names, name)
+	for _, name := range slices.Sorted(maps.Keys(p.Models)) {
+		model("models."+name, p.Models[name])
 	}
-	sort.Strings(names)
-	for _, name := range names {
-		each("models."+name, p.Models[name])
-	}
-	return errors.Join(errs...)
 }
 
 // Hourly is what the GPUs cost together in an hour; empty where it is not told.

@@ -89,7 +89,9 @@ func TestReadRefuses(t *testing.T) {
 		"gpu_hours: 3":                      "gpu_hours",
 		"per_million: {input: -2}":          "per_million.input",
 		"per_million: {cached_read: 1}":     "neither an input nor an output",
-		"models: {a: {output: .inf}}":       "models.a.output",
+		"models: {a: {output: .inf}}":       "1:22: want a number",
+		"gpus: 0\ngpu_hour: -1":             "2:1: gpu_hour",
+		"":                                  "empty",
 		"gpu_hour: [":                       "",
 		"gpu_hour: abc":                     "",
 		"models: {a: {input: 1, extra: 2}}": "extra",
@@ -97,9 +99,6 @@ func TestReadRefuses(t *testing.T) {
 		if _, err := Read(strings.NewReader(text), "p.yaml"); err == nil || !strings.Contains(err.Error(), want) || !strings.HasPrefix(err.Error(), "p.yaml") {
 			t.Errorf("%q: %v, want %q", text, err, want)
 		}
-	}
-	if p, err := Read(strings.NewReader(""), "p"); err != nil || !p.Empty() {
-		t.Errorf("an empty file: %+v %v", p, err)
 	}
 	if _, err := Read(strings.NewReader(strings.Repeat("#", maxFile+2)), "p"); err == nil {
 		t.Error("a huge file is read")
