@@ -8,7 +8,7 @@ import (
 var (
 	word = regexp.MustCompile(`[^\s():,]+`)
 	// percentile is p99, p99.9, or p999 for 99.9.
-	percentile = regexp.MustCompile(`^p(\d{1,2}(?:\.\d+)?|\d{3,6}|100(?:\.0+)?)$`)
+	percentile = regexp.MustCompile(`^p(\d{1,2}(?:\.\d+)?|9\d{2,5}|100(?:\.0+)?)$`)
 	ordinal    = regexp.MustCompile(`^(\d{1,2}(?:\.\d+)?)(?:st|nd|rd|th)$`)
 	ahead      = regexp.MustCompile(`^(p\d+(?:\.\d+)?|mean|avg|max|min|median)[_.](.+)$`)
 	behind     = regexp.MustCompile(`^(.+)[_.](p\d+(?:\.\d+)?|mean|avg|max|min|median)$`)
