@@ -21,12 +21,12 @@ import (
 // foreign are flags of other programs that our words may name.
 var foreign = map[string]string{
 	"unix-socket": "curl", "data-raw": "curl", "proxy": "curl",
-	"use-server-token-count": "AIPerf",
-	"headers":                "other tools' way to give a key, which is hidden too",
+	"use-server-token-count": "AIPerf", "enable-feature": "Prometheus",
+	"headers": "other tools' way to give a key, which is hidden too",
 }
 
 // prose are words after the program's name that are no commands.
-var prose = []string{"has", "measures", "is", "says"}
+var prose = []string{"has", "is", "made", "measures", "says", "with"}
 
 // vocabulary is what the command line understands.
 type vocabulary struct {
