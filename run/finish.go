@@ -59,6 +59,12 @@ func (w *Writer) convert(final Run) (Run, error) {
 	}
 	defer f.Close()
 	var sum Run
+	if !tables {
+		if sum, err = f.summarise(nil); err != nil {
+			return Run{}, err
+		}
+		return sum, writeManifest(w.dir, &sum)
+	}
 	path := filepath.Join(w.dir, tableFile)
 	err = replaceFile(path, func(out *os.File) error {
 		return f.writeChecked(out, func(add func(*timeline.Timeline) error) (err error) {

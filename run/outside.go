@@ -1,5 +1,10 @@
 package run
 
+import (
+	"errors"
+	"fmt"
+)
+
 // Parquet's decoders are pooled for the whole process and hold channels. In
 // virtual time (testing/synctest) a decoder made in one test would break the
 // next one, so the library decodes in goroutines whose ancestor was started
@@ -40,3 +45,12 @@ func launch(f func() error) *caller {
 
 // wait waits for what was launched, and returns a panic of it as damage.
 func (c *caller) wait() error { return <-c.result }
+
+var errTable = errors.New("damaged Parquet file")
+
+// caught makes an error of a panic: the library panics on some damaged tables.
+func caught(err *error) {
+	if r := recover(); r != nil {
+		*err = fmt.Errorf("%w: %v", errTable, r)
+	}
+}

@@ -1,3 +1,5 @@
+//go:build !lean
+
 package run
 
 import (
@@ -14,6 +16,9 @@ import (
 	"tokenmeter/metric"
 	"tokenmeter/timeline"
 )
+
+// tables: a finished run becomes requests.parquet; see lean.go.
+const tables = true
 
 // A row group is what a writer holds in memory: it ends after so many rows or
 // events, whichever comes first.
@@ -75,8 +80,6 @@ func (w *tableWriter) close() error {
 type table struct {
 	file *parquet.File
 }
-
-var errTable = errors.New("damaged Parquet file")
 
 // openTable checks that src is a whole table of ours.
 func openTable(src io.ReaderAt, size int64) (*table, error) {
@@ -183,12 +186,6 @@ func (t *table) readRows(yield func(*timeline.Timeline, error) bool) error {
 		if n == 0 {
 			return errTable
 		}
-	}
-}
-
-func caught(err *error) {
-	if r := recover(); r != nil {
-		*err = fmt.Errorf("%w: %v", errTable, r)
 	}
 }
 

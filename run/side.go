@@ -1,3 +1,5 @@
+//go:build !lean
+
 package run
 
 import (
@@ -5,20 +7,11 @@ import (
 	"runtime"
 	"sync"
 	"sync/atomic"
-
-	"tokenmeter/metric"
-	"tokenmeter/objective"
 )
 
 // mostReaders bounds what is read side by side: each reader has a collector of
 // its own, and memory for a row group's pages.
 const mostReaders = 8
-
-// gathered is what a part of the requests gave.
-type gathered struct {
-	collected *metric.Collector
-	judge     *objective.Judge
-}
 
 // sideBySide sums up the row groups of a table on all processors. It is not ok
 // where that can't be done, or not be worth it. What it gives is the same in

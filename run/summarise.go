@@ -40,6 +40,12 @@ func (f *Folder) Records() iter.Seq2[metric.Record, error] {
 	}
 }
 
+// gathered is what a part of the requests gave.
+type gathered struct {
+	collected *metric.Collector
+	judge     *objective.Judge
+}
+
 // Summarise computes run.json from the records of a folder: the manifest as it
 // stands, and a summary that is exact.
 func Summarise(f *Folder) (Run, error) {

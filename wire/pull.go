@@ -5,7 +5,6 @@ import (
 	"io"
 	"iter"
 
-	"github.com/andybalholm/brotli"
 	"github.com/klauspost/compress/zstd"
 )
 
@@ -34,7 +33,7 @@ func (f *feed) Read(p []byte) (int, error) {
 // and goes on from there at the next call, so no goroutine is needed.
 type brotliDecoder struct {
 	in   feed
-	r    *brotli.Reader
+	r    io.Reader
 	out  []byte
 	any  bool
 	done bool
@@ -42,7 +41,7 @@ type brotliDecoder struct {
 
 func newBrotli() *brotliDecoder {
 	d := &brotliDecoder{out: make([]byte, 32<<10)}
-	d.r = brotli.NewReader(&d.in)
+	d.r = brotliReader(&d.in)
 	return d
 }
 
