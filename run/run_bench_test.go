@@ -44,18 +44,3 @@ func BenchmarkTableWrite(b *testing.B) {
 		}
 	}
 }
-
-// Recording happens beside the measurement, so it must not feed the garbage
-// collector.
-func TestAppendAllocatesHardlyAnything(t *testing.T) {
-	if raceDetector {
-		t.Skip("pools forget under the race detector")
-	}
-	w := create(t, t.TempDir(), Options{})
-	tl := streamed(0, 100)
-	w.pending = make([]byte, 0, 1<<20)
-	w.spare = make([]byte, 0, 1<<20)
-	if n := testing.AllocsPerRun(100, func() { w.Append(tl) }); n > 4 { // a few a request, none a token
-		t.Errorf("%v allocations a request", n)
-	}
-}

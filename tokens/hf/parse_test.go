@@ -3,11 +3,8 @@ package hf
 import (
 	"encoding/json"
 	"errors"
-	"path/filepath"
 	"strings"
 	"testing"
-
-	"tokenmeter/tokens/internal/corpus"
 )
 
 const tiny = `"model":{"type":"BPE","vocab":{"a":0,"b":1,"ab":2},"merges":["a b"]}`
@@ -112,16 +109,4 @@ func FuzzParse(f *testing.F) {
 		}
 		tok.AppendText(nil, ids)
 	})
-}
-
-// Counting a text needs few allocations, whatever the tokenizer.
-func TestCountAllocations(t *testing.T) {
-	text := corpus.Texts(t, "../testdata/corpus.zst")[12]
-	for name, most := range map[string]float64{"bytes_gpt2": 4, "bytes_llama3": 4, "sp_mistral": 8} {
-		tok := parsed(t, readFile(t, filepath.Join("testdata", name+".json.zst")), Options{})
-		tok.Count(text)
-		if n := testing.AllocsPerRun(20, func() { tok.Count(text) }); n > most {
-			t.Errorf("%s: %v allocations a count, %v are granted", name, n, most)
-		}
-	}
 }
