@@ -25,27 +25,7 @@ var (
 // other and their difference at each percentile.
 func CompareHTML(w io.Writer, r *compare.Result) error {
 	p := newComparePage(r)
-	css := pageCSS + compareCSS
-	head := `<!DOCTYPE html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src '` + hash(css) + `'; img-src data:; base-uri 'none'; form-action 'none'">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<meta name="color-scheme" content="light dark">
-<meta name="generator" content="tokenmeter">
-<title>` + esc(p.Title) + `</title>
-<style>` + css + `</style>
-</head>
-`
-	if _, err := io.WriteString(w, head); err != nil {
-		return err
-	}
-	if err := compareTemplate.Execute(w, p); err != nil {
-		return err
-	}
-	_, err := io.WriteString(w, "</body>\n</html>\n")
-	return err
+	return writePage(w, p.Title, pageCSS+compareCSS, "", compareTemplate, p)
 }
 
 // comparePage is what the template shows.

@@ -1,9 +1,7 @@
 package report
 
 import (
-	"crypto/sha256"
 	_ "embed"
-	"encoding/base64"
 	"fmt"
 	"html/template"
 	"io"
@@ -37,37 +35,7 @@ var (
 // without arrivals, leave a sentence in place of the charts that need them.
 func HTML(w io.Writer, r *run.Run, requests iter.Seq2[*timeline.Timeline, error]) error {
 	p := newPage(r, requests)
-	if _, err := io.WriteString(w, pageHead(p.Title)); err != nil {
-		return err
-	}
-	if err := pageTemplate.Execute(w, p); err != nil {
-		return err
-	}
-	_, err := io.WriteString(w, "<script>"+pageJS+"</script>\n</body>\n</html>\n")
-	return err
-}
-
-// pageHead is the part before the content. Its policy allows this style and
-// this script and nothing else.
-func pageHead(title string) string {
-	return `<!DOCTYPE html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta http-equiv="Content-Security-Policy" content="default-src 'none'; script-src '` + hash(pageJS) +
-		`'; style-src '` + hash(pageCSS) + `'; img-src data:; base-uri 'none'; form-action 'none'">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<meta name="color-scheme" content="light dark">
-<meta name="generator" content="tokenmeter">
-<title>` + esc(title) + `</title>
-<style>` + pageCSS + `</style>
-</head>
-`
-}
-
-func hash(text string) string {
-	sum := sha256.Sum256([]byte(text))
-	return "sha256-" + base64.StdEncoding.EncodeToString(sum[:])
+	return writePage(w, p.Title, pageCSS, pageJS, pageTemplate, p)
 }
 
 // page is what the template shows.

@@ -23,27 +23,7 @@ const sweepCSS = `.bracket{fill:var(--s3);opacity:.16}.hold{fill:var(--s3);opaci
 // SweepHTML writes a sweep as one self-contained page.
 func SweepHTML(w io.Writer, s *result.Sweep) error {
 	p := newSweepPage(s)
-	css := pageCSS + sweepCSS
-	head := `<!DOCTYPE html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src '` + hash(css) + `'; img-src data:; base-uri 'none'; form-action 'none'">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<meta name="color-scheme" content="light dark">
-<meta name="generator" content="tokenmeter">
-<title>` + esc(p.Title) + `</title>
-<style>` + css + `</style>
-</head>
-`
-	if _, err := io.WriteString(w, head); err != nil {
-		return err
-	}
-	if err := sweepTemplate.Execute(w, p); err != nil {
-		return err
-	}
-	_, err := io.WriteString(w, "</body>\n</html>\n")
-	return err
+	return writePage(w, p.Title, pageCSS+sweepCSS, "", sweepTemplate, p)
 }
 
 // sweepPage is what the template shows.
