@@ -17,10 +17,12 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"strconv"
 	"strings"
 	"time"
 
+	"tokenmeter/benchmarks/pinned"
 	"tokenmeter/clock"
 )
 
@@ -148,4 +150,12 @@ func child(role string, args ...string) *exec.Cmd {
 		"-spans", fmt.Sprint(*spans), fmt.Sprintf("-user-clock=%v", *userClock), "-cpuprofile", *profile}, args...)...)
 	c.Stderr = os.Stderr
 	return c
+}
+
+// startOn starts a process on one core, unless -pin is off.
+func startOn(c *exec.Cmd, cpu int) error {
+	if !*pin && runtime.GOOS == "linux" {
+		return c.Start()
+	}
+	return pinned.Start(c, cpu)
 }

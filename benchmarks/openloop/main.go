@@ -27,6 +27,7 @@ import (
 
 	"tokenmeter/api"
 	"tokenmeter/bench"
+	"tokenmeter/benchmarks/pinned"
 	"tokenmeter/client"
 	"tokenmeter/run"
 	"tokenmeter/sim"
@@ -97,7 +98,7 @@ func orchestrate() error {
 	if err != nil {
 		return err
 	}
-	if err := startOn(server, *serverCPU); err != nil {
+	if err := pinned.Start(server, *serverCPU); err != nil {
 		return err
 	}
 	defer server.Process.Kill()
@@ -162,7 +163,7 @@ func one(kind, address, dir string) (f figures, err error) {
 	if err != nil {
 		return f, err
 	}
-	if err := startOn(c, *clientCPU); err != nil {
+	if err := pinned.Start(c, *clientCPU); err != nil {
 		return f, err
 	}
 	said, _ := io.ReadAll(out)

@@ -9,13 +9,14 @@ import (
 	"os"
 	"os/exec"
 	"os/signal"
-	"runtime"
 	"strconv"
 	"strings"
 	"syscall"
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"tokenmeter/benchmarks/pinned"
 )
 
 // round is one client's run against a server of its own, each on its core.
@@ -41,7 +42,7 @@ func (b *bench) round(p *peer, l load, repeat int) (*row, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := startOn(server, b.serverCPU); err != nil {
+	if err := pinned.Start(server, b.serverCPU); err != nil {
 		return nil, err
 	}
 	defer server.Process.Kill()
@@ -97,7 +98,7 @@ func (b *bench) client(p *peer, j *job, r *row) error {
 	r.LoadAverage = loadAverage()
 	before := coreTicks(b.clientCPU)
 	r.startedNS = clockNS(unix.CLOCK_MONOTONIC)
-	if err := startOn(c, b.clientCPU); err != nil {
+	if err := pinned.Start(c, b.clientCPU); err != nil {
 		return err
 	}
 	kill := func() { syscall.Kill(-c.Process.Pid, syscall.SIGKILL) }
@@ -142,21 +143,4 @@ func killOnSignal(kill func()) (stop func()) {
 		}
 	}()
 	return func() { signal.Stop(signals); close(over) }
-}
-
-// startOn starts a process on one core: a child inherits the mask of the thread
-// that made it.
-func startOn(c *exec.Cmd, cpu int) error {
-	runtime.LockOSThread()
-	defer runtime.UnlockOSThread()
-	var before, one unix.CPUSet
-	if err := unix.SchedGetaffinity(0, &before); err != nil {
-		return err
-	}
-	one.Set(cpu)
-	if err := unix.SchedSetaffinity(0, &one); err != nil {
-		return err
-	}
-	defer unix.SchedSetaffinity(0, &before)
-	return c.Start()
 }

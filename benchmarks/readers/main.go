@@ -21,6 +21,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"tokenmeter/benchmarks/pinned"
 )
 
 var (
@@ -103,7 +105,7 @@ func startServer() (*exec.Cmd, string, error) {
 	if err != nil {
 		return nil, "", err
 	}
-	if err := startOn(c, *serverCPU); err != nil {
+	if err := pinned.Start(c, *serverCPU); err != nil {
 		return nil, "", err
 	}
 	address, err := bufio.NewReader(out).ReadString('\n')
@@ -132,7 +134,7 @@ func one(kind, reader, address, dir string) (sample, error) {
 	if err != nil {
 		return sample{}, err
 	}
-	if err := startOn(c, *clientCPU); err != nil {
+	if err := pinned.Start(c, *clientCPU); err != nil {
 		return sample{}, err
 	}
 	said, _ := io.ReadAll(out)

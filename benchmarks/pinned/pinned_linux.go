@@ -1,4 +1,5 @@
-package main
+// Package pinned starts the processes of a benchmark on a core each.
+package pinned
 
 import (
 	"os/exec"
@@ -7,9 +8,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// startOn starts a process on one core: a child inherits the mask of the thread
+// Start starts a process on one core: a child inherits the mask of the thread
 // that made it.
-func startOn(c *exec.Cmd, cpu int) error {
+func Start(c *exec.Cmd, cpu int) error {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
 	var before, one unix.CPUSet
