@@ -1,4 +1,4 @@
-// Command clients streams with the official OpenAI and Anthropic clients for Go
+// Command go streams with the official OpenAI and Anthropic clients for Go
 // and prints what came, so that two ways can be compared. It is a module of its
 // own: tokenmeter needs neither client.
 package main
