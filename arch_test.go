@@ -51,7 +51,9 @@ var allowed = map[string][]string{
 	"engine":    {},
 	"sim":       {"clock", "engine"},
 	"slo":       {"config", "metric", "objective", "secret", "stat", "timeline"},
-	"store":     {"live", "metric", "slo", "stat"},
+	"store":     {"cost", "live", "metric", "objective", "slo", "stat", "timeline"},
+	"scrape":    {},
+	"rows":      {"live", "metric", "run", "secret", "timeline"},
 	"telemetry": {"live", "metric", "objective", "timeline"},
 	// the reader
 	"compare": {"metric", "objective", "run", "stat", "timeline", "validity"},

@@ -25,8 +25,8 @@ const (
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
-// appendFrame appends a frame whose payload write adds.
-func appendFrame(buf []byte, write func([]byte) []byte) []byte {
+// AppendFrame appends a frame whose payload write adds.
+func AppendFrame(buf []byte, write func([]byte) []byte) []byte {
 	start := len(buf)
 	buf = append(buf, make([]byte, frameHead)...)
 	buf = write(buf)
@@ -57,63 +57,66 @@ var errNoJournal = errors.New("not a journal of tokenmeter")
 // indexJournal reads the journal once. size is that of src.
 func indexJournal(src io.ReaderAt, size int64) (*journal, error) {
 	j := &journal{src: src}
-	r := bufio.NewReaderSize(io.NewSectionReader(src, 0, size), 1<<16)
-	magic := make([]byte, len(journalMagic))
-	n, err := io.ReadFull(r, magic)
-	switch {
-	case string(magic[:n]) != journalMagic[:n]:
-		return nil, errNoJournal
-	case err == io.EOF || err == io.ErrUnexpectedEOF:
-		j.torn = int64(n)
-		return j, nil
-	case err != nil:
-		return nil, err
-	}
-	if err := j.scan(r, size); err != nil {
+	var err error
+	j.damaged, j.torn, err = ScanFrames(src, size, journalMagic, func(at int64, payload []byte) error {
+		j.frames = append(j.frames, frame{at, uint32(len(payload)), decodeRequest(payload)})
+		return nil
+	})
+	if err != nil {
 		return nil, err
 	}
 	slices.SortStableFunc(j.frames, func(a, b frame) int { return cmp.Compare(a.request, b.request) })
 	return j, nil
 }
 
-// scan collects the intact frames. A frame that fails its check is passed over
-// when its length leads to a place inside the file; what can't be framed any
-// more counts as torn. An empty frame is no frame: a file system may leave
-// zeros behind after a power failure, and zeros have a valid checksum.
-func (j *journal) scan(r *bufio.Reader, size int64) error {
+// ScanFrames yields the intact frames of a file that begins with a magic: where
+// the payload lies, and the payload, which is good until the next one. A frame
+// that fails its check is passed over when its length leads to a place inside
+// the file; what can't be framed any more counts as torn, in bytes. An empty
+// frame is no frame: a file system may leave zeros behind after a power failure,
+// and zeros have a valid checksum.
+func ScanFrames(src io.ReaderAt, size int64, magic string, yield func(at int64, payload []byte) error) (damaged int, torn int64, err error) {
+	r := bufio.NewReaderSize(io.NewSectionReader(src, 0, size), 1<<16)
+	begin := make([]byte, len(magic))
+	n, err := io.ReadFull(r, begin)
+	switch {
+	case string(begin[:n]) != magic[:n]:
+		return 0, 0, errNoJournal
+	case err == io.EOF || err == io.ErrUnexpectedEOF:
+		return 0, int64(n), nil
+	case err != nil:
+		return 0, 0, err
+	}
 	var head [frameHead]byte
 	var payload []byte
-	for at := int64(len(journalMagic)); at < size; {
+	for at := int64(len(magic)); at < size; {
 		if left := size - at; left < frameHead {
-			j.torn = left
-			return nil
+			return damaged, left, nil
 		}
 		if _, err := io.ReadFull(r, head[:]); err != nil {
-			return j.endOf(err, size-at)
+			return damaged, size - at, unlessShort(err)
 		}
 		n := int64(binary.LittleEndian.Uint32(head[:]))
 		if n == 0 || n > maxFrame || n > size-at-frameHead {
-			j.torn = size - at
-			return nil
+			return damaged, size - at, nil
 		}
 		payload = slices.Grow(payload[:0], int(n))[:n]
 		if _, err := io.ReadFull(r, payload); err != nil {
-			return j.endOf(err, size-at)
+			return damaged, size - at, unlessShort(err)
 		}
 		if crc32.Checksum(payload, castagnoli) != binary.LittleEndian.Uint32(head[4:]) {
-			j.damaged++
-		} else {
-			j.frames = append(j.frames, frame{at + frameHead, uint32(n), decodeRequest(payload)})
+			damaged++
+		} else if err := yield(at+frameHead, payload); err != nil {
+			return damaged, 0, err
 		}
 		at += frameHead + n
 	}
-	return nil
+	return damaged, 0, nil
 }
 
-// endOf takes a file that became shorter than it said as torn.
-func (j *journal) endOf(err error, left int64) error {
+// unlessShort takes a file that became shorter than it said as torn.
+func unlessShort(err error) error {
 	if err == io.EOF || err == io.ErrUnexpectedEOF {
-		j.torn = left
 		return nil
 	}
 	return err

@@ -10,7 +10,7 @@ import (
 func journalOf(tls ...*timeline.Timeline) []byte {
 	buf := []byte(journalMagic)
 	for _, tl := range tls {
-		buf = appendFrame(buf, func(b []byte) []byte { return encodeTimeline(b, tl) })
+		buf = AppendFrame(buf, func(b []byte) []byte { return encodeTimeline(b, tl) })
 	}
 	return buf
 }

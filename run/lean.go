@@ -33,3 +33,15 @@ func newTableWriter(io.Writer) *tableWriter { return nil }
 func (*tableWriter) write(*metric.Record, *timeline.Timeline) error { return errLean }
 
 func (*tableWriter) close() error { return errLean }
+
+// LiveTable is refused like every table.
+type LiveTable struct{}
+
+// NewLiveTable returns a table that takes nothing.
+func NewLiveTable(io.Writer) *LiveTable { return nil }
+
+// Write refuses.
+func (*LiveTable) Write(*LiveRow) error { return errLean }
+
+// Close refuses.
+func (*LiveTable) Close() error { return errLean }

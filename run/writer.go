@@ -75,7 +75,7 @@ var scratch = sync.Pool{New: func() any { return new([]byte) }}
 func (w *Writer) Append(tl *timeline.Timeline) error {
 	buf := scratch.Get().(*[]byte)
 	defer scratch.Put(buf)
-	*buf = appendFrame((*buf)[:0], func(b []byte) []byte { return encodeTimeline(b, tl) })
+	*buf = AppendFrame((*buf)[:0], func(b []byte) []byte { return encodeTimeline(b, tl) })
 	if size := len(*buf) - frameHead; size > maxFrame {
 		return fmt.Errorf("request %d: its record of %d bytes is too large to be kept", tl.Request, size)
 	}

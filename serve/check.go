@@ -8,18 +8,21 @@ import (
 	"net"
 	"net/http"
 	"net/netip"
-	"os"
 	"slices"
 	"strings"
 	"time"
 
 	"tokenmeter/api"
+	"tokenmeter/bounded"
 	"tokenmeter/client"
 	"tokenmeter/clock"
 	"tokenmeter/config"
+	"tokenmeter/cost"
 	"tokenmeter/live"
 	"tokenmeter/objective"
 	"tokenmeter/proxy"
+	"tokenmeter/rows"
+	"tokenmeter/scrape"
 	"tokenmeter/slo"
 	"tokenmeter/slo/notify"
 )
@@ -31,6 +34,9 @@ type Plan struct {
 	SLO        []*slo.Objective // with error budgets
 
 	receivers []*notify.Notifier
+	pricing   *cost.Pricing
+	targets   []scrape.Target
+	bucket    *rows.Bucket
 	listeners []listen
 	upstreams []proxy.Upstream
 	admin     listen
@@ -49,12 +55,19 @@ type listen struct {
 // Load reads the file and checks everything that can be without opening an
 // address. The error has all mistakes, one a line, with line and column.
 func Load(path string, env func(string) (string, bool)) (*Plan, error) {
-	data, err := os.ReadFile(path)
+	data, err := bounded.File(path, mostFile)
 	if err != nil {
 		return nil, err
 	}
 	return Parse(path, data, env)
 }
+
+// What files may be long: the configuration, and certificates and keys.
+const (
+	mostFile   = 1 << 20
+	mostSecret = 64 << 10
+	mostPEM    = 16 << 20
+)
 
 // Parse is Load from bytes; name is for messages.
 func Parse(name string, data []byte, env func(string) (string, bool)) (*Plan, error) {
@@ -94,7 +107,10 @@ func (p *Plan) Files() []string {
 	for _, u := range p.Config.Upstreams {
 		add(u.KeyFile, u.CAFile, u.Cert, u.Key)
 	}
-	add(p.Config.Identity.SecretFile)
+	add(p.Config.Identity.SecretFile, p.Config.Prices)
+	for _, s := range p.Config.Scrape {
+		add(s.KeyFile, s.CAFile)
+	}
 	return files
 }
 
@@ -105,6 +121,8 @@ func (c *checker) check() (*Plan, error) {
 	c.adminPart()
 	c.telemetry()
 	c.rest()
+	c.scrape()
+	c.rows()
 	c.slo()
 	if err := c.doc.Err(); err != nil {
 		return nil, err
@@ -132,7 +150,7 @@ func (c *checker) listeners() {
 	if len(cfg.Listeners) == 0 && c.doc.Has("listeners") {
 		c.addf("listeners", "at least one listener is needed")
 	}
-	seen := map[string]bool{}
+	seen, addresses := map[string]bool{}, map[string]bool{}
 	for i := range cfg.Listeners {
 		l, at := &cfg.Listeners[i], fmt.Sprintf("listeners[%d]", i)
 		if l.Name == "" {
@@ -143,6 +161,10 @@ func (c *checker) listeners() {
 			c.addf(at, "a listener named %q is there already", l.Name)
 		}
 		seen[l.Name] = true
+		if _, port, err := net.SplitHostPort(l.Listen); err == nil && port != "0" && addresses[l.Listen] {
+			c.addf(at+".listen", "another listener is at %s already", l.Listen)
+		}
+		addresses[l.Listen] = true
 		c.positive(at+".header_timeout", l.HeaderTimeout)
 		c.positive(at+".body_timeout", l.BodyTimeout)
 		c.positive(at+".reader_timeout", l.ReaderTimeout)
@@ -177,9 +199,9 @@ func (c *checker) tls(at string, t *TLS) *tls.Config {
 	if t == nil || t.Cert == "" || t.Key == "" {
 		return nil
 	}
-	pair, err := tls.LoadX509KeyPair(t.Cert, t.Key)
+	pair, err := keyPair(t.Cert, t.Key)
 	if err != nil {
-		c.addf(at, "certificate and key can't be used: %v", plain(err))
+		c.addf(at, "certificate and key can't be used: %v", err)
 		return nil
 	}
 	cfg := &tls.Config{Certificates: []tls.Certificate{pair}, MinVersion: tls.VersionTLS12, NextProtos: []string{"h2", "http/1.1"}}
@@ -191,9 +213,9 @@ func (c *checker) tls(at string, t *TLS) *tls.Config {
 }
 
 func (c *checker) authorities(at, path string) *x509.CertPool {
-	pem, err := os.ReadFile(path)
+	pem, err := bounded.File(path, mostPEM)
 	if err != nil {
-		c.addf(at, "%v", plain(err))
+		c.addf(at, "%v", err)
 		return nil
 	}
 	pool := x509.NewCertPool()
@@ -203,8 +225,18 @@ func (c *checker) authorities(at, path string) *x509.CertPool {
 	return pool
 }
 
-// plain is an error that names the file once.
-func plain(err error) error { return err }
+// keyPair reads a certificate and its key.
+func keyPair(certFile, keyFile string) (tls.Certificate, error) {
+	cert, err := bounded.File(certFile, mostPEM)
+	if err != nil {
+		return tls.Certificate{}, err
+	}
+	key, err := bounded.File(keyFile, mostPEM)
+	if err != nil {
+		return tls.Certificate{}, err
+	}
+	return tls.X509KeyPair(cert, key)
+}
 
 // secret reads a secret from the environment or a file.
 func (c *checker) secret(at, env, file string, fieldEnv, fieldFile string) string {
@@ -218,9 +250,9 @@ func (c *checker) secret(at, env, file string, fieldEnv, fieldFile string) strin
 		}
 		return value
 	case file != "":
-		data, err := os.ReadFile(file)
+		data, err := bounded.File(file, mostSecret)
 		if err != nil {
-			c.addf(at+"."+fieldFile, "%v", plain(err))
+			c.addf(at+"."+fieldFile, "%v", err)
 			return ""
 		}
 		value := strings.TrimSpace(string(data))
@@ -267,13 +299,26 @@ func (c *checker) upstreams() {
 				made.Header.Set(name, value)
 			}
 		}
-		if u.URL != "" {
+		if host, ok := vague(u.URL); ok {
+			c.addf(at+".url", "%q names neither a scheme nor a port: write http://%s:8000, or http://%s for port 80", host, host, host)
+		} else if u.URL != "" {
 			if _, err := client.New(client.Config{BaseURL: u.URL, API: api.OpenAIChat, Key: made.Key, Header: made.Header, Form: client.PlainForm, NoKernelStamps: true}); err != nil {
 				c.addf(at+".url", "%v", err)
 			}
 		}
 		c.p.upstreams = append(c.p.upstreams, made)
 	}
+}
+
+// vague reports whether a URL is but a word, which could be a mistake for
+// anything; HOST:PORT is taken as http, as everywhere.
+func vague(url string) (host string, ok bool) {
+	url = strings.TrimSpace(url)
+	if i := strings.IndexAny(url, "/?#"); i >= 0 && !strings.Contains(url, "://") {
+		url = url[:i]
+	}
+	host = url[strings.LastIndexByte(url, '@')+1:]
+	return host, host != "" && !strings.Contains(host, ":")
 }
 
 // clientTLS is how an upstream is reached by https; nil: as usual.
@@ -288,9 +333,9 @@ func (c *checker) clientTLS(at string, u *Upstream) *tls.Config {
 	if (u.Cert == "") != (u.Key == "") {
 		c.addf(at, "cert and key belong together")
 	} else if u.Cert != "" {
-		pair, err := tls.LoadX509KeyPair(u.Cert, u.Key)
+		pair, err := keyPair(u.Cert, u.Key)
 		if err != nil {
-			c.addf(at+".cert", "certificate and key can't be used: %v", plain(err))
+			c.addf(at+".cert", "certificate and key can't be used: %v", err)
 		}
 		cfg.Certificates = []tls.Certificate{pair}
 	}

@@ -18,6 +18,9 @@ type Config struct {
 	Objectives []string   `yaml:"objectives" doc:"such as p99 tpot < 120ms; exact counters of good and valid requests are kept for each"`
 	SLO        *slo.Spec  `yaml:"slo" doc:"objectives with error budgets and alerts, kept over restarts; docs/slo.md"`
 	Store      string     `yaml:"store" doc:"file that keeps their history; default tokenmeter.db in the working directory"`
+	Prices     string     `yaml:"prices" doc:"file of prices (docs/cost.md), for objectives on dollars"`
+	Scrape     []Scrape   `yaml:"scrape" doc:"exporters of GPU telemetry, such as DCGM's, for objectives on gpu_utilization"`
+	Rows       *Rows      `yaml:"rows" doc:"a row a request in Parquet, for DuckDB, ClickHouse or Spark; default: none"`
 	Models     []string   `yaml:"models" doc:"names, or prefixes that end in *, that may be labels of metrics; others count as other"`
 	Identity   Identity   `yaml:"identity" doc:"where the ids of sessions and tasks come from"`
 	Keep       *float64   `yaml:"keep" doc:"share of requests whose arrivals are kept, 0 to 1; default 0.01; of the others the record is kept"`

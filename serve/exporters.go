@@ -79,6 +79,9 @@ func (d *Daemon) sinks() live.Sinks {
 	if d.budgets != nil {
 		all = append(all, d.budgets.watch)
 	}
+	if d.rows != nil {
+		all = append(all, d.rows)
+	}
 	return append(all, d.opt.Sinks...)
 }
 
@@ -92,8 +95,8 @@ func (x *exporters) set(before, now *Plan, log *slog.Logger) {
 	if !reflect.DeepEqual(a.Metrics, b.Metrics) || !reflect.DeepEqual(a.OTel, b.OTel) || !reflect.DeepEqual(a.Datadog, b.Datadog) {
 		log.Warn("metrics, otel and datadog are read at the start only; the change counts after a restart")
 	}
-	if !sameBudgets(a, b) {
-		log.Warn("slo and store are read at the start only; the change counts after a restart")
+	if !reflect.DeepEqual(a.Rows, b.Rows) {
+		log.Warn("rows are read at the start only; the change counts after a restart")
 	}
 }
 
@@ -117,8 +120,8 @@ func (d *Daemon) state(emit func(m *telemetry.Metric, v float64, values ...strin
 	d.mu.Lock()
 	var all []proxy.Stats
 	var names []string
-	for _, one := range d.doors {
-		all, names = append(all, one.proxy.Load().Stats()), append(names, one.Name)
+	for i, one := range d.doors { // its own name may be older
+		all, names = append(all, one.proxy.Load().Stats()), append(names, d.plan.listeners[i].Name)
 	}
 	plan, out, budgets := d.plan, d.out, d.budgets
 	d.mu.Unlock()
@@ -156,6 +159,10 @@ func (d *Daemon) state(emit func(m *telemetry.Metric, v float64, values ...strin
 	if out.otel != nil {
 		emit(telemetry.Dropped, float64(out.otel.Dropped()), "otel")
 		emit(telemetry.DroppedSends, float64(out.otel.Failed()), "otel")
+	}
+	if d.rows != nil {
+		emit(telemetry.Dropped, float64(d.rows.Dropped()), "rows")
+		emit(telemetry.DroppedSends, float64(d.rows.Failed()), "rows")
 	}
 	if out.dog != nil {
 		emit(telemetry.Dropped, float64(out.dog.Dropped()), "datadog")

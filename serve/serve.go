@@ -20,10 +20,12 @@ import (
 	"sync/atomic"
 	"time"
 
+	"tokenmeter/bounded"
 	"tokenmeter/client"
 	"tokenmeter/clock"
 	"tokenmeter/live"
 	"tokenmeter/proxy"
+	"tokenmeter/rows"
 )
 
 // Options are what the daemon gets from outside.
@@ -72,7 +74,8 @@ type Daemon struct {
 	started  time.Time
 	counters *live.Counters
 	out      *exporters
-	budgets  *budgets // nil: none
+	budgets  *budgets      // nil: none; under mu
+	rows     *rows.Archive // nil: none
 
 	mu      sync.Mutex
 	plan    *Plan
@@ -116,15 +119,15 @@ func Run(ctx context.Context, opt Options) error {
 	if err != nil {
 		return err
 	}
-	objectives, err := d.openBudgets(plan)
-	if err != nil {
+	d.mu.Lock()
+	d.out = out
+	d.mu.Unlock()
+	defer func() { d.budgets.close() }()
+	if d.rows, err = d.openRows(plan); err != nil {
 		out.close()
 		return err
 	}
-	defer objectives.close()
-	d.mu.Lock()
-	d.out, d.budgets = out, objectives
-	d.mu.Unlock()
+	defer d.closeRows()
 	if err := d.openAdmin(plan); err != nil {
 		d.out.close()
 		return err
@@ -158,6 +161,18 @@ func (d *Daemon) apply(plan *Plan) error {
 		}
 		return err
 	}
+	undo := func() {
+		for _, door := range fresh {
+			_ = door.ln.Close()
+		}
+	}
+	opened := d.budgets == nil
+	if opened {
+		if d.budgets, err = d.openBudgets(plan); err != nil {
+			undo()
+			return err
+		}
+	}
 	made := make([]*proxy.Proxy, len(next))
 	for i, door := range next {
 		cfg := plan.proxyConfig(plan.listeners[i].Name, d.clk, d.sinks())
@@ -172,14 +187,19 @@ func (d *Daemon) apply(plan *Plan) error {
 			for k, p := range made[:i] {
 				p.Retire(next[k].proxy.Load())
 			}
-			for _, door := range fresh {
-				_ = door.ln.Close()
+			undo()
+			if opened {
+				d.budgets.close()
+				d.budgets = nil
 			}
 			return err
 		}
 	}
 	d.counters.Set(plan.Objectives)
 	d.out.set(d.plan, plan, d.log)
+	if !opened {
+		d.budgets.set(d, plan)
+	}
 	for i, door := range next {
 		door.tls.Store(plan.listeners[i].tls)
 		if old := door.proxy.Swap(made[i]); old != nil {
@@ -216,6 +236,10 @@ func (d *Daemon) openDoors(plan *Plan) (all, fresh []*door, err error) {
 		i := slices.IndexFunc(d.doors, func(o *door) bool { return o.same(l) })
 		if i >= 0 {
 			all = append(all, d.doors[i])
+			continue
+		}
+		if slices.ContainsFunc(d.doors, func(o *door) bool { return o.Listen == l.Listen }) {
+			errs = append(errs, fmt.Errorf("listener %s: header, header_timeout, idle_timeout and whether there is tls stay as they are while it is open: restart, or give it another address", l.Name))
 			continue
 		}
 		ln, err := d.opt.Listen("tcp", l.Listen)
@@ -260,6 +284,7 @@ func (d *Daemon) begin(one *door) {
 	one.server.ReadHeaderTimeout = or(one.HeaderTimeout, 10*time.Second)
 	one.server.IdleTimeout = or(one.IdleTimeout, 2*time.Minute)
 	one.server.MaxHeaderBytes = int(or(one.Header, 64<<10))
+	one.server.HTTP2.WriteByteTimeout = or(one.ReaderTimeout, 5*time.Minute)
 	one.server.BaseContext = func(net.Listener) context.Context { return ctx }
 	one.server.ConnContext = proxy.ConnContext
 	ln := one.ln
@@ -337,7 +362,7 @@ func (d *Daemon) fingerprint() [32]byte {
 	d.mu.Unlock()
 	h := sha256.New()
 	for _, path := range d.opt.Files(plan) {
-		data, err := os.ReadFile(path)
+		data, err := bounded.File(path, mostPEM)
 		fmt.Fprintf(h, "%s %d %v\n", path, len(data), err != nil)
 		_, _ = h.Write(data)
 	}

@@ -3,11 +3,8 @@ package serve
 import (
 	"context"
 	"fmt"
-	"reflect"
 	"time"
 
-	"tokenmeter/slo"
-	"tokenmeter/slo/notify"
 	"tokenmeter/store/sqlite"
 	"tokenmeter/store/watch"
 	"tokenmeter/telemetry"
@@ -17,35 +14,27 @@ import (
 const defaultStore = "tokenmeter.db"
 
 // budgets are the objectives with error budgets: their history, what watches
-// them, and whoever is told of alerts. They are opened at the start and stay as
-// they are.
+// them, and whoever is told of alerts. A new plan brings new objectives; the
+// store stays the one of the start.
 type budgets struct {
-	db    *sqlite.DB
-	watch *watch.Watch
-	stop  context.CancelFunc
-	ended chan struct{}
+	db     *sqlite.DB
+	store  string // as the configuration names it
+	watch  *watch.Watch
+	reads  *scrapers
+	cancel context.CancelFunc
+	ctx    context.Context
+	ended  chan struct{}
 }
 
-// slo checks the part of the file that is about objectives with budgets.
-func (c *checker) slo() {
-	if spec := c.p.Config.SLO; spec != nil {
-		c.p.SLO = slo.Compile(spec, c.doc, "slo")
-		c.p.receivers = nil
-		for i, n := range spec.Notify {
-			receiver, err := notify.New(n, notify.Options{Env: c.env})
-			if err != nil {
-				c.addf(fmt.Sprintf("slo.notify[%d]", i), "%v", err)
-				continue
-			}
-			c.p.receivers = append(c.p.receivers, receiver)
-		}
-	}
+// watched is what a plan wants to have watched.
+func (p *Plan) watched() watch.Plan {
+	return watch.Plan{Objectives: p.SLO, Receivers: p.receivers, Good: p.Objectives, Pricing: p.pricing}
 }
 
 // openBudgets opens the history and begins to watch; nil when nothing is asked
 // for.
 func (d *Daemon) openBudgets(plan *Plan) (*budgets, error) {
-	if len(plan.SLO) == 0 {
+	if len(plan.SLO) == 0 && plan.Config.Store == "" {
 		return nil, nil
 	}
 	db, err := sqlite.Open(or(plan.Config.Store, defaultStore))
@@ -53,18 +42,35 @@ func (d *Daemon) openBudgets(plan *Plan) (*budgets, error) {
 		return nil, fmt.Errorf("store: %w", err)
 	}
 	ctx, stop := context.WithCancel(context.Background())
-	w, err := watch.New(ctx, db, plan.SLO, plan.receivers, time.Now)
+	w, err := watch.New(ctx, db, plan.watched(), time.Now)
 	if err != nil {
 		stop()
 		db.Close()
 		return nil, fmt.Errorf("store: %w", err)
 	}
-	b := &budgets{db: db, watch: w, stop: stop, ended: make(chan struct{})}
+	b := &budgets{db: db, store: plan.Config.Store, watch: w, ctx: ctx, cancel: stop, ended: make(chan struct{})}
 	go func() {
 		defer close(b.ended)
 		w.Run(ctx, func(err error) { d.log.Warn("objectives", "error", err.Error()) })
 	}()
+	b.reads = d.scrape(plan, b)
 	return b, nil
+}
+
+// set takes the objectives of a new plan. Counters, slices, alerts and receivers
+// that are in both plans go on.
+func (b *budgets) set(d *Daemon, plan *Plan) {
+	if b == nil {
+		return
+	}
+	if plan.Config.Store != b.store {
+		d.log.Warn("store is opened at the start only; the history goes on where it is until a restart", "store", or(b.store, defaultStore))
+	}
+	b.watch.Change(b.ctx, plan.watched())
+	if !b.reads.same(plan) {
+		b.reads.close()
+		b.reads = d.scrape(plan, b)
+	}
 }
 
 // close writes what was counted last.
@@ -72,7 +78,8 @@ func (b *budgets) close() {
 	if b == nil {
 		return
 	}
-	b.stop()
+	b.reads.close()
+	b.cancel()
 	<-b.ended
 	_ = b.db.Close()
 }
@@ -81,6 +88,9 @@ func (b *budgets) close() {
 func (b *budgets) emit(emit func(m *telemetry.Metric, v float64, values ...string)) {
 	if b == nil {
 		return
+	}
+	for _, r := range b.reads.readers {
+		emit(telemetry.ScrapeErrors, float64(r.Failed()), r.Name())
 	}
 	totals := b.watch.Totals()
 	for _, o := range b.watch.Objectives() {
@@ -92,10 +102,4 @@ func (b *budgets) emit(emit func(m *telemetry.Metric, v float64, values ...strin
 		}
 		s.Emit(emit)
 	}
-}
-
-// sameBudgets reports whether a new plan leaves objectives and history as they
-// are.
-func sameBudgets(a, b *Config) bool {
-	return a.Store == b.Store && reflect.DeepEqual(a.SLO, b.SLO)
 }

@@ -120,8 +120,8 @@ func (a Alert) weigh(o *Objective, r *Result, at func(time.Duration) Counts) Ale
 	s := AlertStatus{Name: a.Name, Severity: a.Severity}
 	switch {
 	case a.NoData > 0:
-		s.Firing = r.silent >= a.NoData
-		s.Says = fmt.Sprintf("Nothing was seen of %s for %s.", o.Name, span(r.silent.Truncate(time.Second)))
+		s.Firing = r.silent >= a.NoData || r.idle(o, at(a.NoData), a.NoData)
+		s.Says = fmt.Sprintf("Nothing was seen of %s for %s.", o.Name, span(max(r.silent.Truncate(time.Second), a.NoData)))
 		if !s.Firing {
 			s.Says = fmt.Sprintf("Something was seen within the last %s.", span(a.NoData))
 		}
@@ -153,6 +153,18 @@ func (a Alert) weigh(o *Objective, r *Result, at func(time.Duration) Counts) Ale
 	}
 	return s
 }
+
+// idle reports whether a time was watched in which nothing happened. A slice
+// without anything in it is nothing too.
+func (r *Result) idle(o *Objective, c Counts, over time.Duration) bool {
+	if o.Kind != Slices {
+		c.Valid += c.Excluded
+	}
+	return c.Valid == 0 && r.watchedFor != nil && r.watchedFor(over) >= over-unwatched
+}
+
+// unwatched is how much of a time may be missing from what was watched.
+const unwatched = 30 * time.Second
 
 func seconds(x float64) time.Duration { return time.Duration(x * float64(time.Second)) }
 

@@ -63,7 +63,9 @@ type Result struct {
 	ExhaustionS opt            `json:"exhaustion_s"`
 	// Watched is the share of the window in which the source was watched; null
 	// where nobody noted it.
-	Watched opt   `json:"watched"`
+	Watched opt `json:"watched"`
+	// Percentiles are filled in by whoever keeps distributions; empty otherwise.
+	Percentiles []Percentiles `json:"percentiles,omitempty"`
 	State   State `json:"state"`
 	// Met is whether the target is reached so far; null when that can't be told.
 	Met    *bool         `json:"met"`
@@ -72,7 +74,8 @@ type Result struct {
 	Says   string        `json:"says"`
 	Notes  []string      `json:"notes"`
 
-	silent time.Duration
+	silent     time.Duration                     // since when nobody watched
+	watchedFor func(time.Duration) time.Duration // how much of the last so long somebody did
 }
 
 // Document is the JSON form of a report.
@@ -231,6 +234,7 @@ func (o *Objective) watch(r *Result, reader Reader, source Source, from, now tim
 		return
 	}
 	r.silent = max(now.Sub(seen), 0)
+	r.watchedFor = func(d time.Duration) time.Duration { return reader.Watched(source, now.Add(-d), now) }
 	if length := now.Sub(from); length > 0 {
 		share := min(float64(reader.Watched(source, from, now))/float64(length), 1)
 		r.Watched = timeline.Some(share)

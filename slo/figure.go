@@ -22,6 +22,17 @@ type Figure struct {
 // sums are counted.
 func (f *Figure) PerSecond() bool { return figures[f.Name].perSecond }
 
+// OfGPUs reports whether the figure is of readings, not of requests.
+func (f *Figure) OfGPUs() bool { return f.Name == "gpu_utilization" }
+
+// PerDollar figures are what was got for the money.
+func (f *Figure) PerDollar() bool { return figures[f.Name].under == "dollars" }
+
+// OfDollars reports whether the figure needs to know what things cost.
+func (f *Figure) OfDollars() bool {
+	return figures[f.Name].over == "dollars" || f.PerDollar()
+}
+
 func (f *Figure) says() string { return f.text }
 
 // Holds reports whether a slice keeps the limit.

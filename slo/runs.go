@@ -2,6 +2,7 @@ package slo
 
 import (
 	"iter"
+	"slices"
 	"time"
 
 	"tokenmeter/metric"
@@ -11,13 +12,14 @@ import (
 // TallyRun counts the requests of a run that started at a moment, each when it
 // ended, and returns when the last one did. Tokens count when they arrived.
 func TallyRun(started time.Time, requests iter.Seq2[*timeline.Timeline, error], objectives []*Objective, memory *Memory) (end time.Time, err error) {
+	objectives = Distinct(objectives)
 	slicers := map[*Objective]*Slicer{}
 	for _, o := range objectives {
 		if o.Kind == Slices {
 			slicers[o] = NewSlicer(o, Run, started)
 		}
 	}
-	tasks := map[string]*runTask{}
+	tasks := map[string]*Task{}
 	lists := NeedLists(objectives)
 	end = started
 	for tl, err := range requests {
@@ -35,7 +37,12 @@ func TallyRun(started time.Time, requests iter.Seq2[*timeline.Timeline, error], 
 		}
 		labels := Labels{"model": r.Model, "api": r.API}
 		if r.Task != nil && r.Phase.Counts() {
-			noteTask(tasks, &r, at)
+			t := tasks[*r.Task]
+			if t == nil {
+				t = &Task{}
+				tasks[*r.Task] = t
+			}
+			t.Note(&r, r.DueS, at)
 		}
 		for _, o := range objectives {
 			if !o.Applies(labels) {
@@ -56,7 +63,7 @@ func TallyRun(started time.Time, requests iter.Seq2[*timeline.Timeline, error], 
 			}
 		} else if o.Promises[0].Metric == "task_success" {
 			for _, t := range tasks {
-				memory.Add(Key{Hash: o.Hash, Source: Run}, t.end, 0, t.count(o))
+				memory.Add(Key{Hash: o.Hash, Source: Run}, t.End, 0, t.Count(o))
 			}
 		}
 	}
@@ -88,30 +95,43 @@ func tallySlice(s *Slicer, o *Objective, tl *timeline.Timeline, r *metric.Record
 	}
 }
 
-// runTask is a task of several requests.
-type runTask struct {
-	due               float64 // s
-	end               time.Time
-	lasted            float64 // s
+// Distinct leaves one of each objective whose counters are the same: two that
+// differ only in window, target or alerts count once.
+func Distinct(objectives []*Objective) []*Objective {
+	var out []*Objective
+	for _, o := range objectives {
+		if !slices.ContainsFunc(out, func(b *Objective) bool { return b.Hash == o.Hash }) {
+			out = append(out, o)
+		}
+	}
+	return out
+}
+
+// Task is a task of several requests. The zero value has none yet.
+type Task struct {
+	End time.Time // of the request that ended last
+
+	begun             bool
+	due, lasted       float64 // s
 	failed, cancelled bool
 }
 
-func noteTask(tasks map[string]*runTask, r *metric.Record, at time.Time) {
-	t := tasks[*r.Task]
-	if t == nil {
-		t = &runTask{due: r.DueS, end: at}
-		tasks[*r.Task] = t
+// Note adds a finished request: when it was due, in seconds since any moment
+// that is the same for all, and when it ended.
+func (t *Task) Note(r *metric.Record, due float64, at time.Time) {
+	if !t.begun || due < t.due {
+		t.begun, t.due = true, due
 	}
-	t.due = min(t.due, r.DueS)
-	if !at.Before(t.end) {
-		t.end = at
+	if !at.Before(t.End) {
+		t.End = at
 	}
-	t.lasted = max(t.lasted, r.DueS+r.E2EMS.Or(r.CloseMS.Or(0))/1000)
+	t.lasted = max(t.lasted, due+r.E2EMS.Or(r.CloseMS.Or(0))/1000)
 	t.failed = t.failed || r.Outcome.Failed() || r.Check != nil && *r.Check == "fail"
 	t.cancelled = t.cancelled || r.Outcome.Cancelled()
 }
 
-func (t *runTask) count(o *Objective) Counts {
+// Count is what the task adds to an objective on task success, when it is over.
+func (t *Task) Count(o *Objective) Counts {
 	p := o.Promises[0]
 	ms := (t.lasted - t.due) * 1000
 	inTime := p.Within == 0 || ms < p.Within || p.WithinOp == "<=" && ms == p.Within

@@ -12,7 +12,8 @@ type Slicer struct {
 	source Source
 	open   map[sliceKey]*sums
 	groups []string  // those that were seen
-	upTo   time.Time // slices that end by then have been judged
+	upTo   time.Time // slices that begin before are not judged any more
+	judged time.Time // end of the last one that was
 }
 
 type sliceKey struct {
@@ -42,6 +43,9 @@ func NewSlicer(o *Objective, source Source, from time.Time) *Slicer {
 	}
 	return s
 }
+
+// Hash is that of the objective.
+func (s *Slicer) Hash() string { return s.o.Hash }
 
 // Add adds to the two sums of a slice: of a share of requests good and valid
 // ones, of a figure what is over and under the line. What comes too late for
@@ -76,15 +80,19 @@ func (s *Slicer) Close(now time.Time) []Increment {
 			delete(s.open, k)
 		}
 		s.upTo = at.Add(s.o.Slice)
+		s.judged = s.upTo
 	}
 	return out
 }
 
-// Skip leaves out the slices that have begun: nobody watched.
+// Skip goes on with the next whole slice: nobody watched, or the clock was set.
+// A slice that was judged is not judged again, so after a clock that went back
+// this may take as long as it went back.
 func (s *Slicer) Skip(now time.Time) {
 	next := NewSlicer(s.o, s.source, now)
-	if next.upTo.After(s.upTo) {
-		s.upTo, s.open = next.upTo, next.open
+	s.upTo, s.open = next.upTo, next.open
+	if s.judged.After(s.upTo) {
+		s.upTo = s.judged
 	}
 }
 
@@ -99,7 +107,8 @@ func (s *Slicer) judge(sum *sums) Counts {
 func (o *Objective) JudgeSlice(any bool, over, under float64) Counts {
 	good := false
 	switch f := o.Figure; {
-	case !any, f != nil && !f.PerSecond() && under == 0, f == nil && under == 0:
+	case !any, f != nil && !f.PerSecond() && under == 0, f == nil && under == 0,
+		f != nil && f.PerDollar() && over == 0: // GPUs cost money while nobody asks
 		switch o.Idle {
 		case "good":
 			return Counts{Good: 1, Valid: 1}
@@ -110,9 +119,9 @@ func (o *Objective) JudgeSlice(any bool, over, under float64) Counts {
 	case f == nil:
 		good = under-over <= under*decimal(1-o.SliceShare)+1e-9
 	case f.PerSecond():
-		good = f.Holds(over / o.Slice.Seconds())
+		good = f.Holds(decimal(over / o.Slice.Seconds()))
 	default:
-		good = f.Holds(over / under * figures[f.Name].times)
+		good = f.Holds(decimal(over / under * figures[f.Name].times))
 	}
 	if good {
 		return Counts{Good: 1, Valid: 1}

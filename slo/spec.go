@@ -33,7 +33,7 @@ type ObjectiveSpec struct {
 	Slice      Duration          `yaml:"slice" doc:"judge slices of time, like 1m, instead of requests"`
 	Idle       string            `yaml:"idle" enum:"exclude|bad|good" doc:"what a slice without anything is; default exclude"`
 	MinEvents  int64             `yaml:"min_events" doc:"fewer are insufficient data; default 1/(1 - target)"`
-	StaleAfter Duration          `yaml:"stale_after" doc:"without news for so long it is stale; default 10m"`
+	StaleAfter Duration          `yaml:"stale_after" doc:"when nobody watched for so long it is stale; default 10m"`
 	Alerts     []AlertSpec       `yaml:"alerts" doc:"default: 2% of the budget in 1h and 5% in 6h page, 10% in 1d or 3d make a ticket; [] for none"`
 }
 
@@ -47,7 +47,7 @@ type AlertSpec struct {
 	Short           Duration `yaml:"short" doc:"short window; default a twelfth of the long one"`
 	BudgetBelow     *Share   `yaml:"budget_below" doc:"fires when less of the budget is left"`
 	ExhaustedWithin Duration `yaml:"exhausted_within" doc:"fires when the budget is spent before that at the present pace"`
-	NoDataFor       Duration `yaml:"no_data_for" doc:"fires when nothing was seen for so long"`
+	NoDataFor       Duration `yaml:"no_data_for" doc:"fires when nothing happened, or nobody watched, for so long"`
 	MinEvents       *int64   `yaml:"min_events" doc:"events in the long window before it can fire; default 10"`
 	MinBad          *int64   `yaml:"min_bad" doc:"bad events in the long window before it can fire; default 2"`
 }

@@ -92,11 +92,12 @@ func (o *Objective) tallyGaps(p *objective.Objective, r *metric.Record) Counts {
 
 // Increments are what one request adds to all objectives on requests and gaps.
 // Of slices of requests they are what goes into a Slicer, under Objective.Raw.
+// Tasks are counted when they are over: see Task.
 func Increments(objectives []*Objective, source Source, l Labels, at time.Time, r *metric.Record) []Increment {
 	var out []Increment
 	seen := map[Key]bool{}
 	for _, o := range objectives {
-		if len(o.Promises) == 0 || !o.Applies(l) || !slices.Contains(o.Sources, source) {
+		if len(o.Promises) == 0 || o.OfTasks() || !o.Applies(l) || !slices.Contains(o.Sources, source) {
 			continue
 		}
 		k := Key{o.Hash, source, o.Group(l)}
@@ -109,6 +110,11 @@ func Increments(objectives []*Objective, source Source, l Labels, at time.Time, 
 		}
 	}
 	return out
+}
+
+// OfTasks reports whether the objective counts tasks of several requests.
+func (o *Objective) OfTasks() bool {
+	return len(o.Promises) > 0 && o.Promises[0].Metric == "task_success"
 }
 
 // FigureOf is what one request adds to the two sums of an objective's figure,
@@ -140,4 +146,16 @@ func (o *Objective) FigureOf(r *metric.Record) (over, under float64, ok bool) {
 		return 1, usd, priced
 	}
 	return 0, 0, false
+}
+
+// Dollars is what dollars that are spent by the hour, on GPUs and not on
+// requests, add to the two sums of a figure; nothing where it has none.
+func (f *Figure) Dollars(usd float64) (over, under float64) {
+	switch line := figures[f.Name]; {
+	case line.over == "dollars":
+		return usd, 0
+	case line.under == "dollars":
+		return 0, usd
+	}
+	return 0, 0
 }

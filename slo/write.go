@@ -75,6 +75,9 @@ func (r *Result) details() []string {
 			lines = append(lines, strings.ToUpper(string(a.Severity))+" "+a.Name+": "+a.Says)
 		}
 	}
+	for i := range r.Percentiles {
+		lines = append(lines, r.Percentiles[i].says())
+	}
 	if !r.Corrected.IsZero() {
 		lines = append(lines, fmt.Sprintf("Left out by corrections: %s, %s of them bad.", thousands(r.Corrected.Valid), thousands(r.Corrected.Bad())))
 	}

@@ -29,8 +29,10 @@ type Recorder struct {
 	sketches map[sketchKey]*stat.Sketch
 	totals   map[slo.Key]slo.Counts
 	slicers  map[string][]slicer // by Objective.Raw
-	flushed  time.Time           // watched without a gap up to then
+	flushed  time.Time           // watched without a gap up to then, by the wall clock
 	watched  []Watched
+	stepped  bool      // the clock went back: memory may hold a time to come
+	steady   time.Time // since then nobody has set the clock
 
 	writing sync.Mutex // one Flush at a time
 	writer  string
@@ -56,14 +58,14 @@ type sketchKey struct {
 // late is how long after a slice's end its last requests may be counted.
 const late = 2 * time.Second
 
-// tolerated is the longest time between two flushes that is no gap.
-const tolerated = 15 * time.Second
+// Tolerated is the longest time between two flushes that is no gap.
+const Tolerated = 15 * time.Second
 
 // Load reads the history of a store into memory, as far back as it is kept.
 func Load(ctx context.Context, s Store, now time.Time) (*slo.Memory, error) {
 	memory := &slo.Memory{}
 	oldest := now.Add(-slo.Tiers[len(slo.Tiers)-1].Keep)
-	err := s.Cells(ctx, oldest, now.Add(time.Hour), func(c Cell) error {
+	err := s.Cells(ctx, oldest, now.Add(ahead), func(c Cell) error {
 		memory.Add(c.Key, c.At, c.Step, c.Counts)
 		return nil
 	})
@@ -73,11 +75,17 @@ func Load(ctx context.Context, s Store, now time.Time) (*slo.Memory, error) {
 	watched, err := s.Watched(ctx)
 	for source, list := range watched {
 		for _, i := range list {
-			memory.Watch(source, i.From, i.To)
+			if !i.From.After(now.Add(ahead)) {
+				memory.Watch(source, i.From, i.To)
+			}
 		}
 	}
 	return memory, err
 }
+
+// ahead is how far in the future what was stored may lie: another host's clock.
+// What lies beyond was written while a clock was wrong.
+const ahead = time.Hour
 
 // NewRecorder returns a recorder that goes on where the store ended: counters
 // have the totals they had, and the time since is a gap. The sources are those
@@ -93,14 +101,36 @@ func NewRecorder(ctx context.Context, s Store, objectives []*slo.Objective, now 
 	}
 	id := make([]byte, 8)
 	rand.Read(id)
-	r := &Recorder{store: s, memory: memory, totals: totals, flushed: now, writer: hex.EncodeToString(id), sources: sources,
-		counts: map[cellKey]slo.Counts{}, sketches: map[sketchKey]*stat.Sketch{}, slicers: map[string][]slicer{}}
+	r := &Recorder{store: s, memory: memory, totals: totals, flushed: now.Round(0), steady: now.Round(0), writer: hex.EncodeToString(id), sources: sources,
+		counts: map[cellKey]slo.Counts{}, sketches: map[sketchKey]*stat.Sketch{}}
+	r.Set(objectives, now)
+	return r, nil
+}
+
+// Set takes objectives in place of those before. One that was there already, as
+// its hash says, goes on in the middle of its slices; what is new begins with
+// the next whole slice, and goes on where it ended if the store knows it.
+func (r *Recorder) Set(objectives []*slo.Objective, now time.Time) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	before := r.slicers
+	r.slicers = map[string][]slicer{}
 	for _, o := range objectives {
 		for _, source := range o.Sources {
 			switch {
-			case !slices.Contains(sources, source):
+			case !slices.Contains(r.sources, source):
 			case o.Kind == slo.Slices:
-				r.slicers[o.Raw] = append(r.slicers[o.Raw], slicer{source, slo.NewSlicer(o, source, now)})
+				same := func(s slicer) bool { return s.source == source && s.Hash() == o.Hash }
+				if slices.ContainsFunc(r.slicers[o.Raw], same) {
+					continue // two objectives that differ in window or target only
+				}
+				one := slicer{source, nil}
+				if i := slices.IndexFunc(before[o.Raw], same); i >= 0 {
+					one = before[o.Raw][i]
+				} else {
+					one.Slicer = slo.NewSlicer(o, source, now)
+				}
+				r.slicers[o.Raw] = append(r.slicers[o.Raw], one)
 			case len(o.By) == 0:
 				// A counter that is shown from the start, at zero, loses nothing to
 				// whoever scrapes it.
@@ -111,11 +141,14 @@ func NewRecorder(ctx context.Context, s Store, objectives []*slo.Objective, now 
 			}
 		}
 	}
-	return r, nil
 }
 
-// Memory is what has been counted, for slo.Evaluate.
-func (r *Recorder) Memory() *slo.Memory { return r.memory }
+// Memory is what has been counted, for slo.Evaluate. Ask anew each time.
+func (r *Recorder) Memory() *slo.Memory {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.memory
+}
 
 // Count counts. Increments of an Objective.Raw go into its slices.
 func (r *Recorder) Count(increments ...slo.Increment) {
@@ -184,11 +217,12 @@ func (r *Recorder) Totals() map[slo.Key]slo.Counts {
 func (r *Recorder) Flush(ctx context.Context, now time.Time) error {
 	r.writing.Lock()
 	defer r.writing.Unlock()
+	now = now.Round(0) // the monotonic clock would hide that the other one was set
 	r.tick(now)
 	for range 2 {
 		if r.sealed == nil {
 			if r.sealed = r.seal(now); r.sealed == nil {
-				return nil
+				break
 			}
 		}
 		if err := r.store.Write(ctx, *r.sealed); err != nil {
@@ -196,7 +230,49 @@ func (r *Recorder) Flush(ctx context.Context, now time.Time) error {
 		}
 		r.sealed = nil
 	}
+	return r.remember(ctx, now)
+}
+
+// remember reads memory anew after the clock went back: cells of a time that
+// was none would push out those of now. All that was counted up to the last
+// batch is in the store.
+func (r *Recorder) remember(ctx context.Context, now time.Time) error {
+	r.mu.Lock()
+	stepped := r.stepped
+	r.mu.Unlock()
+	if !stepped {
+		return nil
+	}
+	memory, err := Load(ctx, r.store, now)
+	if err != nil {
+		return err
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for k, c := range r.counts {
+		memory.Add(k.key, time.Unix(k.at, 0), slo.Tiers[0].Step, c)
+	}
+	for _, w := range r.watched {
+		memory.Watch(w.Source, w.From, w.To)
+	}
+	r.memory, r.stepped = memory, false
 	return nil
+}
+
+// settling is how long a clock must have gone on by itself before history is
+// moved to coarser resolutions by it: that can't be undone.
+const settling = 10 * time.Minute
+
+// Compact compacts the store, unless the clock was set lately.
+func (r *Recorder) Compact(ctx context.Context, now time.Time) error {
+	now = now.Round(0)
+	r.mu.Lock()
+	settled := now.Sub(r.steady) >= settling && now.Sub(r.flushed) < Tolerated
+	r.mu.Unlock()
+	if !settled {
+		return nil
+	}
+	return r.store.Compact(ctx, now)
 }
 
 // tick lets time pass: slices end, and the sources were watched.
@@ -206,7 +282,7 @@ func (r *Recorder) tick(now time.Time) {
 	silent := now.Sub(r.flushed)
 	for _, list := range r.slicers {
 		for _, s := range list {
-			if silent > tolerated || silent < 0 {
+			if silent > Tolerated || silent < -late {
 				s.Skip(now)
 			}
 			for _, i := range s.Close(now.Add(-late)) {
@@ -214,12 +290,16 @@ func (r *Recorder) tick(now time.Time) {
 			}
 		}
 	}
-	if silent > 0 && silent <= tolerated {
+	if silent > 0 && silent <= Tolerated {
 		for _, source := range r.sources {
 			r.memory.Watch(source, r.flushed, now)
 			r.watched = append(r.watched, Watched{source, slo.Interval{From: r.flushed, To: now}})
 		}
 	}
+	if silent < -Tolerated || silent > Tolerated {
+		r.steady = now
+	}
+	r.stepped = r.stepped || silent < -Tolerated
 	r.flushed = now
 }
 
@@ -282,7 +362,7 @@ func (r *Recorder) Run(ctx context.Context, told func(error)) {
 			err := r.Flush(ctx, now)
 			if now.Sub(compacted) >= time.Minute {
 				compacted = now
-				err = errors.Join(err, r.store.Compact(ctx, now))
+				err = errors.Join(err, r.Compact(ctx, now))
 			}
 			if err != nil {
 				told(err)

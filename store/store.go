@@ -28,6 +28,8 @@ type Store interface {
 	Watched(ctx context.Context) (map[slo.Source][]slo.Interval, error)
 	// Sketch merges the sketches of a series that begin in [from, to).
 	Sketch(ctx context.Context, name string, from, to time.Time) (*stat.Sketch, error)
+	// SketchNames lists the series of sketches, ascending.
+	SketchNames(ctx context.Context) ([]string, error)
 	// Compact moves what is old to coarser resolutions and drops what is older
 	// than they are kept.
 	Compact(ctx context.Context, now time.Time) error
@@ -65,7 +67,7 @@ func (b *Batch) Empty() bool {
 
 // Sketch is the distribution of a metric around a moment.
 type Sketch struct {
-	Name string // such as "ttft_ms live chat"
+	Name string // Distribution.Name
 	At   time.Time
 	*stat.Sketch
 }

@@ -176,15 +176,17 @@ func (c *sloSource) evaluate() (slo.Document, error) {
 	if err != nil {
 		return doc, err
 	}
+	if len(c.Runs) == 0 {
+		if at.IsZero() {
+			at = now
+		}
+		return c.fromStore(objectives, now, at)
+	}
 	memory := &slo.Memory{}
-	if len(c.Runs) > 0 {
-		for _, o := range objectives {
-			o.Sources = []slo.Source{slo.Run}
-		}
-		if now, err = tallyRuns(c.Runs, objectives, memory); err != nil {
-			return doc, err
-		}
-	} else if memory, err = readStore(c.Store, now); err != nil {
+	for _, o := range objectives {
+		o.Sources = []slo.Source{slo.Run}
+	}
+	if now, err = tallyRuns(c.Runs, objectives, memory); err != nil {
 		return doc, err
 	}
 	if !at.IsZero() {
@@ -229,16 +231,23 @@ func readObjectives(path string, texts []string) ([]*slo.Objective, error) {
 
 var madePlace = regexp.MustCompile(`(?m)^--objective:\d+:\d+: `)
 
-func readStore(path string, now time.Time) (*slo.Memory, error) {
-	db, err := sqlite.OpenReadOnly(path)
+// fromStore judges live data as of a moment.
+func (c *sloSource) fromStore(objectives []*slo.Objective, now, at time.Time) (slo.Document, error) {
+	doc := slo.Document{Schema: slo.Schema, At: at.UTC()}
+	db, err := sqlite.OpenReadOnly(c.Store)
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, &usageError{fmt.Errorf("--store %s: there is no such file; tokenmeter serve writes it", path)}
+		return doc, &usageError{fmt.Errorf("--store %s: there is no such file; tokenmeter serve writes it", c.Store)}
 	}
 	if err != nil {
-		return nil, &usageError{fmt.Errorf("--store: %w", err)}
+		return doc, &usageError{fmt.Errorf("--store: %w", err)}
 	}
 	defer db.Close()
-	return store.Load(context.Background(), db, now)
+	memory, err := store.Load(context.Background(), db, now)
+	if err != nil {
+		return doc, err
+	}
+	doc.Objectives = slo.Evaluate(objectives, memory, at)
+	return doc, store.Percentiles(context.Background(), db, objectives, doc.Objectives)
 }
 
 // writeSLO writes a report.

@@ -12,6 +12,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"net/http"
 	"net/url"
 	"slices"
@@ -39,6 +40,7 @@ type Notifier struct {
 
 // form makes the bodies of a kind of receiver.
 type form struct {
+	name   string
 	batch  bool // all alerts in one body
 	encode func([]slo.Firing, time.Duration) any
 }
@@ -78,18 +80,18 @@ func New(s slo.NotifySpec, o Options) (*Notifier, error) {
 	usual := 4 * time.Hour
 	switch {
 	case s.Alertmanager != "":
-		n.url, n.form, usual = strings.TrimRight(s.Alertmanager, "/")+"/api/v2/alerts", form{true, alertmanager}, time.Minute
+		n.url, n.form, usual = strings.TrimRight(s.Alertmanager, "/")+"/api/v2/alerts", form{"alertmanager", true, alertmanager}, time.Minute
 	case s.Webhook != "":
-		n.url, n.form = s.Webhook, form{true, webhook}
+		n.url, n.form = s.Webhook, form{"webhook", true, webhook}
 	case s.Slack != "" || s.SlackEnv != "":
-		n.form = form{false, slack}
+		n.form = form{"slack", false, slack}
 		if n.url = s.Slack; n.url == "" {
 			if n.url, err = env(s.SlackEnv); err != nil {
 				return nil, err
 			}
 		}
 	case s.Datadog != "":
-		n.url, n.form = "https://api."+s.Datadog+"/api/v1/events", form{false, datadog}
+		n.url, n.form = "https://api."+s.Datadog+"/api/v1/events", form{"datadog", false, datadog}
 		if strings.Contains(s.Datadog, "://") {
 			n.url = strings.TrimRight(s.Datadog, "/") + "/api/v1/events"
 		}
@@ -113,6 +115,12 @@ func New(s slo.NotifySpec, o Options) (*Notifier, error) {
 
 // Name is what logs call it.
 func (n *Notifier) Name() string { return n.name }
+
+// Same reports whether another one would tell the same receiver the same.
+func (n *Notifier) Same(o *Notifier) bool {
+	return n.name == o.name && n.url == o.url && n.repeat == o.repeat && n.form.name == o.form.name &&
+		slices.Equal(n.severities, o.severities) && maps.EqualFunc(n.header, o.header, slices.Equal)
+}
 
 // Tell tells what is new: alerts that began, those that go on and were told
 // long ago, and those that are over. What was told and what is over while

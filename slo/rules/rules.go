@@ -206,8 +206,8 @@ func (f *file) alert(o *slo.Objective, a *slo.Alert) {
 		why = fmt.Sprintf("%s burns its error budget more than %s times as fast as allowed, over %s and %s: {{ $value | humanizePercentage }} were bad. At that pace all of it is spent in %s.",
 			o.Name, shown(a.Factor), long, short, slo.WindowName(time.Duration(float64(period)/a.Factor).Truncate(time.Minute)))
 	case a.NoData > 0:
-		expr = fmt.Sprintf(`absent_over_time(%s%s[%s])`, ValidTotal, matcher(o), promDuration(a.NoData))
-		why = fmt.Sprintf("No counters of %s were scraped for %s.", o.Name, slo.WindowName(a.NoData))
+		expr = noData(o, a.NoData)
+		why = fmt.Sprintf("Nothing of %s was counted, or nothing was scraped, for %s.", o.Name, slo.WindowName(a.NoData))
 	case o.Window.Calendar != "":
 		return
 	case a.Below != nil:
@@ -242,6 +242,17 @@ func alertName(o *slo.Objective, a *slo.Alert) string {
 		return "TokenmeterSLOBudgetLow"
 	}
 	return "TokenmeterSLOBudgetSoonSpent"
+}
+
+// noData holds when no counters were scraped, or none grew. So many increments
+// must be there that a server which has just begun is not meant.
+func noData(o *slo.Objective, d time.Duration) string {
+	over := fmt.Sprintf("%s[%s]", fmt.Sprintf(increase, "valid", "1m")+matcher(o), promDuration(d-time.Second))
+	sums, counts := fmt.Sprintf("sum_over_time(%s)", over), fmt.Sprintf("count_over_time(%s)", over)
+	if len(o.By) > 0 {
+		sums, counts = fmt.Sprintf("sum without (group) (%s)", sums), fmt.Sprintf("max without (group) (%s)", counts)
+	}
+	return fmt.Sprintf(`absent_over_time(%s%s[%s]) or (%s == 0 and %s >= %d)`, ValidTotal, matcher(o), promDuration(d), sums, counts, max(int(d/time.Minute)-1, 1))
 }
 
 // exact writes the shortest number that reads back the same.

@@ -197,3 +197,21 @@ func (d *DB) Sketch(ctx context.Context, name string, from, to time.Time) (*stat
 	}
 	return merged, rows.Err()
 }
+
+// SketchNames implements store.Store.
+func (d *DB) SketchNames(ctx context.Context) ([]string, error) {
+	rows, err := d.db.QueryContext(ctx, "SELECT DISTINCT name FROM sketches ORDER BY name")
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var names []string
+	for rows.Next() {
+		var name string
+		if err := rows.Scan(&name); err != nil {
+			return nil, err
+		}
+		names = append(names, name)
+	}
+	return names, rows.Err()
+}

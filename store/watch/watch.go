@@ -10,13 +10,17 @@ import (
 	"fmt"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
+	"tokenmeter/cost"
 	"tokenmeter/live"
 	"tokenmeter/metric"
+	"tokenmeter/objective"
 	"tokenmeter/slo"
 	"tokenmeter/slo/notify"
 	"tokenmeter/store"
+	"tokenmeter/timeline"
 )
 
 // EvaluateEvery is how often objectives are judged and alerts followed.
@@ -25,32 +29,53 @@ const EvaluateEvery = 10 * time.Second
 // alertsState is the name under which alerts that fire outlive a restart.
 const alertsState = "slo.alerts"
 
-// Watch is what watches. Safe for concurrent use, but for Step and Run.
+// Watch is what watches. Safe for concurrent use, but for Step, Set and Run,
+// which belong to one goroutine: while Run runs, use Change.
 type Watch struct {
-	store      store.Store
-	recorder   *store.Recorder
-	objectives []*slo.Objective
-	lists      bool
-	receivers  []*receiver
-	now        func() time.Time
-	tracker    slo.Tracker
-	evaluated  time.Time
-	compacted  time.Time
+	store     store.Store
+	recorder  *store.Recorder
+	now       func() time.Time
+	tracker   slo.Tracker
+	evaluated time.Time
+	compacted time.Time
+	receivers []*receiver
+	changes   chan change
+	asked     atomic.Pointer[Plan]
 
 	mu      sync.Mutex
 	results []slo.Result
+	billed  time.Time // GPU hours are counted up to then
+	tasks   map[taskKey]*task
+}
+
+// Plan is what is watched, and who is told.
+type Plan struct {
+	Objectives []*slo.Objective
+	Receivers  []*notify.Notifier
+	// Good are the objectives that make a request good, for goodput_per_s.
+	Good []objective.Objective
+	// Pricing is what requests, or the GPUs, cost; nil: not known.
+	Pricing *cost.Pricing
+
+	lists bool
+	raws  []*slo.Objective // one of each Raw: several objectives may share their slices
+}
+
+type change struct {
+	plan Plan
+	done chan struct{}
 }
 
 var _ live.Sink = (*Watch)(nil)
 
 // New returns a watch that goes on where the store ended. The store is not
 // closed by it.
-func New(ctx context.Context, s store.Store, objectives []*slo.Objective, receivers []*notify.Notifier, now func() time.Time) (*Watch, error) {
-	r, err := store.NewRecorder(ctx, s, objectives, now(), slo.Live, slo.Probe)
+func New(ctx context.Context, s store.Store, plan Plan, now func() time.Time) (*Watch, error) {
+	r, err := store.NewRecorder(ctx, s, nil, now(), slo.Live, slo.Probe)
 	if err != nil {
 		return nil, err
 	}
-	w := &Watch{store: s, recorder: r, objectives: objectives, lists: slo.NeedLists(objectives), now: now, compacted: now()}
+	w := &Watch{store: s, recorder: r, now: now, compacted: now(), billed: now(), changes: make(chan change)}
 	saved, err := s.State(ctx, alertsState)
 	if err != nil {
 		return nil, err
@@ -62,46 +87,132 @@ func New(ctx context.Context, s store.Store, objectives []*slo.Objective, receiv
 		}
 	}
 	w.tracker.Restore(firing)
-	for _, n := range receivers {
+	for _, n := range plan.Receivers {
 		n.Restore(firing, now())
-		w.receivers = append(w.receivers, &receiver{notifier: n, news: make(chan struct{}, 1)})
 	}
+	w.Set(plan)
 	return w, nil
+}
+
+// Set takes a plan in place of the one before. Objectives that were there
+// already, as their hashes say, go on counting, with their slices and alerts;
+// receivers that are the same go on with what they were told.
+func (w *Watch) Set(plan Plan) (fresh, gone []*receiver) {
+	plan.lists = slo.NeedLists(plan.Objectives)
+	for _, o := range plan.Objectives {
+		if o.Figure != nil && !slices.ContainsFunc(plan.raws, func(b *slo.Objective) bool { return b.Raw == o.Raw }) {
+			plan.raws = append(plan.raws, o)
+		}
+	}
+	w.recorder.Set(plan.Objectives, w.now())
+	w.asked.Store(&plan)
+	w.evaluated = time.Time{} // judge at once
+	var all []*receiver
+	for _, n := range plan.Receivers {
+		i := slices.IndexFunc(w.receivers, func(r *receiver) bool { return r.notifier.Same(n) })
+		if i >= 0 {
+			all = append(all, w.receivers[i])
+			w.receivers = slices.Delete(w.receivers, i, i+1)
+			continue
+		}
+		one := &receiver{notifier: n, news: make(chan struct{}, 1)}
+		all, fresh = append(all, one), append(fresh, one)
+	}
+	gone, w.receivers = w.receivers, all
+	return fresh, gone
+}
+
+// Change is Set while Run runs. It returns when the plan is taken.
+func (w *Watch) Change(ctx context.Context, plan Plan) {
+	c := change{plan, make(chan struct{})}
+	select {
+	case w.changes <- c:
+		<-c.done
+	case <-ctx.Done():
+	}
 }
 
 // Done implements live.Sink: a request counts when it ends. One that was not
 // measured counts only when it failed.
 func (w *Watch) Done(r *live.Request) {
-	record := &r.Record
-	if w.lists && r.Timeline != nil {
-		whole := metric.Of(r.Timeline)
-		record = &whole
+	plan := w.asked.Load()
+	record := r.Record
+	if plan.lists && r.Timeline != nil {
+		record = metric.Of(r.Timeline)
 	}
-	at, source := w.now(), slo.Source(r.Labels.Source)
-	labels := slo.Labels{"listener": r.Labels.Listener, "route": r.Labels.Route, "upstream": r.Labels.Upstream, "model": r.Labels.Model, "api": r.Labels.API}
-	increments := slo.Increments(w.objectives, source, labels, at, record)
-	if r.Unmeasured != "" && !record.Outcome.Failed() {
+	at, source, labels := w.now(), slo.Source(r.Labels.Source), store.LabelsOf(&r.Labels)
+	judged := r.Unmeasured == "" || record.Outcome.Failed()
+	plan.complete(&record, r)
+	increments := slo.Increments(plan.Objectives, source, labels, at, &record)
+	if !judged {
 		for i := range increments {
 			increments[i].Counts = slo.Counts{Excluded: 1}
 		}
 	}
 	w.recorder.Count(increments...)
-	for _, o := range w.objectives {
+	for _, o := range plan.raws {
 		if !o.Applies(labels) {
 			continue
 		}
-		if over, under, ok := o.FigureOf(record); ok {
+		if over, under, ok := o.FigureOf(&record); ok {
 			w.recorder.Figure(o.Raw, source, o.Group(labels), at, over, under)
 		}
+	}
+	if judged {
+		w.recorder.Request(source, labels, at, &record)
+		w.noteTask(plan, source, labels, r.At, at, &record)
+	}
+}
+
+// complete adds what the proxy does not know: what a request cost, and whether
+// it was good.
+func (p *Plan) complete(record *metric.Record, r *live.Request) {
+	switch {
+	case p.Pricing == nil || record.CostUSD.OK():
+	case !p.Pricing.Priced():
+		record.CostUSD = timeline.Some(0.0) // the GPUs are billed by time
+	case r.Timeline != nil:
+		record.CostUSD = p.Pricing.Of(r.Timeline)
+	}
+	if len(p.Good) > 0 && !record.Good.OK() {
+		record.Good = objective.GoodOf(p.Good, record)
 	}
 }
 
 // Reading adds a scraped value to the slices of the objectives on a figure, such
 // as gpu_utilization (0 to 1).
 func (w *Watch) Reading(figure string, source slo.Source, labels slo.Labels, v float64) {
-	for _, o := range w.objectives {
-		if o.Figure != nil && o.Figure.Name == figure && o.Applies(labels) {
+	for _, o := range w.asked.Load().raws {
+		if o.Figure.Name == figure && o.Applies(labels) {
 			w.recorder.Figure(o.Raw, source, o.Group(labels), w.now(), v, 1)
+		}
+	}
+}
+
+// bill adds what the GPUs have cost since the last time to the slices that are
+// judged by dollars. A time in which nobody watched is left out.
+func (w *Watch) bill(now time.Time) {
+	w.mu.Lock()
+	since := w.billed
+	w.billed = now
+	w.mu.Unlock()
+	plan := w.asked.Load()
+	if plan.Pricing == nil || plan.Pricing.Priced() {
+		return
+	}
+	hourly, ok := plan.Pricing.Hourly().Get()
+	passed := now.Sub(since)
+	if !ok || passed <= 0 || passed > store.Tolerated {
+		return
+	}
+	usd := hourly * passed.Hours()
+	for _, o := range plan.raws {
+		over, under := o.Figure.Dollars(usd)
+		if over == 0 && under == 0 || len(o.By) > 0 || len(o.Where) > 0 {
+			continue
+		}
+		for _, source := range o.Sources {
+			w.recorder.Figure(o.Raw, source, "", now, over, under)
 		}
 	}
 }
@@ -116,20 +227,29 @@ func (w *Watch) Results() []slo.Result {
 // Step writes what was counted and, when it is time, judges and follows alerts.
 func (w *Watch) Step(ctx context.Context) error {
 	now := w.now()
+	w.bill(now)
+	w.endTasks(now)
 	errs := []error{w.recorder.Flush(ctx, now)}
-	if now.Sub(w.compacted) >= time.Minute {
+	if due(now, w.compacted, time.Minute) {
 		w.compacted = now
-		errs = append(errs, w.store.Compact(ctx, now))
+		errs = append(errs, w.recorder.Compact(ctx, now))
 	}
-	if now.Sub(w.evaluated) >= EvaluateEvery {
+	if due(now, w.evaluated, EvaluateEvery) {
 		w.evaluated = now
 		errs = append(errs, w.evaluate(ctx, now))
 	}
 	return errors.Join(errs...)
 }
 
+// due reports whether so much time has passed, or the clock went back.
+func due(now, last time.Time, every time.Duration) bool {
+	passed := now.Sub(last)
+	return passed >= every || passed < 0
+}
+
 func (w *Watch) evaluate(ctx context.Context, now time.Time) error {
-	results := slo.Evaluate(w.objectives, w.recorder.Memory(), now)
+	now = now.Round(0) // windows are of the wall clock
+	results := slo.Evaluate(w.asked.Load().Objectives, w.recorder.Memory(), now)
 	w.mu.Lock()
 	w.results = results
 	w.mu.Unlock()
@@ -148,9 +268,14 @@ func (w *Watch) evaluate(ctx context.Context, now time.Time) error {
 // to told, which is called from several goroutines and must not block.
 func (w *Watch) Run(ctx context.Context, told func(error)) {
 	var wait sync.WaitGroup
-	for _, r := range w.receivers {
-		wait.Go(func() { r.run(ctx, w.now, told) })
+	start := func(list []*receiver) {
+		for _, r := range list {
+			of, stop := context.WithCancel(ctx)
+			r.stop = stop
+			wait.Go(func() { r.run(of, w.now, told) })
+		}
 	}
+	start(w.receivers)
 	ticker := time.NewTicker(store.FlushEvery)
 	defer ticker.Stop()
 	for {
@@ -159,6 +284,14 @@ func (w *Watch) Run(ctx context.Context, told func(error)) {
 			if err := w.Step(ctx); err != nil && ctx.Err() == nil {
 				told(err)
 			}
+			continue
+		case c := <-w.changes:
+			fresh, gone := w.Set(c.plan)
+			for _, r := range gone {
+				r.stop()
+			}
+			start(fresh)
+			close(c.done)
 			continue
 		case <-ctx.Done():
 		}
@@ -176,6 +309,7 @@ func (w *Watch) Run(ctx context.Context, told func(error)) {
 type receiver struct {
 	notifier *notify.Notifier
 	news     chan struct{}
+	stop     context.CancelFunc
 	mu       sync.Mutex
 	firing   []slo.Firing
 	resolved []slo.Firing
@@ -210,7 +344,7 @@ func (r *receiver) run(ctx context.Context, now func() time.Time, told func(erro
 }
 
 // Objectives are those that are watched.
-func (w *Watch) Objectives() []*slo.Objective { return w.objectives }
+func (w *Watch) Objectives() []*slo.Objective { return w.asked.Load().Objectives }
 
 // Total is what a series has counted in its life.
 type Total struct {

@@ -44,7 +44,7 @@ func TestWatch(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		w, err := New(t.Context(), db, all, nil, func() time.Time { return now })
+		w, err := New(t.Context(), db, Plan{Objectives: all}, func() time.Time { return now })
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -146,7 +146,7 @@ func TestRunTells(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer db.Close()
-	w, err := New(t.Context(), db, all, []*notify.Notifier{n}, time.Now)
+	w, err := New(t.Context(), db, Plan{Objectives: all, Receivers: []*notify.Notifier{n}}, time.Now)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,0 +1,224 @@
+// Package rows keeps live requests as rows of Parquet files, for DuckDB,
+// ClickHouse, Spark and the like: a journal that is written twice a second, and
+// files made of it, by UTC day, in a folder and in a bucket.
+package rows
+
+import (
+	"cmp"
+	"crypto/rand"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"tokenmeter/live"
+	"tokenmeter/run"
+)
+
+// Options of Open.
+type Options struct {
+	Folder string
+	Every  time.Duration // how often a file is finished; 0: DefaultEvery
+	Days   int           // how long files are kept; 0: for ever
+	Bucket *Bucket       // nil: none
+	Log    *slog.Logger
+	Now    func() time.Time
+}
+
+// DefaultEvery is how often a file is finished.
+const DefaultEvery = time.Hour
+
+// Bounds of what is held.
+const (
+	flushEvery  = 500 * time.Millisecond // so that kill -9 costs less than a second
+	syncEvery   = 10 * time.Second
+	tidyEvery   = time.Minute
+	maxBatch    = 1 << 20  // of rows, before they are packed
+	maxPending  = 16 << 20 // of packed rows, while the disk takes none
+	maxJournal  = 32 << 20 // packed: some 200,000 rows
+	queueLength = 4096
+)
+
+// Archive is a live.Sink. It never holds a request up: what the disk does not
+// take in time is dropped and counted.
+type Archive struct {
+	o       Options
+	lock    io.Closer
+	rows    chan *run.LiveRow
+	dropped atomic.Int64
+	failed  atomic.Int64
+
+	mu     sync.RWMutex // of closed, against sends
+	closed bool
+
+	current atomic.Pointer[string] // name of the journal that is being written
+	tidy    chan struct{}
+	stop    chan struct{}
+	ended   sync.WaitGroup
+
+	troubles map[string]bool // of the tidying goroutine: what was told
+}
+
+// Open begins a journal in a folder, which is made if it is not there. What an
+// earlier process left is finished first thing.
+func Open(o Options) (*Archive, error) {
+	o.Every = cmp.Or(o.Every, DefaultEvery)
+	if o.Log == nil {
+		o.Log = slog.New(slog.DiscardHandler)
+	}
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	if err := os.MkdirAll(o.Folder, 0o750); err != nil {
+		return nil, err
+	}
+	lock, busy, err := run.LockFolder(o.Folder)
+	if err != nil {
+		return nil, err
+	}
+	if busy {
+		return nil, fmt.Errorf("%s: another process writes its rows there", o.Folder)
+	}
+	a := &Archive{o: o, lock: lock, rows: make(chan *run.LiveRow, queueLength), tidy: make(chan struct{}, 1), stop: make(chan struct{}), troubles: map[string]bool{}}
+	a.sweep()
+	j, err := a.begin()
+	if err != nil {
+		lock.Close()
+		return nil, err
+	}
+	a.ended.Go(func() { a.write(j) })
+	a.ended.Go(a.keepTidy)
+	return a, nil
+}
+
+// Dropped is how many requests have no row.
+func (a *Archive) Dropped() int64 { return a.dropped.Load() }
+
+// Failed is how many uploads did not succeed; they are tried again.
+func (a *Archive) Failed() int64 { return a.failed.Load() }
+
+// Done implements live.Sink.
+func (a *Archive) Done(r *live.Request) {
+	if r.Timeline == nil {
+		return
+	}
+	made := rowOf(r)
+	a.mu.RLock()
+	defer a.mu.RUnlock()
+	if a.closed {
+		a.dropped.Add(1)
+		return
+	}
+	select {
+	case a.rows <- made:
+	default:
+		a.dropped.Add(1)
+	}
+}
+
+// Close writes what is left and finishes the last file. What can't be uploaded
+// now is by the next process.
+func (a *Archive) Close() error {
+	a.mu.Lock()
+	if a.closed {
+		a.mu.Unlock()
+		return nil
+	}
+	a.closed = true
+	close(a.rows)
+	a.mu.Unlock()
+	close(a.stop)
+	a.ended.Wait()
+	a.current.Store(new(string))
+	err := a.tidyUp()
+	return errors.Join(err, a.lock.Close())
+}
+
+// begin makes the next journal. Its name is when it began, and chance: files of
+// several machines can go into one bucket.
+func (a *Archive) begin() (*journal, error) {
+	id := make([]byte, 4)
+	rand.Read(id)
+	stem := a.o.Now().UTC().Format("20060102T150405Z") + "-" + hex.EncodeToString(id)
+	j, err := createJournal(filepath.Join(a.o.Folder, journalPrefix+stem+journalSuffix), a.o.Now())
+	if err != nil {
+		return nil, err
+	}
+	name := filepath.Base(j.path)
+	a.current.Store(&name)
+	return j, nil
+}
+
+// write takes rows into the journal, and begins another when it is time.
+func (a *Archive) write(j *journal) {
+	flush, sync := time.NewTicker(flushEvery), time.NewTicker(syncEvery)
+	defer flush.Stop()
+	defer sync.Stop()
+	wrong := false
+	told := func(err error) {
+		switch {
+		case err != nil && !wrong:
+			a.o.Log.Error("rows can't be written; requests go on, and their rows are kept as long as there is room", "error", err.Error())
+		case err == nil && wrong:
+			a.o.Log.Info("rows are written again", "dropped", a.Dropped())
+		}
+		wrong = err != nil
+	}
+	for {
+		select {
+		case r, ok := <-a.rows:
+			if !ok {
+				told(j.flush())
+				if err := j.close(); err != nil {
+					told(err)
+				}
+				a.dropped.Add(j.unwritten())
+				return
+			}
+			a.dropped.Add(j.add(r, a.o.Now()))
+		case <-flush.C:
+			told(j.flush())
+			if j.over(a.o.Now(), a.o.Every) {
+				if next, err := a.begin(); err != nil {
+					told(err)
+				} else {
+					told(j.close())
+					j = next
+					a.wake()
+				}
+			}
+		case <-sync.C:
+			if err := j.sync(); err != nil {
+				told(err)
+			}
+		}
+	}
+}
+
+func (a *Archive) wake() {
+	select {
+	case a.tidy <- struct{}{}:
+	default:
+	}
+}
+
+// keepTidy finishes files, uploads them and removes old ones.
+func (a *Archive) keepTidy() {
+	ticker := time.NewTicker(tidyEvery)
+	defer ticker.Stop()
+	for {
+		_ = a.tidyUp()
+		select {
+		case <-a.stop:
+			return
+		case <-a.tidy:
+		case <-ticker.C:
+		}
+	}
+}

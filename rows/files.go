@@ -1,0 +1,218 @@
+package rows
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"tokenmeter/run"
+)
+
+// Names in the folder.
+const (
+	dayPrefix = "date="   // folders of days, as Hive writes them
+	waiting   = ".upload" // folder with an empty file for each that is to be uploaded
+	filePref  = "live-"
+	fileSuff  = ".parquet"
+	nameSplit = "__" // between day and file in the names there
+)
+
+// trouble tells of an error once, and when it is over.
+func (a *Archive) trouble(what string, err error) {
+	switch before := a.troubles[what]; {
+	case err != nil && !before:
+		a.o.Log.Warn("rows: "+what+" failed; it is tried again", "error", err.Error())
+	case err == nil && before:
+		a.o.Log.Info("rows: " + what + " works again")
+	}
+	a.troubles[what] = err != nil
+}
+
+// tidyUp makes files of the journals that are over, uploads what waits, and
+// removes files that are too old. Of one goroutine at a time.
+func (a *Archive) tidyUp() error {
+	err := a.finish()
+	a.trouble("making a file", err)
+	up := a.upload()
+	if a.o.Bucket != nil {
+		a.trouble("an upload", up)
+	}
+	old := a.expire(a.o.Now())
+	a.trouble("removing old files", old)
+	return errors.Join(err, old)
+}
+
+// sweep removes what a process left that died while it wrote a file.
+func (a *Archive) sweep() {
+	parts, _ := filepath.Glob(filepath.Join(a.o.Folder, dayPrefix+"*", filePref+"*"+fileSuff+".tmp-*"))
+	for _, p := range parts {
+		_ = os.Remove(p)
+	}
+}
+
+// finish makes files of all journals but the one that is being written.
+func (a *Archive) finish() error {
+	journals, err := filepath.Glob(filepath.Join(a.o.Folder, journalPrefix+"*"+journalSuffix))
+	if err != nil {
+		return err
+	}
+	var errs []error
+	for _, j := range journals {
+		if filepath.Base(j) != *a.current.Load() {
+			errs = append(errs, a.convert(j))
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// convert makes a file for each day of a journal, and removes it. Their names
+// are the journal's: when that is done again after a crash, they are replaced
+// and no row is there twice.
+func (a *Archive) convert(journal string) error {
+	stem := strings.TrimSuffix(strings.TrimPrefix(filepath.Base(journal), journalPrefix), journalSuffix)
+	byDay := map[string]bool{}
+	damaged, err := readJournal(journal, func(r *run.LiveRow) error { byDay[day(r.At)] = true; return nil })
+	if err != nil {
+		return err
+	}
+	if damaged != "" {
+		a.o.Log.Warn("rows: a journal was cut off; the rest of it is kept", "journal", filepath.Base(journal), "damage", damaged)
+	}
+	for d := range byDay {
+		if err := a.writeDay(journal, stem, d); err != nil {
+			return err
+		}
+	}
+	return os.Remove(journal)
+}
+
+// writeDay writes the rows of a day.
+func (a *Archive) writeDay(journal, stem, d string) error {
+	name := filePref + stem + fileSuff
+	dir := filepath.Join(a.o.Folder, dayPrefix+d)
+	if err := os.MkdirAll(dir, 0o750); err != nil {
+		return err
+	}
+	if a.o.Bucket != nil { // before the file is there, so that it is never forgotten
+		if err := os.MkdirAll(filepath.Join(a.o.Folder, waiting), 0o750); err != nil {
+			return err
+		}
+		if err := os.WriteFile(filepath.Join(a.o.Folder, waiting, d+nameSplit+name), nil, 0o600); err != nil {
+			return err
+		}
+	}
+	return run.ReplaceFile(filepath.Join(dir, name), func(f *os.File) error {
+		t := run.NewLiveTable(f)
+		_, err := readJournal(journal, func(r *run.LiveRow) error {
+			if day(r.At) != d {
+				return nil
+			}
+			return t.Write(r)
+		})
+		if err != nil {
+			return err
+		}
+		return t.Close()
+	})
+}
+
+// uploadTime is how long one file may take.
+const uploadTime = 5 * time.Minute
+
+// upload puts what waits into the bucket, the oldest first, and stops at the
+// first failure.
+func (a *Archive) upload() error {
+	if a.o.Bucket == nil {
+		return nil
+	}
+	dir := filepath.Join(a.o.Folder, waiting)
+	entries, err := os.ReadDir(dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	for _, e := range entries {
+		d, name, ok := strings.Cut(e.Name(), nameSplit)
+		if !ok {
+			continue
+		}
+		if err := a.put(dayPrefix+d, name); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			a.failed.Add(1)
+			return err
+		}
+		if err := os.Remove(filepath.Join(dir, e.Name())); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (a *Archive) put(folder, name string) error {
+	f, err := os.Open(filepath.Join(a.o.Folder, folder, name))
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	ctx, stop := context.WithTimeout(context.Background(), uploadTime)
+	defer stop()
+	go func() {
+		select {
+		case <-a.stop: // the process ends: the next one tries again
+			time.AfterFunc(5*time.Second, stop)
+		case <-ctx.Done():
+		}
+	}()
+	return a.o.Bucket.Put(ctx, path.Join(folder, name), f)
+}
+
+// expire removes our files of days that are over for longer than they are kept,
+// but none that still has to be uploaded.
+func (a *Archive) expire(now time.Time) error {
+	if a.o.Days <= 0 {
+		return nil
+	}
+	oldest := day(now.AddDate(0, 0, -a.o.Days))
+	entries, err := os.ReadDir(a.o.Folder)
+	if err != nil {
+		return err
+	}
+	var errs []error
+	for _, e := range entries {
+		d, ok := strings.CutPrefix(e.Name(), dayPrefix)
+		if !ok || !e.IsDir() || !isDay(d) || d >= oldest {
+			continue
+		}
+		files, _ := filepath.Glob(filepath.Join(a.o.Folder, e.Name(), filePref+"*"+fileSuff))
+		for _, f := range files {
+			if _, err := os.Stat(filepath.Join(a.o.Folder, waiting, d+nameSplit+filepath.Base(f))); err == nil {
+				continue
+			}
+			errs = append(errs, os.Remove(f))
+		}
+		_ = os.Remove(filepath.Join(a.o.Folder, e.Name())) // stays if others keep something there
+	}
+	return errors.Join(errs...)
+}
+
+func isDay(text string) bool {
+	_, err := time.Parse(time.DateOnly, text)
+	return err == nil
+}
+
+// Files lists the finished files, relative to the folder, ascending.
+func Files(folder string) []string {
+	files, _ := filepath.Glob(filepath.Join(folder, dayPrefix+"*", filePref+"*"+fileSuff))
+	for i := range files {
+		files[i], _ = filepath.Rel(folder, files[i])
+	}
+	slices.Sort(files)
+	return files
+}

@@ -1,0 +1,68 @@
+package watch
+
+import (
+	"slices"
+	"time"
+
+	"tokenmeter/metric"
+	"tokenmeter/slo"
+)
+
+// TaskIdle is after how long without a further request a live task is over.
+const TaskIdle = 5 * time.Minute
+
+// maxTasks bounds what is held of tasks that are not over.
+const maxTasks = 100_000
+
+type taskKey struct {
+	source slo.Source
+	id     string
+}
+
+// task is one that is not over. It belongs where its first request went.
+type task struct {
+	slo.Task
+	labels slo.Labels
+}
+
+// noteTask adds a request to its task; due is when it came.
+func (w *Watch) noteTask(plan *Plan, source slo.Source, labels slo.Labels, due, at time.Time, r *metric.Record) {
+	if r.Task == nil || !r.Phase.Counts() || !slices.ContainsFunc(plan.Objectives, (*slo.Objective).OfTasks) {
+		return
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.tasks == nil {
+		w.tasks = map[taskKey]*task{}
+	}
+	k := taskKey{source, *r.Task}
+	t := w.tasks[k]
+	if t == nil {
+		if len(w.tasks) >= maxTasks {
+			return
+		}
+		t = &task{labels: labels}
+		w.tasks[k] = t
+	}
+	t.Note(r, float64(due.UnixMicro())/1e6, at)
+}
+
+// endTasks counts the tasks of which nothing was heard for long.
+func (w *Watch) endTasks(now time.Time) {
+	w.mu.Lock()
+	var over []slo.Increment
+	plan := w.asked.Load()
+	for k, t := range w.tasks {
+		if now.Sub(t.End) < TaskIdle {
+			continue
+		}
+		delete(w.tasks, k)
+		for _, o := range slo.Distinct(plan.Objectives) {
+			if o.OfTasks() && o.Applies(t.labels) && slices.Contains(o.Sources, k.source) {
+				over = append(over, slo.Increment{Key: slo.Key{Hash: o.Hash, Source: k.source, Group: o.Group(t.labels)}, At: t.End, Counts: t.Count(o)})
+			}
+		}
+	}
+	w.mu.Unlock()
+	w.recorder.Count(over...)
+}
