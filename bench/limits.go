@@ -1,6 +1,7 @@
 package bench
 
 import (
+	"errors"
 	"fmt"
 	"time"
 
@@ -11,6 +12,36 @@ import (
 // spareFiles are the open files that are not connections to the target.
 const spareFiles = 64
 
+// Check returns what stands against a plan before anything is sent: settings that
+// make no sense, or a load that this machine can't make. Its errors are *UsageError.
+func Check(plan Plan) error {
+	plan.settle()
+	if err := plan.check(); err != nil {
+		return err
+	}
+	if plan.IgnoreLimits {
+		return nil
+	}
+	limit, _ := machine.RaiseFiles()
+	if err := errors.Join(plan.tooMuch(limit, machine.This().Ports())...); err != nil {
+		return &UsageError{err}
+	}
+	return nil
+}
+
+// tooMuch says which limits of the machine a load is beyond; files 0: no limit.
+func (p *Plan) tooMuch(files uint64, ports int) (errs []error) {
+	if need := uint64(p.Concurrency) + spareFiles; files > 0 && need > files {
+		errs = append(errs, fmt.Errorf("%d requests in flight need %d open files, but the limit is %d: raise it (ulimit -n %d) or use fewer",
+			p.Concurrency, need, files, need))
+	}
+	if p.Concurrency > ports {
+		errs = append(errs, fmt.Errorf("%d requests in flight need as many ports, but this machine has %d: use fewer, or several machines",
+			p.Concurrency, ports))
+	}
+	return errs
+}
+
 // checkLimits refuses a load that this machine can't make, before a failure of
 // ours is taken for one of the server.
 func (r *runner) checkLimits(m *machine.Machine) error {
@@ -19,17 +50,9 @@ func (r *runner) checkLimits(m *machine.Machine) error {
 	if raised {
 		r.log.info("raised the limit of open files to %d", limit)
 	}
-	need := uint64(p.Concurrency) + spareFiles
-	if limit > 0 && need > limit {
-		if err := r.refuse("%d requests in flight need %d open files, but the limit is %d: raise it (ulimit -n %d) or use fewer",
-			p.Concurrency, need, limit, need); err != nil {
-			return err
-		}
-	}
 	ports := m.Ports()
-	if p.Concurrency > ports {
-		if err := r.refuse("%d requests in flight need as many ports, but this machine has %d: use fewer, or several machines",
-			p.Concurrency, ports); err != nil {
+	for _, err := range p.tooMuch(limit, ports) {
+		if err := r.refuse(err); err != nil {
 			return err
 		}
 	}
@@ -64,10 +87,10 @@ func (r *runner) checkTimer() {
 }
 
 // refuse returns the error, or warns when the user wants to go on all the same.
-func (r *runner) refuse(format string, args ...any) error {
+func (r *runner) refuse(err error) error {
 	if r.plan.IgnoreLimits {
-		r.log.notice("limits_ignored", timeline.Opt[float64]{}, format, args...)
+		r.log.notice("limits_ignored", timeline.Opt[float64]{}, "%v", err)
 		return nil
 	}
-	return &UsageError{fmt.Errorf(format, args...)}
+	return &UsageError{err}
 }

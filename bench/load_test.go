@@ -396,6 +396,33 @@ func TestPromptsAreFittedInWarmup(t *testing.T) {
 	}
 }
 
+// A tokenizer that cuts one prompt into a tenth more tokens than the next is
+// still fitted: a single prompt that misses is no reason to send all of them at
+// three times their length.
+func TestPromptsAreFittedThoughWordsDiffer(t *testing.T) {
+	n := 0
+	f := &fake{chat: func(s *stream, b body) {
+		s.token(time.Millisecond)
+		factor := 3.3
+		if n++; n%2 == 1 {
+			factor = 3.7
+		}
+		s.end(int(float64(wordsIn(b))*factor), 0)
+	}}
+	// The first of the checks is the fifth request, which misses by 6 %.
+	res := virtual(t, f, Plan{InputTokens: "2000", Concurrency: 1, Requests: 20}, nil)
+	if res.err != nil {
+		t.Fatal(res.err)
+	}
+	mean := 0.0
+	for _, rec := range res.records {
+		mean += float64(rec.InputTokens.Or(0)) / float64(len(res.records))
+	}
+	if mean < 1900 || mean > 2100 {
+		t.Errorf("%.0f input tokens in the mean, 2000 were asked", mean)
+	}
+}
+
 // B76: what a chat template adds is measured, told, and left alone unless it is
 // to be made up for. Two short prompts tell it from another tokenizer.
 func TestB76ChatTemplate(t *testing.T) {

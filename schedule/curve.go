@@ -47,6 +47,9 @@ func parseStage(text string) (Stage, error) {
 	if !ramp {
 		to = from
 	}
+	if d == 0 { // in a program it is a level without end
+		return Stage{}, fmt.Errorf("stage %q lasts %v: give a time above 0, like 90s", text, d)
+	}
 	s := Stage{For: d}
 	for _, x := range []struct {
 		text string

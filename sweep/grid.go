@@ -180,7 +180,7 @@ func (g *Grid) server(p *bench.Plan, s *result.Sweep) *Server {
 func (g *Grid) point(ctx context.Context, n, place, repeat int, s *result.Sweep) (result.Point, error) {
 	cell := &g.Cells[place]
 	rest := g.server(&cell.Plan, s)
-	unsettled, err := rest.settle(ctx)
+	unsettled, _, err := rest.settle(ctx)
 	if err != nil {
 		return result.Point{}, err
 	}
@@ -198,6 +198,7 @@ func (g *Grid) point(ctx context.Context, n, place, repeat int, s *result.Sweep)
 	if done == nil {
 		return result.Point{}, err
 	}
+	rest.rest.after(done)
 	p := PointOf(done, cell.Value)
 	p.Text, p.Repeat, p.Run, p.Unsettled = cell.Text, repeat, name, unsettled
 	p.Settings, p.Place = cell.Settings, place+1

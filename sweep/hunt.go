@@ -5,6 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"time"
+
+	"tokenmeter/metric"
 )
 
 // A search has three parts: it climbs in large steps, on weak evidence, until
@@ -22,6 +25,44 @@ const (
 	near = 1.5
 )
 
+// hunt is a search under way.
+type hunt struct {
+	Search
+	subject Subject
+	tests   []*test
+	found   Found
+	firm    float64 // evidence that a decision for the bracket needs
+	began   time.Duration
+
+	// Bounds of the way: the largest load that seemed to hold and the smallest
+	// that seemed to fail. Those of the bracket are found.Holds and found.Fails.
+	low, high float64
+	bottom    float64 // a load at which requests hardly meet each other, and that failed; 0: none
+	served    float64 // what an overloaded server did, at most; 0: not known
+	budget    float64 // factor on how many requests are plenty
+
+	lates  int   // loads at which the client was too slow
+	beyond error // why nothing is known of larger loads: the client was too slow for them
+}
+
+// stop says why no further probe is made, or nothing.
+func (h *hunt) stop() string {
+	switch {
+	case len(h.found.Probes) >= h.MaxProbes:
+		return fmt.Sprintf("%d probes were not enough", h.MaxProbes)
+	case h.MaxTime > 0 && h.Now()-h.began >= h.MaxTime:
+		return fmt.Sprintf("the time was up (%v)", h.MaxTime)
+	}
+	return ""
+}
+
+func (h *hunt) words(load float64) string {
+	if h.Variable == Concurrency {
+		return fmt.Sprintf("%.0f streams", load)
+	}
+	return metric.Significant(load, 3) + " requests/s"
+}
+
 // stages are the widths of the brackets, as fails ÷ holds.
 func (s *Search) stages() []float64 {
 	var widths []float64
@@ -35,11 +76,10 @@ func (s *Search) stages() []float64 {
 
 func (h *hunt) run(ctx context.Context) error {
 	err := h.search(ctx)
-	if errors.Is(err, ErrLate) && h.found.Holds == 0 && h.low > 0 && h.stop() == "" {
-		// Up to where the client can judge, what seemed to hold is worth a firm look.
-		if _, again := h.probe(ctx, h.low, aim{pass: h.firm, fail: h.firm, firm: true}); again != nil && !errors.Is(again, ErrLate) {
-			return again
-		}
+	h.lean()
+	h.found.Next = h.next()
+	if err == nil {
+		err = h.beyond
 	}
 	return err
 }
@@ -56,7 +96,20 @@ func (h *hunt) search(ctx context.Context) error {
 	if err := h.repeat(ctx); err != nil {
 		return err
 	}
-	h.found.Settled = h.found.Why == ""
+	h.found.Settled = h.found.Why == "" && h.beyond == nil
+	return nil
+}
+
+// pardon lets a search go on after a load at which the client was too slow: a
+// machine that is busy with something else is so now and then. Too often, and
+// the search is over.
+func (h *hunt) pardon(err error) error {
+	if !errors.Is(err, ErrLate) || h.stop() != "" {
+		return err
+	}
+	if h.lates++; h.lates > 3 {
+		return err
+	}
 	return nil
 }
 
@@ -68,10 +121,27 @@ func (h *hunt) climb(ctx context.Context) error {
 			return h.end(why)
 		}
 		p, err := h.probe(ctx, load, aim{pass: weak, fail: weak})
-		if err != nil {
-			return err
+		if errors.Is(err, ErrLate) && h.low > 0 && h.high == 0 && h.stop() == "" {
+			// Up to where the client can judge, what seemed to hold is worth a firm look.
+			h.Most, h.beyond = h.low, err
+			return nil
 		}
-		if p.decided == unclear { // at the edge, as it seems: no reason to go on
+		if late := err != nil; late {
+			if err = h.pardon(err); err != nil {
+				return err
+			}
+			if h.low > 0 {
+				return nil // firm probes are elsewhere
+			}
+			load = h.whole(math.Max(load/2, h.least()))
+			continue
+		}
+		switch {
+		case p.spoilt: // the server is still busy: a smaller load shows more
+			if h.high = load; h.low >= load {
+				h.low = 0
+			}
+		case p.decided == unclear: // at the edge, as it seems: no reason to go on
 			h.low, h.high = load/math.Sqrt(near), load*math.Sqrt(near)
 			return nil
 		}
@@ -155,178 +225,6 @@ func (h *hunt) end(why string) error {
 	return nil
 }
 
-// close narrows the firm bracket to a width.
-func (h *hunt) close(ctx context.Context, width float64) error {
-	stretch, stuck := 1.0, 0
-	defer func() { h.budget = 1 }()
-	for !h.closed(width) {
-		if why := h.stop(); why != "" {
-			return h.end(why)
-		}
-		load, done := h.target(width)
-		if done {
-			return nil
-		}
-		h.budget = h.plenty(width) * stretch
-		p, err := h.probe(ctx, load, aim{pass: h.firm, fail: h.firm, firm: true})
-		if err != nil {
-			return err
-		}
-		if p.decided != unclear {
-			continue
-		}
-		// The edge is too near to this load. The next estimate knows it.
-		if stuck++; stuck > 8 {
-			return h.end(fmt.Sprintf("%d requests did not decide %s", p.Requests, h.words(load)))
-		}
-		stretch *= 1.3
-	}
-	return nil
-}
-
-func (h *hunt) closed(width float64) bool {
-	lo, hi := h.found.Holds, h.found.Fails
-	if lo == 0 || hi == 0 {
-		return false
-	}
-	if h.Variable == Concurrency && hi-lo <= 1 {
-		return true
-	}
-	return hi/lo <= width*(1+1e-9)
-}
-
-// target is the end of the bracket to try next: the one farther from the
-// estimated edge, put as far beside it as the width allows. done: there is
-// none, as the objectives hold at the top or fail at the bottom.
-func (h *hunt) target(width float64) (load float64, done bool) {
-	lo, hi := h.found.Holds, h.found.Fails
-	if lo >= h.Most || hi > 0 && hi <= h.least() {
-		return 0, true
-	}
-	edge, half := h.edge(), math.Sqrt(width)
-	lower, upper := math.Inf(1), math.Inf(1) // how far the ends are
-	if lo > 0 {
-		lower = edge / lo
-	}
-	if hi > 0 {
-		upper = hi / edge
-	}
-	toward := math.Ceil // never farther from the edge than the width allows
-	if lower >= upper {
-		load = edge / half
-		if upper <= half {
-			load = hi / width
-		}
-	} else {
-		toward = math.Floor
-		load = edge * half
-		if lower <= half {
-			load = lo * width
-		}
-	}
-	load = math.Max(math.Min(load, h.Most), h.least())
-	if h.Variable == Concurrency {
-		return h.inside(math.Round(load)), false
-	}
-	return digits(load, toward), false
-}
-
-// inside keeps a load between the ends of the firm bracket.
-func (h *hunt) inside(load float64) float64 {
-	lo, hi := h.found.Holds, h.found.Fails
-	if h.Variable == Concurrency {
-		if lo > 0 {
-			load = math.Max(load, lo+1)
-		}
-		if hi > 0 {
-			load = math.Min(load, hi-1)
-		}
-		return math.Max(load, 1)
-	}
-	return load
-}
-
-// bounds are the nearest loads that held and failed, firmly or not; 0: none.
-func (h *hunt) bounds() (lo, hi float64) {
-	lo, hi = h.low, h.high
-	if f := h.found.Holds; f > lo {
-		lo = f
-	}
-	if f := h.found.Fails; f > 0 && (hi == 0 || f < hi) {
-		hi = f
-	}
-	return lo, hi
-}
-
-// edge estimates the load at which the objectives cease to hold: a line through
-// the scores of the probes around it, by the logarithm of the load.
-func (h *hunt) edge() float64 {
-	lo, hi := h.bounds()
-	if lo == 0 && hi == 0 {
-		return h.From
-	}
-	if hi == 0 {
-		return lo * 1.2
-	}
-	if lo == 0 {
-		return hi / 1.2
-	}
-	guess, _ := h.line(lo, hi)
-	if !(guess > lo && guess < hi) {
-		guess = math.Sqrt(lo * hi)
-	}
-	return guess
-}
-
-// line is the root of the weighted line through nearby scores; NaN without one.
-func (h *hunt) line(lo, hi float64) (root, slope float64) {
-	var w, x, y, xx, xy float64
-	for _, p := range h.found.Probes {
-		if p.Grows || math.IsInf(p.score, 0) || p.slack <= 0 || p.Load < lo/1.3 || p.Load > hi*1.3 {
-			continue
-		}
-		// A score far from 0 says little about where 0 is.
-		u := math.Log(p.Load)
-		away := (u - math.Log(lo*hi)/2) / math.Max(math.Log(hi/lo), 0.05)
-		weight := p.slack / (1 + p.score*p.score) / (1 + away*away)
-		w, x, y = w+weight, x+weight*u, y+weight*p.score
-		xx, xy = xx+weight*u*u, xy+weight*u*p.score
-	}
-	det := w*xx - x*x
-	if !(det > 1e-9*w*w) {
-		return math.NaN(), 0
-	}
-	slope = (w*xy - x*y) / det
-	if !(slope < 0) {
-		return math.NaN(), 0
-	}
-	return math.Exp((x*slope - y) / (w * slope)), slope
-}
-
-// plenty is a factor on how many requests of a probe are plenty: as many as show
-// a load half a bracket away from the edge. A load that they do not decide is
-// nearer than that, and then another one is worth more.
-func (h *hunt) plenty(width float64) float64 {
-	lo, hi := h.bounds()
-	if lo == 0 || hi == 0 {
-		return 1
-	}
-	_, slope := h.line(lo, hi)
-	if slope == 0 {
-		return 1
-	}
-	// The score is a logit, and a decision needs about 15 p(1−p) ÷ (difference of
-	// the shares)² independent requests.
-	away := slope * math.Log(width) / 2
-	factor := math.Inf(1)
-	for _, t := range h.tests {
-		if t.target > 0 {
-			factor = math.Min(factor, 15/(t.target*(1-t.target)*away*away)/t.plenty())
-		}
-	}
-	return math.Min(math.Max(factor, 0.08), 1)
-}
-
 // repeat tries the load that held once more. What held by luck, or before the
 // server changed, does not hold again.
 func (h *hunt) repeat(ctx context.Context) error {
@@ -344,6 +242,9 @@ func (h *hunt) repeat(ctx context.Context) error {
 	h.Probe.Requests = max(budget/4, 50)
 	p, err := h.probe(ctx, load, aim{pass: weak, fail: h.firm, repeat: true})
 	h.Probe = saved
+	if errors.Is(err, ErrLate) {
+		return h.end(fmt.Sprintf("%s could not be tried again: %v", h.words(load), err))
+	}
 	if err != nil {
 		return err
 	}

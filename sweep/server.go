@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -26,21 +25,22 @@ type Server struct {
 	Variable string // Rate or Concurrency
 	Dir      string // folder in which the runs' folders are made
 	// SettleTime is how long the server may take to come to rest before a probe;
-	// default 1 min, below 0 none.
-	SettleTime time.Duration
+	// default 1 min, below 0 none. SettleTotal bounds it for all probes together,
+	// but for a short look each; 0: no bound.
+	SettleTime, SettleTotal time.Duration
 	// Made hears of each run; nil: nobody does.
 	Made func(load float64, r *run.Run, unsettled string)
 
 	probes int
-	rest   float64 // ms to the first token of the server at rest; 0: not known
-	alive  bool    // it answered once
+	rest   rest
+	alive  bool // it answered once
 }
 
 // Probe runs the load.
 func (s *Server) Probe(ctx context.Context, load float64, limit Limit, take func(Seen) bool) (Probed, error) {
 	var out Probed
 	var err error
-	if out.Unsettled, err = s.settle(ctx); err != nil {
+	if out.Unsettled, out.Busy, err = s.settle(ctx); err != nil {
 		return out, err
 	}
 	s.probes++
@@ -66,8 +66,10 @@ func (s *Server) Probe(ctx context.Context, load float64, limit Limit, take func
 		err = nil // every request failed: the load is too much for it
 	}
 	s.alive = s.alive || done.Requests.OK > 0
+	s.rest.after(done)
 	out.AchievedPerS = done.Throughput.RequestsPerS
-	out.Late = late(done, plan.Objectives)
+	out.Late, out.Harsh = late(done, plan.Objectives)
+	out.Harsh = out.Harsh && s.Variable == Rate
 	out.Missed = missed(done, plan.Objectives)
 	if s.Made != nil {
 		s.Made(load, done, out.Unsettled)
@@ -83,7 +85,7 @@ func (s *Server) plan(load float64, limit Limit) bench.Plan {
 		p.Requests = math.MaxInt32
 	}
 	if s.Variable == Concurrency {
-		p.Concurrency, p.Rate, p.Arrival = int(load), 0, ""
+		p.Concurrency, p.Rate, p.Arrival, p.Burstiness = int(load), 0, "", 0
 	} else {
 		p.Rate, p.Concurrency = load, 0
 		if p.Arrival == "" {
@@ -99,84 +101,30 @@ func (s *Server) plan(load float64, limit Limit) bench.Plan {
 	return p
 }
 
-const (
-	restRequests = 5
-	settleTime   = time.Minute
-)
-
-// settle sends one request at a time until the first token comes as soon as it
-// did before any load. A server that was overloaded may go on with what its
-// client has given up.
-func (s *Server) settle(ctx context.Context) (unsettled string, err error) {
-	if s.SettleTime < 0 {
-		return "", nil
-	}
-	dir, err := os.MkdirTemp(s.Dir, ".settle-")
-	if err != nil {
-		return "", &run.WriteError{Path: s.Dir, Err: err}
-	}
-	defer os.RemoveAll(dir)
-	p := s.Plan
-	p.Concurrency, p.Rate, p.Arrival = 1, 0, ""
-	p.Requests, p.Duration = 0, s.SettleTime
-	if p.Duration == 0 {
-		p.Duration = settleTime
-	}
-	p.Out, p.Capture, p.Objectives, p.KeepGoing = filepath.Join(dir, "run"), false, nil, true
-	p.Progress = nil
-	var times []float64
-	p.Each = func(e bench.Ended) bool {
-		v := metric.ValuesOf(e.Timeline)
-		if ms, ok := v.TTFTMS.Get(); ok {
-			times = append(times, ms)
-		} else if ms, ok := v.E2EMS.Get(); ok {
-			times = append(times, ms)
-		} else {
-			times = append(times, math.Inf(1))
-		}
-		return !s.rested(times)
-	}
-	_, err = bench.Run(ctx, p)
-	var target *bench.TargetError
-	switch {
-	case errors.As(err, &target) && s.alive:
-		return "the server answered nothing before the probe", nil
-	case err != nil:
-		return "", err
-	case s.rest == 0:
-		slices.Sort(times)
-		s.rest = times[len(times)/2]
-	case !s.rested(times):
-		return fmt.Sprintf("the server was not at rest after %v", p.Duration), nil
-	}
-	return "", nil
-}
-
-// rested reports whether the last two answers were as quick as at rest; before
-// that is known, whether enough were seen to know it.
-func (s *Server) rested(times []float64) bool {
-	n := len(times)
-	if s.rest == 0 {
-		return n >= restRequests
-	}
-	limit := 1.5*s.rest + 10
-	return n >= 2 && times[n-1] <= limit && times[n-2] <= limit
-}
-
 // late says why the client was too slow to judge the server. Being busy is no
 // reason, nor is reading late where only whole answers and first tokens are
-// judged: it moves an arrival by milliseconds.
-func late(r *run.Run, objectives []objective.Objective) string {
+// judged: it moves an arrival by milliseconds. harsh: it can only have made the
+// server look worse, as what counts from when a request was due does when
+// the request leaves late.
+func late(r *run.Run, objectives []objective.Objective) (why string, harsh bool) {
 	checks := []string{"send_late", "client_errors"}
 	if slices.ContainsFunc(objectives, func(o objective.Objective) bool { return !slices.Contains(coarse, o.Metric) }) {
 		checks = append(checks, "client_lag")
 	}
+	harsh = true
 	for _, c := range r.Validity.Checks {
-		if c.Verdict == validity.Invalid && slices.Contains(checks, c.Name) {
-			return c.Name + ": " + c.Says
+		if c.Verdict != validity.Invalid {
+			continue
 		}
+		if slices.Contains(checks, c.Name) {
+			if why == "" {
+				why = c.Name + ": " + c.Says
+			}
+			harsh = harsh && c.Name == "send_late"
+		}
+		harsh = harsh && c.Name != "achieved_over_offered"
 	}
-	return ""
+	return why, harsh && why != ""
 }
 
 // coarse are the metrics that reading late does not touch.

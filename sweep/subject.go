@@ -38,10 +38,13 @@ type Seen struct {
 type Probed struct {
 	Run string // folder of its records; empty without one
 	// Late says that the client was too slow to judge the server, and why;
-	// empty when it was not.
-	Late string
-	// Unsettled says that the server was not at rest before the probe.
+	// empty when it was not. Harsh: that can only have made the server look worse.
+	Late  string
+	Harsh bool
+	// Unsettled says that the server was not at rest before the probe, or that its
+	// rest has changed. Busy: it was still at work on what came before.
 	Unsettled string
+	Busy      bool
 	// Failing says why the probe broke off because every request failed.
 	Failing string
 	// Missed are objectives on a figure of the whole run that it did not meet.

@@ -116,8 +116,9 @@ func (t *test) weigh(from int) (w weight) {
 	}
 	w.n = float64(len(v))
 	for _, x := range v {
-		w.mean += x / w.n
+		w.mean += x
 	}
+	w.mean /= w.n // of ones alone it is 1, not a little beside it
 	w.time = t.correlation(v, t.near[first:])
 	w.effective = w.n / w.time
 	if t.target > 0 {

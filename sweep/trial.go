@@ -1,6 +1,7 @@
 package sweep
 
 import (
+	"fmt"
 	"math"
 	"slices"
 
@@ -111,11 +112,28 @@ type look struct {
 	slack    float64
 	time     float64 // autocorrelation time
 	evidence float64
-	enough   bool   // so much was seen that more would hardly decide
-	worst    string // the objective that decides
+	worth    float64 // independent requests that those tell as much as
+	enough   bool    // so much was seen that more would hardly decide
+	rising   bool    // it would hold, but became worse and worse
+	worst    string  // the objective that decides
 }
 
-// due reports whether enough has come in since the last look for another one:
+// open says why nothing was decided.
+func (l *look) open() string {
+	switch {
+	case l.n < fewest:
+		return "too few requests came in"
+	case l.rising:
+		return "it held, but less and less: requests came nearer to the limit, or piled up"
+	case l.worth < float64(l.n)/2:
+		return fmt.Sprintf("one request tells of the next: %d are worth %.0f independent ones, too few to decide", l.n, l.worth)
+	case l.enough:
+		return "too near to the edge"
+	}
+	return "too few requests to decide"
+}
+
+// dueLook reports whether enough has come in since the last look for another one:
 // looks are a tenth further apart each, so that long probes cost no more.
 func (t *trial) dueLook() bool {
 	return len(t.due) >= t.looked+max(4, t.looked/10)
@@ -125,7 +143,7 @@ func (t *trial) dueLook() bool {
 // (the logarithm of the odds)? The budget is a factor on how much is plenty.
 func (t *trial) judge(a aim, budget float64) look {
 	t.looked = len(t.due)
-	l := look{from: t.start(), score: math.Inf(1), evidence: math.Inf(1), time: 1, share: math.NaN()}
+	l := look{from: t.start(), score: math.Inf(1), evidence: math.Inf(1), worth: math.Inf(1), time: 1, share: math.NaN()}
 	l.n = len(t.due) - l.from
 	if l.n < fewest {
 		t.last = l
@@ -147,6 +165,7 @@ func (t *trial) judge(a aim, budget float64) look {
 		}
 		l.enough = l.enough && w.effective >= test.plenty()*budget
 		l.evidence = math.Min(l.evidence, w.holds)
+		l.worth = math.Min(l.worth, w.effective)
 		all = all && w.holds >= a.pass
 		any = any || w.fails >= a.fail+math.Log(float64(len(t.tests)))
 	}
@@ -154,7 +173,9 @@ func (t *trial) judge(a aim, budget float64) look {
 	switch {
 	case any || l.grows:
 		l.decision = fails
-	case all && !t.rising(l.from):
+	case all && t.rising(l.from):
+		l.rising = true
+	case all:
 		l.decision = holds
 	}
 	t.last = l

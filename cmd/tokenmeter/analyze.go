@@ -1,7 +1,9 @@
 package main
 
 import (
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 
@@ -55,6 +57,14 @@ func (c *analyzeCmd) Run(a *app) error {
 	return unread.err()
 }
 
+// cause drops the path and the call that package os repeats.
+func cause(err error) error {
+	if path := (*fs.PathError)(nil); errors.As(err, &path) {
+		return path.Err
+	}
+	return err
+}
+
 func analyzeFile(name string, opts capture.Options) (*metric.Record, error) {
 	f, err := os.Open(name)
 	if err != nil {
@@ -75,7 +85,7 @@ func captureFiles(paths []string) ([]string, error) {
 	for _, path := range paths {
 		info, err := os.Stat(path)
 		if err != nil {
-			return nil, err
+			return nil, fmt.Errorf("no capture can be read at %q: %w; give a *.capture.jsonl file or the folder of a run that was made with --capture", path, cause(err))
 		}
 		if !info.IsDir() {
 			files = append(files, path)

@@ -1,7 +1,9 @@
 package main
 
 import (
+	"errors"
 	"net/http"
+	"regexp"
 	"strconv"
 	"strings"
 	"time"
@@ -20,6 +22,9 @@ const (
 	defaultIdleTimeout    = 2 * time.Minute
 	defaultConnectTimeout = 10 * time.Second
 )
+
+// flagObjective begins the lines about objectives, here those of a flag.
+var flagObjective = regexp.MustCompile("(?m)^objective ")
 
 // plan turns the flags into a plan. The error has everything that is wrong.
 func (c *benchCmd) plan(a *app) (bench.Plan, error) {
@@ -45,7 +50,7 @@ func (c *benchCmd) plan(a *app) (bench.Plan, error) {
 	check.add(checkFormat(c.Format))
 	p.Tags = tags(c.Tag, &check)
 	if objectives, err := objective.ParseAll(c.Objective); err != nil {
-		check.addf("--objective %w", err)
+		check.add(errors.New(flagObjective.ReplaceAllString(err.Error(), "--objective ")))
 	} else if len(objectives) > 0 {
 		p.Objectives = objectives
 	}

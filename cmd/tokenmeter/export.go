@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"io"
 
 	"tokenmeter/export"
@@ -42,6 +43,9 @@ func (c *exportCmd) Run(a *app) error {
 
 // open opens a run and tells what is wrong with it.
 func (a *app) open(dir string) (*run.Folder, error) {
+	if dir == "" {
+		return nil, &usageError{errors.New("no run is named: give its folder, as bench printed it, or one under ./" + run.DefaultRoot)}
+	}
 	f, err := run.Open(dir)
 	if err != nil {
 		return nil, err

@@ -36,7 +36,7 @@ func (c *reportCmd) Run(a *app) error {
 	if c.Lens != "" && c.Format != "table" && c.Format != "json" {
 		return &usageError{errors.New("--lens is shown as a table or as JSON: leave --html out, and give --format table or json")}
 	}
-	if s, err := sweep.Open(c.Dir); err == nil {
+	if s, err := sweep.Open(c.Dir); err == nil && c.Dir != "" {
 		return c.sweep(a, s)
 	}
 	f, err := a.open(c.Dir)

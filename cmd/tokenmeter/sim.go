@@ -125,6 +125,9 @@ func (c *simCmd) config() (sim.Config, error) {
 	if c.OutputTokens != 0 {
 		cfg.OutputTokens = c.OutputTokens
 	}
+	if !(c.Speed > 0) {
+		return sim.Config{}, fmt.Errorf("--speed %v: give a number above 0, like --speed 2 for times half as long", c.Speed)
+	}
 	cfg.Speed = c.Speed
 	if c.Like != "" {
 		cfg.Like = c.Like

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"tokenmeter/api"
@@ -32,6 +33,7 @@ func (c *sweepCmd) Run(a *app) error {
 	if err == nil && way == nil {
 		cells = c.cells(a, axes, &check)
 	}
+	possible(cells, axes, &check)
 	if err := errors.Join(check.err(), err); err != nil {
 		return &usageError{err}
 	}
@@ -113,10 +115,49 @@ func (c *sweepCmd) Run(a *app) error {
 	return c.conclude(a, s, err)
 }
 
+// possible looks at all points before the first one is made: an hour of a sweep
+// is not to end at a point that can't be.
+func possible(cells []sweep.Cell, axes []axis, check *checker) {
+	bad := 0
+	var first error
+	for i := range cells {
+		p := cells[i].Plan
+		if p.Client.API == nil {
+			p.Client.API = api.OpenAIChat // it is looked for later
+		}
+		if err := bench.Check(p); err != nil {
+			if bad++; bad == 1 {
+				first = fmt.Errorf("%s: %w", pointWords(&cells[i], axes[mainAxis(axes)].name), err)
+			}
+		}
+	}
+	switch {
+	case bad == 1:
+		check.add(first)
+	case bad > 1:
+		check.addf("%d of %d points can't be measured; %w", bad, len(cells), first)
+	}
+}
+
+// pointWords names a point.
+func pointWords(c *sweep.Cell, variable string) string {
+	if len(c.Settings) == 0 {
+		return variable + " " + c.Text
+	}
+	words := make([]string, len(c.Settings))
+	for i, x := range c.Settings {
+		words[i] = x.Name + " " + x.Value
+	}
+	return strings.Join(words, " ")
+}
+
 // find searches and keeps every probe as a point of the sweep.
 func (c *sweepCmd) find(ctx context.Context, view progress, search sweep.Search, plan bench.Plan, settle time.Duration, s *result.Sweep) error {
 	began := time.Now()
-	subject := &sweep.Server{Plan: plan, Variable: s.Variable, Dir: s.Dir, SettleTime: settle}
+	subject := &sweep.Server{Plan: plan, Variable: s.Variable, Dir: s.Dir, SettleTime: settle, SettleTotal: search.MaxTime / 10}
+	if settle == 0 {
+		subject.SettleTime = min(time.Minute, search.MaxTime/20) // the time is for the search
+	}
 	subject.Made = func(load float64, r *run.Run, unsettled string) {
 		p := sweep.PointOf(r, load)
 		p.Text, p.Run, p.Unsettled = fmt.Sprintf("%g", load), filepath.Base(r.Dir), unsettled
@@ -136,7 +177,11 @@ func (c *sweepCmd) find(ctx context.Context, view progress, search sweep.Search,
 		s.Finished, s.Partial = &now, false
 	}
 	if errors.Is(err, sweep.ErrLate) {
-		s.Found.Why = err.Error()
+		why := err.Error()
+		if s.Found.Why != "" {
+			why = s.Found.Why + "; " + why
+		}
+		s.Found.Why = why
 	}
 	if saveErr := sweep.Save(s); err == nil {
 		err = saveErr
@@ -145,14 +190,7 @@ func (c *sweepCmd) find(ctx context.Context, view progress, search sweep.Search,
 }
 
 func beginLine(c *sweep.Cell, variable string, made, planned int) string {
-	if len(c.Settings) == 0 {
-		return fmt.Sprintf("%d/%d  %s %s", made+1, planned, variable, c.Text)
-	}
-	line := fmt.Sprintf("%d/%d ", made+1, planned)
-	for _, x := range c.Settings {
-		line += " " + x.Name + " " + x.Value
-	}
-	return line
+	return fmt.Sprintf("%d/%d  %s", made+1, planned, pointWords(c, variable))
 }
 
 // reached points the cells at the server that the plan was found to have, and

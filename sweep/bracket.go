@@ -1,0 +1,191 @@
+package sweep
+
+import (
+	"context"
+	"fmt"
+	"math"
+)
+
+// close narrows the firm bracket to a width.
+func (h *hunt) close(ctx context.Context, width float64) error {
+	stretch, stuck, open := 1.0, 0, 0.0
+	defer func() { h.budget = 1 }()
+	for !h.closed(width) {
+		if why := h.stop(); why != "" {
+			return h.end(why)
+		}
+		load, done := h.target(width)
+		if done {
+			return nil
+		}
+		if open > 0 && math.Abs(math.Log(load/open)) <= math.Log(1+h.Width/2) && h.between(open) {
+			load = open // what was seen of it counts
+		}
+		open = 0
+		h.budget = h.plenty(width) * stretch
+		p, err := h.probe(ctx, load, aim{pass: h.firm, fail: h.firm, firm: true})
+		if err = h.pardon(err); err != nil {
+			return err
+		}
+		if p.decided != unclear {
+			continue
+		}
+		if p.short && !p.spoilt { // its time was up
+			open = p.Load
+		}
+		// Else the edge is too near to this load. The next estimate knows it.
+		if stuck++; stuck > 8 {
+			return h.end(fmt.Sprintf("%d requests did not decide %s", p.Requests, h.words(load)))
+		}
+		stretch *= 1.3
+	}
+	return nil
+}
+
+// between reports whether a load lies inside the firm bracket.
+func (h *hunt) between(load float64) bool {
+	return load > h.found.Holds && (h.found.Fails == 0 || load < h.found.Fails)
+}
+
+func (h *hunt) closed(width float64) bool {
+	lo, hi := h.found.Holds, h.found.Fails
+	if lo == 0 || hi == 0 {
+		return false
+	}
+	if h.Variable == Concurrency && hi-lo <= 1 {
+		return true
+	}
+	return hi/lo <= width*(1+1e-9)
+}
+
+// target is the end of the bracket to try next: the one farther from the
+// estimated edge, put as far beside it as the width allows. done: there is
+// none, as the objectives hold at the top or fail at the bottom.
+func (h *hunt) target(width float64) (load float64, done bool) {
+	lo, hi := h.found.Holds, h.found.Fails
+	if lo >= h.Most || hi > 0 && hi <= h.least() {
+		return 0, true
+	}
+	edge, half := h.edge(), math.Sqrt(width)
+	lower, upper := math.Inf(1), math.Inf(1) // how far the ends are
+	if lo > 0 {
+		lower = edge / lo
+	}
+	if hi > 0 {
+		upper = hi / edge
+	}
+	toward := math.Ceil // never farther from the edge than the width allows
+	if lower >= upper {
+		load = edge / half
+		if upper <= half {
+			load = hi / width
+		}
+	} else {
+		toward = math.Floor
+		load = edge * half
+		if lower <= half {
+			load = lo * width
+		}
+	}
+	load = math.Max(math.Min(load, h.Most), h.least())
+	if h.Variable == Concurrency {
+		return h.inside(math.Round(load)), false
+	}
+	return digits(load, toward), false
+}
+
+// inside keeps a load between the ends of the firm bracket.
+func (h *hunt) inside(load float64) float64 {
+	lo, hi := h.found.Holds, h.found.Fails
+	if h.Variable == Concurrency {
+		if lo > 0 {
+			load = math.Max(load, lo+1)
+		}
+		if hi > 0 {
+			load = math.Min(load, hi-1)
+		}
+		return math.Max(load, 1)
+	}
+	return load
+}
+
+// bounds are the nearest loads that held and failed, firmly or not; 0: none.
+func (h *hunt) bounds() (lo, hi float64) {
+	lo, hi = h.low, h.high
+	if f := h.found.Holds; f > lo {
+		lo = f
+	}
+	if f := h.found.Fails; f > 0 && (hi == 0 || f < hi) {
+		hi = f
+	}
+	return lo, hi
+}
+
+// edge estimates the load at which the objectives cease to hold: a line through
+// the scores of the probes around it, by the logarithm of the load.
+func (h *hunt) edge() float64 {
+	lo, hi := h.bounds()
+	if lo == 0 && hi == 0 {
+		return h.From
+	}
+	if hi == 0 {
+		return lo * 1.2
+	}
+	if lo == 0 {
+		return hi / 1.2
+	}
+	guess, _ := h.line(lo, hi)
+	if !(guess > lo && guess < hi) {
+		guess = math.Sqrt(lo * hi)
+	}
+	return guess
+}
+
+// line is the root of the weighted line through nearby scores; NaN without one.
+func (h *hunt) line(lo, hi float64) (root, slope float64) {
+	var w, x, y, xx, xy float64
+	for _, p := range h.found.Probes {
+		if p.Grows || p.spoilt || math.IsInf(p.score, 0) || p.slack <= 0 || p.Load < lo/1.3 || p.Load > hi*1.3 {
+			continue
+		}
+		// A score far from 0 says little about where 0 is.
+		u := math.Log(p.Load)
+		away := (u - math.Log(lo*hi)/2) / math.Max(math.Log(hi/lo), 0.05)
+		weight := p.slack / (1 + p.score*p.score) / (1 + away*away)
+		w, x, y = w+weight, x+weight*u, y+weight*p.score
+		xx, xy = xx+weight*u*u, xy+weight*u*p.score
+	}
+	det := w*xx - x*x
+	if !(det > 1e-9*w*w) {
+		return math.NaN(), 0
+	}
+	slope = (w*xy - x*y) / det
+	if !(slope < 0) {
+		return math.NaN(), 0
+	}
+	return math.Exp((x*slope - y) / (w * slope)), slope
+}
+
+// plenty is a factor on how many requests of a probe are plenty: as many as show
+// a load half a bracket away from the edge. A load that they do not decide is
+// nearer than that, and then another one is worth more.
+func (h *hunt) plenty(width float64) float64 {
+	lo, hi := h.bounds()
+	if lo == 0 || hi == 0 {
+		return 1
+	}
+	_, slope := h.line(lo, hi)
+	if slope == 0 {
+		return 1
+	}
+	// The score is a logit, and a decision needs about 15 p(1−p) ÷ (difference of
+	// the shares)² independent requests.
+	away := slope * math.Log(width) / 2
+	factor := math.Inf(1)
+	for _, t := range h.tests {
+		if t.target > 0 {
+			factor = math.Min(factor, 15/(t.target*(1-t.target)*away*away)/t.plenty())
+		}
+	}
+	return math.Min(math.Max(factor, 0.08), 1)
+}

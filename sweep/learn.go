@@ -1,0 +1,101 @@
+package sweep
+
+import "math"
+
+// neighbours sums what earlier probes saw of a test at loads within half a
+// bracket above and below.
+func (h *hunt) neighbours(test int, load float64) (above, below pool) {
+	for _, p := range h.found.Probes {
+		if test >= len(p.own) || p.Grows || p.spoilt {
+			continue
+		}
+		if p.Load >= load && p.Load <= load*(1+h.Width/2) {
+			above = above.and(p.own[test])
+		}
+		if p.Load <= load && p.Load >= load/(1+h.Width/2) {
+			below = below.and(p.own[test])
+		}
+	}
+	return above, below
+}
+
+// time is the autocorrelation time of a test as probes at about this load, and
+// no larger ones, have shown it; 0 where none has.
+func (h *hunt) time(test int, load float64) float64 {
+	weight, sum := 0.0, 0.0
+	for _, p := range h.found.Probes {
+		if p.Load > load*1.02 || p.Load < load/1.3 || test >= len(p.times) || p.Grows || p.spoilt {
+			continue
+		}
+		w := math.Min(float64(p.counted)/p.times[test], 1000)
+		weight += w
+		sum += w * math.Log(p.times[test])
+	}
+	if weight < 30 {
+		return 0
+	}
+	return math.Exp(sum / weight)
+}
+
+// alone is how many requests are in flight at most where one more or less makes
+// no difference: less load would show the same.
+const alone = 0.25
+
+// learn moves the bounds.
+func (h *hunt) learn(p *Probe) {
+	switch p.decided {
+	case holds:
+		if p.Repeat {
+			return
+		}
+		h.low = math.Max(h.low, p.Load)
+		if h.high <= h.low {
+			h.high = 0
+		}
+		if p.Firm && p.Load > h.found.Holds && (h.found.Fails == 0 || p.Load < h.found.Fails) {
+			h.found.Holds, h.found.Missed = p.Load, p.Missed
+		}
+	case fails:
+		if h.high == 0 || p.Load < h.high {
+			h.high = p.Load
+		}
+		if h.low >= h.high {
+			h.low = 0
+		}
+		if h.Variable == Rate && p.Load*p.e2e < alone && !p.Grows {
+			h.bottom = math.Max(h.bottom, p.Load)
+		}
+		if p.Firm && (h.found.Fails == 0 || p.Load < h.found.Fails) && p.Load > h.found.Holds {
+			h.found.Fails = p.Load
+		}
+		if a, ok := p.AchievedPerS.Get(); ok && p.Grows && h.Variable == Rate {
+			h.served = math.Max(h.served, a)
+		}
+	case unclear:
+		h.doubt(p)
+	}
+}
+
+// doubt takes back a bound that a lucky handful of requests put on the wrong side
+// of a load at which more of them lean the other way.
+func (h *hunt) doubt(p *Probe) {
+	if p.counted < 8*fewest || math.IsInf(p.score, 0) {
+		return
+	}
+	switch {
+	case p.score < 0 && p.Load <= h.low:
+		h.low = 0
+		for _, q := range h.found.Probes {
+			if q.decided == holds && q.Load < p.Load {
+				h.low = math.Max(h.low, q.Load)
+			}
+		}
+	case p.score > 0 && h.high > 0 && p.Load >= h.high:
+		h.high = 0
+		for _, q := range h.found.Probes {
+			if q.decided == fails && q.Load > p.Load && (h.high == 0 || q.Load < h.high) {
+				h.high = q.Load
+			}
+		}
+	}
+}

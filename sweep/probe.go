@@ -1,0 +1,135 @@
+package sweep
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"time"
+)
+
+// aim is what a probe is for.
+type aim struct {
+	pass, fail float64 // evidence that a decision needs
+	firm       bool    // decides an end of the bracket
+	repeat     bool
+}
+
+// tries is how often a load is tried at which the client was late, or the server
+// still busy with something else: a bad moment says nothing of a load.
+const tries = 3
+
+// probe tries a load and keeps what it says.
+func (h *hunt) probe(ctx context.Context, load float64, a aim) (p *Probe, err error) {
+	for range tries {
+		p, err = h.once(ctx, load, a)
+		if err != nil && !errors.Is(err, ErrLate) || !p.spoilt || h.stop() != "" {
+			break
+		}
+	}
+	return p, err
+}
+
+func (h *hunt) once(ctx context.Context, load float64, a aim) (*Probe, error) {
+	firm := a.firm
+	t := newTrial(h.tests)
+	for i, test := range t.tests {
+		test.floor = h.time(i, load)
+		if firm {
+			test.above, test.below = h.neighbours(i, load)
+		}
+	}
+	p := Probe{Load: load, Repeat: a.repeat, Share: math.NaN()}
+	var l look
+	probed, err := h.subject.Probe(ctx, load, h.limit(load, a), func(seen Seen) bool {
+		t.take(seen)
+		p.Requests++
+		if !t.dueLook() {
+			return true
+		}
+		l = t.judge(a, h.budget)
+		return l.decision == unclear && !l.enough && !(!firm && h.light(load, t, l))
+	})
+	p.Probed = probed
+	if err == nil && l.decision == unclear && !l.enough && !(!firm && h.light(load, t, l)) {
+		t.close()
+		l = t.judge(a, h.budget)
+	}
+	p.decided, p.Grows, p.Share, p.Worst = l.decision, l.grows, l.share, l.worst
+	p.score, p.slack, p.evidence = l.score, l.slack, l.evidence
+	p.times, p.own, p.counted = t.times, t.own, l.n
+	p.short = !l.enough && !l.rising
+	p.e2e, _ = median(t.e2e)
+	if p.decided == unclear && !firm && h.light(load, t, l) {
+		p.decided = holds
+	}
+	h.found.Requests += p.Requests
+	p.qualify(l)
+	p.Says = p.decided.String()
+	p.Firm = firm && p.decided != unclear
+	h.found.Probes = append(h.found.Probes, p)
+	if h.Told != nil {
+		h.Told(p)
+	}
+	last := &h.found.Probes[len(h.found.Probes)-1]
+	switch {
+	case err != nil:
+		return last, err
+	case p.spoilt && p.Late != "":
+		return last, fmt.Errorf("%w at %s: %s", ErrLate, h.words(load), probed.Late)
+	}
+	if !p.spoilt {
+		h.learn(last)
+	}
+	return last, nil
+}
+
+// qualify takes back what a probe can't say, and tells why an open one is open.
+func (p *Probe) qualify(l look) {
+	switch {
+	case p.Late != "" && p.Harsh && p.decided == holds:
+		p.Note = "it held although the client was late (" + p.Late + ")"
+	case p.Late != "":
+		p.spoil(p.Late)
+	case p.Busy && p.decided == fails:
+		p.spoil(p.Unsettled)
+	case p.decided == unclear:
+		p.Note = l.open()
+	}
+}
+
+func (p *Probe) spoil(why string) {
+	p.decided, p.spoilt, p.Note = unclear, true, "not judged: "+why
+}
+
+// limit bounds a probe. A step on the way may cost little: where it stays open, firm
+// probes beside it tell more.
+func (h *hunt) limit(load float64, a aim) Limit {
+	l := h.Probe
+	if h.MaxTime == 0 {
+		return l
+	}
+	if most := h.MaxTime / wayShare; !a.firm && !a.repeat && h.Variable == Rate {
+		most = max(most, time.Duration(2*fewest/load*float64(time.Second)))
+		if l.Duration == 0 || most < l.Duration {
+			l.Duration = most
+		}
+	}
+	if left := h.MaxTime - (h.Now() - h.began); l.Duration == 0 || left < l.Duration {
+		l.Duration = max(left, time.Second)
+	}
+	return l
+}
+
+// wayShare is which part of the time a step on the way may take.
+const wayShare = 20
+
+// light reports a load so far below the limit that a handful of good requests
+// is enough to go on to the next: less than one request in flight.
+func (h *hunt) light(load float64, t *trial, l look) bool {
+	if h.Variable != Rate || l.n < fewest || !(l.share >= 1) {
+		return false
+	}
+	e2e, ok := median(t.e2e)
+	return ok && load*e2e < 1
+}
