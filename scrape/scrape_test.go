@@ -68,11 +68,13 @@ func TestWhatIsNoAnswer(t *testing.T) {
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, q *http.Request) { said(w, q) }))
 	defer server.Close()
 	for name, h := range map[string]http.HandlerFunc{
-		"404":          func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(404) },
-		"a redirect":   func(w http.ResponseWriter, q *http.Request) { http.Redirect(w, q, "/x", http.StatusFound) },
-		"HTML":         func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, "<html>\n") },
-		"empty":        func(http.ResponseWriter, *http.Request) {},
-		"too much":     func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, strings.Repeat("# x\n", MaxBody/4+1), page) },
+		"404":        func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(404) },
+		"a redirect": func(w http.ResponseWriter, q *http.Request) { http.Redirect(w, q, "/x", http.StatusFound) },
+		"HTML":       func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, "<html>\n") },
+		"empty":      func(http.ResponseWriter, *http.Request) {},
+		"too much": func(w http.ResponseWriter, _ *http.Request) {
+			fmt.Fprint(w, strings.Repeat("# x\n", MaxBody/4+1), page)
+		},
 		"a broken end": func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, page, "DCGM_FI_DEV_GPU_UTIL{gpu=\"2\"} ") },
 	} {
 		said = h

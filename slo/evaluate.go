@@ -66,7 +66,7 @@ type Result struct {
 	Watched opt `json:"watched"`
 	// Percentiles are filled in by whoever keeps distributions; empty otherwise.
 	Percentiles []Percentiles `json:"percentiles,omitempty"`
-	State   State `json:"state"`
+	State       State         `json:"state"`
 	// Met is whether the target is reached so far; null when that can't be told.
 	Met    *bool         `json:"met"`
 	Alerts []AlertStatus `json:"alerts"`

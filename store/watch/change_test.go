@@ -355,4 +355,3 @@ func TestTheClockIsSet(t *testing.T) {
 		t.Errorf("after it: %+v", r.Counts)
 	}
 }
-
