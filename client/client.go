@@ -87,6 +87,7 @@ type Client struct {
 	count  counters
 	stamps io.Closer
 	loops  *reactors
+	flows  flows
 	h2     *http.Transport // nil: HTTP/1.1
 
 	idPrefix string
@@ -122,6 +123,7 @@ func New(cfg Config) (*Client, error) {
 	if c.loops, err = newReactors(&c.cfg, &t); err != nil {
 		return nil, err
 	}
+	c.flows = newFlows(c.clk)
 	if !c.cfg.NoKernelStamps {
 		c.stamps = keepStampsOn()
 	}

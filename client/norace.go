@@ -3,3 +3,5 @@
 package client
 
 func syncRead(uintptr) {}
+
+func syncWrite(uintptr) {}

@@ -17,6 +17,7 @@ type downstream struct {
 	wroteSlowNS int64
 	delayUS     int64 // our own, of the last read
 	drained     int64 // bytes read after the client had left
+	direct      direct
 }
 
 // wasWhole reports whether the client had got a complete answer when it left.
@@ -51,7 +52,12 @@ func (d *downstream) take(data []byte, at client.Arrived, strip *stripper) {
 		d.left.now() // gone, or it does not read
 		return
 	}
-	slow := d.slow(began, now)
+	d.wrote(now, at, d.slow(began, now))
+}
+
+// wrote notes that the bytes of a read are written.
+func (d *downstream) wrote(now int64, at client.Arrived, slow int64) {
+	c := d.c
 	d.delayUS = max(now-at.AtNS-slow, 0) / 1000
 	delay := &c.req.Delay
 	delay.SumUS += d.delayUS

@@ -10,8 +10,8 @@ import (
 )
 
 // chunks is a stream over real sockets: step lets the upstream write one chunk
-// and waits until the client has it.
-func chunks(tb testing.TB) (step func()) {
+// and waits until the client has it. short: on the short way.
+func chunks(tb testing.TB, short bool) (step func()) {
 	up, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		tb.Fatal(err)
@@ -46,6 +46,9 @@ func chunks(tb testing.TB) (step func()) {
 		tb.Fatal(err)
 	}
 	server := &http.Server{Handler: p}
+	if short {
+		server.ConnContext = ConnContext
+	}
 	go func() { _ = server.Serve(front) }()
 	c, err := net.Dial("tcp", front.Addr().String())
 	if err != nil {
@@ -80,11 +83,22 @@ func chunks(tb testing.TB) (step func()) {
 // BenchmarkChunk is what one chunk of a stream costs: the upstream's write, the
 // proxy and the client's read.
 func BenchmarkChunk(b *testing.B) {
-	step := chunks(b)
-	b.ReportAllocs()
-	for b.Loop() {
-		step()
+	for _, short := range []bool{true, false} {
+		b.Run(way(short), func(b *testing.B) {
+			step := chunks(b, short)
+			b.ReportAllocs()
+			for b.Loop() {
+				step()
+			}
+		})
 	}
+}
+
+func way(short bool) string {
+	if short {
+		return "short"
+	}
+	return "long"
 }
 
 // Nothing is allocated for a chunk, but for the record's growth now and then.
@@ -92,11 +106,15 @@ func TestNothingIsAllocatedForAChunk(t *testing.T) {
 	if raceDetector {
 		t.Skip("the race detector allocates")
 	}
-	step := chunks(t)
-	for range 1000 {
-		step()
-	}
-	if n := testing.AllocsPerRun(1000, step); n > 0 {
-		t.Errorf("%v allocations a chunk", n)
+	for _, short := range []bool{true, false} {
+		t.Run(way(short), func(t *testing.T) {
+			step := chunks(t, short)
+			for range 1000 {
+				step()
+			}
+			if n := testing.AllocsPerRun(1000, step); n > 0 {
+				t.Errorf("%v allocations a chunk", n)
+			}
+		})
 	}
 }

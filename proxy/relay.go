@@ -182,6 +182,7 @@ func (c *call) sendHead(reply *client.Passed, shorter bool, out *downstream) {
 	if _, has := h["Content-Type"]; !has {
 		h["Content-Type"] = nil // nor guessed
 	}
+	out.shortWay(reply, c.in)
 	began := c.p.clk.NS()
 	out.extend(began)
 	c.w.WriteHeader(reply.Status)
@@ -196,16 +197,18 @@ func (c *call) sendHead(reply *client.Passed, shorter bool, out *downstream) {
 // copyBody is the loop: read, write, flush, and only then look.
 func (c *call) copyBody(reply *client.Passed, strip *stripper, out *downstream) (timeline.End, error) {
 	for {
-		data, at, err := reply.Read(c.limit(reply, out))
-		if len(data) > 0 {
-			c.req.ResponseBytes += int64(len(data))
-			out.take(data, at, strip)
-			if c.meter.read(at, data) {
-				c.req.Delay.FirstUS = timeline.Some(out.delayUS)
+		err := c.follow(reply, strip, out)
+		if err == nil {
+			var data []byte
+			var at client.Arrived
+			if data, at, err = reply.Read(c.limit(reply, out)); len(data) > 0 {
+				c.req.ResponseBytes += int64(len(data))
+				out.take(data, at, strip)
+				c.look(data, at, out)
 			}
-			if out.drained > c.route.DrainBytes {
-				return timeline.EndUser, errDrained
-			}
+		}
+		if out.drained > c.route.DrainBytes {
+			return timeline.EndUser, errDrained
 		}
 		if err == nil {
 			continue
@@ -226,6 +229,36 @@ func (c *call) copyBody(reply *client.Passed, strip *stripper, out *downstream) 
 		}
 		return timeline.Cut, err
 	}
+}
+
+// look measures the bytes of a read, after they were written.
+func (c *call) look(data []byte, at client.Arrived, out *downstream) {
+	if c.meter.read(at, data) {
+		c.req.Delay.FirstUS = timeline.Some(out.delayUS)
+	}
+}
+
+// follow goes the short way for as long as it can. The error is how the reply
+// ended; nil: the long way goes on.
+func (c *call) follow(reply *client.Passed, strip *stripper, out *downstream) error {
+	if out.direct.out == nil || reply.Waits() {
+		return nil
+	}
+	err := reply.Follow(func() int64 { return c.limit(reply, out) }, func(data []byte, at client.Arrived) bool {
+		c.req.ResponseBytes += int64(len(data))
+		ok := out.offer(data, at, strip)
+		if out.direct.read != nil {
+			return false // written first
+		}
+		c.look(data, at, out)
+		return !out.heavy(len(data)) && ok
+	})
+	out.direct.out = nil // once off it, a reply stays off it
+	out.extend(c.p.clk.NS())
+	if data, at := out.settle(); data != nil {
+		c.look(data, at, out)
+	}
+	return err
 }
 
 // limit is when the upstream has been silent for too long: of a stream without
