@@ -18,7 +18,10 @@ import (
 
 type settings struct {
 	binary  string
+	before  string
 	nginx   string
+	others  string
+	litellm string
 	streams int
 	rate    float64
 	tokens  int
@@ -31,7 +34,10 @@ type settings struct {
 func main() {
 	var s settings
 	flag.StringVar(&s.binary, "binary", "tokenmeter", "the tokenmeter binary")
+	flag.StringVar(&s.before, "before", "", "another tokenmeter binary to hold it against; empty: none")
 	flag.StringVar(&s.nginx, "nginx", "nginx", "the nginx binary; empty: without it")
+	flag.StringVar(&s.others, "others", "", "further ways, with commas between: haproxy, litellm")
+	flag.StringVar(&s.litellm, "litellm", "litellm", "the litellm program (pip install 'litellm[proxy]')")
 	flag.IntVar(&s.streams, "streams", 500, "streams at once")
 	flag.Float64Var(&s.rate, "rate", 50, "tokens a second of a stream")
 	flag.IntVar(&s.tokens, "tokens", 100, "tokens of a reply")
@@ -53,7 +59,7 @@ func run(s settings) error {
 	}
 	defer up.close()
 	ways := []*way{{name: "direct", address: up.address}}
-	for _, start := range []func(settings, string) (*way, error){startTokenmeter, startNginx} {
+	for _, start := range []func(settings, string) (*way, error){startTokenmeter, startBefore, startNginx} {
 		w, err := start(s, up.address)
 		if err != nil {
 			return err
@@ -63,6 +69,14 @@ func run(s settings) error {
 			ways = append(ways, w)
 		}
 	}
+	more, err := startOthers(s, up.address)
+	for _, w := range more {
+		defer w.stop()
+	}
+	if err != nil {
+		return err
+	}
+	ways = append(ways, more...)
 	fmt.Printf("%s, %d cores, load %s; %d streams of %.0f tokens/s, %d rounds of %v each\n\n",
 		runtime.GOARCH, runtime.NumCPU(), load(), s.streams, s.rate, s.repeats, s.round)
 	if s.idle > 0 {
@@ -76,8 +90,8 @@ func run(s settings) error {
 			if err != nil {
 				return err
 			}
-			fmt.Fprintf(os.Stderr, "round %d %-10s ttft p50 %6.0f p99 %6.0f  chunk p50 %6.0f p99 %6.0f µs  cpu %5.1f µs/chunk  load %s\n",
-				i+1, w.name, r.TTFT50, r.TTFT99, r.Chunk50, r.Chunk99, r.CPU, r.Load)
+			fmt.Fprintf(os.Stderr, "round %d %-10s ttft p50 %6s p99 %6s  chunk p50 %6s p99 %6s µs  cpu %5.1f µs/chunk  load %s\n",
+				i+1, w.name, whole("%.0f", r.TTFT50), whole("%.0f", r.TTFT99), whole("%.0f", r.Chunk50), whole("%.0f", r.Chunk99), r.CPU, r.Load)
 			rounds = append(rounds, r)
 		}
 	}

@@ -15,14 +15,16 @@ import (
 
 	"tokenmeter/api"
 	"tokenmeter/client"
+	"tokenmeter/timeline"
 )
 
-// round is what one way did in one round. Microseconds.
+// round is what one way did in one round. Microseconds; nothing where no request
+// began and ended in time.
 type round struct {
 	Way              string
-	TTFT50, TTFT99   float64 // from the request sent to the first token, less the time the upstream waited on purpose
-	Chunk50, Chunk99 float64 // from the upstream's write to its arrival (the kernel's stamp)
-	CPU              float64 // of the proxy's processes, a chunk
+	TTFT50, TTFT99   timeline.Opt[float64] // from the request sent to the first token, less the time the upstream waited on purpose
+	Chunk50, Chunk99 timeline.Opt[float64] // from the upstream's write to its arrival (the kernel's stamp)
+	CPU              float64               // of the proxy's processes, a chunk
 	Chunks           int
 	Load             string
 }
@@ -74,11 +76,19 @@ func play(s settings, up *upstream, w *way) (round, error) {
 		CPU: float64(cpu) / 1000 / float64(max(len(chunk), 1)), Chunks: len(chunk), Load: load()}, nil
 }
 
-func at(sorted []float64, p float64) float64 {
+func at(sorted []float64, p float64) timeline.Opt[float64] {
 	if len(sorted) == 0 {
-		return 0
+		return timeline.Opt[float64]{}
 	}
-	return sorted[min(int(p*float64(len(sorted))), len(sorted)-1)]
+	return timeline.Some(sorted[min(int(p*float64(len(sorted))), len(sorted)-1)])
+}
+
+// whole prints microseconds, or a dash.
+func whole(format string, v timeline.Opt[float64]) string {
+	if us, ok := v.Get(); ok {
+		return fmt.Sprintf(format, us)
+	}
+	return "–"
 }
 
 // one makes a request and notes how late everything came.

@@ -16,6 +16,7 @@ import (
 
 	"tokenmeter/api"
 	"tokenmeter/client"
+	"tokenmeter/timeline"
 )
 
 // way is one way to the upstream: direct, or through a proxy.
@@ -75,13 +76,24 @@ func freeAddress() (string, error) {
 }
 
 func startTokenmeter(s settings, upstream string) (*way, error) {
+	return tokenmeter("tokenmeter", s.binary, upstream)
+}
+
+func startBefore(s settings, upstream string) (*way, error) {
+	if s.before == "" {
+		return nil, nil
+	}
+	return tokenmeter("before", s.before, upstream)
+}
+
+func tokenmeter(name, binary, upstream string) (*way, error) {
 	address, err := freeAddress()
 	if err != nil {
 		return nil, err
 	}
-	cmd := exec.Command(s.binary, "proxy", "--upstream", "http://"+upstream, "--listen", address, "--metrics-listen", "off",
+	cmd := exec.Command(binary, "proxy", "--upstream", "http://"+upstream, "--listen", address, "--metrics-listen", "off",
 		"--objective", "p99 tpot < 120ms", "--objective", "p99 ttft < 1s")
-	return started("tokenmeter", address, "", cmd)
+	return started(name, address, "", cmd)
 }
 
 const nginxConf = `daemon off;
@@ -137,7 +149,7 @@ func started(name, address, dir string, cmd *exec.Cmd) (*way, error) {
 		return nil, fmt.Errorf("%s: %w", name, err)
 	}
 	w := &way{name: name, address: address, process: cmd, dir: dir}
-	for range 100 {
+	for range 1200 { // one that is written in Python takes half a minute
 		if c, err := net.Dial("tcp", address); err == nil {
 			_ = c.Close()
 			return w, nil
@@ -202,29 +214,51 @@ func table(rounds []round) {
 		by[r.Way] = append(by[r.Way], r)
 	}
 	slices.SortFunc(names, func(a, b string) int { return order(a) - order(b) })
-	med := func(name string, f func(round) float64) float64 {
+	med := func(name string, f func(round) timeline.Opt[float64]) timeline.Opt[float64] {
 		var v []float64
 		for _, r := range by[name] {
-			v = append(v, f(r))
+			if x, ok := f(r).Get(); ok {
+				v = append(v, x)
+			}
 		}
 		slices.Sort(v)
-		return v[len(v)/2]
+		return at(v, .5)
 	}
 	columns := []struct {
 		name string
-		of   func(round) float64
+		of   func(round) timeline.Opt[float64]
 	}{
-		{"TTFT p50", func(r round) float64 { return r.TTFT50 }}, {"TTFT p99", func(r round) float64 { return r.TTFT99 }},
-		{"chunk p50", func(r round) float64 { return r.Chunk50 }}, {"chunk p99", func(r round) float64 { return r.Chunk99 }},
+		{"TTFT p50", func(r round) timeline.Opt[float64] { return r.TTFT50 }}, {"TTFT p99", func(r round) timeline.Opt[float64] { return r.TTFT99 }},
+		{"chunk p50", func(r round) timeline.Opt[float64] { return r.Chunk50 }}, {"chunk p99", func(r round) timeline.Opt[float64] { return r.Chunk99 }},
 	}
 	fmt.Printf("\n| way | TTFT p50 | p99 | added p50 | added p99 | chunk p50 | p99 | added p50 | added p99 | CPU a chunk |\n|---|---|---|---|---|---|---|---|---|---|\n")
 	for _, name := range names {
-		v := func(i int) float64 { return med(name, columns[i].of) }
-		added := func(i int) float64 { return v(i) - med("direct", columns[i].of) }
-		fmt.Printf("| %s | %.0f | %.0f | %+.0f | %+.0f | %.0f | %.0f | %+.0f | %+.0f | %.1f |\n", name,
-			v(0), v(1), added(0), added(1), v(2), v(3), added(2), added(3), med(name, func(r round) float64 { return r.CPU }))
+		row := []any{name}
+		for i := range 4 {
+			v := med(name, columns[i].of)
+			row = append(row, whole("%.0f", v))
+			if i%2 == 1 { // p50 and p99 first, then what was added to both
+				row = append(row, added(med, name, columns[i-1].of), added(med, name, columns[i].of))
+			}
+		}
+		row = append(row, whole("%.1f", med(name, func(r round) timeline.Opt[float64] { return timeline.Some(r.CPU) })))
+		fmt.Printf("| %s | %s | %s | %s | %s | %s | %s | %s | %s | %s |\n", row...)
 	}
 	fmt.Println("\nMicroseconds; medians over the rounds; added: less the direct way of the same run.")
 }
 
-func order(name string) int { return slices.Index([]string{"direct", "tokenmeter", "nginx"}, name) }
+type median func(name string, of func(round) timeline.Opt[float64]) timeline.Opt[float64]
+
+// added is what a way has more than the direct one.
+func added(med median, name string, of func(round) timeline.Opt[float64]) string {
+	v, ok1 := med(name, of).Get()
+	direct, ok2 := med("direct", of).Get()
+	if !ok1 || !ok2 {
+		return "–"
+	}
+	return fmt.Sprintf("%+.0f", v-direct)
+}
+
+func order(name string) int {
+	return slices.Index([]string{"direct", "tokenmeter", "before", "nginx", "haproxy", "litellm"}, name)
+}
