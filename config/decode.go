@@ -1,0 +1,211 @@
+package config
+
+import (
+	"encoding"
+	"fmt"
+	"reflect"
+	"slices"
+	"strings"
+
+	"github.com/goccy/go-yaml/ast"
+)
+
+type decoder struct {
+	*Document
+	anchors map[string]ast.Node
+	depth   int
+}
+
+// value reads node n into v.
+func (d *decoder) value(n ast.Node, v reflect.Value, path string) {
+	n = d.resolve(n)
+	if n == nil {
+		return
+	}
+	if at := begin(n); at != nil && path != "" {
+		if _, known := d.at[path]; !known {
+			d.at[path] = *at
+		}
+	}
+	if d.nodes++; d.nodes > maxNodes || d.depth > 100 {
+		if d.nodes == maxNodes+1 || d.depth == 101 {
+			d.fail(n, "the file unfolds to too much")
+		}
+		return
+	}
+	d.depth++
+	defer func() { d.depth-- }()
+	if v.Type() == anyType {
+		if x := d.plain(n); x != nil {
+			v.Set(reflect.ValueOf(x))
+		}
+		return
+	}
+	if _, null := n.(*ast.NullNode); null {
+		return // as if it were not there
+	}
+	if v.Kind() == reflect.Pointer {
+		v.Set(reflect.New(v.Type().Elem()))
+		v = v.Elem()
+	}
+	switch {
+	case v.Addr().Type().Implements(textType):
+		if text, ok := d.text(n); ok {
+			if err := v.Addr().Interface().(encoding.TextUnmarshaler).UnmarshalText([]byte(text)); err != nil {
+				d.fail(n, "%v", err)
+			}
+		}
+	case v.Type() == durationType:
+		d.duration(n, v)
+	case v.Kind() == reflect.Struct:
+		d.object(n, v, path)
+	case v.Kind() == reflect.Slice:
+		d.list(n, v, path)
+	case v.Kind() == reflect.Map:
+		d.dictionary(n, v, path)
+	default:
+		d.scalar(n, v)
+	}
+}
+
+// resolve follows anchors, aliases and tags.
+func (d *decoder) resolve(n ast.Node) ast.Node {
+	for range 100 {
+		switch x := n.(type) {
+		case *ast.AnchorNode:
+			d.anchors[x.Name.GetToken().Value] = x.Value
+			n = x.Value
+		case *ast.AliasNode:
+			target, ok := d.anchors[x.Value.GetToken().Value]
+			if !ok {
+				d.fail(x, "nothing is named &%s before", x.Value.GetToken().Value)
+				return nil
+			}
+			n = target
+		case *ast.TagNode:
+			n = x.Value
+		default:
+			return n
+		}
+		if n == nil {
+			return nil
+		}
+	}
+	d.fail(n, "names that mean each other")
+	return nil
+}
+
+// entries lists the keys of a mapping, those of merged ones (<<) last.
+func (d *decoder) entries(n ast.Node) (all []*ast.MappingValueNode, ok bool) {
+	var values []*ast.MappingValueNode
+	switch x := n.(type) {
+	case *ast.MappingNode:
+		values = x.Values
+	case *ast.MappingValueNode:
+		values = []*ast.MappingValueNode{x}
+	default:
+		return nil, false
+	}
+	var merged []*ast.MappingValueNode
+	for _, e := range values {
+		if _, merge := e.Key.(*ast.MergeKeyNode); !merge {
+			all = append(all, e)
+			continue
+		}
+		sources := []ast.Node{e.Value}
+		if list, isList := d.resolve(e.Value).(*ast.SequenceNode); isList {
+			sources = list.Values
+		}
+		for _, s := range sources {
+			if d.nodes++; d.nodes > maxNodes || d.depth > 100 {
+				return all, true
+			}
+			d.depth++
+			more, ok := d.entries(d.resolve(s))
+			d.depth--
+			if !ok {
+				d.fail(e, "<< wants a mapping, or a list of them")
+			}
+			merged = append(merged, more...)
+		}
+	}
+	for _, e := range merged {
+		if !slices.ContainsFunc(all, func(o *ast.MappingValueNode) bool { return keyOf(o) == keyOf(e) }) {
+			all = append(all, e)
+		}
+	}
+	return all, true
+}
+
+func keyOf(e *ast.MappingValueNode) string { return e.Key.GetToken().Value }
+
+func (d *decoder) object(n ast.Node, v reflect.Value, path string) {
+	entries, ok := d.entries(n)
+	if !ok {
+		d.fail(n, "want fields (name: value), not %s", kind(n))
+		return
+	}
+	fields := fieldsOf(v.Type())
+	seen := map[string]int{}
+	for _, e := range entries {
+		key := keyOf(e)
+		line := e.Key.GetToken().Position.Line
+		i := slices.IndexFunc(fields, func(f field) bool { return f.name == key })
+		switch before, twice := seen[key]; {
+		case twice:
+			d.fail(e.Key, "%q was given in line %d already", key, before)
+		case i < 0:
+			d.fail(e.Key, "unknown field %q%s", key, hint(key, fields))
+		default:
+			inner := join(path, key)
+			d.at[inner] = *e.Key.GetToken().Position
+			d.value(e.Value, v.FieldByIndex(fields[i].index), inner)
+			d.enum(e.Value, fields[i], v)
+		}
+		seen[key] = line
+	}
+	for _, f := range fields {
+		if _, given := seen[f.name]; f.required && !given {
+			d.fail(n, "%q is missing", f.name)
+		}
+	}
+}
+
+func (d *decoder) enum(n ast.Node, f field, v reflect.Value) {
+	got := v.FieldByIndex(f.index)
+	if f.enum == nil || got.Kind() != reflect.String || slices.Contains(f.enum, got.String()) || got.String() == "" {
+		return
+	}
+	d.fail(n, "%s is %q; want %s", f.name, got.String(), strings.Join(f.enum, ", "))
+}
+
+func (d *decoder) list(n ast.Node, v reflect.Value, path string) {
+	s, ok := n.(*ast.SequenceNode)
+	if !ok {
+		d.fail(n, "want a list ([a, b] or lines that begin with -), not %s", kind(n))
+		return
+	}
+	v.Set(reflect.MakeSlice(v.Type(), len(s.Values), len(s.Values)))
+	for i, item := range s.Values {
+		d.value(item, v.Index(i), fmt.Sprintf("%s[%d]", path, i))
+	}
+}
+
+func (d *decoder) dictionary(n ast.Node, v reflect.Value, path string) {
+	entries, ok := d.entries(n)
+	if !ok {
+		d.fail(n, "want fields (name: value), not %s", kind(n))
+		return
+	}
+	v.Set(reflect.MakeMap(v.Type()))
+	for _, e := range entries {
+		key := reflect.ValueOf(keyOf(e)).Convert(v.Type().Key())
+		if v.MapIndex(key).IsValid() {
+			d.fail(e.Key, "%q was given already", keyOf(e))
+			continue
+		}
+		item := reflect.New(v.Type().Elem()).Elem()
+		d.value(e.Value, item, join(path, keyOf(e)))
+		v.SetMapIndex(key, item)
+	}
+}
