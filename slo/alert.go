@@ -55,16 +55,23 @@ var burnRows = []burnRow{
 
 // DefaultAlerts are the multi-window burn alerts for a window and a budget:
 // 2 % of the period's budget in 1 h and 5 % in 6 h page, 10 % in a day or in
-// three make a ticket. The factors follow from the period. Rows that could
-// never fire are left out; notes say which.
-func DefaultAlerts(w Window, budget float64) (alerts []Alert, notes []string) {
+// three make a ticket. The factors follow from the period; slice is 0 but for
+// objectives on slices, whose windows must hold some. Rows that could never fire
+// are left out; notes say which.
+func DefaultAlerts(w Window, budget float64, slice time.Duration) (alerts []Alert, notes []string) {
 	for _, row := range burnRows {
-		a := Alert{Severity: row.severity, Long: row.long, Short: row.short, MinEvents: DefaultMinEvents, MinBad: DefaultMinBad}
+		a := Alert{Severity: row.severity, Long: row.long, Short: max(row.short, fewestSlices*slice), MinEvents: DefaultMinEvents, MinBad: DefaultMinBad}
 		if row.long >= w.Period() {
 			continue
 		}
 		a.Factor = Factor(row.share, w.Period(), row.long)
 		a.Name = a.name()
+		if slice > 0 {
+			if a.MinEvents = min(a.MinEvents, surely(row.long, slice)); a.Short >= a.Long {
+				notes = append(notes, fmt.Sprintf("no alert over %s: slices of %s are too long for it", span(a.Long), span(slice)))
+				continue
+			}
+		}
 		if !CanFire(a.Factor, budget) {
 			notes = append(notes, fmt.Sprintf("no alert on a burn rate of %s over %s: a budget of %s burns at most %s times as fast as allowed",
 				number(a.Factor), span(a.Long), percent(budget), number(1/budget)))
@@ -72,8 +79,18 @@ func DefaultAlerts(w Window, budget float64) (alerts []Alert, notes []string) {
 		}
 		alerts = append(alerts, a)
 	}
+	if len(alerts)+len(notes) == 0 {
+		notes = append(notes, fmt.Sprintf("no alerts: a window of %s is too short for the usual ones; write them down, like {budget_below: 25%%}", span(w.Period())))
+	}
 	return alerts, notes
 }
+
+// fewestSlices is how many slices a window must be long, so that at every moment
+// it holds at least one that has begun in it and is over.
+const fewestSlices = 3
+
+// surely is how many slices a window holds at every moment.
+func surely(window, slice time.Duration) int64 { return max(int64(window/slice)-2, 0) }
 
 // name is the usual name of a rule.
 func (a Alert) name() string {

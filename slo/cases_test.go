@@ -186,7 +186,7 @@ func TestB97(t *testing.T) {
 		}
 	}
 	for budget, want := range map[float64]int{0.01: 4, 0.1: 3, 0.5: 1} {
-		alerts, notes := DefaultAlerts(Window{Rolling: 28 * day}, budget)
+		alerts, notes := DefaultAlerts(Window{Rolling: 28 * day}, budget, 0)
 		if len(alerts) != want || len(alerts)+len(notes) != 4 {
 			t.Errorf("budget %v: %d alerts, %d notes", budget, len(alerts), len(notes))
 		}

@@ -86,7 +86,7 @@ func (c *compiler) objective(s *ObjectiveSpec, path string) *Objective {
 	c.window(s, o, path)
 	c.population(s, o, path)
 	switch {
-	case s.Name == "" && s.Objective == "" && s.About == "":
+	case s.Name == "" && s.Objective == "" && !c.has(path+".name") && !c.has(path+".objective"):
 		c.fail(path, "there is nothing in it; an objective has a name and an objective")
 	case s.Name == "" && c.has(path+".name"):
 		c.fail(path+".name", "the name is empty")

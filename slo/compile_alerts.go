@@ -9,7 +9,7 @@ import (
 func (c *compiler) alerts(s *ObjectiveSpec, o *Objective, path string) {
 	if len(s.Alerts) == 0 {
 		if !c.has(path + ".alerts") {
-			o.Alerts, o.Notes = DefaultAlerts(o.Window, o.Budget)
+			o.Alerts, o.Notes = DefaultAlerts(o.Window, o.Budget, o.Slice)
 		}
 		return
 	}
@@ -63,10 +63,31 @@ func (c *compiler) alert(s *AlertSpec, o *Objective, path string) (Alert, bool) 
 		c.fail(path, "long and short belong to share or factor")
 		return a, false
 	}
+	if o.Slice > 0 && a.NoData > 0 && a.NoData < fewestSlices*o.Slice {
+		c.fail(path+".no_data_for", "slices of %s are known some time later; wait for at least %s", span(o.Slice), span(fewestSlices*o.Slice))
+		return a, false
+	}
 	if a.Name == "" {
 		a.Name = a.name()
 	}
 	return a, true
+}
+
+// burnOfSlices checks that the windows hold slices, which count from their
+// beginning once they are over.
+func (c *compiler) burnOfSlices(s *AlertSpec, a *Alert, o *Objective, path string) bool {
+	surely := surely(a.Long, o.Slice)
+	switch {
+	case a.Short < fewestSlices*o.Slice:
+		c.fail(path+".short", "this can never fire: with slices of %s the short window must be at least %s", span(o.Slice), span(fewestSlices*o.Slice))
+		return false
+	case s.MinEvents == nil:
+		a.MinEvents = min(a.MinEvents, surely)
+	case a.MinEvents > surely:
+		c.fail(path+".min_events", "this can never fire: %s has at most %d slices of %s", span(a.Long), a.Long/o.Slice, span(o.Slice))
+		return false
+	}
+	return true
 }
 
 func (c *compiler) burn(s *AlertSpec, a *Alert, o *Objective, path string) bool {
@@ -83,7 +104,10 @@ func (c *compiler) burn(s *AlertSpec, a *Alert, o *Objective, path string) bool 
 		return false
 	}
 	if a.Short == 0 {
-		a.Short = max(a.Long/12, time.Minute).Truncate(time.Minute)
+		a.Short = max(a.Long/12, time.Minute, fewestSlices*o.Slice).Truncate(time.Minute)
+	}
+	if o.Slice > 0 && !c.burnOfSlices(s, a, o, path) {
+		return false
 	}
 	if a.Short >= a.Long || a.Short < time.Minute || a.Short%time.Minute != 0 || a.Long%time.Minute != 0 {
 		c.fail(path, "windows are whole minutes, and the short one is shorter than the long one")

@@ -12,7 +12,6 @@ func (c *compiler) corrections(all []*Objective) {
 		h := Correction{Reason: s.Reason, Sources: c.sources(s.Sources, path)}
 		if s.From == "" || s.To == "" || s.Reason == "" {
 			c.fail(path, "a correction has from, to and reason")
-			continue
 		}
 		var okFrom, okTo bool
 		h.From, okFrom = c.moment(s.From, path+".from")
@@ -38,12 +37,35 @@ func (c *compiler) moment(text, path string) (time.Time, bool) {
 		return time.Time{}, false
 	}
 	for _, layout := range []string{time.RFC3339, "2006-01-02T15:04:05", "2006-01-02 15:04:05", "2006-01-02T15:04", "2006-01-02 15:04", "2006-01-02"} {
-		if t, err := time.ParseInLocation(layout, text, c.zone); err == nil {
-			return t, true
+		t, err := time.ParseInLocation(layout, text, c.zone)
+		if err != nil {
+			continue
 		}
+		if why := c.skippedOrTwice(t, layout, text); why != "" {
+			c.fail(path, "%q %s in %s; write its offset too, like 2026-03-29T02:30:00+01:00", text, why, c.zone)
+			return t, false
+		}
+		return t, true
 	}
 	c.fail(path, "%q is no time; write 2026-03-01T02:00:00+01:00 or 2026-03-01 02:00", text)
 	return time.Time{}, false
+}
+
+// skippedOrTwice says what is wrong with a time of the day on which clocks are
+// put forward or back.
+func (c *compiler) skippedOrTwice(t time.Time, layout, text string) string {
+	if layout == time.RFC3339 || layout == time.DateOnly {
+		return "" // a day begins with its first moment
+	}
+	if t.Format(layout) != text {
+		return "does not exist"
+	}
+	for _, by := range []time.Duration{-time.Hour, -30 * time.Minute, 30 * time.Minute, time.Hour} {
+		if t.Add(by).Format(layout) == text {
+			return "is there twice"
+		}
+	}
+	return ""
 }
 
 func (c *compiler) notify() {

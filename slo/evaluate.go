@@ -144,7 +144,7 @@ func (o *Objective) Evaluate(reader Reader, source Source, groups []string, now 
 	for _, w := range o.burnWindows() {
 		r.Burn[span(w)] = Burn(at(w), o.Budget)
 	}
-	pace := 1 * time.Hour
+	pace := max(time.Hour, fewestSlices*o.Slice)
 	r.ExhaustionS = Exhaustion(r.BudgetRemaining, Burn(at(min(pace, o.Window.Period())), o.Budget), o.Window.Period())
 	if lasts, ok := r.ExhaustionS.Get(); ok && o.Window.Calendar != "" && lasts > until.Sub(now).Seconds() {
 		r.ExhaustionS = opt{} // the window ends before

@@ -25,6 +25,23 @@ func (f *Figure) PerSecond() bool { return figures[f.Name].perSecond }
 // OfGPUs reports whether the figure is of readings, not of requests.
 func (f *Figure) OfGPUs() bool { return f.Name == "gpu_utilization" }
 
+// impossible says why a limit can never be kept, or is none; "" when it can.
+func (f *Figure) impossible() string {
+	isShare := strings.HasSuffix(f.text, "%")
+	switch {
+	case f.OfGPUs() && (f.Limit > 1 || f.Limit == 1 && f.Op == ">"):
+		if isShare || f.Limit == 1 {
+			return "a GPU is busy for 100 % at most"
+		}
+		return fmt.Sprintf("%s is a share: write %s%%, or %s", f.Name, number(f.Limit), number(f.Limit/100))
+	case isShare && !f.OfGPUs():
+		return fmt.Sprintf("%s is no share; leave out the %%", f.Name)
+	case f.Op == "<" && f.Limit == 0:
+		return "nothing is below 0, so this can never be met"
+	}
+	return ""
+}
+
 // PerDollar figures are what was got for the money.
 func (f *Figure) PerDollar() bool { return figures[f.Name].under == "dollars" }
 

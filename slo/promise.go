@@ -95,11 +95,18 @@ func (c *compiler) badText(err error, path string) {
 	c.fail(path+".objective", "%v", err)
 }
 
+// has0 reports whether a limit of 0 means something: a share of nothing.
+func has0(p objective.Objective) bool { return p.Metric == "error_rate" }
+
 // target works out which share must be good.
 func (c *compiler) target(s *ObjectiveSpec, o *Objective, p objective.Objective, path string) bool {
 	promised, has := p.Target()
 	if p.Stat == "mean" {
 		c.fail(path+".objective", "a mean has no error budget; promise a percentile, like p95 %s %s …", p.Metric, p.Op)
+		return false
+	}
+	if p.Op == "<" && p.Limit == 0 && !has0(p) {
+		c.fail(path+".objective", "nothing is below 0, so this can never be met")
 		return false
 	}
 	promised = decimal(promised)
@@ -158,6 +165,10 @@ func (c *compiler) figure(s *ObjectiveSpec, o *Objective, path string) bool {
 		return false
 	case *s.Target <= 0 || *s.Target >= 1:
 		c.fail(path+".target", "promise more than 0 and less than 100 %%")
+		return false
+	}
+	if why := o.Figure.impossible(); why != "" {
+		c.fail(path+".objective", "%s", why)
 		return false
 	}
 	o.Target = float64(*s.Target)

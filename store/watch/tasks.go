@@ -47,7 +47,8 @@ func (w *Watch) noteTask(plan *Plan, source slo.Source, labels slo.Labels, due, 
 	t.Note(r, float64(due.UnixMicro())/1e6, at)
 }
 
-// endTasks counts the tasks of which nothing was heard for long.
+// endTasks counts the tasks of which nothing was heard for long: now, as the
+// windows of alerts would be over otherwise.
 func (w *Watch) endTasks(now time.Time) {
 	w.mu.Lock()
 	var over []slo.Increment
@@ -59,7 +60,7 @@ func (w *Watch) endTasks(now time.Time) {
 		delete(w.tasks, k)
 		for _, o := range slo.Distinct(plan.Objectives) {
 			if o.OfTasks() && o.Applies(t.labels) && slices.Contains(o.Sources, k.source) {
-				over = append(over, slo.Increment{Key: slo.Key{Hash: o.Hash, Source: k.source, Group: o.Group(t.labels)}, At: t.End, Counts: t.Count(o)})
+				over = append(over, slo.Increment{Key: slo.Key{Hash: o.Hash, Source: k.source, Group: o.Group(t.labels)}, At: now, Counts: t.Count(o)})
 			}
 		}
 	}
