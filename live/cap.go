@@ -3,18 +3,22 @@ package live
 import (
 	"math/bits"
 
+	"tokenmeter/metric"
 	"tokenmeter/timeline"
 )
 
-// MostArrivals is how many arrivals of a request are stored.
+// MostArrivals is how many arrivals of a request are kept, in memory and in
+// files. Of those after them metric.KeepFirst keeps what figures need.
 const MostArrivals = 4096
 
 // Gaps counts gaps between generation events by their length: bin i holds those
 // of 2^i µs up to, not including, 2^(i+1) µs; bin 0 those under 2 µs too.
 type Gaps [40]int64
 
-// Add counts one gap.
-func (g *Gaps) Add(us int64) { g[min(max(bits.Len64(uint64(max(us, 0)))-1, 0), len(g)-1)]++ }
+// Add counts so many gaps of a length.
+func (g *Gaps) Add(us, gaps int64) {
+	g[min(max(bits.Len64(uint64(max(us, 0)))-1, 0), len(g)-1)] += gaps
+}
 
 // N is how many gaps were counted.
 func (g *Gaps) N() (n int64) {
@@ -24,29 +28,13 @@ func (g *Gaps) N() (n int64) {
 	return n
 }
 
-// Cap is what is stored of a timeline: itself when it has at most so many
-// events, else a copy with the first of them and the flag arrivals_capped. The
-// gaps between generation events beyond are counted. Figures of the whole
-// request are in its record, which is computed from all arrivals.
-func Cap(tl *timeline.Timeline, most int) (*timeline.Timeline, *Gaps) {
-	if tl.Events.Len() <= most {
-		return tl, nil
+// GapsBeyond counts the gaps that ended in an arrival that was not kept; nil:
+// every arrival was.
+func GapsBeyond(tl *timeline.Timeline) *Gaps {
+	g := new(Gaps)
+	// The mean of a bin lies in it, and none reaches over a power of two.
+	if !metric.EachGapBeyond(tl, func(us float64, n int64) { g.Add(int64(us), n) }) {
+		return nil
 	}
-	cut, gaps := *tl, new(Gaps)
-	cut.Events = timeline.Events{}
-	cut.Flags |= timeline.ArrivalsCapped
-	last := int64(-1)
-	for ev := range tl.Events.All() {
-		kept := cut.Events.Len() < most
-		if kept {
-			cut.Events.Append(ev)
-		}
-		if ev.Kind.Bears() {
-			if !kept && last >= 0 {
-				gaps.Add(ev.AtUS - last)
-			}
-			last = ev.AtUS
-		}
-	}
-	return &cut, gaps
+	return g
 }

@@ -39,14 +39,15 @@ const Other = "other"
 // session and task are HMACs, fit to be stored, never to be a label.
 //
 // Everything in it is read-only for sinks and stays valid: nothing of it is
-// used again.
+// used again. Of a long reply the first MostArrivals arrivals are there, and
+// what figures need of the rest; see metric.KeepFirst.
 type Request struct {
 	*timeline.Timeline
 	Labels Labels
 	At     time.Time // wall clock when it was due: a label, never a term of a difference
 
 	// Record has the figures of the request, computed once from all arrivals,
-	// without the lists of gaps: those come from metric.Scan.
+	// kept or not, without the lists of gaps: those come from metric.Scan.
 	Record metric.Record
 
 	// Unmeasured says why there are no arrivals although the request was

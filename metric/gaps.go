@@ -43,6 +43,9 @@ func stalls(tl *timeline.Timeline, s *seen) int64 {
 	if s.longGaps == 0 {
 		return 0
 	}
+	if r := restOf(tl); r != nil {
+		return r.stalls(tl)
+	}
 	all := make([]int64, 0, s.n-1)
 	eachGapUS(tl, func(us int64, _ timeline.Event) { all = append(all, us) })
 	slices.Sort(all)
@@ -61,8 +64,8 @@ func stalls(tl *timeline.Timeline, s *seen) int64 {
 	return n
 }
 
-// eachGapUS calls f with each gap between generation events and the event
-// that ended it.
+// eachGapUS calls f with each gap between generation events that were kept and
+// the event that ended it.
 func eachGapUS(tl *timeline.Timeline, f func(us int64, ev timeline.Event)) {
 	last := int64(-1)
 	for ev := range tl.Events.Generation() {
@@ -73,8 +76,9 @@ func eachGapUS(tl *timeline.Timeline, f func(us int64, ev timeline.Event)) {
 	}
 }
 
-// eachGap hands out the gaps of the record's lists, in order.
-func eachGap(tl *timeline.Timeline, s *seen, v *Values, icl func(float64), itl func(float64, int64)) {
+// eachGap hands out the gaps of the record's lists and how often each counts, in
+// order; those beyond the events that were kept by size.
+func eachGap(tl *timeline.Timeline, s *seen, v *Values, icl, itl func(float64, int64)) {
 	if !v.Gaps.OK() {
 		icl = nil
 	}
@@ -87,7 +91,7 @@ func eachGap(tl *timeline.Timeline, s *seen, v *Values, icl func(float64), itl f
 	var waited int64 // since the last token: an event may hold none
 	eachGapUS(tl, func(us int64, ev timeline.Event) {
 		if icl != nil {
-			icl(ms(us))
+			icl(ms(us), 1)
 		}
 		if itl == nil {
 			return
@@ -98,22 +102,43 @@ func eachGap(tl *timeline.Timeline, s *seen, v *Values, icl func(float64), itl f
 			waited = 0
 		}
 	})
+	r := restOf(tl)
+	if r == nil {
+		return
+	}
+	if icl != nil {
+		r.chunkGaps.each(func(us float64, n int64) { icl(us/1000, n) })
+	}
+	if itl != nil {
+		bins := &r.chunkGaps
+		if s.k == told {
+			bins = &r.tokenGaps
+		}
+		bins.each(func(us float64, n int64) { itl(us/1000, n) })
+	}
 }
+
+// mostListed is how many gaps a list may have: of a reply with more, those that
+// a histogram knows are thinned evenly.
+const mostListed = 2 << 20
 
 // gapLists builds icl_ms and itl_ms: nil for null, empty for "no gap".
 func gapLists(tl *timeline.Timeline, s *seen, v *Values) (icl, itl []float64) {
-	if n, ok := v.Gaps.Get(); ok {
-		icl = make([]float64, 0, n)
-	}
-	if n, ok := v.TokenGaps.Get(); ok {
-		itl = make([]float64, 0, n)
-	}
-	eachGap(tl, s, v,
-		func(gap float64) { icl = append(icl, gap) },
-		func(gap float64, times int64) {
-			for range times {
-				itl = append(itl, gap)
+	list := func(to *[]float64, length timeline.Opt[int64]) func(gap float64, times int64) {
+		n, ok := length.Get()
+		if !ok {
+			return nil
+		}
+		*to = make([]float64, 0, min(n, mostListed))
+		return func(gap float64, times int64) {
+			if n > mostListed && times > 1 {
+				times = max(int64(float64(times)*mostListed/float64(n)), 1)
 			}
-		})
+			for range times {
+				*to = append(*to, gap)
+			}
+		}
+	}
+	eachGap(tl, s, v, list(&icl, v.Gaps), list(&itl, v.TokenGaps))
 	return icl, itl
 }

@@ -45,14 +45,14 @@ func adjusted(s *seen, streamed int64) timeline.Opt[float64] {
 // paceOfChoices is the mean pace of the choices; share is S / events. Pace
 // belongs to a sequence, not to a mixture of several.
 func paceOfChoices(tl *timeline.Timeline, share float64) float64 {
-	var choices [256]struct{ n, firstUS, lastUS int64 }
-	for ev := range tl.Events.Generation() {
-		c := &choices[ev.Choice]
-		if c.n == 0 {
-			c.firstUS = ev.AtUS
+	var own [256]choiceSpan
+	choices := &own
+	if r := restOf(tl); r != nil {
+		choices = &r.choices
+	} else {
+		for ev := range tl.Events.Generation() {
+			choices[ev.Choice].add(ev.AtUS)
 		}
-		c.n++
-		c.lastUS = ev.AtUS
 	}
 	var sum, paces float64
 	for _, c := range choices {

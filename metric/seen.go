@@ -45,14 +45,34 @@ type seen struct {
 // observe reads the generation events once. A body that is no stream has none:
 // its parts arrived together, so their times say nothing of the pace.
 func observe(tl *timeline.Timeline) seen {
-	s := seen{allTold: true, minBigUS: math.MaxInt64}
-	if !tl.Streamed {
-		return s
+	if r := restOf(tl); r != nil {
+		return r.whole.settled(tl)
 	}
-	firstChoice, lastRead := 0, int64(-1)
-	kernel, firstDelivery := tl.Clock == timeline.Kernel, true
-	var at, read int64
-	packed := tl.Events.Packed()
+	o := newObserver()
+	if tl.Streamed {
+		o.read(tl.Events.Packed())
+	}
+	return o.settled(tl)
+}
+
+// observer is a pass over the generation events, which may be read in parts.
+type observer struct {
+	seen
+	atUS, reads int64
+	lastRead    int64
+	firstChoice int
+	pastFirst   bool // the first delivery is over
+	// Events that one read brought with the one before, and those that one
+	// stamp did: which of them tell deliveries depends on the clock.
+	sameRead, sameStamp int64
+}
+
+func newObserver() observer {
+	return observer{seen: seen{allTold: true, minBigUS: math.MaxInt64}, lastRead: -1}
+}
+
+func (s *observer) read(packed []timeline.Packed) {
+	at, read := s.atUS, s.reads
 	for i := range packed {
 		ev := &packed[i]
 		at += ev.DeltaUS()
@@ -65,19 +85,18 @@ func observe(tl *timeline.Timeline) seen {
 		}
 		tokens, told := ev.Tokens().Get()
 		if s.n == 0 {
-			s.firstUS, firstChoice = at, ev.Choice()
-			s.deliveries, s.toldOne = 1, tokens
+			s.firstUS, s.firstChoice = at, ev.Choice()
+			s.toldOne = tokens
 		} else {
 			gap := at - s.lastUS
-			// Segments that waited in the kernel carry one stamp, however many
-			// reads then fetched them.
-			if read == lastRead || kernel && gap == 0 {
-				s.coalesced = true
-			} else {
-				s.deliveries++
+			if read == s.lastRead {
+				s.sameRead++
+				s.sameStamp++
+			} else if gap == 0 {
+				s.sameStamp++
 			}
 			if gap >= sameDeliveryUS {
-				firstDelivery = false
+				s.pastFirst = true
 				s.minBigUS = min(s.minBigUS, gap)
 				if gap > stallUS {
 					s.longGaps++
@@ -88,12 +107,12 @@ func observe(tl *timeline.Timeline) seen {
 			s.maxGapUS = max(s.maxGapUS, gap)
 		}
 		s.n++
-		s.lastUS, lastRead = at, read
-		s.severalChoices = s.severalChoices || ev.Choice() != firstChoice
+		s.lastUS, s.lastRead = at, read
+		s.severalChoices = s.severalChoices || ev.Choice() != s.firstChoice
 		s.bytes += ev.Bytes()
 		s.allTold = s.allTold && told
 		s.told += tokens
-		if firstDelivery {
+		if !s.pastFirst {
 			s.firstN++
 			s.firstTold += tokens
 		}
@@ -108,7 +127,19 @@ func observe(tl *timeline.Timeline) seen {
 			s.answer, s.answerUS = true, at
 		}
 	}
-	return s
+	s.atUS, s.reads = at, read
+}
+
+// settled is what was seen. Segments that waited in the kernel carry one stamp,
+// however many reads then fetched them.
+func (s *observer) settled(tl *timeline.Timeline) seen {
+	together := s.sameRead
+	if tl.Clock == timeline.Kernel {
+		together = s.sameStamp
+	}
+	out := s.seen
+	out.deliveries, out.coalesced = s.n-together, together > 0
+	return out
 }
 
 func (s *seen) spanUS() int64 { return s.lastUS - s.firstUS }

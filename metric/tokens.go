@@ -82,11 +82,11 @@ func fromUsage(tl *timeline.Timeline, s *seen, n int64) counted {
 }
 
 // chunks is the number of generation events: null for a body that is no
-// stream, and where not every arrival was kept. A request that failed before
+// stream, and where arrivals were not kept nor counted. A request that failed before
 // any answer delivered none, and that is known.
 func chunks(tl *timeline.Timeline, s *seen) timeline.Opt[int64] {
 	switch {
-	case tl.Evidence != timeline.Arrivals || tl.Flags.Has(timeline.ArrivalsCapped):
+	case tl.Evidence != timeline.Arrivals || tl.Flags.Has(timeline.ArrivalsCapped) && restOf(tl) == nil:
 	case tl.Streamed || tl.Outcome != timeline.OK:
 		return timeline.Some(s.n)
 	}

@@ -47,10 +47,19 @@ func ValuesOf(tl *timeline.Timeline) Values {
 // Scan computes the figures and hands out the gaps without building lists.
 // icl gets each gap between generation events; itl gets each gap between
 // tokens with the number of times it counts. Either may be nil. Where the
-// record's list is null the function is not called.
+// record's list is null the function is not called. Gaps beyond the events that
+// were kept come last and with the mean of their bin; see KeepFirst.
 func Scan(tl *timeline.Timeline, icl func(gapMS float64), itl func(gapMS float64, times int64)) Values {
 	v, s := valuesOf(tl)
-	eachGap(tl, &s, &v, icl, itl)
+	var each func(float64, int64)
+	if icl != nil {
+		each = func(gap float64, times int64) {
+			for range times {
+				icl(gap)
+			}
+		}
+	}
+	eachGap(tl, &s, &v, each, itl)
 	return v
 }
 

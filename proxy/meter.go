@@ -8,6 +8,7 @@ import (
 	"tokenmeter/client"
 	"tokenmeter/clock"
 	"tokenmeter/live"
+	"tokenmeter/metric"
 	"tokenmeter/timeline"
 	"tokenmeter/wire"
 )
@@ -33,6 +34,7 @@ func newMeter(clk *clock.Clock, tl *timeline.Timeline, a *api.API, maxEvent int)
 	m := &meter{clk: clk, tl: tl, reason: live.UnknownAPI, most: maxEvent}
 	if a != nil {
 		m.reason = ""
+		metric.KeepFirst(tl, live.MostArrivals)
 		m.stream = api.NewStream(tl, a, api.StreamOptions{MaxEvent: maxEvent})
 	}
 	return m
@@ -102,6 +104,10 @@ func (m *meter) end(atNS int64, end timeline.End, trailer http.Header, cause err
 	at := m.us(atNS)
 	m.tl.CloseUS = timeline.Some(at)
 	m.guard(func() { m.stream.End(at, end, trailer, cause) })
+	m.tl.Events.Seal()
+	if m.tl.Events.Rest() != nil {
+		m.tl.Flags |= timeline.ArrivalsCapped
+	}
 	if m.stream == nil {
 		m.plain(end, cause)
 	} else if m.tl.Outcome == timeline.Parse && m.tl.Error.Message == (&wire.TooLargeError{Limit: m.most}).Error() {

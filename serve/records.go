@@ -62,10 +62,8 @@ func rowOf(r *live.Request) row {
 
 // arrivals adds those that are kept.
 func (out *row) arrivals(r *live.Request) {
-	cut, gaps := live.Cap(r.Timeline, live.MostArrivals)
-	out.Beyond = gaps
-	out.Flags |= cut.Flags & timeline.ArrivalsCapped
-	for ev := range cut.Events.All() {
+	out.Beyond = live.GapsBeyond(r.Timeline)
+	for ev := range r.Events.All() {
 		out.EventsUS = append(out.EventsUS, ev.AtUS)
 		out.Kinds = append(out.Kinds, ev.Kind.String())
 	}

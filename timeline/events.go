@@ -58,12 +58,17 @@ type Event struct {
 }
 
 // Events is the append-only list of a request's events, packed to 16 bytes an
-// event, so that what is in flight stays small. The zero value is empty.
+// event, so that what is in flight stays small. The zero value is empty and
+// keeps every event; see Keep.
 type Events struct {
 	packed []Packed
 	lastUS int64
 	read   int64
 	any    bool
+
+	most   int  // events that are kept; 0: all
+	rest   Rest // takes the others
+	handed bool // it has taken some
 }
 
 // Packed is an event as it is kept. A few are no events and only carry a part of
@@ -102,7 +107,43 @@ func (p *Packed) Tokens() Opt[int64] { return Opt[int64]{max(int64(p.tokens)-1, 
 
 // Packed returns the events as they are kept, to be read only: going over many
 // is faster this way than by All.
-func (e *Events) Packed() []Packed { return e.packed }
+func (e *Events) Packed() []Packed {
+	if e.most > 0 && len(e.packed) > e.most {
+		return e.packed[:e.most]
+	}
+	return e.packed
+}
+
+// Rest takes the events that are not kept, in order. The slice is its own only
+// during the call.
+type Rest interface{ Take([]Packed) }
+
+// waiting is how many events are handed to a Rest at once.
+const waiting = 256
+
+// Keep makes the list keep the first most events (above 0) that are appended;
+// those after them go to rest, some at a time, so that a reply without end
+// needs bounded memory. Seal must be called when the last event has come. Reset
+// and AppendColumns know nothing of it.
+func (e *Events) Keep(most int, rest Rest) { e.most, e.rest = most, rest }
+
+// Seal hands on what still waits.
+func (e *Events) Seal() {
+	if e.most > 0 && len(e.packed) > e.most {
+		over := e.packed[e.most:]
+		e.packed, e.handed = e.packed[:e.most], true
+		e.rest.Take(over)
+	}
+}
+
+// Rest returns what has taken the events that were not kept; nil when every
+// event was.
+func (e *Events) Rest() Rest {
+	if !e.handed {
+		return nil
+	}
+	return e.rest
+}
 
 // Append adds an event. Times never run backwards: an event stamped before its
 // predecessor is moved to it. Counts beyond the packed range are cut off.
@@ -129,6 +170,9 @@ func (e *Events) Append(ev Event) {
 	e.any, e.read = true, ev.Read
 	e.lastUS += delta
 	e.packed = append(e.packed, p)
+	if e.most > 0 && len(e.packed) >= e.most+waiting {
+		e.Seal()
+	}
 }
 
 // Absent stands for a number of tokens that the protocol did not tell, in Columns.
@@ -170,17 +214,18 @@ func (e *Events) AppendColumns(c Columns) {
 	}
 }
 
-// Len returns the number of events, or one more for each gap over 71 minutes.
-func (e *Events) Len() int { return len(e.packed) }
+// Len returns the number of events that are kept, or one more for each gap over
+// 71 minutes.
+func (e *Events) Len() int { return len(e.Packed()) }
 
-// LastUS returns the time of the last event, 0 without events.
+// LastUS returns the time of the last event, kept or not; 0 without events.
 func (e *Events) LastUS() int64 { return e.lastUS }
 
-// All yields the events in order. Read ordinals are renumbered from 0.
+// All yields the events that are kept, in order. Read ordinals are renumbered from 0.
 func (e *Events) All() iter.Seq[Event] {
 	return func(yield func(Event) bool) {
 		var at, read int64 = 0, -1
-		for _, p := range e.packed {
+		for _, p := range e.Packed() {
 			at += int64(p.delta)
 			kind := Kind(p.kind &^ sameRead)
 			if kind == kindFiller {
@@ -201,7 +246,7 @@ func (e *Events) All() iter.Seq[Event] {
 	}
 }
 
-// Generation yields the token-bearing events in order.
+// Generation yields the token-bearing events that are kept, in order.
 func (e *Events) Generation() iter.Seq[Event] {
 	return func(yield func(Event) bool) {
 		for ev := range e.All() {
@@ -220,5 +265,5 @@ func (e *Events) Reserve(n int) {
 	}
 }
 
-// Reset empties the list and keeps its memory.
+// Reset empties the list and keeps its memory; Keep no longer holds.
 func (e *Events) Reset() { *e = Events{packed: e.packed[:0]} }
