@@ -212,7 +212,10 @@ func open(t *testing.T, serve func(net.Conn, *received) bool, change func(*Confi
 	if h.p, err = New(cfg, nil); err != nil {
 		t.Fatal(err)
 	}
-	server := &http.Server{Handler: h.p, ConnContext: ConnContext}
+	protocols := new(http.Protocols)
+	protocols.SetHTTP1(true)
+	protocols.SetUnencryptedHTTP2(true)
+	server := &http.Server{Handler: h.p, ConnContext: ConnContext, Protocols: protocols, HTTP2: &http.HTTP2Config{MaxConcurrentStreams: 1000}}
 	go func() { _ = server.Serve(h.front) }()
 	t.Cleanup(func() {
 		_ = server.Close()

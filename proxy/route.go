@@ -2,6 +2,7 @@ package proxy
 
 import (
 	"fmt"
+	"net/url"
 	"slices"
 	"strings"
 	"sync"
@@ -87,9 +88,15 @@ func byModel(routes []*route, model string) *route {
 }
 
 // badPath reports whether a path could mean another one to the upstream than
-// to the allow-list.
+// to the allow-list. Some servers decode what they have decoded.
 func badPath(path string) bool {
-	if !strings.HasPrefix(path, "/") || strings.ContainsAny(path, "\\\x00") {
+	again, err := url.PathUnescape(path)
+	return !strings.HasPrefix(path, "/") || climbs(path) || err == nil && again != path && climbs(again)
+}
+
+// climbs reports whether a path has segments that lead elsewhere.
+func climbs(path string) bool {
+	if strings.ContainsAny(path, "\\\x00") {
 		return true
 	}
 	for segment := range strings.SplitSeq(path, "/") {

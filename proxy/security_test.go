@@ -1,12 +1,14 @@
 package proxy
 
 import (
+	"bufio"
 	"bytes"
 	"fmt"
 	"io"
 	"log/slog"
 	"net"
 	"net/http"
+	"runtime"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -30,16 +32,39 @@ func TestRequestSmuggling(t *testing.T) {
 		"a list of lengths":         {line + "content-length: 2, 2\r\n\r\n{}", 400},
 		"length and chunks":         {line + "content-length: 4\r\ntransfer-encoding: chunked\r\n\r\n2\r\n{}\r\n0\r\n\r\n", 200},
 		"chunks twice":              {line + "transfer-encoding: chunked\r\ntransfer-encoding: chunked\r\n\r\n2\r\n{}\r\n0\r\n\r\n", 501},
+		"chunked, and no coding":    {line + "transfer-encoding: chunked, identity\r\n\r\n2\r\n{}\r\n0\r\n\r\n", 501},
+		"no coding, and chunked":    {line + "transfer-encoding: identity, chunked\r\n\r\n2\r\n{}\r\n0\r\n\r\n", 501},
+		"no coding":                 {line + "transfer-encoding: identity\r\ncontent-length: 2\r\n\r\n{}", 501},
+		"an empty coding":           {line + "transfer-encoding:\r\ncontent-length: 2\r\n\r\n{}", 501},
+		"a coding, and a space":     {line + "transfer-encoding : chunked\r\n\r\n2\r\n{}\r\n0\r\n\r\n", 400},
+		"a tab before the coding":   {line + "transfer-encoding:\tchunked\r\n\r\n2\r\n{}\r\n0\r\n\r\n", 200},
 		"another coding":            {line + "transfer-encoding: gzip, chunked\r\n\r\n2\r\n{}\r\n0\r\n\r\n", 501},
 		"chunked, misspelt":         {line + "transfer-encoding: xchunked\r\n\r\n2\r\n{}\r\n0\r\n\r\n", 501},
 		"a folded coding":           {line + "transfer-encoding:\r\n chunked\r\n\r\n2\r\n{}\r\n0\r\n\r\n", 200},
 		"a folded header":           {line + "x-a: one\r\n two\r\ncontent-length: 2\r\n\r\n{}", 200},
+		"a bare LF between headers": {strings.ReplaceAll(line, "\r\n", "\n") + "content-length: 2\n\n{}", 200},
+		"a bare LF in a chunk":      {line + "transfer-encoding: chunked\r\n\r\n2\n{}\n0\n\n", 400},
+		"a bare LF in an extension": {line + "transfer-encoding: chunked\r\n\r\n2;a\n=b\r\n{}\r\n0\r\n\r\n", 400},
+		"a size with a sign":        {line + "transfer-encoding: chunked\r\n\r\n+2\r\n{}\r\n0\r\n\r\n", 400},
+		"a size of 0x":              {line + "transfer-encoding: chunked\r\n\r\n0x2\r\n{}\r\n0\r\n\r\n", 400},
+		"a length in hex":           {line + "content-length: 0x2\r\n\r\n{}", 400},
+		"no colon":                  {line + "transfer-encoding chunked\r\ncontent-length: 2\r\n\r\n{}", 400},
+		"a fold before a header":    {strings.Replace(line, "host:", " host:", 1) + "content-length: 2\r\n\r\n{}", 400},
+		"two hosts":                 {line + "host: elsewhere\r\ncontent-length: 2\r\n\r\n{}", 400},
+		"two words in the path":     {strings.Replace(line, " HTTP/1.1", " x HTTP/1.1", 1) + "content-length: 2\r\n\r\n{}", 400},
 		"a space before the colon":  {line + "content-length : 2\r\n\r\n{}", 400},
 		"a plus in the length":      {line + "content-length: +2\r\n\r\n{}", 400},
 		"a negative length":         {line + "content-length: -2\r\n\r\n{}", 400},
 		"a bare CR in a header":     {line + "x-a: one\rtransfer-encoding: chunked\r\ncontent-length: 2\r\n\r\n{}", 400},
 		"a NUL in a header":         {line + "x-a: o\x00ne\r\ncontent-length: 2\r\n\r\n{}", 400},
 		"an absolute URL":           {"GET http://elsewhere/v1/models HTTP/1.1\r\nhost: elsewhere\r\n\r\n", 403},
+		"an absolute URL, ours":     {"GET http://proxy/v1/models HTTP/1.1\r\nhost: proxy\r\n\r\n", 403},
+		"another host's path":       {"GET //elsewhere/v1/models HTTP/1.1\r\nhost: proxy\r\n\r\n", 404},
+		"the same, posted":          {"POST //elsewhere" + chatPath + " HTTP/1.1\r\nhost: proxy\r\ncontent-length: 2\r\n\r\n{}", 404},
+		"encoded slashes":           {"GET /v1/models/..%2f..%2fadmin HTTP/1.1\r\nhost: proxy\r\n\r\n", 400},
+		"encoded twice":             {"GET /v1/models/%252e%252e/admin HTTP/1.1\r\nhost: proxy\r\n\r\n", 400},
+		"an encoded backslash":      {"GET /v1/models/..%5cadmin HTTP/1.1\r\nhost: proxy\r\n\r\n", 400},
+		"an encoded NUL":            {"GET /v1/models/a%00 HTTP/1.1\r\nhost: proxy\r\n\r\n", 400},
 		"CONNECT":                   {"CONNECT elsewhere:443 HTTP/1.1\r\nhost: elsewhere:443\r\n\r\n", 403},
 		"out of the allowed paths":  {"GET /v1/models/../../admin HTTP/1.1\r\nhost: proxy\r\n\r\n", 400},
 		"the same, encoded":         {"GET /v1/models/%2e%2e/admin HTTP/1.1\r\nhost: proxy\r\n\r\n", 400},
@@ -184,5 +209,92 @@ func TestLimits(t *testing.T) {
 		h.settled()
 		want(t, "a body that does not come", h.p.Stats().Refused["body"], 3)
 		want(t, "records", h.p.Stats().Requests, 0)
+	})
+}
+
+// A body that is said to come and does not costs neither memory nor a place for
+// long, whatever becomes of its request.
+func TestHalfARequest(t *testing.T) {
+	for name, tc := range map[string]struct {
+		head string
+		why  string // counted as refused; empty: it was passed on
+	}{
+		"a completion":   {"POST " + chatPath, "body"},
+		"a refused path": {"POST /elsewhere", "path"},
+		"another API":    {"POST /v1/embeddings", ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				h := open(t, answerOK, func(c *Config) { c.BodyTimeout = 10 * time.Second })
+				const clients = 100
+				gone := make(chan time.Duration, clients)
+				var before, after runtime.MemStats
+				runtime.ReadMemStats(&before)
+				for range clients {
+					c := h.front.dial()
+					_, _ = io.WriteString(c, tc.head+" HTTP/1.1\r\nhost: p\r\ncontent-length: 33000000\r\n\r\n{")
+					start := time.Now()
+					go func() {
+						_, _ = io.Copy(io.Discard, c)
+						gone <- time.Since(start)
+					}()
+				}
+				synctest.Wait()
+				runtime.ReadMemStats(&after)
+				if spent := (after.TotalAlloc - before.TotalAlloc) / clients; spent > 512<<10 {
+					t.Errorf("%d bytes a request", spent)
+				}
+				for range clients {
+					if d := <-gone; d > 25*time.Second {
+						t.Fatalf("closed after %v", d)
+					}
+				}
+				h.settled()
+				want(t, "in flight", h.p.Stats().InFlight, 0)
+				if tc.why != "" {
+					want(t, "refused", h.p.Stats().Refused[tc.why], clients)
+				}
+			})
+		})
+	}
+}
+
+// One that comes in drops does not hold its place for ever either.
+func TestABodyInDrops(t *testing.T) {
+	for _, path := range []string{chatPath, "/v1/embeddings"} {
+		synctest.Test(t, func(t *testing.T) {
+			h := open(t, answerOK, func(c *Config) { c.BodyTimeout = 10 * time.Second })
+			c := h.front.dial()
+			defer c.Close()
+			go func() { _, _ = io.Copy(io.Discard, c) }()
+			start := time.Now()
+			_, err := io.WriteString(c, "POST "+path+" HTTP/1.1\r\nhost: p\r\ncontent-length: 5000\r\n\r\n")
+			for err == nil {
+				time.Sleep(time.Second)
+				_, err = io.WriteString(c, " ")
+			}
+			if d := time.Since(start); d > 30*time.Second {
+				t.Errorf("%s: it went on for %v", path, d)
+			}
+		})
+	}
+}
+
+// A body that is large and comes steadily has the time that it needs.
+func TestALargeBodyHasTime(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := open(t, answerOK, func(c *Config) { c.BodyTimeout = 10 * time.Second })
+		c := h.front.dial()
+		defer c.Close()
+		_, _ = io.WriteString(c, "POST /v1/embeddings HTTP/1.1\r\nhost: p\r\ncontent-length: 120000\r\n\r\n")
+		for range 60 {
+			time.Sleep(time.Second)
+			_, _ = io.WriteString(c, strings.Repeat(" ", 2000))
+		}
+		resp, err := http.ReadResponse(bufio.NewReader(c), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		want(t, "status", resp.StatusCode, 200)
 	})
 }

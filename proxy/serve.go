@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"strconv"
+	"strings"
 	"time"
 
 	"tokenmeter/api"
@@ -45,13 +47,20 @@ func (p *Proxy) ServeHTTP(w http.ResponseWriter, in *http.Request) {
 	defer p.busy.Add(-1)
 	n := p.stats.inUse.Add(1)
 	defer p.stats.inUse.Add(-1)
+	if in.ProtoMajor == 2 {
+		w = &patient{ResponseWriter: w}
+	}
+	ctl := http.NewResponseController(w)
+	// The deadlines of the request before may be over. A refused request's body
+	// is read away by net/http: that has its time too.
+	now := time.Now()
+	_ = ctl.SetReadDeadline(now.Add(p.cfg.BodyTimeout))
+	_ = ctl.SetWriteDeadline(now.Add(p.cfg.BodyTimeout + p.cfg.ReaderTimeout))
 	if p.cfg.MaxStreams > 0 && n > int64(p.cfg.MaxStreams) {
 		p.refuse(w, http.StatusServiceUnavailable, "streams", "too many requests at once")
 		return
 	}
-	c := &call{p: p, w: w, in: in, ctl: http.NewResponseController(w), beganNS: p.clk.NS()}
-	// The deadline of the request before may be over.
-	_ = c.ctl.SetWriteDeadline(time.Now().Add(p.cfg.BodyTimeout + p.cfg.ReaderTimeout))
+	c := &call{p: p, w: w, in: in, ctl: ctl, beganNS: p.clk.NS()}
 	candidates, ok := c.admit()
 	if !ok || !c.readBody(candidates) {
 		return
@@ -89,11 +98,15 @@ const answerTime = 30 * time.Second
 func answer(w http.ResponseWriter, status int, code, words string) {
 	body, _ := json.Marshal(map[string]any{"error": map[string]any{
 		"message": "tokenmeter: " + words, "type": "proxy_error", "code": code}})
-	_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(answerTime))
+	body = append(body, '\n')
+	ctl := http.NewResponseController(w)
+	_ = ctl.SetWriteDeadline(time.Now().Add(answerTime))
 	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("Content-Length", strconv.Itoa(len(body)))
 	w.Header().Set("X-Tokenmeter-Error", code)
 	w.WriteHeader(status)
-	_, _ = w.Write(append(body, '\n'))
+	_, _ = w.Write(body)
+	_ = ctl.Flush()
 }
 
 // admit holds a request against the allow-list. What it finds are the routes
@@ -101,6 +114,9 @@ func answer(w http.ResponseWriter, status int, code, words string) {
 func (c *call) admit() ([]*route, bool) {
 	p, in := c.p, c.in
 	switch {
+	case !token(in.Method): // HTTP/2 lets others in, and upstream it begins a line
+		p.refuse(c.w, http.StatusBadRequest, "method", "the method is not one word")
+		return nil, false
 	case in.Method == http.MethodConnect, in.URL.IsAbs(), in.URL.Host != "":
 		p.refuse(c.w, http.StatusForbidden, "proxy", "this is a reverse proxy; it goes to no other host")
 		return nil, false
@@ -126,6 +142,18 @@ func (c *call) admit() ([]*route, bool) {
 	return candidates, true
 }
 
+// token reports whether a method is one word of HTTP/1.1.
+func token(method string) bool {
+	for i := range len(method) {
+		switch b := method[i]; {
+		case b >= 'A' && b <= 'Z', b >= 'a' && b <= 'z', b >= '0' && b <= '9', strings.IndexByte("!#$%&'*+-.^_`|~", b) >= 0:
+		default:
+			return false
+		}
+	}
+	return method != ""
+}
+
 // readBody takes a completion's body into memory, where its model is read and
 // its usage option set. Other bodies are passed on as they come.
 func (c *call) readBody(candidates []*route) bool {
@@ -133,7 +161,6 @@ func (c *call) readBody(candidates []*route) bool {
 	for _, r := range candidates {
 		most = max(most, r.MaxBody)
 	}
-	_ = c.ctl.SetReadDeadline(time.Now().Add(c.p.cfg.BodyTimeout))
 	if in.ContentLength > most {
 		c.tooLarge(most)
 		return false
@@ -147,9 +174,8 @@ func (c *call) readBody(candidates []*route) bool {
 		c.length = in.ContentLength
 		if in.ContentLength != 0 {
 			c.more = &slowly{c: c, from: body}
-		} else {
-			_ = c.ctl.SetReadDeadline(time.Time{})
 		}
+		c.unlimited(c.more == nil)
 		return true
 	}
 	data, err := readAll(body, in.ContentLength)
@@ -162,7 +188,7 @@ func (c *call) readBody(candidates []*route) bool {
 		c.p.refuse(c.w, http.StatusBadRequest, "body", "the request's body did not come whole")
 		return false
 	}
-	_ = c.ctl.SetReadDeadline(time.Time{})
+	c.unlimited(true)
 	c.body, c.length = data, int64(len(data))
 	if in.Header.Get("Content-Encoding") == "" {
 		c.asked, err = readAsked(data)
@@ -171,30 +197,57 @@ func (c *call) readBody(candidates []*route) bool {
 	return true
 }
 
-// slowly reads a body that is passed on as it comes: each read has its time.
-type slowly struct {
-	c    *call
-	from io.Reader
+// unlimited takes the deadline of reads off, when the body is here whole. Of
+// HTTP/1 it must stay until then: net/http may read away what an upstream did
+// not want. Of HTTP/2 it would end the body though nobody reads.
+func (c *call) unlimited(whole bool) {
+	if whole || c.in.ProtoMajor == 2 {
+		_ = c.ctl.SetReadDeadline(time.Time{})
+	}
 }
 
+// slowly reads a body that is passed on as it comes. Its client may be waited
+// for so long in all, and longer the more has come; an upstream that takes it
+// slowly costs nothing of that.
+type slowly struct {
+	c      *call
+	from   io.Reader
+	n      int64
+	waited time.Duration
+}
+
+// slowest is what a client must send at least, in bytes a second.
+const slowest = 1 << 10
+
 func (s *slowly) Read(p []byte) (int, error) {
+	began := time.Now()
+	most := s.c.p.cfg.BodyTimeout + time.Duration(s.n/slowest)*time.Second
+	_ = s.c.ctl.SetReadDeadline(began.Add(most - s.waited))
 	n, err := s.from.Read(p)
-	deadline := time.Time{}
-	if err == nil {
-		deadline = time.Now().Add(s.c.p.cfg.BodyTimeout)
-	}
-	_ = s.c.ctl.SetReadDeadline(deadline)
+	s.c.unlimited(errors.Is(err, io.EOF))
+	s.n += int64(n)
+	s.waited += time.Since(began)
 	return n, err
 }
 
-// readAll reads a body whose length may be known.
+// readAll reads a body whose length may be known. Room is made as it comes: a
+// length that is only said costs nothing.
 func readAll(r io.Reader, length int64) ([]byte, error) {
 	if length < 0 {
 		return io.ReadAll(r)
 	}
-	data := make([]byte, length)
-	n, err := io.ReadFull(r, data)
-	return data[:n], err
+	data := make([]byte, 0, min(length, 64<<10))
+	for int64(len(data)) < length {
+		if len(data) == cap(data) {
+			data = append(make([]byte, 0, min(2*int64(cap(data)), length)), data...)
+		}
+		n, err := io.ReadFull(r, data[len(data):cap(data)])
+		data = data[:len(data)+n]
+		if err != nil {
+			return data, err
+		}
+	}
+	return data, nil
 }
 
 func (c *call) tooLarge(most int64) {

@@ -52,7 +52,10 @@ func (s *stats) refuse(why string) {
 	s.refused[why]++
 }
 
+// finished counts a request that the sink is about to be told of, and settles
+// whose its tokens were.
 func (s *stats) finished(r *live.Request) {
+	shares(r)
 	s.requests.Add(1)
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -32,7 +32,9 @@ func (d *Daemon) openAdmin(plan *Plan) error {
 	})
 	mux.Handle("GET /metrics", guard(plan.token, d.out.page))
 	d.admin = newServer(mux, d.log)
-	d.admin.ReadHeaderTimeout, d.admin.WriteTimeout = 10*time.Second, 30*time.Second
+	d.admin.ReadHeaderTimeout, d.admin.ReadTimeout = 10*time.Second, 20*time.Second
+	d.admin.WriteTimeout, d.admin.IdleTimeout = 30*time.Second, 2*time.Minute
+	d.admin.MaxHeaderBytes = 64 << 10
 	if plan.admin.tls != nil {
 		ln = tls.NewListener(ln, plan.admin.tls)
 	}

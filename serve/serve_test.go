@@ -2,10 +2,12 @@ package serve
 
 import (
 	"bufio"
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
 	"io"
+	"log/slog"
 	"net"
 	"net/http"
 	"os"
@@ -89,6 +91,20 @@ type world struct {
 	stop   context.CancelFunc
 	ended  chan error
 	seen   []*live.Request
+	log    bytes.Buffer
+}
+
+// Write takes the log.
+func (w *world) Write(p []byte) (int, error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.log.Write(p)
+}
+
+func (w *world) logged() string {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.log.String()
 }
 
 func (w *world) Done(r *live.Request) {
@@ -133,7 +149,7 @@ func begin(t *testing.T, file string) *world {
 	w.stop = stop
 	ready := make(chan struct{})
 	go func() {
-		w.ended <- Run(ctx, Options{Reload: w.reload, Listen: w.net.listen, Dial: w.net.dial, Sinks: []live.Sink{w},
+		w.ended <- Run(ctx, Options{Reload: w.reload, Log: slog.New(slog.NewTextHandler(w, nil)), Listen: w.net.listen, Dial: w.net.dial, Sinks: []live.Sink{w},
 			Load: func() (*Plan, error) {
 				w.mu.Lock()
 				defer w.mu.Unlock()
