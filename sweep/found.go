@@ -87,7 +87,12 @@ func (h *hunt) next() string {
 		if h.closed(1 + h.Width) {
 			return ""
 		}
-		return fmt.Sprintf("The bracket is %s %% wide: half as wide takes about four times as long (--max-time).", metric.Significant(100*(f.Fails/f.Holds-1), 2))
+		wide := f.Fails/f.Holds - 1
+		text := fmt.Sprintf("The bracket is %s %% wide: more --max-time narrows it", metric.Significant(100*wide, 2))
+		if wide < near-1 {
+			text += ", to half in about four times as long"
+		}
+		return text + "."
 	case h.beyond != nil || late && f.Fails == 0:
 		return "Run the client on a quieter or larger machine to look further up."
 	case f.Holds > 0:

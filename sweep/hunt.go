@@ -76,6 +76,9 @@ func (s *Search) stages() []float64 {
 
 func (h *hunt) run(ctx context.Context) error {
 	err := h.search(ctx)
+	if h.found.Why != "" && h.lates > 0 {
+		h.found.Why += fmt.Sprintf("; at %d of the loads the client was too slow to judge the server", h.lates)
+	}
 	h.lean()
 	h.found.Next = h.next()
 	if err == nil {
@@ -104,14 +107,16 @@ func (h *hunt) search(ctx context.Context) error {
 // machine that is busy with something else is so now and then. Too often, and
 // the search is over.
 func (h *hunt) pardon(err error) error {
-	if !errors.Is(err, ErrLate) || h.stop() != "" {
+	if !errors.Is(err, ErrLate) {
 		return err
 	}
-	if h.lates++; h.lates > 3 {
+	if h.lates++; h.lates > mostLates {
 		return err
 	}
 	return nil
 }
+
+const mostLates = 3
 
 // climb finds bounds within a factor of near of each other.
 func (h *hunt) climb(ctx context.Context) error {
@@ -121,40 +126,44 @@ func (h *hunt) climb(ctx context.Context) error {
 			return h.end(why)
 		}
 		p, err := h.probe(ctx, load, aim{pass: weak, fail: weak})
-		if errors.Is(err, ErrLate) && h.low > 0 && h.high == 0 && h.stop() == "" {
+		switch late := errors.Is(err, ErrLate); {
+		case late && h.low > 0 && h.high == 0:
 			// Up to where the client can judge, what seemed to hold is worth a firm look.
 			h.Most, h.beyond = h.low, err
 			return nil
-		}
-		if late := err != nil; late {
-			if err = h.pardon(err); err != nil {
-				return err
+		case late && h.low > 0:
+			return h.pardon(err) // firm probes are elsewhere
+		case late:
+			if err = h.pardon(err); err == nil {
+				load = h.whole(math.Max(load/2, h.least()))
+				continue
 			}
-			if h.low > 0 {
-				return nil // firm probes are elsewhere
-			}
-			load = h.whole(math.Max(load/2, h.least()))
-			continue
 		}
-		switch {
-		case p.spoilt: // the server is still busy: a smaller load shows more
-			if h.high = load; h.low >= load {
-				h.low = 0
-			}
-		case p.decided == unclear: // at the edge, as it seems: no reason to go on
-			h.low, h.high = load/math.Sqrt(near), load*math.Sqrt(near)
-			return nil
+		if err != nil {
+			return err
 		}
-		switch {
-		case h.low > 0 && h.high > 0 && h.high/h.low <= h.rough():
-			return nil
-		case h.high == 0 && load >= h.Most:
-			return h.end("") // the top holds: close says it firmly
-		case h.low == 0 && load <= h.least():
+		if done := h.placed(p); done {
 			return nil
 		}
 		load = h.step(p)
 	}
+}
+
+// placed moves the bounds after a step that said nothing, and reports whether
+// the climb is over.
+func (h *hunt) placed(p *Probe) (done bool) {
+	switch {
+	case p.spoilt: // the server is still busy: a smaller load shows more
+		if h.high = p.Load; h.low >= p.Load {
+			h.low = 0
+		}
+	case p.decided == unclear: // at the edge, as it seems: no reason to go on
+		h.low, h.high = p.Load/math.Sqrt(near), p.Load*math.Sqrt(near)
+		return true
+	}
+	return h.low > 0 && h.high > 0 && h.high/h.low <= h.rough() ||
+		h.high == 0 && p.Load >= h.Most || // the top holds: close says it firmly
+		h.low == 0 && p.Load <= h.least()
 }
 
 // rough is how near each other the bounds of the way must be; neighbouring

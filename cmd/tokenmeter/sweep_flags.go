@@ -26,7 +26,7 @@ type sweepCmd struct {
 	MaxTime    string   `group:"sweep" placeholder:"TIME" help:"Of --find: the time for all probes; the bracket is as narrow as it allows. Default: 10m."`
 	ProbeTime  string   `group:"sweep" placeholder:"TIME" help:"Of --find: the time for one probe. Default: a sixth of --max-time."`
 	Repeats    string   `name:"repeat" group:"sweep" placeholder:"N" help:"Measure each value so often, in random order. Default: 1."`
-	Settle     string   `group:"sweep" placeholder:"TIME" help:"How long the server may take to come to rest before a point; 0 for no look. Default: 1m."`
+	Settle     string   `group:"sweep" placeholder:"TIME" help:"How long the server may take to come to rest before a point; 0 for no look. Default: 1m, with --find a twentieth of --max-time at most."`
 }
 
 // Help is shown below the flags.
