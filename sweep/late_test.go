@@ -6,7 +6,41 @@ import (
 	"testing"
 
 	"tokenmeter/objective"
+	"tokenmeter/run"
+	"tokenmeter/timeline"
+	"tokenmeter/validity"
 )
+
+// Whether leaving late matters depends on what is asked: 80 ms are nothing to a
+// limit of a second, and a third of one of 250 ms.
+func TestWhenLateMatters(t *testing.T) {
+	for _, c := range []struct {
+		objective   string
+		check       string
+		value       float64
+		late, harsh bool
+	}{
+		{"p90 ttft < 1s", "send_late", 80, false, false},
+		{"p90 ttft < 250ms", "send_late", 80, true, true},
+		{"p90 tpot < 30ms", "send_late", 80, true, true},
+		{"p90 e2e < 2s", "send_late", 210, true, true},
+		{"p90 ttft < 1s", "client_errors", 3, true, false},
+		{"p90 tpot < 30ms", "client_lag", 0.7, true, false},
+		{"p90 ttft < 1s", "client_lag", 0.7, false, false},
+		{"p90 ttft < 1s", "drift", 0.9, false, false},
+	} {
+		o, err := objective.ParseAll([]string{c.objective})
+		if err != nil {
+			t.Fatal(err)
+		}
+		r := &run.Run{}
+		r.Validity.Checks = []validity.Check{{Name: c.check, Verdict: validity.Invalid, Value: timeline.Some(c.value), Says: "so"}}
+		why, harsh := late(r, o)
+		if (why != "") != c.late || harsh != c.harsh {
+			t.Errorf("%s, %s of %g: %q, harsh %v", c.objective, c.check, c.value, why, harsh)
+		}
+	}
+}
 
 // lateNow is a server whose client can't keep up now and then, or above a load.
 type lateNow struct {

@@ -14,6 +14,7 @@ import (
 	"tokenmeter/metric"
 	"tokenmeter/objective"
 	"tokenmeter/run"
+	"tokenmeter/timeline"
 	"tokenmeter/validity"
 )
 
@@ -113,7 +114,7 @@ func late(r *run.Run, objectives []objective.Objective) (why string, harsh bool)
 	}
 	harsh = true
 	for _, c := range r.Validity.Checks {
-		if c.Verdict != validity.Invalid {
+		if c.Verdict != validity.Invalid || c.Name == "send_late" && harmless(c.Value, objectives) {
 			continue
 		}
 		if slices.Contains(checks, c.Name) {
@@ -125,6 +126,19 @@ func late(r *run.Run, objectives []objective.Objective) (why string, harsh bool)
 		harsh = harsh && c.Name != "achieved_over_offered"
 	}
 	return why, harsh && why != ""
+}
+
+// harmless reports whether leaving so late (ms) is too little to matter: a tenth
+// of the tightest limit on a time that counts from when a request was due.
+func harmless(late timeline.Opt[float64], objectives []objective.Objective) bool {
+	tightest := math.Inf(1)
+	for i := range objectives {
+		if o := &objectives[i]; slices.Contains([]string{"ttft", "ttfo", "e2e"}, o.Metric) {
+			tightest = math.Min(tightest, o.Limit)
+		}
+	}
+	ms, ok := late.Get()
+	return ok && !math.IsInf(tightest, 0) && ms <= tightest/10
 }
 
 // coarse are the metrics that reading late does not touch.
