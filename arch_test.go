@@ -53,7 +53,7 @@ var allowed = map[string][]string{
 	"slo":       {"config", "metric", "objective", "secret", "stat", "timeline"},
 	"store":     {"cost", "live", "metric", "objective", "slo", "stat", "timeline"},
 	"scrape":    {},
-	"rows":      {"live", "metric", "run", "secret", "timeline"},
+	"rows":      {"cost", "live", "run", "secret", "timeline"},
 	"telemetry": {"live", "metric", "objective", "timeline"},
 	// the reader
 	"compare": {"metric", "objective", "run", "stat", "timeline", "validity"},

@@ -17,6 +17,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"tokenmeter/cost"
 	"tokenmeter/live"
 	"tokenmeter/run"
 )
@@ -27,8 +28,10 @@ type Options struct {
 	Every  time.Duration // how often a file is finished; 0: DefaultEvery
 	Days   int           // how long files are kept; 0: for ever
 	Bucket *Bucket       // nil: none
-	Log    *slog.Logger
-	Now    func() time.Time
+	// Pricing is what requests cost by their tokens; nil: not known.
+	Pricing *cost.Pricing
+	Log     *slog.Logger
+	Now     func() time.Time
 }
 
 // DefaultEvery is how often a file is finished.
@@ -108,7 +111,7 @@ func (a *Archive) Done(r *live.Request) {
 	if r.Timeline == nil {
 		return
 	}
-	made := rowOf(r)
+	made := rowOf(r, a.o.Pricing)
 	a.mu.RLock()
 	defer a.mu.RUnlock()
 	if a.closed {

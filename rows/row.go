@@ -1,14 +1,19 @@
 package rows
 
 import (
+	"tokenmeter/cost"
 	"tokenmeter/live"
 	"tokenmeter/run"
 	"tokenmeter/timeline"
 )
 
-// rowOf is a finished request as a row.
-func rowOf(r *live.Request) *run.LiveRow {
-	out := run.NewLiveRow(&r.Record, r.Timeline, r.Kept)
+// rowOf is a finished request as a row; pricing may be nil.
+func rowOf(r *live.Request, pricing *cost.Pricing) *run.LiveRow {
+	record := r.Record
+	if pricing != nil && pricing.Priced() && !record.CostUSD.OK() {
+		record.CostUSD = pricing.Of(r.Timeline)
+	}
+	out := run.NewLiveRow(&record, r.Timeline, r.Kept)
 	out.At = r.At.UTC().Round(0)
 	out.Source, out.Listener, out.Route, out.Upstream, out.ModelLabel = string(r.Labels.Source), r.Labels.Listener, r.Labels.Route, r.Labels.Upstream, r.Labels.Model
 	if r.Unmeasured != "" {

@@ -11,6 +11,7 @@ import (
 
 	"github.com/parquet-go/parquet-go"
 
+	"tokenmeter/cost"
 	"tokenmeter/live"
 	"tokenmeter/metric"
 	"tokenmeter/run"
@@ -26,6 +27,7 @@ func request(i int, at time.Time) *live.Request {
 	for k := range 3 {
 		tl.Events.Append(timeline.Event{AtUS: int64(100_000 + 20_000*k), Kind: timeline.Text, Read: int64(k)})
 	}
+	tl.Usage.Input, tl.Usage.Output = timeline.Some(int64(100)), timeline.Some(int64(10))
 	text := "secret text"
 	r := &live.Request{Timeline: tl, At: at, Labels: live.Labels{Source: live.Live, Listener: "l", Route: "chat", Upstream: "a", Model: "m", API: "openai-chat"},
 		Record: metric.ScalarsOf(tl), Kept: i%2 == 0, LeftUS: timeline.Some(int64(1500)), Delay: live.Delay{SumUS: 30, MaxUS: 20, Reads: 3}, ResponseBytes: int64(i)}
@@ -85,7 +87,8 @@ func count(all map[string][]parquet.Value) (n int) {
 // ended on.
 func TestDays(t *testing.T) {
 	folder := t.TempDir()
-	a, err := Open(Options{Folder: folder, Now: func() time.Time { return begin }})
+	pricing := &cost.Pricing{Any: &cost.Tokens{Input: timeline.Some(1.), Output: timeline.Some(10.)}}
+	a, err := Open(Options{Folder: folder, Pricing: pricing, Now: func() time.Time { return begin }})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -118,6 +121,13 @@ func TestDays(t *testing.T) {
 			}
 		}
 	}
+	for _, list := range column(t, folder, "cost_usd") { // 100 tokens in, 10 out
+		for _, v := range list {
+			if v.Double() != 0.0002 {
+				t.Errorf("it cost %v", v)
+			}
+		}
+	}
 	for _, list := range column(t, folder, "output_text") {
 		for _, v := range list {
 			if !v.IsNull() {
@@ -139,7 +149,7 @@ func TestAfterACrash(t *testing.T) {
 		t.Fatal(err)
 	}
 	for i := range 10 {
-		j.add(rowOf(request(i, begin)), begin)
+		j.add(rowOf(request(i, begin), nil), begin)
 		if err := j.flush(); err != nil {
 			t.Fatal(err)
 		}
@@ -149,7 +159,7 @@ func TestAfterACrash(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for cut := 0; cut < len(whole); cut += 97 {
+	for cut := 0; cut < len(whole); cut += 311 {
 		if err := os.WriteFile(j.path, whole[:len(whole)-cut], 0o600); err != nil {
 			t.Fatal(err)
 		}
@@ -211,7 +221,7 @@ func TestFullDisk(t *testing.T) {
 	}
 	taken := 0
 	for i := range 200 {
-		taken += 1 - int(j.add(rowOf(request(i, begin)), begin))
+		taken += 1 - int(j.add(rowOf(request(i, begin), nil), begin))
 		disk.room += 37
 		if err := j.flush(); err != nil && !errors.Is(err, errFull) {
 			t.Fatal(err)
@@ -235,7 +245,7 @@ func TestFullDisk(t *testing.T) {
 	// With no room at all rows are dropped, and counted, beyond a bound.
 	disk.room = 0
 	j.pending = make([]byte, maxPending+1)
-	if j.add(rowOf(request(0, begin)), begin) != 1 {
+	if j.add(rowOf(request(0, begin), nil), begin) != 1 {
 		t.Error("a row was taken that there is no room for")
 	}
 }

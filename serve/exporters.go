@@ -123,7 +123,7 @@ func (d *Daemon) state(emit func(m *telemetry.Metric, v float64, values ...strin
 	for i, one := range d.doors { // its own name may be older
 		all, names = append(all, one.proxy.Load().Stats()), append(names, d.plan.listeners[i].Name)
 	}
-	plan, out, budgets := d.plan, d.out, d.budgets
+	plan, out, budgets, archive := d.plan, d.out, d.budgets, d.rows
 	d.mu.Unlock()
 	budgets.emit(emit)
 	for i, s := range all {
@@ -160,9 +160,9 @@ func (d *Daemon) state(emit func(m *telemetry.Metric, v float64, values ...strin
 		emit(telemetry.Dropped, float64(out.otel.Dropped()), "otel")
 		emit(telemetry.DroppedSends, float64(out.otel.Failed()), "otel")
 	}
-	if d.rows != nil {
-		emit(telemetry.Dropped, float64(d.rows.Dropped()), "rows")
-		emit(telemetry.DroppedSends, float64(d.rows.Failed()), "rows")
+	if archive != nil {
+		emit(telemetry.Dropped, float64(archive.Dropped()), "rows")
+		emit(telemetry.DroppedSends, float64(archive.Failed()), "rows")
 	}
 	if out.dog != nil {
 		emit(telemetry.Dropped, float64(out.dog.Dropped()), "datadog")

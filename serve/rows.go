@@ -75,7 +75,7 @@ func (d *Daemon) openRows(plan *Plan) (*rows.Archive, error) {
 	if r == nil {
 		return nil, nil
 	}
-	a, err := rows.Open(rows.Options{Folder: r.Folder, Every: r.Every, Days: r.Days, Bucket: plan.bucket, Log: d.log})
+	a, err := rows.Open(rows.Options{Folder: r.Folder, Every: r.Every, Days: r.Days, Bucket: plan.bucket, Pricing: plan.pricing, Log: d.log})
 	if err != nil {
 		return nil, fmt.Errorf("rows: %w", err)
 	}

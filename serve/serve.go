@@ -75,7 +75,7 @@ type Daemon struct {
 	counters *live.Counters
 	out      *exporters
 	budgets  *budgets      // nil: none; under mu
-	rows     *rows.Archive // nil: none
+	rows     *rows.Archive // nil: none; under mu
 
 	mu      sync.Mutex
 	plan    *Plan
@@ -119,14 +119,15 @@ func Run(ctx context.Context, opt Options) error {
 	if err != nil {
 		return err
 	}
-	d.mu.Lock()
-	d.out = out
-	d.mu.Unlock()
-	defer func() { d.budgets.close() }()
-	if d.rows, err = d.openRows(plan); err != nil {
+	archive, err := d.openRows(plan)
+	if err != nil {
 		out.close()
 		return err
 	}
+	d.mu.Lock()
+	d.out, d.rows = out, archive
+	d.mu.Unlock()
+	defer func() { d.budgets.close() }()
 	defer d.closeRows()
 	if err := d.openAdmin(plan); err != nil {
 		d.out.close()

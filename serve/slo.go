@@ -3,6 +3,7 @@ package serve
 import (
 	"context"
 	"fmt"
+	"sync/atomic"
 	"time"
 
 	"tokenmeter/store/sqlite"
@@ -20,7 +21,7 @@ type budgets struct {
 	db     *sqlite.DB
 	store  string // as the configuration names it
 	watch  *watch.Watch
-	reads  *scrapers
+	reads  atomic.Pointer[scrapers]
 	cancel context.CancelFunc
 	ctx    context.Context
 	ended  chan struct{}
@@ -53,7 +54,7 @@ func (d *Daemon) openBudgets(plan *Plan) (*budgets, error) {
 		defer close(b.ended)
 		w.Run(ctx, func(err error) { d.log.Warn("objectives", "error", err.Error()) })
 	}()
-	b.reads = d.scrape(plan, b)
+	b.reads.Store(d.scrape(plan, b))
 	return b, nil
 }
 
@@ -67,9 +68,9 @@ func (b *budgets) set(d *Daemon, plan *Plan) {
 		d.log.Warn("store is opened at the start only; the history goes on where it is until a restart", "store", or(b.store, defaultStore))
 	}
 	b.watch.Change(b.ctx, plan.watched())
-	if !b.reads.same(plan) {
-		b.reads.close()
-		b.reads = d.scrape(plan, b)
+	if old := b.reads.Load(); !old.same(plan) {
+		old.close()
+		b.reads.Store(d.scrape(plan, b))
 	}
 }
 
@@ -78,7 +79,7 @@ func (b *budgets) close() {
 	if b == nil {
 		return
 	}
-	b.reads.close()
+	b.reads.Load().close()
 	b.cancel()
 	<-b.ended
 	_ = b.db.Close()
@@ -89,7 +90,7 @@ func (b *budgets) emit(emit func(m *telemetry.Metric, v float64, values ...strin
 	if b == nil {
 		return
 	}
-	for _, r := range b.reads.readers {
+	for _, r := range b.reads.Load().readers {
 		emit(telemetry.ScrapeErrors, float64(r.Failed()), r.Name())
 	}
 	totals := b.watch.Totals()

@@ -21,8 +21,8 @@ func TestAlertsOnSlicesFire(t *testing.T) {
 			for at := day0; at.Add(slice + 2*time.Second).Before(now.Add(4 * time.Hour)); at = at.Add(slice) {
 				memory.Add(Key{o.Hash, Live, ""}, at, 0, Counts{Valid: 1})
 			}
-			for range 100 {
-				now = now.Add(slice/50 + time.Second)
+			for range 30 {
+				now = now.Add(slice/15 + time.Second)
 				seen := &until{memory, now.Add(-slice - 2*time.Second)}
 				for i, a := range o.Evaluate(seen, Live, nil, now).Alerts {
 					if !a.Firing {

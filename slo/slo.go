@@ -135,7 +135,7 @@ func (o *Objective) Compiled() string {
 	case o.Kind == Slices && o.Figure != nil:
 		fmt.Fprintf(&b, "%s of the %s slices with %s", percent(o.Target), span(o.Slice), o.Figure.says())
 	case o.Kind == Slices:
-		fmt.Fprintf(&b, "%s of the %s slices in which %s of the requests %s", percent(o.Target), span(o.Slice), percent(o.SliceShare), o.did())
+		fmt.Fprintf(&b, "%s of the %s slices in which %s of the %s %s", percent(o.Target), span(o.Slice), percent(o.SliceShare), o.sliced(), o.did())
 	case o.Kind == Tokens:
 		fmt.Fprintf(&b, "%s of the gaps between tokens %s; a failed request is a bad gap", percent(o.Target), o.predicate())
 	default:
@@ -162,6 +162,14 @@ func (o *Objective) population() string {
 		return "requests"
 	}
 	return "requests to which it applies"
+}
+
+// sliced is what is counted within a slice.
+func (o *Objective) sliced() string {
+	if m := o.Promises[0].Metric; m == "itl" || m == "icl" {
+		return "gaps between tokens"
+	}
+	return "requests"
 }
 
 // did is the predicate behind a verbless subject: had ttft < 500ms.

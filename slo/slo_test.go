@@ -44,6 +44,8 @@ func TestCompiled(t *testing.T) {
 		{"objective: availability >= 99.95%, calendar: month", "99.95 % of requests did not fail; calendar month in UTC; budget 0.05 %"},
 		{"objective: p99 itl < 50ms, window: 7d", "99 % of the gaps between tokens with itl < 50ms; a failed request is a bad gap; rolling 7d; budget 1 %"},
 		{"objective: p95 ttft < 500ms, slice: 1m, target: 99%", "99 % of the 1m slices in which 95 % of the requests had ttft < 500ms; failed ones are bad; rolling 28d; budget 1 %"},
+		{"objective: p99 itl < 50ms, slice: 1m, target: 95%", "95 % of the 1m slices in which 99 % of the gaps between tokens had itl < 50ms; failed ones are bad; rolling 28d; budget 5 %"},
+		{"objective: availability >= 99%, slice: 1m, target: 95%", "95 % of the 1m slices in which 99 % of the requests did not fail; rolling 28d; budget 5 %"},
 		{"objective: system_output_tps >= 1000, slice: 1m, target: 99.5%", "99.5 % of the 1m slices with system_output_tps >= 1000 tok/s; rolling 28d; budget 0.5 %"},
 		{"objective: usd_per_1k_output < 0.002, slice: 5m, target: 90%", "90 % of the 5m slices with usd_per_1k_output < 0.002 usd; rolling 28d; budget 10 %"},
 		{"objective: 'goodput > 99% and ttft:500 and tpot:50'", "99 % of requests met ttft:500ms and tpot:50ms; failed ones are bad; rolling 28d; budget 1 %"},

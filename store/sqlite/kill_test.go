@@ -50,6 +50,7 @@ func countUntilKilled(path string) error {
 		for range 50 {
 			counted++
 			r.Count(slo.Increment{Key: k, At: time.Now(), Counts: slo.Counts{Good: counted % 3 / 2, Valid: 1}})
+			r.Observe("ttft?source=live", time.Now(), float64(counted%100))
 		}
 		fmt.Println("counted", counted)
 		if time.Since(flushed) >= killFlush {
@@ -95,7 +96,14 @@ func TestKilledAtRandomMoments(t *testing.T) {
 		}); err != nil {
 			t.Fatal(err)
 		}
+		sketch, err := d.Sketch(t.Context(), "ttft?source=live", time.Unix(0, 0), time.Now().Add(time.Hour))
+		if err != nil {
+			t.Fatal(err)
+		}
 		d.Close()
+		if sketch.Len() != total.Valid {
+			t.Fatalf("round %d: the sketch has %d values, the counter %d", round, sketch.Len(), total.Valid)
+		}
 		// The line that says it may be lost in the pipe, by one loop.
 		if total.Valid < written || total.Valid > counted+50 {
 			t.Fatalf("round %d: the store has %d; %d were acknowledged, %d counted", round, total.Valid, written, counted)

@@ -255,6 +255,9 @@ func sketches(t *testing.T, open Opener) {
 			}
 		}
 	}
+	if names, err := s.SketchNames(t.Context()); err != nil || !slices.Equal(names, []string{"ttft"}) {
+		t.Errorf("names %q, %v", names, err)
+	}
 	if got, _ := s.Sketch(t.Context(), "other", begin, begin.Add(10*time.Hour)); got.Len() != 0 {
 		t.Error("another name has values")
 	}
