@@ -267,7 +267,9 @@ func TestHTTP2SlowReader(t *testing.T) {
 		big := chunk(tok(strings.Repeat("x", 100_000)))
 		h := open(t, two(play("0ms "+sseHead+big, "900000ms KEEP"), wellPlayed), func(c *Config) { c.ReaderTimeout = time.Minute })
 		f := h.frames()
+		f.mu.Lock()
 		f.unread[1] = true
+		f.mu.Unlock()
 		f.ask(1, hello)
 		f.ask(3, second)
 		time.Sleep(10 * time.Minute)

@@ -21,10 +21,12 @@ type meter struct {
 	stream *api.Stream // nil: nothing is measured
 	reason live.Reason
 	most   int   // bytes of an event
-	overNS int64 // time beyond what reads may cost
+	overNS int64 // time beyond what reads may cost, less what later ones did not need
 }
 
-// What the parser may cost: so much a read, and so much beyond that in all.
+// What the parser may cost: so much a read, as a mean, and so much beyond that
+// at once. A machine that is busy now and then ends no measurement, however long
+// the stream is.
 const (
 	parserRead = 20 * time.Millisecond
 	parserOver = time.Second
@@ -76,13 +78,15 @@ func (m *meter) read(at client.Arrived, data []byte) (first bool) {
 	if m.stream == nil {
 		return false
 	}
-	if took := m.clk.NS() - before - int64(parserRead); took > 0 {
-		if m.overNS += took; m.overNS > int64(parserOver) {
-			m.giveUp(live.TooSlow)
-			return false
-		}
+	m.spent(m.clk.NS() - before)
+	return !had && m.stream != nil && m.stream.HasToken()
+}
+
+// spent counts what a read of the parser cost.
+func (m *meter) spent(ns int64) {
+	if m.overNS = max(m.overNS+ns-int64(parserRead), 0); m.overNS > int64(parserOver) {
+		m.giveUp(live.TooSlow)
 	}
-	return !had && m.stream.HasToken()
 }
 
 // complete reports whether the answer needs no more bytes.

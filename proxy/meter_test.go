@@ -16,7 +16,9 @@ import (
 
 // A stream of 100,000 tokens costs the memory of 4,096, and its figures are
 // those of all.
-func TestALongStreamNeedsBoundedMemory(t *testing.T) {
+func TestALongStreamNeedsBoundedMemory(t *testing.T) { synctest.Test(t, longStream) }
+
+func longStream(t *testing.T) {
 	const tokens = 100_000
 	tl := timeline.New()
 	m := newMeter(clock.Start(), tl, apiOf(chatPath), 0)
@@ -57,6 +59,24 @@ func TestALongStreamNeedsBoundedMemory(t *testing.T) {
 	gaps := live.GapsBeyond(tl)
 	want(t, "gaps beyond", gaps.N(), tokens-live.MostArrivals)
 	want(t, "long ones", gaps[19], 1) // 524,288 µs ≤ 1 s
+}
+
+// The parser may be slow now and then, but not for long.
+func TestAParserThatIsTooSlow(t *testing.T) {
+	for name, tc := range map[string]struct {
+		took   []time.Duration // of reads, over and over
+		reason live.Reason
+	}{
+		"now and then":   {[]time.Duration{500 * time.Millisecond, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0}, ""},
+		"always a bit":   {[]time.Duration{25 * time.Millisecond}, live.TooSlow},
+		"once, for long": {[]time.Duration{0, 0, 0, 2 * time.Second, 0}, live.TooSlow},
+	} {
+		m := newMeter(clock.Start(), timeline.New(), apiOf(chatPath), 0)
+		for i := range 1000 {
+			m.spent(int64(tc.took[i%len(tc.took)]))
+		}
+		want(t, name, m.reason, tc.reason)
+	}
 }
 
 // Of a reply that was drained it is known how much of it somebody got, however

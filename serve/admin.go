@@ -61,9 +61,9 @@ func guard(token string, h http.Handler) http.Handler {
 	}
 	want := sha256.Sum256([]byte(token))
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		shown, _ := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
+		scheme, shown, _ := strings.Cut(r.Header.Get("Authorization"), " ")
 		got := sha256.Sum256([]byte(shown))
-		if subtle.ConstantTimeCompare(want[:], got[:]) != 1 {
+		if subtle.ConstantTimeCompare(want[:], got[:]) != 1 || !strings.EqualFold(scheme, "Bearer") {
 			w.Header().Set("WWW-Authenticate", "Bearer")
 			say(w, http.StatusUnauthorized, "a token is needed")
 			return

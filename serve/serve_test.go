@@ -325,6 +325,8 @@ func TestAdminWantsItsToken(t *testing.T) {
 		w := begin(t, strings.Replace(file(`{name: m, listen: "front:1"}`, allRoutes), `{listen: "localhost:2"}`, `{listen: "0.0.0.0:2", token_env: ADMIN}`, 1))
 		for request, want := range map[string]int{
 			get("/metrics"): 401, get("/metrics", "authorization: Bearer wrong"): 401, get("/metrics", "authorization: Bearer token-ADMIN"): 200,
+			get("/metrics", "authorization: bearer token-ADMIN"): 200, get("/metrics", "authorization: token-ADMIN"): 401, get("/metrics", "authorization: Basic token-ADMIN"): 401,
+			get("/metrics", "authorization: Bearer "): 401, get("/metrics?token=token-ADMIN"): 401,
 			get("/healthz"): 200, get("/readyz"): 200, get("/elsewhere"): 404,
 		} {
 			if status, _, err := w.get("0.0.0.0:2", request); status != want {
