@@ -29,6 +29,11 @@ func rowOf(r *live.Request, pricing *cost.Pricing) *run.LiveRow {
 	}
 	out.Delivered, out.Wasted = r.Delivered.Ptr(), r.Wasted.Ptr()
 	out.SentBytes, out.Bytes = r.RequestBytes, r.ResponseBytes
+	if r.Kept {
+		if beyond := live.GapsBeyond(r.Timeline); beyond != nil {
+			out.Beyond = beyond[:]
+		}
+	}
 	return out
 }
 

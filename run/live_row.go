@@ -35,6 +35,9 @@ type LiveRow struct {
 	Wasted       *int64   `parquet:"wasted_tokens"`
 	SentBytes    int64    `parquet:"request_bytes"`
 	Bytes        int64    `parquet:"response_bytes"`
+	// Beyond counts the gaps that ended beyond the kept arrivals, by powers of two
+	// of microseconds; nil: every arrival is in the ev_ columns.
+	Beyond []int64 `parquet:"ev_gaps_beyond,optional,list"`
 }
 
 // NewLiveRow fills the columns of requests.parquet. Texts are left out; the

@@ -45,6 +45,7 @@ func TestObjectivesThatNeverOccur(t *testing.T) {
 		{"", "{name: a, objective: goodput_per_s >= 5, slice: 1m, target: 90%}", "write limits in objectives"},
 		{"objectives: [p95 ttft < 1s]\n", "{name: a, objective: goodput_per_s >= 5, slice: 1m, target: 90%}", ""},
 		{"", "{name: a, objective: check pass >= 98%}", "nobody checks"},
+		{"", "{name: a, objective: availability >= 98%, sources: [live, probe]}", "t.yaml:6:65: nobody sends probes"},
 		{"", "{name: a, objective: check pass >= 98%, sources: [run]}", ""},
 		{"", "{name: a, objective: task success >= 98%}", "identity.task"},
 		{"identity: {task: \"header:X-Task\"}\n", "{name: a, objective: task success >= 98%}", ""},

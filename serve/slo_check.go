@@ -32,7 +32,10 @@ func (c *checker) slo() {
 	}
 	for i, o := range c.p.SLO {
 		at := fmt.Sprintf("slo.objectives[%d]", i)
-		if slices.Contains(o.Sources, slo.Live) || slices.Contains(o.Sources, slo.Probe) {
+		if k := slices.Index(o.Sources, slo.Probe); k >= 0 {
+			c.addf(fmt.Sprintf("%s.sources[%d]", at, k), "nobody sends probes here; leave it out")
+		}
+		if slices.Contains(o.Sources, slo.Live) {
 			c.where(at, o.Where)
 			c.occurs(at, o)
 		}

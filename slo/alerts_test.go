@@ -5,6 +5,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"tokenmeter/timeline"
 )
 
 // Every alert on slices, written down or not, fires when every slice is bad, and
@@ -138,5 +140,35 @@ func TestDistinct(t *testing.T) {
 	all := must(t, "objectives:\n  - {name: a, objective: p99 ttft < 1s}\n  - {name: b, objective: p99 ttft < 1s, window: 7d}\n  - {name: c, objective: p99 ttft < 2s}")
 	if got := Distinct(all); len(got) != 2 || got[0] != all[0] || got[1] != all[2] {
 		t.Errorf("%d are distinct", len(got))
+	}
+}
+
+// A task of a run belongs where its first request went.
+func TestTasksOfRuns(t *testing.T) {
+	all := must(t, "objectives:\n  - {name: a, objective: task success >= 90%}\n  - {name: b, objective: task success >= 90%, where: {model: x}}\n  - {name: c, objective: task success >= 90%, by: [model]}")
+	var list []*timeline.Timeline
+	for i, what := range []string{"1 x ok", "1 y ok", "2 y ok", "3 x http_5xx", "4 x ok"} {
+		f := strings.Fields(what)
+		tl := timeline.New()
+		tl.Request, tl.Task, tl.Model, tl.DueUS, tl.Phase, tl.Outcome = int64(i), f[0], f[1], int64(i)*1e6, timeline.Measure, timeline.Outcome(f[2])
+		list = append(list, tl)
+	}
+	memory := &Memory{}
+	end, err := TallyRun(day0, func(yield func(*timeline.Timeline, error) bool) {
+		for _, tl := range list {
+			if !yield(tl, nil) {
+				return
+			}
+		}
+	}, all, memory)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, want := range []map[string]Counts{{"": {3, 4, 0}}, {"": {2, 3, 0}}, {"x": {2, 3, 0}, "y": {1, 1, 0}}} {
+		for group, c := range want {
+			if got, _ := memory.Sum(Key{all[i].Hash, Run, group}, day0, end, end, nil); got != c {
+				t.Errorf("%s %q: %+v, want %+v", all[i].Name, group, got, c)
+			}
+		}
 	}
 }

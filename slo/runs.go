@@ -19,7 +19,11 @@ func TallyRun(started time.Time, requests iter.Seq2[*timeline.Timeline, error], 
 			slicers[o] = NewSlicer(o, Run, started)
 		}
 	}
-	tasks := map[string]*Task{}
+	type task struct {
+		Task
+		labels Labels // of its first request
+	}
+	tasks := map[string]*task{}
 	lists := NeedLists(objectives)
 	end = started
 	for tl, err := range requests {
@@ -39,7 +43,7 @@ func TallyRun(started time.Time, requests iter.Seq2[*timeline.Timeline, error], 
 		if r.Task != nil && r.Phase.Counts() {
 			t := tasks[*r.Task]
 			if t == nil {
-				t = &Task{}
+				t = &task{labels: labels}
 				tasks[*r.Task] = t
 			}
 			t.Note(&r, r.DueS, at)
@@ -51,7 +55,7 @@ func TallyRun(started time.Time, requests iter.Seq2[*timeline.Timeline, error], 
 			group := o.Group(labels)
 			if s := slicers[o]; s != nil {
 				tallySlice(s, o, tl, &r, group, started, at)
-			} else if o.Promises[0].Metric != "task_success" {
+			} else if !o.OfTasks() {
 				memory.Add(Key{o.Hash, Run, group}, at, 0, o.Tally(&r))
 			}
 		}
@@ -61,9 +65,11 @@ func TallyRun(started time.Time, requests iter.Seq2[*timeline.Timeline, error], 
 			for _, i := range s.Close(end) {
 				memory.Add(i.Key, i.At, 0, i.Counts)
 			}
-		} else if o.Promises[0].Metric == "task_success" {
+		} else if o.OfTasks() {
 			for _, t := range tasks {
-				memory.Add(Key{Hash: o.Hash, Source: Run}, t.End, 0, t.Count(o))
+				if o.Applies(t.labels) {
+					memory.Add(Key{o.Hash, Run, o.Group(t.labels)}, t.End, 0, t.Count(o))
+				}
 			}
 		}
 	}

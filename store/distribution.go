@@ -75,13 +75,14 @@ func (r *Recorder) Request(source slo.Source, labels slo.Labels, at time.Time, r
 	if !record.Phase.Counts() || record.Outcome.Cancelled() {
 		return
 	}
+	way := Distribution{"", source, labels}.Name()
 	for _, m := range distributed {
 		v, ok := m.of(record).Get()
 		if record.Outcome.Failed() {
 			v, ok = math.Inf(1), true
 		}
 		if ok {
-			r.Observe(Distribution{m.name, source, labels}.Name(), at, v)
+			r.Observe(m.name+way, at, v)
 		}
 	}
 }
