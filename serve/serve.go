@@ -115,6 +115,7 @@ func Run(ctx context.Context, opt Options) error {
 	if err != nil {
 		return err
 	}
+	seen := d.fingerprint(plan) // before anything else: what changes from here on is seen
 	out, err := d.openExporters(ctx, plan)
 	if err != nil {
 		return err
@@ -146,7 +147,7 @@ func Run(ctx context.Context, opt Options) error {
 		}
 		opt.Ready(addresses, d.addr)
 	}
-	d.watch(ctx)
+	d.watch(ctx, seen)
 	d.stop()
 	return nil
 }
@@ -325,20 +326,19 @@ func (w logWriter) Write(p []byte) (int, error) {
 }
 
 // watch waits for signals and changed files until ctx ends.
-func (d *Daemon) watch(ctx context.Context) {
+func (d *Daemon) watch(ctx context.Context, seen [32]byte) {
 	tick := time.NewTicker(or(d.opt.Watch, 2*time.Second))
 	defer tick.Stop()
-	seen := d.fingerprint()
 	for {
 		select {
 		case <-ctx.Done():
 			return
 		case <-d.opt.Reload:
-			seen = d.fingerprint()
+			seen = d.fingerprint(d.now())
 			d.reload("signal")
 		case <-tick.C:
 			d.forget()
-			if now := d.fingerprint(); now != seen {
+			if now := d.fingerprint(d.now()); now != seen {
 				seen = now
 				d.reload("file changed")
 			}
@@ -353,14 +353,18 @@ func (d *Daemon) forget() {
 	d.retired = slices.DeleteFunc(d.retired, func(p *proxy.Proxy) bool { return p.Busy() == 0 })
 }
 
-// fingerprint is what the files hold now.
-func (d *Daemon) fingerprint() [32]byte {
+// now is the plan that is in use.
+func (d *Daemon) now() *Plan {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.plan
+}
+
+// fingerprint is what the files of a plan hold now.
+func (d *Daemon) fingerprint(plan *Plan) [32]byte {
 	if d.opt.Files == nil {
 		return [32]byte{}
 	}
-	d.mu.Lock()
-	plan := d.plan
-	d.mu.Unlock()
 	h := sha256.New()
 	for _, path := range d.opt.Files(plan) {
 		data, err := bounded.File(path, mostPEM)
