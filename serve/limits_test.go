@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"net"
+	"net/http"
 	"os"
 	"path/filepath"
 	"strings"
@@ -213,4 +215,37 @@ func TestBadReloadsWhileStreamsRun(t *testing.T) {
 			t.Error("reloads are not counted")
 		}
 	})
+}
+
+// Over HTTP/2, too, streams end when they may and break off when they may not.
+func TestDrainOverHTTP2(t *testing.T) {
+	for stop, whole := range map[string]bool{"stop: {drain: 60s}\n": true, "stop: {drain: 3s}\n": false} {
+		synctest.Test(t, func(t *testing.T) {
+			w := begin(t, file(`{name: m, listen: "front:1"}`, allRoutes+stop))
+			protocols := new(http.Protocols)
+			protocols.SetUnencryptedHTTP2(true)
+			transport := &http.Transport{Protocols: protocols, DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) { return w.net.dial(ctx, "tcp", "front:1") }}
+			defer transport.CloseIdleConnections()
+			resp, err := (&http.Client{Transport: transport}).Post("http://h/v1/chat/completions", "application/json", strings.NewReader(chat))
+			if err != nil {
+				t.Fatal(err)
+			}
+			time.Sleep(1500 * time.Millisecond)
+			w.stop()
+			body, err := io.ReadAll(resp.Body)
+			if (err == nil) != whole || (strings.Count(string(body), "data:") == 12) != whole {
+				t.Errorf("%q: %d events, %v", stop, strings.Count(string(body), "data:"), err)
+			}
+			if err := <-w.ended; err != nil {
+				t.Error(err)
+			}
+			want := timeline.OK
+			if !whole {
+				want = timeline.CancelledRunEnd
+			}
+			if got := w.outcomes(); len(got) != 1 || got[0] != want {
+				t.Errorf("%q: outcomes %v", stop, got)
+			}
+		})
+	}
 }

@@ -1,0 +1,57 @@
+package serve
+
+import (
+	"encoding/json"
+	"testing"
+
+	"tokenmeter/live"
+	"tokenmeter/metric"
+	"tokenmeter/timeline"
+)
+
+// Of a long reply the first arrivals are written and the gaps beyond counted;
+// the figures are those of all, of requests outside the sample too.
+func TestRowOfALongReply(t *testing.T) {
+	const tokens = 6000
+	for _, kept := range []bool{true, false} {
+		tl := timeline.New()
+		tl.Streamed, tl.Outcome = true, timeline.OK
+		metric.KeepFirst(tl, live.MostArrivals)
+		for i := range tokens {
+			tl.Events.Append(timeline.Event{AtUS: 100_000 + 20_000*int64(i), Kind: timeline.Text, Bytes: 4, Read: int64(i)})
+		}
+		tl.Events.Seal()
+		tl.Flags |= timeline.ArrivalsCapped
+		data, err := json.Marshal(rowOf(&live.Request{Timeline: tl, Record: metric.ScalarsOf(tl), Kept: kept}))
+		if err != nil {
+			t.Fatal(err)
+		}
+		var row struct {
+			TTFT   float64   `json:"ttft_ms"`
+			TPOT   float64   `json:"tpot_ms"`
+			E2E    float64   `json:"e2e_ms"`
+			Chunks int       `json:"chunks"`
+			Flags  []string  `json:"flags"`
+			At     []int64   `json:"ev_us"`
+			Kinds  []string  `json:"ev_kind"`
+			Beyond live.Gaps `json:"ev_gaps_beyond"`
+		}
+		if err := json.Unmarshal(data, &row); err != nil {
+			t.Fatal(err)
+		}
+		if row.TTFT != 100 || row.TPOT != 20 || row.E2E != 100+20*(tokens-1) || row.Chunks != tokens {
+			t.Errorf("ttft %v, tpot %v, e2e %v, %d chunks", row.TTFT, row.TPOT, row.E2E, row.Chunks)
+		}
+		capped := false
+		for _, f := range row.Flags {
+			capped = capped || f == "arrivals_capped"
+		}
+		arrivals, beyond := live.MostArrivals, live.Gaps{14: tokens - live.MostArrivals}
+		if !kept {
+			arrivals, beyond = 0, live.Gaps{}
+		}
+		if !capped || len(row.At) != arrivals || len(row.Kinds) != arrivals || row.Beyond != beyond {
+			t.Errorf("kept %v: flags %v, %d arrivals, beyond %v", kept, row.Flags, len(row.At), row.Beyond)
+		}
+	}
+}
