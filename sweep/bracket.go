@@ -2,6 +2,7 @@ package sweep
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math"
 )
@@ -24,23 +25,29 @@ func (h *hunt) close(ctx context.Context, width float64) error {
 		open = 0
 		h.budget = h.plenty(width) * stretch
 		p, err := h.probe(ctx, load, aim{pass: h.firm, fail: h.firm, firm: true})
-		if err = h.pardon(err); err != nil {
+		late := errors.Is(err, ErrLate)
+		switch {
+		case late && stuck < mostStuck:
+			h.lates++
+		case err != nil:
 			return err
-		}
-		if p.decided != unclear {
+		case p.decided != unclear:
 			continue
 		}
 		if p.short && !p.spoilt { // its time was up
 			open = p.Load
 		}
 		// Else the edge is too near to this load. The next estimate knows it.
-		if stuck++; stuck > 8 {
+		if stuck++; stuck > mostStuck {
 			return h.end(fmt.Sprintf("%d requests did not decide %s", p.Requests, h.words(load)))
 		}
 		stretch *= 1.3
 	}
 	return nil
 }
+
+// mostStuck is how many probes of a bracket may stay open before it is left as it is.
+const mostStuck = 8
 
 // between reports whether a load lies inside the firm bracket.
 func (h *hunt) between(load float64) bool {
@@ -108,6 +115,40 @@ func (h *hunt) inside(load float64) float64 {
 	}
 	return load
 }
+
+// confirm looks at the load that failed once more, some time later: on a machine
+// that does something else now and then the first look may have met that. again:
+// it held this time, so that the bracket is open once more.
+func (h *hunt) confirm(ctx context.Context) (again bool, err error) {
+	load := h.found.Fails
+	if h.MaxTime == 0 || load == 0 || load == h.confirmed || h.stop() != "" {
+		return false, nil // in virtual time nothing else happens
+	}
+	p, err := h.probe(ctx, load, aim{pass: 2 * weak, fail: weak, repeat: true, short: true})
+	if err != nil && !errors.Is(err, ErrLate) {
+		return false, err
+	}
+	if p.decided != holds || h.refuted == mostRefuted {
+		h.confirmed = load
+		return false, nil
+	}
+	h.refuted++
+	h.found.Fails, h.high = 0, 0
+	for i := range h.found.Probes {
+		q := &h.found.Probes[i]
+		switch {
+		case q.decided != fails:
+		case q.Load == load:
+			q.spoilt, q.Note = true, "it held later"
+		case q.Firm && q.Load > load && (h.found.Fails == 0 || q.Load < h.found.Fails):
+			h.found.Fails = q.Load
+		}
+	}
+	h.low, h.high = math.Max(h.low, load), h.found.Fails
+	return true, nil
+}
+
+const mostRefuted = 3
 
 // bounds are the nearest loads that held and failed, firmly or not; 0: none.
 func (h *hunt) bounds() (lo, hi float64) {

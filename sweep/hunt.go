@@ -41,6 +41,9 @@ type hunt struct {
 	served    float64 // what an overloaded server did, at most; 0: not known
 	budget    float64 // factor on how many requests are plenty
 
+	confirmed float64 // the load whose failing was seen twice
+	refuted   int     // loads that failed and then held
+
 	lates  int   // loads at which the client was too slow
 	beyond error // why nothing is known of larger loads: the client was too slow for them
 }
@@ -54,6 +57,14 @@ func (h *hunt) stop() string {
 		return fmt.Sprintf("the time was up (%v)", h.MaxTime)
 	}
 	return ""
+}
+
+// left is the time that is left; 0 without a bound.
+func (h *hunt) left() time.Duration {
+	if h.MaxTime == 0 {
+		return 0
+	}
+	return h.MaxTime - (h.Now() - h.began)
 }
 
 func (h *hunt) words(load float64) string {
@@ -92,8 +103,14 @@ func (h *hunt) search(ctx context.Context) error {
 		return err
 	}
 	for _, width := range h.stages() {
-		if err := h.close(ctx, width); err != nil || h.found.Why != "" {
-			return err
+		for again := true; again; {
+			err := h.close(ctx, width)
+			if err != nil || h.found.Why != "" {
+				return err
+			}
+			if again, err = h.confirm(ctx); err != nil {
+				return err
+			}
 		}
 	}
 	if err := h.repeat(ctx); err != nil {
@@ -128,9 +145,13 @@ func (h *hunt) climb(ctx context.Context) error {
 		p, err := h.probe(ctx, load, aim{pass: weak, fail: weak})
 		switch late := errors.Is(err, ErrLate); {
 		case late && h.low > 0 && h.high == 0:
-			// Up to where the client can judge, what seemed to hold is worth a firm look.
-			h.Most, h.beyond = h.low, err
-			return nil
+			if h.pardon(err) != nil || load/h.low <= 1+h.Width {
+				// Up to where the client can judge, what seemed to hold is worth a firm look.
+				h.Most, h.beyond = h.low, err
+				return nil
+			}
+			load = h.whole(math.Sqrt(h.low * load))
+			continue
 		case late && h.low > 0:
 			return h.pardon(err) // firm probes are elsewhere
 		case late:

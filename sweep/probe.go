@@ -13,6 +13,7 @@ type aim struct {
 	pass, fail float64 // evidence that a decision needs
 	firm       bool    // decides an end of the bracket
 	repeat     bool
+	short      bool // a repeat that may cost as little as a step on the way
 }
 
 // tries is how often a load is tried at which the client was late, or the server
@@ -21,9 +22,14 @@ const tries = 3
 
 // probe tries a load and keeps what it says.
 func (h *hunt) probe(ctx context.Context, load float64, a aim) (p *Probe, err error) {
-	for range tries {
+	most := tries
+	if h.lates > 0 && !a.firm {
+		most = 1 // it is no moment: the next load will show
+	}
+	began := h.left()
+	for range most {
 		p, err = h.once(ctx, load, a)
-		if err != nil && !errors.Is(err, ErrLate) || !p.spoilt || h.stop() != "" {
+		if err != nil && !errors.Is(err, ErrLate) || !p.spoilt || h.stop() != "" || began-h.left() > h.MaxTime/retakeShare {
 			break
 		}
 	}
@@ -48,6 +54,9 @@ func (h *hunt) once(ctx context.Context, load float64, a aim) (*Probe, error) {
 			return true
 		}
 		l = t.judge(a, h.budget)
+		if firm && seen.DueS < h.shortest() {
+			return true
+		}
 		return l.decision == unclear && !l.enough && !(!firm && h.light(load, t, l))
 	})
 	p.Probed = probed
@@ -109,20 +118,27 @@ func (h *hunt) limit(load float64, a aim) Limit {
 	if h.MaxTime == 0 {
 		return l
 	}
-	if most := h.MaxTime / wayShare; !a.firm && !a.repeat && h.Variable == Rate {
+	if most := h.MaxTime / wayShare; !a.firm && (!a.repeat || a.short) && h.Variable == Rate {
 		most = max(most, time.Duration(2*fewest/load*float64(time.Second)))
 		if l.Duration == 0 || most < l.Duration {
 			l.Duration = most
 		}
 	}
-	if left := h.MaxTime - (h.Now() - h.began); l.Duration == 0 || left < l.Duration {
+	if left := h.left(); l.Duration == 0 || left < l.Duration {
 		l.Duration = max(left, time.Second)
 	}
 	return l
 }
 
-// wayShare is which part of the time a step on the way may take.
-const wayShare = 20
+// shortest is how many seconds a firm decision rests on at least: a bad moment of
+// the machine is to be no more than a part of it.
+func (h *hunt) shortest() float64 { return (h.MaxTime / leastShare).Seconds() }
+
+const (
+	leastShare  = 40 // which part of the time a firm decision rests on at least
+	wayShare    = 20 // which part of the time a step on the way may take
+	retakeShare = 10 // and for how much of it a load is tried again
+)
 
 // light reports a load so far below the limit that a handful of good requests
 // is enough to go on to the next: less than one request in flight.

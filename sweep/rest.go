@@ -146,6 +146,24 @@ func (s *Server) await(ctx context.Context) (says string, busy bool, err error) 
 	return s.restless(times, time.Since(began))
 }
 
+// breathe waits a little after a probe at which the client was late: what keeps the
+// machine busy may soon be over, and short probes would all meet it.
+func (s *Server) breathe(ctx context.Context) error {
+	if s.late == 0 {
+		return nil
+	}
+	most := longPause
+	if s.SettleTotal > 0 {
+		most = min(most, s.SettleTotal-s.rest.spent)
+	}
+	pause := min(time.Second<<min(s.late-1, 4), most)
+	if pause <= 0 {
+		return nil
+	}
+	s.rest.spent += pause
+	return sleep(ctx, pause)
+}
+
 // restless says what a server is like that did not come to rest.
 func (s *Server) restless(times []float64, waited time.Duration) (says string, busy bool, err error) {
 	if s.rest.moved(times) {

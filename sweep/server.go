@@ -33,6 +33,7 @@ type Server struct {
 	Made func(load float64, r *run.Run, unsettled string)
 
 	probes int
+	late   int // probes in a row at which the client was late
 	rest   rest
 	alive  bool // it answered once
 }
@@ -42,6 +43,9 @@ func (s *Server) Probe(ctx context.Context, load float64, limit Limit, take func
 	var out Probed
 	var err error
 	if out.Unsettled, out.Busy, err = s.settle(ctx); err != nil {
+		return out, err
+	}
+	if err := s.breathe(ctx); err != nil {
 		return out, err
 	}
 	s.probes++
@@ -71,6 +75,9 @@ func (s *Server) Probe(ctx context.Context, load float64, limit Limit, take func
 	out.AchievedPerS = done.Throughput.RequestsPerS
 	out.Late, out.Harsh = late(done, plan.Objectives)
 	out.Harsh = out.Harsh && s.Variable == Rate
+	if s.late++; out.Late == "" {
+		s.late = 0
+	}
 	out.Missed = missed(done, plan.Objectives)
 	if s.Made != nil {
 		s.Made(load, done, out.Unsettled)
