@@ -87,7 +87,6 @@ type Client struct {
 	count  counters
 	stamps io.Closer
 	loops  *reactors
-	flows  flows
 	h2     *http.Transport // nil: HTTP/1.1
 
 	idPrefix string
@@ -123,7 +122,6 @@ func New(cfg Config) (*Client, error) {
 	if c.loops, err = newReactors(&c.cfg, &t); err != nil {
 		return nil, err
 	}
-	c.flows = newFlows(c.clk)
 	if !c.cfg.NoKernelStamps {
 		c.stamps = keepStampsOn()
 	}

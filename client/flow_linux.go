@@ -4,6 +4,7 @@ import (
 	"os"
 	"runtime"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"unsafe"
 
@@ -12,26 +13,29 @@ import (
 	"tokenmeter/clock"
 )
 
-// flows are a client's. They start with the first response that is followed.
+// flows are the process's, for as many clients as there are. They share the
+// load as the workers of a server do.
 type flows struct{ all []*flow }
 
-func newFlows(clk *clock.Clock) flows {
-	var fs flows
-	for range max(runtime.GOMAXPROCS(0)/2, 1) {
-		fs.all = append(fs.all, &flow{clk: clk})
+// theFlows begins with the first response that is followed. While a flow is
+// busy it keeps one of Go's processors; so that requests find one too, there are
+// as many more.
+var theFlows = sync.OnceValue(func() *flows {
+	processors := runtime.GOMAXPROCS(0)
+	fs := &flows{}
+	for range min(max(processors/2, 2), processors) {
+		fs.all = append(fs.all, &flow{clk: clock.Start()})
 	}
+	runtime.GOMAXPROCS(processors + len(fs.all))
 	return fs
-}
+})
 
 // enter gives a response to the flow that has the fewest.
-func (fs flows) enter(s *followed) bool {
-	best, least := fs.all[0], -1
+func (fs *flows) enter(s *followed) bool {
+	best, least := fs.all[0], int64(-1)
 	for _, f := range fs.all {
-		f.mu.Lock()
-		live := f.live
-		f.mu.Unlock()
-		if least < 0 || live < least {
-			best, least = f, live
+		if n := f.load.Load(); least < 0 || n < least {
+			best, least = f, n
 		}
 	}
 	return best.enter(s)
@@ -43,12 +47,14 @@ func (fs flows) enter(s *followed) bool {
 type flow struct {
 	clk *clock.Clock
 
-	mu    sync.Mutex
-	set   int         // of epoll, while somebody is here
-	here  []*followed // by slot; nil: free
-	free  []int32
-	live  int
-	dueNS int64 // when limits are looked at next
+	mu      sync.Mutex
+	running bool        // the loop; set is its
+	set     int         // of epoll
+	here    []*followed // by slot; nil: free
+	free    []int32
+	live    int
+	dueNS   int64        // when limits are looked at next
+	load    atomic.Int64 // live, for who chooses
 
 	// The loop's own:
 	events [128]unix.EpollEvent
@@ -64,13 +70,14 @@ const (
 	flowBuffer = 16 << 10
 	flowWaitMS = 50        // the longest wait without a look at limits
 	flowStepNS = 1_000_000 // the shortest
+	flowKeepMS = 1         // how much of it the processor is kept
 )
 
 func (f *flow) enter(s *followed) bool {
-	due := s.untilNS()
+	due := f.dueOf(s, f.clk.NS())
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if f.live == 0 {
+	if !f.running {
 		set, err := unix.EpollCreate1(unix.EPOLL_CLOEXEC)
 		if err != nil {
 			return false
@@ -86,20 +93,34 @@ func (f *flow) enter(s *followed) bool {
 	e := unix.EpollEvent{Events: unix.EPOLLIN | unix.EPOLLRDHUP | unix.EPOLLET&0xffffffff, Fd: s.slot}
 	if unix.EpollCtl(f.set, unix.EPOLL_CTL_ADD, s.fd, &e) != nil {
 		f.free = append(f.free, s.slot)
-		if f.live == 0 {
+		if !f.running {
 			_ = unix.Close(f.set)
 		}
 		return false
 	}
 	f.here[s.slot] = s
 	f.dueNS = min(f.dueNS, due)
-	if f.live++; f.live == 1 {
+	f.load.Add(1)
+	if f.live++; !f.running {
+		f.running = true
 		go f.loop()
 	}
 	return true
 }
 
+// dueOf is when the limit of s is reached, on the flow's own clock.
+func (f *flow) dueOf(s *followed, now int64) int64 {
+	until := s.untilNS()
+	if until >= farFuture {
+		return farFuture
+	}
+	return now + until - s.r.c.clk.NS()
+}
+
+// loop keeps to one thread: moved from one to another it would wait for each.
 func (f *flow) loop() {
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
 	if f.buf == nil {
 		f.buf = make([]byte, flowBuffer)
 	}
@@ -140,6 +161,7 @@ func (f *flow) leave(s *followed) {
 	f.here[s.slot] = nil
 	f.free = append(f.free, s.slot)
 	f.live--
+	f.load.Add(-1)
 	f.mu.Unlock()
 	s.done <- struct{}{}
 }
@@ -152,6 +174,7 @@ func (f *flow) over() bool {
 		return false
 	}
 	_ = unix.Close(f.set)
+	f.running = false
 	return true
 }
 
@@ -163,10 +186,10 @@ func (f *flow) strike(now int64) {
 		if s == nil {
 			continue
 		}
-		if until := s.untilNS(); until <= now {
+		if due := f.dueOf(s, now); due <= now {
 			f.late = append(f.late, s)
 		} else {
-			next = min(next, until)
+			next = min(next, due)
 		}
 	}
 	f.dueNS = max(next, now+flowStepNS)
@@ -174,7 +197,7 @@ func (f *flow) strike(now int64) {
 	for i, s := range f.late {
 		f.late[i] = nil
 		over := s.read(&f.in, f.buf, true) // what came in time may still wait
-		if until := s.untilNS(); !over && until <= now {
+		if until := s.untilNS(); !over && until <= s.r.c.clk.NS() {
 			s.err = s.r.ended(os.ErrDeadlineExceeded, until)
 			over = true
 		}
@@ -185,10 +208,12 @@ func (f *flow) strike(now int64) {
 	f.late = f.late[:0]
 }
 
-// wait returns how many events there are. The look that does not wait is raw:
-// while there is much to do Go's scheduler does not learn of it.
+// wait returns how many events there are. At first it is raw: Go's scheduler
+// does not learn of it, and neither takes the processor away nor looks every few
+// microseconds whether it should. Only when nothing comes for long does it wait
+// as others do.
 func (f *flow) wait() int {
-	n, _, errno := syscall.RawSyscall6(unix.SYS_EPOLL_PWAIT, uintptr(f.set), uintptr(unsafe.Pointer(&f.events)), uintptr(len(f.events)), 0, 0, 0)
+	n, _, errno := syscall.RawSyscall6(unix.SYS_EPOLL_PWAIT, uintptr(f.set), uintptr(unsafe.Pointer(&f.events)), uintptr(len(f.events)), flowKeepMS, 0, 0)
 	if errno == 0 && n > 0 {
 		return int(n)
 	}

@@ -50,7 +50,7 @@ func (r *Passed) Follow(limit func() int64, take func(data []byte, at Arrived) b
 		return nil
 	}
 	unhook := context.AfterFunc(r.ctx, s.hangUp)
-	if r.c.flows.enter(s) {
+	if theFlows().enter(s) {
 		<-s.done
 	}
 	unhook()

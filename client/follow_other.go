@@ -2,16 +2,7 @@
 
 package client
 
-import (
-	"net"
-
-	"tokenmeter/clock"
-)
-
-// flows need Linux; elsewhere there are none.
-type flows struct{}
-
-func newFlows(*clock.Clock) flows { return flows{} }
+import "net"
 
 // Follow does nothing here: Read reads on.
 func (r *Passed) Follow(limit func() int64, take func(data []byte, at Arrived) bool) error {
