@@ -164,6 +164,11 @@ func (d *Daemon) state(emit func(m *telemetry.Metric, v float64, values ...strin
 		emit(telemetry.Dropped, float64(archive.Dropped()), "rows")
 		emit(telemetry.DroppedSends, float64(archive.Failed()), "rows")
 	}
+	for _, sink := range d.opt.Sinks {
+		if r, ok := sink.(*Records); ok {
+			emit(telemetry.Dropped, float64(r.Dropped()), "records")
+		}
+	}
 	if out.dog != nil {
 		emit(telemetry.Dropped, float64(out.dog.Dropped()), "datadog")
 		emit(telemetry.DroppedSends, float64(out.dog.Failed()), "datadog")

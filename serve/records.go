@@ -78,7 +78,8 @@ func ms(us timeline.Opt[int64]) timeline.Opt[float64] {
 
 // Records is a sink that appends a line of JSON a request to a file. Writing is
 // done by a goroutine of its own; when it can't keep up, rows are dropped and
-// counted, never a stream held up.
+// counted, never a stream held up. So are those that can't be written; it goes
+// on with the next ones.
 type Records struct {
 	rows    chan row
 	dropped atomic.Int64
@@ -106,23 +107,45 @@ func newRecords(f io.WriteCloser) *Records {
 func (r *Records) write(f io.WriteCloser) {
 	defer close(r.done)
 	w := bufio.NewWriterSize(f, 64<<10)
-	enc := json.NewEncoder(w)
-	for one := range r.rows {
-		err := enc.Encode(one)
-		if len(r.rows) == 0 && err == nil {
-			err = w.Flush()
-		}
-		if err != nil && r.err == nil {
+	waiting := int64(0) // rows that may not be in the file yet
+	lost := func(rows int64, err error) {
+		r.dropped.Add(rows)
+		if r.err == nil {
 			r.err = err
 		}
 	}
-	if err := w.Flush(); err != nil && r.err == nil {
-		r.err = err
+	flush := func(err error) {
+		if err == nil {
+			err = w.Flush()
+		}
+		if err != nil { // a full disk may have room again
+			lost(waiting, err)
+			w.Reset(f)
+			_ = w.WriteByte('\n') // ends what may have broken off
+		}
+		waiting = 0
+	}
+	for one := range r.rows {
+		data, err := json.Marshal(one)
+		if err != nil {
+			lost(1, err)
+			continue
+		}
+		waiting++
+		if _, err = w.Write(append(data, '\n')); err != nil || len(r.rows) == 0 {
+			flush(err)
+		}
+	}
+	if waiting > 0 {
+		flush(nil)
 	}
 	if err := f.Close(); err != nil && r.err == nil {
 		r.err = err
 	}
 }
+
+// Dropped is how many rows are not in the file.
+func (r *Records) Dropped() int64 { return r.dropped.Load() }
 
 // Done implements live.Sink.
 func (r *Records) Done(one *live.Request) {

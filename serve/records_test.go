@@ -1,8 +1,13 @@
 package serve
 
 import (
+	"bytes"
 	"encoding/json"
+	"errors"
+	"strings"
+	"sync"
 	"testing"
+	"testing/synctest"
 
 	"tokenmeter/live"
 	"tokenmeter/metric"
@@ -54,4 +59,65 @@ func TestRowOfALongReply(t *testing.T) {
 			t.Errorf("kept %v: flags %v, %d arrivals, beyond %v", kept, row.Flags, len(row.At), row.Beyond)
 		}
 	}
+}
+
+// disk is a file on a disk that can be full.
+type disk struct {
+	mu   sync.Mutex
+	text bytes.Buffer
+	room int
+}
+
+func (d *disk) Write(p []byte) (int, error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	n := min(len(p), d.room)
+	d.text.Write(p[:n])
+	if d.room -= n; n < len(p) {
+		return n, errors.New("no space left on device")
+	}
+	return n, nil
+}
+
+func (d *disk) Close() error { return nil }
+
+func (d *disk) full(room int) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.room = room
+}
+
+// A disk that is full for a while costs the rows of that time, which are
+// counted, and no others.
+func TestRecordsOnAFullDisk(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		d := &disk{room: 1 << 30}
+		r := newRecords(d)
+		put := func(id string) {
+			tl := timeline.New()
+			tl.ID = id
+			r.Done(&live.Request{Timeline: tl, Record: metric.ScalarsOf(tl)})
+			synctest.Wait()
+		}
+		put("first")
+		d.full(100)
+		put("lost-1")
+		put("lost-2")
+		d.full(1 << 30)
+		put("last")
+		dropped, err := r.Close()
+		if dropped != 2 || err == nil || r.Dropped() != 2 {
+			t.Errorf("%d dropped, %v", dropped, err)
+		}
+		whole := ""
+		for line := range strings.SplitSeq(d.text.String(), "\n") {
+			var row struct{ ID string }
+			if json.Unmarshal([]byte(line), &row) == nil {
+				whole += row.ID + " "
+			}
+		}
+		if whole != "first last " {
+			t.Errorf("rows %q in\n%s", whole, d.text.String())
+		}
+	})
 }

@@ -63,7 +63,7 @@ var (
 	Healthy        = state("tokenmeter_upstream_healthy_ratio", Gauge, "ratio", "1: requests go there. 0: it is spared.", "listener", "upstream")
 	Reloads        = state("tokenmeter_config_reloads_total", Counter, "reloads", "Configurations that were taken.")
 	ReloadErrors   = state("tokenmeter_config_reload_failures_total", Counter, "failures", "Configurations that were not taken.")
-	Dropped        = state("tokenmeter_telemetry_dropped_requests_total", Counter, "requests", "Requests whose figures an exporter dropped because it could not keep up. Counters of Prometheus are never dropped.", "exporter")
+	Dropped        = state("tokenmeter_telemetry_dropped_requests_total", Counter, "requests", "Requests whose figures an exporter dropped because it could not keep up, or write. Counters of Prometheus are never dropped.", "exporter")
 	ScrapeErrors   = state("tokenmeter_scrape_failures_total", Counter, "failures", "Times that an exporter of GPU telemetry gave no reading: a gap.", "scrape")
 	DroppedSends   = state("tokenmeter_telemetry_failed_sends_total", Counter, "sends", "Batches or packets that an exporter could not deliver.", "exporter")
 )

@@ -113,7 +113,7 @@ func daemon(a *app, plan *serve.Plan, load func() (*serve.Plan, error), files fu
 	if rows != nil {
 		dropped, closeErr := rows.Close()
 		if dropped > 0 {
-			a.warn("%d records were not written to %s: it could not keep up", dropped, records)
+			a.warn("%d records were not written to %s: it could not keep up, or was full", dropped, records)
 		}
 		if closeErr != nil && err == nil {
 			err = &run.WriteError{Path: records, Err: closeErr}
