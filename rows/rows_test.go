@@ -306,3 +306,31 @@ func TestWhenAJournalIsOver(t *testing.T) {
 		t.Error("a large journal went on")
 	}
 }
+
+func FuzzReadJournal(f *testing.F) {
+	disk := &full{room: 1 << 20}
+	j, err := newJournal("x", disk, begin)
+	if err != nil {
+		f.Fatal(err)
+	}
+	for i := range 3 {
+		j.add(rowOf(request(i, begin), nil), begin)
+	}
+	if err := j.flush(); err != nil {
+		f.Fatal(err)
+	}
+	f.Add(disk.written)
+	f.Add([]byte(journalMagic))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		path := filepath.Join(t.TempDir(), "j")
+		if err := os.WriteFile(path, data, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		_, _ = readJournal(path, func(r *run.LiveRow) error {
+			if r == nil {
+				t.Error("no row")
+			}
+			return nil
+		})
+	})
+}
