@@ -30,12 +30,18 @@ var theFlows = sync.OnceValue(func() *flows {
 	return fs
 })
 
-// enter gives a response to the flow that has the fewest.
+// enter gives a response to the flow that has the fewest, of as many as the
+// responses need: one that has little to do sleeps and is woken for every token.
 func (fs *flows) enter(s *followed) bool {
-	best, least := fs.all[0], int64(-1)
+	total := 0
 	for _, f := range fs.all {
-		if n := f.load.Load(); least < 0 || n < least {
-			best, least = f, n
+		total += int(f.load.Load())
+	}
+	needed := fs.all[:min(total/flowShare+1, len(fs.all))]
+	best := needed[0]
+	for _, f := range needed[1:] {
+		if f.load.Load() < best.load.Load() {
+			best = f
 		}
 	}
 	return best.enter(s)
@@ -68,6 +74,7 @@ const (
 	// flowBuffer is what a read takes. A read that fills it is of no stream of
 	// tokens, and its response goes back to its goroutine.
 	flowBuffer = 16 << 10
+	flowShare  = 128       // responses, for each of which a flow more is used
 	flowWaitMS = 50        // the longest wait without a look at limits
 	flowStepNS = 1_000_000 // the shortest
 	flowKeepMS = 1         // how much of it the processor is kept
