@@ -81,16 +81,19 @@ func (h *hunt) target(width float64) (load float64, done bool) {
 	if hi > 0 {
 		upper = hi / edge
 	}
+	// An end that is a little too far from the edge stays: moving it by a hair
+	// would cost as much as putting it there did.
+	snap := 1 + (width-1)/10
 	toward := math.Ceil // never farther from the edge than the width allows
 	if lower >= upper {
 		load = edge / half
-		if upper <= half {
+		if upper <= half*snap {
 			load = hi / width
 		}
 	} else {
 		toward = math.Floor
 		load = edge * half
-		if lower <= half {
+		if lower <= half*snap {
 			load = lo * width
 		}
 	}

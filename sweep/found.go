@@ -79,7 +79,7 @@ func (h *hunt) lean() {
 // next says what would narrow the bracket.
 func (h *hunt) next() string {
 	f := &h.found
-	late := h.beyond != nil || h.lates > 0
+	late := h.lates > 0
 	switch {
 	case f.Settled:
 		return ""
@@ -93,8 +93,10 @@ func (h *hunt) next() string {
 			text += ", to half in about four times as long"
 		}
 		return text + "."
-	case h.beyond != nil || late && f.Fails == 0:
+	case h.beyond != nil:
 		return "Run the client on a quieter or larger machine to look further up."
+	case late && f.Holds == 0:
+		return "Run the client on a quieter machine, or give more --max-time."
 	case f.Holds > 0:
 		return fmt.Sprintf("No upper end was found: start higher (--from %v) or give more --max-time.", digits(f.Holds, math.Round))
 	case f.SeemsHolds > 0:
