@@ -309,40 +309,12 @@ func (c *call) finish() {
 	r.FinishReason = c.hide(r.FinishReason)
 	r.ID, r.Model = c.hide(r.ID), c.hide(r.Model)
 	r.Record = metric.ScalarsOf(r.Timeline)
-	c.shares()
 	c.p.stats.finished(r)
 	if c.p.cfg.Sink != nil {
 		c.p.cfg.Sink.Done(r)
 	}
 	c.p.log.Info("request", "listener", r.Labels.Listener, "route", r.Labels.Route, "upstream", r.Labels.Upstream,
 		"api", r.Labels.API, "model", r.Labels.Model, "status", r.HTTPStatus, "outcome", string(r.Outcome))
-}
-
-// shares says how many tokens the client got and how many were made for nobody.
-func (c *call) shares() {
-	r := c.req
-	total, known := r.Record.OutputTokens.Get()
-	if r.Unmeasured != "" || !known {
-		return
-	}
-	left, gone := r.LeftUS.Get()
-	if !gone {
-		r.Delivered, r.Wasted = timeline.Some(total), timeline.Some(int64(0))
-		return
-	}
-	var before, all int64
-	for ev := range r.Events.Generation() {
-		all++
-		if ev.AtUS <= left {
-			before++
-		}
-	}
-	if all == 0 {
-		r.Delivered, r.Wasted = timeline.Some(int64(0)), timeline.Some(total)
-		return
-	}
-	delivered := total * before / all
-	r.Delivered, r.Wasted = timeline.Some(delivered), timeline.Some(total-delivered)
 }
 
 // hide removes what of the request's own secrets a server may have repeated.
