@@ -201,6 +201,13 @@ func (s *Stream) Complete() bool {
 	return s.progress.done || s.fault != nil || len(s.plain) == maxPlain && s.form == foreign
 }
 
+// TooLarge reports whether the reply could not be read on because an event, or
+// what its bytes decode to, is over the cap.
+func (s *Stream) TooLarge() bool {
+	var large *wire.TooLargeError
+	return errors.As(s.fault, &large)
+}
+
 // close frees the content decoder.
 func (s *Stream) close() error {
 	if s.coding == nil {

@@ -142,5 +142,9 @@ func bare(err error) error {
 	if errors.As(err, &op) && op.Err != nil {
 		return op.Err
 	}
+	var path *os.PathError // of a socket as a file
+	if errors.As(err, &path) {
+		return path.Err
+	}
 	return err
 }

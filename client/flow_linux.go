@@ -6,6 +6,7 @@ import (
 	"sync"
 	"sync/atomic"
 	"syscall"
+	"time"
 	"unsafe"
 
 	"golang.org/x/sys/unix"
@@ -15,20 +16,58 @@ import (
 
 // flows are the process's, for as many clients as there are. They share the
 // load as the workers of a server do.
-type flows struct{ all []*flow }
+type flows struct {
+	all []*flow
 
-// theFlows begins with the first response that is followed. While a flow is
-// busy it keeps one of Go's processors; so that requests find one too, there are
-// as many more.
+	mu      sync.Mutex
+	running int         // loops
+	idle    *time.Timer // of the processors; nil: they are not there
+}
+
+// theFlows begins with the first response that is followed.
 var theFlows = sync.OnceValue(func() *flows {
-	processors := runtime.GOMAXPROCS(0)
+	processors := runtime.GOMAXPROCS(0) - clock.KeptProcessors()
 	fs := &flows{}
 	for range min(max(processors/2, 2), processors) {
-		fs.all = append(fs.all, &flow{clk: clock.Start()})
+		fs.all = append(fs.all, &flow{flows: fs, clk: clock.Start()})
 	}
-	runtime.GOMAXPROCS(processors + len(fs.all))
 	return fs
 })
+
+// flowIdle is how long the flows' processors stay when there is nothing to read:
+// adding them for every request would cost more than they do.
+const flowIdle = 10 * time.Second
+
+// begins is told that a loop begins. While a flow is busy it keeps one of Go's
+// processors; so that requests find one too, there are as many more.
+func (fs *flows) begins() {
+	fs.mu.Lock()
+	defer fs.mu.Unlock()
+	if fs.running++; fs.idle == nil {
+		clock.AddProcessors(len(fs.all))
+		fs.idle = time.AfterFunc(flowIdle, fs.rest)
+	}
+	fs.idle.Stop()
+}
+
+// ends is told that a loop has ended.
+func (fs *flows) ends() {
+	fs.mu.Lock()
+	defer fs.mu.Unlock()
+	if fs.running--; fs.running == 0 {
+		fs.idle.Reset(flowIdle)
+	}
+}
+
+// rest gives the processors back when no loop has begun meanwhile.
+func (fs *flows) rest() {
+	fs.mu.Lock()
+	defer fs.mu.Unlock()
+	if fs.running == 0 && fs.idle != nil {
+		clock.RemoveProcessors(len(fs.all))
+		fs.idle = nil
+	}
+}
 
 // enter gives a response to the flow that has the fewest, of as many as the
 // responses need: one that has little to do sleeps and is woken for every token.
@@ -51,7 +90,8 @@ func (fs *flows) enter(s *followed) bool {
 // Were each read by a goroutine of its own, Go's threads would wake each other
 // for every token. Its goroutine lives as long as there is something to read.
 type flow struct {
-	clk *clock.Clock
+	flows *flows
+	clk   *clock.Clock
 
 	mu      sync.Mutex
 	running bool        // the loop; set is its
@@ -77,11 +117,15 @@ const (
 	flowShare  = 128       // responses, for each of which a flow more is used
 	flowWaitMS = 50        // the longest wait without a look at limits
 	flowStepNS = 1_000_000 // the shortest
-	flowKeepMS = 1         // how much of it the processor is kept
+	// flowLookNS is the longest for certain: a limit may come to be earlier than
+	// it was when it was looked at last.
+	flowLookNS = 1_000_000_000
+	flowKeepMS = 1 // how much of it the processor is kept
 )
 
 func (f *flow) enter(s *followed) bool {
-	due := f.dueOf(s, f.clk.NS())
+	now := f.clk.NS()
+	due := min(f.dueOf(s, now), now+flowLookNS)
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if !f.running {
@@ -126,6 +170,8 @@ func (f *flow) dueOf(s *followed, now int64) int64 {
 
 // loop keeps to one thread: moved from one to another it would wait for each.
 func (f *flow) loop() {
+	f.flows.begins()
+	defer f.flows.ends()
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
 	if f.buf == nil {
@@ -199,7 +245,7 @@ func (f *flow) strike(now int64) {
 			next = min(next, due)
 		}
 	}
-	f.dueNS = max(next, now+flowStepNS)
+	f.dueNS = max(min(next, now+flowLookNS), now+flowStepNS)
 	f.mu.Unlock()
 	for i, s := range f.late {
 		f.late[i] = nil

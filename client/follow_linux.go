@@ -88,17 +88,23 @@ func (s *followed) backToGo() {
 		return
 	}
 	file := os.NewFile(uintptr(fd), "tcp")
-	defer file.Close()
-	nc, err := net.FileConn(file)
-	if err != nil {
-		s.r.whole = false // nothing is kept of it, and a read fails
-		return
-	}
 	src := s.r.cn.src
-	src.Conn, src.raw = nc, rawRead{}
+	src.raw = rawRead{}
+	if nc, err := net.FileConn(file); err == nil {
+		src.Conn = nc
+		_ = file.Close()
+	} else {
+		src.Conn = fileConn{file} // no descriptor is left for a duplicate
+	}
 	src.raw.enable(src)
 	s.r.cn.armed = 0
 }
+
+// fileConn is a socket as a file. It waits as other connections do.
+type fileConn struct{ *os.File }
+
+func (fileConn) LocalAddr() net.Addr  { return nil }
+func (fileConn) RemoteAddr() net.Addr { return nil }
 
 // hangUp ends the response: its next read finds the end.
 func (s *followed) hangUp() {

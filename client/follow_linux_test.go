@@ -7,11 +7,15 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"runtime"
 	"strings"
 	"testing"
 	"time"
 
+	"golang.org/x/sys/unix"
+
 	"tokenmeter/api"
+	"tokenmeter/clock"
 	"tokenmeter/timeline"
 )
 
@@ -60,12 +64,28 @@ func scripted(t *testing.T, pieces ...string) (c *Client, next chan bool, accept
 	t.Cleanup(func() {
 		_ = c.Close()
 		_ = ln.Close()
+		processorsBack()
 	})
 	return c, next, func() int {
 		n := <-count
 		count <- n
 		return n
 	}
+}
+
+// processorsBack does not wait as long as the flows do.
+func processorsBack() {
+	fs := theFlows()
+	for range 1000 {
+		fs.mu.Lock()
+		running := fs.running
+		fs.mu.Unlock()
+		if running == 0 {
+			break
+		}
+		time.Sleep(time.Millisecond)
+	}
+	fs.rest()
 }
 
 const chunkedHead = "HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n"
@@ -154,6 +174,22 @@ func TestFollowEnds(t *testing.T) {
 		r := passed(t, t.Context(), c, next)
 		want(t, "end", follow(r, func() int64 { return r.LastNS() + int64(30*time.Millisecond) }).End, timeline.EndTimeoutIdle)
 	})
+	t.Run("silence since a byte that ended a longer limit", func(t *testing.T) {
+		c, next, _ := scripted(t, chunkedHead, chunk("one"))
+		r := passed(t, t.Context(), c, next)
+		next <- true
+		start := time.Now()
+		limit := func() int64 {
+			if r.LastNS() > r.HeadNS {
+				return r.LastNS() + int64(30*time.Millisecond)
+			}
+			return r.SentNS + int64(time.Hour)
+		}
+		want(t, "end", follow(r, limit).End, timeline.EndTimeoutIdle)
+		if d := time.Since(start); d > 10*time.Second {
+			t.Errorf("after %v", d)
+		}
+	})
 	t.Run("cancelled", func(t *testing.T) {
 		c, next, _ := scripted(t, chunkedHead)
 		ctx, cancel := context.WithCancelCause(t.Context())
@@ -161,6 +197,64 @@ func TestFollowEnds(t *testing.T) {
 		time.AfterFunc(10*time.Millisecond, func() { cancel(ErrUser) })
 		want(t, "end", follow(r, never).End, timeline.EndUser)
 	})
+}
+
+// Where no descriptor is left, what is given back can be read all the same.
+func TestFollowGivesBackWithoutADescriptor(t *testing.T) {
+	c, next, accepted := scripted(t, chunkedHead, chunk("one"), chunk("two"), lastChunk)
+	for range 2 {
+		r := passed(t, t.Context(), c, next)
+		next <- true
+		var had, none unix.Rlimit
+		if err := unix.Getrlimit(unix.RLIMIT_NOFILE, &had); err != nil {
+			t.Fatal(err)
+		}
+		none.Max = had.Max
+		err := r.Follow(never, func([]byte, Arrived) bool {
+			want(t, "limit", unix.Setrlimit(unix.RLIMIT_NOFILE, &none), nil)
+			return false
+		})
+		want(t, "limit", unix.Setrlimit(unix.RLIMIT_NOFILE, &had), nil)
+		want(t, "given back", err, nil)
+		_, isFile := r.cn.src.Conn.(fileConn)
+		want(t, "as a file", isFile, true)
+		_, _, err = r.Read(r.LastNS() + int64(20*time.Millisecond))
+		var end *EndError
+		want(t, "the limit holds", errors.As(err, &end) && end.End == timeline.EndTimeoutIdle, true)
+		r.over = false
+		next <- true
+		data, at, err := r.Read(0)
+		want(t, "data", string(data), "two")
+		want(t, "kernel", at.Kernel, true)
+		want(t, "error", err, nil)
+		next <- true
+		_, _, err = r.Read(0)
+		want(t, "end", err, io.EOF)
+		r.Close()
+	}
+	want(t, "connections", accepted(), 1)
+}
+
+// The processors of the flows are given back, and not counted twice.
+func TestFlowsGiveTheirProcessorsBack(t *testing.T) {
+	processorsBack()
+	kept, procs := clock.KeptProcessors(), runtime.GOMAXPROCS(0)
+	c, next, _ := scripted(t, chunkedHead, chunk("one"))
+	for range 2 {
+		keeper := clock.Keep()
+		r := passed(t, t.Context(), c, next)
+		next <- true
+		want(t, "given back", r.Follow(never, func([]byte, Arrived) bool {
+			want(t, "processors", clock.KeptProcessors(), kept+len(theFlows().all)+1)
+			return false
+		}), nil)
+		r.Close()
+		keeper.Close()
+		want(t, "they stay for a while", runtime.GOMAXPROCS(0), procs+len(theFlows().all))
+	}
+	processorsBack()
+	want(t, "processors", clock.KeptProcessors(), kept)
+	want(t, "GOMAXPROCS", runtime.GOMAXPROCS(0), procs)
 }
 
 // A panic in take is the caller's, and others go on.

@@ -52,7 +52,9 @@ func (r *rawRead) enable(s *source) {
 	if !ok {
 		return
 	}
-	if _, tcp := s.Conn.(*net.TCPConn); !tcp {
+	switch s.Conn.(type) {
+	case *net.TCPConn, fileConn:
+	default:
 		return // other sockets have no stamps
 	}
 	rc, err := sc.SyscallConn()

@@ -3,11 +3,30 @@ package clock
 import (
 	"context"
 	"errors"
+	"runtime"
 	"slices"
 	"testing"
 	"testing/synctest"
 	"time"
 )
+
+// Whoever adds processors, and in whichever order they are given back, in the
+// end there are as many as before.
+func TestProcessorsOfSeveralOwners(t *testing.T) {
+	procs, were := runtime.GOMAXPROCS(0), KeptProcessors()
+	AddProcessors(2)
+	AddProcessors(1)
+	RemoveProcessors(2)
+	AddProcessors(3)
+	if got := runtime.GOMAXPROCS(0); got != procs+4 || KeptProcessors() != were+4 {
+		t.Errorf("GOMAXPROCS %d with %d added, was %d", got, KeptProcessors()-were, procs)
+	}
+	RemoveProcessors(1)
+	RemoveProcessors(3)
+	if got := runtime.GOMAXPROCS(0); got != procs || KeptProcessors() != were {
+		t.Errorf("GOMAXPROCS %d with %d added, was %d", got, KeptProcessors()-were, procs)
+	}
+}
 
 func TestTimersWaitExactlyInVirtualTime(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -23,7 +23,7 @@ func Keep() *Keeper {
 	if monotonicNS() == 0 {
 		return nil
 	}
-	addProcessor()
+	AddProcessors(1)
 	return &Keeper{}
 }
 
@@ -42,5 +42,5 @@ func (k *Keeper) SleepUntil(monotonicNS int64) {
 // Close gives the processor back.
 func (k *Keeper) Close() {
 	_ = unix.Prctl(unix.PR_SET_TIMERSLACK, 0, 0, 0, 0) // 0: the default again
-	removeProcessor()
+	RemoveProcessors(1)
 }

@@ -15,29 +15,32 @@ var kept struct {
 	total int // as we set it
 }
 
-// KeptProcessors is how many processors (GOMAXPROCS) were added.
+// KeptProcessors is how many processors (GOMAXPROCS) are added just now.
 func KeptProcessors() int {
 	kept.mu.Lock()
 	defer kept.mu.Unlock()
 	return kept.n
 }
 
-func addProcessor() {
+// AddProcessors adds so many until RemoveProcessors. The program stands still
+// for a moment; during a collection of garbage, until that has ended.
+func AddProcessors(n int) {
 	kept.mu.Lock()
 	defer kept.mu.Unlock()
-	kept.n++
-	kept.total = runtime.GOMAXPROCS(0) + 1
+	kept.n += n
+	kept.total = runtime.GOMAXPROCS(0) + n
 	runtime.GOMAXPROCS(kept.total)
 }
 
-func removeProcessor() {
+// RemoveProcessors gives back what AddProcessors added.
+func RemoveProcessors(n int) {
 	kept.mu.Lock()
 	defer kept.mu.Unlock()
-	kept.n--
+	kept.n -= n
 	if runtime.GOMAXPROCS(0) != kept.total {
 		return // somebody else has set it since
 	}
-	kept.total--
+	kept.total -= n
 	if _, set := os.LookupEnv("GOMAXPROCS"); kept.n > 0 || set {
 		runtime.GOMAXPROCS(kept.total)
 		return

@@ -35,7 +35,8 @@ type Labels struct {
 const Other = "other"
 
 // Request is one finished live request. Times of the embedded timeline count
-// from the moment at which the proxy had the request's head (DueUS); its
+// from the moment at which the proxy had the request whole (DueUS); where its
+// body is passed on as it comes, from that at which it had the head. Its
 // session and task are HMACs, fit to be stored, never to be a label.
 //
 // Everything in it is read-only for sinks and stays valid: nothing of it is
@@ -85,7 +86,7 @@ type Request struct {
 // stamp where there is one) to their being written downstream, less the time
 // that a slow reader took. Microseconds, over the reads of the body.
 type Delay struct {
-	HeadUS  timeline.Opt[int64] // from the request's head to its being sent upstream
+	HeadUS  timeline.Opt[int64] // from due to the request's being sent upstream
 	FirstUS timeline.Opt[int64] // of the read that brought the first token; the delay of TTFT
 	MaxUS   int64
 	SumUS   int64

@@ -53,5 +53,5 @@ var FlagMeanings = []FlagMeaning{
 	{"clock_step", "the wall clock moved against the monotonic clock during the request",
 		"times are unaffected, they come from the monotonic clock"},
 	{"arrivals_capped", "not every arrival was kept",
-		"chunks and gaps are null; the proxy counts them (proxy.md)"},
+		"of a run: chunks and gaps are null. The proxy counts what it does not keep: its figures are there (proxy.md)"},
 }

@@ -168,7 +168,7 @@ func EventsBy(tl *timeline.Timeline, us int64) (by, all int64) {
 			by++
 		}
 	}
-	if r := restOf(tl); r != nil {
+	if r := restOf(tl); r != nil && r.progress.n > 0 { // else all of them are kept, as far as they are known
 		all += r.progress.n
 		if us >= r.lastUS {
 			return all, all

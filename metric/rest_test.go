@@ -98,6 +98,25 @@ func TestFiguresOfAReplyThatIsNotKeptWhole(t *testing.T) {
 	})
 }
 
+// A body that is no stream has no pace: what is kept of it is what there is.
+func TestEventsOfABodyThatIsNotKeptWhole(t *testing.T) {
+	tl := timeline.New()
+	KeepFirst(tl, 4096)
+	for range 5000 {
+		tl.Events.Append(timeline.Event{AtUS: 1000, Kind: timeline.Text, Bytes: 1})
+	}
+	tl.Events.Seal()
+	if tl.Events.Rest() == nil {
+		t.Fatal("all are kept")
+	}
+	if by, all := EventsBy(tl, 999); by != 0 || all == 0 {
+		t.Errorf("%d of %d before they came", by, all)
+	}
+	if by, all := EventsBy(tl, 1000); by != all || all == 0 {
+		t.Errorf("%d of %d when they had come", by, all)
+	}
+}
+
 // A stall is told from the median of all gaps, and quantiles are right to a
 // 64th.
 func TestStallsAndQuantilesBeyondWhatIsKept(t *testing.T) {

@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"slices"
 	"strconv"
+	"strings"
 
 	"tokenmeter/client"
 )
@@ -32,12 +33,18 @@ const (
 	firstFrame = 512
 	mostFrame  = 4 << 10 // that is kept
 	mostIdle   = 64 << 10
+	// mostOver is how far the parser may be over what reads may cost. Once is
+	// no sign: a thread that has to wait for a processor seems as slow.
+	mostOver = 5 * int64(parserRead)
 )
 
 // shortWay opens it where the reply will be in chunks, as net/http decides it.
 func (d *downstream) shortWay(reply *client.Passed, in *http.Request) {
 	_, sized := d.c.w.Header()["Content-Length"]
-	if sized || in.ProtoMajor != 1 || in.ProtoMinor < 1 || in.Method == http.MethodHead || reply.Status != http.StatusOK {
+	// What is compressed may decode to much more than a read: others must not wait for that.
+	coding := reply.Header.Values("Content-Encoding")
+	coded := len(coding) > 1 || len(coding) == 1 && coding[0] != "" && !strings.EqualFold(strings.TrimSpace(coding[0]), "identity")
+	if sized || coded || in.ProtoMajor != 1 || in.ProtoMinor < 1 || in.Method == http.MethodHead || reply.Status != http.StatusOK {
 		return
 	}
 	nc, _ := in.Context().Value(connKey{}).(net.Conn)
@@ -122,7 +129,7 @@ func (d *downstream) settle() (data []byte, at client.Arrived) {
 }
 
 // heavy reports whether the parser may need long for one of the next reads: much
-// came without a token in it, or it needed long before. Others must not wait for it.
+// came without a token in it, or it needed long again and again. Others must not wait for it.
 func (d *downstream) heavy(n int) bool {
 	s, m := &d.direct, d.c.meter
 	if m.stream == nil {
@@ -131,5 +138,5 @@ func (d *downstream) heavy(n int) bool {
 	if s.idle += n; m.stream.Tokens() > s.tokens {
 		s.idle, s.tokens = 0, m.stream.Tokens()
 	}
-	return s.idle > mostIdle || m.overNS > 0
+	return s.idle > mostIdle || m.overNS > mostOver
 }

@@ -7,10 +7,15 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"net/http/httptest"
+	"runtime"
 	"strings"
 	"testing"
 	"time"
 
+	"tokenmeter/api"
+	"tokenmeter/client"
+	"tokenmeter/clock"
 	"tokenmeter/live"
 	"tokenmeter/timeline"
 )
@@ -269,6 +274,37 @@ func TestAHangUpOnTheShortWay(t *testing.T) {
 			}
 		})
 	}
+}
+
+// What is compressed can decode to very much, and does not go the short way; nor
+// does a reply whose parser needs long more than once.
+func TestWhoGoesTheShortWay(t *testing.T) {
+	ln, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer ln.Close()
+	conn, err := net.Dial("tcp", ln.Addr().String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	in := httptest.NewRequest("POST", chatPath, nil)
+	in = in.WithContext(ConnContext(in.Context(), conn))
+	for coding, short := range map[string]bool{"": true, "identity": true, "Identity": true, "gzip": false, "zstd": false, "identity, br": false} {
+		d := &downstream{c: &call{w: httptest.NewRecorder()}}
+		reply := &client.Passed{Status: 200, Header: http.Header{}}
+		if coding != "" {
+			reply.Header.Set("Content-Encoding", coding)
+		}
+		d.shortWay(reply, in)
+		want(t, coding, d.direct.out != nil, short && runtime.GOOS == "linux")
+	}
+	d := &downstream{c: &call{meter: newMeter(clock.Start(), timeline.New(), api.OpenAIChat, 0)}}
+	d.c.meter.spent(int64(100 * time.Millisecond))
+	want(t, "once late", d.heavy(10), false)
+	d.c.meter.spent(int64(100 * time.Millisecond))
+	want(t, "twice late", d.heavy(10), true)
 }
 
 // A client that does not read for a while gets every byte all the same, and

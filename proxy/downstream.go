@@ -78,6 +78,21 @@ func (d *downstream) waste(data []byte) {
 	d.drained += int64(len(data))
 }
 
+// rest writes what a stripper held back when its reply ended.
+func (d *downstream) rest(strip *stripper) {
+	switch {
+	case strip == nil:
+	case d.left.gone():
+		if len(strip.held) > 0 {
+			d.waste(strip.held)
+		}
+	default:
+		_ = strip.end(d.write)
+		_ = d.c.ctl.Flush()
+		d.c.p.stats.stripped.Add(strip.removed)
+	}
+}
+
 // slow counts the part of a write that the client held up.
 func (d *downstream) slow(began, now int64) int64 {
 	slow := max(now-began-int64(slowWrite), 0)

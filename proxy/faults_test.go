@@ -170,6 +170,31 @@ func (u *until) Read(p []byte) (int, error) {
 	return n, err
 }
 
+// The end of a reply has its time, too, after a silence that was longer than a
+// client may take.
+func TestACleanEndAfterALongSilence(t *testing.T) {
+	for _, usage := range []Usage{UsageOff, UsageStrip} {
+		synctest.Test(t, func(t *testing.T) {
+			h := open(t, play("0ms "+sseHead, "100ms "+chunk(tok("A")+fin+done+"data: {"), "400000ms "+lastChunk), func(c *Config) {
+				c.ReaderTimeout = time.Minute
+				c.Routes[0].Usage = usage
+			})
+			got := h.talk(post(chatPath, hello), 0)
+			h.settled()
+			want(t, "end", got.err, nil)
+			want(t, "body", got.body, tok("A")+fin+done+"data: {")
+			two := h.frames()
+			two.ask(1, hello)
+			time.Sleep(10 * time.Minute)
+			status, body, ended, reset := two.got(1)
+			want(t, "status over HTTP/2", status, status200)
+			want(t, "body over HTTP/2", body, got.body)
+			want(t, "ended over HTTP/2", ended, true)
+			want(t, "reset", reset, -1)
+		})
+	}
+}
+
 // One that never reads is given up.
 func TestAReaderThatNeverReadsIsGivenUp(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -10,7 +10,6 @@ import (
 	"tokenmeter/live"
 	"tokenmeter/metric"
 	"tokenmeter/timeline"
-	"tokenmeter/wire"
 )
 
 // meter reads a copy of a reply, after its bytes were written. Whatever goes
@@ -20,7 +19,6 @@ type meter struct {
 	tl     *timeline.Timeline
 	stream *api.Stream // nil: nothing is measured
 	reason live.Reason
-	most   int   // bytes of an event
 	overNS int64 // time beyond what reads may cost, less what later ones did not need
 }
 
@@ -33,7 +31,7 @@ const (
 )
 
 func newMeter(clk *clock.Clock, tl *timeline.Timeline, a *api.API, maxEvent int) *meter {
-	m := &meter{clk: clk, tl: tl, reason: live.UnknownAPI, most: maxEvent}
+	m := &meter{clk: clk, tl: tl, reason: live.UnknownAPI}
 	if a != nil {
 		m.reason = ""
 		metric.KeepFirst(tl, live.MostArrivals)
@@ -114,7 +112,7 @@ func (m *meter) end(atNS int64, end timeline.End, trailer http.Header, cause err
 	}
 	if m.stream == nil {
 		m.plain(end, cause)
-	} else if m.tl.Outcome == timeline.Parse && m.tl.Error.Message == (&wire.TooLargeError{Limit: m.most}).Error() {
+	} else if m.tl.Outcome == timeline.Parse && m.stream.TooLarge() {
 		m.reason = live.TooLarge
 		m.plain(end, cause)
 	}

@@ -184,7 +184,7 @@ func (p *Proxy) label(model string) string {
 	return live.Other
 }
 
-// conn is where ConnContext keeps the client's connection.
+// connKey is where ConnContext keeps the client's connection.
 type connKey struct{}
 
 var _ http.Handler = (*Proxy)(nil)

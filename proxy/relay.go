@@ -73,7 +73,7 @@ func (c *call) pass() {
 	}()
 	reply, err := c.ask(ctx)
 	if err != nil {
-		c.failed(err, left)
+		abort = !c.failed(err, left)
 		return
 	}
 	if reply.Status == http.StatusSwitchingProtocols {
@@ -125,8 +125,14 @@ func unsent(class timeline.Outcome) bool {
 	return false
 }
 
-// failed settles a request that got no reply.
-func (c *call) failed(err error, left *leaving) {
+// failed settles a request that got no reply. answered is false where nobody
+// is there to be told: then the connection must not look as if all were well.
+func (c *call) failed(err error, left *leaving) (answered bool) {
+	if s, ok := c.more.(*slowly); ok && s.err != nil && !left.gone() {
+		c.refused = true
+		c.badBody(s.err)
+		return true
+	}
 	now := c.p.clk.NS()
 	class, words := timeline.ConnReset, err.Error()
 	var why *client.Error
@@ -138,12 +144,15 @@ func (c *call) failed(err error, left *leaving) {
 		c.req.LeftUS = timeline.Some(c.meter.us(at))
 	}
 	c.req.Fail(class, c.hide(words))
-	if class != timeline.CancelledUser {
-		answer(c.w, statusOf(class), string(class), "the upstream gave no response: "+c.req.Error.Message)
+	if class == timeline.CancelledUser {
+		return false
 	}
+	answer(c.w, statusOf(class), string(class), "the upstream gave no response: "+c.req.Error.Message)
+	return true
 }
 
-// relay passes a reply on; abort tells that the client must see it break off.
+// relay passes a reply on; abort tells that the client must see it break off. So
+// must one that has gone: it may have closed its own direction only, and read on.
 func (c *call) relay(reply *client.Passed, left *leaving) (abort bool) {
 	c.meter.head(reply.HeadNS, reply.Status, reply.Header)
 	strip := c.stripper(reply)
@@ -156,7 +165,7 @@ func (c *call) relay(reply *client.Passed, left *leaving) (abort bool) {
 		}
 	}
 	c.settle(reply, out, end, cause)
-	return end != timeline.EOF && !left.gone()
+	return end != timeline.EOF || out.drained > 0
 }
 
 // stripper is made when the usage event that we asked for may come.
@@ -213,11 +222,8 @@ func (c *call) copyBody(reply *client.Passed, strip *stripper, out *downstream) 
 		if err == nil {
 			continue
 		}
-		if strip != nil && !out.left.gone() {
-			_ = strip.end(out.write)
-			_ = c.ctl.Flush()
-			c.p.stats.stripped.Add(strip.removed)
-		}
+		out.extend(c.p.clk.NS()) // the end is written, too
+		out.rest(strip)
 		var ended *client.EndError
 		switch {
 		case errors.Is(err, io.EOF):
@@ -298,6 +304,9 @@ func (c *call) settle(reply *client.Passed, out *downstream, end timeline.End, c
 // finish computes the figures and tells the sink, once, whatever happened.
 func (c *call) finish() {
 	r := c.req
+	if c.refused {
+		return
+	}
 	if !c.tell {
 		c.p.stats.passed.Add(1)
 		return

@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+	"time"
 
 	"tokenmeter/live"
 	"tokenmeter/timeline"
@@ -15,6 +16,53 @@ import (
 type finished chan *live.Request
 
 func (f finished) Done(r *live.Request) { f <- r }
+
+// A client may close its own direction and read on. What it gets when the reply
+// is cut for that looks like no clean end, nor like an answer.
+func TestAHalfClosedClientSeesNoCleanEnd(t *testing.T) {
+	for _, leave := range []Leave{LeaveCancel, LeaveDrain} {
+		for _, head := range []bool{true, false} {
+			next := make(chan struct{}, 3)
+			play := pieces(next, sseHead, chunk(tok("A")), chunk(fin+done)+lastChunk)
+			s := pave(t, func(c net.Conn, r *received) bool {
+				if head && leave == LeaveDrain {
+					return play(c, r)
+				}
+				if head {
+					_, _ = io.WriteString(c, sseHead+chunk(tok("A")))
+				}
+				r.gone()
+				return false
+			}, func(c *Config) { c.Routes[0].Leave = leave; c.Routes[0].DrainTime = 50 * time.Millisecond })
+			c := s.dial(t)
+			in := bufio.NewReader(c)
+			if head {
+				next <- struct{}{}
+				next <- struct{}{}
+				resp := ask(t, c, in, post(chatPath, hello))
+				if _, err := io.ReadFull(resp.Body, make([]byte, len(tok("A")))); err != nil {
+					t.Fatal(err)
+				}
+				_ = c.(*net.TCPConn).CloseWrite()
+				<-(<-s.asked).Done()
+				time.Sleep(10 * time.Millisecond) // what the end of the context calls
+				next <- struct{}{}
+				if rest, err := io.ReadAll(resp.Body); err == nil {
+					t.Errorf("%s: a clean end after %q", leave, rest)
+				}
+			} else {
+				_, _ = io.WriteString(c, post(chatPath, hello))
+				<-s.asked
+				_ = c.(*net.TCPConn).CloseWrite()
+				if answer, err := io.ReadAll(in); len(answer) > 0 {
+					t.Errorf("%s: an answer, %q (%v)", leave, answer, err)
+				}
+			}
+			r := <-s.seen
+			want(t, "outcome", r.Outcome, timeline.CancelledUser)
+		}
+	}
+}
 
 // A reset of the upstream's connection is a reset in the record, and reaches
 // clients as something that can't be taken for a clean end: HTTP/1.0 ones too,

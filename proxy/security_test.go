@@ -217,11 +217,11 @@ func TestLimits(t *testing.T) {
 func TestHalfARequest(t *testing.T) {
 	for name, tc := range map[string]struct {
 		head string
-		why  string // counted as refused; empty: it was passed on
+		why  string // counted as refused
 	}{
 		"a completion":   {"POST " + chatPath, "body"},
 		"a refused path": {"POST /elsewhere", "path"},
-		"another API":    {"POST /v1/embeddings", ""},
+		"another API":    {"POST /v1/embeddings", "body"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -251,11 +251,46 @@ func TestHalfARequest(t *testing.T) {
 				}
 				h.settled()
 				want(t, "in flight", h.p.Stats().InFlight, 0)
-				if tc.why != "" {
-					want(t, "refused", h.p.Stats().Refused[tc.why], clients)
-				}
+				want(t, "refused", h.p.Stats().Refused[tc.why], clients)
+				want(t, "records", h.p.Stats().Requests, 0)
 			})
 		})
+	}
+}
+
+// A body that is refused while it is passed on is answered as one that is read
+// first, and is no request of the record.
+func TestABodyThatIsRefusedOnTheWay(t *testing.T) {
+	for _, path := range []string{chatPath, "/v1/embeddings"} {
+		for name, tc := range map[string]struct {
+			body   string
+			status int
+		}{
+			"too large":    {chunk(strings.Repeat("a", 80)) + chunk(strings.Repeat("b", 80)) + lastChunk, 413},
+			"it stalls":    {chunk(strings.Repeat("a", 80)), 408},
+			"no chunk":     {chunk(strings.Repeat("a", 80)) + "zz\r\n", 400},
+			"as it may be": {chunk(strings.Repeat(" ", 80)+"{}") + lastChunk, 200},
+		} {
+			t.Run(path+", "+name, func(t *testing.T) {
+				synctest.Test(t, func(t *testing.T) {
+					h := open(t, answerOK, func(c *Config) { c.Routes[0].MaxBody = 100; c.BodyTimeout = 5 * time.Second })
+					got := h.talk("POST "+path+" HTTP/1.1\r\nhost: p\r\ntransfer-encoding: chunked\r\n\r\n"+tc.body, 0)
+					h.settled()
+					if got.Response == nil {
+						t.Fatalf("no response: %v", got.err)
+					}
+					want(t, "status", got.StatusCode, tc.status)
+					refused := int64(1)
+					if tc.status == 200 {
+						refused = 0
+					}
+					want(t, "refused", h.p.Stats().Refused["body"], refused)
+					want(t, "records", h.p.Stats().Requests, 1-refused)
+					want(t, "says why", strings.Contains(got.body, "request's body"), refused > 0)
+					want(t, "the upstream is well", h.p.Stats().Upstreams[0].Healthy, true)
+				})
+			})
+		}
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"os"
 	"strconv"
 	"strings"
 	"time"
@@ -37,6 +38,8 @@ type call struct {
 	req   *live.Request
 	meter *meter
 	tell  bool // the sink is told
+
+	refused bool // after it was begun: it is in no record
 }
 
 // ServeHTTP passes one request on.
@@ -179,13 +182,8 @@ func (c *call) readBody(candidates []*route) bool {
 		return true
 	}
 	data, err := readAll(body, in.ContentLength)
-	var large *http.MaxBytesError
-	switch {
-	case errors.As(err, &large):
-		c.tooLarge(most)
-		return false
-	case err != nil:
-		c.p.refuse(c.w, http.StatusBadRequest, "body", "the request's body did not come whole")
+	if err != nil {
+		c.badBody(err)
 		return false
 	}
 	c.unlimited(true)
@@ -214,6 +212,7 @@ type slowly struct {
 	from   io.Reader
 	n      int64
 	waited time.Duration
+	err    error // why it did not come whole
 }
 
 // slowest is what a client must send at least, in bytes a second.
@@ -227,6 +226,9 @@ func (s *slowly) Read(p []byte) (int, error) {
 	s.c.unlimited(errors.Is(err, io.EOF))
 	s.n += int64(n)
 	s.waited += time.Since(began)
+	if err != nil && !errors.Is(err, io.EOF) {
+		s.err = err
+	}
 	return n, err
 }
 
@@ -251,8 +253,30 @@ func readAll(r io.Reader, length int64) ([]byte, error) {
 }
 
 func (c *call) tooLarge(most int64) {
-	c.w.Header().Set("Connection", "close")
+	c.last()
 	c.p.refuse(c.w, http.StatusRequestEntityTooLarge, "body", fmt.Sprintf("the request's body is over %d bytes", most))
+}
+
+// badBody refuses a request whose body could not be read.
+func (c *call) badBody(err error) {
+	var large *http.MaxBytesError
+	switch {
+	case errors.As(err, &large):
+		c.tooLarge(large.Limit)
+	case errors.Is(err, os.ErrDeadlineExceeded):
+		c.last()
+		c.p.refuse(c.w, http.StatusRequestTimeout, "body", "the request's body did not come in time")
+	default:
+		c.p.refuse(c.w, http.StatusBadRequest, "body", "the request's body did not come whole")
+	}
+}
+
+// last says that the connection takes no further request: what is left of this
+// one's body stands in its way. One of HTTP/2 has streams for that.
+func (c *call) last() {
+	if c.in.ProtoMajor == 1 {
+		c.w.Header().Set("Connection", "close")
+	}
 }
 
 // begin makes the request's record. It is due when it is here whole, so that a

@@ -1,10 +1,10 @@
 package serve
 
 import (
-	"bufio"
 	"encoding/json"
 	"io"
 	"os"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -104,26 +104,22 @@ func newRecords(f io.WriteCloser) *Records {
 	return r
 }
 
+// mostPacked is how much is written at once, but for longer rows.
+const mostPacked = 64 << 10
+
 func (r *Records) write(f io.WriteCloser) {
 	defer close(r.done)
-	w := bufio.NewWriterSize(f, 64<<10)
-	waiting := int64(0) // rows that may not be in the file yet
+	p := packed{to: f}
 	lost := func(rows int64, err error) {
 		r.dropped.Add(rows)
 		if r.err == nil {
 			r.err = err
 		}
 	}
-	flush := func(err error) {
-		if err == nil {
-			err = w.Flush()
+	flush := func() {
+		if n, err := p.flush(); err != nil { // a full disk may have room again
+			lost(n, err)
 		}
-		if err != nil { // a full disk may have room again
-			lost(waiting, err)
-			w.Reset(f)
-			_ = w.WriteByte('\n') // ends what may have broken off
-		}
-		waiting = 0
 	}
 	for one := range r.rows {
 		data, err := json.Marshal(one)
@@ -131,17 +127,52 @@ func (r *Records) write(f io.WriteCloser) {
 			lost(1, err)
 			continue
 		}
-		waiting++
-		if _, err = w.Write(append(data, '\n')); err != nil || len(r.rows) == 0 {
-			flush(err)
+		if len(p.data)+len(data) >= mostPacked {
+			flush()
+		}
+		if p.add(data); len(r.rows) == 0 {
+			flush()
 		}
 	}
-	if waiting > 0 {
-		flush(nil)
-	}
+	flush()
 	if err := f.Close(); err != nil && r.err == nil {
 		r.err = err
 	}
+}
+
+// packed are lines that wait to be written in one piece.
+type packed struct {
+	to    io.Writer
+	data  []byte
+	ends  []int // of each line
+	broke bool  // the file may end within a line
+}
+
+func (p *packed) add(line []byte) {
+	if p.broke && len(p.data) == 0 {
+		p.data = append(p.data, '\n')
+	}
+	p.data = append(append(p.data, line...), '\n')
+	p.ends = append(p.ends, len(p.data))
+}
+
+// flush writes what waits. When that fails, lost lines are not in the file.
+func (p *packed) flush() (lost int64, err error) {
+	if len(p.data) == 0 {
+		return 0, nil
+	}
+	n, err := p.to.Write(p.data)
+	if err == nil || n > 0 {
+		p.broke = err != nil
+	}
+	if err != nil {
+		whole, _ := slices.BinarySearch(p.ends, n+1)
+		lost = int64(len(p.ends) - whole)
+	}
+	if p.data, p.ends = p.data[:0], p.ends[:0]; cap(p.data) > 2*mostPacked {
+		p.data = nil
+	}
+	return lost, err
 }
 
 // Dropped is how many rows are not in the file.

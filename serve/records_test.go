@@ -121,3 +121,48 @@ func TestRecordsOnAFullDisk(t *testing.T) {
 		}
 	})
 }
+
+// gated is a disk that waits for the word at every write.
+type gated struct {
+	disk
+	gate chan struct{}
+}
+
+func (g *gated) Write(p []byte) (int, error) {
+	<-g.gate
+	return g.disk.Write(p)
+}
+
+// Every row is in the file or counted, never both, wherever the disk was full.
+func TestRecordsCountWhatIsNotThere(t *testing.T) {
+	for _, room := range []int{0, 10, 30_000, 100_000, 150_000, 250_000} {
+		synctest.Test(t, func(t *testing.T) {
+			d := &gated{disk: disk{room: room}, gate: make(chan struct{})}
+			r := newRecords(d)
+			const rows = 300
+			for i := range rows {
+				tl := timeline.New()
+				tl.ID = strings.Repeat("x", 3*i)
+				r.Done(&live.Request{Timeline: tl, Record: metric.ScalarsOf(tl)})
+			}
+			synctest.Wait()
+			for range 4 {
+				d.gate <- struct{}{}
+			}
+			synctest.Wait()
+			d.full(1 << 30)
+			close(d.gate)
+			dropped, _ := r.Close()
+			there := int64(0)
+			for line := range strings.SplitSeq(d.text.String(), "\n") {
+				var row struct{ Source string }
+				if json.Unmarshal([]byte(line), &row) == nil && row.Source == "" {
+					there++
+				}
+			}
+			if there+dropped != rows || dropped == 0 {
+				t.Errorf("room for %d: %d rows are there, %d are counted as lost", room, there, dropped)
+			}
+		})
+	}
+}

@@ -27,6 +27,9 @@ func NewDecoder(encoding string) (Decoder, error) {
 		if err != nil {
 			return nil, err
 		}
+		if d != nil {
+			d = newCapped(d)
+		}
 		switch {
 		case d == nil:
 		case chain == nil:
@@ -52,6 +55,34 @@ func newDecoder(coding string) (Decoder, error) {
 		return newZstd(), nil
 	}
 	return nil, fmt.Errorf("content encoding %q is not supported (gzip, deflate, br and zstd are)", coding)
+}
+
+// mostDecoded is what the bytes of one Feed may decode to. Some codings say half
+// a gigabyte in a few bytes, and several codings multiply.
+const mostDecoded = 64 << 20
+
+// capped is a decoder that holds to it.
+type capped struct {
+	Decoder
+	left int
+	to   func([]byte) error
+	take func([]byte) error // bound once
+}
+
+func newCapped(d Decoder) *capped {
+	c := &capped{Decoder: d}
+	c.take = func(p []byte) error {
+		if c.left -= len(p); c.left < 0 {
+			return &TooLargeError{mostDecoded}
+		}
+		return c.to(p)
+	}
+	return c
+}
+
+func (c *capped) Feed(p []byte, emit func([]byte) error) error {
+	c.left, c.to = mostDecoded, emit
+	return c.Decoder.Feed(p, c.take)
 }
 
 // chained undoes two codings.

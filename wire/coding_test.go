@@ -5,6 +5,7 @@ import (
 	"compress/flate"
 	"compress/gzip"
 	"compress/zlib"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"io"
@@ -228,4 +229,40 @@ func TestCodingsInVirtualTime(t *testing.T) {
 			w.Close()
 		})
 	}
+}
+
+// A few bytes that decode to very much are an error before they do, whatever
+// codings are around each other.
+func TestABombIsNotDecoded(t *testing.T) {
+	enc, err := zstd.NewWriter(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	zeros := make([]byte, 2*mostDecoded)
+	once := enc.EncodeAll(zeros, nil)
+	for coding, data := range map[string][]byte{"zstd": once, "zstd, zstd": enc.EncodeAll(once, nil)} {
+		d, err := NewDecoder(coding)
+		if err != nil {
+			t.Fatal(err)
+		}
+		total := 0
+		err = d.Feed(data, func(p []byte) error { total += len(p); return nil })
+		var large *TooLargeError
+		if !errors.As(err, &large) || total > mostDecoded {
+			t.Errorf("%s: %d bytes came of %d, %v", coding, total, len(data), err)
+		}
+		_ = d.Close()
+	}
+	// The inner coding is spared, too, what would decode to nothing there: a frame to be skipped.
+	d, err := NewDecoder("zstd, zstd")
+	if err != nil {
+		t.Fatal(err)
+	}
+	skipped := append(binary.LittleEndian.AppendUint32([]byte{0x50, 0x2a, 0x4d, 0x18}, uint32(len(zeros))), zeros...)
+	err = d.Feed(enc.EncodeAll(skipped, nil), func([]byte) error { return nil })
+	var large *TooLargeError
+	if !errors.As(err, &large) {
+		t.Errorf("an outer bomb: %v", err)
+	}
+	_ = d.Close()
 }

@@ -35,7 +35,8 @@ type Framer interface {
 	Close(yield func(Event) error) (garbage int, err error)
 }
 
-// TooLargeError reports an event over the size cap.
+// TooLargeError reports an event over the size cap, or bytes that decode to more
+// than any read of a reply should.
 type TooLargeError struct{ Limit int }
 
 func (e *TooLargeError) Error() string {

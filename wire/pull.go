@@ -159,6 +159,7 @@ func (d *zstdDecoder) Feed(p []byte, emit func([]byte) error) error {
 			return nil
 		}
 		if err := emit(out); err != nil {
+			d.any = false // nobody wants the rest
 			return err
 		}
 	}
