@@ -1,38 +1,61 @@
 package sim
 
 import (
+	"fmt"
 	"os"
 	"runtime"
 	"strconv"
+	"strings"
+	"time"
 
 	"golang.org/x/sys/unix"
 )
 
 // pin holds every thread of the process to its first core, so that a
 // self-check says what the server does with one. The threads of readers, which
-// call apart, get the other cores. On a machine with one core all share it, and
-// cores is 1.
-func pin() (cores int, apart func(), unpin func()) {
+// call apart, get the other cores. On a machine with one core all share it.
+func pin() pinned {
 	var all unix.CPUSet
-	if unix.SchedGetaffinity(0, &all) != nil || all.Count() < 2 {
-		return 1, func() {}, func() {}
+	if unix.SchedGetaffinity(0, &all) != nil || all.Count() == 0 {
+		return unpinned
 	}
 	var one unix.CPUSet
-	rest := all
-	for cpu := 0; ; cpu++ {
-		if all.IsSet(cpu) {
-			one.Set(cpu)
-			rest.Clear(cpu)
-			break
-		}
+	rest, core := all, 0
+	for !all.IsSet(core) {
+		core++
 	}
+	if all.Count() == 1 {
+		return pinned{cores: 1, core: core, apart: func() {}, unpin: func() {}}
+	}
+	one.Set(core)
+	rest.Clear(core)
 	holdThreads(&one)
-	apart = func() {
+	apart := func() {
 		// Never unlocked: the thread ends with its goroutine.
 		runtime.LockOSThread()
 		_ = unix.SchedSetaffinity(0, &rest)
 	}
-	return all.Count(), apart, func() { holdThreads(&all) }
+	return pinned{cores: all.Count(), core: core, apart: apart, unpin: func() { holdThreads(&all) }}
+}
+
+// stolen is for how long the host has given a core to others so far; false
+// where the system does not tell.
+func stolen(core int) (time.Duration, bool) {
+	stat, err := os.ReadFile("/proc/stat")
+	if err != nil {
+		return 0, false
+	}
+	name := fmt.Sprintf("cpu%d ", core)
+	for line := range strings.Lines(string(stat)) {
+		if !strings.HasPrefix(line, name) {
+			continue
+		}
+		if fields := strings.Fields(line); len(fields) > 8 {
+			ticks, err := strconv.ParseInt(fields[8], 10, 64)
+			return time.Duration(ticks) * 10 * time.Millisecond, err == nil // USER_HZ is 100
+		}
+	}
+	return 0, false
 }
 
 // holdThreads gives every thread the set; threads that begin later inherit it.

@@ -2,5 +2,9 @@
 
 package sim
 
-// pin does nothing where threads cannot be held to a core; cores is 0.
-func pin() (cores int, apart func(), unpin func()) { return 0, func() {}, func() {} }
+import "time"
+
+// pin does nothing where threads cannot be held to a core.
+func pin() pinned { return unpinned }
+
+func stolen(int) (time.Duration, bool) { return 0, false }

@@ -29,6 +29,10 @@ type CheckResult struct {
 	// CPU is the share of one core that the whole process took while it served;
 	// −1: the system does not tell. The readers are part of it.
 	CPU float64
+	// Stolen is the share of the server's core that the host gave to others
+	// meanwhile; −1: the system does not tell. Writes that are due then are late
+	// whatever the server does, and so are those that queue behind them.
+	Stolen float64
 	// Cores says where it ran: 2 or more: the server had one core and the readers
 	// the others; 1: both shared the only one; 0: the system does not tell.
 	Cores int
@@ -46,8 +50,21 @@ func (r CheckResult) String() string {
 	case r.Cores > 1:
 		where = ", one core for the server and another for the readers"
 	}
+	if r.Stolen > 0 {
+		cpu += fmt.Sprintf(", the host took %.1f %% of the server's core", 100*r.Stolen)
+	}
 	return fmt.Sprintf("%d streams × %g tokens/s, %.0f writes/s%s%s: %v", r.Streams, r.Rate, r.WritesPerS, where, cpu, r.Lateness)
 }
+
+// pinned is how a self-check is spread over the machine.
+type pinned struct {
+	cores int // 0: nothing is held to a core
+	core  int // the server's; −1: none
+	apart func()
+	unpin func()
+}
+
+var unpinned = pinned{core: -1, apart: func() {}, unpin: func() {}}
 
 // SelfCheck serves streams on the loopback interface to readers that do no
 // more than empty their sockets now and then, and tells how late the writes
@@ -75,19 +92,19 @@ func SelfCheck(ctx context.Context, c Check) (CheckResult, error) {
 	if err != nil {
 		return CheckResult{Check: c}, fmt.Errorf("sim: self-check: %w", err)
 	}
-	cores, apart, unpin := pin()
-	defer unpin()
+	held := pin()
+	defer held.unpin()
 	s := New(cfg)
 	served := make(chan error, 1)
 	go func() { served <- s.Serve(ln) }()
-	r, err := c.run(ctx, s, ln.Addr().(*net.TCPAddr), gap, apart)
-	r.Cores = cores
+	r, err := c.run(ctx, s, ln.Addr().(*net.TCPAddr), gap, held)
+	r.Cores = held.cores
 	closeErr := s.Close()
 	return r, errors.Join(err, closeErr, <-served)
 }
 
-func (c Check) run(ctx context.Context, s *Server, addr *net.TCPAddr, gap time.Duration, apart func()) (CheckResult, error) {
-	result := CheckResult{Check: c, CPU: -1}
+func (c Check) run(ctx context.Context, s *Server, addr *net.TCPAddr, gap time.Duration, held pinned) (CheckResult, error) {
+	result := CheckResult{Check: c, CPU: -1, Stolen: -1}
 	ramp := time.Duration(c.Streams) * time.Millisecond
 	// Each stream lasts until the end, so that no request is sent while measuring.
 	tokens := int((ramp+c.Duration+2*time.Second).Seconds()*c.Rate) + 1
@@ -106,7 +123,7 @@ func (c Check) run(ctx context.Context, s *Server, addr *net.TCPAddr, gap time.D
 		}
 		taps = append(taps, t)
 	}
-	stop := drainAll(taps, apart)
+	stop := drainAll(taps, held.apart)
 	defer stop()
 	// Spread over the ramp, with some chance, so that no two streams keep step.
 	rng := rand.New(rand.NewPCG(1, 1))
@@ -125,6 +142,7 @@ func (c Check) run(ctx context.Context, s *Server, addr *net.TCPAddr, gap time.D
 	}
 	s.resetLateness()
 	from, cpu := time.Now(), cpuTime()
+	before, told := stolen(held.core)
 	if err := sleep(ctx, c.Duration); err != nil {
 		return result, err
 	}
@@ -132,6 +150,9 @@ func (c Check) run(ctx context.Context, s *Server, addr *net.TCPAddr, gap time.D
 	result.Seconds = time.Since(from).Seconds()
 	if used := cpuTime(); used > 0 {
 		result.CPU = (used - cpu).Seconds() / result.Seconds
+	}
+	if after, ok := stolen(held.core); ok && told {
+		result.Stolen = (after - before).Seconds() / result.Seconds
 	}
 	result.WritesPerS = float64(result.Writes) / result.Seconds
 	return result, nil
