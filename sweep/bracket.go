@@ -15,6 +15,9 @@ func (h *hunt) close(ctx context.Context, width float64) error {
 		if why := h.stop(); why != "" {
 			return h.end(why)
 		}
+		if h.brief() {
+			return h.end(fmt.Sprintf("the time was up (%v): what is left is too short for a firm decision", h.MaxTime))
+		}
 		load, done := h.target(width)
 		if done {
 			return nil
@@ -104,19 +107,16 @@ func (h *hunt) target(width float64) (load float64, done bool) {
 	return digits(load, toward), false
 }
 
-// inside keeps a load between the ends of the firm bracket.
-func (h *hunt) inside(load float64) float64 {
+// inside keeps a number of streams between the ends of the firm bracket.
+func (h *hunt) inside(streams float64) float64 {
 	lo, hi := h.found.Holds, h.found.Fails
-	if h.Variable == Concurrency {
-		if lo > 0 {
-			load = math.Max(load, lo+1)
-		}
-		if hi > 0 {
-			load = math.Min(load, hi-1)
-		}
-		return math.Max(load, 1)
+	if lo > 0 {
+		streams = math.Max(streams, lo+1)
 	}
-	return load
+	if hi > 0 {
+		streams = math.Min(streams, hi-1)
+	}
+	return math.Max(streams, 1)
 }
 
 // confirm looks at the load that failed once more, some time later: on a machine
@@ -128,13 +128,28 @@ func (h *hunt) confirm(ctx context.Context) (again bool, err error) {
 		return false, nil // in virtual time nothing else happens
 	}
 	p, err := h.probe(ctx, load, aim{pass: 2 * weak, fail: weak, repeat: true, short: true})
-	if err != nil && !errors.Is(err, ErrLate) {
+	switch h.unseen = ""; {
+	case errors.Is(err, ErrLate):
+		h.lates++
+		h.unseen = fmt.Sprintf("%s could not be tried again: %v", h.words(load), err)
+		return false, nil
+	case err != nil:
 		return false, err
-	}
-	if p.decided != holds || h.refuted == mostRefuted {
+	case p.decided == fails:
 		h.confirmed = load
 		return false, nil
+	case p.decided == unclear: // it says nothing against the first look, and nothing for it
+		return false, nil
 	}
+	h.refute(load)
+	if h.refuted > mostRefuted {
+		return false, h.end(fmt.Sprintf("%d loads failed and then held: the machine or server is not steady", h.refuted))
+	}
+	return true, nil
+}
+
+// refute takes back what was seen of a load that failed and then held.
+func (h *hunt) refute(load float64) {
 	h.refuted++
 	h.found.Fails, h.high = 0, 0
 	for i := range h.found.Probes {
@@ -142,15 +157,15 @@ func (h *hunt) confirm(ctx context.Context) (again bool, err error) {
 		switch {
 		case q.decided != fails:
 		case q.Load == load:
-			q.spoilt, q.Note = true, "it held later"
+			q.spoilt, q.Firm, q.Note = true, false, "it held later"
 		case q.Firm && q.Load > load && (h.found.Fails == 0 || q.Load < h.found.Fails):
 			h.found.Fails = q.Load
 		}
 	}
 	h.low, h.high = math.Max(h.low, load), h.found.Fails
-	return true, nil
 }
 
+// mostRefuted is how many loads may have failed and then held before a search is over.
 const mostRefuted = 3
 
 // bounds are the nearest loads that held and failed, firmly or not; 0: none.

@@ -52,14 +52,15 @@ type Probe struct {
 	Note     string
 	Probed
 
-	spoilt                 bool // it says nothing of the load
-	short                  bool // more requests might have decided it
-	score, slack, evidence float64
-	decided                decision
-	times                  []float64 // autocorrelation times, one a test
-	own                    []pool
-	counted                int     // requests after the start
-	e2e                    float64 // median, in seconds; 0 without one
+	spoilt       bool // it says nothing of the load
+	short        bool // more requests might have decided it
+	score, slack float64
+	decided      decision
+	times        []float64 // autocorrelation times, one a test
+	own          []pool
+	counted      int     // requests after the start
+	e2e          float64 // median, in seconds; 0 without one
+	answered     bool    // every request was, in full
 }
 
 // ErrLate is why a search stops when the client can't keep up.
@@ -129,6 +130,9 @@ func (s *Search) settle() error {
 		return fmt.Errorf("a confidence of %v: want a share above 0.5 and below 1", s.Confidence)
 	case s.MaxTime > 0 && s.Now == nil:
 		return errors.New("a bound on time needs a clock")
+	case s.Probe.Duration > 0 && s.Probe.Duration < s.MaxTime/leastShare:
+		return fmt.Errorf("probes of %v in a search of %v: a firm decision rests on 1/%d of the time at least, so give each probe %v or more",
+			s.Probe.Duration, s.MaxTime, leastShare, s.MaxTime/leastShare)
 	}
 	return nil
 }

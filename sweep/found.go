@@ -64,6 +64,9 @@ func (h *hunt) lean() {
 	f := &h.found
 	for i := range f.Probes {
 		p := &f.Probes[i]
+		if p.spoilt {
+			continue
+		}
 		if p.decided == holds && f.Holds == 0 && (f.Fails == 0 || p.Load < f.Fails) {
 			f.SeemsHolds = math.Max(f.SeemsHolds, p.Load)
 		}

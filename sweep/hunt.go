@@ -37,12 +37,13 @@ type hunt struct {
 	// Bounds of the way: the largest load that seemed to hold and the smallest
 	// that seemed to fail. Those of the bracket are found.Holds and found.Fails.
 	low, high float64
-	bottom    float64 // a load at which requests hardly meet each other, and that failed; 0: none
+	bottom    float64 // a load at which requests hardly meet each other, and that failed; 0: none, or some load holds
 	served    float64 // what an overloaded server did, at most; 0: not known
 	budget    float64 // factor on how many requests are plenty
 
 	confirmed float64 // the load whose failing was seen twice
 	refuted   int     // loads that failed and then held
+	unseen    string  // why the load that failed had no second look; empty: it had one
 
 	lates  int   // loads at which the client was too slow
 	beyond error // why nothing is known of larger loads: the client was too slow for them
@@ -108,13 +109,16 @@ func (h *hunt) search(ctx context.Context) error {
 			if err != nil || h.found.Why != "" {
 				return err
 			}
-			if again, err = h.confirm(ctx); err != nil {
+			if again, err = h.confirm(ctx); err != nil || h.found.Why != "" {
 				return err
 			}
 		}
 	}
 	if err := h.repeat(ctx); err != nil {
 		return err
+	}
+	if h.found.Why == "" {
+		h.found.Why = h.unseen
 	}
 	h.found.Settled = h.found.Why == "" && h.beyond == nil
 	return nil
@@ -198,8 +202,11 @@ func (h *hunt) rough() float64 {
 
 // least is the smallest load that makes sense.
 func (h *hunt) least() float64 {
-	if h.Variable == Concurrency {
+	switch {
+	case h.Variable == Concurrency:
 		return 1
+	case h.low > 0 || h.found.Holds > 0: // the edge is above that, and the bottom was none
+		return h.From / 1024
 	}
 	return math.Max(h.bottom, h.From/1024)
 }
@@ -258,10 +265,13 @@ func (h *hunt) end(why string) error {
 // repeat tries the load that held once more. What held by luck, or before the
 // server changed, does not hold again.
 func (h *hunt) repeat(ctx context.Context) error {
-	if h.found.Holds == 0 || h.stop() != "" {
+	load := h.found.Holds
+	if load == 0 {
 		return nil
 	}
-	load := h.found.Holds
+	if why := h.stop(); why != "" {
+		return h.end(fmt.Sprintf("%s held once and was not tried again: %s", h.words(load), why))
+	}
 	budget := int64(0)
 	for _, p := range h.found.Probes {
 		if p.Load == load {
@@ -280,17 +290,20 @@ func (h *hunt) repeat(ctx context.Context) error {
 	}
 	if p.decided == fails {
 		h.found.Why = fmt.Sprintf("%s held and then did not: the server changes, or it held by luck", h.words(load))
-		h.found.Holds, h.found.Fails = h.below(load), load
+		h.found.Holds, h.found.Missed, h.found.Fails = 0, nil, load
+		if q := h.below(load); q != nil {
+			h.found.Holds, h.found.Missed = q.Load, q.Missed
+		}
 	}
 	return nil
 }
 
-// below is the largest load under one that was shown to hold.
-func (h *hunt) below(load float64) float64 {
-	best := 0.0
-	for _, p := range h.found.Probes {
-		if p.Firm && p.decided == holds && p.Load < load {
-			best = math.Max(best, p.Load)
+// below is the probe of the largest load under one that was shown to hold; nil: there is none.
+func (h *hunt) below(load float64) (best *Probe) {
+	for i := range h.found.Probes {
+		p := &h.found.Probes[i]
+		if p.Firm && p.decided == holds && p.Load < load && (best == nil || p.Load > best.Load) {
+			best = p
 		}
 	}
 	return best

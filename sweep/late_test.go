@@ -3,6 +3,7 @@ package sweep
 import (
 	"context"
 	"errors"
+	"strings"
 	"testing"
 
 	"tokenmeter/objective"
@@ -22,14 +23,18 @@ func TestWhenLateMatters(t *testing.T) {
 	}{
 		{"p90 ttft < 1s", "send_late", 80, false, false},
 		{"p90 ttft < 250ms", "send_late", 80, true, true},
-		{"p90 tpot < 30ms", "send_late", 80, true, true},
+		{"p90 tpot < 30ms", "send_late", 80, true, false}, // it flattens bursts
+		{"p90 ttft < 250ms;p90 tpot < 30ms", "send_late", 80, true, false},
+		{"ttft:250 e2e:2000;goodput > 95%", "send_late", 80, true, true},
+		{"ttft:250 tpot:30;goodput > 95%", "send_late", 80, true, false},
+		{"p90 ttft < 250ms;error rate < 1%", "send_late", 80, true, false},
 		{"p90 e2e < 2s", "send_late", 210, true, true},
 		{"p90 ttft < 1s", "client_errors", 3, true, false},
 		{"p90 tpot < 30ms", "client_lag", 0.7, true, false},
 		{"p90 ttft < 1s", "client_lag", 0.7, false, false},
 		{"p90 ttft < 1s", "drift", 0.9, false, false},
 	} {
-		o, err := objective.ParseAll([]string{c.objective})
+		o, err := objective.ParseAll(strings.Split(c.objective, ";"))
 		if err != nil {
 			t.Fatal(err)
 		}

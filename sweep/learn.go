@@ -41,10 +41,18 @@ func (h *hunt) time(test int, load float64) float64 {
 // no difference: less load would show the same.
 const alone = 0.25
 
+// lonely reports whether the requests of a probe hardly met each other. Where some
+// were refused or broke off that can't be told: a limit counts those that come, not
+// those that are in flight, and what fails fast leaves no time behind.
+func (p *Probe) lonely() bool {
+	return p.answered && p.e2e > 0 && p.Load*p.e2e < alone && !p.Grows
+}
+
 // learn moves the bounds.
 func (h *hunt) learn(p *Probe) {
 	switch p.decided {
 	case holds:
+		h.bottom = 0 // where one load holds, it is the load that matters
 		if p.Repeat {
 			return
 		}
@@ -62,7 +70,7 @@ func (h *hunt) learn(p *Probe) {
 		if h.low >= h.high {
 			h.low = 0
 		}
-		if h.Variable == Rate && p.Load*p.e2e < alone && !p.Grows {
+		if h.Variable == Rate && h.low == 0 && h.found.Holds == 0 && p.lonely() {
 			h.bottom = math.Max(h.bottom, p.Load)
 		}
 		if p.Firm && (h.found.Fails == 0 || p.Load < h.found.Fails) && p.Load > h.found.Holds {
@@ -86,14 +94,14 @@ func (h *hunt) doubt(p *Probe) {
 	case p.score < 0 && p.Load <= h.low:
 		h.low = 0
 		for _, q := range h.found.Probes {
-			if q.decided == holds && q.Load < p.Load {
+			if q.decided == holds && !q.spoilt && q.Load < p.Load {
 				h.low = math.Max(h.low, q.Load)
 			}
 		}
 	case p.score > 0 && h.high > 0 && p.Load >= h.high:
-		h.high = 0
+		h.high, h.bottom = 0, 0
 		for _, q := range h.found.Probes {
-			if q.decided == fails && q.Load > p.Load && (h.high == 0 || q.Load < h.high) {
+			if q.decided == fails && !q.spoilt && q.Load > p.Load && (h.high == 0 || q.Load < h.high) {
 				h.high = q.Load
 			}
 		}

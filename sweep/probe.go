@@ -29,7 +29,7 @@ func (h *hunt) probe(ctx context.Context, load float64, a aim) (p *Probe, err er
 	began := h.left()
 	for range most {
 		p, err = h.once(ctx, load, a)
-		if err != nil && !errors.Is(err, ErrLate) || !p.spoilt || h.stop() != "" || began-h.left() > h.MaxTime/retakeShare {
+		if err != nil && !errors.Is(err, ErrLate) || !p.spoilt || h.stop() != "" || a.firm && h.brief() || began-h.left() > h.MaxTime/retakeShare {
 			break
 		}
 	}
@@ -37,7 +37,7 @@ func (h *hunt) probe(ctx context.Context, load float64, a aim) (p *Probe, err er
 }
 
 func (h *hunt) once(ctx context.Context, load float64, a aim) (*Probe, error) {
-	firm := a.firm
+	firm, way := a.firm, !a.firm && !a.repeat
 	t := newTrial(h.tests)
 	for i, test := range t.tests {
 		test.floor = h.time(i, load)
@@ -54,22 +54,23 @@ func (h *hunt) once(ctx context.Context, load float64, a aim) (*Probe, error) {
 			return true
 		}
 		l = t.judge(a, h.budget)
-		if firm && seen.DueS < h.shortest() {
+		if (firm || a.repeat && l.decision == holds) && seen.DueS < h.shortest() {
 			return true
 		}
-		return l.decision == unclear && !l.enough && !(!firm && h.light(load, t, l))
+		return l.decision == unclear && !l.enough && !(way && h.light(load, t, l))
 	})
 	p.Probed = probed
-	if err == nil && l.decision == unclear && !l.enough && !(!firm && h.light(load, t, l)) {
+	if err == nil && l.decision == unclear && !l.enough && !(way && h.light(load, t, l)) {
 		t.close()
 		l = t.judge(a, h.budget)
 	}
 	p.decided, p.Grows, p.Share, p.Worst = l.decision, l.grows, l.share, l.worst
-	p.score, p.slack, p.evidence = l.score, l.slack, l.evidence
+	p.score, p.slack = l.score, l.slack
 	p.times, p.own, p.counted = t.times, t.own, l.n
 	p.short = !l.enough && !l.rising
 	p.e2e, _ = median(t.e2e)
-	if p.decided == unclear && !firm && h.light(load, t, l) {
+	p.answered = t.unanswered == 0
+	if p.decided == unclear && way && h.light(load, t, l) {
 		p.decided = holds
 	}
 	h.found.Requests += p.Requests
@@ -130,9 +131,13 @@ func (h *hunt) limit(load float64, a aim) Limit {
 	return l
 }
 
-// shortest is how many seconds a firm decision rests on at least: a bad moment of
-// the machine is to be no more than a part of it.
+// shortest is how many seconds a firm decision, and a second look that holds, rest
+// on at least: a bad moment of the machine is to be no more than a part of it, and
+// so is what a limit lets through before it bites.
 func (h *hunt) shortest() float64 { return (h.MaxTime / leastShare).Seconds() }
+
+// brief reports whether the time that is left is too short for a firm decision.
+func (h *hunt) brief() bool { return h.MaxTime > 0 && h.left().Seconds() < h.shortest() }
 
 const (
 	leastShare  = 40 // which part of the time a firm decision rests on at least

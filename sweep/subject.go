@@ -45,8 +45,6 @@ type Probed struct {
 	// rest has changed. Busy: it was still at work on what came before.
 	Unsettled string
 	Busy      bool
-	// Failing says why the probe broke off because every request failed.
-	Failing string
 	// Missed are objectives on a figure of the whole run that it did not meet.
 	Missed []string
 

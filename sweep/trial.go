@@ -29,6 +29,7 @@ type trial struct {
 	next  int64           // place of the first request that is open
 
 	due, ttft, e2e []float64 // seconds; of e2e and ttft only what was measured
+	unanswered     int       // refused, failed, broken off or not finished
 	flights        flights
 
 	looked int // requests at the last look
@@ -79,6 +80,9 @@ func (t *trial) add(e entry) {
 	t.due = append(t.due, e.due)
 	t.ttft = append(t.ttft, e.rec.TTFTMS.Or(math.NaN())/1e3)
 	t.e2e = append(t.e2e, e.rec.E2EMS.Or(math.NaN())/1e3)
+	if e.unfinished || e.rec.Outcome != timeline.OK {
+		t.unanswered++
+	}
 	for _, test := range t.tests {
 		test.add(at, e.rec, e.unfinished)
 	}
@@ -111,7 +115,6 @@ type look struct {
 	score    float64 // of the objective nearest to its limit
 	slack    float64
 	time     float64 // autocorrelation time
-	evidence float64
 	worth    float64 // independent requests that those tell as much as
 	enough   bool    // so much was seen that more would hardly decide
 	rising   bool    // it would hold, but became worse and worse
@@ -143,7 +146,7 @@ func (t *trial) dueLook() bool {
 // (the logarithm of the odds)? The budget is a factor on how much is plenty.
 func (t *trial) judge(a aim, budget float64) look {
 	t.looked = len(t.due)
-	l := look{from: t.start(), score: math.Inf(1), evidence: math.Inf(1), worth: math.Inf(1), time: 1, share: math.NaN()}
+	l := look{from: t.start(), score: math.Inf(1), worth: math.Inf(1), time: 1, share: math.NaN()}
 	l.n = len(t.due) - l.from
 	if l.n < fewest {
 		t.last = l
@@ -164,7 +167,6 @@ func (t *trial) judge(a aim, budget float64) look {
 			l.score, l.slack, l.worst, l.share = w.score, w.slack, test.o.Text, w.mean
 		}
 		l.enough = l.enough && w.effective >= test.plenty()*budget
-		l.evidence = math.Min(l.evidence, w.holds)
 		l.worth = math.Min(l.worth, w.effective)
 		all = all && w.holds >= a.pass
 		any = any || w.fails >= a.fail+math.Log(float64(len(t.tests)))
