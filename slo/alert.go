@@ -60,7 +60,7 @@ var burnRows = []burnRow{
 // are left out; notes say which.
 func DefaultAlerts(w Window, budget float64, slice time.Duration) (alerts []Alert, notes []string) {
 	for _, row := range burnRows {
-		a := Alert{Severity: row.severity, Long: row.long, Short: max(row.short, fewestSlices*slice), MinEvents: DefaultMinEvents, MinBad: DefaultMinBad}
+		a := Alert{Severity: row.severity, Long: row.long, Short: max(row.short, fewest(slice)), MinEvents: DefaultMinEvents, MinBad: DefaultMinBad}
 		if row.long >= w.Period() {
 			continue
 		}
@@ -88,6 +88,11 @@ func DefaultAlerts(w Window, budget float64, slice time.Duration) (alerts []Aler
 // fewestSlices is how many slices a window must be long, so that at every moment
 // it holds at least one that has begun in it and is over.
 const fewestSlices = 3
+
+// fewest is a window of so many, in whole minutes.
+func fewest(slice time.Duration) time.Duration {
+	return (fewestSlices*slice + time.Minute - 1).Truncate(time.Minute)
+}
 
 // surely is how many slices a window holds at every moment.
 func surely(window, slice time.Duration) int64 { return max(int64(window/slice)-2, 0) }
@@ -137,11 +142,7 @@ func (a Alert) weigh(o *Objective, r *Result, at func(time.Duration) Counts) Ale
 	s := AlertStatus{Name: a.Name, Severity: a.Severity}
 	switch {
 	case a.NoData > 0:
-		s.Firing = r.silent >= a.NoData || r.idle(o, at(a.NoData), a.NoData)
-		s.Says = fmt.Sprintf("Nothing was seen of %s for %s.", o.Name, span(max(r.silent.Truncate(time.Second), a.NoData)))
-		if !s.Firing {
-			s.Says = fmt.Sprintf("Something was seen within the last %s.", span(a.NoData))
-		}
+		a.weighSilence(o, r, at(a.NoData), &s)
 	case r.State == Stale:
 		s.Frozen, s.Reason = true, IsStale
 		s.Says = "Nothing new was seen, so this can't be told."
@@ -165,19 +166,33 @@ func (a Alert) weigh(o *Objective, r *Result, at func(time.Duration) Counts) Ale
 			s.Says = fmt.Sprintf("At the present pace the budget is spent in %s; the limit is %s.", about(seconds(lasts)), span(a.Within))
 		}
 	}
-	if !s.Firing {
+	if !s.Firing && !s.Frozen {
 		s.Reason = WithinLimits
 	}
 	return s
 }
 
-// idle reports whether a time was watched in which nothing happened. A slice
-// without anything in it is nothing too.
-func (r *Result) idle(o *Objective, c Counts, over time.Duration) bool {
+// weighSilence decides whether nothing happened in a time. A slice without
+// anything in it is nothing too. Whether something happened before the objective
+// was counted, or while nobody watched, is not known.
+func (a Alert) weighSilence(o *Objective, r *Result, c Counts, s *AlertStatus) {
 	if o.Kind != Slices {
 		c.Valid += c.Excluded
 	}
-	return c.Valid == 0 && r.watchedFor != nil && r.watchedFor(over) >= over-unwatched
+	switch {
+	case r.silent >= a.NoData:
+		s.Firing = true
+	case c.Valid > 0:
+		s.Says = fmt.Sprintf("Something was seen within the last %s.", span(a.NoData))
+		return
+	case r.watchedFor == nil || r.watchedFor(a.NoData) < a.NoData-unwatched || r.To.Sub(r.since) < a.NoData:
+		s.Frozen, s.Reason = true, InsufficientEvents
+		s.Says = fmt.Sprintf("It was not watched for %s yet, so this can't be told.", span(a.NoData))
+		return
+	default:
+		s.Firing = true
+	}
+	s.Says = fmt.Sprintf("Nothing was seen of %s for %s.", o.Name, span(max(r.silent.Truncate(time.Second), a.NoData)))
 }
 
 // unwatched is how much of a time may be missing from what was watched.

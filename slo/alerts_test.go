@@ -135,6 +135,51 @@ func TestNoData(t *testing.T) {
 	}
 }
 
+// What has just begun to be counted is not silent, however long others were
+// watched; nor is what was silent over by a time in which nobody watched.
+func TestNoDataOfWhatIsNew(t *testing.T) {
+	o := must(t, "objectives:\n  - {name: x, objective: availability >= 99%, alerts: [{no_data_for: 15m}]}")[0]
+	memory := &Memory{}
+	memory.Watch(Live, day0, day0.Add(72*time.Hour))
+	begun := day0.Add(48 * time.Hour)
+	memory.Counting(map[Key]time.Time{{Hash: o.Hash, Source: Live}: begun})
+	for _, c := range []struct {
+		after          time.Duration
+		firing, frozen bool
+	}{
+		{time.Second, false, true}, {15*time.Minute - time.Second, false, true}, {15 * time.Minute, true, false},
+		{24*time.Hour + 10*time.Minute, false, true}, {24*time.Hour + 18*time.Minute, false, true}, {24*time.Hour + 21*time.Minute, true, false},
+	} {
+		after := c.after
+		if after > 24*time.Hour { // nobody watched for 5 minutes
+			memory.Watch(Live, day0.Add(72*time.Hour+5*time.Minute), begun.Add(after))
+		}
+		if got := o.Evaluate(memory, Live, nil, begun.Add(after)).Alerts[0]; got.Firing != c.firing || got.Frozen != c.frozen {
+			t.Errorf("after %s: %+v", after, got)
+		}
+	}
+	memory.Add(Key{o.Hash, Live, ""}, begun.Add(24*time.Hour+6*time.Minute), 0, Counts{Good: 1, Valid: 1})
+	if got := o.Evaluate(memory, Live, nil, begun.Add(24*time.Hour+10*time.Minute)).Alerts[0]; got.Firing || got.Frozen {
+		t.Errorf("after a request: %+v", got)
+	}
+}
+
+// Windows that follow from slices are whole minutes, and hold some.
+func TestWindowsOfOddSlices(t *testing.T) {
+	for text, want := range map[string][2]time.Duration{
+		"slice: 30s, target: 90%, alerts: [{factor: 5, long: 10m}]": {10 * time.Minute, 2 * time.Minute},
+		"slice: 20s, target: 90%, alerts: [{factor: 5, long: 10m}]": {10 * time.Minute, time.Minute},
+		"slice: 30s, target: 90%, alerts: [{factor: 5, long: 25m}]": {25 * time.Minute, 2 * time.Minute},
+		"slice: 5m, target: 90%, alerts: [{factor: 5, long: 1h}]":   {time.Hour, 15 * time.Minute},
+		"slice: 150s, target: 99%":                                  {time.Hour, 8 * time.Minute},
+	} {
+		a := must(t, "objectives:\n  - {name: x, objective: system_output_tps >= 1000, "+text+"}")[0].Alerts[0]
+		if a.Long != want[0] || a.Short != want[1] {
+			t.Errorf("%s: %s and %s, want %s", text, a.Long, a.Short, want)
+		}
+	}
+}
+
 // Two objectives that differ in window only are counted once in a run too.
 func TestDistinct(t *testing.T) {
 	all := must(t, "objectives:\n  - {name: a, objective: p99 ttft < 1s}\n  - {name: b, objective: p99 ttft < 1s, window: 7d}\n  - {name: c, objective: p99 ttft < 2s}")

@@ -104,7 +104,7 @@ func (c *compiler) burn(s *AlertSpec, a *Alert, o *Objective, path string) bool 
 		return false
 	}
 	if a.Short == 0 {
-		a.Short = max(a.Long/12, time.Minute, fewestSlices*o.Slice).Truncate(time.Minute)
+		a.Short = max((a.Long / 12).Truncate(time.Minute), time.Minute, fewest(o.Slice))
 	}
 	if o.Slice > 0 && !c.burnOfSlices(s, a, o, path) {
 		return false

@@ -76,6 +76,7 @@ type Result struct {
 
 	silent     time.Duration                     // since when nobody watched
 	watchedFor func(time.Duration) time.Duration // how much of the last so long somebody did
+	since      time.Time                         // counted from then on; zero: not known
 }
 
 // Document is the JSON form of a report.
@@ -234,6 +235,7 @@ func (o *Objective) watch(r *Result, reader Reader, source Source, from, now tim
 		return
 	}
 	r.silent = max(now.Sub(seen), 0)
+	r.since = reader.Since(o.Hash, source)
 	r.watchedFor = func(d time.Duration) time.Duration { return reader.Watched(source, now.Add(-d), now) }
 	if length := now.Sub(from); length > 0 {
 		share := min(float64(reader.Watched(source, from, now))/float64(length), 1)

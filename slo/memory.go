@@ -16,6 +16,9 @@ type Reader interface {
 	Seen(s Source) time.Time
 	// Watched is how much of [from, to) a source was watched.
 	Watched(s Source, from, to time.Time) time.Duration
+	// Since is from when on a series has been counted; zero when that is not
+	// known. What it counted before is history.
+	Since(hash string, s Source) time.Time
 	// Groups lists the groups of a series, "" left out.
 	Groups(hash string, s Source) []string
 }
@@ -26,6 +29,7 @@ type Memory struct {
 	mu      sync.RWMutex
 	series  map[Key]*Cells
 	watched map[Source][]Interval
+	since   map[Key]time.Time
 }
 
 // Add counts what happened at a moment that is known to within step (0:
@@ -120,6 +124,20 @@ func (m *Memory) Watched(s Source, from, to time.Time) time.Duration {
 		}
 	}
 	return sum
+}
+
+// Counting says from when on each series has been counted, groups left out.
+func (m *Memory) Counting(since map[Key]time.Time) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.since = since
+}
+
+// Since implements Reader.
+func (m *Memory) Since(hash string, s Source) time.Time {
+	m.mu.RLock()
+	defer m.mu.RUnlock()
+	return m.since[Key{Hash: hash, Source: s}]
 }
 
 // Groups implements Reader.

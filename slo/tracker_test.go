@@ -43,7 +43,14 @@ func TestTracker(t *testing.T) {
 	if len(f) != 0 || len(r) != 1 || !r[0].Resolved.Equal(minute(4)) {
 		t.Errorf("%+v %+v", f, r)
 	}
+	// The name is what receivers know it by.
 	tr.Update(result(true, false), minute(5))
+	renamed := result(true, false)
+	renamed[0].Name = "b"
+	f, r = tr.Update(renamed, minute(5))
+	if len(f) != 1 || f[0].Objective != "b" || len(r) != 1 || r[0].Objective != "a" {
+		t.Errorf("renamed: %+v %+v", f, r)
+	}
 	if f, r = tr.Update(nil, minute(6)); len(f) != 0 || len(r) != 1 {
 		t.Errorf("an objective that is gone still fires: %+v %+v", f, r)
 	}

@@ -28,8 +28,9 @@ type Recorder struct {
 	counts   map[cellKey]slo.Counts
 	sketches map[sketchKey]*stat.Sketch
 	totals   map[slo.Key]slo.Counts
-	slicers  map[string][]slicer // by Objective.Raw
-	flushed  time.Time           // watched without a gap up to then, by the wall clock
+	slicers  map[string][]slicer   // by Objective.Raw
+	since    map[slo.Key]time.Time // from when on each series is counted, groups left out
+	flushed  time.Time             // watched without a gap up to then, by the wall clock
 	watched  []Watched
 	stepped  bool      // the clock went back: memory may hold a time to come
 	steady   time.Time // since then nobody has set the clock
@@ -113,10 +114,16 @@ func NewRecorder(ctx context.Context, s Store, objectives []*slo.Objective, now 
 func (r *Recorder) Set(objectives []*slo.Objective, now time.Time) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	before := r.slicers
-	r.slicers = map[string][]slicer{}
+	before, since := r.slicers, r.since
+	r.slicers, r.since = map[string][]slicer{}, map[slo.Key]time.Time{}
 	for _, o := range objectives {
 		for _, source := range o.Sources {
+			series := slo.Key{Hash: o.Hash, Source: source}
+			if begun, known := since[series]; known {
+				r.since[series] = begun
+			} else {
+				r.since[series] = now.Round(0)
+			}
 			switch {
 			case !slices.Contains(r.sources, source):
 			case o.Kind == slo.Slices:
@@ -134,13 +141,13 @@ func (r *Recorder) Set(objectives []*slo.Objective, now time.Time) {
 			case len(o.By) == 0:
 				// A counter that is shown from the start, at zero, loses nothing to
 				// whoever scrapes it.
-				k := slo.Key{Hash: o.Hash, Source: source}
-				if _, known := r.totals[k]; !known {
-					r.totals[k] = slo.Counts{}
+				if _, known := r.totals[series]; !known {
+					r.totals[series] = slo.Counts{}
 				}
 			}
 		}
 	}
+	r.memory.Counting(r.since)
 }
 
 // Memory is what has been counted, for slo.Evaluate. Ask anew each time.
@@ -255,7 +262,15 @@ func (r *Recorder) remember(ctx context.Context, now time.Time) error {
 	for _, w := range r.watched {
 		memory.Watch(w.Source, w.From, w.To)
 	}
-	r.memory, r.stepped = memory, false
+	since := map[slo.Key]time.Time{}
+	for k, begun := range r.since {
+		if begun.After(now) {
+			begun = now
+		}
+		since[k] = begun
+	}
+	memory.Counting(since)
+	r.memory, r.since, r.stepped = memory, since, false
 	return nil
 }
 
