@@ -5,6 +5,7 @@ package rows
 
 import (
 	"cmp"
+	"context"
 	"crypto/rand"
 	"encoding/hex"
 	"errors"
@@ -60,12 +61,18 @@ type Archive struct {
 	mu     sync.RWMutex // of closed, against sends
 	closed bool
 
-	current atomic.Pointer[string] // name of the journal that is being written
+	naming  sync.Mutex // of a new journal: its file and current go together
+	current string     // name of the journal that is being written
 	tidy    chan struct{}
 	stop    chan struct{}
 	ended   sync.WaitGroup
 
-	troubles map[string]bool // of the tidying goroutine: what was told
+	uploads context.Context // of all uploads; over some time after stop
+	cancel  context.CancelFunc
+
+	// Of the tidying goroutine.
+	troubles map[string]bool // what was told
+	clock    steady
 }
 
 // Open begins a journal in a folder, which is made if it is not there. What an
@@ -86,12 +93,14 @@ func Open(o Options) (*Archive, error) {
 		return nil, err
 	}
 	if busy {
-		return nil, fmt.Errorf("%s: another process writes its rows there", o.Folder)
+		return nil, errBusy(o.Folder)
 	}
 	a := &Archive{o: o, lock: lock, rows: make(chan *run.LiveRow, queueLength), tidy: make(chan struct{}, 1), stop: make(chan struct{}), troubles: map[string]bool{}}
+	a.uploads, a.cancel = context.WithCancel(context.Background())
 	a.sweep()
 	j, err := a.begin()
 	if err != nil {
+		a.cancel()
 		lock.Close()
 		return nil, err
 	}
@@ -125,6 +134,9 @@ func (a *Archive) Done(r *live.Request) {
 	}
 }
 
+// lastUploads is how long uploads may go on when the process ends, all together.
+const lastUploads = 5 * time.Second
+
 // Close writes what is left and finishes the last file. What can't be uploaded
 // now is by the next process.
 func (a *Archive) Close() error {
@@ -137,8 +149,10 @@ func (a *Archive) Close() error {
 	close(a.rows)
 	a.mu.Unlock()
 	close(a.stop)
+	defer a.cancel()
+	defer time.AfterFunc(lastUploads, a.cancel).Stop()
 	a.ended.Wait()
-	a.current.Store(new(string))
+	a.current = ""
 	err := a.tidyUp()
 	return errors.Join(err, a.lock.Close())
 }
@@ -148,13 +162,14 @@ func (a *Archive) Close() error {
 func (a *Archive) begin() (*journal, error) {
 	id := make([]byte, 4)
 	rand.Read(id)
+	a.naming.Lock()
+	defer a.naming.Unlock()
 	stem := a.o.Now().UTC().Format("20060102T150405Z") + "-" + hex.EncodeToString(id)
 	j, err := createJournal(filepath.Join(a.o.Folder, journalPrefix+stem+journalSuffix), a.o.Now())
 	if err != nil {
 		return nil, err
 	}
-	name := filepath.Base(j.path)
-	a.current.Store(&name)
+	a.current = filepath.Base(j.path)
 	return j, nil
 }
 
@@ -164,7 +179,9 @@ func (a *Archive) write(j *journal) {
 	defer flush.Stop()
 	defer sync.Stop()
 	wrong := false
+	var unsynced error // until the next time
 	told := func(err error) {
+		err = errors.Join(err, unsynced)
 		switch {
 		case err != nil && !wrong:
 			a.o.Log.Error("rows can't be written; requests go on, and their rows are kept as long as there is room", "error", err.Error())
@@ -177,31 +194,66 @@ func (a *Archive) write(j *journal) {
 		select {
 		case r, ok := <-a.rows:
 			if !ok {
-				told(j.flush())
-				if err := j.close(); err != nil {
-					told(err)
+				told(errors.Join(j.flush(), j.close()))
+				if j.gone() {
+					a.dropped.Add(j.lose())
 				}
 				a.dropped.Add(j.unwritten())
 				return
 			}
 			a.dropped.Add(j.add(r, a.o.Now()))
 		case <-flush.C:
-			told(j.flush())
-			if j.over(a.o.Now(), a.o.Every) {
-				if next, err := a.begin(); err != nil {
-					told(err)
-				} else {
-					told(j.close())
-					j = next
-					a.wake()
-				}
-			}
+			var err error
+			j, err = a.turn(j)
+			told(err)
 		case <-sync.C:
-			if err := j.sync(); err != nil {
-				told(err)
-			}
+			unsynced = j.sync()
 		}
 	}
+}
+
+// turn writes what is there, and begins another journal when it is time, or when
+// somebody has removed this one with the rows in it. The folder is not made
+// again: it may be a disk that is away.
+func (a *Archive) turn(j *journal) (*journal, error) {
+	err := j.flush()
+	gone := j.gone()
+	switch {
+	case gone:
+		lost := j.lose()
+		a.dropped.Add(lost)
+		err = fmt.Errorf("%s was removed, with %d rows", j.path, lost)
+	case !j.over(a.o.Now(), a.o.Every):
+		return j, err
+	}
+	var failed error
+	if gone {
+		failed = a.relock()
+	}
+	next := j
+	if failed == nil {
+		next, failed = a.begin()
+	}
+	if failed != nil {
+		return j, errors.Join(err, failed)
+	}
+	a.wake()
+	return next, errors.Join(err, j.close())
+}
+
+// relock takes the folder again, which may be another one of that name.
+func (a *Archive) relock() error {
+	a.lock.Close()
+	lock, busy, err := run.LockFolder(a.o.Folder)
+	a.lock = lock
+	if busy {
+		return errBusy(a.o.Folder)
+	}
+	return err
+}
+
+func errBusy(folder string) error {
+	return fmt.Errorf("%s: another process writes its rows there", folder)
 }
 
 func (a *Archive) wake() {

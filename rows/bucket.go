@@ -114,7 +114,8 @@ func (b *Bucket) put(ctx context.Context, name string, f *os.File) error {
 		return err
 	}
 	defer response.Body.Close()
-	said, _ := io.ReadAll(io.LimitReader(response.Body, 300))
+	body, _ := io.ReadAll(io.LimitReader(response.Body, 4<<10))
+	said := b.redact.Start(string(body), 300)
 	if response.StatusCode != http.StatusOK {
 		return fmt.Errorf("it answered %s: %s", response.Status, said)
 	}

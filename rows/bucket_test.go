@@ -189,6 +189,31 @@ func TestErrorsHoldNoKeys(t *testing.T) {
 	}
 }
 
+// S3 says which token has expired: whole, or its start where the answer is cut.
+func TestExpiredToken(t *testing.T) {
+	token := strings.Repeat("IQoJb3JpZ2luX2Vj/+", 40) + "=="
+	for _, before := range []int{0, 200, 290, 3900} {
+		listener := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, q *http.Request) {
+			w.WriteHeader(http.StatusBadRequest)
+			fmt.Fprintf(w, "<Error><Code>ExpiredToken</Code>%s<Token-0>%s</Token-0></Error>", strings.Repeat(".", before), token)
+		}))
+		bucket, err := NewBucket(BucketOptions{Endpoint: listener.URL, Bucket: "bucket", AccessKey: accessKey, SecretKey: secretKey, Token: token})
+		if err != nil {
+			t.Fatal(err)
+		}
+		f, err := os.Create(filepath.Join(t.TempDir(), "f"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		err = bucket.Put(t.Context(), "x", f)
+		f.Close()
+		listener.Close()
+		if err == nil || !strings.Contains(err.Error(), "ExpiredToken") || strings.Contains(err.Error(), "IQoJ") || len(err.Error()) > 400 {
+			t.Errorf("%d: %v", before, err)
+		}
+	}
+}
+
 func TestAddressesOfBuckets(t *testing.T) {
 	for text, good := range map[string]bool{"https://s3.eu-central-1.amazonaws.com": true, "http://127.0.0.1:9000/": true, "https://h/storage/v1/s3": true,
 		"": false, "s3://bucket": false, "127.0.0.1:9000": false, "https://key:secret@h": false, "https://h?x=1": false} {

@@ -43,8 +43,11 @@ func (a *Archive) tidyUp() error {
 	if a.o.Bucket != nil {
 		a.trouble("an upload", up)
 	}
-	old := a.expire(a.o.Now())
-	a.trouble("removing old files", old)
+	var old error
+	if now := a.o.Now(); a.clock.settled(now) {
+		old = a.expire(now)
+		a.trouble("removing old files", old)
+	}
 	return errors.Join(err, old)
 }
 
@@ -58,13 +61,16 @@ func (a *Archive) sweep() {
 
 // finish makes files of all journals but the one that is being written.
 func (a *Archive) finish() error {
+	a.naming.Lock()
 	journals, err := filepath.Glob(filepath.Join(a.o.Folder, journalPrefix+"*"+journalSuffix))
+	current := a.current
+	a.naming.Unlock()
 	if err != nil {
 		return err
 	}
 	var errs []error
 	for _, j := range journals {
-		if filepath.Base(j) != *a.current.Load() {
+		if filepath.Base(j) != current {
 			errs = append(errs, a.convert(j))
 		}
 	}
@@ -144,6 +150,9 @@ func (a *Archive) upload() error {
 		if !ok {
 			continue
 		}
+		if a.uploads.Err() != nil {
+			return errors.New("the process ends; what waits is uploaded by the next one")
+		}
 		if err := a.put(dayPrefix+d, name); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			a.failed.Add(1)
 			return err
@@ -161,16 +170,33 @@ func (a *Archive) put(folder, name string) error {
 		return err
 	}
 	defer f.Close()
-	ctx, stop := context.WithTimeout(context.Background(), uploadTime)
+	ctx, stop := context.WithTimeout(a.uploads, uploadTime)
 	defer stop()
-	go func() {
-		select {
-		case <-a.stop: // the process ends: the next one tries again
-			time.AfterFunc(5*time.Second, stop)
-		case <-ctx.Done():
-		}
-	}()
 	return a.o.Bucket.Put(ctx, path.Join(folder, name), f)
+}
+
+// How long a clock must have gone on by itself before files are removed by it,
+// and by how much it may be off between two looks.
+const (
+	settling  = 10 * time.Minute
+	tolerated = 15 * time.Second
+)
+
+// steady tells a clock that goes on by itself from one that was set.
+type steady struct {
+	wall  time.Time
+	at    time.Time // the same moment by the clock that nobody sets
+	since time.Time // likewise, when the other one was set last
+}
+
+// settled takes a look at the clock and reports whether it can be trusted.
+func (s *steady) settled(wall time.Time) bool {
+	wall, at := wall.Round(0), time.Now()
+	if s.at.IsZero() || (wall.Sub(s.wall)-at.Sub(s.at)).Abs() > tolerated {
+		s.since = at
+	}
+	s.wall, s.at = wall, at
+	return at.Sub(s.since) >= settling
 }
 
 // expire removes our files of days that are over for longer than they are kept,

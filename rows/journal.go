@@ -3,8 +3,10 @@ package rows
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"time"
 
@@ -34,6 +36,7 @@ type journal struct {
 	rows    int64        // in the batch
 	pending []byte       // frames that are not written yet
 	held    int64        // rows in them
+	written int64        // rows in the file
 }
 
 // sink is the journal's file.
@@ -101,9 +104,25 @@ func (j *journal) flush() error {
 	j.size += int64(n)
 	j.pending = j.pending[:copy(j.pending, j.pending[n:])]
 	if err == nil {
+		j.written += j.held
 		j.held = 0
 	}
 	return err
+}
+
+// gone reports whether somebody has removed the file, or the folder: what is
+// written then is nowhere.
+func (j *journal) gone() bool {
+	_, err := os.Stat(j.path)
+	return errors.Is(err, fs.ErrNotExist)
+}
+
+// lose forgets the rows of a file that is gone, and returns how many there were.
+func (j *journal) lose() int64 {
+	lost := j.written + j.held + j.rows
+	j.written, j.held, j.rows, j.pending = 0, 0, 0, j.pending[:0]
+	j.batch.Reset()
+	return lost
 }
 
 // unwritten is how many rows did not get to the disk, at most.

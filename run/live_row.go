@@ -54,6 +54,9 @@ func NewLiveRow(rec *metric.Record, tl *timeline.Timeline, kept bool) *LiveRow {
 	return r
 }
 
+// HasTables says whether this build can write Parquet; with the tag lean it can't.
+const HasTables = tables
+
 // LockFolder keeps other processes out of a folder that this one writes, until
 // the file is closed. busy: another one has it.
 func LockFolder(dir string) (held io.Closer, busy bool, err error) {
