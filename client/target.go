@@ -59,6 +59,9 @@ func parseTCP(scheme, rest string) (target, error) {
 		if inner, ok := err.(*url.Error); ok {
 			err = inner.Err
 		}
+		if strings.Contains(rest[host:], "@") { // then the port is the start of a password
+			return target{}, fmt.Errorf("the URL can't be read; in a password / is written %%2F, ? %%3F and # %%23")
+		}
 		return target{}, fmt.Errorf("the URL can't be read: %w; write http://HOST:PORT", err)
 	}
 	if u.Hostname() == "" {

@@ -84,6 +84,16 @@ func (r *Redactor) maskStart(s string) string {
 	return s
 }
 
+// Start returns how s begins, without secrets: most bytes, cut after they were
+// replaced, as one that was cut is not recognised any more.
+func (r *Redactor) Start(s string, most int) string {
+	s = r.String(s)
+	if len(s) <= most {
+		return s
+	}
+	return strings.ToValidUTF8(s[:most], "") + "…"
+}
+
 // Error returns the text of err without secrets, "" for nil.
 func (r *Redactor) Error(err error) string {
 	if err == nil {

@@ -62,6 +62,17 @@ func TestCutSecrets(t *testing.T) {
 	}
 }
 
+// What is cut is cut after secrets were replaced.
+func TestStart(t *testing.T) {
+	const key = "Kx7/Secret+9=quiet-zebra"
+	r := New(key)
+	for most, want := range map[int]string{100: "the key *** is bad é", 12: "the key *** …", 9: "the key *…", 20: "the key *** is bad …"} {
+		if got := r.Start("the key "+key+" is bad é", most); got != want {
+			t.Errorf("%d: %q, want %q", most, got, want)
+		}
+	}
+}
+
 func TestJSONInsideOfJSON(t *testing.T) {
 	const key = "quo\"ted&back\\slash"
 	quoted := key

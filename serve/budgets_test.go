@@ -35,7 +35,7 @@ func TestObjectivesThatNeverOccur(t *testing.T) {
 		{"scrape: [{url: \"http://h/metrics\", upstream: a}]\n", "{name: a, objective: gpu_utilization >= 60%, slice: 1m, target: 90%, where: {upstream: b}}", `there is no upstream "b"`},
 		{"scrape: [{url: \"http://h/metrics\", upstream: a}]\n", "{name: a, objective: gpu_utilization >= 60%, slice: 1m, target: 90%, where: {upstream: a}, by: [upstream]}", ""},
 		{"scrape: [{url: \"http://h/metrics\"}]\n", "{name: a, objective: gpu_utilization >= 60%, slice: 1m, target: 90%, where: {upstream: a}}", "nobody reads these GPUs"},
-		{"scrape: [{url: \"http://h/metrics\", every: 1m}]\n", "{name: a, objective: gpu_utilization >= 60%, slice: 30s, target: 90%}", "is shorter than"},
+		{"scrape: [{url: \"http://h/metrics?token=t\", every: 1m}]\n", "{name: a, objective: gpu_utilization >= 60%, slice: 30s, target: 90%}", "is shorter than the 1m0s between readings of h"},
 		{"scrape: [{url: \"http://h/metrics\"}]\n", "{name: a, objective: gpu_utilization >= 60%, slice: 30s, target: 90%, where: {model: m}}", "readings of GPUs have no model"},
 		{"scrape: [{url: \"http://h/metrics\"}]\n", "{name: a, objective: gpu_utilization >= 60%, slice: 30s, target: 90%, sources: [probe]}", "count as live"},
 		{"", "{name: a, objective: usd_per_1k_output < 0.01, slice: 1m, target: 90%}", "name a price file in prices"},
@@ -57,6 +57,65 @@ func TestObjectivesThatNeverOccur(t *testing.T) {
 		_, err := Parse("t.yaml", []byte(withSLO+"    - "+c.objective+"\n"+c.head), noEnv)
 		if (err == nil) != (c.want == "") || err != nil && !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s%s:\n%v, want %q", c.head, c.objective, err, c.want)
+		}
+	}
+}
+
+// No mistake shows what an address holds of a password or a key.
+func TestMistakesShowNoPasswords(t *testing.T) {
+	const password = "hunter2hunter2"
+	for _, text := range []string{
+		"scrape: [{url: \"http://u:" + password + "@h/metrics\", every: 1m}]\nslo:\n  objectives:\n    - {name: a, objective: gpu_utilization >= 60%, slice: 30s, target: 90%}\n",
+		"scrape: [{url: \"http://h/metrics?token=" + password + "\", every: 1m}]\nslo:\n  objectives:\n    - {name: a, objective: gpu_utilization >= 60%, slice: 30s, target: 90%}\n",
+		"scrape: [{url: \"ftp://u:" + password + "@h/metrics\"}]\n",
+		"scrape: [{url: \"http://u:" + password + "@h:x/\"}]\n",
+		"rows: {folder: r, s3: {bucket: b, endpoint: \"http://u:" + password + "@h\"}}\n",
+		"otel: {endpoint: \"http://u:" + password + "@h\"}\n",
+		"otel: {endpoint: \"u:" + password + "@h\"}\n",
+		"datadog: {address: \"udp://u:" + password + "@h\"}\n",
+		"admin: {listen: \"http://u:" + password + "@h\"}\n",
+		"slo: {objectives: [{name: a, objective: p99 ttft < 1s}], notify: [{webhook: \"ftp://u:" + password + "@h\"}, {slack: \"http://u:" + password + "@h:x\"}]}\n",
+	} {
+		_, err := Parse("t.yaml", []byte(small+text), noEnv)
+		if err == nil {
+			t.Errorf("%s was taken", text)
+		} else if strings.Contains(err.Error(), password) {
+			t.Errorf("%s", err)
+		}
+	}
+	for _, url := range []string{"http://u:" + password + "/x@h", "ftp://u:" + password + "@h", "u:" + password + "@", "http://u:" + password + "@h:x", "http://u:" + password + "@::1:80"} {
+		text := strings.Replace(small, "http://127.0.0.1:1", url, 1)
+		_, err := Parse("t.yaml", []byte(text), noEnv)
+		if text == small || err == nil {
+			t.Errorf("%s was taken:\n%s", url, text)
+		} else if strings.Contains(err.Error(), password) {
+			t.Errorf("%s", err)
+		}
+	}
+}
+
+// The session token of the environment belongs to the keys of the environment.
+func TestSessionToken(t *testing.T) {
+	all := map[string]string{"AWS_ACCESS_KEY_ID": "id", "AWS_SECRET_ACCESS_KEY": "key", "AWS_SESSION_TOKEN": "session", "OTHER": "other"}
+	env := func(name string) (string, bool) { v, ok := all[name]; return v, ok }
+	var got string
+	server := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, q *http.Request) { got = q.Header.Get("X-Amz-Security-Token") }))
+	defer server.Close()
+	empty, err := os.Create(filepath.Join(t.TempDir(), "empty"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer empty.Close()
+	for text, want := range map[string]string{
+		"": "session", ", access_key_env: AWS_ACCESS_KEY_ID": "session", ", access_key_env: OTHER": "", ", secret_key_env: OTHER": "",
+		", access_key_env: OTHER, secret_key_env: OTHER": "", ", secret_key_env: OTHER, token_env: OTHER": "other",
+	} {
+		plan, err := Parse("t.yaml", []byte(small+"rows: {folder: r, s3: {endpoint: \""+server.URL+"\", bucket: b"+text+"}}\n"), env)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := plan.bucket.Put(t.Context(), "x", empty); err != nil || got != want {
+			t.Errorf("%q: token %q, want %q (%v)", text, got, want, err)
 		}
 	}
 }

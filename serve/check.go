@@ -23,6 +23,7 @@ import (
 	"tokenmeter/proxy"
 	"tokenmeter/rows"
 	"tokenmeter/scrape"
+	"tokenmeter/secret"
 	"tokenmeter/slo"
 	"tokenmeter/slo/notify"
 )
@@ -191,7 +192,7 @@ func (c *checker) address(at, address string) {
 		return
 	}
 	if _, _, err := net.SplitHostPort(address); err != nil {
-		c.addf(at, "%q is no HOST:PORT", address)
+		c.addf(at, "%q is no HOST:PORT", secret.RedactURL(address))
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"tokenmeter/rows"
+	"tokenmeter/run"
 )
 
 // Rows is where rows of live requests go.
@@ -26,9 +27,15 @@ type S3 struct {
 	AccessKeyFile string `yaml:"access_key_file" doc:"file with it"`
 	SecretKeyEnv  string `yaml:"secret_key_env" doc:"environment variable with the key; default AWS_SECRET_ACCESS_KEY"`
 	SecretKeyFile string `yaml:"secret_key_file" doc:"file with it"`
-	TokenEnv      string `yaml:"token_env" doc:"environment variable with the session token of temporary keys; default AWS_SESSION_TOKEN, where it is set"`
+	TokenEnv      string `yaml:"token_env" doc:"environment variable with the session token of temporary keys; default AWS_SESSION_TOKEN, where the keys come from the default variables and it is set"`
 	CAFile        string `yaml:"ca_file" doc:"PEM file of the authority of its certificate"`
 }
+
+// The variables of keys that are used when none is named.
+const (
+	accessKeyEnv = "AWS_ACCESS_KEY_ID"
+	secretKeyEnv = "AWS_SECRET_ACCESS_KEY"
+)
 
 func (c *checker) rows() {
 	r := c.p.Config.Rows
@@ -40,23 +47,26 @@ func (c *checker) rows() {
 		c.addf("rows.every", "choose between 1m and 24h")
 	}
 	c.notNegative("rows.days", r.Days)
+	if !run.HasTables {
+		c.addf("rows", "this build has no Parquet (tag lean); build without the tag, or leave rows out")
+	}
 	s := r.S3
 	if s == nil || s.Endpoint == "" || s.Bucket == "" {
 		return
 	}
 	if s.AccessKeyEnv == "" && s.AccessKeyFile == "" {
-		s.AccessKeyEnv = "AWS_ACCESS_KEY_ID"
+		s.AccessKeyEnv = accessKeyEnv
 	}
 	if s.SecretKeyEnv == "" && s.SecretKeyFile == "" {
-		s.SecretKeyEnv = "AWS_SECRET_ACCESS_KEY"
+		s.SecretKeyEnv = secretKeyEnv
 	}
 	o := rows.BucketOptions{Endpoint: s.Endpoint, Bucket: s.Bucket, Prefix: s.Prefix, Region: s.Region,
 		AccessKey: c.secret("rows.s3", s.AccessKeyEnv, s.AccessKeyFile, "access_key_env", "access_key_file"),
 		SecretKey: c.secret("rows.s3", s.SecretKeyEnv, s.SecretKeyFile, "secret_key_env", "secret_key_file")}
 	if s.TokenEnv != "" {
 		o.Token = c.secret("rows.s3", s.TokenEnv, "", "token_env", "")
-	} else {
-		o.Token, _ = c.env("AWS_SESSION_TOKEN")
+	} else if s.AccessKeyEnv == accessKeyEnv && s.SecretKeyEnv == secretKeyEnv {
+		o.Token, _ = c.env("AWS_SESSION_TOKEN") // it belongs to these two
 	}
 	if s.CAFile != "" {
 		o.TLS = &tls.Config{RootCAs: c.authorities("rows.s3.ca_file", s.CAFile)}

@@ -33,6 +33,18 @@ type Scrape struct {
 // every is the time between readings.
 func (s *Scrape) every() time.Duration { return cmp.Or(s.Every, scrape.DefaultEvery) }
 
+// called is what it is called: its URL may hold a password.
+func (s *Scrape) called() string {
+	if s.Name != "" {
+		return s.Name
+	}
+	u, err := url.Parse(s.URL)
+	if err != nil {
+		return "the exporter"
+	}
+	return u.Host
+}
+
 func (c *checker) scrape() {
 	seen := map[string]bool{}
 	for i := range c.p.Config.Scrape {
@@ -47,7 +59,7 @@ func (c *checker) scrape() {
 		case u.User != nil:
 			c.addf(at+".url", "passwords do not belong here; a bearer token goes into key_env or key_file")
 		}
-		name := cmp.Or(s.Name, u.Host)
+		name := s.called()
 		if seen[name] {
 			c.addf(at, "something named %q is read already; give each a name", name)
 		}

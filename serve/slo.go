@@ -3,9 +3,11 @@ package serve
 import (
 	"context"
 	"fmt"
+	"slices"
 	"sync/atomic"
 	"time"
 
+	"tokenmeter/slo"
 	"tokenmeter/store/sqlite"
 	"tokenmeter/store/watch"
 	"tokenmeter/telemetry"
@@ -92,6 +94,9 @@ func (b *budgets) emit(emit func(m *telemetry.Metric, v float64, values ...strin
 	}
 	for _, r := range b.reads.Load().readers {
 		emit(telemetry.ScrapeErrors, float64(r.Failed()), r.Name())
+	}
+	if slices.ContainsFunc(b.watch.Objectives(), (*slo.Objective).OfTasks) {
+		emit(telemetry.Dropped, float64(b.watch.LeftOut()), "tasks")
 	}
 	totals := b.watch.Totals()
 	for _, o := range b.watch.Objectives() {

@@ -127,7 +127,7 @@ func (c *checker) ofGPUs(at string, o *slo.Objective) {
 		}
 		read = true
 		if s.every() > o.Slice {
-			c.addf(at+".slice", "a slice of %s is shorter than the %s between readings of %s", o.Slice, s.every(), s.URL)
+			c.addf(at+".slice", "a slice of %s is shorter than the %s between readings of %s", o.Slice, s.every(), s.called())
 		}
 	}
 	if !read {

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"tokenmeter/secret"
 	"tokenmeter/telemetry/datadog"
 )
 
@@ -63,7 +64,7 @@ func (c *checker) telemetry() {
 	}
 	if d := cfg.Datadog; d != nil {
 		if _, _, err := datadog.Address(d.Address); err != nil {
-			c.addf("datadog.address", "%v", err)
+			c.addf("datadog.address", "%s", secret.RedactURL(err.Error()))
 		}
 		c.positive("datadog.every", d.Every)
 	}

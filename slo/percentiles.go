@@ -10,7 +10,8 @@ import (
 
 // Percentiles are those of a metric of an objective, in milliseconds and to
 // within 1 %: what the promise would have had to be. A failed request is beyond
-// every value, so a percentile that lies among the failed ones is null.
+// every value, so a percentile that lies among the failed ones is null; with
+// valid: success they are left out here too.
 type Percentiles struct {
 	Metric string `json:"metric"`
 	N      int64  `json:"n"`      // requests, failed ones included

@@ -103,6 +103,9 @@ func (s *Sketch) Merge(o *Sketch) {
 	s.sum += o.sum
 }
 
+// DropInf leaves failed requests out.
+func (s *Sketch) DropInf() { s.n, s.infs = s.finite(), 0 }
+
 // Len returns the number of values.
 func (s *Sketch) Len() int64 { return int64(s.n) }
 

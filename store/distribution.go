@@ -10,6 +10,7 @@ import (
 
 	"tokenmeter/live"
 	"tokenmeter/metric"
+	"tokenmeter/objective"
 	"tokenmeter/slo"
 	"tokenmeter/stat"
 	"tokenmeter/timeline"
@@ -88,7 +89,8 @@ func (r *Recorder) Request(source slo.Source, labels slo.Labels, at time.Time, r
 }
 
 // Percentiles fills in those of the metrics that objectives are about, each over
-// the objective's window, from what is kept of live requests.
+// the objective's window, from what is kept of live requests. What lies in
+// corrections is in them.
 func Percentiles(ctx context.Context, s Store, objectives []*slo.Objective, results []slo.Result) error {
 	names, err := s.SketchNames(ctx)
 	if err != nil {
@@ -114,12 +116,21 @@ func Percentiles(ctx context.Context, s Store, objectives []*slo.Objective, resu
 				}
 				merged.Merge(part)
 			}
+			if leavesOutFailed(o, m) {
+				merged.DropInf()
+			}
 			if merged.Len() > 0 {
 				r.Percentiles = append(r.Percentiles, slo.PercentilesOf(m, merged))
 			}
 		}
 	}
 	return nil
+}
+
+// leavesOutFailed reports whether an objective does not count failed requests,
+// so that its percentiles do not either.
+func leavesOutFailed(o *slo.Objective, metric string) bool {
+	return slices.ContainsFunc(o.Promises, func(p objective.Objective) bool { return p.Metric == metric && p.Valid == "success" })
 }
 
 // metricsOf are the kept metrics of an objective's promises.

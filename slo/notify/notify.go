@@ -232,7 +232,8 @@ func (n *Notifier) post(ctx context.Context, body []byte) (again time.Duration, 
 		return 0, err
 	}
 	defer response.Body.Close()
-	said, _ := io.ReadAll(io.LimitReader(response.Body, 300))
+	answer, _ := io.ReadAll(io.LimitReader(response.Body, 4<<10))
+	said := n.redact.Start(string(answer), 300)
 	switch code := response.StatusCode; {
 	case code < 300:
 		return 0, nil

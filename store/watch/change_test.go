@@ -2,9 +2,11 @@ package watch
 
 import (
 	"context"
+	"fmt"
 	"net/http"
 	"net/http/httptest"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -117,6 +119,43 @@ func TestChange(t *testing.T) {
 	}
 }
 
+// An objective that a running daemon takes has not been silent before.
+func TestChangeToNoData(t *testing.T) {
+	const silent = "  - {name: %s, objective: %s, window: 7d, alerts: [{no_data_for: 5m}]}\n"
+	one := fmt.Sprintf(silent, "one", "availability >= 99%")
+	s := staged(t, Plan{Objectives: compiled(t, one)})
+	pass := func(minutes int) {
+		for range 6 * minutes {
+			s.now = s.now.Add(10 * time.Second)
+			if err := s.Step(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	pass(6)
+	if a := s.of("one").Alerts[0]; !a.Firing {
+		t.Errorf("without a request: %+v", a)
+	}
+	s.Set(Plan{Objectives: compiled(t, one+fmt.Sprintf(silent, "two", "p90 ttft < 1s"))})
+	pass(4)
+	if a := s.of("one").Alerts[0]; !a.Firing {
+		t.Errorf("one that stays: %+v", a)
+	}
+	if a := s.of("two").Alerts[0]; a.Firing || !a.Frozen {
+		t.Errorf("one that is new: %+v", a)
+	}
+	pass(1)
+	if a := s.of("two").Alerts[0]; !a.Firing {
+		t.Errorf("one that is new no longer: %+v", a)
+	}
+	// The clock is put back: it begins anew, and not only when it is there again.
+	s.now = s.now.Add(-time.Hour)
+	pass(6)
+	if a := s.of("two").Alerts[0]; !a.Firing {
+		t.Errorf("after the clock was put back: %+v", a)
+	}
+}
+
 // A receiver that stays is not told again; one that is new is told what fires.
 func TestChangeOfReceivers(t *testing.T) {
 	told := make(chan string, 100)
@@ -193,6 +232,7 @@ func TestPercentiles(t *testing.T) {
   - {name: all, objective: p95 ttft < 500ms}
   - {name: large, objective: p95 ttft < 500ms, slice: 1m, target: 90%, where: {model: large}, by: [route]}
   - {name: good, objective: goodput > 99% and ttft:500 and tpot:50}
+  - {name: success, objective: "p95 ttft < 500ms valid: success", where: {model: large}}
 `)
 	s := staged(t, Plan{Objectives: all})
 	i := 0
@@ -223,6 +263,10 @@ func TestPercentiles(t *testing.T) {
 		switch r.Name {
 		case "all", "good":
 			if p.N != 205 || p.Failed != 5 || !near(p.P90, 1000) || p.P99.OK() {
+				t.Errorf("%s: %+v", r.Name, p)
+			}
+		case "success": // what failed is not in the objective, nor here
+			if p.N != 100 || p.Failed != 0 || !near(p.P50, 50.5) || !near(p.P99, 99) {
 				t.Errorf("%s: %+v", r.Name, p)
 			}
 		case "large": // 1 to 100 ms, and 5 beyond
@@ -316,6 +360,42 @@ func TestTasks(t *testing.T) {
 	}
 	if len(s.tasks) != 0 {
 		t.Errorf("%d tasks are held", len(s.tasks))
+	}
+}
+
+// Tasks for which there is no room are counted, and told of once a minute.
+func TestTooManyTasks(t *testing.T) {
+	defer func(n int) { maxTasks = n }(maxTasks)
+	maxTasks = 2
+	s := staged(t, Plan{Objectives: compiled(t, "  - {name: tasks, objective: task success >= 95%, min_events: 1}\n")})
+	ask := func(task string) {
+		r := request("m", timeline.OK, 100)
+		r.Record.Task, r.At = &task, s.now
+		s.Done(r)
+	}
+	for _, task := range []string{"a", "b", "c", "a", "d"} {
+		ask(task)
+	}
+	if got := s.LeftOut(); got != 2 {
+		t.Errorf("%d were left out", got)
+	}
+	var told []string
+	for range 90 {
+		ask("e")
+		s.now = s.now.Add(time.Second)
+		if err := s.Step(t.Context()); err != nil {
+			told = append(told, err.Error())
+		}
+	}
+	if len(told) != 2 || !strings.Contains(told[0], "3 requests of new tasks count in no task: 2 are open") || !strings.Contains(told[1], "60 requests") {
+		t.Errorf("told %q", told)
+	}
+	s.now = s.now.Add(TaskIdle)
+	if err := s.Step(t.Context()); err == nil || !strings.Contains(err.Error(), "29 requests") {
+		t.Error(err)
+	}
+	if r := s.of("tasks"); r.Valid != 2 {
+		t.Errorf("%+v", r.Counts)
 	}
 }
 

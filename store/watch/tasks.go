@@ -1,6 +1,7 @@
 package watch
 
 import (
+	"fmt"
 	"slices"
 	"time"
 
@@ -12,7 +13,7 @@ import (
 const TaskIdle = 5 * time.Minute
 
 // maxTasks bounds what is held of tasks that are not over.
-const maxTasks = 100_000
+var maxTasks = 100_000
 
 type taskKey struct {
 	source slo.Source
@@ -39,12 +40,32 @@ func (w *Watch) noteTask(plan *Plan, source slo.Source, labels slo.Labels, due, 
 	t := w.tasks[k]
 	if t == nil {
 		if len(w.tasks) >= maxTasks {
+			w.leftOut++
 			return
 		}
 		t = &task{labels: labels}
 		w.tasks[k] = t
 	}
 	t.Note(r, float64(due.UnixMicro())/1e6, at)
+}
+
+// LeftOut is how many requests began tasks that count nowhere, as too many were
+// open.
+func (w *Watch) LeftOut() int64 {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.leftOut
+}
+
+// tellLeftOut says so, once a minute at most.
+func (w *Watch) tellLeftOut(now time.Time) error {
+	left := w.LeftOut()
+	if left == w.toldOf || !due(now, w.told, time.Minute) {
+		return nil
+	}
+	more := left - w.toldOf
+	w.toldOf, w.told = left, now
+	return fmt.Errorf("%d requests of new tasks count in no task: %d are open, the most that is held; one is over when %s have passed without a request", more, maxTasks, TaskIdle)
 }
 
 // endTasks counts the tasks of which nothing was heard for long: now, as the

@@ -38,6 +38,8 @@ type Watch struct {
 	tracker   slo.Tracker
 	evaluated time.Time
 	compacted time.Time
+	told      time.Time // of tasks that were left out
+	toldOf    int64
 	receivers []*receiver
 	changes   chan change
 	asked     atomic.Pointer[Plan]
@@ -46,6 +48,7 @@ type Watch struct {
 	results []slo.Result
 	billed  time.Time // GPU hours are counted up to then
 	tasks   map[taskKey]*task
+	leftOut int64 // requests of tasks for which there was no room
 }
 
 // Plan is what is watched, and who is told.
@@ -229,7 +232,7 @@ func (w *Watch) Step(ctx context.Context) error {
 	now := w.now()
 	w.bill(now)
 	w.endTasks(now)
-	errs := []error{w.recorder.Flush(ctx, now)}
+	errs := []error{w.recorder.Flush(ctx, now), w.tellLeftOut(now)}
 	if due(now, w.compacted, time.Minute) {
 		w.compacted = now
 		errs = append(errs, w.recorder.Compact(ctx, now))
