@@ -192,7 +192,7 @@ func TestErrorsHoldNoKeys(t *testing.T) {
 // S3 says which token has expired: whole, or its start where the answer is cut.
 func TestExpiredToken(t *testing.T) {
 	token := strings.Repeat("IQoJb3JpZ2luX2Vj/+", 40) + "=="
-	for _, before := range []int{0, 200, 290, 3900} {
+	for _, before := range []int{0, 200, 254, 290, 3900} {
 		listener := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, q *http.Request) {
 			w.WriteHeader(http.StatusBadRequest)
 			fmt.Fprintf(w, "<Error><Code>ExpiredToken</Code>%s<Token-0>%s</Token-0></Error>", strings.Repeat(".", before), token)
