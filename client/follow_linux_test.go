@@ -183,7 +183,7 @@ func TestFollowEnds(t *testing.T) {
 			if r.LastNS() > r.HeadNS {
 				return r.LastNS() + int64(30*time.Millisecond)
 			}
-			return r.SentNS + int64(time.Hour)
+			return r.SentNS + int64(20*time.Second)
 		}
 		want(t, "end", follow(r, limit).End, timeline.EndTimeoutIdle)
 		if d := time.Since(start); d > 10*time.Second {

@@ -128,7 +128,8 @@ func unsent(class timeline.Outcome) bool {
 // failed settles a request that got no reply. answered is false where nobody
 // is there to be told: then the connection must not look as if all were well.
 func (c *call) failed(err error, left *leaving) (answered bool) {
-	if s, ok := c.more.(*slowly); ok && s.err != nil && !left.gone() {
+	// For net/http a client whose body does not come has gone. It may be there.
+	if s, ok := c.more.(*slowly); ok && s.err != nil {
 		c.refused = true
 		c.badBody(s.err)
 		return true
