@@ -96,6 +96,7 @@ type flow struct {
 	mu      sync.Mutex
 	running bool        // the loop; set is its
 	set     int         // of epoll
+	file    *os.File    // set, for Go's poller
 	here    []*followed // by slot; nil: free
 	free    []int32
 	live    int
@@ -108,6 +109,10 @@ type flow struct {
 	late   []*followed
 	in     receiver
 	buf    []byte
+	park   syscall.RawConn
+	try    func(uintptr) bool // attempt
+	came   int                // events of it
+	brisk  bool               // events come one after the other
 }
 
 const (
@@ -115,12 +120,11 @@ const (
 	// tokens, and its response goes back to its goroutine.
 	flowBuffer = 16 << 10
 	flowShare  = 128       // responses, for each of which a flow more is used
-	flowWaitMS = 50        // the longest wait without a look at limits
-	flowStepNS = 1_000_000 // the shortest
-	// flowLookNS is the longest for certain: a limit may come to be earlier than
-	// it was when it was looked at last.
+	flowStepNS = 1_000_000 // the shortest time between two looks at limits
+	// flowLookNS is the longest: a limit may come to be earlier than it was when
+	// it was looked at last.
 	flowLookNS = 1_000_000_000
-	flowKeepMS = 1 // how much of it the processor is kept
+	flowKeepMS = 1 // how long a wait keeps the processor
 )
 
 func (f *flow) enter(s *followed) bool {
@@ -129,11 +133,11 @@ func (f *flow) enter(s *followed) bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if !f.running {
-		set, err := unix.EpollCreate1(unix.EPOLL_CLOEXEC)
-		if err != nil {
+		if !f.open() {
 			return false
 		}
-		f.set, f.dueNS = set, due
+		f.dueNS = due
+		f.arm(now)
 	}
 	if n := len(f.free); n > 0 {
 		s.slot, f.free = f.free[n-1], f.free[:n-1]
@@ -145,18 +149,48 @@ func (f *flow) enter(s *followed) bool {
 	if unix.EpollCtl(f.set, unix.EPOLL_CTL_ADD, s.fd, &e) != nil {
 		f.free = append(f.free, s.slot)
 		if !f.running {
-			_ = unix.Close(f.set)
+			_ = f.file.Close()
 		}
 		return false
 	}
 	f.here[s.slot] = s
-	f.dueNS = min(f.dueNS, due)
+	if due < f.dueNS {
+		f.dueNS = due
+		f.arm(now)
+	}
 	f.load.Add(1)
 	if f.live++; !f.running {
 		f.running = true
 		go f.loop()
 	}
 	return true
+}
+
+// open makes the set, and a file of it on which Go's poller can wait: a wait that
+// blocks a thread instead would let Go's monitor look every 20 µs whether it should
+// take the processor away.
+func (f *flow) open() bool {
+	set, err := unix.EpollCreate1(unix.EPOLL_CLOEXEC)
+	if err != nil {
+		return false
+	}
+	if unix.SetNonblock(set, true) != nil {
+		_ = unix.Close(set)
+		return false
+	}
+	f.set, f.file = set, os.NewFile(uintptr(set), "epoll")
+	rc, err := f.file.SyscallConn()
+	if err != nil || f.file.SetReadDeadline(time.Time{}) != nil {
+		_ = f.file.Close()
+		return false
+	}
+	f.park, f.try = rc, f.attempt
+	return true
+}
+
+// arm has the wait end when limits are to be looked at. f.mu is held.
+func (f *flow) arm(now int64) {
+	_ = f.file.SetReadDeadline(time.Now().Add(time.Duration(f.dueNS-now) + flowStepNS))
 }
 
 // dueOf is when the limit of s is reached, on the flow's own clock.
@@ -226,7 +260,7 @@ func (f *flow) over() bool {
 	if f.live > 0 {
 		return false
 	}
-	_ = unix.Close(f.set)
+	_ = f.file.Close()
 	f.running = false
 	return true
 }
@@ -246,6 +280,7 @@ func (f *flow) strike(now int64) {
 		}
 	}
 	f.dueNS = max(min(next, now+flowLookNS), now+flowStepNS)
+	f.arm(now)
 	f.mu.Unlock()
 	for i, s := range f.late {
 		f.late[i] = nil
@@ -261,18 +296,32 @@ func (f *flow) strike(now int64) {
 	f.late = f.late[:0]
 }
 
-// wait returns how many events there are. At first it is raw: Go's scheduler
-// does not learn of it, and neither takes the processor away nor looks every few
-// microseconds whether it should. Only when nothing comes for long does it wait
-// as others do.
+// wait returns how many events there are. While they come one after the other it
+// is raw: Go's scheduler does not learn of it and leaves the processor where it
+// is. When nothing comes for long it waits as others do.
 func (f *flow) wait() int {
-	n, _, errno := syscall.RawSyscall6(unix.SYS_EPOLL_PWAIT, uintptr(f.set), uintptr(unsafe.Pointer(&f.events)), uintptr(len(f.events)), flowKeepMS, 0, 0)
-	if errno == 0 && n > 0 {
-		return int(n)
+	if f.brisk {
+		if n := f.look(flowKeepMS); n > 0 {
+			return n
+		}
 	}
-	got, err := unix.EpollWait(f.set, f.events[:], flowWaitMS)
-	if err != nil {
+	f.came = 0
+	began := f.clk.NS()
+	err := f.park.Read(f.try)
+	f.brisk = err == nil && f.clk.NS()-began < flowKeepMS*1_000_000
+	return f.came
+}
+
+// attempt is what Go's poller calls; false makes it wait.
+func (f *flow) attempt(uintptr) bool {
+	f.came = f.look(0)
+	return f.came > 0
+}
+
+func (f *flow) look(waitMS int) int {
+	n, _, errno := syscall.RawSyscall6(unix.SYS_EPOLL_PWAIT, uintptr(f.set), uintptr(unsafe.Pointer(&f.events)), uintptr(len(f.events)), uintptr(waitMS), 0, 0)
+	if errno != 0 {
 		return 0
 	}
-	return got
+	return int(n)
 }
