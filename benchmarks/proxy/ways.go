@@ -30,7 +30,9 @@ type way struct {
 func (w *way) stop() {
 	if w.process != nil {
 		_ = w.process.Process.Signal(os.Interrupt)
+		impatient := time.AfterFunc(5*time.Second, func() { _ = w.process.Process.Kill() }) // HAProxy waits for its clients
 		_ = w.process.Wait()
+		impatient.Stop()
 	}
 	if w.dir != "" {
 		_ = os.RemoveAll(w.dir)
