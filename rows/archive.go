@@ -52,14 +52,10 @@ const (
 // Archive is a live.Sink. It never holds a request up: what the disk does not
 // take in time is dropped and counted.
 type Archive struct {
-	o       Options
-	lock    io.Closer
-	rows    chan *run.LiveRow
-	dropped atomic.Int64
-	failed  atomic.Int64
-
-	mu     sync.RWMutex // of closed, against sends
-	closed bool
+	o      Options
+	lock   io.Closer
+	queue  *live.Queue[*run.LiveRow]
+	failed atomic.Int64
 
 	naming  sync.Mutex // of a new journal: its file and current go together
 	current string     // name of the journal that is being written
@@ -95,7 +91,7 @@ func Open(o Options) (*Archive, error) {
 	if busy {
 		return nil, errBusy(o.Folder)
 	}
-	a := &Archive{o: o, lock: lock, rows: make(chan *run.LiveRow, queueLength), tidy: make(chan struct{}, 1), stop: make(chan struct{}), troubles: map[string]bool{}}
+	a := &Archive{o: o, lock: lock, queue: live.NewQueue[*run.LiveRow](queueLength), tidy: make(chan struct{}, 1), stop: make(chan struct{}), troubles: map[string]bool{}}
 	a.uploads, a.cancel = context.WithCancel(context.Background())
 	a.sweep()
 	j, err := a.begin()
@@ -110,7 +106,7 @@ func Open(o Options) (*Archive, error) {
 }
 
 // Dropped is how many requests have no row.
-func (a *Archive) Dropped() int64 { return a.dropped.Load() }
+func (a *Archive) Dropped() int64 { return a.queue.Dropped() }
 
 // Failed is how many uploads did not succeed; they are tried again.
 func (a *Archive) Failed() int64 { return a.failed.Load() }
@@ -120,18 +116,7 @@ func (a *Archive) Done(r *live.Request) {
 	if r.Timeline == nil {
 		return
 	}
-	made := rowOf(r, a.o.Pricing)
-	a.mu.RLock()
-	defer a.mu.RUnlock()
-	if a.closed {
-		a.dropped.Add(1)
-		return
-	}
-	select {
-	case a.rows <- made:
-	default:
-		a.dropped.Add(1)
-	}
+	a.queue.Put(rowOf(r, a.o.Pricing))
 }
 
 // lastUploads is how long uploads may go on when the process ends, all together.
@@ -140,14 +125,9 @@ const lastUploads = 5 * time.Second
 // Close writes what is left and finishes the last file. What can't be uploaded
 // now is by the next process.
 func (a *Archive) Close() error {
-	a.mu.Lock()
-	if a.closed {
-		a.mu.Unlock()
+	if !a.queue.Close() {
 		return nil
 	}
-	a.closed = true
-	close(a.rows)
-	a.mu.Unlock()
 	close(a.stop)
 	defer a.cancel()
 	defer time.AfterFunc(lastUploads, a.cancel).Stop()
@@ -192,16 +172,16 @@ func (a *Archive) write(j *journal) {
 	}
 	for {
 		select {
-		case r, ok := <-a.rows:
+		case r, ok := <-a.queue.Waiting():
 			if !ok {
 				told(errors.Join(j.flush(), j.close()))
 				if j.gone() {
-					a.dropped.Add(j.lose())
+					a.queue.Drop(j.lose())
 				}
-				a.dropped.Add(j.unwritten())
+				a.queue.Drop(j.unwritten())
 				return
 			}
-			a.dropped.Add(j.add(r, a.o.Now()))
+			a.queue.Drop(j.add(r, a.o.Now()))
 		case <-flush.C:
 			var err error
 			j, err = a.turn(j)
@@ -221,7 +201,7 @@ func (a *Archive) turn(j *journal) (*journal, error) {
 	switch {
 	case gone:
 		lost := j.lose()
-		a.dropped.Add(lost)
+		a.queue.Drop(lost)
 		err = fmt.Errorf("%s was removed, with %d rows", j.path, lost)
 	case !j.over(a.o.Now(), a.o.Every):
 		return j, err

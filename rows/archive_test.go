@@ -14,6 +14,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"tokenmeter/live"
 	"tokenmeter/run"
 )
 
@@ -198,18 +199,18 @@ func writing(t *testing.T, folder string, disk sink, every, long time.Duration) 
 	}
 	var log bytes.Buffer
 	a := &Archive{o: Options{Folder: folder, Every: every, Now: time.Now, Log: slog.New(slog.NewTextHandler(&log, nil))},
-		rows: make(chan *run.LiveRow, 1), tidy: make(chan struct{}, 1)}
+		queue: live.NewQueue[*run.LiveRow](1), tidy: make(chan struct{}, 1)}
 	j, err := newJournal(path, disk, time.Now())
 	if err != nil {
 		t.Fatal(err)
 	}
 	var ended sync.WaitGroup
 	ended.Go(func() { a.write(j) })
-	a.rows <- rowOf(request(1, time.Now()), nil)
+	a.queue.Put(rowOf(request(1, time.Now()), nil))
 	time.Sleep(long)
 	synctest.Wait()
 	text := log.String()
-	close(a.rows)
+	a.queue.Close()
 	ended.Wait()
 	return text
 }

@@ -5,8 +5,6 @@ import (
 	"io"
 	"os"
 	"slices"
-	"sync"
-	"sync/atomic"
 	"time"
 
 	"tokenmeter/live"
@@ -81,12 +79,9 @@ func ms(us timeline.Opt[int64]) timeline.Opt[float64] {
 // counted, never a stream held up. So are those that can't be written; it goes
 // on with the next ones.
 type Records struct {
-	rows    chan row
-	dropped atomic.Int64
-	done    chan struct{}
-	mu      sync.RWMutex // of closed, against sends
-	closed  bool
-	err     error
+	queue *live.Queue[row]
+	done  chan struct{}
+	err   error
 }
 
 // OpenRecords opens the file for appending.
@@ -99,7 +94,7 @@ func OpenRecords(path string) (*Records, error) {
 }
 
 func newRecords(f io.WriteCloser) *Records {
-	r := &Records{rows: make(chan row, 4096), done: make(chan struct{})}
+	r := &Records{queue: live.NewQueue[row](4096), done: make(chan struct{})}
 	go r.write(f)
 	return r
 }
@@ -111,7 +106,7 @@ func (r *Records) write(f io.WriteCloser) {
 	defer close(r.done)
 	p := packed{to: f}
 	lost := func(rows int64, err error) {
-		r.dropped.Add(rows)
+		r.queue.Drop(rows)
 		if r.err == nil {
 			r.err = err
 		}
@@ -121,7 +116,8 @@ func (r *Records) write(f io.WriteCloser) {
 			lost(n, err)
 		}
 	}
-	for one := range r.rows {
+	rows := r.queue.Waiting()
+	for one := range rows {
 		data, err := json.Marshal(one)
 		if err != nil {
 			lost(1, err)
@@ -130,7 +126,7 @@ func (r *Records) write(f io.WriteCloser) {
 		if len(p.data)+len(data) >= mostPacked {
 			flush()
 		}
-		if p.add(data); len(r.rows) == 0 {
+		if p.add(data); len(rows) == 0 {
 			flush()
 		}
 	}
@@ -176,33 +172,15 @@ func (p *packed) flush() (lost int64, err error) {
 }
 
 // Dropped is how many rows are not in the file.
-func (r *Records) Dropped() int64 { return r.dropped.Load() }
+func (r *Records) Dropped() int64 { return r.queue.Dropped() }
 
 // Done implements live.Sink.
-func (r *Records) Done(one *live.Request) {
-	made := rowOf(one)
-	r.mu.RLock()
-	defer r.mu.RUnlock()
-	if r.closed {
-		r.dropped.Add(1)
-		return
-	}
-	select {
-	case r.rows <- made:
-	default:
-		r.dropped.Add(1)
-	}
-}
+func (r *Records) Done(one *live.Request) { r.queue.Put(rowOf(one)) }
 
 // Close writes what is left and returns the first error, and how many rows were
 // dropped.
 func (r *Records) Close() (dropped int64, err error) {
-	r.mu.Lock()
-	if !r.closed {
-		r.closed = true
-		close(r.rows)
-	}
-	r.mu.Unlock()
+	r.queue.Close()
 	<-r.done
-	return r.dropped.Load(), r.err
+	return r.queue.Dropped(), r.err
 }
