@@ -99,9 +99,8 @@ type flow struct {
 	file    *os.File    // set, for Go's poller
 	here    []*followed // by slot; nil: free
 	free    []int32
-	live    int
 	dueNS   int64        // when limits are looked at next
-	load    atomic.Int64 // live, for who chooses
+	load    atomic.Int64 // how many are here
 
 	// The loop's own:
 	events [128]unix.EpollEvent
@@ -158,8 +157,7 @@ func (f *flow) enter(s *followed) bool {
 		f.dueNS = due
 		f.arm(now)
 	}
-	f.load.Add(1)
-	if f.live++; !f.running {
+	if f.load.Add(1); !f.running {
 		f.running = true
 		go f.loop()
 	}
@@ -247,7 +245,6 @@ func (f *flow) leave(s *followed) {
 	_ = unix.EpollCtl(f.set, unix.EPOLL_CTL_DEL, s.fd, nil)
 	f.here[s.slot] = nil
 	f.free = append(f.free, s.slot)
-	f.live--
 	f.load.Add(-1)
 	f.mu.Unlock()
 	s.done <- struct{}{}
@@ -257,7 +254,7 @@ func (f *flow) leave(s *followed) {
 func (f *flow) over() bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if f.live > 0 {
+	if f.load.Load() > 0 {
 		return false
 	}
 	_ = f.file.Close()

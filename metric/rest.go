@@ -1,6 +1,7 @@
 package metric
 
 import (
+	"cmp"
 	"math/bits"
 	"slices"
 
@@ -117,15 +118,7 @@ func (r *rest) stalls(tl *timeline.Timeline) int64 {
 	}
 	eachGapUS(tl, func(us int64, _ timeline.Event) { add(float64(us), 1) })
 	r.chunkGaps.each(add)
-	slices.SortFunc(all, func(a, b gap) int {
-		switch {
-		case a.us < b.us:
-			return -1
-		case a.us > b.us:
-			return 1
-		}
-		return 0
-	})
+	slices.SortFunc(all, func(a, b gap) int { return cmp.Compare(a.us, b.us) })
 	at := func(rank int64) float64 {
 		for _, g := range all {
 			if rank < g.n {
