@@ -18,7 +18,7 @@ func (h *hunt) close(ctx context.Context, width float64) error {
 		if h.brief() {
 			return h.end(fmt.Sprintf("the time was up (%v): what is left is too short for a firm decision", h.MaxTime))
 		}
-		load, done := h.target(width)
+		load, done := h.target(h.reach(width))
 		if done {
 			return nil
 		}
@@ -27,7 +27,7 @@ func (h *hunt) close(ctx context.Context, width float64) error {
 		}
 		open = 0
 		h.budget = h.plenty(width) * stretch
-		p, err := h.probe(ctx, load, aim{pass: h.firm, fail: h.firm, firm: true})
+		p, err := h.probe(ctx, load, aim{pass: h.firm(), fail: h.firm(), firm: true})
 		late := errors.Is(err, ErrLate)
 		switch {
 		case late && stuck < mostStuck:
@@ -48,6 +48,17 @@ func (h *hunt) close(ctx context.Context, width float64) error {
 	}
 	return nil
 }
+
+// reach is how far apart the ends are put. A search that has used half its time and
+// lacks an end looks farther from the edge: a wide bracket says more than none.
+func (h *hunt) reach(width float64) float64 {
+	if h.MaxTime > 0 && h.left() < h.MaxTime/2 && (h.found.Holds == 0 || h.found.Fails == 0) {
+		return math.Max(width, farReach)
+	}
+	return width
+}
+
+const farReach = 2
 
 // mostStuck is how many probes of a bracket may stay open before it is left as it is.
 const mostStuck = 8
@@ -73,7 +84,7 @@ func (h *hunt) closed(width float64) bool {
 // none, as the objectives hold at the top or fail at the bottom.
 func (h *hunt) target(width float64) (load float64, done bool) {
 	lo, hi := h.found.Holds, h.found.Fails
-	if lo >= h.Most || hi > 0 && hi <= h.least() {
+	if lo >= h.Most || hi > 0 && hi <= h.least()*1.001 { // loads are rounded
 		return 0, true
 	}
 	edge, half := h.edge(), math.Sqrt(width)
@@ -127,7 +138,12 @@ func (h *hunt) confirm(ctx context.Context) (again bool, err error) {
 	if h.MaxTime == 0 || load == 0 || load == h.confirmed || h.stop() != "" {
 		return false, nil // in virtual time nothing else happens
 	}
-	p, err := h.probe(ctx, load, aim{pass: 2 * weak, fail: weak, repeat: true, short: true})
+	a := aim{pass: 2 * weak, fail: weak, repeat: true, short: true}
+	p, err := h.probe(ctx, load, a)
+	if err == nil && p.leansToHold() && h.stop() == "" {
+		a.short = false // what speaks against the first look is worth a longer one
+		p, err = h.probe(ctx, load, a)
+	}
 	switch h.unseen = ""; {
 	case errors.Is(err, ErrLate):
 		h.lates++
@@ -138,6 +154,12 @@ func (h *hunt) confirm(ctx context.Context) (again bool, err error) {
 	case p.decided == fails:
 		h.confirmed = load
 		return false, nil
+	case p.spoilt:
+		h.unseen = fmt.Sprintf("%s failed once, and the second look was %s", h.words(load), p.Note)
+		return false, nil
+	case p.leansToHold():
+		h.unseen = fmt.Sprintf("%s failed once, and a second look leans the other way", h.words(load))
+		return false, nil
 	case p.decided == unclear: // it says nothing against the first look, and nothing for it
 		return false, nil
 	}
@@ -147,6 +169,9 @@ func (h *hunt) confirm(ctx context.Context) (again bool, err error) {
 	}
 	return true, nil
 }
+
+// leansToHold reports whether a probe that decided nothing speaks for the load.
+func (p *Probe) leansToHold() bool { return p.decided == unclear && !p.spoilt && p.odds > leans }
 
 // refute takes back what was seen of a load that failed and then held.
 func (h *hunt) refute(load float64) {
@@ -204,7 +229,7 @@ func (h *hunt) edge() float64 {
 func (h *hunt) line(lo, hi float64) (root, slope float64) {
 	var w, x, y, xx, xy float64
 	for _, p := range h.found.Probes {
-		if p.Grows || p.spoilt || math.IsInf(p.score, 0) || p.slack <= 0 || p.Load < lo/1.3 || p.Load > hi*1.3 {
+		if p.Grows || p.spoilt || p.Busy || math.IsInf(p.score, 0) || p.slack <= 0 || p.Load < lo/1.3 || p.Load > hi*1.3 {
 			continue
 		}
 		// A score far from 0 says little about where 0 is.

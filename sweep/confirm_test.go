@@ -19,7 +19,7 @@ func midway(t *testing.T, subject *gateway, probes ...Probe) *hunt {
 	if err != nil {
 		t.Fatal(err)
 	}
-	h := &hunt{Search: s, subject: subject, tests: tests, budget: 1, firm: 5}
+	h := &hunt{Search: s, subject: subject, tests: tests, budget: 1}
 	for _, p := range probes {
 		p.Firm, p.Requests = true, 200
 		h.found.Probes = append(h.found.Probes, p)

@@ -52,13 +52,17 @@ type Probe struct {
 	Note     string
 	Probed
 
-	spoilt       bool // it says nothing of the load
-	short        bool // more requests might have decided it
+	spoilt       bool    // it says nothing of the load
+	short        bool    // more requests might have decided it
+	light        bool    // it held on a handful of requests, without evidence
+	odds         float64 // where its evidence leans: above 0 it holds (a logarithm)
 	score, slack float64
 	decided      decision
 	times        []float64 // autocorrelation times, one a test
 	own          []pool
 	counted      int     // requests after the start
+	worth        float64 // independent ones that they tell as much as
+	spanS        float64 // seconds in which they were due
 	e2e          float64 // median, in seconds; 0 without one
 	answered     bool    // every request was, in full
 }
@@ -66,7 +70,7 @@ type Probe struct {
 // ErrLate is why a search stops when the client can't keep up.
 var ErrLate = errors.New("the client was too slow to judge the server")
 
-// firmProbes is among how many decisions of a stage the chance of a wrong one is shared.
+// firmProbes is how many firm decisions a stage mostly takes.
 const firmProbes = 4
 
 // Run searches. The error is of the subject or of the settings; what was found
@@ -80,7 +84,7 @@ func (s Search) Run(ctx context.Context, subject Subject) (Found, error) {
 		return Found{}, err
 	}
 	h := &hunt{Search: s, subject: subject, tests: tests, found: Found{Variable: s.Variable, Confidence: s.Confidence},
-		budget: 1, firm: math.Log(firmProbes * float64(len(s.stages())) / (1 - s.Confidence))}
+		budget: 1}
 	if s.Now != nil {
 		h.began = s.Now()
 	}
@@ -124,6 +128,8 @@ func (s *Search) settle() error {
 		return fmt.Errorf("variable %q: want %s or %s", s.Variable, Rate, Concurrency)
 	case !(s.From > 0) || math.IsInf(s.From, 0) || !(s.Most >= s.From):
 		return fmt.Errorf("a search from %v to %v: want 0 < from ≤ most", s.From, s.Most)
+	case s.Variable == Concurrency && (s.From != math.Trunc(s.From) || s.Most != math.Trunc(s.Most)):
+		return fmt.Errorf("a search from %v to %v streams: want whole numbers", s.From, s.Most)
 	case !(s.Width > 0 && s.Width < 10):
 		return fmt.Errorf("a bracket of %v: want a share like 0.05", s.Width)
 	case !(s.Confidence > 0.5 && s.Confidence < 1):

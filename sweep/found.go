@@ -1,10 +1,10 @@
 package sweep
 
 import (
-	"fmt"
+	"maps"
 	"math"
+	"slices"
 
-	"tokenmeter/metric"
 	"tokenmeter/sweep/result"
 	"tokenmeter/timeline"
 )
@@ -22,8 +22,8 @@ type Found struct {
 	Settled bool
 	Why     string
 	Next    string // what would narrow the bracket; empty when nothing need be done
-	// The largest load that seemed to hold and the smallest that seemed to fail,
-	// where nothing was shown firmly: odds of 4 to 1. 0: none.
+	// The largest load that seems to hold and the smallest that seems to fail, where
+	// nothing was shown firmly: what all probes together lean to. 0: none.
 	SeemsHolds, SeemsFails float64
 	Missed                 []string // objectives on the whole run, missed at Holds
 }
@@ -59,53 +59,45 @@ func (f *Found) Result(objectives []string) *result.Found {
 	return out
 }
 
-// lean fills in what seemed to be where nothing is known for sure.
+// lean fills in what seems to be where nothing is known for sure: the loads are cut
+// where the odds of all probes, for holding below and for failing above, are best.
 func (h *hunt) lean() {
 	f := &h.found
+	odds := map[float64]float64{}
 	for i := range f.Probes {
-		p := &f.Probes[i]
-		if p.spoilt {
-			continue
-		}
-		if p.decided == holds && f.Holds == 0 && (f.Fails == 0 || p.Load < f.Fails) {
-			f.SeemsHolds = math.Max(f.SeemsHolds, p.Load)
-		}
-		if p.decided == fails && f.Fails == 0 && p.Load > f.Holds && (f.SeemsFails == 0 || p.Load < f.SeemsFails) {
-			f.SeemsFails = p.Load
+		if p := &f.Probes[i]; !p.spoilt && !p.light {
+			odds[p.Load] += p.leaning()
 		}
 	}
-	if f.SeemsFails > 0 && f.SeemsHolds >= f.SeemsFails { // they contradict each other
-		f.SeemsHolds, f.SeemsFails = 0, 0
+	loads := slices.Sorted(maps.Keys(odds))
+	best, sum, cut := 0.0, 0.0, 0
+	for i, load := range loads {
+		if sum += odds[load]; sum > best {
+			best, cut = sum, i+1
+		}
+	}
+	for i, load := range loads {
+		switch {
+		case i < cut && odds[load] > 0 && f.Holds == 0 && (f.Fails == 0 || load < f.Fails):
+			f.SeemsHolds = load
+		case i >= cut && odds[load] < 0 && f.Fails == 0 && load > f.Holds && f.SeemsFails == 0:
+			f.SeemsFails = load
+		}
 	}
 }
 
-// next says what would narrow the bracket.
-func (h *hunt) next() string {
-	f := &h.found
-	late := h.lates > 0
-	switch {
-	case f.Settled:
-		return ""
-	case f.Holds > 0 && f.Fails > 0:
-		if h.closed(1 + h.Width) {
-			return ""
-		}
-		wide := f.Fails/f.Holds - 1
-		text := fmt.Sprintf("The bracket is %s %% wide: more --max-time narrows it", metric.Significant(100*wide, 2))
-		if wide < near-1 {
-			text += ", to half in about four times as long"
-		}
-		return text + "."
-	case h.beyond != nil:
-		return "Run the client on a quieter or larger machine to look further up."
-	case late && f.Holds == 0:
-		return "Run the client on a quieter machine, or give more --max-time."
-	case f.Holds > 0:
-		return fmt.Sprintf("No upper end was found: start higher (--from %v) or give more --max-time.", digits(f.Holds, math.Round))
-	case f.SeemsHolds > 0:
-		return fmt.Sprintf("Give more --max-time, or start near the limit (--from %v).", digits(f.SeemsHolds, math.Round))
-	case f.Fails > 0:
-		return "No lower end was found: start lower (--from) or give more --max-time."
+// leaning is the odds for a load, as a logarithm; what was decided is worth a step
+// on the way at least.
+func (p *Probe) leaning() float64 {
+	odds := math.Max(math.Min(p.odds, surest), -surest)
+	switch p.decided {
+	case holds:
+		return math.Max(odds, weak)
+	case fails:
+		return math.Min(odds, -weak)
 	}
-	return "Give more --max-time."
+	return odds
 }
+
+// surest bounds the odds of a single probe.
+const surest = 100

@@ -21,6 +21,8 @@ import (
 const (
 	// weak is the evidence of a step on the way, odds of 4 to 1.
 	weak = 1.4
+	// leans is the evidence that counts where nothing was decided, odds of 2 to 1.
+	leans = 0.7
 	// near is how narrow the bounds of the way are made before brackets are closed.
 	near = 1.5
 )
@@ -31,7 +33,6 @@ type hunt struct {
 	subject Subject
 	tests   []*test
 	found   Found
-	firm    float64 // evidence that a decision for the bracket needs
 	began   time.Duration
 
 	// Bounds of the way: the largest load that seemed to hold and the smallest
@@ -86,8 +87,29 @@ func (s *Search) stages() []float64 {
 	return append(widths, 1+s.Width)
 }
 
+// firm is the evidence that the next decision for the bracket needs. All may be
+// wrong together with the chance that the confidence leaves: nine tenths of it are
+// shared evenly among as many decisions as are mostly needed, and the rest among
+// all later ones, 1/(1·2) + 1/(2·3) + … of it.
+func (h *hunt) firm() float64 {
+	made, mostly := 0, firmProbes*len(h.stages())
+	for i := range h.found.Probes {
+		if h.found.Probes[i].Firm {
+			made++
+		}
+	}
+	chance := 0.9 * (1 - h.Confidence) / float64(mostly)
+	if k := float64(made - mostly + 1); k > 0 {
+		chance = 0.1 * (1 - h.Confidence) / (k * (k + 1))
+	}
+	return -math.Log(chance)
+}
+
 func (h *hunt) run(ctx context.Context) error {
 	err := h.search(ctx)
+	if err != nil && h.found.Why == "" {
+		h.found.Why = "broken off: " + err.Error()
+	}
 	if h.found.Why != "" && h.lates > 0 {
 		h.found.Why += fmt.Sprintf("; at %d of the loads the client was too slow to judge the server", h.lates)
 	}
@@ -182,6 +204,10 @@ func (h *hunt) placed(p *Probe) (done bool) {
 		if h.high = p.Load; h.low >= p.Load {
 			h.low = 0
 		}
+	case p.decided == unclear && p.short && h.high == 0 && p.odds > -leans: // more load shows more in the same time
+		h.low = p.Load
+	case p.decided == unclear && p.short && h.high > 0 && p.odds > leans: // good enough to go on
+		h.low = p.Load
 	case p.decided == unclear: // at the edge, as it seems: no reason to go on
 		h.low, h.high = p.Load/math.Sqrt(near), p.Load*math.Sqrt(near)
 		return true
@@ -272,23 +298,20 @@ func (h *hunt) repeat(ctx context.Context) error {
 	if why := h.stop(); why != "" {
 		return h.end(fmt.Sprintf("%s held once and was not tried again: %s", h.words(load), why))
 	}
-	budget := int64(0)
-	for _, p := range h.found.Probes {
-		if p.Load == load {
-			budget = max(budget, p.Requests)
-		}
-	}
 	saved := h.Probe
-	h.Probe.Requests = max(budget/4, 50)
-	p, err := h.probe(ctx, load, aim{pass: weak, fail: h.firm, repeat: true})
+	h.Probe.Requests = h.again(load)
+	p, err := h.probe(ctx, load, aim{pass: weak, fail: h.firm(), repeat: true})
 	h.Probe = saved
-	if errors.Is(err, ErrLate) {
+	switch {
+	case errors.Is(err, ErrLate):
 		return h.end(fmt.Sprintf("%s could not be tried again: %v", h.words(load), err))
-	}
-	if err != nil {
+	case err != nil:
 		return err
-	}
-	if p.decided == fails {
+	case p.spoilt:
+		return h.end(fmt.Sprintf("%s held once, and the second look was %s", h.words(load), p.Note))
+	case p.decided == unclear && p.odds < -leans:
+		return h.end(fmt.Sprintf("%s held once, and a second look leans the other way", h.words(load)))
+	case p.decided == fails:
 		h.found.Why = fmt.Sprintf("%s held and then did not: the server changes, or it held by luck", h.words(load))
 		h.found.Holds, h.found.Missed, h.found.Fails = 0, nil, load
 		if q := h.below(load); q != nil {
@@ -296,6 +319,22 @@ func (h *hunt) repeat(ctx context.Context) error {
 		}
 	}
 	return nil
+}
+
+// again is how many requests the second look at a load that held may take: a
+// quarter of the first, but enough for the time that it rests on. 0: no bound but
+// that of time.
+func (h *hunt) again(load float64) int64 {
+	if h.Variable == Concurrency && h.MaxTime > 0 {
+		return 0
+	}
+	most := int64(0)
+	for _, p := range h.found.Probes {
+		if p.Load == load {
+			most = max(most, p.Requests)
+		}
+	}
+	return max(most/4, 50, int64(1.5*load*h.shortest()))
 }
 
 // below is the probe of the largest load under one that was shown to hold; nil: there is none.

@@ -64,17 +64,26 @@ func (h *hunt) once(ctx context.Context, load float64, a aim) (*Probe, error) {
 		t.close()
 		l = t.judge(a, h.budget)
 	}
+	if err != nil && !errors.Is(err, ErrLate) {
+		l.decision = unclear // it was broken off
+	}
 	p.decided, p.Grows, p.Share, p.Worst = l.decision, l.grows, l.share, l.worst
-	p.score, p.slack = l.score, l.slack
-	p.times, p.own, p.counted = t.times, t.own, l.n
+	p.score, p.slack, p.odds = l.score, l.slack, l.holds-l.fails
+	p.times, p.own, p.counted, p.worth = t.times, t.own, l.n, l.worth
+	if n := len(t.due); n > 0 {
+		p.spanS = t.due[n-1] - t.due[l.from]
+	}
 	p.short = !l.enough && !l.rising
 	p.e2e, _ = median(t.e2e)
 	p.answered = t.unanswered == 0
-	if p.decided == unclear && way && h.light(load, t, l) {
-		p.decided = holds
+	if p.decided == unclear && err == nil && way && h.light(load, t, l) {
+		p.decided, p.light = holds, true
 	}
 	h.found.Requests += p.Requests
 	p.qualify(l)
+	if err != nil && p.Note == "" {
+		p.Note = "broken off"
+	}
 	p.Says = p.decided.String()
 	p.Firm = firm && p.decided != unclear
 	h.found.Probes = append(h.found.Probes, p)
@@ -101,7 +110,7 @@ func (p *Probe) qualify(l look) {
 		p.Note = "it held although the client was late (" + p.Late + ")"
 	case p.Late != "":
 		p.spoil(p.Late)
-	case p.Busy && p.decided == fails:
+	case p.Busy && p.decided != holds:
 		p.spoil(p.Unsettled)
 	case p.decided == unclear:
 		p.Note = l.open()
@@ -119,8 +128,10 @@ func (h *hunt) limit(load float64, a aim) Limit {
 	if h.MaxTime == 0 {
 		return l
 	}
-	if most := h.MaxTime / wayShare; !a.firm && (!a.repeat || a.short) && h.Variable == Rate {
-		most = max(most, time.Duration(2*fewest/load*float64(time.Second)))
+	if most := h.MaxTime / wayShare; !a.firm && (!a.repeat || a.short) {
+		if h.Variable == Rate {
+			most = max(most, time.Duration(2*fewest/load*float64(time.Second)))
+		}
 		if l.Duration == 0 || most < l.Duration {
 			l.Duration = most
 		}
@@ -146,11 +157,24 @@ const (
 )
 
 // light reports a load so far below the limit that a handful of good requests
-// is enough to go on to the next: less than one request in flight.
+// is enough to go on to the next: less than one request in flight, or all requests
+// far from every limit for as long as a queue takes to show.
 func (h *hunt) light(load float64, t *trial, l look) bool {
-	if h.Variable != Rate || l.n < fewest || !(l.share >= 1) {
+	if l.n < fewest || !(l.share >= 1) && !l.far {
 		return false
 	}
 	e2e, ok := median(t.e2e)
-	return ok && load*e2e < 1
+	switch {
+	case !ok:
+		return false
+	case h.Variable == Rate && load*e2e < 1:
+		return true
+	case h.Variable == Rate:
+		return l.far && l.n >= 2*fewest && t.due[len(t.due)-1]-t.due[l.from] >= queueShows*e2e
+	}
+	return l.far && float64(l.n) >= math.Max(2*fewest, 3*load)
 }
+
+// queueShows is after how many request times a queue that grows is seen in the
+// first tokens.
+const queueShows = 10

@@ -4,9 +4,9 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 
-	"tokenmeter/metric"
 	"tokenmeter/objective"
 	"tokenmeter/stat"
 )
@@ -62,15 +62,11 @@ func newTests(objectives []objective.Objective) ([]*test, error) {
 	return all, errors.Join(errs...)
 }
 
-// add takes the next request in the order of due times. unfinished requests
-// are bad: at their load the server did not get round to them.
-func (t *test) add(at int, r *metric.Record, unfinished bool) {
-	v, near, ok := t.o.Weigh(t.all, r)
-	if unfinished {
-		v, near, ok = 0, math.Inf(1), true
-		if t.target == 0 {
-			v = math.Inf(1)
-		}
+// add takes the next request in the order of due times.
+func (t *test) add(at int, e *entry, slowestS float64) {
+	v, near, ok := t.o.Weigh(t.all, e.rec)
+	if e.unfinished {
+		v, near, ok = t.cut(e, slowestS)
 	}
 	if !ok {
 		return
@@ -80,9 +76,27 @@ func (t *test) add(at int, r *metric.Record, unfinished bool) {
 	t.near = append(t.near, math.Min(near, farthest))
 }
 
+// cut weighs a request that the end of the probe cut off. What it shows already
+// counts. One of which nothing is known is bad, as the server did not get round to
+// it, if it waited longer than the slowest that ended; else it had no fair chance
+// and says nothing.
+func (t *test) cut(e *entry, slowestS float64) (value, near float64, ok bool) {
+	value, near, ok = t.o.WeighCut(t.all, e.rec, 1e3*e.waited)
+	if ok || e.waited < slowestS {
+		return value, near, ok
+	}
+	if t.target == 0 {
+		value = math.Inf(1)
+	}
+	return value, math.Inf(1), true
+}
+
 // farthest bounds the distance to a limit, so that a single failure does not
 // drown the correlation of all others.
 const farthest = 4
+
+// halfway to the limit, in a measure where the limit is 1.
+const halfway = 0.5
 
 // pool is independent requests: how many, and the sum of their values.
 type pool struct{ n, sum float64 }
@@ -95,6 +109,7 @@ type weight struct {
 	mean         float64 // share of good ones, or the mean distance to the limit
 	time         float64 // autocorrelation time, in requests
 	holds, fails float64 // logarithms of evidence
+	far          bool    // every request was good, and came no nearer than halfway to the limit
 	// score is 0 at the limit and positive where the objective holds; slack is
 	// the information that it rests on.
 	score, slack float64
@@ -119,6 +134,7 @@ func (t *test) weigh(from int) (w weight) {
 		w.mean += x
 	}
 	w.mean /= w.n // of ones alone it is 1, not a little beside it
+	w.far = slices.Max(t.near[first:]) <= halfway
 	w.time = t.correlation(v, t.near[first:])
 	w.effective = w.n / w.time
 	if t.target > 0 {
@@ -138,6 +154,14 @@ func (t *test) share(w *weight) {
 	p := (w.mean*w.effective + 0.5) / (w.effective + 1)
 	w.score = math.Log(p/(1-p)) - math.Log(t.target/(1-t.target))
 	w.slack = w.effective * p * (1 - p)
+}
+
+// shareOf is the share of good requests; NaN for a mean, which has none.
+func (t *test) shareOf(w weight) float64 {
+	if t.target == 0 {
+		return math.NaN()
+	}
+	return w.mean
 }
 
 // distance judges a mean: an infinite one has failed requests in it.

@@ -29,6 +29,7 @@ type trial struct {
 	next  int64           // place of the first request that is open
 
 	due, ttft, e2e []float64 // seconds; of e2e and ttft only what was measured
+	slowest        float64   // seconds that the slowest request took that ended well
 	unanswered     int       // refused, failed, broken off or not finished
 	flights        flights
 
@@ -42,8 +43,9 @@ type trial struct {
 // entry is a request that waits for its turn.
 type entry struct {
 	rec        *metric.Record
-	due        float64
-	unfinished bool
+	due        float64 // seconds since the probe began
+	waited     float64 // seconds until it ended or was cut off
+	unfinished bool    // cut off by the end of the probe
 }
 
 func newTrial(tests []*test) *trial {
@@ -60,7 +62,10 @@ func (t *trial) take(s Seen) {
 		return
 	}
 	rec := *s.Record
-	t.early[s.Index] = entry{rec: &rec, due: s.DueS, unfinished: rec.Outcome == timeline.CancelledRunEnd}
+	t.early[s.Index] = entry{rec: &rec, due: s.DueS, waited: s.EndS - s.DueS, unfinished: rec.Outcome == timeline.CancelledRunEnd}
+	if rec.Outcome == timeline.OK {
+		t.slowest = math.Max(t.slowest, s.EndS-s.DueS)
+	}
 	if rec.Outcome != timeline.CancelledRunEnd {
 		t.flights.add(s.EndS, s.InFlight)
 	}
@@ -84,12 +89,12 @@ func (t *trial) add(e entry) {
 		t.unanswered++
 	}
 	for _, test := range t.tests {
-		test.add(at, e.rec, e.unfinished)
+		test.add(at, &e, t.slowest)
 	}
 }
 
 // close counts what is still open at the end of a probe that nothing decided:
-// requests that were due and never ended are bad.
+// those of which nothing was ever heard are bad.
 func (t *trial) close() {
 	most := int64(-1)
 	for i := range t.early {
@@ -98,7 +103,10 @@ func (t *trial) close() {
 	for t.next <= most {
 		e, ok := t.early[t.next]
 		if !ok {
-			e = entry{rec: &metric.Record{}, unfinished: true, due: t.due[max(len(t.due)-1, 0)]}
+			e = entry{rec: &metric.Record{Outcome: timeline.CancelledRunEnd}, unfinished: true, waited: math.Inf(1)}
+			if n := len(t.due); n > 0 {
+				e.due = t.due[n-1]
+			}
 		}
 		t.add(e)
 	}
@@ -108,17 +116,21 @@ func (t *trial) close() {
 // look is the state of a trial.
 type look struct {
 	decision decision
-	grows    bool // the server falls behind
-	n        int  // requests that count, after the start
-	from     int  // the first that counts
-	share    float64
+	grows    bool    // the server falls behind
+	n        int     // requests that count, after the start
+	from     int     // the first that counts
+	share    float64 // of good requests under that objective; NaN for one on a mean
 	score    float64 // of the objective nearest to its limit
 	slack    float64
 	time     float64 // autocorrelation time
 	worth    float64 // independent requests that those tell as much as
 	enough   bool    // so much was seen that more would hardly decide
 	rising   bool    // it would hold, but became worse and worse
-	worst    string  // the objective that decides
+	far      bool    // every request stayed far from every limit
+	// The weakest evidence of an objective that it holds, and the strongest that one
+	// fails: logarithms of odds.
+	holds, fails float64
+	worst        string // the objective that decides
 }
 
 // open says why nothing was decided.
@@ -146,26 +158,29 @@ func (t *trial) dueLook() bool {
 // (the logarithm of the odds)? The budget is a factor on how much is plenty.
 func (t *trial) judge(a aim, budget float64) look {
 	t.looked = len(t.due)
-	l := look{from: t.start(), score: math.Inf(1), worth: math.Inf(1), time: 1, share: math.NaN()}
+	l := look{from: t.start(), score: math.Inf(1), worth: math.Inf(1), time: 1, share: math.NaN(), fails: math.Inf(-1), holds: math.Inf(1)}
 	l.n = len(t.due) - l.from
 	if l.n < fewest {
+		l.holds = 0
 		t.last = l
 		return l
 	}
 	all, any := true, false
-	l.enough = true
+	l.enough, l.far = true, true
 	t.times, t.own = t.times[:0], t.own[:0]
 	for _, test := range t.tests {
 		w := test.weigh(l.from)
 		l.time = math.Max(l.time, w.time)
 		t.times, t.own = append(t.times, w.time), append(t.own, w.own)
 		if w.n == 0 {
-			all = false
+			all, l.far = false, false
 			continue
 		}
 		if w.score < l.score {
-			l.score, l.slack, l.worst, l.share = w.score, w.slack, test.o.Text, w.mean
+			l.score, l.slack, l.worst, l.share = w.score, w.slack, test.o.Text, test.shareOf(w)
 		}
+		l.far = l.far && w.far
+		l.holds, l.fails = math.Min(l.holds, w.holds), math.Max(l.fails, w.fails)
 		l.enough = l.enough && w.effective >= test.plenty()*budget
 		l.worth = math.Min(l.worth, w.effective)
 		all = all && w.holds >= a.pass

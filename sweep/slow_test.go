@@ -1,0 +1,222 @@
+package sweep
+
+import (
+	"context"
+	"math"
+	"strings"
+	"testing"
+	"time"
+
+	"tokenmeter/engine"
+	"tokenmeter/metric"
+	"tokenmeter/random"
+	"tokenmeter/timeline"
+)
+
+// slow takes seconds for a request, and its probes cut off what has not ended some
+// time after the last request was due.
+type slow struct {
+	virtual
+	grace time.Duration
+}
+
+func (s *slow) Probe(ctx context.Context, load float64, limit Limit, take func(Seen) bool) (Probed, error) {
+	until := math.Inf(1)
+	if limit.Duration > 0 {
+		until = (limit.Duration + s.grace).Seconds()
+	}
+	began, last := s.clock, 0.0
+	p, err := s.virtual.Probe(ctx, load, limit, func(seen Seen) bool {
+		last = math.Min(seen.EndS, until)
+		if seen.EndS > until {
+			cut := metric.Record{Outcome: timeline.CancelledRunEnd, TTFTMS: seen.Record.TTFTMS, TPOTMS: seen.Record.TPOTMS}
+			seen.EndS, seen.Record = until, &cut
+		}
+		return take(seen)
+	})
+	s.clock = began + time.Duration(last*1e9)
+	return p, err
+}
+
+// slowServer writes 64 tokens in three seconds and more.
+func slowServer() virtual {
+	return virtual{cfg: engine.Config{Law: engine.Linear{Base: 40 * ms, PerSequence: 400 * time.Microsecond, PerPrefillToken: 10 * time.Microsecond},
+		MaxSequences: 256, MaxBatchTokens: 4096}, prompt: [2]int64{100, 300}, output: [2]int64{60, 68}}
+}
+
+// A tail of one in a hundred of a server that takes seconds is not seen in the time
+// of a step. A step that says too little is no sign of a limit: more load shows more.
+func TestSlowServer(t *testing.T) {
+	const capacity = 15.47
+	if *truths {
+		s := scenario{server: slowServer(), target: 0.99, good: func(r *engine.Request) bool { return r.TPOT() < 80*ms }}
+		t.Logf("capacity %.4g", s.truth())
+	}
+	for seed := range 5 {
+		subject := &slow{virtual: slowServer(), grace: 30 * time.Second}
+		subject.seed = uint64(seed + 1)
+		found, err := Search{Objectives: parsed(t, "p99 tpot < 80ms"), MaxTime: 10 * time.Minute, Probe: Limit{Duration: 100 * time.Second},
+			Now: func() time.Duration { return subject.clock }}.Run(context.Background(), subject)
+		lo, hi := math.Max(found.Holds, found.SeemsHolds), math.Max(found.Fails, found.SeemsFails)
+		if err != nil || lo < capacity/1.5 || hi > capacity*1.5 || found.Holds > capacity || found.Fails > 0 && found.Fails < capacity ||
+			!strings.Contains(found.Next, "independent requests") {
+			t.Errorf("search %d: %v, [%g, %g], it seems [%g, %g]: %s", seed, err, found.Holds, found.Fails, found.SeemsHolds, found.SeemsFails, found.Why)
+			told(t, &found)
+		}
+		t.Logf("[%g, %g], it seems [%g, %g]: %s. %s", found.Holds, found.Fails, found.SeemsHolds, found.SeemsFails, found.Why, found.Next)
+	}
+}
+
+func told(t *testing.T, found *Found) {
+	t.Helper()
+	for _, p := range found.Probes {
+		t.Logf("   %.4g %s firm=%v grows=%v light=%v n=%d share=%.3f %s", p.Load, p.Says, p.Firm, p.Grows, p.light, p.Requests, p.Share, p.Note)
+	}
+}
+
+// Answers that take longer than the rest of a probe are no failures where only the
+// first token is judged.
+func TestCutAnswersCountAsFarAsTheyCame(t *testing.T) {
+	subject := &slow{virtual: slowServer(), grace: time.Second}
+	found, err := Search{Objectives: parsed(t, "p95 ttft < 2s"), From: 4, Most: 4, MaxTime: 10 * time.Minute, Probe: Limit{Duration: 30 * time.Second},
+		Now: func() time.Duration { return subject.clock }}.Run(context.Background(), subject)
+	if err != nil || found.Holds != 4 || found.Fails != 0 {
+		t.Errorf("%v, [%g, %g] %s", err, found.Holds, found.Fails, found.Why)
+		told(t, &found)
+	}
+}
+
+// A request of which nothing came is bad if it waited longer than any other took,
+// and says nothing before that.
+func TestCutRequests(t *testing.T) {
+	tests, err := newTests(parsed(t, "p95 ttft < 2s", "error rate < 5%", "mean e2e < 9s"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		waited      float64
+		ttft, error float64 // values; -1 for none
+		e2e         float64
+	}{
+		{1, -1, -1, -1},
+		{2.5, 0, -1, -1}, // the limit has passed
+		{4, 0, 0, math.Inf(1)},
+		{10, 0, 0, 1000},
+	} {
+		tr := newTrial(tests)
+		tr.take(Seen{Index: 0, DueS: 0, EndS: 3, Record: &metric.Record{Outcome: timeline.OK, TTFTMS: timeline.Some(100.0), E2EMS: timeline.Some(3000.0)}})
+		tr.take(Seen{Index: 1, DueS: 1, EndS: 1 + c.waited, Record: &metric.Record{Outcome: timeline.CancelledRunEnd}})
+		for i, want := range []float64{c.ttft, c.error, c.e2e} {
+			got := -1.0
+			if v := tr.tests[i].value; len(v) == 2 {
+				got = v[1]
+			}
+			if got != want {
+				t.Errorf("%s after %g s: %g, want %g", tests[i].o.Text, c.waited, got, want)
+			}
+		}
+	}
+}
+
+// A mean has no share of good requests, and so many milliseconds are not one.
+func TestMeanHasNoShare(t *testing.T) {
+	tests, err := newTests(parsed(t, "mean tpot < 30ms"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	tr := newTrial(tests)
+	for i := range 20 {
+		tr.take(Seen{Index: int64(i), DueS: float64(i), EndS: float64(i) + 0.2, Record: &metric.Record{Outcome: timeline.OK,
+			TPOTMS: timeline.Some(31.5), TTFTMS: timeline.Some(10.0), E2EMS: timeline.Some(200.0)}})
+	}
+	h := &hunt{Search: Search{Variable: Rate}}
+	if l := tr.judge(aim{pass: 100, fail: 100}, 1); !math.IsNaN(l.share) || h.light(1, tr, l) {
+		t.Errorf("share %g; counted as far below the limit: %v", l.share, h.light(1, tr, l))
+	}
+}
+
+// closed is a server under so many streams, each of which sends its next request when
+// the last has ended.
+type closed struct{ virtual }
+
+func (c *closed) Probe(_ context.Context, load float64, limit Limit, take func(Seen) bool) (Probed, error) {
+	c.probes++
+	src := random.New(c.seed, c.probes)
+	cfg := c.cfg
+	cfg.Seed = src.Uint64()
+	var ended []*engine.Request
+	e, err := engine.New(cfg, func(ev engine.Event) {
+		if ev.Kind == engine.Tokens && ev.Last {
+			ended = append(ended, ev.Request)
+		}
+	})
+	if err != nil {
+		return Probed{}, err
+	}
+	sent, going := int64(0), true
+	send := func(at time.Duration) error {
+		if limit.Duration > 0 && at > limit.Duration || limit.Requests > 0 && sent >= limit.Requests {
+			return nil
+		}
+		r := c.request(&src, at.Seconds())
+		r.Tag = sent
+		sent++
+		return e.Submit(r)
+	}
+	for range int(load) {
+		if err := send(0); err != nil {
+			return Probed{}, err
+		}
+	}
+	for going {
+		if _, ok := e.Next(); !ok {
+			break
+		}
+		e.Step()
+		for _, r := range ended {
+			going = going && take(Seen{Index: r.Tag.(int64), DueS: r.Arrival.Seconds(), EndS: r.End.Seconds(), InFlight: int64(load), Record: record(r)})
+			if err := send(r.End); err != nil {
+				return Probed{}, err
+			}
+		}
+		ended = ended[:0]
+	}
+	c.clock += e.Now()
+	return Probed{}, nil
+}
+
+// Streams of a slow server: the search climbs past those at which a few requests say
+// little. A step takes 40 ms and 0.4 ms a stream, so that 100 streams pace at 80 ms.
+func TestStreamsOfASlowServer(t *testing.T) {
+	subject := &closed{slowServer()}
+	found, err := Search{Objectives: parsed(t, "p95 tpot < 80ms"), Variable: Concurrency, Width: 0.2, MaxTime: 10 * time.Minute, Probe: Limit{Duration: 100 * time.Second},
+		Now: func() time.Duration { return subject.clock }}.Run(context.Background(), subject)
+	if err != nil || found.Holds < 70 || found.Holds > 100 || found.Fails <= found.Holds || found.Fails > 1.25*found.Holds {
+		t.Errorf("%v, [%g, %g] after %v: %s", err, found.Holds, found.Fails, subject.clock, found.Why)
+		told(t, &found)
+	}
+}
+
+// All decisions together are wrong with the chance that the confidence leaves, however
+// many there are.
+func TestChanceOfAllDecisions(t *testing.T) {
+	h := &hunt{Search: Search{Width: 0.05, Confidence: 0.95}}
+	sum := 0.0
+	for range 1000 {
+		sum += math.Exp(-h.firm())
+		h.found.Probes = append(h.found.Probes, Probe{Firm: true})
+	}
+	if sum > 0.05 || sum < 0.0499 {
+		t.Errorf("all of them are wrong in %g of searches", sum)
+	}
+}
+
+// Streams are whole.
+func TestWholeStreams(t *testing.T) {
+	for _, s := range []Search{{From: 2.5}, {Most: 2.5}} {
+		s.Objectives, s.Variable = parsed(t, "p90 ttft < 500ms"), Concurrency
+		if err := s.Check(); err == nil || !strings.Contains(err.Error(), "whole numbers") {
+			t.Errorf("%v", err)
+		}
+	}
+}
