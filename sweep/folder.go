@@ -7,9 +7,11 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"time"
 
+	"tokenmeter/bench"
 	"tokenmeter/metric"
 	"tokenmeter/run"
 	"tokenmeter/sweep/result"
@@ -32,17 +34,8 @@ func Create(dir, root string, s *result.Sweep, force bool) error {
 		return &run.WriteError{Path: dir, Err: err}
 	}
 	s.Dir = dir
-	if force {
-		if err := clear(dir); err != nil {
-			return &run.WriteError{Path: dir, Err: err}
-		}
-	}
-	entries, err := os.ReadDir(dir)
-	if err != nil {
-		return &run.WriteError{Path: dir, Err: err}
-	}
-	if len(entries) > 0 {
-		return &run.ExistsError{Path: dir}
+	if err := free(dir, force); err != nil {
+		return err
 	}
 	// The exclusive creation is what two sweeps in one folder race for.
 	f, err := os.OpenFile(filepath.Join(dir, result.File), os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o644)
@@ -83,34 +76,97 @@ func makeFolder(root string, s *result.Sweep) (string, error) {
 	}
 }
 
-// clear removes an earlier sweep and its runs, and nothing else.
-func clear(dir string) error {
-	old, err := Open(dir)
+// free returns without an error only for a folder that a sweep may use: an empty one,
+// or with force one that holds no run of its own. With force an earlier sweep is removed
+// first; what is no part of it stays.
+func free(dir string, force bool) error {
+	entries, err := os.ReadDir(dir)
 	if err != nil {
-		return nil // there is none; what else is there stays
+		return &run.WriteError{Path: dir, Err: err}
 	}
-	names := map[string]bool{}
-	for _, p := range old.Points {
-		names[p.Run] = true
+	holds := swept(dir)
+	switch {
+	case len(entries) == 0:
+		return nil
+	case !force:
+		return &run.ExistsError{Path: dir, Run: holds || isRun(dir)}
+	case isRun(dir):
+		return &bench.UsageError{Err: fmt.Errorf("%s holds a run and no sweep: choose another folder with --out", dir)}
+	case !holds && exists(filepath.Join(dir, result.File)):
+		return &bench.UsageError{Err: fmt.Errorf("%s in %s is not of a sweep: choose another folder with --out", result.File, dir)}
+	case !holds:
+		return nil
 	}
-	if old.Found != nil {
-		for _, s := range old.Found.Steps {
-			names[s.Run] = true
+	if err := clear(dir, entries); err != nil {
+		return &run.WriteError{Path: dir, Err: err}
+	}
+	return nil
+}
+
+// swept reports whether a folder holds a sweep. An empty sweep.json is one that was
+// killed before it began.
+func swept(dir string) bool {
+	if _, err := Open(dir); err == nil {
+		return true
+	}
+	info, err := os.Lstat(filepath.Join(dir, result.File))
+	return err == nil && info.Mode().IsRegular() && info.Size() == 0
+}
+
+// isRun reports whether a folder is that of a run, whatever is left of it.
+func isRun(dir string) bool {
+	for _, name := range []string{"run.json", "requests.journal", "requests.parquet"} {
+		if exists(filepath.Join(dir, name)) {
+			return true
 		}
 	}
-	for name := range names {
-		if name == "" || name != filepath.Base(name) || strings.HasPrefix(name, ".") {
+	return false
+}
+
+func exists(path string) bool {
+	_, err := os.Lstat(path)
+	return err == nil
+}
+
+// clear removes what a sweep writes, and nothing else. sweep.json goes last: a clearing
+// that is broken off can be made again.
+func clear(dir string, entries []fs.DirEntry) error {
+	for _, e := range entries {
+		if !partOf(dir, e) {
 			continue
 		}
-		if _, err := os.Stat(filepath.Join(dir, name, "run.json")); err != nil {
-			continue
-		}
-		if err := os.RemoveAll(filepath.Join(dir, name)); err != nil {
+		if err := os.RemoveAll(filepath.Join(dir, e.Name())); err != nil {
 			return err
 		}
 	}
 	return os.Remove(filepath.Join(dir, result.File))
 }
+
+// numbered is how the folders of a sweep's runs are called.
+var numbered = regexp.MustCompile(`^\d{3,}-`)
+
+// partOf reports whether an entry is a part of a sweep's folder, finished or not, beside
+// sweep.json.
+func partOf(dir string, e fs.DirEntry) bool {
+	name := e.Name()
+	if !e.IsDir() {
+		return name == result.Page || name == temporary || strings.HasPrefix(name, "."+result.Page+".tmp-")
+	}
+	path := filepath.Join(dir, name)
+	switch {
+	case strings.HasPrefix(name, lookPrefix):
+		return true
+	case !numbered.MatchString(name):
+		return false
+	case isRun(path):
+		return true
+	}
+	inside, err := os.ReadDir(path)
+	return err == nil && len(inside) == 0 // killed before it began
+}
+
+// temporary is sweep.json while it is written.
+const temporary = ".tmp-" + result.File
 
 // Save writes sweep.json: a temporary file, then a rename.
 func Save(s *result.Sweep) error {
@@ -125,7 +181,7 @@ func Save(s *result.Sweep) error {
 		return err
 	}
 	path := filepath.Join(s.Dir, result.File)
-	tmp := filepath.Join(s.Dir, ".tmp-"+result.File)
+	tmp := filepath.Join(s.Dir, temporary)
 	if err := os.WriteFile(tmp, append(data, '\n'), 0o644); err != nil {
 		return &run.WriteError{Path: path, Err: err}
 	}

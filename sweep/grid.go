@@ -1,6 +1,7 @@
 package sweep
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -47,17 +48,27 @@ type Grid struct {
 	Begins func(c *Cell, made, planned int)
 	Told   func(p result.Point)
 
-	rest map[string]*Server // by server and model
+	// Searched is the server that a search has loaded into the same sweep: what is
+	// known of it at rest still counts. Nil: there was no search.
+	Searched *Server
+
+	servers []*Server // one a server and model
 }
 
 // Run measures the points into the sweep's folder, which Create has made, and
 // saves sweep.json after each. The error of the target ends it only when nothing
-// could be measured.
+// could be measured until then; later ones are points with an Error.
 func (g *Grid) Run(ctx context.Context, s *result.Sweep) error {
 	g.Repeats = max(g.Repeats, 1)
-	g.rest = map[string]*Server{}
+	g.servers = nil
+	before := len(s.Points) // probes of a search
+	if g.Searched != nil {
+		g.Searched.SettleTime, g.Searched.SettleTotal = g.SettleTime, 0
+		g.servers = append(g.servers, g.Searched)
+		before = max(before, g.Searched.probes)
+	}
 	order := g.order()
-	s.Variable, s.Planned = g.Variable, len(order)
+	s.Variable, s.Planned = g.Variable, len(s.Points)+len(order)
 	var made []result.Point
 	for n := 0; ; n++ {
 		if n == len(order) {
@@ -66,15 +77,14 @@ func (g *Grid) Run(ctx context.Context, s *result.Sweep) error {
 				break
 			}
 			order = append(order, (len(g.Cells)-1)*g.Repeats)
-			s.Planned = len(order)
+			s.Planned++
 		}
-		i := order[n]
-		cell, repeat := &g.Cells[i/g.Repeats], i%g.Repeats+1
+		place, repeat := order[n]/g.Repeats, order[n]%g.Repeats+1
 		if g.Begins != nil {
-			g.Begins(cell, n, len(order))
+			g.Begins(&g.Cells[place], n, len(order))
 		}
-		p, err := g.point(ctx, n+1, i/g.Repeats, repeat, s)
-		if err = g.spared(&p, cell, i/g.Repeats, err); p.Run != "" || p.Error != "" {
+		p, err := g.point(ctx, before+n+1, place, repeat, s)
+		if p.Run != "" || p.Error != "" {
 			made = append(made, p)
 			s.Insert(p)
 			s.Conclude()
@@ -95,20 +105,6 @@ func (g *Grid) Run(ctx context.Context, s *result.Sweep) error {
 	now := time.Now().UTC().Round(0)
 	s.Finished, s.Partial = &now, false
 	return Save(s)
-}
-
-// spared keeps the failure of one of several servers as a point of its own: the
-// others can be measured all the same.
-func (g *Grid) spared(p *result.Point, cell *Cell, place int, err error) error {
-	var target *bench.TargetError
-	if !errors.As(err, &target) || !g.several() {
-		return err
-	}
-	if p.Run == "" {
-		*p = result.Point{Value: cell.Value, Text: cell.Text, Settings: cell.Settings, Place: place + 1, Repeat: 1}
-	}
-	p.Error = target.Error()
-	return nil
 }
 
 // several reports whether the cells are on more than one server or model.
@@ -169,49 +165,75 @@ func (g *Grid) order() []int {
 
 // server knows what the server of a plan is like at rest.
 func (g *Grid) server(p *bench.Plan, s *result.Sweep) *Server {
-	key := serverOf(p)
-	if g.rest[key] == nil {
-		g.rest[key] = &Server{Plan: *p, Dir: s.Dir, SettleTime: g.SettleTime}
+	for _, known := range g.servers {
+		if serverOf(&known.Plan) == serverOf(p) {
+			return known
+		}
 	}
-	return g.rest[key]
+	fresh := &Server{Plan: *p, Dir: s.Dir, SettleTime: g.SettleTime}
+	g.servers = append(g.servers, fresh)
+	return fresh
 }
 
-// point makes one run.
+// settle waits until a server is at rest. Its other models may share the machine: what
+// they were left to do has to be over too.
+func (g *Grid) settle(ctx context.Context, server *Server) (says string, err error) {
+	for _, other := range g.servers {
+		if other == server || !other.rest.left || other.Plan.Client.BaseURL != server.Plan.Client.BaseURL {
+			continue
+		}
+		if says, _, err = other.settle(ctx); err != nil {
+			return says, err
+		}
+	}
+	own, _, err := server.settle(ctx)
+	return cmp.Or(own, says), err
+}
+
+// point makes one run. Where one of several servers fails, or one that answered before,
+// the point says so, and the others can be measured all the same.
 func (g *Grid) point(ctx context.Context, n, place, repeat int, s *result.Sweep) (result.Point, error) {
 	cell := &g.Cells[place]
-	rest := g.server(&cell.Plan, s)
-	unsettled, _, err := rest.settle(ctx)
-	if err != nil {
-		return result.Point{}, err
-	}
+	server := g.server(&cell.Plan, s)
 	name := fmt.Sprintf("%03d-%s-%s", n, run.Slug(g.Variable), slug(cell.Text))
 	if g.Repeats > 1 {
 		name += "-r" + strconv.Itoa(repeat)
 	}
+	p, err := g.measure(ctx, cell, server, name, s)
+	p.Value, p.Text, p.Settings, p.Place, p.Repeat = cell.Value, cell.Text, cell.Settings, place+1, repeat
+	var target *bench.TargetError
+	if !errors.As(err, &target) {
+		return p, err
+	}
+	spared := server.alive || g.several()
+	if spared || p.Run != "" {
+		p.Error = target.Error()
+	}
+	if spared {
+		err = nil
+	}
+	return p, err
+}
+
+// measure is the run of a point, in a folder of that name.
+func (g *Grid) measure(ctx context.Context, cell *Cell, server *Server, name string, s *result.Sweep) (p result.Point, err error) {
+	var probed Probed
+	if probed.Unsettled, err = g.settle(ctx, server); err != nil {
+		return p, err
+	}
 	plan := cell.Plan
 	plan.Out = filepath.Join(s.Dir, name)
-	plan.KeepGoing = rest.alive
 	if plan.Name == "" {
 		plan.Name = cell.name(g.Variable)
 	}
-	done, err := bench.Run(ctx, plan)
+	done, err := server.run(ctx, plan, &probed)
 	if done == nil {
-		return result.Point{}, err
+		return p, err
 	}
-	rest.rest.after(done)
-	p := PointOf(done, cell.Value)
-	p.Text, p.Repeat, p.Run, p.Unsettled = cell.Text, repeat, name, unsettled
-	p.Settings, p.Place = cell.Settings, place+1
-	rest.alive = rest.alive || done.Requests.OK > 0
+	p = PointOf(done, cell.Value)
+	p.Run, p.Unsettled = name, probed.Unsettled
 	if s.Target == (run.Target{}) {
 		s.Target = done.Target
-	}
-	var target *bench.TargetError
-	if errors.As(err, &target) {
-		p.Error = target.Error()
-		if rest.alive {
-			err = nil
-		}
 	}
 	return p, err
 }

@@ -1,6 +1,7 @@
 package sweep
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -23,6 +24,7 @@ const (
 	restTokens   = "8"
 	restRequests = 5 // tell what it is like before any load
 	lookRequests = 3
+	lookPrefix   = ".settle-" // of the folders of looks, which are removed after them
 
 	settleTime  = time.Minute
 	shortestLet = time.Second // a wait that makes sense
@@ -146,17 +148,17 @@ func (s *Server) await(ctx context.Context) (says string, busy bool, err error) 
 	return s.restless(times, time.Since(began))
 }
 
-// breathe waits a little after a probe at which the client was late: what keeps the
-// machine busy may soon be over, and short probes would all meet it.
+// breathe waits a little after a probe at which the client was late, or that was turned
+// away: what keeps the machine busy may soon be over, and short probes would all meet it.
 func (s *Server) breathe(ctx context.Context) error {
-	if s.late == 0 {
+	if s.lost == 0 {
 		return nil
 	}
 	most := longPause
 	if s.SettleTotal > 0 {
 		most = min(most, s.SettleTotal-s.rest.spent)
 	}
-	pause := min(time.Second<<min(s.late-1, 4), most)
+	pause := min(time.Second<<min(s.lost-1, 4), most)
 	if pause <= 0 {
 		return nil
 	}
@@ -182,14 +184,14 @@ func (s *Server) restless(times []float64, waited time.Duration) (says string, b
 // look sends short requests one after the other and returns the milliseconds to
 // the first token of each; to one that did not come, infinitely many.
 func (s *Server) look(ctx context.Context, n int, within time.Duration) (times []float64, err error) {
-	dir, err := os.MkdirTemp(s.Dir, ".settle-")
+	dir, err := os.MkdirTemp(s.Dir, lookPrefix)
 	if err != nil {
 		return nil, &run.WriteError{Path: s.Dir, Err: err}
 	}
 	defer os.RemoveAll(dir)
 	of := &s.Plan
 	p := bench.Plan{
-		Client: of.Client, Model: of.Model, Extra: of.Extra, NoStream: of.NoStream, Version: of.Version, Timers: of.Timers, Preflight: of.Preflight,
+		Client: of.Client, Model: cmp.Or(of.Model, s.model), Extra: of.Extra, NoStream: of.NoStream, Version: of.Version, Timers: of.Timers, Preflight: of.Preflight,
 		Prompt: restPrompt, OutputTokens: restTokens, Seed: of.Seed, Concurrency: 1, Requests: n,
 		Duration: max(within, time.Millisecond), Grace: -1, Warmup: bench.Warmup{Off: true}, KeepGoing: true,
 		IgnoreLimits: of.IgnoreLimits, WaitReady: of.WaitReady, Out: filepath.Join(dir, "run"),

@@ -1,6 +1,7 @@
 package sweep
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -33,9 +34,10 @@ type Server struct {
 	Made func(load float64, r *run.Run, unsettled string)
 
 	probes int
-	late   int // probes in a row at which the client was late
+	lost   int // probes in a row that said nothing: the client was late, or they were turned away
 	rest   rest
-	alive  bool // it answered once
+	alive  bool   // it answered once
+	model  string // as its first run found it
 }
 
 // Probe runs the load.
@@ -51,7 +53,6 @@ func (s *Server) Probe(ctx context.Context, load float64, limit Limit, take func
 	s.probes++
 	plan := s.plan(load, limit)
 	plan.Out = filepath.Join(s.Dir, fmt.Sprintf("%03d-%s-%s", s.probes, s.Variable, strconv.FormatFloat(load, 'g', 6, 64)))
-	out.Run = filepath.Base(plan.Out)
 	lists := objective.NeedLists(plan.Objectives)
 	plan.Each = func(e bench.Ended) bool {
 		rec := metric.ScalarsOf(e.Timeline)
@@ -62,21 +63,23 @@ func (s *Server) Probe(ctx context.Context, load float64, limit Limit, take func
 		end := due + rec.CloseMS.Or(rec.E2EMS.Or(0))/1e3
 		return take(Seen{Index: e.Index, DueS: due, EndS: end, InFlight: e.InFlight, Record: &rec})
 	}
-	done, err := bench.Run(ctx, plan)
-	if done == nil {
+	done, err := s.run(ctx, plan, &out)
+	refused := s.refused(err)
+	switch {
+	case done == nil && refused != nil && !unreachable[refused.Class]:
+		s.lost++
+		return out, nil // busy: it is tried again
+	case done == nil:
 		return out, err
-	}
-	var target *bench.TargetError
-	if errors.As(err, &target) && s.alive {
+	case refused != nil:
 		err = nil // every request failed: the load is too much for it
 	}
-	s.alive = s.alive || done.Requests.OK > 0
-	s.rest.after(done)
+	out.Run = filepath.Base(plan.Out)
 	out.AchievedPerS = done.Throughput.RequestsPerS
 	out.Late, out.Harsh = late(done, plan.Objectives)
 	out.Harsh = out.Harsh && s.Variable == Rate
-	if s.late++; out.Late == "" {
-		s.late = 0
+	if s.lost++; out.Late == "" {
+		s.lost = 0
 	}
 	out.Missed = missed(done, plan.Objectives)
 	if s.Made != nil {
@@ -85,9 +88,48 @@ func (s *Server) Probe(ctx context.Context, load float64, limit Limit, take func
 	return out, err
 }
 
-// plan is that of one probe.
+// run makes a run and keeps what it tells of the server. A gateway may turn even the
+// look before a run away for a while after an overload: a server that answered before
+// is waited for then and asked once more. Where it still refuses, there is no run and
+// out says that it is busy.
+func (s *Server) run(ctx context.Context, plan bench.Plan, out *Probed) (*run.Run, error) {
+	plan.KeepGoing = s.alive
+	plan.Model = cmp.Or(plan.Model, s.model)
+	done, err := bench.Run(ctx, plan)
+	if done == nil && s.refused(err) != nil {
+		if s.SettleTime >= 0 {
+			s.rest.left = true
+			var failed error
+			if out.Unsettled, out.Busy, failed = s.settle(ctx); failed != nil {
+				return nil, failed
+			}
+		}
+		if done, err = bench.Run(ctx, plan); done == nil && s.refused(err) != nil {
+			out.Unsettled, out.Busy = err.Error(), true
+		}
+	}
+	if done == nil {
+		return nil, err
+	}
+	s.model = cmp.Or(s.model, done.Target.Model)
+	s.alive = s.alive || done.Requests.OK > 0
+	s.rest.after(done)
+	return done, err
+}
+
+// refused is the failure of a server that answered before; nil: err is none.
+func (s *Server) refused(err error) *bench.TargetError {
+	var target *bench.TargetError
+	if s.alive && errors.As(err, &target) {
+		return target
+	}
+	return nil
+}
+
+// plan is that of one probe. Its load is the only one.
 func (s *Server) plan(load float64, limit Limit) bench.Plan {
 	p := s.Plan
+	p.Stages, p.StagesClosed, p.Trace = nil, false, nil
 	p.Requests, p.Duration = int(min(limit.Requests, math.MaxInt32)), limit.Duration
 	if p.Requests == 0 && p.Duration == 0 {
 		p.Requests = math.MaxInt32
@@ -104,7 +146,6 @@ func (s *Server) plan(load float64, limit Limit) bench.Plan {
 		}
 	}
 	p.Seed += uint64(s.probes)
-	p.KeepGoing = s.alive
 	p.AllowLowN = true // the search weighs them itself
 	return p
 }

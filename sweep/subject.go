@@ -42,7 +42,8 @@ type Probed struct {
 	Late  string
 	Harsh bool
 	// Unsettled says that the server was not at rest before the probe, or that its
-	// rest has changed. Busy: it was still at work on what came before.
+	// rest has changed. Busy: it was still at work on what came before, or turned the
+	// probe away.
 	Unsettled string
 	Busy      bool
 	// Missed are objectives on a figure of the whole run that it did not meet.

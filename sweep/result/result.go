@@ -17,8 +17,11 @@ import (
 // Schema names the version of sweep.json.
 const Schema = "tokenmeter.sweep/v1"
 
-// File is its name in the folder of a sweep.
-const File = "sweep.json"
+// Names of the files in the folder of a sweep, beside the folders of its runs.
+const (
+	File = "sweep.json"
+	Page = "sweep.html" // only when asked for
+)
 
 // Sweep is sweep.json.
 type Sweep struct {
@@ -154,13 +157,26 @@ type Found struct {
 	Steps      []Step                `json:"steps"`
 }
 
+// rounding is how far loads may be off that are meant to be the same.
+const rounding = 0.002
+
+// NoneHolds reports whether no load holds: even the smallest that was tried was shown
+// to fail, and none seemed to hold. A search without that has left it open.
+func (f *Found) NoneHolds() bool {
+	fails, failed := f.Fails.Get()
+	if !failed || f.Holds.OK() || f.SeemsHolds.OK() {
+		return false
+	}
+	return !slices.ContainsFunc(f.Steps, func(s Step) bool { return s.Load < fails*(1-rounding) })
+}
+
 // Step is one probe of a search.
 type Step struct {
 	Load     float64               `json:"load"`
-	Says     string                `json:"says"` // holds | fails | unclear
-	Firm     bool                  `json:"firm"` // at the confidence of the search
-	Repeat   bool                  `json:"repeat"`
-	Grows    bool                  `json:"grows"` // the server fell behind
+	Says     string                `json:"says"`   // holds | fails | unclear
+	Firm     bool                  `json:"firm"`   // at the confidence of the search
+	Repeat   bool                  `json:"repeat"` // a second look at a load that held or failed
+	Grows    bool                  `json:"grows"`  // the server fell behind
 	Requests int64                 `json:"requests"`
 	Share    timeline.Opt[float64] `json:"good_share"`
 	Worst    string                `json:"worst"` // objective nearest to its limit
