@@ -122,8 +122,41 @@ func (v *sweepView) answer() {
 	if n := len(s.Points); n > 0 {
 		v.more = append(v.more, fmt.Sprintf("%d of %d points valid.", valid, n))
 	}
-	if s.Partial && s.Planned > len(s.Points) {
+	v.failures()
+	v.stopped()
+}
+
+// failures says which points the target failed.
+func (v *sweepView) failures() {
+	n, first := 0, ""
+	for i := range v.s.Points {
+		p := &v.s.Points[i]
+		if p.Error == "" {
+			continue
+		}
+		if n++; n == 1 {
+			first = clean(fmt.Sprintf("%s %s: %s", v.variable.axis, v.shown(p), p.Error))
+		}
+	}
+	if n > 0 {
+		v.more = append(v.more, fmt.Sprintf("The target failed at %s, the first %s.", plural(int64(n), "point"), strings.TrimSuffix(first, ".")))
+	}
+}
+
+// stopped says that there was more to come.
+func (v *sweepView) stopped() {
+	s := v.s
+	if !s.Partial {
+		return
+	}
+	if v.state == "ok" {
+		v.state = "suspect"
+	}
+	switch {
+	case s.Planned > len(s.Points):
 		v.more = append(v.more, fmt.Sprintf("Stopped after %d of %d points.", len(s.Points), s.Planned))
+	case s.Found != nil && s.Found.Why == "":
+		v.more = append(v.more, "The search was broken off.")
 	}
 }
 
@@ -181,64 +214,6 @@ func (v *sweepView) tps(x float64, ci *[2]float64) string {
 	}
 	d := digits{width: ci[1] - ci[0]}
 	return number(x, max(d.decimals(x), 0))
-}
-
-// found is the answer of a search.
-func (v *sweepView) found(f *result.Found) {
-	holds, has := f.Holds.Get()
-	fails, failed := f.Fails.Get()
-	unit := sweepVariables[f.Variable].unit
-	switch {
-	case has && failed:
-		v.says = fmt.Sprintf("Holds at %s %s, fails at %s.", v.value(holds), unit, v.value(fails))
-	case has:
-		v.says = fmt.Sprintf("No limit found up to %s %s.", v.value(holds), unit)
-	case failed:
-		v.state = "bad"
-		v.says = fmt.Sprintf("Even %s %s fails %s.", v.value(fails), unit, worstOf(f))
-		v.more = append(v.more, "Look at the input length, or at the objective.")
-	default:
-		v.state = "none"
-		v.says = "No load was shown to hold or to fail."
-	}
-	v.leaning(f, unit)
-	v.more = append(v.more, fmt.Sprintf("%s %% sure, %s, %s.", metric.Significant(100*f.Confidence, 3), plural(int64(f.Probes), "probe"), plural(f.Requests, "request")))
-	if f.Why != "" {
-		if v.state == "ok" {
-			v.state = "suspect"
-		}
-		v.more = append(v.more, sentence(f.Why))
-	}
-	if f.Next != "" {
-		v.more = append(v.more, f.Next)
-	}
-	for _, m := range f.Missed {
-		v.state = "suspect"
-		v.more = append(v.more, "At this load the run missed "+m+".")
-	}
-}
-
-// leaning adds what seemed to be where nothing was shown.
-func (v *sweepView) leaning(f *result.Found, unit string) {
-	holds, up := f.SeemsHolds.Get()
-	fails, down := f.SeemsFails.Get()
-	switch {
-	case up && down:
-		v.more = append(v.more, fmt.Sprintf("It seems to hold at %s %s and to fail at %s (odds of 4 to 1).", v.value(holds), unit, v.value(fails)))
-	case up:
-		v.more = append(v.more, fmt.Sprintf("It seems to hold at %s %s (odds of 4 to 1).", v.value(holds), unit))
-	case down:
-		v.more = append(v.more, fmt.Sprintf("It seems to fail at %s %s (odds of 4 to 1).", v.value(fails), unit))
-	}
-}
-
-func worstOf(f *result.Found) string {
-	for i := len(f.Steps) - 1; i >= 0; i-- {
-		if f.Steps[i].Says == "fails" && f.Steps[i].Worst != "" {
-			return f.Steps[i].Worst
-		}
-	}
-	return strings.Join(f.Objectives, " and ")
 }
 
 func (v *sweepView) factList() []fact {
@@ -388,7 +363,10 @@ func costCell(c *metric.Cost) string {
 }
 
 func failedCell(p *result.Point) string {
-	if p.Requests.Failed == 0 {
+	switch {
+	case p.Run == "": // the server was never reached
+		return missing
+	case p.Requests.Failed == 0:
 		return "0"
 	}
 	return fmt.Sprintf("%s of %s", count(p.Requests.Failed), count(p.Requests.OK+p.Requests.Failed))

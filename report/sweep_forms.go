@@ -122,7 +122,8 @@ func SweepJSON(w io.Writer, s *result.Sweep) error {
 	return e.Encode(s)
 }
 
-// SweepCSV writes a line a point, unrounded; what was not measured is empty.
+// SweepCSV writes a line a point, unrounded; what was not measured is empty. partial,
+// the same in every line, says that the sweep or search was stopped before its end.
 func SweepCSV(w io.Writer, s *result.Sweep) error {
 	c := csv.NewWriter(w)
 	head := []string{s.Variable}
@@ -136,7 +137,7 @@ func SweepCSV(w io.Writer, s *result.Sweep) error {
 	head = append(head, "repeat", "run", "verdict", "requests", "failed", "offered_per_s", "achieved_per_s", "requests_per_s",
 		"system_output_tps", "output_tps_ci_lo", "output_tps_ci_hi", "tps_per_gpu", "tps_per_user",
 		"ttft_ms_p50", "ttft_ms_p95", "ttft_ms_p99", "tpot_ms_p50", "tpot_ms_p95", "tpot_ms_p99", "e2e_ms_p50", "e2e_ms_p95", "e2e_ms_p99",
-		"good_fraction", "usd_per_m_output")
+		"good_fraction", "usd_per_m_output", "error", "partial")
 	c.Write(head)
 	for _, p := range s.Points {
 		first := unrounded(p.Value)
@@ -153,8 +154,11 @@ func SweepCSV(w io.Writer, s *result.Sweep) error {
 			}
 			row = append(row, value)
 		}
-		row = append(row, strconv.Itoa(p.Repeat), p.Run, p.Validity.Verdict,
-			fmt.Sprint(p.Requests.OK+p.Requests.Failed), fmt.Sprint(p.Requests.Failed),
+		requests, failed := fmt.Sprint(p.Requests.OK+p.Requests.Failed), fmt.Sprint(p.Requests.Failed)
+		if p.Run == "" { // the server was never reached
+			requests, failed = "", ""
+		}
+		row = append(row, strconv.Itoa(p.Repeat), p.Run, p.Validity.Verdict, requests, failed,
 			unroundedOr(p.OfferedPerS), unroundedOr(p.AchievedPerS), unroundedOr(p.Throughput.RequestsPerS), unroundedOr(p.Throughput.SystemOutputTPS))
 		lo, hi := "", ""
 		if ci := p.OutputCI95; ci != nil {
@@ -172,7 +176,7 @@ func SweepCSV(w io.Writer, s *result.Sweep) error {
 		if p.Cost != nil {
 			usd = unroundedOr(p.Cost.USDPerMOutput)
 		}
-		c.Write(append(row, good, usd))
+		c.Write(append(row, good, usd, p.Error, strconv.FormatBool(s.Partial)))
 	}
 	c.Flush()
 	return c.Error()

@@ -63,21 +63,23 @@ func newSweepPage(s *result.Sweep) *sweepPage {
 		p.Rows = append(p.Rows, sweepPageRow{r.cells, mark, s.Points[i].Run})
 	}
 	if s.Found != nil {
-		for _, st := range s.Found.Steps {
-			p.Steps = append(p.Steps, stepCells(v, &st))
+		for i := range s.Found.Steps {
+			p.Steps = append(p.Steps, stepCells(v, s.Found.Steps, i))
 		}
 	}
 	return p
 }
 
-func stepCells(v *sweepView, st *result.Step) []string {
+// stepCells are those of one step.
+func stepCells(v *sweepView, steps []result.Step, at int) []string {
+	st := &steps[at]
 	why := st.Note
 	switch {
 	case why != "":
 	case st.Grows:
 		why = "requests piled up"
 	case st.Repeat:
-		why = "the last load that held, once more"
+		why = again(steps[:at], st.Load)
 	case st.Says != "unclear" && !st.Firm:
 		why = "a step on the way"
 	case st.Says == "unclear":
@@ -86,4 +88,20 @@ func stepCells(v *sweepView, st *result.Step) []string {
 		why = st.Worst
 	}
 	return []string{v.value(st.Load), st.Says, shownOr(st.Share, percent), count(st.Requests), why}
+}
+
+// again names the load of a second look by what it was seen to do before.
+func again(before []result.Step, load float64) string {
+	for i := len(before) - 1; i >= 0; i-- {
+		if before[i].Load != load {
+			continue
+		}
+		switch before[i].Says {
+		case "holds":
+			return "the load that held, once more"
+		case "fails":
+			return "the load that failed, once more"
+		}
+	}
+	return "the same load, once more"
 }

@@ -3,6 +3,7 @@ package report
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"math"
 	"strings"
@@ -85,6 +86,8 @@ func TestSweepOfASearch(t *testing.T) {
 	}{
 		{result.Found{Holds: timeline.Some(11.2), Fails: timeline.Some(11.6), Settled: true}, "Holds at 11.2 requests/s, fails at 11.6."},
 		{result.Found{Holds: timeline.Some(64.0)}, "No limit found up to 64 requests/s."},
+		{result.Found{Fails: timeline.Some(3.4), SeemsHolds: timeline.Some(2.0), Steps: []result.Step{{Load: 2, Says: "holds"}, {Load: 4, Says: "fails"}, {Load: 3.4, Says: "fails"}}},
+			"Fails at 3.4 requests/s; no load was shown to hold."},
 		{result.Found{Fails: timeline.Some(0.5), Steps: []result.Step{{Load: 0.5, Says: "fails", Worst: "p95 ttft < 500ms"}}}, "Even 0.5 requests/s fails p95 ttft < 500ms."},
 		{result.Found{Why: "the time was up (10m0s)"}, "No load was shown to hold or to fail."},
 		{result.Found{SeemsHolds: timeline.Some(5.657), SeemsFails: timeline.Some(8.0)}, "It seems to hold at 5.657 requests/s and to fail at 8 (odds of 4 to 1)."},
@@ -104,9 +107,60 @@ func TestSweepOfASearch(t *testing.T) {
 			}
 			got := strings.NewReplacer("&lt;", "<", `\`, "", "\u00a0", " ", "\n", " ").Replace(b.String())
 			got = strings.Join(strings.Fields(got), " ")
-			if !strings.Contains(got, c.want) || !strings.Contains(got, "95 % sure, 14 probes, 9,800 requests.") {
+			if !strings.Contains(got, c.want) || !strings.Contains(got, "14 probes, 9,800 requests.") {
 				t.Errorf("%s lacks %q:\n%.600s", form, c.want, got)
 			}
+			known := c.found.Holds.OK() || c.found.Fails.OK()
+			if strings.Contains(got, "95 % sure") != known {
+				t.Errorf("%s: how sure is what, where an end is known: %v\n%.600s", form, known, got)
+			}
+		}
+	}
+}
+
+// A search that was broken off does not read as one that ended.
+func TestSweepOfABrokenSearch(t *testing.T) {
+	for why, want := range map[string]string{"": "The search was broken off.", "broken off: interrupted": "Broken off: interrupted."} {
+		s := madeSweep()
+		s.Partial, s.Planned = true, len(s.Points)
+		s.Found = &result.Found{Holds: timeline.Some(16.0), Fails: timeline.Some(32.0), Variable: "concurrency", Why: why}
+		if v := newSweepView(s); v.state != "suspect" || !strings.Contains(strings.Join(v.more, " "), want) {
+			t.Errorf("%q: %s, %q", why, v.state, v.more)
+		}
+		var csv bytes.Buffer
+		if err := SweepCSV(&csv, s); err != nil {
+			t.Fatal(err)
+		}
+		if n := strings.Count(csv.String(), ",true\n"); n != len(s.Points) {
+			t.Errorf("%d of %d lines say that it is partial", n, len(s.Points))
+		}
+	}
+}
+
+// Of a server that was never reached nothing is known, not even that no request failed.
+func TestSweepOfAServerThatNobodyReached(t *testing.T) {
+	s := &result.Sweep{Variable: "url", Points: []result.Point{{Text: "http://dead", Value: 1, Repeat: 2, Error: "refused"}}}
+	var csv, table bytes.Buffer
+	if err := errors.Join(SweepCSV(&csv, s), SweepTerminal(&table, s, Options{Width: 120})); err != nil {
+		t.Fatal(err)
+	}
+	if got := csv.String(); !strings.Contains(got, "http://dead,2,,,,,,") || !strings.HasSuffix(got, ",refused,false\n") {
+		t.Errorf("%s", got)
+	}
+	if got := table.String(); !strings.Contains(got, "The target failed at 1 point,") || strings.Contains(got, " 0  ○") {
+		t.Errorf("%s", got)
+	}
+}
+
+// A second look is named by what the load was seen to do before.
+func TestSecondLooks(t *testing.T) {
+	s := madeSweep()
+	s.Found = &result.Found{Steps: []result.Step{{Load: 2, Says: "holds", Firm: true}, {Load: 4, Says: "fails", Firm: true},
+		{Load: 4, Says: "fails", Repeat: true}, {Load: 2, Says: "holds", Repeat: true}}}
+	steps := newSweepPage(s).Steps
+	for i, want := range map[int]string{2: "the load that failed, once more", 3: "the load that held, once more"} {
+		if got := steps[i][4]; got != want {
+			t.Errorf("step %d: %q, want %q", i, got, want)
 		}
 	}
 }
