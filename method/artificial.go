@@ -34,6 +34,7 @@ var artificialAnalysis = Method{
 		"medians; their pages show them over the last 72 hours",
 		"the blended price is 3 parts input to 1 part output",
 	},
+	takes:   map[string]many{sweep.InputTokens: several},
 	prepare: prepareArtificial, read: readArtificial,
 }
 
@@ -128,6 +129,7 @@ var artificialLoad = Method{
 		"unique prompts of 1,000 tokens, answers of 1,000",
 		"system output throughput, response rate (at least one token came), median end-to-end time and output speed of a query",
 	},
+	takes:   map[string]many{sweep.Concurrency: several},
 	prepare: prepareArtificialLoad, read: readArtificialLoad,
 }
 

@@ -17,6 +17,7 @@ var llamaBench = Method{
 		"the figure is the mean of the rates with their standard deviation (n − 1)",
 		"pp counts prompt tokens that were not cached over the time from the sent request to the first token",
 	},
+	takes:    map[string]many{sweep.InputTokens: several, sweep.OutputTokens: several},
 	Variable: "test", prepare: prepareLlamaBench, read: readLlamaBench,
 }
 
@@ -67,6 +68,7 @@ var batchedBench = Method{
 		"S_PP = B × PP / T_PP; S_TG = B × TG / T_TG, of all sequences together; S = N_KV / T, N_KV = B × (PP + TG)",
 		"PP 128 and 512, TG 128, B 1, 2, 4, 8, 16, 32; --input-tokens, --output-tokens and --concurrency set them",
 	},
+	takes:    map[string]many{sweep.InputTokens: several, sweep.OutputTokens: several, sweep.Concurrency: several},
 	Variable: sweep.Concurrency, prepare: prepareBatched, read: readBatched,
 }
 

@@ -3,6 +3,7 @@
 package method
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -25,6 +26,11 @@ type Method struct {
 	Variable string // what its points are
 	// Variants are what may follow the name after a colon; empty: nothing.
 	Variants []string
+	// takes says of which variables the user may give values in place of the
+	// method's; without an entry one length, and no load.
+	takes map[string]many
+	lens  string // a lens with the method's own figures; empty: there is none
+
 	// NormTokenizer counts answers where the method has a tokenizer of its own.
 	NormTokenizer string
 
@@ -91,7 +97,62 @@ func ByName(text string) (*Method, error) {
 // Prepare says what is to be measured.
 func (m *Method) Prepare(o *Options) (*Steps, error) {
 	o.departs = nil
+	if err := m.refuse(o); err != nil {
+		return nil, err
+	}
 	return m.prepare(m, o)
+}
+
+// many is how many values of a variable the user may give.
+type many int
+
+const (
+	none many = iota
+	one
+	several
+)
+
+func (m *Method) most(variable string) many {
+	switch most, ok := m.takes[variable]; {
+	case ok:
+		return most
+	case variable == sweep.InputTokens, variable == sweep.OutputTokens:
+		return one
+	}
+	return none
+}
+
+// refuse says for which of the user's values the method has no place.
+func (m *Method) refuse(o *Options) error {
+	var errs []error
+	for _, v := range []struct {
+		variable, flag string
+		given          bool
+	}{
+		{sweep.Rate, "--rate", o.Base.Rate > 0},
+		{sweep.Concurrency, "--concurrency", o.Base.Concurrency > 0},
+		{sweep.InputTokens, "--input-tokens", o.Base.InputTokens != ""},
+		{sweep.OutputTokens, "--output-tokens", o.Base.OutputTokens != ""},
+	} {
+		switch most, n := m.most(v.variable), len(o.Lists[v.variable]); {
+		case most == none && (v.given || n > 0):
+			errs = append(errs, fmt.Errorf("%s has a load of its own: leave %s out%s", m.Name, v.flag, m.instead(v.variable)))
+		case most == one && n > 1:
+			errs = append(errs, fmt.Errorf("%s takes one value of %s, not %d", m.Name, v.flag, n))
+		}
+	}
+	if m.most(sweep.Rate) == none && (o.Base.Arrival != "" || o.Base.Burstiness != 0) {
+		errs = append(errs, fmt.Errorf("%s has a load of its own: leave --arrival and --burstiness out", m.Name))
+	}
+	return errors.Join(errs...)
+}
+
+// instead says how a tool's figures of a rate can be had.
+func (m *Method) instead(variable string) string {
+	if m.lens == "" || variable != sweep.Rate {
+		return ""
+	}
+	return fmt.Sprintf(" (bench --rate, and then report --lens %s, has its figures of a rate)", m.lens)
 }
 
 // Read computes the method's figures from what was measured so far.

@@ -83,8 +83,98 @@ func TestDepartures(t *testing.T) {
 	if p.Concurrency != 1 || p.Duration != time.Minute || p.InputTokens != "64" {
 		t.Errorf("%+v", p)
 	}
-	if got := strings.Join(o.departs, "; "); got != "duration 1m0s instead of 10m0s" {
+	if got := strings.Join(o.departs, "; "); got != "1m0s instead of 10m0s" {
 		t.Errorf("departures %q", got)
+	}
+	for _, c := range []struct {
+		name string
+		base bench.Plan
+		want string
+	}{
+		{"vllm-serve", bench.Plan{Duration: time.Minute}, "1m0s instead of 1000 requests"},
+		{"vllm-serve", bench.Plan{Requests: 1, Duration: time.Minute}, "1 request or 1m0s instead of 1000 requests"},
+		{"vllm-serve", bench.Plan{Warmup: bench.Warmup{Off: true}}, "warm-up none instead of 1 request"},
+		{"artificial-analysis-load", bench.Plan{Requests: 50}, "50 requests instead of 3m0s"},
+		{"mlperf-server:llama3.1-8b", bench.Plan{Rate: 5, Arrival: "constant"}, "arrival constant instead of poisson"},
+		{"mlperf-singlestream", bench.Plan{UntilPrecision: 0.05}, "a run ends early once its medians are known to within 5 %"},
+		{"nim", bench.Plan{Prefills: 2}, "at most 2 requests wait for their first token at once"},
+	} {
+		m, _ := ByName(c.name)
+		o := Options{Base: c.base}
+		if _, err := m.Prepare(&o); err != nil || strings.Join(o.departs, "; ") != c.want {
+			t.Errorf("%s: departures %q, want %q (%v)", c.name, o.departs, c.want, err)
+		}
+	}
+}
+
+// What a method has no place for is refused, not forgotten.
+func TestRefused(t *testing.T) {
+	two := []float64{1, 2}
+	for _, c := range []struct {
+		name string
+		o    Options
+		want string
+	}{
+		{"vllm-serve", Options{Base: bench.Plan{Rate: 5}}, "leave --rate out (bench --rate, and then report --lens vllm, has"},
+		{"llama-bench", Options{Base: bench.Plan{Rate: 5}}, "leave --rate out"},
+		{"llama-bench", Options{Base: bench.Plan{Concurrency: 4}}, "leave --concurrency out"},
+		{"artificial-analysis", Options{Base: bench.Plan{Concurrency: 4}}, "leave --concurrency out"},
+		{"mlperf-singlestream", Options{Base: bench.Plan{Concurrency: 4}}, "leave --concurrency out"},
+		{"mlperf-server:llama3.1-8b", Options{Base: bench.Plan{Concurrency: 4}}, "leave --concurrency out"},
+		{"nim", Options{Base: bench.Plan{Arrival: "gamma"}}, "leave --arrival and --burstiness out"},
+		{"nim", Options{Lists: map[string][]float64{"input_tokens": two}}, "takes one value of --input-tokens, not 2"},
+		{"mlperf-offline", Options{Lists: map[string][]float64{"concurrency": two}}, "takes one value of --concurrency, not 2"},
+		{"mlperf-server", Options{Base: bench.Plan{Objectives: parsed(t, "p99 ttft < 2s", "p99 tpot < 100ms", "p95 e2e < 9s")}}, "leave \"p95 e2e < 9s\" out"},
+	} {
+		m, _ := ByName(c.name)
+		if _, err := m.Prepare(&c.o); err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s: %v, want %q", c.name, err, c.want)
+		}
+	}
+}
+
+func parsed(t *testing.T, texts ...string) []objective.Objective {
+	t.Helper()
+	all, err := objective.ParseAll(texts)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return all
+}
+
+// Without its measured run a method says why there is none, and still what it is not.
+func TestNothingMeasured(t *testing.T) {
+	m, _ := ByName("mlperf-server:llama3.1-8b")
+	for want, s := range map[string]*result.Sweep{
+		"nothing was measured": {},
+		"no rate was shown at which the limits hold: the time was up":              {Found: &result.Found{Fails: some(4), Why: "the time was up"}},
+		"the limits hold at 2.5 requests/s, but the run at that rate was not made": {Found: &result.Found{Holds: some(2.5)}, Points: []result.Point{{Run: "001-rate-2.5"}}},
+		"nothing was measured: HTTP 503":                                           {Points: []result.Point{{Place: 1, Error: "HTTP 503"}}},
+	} {
+		got := m.Read(&Options{}, s)
+		if got.Verdict != "INVALID" || strings.Join(got.Why, "; ") != want || got.Says != unofficial {
+			t.Errorf("%s, %q, want %q", got.Verdict, got.Why, want)
+		}
+	}
+}
+
+// Where every query fails there is no time that it went on for; where the last ones do,
+// the time until they were due counts.
+func TestFailedQueries(t *testing.T) {
+	v := seen{from: math.Inf(1), lastDue: math.Inf(-1)}
+	fail := func(due float64) { v.add(metric.Record{Outcome: timeline.HTTP5xx, DueS: due}) }
+	fail(3)
+	fail(603)
+	var out result.Method
+	conclude(&out, &result.Point{}, &v, v.until-v.from)
+	if got := strings.Join(out.Why, "; "); got != "all 2 queries failed" {
+		t.Errorf("%q", got)
+	}
+	v.add(record(4, 100, 200, 8, 8))
+	out.Why = nil
+	conclude(&out, &result.Point{}, &v, v.until-v.from)
+	if got := strings.Join(out.Why, "; "); got != "2 queries failed" {
+		t.Errorf("%q", got)
 	}
 }
 

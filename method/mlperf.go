@@ -58,18 +58,21 @@ var serverRules = []string{
 	"the figure is completed tokens/s: all tokens over the time until the query issued last is complete",
 }
 
+// rates are taken in place of a search.
+var rates = map[string]many{sweep.Rate: several}
+
 var mlperf = []Method{
 	{Name: "mlperf-server", Title: loadgen + ", Server", AsOf: loadgenAt, Says: unofficial, Variable: sweep.Rate, Rules: serverRules,
 		About:    "the largest Poisson rate at which p99 TTFT and p99 TPOT keep the benchmark's limits, and its tokens/s",
-		Variants: withLimits(serverLimits), prepare: prepareServer, read: readServer},
+		Variants: withLimits(serverLimits), takes: rates, prepare: prepareServer, read: readServer},
 	{Name: "mlperf-interactive", Title: loadgen + ", Interactive", AsOf: loadgenAt, Says: unofficial, Variable: sweep.Rate, Rules: serverRules,
 		About:    "the same with the tighter limits of a person who waits",
-		Variants: withLimits(interactiveLimits), prepare: prepareServer, read: readServer},
+		Variants: withLimits(interactiveLimits), takes: rates, prepare: prepareServer, read: readServer},
 	{Name: "mlperf-offline", Title: loadgen + ", Offline", AsOf: loadgenAt, Says: unofficial, Variable: sweep.Concurrency,
 		About: "tokens/s when everything is there at once",
 		Rules: []string{"24,576 samples, all due at once", "one run of at least 10 minutes", "no query fails",
 			"the figure is tokens/s: all tokens over the time until the last one is complete", "no limit on latency"},
-		prepare: prepareOffline, read: readOffline},
+		takes: map[string]many{sweep.Concurrency: one}, prepare: prepareOffline, read: readOffline},
 	{Name: "mlperf-singlestream", Title: loadgen + ", SingleStream", AsOf: loadgenAt, Says: unofficial, Variable: sweep.Concurrency,
 		About: "p90 latency of one query after the other",
 		Rules: []string{"one query at a time, the next when it is complete", "one run of at least 10 minutes and at least 64 queries", "no query fails",
@@ -91,11 +94,13 @@ func (m *Method) limitsOf(o *Options) (limits, error) {
 	}
 	var l limits
 	for i := range o.Base.Objectives {
-		x := &o.Base.Objectives[i]
-		if x.Percentile == tail && x.Metric == "ttft" {
+		switch x := &o.Base.Objectives[i]; {
+		case x.Percentile == tail && x.Metric == "ttft":
 			l.ttft = x.Limit
-		} else if x.Percentile == tail && x.Metric == "tpot" {
+		case x.Percentile == tail && x.Metric == "tpot":
 			l.tpot = x.Limit
+		default:
+			return l, fmt.Errorf("%s has limits on p99 of TTFT and of TPOT only: leave %q out", m.Name, x.Text)
 		}
 	}
 	if l.ttft > 0 && l.tpot > 0 {
@@ -182,16 +187,33 @@ func measured(s *result.Sweep) *result.Point {
 	return nil
 }
 
+// lookOrWhy reads the measured run, or says why there is nothing to read.
+func lookOrWhy(s *result.Sweep, p *result.Point, out *result.Method) (v seen, ok bool) {
+	why := "nothing was measured"
+	switch {
+	case p != nil:
+		if v, ok = look(s, p); ok {
+			return v, true
+		}
+		if p.Error != "" {
+			why += ": " + p.Error
+		}
+	case s.Found != nil && s.Found.Holds.OK():
+		why = fmt.Sprintf("the limits hold at %s requests/s, but the run at that rate was not made", number(s.Found.Holds.Or(0)))
+	case s.Found != nil:
+		why = "no rate was shown at which the limits hold"
+	}
+	if p == nil && s.Found != nil && s.Found.Why != "" {
+		why += ": " + s.Found.Why
+	}
+	out.Verdict, out.Why = "INVALID", append(out.Why, why)
+	return v, false
+}
+
 func readServer(m *Method, o *Options, s *result.Sweep, out *result.Method) {
 	p := measured(s)
-	if p == nil {
-		out.Verdict = "INVALID"
-		out.Why = append(out.Why, "no rate was found at which the limits hold")
-		return
-	}
-	v, ok := look(s, p)
+	v, ok := lookOrWhy(s, p, out)
 	if !ok {
-		out.Verdict, out.Why = "INVALID", append(out.Why, "nothing was measured")
 		return
 	}
 	l, _ := m.limitsOfObjectives(o)
@@ -224,7 +246,7 @@ func readServer(m *Method, o *Options, s *result.Sweep, out *result.Method) {
 			out.Why = append(out.Why, c.words(x.short))
 		}
 	}
-	conclude(out, p, &v, v.lastDue-v.from, minTime)
+	conclude(out, p, &v, v.until-v.from)
 }
 
 // limitsOfObjectives reads the limits back.
@@ -265,18 +287,14 @@ func prepareOffline(_ *Method, o *Options) (*Steps, error) {
 
 func readOffline(_ *Method, o *Options, s *result.Sweep, out *result.Method) {
 	p := measured(s)
-	if p == nil {
-		return
-	}
-	v, ok := look(s, p)
+	v, ok := lookOrWhy(s, p, out)
 	if !ok {
-		out.Verdict, out.Why = "INVALID", append(out.Why, "nothing was measured")
 		return
 	}
 	t := v.last - v.from
 	field(out, "Tokens per second", "tokens/s", over(v.sum(outputs), t), "all tokens / the time until the last one is complete")
 	field(out, "Samples per second", "samples/s", ratio(float64(len(v.good)), t), "")
-	conclude(out, p, &v, t, minTime)
+	conclude(out, p, &v, t)
 }
 
 func prepareSingle(_ *Method, o *Options) (*Steps, error) {
@@ -286,12 +304,8 @@ func prepareSingle(_ *Method, o *Options) (*Steps, error) {
 
 func readSingle(_ *Method, o *Options, s *result.Sweep, out *result.Method) {
 	p := measured(s)
-	if p == nil {
-		return
-	}
-	v, ok := look(s, p)
+	v, ok := lookOrWhy(s, p, out)
 	if !ok {
-		out.Verdict, out.Why = "INVALID", append(out.Why, "nothing was measured")
 		return
 	}
 	latencies := v.values(e2e)
@@ -305,16 +319,20 @@ func readSingle(_ *Method, o *Options, s *result.Sweep, out *result.Method) {
 	field(out, "90.00 percentile latency", "ms", rank(latencies, 0.9), "")
 	field(out, "90.00 percentile First Token latency", "ms", rank(v.values(ttft), 0.9), "")
 	field(out, "Mean latency", "ms", mean(latencies), "")
-	conclude(out, p, &v, v.lastDue-v.from, minTime)
+	conclude(out, p, &v, v.until-v.from)
 }
 
 // conclude says VALID or not, by what all scenarios ask for.
-func conclude(out *result.Method, p *result.Point, v *seen, seconds float64, atLeast time.Duration) {
-	if seconds < atLeast.Seconds()*0.999 {
-		out.Why = append(out.Why, fmt.Sprintf("it went on for %.0f s, where at least %.0f s are asked", seconds, atLeast.Seconds()))
-	}
-	if n := v.failed(); n > 0 {
+// seconds is how long queries were issued, or took in all.
+func conclude(out *result.Method, p *result.Point, v *seen, seconds float64) {
+	switch n := v.failed(); {
+	case len(v.good) == 0:
+		out.Why = append(out.Why, fmt.Sprintf("all %d queries failed", n))
+	case n > 0:
 		out.Why = append(out.Why, fmt.Sprintf("%d queries failed", n))
+	}
+	if asked := minTime.Seconds(); len(v.good) > 0 && seconds < asked*0.999 {
+		out.Why = append(out.Why, fmt.Sprintf("it went on for %.0f s, where at least %.0f s are asked", seconds, asked))
 	}
 	if p.Validity.Verdict == validity.Invalid {
 		out.Why = append(out.Why, "the measurement itself is invalid: see its checks")

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"tokenmeter/bench"
@@ -31,25 +32,14 @@ func (o *Options) cell(value float64, text string, a ask, settings ...result.Set
 
 func (o *Options) plan(a ask) bench.Plan {
 	p := o.Base
-	p.Rate, p.Arrival = a.rate, a.arrival
-	p.Concurrency = a.concurrency
-	p.Objectives = o.Base.Objectives
-	if given(o, "requests", &p.Requests, a.requests) || given(o, "duration", &p.Duration, a.duration) {
-		// One of the two was said: the other one of the method would cut it short.
-		if o.Base.Requests == 0 {
-			p.Requests = 0
-		}
-		if o.Base.Duration == 0 {
-			p.Duration = 0
-		}
-	} else {
-		p.Requests, p.Duration = a.requests, a.duration
-	}
+	p.Rate, p.Concurrency = a.rate, a.concurrency
+	given(o, "arrival", &p.Arrival, a.arrival)
+	o.extent(&p, a)
 	given(o, "ramp", &p.Ramp, a.ramp)
 	given(o, "cooldown", &p.Cooldown, a.cooldown)
 	given(o, "grace", &p.Grace, a.grace)
-	if a.warmup != 0 && p.Warmup == (bench.Warmup{}) {
-		p.Warmup.Requests, p.Warmup.Off = max(a.warmup, 0), a.warmup < 0
+	if a.warmup != 0 {
+		given(o, "warm-up", &p.Warmup, bench.Warmup{Requests: max(a.warmup, 0), Off: a.warmup < 0})
 	}
 	if o.Base.Workload == nil && o.Base.Prompt == "" && o.Base.Prompts == nil {
 		given(o, "input tokens", &p.InputTokens, a.input)
@@ -58,9 +48,42 @@ func (o *Options) plan(a ask) bench.Plan {
 		o.depart("what is sent is the user's own")
 	}
 	p.IgnoreEOS = p.IgnoreEOS || a.ignoreEOS
+	if p.UntilPrecision > 0 {
+		o.depart("a run ends early once its medians are known to within %g %%", 100*p.UntilPrecision)
+	}
+	if p.Prefills > 0 {
+		o.depart("at most %d requests wait for their first token at once", p.Prefills)
+	}
 	p.KeepGoing = true
 	p.AllowLowN = true
 	return p
+}
+
+// extent says when a run is over: as the user said, or else the method. The two do not
+// mix: what the method asks for would cut short what the user did.
+func (o *Options) extent(p *bench.Plan, a ask) {
+	own, wish := extentWords(p.Requests, p.Duration), extentWords(a.requests, a.duration)
+	switch own {
+	case "":
+		p.Requests, p.Duration = a.requests, a.duration
+	case wish:
+	default:
+		o.depart("%s instead of %s", own, wish)
+	}
+}
+
+func extentWords(requests int, duration time.Duration) string {
+	var words []string
+	switch {
+	case requests == 1:
+		words = append(words, "1 request")
+	case requests > 1:
+		words = append(words, fmt.Sprintf("%d requests", requests))
+	}
+	if duration > 0 {
+		words = append(words, duration.String())
+	}
+	return strings.Join(words, " or ")
 }
 
 // given keeps what the user said and notes it; without it the method's wish is
@@ -72,9 +95,20 @@ func given[T comparable](o *Options, name string, into *T, wish T) bool {
 		*into = wish
 		return false
 	case wish != zero && *into != wish:
-		o.depart("%s %v instead of %v", name, *into, wish)
+		o.depart("%s %s instead of %s", name, inWords(*into), inWords(wish))
 	}
 	return true
+}
+
+func inWords(x any) string {
+	w, ok := x.(bench.Warmup)
+	switch {
+	case !ok:
+		return fmt.Sprint(x)
+	case w.Off:
+		return "none"
+	}
+	return extentWords(w.Requests, w.Duration)
 }
 
 // depart notes how the rules were not followed, once.

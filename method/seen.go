@@ -17,9 +17,10 @@ type seen struct {
 	records []metric.Record // of requests that the run's end did not cut off
 	good    []metric.Record // of these, the successful ones
 	from    float64         // s on the run's clock: the first request was due
+	until   float64         // the last one was
 	first   float64         // the last first token of all
 	last    float64         // the last token of all
-	// The last request to be due, and when it was complete.
+	// The last successful request to be due, and when it was complete.
 	lastDue, lastDone float64
 }
 
@@ -44,7 +45,7 @@ func look(s *result.Sweep, p *result.Point) (out seen, ok bool) {
 
 func (s *seen) add(r metric.Record) {
 	s.records = append(s.records, r)
-	s.from = math.Min(s.from, r.DueS)
+	s.from, s.until = math.Min(s.from, r.DueS), math.Max(s.until, r.DueS)
 	if r.Outcome != timeline.OK {
 		return
 	}

@@ -50,7 +50,7 @@ type preset struct {
 func (t preset) method() Method {
 	return Method{Name: t.name, Title: t.title, AsOf: "2026-08", About: t.about, Variable: sweep.Concurrency,
 		Says:  "not made by " + t.title + ": its defaults and definitions, measured by tokenmeter",
-		Rules: t.rules, prepare: t.prepare, read: t.read}
+		Rules: t.rules, takes: map[string]many{sweep.Concurrency: several}, lens: t.lens, prepare: t.prepare, read: t.read}
 }
 
 func (t preset) prepare(_ *Method, o *Options) (*Steps, error) {
