@@ -1,10 +1,6 @@
 package metric
 
-import (
-	"fmt"
-
-	"tokenmeter/timeline"
-)
+import "tokenmeter/timeline"
 
 // Advice explains an outcome class: what happened, the likely cause, and what
 // to do next.
@@ -17,9 +13,7 @@ type Advice struct {
 
 // Text is the advice in a few lines, for a terminal.
 func (a Advice) Text() string {
-	return fmt.Sprintf("%s: %s\n  %-12s%s\n  %-12s%s\n", a.Outcome, a.Means,
-		"cause", wrap(a.Cause, 66, "\n              "),
-		"next", wrap(a.Next, 66, "\n              "))
+	return Paragraph(string(a.Outcome)+": "+a.Means, [][2]string{{"cause", a.Cause}, {"next", a.Next}})
 }
 
 // OutcomeAdvice has one entry for every outcome class, in their order.

@@ -72,13 +72,11 @@ func Groups() []Group {
 
 // Text is the definition in a few lines, for a terminal.
 func (d Definition) Text() string {
-	var b strings.Builder
-	b.WriteString(d.Name)
+	heading := d.Name
 	if d.Title != "" {
-		fmt.Fprintf(&b, ": %s", d.Title)
+		heading += ": " + d.Title
 	}
-	b.WriteByte('\n')
-	for _, line := range []struct{ label, text string }{
+	return Paragraph(heading, [][2]string{
 		{"formula", d.Formula},
 		{"unit", d.Unit},
 		{"better", string(d.Better)},
@@ -86,9 +84,17 @@ func (d Definition) Text() string {
 		{"from", d.Source},
 		{"elsewhere", d.Elsewhere},
 		{"also called", strings.Join(d.Aliases, ", ")},
-	} {
-		if line.text != "" {
-			fmt.Fprintf(&b, "  %-12s%s\n", line.label, wrap(line.text, 66, "\n              "))
+	})
+}
+
+// Paragraph is a heading and lines of label and text, wrapped for a terminal.
+// Empty texts are left out.
+func Paragraph(heading string, lines [][2]string) string {
+	var b strings.Builder
+	b.WriteString(heading + "\n")
+	for _, line := range lines {
+		if label, text := line[0], line[1]; text != "" {
+			fmt.Fprintf(&b, "  %-12s%s\n", label, wrap(text, 66, "\n              "))
 		}
 	}
 	return b.String()

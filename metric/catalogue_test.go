@@ -111,7 +111,7 @@ func TestExplain(t *testing.T) {
 	for name, has := range map[string]string{
 		"tpot": "(S − 1)", "burst": "within 5 ms", "timeout_idle": "--idle-timeout", "Goodput": "bad in every objective",
 	} {
-		text, err := Explain(name)
+		text, err := Explain(name, Topics())
 		if err != nil || !strings.Contains(strings.Join(strings.Fields(text), " "), has) {
 			t.Errorf("%s: %q, %v; want %q in it", name, text, err, has)
 		}
@@ -121,7 +121,7 @@ func TestExplain(t *testing.T) {
 			}
 		}
 	}
-	if _, err := Explain("timeout_idel"); err == nil || !strings.Contains(err.Error(), "timeout_idle") {
+	if _, err := Explain("timeout_idel", Topics()); err == nil || !strings.Contains(err.Error(), "timeout_idle") {
 		t.Errorf("got %v", err)
 	}
 }

@@ -1,7 +1,5 @@
 package metric
 
-import "fmt"
-
 // FlagMeaning explains a flag of a record.
 type FlagMeaning struct {
 	Name string
@@ -11,9 +9,7 @@ type FlagMeaning struct {
 
 // Text is the meaning in a few lines, for a terminal.
 func (f FlagMeaning) Text() string {
-	return fmt.Sprintf("%s (flag)\n  %-12s%s\n  %-12s%s\n", f.Name,
-		"set when", wrap(f.When, 66, "\n              "),
-		"means", wrap(f.Says, 66, "\n              "))
+	return Paragraph(f.Name+" (flag of a record)", [][2]string{{"set when", f.When}, {"means", f.Says}})
 }
 
 // FlagMeanings has one entry for every flag, in their order.

@@ -22,32 +22,6 @@ func Lookup(name string) (Definition, error) {
 	return Definition{}, unknownName(name, nearest(plain(name), names()))
 }
 
-// Explain returns the text of a metric, a flag or an outcome class.
-func Explain(name string) (string, error) {
-	d, err := Lookup(name)
-	if err == nil {
-		return d.Text(), nil
-	}
-	for _, a := range OutcomeAdvice {
-		if plain(string(a.Outcome)) == plain(name) {
-			return a.Text(), nil
-		}
-	}
-	for _, f := range FlagMeanings {
-		if f.Name == plain(name) {
-			return f.Text(), nil
-		}
-	}
-	all := names()
-	for _, a := range OutcomeAdvice {
-		all = append(all, string(a.Outcome))
-	}
-	for _, f := range FlagMeanings {
-		all = append(all, f.Name)
-	}
-	return "", unknownName(name, nearest(plain(name), all))
-}
-
 func unknownName(name, near string) error {
 	if near == "" {
 		return fmt.Errorf("no metric is called %q; `tokenmeter explain` lists them all", name)

@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strings"
 
-	"tokenmeter/metric"
 	"tokenmeter/metric/lens"
 	"tokenmeter/timeline"
 )
@@ -83,14 +82,4 @@ func lensValue(o timeline.Opt[float64]) string {
 		return missing
 	}
 	return number(v, max(0, decimalsFor(v, 4)))
-}
-
-// Explain writes the definition of a metric, a flag or an outcome class.
-func Explain(w io.Writer, name string) error {
-	text, err := metric.Explain(name)
-	if err != nil {
-		return err
-	}
-	_, err = io.WriteString(w, text)
-	return err
 }

@@ -31,13 +31,3 @@ func TestLens(t *testing.T) {
 		}
 	}
 }
-
-func TestExplain(t *testing.T) {
-	var b bytes.Buffer
-	if err := Explain(&b, "TTFT"); err != nil || !strings.HasPrefix(b.String(), "ttft_ms") {
-		t.Errorf("%s, %v", b.String(), err)
-	}
-	if err := Explain(&b, "nonsense"); err == nil {
-		t.Error("an unknown name was explained")
-	}
-}

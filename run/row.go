@@ -3,7 +3,8 @@ package run
 // row is one request in requests.parquet. Up to check the columns are those of
 // a record (`export --as jsonl`), under the same names. Then come the events
 // as lists of equal length, and the facts that a record does not show but the
-// timeline needs. Nullable columns are pointers, nullable lists are nil.
+// timeline needs. Nullable columns are pointers, nullable lists are nil. The tag
+// says is for docs/run-folder.md.
 type row struct {
 	Request  int64   `parquet:"request,delta"`
 	Phase    string  `parquet:"phase,dict"`
@@ -79,27 +80,27 @@ type row struct {
 	CostUSD    *float64           `parquet:"cost_usd"`
 	Check      *string            `parquet:"check,dict"`
 
-	EvUS     []int64  `parquet:"ev_us,list" parquet-element:",delta"`
-	EvKind   []string `parquet:"ev_kind,list" parquet-element:",dict"`
-	EvTokens []*int64 `parquet:"ev_tokens,list" parquet-element:",dict"`
-	EvChoice []int32  `parquet:"ev_choice,list" parquet-element:",dict"`
-	EvBytes  []int64  `parquet:"ev_bytes,list" parquet-element:",dict"`
-	EvRead   []int64  `parquet:"ev_read,list" parquet-element:",delta"`
-	EvLagUS  []int64  `parquet:"ev_lag_us,list" parquet-element:",dict"`
+	EvUS     []int64  `parquet:"ev_us,list" parquet-element:",delta" says:"arrival since due, µs"`
+	EvKind   []string `parquet:"ev_kind,list" parquet-element:",dict" says:"what the event was"`
+	EvTokens []*int64 `parquet:"ev_tokens,list" parquet-element:",dict" says:"output tokens in it; null where the protocol does not tell"`
+	EvChoice []int32  `parquet:"ev_choice,list" parquet-element:",dict" says:"which choice (n > 1) it belongs to"`
+	EvBytes  []int64  `parquet:"ev_bytes,list" parquet-element:",dict" says:"UTF-8 bytes of generated text in it"`
+	EvRead   []int64  `parquet:"ev_read,list" parquet-element:",delta" says:"which read completed it, counted from 0; events of one read share a stamp"`
+	EvLagUS  []int64  `parquet:"ev_lag_us,list" parquet-element:",dict" says:"from the kernel's stamp to the client's read, µs; 0 with the user clock"`
 
-	Redirects       int64    `parquet:"redirects,dict"`
-	Streamed        bool     `parquet:"streamed"`
-	Asked           bool     `parquet:"stream_asked"`
-	UsageInput      *int64   `parquet:"usage_input"`
-	UsageCached     *int64   `parquet:"usage_cached"`
-	UsageCacheWrite *int64   `parquet:"usage_cache_write"`
-	UsageOutput     *int64   `parquet:"usage_output"`
-	UsageReasoning  *int64   `parquet:"usage_reasoning"`
-	UsageTotal      *int64   `parquet:"usage_total"`
-	CountedTokens   *int64   `parquet:"counted_tokens"`
-	TokenizedTokens *int64   `parquet:"tokenized_tokens"`
-	ClockStepUS     *int64   `parquet:"clock_step_us"`
-	NoticedFlags    []string `parquet:"noticed_flags,list" parquet-element:",dict"`
+	Redirects       int64    `parquet:"redirects,dict" says:"redirects that were followed"`
+	Streamed        bool     `parquet:"streamed" says:"the reply was a stream"`
+	Asked           bool     `parquet:"stream_asked" says:"a stream was asked for"`
+	UsageInput      *int64   `parquet:"usage_input" says:"prompt tokens by the usage that the server sent"`
+	UsageCached     *int64   `parquet:"usage_cached" says:"of these, read from its cache"`
+	UsageCacheWrite *int64   `parquet:"usage_cache_write" says:"of these, written to its cache"`
+	UsageOutput     *int64   `parquet:"usage_output" says:"output tokens by usage"`
+	UsageReasoning  *int64   `parquet:"usage_reasoning" says:"of these, reasoning"`
+	UsageTotal      *int64   `parquet:"usage_total" says:"total by usage"`
+	CountedTokens   *int64   `parquet:"counted_tokens" says:"output tokens counted from ids or logprobs"`
+	TokenizedTokens *int64   `parquet:"tokenized_tokens" says:"output tokens counted by --tokenizer"`
+	ClockStepUS     *int64   `parquet:"clock_step_us" says:"how far the wall clock was set meanwhile, µs"`
+	NoticedFlags    []string `parquet:"noticed_flags,list" parquet-element:",dict" says:"flags that the reader of the stream set, before others were derived"`
 }
 
 type reason struct {

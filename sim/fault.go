@@ -3,6 +3,7 @@ package sim
 import (
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -18,36 +19,66 @@ type Fault struct {
 	For time.Duration
 }
 
-// The kinds of fault besides HTTP statuses.
+// The kinds of fault besides HTTP statuses; Faults says what each does.
 const (
-	FaultReset       = "reset"        // TCP reset in the middle of the stream
-	FaultCut         = "cut"          // connection closed without the end of the body
-	FaultNoFinish    = "no_finish"    // body ends cleanly, but no finish_reason and no [DONE] came
-	FaultStall       = "stall"        // a pause of For (2 s); negative: for ever
-	FaultError       = "error"        // an error event inside the 200 stream, then the end
-	FaultErrorDone   = "error_done"   // the same, followed by [DONE]
-	FaultSplit       = "split"        // every write in two pieces, For (1 ms) apart
-	FaultSlowHead    = "slow_head"    // half a head, the rest For (500 ms) later
-	FaultEmpty       = "empty"        // a reply without any token
-	FaultNoDone      = "no_done"      // the stream ends without [DONE]
-	FaultPing        = "ping"         // comment lines every For (100 ms)
-	FaultClose       = "close"        // Connection: close after the reply
-	FaultCloseSilent = "close_silent" // closed after the reply though keep-alive was promised
-	FaultMalformed   = "malformed"    // an event whose data is no JSON
-	FaultBurst       = "burst"        // all tokens held back and delivered at once at the end
-	FaultHang        = "hang"         // the request is read and never answered
-	FaultDrop        = "drop"         // the connection is closed before any answer
-	FaultHTML        = "html"         // status 200 and a web page
-	FaultRunaway     = "runaway"      // max_tokens is ignored: ten times as many tokens
+	FaultReset       = "reset"
+	FaultCut         = "cut"
+	FaultNoFinish    = "no_finish"
+	FaultStall       = "stall"
+	FaultError       = "error"
+	FaultErrorDone   = "error_done"
+	FaultSplit       = "split"
+	FaultSlowHead    = "slow_head"
+	FaultEmpty       = "empty"
+	FaultNoDone      = "no_done"
+	FaultPing        = "ping"
+	FaultClose       = "close"
+	FaultCloseSilent = "close_silent"
+	FaultMalformed   = "malformed"
+	FaultBurst       = "burst"
+	FaultHang        = "hang"
+	FaultDrop        = "drop"
+	FaultHTML        = "html"
+	FaultRunaway     = "runaway"
 )
 
-// faultFor is the default duration of the kinds that last.
-var faultFor = map[string]time.Duration{
-	FaultReset: 0, FaultCut: 0, FaultNoFinish: 0, FaultStall: 2 * time.Second,
-	FaultError: 0, FaultErrorDone: 0, FaultSplit: time.Millisecond,
-	FaultSlowHead: 500 * time.Millisecond, FaultEmpty: 0, FaultNoDone: 0,
-	FaultPing: 100 * time.Millisecond, FaultClose: 0, FaultCloseSilent: 0,
-	FaultMalformed: 0, FaultBurst: 0, FaultHang: 0, FaultDrop: 0, FaultHTML: 0, FaultRunaway: 0,
+// FaultKind explains a kind of fault.
+type FaultKind struct {
+	Name string
+	Does string
+	For  time.Duration // how long it lasts where nothing is said; 0: it has no duration
+}
+
+// Faults lists the kinds besides HTTP statuses, in the order of the help.
+var Faults = []FaultKind{
+	{FaultReset, "a TCP reset in the middle of the stream", 0},
+	{FaultCut, "the connection closes without the end of the body", 0},
+	{FaultNoFinish, "the body ends cleanly, but neither finish_reason nor [DONE] came", 0},
+	{FaultStall, "a pause in the stream; negative: for ever", 2 * time.Second},
+	{FaultError, "an error event inside the stream, whose status was 200, then the end", 0},
+	{FaultErrorDone, "the same, followed by [DONE]", 0},
+	{FaultSplit, "every write comes in two pieces, so far apart", time.Millisecond},
+	{FaultSlowHead, "half of the response's head, and the rest so much later", 500 * time.Millisecond},
+	{FaultEmpty, "a reply without any token", 0},
+	{FaultNoDone, "the stream ends without [DONE]", 0},
+	{FaultPing, "comment lines, so far apart", 100 * time.Millisecond},
+	{FaultClose, "Connection: close after the reply", 0},
+	{FaultCloseSilent, "closed after the reply, though keep-alive was promised", 0},
+	{FaultMalformed, "an event whose data is no JSON", 0},
+	{FaultBurst, "all tokens are held back and delivered at once at the end", 0},
+	{FaultHang, "the request is read and never answered", 0},
+	{FaultDrop, "the connection is closed before any answer", 0},
+	{FaultHTML, "status 200 and a web page", 0},
+	{FaultRunaway, "max_tokens is ignored: ten times as many tokens come", 0},
+}
+
+// faultKind finds a kind by its name.
+func faultKind(name string) (FaultKind, bool) {
+	i := slices.IndexFunc(Faults, func(k FaultKind) bool { return k.Name == name })
+	if i < 0 {
+		return FaultKind{}, false
+	}
+	return Faults[i], true
 }
 
 // longest bounds the times a request or a fault may ask for.
@@ -63,8 +94,8 @@ func (f Fault) status() int {
 }
 
 func (f Fault) validate() error {
-	if _, ok := faultFor[f.Kind]; !ok && f.status() == 0 {
-		return fmt.Errorf("sim: unknown fault %q: a status such as 429, or one of %s", f.Kind, strings.Join(FaultKinds(), ", "))
+	if _, ok := faultKind(f.Kind); !ok && f.status() == 0 {
+		return fmt.Errorf("sim: unknown fault %q: a status such as 429, or one of %s", f.Kind, faultNames())
 	}
 	if f.For > longest || f.For < 0 && f.Kind != FaultStall {
 		return fmt.Errorf("sim: fault %s lasts %v: give a time between 0 and %v", f.Kind, f.For, longest)
@@ -75,11 +106,12 @@ func (f Fault) validate() error {
 	return nil
 }
 
-// FaultKinds lists the kinds of fault in a fixed order.
-func FaultKinds() []string {
-	return []string{FaultReset, FaultCut, FaultNoFinish, FaultStall, FaultError, FaultErrorDone, FaultSplit,
-		FaultSlowHead, FaultEmpty, FaultNoDone, FaultPing, FaultClose, FaultCloseSilent, FaultMalformed,
-		FaultBurst, FaultHang, FaultDrop, FaultHTML, FaultRunaway}
+func faultNames() string {
+	names := make([]string, len(Faults))
+	for i, k := range Faults {
+		names[i] = k.Name
+	}
+	return strings.Join(names, ", ")
 }
 
 // ParseFault reads "kind=rate" with optional ":after=N" and ":for=D", as on a
@@ -143,8 +175,8 @@ func (f Fault) settle(n int, u float64) Fault {
 	if f.Kind == FaultEmpty {
 		f.After = 0
 	}
-	if f.For == 0 {
-		f.For = faultFor[f.Kind]
+	if kind, ok := faultKind(f.Kind); ok && f.For == 0 {
+		f.For = kind.For
 	}
 	if f.Kind == FaultPing {
 		f.For = max(f.For, time.Millisecond)

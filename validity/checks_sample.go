@@ -11,18 +11,17 @@ import (
 
 // coalesced asks whether tokens arrived one by one. What came together has one
 // time for several tokens: the pace inside is not known.
-func coalesced(f *Facts) (Check, bool) {
-	b := bounds{0.05, 0.25}
+func coalesced(r *Rule, f *Facts) (Check, bool) {
 	together, ok := f.CoalescedShare.Get()
 	if !ok {
-		return b.above("coalesced", opt{}, "Nothing was streamed."), true
+		return r.judge(opt{}, "Nothing was streamed."), true
 	}
 	bursts := f.BurstShare.Or(0)
 	if bursts > together {
-		return b.above("coalesced", f.BurstShare, fmt.Sprintf("%s of the streams came in bursts.", percent(bursts))).
+		return r.judge(f.BurstShare, fmt.Sprintf("%s of the streams came in bursts.", percent(bursts))).
 			advise("A proxy on the way holds tokens back: switch its buffering off, or measure without it. TTFT and gaps are the proxy's, E2E is right."), true
 	}
-	c := b.above("coalesced", f.CoalescedShare, fmt.Sprintf("%s of the events came together with another.", percent(together)))
+	c := r.judge(f.CoalescedShare, fmt.Sprintf("%s of the events came together with another.", percent(together)))
 	if gap, ok := f.MedianGapMS.Get(); ok && f.ChargedLagP99MS.Or(0) > 0.1*gap {
 		return c.advise("The client read too late to tell them apart: use fewer streams, or a quieter machine."), true
 	}
@@ -30,10 +29,9 @@ func coalesced(f *Facts) (Check, bool) {
 }
 
 // drift asks whether the server was the same from start to end.
-func drift(f *Facts) (Check, bool) {
-	b := bounds{0.10, 0.30}
+func drift(r *Rule, f *Facts) (Check, bool) {
 	if len(f.Drifts) == 0 {
-		return b.above("drift", opt{}, "Too few requests in each half of the run to compare them."), true
+		return r.judge(opt{}, "Too few requests in each half of the run to compare them."), true
 	}
 	worst, inside := 0, 0
 	for i, d := range f.Drifts {
@@ -49,16 +47,16 @@ func drift(f *Facts) (Check, bool) {
 		if d.Change < 0 {
 			verb = "fell"
 		}
-		return b.above("drift", timeline.Some(math.Abs(d.Change)),
+		return r.judge(timeline.Some(math.Abs(d.Change)),
 			fmt.Sprintf("The median of %s %s by %s from the first half of the run to the second (%s to %s).",
 				title(d), verb, percent(math.Abs(d.Change)), ms(d.First), ms(d.Second))).
 			advise("Warm up for longer (--warmup), run for longer, or look for what changed: a cache filling, a queue growing, heat."), true
 	}
 	d := f.Drifts[inside]
-	c := b.above("drift", timeline.Some(math.Abs(d.Change)),
+	c := r.judge(timeline.Some(math.Abs(d.Change)),
 		fmt.Sprintf("The halves of the run agree: %s %s and %s, within their intervals.", title(d), ms(d.First), ms(d.Second)))
 	// A difference that chance explains is no drift, however large it looks.
-	c.Verdict, c.Limit = Valid, timeline.Some(b.suspect)
+	c.Verdict, c.Limit = Valid, timeline.Some(r.Suspect)
 	return c, true
 }
 
@@ -66,57 +64,58 @@ func drift(f *Facts) (Check, bool) {
 func title(d metric.Drift) string { return strings.ToUpper(metric.WithoutUnit(d.Metric)) }
 
 // prefixHits asks whether prompts that were meant to be new met a warm cache.
-func prefixHits(f *Facts) (Check, bool) {
+func prefixHits(r *Rule, f *Facts) (Check, bool) {
 	if !f.PromptsUnique {
 		return Check{}, false
 	}
-	b := bounds{0.05, 0.25}
 	hits, ok := f.PrefixHits.Get()
 	if !ok {
-		return b.above("prefix_hits", opt{}, "The server does not tell how many prompt tokens came from its cache."), true
+		return r.judge(opt{}, "The server does not tell how many prompt tokens came from its cache."), true
 	}
-	return b.above("prefix_hits", f.PrefixHits,
+	return r.judge(f.PrefixHits,
 		fmt.Sprintf("%s of the prompt tokens came from the server's prefix cache.", percent(hits))).
 		advise("Prompts were meant to be new: change --seed or the salt, or the server's cache was warm from a run before. A shared system prompt or chat template counts too."), true
 }
 
 // oslShortfall asks whether answers had the length that was asked for.
-func oslShortfall(f *Facts) (Check, bool) {
+func oslShortfall(r *Rule, f *Facts) (Check, bool) {
 	short, ok := f.OSLShortfall.Get()
 	if !ok || f.OutputIsCap {
 		return Check{}, false
 	}
-	return bounds{0.05, 0.20}.above("osl_shortfall", timeline.Some(short),
+	return r.judge(timeline.Some(short),
 		fmt.Sprintf("Answers had %s of the tokens that were asked for.", percent(1-short))).
 		advise("The model stopped early: give --ignore-eos where the server knows it, or prompts that ask for long answers."), true
 }
 
 // islError asks whether prompts had the length that was asked for.
-func islError(f *Facts) (Check, bool) {
+func islError(r *Rule, f *Facts) (Check, bool) {
 	asked, ok := f.InputAsked.Get()
 	if !ok {
 		return Check{}, false
 	}
-	b := bounds{0.05, 0.20}
 	off, ok := f.ISLError.Get()
 	if !ok {
-		return b.above("isl_error", opt{}, "The server does not tell how long the prompts were."), true
+		return r.judge(opt{}, "The server does not tell how long the prompts were."), true
 	}
-	c := b.above("isl_error", f.ISLError,
+	c := r.judge(f.ISLError,
 		fmt.Sprintf("The mean prompt length is off by %s from the %s tokens asked for.", percent(off), metric.Significant(asked, 4))).
-		advise("Give the server's own --tokenizer, or --allow-isl-drift to go on with the lengths as they are.")
-	if f.AllowISLDrift && c.Verdict == Invalid {
-		c.Verdict, c.Limit = Suspect, timeline.Some(b.suspect)
+		advise("Give the server's own --tokenizer.")
+	switch {
+	case c.Verdict != Invalid:
+	case f.AllowISLDrift:
+		c.Verdict, c.Limit = Suspect, timeline.Some(r.Suspect)
+	default: // elsewhere the flag changes nothing
+		c = c.advise("Where other lengths are meant, --allow-isl-drift makes the run suspect at worst.")
 	}
 	return c, true
 }
 
 // errorShare asks whether enough requests succeeded for the figures to stand
 // for the load.
-func errorShare(f *Facts) (Check, bool) {
-	b := bounds{0.01, 0.50}
+func errorShare(r *Rule, f *Facts) (Check, bool) {
 	if f.Requests == 0 {
-		c := b.above("errors", opt{}, "No request ended: there is nothing to judge.")
+		c := r.judge(opt{}, "No request ended: there is nothing to judge.")
 		c.Verdict = Invalid
 		return c, true
 	}
@@ -125,6 +124,6 @@ func errorShare(f *Facts) (Check, bool) {
 	if f.Failed == 0 {
 		says = fmt.Sprintf("None of %d requests failed.", f.Requests)
 	}
-	return b.above("errors", timeline.Some(share), says).
+	return r.judge(timeline.Some(share), says).
 		advise("Latencies are those of the others only; look at requests.by_class for what happened."), true
 }

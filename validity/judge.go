@@ -5,7 +5,6 @@ import (
 	"math"
 
 	"tokenmeter/metric"
-	"tokenmeter/timeline"
 )
 
 // The verdicts. Unknown is no fault: it stays out of the overall verdict.
@@ -30,19 +29,13 @@ type Facts struct {
 // overall verdict is the worst of the checks.
 func Judge(f Facts) Validity {
 	v := Validity{Verdict: Valid, Checks: []Check{}}
-	for _, check := range checks {
-		if c, applies := check(&f); applies {
+	for i := range Rules {
+		if c, applies := Rules[i].test(&Rules[i], &f); applies {
 			v.Checks = append(v.Checks, c)
 			v.Verdict = worse(v.Verdict, c.Verdict)
 		}
 	}
 	return v
-}
-
-// checks are run in this order. Adding one is a function and a line here.
-var checks = []func(*Facts) (Check, bool){
-	clientLag, sendLate, achieved, coalesced, cpuBusy, steal, drift,
-	prefixHits, oslShortfall, islError, errorShare, clientErrors,
 }
 
 var ranks = map[string]int{Unknown: 0, Valid: 0, Suspect: 1, Invalid: 2}
@@ -52,38 +45,6 @@ func worse(a, b string) string {
 		return b
 	}
 	return a
-}
-
-type opt = timeline.Opt[float64]
-
-// bounds are the limits of a check; a value beyond one gets its verdict.
-type bounds struct{ suspect, invalid float64 }
-
-// above judges a figure that should be small. The limit shown is the one that
-// was passed, or the nearest.
-func (b bounds) above(name string, value opt, says string) Check {
-	return b.judge(name, value, says, func(v, limit float64) bool { return v > limit })
-}
-
-// under judges a figure that should be large.
-func (b bounds) under(name string, value opt, says string) Check {
-	return b.judge(name, value, says, func(v, limit float64) bool { return v < limit })
-}
-
-func (b bounds) judge(name string, value opt, says string, beyond func(v, limit float64) bool) Check {
-	c := Check{Name: name, Verdict: Unknown, Value: value, Limit: timeline.Some(b.suspect), Says: says}
-	v, ok := value.Get()
-	switch {
-	case !ok || math.IsNaN(v) || math.IsInf(v, 0):
-		c.Value = opt{}
-	case beyond(v, b.invalid):
-		c.Verdict, c.Limit = Invalid, timeline.Some(b.invalid)
-	case beyond(v, b.suspect):
-		c.Verdict = Suspect
-	default:
-		c.Verdict = Valid
-	}
-	return c
 }
 
 // advise adds what to do to a check that did not hold.

@@ -49,7 +49,7 @@ func TestSoundRun(t *testing.T) {
 	}
 }
 
-// Every limit of the contract, on either side of it.
+// Every limit of docs/validity.md, on either side of it.
 func TestLimits(t *testing.T) {
 	drifted := func(f *Facts, v float64) {
 		f.Drifts = []metric.Drift{{Metric: "tpot_ms", First: 20, Second: 20 * (1 + v), Change: v, Beyond: true}}
@@ -160,6 +160,22 @@ func TestB75(t *testing.T) {
 	f.AllowISLDrift = true
 	if v := Judge(f); v.Verdict != Suspect {
 		t.Errorf("allowed: %s", v.Verdict)
+	}
+}
+
+// A flag is advised only where it changes something.
+func TestAdviceOnISLDrift(t *testing.T) {
+	for _, c := range []struct {
+		off     float64
+		allowed bool
+		advised bool
+	}{{0.12, false, false}, {0.12, true, false}, {0.5, false, true}, {0.5, true, false}} {
+		f := sound()
+		f.ISLError, f.AllowISLDrift = some(c.off), c.allowed
+		got, _ := find(Judge(f), "isl_error")
+		if strings.Contains(got.Says, "--allow-isl-drift") != c.advised || !strings.Contains(got.Says, "--tokenizer") {
+			t.Errorf("off by %v, allowed %t: %s", c.off, c.allowed, got.Says)
+		}
 	}
 }
 

@@ -3,8 +3,8 @@
 // Command peers compares clients that measure inference servers, tokenmeter
 // among them, in one run against a server that knows the truth:
 //
-//	benchmarks/peers/setup DIR
-//	go run ./benchmarks/peers -venvs DIR
+//	benchmarks/peers/setup
+//	go run ./benchmarks/peers
 //
 // Every round starts a server on one core and a client on another, and joins
 // what the client says of each request with what the server did. Rounds of all
@@ -26,7 +26,7 @@ import (
 )
 
 var (
-	venvsFlag   = flag.String("venvs", filepath.Join(os.TempDir(), "tokenmeter-peers"), "the folder that setup filled")
+	venvsFlag   = flag.String("venvs", defaultVenvs(), "the folder that setup filled")
 	workFlag    = flag.String("work", "", "where runs go; empty: a temporary folder")
 	outFlag     = flag.String("out", "peers", "name of the results: NAME.md and NAME.json")
 	peersFlag   = flag.String("peers", "", "the clients to compare, with commas between; empty: all")
@@ -43,6 +43,15 @@ var (
 	serveFlag   = flag.String("serve", "", "internal: serve, and write the truth to this file")
 	tokensFlag  = flag.Int("tokens", 100, "internal: tokens of a reply")
 )
+
+// defaultVenvs is where setup puts the clients without being told.
+func defaultVenvs() string {
+	cache, err := os.UserCacheDir()
+	if err != nil {
+		return "tokenmeter-peers"
+	}
+	return filepath.Join(cache, "tokenmeter-peers")
+}
 
 func main() {
 	flag.Parse()

@@ -17,6 +17,8 @@ type analyzeCmd struct {
 	Captures []string `arg:"" name:"capture" help:"Capture files (*.capture.jsonl, also with .gz), or a run folder with captures."`
 	API      string   `name:"api" placeholder:"NAME" help:"Read the streams as this API's. Default: what the capture says, or its bytes."`
 	KeepText bool     `help:"Put the text of the replies into output_text."`
+
+	sharedFlags `embed:""`
 }
 
 // Help is shown below the flags.

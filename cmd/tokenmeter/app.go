@@ -29,6 +29,7 @@ type app struct {
 	env            func(string) (string, bool)
 	args           []string // as typed, without the program's name
 	model          *kong.Application
+	flags          sharedFlags // of the command that runs
 }
 
 // commands is the command line: one field a command, one file a command.
@@ -83,6 +84,9 @@ func Main(args []string, stdout, stderr io.Writer, env func(string) (string, boo
 		return a.fail("tokenmeter", &usageError{withHelp(err)})
 	}
 	if err := emptyFlags(ctx); err != nil {
+		return a.fail("tokenmeter "+ctx.Command(), err)
+	}
+	if err := a.takeShared(ctx); err != nil {
 		return a.fail("tokenmeter "+ctx.Command(), err)
 	}
 	return a.fail("tokenmeter "+ctx.Command(), ctx.Run(a))
@@ -172,7 +176,21 @@ func causes(err error) []string {
 	return strings.Split(strings.TrimSpace(err.Error()), "\n")
 }
 
-// warn prints a line that is no result.
-func (a *app) warn(format string, args ...any) {
+// say prints a line that is no result, whatever the flags say.
+func (a *app) say(format string, args ...any) {
 	fmt.Fprintln(a.stderr, inert.Lines(fmt.Sprintf(format, args...)))
+}
+
+// warn prints what the user should know.
+func (a *app) warn(format string, args ...any) {
+	if a.flags.warnings() {
+		a.say(format, args...)
+	}
+}
+
+// note prints what is good to know: where a file went, where a server listens.
+func (a *app) note(format string, args ...any) {
+	if a.flags.notes() {
+		a.say(format, args...)
+	}
 }

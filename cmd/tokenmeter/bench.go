@@ -19,9 +19,7 @@ func (c *benchCmd) Run(a *app) error {
 	if err != nil {
 		return err
 	}
-	if !c.Quiet {
-		c.warnSecrets(a)
-	}
+	c.warnSecrets(a)
 	if c.Demo {
 		stop, err := c.demo(&plan)
 		if err != nil {
@@ -38,8 +36,8 @@ func (c *benchCmd) Run(a *app) error {
 		c.before(a, &plan)
 		return err
 	}
-	if how := c.detect(&plan); how != "" && !c.Quiet && c.LogLevel != "error" && c.LogLevel != "warn" {
-		a.warn("%s", how)
+	if how := c.detect(&plan); how != "" {
+		a.note("%s", how)
 	}
 	sum, err := c.measure(a, plan)
 	if sum == nil {
@@ -52,7 +50,7 @@ func (c *benchCmd) Run(a *app) error {
 func (c *benchCmd) measure(a *app, plan bench.Plan) (*run.Run, error) {
 	view := a.progress(c.Quiet, c.NoColor, c.Demo, plan)
 	plan.Progress = view.show
-	if c.LogLevel != "error" && !c.Quiet {
+	if c.warnings() {
 		plan.Log = view
 	}
 	ctx, end := interruptible(func() {
@@ -78,8 +76,8 @@ func (c *benchCmd) results(a *app, sum *run.Run, err error) error {
 	if format == "" {
 		format = "table"
 	}
-	if format != "table" && !c.Quiet {
-		a.warn("saved %s", sum.Dir)
+	if format != "table" {
+		a.note("saved %s", sum.Dir)
 	}
 	err = worse(err, a.show(format, sum, sum.Dir, c.NoColor))
 	return worse(err, c.verdict(sum))

@@ -33,7 +33,7 @@ func (t *turns) canary() error {
 		if p.Requests == 0 && t.c.Duration == "" {
 			p.Duration = canaryTime
 		}
-		if t.c.LogLevel != "error" && !t.c.Quiet {
+		if t.c.warnings() {
 			p.Log = view
 		}
 		p.KeepGoing = true // a candidate that fails at once is worse, and no reason to stop
@@ -66,9 +66,7 @@ func (t *turns) canary() error {
 			return fmt.Errorf("%w; what was measured is in %s", err, t.dir)
 		}
 	}
-	if !t.c.Quiet {
-		t.a.warn("saved %s", t.dir)
-	}
+	t.a.note("saved %s", t.dir)
 	r := w.result(t.sides[0].name, t.sides[1].name)
 	save := writeFile(filepath.Join(t.dir, "canary.json"), true, r.json)
 	if r.Verdict == compare.CanaryWorse {

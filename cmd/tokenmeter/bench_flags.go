@@ -63,7 +63,7 @@ type benchCmd struct {
 	Objective     []string `aliases:"goodput" group:"judging" sep:"none" placeholder:"TEXT" help:"A promise to hold the run to, like \"p99 tpot < 120ms\". Repeatable. One that is missed makes the exit code 1."`
 	Strict        bool     `group:"judging" help:"Exit code 4 when the measurement itself is invalid."`
 	AllowLowN     bool     `name:"allow-low-n" group:"judging" help:"Let objectives on percentiles count although there are too few requests for them."`
-	AllowISLDrift bool     `name:"allow-isl-drift" group:"judging" help:"Input lengths other than the asked ones are meant."`
+	AllowISLDrift bool     `name:"allow-isl-drift" group:"judging" help:"Go on although prompts are not as long as asked; the run is then suspect at worst, not invalid."`
 
 	Consume string `group:"judging" placeholder:"RATE" help:"Say how long somebody waits who reads answers at so many tokens a second, like 10; several with commas."`
 	Prices  string `group:"judging" placeholder:"FILE" help:"What things cost: a YAML file with GPU hours and token prices. See docs/cost.md."`
@@ -78,10 +78,7 @@ type benchCmd struct {
 	Capture  bool     `group:"results" help:"Keep the raw streams in the run's folder, for analyze."`
 	KeepText bool     `group:"results" help:"Keep the text of the replies."`
 
-	Format   string `group:"output" placeholder:"FORM" help:"What goes to stdout: table, markdown, json or csv. Default: table."`
-	Quiet    bool   `short:"q" group:"output" help:"No progress and no notes on stderr."`
-	NoColor  bool   `group:"output" help:"No colours. NO_COLOR does the same."`
-	LogLevel string `group:"output" placeholder:"LEVEL" help:"error, warn or info. Default: info."`
+	sharedFlags `embed:""`
 }
 
 // Help is shown below the flags.

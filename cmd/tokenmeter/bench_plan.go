@@ -46,8 +46,7 @@ func (c *benchCmd) plan(a *app) (bench.Plan, error) {
 	c.target(&p, &check, a)
 	p.Pricing = c.pricing(&check)
 	check.choice("--preflight", c.Preflight, "none", "get", "probe")
-	check.choice("--log-level", c.LogLevel, "error", "warn", "info")
-	check.add(checkFormat(c.Format))
+	c.checkShared(&check, forms...)
 	p.Tags = tags(c.Tag, &check)
 	if objectives, err := objective.ParseAll(c.Objective); err != nil {
 		check.add(errors.New(flagObjective.ReplaceAllString(err.Error(), "--objective ")))

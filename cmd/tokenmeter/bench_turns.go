@@ -114,9 +114,7 @@ func (t *turns) prepare() error {
 		if err == nil {
 			closeWorkload(&p)
 		}
-		if !t.c.Quiet {
-			s.flags.warnSecrets(t.a)
-		}
+		s.flags.warnSecrets(t.a)
 		if s.flags.Demo {
 			stop, err := s.flags.demo(&p)
 			if err != nil {
@@ -254,7 +252,7 @@ func (t *turns) measure(ctx context.Context, view progress, s *turnSide, round i
 	}
 	defer closeWorkload(&p)
 	p.Progress = view.show
-	if t.c.LogLevel != "error" && !t.c.Quiet {
+	if t.c.warnings() {
 		p.Log = view
 	}
 	sum, err := bench.Run(ctx, p)
@@ -283,9 +281,7 @@ func (t *turns) conclude(err error) error {
 		}
 		groups = append(groups, s.group)
 	}
-	if !t.c.Quiet {
-		t.a.warn("saved %s", t.dir)
-	}
+	t.a.note("saved %s", t.dir)
 	if len(groups) == 1 {
 		return worse(worse(err, t.spread(groups[0])), t.verdict())
 	}
@@ -293,7 +289,7 @@ func (t *turns) conclude(err error) error {
 	if compareErr != nil {
 		return worse(err, compareErr)
 	}
-	out := compareCmd{Format: t.c.Format, NoColor: t.c.NoColor, Strict: t.c.Strict, Force: true}
+	out := compareCmd{sharedFlags: t.c.sharedFlags, Strict: t.c.Strict, Force: true}
 	if t.c.HTML {
 		out.HTML = filepath.Join(t.dir, "compare.html")
 	}

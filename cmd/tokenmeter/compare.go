@@ -36,12 +36,12 @@ type compareCmd struct {
 	Seed     uint64   `group:"statistics" placeholder:"N" help:"Fixes resampling and permutations. Default: 0."`
 	Pareto   string   `group:"statistics" placeholder:"A,B" help:"Place the runs by several figures, like check,decode_tps,usd, and mark the dominated ones."`
 
-	Format  string `group:"output" placeholder:"FORM" help:"What goes to stdout: table, markdown, json or csv. Default: table."`
-	HTML    string `name:"html" group:"output" placeholder:"FILE" help:"Write one self-contained HTML file with percentile plots."`
-	JUnit   string `name:"junit" group:"output" placeholder:"FILE" help:"Write the gates as a JUnit file."`
-	GitHub  bool   `name:"github" group:"output" help:"Append the result to the summary page of the GitHub job."`
-	Force   bool   `group:"output" help:"Overwrite files."`
-	NoColor bool   `group:"output" help:"No colours. NO_COLOR does the same."`
+	HTML   string `name:"html" group:"output" placeholder:"FILE" help:"Write one self-contained HTML file with percentile plots."`
+	JUnit  string `name:"junit" group:"output" placeholder:"FILE" help:"Write the gates as a JUnit file."`
+	GitHub bool   `name:"github" group:"output" help:"Append the result to the summary page of the GitHub job."`
+	Force  bool   `group:"output" help:"Overwrite files."`
+
+	sharedFlags `embed:""`
 }
 
 // Help is shown below the flags.
@@ -50,7 +50,7 @@ func (compareCmd) Help() string {
 
 A gate breaks when the candidate is beyond its limit and the difference is real. A gate on a value ("error rate < 1%") is an objective on the candidate alone.
 
-Exit codes: 0 done and every gate held; 1 a gate broke; 2 wrong usage, or the runs can't be compared and there are gates on the difference; 4 with --strict.`
+Exit codes: 0 done and every gate held; 1 a gate broke; 2 wrong usage, or the runs can't be compared and there are gates on the difference; 4 with --strict, when a gate got no answer or a run is suspect or invalid; 5 results could not be written.`
 }
 
 var compareGroups = []kong.Group{
@@ -108,6 +108,9 @@ func (c *compareCmd) Run(a *app) error {
 func (c *compareCmd) options() (compare.Options, error) {
 	o := compare.Options{AllowLowN: c.AllowLowN, Allow: c.Allow, Metrics: c.Metric, Seed: c.Seed}
 	var errs []error
+	var shared checker
+	c.checkShared(&shared, forms...)
+	errs = append(errs, shared.errs...)
 	if c.AllowISLDrift {
 		o.Allow = append(o.Allow, "input_tokens")
 	}
@@ -129,7 +132,7 @@ func (c *compareCmd) options() (compare.Options, error) {
 	}
 	gates, err := compare.ParseGates(c.Gate)
 	o.Gates = gates
-	errs = append(errs, err, checkFormat(c.Format))
+	errs = append(errs, err)
 	if len(c.Runs) == 0 {
 		errs = append(errs, errors.New("give at least one run; see tokenmeter compare --help"))
 	}
@@ -244,7 +247,7 @@ func (c *compareCmd) save(a *app, side compare.Group, gates []compare.Gate) erro
 	if n := len(side.Runs); n != 1 {
 		runs = fmt.Sprintf("%d runs", n)
 	}
-	a.warn("saved %s (%s) as the baseline %s", side.Name, runs, c.SaveBaseline)
+	a.note("saved %s (%s) as the baseline %s", side.Name, runs, c.SaveBaseline)
 	return nil
 }
 
@@ -263,7 +266,7 @@ func (c *compareCmd) show(a *app, r *compare.Result) error {
 		if err := writeFile(f.path, c.Force, f.write); err != nil {
 			return err
 		}
-		a.warn("wrote %s", f.path)
+		a.note("wrote %s", f.path)
 	}
 	if c.GitHub {
 		if err := appendSummary(a, r); err != nil {

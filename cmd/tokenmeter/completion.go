@@ -11,6 +11,8 @@ import (
 
 type completionCmd struct {
 	Shell string `arg:"" help:"bash, zsh or fish."`
+
+	sharedFlags `embed:""`
 }
 
 // Help is shown below the flags.
@@ -66,7 +68,7 @@ func completions(model *kong.Application) []completed {
 		case "completion":
 			c.words = []string{"bash", "zsh", "fish"}
 		case "explain":
-			c.words = definitionNames()
+			c.words = topicNames()
 		}
 		all = append(all, c)
 	}

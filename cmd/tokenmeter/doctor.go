@@ -20,9 +20,7 @@ type doctorCmd struct {
 	ConnectTimeout string `group:"limits" placeholder:"TIME" help:"For name, connection and TLS. Default: 10s."`
 	Timeout        string `group:"limits" placeholder:"TIME" help:"Of the completion. Default: 1m."`
 
-	Format  string `group:"output" placeholder:"FORM" help:"What goes to stdout: table or json. Default: table."`
-	Quiet   bool   `short:"q" group:"output" help:"No progress and no notes on stderr."`
-	NoColor bool   `group:"output" help:"No colours. NO_COLOR does the same."`
+	sharedFlags `embed:""`
 }
 
 // Help is shown below the flags.
@@ -42,10 +40,8 @@ func (c *doctorCmd) Run(a *app) error {
 	if err != nil {
 		return err
 	}
-	if !c.Quiet {
-		c.warnSecrets(a)
-		o.Progress = func(text string) { a.warn("%s", text) }
-	}
+	c.warnSecrets(a)
+	o.Progress = func(text string) { a.note("%s", text) }
 	ctx, end := interruptible(func() {})
 	defer end()
 	r := doctor.Run(ctx, o)
@@ -81,7 +77,7 @@ func (c *doctorCmd) options(a *app) (doctor.Options, error) {
 		o.Client.Timeout = d
 	}
 	check.choice("--preflight", c.Preflight, "get", "probe")
-	check.choice("--format", c.Format, "table", "json")
+	c.checkShared(&check, "table", "json")
 	switch {
 	case c.URL == "" && (o.Probe || c.API != "" || c.Model != ""):
 		check.addf("no server is named: give its URL, like http://localhost:8000")

@@ -62,7 +62,7 @@ func (e *outputError) Error() string {
 
 func (e *outputError) Unwrap() error { return e.err }
 
-// exitCode turns an error into the exit code of the contract.
+// exitCode turns an error into one of them; docs/bench.md says what each means.
 func exitCode(err error) int {
 	var coded *codedError
 	var usage *usageError

@@ -92,5 +92,5 @@ func (c *benchCmd) before(a *app, p *bench.Plan) {
 	if requests == 0 && p.Rate > 0 {
 		requests = int64(p.Rate * duration.Seconds())
 	}
-	a.warn("expected cost: %s", costWords(expected(p.Pricing, p.Model, &d, requests, duration), &d))
+	a.note("expected cost: %s", costWords(expected(p.Pricing, p.Model, &d, requests, duration), &d))
 }

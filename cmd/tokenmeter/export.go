@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"io"
 
@@ -10,9 +11,11 @@ import (
 
 type exportCmd struct {
 	Dir   string `arg:"" name:"run" help:"The folder of a run."`
-	As    string `placeholder:"FORM" default:"jsonl" help:"${export_forms}."`
+	As    string `placeholder:"FORM" help:"${export_forms}. Default: jsonl."`
 	Out   string `placeholder:"FILE" help:"Where to write; - is stdout. Default: stdout."`
 	Force bool   `help:"Overwrite the file."`
+
+	sharedFlags `embed:""`
 }
 
 // Help is shown below the flags.
@@ -26,7 +29,7 @@ func (exportCmd) Help() string {
 
 // Run writes the records.
 func (c *exportCmd) Run(a *app) error {
-	form, err := export.ByName(c.As)
+	form, err := export.ByName(cmp.Or(c.As, c.Format, "jsonl"))
 	if err != nil {
 		return &usageError{err}
 	}

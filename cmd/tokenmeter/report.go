@@ -2,7 +2,6 @@ package main
 
 import (
 	"errors"
-	"fmt"
 	"io"
 
 	"tokenmeter/report"
@@ -12,12 +11,12 @@ import (
 )
 
 type reportCmd struct {
-	Dir     string `arg:"" name:"run" help:"The folder of a run."`
-	Format  string `placeholder:"FORM" help:"What goes to stdout: table, markdown, json or csv. Default: table, or nothing with --html."`
-	HTML    string `name:"html" placeholder:"FILE" help:"Write one self-contained HTML file."`
-	Lens    string `placeholder:"NAME,…" help:"Show the run under the definitions of other tools instead: ${lenses}, or all."`
-	Force   bool   `help:"Overwrite the HTML file."`
-	NoColor bool   `help:"No colours, whatever the terminal can show. NO_COLOR does the same."`
+	Dir   string `arg:"" name:"run" help:"The folder of a run."`
+	HTML  string `name:"html" placeholder:"FILE" help:"Write one self-contained HTML file; stdout gets nothing then, unless --format is given."`
+	Lens  string `placeholder:"NAME,…" help:"Show the run under the definitions of other tools instead: ${lenses}, or all."`
+	Force bool   `help:"Overwrite the HTML file."`
+
+	sharedFlags `embed:""`
 }
 
 // Help is shown below the flags.
@@ -29,9 +28,6 @@ func (reportCmd) Help() string {
 func (c *reportCmd) Run(a *app) error {
 	if c.Format == "" && c.HTML == "" {
 		c.Format = "table"
-	}
-	if err := checkFormat(c.Format); err != nil {
-		return &usageError{err}
 	}
 	if c.Lens != "" && c.Format != "table" && c.Format != "json" {
 		return &usageError{errors.New("--lens is shown as a table or as JSON: leave --html out, and give --format table or json")}
@@ -52,7 +48,7 @@ func (c *reportCmd) Run(a *app) error {
 		if err := writeHTML(c.HTML, c.Force, f, &sum); err != nil {
 			return err
 		}
-		a.warn("wrote %s", c.HTML)
+		a.note("wrote %s", c.HTML)
 	}
 	if c.Lens != "" {
 		return c.lens(a, f, &sum)
@@ -61,20 +57,6 @@ func (c *reportCmd) Run(a *app) error {
 		return nil
 	}
 	return a.show(c.Format, &sum, f.Dir(), c.NoColor)
-}
-
-var formats = []string{"table", "markdown", "json", "csv"}
-
-func checkFormat(name string) error {
-	if name == "" {
-		return nil
-	}
-	for _, f := range formats {
-		if name == f {
-			return nil
-		}
-	}
-	return fmt.Errorf("--format %q: choose table, markdown, json or csv", name)
 }
 
 // show prints a run to stdout.
@@ -107,7 +89,7 @@ func (c *reportCmd) sweep(a *app, s *result.Sweep) error {
 		if err := writeFile(c.HTML, c.Force, func(w io.Writer) error { return report.SweepHTML(w, s) }); err != nil {
 			return err
 		}
-		a.warn("wrote %s", c.HTML)
+		a.note("wrote %s", c.HTML)
 	}
 	if c.Format == "" {
 		return nil

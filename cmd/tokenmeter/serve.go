@@ -3,6 +3,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -25,6 +26,8 @@ type serveCmd struct {
 	Config  string `short:"c" name:"config" required:"" placeholder:"FILE" help:"The configuration, YAML; docs/proxy.md explains it and docs/serve.schema.json is its schema."`
 	Check   bool   `help:"Check the configuration, print every mistake with its line, and end."`
 	Records string `placeholder:"FILE" help:"Append the record of each finished request to a file, a JSON line each."`
+
+	sharedFlags `embed:""`
 }
 
 // Help is shown below the flags.
@@ -100,10 +103,10 @@ func daemon(a *app, plan *serve.Plan, load func() (*serve.Plan, error), files fu
 	}
 	opt.Ready = func(listeners []serve.Address, admin net.Addr) {
 		for _, l := range listeners {
-			a.warn("proxy %s at %s", l.Name, l.URL())
+			a.note("proxy %s at %s", l.Name, l.URL())
 		}
 		if admin != nil {
-			a.warn("metrics at http://%s/metrics", admin)
+			a.note("metrics at http://%s/metrics", admin)
 		}
 	}
 	err := serve.Run(ctx, opt)
@@ -113,7 +116,7 @@ func daemon(a *app, plan *serve.Plan, load func() (*serve.Plan, error), files fu
 	if rows != nil {
 		dropped, closeErr := rows.Close()
 		if dropped > 0 {
-			a.warn("%d records were not written to %s: it could not keep up, or was full", dropped, records)
+			a.say("%d records were not written to %s: it could not keep up, or was full", dropped, records)
 		}
 		if closeErr != nil && err == nil {
 			err = &run.WriteError{Path: records, Err: closeErr}
@@ -122,10 +125,14 @@ func daemon(a *app, plan *serve.Plan, load func() (*serve.Plan, error), files fu
 	return err
 }
 
-// newLogger writes to stderr what the configuration asks for.
+// newLogger writes to stderr what the flags ask for, else the configuration.
 func newLogger(a *app, plan *serve.Plan) *slog.Logger {
+	word := cmp.Or(a.flags.LogLevel, plan.Config.Log.Level)
+	if a.flags.Quiet {
+		word = "error"
+	}
 	level := slog.LevelInfo
-	_ = level.UnmarshalText([]byte(strings.ToUpper(plan.Config.Log.Level)))
+	_ = level.UnmarshalText([]byte(strings.ToUpper(word)))
 	opt := &slog.HandlerOptions{Level: level}
 	out := lineWriter{a}
 	if plan.Config.Log.Format == "json" {
@@ -164,6 +171,8 @@ type proxyCmd struct {
 	Keep          float64       `default:"0.01" placeholder:"SHARE" help:"Share of requests whose arrivals are kept. Default: ${default}."`
 	Records       string        `placeholder:"FILE" help:"Append the record of each finished request to a file, a JSON line each."`
 	LogRequests   bool          `help:"Log a line a request."`
+
+	sharedFlags `embed:""`
 }
 
 // Run serves until it is stopped.

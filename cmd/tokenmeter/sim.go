@@ -30,6 +30,8 @@ type simCmd struct {
 	Usage        string   `placeholder:"MODE" help:"Which chunks carry token counts: asked, final, continuous, finish, none, zeros or null. Default: the preset's."`
 	SelfCheck    bool     `help:"Measure how late this machine lets the server write, print it and end."`
 	Fault        []string `placeholder:"FAULT" sep:"none" help:"Something that goes wrong: KIND=RATE, with :after=TOKENS and :for=TIME, like stall=0.02:for=3s. Repeatable."`
+
+	sharedFlags `embed:""`
 }
 
 // Help is shown below the flags.
@@ -39,7 +41,14 @@ func (simCmd) Help() string {
 	for _, p := range sim.Presets {
 		fmt.Fprintf(&b, "\n  %s: %s\n", p.Name, p.About)
 	}
-	fmt.Fprintf(&b, "\nThe kinds of fault: an HTTP status (429, 503, …), %s.", strings.Join(sim.FaultKinds(), ", "))
+	b.WriteString("\nThe kinds of fault; :for=TIME replaces the times given here:\n\n  429, 503, …: that HTTP status\n")
+	for _, k := range sim.Faults {
+		fmt.Fprintf(&b, "  %s: %s", k.Name, k.Does)
+		if k.For > 0 {
+			fmt.Fprintf(&b, " (%s)", k.For)
+		}
+		b.WriteByte('\n')
+	}
 	return b.String()
 }
 
@@ -65,7 +74,7 @@ func (c *simCmd) Run(a *app) error {
 	server := sim.New(cfg)
 	ctx, end := interruptible(func() {})
 	defer end()
-	a.warn("simulated server %s at http://%s/v1  (Ctrl-C stops it)", c.Preset, ln.Addr())
+	a.note("simulated server %s at http://%s/v1  (Ctrl-C stops it)", c.Preset, ln.Addr())
 	stop := context.AfterFunc(ctx, func() { server.Close() })
 	defer stop()
 	err = server.Serve(ln)
@@ -84,7 +93,7 @@ func (c *simCmd) selfCheck(a *app) error {
 	if files, _ := machine.RaiseFiles(); files > 0 {
 		check.Streams = min(check.Streams, int(files-spareFiles)/2)
 	}
-	a.warn("%d streams for about 8 s", check.Streams)
+	a.note("%d streams for about 8 s", check.Streams)
 	ctx, end := interruptible(func() {})
 	defer end()
 	result, err := sim.SelfCheck(ctx, check)

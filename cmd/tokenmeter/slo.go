@@ -35,7 +35,8 @@ type sloSource struct {
 	Objective []string `sep:"none" placeholder:"TEXT" help:"An objective, like \"p99 tpot < 120ms\", over 28 days. Repeatable."`
 	Store     string   `placeholder:"FILE" help:"The history that tokenmeter serve writes."`
 	At        string   `placeholder:"TIME" help:"As of a time, like 2026-03-01T12:00:00Z. Default: now; of runs, the end of the last one."`
-	Format    string   `placeholder:"FORM" help:"What goes to stdout: table, markdown, json or csv. Default: table."`
+
+	sharedFlags `embed:""`
 }
 
 type sloCheckCmd struct {
@@ -51,7 +52,11 @@ type sloRulesCmd struct {
 	Rules  string `default:"tokenmeter-rules.yaml" placeholder:"FILE" help:"The rule file that the promtool tests name. Default: tokenmeter-rules.yaml."`
 	Out    string `placeholder:"FILE" help:"Where to write. Default: stdout."`
 	Force  bool   `help:"Overwrite the file."`
+
+	sharedFlags `embed:""`
 }
+
+func (sloSource) collects() {}
 
 // Help is shown below the flags.
 func (sloCheckCmd) Help() string {
@@ -80,7 +85,7 @@ func (c *sloCheckCmd) Run(a *app) error {
 		}
 	}
 	for _, g := range gates {
-		a.warn("tokenmeter slo check: %s", g)
+		a.say("tokenmeter slo check: %s", g)
 	}
 	if missed > 0 || len(gates) > 0 {
 		return &codedError{exitMissed, fmt.Sprintf("%d of %d objectives missed, %d budgets too small", missed, len(results.Objectives), len(gates)), true}
@@ -154,7 +159,7 @@ func (c *sloRulesCmd) Run(a *app) error {
 func (c *sloSource) evaluate() (slo.Document, error) {
 	doc := slo.Document{Schema: slo.Schema}
 	var check checker
-	check.add(checkFormat(c.Format))
+	c.checkShared(&check, forms...)
 	switch {
 	case len(c.Runs) > 0 && c.Store != "":
 		check.addf("--store: give runs or a store, not both")

@@ -23,6 +23,8 @@ type tokensCmd struct {
 	Encode    bool     `xor:"way" help:"Print the ids of the tokens, not their number."`
 	Decode    bool     `xor:"way" help:"Read ids and print their text; with --jsonl lines of {\"ids\":[…]} become {\"text\":…}."`
 	Special   bool     `help:"Read the names of special tokens in a text, like <|endoftext|>, as one token each."`
+
+	sharedFlags `embed:""`
 }
 
 // Help is shown below the flags.

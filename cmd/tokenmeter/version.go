@@ -6,7 +6,9 @@ import (
 	"runtime/debug"
 )
 
-type versionCmd struct{}
+type versionCmd struct {
+	sharedFlags `embed:""`
+}
 
 // Run prints one line.
 func (versionCmd) Run(a *app) error {

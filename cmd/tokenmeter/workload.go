@@ -26,8 +26,9 @@ type workloadShowCmd struct {
 	Seed      uint64 `default:"0" help:"As of bench."`
 	Salt      string `help:"As of bench."`
 	Tokenizer string `placeholder:"NAME|FILE" help:"As of bench: makes lengths exact."`
-	Format    string `placeholder:"FORM" help:"table or json. Default: table."`
-	costFlags `embed:""`
+
+	costFlags   `embed:""`
+	sharedFlags `embed:""`
 }
 
 // costFlags say what things cost, before anything is sent.
@@ -263,7 +264,9 @@ func whenWords(l *workload.Loaded, d *workload.Dispersion) string {
 type workloadValidateCmd struct {
 	Name      string `arg:"" name:"file" help:"A workload file (YAML), a data file, or one of ${scenarios}."`
 	Tokenizer string `placeholder:"NAME|FILE" help:"As of bench."`
-	costFlags `embed:""`
+
+	costFlags   `embed:""`
+	sharedFlags `embed:""`
 }
 
 // planned is how many requests a workload sends where its file bounds them: it

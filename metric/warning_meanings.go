@@ -1,0 +1,50 @@
+package metric
+
+// WarningMeaning explains a warning of a run. The run's own words have its
+// figures.
+type WarningMeaning struct {
+	Name string
+	When string // the condition
+	Do   string // what to do, or what it means for the figures
+}
+
+// Text is the meaning in a few lines, for a terminal.
+func (w WarningMeaning) Text() string {
+	return Paragraph(w.Name+" (warning of a run)", [][2]string{{"given when", w.When}, {"what to do", w.Do}})
+}
+
+// WarningMeanings has one entry for every warning: those of the finished
+// records, then those that the load generator notices while it runs.
+var WarningMeanings = []WarningMeaning{
+	{"low_n", "fewer than 100 requests succeeded", "raise --requests or --duration: p99 needs 100 values, 368 for an interval"},
+	{"mixed_token_sources", "token counts come from several sources", "give --tokenizer for one count of all"},
+	{"estimated_tokens", "the server told no usage for some requests", "their tokens are counted here; give its own --tokenizer"},
+	{"unknown_tokens", "successful requests have no token count", "give --tokenizer; until then they add nothing to the throughput"},
+	{"inconsistent_counts", "records have the flag usage_inconsistent or token_count_mismatch", "look at these flags; the server's own numbers do not add up"},
+	{"rate_not_sustained", "under 99 % of the asked rate was sent, or the cap held requests back for over 5 ms", "raise --concurrency where it is the cap, or lower --rate; the wait is part of the latency"},
+	{"client_limited", "in an open loop 1 of 100 requests left over 10 ms late through the client's own doing, or a CPU quota stopped the client", "use more --workers or a quieter machine, or raise the quota"},
+	{"prompt_reuse", "there are fewer different prompts than requests", "a prefix cache answers repeats faster than users would see; give more prompts"},
+	{"connections_opened", "over 10 % more connections were opened, and 4, than requests were in flight", "something closes connections; look for the keep-alive limits of the server and of proxies"},
+	{"retries", "tries were repeated (--retries)", "the wait is part of the latency"},
+	{"osl_mismatch", "answers are shorter than asked by over 5 %, on average or some of them, or much longer", "give --ignore-eos where the server knows it, or prompts that ask for long answers"},
+	{"isl_mismatch", "prompts have over 5 % more or fewer tokens than asked", "give the server's own --tokenizer"},
+	{"bursts", "over 5 % of the streams came in bursts", "look for a proxy that buffers; gaps are not the model's"},
+	{"coalesced", "over 5 % of the events shared a read with another", "their own times are not known; see the check of that name"},
+	{"stream_ignored", "answers came as one body although a stream was asked for", "they have an E2E only"},
+	{"clock_step", "the wall clock was set while requests ran", "nothing: times are monotonic and not affected"},
+	{"malformed_event", "streams held events that are no JSON", "these were skipped; look at a stream with --capture"},
+	{"arrivals_capped", "not every arrival of a request was kept", "its chunks and gaps are null"},
+
+	{"prompt_reuse_across_runs", "--salt was given", "the same prompts are sent again, which the server may still have cached"},
+	{"prompts_fitted", "the server counts prompts otherwise than in words", "nothing: made prompts were fitted to the asked lengths"},
+	{"model_not_listed", "the server does not list --model", "check the name"},
+	{"length_field", "the server refused max_tokens", "nothing: max_completion_tokens was sent instead"},
+	{"warmup_limited", "warm-up requests were answered 429", "lower the load, or wait until the limit has passed"},
+	{"warmup_failed", "some warm-up requests failed", "read the first error"},
+	{"tls_unverified", "--insecure was given", "whoever answered may be another, and could read the key; give --ca-file"},
+	{"ports_scarce", "more new connections a second than this machine has ports for", "leave --no-keepalive out, or lower --rate"},
+	{"timer_coarse", "the system's timer wakes over 3 ms late", "requests leave in clumps; latency counts from the time they were due"},
+	{"limits_ignored", "the load is more than this machine's limits allow, and the program that made the run went on", "raise the limits; failures may be the client's"},
+	{"capture_failed", "a raw stream could not be written", "make room on the disk"},
+	{"judge_silent", "the judge of answers gave no verdict on some", "see its first error"},
+}
