@@ -10,7 +10,7 @@ import (
 	"tokenmeter/run"
 )
 
-// Lines writes records as JSON lines, in the order of the contract. The text
+// Lines writes records as JSON lines, in the order of metric.Record. The text
 // of a reply is left as it is (& and < are no code here), but for the
 // characters that some programs take for the end of a line.
 type Lines struct {

@@ -89,7 +89,7 @@ func TestSizes(t *testing.T) {
 
 // docs/serve.schema.json is the schema of the struct: go test -update.
 func TestSchemaFile(t *testing.T) {
-	data, err := config.Schema(&Config{}, "https://tokenmeter.dev/serve.schema.json", "The configuration of tokenmeter serve")
+	data, err := config.Schema(&Config{}, "urn:tokenmeter:schema:serve", "The configuration of tokenmeter serve")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -21,7 +21,7 @@ var update = flag.Bool("update", false, "write golden files anew")
 
 // docs/slo.schema.json is the schema of the struct: go test ./slo -update.
 func TestSchemaIsUpToDate(t *testing.T) {
-	data, err := config.Schema(&Spec{}, "https://tokenmeter.dev/slo.schema.json", "Objectives of tokenmeter")
+	data, err := config.Schema(&Spec{}, "urn:tokenmeter:schema:slo", "Objectives of tokenmeter")
 	if err != nil {
 		t.Fatal(err)
 	}

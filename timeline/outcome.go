@@ -29,7 +29,7 @@ const (
 	ClientResource  Outcome = "client_resource"
 )
 
-// Outcomes lists every class, success first, in the order of the contract.
+// Outcomes lists every class, success first, in the order of docs/metrics.md.
 var Outcomes = []Outcome{
 	OK, ConnectRefused, DNS, TLS, TimeoutConnect, TimeoutTTFT, TimeoutIdle,
 	TimeoutTotal, HTTP429, HTTP4xx, HTTP5xx, RedirectRefused, BadContentType,

@@ -302,7 +302,7 @@ when: {rate: -1, stages: 1m@5, closed: true, trace: {speed: 2}}
 
 // docs/workload.schema.json is the schema of the struct: go test -update.
 func TestSchemaFile(t *testing.T) {
-	data, err := config.Schema(&Spec{}, "https://tokenmeter.dev/workload.schema.json", "A tokenmeter workload")
+	data, err := config.Schema(&Spec{}, "urn:tokenmeter:schema:workload", "A tokenmeter workload")
 	if err != nil {
 		t.Fatal(err)
 	}
