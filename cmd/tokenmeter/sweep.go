@@ -1,7 +1,7 @@
 package main
 
 import (
-	"context"
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -11,113 +11,145 @@ import (
 
 	"tokenmeter/api"
 	"tokenmeter/bench"
+	"tokenmeter/method"
+	"tokenmeter/objective"
 	"tokenmeter/report"
-	"tokenmeter/run"
 	"tokenmeter/secret"
 	"tokenmeter/sweep"
 	"tokenmeter/sweep/result"
 	"tokenmeter/timeline"
+	"tokenmeter/validity"
 )
 
 // Run sweeps, or searches.
 func (c *sweepCmd) Run(a *app) error {
-	var check checker
-	way := c.method(&check)
-	axes := c.axes(&check)
-	search := c.search(&check)
-	settle := c.settle(&check)
-	repeats := check.count("--repeat", c.Repeats, 1)
-	plan, err := c.plan(a)
-	c.misfits(&plan, axes, way, &check)
-	var cells []sweep.Cell
-	if err == nil && way == nil {
-		cells = c.cells(a, axes, &check)
-	}
-	possible(cells, axes, &check)
-	if err := errors.Join(check.err(), err); err != nil {
-		return &usageError{err}
-	}
-	if way != nil {
-		if _, err := way.Prepare(methodOptions(plan, axes)); err != nil {
-			return &usageError{err}
-		}
-	}
-	search.Objectives = plan.Objectives
-	if c.Find {
-		if err := search.Check(); err != nil {
-			return &usageError{err}
-		}
+	job, err := c.job(a)
+	if err != nil {
+		return err
 	}
 	if !c.Quiet {
 		c.warnSecrets(a)
 	}
 	if c.Demo {
-		given := c.Requests != "" || c.Duration != ""
-		stop, err := c.demo(&plan)
+		stop, err := c.demo(&job.plan)
 		if err != nil {
 			return err
 		}
 		defer stop()
-		if !given && c.Find {
-			plan.Requests, plan.Duration = 0, 0
+		if bounded := c.Requests != "" || c.Duration != ""; !bounded && (c.Find || job.way != nil) {
+			job.plan.Requests, job.plan.Duration = 0, 0 // the search, or the method, knows how long
 		}
 	}
-	c.detect(&plan)
-	c.reached(cells, plan)
-	s := &result.Sweep{Name: c.Name, Version: plan.Version, Seed: plan.Seed, Axes: []string{},
-		Command: secret.ForTarget(plan.Client.BaseURL, plan.Client.Header, plan.Client.Key).Args(plan.Command), Planned: len(cells) * max(repeats, 1)}
-	for i := range cells {
-		of := &cells[i].Plan.Client
-		s.Command = secret.ForTarget(of.BaseURL, of.Header, of.Key).Args(s.Command)
-	}
-	for _, x := range axes {
-		s.Axes = append(s.Axes, x.name)
-	}
-	switch {
-	case way != nil:
-		s.Variable = way.Variable
-	case c.Find:
-		s.Variable = search.Variable
-		if s.Variable == "" {
-			s.Variable = sweep.Rate
-		}
-	default:
-		s.Variable = axes[mainAxis(axes)].name
-	}
-	if n := check.count("--gpus", c.GPUs, 1); n > 0 {
-		s.GPUs = timeline.Some(int64(n))
-	} else if plan.Pricing != nil {
-		s.GPUs = plan.Pricing.GPUs
-	}
-	for _, o := range plan.Objectives {
-		s.Objectives = append(s.Objectives, o.Text)
-	}
+	c.detect(&job.plan)
+	c.reached(job.cells, job.plan)
+	s := c.begun(job)
 	if err := sweep.Create(c.Out, "", s, c.Force); err != nil {
 		return err
 	}
-	plan.Force, plan.Name = false, ""
-	view := a.progress(c.Quiet, c.NoColor, c.Demo, plan)
+	job.plan.Force, job.plan.Name = false, ""
+	view := a.progress(c.Quiet, c.NoColor, c.Demo, job.plan)
 	ctx, end := interruptible(func() {
 		view.say("stopping; what was measured is being saved (once more: leave at once)")
 	})
 	defer end()
 	switch {
-	case way != nil:
-		err = c.follow(ctx, view, way, plan, axes, settle, s)
+	case job.way != nil:
+		err = c.follow(ctx, view, job, s)
 	case c.Find:
-		err = c.find(ctx, view, search, plan, settle, s)
+		err = c.find(ctx, view, job.search, c.subject(job.plan, job, s), s)
 	default:
-		grid := sweep.Grid{Variable: s.Variable, Cells: cells, Repeats: repeats, Seed: plan.Seed, SettleTime: settle, Ordered: c.Ordered}
-		grid.Begins = func(cell *sweep.Cell, made, planned int) { view.say(beginLine(cell, s.Variable, made, planned)) }
-		err = grid.Run(ctx, s)
+		err = c.grid(view, job, job.cells, s).Run(ctx, s)
 	}
 	view.close()
 	return c.conclude(a, s, err)
 }
 
+// sweepJob is what is to be measured.
+type sweepJob struct {
+	plan     bench.Plan
+	axes     []axis
+	cells    []sweep.Cell // nil where a search or a method makes them
+	way      *method.Method
+	search   sweep.Search          // of --find, or of a method that searches
+	promises []objective.Objective // of the flags, or of the method
+	variable string
+	repeats  int
+	settle   time.Duration
+	gpus     int // 0: not told
+}
+
+// job reads the flags, and finds all that is wrong before anything is made or sent.
+func (c *sweepCmd) job(a *app) (*sweepJob, error) {
+	var check checker
+	j := &sweepJob{way: c.method(&check), axes: c.axes(&check), search: c.search(&check), settle: c.settle(&check),
+		repeats: max(check.count("--repeat", c.Repeats, 1), 1), gpus: check.count("--gpus", c.GPUs, 1)}
+	var err error
+	j.plan, err = c.plan(a)
+	c.misfits(&j.plan, j.axes, j.way, &check)
+	if err == nil && j.way == nil {
+		j.cells = c.cells(a, j.axes, &check)
+	}
+	if err := errors.Join(check.err(), err); err != nil {
+		return nil, &usageError{err}
+	}
+	j.promises, j.search.Objectives = j.plan.Objectives, j.plan.Objectives
+	searching, cells := c.Find, j.cells
+	switch {
+	case j.way != nil:
+		o, steps, err := c.prepare(j)
+		if err != nil {
+			return nil, err
+		}
+		j.variable, j.promises, cells = j.way.Variable, o.Base.Objectives, steps.Cells
+		if searching = steps.Search != nil; searching {
+			j.search = *steps.Search
+		}
+	case c.Find:
+		j.variable = cmp.Or(j.search.Variable, sweep.Rate)
+	default:
+		j.variable = j.axes[mainAxis(j.axes)].name
+	}
+	if searching {
+		check.add(j.search.Check())
+	} else {
+		c.idle(&check)
+	}
+	possible(cells, j.variable, &check)
+	return j, check.err()
+}
+
+// begun is the sweep before its first point.
+func (c *sweepCmd) begun(j *sweepJob) *result.Sweep {
+	plan := &j.plan
+	s := &result.Sweep{Name: c.Name, Version: plan.Version, Seed: plan.Seed, Axes: []string{}, Variable: j.variable,
+		Command: secret.ForTarget(plan.Client.BaseURL, plan.Client.Header, plan.Client.Key).Args(plan.Command), Planned: len(j.cells) * j.repeats}
+	for i := range j.cells {
+		of := &j.cells[i].Plan.Client
+		s.Command = secret.ForTarget(of.BaseURL, of.Header, of.Key).Args(s.Command)
+	}
+	for _, x := range j.axes {
+		s.Axes = append(s.Axes, x.name)
+	}
+	if j.gpus > 0 {
+		s.GPUs = timeline.Some(int64(j.gpus))
+	} else if plan.Pricing != nil {
+		s.GPUs = plan.Pricing.GPUs
+	}
+	for _, o := range j.promises {
+		s.Objectives = append(s.Objectives, o.Text)
+	}
+	return s
+}
+
+// grid measures points one after the other.
+func (c *sweepCmd) grid(view progress, j *sweepJob, cells []sweep.Cell, s *result.Sweep) *sweep.Grid {
+	return &sweep.Grid{Variable: s.Variable, Cells: cells, Repeats: j.repeats, Seed: j.plan.Seed, SettleTime: j.settle, Ordered: c.Ordered,
+		Begins: func(cell *sweep.Cell, made, planned int) { view.say(beginLine(cell, s.Variable, made, planned)) }}
+}
+
 // possible looks at all points before the first one is made: an hour of a sweep
 // is not to end at a point that can't be.
-func possible(cells []sweep.Cell, axes []axis, check *checker) {
+func possible(cells []sweep.Cell, variable string, check *checker) {
 	bad := 0
 	var first error
 	for i := range cells {
@@ -127,7 +159,7 @@ func possible(cells []sweep.Cell, axes []axis, check *checker) {
 		}
 		if err := bench.Check(p); err != nil {
 			if bad++; bad == 1 {
-				first = fmt.Errorf("%s: %w", pointWords(&cells[i], axes[mainAxis(axes)].name), err)
+				first = fmt.Errorf("%s: %w", pointWords(&cells[i], variable), err)
 			}
 		}
 	}
@@ -149,44 +181,6 @@ func pointWords(c *sweep.Cell, variable string) string {
 		words[i] = x.Name + " " + x.Value
 	}
 	return strings.Join(words, " ")
-}
-
-// find searches and keeps every probe as a point of the sweep.
-func (c *sweepCmd) find(ctx context.Context, view progress, search sweep.Search, plan bench.Plan, settle time.Duration, s *result.Sweep) error {
-	began := time.Now()
-	subject := &sweep.Server{Plan: plan, Variable: s.Variable, Dir: s.Dir, SettleTime: settle, SettleTotal: search.MaxTime / 10}
-	if settle == 0 {
-		subject.SettleTime = min(time.Minute, search.MaxTime/20) // the time is for the search
-	}
-	subject.Made = func(load float64, r *run.Run, unsettled string) {
-		p := sweep.PointOf(r, load)
-		p.Text, p.Run, p.Unsettled = fmt.Sprintf("%g", load), filepath.Base(r.Dir), unsettled
-		s.Insert(p)
-		if s.Target == (run.Target{}) {
-			s.Target = r.Target
-		}
-	}
-	search.Now = func() time.Duration { return time.Since(began) }
-	search.Told = func(p sweep.Probe) { view.say(probeLine(s.Variable, p)) }
-	found, err := search.Run(ctx, subject)
-	s.Found = found.Result(s.Objectives)
-	s.Conclude()
-	s.Planned = len(s.Points)
-	if err == nil || errors.Is(err, sweep.ErrLate) {
-		now := time.Now().UTC().Round(0)
-		s.Finished, s.Partial = &now, false
-	}
-	if errors.Is(err, sweep.ErrLate) {
-		why := err.Error()
-		if s.Found.Why != "" {
-			why = s.Found.Why + "; " + why
-		}
-		s.Found.Why = why
-	}
-	if saveErr := sweep.Save(s); err == nil {
-		err = saveErr
-	}
-	return err
 }
 
 func beginLine(c *sweep.Cell, variable string, made, planned int) string {
@@ -217,25 +211,6 @@ func (c *sweepCmd) reached(cells []sweep.Cell, plan bench.Plan) {
 	}
 }
 
-func probeLine(variable string, p sweep.Probe) string {
-	line := fmt.Sprintf("%s %.4g  %s", variable, p.Load, p.Says)
-	if p.Repeat {
-		line += " again"
-	}
-	if share, ok := p.GoodShare(); ok {
-		line += fmt.Sprintf("  %.1f %% good of %d", 100*share, p.Requests)
-	}
-	if p.Grows {
-		line += ", requests pile up"
-	}
-	for _, note := range []string{p.Unsettled, p.Note} {
-		if note != "" {
-			line += "; " + note
-		}
-	}
-	return line
-}
-
 // conclude shows the sweep and settles the exit code.
 func (c *sweepCmd) conclude(a *app, s *result.Sweep, err error) error {
 	if errors.Is(err, sweep.ErrLate) {
@@ -248,7 +223,7 @@ func (c *sweepCmd) conclude(a *app, s *result.Sweep, err error) error {
 		return err
 	}
 	if c.HTML {
-		err = worse(err, writeFile(filepath.Join(s.Dir, "sweep.html"), true, func(w io.Writer) error { return report.SweepHTML(w, s) }))
+		err = worse(err, writeFile(filepath.Join(s.Dir, result.Page), true, func(w io.Writer) error { return report.SweepHTML(w, s) }))
 	}
 	format := c.Format
 	if format == "" {
@@ -258,12 +233,31 @@ func (c *sweepCmd) conclude(a *app, s *result.Sweep, err error) error {
 		a.warn("saved %s", s.Dir)
 	}
 	err = worse(err, a.showSweep(format, s, c.NoColor))
-	return worse(err, sweepVerdict(s, c.Find))
+	return worse(err, c.verdict(s))
 }
 
-// sweepVerdict: a search that found no load that holds has failed.
-func sweepVerdict(s *result.Sweep, find bool) error {
-	if find && s.Found != nil && !s.Found.Holds.OK() && s.Found.Fails.OK() {
+// verdict is the exit code of what was measured: an invalid point says nothing of
+// objectives, and a sweep has missed them where all its points have. The probes of a
+// search are no points to judge; it says itself what they show.
+func (c *sweepCmd) verdict(s *result.Sweep) error {
+	points, invalid, missed := 0, 0, 0
+	for i := range s.Points {
+		p := &s.Points[i]
+		if p.Place == 0 || p.Run == "" {
+			continue
+		}
+		points++
+		if p.Validity.Verdict == validity.Invalid {
+			invalid++
+		}
+		if p.Goodput.Missed() {
+			missed++
+		}
+	}
+	switch {
+	case c.Strict && invalid > 0:
+		return &codedError{code: exitInvalid, text: fmt.Sprintf("%d of %d points are invalid, see their checks (--strict)", invalid, points)}
+	case s.Found != nil && s.Found.NoneHolds(), points > 0 && missed == points:
 		return &codedError{code: exitMissed, said: true}
 	}
 	return nil

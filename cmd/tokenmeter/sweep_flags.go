@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"strings"
 	"time"
 
@@ -42,7 +43,7 @@ With --find and an objective it finds the largest load that holds instead:
 
     tokenmeter sweep http://localhost:8000 --find --objective "p95 ttft < 500ms"
 
-Exit codes: 0 done; 1 the objectives hold at no load; 2 wrong usage; 3 the target failed; 4 the client was too slow and --strict was given; 5 results could not be written; 130 interrupted.`
+Exit codes: 0 done; 1 the objectives were missed: at the smallest load of a search, or at every point; 2 wrong usage; 3 the target failed; 4 a point is invalid, or the client was too slow for the search, and --strict was given; 5 results could not be written; 130 interrupted.`
 }
 
 // isList tells a list of numbers from a distribution like uniform:128,512.
@@ -57,8 +58,8 @@ func (c *sweepCmd) search(check *checker) sweep.Search {
 	s.From = check.number("--from", c.From, "2")
 	s.Most = check.number("--to", c.To, "64")
 	s.Width = check.share("--bracket", c.Bracket)
-	s.Confidence = check.share("--confidence", c.Confidence)
-	if s.Confidence != 0 && s.Confidence <= 0.5 {
+	s.Confidence = cmp.Or(check.share("--confidence", c.Confidence), 0.95)
+	if s.Confidence <= 0.5 {
 		check.addf("--confidence %s: give more than 50%%", c.Confidence)
 	}
 	if s.Most > 0 && s.From > s.Most {
@@ -90,6 +91,12 @@ func (c *sweepCmd) misfits(p *bench.Plan, axes []axis, way *method.Method, check
 		check.addf("--method says what is measured, and so does --find: leave one of them out")
 	case way != nil && len(c.Vary) > 0:
 		check.addf("--method says what is varied: leave --vary out")
+	case way != nil && c.Variable != "" && c.Variable != sweep.Rate:
+		check.addf("--method says what is searched for: leave --variable out")
+	case way != nil && (c.Repeats != "" || c.Paired || c.Ordered):
+		check.addf("--method says what is measured, how often and in which order: leave --repeat, --paired and --ordered out")
+	case c.Find && (c.Repeats != "" || c.Ordered):
+		check.addf("--find chooses what it tries, and what it tries again: leave --repeat and --ordered out")
 	case c.Find && len(axes) > 0 && len(check.errs) == 0:
 		check.addf("--find varies the load only: leave the list of %s out", axes[0].name)
 	case c.Paired && len(axes) < 2:
@@ -106,5 +113,17 @@ func (c *sweepCmd) misfits(p *bench.Plan, axes []axis, way *method.Method, check
 	}
 	if c.Find && (c.Requests != "" || c.Duration != "") {
 		check.addf("--find ends each probe when it is decided: leave --requests and --duration out (--probe-time and --max-time bound it)")
+	}
+}
+
+// idle are flags of a search where none is made.
+func (c *sweepCmd) idle(check *checker) {
+	for _, f := range []struct{ flag, text string }{
+		{"--variable", c.Variable}, {"--from", c.From}, {"--to", c.To}, {"--bracket", c.Bracket},
+		{"--confidence", c.Confidence}, {"--max-time", c.MaxTime}, {"--probe-time", c.ProbeTime},
+	} {
+		if f.text != "" {
+			check.addf("%s belongs to a search: add --find, or leave it out", f.flag)
+		}
 	}
 }

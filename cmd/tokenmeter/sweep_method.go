@@ -2,10 +2,7 @@ package main
 
 import (
 	"context"
-	"errors"
-	"time"
 
-	"tokenmeter/bench"
 	"tokenmeter/method"
 	"tokenmeter/sweep"
 	"tokenmeter/sweep/result"
@@ -27,21 +24,48 @@ func (c *sweepCmd) method(check *checker) *method.Method {
 	return m
 }
 
-// follow measures by a method, and reads its figures from what was measured.
-func (c *sweepCmd) follow(ctx context.Context, view progress, m *method.Method, plan bench.Plan, axes []axis, settle time.Duration, s *result.Sweep) error {
-	o := methodOptions(plan, axes)
-	o.GPUs = s.GPUs
-	steps, err := m.Prepare(o)
+// prepare asks the method what is to be measured. Where it searches, it does so with the
+// flags of a search.
+func (c *sweepCmd) prepare(j *sweepJob) (*method.Options, *method.Steps, error) {
+	o := c.methodOptions(j)
+	steps, err := j.way.Prepare(o)
 	if err != nil {
-		return &usageError{err}
+		return nil, nil, &usageError{err}
 	}
-	if search := steps.Search; search != nil {
-		var check checker
-		asked := c.search(&check)
-		search.From, search.Most, search.MaxTime, search.Probe.Duration = asked.From, asked.Most, asked.MaxTime, asked.Probe.Duration
-		probes := steps.Probes
+	if steps.Search != nil {
+		asked := j.search
+		asked.Objectives, asked.Variable = steps.Search.Objectives, sweep.Rate
+		steps.Search = &asked
+	}
+	return o, steps, nil
+}
+
+// follow measures by a method, and reads its figures from what was measured. However it
+// ends, the sweep says what a result of the method is, and what it is not.
+func (c *sweepCmd) follow(ctx context.Context, view progress, j *sweepJob, s *result.Sweep) error {
+	o, steps, err := c.prepare(j)
+	if err != nil {
+		return err
+	}
+	o.GPUs = s.GPUs
+	read := func() error {
+		s.Method = j.way.Read(o, s)
+		return sweep.Save(s)
+	}
+	if err := read(); err != nil {
+		return err
+	}
+	err = c.carryOut(ctx, view, j, steps, s, func(result.Point) { _ = read() }) // the last one tells whether it could be written
+	return worse(err, read())
+}
+
+// carryOut searches, where the method does, and measures its points.
+func (c *sweepCmd) carryOut(ctx context.Context, view progress, j *sweepJob, steps *method.Steps, s *result.Sweep, told func(result.Point)) error {
+	var searched *sweep.Server
+	if steps.Search != nil {
 		s.Variable = sweep.Rate
-		if err := c.find(ctx, view, *search, probes, settle, s); err != nil {
+		searched = c.subject(steps.Probes, j, s)
+		if err := c.find(ctx, view, *steps.Search, searched, s); err != nil {
 			return err
 		}
 		holds, ok := s.Found.Holds.Get()
@@ -51,24 +75,29 @@ func (c *sweepCmd) follow(ctx context.Context, view progress, m *method.Method, 
 		steps.At(holds)
 		s.Partial, s.Finished = true, nil
 	}
-	grid := sweep.Grid{Variable: s.Variable, Cells: steps.Cells, Next: steps.Next, Ordered: true, SettleTime: settle, Seed: plan.Seed}
-	grid.Begins = func(cell *sweep.Cell, made, planned int) {
-		view.say(beginLine(cell, s.Variable, made, planned))
-	}
-	grid.Told = func(p result.Point) { s.Method = m.Read(o, s) }
-	if len(steps.Cells) > 0 {
-		err = grid.Run(ctx, s)
-	}
-	s.Method = m.Read(o, s)
-	if len(s.Points) == 0 {
-		return err
-	}
-	return errors.Join(err, sweep.Save(s))
+	grid := c.grid(view, j, steps.Cells, s)
+	grid.Ordered, grid.Next, grid.Told, grid.Searched = true, steps.Next, told, searched
+	return grid.Run(ctx, s)
 }
 
-func methodOptions(plan bench.Plan, axes []axis) *method.Options {
-	o := &method.Options{Base: plan, Lists: map[string][]float64{}}
-	for _, x := range axes {
+func (c *sweepCmd) methodOptions(j *sweepJob) *method.Options {
+	o := &method.Options{Base: j.plan, Lists: map[string][]float64{}}
+	// A workload's own load gives way to the method's; what flags say does not.
+	p := &o.Base
+	p.Stages, p.StagesClosed = nil, false
+	if c.Rate == "" {
+		p.Rate = 0
+	}
+	if c.Concurrency == "" {
+		p.Concurrency = 0
+	}
+	if c.Arrival == "" {
+		p.Arrival = ""
+	}
+	if c.Burstiness == "" {
+		p.Burstiness = 0
+	}
+	for _, x := range j.axes {
 		o.Lists[x.name] = x.numbers
 	}
 	return o

@@ -1,0 +1,103 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"tokenmeter/bench"
+	"tokenmeter/run"
+	"tokenmeter/sweep"
+	"tokenmeter/sweep/result"
+)
+
+// subject is the server that a search loads.
+func (c *sweepCmd) subject(plan bench.Plan, j *sweepJob, s *result.Sweep) *sweep.Server {
+	server := &sweep.Server{Plan: plan, Variable: s.Variable, Dir: s.Dir, SettleTime: j.settle, SettleTotal: j.search.MaxTime / 10}
+	if j.settle == 0 {
+		server.SettleTime = min(time.Minute, j.search.MaxTime/20) // the time is for the search
+	}
+	return server
+}
+
+// find searches and keeps every probe as a point of the sweep. What was found so far is
+// saved after each.
+func (c *sweepCmd) find(ctx context.Context, view progress, search sweep.Search, subject *sweep.Server, s *result.Sweep) error {
+	began := time.Now()
+	subject.Made = func(load float64, r *run.Run, unsettled string) {
+		p := sweep.PointOf(r, load)
+		p.Text, p.Run, p.Unsettled = fmt.Sprintf("%g", load), filepath.Base(r.Dir), unsettled
+		s.Insert(p)
+		if s.Target == (run.Target{}) {
+			s.Target = r.Target
+		}
+	}
+	keep := func(found *sweep.Found) error {
+		s.Found = found.Result(s.Objectives)
+		s.Conclude()
+		s.Planned = len(s.Points)
+		return sweep.Save(s)
+	}
+	soFar := sweep.Found{Variable: s.Variable, Confidence: search.Confidence, Why: "the search was not finished"}
+	search.Now = func() time.Duration { return time.Since(began) }
+	search.Told = func(p sweep.Probe) {
+		view.say(probeLine(s.Variable, p))
+		learn(&soFar, p)
+		_ = keep(&soFar) // the last one tells whether it could be written
+	}
+	found, err := search.Run(ctx, subject)
+	if late := errors.Is(err, sweep.ErrLate); err == nil || late {
+		now := time.Now().UTC().Round(0)
+		s.Finished, s.Partial = &now, false
+		if late && !strings.Contains(found.Why, err.Error()) {
+			found.Why = strings.TrimPrefix(found.Why+"; "+err.Error(), "; ")
+		}
+	}
+	if saveErr := keep(&found); err == nil {
+		err = saveErr
+	}
+	return err
+}
+
+// learn adds a probe to what was found so far: what is left of a search that is killed.
+func learn(f *sweep.Found, p sweep.Probe) {
+	f.Probes = append(f.Probes, p)
+	f.Requests += p.Requests
+	switch {
+	case p.Says == "holds" && p.Firm:
+		if f.Holds = max(f.Holds, p.Load); f.Fails <= f.Holds {
+			f.Fails = 0
+		}
+	case p.Says == "holds" && p.Repeat && p.Load >= f.Fails: // it failed by bad luck
+		f.Fails = 0
+	case p.Says == "fails" && (p.Firm || p.Repeat):
+		if f.Fails == 0 || p.Load < f.Fails {
+			f.Fails = p.Load
+		}
+		if f.Holds >= f.Fails {
+			f.Holds = 0
+		}
+	}
+}
+
+func probeLine(variable string, p sweep.Probe) string {
+	line := fmt.Sprintf("%s %.4g  %s", variable, p.Load, p.Says)
+	if p.Repeat {
+		line += " again"
+	}
+	if share, ok := p.GoodShare(); ok {
+		line += fmt.Sprintf("  %.1f %% good of %d", 100*share, p.Requests)
+	}
+	if p.Grows {
+		line += ", requests pile up"
+	}
+	for _, note := range []string{p.Unsettled, p.Note} {
+		if note != "" {
+			line += "; " + note
+		}
+	}
+	return line
+}
