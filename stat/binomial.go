@@ -18,8 +18,14 @@ func BetaInc(a, b, x float64) float64 {
 // betaInc takes y = 1 − x apart, so that a caller who knows it loses no digits.
 func betaInc(a, b, x, y float64) float64 {
 	if x > (a+1)/(a+b+2) {
-		return 1 - betaInc(b, a, y, x)
+		return 1 - betaBelow(b, a, y, x)
 	}
+	return betaBelow(a, b, x, y)
+}
+
+// betaBelow is for x up to about the mean, where the fraction converges fast. It
+// never turns round: at the mean itself rounding could make both sides seem above it.
+func betaBelow(a, b, x, y float64) float64 {
 	// x^a y^b / (a B(a,b)), through the binomial density, which stays exact
 	// where powers and gamma functions of large arguments would not.
 	front := binomDensity(a, a+b, x, y) * b / (a + b)
