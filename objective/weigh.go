@@ -117,3 +117,22 @@ func (o *Objective) weighGood(all []Objective, r *metric.Record) (value, near fl
 	}
 	return 0, near, true
 }
+
+// HasDistance reports whether near, as Weigh tells it, is a measure of time or of
+// speed, so that many requests far from the limit say more than that each was good.
+func (o *Objective) HasDistance(all []Objective) bool {
+	if o.Metric != "goodput" {
+		s := o.subject()
+		return s.class == ofRequest && (s.unit == duration || s.unit == tokenRate) && o.Stat != "mean"
+	}
+	some := false
+	for i := range all {
+		if c := &all[i]; c.Metric != "goodput" && c.OfRequests() {
+			if s := c.subject(); s.class != ofRequest || s.unit != duration && s.unit != tokenRate {
+				return false
+			}
+			some = true
+		}
+	}
+	return some
+}

@@ -18,7 +18,7 @@ func (h *hunt) close(ctx context.Context, width float64) error {
 		if h.brief() {
 			return h.end(fmt.Sprintf("the time was up (%v): what is left is too short for a firm decision", h.MaxTime))
 		}
-		load, done := h.target(h.reach(width))
+		load, done := h.next(width, stuck)
 		if done {
 			return nil
 		}
@@ -49,16 +49,46 @@ func (h *hunt) close(ctx context.Context, width float64) error {
 	return nil
 }
 
-// reach is how far apart the ends are put. A search that has used half its time and
-// lacks an end looks farther from the edge: a wide bracket says more than none.
-func (h *hunt) reach(width float64) float64 {
-	if h.MaxTime > 0 && h.left() < h.MaxTime/2 && (h.found.Holds == 0 || h.found.Fails == 0) {
-		return math.Max(width, farReach)
+// next is the load to try after so many probes that decided nothing.
+func (h *hunt) next(width float64, stuck int) (load float64, done bool) {
+	if turn := stuck >= 2 && h.found.Holds == 0 && h.found.Fails == 0; turn {
+		return h.target(h.reach(width, 0), true)
 	}
-	return width
+	return h.target(h.reach(width, stuck), false)
 }
 
-const farReach = 2
+// reach is how far apart the ends are put. A search that lacks an end and has used
+// half its time, or will not see many independent requests in what is left, looks
+// farther from the edge: a wide bracket says more than none. So it does after
+// every second probe that decided nothing.
+func (h *hunt) reach(width float64, stuck int) float64 {
+	if h.MaxTime == 0 || h.found.Holds > 0 && h.found.Fails > 0 {
+		return width
+	}
+	if pace, ok := h.pace(); h.left() < h.MaxTime/2 || ok && pace*h.left().Seconds() < fewMoments {
+		width = math.Max(width, farReach)
+	}
+	return width * math.Pow(farther, float64(stuck/2))
+}
+
+const (
+	farReach   = 2
+	farther    = 1.3
+	fewMoments = 150 // independent requests
+)
+
+// pace is how many independent requests a second those near the edge are worth: no
+// more than one in the time of a request, as those in flight together meet the same.
+func (h *hunt) pace() (perS float64, ok bool) {
+	lo, _ := h.bounds()
+	var all []float64
+	for i := range h.found.Probes {
+		if p := &h.found.Probes[i]; p.Load >= 0.7*lo && !p.spoilt && !p.light && p.spanS > 0 && !math.IsInf(p.worth, 0) {
+			all = append(all, math.Min(p.worth/p.spanS, 1/p.e2e))
+		}
+	}
+	return median(all)
+}
 
 // mostStuck is how many probes of a bracket may stay open before it is left as it is.
 const mostStuck = 8
@@ -80,9 +110,9 @@ func (h *hunt) closed(width float64) bool {
 }
 
 // target is the end of the bracket to try next: the one farther from the
-// estimated edge, put as far beside it as the width allows. done: there is
-// none, as the objectives hold at the top or fail at the bottom.
-func (h *hunt) target(width float64) (load float64, done bool) {
+// estimated edge, put as far beside it as the width allows, or with turn the upper one.
+// done: there is none, as the objectives hold at the top or fail at the bottom.
+func (h *hunt) target(width float64, turn bool) (load float64, done bool) {
 	lo, hi := h.found.Holds, h.found.Fails
 	if lo >= h.Most || hi > 0 && hi <= h.least()*1.001 { // loads are rounded
 		return 0, true
@@ -99,7 +129,7 @@ func (h *hunt) target(width float64) (load float64, done bool) {
 	// would cost as much as putting it there did.
 	snap := 1 + (width-1)/10
 	toward := math.Ceil // never farther from the edge than the width allows
-	if lower >= upper {
+	if lower >= upper && !turn {
 		load = edge / half
 		if upper <= half*snap {
 			load = hi / width

@@ -78,7 +78,7 @@ func TestLimitOfAGateway(t *testing.T) {
 		{"all refused, from far above", gateway{most: 40}, 5000, 40, 40},
 	} {
 		found, err := Search{Objectives: parsed(t, "p90 ttft < 500ms"), From: c.from, Width: 0.2,
-			MaxTime: 20 * time.Minute, Now: func() time.Duration { return c.subject.clock }}.Run(context.Background(), &c.subject)
+			MaxTime: 30 * time.Minute, Probe: Limit{Duration: 5 * time.Minute}, Now: func() time.Duration { return c.subject.clock }}.Run(context.Background(), &c.subject)
 		if err != nil || !found.Settled || found.Holds == 0 || found.Holds > c.top || found.Fails < c.low || found.Fails > 1.21*found.Holds {
 			t.Errorf("%s: %v, [%g, %g], %d probes, settled %v %s", c.name, err, found.Holds, found.Fails, len(found.Probes), found.Settled, found.Why)
 			for _, p := range found.Probes {

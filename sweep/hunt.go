@@ -88,9 +88,10 @@ func (s *Search) stages() []float64 {
 }
 
 // firm is the evidence that the next decision for the bracket needs. All may be
-// wrong together with the chance that the confidence leaves: nine tenths of it are
-// shared evenly among as many decisions as are mostly needed, and the rest among
-// all later ones, 1/(1·2) + 1/(2·3) + … of it.
+// wrong together with the chance that the confidence leaves: three quarters of it are
+// shared evenly among as many decisions as are mostly needed, a twentieth among
+// all later ones, 1/(1·2) + 1/(2·3) + … of it, and a fifth is for what holds by its
+// distance from the limit.
 func (h *hunt) firm() float64 {
 	made, mostly := 0, firmProbes*len(h.stages())
 	for i := range h.found.Probes {
@@ -98,9 +99,9 @@ func (h *hunt) firm() float64 {
 			made++
 		}
 	}
-	chance := 0.9 * (1 - h.Confidence) / float64(mostly)
+	chance := 0.75 * (1 - h.Confidence) / float64(mostly)
 	if k := float64(made - mostly + 1); k > 0 {
-		chance = 0.1 * (1 - h.Confidence) / (k * (k + 1))
+		chance = 0.05 * (1 - h.Confidence) / (k * (k + 1))
 	}
 	return -math.Log(chance)
 }
@@ -114,7 +115,7 @@ func (h *hunt) run(ctx context.Context) error {
 		h.found.Why += fmt.Sprintf("; at %d of the loads the client was too slow to judge the server", h.lates)
 	}
 	h.lean()
-	h.found.Next = h.next()
+	h.found.Next = h.advice()
 	if err == nil {
 		err = h.beyond
 	}

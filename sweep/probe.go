@@ -114,6 +114,8 @@ func (p *Probe) qualify(l look) {
 		p.spoil(p.Unsettled)
 	case p.decided == unclear:
 		p.Note = l.open()
+	case p.decided == holds && l.distant:
+		p.Note = fmt.Sprintf("by its distance from the limit: %d requests are worth %.0f independent ones", l.n, l.worth)
 	}
 }
 
@@ -128,7 +130,11 @@ func (h *hunt) limit(load float64, a aim) Limit {
 	if h.MaxTime == 0 {
 		return l
 	}
-	if most := h.MaxTime / wayShare; !a.firm && (!a.repeat || a.short) {
+	most := h.MaxTime / wayShare
+	if h.high == 0 && !a.repeat {
+		most /= 2 // on the way up more load will show more
+	}
+	if !a.firm && (!a.repeat || a.short) {
 		if h.Variable == Rate {
 			most = max(most, time.Duration(2*fewest/load*float64(time.Second)))
 		}

@@ -44,27 +44,53 @@ func slowServer() virtual {
 		MaxSequences: 256, MaxBatchTokens: 4096}, prompt: [2]int64{100, 300}, output: [2]int64{60, 68}}
 }
 
-// A tail of one in a hundred of a server that takes seconds is not seen in the time
-// of a step. A step that says too little is no sign of a limit: more load shows more.
+// Requests that take seconds tell of each other for seconds: ten minutes see few
+// independent ones, but all of them far from the limit at half the capacity. A step on
+// the way that says too little is no sign of a limit, as more load shows more.
 func TestSlowServer(t *testing.T) {
-	const capacity = 15.47
-	if *truths {
-		s := scenario{server: slowServer(), target: 0.99, good: func(r *engine.Request) bool { return r.TPOT() < 80*ms }}
-		t.Logf("capacity %.4g", s.truth())
-	}
-	for seed := range 5 {
-		subject := &slow{virtual: slowServer(), grace: 30 * time.Second}
-		subject.seed = uint64(seed + 1)
-		found, err := Search{Objectives: parsed(t, "p99 tpot < 80ms"), MaxTime: 10 * time.Minute, Probe: Limit{Duration: 100 * time.Second},
-			Now: func() time.Duration { return subject.clock }}.Run(context.Background(), subject)
-		lo, hi := math.Max(found.Holds, found.SeemsHolds), math.Max(found.Fails, found.SeemsFails)
-		if err != nil || lo < capacity/1.5 || hi > capacity*1.5 || found.Holds > capacity || found.Fails > 0 && found.Fails < capacity ||
-			!strings.Contains(found.Next, "independent requests") {
-			t.Errorf("search %d: %v, [%g, %g], it seems [%g, %g]: %s", seed, err, found.Holds, found.Fails, found.SeemsHolds, found.SeemsFails, found.Why)
-			told(t, &found)
+	for _, c := range []struct {
+		objective string
+		target    float64
+		capacity  float64
+		time      time.Duration
+	}{
+		{"p95 tpot < 80ms", 0.95, 16.30, 10 * time.Minute},
+		{"p99 tpot < 80ms", 0.99, 15.47, 20 * time.Minute},
+	} {
+		if *truths {
+			s := scenario{server: slowServer(), target: c.target, good: func(r *engine.Request) bool { return r.TPOT() < 80*ms }}
+			t.Logf("%s: capacity %.4g", c.objective, s.truth())
 		}
-		t.Logf("[%g, %g], it seems [%g, %g]: %s. %s", found.Holds, found.Fails, found.SeemsHolds, found.SeemsFails, found.Why, found.Next)
+		for seed := range 3 {
+			found := searchSlow(t, c.objective, c.time, seed)
+			if found.Holds == 0 || found.Holds > c.capacity || found.Fails < c.capacity || found.Fails > 4*found.Holds {
+				t.Errorf("%s, search %d: [%g, %g] %s", c.objective, seed, found.Holds, found.Fails, found.Why)
+				told(t, &found)
+			}
+		}
 	}
+}
+
+// What a search could not show in its time it says as what it leans to, with the time
+// that showing it would take.
+func TestTooShortForATail(t *testing.T) {
+	found := searchSlow(t, "p99.9 tpot < 80ms", 10*time.Minute, 0)
+	if found.Holds != 0 || found.SeemsHolds < 8 || found.SeemsHolds > 18 || !strings.Contains(found.Next, "independent requests") {
+		t.Errorf("[%g, %g], it seems [%g, %g]: %s. %s", found.Holds, found.Fails, found.SeemsHolds, found.SeemsFails, found.Why, found.Next)
+		told(t, &found)
+	}
+}
+
+func searchSlow(t *testing.T, text string, most time.Duration, seed int) Found {
+	t.Helper()
+	subject := &slow{virtual: slowServer(), grace: 30 * time.Second}
+	subject.seed = uint64(seed + 1)
+	found, err := Search{Objectives: parsed(t, text), MaxTime: most, Probe: Limit{Duration: most / 6},
+		Now: func() time.Duration { return subject.clock }}.Run(context.Background(), subject)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return found
 }
 
 func told(t *testing.T, found *Found) {
@@ -206,8 +232,8 @@ func TestChanceOfAllDecisions(t *testing.T) {
 		sum += math.Exp(-h.firm())
 		h.found.Probes = append(h.found.Probes, Probe{Firm: true})
 	}
-	if sum > 0.05 || sum < 0.0499 {
-		t.Errorf("all of them are wrong in %g of searches", sum)
+	if sum > 0.0401 || sum < 0.0399 {
+		t.Errorf("all of them are wrong in %g of searches, want 0.04 beside what the distance takes", sum)
 	}
 }
 

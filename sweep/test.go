@@ -98,10 +98,17 @@ const farthest = 4
 // halfway to the limit, in a measure where the limit is 1.
 const halfway = 0.5
 
-// pool is independent requests: how many, and the sum of their values.
-type pool struct{ n, sum float64 }
+// pool is what a test saw.
+type pool struct {
+	n, sum float64 // independent requests: how many, and the sum of their values
+	// Requests one by one: the sum of their values, and how near each came.
+	one  float64
+	near []float64
+}
 
-func (p pool) and(o pool) pool { return pool{p.n + o.n, p.sum + o.sum} }
+func (p pool) and(o pool) pool {
+	return pool{p.n + o.n, p.sum + o.sum, p.one + o.one, slices.Concat(p.near, o.near)}
+}
 
 // weight is what a test has seen from a place on.
 type weight struct {
@@ -138,15 +145,15 @@ func (t *test) weigh(from int) (w weight) {
 	w.time = t.correlation(v, t.near[first:])
 	w.effective = w.n / w.time
 	if t.target > 0 {
-		t.share(&w)
+		t.share(&w, t.near[first:])
 	} else {
 		t.distance(&w, v)
 	}
 	return w
 }
 
-func (t *test) share(w *weight) {
-	own := pool{w.effective, w.mean * w.effective}
+func (t *test) share(w *weight, near []float64) {
+	own := pool{n: w.effective, sum: w.mean * w.effective, one: w.mean * w.n, near: near}
 	h, f := own.and(t.above), own.and(t.below)
 	w.holds, _ = stat.ShareEvidence(h.sum, h.n, t.target)
 	_, w.fails = stat.ShareEvidence(f.sum, f.n, t.target)
@@ -175,7 +182,7 @@ func (t *test) distance(w *weight, v []float64) {
 		squares += (x - w.mean) * (x - w.mean)
 	}
 	sd := math.Sqrt(squares/math.Max(w.n-1, 1)) + 1e-9
-	w.own = pool{w.effective, w.mean / sd * w.effective} // in units of sd
+	w.own = pool{n: w.effective, sum: w.mean / sd * w.effective} // in units of sd
 	if h := w.own.and(t.above); h.sum < 0 {
 		w.holds = normalEvidence(h.sum, h.n)
 	}

@@ -127,6 +127,7 @@ type look struct {
 	enough   bool    // so much was seen that more would hardly decide
 	rising   bool    // it would hold, but became worse and worse
 	far      bool    // every request stayed far from every limit
+	distant  bool    // an objective holds by its distance from the limit
 	// The weakest evidence of an objective that it holds, and the strongest that one
 	// fails: logarithms of odds.
 	holds, fails float64
@@ -183,7 +184,9 @@ func (t *trial) judge(a aim, budget float64) look {
 		l.holds, l.fails = math.Min(l.holds, w.holds), math.Max(l.fails, w.fails)
 		l.enough = l.enough && w.effective >= test.plenty()*budget
 		l.worth = math.Min(l.worth, w.effective)
-		all = all && w.holds >= a.pass
+		far := w.holds < a.pass && test.distant(w.own, a.pass)
+		l.distant = l.distant || far
+		all = all && (far || w.holds >= a.pass)
 		any = any || w.fails >= a.fail+math.Log(float64(len(t.tests)))
 	}
 	l.grows = t.flights.grow(a.fail, t.due, t.ttft)

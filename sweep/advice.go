@@ -6,11 +6,10 @@ import (
 	"time"
 
 	"tokenmeter/metric"
-	"tokenmeter/stat"
 )
 
-// next says what would narrow the bracket.
-func (h *hunt) next() string {
+// advice says what would narrow the bracket.
+func (h *hunt) advice() string {
 	f := &h.found
 	late := h.lates > 0
 	switch {
@@ -53,11 +52,11 @@ func (h *hunt) narrower() string {
 // open show it: a rare tail needs many independent requests, and requests that take
 // long tell of each other for long. Empty where time was not what was missing.
 func (h *hunt) longer() string {
-	var best *Probe // the quickest near the limit: far below it requests hardly meet
+	var best *Probe // the longest near the limit: far below it requests hardly meet
 	near := 0.6 * math.Max(h.found.Holds, h.found.SeemsHolds)
 	for i := range h.found.Probes {
 		p := &h.found.Probes[i]
-		if p.decided == unclear && p.short && !p.spoilt && p.Load >= near && p.worth > 0 && p.spanS > 0 && (best == nil || p.worth/p.spanS > best.worth/best.spanS) {
+		if p.decided == unclear && p.short && !p.spoilt && p.Load >= near && p.worth > 0 && p.spanS > 0 && (best == nil || p.spanS > best.spanS) {
 			best = p
 		}
 	}
@@ -84,10 +83,5 @@ func (h *hunt) need() (n float64, hardest *test) {
 	if hardest == nil {
 		return 0, nil
 	}
-	for n = 8; n < 1e6; n *= 1.1 {
-		if e, _ := stat.ShareEvidence(n, n, hardest.target); e >= h.firm() {
-			break
-		}
-	}
-	return n, hardest
+	return fewestGood(hardest.target, h.firm()), hardest
 }
