@@ -74,8 +74,7 @@ func (c *Counters) Set(objectives []objective.Objective) {
 	c.lists = objective.NeedLists(c.objectives)
 }
 
-// Done implements Sink. A request that was not measured is judged only where
-// its outcome decides: as failed.
+// Done implements Sink.
 func (c *Counters) Done(r *Request) {
 	c.mu.Lock()
 	objectives, keys, lists := c.objectives, c.keys, c.lists
@@ -90,10 +89,7 @@ func (c *Counters) Done(r *Request) {
 	}
 	verdicts := make([]objective.Verdict, len(objectives))
 	for i := range objectives {
-		verdicts[i] = check(objectives, i, record)
-		if !judged(r) {
-			verdicts[i] = objective.NotEvaluable
-		}
+		verdicts[i] = check(objectives, i, r, record)
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -111,24 +107,19 @@ func (c *Counters) Done(r *Request) {
 	}
 }
 
-// judged reports whether a request has a verdict: one that was measured, or
-// that failed although it should have been.
-func judged(r *Request) bool {
-	switch r.Unmeasured {
-	case "":
-		return true
-	case UnknownAPI, Upgraded:
-		return false
-	}
-	return r.Outcome.Failed()
-}
-
 // check judges by one objective; goodput asks all the others.
-func check(all []objective.Objective, i int, r *metric.Record) objective.Verdict {
-	if all[i].Metric != "goodput" {
-		return all[i].Check(r)
+func check(all []objective.Objective, i int, r *Request, record *metric.Record) objective.Verdict {
+	of := all[i : i+1]
+	if all[i].Metric == "goodput" {
+		of = all
 	}
-	good, applies := objective.GoodOf(all, r).Get()
+	if !r.JudgedBy(of...) {
+		return objective.NotEvaluable
+	}
+	if all[i].Metric != "goodput" {
+		return all[i].Check(record)
+	}
+	good, applies := objective.GoodOf(all, record).Get()
 	switch {
 	case !applies:
 		return objective.NotEvaluable

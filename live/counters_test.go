@@ -62,13 +62,34 @@ func TestCountsOutliveAChangeOfObjectives(t *testing.T) {
 	}
 }
 
-func TestAnUnmeasuredRequestSpendsNoBudget(t *testing.T) {
-	objectives, _ := objective.ParseAll([]string{"error rate < 1%"})
-	c := NewCounters(objectives)
-	r := finished(timeline.OK, 0)
-	r.Unmeasured = TooSlow
-	c.Done(r)
-	if got := Total(c.Snapshot(), Key(&objectives[0])); got.Valid != 0 || got.Excluded != 1 {
-		t.Errorf("got %+v, want it excluded", got)
+// What was not measured is judged by its outcome, whichever it was, and by
+// nothing else.
+func TestUnmeasuredRequests(t *testing.T) {
+	for _, tc := range []struct {
+		text                  string
+		good, valid, excluded int64
+	}{
+		{"error rate < 1%", 3, 4, 1},
+		{"goodput > 99%", 3, 4, 1},
+		{"p99 ttft < 200ms", 0, 0, 5},
+		{"p99 itl < 200ms", 0, 0, 5},
+		{"goodput > 99% and ttft:200", 0, 0, 5},
+	} {
+		objectives, err := objective.ParseAll([]string{tc.text})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, why := range Reasons {
+			c := NewCounters(objectives)
+			for _, outcome := range []timeline.Outcome{timeline.OK, timeline.OK, timeline.HTTP5xx, timeline.OK, timeline.CancelledUser} {
+				r := finished(outcome, 0)
+				r.Unmeasured = why
+				c.Done(r)
+			}
+			got := Total(c.Snapshot(), Key(&objectives[0]))
+			if got.Good != tc.good || got.Valid != tc.valid || got.Excluded != tc.excluded {
+				t.Errorf("%s, %s: %d good of %d, %d excluded", tc.text, why, got.Good, got.Valid, got.Excluded)
+			}
+		}
 	}
 }

@@ -4,9 +4,11 @@
 package live
 
 import (
+	"slices"
 	"time"
 
 	"tokenmeter/metric"
+	"tokenmeter/objective"
 	"tokenmeter/timeline"
 )
 
@@ -80,6 +82,16 @@ type Request struct {
 
 	RequestBytes  int64 // of the body that was sent upstream
 	ResponseBytes int64 // of the body that was passed on
+}
+
+// JudgedBy reports whether promises that are judged together may be held against
+// the request. One that was not measured has no figures: where a promise needs
+// some, neither its success nor its failure counts, as failures alone would be a
+// share of nothing. Where its outcome decides, both count.
+func (r *Request) JudgedBy(promises ...objective.Objective) bool {
+	return r.Unmeasured == "" || !slices.ContainsFunc(promises, func(o objective.Objective) bool {
+		return o.Metric != "error_rate" && o.Metric != "goodput"
+	})
 }
 
 // Delay is the proxy's own: from the arrival of bytes upstream (the kernel's

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"tokenmeter/cost"
+	"tokenmeter/live"
 	"tokenmeter/objective"
 	"tokenmeter/slo"
 	"tokenmeter/slo/notify"
@@ -273,6 +274,76 @@ func TestPercentiles(t *testing.T) {
 			if p.N != 105 || p.Failed != 5 || !near(p.P50, 53) || !near(p.P90, 94.6) || p.P99.OK() {
 				t.Errorf("%s: %+v", r.Name, p)
 			}
+		}
+	}
+}
+
+// Requests that were not measured are in the availability, good and bad ones,
+// and in nothing that needs figures: no objective, no percentile, no goodput. A
+// task that they belong to has them.
+func TestUnmeasuredRequests(t *testing.T) {
+	all := compiled(t, `
+  - {name: up, objective: availability >= 99%}
+  - {name: plain, objective: goodput > 99%}
+  - {name: tpot, objective: p99 tpot < 50ms}
+  - {name: ttft, objective: p99 ttft < 500ms}
+  - {name: itl, objective: p99 itl < 50ms}
+  - {name: good, objective: goodput > 99% and ttft:500}
+  - {name: sliced, objective: p90 ttft < 1s, slice: 1m, target: 90%, min_events: 1}
+  - {name: sliced-up, objective: availability >= 50%, slice: 1m, target: 90%, min_events: 1}
+  - {name: rate, objective: goodput_per_s >= 0.5, slice: 1m, target: 90%, min_events: 1}
+  - {name: tasks, objective: task success >= 95%, min_events: 1}
+`)
+	limits, err := objective.ParseAll([]string{"error rate < 1%", "p95 ttft < 500ms"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := staged(t, Plan{Objectives: all, Good: limits})
+	s.seconds(60, func() {
+		for i, outcome := range []timeline.Outcome{timeline.OK, timeline.OK, timeline.OK, timeline.HTTP5xx} {
+			r := request("m", outcome, 0)
+			r.Unmeasured, r.At = live.UnknownAPI, s.now
+			r.Record.TTFTMS = timeline.Opt[float64]{}
+			task := fmt.Sprint(i)
+			r.Timeline.Task, r.Record.Task = task, &task
+			s.Done(r)
+		}
+	})
+	s.seconds(3, nil)
+	s.now = s.now.Add(TaskIdle)
+	s.seconds(1, nil)
+	results := slo.Evaluate(all, s.recorder.Memory(), s.now)
+	if err := store.Percentiles(t.Context(), s.db, all, results); err != nil {
+		t.Fatal(err)
+	}
+	for _, r := range results {
+		if len(r.Percentiles) > 0 {
+			t.Errorf("%s: percentiles %+v", r.Name, r.Percentiles)
+		}
+	}
+	for name, want := range map[string]slo.Counts{
+		"up": {Good: 180, Valid: 240}, "plain": {Good: 180, Valid: 240}, "tpot": {Excluded: 240}, "ttft": {Excluded: 240},
+		"itl": {Excluded: 240}, "good": {Excluded: 240}, "tasks": {Good: 3, Valid: 4},
+	} {
+		if r := s.of(name); r.Counts != want {
+			t.Errorf("%s: %+v, want %+v", name, r.Counts, want)
+		}
+	}
+	for name, good := range map[string]int64{"sliced": 0, "sliced-up": 1, "rate": 0} {
+		if r := s.of(name); r.Good != good {
+			t.Errorf("%s: %+v, want %d good slices", name, r.Counts, good)
+		}
+	}
+	// What objectives count live is what they count here.
+	c := live.NewCounters(limits)
+	for _, outcome := range []timeline.Outcome{timeline.OK, timeline.HTTP5xx} {
+		r := request("m", outcome, 0)
+		r.Unmeasured = live.UnknownAPI
+		c.Done(r)
+	}
+	for i, want := range []live.Count{{Good: 1, Valid: 2}, {Excluded: 2}} {
+		if got := live.Total(c.Snapshot(), live.Key(&limits[i])); got.Good != want.Good || got.Valid != want.Valid || got.Excluded != want.Excluded {
+			t.Errorf("%s: %+v", limits[i].Text, got)
 		}
 	}
 }

@@ -135,8 +135,7 @@ func (w *Watch) Change(ctx context.Context, plan Plan) {
 	}
 }
 
-// Done implements live.Sink: a request counts when it ends. One that was not
-// measured counts only when it failed.
+// Done implements live.Sink: a request counts when it ends.
 func (w *Watch) Done(r *live.Request) {
 	plan := w.asked.Load()
 	record := r.Record
@@ -144,15 +143,13 @@ func (w *Watch) Done(r *live.Request) {
 		record = metric.Of(r.Timeline)
 	}
 	at, source, labels := w.now(), slo.Source(r.Labels.Source), store.LabelsOf(&r.Labels)
-	judged := r.Unmeasured == "" || record.Outcome.Failed()
 	plan.complete(&record, r)
-	increments := slo.Increments(plan.Objectives, source, labels, at, &record)
-	if !judged {
-		for i := range increments {
-			increments[i].Counts = slo.Counts{Excluded: 1}
-		}
+	judges, others := plan.judges(r)
+	w.recorder.Count(slo.Increments(judges, source, labels, at, &record)...)
+	for _, i := range slo.Increments(others, source, labels, at, &record) {
+		i.Counts = slo.Counts{Excluded: 1}
+		w.recorder.Count(i)
 	}
-	w.recorder.Count(increments...)
 	for _, o := range plan.raws {
 		if !o.Applies(labels) {
 			continue
@@ -161,10 +158,25 @@ func (w *Watch) Done(r *live.Request) {
 			w.recorder.Figure(o.Raw, source, o.Group(labels), at, over, under)
 		}
 	}
-	if judged {
+	if r.Unmeasured == "" {
 		w.recorder.Request(source, labels, at, &record)
-		w.noteTask(plan, source, labels, r.At, at, &record)
 	}
+	w.noteTask(plan, source, labels, r.At, at, &record)
+}
+
+// judges are the objectives that a request may be judged by, and the others.
+func (p *Plan) judges(r *live.Request) (judges, others []*slo.Objective) {
+	if r.Unmeasured == "" {
+		return p.Objectives, nil
+	}
+	for _, o := range p.Objectives {
+		if r.JudgedBy(o.Promises...) {
+			judges = append(judges, o)
+		} else {
+			others = append(others, o)
+		}
+	}
+	return judges, others
 }
 
 // complete adds what the proxy does not know: what a request cost, and whether
@@ -177,7 +189,7 @@ func (p *Plan) complete(record *metric.Record, r *live.Request) {
 	case r.Timeline != nil:
 		record.CostUSD = p.Pricing.Of(r.Timeline)
 	}
-	if len(p.Good) > 0 && !record.Good.OK() {
+	if len(p.Good) > 0 && !record.Good.OK() && r.JudgedBy(p.Good...) {
 		record.Good = objective.GoodOf(p.Good, record)
 	}
 }
