@@ -108,7 +108,8 @@ func Open(o Options) (*Archive, error) {
 // Dropped is how many requests have no row.
 func (a *Archive) Dropped() int64 { return a.queue.Dropped() }
 
-// Failed is how many uploads did not succeed; they are tried again.
+// Failed is how many uploads did not succeed, which are tried again, and how
+// many journals could not be read.
 func (a *Archive) Failed() int64 { return a.failed.Load() }
 
 // Done implements live.Sink.

@@ -76,6 +76,40 @@ func TestUploadsAtTheEnd(t *testing.T) {
 	}
 }
 
+// What lost its first bytes in a power failure is set aside, once, and holds no
+// other journal up.
+func TestAJournalWithoutItsBeginning(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		folder := t.TempDir()
+		bad := journalPrefix + "20000101T000000Z-00000000" + journalSuffix
+		if err := os.WriteFile(filepath.Join(folder, bad), make([]byte, 4096), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		var log bytes.Buffer
+		a, err := Open(Options{Folder: folder, Log: slog.New(slog.NewTextHandler(&log, nil))})
+		if err != nil {
+			t.Fatal(err)
+		}
+		a.Done(request(1, time.Now()))
+		time.Sleep(5 * time.Minute)
+		if err := a.Close(); err != nil {
+			t.Error(err)
+		}
+		if got := count(column(t, folder, "request")); got != 1 {
+			t.Errorf("%d rows", got)
+		}
+		if _, err := os.Stat(filepath.Join(folder, bad+damagedSuffix)); err != nil || a.Failed() != 1 {
+			t.Errorf("%v, %d failed", err, a.Failed())
+		}
+		if left, _ := filepath.Glob(filepath.Join(folder, journalPrefix+"*"+journalSuffix)); len(left) != 0 {
+			t.Errorf("left: %v", left)
+		}
+		if text := log.String(); strings.Count(text, "\n") != 1 || !strings.Contains(text, bad) {
+			t.Errorf("the log:\n%s", text)
+		}
+	})
+}
+
 // A clock that is far ahead for a while removes nothing.
 func TestOldFilesStayWhileTheClockIsWrong(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -84,6 +84,9 @@ func (a *Archive) convert(journal string) error {
 	stem := strings.TrimSuffix(strings.TrimPrefix(filepath.Base(journal), journalPrefix), journalSuffix)
 	byDay := map[string]bool{}
 	damaged, err := readJournal(journal, func(r *run.LiveRow) error { byDay[day(r.At)] = true; return nil })
+	if errors.Is(err, run.ErrNoJournal) {
+		return a.setAside(journal)
+	}
 	if err != nil {
 		return err
 	}
@@ -96,6 +99,20 @@ func (a *Archive) convert(journal string) error {
 		}
 	}
 	return os.Remove(journal)
+}
+
+// damagedSuffix marks a journal that holds no rows: after a power failure its
+// bytes may never have reached the disk.
+const damagedSuffix = ".damaged"
+
+// setAside keeps a file that is no journal out of the way.
+func (a *Archive) setAside(journal string) error {
+	if err := os.Rename(journal, journal+damagedSuffix); err != nil {
+		return err
+	}
+	a.failed.Add(1)
+	a.o.Log.Error("rows: a journal is damaged from its first byte; its rows are lost", "kept", filepath.Base(journal)+damagedSuffix)
+	return nil
 }
 
 // writeDay writes the rows of a day.

@@ -52,7 +52,8 @@ type journal struct {
 	torn    int64 // bytes at the end that are no whole frame
 }
 
-var errNoJournal = errors.New("not a journal of tokenmeter")
+// ErrNoJournal is the error of a file that does not begin with its magic.
+var ErrNoJournal = errors.New("not a journal of tokenmeter")
 
 // indexJournal reads the journal once. size is that of src.
 func indexJournal(src io.ReaderAt, size int64) (*journal, error) {
@@ -81,7 +82,7 @@ func ScanFrames(src io.ReaderAt, size int64, magic string, yield func(at int64, 
 	n, err := io.ReadFull(r, begin)
 	switch {
 	case string(begin[:n]) != magic[:n]:
-		return 0, 0, errNoJournal
+		return 0, 0, ErrNoJournal
 	case err == io.EOF || err == io.ErrUnexpectedEOF:
 		return 0, int64(n), nil
 	case err != nil:
