@@ -56,11 +56,11 @@ func (v *sweepView) leaning(f *result.Found, unit string) {
 	fails, down := f.SeemsFails.Get()
 	switch {
 	case up && down:
-		v.more = append(v.more, fmt.Sprintf("It seems to hold at %s %s and to fail at %s (odds of 4 to 1).", v.value(holds), unit, v.value(fails)))
+		v.more = append(v.more, fmt.Sprintf("It seems to hold at %s %s and to fail at %s.", v.value(holds), unit, v.value(fails)))
 	case up:
-		v.more = append(v.more, fmt.Sprintf("It seems to hold at %s %s (odds of 4 to 1).", v.value(holds), unit))
+		v.more = append(v.more, fmt.Sprintf("It seems to hold at %s %s.", v.value(holds), unit))
 	case down:
-		v.more = append(v.more, fmt.Sprintf("It seems to fail at %s %s (odds of 4 to 1).", v.value(fails), unit))
+		v.more = append(v.more, fmt.Sprintf("It seems to fail at %s %s.", v.value(fails), unit))
 	}
 }
 

@@ -90,8 +90,8 @@ func TestSweepOfASearch(t *testing.T) {
 			"Fails at 3.4 requests/s; no load was shown to hold."},
 		{result.Found{Fails: timeline.Some(0.5), Steps: []result.Step{{Load: 0.5, Says: "fails", Worst: "p95 ttft < 500ms"}}}, "Even 0.5 requests/s fails p95 ttft < 500ms."},
 		{result.Found{Why: "the time was up (10m0s)"}, "No load was shown to hold or to fail."},
-		{result.Found{SeemsHolds: timeline.Some(5.657), SeemsFails: timeline.Some(8.0)}, "It seems to hold at 5.657 requests/s and to fail at 8 (odds of 4 to 1)."},
-		{result.Found{Holds: timeline.Some(4.0), SeemsFails: timeline.Some(16.0)}, "It seems to fail at 16 requests/s (odds of 4 to 1)."},
+		{result.Found{SeemsHolds: timeline.Some(5.657), SeemsFails: timeline.Some(8.0)}, "It seems to hold at 5.657 requests/s and to fail at 8."},
+		{result.Found{Holds: timeline.Some(4.0), SeemsFails: timeline.Some(16.0)}, "It seems to fail at 16 requests/s."},
 		{result.Found{Holds: timeline.Some(4.0), Why: "the time was up (3m0s)", Next: "Give more --max-time."}, "The time was up (3m0s). Give more --max-time."},
 	} {
 		c.found.Variable, c.found.Confidence, c.found.Probes, c.found.Requests = "rate", 0.95, 14, 9800

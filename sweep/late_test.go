@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"tokenmeter/metric"
 	"tokenmeter/objective"
 	"tokenmeter/run"
 	"tokenmeter/timeline"
@@ -24,6 +25,8 @@ func TestWhenLateMatters(t *testing.T) {
 		{"p90 ttft < 1s", "send_late", 80, false, false},
 		{"p90 ttft < 250ms", "send_late", 80, true, true},
 		{"p90 tpot < 30ms", "send_late", 80, true, false}, // it flattens bursts
+		{"p90 tpot < 30ms", "send_late", 40, false, false},
+		{"p95 e2e < 60s;p90 tpot < 30ms", "send_late", 5000, true, false},
 		{"p90 ttft < 250ms;p90 tpot < 30ms", "send_late", 80, true, false},
 		{"ttft:250 e2e:2000;goodput > 95%", "send_late", 80, true, true},
 		{"ttft:250 tpot:30;goodput > 95%", "send_late", 80, true, false},
@@ -39,6 +42,7 @@ func TestWhenLateMatters(t *testing.T) {
 			t.Fatal(err)
 		}
 		r := &run.Run{}
+		r.Metrics = map[string]metric.Dist{"e2e_ms": {P50: timeline.Some(500.0)}}
 		r.Validity.Checks = []validity.Check{{Name: c.check, Verdict: validity.Invalid, Value: timeline.Some(c.value), Says: "so"}}
 		why, harsh := late(r, o)
 		if (why != "") != c.late || harsh != c.harsh {

@@ -145,6 +145,7 @@ func (h *hunt) limit(load float64, a aim) Limit {
 	if left := h.left(); l.Duration == 0 || left < l.Duration {
 		l.Duration = max(left, time.Second)
 	}
+	l.Left = h.left
 	return l
 }
 

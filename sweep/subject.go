@@ -23,6 +23,9 @@ type Subject interface {
 type Limit struct {
 	Requests int64
 	Duration time.Duration // for requests to be due in
+	// Left tells how much time is left when the first request is about to be sent, as
+	// coming to rest takes some; nil: no bound.
+	Left func() time.Duration
 }
 
 // Seen is a request whose fate is known.
