@@ -8,7 +8,6 @@ import (
 	"log/slog"
 	"math/bits"
 	"net/http"
-	"reflect"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -102,7 +101,7 @@ func build(cfg Config, before *Proxy) (p *Proxy, fresh []*upstream, err error) {
 	}
 	p.models = slices.Clone(cfg.Models)
 	for _, r := range cfg.Routes {
-		made, err := newRoute(r, byName)
+		made, err := newRoute(r, byName, before.inUseOf(r.Name))
 		if err != nil {
 			errs = append(errs, err)
 			continue
@@ -129,9 +128,7 @@ func (p *Proxy) adopt(cfg Upstream, before *Proxy) (*upstream, error) {
 		return made, err
 	}
 	for _, u := range before.ups {
-		a, b := u.Upstream, made.Upstream
-		a.Dial, b.Dial = nil, nil
-		if reflect.DeepEqual(a, b) {
+		if u.same(made.Upstream) {
 			made.close()
 			return u, nil
 		}

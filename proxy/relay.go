@@ -104,7 +104,9 @@ func (c *call) ask(ctx context.Context) (*client.Passed, error) {
 		}
 		var why *client.Error
 		if errors.As(err, &why) {
-			c.up.saw(why.Class, 0, c.p.clk.NS())
+			if why.Class != timeline.TimeoutTotal || c.more == nil { // else it may be the client that took so long
+				c.up.saw(why.Class, 0, c.p.clk.NS())
+			}
 			tried = append(tried, c.up)
 			if unsent(why.Class) && c.more == nil && len(tried) < 3 && c.route.pick(c.p.clk.NS(), tried) != nil {
 				c.p.stats.retries.Add(1)

@@ -16,8 +16,8 @@ type route struct {
 	Route
 	api     *api.API // nil: the path tells
 	targets []*target
-	mu      sync.Mutex // of the targets' credits
-	inUse   atomic.Int64
+	mu      sync.Mutex    // of the targets' credits
+	inUse   *atomic.Int64 // requests in flight, those of the route before a reload among them
 }
 
 // target is an upstream's share of a route.
@@ -77,6 +77,16 @@ func (p *Proxy) byPath(path string) []*route {
 	return found
 }
 
+// routeOf is the first of the routes that takes the model. What is no completion
+// and names no model goes to the first one.
+func (c *call) routeOf(routes []*route) *route {
+	r := byModel(routes, c.asked.model)
+	if r == nil && c.api == nil && c.asked.model == "" {
+		return routes[0]
+	}
+	return r
+}
+
 // byModel is the first of the routes that takes the model.
 func byModel(routes []*route, model string) *route {
 	for _, r := range routes {
@@ -133,9 +143,22 @@ func DefaultPaths() []string {
 	return append(paths, "/v1/messages/count_tokens")
 }
 
+// inUseOf is the count of a route's requests: that of the route of the same name
+// before, or a new one.
+func (p *Proxy) inUseOf(name string) *atomic.Int64 {
+	if p != nil {
+		for _, r := range p.routes {
+			if r.Name == name {
+				return r.inUse
+			}
+		}
+	}
+	return new(atomic.Int64)
+}
+
 // newRoute checks a route and ties it to its upstreams.
-func newRoute(cfg Route, upstreams map[string]*upstream) (*route, error) {
-	r := &route{Route: cfg}
+func newRoute(cfg Route, upstreams map[string]*upstream, inUse *atomic.Int64) (*route, error) {
+	r := &route{Route: cfg, inUse: inUse}
 	r.Usage, r.Leave = or(r.Usage, UsageStrip), or(r.Leave, LeaveCancel)
 	r.MaxBody = or(r.MaxBody, 32<<20)
 	r.DrainTime, r.DrainBytes = or(r.DrainTime, defaultDrain), or(r.DrainBytes, 16<<20)

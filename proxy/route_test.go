@@ -2,9 +2,11 @@ package proxy
 
 import (
 	"bufio"
+	"fmt"
 	"io"
 	"net"
 	"net/http"
+	"net/http/httptest"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -52,6 +54,80 @@ func TestRoutesByModelAndWeight(t *testing.T) {
 		want(t, "by pattern", count[live.Labels{Route: "big", Upstream: "big", Model: "big-*"}], 1)
 		want(t, "unknown", count[live.Labels{Route: "rest", Upstream: "stable", Model: live.Other}], 1)
 	})
+}
+
+// A route's limit of requests at once holds over a reload: those that began
+// before it count.
+func TestStreamsOfARouteOverAReload(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var cfg Config
+		h := open(t, play("5s "+whole(200, "application/json", `{"choices":[{"index":0,"message":{"content":"x"},"finish_reason":"stop"}]}`)), func(c *Config) {
+			c.Routes[0].MaxStreams = 1
+			cfg = *c
+		})
+		p, err := New(cfg, h.p)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer p.Retire(nil)
+		status := func() int {
+			w := httptest.NewRecorder()
+			p.ServeHTTP(w, httptest.NewRequest(http.MethodPost, chatPath, strings.NewReader(`{"model":"m"}`)))
+			return w.Code
+		}
+		ended := make(chan *reply)
+		go func() { ended <- h.talk(post(chatPath, `{"model":"m"}`), 0) }()
+		time.Sleep(time.Second)
+		want(t, "while one of before goes on", status(), http.StatusServiceUnavailable)
+		want(t, "the one of before", (<-ended).StatusCode, http.StatusOK)
+		h.settled()
+		want(t, "when it has ended", status(), http.StatusOK)
+	})
+}
+
+// Where several routes let a path through, the body's limit is that of the route
+// that takes the request.
+func TestBodyLimitIsTheRoutes(t *testing.T) {
+	chunked := func(path, body string) string {
+		return fmt.Sprintf("POST %s HTTP/1.1\r\nhost: proxy\r\ntransfer-encoding: chunked\r\n\r\n%x\r\n%s\r\n0\r\n\r\n", path, len(body), body)
+	}
+	model := func(name string, size int) string {
+		return fmt.Sprintf(`{"model":%q,"prompt":%q}`, name, strings.Repeat("x", size))
+	}
+	sized := func(path, body string) string { return post(path, body) }
+	for name, tc := range map[string]struct {
+		form   func(path, body string) string
+		path   string
+		body   string
+		status int
+	}{
+		"small, within":           {sized, chatPath, model("small", 10), 200},
+		"small, beyond":           {sized, chatPath, model("small", 500), 413},
+		"small, beyond, unsaid":   {chunked, chatPath, model("small", 500), 413},
+		"another, within":         {sized, chatPath, model("other", 500), 200},
+		"another, beyond":         {sized, chatPath, model("other", 2000), 413},
+		"no completion, within":   {sized, "/v1/embeddings", model("small", 500), 200},
+		"no completion, beyond":   {sized, "/v1/embeddings", model("large", 2000), 413},
+		"no completion, unsaid":   {chunked, "/v1/embeddings", model("large", 2000), 413},
+		"large, within":           {sized, chatPath, model("large", 2000), 200},
+		"large, beyond all":       {sized, chatPath, model("large", 3500), 413},
+		"large, beyond, unsaid":   {chunked, chatPath, model("large", 3500), 413},
+		"no completion, in drops": {chunked, "/v1/embeddings", model("other", 500), 200},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				h := open(t, answerOK, func(c *Config) {
+					share := []Share{{"a", 1}}
+					c.Routes = []Route{
+						{Name: "small", Models: []string{"small"}, MaxBody: 100, Upstreams: share},
+						{Name: "large", Models: []string{"large"}, MaxBody: 3000, Upstreams: share},
+						{Name: "rest", MaxBody: 1000, Upstreams: share},
+					}
+				})
+				want(t, "status", h.talk(tc.form(tc.path, tc.body), 0).StatusCode, tc.status)
+			})
+		})
+	}
 }
 
 func TestActiveHealth(t *testing.T) {

@@ -68,12 +68,12 @@ func (p *Proxy) ServeHTTP(w http.ResponseWriter, in *http.Request) {
 	if !ok || !c.readBody(candidates) {
 		return
 	}
-	c.route = byModel(candidates, c.asked.model)
-	if c.route == nil && c.api == nil && c.asked.model == "" {
-		c.route = candidates[0]
-	}
-	if c.route == nil {
+	if c.route = c.routeOf(candidates); c.route == nil {
 		p.refuse(w, http.StatusNotFound, "model", "no route takes this model")
+		return
+	}
+	if int64(len(c.body)) > c.route.MaxBody {
+		c.tooLarge(c.route.MaxBody)
 		return
 	}
 	n = c.route.inUse.Add(1)
@@ -158,22 +158,24 @@ func token(method string) bool {
 }
 
 // readBody takes a completion's body into memory, where its model is read and
-// its usage option set. Other bodies are passed on as they come.
+// its usage option set. Other bodies are passed on as they come. Until the model
+// is known, a body may be as large as on any of the routes.
 func (c *call) readBody(candidates []*route) bool {
-	in, most := c.in, int64(0)
+	in, most, byModelOnly := c.in, int64(0), true
 	for _, r := range candidates {
 		most = max(most, r.MaxBody)
+		byModelOnly = byModelOnly && len(r.Models) > 0
+	}
+	unread := c.api == nil && !byModelOnly || upgradeOf(in.Header) != ""
+	if r := c.routeOf(candidates); unread && r != nil {
+		most = r.MaxBody // its model is never known
 	}
 	if in.ContentLength > most {
 		c.tooLarge(most)
 		return false
 	}
 	body := http.MaxBytesReader(c.w, in.Body, most)
-	byModelOnly := true
-	for _, r := range candidates {
-		byModelOnly = byModelOnly && len(r.Models) > 0
-	}
-	if c.api == nil && !byModelOnly || upgradeOf(in.Header) != "" {
+	if unread {
 		c.length = in.ContentLength
 		if in.ContentLength != 0 {
 			c.more = &slowly{c: c, from: body}

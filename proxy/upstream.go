@@ -2,8 +2,10 @@ package proxy
 
 import (
 	"context"
+	"crypto/tls"
 	"fmt"
 	"net/http"
+	"reflect"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -49,6 +51,30 @@ func newUpstream(cfg Upstream, clk *clock.Clock) (*upstream, error) {
 		return nil, fmt.Errorf("upstream %q: %w", cfg.Name, err)
 	}
 	return &upstream{Upstream: cfg, client: c, clk: clk}, nil
+}
+
+// same reports whether two upstreams have the same settings.
+func (u Upstream) same(o Upstream) bool {
+	if !SameTLS(u.TLS, o.TLS) {
+		return false
+	}
+	u.TLS, o.TLS = nil, nil
+	u.Dial, o.Dial = nil, nil // functions can't be compared
+	return reflect.DeepEqual(u, o)
+}
+
+// SameTLS reports whether two settings of clients are the same. Pools of
+// authorities hold functions, which reflect takes for different.
+func SameTLS(a, b *tls.Config) bool {
+	if a == nil || b == nil {
+		return a == b
+	}
+	if !a.RootCAs.Equal(b.RootCAs) {
+		return false
+	}
+	a, b = a.Clone(), b.Clone()
+	a.RootCAs, b.RootCAs = nil, nil
+	return reflect.DeepEqual(a, b)
 }
 
 // start begins what an upstream does by itself: tidying its pool, and health
@@ -139,22 +165,43 @@ func (u *upstream) healthy(nowNS int64) bool {
 	return !u.down && nowNS >= u.sickTo
 }
 
-// saw learns from a request that was passed on.
-func (u *upstream) saw(outcome timeline.Outcome, status int, nowNS int64) {
-	bad := false
+// sign is what a request says of the upstream that it went to.
+type sign uint8
+
+const (
+	noSign  sign = iota // neither: it was cancelled, or its answer began and did not end well
+	wellOff             // it answered
+	ailing              // no connection, no answer, or one that says so
+)
+
+// signOf judges by a request's end; status is 0 when no head of an answer came.
+func signOf(outcome timeline.Outcome, status int) sign {
 	switch outcome {
 	case timeline.CancelledUser, timeline.CancelledRunEnd, timeline.ClientResource:
-		return
-	case timeline.ConnectRefused, timeline.DNS, timeline.TLS, timeline.TimeoutConnect, timeline.TimeoutTTFT, timeline.ConnReset:
-		bad = true
+		return noSign
+	case timeline.TimeoutTTFT, timeline.ConnReset:
+		return ailing
 	}
 	switch status {
-	case http.StatusBadGateway, http.StatusServiceUnavailable, http.StatusGatewayTimeout:
-		bad = true
+	case 0, http.StatusBadGateway, http.StatusServiceUnavailable, http.StatusGatewayTimeout:
+		return ailing
+	}
+	switch outcome {
+	case timeline.TimeoutIdle, timeline.TimeoutTotal, timeline.StreamTruncated, timeline.Parse:
+		return noSign
+	}
+	return wellOff
+}
+
+// saw learns from a request that was passed on.
+func (u *upstream) saw(outcome timeline.Outcome, status int, nowNS int64) {
+	of := signOf(outcome, status)
+	if of == noSign {
+		return
 	}
 	u.mu.Lock()
 	defer u.mu.Unlock()
-	if !bad {
+	if of == wellOff {
 		u.failures, u.spared, u.sickTo = 0, 0, 0
 		return
 	}

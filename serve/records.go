@@ -90,21 +90,39 @@ func OpenRecords(path string) (*Records, error) {
 	if err != nil {
 		return nil, err
 	}
-	return newRecords(f), nil
+	return newRecords(f, endsWithin(path)), nil
 }
 
-func newRecords(f io.WriteCloser) *Records {
+// endsWithin reports whether a file may end within a line, as one does whose
+// writer was killed. A pipe or a device has no end.
+func endsWithin(path string) bool {
+	info, err := os.Stat(path)
+	if err != nil || !info.Mode().IsRegular() || info.Size() == 0 {
+		return false
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return true
+	}
+	defer f.Close()
+	var last [1]byte
+	_, err = f.ReadAt(last[:], info.Size()-1)
+	return err != nil || last[0] != '\n'
+}
+
+// newRecords writes to f; broke: it may end within a line.
+func newRecords(f io.WriteCloser, broke bool) *Records {
 	r := &Records{queue: live.NewQueue[row](4096), done: make(chan struct{})}
-	go r.write(f)
+	go r.write(f, broke)
 	return r
 }
 
 // mostPacked is how much is written at once, but for longer rows.
 const mostPacked = 64 << 10
 
-func (r *Records) write(f io.WriteCloser) {
+func (r *Records) write(f io.WriteCloser, broke bool) {
 	defer close(r.done)
-	p := packed{to: f}
+	p := packed{to: f, broke: broke}
 	lost := func(rows int64, err error) {
 		r.queue.Drop(rows)
 		if r.err == nil {

@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
+	"os"
+	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
@@ -92,7 +94,7 @@ func (d *disk) full(room int) {
 func TestRecordsOnAFullDisk(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		d := &disk{room: 1 << 30}
-		r := newRecords(d)
+		r := newRecords(d, false)
 		put := func(id string) {
 			tl := timeline.New()
 			tl.ID = id
@@ -122,6 +124,47 @@ func TestRecordsOnAFullDisk(t *testing.T) {
 	})
 }
 
+// A file whose last line was cut, as by kill -9, loses that line and no other.
+func TestRecordsAfterACutLine(t *testing.T) {
+	for before, want := range map[string]string{
+		"":                              "new\n",
+		"{\"id\":\"old\"}\n":            "old\nnew\n",
+		"{\"id\":\"old\"}\n{\"id\":\"c": "old\ncut\nnew\n",
+		"{\"id\":\"c":                   "cut\nnew\n",
+		"{\"id\":\"old\"}":              "old\nnew\n",
+	} {
+		path := filepath.Join(t.TempDir(), "records.jsonl")
+		if err := os.WriteFile(path, []byte(before), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		r, err := OpenRecords(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		tl := timeline.New()
+		tl.ID = "new"
+		r.Done(&live.Request{Timeline: tl, Record: metric.ScalarsOf(tl)})
+		if dropped, err := r.Close(); dropped != 0 || err != nil {
+			t.Errorf("%d dropped, %v", dropped, err)
+		}
+		data, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := ""
+		for line := range strings.Lines(string(data)) {
+			var row struct{ ID string }
+			if json.Unmarshal([]byte(line), &row) != nil {
+				row.ID = "cut"
+			}
+			got += row.ID + "\n"
+		}
+		if got != want {
+			t.Errorf("after %q: %q, want %q", before, got, want)
+		}
+	}
+}
+
 // gated is a disk that waits for the word at every write.
 type gated struct {
 	disk
@@ -138,7 +181,7 @@ func TestRecordsCountWhatIsNotThere(t *testing.T) {
 	for _, room := range []int{0, 10, 30_000, 100_000, 150_000, 250_000} {
 		synctest.Test(t, func(t *testing.T) {
 			d := &gated{disk: disk{room: room}, gate: make(chan struct{})}
-			r := newRecords(d)
+			r := newRecords(d, false)
 			const rows = 300
 			for i := range rows {
 				tl := timeline.New()

@@ -8,9 +8,11 @@ import (
 	"net/http"
 	"net/url"
 	"reflect"
+	"slices"
 	"sync"
 	"time"
 
+	"tokenmeter/proxy"
 	"tokenmeter/scrape"
 	"tokenmeter/slo"
 )
@@ -109,7 +111,15 @@ type scrapers struct {
 
 // same reports whether a plan wants what is being read.
 func (s *scrapers) same(plan *Plan) bool {
-	return reflect.DeepEqual(s.config, plan.Config.Scrape) && reflect.DeepEqual(s.targets, plan.targets)
+	return reflect.DeepEqual(s.config, plan.Config.Scrape) && slices.EqualFunc(s.targets, plan.targets, sameTarget)
+}
+
+func sameTarget(a, b scrape.Target) bool {
+	if !proxy.SameTLS(a.TLS, b.TLS) {
+		return false
+	}
+	a.TLS, b.TLS = nil, nil
+	return reflect.DeepEqual(a, b)
 }
 
 // scrape reads the exporters of a plan for the objectives of b.

@@ -5,23 +5,15 @@ package serve
 
 import (
 	"context"
-	"crypto/sha256"
-	"crypto/tls"
-	"errors"
-	"fmt"
-	"log"
 	"log/slog"
 	"net"
 	"net/http"
 	"os"
 	"slices"
-	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
 
-	"tokenmeter/bounded"
-	"tokenmeter/client"
 	"tokenmeter/clock"
 	"tokenmeter/live"
 	"tokenmeter/proxy"
@@ -80,25 +72,14 @@ type Daemon struct {
 	mu      sync.Mutex
 	plan    *Plan
 	doors   []*door
-	retired []*proxy.Proxy // with streams that may still go on
+	closing []*door // that a reload removed, with requests that may still go on
 	admin   *http.Server
 	addr    net.Addr
 
+	shutting        sync.WaitGroup // of doors
 	ready           atomic.Bool
 	reloads, failed atomic.Int64
 }
-
-// door is one open address.
-type door struct {
-	listen
-	ln     net.Listener
-	server *http.Server
-	proxy  atomic.Pointer[proxy.Proxy]
-	tls    atomic.Pointer[tls.Config]
-	cancel context.CancelCauseFunc
-}
-
-func (d *door) ServeHTTP(w http.ResponseWriter, r *http.Request) { d.proxy.Load().ServeHTTP(w, r) }
 
 // Run serves until ctx ends, and then until the streams in flight have ended or
 // their time is over. An error at the start is one of the configuration or of
@@ -206,7 +187,7 @@ func (d *Daemon) apply(plan *Plan) error {
 		door.tls.Store(plan.listeners[i].tls)
 		if old := door.proxy.Swap(made[i]); old != nil {
 			old.Retire(made[i])
-			d.retired = append(d.retired, old)
+			door.earlier = append(door.earlier, old)
 		}
 	}
 	for _, door := range fresh {
@@ -215,8 +196,8 @@ func (d *Daemon) apply(plan *Plan) error {
 	for _, door := range d.doors {
 		if !slices.Contains(next, door) {
 			d.log.Info("listener closes", "listener", door.Name)
-			d.retired = append(d.retired, door.proxy.Load())
-			go d.shut(door, plan.drain())
+			d.closing = append(d.closing, door)
+			d.shutting.Go(func() { d.shut(door, plan.drain()) })
 		}
 	}
 	d.plan, d.doors = plan, next
@@ -230,46 +211,6 @@ func (p *Plan) drain() time.Duration {
 	return time.Minute
 }
 
-// openDoors finds the doors of a plan among those that are open, and opens the
-// others.
-func (d *Daemon) openDoors(plan *Plan) (all, fresh []*door, err error) {
-	var errs []error
-	for _, l := range plan.listeners {
-		i := slices.IndexFunc(d.doors, func(o *door) bool { return o.same(l) })
-		if i >= 0 {
-			all = append(all, d.doors[i])
-			continue
-		}
-		if slices.ContainsFunc(d.doors, func(o *door) bool { return o.Listen == l.Listen }) {
-			errs = append(errs, fmt.Errorf("listener %s: header, header_timeout, idle_timeout and whether there is tls stay as they are while it is open: restart, or give it another address", l.Name))
-			continue
-		}
-		ln, err := d.opt.Listen("tcp", l.Listen)
-		if err != nil {
-			errs = append(errs, fmt.Errorf("listener %s: can't listen on %s: %w", l.Name, l.Listen, bare(err)))
-			continue
-		}
-		one := &door{listen: l, ln: ln}
-		all, fresh = append(all, one), append(fresh, one)
-	}
-	return all, fresh, errors.Join(errs...)
-}
-
-// same reports whether an open door serves a listener as it is: what the server
-// was made with can't be changed under it.
-func (d *door) same(l listen) bool {
-	return d.Listen == l.Listen && (d.listen.tls == nil) == (l.tls == nil) && d.Header == l.Header &&
-		d.HeaderTimeout == l.HeaderTimeout && d.IdleTimeout == l.IdleTimeout
-}
-
-func bare(err error) error {
-	var op *net.OpError
-	if errors.As(err, &op) && op.Err != nil {
-		return op.Err
-	}
-	return err
-}
-
 func or[T comparable](v, otherwise T) T {
 	var zero T
 	if v == zero {
@@ -278,175 +219,30 @@ func or[T comparable](v, otherwise T) T {
 	return v
 }
 
-// begin serves a door.
-func (d *Daemon) begin(one *door) {
-	ctx, cancel := context.WithCancelCause(context.Background())
-	one.cancel = cancel
-	one.server = newServer(one, d.log)
-	one.server.ReadHeaderTimeout = or(one.HeaderTimeout, 10*time.Second)
-	one.server.IdleTimeout = or(one.IdleTimeout, 2*time.Minute)
-	one.server.MaxHeaderBytes = int(or(one.Header, 64<<10))
-	one.server.HTTP2.WriteByteTimeout = or(one.ReaderTimeout, 5*time.Minute)
-	one.server.BaseContext = func(net.Listener) context.Context { return ctx }
-	one.server.ConnContext = proxy.ConnContext
-	ln := one.ln
-	if one.listen.tls != nil {
-		ln = tls.NewListener(ln, &tls.Config{NextProtos: []string{"h2", "http/1.1"},
-			GetConfigForClient: func(*tls.ClientHelloInfo) (*tls.Config, error) { return one.tls.Load(), nil }})
-	}
-	go func() {
-		if err := one.server.Serve(ln); err != nil && !errors.Is(err, http.ErrServerClosed) {
-			d.log.Error("listener failed", "listener", one.Name, "error", err.Error())
-		}
-	}()
-}
-
-// newServer is a server without a write timeout: that would be one on whole
-// streams.
-func newServer(h http.Handler, logger *slog.Logger) *http.Server {
-	protocols := new(http.Protocols)
-	protocols.SetHTTP1(true)
-	protocols.SetHTTP2(true)
-	protocols.SetUnencryptedHTTP2(true)
-	return &http.Server{Handler: h, Protocols: protocols,
-		HTTP2:    &http.HTTP2Config{MaxConcurrentStreams: 1000},
-		ErrorLog: log.New(logWriter{logger}, "", 0)}
-}
-
-// logWriter takes net/http's own messages, which may quote what a client sent.
-type logWriter struct{ log *slog.Logger }
-
-func (w logWriter) Write(p []byte) (int, error) {
-	text := strings.TrimSpace(string(p))
-	if i := strings.IndexByte(text, '\n'); i >= 0 {
-		text = text[:i]
-	}
-	w.log.Debug("http server", "message", text)
-	return len(p), nil
-}
-
-// watch waits for signals and changed files until ctx ends.
-func (d *Daemon) watch(ctx context.Context, seen [32]byte) {
-	tick := time.NewTicker(or(d.opt.Watch, 2*time.Second))
-	defer tick.Stop()
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case <-d.opt.Reload:
-			seen = d.fingerprint(d.now())
-			d.reload("signal")
-		case <-tick.C:
-			d.forget()
-			if now := d.fingerprint(d.now()); now != seen {
-				seen = now
-				d.reload("file changed")
-			}
-		}
-	}
-}
-
-// forget drops proxies whose last stream has ended.
-func (d *Daemon) forget() {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	d.retired = slices.DeleteFunc(d.retired, func(p *proxy.Proxy) bool { return p.Busy() == 0 })
-}
-
-// now is the plan that is in use.
-func (d *Daemon) now() *Plan {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	return d.plan
-}
-
-// fingerprint is what the files of a plan hold now.
-func (d *Daemon) fingerprint(plan *Plan) [32]byte {
-	if d.opt.Files == nil {
-		return [32]byte{}
-	}
-	h := sha256.New()
-	for _, path := range d.opt.Files(plan) {
-		data, err := bounded.File(path, mostPEM)
-		fmt.Fprintf(h, "%s %d %v\n", path, len(data), err != nil)
-		_, _ = h.Write(data)
-	}
-	return [32]byte(h.Sum(nil))
-}
-
-// reload reads the configuration; a bad one changes nothing.
-func (d *Daemon) reload(why string) {
-	plan, err := d.opt.Load()
-	if err == nil {
-		err = d.apply(plan)
-	}
-	if err != nil {
-		d.failed.Add(1)
-		d.log.Error("the new configuration is not used; the old one stays", "why", why, "error", err.Error())
-		return
-	}
-	d.reloads.Add(1)
-	d.log.Info("configuration taken", "why", why)
-}
-
 // stop ends the daemon: not ready, no new connections, streams to their end
 // within their time, then the rest is cancelled and recorded as such.
 func (d *Daemon) stop() {
 	d.ready.Store(false)
 	d.mu.Lock()
-	plan, doors, retired := d.plan, d.doors, d.retired
+	plan, doors := d.plan, d.doors
 	d.mu.Unlock()
 	if delay := plan.Config.Stop.Delay; delay > 0 {
 		time.Sleep(delay)
 	}
 	d.log.Info("stopping", "in_flight", d.inFlight(), "drain", plan.drain().String())
-	var all sync.WaitGroup
 	for _, one := range doors {
-		all.Go(func() { d.shut(one, plan.drain()) })
+		d.shutting.Go(func() { d.shut(one, plan.drain()) })
 	}
-	all.Wait()
-	for _, p := range retired {
-		p.Wait()
-	}
+	d.shutting.Wait()
 	d.out.close()
 	d.closeAdmin()
-}
-
-// cancelTime is how long cancelled streams may take to be recorded.
-const cancelTime = 5 * time.Second
-
-// shut closes a door and waits for its streams; after so long it cancels them.
-func (d *Daemon) shut(one *door, drain time.Duration) {
-	ctx, stop := context.WithTimeout(context.Background(), drain)
-	defer stop()
-	idle := make(chan struct{})
-	go func() {
-		_ = one.server.Shutdown(ctx)
-		one.proxy.Load().Wait() // upgraded connections are not the server's any more
-		close(idle)
-	}()
-	select {
-	case <-idle:
-	case <-ctx.Done():
-		one.cancel(client.ErrRunEnd)
-		select {
-		case <-idle:
-		case <-time.After(cancelTime):
-		}
-	}
-	_ = one.server.Close()
-	one.cancel(client.ErrRunEnd)
-	one.proxy.Load().Retire(nil)
 }
 
 func (d *Daemon) inFlight() (n int64) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	for _, p := range d.retired {
-		n += p.Busy()
-	}
-	for _, one := range d.doors {
-		n += one.proxy.Load().Busy()
+	for _, one := range slices.Concat(d.doors, d.closing) {
+		n += one.busy()
 	}
 	return n
 }

@@ -124,6 +124,10 @@ func (w *world) outcomes() (all []timeline.Outcome) {
 
 // event is a token a second: a stream of ten.
 func upstream(w http.ResponseWriter, r *http.Request) {
+	if r.Header.Get("Upgrade") != "" {
+		echo(w)
+		return
+	}
 	if r.Method != http.MethodPost {
 		return
 	}
@@ -137,6 +141,17 @@ func upstream(w http.ResponseWriter, r *http.Request) {
 		w.(http.Flusher).Flush()
 	}
 	_, _ = io.WriteString(w, "data: {\"choices\":[{\"index\":0,\"delta\":{},\"finish_reason\":\"stop\"}]}\n\ndata: [DONE]\n\n")
+}
+
+// echo changes to a protocol that says everything back.
+func echo(w http.ResponseWriter) {
+	c, buf, err := http.NewResponseController(w).Hijack()
+	if err != nil {
+		return
+	}
+	defer c.Close()
+	_, _ = io.WriteString(c, "HTTP/1.1 101 Switching Protocols\r\nconnection: Upgrade\r\nupgrade: websocket\r\n\r\n")
+	_, _ = io.Copy(c, buf)
 }
 
 func begin(t *testing.T, file string) *world {
@@ -317,6 +332,58 @@ func TestDrain(t *testing.T) {
 				}
 			})
 		})
+	}
+}
+
+// Connections that were upgraded before a reload are streams like others: they
+// have until the end of the drain, on a listener that stays and on one that goes.
+func TestUpgradesOverAReload(t *testing.T) {
+	const rest = "routes: [{name: all, paths: [/v1/realtime], upstreams: [{name: a}]}]\nstop: {drain: 60s}\n"
+	for name, listeners := range map[string]string{
+		"the listener stays": `{name: m, listen: "front:1"}`,
+		"it is removed":      `{name: n, listen: "front:2"}`,
+	} {
+		for _, closes := range []bool{true, false} {
+			t.Run(fmt.Sprint(name, ", its client closes: ", closes), func(t *testing.T) {
+				synctest.Test(t, func(t *testing.T) {
+					w := begin(t, file(`{name: m, listen: "front:1"}`, rest))
+					c, err := w.net.dial(t.Context(), "tcp", "front:1")
+					if err != nil {
+						t.Fatal(err)
+					}
+					defer c.Close()
+					_, _ = io.WriteString(c, get("/v1/realtime", "connection: Upgrade", "upgrade: websocket"))
+					in := bufio.NewReader(c)
+					if resp, err := http.ReadResponse(in, nil); err != nil || resp.StatusCode != http.StatusSwitchingProtocols {
+						t.Fatalf("%v, %v", resp, err)
+					}
+					w.change(file(`{name: m, listen: "front:1"}`, rest+"keep: 0.5\n"))
+					w.change(file(listeners, rest))
+					time.Sleep(5 * time.Second)
+					w.stop()
+					time.Sleep(30 * time.Second)
+					_, _ = io.WriteString(c, "ping")
+					said := make([]byte, 4)
+					if _, err := io.ReadFull(in, said); err != nil || string(said) != "ping" {
+						t.Errorf("while the daemon stops: %q, %v", said, err)
+					}
+					if closes {
+						c.Close()
+						synctest.Wait()
+					}
+					stopped := time.Now()
+					if err := <-w.ended; err != nil {
+						t.Error(err)
+					}
+					if took := time.Since(stopped); took > 31*time.Second || closes && took > 0 {
+						t.Errorf("the daemon ended after %v", took)
+					}
+					if got := w.outcomes(); len(got) != 1 || closes && got[0] != timeline.OK {
+						t.Errorf("outcomes %v", got)
+					}
+				})
+			})
+		}
 	}
 }
 

@@ -56,6 +56,29 @@ func certificate(t *testing.T, dir, name string) (certFile, keyFile string, pair
 	return certFile, keyFile, pair, pool
 }
 
+// Exporters are read on over a reload as long as their authority is the same.
+func TestScrapersStay(t *testing.T) {
+	dir := t.TempDir()
+	cert, _, _, _ := certificate(t, dir, "gpu")
+	plan := func() *Plan {
+		t.Helper()
+		p, err := Parse("t.yaml", []byte(small+fmt.Sprintf("scrape: [{url: \"https://h/metrics\", ca_file: %q}]\n", cert)), noEnv)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return p
+	}
+	before := plan()
+	reads := &scrapers{config: before.Config.Scrape, targets: before.targets}
+	if !reads.same(plan()) {
+		t.Error("the same configuration is another one")
+	}
+	certificate(t, dir, "gpu")
+	if reads.same(plan()) {
+		t.Error("another authority in the file is not seen")
+	}
+}
+
 type outcomes chan *live.Request
 
 func (o outcomes) Done(r *live.Request) { o <- r }
