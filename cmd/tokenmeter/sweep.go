@@ -144,7 +144,14 @@ func (c *sweepCmd) begun(j *sweepJob) *result.Sweep {
 // grid measures points one after the other.
 func (c *sweepCmd) grid(view progress, j *sweepJob, cells []sweep.Cell, s *result.Sweep) *sweep.Grid {
 	return &sweep.Grid{Variable: s.Variable, Cells: cells, Repeats: j.repeats, Seed: j.plan.Seed, SettleTime: j.settle, Ordered: c.Ordered,
-		Begins: func(cell *sweep.Cell, made, planned int) { view.say(beginLine(cell, s.Variable, made, planned)) }}
+		Begins: func(cell *sweep.Cell, made, planned int) { c.tell(view, beginLine(cell, s.Variable, made, planned)) }}
+}
+
+// tell is progress: a line a point or probe.
+func (c *sweepCmd) tell(view progress, line string) {
+	if !c.Quiet {
+		view.say(line)
+	}
 }
 
 // possible looks at all points before the first one is made: an hour of a sweep

@@ -44,7 +44,7 @@ func (c *sweepCmd) find(ctx context.Context, view progress, search sweep.Search,
 	soFar := sweep.Found{Variable: s.Variable, Confidence: search.Confidence, Why: "the search was not finished"}
 	search.Now = func() time.Duration { return time.Since(began) }
 	search.Told = func(p sweep.Probe) {
-		view.say(probeLine(s.Variable, p))
+		c.tell(view, probeLine(s.Variable, p))
 		learn(&soFar, p)
 		_ = keep(&soFar) // the last one tells whether it could be written
 	}

@@ -10,6 +10,7 @@ import (
 	"tokenmeter/api"
 	"tokenmeter/bench"
 	"tokenmeter/client"
+	"tokenmeter/method"
 	"tokenmeter/objective"
 	"tokenmeter/sim"
 	"tokenmeter/sweep"
@@ -26,11 +27,8 @@ type onSay struct {
 
 func (o onSay) say(string) { o.heard() }
 
-// searched makes a search of a simulated server in virtual time. heard is called when
-// a probe is over, before it is saved.
-func searched(t *testing.T, heard func(saved *result.Sweep, stop func())) (*result.Sweep, error) {
-	var saved *result.Sweep
-	var err error
+// simulated runs a fast server in virtual time, and plans short requests to it.
+func simulated(t *testing.T, do func(t *testing.T, plan bench.Plan)) {
 	synctest.Test(t, func(t *testing.T) {
 		preset, _ := sim.FindPreset("fast")
 		preset.Config.Base = time.Now()
@@ -38,30 +36,85 @@ func searched(t *testing.T, heard func(saved *result.Sweep, stop func())) (*resu
 		server := sim.New(preset.Config)
 		go server.Serve(ln)
 		defer server.Close()
-		objectives, perr := objective.ParseAll([]string{"p90 ttft < 10s"})
-		if perr != nil {
-			t.Fatal(perr)
-		}
+		do(t, bench.Plan{Timers: true, Prompt: "Hello.", OutputTokens: "4",
+			Client: client.Config{BaseURL: "http://sim", API: api.OpenAIChat, Dial: ln.Dial, NoKernelStamps: true}})
+	})
+}
+
+func promises(t *testing.T, texts ...string) []objective.Objective {
+	t.Helper()
+	all, err := objective.ParseAll(texts)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return all
+}
+
+func reopened(t *testing.T, s *result.Sweep) *result.Sweep {
+	t.Helper()
+	saved, err := sweep.Open(s.Dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return saved
+}
+
+// searched makes a search of a simulated server in virtual time. heard is called when
+// a probe is over, before it is saved.
+func searched(t *testing.T, heard func(saved *result.Sweep, stop func())) (saved *result.Sweep, err error) {
+	simulated(t, func(t *testing.T, plan bench.Plan) {
 		s := &result.Sweep{Variable: sweep.Rate}
 		if err := sweep.Create(t.TempDir(), "", s, false); err != nil {
 			t.Fatal(err)
 		}
-		ctx, stop := context.WithCancelCause(context.Background())
-		defer stop(nil)
-		open := func() *result.Sweep {
-			saved, err := sweep.Open(s.Dir)
-			if err != nil {
-				t.Fatal(err)
-			}
-			return saved
-		}
-		subject := &sweep.Server{Variable: sweep.Rate, Dir: s.Dir, Plan: bench.Plan{Timers: true, Prompt: "Hello.", OutputTokens: "4",
-			Client: client.Config{BaseURL: "http://sim", API: api.OpenAIChat, Dial: ln.Dial, NoKernelStamps: true}}}
-		search := sweep.Search{Objectives: objectives, MaxProbes: 3, MaxTime: 5 * time.Minute, Confidence: 0.95}
-		err = (&sweepCmd{}).find(ctx, onSay{heard: func() { heard(open(), func() { stop(client.ErrUser) }) }}, search, subject, s)
-		saved = open()
+		ctx, cancel := context.WithCancelCause(context.Background())
+		defer cancel(nil)
+		view := onSay{heard: func() { heard(reopened(t, s), func() { cancel(client.ErrUser) }) }}
+		search := sweep.Search{Objectives: promises(t, "p90 ttft < 10s"), MaxProbes: 3, MaxTime: 5 * time.Minute, Confidence: 0.95}
+		err = (&sweepCmd{}).find(ctx, view, search, &sweep.Server{Variable: sweep.Rate, Dir: s.Dir, Plan: plan}, s)
+		saved = reopened(t, s)
 	})
 	return saved, err
+}
+
+// A method that searches measures at what it found, beside the probes; where nothing
+// holds it says so, and still what its result is not.
+func TestMethodThatSearches(t *testing.T) {
+	for name, limit := range map[string]string{"holds": "p99 ttft < 10s", "none holds": "p99 ttft < 0.001ms"} {
+		t.Run(name, func(t *testing.T) {
+			simulated(t, func(t *testing.T, plan bench.Plan) {
+				way, err := method.ByName("mlperf-server")
+				if err != nil {
+					t.Fatal(err)
+				}
+				plan.Objectives, plan.Duration = promises(t, limit, "p99 tpot < 10s"), 5*time.Second
+				j := &sweepJob{plan: plan, way: way, repeats: 1, promises: plan.Objectives, variable: way.Variable, settle: time.Second,
+					search: sweep.Search{From: 4, Most: 8, MaxTime: time.Hour, Confidence: 0.95, Width: 0.4}}
+				c := &sweepCmd{}
+				s := c.begun(j)
+				if err := sweep.Create(t.TempDir(), "", s, false); err != nil {
+					t.Fatal(err)
+				}
+				if err := c.follow(context.Background(), onSay{heard: func() {}}, j, s); err != nil {
+					t.Fatal(err)
+				}
+				holds, last := s.Found.Holds.OK(), s.Points[len(s.Points)-1]
+				s = reopened(t, s)
+				if s.Partial || s.Planned != len(s.Points) || len(s.Objectives) != 2 || holds != (name == "holds") {
+					t.Errorf("partial %v, %d of %d points, %q, found %+v", s.Partial, len(s.Points), s.Planned, s.Objectives, s.Found)
+				}
+				if (last.Place > 0) != holds || len(s.Points)-s.Found.Probes != last.Place {
+					t.Errorf("%d probes and %d points, the last at place %d", s.Found.Probes, len(s.Points), last.Place)
+				}
+				if m := s.Method; m == nil || m.Says == "" || m.Verdict != "INVALID" || (len(m.Fields) > 0) != holds {
+					t.Errorf("%+v", m)
+				}
+				if got, want := exitCode(c.verdict(s)), map[bool]int{true: exitOK, false: exitMissed}[holds]; got != want {
+					t.Errorf("exit code %d", got)
+				}
+			})
+		})
+	}
 }
 
 // What a search has found is saved after each probe, for when it is killed.
