@@ -1,6 +1,7 @@
 package client
 
 import (
+	"errors"
 	"fmt"
 	"net"
 	"net/netip"
@@ -27,7 +28,7 @@ func parseTarget(raw string) (target, error) {
 		return target{}, fmt.Errorf("no URL was given; write http://HOST:PORT")
 	}
 	scheme, rest, ok := strings.Cut(raw, "://")
-	if !ok {
+	if !ok || !isScheme(scheme) { // else what is quoted below may be a password
 		scheme, rest = "http", raw
 	}
 	scheme = strings.ToLower(scheme)
@@ -45,24 +46,37 @@ func parseTarget(raw string) (target, error) {
 	return target{}, fmt.Errorf("scheme %q is not supported; use http, https or unix", scheme)
 }
 
-func parseTCP(scheme, rest string) (target, error) {
-	host := strings.IndexAny(rest, "/?#")
-	if host < 0 {
-		host = len(rest)
+// isScheme reports whether s can be a URL's scheme.
+func isScheme(s string) bool {
+	for i := range len(s) {
+		c := s[i] | 0x20
+		if letter := 'a' <= c && c <= 'z'; !letter && (i == 0 || !strings.Contains("0123456789+-.", s[i:i+1])) {
+			return false
+		}
 	}
-	if err := checkColons(scheme, rest[:host], rest[host:]); err != nil {
+	return s != ""
+}
+
+func parseTCP(scheme, rest string) (target, error) {
+	end := strings.IndexAny(rest, "/?#")
+	if end < 0 {
+		end = len(rest)
+	}
+	t, err := readTCP(scheme, rest[:end], rest[end:])
+	if err != nil && strings.Contains(rest[end:], "@") {
+		// What looks like a host and its port may be the start of a password.
+		return target{}, errors.New("the URL can't be read; in a password / is written %2F, ? %3F and # %23")
+	}
+	return t, err
+}
+
+func readTCP(scheme, authority, rest string) (target, error) {
+	if err := checkColons(scheme, authority, rest); err != nil {
 		return target{}, err
 	}
-	u, err := url.Parse(scheme + "://" + rest)
+	u, err := url.Parse(scheme + "://" + authority + rest)
 	if err != nil {
-		// The error's own text holds the URL, which may hold a secret.
-		if inner, ok := err.(*url.Error); ok {
-			err = inner.Err
-		}
-		if strings.Contains(rest[host:], "@") { // then the port is the start of a password
-			return target{}, fmt.Errorf("the URL can't be read; in a password / is written %%2F, ? %%3F and # %%23")
-		}
-		return target{}, fmt.Errorf("the URL can't be read: %w; write http://HOST:PORT", err)
+		return target{}, fmt.Errorf("the URL can't be read: %w; write http://HOST:PORT", withoutURL(err))
 	}
 	if u.Hostname() == "" {
 		return target{}, fmt.Errorf("the URL names no host; write http://HOST:PORT")
@@ -87,6 +101,19 @@ func parseTCP(scheme, rest string) (target, error) {
 	}
 	t.base, t.query = strings.TrimRight(escape(t.base), "/"), escape(t.query)
 	return t, nil
+}
+
+// withoutURL is what is wrong with a URL, without its text: that may hold a secret.
+func withoutURL(err error) error {
+	var whole *url.Error
+	if errors.As(err, &whole) {
+		err = whole.Err
+	}
+	var part url.EscapeError
+	if errors.As(err, &part) {
+		return errors.New("two hexadecimal digits must follow %, and % itself is written %25")
+	}
+	return err
 }
 
 // escape percent-encodes what may not stand in a request line.
@@ -115,8 +142,10 @@ func checkColons(scheme, authority, rest string) error {
 			shown = "[" + host[:i] + "]" + host[i:]
 		}
 	}
-	path, _, _ := strings.Cut(rest, "?")
-	return fmt.Errorf("an IPv6 address in a URL needs brackets; did you mean %s://%s%s?", scheme, shown, path)
+	if i := strings.IndexAny(rest, "?#"); i >= 0 {
+		rest = rest[:i]
+	}
+	return fmt.Errorf("an IPv6 address in a URL needs brackets; did you mean %s://%s%s?", scheme, shown, rest)
 }
 
 func parseHTTPUnix(rest string) (target, error) {

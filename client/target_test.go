@@ -30,6 +30,7 @@ func TestB54Joining(t *testing.T) {
 		{"http://h?key=a", "/v1beta/models/m:x?alt=sse", "http://h/v1beta/models/m:x?alt=sse&key=a"},
 		{"http://[::1]:8/v1", chat, "http://[::1]:8/v1/chat/completions"},
 		{"http://h/a%2Fb", chat, "http://h/a%2Fb/v1/chat/completions"},
+		{"h:8000?to=ftp://y", chat, "http://h:8000/v1/chat/completions?to=ftp://y"},
 	} {
 		got, err := JoinURL(tc[0], tc[1])
 		if err != nil || got != tc[2] {
@@ -63,6 +64,15 @@ func TestURLsThatAreRefused(t *testing.T) {
 		"unix://relative/path":             "unix:///path",
 		"http+unix://nopath/v1":            "%2Fpath",
 		"http://u:topsecret99@::1:80/?a=b": "brackets",
+
+		"http://u:topsecret99:w/x@h:8000": "password",
+		"http://u:topsecret99/x@h:8000":   "password",
+		"http://u:topsecret99#x@h:8000":   "password",
+		"http://u:topsecret99^?x@h:8000":  "password",
+		"http://topsecret99^/x@h:8000":    "password",
+		"http://u:topsecret99%zz@h:8000":  "%25",
+		"http://::1:80#topsecret99":       "brackets",
+		"u:topsecret99@h:x?to=http://y":   "port",
 	} {
 		_, err := New(Config{BaseURL: url, API: api.OpenAIChat})
 		if err == nil || !strings.Contains(err.Error(), hint) {
