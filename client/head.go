@@ -208,13 +208,17 @@ func (r *response) readConnection(minor int) {
 	}
 }
 
-// readFraming settles where the body ends.
+// readFraming settles where the body ends. The header then says nothing else.
 func (r *response) readFraming() error {
+	codings := listOf(r.header["Transfer-Encoding"])
+	if len(codings) > 0 {
+		delete(r.header, "Content-Length")
+	}
 	if r.headless || r.status == http.StatusNoContent || r.status == http.StatusNotModified {
 		r.state = atEnd
 		return nil
 	}
-	if codings := listOf(r.header["Transfer-Encoding"]); len(codings) > 0 {
+	if len(codings) > 0 {
 		if len(codings) != 1 || codings[0] != "chunked" {
 			return broken("transfer-encoding %.64q", strings.Join(codings, ", "))
 		}
@@ -223,6 +227,7 @@ func (r *response) readFraming() error {
 	}
 	lengths := listOf(r.header["Content-Length"])
 	if len(lengths) == 0 {
+		delete(r.header, "Content-Length")
 		r.state, r.last = inUntilClose, true
 		return nil
 	}
@@ -231,6 +236,7 @@ func (r *response) readFraming() error {
 			return broken("two values of content-length")
 		}
 	}
+	r.header["Content-Length"] = lengths[:1]
 	n, err := strconv.ParseUint(lengths[0], 10, 62)
 	if err != nil {
 		return broken("content-length %.64q", lengths[0])

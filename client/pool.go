@@ -1,6 +1,7 @@
 package client
 
 import (
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -103,4 +104,23 @@ func (c *Client) keep(cn *conn, keepFor time.Duration) {
 		cn.expiresNS = c.clk.NS() + int64(max(keepFor-expiryMargin, keepFor/2))
 	}
 	c.pool.put(cn)
+}
+
+// Tidy closes connections that have waited in the pool for longer than age, or
+// that the server has closed.
+func (c *Client) Tidy(age time.Duration) {
+	now := c.clk.NS()
+	c.pool.mu.Lock()
+	var drop []*conn
+	c.pool.idle = slices.DeleteFunc(c.pool.idle, func(cn *conn) bool {
+		old := now-cn.sinceNS > int64(age) || cn.expiresNS > 0 && now >= cn.expiresNS || !cn.alive()
+		if old {
+			drop = append(drop, cn)
+		}
+		return old
+	})
+	c.pool.mu.Unlock()
+	for _, cn := range drop {
+		cn.close()
+	}
 }

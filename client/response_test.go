@@ -111,6 +111,20 @@ func TestResponseForms(t *testing.T) {
 	}
 }
 
+// A header that is passed on frames the body as it was read, and in one way.
+func TestHeaderSaysWhereTheBodyEnds(t *testing.T) {
+	for fields, lengths := range map[string]string{
+		"content-length: 50\r\ntransfer-encoding: chunked\r\n": "",
+		"content-length: 1\r\nContent-Length: 1\r\n":           "1",
+		"content-length: 1, 1\r\n":                             "1",
+		"content-length:\r\n":                                  "",
+	} {
+		r, _, _, err := readAll([]byte("HTTP/1.1 200 OK\r\n"+fields+"\r\n1\r\nx\r\n0\r\n\r\n"), all)
+		want(t, "error", err, nil)
+		want(t, fields, strings.Join(r.header["Content-Length"], "|"), lengths)
+	}
+}
+
 func TestHeadFields(t *testing.T) {
 	r, _, _, err := readAll([]byte("HTTP/1.1 503 Busy\r\nRetry-After: 2\r\nx-a:  b \r\nX-A: c\r\n d\r\nkeep-alive: timeout=5, max=100\r\n"+
 		"transfer-encoding: chunked\r\n\r\n0\r\nX-Error: boom\r\n\r\n"), all)

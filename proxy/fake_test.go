@@ -196,6 +196,7 @@ type house struct {
 	up    *upstreamFake
 	sink  *seen
 	front *pipes
+	stop  context.CancelCauseFunc // ends what is in flight
 }
 
 // open starts a house with one upstream; change may alter its configuration.
@@ -215,9 +216,13 @@ func open(t *testing.T, serve func(net.Conn, *received) bool, change func(*Confi
 	protocols := new(http.Protocols)
 	protocols.SetHTTP1(true)
 	protocols.SetUnencryptedHTTP2(true)
-	server := &http.Server{Handler: h.p, ConnContext: ConnContext, Protocols: protocols, HTTP2: &http.HTTP2Config{MaxConcurrentStreams: 1000}}
+	base, stop := context.WithCancelCause(context.Background())
+	h.stop = stop
+	server := &http.Server{Handler: h.p, ConnContext: ConnContext, BaseContext: func(net.Listener) context.Context { return base },
+		Protocols: protocols, HTTP2: &http.HTTP2Config{MaxConcurrentStreams: 1000}}
 	go func() { _ = server.Serve(h.front) }()
 	t.Cleanup(func() {
+		stop(nil)
 		_ = server.Close()
 		h.p.Retire(nil)
 		time.Sleep(2 * time.Hour) // virtual: whatever plays ends
@@ -289,6 +294,7 @@ func (h *house) talk(request string, leave time.Duration) *reply {
 
 // settled waits until the request's record is there.
 func (h *house) settled() {
+	synctest.Wait() // what was asked has begun
 	h.p.Wait()
 	synctest.Wait()
 }
@@ -320,6 +326,12 @@ func source(r *live.Request) string {
 		return "none"
 	}
 	return *r.Record.TokenSource
+}
+
+// silent connects to an upstream that reads nothing.
+func silent(context.Context, string, string) (net.Conn, error) {
+	ours, _ := net.Pipe()
+	return ours, nil
 }
 
 func refuse(context.Context, string, string) (net.Conn, error) {

@@ -108,6 +108,25 @@ func TestAnotherUpstreamGetsWhatTheFirstRefused(t *testing.T) {
 	})
 }
 
+// What one upstream refuses is shared out among the others.
+func TestTheOthersShareWhatIsRefused(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b, d := namedUpstream("b"), namedUpstream("d")
+		h := open(t, nil, func(c *Config) {
+			c.Upstreams = []Upstream{{Name: "dead", URL: "http://dead", Dial: refuse, Health: Health{Failures: 1000}},
+				{Name: "b", URL: "http://b", Dial: b.dial}, {Name: "d", URL: "http://d", Dial: d.dial}}
+			c.Routes[0].Upstreams = []Share{{"dead", 1}, {"b", 1}, {"d", 1}}
+		})
+		for range 60 {
+			want(t, "status", h.talk(post(chatPath, hello), 0).StatusCode, 200)
+		}
+		h.settled()
+		if n, m := len(b.requests), len(d.requests); n+m != 60 || max(n, m)-min(n, m) > 2 {
+			t.Errorf("%d and %d requests", n, m)
+		}
+	})
+}
+
 // A dead idle connection is replaced and the request sent again.
 func TestAConnectionThatDiedInThePoolIsReplaced(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -26,11 +26,16 @@ type leaving struct {
 
 // ended is told that the client's context ended.
 func (l *leaving) ended() {
-	if cause := context.Cause(l.c.in.Context()); errors.Is(cause, client.ErrRunEnd) {
-		l.cancel(cause) // we are being stopped
+	if l.c.stopped() {
+		l.cancel(client.ErrRunEnd)
 		return
 	}
 	l.now()
+}
+
+// stopped reports whether we are being stopped.
+func (c *call) stopped() bool {
+	return errors.Is(context.Cause(c.in.Context()), client.ErrRunEnd)
 }
 
 // now is told that the client has gone, or does not read.
@@ -88,8 +93,8 @@ func (c *call) pass() {
 // reached the first.
 func (c *call) ask(ctx context.Context) (*client.Passed, error) {
 	var tried []*upstream
+	c.up = c.route.pick(c.p.clk.NS(), nil)
 	for {
-		c.up = c.route.pick(c.p.clk.NS(), tried)
 		c.req.Labels.Upstream = c.up.Name
 		reply, err := c.up.client.Pass(ctx, c.passing(c.up))
 		tl := c.req.Timeline
@@ -108,7 +113,8 @@ func (c *call) ask(ctx context.Context) (*client.Passed, error) {
 				c.up.saw(why.Class, 0, c.p.clk.NS())
 			}
 			tried = append(tried, c.up)
-			if unsent(why.Class) && c.more == nil && len(tried) < 3 && c.route.pick(c.p.clk.NS(), tried) != nil {
+			if next := c.another(why.Class, tried); next != nil {
+				c.up = next
 				c.p.stats.retries.Add(1)
 				tl.Attempts++
 				continue
@@ -116,6 +122,18 @@ func (c *call) ask(ctx context.Context) (*client.Passed, error) {
 		}
 		return nil, err
 	}
+}
+
+// mostTried is how many upstreams a request is tried at.
+const mostTried = 3
+
+// another is the upstream that a request goes to when it failed at those that
+// were tried; nil: none.
+func (c *call) another(class timeline.Outcome, tried []*upstream) *upstream {
+	if !unsent(class) || c.more != nil && c.more.begun || len(tried) >= mostTried {
+		return nil
+	}
+	return c.route.pick(c.p.clk.NS(), tried)
 }
 
 // unsent reports whether a failure came before anything was sent.
@@ -130,18 +148,24 @@ func unsent(class timeline.Outcome) bool {
 // failed settles a request that got no reply. answered is false where nobody
 // is there to be told: then the connection must not look as if all were well.
 func (c *call) failed(err error, left *leaving) (answered bool) {
-	// For net/http a client whose body does not come has gone. It may be there.
-	if s, ok := c.more.(*slowly); ok && s.err != nil {
-		c.refused = true
-		c.badBody(s.err)
-		return true
-	}
-	now := c.p.clk.NS()
 	class, words := timeline.ConnReset, err.Error()
 	var why *client.Error
 	if errors.As(err, &why) {
 		class = why.Class
 	}
+	if c.more != nil && c.more.err != nil {
+		switch {
+		case c.stopped():
+			class, words = timeline.CancelledRunEnd, client.ErrRunEnd.Error()
+		case c.more.refusable():
+			c.refused = true
+			c.badBody(c.more.err)
+			return true
+		default:
+			left.now()
+		}
+	}
+	now := c.p.clk.NS()
 	c.req.CloseUS = timeline.Some(c.meter.us(now))
 	if at := left.atNS.Load(); at > 0 {
 		c.req.LeftUS = timeline.Some(c.meter.us(at))
@@ -342,11 +366,24 @@ func (c *call) hide(text string) string {
 // sign of it than a reset.
 func (c *call) abort() {
 	if nc, ok := c.in.Context().Value(connKey{}).(net.Conn); ok && !c.in.ProtoAtLeast(1, 1) {
-		if tcp, ok := nc.(interface{ SetLinger(int) error }); ok {
-			_ = tcp.SetLinger(0)
-		}
+		reset(nc)
 	}
 	panic(http.ErrAbortHandler)
+}
+
+// reset closes a connection without a farewell, that of TLS neither.
+func reset(nc net.Conn) {
+	for {
+		over, ok := nc.(interface{ NetConn() net.Conn })
+		if !ok {
+			break
+		}
+		nc = over.NetConn()
+	}
+	if tcp, ok := nc.(interface{ SetLinger(int) error }); ok {
+		_ = tcp.SetLinger(0)
+	}
+	_ = nc.Close()
 }
 
 // ConnContext is for http.Server.ConnContext: it lets the proxy reset the

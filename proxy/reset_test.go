@@ -2,9 +2,11 @@ package proxy
 
 import (
 	"bufio"
+	"crypto/tls"
 	"io"
 	"net"
 	"net/http"
+	"net/http/httptest"
 	"strings"
 	"testing"
 	"time"
@@ -97,15 +99,24 @@ func TestAResetIsPassedOn(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer p.Retire(nil)
-	front, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
+	front := func() *httptest.Server {
+		s := httptest.NewUnstartedServer(p)
+		s.Config.ConnContext = ConnContext
+		t.Cleanup(s.Close)
+		return s
 	}
-	server := &http.Server{Handler: p, ConnContext: ConnContext}
-	go func() { _ = server.Serve(front) }()
-	defer server.Close()
-	for _, proto := range []string{"HTTP/1.1", "HTTP/1.0"} {
-		c, err := net.Dial("tcp", front.Addr().String())
+	plain, secure := front(), front()
+	plain.Start()
+	secure.StartTLS()
+	dials := map[string]func() (net.Conn, error){
+		"HTTP": func() (net.Conn, error) { return net.Dial("tcp", plain.Listener.Addr().String()) },
+		"HTTPS": func() (net.Conn, error) {
+			return tls.Dial("tcp", secure.Listener.Addr().String(), &tls.Config{InsecureSkipVerify: true})
+		},
+	}
+	for i := range 4 {
+		scheme, proto := []string{"HTTP", "HTTPS"}[i/2], []string{"HTTP/1.1", "HTTP/1.0"}[i%2]
+		c, err := dials[scheme]()
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -117,15 +128,15 @@ func TestAResetIsPassedOn(t *testing.T) {
 		}
 		got := make([]byte, len(tok("A")))
 		if _, err := io.ReadFull(resp.Body, got); err != nil {
-			t.Errorf("%s: %v", proto, err)
+			t.Errorf("%s of %s: %v", proto, scheme, err)
 		}
 		reset <- true
 		if rest, err := io.ReadAll(resp.Body); err == nil {
-			t.Errorf("%s: a clean end after %q", proto, rest)
+			t.Errorf("%s of %s: a clean end after %q", proto, scheme, rest)
 		}
 		r := <-seen
-		want(t, proto+": outcome", r.Outcome, timeline.ConnReset)
-		want(t, proto+": tokens", r.Record.Chunks.Or(-1), 1)
+		want(t, scheme+", "+proto+": outcome", r.Outcome, timeline.ConnReset)
+		want(t, scheme+", "+proto+": tokens", r.Record.Chunks.Or(-1), 1)
 		_ = c.Close()
 	}
 }

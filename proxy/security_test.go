@@ -69,6 +69,9 @@ func TestRequestSmuggling(t *testing.T) {
 		"out of the allowed paths":  {"GET /v1/models/../../admin HTTP/1.1\r\nhost: proxy\r\n\r\n", 400},
 		"the same, encoded":         {"GET /v1/models/%2e%2e/admin HTTP/1.1\r\nhost: proxy\r\n\r\n", 400},
 		"with a path parameter":     {"GET /v1/models/..;x/admin HTTP/1.1\r\nhost: proxy\r\n\r\n", 400},
+		"an upgrade with a body":    {line + "connection: Upgrade\r\nupgrade: websocket\r\ncontent-length: 36\r\n\r\nGET /admin HTTP/1.1\r\nhost: server\r\n\r\n", 400},
+		"the same, in chunks":       {line + "connection: Upgrade\r\nupgrade: websocket\r\ntransfer-encoding: chunked\r\n\r\n" + chunk("GET /admin HTTP/1.1\r\nhost: server\r\n\r\n") + lastChunk, 400},
+		"another upgrade":           {line + "connection: Upgrade\r\nupgrade: h2c\r\ncontent-length: 2\r\n\r\n{}", 200},
 		"a path that is not listed": {"POST /invocations HTTP/1.1\r\nhost: proxy\r\ncontent-length: 2\r\n\r\n{}", 404},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -135,6 +138,52 @@ func TestHopByHopHeadersStay(t *testing.T) {
 		want(t, "public", got.Header.Get("X-Public"), "2")
 		want(t, "no date is made up", got.Header.Get("Date"), "")
 	})
+}
+
+func TestHopByHopHeadersOfInformationalResponsesStay(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := open(t, play("1ms HTTP/1.1 103 Early Hints\r\nlink: </a>\r\nconnection: x-private\r\nx-private: 1\r\nkeep-alive: timeout=5\r\n\r\n"+
+			whole(200, "application/json", "{}")), nil)
+		c := h.front.dial()
+		defer c.Close()
+		in := bufio.NewReader(c)
+		hints := ask(t, c, in, post(chatPath, `{"model":"m"}`))
+		want(t, "status", hints.StatusCode, 103)
+		want(t, "link", hints.Header.Get("Link"), "</a>")
+		for _, name := range []string{"Connection", "X-Private", "Keep-Alive"} {
+			want(t, name, hints.Header.Get(name), "")
+		}
+		resp, err := http.ReadResponse(in, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		want(t, "status after it", resp.StatusCode, 200)
+		want(t, "link after it", resp.Header.Get("Link"), "")
+		_, _ = io.Copy(io.Discard, resp.Body)
+	})
+}
+
+// Where an upstream says twice where its reply ends, what counts is passed on.
+func TestReplySmuggling(t *testing.T) {
+	const head = "1ms HTTP/1.1 200 OK\r\ncontent-type: application/json\r\n"
+	for name, reply := range map[string]string{
+		"length and chunks": head + "content-length: 99\r\ntransfer-encoding: chunked\r\n\r\n" + chunk("{}") + lastChunk,
+		"a shorter length":  head + "content-length: 1\r\ntransfer-encoding: chunked\r\n\r\n" + chunk("{}") + lastChunk,
+		"two equal lengths": head + "content-length: 2\r\ncontent-length: 2\r\n\r\n{}",
+		"a list of lengths": head + "content-length: 2, 2\r\n\r\n{}",
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				h := open(t, play(reply), nil)
+				got := h.talk(post(embeddings, hello), 0)
+				h.settled()
+				want(t, "end", got.err, nil)
+				want(t, "body", got.body, "{}")
+				want(t, "outcome", h.sink.one(t).Outcome, timeline.OK)
+				want(t, "lengths", len(got.Header["Content-Length"]) <= 1, true)
+			})
+		})
+	}
 }
 
 func TestALoopIsFound(t *testing.T) {

@@ -31,7 +31,7 @@ type call struct {
 	asked   asked
 	known   bool // asked was understood
 	body    []byte
-	more    io.Reader // what of the body is not in memory; nil: nothing
+	more    *slowly // what of the body is not in memory; nil: nothing
 	length  int64
 	inject  bool // usage was asked for on the client's behalf
 
@@ -129,6 +129,10 @@ func (c *call) admit() ([]*route, bool) {
 	case p.looped(in.Header):
 		p.refuse(c.w, http.StatusLoopDetected, "loop", "the request has been here before: an upstream's URL leads back to this proxy")
 		return nil, false
+	case upgradeOf(in.Header) != "" && in.ContentLength != 0: // it may be read as a request
+		c.last()
+		p.refuse(c.w, http.StatusBadRequest, "body", "a request to change the protocol has no body")
+		return nil, false
 	}
 	candidates := p.byPath(in.URL.Path)
 	if len(candidates) == 0 {
@@ -204,34 +208,6 @@ func (c *call) unlimited(whole bool) {
 	if whole || c.in.ProtoMajor == 2 {
 		_ = c.ctl.SetReadDeadline(time.Time{})
 	}
-}
-
-// slowly reads a body that is passed on as it comes. Its client may be waited
-// for so long in all, and longer the more has come; an upstream that takes it
-// slowly costs nothing of that.
-type slowly struct {
-	c      *call
-	from   io.Reader
-	n      int64
-	waited time.Duration
-	err    error // why it did not come whole
-}
-
-// slowest is what a client must send at least, in bytes a second.
-const slowest = 1 << 10
-
-func (s *slowly) Read(p []byte) (int, error) {
-	began := time.Now()
-	most := s.c.p.cfg.BodyTimeout + time.Duration(s.n/slowest)*time.Second
-	_ = s.c.ctl.SetReadDeadline(began.Add(most - s.waited))
-	n, err := s.from.Read(p)
-	s.c.unlimited(errors.Is(err, io.EOF))
-	s.n += int64(n)
-	s.waited += time.Since(began)
-	if err != nil && !errors.Is(err, io.EOF) {
-		s.err = err
-	}
-	return n, err
 }
 
 // readAll reads a body whose length may be known. Room is made as it comes: a
@@ -328,7 +304,7 @@ func plainID(id string) string {
 // passing is the request as it goes to an upstream.
 func (c *call) passing(up *upstream) *client.Passing {
 	identity := c.meter.stream != nil && !c.route.KeepEncoding
-	pass := &client.Passing{Method: c.in.Method, Path: c.in.URL.RequestURI(), Body: c.body, More: c.more, Length: c.length,
+	pass := &client.Passing{Method: c.in.Method, Path: c.in.URL.RequestURI(), Body: c.body, Length: c.length,
 		Header: c.p.upstreamHeader(c.in, identity, c.route.HideClient), HeadLimit: up.HeadTimeout,
 		Upgrade: upgradeOf(c.in.Header) != "",
 		// A completion that is asked for twice does no harm; other requests
@@ -337,10 +313,14 @@ func (c *call) passing(up *upstream) *client.Passing {
 		Informational: func(status int, h http.Header) {
 			if status != http.StatusContinue && c.in.ProtoAtLeast(1, 1) {
 				copyHeader(c.w.Header(), h)
+				dropHopByHop(c.w.Header())
 				c.w.WriteHeader(status)
 				clear(c.w.Header())
 			}
 		},
+	}
+	if c.more != nil {
+		pass.More = c.more
 	}
 	if c.route.KeepHost {
 		pass.Host = c.in.Host

@@ -48,7 +48,9 @@ func (c *call) upgrade(reply *client.Passed) {
 		c.req.Fail(timeline.CancelledUser, "the client hung up")
 		return
 	}
-	c.join(nc, buf.Reader, up, int64(len(first)))
+	// The buffer's own reader ends the request's context when the client says no more.
+	ahead := io.LimitReader(buf.Reader, int64(buf.Reader.Buffered()))
+	c.join(nc, io.MultiReader(ahead, nc), up, int64(len(first)))
 }
 
 func sameProtocol(a, b string) bool {
@@ -75,10 +77,13 @@ func (c *call) join(nc net.Conn, fromClient io.Reader, up net.Conn, already int6
 	both.Go(func() { one(up, fromClient, &sent) })
 	both.Go(func() { one(nc, up, &down) })
 	both.Wait()
+	c.req.Outcome = timeline.OK
+	if c.stopped() {
+		c.req.Fail(timeline.CancelledRunEnd, client.ErrRunEnd.Error())
+	}
 	half.Stop()
 	c.req.RequestBytes, c.req.ResponseBytes = sent.Load(), down.Load()
 	c.req.CloseUS = timeline.Some(c.meter.us(c.p.clk.NS()))
-	c.req.Outcome = timeline.OK
 }
 
 // pump copies as it comes.

@@ -1,0 +1,162 @@
+package client
+
+import (
+	"errors"
+	"io"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// mostWrite is the longest piece of a request whose taking has a limit of its own.
+const mostWrite = 1 << 20
+
+// send writes the request; what is in memory goes in one write, if it is not
+// very long.
+func (r *Passed) send(p *Passing) error {
+	b := requests.Get().(*[]byte)
+	*b = append(r.c.passHead((*b)[:0], p), p.Body...)
+	before := r.c.clk.Now()
+	r.cn.src.begin(before)
+	r.lastNS = before.NS
+	err := r.write(*b, p.HeadLimit)
+	if cap(*b) <= 1<<20 {
+		requests.Put(b)
+	}
+	if err == nil && p.More != nil {
+		err = r.sendMore(p)
+	}
+	r.whole = err == nil
+	r.SentNS = r.c.clk.NS()
+	return err
+}
+
+// write sends a part of the request. A server that takes nothing of it for as
+// long as patience is given up; 0: it may take as long as it likes.
+func (r *Passed) write(b []byte, patience time.Duration) error {
+	for len(b) > 0 {
+		limit := r.until
+		if patience > 0 {
+			limit = min(limit, r.c.clk.NS()+int64(patience))
+		}
+		_ = r.cn.src.SetWriteDeadline(deadline(r.c.clk, limit))
+		piece := b[:min(len(b), mostWrite)]
+		if err := r.cn.write(piece); err != nil {
+			return err
+		}
+		b = b[len(piece):]
+	}
+	return nil
+}
+
+// sendMore writes the part of the body that is not in memory.
+func (r *Passed) sendMore(p *Passing) error {
+	b := getBuffer()
+	defer putBuffer(b)
+	const room = 16 // for a chunk's size
+	for {
+		n, err := p.More.Read(b[room : len(b)-2])
+		if n > 0 {
+			out := b[room : room+n]
+			if p.Length < 0 {
+				size := strconv.AppendInt(nil, int64(n), 16)
+				from := room - len(size) - 2
+				copy(b[from:], size)
+				copy(b[room-2:], "\r\n")
+				copy(b[room+n:], "\r\n")
+				out = b[from : room+n+2]
+			}
+			if err := r.write(out, p.HeadLimit); err != nil {
+				return err
+			}
+		}
+		switch {
+		case errors.Is(err, io.EOF) && p.Length < 0:
+			return r.write([]byte("0\r\n\r\n"), p.HeadLimit)
+		case errors.Is(err, io.EOF):
+			return nil
+		case err != nil:
+			return &senderError{err}
+		}
+	}
+}
+
+// senderError is a request's body that could not be read.
+type senderError struct{ error }
+
+// passHead writes the head of a request.
+func (c *Client) passHead(b []byte, p *Passing) []byte {
+	host := p.Host
+	if host == "" {
+		host = c.target.host
+	}
+	b = append(b, p.Method...)
+	b = append(b, ' ')
+	b = append(b, c.origin...)
+	b = append(b, c.target.passPath(p.Path)...)
+	b = append(b, " HTTP/1.1\r\nHost: "...)
+	b = append(b, host...)
+	for _, f := range c.head { // what the configuration gives wins
+		if c.given(f.name) {
+			b = appendField(b, f.name, f.value)
+		}
+	}
+	names := make([]string, 0, len(p.Header))
+	for name := range p.Header {
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	for _, name := range names {
+		if lower := strings.ToLower(name); lower == "host" || c.given(lower) && c.head.has(lower) ||
+			framing(name) && (name != "Upgrade" || !p.Upgrade) {
+			continue
+		}
+		for _, v := range p.Header[name] {
+			if checkField(name, v) == nil {
+				b = appendField(b, name, v)
+			}
+		}
+	}
+	if p.Upgrade {
+		b = appendField(b, "Connection", "Upgrade")
+	}
+	// Where the body ends is said in any case: what follows is another request.
+	switch {
+	case p.Length < 0:
+		b = appendField(b, "Transfer-Encoding", "chunked")
+	case p.Length > 0 || p.Method == http.MethodPost || p.Method == http.MethodPut || p.Method == http.MethodPatch:
+		b = appendField(b, "Content-Length", strconv.FormatInt(p.Length, 10))
+	}
+	return append(b, "\r\n\r\n"...)
+}
+
+// passPath joins a path that is passed on. Without a base path it stays as it is.
+func (t *target) passPath(path string) string {
+	if t.base == "" && t.query == "" {
+		return escape(path)
+	}
+	joined := t.path(path)
+	if p, query, has := strings.Cut(path, "?"); strings.HasSuffix(p, "/") && !has && query == "" && !strings.HasSuffix(joined, "/") {
+		joined += "/"
+	}
+	return joined
+}
+
+// given tells the headers that the configuration sets from those that the
+// client adds of its own accord, which a request that is passed on must not get.
+func (c *Client) given(lower string) bool {
+	switch lower {
+	case "host", "user-agent", "accept-encoding", "connection":
+		return false
+	}
+	return true
+}
+
+func appendField(b []byte, name, value string) []byte {
+	b = append(b, "\r\n"...)
+	b = append(b, name...)
+	b = append(b, ": "...)
+	return append(b, value...)
+}
