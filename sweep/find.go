@@ -44,7 +44,7 @@ type Probe struct {
 	Load     float64
 	Says     string // holds, fails or unclear
 	Firm     bool   // at the confidence of the search; else only a step on the way
-	Repeat   bool   // the second look at the last load that held
+	Repeat   bool   // a second look, at the load that held or at the one that failed
 	Grows    bool   // the server fell behind
 	Requests int64
 	Share    float64 // of good requests, under the objective nearest to its limit; NaN for none

@@ -46,6 +46,8 @@ type hunt struct {
 	refuted   int     // loads that failed and then held
 	unseen    string  // why the load that failed had no second look; empty: it had one
 
+	decisions int // firm ones that were made, those taken back too
+
 	lates  int   // loads at which the client was too slow
 	beyond error // why nothing is known of larger loads: the client was too slow for them
 }
@@ -93,14 +95,9 @@ func (s *Search) stages() []float64 {
 // all later ones, 1/(1·2) + 1/(2·3) + … of it, and a fifth is for what holds by its
 // distance from the limit.
 func (h *hunt) firm() float64 {
-	made, mostly := 0, firmProbes*len(h.stages())
-	for i := range h.found.Probes {
-		if h.found.Probes[i].Firm {
-			made++
-		}
-	}
+	mostly := firmProbes * len(h.stages())
 	chance := 0.75 * (1 - h.Confidence) / float64(mostly)
-	if k := float64(made - mostly + 1); k > 0 {
+	if k := float64(h.decisions - mostly + 1); k > 0 {
 		chance = 0.05 * (1 - h.Confidence) / (k * (k + 1))
 	}
 	return -math.Log(chance)
@@ -115,7 +112,9 @@ func (h *hunt) run(ctx context.Context) error {
 		h.found.Why += fmt.Sprintf("; at %d of the loads the client was too slow to judge the server", h.lates)
 	}
 	h.lean()
-	h.found.Next = h.advice()
+	if err == nil || errors.Is(err, ErrLate) {
+		h.found.Next = h.advice()
+	}
 	if err == nil {
 		err = h.beyond
 	}
@@ -287,64 +286,4 @@ func digits(load float64, round func(float64) float64) float64 {
 func (h *hunt) end(why string) error {
 	h.found.Why = why
 	return nil
-}
-
-// repeat tries the load that held once more. What held by luck, or before the
-// server changed, does not hold again.
-func (h *hunt) repeat(ctx context.Context) error {
-	load := h.found.Holds
-	if load == 0 {
-		return nil
-	}
-	if why := h.stop(); why != "" {
-		return h.end(fmt.Sprintf("%s held once and was not tried again: %s", h.words(load), why))
-	}
-	saved := h.Probe
-	h.Probe.Requests = h.again(load)
-	p, err := h.probe(ctx, load, aim{pass: weak, fail: h.firm(), repeat: true})
-	h.Probe = saved
-	switch {
-	case errors.Is(err, ErrLate):
-		return h.end(fmt.Sprintf("%s could not be tried again: %v", h.words(load), err))
-	case err != nil:
-		return err
-	case p.spoilt:
-		return h.end(fmt.Sprintf("%s held once, and the second look was %s", h.words(load), p.Note))
-	case p.decided == unclear && p.odds < -leans:
-		return h.end(fmt.Sprintf("%s held once, and a second look leans the other way", h.words(load)))
-	case p.decided == fails:
-		h.found.Why = fmt.Sprintf("%s held and then did not: the server changes, or it held by luck", h.words(load))
-		h.found.Holds, h.found.Missed, h.found.Fails = 0, nil, load
-		if q := h.below(load); q != nil {
-			h.found.Holds, h.found.Missed = q.Load, q.Missed
-		}
-	}
-	return nil
-}
-
-// again is how many requests the second look at a load that held may take: a
-// quarter of the first, but enough for the time that it rests on. 0: no bound but
-// that of time.
-func (h *hunt) again(load float64) int64 {
-	if h.Variable == Concurrency && h.MaxTime > 0 {
-		return 0
-	}
-	most := int64(0)
-	for _, p := range h.found.Probes {
-		if p.Load == load {
-			most = max(most, p.Requests)
-		}
-	}
-	return max(most/4, 50, int64(1.5*load*h.shortest()))
-}
-
-// below is the probe of the largest load under one that was shown to hold; nil: there is none.
-func (h *hunt) below(load float64) (best *Probe) {
-	for i := range h.found.Probes {
-		p := &h.found.Probes[i]
-		if p.Firm && p.decided == holds && p.Load < load && (best == nil || p.Load > best.Load) {
-			best = p
-		}
-	}
-	return best
 }

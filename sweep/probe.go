@@ -85,7 +85,9 @@ func (h *hunt) once(ctx context.Context, load float64, a aim) (*Probe, error) {
 		p.Note = "broken off"
 	}
 	p.Says = p.decided.String()
-	p.Firm = firm && p.decided != unclear
+	if p.Firm = firm && p.decided != unclear; p.Firm {
+		h.decisions++
+	}
 	h.found.Probes = append(h.found.Probes, p)
 	if h.Told != nil {
 		h.Told(p)

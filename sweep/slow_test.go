@@ -48,25 +48,40 @@ func slowServer() virtual {
 // independent ones, but all of them far from the limit at half the capacity. A step on
 // the way that says too little is no sign of a limit, as more load shows more.
 func TestSlowServer(t *testing.T) {
+	seeds := max(*searches, 2)
 	for _, c := range []struct {
 		objective string
 		target    float64
 		capacity  float64
 		time      time.Duration
+		few       bool // of the searches may leave an end open
 	}{
-		{"p95 tpot < 80ms", 0.95, 16.30, 10 * time.Minute},
-		{"p99 tpot < 80ms", 0.99, 15.47, 20 * time.Minute},
+		{"p90 tpot < 80ms", 0.9, 16.71, 10 * time.Minute, false},
+		{"p95 tpot < 80ms", 0.95, 16.30, 10 * time.Minute, false},
+		{"p99 tpot < 80ms", 0.99, 15.47, 10 * time.Minute, true},
+		{"p99 tpot < 80ms", 0.99, 15.47, 20 * time.Minute, false},
 	} {
 		if *truths {
 			s := scenario{server: slowServer(), target: c.target, good: func(r *engine.Request) bool { return r.TPOT() < 80*ms }}
 			t.Logf("%s: capacity %.4g", c.objective, s.truth())
 		}
-		for seed := range 3 {
+		wrong, both, width := 0, 0, 0.0
+		for seed := range seeds {
 			found := searchSlow(t, c.objective, c.time, seed)
-			if found.Holds == 0 || found.Holds > c.capacity || found.Fails < c.capacity || found.Fails > 4*found.Holds {
-				t.Errorf("%s, search %d: [%g, %g] %s", c.objective, seed, found.Holds, found.Fails, found.Why)
-				told(t, &found)
+			if found.Holds > c.capacity || found.Fails > 0 && found.Fails < c.capacity {
+				wrong++
 			}
+			if found.Holds > 0 && found.Fails > 0 {
+				both++
+				width += math.Log(found.Fails / found.Holds)
+			}
+			if testing.Verbose() {
+				t.Logf("   [%.4g, %.4g], it seems [%.4g, %.4g], %d probes, %d requests; %s", found.Holds, found.Fails, found.SeemsHolds, found.SeemsFails, len(found.Probes), found.Requests, found.Why)
+			}
+		}
+		t.Logf("%s, %v: of %d searches %d say something wrong, %d have both ends, a factor of %.2f apart", c.objective, c.time, seeds, wrong, both, math.Exp(width/float64(both)))
+		if wrong > seeds/20 || !c.few && both < seeds-seeds/10 {
+			t.Errorf("%s in %v: of %d searches %d are wrong and %d have both ends", c.objective, c.time, seeds, wrong, both)
 		}
 	}
 }
@@ -230,7 +245,7 @@ func TestChanceOfAllDecisions(t *testing.T) {
 	sum := 0.0
 	for range 1000 {
 		sum += math.Exp(-h.firm())
-		h.found.Probes = append(h.found.Probes, Probe{Firm: true})
+		h.decisions++
 	}
 	if sum > 0.0401 || sum < 0.0399 {
 		t.Errorf("all of them are wrong in %g of searches, want 0.04 beside what the distance takes", sum)

@@ -13,6 +13,8 @@ import (
 type benchCmd struct {
 	targetFlags `embed:""`
 
+	searchesRate bool // an open loop whose rate a search chooses
+
 	Demo      bool   `group:"target" help:"Measure the built-in simulated server instead of a URL."`
 	WaitReady string `group:"target" placeholder:"TIME" help:"Wait so long for the server to be ready."`
 	Preflight string `group:"target" placeholder:"KIND" help:"Look at the server first: none, get (only GETs) or probe (one short completion, not recorded). Default: get."`

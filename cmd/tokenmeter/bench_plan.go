@@ -69,7 +69,7 @@ func (c *benchCmd) load(p *bench.Plan, check *checker) {
 	p.Burstiness = check.number("--burstiness", c.Burstiness, "0.5")
 	p.UntilPrecision = check.share("--until-precision", c.UntilPrecision)
 	check.choice("--arrival", c.Arrival, schedule.Names()...)
-	if c.Rate == "" && c.Stages == "" && c.Workload == "" && c.Scenario == "" && (c.Arrival != "" || c.Burstiness != "") {
+	if !c.searchesRate && c.Rate == "" && c.Stages == "" && c.Workload == "" && c.Scenario == "" && (c.Arrival != "" || c.Burstiness != "") {
 		check.addf("--arrival and --burstiness belong to an open loop: add --rate")
 	}
 	if c.Warmup != "" {

@@ -84,6 +84,7 @@ func (c *sweepCmd) job(a *app) (*sweepJob, error) {
 	j := &sweepJob{way: c.method(&check), axes: c.axes(&check), search: c.search(&check), settle: c.settle(&check),
 		repeats: max(check.count("--repeat", c.Repeats, 1), 1), gpus: check.count("--gpus", c.GPUs, 1)}
 	var err error
+	c.searchesRate = c.Find && c.Variable != sweep.Concurrency
 	j.plan, err = c.plan(a)
 	c.misfits(&j.plan, j.axes, j.way, &check)
 	if err == nil && j.way == nil {
