@@ -45,9 +45,12 @@ func TestAnUpgradeThatTheStopCuts(t *testing.T) {
 
 // One that ends its own direction still gets what the server has to say.
 func TestAnUpgradedClientThatClosesItsDirection(t *testing.T) {
+	ended, say := make(chan bool), make(chan bool)
 	s := pave(t, func(c net.Conn, r *received) bool {
 		_, _ = io.WriteString(c, switchesNow)
 		r.gone() // the end of what the client sends
+		close(ended)
+		<-say
 		_, _ = io.WriteString(c, "bye")
 		return false
 	}, realtime)
@@ -55,6 +58,9 @@ func TestAnUpgradedClientThatClosesItsDirection(t *testing.T) {
 	in := bufio.NewReader(c)
 	want(t, "status", ask(t, c, in, webSocket).StatusCode, 101)
 	_ = c.(*net.TCPConn).CloseWrite()
+	<-ended
+	want(t, "the request goes on", (<-s.asked).Err(), nil)
+	close(say)
 	rest, err := io.ReadAll(in)
 	want(t, "end", err, nil)
 	want(t, "the rest", string(rest), "bye")
