@@ -2,6 +2,7 @@ package objective
 
 import (
 	"math"
+	"slices"
 
 	"tokenmeter/metric"
 )
@@ -118,21 +119,9 @@ func (o *Objective) weighGood(all []Objective, r *metric.Record) (value, near fl
 	return 0, near, true
 }
 
-// HasDistance reports whether near, as Weigh tells it, is a measure of time or of
-// speed, so that many requests far from the limit say more than that each was good.
-func (o *Objective) HasDistance(all []Objective) bool {
-	if o.Metric != "goodput" {
-		s := o.subject()
-		return s.class == ofRequest && (s.unit == duration || s.unit == tokenRate) && o.Stat != "mean"
-	}
-	some := false
-	for i := range all {
-		if c := &all[i]; c.Metric != "goodput" && c.OfRequests() {
-			if s := c.subject(); s.class != ofRequest || s.unit != duration && s.unit != tokenRate {
-				return false
-			}
-			some = true
-		}
-	}
-	return some
+// OfPace reports whether the objective is on the pace at which an answer is written,
+// as one share of requests. The pace remembers no more than the requests in flight, where
+// a waiting time remembers all that came since the queue was last empty.
+func (o *Objective) OfPace() bool {
+	return o.Stat != "mean" && slices.Contains([]string{"tpot", "tpot_adj", "decode_tps", "norm_decode_tps"}, o.Metric)
 }

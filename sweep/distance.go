@@ -6,16 +6,19 @@ import (
 	"tokenmeter/stat"
 )
 
-// distant reports whether the requests stayed so far from the limit that it holds,
-// though they are worth too few independent ones to show it by counting alone.
+// distant reports whether answers were written so much faster than the limit that it
+// holds, though they are worth too few independent ones to show it by counting alone.
 // Requests that take seconds tell of each other for seconds: a probe then sees many
 // requests, but few independent moments. Two things must be shown:
 // counted one by one, as if independent, so many requests were good; and the tail of
 // how near they came, continued beyond what was seen and as uncertain as the few
 // moments leave it, reaches the limit rarely enough. The first speaks for what
 // strikes single requests, the second for what strikes all at once.
+//
+// It is for the pace of answers only. A queue that has just begun to grow is far from
+// any limit on waiting, in a probe that is shorter than its memory.
 func (t *test) distant(own pool, level float64) bool {
-	if t.target == 0 || !t.o.HasDistance(t.all) {
+	if t.target == 0 || !t.o.OfPace() {
 		return false
 	}
 	seen := own.and(t.above)
