@@ -1,6 +1,7 @@
 package bench
 
 import (
+	"context"
 	"iter"
 	"runtime"
 	"sync"
@@ -52,7 +53,7 @@ func (d *closedLoop) stream(s int) {
 	for ph.ctx.Err() == nil {
 		may, ok := d.loop.May(s, time.Duration(max(at, r.clk.US())-ph.baseUS)*time.Microsecond)
 		at = max(at, ph.baseUS+may.Microseconds())
-		if !ok || r.pause(ph, at) != nil {
+		if !ok || r.pauseUnless(ph, at, ph.main.all) != nil {
 			return
 		}
 		now := r.clk.US()
@@ -61,6 +62,9 @@ func (d *closedLoop) stream(s int) {
 			return
 		}
 		p := r.playing(ph, item, part, s%d.workers)
+		if d.allSent() {
+			ph.main.over() // streams that wait for their time need not
+		}
 		p.play(r.clk.US())
 		p.ended()
 		if at = now + d.loop.Gap.Microseconds(); d.loop.Gap == 0 {
@@ -71,6 +75,11 @@ func (d *closedLoop) stream(s int) {
 		}
 		at = max(at, r.clk.US()+retreat(lost).Microseconds())
 	}
+}
+
+// allSent reports whether as many requests as were asked for are on their way.
+func (d *closedLoop) allSent() bool {
+	return d.loop.Requests > 0 && d.sent.Load() >= d.loop.Requests
 }
 
 // retreat is how long a stream stays away after so many requests on end reached
@@ -213,7 +222,10 @@ func (r *runner) arrivals(ph *phase, loop arrivals, item items, share schedule.S
 }
 
 // pause waits until a moment of the run's clock, on an ordinary timer.
-func (r *runner) pause(ph *phase, us int64) error {
+func (r *runner) pause(ph *phase, us int64) error { return r.pauseUnless(ph, us, nil) }
+
+// pauseUnless is a pause that is given up when over is closed.
+func (r *runner) pauseUnless(ph *phase, us int64, over <-chan struct{}) error {
 	left := time.Duration(us-r.clk.US()) * time.Microsecond
 	if left <= 0 {
 		return ph.ctx.Err()
@@ -223,6 +235,8 @@ func (r *runner) pause(ph *phase, us int64) error {
 	select {
 	case <-t.C:
 		return nil
+	case <-over:
+		return context.Canceled
 	case <-ph.ctx.Done():
 		return ph.ctx.Err()
 	}

@@ -424,6 +424,34 @@ func TestPacedUsers(t *testing.T) {
 	}
 }
 
+// When the last request that was asked for has ended so has the run, whatever
+// streams wait for: their stage, or the pace of their user.
+func TestTheLastRequestEndsTheRun(t *testing.T) {
+	stages, err := schedule.ParseStages("1m@1,1m@4")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, c := range map[string]struct {
+		plan Plan
+		most time.Duration
+	}{
+		"stages":   {Plan{Stages: stages, StagesClosed: true, Requests: 5}, 5 * time.Second},
+		"cooldown": {Plan{Stages: stages, StagesClosed: true, Requests: 5, Cooldown: time.Second}, 6 * time.Second},
+		// The second user comes half a minute after the first.
+		"pace": {Plan{Concurrency: 2, Pace: time.Minute, Requests: 2}, 31 * time.Second},
+	} {
+		f := &fake{chat: func(s *stream, b body) {
+			s.token(time.Second)
+			s.end(wordsIn(b), 0)
+		}}
+		c.plan.Warmup = Warmup{Off: true}
+		res := virtual(t, f, c.plan, nil)
+		if res.err != nil || res.wall > c.most {
+			t.Errorf("%s: the run took %v, %v", name, res.wall, res.err)
+		}
+	}
+}
+
 // A trace is sent at its own times.
 func TestTrace(t *testing.T) {
 	f := &fake{chat: echo}
