@@ -73,10 +73,7 @@ func Main(args []string, stdout, stderr io.Writer, env func(string) (string, boo
 		panic(err) // the grammar itself is wrong
 	}
 	a.model = parser.Model
-	if len(args) == 0 {
-		args = []string{"--help"}
-	}
-	ctx, err := parser.Parse(joinNegative(args))
+	ctx, err := parser.Parse(joinNegative(customary(args)))
 	if write := (*fs.PathError)(nil); errors.As(err, &write) {
 		return a.fail("tokenmeter", &outputError{err}) // the help found no room
 	}
@@ -123,6 +120,19 @@ func newParser(stdout, stderr io.Writer) (*kong.Kong, error) {
 			"scenarios": strings.Join(workload.ScenarioNames(), ", "),
 			"methods":   strings.Join(method.Names(), ", ")},
 	)
+}
+
+// customary lets people ask for help and the version as they do elsewhere.
+func customary(args []string) []string {
+	switch {
+	case len(args) == 0:
+		return []string{"--help"}
+	case args[0] == "help":
+		return append(slices.Clone(args[1:]), "--help")
+	case args[0] == "--version":
+		return append([]string{"version"}, args[1:]...)
+	}
+	return args
 }
 
 var negative = regexp.MustCompile(`^-[0-9.]`)
