@@ -7,6 +7,8 @@ import (
 	"testing"
 	"time"
 
+	"tokenmeter/api"
+	"tokenmeter/client"
 	"tokenmeter/random"
 	"tokenmeter/timeline"
 )
@@ -145,7 +147,7 @@ func FuzzLookups(f *testing.F) {
 		if w := words(a); len(w) > 210 {
 			t.Errorf("%d bytes of words", len(w))
 		}
-		r := &runner{plan: &Plan{}, log: &logger{}}
+		r := &runner{plan: &Plan{Client: client.Config{API: api.OpenAIChat}}, log: &logger{}}
 		r.accessible(a)
 		engine(context.Background(), func(context.Context, string) (answer, error) { return a, nil }, a, nil)
 	})

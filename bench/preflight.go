@@ -6,10 +6,12 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"net/url"
 	"strings"
 	"time"
 
 	"tokenmeter/api"
+	"tokenmeter/client"
 	"tokenmeter/inert"
 	"tokenmeter/timeline"
 )
@@ -27,8 +29,9 @@ type getter func(ctx context.Context, path string) (answer, error)
 
 // found is what the look at the target gave.
 type found struct {
-	model  string // empty: none was needed or none is known
-	server string // engine and version; empty where unknown
+	model  string   // empty: none was needed or none is known
+	server string   // engine and version; empty where unknown
+	speaks []string // names of the APIs that the model list is a sign of; empty: it tells none
 }
 
 const (
@@ -62,7 +65,7 @@ func (r *runner) preflight(ctx context.Context, get getter) (found, error) {
 	if len(models) == 0 {
 		models = r.nativeModels(ctx, get)
 	}
-	f := found{model: r.plan.Model}
+	f := found{model: r.plan.Model, speaks: spoken(a)}
 	if f.model == "" {
 		if f.model, err = r.chooseModel(a, models); err != nil {
 			return found{}, err
@@ -143,7 +146,7 @@ func (r *runner) accessible(a answer) error {
 	case a.status == 502, a.status == 503, a.status == 504:
 		return fail(timeline.HTTP5xx, fmt.Sprintf("the server is not ready: HTTP %d%s", a.status, words(a)), "wait for it with --wait-ready 10m")
 	case a.status >= 500:
-		r.log.warn("GET %s answered HTTP %d%s", modelsPath, a.status, words(a))
+		r.log.warn("GET %s answered HTTP %d%s", r.plan.below(modelsPath), a.status, words(a))
 	}
 	return nil
 }
@@ -155,8 +158,31 @@ func (r *runner) chooseModel(a answer, models []string) (string, error) {
 	case len(models) > 1:
 		return "", &UsageError{fmt.Errorf("the server has several models (%s); choose one with --model", listed(models))}
 	}
+	path, hint := r.plan.below(modelsPath), "name one with --model, and check the URL"
+	if prefix := strings.TrimSuffix(path, modelsPath); prefix != "" {
+		hint = fmt.Sprintf("is the path %s right? Else name the model with --model", prefix)
+	}
 	return "", &TargetError{URL: r.plan.Client.BaseURL, Class: timeline.HTTP4xx,
-		What: fmt.Sprintf("the server lists no models (GET %s answered HTTP %d)", modelsPath, a.status), Hint: "name one with --model, and check the URL"}
+		What: fmt.Sprintf("the server lists no models (GET %s answered HTTP %d)", path, a.status), Hint: hint}
+}
+
+// below is the path that is asked for one of the API's: behind the path of the
+// URL, where that has one of its own.
+func (p *Plan) below(path string) string {
+	endpoint, err := client.JoinURL(p.Client.BaseURL, p.Client.API.Path)
+	if err != nil {
+		return path
+	}
+	u, err := url.Parse(endpoint)
+	if err != nil {
+		return path // that of a Unix socket, which has no path of its own
+	}
+	return strings.TrimSuffix(u.EscapedPath(), p.Client.API.Path) + path
+}
+
+// spoken are the APIs that a model list is a sign of.
+func spoken(models answer) []string {
+	return api.Sniff(map[string]api.Answer{modelsPath: {Status: models.status, Header: models.header, Body: models.body}}).APIs
 }
 
 // words is the server's own explanation, short, or nothing.

@@ -73,6 +73,35 @@ func TestPreflightModels(t *testing.T) {
 	}
 }
 
+// What is said of a GET names the path that was asked.
+func TestPathBeforeTheAPIs(t *testing.T) {
+	for base, want := range map[string]string{
+		"http://fake/nope":    "(GET /nope/v1/models answered HTTP 404); is the path /nope right? Else name the model with --model",
+		"http://fake/nope/v1": "(GET /nope/v1/models answered HTTP 404); is the path /nope right? Else name the model with --model",
+		"http://fake/v1":      "(GET /v1/models answered HTTP 404); name one with --model, and check the URL",
+	} {
+		f := &fake{chat: echo, models: models(404, "nope")}
+		res := virtual(t, f, Plan{Client: client.Config{BaseURL: base}}, nil)
+		if res.err == nil || !hasText(res.err.Error(), want) {
+			t.Errorf("%s: %v, want %s", base, res.err, want)
+		}
+	}
+}
+
+// A server that has not the path of an API is told by its model list.
+func TestAnotherAPI(t *testing.T) {
+	f := &fake{chat: func(s *stream, _ body) { s.fail(404, "no such path") },
+		models: models(200, `{"data":[{"type":"model","id":"m"}],"has_more":false}`)}
+	want := "the server answers GET /v1/models like anthropic: leave --api out, or give --api anthropic"
+	if res := virtual(t, f, Plan{}, nil); res.err == nil || !hasText(res.err.Error(), want) {
+		t.Errorf("%v", res.err)
+	}
+	f.models = nil // the list of one model, as OpenAI's servers have it
+	if res := virtual(t, f, Plan{}, nil); res.err == nil || hasText(res.err.Error(), "--api") {
+		t.Errorf("%v", res.err)
+	}
+}
+
 func TestPreflightNone(t *testing.T) {
 	f := &fake{chat: echo, models: models(500, "")}
 	res := virtual(t, f, Plan{Preflight: "none", Model: "m", Requests: 1, Warmup: Warmup{Off: true}}, nil)

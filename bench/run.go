@@ -29,11 +29,11 @@ func Run(ctx context.Context, plan Plan) (*run.Run, error) {
 	defer cl.Close()
 	defer r.slow.close()
 	defer boundGarbage()()
-	ready, err := r.preflight(ctx, lookup(cl))
+	ready, err := r.preflight(ctx, r.lookup(cl))
 	if err != nil {
 		return nil, shown(err, r.log.red)
 	}
-	r.model = ready.model
+	r.model, r.speaks = ready.model, ready.speaks
 	if err := r.checkLimits(machine.This()); err != nil {
 		return nil, err
 	}
@@ -86,11 +86,11 @@ func redactor(plan *Plan) *secret.Redactor {
 }
 
 // lookup turns the client's GET into what the pre-flight wants.
-func lookup(cl *client.Client) getter {
+func (r *runner) lookup(cl *client.Client) getter {
 	return func(ctx context.Context, path string) (answer, error) {
 		a, err := cl.Get(ctx, path)
 		if err != nil {
-			return answer{}, unanswered(ctx, path, err)
+			return answer{}, unanswered(ctx, r.plan.below(path), err)
 		}
 		return answer{a.Status, a.Header, a.Body}, nil
 	}

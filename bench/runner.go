@@ -37,8 +37,10 @@ type runner struct {
 	do    doer
 	work  workload.Workload
 	model string
-	rec   *recorder
-	log   *logger
+	// speaks are the APIs that the server's model list is a sign of.
+	speaks []string
+	rec    *recorder
+	log    *logger
 
 	ordinal  atomic.Int64
 	warm     atomic.Int64 // items of the warm-up so far

@@ -3,6 +3,8 @@ package bench
 import (
 	"context"
 	"fmt"
+	"net/http"
+	"slices"
 
 	"tokenmeter/schedule"
 	"tokenmeter/timeline"
@@ -122,8 +124,21 @@ func (r *runner) targetFailed(c tally, what string) *TargetError {
 		e.Class = c.firstError.Class
 		e.What = fmt.Sprintf("%s; the first: %s", what, c.firstError.Message)
 	}
-	if c.firstStatus == 401 || c.firstStatus == 403 {
+	switch c.firstStatus {
+	case http.StatusUnauthorized, http.StatusForbidden:
 		e.Hint = "check --api-key-env or --api-key-file"
+	case http.StatusNotFound, http.StatusMethodNotAllowed:
+		e.Hint = r.otherAPI()
 	}
 	return e
+}
+
+// otherAPI is what to try when the server has no such path but its model list
+// is that of another API; else nothing.
+func (r *runner) otherAPI() string {
+	if len(r.speaks) == 0 || slices.Contains(r.speaks, r.plan.Client.API.Name) {
+		return ""
+	}
+	return fmt.Sprintf("the server answers GET %s like %s: leave --api out, or give --api %s",
+		r.plan.below(modelsPath), r.speaks[0], r.speaks[0])
 }

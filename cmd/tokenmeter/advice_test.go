@@ -40,7 +40,7 @@ func words(t *testing.T) vocabulary {
 	if err != nil {
 		t.Fatal(err)
 	}
-	v := vocabulary{flags: map[string]bool{"help": true}, commands: map[string]map[string]bool{}}
+	v := vocabulary{flags: map[string]bool{"help": true, "version": true}, commands: map[string]map[string]bool{}}
 	for _, node := range parser.Model.Children {
 		own := map[string]bool{"help": true}
 		v.learn(node, own)

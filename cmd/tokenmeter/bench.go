@@ -76,6 +76,10 @@ func (c *benchCmd) results(a *app, sum *run.Run, err error) error {
 	if format == "" {
 		format = "table"
 	}
+	if target := (*bench.TargetError)(nil); format == "table" && sum.Requests.Total == 0 && errors.As(err, &target) {
+		a.note("no request was measured; the warm-up is saved in %s", sum.Dir)
+		return err
+	}
 	if format != "table" {
 		a.note("saved %s", sum.Dir)
 	}
