@@ -78,10 +78,11 @@ func (p *patient) certificate() {
 	p.add(c)
 }
 
-// access says whether the server lets us in; false ends the look.
-func (p *patient) access() bool {
+// access says whether the server lets us in, and whether it is one for
+// inference at all: known says that some GET told an API. False ends the look.
+func (p *patient) access(known bool) bool {
 	c := Check{Name: "access", Verdict: OK, Facts: facts{"http_status": p.status},
-		Value: fmt.Sprintf("GET %s answers HTTP %d", api.Probes[0].Path, p.status)}
+		Value: fmt.Sprintf("GET %s answers HTTP %d", asked(p.first), p.status)}
 	switch s := p.status; {
 	case s == http.StatusUnauthorized:
 		c.Verdict, c.Fix = Fail, "give the key with --api-key-env or --api-key-file"
@@ -93,9 +94,20 @@ func (p *patient) access() bool {
 		c.Verdict, c.Fix = Fail, "it is not ready, or its upstream is not: tokenmeter bench waits for it with --wait-ready 10m"
 	case s >= 500:
 		c.Verdict, c.Fix = Warn, "read the server's log"
+	case !known:
+		c.Verdict, c.Fix = Warn, "this may be no inference server: check host, port and path"
 	}
 	p.add(c)
 	return c.Verdict != Fail
+}
+
+// asked is the path of a GET, as the server saw it.
+func asked(r *client.Response) string {
+	_, rest, _ := strings.Cut(r.URL, "://")
+	if i := strings.IndexByte(rest, '/'); i >= 0 {
+		return rest[i:]
+	}
+	return api.Probes[0].Path
 }
 
 // identity says which engine and which API answer, and how that was found out.
@@ -212,9 +224,9 @@ func idleTimeout(h http.Header) timeline.Opt[float64] {
 
 // path says where arrivals on this very path are stamped.
 func (p *patient) path() {
-	c := Check{Name: "path_stamps", Verdict: OK, Facts: facts{"clock": string(p.first.Timeline.Clock)},
+	c := Check{Name: "path_stamps", Verdict: OK, Facts: facts{"clock": string(p.clock)},
 		Value: "arrivals from this server are stamped by the kernel"}
-	if p.first.Timeline.Clock != timeline.Kernel {
+	if p.clock != timeline.Kernel {
 		c.Verdict, c.Value = Warn, "arrivals from this server are stamped when they are read"
 		c.Fix = "a busy client then makes the server look slow; "
 		switch {

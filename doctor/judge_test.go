@@ -99,6 +99,27 @@ func TestWhatIsWrongIsSaid(t *testing.T) {
 	}
 }
 
+// One stream without kernel stamps shows nothing: the kernel may begin late.
+func TestStampsAreTriedAgain(t *testing.T) {
+	user, kernel := stamps{clock: timeline.User}, stamps{clock: timeline.Kernel}
+	for _, test := range []struct {
+		streams []stamps
+		tries   int
+		clock   timeline.Clock
+	}{
+		{[]stamps{kernel}, 1, timeline.Kernel},
+		{[]stamps{user, kernel}, 2, timeline.Kernel},
+		{[]stamps{user, user, user, kernel}, 3, timeline.User},
+		{[]stamps{{err: "no port"}, kernel}, 1, ""},
+	} {
+		tries := 0
+		s := stamped(func() stamps { tries++; return test.streams[tries-1] })
+		if tries != test.tries || s.clock != test.clock {
+			t.Errorf("%d tries, clock %q, want %d and %q", tries, s.clock, test.tries, test.clock)
+		}
+	}
+}
+
 func TestCompareStamps(t *testing.T) {
 	tl := timeline.New()
 	tl.DueUS, tl.Clock = 1000, timeline.Kernel

@@ -32,7 +32,7 @@ func measure(ctx context.Context, m *machine.Machine) state {
 	}
 	s := state{env: m.Environment(), settings: m.Settings(), usage: from.Until(m.Sample())}
 	s.timer = waitLate(ctx)
-	s.stamps = loopback(ctx)
+	s.stamps = stamped(func() stamps { return loopback(ctx) })
 	if us, stepped := clk.Now().StepUS(before); stepped {
 		s.stepUS = timeline.Some(us)
 	}

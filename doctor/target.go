@@ -21,6 +21,7 @@ type patient struct {
 	// Of the GETs:
 	first  *client.Response // the model list, on a new connection
 	status int              // of it
+	clock  timeline.Clock   // kernel where any of them was stamped there
 }
 
 const (
@@ -70,7 +71,7 @@ func (p *patient) examine(ctx context.Context, asked *api.API) {
 	}
 	p.reach(ctx)
 	p.certificate()
-	if !p.access() {
+	if !p.access(server.API() != nil) {
 		return
 	}
 	if asked == nil && server.API() != nil {
@@ -105,7 +106,11 @@ func (p *patient) use(a *api.API) {
 func (p *patient) get(ctx context.Context, cl *client.Client, path string, limit time.Duration) (*client.Response, error) {
 	ctx, stop := context.WithTimeout(ctx, limit)
 	defer stop()
-	return cl.Get(ctx, path)
+	r, err := cl.Get(ctx, path)
+	if err == nil && p.clock != timeline.Kernel {
+		p.clock = r.Timeline.Clock
+	}
+	return r, err
 }
 
 func (p *patient) detect(ctx context.Context) (api.Server, error) {

@@ -256,6 +256,9 @@ func TestServersThatAnswerBadly(t *testing.T) {
 		{"loading", &server{status: 503}, "access", Fail, "HTTP 503", "--wait-ready"},
 		{"broken", &server{status: 500}, "access", Warn, "HTTP 500", "log"},
 		{"moved", &server{status: 301, header: map[string]string{"Location": "https://u:secretpw@h/v1/models?key=sekret12"}}, "reach", Fail, "HTTP 301 redirects to https://u:***@h/v1/models?key=***; use that URL, or --follow-redirects", ""},
+		{"web server", &server{gets: map[string]string{}}, "access", Warn, "GET /v1/models answers HTTP 404", "no inference server: check host, port and path"},
+		{"web pages for all", &server{gets: map[string]string{"/v1/models": "<html>"}}, "access", Warn, "HTTP 200", "no inference server"},
+		{"no OpenAI list", &server{gets: map[string]string{"/api/version": `{"version":"0.17.4"}`}}, "access", OK, "HTTP 404", ""},
 		{"nothing told", &server{gets: map[string]string{}}, "api", Warn, "the default", "--api"},
 		{"nothing told", &server{gets: map[string]string{}}, "models", Warn, "none are listed", "--model"},
 		{"nothing told", &server{gets: map[string]string{}, header: map[string]string{"Server": "nginx"}}, "server", "", `says "nginx"`, ""},
@@ -272,6 +275,13 @@ func TestServersThatAnswerBadly(t *testing.T) {
 			}
 		})
 	}
+}
+
+// What is said of a GET names the path that was asked.
+func TestPathBeforeTheAPIs(t *testing.T) {
+	s := &server{gets: map[string]string{}}
+	_, checks := look(t, s, func(o *Options) { o.Client.BaseURL += "/nope" })
+	wantCheck(t, checks, "access", Warn, "GET /nope/v1/models answers HTTP 404")
 }
 
 func TestProbeNeedsAModel(t *testing.T) {
