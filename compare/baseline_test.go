@@ -105,16 +105,16 @@ func TestReadBaselineRefuses(t *testing.T) {
 		"cut":         string(data[:len(data)/2]),
 		"not numbers": strings.Replace(string(data), `"sums": "`, `"sums": "x `, 1),
 		"negative":    strings.Replace(string(data), `"blocks": [`, `"blocks": [ "-1",`, 1),
+		"rate":        strings.Replace(string(data), `"whole"`, `"part"`, 1),
+		"old":         strings.Replace(string(data), BaselineSchema, "tokenmeter.baseline/v1", 1),
 		"unknown":     strings.Replace(string(data), `"ttft_ms"`, `"speed_of_light"`, 1),
 	} {
 		_, err := ReadBaseline(strings.NewReader(bad))
 		if err == nil {
 			t.Errorf("%s: taken", name)
 		}
-		if name == "empty" || name == "other" {
-			if !errors.Is(err, ErrNoBaseline) {
-				t.Errorf("%s: %v", name, err)
-			}
+		if want := map[string]error{"empty": ErrNoBaseline, "other": ErrNoBaseline, "old": ErrOtherBaseline}[name]; want != nil && !errors.Is(err, want) {
+			t.Errorf("%s: %v", name, err)
 		}
 	}
 }
@@ -123,7 +123,7 @@ func FuzzReadBaseline(f *testing.F) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	data, _ := saved(f, made.group("A", rng, 1, 60, 0))
 	f.Add(data)
-	f.Add([]byte(`{"schema":"tokenmeter.baseline/v1","name":"x","runs":[{"facts":{},"series":{"ttft_ms":{"requests":3,"edges":"1 2","points":"11","blocks":["1 2"],"sums":"5"},"error_rate":{"num":"0","den":"5","requests":5},"system_output_tps":{"num":"10 0","den":"1 0","requests":2}}}]}`))
+	f.Add([]byte(`{"schema":"tokenmeter.baseline/v2","name":"x","runs":[{"facts":{},"series":{"ttft_ms":{"requests":3,"edges":"1 2","points":"11","blocks":["1 2"],"sums":"5"},"error_rate":{"num":"0","den":"5","requests":5},"system_output_tps":{"num":"10 0","den":"1 0","whole":"10 1","requests":2}}}]}`))
 	b := made.group("B", rng, 1, 40, 1)
 	f.Fuzz(func(t *testing.T, data []byte) {
 		g, err := ReadBaseline(bytes.NewReader(data))

@@ -88,8 +88,8 @@ func levels() []float64 {
 const keptBlocks = 40
 
 // bin makes the form of a series that fits into a file: cut into at most so
-// many blocks.
-func (l *listed) bin(most int) *binned {
+// many blocks, with these percentiles exact.
+func (l *listed) bin(most int, percentiles []string) *binned {
 	pieces := len(l.sums())
 	size := max(l.length, (pieces+most-1)/most)
 	b := &binned{requests: pieces, quantile: map[string]float64{}}
@@ -114,7 +114,7 @@ func (l *listed) bin(most int) *binned {
 		b.upto, b.sum = append(b.upto, l.cumulate(from, to, b.edges)), append(b.sum, l.sumOf(from, to))
 		piece, from = next, to
 	}
-	for _, name := range keptPercentiles {
+	for _, name := range percentiles {
 		p, _ := percentileOf(name)
 		if v, ok := stat.Quantile(l.ordered(), p); ok {
 			b.quantile[name] = v

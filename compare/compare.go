@@ -19,9 +19,6 @@ import (
 type Group struct {
 	Name string
 	Runs []*Run
-
-	// pooled are percentiles of all values together, of a baseline file.
-	pooled map[string]map[string]float64
 }
 
 // Options of a comparison. The zero value is right for most.

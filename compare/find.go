@@ -18,8 +18,6 @@ type pairing struct {
 	a, b      []*Run
 	refused   bool              // not comparable as a whole
 	unlike    map[string]string // metric key → why it can't be compared
-	// exact are percentiles of the baseline as its file has them.
-	exact map[string]map[string]float64
 }
 
 // finding is one figure of both sides and the test of its difference.
@@ -39,15 +37,17 @@ type finding struct {
 type sides struct{ a, b []series }
 
 func (p *pairing) sides(m *measure) sides {
-	pick := func(runs []*Run) (list []series) {
-		for _, r := range runs {
-			if s := r.series[m.key]; s != nil {
-				list = append(list, s)
-			}
+	return sides{seriesOf(p.a, m), seriesOf(p.b, m)}
+}
+
+// seriesOf are the series of the runs that have the metric.
+func seriesOf(runs []*Run, m *measure) (list []series) {
+	for _, r := range runs {
+		if s := r.series[m.key]; s != nil {
+			list = append(list, s)
 		}
-		return list
 	}
-	return sides{pick(p.a), pick(p.b)}
+	return list
 }
 
 // unit is the run where there are enough of them to see how runs differ.
@@ -65,11 +65,8 @@ func (p *pairing) find(m *measure, name string, o *Options) *finding {
 		return nil
 	}
 	f := &finding{unit: s.unit(), runs: [2]int{len(s.a), len(s.b)}}
-	f.a, f.na = value(s.a, m, name)
-	if v, ok := p.exact[m.key][name]; ok {
-		f.a = finite(v)
-	}
-	f.b, f.nb = value(s.b, m, name)
+	f.a, f.na = figureOf(p.a, m, name)
+	f.b, f.nb = figureOf(p.b, m, name)
 	switch why := p.unlike[m.key]; {
 	case len(s.a) == 0:
 		f.why = "the baseline did not measure it"
@@ -120,7 +117,13 @@ func tooFew(s sides, m *measure, name string, f *finding, o *Options) string {
 			return fmt.Sprintf("%s needs %d requests a side, there are %d", name, need, n)
 		}
 	}
-	if f.unit == ByRun || m.kind == ofShare {
+	if f.unit == ByRun {
+		return ""
+	}
+	if s.whole() {
+		return "the baseline file keeps each of its runs as a whole, for two sides of several runs"
+	}
+	if m.kind == ofShare {
 		return ""
 	}
 	if have := min(pieces(s.a), pieces(s.b)); have < leastRequests {
@@ -134,6 +137,23 @@ func tooFew(s sides, m *measure, name string, f *finding, o *Options) string {
 		}
 	}
 	return ""
+}
+
+// fewestOfRun is the number of blocks below which a run of enough requests was
+// saved as one of several.
+const fewestOfRun = 5
+
+// whole reports whether a side is so few runs of a file that keeps no blocks of
+// them that nothing tells how they vary inside.
+func (s sides) whole() bool {
+	few := func(list []series) bool {
+		blocks := 0
+		for _, s := range list {
+			blocks += stat.NewBlocks(s.sums(), s.block()).Count()
+		}
+		return blocks < fewestOfRun && pieces(list) >= leastRequests
+	}
+	return few(s.a) || few(s.b)
 }
 
 func pieces(list []series) int {

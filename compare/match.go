@@ -17,7 +17,7 @@ func match(baseline, candidate Group, o *Options) ([]*pairing, []Reason) {
 	groups := alike(baseline.Runs)
 	var pairs []*pairing
 	if len(groups) == 1 {
-		pairs = []*pairing{{a: baseline.Runs, b: candidate.Runs, exact: baseline.pooled}}
+		pairs = []*pairing{{a: baseline.Runs, b: candidate.Runs}}
 	} else {
 		var left []*Run
 		pairs, left = byWorkload(groups, candidate.Runs)

@@ -124,8 +124,7 @@ func costOf(g Group, of func(*metric.Cost) opt) opt {
 }
 
 func valueOf(g Group, m *measure, stat string) opt {
-	p := &pairing{a: g.Runs}
-	v, _ := value(p.sides(m).a, m, stat)
+	v, _ := figureOf(g.Runs, m, stat)
 	return v
 }
 

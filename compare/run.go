@@ -16,6 +16,7 @@ import (
 type Run struct {
 	Facts  Facts
 	series map[string]series // by metric key; missing: not measured
+	pools  []*pool           // of a run among others in a baseline file
 
 	summary metric.Summary
 	judged  []objective.Objective // of gates on values

@@ -41,7 +41,6 @@ func SpreadOf(g Group) []SpreadRow {
 
 func spreadOf(g Group, m *measure, name string) (SpreadRow, bool) {
 	row := SpreadRow{Metric: m.key, Stat: name, Unit: m.unit, Title: m.title}
-	var all []series
 	var known []float64
 	for _, r := range g.Runs {
 		s := r.series[m.key]
@@ -49,17 +48,16 @@ func spreadOf(g Group, m *measure, name string) (SpreadRow, bool) {
 			row.Runs = append(row.Runs, opt{})
 			continue
 		}
-		all = append(all, s)
 		v, _ := value([]series{s}, m, name)
 		row.Runs = append(row.Runs, v)
 		if x, ok := v.Get(); ok {
 			known = append(known, x)
 		}
 	}
-	if len(all) == 0 || len(known) == 0 {
+	if len(known) == 0 {
 		return row, false
 	}
-	row.Together, _ = value(all, m, name)
+	row.Together, _ = figureOf(g.Runs, m, name)
 	if len(known) > 1 {
 		var mean, squares float64
 		for i, x := range known {

@@ -237,7 +237,7 @@ func (c *compareCmd) save(a *app, side compare.Group, gates []compare.Gate) erro
 	if f, err := os.Open(c.SaveBaseline); err == nil {
 		_, err = compare.ReadBaseline(f)
 		f.Close()
-		force = force || err == nil
+		force = force || err == nil || errors.Is(err, compare.ErrOtherBaseline)
 	}
 	err := writeFile(c.SaveBaseline, force, func(w io.Writer) error { return compare.WriteBaseline(w, side, time.Now(), gates...) })
 	if err != nil {
