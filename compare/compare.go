@@ -189,8 +189,9 @@ func (r *Result) add(p *pairing, m *measure, stat string, asked bool, o *Options
 // the gates.
 func (r *Result) conclude(o *Options) {
 	r.adjust(o)
+	tests := r.tests()
 	for i := range r.Rows {
-		r.Rows[i].judge(o)
+		r.Rows[i].judge(o, tests)
 	}
 	r.Comparable.conclude()
 	r.Verdict = r.overall()

@@ -121,6 +121,8 @@ type Row struct {
 	Verdict        Verdict               `json:"verdict"`
 	More           *More                 `json:"more"` // what would settle an unclear row
 	Why            string                `json:"why"`  // why there is no test; empty: there is one
+	// Unsettled is what keeps a tested row from a verdict; empty: it has one.
+	Unsettled string `json:"unsettled"`
 
 	pairing *pairing
 	measure *measure
@@ -223,9 +225,9 @@ func (r *Result) adjust(o *Options) {
 	}
 }
 
-// judge gives a row its verdict. Same goes before better and worse: what is
+// judge gives a row its verdict, one of so many tests. Same goes before better and worse: what is
 // real and too small to matter is the same.
-func (row *Row) judge(o *Options) {
+func (row *Row) judge(o *Options, tests int) {
 	if row.Why != "" || row.finding == nil {
 		return
 	}
@@ -241,6 +243,7 @@ func (row *Row) judge(o *Options) {
 	}
 	if row.Verdict == Unclear {
 		row.More = row.finding.more(o, row.measure)
+		row.Unsettled = row.unsettled(o, tests)
 	}
 }
 

@@ -113,9 +113,9 @@ func ending(changed string, count map[Verdict]int) string {
 	case changed == "" && unclear == 0:
 		return "is the same."
 	case changed == "" && same == 0:
-		return "shows no difference that these requests could settle."
+		return "is not shown to differ, nor to be the same: no figure is settled."
 	case changed == "":
-		return fmt.Sprintf("shows no difference; %s not settled.", plural(unclear, "figure is", "figures are"))
+		return fmt.Sprintf("is not shown to differ; %s could still.", plural(unclear, "figure", "figures"))
 	case unclear == 0 && same > 0:
 		return changed + ", otherwise it is the same."
 	case unclear > 0:

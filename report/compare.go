@@ -19,6 +19,7 @@ type versus struct {
 	tables     []compareTable
 	gates      []gateLine
 	notes      []string
+	untested   []string // where no column says why
 	pareto     *paretoTable
 }
 
@@ -46,7 +47,7 @@ func newVersus(r *compare.Result) *versus {
 	for i := range r.Gates {
 		c.gates = append(c.gates, newGateLine(&r.Gates[i], len(r.Candidates) > 1))
 	}
-	c.notes = compareNotes(r)
+	c.notes, c.untested = compareNotes(r), untestedNotes(r)
 	if r.Pareto != nil {
 		c.pareto, c.says = newPareto(r.Pareto), paretoSays(r.Pareto)
 		c.verdict, c.state = "PARETO", "none"

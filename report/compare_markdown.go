@@ -85,7 +85,7 @@ func (m *markdown) paretoTable(p *paretoTable) {
 func CompareCSV(w io.Writer, r *compare.Result) error {
 	c := &csvTable{w: csv.NewWriter(w)}
 	c.row("candidate", "group", "metric", "stat", "unit", "a", "b", "n_a", "n_b", "diff", "diff_pct",
-		"ci95_lo", "ci95_hi", "ci95_pct_lo", "ci95_pct_hi", "unit_of_analysis", "p", "p_permutation", "p_adjusted", "verdict", "why")
+		"ci95_lo", "ci95_hi", "ci95_pct_lo", "ci95_pct_hi", "unit_of_analysis", "p", "p_permutation", "p_adjusted", "verdict", "why", "unsettled")
 	value := func(v timeline.Opt[float64]) string {
 		if x, ok := v.Get(); ok {
 			return plain(x)
@@ -108,7 +108,7 @@ func CompareCSV(w io.Writer, r *compare.Result) error {
 		loPct, hiPct := ends(row.CI95Pct)
 		c.row(row.Candidate, group, row.Metric, row.Stat, row.Unit, value(row.A), value(row.B),
 			strconv.FormatInt(row.NA, 10), strconv.FormatInt(row.NB, 10), value(row.Diff), value(row.DiffPct),
-			lo, hi, loPct, hiPct, string(row.UnitOfAnalysis), value(row.P), value(row.PPermutation), value(row.PAdjusted), string(row.Verdict), row.Why)
+			lo, hi, loPct, hiPct, string(row.UnitOfAnalysis), value(row.P), value(row.PPermutation), value(row.PAdjusted), string(row.Verdict), row.Why, row.Unsettled)
 	}
 	c.w.Flush()
 	return c.w.Error()

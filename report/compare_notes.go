@@ -80,6 +80,7 @@ func compareNotes(r *compare.Result) []string {
 	case unit[compare.ByRun]:
 		notes = append(notes, "The run is the unit of analysis: intervals come from the spread between runs.")
 	}
+	notes = append(notes, unsettledNotes(r)...)
 	if len(more) > 0 {
 		for i, m := range more {
 			more[i] = strings.Replace(m, "1 more run a", "one more run a", 1)
@@ -87,6 +88,42 @@ func compareNotes(r *compare.Result) []string {
 		notes = append(notes, "To settle: "+strings.Join(more, "; ")+".")
 	}
 	return notes
+}
+
+// unsettledNotes say what keeps figures from a verdict.
+func unsettledNotes(r *compare.Result) []string {
+	return because("Not settled", r, func(row *compare.Row) string { return row.Unsettled })
+}
+
+// untestedNotes say why figures have no test.
+func untestedNotes(r *compare.Result) []string {
+	if r.Verdict == compare.NotComparable {
+		return nil
+	}
+	return because("Not tested", r, func(row *compare.Row) string { return row.Why })
+}
+
+// because has a line for each reason, with the figures that have it.
+func because(what string, r *compare.Result, reason func(*compare.Row) string) []string {
+	var order []string
+	figures := map[string][]string{}
+	for i := range r.Rows {
+		why, name := reason(&r.Rows[i]), rowName(&r.Rows[i])
+		if why == "" {
+			continue
+		}
+		if figures[why] == nil {
+			order = append(order, why)
+		}
+		if !slices.Contains(figures[why], name) {
+			figures[why] = append(figures[why], name)
+		}
+	}
+	lines := make([]string, 0, len(order))
+	for _, why := range order {
+		lines = append(lines, fmt.Sprintf("%s (%s): %s.", what, why, strings.Join(figures[why], ", ")))
+	}
+	return lines
 }
 
 // paretoSays names the runs that nothing dominates.

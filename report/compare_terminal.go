@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"slices"
 	"strings"
 
 	"tokenmeter/compare"
@@ -43,10 +44,11 @@ func (t *terminal) versus(c *versus) {
 	for _, g := range c.gates {
 		t.labelled(pad(g.mark, 9)+"  ", g.text+": "+g.says, 11, colourOf(g.state))
 	}
-	if len(c.notes) > 0 {
+	notes := slices.Concat(c.notes, c.untested)
+	if len(notes) > 0 {
 		t.line("")
 	}
-	for _, n := range c.notes {
+	for _, n := range notes {
 		t.paragraph("", n)
 	}
 }

@@ -1,0 +1,67 @@
+package compare
+
+import (
+	"math/rand/v2"
+	"strings"
+	"testing"
+)
+
+// Each row without a verdict says what it lacks, and no other row does.
+func TestUnsettledSaysWhy(t *testing.T) {
+	rng := rand.New(rand.NewPCG(2, 3))
+	near, far, wild := made, made, made
+	near.tpot *= 1.02
+	far.tpot *= 1.04
+	wild.cv = 0.5
+	for _, c := range []struct {
+		name string
+		a, b Group
+	}{
+		{"repeats", made.group("A", rng, 4, 100, 0), near.group("B", rng, 4, 100, 1)},
+		{"single runs", made.group("A", rng, 1, 400, 0), near.group("B", rng, 1, 400, 1)},
+		{"single runs, farther", made.group("A", rng, 1, 400, 0), far.group("B", rng, 1, 400, 1)},
+		{"wide", wild.group("A", rng, 3, 40, 0), wild.group("B", rng, 3, 40, 1)},
+		{"few", made.group("A", rng, 1, 30, 0), made.group("B", rng, 1, 30, 1)},
+	} {
+		r := mustCompare(t, c.a, c.b, Options{})
+		for i := range r.Rows {
+			row := &r.Rows[i]
+			if open := row.Verdict == Unclear && row.Why == ""; open != (row.Unsettled != "") {
+				t.Errorf("%s, %s %s: %s, not tested because %q, not settled because %q", c.name, row.Metric, row.Stat, row.Verdict, row.Why, row.Unsettled)
+			}
+			if row.excludesZero() && strings.Contains(row.Unsettled, "no difference") {
+				t.Errorf("%s, %s %s: %v has no zero, and says %q", c.name, row.Metric, row.Stat, *row.CI95, row.Unsettled)
+			}
+		}
+	}
+}
+
+// An interval that leaves out zero and the margin is not enough; the reason
+// says which of the other conditions failed.
+func TestUnsettledReasons(t *testing.T) {
+	o := Options{}.withDefaults()
+	row := func(unit Unit, lo, hi, p, adjusted, permutation float64) *Row {
+		return &Row{UnitOfAnalysis: unit, measure: measureNamed("e2e"), CI95: &[2]float64{lo, hi}, CI95Pct: &[2]float64{lo, hi},
+			P: some(p), PAdjusted: some(adjusted), PPermutation: some(permutation)}
+	}
+	for want, r := range map[string]*Row{
+		"room for no difference": row(ByRun, -1, 9, 0.2, 0.9, 0.2),
+		"± 3 %":                  row(ByBlock, 2, 6, 0.3, 1, 0.3),
+		"blocks of requests are": row(ByBlock, 4.92, 4.98, 0.001, 0.01, 0.2),
+		"runs are dealt":         row(ByRun, 4.92, 4.98, 0.001, 0.01, 0.06),
+		"among 14 figures":       row(ByRun, 4.92, 4.98, 0.02, 0.2, 0.01),
+	} {
+		if got := r.unsettled(&o, 14); !strings.Contains(got, want) {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+}
+
+// Where nothing is shown to differ, the first line does not sound as if
+// nothing did.
+func TestHeadlineOfOpenFigures(t *testing.T) {
+	counts := map[Verdict]int{Same: 4, Unclear: 7}
+	if got := ending("", counts); got != "is not shown to differ; 7 figures could still." {
+		t.Error(got)
+	}
+}
