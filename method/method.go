@@ -26,6 +26,8 @@ type Method struct {
 	Variable string // what its points are
 	// Variants are what may follow the name after a colon; empty: nothing.
 	Variants []string
+	// needs is what one of them is; empty where the name does without.
+	needs string
 	// takes says of which variables the user may give values in place of the
 	// method's; without an entry one length, and no load.
 	takes map[string]many
@@ -68,9 +70,12 @@ var methods = slices.Concat(mlperf, []Method{artificialAnalysis, artificialLoad,
 // All lists the methods.
 func All() []Method { return slices.Clone(methods) }
 
-// Names lists their names.
+// Names lists their names, with what has to follow one.
 func Names() (names []string) {
 	for _, m := range methods {
+		if m.needs != "" {
+			m.Name += ":" + m.needs
+		}
 		names = append(names, m.Name)
 	}
 	return names

@@ -309,3 +309,13 @@ func TestSpread(t *testing.T) {
 		t.Errorf("%q", got)
 	}
 }
+
+// What a name needs is listed with it.
+func TestNamesSayWhatTheyNeed(t *testing.T) {
+	for i, m := range All() {
+		_, err := m.Prepare(&Options{Base: bench.Plan{}})
+		if needs := strings.HasSuffix(Names()[i], ":BENCHMARK"); needs != (err != nil && strings.Contains(err.Error(), "name a benchmark")) {
+			t.Errorf("%s: %v", Names()[i], err)
+		}
+	}
+}
