@@ -20,6 +20,7 @@ type sweepView struct {
 	more     []string
 	heads    []string
 	rows     []sweepRow
+	notes    []string // on the columns
 	facts    []fact
 	variable sweepVariable
 	others   []string // names of what was varied beside the variable
@@ -76,138 +77,6 @@ func (v *sweepView) value(x float64) string {
 	return strings.TrimRight(strings.TrimRight(number(x, decimalsFor(x, 4)), "0"), ".")
 }
 
-// answer is the first sentence.
-func (v *sweepView) answer() {
-	s := v.s
-	valid := 0
-	for _, p := range s.Points {
-		if p.Validity.Verdict == validity.Valid {
-			valid++
-		}
-	}
-	v.state = "ok"
-	switch {
-	case s.Method != nil:
-		v.followed(s.Method)
-	case s.Found != nil:
-		v.found(s.Found)
-	case len(s.Points) == 0:
-		v.state, v.says = "none", "Nothing was measured."
-	case len(s.Series) > 0:
-		v.best()
-	case s.Knee != nil && s.Peak != nil:
-		v.says = fmt.Sprintf("Throughput stops growing at %s [%s, %s]: the server then delivers %s output tok/s.",
-			v.load(s.Knee.Value), v.value(s.Knee.Lo), v.value(s.Knee.Hi), v.tps(s.Peak.TPS, s.Peak.CI95))
-	case s.Invalid() > 0 && (s.Variable == "rate" || s.Variable == "concurrency"):
-		v.state = "bad"
-		v.says = fmt.Sprintf("%d of %d points are invalid, the first by %s: no knee can be told.", s.Invalid(), len(s.Points), firstInvalid(s))
-	case s.Variable == "rate" || s.Variable == "concurrency":
-		last := s.Points[len(s.Points)-1]
-		v.state = "none"
-		v.says = fmt.Sprintf("No plateau was reached: throughput still follows the load at %s.", v.load(last.Value))
-		v.more = append(v.more, "Sweep further up to find the knee.")
-	default:
-		first, last := s.Points[0], s.Points[len(s.Points)-1]
-		if !numbers(s.Points) {
-			v.says = fmt.Sprintf("%s of %s.", plural(int64(len(s.Points)), "measurement"), v.variable.axis)
-			break
-		}
-		v.says = fmt.Sprintf("From %s to %s.", v.load(first.Value), v.load(last.Value))
-		if a, okA := first.Metrics["ttft_ms"].P50.Get(); okA {
-			if b, okB := last.Metrics["ttft_ms"].P50.Get(); okB {
-				v.says = fmt.Sprintf("From %s to %s the first token goes from %s to %s (median).", v.load(first.Value), v.load(last.Value), span(a, digits{round: true}), span(b, digits{round: true}))
-			}
-		}
-	}
-	if n := len(s.Points); n > 0 {
-		v.more = append(v.more, fmt.Sprintf("%d of %d points valid.", valid, n))
-	}
-	v.failures()
-	v.stopped()
-}
-
-// failures says which points the target failed.
-func (v *sweepView) failures() {
-	n, first := 0, ""
-	for i := range v.s.Points {
-		p := &v.s.Points[i]
-		if p.Error == "" {
-			continue
-		}
-		if n++; n == 1 {
-			first = clean(fmt.Sprintf("%s %s: %s", v.variable.axis, v.shown(p), p.Error))
-		}
-	}
-	if n > 0 {
-		v.more = append(v.more, fmt.Sprintf("The target failed at %s, the first %s.", plural(int64(n), "point"), strings.TrimSuffix(first, ".")))
-	}
-}
-
-// stopped says that there was more to come.
-func (v *sweepView) stopped() {
-	s := v.s
-	if !s.Partial {
-		return
-	}
-	if v.state == "ok" {
-		v.state = "suspect"
-	}
-	switch {
-	case s.Planned > len(s.Points):
-		v.more = append(v.more, fmt.Sprintf("Stopped after %d of %d points.", len(s.Points), s.Planned))
-	case s.Found != nil && s.Found.Why == "":
-		v.more = append(v.more, "The search was broken off.")
-	}
-}
-
-// best is the answer of several curves: the one that delivers most.
-func (v *sweepView) best() {
-	s := v.s
-	at, most := -1, 0.0
-	for i := range s.Points {
-		p := &s.Points[i]
-		if tps, ok := p.Throughput.SystemOutputTPS.Get(); ok && tps > most && p.Validity.Verdict != validity.Invalid {
-			at, most = i, tps
-		}
-	}
-	if at < 0 {
-		v.state, v.says = "bad", "No point is valid."
-		return
-	}
-	v.says = fmt.Sprintf("Most output, %s tok/s, at %s and %s.", rate(most), v.load(s.Points[at].Value), settingWords(s.Others(&s.Points[at])))
-}
-
-func settingWords(all []result.Setting) string {
-	var words []string
-	for _, x := range all {
-		words = append(words, clean(x.Name)+" "+clean(x.Value))
-	}
-	return strings.Join(words, ", ")
-}
-
-// numbers reports whether the variable's values are numbers, and not names in
-// an order.
-func numbers(points []result.Point) bool {
-	for _, p := range points {
-		if _, err := strconv.ParseFloat(p.Text, 64); p.Text != "" && err != nil {
-			return false
-		}
-	}
-	return true
-}
-
-// firstInvalid is the check that condemned the first invalid point.
-func firstInvalid(s *result.Sweep) string {
-	for _, p := range s.Points {
-		for _, c := range p.Validity.Checks {
-			if c.Verdict == validity.Invalid {
-				return c.Name
-			}
-		}
-	}
-	return "its checks"
-}
-
 func (v *sweepView) tps(x float64, ci *[2]float64) string {
 	if ci == nil || !(ci[1] > ci[0]) {
 		return rate(x)
@@ -237,12 +106,8 @@ func (v *sweepView) factList() []fact {
 	if n, ok := s.GPUs.Get(); ok && s.Peak != nil && n > 0 {
 		add("per GPU", fmt.Sprintf("%s output tok/s on each of %d", rate(s.Peak.TPS/float64(n)), n))
 	}
-	for _, one := range s.Series {
-		text := "still rises"
-		if one.Peak != nil && one.Knee != nil {
-			text = fmt.Sprintf("levels off at %s output tok/s, from %s on", v.tps(one.Peak.TPS, one.Peak.CI95), v.load(one.Knee.Value))
-		}
-		add("curve", settingWords(one.Settings)+": "+text)
+	for i, one := range s.Series {
+		add("curve", settingWords(one.Settings)+": "+v.curve(&s.Series[i]))
 	}
 	add("order", orderWords(s))
 	add("target", strings.TrimSpace(s.Target.Model+" @ "+s.Target.URL))
@@ -301,27 +166,26 @@ func (v *sweepView) table() {
 	for _, p := range v.s.Pareto {
 		best[p.Run] = true
 	}
+	anyShort := false
 	for i := range v.s.Points {
 		p := &v.s.Points[i]
 		row := sweepRow{sign: pointSign(p), pareto: best[p.Run]}
+		short := v.s.Short(p)
+		anyShort = anyShort || short
 		row.cells = []string{v.shown(p)}
 		for _, name := range v.others {
 			row.cells = append(row.cells, settingOf(p, name))
 		}
 		if rates {
-			row.cells = append(row.cells, shownOr(p.Throughput.RequestsPerS, rate))
+			row.cells = append(row.cells, pace(p.Throughput.RequestsPerS, short))
 		}
-		row.cells = append(row.cells, shownOr(p.Throughput.SystemOutputTPS, rate))
+		row.cells = append(row.cells, pace(p.Throughput.SystemOutputTPS, short))
 		for _, d := range []metric.Dist{p.Metrics["ttft_ms"], p.Metrics["tpot_ms"]} {
 			row.cells = append(row.cells, shownOr(d.P50, digits{}.value), shownOr(d.P95, digits{}.value))
 		}
 		if judged {
-			good := missing
-			if g := p.Goodput; g != nil {
-				good = shownOr(g.Fraction, percent)
-				row.bad = g.Missed()
-			}
-			row.cells = append(row.cells, good)
+			row.bad = p.Goodput.Missed()
+			row.cells = append(row.cells, shownOr(v.goodShare(p), percent))
 		}
 		if cost {
 			row.cells = append(row.cells, costCell(p.Cost))
@@ -329,6 +193,31 @@ func (v *sweepView) table() {
 		row.cells = append(row.cells, failedCell(p))
 		v.rows = append(v.rows, row)
 	}
+	if anyShort {
+		v.notes = append(v.notes, "No throughput stands where a probe was too short for it beside the time that a request takes.")
+	}
+	if judged && v.s.Found != nil {
+		v.notes = append(v.notes, "good: of the requests of a probe that the search judged, under the objective nearest to its limit.")
+	}
+}
+
+// pace is a rate over a run; a probe that is too short has none.
+func pace(x timeline.Opt[float64], short bool) string {
+	if short {
+		return missing
+	}
+	return shownOr(x, rate)
+}
+
+// goodShare is the share of good requests: of a probe as the search judged it.
+func (v *sweepView) goodShare(p *result.Point) (share timeline.Opt[float64]) {
+	switch st := v.s.Step(p); {
+	case st != nil:
+		return st.Share
+	case p.Goodput != nil:
+		return p.Goodput.Fraction
+	}
+	return share
 }
 
 // shown is the variable's value of a point.

@@ -123,7 +123,7 @@ func (v *sweepView) throughput() scatter {
 	}
 	for i := range v.s.Points {
 		p := &v.s.Points[i]
-		if y, ok := p.Throughput.SystemOutputTPS.Get(); ok && y > 0 {
+		if y, ok := p.Throughput.SystemOutputTPS.Get(); ok && y > 0 && !v.s.Short(p) {
 			d := v.base(p)
 			d.y = y
 			if ci := p.OutputCI95; ci != nil {
@@ -141,7 +141,7 @@ func (v *sweepView) offered() scatter {
 		line: true, identity: true, sub: "dotted: as many done as offered; below it the server does not keep up"}
 	for i := range v.s.Points {
 		p := &v.s.Points[i]
-		if y, ok := p.Throughput.RequestsPerS.Get(); ok && y > 0 {
+		if y, ok := p.Throughput.RequestsPerS.Get(); ok && y > 0 && !v.s.Short(p) {
 			d := v.base(p)
 			d.x = p.OfferedPerS.Or(p.Value)
 			d.y = y
@@ -170,7 +170,7 @@ func (v *sweepView) pareto() scatter {
 		if !okY {
 			y, okY = p.Throughput.SystemOutputTPS.Get()
 		}
-		if okX && okY && y > 0 {
+		if okX && okY && y > 0 && !v.s.Short(p) {
 			d := v.base(p)
 			d.x, d.y, d.hollow = x, y, !best[p.Run]
 			d.tip = fmt.Sprintf("%s: %s tok/s for one reader, %s %s", v.load(p.Value), rate(x), rate(y), unit)

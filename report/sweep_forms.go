@@ -21,6 +21,9 @@ func SweepTerminal(w io.Writer, s *result.Sweep, o Options) error {
 	return b.Flush()
 }
 
+// Command is what shows what a folder holds, as it can be typed.
+func Command(dir string) string { return commandLine([]string{"tokenmeter", "report", dir}) }
+
 func (t *terminal) sweep(v *sweepView) {
 	t.paragraph("", v.says+"  "+strings.Join(v.more, " "))
 	t.method(v.method)
@@ -80,6 +83,9 @@ func (t *terminal) sweepTable(v *sweepView) {
 		key += "  * Pareto"
 	}
 	t.paragraph("", key)
+	for _, n := range v.notes {
+		t.paragraph("", n)
+	}
 }
 
 // SweepMarkdown writes a sweep for pull requests and wikis.
@@ -100,6 +106,9 @@ func SweepMarkdown(w io.Writer, s *result.Sweep) error {
 		m.printf("| %s | %s |\n", strings.Join(escaped(r.cells), " | "), mark)
 	}
 	m.printf("\n")
+	for _, n := range v.notes {
+		m.printf("%s\n\n", md(n))
+	}
 	for _, f := range v.facts {
 		m.printf("- %s: %s\n", md(f.Label), md(f.Text))
 	}

@@ -7,6 +7,7 @@ import (
 	"tokenmeter/metric"
 	"tokenmeter/sweep/result"
 	"tokenmeter/timeline"
+	"tokenmeter/validity"
 )
 
 // matrix is a figure by two axes: the time per token by context and batch.
@@ -38,7 +39,7 @@ func (v *sweepView) matrices() []matrix {
 		{"Time per token", "TPOT p50 in ms", median("tpot_ms")},
 		{"Throughput", "output tok/s of the whole server", func(p *result.Point) timeline.Opt[float64] { return p.Throughput.SystemOutputTPS }},
 	} {
-		m := matrix{Title: fmt.Sprintf("%s by %s and %s", f.title, other.axis, v.variable.axis), Sub: f.sub + "; the mean of repeats"}
+		m := matrix{Title: fmt.Sprintf("%s by %s and %s", f.title, other.axis, v.variable.axis), Sub: f.sub + "; the mean of repeats, without invalid ones"}
 		m.Head, m.Rows = v.cross(other.head, f.of)
 		out = append(out, m)
 	}
@@ -58,7 +59,7 @@ func (v *sweepView) cross(corner string, of func(*result.Point) timeline.Opt[flo
 		if !slices.Contains(lines, line) {
 			lines = append(lines, line)
 		}
-		if x, ok := of(p).Get(); ok {
+		if x, ok := of(p).Get(); ok && p.Validity.Verdict != validity.Invalid {
 			at := [2]string{line, column}
 			if cells[at] == nil {
 				cells[at] = &[2]float64{}

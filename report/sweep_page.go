@@ -34,6 +34,7 @@ type sweepPage struct {
 	Charts                         []figure
 	Heads                          []string
 	Rows                           []sweepPageRow
+	Notes                          []string // on the columns
 	Steps                          [][]string
 	Command                        string
 	Method                         *methodView
@@ -48,7 +49,7 @@ type sweepPageRow struct {
 func newSweepPage(s *result.Sweep) *sweepPage {
 	v := newSweepView(s)
 	p := &sweepPage{State: v.state, Says: v.says, More: strings.Join(v.more, " "), Objectives: s.Objectives, Facts: v.facts,
-		Heads: v.heads, Charts: v.figures(), Command: commandLine(s.Command),
+		Heads: v.heads, Notes: v.notes, Charts: v.figures(), Command: commandLine(s.Command),
 		Method: v.method, Matrices: v.matrices()}
 	p.Sign = map[string]string{"ok": "●", "bad": "■", "suspect": "▲", "none": "○"}[v.state]
 	p.Title = short(fmt.Sprintf("sweep of %s · %s · tokenmeter", v.variable.axis, s.Target.Model), 120)
@@ -87,7 +88,7 @@ func stepCells(v *sweepView, steps []result.Step, at int) []string {
 	default:
 		why = st.Worst
 	}
-	return []string{v.value(st.Load), st.Says, shownOr(st.Share, percent), count(st.Requests), why}
+	return []string{v.value(st.Load), st.Words(), shownOr(st.Share, percent), count(st.Requests), why}
 }
 
 // again names the load of a second look by what it was seen to do before.

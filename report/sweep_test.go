@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 	"testing"
 
@@ -162,6 +163,105 @@ func TestSecondLooks(t *testing.T) {
 		if got := steps[i][4]; got != want {
 			t.Errorf("step %d: %q, want %q", i, got, want)
 		}
+	}
+}
+
+// invalidate makes points invalid by a check.
+func invalidate(points []result.Point) {
+	for i := range points {
+		points[i].Validity = validity.Validity{Verdict: validity.Invalid, Checks: []validity.Check{{Name: "cpu_busy", Verdict: validity.Invalid}}}
+	}
+}
+
+// Whatever is swept, invalid points are counted and the check named, and nothing is
+// said of what they show.
+func TestSweepSaysWhyPointsAreInvalid(t *testing.T) {
+	const all = "7 of 7 points are invalid, the first by cpu_busy."
+	for name, c := range map[string]struct {
+		change      func(s *result.Sweep)
+		invalid     int
+		state, want string
+	}{
+		"load":        {func(*result.Sweep) {}, 7, "bad", "No knee can be told. " + all},
+		"lengths":     {func(s *result.Sweep) { s.Variable = "input_tokens" }, 7, "bad", "From 1 input tokens to 64 input tokens. " + all},
+		"names":       {func(s *result.Sweep) { s.Variable = "arrival" }, 7, "bad", all},
+		"method":      {func(s *result.Sweep) { s.Method = &result.Method{Title: "A tool", Says: "not its result"} }, 7, "bad", "Not its result. " + all},
+		"some":        {func(s *result.Sweep) { s.Variable = "arrival" }, 2, "ok", "2 of 7 points are invalid, the first by cpu_busy; 4 valid."},
+		"one":         {func(s *result.Sweep) { s.Variable = "arrival" }, 1, "ok", "1 of 7 points is invalid, by cpu_busy; 5 valid."},
+		"search":      {func(s *result.Sweep) { s.Found = &result.Found{Holds: timeline.Some(2.0)} }, 7, "ok", all},
+		"grid":        {twoCurves, 7, "bad", "No point is valid. " + all},
+		"grid curves": {twoCurves, 7, "bad", "input_tokens 128: not told, no valid point"},
+		"grid, some":  {twoCurves, 5, "ok", "input_tokens 4096: not told, 1 of the 3 loads that it takes"},
+	} {
+		s := madeSweep()
+		invalidate(s.Points[:c.invalid])
+		c.change(s)
+		s.Conclude()
+		v := newSweepView(s)
+		got := v.says + " " + strings.Join(v.more, " ")
+		for _, f := range v.facts {
+			got += "\n" + f.Text
+		}
+		if v.state != c.state || !strings.Contains(got, c.want) || strings.Contains(got, "still rises") {
+			t.Errorf("%s: %s, lacks %q:\n%s", name, v.state, c.want, got)
+		}
+	}
+}
+
+// twoCurves makes two curves of a sweep's points.
+func twoCurves(s *result.Sweep) {
+	s.Axes = []string{"concurrency", "input_tokens"}
+	for i := range s.Points {
+		s.Points[i].Settings = []result.Setting{{Name: "concurrency", Value: "x"}, {Name: "input_tokens", Value: []string{"128", "4096"}[i%2]}}
+	}
+}
+
+// A knee that is not there has its reason.
+func TestSweepWithoutAKnee(t *testing.T) {
+	for want, points := range map[string][]result.Point{
+		"No knee can be told: that takes 3 loads.":                                   madeSweep().Points[:2],
+		"No plateau was reached: throughput still follows the load at 8 streams.":    madeSweep().Points[:4],
+		"No knee was found: throughput does not follow the load even at 32 streams.": append(madeSweep().Points[5:], func() result.Point { p := madeSweep().Points[6]; p.Value = 128; return p }()),
+	} {
+		s := madeSweep()
+		s.Points = points
+		s.Conclude()
+		if v := newSweepView(s); v.says != want {
+			t.Errorf("%q, want %q", v.says, want)
+		}
+	}
+}
+
+// The points of a search have the share that the search judged by, and no throughput
+// where they were too short for one.
+func TestProbesInTheTable(t *testing.T) {
+	s := madeSweep()
+	s.Variable, s.Found = "rate", &result.Found{Variable: "rate"}
+	for i := range s.Points {
+		p := &s.Points[i]
+		p.Throughput.RequestsPerS, p.Throughput.WindowS = timeline.Some(p.Value), timeline.Some(30.0)
+		p.Metrics["e2e_ms"] = metric.Dist{P50: timeline.Some(1000.0)}
+		s.Found.Steps = append(s.Found.Steps, result.Step{Run: p.Run, Says: "holds", Share: timeline.Some(0.667)})
+	}
+	s.Points[1].Throughput.WindowS = timeline.Some(3.0)
+	s.Conclude()
+	v := newSweepView(s)
+	at := func(row int, head string) string { return v.rows[row].cells[slices.Index(v.heads, head)] }
+	if at(0, "done /s") == missing || at(1, "done /s") != missing || at(1, "out tok/s") != missing || at(1, "good") != "66.7 %" {
+		t.Errorf("%q\n%q\n%q", v.heads, v.rows[0].cells, v.rows[1].cells)
+	}
+	for form, show := range map[string]func(*bytes.Buffer) error{
+		"terminal": func(b *bytes.Buffer) error { return SweepTerminal(b, s, Options{Width: 200}) },
+		"markdown": func(b *bytes.Buffer) error { return SweepMarkdown(b, s) },
+		"html":     func(b *bytes.Buffer) error { return SweepHTML(b, s) },
+	} {
+		var b bytes.Buffer
+		if err := show(&b); err != nil || !strings.Contains(b.String(), "too short for it") || !strings.Contains(b.String(), "that the search judged") {
+			t.Errorf("%s: %v, no note on the columns", form, err)
+		}
+	}
+	if page := newSweepPage(s); page.Steps[0][1] != "leans to hold (weak)" {
+		t.Errorf("%q", page.Steps[0])
 	}
 }
 

@@ -227,6 +227,9 @@ func (c *sweepCmd) conclude(a *app, s *result.Sweep, err error) error {
 			err = &codedError{code: exitInvalid, text: s.Found.Why + " (--strict)"}
 		}
 	}
+	if errors.Is(err, bench.ErrInterrupted) {
+		err = fmt.Errorf("%w; %s", err, kept(s))
+	}
 	if len(s.Points) == 0 {
 		return err
 	}
@@ -242,6 +245,19 @@ func (c *sweepCmd) conclude(a *app, s *result.Sweep, err error) error {
 	}
 	err = worse(err, a.showSweep(format, s, c.NoColor))
 	return worse(err, c.verdict(s))
+}
+
+// kept says what is left of a sweep that was stopped, and how to see it.
+func kept(s *result.Sweep) string {
+	made := len(s.Points)
+	if made == 0 {
+		return "nothing was measured"
+	}
+	text := fmt.Sprintf("%d of %d points", made, s.Planned)
+	if s.Found != nil {
+		text = fmt.Sprintf("the runs of the search so far (%d)", made)
+	}
+	return fmt.Sprintf("kept: %s, see %s", text, report.Command(s.Dir))
 }
 
 // verdict is the exit code of what was measured: an invalid point says nothing of

@@ -84,12 +84,10 @@ func learn(f *sweep.Found, p sweep.Probe) {
 }
 
 func probeLine(variable string, p sweep.Probe) string {
-	line := fmt.Sprintf("%s %.4g  %s", variable, p.Load, p.Says)
-	if p.Repeat {
-		line += " again"
-	}
+	step := result.Step{Says: p.Says, Firm: p.Firm, Repeat: p.Repeat}
+	line := fmt.Sprintf("%s %.4g  %s", variable, p.Load, step.Words())
 	if share, ok := p.GoodShare(); ok {
-		line += fmt.Sprintf("  %.1f %% good of %d", 100*share, p.Requests)
+		line += fmt.Sprintf("  %d requests, %.1f %% good of those judged", p.Requests, 100*share)
 	}
 	if p.Grows {
 		line += ", requests pile up"

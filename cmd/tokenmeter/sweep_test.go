@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"testing"
@@ -192,6 +193,36 @@ func TestSweepVerdict(t *testing.T) {
 		cmd.Strict = c.strict
 		if got := exitCode(cmd.verdict(&c.s)); got != c.want {
 			t.Errorf("%s: exit code %d, want %d", name, got, c.want)
+		}
+	}
+}
+
+// What a stopped sweep has kept is told with the command that shows it.
+func TestStoppedSweepSaysWhatIsKept(t *testing.T) {
+	for want, s := range map[string]result.Sweep{
+		"interrupted; nothing was measured":                                                     {Dir: "d", Planned: 4},
+		"interrupted; kept: 1 of 4 points, see tokenmeter report d":                             {Dir: "d", Planned: 4, Points: make([]result.Point, 1)},
+		"interrupted; kept: the runs of the search so far (3), see tokenmeter report 'my runs'": {Dir: "my runs", Found: &result.Found{}, Points: make([]result.Point, 3)},
+	} {
+		var out, err bytes.Buffer
+		got := (&sweepCmd{}).conclude(&app{stdout: &out, stderr: &err, env: func(string) (string, bool) { return "", false }}, &s, bench.ErrInterrupted)
+		if got == nil || got.Error() != want || exitCode(got) != exitInterrupted {
+			t.Errorf("%v, want %q", got, want)
+		}
+	}
+}
+
+// A step on the way does not read as if it had shown something.
+func TestProbeLine(t *testing.T) {
+	for want, p := range map[string]sweep.Probe{
+		"rate 1  leans to hold (weak)  8 requests, 100.0 % good of those judged":            {Load: 1, Says: "holds", Requests: 8, Share: 1},
+		"rate 128  leans to fail (weak)  132 requests, 66.7 % good of those judged":         {Load: 128, Says: "fails", Requests: 132, Share: 2.0 / 3},
+		"rate 2  holds  900 requests, 99.0 % good of those judged":                          {Load: 2, Says: "holds", Firm: true, Requests: 900, Share: 0.99},
+		"rate 2  fails again  900 requests, 90.0 % good of those judged, requests pile up":  {Load: 2, Says: "fails", Repeat: true, Grows: true, Requests: 900, Share: 0.9},
+		"rate 2  unclear  20 requests, 90.0 % good of those judged; became worse and worse": {Load: 2, Says: "unclear", Requests: 20, Share: 0.9, Note: "became worse and worse"},
+	} {
+		if got := probeLine("rate", p); got != want {
+			t.Errorf("%q, want %q", got, want)
 		}
 	}
 }

@@ -8,6 +8,7 @@ import (
 
 	"tokenmeter/stat"
 	"tokenmeter/timeline"
+	"tokenmeter/validity"
 )
 
 // Conclude computes what the points say together: knee, plateau, Pareto front.
@@ -19,7 +20,7 @@ func (s *Sweep) Conclude() {
 	if s.Variable == "rate" || s.Variable == "concurrency" {
 		s.curves()
 	}
-	s.Pareto = front(s.Points)
+	s.Pareto = s.front()
 }
 
 // curves fits a curve to each combination of the other axes.
@@ -27,7 +28,7 @@ func (s *Sweep) curves() {
 	groups := s.Groups()
 	for _, g := range groups {
 		one := Series{Settings: g.Settings}
-		one.fit(g.Points)
+		one.fit(s.samples(&g))
 		if len(groups) > 1 {
 			s.Series = append(s.Series, one)
 		} else {
@@ -81,7 +82,7 @@ func (p *Point) perGPU(gpus timeline.Opt[int64]) {
 // Invalid counts the points whose measurement is invalid.
 func (s *Sweep) Invalid() (n int) {
 	for _, p := range s.Points {
-		if p.Validity.Verdict == "invalid" {
+		if p.Validity.Verdict == validity.Invalid {
 			n++
 		}
 	}
@@ -91,13 +92,14 @@ func (s *Sweep) Invalid() (n int) {
 // sample is a point of the curve with what is known of its error.
 type sample struct{ load, tps, se float64 }
 
-// fit finds the plateau and the knee. Points whose measurement is invalid are
-// left out: at their load it was the client that was measured.
-func (s *Series) fit(all []*Point) {
+// samples are the points of a curve, by load. Those whose measurement is invalid are
+// left out, as at their load it was the client that was measured, and so are probes
+// that were too short.
+func (s *Sweep) samples(g *Group) []sample {
 	var points []sample
-	for _, p := range all {
+	for _, p := range g.Points {
 		tps, ok := p.Throughput.SystemOutputTPS.Get()
-		if !ok || !(tps > 0) || p.Validity.Verdict == "invalid" || !(p.Value > 0) {
+		if !ok || !(tps > 0) || p.Validity.Verdict == validity.Invalid || !(p.Value > 0) || s.Short(p) {
 			continue
 		}
 		one := sample{p.Value, tps, 0.02 * tps}
@@ -107,6 +109,43 @@ func (s *Series) fit(all []*Point) {
 		points = append(points, one)
 	}
 	slices.SortFunc(points, func(a, b sample) int { return cmp.Compare(a.load, b.load) })
+	return points
+}
+
+// LeastLoads is how many different loads a curve has at least: one on the slope and
+// two on the plateau.
+const LeastLoads = 3
+
+// Loads counts the different loads whose points make the curve of a group.
+func (s *Sweep) Loads(g *Group) int { return loads(s.samples(g)) }
+
+func loads(points []sample) (n int) {
+	for i, p := range points {
+		if i == 0 || p.load != points[i-1].load {
+			n++
+		}
+	}
+	return n
+}
+
+// Rises reports whether throughput follows the load over a curve without a knee:
+// proportional to the load it is told better than as one level.
+func (s *Sweep) Rises(g *Group) bool {
+	points := s.samples(g)
+	straight, _ := slopeOnly(points)
+	mean, level := 0.0, 0.0
+	for _, p := range points {
+		mean += math.Log(p.tps) / float64(len(points))
+	}
+	for _, p := range points {
+		d := math.Log(p.tps) - mean
+		level += d * d
+	}
+	return straight < level
+}
+
+// fit finds the plateau and the knee.
+func (s *Series) fit(points []sample) {
 	k, level, ok := knee(points)
 	if !ok {
 		return
@@ -124,13 +163,7 @@ func (s *Series) fit(all []*Point) {
 // returns where the two lines meet. ok is false unless points lie on both: at
 // least one well below the meeting point, and two at or beyond it.
 func knee(points []sample) (at, level float64, ok bool) {
-	loads := 0
-	for i, p := range points {
-		if i == 0 || p.load != points[i-1].load {
-			loads++
-		}
-	}
-	if loads < 3 {
+	if loads(points) < LeastLoads {
 		return 0, 0, false
 	}
 	best := math.Inf(1)
@@ -256,15 +289,16 @@ func kneeInterval(points []sample, k float64) (lo, hi float64) {
 
 // front lists the points that no other one beats in both figures, from the
 // fastest for one reader on.
-func front(points []Point) []Pareto {
+func (s *Sweep) front() []Pareto {
 	var all []Pareto
-	for _, p := range points {
+	for i := range s.Points {
+		p := &s.Points[i]
 		user, ok := p.TPSPerUser.Get()
 		tps, has := p.TPSPerGPU.Get()
 		if !has {
 			tps, has = p.Throughput.SystemOutputTPS.Get()
 		}
-		if ok && has && p.Validity.Verdict != "invalid" {
+		if ok && has && p.Validity.Verdict != validity.Invalid && !s.Short(p) {
 			all = append(all, Pareto{Value: p.Value, Run: p.Run, TPSPerUser: user, TPSPerGPU: tps})
 		}
 	}

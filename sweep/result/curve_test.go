@@ -2,10 +2,12 @@ package result
 
 import (
 	"math"
+	"strconv"
 	"testing"
 
 	"tokenmeter/metric"
 	"tokenmeter/timeline"
+	"tokenmeter/validity"
 )
 
 // point is a run at a load that delivered so many tokens/s, known to ±2 %.
@@ -98,5 +100,70 @@ func TestInsertKeepsTheOrder(t *testing.T) {
 	}
 	if s.Points[0].Repeat != 1 || s.Points[1].Repeat != 2 || s.Points[2].Place != 2 || s.Order[0] != 2 || s.Order[2] != 0 {
 		t.Errorf("%+v %v", s.Points, s.Order)
+	}
+}
+
+// What no knee shows: that throughput rises takes three valid loads, and more of it.
+func TestShapeWithoutAKnee(t *testing.T) {
+	invalid := point(8, 320)
+	invalid.Validity.Verdict = validity.Invalid
+	for name, c := range map[string]struct {
+		points []Point
+		loads  int
+		rises  bool
+	}{
+		"rising":        {[]Point{point(1, 40), point(2, 80), point(4, 160)}, 3, true},
+		"level":         {[]Point{point(64, 1280), point(128, 1290), point(256, 1270)}, 3, false},
+		"repeats":       {[]Point{point(1, 40), point(1, 41), point(2, 80)}, 2, true},
+		"invalid ones":  {[]Point{point(1, 40), invalid}, 1, false},
+		"nothing valid": {[]Point{invalid}, 0, false},
+	} {
+		s := Sweep{Variable: "concurrency", Points: c.points}
+		s.Conclude()
+		g := &s.Groups()[0]
+		if got := s.Loads(g); got != c.loads || s.Knee != nil {
+			t.Errorf("%s: %d loads, knee %v", name, got, s.Knee)
+		}
+		if got := s.Rises(g); c.loads > 1 && got != c.rises {
+			t.Errorf("%s: rises %v", name, got)
+		}
+	}
+}
+
+// A probe that took little longer than its requests has no throughput to go by.
+func TestShortProbesMakeNoCurve(t *testing.T) {
+	s := Sweep{Variable: "rate", Found: &Found{}}
+	for i, c := range []float64{1, 2, 4, 8, 16, 32, 64, 128} {
+		p := point(c, math.Min(40*c, 320))
+		p.Run = strconv.Itoa(i)
+		p.Throughput.WindowS = timeline.Some(9.0)
+		p.Metrics["e2e_ms"] = metric.Dist{P50: timeline.Some(1000.0)}
+		s.Found.Steps = append(s.Found.Steps, Step{Run: p.Run})
+		s.Insert(p)
+	}
+	s.Conclude()
+	if s.Knee != nil || len(s.Pareto) != 0 {
+		t.Errorf("knee %+v, front %+v of short probes", s.Knee, s.Pareto)
+	}
+	for i := range s.Points {
+		s.Points[i].Throughput.WindowS = timeline.Some(10.0)
+	}
+	if s.Conclude(); s.Knee == nil || len(s.Pareto) == 0 {
+		t.Error("probes that are long enough make no curve")
+	}
+	s.Points[0].Throughput.WindowS = timeline.Some(1.0)
+	if s.Found = nil; s.Short(&s.Points[0]) {
+		t.Error("what the user chose is no probe")
+	}
+}
+
+func TestStepWords(t *testing.T) {
+	for want, s := range map[string]Step{
+		"holds": {Says: "holds", Firm: true}, "leans to hold (weak)": {Says: "holds"}, "holds again": {Says: "holds", Repeat: true},
+		"fails": {Says: "fails", Firm: true}, "leans to fail (weak)": {Says: "fails"}, "unclear": {Says: "unclear"},
+	} {
+		if got := s.Words(); got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
 	}
 }
