@@ -13,7 +13,7 @@ import (
 func TestWeighCut(t *testing.T) {
 	some := timeline.Some[float64]
 	waiting := metric.Record{Outcome: timeline.CancelledRunEnd}
-	answering := metric.Record{Outcome: timeline.CancelledRunEnd, TTFTMS: some(100), TTFOMS: some(100), TPOTMS: some(40), CloseMS: some(800)}
+	answering := metric.Record{Outcome: timeline.CancelledRunEnd, TTFTMS: some(100), TTFOMS: some(100), TPOTMS: some(40), E2EMS: some(780), MaxGapMS: some(60), DecodeTPS: some(25), CloseMS: some(800)}
 	thinking := metric.Record{Outcome: timeline.CancelledRunEnd, TTFTMS: some(100), Flags: timeline.NoAnswer}
 	const open = -1
 	for _, c := range []struct {
@@ -36,6 +36,11 @@ func TestWeighCut(t *testing.T) {
 		{"p95 tpot < 50ms", waiting, 60_000, open},
 		{"p95 e2e < 1s", answering, 800, open},
 		{"p95 e2e < 1s", answering, 1100, 0},
+		{"p95 tpot < 50ms", answering, 3000, 0}, // it has stopped
+		{"p5 decode_tps > 20", answering, 800, 1},
+		{"p5 decode_tps > 20", answering, 3000, 0},
+		{"p95 max_gap < 100ms", answering, 800, open},
+		{"p95 max_gap < 100ms", answering, 900, 0},
 		{"p95 close < 1s", answering, 900, open},
 		{"error rate < 1%", answering, 800, open},
 		{"goodput > 95%;ttft:500 tpot:50", answering, 800, open},
@@ -46,7 +51,7 @@ func TestWeighCut(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		value, near, known := all[0].WeighCut(all, &c.r, c.waitedMS)
+		value, near, known := all[0].WeighCut(all, &c.r, c.waitedMS, false)
 		if known != (c.want != open) || known && (value != c.want || math.IsNaN(near)) {
 			t.Errorf("%s after %g ms: %g, near %g, known %v, want %g", c.objectives, c.waitedMS, value, near, known, c.want)
 		}

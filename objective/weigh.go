@@ -119,6 +119,15 @@ func (o *Objective) weighGood(all []Objective, r *metric.Record) (value, near fl
 	return 0, near, true
 }
 
+// FeelsWaiting reports whether the objective, or for goodput one of the list, is on a
+// time that is longer for a request that waits in a queue.
+func (o *Objective) FeelsWaiting(all []Objective) bool {
+	if o.Metric != "goodput" {
+		return slices.Contains([]string{"ttft", "ttfo", "e2e", "close", "first_byte", "service_ttft", "service_e2e", "network", "e2e_tps", "norm_e2e_tps"}, o.Metric)
+	}
+	return slices.ContainsFunc(all, func(c Objective) bool { return c.Metric != "goodput" && c.OfRequests() && c.FeelsWaiting(nil) })
+}
+
 // OfPace reports whether the objective is on the pace at which an answer is written,
 // as one share of requests. The pace remembers no more than the requests in flight, where
 // a waiting time remembers all that came since the queue was last empty.

@@ -8,36 +8,14 @@ import "math"
 // exceeds 1, so P(above ever reaches ln(1/alpha)) ≤ alpha, whatever the rule to
 // stop; below is the same from the other side. 0 is no evidence.
 //
-// The alternative is mostly a beta distribution about the target, cut off at it,
-// whose width is that of a tail half or one and a half times as heavy, and for the
-// rest a share far away: an eighth of the tail, or half of the target. That costs a
-// share near the target a little and saves one far from it much. Counts need not be
+// The alternative is a beta distribution about the target, cut off at it, whose
+// width is that of a tail half or one and a half times as heavy. Counts need not be
 // whole: values that tell of each other are worth fewer (EffectiveSize), which
 // makes the bound an approximate one.
 func ShareEvidence(k, n, target float64) (above, below float64) {
 	if !(n > 0) || !(k >= 0) || k > n || !(target > 0 && target < 1) {
 		return 0, 0
 	}
-	above, below = besideEvidence(k, n, target)
-	return mixed(above, ratioTo(1-(1-target)/8, k, n, target)), mixed(below, ratioTo(target/2, k, n, target))
-}
-
-// farWeight is the part of the alternative that is far from the target.
-const farWeight = 0.2
-
-func mixed(beside, far float64) float64 {
-	a, b := beside+math.Log(1-farWeight), far+math.Log(farWeight)
-	hi, lo := math.Max(a, b), math.Min(a, b)
-	return hi + math.Log1p(math.Exp(lo-hi))
-}
-
-// ratioTo is the logarithm of the likelihood of a share against that of the target.
-func ratioTo(share, k, n, target float64) float64 {
-	return k*math.Log(share/target) + (n-k)*math.Log((1-share)/(1-target))
-}
-
-// besideEvidence is that of the beta distribution about the target.
-func besideEvidence(k, n, target float64) (above, below float64) {
 	concentration := 4 * math.Max(target/(1-target), (1-target)/target)
 	a, b := target*concentration, (1-target)*concentration
 	bad := n - k

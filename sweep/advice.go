@@ -3,6 +3,7 @@ package sweep
 import (
 	"fmt"
 	"math"
+	"strings"
 	"time"
 
 	"tokenmeter/metric"
@@ -37,8 +38,8 @@ func (h *hunt) advice() string {
 }
 
 func (h *hunt) narrower() string {
-	if h.closed(1 + h.Width) {
-		return ""
+	if h.closed(1+h.Width) || !strings.Contains(h.found.Why, timeUp) {
+		return "" // why says what was in the way, and more time would not mend it
 	}
 	wide := h.found.Fails/h.found.Holds - 1
 	text := fmt.Sprintf("The bracket is %s %% wide: more --max-time narrows it", metric.Significant(100*wide, 2))
@@ -56,7 +57,7 @@ func (h *hunt) longer() string {
 	near := 0.6 * math.Max(h.found.Holds, h.found.SeemsHolds)
 	for i := range h.found.Probes {
 		p := &h.found.Probes[i]
-		if p.decided == unclear && p.short && !p.spoilt && p.Load >= near && p.worth > 0 && p.spanS > 0 && (best == nil || p.spanS > best.spanS) {
+		if p.decided == unclear && p.short && !p.spoilt && p.Load >= near && p.worth > 0 && p.spanS > 0 && p.spanS >= h.shortest()/2 && (best == nil || p.spanS > best.spanS) {
 			best = p
 		}
 	}
@@ -64,12 +65,12 @@ func (h *hunt) longer() string {
 	if best == nil || hardest == nil || h.MaxTime == 0 {
 		return ""
 	}
-	takes := h.MaxTime + time.Duration(need*best.spanS/best.worth*float64(time.Second))
+	takes := (h.MaxTime + time.Duration(need*best.spanS/best.worth*float64(time.Second)) + 5*time.Minute - 1).Truncate(5 * time.Minute)
 	if takes < h.MaxTime*5/4 {
 		return ""
 	}
-	return fmt.Sprintf("%q wants about %.0f independent requests at a load that holds, and those of %.0f s are worth %.0f: about --max-time %.0fm, or ask for a lower percentile.",
-		hardest.o.Text, need, best.spanS, best.worth, takes.Round(5*time.Minute).Minutes())
+	return fmt.Sprintf("%q wants about %.0f independent requests at a load that holds, and those of %.0f s are worth %.0f: up to --max-time %.0fm, or ask for a lower percentile.",
+		hardest.o.Text, need, best.spanS, best.worth, takes.Minutes())
 }
 
 // need is how many independent requests, all of them good, decide firmly that the

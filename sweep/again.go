@@ -15,7 +15,7 @@ func (h *hunt) confirm(ctx context.Context) (again bool, err error) {
 	if h.MaxTime == 0 || load == 0 || load == h.confirmed || h.stop() != "" {
 		return false, nil // in virtual time nothing else happens
 	}
-	a := aim{pass: 2 * weak, fail: weak, repeat: true, short: true}
+	a := aim{pass: 2 * weak, fail: weak, grow: mayGrow(h.width), repeat: true, short: true}
 	p, err := h.probe(ctx, load, a)
 	if err == nil && p.leansToHold() && h.stop() == "" {
 		a.short = false // what speaks against the first look is worth a longer one
@@ -82,7 +82,7 @@ func (h *hunt) repeat(ctx context.Context) error {
 	}
 	saved := h.Probe
 	h.Probe.Requests = h.again(load)
-	p, err := h.probe(ctx, load, aim{pass: weak, fail: h.firm(), repeat: true})
+	p, err := h.probe(ctx, load, aim{pass: weak, fail: h.firm(), grow: mayGrow(h.width), repeat: true})
 	h.Probe = saved
 	switch {
 	case errors.Is(err, ErrLate):

@@ -9,6 +9,7 @@ import (
 
 // close narrows the firm bracket to a width.
 func (h *hunt) close(ctx context.Context, width float64) error {
+	h.width = width
 	stretch, stuck, open := 1.0, 0, 0.0
 	defer func() { h.budget = 1 }()
 	for !h.closed(width) {
@@ -16,7 +17,7 @@ func (h *hunt) close(ctx context.Context, width float64) error {
 			return h.end(why)
 		}
 		if h.brief() {
-			return h.end(fmt.Sprintf("the time was up (%v): what is left is too short for a firm decision", h.MaxTime))
+			return h.end(fmt.Sprintf(timeUp+" (%v): what is left is too short for a firm decision", h.MaxTime))
 		}
 		load, done := h.next(width, stuck)
 		if done {
@@ -27,7 +28,8 @@ func (h *hunt) close(ctx context.Context, width float64) error {
 		}
 		open = 0
 		h.budget = h.plenty(width) * stretch
-		p, err := h.probe(ctx, load, aim{pass: h.firm(), fail: h.firm(), firm: true})
+		h.aim(load)
+		p, err := h.probe(ctx, load, aim{pass: h.firm(), fail: h.firm(), grow: mayGrow(width), firm: true})
 		late := errors.Is(err, ErrLate)
 		switch {
 		case late && stuck < mostStuck:
@@ -49,10 +51,18 @@ func (h *hunt) close(ctx context.Context, width float64) error {
 	return nil
 }
 
+// aim notes a load that is tried for a firm decision.
+func (h *hunt) aim(load float64) {
+	if h.aimed == nil {
+		h.aimed = map[float64]bool{}
+	}
+	h.aimed[load] = true
+}
+
 // next is the load to try after so many probes that decided nothing.
 func (h *hunt) next(width float64, stuck int) (load float64, done bool) {
 	if turn := stuck >= 2 && h.found.Holds == 0 && h.found.Fails == 0; turn {
-		return h.target(h.reach(width, 0), true)
+		return h.target(h.reach(width, stuck-2), true)
 	}
 	return h.target(h.reach(width, stuck), false)
 }

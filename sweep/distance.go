@@ -28,7 +28,7 @@ func (t *test) distant(own pool, level float64) bool {
 	// Each doubling of what was seen is a fresh chance to be fooled; the first look is
 	// where counting one by one allows it.
 	looks := 1 + math.Max(0, math.Log2(float64(len(seen.near))/fewestGood(t.target, level+distantShare)))
-	beyond, ok := stat.ExceedanceBound(seen.near, seen.n, 1, math.Exp(-level-distantShare)/(looks*(looks+1)))
+	beyond, ok := stat.ExceedanceBound(seen.near, seen.moments, 1, math.Exp(-level-distantShare)/(looks*(looks+1)))
 	return ok && beyond <= 1-t.target
 }
 

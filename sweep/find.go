@@ -33,7 +33,7 @@ type Search struct {
 	MaxTime time.Duration
 	Now     func() time.Duration
 	// Probe bounds each probe. Default: none, but for what the objectives need to
-	// see a tail that is a fifth lighter or heavier than allowed.
+	// see a tail that is a quarter lighter or heavier than allowed.
 	Probe Limit
 	// Told hears of each probe when it is over; nil: nobody does.
 	Told func(Probe)
@@ -63,7 +63,7 @@ type Probe struct {
 	counted      int     // requests after the start
 	worth        float64 // independent ones that they tell as much as
 	spanS        float64 // seconds in which they were due
-	e2e          float64 // median, in seconds; 0 without one
+	e2e, ttft    float64 // medians, in seconds; 0 without one
 	answered     bool    // every request was, in full
 }
 

@@ -32,17 +32,16 @@ func (f *flights) add(at float64, n int64) {
 const parts = 12
 
 // steps are the changes of the number between moments that cut the time from
-// the first quarter on into equal parts.
-func (f *flights) steps() []float64 {
+// the first quarter on into equal parts, of so many seconds each.
+func (f *flights) steps() (steps []float64, took float64) {
 	k := len(f.at)
 	if k < 4*parts {
-		return nil
+		return nil, 0
 	}
 	from, to := f.at[0]+(f.at[k-1]-f.at[0])/4, f.at[k-1]
 	if !(to > from) {
-		return nil
+		return nil, 0
 	}
-	var steps []float64
 	last := math.NaN()
 	for i := range parts + 1 {
 		j := sort.SearchFloat64s(f.at, from+(to-from)*float64(i)/parts)
@@ -52,16 +51,21 @@ func (f *flights) steps() []float64 {
 		}
 		last = now
 	}
-	return steps
+	return steps, (to - from) / parts
 }
 
 // drift is the mean step over its standard error; 0 where it can't be told.
 func (f *flights) drift() float64 {
-	steps := f.steps()
+	steps, _ := f.steps()
 	if steps == nil {
 		return 0
 	}
-	mean, squares := 0.0, 0.0
+	mean, se := meanStep(steps)
+	return mean / se
+}
+
+func meanStep(steps []float64) (mean, se float64) {
+	squares := 0.0
 	for _, s := range steps {
 		mean += s / parts
 	}
@@ -69,8 +73,7 @@ func (f *flights) drift() float64 {
 		squares += (s - mean) * (s - mean)
 	}
 	// A step of ±1 is nothing: counts are whole.
-	se := math.Sqrt((squares/(parts-1) + 1) / parts)
-	return mean / se
+	return mean, math.Sqrt((squares/(parts-1) + 1) / parts)
 }
 
 // grow reports whether requests pile up, at a level of evidence, and the first

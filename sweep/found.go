@@ -78,9 +78,9 @@ func (h *hunt) lean() {
 	}
 	for i, load := range loads {
 		switch {
-		case i < cut && odds[load] > 0 && f.Holds == 0 && (f.Fails == 0 || load < f.Fails):
+		case i < cut && best > leans && odds[load] > 0 && f.Holds == 0 && (f.Fails == 0 || load < f.Fails):
 			f.SeemsHolds = load
-		case i >= cut && odds[load] < 0 && f.Fails == 0 && load > f.Holds && f.SeemsFails == 0:
+		case i >= cut && sum-best < -leans && odds[load] < 0 && f.Fails == 0 && load > f.Holds && f.SeemsFails == 0:
 			f.SeemsFails = load
 		}
 	}

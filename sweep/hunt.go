@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"time"
 
 	"tokenmeter/metric"
@@ -40,13 +41,14 @@ type hunt struct {
 	low, high float64
 	bottom    float64 // a load at which requests hardly meet each other, and that failed; 0: none, or some load holds
 	served    float64 // what an overloaded server did, at most; 0: not known
+	width     float64 // of the bracket that is being closed, as fails ÷ holds
 	budget    float64 // factor on how many requests are plenty
 
 	confirmed float64 // the load whose failing was seen twice
 	refuted   int     // loads that failed and then held
 	unseen    string  // why the load that failed had no second look; empty: it had one
 
-	decisions int // firm ones that were made, those taken back too
+	aimed map[float64]bool // loads that were tried for a firm decision
 
 	lates  int   // loads at which the client was too slow
 	beyond error // why nothing is known of larger loads: the client was too slow for them
@@ -58,10 +60,13 @@ func (h *hunt) stop() string {
 	case len(h.found.Probes) >= h.MaxProbes:
 		return fmt.Sprintf("%d probes were not enough", h.MaxProbes)
 	case h.MaxTime > 0 && h.Now()-h.began >= h.MaxTime:
-		return fmt.Sprintf("the time was up (%v)", h.MaxTime)
+		return fmt.Sprintf(timeUp+" (%v)", h.MaxTime)
 	}
 	return ""
 }
+
+// timeUp begins why a search ended whose time was up.
+const timeUp = "the time was up"
 
 // left is the time that is left; 0 without a bound.
 func (h *hunt) left() time.Duration {
@@ -90,14 +95,18 @@ func (s *Search) stages() []float64 {
 }
 
 // firm is the evidence that the next decision for the bracket needs. All may be
-// wrong together with the chance that the confidence leaves: three quarters of it are
-// shared evenly among as many decisions as are mostly needed, a twentieth among
-// all later ones, 1/(1·2) + 1/(2·3) + … of it, and a fifth is for what holds by its
-// distance from the limit.
+// wrong together with the chance that the confidence leaves: a twentieth of it is
+// shared among loads beyond as many as are mostly tried, 1/(1·2) + 1/(2·3) + …
+// of it, a fifth is for what holds by its distance from the limit, where something
+// may, and the rest is shared evenly among the others. A probe may be wrong whether it
+// decides or not, but tries of one load go on with what was seen of it.
 func (h *hunt) firm() float64 {
-	mostly := firmProbes * len(h.stages())
-	chance := 0.75 * (1 - h.Confidence) / float64(mostly)
-	if k := float64(h.decisions - mostly + 1); k > 0 {
+	mostly, share := firmProbes*len(h.stages()), 0.95
+	if slices.ContainsFunc(h.tests, func(t *test) bool { return t.o.OfPace() }) {
+		share -= 0.2
+	}
+	chance := share * (1 - h.Confidence) / float64(mostly)
+	if k := float64(len(h.aimed) - mostly); k > 0 {
 		chance = 0.05 * (1 - h.Confidence) / (k * (k + 1))
 	}
 	return -math.Log(chance)

@@ -99,7 +99,7 @@ func TestAllGoodSpeaksForTheLoad(t *testing.T) {
 		t.Fatal(err)
 	}
 	src := random.New(1, 1)
-	tr := newTrial(tests)
+	tr := newTrial(tests, true)
 	for i := range 700 {
 		at := float64(i) / 20
 		rec := &metric.Record{Outcome: timeline.OK, TTFTMS: timeline.Some(50 + 100*src.Float64()), E2EMS: timeline.Some(200.0)}

@@ -12,6 +12,7 @@ import (
 type aim struct {
 	pass, fail float64 // evidence that a decision needs
 	firm       bool    // decides an end of the bracket
+	grow       float64 // how much of the load may pile up
 	repeat     bool
 	short      bool // a repeat that may cost as little as a step on the way
 }
@@ -38,7 +39,8 @@ func (h *hunt) probe(ctx context.Context, load float64, a aim) (p *Probe, err er
 
 func (h *hunt) once(ctx context.Context, load float64, a aim) (*Probe, error) {
 	firm, way := a.firm, !a.firm && !a.repeat
-	t := newTrial(h.tests)
+	t := newTrial(h.tests, h.Variable == Rate)
+	t.idle, t.above = h.idle(), h.served > 0 && load > h.served
 	for i, test := range t.tests {
 		test.floor = h.time(i, load)
 		if firm {
@@ -75,6 +77,7 @@ func (h *hunt) once(ctx context.Context, load float64, a aim) (*Probe, error) {
 	}
 	p.short = !l.enough && !l.rising
 	p.e2e, _ = median(t.e2e)
+	p.ttft, _ = median(t.ttft)
 	p.answered = t.unanswered == 0
 	if p.decided == unclear && err == nil && way && h.light(load, t, l) {
 		p.decided, p.light = holds, true
@@ -85,9 +88,7 @@ func (h *hunt) once(ctx context.Context, load float64, a aim) (*Probe, error) {
 		p.Note = "broken off"
 	}
 	p.Says = p.decided.String()
-	if p.Firm = firm && p.decided != unclear; p.Firm {
-		h.decisions++
-	}
+	p.Firm = firm && p.decided != unclear
 	h.found.Probes = append(h.found.Probes, p)
 	if h.Told != nil {
 		h.Told(p)
@@ -179,11 +180,7 @@ func (h *hunt) light(load float64, t *trial, l look) bool {
 	case h.Variable == Rate && load*e2e < 1:
 		return true
 	case h.Variable == Rate:
-		return l.far && l.n >= 2*fewest && t.due[len(t.due)-1]-t.due[l.from] >= queueShows*e2e
+		return l.far && l.n >= 2*fewest && t.moments(l.from) >= queueShows && t.keepsUp(l.from, aim{})
 	}
 	return l.far && float64(l.n) >= math.Max(2*fewest, 3*load)
 }
-
-// queueShows is after how many request times a queue that grows is seen in the
-// first tokens.
-const queueShows = 10

@@ -63,10 +63,10 @@ func newTests(objectives []objective.Objective) ([]*test, error) {
 }
 
 // add takes the next request in the order of due times.
-func (t *test) add(at int, e *entry, slowestS float64) {
+func (t *test) add(at int, e *entry, of *trial) {
 	v, near, ok := t.o.Weigh(t.all, e.rec)
 	if e.unfinished {
-		v, near, ok = t.cut(e, slowestS)
+		v, near, ok = t.cut(e, of)
 	}
 	if !ok {
 		return
@@ -76,14 +76,16 @@ func (t *test) add(at int, e *entry, slowestS float64) {
 	t.near = append(t.near, math.Min(near, farthest))
 }
 
-// cut weighs a request that the end of the probe cut off. What it shows already
-// counts. One of which nothing is known is bad, as the server did not get round to
-// it, if it waited longer than the slowest that ended; else it had no fair chance
-// and says nothing.
-func (t *test) cut(e *entry, slowestS float64) (value, near float64, ok bool) {
-	value, near, ok = t.o.WeighCut(t.all, e.rec, 1e3*e.waited)
-	if ok || e.waited < slowestS {
-		return value, near, ok
+// cut weighs a request that the end of the probe cut off. A stream that had no token yet
+// is bad: the server did not get round to it. Of the others what they show already
+// counts, and one that shows nothing is bad if it took longer than the slowest that
+// ended; else it had no fair chance and says nothing.
+func (t *test) cut(e *entry, of *trial) (value, near float64, ok bool) {
+	if whole := !of.streams && of.slowest > 0; whole || e.rec.TTFTMS.OK() {
+		value, near, ok = t.o.WeighCut(t.all, e.rec, 1e3*e.waited, whole)
+		if ok || e.waited < of.slowest {
+			return value, near, ok
+		}
 	}
 	if t.target == 0 {
 		value = math.Inf(1)
@@ -103,11 +105,13 @@ type pool struct {
 	n, sum float64 // independent requests: how many, and the sum of their values
 	// Requests one by one: the sum of their values, and how near each came.
 	one  float64
-	near []float64
+	near []float64 // only where a distance can decide
+	// moments is n, but no more than one in the time of a request.
+	moments float64
 }
 
 func (p pool) and(o pool) pool {
-	return pool{p.n + o.n, p.sum + o.sum, p.one + o.one, slices.Concat(p.near, o.near)}
+	return pool{p.n + o.n, p.sum + o.sum, p.one + o.one, slices.Concat(p.near, o.near), p.moments + o.moments}
 }
 
 // weight is what a test has seen from a place on.
@@ -153,11 +157,12 @@ func (t *test) weigh(from int) (w weight) {
 }
 
 func (t *test) share(w *weight, near []float64) {
-	own := pool{n: w.effective, sum: w.mean * w.effective, one: w.mean * w.n, near: near}
-	h, f := own.and(t.above), own.and(t.below)
-	w.holds, _ = stat.ShareEvidence(h.sum, h.n, t.target)
-	_, w.fails = stat.ShareEvidence(f.sum, f.n, t.target)
-	w.own = own
+	w.own = pool{n: w.effective, sum: w.mean * w.effective, one: w.mean * w.n}
+	if t.o.OfPace() {
+		w.own.near = near
+	}
+	w.holds, _ = stat.ShareEvidence(w.own.sum+t.above.sum, w.own.n+t.above.n, t.target)
+	_, w.fails = stat.ShareEvidence(w.own.sum+t.below.sum, w.own.n+t.below.n, t.target)
 	p := (w.mean*w.effective + 0.5) / (w.effective + 1)
 	w.score = math.Log(p/(1-p)) - math.Log(t.target/(1-t.target))
 	w.slack = w.effective * p * (1 - p)

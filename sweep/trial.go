@@ -25,11 +25,15 @@ func (d decision) String() string { return [...]string{"unclear", "holds", "fail
 // order of their ends the fast ones would come first, and they are the good.
 type trial struct {
 	tests []*test
+	open  bool            // an open loop: requests come whatever the server does
+	above bool            // it is more than the server did when it fell behind
+	idle  float64         // seconds to the first token of an idle server; 0: not known
 	early map[int64]entry // known, but an earlier one is open
 	next  int64           // place of the first request that is open
 
 	due, ttft, e2e []float64 // seconds; of e2e and ttft only what was measured
 	slowest        float64   // seconds that the slowest request took that ended well
+	streams        bool      // answers come in pieces
 	unanswered     int       // refused, failed, broken off or not finished
 	flights        flights
 
@@ -48,25 +52,23 @@ type entry struct {
 	unfinished bool    // cut off by the end of the probe
 }
 
-func newTrial(tests []*test) *trial {
+func newTrial(tests []*test, open bool) *trial {
 	fresh := make([]*test, len(tests))
 	for i, t := range tests {
 		fresh[i] = &test{o: t.o, all: t.all, target: t.target}
 	}
-	return &trial{tests: fresh, early: map[int64]entry{}}
+	return &trial{tests: fresh, open: open, early: map[int64]entry{}}
 }
 
 // take adds a request.
 func (t *trial) take(s Seen) {
-	if s.Record.Outcome == timeline.CancelledUser {
-		return
-	}
 	rec := *s.Record
 	t.early[s.Index] = entry{rec: &rec, due: s.DueS, waited: s.EndS - s.DueS, unfinished: rec.Outcome == timeline.CancelledRunEnd}
 	if rec.Outcome == timeline.OK {
 		t.slowest = math.Max(t.slowest, s.EndS-s.DueS)
+		t.streams = t.streams || rec.TTFTMS.OK()
 	}
-	if rec.Outcome != timeline.CancelledRunEnd {
+	if !rec.Outcome.Cancelled() {
 		t.flights.add(s.EndS, s.InFlight)
 	}
 	for {
@@ -82,6 +84,9 @@ func (t *trial) take(s Seen) {
 func (t *trial) add(e entry) {
 	at := int(t.next)
 	t.next++
+	if e.rec == nil || e.rec.Outcome == timeline.CancelledUser {
+		return // it says nothing
+	}
 	t.due = append(t.due, e.due)
 	t.ttft = append(t.ttft, e.rec.TTFTMS.Or(math.NaN())/1e3)
 	t.e2e = append(t.e2e, e.rec.E2EMS.Or(math.NaN())/1e3)
@@ -89,26 +94,19 @@ func (t *trial) add(e entry) {
 		t.unanswered++
 	}
 	for _, test := range t.tests {
-		test.add(at, &e, t.slowest)
+		test.add(at, &e, t)
 	}
 }
 
-// close counts what is still open at the end of a probe that nothing decided:
-// those of which nothing was ever heard are bad.
+// close counts what waits for an earlier request at the end of a probe that nothing
+// decided. One that was never heard of was never sent: its user was still thinking.
 func (t *trial) close() {
 	most := int64(-1)
 	for i := range t.early {
 		most = max(most, i)
 	}
 	for t.next <= most {
-		e, ok := t.early[t.next]
-		if !ok {
-			e = entry{rec: &metric.Record{Outcome: timeline.CancelledRunEnd}, unfinished: true, waited: math.Inf(1)}
-			if n := len(t.due); n > 0 {
-				e.due = t.due[n-1]
-			}
-		}
-		t.add(e)
+		t.add(t.early[t.next])
 	}
 	t.early = nil
 }
@@ -128,6 +126,7 @@ type look struct {
 	rising   bool    // it would hold, but became worse and worse
 	far      bool    // every request stayed far from every limit
 	distant  bool    // an objective holds by its distance from the limit
+	early    bool    // it would hold, but a queue would not have shown yet
 	// The weakest evidence of an objective that it holds, and the strongest that one
 	// fails: logarithms of odds.
 	holds, fails float64
@@ -139,6 +138,8 @@ func (l *look) open() string {
 	switch {
 	case l.n < fewest:
 		return "too few requests came in"
+	case l.early:
+		return "it held, but not for long enough to tell that no queue grows"
 	case l.rising:
 		return "it held, but less and less: requests came nearer to the limit, or piled up"
 	case l.worth < float64(l.n)/2:
@@ -162,7 +163,7 @@ func (t *trial) judge(a aim, budget float64) look {
 	l := look{from: t.start(), score: math.Inf(1), worth: math.Inf(1), time: 1, share: math.NaN(), fails: math.Inf(-1), holds: math.Inf(1)}
 	l.n = len(t.due) - l.from
 	if l.n < fewest {
-		l.holds = 0
+		l.holds, l.fails = 0, 0
 		t.last = l
 		return l
 	}
@@ -184,10 +185,14 @@ func (t *trial) judge(a aim, budget float64) look {
 		l.holds, l.fails = math.Min(l.holds, w.holds), math.Max(l.fails, w.fails)
 		l.enough = l.enough && w.effective >= test.plenty()*budget
 		l.worth = math.Min(l.worth, w.effective)
-		far := w.holds < a.pass && test.distant(w.own, a.pass)
+		w.own.moments = math.Min(w.effective, t.moments(l.from))
+		far := w.holds < a.pass && !(a.repeat && a.short) && test.distant(w.own, a.pass)
 		l.distant = l.distant || far
 		all = all && (far || w.holds >= a.pass)
 		any = any || w.fails >= a.fail+math.Log(float64(len(t.tests)))
+	}
+	if math.IsInf(l.holds, 0) || math.IsInf(l.fails, -1) {
+		l.holds, l.fails = 0, 0 // nothing was judged
 	}
 	l.grows = t.flights.grow(a.fail, t.due, t.ttft)
 	switch {
@@ -195,6 +200,8 @@ func (t *trial) judge(a aim, budget float64) look {
 		l.decision = fails
 	case all && t.rising(l.from):
 		l.rising = true
+	case all && !t.keepsUp(l.from, a):
+		l.early = true
 	case all:
 		l.decision = holds
 	}

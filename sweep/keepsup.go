@@ -1,0 +1,85 @@
+package sweep
+
+import "math"
+
+// A queue that grows shows itself in what requests wait. The pace of answers and the
+// share of errors may be as good as ever meanwhile: a server that answers so many
+// at once answers those well, whatever waits behind them. Where only such figures are
+// judged, a load that comes by itself holds when the server is shown to keep up, too.
+const (
+	queueShows  = 10 // request times after which a queue that grows is seen
+	queueBegins = 3  // and after which a step on the way goes on
+	errorsWide  = 2  // standard errors from the growth that was seen to the one that may be
+)
+
+// keepsUp reports whether enough was seen to tell that requests don't pile up. A
+// step on the way asks only whether more have ended than are in flight.
+func (t *trial) keepsUp(from int, a aim) bool {
+	if !t.open || feelsWaiting(t.tests) {
+		return true
+	}
+	f, ended := &t.flights, len(t.flights.n)
+	switch {
+	case !a.firm && !a.repeat:
+		return t.moments(from) >= queueBegins && ended > 0 && f.n[ended-1] <= float64(ended)
+	case t.moments(from) < queueShows, t.above:
+		return false
+	}
+	span := t.due[len(t.due)-1] - t.due[from]
+	if n := float64(len(t.due) - from); n*a.grow*a.grow < 2 {
+		return false // the queue of a load that is as much above the limit still wanders more than it grows
+	}
+	if t.idle > 0 {
+		// A queue that grows by a share of the load makes requests wait for that share of
+		// the time. Twice what an idle server takes is the batch's part.
+		late, ok := median(t.ttft[(from+len(t.ttft))/2:])
+		return ok && late <= 2*t.idle+a.grow*span/2
+	}
+	return f.most() <= a.grow*float64(len(t.due)-from)/span
+}
+
+// mayGrow is how much of a load may pile up that is said to hold: half of what the ends
+// of a bracket of this width are beside the edge.
+func mayGrow(width float64) float64 { return (math.Sqrt(width) - 1) / 2 }
+
+// feelsWaiting reports whether an objective is on a time that a queue makes longer.
+func feelsWaiting(tests []*test) bool {
+	for _, test := range tests {
+		if test.o.FeelsWaiting(test.all) {
+			return true
+		}
+	}
+	return false
+}
+
+// moments is how many requests follow one another in the time of the probe.
+func (t *trial) moments(from int) float64 {
+	e2e, ok := median(t.e2e)
+	if !ok || !(e2e > 0) {
+		return 0
+	}
+	return (t.due[len(t.due)-1] - t.due[from]) / e2e
+}
+
+// most is how many requests a second may pile up as far as was seen; +Inf where that
+// can't be told.
+func (f *flights) most() float64 {
+	steps, took := f.steps()
+	if steps == nil {
+		return math.Inf(1)
+	}
+	mean, se := meanStep(steps)
+	return (mean + errorsWide*se) / took
+}
+
+// idle is the time to the first token where requests hardly meet, in seconds: the
+// least median of all loads that were tried. 0: answers come whole.
+func (h *hunt) idle() float64 {
+	least := 0.0
+	for i := range h.found.Probes {
+		if p := &h.found.Probes[i]; !p.spoilt && p.ttft > 0 && (least == 0 || p.ttft < least) {
+			least = p.ttft
+		}
+	}
+	return least
+}
