@@ -11,12 +11,13 @@ import (
 )
 
 // SpreadJSON writes the repeats of one server as JSON.
-func SpreadJSON(out io.Writer, name string, rows []compare.SpreadRow) error {
+func SpreadJSON(out io.Writer, name string, v SeveralValidity, rows []compare.SpreadRow) error {
 	data, err := json.MarshalIndent(struct {
-		Schema string              `json:"schema"`
-		Name   string              `json:"name"`
-		Rows   []compare.SpreadRow `json:"rows"`
-	}{"tokenmeter.repeats/v1", name, rows}, "", "  ")
+		Schema   string              `json:"schema"`
+		Name     string              `json:"name"`
+		Validity SeveralValidity     `json:"validity"`
+		Rows     []compare.SpreadRow `json:"rows"`
+	}{"tokenmeter.repeats/v1", name, v, rows}, "", "  ")
 	if err != nil {
 		return err
 	}
@@ -44,8 +45,11 @@ func SpreadCSV(out io.Writer, rows []compare.SpreadRow) error {
 }
 
 // SpreadMarkdown writes a table.
-func SpreadMarkdown(out io.Writer, name string, rows []compare.SpreadRow) error {
+func SpreadMarkdown(out io.Writer, name string, v SeveralValidity, rows []compare.SpreadRow) error {
 	var b strings.Builder
+	if v.Says != "" {
+		fmt.Fprintf(&b, "%s\n\n", md(v.Says))
+	}
 	fmt.Fprintf(&b, "**%s**, %d repeats\n\n| figure | together | lowest | highest | spread of runs |\n|---|---:|---:|---:|---:|\n", md(name), repeatsOf(rows))
 	for _, r := range rows {
 		c := spreadCells(&r)
@@ -56,8 +60,11 @@ func SpreadMarkdown(out io.Writer, name string, rows []compare.SpreadRow) error 
 }
 
 // SpreadTerminal writes a table for people.
-func SpreadTerminal(out io.Writer, name string, rows []compare.SpreadRow) error {
+func SpreadTerminal(out io.Writer, name string, v SeveralValidity, rows []compare.SpreadRow) error {
 	var b strings.Builder
+	if v.Says != "" {
+		fmt.Fprintf(&b, "%s\n\n", clean(v.Says))
+	}
 	fmt.Fprintf(&b, "%s, %d repeats\n\n%-20s %12s %12s %12s %14s\n", clean(name), repeatsOf(rows), "", "together", "lowest run", "highest run", "spread of runs")
 	for _, r := range rows {
 		c := spreadCells(&r)

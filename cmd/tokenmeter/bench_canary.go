@@ -12,7 +12,9 @@ import (
 
 	"tokenmeter/bench"
 	"tokenmeter/compare"
+	"tokenmeter/inert"
 	"tokenmeter/objective"
+	"tokenmeter/report"
 )
 
 // canaryTime bounds a canary that neither --duration nor --requests does.
@@ -67,13 +69,16 @@ func (t *turns) canary() error {
 		}
 	}
 	t.a.note("saved %s", t.dir)
-	r := w.result(t.sides[0].name, t.sides[1].name)
+	r := w.result(t.sides[0].name, t.sides[1].name, report.ValidityOf(t.measured(), "run"))
 	save := writeFile(filepath.Join(t.dir, "canary.json"), true, r.json)
 	if r.Verdict == compare.CanaryWorse {
 		errs = nil // a candidate that answers nothing is what was asked about
 	}
 	err = worse(errors.Join(errs...), save)
 	err = worse(err, r.show(t.a.stdout, t.c.Format))
+	if r.Verdict != compare.CanaryWorse { // which is an answer, be it that every request failed
+		err = worse(err, t.invalid())
+	}
 	return worse(err, r.outcome(t.c.Strict))
 }
 
@@ -120,15 +125,16 @@ type canaryResult struct {
 	Baseline string                 `json:"baseline"`
 	Canary   string                 `json:"canary"`
 	Verdict  compare.CanaryState    `json:"verdict"`
+	Validity report.SeveralValidity `json:"validity"`
 	Requests [2]int64               `json:"requests"`
 	TookS    float64                `json:"took_s"`
 	Figures  []compare.CanaryFigure `json:"figures"`
 }
 
-func (w *canaryWatch) result(a, b string) *canaryResult {
+func (w *canaryWatch) result(a, b string, v report.SeveralValidity) *canaryResult {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	return &canaryResult{"tokenmeter.canary/v1", a, b, w.state, w.seen, w.took.Seconds(), w.c.Figures()}
+	return &canaryResult{"tokenmeter.canary/v1", a, b, w.state, v, w.seen, w.took.Seconds(), w.c.Figures()}
 }
 
 func (r *canaryResult) json(out io.Writer) error {
@@ -145,6 +151,9 @@ func (r *canaryResult) show(out io.Writer, format string) error {
 	var b strings.Builder
 	separator := map[string]string{"csv": ","}[format]
 	if separator == "" {
+		if v := r.Validity; v.Verdict != "" && v.Verdict != "valid" {
+			fmt.Fprintf(&b, "%s\n\n", inert.Text(v.Says))
+		}
 		fmt.Fprintf(&b, "%s\n\n", r.sentence())
 		if format == "markdown" {
 			b.WriteString("| figure | difference | at any time 95 % sure | verdict | n |\n|---|---:|---|---|---:|\n")

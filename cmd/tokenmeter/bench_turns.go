@@ -304,26 +304,44 @@ func (t *turns) conclude(err error) error {
 
 // spread prints how far the repeats of one server lie apart.
 func (t *turns) spread(g compare.Group) error {
-	rows := compare.SpreadOf(g)
+	rows, valid := compare.SpreadOf(g), report.ValidityOf(t.measured(), "repeat")
 	switch t.c.Format {
 	case "json":
-		return report.SpreadJSON(t.a.stdout, g.Name, rows)
+		return report.SpreadJSON(t.a.stdout, g.Name, valid, rows)
 	case "csv":
 		return report.SpreadCSV(t.a.stdout, rows)
 	case "markdown":
-		return report.SpreadMarkdown(t.a.stdout, g.Name, rows)
+		return report.SpreadMarkdown(t.a.stdout, g.Name, valid, rows)
 	}
-	return report.SpreadTerminal(t.a.stdout, g.Name, rows)
+	return report.SpreadTerminal(t.a.stdout, g.Name, valid, rows)
 }
 
-// verdict is the exit code of the runs themselves.
+// measured are the runs of all sides.
+func (t *turns) measured() (runs []*run.Run) {
+	for i := range t.sides {
+		runs = append(runs, t.sides[i].runs...)
+	}
+	return runs
+}
+
+// verdict is the exit code of the runs themselves. An invalid one goes before
+// what any of them says of its objectives.
 func (t *turns) verdict() error {
-	for _, s := range t.sides {
-		for _, r := range s.runs {
-			if err := t.c.benchCmd.verdict(r); err != nil {
-				return err
-			}
+	if err := t.invalid(); err != nil {
+		return err
+	}
+	for _, r := range t.measured() {
+		if err := t.c.benchCmd.verdict(r); err != nil {
+			return err
 		}
+	}
+	return nil
+}
+
+// invalid is the exit code of --strict where a run is an invalid measurement.
+func (t *turns) invalid() error {
+	if v := report.ValidityOf(t.measured(), "run"); t.c.Strict && v.Verdict == "invalid" {
+		return &codedError{code: exitInvalid, text: fmt.Sprintf("%d of %d runs are invalid measurements (--strict)", v.Runs, v.Of)}
 	}
 	return nil
 }
