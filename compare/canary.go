@@ -144,6 +144,9 @@ type CanaryFigure struct {
 	Diff opt         `json:"diff"`
 	CI   *[2]float64 `json:"ci"`
 	N    [2]int64    `json:"n"`
+	// Needs is how many requests a side it wants before it says anything; 0 when
+	// it has them.
+	Needs int64 `json:"needs"`
 }
 
 // State is the verdict so far: worse as soon as any figure is worse.
@@ -318,6 +321,8 @@ func (w *latencyWatch) figure() CanaryFigure {
 	if diff, lo, hi, ok := w.interval(); ok {
 		f.Diff = some(100 * math.Expm1(diff))
 		f.CI = &[2]float64{100 * math.Expm1(lo), 100 * math.Expm1(hi)}
+	} else {
+		f.Needs = fewestBatches * int64(w.batch)
 	}
 	return f
 }

@@ -2,6 +2,7 @@ package compare
 
 import (
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"tokenmeter/metric"
@@ -113,5 +114,32 @@ func TestCanaryLeavesOut(t *testing.T) {
 	}
 	if _, err := NewCanary(CanaryOptions{Metrics: []string{"speed of light"}}); err == nil {
 		t.Error("an unknown metric was taken")
+	}
+}
+
+// Before it has its batches a latency says how many requests it wants.
+func TestCanaryNeeds(t *testing.T) {
+	rng := rand.New(rand.NewPCG(9, 9))
+	c, err := NewCanary(CanaryOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	list := made.records(rng, 400)
+	needs := func() []int64 {
+		var out []int64
+		for _, f := range c.Figures() {
+			out = append(out, f.Needs)
+		}
+		return out
+	}
+	for i := range list {
+		if i == 64 && !slices.Equal(needs(), []int64{0, 400, 400}) {
+			t.Errorf("after 64 requests a side: %v", needs())
+		}
+		c.Add(SideA, &list[i])
+		c.Add(SideB, &list[i])
+	}
+	if !slices.Equal(needs(), []int64{0, 0, 0}) {
+		t.Errorf("after 400 requests a side: %v", needs())
 	}
 }

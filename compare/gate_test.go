@@ -1,6 +1,7 @@
 package compare
 
 import (
+	"fmt"
 	"math/rand/v2"
 	"strings"
 	"testing"
@@ -52,6 +53,11 @@ func TestParseGate(t *testing.T) {
 	} {
 		if _, err := ParseGate(text); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: error %v, want one with %q", text, err, want)
+		}
+	}
+	for _, text := range []string{"tpot", "tpto < 5ms", "tpot -5%", "failed +1%"} {
+		if _, err := ParseGate(text); err == nil || !strings.HasPrefix(err.Error(), fmt.Sprintf("--gate %q: ", text)) || strings.Contains(err.Error(), "column") {
+			t.Errorf("%q: %v", text, err)
 		}
 	}
 	if _, err := ParseGates([]string{"tpot -5%", "nonsense +1%", "p99 tpot +1%"}); err == nil || strings.Count(err.Error(), "\n") != 1 {

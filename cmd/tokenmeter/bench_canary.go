@@ -209,7 +209,22 @@ func (r *canaryResult) sentence() string {
 	case compare.CanarySame:
 		return fmt.Sprintf("The canary %s is the same as %s within the margin, %s.", r.Canary, r.Baseline, after)
 	}
-	return fmt.Sprintf("Not settled: %s could be better, worse or the same as %s, %s.", r.Canary, r.Baseline, after)
+	return fmt.Sprintf("Not settled: %s could be better, worse or the same as %s, %s.%s", r.Canary, r.Baseline, after, r.tooFew())
+}
+
+// tooFew says which figures wanted more requests before they could be judged.
+func (r *canaryResult) tooFew() string {
+	var names []string
+	needs := int64(0)
+	for _, f := range r.Figures {
+		if f.Needs > 0 {
+			names, needs = append(names, f.Metric), max(needs, f.Needs)
+		}
+	}
+	if needs == 0 {
+		return ""
+	}
+	return fmt.Sprintf(" Before %d answered requests a side nothing can be said of %s.", needs, strings.Join(names, " and "))
 }
 
 // outcome is the verdict as an exit code.

@@ -1,0 +1,29 @@
+package main
+
+import (
+	"strings"
+	"testing"
+
+	"tokenmeter/compare"
+	"tokenmeter/report"
+)
+
+// A canary that ends before it could tell says how many requests that takes,
+// and one of doubtful runs says so first.
+func TestCanarySaysWhatItLacks(t *testing.T) {
+	c, err := compare.NewCanary(compare.CanaryOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := &canaryResult{Baseline: "a", Canary: "b", Verdict: compare.Continue, Requests: [2]int64{64, 64}, Figures: c.Figures(),
+		Validity: report.SeveralValidity{Verdict: "invalid", Says: "2 of 2 runs INVALID."}}
+	var b strings.Builder
+	if err := r.show(&b, ""); err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{"2 of 2 runs INVALID.\n\nNot settled: ", "Before 400 answered requests a side nothing can be said of ttft_ms and tpot_ms."} {
+		if !strings.Contains(b.String(), want) {
+			t.Errorf("%q is not in\n%s", want, b.String())
+		}
+	}
+}
