@@ -151,7 +151,14 @@ func TestShortProbesMakeNoCurve(t *testing.T) {
 	if s.Conclude(); s.Knee == nil || len(s.Pareto) == 0 {
 		t.Error("probes that are long enough make no curve")
 	}
-	s.Points[0].Throughput.WindowS = timeline.Some(1.0)
+	s.Points[0].Metrics["e2e_ms"] = metric.Dist{}
+	if !s.Short(&s.Points[0]) {
+		t.Error("no request has ended")
+	}
+	if s.Points[0].Requests.Failed = 1; s.Short(&s.Points[0]) {
+		t.Error("a server that fails all it is asked has its throughput, none")
+	}
+	s.Points[0].Requests.Failed = 0
 	if s.Found = nil; s.Short(&s.Points[0]) {
 		t.Error("what the user chose is no probe")
 	}

@@ -35,9 +35,16 @@ func (s *Sweep) Step(p *Point) *Step {
 const times = 10
 
 // Short reports whether a point is a probe too short for its throughput to tell
-// what the server does. A search ends a probe when it is decided.
+// what the server does. A search ends a probe when it is decided, which may be before
+// any request has ended.
 func (s *Sweep) Short(p *Point) bool {
-	window, timed := p.Throughput.WindowS.Get()
+	if s.Step(p) == nil {
+		return false
+	}
 	ms, ended := p.Metrics["e2e_ms"].P50.Get()
-	return timed && ended && s.Step(p) != nil && window < times*ms/1e3
+	if !ended {
+		return p.Requests.Failed == 0
+	}
+	window, timed := p.Throughput.WindowS.Get()
+	return timed && window < times*ms/1e3
 }
