@@ -67,7 +67,7 @@ func (h *hunt) once(ctx context.Context, load float64, a aim) (*Probe, error) {
 		l = t.judge(a, h.budget)
 	}
 	if err != nil && !errors.Is(err, ErrLate) {
-		l.decision = unclear // it was broken off
+		l.decision, l.share = unclear, math.NaN() // it was broken off, and so were requests
 	}
 	p.decided, p.Grows, p.Share, p.Worst = l.decision, l.grows, l.share, l.worst
 	p.score, p.slack, p.odds = l.score, l.slack, l.holds-l.fails

@@ -150,7 +150,7 @@ type Found struct {
 	Settled    bool                  `json:"settled"` // the bracket is as narrow as was asked
 	Why        string                `json:"why"`     // it is not, or there is none
 	Next       string                `json:"next"`    // what would narrow the bracket
-	// SeemsHolds and SeemsFails stand where nothing was shown firmly: odds of 4 to 1.
+	// SeemsHolds and SeemsFails stand where nothing was shown firmly: what all probes lean to.
 	SeemsHolds timeline.Opt[float64] `json:"seems_to_hold"`
 	SeemsFails timeline.Opt[float64] `json:"seems_to_fail"`
 	Missed     []string              `json:"missed"` // objectives on the whole run, missed at holds
