@@ -7,6 +7,7 @@ import (
 	"tokenmeter/objective"
 	"tokenmeter/stat"
 	"tokenmeter/timeline"
+	"tokenmeter/validity"
 )
 
 // objectivesOf are the gates that limit a value.
@@ -40,9 +41,16 @@ func (out *GateResult) absolute(g *Gate, runs []*Run, o *Options) {
 		out.State, out.Says = GateRefused, "too few requests to tell"
 		return
 	}
-	if !out.Settled.Or(true) {
+	switch {
+	case anyInvalid(runs):
+		out.Says += ", but the measurement is invalid"
+	case !out.Settled.Or(true):
 		out.Says += ", but not settled"
 	}
+}
+
+func anyInvalid(runs []*Run) bool {
+	return slices.ContainsFunc(runs, func(r *Run) bool { return r.Facts.Validity == validity.Invalid })
 }
 
 // shownValue writes a value and its interval with its unit.

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"tokenmeter/timeline"
+	"tokenmeter/validity"
 )
 
 // Comparability is the verdict on whether two sides did the same work.
@@ -253,7 +254,7 @@ func state(side string, g Group) []Reason {
 			list = append(list, Reason{Name: name, Level: level, Says: fmt.Sprintf("%d runs of %s %s%s", n, side, many, because)})
 		}
 	}
-	see("invalid", Refuse, "is an invalid measurement", "are invalid measurements", func(f *Facts) bool { return f.Validity == "invalid" })
+	see("invalid", Refuse, "is an invalid measurement", "are invalid measurements", func(f *Facts) bool { return f.Validity == validity.Invalid })
 	see("suspect", Warn, "is a suspect measurement", "are suspect measurements", func(f *Facts) bool { return f.Validity == "suspect" })
 	see("partial", Warn, "was stopped before its end", "were stopped before their end", func(f *Facts) bool { return f.Partial })
 	see("summary_only", Warn, "has only a summary: nothing in it can be tested", "have only summaries: nothing in them can be tested",

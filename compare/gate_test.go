@@ -121,3 +121,15 @@ func TestGates(t *testing.T) {
 		t.Errorf("of 40 noisy pairs of the same server %d broke the gate, %d were beyond it", broken, beyond)
 	}
 }
+
+// A gate on the value of an invalid measurement is judged, and says what that
+// is worth.
+func TestGateOnInvalidMeasurement(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 7))
+	gates := mustGates(t, "error rate < 5%")
+	a, b := made.group("A", rng, 1, 100, 0, gates...), made.group("B", rng, 1, 100, 1, gates...)
+	b.Runs[0].Facts.Validity = "invalid"
+	if g := mustCompare(t, a, b, Options{Gates: gates}).Gates[0]; g.State != Held || !strings.Contains(g.Says, "the measurement is invalid") {
+		t.Errorf("%s", g.Words())
+	}
+}

@@ -62,10 +62,12 @@ func relevance(v *view, metric string) float64 {
 		if metric == "" || o.metric != metric && !(metric == "tpot" && (o.metric == "itl" || o.metric == "icl" || o.metric == "max_gap")) {
 			continue
 		}
-		if o.state == missed {
+		switch o.state {
+		case missed:
 			return 2
+		case held, open, limit:
+			weight = -1
 		}
-		weight = -1
 	}
 	return weight
 }

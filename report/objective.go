@@ -12,7 +12,7 @@ import (
 
 // objectiveLine is what became of one objective.
 type objectiveLine struct {
-	state   string // HELD | FAILED | OPEN | LIMIT
+	state   string // HELD | FAILED | OPEN | LIMIT | VOID
 	metric  string
 	settled bool   // false: the interval spans the limit
 	text    string // as written
@@ -25,6 +25,7 @@ const (
 	missed = "FAILED"
 	open   = "OPEN"  // too few requests to tell
 	limit  = "LIMIT" // says which requests are good, promises nothing by itself
+	voided = "VOID"  // would hold or fail, but the measurement is invalid
 )
 
 // mark is the state with its reservation.
@@ -57,7 +58,37 @@ func objectiveLines(r *run.Run) (lines []objectiveLine, judged string) {
 		}
 		lines = append(lines, line)
 	}
+	if r.Validity.Voids() && nHeld+nMissed > 0 {
+		for i := range lines {
+			lines[i].annul()
+		}
+		return lines, voidWords(nHeld+nMissed, nMissed, nOpen)
+	}
 	return lines, judgedWords(nHeld, nMissed, nOpen)
+}
+
+// annul takes back what an invalid measurement says of an objective.
+func (o *objectiveLine) annul() {
+	switch o.state {
+	case held:
+		o.says += "; it would hold, but the measurement is invalid"
+	case missed:
+		o.says += "; it would fail, but the measurement is invalid"
+	default:
+		return
+	}
+	o.state = voided
+}
+
+func voidWords(n, nMissed, nOpen int) string {
+	text := plural(int64(n), "objective") + " void"
+	if nMissed > 0 {
+		text += fmt.Sprintf(", %d failing", nMissed)
+	}
+	if nOpen > 0 {
+		text += fmt.Sprintf(", %d open", nOpen)
+	}
+	return text + "."
 }
 
 func judgedWords(nHeld, nMissed, nOpen int) string {

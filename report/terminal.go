@@ -195,7 +195,7 @@ func colourOf(state string) string {
 	switch state {
 	case valid, held:
 		return "32"
-	case suspect, open:
+	case suspect, open, voided:
 		return "33"
 	case invalid, missed:
 		return "31"

@@ -34,7 +34,7 @@ var Rules = []Rule{
 	{Name: "prefix_hits", Figure: "prompt tokens that came from the server's cache", Applies: "prompts meant to be new", Suspect: 0.05, Invalid: 0.25, test: prefixHits},
 	{Name: "osl_shortfall", Figure: "how much shorter answers are than asked", Applies: "a length was asked for", Suspect: 0.05, Invalid: 0.20, test: oslShortfall},
 	{Name: "isl_error", Figure: "how far the mean prompt length is from the asked one; with --allow-isl-drift suspect at worst", Applies: "a length was asked for", Suspect: 0.05, Invalid: 0.20, test: islError},
-	{Name: "errors", Figure: "requests that failed; a run without any is invalid", Suspect: 0.01, Invalid: 0.50, test: errorShare},
+	{Name: errorsCheck, Figure: "requests that failed; a run without any is invalid", Suspect: 0.01, Invalid: 0.50, test: errorShare},
 	{Name: "client_errors", Figure: "requests that failed in the client itself (client_resource)", Applies: "there are some", Suspect: 0, Invalid: 0.01, test: clientErrors},
 }
 

@@ -11,6 +11,26 @@ type Validity struct {
 	Checks  []Check `json:"checks"`
 }
 
+// errorsCheck is the check of failed requests.
+const errorsCheck = "errors"
+
+// Voids reports whether the measurement says nothing about its objectives: a
+// check is invalid, and not only the one of failed requests, which are the
+// server's and bad in every objective.
+func (v *Validity) Voids() bool {
+	if v.Verdict != Invalid {
+		return false
+	}
+	only := false
+	for _, c := range v.Checks {
+		if c.Verdict == Invalid && c.Name != errorsCheck {
+			return true
+		}
+		only = only || c.Verdict == Invalid
+	}
+	return !only
+}
+
 // Check is one test of the measurement.
 type Check struct {
 	Name    string                `json:"name"`
