@@ -75,7 +75,7 @@ func (c *sloCheckCmd) Run(a *app) error {
 	if err != nil {
 		return err
 	}
-	if err := writeSLO(a.stdout, c.Format, results); err != nil {
+	if err := worse(writeSLO(a.stdout, c.Format, results), c.warnInvalid(a)); err != nil {
 		return err
 	}
 	missed := 0
@@ -129,7 +129,7 @@ func (c *sloReportCmd) Run(a *app) error {
 	if err != nil {
 		return err
 	}
-	return writeSLO(a.stdout, c.Format, results)
+	return worse(writeSLO(a.stdout, c.Format, results), c.warnInvalid(a))
 }
 
 // Run writes rules.
@@ -174,11 +174,9 @@ func (c *sloSource) evaluate() (slo.Document, error) {
 		}
 		at = t
 	}
-	if err := check.err(); err != nil {
-		return doc, err
-	}
 	objectives, err := readObjectives(c.Config, c.Objective)
-	if err != nil {
+	check.add(err)
+	if err := check.err(); err != nil {
 		return doc, err
 	}
 	if len(c.Runs) == 0 {
