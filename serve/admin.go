@@ -18,7 +18,7 @@ func (d *Daemon) openAdmin(plan *Plan) error {
 	}
 	ln, err := d.opt.Listen("tcp", plan.admin.Listen)
 	if err != nil {
-		return fmt.Errorf("admin: can't listen on %s: %w", plan.admin.Listen, bare(err))
+		return &ListenError{Listener: "admin", Address: plan.admin.Listen, Err: bare(err)}
 	}
 	d.addr = ln.Addr()
 	mux := http.NewServeMux()

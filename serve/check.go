@@ -4,6 +4,7 @@ import (
 	"crypto/tls"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -68,12 +69,13 @@ func Parse(name string, data []byte, env func(string) (string, bool)) (*Plan, er
 	return c.check()
 }
 
-// Of is Parse of a configuration that was never written down; its mistakes have
-// no line.
-func Of(cfg Config, env func(string) (string, bool)) (*Plan, error) {
-	c := &checker{p: &Plan{Config: cfg}, env: env, unwritten: true}
+// Of is Parse of a configuration that was never written down. Its mistakes have
+// no line; called gives the name by which the user knows a field, like
+// upstreams[0].url.
+func Of(cfg Config, env func(string) (string, bool), called func(field string) string) (*Plan, error) {
+	c := &checker{p: &Plan{Config: cfg}, env: env, called: called}
 	var nothing struct{}
-	c.doc = config.Decode("flags", []byte("{}"), &nothing)
+	c.doc = config.Decode("", []byte("{}"), &nothing)
 	return c.check()
 }
 
@@ -113,7 +115,7 @@ func (c *checker) check() (*Plan, error) {
 	c.scrape()
 	c.rows()
 	c.slo()
-	if err := c.doc.Err(); err != nil {
+	if err := errors.Join(append(c.errs, c.doc.Err())...); err != nil {
 		return nil, err
 	}
 	return c.p, c.whole()
@@ -123,15 +125,21 @@ type checker struct {
 	p   *Plan
 	doc *config.Document
 	env func(string) (string, bool)
-	// unwritten: the configuration has no file and no lines.
-	unwritten bool
+	// called names the fields of a configuration that has no file and no lines;
+	// nil: it has.
+	called func(field string) string
+	errs   []error // of the former
 }
 
 func (c *checker) addf(path, format string, args ...any) {
-	if c.unwritten { // no line tells what is meant
-		format, args = "%s: "+format, append([]any{path}, args...)
+	if c.called == nil {
+		c.doc.Addf(path, format, args...)
+		return
 	}
-	c.doc.Addf(path, format, args...)
+	err := fmt.Errorf("%s: %s", c.called(path), fmt.Sprintf(format, args...))
+	if !slices.ContainsFunc(c.errs, func(e error) bool { return e.Error() == err.Error() }) { // one name may stand for two fields
+		c.errs = append(c.errs, err)
+	}
 }
 
 func (c *checker) positive(at string, d time.Duration) {

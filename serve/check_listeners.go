@@ -79,7 +79,11 @@ func (c *checker) adminPart() {
 	c.address("admin.listen", a.Listen)
 	c.p.admin = listen{Listener{Name: "admin", Listen: a.Listen}, c.tls("admin.tls", a.TLS)}
 	guarded := c.p.token != "" || a.TLS != nil && a.TLS.ClientCA != ""
-	if !guarded && !a.Open && !local(a.Listen) {
+	switch {
+	case guarded || a.Open || local(a.Listen):
+	case c.called != nil:
+		c.addf("admin.listen", "%s can be reached from elsewhere: listen on 127.0.0.1, or guard it with a token, which the configuration of serve can", a.Listen)
+	default:
 		c.addf("admin.listen", "%s can be reached from elsewhere: give token_env, token_file or tls.client_ca, or say open: true", a.Listen)
 	}
 }

@@ -65,7 +65,7 @@ func (d *Daemon) openDoors(plan *Plan) (all, fresh []*door, err error) {
 		}
 		ln, err := d.opt.Listen("tcp", l.Listen)
 		if err != nil {
-			errs = append(errs, fmt.Errorf("listener %s: can't listen on %s: %w", l.Name, l.Listen, bare(err)))
+			errs = append(errs, &ListenError{Listener: l.Name, Address: l.Listen, Err: bare(err)})
 			continue
 		}
 		one := &door{listen: l, ln: ln}
@@ -73,6 +73,23 @@ func (d *Daemon) openDoors(plan *Plan) (all, fresh []*door, err error) {
 	}
 	return all, fresh, errors.Join(errs...)
 }
+
+// ListenError is an address that can't be opened.
+type ListenError struct {
+	Listener string // its name, or admin
+	Address  string
+	Err      error
+}
+
+func (e *ListenError) Error() string {
+	text := fmt.Sprintf("can't listen on %s: %v", e.Address, e.Err)
+	if e.Listener == e.Address { // it has no name of its own
+		return text
+	}
+	return fmt.Sprintf("listener %s: %s", e.Listener, text)
+}
+
+func (e *ListenError) Unwrap() error { return e.Err }
 
 // same reports whether an open door serves a listener as it is: what the server
 // was made with can't be changed under it.

@@ -45,7 +45,7 @@ type Options struct {
 
 // Address is where a listener is.
 type Address struct {
-	Name string
+	Name string // empty: it has none of its own
 	Addr net.Addr
 	TLS  bool
 }
@@ -124,7 +124,11 @@ func Run(ctx context.Context, opt Options) error {
 	if opt.Ready != nil {
 		var addresses []Address
 		for _, door := range d.doors {
-			addresses = append(addresses, Address{door.Name, door.ln.Addr(), door.listen.tls != nil})
+			name := door.Name
+			if name == door.Listen {
+				name = ""
+			}
+			addresses = append(addresses, Address{name, door.ln.Addr(), door.listen.tls != nil})
 		}
 		opt.Ready(addresses, d.addr)
 	}

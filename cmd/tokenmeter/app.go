@@ -159,7 +159,7 @@ func withHelp(err error) error {
 	var parse *kong.ParseError
 	command := ""
 	if errors.As(err, &parse) && parse.Context != nil && parse.Context.Command() != "" {
-		command, _, _ = strings.Cut(parse.Context.Command(), " ")
+		command, _, _ = strings.Cut(parse.Context.Command(), " <")
 		command += " "
 	}
 	return fmt.Errorf("%w; see tokenmeter %s--help", err, command)

@@ -48,12 +48,20 @@ func (c *benchCmd) plan(a *app) (bench.Plan, error) {
 	check.choice("--preflight", c.Preflight, "none", "get", "probe")
 	c.checkShared(&check, forms...)
 	p.Tags = tags(c.Tag, &check)
-	if objectives, err := objective.ParseAll(c.Objective); err != nil {
-		check.add(errors.New(flagObjective.ReplaceAllString(err.Error(), "--objective ")))
-	} else if len(objectives) > 0 {
-		p.Objectives = objectives
-	}
+	p.Objectives = objectives(c.Objective, &check)
 	return p, check.err()
+}
+
+// objectives reads those of the flag --objective; nil: none, or wrong ones.
+func objectives(texts []string, check *checker) []objective.Objective {
+	parsed, err := objective.ParseAll(texts)
+	if err != nil {
+		check.add(errors.New(flagObjective.ReplaceAllString(err.Error(), "--objective ")))
+	}
+	if len(parsed) == 0 || err != nil {
+		return nil
+	}
+	return parsed
 }
 
 func (c *benchCmd) load(p *bench.Plan, check *checker) {

@@ -58,7 +58,7 @@ func code(ts *testscript.TestScript, neg bool, args []string) {
 	}
 }
 
-// server PRESET [FAULT…] starts a simulated server and sets URL.
+// server PRESET [FAULT…] starts a simulated server and sets URL and HOST.
 func server(ts *testscript.TestScript, neg bool, args []string) {
 	preset, ok := sim.FindPreset(args[0])
 	if neg || !ok {
@@ -76,6 +76,7 @@ func server(ts *testscript.TestScript, neg bool, args []string) {
 	go s.Serve(ln)
 	ts.Defer(func() { s.Close() })
 	ts.Setenv("URL", "http://"+ln.Addr().String()+"/v1")
+	ts.Setenv("HOST", ln.Addr().String())
 }
 
 // refuser STATUS starts a server that lists a model and answers every POST

@@ -11,14 +11,17 @@ import (
 	"net"
 	"os"
 	"os/signal"
+	"regexp"
 	"slices"
 	"strings"
 	"syscall"
 	"time"
 
 	"tokenmeter/inert"
+	traffic "tokenmeter/live"
 	"tokenmeter/machine"
 	"tokenmeter/run"
+	"tokenmeter/secret"
 	"tokenmeter/serve"
 )
 
@@ -94,6 +97,7 @@ func daemon(a *app, plan *serve.Plan, load func() (*serve.Plan, error), files fu
 		os.Exit(exitInterrupted)
 	}()
 	opt.Reload = reload
+	first := plan
 	opt.Load = func() (*serve.Plan, error) {
 		if p := plan; p != nil { // at the start: it was read already
 			plan = nil
@@ -102,12 +106,7 @@ func daemon(a *app, plan *serve.Plan, load func() (*serve.Plan, error), files fu
 		return load()
 	}
 	opt.Ready = func(listeners []serve.Address, admin net.Addr) {
-		for _, l := range listeners {
-			a.note("proxy %s at %s", l.Name, l.URL())
-		}
-		if admin != nil {
-			a.note("metrics at http://%s/metrics", admin)
-		}
+		a.started(first, listeners, admin)
 	}
 	err := serve.Run(ctx, opt)
 	if err != nil {
@@ -123,6 +122,29 @@ func daemon(a *app, plan *serve.Plan, load func() (*serve.Plan, error), files fu
 		}
 	}
 	return err
+}
+
+// started says where the daemon listens, what for, and by which name the
+// metrics call an objective.
+func (a *app) started(plan *serve.Plan, listeners []serve.Address, admin net.Addr) {
+	target := ""
+	if up := plan.Config.Upstreams; len(up) == 1 {
+		target = " for " + secret.RedactURL(up[0].URL)
+	}
+	for _, l := range listeners {
+		name := l.Name
+		if name != "" {
+			name += " "
+		}
+		a.note("proxy %sat %s%s", name, l.URL(), target)
+	}
+	if admin != nil {
+		a.note("metrics at http://%s/metrics", admin)
+	}
+	for i := range plan.Objectives {
+		o := &plan.Objectives[i]
+		a.note("objective %s: %s", traffic.Key(o), o.Text)
+	}
 }
 
 // newLogger writes to stderr what the flags ask for, else the configuration.
@@ -175,14 +197,52 @@ type proxyCmd struct {
 	sharedFlags `embed:""`
 }
 
+// Help is shown below the flags.
+func (proxyCmd) Help() string {
+	return `Passes requests on to one server and measures every reply that comes back: the daemon of tokenmeter serve, without a file.
+SIGTERM lets streams in flight end. The metrics call an objective by a short code, which is printed at the start.`
+}
+
 // Run serves until it is stopped.
 func (c *proxyCmd) Run(a *app) error {
-	load := func() (*serve.Plan, error) { return serve.Of(c.config(), a.env) }
-	plan, err := load()
-	if err != nil {
-		return &usageError{err}
+	var check checker
+	cfg := c.config()
+	if objectives(c.Objective, &check); len(check.errs) > 0 {
+		cfg.Objectives = nil // they are told already
 	}
-	return daemon(a, plan, load, nil, c.Records)
+	load := func() (*serve.Plan, error) { return serve.Of(cfg, a.env, flagOf) }
+	plan, err := load()
+	check.add(err)
+	if err := check.err(); err != nil {
+		return err
+	}
+	err = daemon(a, plan, load, nil, c.Records)
+	if listen := (*serve.ListenError)(nil); errors.As(err, &listen) {
+		flag := "--listen"
+		if listen.Listener == "admin" {
+			flag = "--metrics-listen"
+		}
+		return &usageError{fmt.Errorf("%w; choose another address with %s", listen, flag)}
+	}
+	return err
+}
+
+// flagOf names the flag that a field of the configuration comes from.
+func flagOf(field string) string {
+	if flag, ok := flagsOfFields[index.ReplaceAllString(field, "")]; ok {
+		return flag
+	}
+	return field
+}
+
+var index = regexp.MustCompile(`\[\d+\]`)
+
+var flagsOfFields = map[string]string{
+	"upstreams.url": "--upstream", "upstreams.key_env": "--api-key-env", "upstreams.ca_file": "--ca-file",
+	"upstreams.head_timeout": "--idle-timeout", "upstreams.idle_timeout": "--idle-timeout",
+	"listeners.listen": "--listen", "listeners.streams": "--max-streams", "admin.listen": "--metrics-listen",
+	"routes.paths": "--allow-path", "objectives": "--objective", "models": "--model", "keep": "--keep",
+	"identity.session": "--session", "identity.task": "--task",
 }
 
 // config is the file that the flags stand for.

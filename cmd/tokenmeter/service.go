@@ -7,6 +7,6 @@ package main
 // journal. Such a binary is built from nothing in a third of the time.
 type service struct {
 	Serve serveCmd `cmd:"" help:"Run the daemon: a measuring proxy in front of your servers, with objectives on live traffic."`
-	Proxy proxyCmd `cmd:"" help:"The same for one upstream, without a file."`
+	Proxy proxyCmd `cmd:"" help:"Pass requests on to one server and measure the replies: the daemon without a file."`
 	SLO   sloCmd   `cmd:"" name:"slo" help:"Objectives with error budgets: check and report them, write Prometheus rules."`
 }
