@@ -48,13 +48,15 @@ func (c cell) extra() string {
 	return ""
 }
 
-// doubt marks every figure of an invalid measurement.
-func (r *row) doubt() {
+// doubt marks every figure of an invalid measurement; false when there is none.
+func (r *row) doubt() (marked bool) {
 	for i := range r.cells {
 		if r.cells[i].value != missing {
 			r.cells[i].value += "?"
+			marked = true
 		}
 	}
+	return marked
 }
 
 // percentiles of the table, with the sample a distribution-free two-sided 95 %

@@ -41,8 +41,12 @@ func newView(r *run.Run) *view {
 	v.objectives, v.judged = objectiveLines(r)
 	v.rows, v.notes = rows(r)
 	if v.verdict == invalid {
+		doubted := false
 		for i := range v.rows {
-			v.rows[i].doubt()
+			doubted = v.rows[i].doubt() || doubted
+		}
+		if doubted {
+			v.notes = append(v.notes, "? the measurement is invalid: do not rely on the figure")
 		}
 	}
 	v.failure = failureOf(r)
@@ -232,7 +236,11 @@ func rest(share float64) string {
 func leftOut(r *run.Run) string {
 	var parts []string
 	for _, name := range sortedKeys(r.Requests.Excluded) {
-		if n := r.Requests.Excluded[name]; n > 0 {
+		switch n := r.Requests.Excluded[name]; {
+		case n == 0:
+		case r.Partial && timeline.Outcome(name) == timeline.CancelledUser:
+			parts = append(parts, exact(n)+" cut off by Ctrl-C") // the user is the one who measures
+		default:
 			parts = append(parts, exact(n)+" "+name+leftOutWhy(timeline.Outcome(name), n, r.Requests.Total))
 		}
 	}

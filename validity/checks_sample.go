@@ -17,7 +17,7 @@ func coalesced(r *Rule, f *Facts) (Check, bool) {
 		return r.judge(opt{}, "Nothing was streamed."), true
 	}
 	bursts := f.BurstShare.Or(0)
-	if bursts > together {
+	if bursts > 0 && bursts >= together { // a client that reads late makes no bursts of whole streams
 		return r.judge(f.BurstShare, fmt.Sprintf("%s of the streams came in bursts.", percent(bursts))).
 			advise("A proxy on the way holds tokens back: switch its buffering off, or measure without it. TTFT and gaps are the proxy's, E2E is right."), true
 	}
@@ -124,6 +124,9 @@ func errorShare(r *Rule, f *Facts) (Check, bool) {
 	if f.Failed == 0 {
 		says = fmt.Sprintf("None of %d requests failed.", f.Requests)
 	}
-	return r.judge(timeline.Some(share), says).
-		advise("Latencies are those of the others only; look at requests.by_class for what happened."), true
+	c := r.judge(timeline.Some(share), says)
+	if f.Failed == f.Requests {
+		return c.advise("See the line failed below; there are no latencies."), true
+	}
+	return c.advise("See the line failed below; latencies are those of the others only."), true
 }

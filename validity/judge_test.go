@@ -105,6 +105,16 @@ func TestLimits(t *testing.T) {
 	}
 }
 
+// Whole streams that came in bursts are not the work of a client that reads late.
+func TestBurstsAreNotTheClients(t *testing.T) {
+	f := sound()
+	f.CoalescedShare, f.BurstShare, f.ChargedLagP99MS = some(1), some(1), some(20)
+	got, _ := find(Judge(f), "coalesced")
+	if !strings.Contains(got.Says, "holds tokens back") || strings.Contains(got.Says, "fewer streams") {
+		t.Errorf("%q", got.Says)
+	}
+}
+
 // Unknown stays unknown and does not spoil the verdict.
 func TestUnknown(t *testing.T) {
 	v := Judge(Facts{Facts: metric.Facts{OpenLoop: true, Requests: 10, PromptsUnique: true, InputAsked: some(100)}})
