@@ -48,7 +48,9 @@ func (c *benchCmd) plan(a *app) (bench.Plan, error) {
 	check.choice("--preflight", c.Preflight, "none", "get", "probe")
 	c.checkShared(&check, forms...)
 	p.Tags = tags(c.Tag, &check)
-	p.Objectives = objectives(c.Objective, &check)
+	if own := objectives(c.Objective, &check); own != nil { // else those of the scenario
+		p.Objectives = own
+	}
 	return p, check.err()
 }
 
