@@ -1,6 +1,7 @@
 package workload
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"strings"
@@ -98,7 +99,7 @@ func (d *distribution) fields(args string, limits bool, zero int, value func(str
 			return err
 		}
 		if x == 0 && !(key == "" && len(d.args) == zero) {
-			return fmt.Errorf("%s; want at least 1, or a time above 0", number)
+			return errors.New("a length is at least 1, a time is above 0")
 		}
 		switch {
 		case key == "":

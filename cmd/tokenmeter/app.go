@@ -36,7 +36,7 @@ type app struct {
 // Those of the service are apart, because what they need takes long to build.
 type commands struct {
 	Bench      benchTurnsCmd `cmd:"" help:"Load a server, record every token's arrival, summarise."`
-	Sweep      sweepCmd      `cmd:"" help:"The same over a range of loads or lengths; finds the best load that meets the objectives."`
+	Sweep      sweepCmd      `cmd:"" help:"Load a server at a range of loads or lengths; finds the best load that meets the objectives."`
 	Compare    compareCmd    `cmd:"" help:"Say what differs between runs and whether it is real; gates for CI."`
 	Report     reportCmd     `cmd:"" help:"Show a run on the terminal, as Markdown, JSON, CSV or one HTML file."`
 	Export     exportCmd     `cmd:"" help:"Write the records of a run in another form."`

@@ -33,6 +33,9 @@ func (c *benchCmd) Run(a *app) error {
 			return err
 		}
 		_, err = io.WriteString(a.stdout, curl)
+		if plan.Model == "" {
+			a.note("MODEL stands for the model: give --model to fill it in")
+		}
 		c.before(a, &plan)
 		return err
 	}

@@ -244,6 +244,10 @@ func warmupOf(flag, text string, check *checker) (w bench.Warmup) {
 	case err == nil:
 		check.addf("%s %d: give 0 or more", flag, n)
 	default:
+		if _, err := time.ParseDuration(text); err != nil && !isNumber(text) {
+			check.addf("%s %q: give a number or a time, like 4 or 30s", flag, text)
+			return w
+		}
 		d, given := check.duration(flag, text, 0)
 		w.Duration, w.Off = d, given && d == 0
 	}

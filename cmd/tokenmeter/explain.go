@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"slices"
@@ -12,7 +13,7 @@ import (
 )
 
 type explainCmd struct {
-	Name []string `arg:"" optional:"" name:"name" help:"A metric, an outcome, a flag of a record, a check or a warning of a run. Without a name they are all listed."`
+	Name []string `arg:"" optional:"" name:"name" help:"A metric, an outcome, a flag of a record, a check, a verdict or a warning of a run; several too. Without a name they are all listed."`
 
 	sharedFlags `embed:""`
 }
@@ -22,16 +23,45 @@ func (c *explainCmd) Run(a *app) error {
 	if len(c.Name) == 0 {
 		return listTopics(a.stdout)
 	}
-	text, err := metric.Explain(strings.Join(c.Name, " "), topics())
+	texts, err := explain(c.Name)
 	if err != nil {
 		return &usageError{err}
 	}
-	_, err = fmt.Fprintln(a.stdout, strings.TrimRight(text, "\n"))
+	_, err = fmt.Fprintln(a.stdout, strings.Join(texts, "\n\n"))
 	return err
 }
 
+// explain takes the words for one name, like p99 tpot, else for several.
+func explain(words []string) (texts []string, err error) {
+	whole, err := metric.Explain(strings.Join(words, " "), topics())
+	if err == nil || len(words) == 1 {
+		return []string{strings.TrimRight(whole, "\n")}, err
+	}
+	var errs []error
+	for _, word := range words {
+		text, err := metric.Explain(word, topics())
+		texts, errs = append(texts, strings.TrimRight(text, "\n")), append(errs, err)
+	}
+	return texts, errors.Join(errs...)
+}
+
 // topics are all names that can be explained, kind by kind.
-func topics() []metric.Topic { return slices.Concat(metric.Topics(), validity.Topics()) }
+func topics() []metric.Topic {
+	return slices.Concat(metric.Topics(), validity.Topics(), verdicts())
+}
+
+// verdicts are the words that a run is judged with.
+func verdicts() (all []metric.Topic) {
+	for _, v := range []struct{ name, means, next string }{
+		{validity.Valid, "every check of the measurement holds", "rely on the figures"},
+		{validity.Suspect, "a check is beyond its first limit", "read the check's line: some figures may be the client's or the network's, not the server's"},
+		{validity.Invalid, "a check is beyond its second limit; figures have a ? behind them", "do not rely on the figures; do what the check's line says and measure again (--strict makes the exit code 4)"},
+	} {
+		text := metric.Paragraph(v.name+" (verdict on a run)", [][2]string{{"means", v.means}, {"next", v.next}})
+		all = append(all, metric.Topic{Name: v.name, Kind: "verdicts", Title: v.means, Text: text})
+	}
+	return all
+}
 
 func listTopics(w io.Writer) error {
 	tab := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)

@@ -29,9 +29,9 @@ func (exportCmd) Help() string {
 
 // Run writes the records.
 func (c *exportCmd) Run(a *app) error {
-	form, err := export.ByName(cmp.Or(c.As, c.Format, "jsonl"))
+	form, err := c.form()
 	if err != nil {
-		return &usageError{err}
+		return err
 	}
 	f, err := a.open(c.Dir)
 	if err != nil {
@@ -41,7 +41,27 @@ func (c *exportCmd) Run(a *app) error {
 	if c.Out == "" || c.Out == "-" {
 		return form.Write(a.stdout, f)
 	}
-	return writeFile(c.Out, c.Force, func(w io.Writer) error { return form.Write(w, f) })
+	if err := writeFile(c.Out, c.Force, func(w io.Writer) error { return form.Write(w, f) }); err != nil {
+		return err
+	}
+	a.note("wrote %s", c.Out)
+	return nil
+}
+
+func (exportCmd) collects() {}
+
+// form is what --as names, or --format where that names one too.
+func (c *exportCmd) form() (export.Exporter, error) {
+	var check checker
+	check.choice("--log-level", c.LogLevel, logLevels...)
+	form, err := export.ByName(cmp.Or(c.As, c.Format, "jsonl"))
+	switch {
+	case err != nil && c.As == "":
+		check.addf("--format %q is no form of records: use --as %s", c.Format, export.Names())
+	case err != nil:
+		check.add(err)
+	}
+	return form, check.err()
 }
 
 // open opens a run and tells what is wrong with it.

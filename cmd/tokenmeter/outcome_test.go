@@ -173,7 +173,10 @@ func wantOutcome(t *testing.T, dir string, class timeline.Outcome, table string)
 	}
 	advice := metric.AdviceOn(class)
 	sentence := advice.Next
-	if class.Cancelled() {
+	switch {
+	case class == timeline.CancelledUser: // by the one who measures
+		sentence = "cut off by Ctrl-C"
+	case class.Cancelled():
 		sentence = advice.Means
 	}
 	var markdown, stderr bytes.Buffer

@@ -5,7 +5,7 @@ import "github.com/alecthomas/kong"
 // sharedFlags are the flags that every command takes, so that a script can give
 // them to all. Where one changes nothing it is taken all the same.
 type sharedFlags struct {
-	Format   string `group:"output" placeholder:"FORM" help:"What goes to stdout, where there is a choice: table, markdown, json or csv. Default: table."`
+	Format   string `group:"output" placeholder:"FORM" help:"What goes to stdout: table, markdown, json or csv. Default: table. Every command takes it; where there is no choice it changes nothing."`
 	Quiet    bool   `short:"q" group:"output" help:"Nothing on stderr but errors: no progress, no notes."`
 	NoColor  bool   `group:"output" help:"No colours, whatever the terminal can show. NO_COLOR does the same."`
 	LogLevel string `group:"output" placeholder:"LEVEL" help:"What stderr tells: error (no warnings), warn or info (also which API was detected). Default: info."`
@@ -34,12 +34,14 @@ func (a *app) takeShared(ctx *kong.Context) error {
 	return check.err()
 }
 
+var logLevels = []string{"error", "warn", "info"}
+
 // forms are those of most results.
 var forms = []string{"table", "markdown", "json", "csv"}
 
 // checkShared checks the words. The command has these forms.
 func (f *sharedFlags) checkShared(check *checker, forms ...string) {
-	check.choice("--log-level", f.LogLevel, "error", "warn", "info")
+	check.choice("--log-level", f.LogLevel, logLevels...)
 	check.choice("--format", f.Format, forms...)
 }
 

@@ -23,9 +23,9 @@ type workloadCmd struct {
 type workloadShowCmd struct {
 	Name      string `arg:"" name:"file" help:"A workload file (YAML), a data file, or one of ${scenarios}."`
 	Items     int64  `default:"1000" placeholder:"N" help:"Look at the first N arrivals. Default: 1000."`
-	Seed      uint64 `default:"0" help:"As of bench."`
-	Salt      string `help:"As of bench."`
-	Tokenizer string `placeholder:"NAME|FILE" help:"As of bench: makes lengths exact."`
+	Seed      uint64 `default:"0" placeholder:"N" help:"Fixes lengths and arrival times, as it does for bench. Default: 0."`
+	Salt      string `placeholder:"TEXT" help:"Makes the words of the prompts, as it does for bench. Default: a new one."`
+	Tokenizer string `placeholder:"NAME|FILE" help:"The server's tokenizer, which makes lengths exact."`
 
 	costFlags   `embed:""`
 	sharedFlags `embed:""`
@@ -33,9 +33,9 @@ type workloadShowCmd struct {
 
 // costFlags say what things cost, before anything is sent.
 type costFlags struct {
-	Prices  string `placeholder:"FILE" help:"As of bench: say what the workload will cost."`
-	GPUHour string `name:"gpu-hour" placeholder:"USD" help:"As of bench."`
-	GPUs    string `name:"gpus" placeholder:"N" help:"As of bench."`
+	Prices  string `placeholder:"FILE" help:"Say what the workload will cost: a YAML file with GPU hours and token prices. See docs/cost.md."`
+	GPUHour string `name:"gpu-hour" placeholder:"USD" help:"Price of one GPU for an hour."`
+	GPUs    string `name:"gpus" placeholder:"N" help:"GPUs that serve. Default: 1."`
 	Model   string `placeholder:"NAME" help:"Whose prices, where a file has those of several."`
 }
 
@@ -263,7 +263,7 @@ func whenWords(l *workload.Loaded, d *workload.Dispersion) string {
 
 type workloadValidateCmd struct {
 	Name      string `arg:"" name:"file" help:"A workload file (YAML), a data file, or one of ${scenarios}."`
-	Tokenizer string `placeholder:"NAME|FILE" help:"As of bench."`
+	Tokenizer string `placeholder:"NAME|FILE" help:"The server's tokenizer, which makes lengths exact."`
 
 	costFlags   `embed:""`
 	sharedFlags `embed:""`
