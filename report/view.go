@@ -2,6 +2,7 @@ package report
 
 import (
 	"fmt"
+	"math"
 	"strings"
 
 	"tokenmeter/metric"
@@ -158,10 +159,23 @@ func facts(r *run.Run) []fact {
 	add("goodput", goodput(r))
 	itemFacts(r, add)
 	add("cost", costWords(r))
+	add("stalls", stalls(r))
 	add("of E2E", split(r))
 	add("failed", failed(r))
 	add("left out", leftOut(r))
 	return list
+}
+
+// stalls says how often readers saw an answer stand still, which no percentile
+// of the pace shows; empty where none did.
+func stalls(r *run.Run) string {
+	n, longest := r.Metrics["stalls"], r.Metrics["max_gap_ms"]
+	pauses := int64(math.Round(n.Mean.Or(0) * float64(n.N)))
+	ms, known := longest.Max.Get()
+	if pauses == 0 || !known {
+		return ""
+	}
+	return fmt.Sprintf("%s in %s, the longest of %s", plural(pauses, "pause"), plural(n.N, "request"), span(ms, digits{}))
 }
 
 // server is what the server delivered, to all readers together.
