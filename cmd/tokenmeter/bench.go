@@ -46,7 +46,11 @@ func (c *benchCmd) Run(a *app) error {
 	if sum == nil {
 		return err
 	}
-	return c.results(a, sum, err)
+	err = c.results(a, sum, err)
+	if c.Demo && err == nil {
+		a.note("next: your own server: tokenmeter bench http://localhost:8000\n      its limit: tokenmeter sweep http://localhost:8000 --find --objective \"p95 ttft < 500ms\"")
+	}
+	return err
 }
 
 // measure runs the plan with progress and signals.
