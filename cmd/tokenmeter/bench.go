@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -47,7 +48,7 @@ func (c *benchCmd) Run(a *app) error {
 		return err
 	}
 	err = c.results(a, sum, err)
-	if c.Demo && err == nil {
+	if c.Demo && err == nil && (c.Format == "" || c.Format == "table") {
 		a.note("next: your own server: tokenmeter bench http://localhost:8000\n      its limit: tokenmeter sweep http://localhost:8000 --find --objective \"p95 ttft < 500ms\"")
 	}
 	return err
@@ -61,7 +62,7 @@ func (c *benchCmd) measure(a *app, plan bench.Plan) (*run.Run, error) {
 		plan.Log = view
 	}
 	ctx, end := interruptible(func() {
-		view.say("stopping; what was measured is kept (once more: leave at once)")
+		view.say("stopping; what was measured is kept in " + cmp.Or(c.Out, "./"+run.DefaultRoot) + " (once more: leave at once; tokenmeter report shows what is there)")
 	})
 	defer end()
 	defer view.close()
