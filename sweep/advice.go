@@ -65,7 +65,12 @@ func (h *hunt) longer() string {
 	if best == nil || hardest == nil || h.MaxTime == 0 {
 		return ""
 	}
-	takes := (h.MaxTime + time.Duration(need*best.spanS/best.worth*float64(time.Second)) + 5*time.Minute - 1).Truncate(5 * time.Minute)
+	takes := h.MaxTime + time.Duration(need*best.spanS/best.worth*float64(time.Second))
+	if h.Variable == Rate && h.Probe.Duration > 0 && !feelsWaiting(h.tests) {
+		share := float64(h.MaxTime) / float64(h.Probe.Duration) // a probe must see a queue
+		takes = max(takes, time.Duration(1.2*queueShows*best.e2e*share*float64(time.Second)))
+	}
+	takes = (takes + 5*time.Minute - 1).Truncate(5 * time.Minute)
 	if takes < h.MaxTime*5/4 {
 		return ""
 	}

@@ -18,8 +18,8 @@ func (h *hunt) bounds() (lo, hi float64) {
 // the scores of the probes around it, by the logarithm of the load.
 func (h *hunt) edge() float64 {
 	lo, hi := h.bounds()
-	if h.served > h.found.Holds && (h.found.Fails == 0 || h.served < h.found.Fails) && !feelsWaiting(h.tests) {
-		return h.served // nothing is near a limit there: it is what the server can do
+	if top := h.ceiling(); top > h.found.Holds && (h.found.Fails == 0 || top < h.found.Fails) && !feelsWaiting(h.tests) {
+		return top // nothing is near a limit there: it is what the server can do
 	}
 	if lo == 0 && hi == 0 {
 		return h.From

@@ -54,6 +54,9 @@ type Probe struct {
 
 	spoilt       bool    // it says nothing of the load
 	short        bool    // more requests might have decided it
+	didPerS      float64 // requests a second that ended
+	didOf        int     // of so many
+	above        bool    // more than the server did when it fell behind, where no objective feels that
 	light        bool    // it held on a handful of requests, without evidence
 	odds         float64 // where its evidence leans: above 0 it holds (a logarithm)
 	score, slack float64

@@ -65,7 +65,12 @@ func (h *hunt) lean() {
 	f := &h.found
 	odds := map[float64]float64{}
 	for i := range f.Probes {
-		if p := &f.Probes[i]; !p.spoilt && !p.light {
+		p := &f.Probes[i]
+		switch {
+		case p.spoilt || p.light:
+		case p.above: // more than the server did when it fell behind
+			odds[p.Load] += math.Min(p.leaning(), 0)
+		default:
 			odds[p.Load] += p.leaning()
 		}
 	}

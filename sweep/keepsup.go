@@ -1,6 +1,9 @@
 package sweep
 
-import "math"
+import (
+	"math"
+	"sort"
+)
 
 // A queue that grows shows itself in what requests wait. The pace of answers and the
 // share of errors may be as good as ever meanwhile: a server that answers so many
@@ -10,6 +13,10 @@ const (
 	queueShows  = 10 // request times after which a queue that grows is seen
 	queueBegins = 3  // and after which a step on the way goes on
 	errorsWide  = 2  // standard errors from the growth that was seen to the one that may be
+
+	// queueWanders is how many requests, times the square of the share of the load that
+	// piles up, it takes until a queue has grown by more than two of its own errors.
+	queueWanders = 2
 )
 
 // keepsUp reports whether enough was seen to tell that requests don't pile up. A
@@ -26,8 +33,8 @@ func (t *trial) keepsUp(from int, a aim) bool {
 		return false
 	}
 	span := t.due[len(t.due)-1] - t.due[from]
-	if n := float64(len(t.due) - from); n*a.grow*a.grow < 2 {
-		return false // the queue of a load that is as much above the limit still wanders more than it grows
+	if n := float64(len(t.due) - from); n*a.grow*a.grow < queueWanders {
+		return false // the queue of a load that is so much above the limit still wanders more than it grows
 	}
 	if t.idle > 0 {
 		// A queue that grows by a share of the load makes requests wait for that share of
@@ -82,4 +89,32 @@ func (h *hunt) idle() float64 {
 		}
 	}
 	return least
+}
+
+// ceiling is what the server did when it fell behind, in requests a second, where most
+// was seen of that: it can't do more for long. 0: not known.
+func (h *hunt) ceiling() (perS float64) {
+	most := 4 * parts
+	for i := range h.found.Probes {
+		if p := &h.found.Probes[i]; p.Grows && !p.spoilt && p.didOf > most {
+			perS, most = p.didPerS, p.didOf
+		}
+	}
+	return perS
+}
+
+// did is how many requests a second ended, of so many, once the first quarter had: what
+// the server does before its first answers are ready is not in it, and of requests that
+// end together the first ones only begin the time.
+func (f *flights) did() (perS float64, of int) {
+	k := len(f.at)
+	if k < 4*parts {
+		return 0, 0
+	}
+	from, to := f.at[k/4], f.at[k-1]
+	of = k - sort.Search(k, func(i int) bool { return f.at[i] > from })
+	if !(to > from) {
+		return 0, 0
+	}
+	return float64(of) / (to - from), of
 }

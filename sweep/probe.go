@@ -40,7 +40,8 @@ func (h *hunt) probe(ctx context.Context, load float64, a aim) (p *Probe, err er
 func (h *hunt) once(ctx context.Context, load float64, a aim) (*Probe, error) {
 	firm, way := a.firm, !a.firm && !a.repeat
 	t := newTrial(h.tests, h.Variable == Rate)
-	t.idle, t.above = h.idle(), h.served > 0 && load > h.served
+	ceiling := h.ceiling()
+	t.idle, t.above = h.idle(), ceiling > 0 && load > ceiling
 	for i, test := range t.tests {
 		test.floor = h.time(i, load)
 		if firm {
@@ -76,6 +77,8 @@ func (h *hunt) once(ctx context.Context, load float64, a aim) (*Probe, error) {
 		p.spanS = t.due[n-1] - t.due[l.from]
 	}
 	p.short = !l.enough && !l.rising
+	p.didPerS, p.didOf = t.flights.did()
+	p.above = t.above && t.open && !feelsWaiting(t.tests)
 	p.e2e, _ = median(t.e2e)
 	p.ttft, _ = median(t.ttft)
 	p.answered = t.unanswered == 0

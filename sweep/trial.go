@@ -202,6 +202,8 @@ func (t *trial) judge(a aim, budget float64) look {
 		l.rising = true
 	case all && !t.keepsUp(l.from, a):
 		l.early = true
+		// What is plenty for a tail is not for a queue: more requests can show it.
+		l.enough = l.enough && (t.above || a.grow == 0 || float64(l.n)*a.grow*a.grow >= queueWanders)
 	case all:
 		l.decision = holds
 	}
