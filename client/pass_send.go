@@ -29,6 +29,7 @@ func (r *Passed) send(p *Passing) error {
 		err = r.sendMore(p)
 	}
 	r.whole = err == nil
+	_ = r.cn.src.SetWriteDeadline(time.Time{}) // TLS writes while it reads, too
 	r.SentNS = r.c.clk.NS()
 	return err
 }

@@ -139,6 +139,9 @@ func (r *Records) write(f io.WriteCloser, broke bool) {
 		data, err := json.Marshal(one)
 		if err != nil {
 			lost(1, err)
+			if len(rows) == 0 {
+				flush()
+			}
 			continue
 		}
 		if len(p.data)+len(data) >= mostPacked {

@@ -5,7 +5,7 @@ import "github.com/alecthomas/kong"
 // sharedFlags are the flags that every command takes, so that a script can give
 // them to all. Where one changes nothing it is taken all the same.
 type sharedFlags struct {
-	Format   string `group:"output" placeholder:"FORM" help:"What goes to stdout: table, markdown, json or csv. Default: table. Every command takes it; where there is no choice it changes nothing."`
+	Format   string `group:"output" placeholder:"FORM" help:"What goes to stdout: table, markdown, json or csv. Default: table. Every command takes it; where there is no choice it changes nothing (export and doctor refuse forms that they do not have)."`
 	Quiet    bool   `short:"q" group:"output" help:"Nothing on stderr but errors: no progress, no notes."`
 	NoColor  bool   `group:"output" help:"No colours, whatever the terminal can show. NO_COLOR does the same."`
 	LogLevel string `group:"output" placeholder:"LEVEL" help:"What stderr tells: error (no warnings), warn or info (also which API was detected). Default: info."`
