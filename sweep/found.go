@@ -68,7 +68,7 @@ func (h *hunt) lean() {
 		p := &f.Probes[i]
 		switch {
 		case p.spoilt || p.light:
-		case p.above: // more than the server did when it fell behind
+		case p.above || p.early: // nothing says that the server keeps up
 			odds[p.Load] += math.Min(p.leaning(), 0)
 		default:
 			odds[p.Load] += p.leaning()

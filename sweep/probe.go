@@ -77,6 +77,7 @@ func (h *hunt) once(ctx context.Context, load float64, a aim) (*Probe, error) {
 		p.spanS = t.due[n-1] - t.due[l.from]
 	}
 	p.short = !l.enough && !l.rising
+	p.early = l.n > 0 && !t.keepsUp(l.from, aim{})
 	p.didPerS, p.didOf = t.flights.did()
 	p.above = t.above && t.open && !feelsWaiting(t.tests)
 	p.e2e, _ = median(t.e2e)

@@ -230,7 +230,7 @@ func TestQueueThatThePaceDoesNotFeel(t *testing.T) {
 			for _, p := range found.Probes {
 				most = math.Max(most, p.Load)
 			}
-			if found.Holds > saturation || found.SeemsHolds > 2.5*saturation || most > 8*saturation || found.Fails > 0 && found.Fails < 0.9*saturation {
+			if found.Holds > saturation || found.SeemsHolds > 1.5*saturation || most > 8*saturation || found.Fails > 0 && found.Fails < 0.9*saturation {
 				t.Errorf("%s, %d tokens, search %d: [%.4g, %.4g], it seems [%.4g, %.4g], up to %.4g of %.4g; %s", c.objective, c.tokens, seed, found.Holds, found.Fails, found.SeemsHolds, found.SeemsFails, most, saturation, found.Why)
 				told(t, &found)
 			}
