@@ -52,6 +52,9 @@ func slowServer() virtual {
 // independent ones, but all of them far from the limit at half the capacity. A step on
 // the way that says too little is no sign of a limit, as more load shows more.
 func TestSlowServer(t *testing.T) {
+	if testing.Short() {
+		t.Skip("hours of virtual time")
+	}
 	seeds := max(*searches, 2)
 	for _, c := range []struct {
 		objective string
