@@ -125,6 +125,18 @@ func TestFollowReadsToTheEnd(t *testing.T) {
 	want(t, "connections", accepted(), 1)
 }
 
+// readsOn reads the second of two chunks and the end as if nobody had followed.
+func readsOn(t *testing.T, r *Passed, next chan bool) {
+	t.Helper()
+	data, at, err := r.Read(0)
+	want(t, "data", string(data), "two")
+	want(t, "kernel", at.Kernel, true)
+	want(t, "error", err, nil)
+	next <- true
+	_, _, err = r.Read(0)
+	want(t, "end", err, io.EOF)
+}
+
 // take says no: Read reads on, and the connection is as good as before.
 func TestFollowGivesBack(t *testing.T) {
 	c, next, accepted := scripted(t, chunkedHead, chunk("one"), chunk("two"), lastChunk)
@@ -133,13 +145,7 @@ func TestFollowGivesBack(t *testing.T) {
 		next <- true
 		want(t, "given back", r.Follow(never, func([]byte, Arrived) bool { return false }), nil)
 		next <- true
-		data, at, err := r.Read(0)
-		want(t, "data", string(data), "two")
-		want(t, "kernel", at.Kernel, true)
-		want(t, "error", err, nil)
-		next <- true
-		_, _, err = r.Read(0)
-		want(t, "end", err, io.EOF)
+		readsOn(t, r, next)
 		r.Close()
 	}
 	want(t, "connections", accepted(), 1)
@@ -223,13 +229,7 @@ func TestFollowGivesBackWithoutADescriptor(t *testing.T) {
 		want(t, "the limit holds", errors.As(err, &end) && end.End == timeline.EndTimeoutIdle, true)
 		r.over = false
 		next <- true
-		data, at, err := r.Read(0)
-		want(t, "data", string(data), "two")
-		want(t, "kernel", at.Kernel, true)
-		want(t, "error", err, nil)
-		next <- true
-		_, _, err = r.Read(0)
-		want(t, "end", err, io.EOF)
+		readsOn(t, r, next)
 		r.Close()
 	}
 	want(t, "connections", accepted(), 1)

@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"tokenmeter/run"
 )
 
 // Sections splits arguments at the word "vs": what stands between is one side.
@@ -70,9 +72,6 @@ func expandOne(part string) ([]string, error) {
 	return paths, nil
 }
 
-// runFiles are the files of which a run folder has at least one.
-var runFiles = []string{"run.json", "requests.journal", "requests.parquet"}
-
 // folders is the path itself where it is a run or a file, else the runs in it.
 func folders(path string) ([]string, error) {
 	info, err := os.Stat(path)
@@ -99,7 +98,7 @@ func folders(path string) ([]string, error) {
 }
 
 func isRun(dir string) bool {
-	return slices.ContainsFunc(runFiles, func(name string) bool {
+	return slices.ContainsFunc(run.Files(), func(name string) bool {
 		_, err := os.Stat(filepath.Join(dir, name))
 		return err == nil || !errors.Is(err, fs.ErrNotExist)
 	})
@@ -108,7 +107,7 @@ func isRun(dir string) bool {
 // Open reads what an argument names: runs, or one baseline file.
 func Open(path string, gates ...Gate) (Group, error) {
 	info, err := os.Stat(path)
-	if err == nil && !info.IsDir() && !slices.Contains(runFiles, filepath.Base(path)) {
+	if err == nil && !info.IsDir() && !slices.Contains(run.Files(), filepath.Base(path)) {
 		f, err := os.Open(path)
 		if err != nil {
 			return Group{}, err

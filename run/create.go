@@ -23,6 +23,9 @@ const (
 	temporary    = ".tmp-" // in the names of files that are not finished
 )
 
+// Files are the names of which a run folder has at least one.
+func Files() []string { return []string{manifestFile, journalFile, tableFile} }
+
 // DefaultRoot is where runs go that were given no folder.
 const DefaultRoot = "runs"
 

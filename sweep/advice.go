@@ -66,7 +66,7 @@ func (h *hunt) longer() string {
 		return ""
 	}
 	takes := h.MaxTime + time.Duration(need*best.spanS/best.worth*float64(time.Second))
-	if h.Variable == Rate && h.Probe.Duration > 0 && !feelsWaiting(h.tests) {
+	if h.blind() && h.Probe.Duration > 0 {
 		share := float64(h.MaxTime) / float64(h.Probe.Duration) // a probe must see a queue
 		takes = max(takes, time.Duration(1.2*queueShows*best.e2e*share*float64(time.Second)))
 	}

@@ -18,7 +18,7 @@ func (h *hunt) bounds() (lo, hi float64) {
 // the scores of the probes around it, by the logarithm of the load.
 func (h *hunt) edge() float64 {
 	lo, hi := h.bounds()
-	if top := h.ceiling(); top > h.found.Holds && (h.found.Fails == 0 || top < h.found.Fails) && !feelsWaiting(h.tests) {
+	if top := h.ceiling(); h.blind() && top > h.found.Holds && (h.found.Fails == 0 || top < h.found.Fails) {
 		return top // nothing is near a limit there: it is what the server can do
 	}
 	if lo == 0 && hi == 0 {

@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"time"
 
@@ -115,12 +116,7 @@ func swept(dir string) bool {
 
 // isRun reports whether a folder is that of a run, whatever is left of it.
 func isRun(dir string) bool {
-	for _, name := range []string{"run.json", "requests.journal", "requests.parquet"} {
-		if exists(filepath.Join(dir, name)) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(run.Files(), func(name string) bool { return exists(filepath.Join(dir, name)) })
 }
 
 func exists(path string) bool {

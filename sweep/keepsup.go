@@ -2,6 +2,7 @@ package sweep
 
 import (
 	"math"
+	"slices"
 	"sort"
 )
 
@@ -22,7 +23,7 @@ const (
 // keepsUp reports whether enough was seen to tell that requests don't pile up. A
 // step on the way asks only whether more have ended than are in flight.
 func (t *trial) keepsUp(from int, a aim) bool {
-	if !t.open || feelsWaiting(t.tests) {
+	if !t.open || !feelNoQueue(t.tests) {
 		return true
 	}
 	f, ended := &t.flights, len(t.flights.n)
@@ -49,15 +50,13 @@ func (t *trial) keepsUp(from int, a aim) bool {
 // of a bracket of this width are beside the edge.
 func mayGrow(width float64) float64 { return (math.Sqrt(width) - 1) / 2 }
 
-// feelsWaiting reports whether an objective is on a time that a queue makes longer.
-func feelsWaiting(tests []*test) bool {
-	for _, test := range tests {
-		if test.o.FeelsWaiting(test.all) {
-			return true
-		}
-	}
-	return false
+// feelNoQueue reports whether no objective is on a time that a queue makes longer.
+func feelNoQueue(tests []*test) bool {
+	return !slices.ContainsFunc(tests, func(t *test) bool { return t.o.FeelsWaiting(t.all) })
 }
+
+// blind reports whether a queue may grow unseen by the objectives.
+func (h *hunt) blind() bool { return h.Variable == Rate && feelNoQueue(h.tests) }
 
 // moments is how many requests follow one another in the time of the probe.
 func (t *trial) moments(from int) float64 {

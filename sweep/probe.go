@@ -40,8 +40,10 @@ func (h *hunt) probe(ctx context.Context, load float64, a aim) (p *Probe, err er
 func (h *hunt) once(ctx context.Context, load float64, a aim) (*Probe, error) {
 	firm, way := a.firm, !a.firm && !a.repeat
 	t := newTrial(h.tests, h.Variable == Rate)
-	ceiling := h.ceiling()
-	t.idle, t.above = h.idle(), ceiling > 0 && load > ceiling
+	if h.blind() {
+		ceiling := h.ceiling()
+		t.idle, t.above = h.idle(), ceiling > 0 && load > ceiling
+	}
 	for i, test := range t.tests {
 		test.floor = h.time(i, load)
 		if firm {
@@ -79,7 +81,7 @@ func (h *hunt) once(ctx context.Context, load float64, a aim) (*Probe, error) {
 	p.short = !l.enough && !l.rising
 	p.early = l.n > 0 && !t.keepsUp(l.from, aim{})
 	p.didPerS, p.didOf = t.flights.did()
-	p.above = t.above && t.open && !feelsWaiting(t.tests)
+	p.above = t.above
 	p.e2e, _ = median(t.e2e)
 	p.ttft, _ = median(t.ttft)
 	p.answered = t.unanswered == 0

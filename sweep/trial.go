@@ -167,7 +167,7 @@ func (t *trial) judge(a aim, budget float64) look {
 		t.last = l
 		return l
 	}
-	all, any := true, false
+	all, any, moments := true, false, t.moments(l.from)
 	l.enough, l.far = true, true
 	t.times, t.own = t.times[:0], t.own[:0]
 	for _, test := range t.tests {
@@ -185,7 +185,7 @@ func (t *trial) judge(a aim, budget float64) look {
 		l.holds, l.fails = math.Min(l.holds, w.holds), math.Max(l.fails, w.fails)
 		l.enough = l.enough && w.effective >= test.plenty()*budget
 		l.worth = math.Min(l.worth, w.effective)
-		w.own.moments = math.Min(w.effective, t.moments(l.from))
+		w.own.moments = math.Min(w.effective, moments)
 		far := w.holds < a.pass && !(a.repeat && a.short) && test.distant(w.own, a.pass)
 		l.distant = l.distant || far
 		all = all && (far || w.holds >= a.pass)
