@@ -10,7 +10,6 @@ import (
 	"crypto/tls"
 	"encoding/hex"
 	"fmt"
-	"io"
 	"net"
 	"net/http"
 	"net/url"
@@ -85,7 +84,6 @@ type Client struct {
 	redact *secret.Redactor
 	pool   pool
 	count  counters
-	stamps io.Closer
 	loops  *reactors
 	h2     *http.Transport // nil: HTTP/1.1
 
@@ -108,7 +106,7 @@ func New(cfg Config) (*Client, error) {
 	if cfg.Clock == nil {
 		cfg.Clock = clock.Start()
 	}
-	c := &Client{cfg: cfg, clk: cfg.Clock, target: t, stamps: nopCloser{}}
+	c := &Client{cfg: cfg, clk: cfg.Clock, target: t}
 	if c.head, err = newTemplate(&c.cfg, &t); err != nil {
 		return nil, err
 	}
@@ -123,7 +121,7 @@ func New(cfg Config) (*Client, error) {
 		return nil, err
 	}
 	if !c.cfg.NoKernelStamps {
-		c.stamps = keepStampsOn()
+		stampsOn()
 	}
 	if cfg.Dial == nil {
 		c.cfg.Dial = defaultDial(!c.cfg.NoKernelStamps)
@@ -159,7 +157,7 @@ func (c *Client) Close() error {
 	if c.h2 != nil {
 		c.h2.CloseIdleConnections()
 	}
-	return c.stamps.Close()
+	return nil
 }
 
 // Stats returns the counts so far.

@@ -24,10 +24,6 @@ func putBuffer(b *buffer) {
 	}
 }
 
-type nopCloser struct{}
-
-func (nopCloser) Close() error { return nil }
-
 // peeked is what a look at an idle connection found.
 type peeked int
 

@@ -128,8 +128,7 @@ func TestStampSurvivesALateRead(t *testing.T) {
 	}
 	defer l.Close()
 	clk := clock.Start()
-	defer keepStampsOn().Close()
-	time.Sleep(20 * time.Millisecond) // until the kernel stamps
+	stampsOn()
 	ours, err := defaultDial(true)(t.Context(), "tcp", l.Addr().String())
 	if err != nil {
 		t.Fatal(err)

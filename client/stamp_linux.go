@@ -153,19 +153,3 @@ func (s *source) peek() peeked {
 	}
 	return found
 }
-
-// keepStampsOn opens a socket that wants stamps for as long as a client lives:
-// the kernel begins to stamp a few milliseconds after the first such socket
-// appears, and the first connection would miss them.
-func keepStampsOn() io.Closer {
-	fd, err := unix.Socket(unix.AF_INET, unix.SOCK_DGRAM|unix.SOCK_CLOEXEC, 0)
-	if err != nil {
-		return nopCloser{}
-	}
-	_ = unix.SetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_TIMESTAMPING, stampFlags)
-	return fdCloser(fd)
-}
-
-type fdCloser int
-
-func (f fdCloser) Close() error { return unix.Close(int(f)) }

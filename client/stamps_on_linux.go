@@ -1,0 +1,56 @@
+package client
+
+import (
+	"sync"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// stampsOnWithin is how long stampsOn waits at most; usual are 1 to 10 ms.
+const stampsOnWithin = 100 * time.Millisecond
+
+// stampsOn makes the kernel stamp what arrives, for as long as the process
+// lives, and waits until it does. The kernel begins some milliseconds after the
+// first socket that wants stamps appears and stops after the last has gone: the
+// first replies would miss theirs. Where it gives none, reads are the arrivals.
+var stampsOn = sync.OnceFunc(func() {
+	fd, err := unix.Socket(unix.AF_INET, unix.SOCK_DGRAM|unix.SOCK_CLOEXEC, 0)
+	if err != nil {
+		return
+	}
+	// It stays open: that is what keeps the stamps on.
+	if unix.SetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_TIMESTAMPING, stampFlags) != nil || !toItself(fd) {
+		return
+	}
+	var in receiver
+	var b [1]byte
+	for end := monotonic() + stampsOnWithin; monotonic() < end; {
+		if _, errno := transmit(fd, b[:]); errno != 0 {
+			return
+		}
+		_, _ = unix.Poll([]unix.PollFd{{Fd: int32(fd), Events: unix.POLLIN}}, 1)
+		if n, errno := in.receive(fd, b[:]); errno == 0 && n > 0 && in.stamp() != 0 {
+			return
+		}
+		rest := unix.NsecToTimespec(int64(100 * time.Microsecond))
+		_ = unix.Nanosleep(&rest, nil)
+	}
+})
+
+// toItself binds a socket to a port of the loopback and connects it to that.
+func toItself(fd int) bool {
+	if unix.Bind(fd, &unix.SockaddrInet4{Addr: [4]byte{127, 0, 0, 1}}) != nil {
+		return false
+	}
+	own, err := unix.Getsockname(fd)
+	return err == nil && unix.Connect(fd, own) == nil
+}
+
+// monotonic is the system's clock and not package time's, which in tests is
+// virtual: the kernel's delay is not.
+func monotonic() time.Duration {
+	var now unix.Timespec
+	_ = unix.ClockGettime(unix.CLOCK_MONOTONIC, &now)
+	return time.Duration(now.Nano())
+}
