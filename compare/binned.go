@@ -29,8 +29,6 @@ func (b *binned) count() float64 { return last(b.total) }
 
 func (b *binned) atMost(x float64) float64 { return b.cumulated(b.total, x*(1+tie)) }
 
-func (b *binned) above(x float64) float64 { return b.exceeding(b.total, x) }
-
 // exceeding counts values beyond x; where x is a point, its values half.
 func (b *binned) exceeding(upto []float64, x float64) float64 {
 	return last(upto) - (b.cumulated(upto, x*(1+tie))+b.cumulated(upto, x*(1-tie)))/2

@@ -14,8 +14,6 @@ type series interface {
 	// count is the number of values, with their multiplicity; of rates the
 	// number of seconds.
 	count() float64
-	// above is how many values exceed x; those equal to x count half.
-	above(x float64) float64
 	// atMost is how many values do not exceed x.
 	atMost(x float64) float64
 	// parts gives for each piece how many of its values exceed x, and of how many.
@@ -124,10 +122,6 @@ func (l *listed) below(x float64) float64 {
 	return l.rank(sort.SearchFloat64s(l.sorted, x*(1-tie)))
 }
 
-func (l *listed) above(x float64) float64 {
-	return l.count() - (l.atMost(x)+l.below(x))/2
-}
-
 func (l *listed) extent() (lo, hi float64) { return l.sorted[0], l.sorted[len(l.sorted)-1] }
 
 func (l *listed) block() int { return l.length }
@@ -229,7 +223,6 @@ func (f *fixed) count() float64 {
 	return n
 }
 
-func (f *fixed) above(float64) float64     { return 0 }
 func (f *fixed) atMost(float64) float64    { return 0 }
 func (f *fixed) parts(float64) []stat.Pair { return f.list }
 func (f *fixed) sums() []stat.Pair         { return f.list }

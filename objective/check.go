@@ -121,16 +121,3 @@ func GoodOf(objectives []Objective, r *metric.Record) timeline.Opt[bool] {
 func NeedLists(objectives []Objective) bool {
 	return slices.ContainsFunc(objectives, func(o Objective) bool { return o.subject().class == ofGaps })
 }
-
-// RecordOf is the record of a timeline with all that the objectives need, and
-// its good filled in.
-func RecordOf(objectives []Objective, tl *timeline.Timeline) metric.Record {
-	var r metric.Record
-	if NeedLists(objectives) {
-		r = metric.Of(tl)
-	} else {
-		r = metric.ScalarsOf(tl)
-	}
-	r.Good = GoodOf(objectives, &r)
-	return r
-}

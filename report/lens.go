@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"fmt"
 	"io"
+	"math"
 	"slices"
 	"strings"
 
@@ -33,8 +34,8 @@ func (t *terminal) lens(table lens.Table) {
 	c := lensColumns{name: len("figure"), theirs: len("theirs"), ours: len("ours")}
 	for _, r := range table.Rows {
 		c.name = max(c.name, width(lensName(r)))
-		c.theirs = max(c.theirs, width(lensValue(r.Value)))
-		c.ours = max(c.ours, width(lensValue(r.OurValue)))
+		c.theirs = max(c.theirs, width(lensValue(r.Value, r.Unit)))
+		c.ours = max(c.ours, width(lensValue(r.OurValue, r.Unit)))
 	}
 	c.name = min(c.name, max(12, t.width-c.theirs-c.ours-24))
 	t.line(fmt.Sprintf("%s  %s  %s  our name", pad("figure", c.name), padLeft("theirs", c.theirs), padLeft("ours", c.ours)))
@@ -56,8 +57,8 @@ func (t *terminal) lensRow(r lens.Row, c lensColumns) {
 	if ours == "" {
 		ours = missing
 	}
-	t.line(fmt.Sprintf("%s  %s  %s  %s", pad(name, c.name), padLeft(t.text(lensValue(r.Value)), c.theirs),
-		padLeft(t.text(lensValue(r.OurValue)), c.ours), t.text(ours)))
+	t.line(fmt.Sprintf("%s  %s  %s  %s", pad(name, c.name), padLeft(t.text(lensValue(r.Value, r.Unit)), c.theirs),
+		padLeft(t.text(lensValue(r.OurValue, r.Unit)), c.ours), t.text(ours)))
 	if r.Why != "" {
 		for _, line := range wrap(t.text(r.Why), t.width-4, t.width-4) {
 			t.line("    " + line)
@@ -76,10 +77,14 @@ func lensName(r lens.Row) string {
 }
 
 // lensValue keeps four digits: who compares tools looks at small differences.
-func lensValue(o timeline.Opt[float64]) string {
+// Whole requests have no decimals; the mean of some may.
+func lensValue(o timeline.Opt[float64], unit string) string {
 	v, ok := o.Get()
-	if !ok {
+	switch {
+	case !ok:
 		return missing
+	case unit == "requests" && v == math.Trunc(v):
+		return number(v, 0)
 	}
 	return number(v, max(0, decimalsFor(v, 4)))
 }

@@ -12,14 +12,6 @@ import (
 // those of the metric's Labels.
 type State func(emit func(m *Metric, v float64, values ...string))
 
-// Both is the two of them.
-func Both(a, b State) State {
-	return func(emit func(m *Metric, v float64, values ...string)) {
-		a(emit)
-		b(emit)
-	}
-}
-
 // SLO is what an objective of single requests is called and has counted.
 type SLO struct {
 	Name   string // label slo, as `tokenmeter slo rules` selects it

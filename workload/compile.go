@@ -37,12 +37,6 @@ type Loaded struct {
 	Timed bool
 }
 
-// ReadSpec reads a workload file. The document knows where everything stood.
-func ReadSpec(name string, data []byte) (Spec, *config.Document) {
-	var s Spec
-	return s, readSpec(name, data, &s)
-}
-
 func readSpec(name string, data []byte, s *Spec) *config.Document {
 	return config.Decode(name, data, s)
 }
