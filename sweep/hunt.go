@@ -40,7 +40,6 @@ type hunt struct {
 	// that seemed to fail. Those of the bracket are found.Holds and found.Fails.
 	low, high float64
 	bottom    float64 // a load at which requests hardly meet each other, and that failed; 0: none, or some load holds
-	served    float64 // what an overloaded server did, at most; 0: not known
 	width     float64 // of the bracket that is being closed, as fails ÷ holds
 	budget    float64 // factor on how many requests are plenty
 
@@ -248,7 +247,7 @@ func (h *hunt) least() float64 {
 
 // step chooses the next load of the climb.
 func (h *hunt) step(p *Probe) float64 {
-	next := 0.0
+	next, served := 0.0, h.ceiling()
 	switch {
 	case h.high == 0:
 		next = h.low * 2
@@ -257,14 +256,14 @@ func (h *hunt) step(p *Probe) float64 {
 		if p.Share < 0.2 {
 			next = h.high / 4
 		}
-		if h.served > 0 && h.served < h.high {
-			next = math.Max(next/4, math.Min(next, h.served*0.8))
+		if served > 0 && served < h.high {
+			next = math.Max(next/4, math.Min(next, served*0.8))
 		}
 	default:
 		next = math.Sqrt(h.low * h.high)
 		// What an overloaded server got done bounds what it can do.
-		if h.served > h.low*1.05 && h.served*0.95 < h.high {
-			next = math.Max(h.low*1.05, math.Min(next, h.served*0.9))
+		if served > h.low*1.05 && served*0.95 < h.high {
+			next = math.Max(h.low*1.05, math.Min(next, served*0.9))
 		}
 	}
 	return h.whole(math.Max(math.Min(next, h.Most), h.least()))

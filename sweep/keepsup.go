@@ -91,8 +91,11 @@ func (h *hunt) idle() float64 {
 }
 
 // ceiling is what the server did when it fell behind, in requests a second, where most
-// was seen of that: it can't do more for long. 0: not known.
+// was seen of that: it can't do more for long. 0: not known, or streams are looked for.
 func (h *hunt) ceiling() (perS float64) {
+	if h.Variable != Rate {
+		return 0
+	}
 	most := 4 * parts
 	for i := range h.found.Probes {
 		if p := &h.found.Probes[i]; p.Grows && !p.spoilt && p.didOf > most {

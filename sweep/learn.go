@@ -76,9 +76,6 @@ func (h *hunt) learn(p *Probe) {
 		if p.Firm && (h.found.Fails == 0 || p.Load < h.found.Fails) && p.Load > h.found.Holds {
 			h.found.Fails = p.Load
 		}
-		if a, ok := p.AchievedPerS.Get(); ok && p.Grows && h.Variable == Rate {
-			h.served = math.Max(h.served, a)
-		}
 	case unclear:
 		h.doubt(p)
 	}

@@ -173,6 +173,7 @@ func (t *trial) judge(a aim, budget float64) look {
 	for _, test := range t.tests {
 		w := test.weigh(l.from)
 		l.time = math.Max(l.time, w.time)
+		w.own.moments = math.Min(w.effective, moments)
 		t.times, t.own = append(t.times, w.time), append(t.own, w.own)
 		if w.n == 0 {
 			all, l.far = false, false
@@ -185,7 +186,6 @@ func (t *trial) judge(a aim, budget float64) look {
 		l.holds, l.fails = math.Min(l.holds, w.holds), math.Max(l.fails, w.fails)
 		l.enough = l.enough && w.effective >= test.plenty()*budget
 		l.worth = math.Min(l.worth, w.effective)
-		w.own.moments = math.Min(w.effective, moments)
 		far := w.holds < a.pass && !(a.repeat && a.short) && test.distant(w.own, a.pass)
 		l.distant = l.distant || far
 		all = all && (far || w.holds >= a.pass)
