@@ -19,6 +19,7 @@ const (
 	journalFile  = "requests.journal"
 	tableFile    = "requests.parquet"
 	captureDir   = "captures"
+	captureEnd   = ".capture.jsonl"
 	reportFile   = "report.html"
 	temporary    = ".tmp-" // in the names of files that are not finished
 )
@@ -196,7 +197,7 @@ func removePart(dir, name string) error {
 		strings.Contains(name, temporary):
 		return os.Remove(path)
 	case name == captureDir:
-		captures, err := filepath.Glob(filepath.Join(path, "*.capture.jsonl"))
+		captures, err := filepath.Glob(filepath.Join(path, "*"+captureEnd))
 		if err != nil {
 			return err
 		}

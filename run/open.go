@@ -8,6 +8,8 @@ import (
 	"iter"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 
 	"tokenmeter/timeline"
 )
@@ -159,12 +161,18 @@ func openPlain(path string) (*os.File, error) {
 	return os.Open(path)
 }
 
-// Owns reports whether a path is one of the files of a run that is there. They
-// hold the only copy of what was measured, so nothing else may be written there.
+// Owns reports whether a path is one of the files of a run that is there, raw
+// streams among them. They hold the only copy of what was measured, so nothing
+// else may be written there.
 func Owns(path string) bool {
-	dir := filepath.Dir(path)
-	switch filepath.Base(path) {
-	case manifestFile, journalFile, tableFile:
+	if abs, err := filepath.Abs(path); err == nil {
+		path = abs
+	}
+	dir, name := filepath.Split(path)
+	switch dir = filepath.Clean(dir); {
+	case slices.Contains(Files(), name):
+	case filepath.Base(dir) == captureDir && strings.HasSuffix(name, captureEnd):
+		dir = filepath.Dir(dir)
 	default:
 		return false
 	}

@@ -172,3 +172,33 @@ func TestDamageNamesTheFile(t *testing.T) {
 		f.Close()
 	}
 }
+
+func TestOwns(t *testing.T) {
+	dir := t.TempDir()
+	for _, name := range []string{"run/run.json", "run/captures/000001.capture.jsonl", "other/captures/a.capture.jsonl", "other/requests.parquet"} {
+		path := filepath.Join(dir, filepath.FromSlash(name))
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, nil, 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	t.Chdir(filepath.Join(dir, "run", "captures"))
+	for path, want := range map[string]bool{
+		filepath.Join(dir, "run", "run.json"):                             true,
+		filepath.Join(dir, "run", "requests.parquet"):                     true,
+		filepath.Join(dir, "run", "captures", "000001.capture.jsonl"):     true,
+		"000001.capture.jsonl":                                            true,
+		filepath.Join("..", "run.json"):                                   true,
+		filepath.Join(dir, "run", "report.html"):                          false,
+		filepath.Join(dir, "run", "captures", "notes.txt"):                false,
+		filepath.Join(dir, "other", "captures", "a.capture.jsonl"):        false,
+		filepath.Join(dir, "other", "requests.parquet"):                   false, // an export
+		filepath.Join(dir, "nowhere", "captures", "000001.capture.jsonl"): false,
+	} {
+		if got := Owns(path); got != want {
+			t.Errorf("%s: %v", path, got)
+		}
+	}
+}

@@ -119,7 +119,7 @@ func (w *Writer) Capture(request int64) (*os.File, error) {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return nil, &WriteError{Path: dir, Err: err}
 	}
-	path := filepath.Join(dir, fmt.Sprintf("%06d.capture.jsonl", request))
+	path := filepath.Join(dir, fmt.Sprintf("%06d"+captureEnd, request))
 	f, err := os.Create(path)
 	if err != nil {
 		return nil, &WriteError{Path: path, Err: err}

@@ -10,6 +10,7 @@ import (
 	"strconv"
 
 	"tokenmeter/run"
+	"tokenmeter/sweep/result"
 )
 
 // writeFile writes a file as a whole: a temporary file beside it, then a
@@ -25,7 +26,7 @@ func writeFile(path string, force bool, write func(io.Writer) error) (err error)
 		return &usageError{fmt.Errorf("%s is a folder; name a file in it", path)}
 	case !info.Mode().IsRegular():
 		return writeInto(path, write)
-	case run.Owns(path):
+	case owned(path):
 		return &usageError{fmt.Errorf("%s belongs to a run and holds what it measured; name another file", path)}
 	case !force:
 		return &usageError{fmt.Errorf("%s exists already; name another file or pass --force", path)}
@@ -33,7 +34,7 @@ func writeFile(path string, force bool, write func(io.Writer) error) (err error)
 		if real, err := filepath.EvalSymlinks(path); err == nil {
 			path = real // a link stays one
 		}
-		if run.Owns(path) {
+		if owned(path) {
 			return &usageError{fmt.Errorf("%s belongs to a run and holds what it measured; name another file", path)}
 		}
 	}
@@ -61,6 +62,12 @@ func writeFile(path string, force bool, write func(io.Writer) error) (err error)
 		}
 	}
 	return nil
+}
+
+// owned reports whether a path holds what was measured: a file of a run, or a sweep.
+func owned(path string) bool {
+	_, err := os.Lstat(path)
+	return run.Owns(path) || err == nil && filepath.Base(path) == result.File
 }
 
 // writeInto writes to what is there already and can't be replaced.

@@ -69,7 +69,7 @@ func daemon(a *app, plan *serve.Plan, load func() (*serve.Plan, error), files fu
 	opt := serve.Options{Log: newLogger(a, plan), Files: files, Version: fullVersion()}
 	var rows *serve.Records
 	if records != "" {
-		if run.Owns(records) {
+		if owned(records) {
 			return &usageError{fmt.Errorf("--records %s belongs to a run and holds what it measured; name another file", records)}
 		}
 		var err error

@@ -167,7 +167,7 @@ func (c *simCmd) truth(stdout io.Writer) (io.Writer, func() error, error) {
 	}
 	out := io.WriteCloser(nopCloser{stdout})
 	if c.Truth != "-" {
-		if run.Owns(c.Truth) {
+		if owned(c.Truth) {
 			return nil, nil, &usageError{fmt.Errorf("--truth %s belongs to a run and holds what it measured; name another file", c.Truth)}
 		}
 		f, err := os.Create(c.Truth)
