@@ -57,7 +57,7 @@ func (h *hunt) longer() string {
 	near := 0.6 * math.Max(h.found.Holds, h.found.SeemsHolds)
 	for i := range h.found.Probes {
 		p := &h.found.Probes[i]
-		if p.decided == unclear && p.short && !p.spoilt && p.Load >= near && p.worth > 0 && p.spanS > 0 && p.spanS >= h.shortest()/2 && (best == nil || p.spanS > best.spanS) {
+		if p.decided == unclear && p.short && !p.spoilt && p.Load >= near && p.worth > 0 && !math.IsInf(p.worth, 0) && p.spanS > 0 && p.spanS >= h.shortest()/2 && (best == nil || p.spanS > best.spanS) {
 			best = p
 		}
 	}

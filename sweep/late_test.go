@@ -3,8 +3,10 @@ package sweep
 import (
 	"context"
 	"errors"
+	"math"
 	"strings"
 	"testing"
+	"time"
 
 	"tokenmeter/metric"
 	"tokenmeter/objective"
@@ -89,5 +91,15 @@ func TestLateClient(t *testing.T) {
 		if p.Load > 20 && p.Says != "unclear" {
 			t.Errorf("%g was judged: %s", p.Load, p.Says)
 		}
+	}
+}
+
+// A probe of so few requests that nothing was weighed tells no pace to reckon with.
+func TestAdviceWithoutWorth(t *testing.T) {
+	h := midway(t, &gateway{})
+	h.MaxTime = 10 * time.Second
+	h.found.Probes = []Probe{{Load: 1, decided: unclear, short: true, worth: math.Inf(1), spanS: 6}}
+	if got := h.advice(); got != "Give more --max-time." {
+		t.Errorf("%q", got)
 	}
 }
