@@ -19,7 +19,7 @@ func RedactArgs(argv []string) []string {
 			out[i] = name + "=" + flagValue(name, value)
 		case strings.HasPrefix(arg, "-"):
 			out[i], flag = arg, arg
-			if !secretFlag(arg) && !headerFlag(arg) {
+			if !secretFlag(arg) && !headerFlag(arg) && arg != varyFlag {
 				flag = ""
 			}
 		default:
@@ -33,10 +33,25 @@ func flagValue(flag, value string) string {
 	switch {
 	case headerFlag(flag):
 		return RedactHeaderLine(value)
+	case flag == varyFlag:
+		return varied(value)
 	case secretFlag(flag) && value != "":
 		return Mask
 	}
 	return RedactURL(value)
+}
+
+// varyFlag lists values of another flag, NAME=A,B. Each of them may hold a secret.
+const varyFlag = "--vary"
+
+func varied(text string) string {
+	name, list, _ := strings.Cut(text, "=")
+	flag := "--" + strings.TrimLeft(strings.TrimSpace(name), "-")
+	values := strings.Split(list, ",")
+	for i, v := range values {
+		values[i] = flagValue(flag, v)
+	}
+	return text[:len(text)-len(list)] + strings.Join(values, ",")
 }
 
 func headerFlag(flag string) bool { return flag == "-H" || flag == "--header" || flag == "--headers" }

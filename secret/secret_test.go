@@ -157,10 +157,12 @@ func TestRedactURL(t *testing.T) {
 func TestRedactArgs(t *testing.T) {
 	in := []string{"bench", "http://h/v1?key=TESTQUERY456", "--header", "Authorization: Bearer sk-TESTSECRET123",
 		"--header=X-API-Key: abcdef", "--header", "x-team: blue", "--api-key", "abcdef", "--api-key-env", "NAME",
-		"--api-key-file=/run/key", "-HCookie: a=b", "--model", "m", "--max-concurrency=5"}
+		"--api-key-file=/run/key", "-HCookie: a=b", "--model", "m", "--max-concurrency=5",
+		"--vary", "proxy=http://u:abcdef@a:1,http://v:abcdef@b:1", "--vary=header=Authorization: Bearer abcdef,X-Token: abcdef", "--vary", "model=a,b", "--vary"}
 	want := []string{"bench", "http://h/v1?key=***", "--header", "Authorization: Bearer ***",
 		"--header=X-API-Key: ***", "--header", "x-team: blue", "--api-key", "***", "--api-key-env", "NAME",
-		"--api-key-file=/run/key", "-HCookie: ***", "--model", "m", "--max-concurrency=5"}
+		"--api-key-file=/run/key", "-HCookie: ***", "--model", "m", "--max-concurrency=5",
+		"--vary", "proxy=http://u:***@a:1,http://v:***@b:1", "--vary=header=Authorization: Bearer ***,X-Token: ***", "--vary", "model=a,b", "--vary"}
 	got := RedactArgs(in)
 	if strings.Join(got, "\n") != strings.Join(want, "\n") {
 		t.Errorf("got\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
