@@ -17,7 +17,7 @@ type Options struct {
 	Color bool   // ANSI 16 colours that repeat what signs and words already say
 	ASCII bool   // only ASCII bytes, for consoles that cannot show more
 	Dir   string // the run folder, for the line that says where it is; empty: the run's own
-	Link  bool   // make the folder a terminal link (OSC 8)
+	Link  string // where a terminal link (OSC 8) of the folder leads: its absolute path; empty: no link
 }
 
 // JSON writes run.json as it is in the folder.

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"tokenmeter/metric"
+	"tokenmeter/run"
 	"tokenmeter/sweep/result"
 	"tokenmeter/timeline"
 	"tokenmeter/validity"
@@ -24,7 +25,9 @@ type sweepView struct {
 	facts    []fact
 	variable sweepVariable
 	others   []string // names of what was varied beside the variable
-	method   *methodView
+
+	anyFailed bool // of the requests of any point
+	method    *methodView
 }
 
 // sweepRow is a point.
@@ -110,7 +113,9 @@ func (v *sweepView) factList() []fact {
 		add("curve", settingWords(one.Settings)+": "+v.curve(&s.Series[i]))
 	}
 	add("order", orderWords(s))
-	add("target", strings.TrimSpace(s.Target.Model+" @ "+s.Target.URL))
+	if s.Target != (run.Target{}) {
+		add("target", strings.TrimSpace(s.Target.Model+" @ "+s.Target.URL))
+	}
 	for _, w := range s.Warnings {
 		add("warning", w.Says)
 	}
@@ -191,6 +196,7 @@ func (v *sweepView) table() {
 			row.cells = append(row.cells, costCell(p.Cost))
 		}
 		row.cells = append(row.cells, failedCell(p))
+		v.anyFailed = v.anyFailed || p.Requests.Failed > 0
 		v.rows = append(v.rows, row)
 	}
 	if anyShort {

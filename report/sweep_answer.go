@@ -2,6 +2,7 @@ package report
 
 import (
 	"fmt"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -19,6 +20,8 @@ func (v *sweepView) answer() {
 		v.followed(s.Method)
 	case s.Found != nil:
 		v.found(s.Found)
+	case len(s.Points) == 0 && len(s.Begun) > 0:
+		v.state, v.says = "none", "No point was finished."
 	case len(s.Points) == 0:
 		v.state, v.says = "none", "Nothing was measured."
 	case len(s.Series) > 0:
@@ -114,7 +117,7 @@ func (v *sweepView) failures() {
 		}
 	}
 	if n > 0 {
-		v.more = append(v.more, fmt.Sprintf("The target failed at %s, the first %s.", plural(int64(n), "point"), strings.TrimSuffix(first, ".")))
+		v.more = append(v.more, fmt.Sprintf("The target failed at %s, the first %s", plural(int64(n), "point"), ended(first)))
 	}
 }
 
@@ -132,6 +135,9 @@ func (v *sweepView) stopped() {
 		v.more = append(v.more, fmt.Sprintf("Stopped after %d of %d points.", len(s.Points), s.Planned))
 	case s.Found != nil && s.Found.Why == "":
 		v.more = append(v.more, "The search was broken off.")
+	}
+	if n := len(s.Begun); n > 0 { // one, but for a sweep that others wrote to
+		v.more = append(v.more, fmt.Sprintf("What the last run has until then: %s.", Command(filepath.Join(s.Dir, s.Begun[n-1]))))
 	}
 }
 
@@ -203,4 +209,12 @@ func (v *sweepView) curve(one *result.Series) string {
 		return "still rises"
 	}
 	return "no knee, throughput does not follow the load"
+}
+
+// ended is a text with a full stop, where it has no end of its own.
+func ended(text string) string {
+	if strings.HasSuffix(text, ".") || strings.HasSuffix(text, "?") {
+		return text
+	}
+	return text + "."
 }

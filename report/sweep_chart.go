@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 
 	"tokenmeter/metric"
 	"tokenmeter/objective"
@@ -88,8 +89,14 @@ func (v *sweepView) bracket(s *scatter) {
 
 func (v *sweepView) limited(o *objective.Objective) scatter {
 	s := scatter{id: "limit-" + o.Metric, title: o.Text + " by load", xUnit: v.variable.axis, yUnit: "ms", class: "s2", line: true,
-		sub: "as the objective counts it, failures included; dashed: the limit; shaded: where it holds, darker: the bracket; better ↓"}
+		sub: "as the objective counts it, failures included; dashed: the limit; better ↓"}
 	v.bracket(&s)
+	switch {
+	case s.holds > 0 && s.fails > 0:
+		s.sub = strings.Replace(s.sub, "; better", "; shaded: where it holds, darker: the bracket; better", 1)
+	case s.holds > 0:
+		s.sub = strings.Replace(s.sub, "; better", "; shaded: where it holds; better", 1)
+	}
 	s.limit = &limitLine{value: o.Limit, text: o.Text}
 	for i := range v.s.Points {
 		p := &v.s.Points[i]

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -40,8 +41,25 @@ func (t *terminal) sweep(v *sweepView) {
 	}
 }
 
-// sweepTable drops columns from the right where the screen is too narrow, but
-// never the sign.
+// fitting are the columns that a screen of this width has room for: they are dropped
+// from the right, but for the first and, where requests failed, the last.
+func (v *sweepView) fitting(widths []int, room int) (shown []int, left []string) {
+	used, last := 3, len(widths)-1
+	for i, w := range widths {
+		used, shown = used+w+2, append(shown, i)
+	}
+	for i := last; i > 0 && used > room; i-- {
+		if i == last && v.anyFailed {
+			continue
+		}
+		used -= widths[i] + 2
+		left = slices.Insert(left, 0, v.heads[i])
+		shown = slices.DeleteFunc(shown, func(c int) bool { return c == i })
+	}
+	return shown, left
+}
+
+// sweepTable drops columns where the screen is too narrow, but never the sign.
 func (t *terminal) sweepTable(v *sweepView) {
 	widths := make([]int, len(v.heads))
 	for i, h := range v.heads {
@@ -50,15 +68,11 @@ func (t *terminal) sweepTable(v *sweepView) {
 			widths[i] = max(widths[i], width(r.cells[i]))
 		}
 	}
-	columns, used := 0, 3
-	for columns < len(widths) && used+widths[columns]+2 <= t.width {
-		used += widths[columns] + 2
-		columns++
-	}
+	columns, left := v.fitting(widths, t.width)
 	line := func(cells []string, sign, colour string) {
 		var b strings.Builder
-		for i := range columns {
-			if i > 0 {
+		for n, i := range columns {
+			if n > 0 {
 				b.WriteString("  ")
 			}
 			b.WriteString(padLeft(t.text(cells[i]), widths[i]))
@@ -79,10 +93,16 @@ func (t *terminal) sweepTable(v *sweepView) {
 		line(r.cells, mark, map[string]string{"▲": "33", "■": "31"}[r.sign])
 	}
 	key := "● valid  ▲ suspect  ■ invalid  ✗ an objective was missed"
+	if slices.ContainsFunc(v.rows, func(r sweepRow) bool { return r.sign == "○" }) {
+		key = strings.Replace(key, "  ✗", "  ○ not measured  ✗", 1)
+	}
 	if pareto {
 		key += "  * Pareto"
 	}
 	t.paragraph("", key)
+	if len(left) > 0 {
+		t.paragraph("", "Not shown for want of width: "+strings.Join(left, ", ")+".")
+	}
 	for _, n := range v.notes {
 		t.paragraph("", n)
 	}

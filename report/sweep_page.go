@@ -18,7 +18,7 @@ var (
 )
 
 // sweepCSS is what a sweep's page has beyond that of a run.
-const sweepCSS = `.bracket{fill:var(--s3);opacity:.16}.hold{fill:var(--s3);opacity:.07}.dot.s3{fill:var(--s3)}.line2{stroke:var(--axis);stroke-dasharray:2 2;fill:none}.iv1{stroke:var(--s1);stroke-width:1.5}.keys .sw{height:3px}.sw.s1{background:var(--s1)}.sw.s2{background:var(--s2)}.sw.s3{background:var(--s3)}.sw.s4{background:var(--s4)}`
+const sweepCSS = `#search .text{text-align:left}.bracket{fill:var(--s3);opacity:.16}.hold{fill:var(--s3);opacity:.07}.dot.s3{fill:var(--s3)}.line2{stroke:var(--axis);stroke-dasharray:2 2;fill:none}.iv1{stroke:var(--s1);stroke-width:1.5}.keys .sw{height:3px}.sw.s1{background:var(--s1)}.sw.s2{background:var(--s2)}.sw.s3{background:var(--s3)}.sw.s4{background:var(--s4)}`
 
 // SweepHTML writes a sweep as one self-contained page.
 func SweepHTML(w io.Writer, s *result.Sweep) error {

@@ -309,3 +309,59 @@ func TestSweepPage(t *testing.T) {
 		}
 	}
 }
+
+// Where requests failed that stands in the narrowest table, and what is left out is named.
+func TestNarrowSweepTable(t *testing.T) {
+	s := madeSweep()
+	for _, c := range []struct {
+		failed int64
+		want   []string
+	}{{0, []string{"out tok/s"}}, {17, []string{"failed", "17 of "}}} {
+		s.Points[0].Requests.Failed = c.failed
+		var b bytes.Buffer
+		if err := SweepTerminal(&b, s, Options{Width: 40}); err != nil {
+			t.Fatal(err)
+		}
+		for _, want := range append(c.want, "Not shown for want of width: ") {
+			if !strings.Contains(b.String(), want) {
+				t.Errorf("%d failed: no %q\n%s", c.failed, want, b.String())
+			}
+		}
+		for line := range strings.Lines(b.String()) {
+			if n := width(strings.TrimSuffix(line, "\n")); n > 40 {
+				t.Errorf("%d columns: %s", n, line)
+			}
+		}
+	}
+}
+
+// A sweep that was killed at its first point tells where that point's records are, and
+// names no target that was never found.
+func TestSweepKilledAtItsFirstPoint(t *testing.T) {
+	s := &result.Sweep{Dir: "runs/X", Variable: "concurrency", Partial: true, Planned: 3, Begun: []string{"001-concurrency-1"}}
+	var b bytes.Buffer
+	if err := SweepTerminal(&b, s, Options{Width: 120}); err != nil {
+		t.Fatal(err)
+	}
+	got := b.String()
+	if !strings.Contains(got, "tokenmeter report runs/X/001-concurrency-1") || strings.Contains(got, "Nothing was measured") || strings.Contains(got, "target") {
+		t.Errorf("%s", got)
+	}
+}
+
+// The line above a curve explains what is drawn, and nothing else.
+func TestShadesAreExplainedWhereTheyAre(t *testing.T) {
+	for found, want := range map[*result.Found]bool{
+		nil: false,
+		{Variable: "concurrency", Holds: timeline.Some(16.0), Fails: timeline.Some(32.0)}: true,
+	} {
+		s := madeSweep()
+		s.Found = found
+		v := newSweepView(s)
+		for _, o := range v.limits() {
+			if sub := v.limited(&o).sub; strings.Contains(sub, "darker: the bracket") != want {
+				t.Errorf("%v: %s", want, sub)
+			}
+		}
+	}
+}

@@ -88,8 +88,8 @@ func (t *terminal) fact(name, text string) {
 func (t *terminal) saved(dir string) {
 	shown, command := t.text(dir), t.text("tokenmeter report "+quote(dir))
 	line := pad("saved", label)
-	if t.o.Link && !t.o.ASCII {
-		shown = "\x1b]8;;file://" + escapePath(dir) + "\x1b\\" + shown + "\x1b]8;;\x1b\\"
+	if t.o.Link != "" && !t.o.ASCII {
+		shown = "\x1b]8;;file://" + escapePath(t.o.Link) + "\x1b\\" + shown + "\x1b]8;;\x1b\\"
 	}
 	if label+width(dir)+4+width(command) > t.width {
 		t.line(line + shown)

@@ -51,7 +51,7 @@ func TestTerminalGolden(t *testing.T) {
 	}
 	golden(t, "terminal/valid-60.txt", []byte(terminalText(t, validRun(), Options{Width: 60, Dir: "runs/2026-11-27T1011"})))
 	golden(t, "terminal/suspect-ascii.txt", []byte(terminalText(t, suspectRun(), Options{ASCII: true, Dir: "runs/2026-11-27T1011"})))
-	golden(t, "terminal/valid-colour.txt", []byte(terminalText(t, validRun(), Options{Color: true, Link: true, Dir: "runs/2026-11-27T1011"})))
+	golden(t, "terminal/valid-colour.txt", []byte(terminalText(t, validRun(), Options{Color: true, Link: "/home/u/runs/2026-11-27T1011", Dir: "runs/2026-11-27T1011"})))
 }
 
 // B111: latencies of a run in which all failed are –, never 0.

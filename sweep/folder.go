@@ -205,5 +205,23 @@ func Open(path string) (*result.Sweep, error) {
 		return nil, fmt.Errorf("%s: schema %q, want %q", file, s.Schema, result.Schema)
 	}
 	s.Dir = path
+	if s.Partial {
+		s.Begun = begun(&s)
+	}
 	return &s, nil
+}
+
+// begun lists the runs that a sweep began and did not live to make points of.
+func begun(s *result.Sweep) (names []string) {
+	entries, err := os.ReadDir(s.Dir)
+	if err != nil {
+		return nil
+	}
+	for _, e := range entries {
+		point := slices.ContainsFunc(s.Points, func(p result.Point) bool { return p.Run == e.Name() })
+		if e.IsDir() && !point && numbered.MatchString(e.Name()) && isRun(filepath.Join(s.Dir, e.Name())) {
+			names = append(names, e.Name())
+		}
+	}
+	return names
 }

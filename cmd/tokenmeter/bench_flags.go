@@ -18,7 +18,7 @@ type benchCmd struct {
 	Demo      bool   `group:"target" help:"Measure the built-in simulated server instead of a URL."`
 	WaitReady string `group:"target" placeholder:"TIME" help:"Wait so long for the server to be ready."`
 	Preflight string `group:"target" placeholder:"KIND" help:"Look at the server first: none, get (only GETs) or probe (one short completion, not recorded). Default: get."`
-	DryRun    bool   `group:"target" help:"Print the first request as a curl command and send nothing."`
+	DryRun    bool   `group:"target" help:"Print the first request as a curl command and send nothing (bench only)."`
 
 	Requests           string `aliases:"request-count,num-prompts" group:"load" placeholder:"N" help:"Measure so many requests. With --duration, whichever comes first."`
 	Duration           string `group:"load" placeholder:"TIME" help:"Measure so long. Default: 30s without --requests."`

@@ -2,7 +2,11 @@ package main
 
 import (
 	"errors"
+	"fmt"
 	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
 
 	"tokenmeter/report"
 	"tokenmeter/run"
@@ -32,10 +36,14 @@ func (c *reportCmd) Run(a *app) error {
 	if c.Lens != "" && c.Format != "table" && c.Format != "json" {
 		return &usageError{errors.New("--lens is shown as a table or as JSON: leave --html out, and give --format table or json")}
 	}
-	if s, err := sweep.Open(c.Dir); err == nil && c.Dir != "" {
+	s, damage := sweep.Open(c.Dir)
+	if damage == nil && c.Dir != "" {
 		return c.sweep(a, s)
 	}
 	f, err := a.open(c.Dir)
+	if errors.Is(err, run.ErrNoRun) && !errors.Is(damage, fs.ErrNotExist) && isFile(filepath.Join(c.Dir, result.File)) {
+		return &usageError{fmt.Errorf("the sweep can't be read (%w); its runs can, one by one: they are the folders in %s", damage, c.Dir)}
+	}
 	if err != nil {
 		return err
 	}
@@ -71,7 +79,7 @@ func (a *app) show(format string, sum *run.Run, dir string, noColor bool) error 
 	}
 	s := a.screen(a.stdout, noColor)
 	return report.Terminal(a.stdout, sum, report.Options{
-		Width: s.width, Color: s.color, ASCII: s.ascii, Dir: dir, Link: s.terminal && s.color,
+		Width: s.width, Color: s.color, ASCII: s.ascii, Dir: dir, Link: s.link(dir),
 	})
 }
 
@@ -95,4 +103,9 @@ func (c *reportCmd) sweep(a *app, s *result.Sweep) error {
 		return nil
 	}
 	return a.showSweep(c.Format, s, c.NoColor)
+}
+
+func isFile(path string) bool {
+	info, err := os.Stat(path)
+	return err == nil && info.Mode().IsRegular()
 }

@@ -3,6 +3,7 @@ package main
 import (
 	"io"
 	"os"
+	"path/filepath"
 	"strings"
 )
 
@@ -34,6 +35,19 @@ func (a *app) screen(w io.Writer, noColor bool) screen {
 	s.color = s.moves && !noColor && none == ""
 	s.ascii = !a.utf8() || s.terminal && (term == "dumb" || term == "linux")
 	return s
+}
+
+// link is where a link to a folder leads: a relative path has no meaning in one. Empty
+// where the output shows no links.
+func (s screen) link(dir string) string {
+	if !s.terminal || !s.color {
+		return ""
+	}
+	path, err := filepath.Abs(dir)
+	if err != nil {
+		return ""
+	}
+	return "/" + strings.TrimPrefix(filepath.ToSlash(path), "/")
 }
 
 // utf8 reports whether the locale says that UTF-8 is understood: the first of

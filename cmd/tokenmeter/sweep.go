@@ -115,6 +115,9 @@ func (c *sweepCmd) job(a *app) (*sweepJob, error) {
 	} else {
 		c.idle(&check)
 	}
+	if runs := float64(len(cells)) * float64(j.repeats); runs > mostRuns {
+		check.addf("--repeat %d of %d points makes %.0f runs: at most %d", j.repeats, len(cells), runs, mostRuns)
+	}
 	possible(cells, j.variable, &check)
 	return j, check.err()
 }
@@ -299,6 +302,6 @@ func (a *app) showSweep(format string, s *result.Sweep, noColor bool) error {
 	}
 	screen := a.screen(a.stdout, noColor)
 	return report.SweepTerminal(a.stdout, s, report.Options{
-		Width: screen.width, Color: screen.color, ASCII: screen.ascii, Dir: s.Dir, Link: screen.terminal && screen.color,
+		Width: screen.width, Color: screen.color, ASCII: screen.ascii, Dir: s.Dir, Link: screen.link(s.Dir),
 	})
 }

@@ -42,6 +42,9 @@ func (x *axis) number(i int) float64 {
 
 const mostCells = 1000
 
+// mostRuns bounds what repeats make of them.
+const mostRuns = 100_000
+
 // axes takes the lists out of the flags, so that bench's own reading of them
 // sees one value.
 func (c *sweepCmd) axes(check *checker) (axes []axis) {

@@ -26,6 +26,7 @@ const (
 // Sweep is sweep.json.
 type Sweep struct {
 	Dir      string     `json:"-"`
+	Begun    []string   `json:"-"` // folders of runs that are no points: the sweep was killed meanwhile
 	Schema   string     `json:"schema"`
 	Name     string     `json:"name"`
 	Started  time.Time  `json:"started"`
