@@ -178,7 +178,7 @@ func (t *terminal) line(s string) {
 func (t *terminal) text(s string) string {
 	s = clean(s)
 	if t.o.ASCII {
-		s = ascii(s)
+		s = ASCII(s)
 	}
 	return s
 }

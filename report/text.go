@@ -37,10 +37,10 @@ func commandLine(args []string) string {
 	return strings.Join(words, " ")
 }
 
-// ascii replaces what a plain console cannot show.
-func ascii(s string) string {
+// ASCII replaces what a plain console cannot show.
+func ASCII(s string) string {
 	s = strings.NewReplacer("–", "-", "−", "-", "±", "+-", "…", "...", "≥", ">=", "≤", "<=",
-		"✓", "ok", "✗", "x", "●", "*", "▲", "!", "■", "#", "○", "o", "→", "->", "×", "x").Replace(s)
+		"✓", "ok", "✗", "x", "●", "*", "▲", "!", "■", "#", "○", "o", "→", "->", "×", "x", "█", "#", "÷", "/", "Σ", "sum", "∞", "inf").Replace(s)
 	return strings.Map(func(r rune) rune {
 		if r > 0x7e {
 			return '?'

@@ -21,14 +21,17 @@ type explainCmd struct {
 // Run prints definitions.
 func (c *explainCmd) Run(a *app) error {
 	if len(c.Name) == 0 {
-		return listTopics(a.stdout)
+		var b strings.Builder
+		if err := listTopics(&b); err != nil {
+			return err
+		}
+		return a.print(b.String())
 	}
 	texts, err := explain(c.Name)
 	if err != nil {
 		return &usageError{err}
 	}
-	_, err = fmt.Fprintln(a.stdout, strings.Join(texts, "\n\n"))
-	return err
+	return a.print(strings.Join(texts, "\n\n") + "\n")
 }
 
 // explain takes the words for one name, like p99 tpot, else for several.

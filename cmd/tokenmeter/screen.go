@@ -5,6 +5,8 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+
+	"tokenmeter/report"
 )
 
 // screen is what an output can show.
@@ -35,6 +37,15 @@ func (a *app) screen(w io.Writer, noColor bool) screen {
 	s.color = s.moves && !noColor && none == ""
 	s.ascii = !a.utf8() || s.terminal && (term == "dumb" || term == "linux")
 	return s
+}
+
+// print writes a text for people to stdout, in characters that it can show.
+func (a *app) print(text string) error {
+	if a.screen(a.stdout, true).ascii {
+		text = report.ASCII(text)
+	}
+	_, err := io.WriteString(a.stdout, text)
+	return err
 }
 
 // link is where a link to a folder leads: a relative path has no meaning in one. Empty

@@ -91,7 +91,11 @@ func (c *workloadShowCmd) Run(a *app) error {
 		e.SetEscapeHTML(false)
 		return e.Encode(s)
 	}
-	return s.table(a.stdout, l)
+	var b strings.Builder
+	if err := s.table(&b, l); err != nil {
+		return err
+	}
+	return a.print(b.String())
 }
 
 // arrivalsOf looks at when the first items are due; nil for a closed loop.
