@@ -112,6 +112,8 @@ func (c *sweepCmd) job(a *app) (*sweepJob, error) {
 	}
 	if searching {
 		check.add(j.search.Check())
+		c.judged(j, &check)
+		cells = append(cells, first(j))
 	} else {
 		c.idle(&check)
 	}

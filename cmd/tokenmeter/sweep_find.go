@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -21,6 +22,45 @@ func (c *sweepCmd) subject(plan bench.Plan, j *sweepJob, s *result.Sweep) *sweep
 		server.SettleTime = min(time.Minute, j.search.MaxTime/20) // the time is for the search
 	}
 	return server
+}
+
+// judged looks for objectives that no request could be held to: a search would try one
+// load again and again until its time is up.
+func (c *sweepCmd) judged(j *sweepJob, check *checker) {
+	made := c.Workload == "" && c.Scenario == "" // a workload may have checks of its own
+	for i := range j.search.Objectives {
+		o := &j.search.Objectives[i]
+		missing := ""
+		switch o.Metric {
+		case "cost":
+			if j.plan.Pricing == nil {
+				missing = "--prices"
+			}
+		case "check_pass":
+			if made && c.Check == "" {
+				missing = "--check"
+			}
+		case "norm_decode_tps", "norm_e2e_tps":
+			if c.NormTokenizer == "" {
+				missing = "--norm-tokenizer"
+			}
+		}
+		if missing != "" {
+			check.addf("--objective %q can't be judged without %s", o.Text, missing)
+		}
+	}
+}
+
+// first is the load that a search begins with, to be looked at before anything is sent.
+func first(j *sweepJob) sweep.Cell {
+	cell := sweep.Cell{Plan: j.plan, Value: cmp.Or(j.search.From, 1)}
+	cell.Text = fmt.Sprintf("%g", cell.Value)
+	if j.variable == sweep.Concurrency {
+		cell.Plan.Concurrency, cell.Plan.Rate = int(cell.Value), 0
+	} else {
+		cell.Plan.Rate, cell.Plan.Concurrency = cell.Value, 0
+	}
+	return cell
 }
 
 // find searches and keeps every probe as a point of the sweep. What was found so far is
