@@ -178,10 +178,12 @@ func Save(s *result.Sweep) error {
 	}
 	path := filepath.Join(s.Dir, result.File)
 	tmp := filepath.Join(s.Dir, temporary)
-	if err := os.WriteFile(tmp, append(data, '\n'), 0o644); err != nil {
-		return &run.WriteError{Path: path, Err: err}
+	err = os.WriteFile(tmp, append(data, '\n'), 0o644)
+	if err == nil {
+		err = os.Rename(tmp, path)
 	}
-	if err := os.Rename(tmp, path); err != nil {
+	if err != nil {
+		os.Remove(tmp) // a full disk has no use for half a file
 		return &run.WriteError{Path: path, Err: err}
 	}
 	return nil

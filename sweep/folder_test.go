@@ -91,3 +91,18 @@ func TestForceWhereNoSweepIs(t *testing.T) {
 		t.Errorf("a run: %v", err)
 	}
 }
+
+// What could not be written leaves nothing half done.
+func TestSaveThatFails(t *testing.T) {
+	dir := t.TempDir()
+	if err := os.MkdirAll(filepath.Join(dir, result.File, "in the way"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	var write *run.WriteError
+	if err := Save(&result.Sweep{Dir: dir}); !errors.As(err, &write) {
+		t.Errorf("%v", err)
+	}
+	if entries, err := os.ReadDir(dir); err != nil || len(entries) != 1 {
+		t.Errorf("%v, %v", entries, err)
+	}
+}
