@@ -7,7 +7,6 @@ type machineFacts struct {
 	machine  *machine.Machine
 	from, to machine.Sample
 	over     bool
-	windowUS int64 // length of the measuring
 }
 
 func (f *machineFacts) begin() { f.from = f.machine.Sample() }

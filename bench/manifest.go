@@ -111,7 +111,7 @@ func (r *runner) complete(m *run.Run, facts *machineFacts, cause error) {
 	}
 	m.Client.ConnectionsOpened = r.rec.opened.Load()
 	m.Client.MaxInFlight = r.rec.maxInFlight.Load()
-	if rate, ok := r.offered(facts); ok {
+	if rate, ok := r.offered(); ok {
 		m.Client.OfferedPerS = timeline.Some(rate)
 	}
 	m.Workload.UniquePrompts = timeline.Some(r.unique())
@@ -141,8 +141,10 @@ func (r *runner) unique() int64 {
 const throttledMuch = 0.02
 
 // offered is the rate that the schedule really asked for. A random one may
-// differ from its mean.
-func (r *runner) offered(facts *machineFacts) (float64, bool) {
+// differ from its mean. It is counted as the rate that was sent is, by the gaps
+// between requests: else a client that sent each in time would seem to have
+// sent one too few.
+func (r *runner) offered() (float64, bool) {
 	p := r.plan
 	if !p.open() {
 		return 0, false
@@ -151,19 +153,8 @@ func (r *runner) offered(facts *machineFacts) (float64, bool) {
 	n, first, last := r.offer.n, r.offer.first, r.offer.last
 	r.offer.mu.Unlock()
 	steady := p.Trace == nil && len(p.Stages) == 0
-	if n == 0 || steady && (p.Arrival == "constant" || facts.windowUS <= 0) {
+	if steady && p.Arrival == "constant" || n < 2 || last <= first {
 		return p.Rate, p.Rate > 0
 	}
-	ramp := p.Ramp.Microseconds()
-	window := float64(last-ramp) / 1e6
-	switch {
-	case !steady && n > 1:
-		n, window = n-1, float64(last-first)/1e6
-	case p.Duration > 0 && p.Requests == 0:
-		window = p.Duration.Seconds()
-	}
-	if window <= 0 {
-		return p.Rate, p.Rate > 0
-	}
-	return float64(n) / window, true
+	return float64(n-1) / (float64(last-first) / 1e6), true
 }

@@ -62,12 +62,35 @@ func TestPoissonOverWorkersIsOneSchedule(t *testing.T) {
 		for _, rec := range res.records {
 			out = append(out, rec.DueS)
 		}
-		near(t, "offered", res.run.Client.OfferedPerS.Or(0), float64(len(out))/20)
 		slices.Sort(out)
+		near(t, "offered", res.run.Client.OfferedPerS.Or(0), float64(len(out)-1)/(out[len(out)-1]-out[0]))
 		return out
 	}
 	if one, four := due(1), due(4); !slices.Equal(one, four) {
 		t.Errorf("%d and %d requests", len(one), len(four))
+	}
+}
+
+// A client that sends every request in time keeps the rate, however few there are.
+func TestRandomArrivalsSentInTimeKeepTheRate(t *testing.T) {
+	for name, p := range map[string]Plan{
+		"by number":      {Arrival: "poisson", Requests: 12},
+		"by time":        {Arrival: "poisson", Duration: 2 * time.Second},
+		"gamma":          {Arrival: "gamma", Burstiness: 0.5, Requests: 12},
+		"with a ramp":    {Arrival: "poisson", Requests: 12, Ramp: 2 * time.Second},
+		"over 4 workers": {Arrival: "poisson", Requests: 12, Workers: 4},
+	} {
+		for seed := range uint64(5) {
+			p.Rate, p.Seed = 6, seed
+			res := virtual(t, &fake{chat: echo}, p, nil)
+			if res.err != nil {
+				t.Fatal(name, res.err)
+			}
+			through := res.run.Throughput
+			if through.OfferedPerS != through.AchievedPerS || !through.OfferedPerS.OK() {
+				t.Errorf("%s, seed %d: offered %v, achieved %v", name, seed, through.OfferedPerS, through.AchievedPerS)
+			}
+		}
 	}
 }
 

@@ -191,7 +191,6 @@ func (r *runner) measure(ctx context.Context, facts *machineFacts) error {
 	default:
 		r.closed(ph, r.plan.closedLoop(), r.work.Item, r.plan.Workers)
 	}
-	facts.windowUS = r.clk.US() - ph.baseUS
 	if err := r.ended(ctx, ph); err != errPrecise && err != errEnough {
 		return err
 	}
