@@ -64,6 +64,28 @@ func TestCatalogueIsComplete(t *testing.T) {
 	}
 }
 
+// Every sample of a summary can be looked up by its name, those of failures and
+// of servers' own times too.
+func TestSamplesAreExplained(t *testing.T) {
+	c := NewCollector(CollectorOpts{})
+	c.Add(made{due: 1, ttft: 10, gap: 5, events: 9, set: func(tl *timeline.Timeline) {
+		tl.Server = map[string]float64{"queue_ms": 1, "prefill_ms": 2}
+		tl.Clock = timeline.Kernel
+	}}.timeline())
+	c.Add(made{request: 1, due: 2, outcome: timeline.HTTP5xx, close: 5}.timeline())
+	samples := c.Summary().Metrics
+	for _, name := range []string{"error_latency_ms", "server_queue_ms", "delay_ms"} {
+		if samples[name].N == 0 {
+			t.Errorf("no sample %s", name)
+		}
+	}
+	for name := range samples {
+		if _, err := Lookup(name); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
 func TestNoAliasIsAmbiguous(t *testing.T) {
 	owner := map[string]string{}
 	for _, d := range Catalogue {

@@ -76,7 +76,7 @@ func (c *Collector) sample(tl *timeline.Timeline, v *Values) {
 	c.norm(tl, v)
 	for name, x := range tl.Server {
 		if x >= 0 {
-			c.at("server_" + name).Add(x)
+			c.at(serverPrefix + name).Add(x)
 		}
 	}
 	if ttft, ok := v.TTFTMS.Get(); ok {

@@ -14,13 +14,16 @@ import (
 func Lookup(name string) (Definition, error) {
 	for _, form := range forms(name) {
 		for _, d := range Catalogue {
-			if matches(d, form) {
+			if matches(d, form) || d.Name == "server" && strings.HasPrefix(form, serverPrefix) {
 				return d, nil
 			}
 		}
 	}
 	return Definition{}, unknownName(name, nearest(plain(name), names()))
 }
+
+// serverPrefix begins the names of what servers report, in a run's metrics.
+const serverPrefix = "server_"
 
 func unknownName(name, near string) error {
 	if near == "" {
