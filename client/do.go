@@ -177,8 +177,6 @@ func (x *exchange) redirect() error {
 	switch {
 	case location == "":
 		return fmt.Errorf("HTTP %d without a location", x.rd.status)
-	case !c.cfg.FollowRedirects:
-		return fmt.Errorf("HTTP %d redirects to %s; use that URL, or --follow-redirects", x.rd.status, shown)
 	case x.rd.status != http.StatusTemporaryRedirect && x.rd.status != http.StatusPermanentRedirect:
 		return fmt.Errorf("HTTP %d redirects to %s and would turn the POST into a GET; use that URL", x.rd.status, shown)
 	case x.tl.Redirects >= maxRedirects:
@@ -187,6 +185,10 @@ func (x *exchange) redirect() error {
 	path, err := c.target.resolve(x.msg.path, location)
 	if err != nil {
 		return fmt.Errorf("HTTP %d redirects to %s: %w", x.rd.status, shown, err)
+	}
+	// Last, so that the flag is named only where it would help.
+	if !c.cfg.FollowRedirects {
+		return fmt.Errorf("HTTP %d redirects to %s; use that URL, or --follow-redirects", x.rd.status, shown)
 	}
 	x.msg.path = path
 	return nil

@@ -269,14 +269,16 @@ func TestB49Redirects(t *testing.T) {
 		class            timeline.Outcome
 		sent             int
 	}{
-		"301":                  {"301 Moved Permanently", "https://h/v1/chat/completions", false, timeline.RedirectRefused, 1},
-		"301 with the option":  {"301 Moved Permanently", "/elsewhere", true, timeline.RedirectRefused, 1},
-		"307 same host":        {"307 Temporary Redirect", "/elsewhere?a=b", true, timeline.OK, 2},
-		"308 same host, whole": {"308 Permanent Redirect", "http://server:80/elsewhere?a=b", true, timeline.OK, 2},
-		"307 not asked":        {"307 Temporary Redirect", "/elsewhere", false, timeline.RedirectRefused, 1},
-		"307 other host":       {"307 Temporary Redirect", "http://other/v1", true, timeline.RedirectRefused, 1},
-		"307 other port":       {"307 Temporary Redirect", "http://server:81/v1", true, timeline.RedirectRefused, 1},
-		"307 other scheme":     {"307 Temporary Redirect", "https://server/v1", true, timeline.RedirectRefused, 1},
+		"301":                   {"301 Moved Permanently", "https://h/v1/chat/completions", false, timeline.RedirectRefused, 1},
+		"301 with the option":   {"301 Moved Permanently", "/elsewhere", true, timeline.RedirectRefused, 1},
+		"307 same host":         {"307 Temporary Redirect", "/elsewhere?a=b", true, timeline.OK, 2},
+		"308 same host, whole":  {"308 Permanent Redirect", "http://server:80/elsewhere?a=b", true, timeline.OK, 2},
+		"307 not asked":         {"307 Temporary Redirect", "/elsewhere", false, timeline.RedirectRefused, 1},
+		"301 not asked":         {"301 Moved Permanently", "/elsewhere", false, timeline.RedirectRefused, 1},
+		"307 elsewhere unasked": {"307 Temporary Redirect", "http://other/v1", false, timeline.RedirectRefused, 1},
+		"307 other host":        {"307 Temporary Redirect", "http://other/v1", true, timeline.RedirectRefused, 1},
+		"307 other port":        {"307 Temporary Redirect", "http://server:81/v1", true, timeline.RedirectRefused, 1},
+		"307 other scheme":      {"307 Temporary Redirect", "https://server/v1", true, timeline.RedirectRefused, 1},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -296,6 +298,9 @@ func TestB49Redirects(t *testing.T) {
 					if !strings.Contains(tl.Error.Message, tc.location) {
 						t.Errorf("location not shown: %q", tl.Error.Message)
 					}
+					// The flag is named where it would have helped, and only there.
+					named := strings.Contains(tl.Error.Message, "--follow-redirects")
+					want(t, "flag named", named, name == "307 not asked")
 					return
 				}
 				r := f.requests[1]

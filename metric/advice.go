@@ -52,7 +52,7 @@ var OutcomeAdvice = []Advice{
 		"read the server's log for the x-request-id; find the load at which it begins with a sweep"},
 	{timeline.RedirectRefused, "the server sent the request elsewhere, and it was not followed",
 		"http:// where https:// is meant, or a path that has moved",
-		"use the location in the message as the URL, or --follow-redirects on the same host"},
+		"use the location in the message as the URL, or --follow-redirects for 307 and 308 on the same host"},
 	{timeline.BadContentType, "the answer is neither a stream nor JSON",
 		"a web page of a proxy or a login, or the wrong path",
 		"open the URL in the message; check that the path is the API's"},
