@@ -33,7 +33,7 @@ func ParseProxy(raw string) (*url.URL, error) {
 	case strings.Trim(u.Path, "/") != "" || u.RawQuery != "" || u.Fragment != "":
 		return nil, errors.New("a proxy has no path; write http://HOST:PORT")
 	}
-	return u, nil
+	return u, checkPort(u.Port())
 }
 
 // Redactor knows the secrets that a target and its proxy are reached with.

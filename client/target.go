@@ -6,6 +6,7 @@ import (
 	"net"
 	"net/netip"
 	"net/url"
+	"strconv"
 	"strings"
 )
 
@@ -84,6 +85,9 @@ func readTCP(scheme, authority, rest string) (target, error) {
 	t := target{network: "tcp", host: u.Host, name: u.Hostname(), tls: scheme == "https",
 		base: u.EscapedPath(), query: u.RawQuery, auth: u.User}
 	port := u.Port()
+	if err := checkPort(port); err != nil {
+		return target{}, err
+	}
 	if port == "" {
 		port = "80"
 		if t.tls {
@@ -101,6 +105,15 @@ func readTCP(scheme, authority, rest string) (target, error) {
 	}
 	t.base, t.query = strings.TrimRight(escape(t.base), "/"), escape(t.query)
 	return t, nil
+}
+
+// checkPort refuses a port that nobody can listen on. Its digits are not shown:
+// they may be the start of a password.
+func checkPort(port string) error {
+	if n, err := strconv.ParseUint(port, 10, 16); port != "" && (err != nil || n == 0) {
+		return errors.New("the URL's port is not between 1 and 65535; write http://HOST:PORT")
+	}
+	return nil
 }
 
 // withoutURL is what is wrong with a URL, without its text: that may hold a secret.
