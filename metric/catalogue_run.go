@@ -156,7 +156,7 @@ var costDefinitions = []Definition{
 		Formula: "usd_per_m_output / 1000", Null: "a price is unknown", Source: "prices, token counts"},
 	{Name: "usd_per_m_total", Unit: "USD", Title: "cost of a million tokens, in and out", Better: Lower, Group: GroupCost,
 		Formula: "the same over input and output tokens", Null: "a price is unknown", Elsewhere: "rankings blend 3 in to 1 out, whatever the workload", Source: "prices, token counts"},
-	{Name: "usd_per_request", Unit: "USD", Title: "cost of a request", Better: Lower, Group: GroupCost, Null: "a price is unknown", Source: "prices, token counts"},
+	{Name: "usd_per_request", Unit: "USD", Title: "cost of a request", Formula: "usd_total / successful requests: what the others cost is carried by these", Better: Lower, Group: GroupCost, Null: "a price is unknown", Source: "prices, token counts"},
 	{Name: "usd_per_good_request", Unit: "USD", Title: "cost of a request that met every objective", Better: Lower, Group: GroupCost,
 		Formula: "usd_total / good: what the others cost is carried by the good ones", Null: "a price is unknown, or none was good", Source: "prices, objectives"},
 	{Name: "usd_per_task", Unit: "USD", Title: "cost of a task that succeeded in time", Better: Lower, Group: GroupCost,
