@@ -142,7 +142,7 @@ func (h *hunt) target(width float64, turn bool) (load float64, done bool) {
 	if h.Variable == Concurrency {
 		return h.inside(math.Round(load)), false
 	}
-	return digits(load, toward), false
+	return h.rounded(load, toward), false
 }
 
 // inside keeps a number of streams between the ends of the firm bracket.

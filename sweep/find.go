@@ -74,6 +74,9 @@ type Probe struct {
 // ErrLate is why a search stops when the client can't keep up.
 var ErrLate = errors.New("the client was too slow to judge the server")
 
+// narrowest is a bracket whose ends are different loads, whatever their digits.
+const narrowest = 0.002
+
 // firmProbes is how many firm decisions a stage mostly takes.
 const firmProbes = 4
 
@@ -136,6 +139,8 @@ func (s *Search) settle() error {
 		return fmt.Errorf("a search from %v to %v streams: want whole numbers", s.From, s.Most)
 	case !(s.Width > 0 && s.Width < 10):
 		return fmt.Errorf("a bracket of %v: want a share like 0.05", s.Width)
+	case s.Variable == Rate && s.Width < narrowest:
+		return fmt.Errorf("a bracket of %v: want %v or more, as rates have four digits", s.Width, narrowest)
 	case !(s.Confidence > 0.5 && s.Confidence < 1):
 		return fmt.Errorf("a confidence of %v: want a share above 0.5 and below 1", s.Confidence)
 	case s.MaxTime > 0 && s.Now == nil:

@@ -281,7 +281,17 @@ func (h *hunt) whole(load float64) float64 {
 		}
 		return math.Max(load, 1)
 	}
-	return digits(load, math.Round)
+	return h.rounded(load, math.Round)
+}
+
+// rounded leaves four digits of a rate between the least and the most. Those two stay as
+// they are: rounded, they would never be reached.
+func (h *hunt) rounded(rate float64, round func(float64) float64) float64 {
+	least := h.least()
+	if rate > least && rate < h.Most {
+		rate = digits(rate, round)
+	}
+	return math.Max(math.Min(rate, h.Most), least)
 }
 
 // digits leaves four of them: a load that can be typed again.
