@@ -150,8 +150,11 @@ func (s *Series) fit(points []sample) {
 	if !ok {
 		return
 	}
-	s.Peak = peakOf(points, k)
-	s.PeakTPS = timeline.Some(level)
+	peak := peakOf(points, k)
+	if peak != nil && peak.From >= points[len(points)-1].load {
+		return // the last load alone: behind it throughput may still rise, however often it was measured
+	}
+	s.Peak, s.PeakTPS = peak, timeline.Some(level)
 	if s.Peak != nil {
 		s.PeakTPS = timeline.Some(s.Peak.TPS)
 	}
@@ -160,8 +163,7 @@ func (s *Series) fit(points []sample) {
 }
 
 // knee fits min(slope × load, level) by least squares of the logarithms and
-// returns where the two lines meet. ok is false unless points lie on both: at
-// least one well below the meeting point, and two at or beyond it.
+// returns where the two lines meet. ok is false unless points lie on both.
 func knee(points []sample) (at, level float64, ok bool) {
 	if loads(points) < LeastLoads {
 		return 0, 0, false

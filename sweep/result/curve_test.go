@@ -68,6 +68,37 @@ func TestNoPlateau(t *testing.T) {
 	}
 }
 
+// A last load that is far above the one before may be on the way to more, however often
+// it was measured.
+func TestNoKneeBeforeTheLastLoad(t *testing.T) {
+	for name, points := range map[string][]Point{
+		"repeats of the last": {point(1, 40), point(1, 40), point(2, 80), point(2, 80), point(4, 100), point(4, 101)},
+		"three of the last":   {point(1, 40), point(2, 80), point(4, 100), point(4, 101), point(4, 99)},
+		"it rises on":         {point(1, 40), point(2, 80), point(4, 140), point(8, 200)},
+		"and on":              {point(1, 40), point(2, 80), point(4, 150), point(8, 220), point(16, 300)},
+	} {
+		s := Sweep{Variable: "concurrency", Points: points}
+		if s.Conclude(); s.Knee != nil || s.PeakTPS.OK() {
+			t.Errorf("%s: knee %+v, plateau %+v", name, s.Knee, s.Peak)
+		}
+	}
+	s := Sweep{Variable: "concurrency", Points: []Point{point(1, 40), point(1, 40), point(4, 80), point(4, 81), point(8, 80), point(8, 79)}}
+	if s.Conclude(); s.Knee == nil || !near(s.Knee.Value, 2) || s.Peak.Count != 4 {
+		t.Errorf("two loads: knee %+v, plateau %+v", s.Knee, s.Peak)
+	}
+}
+
+// What falls behind its best load rises no more.
+func TestPeakOfOneLoad(t *testing.T) {
+	s := Sweep{Variable: "concurrency"}
+	for c, tps := range map[float64]float64{1: 40, 2: 80, 4: 160, 8: 140, 16: 120} {
+		s.Insert(point(c, tps))
+	}
+	if s.Conclude(); s.Knee == nil || s.Peak.From != 4 || s.Peak.Count != 1 {
+		t.Errorf("knee %+v, plateau %+v", s.Knee, s.Peak)
+	}
+}
+
 // Each combination of the other axes has a curve of its own.
 func TestSeries(t *testing.T) {
 	s := Sweep{Variable: "concurrency", Axes: []string{"concurrency", "input_tokens"}}
