@@ -249,7 +249,7 @@ func readServer(m *Method, o *Options, s *result.Sweep, out *result.Method) {
 			out.Why = append(out.Why, c.words(x.short))
 		}
 	}
-	conclude(out, p, &v, v.until-v.from)
+	conclude(out, p, &v, v.lasted)
 }
 
 // limitsOfObjectives reads the limits back.
@@ -322,7 +322,7 @@ func readSingle(_ *Method, o *Options, s *result.Sweep, out *result.Method) {
 	field(out, "90.00 percentile latency", "ms", rank(latencies, 0.9), "")
 	field(out, "90.00 percentile First Token latency", "ms", rank(v.values(ttft), 0.9), "")
 	field(out, "Mean latency", "ms", mean(latencies), "")
-	conclude(out, p, &v, v.until-v.from)
+	conclude(out, p, &v, v.lasted)
 }
 
 // conclude says VALID or not, by what all scenarios ask for.

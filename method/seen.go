@@ -22,6 +22,7 @@ type seen struct {
 	last    float64         // the last token of all
 	// The last successful request to be due, and when it was complete.
 	lastDue, lastDone float64
+	lasted            float64 // s for which queries were issued
 }
 
 // look reads the records of a point.
@@ -40,7 +41,23 @@ func look(s *result.Sweep, p *result.Point) (out seen, ok bool) {
 		r.Server = nil
 		out.add(r)
 	}
+	out.lasted = out.issued(f.Run().Load, f.Run().Partial)
 	return out, len(out.records) > 0
+}
+
+// longGap is how many times the mean time between two queries may pass without one, in
+// a Poisson process too.
+const longGap = 20
+
+// issued is for how many seconds queries were issued: as long as the run was to last,
+// unless it ended before that. The last query is due some time before the end.
+func (s *seen) issued(load run.Load, partial bool) float64 {
+	span, n := s.until-s.from, len(s.records)
+	asked, timed := load.DurationS.Get()
+	if partial || !timed || load.Requests.OK() || n < 2 || asked-span > longGap*span/float64(n-1) {
+		return span
+	}
+	return math.Max(span, asked)
 }
 
 func (s *seen) add(r metric.Record) {
