@@ -16,6 +16,8 @@ func (h *hunt) advice() string {
 	switch {
 	case f.Settled:
 		return ""
+	case h.untold != "":
+		return fmt.Sprintf("Leave %q out, or have the server answer so that it can be judged.", h.untold)
 	case f.Holds > 0 && f.Fails > 0:
 		return h.narrower()
 	case h.beyond != nil:

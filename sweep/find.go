@@ -54,6 +54,7 @@ type Probe struct {
 
 	spoilt       bool    // it says nothing of the load
 	short        bool    // more requests might have decided it
+	untold       string  // an objective on which no request says anything
 	early        bool    // too short to tell whether a queue grows, where no objective feels that
 	didPerS      float64 // requests a second that ended
 	didOf        int     // of so many

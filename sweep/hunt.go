@@ -47,6 +47,8 @@ type hunt struct {
 	refuted   int     // loads that failed and then held
 	unseen    string  // why the load that failed had no second look; empty: it had one
 
+	untold string // the objective on which no request says anything; empty: there is none
+
 	aimed map[float64]bool // loads that were tried for a firm decision
 
 	lates  int   // loads at which the client was too slow
@@ -197,6 +199,10 @@ func (h *hunt) climb(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
+		if h.silent(p) {
+			h.untold = p.untold
+			return h.end(p.Note)
+		}
 		if done := h.placed(p); done {
 			return nil
 		}
@@ -204,11 +210,18 @@ func (h *hunt) climb(ctx context.Context) error {
 	}
 }
 
+// silent reports whether requests that were all answered said nothing on an objective,
+// and no load held before: none will.
+func (h *hunt) silent(p *Probe) bool {
+	return p.decided == unclear && p.untold != "" && !p.spoilt && p.answered &&
+		!slices.ContainsFunc(h.found.Probes, func(q Probe) bool { return q.decided == holds })
+}
+
 // placed moves the bounds after a step that said nothing, and reports whether
 // the climb is over.
 func (h *hunt) placed(p *Probe) (done bool) {
 	switch {
-	case p.spoilt: // the server is still busy: a smaller load shows more
+	case p.spoilt || p.decided == unclear && p.untold != "": // the server is still busy, or answers nothing: a smaller load shows more
 		if h.high = p.Load; h.low >= p.Load {
 			h.low = 0
 		}

@@ -78,7 +78,7 @@ func (h *hunt) once(ctx context.Context, load float64, a aim) (*Probe, error) {
 	if n := len(t.due); n > 0 {
 		p.spanS = t.due[n-1] - t.due[l.from]
 	}
-	p.short = !l.enough && !l.rising
+	p.short, p.untold = !l.enough && !l.rising, l.untold
 	p.early = l.n > 0 && !t.keepsUp(l.from, aim{})
 	p.didPerS, p.didOf = t.flights.did()
 	p.above = t.above
@@ -176,7 +176,7 @@ const (
 // is enough to go on to the next: less than one request in flight, or all requests
 // far from every limit for as long as a queue takes to show.
 func (h *hunt) light(load float64, t *trial, l look) bool {
-	if l.n < fewest || !(l.share >= 1) && !l.far {
+	if l.n < fewest || l.untold != "" || !(l.share >= 1) && !l.far {
 		return false
 	}
 	e2e, ok := median(t.e2e)

@@ -127,6 +127,7 @@ type look struct {
 	far      bool    // every request stayed far from every limit
 	distant  bool    // an objective holds by its distance from the limit
 	early    bool    // it would hold, but a queue would not have shown yet
+	untold   string  // an objective on which no request says anything
 	// The weakest evidence of an objective that it holds, and the strongest that one
 	// fails: logarithms of odds.
 	holds, fails float64
@@ -138,6 +139,8 @@ func (l *look) open() string {
 	switch {
 	case l.n < fewest:
 		return "too few requests came in"
+	case l.untold != "":
+		return fmt.Sprintf("none of the %d requests says anything on %q", l.n, l.untold)
 	case l.early:
 		return "it held, but not for long enough to tell that no queue grows"
 	case l.rising:
@@ -176,7 +179,7 @@ func (t *trial) judge(a aim, budget float64) look {
 		w.own.moments = math.Min(w.effective, moments)
 		t.times, t.own = append(t.times, w.time), append(t.own, w.own)
 		if w.n == 0 {
-			all, l.far = false, false
+			all, l.far, l.untold = false, false, test.o.Text
 			continue
 		}
 		if w.score < l.score {
