@@ -194,7 +194,7 @@ func (t *trial) judge(a aim, budget float64) look {
 		all = all && (far || w.holds >= a.pass)
 		any = any || w.fails >= a.fail+math.Log(float64(len(t.tests)))
 	}
-	if math.IsInf(l.holds, 0) || math.IsInf(l.fails, -1) {
+	if math.IsInf(l.holds, 1) {
 		l.holds, l.fails = 0, 0 // nothing was judged
 	}
 	l.grows = t.flights.grow(a.fail, t.due, t.ttft)
