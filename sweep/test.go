@@ -189,7 +189,10 @@ func (t *test) distance(w *weight, v []float64) {
 	sd := math.Sqrt(squares/math.Max(w.n-1, 1)) + 1e-9
 	w.own = pool{n: w.effective, sum: w.mean / sd * w.effective} // in units of sd
 	if h := w.own.and(t.above); h.sum < 0 {
-		w.holds = normalEvidence(h.sum, h.n)
+		// However far from the limit, a request speaks for no more than one standard
+		// deviation: a queue that has just begun to grow is far from any limit on waiting,
+		// and the spread of a few independent requests is hardly known.
+		w.holds = normalEvidence(math.Max(h.sum, -h.n), h.n)
 	}
 	if f := w.own.and(t.below); f.sum > 0 {
 		w.fails = normalEvidence(f.sum, f.n)
