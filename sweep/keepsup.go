@@ -4,6 +4,8 @@ import (
 	"math"
 	"slices"
 	"sort"
+
+	"tokenmeter/objective"
 )
 
 // A queue that grows shows itself in what requests wait. The pace of answers and the
@@ -23,8 +25,11 @@ const (
 // keepsUp reports whether enough was seen to tell that requests don't pile up. A
 // step on the way asks only whether more have ended than are in flight.
 func (t *trial) keepsUp(from int, a aim) bool {
-	if !t.open || !feelNoQueue(t.tests) {
+	switch {
+	case !t.open:
 		return true
+	case !feelNoQueue(t.tests):
+		return !a.firm && !a.repeat || t.below || t.felt(from)
 	}
 	f, ended := &t.flights, len(t.flights.n)
 	switch {
@@ -44,6 +49,52 @@ func (t *trial) keepsUp(from int, a aim) bool {
 		return ok && late <= 2*t.idle+a.grow*span/2
 	}
 	return f.most() <= a.grow*float64(len(t.due)-from)/span
+}
+
+// felt reports whether the probe was long enough for an objective on waiting to feel a queue
+// that grows. At a load that is a little above what the server can do requests wait ever
+// longer, by that share of the time: until it reaches the limit, all is as good as ever,
+// and any number of requests says nothing.
+func (t *trial) felt(from int) bool {
+	span := t.due[len(t.due)-1] - t.due[from]
+	for _, test := range t.tests {
+		slackS, ok := test.slack(t)
+		if !ok {
+			continue
+		}
+		target := test.target
+		if target == 0 {
+			target = 0.5 // the mean feels it as the median does
+		}
+		if 2*t.grow*span*target >= slackS {
+			return true
+		}
+	}
+	return false
+}
+
+// slack is how many seconds longer a usual request may wait, under the limit that is the
+// first to feel it; false: none does.
+func (t *test) slack(of *trial) (seconds float64, ok bool) {
+	limits := []objective.Objective{*t.o}
+	if t.o.Metric == "goodput" {
+		limits = t.all
+	}
+	first, _ := median(of.ttft)
+	whole, _ := median(of.e2e)
+	seconds = math.Inf(1)
+	for i := range limits {
+		switch o := &limits[i]; {
+		case o.Metric == "goodput" || !o.OfRequests() || !o.FeelsWaiting(nil):
+		case slices.Contains([]string{"e2e", "close", "service_e2e"}, o.Metric):
+			seconds, ok = math.Min(seconds, o.Limit/1e3-whole), true
+		case slices.Contains([]string{"e2e_tps", "norm_e2e_tps"}, o.Metric):
+			seconds, ok = math.Min(seconds, whole), true // half the speed
+		default:
+			seconds, ok = math.Min(seconds, o.Limit/1e3-first), true
+		}
+	}
+	return seconds, ok
 }
 
 // mayGrow is how much of a load may pile up that is said to hold: half of what the ends

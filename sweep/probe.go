@@ -40,6 +40,7 @@ func (h *hunt) probe(ctx context.Context, load float64, a aim) (p *Probe, err er
 func (h *hunt) once(ctx context.Context, load float64, a aim) (*Probe, error) {
 	firm, way := a.firm, !a.firm && !a.repeat
 	t := newTrial(h.tests, h.Variable == Rate)
+	t.grow, t.below = mayGrow(1+h.Width), load < h.ceiling()/surely
 	if h.blind() {
 		ceiling := h.ceiling()
 		t.idle, t.above = h.idle(), ceiling > 0 && load > ceiling
@@ -165,6 +166,9 @@ func (h *hunt) shortest() float64 { return (h.MaxTime / leastShare).Seconds() }
 
 // brief reports whether the time that is left is too short for a firm decision.
 func (h *hunt) brief() bool { return h.MaxTime > 0 && h.left().Seconds() < h.shortest() }
+
+// surely is how far below what the server did a load is that it keeps up with.
+const surely = 1.1
 
 const (
 	leastShare  = 40 // which part of the time a firm decision rests on at least

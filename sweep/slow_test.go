@@ -128,7 +128,7 @@ func told(t *testing.T, found *Found) {
 // first token is judged.
 func TestCutAnswersCountAsFarAsTheyCame(t *testing.T) {
 	subject := &slow{virtual: slowServer(), grace: time.Second}
-	found, err := Search{Objectives: parsed(t, "p95 ttft < 2s"), From: 4, Most: 4, MaxTime: 10 * time.Minute, Probe: Limit{Duration: 30 * time.Second},
+	found, err := Search{Objectives: parsed(t, "p95 ttft < 2s"), From: 4, Most: 4, MaxTime: 10 * time.Minute, Probe: Limit{Duration: 100 * time.Second},
 		Now: func() time.Duration { return subject.clock }}.Run(context.Background(), subject)
 	if err != nil || found.Holds != 4 || found.Fails != 0 {
 		t.Errorf("%v, [%g, %g] %s", err, found.Holds, found.Fails, found.Why)

@@ -27,6 +27,8 @@ type trial struct {
 	tests []*test
 	open  bool            // an open loop: requests come whatever the server does
 	above bool            // it is more than the server did when it fell behind
+	below bool            // it is clearly less than the server did when it fell behind
+	grow  float64         // the share of the load by which a queue may grow that has to be felt
 	idle  float64         // seconds to the first token of an idle server; 0: not known
 	early map[int64]entry // known, but an earlier one is open
 	next  int64           // place of the first request that is open
@@ -206,7 +208,7 @@ func (t *trial) judge(a aim, budget float64) look {
 	case all && !t.keepsUp(l.from, a):
 		l.early = true
 		// What is plenty for a tail is not for a queue: more requests can show it.
-		l.enough = l.enough && (t.above || a.grow == 0 || float64(l.n)*a.grow*a.grow >= queueWanders)
+		l.enough = l.enough && feelNoQueue(t.tests) && (t.above || a.grow == 0 || float64(l.n)*a.grow*a.grow >= queueWanders)
 	case all:
 		l.decision = holds
 	}
