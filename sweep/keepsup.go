@@ -23,19 +23,23 @@ const (
 )
 
 // keepsUp reports whether enough was seen to tell that requests don't pile up. A
-// step on the way asks only whether more have ended than are in flight.
+// step on the way asks only whether more have ended than are in flight, and nothing
+// where an objective feels what waits.
 func (t *trial) keepsUp(from int, a aim) bool {
-	switch {
-	case !t.open:
+	feels := !feelNoQueue(t.tests)
+	switch way := !a.firm && !a.repeat; {
+	case !t.open, feels && (way || t.below || t.felt(from)):
 		return true
-	case !feelNoQueue(t.tests):
-		return !a.firm && !a.repeat || t.below || t.felt(from)
-	}
-	f, ended := &t.flights, len(t.flights.n)
-	switch {
-	case !a.firm && !a.repeat:
+	case way:
+		f, ended := &t.flights, len(t.flights.n)
 		return t.moments(from) >= queueBegins && ended > 0 && f.n[ended-1] <= float64(ended)
-	case t.moments(from) < queueShows, t.above:
+	}
+	return t.served(from, a)
+}
+
+// served reports whether the server was seen to do all that it was offered.
+func (t *trial) served(from int, a aim) bool {
+	if t.moments(from) < queueShows || t.above {
 		return false
 	}
 	span := t.due[len(t.due)-1] - t.due[from]
@@ -48,7 +52,7 @@ func (t *trial) keepsUp(from int, a aim) bool {
 		late, ok := median(t.ttft[(from+len(t.ttft))/2:])
 		return ok && late <= 2*t.idle+a.grow*span/2
 	}
-	return f.most() <= a.grow*float64(len(t.due)-from)/span
+	return t.flights.most() <= a.grow*float64(len(t.due)-from)/span
 }
 
 // felt reports whether the probe was long enough for an objective on waiting to feel a queue
