@@ -145,19 +145,31 @@ func (h *hunt) idle() float64 {
 	return least
 }
 
+// overloaded reports whether the server did less than it was offered.
+func (p *Probe) overloaded() bool {
+	few := 3 / math.Sqrt(float64(p.didOf)) // three standard errors, where arrivals come at random
+	return !p.spoilt && (p.Grows || p.decided == fails && p.didOf > 0 && p.didPerS < p.Load*(1-few))
+}
+
 // ceiling is what the server did when it fell behind, in requests a second, where most
 // was seen of that: it can't do more for long. 0: not known, or streams are looked for.
-func (h *hunt) ceiling() (perS float64) {
+func (h *hunt) ceiling() float64 {
+	perS, _ := h.ceilingOf()
+	return perS
+}
+
+// ceilingOf says of how many requests that was seen, too.
+func (h *hunt) ceilingOf() (perS float64, of int) {
 	if h.Variable != Rate {
-		return 0
+		return 0, 0
 	}
-	most := 4 * parts
+	of = 4 * parts
 	for i := range h.found.Probes {
-		if p := &h.found.Probes[i]; p.Grows && !p.spoilt && p.didOf > most {
-			perS, most = p.didPerS, p.didOf
+		if p := &h.found.Probes[i]; p.overloaded() && p.didOf > of {
+			perS, of = p.didPerS, p.didOf
 		}
 	}
-	return perS
+	return perS, of
 }
 
 // did is how many requests a second ended, of so many, once the first quarter had: what

@@ -37,6 +37,23 @@ func (h *hunt) time(test int, load float64) float64 {
 	return math.Exp(sum / weight)
 }
 
+// wander is how many requests tell as much as one independent one of what waits, near
+// what the server can do: a queue in heavy traffic is reflected Brownian motion, whose
+// autocorrelation time is its variance over the square of its drift, 1/(1 − ρ)² requests
+// where arrivals come at random and the server is regular. It outlasts short probes: one in
+// which no queue came up shows nothing of it. 0: what the server can do is not known.
+func (h *hunt) wander(load float64) float64 {
+	ceiling, of := h.ceilingOf()
+	if ceiling == 0 {
+		return 0
+	}
+	free := 1 - load/(ceiling*(1-1/math.Sqrt(float64(of))))
+	if free <= 0 {
+		return math.Inf(1)
+	}
+	return tailToBody / (free * free)
+}
+
 // alone is how many requests are in flight at most where one more or less makes
 // no difference: less load would show the same.
 const alone = 0.25

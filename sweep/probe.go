@@ -47,6 +47,9 @@ func (h *hunt) once(ctx context.Context, load float64, a aim) (*Probe, error) {
 	}
 	for i, test := range t.tests {
 		test.floor = h.time(i, load)
+		if !way && test.o.FeelsWaiting(test.all) {
+			test.wander = h.wander(load)
+		}
 		if firm {
 			test.above, test.below = h.neighbours(i, load)
 		}

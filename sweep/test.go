@@ -21,6 +21,9 @@ type test struct {
 	value []float64 // 1 good, 0 bad; of a mean its distance to the limit, bad above 0
 	at    []int     // place of each value among the probe's requests
 	floor float64   // the autocorrelation time is no less, as other probes tell
+	// wander is the autocorrelation time of what waits at this load, whatever this probe
+	// shows of it; 0: not known, or not felt.
+	wander float64
 	// What probes at a little more load, and at a little less, have shown: what
 	// holds under more load holds here, and what fails under less fails here.
 	above, below pool
@@ -161,12 +164,26 @@ func (t *test) share(w *weight, near []float64) {
 	if t.o.OfPace() {
 		w.own.near = near
 	}
-	w.holds, _ = stat.ShareEvidence(w.own.sum+t.above.sum, w.own.n+t.above.n, t.target)
+	k := t.known(w)
+	w.holds, _ = stat.ShareEvidence((w.own.sum+t.above.sum)*k, (w.own.n+t.above.n)*k, t.target)
 	_, w.fails = stat.ShareEvidence(w.own.sum+t.below.sum, w.own.n+t.below.n, t.target)
 	p := (w.mean*w.effective + 0.5) / (w.effective + 1)
 	w.score = math.Log(p/(1-p)) - math.Log(t.target/(1-t.target))
 	w.slack = w.effective * p * (1 - p)
 }
+
+// known is the part of the independent requests that counts for a load to hold. A probe
+// that lasts many times as long as what waits wanders has seen how it does.
+func (t *test) known(w *weight) float64 {
+	if t.wander <= w.time || w.n >= lasting*t.wander {
+		return 1
+	}
+	return w.time / t.wander
+}
+
+// lasting is how many times the correlation of what waits a probe lasts that is believed
+// what it shows of it.
+const lasting = 50
 
 // shareOf is the share of good requests; NaN for a mean, which has none.
 func (t *test) shareOf(w weight) float64 {
@@ -192,7 +209,8 @@ func (t *test) distance(w *weight, v []float64) {
 		// However far from the limit, a request speaks for no more than one standard
 		// deviation: a queue that has just begun to grow is far from any limit on waiting,
 		// and the spread of a few independent requests is hardly known.
-		w.holds = normalEvidence(math.Max(h.sum, -h.n), h.n)
+		k := t.known(w)
+		w.holds = normalEvidence(math.Max(h.sum, -h.n)*k, h.n*k)
 	}
 	if f := w.own.and(t.below); f.sum > 0 {
 		w.fails = normalEvidence(f.sum, f.n)

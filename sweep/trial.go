@@ -189,7 +189,7 @@ func (t *trial) judge(a aim, budget float64) look {
 		}
 		l.far = l.far && w.far
 		l.holds, l.fails = math.Min(l.holds, w.holds), math.Max(l.fails, w.fails)
-		l.enough = l.enough && w.effective >= test.plenty()*budget
+		l.enough = l.enough && w.effective*test.known(&w) >= test.plenty()*budget
 		l.worth = math.Min(l.worth, w.effective)
 		far := w.holds < a.pass && !(a.repeat && a.short) && test.distant(w.own, a.pass)
 		l.distant = l.distant || far

@@ -1,13 +1,16 @@
 package sweep
 
 import (
+	"math"
 	"testing"
 	"time"
 )
 
 // A load a little above what the server can do makes requests wait longer and longer, but
-// a probe of fifteen seconds ends before that reaches the limit. None of it holds; loads
-// well below are still found. The capacities are those of 200,000 requests at a load.
+// a probe of fifteen seconds ends before that reaches the limit, and one that is a little
+// below may see no queue for minutes. What is said to hold does, and loads well below are
+// still found. The capacities of shares are those of a million requests at a load, those
+// of means of 200,000.
 func TestQueueThatGrowsSlowly(t *testing.T) {
 	if testing.Short() {
 		t.Skip("hours of virtual time")
@@ -20,25 +23,28 @@ func TestQueueThatGrowsSlowly(t *testing.T) {
 	}{
 		{"mean e2e < 14s", 26.7, 10 * time.Minute, 1},
 		{"mean e2e < 14s", 26.7, 30 * time.Minute, 4},
-		{"mean ttft < 1s", 26.5, 10 * time.Minute, 4},
-		{"p50 ttft < 1s", 26.7, 10 * time.Minute, 3},
-		{"p95 ttft < 1s", 26.3, 10 * time.Minute, 4},
+		{"mean ttft < 1s", 26.5, 10 * time.Minute, 3},
+		{"p50 ttft < 1s", 26.64, 10 * time.Minute, 3},
+		{"p90 ttft < 1s", 26.18, 10 * time.Minute, 3},
+		{"p95 ttft < 1s", 25.86, 10 * time.Minute, 3},
+		{"p95 ttft < 1s", 25.86, 40 * time.Minute, 4},
 	} {
-		hold, wrong, above := 0, 0, 0.0
+		hold, wrong, width := 0, 0, 0.0
 		seeds := max(*searches, 4)
 		for seed := range seeds {
 			found := searchSlow(t, c.objective, c.time, seed)
 			if found.Holds > 0 {
 				hold++
+				width += math.Log(found.Fails / found.Holds)
 			}
-			if over := found.Holds/c.capacity - 1; over > 0.02 {
+			if found.Holds > c.capacity || found.Fails > 0 && found.Fails < c.capacity {
 				wrong++
-				above = max(above, over)
+				told(t, &found)
 			}
 		}
-		t.Logf("%s, %v: %d of %d searches have a load that holds, %d are wrong, by up to %.0f %%", c.objective, c.time, hold, seeds, wrong, 100*above)
-		if wrong > seeds/4 || hold*4 < c.least*seeds {
-			t.Errorf("%s, %v: of %d searches %d have a load that holds, %d are wrong, by up to %.0f %%", c.objective, c.time, seeds, hold, wrong, 100*above)
+		t.Logf("%s, %v: of %d searches %d say something wrong, %d have a load that holds, a factor of %.2f apart", c.objective, c.time, seeds, wrong, hold, math.Exp(width/float64(hold)))
+		if wrong > seeds/10 || hold*4 < c.least*seeds {
+			t.Errorf("%s, %v: of %d searches %d say something wrong and %d have a load that holds", c.objective, c.time, seeds, wrong, hold)
 		}
 	}
 }
