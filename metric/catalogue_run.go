@@ -75,7 +75,7 @@ var throughputDefinitions = []Definition{
 	{Name: "steady.system_output_tps", Unit: "tokens/s", Title: "output tokens per second in the steady window", Better: Higher, Group: GroupThroughput,
 		Elsewhere: "the ramp and the last stragglers are left out: neither this nor system_output_tps is wrong, they answer different questions"},
 	{Name: "offered_per_s", Unit: "requests/s", Title: "rate the schedule asked for", Group: GroupThroughput,
-		Formula: "(requests − 1) / (last due − first due), with the requests that were never sent where the client tells them; of constant arrivals the rate itself", Null: "closed loop", Source: "the schedule", Aliases: []string{"request rate", "offered rate"}},
+		Formula: "(requests − 1) / (last due − first due), of conversations and tasks their first requests, with the requests that were never sent where the client tells them; of constant arrivals the rate itself", Null: "closed loop", Source: "the schedule", Aliases: []string{"request rate", "offered rate"}},
 	{Name: "achieved_per_s", Unit: "requests/s", Title: "rate that was sent", Better: Higher, Group: GroupThroughput,
 		Formula: "(requests − 1) / (last start − first start): the rate at which requests left, whatever became of them", Null: "fewer than two requests, or all at one moment",
 		Elsewhere: "vLLM: completed / duration, which falls with every long answer at the end", Source: "start times", Aliases: []string{"achieved rate"}},

@@ -72,6 +72,7 @@ type row struct {
 	ttft, tpot      float64 // ms; negative: none
 	outcome         timeline.Outcome
 	warmup          bool
+	later           bool // a further turn of a conversation or step of a task: no schedule asks for it
 	newConnection   bool
 	tokenEnd        int64 // last generation event; before due: none
 }
@@ -149,6 +150,7 @@ func rowOf(tl *timeline.Timeline, v *Values) row {
 		due: tl.DueUS, start: max(tl.StartUS, tl.DueUS), request: tl.Request,
 		ttft: v.TTFTMS.Or(-1), tpot: v.TPOTMS.Or(-1), outcome: tl.Outcome,
 		warmup: !tl.Phase.Counts(), tokenEnd: tl.DueUS - 1,
+		later: tl.Turn.Or(0) > 0 || tl.Step.Or(0) > 0,
 	}
 	if reused, ok := tl.Reused.Get(); ok {
 		r.newConnection = !reused

@@ -1,6 +1,7 @@
 package metric
 
 import (
+	"fmt"
 	"math"
 	"slices"
 
@@ -30,7 +31,9 @@ type Facts struct {
 	SendLateP99MS       timeline.Opt[float64]
 	OfferedPerS         timeline.Opt[float64] // open loop only
 	AchievedPerS        timeline.Opt[float64]
-	AchievedOverOffered timeline.Opt[float64] // open loop only
+	BegunPerS           timeline.Opt[float64] // open loop only: what the schedule asks for, of conversations and tasks their first requests
+	AchievedOverOffered timeline.Opt[float64] // open loop only: of what began
+	Conversations       bool                  // some requests follow others, with no due time of the schedule
 
 	CoalescedShare timeline.Opt[float64] // generation events that came with another
 	BurstShare     timeline.Opt[float64] // streamed requests delivered in bursts
@@ -110,6 +113,15 @@ func (c *Collector) lagFacts(f *Facts) {
 	}
 }
 
+// RateKept says what was sent of what the schedule asked for.
+func (f *Facts) RateKept() string {
+	what := "requests/s were sent"
+	if f.Conversations {
+		what = "conversations or tasks/s were begun"
+	}
+	return fmt.Sprintf("%s %s of %s/s due", Significant(f.BegunPerS.Or(0), 4), what, Significant(f.OfferedPerS.Or(0), 4))
+}
+
 func (c *Collector) loadFacts(f *Facts, w *windows) {
 	if w.n == 0 {
 		return
@@ -121,8 +133,10 @@ func (c *Collector) loadFacts(f *Facts, w *windows) {
 	late := c.lateness()
 	f.SendLateP99MS = quantile(late.Sorted(), 0.99)
 	f.OfferedPerS = c.offered(w)
+	f.BegunPerS = rate(w.begun.n, w.begun.lastSent-w.begun.firstSent)
+	f.Conversations = w.begun.n < w.n
 	offered, ok := f.OfferedPerS.Get()
-	achieved, ok2 := f.AchievedPerS.Get()
+	achieved, ok2 := f.BegunPerS.Get()
 	if ok && ok2 && offered > 0 {
 		f.AchievedOverOffered = timeline.Some(achieved / offered)
 	}

@@ -3,6 +3,7 @@ package metric
 import (
 	"math"
 	"math/rand/v2"
+	"strings"
 	"testing"
 
 	"tokenmeter/timeline"
@@ -235,5 +236,25 @@ func TestAbsurdTimes(t *testing.T) {
 			made{request: 2, ttft: 10, gap: 10, events: 5, set: func(tl *timeline.Timeline) { tl.DueUS, tl.StartUS = due, due }})
 		c.Summary()
 		c.Facts()
+	}
+}
+
+// Only the first turns of conversations are the schedule's: the others come when the one
+// before has ended, and must not hide that the first ones could not be sent.
+func TestFurtherTurnsAreNotOffered(t *testing.T) {
+	c := NewCollector(CollectorOpts{OpenLoop: true, OfferedPerS: timeline.Some(10.0)})
+	for i := range 50 {
+		for turn := range int64(4) {
+			tl := made{request: int64(i)*4 + turn, due: float64(i)*200 + float64(turn)*100, ttft: 10, gap: 10, events: 5}.timeline()
+			tl.Turn = timeline.Some(turn)
+			c.Add(tl)
+		}
+	}
+	f, s := c.Facts(), c.Summary()
+	if got := f.AchievedOverOffered.Or(0); math.Abs(got-0.5) > 1e-9 || !f.Conversations {
+		t.Errorf("5 of 10 conversations a second were begun: %v", got)
+	}
+	if !warned(s, "rate_not_sustained") || !strings.Contains(f.RateKept(), "5 conversations or tasks/s were begun of 10/s due") {
+		t.Errorf("%s", f.RateKept())
 	}
 }

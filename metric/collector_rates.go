@@ -22,6 +22,27 @@ type windows struct {
 	from, to      int64 // of the steady window, whole bins
 	maxInFlight   int64
 	capWasReached bool
+	begun         begun
+}
+
+// begun are the requests that a schedule asks for: of conversations and tasks the
+// first ones.
+type begun struct {
+	n                   int64
+	firstDue, lastDue   int64
+	firstSent, lastSent int64
+}
+
+func (b *begun) add(r *row) {
+	if r.later {
+		return
+	}
+	if b.n == 0 {
+		b.firstDue, b.lastDue, b.firstSent = r.due, r.due, r.start
+	}
+	b.n++
+	b.firstDue, b.lastDue = min(b.firstDue, r.due), max(b.lastDue, r.due)
+	b.lastSent = r.start
 }
 
 func (c *Collector) windows() windows {
@@ -40,6 +61,7 @@ func (c *Collector) windows() windows {
 		w.n++
 		w.firstDue, w.lastDue = min(w.firstDue, r.due), max(w.lastDue, r.due)
 		w.lastStart = r.start
+		w.begun.add(r)
 		if r.tokenEnd >= r.due && (!w.anyToken || r.tokenEnd > w.lastToken) {
 			w.lastToken, w.anyToken = r.tokenEnd, true
 		}
@@ -137,7 +159,7 @@ func (c *Collector) offered(w *windows) timeline.Opt[float64] {
 	if c.Opts.OfferedPerS.OK() {
 		return c.Opts.OfferedPerS
 	}
-	return rate(w.n, w.lastDue-w.firstDue)
+	return rate(w.begun.n, w.begun.lastDue-w.begun.firstDue)
 }
 
 // rates are the means over the full window.

@@ -59,9 +59,8 @@ func (c *Collector) loadWarnings(w *noted, s *Summary, f *Facts) {
 	ratio, known := f.AchievedOverOffered.Get()
 	late := f.SendLateP99MS.Or(0)
 	delay := s.Metrics["delay_ms"].Max.Or(0)
-	w.add(known && ratio < 0.99 || f.CapReached && delay > 5, "rate_not_sustained", f.AchievedPerS.Or(0),
-		"%s requests/s were sent of %s/s due%s. The wait is part of the latency.",
-		Significant(f.AchievedPerS.Or(0), 4), Significant(f.OfferedPerS.Or(0), 4), capWords(f))
+	w.add(known && ratio < 0.99 || f.CapReached && delay > 5, "rate_not_sustained", f.BegunPerS.Or(0),
+		"%s%s. The wait is part of the latency.", f.RateKept(), capWords(f))
 	w.add(f.OpenLoop && late > 10, "client_limited", late,
 		"1 of 100 requests left %s ms late or later through the client's own doing. Use more --workers or a quieter machine.", Significant(late, 3))
 	reuse := s.Requests.Total + s.Requests.Warmup + s.Requests.Cooldown

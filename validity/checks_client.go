@@ -3,7 +3,6 @@ package validity
 import (
 	"fmt"
 
-	"tokenmeter/metric"
 	"tokenmeter/timeline"
 )
 
@@ -55,8 +54,7 @@ func achieved(r *Rule, f *Facts) (Check, bool) {
 	if !ok {
 		return r.judge(opt{}, "Too few requests to tell a rate."), true
 	}
-	says := fmt.Sprintf("%s requests/s were sent of %s/s due (%s).",
-		metric.Significant(f.AchievedPerS.Or(0), 4), metric.Significant(f.OfferedPerS.Or(0), 4), percent(ratio))
+	says := fmt.Sprintf("%s (%s).", f.RateKept(), percent(ratio))
 	advice := "The client could not send at this rate: use more --workers, or a quieter machine."
 	if f.CapReached {
 		advice = fmt.Sprintf("The cap of %d in flight held requests back: raise --concurrency, or lower --rate to what the server sustains.", f.Concurrency)
