@@ -30,7 +30,7 @@ func TestQueueThatGrowsSlowly(t *testing.T) {
 		{"p95 ttft < 1s", 25.86, 40 * time.Minute, 4},
 	} {
 		hold, wrong, width := 0, 0, 0.0
-		seeds := max(*searches, 4)
+		seeds := max(*searches, 12)
 		for seed := range seeds {
 			found := searchSlow(t, c.objective, c.time, seed)
 			if found.Holds > 0 {
@@ -43,7 +43,7 @@ func TestQueueThatGrowsSlowly(t *testing.T) {
 			}
 		}
 		t.Logf("%s, %v: of %d searches %d say something wrong, %d have a load that holds, a factor of %.2f apart", c.objective, c.time, seeds, wrong, hold, math.Exp(width/float64(hold)))
-		if wrong > seeds/10 || hold*4 < c.least*seeds {
+		if wrong > 1+seeds/10 || hold*4 < c.least*seeds {
 			t.Errorf("%s, %v: of %d searches %d say something wrong and %d have a load that holds", c.objective, c.time, seeds, wrong, hold)
 		}
 	}
