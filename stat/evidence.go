@@ -24,7 +24,9 @@ func ShareEvidence(k, n, target float64) (above, below float64) {
 	side := func(x, y, p float64, kx, ky float64) float64 {
 		// Mass of the mixture beyond the target, after and before the data.
 		after, before := BetaInc(x+kx, y+ky, p), BetaInc(x, y, p)
-		if !(after > 0) || !(before > 0) {
+		// Near the smallest number there is, after is no longer what it should be, and whole
+		// grows on: the evidence would turn round.
+		if !(after > 1e-300) || !(before > 0) {
 			return math.Inf(-1)
 		}
 		return whole + math.Log(after) - math.Log(before)

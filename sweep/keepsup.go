@@ -163,9 +163,8 @@ func (h *hunt) ceilingOf() (perS float64, of int) {
 	if h.Variable != Rate {
 		return 0, 0
 	}
-	of = 4 * parts
 	for i := range h.found.Probes {
-		if p := &h.found.Probes[i]; p.overloaded() && p.didOf > of {
+		if p := &h.found.Probes[i]; p.overloaded() && p.didOf > max(of, 4*parts) {
 			perS, of = p.didPerS, p.didOf
 		}
 	}

@@ -44,15 +44,17 @@ func (h *hunt) time(test int, load float64) float64 {
 // which no queue came up shows nothing of it. 0: what the server can do is not known.
 func (h *hunt) wander(load float64) float64 {
 	ceiling, of := h.ceilingOf()
-	if ceiling == 0 {
+	if of < leastSeen {
 		return 0
 	}
-	free := 1 - load/(ceiling*(1-1/math.Sqrt(float64(of))))
-	if free <= 0 {
-		return math.Inf(1)
-	}
+	free := math.Max(1-load/ceiling, leastFree)
 	return tailToBody / (free * free)
 }
+
+const (
+	leastSeen = 100  // requests that tell what a server can do to a tenth
+	leastFree = 0.02 // it is known no better than that; what lasts longer is believed
+)
 
 // alone is how many requests are in flight at most where one more or less makes
 // no difference: less load would show the same.
