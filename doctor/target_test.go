@@ -255,7 +255,7 @@ func TestServersThatAnswerBadly(t *testing.T) {
 		{"limited", &server{status: 429}, "access", Warn, "HTTP 429", "limits requests"},
 		{"loading", &server{status: 503}, "access", Fail, "HTTP 503", "--wait-ready"},
 		{"broken", &server{status: 500}, "access", Warn, "HTTP 500", "log"},
-		{"moved", &server{status: 301, header: map[string]string{"Location": "https://u:secretpw@h/v1/models?key=sekret12"}}, "reach", Fail, "HTTP 301 redirects to https://u:***@h/v1/models?key=***; use that URL, or --follow-redirects", ""},
+		{"moved", &server{status: 301, header: map[string]string{"Location": "https://u:secretpw@h/v1/models?key=sekret12"}}, "reach", Fail, "HTTP 301 redirects to https://u:***@h/v1/models?key=*** and would turn the POST into a GET; use that URL", ""},
 		{"web server", &server{gets: map[string]string{}}, "access", Warn, "GET /v1/models answers HTTP 404", "no inference server: check host, port and path"},
 		{"web pages for all", &server{gets: map[string]string{"/v1/models": "<html>"}}, "access", Warn, "HTTP 200", "no inference server"},
 		{"no OpenAI list", &server{gets: map[string]string{"/api/version": `{"version":"0.17.4"}`}}, "access", OK, "HTTP 404", ""},

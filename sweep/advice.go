@@ -59,7 +59,7 @@ func (h *hunt) longer() string {
 	near := 0.6 * math.Max(h.found.Holds, h.found.SeemsHolds)
 	for i := range h.found.Probes {
 		p := &h.found.Probes[i]
-		if p.decided == unclear && p.short && !p.spoilt && p.Load >= near && p.worth > 0 && !math.IsInf(p.worth, 0) && p.spanS > 0 && p.spanS >= h.shortest()/2 && (best == nil || p.spanS > best.spanS) {
+		if p.decided == unclear && p.short && !p.spoilt && p.Load >= near && p.counts > 0 && !math.IsInf(p.counts, 0) && p.spanS > 0 && p.spanS >= h.shortest()/2 && (best == nil || p.spanS > best.spanS) {
 			best = p
 		}
 	}
@@ -67,7 +67,7 @@ func (h *hunt) longer() string {
 	if best == nil || hardest == nil || h.MaxTime == 0 {
 		return ""
 	}
-	takes := h.MaxTime + time.Duration(need*best.spanS/best.worth*float64(time.Second))
+	takes := h.MaxTime + time.Duration(need*best.spanS/best.counts*float64(time.Second))
 	if h.blind() && h.Probe.Duration > 0 {
 		share := float64(h.MaxTime) / float64(h.Probe.Duration) // a probe must see a queue
 		takes = max(takes, time.Duration(1.2*queueShows*best.e2e*share*float64(time.Second)))
@@ -77,7 +77,7 @@ func (h *hunt) longer() string {
 		return ""
 	}
 	return fmt.Sprintf("%q wants about %.0f independent requests at a load that holds, and those of %.0f s are worth %.0f: up to --max-time %.0fm, or ask for a lower percentile.",
-		hardest.o.Text, need, best.spanS, best.worth, takes.Minutes())
+		hardest.o.Text, need, best.spanS, best.counts, takes.Minutes())
 }
 
 // need is how many independent requests, all of them good, decide firmly that the

@@ -67,6 +67,7 @@ type Probe struct {
 	own          []pool
 	counted      int     // requests after the start
 	worth        float64 // independent ones that they tell as much as
+	counts       float64 // of them as many as count for a load to hold
 	spanS        float64 // seconds in which they were due
 	e2e, ttft    float64 // medians, in seconds; 0 without one
 	answered     bool    // every request was, in full

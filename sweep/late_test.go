@@ -98,7 +98,7 @@ func TestLateClient(t *testing.T) {
 func TestAdviceWithoutWorth(t *testing.T) {
 	h := midway(t, &gateway{})
 	h.MaxTime = 10 * time.Second
-	h.found.Probes = []Probe{{Load: 1, decided: unclear, short: true, worth: math.Inf(1), spanS: 6}}
+	h.found.Probes = []Probe{{Load: 1, decided: unclear, short: true, worth: math.Inf(1), counts: math.Inf(1), spanS: 6}}
 	if got := h.advice(); got != "Give more --max-time." {
 		t.Errorf("%q", got)
 	}

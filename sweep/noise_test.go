@@ -131,7 +131,7 @@ func TestWhatAProbeCannotSay(t *testing.T) {
 		{Probed{Unsettled: "slower at rest"}, fails, fails, false},
 	} {
 		p := Probe{Probed: c.probed, decided: c.decided}
-		p.qualify(look{n: 100, worth: 100})
+		p.qualify(look{n: 100, worth: 100, counts: 100})
 		if p.decided != c.says || p.spoilt != c.spoilt || p.spoilt && p.Note == "" {
 			t.Errorf("%+v, %v: %v, spoilt %v, %q", c.probed, c.decided, p.decided, p.spoilt, p.Note)
 		}

@@ -78,7 +78,7 @@ func (h *hunt) once(ctx context.Context, load float64, a aim) (*Probe, error) {
 	}
 	p.decided, p.Grows, p.Share, p.Worst = l.decision, l.grows, l.share, l.worst
 	p.score, p.slack, p.odds = l.score, l.slack, l.holds-l.fails
-	p.times, p.own, p.counted, p.worth = t.times, t.own, l.n, l.worth
+	p.times, p.own, p.counted, p.worth, p.counts = t.times, t.own, l.n, l.worth, l.counts
 	if n := len(t.due); n > 0 {
 		p.spanS = t.due[n-1] - t.due[l.from]
 	}

@@ -124,6 +124,7 @@ type look struct {
 	slack    float64
 	time     float64 // autocorrelation time
 	worth    float64 // independent requests that those tell as much as
+	counts   float64 // of them as many as count for a load to hold
 	enough   bool    // so much was seen that more would hardly decide
 	rising   bool    // it would hold, but became worse and worse
 	far      bool    // every request stayed far from every limit
@@ -147,6 +148,8 @@ func (l *look) open() string {
 		return "it held, but not for long enough to tell that no queue grows"
 	case l.rising:
 		return "it held, but less and less: requests came nearer to the limit, or piled up"
+	case l.counts < l.worth/2:
+		return fmt.Sprintf("so near what the server can do a queue comes and goes more slowly than that: %d requests count as %.0f independent ones", l.n, l.counts)
 	case l.worth < float64(l.n)/2:
 		return fmt.Sprintf("one request tells of the next: %d are worth %.0f independent ones, too few to decide", l.n, l.worth)
 	case l.enough:
@@ -165,7 +168,7 @@ func (t *trial) dueLook() bool {
 // (the logarithm of the odds)? The budget is a factor on how much is plenty.
 func (t *trial) judge(a aim, budget float64) look {
 	t.looked = len(t.due)
-	l := look{from: t.start(), score: math.Inf(1), worth: math.Inf(1), time: 1, share: math.NaN(), fails: math.Inf(-1), holds: math.Inf(1)}
+	l := look{from: t.start(), score: math.Inf(1), worth: math.Inf(1), counts: math.Inf(1), time: 1, share: math.NaN(), fails: math.Inf(-1), holds: math.Inf(1)}
 	l.n = len(t.due) - l.from
 	if l.n < fewest {
 		l.holds, l.fails = 0, 0
@@ -190,7 +193,7 @@ func (t *trial) judge(a aim, budget float64) look {
 		l.far = l.far && w.far
 		l.holds, l.fails = math.Min(l.holds, w.holds), math.Max(l.fails, w.fails)
 		l.enough = l.enough && w.effective*test.known(&w) >= test.plenty()*budget
-		l.worth = math.Min(l.worth, w.effective)
+		l.worth, l.counts = math.Min(l.worth, w.effective), math.Min(l.counts, w.effective*test.known(&w))
 		far := w.holds < a.pass && !(a.repeat && a.short) && test.distant(w.own, a.pass)
 		l.distant = l.distant || far
 		all = all && (far || w.holds >= a.pass)
