@@ -219,7 +219,6 @@ func TestManyStreamsAtOnce(t *testing.T) {
 		frames = append(frames, "110ms "+chunk(fin+done)+lastChunk)
 		l := socketServer(t, "tcp", "127.0.0.1:0", &fake{serve: play(frames...)})
 		c := socketClient(t, "http://"+l.Addr().String(), in(form))
-		time.Sleep(20 * time.Millisecond) // until the kernel stamps
 		var all sync.WaitGroup
 		for range 64 {
 			all.Go(func() {

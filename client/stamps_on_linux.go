@@ -7,7 +7,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// stampsOnWithin is how long stampsOn waits at most; usual are 1 to 10 ms.
+// stampsOnWithin is how long stampsOn waits at most; mostly it is a millisecond or a few.
 const stampsOnWithin = 100 * time.Millisecond
 
 // stampsOn makes the kernel stamp what arrives, for as long as the process

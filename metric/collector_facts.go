@@ -133,7 +133,7 @@ func (c *Collector) loadFacts(f *Facts, w *windows) {
 	late := c.lateness()
 	f.SendLateP99MS = quantile(late.Sorted(), 0.99)
 	f.OfferedPerS = c.offered(w)
-	f.BegunPerS = rate(w.begun.n, w.begun.lastSent-w.begun.firstSent)
+	f.BegunPerS = rate(w.begun.n, w.begun.lastStart-w.begun.firstStart)
 	f.Conversations = w.begun.n < w.n
 	offered, ok := f.OfferedPerS.Get()
 	achieved, ok2 := f.BegunPerS.Get()

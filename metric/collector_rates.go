@@ -11,38 +11,31 @@ import (
 // clock. Only measured requests count.
 type windows struct {
 	rows          []row // measured, by start
-	n             int64
-	firstDue      int64
-	lastDue       int64
-	firstStart    int64
-	lastStart     int64
+	sent                // all of them
+	begun         sent  // those that a schedule asks for: of conversations and tasks the first ones
 	lastToken     int64 // the last generation event of the run
 	anyToken      bool
 	steady        bool
 	from, to      int64 // of the steady window, whole bins
 	maxInFlight   int64
 	capWasReached bool
-	begun         begun
 }
 
-// begun are the requests that a schedule asks for: of conversations and tasks the
-// first ones.
-type begun struct {
-	n                   int64
-	firstDue, lastDue   int64
-	firstSent, lastSent int64
+// sent says when some requests were due and when they left.
+type sent struct {
+	n                     int64
+	firstDue, lastDue     int64
+	firstStart, lastStart int64
 }
 
-func (b *begun) add(r *row) {
-	if r.later {
-		return
+// add takes the next request by start.
+func (s *sent) add(r *row) {
+	if s.n == 0 {
+		s.firstDue, s.lastDue, s.firstStart = r.due, r.due, r.start
 	}
-	if b.n == 0 {
-		b.firstDue, b.lastDue, b.firstSent = r.due, r.due, r.start
-	}
-	b.n++
-	b.firstDue, b.lastDue = min(b.firstDue, r.due), max(b.lastDue, r.due)
-	b.lastSent = r.start
+	s.n++
+	s.firstDue, s.lastDue = min(s.firstDue, r.due), max(s.lastDue, r.due)
+	s.lastStart = r.start
 }
 
 func (c *Collector) windows() windows {
@@ -55,13 +48,10 @@ func (c *Collector) windows() windows {
 	w := windows{rows: c.measured()}
 	for i := range w.rows {
 		r := &w.rows[i]
-		if w.n == 0 {
-			w.firstDue, w.lastDue, w.firstStart = r.due, r.due, r.start
+		w.add(r)
+		if !r.later {
+			w.begun.add(r)
 		}
-		w.n++
-		w.firstDue, w.lastDue = min(w.firstDue, r.due), max(w.lastDue, r.due)
-		w.lastStart = r.start
-		w.begun.add(r)
 		if r.tokenEnd >= r.due && (!w.anyToken || r.tokenEnd > w.lastToken) {
 			w.lastToken, w.anyToken = r.tokenEnd, true
 		}

@@ -61,8 +61,10 @@ func (t *trial) served(from int, a aim) bool {
 // and any number of requests says nothing.
 func (t *trial) felt(from int) bool {
 	span := t.due[len(t.due)-1] - t.due[from]
+	first, _ := median(t.ttft)
+	whole, _ := median(t.e2e)
 	for _, test := range t.tests {
-		slackS, ok := test.slack(t)
+		slackS, ok := test.slack(first, whole)
 		if !ok {
 			continue
 		}
@@ -78,14 +80,12 @@ func (t *trial) felt(from int) bool {
 }
 
 // slack is how many seconds longer a usual request may wait, under the limit that is the
-// first to feel it; false: none does.
-func (t *test) slack(of *trial) (seconds float64, ok bool) {
+// first to feel it; false: none does. It has its first token after so many seconds, and all.
+func (t *test) slack(first, whole float64) (seconds float64, ok bool) {
 	limits := []objective.Objective{*t.o}
 	if t.o.Metric == "goodput" {
 		limits = t.all
 	}
-	first, _ := median(of.ttft)
-	whole, _ := median(of.e2e)
 	seconds = math.Inf(1)
 	for i := range limits {
 		switch o := &limits[i]; {

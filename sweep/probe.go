@@ -40,15 +40,15 @@ func (h *hunt) probe(ctx context.Context, load float64, a aim) (p *Probe, err er
 func (h *hunt) once(ctx context.Context, load float64, a aim) (*Probe, error) {
 	firm, way := a.firm, !a.firm && !a.repeat
 	t := newTrial(h.tests, h.Variable == Rate)
-	t.grow, t.below = mayGrow(1+h.Width), load < h.ceiling()/surely
+	ceiling, wander := h.ceiling(), h.wander(load)
+	t.grow, t.below = mayGrow(1+h.Width), load < ceiling/surely
 	if h.blind() {
-		ceiling := h.ceiling()
 		t.idle, t.above = h.idle(), ceiling > 0 && load > ceiling
 	}
 	for i, test := range t.tests {
 		test.floor = h.time(i, load)
 		if !way && test.o.FeelsWaiting(test.all) {
-			test.wander = h.wander(load)
+			test.wander = wander
 		}
 		if firm {
 			test.above, test.below = h.neighbours(i, load)

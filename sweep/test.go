@@ -122,6 +122,7 @@ type weight struct {
 	n, effective float64
 	mean         float64 // share of good ones, or the mean distance to the limit
 	time         float64 // autocorrelation time, in requests
+	known        float64 // the part of the effective ones that counts for a load to hold
 	holds, fails float64 // logarithms of evidence
 	far          bool    // every request was good, and came no nearer than halfway to the limit
 	// score is 0 at the limit and positive where the objective holds; slack is
@@ -151,6 +152,7 @@ func (t *test) weigh(from int) (w weight) {
 	w.far = slices.Max(t.near[first:]) <= halfway
 	w.time = t.correlation(v, t.near[first:])
 	w.effective = w.n / w.time
+	w.known = t.known(w)
 	if t.target > 0 {
 		t.share(&w, t.near[first:])
 	} else {
@@ -164,8 +166,7 @@ func (t *test) share(w *weight, near []float64) {
 	if t.o.OfPace() {
 		w.own.near = near
 	}
-	k := t.known(w)
-	w.holds, _ = stat.ShareEvidence((w.own.sum+t.above.sum)*k, (w.own.n+t.above.n)*k, t.target)
+	w.holds, _ = stat.ShareEvidence((w.own.sum+t.above.sum)*w.known, (w.own.n+t.above.n)*w.known, t.target)
 	_, w.fails = stat.ShareEvidence(w.own.sum+t.below.sum, w.own.n+t.below.n, t.target)
 	p := (w.mean*w.effective + 0.5) / (w.effective + 1)
 	w.score = math.Log(p/(1-p)) - math.Log(t.target/(1-t.target))
@@ -174,7 +175,7 @@ func (t *test) share(w *weight, near []float64) {
 
 // known is the part of the independent requests that counts for a load to hold. A probe
 // that lasts many times as long as what waits wanders has seen how it does.
-func (t *test) known(w *weight) float64 {
+func (t *test) known(w weight) float64 {
 	if t.wander <= w.time || w.n >= lasting*t.wander {
 		return 1
 	}
@@ -209,8 +210,7 @@ func (t *test) distance(w *weight, v []float64) {
 		// However far from the limit, a request speaks for no more than one standard
 		// deviation: a queue that has just begun to grow is far from any limit on waiting,
 		// and the spread of a few independent requests is hardly known.
-		k := t.known(w)
-		w.holds = normalEvidence(math.Max(h.sum, -h.n)*k, h.n*k)
+		w.holds = normalEvidence(math.Max(h.sum, -h.n)*w.known, h.n*w.known)
 	}
 	if f := w.own.and(t.below); f.sum > 0 {
 		w.fails = normalEvidence(f.sum, f.n)

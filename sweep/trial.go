@@ -192,8 +192,8 @@ func (t *trial) judge(a aim, budget float64) look {
 		}
 		l.far = l.far && w.far
 		l.holds, l.fails = math.Min(l.holds, w.holds), math.Max(l.fails, w.fails)
-		l.enough = l.enough && w.effective*test.known(&w) >= test.plenty()*budget
-		l.worth, l.counts = math.Min(l.worth, w.effective), math.Min(l.counts, w.effective*test.known(&w))
+		l.enough = l.enough && w.effective*w.known >= test.plenty()*budget
+		l.worth, l.counts = math.Min(l.worth, w.effective), math.Min(l.counts, w.effective*w.known)
 		far := w.holds < a.pass && !(a.repeat && a.short) && test.distant(w.own, a.pass)
 		l.distant = l.distant || far
 		all = all && (far || w.holds >= a.pass)
