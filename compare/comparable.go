@@ -39,6 +39,10 @@ const (
 	Refuse Gravity = "refuse" // not compared
 )
 
+// Refusals are the names of the reasons for which sides are not compared, unless
+// Options.Allow has them.
+var Refusals = []string{"input_tokens", "output_tokens", "workload", "load", "invalid"}
+
 // Reason is one difference between the sides beside the figures.
 type Reason struct {
 	Name  string  `json:"name"`

@@ -133,6 +133,9 @@ func TestComparable(t *testing.T) {
 		if r.Comparable.Verdict != want || (c.level == Refuse) != (r.Verdict == NotComparable) {
 			t.Errorf("%s: %s, verdict %s", name, r.Comparable.Verdict, r.Verdict)
 		}
+		if slices.Contains(Refusals, name) != (c.level == Refuse) {
+			t.Errorf("%s is %s; Refusals are %v", name, c.level, Refusals)
+		}
 		if c.level != Refuse {
 			continue
 		}

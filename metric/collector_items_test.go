@@ -55,6 +55,12 @@ func TestReaders(t *testing.T) {
 	c = NewCollector(CollectorOpts{Readers: []float64{10}})
 	c.Add(tl)
 	same(t, "waiting", c.Summary().Readers[0].Waiting.Mean.Or(-1), 3.0/7)
+
+	// What was asked for is told also where nothing was measured: as null.
+	none := NewCollector(CollectorOpts{Readers: []float64{10, 1000}}).Summary().Readers
+	if len(none) != 2 || none[1].TPS != 1000 || none[1].Smooth.OK() || none[1].Waiting.N != 0 || none[1].Waiting.Mean.OK() {
+		t.Errorf("readers of an empty run: %+v", none)
+	}
 }
 
 // The critical path goes from the step that ended last over the steps that each

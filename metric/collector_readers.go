@@ -50,10 +50,7 @@ func (c *Collector) read(tl *timeline.Timeline, v *Values) {
 	if len(c.Opts.Readers) == 0 || tl.Outcome != timeline.OK || !v.TPOTMS.OK() {
 		return
 	}
-	if c.readers.waiting == nil {
-		c.readers.waiting = make([]stat.Sample, len(c.Opts.Readers))
-		c.readers.smooth = make([]int64, len(c.Opts.Readers))
-	}
+	c.readers.prepare(len(c.Opts.Readers))
 	for i, tps := range c.Opts.Readers {
 		r := reading{perTokenUS: 1e6 / tps}
 		Delivered(tl, v, r.take)
@@ -67,7 +64,18 @@ func (c *Collector) read(tl *timeline.Timeline, v *Values) {
 	}
 }
 
+// prepare makes room for n readers, once.
+func (r *readers) prepare(n int) {
+	if r.waiting == nil {
+		r.waiting = make([]stat.Sample, n)
+		r.smooth = make([]int64, n)
+	}
+}
+
+// readerSummaries has every reader that was asked for, also where no stream
+// tells a pace: then its figures are null and n is 0.
 func (c *Collector) readerSummaries() (out []Reader) {
+	c.readers.prepare(len(c.Opts.Readers))
 	for i := range c.readers.waiting {
 		s := &c.readers.waiting[i]
 		one := Reader{TPS: c.Opts.Readers[i], Waiting: sampleDist(s)}

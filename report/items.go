@@ -88,8 +88,11 @@ func readerWords(all []metric.Reader) string {
 		}
 		parts = append(parts, fmt.Sprintf("at %s tok/s %s of the time, %s never", digits{}.value(x.TPS), percent(mean), percent(x.Smooth.Or(0))))
 	}
-	if parts == nil {
+	switch {
+	case len(all) == 0:
 		return ""
+	case parts == nil:
+		return "not known: no stream tells a pace"
 	}
 	return "wait " + strings.Join(parts, "; ")
 }

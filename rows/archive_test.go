@@ -60,7 +60,7 @@ func TestUploadsAtTheEnd(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			time.Sleep(1500 * time.Millisecond)
+			pause(1500 * time.Millisecond)
 			began := time.Now()
 			if err := a.Close(); err != nil {
 				t.Error(err)
@@ -91,7 +91,7 @@ func TestAJournalWithoutItsBeginning(t *testing.T) {
 			t.Fatal(err)
 		}
 		a.Done(request(1, time.Now()))
-		time.Sleep(5 * time.Minute)
+		pause(5 * time.Minute)
 		if err := a.Close(); err != nil {
 			t.Error(err)
 		}
@@ -131,25 +131,25 @@ func TestOldFilesStayWhileTheClockIsWrong(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer a.Close()
-		time.Sleep(30 * time.Minute) // it is 1 January 2000, and nothing is old
+		pause(30 * time.Minute) // it is 1 January 2000, and nothing is old
 		set(365 * 24 * time.Hour)
-		time.Sleep(90 * time.Second)
+		pause(90 * time.Second)
 		if !there() {
 			t.Error("one look at a clock removed a file")
 		}
 		set(0)
-		time.Sleep(5 * time.Minute)
+		pause(5 * time.Minute)
 		set(365 * 24 * time.Hour)
-		time.Sleep(9 * time.Minute)
+		pause(9 * time.Minute)
 		if !there() {
 			t.Error("it was removed soon after the clock was set")
 		}
-		time.Sleep(3 * time.Minute)
+		pause(3 * time.Minute)
 		if there() {
 			t.Error("it stays although the clock went on by itself")
 		}
 		put()
-		time.Sleep(2 * time.Minute)
+		pause(2 * time.Minute)
 		if there() {
 			t.Error("another one stays")
 		}
@@ -191,7 +191,7 @@ func TestTheFolderIsRemoved(t *testing.T) {
 		}
 		second := func() {
 			a.Done(request(1, time.Now()))
-			time.Sleep(time.Second)
+			pause(time.Second)
 		}
 		for range 10 {
 			second()
@@ -208,7 +208,7 @@ func TestTheFolderIsRemoved(t *testing.T) {
 		if err := os.Mkdir(folder, 0o755); err != nil {
 			t.Fatal(err)
 		}
-		time.Sleep(time.Second)
+		pause(time.Second)
 		for range 10 {
 			second()
 		}
@@ -222,6 +222,13 @@ func TestTheFolderIsRemoved(t *testing.T) {
 			t.Errorf("the log:\n%s", text)
 		}
 	})
+}
+
+// pause lets virtual time pass and then all finish what they do at that moment: work
+// on real files takes none of it.
+func pause(d time.Duration) {
+	time.Sleep(d)
+	synctest.Wait()
 }
 
 // writing runs the part of an archive that writes, for so long, and returns its
@@ -241,8 +248,7 @@ func writing(t *testing.T, folder string, disk sink, every, long time.Duration) 
 	var ended sync.WaitGroup
 	ended.Go(func() { a.write(j) })
 	a.queue.Put(rowOf(request(1, time.Now()), nil))
-	time.Sleep(long)
-	synctest.Wait()
+	pause(long)
 	text := log.String()
 	a.queue.Close()
 	ended.Wait()

@@ -111,6 +111,11 @@ func (c *compareCmd) options() (compare.Options, error) {
 	var shared checker
 	c.checkShared(&shared, forms...)
 	errs = append(errs, shared.errs...)
+	for _, name := range c.Allow {
+		if !slices.Contains(compare.Refusals, name) {
+			errs = append(errs, fmt.Errorf("--allow %q: nothing of that name refuses a comparison; those that do are %s", name, strings.Join(compare.Refusals, ", ")))
+		}
+	}
 	if c.AllowISLDrift {
 		o.Allow = append(o.Allow, "input_tokens")
 	}

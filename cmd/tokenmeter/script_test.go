@@ -9,6 +9,7 @@ import (
 	"net/http/httptest"
 	"os"
 	"os/exec"
+	"slices"
 	"strconv"
 	"strings"
 	"sync/atomic"
@@ -38,13 +39,12 @@ func TestScripts(t *testing.T) {
 	})
 }
 
-// code N COMMAND… runs a command and wants exactly that exit code.
+// code N COMMAND… runs a command and wants exactly that exit code, or with N|M one
+// of two: where a busy machine may leave open what a quiet one would settle.
 func code(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) < 2 {
 		ts.Fatalf("usage: code N command…")
 	}
-	want, err := strconv.Atoi(args[0])
-	ts.Check(err)
 	got := 0
 	if err := ts.Exec(args[1], args[2:]...); err != nil {
 		var exit *exec.ExitError
@@ -53,8 +53,8 @@ func code(ts *testscript.TestScript, neg bool, args []string) {
 		}
 		got = exit.ExitCode()
 	}
-	if got != want {
-		ts.Fatalf("exit code %d, want %d", got, want)
+	if !slices.Contains(strings.Split(args[0], "|"), strconv.Itoa(got)) {
+		ts.Fatalf("exit code %d, want %s", got, args[0])
 	}
 }
 

@@ -270,8 +270,10 @@ func kept(s *result.Sweep) string {
 // search are no points to judge; it says itself what they show.
 func (c *sweepCmd) verdict(s *result.Sweep) error {
 	points, invalid, missed := 0, 0, 0
+	var sent, answered int64
 	for i := range s.Points {
 		p := &s.Points[i]
+		sent, answered = sent+p.Requests.Total, answered+p.Requests.OK
 		if p.Place == 0 || p.Run == "" {
 			continue
 		}
@@ -284,6 +286,8 @@ func (c *sweepCmd) verdict(s *result.Sweep) error {
 		}
 	}
 	switch {
+	case sent > 0 && answered == 0:
+		return &codedError{code: exitTarget, text: fmt.Sprintf("not one of %d requests was answered to its end", sent)}
 	case c.Strict && invalid > 0:
 		return &codedError{code: exitInvalid, text: fmt.Sprintf("%d of %d points are invalid, see their checks (--strict)", invalid, points)}
 	case s.Found != nil && s.Found.NoneHolds(), points > 0 && missed == points:

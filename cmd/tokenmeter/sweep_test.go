@@ -12,6 +12,7 @@ import (
 	"tokenmeter/bench"
 	"tokenmeter/client"
 	"tokenmeter/method"
+	"tokenmeter/metric"
 	"tokenmeter/objective"
 	"tokenmeter/sim"
 	"tokenmeter/sweep"
@@ -187,6 +188,7 @@ func TestSweepVerdict(t *testing.T) {
 		"invalid without strict":  {result.Sweep{Points: []result.Point{point(invalid, ""), point(valid, "")}}, false, exitOK},
 		"a search":                {result.Sweep{Points: []result.Point{probe}, Found: &result.Found{Holds: some(1), Fails: some(2)}}, true, exitOK},
 		"no load holds":           {result.Sweep{Points: []result.Point{probe}, Found: &result.Found{Fails: some(2), Steps: []result.Step{{Load: 2}}}}, true, exitMissed},
+		"not one answer":          {result.Sweep{Points: []result.Point{{Requests: metric.Requests{Total: 9, Failed: 9}}}, Found: &result.Found{Fails: some(2)}}, false, exitTarget},
 		"a search without an end": {result.Sweep{Points: []result.Point{probe}, Found: &result.Found{Fails: some(2), SeemsHolds: some(1)}}, true, exitOK},
 	} {
 		cmd := sweepCmd{}
