@@ -56,7 +56,7 @@ func openaiBody(r *Request) map[string]any {
 }
 
 // call finishes a request: further fields replace what the builder wrote, those
-// of an object within it member by member.
+// of an object within it member by member, and null leaves out what the builder wrote.
 func (r *Request) call(path string, body map[string]any) (Call, error) {
 	if r.hasImages() && !r.pictured {
 		return Call{}, errNoImages
@@ -65,6 +65,10 @@ func (r *Request) call(path string, body map[string]any) (Call, error) {
 		return Call{}, errNoTools
 	}
 	for name, value := range r.Extra {
+		if value == nil {
+			delete(body, name)
+			continue
+		}
 		inner, isObject := body[name].(map[string]any)
 		if more, ok := value.(map[string]any); ok && isObject {
 			maps.Copy(inner, more)

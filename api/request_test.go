@@ -92,6 +92,11 @@ func TestRequestDetails(t *testing.T) {
 	if s := string(call.Body); !strings.Contains(s, `"options":{"num_predict":3,"temperature":0}`) || !strings.Contains(s, `"model":"other"`) {
 		t.Errorf("%s", s)
 	}
+	r.Extra = map[string]any{"stream_options": nil, "temperature": 0}
+	call, _ = OpenAIChat.Build(r)
+	if s := string(call.Body); strings.Contains(s, "stream_options") || !strings.Contains(s, `"temperature":0`) {
+		t.Errorf("%s", s)
+	}
 	r.Extra = map[string]any{"bad": func() {}}
 	if _, err := OllamaChat.Build(r); err == nil {
 		t.Error("a function was written as JSON")

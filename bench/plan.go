@@ -73,7 +73,8 @@ type Plan struct {
 	// says how much of their time such readers wait.
 	Readers []float64
 	Salt    string // makes the words of the prompts; empty: a new one for the run
-	Extra   map[string]any
+	// Extra are further fields of each request; null leaves one out that is sent else.
+	Extra map[string]any
 
 	Objectives    []objective.Objective
 	AllowLowN     bool

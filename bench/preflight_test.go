@@ -102,6 +102,14 @@ func TestAnotherAPI(t *testing.T) {
 	}
 }
 
+// A server that refuses the field that asks for usage is told how to be asked without it.
+func TestStreamOptionsRefused(t *testing.T) {
+	f := &fake{chat: func(s *stream, _ body) { s.fail(400, "unknown parameter: stream_options") }}
+	if res := virtual(t, f, Plan{}, nil); res.err == nil || !hasText(res.err.Error(), `--parameters '{"stream_options": null}'`) {
+		t.Errorf("%v", res.err)
+	}
+}
+
 func TestPreflightNone(t *testing.T) {
 	f := &fake{chat: echo, models: models(500, "")}
 	res := virtual(t, f, Plan{Preflight: "none", Model: "m", Requests: 1, Warmup: Warmup{Off: true}}, nil)

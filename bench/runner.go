@@ -124,7 +124,7 @@ type job struct {
 	made *client.Prepared // the same, ready for the wire; nil: it is not made ahead
 }
 
-// extra are the further fields of a request: the run's, then the step's.
+// extra are the further fields of a request: the step's, and over them the run's.
 func (r *runner) extra(s *workload.Step) map[string]any {
 	switch {
 	case len(s.Extra) == 0:
@@ -132,8 +132,8 @@ func (r *runner) extra(s *workload.Step) map[string]any {
 	case len(r.plan.Extra) == 0:
 		return s.Extra
 	}
-	out := maps.Clone(r.plan.Extra)
-	maps.Copy(out, s.Extra)
+	out := maps.Clone(s.Extra)
+	maps.Copy(out, r.plan.Extra)
 	return out
 }
 

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net/http"
 	"slices"
+	"strings"
 
 	"tokenmeter/schedule"
 	"tokenmeter/timeline"
@@ -129,6 +130,10 @@ func (r *runner) targetFailed(c tally, what string) *TargetError {
 		e.Hint = "check --api-key-env or --api-key-file"
 	case http.StatusNotFound, http.StatusMethodNotAllowed:
 		e.Hint = r.otherAPI()
+	case http.StatusBadRequest, http.StatusUnprocessableEntity:
+		if strings.Contains(e.What, "stream_options") {
+			e.Hint = `the server knows no stream_options: leave them out with --parameters '{"stream_options": null}', and give its --tokenizer to count tokens`
+		}
 	}
 	return e
 }

@@ -50,6 +50,7 @@ type benchCmd struct {
 	Check              string   `group:"content" placeholder:"FILE" help:"Quality beside speed: weave in requests whose answers are known, one in ten, from a file with prompt and answer."`
 	Salt               string   `group:"content" placeholder:"TEXT" help:"Repeat the very prompts of a run with the same seed and salt. The server may still have them cached."`
 	IgnoreEOS          bool     `name:"ignore-eos" group:"content" help:"Ask the server to go on to the asked length (vLLM and its like)."`
+	Parameters         string   `aliases:"extra-body" group:"content" placeholder:"JSON" help:"Further fields of each request, like '{\"temperature\": 0}'. null leaves out a field that is sent else."`
 	NoStream           bool     `group:"content" help:"Ask for whole replies. Only E2E can be measured then."`
 	AllowEmpty         bool     `group:"content" help:"An empty reply is no failure."`
 	Seed               string   `group:"content" placeholder:"N" help:"Fixes lengths and arrival times. Default: 0."`

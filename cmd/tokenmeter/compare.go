@@ -148,7 +148,7 @@ func (c *compareCmd) options() (compare.Options, error) {
 func percentage(flag, text string) (float64, error) {
 	x, err := strconv.ParseFloat(strings.TrimSpace(strings.TrimSuffix(strings.TrimSpace(text), "%")), 64)
 	if err != nil || !(x > 0 && x < 100) {
-		return 0, fmt.Errorf("%s %q: write a percentage above 0, for example 3%%", flag, text)
+		return 0, fmt.Errorf("%s %q: write a percentage above 0 and below 100, for example 3%%", flag, text)
 	}
 	return x / 100, nil
 }

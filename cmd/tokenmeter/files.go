@@ -17,6 +17,9 @@ import (
 // rename. An existing one is replaced only with force; the files of a run never
 // are, a device or a pipe is written into.
 func writeFile(path string, force bool, write func(io.Writer) error) (err error) {
+	if path == "-" { // where it may mean stdout, it does not come here
+		return &usageError{errors.New("- would be standard output, which takes the result: name a file")}
+	}
 	info, statErr := os.Stat(path)
 	switch {
 	case errors.Is(statErr, fs.ErrNotExist):

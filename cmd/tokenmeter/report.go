@@ -16,7 +16,7 @@ import (
 
 type reportCmd struct {
 	Dir   string `arg:"" name:"run" help:"The folder of a run."`
-	HTML  string `name:"html" placeholder:"FILE" help:"Write one self-contained HTML file; stdout gets nothing then, unless --format is given."`
+	HTML  string `name:"html" placeholder:"FILE" help:"Write one self-contained HTML file, - to stdout; stdout gets nothing else then, unless --format is given."`
 	Lens  string `placeholder:"NAME,…" help:"Show the run under the definitions of other tools instead: ${lenses}, or all."`
 	Force bool   `help:"Overwrite the HTML file."`
 
@@ -32,6 +32,9 @@ func (reportCmd) Help() string {
 func (c *reportCmd) Run(a *app) error {
 	if c.Format == "" && c.HTML == "" {
 		c.Format = "table"
+	}
+	if c.HTML == "-" && c.Format != "" {
+		return &usageError{errors.New("--html - and --format both write to stdout: leave one of them out, or name a file")}
 	}
 	if c.Lens != "" && c.Format != "table" && c.Format != "json" {
 		return &usageError{errors.New("--lens is shown as a table or as JSON: leave --html out, and give --format table or json")}
@@ -52,11 +55,8 @@ func (c *reportCmd) Run(a *app) error {
 	if err != nil {
 		return err
 	}
-	if c.HTML != "" {
-		if err := writeHTML(c.HTML, c.Force, f, &sum); err != nil {
-			return err
-		}
-		a.note("wrote %s", c.HTML)
+	if err := c.page(a, func(w io.Writer) error { return report.HTML(w, &sum, f.Timelines()) }); err != nil {
+		return err
 	}
 	if c.Lens != "" {
 		return c.lens(a, f, &sum)
@@ -93,16 +93,25 @@ func (c *reportCmd) sweep(a *app, s *result.Sweep) error {
 		return &usageError{errors.New("--lens shows one run: give the folder of a point")}
 	}
 	s.Conclude()
-	if c.HTML != "" {
-		if err := writeFile(c.HTML, c.Force, func(w io.Writer) error { return report.SweepHTML(w, s) }); err != nil {
-			return err
-		}
-		a.note("wrote %s", c.HTML)
-	}
-	if c.Format == "" {
-		return nil
+	if err := c.page(a, func(w io.Writer) error { return report.SweepHTML(w, s) }); err != nil || c.Format == "" {
+		return err
 	}
 	return a.showSweep(c.Format, s, c.NoColor)
+}
+
+// page writes the page that --html asks for: to a file, or to stdout.
+func (c *reportCmd) page(a *app, write func(io.Writer) error) error {
+	switch c.HTML {
+	case "":
+		return nil
+	case "-":
+		return write(a.stdout)
+	}
+	if err := writeFile(c.HTML, c.Force, write); err != nil {
+		return err
+	}
+	a.note("wrote %s", c.HTML)
+	return nil
 }
 
 func isFile(path string) bool {

@@ -82,7 +82,7 @@ type sweepJob struct {
 func (c *sweepCmd) job(a *app) (*sweepJob, error) {
 	var check checker
 	j := &sweepJob{way: c.method(&check), axes: c.axes(&check), search: c.search(&check), settle: c.settle(&check),
-		repeats: max(check.count("--repeat", c.Repeats, 1), 1), gpus: check.count("--gpus", c.GPUs, 1)}
+		repeats: max(check.count("--repeat", c.Repeats, 1), 1), gpus: new(checker).count("--gpus", c.GPUs, 1)} // the plan tells what is wrong with --gpus
 	var err error
 	c.searchesRate = c.Find && c.Variable != sweep.Concurrency
 	j.plan, err = c.plan(a)
