@@ -3,6 +3,7 @@ package secret
 import (
 	"encoding/base64"
 	"net/http"
+	"slices"
 	"strings"
 )
 
@@ -20,6 +21,17 @@ func SensitiveHeader(name string) bool {
 		}
 	}
 	return false
+}
+
+// SensitiveField reports whether a field of a request's body holds a secret by its
+// name. Tokens of text (stop_token_ids, prompt_cache_key) are none.
+func SensitiveField(name string) bool {
+	name = strings.ToLower(strings.NewReplacer("-", "", "_", "", ".", "").Replace(name))
+	switch name {
+	case "authorization", "token", "accesstoken", "authtoken", "bearertoken", "sessiontoken":
+		return true
+	}
+	return slices.ContainsFunc([]string{"apikey", "password", "secret", "credential"}, func(part string) bool { return strings.Contains(name, part) })
 }
 
 // harmless names speak of tokens of text: x-ratelimit-remaining-tokens.

@@ -220,3 +220,14 @@ func FuzzRedact(f *testing.F) {
 		}
 	})
 }
+
+func TestSensitiveField(t *testing.T) {
+	for name, want := range map[string]bool{
+		"api_key": true, "X-Api-Key": true, "authorization": true, "access_token": true, "client_secret": true, "token": true,
+		"stop_token_ids": false, "max_tokens": false, "prompt_cache_key": false, "tokens": false, "temperature": false, "skip_special_tokens": false,
+	} {
+		if SensitiveField(name) != want {
+			t.Errorf("%s: %v", name, !want)
+		}
+	}
+}

@@ -1,12 +1,9 @@
 package main
 
 import (
-	"encoding/json"
 	"errors"
-	"maps"
 	"net/http"
 	"regexp"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -125,32 +122,6 @@ func (c *benchCmd) content(p *bench.Plan, check *checker) {
 		return
 	}
 	c.prompts(p, check)
-}
-
-// writtenByFlag are fields of a request that flags write: whatever is recorded beside
-// the requests relies on them.
-var writtenByFlag = map[string]string{
-	"model": "--model", "stream": "--no-stream", "messages": "--prompt, --prompts or --workload", "prompt": "--prompt, --prompts or --workload",
-	"input": "--prompt, --prompts or --workload", "max_tokens": "--output-tokens", "max_completion_tokens": "--output-tokens", "ignore_eos": "--ignore-eos",
-}
-
-// parameters reads the further fields of each request.
-func (c *benchCmd) parameters(check *checker) (fields map[string]any) {
-	if c.Parameters == "" {
-		return nil
-	}
-	decoder := json.NewDecoder(strings.NewReader(c.Parameters))
-	decoder.UseNumber() // as they were written, however long
-	if err := decoder.Decode(&fields); err != nil || fields == nil || decoder.More() {
-		check.addf(`--parameters %q: give a JSON object, like '{"temperature": 0}'`, c.Parameters)
-		return nil
-	}
-	for _, name := range slices.Sorted(maps.Keys(fields)) {
-		if flag, ok := writtenByFlag[name]; ok {
-			check.addf("--parameters: %s is written by %s: use that", name, flag)
-		}
-	}
-	return fields
 }
 
 func (c *benchCmd) target(p *bench.Plan, check *checker, a *app) {

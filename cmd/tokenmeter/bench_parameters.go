@@ -1,0 +1,61 @@
+package main
+
+import (
+	"encoding/json"
+	"maps"
+	"slices"
+	"strings"
+
+	"tokenmeter/secret"
+)
+
+// writtenByFlag are fields of a request that flags write: whatever is recorded beside
+// the requests relies on them.
+var writtenByFlag = map[string]string{
+	"model": "--model", "stream": "--no-stream", "messages": "--prompt, --prompts or --workload", "prompt": "--prompt, --prompts or --workload",
+	"input": "--prompt, --prompts or --workload", "max_tokens": "--output-tokens", "max_completion_tokens": "--output-tokens", "ignore_eos": "--ignore-eos",
+}
+
+// parameters reads the further fields of each request.
+func (c *benchCmd) parameters(check *checker) (fields map[string]any) {
+	if c.Parameters == "" {
+		return nil
+	}
+	decoder := json.NewDecoder(strings.NewReader(c.Parameters))
+	decoder.UseNumber() // as they were written, however long
+	if err := decoder.Decode(&fields); err != nil || fields == nil || decoder.More() {
+		check.addf(`--parameters %q: give a JSON object, like '{"temperature": 0}'`, c.Parameters)
+		return nil
+	}
+	for _, name := range slices.Sorted(maps.Keys(fields)) {
+		if flag, ok := writtenByFlag[name]; ok {
+			check.addf("--parameters: %s is written by %s: use that", name, flag)
+		}
+	}
+	if name, ok := secretField(fields); ok {
+		check.addf("--parameters: %s looks like a secret, and a command line is seen and recorded: use --api-key-env or --api-key-file", name)
+	}
+	return fields
+}
+
+// secretField finds a field, however deep, whose name says that it holds a secret.
+func secretField(value any) (name string, ok bool) {
+	switch v := value.(type) {
+	case map[string]any:
+		for _, name := range slices.Sorted(maps.Keys(v)) {
+			if secret.SensitiveField(name) {
+				return name, true
+			}
+			if inner, ok := secretField(v[name]); ok {
+				return inner, true
+			}
+		}
+	case []any:
+		for _, x := range v {
+			if inner, ok := secretField(x); ok {
+				return inner, true
+			}
+		}
+	}
+	return "", false
+}
