@@ -100,6 +100,18 @@ func (o *Objective) weighGaps(s *subject, r *metric.Record) (value, near float64
 	return float64(good) / float64(len(gaps)), o.nearness(mean), true
 }
 
+// Gaps is how many values a request brings into the pool that an objective on gaps
+// between tokens is judged by; 0 where it brings none, or the objective is on no gaps.
+func (o *Objective) Gaps(r *metric.Record) int {
+	switch o.Metric {
+	case "itl":
+		return len(r.ITLMS)
+	case "icl":
+		return len(r.ICLMS)
+	}
+	return 0
+}
+
 func (o *Objective) weighGood(all []Objective, r *metric.Record) (value, near float64, ok bool) {
 	good, applies := GoodOf(all, r).Get()
 	if !applies {

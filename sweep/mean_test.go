@@ -14,6 +14,7 @@ func TestMeanOfAFew(t *testing.T) {
 			test.at = append(test.at, i)
 			test.value = append(test.value, -7000+float64(i*5%7)) // ms
 			test.near = append(test.near, 0.5)
+			test.gaps = append(test.gaps, 0)
 		}
 		if w := test.weigh(0); (w.holds > 7) != firm {
 			t.Errorf("%d requests: evidence %.1f", n, w.holds)
