@@ -50,8 +50,14 @@ func (l *leaving) now() {
 	l.timer.Store(time.AfterFunc(l.c.route.DrainTime, func() { l.cancel(errDrained) }))
 }
 
-// gone reports whether the client has left.
-func (l *leaving) gone() bool { return l.atNS.Load() > 0 }
+// gone reports whether the client has left. The end of its context says so
+// before the goroutine that waits for it runs.
+func (l *leaving) gone() bool {
+	if l.atNS.Load() == 0 && l.c.in.Context().Err() != nil {
+		l.ended()
+	}
+	return l.atNS.Load() > 0
+}
 
 var errDrained = errors.New("the client has left, and the bound of reading on was reached")
 

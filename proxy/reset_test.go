@@ -47,7 +47,6 @@ func TestAHalfClosedClientSeesNoCleanEnd(t *testing.T) {
 				}
 				_ = c.(*net.TCPConn).CloseWrite()
 				<-(<-s.asked).Done()
-				time.Sleep(10 * time.Millisecond) // what the end of the context calls
 				next <- struct{}{}
 				if rest, err := io.ReadAll(resp.Body); err == nil {
 					t.Errorf("%s: a clean end after %q", leave, rest)
