@@ -100,7 +100,7 @@ func TestEndsOnSockets(t *testing.T) {
 		"total limit":               {[]string{head, "2ms KEEP"}, func(c *Config) { c.Timeout = totalLimit }, timeline.TimeoutTotal, 1, 0},
 		"total limit, no head":      {[]string{"1ms KEEP"}, func(c *Config) { c.Timeout = totalLimit }, timeline.TimeoutTotal, 0, 0},
 		"ttft limit":                {[]string{"1ms " + sseHead + chunk(role), "2ms KEEP"}, func(c *Config) { c.TTFTTimeout = 60 * time.Millisecond }, timeline.TimeoutTTFT, 0, 0},
-		"idle limit":                {[]string{head, "30ms " + chunk(ping), "60ms " + chunk(ping), "90ms KEEP"}, func(c *Config) { c.IdleTimeout = 80 * time.Millisecond }, timeline.TimeoutIdle, 1, 0},
+		"idle limit":                {[]string{head, "30ms " + chunk(ping), "60ms " + chunk(ping), "90ms KEEP"}, func(c *Config) { c.IdleTimeout, c.TTFTTimeout = 80*time.Millisecond, 20*time.Second }, timeline.TimeoutIdle, 1, 0},
 	} {
 		t.Run(name, func(t *testing.T) {
 			bothForms(t, func(t *testing.T, form Form) {
@@ -219,10 +219,11 @@ func TestManyStreamsAtOnce(t *testing.T) {
 			frames = append(frames, (time.Duration(i*2+2)*time.Millisecond).String()+" "+chunk(tok("w")))
 		}
 		frames = append(frames, "110ms "+chunk(fin+done)+lastChunk)
-		l := socketServer(t, "tcp", "127.0.0.1:0", &fake{serve: play(frames...)})
+		const n = 64
+		l := socketServer(t, "tcp", "127.0.0.1:0", &fake{serve: gather(n, frames...)})
 		c := socketClient(t, "http://"+l.Addr().String(), in(form))
 		var all sync.WaitGroup
-		for range 64 {
+		for range n {
 			all.Go(func() {
 				for range 2 {
 					tl := send(t.Context(), c)
@@ -239,7 +240,7 @@ func TestManyStreamsAtOnce(t *testing.T) {
 			})
 		}
 		all.Wait()
-		want(t, "opened", c.Stats().Opened, 64)
+		want(t, "opened", c.Stats().Opened, n)
 	})
 }
 

@@ -7,8 +7,12 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// stampsOnWithin is how long stampsOn waits at most; mostly it is a millisecond or a few.
-const stampsOnWithin = 100 * time.Millisecond
+// stampsOn looks for so long, mostly a millisecond or a few, and so often: while
+// this process is kept from running, the kernel may be too.
+const (
+	stampsOnWithin = 100 * time.Millisecond
+	stampsOnLooks  = 20
+)
 
 // stampsOn makes the kernel stamp what arrives, for as long as the process
 // lives, and waits until it does. The kernel begins some milliseconds after the
@@ -25,7 +29,8 @@ var stampsOn = sync.OnceFunc(func() {
 	}
 	var in receiver
 	var b [1]byte
-	for end := monotonic() + stampsOnWithin; monotonic() < end; {
+	end := monotonic() + stampsOnWithin
+	for looks := 0; looks < stampsOnLooks || monotonic() < end; looks++ {
 		if _, errno := transmit(fd, b[:]); errno != 0 {
 			return
 		}

@@ -84,10 +84,17 @@ func TestPreciseIsCancelledWhileAsleep(t *testing.T) {
 	c := Start()
 	s := c.Precise()
 	defer s.Close()
-	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
-	defer cancel()
+	cancelled := func(ahead int64) error {
+		ctx, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
+		defer cancel()
+		return s.WaitUntil(ctx, c.US()+ahead)
+	}
 	for _, ahead := range []int64{120_000, 60_000_000} {
-		if err := s.WaitUntil(ctx, c.US()+ahead); !errors.Is(err, context.DeadlineExceeded) {
+		err := cancelled(ahead)
+		for tries := 1; err == nil && tries < 20; tries++ { // this process was kept from running until it was over
+			err = cancelled(ahead)
+		}
+		if !errors.Is(err, context.DeadlineExceeded) {
 			t.Errorf("%d µs ahead: got %v", ahead, err)
 		}
 	}
@@ -95,22 +102,23 @@ func TestPreciseIsCancelledWhileAsleep(t *testing.T) {
 
 // B87: a step of the wall clock is seen and never enters a duration.
 func TestB87WallStep(t *testing.T) {
-	wall := int64(1_800_000_000_000_000_000)
-	c := StartWithWall(func() int64 { return wall })
-	before := c.Now()
-	wall += 5_000 // the fake stands still but for this
-	if us, stepped := c.Now().StepUS(before); stepped {
-		t.Errorf("a step of %d µs was reported without one", us)
-	}
-	wall -= 3_000_000_000
-	after := c.Now()
-	us, stepped := after.StepUS(before)
-	if !stepped || us > -2_990_000 || us < -3_500_000 {
-		t.Errorf("step %d µs (%v), want about -3 s", us, stepped)
-	}
-	if after.NS < before.NS {
-		t.Error("the monotonic reading ran backwards")
-	}
+	synctest.Test(t, func(t *testing.T) {
+		wall := int64(1_800_000_000_000_000_000)
+		c := StartWithWall(func() int64 { return wall })
+		before := c.Now()
+		wall += 5_000 // the monotonic clock stands still
+		if us, stepped := c.Now().StepUS(before); stepped || us != 5 {
+			t.Errorf("a step of %d µs was reported without one", us)
+		}
+		wall -= 3_000_000_000
+		after := c.Now()
+		if us, stepped := after.StepUS(before); !stepped || us != -2_999_995 {
+			t.Errorf("step %d µs (%v), want -3 s but for 5 µs", us, stepped)
+		}
+		if after.NS < before.NS {
+			t.Error("the monotonic reading ran backwards")
+		}
+	})
 }
 
 func TestTieIsClose(t *testing.T) {
@@ -118,8 +126,10 @@ func TestTieIsClose(t *testing.T) {
 	if c.MonotonicZeroNS == 0 {
 		t.Skip("no system monotonic clock")
 	}
-	off := monotonicNS() - c.MonotonicZeroNS - c.NS()
-	if off < -1_000_000 || off > 10_000_000 {
-		t.Errorf("the two clocks are %d ns apart", off)
+	before := c.NS()
+	system := monotonicNS() - c.MonotonicZeroNS
+	after := c.NS()
+	if system < before-1_000_000 || system > after+1_000_000 {
+		t.Errorf("the system's clock read %d ns, between %d and %d of ours", system, before, after)
 	}
 }

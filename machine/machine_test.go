@@ -171,11 +171,14 @@ func TestEnvironmentMarks(t *testing.T) {
 func TestThisMachine(t *testing.T) {
 	m := This()
 	a := m.Sample()
-	for end := time.Now().Add(150 * time.Millisecond); time.Now().Before(end); {
+	u := Usage{}
+	for tries := 0; u.CPUBusy.Or(0) <= 0 && tries < 20; tries++ { // others may have all processors for a while
+		for end := time.Now().Add(150 * time.Millisecond); time.Now().Before(end); {
+		}
+		u = a.Until(m.Sample())
 	}
-	u := a.Until(m.Sample())
 	if x, ok := u.CPUBusy.Get(); !ok || x <= 0 || x > 1 {
-		t.Errorf("busy %v, %v after 150 ms of work", x, ok)
+		t.Errorf("busy %v, %v after work", x, ok)
 	}
 	var c validity.Client
 	u.Client(&c)
