@@ -16,6 +16,7 @@ import (
 	"testing"
 	"time"
 
+	"tokenmeter/live"
 	"tokenmeter/rows"
 )
 
@@ -211,8 +212,9 @@ rows: {folder: %q}
 	defer stop()
 	log := &logText{}
 	ready, ended := make(chan [2]string, 1), make(chan error, 1)
+	counted := make(outcomes, 10) // the last to be told
 	go func() {
-		ended <- Run(ctx, Options{Load: func() (*Plan, error) { return Load(path, noEnv) }, Files: func(*Plan) []string { return []string{path} },
+		ended <- Run(ctx, Options{Sinks: []live.Sink{counted}, Load: func() (*Plan, error) { return Load(path, noEnv) }, Files: func(*Plan) []string { return []string{path} },
 			Watch: 20 * time.Millisecond, Log: slog.New(slog.NewTextHandler(log, nil)),
 			Ready: func(listeners []Address, admin net.Addr) {
 				ready <- [2]string{listeners[0].URL(), "http://" + admin.String()}
@@ -233,6 +235,7 @@ rows: {folder: %q}
 			}
 			io.Copy(io.Discard, response.Body)
 			response.Body.Close()
+			<-counted // an answer may end a moment before it is counted
 		}
 	}
 	shows := func(parts ...string) func() bool {

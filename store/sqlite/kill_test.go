@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -76,7 +77,7 @@ func TestKilledAtRandomMoments(t *testing.T) {
 	random := rand.New(rand.NewPCG(uint64(time.Now().UnixNano()), 1))
 	var before int64
 	for round := range rounds {
-		begun, counted, written := round1(t, path, 30*time.Millisecond+time.Duration(random.Int64N(int64(150*time.Millisecond))))
+		begun, counted, written := round1(t, path, 30*time.Millisecond+time.Duration(random.Int64N(int64(150*time.Millisecond))), round == 0)
 		if begun != before {
 			t.Fatalf("round %d began at %d, the store had %d", round, begun, before)
 		}
@@ -119,7 +120,9 @@ func TestKilledAtRandomMoments(t *testing.T) {
 	t.Logf("%d rounds, %d counts", rounds, before)
 }
 
-func round1(t *testing.T, path string, after time.Duration) (begun, counted, written int64) {
+// round1 lets a child count and kills it some time after it began, or where
+// something is to be there for certain, after its first write.
+func round1(t *testing.T, path string, after time.Duration, writes bool) (begun, counted, written int64) {
 	t.Helper()
 	child := exec.Command(os.Args[0])
 	child.Env = append(os.Environ(), "STORE_KILL_CHILD="+path)
@@ -131,7 +134,7 @@ func round1(t *testing.T, path string, after time.Duration) (begun, counted, wri
 		t.Fatal(err)
 	}
 	lines := bufio.NewReader(out)
-	var once bool
+	start := sync.OnceFunc(func() { time.AfterFunc(after, func() { child.Process.Kill() }) })
 	for {
 		line, err := lines.ReadString('\n')
 		if err == io.EOF || err != nil {
@@ -142,14 +145,14 @@ func round1(t *testing.T, path string, after time.Duration) (begun, counted, wri
 		switch word {
 		case "begin":
 			begun, counted, written = n, n, n
-			if !once {
-				once = true
-				time.AfterFunc(after, func() { child.Process.Kill() })
+			if !writes {
+				start()
 			}
 		case "counted":
 			counted = n
 		case "written":
 			written = n
+			start()
 		default:
 			t.Errorf("the child says %q", line)
 		}
