@@ -2,12 +2,12 @@ package main
 
 import (
 	"bytes"
+	"io"
 	"net/http"
 	"net/http/httptest"
-	"os"
 	"path/filepath"
+	"sync"
 	"testing"
-	"time"
 
 	"golang.org/x/sys/unix"
 
@@ -19,14 +19,21 @@ func TestClientResource(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes seconds")
 	}
-	s := httptest.NewServer(http.HandlerFunc(answerer))
+	asked, answer := make(chan bool, 100), make(chan bool)
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		asked <- true
+		<-answer
+		answerer(w, r)
+	}))
 	defer s.Close()
+	release := sync.OnceFunc(func() { close(answer) })
+	defer release()
 	dir := filepath.Join(t.TempDir(), "run")
 	var out bytes.Buffer
+	// More requests than can fail in vain while no file is left.
 	cmd := started(t, &out, "bench", s.URL, "--preflight", "none", "--model", "m", "--warmup", "0",
-		"--out", dir, "--concurrency", "2", "--no-keepalive", "--duration", "2s")
-	eventually(t, func() bool { _, err := os.Stat(filepath.Join(dir, "run.json")); return err == nil })
-	time.Sleep(300 * time.Millisecond)
+		"--out", dir, "--concurrency", "2", "--no-keepalive", "--requests", "100")
+	eventually(t, func() bool { return len(asked) > 0 })
 	var before unix.Rlimit
 	few := func(limit unix.Rlimit) {
 		if err := unix.Prlimit(cmd.Process.Pid, unix.RLIMIT_NOFILE, &limit, nil); err != nil {
@@ -37,7 +44,9 @@ func TestClientResource(t *testing.T) {
 		t.Skip(err)
 	}
 	few(unix.Rlimit{Cur: 3, Max: before.Max})
-	time.Sleep(100 * time.Millisecond)
+	release()
+	a := &app{stdout: io.Discard, stderr: io.Discard}
+	eventually(t, func() bool { return recorded(a, dir, timeline.ClientResource) > 0 })
 	few(before)
 	if got := waitCode(cmd); got != exitOK {
 		t.Errorf("exit code %d", got)

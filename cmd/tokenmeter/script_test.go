@@ -144,7 +144,7 @@ func TestSignals(t *testing.T) {
 			dir := t.TempDir() + "/run"
 			cmd := tokenmeter(t, "bench", "--demo", "--requests", "1000", "--out", dir)
 			a := &app{stdout: os.Stderr, stderr: io.Discard}
-			eventually(t, func() bool { return recorded(a, dir) > 0 })
+			eventually(t, func() bool { return recorded(a, dir, timeline.OK) > 0 })
 			cmd.Process.Signal(sig)
 			if got := waitCode(cmd); got != exitInterrupted {
 				t.Fatalf("exit code %d", got)
@@ -188,8 +188,8 @@ func TestSecondSignalLeavesAtOnce(t *testing.T) {
 	}
 }
 
-// recorded is how many measured requests a folder holds so far.
-func recorded(a *app, dir string) (n int64) {
+// recorded is how many measured requests of an outcome a folder holds so far.
+func recorded(a *app, dir string, outcome timeline.Outcome) (n int64) {
 	f, err := a.open(dir)
 	if err != nil {
 		return 0
@@ -199,7 +199,7 @@ func recorded(a *app, dir string) (n int64) {
 		if err != nil {
 			return n
 		}
-		if tl.Phase == timeline.Measure && tl.Outcome == timeline.OK {
+		if tl.Phase == timeline.Measure && tl.Outcome == outcome {
 			n++
 		}
 	}
