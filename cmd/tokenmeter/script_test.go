@@ -30,7 +30,7 @@ func TestScripts(t *testing.T) {
 	testscript.Run(t, testscript.Params{
 		Dir: "testdata/script",
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
-			"code": code, "server": server, "refuser": refuser, "lines": lines, "mostly": mostly, "mutual": mutual, "socket": socket,
+			"code": code, "server": server, "refuser": refuser, "lines": lines, "clock": startClock, "paced": paced, "mostly": mostly, "mutual": mutual, "socket": socket,
 		},
 		Setup: func(env *testscript.Env) error {
 			env.Setenv("LC_ALL", "C.UTF-8")
@@ -131,6 +131,24 @@ func lines(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Check(err)
 	if n := strings.Count(ts.ReadFile(args[0]), "\n"); n < least || n > most {
 		ts.Fatalf("%s has %d lines, want %d to %d", args[0], n, least, most)
+	}
+}
+
+// clock notes when it is, for paced.
+func startClock(ts *testscript.TestScript, neg bool, args []string) {
+	ts.Setenv("CLOCK", time.Now().Format(time.RFC3339Nano))
+}
+
+// paced FILE EVERY wants a last line, and before it no more lines than one in EVERY
+// since the clock was started: the longer a busy machine takes, the more.
+func paced(ts *testscript.TestScript, neg bool, args []string) {
+	begun, err := time.Parse(time.RFC3339Nano, ts.Getenv("CLOCK"))
+	ts.Check(err)
+	every, err := time.ParseDuration(args[1])
+	ts.Check(err)
+	took := time.Since(begun)
+	if n, most := strings.Count(ts.ReadFile(args[0]), "\n"), 1+int(took/every); n < 1 || n > most {
+		ts.Fatalf("%s has %d lines after %v, want %d at most", args[0], n, took, most)
 	}
 }
 
