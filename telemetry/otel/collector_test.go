@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"fmt"
-	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -80,7 +79,7 @@ func (o *output) String() string {
 
 // has waits for a text.
 func (o *output) has(text string) bool {
-	for range 50 {
+	for range 300 {
 		if strings.Contains(o.String(), text) {
 			return true
 		}
@@ -91,12 +90,7 @@ func (o *output) has(text string) bool {
 
 func begin(t *testing.T, program string) (address string, log *output) {
 	t.Helper()
-	ln, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	address = ln.Addr().String()
-	ln.Close()
+	address = trial.Address(t)
 	file := filepath.Join(t.TempDir(), "collector.yaml")
 	text := fmt.Sprintf(`receivers: {otlp: {protocols: {http: {endpoint: %q}}}}
 exporters: {debug: {verbosity: detailed, use_internal_logger: false}}
