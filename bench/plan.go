@@ -73,6 +73,9 @@ type Plan struct {
 	// says how much of their time such readers wait.
 	Readers []float64
 	Salt    string // makes the words of the prompts; empty: a new one for the run
+	// WarmupMost ends the warm-up, also in the middle of a request; 0: no bound. It
+	// stands apart from Warmup, whose zero value is the default.
+	WarmupMost time.Duration
 	// Extra are further fields of each request; null leaves one out that is sent else.
 	Extra map[string]any
 

@@ -313,3 +313,22 @@ func TestSecondRunDoesNotOverwrite(t *testing.T) {
 		t.Errorf("%d sent, %v", len(f.bodies), err)
 	}
 }
+
+// A server that never answers is waited for no longer than the warm-up may last.
+func TestWarmupMost(t *testing.T) {
+	f := &fake{chat: func(s *stream, _ body) { sleep(s.ctx, time.Hour) }}
+	res := virtual(t, f, Plan{Model: "m", Preflight: "none", Requests: 1, WarmupMost: 30 * time.Second}, nil)
+	var failed *TargetError
+	if !errors.As(res.err, &failed) || !hasText(failed.What, "no warm-up request was answered within 30s") || res.wall > 31*time.Second {
+		t.Errorf("%v after %v", res.err, res.wall)
+	}
+	f = &fake{chat: func(s *stream, b body) { // one answer is enough
+		if s.n == 1 {
+			sleep(s.ctx, time.Hour)
+		}
+		echo(s, b)
+	}}
+	if res = virtual(t, f, Plan{Model: "m", Preflight: "none", Requests: 1, WarmupMost: 30 * time.Second}, nil); res.err != nil || res.run.Requests.OK != 1 {
+		t.Errorf("%v", res.err)
+	}
+}

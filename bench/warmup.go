@@ -6,7 +6,9 @@ import (
 	"net/http"
 	"slices"
 	"strings"
+	"time"
 
+	"tokenmeter/client"
 	"tokenmeter/schedule"
 	"tokenmeter/timeline"
 	"tokenmeter/workload"
@@ -26,6 +28,9 @@ func (r *runner) warmup(ctx context.Context) error {
 	defer r.watch(ph)()
 	disarm := ph.expire(w.Duration, r.plan.Grace)
 	defer disarm()
+	if most := r.plan.WarmupMost; most > 0 {
+		defer time.AfterFunc(most, func() { ph.cancel(errWarmupMost) }).Stop()
+	}
 	if r.plan.open() {
 		loop := r.plan.openLoop()
 		loop.Requests, loop.Duration, loop.Ramp, loop.Tail = int64(w.Requests), w.Duration, 0, 0
@@ -51,11 +56,14 @@ func (r *runner) warmup(ctx context.Context) error {
 	if err := r.ended(ctx, ph); err != nil {
 		return err
 	}
-	if err := r.warmedUp(answers); err != nil {
+	if err := r.warmedUp(answers, context.Cause(ph.ctx) == errWarmupMost); err != nil {
 		return err
 	}
 	return r.calibrate(ctx, ph, answers)
 }
+
+// errWarmupMost is the end of a warm-up that took too long.
+var errWarmupMost = fmt.Errorf("the warm-up took too long: %w", client.ErrRunEnd)
 
 // warmupRate is the rate of a warm-up where the load has none of its own.
 const warmupRate = 1
@@ -96,7 +104,7 @@ func refused(answers []warmAnswer) (n int) {
 
 // warmedUp fails when no warm-up request was answered. Being sent away for a
 // while (429) is no failure of the target: the run itself will show it.
-func (r *runner) warmedUp(answers []warmAnswer) error {
+func (r *runner) warmedUp(answers []warmAnswer, cut bool) error {
 	ok := 0
 	for _, a := range answers {
 		if a.succeeded {
@@ -112,8 +120,13 @@ func (r *runner) warmedUp(answers []warmAnswer) error {
 		r.log.notice("warmup_failed", timeline.Some(float64(c.failed)),
 			"%d of %d warm-up requests failed, the first: %s.", c.failed, c.done, c.firstError.Message)
 	}
-	if ok == 0 && c.failed > c.limited && !r.plan.KeepGoing {
+	switch {
+	case ok > 0 || r.plan.KeepGoing:
+		return nil
+	case c.failed > c.limited:
 		return r.targetFailed(c, "every warm-up request failed")
+	case c.failed == 0 && cut:
+		return r.targetFailed(c, fmt.Sprintf("no warm-up request was answered within %v", r.plan.WarmupMost))
 	}
 	return nil
 }

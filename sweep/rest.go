@@ -55,6 +55,9 @@ func (r *rest) learn(times []float64) {
 	}
 }
 
+// answered reports whether the server answered before any load.
+func (r *rest) answered() bool { return r.known && !math.IsInf(r.ms, 1) }
+
 // limit is what counts as being at rest.
 func (r *rest) limit() float64 { return max(1.5*r.ms+10, r.worst) }
 

@@ -55,6 +55,9 @@ func (s *Server) Probe(ctx context.Context, load float64, limit Limit, take func
 	}
 	s.probes++
 	plan := s.plan(load, limit)
+	if limit.Left != nil && !s.alive && !s.rest.answered() { // a server that never answers would outlast the search
+		plan.WarmupMost = max(limit.Left(), time.Second).Round(time.Second)
+	}
 	plan.Out = filepath.Join(s.Dir, fmt.Sprintf("%03d-%s-%s", s.probes, s.Variable, strconv.FormatFloat(load, 'g', 6, 64)))
 	lists := objective.NeedLists(plan.Objectives)
 	plan.Each = func(e bench.Ended) bool {
