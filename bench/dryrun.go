@@ -26,7 +26,7 @@ func DryRun(plan Plan) (string, error) {
 	item := work.Item(0)
 	req := api.Request{
 		Model: plan.Model, Messages: item.Messages, MaxTokens: item.MaxTokens,
-		Stream: !plan.NoStream, IgnoreEOS: plan.IgnoreEOS, Extra: plan.Extra,
+		Stream: !plan.NoStream, IgnoreEOS: plan.IgnoreEOS, Extra: plan.extra(&item.Step),
 	}
 	if req.Model == "" {
 		req.Model = "MODEL"

@@ -232,7 +232,7 @@ func (p *playing) prepare(k int) job {
 		Stream:         !r.plan.NoStream,
 		IgnoreEOS:      r.plan.IgnoreEOS,
 		MaxTokensField: r.field.name(),
-		Extra:          r.extra(s),
+		Extra:          r.plan.extra(s),
 		LeaveTokens:    s.LeaveTokens,
 	}
 	if s.Model != "" {

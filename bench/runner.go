@@ -125,15 +125,15 @@ type job struct {
 }
 
 // extra are the further fields of a request: the step's, and over them the run's.
-func (r *runner) extra(s *workload.Step) map[string]any {
+func (p *Plan) extra(s *workload.Step) map[string]any {
 	switch {
 	case len(s.Extra) == 0:
-		return r.plan.Extra
-	case len(r.plan.Extra) == 0:
+		return p.Extra
+	case len(p.Extra) == 0:
 		return s.Extra
 	}
 	out := maps.Clone(s.Extra)
-	maps.Copy(out, r.plan.Extra)
+	maps.Copy(out, p.Extra)
 	return out
 }
 

@@ -2,18 +2,22 @@ package main
 
 import (
 	"encoding/json"
+	"io"
 	"maps"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"tokenmeter/secret"
 )
 
-// writtenByFlag are fields of a request that flags write: whatever is recorded beside
+// writtenByFlag are fields of a request, of one API or another, that flags write: whatever is recorded beside
 // the requests relies on them.
 var writtenByFlag = map[string]string{
 	"model": "--model", "stream": "--no-stream", "messages": "--prompt, --prompts or --workload", "prompt": "--prompt, --prompts or --workload",
-	"input": "--prompt, --prompts or --workload", "max_tokens": "--output-tokens", "max_completion_tokens": "--output-tokens", "ignore_eos": "--ignore-eos",
+	"input": "--prompt, --prompts or --workload", "max_tokens": "--output-tokens", "max_completion_tokens": "--output-tokens", "max_output_tokens": "--output-tokens",
+	"n_predict": "--output-tokens", "options.num_predict": "--output-tokens", "parameters.max_new_tokens": "--output-tokens",
+	"sampling_params.max_new_tokens": "--output-tokens", "inputs": "--prompt, --prompts or --workload", "ignore_eos": "--ignore-eos",
 }
 
 // parameters reads the further fields of each request.
@@ -23,19 +27,34 @@ func (c *benchCmd) parameters(check *checker) (fields map[string]any) {
 	}
 	decoder := json.NewDecoder(strings.NewReader(c.Parameters))
 	decoder.UseNumber() // as they were written, however long
-	if err := decoder.Decode(&fields); err != nil || fields == nil || decoder.More() {
-		check.addf(`--parameters %q: give a JSON object, like '{"temperature": 0}'`, c.Parameters)
+	if err := decoder.Decode(&fields); err != nil || fields == nil || !utf8.ValidString(c.Parameters) || !ended(decoder) {
+		// Without the text: it may be long, and hold a secret.
+		check.addf(`--parameters: give a JSON object, like '{"temperature": 0}'`)
 		return nil
 	}
 	for _, name := range slices.Sorted(maps.Keys(fields)) {
-		if flag, ok := writtenByFlag[name]; ok {
-			check.addf("--parameters: %s is written by %s: use that", name, flag)
+		names := []string{name}
+		if inner, ok := fields[name].(map[string]any); ok {
+			for _, member := range slices.Sorted(maps.Keys(inner)) {
+				names = append(names, name+"."+member)
+			}
+		}
+		for _, name := range names {
+			if flag, ok := writtenByFlag[name]; ok {
+				check.addf("--parameters: %s is written by %s: use that", name, flag)
+			}
 		}
 	}
 	if name, ok := secretField(fields); ok {
 		check.addf("--parameters: %s looks like a secret, and a command line is seen and recorded: use --api-key-env or --api-key-file", name)
 	}
 	return fields
+}
+
+// ended reports whether nothing follows. More does not tell: it takes a bracket for an end.
+func ended(d *json.Decoder) bool {
+	_, err := d.Token()
+	return err == io.EOF
 }
 
 // secretField finds a field, however deep, whose name says that it holds a secret.
