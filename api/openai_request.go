@@ -72,6 +72,7 @@ func (r *Request) call(path string, body map[string]any) (Call, error) {
 		inner, isObject := body[name].(map[string]any)
 		if more, ok := value.(map[string]any); ok && isObject {
 			maps.Copy(inner, more)
+			maps.DeleteFunc(inner, func(_ string, v any) bool { return v == nil })
 			continue
 		}
 		body[name] = value

@@ -92,9 +92,15 @@ func TestRequestDetails(t *testing.T) {
 	if s := string(call.Body); !strings.Contains(s, `"options":{"num_predict":3,"temperature":0}`) || !strings.Contains(s, `"model":"other"`) {
 		t.Errorf("%s", s)
 	}
+	r.Stream = true
 	r.Extra = map[string]any{"stream_options": nil, "temperature": 0}
 	call, _ = OpenAIChat.Build(r)
 	if s := string(call.Body); strings.Contains(s, "stream_options") || !strings.Contains(s, `"temperature":0`) {
+		t.Errorf("%s", s)
+	}
+	r.Extra = map[string]any{"stream_options": map[string]any{"include_usage": nil, "x": 1}}
+	call, _ = OpenAIChat.Build(r)
+	if s := string(call.Body); !strings.Contains(s, `"stream_options":{"x":1}`) {
 		t.Errorf("%s", s)
 	}
 	r.Extra = map[string]any{"bad": func() {}}

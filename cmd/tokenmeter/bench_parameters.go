@@ -34,6 +34,13 @@ func (c *benchCmd) parameters(check *checker) (fields map[string]any) {
 	}
 	for _, name := range slices.Sorted(maps.Keys(fields)) {
 		names := []string{name}
+		if fields[name] == nil { // with what is in it
+			for written := range writtenByFlag {
+				if strings.HasPrefix(written, name+".") {
+					names = append(names, written)
+				}
+			}
+		}
 		if inner, ok := fields[name].(map[string]any); ok {
 			for _, member := range slices.Sorted(maps.Keys(inner)) {
 				names = append(names, name+"."+member)
