@@ -149,7 +149,11 @@ func TestB55NoNagleGhost(t *testing.T) {
 			return n
 		}
 		// A loaded machine may put some there, a ghost comes every time.
-		if ghosts() > 2 && ghosts() > 2 && ghosts() > 2 {
+		haunted := 0
+		for haunted < 3 && ghosts() > 2 {
+			haunted++
+		}
+		if haunted == 3 {
 			t.Error("three times more than 2 of 200 between 38 and 45 ms")
 		}
 		want(t, "connections", c.Stats().Opened, 1)
