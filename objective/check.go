@@ -92,11 +92,7 @@ func (o *Objective) valueOf(s *subject, r *metric.Record) (v float64, holds, ok 
 		v, ok = s.value(r).Get()
 		return v, o.Holds(v), ok
 	}
-	gaps := r.ITLMS
-	if s.name == "icl" {
-		gaps = r.ICLMS
-	}
-	return o.statOf(stat.Sorted(slices.Sorted(slices.Values(gaps))))
+	return o.statOf(stat.Sorted(slices.Sorted(slices.Values(o.gapsOf(r)))))
 }
 
 // GoodOf says whether a request met every objective that applies to it; empty

@@ -34,7 +34,7 @@ func (o *Objective) Weigh(all []Objective, r *metric.Record) (value, near float6
 	if v == o.worst() {
 		return o.weighed(verdict == Good, math.Inf(1)), math.Inf(1), true
 	}
-	switch s := o.subject(); s.class {
+	switch o.subject().class {
 	case ofRequest:
 		near = o.nearness(v)
 		if o.Stat == "mean" {
@@ -42,7 +42,7 @@ func (o *Objective) Weigh(all []Objective, r *metric.Record) (value, near float6
 		}
 		return o.weighed(o.Holds(v), 0), near, true
 	case ofGaps:
-		return o.weighGaps(s, r)
+		return o.weighGaps(r)
 	}
 	good := verdict == Good
 	return o.weighed(good, 0), 1 - o.weighed(good, 0), true
@@ -81,11 +81,8 @@ func (o *Objective) nearness(v float64) float64 {
 	return v / o.Limit
 }
 
-func (o *Objective) weighGaps(s *subject, r *metric.Record) (value, near float64, ok bool) {
-	gaps := r.ITLMS
-	if s.name == "icl" {
-		gaps = r.ICLMS
-	}
+func (o *Objective) weighGaps(r *metric.Record) (value, near float64, ok bool) {
+	gaps := o.gapsOf(r)
 	sum, good := 0.0, 0
 	for _, g := range gaps {
 		sum += g
@@ -102,14 +99,17 @@ func (o *Objective) weighGaps(s *subject, r *metric.Record) (value, near float64
 
 // Gaps is how many values a request brings into the pool that an objective on gaps
 // between tokens is judged by; 0 where it brings none, or the objective is on no gaps.
-func (o *Objective) Gaps(r *metric.Record) int {
+func (o *Objective) Gaps(r *metric.Record) int { return len(o.gapsOf(r)) }
+
+// gapsOf are those values, of the record.
+func (o *Objective) gapsOf(r *metric.Record) []float64 {
 	switch o.Metric {
 	case "itl":
-		return len(r.ITLMS)
+		return r.ITLMS
 	case "icl":
-		return len(r.ICLMS)
+		return r.ICLMS
 	}
-	return 0
+	return nil
 }
 
 func (o *Objective) weighGood(all []Objective, r *metric.Record) (value, near float64, ok bool) {

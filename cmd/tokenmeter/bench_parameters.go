@@ -32,30 +32,28 @@ func (c *benchCmd) parameters(check *checker) (fields map[string]any) {
 		check.addf(`--parameters: give a JSON object, like '{"temperature": 0}'`)
 		return nil
 	}
-	for _, name := range slices.Sorted(maps.Keys(fields)) {
-		names := []string{name}
-		if fields[name] == nil { // with what is in it
-			for written := range writtenByFlag {
-				if strings.HasPrefix(written, name+".") {
-					names = append(names, written)
-				}
-			}
-		}
-		if inner, ok := fields[name].(map[string]any); ok {
-			for _, member := range slices.Sorted(maps.Keys(inner)) {
-				names = append(names, name+"."+member)
-			}
-		}
-		for _, name := range names {
-			if flag, ok := writtenByFlag[name]; ok {
-				check.addf("--parameters: %s is written by %s: use that", name, flag)
-			}
+	for _, path := range slices.Sorted(maps.Keys(writtenByFlag)) {
+		if has(fields, path) {
+			check.addf("--parameters: %s is written by %s: use that", path, writtenByFlag[path])
 		}
 	}
 	if name, ok := secretField(fields); ok {
 		check.addf("--parameters: %s looks like a secret, and a command line is seen and recorded: use --api-key-env or --api-key-file", name)
 	}
 	return fields
+}
+
+// has reports whether the fields replace or leave out one, or a member of one
+// (options.num_predict). Null leaves out an object with all that is in it.
+func has(fields map[string]any, path string) bool {
+	name, member, nested := strings.Cut(path, ".")
+	value, ok := fields[name]
+	if !ok || !nested || value == nil {
+		return ok
+	}
+	inner, _ := value.(map[string]any)
+	_, ok = inner[member]
+	return ok
 }
 
 // ended reports whether nothing follows. More does not tell: it takes a bracket for an end.

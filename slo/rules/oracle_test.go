@@ -8,7 +8,6 @@ import (
 	"io"
 	"math"
 	"math/rand/v2"
-	"net"
 	"net/http"
 	"net/url"
 	"os"
@@ -21,6 +20,7 @@ import (
 	"time"
 
 	"tokenmeter/slo"
+	"tokenmeter/telemetry/trial"
 
 	"github.com/goccy/go-yaml"
 )
@@ -220,24 +220,9 @@ type running struct {
 	stop func()
 }
 
-// address is one for a program that will listen there. The system gives no port
-// below 32768 to those who ask for any, so that none is given away until then.
-func address(t *testing.T) string {
-	t.Helper()
-	for range 100 {
-		ln, err := net.Listen("tcp", fmt.Sprintf("127.0.0.1:%d", 20_000+rand.IntN(12_000)))
-		if err == nil {
-			defer ln.Close()
-			return ln.Addr().String()
-		}
-	}
-	t.Fatal("no port is free")
-	return ""
-}
-
 func serve(t *testing.T, prometheus, data string) running {
 	t.Helper()
-	address := address(t)
+	address := trial.Address(t)
 	config := filepath.Join(t.TempDir(), "prometheus.yaml")
 	os.WriteFile(config, []byte("global: {}\n"), 0o644)
 	cmd := exec.Command(prometheus, "--config.file="+config, "--storage.tsdb.path="+data, "--storage.tsdb.retention.time=3650d", "--web.listen-address="+address, "--log.level=error")
