@@ -12,63 +12,82 @@ import (
 	"testing"
 )
 
-// allowed lists what each package may import of ours. A package that is not
-// here is a mistake: say where it belongs, in docs/design.md too.
-var allowed = map[string][]string{
-	// the record
-	"bounded":   {},
-	"inert":     {},
-	"timeline":  {},
-	"stat":      {},
-	"metric":    {"stat", "timeline"},
-	"objective": {"metric", "stat", "timeline"},
-	"validity":  {"metric", "stat", "timeline"},
-	"run":       {"cost", "bounded", "metric", "objective", "secret", "stat", "timeline", "validity"},
-	"export":    {"metric", "inert", "run", "timeline"},
-	// the wire
-	"wire":    {},
-	"tokens":  {"bounded"},
-	"clock":   {},
-	"secret":  {},
-	"api":     {"timeline", "wire"},
-	"capture": {"bounded", "api", "timeline", "wire"},
-	"client":  {"api", "capture", "clock", "secret", "timeline", "wire"},
-	// the load
-	"machine":  {"timeline", "validity"},
-	"config":   {},
-	"check":    {},
-	"workload": {"bounded", "api", "check", "config", "random", "timeline"},
-	"random":   {},
-	"schedule": {"random"},
-	"doctor":   {"api", "client", "clock", "machine", "secret", "timeline"},
-	"cost":     {"config", "metric", "stat", "timeline"},
-	"method":   {"bench", "cost", "metric", "objective", "run", "stat", "sweep", "timeline", "validity"},
-	"sweep":    {"bench", "client", "cost", "metric", "objective", "random", "run", "stat", "timeline", "validity"},
-	"bench":    {"api", "check", "cost", "random", "capture", "client", "clock", "machine", "metric", "objective", "inert", "run", "schedule", "secret", "stat", "timeline", "validity", "workload"},
-	// the service
-	"live":      {"metric", "objective", "timeline"},
-	"proxy":     {"api", "client", "clock", "live", "metric", "secret", "timeline", "wire"},
-	"engine":    {},
-	"sim":       {"clock", "engine"},
-	"slo":       {"config", "metric", "objective", "secret", "stat", "timeline"},
-	"store":     {"cost", "live", "metric", "objective", "slo", "stat", "timeline"},
-	"scrape":    {},
-	"rows":      {"cost", "live", "run", "secret", "timeline"},
-	"telemetry": {"live", "metric", "objective", "timeline"},
-	// the reader
-	"compare": {"metric", "objective", "run", "stat", "timeline", "validity"},
-	"report":  {"compare", "sweep", "metric", "objective", "inert", "run", "stat", "timeline", "validity"},
+// wings lists the folders at the root that hold packages, lowest first, and
+// which other wings each may import. What nobody may import is wiring.
+var wings = map[string][]string{
+	"base":    {},
+	"physics": {"base"},
+	"record":  {"base"},
+	"wire":    {"record", "base"},
+	"load":    {"wire", "record", "base"},
+	"service": {"wire", "record", "base"},
+	"reader":  {"service", "load", "wire", "record", "base"},
+}
+
+// rooms lists what each package may import of its own wing, and, where it is
+// less than its wing may, of the wings below ("record/timeline" for one room).
+// A package that is not here is a mistake: say where it belongs, in
+// docs/design.md too.
+var rooms = map[string][]string{
+	"base/printable": {},
+	"base/limitio":   {},
+	"base/config":    {},
+	"base/secret":    {},
+	"base/clock":     {},
+	"base/random":    {},
+
+	"physics/engine": {},
+	"physics/sim":    {"physics/engine", "base/clock"},
+
+	"record/timeline":  {},
+	"record/stat":      {},
+	"record/metric":    {"record/stat", "record/timeline"},
+	"record/objective": {"record/metric", "record/stat", "record/timeline"},
+	"record/validity":  {"record/metric", "record/stat", "record/timeline"},
+	"record/cost":      {"record/metric", "record/stat", "record/timeline", "base/config"},
+	"record/run":       {"record/cost", "record/metric", "record/objective", "record/stat", "record/timeline", "record/validity", "base/limitio", "base/secret"},
+	"record/export":    {"record/metric", "record/run", "record/timeline", "base/printable"},
+
+	"wire/framing": {},
+	"wire/tokens":  {"base/limitio"},
+	"wire/scrape":  {},
+	"wire/api":     {"wire/framing", "record/timeline"},
+	"wire/capture": {"wire/api", "wire/framing", "record/timeline", "base/limitio"},
+	"wire/client":  {"wire/api", "wire/capture", "wire/framing", "record/timeline", "base/clock", "base/secret"},
+
+	"load/machine":  {"record/timeline", "record/validity"},
+	"load/answer":   {},
+	"load/schedule": {"base/random"},
+	"load/workload": {"load/answer", "wire/api", "record/timeline", "base/config", "base/limitio", "base/random"},
+	"load/doctor":   {"load/machine", "wire/api", "wire/client", "record/timeline", "base/clock", "base/secret"},
+	"load/bench":    {"load/answer", "load/machine", "load/schedule", "load/workload", "wire/api", "wire/capture", "wire/client", "record/cost", "record/metric", "record/objective", "record/run", "record/stat", "record/timeline", "record/validity", "base/clock", "base/printable", "base/random", "base/secret"},
+	"load/sweep":    {"load/bench", "wire/client", "record/cost", "record/metric", "record/objective", "record/run", "record/stat", "record/timeline", "record/validity", "base/random"},
+	"load/method":   {"load/bench", "load/sweep", "record/cost", "record/metric", "record/objective", "record/run", "record/stat", "record/timeline", "record/validity"},
+
+	"service/traffic":   {"record/cost", "record/metric", "record/objective", "record/run", "record/timeline", "base/secret"},
+	"service/proxy":     {"service/traffic", "wire/api", "wire/client", "wire/framing", "record/metric", "record/timeline", "base/clock", "base/secret"},
+	"service/slo":       {"service/traffic", "record/cost", "record/metric", "record/objective", "record/stat", "record/timeline", "base/config", "base/secret"},
+	"service/telemetry": {"service/traffic", "record/metric", "record/objective", "record/timeline"},
+
+	"reader/compare": {"record/metric", "record/objective", "record/run", "record/stat", "record/timeline", "record/validity"},
+	"reader/report":  {"reader/compare", "load/sweep", "record/metric", "record/objective", "record/run", "record/stat", "record/timeline", "record/validity", "base/printable"},
 }
 
 // wiring may import anything; nobody imports it.
-var wiring = []string{"cmd/", "serve/", "benchmarks/", "examples/", "tools/"}
+var wiring = []string{"cmd/", "service/daemon/", "benchmarks/", "examples/", "tools/"}
 
 func TestImportRules(t *testing.T) {
 	for dir, files := range packages(t) {
 		if isWiring(dir) {
 			continue
 		}
-		may, known := allowed[top(dir)]
+		if _, ok := wings[dir]; ok {
+			if len(files) != 1 || len(imports(t, files[0])) != 0 {
+				t.Errorf("%s is a wing: it holds doc.go and packages", dir)
+			}
+			continue
+		}
+		may, known := rooms[room(dir)]
 		if !known {
 			t.Errorf("package %s has no place in the import rules", dir)
 			continue
@@ -79,10 +98,13 @@ func TestImportRules(t *testing.T) {
 					t.Errorf("%s uses cgo", file)
 				}
 				ours, ok := strings.CutPrefix(path, "tokenmeter/")
-				if !ok || top(ours) == top(dir) {
+				if !ok || room(ours) == room(dir) {
 					continue
 				}
-				if isWiring(ours) || !slices.Contains(may, top(ours)) {
+				if wing(ours) != wing(dir) && !slices.Contains(wings[wing(dir)], wing(ours)) {
+					t.Errorf("%s imports %s: an arrow between wings that runs up", file, ours)
+				}
+				if isWiring(ours) || !slices.Contains(may, room(ours)) {
 					t.Errorf("%s imports %s, which its package may not", file, ours)
 				}
 			}
@@ -141,9 +163,51 @@ func imports(t *testing.T, file string) []string {
 	return paths
 }
 
-func top(dir string) string {
+// wing is the folder at the root.
+func wing(dir string) string {
 	first, _, _ := strings.Cut(dir, "/")
 	return first
+}
+
+// room is a package of a wing, its subfolders included.
+func room(dir string) string {
+	parts := strings.SplitN(dir, "/", 3)
+	return strings.Join(parts[:min(2, len(parts))], "/")
+}
+
+// TestRooms finds rooms that are no longer there, and circles among those that are.
+func TestRooms(t *testing.T) {
+	there := map[string]bool{}
+	for dir := range packages(t) {
+		there[room(dir)] = true
+	}
+	for name, may := range rooms {
+		if !there[name] {
+			t.Errorf("the import rules name %s, which is not there", name)
+		}
+		for _, other := range may {
+			if _, known := rooms[other]; !known {
+				t.Errorf("%s may import %s, which is no room", name, other)
+			}
+		}
+	}
+	var visit func(name string, path []string)
+	done := map[string]bool{}
+	visit = func(name string, path []string) {
+		if slices.Contains(path, name) {
+			t.Fatalf("a circle in the import rules: %s", strings.Join(append(path, name), " → "))
+		}
+		if done[name] {
+			return
+		}
+		for _, other := range rooms[name] {
+			visit(other, append(path, name))
+		}
+		done[name] = true
+	}
+	for name := range rooms {
+		visit(name, nil)
+	}
 }
 
 func isWiring(dir string) bool {

@@ -9,10 +9,10 @@ import (
 	"strconv"
 	"time"
 
-	"tokenmeter/api"
-	"tokenmeter/bench"
-	"tokenmeter/client"
-	"tokenmeter/run"
+	"tokenmeter/load/bench"
+	"tokenmeter/record/run"
+	"tokenmeter/wire/api"
+	"tokenmeter/wire/client"
 )
 
 // drive measures, waits until the server's truth is written, and prints the

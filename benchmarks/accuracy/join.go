@@ -7,9 +7,9 @@ import (
 	"os"
 	"slices"
 
-	"tokenmeter/metric"
-	"tokenmeter/run"
-	"tokenmeter/timeline"
+	"tokenmeter/record/metric"
+	"tokenmeter/record/run"
+	"tokenmeter/record/timeline"
 )
 
 // truth is what the server says of one request. Times are CLOCK_MONOTONIC.

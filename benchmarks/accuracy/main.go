@@ -22,8 +22,8 @@ import (
 	"strings"
 	"time"
 
+	"tokenmeter/base/clock"
 	"tokenmeter/benchmarks/pinned"
-	"tokenmeter/clock"
 )
 
 var (

@@ -5,11 +5,11 @@ import (
 	"os"
 	"strings"
 
-	"tokenmeter/machine"
-	"tokenmeter/run"
-	"tokenmeter/stat"
-	"tokenmeter/timeline"
-	"tokenmeter/validity"
+	"tokenmeter/load/machine"
+	"tokenmeter/record/run"
+	"tokenmeter/record/stat"
+	"tokenmeter/record/timeline"
+	"tokenmeter/record/validity"
 )
 
 const heading = `streams  what                           n      mean       p50       p99      p99.9      max   (ms)`

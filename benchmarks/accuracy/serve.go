@@ -8,7 +8,7 @@ import (
 	"os"
 	"time"
 
-	"tokenmeter/sim"
+	"tokenmeter/physics/sim"
 )
 
 // serve runs the simulated server until its stdin is closed.

@@ -27,7 +27,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"tokenmeter/run"
+	"tokenmeter/record/run"
 )
 
 var (

@@ -3,8 +3,8 @@ package main
 import (
 	"math/rand/v2"
 
-	"tokenmeter/run"
-	"tokenmeter/timeline"
+	"tokenmeter/record/run"
+	"tokenmeter/record/timeline"
 )
 
 // invent makes the folder of a run that never was: requests every millisecond,

@@ -23,7 +23,7 @@ import (
 	"strconv"
 	"time"
 
-	"tokenmeter/run"
+	"tokenmeter/record/run"
 )
 
 var (

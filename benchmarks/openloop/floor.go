@@ -7,7 +7,7 @@ import (
 	"slices"
 	"time"
 
-	"tokenmeter/clock"
+	"tokenmeter/base/clock"
 )
 
 // work is about what a request costs the thread that sends it.

@@ -25,13 +25,13 @@ import (
 	"strings"
 	"time"
 
-	"tokenmeter/api"
-	"tokenmeter/bench"
 	"tokenmeter/benchmarks/pinned"
-	"tokenmeter/client"
-	"tokenmeter/run"
-	"tokenmeter/sim"
-	"tokenmeter/timeline"
+	"tokenmeter/load/bench"
+	"tokenmeter/physics/sim"
+	"tokenmeter/record/run"
+	"tokenmeter/record/timeline"
+	"tokenmeter/wire/api"
+	"tokenmeter/wire/client"
 )
 
 var (

@@ -7,7 +7,7 @@ import (
 	"math"
 	"slices"
 
-	"tokenmeter/stat"
+	"tokenmeter/record/stat"
 )
 
 // row is one client's run. Errors are in ms: what the client measured less what

@@ -9,9 +9,9 @@ import (
 	"strconv"
 	"strings"
 
-	"tokenmeter/metric"
-	"tokenmeter/run"
-	"tokenmeter/timeline"
+	"tokenmeter/record/metric"
+	"tokenmeter/record/run"
+	"tokenmeter/record/timeline"
 )
 
 var tokenmeterPeer = peer{

@@ -12,7 +12,7 @@ import (
 	"slices"
 	"time"
 
-	"tokenmeter/sim"
+	"tokenmeter/physics/sim"
 )
 
 // truth is what the server did for one request. Times are CLOCK_MONOTONIC.

@@ -13,9 +13,9 @@ import (
 	"sync"
 	"time"
 
-	"tokenmeter/api"
-	"tokenmeter/client"
-	"tokenmeter/timeline"
+	"tokenmeter/record/timeline"
+	"tokenmeter/wire/api"
+	"tokenmeter/wire/client"
 )
 
 // round is what one way did in one round. Microseconds; nothing where no request

@@ -11,7 +11,7 @@ import (
 	"strings"
 	"time"
 
-	"tokenmeter/clock"
+	"tokenmeter/base/clock"
 )
 
 // upstream writes the moment of each write into the token it writes, and the

@@ -14,9 +14,9 @@ import (
 	"sync"
 	"time"
 
-	"tokenmeter/api"
-	"tokenmeter/client"
-	"tokenmeter/timeline"
+	"tokenmeter/record/timeline"
+	"tokenmeter/wire/api"
+	"tokenmeter/wire/client"
 )
 
 // way is one way to the upstream: direct, or through a proxy.

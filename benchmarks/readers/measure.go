@@ -12,10 +12,10 @@ import (
 	"strconv"
 	"time"
 
-	"tokenmeter/api"
-	"tokenmeter/bench"
-	"tokenmeter/client"
-	"tokenmeter/sim"
+	"tokenmeter/load/bench"
+	"tokenmeter/physics/sim"
+	"tokenmeter/wire/api"
+	"tokenmeter/wire/client"
 )
 
 // serve runs the simulated server until its stdin is closed.

@@ -16,10 +16,10 @@ import (
 	"strconv"
 	"time"
 
-	"tokenmeter/engine"
-	"tokenmeter/random"
-	"tokenmeter/sim"
-	"tokenmeter/sweep/result"
+	"tokenmeter/base/random"
+	"tokenmeter/load/sweep/result"
+	"tokenmeter/physics/engine"
+	"tokenmeter/physics/sim"
 )
 
 var (

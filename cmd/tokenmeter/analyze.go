@@ -7,10 +7,10 @@ import (
 	"os"
 	"path/filepath"
 
-	"tokenmeter/api"
-	"tokenmeter/capture"
-	"tokenmeter/export"
-	"tokenmeter/metric"
+	"tokenmeter/record/export"
+	"tokenmeter/record/metric"
+	"tokenmeter/wire/api"
+	"tokenmeter/wire/capture"
 )
 
 type analyzeCmd struct {

@@ -12,12 +12,12 @@ import (
 
 	"github.com/alecthomas/kong"
 
-	"tokenmeter/export"
-	"tokenmeter/inert"
-	"tokenmeter/method"
-	"tokenmeter/metric/lens"
-	"tokenmeter/tokens"
-	"tokenmeter/workload"
+	"tokenmeter/base/printable"
+	"tokenmeter/load/method"
+	"tokenmeter/load/workload"
+	"tokenmeter/record/export"
+	"tokenmeter/record/metric/lens"
+	"tokenmeter/wire/tokens"
 )
 
 // version is set when a release is built: -ldflags "-X main.version=v1.2.3".
@@ -172,7 +172,7 @@ func (a *app) fail(command string, err error) int {
 	}
 	command, _, _ = strings.Cut(command, " <")
 	for _, line := range causes(err) {
-		fmt.Fprintf(a.stderr, "%s: %s\n", command, inert.Text(line))
+		fmt.Fprintf(a.stderr, "%s: %s\n", command, printable.Text(line))
 	}
 	return exitCode(err)
 }
@@ -188,7 +188,7 @@ func causes(err error) []string {
 
 // say prints a line that is no result, whatever the flags say.
 func (a *app) say(format string, args ...any) {
-	fmt.Fprintln(a.stderr, inert.Lines(fmt.Sprintf(format, args...)))
+	fmt.Fprintln(a.stderr, printable.Lines(fmt.Sprintf(format, args...)))
 }
 
 // warn prints what the user should know.

@@ -9,9 +9,9 @@ import (
 	"path/filepath"
 	"time"
 
-	"tokenmeter/bench"
-	"tokenmeter/run"
-	"tokenmeter/sim"
+	"tokenmeter/load/bench"
+	"tokenmeter/physics/sim"
+	"tokenmeter/record/run"
 )
 
 // Run measures.

@@ -10,11 +10,11 @@ import (
 	"sync"
 	"time"
 
-	"tokenmeter/bench"
-	"tokenmeter/compare"
-	"tokenmeter/inert"
-	"tokenmeter/objective"
-	"tokenmeter/report"
+	"tokenmeter/base/printable"
+	"tokenmeter/load/bench"
+	"tokenmeter/reader/compare"
+	"tokenmeter/reader/report"
+	"tokenmeter/record/objective"
 )
 
 // canaryTime bounds a canary that neither --duration nor --requests does.
@@ -152,7 +152,7 @@ func (r *canaryResult) show(out io.Writer, format string) error {
 	separator := map[string]string{"csv": ","}[format]
 	if separator == "" {
 		if v := r.Validity; v.Verdict != "" && v.Verdict != "valid" {
-			fmt.Fprintf(&b, "%s\n\n", inert.Text(v.Says))
+			fmt.Fprintf(&b, "%s\n\n", printable.Text(v.Says))
 		}
 		fmt.Fprintf(&b, "%s\n\n", r.sentence())
 		if format == "markdown" {

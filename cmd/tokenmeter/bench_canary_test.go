@@ -4,8 +4,8 @@ import (
 	"strings"
 	"testing"
 
-	"tokenmeter/compare"
-	"tokenmeter/report"
+	"tokenmeter/reader/compare"
+	"tokenmeter/reader/report"
 )
 
 // A canary that ends before it could tell says how many requests that takes,

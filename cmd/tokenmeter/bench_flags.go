@@ -5,7 +5,7 @@ import (
 
 	"github.com/alecthomas/kong"
 
-	"tokenmeter/api"
+	"tokenmeter/wire/api"
 )
 
 // benchCmd holds the flags as they were typed: what is wrong with them is told

@@ -4,7 +4,7 @@ import (
 	"net/url"
 	"strings"
 
-	"tokenmeter/bounded"
+	"tokenmeter/base/limitio"
 )
 
 // vendors are the hosts whose own variable is read without being asked for. A
@@ -32,7 +32,7 @@ func (c *targetFlags) key(check *checker, a *app) string {
 		}
 		return key
 	case c.APIKey != "":
-		data, err := bounded.File(c.APIKey, 64<<10)
+		data, err := limitio.File(c.APIKey, 64<<10)
 		if err != nil {
 			check.addf("--api-key-file: %w", err)
 			return ""

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"tokenmeter/secret"
+	"tokenmeter/base/secret"
 )
 
 // writtenByFlag are fields of a request, of one API or another, that flags write: whatever is recorded beside

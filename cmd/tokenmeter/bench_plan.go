@@ -8,13 +8,13 @@ import (
 	"strings"
 	"time"
 
-	"tokenmeter/api"
-	"tokenmeter/bench"
-	"tokenmeter/client"
-	"tokenmeter/objective"
-	"tokenmeter/schedule"
-	"tokenmeter/secret"
-	"tokenmeter/workload"
+	"tokenmeter/base/secret"
+	"tokenmeter/load/bench"
+	"tokenmeter/load/schedule"
+	"tokenmeter/load/workload"
+	"tokenmeter/record/objective"
+	"tokenmeter/wire/api"
+	"tokenmeter/wire/client"
 )
 
 const (

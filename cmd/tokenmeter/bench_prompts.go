@@ -3,8 +3,8 @@ package main
 import (
 	"os"
 
-	"tokenmeter/bench"
-	"tokenmeter/workload"
+	"tokenmeter/load/bench"
+	"tokenmeter/load/workload"
 )
 
 // prompts makes the workload of --prompts: the records of a file in turn. The

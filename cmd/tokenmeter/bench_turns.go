@@ -10,10 +10,10 @@ import (
 	"path/filepath"
 	"time"
 
-	"tokenmeter/bench"
-	"tokenmeter/compare"
-	"tokenmeter/report"
-	"tokenmeter/run"
+	"tokenmeter/load/bench"
+	"tokenmeter/reader/compare"
+	"tokenmeter/reader/report"
+	"tokenmeter/record/run"
 )
 
 // benchTurnsCmd is bench with repeats and with several servers in turns.

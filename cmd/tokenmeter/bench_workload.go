@@ -12,11 +12,11 @@ import (
 	"strings"
 	"time"
 
-	"tokenmeter/bench"
-	"tokenmeter/objective"
-	"tokenmeter/schedule"
-	"tokenmeter/tokens"
-	"tokenmeter/workload"
+	"tokenmeter/load/bench"
+	"tokenmeter/load/schedule"
+	"tokenmeter/load/workload"
+	"tokenmeter/record/objective"
+	"tokenmeter/wire/tokens"
 )
 
 // findTokenizer is how workloads find tokenizers.

@@ -12,9 +12,9 @@ import (
 
 	"github.com/alecthomas/kong"
 
-	"tokenmeter/compare"
-	"tokenmeter/report"
-	"tokenmeter/run"
+	"tokenmeter/reader/compare"
+	"tokenmeter/reader/report"
+	"tokenmeter/record/run"
 )
 
 type compareCmd struct {

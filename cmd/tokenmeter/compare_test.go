@@ -8,8 +8,8 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
-	"tokenmeter/run"
-	"tokenmeter/timeline"
+	"tokenmeter/record/run"
+	"tokenmeter/record/timeline"
 )
 
 func TestCompareScripts(t *testing.T) {

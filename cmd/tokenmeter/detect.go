@@ -6,9 +6,9 @@ import (
 	"strings"
 	"time"
 
-	"tokenmeter/api"
-	"tokenmeter/bench"
-	"tokenmeter/client"
+	"tokenmeter/load/bench"
+	"tokenmeter/wire/api"
+	"tokenmeter/wire/client"
 )
 
 // detectTime is for all look-ups together.

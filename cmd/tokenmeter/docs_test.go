@@ -10,13 +10,13 @@ import (
 	"strings"
 	"testing"
 
-	"tokenmeter/metric"
-	"tokenmeter/metric/lens"
-	"tokenmeter/objective"
-	"tokenmeter/run"
-	"tokenmeter/sim"
-	"tokenmeter/timeline"
-	"tokenmeter/validity"
+	"tokenmeter/physics/sim"
+	"tokenmeter/record/metric"
+	"tokenmeter/record/metric/lens"
+	"tokenmeter/record/objective"
+	"tokenmeter/record/run"
+	"tokenmeter/record/timeline"
+	"tokenmeter/record/validity"
 )
 
 var update = flag.Bool("update", false, "write the generated parts of docs/ anew")

@@ -6,10 +6,10 @@ import (
 	"syscall"
 	"time"
 
-	"tokenmeter/api"
-	"tokenmeter/bench"
-	"tokenmeter/client"
-	"tokenmeter/doctor"
+	"tokenmeter/load/bench"
+	"tokenmeter/load/doctor"
+	"tokenmeter/wire/api"
+	"tokenmeter/wire/client"
 )
 
 type doctorCmd struct {

@@ -7,8 +7,8 @@ import (
 	"io/fs"
 	"syscall"
 
-	"tokenmeter/bench"
-	"tokenmeter/run"
+	"tokenmeter/load/bench"
+	"tokenmeter/record/run"
 )
 
 // The exit codes, all of them. Never a count of failures.

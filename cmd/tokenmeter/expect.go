@@ -5,10 +5,10 @@ import (
 	"strings"
 	"time"
 
-	"tokenmeter/bench"
-	"tokenmeter/cost"
-	"tokenmeter/timeline"
-	"tokenmeter/workload"
+	"tokenmeter/load/bench"
+	"tokenmeter/load/workload"
+	"tokenmeter/record/cost"
+	"tokenmeter/record/timeline"
 )
 
 // bytesOfToken is what a token of given text is taken for where nothing counts it.

@@ -8,8 +8,8 @@ import (
 	"strings"
 	"text/tabwriter"
 
-	"tokenmeter/metric"
-	"tokenmeter/validity"
+	"tokenmeter/record/metric"
+	"tokenmeter/record/validity"
 )
 
 type explainCmd struct {

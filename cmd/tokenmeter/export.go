@@ -5,8 +5,8 @@ import (
 	"errors"
 	"io"
 
-	"tokenmeter/export"
-	"tokenmeter/run"
+	"tokenmeter/record/export"
+	"tokenmeter/record/run"
 )
 
 type exportCmd struct {

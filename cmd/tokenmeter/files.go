@@ -9,8 +9,8 @@ import (
 	"path/filepath"
 	"strconv"
 
-	"tokenmeter/run"
-	"tokenmeter/sweep/result"
+	"tokenmeter/load/sweep/result"
+	"tokenmeter/record/run"
 )
 
 // writeFile writes a file as a whole: a temporary file beside it, then a

@@ -4,11 +4,11 @@ import (
 	"encoding/json"
 	"strings"
 
-	"tokenmeter/metric/lens"
-	"tokenmeter/objective"
-	"tokenmeter/report"
-	"tokenmeter/run"
-	"tokenmeter/timeline"
+	"tokenmeter/reader/report"
+	"tokenmeter/record/metric/lens"
+	"tokenmeter/record/objective"
+	"tokenmeter/record/run"
+	"tokenmeter/record/timeline"
 )
 
 // lens shows a run under the definitions of other tools.

@@ -9,8 +9,8 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"tokenmeter/bench"
-	"tokenmeter/timeline"
+	"tokenmeter/load/bench"
+	"tokenmeter/record/timeline"
 )
 
 // liveEvery bounds the redraws: four a second.

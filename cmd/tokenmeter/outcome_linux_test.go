@@ -11,7 +11,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"tokenmeter/timeline"
+	"tokenmeter/record/timeline"
 )
 
 // Files run out while the run goes on: that is never the server's failure.

@@ -14,9 +14,9 @@ import (
 	"testing"
 	"time"
 
-	"tokenmeter/metric"
-	"tokenmeter/run"
-	"tokenmeter/timeline"
+	"tokenmeter/record/metric"
+	"tokenmeter/record/run"
+	"tokenmeter/record/timeline"
 )
 
 // ending is a server, or the lack of one, that makes requests end in a class.

@@ -3,8 +3,8 @@ package main
 import (
 	"os"
 
-	"tokenmeter/cost"
-	"tokenmeter/timeline"
+	"tokenmeter/record/cost"
+	"tokenmeter/record/timeline"
 )
 
 // priceFlags are what things cost, as it was typed.

@@ -7,8 +7,8 @@ import (
 	"sync"
 	"time"
 
-	"tokenmeter/bench"
-	"tokenmeter/timeline"
+	"tokenmeter/load/bench"
+	"tokenmeter/record/timeline"
 )
 
 // plainEvery is the least time between two plain lines.

@@ -7,8 +7,8 @@ import (
 	"testing/synctest"
 	"time"
 
-	"tokenmeter/bench"
-	"tokenmeter/timeline"
+	"tokenmeter/load/bench"
+	"tokenmeter/record/timeline"
 )
 
 func snapshot(done int64) bench.Snapshot {

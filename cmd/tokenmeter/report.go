@@ -8,10 +8,10 @@ import (
 	"os"
 	"path/filepath"
 
-	"tokenmeter/report"
-	"tokenmeter/run"
-	"tokenmeter/sweep"
-	"tokenmeter/sweep/result"
+	"tokenmeter/load/sweep"
+	"tokenmeter/load/sweep/result"
+	"tokenmeter/reader/report"
+	"tokenmeter/record/run"
 )
 
 type reportCmd struct {

@@ -6,7 +6,7 @@ import (
 	"path/filepath"
 	"strings"
 
-	"tokenmeter/report"
+	"tokenmeter/reader/report"
 )
 
 // screen is what an output can show.

@@ -18,8 +18,8 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
-	"tokenmeter/sim"
-	"tokenmeter/timeline"
+	"tokenmeter/physics/sim"
+	"tokenmeter/record/timeline"
 )
 
 func TestMain(m *testing.M) {

@@ -17,12 +17,12 @@ import (
 	"syscall"
 	"time"
 
-	"tokenmeter/inert"
-	traffic "tokenmeter/live"
-	"tokenmeter/machine"
-	"tokenmeter/run"
-	"tokenmeter/secret"
-	"tokenmeter/serve"
+	"tokenmeter/base/printable"
+	"tokenmeter/base/secret"
+	"tokenmeter/load/machine"
+	"tokenmeter/record/run"
+	"tokenmeter/service/daemon"
+	"tokenmeter/service/traffic"
 )
 
 type serveCmd struct {
@@ -41,7 +41,7 @@ SIGTERM lets streams in flight end, within the time that the configuration gives
 
 // Run serves until it is stopped.
 func (c *serveCmd) Run(a *app) error {
-	load := func() (*serve.Plan, error) { return serve.Load(c.Config, a.env) }
+	load := func() (*daemon.Plan, error) { return daemon.Load(c.Config, a.env) }
 	plan, err := load()
 	if err != nil {
 		return &usageError{bareFile(err)}
@@ -50,8 +50,8 @@ func (c *serveCmd) Run(a *app) error {
 		_, err := fmt.Fprintf(a.stdout, "%s: ok\n", c.Config)
 		return err
 	}
-	files := func(p *serve.Plan) []string { return append(p.Files(), c.Config) }
-	return daemon(a, plan, load, files, c.Records)
+	files := func(p *daemon.Plan) []string { return append(p.Files(), c.Config) }
+	return runDaemon(a, plan, load, files, c.Records)
 }
 
 // bareFile is an error of opening a file, in short.
@@ -63,17 +63,17 @@ func bareFile(err error) error {
 	return err
 }
 
-// daemon runs the daemon until SIGINT or SIGTERM; a second one ends it at once.
-func daemon(a *app, plan *serve.Plan, load func() (*serve.Plan, error), files func(*serve.Plan) []string, records string) error {
+// runDaemon runs the daemon until SIGINT or SIGTERM; a second one ends it at once.
+func runDaemon(a *app, plan *daemon.Plan, load func() (*daemon.Plan, error), files func(*daemon.Plan) []string, records string) error {
 	machine.RaiseFiles()
-	opt := serve.Options{Log: newLogger(a, plan), Files: files, Version: fullVersion()}
-	var rows *serve.Records
+	opt := daemon.Options{Log: newLogger(a, plan), Files: files, Version: fullVersion()}
+	var rows *daemon.Records
 	if records != "" {
 		if owned(records) {
 			return &usageError{fmt.Errorf("--records %s belongs to a run and holds what it measured; name another file", records)}
 		}
 		var err error
-		if rows, err = serve.OpenRecords(records); err != nil {
+		if rows, err = daemon.OpenRecords(records); err != nil {
 			return &run.WriteError{Path: records, Err: err, Named: true}
 		}
 		opt.Sinks = append(opt.Sinks, rows)
@@ -98,17 +98,17 @@ func daemon(a *app, plan *serve.Plan, load func() (*serve.Plan, error), files fu
 	}()
 	opt.Reload = reload
 	first := plan
-	opt.Load = func() (*serve.Plan, error) {
+	opt.Load = func() (*daemon.Plan, error) {
 		if p := plan; p != nil { // at the start: it was read already
 			plan = nil
 			return p, nil
 		}
 		return load()
 	}
-	opt.Ready = func(listeners []serve.Address, admin net.Addr) {
+	opt.Ready = func(listeners []daemon.Address, admin net.Addr) {
 		a.started(first, listeners, admin)
 	}
-	err := serve.Run(ctx, opt)
+	err := daemon.Run(ctx, opt)
 	if err != nil {
 		err = &usageError{err}
 	}
@@ -126,7 +126,7 @@ func daemon(a *app, plan *serve.Plan, load func() (*serve.Plan, error), files fu
 
 // started says where the daemon listens, what for, and by which name the
 // metrics call an objective.
-func (a *app) started(plan *serve.Plan, listeners []serve.Address, admin net.Addr) {
+func (a *app) started(plan *daemon.Plan, listeners []daemon.Address, admin net.Addr) {
 	target := ""
 	if up := plan.Config.Upstreams; len(up) == 1 {
 		target = " for " + secret.RedactURL(up[0].URL)
@@ -148,7 +148,7 @@ func (a *app) started(plan *serve.Plan, listeners []serve.Address, admin net.Add
 }
 
 // newLogger writes to stderr what the flags ask for, else the configuration.
-func newLogger(a *app, plan *serve.Plan) *slog.Logger {
+func newLogger(a *app, plan *daemon.Plan) *slog.Logger {
 	word := cmp.Or(a.flags.LogLevel, plan.Config.Log.Level)
 	if a.flags.Quiet {
 		word = "error"
@@ -167,7 +167,7 @@ func newLogger(a *app, plan *serve.Plan) *slog.Logger {
 type lineWriter struct{ a *app }
 
 func (w lineWriter) Write(p []byte) (int, error) {
-	if _, err := fmt.Fprintln(w.a.stderr, inert.Lines(strings.TrimSuffix(string(p), "\n"))); err != nil {
+	if _, err := fmt.Fprintln(w.a.stderr, printable.Lines(strings.TrimSuffix(string(p), "\n"))); err != nil {
 		return 0, err
 	}
 	return len(p), nil
@@ -210,14 +210,14 @@ func (c *proxyCmd) Run(a *app) error {
 	if objectives(c.Objective, &check); len(check.errs) > 0 {
 		cfg.Objectives = nil // they are told already
 	}
-	load := func() (*serve.Plan, error) { return serve.Of(cfg, a.env, flagOf) }
+	load := func() (*daemon.Plan, error) { return daemon.Of(cfg, a.env, flagOf) }
 	plan, err := load()
 	check.add(err)
 	if err := check.err(); err != nil {
 		return err
 	}
-	err = daemon(a, plan, load, nil, c.Records)
-	if listen := (*serve.ListenError)(nil); errors.As(err, &listen) {
+	err = runDaemon(a, plan, load, nil, c.Records)
+	if listen := (*daemon.ListenError)(nil); errors.As(err, &listen) {
 		flag := "--listen"
 		if listen.Listener == "admin" {
 			flag = "--metrics-listen"
@@ -246,22 +246,22 @@ var flagsOfFields = map[string]string{
 }
 
 // config is the file that the flags stand for.
-func (c *proxyCmd) config() serve.Config {
+func (c *proxyCmd) config() daemon.Config {
 	usage := c.Usage
 	if c.NoInject {
 		usage = "off"
 	}
-	route := serve.Route{Name: "default", Usage: usage, Leave: c.Leave, Upstreams: []serve.Share{{Name: "upstream"}}}
+	route := daemon.Route{Name: "default", Usage: usage, Leave: c.Leave, Upstreams: []daemon.Share{{Name: "upstream"}}}
 	if len(c.AllowPath) > 0 {
-		route.Paths = slices.Concat(serve.DefaultPaths(), c.AllowPath)
+		route.Paths = slices.Concat(daemon.DefaultPaths(), c.AllowPath)
 	}
-	return serve.Config{
-		Listeners:  []serve.Listener{{Listen: c.Listen, Streams: c.MaxStreams}},
-		Admin:      serve.Admin{Listen: c.MetricsListen},
-		Upstreams:  []serve.Upstream{{Name: "upstream", URL: c.Upstream, KeyEnv: c.APIKeyEnv, CAFile: c.CAFile, Insecure: c.Insecure, HeadTimeout: c.IdleTimeout, IdleTimeout: c.IdleTimeout}},
-		Routes:     []serve.Route{route},
+	return daemon.Config{
+		Listeners:  []daemon.Listener{{Listen: c.Listen, Streams: c.MaxStreams}},
+		Admin:      daemon.Admin{Listen: c.MetricsListen},
+		Upstreams:  []daemon.Upstream{{Name: "upstream", URL: c.Upstream, KeyEnv: c.APIKeyEnv, CAFile: c.CAFile, Insecure: c.Insecure, HeadTimeout: c.IdleTimeout, IdleTimeout: c.IdleTimeout}},
+		Routes:     []daemon.Route{route},
 		Objectives: c.Objective, Models: c.Model, Keep: &c.Keep,
-		Identity: serve.Identity{Session: c.Session, Task: c.Task},
-		Log:      serve.Log{Requests: c.LogRequests},
+		Identity: daemon.Identity{Session: c.Session, Task: c.Task},
+		Log:      daemon.Log{Requests: c.LogRequests},
 	}
 }

@@ -6,7 +6,7 @@ import (
 	"os/signal"
 	"syscall"
 
-	"tokenmeter/client"
+	"tokenmeter/wire/client"
 )
 
 // interruptible returns a context that the first SIGINT, SIGTERM or SIGHUP

@@ -12,10 +12,10 @@ import (
 	"sync"
 	"time"
 
-	"tokenmeter/bench"
-	"tokenmeter/machine"
-	"tokenmeter/run"
-	"tokenmeter/sim"
+	"tokenmeter/load/bench"
+	"tokenmeter/load/machine"
+	"tokenmeter/physics/sim"
+	"tokenmeter/record/run"
 )
 
 type simCmd struct {

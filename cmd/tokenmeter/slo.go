@@ -13,13 +13,13 @@ import (
 	"strings"
 	"time"
 
-	"tokenmeter/bounded"
-	"tokenmeter/inert"
-	"tokenmeter/run"
-	"tokenmeter/slo"
-	"tokenmeter/slo/rules"
-	"tokenmeter/store"
-	"tokenmeter/store/sqlite"
+	"tokenmeter/base/limitio"
+	"tokenmeter/base/printable"
+	"tokenmeter/record/run"
+	"tokenmeter/service/slo"
+	"tokenmeter/service/slo/history"
+	"tokenmeter/service/slo/history/sqlite"
+	"tokenmeter/service/slo/rules"
 )
 
 type sloCmd struct {
@@ -207,7 +207,7 @@ func readObjectives(path string, texts []string) ([]*slo.Objective, error) {
 	}
 	var all []*slo.Objective
 	if path != "" {
-		data, err := bounded.File(path, 16<<20)
+		data, err := limitio.File(path, 16<<20)
 		if err != nil {
 			return nil, &usageError{fmt.Errorf("--config: %w", err)}
 		}
@@ -245,12 +245,12 @@ func (c *sloSource) fromStore(objectives []*slo.Objective, now, at time.Time) (s
 		return doc, &usageError{fmt.Errorf("--store: %w", err)}
 	}
 	defer db.Close()
-	memory, err := store.Load(context.Background(), db, now)
+	memory, err := history.Load(context.Background(), db, now)
 	if err != nil {
 		return doc, err
 	}
 	doc.Objectives = slo.Evaluate(objectives, memory, at)
-	return doc, store.Percentiles(context.Background(), db, objectives, doc.Objectives)
+	return doc, history.Percentiles(context.Background(), db, objectives, doc.Objectives)
 }
 
 // writeSLO writes a report.
@@ -265,7 +265,7 @@ func writeSLO(w io.Writer, format string, doc slo.Document) error {
 	}
 	var b strings.Builder
 	slo.WriteTable(&b, doc)
-	_, err := io.WriteString(w, inert.Lines(b.String()))
+	_, err := io.WriteString(w, printable.Lines(b.String()))
 	return err
 }
 

@@ -5,8 +5,8 @@ package main
 import (
 	"strings"
 
-	"tokenmeter/run"
-	"tokenmeter/validity"
+	"tokenmeter/record/run"
+	"tokenmeter/record/validity"
 )
 
 // warnInvalid says which runs are invalid measurements: they are counted, but

@@ -9,8 +9,8 @@ import (
 	"testing"
 	"time"
 
-	"tokenmeter/run"
-	"tokenmeter/timeline"
+	"tokenmeter/record/run"
+	"tokenmeter/record/timeline"
 )
 
 // Runs that are invalid measurements are counted, and said to be invalid.

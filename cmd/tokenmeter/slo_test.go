@@ -10,15 +10,15 @@ import (
 	"testing"
 	"time"
 
-	"tokenmeter/slo"
-	"tokenmeter/store"
-	"tokenmeter/store/sqlite"
+	"tokenmeter/service/slo"
+	"tokenmeter/service/slo/history"
+	"tokenmeter/service/slo/history/sqlite"
 )
 
 // Live data comes from the daemon's history; --min-budget gates a release.
 func TestSLOOfLiveData(t *testing.T) {
 	dir := t.TempDir()
-	config, history := filepath.Join(dir, "tokenmeter.yaml"), filepath.Join(dir, "history.db")
+	config, database := filepath.Join(dir, "tokenmeter.yaml"), filepath.Join(dir, "history.db")
 	text := "listen: 127.0.0.1:8088\nslo:\n  objectives:\n    - {name: chat-tpot, objective: p99 tpot < 120ms, sources: [live, probe]}\nlog: {level: info}\n"
 	if err := os.WriteFile(config, []byte(text), 0o644); err != nil {
 		t.Fatal(err)
@@ -27,13 +27,13 @@ func TestSLOOfLiveData(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	db, err := sqlite.Open(history)
+	db, err := sqlite.Open(database)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer db.Close()
 	begin := time.Now().Add(-time.Minute).Truncate(time.Second)
-	r, err := store.NewRecorder(t.Context(), db, objectives, begin, slo.Live, slo.Probe)
+	r, err := history.NewRecorder(t.Context(), db, objectives, begin, slo.Live, slo.Probe)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -58,7 +58,7 @@ func TestSLOOfLiveData(t *testing.T) {
 	} {
 		var out, errs bytes.Buffer
 		args := append([]string{"slo"}, strings.Fields(c.args)...)
-		args = append(args, "-c", config, "--store", history)
+		args = append(args, "-c", config, "--store", database)
 		code := Main(args, &out, &errs, func(string) (string, bool) { return "", false })
 		if code != c.code || !strings.Contains(out.String(), c.stdout) || !strings.Contains(errs.String(), c.stderr) {
 			t.Errorf("slo %s: exit code %d, want %d\n%s%s", c.args, code, c.code, out.String(), errs.String())

@@ -9,16 +9,16 @@ import (
 	"strings"
 	"time"
 
-	"tokenmeter/api"
-	"tokenmeter/bench"
-	"tokenmeter/method"
-	"tokenmeter/objective"
-	"tokenmeter/report"
-	"tokenmeter/secret"
-	"tokenmeter/sweep"
-	"tokenmeter/sweep/result"
-	"tokenmeter/timeline"
-	"tokenmeter/validity"
+	"tokenmeter/base/secret"
+	"tokenmeter/load/bench"
+	"tokenmeter/load/method"
+	"tokenmeter/load/sweep"
+	"tokenmeter/load/sweep/result"
+	"tokenmeter/reader/report"
+	"tokenmeter/record/objective"
+	"tokenmeter/record/timeline"
+	"tokenmeter/record/validity"
+	"tokenmeter/wire/api"
 )
 
 // Run sweeps, or searches.

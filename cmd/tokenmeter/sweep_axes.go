@@ -8,9 +8,9 @@ import (
 	"strconv"
 	"strings"
 
-	"tokenmeter/secret"
-	"tokenmeter/sweep"
-	"tokenmeter/sweep/result"
+	"tokenmeter/base/secret"
+	"tokenmeter/load/sweep"
+	"tokenmeter/load/sweep/result"
 )
 
 // axis is one thing that a sweep varies.

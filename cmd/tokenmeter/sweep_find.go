@@ -9,10 +9,10 @@ import (
 	"strings"
 	"time"
 
-	"tokenmeter/bench"
-	"tokenmeter/run"
-	"tokenmeter/sweep"
-	"tokenmeter/sweep/result"
+	"tokenmeter/load/bench"
+	"tokenmeter/load/sweep"
+	"tokenmeter/load/sweep/result"
+	"tokenmeter/record/run"
 )
 
 // subject is the server that a search loads.

@@ -5,9 +5,9 @@ import (
 	"strings"
 	"time"
 
-	"tokenmeter/bench"
-	"tokenmeter/method"
-	"tokenmeter/sweep"
+	"tokenmeter/load/bench"
+	"tokenmeter/load/method"
+	"tokenmeter/load/sweep"
 )
 
 // sweepCmd has the flags of bench; those of the load and the lengths take lists.

@@ -3,9 +3,9 @@ package main
 import (
 	"context"
 
-	"tokenmeter/method"
-	"tokenmeter/sweep"
-	"tokenmeter/sweep/result"
+	"tokenmeter/load/method"
+	"tokenmeter/load/sweep"
+	"tokenmeter/load/sweep/result"
 )
 
 // method finds the method of --method, and fills in what it asks of the flags.

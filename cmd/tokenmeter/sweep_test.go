@@ -8,17 +8,17 @@ import (
 	"testing/synctest"
 	"time"
 
-	"tokenmeter/api"
-	"tokenmeter/bench"
-	"tokenmeter/client"
-	"tokenmeter/method"
-	"tokenmeter/metric"
-	"tokenmeter/objective"
-	"tokenmeter/sim"
-	"tokenmeter/sweep"
-	"tokenmeter/sweep/result"
-	"tokenmeter/timeline"
-	"tokenmeter/validity"
+	"tokenmeter/load/bench"
+	"tokenmeter/load/method"
+	"tokenmeter/load/sweep"
+	"tokenmeter/load/sweep/result"
+	"tokenmeter/physics/sim"
+	"tokenmeter/record/metric"
+	"tokenmeter/record/objective"
+	"tokenmeter/record/timeline"
+	"tokenmeter/record/validity"
+	"tokenmeter/wire/api"
+	"tokenmeter/wire/client"
 )
 
 // onSay calls a function instead of telling anybody.

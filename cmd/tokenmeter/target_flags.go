@@ -7,10 +7,10 @@ import (
 	"net/url"
 	"strings"
 
-	"tokenmeter/api"
-	"tokenmeter/bounded"
-	"tokenmeter/client"
-	"tokenmeter/secret"
+	"tokenmeter/base/limitio"
+	"tokenmeter/base/secret"
+	"tokenmeter/wire/api"
+	"tokenmeter/wire/client"
 )
 
 // targetFlags name a server and what it takes to reach it; every command that
@@ -81,7 +81,7 @@ func (c *targetFlags) proxy(check *checker) *url.URL {
 func (c *targetFlags) tls(check *checker) *tls.Config {
 	cfg := &tls.Config{InsecureSkipVerify: c.Insecure}
 	if c.CAFile != "" {
-		pem, err := bounded.File(c.CAFile, 16<<20)
+		pem, err := limitio.File(c.CAFile, 16<<20)
 		if err != nil {
 			check.addf("--ca-file: %w", err)
 		}

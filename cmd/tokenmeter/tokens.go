@@ -11,8 +11,8 @@ import (
 	"strconv"
 	"strings"
 
-	"tokenmeter/bounded"
-	"tokenmeter/tokens"
+	"tokenmeter/base/limitio"
+	"tokenmeter/wire/tokens"
 )
 
 type tokensCmd struct {
@@ -105,7 +105,7 @@ func (j *tokensJob) file(name string, several bool) error {
 
 // whole takes all there is to read as one text.
 func (j *tokensJob) whole(label string, r io.Reader) error {
-	b, err := bounded.All(r, 1<<30)
+	b, err := limitio.All(r, 1<<30)
 	if err != nil {
 		return &usageError{err}
 	}
@@ -157,7 +157,7 @@ func (j *tokensJob) decode(list string) error {
 func (j *tokensJob) lines(label string, r io.Reader) error {
 	in := bufio.NewReaderSize(r, 1<<16)
 	for number := 1; ; number++ {
-		line, err := bounded.Line(in, 256<<20)
+		line, err := limitio.Line(in, 256<<20)
 		if len(bytes.TrimSpace(line)) > 0 {
 			if err := j.line(line); err != nil {
 				return &usageError{fmt.Errorf("%s:%d: %w", label, number, err)}

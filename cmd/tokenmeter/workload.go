@@ -10,9 +10,9 @@ import (
 	"strings"
 	"time"
 
-	"tokenmeter/cost"
-	"tokenmeter/schedule"
-	"tokenmeter/workload"
+	"tokenmeter/load/schedule"
+	"tokenmeter/load/workload"
+	"tokenmeter/record/cost"
 )
 
 type workloadCmd struct {

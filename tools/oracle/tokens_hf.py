@@ -8,7 +8,7 @@ four bytes for every EVERYth text (see tokens_lib.py), special tokens being
 ordinary text, and NAME.decoded with the low half of the CRC-32 of what the ids
 decode to.
 
-    TOKENMETER_TOKENIZERS=FOLDER go test ./tokens/hf -run Folder
+    TOKENMETER_TOKENIZERS=FOLDER go test ./wire/tokens/hf -run Folder
 
 compares a folder of files that are too large to commit.
 """

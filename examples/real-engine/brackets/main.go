@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"os"
 
-	"tokenmeter/sweep/result"
+	"tokenmeter/load/sweep/result"
 )
 
 func main() {

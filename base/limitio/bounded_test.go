@@ -1,0 +1,65 @@
+package limitio
+
+import (
+	"bufio"
+	"errors"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// endless is a file that has no end.
+type endless struct{ read int }
+
+func (e *endless) Read(p []byte) (int, error) {
+	clear(p)
+	e.read += len(p)
+	return len(p), nil
+}
+
+func TestNoEnd(t *testing.T) {
+	e := new(endless)
+	if _, err := All(e, 1<<20); !errors.Is(err, ErrTooLong) || err.Error() != "more than 1 MiB" || e.read > 4<<20 {
+		t.Errorf("%v after %d bytes", err, e.read)
+	}
+	e = new(endless)
+	if _, err := Line(bufio.NewReader(e), 3000); !errors.Is(err, ErrTooLong) || err.Error() != "more than 3000 bytes" || e.read > 1<<16 {
+		t.Errorf("%v after %d bytes", err, e.read)
+	}
+}
+
+func TestWithinBounds(t *testing.T) {
+	const text = "one\n" + "two, which is longer than the buffer\n" + "three"
+	data, err := All(strings.NewReader(text), int64(len(text)))
+	if err != nil || string(data) != text {
+		t.Errorf("%q, %v", data, err)
+	}
+	r := bufio.NewReaderSize(strings.NewReader(text), 16)
+	for _, want := range strings.SplitAfter(text, "\n") {
+		line, err := Line(r, len(want))
+		if string(line) != want || err != nil && err != io.EOF {
+			t.Errorf("%q, %v; want %q", line, err, want)
+		}
+	}
+	if line, err := Line(r, 10); len(line) != 0 || err != io.EOF {
+		t.Errorf("%q, %v at the end", line, err)
+	}
+}
+
+func TestFile(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "f")
+	if err := os.WriteFile(path, []byte("12345"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if data, err := File(path, 5); err != nil || string(data) != "12345" {
+		t.Errorf("%q, %v", data, err)
+	}
+	if _, err := File(path, 4); err == nil || err.Error() != path+": more than 4 bytes" {
+		t.Errorf("got %v", err)
+	}
+	if _, err := File(path+"x", 4); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("got %v", err)
+	}
+}

@@ -1,0 +1,214 @@
+package bench
+
+import (
+	"crypto/rand"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"os"
+	"time"
+
+	"tokenmeter/load/schedule"
+	"tokenmeter/load/workload"
+)
+
+const (
+	defaultConcurrency = 8
+	defaultDuration    = 30 * time.Second
+	defaultGrace       = 30 * time.Second
+	defaultWarmup      = 4
+	defaultInput       = "256"
+	defaultOutput      = "128"
+)
+
+// open reports whether the load is an open loop.
+func (p *Plan) open() bool {
+	return p.Rate != 0 || len(p.Stages) > 0 && !p.StagesClosed || p.Trace != nil
+}
+
+// mainEnd is when the measured part ends, since the load began; 0: by number.
+func (p *Plan) mainEnd() time.Duration {
+	end := p.Duration
+	if total := p.Stages.Length(); total > 0 && (end == 0 || total < end) {
+		end = total
+	}
+	if end == 0 {
+		return 0
+	}
+	return p.Ramp + end
+}
+
+// settle fills in the defaults.
+func (p *Plan) settle() {
+	if !p.open() && p.Concurrency == 0 && !p.StagesClosed {
+		p.Concurrency = defaultConcurrency
+	}
+	if p.StagesClosed && p.Concurrency == 0 {
+		p.Concurrency = int(math.Ceil(p.Stages.Max()))
+	}
+	if p.Requests == 0 && p.Duration == 0 && p.Stages.Length() == 0 && p.Trace == nil {
+		p.Duration = defaultDuration
+	}
+	if p.Grace == 0 {
+		p.Grace = defaultGrace
+	}
+	p.Grace = max(p.Grace, 0)
+	if p.Warmup == (Warmup{}) && !p.open() {
+		p.Warmup.Requests = defaultWarmup
+	}
+	if p.Warmup.Off {
+		p.Warmup = Warmup{Off: true}
+	}
+	if p.Workers == 0 {
+		p.Workers = 1
+	}
+	if p.Arrival == "" && p.open() && p.Trace == nil {
+		p.Arrival = "constant"
+	}
+	if p.Preflight == "" {
+		p.Preflight = "get"
+	}
+	if p.Workload == nil && p.Prompt == "" && len(p.Prompts) == 0 {
+		if p.InputTokens == "" {
+			p.InputTokens, p.defaultInput = defaultInput, true
+		}
+		if p.OutputTokens == "" {
+			p.OutputTokens, p.defaultOutput = defaultOutput, true
+		}
+	}
+}
+
+// check returns everything that is wrong with a settled plan, as a *UsageError.
+func (p *Plan) check() error {
+	var errs []error
+	if p.open() {
+		errs = append(errs, p.checkOpen())
+		if p.Concurrency < 0 {
+			errs = append(errs, fmt.Errorf("concurrency %d: want at least 1 (--concurrency)", p.Concurrency))
+		}
+	} else {
+		errs = append(errs, p.closedLoop().Check())
+		if p.Arrival != "" || p.Burstiness != 0 {
+			errs = append(errs, errors.New("--arrival and --burstiness belong to an open loop (add --rate)"))
+		}
+	}
+	if p.Warmup.Requests < 0 || p.Warmup.Duration < 0 {
+		errs = append(errs, errors.New("a warm-up of less than nothing (--warmup)"))
+	}
+	if p.Workers < 1 || p.Workers > 1024 {
+		errs = append(errs, fmt.Errorf("workers %d: want 1 to 1024 (--workers)", p.Workers))
+	}
+	if p.MaxFailures < 0 || p.MaxFailures > 1 || p.MaxFailures != p.MaxFailures {
+		errs = append(errs, fmt.Errorf("a share of failures of %v: want 0 to 1, like 0.1 (--max-failures)", p.MaxFailures))
+	}
+	if p.Prefills < 0 {
+		errs = append(errs, fmt.Errorf("%d prefills at once: want at least 1 (--prefill-concurrency)", p.Prefills))
+	}
+	if p.UntilPrecision < 0 || p.UntilPrecision >= 1 || p.UntilPrecision != p.UntilPrecision {
+		errs = append(errs, fmt.Errorf("a precision of %v: want a share between 0 and 1, like 0.05 (--until-precision)", p.UntilPrecision))
+	}
+	switch p.Preflight {
+	case "none", "get", "probe":
+	default:
+		errs = append(errs, fmt.Errorf("preflight %q: want none, get or probe (--preflight)", p.Preflight))
+	}
+	if p.Client.API == nil {
+		errs = append(errs, errors.New("no API is set (--api)"))
+	}
+	if err := errors.Join(errs...); err != nil {
+		return &UsageError{err}
+	}
+	return nil
+}
+
+func (p *Plan) checkOpen() error {
+	if p.Trace == nil {
+		return p.openLoop().Check()
+	}
+	switch {
+	case p.Rate != 0 || len(p.Stages) > 0 || p.Arrival != "" || p.Burstiness != 0:
+		return errors.New("a trace has times of its own: leave out --rate, --stages and --arrival, or give --concurrency to ignore its times")
+	case p.Ramp > 0:
+		return errors.New("a trace starts as it was recorded: leave out --ramp")
+	}
+	return p.trace().Check()
+}
+
+func (p *Plan) openLoop() schedule.Open {
+	return schedule.Open{Rate: p.Rate, Stages: p.Stages, Arrival: p.Arrival, Burstiness: p.Burstiness, Seed: p.Seed,
+		Requests: int64(p.Requests), Duration: p.Duration, Ramp: p.Ramp, Tail: p.Cooldown}
+}
+
+func (p *Plan) trace() schedule.Trace {
+	t := *p.Trace
+	t.Requests, t.Duration, t.Tail = int64(p.Requests), p.Duration, p.Cooldown
+	return t
+}
+
+func (p *Plan) closedLoop() schedule.Closed {
+	c := schedule.Closed{Concurrency: p.Concurrency, Requests: int64(p.Requests), Duration: p.Duration,
+		Ramp: p.Ramp, Tail: p.Cooldown, Gap: p.Pace}
+	if p.StagesClosed {
+		c.Levels = p.Stages
+	}
+	return c
+}
+
+// work makes the workload of a settled plan.
+func (p *Plan) work() (workload.Workload, error) {
+	if p.Workload != nil {
+		return p.Workload, nil
+	}
+	var output workload.Lengths
+	var errs []error
+	if p.OutputTokens != "" {
+		l, err := workload.ParseLengths(p.OutputTokens)
+		if err != nil {
+			errs = append(errs, fmt.Errorf("--output-tokens: %w", err))
+		}
+		output = l
+	}
+	given := p.Prompts
+	if p.Prompt != "" {
+		given = append([]workload.Prompt{workload.Text(p.Prompt)}, given...)
+	}
+	if len(given) > 0 {
+		if p.InputTokens != "" {
+			errs = append(errs, errors.New("--input-tokens makes prompts and so excludes --prompt and --prompts"))
+		}
+		if err := errors.Join(errs...); err != nil {
+			return nil, &UsageError{err}
+		}
+		return workload.NewGiven(given, p.PromptsFile, output, p.Seed), nil
+	}
+	shape, err := workload.ParseShape(p.InputTokens, p.OutputTokens, openLengths)
+	if err != nil && p.defaultOutput { // the input may hold the output's lengths
+		shape, err = workload.ParseShape(p.InputTokens, "", openLengths)
+	}
+	if err != nil {
+		errs = append(errs, fmt.Errorf("--input-tokens: %w", err))
+	}
+	if err := errors.Join(errs...); err != nil {
+		return nil, &UsageError{err}
+	}
+	salt := p.Salt
+	if salt == "" {
+		salt = randomHex(8)
+	}
+	work, err := workload.NewMade(shape, workload.Words, p.Tokenizer, p.Seed, salt)
+	if err != nil {
+		return nil, &UsageError{fmt.Errorf("--tokenizer: %w", err)}
+	}
+	return work, nil
+}
+
+// openLengths opens a file of lengths.
+func openLengths(name string) (io.ReadCloser, error) { return os.Open(name) }
+
+func randomHex(bytes int) string {
+	b := make([]byte, bytes)
+	rand.Read(b) // never fails
+	return hex.EncodeToString(b)
+}

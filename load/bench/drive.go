@@ -1,0 +1,267 @@
+package bench
+
+import (
+	"context"
+	"iter"
+	"runtime"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"tokenmeter/base/clock"
+	"tokenmeter/load/schedule"
+	"tokenmeter/load/workload"
+	"tokenmeter/record/timeline"
+)
+
+// items gives the i-th item of a phase.
+type items func(i int64) workload.Item
+
+// arrivals is a schedule of an open loop; schedule.Open and schedule.Trace are.
+type arrivals interface {
+	Arrivals(schedule.Share) iter.Seq[schedule.Arrival]
+	Planned() int64
+}
+
+// closed drives a closed loop: each stream sends its next item when the one
+// before has ended. It returns when all have.
+func (r *runner) closed(ph *phase, loop schedule.Closed, item items, workers int) {
+	ph.main = newMainPart()
+	d := &closedLoop{r: r, ph: ph, loop: loop, item: item, workers: workers}
+	var streams sync.WaitGroup
+	for s := range loop.Concurrency {
+		streams.Go(func() { d.stream(s) })
+	}
+	streams.Wait()
+}
+
+type closedLoop struct {
+	r       *runner
+	ph      *phase
+	loop    schedule.Closed
+	item    items
+	workers int
+	next    atomic.Int64 // items of the main part
+	sent    atomic.Int64 // requests that they hold
+}
+
+// stream sends one item after another.
+func (d *closedLoop) stream(s int) {
+	r, ph := d.r, d.ph
+	at := ph.baseUS + d.loop.Starts(s).Microseconds()
+	lost := 0 // requests on end that reached nobody
+	for ph.ctx.Err() == nil {
+		may, ok := d.loop.May(s, time.Duration(max(at, r.clk.US())-ph.baseUS)*time.Microsecond)
+		at = max(at, ph.baseUS+may.Microseconds())
+		if !ok || r.pauseUnless(ph, at, ph.main.all) != nil {
+			return
+		}
+		now := r.clk.US()
+		item, part, ok := d.take(now)
+		if !ok {
+			return
+		}
+		p := r.playing(ph, item, part, s%d.workers)
+		if d.allSent() {
+			ph.main.over() // streams that wait for their time need not
+		}
+		p.play(r.clk.US())
+		p.ended()
+		if at = now + d.loop.Gap.Microseconds(); d.loop.Gap == 0 {
+			at = 0
+		}
+		if lost++; p.reached() {
+			lost = 0
+		}
+		at = max(at, r.clk.US()+retreat(lost).Microseconds())
+	}
+}
+
+// allSent reports whether as many requests as were asked for are on their way.
+func (d *closedLoop) allSent() bool {
+	return d.loop.Requests > 0 && d.sent.Load() >= d.loop.Requests
+}
+
+// retreat is how long a stream stays away after so many requests on end reached
+// nobody: a server that is gone is not measured by thousands of refusals a second.
+func retreat(lost int) time.Duration {
+	if lost == 0 {
+		return 0
+	}
+	return min(10*time.Millisecond<<min(lost-1, 10), time.Second)
+}
+
+// take decides what a stream sends at a moment; false when it is done.
+func (d *closedLoop) take(now int64) (workload.Item, timeline.Phase, bool) {
+	r, ph := d.r, d.ph
+	since := time.Duration(now-ph.baseUS) * time.Microsecond
+	switch {
+	case since < d.loop.Ramp:
+		return r.warmItem(0), timeline.Warmup, true
+	case d.loop.Duration > 0 && since >= d.loop.Ramp+d.loop.Duration:
+	case ph.main.isOver():
+	default:
+		i := d.next.Add(1) - 1
+		item := d.item(i)
+		// What was planned before this item tells whether it is wanted; so each
+		// run of one seed sends the same items.
+		if n := int64(item.Len()); d.loop.Requests <= 0 || d.sent.Add(n)-n < d.loop.Requests {
+			return item, ph.name, true
+		}
+	}
+	ph.main.over()
+	if d.loop.Tail <= 0 || ph.main.ended() {
+		return workload.Item{}, "", false
+	}
+	ph.tail(d.loop.Tail)
+	return r.warmItem(0), timeline.Cooldown, true
+}
+
+// slots is the cap on requests in flight; nil has none.
+type slots chan struct{}
+
+func newSlots(n int) slots {
+	if n <= 0 {
+		return nil
+	}
+	return make(slots, n)
+}
+
+// take waits for a slot; false when the phase ends first.
+func (s slots) take(ph *phase) bool {
+	if s == nil {
+		return true
+	}
+	select {
+	case s <- struct{}{}:
+		return true
+	default:
+	}
+	select {
+	case s <- struct{}{}:
+		return true
+	case <-ph.ctx.Done():
+		return false
+	}
+}
+
+func (s slots) give() {
+	if s != nil {
+		<-s
+	}
+}
+
+// open drives an open loop: every item starts when it is due, whatever the
+// server does. With a cap its requests may start later, and the wait is part of
+// their latency. Each worker has its own share and its own thread to wait on.
+// It returns when all requests have ended.
+func (r *runner) open(ph *phase, loop arrivals, item items, workers, limit int) {
+	free := newSlots(limit)
+	var all sync.WaitGroup
+	for w := range workers {
+		all.Go(func() { r.arrivals(ph, loop, item, schedule.Share{Worker: w, Of: workers}, free, &all) })
+	}
+	all.Wait()
+}
+
+// arrivals sends one worker's share. The next request is made while the worker
+// would wait for it anyway. Requests take their slots in the order they are due.
+func (r *runner) arrivals(ph *phase, loop arrivals, item items, share schedule.Share, free slots, all *sync.WaitGroup) {
+	wait := r.sleeper()
+	defer wait.Close()
+	if wait.Exact() {
+		defer clock.First()()
+	}
+	for a := range loop.Arrivals(share) {
+		dueUS := ph.baseUS + a.At.Microseconds()
+		if ph.ctx.Err() != nil && r.clk.US() < dueUS {
+			return
+		}
+		part := ph.name
+		switch a.Part {
+		case schedule.Lead:
+			part = timeline.Warmup
+		case schedule.Tail:
+			part = timeline.Cooldown
+			if ph.main.ended() {
+				return
+			}
+		}
+		p := r.playing(ph, item(a.Index), part, share.Worker)
+		j := p.prepare(0)
+		alone := p.make(&j)
+		if wait.WaitUntil(ph.ctx, dueUS) != nil && r.clk.US() < dueUS {
+			r.rec.drop(j)
+			p.ended()
+			return
+		}
+		if a.Part == schedule.Tail {
+			ph.main.over()
+			ph.tail(r.plan.Cooldown)
+		}
+		if a.Part == schedule.Main {
+			r.offer.add(dueUS - ph.baseUS)
+		}
+		if ph.ctx.Err() != nil || !free.take(ph) {
+			r.unsent(ph, j, dueUS)
+			p.ended()
+			continue
+		}
+		p.free = free
+		if alone {
+			all.Add(1)
+			p.start(j, dueUS, all.Done)
+			continue
+		}
+		all.Go(func() {
+			p.playFrom(j, dueUS)
+			p.ended()
+		})
+		runtime.Gosched() // the request first, then the making of the next one
+	}
+}
+
+// pause waits until a moment of the run's clock, on an ordinary timer.
+func (r *runner) pause(ph *phase, us int64) error { return r.pauseUnless(ph, us, nil) }
+
+// pauseUnless is a pause that is given up when over is closed.
+func (r *runner) pauseUnless(ph *phase, us int64, over <-chan struct{}) error {
+	left := time.Duration(us-r.clk.US()) * time.Microsecond
+	if left <= 0 {
+		return ph.ctx.Err()
+	}
+	t := time.NewTimer(left)
+	defer t.Stop()
+	select {
+	case <-t.C:
+		return nil
+	case <-over:
+		return context.Canceled
+	case <-ph.ctx.Done():
+		return ph.ctx.Err()
+	}
+}
+
+// sleeper waits for due times.
+func (r *runner) sleeper() *clock.Sleeper {
+	if r.plan.Timers {
+		return r.clk.Timers()
+	}
+	return r.clk.Precise()
+}
+
+// offer is what the schedule asked for so far.
+type offer struct {
+	mu          sync.Mutex
+	n           int64
+	first, last int64 // due times, µs since the phase began
+}
+
+func (o *offer) add(us int64) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.n == 0 || us < o.first {
+		o.first = us
+	}
+	o.n, o.last = o.n+1, max(o.last, us)
+}

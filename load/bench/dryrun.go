@@ -1,0 +1,44 @@
+package bench
+
+import (
+	"tokenmeter/load/workload"
+	"tokenmeter/wire/api"
+	"tokenmeter/wire/client"
+)
+
+// DryRun returns the first request of a plan as a curl command, with secrets
+// shown as ***. Nothing is sent; a model that would be asked from the server is
+// shown as MODEL.
+func DryRun(plan Plan) (string, error) {
+	plan.settle()
+	if err := plan.check(); err != nil {
+		return "", err
+	}
+	work, err := plan.work()
+	if err != nil {
+		return "", err
+	}
+	cl, err := client.New(plan.Client)
+	if err != nil {
+		return "", &UsageError{err}
+	}
+	defer cl.Close()
+	item := work.Item(0)
+	req := api.Request{
+		Model: plan.Model, Messages: item.Messages, MaxTokens: item.MaxTokens,
+		Stream: !plan.NoStream, IgnoreEOS: plan.IgnoreEOS, Extra: plan.extra(&item.Step),
+	}
+	if req.Model == "" {
+		req.Model = "MODEL"
+	}
+	return cl.DryRun(&req)
+}
+
+// WorkOf returns what a plan will send, without sending it.
+func WorkOf(plan Plan) (workload.Workload, error) {
+	plan.settle()
+	if err := plan.check(); err != nil {
+		return nil, err
+	}
+	return plan.work()
+}

@@ -1,0 +1,68 @@
+package bench
+
+import (
+	"net/http"
+	"strings"
+	"testing"
+
+	"tokenmeter/wire/client"
+)
+
+// A server that repeats the key gets it into none of our words.
+func TestPreflightKeepsSecrets(t *testing.T) {
+	const key = "key-0123456789abcdef"
+	for name, c := range map[string]struct {
+		status int
+		text   string
+	}{
+		"401":    {401, `{"error":{"message":"Incorrect API key provided: ` + key + `"}}`},
+		"403":    {403, `{"error":"` + key + `"}`},
+		"503":    {503, `{"detail":"` + key + `"}`},
+		"models": {200, `{"data":[{"id":"a"},{"id":"` + key + `"}]}`},
+		"cut":    {401, `{"error":"` + strings.Repeat("x", 190) + key + `"}`},
+	} {
+		f := &fake{chat: echo, models: models(c.status, c.text)}
+		plan := Plan{Client: client.Config{Header: http.Header{"Authorization": {"Bearer " + key}}}, Requests: 1}
+		res := virtual(t, f, plan, nil)
+		if res.err == nil || hasText(res.err.Error(), "0123456789") || hasText(res.err.Error(), key[:8]) || !hasText(res.err.Error(), "***") {
+			t.Errorf("%s: %v", name, res.err)
+		}
+		if hasText(res.log, key) {
+			t.Errorf("%s: log %q", name, res.log)
+		}
+	}
+}
+
+// The version that a server gives is its own text, and goes into the run.
+func TestServerNameKeepsSecrets(t *testing.T) {
+	const key = "key-0123456789abcdef"
+	f := &fake{chat: echo, models: func(w http.ResponseWriter, req *http.Request) {
+		w.Header().Set("Server", "srv/"+key)
+		models(200, `{"data":[{"id":"m"}]}`)(w, req)
+	}}
+	plan := Plan{Client: client.Config{Header: http.Header{"Authorization": {"Bearer " + key}}}, Requests: 1, Warmup: Warmup{Off: true}}
+	res := virtual(t, f, plan, nil)
+	if res.err != nil || res.run.Target.Server != "srv/***" {
+		t.Errorf("server %q, %v", res.run.Target.Server, res.err)
+	}
+}
+
+func TestListedModels(t *testing.T) {
+	long := strings.Repeat("m", 500)
+	if got, want := listed([]string{"a\nb\x1b", long, "c"}), "a␊b␛, "+long[:80]+"…, c"; got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+	if got, want := listed([]string{"1", "2", "3", "4", "5", "6", "7"}), "1, 2, 3, 4, 5 and 2 more"; got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}
+
+// Silence is told with what was asked, how long, and what to do.
+func TestPreflightSilence(t *testing.T) {
+	f := &fake{chat: echo, models: func(_ http.ResponseWriter, req *http.Request) { <-req.Context().Done() }}
+	res := virtual(t, f, Plan{Requests: 1}, nil)
+	want := "the server did not answer GET /v1/models within 10s; look whether it is a model server and is ready; --preflight none with --model does not ask it"
+	if res.err == nil || res.err.Error() != want {
+		t.Errorf("got %v", res.err)
+	}
+}

@@ -1,0 +1,160 @@
+package bench
+
+import (
+	"strconv"
+	"time"
+
+	"tokenmeter/load/machine"
+	"tokenmeter/load/workload"
+	"tokenmeter/record/run"
+	"tokenmeter/record/timeline"
+)
+
+// manifest describes the run as it is known before its end.
+func (r *runner) manifest(ready found) run.Run {
+	p := r.plan
+	red := redactor(p)
+	info := r.work.Info()
+	m := run.Run{
+		ID: r.id, Name: p.Name, Tags: p.Tags, Version: p.Version, Seed: p.Seed,
+		Started: r.clk.Wall(), Command: red.Args(p.Command), MonotonicZeroNS: r.clk.MonotonicZeroNS,
+		Environment: run.Environment(r.environment()),
+		Target: run.Target{URL: red.URL(p.Client.BaseURL), API: p.Client.API.Name,
+			Model: ready.model, Server: red.String(ready.server)},
+		Load: r.load(),
+		Workload: run.Workload{Kind: info.Kind, Source: info.Source, Salt: info.Salt,
+			InputTokens: info.InputTokens, OutputTokens: info.OutputTokens,
+			PromptsUnique: info.UniquePrompts, OutputIsCap: !p.IgnoreEOS,
+			Name: info.Name, Classes: info.Classes, SegmentS: info.SegmentS, TaskDeadlineS: seconds(info.Deadline), Readers: p.Readers},
+		Pricing:   p.Pricing,
+		AllowLowN: p.AllowLowN, AllowISLDrift: p.AllowISLDrift, Noticed: r.log.warnings(),
+	}
+	if p.Tokenizer != nil {
+		name := p.Tokenizer.Name()
+		m.Tokenizer = &name
+	}
+	for _, o := range p.Objectives {
+		m.Objectives = append(m.Objectives, o.Text)
+	}
+	return m
+}
+
+// environment is read once: it describes the start.
+func (r *runner) environment() machine.Environment {
+	if r.env == nil {
+		e := machine.This().Environment()
+		r.env = &e
+	}
+	return *r.env
+}
+
+func (r *runner) load() run.Load {
+	p := r.plan
+	l := run.Load{Kind: "closed", Arrival: "closed", Workers: p.Workers, Warmup: "0", NoKeepAlive: p.Client.NoKeepAlive}
+	if p.open() {
+		l.Kind, l.Arrival = "open", p.Arrival
+		switch {
+		case p.Trace != nil:
+			l.Arrival = "trace"
+			l.Speed = timeline.Some(max(p.Trace.Speed, 0))
+			if p.Trace.Speed == 0 {
+				l.Speed = timeline.Some(1.0)
+			}
+		case len(p.Stages) == 0:
+			l.RatePerS = timeline.Some(p.Rate)
+		}
+	}
+	if len(p.Stages) > 0 {
+		l.Stages = p.Stages.String()
+	}
+	l.RampS, l.CooldownS = seconds(p.Ramp), seconds(p.Cooldown)
+	if p.Prefills > 0 {
+		l.PrefillConcurrency = timeline.Some(int64(p.Prefills))
+	}
+	if p.Concurrency > 0 {
+		l.Concurrency = timeline.Some(int64(p.Concurrency))
+	}
+	if p.Requests > 0 {
+		l.Requests = timeline.Some(int64(p.Requests))
+	}
+	if p.Duration > 0 {
+		l.DurationS = timeline.Some(p.Duration.Seconds())
+	}
+	switch {
+	case p.Warmup.Duration > 0:
+		l.Warmup = p.Warmup.Duration.String()
+	case p.Warmup.Requests > 0:
+		l.Warmup = strconv.Itoa(p.Warmup.Requests)
+	}
+	return l
+}
+
+func seconds(d time.Duration) timeline.Opt[float64] {
+	if d <= 0 {
+		return timeline.Opt[float64]{}
+	}
+	return timeline.Some(d.Seconds())
+}
+
+// complete adds what is only known at the end.
+func (r *runner) complete(m *run.Run, facts *machineFacts, cause error) {
+	now := time.Now().UTC().Round(0)
+	m.Finished = &now
+	m.Partial = cause != nil
+	c := r.rec.of(timeline.Measure)
+	facts.usage().Client(&m.Client)
+	if share := m.Client.Throttled.Or(0); share > throttledMuch {
+		r.log.notice("client_limited", timeline.Some(share),
+			"The CPU quota stopped the client %.1f %% of the time, in %d periods. Raise the quota, or lower GOMAXPROCS to it.",
+			100*share, m.Client.ThrottledPeriods.Or(0))
+		m.Noticed = r.log.warnings()
+	}
+	m.Client.ConnectionsOpened = r.rec.opened.Load()
+	m.Client.MaxInFlight = r.rec.maxInFlight.Load()
+	if rate, ok := r.offered(); ok {
+		m.Client.OfferedPerS = timeline.Some(rate)
+	}
+	m.Workload.UniquePrompts = timeline.Some(r.unique())
+	if c.askedN > 0 {
+		asked := float64(c.asked) / float64(c.askedN)
+		m.Workload.AskedInput = timeline.Some(asked)
+		if overhead, ok := r.lengths.overhead.Get(); ok {
+			m.Workload.UserInput = timeline.Some(asked - r.lengths.compensated)
+			m.Workload.TemplateOverhead = timeline.Some(overhead)
+			m.Workload.TemplateCompensated = r.lengths.compensated > 0
+		}
+	}
+}
+
+// unique is how many different prompts were sent. Requests of one item are never
+// alike: each goes on where the one before ended.
+func (r *runner) unique() int64 {
+	c := r.rec.of(timeline.Measure)
+	if w, ok := r.work.(workload.Repeating); ok && w.Several() {
+		all := c.done + r.rec.of(timeline.Warmup).done + r.rec.of(timeline.Cooldown).done
+		return max(all-w.Repeats(), 1)
+	}
+	return r.work.Unique(r.warm.Load(), c.done)
+}
+
+// throttledMuch is the share of time from which on a quota is worth a warning.
+const throttledMuch = 0.02
+
+// offered is the rate that the schedule really asked for. A random one may
+// differ from its mean. It is counted as the rate that was sent is, by the gaps
+// between requests: else a client that sent each in time would seem to have
+// sent one too few.
+func (r *runner) offered() (float64, bool) {
+	p := r.plan
+	if !p.open() {
+		return 0, false
+	}
+	r.offer.mu.Lock()
+	n, first, last := r.offer.n, r.offer.first, r.offer.last
+	r.offer.mu.Unlock()
+	steady := p.Trace == nil && len(p.Stages) == 0
+	if steady && p.Arrival == "constant" || n < 2 || last <= first {
+		return p.Rate, p.Rate > 0
+	}
+	return float64(n-1) / (float64(last-first) / 1e6), true
+}

@@ -1,0 +1,283 @@
+package bench
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"sync"
+	"time"
+
+	"tokenmeter/load/workload"
+	"tokenmeter/record/timeline"
+	"tokenmeter/wire/api"
+	"tokenmeter/wire/client"
+)
+
+// playing is one item on its way: a request, or several that need each other.
+type playing struct {
+	r      *runner
+	ph     *phase
+	item   workload.Item
+	part   timeline.Phase
+	worker int
+	free   slots // one of them is held when playFrom begins
+
+	dueUS int64
+	steps []played
+}
+
+// played is how a step went.
+type played struct {
+	id    string
+	endUS int64
+	text  string
+	ok    bool
+	heard bool // some response came
+}
+
+// reached reports whether somebody answered the last request of the item.
+func (p *playing) reached() bool {
+	for _, s := range slices.Backward(p.steps) {
+		if s.id != "" {
+			return s.heard
+		}
+	}
+	return true
+}
+
+// playing begins an item; ended must be called.
+func (r *runner) playing(ph *phase, item workload.Item, part timeline.Phase, worker int) *playing {
+	if counted(part) {
+		ph.main.begin()
+	}
+	if item.Err != nil {
+		ph.stop(&UsageError{item.Err})
+	}
+	return &playing{r: r, ph: ph, item: item, part: part, worker: worker, steps: make([]played, item.Len())}
+}
+
+func (p *playing) ended() {
+	if counted(p.part) {
+		p.ph.main.end()
+	}
+}
+
+// ctx is what the requests of the item live in.
+func (p *playing) ctx() context.Context {
+	if p.part == timeline.Cooldown {
+		return p.ph.tailCtx
+	}
+	return p.ph.ctx
+}
+
+// play sends the item now; its first step is due at once.
+func (p *playing) play(dueUS int64) {
+	if p.item.Err != nil {
+		return
+	}
+	j := p.prepare(0)
+	p.playFrom(j, max(dueUS, p.r.clk.US()))
+}
+
+// playFrom sends the first step, which is ready, and then the others.
+func (p *playing) playFrom(j job, dueUS int64) {
+	p.dueUS = dueUS
+	if p.item.Err != nil {
+		p.r.rec.drop(j)
+		p.free.give()
+		return
+	}
+	if p.item.Len() == 1 {
+		p.send(0, j, dueUS)
+		return
+	}
+	if !p.chain() {
+		p.graph(j)
+		return
+	}
+	if first, ok := p.item.Nth(0).At.Get(); ok {
+		p.free.give()
+		if dueUS += first.Microseconds(); p.r.pause(p.ph, dueUS) != nil || !p.free.take(p.ph) {
+			p.r.rec.drop(j)
+			return
+		}
+	}
+	p.send(0, j, dueUS)
+	for k := 1; k < p.item.Len() && p.goesOn(k); k++ {
+		if !p.next(k) {
+			return
+		}
+	}
+}
+
+// chain reports whether each step only needs the one before it.
+func (p *playing) chain() bool {
+	for k := 1; k < p.item.Len(); k++ {
+		if after := p.item.Nth(k).After; len(after) != 1 || after[0] != k-1 {
+			return false
+		}
+	}
+	return true
+}
+
+// goesOn reports whether step k may still be sent. A medium plays on whatever
+// became of a segment.
+func (p *playing) goesOn(k int) bool {
+	if p.item.Kind == workload.Segments {
+		return true
+	}
+	for _, j := range p.item.Nth(k).After {
+		if !p.steps[j].ok {
+			return false
+		}
+	}
+	return true
+}
+
+// next waits for step k's time and sends it; false when it is not sent.
+func (p *playing) next(k int) bool {
+	r, s := p.r, p.item.Nth(k)
+	var readyUS int64
+	for _, j := range s.After {
+		readyUS = max(readyUS, p.steps[j].endUS)
+	}
+	readyUS += s.Wait.Microseconds()
+	dueUS := readyUS
+	at, fixed := s.At.Get()
+	if fixed {
+		dueUS = p.dueUS + at.Microseconds()
+	}
+	j := p.prepare(k)
+	if p.over(max(dueUS, readyUS)) || r.pause(p.ph, max(dueUS, readyUS)) != nil || !p.free.take(p.ph) {
+		p.cut(j, max(dueUS, readyUS))
+		return false
+	}
+	if !fixed || p.item.Kind == workload.Conversation && readyUS > dueUS {
+		// A user comes back when they do; only the server's time is measured.
+		dueUS = r.clk.US()
+	}
+	p.send(k, j, dueUS)
+	return true
+}
+
+// cut takes back a step that the end of the time to send kept from being sent.
+// Of a task it stays in the record, so that the task does not look complete.
+func (p *playing) cut(j job, dueUS int64) {
+	if p.item.Kind != workload.Task {
+		p.r.rec.drop(j)
+		return
+	}
+	p.r.unsent(p.ph, j, dueUS)
+}
+
+// over reports whether a further step would come after the time to send.
+func (p *playing) over(us int64) bool {
+	return counted(p.part) && p.ph.untilUS > 0 && us >= p.ph.untilUS
+}
+
+// graph sends steps as soon as those that they need have ended, side by side
+// where they may. The first step is ready.
+func (p *playing) graph(first job) {
+	n := p.item.Len()
+	waits := make([]int, n)
+	var mu sync.Mutex
+	var all sync.WaitGroup
+	var start func(k int)
+	finished := func(k int) {
+		for c := 1; c < n; c++ {
+			if !slices.Contains(p.item.Nth(c).After, k) {
+				continue
+			}
+			mu.Lock()
+			waits[c]--
+			ready := waits[c] == 0
+			mu.Unlock()
+			if ready && p.goesOn(c) {
+				start(c)
+			}
+		}
+	}
+	start = func(k int) {
+		all.Go(func() {
+			if p.next(k) {
+				finished(k)
+			}
+		})
+	}
+	for k := range n {
+		waits[k] = len(p.item.Nth(k).After)
+	}
+	all.Go(func() {
+		p.send(0, first, p.dueUS)
+		finished(0)
+	})
+	for k := 1; k < n; k++ {
+		if len(p.item.Nth(k).After) == 0 {
+			start(k)
+		}
+	}
+	all.Wait()
+}
+
+// prepare makes step k's request ahead of its time, so that making it costs no
+// latency.
+func (p *playing) prepare(k int) job {
+	r, s := p.r, p.item.Nth(k)
+	n := r.ordinal.Add(1) - 1
+	j := job{step: s, tl: r.rec.timeline()}
+	j.req = api.Request{
+		Model:          r.model,
+		Messages:       p.item.Conversation(k, func(j int) string { return p.steps[j].text }),
+		MaxTokens:      s.MaxTokens,
+		Stream:         !r.plan.NoStream,
+		IgnoreEOS:      r.plan.IgnoreEOS,
+		MaxTokensField: r.field.name(),
+		Extra:          r.plan.extra(s),
+		LeaveTokens:    s.LeaveTokens,
+	}
+	if s.Model != "" {
+		j.req.Model = s.Model
+	}
+	tl := j.tl
+	tl.Request, tl.ID = n, requestID(r.id, n)
+	tl.Phase, tl.Worker, tl.Class = p.part, p.worker, p.item.Class
+	tl.API, tl.Model = r.plan.Client.API.Name, j.req.Model
+	tl.Asked, tl.Requested = j.req.Stream, s.MaxTokens
+	p.place(tl, k)
+	return j
+}
+
+// place says where in a conversation or task a request stands.
+func (p *playing) place(tl *timeline.Timeline, k int) {
+	s := p.item.Nth(k)
+	switch p.item.Kind {
+	case workload.Conversation, workload.Segments:
+		tl.Session = fmt.Sprintf("%d", p.item.Index)
+		tl.Turn = timeline.Some(int64(k))
+	case workload.Task:
+		tl.Task = fmt.Sprintf("%d", p.item.Index)
+		tl.Step = timeline.Some(int64(k))
+	}
+	// The parent is the one that ended last: it decided when this was due.
+	last := int64(-1)
+	for _, j := range s.After {
+		if p.steps[j].endUS > last {
+			last, tl.Parent = p.steps[j].endUS, p.steps[j].id
+		}
+	}
+}
+
+// send does step k, for which a slot is held, and gives the slot back.
+func (p *playing) send(k int, j job, dueUS int64) {
+	ctx := p.ctx()
+	if s := j.step; s.LeaveAfter > 0 {
+		leaves, cancel := context.WithCancelCause(ctx)
+		defer cancel(client.ErrRunEnd)
+		left := time.Duration(dueUS+s.LeaveAfter.Microseconds()-p.r.clk.US()) * time.Microsecond
+		t := time.AfterFunc(left, func() { cancel(client.ErrUser) })
+		defer t.Stop()
+		ctx = leaves
+	}
+	p.steps[k] = p.r.send(ctx, p.ph, j, dueUS)
+	p.free.give()
+}

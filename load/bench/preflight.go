@@ -1,0 +1,278 @@
+package bench
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+
+	"tokenmeter/base/printable"
+	"tokenmeter/record/timeline"
+	"tokenmeter/wire/api"
+	"tokenmeter/wire/client"
+)
+
+// reply is what came back from a GET.
+type reply struct {
+	status int
+	header http.Header
+	body   []byte
+}
+
+// getter asks the target with a GET; the path is the API's own. An error is a
+// *TargetError.
+type getter func(ctx context.Context, path string) (reply, error)
+
+// found is what the look at the target gave.
+type found struct {
+	model  string   // empty: none was needed or none is known
+	server string   // engine and version; empty where unknown
+	speaks []string // names of the APIs that the model list is a sign of; empty: it tells none
+}
+
+const (
+	modelsPath  = "/v1/models"
+	getTimeout  = 10 * time.Second
+	waitBetween = 250 * time.Millisecond
+)
+
+// preflight finds out whether the target can be measured, with GETs only, and
+// asks for the model when the plan names none.
+func (r *runner) preflight(ctx context.Context, get getter) (found, error) {
+	if r.plan.Preflight == "none" && r.plan.WaitReady == 0 {
+		if r.plan.Model == "" {
+			return found{}, &UsageError{errors.New("no model is named and --preflight none forbids to ask for it (--model)")}
+		}
+		return found{model: r.plan.Model}, nil
+	}
+	a, err := r.waitReady(ctx, get)
+	if err != nil && (r.plan.Model == "" || !answers(err)) {
+		return found{}, err
+	}
+	if err != nil {
+		// Somebody is there who does not know this GET. Completions may work.
+		r.log.warn("%v", err)
+		return found{model: r.plan.Model}, nil
+	}
+	if err := r.accessible(a); err != nil {
+		return found{}, err
+	}
+	models := listModels(a)
+	if len(models) == 0 {
+		models = r.nativeModels(ctx, get)
+	}
+	f := found{model: r.plan.Model, speaks: spoken(a)}
+	if f.model == "" {
+		if f.model, err = r.chooseModel(a, models); err != nil {
+			return found{}, err
+		}
+	} else if len(models) > 0 && !contains(models, f.model) {
+		r.log.notice("model_not_listed", timeline.Opt[float64]{},
+			"The server does not list the model %q; it lists %s.", f.model, listed(models))
+	}
+	f.server = engine(ctx, get, a, models)
+	return f, nil
+}
+
+// waitReady asks until the server answers, for at most the plan's time. Only
+// what may heal by waiting is waited for: a wrong certificate is not.
+func (r *runner) waitReady(ctx context.Context, get getter) (reply, error) {
+	end := time.Now().Add(r.plan.WaitReady)
+	told := false
+	for {
+		one, stop := context.WithTimeout(ctx, getTimeout)
+		a, err := get(one, modelsPath)
+		stop()
+		if ctx.Err() != nil {
+			return a, ErrInterrupted
+		}
+		loading := err == nil && (a.status == 502 || a.status == 503 || a.status == 504)
+		if !loading && !mayHeal(err) || !time.Now().Add(waitBetween).Before(end) {
+			return a, err
+		}
+		if !told {
+			told = true
+			r.log.info("waiting for the server to be ready (at most %v)", r.plan.WaitReady)
+		}
+		select {
+		case <-time.After(waitBetween):
+		case <-ctx.Done():
+			return a, ErrInterrupted
+		}
+	}
+}
+
+// answers reports whether a failure shows that something was reached.
+func answers(err error) bool {
+	var target *TargetError
+	if !errors.As(err, &target) {
+		return false
+	}
+	switch target.Class {
+	case timeline.ConnectRefused, timeline.DNS, timeline.TLS, timeline.TimeoutConnect, timeline.ClientResource:
+		return false
+	}
+	return true
+}
+
+// mayHeal reports whether a failure may go away while a server starts.
+func mayHeal(err error) bool {
+	var target *TargetError
+	if !errors.As(err, &target) {
+		return false
+	}
+	switch target.Class {
+	case timeline.TLS, timeline.RedirectRefused, timeline.ClientResource:
+		return false
+	}
+	return true
+}
+
+// accessible judges the status of the model list. The list itself is optional:
+// many servers have none.
+func (r *runner) accessible(a reply) error {
+	fail := func(class timeline.Outcome, what, hint string) error {
+		return &TargetError{URL: r.plan.Client.BaseURL, Class: class, What: what, Hint: hint}
+	}
+	switch {
+	case a.status == http.StatusUnauthorized:
+		return fail(timeline.HTTP4xx, "the server refused the API key: HTTP 401"+words(a), "check --api-key-env or --api-key-file")
+	case a.status == http.StatusForbidden && r.plan.Model == "":
+		return fail(timeline.HTTP4xx, "the server does not let this key list models: HTTP 403"+words(a), "name one with --model, or check the key")
+	case a.status == 502, a.status == 503, a.status == 504:
+		return fail(timeline.HTTP5xx, fmt.Sprintf("the server is not ready: HTTP %d%s", a.status, words(a)), "wait for it with --wait-ready 10m")
+	case a.status >= 500:
+		r.log.warn("GET %s answered HTTP %d%s", r.plan.below(modelsPath), a.status, words(a))
+	}
+	return nil
+}
+
+func (r *runner) chooseModel(a reply, models []string) (string, error) {
+	switch {
+	case len(models) == 1:
+		return models[0], nil
+	case len(models) > 1:
+		return "", &UsageError{fmt.Errorf("the server has several models (%s); choose one with --model", listed(models))}
+	}
+	path, hint := r.plan.below(modelsPath), "name one with --model, and check the URL"
+	if prefix := strings.TrimSuffix(path, modelsPath); prefix != "" {
+		hint = fmt.Sprintf("is the path %s right? Else name the model with --model", prefix)
+	}
+	return "", &TargetError{URL: r.plan.Client.BaseURL, Class: timeline.HTTP4xx,
+		What: fmt.Sprintf("the server lists no models (GET %s answered HTTP %d)", path, a.status), Hint: hint}
+}
+
+// below is the path that is asked for one of the API's: behind the path of the
+// URL, where that has one of its own.
+func (p *Plan) below(path string) string {
+	endpoint, err := client.JoinURL(p.Client.BaseURL, p.Client.API.Path)
+	if err != nil {
+		return path
+	}
+	u, err := url.Parse(endpoint)
+	if err != nil {
+		return path // that of a Unix socket, which has no path of its own
+	}
+	return strings.TrimSuffix(u.EscapedPath(), p.Client.API.Path) + path
+}
+
+// spoken are the APIs that a model list is a sign of.
+func spoken(models reply) []string {
+	return api.Sniff(map[string]api.Answer{modelsPath: {Status: models.status, Header: models.header, Body: models.body}}).APIs
+}
+
+// words is the server's own explanation, short, or nothing.
+func words(a reply) string {
+	var body struct {
+		Error   json.RawMessage
+		Message string
+		Detail  json.RawMessage
+	}
+	if json.Unmarshal(a.body, &body) != nil {
+		return ""
+	}
+	text := body.Message
+	for _, raw := range []json.RawMessage{body.Error, body.Detail} {
+		var inner struct{ Message string }
+		var plain string
+		if json.Unmarshal(raw, &inner) == nil && inner.Message != "" {
+			text = inner.Message
+		} else if json.Unmarshal(raw, &plain) == nil && plain != "" {
+			text = plain
+		}
+	}
+	if text == "" {
+		return ""
+	}
+	return ", " + shorten(strings.Join(strings.Fields(text), " "), 200)
+}
+
+func shorten(s string, n int) string {
+	if len(s) <= n {
+		return s
+	}
+	return strings.ToValidUTF8(s[:n], "") + "…"
+}
+
+// nativeModels asks where servers of this API list models that have no list in
+// OpenAI's form.
+func (r *runner) nativeModels(ctx context.Context, get getter) []string {
+	path := r.plan.Client.API.ModelPath()
+	if path == "" {
+		return nil
+	}
+	one, stop := context.WithTimeout(ctx, getTimeout)
+	defer stop()
+	a, err := get(one, path)
+	if err != nil {
+		return nil
+	}
+	return api.Sniff(map[string]api.Answer{path: {Status: a.status, Header: a.header, Body: a.body}}).Models
+}
+
+// listModels reads the model list of OpenAI and its like.
+func listModels(a reply) []string {
+	if a.status != http.StatusOK {
+		return nil
+	}
+	var list struct {
+		Data []struct{ ID string }
+	}
+	if json.Unmarshal(a.body, &list) != nil {
+		return nil
+	}
+	var ids []string
+	for _, m := range list.Data {
+		if m.ID != "" {
+			ids = append(ids, m.ID)
+		}
+	}
+	return ids
+}
+
+func contains(list []string, s string) bool {
+	for _, x := range list {
+		if x == s {
+			return true
+		}
+	}
+	return false
+}
+
+// listed is the first names, each on one line and of a length that can be read.
+func listed(names []string) string {
+	const most, longest = 5, 80
+	shown := make([]string, min(len(names), most))
+	for i := range shown {
+		shown[i] = printable.Text(shorten(names[i], longest))
+	}
+	text := strings.Join(shown, ", ")
+	if len(names) > most {
+		text += fmt.Sprintf(" and %d more", len(names)-most)
+	}
+	return text
+}

@@ -1,0 +1,233 @@
+package bench
+
+import (
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"tokenmeter/record/cost"
+	"tokenmeter/record/metric"
+	"tokenmeter/record/stat"
+	"tokenmeter/record/timeline"
+	"tokenmeter/wire/api"
+)
+
+// appender takes finished requests; *run.Writer is one.
+type appender interface {
+	Append(tl *timeline.Timeline) error
+}
+
+// earlyLook is how many first requests must not all fail.
+const earlyLook = 5
+
+// leastForFailures is how many requests have ended before a share of failures
+// is one.
+const leastForFailures = 20
+
+// recorder hands finished requests to the run folder and keeps what the run
+// has to know of itself while it goes on.
+type recorder struct {
+	out       appender
+	live      bool // somebody looks at the figures while the run goes on
+	keepGoing bool
+	// maxFailures is the share of failures that ends the run; 0: none does.
+	maxFailures float64
+	pool        sync.Pool // of *timeline.Timeline whose events keep their memory
+
+	inFlight, maxInFlight, opened atomic.Int64
+
+	mu         sync.Mutex
+	counts     map[timeline.Phase]*tally
+	writeErr   error
+	warm       []warmAnswer
+	ttft, tpot stat.Sketch
+	e2e, delay stat.Sketch
+	tokens     int64
+
+	pricing  *cost.Pricing    // fills cost_usd; nil: unknown
+	each     func(Ended) bool // sees measured requests; nil: nobody does
+	eachMu   sync.Mutex
+	eachOver bool
+}
+
+// tally counts the requests of a phase.
+type tally struct {
+	done, failed, ok, limited int64 // limited: answered 429
+	asked, askedN             int64 // input tokens, where a length was asked for
+	firstError                *timeline.Error
+	firstStatus               int
+}
+
+// warmAnswer is what a warm-up request taught.
+type warmAnswer struct {
+	words     int
+	corpus    string
+	asked     int64
+	input     int64
+	refused   bool // for the name of the length field
+	succeeded bool
+}
+
+func newRecorder(out appender, live, keepGoing bool) *recorder {
+	return &recorder{out: out, live: live, keepGoing: keepGoing,
+		counts: map[timeline.Phase]*tally{timeline.Warmup: {}, timeline.Measure: {}, timeline.Cooldown: {}}}
+}
+
+// timeline returns an empty timeline, with the memory of a finished one.
+func (r *recorder) timeline() *timeline.Timeline {
+	tl, _ := r.pool.Get().(*timeline.Timeline)
+	if tl == nil {
+		return timeline.New()
+	}
+	events := tl.Events
+	events.Reset()
+	*tl = *timeline.New()
+	tl.Events = events
+	return tl
+}
+
+// drop takes back a request that never came to be.
+func (r *recorder) drop(j job) { r.pool.Put(j.tl) }
+
+func (r *recorder) began() {
+	n := r.inFlight.Add(1)
+	for old := r.maxInFlight.Load(); n > old && !r.maxInFlight.CompareAndSwap(old, n); old = r.maxInFlight.Load() {
+	}
+}
+
+// ended records a request. It ends the phase when going on has no sense.
+func (r *recorder) ended(ph *phase, j job) {
+	tl := j.tl
+	if reused, ok := tl.Reused.Get(); ok && !reused {
+		r.opened.Add(1)
+	}
+	if r.pricing != nil {
+		tl.CostUSD = r.pricing.Of(tl)
+	}
+	err := r.out.Append(tl)
+	var v metric.Values
+	if r.live {
+		v = metric.ValuesOf(tl)
+	}
+	if why := r.note(j, &v, err); why != nil {
+		ph.stop(why)
+	}
+	if why := r.shown(ph, tl); why != nil {
+		ph.stop(why)
+	}
+	r.pool.Put(tl)
+}
+
+// note counts a request and says why the phase should end, or nil.
+func (r *recorder) note(j job, v *metric.Values, writeErr error) error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	tl := j.tl
+	c := r.counts[tl.Phase]
+	c.done++
+	if n, ok := j.step.InputTokens.Get(); ok && tl.Outcome == timeline.OK {
+		c.asked += n
+		c.askedN++
+	}
+	switch {
+	case tl.Outcome == timeline.OK:
+		c.ok++
+	case tl.Outcome.Failed():
+		c.failed++
+		if tl.Outcome == timeline.HTTP429 {
+			c.limited++
+		}
+		if c.firstError == nil && tl.Error != nil {
+			e := *tl.Error
+			c.firstError, c.firstStatus = &e, tl.HTTPStatus
+		}
+	}
+	if tl.Phase == timeline.Warmup {
+		r.warm = append(r.warm, warmAnswer{words: j.step.Units, corpus: j.step.Corpus, asked: j.step.InputTokens.Or(0), input: tl.Usage.Input.Or(0),
+			refused:   j.req.MaxTokensField != api.MaxCompletionTokens && tl.Error != nil && api.RefusesMaxTokens(tl.Error.Message),
+			succeeded: tl.Outcome == timeline.OK})
+	}
+	r.sketch(tl, v)
+	if writeErr != nil && r.writeErr == nil {
+		r.writeErr = writeErr
+	}
+	switch {
+	case r.writeErr != nil:
+		return errWriting
+	case tl.Phase == timeline.Measure && !r.keepGoing && c.done == earlyLook && c.failed == earlyLook:
+		return errFailing
+	case r.maxFailures > 0 && tl.Phase == timeline.Measure && c.done >= leastForFailures &&
+		float64(c.failed) > r.maxFailures*float64(c.done):
+		return errFailures
+	}
+	return nil
+}
+
+func (r *recorder) sketch(tl *timeline.Timeline, v *metric.Values) {
+	if tl.Phase != timeline.Measure {
+		return
+	}
+	r.delay.Add(metric.DelayMS(tl))
+	if ms, ok := v.TTFTMS.Get(); ok {
+		r.ttft.Add(ms)
+	}
+	if ms, ok := v.TPOTMS.Get(); ok {
+		r.tpot.Add(ms)
+	}
+	if ms, ok := v.E2EMS.Get(); ok && tl.Outcome == timeline.OK {
+		r.e2e.Add(ms)
+	}
+	r.tokens += v.OutputTokens.Or(0)
+}
+
+// lateness is a quantile of start − due, in ms.
+func (r *recorder) lateness(p float64) timeline.Opt[float64] {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return quantile(&r.delay, p)
+}
+
+// of returns a copy of a phase's counts.
+func (r *recorder) of(name timeline.Phase) tally {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return *r.counts[name]
+}
+
+// failure is the first write error, or nil.
+func (r *recorder) failure() error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.writeErr
+}
+
+// warmed returns and forgets the answers to the warm-up so far.
+func (r *recorder) warmed() []warmAnswer {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	w := r.warm
+	r.warm = nil
+	return w
+}
+
+// snapshot describes the phase for a person who waits.
+func (r *recorder) snapshot(name timeline.Phase, elapsed time.Duration, planned int64) Snapshot {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	c := r.counts[name]
+	s := Snapshot{Phase: name, Elapsed: elapsed, Done: c.done, Failed: c.failed, Planned: planned,
+		InFlight: r.inFlight.Load()}
+	s.TTFTP50, s.TTFTP95 = quantile(&r.ttft, 0.5), quantile(&r.ttft, 0.95)
+	s.TPOTP50, s.TPOTP99 = quantile(&r.tpot, 0.5), quantile(&r.tpot, 0.99)
+	if sec := elapsed.Seconds(); sec > 0 && r.tokens > 0 {
+		s.OutputTPS = timeline.Some(float64(r.tokens) / sec)
+	}
+	return s
+}
+
+func quantile(s *stat.Sketch, p float64) timeline.Opt[float64] {
+	if x, ok := s.Quantile(p); ok {
+		return timeline.Some(x)
+	}
+	return timeline.Opt[float64]{}
+}

@@ -1,0 +1,271 @@
+package bench
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"time"
+
+	"tokenmeter/base/clock"
+	"tokenmeter/base/secret"
+	"tokenmeter/load/machine"
+	"tokenmeter/record/run"
+	"tokenmeter/record/timeline"
+	"tokenmeter/wire/client"
+)
+
+// Run carries out a plan: it looks at the target, warms up, measures, and
+// returns the run as it stands in its folder. Cancelling ctx stops it early;
+// what was measured is kept.
+//
+// The run is returned beside an error whenever something was recorded. Errors
+// are *UsageError, *TargetError, ErrInterrupted, or those of package run.
+func Run(ctx context.Context, plan Plan) (*run.Run, error) {
+	r, cl, err := start(&plan)
+	if err != nil {
+		return nil, err
+	}
+	defer cl.Close()
+	defer r.slow.close()
+	defer boundGarbage()()
+	ready, err := r.preflight(ctx, r.lookup(cl))
+	if err != nil {
+		return nil, shown(err, r.log.red)
+	}
+	r.model, r.speaks = ready.model, ready.speaks
+	if err := r.checkLimits(machine.This()); err != nil {
+		return nil, err
+	}
+	if plan.Preflight == "probe" {
+		if err := r.probe(ctx); err != nil {
+			return nil, shown(err, r.log.red)
+		}
+	}
+	return r.record(ctx, ready)
+}
+
+// start checks the plan and makes the parts of a run.
+func start(plan *Plan) (*runner, *client.Client, error) {
+	plan.settle()
+	if err := plan.check(); err != nil {
+		return nil, nil, err
+	}
+	work, err := plan.work()
+	if err != nil {
+		return nil, nil, err
+	}
+	clk := clock.Start()
+	r := &runner{plan: plan, clk: clk, id: randomHex(6), work: work,
+		log:      &logger{out: plan.Log, red: redactor(plan)},
+		prefills: newSlots(plan.Prefills), keepText: plan.Client.Stream.KeepText}
+	if plan.Salt != "" && work.Info().UniquePrompts {
+		r.log.notice("prompt_reuse_across_runs", timeline.Opt[float64]{},
+			"The salt was given: a run with the same seed and salt sends the same prompts, which the server may still have cached.")
+	}
+	cfg := plan.Client
+	cfg.Clock = clk
+	if plan.Capture {
+		cfg.Capture = r.capture
+	}
+	cfg.Stream.KeepText = r.keepText || plan.needsText()
+	cl, err := client.New(cfg)
+	if err != nil {
+		return nil, nil, &UsageError{err}
+	}
+	r.do, r.slow.cfg = cl, cfg
+	if cfg.TLS != nil && cfg.TLS.InsecureSkipVerify {
+		r.log.notice("tls_unverified", timeline.Opt[float64]{},
+			"The server's certificate was not verified (--insecure): whoever answered may be another, and could read the key.")
+	}
+	return r, cl, nil
+}
+
+func redactor(plan *Plan) *secret.Redactor {
+	return plan.Client.Redactor()
+}
+
+// lookup turns the client's GET into what the pre-flight wants.
+func (r *runner) lookup(cl *client.Client) getter {
+	return func(ctx context.Context, path string) (reply, error) {
+		a, err := cl.Get(ctx, path)
+		if err != nil {
+			return reply{}, unanswered(ctx, r.plan.below(path), err)
+		}
+		return reply{a.Status, a.Header, a.Body}, nil
+	}
+}
+
+// unanswered says what became of a GET. Those that reached nobody name the
+// address themselves.
+func unanswered(ctx context.Context, path string, err error) error {
+	e := &TargetError{What: err.Error()}
+	var known *client.Error
+	if errors.As(err, &known) {
+		e.Class = known.Class
+	}
+	switch {
+	case errors.Is(ctx.Err(), context.DeadlineExceeded):
+		e.What = fmt.Sprintf("the server did not answer GET %s within %v", path, getTimeout)
+		e.Hint = "look whether it is a model server and is ready; --preflight none with --model does not ask it"
+	case answers(e):
+		e.What = fmt.Sprintf("GET %s: %s", path, e.What)
+	}
+	return e
+}
+
+// record makes the folder, warms up, measures and finishes.
+func (r *runner) record(ctx context.Context, ready found) (*run.Run, error) {
+	var w *run.Writer
+	w, err := run.Create(r.plan.Out, r.manifest(ready), run.Options{Force: r.plan.Force})
+	if err != nil {
+		return nil, err
+	}
+	r.rec = newRecorder(w, r.plan.Progress != nil || r.plan.UntilPrecision > 0, r.plan.KeepGoing)
+	r.rec.each, r.rec.pricing = r.plan.Each, r.plan.Pricing
+	r.rec.maxFailures = r.plan.MaxFailures
+	r.writer.Store(w)
+	facts := machineFacts{machine: machine.This()}
+	facts.begin()
+	cause := r.warmup(ctx)
+	if cause == nil {
+		r.checkTimer()
+		r.preconnect(ctx)
+		cause = r.measure(ctx, &facts)
+	}
+	r.rise()
+	final := r.manifest(ready)
+	r.complete(&final, &facts, cause)
+	done, err := w.Finish(final)
+	r.writer.Store(nil)
+	if err != nil {
+		return &done, err
+	}
+	return &done, r.verdict(cause)
+}
+
+// preconnect opens the connections that the load will need, where they are not
+// the point: after a warm-up, and before an open loop, in which every new
+// connection would be a latency that no schedule asked for.
+func (r *runner) preconnect(ctx context.Context) {
+	p := r.plan
+	n := p.Concurrency
+	switch {
+	case p.Client.NoKeepAlive, !p.open() && p.Warmup == (Warmup{Off: true}):
+		return
+	case n == 0:
+		n = int(math.Ceil(max(p.Rate, p.Stages.Max(), 1)))
+	}
+	if p.Requests > 0 {
+		n = min(n, p.Requests)
+	}
+	some, stop := context.WithTimeout(ctx, preconnectTime)
+	defer stop()
+	_, _ = r.do.Preconnect(some, min(n, preconnectMost)) // the run will show what is wrong
+}
+
+const (
+	preconnectTime = 5 * time.Second
+	preconnectMost = 1024
+)
+
+// measure is the phase that counts.
+func (r *runner) measure(ctx context.Context, facts *machineFacts) error {
+	ph, end := r.begin(ctx, timeline.Measure)
+	defer end()
+	facts.begin()
+	defer facts.end()
+	defer r.watch(ph)()
+	defer r.untilPrecise(ph)()
+	if end := r.plan.mainEnd(); end > 0 {
+		ph.untilUS = ph.baseUS + end.Microseconds()
+		defer ph.expire(end, max(r.plan.Grace, r.plan.Cooldown))()
+	}
+	switch {
+	case r.plan.Trace != nil:
+		t := r.plan.trace()
+		t.Failed = func(err error) { ph.stop(&UsageError{err}) }
+		r.open(ph, t, r.work.Item, r.plan.Workers, r.plan.Concurrency)
+	case r.plan.open():
+		r.open(ph, r.plan.openLoop(), r.work.Item, r.plan.Workers, r.plan.Concurrency)
+	default:
+		r.closed(ph, r.plan.closedLoop(), r.work.Item, r.plan.Workers)
+	}
+	if err := r.ended(ctx, ph); err != errPrecise && err != errEnough {
+		return err
+	}
+	return nil
+}
+
+// verdict turns the reason of the end into the error of Run.
+func (r *runner) verdict(cause error) error {
+	c := r.rec.of(timeline.Measure)
+	switch {
+	case errors.Is(cause, errFailing):
+		return r.targetFailed(c, fmt.Sprintf("the first %d requests all failed", c.failed))
+	case errors.Is(cause, errFailures):
+		return r.targetFailed(c, fmt.Sprintf("%d of %d requests failed, more than --max-failures allows", c.failed, c.done))
+	case cause != nil:
+		return cause
+	case c.failed > 0 && c.ok == 0:
+		return r.targetFailed(c, fmt.Sprintf("all %d requests failed", c.failed))
+	}
+	return nil
+}
+
+// watch sends snapshots until the returned function is called.
+func (r *runner) watch(ph *phase) (stop func()) {
+	if r.plan.Progress == nil {
+		return func() {}
+	}
+	quit, done := make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(done)
+		tick := time.NewTicker(snapshotEvery)
+		defer tick.Stop()
+		judge := newTrust()
+		for going := true; going; {
+			select {
+			case <-tick.C:
+			case <-quit:
+				going = false
+			}
+			s := r.snapshot(ph)
+			s.Trust = judge.look(r)
+			r.plan.Progress(s)
+		}
+	}()
+	return func() {
+		close(quit)
+		<-done
+	}
+}
+
+const snapshotEvery = 250 * time.Millisecond
+
+func (r *runner) snapshot(ph *phase) Snapshot {
+	elapsed := time.Duration(r.clk.US()-ph.baseUS) * time.Microsecond
+	planned, duration := int64(r.plan.Requests), r.plan.mainEnd()
+	if r.plan.open() && r.plan.Trace == nil {
+		planned = r.plan.openLoop().Planned()
+	}
+	if ph.name == timeline.Warmup {
+		planned, duration = int64(r.plan.Warmup.Requests), r.plan.Warmup.Duration
+	}
+	s := r.rec.snapshot(ph.name, elapsed, planned)
+	s.Left = left(s, elapsed, duration)
+	return s
+}
+
+// left guesses the time to the end: the bound that comes first.
+func left(s Snapshot, elapsed, duration time.Duration) timeline.Opt[time.Duration] {
+	var out timeline.Opt[time.Duration]
+	if duration > 0 {
+		out = timeline.Some(max(duration-elapsed, 0))
+	}
+	if s.Planned > 0 && s.Done > 0 {
+		byCount := time.Duration(float64(elapsed) * float64(s.Planned-s.Done) / float64(s.Done))
+		out = timeline.Some(max(min(byCount, out.Or(byCount)), 0))
+	}
+	return out
+}

@@ -1,0 +1,40 @@
+package bench
+
+import (
+	"testing"
+	"time"
+
+	"tokenmeter/load/schedule"
+	"tokenmeter/load/workload"
+)
+
+// Requests of a session wait for their time and for the one before: the server
+// takes 1 s, so that the request that was recorded after 400 ms is sent when the
+// first has ended, and the one of 4 s at its time. Sessions do not wait for
+// each other.
+func TestTraceSessionsArePlayed(t *testing.T) {
+	name := t.TempDir() + "/trace.jsonl"
+	err := writeFile(name, `{"timestamp":0,"input_length":10,"output_length":5,"session":"a"}
+{"timestamp":400,"input_length":11,"output_length":6,"session":"a"}
+{"timestamp":500,"input_length":12,"output_length":7,"session":"b"}
+{"timestamp":4000,"input_length":13,"output_length":8,"session":"a"}
+`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	work, err := workload.FromSpec("x", workload.Spec{Content: workload.Content{File: name, TimeIn: "ms", Sessions: true}}, workload.Options{Salt: "s"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	f := &fake{chat: said(time.Second, func(int, body) string { return "so" })}
+	res := virtual(t, f, Plan{Workload: work, Trace: &schedule.Trace{Times: work.Times}}, nil)
+	if res.err != nil || len(res.records) != 4 {
+		t.Fatalf("%d records, %v", len(res.records), res.err)
+	}
+	want := map[int64]float64{5: 0, 6: 1, 7: 0.5, 8: 4}
+	for _, rec := range res.records {
+		asked := rec.RequestedTokens.Or(0)
+		near(t, "due", rec.DueS, want[asked])
+		near(t, "E2E", rec.E2EMS.Or(0), 1000)
+	}
+}

@@ -1,0 +1,321 @@
+package method
+
+import (
+	"math"
+	"strings"
+	"testing"
+	"time"
+
+	"tokenmeter/load/bench"
+	"tokenmeter/load/sweep/result"
+	"tokenmeter/record/metric"
+	"tokenmeter/record/objective"
+	"tokenmeter/record/stat"
+	"tokenmeter/record/timeline"
+)
+
+func near(t *testing.T, what string, got opt, want float64) {
+	t.Helper()
+	v, ok := got.Get()
+	if !ok || math.Abs(v-want) > 1e-4*math.Max(math.Abs(want), 1e-9) {
+		t.Errorf("%s = %v (known %v), want %v", what, v, ok, want)
+	}
+}
+
+// Every method says what it is, what it is not, and which rules it follows, and
+// makes a plan from nothing but a target (or the limits it needs).
+func TestEveryMethod(t *testing.T) {
+	seen := map[string]bool{}
+	for _, m := range All() {
+		if m.Title == "" || m.AsOf == "" || m.About == "" || m.Says == "" || len(m.Rules) < 2 || m.Variable == "" || seen[m.Name] {
+			t.Errorf("%s: %+v", m.Name, m)
+		}
+		seen[m.Name] = true
+		name := m.Name
+		if strings.HasPrefix(name, "mlperf") && !strings.Contains(m.Says, "unofficial, not an MLPerf result") {
+			t.Errorf("%s says %q", name, m.Says)
+		}
+		for _, variant := range append([]string{""}, m.Variants...) {
+			full := name
+			if variant != "" {
+				full += ":" + variant
+			}
+			one, err := ByName(full)
+			if err != nil {
+				t.Fatal(err)
+			}
+			steps, err := one.Prepare(&Options{})
+			switch needs := variant == "" && (name == "mlperf-server" || name == "mlperf-interactive"); {
+			case needs:
+				if err == nil || !strings.Contains(err.Error(), "name a benchmark") {
+					t.Errorf("%s: %v", full, err)
+				}
+				continue
+			case err != nil:
+				t.Errorf("%s: %v", full, err)
+				continue
+			case steps.Search == nil && len(steps.Cells) == 0:
+				t.Errorf("%s measures nothing", full)
+			}
+			for _, c := range steps.Cells {
+				if c.Plan.Requests == 0 && c.Plan.Duration == 0 || c.Plan.Concurrency == 0 && c.Plan.Rate == 0 {
+					t.Errorf("%s %s: no load: %+v", full, c.Text, c.Plan)
+				}
+			}
+		}
+	}
+	for _, name := range []string{"nonesuch", "llama-bench:x", "mlperf-server:gpt-2"} {
+		if _, err := ByName(name); err == nil {
+			t.Errorf("%q is a method", name)
+		}
+	}
+}
+
+// What the user says goes before the rules, and is told.
+func TestDepartures(t *testing.T) {
+	m, _ := ByName("mlperf-singlestream")
+	o := Options{Base: bench.Plan{Duration: time.Minute, InputTokens: "64"}}
+	steps, err := m.Prepare(&o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := steps.Cells[0].Plan
+	if p.Concurrency != 1 || p.Duration != time.Minute || p.InputTokens != "64" {
+		t.Errorf("%+v", p)
+	}
+	if got := strings.Join(o.departs, "; "); got != "1m0s instead of 10m0s" {
+		t.Errorf("departures %q", got)
+	}
+	for _, c := range []struct {
+		name string
+		base bench.Plan
+		want string
+	}{
+		{"vllm-serve", bench.Plan{Duration: time.Minute}, "1m0s instead of 1000 requests"},
+		{"vllm-serve", bench.Plan{Requests: 1, Duration: time.Minute}, "1 request or 1m0s instead of 1000 requests"},
+		{"vllm-serve", bench.Plan{Warmup: bench.Warmup{Off: true}}, "warm-up none instead of 1 request"},
+		{"artificial-analysis-load", bench.Plan{Requests: 50}, "50 requests instead of 3m0s"},
+		{"mlperf-server:llama3.1-8b", bench.Plan{Rate: 5, Arrival: "constant"}, "arrival constant instead of poisson"},
+		{"mlperf-singlestream", bench.Plan{UntilPrecision: 0.05}, "a run ends early once its medians are known to within 5 %"},
+		{"nim", bench.Plan{Prefills: 2}, "at most 2 requests wait for their first token at once"},
+	} {
+		m, _ := ByName(c.name)
+		o := Options{Base: c.base}
+		if _, err := m.Prepare(&o); err != nil || strings.Join(o.departs, "; ") != c.want {
+			t.Errorf("%s: departures %q, want %q (%v)", c.name, o.departs, c.want, err)
+		}
+	}
+}
+
+// What a method has no place for is refused, not forgotten.
+func TestRefused(t *testing.T) {
+	two := []float64{1, 2}
+	for _, c := range []struct {
+		name string
+		o    Options
+		want string
+	}{
+		{"vllm-serve", Options{Base: bench.Plan{Rate: 5}}, "leave --rate out (bench --rate, and then report --lens vllm, has"},
+		{"llama-bench", Options{Base: bench.Plan{Rate: 5}}, "leave --rate out"},
+		{"llama-bench", Options{Base: bench.Plan{Concurrency: 4}}, "leave --concurrency out"},
+		{"artificial-analysis", Options{Base: bench.Plan{Concurrency: 4}}, "leave --concurrency out"},
+		{"mlperf-singlestream", Options{Base: bench.Plan{Concurrency: 4}}, "leave --concurrency out"},
+		{"mlperf-server:llama3.1-8b", Options{Base: bench.Plan{Concurrency: 4}}, "leave --concurrency out"},
+		{"nim", Options{Base: bench.Plan{Arrival: "gamma"}}, "leave --arrival and --burstiness out"},
+		{"nim", Options{Lists: map[string][]float64{"input_tokens": two}}, "takes one value of --input-tokens, not 2"},
+		{"mlperf-offline", Options{Lists: map[string][]float64{"concurrency": two}}, "takes one value of --concurrency, not 2"},
+		{"mlperf-server", Options{Base: bench.Plan{Objectives: parsed(t, "p99 ttft < 2s", "p99 tpot < 100ms", "p95 e2e < 9s")}}, "leave \"p95 e2e < 9s\" out"},
+	} {
+		m, _ := ByName(c.name)
+		if _, err := m.Prepare(&c.o); err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s: %v, want %q", c.name, err, c.want)
+		}
+	}
+}
+
+func parsed(t *testing.T, texts ...string) []objective.Objective {
+	t.Helper()
+	all, err := objective.ParseAll(texts)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return all
+}
+
+// Without its measured run a method says why there is none, and still what it is not.
+func TestNothingMeasured(t *testing.T) {
+	m, _ := ByName("mlperf-server:llama3.1-8b")
+	for want, s := range map[string]*result.Sweep{
+		"nothing was measured": {},
+		"no rate was shown at which the limits hold: the time was up":              {Found: &result.Found{Fails: some(4), Why: "the time was up"}},
+		"the limits hold at 2.5 requests/s, but the run at that rate was not made": {Found: &result.Found{Holds: some(2.5)}, Points: []result.Point{{Run: "001-rate-2.5"}}},
+		"nothing was measured: HTTP 503":                                           {Points: []result.Point{{Place: 1, Error: "HTTP 503"}}},
+	} {
+		got := m.Read(&Options{}, s)
+		if got.Verdict != "INVALID" || strings.Join(got.Why, "; ") != want || got.Says != unofficial {
+			t.Errorf("%s, %q, want %q", got.Verdict, got.Why, want)
+		}
+	}
+}
+
+// Where every query fails there is no time that it went on for; where the last ones do,
+// the time until they were due counts.
+func TestFailedQueries(t *testing.T) {
+	v := seen{from: math.Inf(1), lastDue: math.Inf(-1)}
+	fail := func(due float64) { v.add(metric.Record{Outcome: timeline.HTTP5xx, DueS: due}) }
+	fail(3)
+	fail(603)
+	var out result.Method
+	conclude(&out, &result.Point{}, &v, v.until-v.from)
+	if got := strings.Join(out.Why, "; "); got != "all 2 queries failed" {
+		t.Errorf("%q", got)
+	}
+	v.add(record(4, 100, 200, 8, 8))
+	out.Why = nil
+	conclude(&out, &result.Point{}, &v, v.until-v.from)
+	if got := strings.Join(out.Why, "; "); got != "2 queries failed" {
+		t.Errorf("%q", got)
+	}
+}
+
+func TestServerLimits(t *testing.T) {
+	for name, want := range map[string][2]string{
+		"mlperf-server:llama2-70b":        {"p99 ttft < 2000ms", "p99 tpot < 200ms"},
+		"mlperf-interactive:llama2-70b":   {"p99 ttft < 450ms", "p99 tpot < 40ms"},
+		"mlperf-server:llama3.1-405b":     {"p99 ttft < 6000ms", "p99 tpot < 175ms"},
+		"mlperf-interactive:llama3.1-8b":  {"p99 ttft < 500ms", "p99 tpot < 30ms"},
+		"mlperf-server:gpt-oss-120b":      {"p99 ttft < 3000ms", "p99 tpot < 80ms"},
+		"mlperf-interactive:deepseek-r1":  {"p99 ttft < 1500ms", "p99 tpot < 15ms"},
+		"mlperf-server:mixtral-8x7b":      {"p99 ttft < 2000ms", "p99 tpot < 200ms"},
+		"mlperf-interactive:gpt-oss-120b": {"p99 ttft < 2000ms", "p99 tpot < 15ms"},
+	} {
+		m, err := ByName(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		o := Options{}
+		steps, err := m.Prepare(&o)
+		if err != nil || steps.Search == nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		wanted, err := objective.ParseAll(want[:])
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i := range want {
+			if got := steps.Search.Objectives[i].Text; got != wanted[i].Text {
+				t.Errorf("%s: %q, want %q", name, got, wanted[i].Text)
+			}
+		}
+		steps.At(12.5)
+		if p := steps.Cells[0].Plan; p.Rate != 12.5 || p.Arrival != "poisson" || p.Duration != 10*time.Minute {
+			t.Errorf("%s: %+v", name, p)
+		}
+	}
+}
+
+// 33 queries of which 2 are over the limit need 805 more (published log).
+func TestEarlyStop(t *testing.T) {
+	v := make(stat.Sorted, 33)
+	v[31], v[32] = 300, 300
+	if c := earlyStop(v, 200, 0); c.over != 2 || c.more != 805 {
+		t.Errorf("%+v", c)
+	}
+	if c := earlyStop(make(stat.Sorted, 459), 200, 0); c.more != 0 {
+		t.Errorf("459 within the limit: %+v", c)
+	}
+	if c := earlyStop(make(stat.Sorted, 458), 200, 0); c.more != 1 {
+		t.Errorf("458 within the limit: %+v", c)
+	}
+	if c := earlyStop(make(stat.Sorted, 31), 200, 2); c.over != 2 || c.more != 805 {
+		t.Errorf("failed queries are over the limit: %+v", c)
+	}
+}
+
+// LoadGen's percentile of 1…100: p50 is 51, p99 is 100.
+func TestRank(t *testing.T) {
+	v := make(stat.Sorted, 100)
+	for i := range v {
+		v[i] = float64(i + 1)
+	}
+	near(t, "p50", rank(v, 0.5), 51)
+	near(t, "p99", rank(v, 0.99), 100)
+}
+
+func record(due, ttftMS, e2eMS float64, in, out int64) metric.Record {
+	return metric.Record{Outcome: timeline.OK, DueS: due, TTFTMS: some(ttftMS), E2EMS: some(e2eMS), TPOTMS: ratio(e2eMS-ttftMS, float64(out-1)),
+		InputTokens: timeline.Some(in), OutputTokens: timeline.Some(out)}
+}
+
+func TestBatched(t *testing.T) {
+	var v seen
+	v.from = math.Inf(1)
+	for range 4 {
+		v.add(record(0, 500, 2500, 512, 128))
+	}
+	row := batched(&v)
+	for i, want := range []float64{512, 128, 4, 2560, 0.5, 4096, 2, 256, 2.5, 1024} {
+		near(t, batchedBench.Name, row[i].Value, want)
+	}
+}
+
+// Published: total 15,000.5, output 12,000, TP8 are 1,875.0625, 1,500 and
+// 375.0625 a GPU; TPOT of 25 and 45 ms are 40 and 22.2222 tokens/s for a user.
+func TestInferenceX(t *testing.T) {
+	near(t, "total", perGPU(some(15000.5), some(8)), 1875.0625)
+	near(t, "output", perGPU(some(12000), some(8)), 1500)
+	near(t, "input", perGPU(some(3000.5), some(8)), 375.0625)
+	near(t, "median", intvty(some(25)), 40)
+	near(t, "p99", intvty(some(45)), 22.2222)
+	near(t, "30 ms", intvty(some(30)), 33.3333)
+	if _, ok := perGPU(some(1), opt{}).Get(); ok {
+		t.Error("a number of GPUs that nobody told")
+	}
+}
+
+// 0.4 s to the first token and 100 tokens/s are 5.4 s for 500 tokens.
+func TestResponseTime(t *testing.T) {
+	r := record(0, 400, 10400, 1000, 1001)
+	r.TPOTAdjMS, r.DecodeTPS = some(10), some(100)
+	near(t, "response", response(&r), 5.4)
+	r.TTFOMS = some(2400) // thinking for two seconds
+	near(t, "with thinking", response(&r), 7.4)
+	r.NormDecodeTPS = some(50)
+	near(t, "by their tokenizer", response(&r), 12.4)
+	if _, ok := response(&metric.Record{}).Get(); ok {
+		t.Error("a time of nothing")
+	}
+}
+
+func TestLevel(t *testing.T) {
+	made := func(tps ...float64) (points []result.Point) {
+		for _, x := range tps {
+			p := result.Point{}
+			p.Throughput.SystemOutputTPS = some(x)
+			points = append(points, p)
+		}
+		return points
+	}
+	if level(made(100, 200, 400)) || level(made(100, 101)) || level(made(400, 405, 420)) || !level(made(100, 400, 405, 390)) {
+		t.Error("when it levels off")
+	}
+}
+
+func TestSpread(t *testing.T) {
+	if got := spread(some(131.4249), some(0.594)).Text; got != "131.42 ± 0.59" {
+		t.Errorf("%q", got)
+	}
+	if got := spread(opt{}, opt{}).Text; got != "–" {
+		t.Errorf("%q", got)
+	}
+}
+
+// What a name needs is listed with it.
+func TestNamesSayWhatTheyNeed(t *testing.T) {
+	for i, m := range All() {
+		_, err := m.Prepare(&Options{Base: bench.Plan{}})
+		if needs := strings.HasSuffix(Names()[i], ":BENCHMARK"); needs != (err != nil && strings.Contains(err.Error(), "name a benchmark")) {
+			t.Errorf("%s: %v", Names()[i], err)
+		}
+	}
+}

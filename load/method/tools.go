@@ -1,0 +1,153 @@
+package method
+
+import (
+	"slices"
+
+	"tokenmeter/load/sweep"
+	"tokenmeter/load/sweep/result"
+	"tokenmeter/record/stat"
+)
+
+// tools are benchmarks whose defaults are followed and whose definitions are
+// those of a lens: a line each.
+var tools = []Method{
+	preset{name: "vllm-serve", title: "vllm bench serve", lens: "vllm",
+		about:   "what vllm bench serve prints for its defaults",
+		rules:   []string{"1,000 prompts of 1,024 random tokens, answers of 128", "request rate inf: all at once (--concurrency caps them)", "no warm-up but one test request"},
+		streams: []float64{1000}, ask: ask{requests: 1000, warmup: 1, input: "1024", output: "128", ignoreEOS: true}}.method(),
+	preset{name: "aiperf", title: "NVIDIA AIPerf", lens: "aiperf",
+		about:   "what aiperf profile prints for its defaults",
+		rules:   []string{"closed loop, one stream; max(10, 2 × concurrency) requests", "prompts of 550 tokens, answers as long as the model likes (here: 128)"},
+		streams: []float64{1}, perStream: 2, least: 10, ask: ask{warmup: -1, input: "550", output: "128"}}.method(),
+	preset{name: "llmperf", title: "LLMPerf (ray-project)", lens: "llmperf",
+		about:   "what LLMPerf's token benchmark prints for its defaults",
+		rules:   []string{"prompts of 550 ± 150 tokens, answers of 150 ± 10", "10 requests at once; LLMPerf sends them in rounds and waits for the slowest, here each stream goes on by itself"},
+		streams: []float64{10}, perStream: 10, ask: ask{warmup: -1, input: "normal:550,150", output: "normal:150,10"}}.method(),
+	preset{name: "nim", title: "NVIDIA NIM benchmarking guide", lens: "genai-perf",
+		about:   "throughput and latency over concurrency, as NIM's performance pages show them",
+		rules:   []string{"prompts of 5,000 tokens, answers of 500, always that long", "closed loop of 1, 5, 25, 50, 100, 150, 200 and 250 streams, 3 requests each and at least 10", "ITL is the mean of a request over n − 1; tokens/s are output tokens over the wall clock"},
+		streams: []float64{1, 5, 25, 50, 100, 150, 200, 250}, perStream: 3, least: 10, ask: ask{warmup: 1, input: "5000", output: "500", ignoreEOS: true}, rows: nimRow,
+		heads: []string{"concurrency", "TTFT ms", "ITL ms", "output tok/s", "requests/s"}}.method(),
+	preset{name: "inferencex", title: "SemiAnalysis InferenceX", lens: "vllm",
+		about:   "throughput per GPU against interactivity",
+		rules:   []string{"prompts of 8,192 tokens, answers of 1,024, always that long", "closed loop of 4, 8, 16, 32 and 64 streams, 10 requests each after 2 each of warm-up", "throughput per GPU counts input and output tokens over all GPUs; interactivity is 1000 / TPOT of the same statistic, so p99 is the slow tail"},
+		streams: []float64{4, 8, 16, 32, 64}, perStream: 10, warmPerStream: 2, ask: ask{input: "8192", output: "1024", ignoreEOS: true}, rows: inferenceXRow,
+		heads: []string{"concurrency", "tput_per_gpu", "output_tput_per_gpu", "input_tput_per_gpu", "median_intvty", "p99_intvty", "e2e_intvty p90", "TTFT ms"}}.method(),
+}
+
+// preset is a tool in a line.
+type preset struct {
+	name, title, about, lens string
+	rules                    []string
+	streams                  []float64
+	ask                      ask
+	perStream, least         int // requests: so many a stream, at least so many
+	warmPerStream            int
+	heads                    []string
+	rows                     func(o *Options, s *result.Sweep, p *result.Point, v *seen) []result.MethodCell
+}
+
+func (t preset) method() Method {
+	return Method{Name: t.name, Title: t.title, AsOf: "2026-08", About: t.about, Variable: sweep.Concurrency,
+		Says:  "not made by " + t.title + ": its defaults and definitions, measured by tokenmeter",
+		Rules: t.rules, takes: map[string]many{sweep.Concurrency: several}, lens: t.lens, prepare: t.prepare, read: t.read}
+}
+
+func (t preset) prepare(_ *Method, o *Options) (*Steps, error) {
+	streams := o.list(sweep.Concurrency, t.streams...)
+	o.fixed(sweep.Concurrency)
+	out := &Steps{}
+	for _, c := range streams {
+		a := t.ask
+		a.concurrency = int(c)
+		if t.perStream > 0 {
+			a.requests = max(t.perStream*int(c), t.least)
+		}
+		if t.warmPerStream > 0 {
+			a.warmup = t.warmPerStream * int(c)
+		}
+		out.Cells = append(out.Cells, o.cell(c, number(c), a))
+	}
+	return out, nil
+}
+
+func (t preset) read(_ *Method, o *Options, s *result.Sweep, out *result.Method) {
+	out.Heads = append(out.Heads, t.heads...)
+	for i := range s.Points {
+		p := &s.Points[i]
+		if t.rows == nil {
+			t.figures(s, p, out)
+			continue
+		}
+		if v, ok := look(s, p); ok {
+			out.Rows = append(out.Rows, t.rows(o, s, p, &v))
+		}
+	}
+}
+
+// figures are the tool's own, by its names; of several points a row a figure.
+func (t preset) figures(s *result.Sweep, p *result.Point, out *result.Method) {
+	rows, order := through(t.lens, s, p)
+	for _, name := range order {
+		label := name
+		if len(s.Points) > 1 {
+			label += " @ " + p.Text
+		}
+		r := rows[name]
+		note := ""
+		if !r.Value.OK() {
+			note = r.Why
+		}
+		field(out, label, r.Unit, r.Value, note)
+	}
+}
+
+func nimRow(_ *Options, _ *result.Sweep, p *result.Point, v *seen) []result.MethodCell {
+	window := v.last - v.from
+	return []result.MethodCell{word(p.Text), cellOf(mean(v.values(ttft)), 2), cellOf(mean(v.values(tpot)), 2),
+		cellOf(over(v.sum(outputs), window), 2), cellOf(ratio(float64(len(v.good)), window), 2)}
+}
+
+func inferenceXRow(o *Options, _ *result.Sweep, p *result.Point, v *seen) []result.MethodCell {
+	gpus := opt{}
+	if n, ok := o.GPUs.Get(); ok {
+		gpus = some(float64(n))
+	}
+	window := v.last - v.from
+	in, out := over(v.sum(inputs), window), over(v.sum(outputs), window)
+	total := opt{}
+	if a, ok := in.Get(); ok {
+		if b, ok := out.Get(); ok {
+			total = some(a + b)
+		}
+	}
+	paces := v.values(tpot)
+	var perToken []float64
+	for i := range v.good {
+		r := &v.good[i]
+		if ms, ok := r.E2EMS.Get(); ok && r.OutputTokens.Or(0) > 0 {
+			perToken = append(perToken, ms/float64(r.OutputTokens.Or(1)))
+		}
+	}
+	return []result.MethodCell{word(p.Text), cellOf(perGPU(total, gpus), 2), cellOf(perGPU(out, gpus), 2), cellOf(perGPU(in, gpus), 2),
+		cellOf(intvty(quantile(paces, 0.5)), 2), cellOf(intvty(quantile(paces, 0.99)), 2), cellOf(intvty(quantile(sorted(perToken), 0.9)), 2),
+		cellOf(quantile(v.values(ttft), 0.5), 2)}
+}
+
+// perGPU is a throughput over all GPUs.
+func perGPU(tps, gpus opt) opt {
+	if x, ok := tps.Get(); ok {
+		if n, ok := gpus.Get(); ok && n > 0 {
+			return some(x / n)
+		}
+	}
+	return opt{}
+}
+
+// intvty is tokens/s for one user at a time per token in ms.
+func intvty(ms opt) opt { return inverse(ms, 1000) }
+
+func sorted(x []float64) stat.Sorted {
+	slices.Sort(x)
+	return x
+}

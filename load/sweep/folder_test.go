@@ -1,0 +1,108 @@
+package sweep
+
+import (
+	"errors"
+	"os"
+	"path"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"tokenmeter/load/bench"
+	"tokenmeter/load/sweep/result"
+	"tokenmeter/record/run"
+)
+
+// filled makes a folder with files of that names; a name that ends in a slash is a folder.
+func filled(t *testing.T, names ...string) string {
+	t.Helper()
+	dir := t.TempDir()
+	for _, name := range names {
+		folder, file := path.Split(name)
+		if err := os.MkdirAll(filepath.Join(dir, folder), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if file == "" {
+			continue
+		}
+		if err := os.WriteFile(filepath.Join(dir, name), []byte("x"), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return dir
+}
+
+// Whatever a sweep leaves behind, finished or killed, the next one may replace. What is
+// none of it stays.
+func TestForceReplacesWhatASweepLeft(t *testing.T) {
+	ours := []string{"sweep.html", ".tmp-sweep.json", ".sweep.html.tmp-77", ".settle-123/run/requests.journal",
+		"001-rate-4/run.json", "002-rate-8/requests.journal", "003-rate-9/"}
+	others := []string{"notes.txt", "004-mine/notes.txt", "mine/run.json"}
+	dir := filled(t, append(ours, others...)...)
+	if err := Save(&result.Sweep{Dir: dir, Schema: result.Schema, Name: "old"}); err != nil {
+		t.Fatal(err)
+	}
+	var taken *run.ExistsError
+	if err := Create(dir, "", &result.Sweep{}, false); !errors.As(err, &taken) || !taken.Run {
+		t.Errorf("without force: %v", err)
+	}
+	if err := Create(dir, "", &result.Sweep{Name: "new"}, true); err != nil {
+		t.Fatal(err)
+	}
+	if s, err := Open(dir); err != nil || s.Name != "new" {
+		t.Errorf("%v, %v", s, err)
+	}
+	for _, name := range ours {
+		top, _, _ := strings.Cut(name, "/")
+		if _, err := os.Stat(filepath.Join(dir, top)); err == nil {
+			t.Errorf("%s is still there", top)
+		}
+	}
+	for _, name := range others {
+		if _, err := os.Stat(filepath.Join(dir, name)); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+func TestForceWhereNoSweepIs(t *testing.T) {
+	// Killed before it had written a line.
+	dir := filled(t)
+	if err := os.WriteFile(filepath.Join(dir, result.File), nil, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if err := Create(dir, "", &result.Sweep{}, true); err != nil {
+		t.Errorf("an empty sweep.json: %v", err)
+	}
+	dir = filled(t, "notes.txt")
+	if err := Create(dir, "", &result.Sweep{}, true); err != nil {
+		t.Errorf("a folder of something else: %v", err)
+	}
+	// Somebody else's file of this name is no sweep.
+	dir = filled(t, result.File, "001-rate-4/run.json")
+	var usage *bench.UsageError
+	if err := Create(dir, "", &result.Sweep{}, true); !errors.As(err, &usage) {
+		t.Errorf("a foreign sweep.json: %v", err)
+	}
+	if _, err := os.Stat(filepath.Join(dir, "001-rate-4/run.json")); err != nil {
+		t.Error(err)
+	}
+	if err := Create(filled(t, "run.json"), "", &result.Sweep{}, true); !errors.As(err, &usage) {
+		t.Errorf("a run: %v", err)
+	}
+}
+
+// What could not be written leaves nothing half done.
+func TestSaveThatFails(t *testing.T) {
+	dir := t.TempDir()
+	if err := os.MkdirAll(filepath.Join(dir, result.File, "in the way"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	var write *run.WriteError
+	if err := Save(&result.Sweep{Dir: dir}); !errors.As(err, &write) {
+		t.Errorf("%v", err)
+	}
+	if entries, err := os.ReadDir(dir); err != nil || len(entries) != 1 {
+		t.Errorf("%v, %v", entries, err)
+	}
+}

@@ -1,0 +1,44 @@
+package sweep
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net/http"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"tokenmeter/load/bench"
+	"tokenmeter/physics/sim"
+	"tokenmeter/wire/api"
+	"tokenmeter/wire/client"
+)
+
+// A server that takes requests and never answers does not keep a search longer
+// than its time: neither by the warm-up of the first probe nor by the probe.
+func TestSilentServer(t *testing.T) {
+	for _, variable := range []string{Rate, Concurrency} {
+		synctest.Test(t, func(t *testing.T) {
+			ln := sim.NewPipeListener()
+			silent := &http.Server{Handler: http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+				io.Copy(io.Discard, r.Body) // only then does the server see the client leave
+				<-r.Context().Done()
+			})}
+			go silent.Serve(ln)
+			defer silent.Close()
+			all := parsed(t, "p95 ttft < 500ms")
+			start := time.Now()
+			subject := &Server{Variable: variable, Dir: t.TempDir(), SettleTime: 2 * time.Second, Plan: bench.Plan{
+				Client: client.Config{BaseURL: "http://silent", API: api.OpenAIChat, Dial: ln.Dial, NoKernelStamps: true},
+				Model:  "m", Preflight: "none", Timers: true, Objectives: all,
+			}}
+			_, err := Search{Variable: variable, Objectives: all, MaxTime: 30 * time.Second, Now: func() time.Duration { return time.Since(start) },
+				Probe: Limit{Duration: 6 * time.Second}}.Run(context.Background(), subject)
+			var failed *bench.TargetError
+			if took := time.Since(start); !errors.As(err, &failed) || took > 35*time.Second {
+				t.Errorf("%s: %v after %v", variable, err, took)
+			}
+		})
+	}
+}

@@ -1,0 +1,123 @@
+package workload
+
+import (
+	"io"
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"tokenmeter/load/workload/records"
+)
+
+func (c *compiler) openText(name string) (io.ReadCloser, error) {
+	f, err := os.Open(c.beside(name))
+	if err != nil {
+		return nil, bare(c.beside(name), err)
+	}
+	return f, nil
+}
+
+// beside finds a file that a workload file names.
+func (c *compiler) beside(name string) string {
+	if filepath.IsAbs(name) {
+		return name
+	}
+	return filepath.Join(c.dir, name)
+}
+
+func (c *compiler) users(out *class, k *Content, at func(string) string) {
+	if l := k.Leave; l != nil {
+		if l.After == "" && l.Tokens == "" {
+			c.Addf(at("leave"), "when do they leave? Give after, tokens, or both")
+		}
+		out.leave = &leave{share: float64(l.Share), after: c.pause(l.After, at("leave.after")), tokens: c.count(l.Tokens, at("leave.tokens"), MaxTokens)}
+	}
+	if s := k.Slow; s != nil {
+		if s.BytesPerSec < 1 {
+			c.Addf(at("slow.bytes_per_s"), "%d bytes a second; want at least 1", s.BytesPerSec)
+		}
+		out.slow = &slow{share: float64(s.Share), rate: s.BytesPerSec}
+	}
+}
+
+// file opens a class's file and looks at its first records.
+func (c *compiler) file(out *class, k *Content, at func(string) string) {
+	for name := range k.Columns {
+		if !slices.Contains(fieldNames(), name) {
+			c.Addf(at("columns."+name), "%q is no column of ours; want %s", name, strings.Join(fieldNames(), ", "))
+		}
+	}
+	if k.Sessions && (k.Order == "random" || k.Turns != "") {
+		c.Addf(at("sessions"), "sessions are sent as they were recorded: leave out order and turns")
+	}
+	path := c.beside(k.File)
+	f, name, err := records.OpenFile(path)
+	if err != nil {
+		c.Addf(at("file"), "%v", bare(path, err))
+		return
+	}
+	info, err := f.Stat()
+	if err != nil {
+		f.Close()
+		c.Addf(at("file"), "%v", bare(path, err))
+		return
+	}
+	var form records.Form
+	switch k.Format {
+	case "text":
+		form = records.Text
+	case "csv", "burstgpt", "azure":
+		form = records.CSV
+	case "parquet":
+		form = records.Parquet
+	case "jsonl", "mooncake", "bailian":
+		if strings.ToLower(filepath.Ext(name)) != ".json" {
+			form = records.JSONL
+		}
+	}
+	file, err := records.Open(name, f, info.Size(), form)
+	if err == nil {
+		out.source, err = openSource(file, k.Format, k.TimeIn, k.Block, k.Columns)
+	}
+	if err == nil {
+		if k.Order == "random" {
+			seed := out.seed
+			out.source.shuffle = &seed
+			_, err = out.source.count()
+		} else {
+			err = out.source.check(c.opt.Strict)
+		}
+		if err == nil && k.Sessions {
+			err = out.source.group()
+		}
+	}
+	if err != nil {
+		out.source = nil
+		f.Close()
+		c.Addf(at("file"), "%v", err)
+	}
+}
+
+// when checks the load as far as it can be told without flags.
+func (c *compiler) when(w *When) {
+	for field, bad := range map[string]bool{
+		"when.concurrency": w.Concurrency < 0, "when.requests": w.Requests < 0, "when.duration": w.Duration < 0,
+		"when.ramp": w.Ramp < 0, "when.cooldown": w.Cooldown < 0, "when.grace": w.Grace < 0, "when.pace": w.Pace < 0,
+		"when.prefill_concurrency": w.Prefills < 0, "when.rate": w.Rate < 0 || math.IsNaN(w.Rate) || math.IsInf(w.Rate, 0),
+	} {
+		if bad {
+			c.Addf(field, "%s can't be negative", strings.TrimPrefix(field, "when."))
+		}
+	}
+	if w.Rate > 0 && w.Stages != "" {
+		c.Addf("when.stages", "rate and stages exclude each other")
+	}
+	if w.Closed && w.Stages == "" {
+		c.Addf("when.closed", "closed belongs to stages; a closed loop of one size is concurrency")
+	}
+	if w.Trace != nil && !slices.ContainsFunc(c.out.classes, func(k *class) bool { return k != nil && k.source != nil }) {
+		c.Addf("when.trace", "there is no file whose times could be played")
+	}
+}

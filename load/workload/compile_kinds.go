@@ -1,0 +1,185 @@
+package workload
+
+import (
+	"fmt"
+	"math"
+	"strings"
+
+	"tokenmeter/load/answer"
+)
+
+const maxTurns = 1000
+
+// kinds compiles what makes an item of several requests.
+func (c *compiler) kinds(out *class, k *Content, at func(string) string) {
+	several := 0
+	if k.Turns != "" {
+		several++
+		if out.turns = c.count(k.Turns, at("turns"), maxTurns); !out.turns.IsZero() && k.File == "" {
+			out.kind = Conversation
+		}
+	}
+	out.think = c.pause(k.Think, at("think"))
+	if k.Turns == "" {
+		for field, given := range map[string]bool{"think": k.Think != "", "next_input": k.NextInput != "", "history": k.History != "" && k.Task == nil} {
+			if given {
+				c.Addf(at(field), "%s is for conversations: add turns", field)
+			}
+		}
+	}
+	if k.Segments != nil {
+		several++
+		out.kind = Segments
+		if out.segment = k.Segments.Every; out.segment <= 0 || out.segment > maxTime {
+			c.Addf(at("segments.every"), "a segment of %v; want a time above 0", out.segment)
+		}
+		out.turns = c.count(k.Segments.Count, at("segments.count"), 100_000)
+	}
+	if k.Task != nil {
+		several++
+		out.kind = Task
+		out.deadline = k.Task.Deadline
+		c.task(out, k.Task, at)
+		if k.Prefix != nil {
+			c.Addf(at("prefix"), "tasks have no shared prefix yet: use system")
+		}
+		if k.File != "" {
+			c.Addf(at("file"), "a task is made, not read from a file")
+		}
+	}
+	if several > 1 {
+		c.Addf(at("turns"), "turns, task and segments exclude each other")
+	}
+	if k.Segments != nil && k.File != "" {
+		c.Addf(at("segments"), "segments are made, not read from a file")
+	}
+}
+
+func (c *compiler) task(out *class, t *TaskSpec, at func(string) string) {
+	if t.Deadline < 0 {
+		c.Addf(at("task.deadline"), "a deadline of %v", t.Deadline)
+	}
+	names := map[string]int{}
+	for i, s := range t.Steps {
+		path := at(fmt.Sprintf("task.steps[%d]", i))
+		if _, twice := names[s.Name]; twice {
+			c.Addf(path+".name", "two steps are named %q", s.Name)
+		}
+		if s.Name == "none" {
+			c.Addf(path+".name", "no step can be named none")
+		}
+		names[s.Name] = i
+	}
+	sorted, circle := order(t.Steps)
+	if circle != nil {
+		c.Addf(at("task.steps"), "the steps %s wait for each other", strings.Join(circle, ", "))
+		return
+	}
+	if len(sorted) == 0 {
+		c.Addf(at("task.steps"), "a task needs at least one step")
+		return
+	}
+	place := map[string]int{} // in the order of the plan
+	plan := &taskPlan{}
+	for _, i := range sorted {
+		path := at(fmt.Sprintf("task.steps[%d]", i))
+		plan.steps = append(plan.steps, c.step(&t.Steps[i], path, place))
+		place[t.Steps[i].Name] = len(plan.steps) - 1
+	}
+	out.task = plan
+}
+
+func (c *compiler) step(s *StepSpec, path string, place map[string]int) stepPlan {
+	p := stepPlan{name: s.Name, tool: c.pause(s.Tool, path+".tool"), continues: -1,
+		times: c.count(s.Times, path+".times", maxSteps), parallel: c.count(s.Parallel, path+".parallel", maxSteps),
+		shape: c.shape(s.Input, s.Output, path+".input", path+".output", true)}
+	for k, name := range s.After {
+		q, known := place[name]
+		if !known {
+			c.Addf(fmt.Sprintf("%s.after[%d]", path, k), "no step is named %q", name)
+			continue
+		}
+		p.after = append(p.after, q)
+	}
+	switch name := s.Continues; {
+	case name == "none":
+	case name != "":
+		q, known := place[name]
+		if !known {
+			c.Addf(path+".continues", "no step that comes before is named %q", name)
+			break
+		}
+		p.continues = q
+	case len(p.after) == 1:
+		p.continues = p.after[0]
+	}
+	if s.Tool != "" && len(s.After) == 0 {
+		c.Addf(path+".tool", "a tool works between steps: say after which (after)")
+	}
+	return p
+}
+
+// extras compiles what goes with any request.
+func (c *compiler) extras(out *class, k *Content, at func(string) string) {
+	if p := k.Prefix; p != nil {
+		lengths := c.count(p.Tokens, at("prefix.tokens"), MaxTokens)
+		switch {
+		case p.Count < 0 || p.Count > maxPrefixes:
+			c.Addf(at("prefix.count"), "%d prefixes; want 1 to %d", p.Count, maxPrefixes)
+		case !validSkew(p.Skew):
+			c.Addf(at("prefix.skew"), "a skew of %v; want 0 to 10", p.Skew)
+		default:
+			out.prefix = newPrefixes(lengths, p.Count, p.Skew, p.As)
+		}
+		if k.System != "" && p.As != "user" {
+			c.Addf(at("prefix"), "the prefix is said by the system, and so is system: leave one out, or say as: user")
+		}
+		if k.File != "" {
+			c.Addf(at("prefix"), "a prefix is for made prompts; file gives them")
+		}
+	}
+	if m := k.Images; m != nil {
+		out.images = &images{count: c.count(m.Count, at("images.count"), 100), width: m.Width, height: m.Height}
+		if m.Files != "" {
+			files, err := ownPictures(c.beside(m.Files))
+			if err != nil {
+				c.Addf(at("images.files"), "%v", bare(c.beside(m.Files), err))
+			}
+			if m.Width != 0 || m.Height != 0 {
+				c.Addf(at("images.files"), "width and height are of made pictures: leave them out")
+			}
+			out.images.files = files
+		}
+		for field, side := range map[string]*int{"width": &out.images.width, "height": &out.images.height} {
+			if *side == 0 {
+				*side = 512
+			}
+			if *side < 1 || *side > 8192 {
+				c.Addf(at("images."+field), "%d pixels; want 1 to 8192", *side)
+			}
+		}
+	}
+	var shares []float64
+	for i, m := range k.Models {
+		if m.Share == 0 {
+			m.Share = 1
+		}
+		if !(m.Share > 0) || math.IsInf(m.Share, 0) {
+			c.Addf(at(fmt.Sprintf("models[%d].share", i)), "a share of %v; want a number above 0", m.Share)
+		}
+		out.models, shares = append(out.models, m.Name), append(shares, m.Share)
+	}
+	if shares != nil {
+		out.ofModel = newChoice(shares)
+	}
+	if k.Check != nil {
+		checked, err := answer.Compile(*k.Check)
+		if err != nil {
+			c.Addf(at("check"), "%v", err)
+		} else if checked == nil {
+			c.Addf(at("check"), "nothing is checked: give exact, contains, regex, number, json_schema or judge")
+		}
+		out.check = checked
+	}
+	c.users(out, k, at)
+}

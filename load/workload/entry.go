@@ -1,0 +1,259 @@
+package workload
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+	"time"
+
+	"tokenmeter/load/answer"
+	"tokenmeter/record/timeline"
+	"tokenmeter/wire/api"
+)
+
+// entry is what a record of a file says of one request or conversation. What it
+// does not say is empty.
+type entry struct {
+	at       timeline.Opt[time.Duration] // on the file's own clock
+	messages []api.Message
+	turns    []turn // instead of messages
+	input    timeline.Opt[int64]
+	output   timeline.Opt[int64]
+	hashes   []int64
+	session  string
+	chat     string // of bailian: the record's own name, and that of the one it follows
+	parent   string
+	model    string
+	extra    map[string]any
+	check    *answer.Check
+}
+
+// turn is what was said to the model and what it answered.
+type turn struct {
+	user, answer string
+	messages     []api.Message // instead of user
+	calls        []api.ToolCall
+}
+
+// turnsOf cuts a recorded conversation behind each message of the assistant;
+// nil where there is no such cut.
+func turnsOf(messages []api.Message) (turns []turn) {
+	var said []api.Message
+	for _, m := range messages {
+		if m.Role != "assistant" || len(said) == 0 {
+			said = append(said, m)
+			continue
+		}
+		turns = append(turns, turn{messages: said, answer: m.Content, calls: m.ToolCalls})
+		said = nil
+	}
+	if len(said) > 0 && len(turns) > 0 {
+		turns = append(turns, turn{messages: said})
+	}
+	return turns
+}
+
+// errSkip is a record that holds nothing to send, as public data sets have some.
+var errSkip = errors.New("the record holds nothing to send")
+
+// number reads a whole number, as JSON, CSV and Parquet have it.
+func number(v any) (int64, error) {
+	switch v := v.(type) {
+	case int64:
+		return v, nil
+	case float64:
+		return whole(v)
+	case json.Number:
+		if n, err := v.Int64(); err == nil {
+			return n, nil
+		}
+		x, err := v.Float64()
+		if err != nil {
+			return 0, err
+		}
+		return whole(x)
+	case string:
+		s := strings.TrimSpace(v)
+		if n, err := strconv.ParseInt(s, 10, 64); err == nil {
+			return n, nil
+		}
+		x, err := strconv.ParseFloat(s, 64)
+		if err != nil {
+			return 0, fmt.Errorf("%q is no number", v)
+		}
+		return whole(x)
+	}
+	return 0, fmt.Errorf("%v is no number", v)
+}
+
+func whole(x float64) (int64, error) {
+	if x != math.Trunc(x) || math.Abs(x) > 1e15 {
+		return 0, fmt.Errorf("%v is no whole number", x)
+	}
+	return int64(x), nil
+}
+
+// units of time, by the name that a workload file uses.
+var timeUnits = map[string]float64{"s": 1e9, "ms": 1e6, "us": 1e3, "ns": 1}
+
+// moment reads a time: a number of units, or a date.
+func moment(v any, unit string) (time.Duration, error) {
+	var text string
+	switch v := v.(type) {
+	case string:
+		text = strings.TrimSpace(v)
+	case json.Number:
+		text = string(v)
+	case int64:
+		text = strconv.FormatInt(v, 10)
+	case float64:
+		text = strconv.FormatFloat(v, 'g', -1, 64)
+	default:
+		return 0, fmt.Errorf("%v is no time", v)
+	}
+	if unit == "iso" || strings.ContainsAny(text, ":T") {
+		return date(text)
+	}
+	if unit == "" {
+		unit = "s"
+	}
+	scale := timeUnits[unit]
+	if n, err := strconv.ParseInt(text, 10, 64); err == nil && math.Abs(float64(n)*scale) < math.MaxInt64 {
+		return time.Duration(n) * time.Duration(scale), nil
+	}
+	x, err := strconv.ParseFloat(text, 64)
+	if err != nil || math.IsNaN(x) || math.Abs(x*scale) >= math.MaxInt64 {
+		return 0, fmt.Errorf("%q is no time", text)
+	}
+	return time.Duration(math.Round(float64(x * scale))), nil
+}
+
+// date reads a date as nanoseconds since 1970.
+func date(text string) (time.Duration, error) {
+	for _, layout := range []string{
+		time.RFC3339Nano, "2006-01-02 15:04:05.999999999Z07:00", "2006-01-02 15:04:05.999999999", "2006-01-02T15:04:05.999999999",
+	} {
+		if t, err := time.Parse(layout, text); err == nil {
+			return time.Duration(t.UnixNano()), nil
+		}
+	}
+	return 0, fmt.Errorf("%q is no date, like 2024-05-10 00:00:00.009930+00:00", text)
+}
+
+// numbers reads a list of whole numbers; in CSV it is a text like [1, 2].
+func numbers(v any) ([]int64, error) {
+	if text, ok := v.(string); ok {
+		for part := range strings.FieldsFuncSeq(text, func(r rune) bool { return strings.ContainsRune("[], ;", r) }) {
+			n, err := strconv.ParseInt(part, 10, 64)
+			if err != nil {
+				return nil, fmt.Errorf("%q is no number", part)
+			}
+			list, _ := v.([]int64)
+			v = append(list, n)
+		}
+		list, _ := v.([]int64)
+		return list, nil
+	}
+	items, ok := v.([]any)
+	if !ok {
+		return nil, errors.New("want a list of numbers")
+	}
+	list := make([]int64, len(items))
+	for i, x := range items {
+		n, err := number(x)
+		if err != nil {
+			return nil, err
+		}
+		list[i] = n
+	}
+	return list, nil
+}
+
+// length reads a number of tokens.
+func length(v any) (timeline.Opt[int64], error) {
+	n, err := number(v)
+	if err != nil {
+		return timeline.Opt[int64]{}, err
+	}
+	if n < 1 || n > MaxTokens {
+		return timeline.Opt[int64]{}, fmt.Errorf("a length of %d; want 1 to %d", n, MaxTokens)
+	}
+	return timeline.Some(n), nil
+}
+
+// chat reads a list of messages with a role and a content; in CSV and Parquet it
+// may be a JSON text.
+func chat(v any) ([]api.Message, error) {
+	if text, ok := v.(string); ok {
+		d := json.NewDecoder(strings.NewReader(text))
+		d.UseNumber()
+		if err := d.Decode(&v); err != nil {
+			return nil, fmt.Errorf("messages: %w", err)
+		}
+	}
+	items, ok := v.([]any)
+	if !ok || len(items) == 0 {
+		return nil, errors.New("messages: want a list that is not empty")
+	}
+	var out []api.Message
+	for i, item := range items {
+		m, err := chatMessage(item)
+		if err != nil {
+			return nil, fmt.Errorf("message %d: %w", i+1, err)
+		}
+		out = append(out, m)
+	}
+	return out, nil
+}
+
+// answerCheck makes a check of an answer column: a number, a text that must be
+// in the answer, or an object like check of a workload file.
+func answerCheck(v any) (*answer.Check, error) {
+	var spec answer.Spec
+	switch v := v.(type) {
+	case map[string]any:
+		data, err := json.Marshal(v)
+		if err == nil {
+			err = strict(data, &spec)
+		}
+		if err != nil {
+			return nil, fmt.Errorf("answer: %w", err)
+		}
+	case string:
+		text := strings.TrimSpace(v)
+		if strings.HasPrefix(text, "{") && json.Valid([]byte(text)) {
+			if err := strict([]byte(text), &spec); err != nil {
+				return nil, fmt.Errorf("answer: %w", err)
+			}
+			break
+		}
+		if x, err := strconv.ParseFloat(strings.ReplaceAll(text, ",", ""), 64); err == nil && !math.IsInf(x, 0) && !math.IsNaN(x) {
+			spec.Number = &answer.Number{Value: x}
+		} else {
+			spec.Contains = text
+		}
+	default:
+		x, err := strconv.ParseFloat(fmt.Sprint(v), 64)
+		if err != nil {
+			return nil, fmt.Errorf("answer: want a text, a number or an object like {\"exact\": …}")
+		}
+		spec.Number = &answer.Number{Value: x}
+	}
+	c, err := answer.Compile(spec)
+	if err != nil {
+		return nil, fmt.Errorf("answer: %w", err)
+	}
+	if c == nil {
+		return nil, errors.New("answer: it is empty")
+	}
+	return c, nil
+}
+
+func strict(data []byte, into any) error {
+	d := json.NewDecoder(strings.NewReader(string(data)))
+	d.DisallowUnknownFields()
+	return d.Decode(into)
+}

@@ -1,0 +1,280 @@
+package workload
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"tokenmeter/load/workload/records"
+	"tokenmeter/record/timeline"
+	"tokenmeter/wire/api"
+)
+
+// format is what the columns of a file mean.
+type format struct {
+	name  string
+	form  records.Form // empty: any
+	unit  string       // of its times
+	block int64        // tokens of a hash id
+	fits  func(names []string) bool
+	read  func(r *reading, row records.Row) (entry, error)
+}
+
+// formats is the table of formats, those that are told by their columns first.
+var formats = []format{
+	{name: "sharegpt", fits: hasAny("conversations", "conversation"), read: readShareGPT},
+	{name: "bailian", unit: "s", block: 16, fits: has("chat_id", "parent_chat_id", "input_length"), read: readGeneric},
+	{name: "mooncake", unit: "ms", block: 512, fits: has("timestamp", "input_length", "output_length"), read: readGeneric},
+	{name: "burstgpt", unit: "s", fits: has("Timestamp", "Request tokens", "Response tokens"), read: readBurstGPT},
+	{name: "azure", unit: "iso", fits: has("TIMESTAMP", "ContextTokens", "GeneratedTokens"), read: readGeneric},
+	{name: "text", form: records.Text, fits: has("text"), read: readGeneric},
+	{name: "jsonl", fits: func([]string) bool { return true }, read: readGeneric},
+	{name: "csv", form: records.CSV, read: readGeneric},
+	{name: "parquet", form: records.Parquet, read: readGeneric},
+}
+
+func has(want ...string) func([]string) bool {
+	return func(names []string) bool {
+		return !slices.ContainsFunc(want, func(w string) bool { return !slices.Contains(names, w) })
+	}
+}
+
+func hasAny(want ...string) func([]string) bool {
+	return func(names []string) bool {
+		return slices.ContainsFunc(want, func(w string) bool { return slices.Contains(names, w) })
+	}
+}
+
+// formatOf finds a format by name, or by the columns of the first record.
+func formatOf(name string, form records.Form, first records.Row) (*format, error) {
+	if name != "" && name != "auto" {
+		i := slices.IndexFunc(formats, func(f format) bool { return f.name == name })
+		if i < 0 {
+			return nil, fmt.Errorf("unknown format %q", name)
+		}
+		return &formats[i], nil
+	}
+	for i := range formats {
+		f := &formats[i]
+		if f.fits != nil && (f.form == "" || f.form == form) && f.fits(first.Names()) {
+			return f, nil
+		}
+	}
+	return nil, errors.New("the format can't be told")
+}
+
+// fields are our names for columns, with the names that files use for them.
+var fields = map[string][]string{
+	"prompt":   {"prompt", "text", "text_input", "question", "instruction"},
+	"messages": {"messages"},
+	"system":   {"system", "system_prompt"},
+	"input":    {"input_tokens", "input_length", "prompt_tokens", "ContextTokens", "isl"},
+	"output":   {"output_tokens", "max_tokens", "output_length", "max_completion_tokens", "completion_tokens", "GeneratedTokens", "osl"},
+	"time":     {"timestamp", "TIMESTAMP", "Timestamp", "time", "arrival_time"},
+	"session":  {"session", "session_id", "conversation_id"},
+	"model":    {"model"},
+	"priority": {"priority"},
+	"answer":   {"answer", "expected", "check"},
+	"hash_ids": {"hash_ids"},
+}
+
+// fieldNames lists our names for columns.
+func fieldNames() []string {
+	var names []string
+	for name := range fields {
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	return names
+}
+
+// reading is how the columns of one file are read.
+type reading struct {
+	columns map[string]string // what the user said
+	unit    string
+}
+
+// get returns the value of one of our columns.
+func (r *reading) get(row records.Row, field string) (any, bool) {
+	if name, given := r.columns[field]; given {
+		v, ok := row.Get(name)
+		return v, ok && v != nil
+	}
+	for _, name := range fields[field] {
+		if v, ok := row.Get(name); ok && v != nil {
+			return v, true
+		}
+	}
+	return nil, false
+}
+
+// readGeneric reads whatever of our columns a record has.
+func readGeneric(r *reading, row records.Row) (e entry, err error) {
+	if text, ok := row.Get("text"); ok && len(row.Names()) == 1 && len(r.columns) == 0 {
+		s, _ := text.(string)
+		if s = strings.TrimRight(s, "\r"); s != "" {
+			return entry{messages: user(s)}, nil
+		}
+	}
+	for _, read := range []func(*reading, records.Row, *entry) error{readWhen, readLengths, readText, readRest} {
+		if err := read(r, row, &e); err != nil {
+			return e, err
+		}
+	}
+	if e.messages == nil && !e.input.OK() {
+		return e, fmt.Errorf(`want a "prompt", "text" or "messages" that is not empty, or a length to make one of; its columns are %s`, strings.Join(row.Names(), ", "))
+	}
+	return e, nil
+}
+
+func user(text string) []api.Message { return []api.Message{{Role: "user", Content: text}} }
+
+func readWhen(r *reading, row records.Row, e *entry) error {
+	v, ok := r.get(row, "time")
+	if !ok {
+		return nil
+	}
+	at, err := moment(v, r.unit)
+	if err != nil {
+		return err
+	}
+	e.at = timeline.Some(at)
+	return nil
+}
+
+func readLengths(r *reading, row records.Row, e *entry) (err error) {
+	if v, ok := r.get(row, "input"); ok {
+		if e.input, err = length(v); err != nil {
+			return fmt.Errorf("input %w", err)
+		}
+	}
+	if v, ok := r.get(row, "output"); ok {
+		if e.output, err = length(v); err != nil {
+			return fmt.Errorf("an output length: %w", err)
+		}
+	}
+	if v, ok := r.get(row, "hash_ids"); ok {
+		if e.hashes, err = numbers(v); err != nil {
+			return fmt.Errorf("hash_ids: %w", err)
+		}
+	}
+	return nil
+}
+
+func readText(r *reading, row records.Row, e *entry) (err error) {
+	if v, ok := r.get(row, "messages"); ok {
+		if e.messages, err = chat(v); err != nil {
+			return err
+		}
+	} else if v, ok := r.get(row, "prompt"); ok {
+		text, isText := v.(string)
+		if !isText {
+			return errors.New("the prompt is no text")
+		}
+		if text != "" {
+			e.messages = user(text)
+		}
+	}
+	if v, ok := r.get(row, "system"); ok && e.messages != nil && e.messages[0].Role != "system" {
+		text, isText := v.(string)
+		if !isText {
+			return errors.New("the system prompt is no text")
+		}
+		e.messages = append([]api.Message{{Role: "system", Content: text}}, e.messages...)
+	}
+	return nil
+}
+
+func readRest(r *reading, row records.Row, e *entry) (err error) {
+	if v, ok := r.get(row, "session"); ok {
+		e.session = fmt.Sprint(v)
+	}
+	if v, ok := row.Get("chat_id"); ok && e.session == "" {
+		parent, _ := row.Get("parent_chat_id")
+		e.chat, e.parent = fmt.Sprint(v), fmt.Sprint(parent)
+	}
+	if v, ok := r.get(row, "model"); ok {
+		e.model, _ = v.(string)
+	}
+	if v, ok := r.get(row, "priority"); ok {
+		n, err := number(v)
+		if err != nil {
+			return fmt.Errorf("priority: %w", err)
+		}
+		e.extra = map[string]any{"priority": n}
+	}
+	if v, ok := r.get(row, "answer"); ok {
+		e.check, err = answerCheck(v)
+	}
+	return err
+}
+
+// readBurstGPT skips requests that failed when they were recorded. The models
+// of the trace are not those of the run.
+func readBurstGPT(r *reading, row records.Row) (e entry, err error) {
+	for name, into := range map[string]*timeline.Opt[int64]{"Request tokens": &e.input, "Response tokens": &e.output} {
+		v, _ := row.Get(name)
+		n, err := number(v)
+		if err != nil {
+			return e, fmt.Errorf("%s: %w", name, err)
+		}
+		if n < 1 {
+			return e, errSkip
+		}
+		*into = timeline.Some(n)
+	}
+	return e, readWhen(r, row, &e)
+}
+
+// readShareGPT reads a conversation. One that does not begin with the user, or
+// where somebody speaks twice or says nothing, is cut off there.
+func readShareGPT(r *reading, row records.Row) (e entry, err error) {
+	v, ok := row.Get("conversations")
+	if !ok {
+		v, _ = row.Get("conversation")
+	}
+	said, ok := v.([]any)
+	if !ok {
+		return e, errors.New("the conversation is no list")
+	}
+	for i, item := range said {
+		object, _ := item.(map[string]any)
+		from, _ := firstText(object, "from", "role", "user")
+		text, _ := firstText(object, "value", "content", "text")
+		text = strings.TrimSpace(text)
+		switch from {
+		case "system":
+			if i == 0 {
+				continue
+			}
+		case "human", "user":
+			if text != "" && (len(e.turns) == 0 || e.turns[len(e.turns)-1].answer != "") {
+				e.turns = append(e.turns, turn{user: text})
+				continue
+			}
+		case "gpt", "chatgpt", "bing", "bard", "assistant", "model":
+			if n := len(e.turns); text != "" && n > 0 && e.turns[n-1].answer == "" {
+				e.turns[n-1].answer = text
+				continue
+			}
+		}
+		break
+	}
+	if n := len(e.turns); n > 0 && e.turns[n-1].answer == "" {
+		e.turns = e.turns[:n-1]
+	}
+	if len(e.turns) == 0 {
+		return e, errSkip
+	}
+	return e, nil
+}
+
+func firstText(object map[string]any, names ...string) (string, bool) {
+	for _, name := range names {
+		if s, ok := object[name].(string); ok {
+			return s, true
+		}
+	}
+	return "", false
+}

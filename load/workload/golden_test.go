@@ -1,0 +1,91 @@
+package workload
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"hash"
+	"testing"
+
+	"tokenmeter/load/schedule"
+)
+
+// What a seed and a salt send, and when, never changes: not with the processor,
+// the version of Go, the number of workers or the order in which items are
+// made. A change of these sums breaks the repetition of older runs; it needs a
+// word in the changelog.
+var golden = map[string]string{
+	"default":   "b2f43fd1ce675c9a",
+	"mix":       "47f439acdd1c2aff",
+	"mooncake":  "6795fc4b070dc4a5",
+	"prose":     "9b0dddf04689a627",
+	"schedules": "e2b3f96113006a59",
+}
+
+func TestSameSeedSameBytes(t *testing.T) {
+	sums := map[string]string{}
+	hashed := func(name string, w Workload, n int64) {
+		h := sha256.New()
+		for i := int64(-3); i < n; i++ {
+			writeItem(h, w.Item(i))
+		}
+		sums[name] = hex.EncodeToString(h.Sum(nil)[:8])
+	}
+	hashed("default", NewSynthetic(lengths(t, "lognormal:256,128,max=2000"), lengths(t, "normal:128,30"), 42, "salt"), 300)
+	hashed("mix", load(t, "testdata/mix.yaml", Options{Seed: 42, Salt: "salt"}), 200)
+	hashed("mooncake", load(t, "testdata/mooncake.jsonl", Options{Seed: 42, Salt: "salt"}), 6)
+	hashed("prose", yaml(t, "tokenizer: o200k_base\ncorpus: prose\ninput: uniform:10,900", Options{Seed: 42, Salt: "salt"}), 50)
+
+	h := sha256.New()
+	for _, o := range []schedule.Open{
+		{Rate: 10}, {Rate: 7.3, Arrival: "poisson", Seed: 42}, {Rate: 7.3, Arrival: "gamma", Burstiness: 0.3, Seed: 42},
+		{Rate: 3, Arrival: "uniform", Seed: 42}, {Arrival: "poisson", Seed: 1, Stages: schedule.Curve{{For: 60e9, From: 1, To: 90}, {For: 30e9, From: 90, To: 2}}},
+	} {
+		o.Requests = 2000
+		for a := range o.Arrivals(schedule.Share{}) {
+			fmt.Fprintln(h, a.Index, int64(a.At))
+		}
+	}
+	sums["schedules"] = hex.EncodeToString(h.Sum(nil)[:8])
+	for name, want := range golden {
+		if sums[name] != want {
+			t.Errorf("%s: %s, want %s", name, sums[name], want)
+		}
+	}
+}
+
+func writeItem(h hash.Hash, it Item) {
+	fmt.Fprintln(h, it.Index, it.Kind, it.Class, it.Live, it.Len(), it.Err)
+	for k := range it.Len() {
+		s := it.Nth(k)
+		in, hasIn := s.InputTokens.Get()
+		out, hasOut := s.MaxTokens.Get()
+		at, fixed := s.At.Get()
+		fmt.Fprintln(h, in, hasIn, out, hasOut, at, fixed, s.Units, s.Name, s.After, s.Wait, s.Model, s.LeaveAfter, s.LeaveTokens, s.ReadRate, s.Answer)
+		for _, m := range it.Conversation(k, nil) {
+			fmt.Fprintln(h, m.Role, m.Content)
+			for _, p := range m.Images {
+				h.Write(p.Data)
+			}
+		}
+	}
+}
+
+// Items do not depend on which were made before them, nor on who makes them.
+func TestItemsAreIndependent(t *testing.T) {
+	a, b := load(t, "testdata/mix.yaml", Options{Seed: 9, Salt: "x"}), load(t, "testdata/mix.yaml", Options{Seed: 9, Salt: "x"})
+	sum := func(it Item) string {
+		h := sha256.New()
+		writeItem(h, it)
+		return string(h.Sum(nil))
+	}
+	var forward []string
+	for i := range int64(60) {
+		forward = append(forward, sum(a.Item(i)))
+	}
+	for i := int64(59); i >= 0; i-- {
+		if sum(b.Item(i)) != forward[i] {
+			t.Errorf("item %d depends on the order", i)
+		}
+	}
+}

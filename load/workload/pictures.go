@@ -1,0 +1,55 @@
+package workload
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"tokenmeter/base/limitio"
+	"tokenmeter/wire/api"
+)
+
+// pictureTypes are the forms of pictures that models take, by the file's name.
+var pictureTypes = map[string]string{
+	".png": "image/png", ".jpg": "image/jpeg", ".jpeg": "image/jpeg", ".gif": "image/gif", ".webp": "image/webp",
+}
+
+// maxPicture bounds one picture.
+const maxPicture = 64 << 20
+
+// ownPictures lists the pictures of a folder, or those that a pattern names, in
+// the order of their names, so that the same seed takes the same ones.
+func ownPictures(path string) ([]string, error) {
+	if info, err := os.Stat(path); err == nil && info.IsDir() {
+		path = filepath.Join(path, "*")
+	}
+	matches, err := filepath.Glob(path)
+	if err != nil {
+		return nil, err
+	}
+	var files []string
+	for _, m := range matches {
+		if pictureTypes[strings.ToLower(filepath.Ext(m))] != "" {
+			files = append(files, m)
+		}
+	}
+	if len(files) == 0 {
+		return nil, errors.New("there is no picture (png, jpg, gif, webp)")
+	}
+	slices.Sort(files)
+	return files, nil
+}
+
+func ownPicture(path string) (api.Image, error) {
+	data, err := limitio.File(path, maxPicture)
+	if err != nil {
+		return api.Image{}, bare(path, err)
+	}
+	if len(data) == 0 {
+		return api.Image{}, fmt.Errorf("%s: the picture is empty", path)
+	}
+	return api.Image{MIME: pictureTypes[strings.ToLower(filepath.Ext(path))], Data: data}, nil
+}

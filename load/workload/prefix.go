@@ -1,0 +1,70 @@
+package workload
+
+import (
+	"math"
+	"sync"
+
+	"tokenmeter/base/random"
+	"tokenmeter/wire/api"
+)
+
+// prefixes is a pool of beginnings that prompts share. A nil one is none.
+type prefixes struct {
+	lengths Lengths
+	use     choice // which is used how often
+	role    string
+
+	mu   sync.Mutex
+	text map[int]string // those that were used so far
+	of   Calibration    // that they were made with
+}
+
+func newPrefixes(lengths Lengths, count int64, skew float64, role string) *prefixes {
+	shares := make([]float64, max(count, 1))
+	for k := range shares {
+		shares[k] = random.Exp(-float64(skew * random.Ln(float64(k+1))))
+	}
+	if role == "" {
+		role = "system"
+	}
+	return &prefixes{lengths: lengths, use: newChoice(shares), role: role, text: map[int]string{}}
+}
+
+// maxPrefixes bounds a pool: all that were used are kept.
+const maxPrefixes = 100_000
+
+// draw returns the beginning of item i, and its tokens.
+func (p *prefixes) draw(c *class, i int64) (string, int64) {
+	if p == nil {
+		return "", 0
+	}
+	src := random.New(c.seed, prefixKey, uint64(i))
+	k := p.use.draw(&src)
+	src = random.New(c.seed, prefixKey^shapeKey, uint64(k))
+	tokens := p.lengths.Draw(&src)
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if now := c.maker.get(); now != p.of {
+		p.text, p.of = map[int]string{}, now
+	}
+	s, known := p.text[k]
+	if !known {
+		s = c.maker.make(c.salt^prefixKey, int64(k), c.maker.units(tokens))
+		p.text[k] = s
+	}
+	return s, tokens
+}
+
+// messages puts the beginning and the rest of a prompt together.
+func (p *prefixes) messages(prefix, body string) []api.Message {
+	switch {
+	case prefix == "":
+		return []api.Message{{Role: "user", Content: body}}
+	case p.role == "user":
+		return []api.Message{{Role: "user", Content: prefix + " " + body}}
+	}
+	return []api.Message{{Role: "system", Content: prefix}, {Role: "user", Content: body}}
+}
+
+// validSkew says whether a skew can be used.
+func validSkew(s float64) bool { return s >= 0 && s <= 10 && !math.IsNaN(s) }

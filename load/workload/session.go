@@ -1,0 +1,106 @@
+package workload
+
+import (
+	"cmp"
+	"errors"
+	"io"
+	"slices"
+	"time"
+
+	"tokenmeter/record/timeline"
+)
+
+// maxSession bounds how many requests one session has.
+const maxSession = 10_000
+
+// group gathers the entries of a file into sessions, in the order in which these
+// begin. An entry that names no session is one of its own. The whole file is
+// read for it; four bytes an entry are kept.
+func (s *source) group() error {
+	of := map[string]int{} // sessions by name; of bailian by each of their records
+	for i := int64(0); ; i++ {
+		e, err := s.at(i)
+		if err == io.EOF {
+			break
+		}
+		if err != nil {
+			return err
+		}
+		name := "s" + e.session
+		if e.chat != "" {
+			name = "c" + e.parent
+		}
+		k, known := of[name]
+		if !known || name == "s" {
+			k = len(s.sessions)
+			s.sessions = append(s.sessions, nil)
+			of[name] = k
+		}
+		if e.chat != "" {
+			of["c"+e.chat] = k
+			if !known {
+				delete(of, name) // a parent that is not in the file is shared by chance
+			}
+		}
+		if s.sessions[k] = append(s.sessions[k], uint32(i)); len(s.sessions[k]) > maxSession {
+			return errors.New("a session of more than 10,000 records: is the column the right one?")
+		}
+	}
+	if len(s.sessions) == 0 {
+		return errors.New("there is no record")
+	}
+	return nil
+}
+
+// session makes the requests of a session: each is due at its recorded time, or
+// when the one before has ended, whichever is later.
+func (c *class) session(it *Item) {
+	n := int64(len(c.source.sessions))
+	entries := c.source.sessions[(it.Index%n+n)%n]
+	var zero timeline.Opt[time.Duration]
+	steps := make([]Step, 0, len(entries))
+	list := make([]entry, 0, len(entries))
+	for _, i := range entries {
+		e, err := c.source.at(int64(i))
+		if err != nil {
+			it.Err = err
+			return
+		}
+		e.turns = nil
+		list = append(list, e)
+	}
+	slices.SortStableFunc(list, func(a, b entry) int { return cmp.Compare(a.at.Or(0), b.at.Or(0)) })
+	speed := c.source.speed
+	if speed == 0 {
+		speed = 1
+	}
+	for k := range list {
+		e := &list[k]
+		one := Item{Index: it.Index<<20 | int64(k)}
+		c.entry(&one, e)
+		s := one.Step
+		if k == 0 {
+			zero = e.at
+		} else {
+			s.After = []int{k - 1}
+			first, timed := zero.Get()
+			if at, ok := e.at.Get(); ok && timed {
+				s.At = timeline.Some(time.Duration(float64(at-first) / speed))
+			}
+		}
+		steps = append(steps, s)
+	}
+	it.Step, it.More = steps[0], steps[1:]
+	if len(steps) > 1 {
+		it.Kind = Conversation
+	}
+}
+
+// Speed says how fast the times of sessions are played; the schedule has its own.
+func (l *Loaded) Speed(x float64) {
+	for _, c := range l.classes {
+		if c.source != nil {
+			c.source.speed = x
+		}
+	}
+}

@@ -1,0 +1,212 @@
+package workload
+
+import (
+	"errors"
+	"fmt"
+	"hash/maphash"
+	"io"
+	"math"
+	"sync"
+	"time"
+
+	"tokenmeter/load/workload/records"
+)
+
+// source is a class's file.
+type source struct {
+	file   *records.File
+	format *format
+	reading
+	block   int64
+	timed   bool
+	answers bool          // the first record has a known answer
+	lengths bool          // and a length, for a text to be made
+	zero    time.Duration // the time of the first record
+
+	shuffle *uint64 // the seed of a random order; nil: as in the file
+
+	mu    sync.Mutex
+	kept  []uint32 // record of entry k, as far as the file was passed; identity while nothing was skipped
+	next  int64    // record that was not looked at yet
+	skips int64
+	total int64 // entries; −1: not known yet
+
+	// sessions are the entries that wait for each other, by their numbers; nil:
+	// each is sent on its own.
+	sessions [][]uint32
+	speed    float64 // at which times are played; 0: 1
+
+	seen     hashSet // of prompts
+	again    int64   // prompts that were seen before
+	hashSeed maphash.Seed
+}
+
+// openSource looks at the first record that holds something.
+func openSource(file *records.File, name, unit string, block int64, columns map[string]string) (*source, error) {
+	s := &source{file: file, total: -1, hashSeed: maphash.MakeSeed()}
+	first, _, err := file.Row(0)
+	if err == io.EOF {
+		return nil, fmt.Errorf("%s: %w", file.Name, records.ErrEmpty)
+	}
+	if err != nil {
+		return nil, err
+	}
+	if s.format, err = formatOf(name, file.Form, first); err != nil {
+		return nil, fmt.Errorf("%s: %w", file.Name, err)
+	}
+	s.reading = reading{columns: columns, unit: unit}
+	if unit == "" {
+		s.unit = s.format.unit
+	}
+	if s.block = block; block == 0 {
+		s.block = s.format.block
+	}
+	e, err := s.entry(0)
+	if err != nil {
+		return nil, err
+	}
+	s.zero, s.timed = e.at.Get()
+	s.answers = e.check != nil
+	s.lengths = e.messages == nil && e.turns == nil
+	return s, nil
+}
+
+// ahead is how many records are looked at before a run starts: mistakes mostly
+// show in the first ones.
+const ahead = 1000
+
+// check reads the first records, or all of them.
+func (s *source) check(all bool) error {
+	for i := int64(0); all || i < ahead; i++ {
+		_, err := s.at(i)
+		if err == io.EOF {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// at returns entry i from the front; io.EOF behind the last.
+func (s *source) at(i int64) (entry, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for int64(len(s.kept)) <= i {
+		if s.total >= 0 {
+			return entry{}, io.EOF
+		}
+		if s.next > math.MaxUint32-1 {
+			return entry{}, fmt.Errorf("%s: more than 4 billion records", s.file.Name)
+		}
+		e, err := s.record(s.next)
+		switch {
+		case err == io.EOF:
+			if s.total = int64(len(s.kept)); s.total == 0 {
+				return entry{}, fmt.Errorf("%s: none of its %d records holds anything to send", s.file.Name, s.next)
+			}
+			return entry{}, io.EOF
+		case errors.Is(err, errSkip):
+			s.next++
+			s.skips++
+			continue
+		case err != nil:
+			return entry{}, err
+		}
+		s.kept = append(s.kept, uint32(s.next))
+		s.next++
+		if int64(len(s.kept)) == i+1 {
+			return e, nil
+		}
+	}
+	return s.record(int64(s.kept[i]))
+}
+
+// record reads one record of the file.
+func (s *source) record(i int64) (entry, error) {
+	row, line, err := s.file.Row(i)
+	if err != nil {
+		return entry{}, err
+	}
+	e, err := s.format.read(&s.reading, row)
+	if err != nil && !errors.Is(err, errSkip) {
+		err = fmt.Errorf("%s:%d: %w", s.file.Name, line, err)
+	}
+	return e, err
+}
+
+// entry returns what item i sends: the file from its front, again and again;
+// for the warm-up from its end, so that what is measured was not seen before.
+func (s *source) entry(i int64) (entry, error) {
+	if s.shuffle != nil {
+		return s.shuffled(i)
+	}
+	if i < 0 {
+		return s.fromEnd(-i)
+	}
+	e, err := s.at(i)
+	if err == io.EOF {
+		s.mu.Lock()
+		n := s.total
+		s.mu.Unlock()
+		return s.at(i % n)
+	}
+	return e, err
+}
+
+// fromEnd returns the k-th entry from the end.
+func (s *source) fromEnd(k int64) (entry, error) {
+	s.mu.Lock()
+	n := s.total
+	s.mu.Unlock()
+	skipped := int64(0)
+	for j := int64(1); n < 0; j++ {
+		row, _, err := s.file.Last(j)
+		if err == io.EOF {
+			break
+		}
+		if err != nil {
+			return entry{}, err
+		}
+		e, err := s.format.read(&s.reading, row)
+		switch {
+		case errors.Is(err, errSkip):
+			skipped++
+		case err != nil:
+			return entry{}, fmt.Errorf("%s, record %d from the end: %w", s.file.Name, j, err)
+		case j-skipped == k:
+			return e, nil
+		}
+	}
+	n, err := s.count()
+	if err != nil {
+		return entry{}, err
+	}
+	return s.at(((n-k)%n + n) % n)
+}
+
+// count returns the number of items: entries or sessions, reading to the end
+// where it must.
+func (s *source) count() (int64, error) {
+	if s.sessions != nil {
+		return int64(len(s.sessions)), nil
+	}
+	return s.entries()
+}
+
+// entries returns the number of entries, reading to the end where it must.
+func (s *source) entries() (int64, error) {
+	for i := int64(0); ; i += 1000 {
+		s.mu.Lock()
+		n := s.total
+		i = max(i, int64(len(s.kept)))
+		s.mu.Unlock()
+		if n >= 0 {
+			return n, nil
+		}
+		if _, err := s.at(i); err != nil && err != io.EOF {
+			return 0, err
+		}
+	}
+}

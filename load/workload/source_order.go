@@ -1,0 +1,126 @@
+package workload
+
+import (
+	"fmt"
+	"hash/maphash"
+	"io"
+	"iter"
+	"time"
+
+	"tokenmeter/base/random"
+	"tokenmeter/wire/api"
+)
+
+// shuffled returns entry i of a random order: every entry once, then all again
+// in another order.
+func (s *source) shuffled(i int64) (entry, error) {
+	n, err := s.count()
+	if err != nil {
+		return entry{}, err
+	}
+	round := i / n
+	if i < 0 {
+		round = (i+1)/n - 1
+	}
+	src := random.New(*s.shuffle, orderKey, uint64(round))
+	return s.at(permuted(uint64(i-round*n), uint64(n), src.Uint64()))
+}
+
+// permuted is where a permutation of 0 … n−1 puts x: a Feistel network over the
+// next power of four, walked until it falls below n.
+func permuted(x, n, key uint64) int64 {
+	half := uint(1)
+	for uint64(1)<<(2*half) < n {
+		half++
+	}
+	mask := uint64(1)<<half - 1
+	for {
+		l, r := x>>half, x&mask
+		for round := range uint64(4) {
+			l, r = r, (l^random.Mix(key^r<<8^round))&mask
+		}
+		if x = l<<half | r; x < n {
+			return int64(x)
+		}
+	}
+}
+
+// times yields when each entry is due, since the first.
+func (s *source) times() iter.Seq2[time.Duration, error] {
+	return func(yield func(time.Duration, error) bool) {
+		for k := int64(0); ; k++ {
+			i := k
+			if s.sessions != nil {
+				if k >= int64(len(s.sessions)) {
+					return
+				}
+				i = int64(s.sessions[k][0])
+			}
+			e, err := s.at(i)
+			if err == io.EOF {
+				return
+			}
+			at, ok := e.at.Get()
+			if err == nil && !ok {
+				err = fmt.Errorf("%s: record %d has no time, the first one has", s.file.Name, i+1)
+			}
+			if !yield(at-s.zero, err) || err != nil {
+				return
+			}
+		}
+	}
+}
+
+// note remembers a prompt, to know later how many were sent twice.
+func (s *source) note(messages []api.Message) {
+	var h maphash.Hash
+	h.SetSeed(s.hashSeed)
+	for _, m := range messages {
+		h.WriteString(m.Role)
+		h.WriteByte(0)
+		h.WriteString(m.Content)
+		h.WriteByte(0)
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if !s.seen.add(h.Sum64()) {
+		s.again++
+	}
+}
+
+func (s *source) repeats() int64 {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.again
+}
+
+// hashSet is a set of hashes, 8 bytes each and some air.
+type hashSet struct {
+	slots []uint64
+	n     int
+}
+
+// add reports whether h is new. The hash 0 counts as 1.
+func (s *hashSet) add(h uint64) bool {
+	h = max(h, 1)
+	if 2*(s.n+1) > len(s.slots) {
+		old := s.slots
+		s.slots, s.n = make([]uint64, max(2*len(old), 64)), 0
+		for _, x := range old {
+			if x != 0 {
+				s.add(x)
+			}
+		}
+	}
+	mask := uint64(len(s.slots) - 1)
+	for i := h & mask; ; i = (i + 1) & mask {
+		switch s.slots[i] {
+		case 0:
+			s.slots[i] = h
+			s.n++
+			return true
+		case h:
+			return false
+		}
+	}
+}

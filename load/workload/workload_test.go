@@ -1,0 +1,383 @@
+package workload
+
+import (
+	"fmt"
+	"math"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+	"tokenmeter/base/random"
+	"tokenmeter/wire/api"
+)
+
+func lengths(t testing.TB, text string) Lengths {
+	t.Helper()
+	l, err := ParseLengths(text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return l
+}
+
+func synthetic(t testing.TB, input string, seed uint64, salt string) *Made {
+	return NewSynthetic(lengths(t, input), lengths(t, "128"), seed, salt)
+}
+
+func prompt(w Workload, i int64) string { return w.Item(i).Messages[0].Content }
+
+func TestWordsAre512DifferentOnes(t *testing.T) {
+	seen := map[string]bool{}
+	for _, w := range words {
+		if seen[w] || strings.ToLower(w) != w {
+			t.Errorf("word %q", w)
+		}
+		seen[w] = true
+	}
+	if len(words) != 1<<wordBits {
+		t.Errorf("%d words", len(words))
+	}
+}
+
+// Every prompt differs from its first token on: so for 1024 in a row, and no
+// prompt of a run is ever sent twice (B70).
+func TestB70PromptsDifferFromTheFirstToken(t *testing.T) {
+	for _, salt := range []string{"", "a", "b"} {
+		w := synthetic(t, "256", 42, salt)
+		first, whole := map[string]int64{}, map[string]int64{}
+		for i := range int64(4096) {
+			p := prompt(w, i)
+			head, _, _ := strings.Cut(p, " ")
+			if before, seen := first[head]; seen && i-before < 1024 {
+				t.Fatalf("salt %q: prompts %d and %d both start with %q", salt, before, i, head)
+			}
+			first[head] = i
+			if before, seen := whole[p[:40]]; seen {
+				t.Fatalf("salt %q: prompts %d and %d start alike: %q", salt, before, i, p[:40])
+			}
+			whole[p[:40]] = i
+			if n := len(strings.Fields(p)); n != 256 {
+				t.Fatalf("%d words", n)
+			}
+		}
+		if w.Unique(0, 4096) != 4096 {
+			t.Errorf("Unique says %d", w.Unique(0, 4096))
+		}
+	}
+}
+
+func TestNonceIsOneToOne(t *testing.T) {
+	for _, n := range []int{1, 2} {
+		count := 1 << (wordBits*n + 1)
+		seen := make(map[string]bool, count)
+		for i := range count {
+			seen[text(77, int64(i), n)] = true
+		}
+		if len(seen) != count {
+			t.Errorf("%d words: %d different texts, want %d", n, len(seen), count)
+		}
+	}
+	if got := synthetic(t, "1", 1, "").Unique(4, 5000); got != 1024 {
+		t.Errorf("Unique of one-word prompts: %d", got)
+	}
+}
+
+func TestScrambleIsOneToOne(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		key := rapid.Uint64().Draw(t, "key")
+		for _, bits := range []uint{wordBits, wordBits + 1} {
+			seen := map[uint64]bool{}
+			for x := range uint64(1) << bits {
+				seen[scramble(x, bits, key)] = true
+			}
+			if len(seen) != 1<<bits {
+				t.Fatalf("%d bits, key %x: %d values", bits, key, len(seen))
+			}
+		}
+	})
+}
+
+// The same seed gives the same lengths; another salt gives other words (B71).
+func TestB71SeedFixesLengthsAndSaltTheWords(t *testing.T) {
+	a, b := synthetic(t, "uniform:10,500", 42, "run a"), synthetic(t, "uniform:10,500", 42, "run b")
+	again, other := synthetic(t, "uniform:10,500", 42, "run a"), synthetic(t, "uniform:10,500", 43, "run a")
+	differ := 0
+	for i := range int64(500) {
+		x, y, z := a.Item(i), b.Item(i), again.Item(i)
+		if x.InputTokens != y.InputTokens || x.MaxTokens != y.MaxTokens {
+			t.Fatalf("item %d: lengths differ under one seed", i)
+		}
+		if x.Messages[0].Content == y.Messages[0].Content {
+			t.Fatalf("item %d: one text under two salts", i)
+		}
+		if x.Messages[0].Content != z.Messages[0].Content {
+			t.Fatalf("item %d: not reproducible", i)
+		}
+		if x.InputTokens != other.Item(i).InputTokens {
+			differ++
+		}
+	}
+	if differ < 400 {
+		t.Errorf("only %d of 500 lengths differ under another seed", differ)
+	}
+}
+
+// Four workers make 400 different prompts, not four times the same 100 (B72).
+func TestB72WorkersMakeDistinctPrompts(t *testing.T) {
+	seen := map[string]bool{}
+	for worker := range int64(4) {
+		w := synthetic(t, "64", 42, "one run")
+		for k := range int64(100) {
+			seen[prompt(w, 4*k+worker)] = true
+		}
+	}
+	if len(seen) != 400 {
+		t.Errorf("%d distinct prompts", len(seen))
+	}
+}
+
+func TestWarmupPromptsAreNotMeasuredOnes(t *testing.T) {
+	w := synthetic(t, "16", 1, "s")
+	seen := map[string]bool{}
+	for i := int64(-64); i < 64; i++ {
+		seen[prompt(w, i)] = true
+	}
+	if len(seen) != 128 {
+		t.Errorf("%d distinct prompts of 128", len(seen))
+	}
+}
+
+// One token of input is still a prompt; none is refused (B77).
+func TestB77ShortestPrompt(t *testing.T) {
+	w := synthetic(t, "1", 3, "x")
+	for i := range int64(100) {
+		if p := prompt(w, i); len(p) < 1 || strings.Contains(p, " ") {
+			t.Fatalf("prompt %q", p)
+		}
+	}
+	if _, err := ParseLengths("0"); err == nil {
+		t.Error("a length of 0 passes")
+	}
+}
+
+func TestParseLengths(t *testing.T) {
+	for _, bad := range []string{"", "0", "-3", "1.5", "x", "NaN", "Inf", "1e12", "uniform:", "uniform:5", "uniform:9,3",
+		"uniform:0,3", "uniform:1.5,3", "normal:0,3", "normal:5", "normal:5,-1", "normal:5,1,2", "normal:5,1,min=9,max=3",
+		"normal:5,1,mid=3", "uniform:1,5,min=2", "zipf:1,2", "lognormal:0,1", "fixed:1,2", "normal:5,1,min=0"} {
+		if l, err := ParseLengths(bad); err == nil {
+			t.Errorf("%q passes as %v", bad, l)
+		} else if bad != "" && !strings.Contains(err.Error(), bad) {
+			t.Errorf("%q: the error does not quote it: %v", bad, err)
+		}
+	}
+	for _, good := range []string{"256", "fixed:256", "uniform:128,512", "uniform:7,7", "normal:256,32", "normal:256,0",
+		"lognormal:256,128,min=16,max=4096", " 1 "} {
+		l := lengths(t, good)
+		if l.String() != strings.TrimSpace(good) {
+			t.Errorf("%q prints as %q", good, l)
+		}
+	}
+}
+
+func TestLengthsHaveTheirMoments(t *testing.T) {
+	const n = 50000
+	cases := []struct {
+		text     string
+		mean, sd float64
+		lo, hi   int64
+	}{
+		{"256", 256, 0, 256, 256},
+		{"uniform:128,512", 320, math.Sqrt((385.0*385 - 1) / 12), 128, 512},
+		{"normal:256,32", 256, 32, 1, 512},
+		{"normal:256,0", 256, 0, 256, 256},
+		{"lognormal:256,128", 256, 128, 1, MaxTokens},
+	}
+	for _, c := range cases {
+		l := lengths(t, c.text)
+		var sum, sq float64
+		for i := range uint64(n) {
+			src := random.New(9, i)
+			x := l.Draw(&src)
+			if x < c.lo || x > c.hi {
+				t.Fatalf("%s gave %d", c.text, x)
+			}
+			sum += float64(x)
+			sq += float64(x) * float64(x)
+		}
+		mean := sum / n
+		sd := math.Sqrt(max(sq/n-mean*mean, 0))
+		if math.Abs(mean-c.mean) > 4*c.sd/math.Sqrt(n)+1e-9 || math.Abs(sd-c.sd) > 0.05*c.sd+1e-6 {
+			t.Errorf("%s: mean %.2f, sd %.2f; want %.2f, %.2f", c.text, mean, sd, c.mean, c.sd)
+		}
+	}
+}
+
+func TestLimitsCutOff(t *testing.T) {
+	l := lengths(t, "normal:100,200,min=50,max=150")
+	at := map[int64]int{}
+	for i := range uint64(5000) {
+		src := random.New(1, i)
+		x := l.Draw(&src)
+		if x < 50 || x > 150 {
+			t.Fatalf("%d", x)
+		}
+		at[x]++
+	}
+	if at[50] > 150 || at[150] > 150 {
+		t.Errorf("heaps at the limits: %d and %d of 5000", at[50], at[150])
+	}
+}
+
+func FuzzParseLengths(f *testing.F) {
+	for _, s := range []string{"256", "uniform:128,512", "normal:256,32,min=1", "lognormal:9,9,max=50"} {
+		f.Add(s)
+	}
+	f.Fuzz(func(t *testing.T, s string) {
+		l, err := ParseLengths(s)
+		if err != nil {
+			return
+		}
+		src := random.New(1)
+		for range 10 {
+			if x := l.Draw(&src); x < 1 || x > MaxTokens {
+				t.Fatalf("%q drew %d", s, x)
+			}
+		}
+	})
+}
+
+func TestGiven(t *testing.T) {
+	ps := []Prompt{Text("a"), Text("b"), Text("a"), {Messages: []api.Message{{Role: "system", Content: "a"}}}}
+	g := NewGiven(ps, "p.txt", lengths(t, "uniform:5,9"), 1)
+	for n, want := range []int64{0, 1, 2, 2, 3, 3, 3} {
+		if got := g.Unique(0, int64(n)); got != want {
+			t.Errorf("Unique(0, %d) = %d, want %d", n, got, want)
+		}
+	}
+	for _, c := range [][3]int64{{1, 0, 1}, {2, 1, 2}, {1, 2, 3}, {2, 2, 3}, {99, 99, 3}} {
+		if got := g.Unique(c[0], c[1]); got != c[2] {
+			t.Errorf("Unique(%d, %d) = %d, want %d", c[0], c[1], got, c[2])
+		}
+	}
+	if g.Item(5).Messages[0].Content != "b" || g.Item(-1).Messages[0].Role != "system" {
+		t.Error("prompts are not sent in turn")
+	}
+	if n, ok := g.Item(0).MaxTokens.Get(); !ok || n < 5 || n > 9 {
+		t.Errorf("output length %d, %v", n, ok)
+	}
+	if one := NewGiven([]Prompt{Text("x")}, "", Lengths{}, 0); one.Info().Kind != "prompt" || one.Item(3).MaxTokens.OK() {
+		t.Errorf("%+v", one.Info())
+	}
+}
+
+func TestReadPrompts(t *testing.T) {
+	read := func(name, data string) string {
+		ps, err := ReadPrompts(strings.NewReader(data), name)
+		if err != nil {
+			return "error: " + err.Error()
+		}
+		return strings.TrimPrefix(strings.ReplaceAll(plainly(ps), "timeline.", ""), "")
+	}
+	for _, c := range []struct{ name, data, want string }{
+		{"a.txt", "one\r\n\n two \nthree", "[{[{user one}] {0 false}} {[{user  two }] {0 false}} {[{user three}] {0 false}}]"},
+		{"a.txt", "\xef\xbb\xbfone", "[{[{user one}] {0 false}}]"},
+		{"a.txt", `{"prompt":"x","max_tokens":7}`, "[{[{user x}] {7 true}}]"},
+		{"a.txt", "{not json} as a first line", "[{[{user {not json} as a first line}] {0 false}}]"},
+		{"a.jsonl", `{"text":"x","output_tokens":9}` + "\n" + `{"messages":[{"role":"system","content":"s"},{"role":"user","content":[{"type":"text","text":"u"}]}]}`,
+			"[{[{user x}] {9 true}} {[{system s} {user u}] {0 false}}]"},
+		{"a.jsonl", "\n{\"prompt\":\"x\"}\n{oops}", "error: a.jsonl:3: invalid character 'o' looking for beginning of object key string"},
+		{"a.jsonl", `{"prompt":""}`, `error: a.jsonl:1: want a "prompt", "text" or "messages" that is not empty`},
+		{"a.jsonl", `{"messages":[{"role":"user","content":[{"type":"image_url"}]}]}`, `error: a.jsonl:1: message 1: a part of type "image_url"; only text is supported`},
+		{"a.jsonl", `{"messages":[{"content":"x"}]}`, `error: a.jsonl:1: message 1: no "role"`},
+		{"a.jsonl", `{"messages":[{"role":"user"}]}`, `error: a.jsonl:1: message 1: "content" is neither a text nor a list of parts`},
+		{"a.jsonl", `{"prompt":"x","max_tokens":0}`, `error: a.jsonl:1: an output length of 0; want 1 to 10000000`},
+		{"a.txt", " \n\n", "error: a.txt: no prompts in the file (--prompts wants one a line)"},
+	} {
+		if got := read(c.name, c.data); got != c.want {
+			t.Errorf("%s %q:\n got %s\nwant %s", c.name, c.data, got, c.want)
+		}
+	}
+}
+
+// plainly prints prompts as role and content.
+func plainly(ps []Prompt) string {
+	type message struct{ Role, Content string }
+	type prompt struct {
+		Messages  []message
+		MaxTokens any
+	}
+	var out []prompt
+	for _, p := range ps {
+		one := prompt{MaxTokens: p.MaxTokens}
+		for _, m := range p.Messages {
+			one.Messages = append(one.Messages, message{m.Role, m.Content})
+		}
+		out = append(out, one)
+	}
+	return fmt.Sprint(out)
+}
+
+func FuzzReadPrompts(f *testing.F) {
+	f.Add("one\ntwo", "p.txt")
+	f.Add(`{"messages":[{"role":"user","content":"x"}]}`, "p.jsonl")
+	f.Fuzz(func(t *testing.T, data, name string) {
+		ps, err := ReadPrompts(strings.NewReader(data), name)
+		if (err == nil) != (len(ps) > 0) {
+			t.Fatalf("%d prompts, error %v", len(ps), err)
+		}
+	})
+}
+
+func TestFit(t *testing.T) {
+	same := func(words int, tokens int64, n int) (out []Observed) {
+		for range n {
+			out = append(out, Observed{words, tokens})
+		}
+		return out
+	}
+	cases := []struct {
+		name string
+		seen []Observed
+		per  float64
+		ok   bool
+	}{
+		{"nothing seen", nil, 0, false},
+		{"usage without counts", same(256, 0, 3), 0, false},
+		{"a word is a token", same(256, 257, 4), 0, false},
+		{"B76 a template adds 22", same(128, 150, 4), 0, false},
+		{"B75 five tokens a word", same(1000, 5128, 20), 5.128, true},
+		{"fewer tokens than words", same(1000, 800, 4), 0.8, true},
+		{"two lengths tell pace from template", []Observed{{100, 170}, {200, 320}}, 1.5, true},
+		{"two lengths, template only", []Observed{{100, 250}, {400, 550}}, 0, false},
+		{"a fixed number, whatever was sent", same(256, 10, 4), 0, false},
+		{"far too many", same(10, 1000, 4), 0, false},
+	}
+	for _, c := range cases {
+		got, ok := Fit(c.seen)
+		if ok != c.ok || ok && math.Abs(got.PerWord-c.per) > 1e-9 {
+			t.Errorf("%s: %+v, %v", c.name, got, ok)
+		}
+	}
+	w := synthetic(t, "1000", 1, "")
+	w.Calibrate(Words, Calibration{PerWord: 5.128})
+	if it := w.Item(0); it.Units != 195 || it.InputTokens.Or(0) != 1000 {
+		t.Errorf("calibrated: %d words for %v tokens", it.Units, it.InputTokens)
+	}
+	// B76 with compensation, which is only done when asked: 106 for 128.
+	w = synthetic(t, "128", 1, "")
+	w.Calibrate(Words, Calibration{Overhead: 22})
+	if it := w.Item(0); it.Units != 106 {
+		t.Errorf("compensated: %d words", it.Units)
+	}
+	if off := Off(1000, 5128); math.Abs(off-4.128) > 1e-9 || Off(128, 150) != 0 || Off(256, 200) >= 0 {
+		t.Error("Off", off)
+	}
+}
+
+func BenchmarkItem(b *testing.B) {
+	w := synthetic(b, "256", 1, "s")
+	b.ReportAllocs()
+	for i := range int64(b.N) {
+		w.Item(i)
+	}
+}

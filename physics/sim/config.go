@@ -1,0 +1,199 @@
+package sim
+
+import (
+	"fmt"
+	"io"
+	"time"
+
+	"tokenmeter/physics/engine"
+)
+
+// Config is a server's behaviour. The zero value serves at once, without any delay.
+// Times come from the fields under Service, or, with Engine, from its scheduler.
+type Config struct {
+	Model string // name served and accepted; empty: "sim", and any name is accepted
+	Seed  uint64 // same seed, same behaviour of the k-th request
+
+	// Like is whose habits the server has: "vllm" (default) or "llama.cpp". It
+	// decides the metrics, the timings inside a reply, when the head goes out and
+	// whether connections outlive a stream.
+	Like  string
+	Speed float64 // all times of service pass so many times faster; 0: 1
+
+	// Engine, when set, schedules: sequences share steps, prompts are chunked and
+	// the cache is limited. Of the fields below then only Overhead counts, as the
+	// time before the scheduler sees a request. Its Seed and Jitter come from here.
+	Engine *engine.Config
+
+	// Service. A request takes a slot, waits Overhead + PrefillPerToken × prompt
+	// tokens for its first token, and then DecodeBase + DecodePerSeq × running
+	// sequences for each further step.
+	Slots           int // sequences at once; 0: no limit
+	QueueLimit      int // requests that may wait for a slot; more get 429; 0: no limit
+	Overhead        time.Duration
+	PrefillPerToken time.Duration
+	DecodeBase      time.Duration
+	DecodePerSeq    time.Duration
+	TokensPerStep   int     // tokens a step yields, in one chunk; 0: 1
+	Jitter          float64 // spread (σ of the logarithm) of each step; mean unchanged
+
+	// Length of a reply.
+	OutputTokens int     // when the request asks for no length; 0: 128
+	OutputSpread float64 // relative spread of that length; a request's own limit stays the upper bound
+	StopEarly    bool    // replies may end before max_tokens (unless ignore_eos is asked)
+	MaxContext   int     // prompt and output tokens; a longer prompt gets 400; 0: no limit
+
+	// Delivery.
+	StreamInterval int         // tokens gathered into a chunk after the first; 0: 1
+	HeadAt         HeadTime    // when the response's head goes out
+	Role           RoleChunk   // when the role chunk goes out
+	Usage          UsageMode   // which chunks carry usage
+	FinishInLast   bool        // finish_reason in the last token's chunk, not in its own
+	Reasoning      int         // the first so many tokens are reasoning
+	ReasoningAs    string      // field of the delta; "hidden": counted and never sent; empty: reasoning_content
+	Vocabulary     string      // "english" (default) or "numbered": w0, w1, …
+	Faults         []Fault     // what goes wrong, and how often
+	RetryAfter     int         // seconds told with 429 and 503; 0: 1
+	Truth          io.Writer   // one JSON line a request, see Truth; nil: none
+	OnTruth        func(Truth) // the same in process, in the order of completion
+	// Base makes truth count nanoseconds since this moment. Zero: CLOCK_MONOTONIC
+	// where the system tells it, which a client on the same machine can read too.
+	Base time.Time
+}
+
+// The servers whose habits can be had.
+const (
+	LikeVLLM  = "vllm"
+	LikeLlama = "llama.cpp"
+)
+
+// HeadTime is when the response's head goes out.
+type HeadTime string
+
+const (
+	HeadAccept HeadTime = "accept" // as soon as the request is read (default)
+	HeadSlot   HeadTime = "slot"   // when the request gets a slot: a head's lateness is the queue
+	HeadToken  HeadTime = "token"  // with the first token
+)
+
+// RoleChunk is when the chunk that names the role goes out.
+type RoleChunk string
+
+const (
+	RoleFirst RoleChunk = "first" // in the same write as the first token (default)
+	RoleEarly RoleChunk = "early" // with the head, long before any token
+	RoleNone  RoleChunk = "none"
+)
+
+// UsageMode is which chunks of a stream carry token counts.
+type UsageMode string
+
+const (
+	UsageAsked      UsageMode = "asked"      // as stream_options ask (default)
+	UsageFinal      UsageMode = "final"      // a last chunk with no choices, always
+	UsageContinuous UsageMode = "continuous" // running counts in every chunk, and the last
+	UsageFinish     UsageMode = "finish"     // beside finish_reason
+	UsageNone       UsageMode = "none"       // never, even when asked
+	UsageZeros      UsageMode = "zeros"      // zeros in every chunk, and the truth in the last
+	UsageNull       UsageMode = "null"       // a last chunk whose choices are null, not an empty list
+)
+
+func (c Config) withDefaults() Config {
+	c.TokensPerStep = max(c.TokensPerStep, 1)
+	c.StreamInterval = max(c.StreamInterval, 1)
+	if c.OutputTokens == 0 {
+		c.OutputTokens = 128
+	}
+	if c.Like == "" {
+		c.Like = LikeVLLM
+	}
+	if c.HeadAt == "" {
+		c.HeadAt = HeadAccept
+		if c.Like == LikeLlama {
+			c.HeadAt = HeadSlot
+		}
+	}
+	if c.Speed == 0 {
+		c.Speed = 1
+	}
+	if c.Role == "" {
+		c.Role = RoleFirst
+	}
+	if c.Usage == "" {
+		c.Usage = UsageAsked
+	}
+	if c.ReasoningAs == "" {
+		c.ReasoningAs = "reasoning_content"
+	}
+	if c.Vocabulary == "" {
+		c.Vocabulary = "english"
+	}
+	c.RetryAfter = max(c.RetryAfter, 1)
+	return c
+}
+
+// Validate says what is wrong with a configuration, naming the field.
+func (c Config) Validate() error {
+	c = c.withDefaults()
+	for name, d := range map[string]time.Duration{
+		"overhead": c.Overhead, "prefill per token": c.PrefillPerToken,
+		"decode base": c.DecodeBase, "decode per sequence": c.DecodePerSeq,
+	} {
+		if d < 0 {
+			return fmt.Errorf("sim: %s is negative (%v): give a time of 0 or more", name, d)
+		}
+	}
+	for name, n := range map[string]int{
+		"slots": c.Slots, "queue limit": c.QueueLimit, "output tokens": c.OutputTokens,
+		"reasoning": c.Reasoning, "max context": c.MaxContext,
+	} {
+		if n < 0 {
+			return fmt.Errorf("sim: %s is negative (%d): give 0 or more", name, n)
+		}
+	}
+	if !(c.Jitter >= 0 && c.Jitter <= 2 && c.OutputSpread >= 0 && c.OutputSpread <= 1) {
+		return fmt.Errorf("sim: jitter must lie in 0…2 and output spread in 0…1 (they are %v and %v)", c.Jitter, c.OutputSpread)
+	}
+	if !(c.Speed >= 1e-6 && c.Speed <= 1e6) {
+		return fmt.Errorf("sim: speed is %v: give a number between 0.000001 and 1000000", c.Speed)
+	}
+	if c.Like != LikeVLLM && c.Like != LikeLlama {
+		return fmt.Errorf("sim: unknown server to be like %q: vllm or llama.cpp", c.Like)
+	}
+	if c.Engine != nil {
+		if err := c.Engine.Validate(); err != nil {
+			return err
+		}
+	}
+	switch c.HeadAt {
+	case HeadAccept, HeadSlot, HeadToken:
+	default:
+		return fmt.Errorf("sim: unknown time of the head %q: accept, slot or token", c.HeadAt)
+	}
+	switch c.Role {
+	case RoleFirst, RoleEarly, RoleNone:
+	default:
+		return fmt.Errorf("sim: unknown role chunk %q: first, early or none", c.Role)
+	}
+	switch c.Usage {
+	case UsageAsked, UsageFinal, UsageContinuous, UsageFinish, UsageNone, UsageZeros, UsageNull:
+	default:
+		return fmt.Errorf("sim: unknown usage %q: asked, final, continuous, finish, none, zeros or null", c.Usage)
+	}
+	switch c.ReasoningAs {
+	case "reasoning_content", "reasoning", "hidden":
+	default:
+		return fmt.Errorf("sim: unknown field for reasoning %q: reasoning_content, reasoning or hidden", c.ReasoningAs)
+	}
+	switch c.Vocabulary {
+	case "english", "numbered":
+	default:
+		return fmt.Errorf("sim: unknown vocabulary %q: english or numbered", c.Vocabulary)
+	}
+	for _, f := range c.Faults {
+		if err := f.validate(); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,201 @@
+package compare
+
+import (
+	"cmp"
+	"slices"
+
+	"tokenmeter/record/metric"
+	"tokenmeter/record/objective"
+	"tokenmeter/record/run"
+	"tokenmeter/record/timeline"
+)
+
+// Collector takes the requests of a run one by one. Not safe for concurrent use.
+type Collector struct {
+	facts      Facts
+	summary    metric.Summary
+	objectives []objective.Objective
+	judged     []objective.Objective
+	judge      *objective.Judge
+	rows       []taken
+	sources    map[string]int64
+	flags      map[string]int64
+	gapBudget  int
+	every      int64 // gaps are kept of every so many requests
+}
+
+// taken is what is kept of a request.
+type taken struct {
+	due, end float64 // s
+	values   []opt   // of the measures that are figures of a request, in their order
+	gaps     [2][]gap
+	tokens   float64
+	ok       bool
+	failed   bool
+	good     timeline.Opt[bool]
+	check    timeline.Opt[bool]
+	input    opt
+	output   opt
+}
+
+type gap struct {
+	ms    float64
+	times float64
+}
+
+// maxGaps bounds the gaps kept of a run, some 60 MB. Beyond it they are kept
+// of every second request, then of every fourth, and so on.
+const maxGaps = 2_000_000
+
+// NewCollector returns a collector for the run of the manifest. Summary and
+// validity in it are taken as they are.
+func NewCollector(manifest run.Run, gates ...Gate) *Collector {
+	c := &Collector{facts: factsOf(&manifest), summary: manifest.Summary, judged: objectivesOf(gates),
+		sources: map[string]int64{}, flags: map[string]int64{}, gapBudget: maxGaps, every: 1}
+	c.judge = objective.NewJudge(c.judged, false)
+	// Objectives that no longer parse judge nothing.
+	c.objectives, _ = objective.ParseAll(manifest.Objectives)
+	return c
+}
+
+// Add takes a request.
+func (c *Collector) Add(tl *timeline.Timeline) {
+	if !tl.Phase.Counts() {
+		return
+	}
+	r := metric.ScalarsOf(tl)
+	c.judge.Add(tl)
+	var lists [2][]gap
+	if tl.Outcome == timeline.OK && tl.Request%c.every == 0 {
+		metric.Scan(tl, func(ms float64) { lists[1] = append(lists[1], gap{ms, 1}) },
+			func(ms float64, times int64) { lists[0] = append(lists[0], gap{ms, float64(times)}) })
+	}
+	c.take(&r, lists)
+}
+
+// AddRecord takes a request of which only the record is known.
+func (c *Collector) AddRecord(r *metric.Record) {
+	if !r.Phase.Counts() {
+		return
+	}
+	c.judge.AddRecord(r)
+	var lists [2][]gap
+	if r.Outcome == timeline.OK && r.Request%c.every == 0 {
+		for i, list := range [][]float64{r.ITLMS, r.ICLMS} {
+			for _, ms := range list {
+				lists[i] = append(lists[i], gap{ms, 1})
+			}
+		}
+	}
+	c.take(r, lists)
+}
+
+func (c *Collector) take(r *metric.Record, gaps [2][]gap) {
+	if r.Outcome.Cancelled() {
+		return
+	}
+	f := &c.facts
+	f.Requests.Total++
+	t := taken{due: r.DueS, end: r.DueS + r.E2EMS.Or(r.CloseMS.Or(0))/1e3, ok: r.Outcome == timeline.OK, failed: r.Outcome.Failed()}
+	t.good = objective.GoodOf(c.objectives, r)
+	if n, known := r.OutputTokens.Get(); known {
+		t.tokens = float64(n)
+	}
+	for _, name := range r.Flags.Names() {
+		c.flags[name]++
+	}
+	if rank(r.Evidence) > rank(f.Evidence) {
+		f.Evidence = r.Evidence
+	}
+	if r.Clock != timeline.Kernel {
+		f.Clock = timeline.User
+	}
+	if t.ok {
+		f.Requests.OK++
+		c.values(&t, r)
+		t.gaps = gaps
+		c.spend(len(gaps[0]) + len(gaps[1]))
+	} else {
+		f.Requests.Failed++
+	}
+	c.rows = append(c.rows, t)
+}
+
+func (c *Collector) values(t *taken, r *metric.Record) {
+	if r.TokenSource != nil {
+		c.sources[*r.TokenSource]++
+	}
+	t.input, t.output = float(r.InputTokens), float(r.OutputTokens)
+	if r.Check != nil {
+		t.check = timeline.Some(*r.Check == "pass")
+	}
+	for i := range measures {
+		if of := measures[i].value; of != nil {
+			t.values = append(t.values, of(r))
+		}
+	}
+}
+
+// spend counts kept gaps and halves them when there are too many.
+func (c *Collector) spend(n int) {
+	for c.gapBudget -= n; c.gapBudget < 0; {
+		c.every *= 2
+		c.gapBudget = maxGaps
+		for i := range c.rows {
+			if int64(i)%c.every != 0 {
+				c.rows[i].gaps = [2][]gap{}
+			}
+			c.gapBudget -= len(c.rows[i].gaps[0]) + len(c.rows[i].gaps[1])
+		}
+	}
+}
+
+// rank orders evidence from best to least.
+func rank(e timeline.Evidence) int {
+	return slices.Index([]timeline.Evidence{timeline.Arrivals, timeline.RequestOnly, timeline.SummaryOnly}, e)
+}
+
+func float(n timeline.Opt[int64]) opt {
+	if v, ok := n.Get(); ok {
+		return timeline.Some(float64(v))
+	}
+	return opt{}
+}
+
+// Run returns the run. The collector must not be used afterwards.
+func (c *Collector) Run() *Run {
+	slices.SortStableFunc(c.rows, func(a, b taken) int { return cmp.Compare(a.due, b.due) })
+	r := &Run{Facts: c.facts, series: map[string]series{}, summary: c.summary, judged: c.judged, judge: c.judge}
+	r.Facts.Flags = c.flags
+	r.Facts.TokenSource = mostOf(c.sources)
+	r.Facts.InputTokens = c.length(func(t *taken) opt { return t.input })
+	r.Facts.OutputTokens = c.length(func(t *taken) opt { return t.output })
+	atOnce := int(c.facts.Load.Concurrency.Or(1))
+	put := func(key string, s series) {
+		if s != nil && s.count() > 0 {
+			r.series[key] = s
+		}
+	}
+	column := 0
+	for i := range measures {
+		if m := &measures[i]; m.value != nil {
+			put(m.key, c.column(column, atOnce))
+			column++
+		}
+	}
+	put("itl_ms", c.pooled(0, atOnce))
+	put("icl_ms", c.pooled(1, atOnce))
+	c.shares(put, atOnce)
+	c.rates(put, atOnce)
+	return r
+}
+
+func mostOf(counts map[string]int64) string {
+	best := ""
+	for name, n := range counts {
+		if n > counts[best] || n == counts[best] && name < best {
+			best = name
+		}
+	}
+	return best
+}

@@ -1,0 +1,117 @@
+package compare
+
+import (
+	"cmp"
+	"slices"
+
+	"tokenmeter/record/stat"
+	"tokenmeter/record/timeline"
+)
+
+func (c *Collector) length(of func(*taken) opt) Length {
+	var s stat.Sample
+	for i := range c.rows {
+		if v, ok := of(&c.rows[i]).Get(); ok {
+			s.Add(v)
+		}
+	}
+	m, ok := s.Moments()
+	if !ok {
+		return Length{}
+	}
+	p90, _ := stat.Quantile(s.Sorted(), 0.9)
+	return Length{Mean: timeline.Some(m.Mean), P90: timeline.Some(p90)}
+}
+
+func (c *Collector) column(i, atOnce int) series {
+	var values []float64
+	for j := range c.rows {
+		if list := c.rows[j].values; i < len(list) {
+			if v, ok := list[i].Get(); ok {
+				values = append(values, v)
+			}
+		}
+	}
+	return newListed(values, nil, nil, atOnce)
+}
+
+func (c *Collector) pooled(which, atOnce int) series {
+	var values, times []float64
+	var cuts []int
+	for j := range c.rows {
+		list := c.rows[j].gaps[which]
+		if len(list) == 0 {
+			continue
+		}
+		for _, g := range list {
+			values, times = append(values, g.ms), append(times, g.times)
+		}
+		cuts = append(cuts, len(values))
+	}
+	return newListed(values, times, cuts, atOnce)
+}
+
+func (c *Collector) shares(put func(string, series), atOnce int) {
+	var failed, good, checks []stat.Pair
+	for i := range c.rows {
+		t := &c.rows[i]
+		failed = append(failed, one(t.failed))
+		if g, ok := t.good.Get(); ok {
+			good = append(good, one(g))
+		}
+		if passed, ok := t.check.Get(); ok {
+			checks = append(checks, one(passed))
+		}
+	}
+	put("error_rate", newFixed(failed, atOnce))
+	put("goodput", newFixed(good, atOnce))
+	put("check_pass", newFixed(checks, atOnce))
+}
+
+func one(yes bool) stat.Pair {
+	if yes {
+		return stat.Pair{Num: 1, Den: 1}
+	}
+	return stat.Pair{Num: 0, Den: 1}
+}
+
+// rates are tokens and requests over time. In a closed loop every stream is
+// always busy, so how the rate varies is told by the requests one by one: what
+// each brought over the time it kept its stream. In an open loop the run's time
+// is cut where requests ended.
+func (c *Collector) rates(put func(string, series), atOnce int) {
+	if len(c.rows) == 0 {
+		return
+	}
+	rows := slices.Clone(c.rows)
+	closed := c.facts.Load.Kind == "closed"
+	if !closed {
+		slices.SortStableFunc(rows, func(a, b taken) int { return cmp.Compare(a.end, b.end) })
+	}
+	last, first := c.rows[0].due, c.rows[0].due
+	var tokens, requests []stat.Pair
+	var sum, done float64
+	for i := range rows {
+		t := &rows[i]
+		s := max(t.end-last, 0)
+		last = max(last, t.end)
+		if closed {
+			s = max(t.end-t.due, 0)
+		}
+		ended := 0.0
+		if t.ok {
+			ended = 1
+		}
+		tokens = append(tokens, stat.Pair{Num: t.tokens, Den: s})
+		requests = append(requests, stat.Pair{Num: ended, Den: s})
+		sum, done = sum+t.tokens, done+ended
+	}
+	rate := func(key string, list []stat.Pair, n float64) {
+		if f, ok := newFixed(list, atOnce).(*fixed); ok && n > 0 && last > first {
+			f.whole = stat.Pair{Num: n, Den: last - first}
+			put(key, f)
+		}
+	}
+	rate("system_output_tps", tokens, sum)
+	rate("requests_per_s", requests, done)
+}

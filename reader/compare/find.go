@@ -1,0 +1,303 @@
+package compare
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"tokenmeter/record/stat"
+	"tokenmeter/record/timeline"
+)
+
+// pairing is runs of the baseline and of a candidate that did the same work.
+type pairing struct {
+	candidate int
+	label     string // the workload, where there are several
+	a, b      []*Run
+	refused   bool              // not comparable as a whole
+	unlike    map[string]string // metric key → why it can't be compared
+}
+
+// finding is one figure of both sides and the test of its difference.
+type finding struct {
+	a, b     opt
+	na, nb   int64
+	interval *[2]float64 // of the ratio b/a; of shares of the difference b − a
+	p        opt
+	// permutation is what dealing the runs (or blocks) anew says.
+	permutation opt
+	unit        Unit
+	runs        [2]int
+	why         string // why there is no test
+}
+
+// sides are the series of a metric on both sides.
+type sides struct{ a, b []series }
+
+func (p *pairing) sides(m *measure) sides {
+	return sides{seriesOf(p.a, m), seriesOf(p.b, m)}
+}
+
+// seriesOf are the series of the runs that have the metric.
+func seriesOf(runs []*Run, m *measure) (list []series) {
+	for _, r := range runs {
+		if s := r.series[m.key]; s != nil {
+			list = append(list, s)
+		}
+	}
+	return list
+}
+
+// unit is the run where there are enough of them to see how runs differ.
+func (s sides) unit() Unit {
+	if len(s.a)+len(s.b) >= 4 {
+		return ByRun
+	}
+	return ByBlock
+}
+
+// find computes a row; nil when neither side has the metric.
+func (p *pairing) find(m *measure, name string, o *Options) *finding {
+	s := p.sides(m)
+	if len(s.a) == 0 && len(s.b) == 0 {
+		return nil
+	}
+	f := &finding{unit: s.unit(), runs: [2]int{len(s.a), len(s.b)}}
+	f.a, f.na = figureOf(p.a, m, name)
+	f.b, f.nb = figureOf(p.b, m, name)
+	switch why := p.unlike[m.key]; {
+	case len(s.a) == 0:
+		f.why = "the baseline did not measure it"
+	case len(s.b) == 0:
+		f.why = "the candidate did not measure it"
+	case p.refused:
+		f.why = "not comparable"
+	case why != "":
+		f.why = why
+	default:
+		f.why = tooFew(s, m, name, f, o)
+	}
+	if f.why != "" {
+		return f
+	}
+	switch {
+	case m.kind == ofShare:
+		f.shares(s)
+	case f.unit == ByRun:
+		f.byRun(s, m, name, o)
+	default:
+		f.byBlock(s, name, o)
+	}
+	return f
+}
+
+// percentileOf reads "p99"; ok is false for mean, share and rate.
+func percentileOf(name string) (p float64, ok bool) {
+	digits, ok := strings.CutPrefix(name, "p")
+	if !ok {
+		return 0, false
+	}
+	x, err := strconv.ParseFloat(digits, 64)
+	if err != nil || !(x > 0 && x < 100) {
+		return 0, false
+	}
+	return math.Round(x*1e8) / 1e10, true
+}
+
+// leastRequests is below what a run has no blocks to look at.
+const leastRequests = 20
+
+// tooFew says why a sample can't be tested.
+func tooFew(s sides, m *measure, name string, f *finding, o *Options) string {
+	n := min(f.na, f.nb)
+	if p, ok := percentileOf(name); ok && m.kind != ofGaps && !o.AllowLowN {
+		if need := int64(math.Ceil(1/(1-p) - 1e-9)); n < need {
+			return fmt.Sprintf("%s needs %d requests a side, there are %d", name, need, n)
+		}
+	}
+	if f.unit == ByRun {
+		return ""
+	}
+	if s.whole() {
+		return "the baseline file keeps each of its runs as a whole, for two sides of several runs"
+	}
+	if m.kind == ofShare {
+		return ""
+	}
+	if have := min(pieces(s.a), pieces(s.b)); have < leastRequests {
+		return fmt.Sprintf("single runs need %d requests, there are %d", leastRequests, have)
+	}
+	// A bootstrap knows nothing beyond the largest value it has. Below the size
+	// at which a percentile has an interval at all, its answers are too sure.
+	if p, ok := percentileOf(name); ok && m.kind != ofGaps && !o.AllowLowN {
+		if need := stat.MinN(p, Confidence); n < need {
+			return fmt.Sprintf("%s of single runs needs %d requests, there are %d", name, need, n)
+		}
+	}
+	return ""
+}
+
+// fewestOfRun is the number of blocks below which a run of enough requests was
+// saved as one of several.
+const fewestOfRun = 5
+
+// whole reports whether a side is so few runs of a file that keeps no blocks of
+// them that nothing tells how they vary inside.
+func (s sides) whole() bool {
+	few := func(list []series) bool {
+		blocks := 0
+		for _, s := range list {
+			blocks += stat.NewBlocks(s.sums(), s.block()).Count()
+		}
+		return blocks < fewestOfRun && pieces(list) >= leastRequests
+	}
+	return few(s.a) || few(s.b)
+}
+
+func pieces(list []series) int {
+	n := 0
+	for _, s := range list {
+		switch s := s.(type) {
+		case *binned:
+			n += s.requests
+		case *fixed:
+			n += s.requests
+		default:
+			n += len(s.sums())
+		}
+	}
+	return n
+}
+
+// value is the figure of one side: percentiles of all its values together,
+// never a mean of percentiles.
+func value(list []series, m *measure, name string) (v opt, n int64) {
+	if len(list) == 0 {
+		return opt{}, 0
+	}
+	if p, ok := percentileOf(name); ok {
+		for _, s := range list {
+			n += int64(math.Round(s.count()))
+		}
+		return percentile(list, p), n
+	}
+	var parts []stat.Pair
+	for _, s := range list {
+		t := total(s.sums())
+		if f, ok := s.(*fixed); ok {
+			t = f.figure()
+		}
+		parts = append(parts, t)
+		if m.kind == ofRate {
+			n += int64(pieces([]series{s}))
+		} else {
+			n += int64(math.Round(t.Den))
+		}
+	}
+	r, ok := stat.RatioOf(parts)
+	if !ok {
+		return opt{}, n
+	}
+	return finite(r.Value), n
+}
+
+// percentile is exact where every value is known.
+func percentile(list []series, p float64) opt {
+	var all []stat.Ordered
+	for _, s := range list {
+		switch s := s.(type) {
+		case *listed:
+			all = append(all, s.ordered())
+		case *binned:
+			if len(list) == 1 {
+				if v, ok := s.exact(p); ok {
+					return finite(v)
+				}
+			}
+		}
+	}
+	if len(all) < len(list) {
+		return finite(inverse(list, p))
+	}
+	v, ok := stat.Quantile(merged(all), p)
+	if !ok {
+		return opt{}
+	}
+	return finite(v)
+}
+
+// inverse is the p-quantile by bisection on the counts.
+func inverse(list []series, p float64) float64 { return pooledQuantile(list, nil, 1, p) }
+
+// merged is several ordered samples as one.
+func merged(list []stat.Ordered) stat.Ordered {
+	if len(list) == 1 {
+		return list[0]
+	}
+	var s stat.Sample
+	for _, o := range list {
+		for i := range o.Len() {
+			s.Add(o.At(i))
+		}
+	}
+	return s.Sorted()
+}
+
+// alikeSeries reports whether two metrics have the same values.
+func alikeSeries(a, b []series) bool {
+	if len(a) != len(b) {
+		return false
+	}
+	for i := range a {
+		switch x := a[i].(type) {
+		case *listed:
+			y, ok := b[i].(*listed)
+			if !ok || !slices.Equal(x.sorted, y.sorted) {
+				return false
+			}
+		case *binned:
+			y, ok := b[i].(*binned)
+			if !ok || !slices.Equal(x.edges, y.edges) || !slices.Equal(x.total, y.total) {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// pooledQuantile is the p-quantile of the values of a and of those of b
+// divided by ratio, all together.
+func pooledQuantile(a, b []series, ratio, p float64) float64 {
+	lo, hi := math.Inf(1), math.Inf(-1)
+	n := 0.0
+	each := func(list []series, ratio float64) {
+		for _, s := range list {
+			l, h := s.extent()
+			lo, hi = min(lo, l/ratio), max(hi, h/ratio)
+			n += s.count()
+		}
+	}
+	each(a, 1)
+	each(b, ratio)
+	want := p * n
+	for i := 0; i < 100 && hi-lo > 1e-12*math.Abs(hi); i++ {
+		mid := lo + (hi-lo)/2
+		below := 0.0
+		for _, s := range a {
+			below += s.atMost(mid)
+		}
+		for _, s := range b {
+			below += s.atMost(mid * ratio)
+		}
+		if below < want {
+			lo = mid
+		} else {
+			hi = mid
+		}
+	}
+	return hi
+}
+
+func some(v float64) opt { return timeline.Some(v) }

@@ -1,0 +1,121 @@
+package compare
+
+import (
+	"fmt"
+	"iter"
+	"time"
+
+	"tokenmeter/record/metric"
+	"tokenmeter/record/objective"
+	"tokenmeter/record/run"
+	"tokenmeter/record/timeline"
+)
+
+// Run is one run as a comparison needs it: the values of its requests in the
+// order in which they were due, and the facts that must be alike.
+type Run struct {
+	Facts  Facts
+	series map[string]series // by metric key; missing: not measured
+	pools  []*pool           // of a run among others in a baseline file
+
+	summary metric.Summary
+	judged  []objective.Objective // of gates on values
+	judge   *objective.Judge      // nil where the records are not known
+}
+
+// Facts are what must be alike for two runs to be compared, and their names.
+type Facts struct {
+	ID           string            `json:"id"`
+	Name         string            `json:"name"`
+	Dir          string            `json:"dir"`
+	Tags         map[string]string `json:"tags"`
+	Started      time.Time         `json:"started"`
+	Finished     *time.Time        `json:"finished"`
+	Partial      bool              `json:"partial"`
+	Version      string            `json:"version"`
+	Target       run.Target        `json:"target"`
+	Load         run.Load          `json:"load"`
+	Workload     run.Workload      `json:"workload"`
+	Tokenizer    *string           `json:"tokenizer"`
+	Objectives   []string          `json:"objectives"`
+	CPUModel     string            `json:"cpu_model"`
+	OS           string            `json:"os"`
+	Validity     string            `json:"validity"` // valid | suspect | invalid; empty: not judged
+	ValidityWhy  string            `json:"validity_why"`
+	Requests     Counts            `json:"requests"`
+	Evidence     timeline.Evidence `json:"evidence"` // of the request that is known least
+	Clock        timeline.Clock    `json:"clock"`    // user, if any request's was
+	TokenSource  string            `json:"token_source"`
+	Flags        map[string]int64  `json:"flags"`
+	InputTokens  Length            `json:"input_tokens"`
+	OutputTokens Length            `json:"output_tokens"`
+	AllowDrift   bool              `json:"allow_isl_drift"`
+	Prices       metric.Cost       `json:"prices"`
+}
+
+// Counts are a run's measured requests.
+type Counts struct {
+	Total  int64 `json:"total"`
+	OK     int64 `json:"ok"`
+	Failed int64 `json:"failed"`
+}
+
+// Length describes the lengths of prompts or answers, in tokens.
+type Length struct {
+	Mean timeline.Opt[float64] `json:"mean"`
+	P90  timeline.Opt[float64] `json:"p90"`
+}
+
+// Load reads a run folder. Gates on values are judged while its records are
+// read; they must be those of the comparison.
+func Load(path string, gates ...Gate) (*Run, error) {
+	f, err := run.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	manifest, err := run.Summarise(f)
+	if err != nil {
+		return nil, err
+	}
+	c := NewCollector(manifest, gates...)
+	for tl, err := range f.Timelines() {
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", path, err)
+		}
+		c.Add(tl)
+	}
+	return c.Run(), nil
+}
+
+// FromRecords makes a run of records, for results that came without timelines.
+// Their lists of gaps are used where they have them.
+func FromRecords(manifest run.Run, records iter.Seq2[metric.Record, error], gates ...Gate) (*Run, error) {
+	c := NewCollector(manifest, gates...)
+	for r, err := range records {
+		if err != nil {
+			return nil, err
+		}
+		c.AddRecord(&r)
+	}
+	return c.Run(), nil
+}
+
+func factsOf(m *run.Run) Facts {
+	f := Facts{
+		ID: m.ID, Name: m.Name, Dir: m.Dir, Tags: m.Tags, Started: m.Started, Finished: m.Finished, Partial: m.Partial,
+		Version: m.Version, Target: m.Target, Load: m.Load, Workload: m.Workload, Tokenizer: m.Tokenizer,
+		Objectives: m.Objectives, CPUModel: m.Environment.CPUModel, OS: m.Environment.OS,
+		Validity: m.Validity.Verdict, Evidence: timeline.Arrivals, Clock: timeline.Kernel, AllowDrift: m.AllowISLDrift,
+	}
+	for _, check := range m.Validity.Checks {
+		if check.Verdict == f.Validity && f.Validity != "valid" {
+			f.ValidityWhy = check.Says
+			break
+		}
+	}
+	if m.Cost != nil {
+		f.Prices = *m.Cost
+	}
+	return f
+}

@@ -1,0 +1,240 @@
+package compare
+
+import (
+	"math"
+	"slices"
+	"sort"
+
+	"tokenmeter/record/stat"
+)
+
+// series is the values of one metric of one run, in order, in pieces: a piece
+// is a request, or in a baseline read from a file a block of them.
+type series interface {
+	// count is the number of values, with their multiplicity; of rates the
+	// number of seconds.
+	count() float64
+	// atMost is how many values do not exceed x.
+	atMost(x float64) float64
+	// parts gives for each piece how many of its values exceed x, and of how many.
+	parts(x float64) []stat.Pair
+	// sums gives for each piece the sum of its values, and how many they are.
+	sums() []stat.Pair
+	// block is how many consecutive pieces belong together.
+	block() int
+	// extent is the range of the values.
+	extent() (lo, hi float64)
+}
+
+// listed is a series of which every value is known.
+type listed struct {
+	values, times []float64 // in order; times nil: each counts once
+	cuts          []int     // ends of the pieces; nil: each value is one
+	sorted, upto  []float64 // values ascending; how many up to each (nil: its index + 1)
+	length        int
+}
+
+// newListed returns nil for no values.
+func newListed(values, times []float64, cuts []int, atOnce int) series {
+	if len(values) == 0 {
+		return nil
+	}
+	l := &listed{values: values, times: times, cuts: cuts}
+	if times == nil {
+		l.sorted = slices.Clone(values)
+		slices.Sort(l.sorted)
+	} else {
+		l.sortCounted()
+	}
+	l.length = blockLength(l.levels(), atOnce)
+	return l
+}
+
+func (l *listed) sortCounted() {
+	order := make([]int32, len(l.values))
+	for i := range order {
+		order[i] = int32(i)
+	}
+	slices.SortFunc(order, func(a, b int32) int {
+		switch {
+		case l.values[a] < l.values[b]:
+			return -1
+		case l.values[a] > l.values[b]:
+			return 1
+		}
+		return 0
+	})
+	n := 0.0
+	for _, i := range order {
+		n += l.times[i]
+		if last := len(l.sorted) - 1; last >= 0 && l.sorted[last] == l.values[i] {
+			l.upto[last] = n
+			continue
+		}
+		l.sorted, l.upto = append(l.sorted, l.values[i]), append(l.upto, n)
+	}
+}
+
+// levels is one number a piece, for the autocorrelation: the log of its mean.
+func (l *listed) levels() []float64 {
+	sums := l.sums()
+	levels := make([]float64, len(sums))
+	for i, s := range sums {
+		levels[i] = math.Log(math.Max(s.Num/s.Den, 1e-6))
+	}
+	return levels
+}
+
+// blockLength is how many consecutive pieces belong together: what the
+// autocorrelation says, and not fewer than were in flight at once, as these
+// shared the server. At least ten blocks must remain; more than some hundred
+// would only take time.
+func blockLength(levels []float64, atOnce int) int {
+	n := len(levels)
+	length := max(int(math.Ceil(stat.BlockLength(levels))), min(atOnce, n/20), n/mostBlocks)
+	return max(1, min(length, n/10))
+}
+
+const mostBlocks = 400
+
+func (l *listed) count() float64 { return l.rank(len(l.sorted)) }
+
+// rank is how many values the first i sorted entries stand for.
+func (l *listed) rank(i int) float64 {
+	switch {
+	case i == 0:
+		return 0
+	case l.upto == nil:
+		return float64(i)
+	}
+	return l.upto[i-1]
+}
+
+// tie is how near two values must be to be the same one: scaling by a ratio
+// and back leaves dust in the last digits.
+const tie = 1e-9
+
+func (l *listed) atMost(x float64) float64 {
+	return l.rank(sort.SearchFloat64s(l.sorted, math.Nextafter(x*(1+tie), math.Inf(1))))
+}
+
+func (l *listed) below(x float64) float64 {
+	return l.rank(sort.SearchFloat64s(l.sorted, x*(1-tie)))
+}
+
+func (l *listed) extent() (lo, hi float64) { return l.sorted[0], l.sorted[len(l.sorted)-1] }
+
+func (l *listed) block() int { return l.length }
+
+func (l *listed) parts(x float64) []stat.Pair {
+	over, under := x*(1+tie), x*(1-tie)
+	return l.pieces(func(v float64) float64 {
+		switch {
+		case v > over:
+			return 1
+		case v >= under:
+			return 0.5
+		}
+		return 0
+	})
+}
+
+func (l *listed) sums() []stat.Pair { return l.pieces(func(v float64) float64 { return v }) }
+
+func (l *listed) pieces(of func(float64) float64) []stat.Pair {
+	if l.cuts == nil {
+		out := make([]stat.Pair, len(l.values))
+		for i, v := range l.values {
+			out[i] = stat.Pair{Num: of(v), Den: 1}
+		}
+		return out
+	}
+	out := make([]stat.Pair, len(l.cuts))
+	from := 0
+	for i, to := range l.cuts {
+		for j := from; j < to; j++ {
+			times := 1.0
+			if l.times != nil {
+				times = l.times[j]
+			}
+			out[i].Num += of(l.values[j]) * times
+			out[i].Den += times
+		}
+		from = to
+	}
+	return out
+}
+
+// ordered are the values as a sample.
+func (l *listed) ordered() stat.Ordered {
+	if l.upto == nil {
+		return stat.Sorted(l.sorted)
+	}
+	c := &stat.Counted{}
+	before := 0.0
+	for i, v := range l.sorted {
+		c.Append(v, int64(l.upto[i]-before))
+		before = l.upto[i]
+	}
+	return c
+}
+
+// fixed is a series of ratios whose parts do not depend on a threshold: shares
+// and rates.
+type fixed struct {
+	list     []stat.Pair
+	length   int
+	requests int
+	// whole is the run's own figure where the list only tells how it varies;
+	// zero: the sum of the list.
+	whole stat.Pair
+}
+
+// figure is the run's own figure.
+func (f *fixed) figure() stat.Pair {
+	if f.whole.Den > 0 {
+		return f.whole
+	}
+	return total(f.list)
+}
+
+func newFixed(list []stat.Pair, atOnce int) series {
+	if len(list) == 0 {
+		return nil
+	}
+	f := &fixed{list: list, requests: len(list)}
+	r, ok := stat.RatioOf(list)
+	if !ok {
+		return nil
+	}
+	levels := make([]float64, len(list))
+	for i, p := range list {
+		levels[i] = p.Num - r.Value*p.Den
+	}
+	f.length = blockLength(levels, atOnce)
+	return f
+}
+
+func (f *fixed) count() float64 {
+	n := 0.0
+	for _, p := range f.list {
+		n += p.Den
+	}
+	return n
+}
+
+func (f *fixed) atMost(float64) float64    { return 0 }
+func (f *fixed) parts(float64) []stat.Pair { return f.list }
+func (f *fixed) sums() []stat.Pair         { return f.list }
+func (f *fixed) block() int                { return f.length }
+func (f *fixed) extent() (lo, hi float64)  { return 0, 0 }
+
+// total is the sum of the pieces.
+func total(list []stat.Pair) stat.Pair {
+	var t stat.Pair
+	for _, p := range list {
+		t.Num += p.Num
+		t.Den += p.Den
+	}
+	return t
+}

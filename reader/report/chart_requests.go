@@ -1,0 +1,184 @@
+package report
+
+import (
+	"fmt"
+	"strings"
+
+	"tokenmeter/record/timeline"
+)
+
+// partNames are the parts of a request in words, in their order.
+var partNames = []struct{ kind, text string }{
+	{"late", "client late"},
+	{"connect", "connecting"},
+	{"network", "network"},
+	{"queue", "queued"},
+	{"prefill", "prefill"},
+	{"wait", "waiting for the first token, not split by the server"},
+	{"decode", "decoding; each tick a chunk"},
+}
+
+// worstFigure is the slowest requests, each as a bar of its parts.
+func worstFigure(c *collected) figure {
+	f := figure{ID: "worst", Title: "The slowest requests",
+		Sub: "from when each was due; slowest first"}
+	if len(c.worst.items) == 0 {
+		f.Empty = "No successful request to show."
+		return f
+	}
+	strips := make([]*strip, len(c.worst.items))
+	for i, it := range c.worst.items {
+		strips[i] = it.strip
+	}
+	first := strips[0]
+	f.Title = fmt.Sprintf("The slowest requests: #%d took %s", first.id, span(first.end, digits{}))
+	stripsInto(&f, strips)
+	return f
+}
+
+// failedFigure is the first failures, as far as they came.
+func failedFigure(c *collected) figure {
+	f := figure{ID: "failed-requests", Title: "The first failed requests",
+		Sub: "from when each was due to when it failed"}
+	if len(c.failed) == 0 {
+		f.Empty = "No measured request failed."
+		return f
+	}
+	stripsInto(&f, c.failed)
+	return f
+}
+
+const (
+	stripHeight = 26.0
+	barHeight   = 12.0
+)
+
+func stripsInto(f *figure, strips []*strip) {
+	end := 0.001
+	for _, s := range strips {
+		end = max(end, s.end)
+	}
+	scale, unit := 1.0, "ms"
+	if end >= 10_000 {
+		scale, unit = 1e3, "s"
+	}
+	room := 1.0
+	if strips[0].class.Failed() {
+		room = 1.4 // for the class behind the bar
+	}
+	p := newPlot(22+float64(len(strips))*stripHeight+24, axis{0, end * room / scale, false}, axis{0, 1, false})
+	p.wide = true
+	p.labels.put(`<text x="100%%" y="12" class="u">request</text>`)
+	for _, v := range p.x.ticks(6) {
+		p.xLabel(v, p.height-8, axisNumber(v)+" "+unit, true)
+	}
+	p.frame()
+	used := map[string]bool{}
+	for i, s := range strips {
+		drawStrip(p, s, p.top+float64(i)*stripHeight, scale, used)
+	}
+	f.Chart = chart(p, stripSentence(strips))
+	for _, n := range partNames {
+		if used[n.kind] {
+			f.Keys = append(f.Keys, key{"k-" + n.kind, n.text})
+		}
+	}
+	f.Table = stripTable(strips)
+}
+
+func drawStrip(p *plot, s *strip, y, scale float64, used map[string]bool) {
+	p.labels.put(`<text x="100%%" y="%s" class="t">#%d</text>`, coordinate(y+15), s.id)
+	p.front.put(`<g><title>%s</title>`, esc(s.words()))
+	for _, part := range s.parts {
+		if (part.to-part.from)/scale > 0.003*p.x.hi {
+			used[part.kind] = true
+		}
+		x := p.xAt(part.from / scale)
+		w := coordinate2((part.to-part.from)/scale/p.x.hi*100) + "%"
+		h, top := barHeight, y+5
+		if part.kind == "decode" {
+			h, top = 2, y+5+barHeight/2-1
+		}
+		p.front.put(`<rect x="%s" y="%s" width="%s" height="%s" class="p-%s"/>`, x, coordinate(top), w, coordinate(h), part.kind)
+	}
+	p.front.WriteString(`</g>`)
+	p.path("tick", tickPath(p, s, y, scale))
+	if s.class.Failed() {
+		drawClass(p, s, y+15, scale)
+	}
+}
+
+// drawClass writes the class of a failure behind its bar, or over its end where
+// there is no room behind it.
+func drawClass(p *plot, s *strip, y, scale float64) {
+	text := esc("✗ " + short(string(s.class), 24))
+	if at := p.x.at(s.end / scale); at < 0.55 {
+		p.front.put(`<text x="%s%%" y="%s" class="fail" dx="6">%s</text>`, coordinate2(at*100), coordinate(y), text)
+		return
+	}
+	p.front.put(`<text x="100%%" y="%s" class="fail e">%s</text>`, coordinate(y), text)
+}
+
+// tickPath is the arrivals of a request, one stroke each.
+func tickPath(p *plot, s *strip, y, scale float64) string {
+	field := p.height - p.top - p.bottom
+	from, to := (y+6-p.top)/field*1000, (y+4+barHeight-p.top)/field*1000
+	var b strings.Builder
+	for _, at := range thin(s.ticks, p.x.hi*scale) {
+		fmt.Fprintf(&b, "M%s %sV%s", coordinate(p.x.at(at/scale)*1000), coordinate(from), coordinate(to))
+	}
+	return b.String()
+}
+
+// thin drops ticks that would lie on one another: at most 250 across.
+func thin(ticks []float64, end float64) []float64 {
+	var kept []float64
+	last := -end
+	for _, t := range ticks {
+		if t-last >= end/250 {
+			kept = append(kept, t)
+			last = t
+		}
+	}
+	return kept
+}
+
+// words is a strip in a sentence.
+func (s *strip) words() string {
+	text := fmt.Sprintf("#%d, due at %s", s.id, clock(s.dueS))
+	for _, p := range s.parts {
+		text += fmt.Sprintf("; %s %s ms", p.kind, digits{}.value(p.to-p.from))
+	}
+	if s.class != timeline.OK {
+		text += "; " + string(s.class)
+	}
+	return text
+}
+
+func stripSentence(strips []*strip) string {
+	text := fmt.Sprintf("%s as bars of their parts.", plural(int64(len(strips)), "request"))
+	return text + " " + strips[0].words() + "."
+}
+
+func stripTable(strips []*strip) *dataTable {
+	t := &dataTable{Head: []string{"request", "due at", "TTFT ms", "end ms", "longest gap ms", "output tokens", "outcome"}}
+	opt := func(o timeline.Opt[float64]) string {
+		if v, ok := o.Get(); ok {
+			return digits{}.value(v)
+		}
+		return missing
+	}
+	for _, s := range strips {
+		tokens := missing
+		if n, ok := s.output.Get(); ok {
+			tokens = exact(n)
+		}
+		outcome := string(s.class)
+		if s.message != "" {
+			outcome += ": " + short(s.message, 200)
+		}
+		t.Rows = append(t.Rows, []string{fmt.Sprintf("#%d", s.id), clock(s.dueS), opt(s.ttft),
+			digits{}.value(s.end), opt(s.maxGap), tokens, outcome})
+	}
+	return t
+}

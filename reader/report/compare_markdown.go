@@ -1,0 +1,125 @@
+package report
+
+import (
+	"bufio"
+	"encoding/csv"
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+
+	"tokenmeter/reader/compare"
+	"tokenmeter/record/timeline"
+)
+
+// CompareMarkdown writes a comparison as Markdown, for pull requests and the
+// summary page of a CI job.
+func CompareMarkdown(w io.Writer, r *compare.Result) error {
+	b := bufio.NewWriter(w)
+	m := &markdown{b}
+	m.versus(newVersus(r))
+	return b.Flush()
+}
+
+func (m *markdown) versus(c *versus) {
+	m.printf("**%s.** %s\n\n", md(c.verdict), md(c.says))
+	for _, g := range c.gates {
+		m.printf("- **%s** %s: %s\n", g.mark, md(g.text), md(g.says))
+	}
+	if len(c.gates) > 0 {
+		m.printf("\n")
+	}
+	for _, s := range c.sides {
+		m.printf("%s: %s  \n", s.Label, md(s.Text))
+	}
+	m.printf("Comparable: %s.\n\n", c.comparable)
+	for _, r := range c.reasons {
+		m.printf("- **%s** %s\n", r.Level, md(r.Says))
+	}
+	if len(c.reasons) > 0 {
+		m.printf("\n")
+	}
+	if c.pareto != nil {
+		m.paretoTable(c.pareto)
+		return
+	}
+	for _, t := range c.tables {
+		if t.title != "" {
+			m.printf("%s\n\n", md(t.title))
+		}
+		m.printf("| | %s | %s | difference, 95 %% sure | verdict |\n|---|---:|---:|---:|---|\n", t.a, t.b)
+		for _, r := range t.rows {
+			verdict := r.verdict
+			if r.state == string(compare.Worse) || r.state == string(compare.Better) {
+				verdict = "**" + verdict + "**"
+			} else if r.why != "" {
+				verdict += " (" + md(r.why) + ")"
+			}
+			m.printf("| %s %s | %s | %s | %s | %s |\n", md(r.name), r.unit, r.a, r.b, md(r.diff), verdict)
+		}
+		m.printf("\n")
+	}
+	for _, n := range c.notes {
+		m.printf("%s\n\n", md(n))
+	}
+}
+
+func (m *markdown) paretoTable(p *paretoTable) {
+	m.printf("|")
+	for _, h := range p.heads {
+		m.printf(" %s |", md(h))
+	}
+	m.printf("\n|---|%s---|\n", strings.Repeat("---:|", len(p.heads)-2))
+	for _, row := range p.rows {
+		m.printf("|")
+		for _, cell := range row {
+			m.printf(" %s |", md(cell))
+		}
+		m.printf("\n")
+	}
+	m.printf("\n")
+}
+
+// CompareCSV writes one line a figure with the fields of the JSON form,
+// unrounded; what was not measured is empty.
+func CompareCSV(w io.Writer, r *compare.Result) error {
+	c := &csvTable{w: csv.NewWriter(w)}
+	c.row("candidate", "group", "metric", "stat", "unit", "a", "b", "n_a", "n_b", "diff", "diff_pct",
+		"ci95_lo", "ci95_hi", "ci95_pct_lo", "ci95_pct_hi", "unit_of_analysis", "p", "p_permutation", "p_adjusted", "verdict", "why", "unsettled")
+	value := func(v timeline.Opt[float64]) string {
+		if x, ok := v.Get(); ok {
+			return plain(x)
+		}
+		return ""
+	}
+	ends := func(ci *[2]float64) (lo, hi string) {
+		if ci == nil {
+			return "", ""
+		}
+		return plain(ci[0]), plain(ci[1])
+	}
+	for i := range r.Rows {
+		row := &r.Rows[i]
+		group := ""
+		if row.Group != nil {
+			group = *row.Group
+		}
+		lo, hi := ends(row.CI95)
+		loPct, hiPct := ends(row.CI95Pct)
+		c.row(row.Candidate, group, row.Metric, row.Stat, row.Unit, value(row.A), value(row.B),
+			strconv.FormatInt(row.NA, 10), strconv.FormatInt(row.NB, 10), value(row.Diff), value(row.DiffPct),
+			lo, hi, loPct, hiPct, string(row.UnitOfAnalysis), value(row.P), value(row.PPermutation), value(row.PAdjusted), string(row.Verdict), row.Why, row.Unsettled)
+	}
+	c.w.Flush()
+	return c.w.Error()
+}
+
+// CompareJSON writes the result as it is.
+func CompareJSON(w io.Writer, r *compare.Result) error {
+	data, err := r.JSON()
+	if err != nil {
+		return fmt.Errorf("the result can't be written as JSON: %w", err)
+	}
+	_, err = w.Write(data)
+	return err
+}

@@ -1,0 +1,246 @@
+package report
+
+import (
+	_ "embed"
+	"fmt"
+	"html/template"
+	"io"
+	"math"
+	"strings"
+
+	"tokenmeter/reader/compare"
+)
+
+var (
+	//go:embed compare_page.css
+	compareCSS string
+	//go:embed compare_page.html
+	compareHTML string
+
+	compareTemplate = template.Must(template.New("compare").Funcs(template.FuncMap{"clean": clean}).Parse(compareHTML))
+)
+
+// CompareHTML writes a comparison as one self-contained page: the table with
+// its intervals, and for each latency the percentiles of both sides over each
+// other and their difference at each percentile.
+func CompareHTML(w io.Writer, r *compare.Result) error {
+	p := newComparePage(r)
+	return writePage(w, p.Title, pageCSS+compareCSS, "", compareTemplate, p)
+}
+
+// comparePage is what the template shows.
+type comparePage struct {
+	Title, State, Sign, Verdict, Says string
+	Comparable                        string
+	Sides                             []fact
+	Reasons                           []compareReason
+	Tables                            []comparePageTable
+	Gates                             []pageObjective
+	Notes                             []string
+	Pareto                            *dataTable
+	Curves                            []figure
+	Grey                              bool // the sides can't be compared
+}
+
+type compareReason struct{ State, Sign, Level, Says string }
+
+type comparePageTable struct {
+	Title, A, B string
+	Ends        string
+	Rows        []comparePageRow
+}
+
+type comparePageRow struct {
+	Name, Unit, A, B, Diff, Verdict, State, Why, Tip string
+	Bar                                              template.HTML
+}
+
+func newComparePage(r *compare.Result) *comparePage {
+	v := newVersus(r)
+	p := &comparePage{State: v.state, Verdict: v.verdict, Says: v.says, Comparable: v.comparable, Sides: v.sides, Notes: v.notes,
+		Grey: r.Verdict == compare.NotComparable}
+	p.Sign = map[string]string{"ok": "●", "bad": "■", "suspect": "▲", "none": "○"}[v.state]
+	p.Title = short(fmt.Sprintf("%s against %s · tokenmeter", v.sides[len(v.sides)-1].Text, v.sides[0].Text), 120)
+	for _, why := range v.reasons {
+		out := compareReason{"none", "○", string(why.Level), why.Says}
+		switch why.Level {
+		case compare.Refuse:
+			out.State, out.Sign = "bad", "■"
+		case compare.Warn:
+			out.State, out.Sign = "suspect", "▲"
+		}
+		p.Reasons = append(p.Reasons, out)
+	}
+	for _, t := range v.tables {
+		p.Tables = append(p.Tables, newComparePageTable(&t))
+	}
+	for _, g := range v.gates {
+		state, sign := stateOf(g.state)
+		if g.state == open {
+			state, sign = "suspect", "▲"
+		}
+		p.Gates = append(p.Gates, pageObjective{state, sign, g.mark, g.text, g.says})
+	}
+	if v.pareto != nil {
+		p.Pareto = &dataTable{Head: v.pareto.heads, Rows: v.pareto.rows}
+	}
+	for i, c := range r.Curves() {
+		p.Curves = append(p.Curves, compareFigures(i, &c)...)
+	}
+	return p
+}
+
+func newComparePageTable(t *compareTable) comparePageTable {
+	end := axisNumber(t.scale) + " %"
+	out := comparePageTable{Title: t.title, A: t.a, B: t.b, Ends: "−" + end + " … +" + end}
+	for _, r := range t.rows {
+		row := comparePageRow{Name: r.name, Unit: r.unit, A: r.a, B: r.b, Diff: r.diff, Verdict: r.verdict, State: r.state, Why: r.why, Tip: r.tip}
+		row.Bar = template.HTML(barPicture(r.bar, t.scale, r.diff))
+		out.Rows = append(out.Rows, row)
+	}
+	return out
+}
+
+// barPicture draws an interval around its estimate, zero in the middle.
+func barPicture(b *bar, scale float64, words string) string {
+	const w, h, mid = 180.0, 18.0, 90.0
+	var s svg
+	s.put(`<svg class="bar" width="180" height="18" viewBox="0 0 180 18" role="img" aria-label="%s">`, esc(words))
+	s.put(`<line class="x" x1="90" x2="90" y1="0" y2="18"/>`)
+	if b != nil {
+		at := func(v float64) float64 { return math.Min(math.Max(mid+v/scale*(mid-5), 1), w-1) }
+		s.put(`<line class="iv" x1="%s" x2="%s" y1="9" y2="9"/>`, coordinate(at(b.lo)), coordinate(at(b.hi)))
+		for _, end := range []float64{b.lo, b.hi} {
+			if math.Abs(end) <= scale*1.001 {
+				s.put(`<line class="iv" x1="%s" x2="%s" y1="5" y2="13"/>`, coordinate(at(end)), coordinate(at(end)))
+			}
+		}
+		if math.Abs(b.at) <= scale*1.001 {
+			s.put(`<circle class="pt" cx="%s" cy="%s" r="4"/>`, coordinate(at(b.at)), coordinate(h/2))
+		}
+	}
+	s.put(`</svg>`)
+	return s.String()
+}
+
+// compareFigures are the two charts of a latency.
+func compareFigures(i int, c *compare.Curve) []figure {
+	name := c.Title
+	if c.Group != "" {
+		name += ", " + c.Group
+	}
+	over := figure{ID: fmt.Sprintf("curve-%d", i), Title: name + " by percentile",
+		Sub:  fmt.Sprintf("%s in ms, both axes log; A solid (n %s), B dashed (n %s); better ↓; bands: what 95 of 100 samples of independent requests would give", c.Title, count(c.A.Len()), count(c.B.Len())),
+		Keys: []key{{"ka", "A"}, {"kb", "B " + short(c.Candidate, 40)}}}
+	if c.A.Len() < 6 || c.B.Len() < 6 {
+		over.Empty = "Too few values for percentiles."
+	} else {
+		over.Chart = chart(overlay(c), fmt.Sprintf("Percentiles of %s of both sides. %s", name, shiftSentence(c)))
+	}
+	return []figure{over, shiftFigure(i, name, c)}
+}
+
+// overlay draws both sides on the same axes.
+func overlay(c *compare.Curve) *plot {
+	unit := "ms"
+	if math.Max(c.A.At(c.A.Len()-1), c.B.At(c.B.Len()-1)) >= 20_000 {
+		unit = "s"
+	}
+	type side struct {
+		class  string
+		curve  *curve
+		points []drawn
+		label  string
+	}
+	sides := []side{{class: "s1", curve: &curve{sample: c.A}, label: "A"}, {class: "s2 dash", curve: &curve{sample: c.B}, label: "B"}}
+	lo, hi, end := math.Inf(1), 0.0, 0.3
+	for i := range sides {
+		s := &sides[i]
+		s.curve.row.unit = unit
+		s.points = s.curve.points()
+		for _, d := range s.points {
+			lo, hi, end = min(lo, d.v), max(hi, d.v), max(end, d.x)
+			if !math.IsNaN(d.hi) {
+				lo, hi = min(lo, math.Max(d.lo, d.v/3)), max(hi, math.Min(d.hi, d.v*3))
+			}
+		}
+	}
+	if math.IsInf(lo, 1) {
+		lo, hi = 1, 10
+	}
+	p := newPlot(270, axis{0, end, false}, logAxis(lo, hi))
+	p.bottom = 40
+	p.yAxis(unit+", log", p.y.ticks(7), axisNumber)
+	p.frame()
+	sides[0].curve.xTicks(p, end)
+	for _, s := range sides {
+		p.path("band "+strings.Fields(s.class)[0], s.curve.band(p, s.points))
+		line := make([][2]float64, len(s.points))
+		for i, d := range s.points {
+			line[i] = p.point(d.x, d.v)
+		}
+		p.path("ln "+s.class, polyline(line))
+		if n := len(s.points); n > 0 {
+			last := s.points[n-1]
+			p.front.put(`<text x="%s" y="%s" class="e lab">%s</text>`, p.xAt(last.x), coordinate(p.yAt(last.v)-6), s.label)
+		}
+	}
+	return p
+}
+
+// shiftFigure draws the difference at each percentile.
+func shiftFigure(i int, name string, c *compare.Curve) figure {
+	f := figure{ID: fmt.Sprintf("shift-%d", i), Title: name + ": difference by percentile",
+		Sub: "B against A in %; bars: 95 % interval; above the line B is slower"}
+	if len(c.Shift) == 0 {
+		f.Empty = "No percentile has an interval."
+		return f
+	}
+	lo, hi := 0.0, 0.0
+	for _, s := range c.Shift {
+		lo, hi = min(lo, s.Lo), max(hi, s.Hi)
+	}
+	pad := math.Max((hi-lo)*0.08, 0.2)
+	p := newPlot(230, axis{0, float64(len(c.Shift)) + 1, false}, axis{lo - pad, hi + pad, false})
+	p.yAxis("%", p.y.linearTicks(6), func(v float64) string { return plus(v, trimmedNumber(v)) })
+	p.frame()
+	zero := coordinate(p.yAt(0))
+	p.back.put(`<line x1="0" x2="100%%" y1="%s" y2="%s" class="x"/>`, zero, zero)
+	t := &dataTable{Head: []string{"percentile", "difference %", "95 % interval"}}
+	for j, s := range c.Shift {
+		x := p.xAt(float64(j) + 1)
+		at, low, high := differenceDigits(s.Diff, s.Lo, s.Hi)
+		label := "p" + axisNumber(s.P*100)
+		p.front.put(`<line x1="%s" x2="%s" y1="%s" y2="%s" class="ln s2"/>`, x, x, coordinate(p.yAt(s.Lo)), coordinate(p.yAt(s.Hi)))
+		p.front.put(`<circle cx="%s" cy="%s" r="4" class="dot s2"><title>%s</title></circle>`, x, coordinate(p.yAt(s.Diff)),
+			esc(fmt.Sprintf("%s: %s %% [%s, %s]", label, at, low, high)))
+		p.xLabel(float64(j)+1, p.height-p.bottom+16, label, false)
+		t.Rows = append(t.Rows, []string{label, at, low + " to " + high})
+	}
+	f.Chart, f.Table = chart(p, shiftSentence(c)), t
+	return f
+}
+
+// trimmedNumber writes a tick of a linear axis.
+func trimmedNumber(v float64) string {
+	for dec := range 4 {
+		if math.Abs(round(v, dec)-v) < 1e-9 {
+			return number(v, dec)
+		}
+	}
+	return number(v, 3)
+}
+
+func shiftSentence(c *compare.Curve) string {
+	var parts []string
+	for _, s := range c.Shift {
+		if s.P == 0.5 || s.P == 0.95 || s.P == 0.99 {
+			at, low, high := differenceDigits(s.Diff, s.Lo, s.Hi)
+			parts = append(parts, fmt.Sprintf("p%s %s %% between %s and %s", axisNumber(s.P*100), at, low, high))
+		}
+	}
+	if len(parts) == 0 {
+		return "No percentile has an interval."
+	}
+	return "Difference: " + strings.Join(parts, "; ") + "."
+}

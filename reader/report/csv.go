@@ -1,0 +1,132 @@
+package report
+
+import (
+	"encoding/csv"
+	"io"
+	"strconv"
+	"strings"
+
+	"tokenmeter/record/metric"
+	"tokenmeter/record/run"
+	"tokenmeter/record/timeline"
+)
+
+// CSV writes one row a figure: metric, stat, value, n, ci_lo, ci_hi. Values
+// are those of run.json, unrounded; what was not measured is empty.
+func CSV(w io.Writer, r *run.Run) error {
+	c := &csvTable{w: csv.NewWriter(w)}
+	c.row("metric", "stat", "value", "n", "ci_lo", "ci_hi")
+	for _, name := range sortedKeys(r.Metrics) {
+		c.dist(name, r.Metrics[name])
+	}
+	c.throughput(&r.Throughput)
+	c.requests(&r.Requests)
+	c.goodput(r)
+	c.items(r)
+	c.w.Flush()
+	return c.w.Error()
+}
+
+type csvTable struct{ w *csv.Writer }
+
+// row writes one line; a write error stays with the writer until Error.
+func (c *csvTable) row(fields ...string) {
+	for i, f := range fields {
+		fields[i] = cellText(f)
+	}
+	c.w.Write(fields)
+}
+
+// cellText keeps a spreadsheet from reading text as a formula.
+func cellText(s string) string {
+	if s == "" || !strings.ContainsRune("=+-@\t\r", rune(s[0])) {
+		return s
+	}
+	if _, err := strconv.ParseFloat(s, 64); err == nil {
+		return s
+	}
+	return "'" + s
+}
+
+func (c *csvTable) value(metric, stat string, v timeline.Opt[float64], n int64, ci *[2]float64) {
+	lo, hi := "", ""
+	if ci != nil {
+		lo, hi = plain(ci[0]), plain(ci[1])
+	}
+	value := ""
+	if x, ok := v.Get(); ok {
+		value = plain(x)
+	}
+	c.row(metric, stat, value, strconv.FormatInt(n, 10), lo, hi)
+}
+
+func plain(v float64) string { return strconv.FormatFloat(v, 'f', -1, 64) }
+
+func (c *csvTable) dist(name string, d metric.Dist) {
+	for _, s := range []struct {
+		stat string
+		v    timeline.Opt[float64]
+	}{
+		{"mean", d.Mean}, {"sd", d.SD}, {"min", d.Min}, {"p50", d.P50}, {"p90", d.P90},
+		{"p95", d.P95}, {"p99", d.P99}, {"p999", d.P999}, {"max", d.Max},
+	} {
+		var ci *[2]float64
+		if x, ok := d.CI95[s.stat]; ok {
+			ci = &x
+		}
+		c.value(name, s.stat, s.v, d.N, ci)
+	}
+}
+
+func (c *csvTable) throughput(t *metric.Throughput) {
+	for _, s := range []struct {
+		name string
+		v    timeline.Opt[float64]
+	}{
+		{"window_s", t.WindowS}, {"system_output_tps", t.SystemOutputTPS},
+		{"delivered_tps", t.DeliveredTPS}, {"system_input_tps", t.SystemInputTPS},
+		{"system_in_out_tps", t.SystemInOutTPS}, {"requests_per_s", t.RequestsPerS},
+		{"tasks_per_s", t.TasksPerS}, {"success_output_tps", t.SuccessOutputTPS},
+		{"best_1s_tps", t.Best1sTPS}, {"worst_30s_tps", t.Worst30sTPS},
+		{"sustained_tps", t.SustainedTPS}, {"offered_per_s", t.OfferedPerS},
+		{"achieved_per_s", t.AchievedPerS},
+	} {
+		value := ""
+		if x, ok := s.v.Get(); ok {
+			value = plain(x)
+		}
+		c.row(s.name, "rate", value, "", "", "")
+	}
+}
+
+func (c *csvTable) requests(q *metric.Requests) {
+	total := strconv.FormatInt(q.Total, 10)
+	add := func(stat string, n int64) {
+		c.row("requests", stat, strconv.FormatInt(n, 10), total, "", "")
+	}
+	add("total", q.Total)
+	add("ok", q.OK)
+	add("failed", q.Failed)
+	for _, class := range sortedKeys(q.ByClass) {
+		if class != timeline.OK {
+			add(string(class), q.ByClass[class])
+		}
+	}
+	add("warmup", q.Warmup)
+	if q.Cooldown > 0 {
+		add("cooldown", q.Cooldown)
+	}
+}
+
+func (c *csvTable) goodput(r *run.Run) {
+	g := r.Goodput
+	if g == nil {
+		return
+	}
+	c.value("goodput", "fraction", g.Fraction, g.Good+g.Bad, g.FractionCI95)
+	c.value("goodput", "requests_per_s", g.RequestsPerS, g.Good, nil)
+	for _, o := range g.Objectives {
+		c.value(o.Text, o.State, o.Value, o.N, o.CI95)
+		c.value(o.Text, "attained", o.Attained, o.N, nil)
+	}
+}

@@ -1,0 +1,140 @@
+package report
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"strings"
+
+	"tokenmeter/record/run"
+)
+
+// Markdown writes the result table as Markdown, for pull requests and wikis.
+func Markdown(w io.Writer, r *run.Run) error {
+	b := bufio.NewWriter(w)
+	m := &markdown{b}
+	m.show(newView(r), r)
+	return b.Flush()
+}
+
+type markdown struct{ w *bufio.Writer }
+
+func (m *markdown) printf(format string, args ...any) { fmt.Fprintf(m.w, format, args...) }
+
+func (m *markdown) show(v *view, r *run.Run) {
+	m.printf("**%s.** %s %s.\n\n", v.verdict, md(v.judged), md(v.size))
+	if len(v.sentences) > 0 {
+		m.printf("%s\n\n", md(strings.Join(v.sentences, " ")))
+	}
+	m.objectives(v)
+	for _, c := range v.checks {
+		m.printf("- **%s** %s: %s\n", strings.ToUpper(c.verdict), md(c.name), md(c.says))
+	}
+	if len(v.objectives)+len(v.checks) > 0 {
+		m.printf("\n")
+	}
+	m.table(v)
+	m.facts(v)
+	if len(r.Command) > 0 {
+		m.printf("\n%s\n", fenced(commandLine(r.Command)))
+	}
+}
+
+func (m *markdown) objectives(v *view) {
+	for _, o := range v.objectives {
+		m.printf("- **%s** %s: %s\n", o.mark(), md(o.text), md(o.says))
+	}
+}
+
+func (m *markdown) table(v *view) {
+	if len(v.rows) == 0 {
+		return
+	}
+	m.printf("| |")
+	for _, p := range shown {
+		m.printf(" %s [95 %% CI] |", percentiles[p].name)
+	}
+	m.printf(" n |\n|---|%s---:|\n", strings.Repeat("---:|", len(shown)))
+	for _, r := range v.rows {
+		m.printf("| %s %s |", r.name, r.unit)
+		for _, c := range r.cells {
+			m.printf(" %s |", md(c.text()))
+		}
+		m.printf(" %s |\n", r.n)
+	}
+	m.printf("\n")
+	for _, note := range v.notes {
+		m.printf("%s\n\n", md(note))
+	}
+}
+
+func (m *markdown) facts(v *view) {
+	m.printf("| | |\n|---|---|\n")
+	add := func(label, text string) {
+		if text != "" {
+			m.printf("| %s | %s |\n", label, md(text))
+		}
+	}
+	for _, f := range v.facts {
+		add(f.Label, f.Text)
+		if f.Label == "failed" && v.failure != nil {
+			add("first", v.failure.first)
+			add("advice", v.failure.advice)
+		}
+	}
+	add("trust", v.trust)
+	for _, w := range v.warnings {
+		add("warning", w)
+	}
+	add("run", v.what)
+	add("next", v.next)
+	add("objective", v.offer)
+}
+
+// md makes text stay text in Markdown and in the HTML made from it.
+func md(s string) string {
+	s = clean(s)
+	var b strings.Builder
+	for i := 0; i < len(s); i++ {
+		switch c := s[i]; {
+		case strings.IndexByte("\\`*_{}[]()#|~!$", c) >= 0 && escapes(s, i):
+			b.WriteByte('\\')
+			b.WriteByte(c)
+		case c == '<':
+			b.WriteString("&lt;")
+		case c == '>':
+			b.WriteString("&gt;")
+		case c == '&':
+			b.WriteString("&amp;")
+		default:
+			b.WriteByte(c)
+		}
+	}
+	return b.String()
+}
+
+// escapes reports whether the mark at i could be read as markup: brackets and
+// parentheses only where they could form a link or an image.
+func escapes(s string, i int) bool {
+	switch s[i] {
+	case '(', ')', '{', '}':
+		return false
+	case '[', ']':
+		return strings.Contains(s, "](") || strings.Contains(s, "][") || strings.Contains(s, "]:")
+	case '#', '!':
+		return i == 0 || s[i] == '!' && i+1 < len(s) && s[i+1] == '['
+	case '_':
+		return i == 0 || i+1 == len(s) || s[i-1] == ' ' || s[i+1] == ' ' || s[i-1] == '_' || s[i+1] == '_'
+	}
+	return true
+}
+
+// fenced is a code block whose fence is longer than any run of backticks in it.
+func fenced(s string) string {
+	s = strings.ReplaceAll(clean(s), "\n", " ")
+	fence := "```"
+	for strings.Contains(s, fence) {
+		fence += "`"
+	}
+	return fence + "sh\n" + s + "\n" + fence
+}

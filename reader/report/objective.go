@@ -1,0 +1,227 @@
+package report
+
+import (
+	"fmt"
+	"math"
+	"strings"
+
+	"tokenmeter/record/objective"
+	"tokenmeter/record/run"
+	"tokenmeter/record/timeline"
+)
+
+// objectiveLine is what became of one objective.
+type objectiveLine struct {
+	state   string // HELD | FAILED | OPEN | LIMIT | VOID
+	metric  string
+	settled bool   // false: the interval spans the limit
+	text    string // as written
+	says    string // value, interval, n
+}
+
+// The states in words.
+const (
+	held   = "HELD"
+	missed = "FAILED"
+	open   = "OPEN"  // too few requests to tell
+	limit  = "LIMIT" // says which requests are good, promises nothing by itself
+	voided = "VOID"  // would hold or fail, but the measurement is invalid
+)
+
+// mark is the state with its reservation.
+func (o objectiveLine) mark() string {
+	if !o.settled && (o.state == held || o.state == missed) {
+		return o.state + ", not settled"
+	}
+	return o.state
+}
+
+func objectiveLines(r *run.Run) (lines []objectiveLine, judged string) {
+	if r.Goodput == nil || len(r.Goodput.Objectives) == 0 {
+		return nil, "No objectives set."
+	}
+	var nHeld, nMissed, nOpen int
+	for _, o := range r.Goodput.Objectives {
+		line := objectiveLine{text: short(o.Text, 160), metric: o.Metric, settled: o.Settled.Or(true), says: objectiveValue(&o)}
+		switch o.State {
+		case "met":
+			line.state = held
+			nHeld++
+		case "missed":
+			line.state = missed
+			nMissed++
+		case "insufficient":
+			line.state = open
+			nOpen++
+		default:
+			line.state, line.says = limit, criterionValue(&o)
+		}
+		lines = append(lines, line)
+	}
+	if r.Validity.Voids() && nHeld+nMissed > 0 {
+		for i := range lines {
+			lines[i].annul()
+		}
+		return lines, voidWords(nHeld+nMissed, nMissed, nOpen)
+	}
+	return lines, judgedWords(nHeld, nMissed, nOpen)
+}
+
+// annul takes back what an invalid measurement says of an objective.
+func (o *objectiveLine) annul() {
+	switch o.state {
+	case held:
+		o.says += "; it would hold, but the measurement is invalid"
+	case missed:
+		o.says += "; it would fail, but the measurement is invalid"
+	default:
+		return
+	}
+	o.state = voided
+}
+
+func voidWords(n, nMissed, nOpen int) string {
+	text := plural(int64(n), "objective") + " void"
+	if nMissed > 0 {
+		text += fmt.Sprintf(", %d failing", nMissed)
+	}
+	if nOpen > 0 {
+		text += fmt.Sprintf(", %d open", nOpen)
+	}
+	return text + "."
+}
+
+func judgedWords(nHeld, nMissed, nOpen int) string {
+	n := nHeld + nMissed + nOpen
+	if n == 0 {
+		return "No objectives, only limits."
+	}
+	noun := "objectives"
+	if n == 1 {
+		noun = "objective"
+	}
+	text := fmt.Sprintf("%d of %d %s held", nHeld, n, noun)
+	if nMissed > 0 {
+		text = fmt.Sprintf("%d of %d %s failed", nMissed, n, noun)
+	}
+	if nOpen > 0 {
+		text += fmt.Sprintf(", %d open", nOpen)
+	}
+	return text + "."
+}
+
+// criterionValue is the share of requests that kept a limit.
+func criterionValue(o *objective.ObjectiveResult) string {
+	if share, ok := o.Attained.Get(); ok {
+		return percent(share) + " of the requests keep it"
+	}
+	return "no request could be judged"
+}
+
+// objectiveValue is what was measured, in the words of the objective.
+func objectiveValue(o *objective.ObjectiveResult) string {
+	show := showAs(o.Metric)
+	v, ok := o.Value.Get()
+	if o.State != "met" && o.State != "missed" {
+		return insufficient(o, v, ok, show)
+	}
+	if !ok {
+		return noValue(o)
+	}
+	limit := timeline.Some(o.Limit)
+	if ci := o.CI95; ci != nil && !math.IsInf(ci[0], 0) && !math.IsInf(ci[1], 0) {
+		value, lo, hi := show(v, ci, limit)
+		return fmt.Sprintf("%s, 95 %% sure between %s and %s (n %s)", value, lo, hi, count(o.N))
+	}
+	value, _, _ := show(v, nil, limit)
+	return fmt.Sprintf("%s (n %s%s)", value, count(o.N), tooFew(o))
+}
+
+// tooFew says what an interval would have needed.
+func tooFew(o *objective.ObjectiveResult) string {
+	p, ok := o.Percentile.Get()
+	if !ok {
+		return ""
+	}
+	for _, q := range percentiles {
+		if near(p, q.p) && o.N < q.needs {
+			return fmt.Sprintf(" < %s: no interval", exact(q.needs))
+		}
+	}
+	return ""
+}
+
+func insufficient(o *objective.ObjectiveResult, v float64, ok bool, show shower) string {
+	text := fmt.Sprintf("%s cannot settle it", plural(o.N, "request"))
+	if o.N == 0 {
+		text = "no request can settle it"
+	}
+	if p, has := o.Percentile.Get(); has && p < 1 {
+		text += fmt.Sprintf(", %s are needed", count(int64(1/(1-p)+0.999999)))
+	}
+	if ok {
+		value, _, _ := show(v, nil, timeline.Some(o.Limit))
+		text += "; so far " + value
+	}
+	return text
+}
+
+// noValue explains a percentile that failed requests made infinite.
+func noValue(o *objective.ObjectiveResult) string {
+	if p, ok := o.Percentile.Get(); ok && o.N > 0 {
+		return fmt.Sprintf("no value: more than %s of the requests failed (n %s)", percent(1-p), count(o.N))
+	}
+	return "no value: no request counts for it"
+}
+
+// shower writes a value and its interval in a metric's unit; the interval may
+// be missing.
+type shower func(v float64, ci *[2]float64, limit timeline.Opt[float64]) (value, lo, hi string)
+
+// showAs picks the unit by the metric's name.
+func showAs(metric string) shower {
+	switch {
+	case metric == "goodput" || metric == "error_rate" || metric == "error rate" ||
+		strings.HasPrefix(metric, "check") || strings.HasPrefix(metric, "task"):
+		return showShare
+	case strings.HasSuffix(metric, "_tps"):
+		return showUnit(" tokens/s", false)
+	case strings.HasPrefix(metric, "usd"):
+		return showUnit(" USD", false)
+	case strings.HasSuffix(metric, "tokens") || metric == "stalls" || metric == "chunks":
+		return showUnit("", false)
+	case strings.HasSuffix(metric, "_per_s"):
+		return showUnit(" requests/s", false)
+	}
+	return showUnit(" ms", true)
+}
+
+func showShare(v float64, ci *[2]float64, limit timeline.Opt[float64]) (value, lo, hi string) {
+	d := digits{limit: limit}
+	if ci != nil {
+		lo, hi = percentNear(ci[0], d), percentNear(ci[1], d)
+	}
+	return percentNear(v, d), lo, hi
+}
+
+func showUnit(unit string, long bool) shower {
+	return func(v float64, ci *[2]float64, limit timeline.Opt[float64]) (value, lo, hi string) {
+		unit := unit
+		if long && v >= 10_000 {
+			unit = " s"
+			v /= 1e3
+			if ci != nil {
+				ci = &[2]float64{ci[0] / 1e3, ci[1] / 1e3}
+			}
+			if l, ok := limit.Get(); ok {
+				limit = timeline.Some(l / 1e3)
+			}
+		}
+		d := digits{limit: limit}
+		if ci == nil {
+			return d.value(v) + unit, "", ""
+		}
+		value, lo, hi = d.interval(v, ci[0], ci[1])
+		return value + unit, lo, hi
+	}
+}

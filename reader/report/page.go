@@ -1,0 +1,369 @@
+package report
+
+import (
+	_ "embed"
+	"fmt"
+	"html/template"
+	"io"
+	"iter"
+	"strings"
+
+	"tokenmeter/record/metric"
+	"tokenmeter/record/run"
+	"tokenmeter/record/stat"
+	"tokenmeter/record/timeline"
+)
+
+type timelines = iter.Seq2[*timeline.Timeline, error]
+
+var (
+	//go:embed page.css
+	pageCSS string
+	//go:embed page.js
+	pageJS string
+	//go:embed page.html
+	pageHTML string
+
+	pageTemplate = template.Must(template.New("page").Funcs(template.FuncMap{
+		"clean": clean,
+		"lower": strings.ToLower,
+	}).Parse(pageHTML))
+)
+
+// HTML writes one self-contained page: no script is needed to read it, nothing
+// is loaded from elsewhere. It goes through the requests once; nil, or requests
+// without arrivals, leave a sentence in place of the charts that need them.
+func HTML(w io.Writer, r *run.Run, requests iter.Seq2[*timeline.Timeline, error]) error {
+	p := newPage(r, requests)
+	return writePage(w, p.Title, pageCSS, pageJS, pageTemplate, p)
+}
+
+// page is what the template shows.
+type page struct {
+	Title      string
+	State      string // ok | suspect | bad | none: a class
+	Sign       string
+	Verdict    string
+	Judged     string
+	Size       string
+	Model      string
+	When       string
+	Sentences  string
+	Objectives []pageObjective
+	Tiles      []tile
+	Why        string
+	Findings   []finding
+	Checks     []pageCheck
+	Heads      []string
+	Rows       []pageRow
+	Notes      []string
+	Facts      []fact
+	Warnings   []string
+	Next       string
+	Offer      string
+	Trust      string
+	Curves     []figure
+	Times      []figure
+	Worst      figure
+	Failed     *figure
+	Errors     []pageError
+	FirstError string
+	Workload   []fact
+	Machine    []fact
+	Terms      []metric.Definition
+	Command    string
+	Broken     int
+	Seen       bool
+	NoTimes    string
+	Version    string
+}
+
+type pageObjective struct{ State, Sign, Mark, Text, Says string }
+
+type tile struct {
+	Label, Value, Unit, Sub string
+	State                   string // class of the sign; empty without an objective
+	Sign                    string
+	Link                    string
+}
+
+type pageCheck struct{ State, Sign, Verdict, Name, Value, Limit, Says string }
+
+type pageRow struct {
+	Name, Unit, N, ExactN, Link string
+	Cells                       []pageCell
+}
+
+type pageCell struct{ Value, Extra, Exact string }
+
+type pageError struct{ Class, N, Share, Means, Cause, Next string }
+
+func newPage(r *run.Run, requests timelines) *page {
+	v := newView(r)
+	c := collect(r, requests)
+	p := &page{
+		Verdict: v.verdict, Judged: v.judged, Size: v.size,
+		Model: short(r.Target.Model, 160), Sentences: strings.Join(v.sentences, " "),
+		Notes: v.notes, Facts: v.facts, Warnings: v.warnings, Next: v.next, Offer: v.offer, Trust: v.trust,
+		Findings: findings(r, v, c), Command: commandLine(r.Command), Broken: c.broken, Seen: c.n > 0,
+		Version: r.Version,
+	}
+	p.State, p.Sign = stateOf(v.verdict)
+	p.Why = why(v)
+	p.Title = short(title(r), 120)
+	p.When = when(r)
+	for _, o := range v.objectives {
+		state, sign := stateOf(o.state)
+		p.Objectives = append(p.Objectives, pageObjective{state, sign, o.mark(), o.text, o.says})
+	}
+	for _, c := range r.Validity.Checks {
+		p.Checks = append(p.Checks, newPageCheck(c.Name, c.Verdict, c.Value, c.Limit, c.Says))
+	}
+	p.Tiles = tiles(r, v)
+	p.table(v)
+	p.charts(r, v, c)
+	p.errors(r)
+	p.Workload, p.Machine = workload(r), machine(r)
+	p.Terms = terms(p.Rows)
+	return p
+}
+
+// why is the head of the findings.
+func why(v *view) string {
+	for _, o := range v.objectives {
+		if o.state == missed {
+			return "Why it failed"
+		}
+	}
+	if v.verdict == suspect || v.verdict == invalid {
+		return "Why it is " + strings.ToLower(v.verdict)
+	}
+	return "Why requests failed"
+}
+
+func title(r *run.Run) string {
+	parts := []string{}
+	for _, s := range []string{r.Name, r.Target.Model, r.ID} {
+		if s != "" {
+			parts = append(parts, short(s, 60))
+		}
+	}
+	return strings.Join(append(parts, "tokenmeter"), " · ")
+}
+
+// when names the zone, so that nobody has to guess whose clock it was.
+func when(r *run.Run) string {
+	if r.Started.IsZero() {
+		return ""
+	}
+	return r.Started.UTC().Format("2 Jan 2006 15:04:05 UTC")
+}
+
+// stateOf is the class and the sign of a state.
+func stateOf(state string) (class, sign string) {
+	switch strings.ToUpper(state) {
+	case valid, held:
+		return "ok", "●"
+	case suspect:
+		return "suspect", "▲"
+	case invalid, missed:
+		return "bad", "■"
+	}
+	return "none", "○"
+}
+
+func newPageCheck(name, verdict string, value, limit timeline.Opt[float64], says string) pageCheck {
+	show := func(o timeline.Opt[float64]) string {
+		if x, ok := o.Get(); ok {
+			return digits{limit: limit}.value(x)
+		}
+		return missing
+	}
+	state, sign := stateOf(verdict)
+	return pageCheck{state, sign, verdict, name, show(value), show(limit), sentence(says)}
+}
+
+// table copies the latencies of the view.
+func (p *page) table(v *view) {
+	for _, i := range shown {
+		p.Heads = append(p.Heads, percentiles[i].name)
+	}
+	for _, r := range v.rows {
+		row := pageRow{Name: r.name, Unit: r.unit, N: r.n, ExactN: exact(r.exactN), Link: r.key}
+		for _, c := range r.cells {
+			row.Cells = append(row.Cells, pageCell{c.value, c.extra(), c.exact})
+		}
+		p.Rows = append(p.Rows, row)
+	}
+}
+
+func pooledCurve(s *stat.Shares) *curve {
+	k := &curve{pooled: true}
+	if s.Len() > 0 {
+		k.sample = s.Frozen(1000)
+	}
+	return k
+}
+
+// curveOf says which colour a latency has, and the values behind it.
+func curveOf(c *collected, key string) (class string, curve *curve) {
+	switch key {
+	case "ttft_ms":
+		return "s1", sampleCurve(c, ttft)
+	case "tpot_ms":
+		return "s2", sampleCurve(c, tpot)
+	case "e2e_ms":
+		return "s4", sampleCurve(c, func(q *request) float64 { return q.e2e })
+	}
+	return "", nil
+}
+
+func sampleCurve(c *collected, of func(*request) float64) *curve {
+	if s := c.sample(of); len(s) > 0 {
+		return &curve{sample: s}
+	}
+	return &curve{}
+}
+
+func (p *page) charts(r *run.Run, v *view, c *collected) {
+	for _, row := range v.rows {
+		class, k := curveOf(c, row.key)
+		switch row.key {
+		case "itl_ms":
+			class, k = "s2", pooledCurve(&c.itl)
+		case "icl_ms":
+			class, k = "s2", &curve{pooled: true}
+			if c.icl.Len() > 0 {
+				k.sample = c.icl.Frozen(1000)
+			}
+		}
+		if k == nil {
+			continue
+		}
+		k.row, k.dist, k.class = row, r.Metrics[row.key], class
+		k.limits = limitsOf(r, metric.WithoutUnit(row.key))
+		p.Curves = append(p.Curves, percentileFigure(k))
+	}
+	if c.n == 0 {
+		p.NoTimes = "There are no single requests to draw: none was measured, or this report was made without the run's records."
+		return
+	}
+	p.Times = append([]figure{heatFigure(c, limitsOf(r, "itl", "icl", "max_gap"))}, seriesFigures(c)...)
+	p.Worst = worstFigure(c)
+	if len(c.failed) > 0 {
+		f := failedFigure(c)
+		p.Failed = &f
+	}
+}
+
+// terms are the definitions of the names on the page.
+func terms(rows []pageRow) []metric.Definition {
+	var list []metric.Definition
+	for _, row := range rows {
+		if d, err := metric.Lookup(row.Link); err == nil {
+			list = append(list, d)
+		}
+	}
+	for _, name := range []string{"system_output_tps", "requests_per_s", "sustained_tps", "goodput.fraction", "goodput.requests_per_s", "error_rate", "client_lag_ms"} {
+		if d, err := metric.Lookup(name); err == nil && d.Name == name {
+			list = append(list, d)
+		}
+	}
+	return list
+}
+
+// errors lists the classes of failure with what they mean.
+func (p *page) errors(r *run.Run) {
+	f := failureOf(r)
+	if f == nil {
+		return
+	}
+	p.FirstError = f.first
+	total := r.Requests.OK + r.Requests.Failed
+	for _, c := range f.classes {
+		a := metric.AdviceOn(c.class)
+		p.Errors = append(p.Errors, pageError{string(c.class), exact(c.n), percent(float64(c.n) / float64(max(total, 1))),
+			a.Means, a.Cause, a.Next})
+	}
+}
+
+func workload(r *run.Run) []fact {
+	l := factList{}
+	l.add("model", r.Target.Model)
+	l.add("API", r.Target.API)
+	l.add("address", r.Target.URL)
+	l.add("server", r.Target.Server)
+	l.add("load", loadWords(r))
+	if n, ok := r.Load.Requests.Get(); ok && n > 0 {
+		l.add("asked for", plural(n, "request"))
+	}
+	if s, ok := r.Load.DurationS.Get(); ok && s > 0 {
+		l.add("duration", span(s*1e3, digits{round: true}))
+	}
+	l.add("warm-up", r.Load.Warmup)
+	l.add("prompts", strings.TrimSpace(r.Workload.Kind+" "+r.Workload.Source))
+	l.add("input tokens asked", r.Workload.InputTokens)
+	l.add("output tokens asked", r.Workload.OutputTokens)
+	if n, ok := r.Workload.UniquePrompts.Get(); ok {
+		l.add("different prompts", exact(n))
+	}
+	for _, name := range []string{"input_tokens", "output_tokens"} {
+		if d := r.Metrics[name]; d.N > 0 && d.P50.OK() && d.Mean.OK() {
+			l.add(strings.ReplaceAll(name, "_", " ")+" measured",
+				fmt.Sprintf("mean %s, p50 %s, n %s", digits{}.value(d.Mean.Or(0)), digits{}.value(d.P50.Or(0)), count(d.N)))
+		}
+	}
+	if r.Tokenizer != nil {
+		l.add("tokenizer", *r.Tokenizer)
+	}
+	return l.list
+}
+
+type factList struct{ list []fact }
+
+func (l *factList) add(label, text string) {
+	if text != "" {
+		l.list = append(l.list, fact{label, clean(text)})
+	}
+}
+
+func machine(r *run.Run) []fact {
+	l := factList{}
+	e := r.Environment
+	l.add("run", r.ID)
+	l.add("name", r.Name)
+	for _, k := range sortedKeys(r.Tags) {
+		l.add("tag "+clean(k), r.Tags[k])
+	}
+	if !r.Started.IsZero() {
+		l.add("started", when(r))
+	}
+	if r.Finished != nil {
+		l.add("finished", r.Finished.UTC().Format("2 Jan 2006 15:04:05 UTC"))
+	}
+	l.add("system", strings.TrimSpace(e.OS+" "+e.Kernel))
+	if e.CPUs > 0 {
+		l.add("processors", strings.TrimSpace(fmt.Sprintf("%d × %s", e.CPUs, e.CPUModel)))
+	}
+	if q, ok := e.CPUQuota.Get(); ok {
+		l.add("processor limit", digits{}.value(q)+" cores")
+	}
+	if e.Container {
+		l.add("container", "yes")
+	}
+	if load, ok := e.Load1.Get(); ok {
+		l.add("load at the start", number(load, 2))
+	}
+	if r.Client.ConnectionsOpened > 0 {
+		l.add("connections opened", exact(r.Client.ConnectionsOpened))
+	}
+	if r.Client.MaxInFlight > 0 {
+		l.add("most in flight", exact(r.Client.MaxInFlight))
+	}
+	if busy, ok := r.Client.CPUBusy.Get(); ok {
+		l.add("client's processors busy", percent(busy))
+	}
+	l.add("seed", fmt.Sprint(r.Seed))
+	l.add("tokenmeter", strings.TrimSpace(r.Version+" "+e.Go))
+	return l.list
+}

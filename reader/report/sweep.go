@@ -1,0 +1,268 @@
+package report
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"tokenmeter/load/sweep/result"
+	"tokenmeter/record/metric"
+	"tokenmeter/record/run"
+	"tokenmeter/record/timeline"
+	"tokenmeter/record/validity"
+)
+
+// sweepView is a sweep in words and cells, from which every form is made.
+type sweepView struct {
+	s        *result.Sweep
+	state    string // of the page: ok, suspect, bad, none
+	says     string // the answer, in a sentence
+	more     []string
+	heads    []string
+	rows     []sweepRow
+	notes    []string // on the columns
+	facts    []fact
+	variable sweepVariable
+	others   []string // names of what was varied beside the variable
+
+	anyFailed bool // of the requests of any point
+	method    *methodView
+}
+
+// sweepRow is a point.
+type sweepRow struct {
+	cells  []string
+	sign   string // ● valid ▲ suspect ■ invalid ○ unknown
+	bad    bool   // an objective was missed
+	pareto bool
+}
+
+// sweepVariable is what a sweep varies, in words.
+type sweepVariable struct {
+	head string // of a column
+	unit string // behind a number
+	axis string
+}
+
+var sweepVariables = map[string]sweepVariable{
+	"rate":          {"rate /s", "requests/s", "offered requests/s"},
+	"concurrency":   {"streams", "streams", "streams"},
+	"input_tokens":  {"input", "input tokens", "input tokens"},
+	"output_tokens": {"output", "output tokens", "output tokens"},
+}
+
+func newSweepView(s *result.Sweep) *sweepView {
+	v := &sweepView{s: s, variable: sweepVariables[s.Variable]}
+	if v.variable.head == "" {
+		name := clean(s.Variable)
+		v.variable = sweepVariable{name, name, name}
+	}
+	for _, name := range s.Axes {
+		if name != s.Variable {
+			v.others = append(v.others, name)
+		}
+	}
+	v.answer()
+	v.table()
+	v.method = newMethodView(s.Method)
+	v.facts = v.factList()
+	return v
+}
+
+// load writes a value of the variable with its unit.
+func (v *sweepView) load(x float64) string { return v.value(x) + " " + v.variable.unit }
+
+func (v *sweepView) value(x float64) string {
+	if x == float64(int64(x)) {
+		return exact(int64(x))
+	}
+	return strings.TrimRight(strings.TrimRight(number(x, decimalsFor(x, 4)), "0"), ".")
+}
+
+func (v *sweepView) tps(x float64, ci *[2]float64) string {
+	if ci == nil || !(ci[1] > ci[0]) {
+		return rate(x)
+	}
+	d := digits{width: ci[1] - ci[0]}
+	return number(x, max(d.decimals(x), 0))
+}
+
+func (v *sweepView) factList() []fact {
+	s := v.s
+	var out []fact
+	add := func(label, text string) {
+		if text != "" {
+			out = append(out, fact{Label: label, Text: text})
+		}
+	}
+	if s.Peak != nil {
+		text := v.tps(s.Peak.TPS, s.Peak.CI95) + " output tok/s"
+		if ci := s.Peak.CI95; ci != nil {
+			text += fmt.Sprintf(" [%s, %s]", v.tps(ci[0], ci), v.tps(ci[1], ci))
+		}
+		add("plateau", fmt.Sprintf("%s, from %s on", text, v.load(s.Peak.From)))
+	}
+	if s.Knee != nil {
+		add("knee", fmt.Sprintf("%s [%s, %s]", v.load(s.Knee.Value), v.value(s.Knee.Lo), v.value(s.Knee.Hi)))
+	}
+	if n, ok := s.GPUs.Get(); ok && s.Peak != nil && n > 0 {
+		add("per GPU", fmt.Sprintf("%s output tok/s on each of %d", rate(s.Peak.TPS/float64(n)), n))
+	}
+	for i, one := range s.Series {
+		add("curve", settingWords(one.Settings)+": "+v.curve(&s.Series[i]))
+	}
+	add("order", orderWords(s))
+	if s.Target != (run.Target{}) {
+		add("target", strings.TrimSpace(s.Target.Model+" @ "+s.Target.URL))
+	}
+	for _, w := range s.Warnings {
+		add("warning", w.Says)
+	}
+	return out
+}
+
+func orderWords(s *result.Sweep) string {
+	if s.Found != nil || len(s.Points) < 2 || len(s.Order) > 1 && slices.IsSorted(s.Order) {
+		return ""
+	}
+	return "points were made in random order, the server at rest before each"
+}
+
+func pointSign(p *result.Point) string {
+	switch p.Validity.Verdict {
+	case validity.Valid:
+		return "●"
+	case validity.Suspect:
+		return "▲"
+	case validity.Invalid:
+		return "■"
+	}
+	return "○"
+}
+
+// table makes a row a point.
+func (v *sweepView) table() {
+	rates, cost := v.s.Variable == "rate", false
+	for _, p := range v.s.Points {
+		cost = cost || p.Cost != nil
+	}
+	v.heads = []string{v.variable.head}
+	for _, name := range v.others {
+		head := sweepVariables[name].head
+		if head == "" {
+			head = clean(name)
+		}
+		v.heads = append(v.heads, head)
+	}
+	if rates {
+		v.heads = append(v.heads, "done /s")
+	}
+	v.heads = append(v.heads, "out tok/s", "TTFT p50", "p95 ms", "TPOT p50", "p95 ms")
+	judged := len(v.s.Objectives) > 0
+	if judged {
+		v.heads = append(v.heads, "good")
+	}
+	if cost {
+		v.heads = append(v.heads, "$/M out")
+	}
+	v.heads = append(v.heads, "failed")
+	best := map[string]bool{}
+	for _, p := range v.s.Pareto {
+		best[p.Run] = true
+	}
+	anyShort := false
+	for i := range v.s.Points {
+		p := &v.s.Points[i]
+		row := sweepRow{sign: pointSign(p), pareto: best[p.Run]}
+		short := v.s.Short(p)
+		anyShort = anyShort || short
+		row.cells = []string{v.shown(p)}
+		for _, name := range v.others {
+			row.cells = append(row.cells, settingOf(p, name))
+		}
+		if rates {
+			row.cells = append(row.cells, pace(p.Throughput.RequestsPerS, short))
+		}
+		row.cells = append(row.cells, pace(p.Throughput.SystemOutputTPS, short))
+		for _, d := range []metric.Dist{p.Metrics["ttft_ms"], p.Metrics["tpot_ms"]} {
+			row.cells = append(row.cells, shownOr(d.P50, digits{}.value), shownOr(d.P95, digits{}.value))
+		}
+		if judged {
+			row.bad = p.Goodput.Missed()
+			row.cells = append(row.cells, shownOr(v.goodShare(p), percent))
+		}
+		if cost {
+			row.cells = append(row.cells, costCell(p.Cost))
+		}
+		row.cells = append(row.cells, failedCell(p))
+		v.anyFailed = v.anyFailed || p.Requests.Failed > 0
+		v.rows = append(v.rows, row)
+	}
+	if anyShort {
+		v.notes = append(v.notes, "No throughput stands where a probe was too short for it beside the time that a request takes.")
+	}
+	if judged && v.s.Found != nil {
+		v.notes = append(v.notes, "good: of the requests of a probe that the search judged, under the objective nearest to its limit.")
+	}
+}
+
+// pace is a rate over a run; a probe that is too short has none.
+func pace(x timeline.Opt[float64], short bool) string {
+	if short {
+		return missing
+	}
+	return shownOr(x, rate)
+}
+
+// goodShare is the share of good requests: of a probe as the search judged it.
+func (v *sweepView) goodShare(p *result.Point) (share timeline.Opt[float64]) {
+	switch st := v.s.Step(p); {
+	case st != nil:
+		return st.Share
+	case p.Goodput != nil:
+		return p.Goodput.Fraction
+	}
+	return share
+}
+
+// shown is the variable's value of a point.
+func (v *sweepView) shown(p *result.Point) string {
+	if _, err := strconv.ParseFloat(p.Text, 64); err != nil && p.Text != "" {
+		return short(clean(p.Text), 32)
+	}
+	return v.value(p.Value)
+}
+
+func settingOf(p *result.Point, name string) string {
+	for _, x := range p.Settings {
+		if x.Name == name {
+			return short(clean(x.Value), 32)
+		}
+	}
+	return missing
+}
+
+func shownOr(x timeline.Opt[float64], text func(float64) string) string {
+	if v, ok := x.Get(); ok {
+		return text(v)
+	}
+	return missing
+}
+
+func costCell(c *metric.Cost) string {
+	if c == nil {
+		return missing
+	}
+	return shownOr(c.USDPerMOutput, digits{}.value)
+}
+
+func failedCell(p *result.Point) string {
+	switch {
+	case p.Run == "": // the server was never reached
+		return missing
+	case p.Requests.Failed == 0:
+		return "0"
+	}
+	return fmt.Sprintf("%s of %s", count(p.Requests.Failed), count(p.Requests.OK+p.Requests.Failed))
+}

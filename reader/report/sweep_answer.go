@@ -1,0 +1,220 @@
+package report
+
+import (
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	"tokenmeter/load/sweep/result"
+	"tokenmeter/record/validity"
+)
+
+// answer is the first sentence.
+func (v *sweepView) answer() {
+	s := v.s
+	v.state = "ok"
+	switch {
+	case s.Method != nil:
+		v.followed(s.Method)
+	case s.Found != nil:
+		v.found(s.Found)
+	case len(s.Points) == 0 && len(s.Begun) > 0:
+		v.state, v.says = "none", "No point was finished."
+	case len(s.Points) == 0:
+		v.state, v.says = "none", "Nothing was measured."
+	case len(s.Series) > 0:
+		v.best()
+	case s.Knee != nil && s.Peak != nil:
+		v.says = fmt.Sprintf("Throughput stops growing at %s [%s, %s]: the server then delivers %s output tok/s.",
+			v.load(s.Knee.Value), v.value(s.Knee.Lo), v.value(s.Knee.Hi), v.tps(s.Peak.TPS, s.Peak.CI95))
+	case s.Variable == "rate" || s.Variable == "concurrency":
+		v.unbent()
+	default:
+		v.ends()
+	}
+	v.verdicts()
+	v.failures()
+	v.stopped()
+}
+
+// unbent is the answer of one curve without a knee.
+func (v *sweepView) unbent() {
+	s := v.s
+	v.state = "none"
+	curve := s.Groups()[0]
+	switch {
+	case s.Invalid() > 0:
+		v.state, v.says = "bad", "No knee can be told."
+	case s.Loads(&curve) < result.LeastLoads:
+		v.says = fmt.Sprintf("No knee can be told: that takes %d loads.", result.LeastLoads)
+	case !s.Rises(&curve):
+		v.says = fmt.Sprintf("No knee was found: throughput does not follow the load even at %s.", v.load(s.Points[0].Value))
+		v.more = append(v.more, "Sweep further down to find it.")
+	default:
+		v.says = fmt.Sprintf("No plateau was reached: throughput still follows the load at %s.", v.load(s.Points[len(s.Points)-1].Value))
+		v.more = append(v.more, "Sweep further up to find the knee.")
+	}
+}
+
+// ends is the answer of a sweep of anything but the load: what becomes of the first
+// token between the ends.
+func (v *sweepView) ends() {
+	if !numbers(v.s.Points) {
+		v.says = fmt.Sprintf("%s of %s.", plural(int64(len(v.s.Points)), "measurement"), v.variable.axis)
+		return
+	}
+	first, last := v.s.Points[0], v.s.Points[len(v.s.Points)-1]
+	v.says = fmt.Sprintf("From %s to %s.", v.load(first.Value), v.load(last.Value))
+	if first.Validity.Verdict == validity.Invalid || last.Validity.Verdict == validity.Invalid {
+		return
+	}
+	if a, ok := first.Metrics["ttft_ms"].P50.Get(); ok {
+		if b, ok := last.Metrics["ttft_ms"].P50.Get(); ok {
+			v.says = fmt.Sprintf("From %s to %s the first token goes from %s to %s (median).", v.load(first.Value), v.load(last.Value), span(a, digits{round: true}), span(b, digits{round: true}))
+		}
+	}
+}
+
+// verdicts says how many points are valid, and why others are not.
+func (v *sweepView) verdicts() {
+	s := v.s
+	valid, invalid := 0, s.Invalid()
+	for _, p := range s.Points {
+		if p.Validity.Verdict == validity.Valid {
+			valid++
+		}
+	}
+	text := fmt.Sprintf("%d of %d points valid.", valid, len(s.Points))
+	switch {
+	case len(s.Points) == 0:
+		return
+	case invalid == 1:
+		text = fmt.Sprintf("1 of %s is invalid, by %s.", plural(int64(len(s.Points)), "point"), firstInvalid(s))
+	case invalid > 1:
+		text = fmt.Sprintf("%d of %d points are invalid, the first by %s.", invalid, len(s.Points), firstInvalid(s))
+	}
+	if invalid > 0 && valid > 0 {
+		text = strings.TrimSuffix(text, ".") + fmt.Sprintf("; %d valid.", valid)
+	}
+	if invalid == len(s.Points) && s.Found == nil { // a search has judged its probes itself
+		v.state = "bad"
+	}
+	v.more = append(v.more, text)
+}
+
+// failures says which points the target failed.
+func (v *sweepView) failures() {
+	n, first := 0, ""
+	for i := range v.s.Points {
+		p := &v.s.Points[i]
+		if p.Error == "" {
+			continue
+		}
+		if n++; n == 1 {
+			first = clean(fmt.Sprintf("%s %s: %s", v.variable.axis, v.shown(p), p.Error))
+		}
+	}
+	if n > 0 {
+		v.more = append(v.more, fmt.Sprintf("The target failed at %s, the first %s", plural(int64(n), "point"), ended(first)))
+	}
+}
+
+// stopped says that there was more to come.
+func (v *sweepView) stopped() {
+	s := v.s
+	if !s.Partial {
+		return
+	}
+	if v.state == "ok" {
+		v.state = "suspect"
+	}
+	switch {
+	case s.Planned > len(s.Points):
+		v.more = append(v.more, fmt.Sprintf("Stopped after %d of %d points.", len(s.Points), s.Planned))
+	case s.Found != nil && s.Found.Why == "":
+		v.more = append(v.more, "The search was broken off.")
+	}
+	if n := len(s.Begun); n > 0 { // one, but for a sweep that others wrote to
+		v.more = append(v.more, fmt.Sprintf("What the last run has until then: %s.", Command(filepath.Join(s.Dir, s.Begun[n-1]))))
+	}
+}
+
+// best is the answer of several curves: the one that delivers most.
+func (v *sweepView) best() {
+	s := v.s
+	at, most := -1, 0.0
+	for i := range s.Points {
+		p := &s.Points[i]
+		if tps, ok := p.Throughput.SystemOutputTPS.Get(); ok && tps > most && p.Validity.Verdict != validity.Invalid {
+			at, most = i, tps
+		}
+	}
+	if at < 0 {
+		v.state, v.says = "bad", "No point is valid."
+		return
+	}
+	v.says = fmt.Sprintf("Most output, %s tok/s, at %s and %s.", rate(most), v.load(s.Points[at].Value), settingWords(s.Others(&s.Points[at])))
+}
+
+func settingWords(all []result.Setting) string {
+	var words []string
+	for _, x := range all {
+		words = append(words, clean(x.Name)+" "+clean(x.Value))
+	}
+	return strings.Join(words, ", ")
+}
+
+// numbers reports whether the variable's values are numbers, and not names in
+// an order.
+func numbers(points []result.Point) bool {
+	for _, p := range points {
+		if _, err := strconv.ParseFloat(p.Text, 64); p.Text != "" && err != nil {
+			return false
+		}
+	}
+	return true
+}
+
+// firstInvalid is the check that condemned the first invalid point.
+func firstInvalid(s *result.Sweep) string {
+	for _, p := range s.Points {
+		for _, c := range p.Validity.Checks {
+			if c.Verdict == validity.Invalid {
+				return c.Name
+			}
+		}
+	}
+	return "its checks"
+}
+
+// curve is what one of several curves shows.
+func (v *sweepView) curve(one *result.Series) string {
+	if one.Peak != nil && one.Knee != nil {
+		return fmt.Sprintf("levels off at %s output tok/s, from %s on", v.tps(one.Peak.TPS, one.Peak.CI95), v.load(one.Knee.Value))
+	}
+	groups := v.s.Groups()
+	at := slices.IndexFunc(groups, func(g result.Group) bool { return slices.Equal(g.Settings, one.Settings) })
+	loads := 0
+	if at >= 0 {
+		loads = v.s.Loads(&groups[at])
+	}
+	switch {
+	case loads == 0:
+		return "not told, no valid point"
+	case loads < result.LeastLoads:
+		return fmt.Sprintf("not told, %d of the %d loads that it takes", loads, result.LeastLoads)
+	case v.s.Rises(&groups[at]):
+		return "still rises"
+	}
+	return "no knee, throughput does not follow the load"
+}
+
+// ended is a text with a full stop, where it has no end of its own.
+func ended(text string) string {
+	if strings.HasSuffix(text, ".") || strings.HasSuffix(text, "?") {
+		return text
+	}
+	return text + "."
+}

@@ -1,0 +1,383 @@
+package report
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"tokenmeter/load/sweep/result"
+	"tokenmeter/record/metric"
+	"tokenmeter/record/objective"
+	"tokenmeter/record/timeline"
+)
+
+// dot is a measured point of a chart.
+type dot struct {
+	x, y, lo, hi float64 // lo and hi NaN without an interval
+	series       int     // which of several curves
+	hollow       bool    // a repeat, or dominated
+	bad          bool    // invalid
+	tip          string
+}
+
+// scatter is a chart of measured points with thin straight segments between.
+type scatter struct {
+	id, title, sub string
+	xUnit, yUnit   string
+	dots           []dot
+	class          string
+	line           bool
+	identity       bool
+	limit          *limitLine
+	holds, fails   float64 // a bracket; 0: none
+	knee           *result.Knee
+	level          float64 // a plateau
+	linearX        bool
+	curves         []string // what each of several curves is of
+}
+
+// figures are the charts that the points allow.
+func (v *sweepView) figures() []figure {
+	var out []figure
+	if !numbers(v.s.Points) {
+		return nil // names have no place on an axis
+	}
+	add := func(s scatter) {
+		s.curves = v.curves()
+		if len(s.dots) > 0 {
+			out = append(out, s.figure())
+		}
+	}
+	for _, o := range v.limits() {
+		add(v.limited(&o))
+	}
+	add(v.throughput())
+	if v.s.Variable == "rate" {
+		add(v.offered())
+	}
+	add(v.pareto())
+	add(v.latency("ttft_ms", "First token", "s1"))
+	add(v.latency("tpot_ms", "Time per token", "s2"))
+	add(v.cost())
+	return out
+}
+
+// limits are the objectives on a percentile of a latency.
+func (v *sweepView) limits() (all []objective.Objective) {
+	parsed, err := objective.ParseAll(v.s.Objectives)
+	if err != nil {
+		return nil
+	}
+	for _, o := range parsed {
+		if o.Percentile > 0 {
+			all = append(all, o)
+		}
+	}
+	return all
+}
+
+func (v *sweepView) base(p *result.Point) dot {
+	return dot{x: p.Value, series: v.series(p), lo: math.NaN(), hi: math.NaN(), hollow: p.Repeat > 1, bad: p.Validity.Verdict == "invalid"}
+}
+
+func (v *sweepView) bracket(s *scatter) {
+	if f := v.s.Found; f != nil && f.Variable == v.s.Variable {
+		s.holds, s.fails = f.Holds.Or(0), f.Fails.Or(0)
+	}
+}
+
+func (v *sweepView) limited(o *objective.Objective) scatter {
+	s := scatter{id: "limit-" + o.Metric, title: o.Text + " by load", xUnit: v.variable.axis, yUnit: "ms", class: "s2", line: true,
+		sub: "as the objective counts it, failures included; dashed: the limit; better ↓"}
+	v.bracket(&s)
+	switch {
+	case s.holds > 0 && s.fails > 0:
+		s.sub = strings.Replace(s.sub, "; better", "; shaded: where it holds, darker: the bracket; better", 1)
+	case s.holds > 0:
+		s.sub = strings.Replace(s.sub, "; better", "; shaded: where it holds; better", 1)
+	}
+	s.limit = &limitLine{value: o.Limit, text: o.Text}
+	for i := range v.s.Points {
+		p := &v.s.Points[i]
+		if p.Goodput == nil {
+			continue
+		}
+		for _, r := range p.Goodput.Objectives {
+			y, ok := r.Value.Get()
+			if r.Text != o.Text || !ok || !(y > 0) {
+				continue
+			}
+			d := v.base(p)
+			d.y = y
+			if r.CI95 != nil {
+				d.lo, d.hi = r.CI95[0], r.CI95[1]
+			}
+			d.tip = fmt.Sprintf("%s: %s ms, n %s, %s", v.load(p.Value), digits{}.value(y), count(r.N), p.Validity.Verdict)
+			s.dots = append(s.dots, d)
+		}
+	}
+	return s
+}
+
+func (v *sweepView) throughput() scatter {
+	s := scatter{id: "throughput", title: "Throughput by " + v.variable.axis, xUnit: v.variable.axis, yUnit: "tok/s", class: "s1", line: true,
+		sub: "output tokens a second of the whole server, with 95 % intervals; better ↑", knee: v.s.Knee}
+	if k := v.s.Peak; k != nil {
+		s.level = k.TPS
+		s.title = fmt.Sprintf("Throughput levels off at %s output tok/s", rate(k.TPS))
+		s.sub += "; dashed: the plateau, band: where it begins"
+	}
+	for i := range v.s.Points {
+		p := &v.s.Points[i]
+		if y, ok := p.Throughput.SystemOutputTPS.Get(); ok && y > 0 && !v.s.Short(p) {
+			d := v.base(p)
+			d.y = y
+			if ci := p.OutputCI95; ci != nil {
+				d.lo, d.hi = ci[0], ci[1]
+			}
+			d.tip = fmt.Sprintf("%s: %s output tok/s, %s", v.load(p.Value), rate(y), p.Validity.Verdict)
+			s.dots = append(s.dots, d)
+		}
+	}
+	return s
+}
+
+func (v *sweepView) offered() scatter {
+	s := scatter{id: "offered", title: "Requests done against requests offered", xUnit: "offered requests/s", yUnit: "done/s", class: "s3",
+		line: true, identity: true, sub: "dotted: as many done as offered; below it the server does not keep up"}
+	for i := range v.s.Points {
+		p := &v.s.Points[i]
+		if y, ok := p.Throughput.RequestsPerS.Get(); ok && y > 0 && !v.s.Short(p) {
+			d := v.base(p)
+			d.x = p.OfferedPerS.Or(p.Value)
+			d.y = y
+			d.tip = fmt.Sprintf("offered %s, done %s requests/s", rate(d.x), rate(y))
+			s.dots = append(s.dots, d)
+		}
+	}
+	return s
+}
+
+func (v *sweepView) pareto() scatter {
+	unit := "tok/s"
+	if v.s.GPUs.OK() {
+		unit = "tok/s/GPU"
+	}
+	s := scatter{id: "pareto", title: "Speed for one reader against throughput", xUnit: "tok/s for one reader", yUnit: unit, class: "s1", linearX: true,
+		sub: "full: no other point is better in both; hollow: another one is; up and right is better"}
+	best := map[string]bool{}
+	for _, p := range v.s.Pareto {
+		best[p.Run] = true
+	}
+	for i := range v.s.Points {
+		p := &v.s.Points[i]
+		x, okX := p.TPSPerUser.Get()
+		y, okY := p.TPSPerGPU.Get()
+		if !okY {
+			y, okY = p.Throughput.SystemOutputTPS.Get()
+		}
+		if okX && okY && y > 0 && !v.s.Short(p) {
+			d := v.base(p)
+			d.x, d.y, d.hollow = x, y, !best[p.Run]
+			d.tip = fmt.Sprintf("%s: %s tok/s for one reader, %s %s", v.load(p.Value), rate(x), rate(y), unit)
+			s.dots = append(s.dots, d)
+		}
+	}
+	if len(s.dots) < 2 {
+		s.dots = nil
+	}
+	return s
+}
+
+func (v *sweepView) latency(name, title, class string) scatter {
+	s := scatter{id: "by-" + name, title: title + ", p95, by " + v.variable.axis, xUnit: v.variable.axis, yUnit: "ms", class: class, line: true,
+		sub: "of successful requests, with 95 % intervals; better ↓"}
+	for i := range v.s.Points {
+		p := &v.s.Points[i]
+		m := p.Metrics[name]
+		if y, ok := m.P95.Get(); ok && y > 0 {
+			d := v.base(p)
+			d.y = y
+			if ci, ok := m.CI95["p95"]; ok {
+				d.lo, d.hi = ci[0], ci[1]
+			}
+			d.tip = fmt.Sprintf("%s: p95 %s ms, n %s", v.load(p.Value), digits{}.value(y), count(m.N))
+			s.dots = append(s.dots, d)
+		}
+	}
+	return s
+}
+
+func (v *sweepView) cost() scatter {
+	s := scatter{id: "cost", title: "Cost by " + v.variable.axis, xUnit: v.variable.axis, yUnit: "$/M out", class: "s4", line: true, sub: "better ↓"}
+	for i := range v.s.Points {
+		p := &v.s.Points[i]
+		var usd timeline.Opt[float64]
+		if p.Cost != nil {
+			usd = p.Cost.USDPerMOutput
+		}
+		if y, ok := usd.Get(); ok && y > 0 {
+			d := v.base(p)
+			d.y = y
+			d.tip = fmt.Sprintf("%s: $%s", v.load(p.Value), digits{}.value(y))
+			s.dots = append(s.dots, d)
+		}
+	}
+	return s
+}
+
+func (s *scatter) figure() figure {
+	f := figure{ID: s.id, Title: s.title, Sub: s.sub}
+	if slices.ContainsFunc(s.dots, func(d dot) bool { return d.bad }) {
+		f.Sub += "; × invalid"
+	}
+	f.Chart = chart(s.plot(), s.sentence())
+	for i, text := range s.curves {
+		f.Keys = append(f.Keys, key{"sw " + seriesClass(i), text})
+	}
+	t := &dataTable{Head: []string{s.xUnit, s.yUnit, "95 % interval"}}
+	for _, d := range s.dots {
+		interval := missing
+		if !math.IsNaN(d.lo) {
+			interval = digits{}.value(d.lo) + " to " + digits{}.value(d.hi)
+		}
+		t.Rows = append(t.Rows, []string{digits{}.value(d.x), digits{}.value(d.y), interval})
+	}
+	f.Table = t
+	return f
+}
+
+func (s *scatter) sentence() string {
+	first, last := s.dots[0], s.dots[len(s.dots)-1]
+	return fmt.Sprintf("%s. %d points, from %s at %s to %s at %s %s.", s.title, len(s.dots),
+		metric.Significant(first.y, 3)+" "+s.yUnit, metric.Significant(first.x, 3), metric.Significant(last.y, 3), metric.Significant(last.x, 3), s.xUnit)
+}
+
+// axes cover the points, the limit and the bracket.
+func (s *scatter) axes() (x, y axis) {
+	xlo, xhi, ylo, yhi := math.Inf(1), 0.0, math.Inf(1), 0.0
+	for _, d := range s.dots {
+		xlo, xhi = min(xlo, d.x), max(xhi, d.x)
+		ylo, yhi = min(ylo, d.y), max(yhi, d.y)
+		if !math.IsNaN(d.lo) && d.lo > d.y/10 {
+			ylo, yhi = min(ylo, d.lo), max(yhi, math.Min(d.hi, d.y*10))
+		}
+	}
+	if l := s.limit; l != nil && l.value > 0 {
+		ylo, yhi = min(ylo, l.value), max(yhi, l.value)
+	}
+	for _, b := range []float64{s.holds, s.fails} {
+		if b > 0 {
+			xlo, xhi = min(xlo, b), max(xhi, b)
+		}
+	}
+	if s.identity {
+		ylo, yhi = min(ylo, xlo), max(yhi, xhi)
+	}
+	x, y = logAxis(xlo, xhi), logAxis(ylo, yhi)
+	if s.linearX {
+		x = axis{0, xhi * 1.08, false}
+		y = axis{0, yhi * 1.12, false}
+	}
+	return x, y
+}
+
+func (s *scatter) plot() *plot {
+	x, y := s.axes()
+	p := newPlot(250, x, y)
+	p.bottom = 40
+	p.yAxis(s.yUnit, p.y.ticks(6), axisNumber)
+	for _, t := range p.x.ticks(7) {
+		p.xLabel(t, p.height-p.bottom+16, axisNumber(t), true)
+	}
+	p.front.put(`<text x="100%%" y="%s" class="e">%s</text>`, coordinate(p.height-4), esc(s.xUnit+" →"))
+	p.frame()
+	s.bands(p)
+	if s.identity {
+		lo, hi := math.Max(p.x.lo, p.y.lo), math.Min(p.x.hi, p.y.hi)
+		if hi > lo {
+			p.path("line2", polyline([][2]float64{p.point(lo, lo), p.point(hi, hi)}))
+		}
+	}
+	if s.line && len(s.curves) == 0 {
+		p.path("ln "+s.class, polyline(s.segments(p, 0)))
+	}
+	for i := range s.curves {
+		if s.line {
+			p.path("ln "+seriesClass(i), polyline(s.segments(p, i)))
+		}
+	}
+	if s.level > 0 {
+		p.hline(s.level, "plateau "+rate(s.level))
+	}
+	if l := s.limit; l != nil {
+		p.hline(l.value, l.text)
+	}
+	for _, d := range s.dots {
+		s.dot(p, d)
+	}
+	return p
+}
+
+// bands shade where objectives hold and where the knee lies.
+func (s *scatter) bands(p *plot) {
+	band := func(class string, from, to float64) {
+		a, b := math.Max(p.x.at(from), 0), math.Min(p.x.at(to), 1)
+		if b > a {
+			p.field.put(`<rect class="%s" x="%s" y="0" width="%s" height="1000"/>`, class, coordinate(a*1000), coordinate((b-a)*1000))
+		}
+	}
+	if s.holds > 0 {
+		band("hold", p.x.lo, s.holds)
+	}
+	if s.holds > 0 && s.fails > 0 {
+		band("bracket", s.holds, s.fails)
+	}
+	if k := s.knee; k != nil {
+		band("bracket", math.Min(k.Lo, k.Value*0.995), math.Max(k.Hi, k.Value*1.005))
+	}
+}
+
+// segments join the mean of each value's points of a curve. Invalid points are
+// shown and take part in none.
+func (s *scatter) segments(p *plot, series int) (line [][2]float64) {
+	var dots []dot
+	for _, d := range s.dots {
+		if d.series == series && !d.bad {
+			dots = append(dots, d)
+		}
+	}
+	for i := 0; i < len(dots); {
+		sum, n, x := 0.0, 0.0, dots[i].x
+		for ; i < len(dots) && dots[i].x == x; i++ {
+			sum, n = sum+dots[i].y, n+1
+		}
+		line = append(line, p.point(x, sum/n))
+	}
+	return line
+}
+
+// seriesClass is the colour of one of several curves.
+func seriesClass(i int) string { return fmt.Sprintf("s%d", i%4+1) }
+
+func (s *scatter) dot(p *plot, d dot) {
+	x, y := p.xAt(d.x), coordinate(p.yAt(d.y))
+	if !math.IsNaN(d.lo) {
+		p.front.put(`<line x1="%s" x2="%s" y1="%s" y2="%s" class="ln %s"/>`, x, x,
+			coordinate(p.yAt(math.Max(d.lo, p.y.lo))), coordinate(p.yAt(math.Min(d.hi, p.y.hi))), s.class)
+	}
+	colour := s.class
+	if len(s.curves) > 0 {
+		colour = seriesClass(d.series)
+	}
+	class := "dot " + colour
+	if d.hollow {
+		class = "hollow " + colour
+	}
+	if d.bad {
+		p.front.put(`<text x="%s" y="%s" class="m fail">×<title>%s</title></text>`, x, coordinate(p.yAt(d.y)+5), esc(d.tip))
+		return
+	}
+	p.front.put(`<circle cx="%s" cy="%s" r="4" class="%s"><title>%s</title></circle>`, x, y, class, esc(d.tip))
+}

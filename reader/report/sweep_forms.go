@@ -1,0 +1,221 @@
+package report
+
+import (
+	"bufio"
+	"encoding/csv"
+	"encoding/json"
+	"fmt"
+	"io"
+	"slices"
+	"strconv"
+	"strings"
+
+	"tokenmeter/load/sweep/result"
+	"tokenmeter/record/timeline"
+)
+
+// SweepTerminal writes a sweep: the answer in a sentence, a line a point, and
+// where the curve bends.
+func SweepTerminal(w io.Writer, s *result.Sweep, o Options) error {
+	b := bufio.NewWriter(w)
+	newTerminal(b, o).sweep(newSweepView(s))
+	return b.Flush()
+}
+
+// Command is what shows what a folder holds, as it can be typed.
+func Command(dir string) string { return commandLine([]string{"tokenmeter", "report", dir}) }
+
+func (t *terminal) sweep(v *sweepView) {
+	t.paragraph("", v.says+"  "+strings.Join(v.more, " "))
+	t.method(v.method)
+	if len(v.rows) > 0 {
+		t.line("")
+		t.sweepTable(v)
+		t.line("")
+	}
+	for _, f := range v.facts {
+		t.fact(f.Label, f.Text)
+	}
+	if t.o.Dir != "" {
+		t.saved(t.o.Dir)
+	}
+}
+
+// fitting are the columns that a screen of this width has room for: they are dropped
+// from the right, but for the first and, where requests failed, the last.
+func (v *sweepView) fitting(widths []int, room int) (shown []int, left []string) {
+	used, last := 3, len(widths)-1
+	for i, w := range widths {
+		used, shown = used+w+2, append(shown, i)
+	}
+	for i := last; i > 0 && used > room; i-- {
+		if i == last && v.anyFailed {
+			continue
+		}
+		used -= widths[i] + 2
+		left = slices.Insert(left, 0, v.heads[i])
+		shown = slices.DeleteFunc(shown, func(c int) bool { return c == i })
+	}
+	return shown, left
+}
+
+// sweepTable drops columns where the screen is too narrow, but never the sign.
+func (t *terminal) sweepTable(v *sweepView) {
+	widths := make([]int, len(v.heads))
+	for i, h := range v.heads {
+		widths[i] = width(h)
+		for _, r := range v.rows {
+			widths[i] = max(widths[i], width(r.cells[i]))
+		}
+	}
+	columns, left := v.fitting(widths, t.width)
+	line := func(cells []string, sign, colour string) {
+		var b strings.Builder
+		for n, i := range columns {
+			if n > 0 {
+				b.WriteString("  ")
+			}
+			b.WriteString(padLeft(t.text(cells[i]), widths[i]))
+		}
+		t.line(b.String() + "  " + t.colour(t.text(sign), colour))
+	}
+	line(v.heads, "", "")
+	pareto := false
+	for _, r := range v.rows {
+		mark := r.sign
+		if r.bad {
+			mark += " ✗"
+		}
+		if r.pareto && len(v.rows) > 2 {
+			mark += " *"
+			pareto = true
+		}
+		line(r.cells, mark, map[string]string{"▲": "33", "■": "31"}[r.sign])
+	}
+	key := "● valid  ▲ suspect  ■ invalid  ✗ an objective was missed"
+	if slices.ContainsFunc(v.rows, func(r sweepRow) bool { return r.sign == "○" }) {
+		key = strings.Replace(key, "  ✗", "  ○ not measured  ✗", 1)
+	}
+	if pareto {
+		key += "  * Pareto"
+	}
+	t.paragraph("", key)
+	if len(left) > 0 {
+		t.paragraph("", "Not shown for want of width: "+strings.Join(left, ", ")+".")
+	}
+	for _, n := range v.notes {
+		t.paragraph("", n)
+	}
+}
+
+// SweepMarkdown writes a sweep for pull requests and wikis.
+func SweepMarkdown(w io.Writer, s *result.Sweep) error {
+	b := bufio.NewWriter(w)
+	v := newSweepView(s)
+	m := &markdown{b}
+	m.printf("**%s** %s\n\n", md(v.says), md(strings.Join(v.more, " ")))
+	m.method(v.method)
+	if len(v.rows) > 0 {
+		m.printf("| %s | trust |\n|%s---|\n", strings.Join(escaped(v.heads), " | "), strings.Repeat("---:|", len(v.heads)))
+	}
+	for _, r := range v.rows {
+		mark := r.sign
+		if r.bad {
+			mark += " ✗"
+		}
+		m.printf("| %s | %s |\n", strings.Join(escaped(r.cells), " | "), mark)
+	}
+	m.printf("\n")
+	for _, n := range v.notes {
+		m.printf("%s\n\n", md(n))
+	}
+	for _, f := range v.facts {
+		m.printf("- %s: %s\n", md(f.Label), md(f.Text))
+	}
+	return b.Flush()
+}
+
+func escaped(cells []string) []string {
+	out := make([]string, len(cells))
+	for i, c := range cells {
+		out[i] = md(c)
+	}
+	return out
+}
+
+// SweepJSON writes sweep.json as it is.
+func SweepJSON(w io.Writer, s *result.Sweep) error {
+	e := json.NewEncoder(w)
+	e.SetIndent("", "  ")
+	e.SetEscapeHTML(false)
+	return e.Encode(s)
+}
+
+// SweepCSV writes a line a point, unrounded; what was not measured is empty. partial,
+// the same in every line, says that the sweep or search was stopped before its end.
+func SweepCSV(w io.Writer, s *result.Sweep) error {
+	c := csv.NewWriter(w)
+	head := []string{s.Variable}
+	var others []string
+	for _, name := range s.Axes {
+		if name != s.Variable {
+			others = append(others, name)
+		}
+	}
+	head = append(head, others...)
+	head = append(head, "repeat", "run", "verdict", "requests", "failed", "offered_per_s", "achieved_per_s", "requests_per_s",
+		"system_output_tps", "output_tps_ci_lo", "output_tps_ci_hi", "tps_per_gpu", "tps_per_user",
+		"ttft_ms_p50", "ttft_ms_p95", "ttft_ms_p99", "tpot_ms_p50", "tpot_ms_p95", "tpot_ms_p99", "e2e_ms_p50", "e2e_ms_p95", "e2e_ms_p99",
+		"good_fraction", "usd_per_m_output", "error", "partial")
+	c.Write(head)
+	for _, p := range s.Points {
+		first := unrounded(p.Value)
+		if _, err := strconv.ParseFloat(p.Text, 64); err != nil && p.Text != "" {
+			first = p.Text
+		}
+		row := []string{first}
+		for _, name := range others {
+			value := ""
+			for _, x := range p.Settings {
+				if x.Name == name {
+					value = x.Value
+				}
+			}
+			row = append(row, value)
+		}
+		requests, failed := fmt.Sprint(p.Requests.OK+p.Requests.Failed), fmt.Sprint(p.Requests.Failed)
+		if p.Run == "" { // the server was never reached
+			requests, failed = "", ""
+		}
+		row = append(row, strconv.Itoa(p.Repeat), p.Run, p.Validity.Verdict, requests, failed,
+			unroundedOr(p.OfferedPerS), unroundedOr(p.AchievedPerS), unroundedOr(p.Throughput.RequestsPerS), unroundedOr(p.Throughput.SystemOutputTPS))
+		lo, hi := "", ""
+		if ci := p.OutputCI95; ci != nil {
+			lo, hi = unrounded(ci[0]), unrounded(ci[1])
+		}
+		row = append(row, lo, hi, unroundedOr(p.TPSPerGPU), unroundedOr(p.TPSPerUser))
+		for _, name := range []string{"ttft_ms", "tpot_ms", "e2e_ms"} {
+			d := p.Metrics[name]
+			row = append(row, unroundedOr(d.P50), unroundedOr(d.P95), unroundedOr(d.P99))
+		}
+		good, usd := "", ""
+		if p.Goodput != nil {
+			good = unroundedOr(p.Goodput.Fraction)
+		}
+		if p.Cost != nil {
+			usd = unroundedOr(p.Cost.USDPerMOutput)
+		}
+		c.Write(append(row, good, usd, p.Error, strconv.FormatBool(s.Partial)))
+	}
+	c.Flush()
+	return c.Error()
+}
+
+func unrounded(v float64) string { return strconv.FormatFloat(v, 'g', -1, 64) }
+
+func unroundedOr(x timeline.Opt[float64]) string {
+	if v, ok := x.Get(); ok {
+		return unrounded(v)
+	}
+	return ""
+}

@@ -1,0 +1,136 @@
+package report
+
+import (
+	"strings"
+
+	"tokenmeter/load/sweep/result"
+)
+
+// methodView is what a published method says, in words and cells.
+type methodView struct {
+	Title, AsOf, Says string
+	Rules, Why        []string
+	Fields            [][]string // name, value with unit, note
+	Heads             []string
+	Rows              [][]string
+}
+
+func newMethodView(m *result.Method) *methodView {
+	if m == nil {
+		return nil
+	}
+	v := &methodView{Title: clean(m.Title), AsOf: clean(m.AsOf), Says: sentence(clean(m.Says)), Rules: m.Rules, Why: m.Why, Heads: m.Heads}
+	for _, f := range m.Fields {
+		value := missing
+		if x, ok := f.Value.Get(); ok {
+			value = strings.TrimSpace(digits{}.value(x) + " " + clean(f.Unit))
+		}
+		v.Fields = append(v.Fields, []string{clean(f.Name), value, clean(f.Note)})
+	}
+	for _, r := range m.Rows {
+		cells := make([]string, len(r))
+		for i, c := range r {
+			cells[i] = clean(c.Text)
+		}
+		v.Rows = append(v.Rows, cells)
+	}
+	return v
+}
+
+// followed is the answer of a method.
+func (v *sweepView) followed(m *result.Method) {
+	v.says = clean(m.Title) + "."
+	if m.Verdict != "" {
+		v.says = clean(m.Title) + ": " + clean(m.Verdict) + "."
+	}
+	if strings.HasPrefix(m.Verdict, "INVALID") {
+		v.state = "bad"
+	}
+	v.more = append(v.more, sentence(clean(m.Says)))
+}
+
+func (t *terminal) method(v *methodView) {
+	if v == nil {
+		return
+	}
+	for _, w := range v.Why {
+		t.paragraph("", "- "+clean(w))
+	}
+	if len(v.Fields) > 0 {
+		t.line("")
+		t.columns(nil, v.Fields, 0)
+	}
+	if len(v.Rows) > 0 {
+		t.line("")
+		t.columns(v.Heads, v.Rows, 1)
+	}
+}
+
+// columns prints cells below each other, names to the left and numbers to the
+// right; what does not fit on the screen is cut from the right.
+func (t *terminal) columns(heads []string, rows [][]string, right int) {
+	all := rows
+	if heads != nil {
+		all = append([][]string{heads}, rows...)
+	}
+	var widths []int
+	for _, r := range all {
+		for i, c := range r {
+			if i == len(widths) {
+				widths = append(widths, 0)
+			}
+			widths[i] = max(widths[i], width(t.text(c)))
+		}
+	}
+	for _, r := range all {
+		var b strings.Builder
+		used := 0
+		for i, c := range r {
+			c = t.text(c)
+			if i > 0 {
+				b.WriteString("  ")
+				used += 2
+			}
+			if used+width(c) > t.width {
+				if c, _ = cut(c, max(t.width-used, 0)); width(c) < 3 {
+					break
+				}
+			}
+			switch {
+			case i == len(r)-1 && right == 0:
+				b.WriteString(c)
+			case i < right || right == 0:
+				b.WriteString(pad(c, widths[i]))
+			default:
+				b.WriteString(padLeft(c, widths[i]))
+			}
+			used += widths[i]
+		}
+		t.line(strings.TrimRight(b.String(), " "))
+	}
+}
+
+func (m *markdown) method(v *methodView) {
+	if v == nil {
+		return
+	}
+	for _, w := range v.Why {
+		m.printf("- %s\n", md(w))
+	}
+	if len(v.Why) > 0 {
+		m.printf("\n")
+	}
+	m.cells([]string{"figure", "value", "note"}, v.Fields)
+	m.cells(v.Heads, v.Rows)
+}
+
+func (m *markdown) cells(heads []string, rows [][]string) {
+	if len(rows) == 0 {
+		return
+	}
+	m.printf("| %s |\n|%s\n", strings.Join(escaped(heads), " | "), strings.Repeat("---|", len(heads)))
+	for _, r := range rows {
+		m.printf("| %s |\n", strings.Join(escaped(r), " | "))
+	}
+	m.printf("\n")
+}

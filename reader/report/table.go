@@ -1,0 +1,197 @@
+package report
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+
+	"tokenmeter/record/metric"
+	"tokenmeter/record/run"
+	"tokenmeter/record/timeline"
+)
+
+// row is one latency of the table, with one unit.
+type row struct {
+	key, name, unit string
+	cells           []cell
+	n               string
+	exactN          int64
+}
+
+// cell is one percentile: a value with its interval, or with what an interval
+// would need.
+type cell struct {
+	value, lo, hi string
+	needs         int64 // values an interval needs; 0 when there is one
+	few           bool  // there are as many gaps, but from too few requests
+	exact         string
+}
+
+// text is the cell in one piece.
+func (c cell) text() string {
+	if extra := c.extra(); extra != "" {
+		return c.value + " " + extra
+	}
+	return c.value
+}
+
+// extra is what stands behind the value.
+func (c cell) extra() string {
+	switch {
+	case c.lo != "":
+		return "[" + c.lo + ", " + c.hi + "]"
+	case c.few && c.value != missing:
+		return "(few requests)"
+	case c.needs > 0 && c.value != missing:
+		return fmt.Sprintf("(n < %s)", exact(c.needs))
+	}
+	return ""
+}
+
+// doubt marks every figure of an invalid measurement; false when there is none.
+func (r *row) doubt() (marked bool) {
+	for i := range r.cells {
+		if r.cells[i].value != missing {
+			r.cells[i].value += "?"
+			marked = true
+		}
+	}
+	return marked
+}
+
+// percentiles of the table, with the sample a distribution-free two-sided 95 %
+// interval needs.
+var percentiles = []struct {
+	name  string
+	p     float64
+	needs int64
+	of    func(*metric.Dist) timeline.Opt[float64]
+}{
+	{"p50", 0.50, 6, func(d *metric.Dist) timeline.Opt[float64] { return d.P50 }},
+	{"p90", 0.90, 36, func(d *metric.Dist) timeline.Opt[float64] { return d.P90 }},
+	{"p95", 0.95, 72, func(d *metric.Dist) timeline.Opt[float64] { return d.P95 }},
+	{"p99", 0.99, 368, func(d *metric.Dist) timeline.Opt[float64] { return d.P99 }},
+	{"p999", 0.999, 3688, func(d *metric.Dist) timeline.Opt[float64] { return d.P999 }},
+}
+
+// shown are the columns of the table, as indices of percentiles.
+var shown = []int{0, 2, 3}
+
+// latencies are the rows of the table, in order.
+var latencies = []struct{ key, name, objective string }{
+	{"ttft_ms", "TTFT", "ttft"},
+	{"ttfo_ms", "TTFO", "ttfo"},
+	{"tpot_ms", "TPOT", "tpot"},
+	{"itl_ms", "ITL", "itl"},
+	{"icl_ms", "ICL", "icl"},
+	{"e2e_ms", "E2E", "e2e"},
+}
+
+// rows builds the latency table. Gaps between tokens are shown when they are
+// known, else gaps between chunks; the answer's first token has a row of its
+// own when it differs from the first token.
+func rows(r *run.Run) (table []row, notes []string) {
+	for _, l := range latencies {
+		d := r.Metrics[l.key]
+		switch l.key {
+		case "ttfo_ms":
+			if same(d, r.Metrics["ttft_ms"]) {
+				continue
+			}
+		case "itl_ms":
+			if d.N == 0 && r.Metrics["icl_ms"].N > 0 {
+				continue
+			}
+		case "icl_ms":
+			if r.Metrics["itl_ms"].N > 0 || d.N == 0 {
+				continue
+			}
+		}
+		table = append(table, newRow(r, l.key, l.name, l.objective, d))
+		if note := whyMissing(r, l.key, l.name, d); note != "" {
+			notes = append(notes, note)
+		}
+	}
+	return table, notes
+}
+
+func same(a, b metric.Dist) bool {
+	return a.N == 0 || a.N == b.N && a.P50 == b.P50 && a.P95 == b.P95 && a.P99 == b.P99
+}
+
+func newRow(r *run.Run, key, name, objective string, d metric.Dist) row {
+	scale, unit := 1.0, "ms"
+	for _, i := range shown {
+		if v, ok := percentiles[i].of(&d).Get(); ok && v >= 10_000 {
+			scale, unit = 1e3, "s"
+		}
+	}
+	pooled := key == "itl_ms" || key == "icl_ms"
+	line := row{key: key, name: name, unit: unit, n: count(d.N), exactN: d.N}
+	for _, i := range shown {
+		p := percentiles[i]
+		c := newCell(d, p.name, p.needs, p.of(&d), scale, limitOf(r, objective, p.p))
+		c.few = pooled && c.needs > 0 && d.N >= c.needs
+		line.cells = append(line.cells, c)
+	}
+	return line
+}
+
+func newCell(d metric.Dist, name string, needs int64, value timeline.Opt[float64], scale float64, limit timeline.Opt[float64]) cell {
+	v, ok := value.Get()
+	if !ok {
+		return cell{value: missing}
+	}
+	if l, has := limit.Get(); has {
+		limit = timeline.Some(l / scale)
+	}
+	g := digits{limit: limit}
+	c := cell{exact: fmt.Sprintf("%g", v)}
+	if ci, has := d.CI95[name]; has {
+		c.value, c.lo, c.hi = g.interval(v/scale, ci[0]/scale, ci[1]/scale)
+		return c
+	}
+	c.value, c.needs = g.value(v/scale), needs
+	return c
+}
+
+// limitOf is the limit that an objective puts on a percentile of a metric.
+func limitOf(r *run.Run, name string, p float64) timeline.Opt[float64] {
+	if r.Goodput == nil {
+		return timeline.Opt[float64]{}
+	}
+	for _, o := range r.Goodput.Objectives {
+		if q, ok := o.Percentile.Get(); ok && o.Metric == name && near(q, p) {
+			return timeline.Some(o.Limit)
+		}
+	}
+	return timeline.Opt[float64]{}
+}
+
+func near(a, b float64) bool { return a-b < 1e-9 && b-a < 1e-9 }
+
+// whyMissing explains a row without values.
+func whyMissing(r *run.Run, key, name string, d metric.Dist) string {
+	if d.N > 0 || r.Requests.OK == 0 {
+		return ""
+	}
+	flags := r.Requests.Flags
+	switch {
+	case flags["non_streaming"]+flags["stream_ignored"] >= r.Requests.OK:
+		if key == "e2e_ms" {
+			return ""
+		}
+		return name + ": the answers were no streams, only E2E is known"
+	case key == "tpot_ms" && flags["burst"] >= r.Requests.OK:
+		return name + ": every answer came in one burst, so it has no pace"
+	case key == "tpot_ms":
+		return name + ": no answer had two tokens that arrived apart"
+	case key == "itl_ms":
+		return name + ": tokens per event are not known"
+	}
+	return name + ": not measured"
+}
+
+func sortedKeys[K ~string, V any](m map[K]V) []K {
+	return slices.Sorted(maps.Keys(m))
+}

@@ -1,0 +1,255 @@
+package report
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"strings"
+
+	"tokenmeter/record/run"
+)
+
+// Terminal writes the result table: verdict, what it means, the latencies with
+// their intervals, what the server delivered, what failed, why the figures can
+// be believed and what to do next.
+func Terminal(w io.Writer, r *run.Run, o Options) error {
+	b := bufio.NewWriter(w)
+	if o.Dir == "" {
+		o.Dir = r.Dir
+	}
+	newTerminal(b, o).show(newView(r))
+	return b.Flush()
+}
+
+type terminal struct {
+	w     *bufio.Writer
+	o     Options
+	width int
+}
+
+func newTerminal(w *bufio.Writer, o Options) *terminal {
+	width := o.Width
+	if width <= 0 {
+		width = 80
+	}
+	return &terminal{w: w, o: o, width: max(width, 40)}
+}
+
+func (t *terminal) show(v *view) {
+	t.head(v)
+	t.paragraph("", strings.Join(v.sentences, " "))
+	for _, o := range v.objectives {
+		t.labelled(pad(o.mark(), 7)+"  ", o.text+": "+o.says, 9, colourOf(o.state))
+	}
+	for _, c := range v.checks {
+		t.labelled(pad(strings.ToUpper(c.verdict), 7)+"  ", c.name+": "+c.says, 9, colourOf(strings.ToUpper(c.verdict)))
+	}
+	if len(v.rows) > 0 {
+		t.line("")
+		t.table(v.rows)
+		for _, note := range v.notes {
+			t.paragraph("", note)
+		}
+	}
+	t.line("")
+	t.facts(v)
+}
+
+// label is the width of the labels of the last block.
+const label = 10
+
+func (t *terminal) facts(v *view) {
+	for _, f := range v.facts {
+		t.fact(f.Label, f.Text)
+		if f.Label == "failed" && v.failure != nil {
+			t.fact("first", v.failure.first)
+			t.fact("advice", v.failure.advice)
+		}
+	}
+	t.fact("trust", v.trust)
+	for _, w := range v.warnings {
+		t.fact("warning", w)
+	}
+	t.fact("run", v.what)
+	t.fact("next", v.next)
+	if t.o.Dir != "" {
+		t.saved(t.o.Dir)
+	}
+	t.fact("objective", v.offer)
+}
+
+func (t *terminal) fact(name, text string) {
+	if text != "" {
+		t.labelled(pad(name, label), text, label, "")
+	}
+}
+
+// saved is the last line of a run: where it lies, and how to see it again.
+func (t *terminal) saved(dir string) {
+	shown, command := t.text(dir), t.text("tokenmeter report "+quote(dir))
+	line := pad("saved", label)
+	if t.o.Link != "" && !t.o.ASCII {
+		shown = "\x1b]8;;file://" + escapePath(t.o.Link) + "\x1b\\" + shown + "\x1b]8;;\x1b\\"
+	}
+	if label+width(dir)+4+width(command) > t.width {
+		t.line(line + shown)
+		t.line(strings.Repeat(" ", label) + command)
+		return
+	}
+	t.line(line + shown + "    " + command)
+}
+
+// head is the first line: the verdict, the objectives, the size on the right.
+func (t *terminal) head(v *view) {
+	left := v.verdict + ".  " + v.judged
+	right := v.size
+	gap := t.width - width(left) - width(right)
+	text := t.colour(v.verdict, colourOf(v.verdict)) + t.text(left[len(v.verdict):])
+	if gap < 2 {
+		t.line(text)
+		t.line(t.text(right))
+		return
+	}
+	// At most as far as the table reaches, so that both are read together.
+	t.line(text + strings.Repeat(" ", min(gap, max(2, 78-width(left)-width(right)))) + t.text(right))
+}
+
+// table writes the latencies; intervals go to a second line where one line is
+// too narrow for them.
+func (t *terminal) table(rows []row) {
+	g := newGrid(rows)
+	if g.total() <= t.width {
+		t.line(g.header())
+		for _, r := range rows {
+			t.line(t.text(g.line(r)))
+		}
+		return
+	}
+	g = newNarrowGrid(rows)
+	if g.total() > t.width {
+		t.list(rows)
+		return
+	}
+	t.line(g.header())
+	for _, r := range rows {
+		t.line(t.text(g.line(r)))
+		if second := g.second(r); strings.TrimSpace(second) != "" {
+			t.line(t.text(second))
+		}
+	}
+}
+
+// list has a line for each percentile, for very narrow terminals.
+func (t *terminal) list(rows []row) {
+	for _, r := range rows {
+		t.line(fmt.Sprintf("%s %s, n %s", r.name, r.unit, r.n))
+		for i, c := range r.cells {
+			t.line(t.text(fmt.Sprintf("  %s  %s", percentiles[shown[i]].name, c.text())))
+		}
+	}
+}
+
+// labelled writes a label and text that hangs behind it.
+func (t *terminal) labelled(label, text string, indent int, colour string) {
+	text = t.text(text)
+	room := t.width - width(label)
+	lines := wrap(text, room, t.width-indent)
+	for i, line := range lines {
+		if i == 0 {
+			t.line(t.colour(t.text(strings.TrimRight(label, " ")), colour) + label[len(strings.TrimRight(label, " ")):] + line)
+			continue
+		}
+		t.line(strings.Repeat(" ", indent) + line)
+	}
+}
+
+func (t *terminal) paragraph(indent, text string) {
+	for _, line := range wrap(t.text(text), min(t.width, 78), min(t.width, 78)) {
+		t.line(indent + line)
+	}
+}
+
+func (t *terminal) line(s string) {
+	t.w.WriteString(strings.TrimRight(s, " "))
+	t.w.WriteByte('\n')
+}
+
+// text makes words fit to be sent to the terminal.
+func (t *terminal) text(s string) string {
+	s = clean(s)
+	if t.o.ASCII {
+		s = ASCII(s)
+	}
+	return s
+}
+
+func (t *terminal) colour(s, code string) string {
+	if !t.o.Color || code == "" {
+		return s
+	}
+	return "\x1b[" + code + "m" + s + "\x1b[0m"
+}
+
+// colourOf repeats a state that a word already names.
+func colourOf(state string) string {
+	switch state {
+	case valid, held:
+		return "32"
+	case suspect, open, voided:
+		return "33"
+	case invalid, missed:
+		return "31"
+	}
+	return ""
+}
+
+func pad(s string, n int) string {
+	return s + strings.Repeat(" ", max(0, n-width(s)))
+}
+
+func padLeft(s string, n int) string {
+	return strings.Repeat(" ", max(0, n-width(s))) + s
+}
+
+// glued are units that stay on the line of their number.
+var glued = strings.NewReplacer(" %", "\u00a0%", " ms", "\u00a0ms", "± ", "±\u00a0")
+
+// wrap breaks text at spaces; words longer than a line are cut.
+func wrap(text string, first, rest int) []string {
+	var lines []string
+	line, room := "", max(first, 10)
+	flush := func() {
+		lines = append(lines, strings.ReplaceAll(line, "\u00a0", " "))
+		line, room = "", max(rest, 10)
+	}
+	for _, word := range strings.Split(glued.Replace(text), " ") {
+		if line != "" && width(line)+1+width(word) > room {
+			flush()
+		}
+		for width(word) > room {
+			line, word = cut(word, room)
+			flush()
+		}
+		if line != "" && word != "" {
+			line += " "
+		}
+		line += word
+	}
+	if line != "" {
+		flush()
+	}
+	return lines
+}
+
+// escapePath makes a path fit for a file URL.
+func escapePath(path string) string {
+	var b strings.Builder
+	for _, c := range []byte(path) {
+		if c <= ' ' || c >= 0x7f || strings.IndexByte(`%?#"\;`, c) >= 0 {
+			fmt.Fprintf(&b, "%%%02X", c)
+			continue
+		}
+		b.WriteByte(c)
+	}
+	return b.String()
+}

@@ -1,0 +1,86 @@
+package report
+
+import (
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"tokenmeter/base/printable"
+)
+
+// clean makes text from elsewhere harmless.
+func clean(s string) string { return printable.Text(s) }
+
+// short cuts text to n runes.
+func short(s string, n int) string {
+	if utf8.RuneCountInString(s) <= n {
+		return s
+	}
+	runes := []rune(s)
+	return string(runes[:n-1]) + "…"
+}
+
+// quote makes one word for a shell.
+func quote(s string) string {
+	if s != "" && strings.Trim(s, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_./:=@%+,") == "" {
+		return s
+	}
+	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
+}
+
+// commandLine is a command as it can be typed again.
+func commandLine(args []string) string {
+	words := make([]string, len(args))
+	for i, a := range args {
+		words[i] = quote(a)
+	}
+	return strings.Join(words, " ")
+}
+
+// ASCII replaces what a plain console cannot show.
+func ASCII(s string) string {
+	s = strings.NewReplacer("–", "-", "−", "-", "±", "+-", "…", "...", "≥", ">=", "≤", "<=",
+		"✓", "ok", "✗", "x", "●", "*", "▲", "!", "■", "#", "○", "o", "→", "->", "×", "x", "█", "#", "÷", "/", "Σ", "sum", "∞", "inf").Replace(s)
+	return strings.Map(func(r rune) rune {
+		if r > 0x7e {
+			return '?'
+		}
+		return r
+	}, s)
+}
+
+// width counts the columns of a terminal: two for wide scripts and emoji, none
+// for marks that sit on the letter before.
+func width(s string) int {
+	n := 0
+	for _, r := range s {
+		n += columns(r)
+	}
+	return n
+}
+
+func columns(r rune) int {
+	switch {
+	case r < 0x300:
+		return 1
+	case unicode.In(r, unicode.Mn, unicode.Me, unicode.Cf):
+		return 0
+	case r >= 0x1100 && r <= 0x115f, r >= 0x2e80 && r <= 0xa4cf, r >= 0xac00 && r <= 0xd7a3,
+		r >= 0xf900 && r <= 0xfaff, r >= 0xfe30 && r <= 0xfe6f, r >= 0xff00 && r <= 0xff60,
+		r >= 0xffe0 && r <= 0xffe6, r >= 0x1f300 && r <= 0x1faff, r >= 0x20000 && r <= 0x3fffd:
+		return 2
+	}
+	return 1
+}
+
+// cut splits a word behind n columns, at least one rune.
+func cut(word string, n int) (head, tail string) {
+	used := 0
+	for i, r := range word {
+		used += columns(r)
+		if used > n && i > 0 {
+			return word[:i], word[i:]
+		}
+	}
+	return word, ""
+}

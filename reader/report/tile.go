@@ -1,0 +1,74 @@
+package report
+
+import (
+	"fmt"
+
+	"tokenmeter/record/run"
+)
+
+// tiles are the three or four numbers under the verdict.
+func tiles(r *run.Run, v *view) []tile {
+	var list []tile
+	for _, row := range v.rows {
+		switch row.key {
+		case "ttft_ms":
+			list = append(list, latencyTile(v, row, 1, "ttft"))
+		case "tpot_ms":
+			list = append(list, latencyTile(v, row, 2, "tpot"))
+		}
+	}
+	list = append(list, serverTile(r), goodTile(r))
+	return list
+}
+
+// latencyTile has the median large and one percentile of the tail under it.
+func latencyTile(v *view, row row, tail int, objective string) tile {
+	t := tile{Label: row.name, Value: row.cells[0].value, Unit: row.unit + " p50", Link: "#def-" + row.key}
+	if row.cells[0].value == missing {
+		t.Unit, t.Sub = "", "not measured"
+		return t
+	}
+	c := row.cells[tail]
+	t.Sub = fmt.Sprintf("%s %s %s", percentiles[shown[tail]].name, c.text(), row.unit)
+	for _, o := range v.objectives {
+		if o.metric != objective {
+			continue
+		}
+		if class, sign := stateOf(o.state); t.State != "bad" {
+			t.State, t.Sign = class, sign+" "+o.state
+		}
+	}
+	return t
+}
+
+func serverTile(r *run.Run) tile {
+	t := tile{Label: "Server", Value: missing, Link: "#def-system_output_tps"}
+	if v, ok := r.Throughput.SystemOutputTPS.Get(); ok {
+		t.Value, t.Unit = rate(v), "output tok/s"
+	}
+	if v, ok := r.Throughput.RequestsPerS.Get(); ok {
+		t.Sub = rate(v) + " requests/s"
+	}
+	return t
+}
+
+// goodTile is goodput where there are objectives, else what succeeded.
+func goodTile(r *run.Run) tile {
+	counted := r.Requests.OK + r.Requests.Failed
+	failed := fmt.Sprintf("%s failed of %s", exact(r.Requests.Failed), exact(counted))
+	if g := r.Goodput; g != nil {
+		t := tile{Label: "Goodput", Value: missing, Sub: failed, Link: "#def-goodput.fraction"}
+		if share, ok := g.Fraction.Get(); ok {
+			t.Value = percent(share)
+			if ci := g.FractionCI95; ci != nil {
+				t.Unit = fmt.Sprintf("[%s, %s]", bare(percent(ci[0])), bare(percent(ci[1])))
+			}
+		}
+		return t
+	}
+	t := tile{Label: "Succeeded", Value: missing, Sub: failed, Link: "#errors"}
+	if counted > 0 {
+		t.Value = percent(float64(r.Requests.OK) / float64(counted))
+	}
+	return t
+}

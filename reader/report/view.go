@@ -1,0 +1,289 @@
+package report
+
+import (
+	"fmt"
+	"math"
+	"strings"
+
+	"tokenmeter/record/metric"
+	"tokenmeter/record/run"
+	"tokenmeter/record/timeline"
+)
+
+// view is a run in words and figures, before a form is given to it. Every form
+// shows this view, so that they agree.
+type view struct {
+	verdict    string   // VALID | SUSPECT | INVALID | NOT JUDGED
+	judged     string   // what became of the objectives
+	size       string   // "600 requests, 133 s"
+	sentences  []string // what a stranger needs to know
+	objectives []objectiveLine
+	rows       []row
+	notes      []string // why a row has no values
+	facts      []fact   // throughput, goodput, failures
+	failure    *failure // null without failed requests
+	checks     []checkLine
+	warnings   []string
+	trust      string
+	next       string
+	offer      string // an objective for who has none
+	what       string // the run in one line: model, target, load
+}
+
+// fact is a labelled line of the table.
+type fact struct{ Label, Text string }
+
+// longest is where text from elsewhere is cut in the table; the page of a run
+// has it in full.
+const longest = 400
+
+func newView(r *run.Run) *view {
+	v := &view{verdict: verdict(r), size: size(r)}
+	v.objectives, v.judged = objectiveLines(r)
+	v.rows, v.notes = rows(r)
+	if v.verdict == invalid {
+		doubted := false
+		for i := range v.rows {
+			doubted = v.rows[i].doubt() || doubted
+		}
+		if doubted {
+			v.notes = append(v.notes, "? the measurement is invalid: do not rely on the figure")
+		}
+	}
+	v.failure = failureOf(r)
+	v.sentences = sentences(r, v)
+	v.facts = facts(r)
+	v.checks = checkLines(r)
+	v.trust = trust(r)
+	v.next = next(r)
+	v.offer = offer(r)
+	v.warnings = warnings(r, v)
+	v.what = what(r)
+	return v
+}
+
+// warnings leaves out what a failing check or the next step says already.
+func warnings(r *run.Run, v *view) []string {
+	said := map[string]bool{"low_n": strings.HasPrefix(v.next, "p99 needs")}
+	for _, c := range v.checks {
+		said[c.name] = true
+	}
+	var list []string
+	for _, w := range r.Warnings {
+		if !said[w.Name] {
+			list = append(list, short(w.Says, longest))
+		}
+	}
+	return list
+}
+
+// The verdicts on a measurement as the report's first word.
+const (
+	valid     = "VALID"
+	suspect   = "SUSPECT"
+	invalid   = "INVALID"
+	notJudged = "NOT JUDGED"
+)
+
+func verdict(r *run.Run) string {
+	switch r.Validity.Verdict {
+	case "valid":
+		return valid
+	case "suspect":
+		return suspect
+	case "invalid":
+		return invalid
+	}
+	return notJudged
+}
+
+// size says how much was measured.
+func size(r *run.Run) string {
+	text := plural(r.Requests.Total, "request")
+	if s, ok := r.Throughput.WindowS.Get(); ok {
+		text += ", " + span(s*1e3, digits{})
+	}
+	return text
+}
+
+// what is the run in one line.
+func what(r *run.Run) string {
+	parts := []string{}
+	if r.Target.Model != "" {
+		parts = append(parts, short(r.Target.Model, 120))
+	}
+	if r.Target.URL != "" {
+		parts = append(parts, "at "+short(r.Target.URL, 160))
+	}
+	text := strings.Join(parts, " ")
+	if load := loadWords(r); load != "" {
+		text += ", " + load
+	}
+	return strings.TrimPrefix(text, ", ")
+}
+
+func loadWords(r *run.Run) string {
+	streams, hasStreams := r.Load.Concurrency.Get()
+	perS, hasRate := r.Load.RatePerS.Get()
+	switch {
+	case r.Load.Kind == "closed" && hasStreams:
+		return "closed loop of " + plural(streams, "stream")
+	case hasRate && hasStreams:
+		return fmt.Sprintf("open loop, %s requests/s %s, at most %s at once", rate(perS), r.Load.Arrival, count(streams))
+	case hasRate:
+		return fmt.Sprintf("open loop, %s requests/s %s", rate(perS), r.Load.Arrival)
+	}
+	return loadOverTime(r)
+}
+
+// loadOverTime says what a load is that has no one rate.
+func loadOverTime(r *run.Run) string {
+	switch {
+	case r.Load.Arrival == "trace":
+		return fmt.Sprintf("trace, %s times as fast as recorded", digits{}.value(r.Load.Speed.Or(1)))
+	case r.Load.Stages != "":
+		return fmt.Sprintf("%s loop, stages %s", r.Load.Kind, r.Load.Stages)
+	}
+	return r.Load.Kind
+}
+
+// facts are the lines of the table that are no latencies.
+func facts(r *run.Run) []fact {
+	var list []fact
+	add := func(label, text string) {
+		if text != "" {
+			list = append(list, fact{label, text})
+		}
+	}
+	add("server", server(r))
+	add("goodput", goodput(r))
+	itemFacts(r, add)
+	add("cost", costWords(r))
+	add("stalls", stalls(r))
+	add("of E2E", split(r))
+	add("failed", failed(r))
+	add("left out", leftOut(r))
+	return list
+}
+
+// stalls says how often readers saw an answer stand still, which no percentile
+// of the pace shows; empty where none did.
+func stalls(r *run.Run) string {
+	n, longest := r.Metrics["stalls"], r.Metrics["max_gap_ms"]
+	pauses := int64(math.Round(n.Mean.Or(0) * float64(n.N)))
+	ms, known := longest.Max.Get()
+	if pauses == 0 || !known {
+		return ""
+	}
+	return fmt.Sprintf("%s in %s, the longest of %s", plural(pauses, "pause"), plural(n.N, "request"), span(ms, digits{}))
+}
+
+// server is what the server delivered, to all readers together.
+func server(r *run.Run) string {
+	t := r.Throughput
+	var parts []string
+	if v, ok := t.SystemOutputTPS.Get(); ok {
+		parts = append(parts, rate(v)+" output tok/s")
+	}
+	if v, ok := t.SustainedTPS.Get(); ok {
+		parts = append(parts, rate(v)+" sustained")
+	}
+	if v, ok := t.RequestsPerS.Get(); ok {
+		parts = append(parts, rate(v)+" requests/s")
+	}
+	if len(parts) == 0 {
+		return missing
+	}
+	return strings.Join(parts, ", ")
+}
+
+// goodput is the share and the rate of requests that met every objective.
+func goodput(r *run.Run) string {
+	g := r.Goodput
+	if g == nil {
+		return ""
+	}
+	share, ok := g.Fraction.Get()
+	if !ok {
+		return missing + " (no request could be judged)"
+	}
+	text := fmt.Sprintf("%s good", percent(share))
+	if ci := g.FractionCI95; ci != nil {
+		text += fmt.Sprintf(" [%s, %s]", bare(percent(ci[0])), bare(percent(ci[1])))
+	}
+	text += fmt.Sprintf(", %s of %s", exact(g.Good), exact(g.Good+g.Bad))
+	if v, ok := g.RequestsPerS.Get(); ok {
+		text += fmt.Sprintf(", %s good requests/s", rate(v))
+	}
+	if g.Excluded > 0 {
+		text += fmt.Sprintf(", %s not evaluable", exact(g.Excluded))
+	}
+	return text
+}
+
+func bare(percent string) string { return strings.TrimSuffix(percent, " %") }
+
+// split says where the time of a request went.
+func split(r *run.Run) string {
+	d := r.Decomposition
+	if d == nil {
+		return ""
+	}
+	ttft, ok1 := d.TTFTShare.Get()
+	decode, ok2 := d.DecodeShare.Get()
+	if !ok1 || !ok2 {
+		return ""
+	}
+	return fmt.Sprintf("TTFT %s %%, decode %s %%", number(ttft*100, 0), number(100-round(ttft*100, 0), 0)) +
+		rest(1-ttft-decode)
+}
+
+// rest is only there when the two parts do not make the whole.
+func rest(share float64) string {
+	if share < 0.005 {
+		return ""
+	}
+	return fmt.Sprintf(" (of which %s not split)", percent(share))
+}
+
+// leftOut counts what was measured and does not enter the figures.
+func leftOut(r *run.Run) string {
+	var parts []string
+	for _, name := range sortedKeys(r.Requests.Excluded) {
+		switch n := r.Requests.Excluded[name]; {
+		case n == 0:
+		case r.Partial && timeline.Outcome(name) == timeline.CancelledUser:
+			parts = append(parts, exact(n)+" cut off by Ctrl-C") // the user is the one who measures
+		default:
+			parts = append(parts, exact(n)+" "+name+leftOutWhy(timeline.Outcome(name), n, r.Requests.Total))
+		}
+	}
+	if r.Requests.Warmup > 0 {
+		parts = append(parts, exact(r.Requests.Warmup)+" warm-up")
+	}
+	if r.Requests.Cooldown > 0 {
+		parts = append(parts, exact(r.Requests.Cooldown)+" cool-down")
+	}
+	return strings.Join(parts, ", ")
+}
+
+// leftOutWhy says what a class that is left out means, and what to do when it is more
+// than a few.
+func leftOutWhy(class timeline.Outcome, n, total int64) string {
+	if !class.Cancelled() {
+		return ""
+	}
+	a := metric.AdviceOn(class)
+	text := " (" + a.Means
+	if 10*n > total && class == timeline.CancelledRunEnd {
+		text += "; " + a.Next
+	}
+	return text + ")"
+}
+
+func plural(n int64, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	return count(n) + " " + noun + "s"
+}

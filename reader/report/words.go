@@ -1,0 +1,153 @@
+package report
+
+import (
+	"fmt"
+	"math"
+
+	"tokenmeter/record/metric"
+	"tokenmeter/record/run"
+)
+
+// readingTPS is the pace people read at, in tokens a second.
+const readingTPS = 10
+
+// sentences say what a stranger needs to know: how fast for one reader, how
+// soon the first token, how many failed.
+func sentences(r *run.Run, v *view) []string {
+	var list []string
+	add := func(s string) {
+		if s != "" {
+			list = append(list, s)
+		}
+	}
+	add(partial(r))
+	if v.verdict == invalid && r.Requests.OK > 0 {
+		add("Do not use these figures: the measurement itself failed a check.")
+	}
+	switch {
+	case r.Requests.Total == 0:
+		add("No request was measured.")
+		return list
+	case r.Requests.OK == 0 && r.Requests.Failed > 0:
+		add(allFailed(r, v.failure))
+		return list
+	case r.Requests.OK == 1 && r.Requests.Failed == 0:
+		add(single(r))
+		return list
+	}
+	add(readerSees(r))
+	add(firstToken(r))
+	add(someFailed(r))
+	return list
+}
+
+func partial(r *run.Run) string {
+	if !r.Partial {
+		return ""
+	}
+	ended := r.Requests.Total
+	if n, ok := r.Load.Requests.Get(); ok && n > 0 {
+		return fmt.Sprintf("Stopped after %s of %s; figures cover what ended.", exact(ended), exact(n))
+	}
+	if s, ok := r.Load.DurationS.Get(); ok && s > 0 {
+		return fmt.Sprintf("Stopped after %s, before its %s were over; figures cover what ended.",
+			plural(ended, "request"), span(s*1e3, digits{}))
+	}
+	return fmt.Sprintf("Stopped after %s; figures cover what ended.", plural(ended, "request"))
+}
+
+func allFailed(r *run.Run, f *failure) string {
+	n := r.Requests.Failed
+	text := fmt.Sprintf("All %s requests failed", exact(n))
+	if n == 1 {
+		text = "The only request failed"
+	}
+	if f == nil || len(f.classes) == 0 {
+		return text + "."
+	}
+	c := f.classes[0]
+	switch words := metric.AdviceOn(c.class).Means; {
+	case len(f.classes) == 1:
+		return fmt.Sprintf("%s: %s (%s).", text, words, c.class)
+	default:
+		return fmt.Sprintf("%s, most because %s (%s).", text, words, f.list())
+	}
+}
+
+// single is one request: values, no distribution.
+func single(r *run.Run) string {
+	ttft, hasTTFT := r.Metrics["ttft_ms"].P50.Get()
+	tpot, hasTPOT := r.Metrics["tpot_ms"].P50.Get()
+	e2e, hasE2E := r.Metrics["e2e_ms"].P50.Get()
+	ms := func(v float64) string { return digits{}.value(v) + " ms" }
+	switch {
+	case hasTTFT && hasTPOT:
+		return fmt.Sprintf("One request: the first token after %s, then one every %s.", ms(ttft), ms(tpot))
+	case hasTTFT:
+		return fmt.Sprintf("One request: the first token after %s.", ms(ttft))
+	case hasE2E:
+		return fmt.Sprintf("One request: the answer after %s.", ms(e2e))
+	}
+	return "One request, nothing measured."
+}
+
+// readerSees is the speed of one stream, not of the server.
+func readerSees(r *run.Run) string {
+	tps, ok := r.Metrics["decode_tps"].P50.Get()
+	if !ok {
+		tpot, known := r.Metrics["tpot_ms"].P50.Get()
+		if !known || tpot <= 0 {
+			return ""
+		}
+		tps = 1000 / tpot
+	}
+	shown := digits{}.value(tps)
+	if tps >= 10 {
+		shown = count(int64(math.Round(tps)))
+	}
+	switch {
+	case tps >= readingTPS*1.05:
+		return fmt.Sprintf("One reader gets %s tokens/s, faster than people read (%d).", shown, readingTPS)
+	case tps <= readingTPS*0.95:
+		return fmt.Sprintf("One reader gets %s tokens/s, slower than people read (%d).", digits{}.value(tps), readingTPS)
+	}
+	return fmt.Sprintf("One reader gets %s tokens/s, about as fast as people read.", shown)
+}
+
+// firstToken says by when most first tokens have come. Failed requests have
+// none, so the sentence names whom it speaks of.
+func firstToken(r *run.Run) string {
+	d := r.Metrics["ttft_ms"]
+	v, ok := d.P95.Get()
+	whom, p := "95 of 100", 0.95
+	if d.N < 20 {
+		v, ok = d.P50.Get()
+		whom, p = "half", 0.5
+	}
+	if !ok {
+		return ""
+	}
+	g := digits{limit: limitOf(r, "ttft", p), round: true}
+	if r.Requests.Failed > 0 || d.N < r.Requests.OK {
+		whom += " answered requests"
+		if p == 0.5 {
+			whom = "half of the answered requests"
+		}
+	} else if p == 0.5 {
+		whom = "half of the requests"
+	}
+	return fmt.Sprintf("The first token comes within %s for %s.", span(v, g), whom)
+}
+
+// someFailed counts failures in a hundred where that says the same.
+func someFailed(r *run.Run) string {
+	bad, n := r.Requests.Failed, r.Requests.OK+r.Requests.Failed
+	if bad == 0 {
+		return "No request failed."
+	}
+	of100 := float64(bad) / float64(n) * 100
+	if n > 100 && near(of100, math.Round(of100)) {
+		return fmt.Sprintf("%.0f of 100 requests failed.", of100)
+	}
+	return fmt.Sprintf("%s of %s requests failed.", exact(bad), exact(n))
+}

@@ -1,0 +1,173 @@
+// Package cost is what requests cost: by GPU hours, or by token prices of a
+// user's own file. What has no price stays unknown and is never 0.
+package cost
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"math"
+	"slices"
+
+	"tokenmeter/base/config"
+	"tokenmeter/record/timeline"
+)
+
+// Tokens are prices in USD per million tokens. An empty one is unknown: a
+// request that needs it has no known cost.
+type Tokens struct {
+	Input      timeline.Opt[float64] `json:"input"`       // neither read from a cache nor written to one
+	CachedRead timeline.Opt[float64] `json:"cached_read"` // read from the prefix cache
+	CacheWrite timeline.Opt[float64] `json:"cache_write"` // written to it
+	Output     timeline.Opt[float64] `json:"output"`
+	Reasoning  timeline.Opt[float64] `json:"reasoning"` // empty: as output, which it is part of
+}
+
+// Pricing is what a user says things cost.
+type Pricing struct {
+	// GPUHour is USD for one GPU and hour, GPUs how many serve; empty: not told.
+	GPUHour timeline.Opt[float64] `json:"usd_per_gpu_hour"`
+	GPUs    timeline.Opt[int64]   `json:"gpus"`
+	// Models have prices of their own; Any is for those that have none. A model
+	// that is in neither has no price.
+	Models map[string]Tokens `json:"models"`
+	Any    *Tokens           `json:"any"`
+}
+
+// file is the form of a price file.
+type file struct {
+	GPUHour *float64              `yaml:"gpu_hour"`
+	GPUs    *int64                `yaml:"gpus"`
+	Any     *fileTokens           `yaml:"per_million"`
+	Models  map[string]fileTokens `yaml:"models"`
+}
+
+type fileTokens struct {
+	Input      *float64 `yaml:"input"`
+	CachedRead *float64 `yaml:"cached_read"`
+	CacheWrite *float64 `yaml:"cache_write"`
+	Output     *float64 `yaml:"output"`
+	Reasoning  *float64 `yaml:"reasoning"`
+}
+
+// maxFile bounds a price file, so that a wrong one does not fill the memory.
+const maxFile = 1 << 20
+
+// Read reads a price file. The error has everything that is wrong with it.
+//
+//	gpu_hour: 2.50          # USD for one GPU and hour
+//	gpus: 8
+//	per_million:            # USD per million tokens, of any model
+//	  input: 2.50
+//	  cached_read: 1.25
+//	  output: 10
+//	models:                 # or of each
+//	  some-model: {input: 0.15, cached_read: 0.075, output: 0.60}
+func Read(r io.Reader, name string) (Pricing, error) {
+	data, err := io.ReadAll(io.LimitReader(r, maxFile+1))
+	switch {
+	case err != nil:
+		return Pricing{}, fmt.Errorf("%s: %w", name, err)
+	case len(data) > maxFile:
+		return Pricing{}, fmt.Errorf("%s: it is larger than a price file can be (1 MB)", name)
+	}
+	var f file
+	doc := config.Decode(name, data, &f)
+	p := Pricing{GPUHour: timeline.FromPtr(f.GPUHour), GPUs: timeline.FromPtr(f.GPUs)}
+	if f.Any != nil {
+		t := f.Any.tokens()
+		p.Any = &t
+	}
+	for model, t := range f.Models {
+		if p.Models == nil {
+			p.Models = map[string]Tokens{}
+		}
+		p.Models[model] = t.tokens()
+	}
+	p.each(func(path, format string, args ...any) { doc.Addf(path, path+": "+format, args...) })
+	if err := doc.Err(); err != nil {
+		return Pricing{}, err
+	}
+	return p, nil
+}
+
+func (t fileTokens) tokens() Tokens {
+	return Tokens{timeline.FromPtr(t.Input), timeline.FromPtr(t.CachedRead), timeline.FromPtr(t.CacheWrite),
+		timeline.FromPtr(t.Output), timeline.FromPtr(t.Reasoning)}
+}
+
+// Check says what is wrong with the prices.
+func (p *Pricing) Check() error {
+	var errs []error
+	p.each(func(path, format string, args ...any) {
+		errs = append(errs, fmt.Errorf(path+": "+format, args...))
+	})
+	return errors.Join(errs...)
+}
+
+// each tells what is wrong, and where it stands in a price file.
+func (p *Pricing) each(wrong func(path, format string, args ...any)) {
+	price := func(path string, v timeline.Opt[float64]) {
+		if x, ok := v.Get(); ok && (!(x >= 0) || math.IsInf(x, 0)) {
+			wrong(path, "%v is no price: want 0 or more", x)
+		}
+	}
+	price("gpu_hour", p.GPUHour)
+	if n, ok := p.GPUs.Get(); ok && n < 1 {
+		wrong("gpus", "%d is too few: want at least 1", n)
+	}
+	model := func(path string, t Tokens) {
+		price(path+".input", t.Input)
+		price(path+".cached_read", t.CachedRead)
+		price(path+".cache_write", t.CacheWrite)
+		price(path+".output", t.Output)
+		price(path+".reasoning", t.Reasoning)
+		if !t.Input.OK() && !t.Output.OK() {
+			wrong(path, "there is neither an input nor an output price")
+		}
+	}
+	if p.Any != nil {
+		model("per_million", *p.Any)
+	}
+	for _, name := range slices.Sorted(maps.Keys(p.Models)) {
+		model("models."+name, p.Models[name])
+	}
+}
+
+// Hourly is what the GPUs cost together in an hour; empty where it is not told.
+func (p *Pricing) Hourly() timeline.Opt[float64] {
+	usd, ok := p.GPUHour.Get()
+	if !ok {
+		return timeline.Opt[float64]{}
+	}
+	return timeline.Some(usd * float64(p.GPUs.Or(1)))
+}
+
+// of are the token prices of a model.
+func (p *Pricing) of(model string) (Tokens, bool) {
+	if t, ok := p.Models[model]; ok {
+		return t, true
+	}
+	if p.Any != nil {
+		return *p.Any, true
+	}
+	return Tokens{}, false
+}
+
+// Priced reports whether there are any token prices.
+func (p *Pricing) Priced() bool { return p.Any != nil || len(p.Models) > 0 }
+
+// Empty reports whether nothing has a price.
+func (p *Pricing) Empty() bool { return !p.Priced() && !p.GPUHour.OK() }
+
+// Blend is the price of a million tokens at somebody's mix of input and output,
+// as rankings print it; it belongs together with its ratio.
+func (t Tokens) Blend(input, output float64) timeline.Opt[float64] {
+	in, okIn := t.Input.Get()
+	out, okOut := t.Output.Get()
+	if !okIn || !okOut || !(input+output > 0) {
+		return timeline.Opt[float64]{}
+	}
+	return timeline.Some((in*input + out*output) / (input + output))
+}

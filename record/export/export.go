@@ -1,0 +1,54 @@
+// Package export writes a run in other forms. One file per form, one line in
+// the table below.
+package export
+
+import (
+	"fmt"
+	"io"
+	"strings"
+
+	"tokenmeter/record/run"
+)
+
+// Exporter is one form.
+type Exporter struct {
+	Name  string // as --as names it
+	Ext   string // the usual extension of its files, with the dot
+	Says  string // one line for the help
+	Write func(w io.Writer, f *run.Folder) error
+}
+
+// Exporters lists every form, in the order of the help.
+var Exporters = []Exporter{
+	{"jsonl", ".jsonl", "one record a line, every figure of a request", writeJSONL},
+	{"csv", ".csv", "the same columns for spreadsheets; lists are joined with spaces", writeCSV},
+	{"parquet", ".parquet", "the same columns and every event, for DuckDB, pandas and the like", writeParquet},
+}
+
+// Names lists the forms, for messages.
+func Names() string {
+	names := make([]string, len(Exporters))
+	for i, e := range Exporters {
+		names[i] = e.Name
+	}
+	return strings.Join(names, ", ")
+}
+
+// ByName finds a form. The error lists what there is.
+func ByName(name string) (Exporter, error) {
+	for _, e := range Exporters {
+		if e.Name == name {
+			return e, nil
+		}
+	}
+	return Exporter{}, fmt.Errorf("unknown form %q: --as takes %s", name, Names())
+}
+
+// Write writes a run in the named form.
+func Write(w io.Writer, f *run.Folder, as string) error {
+	e, err := ByName(as)
+	if err != nil {
+		return err
+	}
+	return e.Write(w, f)
+}

@@ -1,0 +1,94 @@
+package metric
+
+import "tokenmeter/record/timeline"
+
+func (c *Collector) countRequest(tl *timeline.Timeline, v *Values) {
+	r := &c.requests
+	r.Total++
+	r.Attempts += int64(max(tl.Attempts, 1))
+	switch {
+	case tl.Outcome == timeline.OK:
+		r.OK++
+		r.TokenSources[sourceName(v)]++
+	case tl.Outcome.Cancelled():
+		r.Excluded[string(tl.Outcome)]++
+	default:
+		r.Failed++
+		c.noteError(tl)
+	}
+	r.ByClass[tl.Outcome]++
+	r.Clocks[tl.Clock]++
+	if v.Flags != 0 {
+		for _, name := range v.Flags.Names() {
+			r.Flags[name]++
+		}
+	}
+}
+
+func sourceName(v *Values) string {
+	if v.TokenSource == "" {
+		return "unknown"
+	}
+	return string(v.TokenSource)
+}
+
+// noteError keeps the words of the failure that was due first.
+func (c *Collector) noteError(tl *timeline.Timeline) {
+	f := firstError{tl.DueUS, tl.Request, true}
+	if c.first.any && !f.before(c.first) {
+		return
+	}
+	words := string(tl.Outcome)
+	if tl.Error != nil && tl.Error.Message != "" {
+		words = tl.Error.Message
+	}
+	c.first, c.requests.FirstError = f, &words
+}
+
+func (f firstError) before(g firstError) bool {
+	if f.due != g.due {
+		return f.due < g.due
+	}
+	return f.request < g.request
+}
+
+func (c *Collector) countTokens(tl *timeline.Timeline, v *Values) {
+	t := &c.tokens
+	ok := tl.Outcome == timeline.OK
+	n, known := v.OutputTokens.Get()
+	if known {
+		t.byOutcome[tl.Outcome] += n
+	} else if ok {
+		t.unknown++
+	}
+	if streamed, has := v.StreamedTokens.Get(); has {
+		t.streamed += streamed
+		t.streamedKnown = true
+		t.hidden += n - streamed
+	}
+	input, hasInput := tl.Usage.Input.Get()
+	if hasInput && input >= 0 {
+		t.input += input
+		t.inputKnown = true
+		if cached, told := tl.Usage.Cached.Get(); ok && told {
+			t.cached += cached
+			t.cacheTold = true
+		}
+		if ok {
+			t.cachedOf += input
+		}
+	} else if ok {
+		t.inputUnknown++
+	}
+	if asked, has := tl.Requested.Get(); has && ok && known && asked > 0 {
+		t.asked += asked
+		t.got += n
+		t.askedN++
+		if float64(n) < 0.95*float64(asked) {
+			t.short++
+		}
+		if n > asked+1 {
+			t.far++
+		}
+	}
+}

@@ -1,0 +1,221 @@
+package metric
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	"tokenmeter/record/stat"
+	"tokenmeter/record/timeline"
+)
+
+// Facts are what the records say about the measurement itself: the material
+// that package validity judges. What could not be told is empty.
+type Facts struct {
+	OpenLoop    bool
+	Concurrency int64 // planned streams or cap; 0: unknown
+	CapReached  bool  // an open loop waited for slots
+	MaxInFlight int64
+
+	Requests     int64 // measured, without the cancelled ones
+	Failed       int64 // of these, by the server or on the way to it
+	ClientErrors int64 // of these, by the client itself (out of descriptors, …)
+
+	KernelShare     timeline.Opt[float64] // generation events with kernel stamps
+	LagP99MS        timeline.Opt[float64] // kernel stamp → read, of all of them
+	ChargedLagP99MS timeline.Opt[float64] // the same, 0 for events that came alone
+	MedianGapMS     timeline.Opt[float64] // between tokens, else between chunks
+
+	// SendLateP99MS is how late requests were sent after they were due and, in
+	// an open loop with a cap, a slot was free. Open loop only.
+	SendLateP99MS       timeline.Opt[float64]
+	OfferedPerS         timeline.Opt[float64] // open loop only
+	AchievedPerS        timeline.Opt[float64]
+	BegunPerS           timeline.Opt[float64] // open loop only: what the schedule asks for, of conversations and tasks their first requests
+	AchievedOverOffered timeline.Opt[float64] // open loop only: of what began
+	Conversations       bool                  // some requests follow others, with no due time of the schedule
+
+	CoalescedShare timeline.Opt[float64] // generation events that came with another
+	BurstShare     timeline.Opt[float64] // streamed requests delivered in bursts
+
+	Drifts []Drift
+
+	PromptsUnique bool
+	PrefixHits    timeline.Opt[float64] // cached ÷ input tokens
+	OutputIsCap   bool
+	OSLShortfall  timeline.Opt[float64] // 1 − produced ÷ asked tokens; empty: no length was asked for
+	InputAsked    timeline.Opt[float64] // mean; empty: no length was asked for
+	ISLError      timeline.Opt[float64] // |mean input ÷ asked − 1|
+}
+
+// Drift compares a metric's median in the two halves of the window.
+type Drift struct {
+	Metric        string
+	First, Second float64
+	Change        float64 // Second ÷ First − 1
+	Beyond        bool    // the 95 % intervals of the medians do not meet
+}
+
+// Facts computes them from what has been added so far.
+func (c *Collector) Facts() Facts {
+	w := c.windows()
+	return c.facts(&w)
+}
+
+func (c *Collector) facts(w *windows) Facts {
+	f := Facts{
+		OpenLoop: c.Opts.OpenLoop, Concurrency: c.Opts.Concurrency,
+		CapReached: c.Opts.OpenLoop && w.capWasReached, MaxInFlight: w.maxInFlight,
+		Requests:      c.requests.OK + c.requests.Failed,
+		ClientErrors:  c.requests.ByClass[timeline.ClientResource],
+		PromptsUnique: c.Opts.PromptsUnique, OutputIsCap: c.Opts.OutputIsCap, InputAsked: c.Opts.AskedInput,
+		Drifts: drifts(w),
+	}
+	f.Failed = c.requests.Failed - f.ClientErrors
+	c.lagFacts(&f)
+	c.loadFacts(&f, w)
+	c.lengthFacts(&f)
+	f.CoalescedShare = share(c.events.coalesced, c.events.all)
+	f.BurstShare = share(c.events.burst, c.events.streamed)
+	return f
+}
+
+func share(part, whole int64) timeline.Opt[float64] {
+	if whole <= 0 {
+		return timeline.Opt[float64]{}
+	}
+	return timeline.Some(float64(part) / float64(whole))
+}
+
+func quantile(s stat.Ordered, p float64) timeline.Opt[float64] {
+	if x, ok := stat.Quantile(s, p); ok {
+		return timeline.Some(x)
+	}
+	return timeline.Opt[float64]{}
+}
+
+func pooledQuantile(p float64, pools ...*pooled) timeline.Opt[float64] {
+	whole, _ := frozen(pools...)
+	return quantile(whole, p)
+}
+
+func (c *Collector) lagFacts(f *Facts) {
+	f.KernelShare = share(c.events.kernel, c.events.all)
+	f.LagP99MS = pooledQuantile(0.99, &c.lag)
+	if alone := c.events.kernel - c.charged.Len(); c.events.kernel > 0 {
+		var charged stat.Ints
+		charged.AddN(0, uint64(max(alone, 0)))
+		charged.Merge(&c.charged)
+		f.ChargedLagP99MS = quantile(charged.Frozen(1000), 0.99)
+	}
+	if f.MedianGapMS = pooledQuantile(0.5, &c.gaps, &c.itl); !f.MedianGapMS.OK() {
+		f.MedianGapMS = pooledQuantile(0.5, &c.gaps, &c.icl)
+	}
+}
+
+// RateKept says what was sent of what the schedule asked for.
+func (f *Facts) RateKept() string {
+	what := "requests/s were sent"
+	if f.Conversations {
+		what = "conversations or tasks/s were begun"
+	}
+	return fmt.Sprintf("%s %s of %s/s due", Significant(f.BegunPerS.Or(0), 4), what, Significant(f.OfferedPerS.Or(0), 4))
+}
+
+func (c *Collector) loadFacts(f *Facts, w *windows) {
+	if w.n == 0 {
+		return
+	}
+	f.AchievedPerS = rate(w.n, w.lastStart-w.firstStart)
+	if !f.OpenLoop {
+		return
+	}
+	late := c.lateness()
+	f.SendLateP99MS = quantile(late.Sorted(), 0.99)
+	f.OfferedPerS = c.offered(w)
+	f.BegunPerS = rate(w.begun.n, w.begun.lastStart-w.begun.firstStart)
+	f.Conversations = w.begun.n < w.n
+	offered, ok := f.OfferedPerS.Get()
+	achieved, ok2 := f.BegunPerS.Get()
+	if ok && ok2 && offered > 0 {
+		f.AchievedOverOffered = timeline.Some(achieved / offered)
+	}
+}
+
+// lateness is start − due in ms, without the wait for a slot of the cap: that
+// one is the server's doing. The k-th start cannot come before as many
+// requests have ended as exceed the cap. The rows are in order of start.
+func (c *Collector) lateness() *stat.Sample {
+	ends := make([]int64, len(c.rows))
+	for i, r := range c.rows {
+		ends[i] = r.end
+	}
+	slices.Sort(ends)
+	late := &stat.Sample{}
+	for i, r := range c.rows {
+		ready := r.due
+		if limit := c.Opts.Concurrency; limit > 0 && int64(i) >= limit {
+			ready = max(ready, ends[int64(i)-limit])
+		}
+		if !r.warmup {
+			late.Add(ms(max(r.start-ready, 0)))
+		}
+	}
+	return late
+}
+
+func (c *Collector) lengthFacts(f *Facts) {
+	t := &c.tokens
+	if t.cacheTold {
+		f.PrefixHits = share(t.cached, t.cachedOf)
+	}
+	if t.asked > 0 {
+		f.OSLShortfall = timeline.Some(1 - float64(t.got)/float64(t.asked))
+	}
+	asked, ok := c.Opts.AskedInput.Get()
+	if got, have := mean(c.samples["input_tokens"]).Get(); ok && have && asked > 0 {
+		f.ISLError = timeline.Some(math.Abs(got/asked - 1))
+	}
+}
+
+// drifts compares the halves of the window, by due time, for the two figures
+// that a change of the server's state shows in.
+func drifts(w *windows) []Drift {
+	middle := w.firstDue + (w.lastDue-w.firstDue)/2
+	var out []Drift
+	for _, m := range []struct {
+		name  string
+		value func(*row) float64
+	}{
+		{"ttft_ms", func(r *row) float64 { return r.ttft }},
+		{"tpot_ms", func(r *row) float64 { return r.tpot }},
+	} {
+		var halves [2]stat.Sample
+		for i := range w.rows {
+			r := &w.rows[i]
+			if x := m.value(r); x >= 0 && r.outcome == timeline.OK {
+				if r.due <= middle {
+					halves[0].Add(x)
+				} else {
+					halves[1].Add(x)
+				}
+			}
+		}
+		if d, ok := driftOf(m.name, &halves[0], &halves[1]); ok {
+			out = append(out, d)
+		}
+	}
+	return out
+}
+
+func driftOf(name string, a, b *stat.Sample) (Drift, bool) {
+	x, ok := stat.Quantile(a.Sorted(), 0.5)
+	y, ok2 := stat.Quantile(b.Sorted(), 0.5)
+	aLo, aHi, ok3 := stat.QuantileInterval(a.Sorted(), 0.5, 0.95)
+	bLo, bHi, ok4 := stat.QuantileInterval(b.Sorted(), 0.5, 0.95)
+	if !ok || !ok2 || !ok3 || !ok4 || x <= 0 {
+		return Drift{}, false
+	}
+	return Drift{Metric: name, First: x, Second: y, Change: y/x - 1,
+		Beyond: aHi < bLo || bHi < aLo}, true
+}

@@ -1,0 +1,210 @@
+package metric
+
+import (
+	"cmp"
+	"slices"
+
+	"tokenmeter/record/timeline"
+)
+
+// windows are the spans of time that rates are taken over, in µs on the run's
+// clock. Only measured requests count.
+type windows struct {
+	rows          []row // measured, by start
+	sent                // all of them
+	begun         sent  // those that a schedule asks for: of conversations and tasks the first ones
+	lastToken     int64 // the last generation event of the run
+	anyToken      bool
+	steady        bool
+	from, to      int64 // of the steady window, whole bins
+	maxInFlight   int64
+	capWasReached bool
+}
+
+// sent says when some requests were due and when they left.
+type sent struct {
+	n                     int64
+	firstDue, lastDue     int64
+	firstStart, lastStart int64
+}
+
+// add takes the next request by start.
+func (s *sent) add(r *row) {
+	if s.n == 0 {
+		s.firstDue, s.lastDue, s.firstStart = r.due, r.due, r.start
+	}
+	s.n++
+	s.firstDue, s.lastDue = min(s.firstDue, r.due), max(s.lastDue, r.due)
+	s.lastStart = r.start
+}
+
+func (c *Collector) windows() windows {
+	slices.SortFunc(c.rows, func(a, b row) int {
+		if a.start != b.start {
+			return cmp.Compare(a.start, b.start)
+		}
+		return cmp.Or(cmp.Compare(a.due, b.due), cmp.Compare(a.end, b.end), cmp.Compare(a.request, b.request))
+	})
+	w := windows{rows: c.measured()}
+	for i := range w.rows {
+		r := &w.rows[i]
+		w.add(r)
+		if !r.later {
+			w.begun.add(r)
+		}
+		if r.tokenEnd >= r.due && (!w.anyToken || r.tokenEnd > w.lastToken) {
+			w.lastToken, w.anyToken = r.tokenEnd, true
+		}
+	}
+	w.findSteady(&c.Opts)
+	return w
+}
+
+// measured are the rows that count: all of them as they are, or a copy.
+func (c *Collector) measured() []row {
+	n := 0
+	for i := range c.rows {
+		if !c.rows[i].warmup {
+			n++
+		}
+	}
+	if n == len(c.rows) {
+		return c.rows
+	}
+	rows := make([]row, 0, n)
+	for _, r := range c.rows {
+		if !r.warmup {
+			rows = append(rows, r)
+		}
+	}
+	return rows
+}
+
+// full is the length of the whole window in seconds: first due time to last
+// generation event.
+func (w *windows) full() timeline.Opt[float64] {
+	if !w.anyToken || w.lastToken <= w.firstDue {
+		return timeline.Opt[float64]{}
+	}
+	return timeline.Some(float64(w.lastToken-w.firstDue) / 1e6)
+}
+
+// step is a change of the number of requests in flight.
+type step struct {
+	at    int64
+	delta int64
+}
+
+// steps are the changes in order of time; at one moment the ends come first.
+func (w *windows) steps() []step {
+	ends := make([]int64, len(w.rows))
+	for i := range w.rows {
+		ends[i] = w.rows[i].end
+	}
+	slices.Sort(ends)
+	all := make([]step, 0, 2*len(w.rows))
+	for i := range w.rows { // in order of their starts
+		at := w.rows[i].start
+		for len(ends) > 0 && ends[0] <= at {
+			all = append(all, step{ends[0], -1})
+			ends = ends[1:]
+		}
+		all = append(all, step{at, +1})
+	}
+	for _, at := range ends {
+		all = append(all, step{at, -1})
+	}
+	return all
+}
+
+// rate is (n−1) ÷ span: the rate at which events followed one another.
+func rate(n, span int64) timeline.Opt[float64] {
+	if n < 2 || span <= 0 {
+		return timeline.Opt[float64]{}
+	}
+	return timeline.Some(float64(n-1) / (float64(span) / 1e6))
+}
+
+func (c *Collector) throughput(w *windows) Throughput {
+	t := Throughput{ByOutcome: map[timeline.Outcome]float64{}, WindowS: w.full()}
+	c.rates(&t, w)
+	if w.n > 0 {
+		t.AchievedPerS = rate(w.n, w.lastStart-w.firstStart)
+		if c.Opts.OpenLoop {
+			t.OfferedPerS = c.offered(w)
+		}
+	}
+	if from, to, ok := c.bins.span(); ok {
+		if _, most, ok := c.bins.extreme(from, max(to, from+100), 100); ok && t.WindowS.Or(0) >= 1 {
+			t.Best1sTPS = timeline.Some(most)
+		}
+	}
+	if w.steady {
+		c.steady(&t, w)
+	}
+	return t
+}
+
+func (c *Collector) offered(w *windows) timeline.Opt[float64] {
+	if c.Opts.OfferedPerS.OK() {
+		return c.Opts.OfferedPerS
+	}
+	return rate(w.begun.n, w.begun.lastDue-w.begun.firstDue)
+}
+
+// rates are the means over the full window.
+func (c *Collector) rates(t *Throughput, w *windows) {
+	window, ok := t.WindowS.Get()
+	if !ok {
+		return
+	}
+	per := func(n int64) timeline.Opt[float64] { return timeline.Some(float64(n) / window) }
+	var spent int64
+	for outcome, n := range c.tokens.byOutcome {
+		spent += n
+		t.ByOutcome[outcome] = float64(n) / window
+	}
+	if len(c.tokens.byOutcome) > 0 {
+		t.SystemOutputTPS = per(spent)
+		if n, has := c.tokens.byOutcome[timeline.OK]; has || c.requests.OK == 0 {
+			t.SuccessOutputTPS = per(n)
+		}
+	}
+	if c.tokens.streamedKnown && c.events.streamed > 0 {
+		t.DeliveredTPS = per(c.tokens.streamed)
+	}
+	// A part of the requests would understate the rate.
+	if c.tokens.inputKnown && c.tokens.inputUnknown == 0 {
+		t.SystemInputTPS = per(c.tokens.input)
+		if t.SystemOutputTPS.OK() {
+			t.SystemInOutTPS = per(c.tokens.input + spent)
+		}
+	}
+	t.RequestsPerS = per(c.requests.OK)
+	if len(c.tasks) > 0 {
+		var done int64
+		for _, task := range c.tasks {
+			if !task.failed && !task.cancelled {
+				done++
+			}
+		}
+		t.TasksPerS = per(done)
+	}
+}
+
+// steady fills the figures of the steady window.
+func (c *Collector) steady(t *Throughput, w *windows) {
+	from, to := w.from/binUS, w.to/binUS
+	seconds := float64(w.to-w.from) / 1e6
+	tokens := c.bins.sum(from, to)
+	t.Steady = &Steady{
+		FromS: float64(w.from) / 1e6, ToS: float64(w.to) / 1e6,
+		OutputTokens: tokens, SystemOutputTPS: tokens / seconds,
+	}
+	if seconds >= 60 {
+		t.SustainedTPS = timeline.Some(tokens / seconds)
+	}
+	if least, _, ok := c.bins.extreme(from, to, 3000); ok {
+		t.Worst30sTPS = timeline.Some(least / 30)
+	}
+}

@@ -1,0 +1,205 @@
+package metric
+
+import (
+	"tokenmeter/record/stat"
+	"tokenmeter/record/timeline"
+)
+
+// shown are the samples that every summary has, empty ones too; the others
+// appear when there is something in them.
+var shown = []string{
+	"ttft_ms", "ttfo_ms", "tpot_ms", "tpot_adj_ms", "e2e_ms", "delay_ms",
+	"decode_tps", "e2e_tps", "input_tokens", "output_tokens", "max_gap_ms",
+	"service_ttft_ms", "service_e2e_ms", "close_ms", "connect_ms",
+}
+
+func (c *Collector) at(name string) *stat.Sample {
+	s := c.samples[name]
+	if s == nil {
+		s = &stat.Sample{}
+		c.samples[name] = s
+	}
+	return s
+}
+
+func (c *Collector) put(name string, v timeline.Opt[float64]) {
+	if x, ok := v.Get(); ok {
+		c.at(name).Add(x)
+	}
+}
+
+func (c *Collector) putInt(name string, v timeline.Opt[int64]) {
+	if x, ok := v.Get(); ok {
+		c.at(name).Add(float64(x))
+	}
+}
+
+// sample adds a measured request's values. Only successful requests have
+// latencies; a failure's time is an error latency, nothing else. The client's
+// own lateness counts for every request.
+func (c *Collector) sample(tl *timeline.Timeline, v *Values) {
+	c.at("delay_ms").Add(DelayMS(tl))
+	if tl.Outcome.Failed() {
+		if at, ok := tl.CloseUS.Get(); ok {
+			c.put("error_latency_ms", optMS(timeline.Some(at)))
+		} else {
+			c.put("error_latency_ms", optMS(tl.HeadUS))
+		}
+	}
+	if tl.Outcome != timeline.OK {
+		return
+	}
+	c.put("ttft_ms", v.TTFTMS)
+	c.put("ttfo_ms", v.TTFOMS)
+	c.put("tpot_ms", v.TPOTMS)
+	c.put("tpot_adj_ms", v.TPOTAdjMS)
+	c.put("e2e_ms", v.E2EMS)
+	c.put("close_ms", optMS(tl.CloseUS))
+	c.put("first_byte_ms", optMS(tl.HeadUS))
+	c.put("service_ttft_ms", v.ServiceTTFTMS)
+	c.put("service_e2e_ms", v.ServiceE2EMS)
+	c.put("network_ms", v.NetworkMS)
+	c.put("max_gap_ms", v.MaxGapMS)
+	c.putInt("stalls", v.Stalls)
+	c.put("decode_tps", v.DecodeTPS)
+	c.put("e2e_tps", v.E2ETPS)
+	c.putInt("input_tokens", tl.Usage.Input)
+	c.putInt("cached_tokens", tl.Usage.Cached)
+	c.putInt("output_tokens", v.OutputTokens)
+	c.putInt("reasoning_tokens", v.ReasoningTokens)
+	c.putInt("requested_tokens", tl.Requested)
+	c.putInt("chunks", v.Chunks)
+	c.put("dns_ms", optMS(tl.DNSUS))
+	c.put("connect_ms", optMS(tl.ConnectUS))
+	c.put("tls_ms", optMS(tl.TLSUS))
+	c.put("cost_usd", tl.CostUSD)
+	c.norm(tl, v)
+	for name, x := range tl.Server {
+		if x >= 0 {
+			c.at(serverPrefix + name).Add(x)
+		}
+	}
+	if ttft, ok := v.TTFTMS.Get(); ok {
+		if e2e, ok := v.E2EMS.Get(); ok {
+			c.at(partTTFT).Add(ttft)
+			c.at(partE2E).Add(e2e)
+		}
+	}
+}
+
+// norm adds the counts of --norm-tokenizer.
+func (c *Collector) norm(tl *timeline.Timeline, v *Values) {
+	if !tl.Norm.OK() {
+		return
+	}
+	var r Record
+	v.into(&r)
+	r.normalised(tl)
+	c.putInt("norm_tokens", r.NormTokens)
+	c.put("norm_decode_tps", r.NormDecodeTPS)
+	c.put("norm_e2e_tps", r.NormE2ETPS)
+}
+
+// Samples behind the decomposition; not shown under these names.
+const (
+	partTTFT = "_part_ttft"
+	partE2E  = "_part_e2e"
+)
+
+// readEvents goes over the generation events once: gaps into the pooled
+// samples, lags, and tokens into the bins of time.
+func (c *Collector) readEvents(tl *timeline.Timeline, v *Values, s *seen) {
+	ok := tl.Outcome == timeline.OK
+	if s.n == 0 {
+		c.unstreamed(tl, v)
+		return
+	}
+	c.events.streamed++
+	if v.Flags.Has(timeline.Burst) || v.Flags.Has(timeline.CoalescedBursts) {
+		c.events.burst++
+	}
+	group := groupOf(tl.Request)
+	var icl, itl *stat.Shares
+	switch chunked, told := ok && v.Gaps.OK(), ok && v.TokenGaps.OK(); {
+	case chunked && told && s.k == oneEach:
+		icl = c.gaps.group(group)
+	case told:
+		itl = c.itl.group(group)
+		fallthrough
+	case chunked:
+		icl = c.icl.group(group)
+	}
+	kernel := tl.Clock == timeline.Kernel
+	var lags *stat.Shares
+	if kernel {
+		c.events.kernel += s.n
+		lags = c.lag.group(group)
+	}
+	c.events.all += s.n
+
+	portions := portionsOf(v, s)
+	if n, known := v.OutputTokens.Get(); known {
+		c.bins.spread(max(tl.StartUS, tl.DueUS), tl.DueUS+s.firstUS, n-v.StreamedTokens.Or(n))
+	}
+	bin := binCursor{bins: &c.bins}
+	var waited, lastUS, lastRead, lastLag int64
+	first, joined := true, false // joined: the event before shared its read
+	var at, read int64
+	packed := tl.Events.Packed()
+	for i := range packed {
+		ev := &packed[i]
+		at += ev.DeltaUS()
+		if ev.NewRead() {
+			read++
+		}
+		if !ev.Kind().Bears() {
+			continue
+		}
+		if !first {
+			gap := at - lastUS
+			if icl != nil {
+				icl.AddOne(gap)
+			}
+			if itl != nil {
+				waited += gap
+				if k := s.k.tokensOf(ev.Tokens()); k > 0 {
+					itl.Add(waited, k)
+					waited = 0
+				}
+			}
+			if read == lastRead || kernel && gap == 0 {
+				c.coalesced(kernel, ev.LagUS())
+				if !joined {
+					c.coalesced(kernel, lastLag)
+				}
+				joined = true
+			} else {
+				joined = false
+			}
+		}
+		first = false
+		if lags != nil {
+			lags.AddOne(ev.LagUS())
+		}
+		bin.add(tl.DueUS+at, portions.next(ev.Tokens()))
+		lastUS, lastRead, lastLag = at, read, ev.LagUS()
+	}
+}
+
+// coalesced counts an event that came with another. Its lag hid when it came.
+func (c *Collector) coalesced(kernel bool, lagUS int64) {
+	c.events.coalesced++
+	if kernel {
+		c.charged.Add(lagUS)
+	}
+}
+
+// unstreamed spreads the tokens of a whole body over the time it took: when
+// each was made is not known, only that the server worked on them.
+func (c *Collector) unstreamed(tl *timeline.Timeline, v *Values) {
+	n, known := v.OutputTokens.Get()
+	e2e, ended := v.E2EMS.Get()
+	if known && ended {
+		c.bins.spread(max(tl.StartUS, tl.DueUS), tl.DueUS+microseconds(e2e), n)
+	}
+}

@@ -1,0 +1,130 @@
+package metric
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"tokenmeter/record/timeline"
+)
+
+// noted collects warnings in a fixed order.
+type noted []Warning
+
+func (w *noted) add(when bool, name string, value float64, says string, args ...any) {
+	if when {
+		*w = append(*w, Warning{name, timeline.Some(value), fmt.Sprintf(says, args...)})
+	}
+}
+
+// warnings are the facts that a reader of the figures should know. They judge
+// nothing: that is package validity's part.
+func (c *Collector) warnings(s *Summary, f *Facts) []Warning {
+	w := noted(slices.Clone(c.Opts.Warnings))
+	if w == nil {
+		w = noted{}
+	}
+	c.sampleWarnings(&w, s)
+	c.loadWarnings(&w, s, f)
+	c.lengthWarnings(&w, f)
+	c.streamWarnings(&w, s, f)
+	return w
+}
+
+func (c *Collector) sampleWarnings(w *noted, s *Summary) {
+	n := s.Requests.OK
+	w.add(n > 0 && n < 100, "low_n", float64(n),
+		"p99 needs 100 requests at the very least, 368 for an interval; there are %d. Raise --requests or --duration.", n)
+	if len(s.Requests.TokenSources) > 1 {
+		var parts []string
+		for _, source := range []TokenSource{FromUsage, FromIDs, FromTokenizer, FromChunks, "unknown"} {
+			if k := s.Requests.TokenSources[string(source)]; k > 0 {
+				parts = append(parts, fmt.Sprintf("%d from %s", k, source))
+			}
+		}
+		w.add(true, "mixed_token_sources", float64(len(parts)),
+			"Token counts come from different sources: %s. Give --tokenizer for one count of all.", strings.Join(parts, ", "))
+	}
+	estimated := s.Requests.TokenSources[string(FromTokenizer)] + s.Requests.TokenSources[string(FromChunks)]
+	w.add(estimated > 0, "estimated_tokens", float64(estimated),
+		"The server told no usage for %d of %d requests; their tokens are counted here.", estimated, n)
+	w.add(c.tokens.unknown > 0, "unknown_tokens", float64(c.tokens.unknown),
+		"%d of %d successful requests have no token count; they add nothing to the throughput. Give --tokenizer.", c.tokens.unknown, n)
+	bad := s.Requests.Flags["usage_inconsistent"] + s.Requests.Flags["token_count_mismatch"]
+	w.add(bad > 0, "inconsistent_counts", float64(bad),
+		"%d records have token counts that cannot all be right (see their flags).", bad)
+}
+
+func (c *Collector) loadWarnings(w *noted, s *Summary, f *Facts) {
+	ratio, known := f.AchievedOverOffered.Get()
+	late := f.SendLateP99MS.Or(0)
+	delay := s.Metrics["delay_ms"].Max.Or(0)
+	w.add(known && ratio < 0.99 || f.CapReached && delay > 5, "rate_not_sustained", f.BegunPerS.Or(0),
+		"%s%s. The wait is part of the latency.", f.RateKept(), capWords(f))
+	w.add(f.OpenLoop && late > 10, "client_limited", late,
+		"1 of 100 requests left %s ms late or later through the client's own doing. Use more --workers or a quieter machine.", Significant(late, 3))
+	reuse := s.Requests.Total + s.Requests.Warmup + s.Requests.Cooldown
+	if unique, ok := c.Opts.UniquePrompts.Get(); ok && unique < reuse {
+		w.add(true, "prompt_reuse", float64(unique),
+			"%d requests used %d different prompts%s: a prefix cache answers repeats faster than users would see.",
+			reuse, unique, cacheWords(f))
+	}
+	var opened int64
+	for _, r := range c.rows {
+		if r.newConnection {
+			opened++
+		}
+	}
+	// Every slot needs one, and a few may be replaced.
+	expected := max(c.Opts.Concurrency, f.MaxInFlight)*11/10 + 4
+	w.add(!c.Opts.NoKeepAlive && opened > expected, "connections_opened", float64(opened),
+		"%d connections were opened for at most %d requests in flight: the server or a proxy closes them, and each new one costs time.",
+		opened, f.MaxInFlight)
+	retries := s.Requests.Attempts - s.Requests.Total
+	w.add(retries > 0, "retries", float64(retries), "%d tries were repeated; the wait is part of the latency.", retries)
+}
+
+func capWords(f *Facts) string {
+	if f.CapReached {
+		return fmt.Sprintf(", held back by the cap of %d in flight", f.Concurrency)
+	}
+	return ""
+}
+
+func cacheWords(f *Facts) string {
+	if hits, ok := f.PrefixHits.Get(); ok {
+		return fmt.Sprintf("; %s %% of the input tokens came from the cache", Significant(hits*100, 3))
+	}
+	return ""
+}
+
+func (c *Collector) lengthWarnings(w *noted, f *Facts) {
+	t := &c.tokens
+	short, known := f.OSLShortfall.Get()
+	w.add(known && (t.far > 0 || !c.Opts.OutputIsCap && (short > 0.05 || t.short > 0)), "osl_mismatch", short,
+		"Answers have %s tokens on average, %s were asked for; %d of %d are over 5 %% short, %d too long.",
+		per(t.got, t.askedN), per(t.asked, t.askedN), t.short, t.askedN, t.far)
+	off, known := f.ISLError.Get()
+	w.add(known && off > 0.05, "isl_mismatch", off,
+		"Prompts have %s tokens on average as the server counts, %s were asked for.",
+		Significant(mean(c.samples["input_tokens"]).Or(0), 4), Significant(c.Opts.AskedInput.Or(0), 4))
+}
+
+func per(sum, n int64) string { return Significant(float64(sum)/float64(max(n, 1)), 4) }
+
+func (c *Collector) streamWarnings(w *noted, s *Summary, f *Facts) {
+	bursts, coalesced := f.BurstShare.Or(0), f.CoalescedShare.Or(0)
+	w.add(bursts > 0.05, "bursts", bursts,
+		"%s %% of the streams came in bursts: something on the way holds tokens back, so gaps are not the model's.", Significant(bursts*100, 3))
+	w.add(coalesced > 0.05, "coalesced", coalesced,
+		"%s %% of the events shared a read with another, so their own times are not known.", Significant(coalesced*100, 3))
+	for _, x := range []struct{ flag, says string }{
+		{"stream_ignored", "%d answers came as one body although a stream was asked for: they have an E2E only."},
+		{"clock_step", "The wall clock was set during %d requests; times are monotonic and not affected."},
+		{"malformed_event", "%d streams held events that are no JSON; these were skipped."},
+		{"arrivals_capped", "Of %d requests not every arrival was kept."},
+	} {
+		n := s.Requests.Flags[x.flag]
+		w.add(n > 0, x.flag, float64(n), x.says, n)
+	}
+}

@@ -1,0 +1,154 @@
+package lens
+
+import (
+	"tokenmeter/record/stat"
+	"tokenmeter/record/timeline"
+)
+
+var aiperf = lens{
+	name: "aiperf", tool: "NVIDIA AIPerf", asOf: "0.13, 2026-09",
+	differs: Differs{
+		FirstToken: "first chunk with content or reasoning",
+		Clock:      "just before the send; connecting is inside",
+		TPOT:       "called inter_token_latency: (E2E − TTFT) / (n − 1), one value a request",
+		ITL:        "called inter_chunk_latency: gaps between content chunks",
+		Tokens:     "the text tokenised again; usage with --use-server-token-count",
+		End:        "last content chunk",
+		Failures:   "left out of every figure but the error rate; a missing metric makes a request bad",
+	},
+	open: func(f Facts) reader { return &aiperfReader{limits: f.Limits} },
+}
+
+type aiperfReader struct {
+	limits Limits
+
+	ttft, ttst, ttfo, latency, itl   stat.Sample
+	user, e2eTPS, prefill, effective stat.Sample
+	chunkGaps                        stat.Ints
+	ok, failed, good                 int64
+	in, out                          int64
+	noInput, uncounted, standIn      int64
+	span                             window // of successes
+}
+
+func (r *aiperfReader) add(tl *timeline.Timeline) {
+	if !withoutError(tl) || tl.Outcome == timeline.EmptyOutput {
+		r.failed++
+		return
+	}
+	r.ok++
+	start := startUS(tl)
+	second := int64(-1)
+	c := read(tl, hasToken, func(us int64, _ timeline.Event) {
+		if second < 0 {
+			second = us
+		}
+		r.chunkGaps.Add(us)
+	})
+	end := c.lastUS
+	if !tl.Streamed {
+		end = closeUS(tl)
+	}
+	latency := since(start, end)
+	r.span.add(onRun(tl, start), onRun(tl, end))
+	r.latency.Add(latency)
+	r.effective.Add(ms(max(end, 0)))
+	n, exact, known := tokenizer(tl)
+	switch {
+	case !known:
+		r.uncounted++
+	case !exact:
+		r.standIn++
+	}
+	r.out += n
+	in, hasIn := tl.Usage.Input.Get()
+	if !hasIn {
+		r.noInput++
+	}
+	r.in += in
+	if known && latency > 0 {
+		r.e2eTPS.Add(float64(n) * 1000 / latency)
+	}
+	ttft, itl := opt{}, opt{}
+	if c.n > 0 {
+		ttft = timeline.Some(since(start, c.firstUS))
+		r.ttft.Add(ttft.Or(0))
+		if hasIn && ttft.Or(0) > 0 {
+			r.prefill.Add(float64(in) * 1000 / ttft.Or(0))
+		}
+		if second >= 0 {
+			r.ttst.Add(ms(second))
+		}
+		if n > 1 {
+			itl = timeline.Some((latency - ttft.Or(0)) / float64(n-1))
+			r.itl.Add(itl.Or(0))
+			if itl.Or(0) > 0 {
+				r.user.Add(1000 / itl.Or(0))
+			}
+		}
+	}
+	if a := read(tl, isAnswer, nil); a.n > 0 {
+		r.ttfo.Add(since(start, a.firstUS))
+	}
+	if has(r.limits.TTFTMS, ttft) && has(r.limits.TPOTMS, itl) && within(r.limits.E2EMS, latency) {
+		r.good++
+	}
+}
+
+// has is within, where a missing metric fails its limit.
+func has(limit, v opt) bool {
+	x, ok := v.Get()
+	return !limit.OK() || ok && within(limit, x)
+}
+
+func (r *aiperfReader) report(t *table) {
+	d := r.span.seconds()
+	t.row("request_count", "requests", whole(r.ok), "requests.ok", "a cut stream counts as success")
+	t.row("request_error_rate", "%", r.errorRate(), "", "absent when everything failed")
+	t.row("benchmark_duration", "s", r.span.length(), "window_s", "of successes only: a slow failure at the end is not inside")
+	t.row("request_throughput", "requests/s", ratio(float64(r.ok), d), "requests_per_s", "another window")
+	tokenRates(t, "output_token_throughput", "total_token_throughput",
+		rates{r.in, r.out, r.noInput, r.uncounted, d}, noCount)
+	r.goodput(t, d)
+	avgAndPercentiles(t, "time_to_first_token", &r.ttft, "ttft_ms", "starts at the send, not when the request was due")
+	avgAndPercentiles(t, "time_to_second_token", &r.ttst, "", "a gap, not a time since the start: the first icl_ms of each request")
+	avgAndPercentiles(t, "time_to_first_output_token", &r.ttfo, "ttfo_ms", "starts at the send")
+	avgAndPercentiles(t, "request_latency", &r.latency, "e2e_ms", "starts at the send")
+	itlWhy := "the same formula as our TPOT under another name: one mean a request, so stalls do not show"
+	if r.itl.Len() == 0 && r.uncounted > 0 {
+		itlWhy = noCount
+	}
+	avgAndPercentiles(t, "inter_token_latency", &r.itl, "tpot_ms", itlWhy)
+	avgAndPercentiles(t, "inter_chunk_latency", r.chunkGaps.Frozen(1000), "icl_ms", "the same, without our flag for coalesced arrivals")
+	t.row("effective_latency avg", "ms", mean(&r.effective), "e2e_ms.mean", "the same: from when the request was due")
+	t.row("prefill_throughput_per_user avg", "tokens/s", mean(&r.prefill), "", "ISL / TTFT: network and queue are inside, cached tokens too")
+	t.row("output_token_throughput_per_user avg", "tokens/s", mean(&r.user), "decode_tps.mean", "bursts are not left out")
+	t.row("e2e_output_token_throughput avg", "tokens/s", mean(&r.e2eTPS), "e2e_tps.mean", "starts at the send")
+	t.noteIf(r.standIn > 0, "%s counted by the server, as with --use-server-token-count; without it AIPerf tokenises the text again", some(r.standIn, "answer"))
+}
+
+func (r *aiperfReader) errorRate() opt {
+	if r.ok == 0 {
+		return opt{}
+	}
+	return timeline.Some(100 * float64(r.failed) / float64(r.ok+r.failed))
+}
+
+func (r *aiperfReader) goodput(t *table, seconds float64) {
+	rate, share, why := opt{}, opt{}, noLimit
+	if r.limits.any() {
+		rate = ratio(float64(r.good), seconds)
+		share = ratio(float64(r.good), float64(r.ok+r.failed))
+		why = "a request without a metric is bad: one token has no inter-token latency"
+	}
+	t.row("goodput", "requests/s", rate, "goodput.requests_per_s", why)
+	t.row("good_request_fraction", "ratio", share, "goodput.fraction", why)
+}
+
+// avgAndPercentiles adds the rows of AIPerf's and genai-perf's results.
+func avgAndPercentiles(t *table, name string, s sample, ours, why string) {
+	t.row(name+" avg", "ms", mean(s), withStat(ours, "mean"), why)
+	t.row(name+" p50", "ms", linear(s, 0.5), withStat(ours, "p50"), why)
+	t.row(name+" p99", "ms", linear(s, 0.99), withStat(ours, "p99"), why)
+	t.row(name+" std", "ms", deviation(s), withStat(ours, "sd"), "divides by n, ours by n − 1; "+why)
+}

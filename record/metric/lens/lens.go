@@ -1,0 +1,160 @@
+// Package lens shows a run under other tools' definitions: the same timelines,
+// the names, formulas and aggregates of vLLM's, AIPerf's, GuideLLM's and other
+// benchmarks, beside our own figures and the reason why they differ. One file
+// a tool and one line in the table below.
+package lens
+
+import (
+	"fmt"
+	"iter"
+	"slices"
+	"strings"
+
+	"tokenmeter/record/metric"
+	"tokenmeter/record/timeline"
+)
+
+// lenses are all tools, the most used first.
+var lenses = []lens{vllm, aiperf, guidellm, sglang, genaiPerf, llmperf, inferencePerf, llamaBench, mlperf}
+
+// lens is one tool's way to look at timelines.
+type lens struct {
+	name    string
+	tool    string
+	asOf    string // which version the definitions are from
+	differs Differs
+	open    func(Facts) reader
+}
+
+// reader takes the measured timelines of a run, in any order, and then states
+// the tool's figures.
+type reader interface {
+	add(tl *timeline.Timeline)
+	report(t *table)
+}
+
+// Differs describes a tool's definitions in a few words each.
+type Differs struct {
+	FirstToken string // what stops the TTFT clock
+	Clock      string // what starts it
+	TPOT       string
+	ITL        string
+	Tokens     string // where output tokens come from
+	End        string // where E2E ends
+	Failures   string
+}
+
+// Tool is a lens as documentation shows it.
+type Tool struct {
+	Name, Title, AsOf string
+	Differs           Differs
+}
+
+// Tools lists what can be looked through.
+func Tools() []Tool {
+	var tools []Tool
+	for _, l := range lenses {
+		tools = append(tools, Tool{l.name, l.tool, l.asOf, l.differs})
+	}
+	return tools
+}
+
+// Names lists the names that Apply knows, "all" not among them.
+func Names() []string {
+	var names []string
+	for _, l := range lenses {
+		names = append(names, l.name)
+	}
+	return names
+}
+
+// Facts is what a lens needs beside the timelines.
+type Facts struct {
+	// Summary is our own, for the column beside theirs; nil leaves it empty.
+	Summary *metric.Summary
+	// GoodFraction and GoodPerS are our goodput.
+	GoodFraction timeline.Opt[float64]
+	GoodPerS     timeline.Opt[float64]
+	// Limits of goodput; without any, tools print none.
+	Limits Limits
+	// Concurrency is the planned number of streams; empty in an open loop.
+	Concurrency timeline.Opt[int64]
+}
+
+// Limits are the objectives in the form the tools take them, in ms.
+type Limits struct{ TTFTMS, TPOTMS, E2EMS timeline.Opt[float64] }
+
+func (l Limits) any() bool { return l.TTFTMS.OK() || l.TPOTMS.OK() || l.E2EMS.OK() }
+
+// Table is a run through one lens.
+type Table struct {
+	Lens  string   `json:"lens"`
+	Tool  string   `json:"tool"`
+	AsOf  string   `json:"as_of"`
+	Rows  []Row    `json:"rows"`
+	Notes []string `json:"notes"`
+}
+
+// Row is one figure of the tool beside ours.
+type Row struct {
+	Name     string                `json:"name"`  // as the tool prints it
+	Unit     string                `json:"unit"`  // of both values
+	Value    timeline.Opt[float64] `json:"value"` // null: cannot be told from the record; Why says what is missing
+	Ours     string                `json:"ours"`  // our counterpart: ttft_ms.p99; empty: we have none
+	OurValue timeline.Opt[float64] `json:"our_value"`
+	Why      string                `json:"why"` // why the two differ, or why there is no value
+}
+
+// Apply looks at the measured timelines through the named lenses; "all" names
+// every one. Requests cancelled at the end of the run are left out, as the
+// tools would not have sent them.
+func Apply(names []string, timelines iter.Seq[*timeline.Timeline], facts Facts) ([]Table, error) {
+	chosen, err := choose(names)
+	if err != nil {
+		return nil, err
+	}
+	readers := make([]reader, len(chosen))
+	for i, l := range chosen {
+		readers[i] = l.open(facts)
+	}
+	var bare, unstreamed int64
+	for tl := range timelines {
+		if !tl.Phase.Counts() || tl.Outcome.Cancelled() {
+			continue
+		}
+		if tl.Evidence != timeline.Arrivals {
+			bare++
+			continue
+		}
+		if !tl.Streamed && tl.Outcome == timeline.OK {
+			unstreamed++
+		}
+		for _, r := range readers {
+			r.add(tl)
+		}
+	}
+	tables := make([]Table, len(chosen))
+	for i, l := range chosen {
+		t := table{facts: facts}
+		readers[i].report(&t)
+		t.noteIf(bare > 0, "%s left out: arrivals are not known", some(bare, "request"))
+		t.noteIf(unstreamed > 0, "%s without a stream: no first token and no pace there", some(unstreamed, "answer"))
+		tables[i] = Table{Lens: l.name, Tool: l.tool, AsOf: l.asOf, Rows: t.rows, Notes: t.notes}
+	}
+	return tables, nil
+}
+
+func choose(names []string) ([]lens, error) {
+	if slices.Contains(names, "all") {
+		return lenses, nil
+	}
+	var chosen []lens
+	for _, name := range names {
+		i := slices.IndexFunc(lenses, func(l lens) bool { return l.name == strings.ToLower(strings.TrimSpace(name)) })
+		if i < 0 {
+			return nil, fmt.Errorf("no lens is called %q; there are %s and all", name, strings.Join(Names(), ", "))
+		}
+		chosen = append(chosen, lenses[i])
+	}
+	return chosen, nil
+}

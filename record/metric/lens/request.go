@@ -1,0 +1,116 @@
+package lens
+
+import "tokenmeter/record/timeline"
+
+// What tools take for a chunk with a token.
+
+// hasChoice: chunks with a `choices` entry, also those without text.
+func hasChoice(k timeline.Kind) bool {
+	return k.Bears() || k == timeline.Role || k == timeline.Empty || k == timeline.Finish
+}
+
+// hasToken: chunks with content, reasoning, refusal or a tool call.
+func hasToken(k timeline.Kind) bool { return k.Bears() }
+
+// hasContent: chunks with content; reasoning and tool calls go unseen.
+func hasContent(k timeline.Kind) bool { return k == timeline.Text }
+
+// hasContentOrReasoning: tool calls go unseen.
+func hasContentOrReasoning(k timeline.Kind) bool {
+	return k == timeline.Text || k == timeline.Reasoning
+}
+
+// isAnswer: chunks with a token that is not reasoning.
+func isAnswer(k timeline.Kind) bool { return k.Bears() && k != timeline.Reasoning }
+
+// chunks are the chunks of one reply that a tool counts.
+type chunks struct {
+	n       int64
+	firstUS int64 // since due
+	lastUS  int64
+}
+
+// read finds the chunks; gap, which may be nil, gets each pause between them
+// and the event that ended it.
+func read(tl *timeline.Timeline, counts func(timeline.Kind) bool, gap func(us int64, ev timeline.Event)) chunks {
+	var c chunks
+	if !tl.Streamed {
+		return c
+	}
+	for ev := range tl.Events.All() {
+		if !counts(ev.Kind) {
+			continue
+		}
+		switch {
+		case c.n == 0:
+			c.firstUS = ev.AtUS
+		case gap != nil:
+			gap(ev.AtUS-c.lastUS, ev)
+		}
+		c.n++
+		c.lastUS = ev.AtUS
+	}
+	return c
+}
+
+// startUS is when the client began, since due: after any wait for a slot,
+// before connecting. Most tools' clocks start here.
+func startUS(tl *timeline.Timeline) int64 { return max(tl.StartUS-tl.DueUS, 0) }
+
+// closeUS is when the body ended, since due; the last event where unknown.
+func closeUS(tl *timeline.Timeline) int64 {
+	return max(tl.CloseUS.Or(0), tl.Events.LastUS())
+}
+
+// lastLineUS is when the last line of the stream came, [DONE] included.
+func lastLineUS(tl *timeline.Timeline) int64 { return tl.Events.LastUS() }
+
+// onRun turns a time since due into one of the run.
+func onRun(tl *timeline.Timeline, us int64) int64 { return tl.DueUS + us }
+
+// readToTheEnd reports a 2xx answer whose bytes ended without an exception in
+// the client: most tools call it a success, errors inside the stream included.
+func readToTheEnd(tl *timeline.Timeline) bool {
+	switch tl.Outcome {
+	case timeline.OK, timeline.StreamError, timeline.StreamTruncated, timeline.EmptyOutput:
+		return tl.HTTPStatus/100 == 2
+	}
+	return false
+}
+
+// withoutError is readToTheEnd for tools that see an error inside the stream.
+func withoutError(tl *timeline.Timeline) bool {
+	return readToTheEnd(tl) && tl.Outcome != timeline.StreamError
+}
+
+// Where tools take the number of output tokens from.
+
+func usage(tl *timeline.Timeline) (int64, bool) { return tl.Usage.Output.Get() }
+
+// usageOrTokenizer: tools that tokenise the text where usage is missing.
+func usageOrTokenizer(tl *timeline.Timeline) (int64, bool) {
+	if n, ok := usage(tl); ok && n > 0 {
+		return n, true
+	}
+	return tl.Tokenized.Get()
+}
+
+// tokenizer: tools that always tokenise the text. The server's count stands in
+// for it, and the table says so.
+func tokenizer(tl *timeline.Timeline) (n int64, exact, ok bool) {
+	if n, ok := tl.Tokenized.Get(); ok {
+		return n, true, true
+	}
+	n, ok = usage(tl)
+	return n, false, ok
+}
+
+const (
+	noCount = "needs the answer's tokens: no usage came, and the record has no text to tokenise again (--tokenizer)"
+	noLimit = "no objective on TTFT, TPOT or E2E was set"
+)
+
+func ms(us int64) float64 { return float64(us) / 1000 }
+
+// since is the time in ms from a moment to another that cannot be before it.
+func since(from, to int64) float64 { return ms(max(to-from, 0)) }

@@ -1,0 +1,126 @@
+package lens
+
+import (
+	"math"
+	"slices"
+
+	"tokenmeter/record/stat"
+	"tokenmeter/record/timeline"
+)
+
+// sample is what aggregates are computed from.
+type sample interface {
+	stat.Ordered
+	Moments() (stat.Moments, bool)
+}
+
+func mean(s sample) opt {
+	if m, ok := s.Moments(); ok {
+		return timeline.Some(m.Mean)
+	}
+	return opt{}
+}
+
+// deviation is the standard deviation with n, as numpy's default.
+func deviation(s sample) opt {
+	m, ok := s.Moments()
+	if !ok {
+		return opt{}
+	}
+	return timeline.Some(m.SD * math.Sqrt(float64(m.N-1)/float64(m.N)))
+}
+
+// sampleDeviation is the standard deviation with n − 1.
+func sampleDeviation(s sample) opt {
+	if m, ok := s.Moments(); ok && m.N > 1 {
+		return timeline.Some(m.SD)
+	}
+	return opt{}
+}
+
+// linear is numpy's default percentile.
+func linear(s sample, p float64) opt {
+	if v, ok := stat.Quantile(s, p); ok {
+		return timeline.Some(v)
+	}
+	return opt{}
+}
+
+// ratio is a / b, null where b is no time that passed.
+func ratio(a, b float64) opt {
+	if b > 0 {
+		return timeline.Some(a / b)
+	}
+	return opt{}
+}
+
+func whole(n int64) opt { return timeline.Some(float64(n)) }
+
+// weighted is a sample whose values count by weight, as GuideLLM's.
+type weighted struct{ values []weightedValue }
+
+type weightedValue struct{ value, weight float64 }
+
+func (w *weighted) add(value, weight float64) {
+	w.values = append(w.values, weightedValue{value, weight})
+}
+
+func (w *weighted) total() (weight, sum float64) {
+	for _, v := range w.values {
+		weight += v.weight
+		sum += v.weight * v.value
+	}
+	return weight, sum
+}
+
+func (w *weighted) mean() opt {
+	weight, sum := w.total()
+	return ratio(sum, weight)
+}
+
+// quantile is the smallest value at which the weights reach share p.
+func (w *weighted) quantile(p float64) opt {
+	weight, _ := w.total()
+	if weight <= 0 {
+		return opt{}
+	}
+	slices.SortFunc(w.values, func(a, b weightedValue) int {
+		switch {
+		case a.value < b.value:
+			return -1
+		case a.value > b.value:
+			return 1
+		}
+		return 0
+	})
+	var sum float64
+	for _, v := range w.values {
+		if sum += v.weight; sum >= p*weight*(1-1e-12) {
+			return timeline.Some(v.value)
+		}
+	}
+	return timeline.Some(w.values[len(w.values)-1].value)
+}
+
+// window is the span from the first start to the last end, in µs of the run.
+type window struct {
+	from, to int64
+	any      bool
+}
+
+func (w *window) add(from, to int64) {
+	if !w.any {
+		*w = window{from, to, true}
+		return
+	}
+	w.from, w.to = min(w.from, from), max(w.to, to)
+}
+
+func (w *window) seconds() float64 { return float64(w.to-w.from) / 1e6 }
+
+func (w *window) length() opt {
+	if !w.any || w.to <= w.from {
+		return opt{}
+	}
+	return timeline.Some(w.seconds())
+}

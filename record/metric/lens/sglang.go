@@ -1,0 +1,86 @@
+package lens
+
+import (
+	"tokenmeter/record/stat"
+	"tokenmeter/record/timeline"
+)
+
+var sglang = lens{
+	name: "sglang", tool: "sglang.bench_serving", asOf: "2026-08, its OpenAI backends",
+	differs: Differs{
+		FirstToken: "first chunk with content or reasoning; none: 0, and still a success",
+		Clock:      "the send; a new session each request",
+		TPOT:       "(E2E − TTFT) / (n − 1)",
+		ITL:        "gaps between chunks with content or reasoning; a chunk counts as one token",
+		Tokens:     "usage, else the length that was asked for",
+		End:        "last line of the stream, [DONE] included",
+		Failures:   "left out, and their number is not printed",
+	},
+	open: func(Facts) reader { return &sglangReader{} },
+}
+
+type sglangReader struct {
+	ttft, tpot, e2e stat.Sample
+	itl             stat.Ints
+	completed       int64
+	in, out         int64
+	unknown         int64
+	noInput         int64
+	asked           int64 // counted by the length that was asked for
+	zero            int64 // recorded with TTFT 0
+	latencies       float64
+	span            window
+}
+
+func (r *sglangReader) add(tl *timeline.Timeline) {
+	r.span.add(onRun(tl, startUS(tl)), onRun(tl, closeUS(tl)))
+	if !readToTheEnd(tl) || !tl.Streamed || tl.Flags.Has(timeline.MalformedEvent) {
+		return
+	}
+	r.completed++
+	c := read(tl, hasContentOrReasoning, func(us int64, _ timeline.Event) { r.itl.Add(us) })
+	start := startUS(tl)
+	ttft := 0.0
+	if c.n > 0 {
+		ttft = since(start, c.firstUS)
+	} else {
+		r.zero++
+	}
+	e2e := since(start, lastLineUS(tl))
+	r.ttft.Add(ttft)
+	r.e2e.Add(e2e)
+	r.latencies += e2e / 1000
+	n, ok := usage(tl)
+	if !ok {
+		if n, ok = tl.Requested.Get(); ok {
+			r.asked++
+		} else {
+			r.unknown++
+		}
+	}
+	r.out += n
+	in, ok := tl.Usage.Input.Get()
+	if !ok {
+		r.noInput++
+	}
+	r.in += in
+	if n > 1 {
+		r.tpot.Add((e2e - ttft) / float64(n-1))
+	}
+}
+
+func (r *sglangReader) report(t *table) {
+	d := r.span.seconds()
+	t.row("completed", "requests", whole(r.completed), "requests.ok", "an error inside a stream, a cut stream and an empty answer count as completed")
+	t.row("duration", "s", r.span.length(), "window_s", "first send to the end of the last body")
+	t.row("request_throughput", "requests/s", ratio(float64(r.completed), d), "requests_per_s", "another window, another notion of success")
+	tokenRates(t, "output_throughput", "total_throughput",
+		rates{r.in, r.out, r.noInput, r.unknown, d}, "needs the length that was asked for: no usage came")
+	t.row("concurrency", "requests", ratio(r.latencies, d), "", "Σ E2E / duration")
+	meanMedianP99(t, "ttft_ms", &r.ttft, "ttft_ms", "a missing first token is recorded as 0; a tool call is not seen")
+	meanMedianP99(t, "tpot_ms", &r.tpot, "tpot_ms", "runs on to [DONE], and over the asked length where no usage came")
+	meanMedianP99(t, "itl_ms", r.itl.Frozen(1000), "itl_ms|icl_ms", "gaps between chunks: k times too large with k tokens a chunk")
+	meanMedianP99(t, "e2e_latency_ms", &r.e2e, "e2e_ms", "ends with [DONE], not with the last token")
+	t.noteIf(r.zero > 0, "%s without content in the TTFT sample as 0", some(r.zero, "answer"))
+	t.noteIf(r.asked > 0, "%s without usage counted with the length that was asked for", some(r.asked, "answer"))
+}

@@ -1,0 +1,137 @@
+package lens
+
+import (
+	"fmt"
+	"math"
+	"strings"
+
+	"tokenmeter/record/metric"
+	"tokenmeter/record/timeline"
+)
+
+// table collects the rows of one tool.
+type table struct {
+	facts Facts
+	rows  []Row
+	notes []string
+}
+
+type opt = timeline.Opt[float64]
+
+// row adds a figure. ours names our counterpart ("ttft_ms.p99"), or several
+// separated by "|" of which the first that is known counts.
+func (t *table) row(name, unit string, value opt, ours, why string) {
+	if v, ok := value.Get(); ok && (math.IsNaN(v) || math.IsInf(v, 0)) {
+		value = opt{}
+	}
+	r := Row{Name: name, Unit: unit, Value: value, Why: why}
+	for path := range strings.SplitSeq(ours, "|") {
+		if r.Ours == "" {
+			r.Ours = path
+		}
+		if v, ok := t.ours(path); ok {
+			r.Ours, r.OurValue = path, timeline.Some(v*scale(path, unit))
+			break
+		}
+	}
+	t.rows = append(t.rows, r)
+}
+
+// some is a number of things in words.
+func some(n int64, thing string) string {
+	if n == 1 {
+		return "1 " + thing
+	}
+	return fmt.Sprintf("%d %ss", n, thing)
+}
+
+func (t *table) noteIf(when bool, format string, args ...any) {
+	if when {
+		t.notes = append(t.notes, fmt.Sprintf(format, args...))
+	}
+}
+
+// scale turns our milliseconds into the tool's unit.
+func scale(path, unit string) float64 {
+	name, _, _ := strings.Cut(path, ".")
+	switch {
+	case !strings.HasSuffix(name, "_ms"):
+		return 1
+	case unit == "s":
+		return 1e-3
+	case unit == "ns":
+		return 1e6
+	}
+	return 1
+}
+
+// ours looks a figure up in our own summary.
+func (t *table) ours(path string) (float64, bool) {
+	switch path {
+	case "goodput.fraction":
+		return t.facts.GoodFraction.Get()
+	case "goodput.requests_per_s":
+		return t.facts.GoodPerS.Get()
+	}
+	s := t.facts.Summary
+	if s == nil {
+		return 0, false
+	}
+	switch path {
+	case "requests.ok":
+		return float64(s.Requests.OK), true
+	case "requests.failed":
+		return float64(s.Requests.Failed), true
+	case "error_rate":
+		if n := s.Requests.OK + s.Requests.Failed; n > 0 {
+			return float64(s.Requests.Failed) / float64(n), true
+		}
+		return 0, false
+	case "window_s":
+		return s.Throughput.WindowS.Get()
+	case "requests_per_s":
+		return s.Throughput.RequestsPerS.Get()
+	case "achieved_per_s":
+		return s.Throughput.AchievedPerS.Get()
+	case "system_output_tps":
+		return s.Throughput.SystemOutputTPS.Get()
+	case "success_output_tps":
+		return s.Throughput.SuccessOutputTPS.Get()
+	case "system_in_out_tps":
+		return s.Throughput.SystemInOutTPS.Get()
+	case "best_1s_tps":
+		return s.Throughput.Best1sTPS.Get()
+	}
+	name, stat, _ := strings.Cut(path, ".")
+	return ofDist(s.Metrics[name], stat)
+}
+
+func ofDist(d metric.Dist, stat string) (float64, bool) {
+	switch stat {
+	case "mean":
+		return d.Mean.Get()
+	case "sd":
+		return d.SD.Get()
+	case "min":
+		return d.Min.Get()
+	case "p50":
+		return d.P50.Get()
+	case "p90":
+		return d.P90.Get()
+	case "p95":
+		return d.P95.Get()
+	case "p99":
+		return d.P99.Get()
+	case "max":
+		return d.Max.Get()
+	}
+	return 0, false
+}
+
+// withStat names the same statistic of each alternative.
+func withStat(ours, stat string) string {
+	if ours == "" {
+		return ""
+	}
+	return strings.ReplaceAll(ours, "|", "."+stat+"|") + "." + stat
+}

@@ -1,0 +1,162 @@
+package lens
+
+import (
+	"tokenmeter/record/stat"
+	"tokenmeter/record/timeline"
+)
+
+var vllm = lens{
+	name: "vllm", tool: "vllm bench serve", asOf: "2026-08",
+	differs: Differs{
+		FirstToken: "first chunk with `choices`, an empty role chunk too",
+		Clock:      "the send, after its own concurrency limit",
+		TPOT:       "(E2E − TTFT) / (n − 1)",
+		ITL:        "gaps between chunks with `choices`, the finish chunk included; a chunk counts as one token",
+		Tokens:     "usage, else the text tokenised again",
+		End:        "last chunk with `choices`",
+		Failures:   "left out of latency, inside the duration; an error inside a stream counts as success",
+	},
+	open: func(f Facts) reader { return &vllmReader{limits: f.Limits} },
+}
+
+type vllmReader struct {
+	limits Limits
+
+	ttft, tpot, e2el  stat.Sample
+	itl               stat.Ints
+	completed, failed int64
+	in, out, good     int64
+	uncounted         int64 // successes whose n is not known
+	noInput           int64
+	span              window
+	chunksByMS        map[int64]int64
+}
+
+func (r *vllmReader) add(tl *timeline.Timeline) {
+	r.span.add(onRun(tl, startUS(tl)), onRun(tl, closeUS(tl)))
+	c := read(tl, hasChoice, nil)
+	if !readToTheEnd(tl) || c.n == 0 || tl.Flags.Has(timeline.MalformedEvent) {
+		r.failed++
+		return
+	}
+	r.completed++
+	read(tl, hasChoice, func(us int64, _ timeline.Event) { r.itl.Add(us) })
+	r.chunks(tl)
+	start := startUS(tl)
+	ttft, e2el := since(start, c.firstUS), since(start, c.lastUS)
+	r.ttft.Add(ttft)
+	r.e2el.Add(e2el)
+	n, known := usageOrTokenizer(tl)
+	if !known {
+		r.uncounted++
+	}
+	r.out += n
+	in, ok := tl.Usage.Input.Get()
+	if !ok {
+		r.noInput++
+	}
+	r.in += in
+	tpot := 0.0 // of one token, for its goodput only
+	if n > 1 {
+		tpot = (e2el - ttft) / float64(n-1)
+		r.tpot.Add(tpot)
+	}
+	if within(r.limits.TTFTMS, ttft) && within(r.limits.TPOTMS, tpot) && within(r.limits.E2EMS, e2el) {
+		r.good++
+	}
+}
+
+// within reports a value not above its limit, or no limit at all.
+func within(limit opt, v float64) bool {
+	l, ok := limit.Get()
+	return !ok || v <= l
+}
+
+// chunks counts chunks by millisecond, for the best second.
+func (r *vllmReader) chunks(tl *timeline.Timeline) {
+	if r.chunksByMS == nil {
+		r.chunksByMS = map[int64]int64{}
+	}
+	for ev := range tl.Events.All() {
+		if hasChoice(ev.Kind) {
+			r.chunksByMS[onRun(tl, ev.AtUS)/1000]++
+		}
+	}
+}
+
+func (r *vllmReader) peak() opt {
+	seconds := map[int64]int64{}
+	best := int64(0)
+	for at, n := range r.chunksByMS {
+		s := (at - r.span.from/1000) / 1000
+		seconds[s] += n
+		best = max(best, seconds[s])
+	}
+	if best == 0 {
+		return opt{}
+	}
+	return whole(best)
+}
+
+func (r *vllmReader) report(t *table) {
+	t.row("completed", "requests", whole(r.completed), "requests.ok",
+		"an error inside a stream, a cut stream and an empty answer with a role chunk count as completed")
+	t.row("failed", "requests", whole(r.failed), "requests.failed", "the same")
+	t.row("duration", "s", r.span.length(), "window_s",
+		"first send to the end of the last body, failures included; ours starts when the first request was due and ends with the last token")
+	d := r.span.seconds()
+	t.row("request_throughput", "requests/s", ratio(float64(r.completed), d), "requests_per_s", "another window, another notion of success")
+	good, why := opt{}, noLimit
+	if r.limits.any() {
+		good, why = ratio(float64(r.good), d), "a role chunk can meet a TTFT limit; TPOT of one token counts as 0"
+	}
+	t.row("request_goodput", "requests/s", good, "goodput.requests_per_s", why)
+	tokenRates(t, "output_throughput", "total_token_throughput",
+		rates{r.in, r.out, r.noInput, r.uncounted, d}, noCount)
+	t.row("max_output_tokens_per_s", "tokens/s", r.peak(), "best_1s_tps",
+		"counts chunks, not tokens, in whole seconds from the start")
+	meanMedianP99(t, "ttft_ms", &r.ttft, "ttft_ms",
+		"counts the role chunk as first token and starts after the client's own queue")
+	tpotWhy := "starts at the role chunk and ends with the finish chunk"
+	if r.tpot.Len() == 0 && r.uncounted > 0 {
+		tpotWhy = noCount
+	}
+	meanMedianP99(t, "tpot_ms", &r.tpot, "tpot_ms", tpotWhy)
+	meanMedianP99(t, "itl_ms", r.itl.Frozen(1000), "itl_ms|icl_ms",
+		"gaps between chunks from the role chunk to the finish chunk: k times too large with k tokens a chunk")
+	meanMedianP99(t, "e2el_ms", &r.e2el, "e2e_ms",
+		"ends with the finish chunk and starts after the client's own queue")
+	t.noteIf(r.uncounted > 0 && r.tpot.Len() > 0, "%s without a token count, left out of TPOT", some(r.uncounted, "request"))
+}
+
+// meanMedianP99 adds the three rows of vLLM's and SGLang's results.
+func meanMedianP99(t *table, name string, s sample, ours, why string) {
+	t.row("mean_"+name, "ms", mean(s), withStat(ours, "mean"), why)
+	t.row("median_"+name, "ms", linear(s, 0.5), withStat(ours, "p50"), why)
+	t.row("p99_"+name, "ms", linear(s, 0.99), withStat(ours, "p99"), why)
+}
+
+// rates are sums of tokens over a window, with the number of requests whose
+// count is unknown.
+type rates struct {
+	in, out, noInput, uncounted int64
+	seconds                     float64
+}
+
+// tokenRates adds output and total throughput; missing says what an unknown
+// count of output tokens would need.
+func tokenRates(t *table, outputName, totalName string, r rates, missing string) {
+	output, total := opt{}, opt{}
+	why, whyTotal := missing, missing
+	if r.uncounted == 0 {
+		output, why = ratio(float64(r.out), r.seconds), "successes only, over another window"
+		whyTotal = why
+		if r.noInput == 0 {
+			total = ratio(float64(r.in+r.out), r.seconds)
+		} else {
+			whyTotal = "needs the prompt's tokens: no usage came"
+		}
+	}
+	t.row(outputName, "tokens/s", output, "success_output_tps", why)
+	t.row(totalName, "tokens/s", total, "system_in_out_tps", whyTotal)
+}

@@ -1,0 +1,125 @@
+package metric
+
+import (
+	"fmt"
+	"regexp"
+	"strings"
+
+	"tokenmeter/record/timeline"
+)
+
+// Lookup finds the definition of a name, in the forms that people type:
+// "ttft_ms", "TTFT", "time to first token", "p99 ttft". The error for an
+// unknown name proposes the nearest.
+func Lookup(name string) (Definition, error) {
+	for _, form := range forms(name) {
+		for _, d := range Catalogue {
+			if matches(d, form) || d.Name == "server" && strings.HasPrefix(form, serverPrefix) {
+				return d, nil
+			}
+		}
+	}
+	return Definition{}, unknownName(name, nearest(plain(name), names()))
+}
+
+// serverPrefix begins the names of what servers report, in a run's metrics.
+const serverPrefix = "server_"
+
+func unknownName(name, near string) error {
+	if near == "" {
+		return fmt.Errorf("no metric is called %q; `tokenmeter explain` lists them all", name)
+	}
+	return fmt.Errorf("no metric is called %q; did you mean %s?", name, near)
+}
+
+func matches(d Definition, form string) bool {
+	if form == d.Name || form == WithoutUnit(d.Name) {
+		return true
+	}
+	for _, alias := range d.Aliases {
+		if plain(alias) == form {
+			return true
+		}
+	}
+	return false
+}
+
+var statistic = regexp.MustCompile(`^(p\d+(\.\d+)?|mean|median|avg|average|max|min)_`)
+
+// forms are the spellings to try, most literal first.
+func forms(name string) []string {
+	p := plain(name)
+	bare := statistic.ReplaceAllString(p, "")
+	return []string{p, WithoutUnit(p), bare, WithoutUnit(bare)}
+}
+
+// plain is a name in lower case with underscores.
+func plain(name string) string {
+	return strings.Trim(strings.NewReplacer(" ", "_", "-", "_", "/", "_").Replace(
+		strings.ToLower(strings.TrimSpace(name))), "_")
+}
+
+// WithoutUnit is a metric's name as objectives write it: tpot for tpot_ms.
+// Rates in tokens or requests a second keep theirs, as they are part of the name.
+func WithoutUnit(name string) string {
+	for _, unit := range []string{"_ms", "_s", "_usd"} {
+		if short, ok := strings.CutSuffix(name, unit); ok && !strings.HasSuffix(short, "_per") {
+			return short
+		}
+	}
+	return name
+}
+
+func names() []string {
+	var all []string
+	for _, d := range Catalogue {
+		all = append(all, d.Name)
+	}
+	return all
+}
+
+// nearest is the name with the fewest edits; empty when none is near.
+func nearest(name string, all []string) string {
+	best, limit := "", len(name)/3+1
+	for _, candidate := range all {
+		short := WithoutUnit(candidate)
+		if d := min(edits(name, candidate), edits(WithoutUnit(name), short)); d <= limit {
+			best, limit = candidate, d-1
+		}
+	}
+	return best
+}
+
+// edits is the number of insertions, deletions, replacements and swaps of
+// neighbours between a and b.
+func edits(a, b string) int {
+	before, last, row := make([]int, len(b)+1), make([]int, len(b)+1), make([]int, len(b)+1)
+	for j := range last {
+		last[j] = j
+	}
+	for i := range len(a) {
+		row[0] = i + 1
+		for j := range len(b) {
+			replaced := last[j]
+			if a[i] != b[j] {
+				replaced++
+			}
+			row[j+1] = min(replaced, row[j]+1, last[j+1]+1)
+			if i > 0 && j > 0 && a[i] == b[j-1] && a[i-1] == b[j] {
+				row[j+1] = min(row[j+1], before[j-1]+1)
+			}
+		}
+		before, last, row = last, row, before
+	}
+	return last[len(b)]
+}
+
+// AdviceOn returns what to say about an outcome.
+func AdviceOn(o timeline.Outcome) Advice {
+	for _, a := range OutcomeAdvice {
+		if a.Outcome == o {
+			return a
+		}
+	}
+	return Advice{Outcome: o, Means: "an outcome this version does not know", Cause: "the record was written by a newer version", Next: "read it with that version"}
+}

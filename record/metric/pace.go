@@ -1,0 +1,75 @@
+package metric
+
+import "tokenmeter/record/timeline"
+
+// pace is the time per output token: (last − first generation event) / (S − 1),
+// null when S < 2, when there is one arrival, or in a burst.
+func pace(tl *timeline.Timeline, s *seen, c *counted, v *Values) {
+	streamed := c.streamed.Or(0)
+	span := s.spanUS()
+	if v.Flags.Has(timeline.Burst) || s.n < 2 || streamed < 2 || span <= 0 {
+		return
+	}
+	tpot := ms(span) / float64(streamed-1)
+	if s.severalChoices {
+		tpot = paceOfChoices(tl, float64(streamed)/float64(s.n))
+	}
+	if tpot <= 0 {
+		return
+	}
+	v.TPOTMS = timeline.Some(tpot)
+	if !s.severalChoices {
+		v.TPOTAdjMS = adjusted(s, streamed)
+	}
+	if inBursts(s, tpot) {
+		v.Flags |= timeline.CoalescedBursts
+	}
+}
+
+// adjusted is TPOT over S − k1: the tokens of the first delivery took no time
+// of their own. Null where their number is not known.
+func adjusted(s *seen, streamed int64) timeline.Opt[float64] {
+	k1 := s.firstTold
+	switch s.k {
+	case unknown:
+		return timeline.Opt[float64]{}
+	case oneEach:
+		k1 = s.firstN
+	}
+	if streamed <= k1 {
+		return timeline.Opt[float64]{}
+	}
+	return timeline.Some(ms(s.spanUS()) / float64(streamed-k1))
+}
+
+// paceOfChoices is the mean pace of the choices; share is S / events. Pace
+// belongs to a sequence, not to a mixture of several.
+func paceOfChoices(tl *timeline.Timeline, share float64) float64 {
+	var own [256]choiceSpan
+	choices := &own
+	if r := restOf(tl); r != nil {
+		choices = &r.choices
+	} else {
+		for ev := range tl.Events.Generation() {
+			choices[ev.Choice].add(ev.AtUS)
+		}
+	}
+	var sum, paces float64
+	for _, c := range choices {
+		if tokens := float64(c.n) * share; c.n > 1 && tokens > 1 {
+			sum += ms(c.lastUS-c.firstUS) / (tokens - 1)
+			paces++
+		}
+	}
+	if paces == 0 {
+		return 0
+	}
+	return sum / paces
+}
+
+// inBursts reports deliveries in bursts with long pauses between: at least
+// 80 % of the gaps are short and every other one is 10 × TPOT or longer.
+func inBursts(s *seen, tpot float64) bool {
+	gaps := s.n - 1
+	return s.smallGaps*5 >= gaps*4 && (s.smallGaps == gaps || ms(s.minBigUS) >= 10*tpot)
+}

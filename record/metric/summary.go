@@ -1,0 +1,134 @@
+package metric
+
+import "tokenmeter/record/timeline"
+
+// Summary is the part of run.json that is computed from the records.
+type Summary struct {
+	Warnings   []Warning       `json:"warnings"`
+	Requests   Requests        `json:"requests"`
+	Metrics    map[string]Dist `json:"metrics"` // by name with unit: ttft_ms, …
+	Throughput Throughput      `json:"throughput"`
+	Checks     *Checks         `json:"checks"`  // null when no answer was checked
+	Tasks      *Tasks          `json:"tasks"`   // null without tasks
+	Media      *Media          `json:"media"`   // null where no segments were played
+	Classes    []ClassSummary  `json:"classes"` // of a mix, by name; null without one
+	Readers    []Reader        `json:"readers"` // null where no reading speeds were given
+	Cold       *Cold           `json:"cold"`
+	Cost       *Cost           `json:"cost"`
+
+	ServerMetrics map[string]any `json:"server_metrics"`
+	GPU           map[string]any `json:"gpu"`
+	Decomposition *Decomposition `json:"decomposition"`
+}
+
+// Warning is a fact to read beside the figures.
+type Warning struct {
+	Name  string                `json:"name"`
+	Value timeline.Opt[float64] `json:"value"`
+	Says  string                `json:"says"`
+}
+
+// Requests counts requests by their end. Warm-up requests are counted apart.
+type Requests struct {
+	Total    int64                      `json:"total"`
+	OK       int64                      `json:"ok"`
+	Failed   int64                      `json:"failed"`
+	ByClass  map[timeline.Outcome]int64 `json:"by_class"`
+	Excluded map[string]int64           `json:"excluded"` // cancelled_run_end, cancelled_user
+	Warmup   int64                      `json:"warmup"`
+	Cooldown int64                      `json:"cooldown"` // sent after the measured part, to keep the load up
+	// FirstError is the first failure's words; null without failures.
+	FirstError *string `json:"first_error"`
+	// TokenSources counts measured requests by where their token count came from.
+	TokenSources map[string]int64 `json:"token_sources"`
+	// Clocks counts measured requests by what stamped their arrivals.
+	Clocks map[timeline.Clock]int64 `json:"clocks"`
+	// Attempts counts tries of measured requests, retries included.
+	Attempts int64 `json:"attempts"`
+	// Flags counts the records that carry each flag.
+	Flags map[string]int64 `json:"flags"`
+}
+
+// Dist describes one sample. Percentiles are type 7; an interval is missing
+// where the sample is too small for a distribution-free one.
+type Dist struct {
+	N    int64                 `json:"n"`
+	Mean timeline.Opt[float64] `json:"mean"`
+	SD   timeline.Opt[float64] `json:"sd"` // n − 1
+	Min  timeline.Opt[float64] `json:"min"`
+	P50  timeline.Opt[float64] `json:"p50"`
+	P90  timeline.Opt[float64] `json:"p90"`
+	P95  timeline.Opt[float64] `json:"p95"`
+	P99  timeline.Opt[float64] `json:"p99"`
+	P999 timeline.Opt[float64] `json:"p999"`
+	Max  timeline.Opt[float64] `json:"max"`
+	CI95 map[string][2]float64 `json:"ci95"` // p50, p90, p95, p99, p999, mean
+}
+
+// Throughput holds rates over the measured window: first due time to last
+// generation event.
+type Throughput struct {
+	WindowS          timeline.Opt[float64]        `json:"window_s"`
+	SystemOutputTPS  timeline.Opt[float64]        `json:"system_output_tps"` // every output token the server spent
+	DeliveredTPS     timeline.Opt[float64]        `json:"delivered_tps"`     // streamed ones
+	SystemInputTPS   timeline.Opt[float64]        `json:"system_input_tps"`
+	SystemInOutTPS   timeline.Opt[float64]        `json:"system_in_out_tps"`
+	RequestsPerS     timeline.Opt[float64]        `json:"requests_per_s"` // successful
+	TasksPerS        timeline.Opt[float64]        `json:"tasks_per_s"`
+	SuccessOutputTPS timeline.Opt[float64]        `json:"success_output_tps"`
+	ByOutcome        map[timeline.Outcome]float64 `json:"by_outcome"` // output tokens/s
+	Best1sTPS        timeline.Opt[float64]        `json:"best_1s_tps"`
+	Worst30sTPS      timeline.Opt[float64]        `json:"worst_30s_tps"`
+	SustainedTPS     timeline.Opt[float64]        `json:"sustained_tps"`
+	Steady           *Steady                      `json:"steady"`
+	OfferedPerS      timeline.Opt[float64]        `json:"offered_per_s"`
+	AchievedPerS     timeline.Opt[float64]        `json:"achieved_per_s"`
+}
+
+// Steady is the window in which all planned concurrency was busy.
+type Steady struct {
+	FromS           float64 `json:"from_s"`
+	ToS             float64 `json:"to_s"`
+	OutputTokens    float64 `json:"output_tokens"`
+	SystemOutputTPS float64 `json:"system_output_tps"`
+}
+
+// Cold is what a first request paid.
+type Cold struct {
+	FirstRequestTTFTMS         timeline.Opt[float64] `json:"first_request_ttft_ms"`
+	FirstOnNewConnectionTTFTMS timeline.Opt[float64] `json:"first_on_new_connection_ttft_ms"`
+	AfterIdleTTFTMS            timeline.Opt[float64] `json:"after_idle_ttft_ms"`
+}
+
+// Cost holds prices at the measured mix.
+type Cost struct {
+	USDPerMOutput     timeline.Opt[float64] `json:"usd_per_m_output"`
+	USDPerMTotal      timeline.Opt[float64] `json:"usd_per_m_total"`
+	USDPer1kOutput    timeline.Opt[float64] `json:"usd_per_1k_output"`
+	USDPerRequest     timeline.Opt[float64] `json:"usd_per_request"`
+	USDPerGoodRequest timeline.Opt[float64] `json:"usd_per_good_request"`
+	USDPerTask        timeline.Opt[float64] `json:"usd_per_task"` // that succeeded in time; null without tasks
+	// RequestsPerSPerUSDHour is requests/s for a dollar an hour: QPS per dollar.
+	RequestsPerSPerUSDHour timeline.Opt[float64] `json:"requests_per_s_per_usd_hour"`
+	USDPerHour             timeline.Opt[float64] `json:"usd_per_hour"` // of GPUs; null by token prices
+	// USDTotal is what all measured requests cost; null when one has no known
+	// price. USDKnown is the sum of those that have one: at least so much.
+	USDTotal         timeline.Opt[float64] `json:"usd_total"`
+	USDKnown         timeline.Opt[float64] `json:"usd_known"`
+	PricedRequests   int64                 `json:"priced_requests"`
+	UnpricedRequests int64                 `json:"unpriced_requests"`
+	// AtTokenPrices is the same by token prices, where GPU hours lead; null without both.
+	AtTokenPrices *Cost  `json:"at_token_prices"`
+	Basis         string `json:"basis"`
+}
+
+// Decomposition splits the mean request into parts; shares of E2E.
+type Decomposition struct {
+	N           int64                 `json:"n"`
+	TTFTShare   timeline.Opt[float64] `json:"ttft_share"`   // of E2E
+	DecodeShare timeline.Opt[float64] `json:"decode_share"` // of E2E
+	NetworkMS   timeline.Opt[float64] `json:"network_ms"`
+	QueueMS     timeline.Opt[float64] `json:"queue_ms"`
+	PrefillMS   timeline.Opt[float64] `json:"prefill_ms"`
+	DecodeMS    timeline.Opt[float64] `json:"decode_ms"`
+}

@@ -1,0 +1,116 @@
+package metric
+
+import "tokenmeter/record/timeline"
+
+// TokenSource says where a request's token count came from. A number has one
+// source, and sources are never mixed inside one ratio.
+type TokenSource string
+
+// The sources, best first. The last two are estimates.
+const (
+	FromUsage     TokenSource = "usage"     // the server's own final count
+	FromIDs       TokenSource = "ids"       // token ids or logprobs in the stream
+	FromTokenizer TokenSource = "tokenizer" // a local tokenizer, special tokens off
+	FromChunks    TokenSource = "chunks"    // the number of generation events
+)
+
+// perEvent says what is known of the tokens in each generation event.
+type perEvent uint8
+
+const (
+	unknown perEvent = iota
+	told             // the protocol said so, event by event
+	oneEach          // as many tokens as events
+)
+
+// counted are a request's output tokens.
+type counted struct {
+	output    timeline.Opt[int64] // N: all that were spent
+	streamed  timeline.Opt[int64] // S: those that appeared in the stream
+	reasoning timeline.Opt[int64]
+	beside    int64 // total − input − output, as reported; may be negative
+	hidden    int64 // N − S
+	source    TokenSource
+}
+
+// count finds N, S and their source, and settles what an event holds.
+func count(tl *timeline.Timeline, s *seen) counted {
+	c := outputTokens(tl, s)
+	if n, ok := c.output.Get(); ok {
+		streamed := max(n-c.hidden, 0)
+		c.streamed = timeline.Some(streamed)
+		s.k = tokensPerEvent(s, streamed)
+	}
+	return c
+}
+
+func outputTokens(tl *timeline.Timeline, s *seen) counted {
+	if n, ok := tl.Usage.Output.Get(); ok && n >= 0 {
+		return fromUsage(tl, s, n)
+	}
+	if n, ok := tl.Counted.Get(); ok && n >= 0 {
+		return counted{output: timeline.Some(n), source: FromIDs, reasoning: tl.Usage.Reasoning}
+	}
+	if n, ok := tl.Tokenized.Get(); ok && n >= 0 {
+		return counted{output: timeline.Some(n), source: FromTokenizer, reasoning: tl.Usage.Reasoning}
+	}
+	if n, ok := chunks(tl, s).Get(); ok {
+		return counted{output: timeline.Some(n), source: FromChunks, reasoning: tl.Usage.Reasoning}
+	}
+	return counted{reasoning: tl.Usage.Reasoning}
+}
+
+// fromUsage splits the server's count into what was streamed and what was
+// hidden. Some servers count hidden reasoning in the total only.
+func fromUsage(tl *timeline.Timeline, s *seen, n int64) counted {
+	c := counted{source: FromUsage, reasoning: tl.Usage.Reasoning}
+	total, known := tl.Usage.Total.Get()
+	if input, ok := tl.Usage.Input.Get(); ok && known {
+		c.beside = total - input - n
+	}
+	if c.beside > 0 {
+		n += c.beside
+		c.hidden = c.beside
+		c.reasoning = timeline.Some(c.reasoning.Or(0) + c.beside)
+	}
+	if tl.Streamed && !s.reasoning {
+		c.hidden = max(c.hidden, c.reasoning.Or(0))
+	}
+	c.hidden = min(c.hidden, n)
+	c.output = timeline.Some(n)
+	return c
+}
+
+// chunks is the number of generation events: null for a body that is no
+// stream, and where arrivals were not kept nor counted. A request that failed before
+// any answer delivered none, and that is known.
+func chunks(tl *timeline.Timeline, s *seen) timeline.Opt[int64] {
+	switch {
+	case tl.Evidence != timeline.Arrivals || tl.Flags.Has(timeline.ArrivalsCapped) && restOf(tl) == nil:
+	case tl.Streamed || tl.Outcome != timeline.OK:
+		return timeline.Some(s.n)
+	}
+	return timeline.Opt[int64]{}
+}
+
+// tokensPerEvent decides whether the tokens of each event are known. A told
+// sum may lack the stop token, which usage counts and no event carries.
+func tokensPerEvent(s *seen, streamed int64) perEvent {
+	switch {
+	case s.n == 0:
+	case s.allTold && s.told > 0 && (s.told == streamed || s.told == streamed-1):
+		return told
+	case s.n == streamed:
+		return oneEach
+	}
+	return unknown
+}
+
+// tokensOf is how many tokens an event holds, by what the protocol told of it;
+// only where that is known.
+func (k perEvent) tokensOf(tokens timeline.Opt[int64]) int64 {
+	if k == told {
+		return tokens.Or(0)
+	}
+	return 1
+}

@@ -1,0 +1,68 @@
+package objective
+
+import (
+	"encoding/json"
+
+	"tokenmeter/record/timeline"
+)
+
+// Goodput is the share and rate of requests that met every objective.
+type Goodput struct {
+	Objectives   []ObjectiveResult     `json:"objectives"`
+	Good         int64                 `json:"good"`
+	Bad          int64                 `json:"bad"`
+	Excluded     int64                 `json:"excluded"`
+	ExcludedBy   map[string]int64      `json:"excluded_by"` // cancelled_run_end, cancelled_user, not_evaluable
+	Fraction     timeline.Opt[float64] `json:"fraction"`
+	FractionCI95 *[2]float64           `json:"fraction_ci95"` // Wilson
+	RequestsPerS timeline.Opt[float64] `json:"requests_per_s"`
+}
+
+// The states of an objective. A criterion has none of its own: "" here, null in
+// files.
+const (
+	Met          = "met"
+	Missed       = "missed"
+	Insufficient = "insufficient" // too few requests to tell
+)
+
+// ObjectiveResult is what became of one objective.
+type ObjectiveResult struct {
+	Text       string                `json:"text"`
+	Metric     string                `json:"metric"`
+	Percentile timeline.Opt[float64] `json:"percentile"`
+	Limit      float64               `json:"limit"`
+	Attained   timeline.Opt[float64] `json:"attained"` // share of good among good and bad
+	Value      timeline.Opt[float64] `json:"value"`    // the statistic with failures as +∞ (a speed: as −∞); null when infinite
+	N          int64                 `json:"n"`
+	CI95       *[2]float64           `json:"ci95"` // of value
+	Met        timeline.Opt[bool]    `json:"met"`
+	State      string                `json:"state"`   // met | missed | insufficient
+	Settled    timeline.Opt[bool]    `json:"settled"` // false: the interval spans the limit
+}
+
+// MarshalJSON writes null for no state.
+func (r ObjectiveResult) MarshalJSON() ([]byte, error) {
+	type fields ObjectiveResult
+	out := struct {
+		fields
+		State *string `json:"state"`
+	}{fields: fields(r)}
+	if r.State != "" {
+		out.State = &r.State
+	}
+	return json.Marshal(out)
+}
+
+// Missed reports whether any objective was missed: the run's exit code is 1.
+func (g *Goodput) Missed() bool {
+	if g == nil {
+		return false
+	}
+	for _, o := range g.Objectives {
+		if o.State == Missed {
+			return true
+		}
+	}
+	return false
+}

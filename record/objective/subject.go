@@ -1,0 +1,164 @@
+package objective
+
+import (
+	"tokenmeter/record/metric"
+	"tokenmeter/record/timeline"
+)
+
+// class says what an objective's metric is a figure of.
+type class uint8
+
+const (
+	ofRequest class = iota // each request has one
+	ofGaps                 // each gap between tokens, pooled
+	ofRatio                // a share of requests or tasks
+	ofRun                  // the run has one
+)
+
+// subject is a metric that objectives can be made of. Adding one is a line
+// here.
+type subject struct {
+	name   string // without unit
+	key    string // in files
+	class  class
+	unit   dimension
+	higher bool // more is better
+	value  func(*metric.Record) timeline.Opt[float64]
+	run    func(*metric.Summary) timeline.Opt[float64]
+}
+
+type opt = timeline.Opt[float64]
+
+func count(v timeline.Opt[int64]) opt {
+	if n, ok := v.Get(); ok {
+		return timeline.Some(float64(n))
+	}
+	return opt{}
+}
+
+var subjects = []subject{
+	{name: "ttft", key: "ttft_ms", unit: duration, value: func(r *metric.Record) opt { return r.TTFTMS }},
+	{name: "ttfo", key: "ttfo_ms", unit: duration, value: func(r *metric.Record) opt { return r.TTFOMS }},
+	{name: "tpot", key: "tpot_ms", unit: duration, value: func(r *metric.Record) opt { return r.TPOTMS }},
+	{name: "tpot_adj", key: "tpot_adj_ms", unit: duration, value: func(r *metric.Record) opt { return r.TPOTAdjMS }},
+	{name: "e2e", key: "e2e_ms", unit: duration, value: func(r *metric.Record) opt { return r.E2EMS }},
+	{name: "max_gap", key: "max_gap_ms", unit: duration, value: func(r *metric.Record) opt { return r.MaxGapMS }},
+	{name: "close", key: "close_ms", unit: duration, value: func(r *metric.Record) opt { return r.CloseMS }},
+	{name: "first_byte", key: "first_byte_ms", unit: duration, value: func(r *metric.Record) opt { return r.FirstByteMS }},
+	{name: "service_ttft", key: "service_ttft_ms", unit: duration, value: func(r *metric.Record) opt { return r.ServiceTTFTMS }},
+	{name: "service_e2e", key: "service_e2e_ms", unit: duration, value: func(r *metric.Record) opt { return r.ServiceE2EMS }},
+	{name: "network", key: "network_ms", unit: duration, value: func(r *metric.Record) opt { return r.NetworkMS }},
+	{name: "delay", key: "delay_ms", unit: duration, value: func(r *metric.Record) opt { return timeline.Some(r.DelayMS) }},
+	{name: "dns", key: "dns_ms", unit: duration, value: func(r *metric.Record) opt { return r.DNSMS }},
+	{name: "connect", key: "connect_ms", unit: duration, value: func(r *metric.Record) opt { return r.ConnectMS }},
+	{name: "tls", key: "tls_ms", unit: duration, value: func(r *metric.Record) opt { return r.TLSMS }},
+	{name: "stalls", key: "stalls", unit: number, value: func(r *metric.Record) opt { return count(r.Stalls) }},
+	{name: "decode_tps", key: "decode_tps", unit: tokenRate, higher: true, value: func(r *metric.Record) opt { return r.DecodeTPS }},
+	{name: "e2e_tps", key: "e2e_tps", unit: tokenRate, higher: true, value: func(r *metric.Record) opt { return r.E2ETPS }},
+	{name: "norm_decode_tps", key: "norm_decode_tps", unit: tokenRate, higher: true, value: func(r *metric.Record) opt { return r.NormDecodeTPS }},
+	{name: "norm_e2e_tps", key: "norm_e2e_tps", unit: tokenRate, higher: true, value: func(r *metric.Record) opt { return r.NormE2ETPS }},
+	{name: "input_tokens", key: "input_tokens", unit: tokens, value: func(r *metric.Record) opt { return count(r.InputTokens) }},
+	{name: "cached_tokens", key: "cached_tokens", unit: tokens, value: func(r *metric.Record) opt { return count(r.CachedTokens) }},
+	{name: "output_tokens", key: "output_tokens", unit: tokens, value: func(r *metric.Record) opt { return count(r.OutputTokens) }},
+	{name: "reasoning_tokens", key: "reasoning_tokens", unit: tokens, value: func(r *metric.Record) opt { return count(r.ReasoningTokens) }},
+	{name: "cost", key: "cost_usd", unit: dollars, value: func(r *metric.Record) opt { return r.CostUSD }},
+
+	{name: "itl", key: "itl_ms", class: ofGaps, unit: duration},
+	{name: "icl", key: "icl_ms", class: ofGaps, unit: duration},
+
+	{name: "error_rate", key: "error_rate", class: ofRatio, unit: ratio},
+	{name: "goodput", key: "goodput.fraction", class: ofRatio, unit: ratio, higher: true},
+	{name: "check_pass", key: "check", class: ofRatio, unit: ratio, higher: true},
+	{name: "task_success", key: "task", class: ofRatio, unit: ratio, higher: true},
+
+	{name: "system_output_tps", key: "system_output_tps", class: ofRun, unit: tokenRate, higher: true, run: func(s *metric.Summary) opt { return s.Throughput.SystemOutputTPS }},
+	{name: "delivered_tps", key: "delivered_tps", class: ofRun, unit: tokenRate, higher: true, run: func(s *metric.Summary) opt { return s.Throughput.DeliveredTPS }},
+	{name: "system_input_tps", key: "system_input_tps", class: ofRun, unit: tokenRate, higher: true, run: func(s *metric.Summary) opt { return s.Throughput.SystemInputTPS }},
+	{name: "system_in_out_tps", key: "system_in_out_tps", class: ofRun, unit: tokenRate, higher: true, run: func(s *metric.Summary) opt { return s.Throughput.SystemInOutTPS }},
+	{name: "success_output_tps", key: "success_output_tps", class: ofRun, unit: tokenRate, higher: true, run: func(s *metric.Summary) opt { return s.Throughput.SuccessOutputTPS }},
+	{name: "best_1s_tps", key: "best_1s_tps", class: ofRun, unit: tokenRate, higher: true, run: func(s *metric.Summary) opt { return s.Throughput.Best1sTPS }},
+	{name: "worst_30s_tps", key: "worst_30s_tps", class: ofRun, unit: tokenRate, higher: true, run: func(s *metric.Summary) opt { return s.Throughput.Worst30sTPS }},
+	{name: "sustained_tps", key: "sustained_tps", class: ofRun, unit: tokenRate, higher: true, run: func(s *metric.Summary) opt { return s.Throughput.SustainedTPS }},
+	{name: "requests_per_s", key: "requests_per_s", class: ofRun, unit: perSecond, higher: true, run: func(s *metric.Summary) opt { return s.Throughput.RequestsPerS }},
+	{name: "tasks_per_s", key: "tasks_per_s", class: ofRun, unit: perSecond, higher: true, run: func(s *metric.Summary) opt { return s.Throughput.TasksPerS }},
+	{name: "achieved_per_s", key: "achieved_per_s", class: ofRun, unit: perSecond, higher: true, run: func(s *metric.Summary) opt { return s.Throughput.AchievedPerS }},
+	// The rate of good requests; its value comes from the judge.
+	{name: goodputRate, key: "goodput.requests_per_s", class: ofRun, unit: perSecond, higher: true},
+	{name: "usd_per_1k_output", key: "usd_per_1k_output", class: ofRun, unit: dollars, run: perMillion(1e-3)},
+	{name: "usd_per_m_output", key: "usd_per_m_output", class: ofRun, unit: dollars, run: perMillion(1)},
+	{name: "usd_per_m_total", key: "usd_per_m_total", class: ofRun, unit: dollars, run: func(s *metric.Summary) opt {
+		if s.Cost == nil {
+			return opt{}
+		}
+		return s.Cost.USDPerMTotal
+	}},
+	{name: "usd_per_request", key: "usd_per_request", class: ofRun, unit: dollars, run: func(s *metric.Summary) opt {
+		if s.Cost == nil {
+			return opt{}
+		}
+		return s.Cost.USDPerRequest
+	}},
+}
+
+const goodputRate = "goodput_per_s"
+
+func perMillion(factor float64) func(*metric.Summary) opt {
+	return func(s *metric.Summary) opt {
+		if s.Cost == nil {
+			return opt{}
+		}
+		if x, ok := s.Cost.USDPerMOutput.Get(); ok {
+			return timeline.Some(x * factor)
+		}
+		return opt{}
+	}
+}
+
+// spellings are names that people type beyond the catalogue's aliases.
+var spellings = map[string]string{
+	"e2el": "e2e", "latency": "e2e", "request_latency": "e2e", "e2e_latency": "e2e", "end_to_end": "e2e", "end_to_end_latency": "e2e",
+	"inter_token_latency": "itl", "inter_chunk_latency": "icl", "gap": "itl", "longest_gap": "max_gap",
+	"time_to_first_token": "ttft", "time_per_output_token": "tpot", "time_to_first_output": "ttfo",
+	"errors": "error_rate", "error": "error_rate", "failure_rate": "error_rate", "failures": "error_rate",
+	"checks": "check_pass", "check": "check_pass", "check_passed": "check_pass", "checks_pass": "check_pass",
+	"check_pass_rate": "check_pass", "tasks": "task_success", "task": "task_success", "task_success_rate": "task_success",
+	"request_goodput": goodputRate, "goodput_rate": goodputRate, "goodput_requests_per_s": goodputRate,
+	"output_tps": "system_output_tps", "throughput": "system_output_tps", "tpot_adjusted": "tpot_adj",
+	"rps": "requests_per_s", "request_rate": "achieved_per_s", "cost_usd": "cost",
+	"usd_per_1k_output_tokens": "usd_per_1k_output", "usd_per_million_output": "usd_per_m_output",
+}
+
+// byEveryName finds a subject by its name, its name in files and its spellings.
+var byEveryName = func() map[string]*subject {
+	all := map[string]*subject{}
+	for i := range subjects {
+		all[subjects[i].name], all[subjects[i].key] = &subjects[i], &subjects[i]
+	}
+	for spelling, name := range spellings {
+		all[spelling] = all[name]
+	}
+	return all
+}()
+
+func byName(name string) (*subject, bool) {
+	s, ok := byEveryName[name]
+	return s, ok
+}
+
+// subject is the metric of the objective; a subject without a name for a
+// metric that is none (an Objective that was not parsed).
+func (o *Objective) subject() *subject {
+	if s, ok := byName(o.Metric); ok {
+		return s
+	}
+	return &subject{class: ofRun, run: func(*metric.Summary) opt { return opt{} }}
+}
+
+// Names lists the metrics that objectives can be made of.
+func Names() []string {
+	names := make([]string, len(subjects))
+	for i, s := range subjects {
+		names[i] = s.name
+	}
+	return names
+}

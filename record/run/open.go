@@ -1,0 +1,260 @@
+package run
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"io/fs"
+	"iter"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"tokenmeter/record/timeline"
+)
+
+// Folder is a run that can be read: finished, still going on, or broken off.
+type Folder struct {
+	dir    string
+	run    Run
+	notes  []string
+	source interface {
+		each(yield func(*timeline.Timeline, error) bool)
+	}
+	count int64
+	files []*os.File
+}
+
+// ErrNoRun says that a path holds no run.
+var ErrNoRun = errors.New("no run")
+
+// Open opens a run folder, or the folder of a file in it. It takes a finished
+// folder, one whose writer died (all but a torn last record is there), and one
+// whose run.json is missing or damaged: then Run tells what the records tell.
+func Open(path string) (*Folder, error) {
+	dir, err := folderOf(path)
+	if err != nil {
+		return nil, err
+	}
+	f := &Folder{dir: dir}
+	manifest, manifestErr := readManifest(dir)
+	if errors.Is(manifestErr, errSchema) {
+		return nil, fmt.Errorf("%s: %w", dir, manifestErr)
+	}
+	if err := f.openRecords(manifest != nil); err != nil {
+		f.Close()
+		return nil, err
+	}
+	if manifest != nil {
+		f.run = *manifest
+	} else {
+		f.rebuild(manifestErr)
+	}
+	f.run.Dir = dir
+	return f, nil
+}
+
+func folderOf(path string) (string, error) {
+	info, err := os.Stat(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return "", fmt.Errorf("%w at %s: there is no such folder", ErrNoRun, path)
+	}
+	if err != nil {
+		return "", err
+	}
+	if !info.IsDir() {
+		switch filepath.Base(path) {
+		case manifestFile, journalFile, tableFile:
+			return filepath.Dir(path), nil
+		}
+		return "", fmt.Errorf("%w at %s: it is a file, give the folder of a run", ErrNoRun, path)
+	}
+	return path, nil
+}
+
+// openRecords prefers the table: it is written as a whole, and a journal
+// beside it is what a crash before its removal left. A damaged table with a
+// journal beside it is passed over.
+func (f *Folder) openRecords(known bool) error {
+	tableErr := f.openTable()
+	if tableErr == nil {
+		return nil
+	}
+	journalErr := f.openJournal()
+	switch {
+	case journalErr == nil:
+		if !errors.Is(tableErr, fs.ErrNotExist) {
+			f.note("%s could not be read (%v); the journal was taken instead", tableFile, tableErr)
+		}
+		return nil
+	case !errors.Is(tableErr, fs.ErrNotExist):
+		return fmt.Errorf("%s: %w", filepath.Join(f.dir, tableFile), tableErr)
+	case !errors.Is(journalErr, fs.ErrNotExist):
+		return fmt.Errorf("%s: %w", filepath.Join(f.dir, journalFile), journalErr)
+	case !known:
+		return fmt.Errorf("%w at %s: it has neither %s nor %s; give the folder that bench printed as saved",
+			ErrNoRun, f.dir, tableFile, journalFile)
+	}
+	f.note("the folder has no records, only %s", manifestFile)
+	f.source = &journal{}
+	return nil
+}
+
+func (f *Folder) openTable() error {
+	file, size, err := f.open(tableFile)
+	if err != nil {
+		return err
+	}
+	t, err := openTable(file, size)
+	if err != nil {
+		return err
+	}
+	f.source, f.count = t, t.count()
+	return nil
+}
+
+func (f *Folder) openJournal() error {
+	file, size, err := f.open(journalFile)
+	if err != nil {
+		return err
+	}
+	j, err := indexJournal(file, size)
+	if err != nil {
+		return err
+	}
+	if j.torn > 0 {
+		f.note("the last %d bytes of the journal are an unfinished record and were left out", j.torn)
+	}
+	if j.damaged > 0 {
+		f.note("%d damaged records of the journal were left out", j.damaged)
+	}
+	f.source, f.count = j, int64(len(j.frames))
+	return nil
+}
+
+func (f *Folder) open(name string) (*os.File, int64, error) {
+	file, err := openPlain(filepath.Join(f.dir, name))
+	if err != nil {
+		return nil, 0, err
+	}
+	f.files = append(f.files, file)
+	info, err := file.Stat()
+	if err != nil {
+		return nil, 0, err
+	}
+	return file, info.Size(), nil
+}
+
+// openPlain opens a file that is one: a pipe of that name would wait for a
+// writer for ever.
+func openPlain(path string) (*os.File, error) {
+	info, err := os.Stat(path)
+	switch {
+	case err != nil:
+		return nil, err
+	case info.IsDir():
+		return nil, errors.New("it is a folder, not a file")
+	case !info.Mode().IsRegular():
+		return nil, errors.New("it is no plain file")
+	}
+	return os.Open(path)
+}
+
+// Owns reports whether a path is one of the files of a run that is there, raw
+// streams among them. They hold the only copy of what was measured, so nothing
+// else may be written there.
+func Owns(path string) bool {
+	if abs, err := filepath.Abs(path); err == nil {
+		path = abs
+	}
+	dir, name := filepath.Split(path)
+	switch dir = filepath.Clean(dir); {
+	case slices.Contains(Files(), name):
+	case filepath.Base(dir) == captureDir && strings.HasSuffix(name, captureEnd):
+		dir = filepath.Dir(dir)
+	default:
+		return false
+	}
+	for _, name := range []string{manifestFile, journalFile} {
+		if _, err := os.Lstat(filepath.Join(dir, name)); err == nil {
+			return true
+		}
+	}
+	return false
+}
+
+// rebuild makes a manifest from the records when run.json can't be read.
+func (f *Folder) rebuild(cause error) {
+	if errors.Is(cause, fs.ErrNotExist) {
+		f.note("%s is missing; what it said of load and workload is unknown", manifestFile)
+	} else {
+		f.note("%s could not be read (%v); what it said of load and workload is unknown", manifestFile, cause)
+	}
+	f.run = Run{Schema: Schema, ID: filepath.Base(f.dir), Partial: true}
+	if abs, err := filepath.Abs(f.dir); err == nil {
+		f.run.ID = filepath.Base(abs)
+	}
+	f.run.Requests = emptyRequests()
+	for tl, err := range f.Timelines() {
+		if err != nil {
+			continue
+		}
+		f.run.Target.API = cmp.Or(f.run.Target.API, tl.API)
+		f.run.Target.Model = cmp.Or(f.run.Target.Model, tl.Model)
+		count(&f.run.Requests, tl)
+	}
+}
+
+func (f *Folder) note(format string, args ...any) {
+	f.notes = append(f.notes, fmt.Sprintf(format, args...))
+}
+
+// Dir is the folder's path.
+func (f *Folder) Dir() string { return f.dir }
+
+// Run is run.json as it stands in the folder. Its summary may be older than
+// the records: Summarise computes it from them.
+func (f *Folder) Run() Run { return f.run }
+
+// Notes are sentences about what was not as it should be in the folder.
+func (f *Folder) Notes() []string { return f.notes }
+
+// Len is the number of recorded requests, warm-up included.
+func (f *Folder) Len() int64 { return f.count }
+
+// Table is the path of requests.parquet, or empty when there is only a journal.
+func (f *Folder) Table() string {
+	if _, ok := f.source.(*table); ok {
+		return filepath.Join(f.dir, tableFile)
+	}
+	return ""
+}
+
+// Timelines yields the recorded requests in the order of their ordinals, one
+// in memory at a time. A record that can't be read is an error in its place;
+// reading goes on behind it where that is possible.
+func (f *Folder) Timelines() iter.Seq2[*timeline.Timeline, error] {
+	return func(yield func(*timeline.Timeline, error) bool) {
+		for tl, err := range f.source.each {
+			if err != nil {
+				err = fmt.Errorf("%s: %w", cmp.Or(f.Table(), filepath.Join(f.dir, journalFile)), err)
+			}
+			if !yield(tl, err) {
+				return
+			}
+		}
+	}
+}
+
+// Close closes the files. The folder can't be read afterwards.
+func (f *Folder) Close() error {
+	var err error
+	for _, file := range f.files {
+		if e := file.Close(); err == nil && !errors.Is(e, fs.ErrClosed) {
+			err = e
+		}
+	}
+	f.files = nil
+	return err
+}

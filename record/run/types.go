@@ -1,0 +1,125 @@
+// Package run is the run folder: a journal while the run goes on, Parquet with
+// every event afterwards, and run.json with manifest and summary. Every
+// command that reads results reads them through this package.
+package run
+
+import (
+	"time"
+
+	"tokenmeter/record/cost"
+	"tokenmeter/record/metric"
+	"tokenmeter/record/objective"
+	"tokenmeter/record/timeline"
+	"tokenmeter/record/validity"
+)
+
+// Schema names the version of run.json.
+const Schema = "tokenmeter.run/v1"
+
+// Run is run.json: what was done, under which conditions, and what came out.
+type Run struct {
+	Dir      string            `json:"-"` // the folder it was read from or written to; not part of the file
+	Schema   string            `json:"schema"`
+	ID       string            `json:"id"`
+	Name     string            `json:"name"`
+	Tags     map[string]string `json:"tags"`
+	Started  time.Time         `json:"started"`
+	Finished *time.Time        `json:"finished"`
+	Partial  bool              `json:"partial"`
+	Version  string            `json:"version"`
+	Command  []string          `json:"command"` // secrets removed
+	Seed     uint64            `json:"seed"`
+	// MonotonicZeroNS ties due_s and start_s to CLOCK_MONOTONIC; 0 where unknown.
+	MonotonicZeroNS int64 `json:"monotonic_zero_ns"`
+
+	Environment Environment     `json:"environment"`
+	Target      Target          `json:"target"`
+	Load        Load            `json:"load"`
+	Workload    Workload        `json:"workload"`
+	Tokenizer   *string         `json:"tokenizer"`
+	Objectives  []string        `json:"objectives"`
+	Client      validity.Client `json:"client"`
+	// Pricing is what the user said things cost; null when nothing was said.
+	Pricing *cost.Pricing `json:"pricing"`
+	// AllowLowN and AllowISLDrift are the user's word that a small sample or a
+	// shifted input length is meant.
+	AllowLowN     bool `json:"allow_low_n"`
+	AllowISLDrift bool `json:"allow_isl_drift"`
+	// Noticed are warnings of the program that made the run. They lead the
+	// warnings of the summary, which is computed anew from the records.
+	Noticed []metric.Warning `json:"noticed"`
+
+	metric.Summary
+	Validity validity.Validity  `json:"validity"`
+	Goodput  *objective.Goodput `json:"goodput"` // null without objectives
+}
+
+// Environment is the machine that made the load.
+type Environment struct {
+	OS        string                `json:"os"`
+	Kernel    string                `json:"kernel"`
+	CPUs      int                   `json:"cpus"`
+	MaxProcs  int                   `json:"gomaxprocs"` // cores the program used at once
+	CPUModel  string                `json:"cpu_model"`
+	Go        string                `json:"go"`
+	Container bool                  `json:"container"`
+	CPUQuota  timeline.Opt[float64] `json:"cpu_quota"` // cores; null without a limit
+	Load1     timeline.Opt[float64] `json:"load1"`     // load average at the start
+}
+
+// Target is the server as it was reached.
+type Target struct {
+	URL    string `json:"url"` // the final URL; secrets removed
+	API    string `json:"api"`
+	Model  string `json:"model"`
+	Server string `json:"server"` // engine and version where known
+}
+
+// Load is when requests were sent.
+type Load struct {
+	Kind        string                `json:"kind"` // closed | open
+	Concurrency timeline.Opt[int64]   `json:"concurrency"`
+	RatePerS    timeline.Opt[float64] `json:"rate_per_s"`
+	Arrival     string                `json:"arrival"` // closed | constant | poisson | …
+	Requests    timeline.Opt[int64]   `json:"requests"`
+	DurationS   timeline.Opt[float64] `json:"duration_s"`
+	Warmup      string                `json:"warmup"`
+	Workers     int                   `json:"workers"`
+	NoKeepAlive bool                  `json:"no_keepalive"` // a connection for every request
+	// Stages is a rate, or in a closed loop a number of streams, that changes.
+	Stages    string                `json:"stages"`
+	Speed     timeline.Opt[float64] `json:"trace_speed"` // of a trace that is played; null without one
+	RampS     timeline.Opt[float64] `json:"ramp_s"`      // the load grew for so long before what was measured
+	CooldownS timeline.Opt[float64] `json:"cooldown_s"`  // and went on for at most so long after it
+	// PrefillConcurrency caps the requests that wait for their first token.
+	PrefillConcurrency timeline.Opt[int64] `json:"prefill_concurrency"`
+}
+
+// Workload is what was sent.
+type Workload struct {
+	Kind          string              `json:"kind"` // prompt | prompts | synthetic
+	Source        string              `json:"source"`
+	InputTokens   string              `json:"input_tokens"` // the asked distribution
+	OutputTokens  string              `json:"output_tokens"`
+	Salt          string              `json:"salt"`
+	UniquePrompts timeline.Opt[int64] `json:"unique_prompts"`
+	// PromptsUnique: no prompt was meant to be sent twice.
+	PromptsUnique bool `json:"prompts_unique"`
+	// AskedInput is the mean of the asked input lengths, in tokens.
+	AskedInput timeline.Opt[float64] `json:"asked_input"`
+	// UserInput is the mean length of our own text, TemplateOverhead what the
+	// server's chat template adds to it; null where they were not measured.
+	UserInput        timeline.Opt[float64] `json:"user_input"`
+	TemplateOverhead timeline.Opt[float64] `json:"template_overhead"`
+	// TemplateCompensated: our text was made shorter by the overhead.
+	TemplateCompensated bool     `json:"template_compensated"`
+	Name                string   `json:"name"`      // of a workload file or scenario
+	Classes             []string `json:"classes"`   // of a mix
+	SegmentS            float64  `json:"segment_s"` // length of a media segment; 0: none
+	// Readers are speeds, in tokens a second, at which answers are read.
+	Readers []float64 `json:"readers"`
+	// TaskDeadlineS is how long a task may take to be a success.
+	TaskDeadlineS timeline.Opt[float64] `json:"task_deadline_s"`
+	// OutputIsCap: the asked output length is an upper limit, not a demand.
+	OutputIsCap bool `json:"output_is_cap"`
+}

@@ -1,0 +1,132 @@
+package validity
+
+import (
+	"fmt"
+	"math"
+	"strings"
+
+	"tokenmeter/record/metric"
+	"tokenmeter/record/timeline"
+)
+
+// coalesced asks whether tokens arrived one by one. What came together has one
+// time for several tokens: the pace inside is not known.
+func coalesced(r *Rule, f *Facts) (Check, bool) {
+	together, ok := f.CoalescedShare.Get()
+	if !ok {
+		return r.judge(opt{}, "Nothing was streamed."), true
+	}
+	bursts := f.BurstShare.Or(0)
+	if bursts > 0 && bursts >= together { // a client that reads late makes no bursts of whole streams
+		return r.judge(f.BurstShare, fmt.Sprintf("%s of the streams came in bursts.", percent(bursts))).
+			advise("A proxy on the way holds tokens back: switch its buffering off, or measure without it. TTFT and gaps are the proxy's, E2E is right."), true
+	}
+	c := r.judge(f.CoalescedShare, fmt.Sprintf("%s of the events came together with another.", percent(together)))
+	if gap, ok := f.MedianGapMS.Get(); ok && f.ChargedLagP99MS.Or(0) > 0.1*gap {
+		return c.advise("The client read too late to tell them apart: use fewer streams, or a quieter machine."), true
+	}
+	return c.advise("The server, or a proxy before it, sends several at once: E2E and TPOT are right, gaps between tokens are not known."), true
+}
+
+// drift asks whether the server was the same from start to end.
+func drift(r *Rule, f *Facts) (Check, bool) {
+	if len(f.Drifts) == 0 {
+		return r.judge(opt{}, "Too few requests in each half of the run to compare them."), true
+	}
+	worst, inside := 0, 0
+	for i, d := range f.Drifts {
+		if d.Beyond && (!f.Drifts[worst].Beyond || math.Abs(d.Change) > math.Abs(f.Drifts[worst].Change)) {
+			worst = i
+		}
+		if math.Abs(d.Change) > math.Abs(f.Drifts[inside].Change) {
+			inside = i
+		}
+	}
+	if d := f.Drifts[worst]; d.Beyond {
+		verb := "rose"
+		if d.Change < 0 {
+			verb = "fell"
+		}
+		return r.judge(timeline.Some(math.Abs(d.Change)),
+			fmt.Sprintf("The median of %s %s by %s from the first half of the run to the second (%s to %s).",
+				title(d), verb, percent(math.Abs(d.Change)), ms(d.First), ms(d.Second))).
+			advise("Warm up for longer (--warmup), run for longer, or look for what changed: a cache filling, a queue growing, heat."), true
+	}
+	d := f.Drifts[inside]
+	c := r.judge(timeline.Some(math.Abs(d.Change)),
+		fmt.Sprintf("The halves of the run agree: %s %s and %s, within their intervals.", title(d), ms(d.First), ms(d.Second)))
+	// A difference that chance explains is no drift, however large it looks.
+	c.Verdict, c.Limit = Valid, timeline.Some(r.Suspect)
+	return c, true
+}
+
+// title is what people call the metric: TTFT, TPOT.
+func title(d metric.Drift) string { return strings.ToUpper(metric.WithoutUnit(d.Metric)) }
+
+// prefixHits asks whether prompts that were meant to be new met a warm cache.
+func prefixHits(r *Rule, f *Facts) (Check, bool) {
+	if !f.PromptsUnique {
+		return Check{}, false
+	}
+	hits, ok := f.PrefixHits.Get()
+	if !ok {
+		return r.judge(opt{}, "The server does not tell how many prompt tokens came from its cache."), true
+	}
+	return r.judge(f.PrefixHits,
+		fmt.Sprintf("%s of the prompt tokens came from the server's prefix cache.", percent(hits))).
+		advise("Prompts were meant to be new: change --seed or the salt, or the server's cache was warm from a run before. A shared system prompt or chat template counts too."), true
+}
+
+// oslShortfall asks whether answers had the length that was asked for.
+func oslShortfall(r *Rule, f *Facts) (Check, bool) {
+	short, ok := f.OSLShortfall.Get()
+	if !ok || f.OutputIsCap {
+		return Check{}, false
+	}
+	return r.judge(timeline.Some(short),
+		fmt.Sprintf("Answers had %s of the tokens that were asked for.", percent(1-short))).
+		advise("The model stopped early: give --ignore-eos where the server knows it, or prompts that ask for long answers."), true
+}
+
+// islError asks whether prompts had the length that was asked for.
+func islError(r *Rule, f *Facts) (Check, bool) {
+	asked, ok := f.InputAsked.Get()
+	if !ok {
+		return Check{}, false
+	}
+	off, ok := f.ISLError.Get()
+	if !ok {
+		return r.judge(opt{}, "The server does not tell how long the prompts were."), true
+	}
+	c := r.judge(f.ISLError,
+		fmt.Sprintf("The mean prompt length is off by %s from the %s tokens asked for.", percent(off), metric.Significant(asked, 4))).
+		advise("Give the server's own --tokenizer.")
+	switch {
+	case c.Verdict != Invalid:
+	case f.AllowISLDrift:
+		c.Verdict, c.Limit = Suspect, timeline.Some(r.Suspect)
+	default: // elsewhere the flag changes nothing
+		c = c.advise("Where other lengths are meant, --allow-isl-drift makes the run suspect at worst.")
+	}
+	return c, true
+}
+
+// errorShare asks whether enough requests succeeded for the figures to stand
+// for the load.
+func errorShare(r *Rule, f *Facts) (Check, bool) {
+	if f.Requests == 0 {
+		c := r.judge(opt{}, "No request ended: there is nothing to judge.")
+		c.Verdict = Invalid
+		return c, true
+	}
+	share := float64(f.Failed) / float64(f.Requests)
+	says := fmt.Sprintf("%d of %d requests failed.", f.Failed, f.Requests)
+	if f.Failed == 0 {
+		says = fmt.Sprintf("None of %d requests failed.", f.Requests)
+	}
+	c := r.judge(timeline.Some(share), says)
+	if f.Failed == f.Requests {
+		return c.advise("See the line failed below; there are no latencies."), true
+	}
+	return c.advise("See the line failed below; latencies are those of the others only."), true
+}

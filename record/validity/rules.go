@@ -1,0 +1,93 @@
+package validity
+
+import (
+	"fmt"
+	"math"
+
+	"tokenmeter/record/metric"
+	"tokenmeter/record/timeline"
+)
+
+// Rule is a check with its limits. A figure beyond a limit gets its verdict.
+type Rule struct {
+	Name    string
+	Figure  string // what is held against the limits
+	Applies string // to which runs; empty: all
+	Suspect float64
+	Invalid float64
+	MS      bool // the figure is a time in ms, not a share
+	Under   bool // it should be large: beyond is below
+
+	test func(*Rule, *Facts) (c Check, applies bool)
+}
+
+// Rules are all checks, in the order in which they are made. Adding one is a
+// function and a line here.
+var Rules = []Rule{
+	{Name: "client_lag", Figure: "how late arrivals were read (p99) against the median gap between tokens; with kernel stamps only of those that lost their own time by waiting", Suspect: 0.10, Invalid: 0.50, test: clientLag},
+	{Name: "send_late", Figure: "how late requests left (p99) through the client's own doing", Applies: "open loop", Suspect: 5, Invalid: 50, MS: true, test: sendLate},
+	{Name: "achieved_over_offered", Figure: "the rate that was sent against the rate that was due", Applies: "open loop", Suspect: 0.99, Invalid: 0.95, Under: true, test: achieved},
+	{Name: "coalesced", Figure: "events that came together with another, or streams that came in bursts, whichever is more", Suspect: 0.05, Invalid: 0.25, test: coalesced},
+	{Name: "cpu_busy", Figure: "how busy the cores were that the client may use", Suspect: 0.70, Invalid: 0.90, test: cpuBusy},
+	{Name: "steal", Figure: "processor time that the host took, or a container's quota", Suspect: 0.02, Invalid: 0.10, test: steal},
+	{Name: "drift", Figure: "change of the medians of TTFT and TPOT between the halves of the run, beyond their intervals", Suspect: 0.10, Invalid: 0.30, test: drift},
+	{Name: "prefix_hits", Figure: "prompt tokens that came from the server's cache", Applies: "prompts meant to be new", Suspect: 0.05, Invalid: 0.25, test: prefixHits},
+	{Name: "osl_shortfall", Figure: "how much shorter answers are than asked", Applies: "a length was asked for", Suspect: 0.05, Invalid: 0.20, test: oslShortfall},
+	{Name: "isl_error", Figure: "how far the mean prompt length is from the asked one; with --allow-isl-drift suspect at worst", Applies: "a length was asked for", Suspect: 0.05, Invalid: 0.20, test: islError},
+	{Name: errorsCheck, Figure: "requests that failed; a run without any is invalid", Suspect: 0.01, Invalid: 0.50, test: errorShare},
+	{Name: "client_errors", Figure: "requests that failed in the client itself (client_resource)", Applies: "there are some", Suspect: 0, Invalid: 0.01, test: clientErrors},
+}
+
+// Topics explains the checks.
+func Topics() []metric.Topic {
+	var all []metric.Topic
+	for i := range Rules {
+		all = append(all, metric.Topic{Name: Rules[i].Name, Kind: "checks", Title: Rules[i].Figure, Text: Rules[i].Text()})
+	}
+	return all
+}
+
+// Text is the rule in a few lines, for a terminal.
+func (r *Rule) Text() string {
+	lines := [][2]string{{"figure", r.Figure}, {"applies to", r.Applies}, {"suspect", r.Beyond(r.Suspect)}, {"invalid", r.Beyond(r.Invalid)}}
+	return metric.Paragraph(r.Name+" (check of a run)", lines)
+}
+
+// Beyond writes what is beyond a limit: "> 10 %".
+func (r *Rule) Beyond(limit float64) string {
+	sign := ">"
+	if r.Under {
+		sign = "<"
+	}
+	if r.MS {
+		return fmt.Sprintf("%s %g ms", sign, limit)
+	}
+	return fmt.Sprintf("%s %g %%", sign, math.Round(limit*1000)/10)
+}
+
+type opt = timeline.Opt[float64]
+
+// judge makes the check of a figure. The limit shown is the one that was
+// passed, or the nearest.
+func (r *Rule) judge(value opt, says string) Check {
+	c := Check{Name: r.Name, Verdict: Unknown, Value: value, Limit: timeline.Some(r.Suspect), Says: says}
+	v, ok := value.Get()
+	switch {
+	case !ok || math.IsNaN(v) || math.IsInf(v, 0):
+		c.Value = opt{}
+	case r.beyond(v, r.Invalid):
+		c.Verdict, c.Limit = Invalid, timeline.Some(r.Invalid)
+	case r.beyond(v, r.Suspect):
+		c.Verdict = Suspect
+	default:
+		c.Verdict = Valid
+	}
+	return c
+}
+
+func (r *Rule) beyond(v, limit float64) bool {
+	if r.Under {
+		return v < limit
+	}
+	return v > limit
+}

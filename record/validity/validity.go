@@ -1,0 +1,53 @@
+// Package validity judges a measurement: was the client late, was the load
+// achieved, did bursts or drift spoil the sample? It says valid, suspect or
+// invalid, in words, with what to do.
+package validity
+
+import "tokenmeter/record/timeline"
+
+// Validity says whether the figures can be believed, in words.
+type Validity struct {
+	Verdict string  `json:"verdict"` // valid | suspect | invalid
+	Checks  []Check `json:"checks"`
+}
+
+// errorsCheck is the check of failed requests.
+const errorsCheck = "errors"
+
+// Voids reports whether the measurement says nothing about its objectives: a
+// check is invalid, and not only the one of failed requests, which are the
+// server's and bad in every objective.
+func (v *Validity) Voids() bool {
+	if v.Verdict != Invalid {
+		return false
+	}
+	only := false
+	for _, c := range v.Checks {
+		if c.Verdict == Invalid && c.Name != errorsCheck {
+			return true
+		}
+		only = only || c.Verdict == Invalid
+	}
+	return !only
+}
+
+// Check is one test of the measurement.
+type Check struct {
+	Name    string                `json:"name"`
+	Verdict string                `json:"verdict"` // valid | suspect | invalid | unknown
+	Value   timeline.Opt[float64] `json:"value"`
+	Limit   timeline.Opt[float64] `json:"limit"` // the limit that was passed, or the nearest
+	Says    string                `json:"says"`  // a sentence, with what to do when it fails
+}
+
+// Client is what the load generator knew of itself; validity judges it.
+type Client struct {
+	CPUBusy           timeline.Opt[float64] `json:"cpu_busy_ratio"` // of the cores it may use
+	Steal             timeline.Opt[float64] `json:"steal_ratio"`
+	Throttled         timeline.Opt[float64] `json:"throttled_ratio"`
+	ThrottledPeriods  timeline.Opt[int64]   `json:"throttled_periods"` // of the CPU quota
+	GCPauseMaxMS      timeline.Opt[float64] `json:"gc_pause_max_ms"`
+	ConnectionsOpened int64                 `json:"connections_opened"`
+	MaxInFlight       int64                 `json:"max_in_flight"`
+	OfferedPerS       timeline.Opt[float64] `json:"offered_per_s"`
+}

@@ -1,0 +1,61 @@
+package daemon
+
+import (
+	"crypto/tls"
+	"crypto/x509"
+	"strings"
+
+	"tokenmeter/base/limitio"
+)
+
+func (c *checker) authorities(at, path string) *x509.CertPool {
+	pem, err := limitio.File(path, mostPEM)
+	if err != nil {
+		c.addf(at, "%v", err)
+		return nil
+	}
+	pool := x509.NewCertPool()
+	if !pool.AppendCertsFromPEM(pem) {
+		c.addf(at, "%s holds no certificate (PEM)", path)
+	}
+	return pool
+}
+
+// keyPair reads a certificate and its key.
+func keyPair(certFile, keyFile string) (tls.Certificate, error) {
+	cert, err := limitio.File(certFile, mostPEM)
+	if err != nil {
+		return tls.Certificate{}, err
+	}
+	key, err := limitio.File(keyFile, mostPEM)
+	if err != nil {
+		return tls.Certificate{}, err
+	}
+	return tls.X509KeyPair(cert, key)
+}
+
+// secret reads a secret from the environment or a file.
+func (c *checker) secret(at, env, file string, fieldEnv, fieldFile string) string {
+	switch {
+	case env != "" && file != "":
+		c.addf(at+"."+fieldFile, "%s and %s are both given", fieldEnv, fieldFile)
+	case env != "":
+		value, ok := c.env(env)
+		if !ok || value == "" {
+			c.addf(at+"."+fieldEnv, "the environment variable %s is not set", env)
+		}
+		return value
+	case file != "":
+		data, err := limitio.File(file, mostSecret)
+		if err != nil {
+			c.addf(at+"."+fieldFile, "%v", err)
+			return ""
+		}
+		value := strings.TrimSpace(string(data))
+		if value == "" {
+			c.addf(at+"."+fieldFile, "%s is empty", file)
+		}
+		return value
+	}
+	return ""
+}

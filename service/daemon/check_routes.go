@@ -1,0 +1,104 @@
+package daemon
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"tokenmeter/base/clock"
+	"tokenmeter/service/proxy"
+	"tokenmeter/service/traffic"
+	"tokenmeter/wire/api"
+)
+
+// DefaultPaths are let through by a route that names none.
+func DefaultPaths() []string { return proxy.DefaultPaths() }
+
+func (c *checker) routes() {
+	cfg := &c.p.Config
+	seen := map[string]bool{}
+	for i := range cfg.Routes {
+		r, at := &cfg.Routes[i], fmt.Sprintf("routes[%d]", i)
+		if seen[r.Name] {
+			c.addf(at+".name", "a route named %q is there already", r.Name)
+		}
+		seen[r.Name] = true
+		for k, name := range r.Listeners {
+			if !slices.ContainsFunc(cfg.Listeners, func(l Listener) bool { return l.Name == name }) {
+				c.addf(fmt.Sprintf("%s.listeners[%d]", at, k), "there is no listener %q", name)
+			}
+		}
+		for k, p := range r.Paths {
+			if !strings.HasPrefix(p, "/") || strings.Contains(strings.TrimSuffix(p, "*"), "*") {
+				c.addf(fmt.Sprintf("%s.paths[%d]", at, k), "%q is no path: it begins with /, and a * stands at its end only", p)
+			}
+		}
+		c.shares(at, r)
+		if r.API != "" {
+			if _, err := api.ByName(r.API); err != nil {
+				c.addf(at+".api", "%v", err)
+			}
+		}
+		c.positive(at+".drain.time", r.Drain.Time)
+		c.positive(at+".limits.time", r.Limits.Time)
+		c.notNegative(at+".limits.streams", r.Limits.Streams)
+	}
+	for i, l := range cfg.Listeners {
+		if len(cfg.Routes) > 0 && !slices.ContainsFunc(cfg.Routes, func(r Route) bool { return on(&r, l.Name) }) {
+			c.addf(fmt.Sprintf("listeners[%d]", i), "no route is on this listener")
+		}
+	}
+}
+
+func on(r *Route, listener string) bool {
+	return len(r.Listeners) == 0 || slices.Contains(r.Listeners, listener)
+}
+
+func (c *checker) shares(at string, r *Route) {
+	any := false
+	for k, s := range r.Upstreams {
+		place := fmt.Sprintf("%s.upstreams[%d]", at, k)
+		if s.Name != "" && !slices.ContainsFunc(c.p.Config.Upstreams, func(u Upstream) bool { return u.Name == s.Name }) {
+			c.addf(place+".name", "there is no upstream %q", s.Name)
+		}
+		if s.Weight != nil && *s.Weight < 0 {
+			c.addf(place+".weight", "a weight below 0")
+		}
+		any = any || s.Weight == nil || *s.Weight > 0
+	}
+	if !any && c.doc.Has(at+".upstreams") {
+		c.addf(at+".upstreams", "no upstream has a weight above 0")
+	}
+}
+
+// proxyConfig is the configuration of one listener's proxy.
+func (p *Plan) proxyConfig(listener string, clk *clock.Clock, sink traffic.Sink) proxy.Config {
+	cfg := proxy.Config{Listener: listener, Upstreams: p.upstreams, Models: p.Config.Models, Clock: clk, Sink: sink,
+		Session: proxy.Identity(p.Config.Identity.Session), Task: proxy.Identity(p.Config.Identity.Task), Secret: p.secret, Keep: 0.01}
+	if p.Config.Keep != nil {
+		cfg.Keep = *p.Config.Keep
+	}
+	for _, l := range p.listeners {
+		if l.Name == listener {
+			cfg.MaxStreams, cfg.BodyTimeout, cfg.ReaderTimeout = l.Streams, l.BodyTimeout, l.ReaderTimeout
+		}
+	}
+	for i := range p.Config.Routes {
+		r := &p.Config.Routes[i]
+		if !on(r, listener) {
+			continue
+		}
+		made := proxy.Route{Name: r.Name, Paths: r.Paths, Models: r.Models, API: r.API, Usage: proxy.Usage(r.Usage), Leave: proxy.Leave(r.Leave),
+			DrainTime: r.Drain.Time, DrainBytes: int64(r.Drain.Size), MaxStreams: r.Limits.Streams, MaxBody: int64(r.Limits.Body), Timeout: r.Limits.Time,
+			KeepHost: r.KeepHost, HideClient: r.HideClient, KeepEncoding: r.KeepCoding}
+		for _, s := range r.Upstreams {
+			weight := 1
+			if s.Weight != nil {
+				weight = *s.Weight
+			}
+			made.Upstreams = append(made.Upstreams, proxy.Share{Upstream: s.Name, Weight: weight})
+		}
+		cfg.Routes = append(cfg.Routes, made)
+	}
+	return cfg
+}

@@ -1,0 +1,186 @@
+package daemon
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"log"
+	"log/slog"
+	"net"
+	"net/http"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"tokenmeter/service/proxy"
+	"tokenmeter/wire/client"
+)
+
+// door is one open address.
+type door struct {
+	listen
+	ln     net.Listener
+	server *http.Server
+	proxy  atomic.Pointer[proxy.Proxy]
+	tls    atomic.Pointer[tls.Config]
+	cancel context.CancelCauseFunc
+	// earlier are the proxies of the configurations before, with requests that
+	// may still go on. Under Daemon.mu, as what reads it.
+	earlier []*proxy.Proxy
+}
+
+// proxies are all that may have requests in flight.
+func (d *door) proxies() []*proxy.Proxy { return append(slices.Clone(d.earlier), d.proxy.Load()) }
+
+// busy is how many requests are in flight.
+func (d *door) busy() (n int64) {
+	for _, p := range d.proxies() {
+		n += p.Busy()
+	}
+	return n
+}
+
+// forget drops the earlier proxies whose last request has ended.
+func (d *door) forget() {
+	d.earlier = slices.DeleteFunc(d.earlier, func(p *proxy.Proxy) bool { return p.Busy() == 0 })
+}
+
+func (d *door) ServeHTTP(w http.ResponseWriter, r *http.Request) { d.proxy.Load().ServeHTTP(w, r) }
+
+// openDoors finds the doors of a plan among those that are open, and opens the
+// others.
+func (d *Daemon) openDoors(plan *Plan) (all, fresh []*door, err error) {
+	var errs []error
+	for _, l := range plan.listeners {
+		i := slices.IndexFunc(d.doors, func(o *door) bool { return o.same(l) })
+		if i >= 0 {
+			all = append(all, d.doors[i])
+			continue
+		}
+		if slices.ContainsFunc(d.doors, func(o *door) bool { return o.Listen == l.Listen }) {
+			errs = append(errs, fmt.Errorf("listener %s: header, header_timeout, idle_timeout and whether there is tls stay as they are while it is open: restart, or give it another address", l.Name))
+			continue
+		}
+		ln, err := d.opt.Listen("tcp", l.Listen)
+		if err != nil {
+			errs = append(errs, &ListenError{Listener: l.Name, Address: l.Listen, Err: bare(err)})
+			continue
+		}
+		one := &door{listen: l, ln: ln}
+		all, fresh = append(all, one), append(fresh, one)
+	}
+	return all, fresh, errors.Join(errs...)
+}
+
+// ListenError is an address that can't be opened.
+type ListenError struct {
+	Listener string // its name, or admin
+	Address  string
+	Err      error
+}
+
+func (e *ListenError) Error() string {
+	text := fmt.Sprintf("can't listen on %s: %v", e.Address, e.Err)
+	if e.Listener == e.Address { // it has no name of its own
+		return text
+	}
+	return fmt.Sprintf("listener %s: %s", e.Listener, text)
+}
+
+func (e *ListenError) Unwrap() error { return e.Err }
+
+// same reports whether an open door serves a listener as it is: what the server
+// was made with can't be changed under it.
+func (d *door) same(l listen) bool {
+	return d.Listen == l.Listen && (d.listen.tls == nil) == (l.tls == nil) && d.Header == l.Header &&
+		d.HeaderTimeout == l.HeaderTimeout && d.IdleTimeout == l.IdleTimeout
+}
+
+func bare(err error) error {
+	var op *net.OpError
+	if errors.As(err, &op) && op.Err != nil {
+		return op.Err
+	}
+	return err
+}
+
+// begin serves a door.
+func (d *Daemon) begin(one *door) {
+	ctx, cancel := context.WithCancelCause(context.Background())
+	one.cancel = cancel
+	one.server = newServer(one, d.log)
+	one.server.ReadHeaderTimeout = or(one.HeaderTimeout, 10*time.Second)
+	one.server.IdleTimeout = or(one.IdleTimeout, 2*time.Minute)
+	one.server.MaxHeaderBytes = int(or(one.Header, 64<<10))
+	one.server.HTTP2.WriteByteTimeout = or(one.ReaderTimeout, 5*time.Minute)
+	one.server.BaseContext = func(net.Listener) context.Context { return ctx }
+	one.server.ConnContext = proxy.ConnContext
+	ln := one.ln
+	if one.listen.tls != nil {
+		ln = tls.NewListener(ln, &tls.Config{NextProtos: []string{"h2", "http/1.1"},
+			GetConfigForClient: func(*tls.ClientHelloInfo) (*tls.Config, error) { return one.tls.Load(), nil }})
+	}
+	go func() {
+		if err := one.server.Serve(ln); err != nil && !errors.Is(err, http.ErrServerClosed) {
+			d.log.Error("listener failed", "listener", one.Name, "error", err.Error())
+		}
+	}()
+}
+
+// newServer is a server without a write timeout: that would be one on whole
+// streams.
+func newServer(h http.Handler, logger *slog.Logger) *http.Server {
+	protocols := new(http.Protocols)
+	protocols.SetHTTP1(true)
+	protocols.SetHTTP2(true)
+	protocols.SetUnencryptedHTTP2(true)
+	return &http.Server{Handler: h, Protocols: protocols,
+		HTTP2:    &http.HTTP2Config{MaxConcurrentStreams: 1000},
+		ErrorLog: log.New(logWriter{logger}, "", 0)}
+}
+
+// logWriter takes net/http's own messages, which may quote what a client sent.
+type logWriter struct{ log *slog.Logger }
+
+func (w logWriter) Write(p []byte) (int, error) {
+	text := strings.TrimSpace(string(p))
+	if i := strings.IndexByte(text, '\n'); i >= 0 {
+		text = text[:i]
+	}
+	w.log.Debug("http server", "message", text)
+	return len(p), nil
+}
+
+// cancelTime is how long cancelled streams may take to be recorded.
+const cancelTime = 5 * time.Second
+
+// shut closes a door and waits for its streams; after so long it cancels them.
+func (d *Daemon) shut(one *door, drain time.Duration) {
+	ctx, stop := context.WithTimeout(context.Background(), drain)
+	defer stop()
+	idle := make(chan struct{})
+	go func() {
+		_ = one.server.Shutdown(ctx)
+		d.mu.Lock()
+		all := one.proxies()
+		d.mu.Unlock()
+		for _, p := range all { // upgraded connections are not the server's any more
+			p.Wait()
+		}
+		close(idle)
+	}()
+	select {
+	case <-idle:
+	case <-ctx.Done():
+		one.cancel(client.ErrRunEnd)
+		select {
+		case <-idle:
+		case <-time.After(cancelTime):
+		}
+	}
+	_ = one.server.Close()
+	one.cancel(client.ErrRunEnd)
+	one.proxy.Load().Retire(nil)
+}

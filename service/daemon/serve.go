@@ -1,0 +1,252 @@
+// Package daemon is the daemon: it reads one file, opens listeners, wires
+// proxies to sinks, takes a changed file without dropping a stream, and ends
+// without cutting one off that can still finish.
+package daemon
+
+import (
+	"context"
+	"log/slog"
+	"net"
+	"net/http"
+	"os"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"tokenmeter/base/clock"
+	"tokenmeter/service/proxy"
+	"tokenmeter/service/traffic"
+	"tokenmeter/service/traffic/rows"
+)
+
+// Options are what the daemon gets from outside.
+type Options struct {
+	// Load reads the configuration anew.
+	Load func() (*Plan, error)
+	// Files that a change of is looked for; empty: none.
+	Files func(*Plan) []string
+	// Sinks are told of every finished request, besides the counters.
+	Sinks []traffic.Sink
+	// Reload is signalled to read the configuration now.
+	Reload <-chan os.Signal
+	Log    *slog.Logger
+	// Version is told to whoever gets telemetry.
+	Version string
+	// Ready is told the addresses once the daemon serves.
+	Ready func(listeners []Address, admin net.Addr)
+	// Listen opens an address; nil: net.Listen. Tests pass in-memory pipes.
+	Listen func(network, address string) (net.Listener, error)
+	// Dial connects to upstreams; nil: as usual.
+	Dial func(ctx context.Context, network, address string) (net.Conn, error)
+	// Watch is how often files are looked at; 0: 2 s.
+	Watch time.Duration
+}
+
+// Address is where a listener is.
+type Address struct {
+	Name string // empty: it has none of its own
+	Addr net.Addr
+	TLS  bool
+}
+
+// URL is the address as clients write it.
+func (a Address) URL() string {
+	if a.TLS {
+		return "https://" + a.Addr.String()
+	}
+	return "http://" + a.Addr.String()
+}
+
+// Daemon is a running daemon.
+type Daemon struct {
+	opt      Options
+	log      *slog.Logger
+	clk      *clock.Clock
+	started  time.Time
+	counters *traffic.Counters
+	out      *exporters
+	budgets  *budgets      // nil: none; under mu
+	rows     *rows.Archive // nil: none; under mu
+
+	mu      sync.Mutex
+	plan    *Plan
+	doors   []*door
+	closing []*door // that a reload removed, with requests that may still go on
+	admin   *http.Server
+	addr    net.Addr
+
+	shutting        sync.WaitGroup // of doors
+	ready           atomic.Bool
+	reloads, failed atomic.Int64
+}
+
+// Run serves until ctx ends, and then until the streams in flight have ended or
+// their time is over. An error at the start is one of the configuration or of
+// an address.
+func Run(ctx context.Context, opt Options) error {
+	d := &Daemon{opt: opt, log: opt.Log, clk: clock.Start(), started: time.Now(), counters: traffic.NewCounters(nil)}
+	if d.log == nil {
+		d.log = slog.New(slog.DiscardHandler)
+	}
+	if opt.Listen == nil {
+		d.opt.Listen = net.Listen
+	}
+	plan, err := opt.Load()
+	if err != nil {
+		return err
+	}
+	seen := d.fingerprint(plan) // before anything else: what changes from here on is seen
+	out, err := d.openExporters(ctx, plan)
+	if err != nil {
+		return err
+	}
+	archive, err := d.openRows(plan)
+	if err != nil {
+		out.close()
+		return err
+	}
+	d.mu.Lock()
+	d.out, d.rows = out, archive
+	d.mu.Unlock()
+	defer func() { d.budgets.close() }()
+	defer d.closeRows()
+	if err := d.openAdmin(plan); err != nil {
+		d.out.close()
+		return err
+	}
+	if err := d.apply(plan); err != nil {
+		d.closeAdmin()
+		d.out.close()
+		return err
+	}
+	d.ready.Store(true)
+	if opt.Ready != nil {
+		var addresses []Address
+		for _, door := range d.doors {
+			name := door.Name
+			if name == door.Listen {
+				name = ""
+			}
+			addresses = append(addresses, Address{name, door.ln.Addr(), door.listen.tls != nil})
+		}
+		opt.Ready(addresses, d.addr)
+	}
+	d.watch(ctx, seen)
+	d.stop()
+	return nil
+}
+
+// apply takes a plan. Nothing changes when a part of it is not possible.
+func (d *Daemon) apply(plan *Plan) error {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	next, fresh, err := d.openDoors(plan)
+	if err != nil {
+		for _, door := range fresh {
+			_ = door.ln.Close()
+		}
+		return err
+	}
+	undo := func() {
+		for _, door := range fresh {
+			_ = door.ln.Close()
+		}
+	}
+	opened := d.budgets == nil
+	if opened {
+		if d.budgets, err = d.openBudgets(plan); err != nil {
+			undo()
+			return err
+		}
+	}
+	made := make([]*proxy.Proxy, len(next))
+	for i, door := range next {
+		cfg := plan.proxyConfig(plan.listeners[i].Name, d.clk, d.sinks())
+		cfg.Upstreams = slices.Clone(cfg.Upstreams)
+		for k := range cfg.Upstreams {
+			cfg.Upstreams[k].Dial = d.opt.Dial
+		}
+		if plan.Config.Log.Requests {
+			cfg.Log = d.log
+		}
+		if made[i], err = proxy.New(cfg, door.proxy.Load()); err != nil {
+			for k, p := range made[:i] {
+				p.Retire(next[k].proxy.Load())
+			}
+			undo()
+			if opened {
+				d.budgets.close()
+				d.budgets = nil
+			}
+			return err
+		}
+	}
+	d.counters.Set(plan.Objectives)
+	d.out.set(d.plan, plan, d.log)
+	if !opened {
+		d.budgets.set(d, plan)
+	}
+	for i, door := range next {
+		door.tls.Store(plan.listeners[i].tls)
+		if old := door.proxy.Swap(made[i]); old != nil {
+			old.Retire(made[i])
+			door.earlier = append(door.earlier, old)
+		}
+	}
+	for _, door := range fresh {
+		d.begin(door)
+	}
+	for _, door := range d.doors {
+		if !slices.Contains(next, door) {
+			d.log.Info("listener closes", "listener", door.Name)
+			d.closing = append(d.closing, door)
+			d.shutting.Go(func() { d.shut(door, plan.drain()) })
+		}
+	}
+	d.plan, d.doors = plan, next
+	return nil
+}
+
+func (p *Plan) drain() time.Duration {
+	if p.Config.Stop.Drain > 0 {
+		return p.Config.Stop.Drain
+	}
+	return time.Minute
+}
+
+func or[T comparable](v, otherwise T) T {
+	var zero T
+	if v == zero {
+		return otherwise
+	}
+	return v
+}
+
+// stop ends the daemon: not ready, no new connections, streams to their end
+// within their time, then the rest is cancelled and recorded as such.
+func (d *Daemon) stop() {
+	d.ready.Store(false)
+	d.mu.Lock()
+	plan, doors := d.plan, d.doors
+	d.mu.Unlock()
+	if delay := plan.Config.Stop.Delay; delay > 0 {
+		time.Sleep(delay)
+	}
+	d.log.Info("stopping", "in_flight", d.inFlight(), "drain", plan.drain().String())
+	for _, one := range doors {
+		d.shutting.Go(func() { d.shut(one, plan.drain()) })
+	}
+	d.shutting.Wait()
+	d.out.close()
+	d.closeAdmin()
+}
+
+func (d *Daemon) inFlight() (n int64) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	for _, one := range slices.Concat(d.doors, d.closing) {
+		n += one.busy()
+	}
+	return n
+}

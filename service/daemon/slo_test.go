@@ -1,0 +1,109 @@
+package daemon
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"tokenmeter/service/slo"
+	"tokenmeter/service/slo/history"
+	"tokenmeter/service/slo/history/sqlite"
+)
+
+// Live requests spend budgets, which /metrics shows and which outlive the
+// daemon.
+func TestBudgets(t *testing.T) {
+	up := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		body, _ := io.ReadAll(r.Body)
+		if strings.Contains(string(body), "fail") {
+			w.WriteHeader(http.StatusInternalServerError)
+			return
+		}
+		w.Header().Set("Content-Type", "text/event-stream")
+		io.WriteString(w, "data: {\"choices\":[{\"index\":0,\"delta\":{\"content\":\"x\"},\"finish_reason\":\"stop\"}]}\n\ndata: [DONE]\n\n")
+	}))
+	defer up.Close()
+	database := filepath.Join(t.TempDir(), "history.db")
+	file := fmt.Sprintf(`
+listeners: [{listen: "127.0.0.1:0"}]
+upstreams: [{name: one, url: %q}]
+routes: [{name: all, upstreams: [{name: one}]}]
+admin: {listen: "127.0.0.1:0"}
+store: %q
+slo:
+  objectives:
+    - {name: up, objective: availability >= 90%%, window: 7d}
+`, up.URL, database)
+	if _, err := Parse("t.yaml", []byte(file), noEnv); err != nil {
+		t.Fatal(err)
+	}
+	var metrics string
+	for round := range 2 {
+		ctx, stop := context.WithCancel(t.Context())
+		defer stop()
+		ready, ended := make(chan [2]string, 1), make(chan error, 1)
+		go func() {
+			ended <- Run(ctx, Options{Load: func() (*Plan, error) { return Parse("t.yaml", []byte(file), noEnv) },
+				Ready: func(listeners []Address, admin net.Addr) {
+					ready <- [2]string{listeners[0].URL(), "http://" + admin.String()}
+				}})
+		}()
+		var at [2]string
+		select {
+		case at = <-ready:
+		case err := <-ended:
+			t.Fatal(err)
+		}
+		for _, text := range []string{"one", "two", "three", "fail"} {
+			response, err := http.Post(at[0]+"/v1/chat/completions", "application/json", strings.NewReader(`{"model":"m","stream":true,"messages":[{"role":"user","content":"`+text+`"}]}`))
+			if err != nil {
+				t.Fatal(err)
+			}
+			io.Copy(io.Discard, response.Body)
+			response.Body.Close()
+		}
+		want := fmt.Sprintf(`tokenmeter_slo_valid_total{group="",hash="%s",slo="up",source="live"} %d`, slo.Hash("error rate <= 10%"), 4*(round+1))
+		for range 100 {
+			response, err := http.Get(at[1] + "/metrics")
+			if err != nil {
+				t.Fatal(err)
+			}
+			body, _ := io.ReadAll(response.Body)
+			response.Body.Close()
+			if metrics = string(body); strings.Contains(metrics, want) {
+				break
+			}
+			time.Sleep(50 * time.Millisecond)
+		}
+		if !strings.Contains(metrics, want) {
+			t.Errorf("round %d: %s is not in the metrics", round, want)
+		}
+		stop()
+		if err := <-ended; err != nil {
+			t.Error(err)
+		}
+	}
+	db, err := sqlite.OpenReadOnly(database)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	objectives, _, err := slo.Load("t.yaml", []byte(file))
+	if err != nil {
+		t.Fatal(err)
+	}
+	memory, err := history.Load(t.Context(), db, time.Now())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if r := objectives[0].Evaluate(memory, slo.Live, nil, time.Now()); r.Good != 6 || r.Valid != 8 {
+		t.Errorf("the history has %+v", r.Counts)
+	}
+}

@@ -1,0 +1,108 @@
+package proxy
+
+import (
+	"net"
+	"net/http"
+	"net/textproto"
+	"strings"
+
+	"tokenmeter/record/timeline"
+)
+
+// hopByHop headers belong to one connection and are not passed on.
+var hopByHop = []string{"Connection", "Proxy-Connection", "Keep-Alive", "Proxy-Authenticate",
+	"Proxy-Authorization", "Te", "Trailer", "Transfer-Encoding", "Upgrade"}
+
+// dropHopByHop removes them, and those that Connection names.
+func dropHopByHop(h http.Header) {
+	for _, line := range h["Connection"] {
+		for name := range strings.SplitSeq(line, ",") {
+			if name = textproto.CanonicalMIMEHeaderKey(strings.TrimSpace(name)); name != "" {
+				h.Del(name)
+			}
+		}
+	}
+	for _, name := range hopByHop {
+		delete(h, name)
+	}
+}
+
+// upgradeOf is the protocol that a message asks to change to, when it is one
+// that is passed through; empty: none. Others (h2c) would get requests past the
+// allow-list.
+func upgradeOf(h http.Header) string {
+	for _, line := range h["Connection"] {
+		for token := range strings.SplitSeq(line, ",") {
+			if strings.EqualFold(strings.TrimSpace(token), "upgrade") {
+				if protocol := h.Get("Upgrade"); strings.EqualFold(protocol, "websocket") {
+					return protocol
+				}
+			}
+		}
+	}
+	return ""
+}
+
+// via is our name in the Via header; a request that comes back with it is in a loop.
+const via = "tokenmeter"
+
+func (p *Proxy) looped(h http.Header) bool {
+	for _, line := range h["Via"] {
+		if strings.Contains(line, p.via) {
+			return true
+		}
+	}
+	return false
+}
+
+// upstreamHeader is what is passed on of a request's header.
+func (p *Proxy) upstreamHeader(in *http.Request, identity, hide bool) http.Header {
+	h := in.Header.Clone()
+	upgrade := upgradeOf(h)
+	dropHopByHop(h)
+	h.Del("Expect") // answered here
+	h.Del("Content-Length")
+	if upgrade != "" {
+		h.Set("Upgrade", upgrade)
+	}
+	if identity {
+		h.Set("Accept-Encoding", "identity")
+	}
+	h.Add("Via", strings.TrimPrefix(in.Proto, "HTTP/")+" "+p.via)
+	if hide {
+		return h
+	}
+	if host, _, err := net.SplitHostPort(in.RemoteAddr); err == nil {
+		h.Add("X-Forwarded-For", host)
+		h["X-Forwarded-For"] = []string{strings.Join(h["X-Forwarded-For"], ", ")}
+	}
+	if h.Get("X-Forwarded-Host") == "" {
+		h.Set("X-Forwarded-Host", in.Host)
+	}
+	if h.Get("X-Forwarded-Proto") == "" {
+		proto := "http"
+		if in.TLS != nil {
+			proto = "https"
+		}
+		h.Set("X-Forwarded-Proto", proto)
+	}
+	return h
+}
+
+// copyHeader adds a response's header to the one that goes to the client.
+func copyHeader(to, from http.Header) {
+	for name, values := range from {
+		to[name] = append([]string(nil), values...)
+	}
+}
+
+// statusOf is what the client is told when an upstream gave no response.
+func statusOf(class timeline.Outcome) int {
+	switch class {
+	case timeline.TimeoutConnect, timeline.TimeoutTTFT, timeline.TimeoutIdle, timeline.TimeoutTotal:
+		return http.StatusGatewayTimeout
+	case timeline.ClientResource, timeline.CancelledRunEnd:
+		return http.StatusServiceUnavailable
+	}
+	return http.StatusBadGateway
+}

@@ -1,0 +1,104 @@
+package proxy
+
+import (
+	"fmt"
+	"runtime"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"tokenmeter/base/clock"
+	"tokenmeter/record/metric"
+	"tokenmeter/record/timeline"
+	"tokenmeter/service/traffic"
+	"tokenmeter/wire/client"
+)
+
+// A stream of 100,000 tokens costs the memory of 4,096, and its figures are
+// those of all.
+func TestALongStreamNeedsBoundedMemory(t *testing.T) { synctest.Test(t, longStream) }
+
+func longStream(t *testing.T) {
+	const tokens = 100_000
+	tl := timeline.New()
+	m := newMeter(clock.Start(), tl, apiOf(chatPath), 0)
+	m.head(0, 200, map[string][]string{"Content-Type": {"text/event-stream"}})
+	one, last := []byte(tok("w")), []byte(fin+usage(10, tokens)+done)
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	at := int64(300_000_000)
+	read := func(data []byte) {
+		m.read(client.Arrived{AtNS: at, ReadNS: at}, data)
+	}
+	for i := range tokens {
+		if i > 0 {
+			at += 20_000_000
+		}
+		if i == 50_000 {
+			at += 980_000_000
+		}
+		read(one)
+	}
+	read(last)
+	m.end(at, timeline.EOF, nil, nil, false)
+	runtime.ReadMemStats(&after)
+	if spent := after.TotalAlloc - before.TotalAlloc; spent > 1<<20 && !raceDetector {
+		t.Errorf("%d bytes were spent", spent)
+	}
+	r := metric.ScalarsOf(tl)
+	want(t, "outcome", tl.Outcome, timeline.OK)
+	want(t, "capped", r.Flags.Has(timeline.ArrivalsCapped), true)
+	want(t, "kept", tl.Events.Len(), traffic.MostArrivals)
+	want(t, "ttft", ms(r.TTFTMS), 300)
+	want(t, "e2e", ms(r.E2EMS), 300+20*(tokens-1)+980)
+	want(t, "tpot", ms(r.TPOTMS), (20*(tokens-1)+980)/float64(tokens-1))
+	want(t, "longest gap", ms(r.MaxGapMS), 1000)
+	want(t, "stalls", r.Stalls.Or(-1), 1)
+	want(t, "tokens", r.OutputTokens.Or(-1), tokens)
+	want(t, "chunks", r.Chunks.Or(-1), tokens)
+	gaps := traffic.GapsBeyond(tl)
+	want(t, "gaps beyond", gaps.N(), tokens-traffic.MostArrivals)
+	want(t, "long ones", gaps[19], 1) // 524,288 µs ≤ 1 s
+}
+
+// The parser may be slow now and then, but not for long.
+func TestAParserThatIsTooSlow(t *testing.T) {
+	for name, tc := range map[string]struct {
+		took   []time.Duration // of reads, over and over
+		reason traffic.Reason
+	}{
+		"now and then":   {[]time.Duration{500 * time.Millisecond, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0}, ""},
+		"always a bit":   {[]time.Duration{25 * time.Millisecond}, traffic.TooSlow},
+		"once, for long": {[]time.Duration{0, 0, 0, 2 * time.Second, 0}, traffic.TooSlow},
+	} {
+		m := newMeter(clock.Start(), timeline.New(), apiOf(chatPath), 0)
+		for i := range 1000 {
+			m.spent(int64(tc.took[i%len(tc.took)]))
+		}
+		want(t, name, m.reason, tc.reason)
+	}
+}
+
+// Of a reply that was drained it is known how much of it somebody got, however
+// long it is.
+func TestSharesOfALongStream(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		const tokens = 10_000
+		writes := []string{"0ms " + sseHead}
+		for i := range tokens {
+			writes = append(writes, fmt.Sprintf("%dms %s", 10+10*i, chunk(tok("w"))))
+		}
+		writes = append(writes, fmt.Sprintf("%dms %s", 20+10*tokens, chunk(fin+usage(10, tokens)+done)+lastChunk))
+		h := open(t, play(writes...), func(c *Config) { c.Routes[0].Leave, c.Routes[0].DrainTime = LeaveDrain, time.Hour })
+		h.talk(post(chatPath, hello), 60*time.Second+5*time.Millisecond)
+		h.settled()
+		r := h.sink.one(t)
+		want(t, "outcome", r.Outcome, timeline.CancelledUser)
+		want(t, "tokens", r.Record.OutputTokens.Or(-1), tokens)
+		got := r.Delivered.Or(-1)
+		if got > 6000 || got < 6000-tokens/512 {
+			t.Errorf("%d tokens were delivered, want 6000", got)
+		}
+		want(t, "wasted", r.Wasted.Or(-1), tokens-got)
+	})
+}

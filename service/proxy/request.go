@@ -1,0 +1,248 @@
+package proxy
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"strconv"
+
+	"tokenmeter/record/timeline"
+)
+
+// asked is what a request's body says, as far as the proxy must know it. It is
+// read once and never written anew: what is not understood is passed on.
+type asked struct {
+	model     string
+	user      string
+	stream    bool
+	says      bool // the field stream is there
+	maxTokens timeline.Opt[int64]
+
+	usage    usageAsk
+	options  span // of the value of stream_options
+	end      int  // of the closing brace
+	members  int
+	repeated bool // a field that matters is there twice
+}
+
+type usageAsk uint8
+
+const (
+	usageUnsaid usageAsk = iota
+	usageWanted
+	usageRefused
+)
+
+// span is a part of the body; empty: it is not there.
+type span struct{ from, to int }
+
+var errNoObject = errors.New("the body is no JSON object")
+
+// readAsked reads the members of the body's object.
+func readAsked(body []byte) (asked, error) {
+	a := asked{}
+	var err error
+	a.end, err = eachMember(body, 0, func(key string, v span) {
+		a.members++
+		raw := body[v.from:v.to]
+		switch key {
+		case "model":
+			_ = json.Unmarshal(raw, &a.model)
+		case "user":
+			_ = json.Unmarshal(raw, &a.user)
+		case "stream":
+			a.repeated = a.repeated || a.says
+			a.says, a.stream = true, string(raw) == "true"
+		case "max_tokens", "max_completion_tokens", "max_output_tokens", "n_predict":
+			if n, err := strconv.ParseInt(string(raw), 10, 64); err == nil && n > 0 {
+				a.maxTokens = timeline.Some(n)
+			}
+		case "stream_options":
+			a.repeated = a.repeated || a.options.to > 0
+			a.options = v
+			a.usage = usageOf(body, v)
+		}
+	})
+	return a, err
+}
+
+// usageOf reads include_usage.
+func usageOf(body []byte, v span) usageAsk {
+	found := usageUnsaid
+	_, _ = eachMember(body[:v.to], v.from, func(key string, v span) {
+		if key != "include_usage" {
+			return
+		}
+		switch string(body[v.from:v.to]) {
+		case "true":
+			found = usageWanted
+		case "false":
+			found = usageRefused
+		}
+	})
+	return found
+}
+
+// withUsage returns the body with include_usage asked for, every other byte as
+// it was; ok is false when that can't be done.
+func (a *asked) withUsage(body []byte) (out []byte, ok bool) {
+	if !a.stream || a.repeated || a.usage != usageUnsaid {
+		return body, false
+	}
+	const member = `"include_usage":true`
+	put := func(at int, text string, skip int) []byte {
+		out := make([]byte, 0, len(body)+len(text))
+		out = append(append(out, body[:at]...), text...)
+		return append(out, body[at+skip:]...)
+	}
+	comma := func(any bool) string {
+		if any {
+			return ","
+		}
+		return ""
+	}
+	if a.options.to == 0 {
+		return put(a.end, comma(a.members > 0)+`"stream_options":{`+member+`}`, 0), true
+	}
+	v := a.options
+	if string(body[v.from:v.to]) == "null" {
+		return put(v.from, `{`+member+`}`, v.to-v.from), true
+	}
+	n := 0
+	end, err := eachMember(body[:v.to], v.from, func(key string, _ span) {
+		n++
+		if key == "include_usage" {
+			n = -1 << 30 // there, but neither true nor false
+		}
+	})
+	if err != nil || n < 0 {
+		return body, false
+	}
+	return put(end, comma(n > 0)+member, 0), true
+}
+
+// eachMember calls f with the members of the object that begins at or after
+// from, and returns where its closing brace is.
+func eachMember(data []byte, from int, f func(key string, value span)) (end int, err error) {
+	i := skipSpace(data, from)
+	if i >= len(data) || data[i] != '{' {
+		return 0, errNoObject
+	}
+	i = skipSpace(data, i+1)
+	if i < len(data) && data[i] == '}' {
+		return i, nil
+	}
+	for {
+		if i >= len(data) || data[i] != '"' {
+			return 0, errNoObject
+		}
+		keyEnd := skipString(data, i)
+		if keyEnd < 0 {
+			return 0, errNoObject
+		}
+		raw := data[i:keyEnd]
+		i = skipSpace(data, keyEnd)
+		if i >= len(data) || data[i] != ':' {
+			return 0, errNoObject
+		}
+		i = skipSpace(data, i+1)
+		to := skipValue(data, i)
+		if to < 0 {
+			return 0, errNoObject
+		}
+		f(keyOf(raw), span{i, to})
+		i = skipSpace(data, to)
+		if i >= len(data) {
+			return 0, errNoObject
+		}
+		switch data[i] {
+		case '}':
+			return i, nil
+		case ',':
+			i = skipSpace(data, i+1)
+		default:
+			return 0, errNoObject
+		}
+	}
+}
+
+func keyOf(raw []byte) string {
+	if bytes.IndexByte(raw, '\\') < 0 {
+		return string(raw[1 : len(raw)-1])
+	}
+	var key string
+	_ = json.Unmarshal(raw, &key)
+	return key
+}
+
+func skipSpace(data []byte, i int) int {
+	for i < len(data) && (data[i] == ' ' || data[i] == '\n' || data[i] == '\t' || data[i] == '\r') {
+		i++
+	}
+	return i
+}
+
+// skipString returns what follows the string that begins at i, or -1.
+func skipString(data []byte, i int) int {
+	for i++; i < len(data); {
+		j := bytes.IndexByte(data[i:], '"')
+		if j < 0 {
+			return -1
+		}
+		i += j
+		slashes := 0
+		for k := i - 1; data[k] == '\\'; k-- {
+			slashes++
+		}
+		i++
+		if slashes%2 == 0 {
+			return i
+		}
+	}
+	return -1
+}
+
+// skipValue returns what follows the value that begins at i, or -1. It does not
+// check what is inside.
+func skipValue(data []byte, i int) int {
+	depth := 0
+	for i < len(data) {
+		switch c := data[i]; c {
+		case '"':
+			if i = skipString(data, i); i < 0 {
+				return -1
+			}
+			if depth == 0 {
+				return i
+			}
+			continue
+		case '{', '[':
+			depth++
+		case '}', ']':
+			depth--
+			if depth == 0 {
+				return i + 1
+			}
+			if depth < 0 {
+				return -1
+			}
+		case ' ', '\n', '\t', '\r', ',', ':':
+			if depth == 0 {
+				return -1
+			}
+		default:
+			if depth == 0 {
+				from := i
+				for i < len(data) && !bytes.ContainsRune([]byte(" \n\t\r,:{}[]\""), rune(data[i])) {
+					i++
+				}
+				if i == from {
+					return -1
+				}
+				return i
+			}
+		}
+		i++
+	}
+	return -1
+}

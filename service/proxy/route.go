@@ -1,0 +1,186 @@
+package proxy
+
+import (
+	"fmt"
+	"net/url"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+
+	"tokenmeter/wire/api"
+)
+
+// route is a Route that is in use.
+type route struct {
+	Route
+	api     *api.API // nil: the path tells
+	targets []*target
+	mu      sync.Mutex    // of the targets' credits
+	inUse   *atomic.Int64 // requests in flight, those of the route before a reload among them
+}
+
+// target is an upstream's share of a route.
+type target struct {
+	up     *upstream
+	weight int
+	credit int
+}
+
+// pick returns the next upstream in turn, by weight, sparing sick ones and
+// those that were tried. When all are sick the least bad one is taken: a
+// request must never fail because of a suspicion.
+func (r *route) pick(now int64, tried []*upstream) *upstream {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for _, healthy := range []bool{true, false} {
+		var best *target
+		total := 0
+		for _, t := range r.targets {
+			if t.weight <= 0 || slices.Contains(tried, t.up) || healthy && !t.up.healthy(now) {
+				continue
+			}
+			total += t.weight
+			t.credit += t.weight
+			if best == nil || t.credit > best.credit {
+				best = t
+			}
+		}
+		if best != nil {
+			best.credit -= total
+			return best.up
+		}
+	}
+	return nil
+}
+
+// matches a path or a model against a pattern: exact, or a prefix before *.
+func matches(pattern, s string) bool {
+	if prefix, ok := strings.CutSuffix(pattern, "*"); ok {
+		return strings.HasPrefix(s, prefix)
+	}
+	return pattern == s
+}
+
+func matchesAny(patterns []string, s string) bool {
+	return slices.ContainsFunc(patterns, func(p string) bool { return matches(p, s) })
+}
+
+// byPath lists the routes that let a path through, in order.
+func (p *Proxy) byPath(path string) []*route {
+	var found []*route
+	for _, r := range p.routes {
+		if matchesAny(r.Paths, path) {
+			found = append(found, r)
+		}
+	}
+	return found
+}
+
+// routeOf is the first of the routes that takes the model. What is no completion
+// and names no model goes to the first one.
+func (c *call) routeOf(routes []*route) *route {
+	r := byModel(routes, c.asked.model)
+	if r == nil && c.api == nil && c.asked.model == "" {
+		return routes[0]
+	}
+	return r
+}
+
+// byModel is the first of the routes that takes the model.
+func byModel(routes []*route, model string) *route {
+	for _, r := range routes {
+		if len(r.Models) == 0 || matchesAny(r.Models, model) {
+			return r
+		}
+	}
+	return nil
+}
+
+// badPath reports whether a path could mean another one to the upstream than
+// to the allow-list. Some servers decode what they have decoded.
+func badPath(path string) bool {
+	again, err := url.PathUnescape(path)
+	return !strings.HasPrefix(path, "/") || climbs(path) || err == nil && again != path && climbs(again)
+}
+
+// climbs reports whether a path has segments that lead elsewhere.
+func climbs(path string) bool {
+	if strings.ContainsAny(path, "\\\x00") {
+		return true
+	}
+	for segment := range strings.SplitSeq(path, "/") {
+		segment, _, _ = strings.Cut(segment, ";") // some servers drop parameters
+		if segment == "." || segment == ".." {
+			return true
+		}
+	}
+	return false
+}
+
+// apiOf tells the API that a path belongs to; nil: none that is known. Prefixes
+// are allowed, and a missing /v1.
+func apiOf(path string) *api.API {
+	var best *api.API
+	most := 0
+	for _, a := range api.All {
+		for _, p := range []string{a.Path, strings.TrimPrefix(a.Path, "/v1")} {
+			if len(p) > most && strings.HasSuffix(path, p) {
+				best, most = a, len(p)
+			}
+		}
+	}
+	return best
+}
+
+// DefaultPaths are let through where nothing else is said: completions of every
+// API that is known, and the names of the models.
+func DefaultPaths() []string {
+	paths := []string{"/v1/models", "/v1/models/*", "/v1/embeddings", "/v1/rerank"}
+	for _, a := range api.All {
+		paths = append(paths, a.Path)
+	}
+	return append(paths, "/v1/messages/count_tokens")
+}
+
+// inUseOf is the count of a route's requests: that of the route of the same name
+// before, or a new one.
+func (p *Proxy) inUseOf(name string) *atomic.Int64 {
+	if p != nil {
+		for _, r := range p.routes {
+			if r.Name == name {
+				return r.inUse
+			}
+		}
+	}
+	return new(atomic.Int64)
+}
+
+// newRoute checks a route and ties it to its upstreams.
+func newRoute(cfg Route, upstreams map[string]*upstream, inUse *atomic.Int64) (*route, error) {
+	r := &route{Route: cfg, inUse: inUse}
+	r.Usage, r.Leave = or(r.Usage, UsageStrip), or(r.Leave, LeaveCancel)
+	r.MaxBody = or(r.MaxBody, 32<<20)
+	r.DrainTime, r.DrainBytes = or(r.DrainTime, defaultDrain), or(r.DrainBytes, 16<<20)
+	if len(r.Paths) == 0 {
+		r.Paths = DefaultPaths()
+	}
+	if cfg.API != "" {
+		a, err := api.ByName(cfg.API)
+		if err != nil {
+			return nil, fmt.Errorf("route %q: %w", cfg.Name, err)
+		}
+		r.api = a
+	}
+	for _, s := range cfg.Upstreams {
+		up := upstreams[s.Upstream]
+		if up == nil {
+			return nil, fmt.Errorf("route %q: there is no upstream %q", cfg.Name, s.Upstream)
+		}
+		r.targets = append(r.targets, &target{up: up, weight: s.Weight})
+	}
+	if !slices.ContainsFunc(r.targets, func(t *target) bool { return t.weight > 0 }) {
+		return nil, fmt.Errorf("route %q has no upstream with a weight above 0", cfg.Name)
+	}
+	return r, nil
+}

@@ -1,0 +1,230 @@
+package proxy
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"tokenmeter/record/timeline"
+	"tokenmeter/service/traffic"
+)
+
+// named answers with a name, for whichever upstream it is.
+func namedUpstream(name string) *upstreamFake {
+	return &upstreamFake{serve: play("1ms " + whole(200, "application/json", `{"choices":[{"index":0,"message":{"content":"`+name+`"},"finish_reason":"stop"}]}`))}
+}
+
+func TestRoutesByModelAndWeight(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ups := map[string]*upstreamFake{"stable": namedUpstream("stable"), "canary": namedUpstream("canary"), "big": namedUpstream("big")}
+		h := open(t, nil, func(c *Config) {
+			c.Upstreams = nil
+			for _, name := range []string{"stable", "canary", "big"} {
+				c.Upstreams = append(c.Upstreams, Upstream{Name: name, URL: "http://" + name, Dial: ups[name].dial})
+			}
+			c.Models = []string{"known"}
+			c.Routes = []Route{
+				{Name: "big", Models: []string{"llama-70b", "big-*"}, Upstreams: []Share{{"big", 1}}},
+				{Name: "rest", Upstreams: []Share{{"stable", 95}, {"canary", 5}}},
+			}
+		})
+		for range 100 {
+			h.talk(post(chatPath, `{"model":"known"}`), 0)
+		}
+		h.talk(post(chatPath, `{"model":"llama-70b"}`), 0)
+		h.talk(post(chatPath, `{"model":"big-x"}`), 0)
+		h.talk(post(chatPath, `{"mod\u0065l":"a client's invention"}`), 0)
+		h.settled()
+		count := map[traffic.Labels]int{}
+		for _, r := range h.sink.all {
+			want(t, "outcome", r.Outcome, timeline.OK)
+			count[traffic.Labels{Route: r.Labels.Route, Upstream: r.Labels.Upstream, Model: r.Labels.Model}]++
+		}
+		want(t, "stable", count[traffic.Labels{Route: "rest", Upstream: "stable", Model: "known"}], 95)
+		want(t, "canary", count[traffic.Labels{Route: "rest", Upstream: "canary", Model: "known"}], 5)
+		want(t, "by name", count[traffic.Labels{Route: "big", Upstream: "big", Model: "llama-70b"}], 1)
+		want(t, "by pattern", count[traffic.Labels{Route: "big", Upstream: "big", Model: "big-*"}], 1)
+		want(t, "unknown", count[traffic.Labels{Route: "rest", Upstream: "stable", Model: traffic.Other}], 1)
+	})
+}
+
+// A route's limit of requests at once holds over a reload: those that began
+// before it count.
+func TestStreamsOfARouteOverAReload(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var cfg Config
+		h := open(t, play("5s "+whole(200, "application/json", `{"choices":[{"index":0,"message":{"content":"x"},"finish_reason":"stop"}]}`)), func(c *Config) {
+			c.Routes[0].MaxStreams = 1
+			cfg = *c
+		})
+		p, err := New(cfg, h.p)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer p.Retire(nil)
+		status := func() int {
+			w := httptest.NewRecorder()
+			p.ServeHTTP(w, httptest.NewRequest(http.MethodPost, chatPath, strings.NewReader(`{"model":"m"}`)))
+			return w.Code
+		}
+		ended := make(chan *reply)
+		go func() { ended <- h.talk(post(chatPath, `{"model":"m"}`), 0) }()
+		time.Sleep(time.Second)
+		want(t, "while one of before goes on", status(), http.StatusServiceUnavailable)
+		want(t, "the one of before", (<-ended).StatusCode, http.StatusOK)
+		h.settled()
+		want(t, "when it has ended", status(), http.StatusOK)
+	})
+}
+
+// Where several routes let a path through, the body's limit is that of the route
+// that takes the request.
+func TestBodyLimitIsTheRoutes(t *testing.T) {
+	chunked := func(path, body string) string {
+		return fmt.Sprintf("POST %s HTTP/1.1\r\nhost: proxy\r\ntransfer-encoding: chunked\r\n\r\n%x\r\n%s\r\n0\r\n\r\n", path, len(body), body)
+	}
+	model := func(name string, size int) string {
+		return fmt.Sprintf(`{"model":%q,"prompt":%q}`, name, strings.Repeat("x", size))
+	}
+	sized := func(path, body string) string { return post(path, body) }
+	for name, tc := range map[string]struct {
+		form   func(path, body string) string
+		path   string
+		body   string
+		status int
+	}{
+		"small, within":           {sized, chatPath, model("small", 10), 200},
+		"small, beyond":           {sized, chatPath, model("small", 500), 413},
+		"small, beyond, unsaid":   {chunked, chatPath, model("small", 500), 413},
+		"another, within":         {sized, chatPath, model("other", 500), 200},
+		"another, beyond":         {sized, chatPath, model("other", 2000), 413},
+		"no completion, within":   {sized, "/v1/embeddings", model("small", 500), 200},
+		"no completion, beyond":   {sized, "/v1/embeddings", model("large", 2000), 413},
+		"no completion, unsaid":   {chunked, "/v1/embeddings", model("large", 2000), 413},
+		"large, within":           {sized, chatPath, model("large", 2000), 200},
+		"large, beyond all":       {sized, chatPath, model("large", 3500), 413},
+		"large, beyond, unsaid":   {chunked, chatPath, model("large", 3500), 413},
+		"no completion, in drops": {chunked, "/v1/embeddings", model("other", 500), 200},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				h := open(t, answerOK, func(c *Config) {
+					share := []Share{{"a", 1}}
+					c.Routes = []Route{
+						{Name: "small", Models: []string{"small"}, MaxBody: 100, Upstreams: share},
+						{Name: "large", Models: []string{"large"}, MaxBody: 3000, Upstreams: share},
+						{Name: "rest", MaxBody: 1000, Upstreams: share},
+					}
+				})
+				want(t, "status", h.talk(tc.form(tc.path, tc.body), 0).StatusCode, tc.status)
+			})
+		})
+	}
+}
+
+func TestActiveHealth(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var sick atomic.Bool
+		sick.Store(true)
+		a, b := namedUpstream("a"), namedUpstream("b")
+		plain := a.serve
+		a.serve = func(c net.Conn, r *received) bool {
+			if r.URL.Path == "/health" && sick.Load() {
+				return play("1ms "+whole(503, "text/plain", "loading"))(c, r)
+			}
+			return plain(c, r)
+		}
+		h := open(t, nil, func(c *Config) {
+			c.Upstreams = []Upstream{{Name: "a", URL: "http://a", Dial: a.dial, Health: Health{Path: "/health", Every: time.Second}}, {Name: "b", URL: "http://b", Dial: b.dial}}
+			c.Routes[0].Upstreams = []Share{{"a", 1}, {"b", 1}}
+		})
+		time.Sleep(1500 * time.Millisecond)
+		for range 4 {
+			h.talk(post(chatPath, `{"model":"m"}`), 0)
+		}
+		sick.Store(false)
+		time.Sleep(1500 * time.Millisecond)
+		for range 4 {
+			h.talk(post(chatPath, `{"model":"m"}`), 0)
+		}
+		h.settled()
+		got := ""
+		for _, r := range h.sink.all {
+			got += r.Labels.Upstream
+		}
+		if got[:4] != "bbbb" || strings.Count(got[4:], "a") != 2 {
+			t.Errorf("requests went to %s", got)
+		}
+	})
+}
+
+func TestWebSocketPasses(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		serve := func(c net.Conn, r *received) bool {
+			_, _ = io.WriteString(c, "HTTP/1.1 101 Switching Protocols\r\nconnection: Upgrade\r\nupgrade: websocket\r\nsec-websocket-accept: x\r\n\r\nhello")
+			buf := make([]byte, 16)
+			n, _ := c.Read(buf)
+			_, _ = c.Write([]byte("got " + string(buf[:n])))
+			return false
+		}
+		h := open(t, serve, func(c *Config) { c.Routes[0].Paths = []string{"/v1/realtime"} })
+		c := h.front.dial()
+		_, _ = io.WriteString(c, "GET /v1/realtime?model=m HTTP/1.1\r\nhost: proxy\r\nconnection: keep-alive, Upgrade\r\nupgrade: websocket\r\nsec-websocket-key: k\r\n\r\n")
+		in := bufio.NewReader(c)
+		resp, err := http.ReadResponse(in, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		want(t, "status", resp.StatusCode, 101)
+		want(t, "accept", resp.Header.Get("Sec-Websocket-Accept"), "x")
+		want(t, "upgrade", resp.Header.Get("Upgrade"), "websocket")
+		first := make([]byte, 5)
+		_, _ = io.ReadFull(in, first)
+		want(t, "what came with the head", string(first), "hello")
+		_, _ = io.WriteString(c, "ping")
+		rest, _ := io.ReadAll(in)
+		want(t, "the rest", string(rest), "got ping")
+		c.Close()
+		h.settled()
+		want(t, "key upstream", h.up.last().Header.Get("Sec-Websocket-Key"), "k")
+		r := h.sink.one(t)
+		want(t, "unmeasured", r.Unmeasured, traffic.Upgraded)
+		want(t, "outcome", r.Outcome, timeline.OK)
+		want(t, "bytes", r.ResponseBytes, 13)
+		want(t, "bytes sent", r.RequestBytes, 4)
+	})
+}
+
+func TestAPIsByPath(t *testing.T) {
+	for path, name := range map[string]string{
+		"/v1/chat/completions": "openai-chat", "/chat/completions": "openai-chat", "/openai/v1/chat/completions": "openai-chat",
+		"/v1/completions": "openai-completions", "/completion": "llamacpp", "/v1/messages": "anthropic", "/v1/responses": "openai-responses",
+		"/api/chat": "ollama-chat", "/api/generate": "ollama-generate", "/generate": "sglang", "/generate_stream": "tgi",
+		"/v1/models": "", "/v1/embeddings": "", "/": "",
+	} {
+		got := ""
+		if a := apiOf(path); a != nil {
+			got = a.Name
+		}
+		want(t, path, got, name)
+	}
+}
+
+func TestKeepIsAnEvenShare(t *testing.T) {
+	p := &Proxy{cfg: Config{Keep: 0.25}, stats: &stats{}}
+	n := 0
+	for range 1000 {
+		if p.keep() {
+			n++
+		}
+	}
+	want(t, "kept of 1000", n, 250)
+}

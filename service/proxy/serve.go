@@ -1,0 +1,340 @@
+package proxy
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"strconv"
+	"strings"
+	"time"
+
+	"tokenmeter/record/timeline"
+	"tokenmeter/service/traffic"
+	"tokenmeter/wire/api"
+	"tokenmeter/wire/client"
+)
+
+// call is one request on its way through.
+type call struct {
+	p   *Proxy
+	w   http.ResponseWriter
+	in  *http.Request
+	ctl *http.ResponseController
+
+	beganNS int64 // the head was here
+	api     *api.API
+	route   *route
+	up      *upstream
+	asked   asked
+	known   bool // asked was understood
+	body    []byte
+	more    *slowly // what of the body is not in memory; nil: nothing
+	length  int64
+	inject  bool // usage was asked for on the client's behalf
+
+	req   *traffic.Request
+	meter *meter
+	tell  bool // the sink is told
+
+	refused bool // after it was begun: it is in no record
+}
+
+// ServeHTTP passes one request on.
+func (p *Proxy) ServeHTTP(w http.ResponseWriter, in *http.Request) {
+	p.requests.Add(1)
+	defer p.requests.Done()
+	p.busy.Add(1)
+	defer p.busy.Add(-1)
+	n := p.stats.inUse.Add(1)
+	defer p.stats.inUse.Add(-1)
+	if in.ProtoMajor == 2 {
+		w = &patient{ResponseWriter: w}
+	}
+	ctl := http.NewResponseController(w)
+	// The deadlines of the request before may be over. A refused request's body
+	// is read away by net/http: that has its time too.
+	now := time.Now()
+	_ = ctl.SetReadDeadline(now.Add(p.cfg.BodyTimeout))
+	_ = ctl.SetWriteDeadline(now.Add(p.cfg.BodyTimeout + p.cfg.ReaderTimeout))
+	if p.cfg.MaxStreams > 0 && n > int64(p.cfg.MaxStreams) {
+		p.refuse(w, http.StatusServiceUnavailable, "streams", "too many requests at once")
+		return
+	}
+	c := &call{p: p, w: w, in: in, ctl: ctl, beganNS: p.clk.NS()}
+	candidates, ok := c.admit()
+	if !ok || !c.readBody(candidates) {
+		return
+	}
+	if c.route = c.routeOf(candidates); c.route == nil {
+		p.refuse(w, http.StatusNotFound, "model", "no route takes this model")
+		return
+	}
+	if int64(len(c.body)) > c.route.MaxBody {
+		c.tooLarge(c.route.MaxBody)
+		return
+	}
+	n = c.route.inUse.Add(1)
+	defer c.route.inUse.Add(-1)
+	if c.route.MaxStreams > 0 && n > int64(c.route.MaxStreams) {
+		p.refuse(w, http.StatusServiceUnavailable, "streams", "too many requests at once on this route")
+		return
+	}
+	c.pass()
+}
+
+// refuse answers without asking any upstream.
+func (p *Proxy) refuse(w http.ResponseWriter, status int, why, words string) {
+	p.stats.refuse(why)
+	if status == http.StatusServiceUnavailable {
+		w.Header().Set("Retry-After", "1")
+	}
+	answer(w, status, "refused_"+why, words)
+}
+
+// answerTime is how long an answer of our own may take to be written.
+const answerTime = 30 * time.Second
+
+// answer writes an error of our own, in the form that clients of these APIs read.
+func answer(w http.ResponseWriter, status int, code, words string) {
+	body, _ := json.Marshal(map[string]any{"error": map[string]any{
+		"message": "tokenmeter: " + words, "type": "proxy_error", "code": code}})
+	body = append(body, '\n')
+	ctl := http.NewResponseController(w)
+	_ = ctl.SetWriteDeadline(time.Now().Add(answerTime))
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("Content-Length", strconv.Itoa(len(body)))
+	w.Header().Set("X-Tokenmeter-Error", code)
+	w.WriteHeader(status)
+	_, _ = w.Write(body)
+	_ = ctl.Flush()
+}
+
+// admit holds a request against the allow-list. What it finds are the routes
+// that the path belongs to.
+func (c *call) admit() ([]*route, bool) {
+	p, in := c.p, c.in
+	switch {
+	case !token(in.Method): // HTTP/2 lets others in, and upstream it begins a line
+		p.refuse(c.w, http.StatusBadRequest, "method", "the method is not one word")
+		return nil, false
+	case in.Method == http.MethodConnect, in.URL.IsAbs(), in.URL.Host != "":
+		p.refuse(c.w, http.StatusForbidden, "proxy", "this is a reverse proxy; it goes to no other host")
+		return nil, false
+	case badPath(in.URL.Path):
+		p.refuse(c.w, http.StatusBadRequest, "path", "the path is not plain")
+		return nil, false
+	case p.looped(in.Header):
+		p.refuse(c.w, http.StatusLoopDetected, "loop", "the request has been here before: an upstream's URL leads back to this proxy")
+		return nil, false
+	case upgradeOf(in.Header) != "" && in.ContentLength != 0: // it may be read as a request
+		c.last()
+		p.refuse(c.w, http.StatusBadRequest, "body", "a request to change the protocol has no body")
+		return nil, false
+	}
+	candidates := p.byPath(in.URL.Path)
+	if len(candidates) == 0 {
+		p.refuse(c.w, http.StatusNotFound, "path", "no route lets this path through")
+		return nil, false
+	}
+	c.api = candidates[0].api
+	if c.api == nil {
+		c.api = apiOf(in.URL.Path)
+	}
+	if in.Method != http.MethodPost {
+		c.api = nil
+	}
+	return candidates, true
+}
+
+// token reports whether a method is one word of HTTP/1.1.
+func token(method string) bool {
+	for i := range len(method) {
+		switch b := method[i]; {
+		case b >= 'A' && b <= 'Z', b >= 'a' && b <= 'z', b >= '0' && b <= '9', strings.IndexByte("!#$%&'*+-.^_`|~", b) >= 0:
+		default:
+			return false
+		}
+	}
+	return method != ""
+}
+
+// readBody takes a completion's body into memory, where its model is read and
+// its usage option set. Other bodies are passed on as they come. Until the model
+// is known, a body may be as large as on any of the routes.
+func (c *call) readBody(candidates []*route) bool {
+	in, most, byModelOnly := c.in, int64(0), true
+	for _, r := range candidates {
+		most = max(most, r.MaxBody)
+		byModelOnly = byModelOnly && len(r.Models) > 0
+	}
+	unread := c.api == nil && !byModelOnly || upgradeOf(in.Header) != ""
+	if r := c.routeOf(candidates); unread && r != nil {
+		most = r.MaxBody // its model is never known
+	}
+	if in.ContentLength > most {
+		c.tooLarge(most)
+		return false
+	}
+	body := http.MaxBytesReader(c.w, in.Body, most)
+	if unread {
+		c.length = in.ContentLength
+		if in.ContentLength != 0 {
+			c.more = &slowly{c: c, from: body}
+		}
+		c.unlimited(c.more == nil)
+		return true
+	}
+	data, err := readAll(body, in.ContentLength)
+	if err != nil {
+		c.badBody(err)
+		return false
+	}
+	c.unlimited(true)
+	c.body, c.length = data, int64(len(data))
+	if in.Header.Get("Content-Encoding") == "" {
+		c.asked, err = readAsked(data)
+		c.known = err == nil
+	}
+	return true
+}
+
+// unlimited takes the deadline of reads off, when the body is here whole. Of
+// HTTP/1 it must stay until then: net/http may read away what an upstream did
+// not want. Of HTTP/2 it would end the body though nobody reads.
+func (c *call) unlimited(whole bool) {
+	if whole || c.in.ProtoMajor == 2 {
+		_ = c.ctl.SetReadDeadline(time.Time{})
+	}
+}
+
+// readAll reads a body whose length may be known. Room is made as it comes: a
+// length that is only said costs nothing.
+func readAll(r io.Reader, length int64) ([]byte, error) {
+	if length < 0 {
+		return io.ReadAll(r)
+	}
+	data := make([]byte, 0, min(length, 64<<10))
+	for int64(len(data)) < length {
+		if len(data) == cap(data) {
+			data = append(make([]byte, 0, min(2*int64(cap(data)), length)), data...)
+		}
+		n, err := io.ReadFull(r, data[len(data):cap(data)])
+		data = data[:len(data)+n]
+		if err != nil {
+			return data, err
+		}
+	}
+	return data, nil
+}
+
+func (c *call) tooLarge(most int64) {
+	c.last()
+	c.p.refuse(c.w, http.StatusRequestEntityTooLarge, "body", fmt.Sprintf("the request's body is over %d bytes", most))
+}
+
+// badBody refuses a request whose body could not be read.
+func (c *call) badBody(err error) {
+	var large *http.MaxBytesError
+	switch {
+	case errors.As(err, &large):
+		c.tooLarge(large.Limit)
+	case errors.Is(err, os.ErrDeadlineExceeded):
+		c.last()
+		c.p.refuse(c.w, http.StatusRequestTimeout, "body", "the request's body did not come in time")
+	default:
+		c.p.refuse(c.w, http.StatusBadRequest, "body", "the request's body did not come whole")
+	}
+}
+
+// last says that the connection takes no further request: what is left of this
+// one's body stands in its way. One of HTTP/2 has streams for that.
+func (c *call) last() {
+	if c.in.ProtoMajor == 1 {
+		c.w.Header().Set("Connection", "close")
+	}
+}
+
+// begin makes the request's record. It is due when it is here whole, so that a
+// client that sends slowly spends its own time.
+func (c *call) begin() {
+	p, tl := c.p, timeline.New()
+	due := p.clk.NS()
+	if c.more != nil {
+		due = c.beganNS
+	}
+	tl.Request = p.stats.ordinal.Add(1) - 1
+	tl.DueUS, tl.StartUS = due/1000, due/1000
+	tl.ID = plainID(c.in.Header.Get("X-Request-Id"))
+	tl.Model = c.asked.model
+	tl.Requested = c.asked.maxTokens
+	tl.Session = p.cfg.Session.of(c.in.Header, c.asked.user, p.cfg.Secret)
+	tl.Task = p.cfg.Task.of(c.in.Header, c.asked.user, p.cfg.Secret)
+	tl.Attempts = 1
+	c.req = &traffic.Request{Timeline: tl, At: time.Now(), Kept: p.keep(), Trace: plainID(c.in.Header.Get("Traceparent")),
+		Labels: traffic.Labels{Source: traffic.Live, Listener: p.cfg.Listener, Route: c.route.Name, Model: p.label(c.asked.model)}}
+	if c.api != nil {
+		tl.API, c.req.Labels.API = c.api.Name, c.api.Name
+		tl.Asked = c.asked.stream || c.api.StreamsByDefault && !c.asked.says
+	}
+	c.meter = newMeter(p.clk, tl, c.api, p.cfg.MaxEvent)
+	c.tell = c.in.Method == http.MethodPost || upgradeOf(c.in.Header) != ""
+	if c.known && c.route.Usage != UsageOff && (c.api == api.OpenAIChat || c.api == api.OpenAICompletions) {
+		c.body, c.inject = c.asked.withUsage(c.body)
+		c.length = int64(len(c.body))
+	}
+	c.req.RequestBytes = max(c.length, 0)
+}
+
+// plainID is a request id that may be stored: a short plain word.
+func plainID(id string) string {
+	if len(id) > 128 {
+		return ""
+	}
+	for i := range len(id) {
+		if b := id[i]; b <= ' ' || b >= 0x7f {
+			return ""
+		}
+	}
+	return id
+}
+
+// passing is the request as it goes to an upstream.
+func (c *call) passing(up *upstream) *client.Passing {
+	identity := c.meter.stream != nil && !c.route.KeepEncoding
+	pass := &client.Passing{Method: c.in.Method, Path: c.in.URL.RequestURI(), Body: c.body, Length: c.length,
+		Header: c.p.upstreamHeader(c.in, identity, c.route.HideClient), HeadLimit: up.HeadTimeout,
+		Upgrade: upgradeOf(c.in.Header) != "",
+		// A completion that is asked for twice does no harm; other requests
+		// may only be repeated when their method says so.
+		Again: c.api != nil && c.api != api.OpenAIResponses || safe(c.in.Method),
+		Informational: func(status int, h http.Header) {
+			if status != http.StatusContinue && c.in.ProtoAtLeast(1, 1) {
+				copyHeader(c.w.Header(), h)
+				dropHopByHop(c.w.Header())
+				c.w.WriteHeader(status)
+				clear(c.w.Header())
+			}
+		},
+	}
+	if c.more != nil {
+		pass.More = c.more
+	}
+	if c.route.KeepHost {
+		pass.Host = c.in.Host
+	}
+	if c.route.Timeout > 0 {
+		pass.UntilNS = c.req.DueUS*1000 + int64(c.route.Timeout)
+	}
+	return pass
+}
+
+func safe(method string) bool {
+	switch method {
+	case http.MethodGet, http.MethodHead, http.MethodOptions, http.MethodPut, http.MethodDelete:
+		return true
+	}
+	return false
+}

@@ -1,0 +1,95 @@
+package proxy
+
+import (
+	"sync"
+	"sync/atomic"
+
+	"tokenmeter/record/timeline"
+	"tokenmeter/service/traffic"
+	"tokenmeter/wire/client"
+)
+
+// stats are counters of what the proxy did; but for inUse they only grow. They
+// go on when the configuration changes.
+type stats struct {
+	inUse, ordinal                      atomic.Int64
+	keeps                               atomic.Uint64
+	requests, passed, retries, stripped atomic.Int64
+
+	mu         sync.Mutex
+	outcomes   map[timeline.Outcome]int64
+	unmeasured map[traffic.Reason]int64
+	refused    map[string]int64
+}
+
+// Stats is what a proxy counted since its start, and those before it.
+type Stats struct {
+	InFlight   int64
+	Requests   int64                      // that were told to the sink
+	Passed     int64                      // that are no completions: models, health
+	Retries    int64                      // on another upstream, as nothing had been sent
+	Stripped   int64                      // usage events taken out
+	Outcomes   map[timeline.Outcome]int64 // of requests told to the sink
+	Unmeasured map[traffic.Reason]int64
+	Refused    map[string]int64 // by why: path, method, body, streams, …
+	Upstreams  []UpstreamStats
+}
+
+// UpstreamStats is the state of one upstream.
+type UpstreamStats struct {
+	Name    string
+	Healthy bool
+	Why     string // in words, when it was last found sick
+	client.Stats
+}
+
+func (s *stats) refuse(why string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.refused == nil {
+		s.refused = map[string]int64{}
+	}
+	s.refused[why]++
+}
+
+// finished counts a request that the sink is about to be told of, and settles
+// whose its tokens were.
+func (s *stats) finished(r *traffic.Request) {
+	shares(r)
+	s.requests.Add(1)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.outcomes == nil {
+		s.outcomes, s.unmeasured = map[timeline.Outcome]int64{}, map[traffic.Reason]int64{}
+	}
+	s.outcomes[r.Outcome]++
+	if r.Unmeasured != "" {
+		s.unmeasured[r.Unmeasured]++
+	}
+}
+
+// Stats returns the counters.
+func (p *Proxy) Stats() Stats {
+	s := Stats{InFlight: p.stats.inUse.Load(), Requests: p.stats.requests.Load(), Passed: p.stats.passed.Load(),
+		Retries: p.stats.retries.Load(), Stripped: p.stats.stripped.Load(),
+		Outcomes: map[timeline.Outcome]int64{}, Unmeasured: map[traffic.Reason]int64{}, Refused: map[string]int64{}}
+	p.stats.mu.Lock()
+	for k, n := range p.stats.outcomes {
+		s.Outcomes[k] = n
+	}
+	for k, n := range p.stats.unmeasured {
+		s.Unmeasured[k] = n
+	}
+	for k, n := range p.stats.refused {
+		s.Refused[k] = n
+	}
+	p.stats.mu.Unlock()
+	now := p.clk.NS()
+	for _, u := range p.ups {
+		healthy := u.healthy(now)
+		u.mu.Lock()
+		s.Upstreams = append(s.Upstreams, UpstreamStats{Name: u.Name, Healthy: healthy, Why: u.why, Stats: u.client.Stats()})
+		u.mu.Unlock()
+	}
+	return s
+}

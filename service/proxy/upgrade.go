@@ -1,0 +1,113 @@
+package proxy
+
+import (
+	"context"
+	"io"
+	"net"
+	"net/http"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"tokenmeter/record/timeline"
+	"tokenmeter/service/traffic"
+	"tokenmeter/wire/client"
+)
+
+// upgrade joins the two connections after 101 Switching Protocols. What passes
+// is counted in bytes and not read.
+func (c *call) upgrade(reply *client.Passed) {
+	c.meter.head(reply.HeadNS, reply.Status, reply.Header)
+	c.meter.giveUp(traffic.Upgraded)
+	if !sameProtocol(upgradeOf(c.in.Header), upgradeOf(reply.Header)) {
+		reply.Close()
+		c.req.Fail(timeline.Parse, "the upstream changed to another protocol than was asked for")
+		answer(c.w, http.StatusBadGateway, string(timeline.Parse), c.req.Error.Message)
+		return
+	}
+	up, first := reply.Take()
+	defer up.Close()
+	nc, buf, err := c.ctl.Hijack()
+	if err != nil {
+		c.req.Fail(timeline.ClientResource, "the client's connection can't change its protocol: "+err.Error())
+		answer(c.w, http.StatusNotImplemented, "upgrade", c.req.Error.Message)
+		return
+	}
+	defer nc.Close()
+	_ = nc.SetDeadline(time.Time{})
+	h := reply.Header.Clone()
+	protocol := upgradeOf(h)
+	dropHopByHop(h)
+	h.Set("Connection", "Upgrade")
+	h.Set("Upgrade", protocol)
+	_, _ = buf.WriteString("HTTP/1.1 101 Switching Protocols\r\n")
+	_ = h.Write(buf)
+	_, _ = buf.WriteString("\r\n")
+	_, _ = buf.Write(first)
+	if err := buf.Flush(); err != nil {
+		c.req.Fail(timeline.CancelledUser, "the client hung up")
+		return
+	}
+	// The buffer's own reader ends the request's context when the client says no more.
+	ahead := io.LimitReader(buf.Reader, int64(buf.Reader.Buffered()))
+	c.join(nc, io.MultiReader(ahead, nc), up, int64(len(first)))
+}
+
+func sameProtocol(a, b string) bool {
+	return a != "" && http.CanonicalHeaderKey(a) == http.CanonicalHeaderKey(b)
+}
+
+// halfOpen is how long one direction may go on when the other has ended.
+const halfOpen = 10 * time.Second
+
+// join copies both ways until both have ended.
+func (c *call) join(nc net.Conn, fromClient io.Reader, up net.Conn, already int64) {
+	var down, sent atomic.Int64
+	down.Add(already)
+	closeBoth := func() { _ = nc.Close(); _ = up.Close() }
+	defer context.AfterFunc(c.in.Context(), closeBoth)() // we are being stopped
+	var both sync.WaitGroup
+	var once sync.Once
+	var half *time.Timer
+	one := func(to net.Conn, from io.Reader, n *atomic.Int64) {
+		pump(to, from, n)
+		closeWrite(to)
+		once.Do(func() { half = time.AfterFunc(halfOpen, closeBoth) })
+	}
+	both.Go(func() { one(up, fromClient, &sent) })
+	both.Go(func() { one(nc, up, &down) })
+	both.Wait()
+	c.req.Outcome = timeline.OK
+	if c.stopped() {
+		c.req.Fail(timeline.CancelledRunEnd, client.ErrRunEnd.Error())
+	}
+	half.Stop()
+	c.req.RequestBytes, c.req.ResponseBytes = sent.Load(), down.Load()
+	c.req.CloseUS = timeline.Some(c.meter.us(c.p.clk.NS()))
+}
+
+// pump copies as it comes.
+func pump(to io.Writer, from io.Reader, n *atomic.Int64) {
+	buf := make([]byte, 16<<10)
+	for {
+		k, err := from.Read(buf)
+		if k > 0 {
+			if _, err := to.Write(buf[:k]); err != nil {
+				return
+			}
+			n.Add(int64(k))
+		}
+		if err != nil {
+			return
+		}
+	}
+}
+
+// closeWrite tells the other side that nothing more comes; where that can't be
+// told alone, the connection is closed.
+func closeWrite(c net.Conn) {
+	if half, ok := c.(interface{ CloseWrite() error }); ok && half.CloseWrite() == nil {
+		return
+	}
+	_ = c.Close()
+}

@@ -1,0 +1,70 @@
+package proxy
+
+import (
+	"bufio"
+	"io"
+	"net"
+	"net/http"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"tokenmeter/record/timeline"
+	"tokenmeter/service/traffic"
+	"tokenmeter/wire/client"
+)
+
+const (
+	webSocket   = "GET /v1/realtime?model=m HTTP/1.1\r\nhost: proxy\r\nconnection: keep-alive, Upgrade\r\nupgrade: websocket\r\nsec-websocket-key: k\r\n\r\n"
+	switchesNow = "HTTP/1.1 101 Switching Protocols\r\nconnection: Upgrade\r\nupgrade: websocket\r\nsec-websocket-accept: x\r\n\r\n"
+)
+
+func realtime(c *Config) { c.Routes[0].Paths = []string{"/v1/realtime"} }
+
+// The stop of the proxy ends an upgraded connection, and that is no good end.
+func TestAnUpgradeThatTheStopCuts(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := open(t, play("0ms "+switchesNow, "900000ms KEEP"), realtime)
+		c := h.front.dial()
+		defer c.Close()
+		_, _ = io.WriteString(c, webSocket)
+		resp, err := http.ReadResponse(bufio.NewReader(c), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		want(t, "status", resp.StatusCode, 101)
+		time.Sleep(time.Second)
+		h.stop(client.ErrRunEnd)
+		h.settled()
+		r := h.sink.one(t)
+		want(t, "outcome", r.Outcome, timeline.CancelledRunEnd)
+		want(t, "close", r.CloseUS.Or(-1), 1_000_000)
+		want(t, "unmeasured", r.Unmeasured, traffic.Upgraded)
+	})
+}
+
+// One that ends its own direction still gets what the server has to say.
+func TestAnUpgradedClientThatClosesItsDirection(t *testing.T) {
+	ended, say := make(chan bool), make(chan bool)
+	s := pave(t, func(c net.Conn, r *received) bool {
+		_, _ = io.WriteString(c, switchesNow)
+		r.gone() // the end of what the client sends
+		close(ended)
+		<-say
+		_, _ = io.WriteString(c, "bye")
+		return false
+	}, realtime)
+	c := s.dial(t)
+	in := bufio.NewReader(c)
+	want(t, "status", ask(t, c, in, webSocket).StatusCode, 101)
+	_ = c.(*net.TCPConn).CloseWrite()
+	<-ended
+	want(t, "the request goes on", (<-s.asked).Err(), nil)
+	close(say)
+	rest, err := io.ReadAll(in)
+	want(t, "end", err, nil)
+	want(t, "the rest", string(rest), "bye")
+	r := <-s.seen
+	want(t, "outcome", r.Outcome, timeline.OK)
+	want(t, "bytes", r.ResponseBytes, 3)
+}

@@ -1,0 +1,146 @@
+package history
+
+import (
+	"context"
+	"math"
+	"net/url"
+	"slices"
+	"strings"
+	"time"
+
+	"tokenmeter/record/metric"
+	"tokenmeter/record/objective"
+	"tokenmeter/record/stat"
+	"tokenmeter/record/timeline"
+	"tokenmeter/service/slo"
+	"tokenmeter/service/traffic"
+)
+
+// Distribution is a metric of the requests of one source that went one way.
+// Those of all ways are merged when they are read.
+type Distribution struct {
+	Metric string // as objectives call it: ttft
+	Source slo.Source
+	Labels slo.Labels
+}
+
+// Name is what the sketches of a distribution are kept under: readable for
+// those who look into the store, "ttft?model=m&route=chat&source=live".
+func (d Distribution) Name() string {
+	values := url.Values{"source": {string(d.Source)}}
+	for name, value := range d.Labels {
+		if value != "" {
+			values.Set(name, value)
+		}
+	}
+	return d.Metric + "?" + values.Encode()
+}
+
+// ParseDistribution reads a Name; ok is false for one of another kind.
+func ParseDistribution(name string) (d Distribution, ok bool) {
+	metric, rest, found := strings.Cut(name, "?")
+	values, err := url.ParseQuery(rest)
+	if !found || err != nil || values.Get("source") == "" {
+		return d, false
+	}
+	d = Distribution{metric, slo.Source(values.Get("source")), slo.Labels{}}
+	for name := range values {
+		if name != "source" {
+			d.Labels[name] = values.Get(name)
+		}
+	}
+	return d, true
+}
+
+// distributed are the metrics whose distributions are kept: times of a request,
+// in milliseconds.
+var distributed = []struct {
+	name string
+	of   func(*metric.Record) timeline.Opt[float64]
+}{
+	{"ttft", func(r *metric.Record) timeline.Opt[float64] { return r.TTFTMS }},
+	{"ttfo", func(r *metric.Record) timeline.Opt[float64] { return r.TTFOMS }},
+	{"tpot", func(r *metric.Record) timeline.Opt[float64] { return r.TPOTMS }},
+	{"e2e", func(r *metric.Record) timeline.Opt[float64] { return r.E2EMS }},
+}
+
+// LabelsOf are the dimensions of a live request.
+func LabelsOf(l *traffic.Labels) slo.Labels {
+	return slo.Labels{"listener": l.Listener, "route": l.Route, "upstream": l.Upstream, "model": l.Model, "api": l.API}
+}
+
+// Request adds a finished request to its distributions. One that failed is
+// beyond every value, as objectives count it as bad; one that was cancelled, and
+// a metric that does not apply, add nothing.
+func (r *Recorder) Request(source slo.Source, labels slo.Labels, at time.Time, record *metric.Record) {
+	if !record.Phase.Counts() || record.Outcome.Cancelled() {
+		return
+	}
+	way := Distribution{"", source, labels}.Name()
+	for _, m := range distributed {
+		v, ok := m.of(record).Get()
+		if record.Outcome.Failed() {
+			v, ok = math.Inf(1), true
+		}
+		if ok {
+			r.Observe(m.name+way, at, v)
+		}
+	}
+}
+
+// Percentiles fills in those of the metrics that objectives are about, each over
+// the objective's window, from what is kept of live requests. What lies in
+// corrections is in them.
+func Percentiles(ctx context.Context, s Store, objectives []*slo.Objective, results []slo.Result) error {
+	names, err := s.SketchNames(ctx)
+	if err != nil {
+		return err
+	}
+	for i := range results {
+		r := &results[i]
+		at := slices.IndexFunc(objectives, func(o *slo.Objective) bool { return o.Name == r.Name })
+		if at < 0 {
+			continue
+		}
+		o := objectives[at]
+		for _, m := range metricsOf(o) {
+			merged := &stat.Sketch{}
+			for _, name := range names {
+				d, ok := ParseDistribution(name)
+				if !ok || d.Metric != m || d.Source != r.Source || !o.Applies(d.Labels) || r.Group != "" && o.Group(d.Labels) != r.Group {
+					continue
+				}
+				part, err := s.Sketch(ctx, name, r.From, r.To.Add(time.Second))
+				if err != nil {
+					return err
+				}
+				merged.Merge(part)
+			}
+			if leavesOutFailed(o, m) {
+				merged.DropInf()
+			}
+			if merged.Len() > 0 {
+				r.Percentiles = append(r.Percentiles, slo.PercentilesOf(m, merged))
+			}
+		}
+	}
+	return nil
+}
+
+// leavesOutFailed reports whether an objective does not count failed requests,
+// so that its percentiles do not either.
+func leavesOutFailed(o *slo.Objective, metric string) bool {
+	return slices.ContainsFunc(o.Promises, func(p objective.Objective) bool { return p.Metric == metric && p.Valid == "success" })
+}
+
+// metricsOf are the kept metrics of an objective's promises.
+func metricsOf(o *slo.Objective) (names []string) {
+	for _, p := range o.Promises {
+		for _, m := range distributed {
+			if m.name == p.Metric && !slices.Contains(names, m.name) {
+				names = append(names, m.name)
+			}
+		}
+	}
+	return names
+}

@@ -1,0 +1,117 @@
+// Package history is history: counts of objectives, sketches, runs, annotations
+// and the states of alerts. The package itself says what a store does and
+// buffers what is written; each database is a package below it.
+package history
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"time"
+
+	"tokenmeter/record/stat"
+	"tokenmeter/service/slo"
+)
+
+// Store keeps history. A store is safe for concurrent use.
+type Store interface {
+	// Write adds a batch, all of it or nothing. When it returns nil the batch
+	// outlives the process. A batch that was written before, as its writer and
+	// number say, changes nothing: after an error it can be written again.
+	Write(ctx context.Context, b Batch) error
+	// Cells yields the counts that begin in [from, to), ascending by series and
+	// time. yield must not use the store.
+	Cells(ctx context.Context, from, to time.Time, yield func(Cell) error) error
+	// Totals are what each series has counted in its life.
+	Totals(ctx context.Context) (map[slo.Key]slo.Counts, error)
+	// Watched lists when each source was watched, ascending.
+	Watched(ctx context.Context) (map[slo.Source][]slo.Interval, error)
+	// Sketch merges the sketches of a series that begin in [from, to).
+	Sketch(ctx context.Context, name string, from, to time.Time) (*stat.Sketch, error)
+	// SketchNames lists the series of sketches, ascending.
+	SketchNames(ctx context.Context) ([]string, error)
+	// Compact moves what is old to coarser resolutions and drops what is older
+	// than they are kept.
+	Compact(ctx context.Context, now time.Time) error
+
+	// PutRun adds a run to the index of runs, or replaces it.
+	PutRun(ctx context.Context, r Run) error
+	// Runs lists the runs that started in [from, to), the newest first.
+	Runs(ctx context.Context, from, to time.Time) ([]Run, error)
+	// Annotate adds an annotation and returns its number.
+	Annotate(ctx context.Context, a Annotation) (int64, error)
+	// Annotations lists those that touch [from, to), ascending.
+	Annotations(ctx context.Context, from, to time.Time) ([]Annotation, error)
+	// PutState keeps a small document under a name; nil removes it.
+	PutState(ctx context.Context, name string, value json.RawMessage) error
+	// State returns it; nil when there is none.
+	State(ctx context.Context, name string) (json.RawMessage, error)
+
+	Close() error
+}
+
+// Batch is what is written at once.
+type Batch struct {
+	Writer   string // names the process; with Seq it names the batch
+	Seq      int64  // 1, 2, 3, …
+	At       time.Time
+	Counts   []slo.Increment
+	Sketches []Sketch
+	Watched  []Watched
+}
+
+// Empty reports whether there is nothing in it.
+func (b *Batch) Empty() bool {
+	return len(b.Counts) == 0 && len(b.Sketches) == 0 && len(b.Watched) == 0
+}
+
+// Sketch is the distribution of a metric around a moment.
+type Sketch struct {
+	Name string // Distribution.Name
+	At   time.Time
+	*stat.Sketch
+}
+
+// Watched is a time in which a source was watched: no counts then mean that
+// nothing happened.
+type Watched struct {
+	Source slo.Source
+	slo.Interval
+}
+
+// Cell is what a series counted in a step of time.
+type Cell struct {
+	Key  slo.Key
+	At   time.Time
+	Step time.Duration
+	slo.Counts
+}
+
+// Run is an entry of the index of runs. The run's folder holds the rest.
+type Run struct {
+	ID      string
+	Name    string
+	Dir     string
+	Started time.Time
+	Summary json.RawMessage
+}
+
+// Annotation is something that happened: a deployment, an incident.
+type Annotation struct {
+	ID     int64
+	At     time.Time
+	Until  time.Time // zero: a moment
+	Kind   string    // deploy, incident, correction, …
+	Text   string
+	Labels map[string]string
+}
+
+// SketchTiers are the resolutions of sketches, finest first.
+var SketchTiers = []slo.Tier{
+	{Step: time.Minute, Keep: 25 * time.Hour},
+	{Step: 5 * time.Minute, Keep: 8 * 24 * time.Hour},
+	{Step: time.Hour, Keep: 400 * 24 * time.Hour},
+}
+
+// ErrNewer says that a newer version made the store.
+var ErrNewer = errors.New("a newer version of tokenmeter made this store")

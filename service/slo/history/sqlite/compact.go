@@ -1,0 +1,108 @@
+package sqlite
+
+import (
+	"context"
+	"database/sql"
+	"time"
+
+	"tokenmeter/record/stat"
+	"tokenmeter/service/slo"
+	"tokenmeter/service/slo/history"
+)
+
+// Compact implements history.Store. Each step is one transaction, so that a count
+// is in one tier or in the other and never in both.
+func (d *DB) Compact(ctx context.Context, now time.Time) error {
+	for tier := range slo.Tiers {
+		if err := d.tx(ctx, func(tx *sql.Tx) error { return compactCells(ctx, tx, tier, now) }); err != nil {
+			return err
+		}
+	}
+	for tier := range history.SketchTiers {
+		if err := d.tx(ctx, func(tx *sql.Tx) error { return compactSketches(ctx, tx, tier, now) }); err != nil {
+			return err
+		}
+	}
+	return d.tx(ctx, func(tx *sql.Tx) error {
+		oldest := now.Add(-slo.Tiers[len(slo.Tiers)-1].Keep)
+		if _, err := tx.ExecContext(ctx, "DELETE FROM watched WHERE until < ?", oldest.UnixMilli()); err != nil {
+			return err
+		}
+		// A writer that has been silent for so long does not repeat a batch.
+		_, err := tx.ExecContext(ctx, "DELETE FROM writers WHERE at < ?", now.Add(-7*24*time.Hour).Unix())
+		return err
+	})
+}
+
+// cutoff is before which a tier's cells move on: a boundary of the next tier,
+// so that its cells move as a whole.
+func cutoff(tiers []slo.Tier, tier int, now time.Time) int64 {
+	step := tiers[min(tier+1, len(tiers)-1)].Step
+	return now.Add(-tiers[tier].Keep).Truncate(step).Unix()
+}
+
+func compactCells(ctx context.Context, tx *sql.Tx, tier int, now time.Time) error {
+	before := cutoff(slo.Tiers, tier, now)
+	if tier+1 < len(slo.Tiers) {
+		step := int64(slo.Tiers[tier+1].Step / time.Second)
+		_, err := tx.ExecContext(ctx, `INSERT INTO cells (series, tier, at, good, valid, excluded)
+			SELECT series, ?, at - at % ?, sum(good), sum(valid), sum(excluded) FROM cells WHERE tier = ? AND at < ? GROUP BY series, at - at % ?
+			ON CONFLICT (tier, at, series) DO UPDATE SET good = good + excluded.good, valid = valid + excluded.valid, excluded = cells.excluded + excluded.excluded`,
+			tier+1, step, tier, before, step)
+		if err != nil {
+			return err
+		}
+	}
+	_, err := tx.ExecContext(ctx, "DELETE FROM cells WHERE tier = ? AND at < ?", tier, before)
+	return err
+}
+
+func compactSketches(ctx context.Context, tx *sql.Tx, tier int, now time.Time) error {
+	before := cutoff(history.SketchTiers, tier, now)
+	if tier+1 < len(history.SketchTiers) {
+		if err := moveSketches(ctx, tx, tier, before); err != nil {
+			return err
+		}
+	}
+	_, err := tx.ExecContext(ctx, "DELETE FROM sketches WHERE tier = ? AND at < ?", tier, before)
+	return err
+}
+
+func moveSketches(ctx context.Context, tx *sql.Tx, tier int, before int64) error {
+	type target struct {
+		name string
+		at   int64
+	}
+	step := int64(history.SketchTiers[tier+1].Step / time.Second)
+	rows, err := tx.QueryContext(ctx, "SELECT name, at - at % ?, data FROM sketches WHERE tier = ? AND at < ?", step, tier, before)
+	if err != nil {
+		return err
+	}
+	defer rows.Close()
+	merged := map[target]*stat.Sketch{}
+	for rows.Next() {
+		var to target
+		var data []byte
+		var s stat.Sketch
+		if err := rows.Scan(&to.name, &to.at, &data); err != nil {
+			return err
+		}
+		if err := s.UnmarshalBinary(data); err != nil {
+			return err
+		}
+		if merged[to] == nil {
+			merged[to] = &stat.Sketch{}
+		}
+		merged[to].Merge(&s)
+	}
+	if err := rows.Err(); err != nil {
+		return err
+	}
+	rows.Close()
+	for to, s := range merged {
+		if err := mergeSketch(ctx, tx, to.name, tier+1, to.at, s); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,217 @@
+package sqlite
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"time"
+
+	"tokenmeter/record/stat"
+	"tokenmeter/service/slo"
+	"tokenmeter/service/slo/history"
+)
+
+// Write implements history.Store.
+func (d *DB) Write(ctx context.Context, b history.Batch) error {
+	return d.tx(ctx, func(tx *sql.Tx) error {
+		var seq int64
+		err := tx.QueryRowContext(ctx, "SELECT seq FROM writers WHERE id = ?", b.Writer).Scan(&seq)
+		if err != nil && !errors.Is(err, sql.ErrNoRows) {
+			return err
+		}
+		if b.Seq <= seq {
+			return nil // it was written, and only the answer was lost
+		}
+		if _, err := tx.ExecContext(ctx, "INSERT INTO writers VALUES (?, ?, ?) ON CONFLICT (id) DO UPDATE SET seq = excluded.seq, at = excluded.at",
+			b.Writer, b.Seq, b.At.Unix()); err != nil {
+			return err
+		}
+		if err := writeCounts(ctx, tx, b.Counts); err != nil {
+			return err
+		}
+		for _, w := range b.Watched {
+			if err := watch(ctx, tx, w); err != nil {
+				return err
+			}
+		}
+		return writeSketches(ctx, tx, b.Sketches)
+	})
+}
+
+func writeCounts(ctx context.Context, tx *sql.Tx, increments []slo.Increment) error {
+	if len(increments) == 0 {
+		return nil
+	}
+	series, err := tx.PrepareContext(ctx, `INSERT INTO series (hash, source, grp, good, valid, excluded) VALUES (?, ?, ?, ?, ?, ?)
+		ON CONFLICT (hash, source, grp) DO UPDATE SET good = good + excluded.good, valid = valid + excluded.valid, excluded = series.excluded + excluded.excluded
+		RETURNING id`)
+	if err != nil {
+		return err
+	}
+	defer series.Close()
+	cell, err := tx.PrepareContext(ctx, addCell)
+	if err != nil {
+		return err
+	}
+	defer cell.Close()
+	for _, i := range increments {
+		var id int64
+		if err := series.QueryRowContext(ctx, i.Key.Hash, i.Key.Source, i.Key.Group, i.Good, i.Valid, i.Excluded).Scan(&id); err != nil {
+			return err
+		}
+		at := i.At.Truncate(slo.Tiers[0].Step).Unix()
+		if _, err := cell.ExecContext(ctx, id, 0, at, i.Good, i.Valid, i.Excluded); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+const addCell = `INSERT INTO cells (series, tier, at, good, valid, excluded) VALUES (?, ?, ?, ?, ?, ?)
+	ON CONFLICT (tier, at, series) DO UPDATE SET good = good + excluded.good, valid = valid + excluded.valid, excluded = cells.excluded + excluded.excluded`
+
+// watch notes an interval, in ms; one that continues the last one lengthens it.
+func watch(ctx context.Context, tx *sql.Tx, w history.Watched) error {
+	from, to := w.From.UnixMilli(), w.To.UnixMilli()
+	done, err := tx.ExecContext(ctx, `UPDATE watched SET until = max(until, ?) WHERE source = ? AND start <= ? AND until >= ?
+		AND start = (SELECT max(start) FROM watched WHERE source = ?)`, to, w.Source, from, from, w.Source)
+	if err != nil {
+		return err
+	}
+	if n, err := done.RowsAffected(); err != nil || n > 0 {
+		return err
+	}
+	_, err = tx.ExecContext(ctx, "INSERT INTO watched VALUES (?, ?, ?) ON CONFLICT (source, start) DO UPDATE SET until = max(until, excluded.until)", w.Source, from, to)
+	return err
+}
+
+func writeSketches(ctx context.Context, tx *sql.Tx, list []history.Sketch) error {
+	for _, s := range list {
+		if err := mergeSketch(ctx, tx, s.Name, 0, s.At.Truncate(history.SketchTiers[0].Step).Unix(), s.Sketch); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func mergeSketch(ctx context.Context, tx *sql.Tx, name string, tier int, at int64, add *stat.Sketch) error {
+	var data []byte
+	var merged stat.Sketch
+	err := tx.QueryRowContext(ctx, "SELECT data FROM sketches WHERE name = ? AND tier = ? AND at = ?", name, tier, at).Scan(&data)
+	switch {
+	case errors.Is(err, sql.ErrNoRows):
+	case err != nil:
+		return err
+	default:
+		if err := merged.UnmarshalBinary(data); err != nil {
+			return err
+		}
+	}
+	merged.Merge(add)
+	if data, err = merged.MarshalBinary(); err != nil {
+		return err
+	}
+	_, err = tx.ExecContext(ctx, "INSERT OR REPLACE INTO sketches VALUES (?, ?, ?, ?)", name, tier, at, data)
+	return err
+}
+
+// Cells implements history.Store.
+func (d *DB) Cells(ctx context.Context, from, to time.Time, yield func(history.Cell) error) error {
+	rows, err := d.db.QueryContext(ctx, `SELECT hash, source, grp, tier, at, cells.good, cells.valid, cells.excluded
+		FROM cells JOIN series ON series.id = cells.series WHERE at >= ? AND at < ? ORDER BY hash, source, grp, at`, from.Unix(), to.Unix())
+	if err != nil {
+		return err
+	}
+	defer rows.Close()
+	for rows.Next() {
+		var c history.Cell
+		var tier int
+		var at int64
+		if err := rows.Scan(&c.Key.Hash, &c.Key.Source, &c.Key.Group, &tier, &at, &c.Good, &c.Valid, &c.Excluded); err != nil {
+			return err
+		}
+		c.At, c.Step = time.Unix(at, 0), slo.Tiers[tier].Step
+		if err := yield(c); err != nil {
+			return err
+		}
+	}
+	return rows.Err()
+}
+
+// Totals implements history.Store.
+func (d *DB) Totals(ctx context.Context) (map[slo.Key]slo.Counts, error) {
+	rows, err := d.db.QueryContext(ctx, "SELECT hash, source, grp, good, valid, excluded FROM series")
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	totals := map[slo.Key]slo.Counts{}
+	for rows.Next() {
+		var k slo.Key
+		var c slo.Counts
+		if err := rows.Scan(&k.Hash, &k.Source, &k.Group, &c.Good, &c.Valid, &c.Excluded); err != nil {
+			return nil, err
+		}
+		totals[k] = c
+	}
+	return totals, rows.Err()
+}
+
+// Watched implements history.Store.
+func (d *DB) Watched(ctx context.Context) (map[slo.Source][]slo.Interval, error) {
+	rows, err := d.db.QueryContext(ctx, "SELECT source, start, until FROM watched ORDER BY source, start")
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	all := map[slo.Source][]slo.Interval{}
+	for rows.Next() {
+		var source slo.Source
+		var from, to int64
+		if err := rows.Scan(&source, &from, &to); err != nil {
+			return nil, err
+		}
+		all[source] = append(all[source], slo.Interval{From: time.UnixMilli(from), To: time.UnixMilli(to)})
+	}
+	return all, rows.Err()
+}
+
+// Sketch implements history.Store.
+func (d *DB) Sketch(ctx context.Context, name string, from, to time.Time) (*stat.Sketch, error) {
+	rows, err := d.db.QueryContext(ctx, "SELECT data FROM sketches WHERE name = ? AND at >= ? AND at < ?", name, from.Unix(), to.Unix())
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	merged := &stat.Sketch{}
+	for rows.Next() {
+		var data []byte
+		var s stat.Sketch
+		if err := rows.Scan(&data); err != nil {
+			return nil, err
+		}
+		if err := s.UnmarshalBinary(data); err != nil {
+			return nil, err
+		}
+		merged.Merge(&s)
+	}
+	return merged, rows.Err()
+}
+
+// SketchNames implements history.Store.
+func (d *DB) SketchNames(ctx context.Context) ([]string, error) {
+	rows, err := d.db.QueryContext(ctx, "SELECT DISTINCT name FROM sketches ORDER BY name")
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var names []string
+	for rows.Next() {
+		var name string
+		if err := rows.Scan(&name); err != nil {
+			return nil, err
+		}
+		names = append(names, name)
+	}
+	return names, rows.Err()
+}

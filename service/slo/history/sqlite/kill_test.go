@@ -1,0 +1,162 @@
+package sqlite
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"tokenmeter/service/slo"
+	"tokenmeter/service/slo/history"
+)
+
+const killFlush = 20 * time.Millisecond
+
+// TestMain is also the process that is killed.
+func TestMain(m *testing.M) {
+	if path := os.Getenv("STORE_KILL_CHILD"); path != "" {
+		if err := countUntilKilled(path); err != nil {
+			fmt.Println("failed", err)
+			os.Exit(1)
+		}
+	}
+	os.Exit(m.Run())
+}
+
+// countUntilKilled counts as fast as it can, and says what it counted and what
+// was written.
+func countUntilKilled(path string) error {
+	d, err := Open(path)
+	if err != nil {
+		return err
+	}
+	r, err := history.NewRecorder(context.Background(), d, nil, time.Now(), slo.Live)
+	if err != nil {
+		return err
+	}
+	k := slo.Key{Hash: "a", Source: slo.Live}
+	counted := r.Totals()[k].Valid
+	fmt.Println("begin", counted)
+	flushed := time.Now()
+	for {
+		for range 50 {
+			counted++
+			r.Count(slo.Increment{Key: k, At: time.Now(), Counts: slo.Counts{Good: counted % 3 / 2, Valid: 1}})
+			r.Observe("ttft?source=live", time.Now(), float64(counted%100))
+		}
+		fmt.Println("counted", counted)
+		if time.Since(flushed) >= killFlush {
+			flushed = time.Now()
+			before := counted
+			if err := r.Flush(context.Background(), time.Now()); err != nil {
+				return err
+			}
+			fmt.Println("written", before)
+		}
+		time.Sleep(100 * time.Microsecond)
+	}
+}
+
+// A process that is killed at any moment loses what it counted since the last
+// write and nothing else: no count is wrong, none is there twice.
+func TestKilledAtRandomMoments(t *testing.T) {
+	rounds := 12
+	if testing.Short() {
+		rounds = 4
+	}
+	path := filepath.Join(t.TempDir(), "h.db")
+	random := rand.New(rand.NewPCG(uint64(time.Now().UnixNano()), 1))
+	var before int64
+	for round := range rounds {
+		begun, counted, written := round1(t, path, 30*time.Millisecond+time.Duration(random.Int64N(int64(150*time.Millisecond))), round == 0)
+		if begun != before {
+			t.Fatalf("round %d began at %d, the store had %d", round, begun, before)
+		}
+		d, err := Open(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		totals, err := d.Totals(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		total := totals[slo.Key{Hash: "a", Source: slo.Live}]
+		var sum slo.Counts
+		if err := d.Cells(t.Context(), time.Unix(0, 0), time.Now().Add(time.Hour), func(c history.Cell) error {
+			sum = sum.Plus(c.Counts)
+			return nil
+		}); err != nil {
+			t.Fatal(err)
+		}
+		sketch, err := d.Sketch(t.Context(), "ttft?source=live", time.Unix(0, 0), time.Now().Add(time.Hour))
+		if err != nil {
+			t.Fatal(err)
+		}
+		d.Close()
+		if sketch.Len() != total.Valid {
+			t.Fatalf("round %d: the sketch has %d values, the counter %d", round, sketch.Len(), total.Valid)
+		}
+		// The line that says it may be lost in the pipe, by one loop.
+		if total.Valid < written || total.Valid > counted+50 {
+			t.Fatalf("round %d: the store has %d; %d were acknowledged, %d counted", round, total.Valid, written, counted)
+		}
+		if sum != total {
+			t.Fatalf("round %d: cells sum up to %+v, the total is %+v", round, sum, total)
+		}
+		before = total.Valid
+	}
+	if before == 0 {
+		t.Error("nothing was written in any round")
+	}
+	t.Logf("%d rounds, %d counts", rounds, before)
+}
+
+// round1 lets a child count and kills it some time after it began, or where
+// something is to be there for certain, after its first write.
+func round1(t *testing.T, path string, after time.Duration, writes bool) (begun, counted, written int64) {
+	t.Helper()
+	child := exec.Command(os.Args[0])
+	child.Env = append(os.Environ(), "STORE_KILL_CHILD="+path)
+	out, err := child.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := child.Start(); err != nil {
+		t.Fatal(err)
+	}
+	lines := bufio.NewReader(out)
+	start := sync.OnceFunc(func() { time.AfterFunc(after, func() { child.Process.Kill() }) })
+	for {
+		line, err := lines.ReadString('\n')
+		if err == io.EOF || err != nil {
+			break
+		}
+		word, rest, _ := strings.Cut(strings.TrimSpace(line), " ")
+		n, _ := strconv.ParseInt(rest, 10, 64)
+		switch word {
+		case "begin":
+			begun, counted, written = n, n, n
+			if !writes {
+				start()
+			}
+		case "counted":
+			counted = n
+		case "written":
+			written = n
+			start()
+		default:
+			t.Errorf("the child says %q", line)
+		}
+	}
+	child.Wait()
+	return begun, counted, written
+}

@@ -1,0 +1,185 @@
+package sqlite
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"tokenmeter/service/slo"
+	"tokenmeter/service/slo/history"
+	"tokenmeter/service/slo/history/historytest"
+)
+
+func TestConformance(t *testing.T) {
+	historytest.Run(t, func(t testing.TB) historytest.Opener {
+		path := filepath.Join(t.TempDir(), "a folder with spaces & ?marks#", "history.db")
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		return func(t testing.TB) history.Store {
+			s, err := Open(path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return s
+		}
+	})
+}
+
+var begin = time.Date(2026, 3, 2, 0, 0, 0, 0, time.UTC)
+
+func one(seq int64) history.Batch {
+	return history.Batch{Writer: "w", Seq: seq, At: begin, Counts: []slo.Increment{{Key: slo.Key{Hash: "a", Source: slo.Live}, At: begin.Add(time.Duration(seq) * time.Second), Counts: slo.Counts{Good: 1, Valid: 1}}}}
+}
+
+func TestBackupAndRestore(t *testing.T) {
+	dir := t.TempDir()
+	path, backup, restored := filepath.Join(dir, "h.db"), filepath.Join(dir, "backup.db"), filepath.Join(dir, "restored.db")
+	d, err := Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer d.Close()
+	for i := range 50 {
+		if err := d.Write(t.Context(), one(int64(i+1))); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := d.Backup(t.Context(), backup); err != nil {
+		t.Fatal(err)
+	}
+	if err := d.Write(t.Context(), one(51)); err != nil {
+		t.Fatal(err)
+	}
+	if d.Backup(t.Context(), backup) == nil {
+		t.Error("a backup was overwritten")
+	}
+	if err := Restore(backup, restored); err != nil {
+		t.Fatal(err)
+	}
+	if err := Restore(backup, restored); err == nil {
+		t.Error("a store was overwritten")
+	}
+	r, err := Open(restored)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	totals, _ := r.Totals(t.Context())
+	if got := totals[slo.Key{Hash: "a", Source: slo.Live}].Good; got != 50 {
+		t.Errorf("the restored store has %d of 50", got)
+	}
+	damaged := filepath.Join(dir, "damaged.db")
+	data, _ := os.ReadFile(backup)
+	for i := len(data) / 2; i < len(data)/2+3000; i++ {
+		data[i] ^= 0xa5
+	}
+	os.WriteFile(damaged, data, 0o644)
+	if err := Restore(damaged, filepath.Join(dir, "new.db")); err == nil {
+		t.Error("a damaged backup was restored")
+	}
+	if err := Restore(filepath.Join(dir, "none.db"), filepath.Join(dir, "new.db")); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("no backup: %v", err)
+	}
+}
+
+func TestVersions(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "h.db")
+	d, err := Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if v, _ := d.version(t.Context()); v != len(migrations) {
+		t.Errorf("version %d", v)
+	}
+	if _, err := d.db.Exec("PRAGMA user_version = 1000"); err != nil {
+		t.Fatal(err)
+	}
+	d.Close()
+	if _, err := Open(path); !errors.Is(err, history.ErrNewer) {
+		t.Errorf("a newer store: %v", err)
+	}
+	if _, err := OpenReadOnly(path); !errors.Is(err, history.ErrNewer) {
+		t.Errorf("a newer store: %v", err)
+	}
+	other := filepath.Join(t.TempDir(), "text.db")
+	os.WriteFile(other, []byte(strings.Repeat("this is no database\n", 100)), 0o644)
+	if _, err := Open(other); err == nil || !strings.Contains(err.Error(), "text.db") {
+		t.Errorf("a text file: %v", err)
+	}
+}
+
+// A migration that fails leaves the store as it was.
+func TestMigrationsAreAtomic(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "h.db")
+	d, err := Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer d.Close()
+	saved := migrations
+	defer func() { migrations = saved }()
+	migrations = append(migrations[:len(migrations):len(migrations)], "CREATE TABLE extra (x); INSERT INTO nothing VALUES (1)")
+	if d.migrate(t.Context()) == nil {
+		t.Fatal("a broken migration passed")
+	}
+	var name string
+	if err := d.db.QueryRow("SELECT name FROM sqlite_master WHERE name = 'extra'").Scan(&name); !errors.Is(err, sql.ErrNoRows) {
+		t.Errorf("half a migration is there: %v", err)
+	}
+	if v, _ := d.version(context.Background()); v != len(saved) {
+		t.Errorf("version %d", v)
+	}
+}
+
+// Somebody reads while the daemon writes.
+func TestReadOnlyBesideAWriter(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "h.db")
+	d, err := Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer d.Close()
+	for i := range 20 {
+		if err := d.Write(t.Context(), one(int64(i+1))); err != nil {
+			t.Fatal(err)
+		}
+		r, err := OpenReadOnly(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		totals, err := r.Totals(t.Context())
+		if got := totals[slo.Key{Hash: "a", Source: slo.Live}].Good; got != int64(i+1) || err != nil {
+			t.Fatalf("the reader sees %d of %d: %v", got, i+1, err)
+		}
+		if r.Write(t.Context(), one(1000)) == nil {
+			t.Fatal("a reader can write")
+		}
+		r.Close()
+	}
+	if _, err := OpenReadOnly(path + ".none"); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("got %v", err)
+	}
+}
+
+func BenchmarkWrite100Objectives(b *testing.B) {
+	d, err := Open(filepath.Join(b.TempDir(), "h.db"))
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer d.Close()
+	for i := range b.N {
+		batch := history.Batch{Writer: "w", Seq: int64(i + 1), At: begin}
+		for o := range 100 {
+			batch.Counts = append(batch.Counts, slo.Increment{Key: slo.Key{Hash: slo.Hash(string(rune('a' + o))), Source: slo.Live}, At: begin.Add(time.Duration(i) * time.Second), Counts: slo.Counts{Good: 1, Valid: 1}})
+		}
+		if err := d.Write(b.Context(), batch); err != nil {
+			b.Fatal(err)
+		}
+	}
+}

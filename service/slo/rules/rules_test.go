@@ -1,0 +1,115 @@
+package rules
+
+import (
+	"bytes"
+	"encoding/json"
+	"flag"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"tokenmeter/service/slo"
+)
+
+var update = flag.Bool("update", false, "write golden files anew")
+
+const examples = `
+objectives:
+  - {name: chat-tpot, objective: p99 tpot < 120ms, about: "Users read along; call the {{platform}} team's phone."}
+  - {name: up, objective: availability >= 99.9%, window: 30d, sources: [live, probe], alerts: [{share: 2%, long: 1h}, {budget_below: 10%, severity: ticket}, {exhausted_within: 1d}, {no_data_for: 15m}]}
+  - {name: models, objective: p90 ttft < 1s, by: [model], window: 7d}
+  - {name: month, objective: availability >= 99%, calendar: month}
+  - {name: busy, objective: system_output_tps >= 1000, slice: 1m, target: 99%, window: 7d}
+`
+
+func load(t testing.TB, text string) []*slo.Objective {
+	t.Helper()
+	objectives, _, err := slo.Load("slo.yaml", []byte(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return objectives
+}
+
+func golden(t *testing.T, name string, got []byte) {
+	t.Helper()
+	path := filepath.Join("testdata", name)
+	if *update {
+		os.MkdirAll("testdata", 0o755)
+		if err := os.WriteFile(path, got, 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(path)
+	if err != nil || !bytes.Equal(got, want) {
+		t.Errorf("%s differs (%v): go test ./service/slo/rules -update", path, err)
+	}
+}
+
+func TestGolden(t *testing.T) {
+	objectives := load(t, examples)
+	few := []*slo.Objective{objectives[0], objectives[2]}
+	for name, write := range map[string]func(*bytes.Buffer) error{
+		"rules.yaml":      func(b *bytes.Buffer) error { return Prometheus(b, objectives) },
+		"rules_test.yaml": func(b *bytes.Buffer) error { return PromtoolTests(b, "few.yaml", few) },
+		"few.yaml":        func(b *bytes.Buffer) error { return Prometheus(b, few) },
+		"datadog.json":    func(b *bytes.Buffer) error { return Datadog(b, objectives) },
+	} {
+		var b bytes.Buffer
+		if err := write(&b); err != nil {
+			t.Fatal(err)
+		}
+		golden(t, name, b.Bytes())
+	}
+}
+
+func TestDatadog(t *testing.T) {
+	var b bytes.Buffer
+	if err := Datadog(&b, load(t, examples)); err != nil {
+		t.Fatal(err)
+	}
+	var list []datadogSLO
+	if err := json.Unmarshal(b.Bytes(), &list); err != nil || len(list) != 6 {
+		t.Fatal(err, len(list))
+	}
+	if got := list[0].Thresholds[0]; got != (datadogThreshold{"30d", 99}) || !strings.Contains(list[0].Description, "takes 30d") {
+		t.Errorf("28 days became %+v: %s", got, list[0].Description)
+	}
+	if got := list[1].Thresholds[0]; got != (datadogThreshold{"30d", 99.9}) || strings.Contains(list[1].Description, "Datadog") {
+		t.Errorf("30 days became %+v: %s", got, list[1].Description)
+	}
+}
+
+// promtool finds a program of Prometheus, or skips.
+func program(t *testing.T, name string) string {
+	path, err := exec.LookPath(name)
+	if err != nil {
+		t.Skipf("no %s here; .ci/services installs it", name)
+	}
+	return path
+}
+
+// The real promtool accepts the rules, and its unit tests hold.
+func TestPromtool(t *testing.T) {
+	promtool := program(t, "promtool")
+	dir := t.TempDir()
+	for _, name := range []string{"rules.yaml", "few.yaml", "rules_test.yaml"} {
+		data, err := os.ReadFile(filepath.Join("testdata", name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		os.WriteFile(filepath.Join(dir, name), data, 0o644)
+	}
+	for _, args := range [][]string{{"check", "rules", "rules.yaml"}, {"test", "rules", "rules_test.yaml"}} {
+		cmd := exec.Command(promtool, args...)
+		cmd.Dir = dir
+		if out, err := cmd.CombinedOutput(); err != nil {
+			if len(out) > 4000 {
+				out = out[:4000]
+			}
+			t.Errorf("promtool %s: %v\n%s", strings.Join(args, " "), err, out)
+		}
+	}
+}

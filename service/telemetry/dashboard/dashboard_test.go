@@ -1,0 +1,96 @@
+package dashboard
+
+import (
+	"bytes"
+	"encoding/json"
+	"flag"
+	"io"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"tokenmeter/service/telemetry"
+
+	"github.com/goccy/go-yaml"
+)
+
+var update = flag.Bool("update", false, "write the files anew")
+
+// The files of examples/dashboards are what the table says: go test -update.
+func TestFiles(t *testing.T) {
+	for name, make := range map[string]func(io.Writer) error{"grafana.json": Grafana, "datadog.json": Datadog, "keda.yaml": KEDA, "hpa.yaml": HPA} {
+		var b bytes.Buffer
+		if err := make(&b); err != nil {
+			t.Fatal(err)
+		}
+		path := filepath.Join("..", "..", "examples", "dashboards", name)
+		if *update {
+			if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+				t.Fatal(err)
+			}
+			if err := os.WriteFile(path, b.Bytes(), 0o644); err != nil {
+				t.Fatal(err)
+			}
+		}
+		have, err := os.ReadFile(path)
+		if err != nil || !bytes.Equal(have, b.Bytes()) {
+			t.Errorf("%s is older than the code (%v): go test ./service/telemetry/dashboard -update", path, err)
+		}
+		var any any
+		if strings.HasSuffix(name, "json") {
+			err = json.Unmarshal(b.Bytes(), &any)
+		} else {
+			err = yaml.Unmarshal(b.Bytes(), &any)
+		}
+		if err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+// Whatever a dashboard asks for exists, with the labels that it asks by.
+func TestEveryMetricExists(t *testing.T) {
+	n := 0
+	for _, path := range []string{"grafana.json", "keda.yaml", "hpa.yaml"} {
+		text, err := os.ReadFile(filepath.Join("..", "..", "examples", "dashboards", path))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, name := range Metrics(string(text)) {
+			n++
+			if telemetry.ByName(name) == nil {
+				t.Errorf("%s asks for %s, which does not exist", path, name)
+			}
+		}
+	}
+	text, err := os.ReadFile(filepath.Join("..", "..", "examples", "dashboards", "datadog.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	dotted := map[string]bool{}
+	for _, m := range telemetry.Table {
+		dotted[m.Dotted()] = true
+	}
+	for _, m := range regexp.MustCompile(`(?:sum|max|p\d\d):(tokenmeter[a-z0-9_.]*)\{`).FindAllStringSubmatch(string(text), -1) {
+		n++
+		if !dotted[m[1]] {
+			t.Errorf("datadog.json asks for %s, which does not exist", m[1])
+		}
+	}
+	if n < 30 {
+		t.Errorf("only %d metrics were found", n)
+	}
+	for _, r := range rows {
+		for _, p := range r.panels {
+			for _, m := range []*telemetry.Metric{p.metric, p.of} {
+				for _, label := range p.by {
+					if m != nil && !strings.Contains(" "+strings.Join(m.Labels, " ")+" ", " "+label+" ") {
+						t.Errorf("%q is by %s, which %s has not", p.title, label, m.Name)
+					}
+				}
+			}
+		}
+	}
+}

@@ -1,0 +1,181 @@
+package traffic
+
+import (
+	"cmp"
+	"crypto/sha256"
+	"encoding/hex"
+	"slices"
+	"sync"
+	"time"
+
+	"tokenmeter/record/metric"
+	"tokenmeter/record/objective"
+)
+
+// Key is what the counters of an objective are known by: a hash of its
+// normalised text. An objective that is written in another way keeps its
+// counters, one that means something else gets new ones.
+func Key(o *objective.Objective) string {
+	sum := sha256.Sum256([]byte(o.Text))
+	return hex.EncodeToString(sum[:8])
+}
+
+// Count is how many requests of one kind an objective found good, of how many
+// that it could judge. Both only grow, for as long as the process lives.
+type Count struct {
+	Key      string // see the function Key
+	Text     string // the objective
+	Labels   Labels
+	Good     int64
+	Valid    int64     // good and bad
+	Excluded int64     // cancelled, or the objective does not apply
+	Since    time.Time // when counting began
+}
+
+// Bad is the part of the error budget that was spent.
+func (c Count) Bad() int64 { return c.Valid - c.Good }
+
+// Counters count good and valid requests for each objective, exactly: every
+// request is judged when it ends, none is sampled. It is a Sink.
+type Counters struct {
+	mu         sync.Mutex
+	objectives []objective.Objective
+	keys       []string
+	lists      bool
+	counts     map[slot]*Count
+	order      []*Count
+}
+
+type slot struct {
+	key    string
+	labels Labels
+}
+
+// NewCounters returns counters of the objectives. Those that single requests
+// do not decide (a throughput, a cost) are left out: see
+// objective.Objective.OfRequests.
+func NewCounters(objectives []objective.Objective) *Counters {
+	c := &Counters{counts: map[slot]*Count{}}
+	c.Set(objectives)
+	return c
+}
+
+// Set changes the objectives. What has been counted stays.
+func (c *Counters) Set(objectives []objective.Objective) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.objectives, c.keys = nil, nil
+	for i := range objectives {
+		if o := &objectives[i]; o.OfRequests() && !slices.Contains(c.keys, Key(o)) {
+			c.objectives = append(c.objectives, *o)
+			c.keys = append(c.keys, Key(o))
+		}
+	}
+	c.lists = objective.NeedLists(c.objectives)
+}
+
+// Done implements Sink.
+func (c *Counters) Done(r *Request) {
+	c.mu.Lock()
+	objectives, keys, lists := c.objectives, c.keys, c.lists
+	c.mu.Unlock()
+	if len(objectives) == 0 {
+		return
+	}
+	record := &r.Record
+	if lists {
+		whole := metric.Of(r.Timeline)
+		record = &whole
+	}
+	verdicts := make([]objective.Verdict, len(objectives))
+	for i := range objectives {
+		verdicts[i] = check(objectives, i, r, record)
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for i, v := range verdicts {
+		n := c.count(keys[i], objectives[i].Text, r.Labels)
+		switch v {
+		case objective.Good:
+			n.Good++
+			n.Valid++
+		case objective.Bad:
+			n.Valid++
+		default:
+			n.Excluded++
+		}
+	}
+}
+
+// check judges by one objective; goodput asks all the others.
+func check(all []objective.Objective, i int, r *Request, record *metric.Record) objective.Verdict {
+	of := all[i : i+1]
+	if all[i].Metric == "goodput" {
+		of = all
+	}
+	if !r.JudgedBy(of...) {
+		return objective.NotEvaluable
+	}
+	if all[i].Metric != "goodput" {
+		return all[i].Check(record)
+	}
+	good, applies := objective.GoodOf(all, record).Get()
+	switch {
+	case !applies:
+		return objective.NotEvaluable
+	case good:
+		return objective.Good
+	}
+	return objective.Bad
+}
+
+func (c *Counters) count(key, text string, labels Labels) *Count {
+	at := slot{key, labels}
+	n := c.counts[at]
+	if n == nil {
+		n = &Count{Key: key, Text: text, Labels: labels, Since: time.Now()}
+		c.counts[at] = n
+		c.order = append(c.order, n)
+	}
+	return n
+}
+
+// Snapshot lists the counts, in a fixed order.
+func (c *Counters) Snapshot() []Count {
+	c.mu.Lock()
+	all := make([]Count, len(c.order))
+	for i, n := range c.order {
+		all[i] = *n
+	}
+	c.mu.Unlock()
+	slices.SortFunc(all, func(a, b Count) int {
+		return cmp.Or(cmp.Compare(a.Text, b.Text), cmp.Compare(a.Key, b.Key), compare(a.Labels, b.Labels))
+	})
+	return all
+}
+
+func compare(a, b Labels) int {
+	return cmp.Or(cmp.Compare(a.Source, b.Source), cmp.Compare(a.Listener, b.Listener),
+		cmp.Compare(a.Route, b.Route), cmp.Compare(a.Upstream, b.Upstream),
+		cmp.Compare(a.Model, b.Model), cmp.Compare(a.API, b.API))
+}
+
+// Total sums the counts of one objective over all labels.
+func Total(counts []Count, key string) Count {
+	var sum Count
+	for _, n := range counts {
+		if n.Key != key {
+			continue
+		}
+		if sum.Key == "" {
+			sum = Count{Key: key, Text: n.Text, Since: n.Since}
+		}
+		sum.Good += n.Good
+		sum.Valid += n.Valid
+		sum.Excluded += n.Excluded
+		if n.Since.Before(sum.Since) {
+			sum.Since = n.Since
+		}
+	}
+	return sum
+}

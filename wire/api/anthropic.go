@@ -1,0 +1,175 @@
+package api
+
+import (
+	"net/http"
+	"strings"
+
+	"tokenmeter/record/timeline"
+	"tokenmeter/wire/framing"
+)
+
+// Anthropic is POST /v1/messages: named events, message_stop at the end.
+var Anthropic = &API{
+	Name:       "anthropic",
+	Path:       "/v1/messages",
+	Build:      buildAnthropic,
+	Decoder:    func() Decoder { return new(anthropicDecoder) },
+	AuthHeader: "x-api-key",
+	Signs: []Sign{{"type=message_start"}, {"type=content_block_*"}, {"type=message", "stop_reason"},
+		{"type=message", "content"}},
+}
+
+const (
+	anthropicVersion = "2023-06-01"
+	anthropicLength  = 1024 // max_tokens is required
+)
+
+func buildAnthropic(r *Request) (Call, error) {
+	var system []string
+	var messages []Message
+	for _, m := range r.Messages {
+		if m.Role == "system" {
+			system = append(system, m.Content)
+		} else {
+			messages = append(messages, m)
+		}
+	}
+	body := map[string]any{"model": r.Model, "messages": r.parts(messages, "text", anthropicImage), "stream": r.Stream,
+		"max_tokens": r.MaxTokens.Or(anthropicLength)}
+	if system != nil {
+		body["system"] = strings.Join(system, "\n\n")
+	}
+	if r.IgnoreEOS { // vLLM and others that speak this API
+		body["ignore_eos"] = true
+	}
+	r.tooled = true
+	call, err := r.call("/v1/messages", body)
+	call.Header = http.Header{"Anthropic-Version": {anthropicVersion}}
+	return call, err
+}
+
+// anthropicDecoder reads messages. Usage is cumulative: message_start has the
+// input and a provisional output count, message_delta the final one. Input
+// leaves cached tokens out, so they are added at the end.
+type anthropicDecoder struct {
+	r    reading
+	kind text // the event's type
+}
+
+// Event implements Decoder.
+func (d *anthropicDecoder) Event(e framing.Event, s *Stream) {
+	if !d.read(e.Data, s.opts.KeepText) {
+		if e.Name == "error" {
+			s.fail(quote(e.Data))
+			return
+		}
+		s.bad(e.Partial)
+		return
+	}
+	if e.Name == "error" && d.r.errors == nil {
+		d.r.errors = e.Data
+	}
+	otherwise := timeline.Empty
+	switch string(d.kind.raw) {
+	case "ping":
+		otherwise = timeline.Ping
+	case "message_start":
+		otherwise = timeline.Role
+		d.r.usage.Output = none // provisional
+	case "message_delta":
+		otherwise = timeline.UsageEvent
+	case "message_stop":
+		s.done()
+		return
+	}
+	d.apply(s, otherwise)
+}
+
+// Body implements Decoder.
+func (d *anthropicDecoder) Body(data []byte, s *Stream) {
+	if !d.read(data, s.opts.KeepText) {
+		s.notJSON(data)
+		return
+	}
+	d.apply(s, timeline.Empty)
+}
+
+func (d *anthropicDecoder) apply(s *Stream, otherwise timeline.Kind) {
+	s.usage.exclusive = true
+	d.r.apply(s, otherwise)
+}
+
+func (d *anthropicDecoder) read(data []byte, keep bool) bool {
+	c := d.r.start(data, keep)
+	d.kind = text{}
+	for name := range c.members {
+		switch string(name) {
+		case "type":
+			d.kind, _ = c.text()
+		case "delta", "content_block":
+			d.part()
+		case "message":
+			d.message()
+		case "error":
+			d.r.errors = c.problem()
+		default:
+			d.messageMember(name)
+		}
+	}
+	return c.end()
+}
+
+// message reads the message of message_start.
+func (d *anthropicDecoder) message() {
+	c := &d.r.c
+	for name := range c.members {
+		d.messageMember(name)
+	}
+}
+
+// messageMember reads a member of a message, which stands in message_start, or
+// is the whole reply.
+func (d *anthropicDecoder) messageMember(name []byte) {
+	c := &d.r.c
+	switch string(name) {
+	case "model":
+		d.r.model, _ = c.text()
+	case "usage":
+		d.r.hasUsage = c.peek() == '{'
+		c.usage(&d.r.usage, &d.r.timings)
+	case "stop_reason":
+		d.r.finish, _ = c.text()
+	case "content":
+		for range c.elements {
+			d.part()
+		}
+	default:
+		c.skip()
+	}
+}
+
+// part reads a content block, or a piece of one. What lies deeper, as the
+// results of tools do, was not generated.
+func (d *anthropicDecoder) part() {
+	c := &d.r.c
+	for name := range c.members {
+		switch string(name) {
+		case "text":
+			d.r.piece(timeline.Text)
+		case "thinking":
+			d.r.piece(timeline.Reasoning)
+		case "partial_json", "name":
+			d.r.piece(timeline.Tool)
+		case "input":
+			d.r.arguments()
+		case "data": // of a redacted thinking block: no words, but the model thought
+			if t, ok := c.text(); ok && !t.empty() {
+				d.r.said.add(timeline.Reasoning, 0)
+			}
+		case "stop_reason":
+			d.r.finish, _ = c.text()
+		default:
+			c.skip()
+		}
+	}
+}

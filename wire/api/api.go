@@ -1,0 +1,89 @@
+// Package api knows the dialects of inference servers: how a request is
+// written and what the events of a reply mean. One file per API, one line in
+// the table of apis.go.
+package api
+
+import (
+	"net/http"
+	"strings"
+
+	"tokenmeter/record/timeline"
+	"tokenmeter/wire/framing"
+)
+
+// Message is one turn of a conversation.
+type Message struct {
+	Role    string `json:"role"`
+	Content string `json:"content"`
+	// Images go in front of the content.
+	Images []Image `json:"-"`
+	// ToolCalls are the tools that an assistant's message calls, and ToolCallID
+	// is the call whose result a tool's message brings.
+	ToolCalls  []ToolCall `json:"tool_calls,omitempty"`
+	ToolCallID string     `json:"tool_call_id,omitempty"`
+}
+
+// Request is what to ask, free of any dialect.
+type Request struct {
+	Model     string
+	Messages  []Message           // a conversation; the last is the prompt
+	MaxTokens timeline.Opt[int64] // output length to ask for
+	Stream    bool
+	IgnoreEOS bool
+	// MaxTokensField overrides the name of the length field (max_tokens or
+	// max_completion_tokens) where an API has two; empty: the API's default.
+	MaxTokensField string
+	Extra          map[string]any // further body fields: temperature, tools, …
+	// LeaveTokens hangs up once so many events of text came, as a user does who
+	// has seen enough; 0: never.
+	LeaveTokens int64
+	// FirstToken is called once, when the first token has come, by the goroutine
+	// that reads: it must not wait. Nil: nobody is told.
+	FirstToken func()
+
+	pictured bool // the builder has written the images
+	tooled   bool // the builder writes tool messages, or has
+}
+
+// Prompt returns the conversation as one text, for APIs that know no roles.
+func (r *Request) Prompt() string {
+	if len(r.Messages) == 1 {
+		return r.Messages[0].Content
+	}
+	parts := make([]string, len(r.Messages))
+	for i, m := range r.Messages {
+		parts[i] = m.Content
+	}
+	return strings.Join(parts, "\n\n")
+}
+
+// Call is a request in an API's own form, ready to be sent.
+type Call struct {
+	Path   string      // below the base URL, with leading slash: /v1/chat/completions
+	Header http.Header // headers the API needs besides content-type and authorization
+	Body   []byte
+}
+
+// API is one dialect.
+type API struct {
+	Name string
+	// Path is where completions are posted, for joining with a base URL.
+	Path string
+	// Build writes the request.
+	Build func(*Request) (Call, error)
+	// Decoder makes the decoder of one reply.
+	Decoder func() Decoder
+	// Framer makes the framer of a streamed reply where the content type does
+	// not tell; max is the size cap of an event. Nil: server-sent events.
+	Framer func(max int) framing.Framer
+	// FramesJSON says that a body of type application/json is a stream too and
+	// goes through Framer.
+	FramesJSON bool
+	// StreamsByDefault says that a request without the field stream asks for one.
+	StreamsByDefault bool
+	// AuthHeader names the header that carries the key: "authorization" (as
+	// Bearer) unless the API says otherwise.
+	AuthHeader string
+	// Signs finds the API's replies among others; see Recognise.
+	Signs []Sign
+}

@@ -1,0 +1,106 @@
+package api
+
+import "tokenmeter/record/timeline"
+
+// This file is how decoders tell the stream what an event was.
+
+// none is a token count that is not known.
+var none timeline.Opt[int64]
+
+// add records one event of the stream.
+func (s *Stream) add(kind timeline.Kind, choice int, bytes int64, tokens timeline.Opt[int64]) {
+	s.tl.Events.Append(timeline.Event{
+		AtUS: s.at, LagUS: s.lag, Kind: kind, Tokens: tokens,
+		Choice: choice, Bytes: bytes, Read: s.read,
+	})
+	if kind.Bears() {
+		s.tokens++
+		s.lastToken = s.at
+	}
+	if choice >= 0 && choice < maxChoices && (kind.Bears() || kind == timeline.Finish) {
+		s.progress.seen |= 1 << choice
+	}
+}
+
+// progress is how far a reply has come.
+type progress struct {
+	seen     uint64 // choices that have shown up
+	finished uint64 // choices with a finish reason
+	reason   bool   // some finish reason came
+	done     bool   // the terminator came
+}
+
+// maxChoices is how many choices of a reply are told apart.
+const maxChoices = 64
+
+// complete reports whether nothing is missing from the answer.
+func (p progress) complete() bool {
+	return p.done || p.reason && p.seen&^p.finished == 0
+}
+
+// finish records why a choice ended.
+func (s *Stream) finish(choice int, reason text) {
+	s.finishWord(choice, word(reason))
+}
+
+func (s *Stream) finishWord(choice int, reason string) {
+	s.progress.reason = true
+	if choice >= 0 && choice < maxChoices {
+		s.progress.finished |= 1 << choice
+	}
+	if s.tl.FinishReason == "" || choice == 0 {
+		s.tl.FinishReason = cut(reason, maxWords)
+	}
+}
+
+// word returns the value, without allocating for the usual reasons.
+func word(t text) string {
+	switch string(t.raw) {
+	case "stop":
+		return "stop"
+	case "length":
+		return "length"
+	case "tool_calls":
+		return "tool_calls"
+	case "end_turn":
+		return "end_turn"
+	}
+	return t.String()
+}
+
+// done records the reply's terminator.
+func (s *Stream) done() {
+	s.progress.done = true
+	s.add(timeline.Done, 0, 0, none)
+}
+
+// fail records an error that the server reported within its reply.
+func (s *Stream) fail(message string) {
+	s.add(timeline.ErrorEvent, 0, 0, none)
+	s.failQuietly(message)
+}
+
+// failQuietly is fail for an event that has been recorded already. The first
+// words win, unless there were none.
+func (s *Stream) failQuietly(message string) {
+	s.failed = true
+	if s.failure == "" {
+		s.failure = message
+	}
+}
+
+// bad records an event whose data is no JSON. One that the end of the body cut
+// off is no fault of its own.
+func (s *Stream) bad(partial bool) {
+	if !partial {
+		s.malformed++
+		s.add(timeline.Empty, 0, 0, none)
+	}
+}
+
+// named records the model that answered, when the request did not name one.
+func (s *Stream) named(t text) {
+	if s.tl.Model == "" && !t.empty() {
+		s.tl.Model = cut(t.String(), maxWords)
+	}
+}

@@ -1,0 +1,100 @@
+package api
+
+import (
+	"bytes"
+	"net/http"
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+
+	"tokenmeter/record/timeline"
+)
+
+var fuzzTypes = []string{"text/event-stream", "application/x-ndjson", "application/json", "", "text/html"}
+
+var fuzzEnds = []timeline.End{timeline.EOF, timeline.Cut, timeline.Reset, timeline.EndTimeoutIdle, timeline.EndUser}
+
+// FuzzReply: whatever the bytes, a reply has one outcome with words, events in
+// order, and the same ones however the bytes are split.
+func FuzzReply(f *testing.F) {
+	paths, _ := filepath.Glob("testdata/recorded/*/*.http")
+	for i, path := range paths {
+		data, err := os.ReadFile(path)
+		if err != nil {
+			f.Fatal(err)
+		}
+		if len(data) < 4000 && i%4 == 0 {
+			f.Add(uint8(i), uint8(i/9), data[len(data)/3:], uint64(i))
+		}
+	}
+	for i := range All {
+		for _, c := range typicalChunks {
+			f.Add(uint8(i), uint8(0), []byte("data: "+c.chunk+"\n\ndata: [DONE]"), uint64(1))
+			f.Add(uint8(i), uint8(1), []byte(c.chunk), uint64(1))
+		}
+	}
+	f.Fuzz(func(t *testing.T, which, kind uint8, body []byte, seed uint64) {
+		checkReply(t, All[int(which)%len(All)], kind, body, seed)
+	})
+}
+
+// One target an API, so that each can be fuzzed for a while of its own.
+
+func FuzzOpenAIChat(f *testing.F)        { fuzzAPI(f, OpenAIChat) }
+func FuzzOpenAICompletions(f *testing.F) { fuzzAPI(f, OpenAICompletions) }
+func FuzzOpenAIResponses(f *testing.F)   { fuzzAPI(f, OpenAIResponses) }
+func FuzzAnthropic(f *testing.F)         { fuzzAPI(f, Anthropic) }
+func FuzzOllamaChat(f *testing.F)        { fuzzAPI(f, OllamaChat) }
+func FuzzOllamaGenerate(f *testing.F)    { fuzzAPI(f, OllamaGenerate) }
+func FuzzLlamaCpp(f *testing.F)          { fuzzAPI(f, LlamaCpp) }
+func FuzzTGI(f *testing.F)               { fuzzAPI(f, TGI) }
+func FuzzSGLang(f *testing.F)            { fuzzAPI(f, SGLang) }
+
+// fuzzAPI begins with the recorded replies in which the API is recognised, and
+// with the typical chunks.
+func fuzzAPI(f *testing.F, a *API) {
+	paths, _ := filepath.Glob("testdata/recorded/*/*.http")
+	for _, path := range paths {
+		data, err := os.ReadFile(path)
+		if err != nil {
+			f.Fatal(err)
+		}
+		if _, body, ok := bytes.Cut(data, []byte("\r\n\r\n")); ok && len(body) < 4000 && Recognise(body) == a {
+			f.Add(uint8(0), body, uint64(1))
+		}
+	}
+	for _, c := range typicalChunks {
+		f.Add(uint8(0), []byte("data: "+c.chunk+"\n\ndata: [DONE]"), uint64(1))
+		f.Add(uint8(1), []byte(c.chunk), uint64(1))
+	}
+	f.Fuzz(func(t *testing.T, kind uint8, body []byte, seed uint64) { checkReply(t, a, kind, body, seed) })
+}
+
+// checkReply replays a body whole, byte by byte and in pieces.
+func checkReply(t *testing.T, a *API, kind uint8, body []byte, seed uint64) {
+	head := Head{200, http.Header{}}
+	if ct := fuzzTypes[int(kind)%len(fuzzTypes)]; ct != "" {
+		head.Header.Set("Content-Type", ct)
+	}
+	end := fuzzEnds[int(kind)/len(fuzzTypes)%len(fuzzEnds)]
+	whole := replay(a, head, [][]byte{body}, end)
+	sameReply(t, whole, replay(a, head, single(body), end))
+	sameReply(t, whole, replay(a, head, pieces(body, seed), end))
+	if !slices.Contains(timeline.Outcomes, whole.Outcome) {
+		t.Errorf("outcome %q", whole.Outcome)
+	}
+	if (whole.Outcome == timeline.OK) != (whole.Error == nil) || whole.Error != nil && whole.Error.Message == "" {
+		t.Errorf("outcome %s with error %+v", whole.Outcome, whole.Error)
+	}
+	for _, n := range []timeline.Opt[int64]{whole.Usage.Input, whole.Usage.Output, whole.Usage.Cached, whole.Counted} {
+		if n.Or(0) < 0 {
+			t.Errorf("negative count in %+v, %v", whole.Usage, whole.Counted)
+		}
+	}
+	for ev := range whole.Events.All() {
+		if ev.Kind.Bears() && ev.Tokens.OK() && ev.Tokens.Or(0) < 1 {
+			t.Errorf("a generation event of %v tokens", ev.Tokens)
+		}
+	}
+}

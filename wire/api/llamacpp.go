@@ -1,0 +1,163 @@
+package api
+
+import (
+	"tokenmeter/record/timeline"
+	"tokenmeter/wire/framing"
+)
+
+// LlamaCpp is POST /completion, the native API of llama.cpp's server.
+var LlamaCpp = &API{
+	Name:    "llamacpp",
+	Path:    "/completion",
+	Build:   buildLlamaCpp,
+	Decoder: func() Decoder { return new(llamacppDecoder) },
+	Signs:   []Sign{{"content", "stop", "tokens_predicted"}, {"content", "stop", "id_slot"}},
+}
+
+func buildLlamaCpp(r *Request) (Call, error) {
+	body := map[string]any{"prompt": r.Prompt(), "stream": r.Stream}
+	if r.Model != "" {
+		body["model"] = r.Model // a router of several models needs it
+	}
+	if n, ok := r.MaxTokens.Get(); ok {
+		body["n_predict"] = n
+	}
+	if r.IgnoreEOS {
+		body["ignore_eos"] = true
+	}
+	return r.call("/completion", body)
+}
+
+// llamacppDecoder reads the native events. tokens_predicted is a running count
+// and holds more than the token ids listed: a character of several tokens comes
+// as one event with the last id only. The event with stop:true is the last one;
+// there is no other terminator.
+type llamacppDecoder struct {
+	r        reading
+	stop     bool
+	progress bool
+}
+
+// Event implements Decoder.
+func (d *llamacppDecoder) Event(e framing.Event, s *Stream) {
+	if string(e.Data) == "[DONE]" {
+		s.done()
+		return
+	}
+	if !d.read(e.Data, s.opts.KeepText) {
+		if e.Name == "error" {
+			s.fail(quote(e.Data))
+			return
+		}
+		s.bad(e.Partial)
+		return
+	}
+	if e.Name == "error" && d.r.errors == nil {
+		d.r.errors = e.Data
+	}
+	d.apply(s)
+	if d.stop {
+		s.progress.done = s.progress.complete()
+	}
+}
+
+// Body implements Decoder. Several prompts give a list.
+func (d *llamacppDecoder) Body(data []byte, s *Stream) {
+	eachObject(data, s, func(data []byte) bool {
+		if !d.read(data, s.opts.KeepText) {
+			return false
+		}
+		d.r.running = false
+		d.apply(s)
+		return true
+	})
+}
+
+func (d *llamacppDecoder) apply(s *Stream) {
+	if d.stop && d.r.finish.empty() && d.r.stops == "" {
+		d.r.stops = "stop"
+	}
+	if d.stop && d.r.hasUsage {
+		s.usage.sequence(d.r.usage)
+		d.r.hasUsage = false
+	}
+	otherwise := timeline.Empty
+	if d.progress {
+		otherwise = timeline.Progress
+	}
+	d.r.apply(s, otherwise)
+}
+
+func (d *llamacppDecoder) read(data []byte, keep bool) bool {
+	c := d.r.start(data, keep)
+	d.stop, d.progress = false, false
+	d.r.running = true
+	for name := range c.members {
+		switch string(name) {
+		case "content":
+			d.r.piece(timeline.Text)
+		case "index":
+			if n, ok := c.integer(); ok {
+				d.r.choice = int(n)
+			}
+		case "stop":
+			d.stop, _ = c.boolean()
+		case "stop_type":
+			d.r.finish, _ = c.text()
+		case "tokens_predicted":
+			d.r.hasUsage = true
+			c.count(&d.r.usage.Output)
+		case "tokens_evaluated":
+			d.r.hasUsage = true
+			c.count(&d.r.usage.Input)
+		case "timings":
+			d.r.timings.llamacpp(c)
+			if d.r.timings.known&(1<<cachedTokens) != 0 {
+				d.r.usage.Cached = timeline.Some(int64(d.r.timings.values[cachedTokens]))
+			}
+		case "prompt_progress":
+			d.progress = c.peek() == '{'
+			c.skip()
+		case "stopped_eos", "stopped_limit", "stopped_word": // before stop_type
+			if is, _ := c.boolean(); is {
+				d.r.stops = string(name[len("stopped_"):])
+			}
+		case "model":
+			d.r.model, _ = c.text()
+		case "error":
+			d.r.errors = c.problem()
+		default:
+			c.skip()
+		}
+	}
+	if !d.stop {
+		d.r.finish = text{} // "none" until the end
+	}
+	return c.end()
+}
+
+// eachObject hands out a whole reply, or each reply of a list of them.
+func eachObject(data []byte, s *Stream, use func([]byte) bool) {
+	var c scan
+	c.reset(data)
+	if c.peek() != '[' {
+		if !use(data) {
+			s.notJSON(data)
+		}
+		return
+	}
+	var parts [][]byte
+	for range c.elements {
+		c.space()
+		from := c.i
+		c.skip()
+		parts = append(parts, data[from:min(c.i, len(data))])
+	}
+	if !c.end() {
+		s.notJSON(data)
+		return
+	}
+	for _, part := range parts {
+		use(part)
+	}
+}

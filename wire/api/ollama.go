@@ -1,0 +1,180 @@
+package api
+
+import (
+	"tokenmeter/record/timeline"
+	"tokenmeter/wire/framing"
+)
+
+// OllamaChat is POST /api/chat: newline-delimited JSON, a stream by default.
+var OllamaChat = &API{
+	Name:             "ollama-chat",
+	Path:             "/api/chat",
+	Build:            buildOllamaChat,
+	Decoder:          func() Decoder { return new(ollamaDecoder) },
+	Framer:           func(max int) framing.Framer { return framing.NewLines(max) },
+	StreamsByDefault: true,
+	Signs:            []Sign{{"message", "done"}},
+}
+
+// OllamaGenerate is POST /api/generate, the same for a bare prompt.
+var OllamaGenerate = &API{
+	Name:             "ollama-generate",
+	Path:             "/api/generate",
+	Build:            buildOllamaGenerate,
+	Decoder:          func() Decoder { return new(ollamaDecoder) },
+	Framer:           func(max int) framing.Framer { return framing.NewLines(max) },
+	StreamsByDefault: true,
+	Signs:            []Sign{{"response", "done"}},
+}
+
+func buildOllamaChat(r *Request) (Call, error) {
+	body := ollamaBody(r)
+	body["messages"] = r.ollamaMessages()
+	return r.call("/api/chat", body)
+}
+
+func buildOllamaGenerate(r *Request) (Call, error) {
+	body := ollamaBody(r)
+	body["prompt"] = r.Prompt()
+	return r.call("/api/generate", body)
+}
+
+// ollamaBody asks for the length in options. Ollama cannot ignore the end token.
+func ollamaBody(r *Request) map[string]any {
+	body := map[string]any{"model": r.Model, "stream": r.Stream}
+	if n, ok := r.MaxTokens.Get(); ok {
+		body["options"] = map[string]any{"num_predict": n}
+	}
+	return body
+}
+
+// ollamaDecoder reads the lines of both endpoints. The last one has done:true,
+// the counts, and durations in nanoseconds. Its usage is the final one; an
+// error comes as a line of its own.
+type ollamaDecoder struct {
+	r    reading
+	done bool
+}
+
+// Event implements Decoder.
+func (d *ollamaDecoder) Event(e framing.Event, s *Stream) {
+	if !d.read(e.Data, s.opts.KeepText) {
+		s.bad(e.Partial)
+		return
+	}
+	d.apply(s)
+}
+
+// Body implements Decoder.
+func (d *ollamaDecoder) Body(data []byte, s *Stream) {
+	if !d.read(data, s.opts.KeepText) {
+		s.notJSON(data)
+		return
+	}
+	d.apply(s)
+}
+
+func (d *ollamaDecoder) apply(s *Stream) {
+	if d.done && d.r.finish.empty() {
+		d.r.stops = "stop" // before v0.1.42 no reason was given
+	}
+	d.r.apply(s, timeline.Empty)
+	s.progress.done = s.progress.done || d.done
+}
+
+func (d *ollamaDecoder) read(data []byte, keep bool) bool {
+	c := d.r.start(data, keep)
+	d.done = false
+	var decodeNS, decoded float64
+	for name := range c.members {
+		switch string(name) {
+		case "message":
+			d.message()
+		case "response":
+			d.r.piece(timeline.Text)
+		case "thinking":
+			d.r.piece(timeline.Reasoning)
+		case "tool_calls":
+			d.calls()
+		case "logprobs":
+			d.r.ids = c.length()
+		case "model":
+			d.r.model, _ = c.text()
+		case "done":
+			d.done, _ = c.boolean()
+		case "done_reason":
+			d.r.finish, _ = c.text()
+		case "prompt_eval_count":
+			d.r.hasUsage = true
+			c.count(&d.r.usage.Input)
+		case "eval_count":
+			d.r.hasUsage = true
+			c.count(&d.r.usage.Output)
+			decoded = float64(d.r.usage.Output.Or(0))
+		case "prompt_eval_duration":
+			d.r.timings.nanos(prefillMS, c)
+		case "eval_duration":
+			d.r.timings.nanos(decodeMS, c)
+			decodeNS = d.r.timings.values[decodeMS] * 1e6
+		case "load_duration":
+			d.r.timings.nanos(loadMS, c)
+		case "total_duration":
+			d.r.timings.nanos(totalMS, c)
+		case "error":
+			d.r.errors = c.problem()
+		default:
+			c.skip()
+		}
+	}
+	if decoded > 0 && decodeNS > 0 {
+		d.r.timings.set(decodePerTokenMS, decodeNS/1e6/decoded)
+	}
+	return c.end()
+}
+
+func (d *ollamaDecoder) message() {
+	c := &d.r.c
+	for name := range c.members {
+		switch string(name) {
+		case "content":
+			d.r.piece(timeline.Text)
+		case "thinking":
+			d.r.piece(timeline.Reasoning)
+		case "tool_calls":
+			d.calls()
+		case "role":
+			if t, ok := c.text(); ok && !t.empty() {
+				d.r.said.add(timeline.Role, 0)
+			}
+		default:
+			c.skip()
+		}
+	}
+}
+
+func (d *ollamaDecoder) calls() {
+	c := &d.r.c
+	for range c.elements {
+		for name := range c.members {
+			if string(name) == "function" {
+				d.function()
+			} else {
+				c.skip()
+			}
+		}
+	}
+}
+
+func (d *ollamaDecoder) function() {
+	c := &d.r.c
+	for name := range c.members {
+		switch string(name) {
+		case "name":
+			d.r.piece(timeline.Tool)
+		case "arguments":
+			d.r.arguments()
+		default:
+			c.skip()
+		}
+	}
+}

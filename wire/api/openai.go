@@ -1,0 +1,168 @@
+package api
+
+import (
+	"tokenmeter/record/timeline"
+	"tokenmeter/wire/framing"
+)
+
+// openaiDecoder reads the chunks of chat completions and completions, of OpenAI
+// and of the many servers that speak its dialect with small differences.
+type openaiDecoder struct {
+	c       scan
+	choices []openaiChoice
+	pieces  []piece // text of the chunk's choices, only when it is kept
+
+	usage    timeline.Usage
+	hasUsage bool
+	timings  serverTimings
+	timed    bool // the chunk had llama.cpp's timings
+	progress bool
+	model    text
+	errors   []byte // the error object
+	object   text
+
+	like model
+}
+
+// openaiChoice is what a chunk said of one choice.
+type openaiChoice struct {
+	index  int
+	said   saying
+	finish text
+	ids    int64 // number of token ids or logprobs, or notTold
+}
+
+// Event implements Decoder.
+func (d *openaiDecoder) Event(e framing.Event, s *Stream) {
+	if string(e.Data) == "[DONE]" {
+		s.done()
+		return
+	}
+	if d.same(e, s) {
+		return
+	}
+	if !d.read(e.Data, s.opts.KeepText) {
+		if e.Name == "error" {
+			s.fail(quote(e.Data))
+			return
+		}
+		s.bad(e.Partial)
+		return
+	}
+	if e.Name == "error" && len(d.errors) == 0 {
+		d.errors = e.Data
+	}
+	d.apply(s)
+	d.learn(e.Data)
+}
+
+// Body implements Decoder.
+func (d *openaiDecoder) Body(data []byte, s *Stream) {
+	if !d.read(data, s.opts.KeepText) {
+		s.notJSON(data)
+		return
+	}
+	d.apply(s)
+}
+
+// apply tells the stream what the chunk said.
+func (d *openaiDecoder) apply(s *Stream) {
+	s.named(d.model)
+	s.server.merge(&d.timings)
+	if d.hasUsage {
+		d.applyUsage(s)
+	}
+	failed := len(d.errors) > 0 || d.object.is("error")
+	for i := range d.choices {
+		for _, p := range d.pieces {
+			if p.choice == i {
+				s.keep(p.kind, d.choices[i].index, p.text)
+			}
+		}
+	}
+	recorded := false
+	for i := range d.choices {
+		recorded = d.applyChoice(s, &d.choices[i], failed) || recorded
+	}
+	switch {
+	case failed && !recorded:
+		s.fail(d.failure())
+	case failed:
+		s.failQuietly(d.failure())
+	case !recorded:
+		s.add(d.structural(), 0, 0, none)
+	}
+	for i := range d.choices {
+		if ch := &d.choices[i]; !ch.finish.empty() {
+			s.finish(ch.index, ch.finish)
+			if ch.finish.is("error") || ch.finish.is("abort") {
+				s.failQuietly("the server ended the reply with finish reason " + s.tl.FinishReason)
+			}
+		}
+	}
+}
+
+// applyChoice records what a choice carried. A finish reason alone is recorded
+// too, unless the chunk is an error. It returns whether an event was recorded.
+func (d *openaiDecoder) applyChoice(s *Stream, ch *openaiChoice, failed bool) bool {
+	kind := ch.said.kind()
+	var output timeline.Opt[int64]
+	if d.hasUsage && len(d.choices) == 1 && ch.index == 0 && s.progress.seen&^1 == 0 {
+		output = d.usage.Output
+	}
+	tokens := s.count.of(kind.Bears(), ch.ids, output)
+	switch {
+	case kind.Bears():
+	case !ch.finish.empty() && !failed:
+		kind = timeline.Finish
+	default:
+		return false
+	}
+	s.add(kind, ch.index, ch.said.bytes, tokens)
+	return true
+}
+
+// structural is what a chunk without text, finish reason and error is.
+func (d *openaiDecoder) structural() timeline.Kind {
+	if d.progress {
+		return timeline.Progress
+	}
+	for i := range d.choices {
+		if d.choices[i].said.kind() == timeline.Role {
+			return timeline.Role
+		}
+	}
+	if d.hasUsage && len(d.choices) == 0 {
+		return timeline.UsageEvent
+	}
+	return timeline.Empty
+}
+
+// applyUsage takes the chunk's usage. llama.cpp sends one for each choice, with
+// its timings; it is known by them.
+func (d *openaiDecoder) applyUsage(s *Stream) {
+	final := true
+	for i := range d.choices {
+		final = final && !d.choices[i].finish.empty()
+	}
+	if d.timed && final {
+		s.usage.sequence(d.usage)
+	} else {
+		s.usage.merge(d.usage)
+	}
+}
+
+// failure is the words of the chunk's error.
+func (d *openaiDecoder) failure() string {
+	data := d.errors
+	if data == nil && d.object.is("error") {
+		data = d.c.b
+	}
+	if words := errorWords(data); words != "" {
+		return words
+	}
+	if len(data) > 0 {
+		return quote(data)
+	}
+	return ""
+}

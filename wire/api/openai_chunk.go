@@ -1,0 +1,103 @@
+package api
+
+import "tokenmeter/record/timeline"
+
+// read scans one chunk; false when it is no JSON.
+func (d *openaiDecoder) read(data []byte, keep bool) bool {
+	d.c.reset(data)
+	d.like.chunk, d.like.texts = d.like.chunk[:0], 0
+	d.choices, d.pieces = d.choices[:0], d.pieces[:0]
+	if d.hasUsage {
+		d.usage, d.hasUsage = timeline.Usage{}, false
+	}
+	if d.timings.known != 0 {
+		d.timings.known = 0
+	}
+	d.timed, d.progress, d.errors = false, false, nil
+	d.model, d.object = text{}, text{}
+	c := &d.c
+	for name := range c.members {
+		switch string(name) {
+		case "choices":
+			for range c.elements {
+				d.choice(keep)
+			}
+		case "usage":
+			d.readUsage()
+		case "timings":
+			d.timed = c.peek() == '{'
+			d.timings.llamacpp(c)
+		case "metrics":
+			d.timings.vllm(c)
+		case "prompt_progress":
+			d.progress = c.peek() == '{'
+			c.skip()
+		case "error":
+			d.errors = c.problem()
+		case "model":
+			d.model, _ = c.text()
+		case "object":
+			d.object, _ = c.text()
+		default:
+			d.vendor()
+		}
+	}
+	return c.end()
+}
+
+func (d *openaiDecoder) readUsage() {
+	if d.c.peek() == '{' {
+		d.hasUsage = true
+	}
+	d.c.usage(&d.usage, &d.timings)
+}
+
+// vendor looks into an object that some vendor added: it may hold the usage.
+func (d *openaiDecoder) vendor() {
+	c := &d.c
+	if c.peek() != '{' {
+		c.skip()
+		return
+	}
+	for name := range c.members {
+		if string(name) == "usage" {
+			d.readUsage()
+		} else {
+			c.skip()
+		}
+	}
+}
+
+// choice reads one element of choices.
+func (d *openaiDecoder) choice(keep bool) {
+	c := &d.c
+	d.choices = append(d.choices, openaiChoice{ids: notTold})
+	ordinal := len(d.choices) - 1
+	ch := &d.choices[ordinal]
+	ids, logprobs := int64(notTold), int64(notTold)
+	for name := range c.members {
+		switch string(name) {
+		case "index":
+			if n, ok := c.integer(); ok {
+				ch.index = int(n)
+			}
+		case "delta", "message":
+			d.delta(ch, ordinal, keep)
+		case "text":
+			d.piece(ch, ordinal, timeline.Text, keep)
+		case "finish_reason":
+			ch.finish, _ = c.text()
+		case "logprobs":
+			logprobs = c.logprobs()
+		case "token_ids":
+			ids = c.length()
+		case "usage":
+			d.readUsage()
+		default:
+			c.skip()
+		}
+	}
+	if ch.ids = ids; ids == notTold {
+		ch.ids = logprobs
+	}
+}

@@ -1,0 +1,109 @@
+package api
+
+import "tokenmeter/record/timeline"
+
+// reading is what one event said, collected until all of it is known to be
+// JSON. It serves the APIs whose events carry one choice at a time.
+type reading struct {
+	c      scan
+	keep   bool
+	choice int
+	said   saying
+	pieces []piece
+
+	finish   text
+	stops    string // finish reason in our own words, where the API has none
+	ids      int64
+	usage    timeline.Usage
+	hasUsage bool
+	running  bool // the usage is a running count: its differences are tokens
+	timings  serverTimings
+	errors   []byte
+	model    text
+}
+
+// start begins an event.
+func (r *reading) start(data []byte, keep bool) *scan {
+	pieces, key := r.pieces[:0], r.c.key
+	*r = reading{keep: keep, pieces: pieces, ids: notTold}
+	r.c.key = key
+	r.c.reset(data)
+	return &r.c
+}
+
+// piece reads a string of generated text; true when there was some.
+func (r *reading) piece(kind timeline.Kind) bool {
+	t, ok := r.c.text()
+	if !ok || t.empty() {
+		return false
+	}
+	r.said.add(kind, t.size())
+	if r.keep {
+		r.pieces = append(r.pieces, piece{kind: kind, text: t})
+	}
+	return true
+}
+
+// arguments reads a call's arguments: a string of JSON, or the object itself.
+func (r *reading) arguments() {
+	if r.c.peek() != '{' {
+		r.piece(timeline.Tool)
+		return
+	}
+	if raw := r.c.object(); len(raw) > 0 {
+		r.said.add(timeline.Tool, int64(len(raw)))
+		if r.keep {
+			r.pieces = append(r.pieces, piece{kind: timeline.Tool, text: text{raw: raw}})
+		}
+	}
+}
+
+// apply tells the stream what the event said. An event that bears no token and
+// ends nothing is recorded as what it otherwise is.
+func (r *reading) apply(s *Stream, otherwise timeline.Kind) {
+	s.named(r.model)
+	s.server.merge(&r.timings)
+	if r.hasUsage {
+		s.usage.merge(r.usage)
+	}
+	for _, p := range r.pieces {
+		s.keep(p.kind, r.choice, p.text)
+	}
+	kind := r.said.kind()
+	tokens := s.count.of(kind.Bears(), r.ids, r.runningCount(s))
+	ended := !r.finish.empty() || r.stops != ""
+	switch {
+	case kind.Bears():
+	case len(r.errors) > 0:
+		kind = timeline.ErrorEvent
+	case ended:
+		kind = timeline.Finish
+	case otherwise != timeline.Empty:
+		kind = otherwise
+	}
+	s.add(kind, r.choice, r.said.bytes, tokens)
+	if len(r.errors) > 0 {
+		s.failQuietly(wordsOf(r.errors))
+	}
+	if !r.finish.empty() {
+		s.finish(r.choice, r.finish)
+	} else if r.stops != "" {
+		s.finishWord(r.choice, r.stops)
+	}
+}
+
+// runningCount is the running usage count, where it covers one choice only.
+func (r *reading) runningCount(s *Stream) timeline.Opt[int64] {
+	if r.running && r.choice == 0 && s.progress.seen&^1 == 0 {
+		return r.usage.Output
+	}
+	return none
+}
+
+// wordsOf is the words of an error, or its start where they are not found.
+func wordsOf(data []byte) string {
+	if words := errorWords(data); words != "" {
+		return words
+	}
+	return quote(data)
+}

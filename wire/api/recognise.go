@@ -1,0 +1,85 @@
+package api
+
+import (
+	"bytes"
+	"encoding/json"
+	"strings"
+
+	"tokenmeter/wire/framing"
+)
+
+// Sign is a set of conditions that together show which API a reply belongs to.
+// A condition is a path of member names from the top of an event's JSON,
+// "choices/delta" (arrays are entered at their first element), or a path with
+// the string that stands there, "type=response.*", a * standing for any rest.
+type Sign []string
+
+// Recognise tells the API from the first bytes of a reply's body, after content
+// decoding. It returns nil when no sign is found.
+func Recognise(body []byte) *API {
+	var found *API
+	look := func(e framing.Event) error {
+		var value any
+		if found == nil && json.Unmarshal(e.Data, &value) == nil {
+			found = recogniseValue(value)
+		}
+		return nil
+	}
+	var framer framing.Framer = framing.NewSSE(0)
+	if first := bytes.TrimLeft(body, " \t\r\n\ufeff"); len(first) > 0 && (first[0] == '{' || first[0] == '[') {
+		framer = framing.NewLines(0)
+		look(framing.Event{Data: body})
+	}
+	framer.Feed(body, look)
+	framer.Close(look)
+	return found
+}
+
+func recogniseValue(value any) *API {
+	for _, a := range All {
+		for _, sign := range a.Signs {
+			if sign.holds(value) {
+				return a
+			}
+		}
+	}
+	return nil
+}
+
+func (s Sign) holds(value any) bool {
+	for _, condition := range s {
+		path, want, exact := strings.Cut(condition, "=")
+		at, ok := follow(value, strings.Split(path, "/"))
+		if !ok {
+			return false
+		}
+		if !exact {
+			continue
+		}
+		got, isText := at.(string)
+		prefix, open := strings.CutSuffix(want, "*")
+		if !isText || got != want && !(open && strings.HasPrefix(got, prefix)) {
+			return false
+		}
+	}
+	return true
+}
+
+func follow(value any, path []string) (any, bool) {
+	for _, name := range path {
+		if list, ok := value.([]any); ok {
+			if len(list) == 0 {
+				return nil, false
+			}
+			value = list[0]
+		}
+		object, ok := value.(map[string]any)
+		if !ok {
+			return nil, false
+		}
+		if value, ok = object[name]; !ok {
+			return nil, false
+		}
+	}
+	return value, true
+}

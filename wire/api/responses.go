@@ -1,0 +1,181 @@
+package api
+
+import (
+	"bytes"
+
+	"tokenmeter/record/timeline"
+	"tokenmeter/wire/framing"
+)
+
+// OpenAIResponses is POST /v1/responses: named events, response.completed (or
+// incomplete, or failed) at the end.
+var OpenAIResponses = &API{
+	Name:    "openai-responses",
+	Path:    "/v1/responses",
+	Build:   buildResponses,
+	Decoder: func() Decoder { return new(responsesDecoder) },
+	Signs:   []Sign{{"type=response.*"}, {"object=response"}},
+}
+
+func buildResponses(r *Request) (Call, error) {
+	body := map[string]any{"model": r.Model, "stream": r.Stream}
+	if len(r.Messages) == 1 && r.Messages[0].Role == "user" && !r.hasImages() {
+		body["input"] = r.Messages[0].Content
+	} else {
+		body["input"] = r.parts(r.Messages, "input_text", responsesImage)
+	}
+	if n, ok := r.MaxTokens.Get(); ok {
+		field := r.MaxTokensField
+		if field == "" {
+			field = "max_output_tokens"
+		}
+		body[field] = n
+	}
+	if r.IgnoreEOS {
+		body["ignore_eos"] = true
+	}
+	return r.call("/v1/responses", body)
+}
+
+// responsesDecoder reads events of the Responses API. Generated text comes in
+// the events whose type ends in .delta; the last event repeats all of it, and
+// only its usage is read.
+type responsesDecoder struct {
+	r        reading
+	kind     text
+	delta    text
+	status   text
+	why      text // incomplete_details.reason
+	itemType text
+	item     text // name of a function call that starts
+	summary  bool // reasoning came as a summary only so far
+	thought  bool // reasoning came as such
+}
+
+// deltas are the event types that carry generated text, by what they carry.
+var deltas = map[string]timeline.Kind{
+	"response.output_text.delta":                   timeline.Text,
+	"response.refusal.delta":                       timeline.Refusal,
+	"response.function_call_arguments.delta":       timeline.Tool,
+	"response.custom_tool_call_input.delta":        timeline.Tool,
+	"response.mcp_call_arguments.delta":            timeline.Tool,
+	"response.mcp_call.arguments.delta":            timeline.Tool,
+	"response.code_interpreter_call_code.delta":    timeline.Tool,
+	"response.code_interpreter_call.code.delta":    timeline.Tool,
+	"response.reasoning_text.delta":                timeline.Reasoning,
+	"response.reasoning.delta":                     timeline.Reasoning,
+	"response.reasoning_summary_text.delta":        timeline.Reasoning,
+	"response.reasoning_summary.delta":             timeline.Reasoning,
+	"response.audio.delta":                         timeline.Media,
+	"response.audio.transcript.delta":              timeline.Media,
+	"response.output_audio.delta":                  timeline.Media,
+	"response.output_audio_transcript.delta":       timeline.Media,
+	"response.image_generation_call.partial_image": timeline.Media,
+}
+
+// Event implements Decoder.
+func (d *responsesDecoder) Event(e framing.Event, s *Stream) {
+	if string(e.Data) == "[DONE]" { // some servers add it
+		s.done()
+		return
+	}
+	if !d.read(e.Data, s.opts.KeepText) {
+		if e.Name == "error" {
+			s.fail(quote(e.Data))
+			return
+		}
+		s.bad(e.Partial)
+		return
+	}
+	d.generated()
+	otherwise, last := d.structure()
+	if e.Name == "error" && d.r.errors == nil || d.kind.is("error") {
+		d.r.errors = e.Data
+	}
+	d.r.apply(s, otherwise)
+	d.ended(s)
+	s.progress.done = s.progress.done || last
+}
+
+// generated counts the text of a delta event.
+func (d *responsesDecoder) generated() {
+	kind, ok := deltas[string(d.kind.raw)]
+	if !ok {
+		return
+	}
+	if kind == timeline.Reasoning {
+		summary := bytes.Contains(d.kind.raw, []byte("summary"))
+		d.summary, d.thought = d.summary || summary, d.thought || !summary
+	}
+	if d.delta.empty() {
+		return
+	}
+	if kind == timeline.Media {
+		d.r.said.add(kind, 0)
+		return
+	}
+	d.r.said.add(kind, d.delta.size())
+	if d.r.keep {
+		d.r.pieces = append(d.r.pieces, piece{kind: kind, text: d.delta})
+	}
+}
+
+// structure says what an event without text is, and whether it is the last one.
+func (d *responsesDecoder) structure() (otherwise timeline.Kind, last bool) {
+	switch string(d.kind.raw) {
+	case "response.created":
+		return timeline.Role, false
+	case "response.queued", "response.in_progress":
+		return timeline.Progress, false
+	case "response.output_item.added":
+		if !d.item.empty() && bytes.HasSuffix(d.itemType.raw, []byte("_call")) {
+			d.r.said.add(timeline.Tool, d.item.size())
+			if d.r.keep {
+				d.r.pieces = append(d.r.pieces, piece{kind: timeline.Tool, text: d.item})
+			}
+		}
+	case "response.completed", "response.incomplete":
+		d.finish()
+		return timeline.Finish, true
+	case "response.failed":
+		if d.r.errors == nil {
+			d.r.errors = []byte(`"the response failed"`)
+		}
+		return timeline.ErrorEvent, true
+	case "keepalive":
+		return timeline.Ping, false
+	}
+	return timeline.Empty, false
+}
+
+// finish takes the status, or why the response is incomplete, as finish reason.
+func (d *responsesDecoder) finish() {
+	if d.r.finish = d.status; !d.why.empty() {
+		d.r.finish = d.why
+	}
+	if d.r.finish.empty() {
+		d.r.stops = "completed"
+	}
+}
+
+// ended marks reasoning that usage counts and that came as a summary only: the
+// reasoning tokens themselves did not appear in the stream.
+func (d *responsesDecoder) ended(s *Stream) {
+	if n, ok := d.r.usage.Reasoning.Get(); ok && n > 0 && d.summary && !d.thought {
+		s.tl.Flags |= timeline.HiddenReasoning
+	}
+}
+
+// Body implements Decoder.
+func (d *responsesDecoder) Body(data []byte, s *Stream) {
+	if !d.read(data, s.opts.KeepText) {
+		s.notJSON(data)
+		return
+	}
+	if d.status.is("failed") && d.r.errors == nil {
+		d.r.errors = []byte(`"the response failed"`)
+	}
+	d.finish()
+	d.r.apply(s, timeline.Empty)
+	d.ended(s)
+}

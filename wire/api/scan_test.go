@@ -1,0 +1,383 @@
+package api
+
+import (
+	"bytes"
+	"encoding/json"
+	"math"
+	"reflect"
+	"strings"
+	"testing"
+
+	"tokenmeter/record/timeline"
+)
+
+// valid passes over a text and reports whether it is JSON.
+func valid(data []byte) bool {
+	var c scan
+	c.reset(data)
+	c.skip()
+	return c.end()
+}
+
+var jsonSamples = []string{
+	`{}`, `[]`, `null`, `true`, `false`, `0`, `-0`, `1.5e-7`, `""`, ` {"a" : [1 , 2] } `,
+	``, ` `, `nul`, `truefalse`, `01`, `-`, `1.`, `1e`, `.5`, `+1`, `--1`, `1e+`, `0x1`, `NaN`,
+	`{`, `}`, `[`, `]`, `{]`, `[}`, `{"a"}`, `{"a":}`, `{"a":1,}`, `{,}`, `{"a":1 "b":2}`, `{a:1}`, `{1:2}`,
+	`[1,]`, `[,1]`, `[1 2]`, `[[],{}]`, `{"a":{"b":[{"c":null}]}}`, `{}{}`, `[] x`, `"a`, `"\`, `"\u12"`, `"\u12g4"`,
+	`"\x"`, `"\u00e9\n\/\\\""`, "\"\x01\"", "\"\x7f\"", "\"\xff\xfe\"", `"\ud83d\ude00"`, `"\ud83d"`, `"\ude00\ud83d"`,
+	`"aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa\u00e9"`, "\"aaaaaaaa\x1f\"", "\"aaaaaaa\x00a\"",
+	"\ufeff{}", "{}\x00", `{"a":1,"a":2}`, `{"\u0061":1}`,
+}
+
+func TestScanAcceptsWhatEncodingJSONDoes(t *testing.T) {
+	samples := append([]string{
+		strings.Repeat("[", maxDepth) + strings.Repeat("]", maxDepth),
+		strings.Repeat("[", maxDepth+1) + strings.Repeat("]", maxDepth+1),
+		strings.Repeat("{\"a\":", 50) + "1" + strings.Repeat("}", 50),
+		"\"" + strings.Repeat("x", 1<<16) + "\"",
+	}, jsonSamples...)
+	for _, in := range samples {
+		if got, want := valid([]byte(in)), json.Valid([]byte(in)); got != want {
+			t.Errorf("%.60q: %v, encoding/json says %v", in, got, want)
+		}
+	}
+}
+
+// A string has the value and the size that encoding/json gives it.
+func TestTextIsWhatEncodingJSONReads(t *testing.T) {
+	for _, in := range jsonSamples {
+		checkText(t, []byte(in))
+	}
+}
+
+func checkText(t *testing.T, data []byte) {
+	t.Helper()
+	var want string
+	data = bytes.TrimSpace(data)
+	if len(data) == 0 || data[0] != '"' || json.Unmarshal(data, &want) != nil {
+		return
+	}
+	var c scan
+	c.reset(data)
+	got, ok := c.text()
+	if !ok || got.String() != want || got.size() != int64(len(want)) {
+		t.Errorf("%q: %q of %d bytes, want %q", data, got.String(), got.size(), want)
+	}
+}
+
+func FuzzScan(f *testing.F) {
+	for _, in := range jsonSamples {
+		f.Add([]byte(in))
+	}
+	f.Fuzz(func(t *testing.T, data []byte) {
+		if got, want := valid(data), json.Valid(data); got != want {
+			t.Errorf("valid: %v, encoding/json says %v", got, want)
+		}
+		checkText(t, data)
+	})
+}
+
+// said is what a chunk means, in a form that can be compared.
+type said struct {
+	Choices  []saidChoice
+	Usage    timeline.Usage
+	HasUsage bool
+	Progress bool
+	Timed    bool
+	Failed   bool
+	Model    string
+	Text     string
+}
+
+type saidChoice struct {
+	Index  int
+	Kind   timeline.Kind
+	Bytes  int64
+	IDs    int64
+	Finish string
+}
+
+// byScan reads a chunk with the decoder, byJSON with encoding/json.
+func byScan(data []byte) (said, bool) {
+	d := new(openaiDecoder)
+	if !d.read(data, true) {
+		return said{}, false
+	}
+	out := said{Usage: d.usage, HasUsage: d.hasUsage, Progress: d.progress, Timed: d.timed,
+		Failed: len(d.errors) > 0 || d.object.is("error"), Model: d.model.String()}
+	for _, ch := range d.choices {
+		out.Choices = append(out.Choices, saidChoice{ch.index, ch.said.kind(), ch.said.bytes, ch.ids, ch.finish.String()})
+	}
+	for _, p := range d.pieces {
+		out.Text += p.text.String()
+	}
+	return out, true
+}
+
+func byJSON(data []byte) said {
+	var v any
+	if json.Unmarshal(data, &v) != nil {
+		return said{}
+	}
+	top := object(v)
+	out := said{Model: str(top["model"]), Progress: isObject(top["prompt_progress"]), Timed: isObject(top["timings"])}
+	out.Failed = isProblem(top["error"]) || str(top["object"]) == "error"
+	usages := map[string]any{"usage": top["usage"]}
+	for name, v := range top {
+		switch name {
+		case "usage", "choices", "timings", "metrics", "prompt_progress", "error", "model", "object":
+		default:
+			if u, ok := object(v)["usage"]; ok {
+				usages[name] = u
+			}
+		}
+	}
+	for i, c := range array(top["choices"]) {
+		if u, ok := object(c)["usage"]; ok {
+			usages["choice "+string(rune('0'+i))] = u
+		}
+		out.Choices = append(out.Choices, choiceByJSON(object(c), &out.Text))
+	}
+	n := 0
+	for _, u := range usages {
+		if isObject(u) {
+			n++
+			out.HasUsage = true
+			out.Usage = usageByJSON(object(u))
+		}
+	}
+	if n > 1 {
+		out.Usage = timeline.Usage{Total: timeline.Some(int64(-1))} // not compared: the order decides
+	}
+	return out
+}
+
+func choiceByJSON(c map[string]any, text *string) saidChoice {
+	out := saidChoice{Finish: str(c["finish_reason"]), IDs: notTold}
+	if n, ok := whole53(c["index"]); ok {
+		out.Index = int(n)
+	}
+	if l, ok := c["token_ids"].([]any); ok {
+		out.IDs = int64(len(l))
+	} else {
+		for _, name := range []string{"content", "refusal", "tokens"} {
+			if l, ok := object(c["logprobs"])[name].([]any); ok {
+				out.IDs = max(out.IDs, 0) + int64(len(l))
+			}
+		}
+	}
+	kinds := map[timeline.Kind]bool{}
+	add := func(kind timeline.Kind, v any) {
+		if s := str(v); s != "" {
+			kinds[kind] = true
+			out.Bytes += int64(len(s))
+			*text += s
+		}
+	}
+	add(timeline.Text, c["text"])
+	for _, d := range []map[string]any{object(c["delta"]), object(c["message"])} {
+		deltaByJSON(d, add, kinds)
+	}
+	out.Kind = timeline.Empty
+	for _, k := range saidOrder {
+		if kinds[k] {
+			out.Kind = k
+			break
+		}
+	}
+	return out
+}
+
+func deltaByJSON(d map[string]any, add func(timeline.Kind, any), kinds map[timeline.Kind]bool) {
+	add(timeline.Text, d["content"])
+	for _, p := range array(d["content"]) {
+		add(timeline.Text, object(p)["text"])
+		add(timeline.Refusal, object(p)["refusal"])
+		add(timeline.Reasoning, object(p)["thinking"])
+		for _, q := range array(object(p)["thinking"]) {
+			add(timeline.Reasoning, object(q)["text"])
+		}
+	}
+	if str(d["reasoning"]) != "" && str(d["reasoning_content"]) != "" {
+		add(timeline.Reasoning, "\x00") // which of the two copies counts is the order's choice
+	} else {
+		add(timeline.Reasoning, d["reasoning"])
+		add(timeline.Reasoning, d["reasoning_content"])
+	}
+	add(timeline.Refusal, d["refusal"])
+	if str(d["role"]) != "" {
+		kinds[timeline.Role] = true
+	}
+	functions := []any{d["function_call"]}
+	for _, call := range array(d["tool_calls"]) {
+		functions = append(functions, object(call)["function"], object(call)["custom"])
+	}
+	for _, f := range functions {
+		for _, name := range []string{"name", "arguments", "input"} {
+			v := object(f)[name]
+			add(timeline.Tool, v)
+			if len(object(v)) > 0 {
+				add(timeline.Tool, "\x00") // bytes of the source, not compared
+			}
+		}
+	}
+	if str(object(d["audio"])["data"]) != "" || str(object(d["audio"])["transcript"]) != "" {
+		kinds[timeline.Media] = true
+	}
+}
+
+func usageByJSON(u map[string]any) (out timeline.Usage) {
+	set := func(to *timeline.Opt[int64], v any) {
+		if n, ok := whole53(v); ok && n >= 0 {
+			*to = timeline.Some(n)
+		}
+	}
+	set(&out.Input, u["input_tokens"])
+	set(&out.Input, u["prompt_tokens"])
+	set(&out.Output, u["output_tokens"])
+	set(&out.Output, u["completion_tokens"])
+	set(&out.Total, u["total_tokens"])
+	set(&out.CacheWrite, u["cache_creation_input_tokens"])
+	for _, name := range []string{"cached_tokens", "prompt_cache_hit_tokens", "cache_read_input_tokens"} {
+		set(&out.Cached, u[name])
+	}
+	set(&out.Reasoning, u["reasoning_tokens"])
+	for _, name := range []string{"prompt_tokens_details", "input_tokens_details", "completion_tokens_details", "output_tokens_details"} {
+		set(&out.Cached, object(u[name])["cached_tokens"])
+		set(&out.Reasoning, object(u[name])["reasoning_tokens"])
+	}
+	return out
+}
+
+func object(v any) map[string]any { m, _ := v.(map[string]any); return m }
+func isObject(v any) bool         { _, ok := v.(map[string]any); return ok }
+func array(v any) []any           { l, _ := v.([]any); return l }
+func str(v any) string            { s, _ := v.(string); return s }
+
+func whole53(v any) (int64, bool) {
+	f, ok := v.(float64)
+	return int64(f), ok && math.Abs(f) < 1<<53 && f == math.Trunc(f)
+}
+
+func isProblem(v any) bool {
+	switch v := v.(type) {
+	case nil:
+		return false
+	case bool:
+		return v
+	case string:
+		return v != ""
+	case map[string]any:
+		return len(v) > 0
+	}
+	return true
+}
+
+// ambiguous reports whether some object has a member twice: what that means is
+// not defined (RFC 8259), so it is not compared.
+func ambiguous(data []byte) bool {
+	var walk func(d *json.Decoder) bool
+	walk = func(d *json.Decoder) bool {
+		tok, err := d.Token()
+		if err != nil {
+			return true
+		}
+		delim, _ := tok.(json.Delim)
+		seen := map[string]bool{}
+		for delim != 0 && d.More() {
+			if delim == '{' {
+				name, err := d.Token()
+				if err != nil || seen[name.(string)] {
+					return true
+				}
+				seen[name.(string)] = true
+			}
+			if walk(d) {
+				return true
+			}
+		}
+		if delim != 0 {
+			d.Token()
+		}
+		return false
+	}
+	return walk(json.NewDecoder(bytes.NewReader(data)))
+}
+
+// usageNames are counted more than once under several names; which one wins is
+// the order's choice.
+var usageNames = [][]string{
+	{"prompt_tokens", "input_tokens"}, {"completion_tokens", "output_tokens"},
+	{"cached_tokens", "prompt_cache_hit_tokens", "cache_read_input_tokens"}, {"reasoning_tokens"},
+}
+
+func orderDecides(data []byte) bool {
+	for _, names := range usageNames {
+		n := 0
+		for _, name := range names {
+			n += bytes.Count(data, []byte(`"`+name+`"`))
+		}
+		if n > 1 {
+			return true
+		}
+	}
+	return bytes.Contains(data, []byte(`\u`)) && bytes.Contains(data, []byte("usage"))
+}
+
+func compareChunk(t *testing.T, data []byte) {
+	t.Helper()
+	got, ok := byScan(data)
+	if want := json.Valid(data); ok != want {
+		t.Fatalf("%q: read %v, encoding/json %v", data, ok, want)
+	}
+	if !ok || ambiguous(data) {
+		return
+	}
+	want := byJSON(data)
+	if want.Usage.Total == timeline.Some(int64(-1)) || orderDecides(data) {
+		got.Usage, want.Usage = timeline.Usage{}, timeline.Usage{}
+	}
+	for i := range want.Choices {
+		if strings.Contains(want.Text, "\x00") && i < len(got.Choices) {
+			got.Choices[i].Bytes, want.Choices[i].Bytes = 0, 0
+		}
+	}
+	if len(got.Text) == len(want.Text) || strings.Contains(want.Text, "\x00") {
+		got.Text, want.Text = "", "" // pieces come in the order of the source
+	}
+	if !reflect.DeepEqual(got, want) {
+		t.Errorf("%s\n got %+v\nwant %+v", data, got, want)
+	}
+}
+
+var chunkSamples = []string{
+	`{"error":{"message":"worker died","code":500}}`,
+	`{"choices":[{"index":0,"delta":{"tool_calls":[{"index":0,"id":"c","function":{"name":"get","arguments":"{\"content\":\"x\"}"}}]}}]}`,
+	`{"choices":[{"delta":{"content":null,"reasoning":"th","refusal":"no"},"logprobs":{"content":[{"token":"a","top_logprobs":[{"token":"b"}]},{}]}}]}`,
+	`{"choices":[{"index":1,"text":"caf\u00e9","finish_reason":"stop","token_ids":[1,2]},{"index":0,"text":""}],"timings":{"prompt_ms":1.5}}`,
+	`{"choices":null,"usage":{"prompt_tokens":5,"completion_tokens":7,"total_tokens":12,"prompt_tokens_details":{"cached_tokens":2},"completion_tokens_details":null}}`,
+	`{"x_groq":{"id":"r","usage":{"prompt_tokens":5,"queue_time":0.5}},"prompt_progress":{"total":3}}`,
+	`{"choices":[{"delta":{"content":[{"type":"thinking","thinking":[{"type":"text","text":"a"}]},{"type":"text","text":"b"}],"audio":{"data":"x"}}}]}`,
+	`{"object":"error","message":"m"}`, `{"error":null}`, `{"error":{}}`, `{"error":""}`, `{"error":false}`, `{"error":[]}`,
+	`{"cho\u0069ces":[{"delta":{"content":"\ud83d\ude00"}}]}`, `{"choices":[{"message":{"function_call":{"arguments":{"a":1}}}}]}`,
+	`{"choices":[1,null,{"delta":7,"index":"x"}]}`, `[{"choices":[]}]`, `7`,
+}
+
+func TestChunksMeanWhatEncodingJSONReads(t *testing.T) {
+	for _, in := range chunkSamples {
+		compareChunk(t, []byte(in))
+	}
+	for _, c := range typicalChunks {
+		compareChunk(t, []byte(c.chunk))
+	}
+}
+
+func FuzzOpenAIChunk(f *testing.F) {
+	for _, in := range chunkSamples {
+		f.Add([]byte(in))
+	}
+	for _, c := range typicalChunks {
+		f.Add([]byte(c.chunk))
+	}
+	f.Fuzz(compareChunk)
+}

@@ -1,0 +1,212 @@
+package api
+
+import (
+	"fmt"
+	"net/http"
+	"sort"
+	"strings"
+
+	"tokenmeter/record/timeline"
+	"tokenmeter/wire/framing"
+)
+
+// End tells how and when the body ended and settles the outcome. cause adds
+// words for ends other than EOF; it may be nil.
+func (s *Stream) End(atUS int64, end timeline.End, trailer http.Header, cause error) {
+	s.tl.CloseUS = timeline.Some(atUS)
+	garbage := s.closeBody(end)
+	s.results()
+	s.settle(end, trailer, cause, garbage)
+}
+
+// closeBody ends decoder and framer; what they still hold belongs to the last
+// read. It returns the bytes that made up no event.
+func (s *Stream) closeBody(end timeline.End) int {
+	s.read = max(s.read-1, 0)
+	if err := s.close(); err != nil && s.fault == nil && end == timeline.EOF && !s.progress.complete() {
+		s.fault = fmt.Errorf("the compressed body stops short: %w", err)
+	}
+	if s.framer == nil || s.fault != nil {
+		return 0
+	}
+	garbage, err := s.framer.Close(s.lastEvent(end))
+	if err != nil {
+		s.fault = err
+	}
+	return garbage
+}
+
+// lastEvent keeps the decoder from judging a whole body that was cut off.
+func (s *Stream) lastEvent(end timeline.End) func(framing.Event) error {
+	if s.form != whole || end == timeline.EOF {
+		return s.yield
+	}
+	return func(e framing.Event) error {
+		var c scan
+		c.reset(e.Data)
+		if c.skip(); c.end() {
+			return s.yield(e)
+		}
+		return nil
+	}
+}
+
+// results writes what was collected over the whole reply.
+func (s *Stream) results() {
+	tl := s.tl
+	tl.Usage = s.usage.final(s.progress.seen, s.tokens)
+	tl.Counted = s.count.counted()
+	tl.Server = s.server.result()
+	if s.opts.KeepText {
+		tl.Text, tl.Thought, tl.Calls = joined(s.kept.answer), joined(s.kept.thought), joined(s.kept.calls)
+	}
+	if s.malformed > 0 {
+		tl.Flags |= timeline.MalformedEvent
+	}
+	if s.form == whole {
+		tl.Flags |= timeline.NonStreaming
+		if tl.Asked {
+			tl.Flags |= timeline.StreamIgnored
+		}
+	}
+}
+
+// settle decides the outcome; the first rule that applies wins.
+func (s *Stream) settle(end timeline.End, trailer http.Header, cause error, garbage int) {
+	tl := s.tl
+	complete := s.progress.complete() && !s.failed
+	switch status := tl.HTTPStatus; {
+	case status != 0 && (status < 200 || status > 299):
+		tl.Fail(statusClass(status), statusWords(status, s.header, s.plain))
+	case s.failed:
+		tl.Fail(timeline.StreamError, s.failureWords(trailer))
+	case s.fault != nil && !complete:
+		tl.Fail(timeline.Parse, s.fault.Error())
+	case complete && s.tokens > 0, complete && s.opts.AllowEmpty:
+		s.good(end)
+	case complete:
+		s.good(end)
+		tl.Fail(timeline.EmptyOutput, emptyWords(tl))
+	case end == timeline.EndUser:
+		tl.Fail(timeline.CancelledUser, because("cancelled by the client", cause))
+	case end == timeline.EndRunEnd:
+		tl.Fail(timeline.CancelledRunEnd, because("cancelled at the end of the run", cause))
+	case timeoutClass[end].class != "":
+		t := timeoutClass[end]
+		tl.Fail(t.class, because(t.words, cause))
+	case status == 0:
+		tl.Fail(timeline.ConnReset, because("the connection ended before any response came", cause))
+	case s.form == foreign && s.total > 0:
+		tl.Fail(timeline.BadContentType, s.contentWords())
+	case end == timeline.Reset:
+		tl.Fail(timeline.ConnReset, because("the connection was reset in the middle of the reply", cause))
+	default:
+		tl.Fail(timeline.StreamTruncated, because(s.truncatedWords(end, trailer, garbage), cause))
+	}
+}
+
+// good settles a complete answer.
+func (s *Stream) good(end timeline.End) {
+	tl := s.tl
+	tl.Outcome, tl.Error = timeline.OK, nil
+	if s.form != whole && !s.progress.done {
+		tl.Flags |= timeline.NoDone
+	}
+	if end == timeline.Cut || end == timeline.Reset {
+		tl.Flags |= timeline.DirtyClose
+	}
+}
+
+func statusClass(status int) timeline.Outcome {
+	switch {
+	case status == http.StatusTooManyRequests:
+		return timeline.HTTP429
+	case status >= 500:
+		return timeline.HTTP5xx
+	case status >= 400:
+		return timeline.HTTP4xx
+	case status >= 300:
+		return timeline.RedirectRefused
+	}
+	return timeline.StreamTruncated // an interim answer, and no other came
+}
+
+var timeoutClass = map[timeline.End]struct {
+	class timeline.Outcome
+	words string
+}{
+	timeline.EndTimeoutTTFT:  {timeline.TimeoutTTFT, "no token came within the time limit for the first token"},
+	timeline.EndTimeoutIdle:  {timeline.TimeoutIdle, "no further token came within the idle time limit"},
+	timeline.EndTimeoutTotal: {timeline.TimeoutTotal, "the request took longer than its time limit"},
+}
+
+// because adds the cause, if there is one.
+func because(words string, cause error) string {
+	if cause == nil {
+		return words
+	}
+	return words + ": " + oneLine(cause.Error())
+}
+
+func (s *Stream) failureWords(trailer http.Header) string {
+	words := s.failure
+	if words == "" {
+		words = "the server reported an error without words"
+	}
+	return words + trailerWords(trailer)
+}
+
+func emptyWords(tl *timeline.Timeline) string {
+	words := "the answer is complete and has no token"
+	if n, ok := tl.Usage.Output.Get(); ok && n > 0 {
+		words += fmt.Sprintf(", although usage counts %d", n)
+	}
+	if tl.FinishReason != "" {
+		words += " (finish reason " + tl.FinishReason + ")"
+	}
+	return words
+}
+
+func (s *Stream) contentWords() string {
+	kind := s.header.Get("Content-Type")
+	return fmt.Sprintf("HTTP %d with content type %q is no reply of this API: %s",
+		s.tl.HTTPStatus, oneLine(cut(kind, maxWords)), quote(s.plain))
+}
+
+func (s *Stream) truncatedWords(end timeline.End, trailer http.Header, garbage int) string {
+	how := "the body ended"
+	if end == timeline.Cut {
+		how = "the connection was closed in the middle of the reply"
+	}
+	words := how + " without a finish reason"
+	switch {
+	case s.total == 0:
+		words = how + " before any data came"
+	case s.progress.reason:
+		words = how + " before every choice had finished"
+	case s.form == whole:
+		words = how + " within the JSON text"
+	}
+	if garbage > 0 {
+		words += fmt.Sprintf(", %d bytes into an event", garbage)
+	}
+	return words + trailerWords(trailer)
+}
+
+// trailerWords lists the trailers: some servers put their error there.
+func trailerWords(trailer http.Header) string {
+	var parts []string
+	for name, values := range trailer {
+		parts = append(parts, strings.ToLower(name)+": "+strings.Join(values, ", "))
+	}
+	if len(parts) == 0 {
+		return ""
+	}
+	sort.Strings(parts)
+	return "; trailers " + oneLine(cut(strings.Join(parts, "; "), maxMessage))
+}
+
+// notJSON records a whole body that is no JSON text.
+func (s *Stream) notJSON(data []byte) {
+	s.fault = fmt.Errorf("the body is no JSON: %s", quote(data))
+}

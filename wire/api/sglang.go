@@ -1,0 +1,197 @@
+package api
+
+import (
+	"bytes"
+
+	"tokenmeter/record/timeline"
+	"tokenmeter/wire/framing"
+)
+
+// SGLang is POST /generate, the native API of SGLang.
+var SGLang = &API{
+	Name:    "sglang",
+	Path:    "/generate",
+	Build:   buildSGLang,
+	Decoder: func() Decoder { return new(sglangDecoder) },
+	Signs:   []Sign{{"meta_info"}},
+}
+
+func buildSGLang(r *Request) (Call, error) {
+	sampling := map[string]any{}
+	if n, ok := r.MaxTokens.Get(); ok {
+		sampling["max_new_tokens"] = n
+	}
+	if r.IgnoreEOS {
+		sampling["ignore_eos"] = true
+	}
+	return r.call("/generate", map[string]any{"text": r.Prompt(), "sampling_params": sampling, "stream": r.Stream})
+}
+
+// sglangDecoder reads the native events. Their text repeats all that came
+// before, unless the server was started to send pieces; meta_info has running
+// counts. An aborted request has a finish reason of type abort.
+type sglangDecoder struct {
+	r      reading
+	text   text
+	before []sglangText // what each choice had said before
+	reason []byte       // the finish reason, when it is abort
+}
+
+// sglangText is the text of one choice so far. It is kept to see whether the
+// next one repeats it.
+type sglangText struct {
+	raw    []byte
+	pieces bool // the server sends pieces
+}
+
+// Event implements Decoder.
+func (d *sglangDecoder) Event(e framing.Event, s *Stream) {
+	if string(e.Data) == "[DONE]" {
+		s.done()
+		return
+	}
+	if !d.read(e.Data, s.opts.KeepText) {
+		s.bad(e.Partial)
+		return
+	}
+	d.add(d.grown())
+	if !d.r.finish.empty() && d.r.hasUsage {
+		s.usage.sequence(d.r.usage)
+		d.r.hasUsage = false
+	}
+	d.r.apply(s, timeline.Empty)
+}
+
+// Body implements Decoder. Several prompts give a list.
+func (d *sglangDecoder) Body(data []byte, s *Stream) {
+	eachObject(data, s, func(data []byte) bool {
+		if !d.read(data, s.opts.KeepText) {
+			return false
+		}
+		d.add(d.text)
+		d.r.running = false
+		d.r.apply(s, timeline.Empty)
+		return true
+	})
+}
+
+func (d *sglangDecoder) add(t text) {
+	if t.empty() {
+		return
+	}
+	d.r.said.add(timeline.Text, t.size())
+	if d.r.keep {
+		d.r.pieces = append(d.r.pieces, piece{kind: timeline.Text, text: t})
+	}
+}
+
+// grown is the part of the event's text that is new.
+func (d *sglangDecoder) grown() text {
+	i := d.r.choice
+	if i < 0 || i >= maxChoices {
+		return text{}
+	}
+	for len(d.before) <= i {
+		d.before = append(d.before, sglangText{})
+	}
+	b, t := &d.before[i], d.text
+	if b.pieces {
+		return t
+	}
+	same := commonPrefix(b.raw, t.raw)
+	if same < len(b.raw)-revised || same == 0 && len(b.raw) > 0 {
+		b.pieces, b.raw = true, nil
+		return t
+	}
+	t.raw = t.raw[same:]
+	b.raw = append(b.raw[:same], t.raw...)
+	return t
+}
+
+// revised is how many bytes at the end of a text the next one may change: the
+// start of a character whose last tokens are still to come, as an escape.
+const revised = len(`\ud83d`)
+
+func commonPrefix(a, b []byte) int {
+	n := min(len(a), len(b))
+	if bytes.Equal(a[:n], b[:n]) {
+		return n
+	}
+	for i := range n {
+		if a[i] != b[i] {
+			return i
+		}
+	}
+	return n
+}
+
+func (d *sglangDecoder) read(data []byte, keep bool) bool {
+	c := d.r.start(data, keep)
+	d.text, d.reason = text{}, nil
+	for name := range c.members {
+		switch string(name) {
+		case "text":
+			d.text, _ = c.text()
+		case "index":
+			if n, ok := c.integer(); ok {
+				d.r.choice = int(n)
+			}
+		case "meta_info":
+			d.meta()
+		case "error":
+			d.r.errors = c.problem()
+		default:
+			c.skip()
+		}
+	}
+	if d.r.finish.is("abort") && d.r.errors == nil {
+		d.r.errors = d.reason
+	}
+	return c.end()
+}
+
+func (d *sglangDecoder) meta() {
+	c := &d.r.c
+	d.r.running = true
+	for name := range c.members {
+		switch string(name) {
+		case "finish_reason":
+			d.finishReason()
+		case "prompt_tokens":
+			d.r.hasUsage = true
+			c.count(&d.r.usage.Input)
+		case "completion_tokens":
+			d.r.hasUsage = true
+			c.count(&d.r.usage.Output)
+		case "cached_tokens":
+			d.r.hasUsage = true
+			c.count(&d.r.usage.Cached)
+		case "e2e_latency":
+			d.r.timings.seconds(totalMS, c)
+		case "queue_time":
+			d.r.timings.seconds(queueMS, c)
+		default:
+			c.skip()
+		}
+	}
+}
+
+// finishReason reads an object with a type, or a plain string.
+func (d *sglangDecoder) finishReason() {
+	c := &d.r.c
+	if c.peek() == '"' {
+		d.r.finish, _ = c.text()
+		return
+	}
+	from := c.i
+	for name := range c.members {
+		if string(name) == "type" {
+			d.r.finish, _ = c.text()
+		} else {
+			c.skip()
+		}
+	}
+	if !c.bad {
+		d.reason = c.b[from:c.i]
+	}
+}

@@ -1,0 +1,219 @@
+package api
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"net/http"
+
+	"tokenmeter/record/timeline"
+	"tokenmeter/wire/framing"
+)
+
+// Decoder reads the framed events of one reply and tells the stream what they
+// mean. It keeps nothing of an event's data beyond the call.
+type Decoder interface {
+	// Event reads one event of a streamed reply.
+	Event(e framing.Event, s *Stream)
+	// Body reads a whole reply that is no stream.
+	Body(data []byte, s *Stream)
+}
+
+// Head is what a response's head said.
+type Head struct {
+	Status int
+	Header http.Header
+}
+
+// StreamOptions are the choices of whoever reads a reply.
+type StreamOptions struct {
+	KeepText   bool
+	MaxEvent   int  // bytes; 0 means wire's default cap of 16 MiB
+	AllowEmpty bool // an empty answer is not a failure
+}
+
+// Stream fills a timeline from one response: head, body bytes as they came,
+// end. Client, analyze and proxy all read replies through it. The bytes are
+// those after transfer decoding and before content decoding.
+//
+// The order of calls is Head, Read any number of times, End once. Without a
+// response there is only End. End must be called: it frees decoders.
+type Stream struct {
+	tl   *timeline.Timeline
+	api  *API
+	opts StreamOptions
+
+	header  http.Header
+	form    form
+	coding  framing.Decoder
+	framer  framing.Framer
+	decoder Decoder
+	yield   func(framing.Event) error // s.event and s.body, bound once
+	decoded func([]byte) error
+	plain   []byte // start of a body that is not decoded (an error page), or white space before one
+	total   int64  // body bytes after content decoding
+
+	at, lag, read int64 // of the read in hand
+	lastToken     int64
+	tokens        int64 // generation events so far
+
+	progress progress
+	usage    usageState
+	count    tokenCount
+	kept     keptText
+	server   serverTimings
+
+	malformed int
+	fault     error  // the body could not be read on: over the cap, damaged coding
+	failure   string // the server's own error within a 200 reply
+	failed    bool
+}
+
+// NewStream returns a stream that writes to tl.
+func NewStream(tl *timeline.Timeline, a *API, opts StreamOptions) *Stream {
+	return &Stream{tl: tl, api: a, opts: opts}
+}
+
+// Head takes the response's head, which came atUS microseconds after due. Of
+// several heads (a retry, an interim answer) the last one counts.
+func (s *Stream) Head(atUS int64, head Head) {
+	s.close()
+	*s = Stream{tl: s.tl, api: s.api, opts: s.opts}
+	s.header = head.Header
+	s.tl.HeadUS = timeline.Some(atUS)
+	s.tl.HTTPStatus = head.Status
+	if after, ok := RetryAfter(head.Header); ok {
+		s.tl.RetryAfterUS = timeline.Some(after.Microseconds())
+	}
+	s.form = formOf(head)
+	coding, err := framing.NewDecoder(head.Header.Get("Content-Encoding"))
+	if coding != nil {
+		s.coding, s.decoded = coding, s.body
+		s.tl.Flags |= timeline.Compressed
+	}
+	if err != nil {
+		s.fault = err
+	}
+	s.server.headers(head.Header)
+}
+
+// Read takes the body bytes of one read, stamped atUS since due and picked up
+// lagUS later.
+func (s *Stream) Read(atUS, lagUS int64, data []byte) {
+	if s.fault != nil || len(data) == 0 {
+		return
+	}
+	s.at, s.lag = atUS, lagUS
+	if s.coding == nil {
+		s.fault = s.body(data)
+	} else {
+		s.fault = s.coding.Feed(data, s.decoded)
+	}
+	s.read++
+}
+
+// body takes body bytes after content decoding.
+func (s *Stream) body(data []byte) error {
+	s.total += int64(len(data))
+	if s.form == foreign {
+		s.plain = append(s.plain, data[:min(len(data), maxPlain-len(s.plain))]...)
+		return nil
+	}
+	if s.framer == nil {
+		if started, err := s.start(data); !started {
+			return err
+		}
+		if err := s.framer.Feed(s.plain, s.yield); err != nil {
+			return err
+		}
+	}
+	return s.framer.Feed(data, s.yield)
+}
+
+// maxPlain is how much of an error body is kept to read its words from.
+const maxPlain = 64 << 10
+
+// start chooses the framer at the first byte that is no white space. White
+// space before it is kept for the framer.
+func (s *Stream) start(data []byte) (bool, error) {
+	first := bytes.TrimLeft(data, " \t\r\n")
+	if len(s.plain)+len(data)-len(first) > maxPlain {
+		return false, errBlank
+	}
+	if len(first) == 0 {
+		s.plain = append(s.plain, data...)
+		return false, nil
+	}
+	s.decoder = s.api.Decoder()
+	s.yield = s.event
+	switch s.form = s.form.settle(first[0], s.api); s.form {
+	case whole:
+		s.framer = framing.NewWhole(s.opts.MaxEvent)
+	case lines:
+		s.framer = framing.NewLines(s.opts.MaxEvent)
+	case native:
+		s.framer = s.api.Framer(s.opts.MaxEvent)
+	default:
+		s.framer = framing.NewSSE(s.opts.MaxEvent)
+	}
+	s.tl.Streamed = s.form != whole
+	return true, nil
+}
+
+var errBlank = errors.New("the body starts with more than 64 KiB of white space")
+
+// maxEvents is how many events of a reply are recorded. A million tokens fit;
+// a server that never stops must not fill the memory.
+const maxEvents = 2 << 20
+
+var errEndless = fmt.Errorf("the reply has more than %d events", maxEvents)
+
+// event takes one framed event.
+func (s *Stream) event(e framing.Event) error {
+	if s.tl.Events.Len() >= maxEvents {
+		return errEndless
+	}
+	switch {
+	case e.Comment:
+		s.add(timeline.Ping, 0, 0, none)
+	case s.form == whole:
+		s.decoder.Body(e.Data, s)
+		s.progress.done = s.fault == nil
+	default:
+		s.decoder.Event(e, s)
+	}
+	return nil
+}
+
+// Tokens is how many generation events have come.
+func (s *Stream) Tokens() int64 { return s.tokens }
+
+// HasToken reports whether a generation event has come (for --ttft-timeout).
+func (s *Stream) HasToken() bool { return s.tokens > 0 }
+
+// LastTokenUS is when the last generation event came, since due; 0 before the
+// first (for --idle-timeout, which heartbeats do not extend).
+func (s *Stream) LastTokenUS() int64 { return s.lastToken }
+
+// Complete reports whether the reply needs no more bytes: its terminator came,
+// or what has come can't be read on and the rest would change nothing.
+func (s *Stream) Complete() bool {
+	return s.progress.done || s.fault != nil || len(s.plain) == maxPlain && s.form == foreign
+}
+
+// TooLarge reports whether the reply could not be read on because an event, or
+// what its bytes decode to, is over the cap.
+func (s *Stream) TooLarge() bool {
+	var large *framing.TooLargeError
+	return errors.As(s.fault, &large)
+}
+
+// close frees the content decoder.
+func (s *Stream) close() error {
+	if s.coding == nil {
+		return nil
+	}
+	err := s.coding.Close()
+	s.coding = nil
+	return err
+}

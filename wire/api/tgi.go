@@ -1,0 +1,151 @@
+package api
+
+import (
+	"tokenmeter/record/timeline"
+	"tokenmeter/wire/framing"
+)
+
+// TGI is text-generation-inference: POST /generate_stream, and /generate for a
+// whole reply.
+var TGI = &API{
+	Name:             "tgi",
+	Path:             "/generate_stream",
+	Build:            buildTGI,
+	Decoder:          func() Decoder { return new(tgiDecoder) },
+	StreamsByDefault: true,
+	Signs:            []Sign{{"token/id"}, {"token/text"}, {"generated_text"}},
+}
+
+func buildTGI(r *Request) (Call, error) {
+	path := "/generate"
+	if r.Stream {
+		path = "/generate_stream"
+	}
+	parameters := map[string]any{"details": true}
+	if n, ok := r.MaxTokens.Get(); ok {
+		parameters["max_new_tokens"] = n
+	}
+	return r.call(path, map[string]any{"inputs": r.Prompt(), "parameters": parameters})
+}
+
+// tgiDecoder reads the native events: one token each. The last one also has the
+// whole text and the details; special tokens are no part of the answer.
+type tgiDecoder struct {
+	r       reading
+	token   text
+	special bool
+	whole   text
+	last    bool
+}
+
+// Event implements Decoder.
+func (d *tgiDecoder) Event(e framing.Event, s *Stream) {
+	if string(e.Data) == "[DONE]" {
+		s.done()
+		return
+	}
+	if !d.read(e.Data, s.opts.KeepText) {
+		s.bad(e.Partial)
+		return
+	}
+	if !d.token.empty() && !d.special {
+		d.add(d.token)
+	}
+	d.apply(s)
+}
+
+// Body implements Decoder.
+func (d *tgiDecoder) Body(data []byte, s *Stream) {
+	eachObject(data, s, func(data []byte) bool {
+		if !d.read(data, s.opts.KeepText) {
+			return false
+		}
+		if !d.whole.empty() {
+			d.add(d.whole)
+		}
+		d.r.ids = notTold
+		d.apply(s)
+		return true
+	})
+}
+
+func (d *tgiDecoder) add(t text) {
+	d.r.said.add(timeline.Text, t.size())
+	if d.r.keep {
+		d.r.pieces = append(d.r.pieces, piece{kind: timeline.Text, text: t})
+	}
+}
+
+func (d *tgiDecoder) apply(s *Stream) {
+	if d.last && d.r.finish.empty() && d.r.errors == nil {
+		d.r.stops = "stop" // without details no reason is given
+	}
+	d.r.apply(s, timeline.Empty)
+	s.progress.done = s.progress.done || d.last
+}
+
+func (d *tgiDecoder) read(data []byte, keep bool) bool {
+	c := d.r.start(data, keep)
+	d.token, d.special, d.whole, d.last = text{}, false, text{}, false
+	failed := false
+	for name := range c.members {
+		switch string(name) {
+		case "token":
+			d.readToken()
+		case "generated_text":
+			d.whole, d.last = c.text()
+		case "details":
+			d.details()
+		case "error":
+			failed = c.problem() != nil
+		case "error_type":
+			c.skip()
+			failed = true
+		default:
+			c.skip()
+		}
+	}
+	if failed {
+		d.r.errors = data
+	}
+	return c.end()
+}
+
+func (d *tgiDecoder) readToken() {
+	c := &d.r.c
+	d.r.ids = 1
+	for name := range c.members {
+		switch string(name) {
+		case "text":
+			d.token, _ = c.text()
+		case "special":
+			d.special, _ = c.boolean()
+		default:
+			c.skip()
+		}
+	}
+}
+
+func (d *tgiDecoder) details() {
+	c := &d.r.c
+	for name := range c.members {
+		switch string(name) {
+		case "finish_reason":
+			d.r.finish, _ = c.text()
+		case "generated_tokens":
+			d.r.hasUsage = true
+			c.count(&d.r.usage.Output)
+		case "input_length":
+			d.r.hasUsage = true
+			c.count(&d.r.usage.Input)
+		case "prefill":
+			n := c.length()
+			if n > 0 && !d.r.usage.Input.OK() {
+				d.r.hasUsage = true
+				d.r.usage.Input = timeline.Some(n)
+			}
+		default:
+			c.skip()
+		}
+	}
+}

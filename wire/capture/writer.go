@@ -1,0 +1,162 @@
+package capture
+
+import (
+	"bytes"
+	"encoding/json"
+	"io"
+	"net/http"
+	"unicode/utf8"
+
+	"tokenmeter/record/timeline"
+	"tokenmeter/wire/api"
+)
+
+// Writer writes one capture while a reply comes in. Its methods are called
+// beside those of api.Stream, with the same arguments and in the same order.
+type Writer struct {
+	// Redact, when set, removes secrets from header values, data and causes.
+	Redact func(string) string
+
+	out     io.Writer
+	tl      *timeline.Timeline
+	request []byte
+	head    *api.Head
+	headUS  int64
+	buf     bytes.Buffer
+	begun   bool // the first line is written
+	err     error
+}
+
+// maxHeld is how much is kept in memory before lines are written. Until then a
+// further Head, of a retry, starts the capture anew.
+const maxHeld = 1 << 20
+
+// NewWriter returns the writer of the capture of tl's request, whose body was
+// request. The timeline is read when the capture ends, or when it grows large.
+func NewWriter(w io.Writer, tl *timeline.Timeline, request []byte) *Writer {
+	return &Writer{out: w, tl: tl, request: request}
+}
+
+// Head takes the response's head.
+func (w *Writer) Head(atUS int64, head api.Head) {
+	if w.begun {
+		return
+	}
+	w.head, w.headUS = &head, atUS
+	w.buf.Reset()
+}
+
+// Read takes the bytes of one read.
+func (w *Writer) Read(atUS, lagUS int64, data []byte) {
+	if len(data) == 0 {
+		return
+	}
+	l := line{T: (*micros)(&atUS), Lag: micros(lagUS)}
+	if utf8.Valid(data) {
+		s := w.clean(string(data))
+		l.Data = &s
+	} else {
+		l.B64 = []byte(w.clean(string(data)))
+	}
+	w.add(l)
+	if w.buf.Len() > maxHeld {
+		w.flush()
+	}
+}
+
+// End ends the capture, after the stream has settled the outcome. It returns
+// the first error of writing.
+func (w *Writer) End(atUS int64, end timeline.End, trailer http.Header, cause error) error {
+	l := line{T: (*micros)(&atUS), End: string(end), Trailers: w.headers(trailer), ClockStep: fromOpt(w.tl.ClockStepUS)}
+	if cause != nil {
+		l.Cause = w.clean(cause.Error())
+	}
+	if w.head == nil {
+		l.Error = w.tl.Error
+	}
+	w.add(l)
+	w.flush()
+	return w.err
+}
+
+func (w *Writer) add(v any) {
+	e := json.NewEncoder(&w.buf)
+	e.SetEscapeHTML(false)
+	if err := e.Encode(v); err != nil && w.err == nil {
+		w.err = err
+	}
+}
+
+// flush writes what is held, the first line before it.
+func (w *Writer) flush() {
+	if !w.begun {
+		w.begun = true
+		lines := w.buf
+		w.buf = bytes.Buffer{}
+		w.add(w.firstLine())
+		w.buf.Write(lines.Bytes())
+	}
+	if _, err := w.buf.WriteTo(w.out); err != nil && w.err == nil {
+		w.err = err
+	}
+	w.buf.Reset()
+}
+
+func (w *Writer) firstLine() *head {
+	tl := w.tl
+	due, start := seconds(tl.DueUS), seconds(tl.StartUS)
+	h := &head{
+		Capture: Version, API: tl.API, Request: w.body(),
+		Due: &due, Start: &start,
+		DNS: fromOpt(tl.DNSUS), Connect: fromOpt(tl.ConnectUS), TLS: fromOpt(tl.TLSUS), Sent: fromOpt(tl.SentUS),
+		Reused: tl.Reused, Remote: tl.Remote,
+		Attempts: tl.Attempts, ConnRetries: tl.ConnRetries, Redirects: tl.Redirects,
+		RetryAfter: fromOpt(tl.RetryAfterUS), Clock: tl.Clock,
+		Ordinal: tl.Request, ID: tl.ID, Phase: tl.Phase, Worker: tl.Worker,
+		Session: tl.Session, Turn: tl.Turn, Task: tl.Task, Step: tl.Step, Parent: tl.Parent,
+		Model: tl.Model, Asked: timeline.Some(tl.Asked), Requested: tl.Requested,
+		Flags: tl.Flags & clientFlags,
+	}
+	if w.head != nil {
+		h.Status, h.Head = w.head.Status, timeline.Some(micros(w.headUS))
+		h.Headers = w.headers(w.head.Header)
+	}
+	return h
+}
+
+// clientFlags are the flags that no reader of the reply can find out.
+const clientFlags = timeline.ClockStep | timeline.ArrivalsCapped
+
+// body is the request's body, null when it is no JSON.
+func (w *Writer) body() json.RawMessage {
+	if clean := []byte(w.clean(string(w.request))); json.Valid(clean) {
+		return clean
+	}
+	return json.RawMessage("null")
+}
+
+// secretHeaders never enter a capture.
+var secretHeaders = []string{"Set-Cookie", "Set-Cookie2", "Authorization", "Proxy-Authenticate", "Www-Authenticate"}
+
+func (w *Writer) headers(h http.Header) headers {
+	if len(h) == 0 {
+		return nil
+	}
+	out := h.Clone()
+	for _, name := range secretHeaders {
+		out.Del(name)
+	}
+	for _, values := range out {
+		for i := range values {
+			values[i] = w.clean(values[i])
+		}
+	}
+	return headers(out)
+}
+
+func (w *Writer) clean(s string) string {
+	if w.Redact == nil {
+		return s
+	}
+	return w.Redact(s)
+}

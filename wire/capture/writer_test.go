@@ -1,0 +1,143 @@
+package capture_test
+
+import (
+	"bytes"
+	"errors"
+	"net/http"
+	"reflect"
+	"strings"
+	"testing"
+
+	"tokenmeter/record/timeline"
+	"tokenmeter/wire/api"
+	"tokenmeter/wire/capture"
+)
+
+// A live measurement and the analysis of its capture give the same timeline.
+func TestWriteThenAnalyzeIsIdentical(t *testing.T) {
+	request := []byte(`{"model":"m","stream":true,"max_tokens":12}`)
+	start := func() *timeline.Timeline {
+		tl := timeline.New()
+		tl.API, tl.Model, tl.Asked, tl.Requested = "openai-chat", "m", true, timeline.Some(int64(12))
+		tl.Request, tl.ID, tl.Worker, tl.Phase, tl.Clock = 7, "req-7", 2, timeline.Warmup, timeline.Kernel
+		tl.Session, tl.Turn, tl.Task, tl.Step, tl.Parent = "s", timeline.Some(int64(0)), "t", timeline.Some(int64(3)), "p"
+		tl.DueUS, tl.StartUS = 12_345_678, 12_345_699
+		tl.DNSUS, tl.ConnectUS, tl.TLSUS = timeline.Some(int64(0)), timeline.Some(int64(1234)), timeline.Some(int64(5))
+		tl.Reused, tl.Remote, tl.Attempts, tl.ConnRetries = timeline.Some(false), "127.0.0.1:80", 2, 1
+		tl.SentUS, tl.RetryAfterUS = timeline.Some(int64(1500)), timeline.Some(int64(2_000_000))
+		return tl
+	}
+	head := api.Head{Status: 200, Header: http.Header{
+		"Content-Type": {"text/event-stream"}, "X-Many": {"a", "b"}, "Set-Cookie": {"secret=1"}}}
+	cases := map[string]func(*session){
+		"good": func(s *session) {
+			s.head(2001, head)
+			s.read(2001, 3, `data: {"choices":[{"index":0,"delta":{"content":"<é&>"}}]}`+"\n\n")
+			s.read(3777, 0, "data: {\"choices\":[{\"index\":0,\"delta\":{\"content\":\"\xff\"}}]}\n\n")
+			s.read(3777, 12, `data: {"choices":[{"index":0,"delta":{},"finish_reason":"stop"}]}`+"\n\ndata: [DONE]\n\n")
+			s.end(4000, timeline.EOF, nil)
+		},
+		"reset": func(s *session) {
+			s.head(2001, head)
+			s.read(2005, 0, `data: {"choices":[{"index":0,"delta":{"content":"a"}}]}`+"\n\n")
+			s.end(4000, timeline.Reset, errors.New("read: connection reset by peer"))
+		},
+		"clock step": func(s *session) {
+			s.head(2001, head)
+			s.tl.ClockStepUS, s.tl.Flags = timeline.Some(int64(-3_000_000)), s.tl.Flags|timeline.ClockStep
+			s.end(4000, timeline.EndTimeoutTTFT, nil)
+		},
+		"no response": func(s *session) {
+			s.end(250, timeline.Cut, nil)
+			s.tl.Fail(timeline.ConnectRefused, "connect: refused")
+		},
+		"retry": func(s *session) {
+			s.head(100, api.Head{Status: 429, Header: http.Header{"Retry-After": {"2"}}})
+			s.w.Read(110, 0, []byte("slow down"))
+			s.head(2_100_000, head)
+			s.read(2_100_000, 0, `data: {"choices":[{"index":0,"delta":{"content":"a"},"finish_reason":"stop"}]}`+"\n\n")
+			s.end(2_100_007, timeline.EOF, nil)
+		},
+		"long": func(s *session) {
+			s.head(2001, head)
+			for i := range int64(400) {
+				s.read(3000+i, 0, `data: {"choices":[{"index":0,"delta":{"content":"`+strings.Repeat("x", 5000)+`"}}]}`+"\n\n")
+			}
+			s.end(4000, timeline.EOF, nil)
+		},
+	}
+	for name, run := range cases {
+		t.Run(name, func(t *testing.T) {
+			var out bytes.Buffer
+			live := start()
+			opts := api.StreamOptions{KeepText: true}
+			s := &session{tl: live, s: api.NewStream(live, api.OpenAIChat, opts), w: capture.NewWriter(&out, live, request)}
+			run(s)
+			if err := s.w.End(s.endUS, s.ended, nil, s.cause); err != nil {
+				t.Fatal(err)
+			}
+			if strings.Contains(out.String(), "secret=1") {
+				t.Error("a cookie is in the capture")
+			}
+			got, err := capture.Analyze(&out, capture.Options{Stream: opts})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if !reflect.DeepEqual(got, live) {
+				t.Errorf("got  %+v\nwant %+v", got, live)
+			}
+		})
+	}
+}
+
+// session feeds stream and writer as a client does: the capture ends after the
+// outcome is settled.
+type session struct {
+	tl    *timeline.Timeline
+	s     *api.Stream
+	w     *capture.Writer
+	endUS int64
+	ended timeline.End
+	cause error
+}
+
+func (s *session) head(at int64, h api.Head) {
+	s.s.Head(at, h)
+	s.w.Head(at, h)
+}
+
+func (s *session) read(at, lag int64, data string) {
+	s.s.Read(at, lag, []byte(data))
+	s.w.Read(at, lag, []byte(data))
+}
+
+func (s *session) end(at int64, end timeline.End, cause error) {
+	s.s.End(at, end, nil, cause)
+	s.endUS, s.ended, s.cause = at, end, cause
+}
+
+func TestWriterRedacts(t *testing.T) {
+	var out bytes.Buffer
+	tl := timeline.New()
+	w := capture.NewWriter(&out, tl, []byte(`{"user":"sk-1"}`))
+	w.Redact = func(s string) string { return strings.ReplaceAll(s, "sk-1", "***") }
+	w.Head(1, api.Head{Status: 401, Header: http.Header{"X-Echo": {"sk-1"}}})
+	w.Read(2, 0, []byte("bad key sk-1"))
+	w.Read(2, 0, []byte("\xff sk-1"))
+	w.End(3, timeline.Cut, nil, errors.New("sk-1"))
+	if strings.Contains(out.String(), "sk-1") || strings.Count(out.String(), "***") < 4 {
+		t.Errorf("got %s", out.String())
+	}
+}
+
+type fullDisk struct{}
+
+func (fullDisk) Write([]byte) (int, error) { return 0, errors.New("no space left") }
+
+func TestWriterReportsErrors(t *testing.T) {
+	w := capture.NewWriter(fullDisk{}, timeline.New(), nil)
+	w.Read(2, 0, []byte("x"))
+	if err := w.End(3, timeline.EOF, nil, nil); err == nil {
+		t.Error("no error from a full disk")
+	}
+}

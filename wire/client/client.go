@@ -1,0 +1,208 @@
+// Package client sends one request and stamps the arrival of everything that
+// comes back. It has its own HTTP/1.1 connection handling, because the stamp
+// that counts is the kernel's, taken below TLS and tied to the read that
+// brought the bytes; net/http hides both.
+package client
+
+import (
+	"context"
+	"crypto/rand"
+	"crypto/tls"
+	"encoding/hex"
+	"fmt"
+	"net"
+	"net/http"
+	"net/url"
+	"strconv"
+	"sync/atomic"
+	"time"
+
+	"tokenmeter/base/clock"
+	"tokenmeter/base/secret"
+	"tokenmeter/record/timeline"
+	"tokenmeter/wire/api"
+)
+
+// Config is how a client reaches one target.
+type Config struct {
+	BaseURL string // as the user gave it; see JoinURL
+	API     *api.API
+	Header  http.Header // sent with every request; wins over the client's own
+	Key     string      // API key; goes into the header the API names
+	Clock   *clock.Clock
+	// Dial opens a connection; nil means net.Dialer. Tests pass in-memory pipes.
+	Dial func(ctx context.Context, network, addr string) (net.Conn, error)
+	TLS  *tls.Config
+	// Proxy is an HTTP proxy to go through; nil: none, whatever the
+	// environment says. See ParseProxy.
+	Proxy *url.URL
+
+	ConnectTimeout time.Duration // resolving, connecting and TLS; 0: off
+	Timeout        time.Duration // whole request with its retries, from start; 0: off
+	TTFTTimeout    time.Duration // no token yet, from start; 0: off
+	// IdleTimeout ends a stream without a further token, whatever heartbeats
+	// come; 0: off. Before the first token it counts from the request's
+	// sending, unless TTFTTimeout rules that time.
+	IdleTimeout time.Duration
+
+	// HTTP2 speaks HTTP/2 (on http:// without asking), through net/http:
+	// arrivals are then stamped when the read returns.
+	HTTP2 bool
+
+	// Form is how replies are read; the zero value chooses.
+	Form Form
+
+	NoKeepAlive     bool
+	FollowRedirects bool // 307 and 308 on the same host only
+	Retries         int  // after 429 and 503; the wait stays inside the latency
+	NoKernelStamps  bool
+
+	Stream api.StreamOptions
+	// Capture, when set, is called once for a request, with its body, when the
+	// head of the response that counts has come or when none will come. It
+	// returns where the raw reads go; nil leaves the request out.
+	Capture func(tl *timeline.Timeline, request []byte) Recorder
+}
+
+// Recorder takes a response as it came: after transfer decoding, before
+// content decoding. It keeps nothing of data beyond the call. End is called
+// last, when the timeline is complete.
+type Recorder interface {
+	Head(atUS int64, head api.Head)
+	Read(atUS, lagUS int64, data []byte)
+	End(atUS int64, end timeline.End, trailer http.Header, cause error)
+}
+
+// Client keeps a pool of connections to one target. Safe for concurrent use.
+type Client struct {
+	cfg    Config
+	clk    *clock.Clock
+	target target
+	tls    *tls.Config
+	head   template
+	origin string // before the path of a request, through a proxy; else empty
+	redact *secret.Redactor
+	pool   pool
+	count  counters
+	loops  *reactors
+	h2     *http.Transport // nil: HTTP/1.1
+
+	idPrefix string
+	ids      atomic.Int64
+}
+
+// New checks the configuration. Errors name the flag that mends them.
+func New(cfg Config) (*Client, error) {
+	if cfg.API == nil {
+		return nil, fmt.Errorf("no API was chosen; name it with --api")
+	}
+	t, err := parseTarget(cfg.BaseURL)
+	if err != nil {
+		return nil, err
+	}
+	if cfg.Proxy != nil && t.network != "tcp" {
+		return nil, errUnixProxy
+	}
+	if cfg.Clock == nil {
+		cfg.Clock = clock.Start()
+	}
+	c := &Client{cfg: cfg, clk: cfg.Clock, target: t}
+	if c.head, err = newTemplate(&c.cfg, &t); err != nil {
+		return nil, err
+	}
+	c.redact = cfg.Redactor()
+	if t.tls {
+		c.tls = tlsConfig(cfg.TLS, t.name)
+	}
+	if cfg.HTTP2 {
+		c.cfg.NoKernelStamps = true
+	}
+	if c.loops, err = newReactors(&c.cfg, &t); err != nil {
+		return nil, err
+	}
+	if !c.cfg.NoKernelStamps {
+		stampsOn()
+	}
+	if cfg.Dial == nil {
+		c.cfg.Dial = defaultDial(!c.cfg.NoKernelStamps)
+	}
+	if cfg.Proxy != nil {
+		c.through(cfg.Proxy)
+	}
+	if cfg.HTTP2 {
+		c.h2 = c.newHTTP2()
+	}
+	var random [4]byte
+	_, _ = rand.Read(random[:]) // never fails
+	c.idPrefix = hex.EncodeToString(random[:]) + "-"
+	return c, nil
+}
+
+func tlsConfig(given *tls.Config, name string) *tls.Config {
+	cfg := &tls.Config{}
+	if given != nil {
+		cfg = given.Clone()
+	}
+	if cfg.ServerName == "" {
+		cfg.ServerName = name
+	}
+	cfg.NextProtos = []string{"http/1.1"}
+	return cfg
+}
+
+// Close closes the idle connections. Requests in flight go on.
+func (c *Client) Close() error {
+	c.pool.drop(true)
+	c.loops.close()
+	if c.h2 != nil {
+		c.h2.CloseIdleConnections()
+	}
+	return nil
+}
+
+// Stats returns the counts so far.
+func (c *Client) Stats() Stats {
+	return Stats{Opened: c.count.opened.Load(), Reused: c.count.reused.Load(),
+		Dead: c.count.dead.Load(), Idle: int64(c.pool.size())}
+}
+
+// URL is where requests are sent, fit to be shown: secrets removed.
+func (c *Client) URL() string { return c.redact.URL(c.target.url(c.cfg.API.Path)) }
+
+// Redactor knows the secrets of this client.
+func (c *Client) Redactor() *secret.Redactor { return c.redact }
+
+func (c *Client) newID() string { return c.idPrefix + strconv.FormatInt(c.ids.Add(1), 10) }
+
+// Preconnect opens connections until n wait in the pool, so that no request
+// pays for connecting. It returns how many wait, and why not all.
+func (c *Client) Preconnect(ctx context.Context, n int) (int, error) {
+	const atOnce = 16
+	if c.h2 != nil {
+		return 0, nil // one connection carries many requests
+	}
+	missing := n - c.pool.size()
+	if missing <= 0 {
+		return c.pool.size(), nil
+	}
+	results := make(chan *failure, missing)
+	slots := make(chan struct{}, atOnce)
+	for range missing {
+		go func() {
+			slots <- struct{}{}
+			defer func() { <-slots }()
+			cn, _, f := c.dial(ctx)
+			if f == nil {
+				c.pool.put(cn)
+			}
+			results <- f
+		}()
+	}
+	var first error
+	for range missing {
+		if f := <-results; f != nil && first == nil {
+			first = &Error{Class: f.class, Message: c.redact.String(f.msg)}
+		}
+	}
+	return c.pool.size(), first
+}

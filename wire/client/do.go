@@ -1,0 +1,228 @@
+package client
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+
+	"tokenmeter/record/timeline"
+	"tokenmeter/wire/api"
+)
+
+const maxRedirects = 5
+
+// Do sends the request and fills tl, whose DueUS and StartUS are set by the
+// caller, until the reply has ended, a limit is reached or ctx is cancelled
+// (cause ErrRunEnd or ErrUser). It never returns an error: the outcome is in tl.
+func (c *Client) Do(ctx context.Context, req *api.Request, tl *timeline.Timeline) {
+	c.Prepare(req, tl).Do(ctx)
+}
+
+// hide removes the secrets that a server may have repeated.
+func (c *Client) hide(tl *timeline.Timeline) {
+	for _, said := range []*string{&tl.FinishReason, &tl.Text, &tl.Thought, &tl.Calls} {
+		if *said != "" {
+			*said = c.redact.String(*said)
+		}
+	}
+	if tl.Error != nil {
+		tl.Error.Message = c.redact.String(tl.Error.Message)
+	}
+}
+
+// run makes attempts until one settles the outcome.
+func (x *exchange) run(ctx context.Context) {
+	x.tl.Attempts = 1
+	x.goOn(ctx, x.attempt(ctx, false))
+}
+
+// goOn does what a verdict asks for, until one settles the outcome.
+func (x *exchange) goOn(ctx context.Context, v verdict) {
+	for v != settled {
+		switch v {
+		case lostIdle:
+			x.c.count.dead.Add(1)
+			x.tl.ConnRetries++
+		case moved:
+			x.tl.Redirects++
+		case turnedAway:
+			if f := x.wait(ctx); f != nil {
+				x.fail(f)
+				return
+			}
+			x.tl.Attempts++
+		}
+		v = x.attempt(ctx, v == lostIdle)
+	}
+}
+
+// attempt sends the request once, on a connection of the pool or a new one.
+func (x *exchange) attempt(ctx context.Context, fresh bool) verdict {
+	x.begin()
+	if x.c.h2 != nil {
+		return x.onceHTTP2(ctx)
+	}
+	cn, f := x.connection(ctx, fresh)
+	if f != nil {
+		x.fail(f)
+		return settled
+	}
+	return x.once(ctx, cn)
+}
+
+// connection takes one from the pool or opens it.
+func (x *exchange) connection(ctx context.Context, fresh bool) (*conn, *failure) {
+	c, tl := x.c, x.tl
+	if ctx.Err() != nil {
+		_, class, words := cancelled(ctx)
+		return nil, &failure{class: class, msg: words.Error()}
+	}
+	if !fresh && !c.cfg.NoKeepAlive {
+		cn, dead := c.takeAlive()
+		if dead > 0 {
+			tl.ConnRetries++
+		}
+		if cn != nil {
+			x.use(cn)
+			return cn, nil
+		}
+	}
+	at, end := x.lim.early()
+	if at < farFuture {
+		limit := &failure{class: classOf(end), msg: c.limitWords(end).Error() + ", while connecting", atNS: at}
+		var stop context.CancelFunc
+		ctx, stop = context.WithDeadlineCause(ctx, c.clk.Time(at), limit)
+		defer stop()
+	}
+	cn, took, f := c.dial(ctx)
+	took.record(tl)
+	if f != nil {
+		return nil, f
+	}
+	x.use(cn)
+	return cn, nil
+}
+
+func (x *exchange) use(cn *conn) {
+	x.tl.Reused = timeline.Some(cn.served > 0)
+	x.tl.Remote = cn.remote
+	if cn.served > 0 {
+		x.c.count.reused.Add(1)
+	}
+}
+
+// fail settles the outcome of a request that got no response.
+func (x *exchange) fail(f *failure) {
+	at := f.atNS
+	if at == 0 {
+		at = x.c.clk.NS()
+	}
+	x.tl.CloseUS = timeline.Some(x.us(at))
+	x.tl.Fail(f.class, f.msg)
+	x.ended = endOf(f.class)
+}
+
+// retryable decides, at the head of a response, whether the server may be
+// asked again, and when. A wait that would pass a limit is not begun.
+func (x *exchange) retryable(headNS int64) bool {
+	if x.tries <= 0 || x.rd.status != http.StatusTooManyRequests && x.rd.status != http.StatusServiceUnavailable {
+		return false
+	}
+	pause, told := api.RetryAfter(x.rd.header)
+	if told {
+		x.tl.RetryAfterUS = timeline.Some(pause.Microseconds())
+	} else {
+		pause = min(500*time.Millisecond<<min(x.tl.Attempts-1, 6), 30*time.Second)
+	}
+	x.againNS = headNS + int64(pause)
+	if limit, _ := x.lim.early(); x.againNS >= limit {
+		return false
+	}
+	x.tries--
+	return true
+}
+
+// wait pauses until the server may be asked again.
+func (x *exchange) wait(ctx context.Context) *failure {
+	timer := time.NewTimer(time.Duration(x.againNS - x.c.clk.NS()))
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return nil
+	case <-ctx.Done():
+		_, class, words := cancelled(ctx)
+		return &failure{class: class, msg: fmt.Sprintf("%v while waiting to ask again after HTTP %d", words, x.tl.HTTPStatus)}
+	}
+}
+
+func isRedirect(status int) bool {
+	switch status {
+	case http.StatusMovedPermanently, http.StatusFound, http.StatusSeeOther,
+		http.StatusTemporaryRedirect, http.StatusPermanentRedirect:
+		return true
+	}
+	return false
+}
+
+// redirect decides what becomes of a redirection: nil to follow it, with the
+// new path set, else why not.
+func (x *exchange) redirect() error {
+	c := x.c
+	location := x.rd.header.Get("Location")
+	shown := c.redact.URL(location)
+	switch {
+	case location == "":
+		return fmt.Errorf("HTTP %d without a location", x.rd.status)
+	case x.rd.status != http.StatusTemporaryRedirect && x.rd.status != http.StatusPermanentRedirect:
+		return fmt.Errorf("HTTP %d redirects to %s and would turn the POST into a GET; use that URL", x.rd.status, shown)
+	case x.tl.Redirects >= maxRedirects:
+		return fmt.Errorf("more than %d redirects, the last to %s", maxRedirects, shown)
+	}
+	path, err := c.target.resolve(x.msg.path, location)
+	if err != nil {
+		return fmt.Errorf("HTTP %d redirects to %s: %w", x.rd.status, shown, err)
+	}
+	// Last, so that the flag is named only where it would help.
+	if !c.cfg.FollowRedirects {
+		return fmt.Errorf("HTTP %d redirects to %s; use that URL, or --follow-redirects", x.rd.status, shown)
+	}
+	x.msg.path = path
+	return nil
+}
+
+var errOtherHost = errors.New("another host, which redirects are not followed to; use that URL")
+
+// resolve returns the request target that location means, when it is on the
+// same scheme, host and port.
+func (t *target) resolve(path, location string) (string, error) {
+	base, err := url.Parse("http://" + t.host + path)
+	if err != nil {
+		return "", err
+	}
+	if t.tls {
+		base.Scheme = "https"
+	}
+	u, err := base.Parse(location)
+	if err != nil {
+		return "", errors.New("the location can't be read")
+	}
+	if u.Scheme != base.Scheme || !strings.EqualFold(withPort(u), withPort(base)) {
+		return "", errOtherHost
+	}
+	return u.RequestURI(), nil
+}
+
+func withPort(u *url.URL) string {
+	port := u.Port()
+	if port == "" {
+		port = "80"
+		if u.Scheme == "https" {
+			port = "443"
+		}
+	}
+	return u.Hostname() + ":" + port
+}

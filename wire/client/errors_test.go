@@ -1,0 +1,66 @@
+package client
+
+import (
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"strings"
+	"syscall"
+	"testing"
+
+	"tokenmeter/record/timeline"
+)
+
+// B65: what this machine lacks is never charged to the server.
+func TestDialFailureClasses(t *testing.T) {
+	dial := func(err error) error {
+		return &net.OpError{Op: "dial", Net: "tcp", Err: os.NewSyscallError("connect", err)}
+	}
+	for _, tc := range []struct {
+		err   error
+		class timeline.Outcome
+		hint  string
+	}{
+		{dial(syscall.EMFILE), timeline.ClientResource, "ulimit -n"},
+		{&net.DNSError{Err: "dial udp 127.0.0.53:53: socket: too many open files", Name: "h"}, timeline.ClientResource, "ulimit -n"},
+		{dial(syscall.ENFILE), timeline.ClientResource, "file-max"},
+		{dial(syscall.EADDRNOTAVAIL), timeline.ClientResource, "ip_local_port_range"},
+		{dial(syscall.ENOBUFS), timeline.ClientResource, "memory"},
+		{dial(syscall.EACCES), timeline.ClientResource, "permit"},
+		{dial(syscall.ECONNREFUSED), timeline.ConnectRefused, "is the server running"},
+		{dial(syscall.EHOSTUNREACH), timeline.ConnectRefused, "no route"},
+		{dial(syscall.ENOENT), timeline.ConnectRefused, "no socket"},
+		{dial(syscall.ETIMEDOUT), timeline.TimeoutConnect, "no answer"},
+		{dial(syscall.ECONNRESET), timeline.ConnReset, "closed"},
+		{&net.DNSError{Err: "no such host", Name: "nowhere", IsNotFound: true}, timeline.DNS, `"nowhere"`},
+		{fmt.Errorf("wrapped: %w", &net.DNSError{Err: "i/o timeout", Name: "h", IsTimeout: true}), timeline.DNS, "did not answer"},
+		{errors.New("odd"), timeline.ConnectRefused, "odd"},
+	} {
+		f := dialFailure(tc.err, "h:80")
+		if f.class != tc.class || !strings.Contains(f.msg, tc.hint) {
+			t.Errorf("%v: got %s %q, want %s with %q", tc.err, f.class, f.msg, tc.class, tc.hint)
+		}
+	}
+}
+
+func TestTLSFailureHints(t *testing.T) {
+	for _, tc := range []struct {
+		err  error
+		hint string
+	}{
+		{x509.UnknownAuthorityError{}, "--ca-file"},
+		{x509.HostnameError{Certificate: &x509.Certificate{}, Host: "h"}, "another name"},
+		{x509.CertificateInvalidError{Reason: x509.Expired}, "renew"},
+		{io.EOF, "http://"},
+		{syscall.ECONNRESET, "http://"},
+		{errors.New("tls: handshake failure"), "handshake failure"},
+	} {
+		f := tlsFailure(tc.err, "h:443")
+		if f.class != timeline.TLS || !strings.Contains(f.msg, tc.hint) {
+			t.Errorf("%v: got %s %q, want %q", tc.err, f.class, f.msg, tc.hint)
+		}
+	}
+}

@@ -1,0 +1,77 @@
+package client
+
+import (
+	"crypto/tls"
+	"net/http/httptrace"
+	"sync"
+
+	"tokenmeter/record/timeline"
+)
+
+// trace collects the steps of an attempt; its hooks run on other goroutines.
+type trace struct {
+	c  *Client
+	mu sync.Mutex
+
+	took                    timings
+	dns, connect, handshake int64
+	sent, head              int64 // -1: not yet
+	conns                   int   // connections the request was given: one, and one more for each that was lost
+	reused                  bool
+	remote                  string
+}
+
+func (t *trace) hooks() *httptrace.ClientTrace {
+	// at runs f with the time, under the lock.
+	at := func(f func(now int64)) {
+		now := t.c.clk.NS()
+		t.mu.Lock()
+		defer t.mu.Unlock()
+		f(now)
+	}
+	since := func(start int64, now int64) timeline.Opt[int64] { return timeline.Some((now - start) / 1000) }
+	return &httptrace.ClientTrace{
+		GetConn:              func(string) { at(func(now int64) { t.connect = now }) },
+		DNSStart:             func(httptrace.DNSStartInfo) { at(func(now int64) { t.dns = now }) },
+		DNSDone:              func(httptrace.DNSDoneInfo) { at(func(now int64) { t.took.dns, t.connect = since(t.dns, now), now }) },
+		ConnectDone:          func(_, _ string, err error) { at(func(now int64) { t.took.connect = since(t.connect, now) }) },
+		TLSHandshakeStart:    func() { at(func(now int64) { t.handshake = now }) },
+		TLSHandshakeDone:     func(tls.ConnectionState, error) { at(func(now int64) { t.took.tls = since(t.handshake, now) }) },
+		WroteRequest:         func(httptrace.WroteRequestInfo) { at(func(now int64) { t.sent = now }) },
+		GotFirstResponseByte: func() { at(func(now int64) { t.head = now }) },
+		GotConn: func(info httptrace.GotConnInfo) {
+			at(func(int64) {
+				t.conns++
+				t.reused = info.Reused
+				t.remote = info.Conn.RemoteAddr().String()
+			})
+		},
+	}
+}
+
+// record writes what is known when the head has come, or will not.
+func (t *trace) record(x *exchange) {
+	now := x.c.clk.NS()
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	x.headNS = now
+	if t.head >= 0 {
+		x.headNS = t.head
+	}
+	if t.sent >= 0 {
+		x.sentNS = t.sent
+		x.tl.SentUS = timeline.Some(x.us(t.sent))
+	}
+	if t.conns == 0 {
+		t.took.record(x.tl)
+		return
+	}
+	x.tl.ConnRetries += t.conns - 1
+	x.tl.Reused, x.tl.Remote = timeline.Some(t.reused), t.remote
+	if t.reused {
+		x.c.count.reused.Add(1)
+		t.took = timings{} // another request's connection
+	}
+	x.c.count.dead.Add(int64(t.conns - 1))
+	t.took.record(x.tl)
+}

@@ -1,0 +1,268 @@
+package framing
+
+import (
+	"bytes"
+	"compress/flate"
+	"compress/gzip"
+	"compress/zlib"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"runtime"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/andybalholm/brotli"
+	"github.com/klauspost/compress/zstd"
+)
+
+// flusher is a compressor that can give out what it holds.
+type flusher interface {
+	io.WriteCloser
+	Flush() error
+}
+
+var codings = []struct {
+	name string
+	enc  func(io.Writer) flusher
+}{
+	{"gzip", func(w io.Writer) flusher { return gzip.NewWriter(w) }},
+	{"deflate", func(w io.Writer) flusher { return zlib.NewWriter(w) }},
+	{"deflate", func(w io.Writer) flusher { z, _ := flate.NewWriter(w, 9); return z }},
+	{"deflate", func(w io.Writer) flusher { z, _ := flate.NewWriter(w, 0); return z }},
+	{"deflate", func(w io.Writer) flusher { z, _ := flate.NewWriter(w, flate.HuffmanOnly); return z }},
+	{"br", func(w io.Writer) flusher { return brotli.NewWriter(w) }},
+	{"zstd", func(w io.Writer) flusher { z, _ := zstd.NewWriter(w); return z }},
+}
+
+// decodeSplit feeds data in pieces of the given size.
+func decodeSplit(t testing.TB, coding string, data []byte, size int) ([]byte, error) {
+	t.Helper()
+	d, err := NewDecoder(coding)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out []byte
+	emit := func(p []byte) error { out = append(out, p...); return nil }
+	for len(data) > 0 {
+		n := min(size, len(data))
+		if err := d.Feed(bytes.Clone(data[:n]), emit); err != nil {
+			d.Close()
+			return out, err
+		}
+		data = data[n:]
+	}
+	return out, d.Close()
+}
+
+func sampleText(n int) []byte {
+	r := rand.New(rand.NewPCG(1, 2))
+	var b bytes.Buffer
+	for b.Len() < n {
+		fmt.Fprintf(&b, "data: {\"choices\":[{\"index\":0,\"delta\":{\"content\":\" w%d\"}}]}\n\n", r.IntN(500))
+		if r.IntN(20) == 0 {
+			b.WriteString(strings.Repeat("x", r.IntN(2000)))
+		}
+	}
+	return b.Bytes()
+}
+
+func TestCodingsDecodeHoweverSplit(t *testing.T) {
+	for _, size := range []int{0, 1, 300, 200_000} {
+		text := sampleText(size)[:size]
+		for i, c := range codings {
+			var packed bytes.Buffer
+			w := c.enc(&packed)
+			w.Write(text)
+			w.Close()
+			for _, step := range []int{1, 7, 1000, 1 << 20} {
+				got, err := decodeSplit(t, c.name, packed.Bytes(), step)
+				if err != nil || !bytes.Equal(got, text) {
+					t.Errorf("%s (%d), %d bytes in steps of %d: %d bytes, %v", c.name, i, size, step, len(got), err)
+				}
+			}
+		}
+	}
+}
+
+// What was flushed into a read comes out of that read (case B43).
+func TestCodingsHoldNothingBack(t *testing.T) {
+	for i, c := range codings {
+		var packed bytes.Buffer
+		w := c.enc(&packed)
+		d, _ := NewDecoder(c.name)
+		for n := range 200 {
+			want := fmt.Sprintf("data: event %d\n\n", n)
+			io.WriteString(w, want)
+			w.Flush()
+			var got []byte
+			if err := d.Feed(packed.Bytes(), func(p []byte) error { got = append(got, p...); return nil }); err != nil {
+				t.Fatal(err)
+			}
+			packed.Reset()
+			if string(got) != want {
+				t.Fatalf("%s (%d): flush %d gave %q, want %q", c.name, i, n, got, want)
+			}
+		}
+		d.Close()
+	}
+}
+
+// DEFLATE data without a flush still gives every whole symbol that is there.
+func TestInflateGivesWhatIsDecodable(t *testing.T) {
+	text := sampleText(20_000)
+	var packed bytes.Buffer
+	w, _ := flate.NewWriter(&packed, flate.HuffmanOnly)
+	w.Write(text)
+	w.Close()
+	d, _ := NewDecoder("deflate")
+	defer d.Close()
+	var got []byte
+	half := packed.Bytes()[:packed.Len()/2]
+	if err := d.Feed(half, func(p []byte) error { got = append(got, p...); return nil }); err != nil {
+		t.Fatal(err)
+	}
+	want, _ := io.ReadAll(flate.NewReader(bytes.NewReader(half))) // gives all it has when it fails
+	if len(got) < len(want) || !bytes.HasPrefix(text, got) {
+		t.Errorf("half of the packed data gave %d bytes, want %d at least", len(got), len(want))
+	}
+}
+
+func TestCodingErrors(t *testing.T) {
+	text := sampleText(5000)
+	for i, c := range codings {
+		var packed bytes.Buffer
+		w := c.enc(&packed)
+		w.Write(text)
+		w.Close()
+		if _, err := decodeSplit(t, c.name, packed.Bytes()[:packed.Len()-1], 100); !errors.Is(err, io.ErrUnexpectedEOF) {
+			t.Errorf("%s (%d) cut short: %v", c.name, i, err)
+		}
+		if _, err := decodeSplit(t, c.name, bytes.Repeat([]byte("\xff\xfenonsense"), 50), 10); err == nil {
+			t.Errorf("%s (%d): nonsense was decoded", c.name, i)
+		}
+	}
+	if _, err := NewDecoder("compress"); err == nil {
+		t.Error("an unknown coding was accepted")
+	}
+	if d, err := NewDecoder("identity"); d != nil || err != nil {
+		t.Error("identity needs no decoder")
+	}
+}
+
+func TestGzipMembersHeaderAndPadding(t *testing.T) {
+	var packed bytes.Buffer
+	for _, part := range []string{"one ", "two"} {
+		w := gzip.NewWriter(&packed)
+		w.Name, w.Comment, w.Extra = "name", "comment", []byte("extra")
+		io.WriteString(w, part)
+		w.Close()
+	}
+	packed.Write(make([]byte, 9))
+	for _, step := range []int{1, 3, 1000} {
+		got, err := decodeSplit(t, "gzip", packed.Bytes(), step)
+		if string(got) != "one two" || err != nil {
+			t.Errorf("steps of %d: %q, %v", step, got, err)
+		}
+	}
+}
+
+func TestChainedCodings(t *testing.T) {
+	text := sampleText(3000)
+	var a, b bytes.Buffer
+	w := gzip.NewWriter(&a)
+	w.Write(text)
+	w.Close()
+	z, _ := zstd.NewWriter(&b)
+	z.Write(a.Bytes())
+	z.Close()
+	got, err := decodeSplit(t, "gzip, zstd", b.Bytes(), 17)
+	if err != nil || !bytes.Equal(got, text) {
+		t.Errorf("%d bytes, %v", len(got), err)
+	}
+}
+
+func TestZstdLeaksNoGoroutine(t *testing.T) {
+	before := runtime.NumGoroutine()
+	var packed bytes.Buffer
+	z, _ := zstd.NewWriter(&packed)
+	z.Write(sampleText(1000))
+	z.Flush()
+	cut := bytes.Clone(packed.Bytes())
+	z.Close()
+	for range 50 {
+		decodeSplit(t, "zstd", cut, 10)
+		d, _ := NewDecoder("zstd") // never fed
+		d.Close()
+	}
+	if after := runtime.NumGoroutine(); after > before+2 {
+		t.Errorf("%d goroutines before, %d after", before, after)
+	}
+}
+
+// Decoders work in virtual time and leave nothing running behind.
+func TestCodingsInVirtualTime(t *testing.T) {
+	for _, c := range codings {
+		synctest.Test(t, func(t *testing.T) {
+			var packed bytes.Buffer
+			w := c.enc(&packed)
+			d, _ := NewDecoder(c.name)
+			start := time.Now()
+			for i := range 3 {
+				time.Sleep(time.Second)
+				fmt.Fprintf(w, "data: %d\n\n", i)
+				w.Flush()
+				got := ""
+				if err := d.Feed(packed.Bytes(), func(p []byte) error { got += string(p); return nil }); err != nil {
+					t.Fatal(err)
+				}
+				packed.Reset()
+				if want := fmt.Sprintf("data: %d\n\n", i); got != want || time.Since(start) != time.Duration(i+1)*time.Second {
+					t.Errorf("%s: %q after %v", c.name, got, time.Since(start))
+				}
+			}
+			d.Close()
+			w.Close()
+		})
+	}
+}
+
+// A few bytes that decode to very much are an error before they do, whatever
+// codings are around each other.
+func TestABombIsNotDecoded(t *testing.T) {
+	enc, err := zstd.NewWriter(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	zeros := make([]byte, 2*mostDecoded)
+	once := enc.EncodeAll(zeros, nil)
+	for coding, data := range map[string][]byte{"zstd": once, "zstd, zstd": enc.EncodeAll(once, nil)} {
+		d, err := NewDecoder(coding)
+		if err != nil {
+			t.Fatal(err)
+		}
+		total := 0
+		err = d.Feed(data, func(p []byte) error { total += len(p); return nil })
+		var large *TooLargeError
+		if !errors.As(err, &large) || total > mostDecoded {
+			t.Errorf("%s: %d bytes came of %d, %v", coding, total, len(data), err)
+		}
+		_ = d.Close()
+	}
+	// The inner coding is spared, too, what would decode to nothing there: a frame to be skipped.
+	d, err := NewDecoder("zstd, zstd")
+	if err != nil {
+		t.Fatal(err)
+	}
+	skipped := append(binary.LittleEndian.AppendUint32([]byte{0x50, 0x2a, 0x4d, 0x18}, uint32(len(zeros))), zeros...)
+	err = d.Feed(enc.EncodeAll(skipped, nil), func([]byte) error { return nil })
+	var large *TooLargeError
+	if !errors.As(err, &large) {
+		t.Errorf("an outer bomb: %v", err)
+	}
+	_ = d.Close()
+}

@@ -1,0 +1,183 @@
+package hf
+
+import (
+	"encoding/json"
+	"strings"
+
+	"tokenmeter/wire/tokens/pattern"
+)
+
+func parseNormalizer(raw json.RawMessage) (normalizer, error) {
+	kind, err := typeOf("normalizer", raw)
+	if err != nil {
+		return nil, err
+	}
+	make, ok := normalizers[kind]
+	if !ok {
+		return nil, &UnsupportedError{"normalizer", kind}
+	}
+	return make(raw)
+}
+
+// normalizers makes each by its name.
+var normalizers map[string]func(json.RawMessage) (normalizer, error)
+
+func init() {
+	normalizers = map[string]func(json.RawMessage) (normalizer, error){
+		"Sequence":       parseNormalizers,
+		"NFC":            form(nfc),
+		"NFD":            form(nfd),
+		"NFKC":           form(nfkc),
+		"NFKD":           form(nfkd),
+		"Lowercase":      plain(func(s string) (string, bool) { return toLower(s), false }),
+		"Strip":          parseStrip,
+		"StripAccents":   plain(dropSet("accent")),
+		"Nmt":            plain(nmt),
+		"Replace":        parseReplace,
+		"Prepend":        parsePrepend,
+		"ByteLevel":      plain(func(s string) (string, bool) { return toLetters(s), false }),
+		"BertNormalizer": parseBert,
+		"Precompiled":    parsePrecompiled,
+	}
+}
+
+// normalizerFunc is a normalizer that needs no settings of its own.
+type normalizerFunc func(s string) (out string, cut bool)
+
+func (f normalizerFunc) normalize(s string) (out string, cut bool) { return f(s) }
+
+// plain is a normalizer without settings.
+func plain(f normalizerFunc) func(json.RawMessage) (normalizer, error) {
+	return func(raw json.RawMessage) (normalizer, error) {
+		if _, err := read[typed]("normalizer", raw); err != nil {
+			return nil, err
+		}
+		return f, nil
+	}
+}
+
+type normalizerSequence []normalizer
+
+func parseNormalizers(raw json.RawMessage) (normalizer, error) {
+	v, err := read[struct {
+		typed
+		Normalizers []json.RawMessage
+	}]("normalizer", raw)
+	if err != nil {
+		return nil, err
+	}
+	var all normalizerSequence
+	for _, raw := range v.Normalizers {
+		n, err := parseNormalizer(raw)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, n)
+	}
+	return all, nil
+}
+
+func (all normalizerSequence) normalize(s string) (out string, cut bool) {
+	for _, n := range all {
+		var c bool
+		s, c = n.normalize(s)
+		cut = cut || c
+	}
+	return s, cut
+}
+
+func parseStrip(raw json.RawMessage) (normalizer, error) {
+	v, err := read[struct {
+		typed
+		Left  bool `json:"strip_left"`
+		Right bool `json:"strip_right"`
+	}]("normalizer", raw)
+	if err != nil {
+		return nil, err
+	}
+	return normalizerFunc(func(s string) (string, bool) {
+		n := len(s)
+		if v.Left {
+			s = strings.TrimLeftFunc(s, isSpace)
+		}
+		cut := len(s) < n
+		if v.Right {
+			s = strings.TrimRightFunc(s, isSpace)
+		}
+		return s, cut
+	}), nil
+}
+
+func parsePrepend(raw json.RawMessage) (normalizer, error) {
+	v, err := read[struct {
+		typed
+		Prepend string
+	}]("normalizer", raw)
+	if err != nil {
+		return nil, err
+	}
+	return normalizerFunc(func(s string) (string, bool) {
+		if s == "" {
+			return s, false
+		}
+		return v.Prepend + s, false
+	}), nil
+}
+
+func parseReplace(raw json.RawMessage) (normalizer, error) {
+	r, err := readReplace("normalizer", raw)
+	return r, err
+}
+
+// replacer puts one text in the place of another, or of what a pattern matches.
+type replacer struct {
+	text, content string
+	pattern       *pattern.Pattern
+}
+
+func readReplace(part string, raw json.RawMessage) (*replacer, error) {
+	v, err := read[struct {
+		typed
+		Pattern patternJSON
+		Content string
+	}](part, raw)
+	if err != nil {
+		return nil, err
+	}
+	r := &replacer{content: v.Content}
+	switch {
+	case v.Pattern.String != nil && *v.Pattern.String != "":
+		r.text = *v.Pattern.String
+	case v.Pattern.Regex != nil:
+		if r.pattern, err = pattern.Compile(*v.Pattern.Regex); err != nil {
+			return nil, err
+		}
+	default:
+		return nil, &UnsupportedError{part, "Replace without a pattern"}
+	}
+	return r, nil
+}
+
+func (r *replacer) normalize(s string) (out string, cut bool) {
+	if r.pattern == nil {
+		cut = r.content == "" && strings.HasPrefix(s, r.text)
+		return strings.ReplaceAll(s, r.text, r.content), cut
+	}
+	var b strings.Builder
+	at := 0
+	for {
+		start, end, ok := r.pattern.Find(s, at)
+		if !ok {
+			break
+		}
+		cut = cut || start == 0 && r.content == ""
+		b.WriteString(s[at:start])
+		b.WriteString(r.content)
+		at = end
+	}
+	if at == 0 {
+		return s, false
+	}
+	b.WriteString(s[at:])
+	return b.String(), cut
+}

@@ -1,0 +1,161 @@
+// Package hf reads the tokenizer.json of Hugging Face tokenizers and encodes as
+// they do.
+//
+// A part of the file that it does not know is an error that names it: a count
+// that may be wrong is worse than none. What has no say in how a text is cut is
+// passed over: the post-processor (begin and end markers), truncation and
+// padding. Text that is not UTF-8 has each wrong byte replaced by U+FFFD.
+package hf
+
+import (
+	"strings"
+	"sync"
+	"unicode/utf8"
+
+	"tokenmeter/wire/tokens/bpe"
+)
+
+// Options change how a tokenizer reads a text.
+type Options struct {
+	// Specials makes the names of special tokens inside a text count as one
+	// token each. Added tokens that are not special always do.
+	Specials bool
+}
+
+// Tokenizer is what a tokenizer.json describes. It may be used from many
+// goroutines.
+type Tokenizer struct {
+	raw       *added // added tokens that are looked for in the text as it is
+	cooked    *added // those that are looked for in the normalised text
+	normalize normalizer
+	split     []preTokenizer
+	model     model
+	decode    decoder
+	decodeErr error // why there is no decoder
+	names     []string
+	known     []bool
+	scratches sync.Pool
+}
+
+// normalizer changes a text before it is cut. cut says that the first
+// character of the text is gone.
+type normalizer interface {
+	normalize(s string) (out string, cut bool)
+}
+
+// preTokenizer cuts pieces into smaller ones.
+type preTokenizer interface {
+	split(pieces, into []piece) []piece
+}
+
+// model makes tokens of a piece.
+type model interface {
+	encode(s string, out *scratch)
+	// tokens are the names of the tokens by id; gaps are empty.
+	tokens() []string
+	// find is the id of a token.
+	find(token string) (uint32, bool)
+}
+
+// piece is a part of a text.
+type piece struct {
+	text string
+	// first says that it starts where the text that was given starts.
+	first bool
+}
+
+// scratch is the working space of one encoding.
+type scratch struct {
+	ids   []uint32
+	count int
+	// counting says that ids are not wanted.
+	counting bool
+	pieces   [2][]piece
+	cache    *bpe.Cache
+	word     bpe.Word
+	best     []node // of a Unigram model
+}
+
+func (s *scratch) add(id uint32) {
+	s.count++
+	if !s.counting {
+		s.ids = append(s.ids, id)
+	}
+}
+
+func (s *scratch) addAll(ids []uint32) {
+	s.count += len(ids)
+	if !s.counting {
+		s.ids = append(s.ids, ids...)
+	}
+}
+
+// Size is one more than the highest id.
+func (t *Tokenizer) Size() int { return len(t.names) }
+
+// Count is the number of tokens of a text.
+func (t *Tokenizer) Count(text string) int {
+	s := t.scratch()
+	defer t.scratches.Put(s)
+	s.counting, s.count = true, 0
+	t.encode(text, s)
+	return s.count
+}
+
+// Append appends the ids of a text.
+func (t *Tokenizer) Append(ids []uint32, text string) []uint32 {
+	s := t.scratch()
+	defer t.scratches.Put(s)
+	s.counting, s.count, s.ids = false, 0, ids
+	t.encode(text, s)
+	ids, s.ids = s.ids, nil
+	return ids
+}
+
+func (t *Tokenizer) scratch() *scratch {
+	if s, ok := t.scratches.Get().(*scratch); ok {
+		return s
+	}
+	return &scratch{cache: new(bpe.Cache)}
+}
+
+func (t *Tokenizer) encode(text string, s *scratch) {
+	if !utf8.ValidString(text) {
+		text = valid(text)
+	}
+	t.raw.each(text, s.add, func(part string, start int) {
+		cut := false
+		if t.normalize != nil {
+			part, cut = t.normalize.normalize(part)
+		}
+		t.cooked.each(part, s.add, func(part string, at int) {
+			t.pieces(piece{part, start == 0 && at == 0 && !cut}, s)
+		})
+	})
+}
+
+// pieces cuts a part of the text and gives each piece to the model.
+func (t *Tokenizer) pieces(p piece, s *scratch) {
+	if len(t.split) == 0 {
+		t.model.encode(p.text, s)
+		return
+	}
+	now, next := append(s.pieces[0][:0], p), s.pieces[1][:0]
+	for _, step := range t.split {
+		next = step.split(now, next[:0])
+		now, next = next, now
+	}
+	for _, p := range now {
+		t.model.encode(p.text, s)
+	}
+	s.pieces[0], s.pieces[1] = now, next
+}
+
+// valid replaces each byte that is not UTF-8.
+func valid(s string) string {
+	var b strings.Builder
+	for _, r := range s {
+		b.WriteRune(r)
+	}
+	return b.String()
+}
