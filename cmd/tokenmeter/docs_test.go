@@ -260,8 +260,8 @@ func keys(t reflect.Type) (all []string) {
 func TestEveryWarningIsExplained(t *testing.T) {
 	given := map[string]bool{}
 	for pattern, call := range map[string]*regexp.Regexp{
-		"metric/collector_warnings.go": regexp.MustCompile(`w\.add\([^"]*"([a-z_0-9]+)"|\{"([a-z_]+)", "[%A-Z]`),
-		"bench/*.go":                   regexp.MustCompile(`\.notice\("([a-z_]+)"`),
+		"record/metric/collector_warnings.go": regexp.MustCompile(`w\.add\([^"]*"([a-z_0-9]+)"|\{"([a-z_]+)", "[%A-Z]`),
+		"load/bench/*.go":                     regexp.MustCompile(`\.notice\("([a-z_]+)"`),
 	} {
 		paths, err := filepath.Glob(filepath.Join("..", "..", pattern))
 		if err != nil || len(paths) == 0 {

@@ -25,7 +25,7 @@ func TestFiles(t *testing.T) {
 		if err := make(&b); err != nil {
 			t.Fatal(err)
 		}
-		path := filepath.Join("..", "..", "examples", "dashboards", name)
+		path := filepath.Join("..", "..", "..", "examples", "dashboards", name)
 		if *update {
 			if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 				t.Fatal(err)
@@ -54,7 +54,7 @@ func TestFiles(t *testing.T) {
 func TestEveryMetricExists(t *testing.T) {
 	n := 0
 	for _, path := range []string{"grafana.json", "keda.yaml", "hpa.yaml"} {
-		text, err := os.ReadFile(filepath.Join("..", "..", "examples", "dashboards", path))
+		text, err := os.ReadFile(filepath.Join("..", "..", "..", "examples", "dashboards", path))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -65,7 +65,7 @@ func TestEveryMetricExists(t *testing.T) {
 			}
 		}
 	}
-	text, err := os.ReadFile(filepath.Join("..", "..", "examples", "dashboards", "datadog.json"))
+	text, err := os.ReadFile(filepath.Join("..", "..", "..", "examples", "dashboards", "datadog.json"))
 	if err != nil {
 		t.Fatal(err)
 	}
