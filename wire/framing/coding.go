@@ -46,13 +46,13 @@ func newDecoder(coding string) (Decoder, error) {
 	case "", "identity":
 		return nil, nil
 	case "gzip", "x-gzip":
-		return newGzip(), nil
+		return newPulled(openGzip), nil
 	case "deflate":
-		return newDeflate(), nil
+		return newPulled(openDeflate), nil
 	case "br":
-		return newBrotli(), nil
+		return newPulled(openBrotli), nil
 	case "zstd":
-		return newZstd(), nil
+		return newPulled(openZstd), nil
 	}
 	return nil, fmt.Errorf("content encoding %q is not supported (gzip, deflate, br and zstd are)", coding)
 }

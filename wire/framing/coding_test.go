@@ -112,26 +112,6 @@ func TestCodingsHoldNothingBack(t *testing.T) {
 	}
 }
 
-// DEFLATE data without a flush still gives every whole symbol that is there.
-func TestInflateGivesWhatIsDecodable(t *testing.T) {
-	text := sampleText(20_000)
-	var packed bytes.Buffer
-	w, _ := flate.NewWriter(&packed, flate.HuffmanOnly)
-	w.Write(text)
-	w.Close()
-	d, _ := NewDecoder("deflate")
-	defer d.Close()
-	var got []byte
-	half := packed.Bytes()[:packed.Len()/2]
-	if err := d.Feed(half, func(p []byte) error { got = append(got, p...); return nil }); err != nil {
-		t.Fatal(err)
-	}
-	want, _ := io.ReadAll(flate.NewReader(bytes.NewReader(half))) // gives all it has when it fails
-	if len(got) < len(want) || !bytes.HasPrefix(text, got) {
-		t.Errorf("half of the packed data gave %d bytes, want %d at least", len(got), len(want))
-	}
-}
-
 func TestCodingErrors(t *testing.T) {
 	text := sampleText(5000)
 	for i, c := range codings {

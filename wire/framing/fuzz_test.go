@@ -2,7 +2,6 @@ package framing
 
 import (
 	"bytes"
-	"compress/flate"
 	"fmt"
 	"io"
 	"math/rand/v2"
@@ -210,54 +209,6 @@ func FuzzLines(f *testing.F) {
 			t.Fatalf("got %q\nwant %q", want.events, ref)
 		}
 	})
-}
-
-// FuzzInflate compares with the standard library's decoder, whatever the data
-// and however it is cut.
-func FuzzInflate(f *testing.F) {
-	for _, level := range []int{0, 1, 9, flate.HuffmanOnly} {
-		var b bytes.Buffer
-		w, _ := flate.NewWriter(&b, level)
-		w.Write(sampleText(3000))
-		w.Flush()
-		w.Write(sampleText(500))
-		w.Close()
-		f.Add(b.Bytes(), uint64(level))
-	}
-	f.Fuzz(func(t *testing.T, data []byte, seed uint64) {
-		r := flate.NewReader(bytes.NewReader(data))
-		want, wantErr := io.ReadAll(io.LimitReader(r, 1<<20))
-		if len(want) == 1<<20 {
-			return
-		}
-		for _, cuts := range [][]int{nil, everyByte(len(data)), cutsOf(len(data), seed)} {
-			got, state, err := inflateAll(data, cuts)
-			switch {
-			case wantErr == nil:
-				if err != nil || state != inflated || !bytes.Equal(got, want) {
-					t.Fatalf("cut at %v: %d bytes, %v; want %d bytes", cuts, len(got), err, len(want))
-				}
-			case err == nil && state == inflated:
-				t.Fatalf("cut at %v: decoded to the end; the standard library says %v", cuts, wantErr)
-			case !bytes.HasPrefix(got, want):
-				t.Fatalf("cut at %v: %d bytes do not start with the %d of the standard library", cuts, len(got), len(want))
-			}
-		}
-	})
-}
-
-func inflateAll(data []byte, cuts []int) (out []byte, state inflateState, err error) {
-	z := newInflater()
-	defer inflaters.Put(z)
-	from := 0
-	for _, to := range append(slices.Clone(cuts), len(data)) {
-		z.in = data[from:to]
-		if err := z.run(func(p []byte) error { out = append(out, p...); return nil }); err != nil {
-			return out, z.state, err
-		}
-		from = to
-	}
-	return out, z.state, nil
 }
 
 // FuzzCoding: no bytes make a decoder crash or hang, and the split of the bytes

@@ -1,119 +1,57 @@
 package framing
 
 import (
-	"errors"
+	"bufio"
+	"compress/flate"
+	"compress/gzip"
+	"compress/zlib"
+	"encoding/binary"
 	"io"
 	"iter"
 
 	"github.com/klauspost/compress/zstd"
 )
 
-// errStarved is what a decoder's source says when it has no bytes right now.
-var errStarved = errors.New("no input yet")
-
-// feed is the source of a pull decoder: the bytes of the current read.
-type feed struct {
-	p     []byte
-	ended bool
-}
-
-func (f *feed) Read(p []byte) (int, error) {
-	if len(f.p) == 0 {
-		if f.ended {
-			return 0, io.EOF
-		}
-		return 0, errStarved
-	}
-	n := copy(p, f.p)
-	f.p = f.p[n:]
-	return n, nil
-}
-
-// brotliDecoder undoes br. The library's reader hands a source's error through
-// and goes on from there at the next call, so no goroutine is needed.
-type brotliDecoder struct {
-	in   feed
-	r    io.Reader
-	out  []byte
-	any  bool
-	done bool
-}
-
-func newBrotli() *brotliDecoder {
-	d := &brotliDecoder{out: make([]byte, 32<<10)}
-	d.r = brotliReader(&d.in)
-	return d
-}
-
-// brotliExcess is how the library reports bytes after the end of the data. It
-// also says so when the very last byte came alone, so it is taken as the end.
-const brotliExcess = "brotli: excessive input"
-
-func (d *brotliDecoder) Feed(p []byte, emit func([]byte) error) error {
-	d.any = d.any || len(p) > 0
-	d.in.p = p
-	for !d.done {
-		n, err := d.r.Read(d.out)
-		if n > 0 {
-			if err := emit(d.out[:n]); err != nil {
-				return err
-			}
-		}
-		switch {
-		case err == nil && n > 0:
-		case err == nil, errors.Is(err, errStarved):
-			return nil
-		case err.Error() == brotliExcess:
-			d.done = true
-		default:
-			return err
-		}
-	}
-	return nil
-}
-
-func (d *brotliDecoder) Close() error {
-	if !d.any || d.done {
-		return nil
-	}
-	d.in.p, d.in.ended = nil, true
-	if _, err := d.r.Read(d.out); err != io.EOF {
-		return err
-	}
-	return nil
-}
-
-// maxZstdWindow bounds a decoder's memory. HTTP allows 8 MiB (RFC 9659).
-const maxZstdWindow = 32 << 20
-
-// zstdDecoder undoes zstd. The library pulls its input and does not survive a
-// source that has nothing, so it runs as a coroutine that is switched to for
-// the length of a Feed; Close ends it. A zstd block is decoded when it is
-// complete, which is as early as the format allows.
-type zstdDecoder struct {
-	in   feed
+// A pulled decoder feeds a library's decompressor with reads as they come.
+//
+// Libraries pull: they call Read on their source and wait. Here bytes are
+// pushed, and what they decode to must come out before the next read, since
+// that is when it arrived. So the library runs as a coroutine (iter.Pull): its
+// source, when it has no bytes, switches back to Feed instead of waiting, and
+// the next Feed switches to it again. No goroutine runs beside the caller, and
+// no channel is between them.
+//
+// How early something comes out is the library's doing. DEFLATE data comes out
+// at each flush of the sender (RFC 1951, §3.2.4: the empty stored block that
+// zlib's Z_SYNC_FLUSH and Z_FULL_FLUSH write), at the end of the data, and
+// every 32 KiB; br and zstd at the end of each block.
+type pulled struct {
+	open func(source io.Reader) (io.Reader, error)
+	in   []byte // of the current Feed; owned by the caller
+	fed  bool   // a byte has come
+	over bool   // no more will
+	quit bool   // nobody wants the rest
 	next func() ([]byte, bool)
 	stop func()
 	err  error
-	any  bool
 }
 
-func newZstd() *zstdDecoder {
-	d := &zstdDecoder{}
+func newPulled(open func(io.Reader) (io.Reader, error)) *pulled {
+	d := &pulled{open: open}
 	d.next, d.stop = iter.Pull(d.decode)
 	return d
 }
 
 // decode yields decoded bytes, and nil whenever it has run out of input.
-func (d *zstdDecoder) decode(yield func([]byte) bool) {
-	src := &starving{in: &d.in, wait: func() bool { return yield(nil) }}
-	r, err := zstd.NewReader(src, zstd.WithDecoderConcurrency(1),
-		zstd.WithDecoderLowmem(true), zstd.WithDecoderMaxWindow(maxZstdWindow))
+func (d *pulled) decode(yield func([]byte) bool) {
+	r, err := d.open(&source{d, yield})
 	if err != nil {
-		d.err = err
+		d.err = cutShort(err)
 		return
 	}
-	defer r.Close()
+	if c, ok := r.(interface{ Close() }); ok {
+		defer c.Close()
+	}
 	buf := make([]byte, 32<<10)
 	for {
 		n, err := r.Read(buf)
@@ -129,27 +67,37 @@ func (d *zstdDecoder) decode(yield func([]byte) bool) {
 	}
 }
 
-// starving waits for the next Feed instead of failing.
-type starving struct {
-	in   *feed
-	wait func() bool
+// cutShort is the error of a head that was not whole: data that ends there is cut.
+func cutShort(err error) error {
+	if err == io.EOF {
+		return io.ErrUnexpectedEOF
+	}
+	return err
 }
 
-func (s *starving) Read(p []byte) (int, error) {
-	for {
-		n, err := s.in.Read(p)
-		if err != errStarved {
-			return n, err
+// source is what the library reads.
+type source struct {
+	d     *pulled
+	yield func([]byte) bool
+}
+
+func (s *source) Read(p []byte) (int, error) {
+	for len(s.d.in) == 0 {
+		if s.d.over {
+			return 0, io.EOF
 		}
-		if !s.wait() {
+		if !s.yield(nil) {
 			return 0, io.ErrUnexpectedEOF
 		}
 	}
+	n := copy(p, s.d.in)
+	s.d.in = s.d.in[n:]
+	return n, nil
 }
 
-func (d *zstdDecoder) Feed(p []byte, emit func([]byte) error) error {
-	d.any = d.any || len(p) > 0
-	d.in.p = p
+func (d *pulled) Feed(p []byte, emit func([]byte) error) error {
+	d.fed = d.fed || len(p) > 0
+	d.in = p
 	for {
 		out, ok := d.next()
 		if !ok {
@@ -159,19 +107,82 @@ func (d *zstdDecoder) Feed(p []byte, emit func([]byte) error) error {
 			return nil
 		}
 		if err := emit(out); err != nil {
-			d.any = false // nobody wants the rest
+			d.quit = true
 			return err
 		}
 	}
 }
 
-func (d *zstdDecoder) Close() error {
-	d.in.ended = true
-	for d.any {
+func (d *pulled) Close() error {
+	d.over = true
+	for d.fed && !d.quit {
 		if _, ok := d.next(); !ok {
 			break
 		}
 	}
 	d.stop()
 	return d.err
+}
+
+// maxZstdWindow bounds a decoder's memory. HTTP allows 8 MiB (RFC 9659).
+const maxZstdWindow = 32 << 20
+
+func openZstd(in io.Reader) (io.Reader, error) {
+	return zstd.NewReader(in, zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true), zstd.WithDecoderMaxWindow(maxZstdWindow))
+}
+
+func openGzip(in io.Reader) (io.Reader, error) {
+	b := bufio.NewReader(in)
+	r, err := gzip.NewReader(b)
+	if err != nil {
+		return nil, err
+	}
+	r.Multistream(false)
+	return &members{in: b, member: r}, nil
+}
+
+// members reads gzip members one after another (RFC 1952, §2.2). The library
+// can do so too, but looks for the next member's head before it gives out the
+// end of this one.
+type members struct {
+	in     *bufio.Reader
+	member *gzip.Reader
+	ended  bool // the member has
+}
+
+func (m *members) Read(p []byte) (int, error) {
+	for {
+		if m.ended {
+			if head, err := m.in.Peek(1); err != nil || head[0] != 0x1f {
+				return 0, io.EOF // some servers pad what they send
+			}
+			if err := m.member.Reset(m.in); err != nil {
+				return 0, err
+			}
+			m.member.Multistream(false)
+			m.ended = false
+		}
+		n, err := m.member.Read(p)
+		if err == io.EOF {
+			m.ended = true
+			err = nil
+		}
+		if n > 0 || err != nil {
+			return n, err
+		}
+	}
+}
+
+// openDeflate undoes the coding called deflate: zlib data by the standard
+// (RFC 1950), bare DEFLATE data from the many servers that misread it.
+func openDeflate(in io.Reader) (io.Reader, error) {
+	b := bufio.NewReader(in)
+	head, err := b.Peek(2)
+	if err != nil {
+		return nil, err
+	}
+	if head[0]&15 == 8 && head[0]>>4 <= 7 && binary.BigEndian.Uint16(head)%31 == 0 && head[1]&0x20 == 0 {
+		return zlib.NewReader(b)
+	}
+	return flate.NewReader(b), nil
 }
