@@ -4,7 +4,6 @@
 package answer
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"math"
@@ -74,7 +73,7 @@ func Compile(s Spec) (*Check, error) {
 		if err != nil {
 			errs = append(errs, fmt.Errorf("json_schema: %w", err))
 		} else {
-			add("json_schema", "", func(a string) bool { return schema.holds(a) })
+			add("json_schema", "", schema.holds)
 		}
 	}
 	if s.Judge != nil {
@@ -166,10 +165,7 @@ func jsonOf(answer string) (any, bool) {
 		candidates = append(candidates, block)
 	}
 	for _, c := range candidates {
-		var v any
-		d := json.NewDecoder(strings.NewReader(c))
-		d.UseNumber()
-		if d.Decode(&v) == nil && !d.More() {
+		if v, ok := decodeAnswer(c); ok {
 			return v, true
 		}
 	}

@@ -48,6 +48,10 @@ func TestChecks(t *testing.T) {
 			[]string{`"ab"`, `"abcz"`}, []string{`"b"`, `"abc"`, "1"}},
 		{"json multiple", Spec{JSON: `{"multipleOf":0.1,"exclusiveMinimum":0}`}, []string{"0.3"}, []string{"0", "0.35"}},
 		{"json never", Spec{JSON: `{"properties":{"a":false}}`}, []string{"{}"}, []string{`{"a":1}`}},
+		// As Pydantic 2 writes a model with a nested one and a recursive one.
+		{"json of Pydantic", Spec{JSON: `{"$defs":{"Item":{"properties":{"sku":{"pattern":"^[A-Z]{3}$","title":"Sku","type":"string"},"next":{"anyOf":[{"$ref":"#/$defs/Item"},{"type":"null"}],"default":null}},"required":["sku"],"title":"Item","type":"object"}},"properties":{"items":{"items":{"$ref":"#/$defs/Item"},"minItems":1,"title":"Items","type":"array"},"pair":{"maxItems":2,"minItems":2,"prefixItems":[{"type":"integer"},{"type":"string"}],"type":"array"}},"required":["items"],"title":"Order","type":"object"}`},
+			[]string{`{"items":[{"sku":"ABC"}]}`, `{"items":[{"sku":"ABC","next":{"sku":"DEF","next":null}}],"pair":[1,"x"]}`},
+			[]string{`{"items":[]}`, `{"items":[{"sku":"abc"}]}`, `{"items":[{"sku":"ABC","next":{}}]}`, `{"items":[{"sku":"ABC"}],"pair":["x",1]}`}},
 		{"both", Spec{Contains: "a", Regex: "b"}, []string{"ab"}, []string{"a", "b"}},
 	}
 	for _, c := range cases {
@@ -69,7 +73,7 @@ func TestChecks(t *testing.T) {
 }
 
 func TestWrongSpecs(t *testing.T) {
-	for _, s := range []Spec{{Regex: "("}, {JSON: "{"}, {JSON: 1}, {JSON: map[string]any{"type": "text"}}, {JSON: map[string]any{"$ref": "#"}},
+	for _, s := range []Spec{{Regex: "("}, {JSON: "{"}, {JSON: 1}, {JSON: map[string]any{"type": "text"}}, {JSON: map[string]any{"$ref": "other.json"}}, {JSON: map[string]any{"$ref": "file:///etc/passwd"}}, {JSON: map[string]any{"$ref": "#/$defs/none"}},
 		{JSON: map[string]any{"minimum": "1"}}, {JSON: map[string]any{"enum": 1}}, {JSON: map[string]any{"anyOf": []any{}}},
 		{JSON: map[string]any{"properties": 1}}, {JSON: map[string]any{"required": []any{1}}}, {JSON: map[string]any{"pattern": "("}},
 		{Number: &Number{Tolerance: -1}}} {
@@ -77,9 +81,28 @@ func TestWrongSpecs(t *testing.T) {
 			t.Errorf("%+v passes", s)
 		}
 	}
-	_, err := Compile(Spec{JSON: map[string]any{"properties": map[string]any{"a": map[string]any{"if": true}}}})
-	if err == nil || !strings.Contains(err.Error(), "/properties/a/if") {
+	_, err := Compile(Spec{JSON: map[string]any{"properties": map[string]any{"a": map[string]any{"pattern": 5}}}})
+	if err == nil || !strings.Contains(err.Error(), "/properties/a/pattern") {
 		t.Errorf("%v does not say where", err)
+	}
+}
+
+// Numbers that would take a gigabyte to write out, and schemas that refer to
+// themselves, end at once.
+func TestHostileJSON(t *testing.T) {
+	c := compile(t, Spec{JSON: `{"multipleOf":3}`})
+	for _, a := range []string{"1e999999999", `[3e-999999999]`, "3e99999999999999999999"} {
+		if c.Passes(a) {
+			t.Errorf("%s passes", a)
+		}
+	}
+	if !c.Passes("3e300") {
+		t.Error("3e300 is a multiple of 3")
+	}
+	for _, text := range []string{`{"$ref":"#"}`, `{"anyOf":[{"$ref":"#"}]}`} {
+		if c, err := Compile(Spec{JSON: text}); err == nil {
+			c.Passes("1")
+		}
 	}
 }
 

@@ -1,345 +1,101 @@
 package answer
 
 import (
+	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
-	"maps"
-	"math"
-	"math/big"
-	"reflect"
-	"regexp"
-	"slices"
+	"strconv"
 	"strings"
-	"unicode/utf8"
+
+	"github.com/santhosh-tekuri/jsonschema/v6"
 )
 
-// schema is the part of JSON Schema that structured answers use. A keyword it
-// does not know is an error: a check that is not made must not look passed.
-type schema struct {
-	never      bool // the schema false
-	types      []string
-	enum       []any // nil: any
-	hasEnum    bool
-	properties map[string]*schema
-	required   []string
-	additional *schema // nil: anything
-	items      *schema
-	anyOf      []*schema
-	allOf      []*schema
-	oneOf      []*schema
-	not        *schema
-	pattern    *regexp.Regexp
+// schema is a compiled JSON Schema; without "$schema" it is read as draft
+// 2020-12, which is what Pydantic and structured outputs write.
+type schema struct{ compiled *jsonschema.Schema }
 
-	minLength, maxLength, minItems, maxItems     *float64
-	minimum, maximum, exclusiveMin, exclusiveMax *float64
-	multipleOf                                   *float64
-	unique                                       bool
-}
-
-// compileSchema reads a schema from decoded YAML or JSON, or a JSON text.
+// compileSchema reads a schema from decoded YAML or JSON, or a JSON text. A
+// keyword with a value that it can't have is an error with its place; a keyword
+// that the standard does not know says nothing, as the standard has it.
 func compileSchema(v any) (*schema, error) {
-	if text, ok := v.(string); ok {
-		if err := json.Unmarshal([]byte(text), &v); err != nil {
-			return nil, err
-		}
-	}
-	// Through JSON, so that numbers and keys have one type each.
-	data, err := json.Marshal(v)
-	if err != nil {
-		return nil, err
-	}
-	var clean any
-	if err := json.Unmarshal(data, &clean); err != nil {
-		return nil, err
-	}
-	return compileNode(clean, "")
-}
-
-func compileNode(v any, at string) (*schema, error) {
-	s := &schema{}
-	switch v := v.(type) {
-	case bool:
-		s.never = !v
-		return s, nil
-	case map[string]any:
-		for _, key := range slices.Sorted(maps.Keys(v)) {
-			if err := s.keyword(key, v[key], at+"/"+key); err != nil {
-				return nil, err
-			}
-		}
-		return s, nil
-	}
-	return nil, fmt.Errorf("%s: want an object or true or false", place(at))
-}
-
-func place(at string) string {
-	if at == "" {
-		return "the schema"
-	}
-	return at
-}
-
-func (s *schema) keyword(key string, v any, at string) (err error) {
-	switch key {
-	case "$schema", "$id", "title", "description", "default", "examples", "$comment", "format":
-		// annotations
-	case "type":
-		s.types, err = texts(v, at)
-		for _, t := range s.types {
-			if !slices.Contains([]string{"object", "array", "string", "number", "integer", "boolean", "null"}, t) {
-				return fmt.Errorf("%s: unknown type %q", at, t)
-			}
-		}
-	case "enum":
-		list, ok := v.([]any)
-		if !ok {
-			return fmt.Errorf("%s: want a list", at)
-		}
-		s.enum, s.hasEnum = list, true
-	case "const":
-		s.enum, s.hasEnum = []any{v}, true
-	case "required":
-		s.required, err = texts(v, at)
-	case "properties":
-		object, ok := v.(map[string]any)
-		if !ok {
-			return fmt.Errorf("%s: want an object", at)
-		}
-		s.properties = map[string]*schema{}
-		for name, inner := range object {
-			if s.properties[name], err = compileNode(inner, at+"/"+name); err != nil {
-				return err
-			}
-		}
-	case "additionalProperties":
-		s.additional, err = compileNode(v, at)
-	case "items":
-		s.items, err = compileNode(v, at)
-	case "not":
-		s.not, err = compileNode(v, at)
-	case "anyOf":
-		s.anyOf, err = nodes(v, at)
-	case "allOf":
-		s.allOf, err = nodes(v, at)
-	case "oneOf":
-		s.oneOf, err = nodes(v, at)
-	case "pattern":
-		text, _ := v.(string)
-		s.pattern, err = regexp.Compile(text)
-	case "uniqueItems":
-		s.unique, _ = v.(bool)
-	default:
-		return s.bound(key, v, at)
-	}
-	return err
-}
-
-func (s *schema) bound(key string, v any, at string) error {
-	into := map[string]**float64{
-		"minLength": &s.minLength, "maxLength": &s.maxLength, "minItems": &s.minItems, "maxItems": &s.maxItems,
-		"minimum": &s.minimum, "maximum": &s.maximum,
-		"exclusiveMinimum": &s.exclusiveMin, "exclusiveMaximum": &s.exclusiveMax, "multipleOf": &s.multipleOf,
-	}[key]
-	if into == nil {
-		return fmt.Errorf("%s: the keyword is not supported, so it can't be checked; leave it out or check with a regex", at)
-	}
-	x, ok := v.(float64)
-	if !ok {
-		return fmt.Errorf("%s: want a number", at)
-	}
-	*into = &x
-	return nil
-}
-
-func nodes(v any, at string) (list []*schema, err error) {
-	items, ok := v.([]any)
-	if !ok || len(items) == 0 {
-		return nil, fmt.Errorf("%s: want a list of schemas", at)
-	}
-	for i, item := range items {
-		s, err := compileNode(item, fmt.Sprintf("%s/%d", at, i))
+	text, isText := v.(string)
+	if !isText { // through JSON, so that numbers and keys have one type each
+		data, err := json.Marshal(v)
 		if err != nil {
 			return nil, err
 		}
-		list = append(list, s)
+		text = string(data)
 	}
-	return list, nil
+	doc, err := jsonschema.UnmarshalJSON(strings.NewReader(text))
+	if err != nil {
+		return nil, err
+	}
+	c := jsonschema.NewCompiler()
+	c.UseLoader(noLoader{})
+	const name = "answer:///schema"
+	if err := c.AddResource(name, doc); err != nil {
+		return nil, err
+	}
+	compiled, err := c.Compile(name)
+	if err != nil {
+		return nil, errors.New(strings.ReplaceAll(strings.ReplaceAll(err.Error(), name+"#", ""), name, "the schema"))
+	}
+	return &schema{compiled}, nil
 }
 
-func texts(v any, at string) ([]string, error) {
-	if s, ok := v.(string); ok {
-		return []string{s}, nil
-	}
-	list, ok := v.([]any)
-	if !ok {
-		return nil, fmt.Errorf("%s: want a text or a list of texts", at)
-	}
-	var out []string
-	for _, x := range list {
-		s, ok := x.(string)
-		if !ok {
-			return nil, fmt.Errorf("%s: want texts", at)
-		}
-		out = append(out, s)
-	}
-	return out, nil
+// noLoader keeps a schema from reading files and pages: all that it refers to
+// is inside it.
+type noLoader struct{}
+
+func (noLoader) Load(url string) (any, error) {
+	return nil, fmt.Errorf("%s: a schema can refer to its own parts only; copy the other one into $defs", url)
 }
 
+// holds reports whether the JSON text in an answer is as the schema says.
 func (s *schema) holds(answer string) bool {
 	v, ok := jsonOf(answer)
-	return ok && s.fits(v)
+	return ok && s.compiled.Validate(v) == nil
 }
 
-func (s *schema) fits(v any) bool {
-	if s.never || s.types != nil && !slices.ContainsFunc(s.types, func(t string) bool { return typed(v, t) }) {
-		return false
+// mostExponent is the largest power of ten of a number in an answer. The
+// library computes exactly, so 1e999999999 would fill the memory; what
+// float64 cannot hold (above 308, below -324) is no number that a schema means.
+const mostExponent = 324
+
+// decodeAnswer reads one JSON text and nothing behind it.
+func decodeAnswer(text string) (any, bool) {
+	d := json.NewDecoder(bytes.NewReader([]byte(text)))
+	d.UseNumber()
+	var v any
+	if d.Decode(&v) != nil || d.More() || !small(v) {
+		return nil, false
 	}
-	if s.hasEnum && !slices.ContainsFunc(s.enum, func(e any) bool { return same(v, e) }) {
-		return false
-	}
-	for _, inner := range s.allOf {
-		if !inner.fits(v) {
-			return false
+	return v, true
+}
+
+// small reports whether no number in v has an exponent beyond mostExponent.
+func small(v any) bool {
+	switch v := v.(type) {
+	case json.Number:
+		_, exponent, _ := strings.Cut(strings.ToLower(v.String()), "e")
+		if exponent == "" {
+			return true
 		}
-	}
-	if s.anyOf != nil && !slices.ContainsFunc(s.anyOf, func(x *schema) bool { return x.fits(v) }) {
-		return false
-	}
-	if s.oneOf != nil {
-		n := 0
-		for _, x := range s.oneOf {
-			if x.fits(v) {
-				n++
+		n, err := strconv.Atoi(exponent)
+		return err == nil && n >= -mostExponent && n <= mostExponent
+	case []any:
+		for _, x := range v {
+			if !small(x) {
+				return false
 			}
 		}
-		if n != 1 {
-			return false
-		}
-	}
-	if s.not != nil && s.not.fits(v) {
-		return false
-	}
-	switch v := v.(type) {
-	case string:
-		n := float64(utf8.RuneCountInString(v))
-		return within(n, s.minLength, s.maxLength) && (s.pattern == nil || s.pattern.MatchString(v))
-	case json.Number:
-		return s.numeric(v)
-	case []any:
-		return s.array(v)
 	case map[string]any:
-		return s.object(v)
-	}
-	return true
-}
-
-func (s *schema) numeric(v json.Number) bool {
-	x, err := v.Float64()
-	if err != nil || !within(x, s.minimum, s.maximum) {
-		return false
-	}
-	if s.exclusiveMin != nil && !(x > *s.exclusiveMin) || s.exclusiveMax != nil && !(x < *s.exclusiveMax) {
-		return false
-	}
-	if s.multipleOf != nil && *s.multipleOf > 0 {
-		q := x / *s.multipleOf
-		return math.Abs(q-math.Round(q)) < 1e-9*max(math.Abs(q), 1)
-	}
-	return true
-}
-
-func (s *schema) array(v []any) bool {
-	if !within(float64(len(v)), s.minItems, s.maxItems) {
-		return false
-	}
-	for i, x := range v {
-		if s.items != nil && !s.items.fits(x) {
-			return false
-		}
-		if s.unique && slices.ContainsFunc(v[:i], func(y any) bool { return same(x, y) }) {
-			return false
+		for _, x := range v {
+			if !small(x) {
+				return false
+			}
 		}
 	}
 	return true
-}
-
-func (s *schema) object(v map[string]any) bool {
-	for _, name := range s.required {
-		if _, ok := v[name]; !ok {
-			return false
-		}
-	}
-	for name, x := range v {
-		inner, known := s.properties[name]
-		if !known {
-			inner = s.additional
-		}
-		if inner != nil && !inner.fits(x) {
-			return false
-		}
-	}
-	return true
-}
-
-func within(x float64, least, most *float64) bool {
-	return (least == nil || x >= *least) && (most == nil || x <= *most)
-}
-
-func typed(v any, t string) bool {
-	switch v := v.(type) {
-	case nil:
-		return t == "null"
-	case bool:
-		return t == "boolean"
-	case string:
-		return t == "string"
-	case []any:
-		return t == "array"
-	case map[string]any:
-		return t == "object"
-	case json.Number:
-		return t == "number" || t == "integer" && isWhole(v)
-	}
-	return false
-}
-
-func isWhole(n json.Number) bool {
-	if !strings.ContainsAny(string(n), ".eE") {
-		return true
-	}
-	if len(n) > 40 {
-		return false // nobody's integer
-	}
-	r, ok := new(big.Rat).SetString(string(n))
-	return ok && r.IsInt()
-}
-
-// same compares a value of an answer with one of the schema or the answer:
-// numbers by value.
-func same(a, b any) bool {
-	x, ok := asFloat(a)
-	y, ok2 := asFloat(b)
-	if ok || ok2 {
-		return ok && ok2 && x == y
-	}
-	switch a := a.(type) {
-	case []any:
-		b, ok := b.([]any)
-		return ok && slices.EqualFunc(a, b, same)
-	case map[string]any:
-		b, ok := b.(map[string]any)
-		return ok && maps.EqualFunc(a, b, same)
-	}
-	return reflect.DeepEqual(a, b)
-}
-
-func asFloat(v any) (float64, bool) {
-	switch v := v.(type) {
-	case json.Number:
-		x, err := v.Float64()
-		return x, err == nil
-	case float64:
-		return v, true
-	}
-	return 0, false
 }
