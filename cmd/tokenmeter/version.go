@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"runtime"
 	"runtime/debug"
+	"strings"
 )
 
 type versionCmd struct {
@@ -16,26 +17,15 @@ func (versionCmd) Run(a *app) error {
 	return err
 }
 
-// fullVersion is the release, or for other builds the commit.
+// fullVersion is the release; of a build from a checkout what Go stamped into
+// it: the tag, or a pseudo-version with the commit and "+dirty" where the
+// checkout had changes; "dev" where nothing is known.
 func fullVersion() string {
 	if version != "dev" {
 		return version
 	}
-	info, ok := debug.ReadBuildInfo()
-	if !ok {
-		return version
+	if info, ok := debug.ReadBuildInfo(); ok && info.Main.Version != "" && info.Main.Version != "(devel)" {
+		return strings.TrimPrefix(info.Main.Version, "v")
 	}
-	commit, dirty := "", ""
-	for _, s := range info.Settings {
-		switch {
-		case s.Key == "vcs.revision":
-			commit = s.Value[:min(len(s.Value), 12)]
-		case s.Key == "vcs.modified" && s.Value == "true":
-			dirty = "-dirty"
-		}
-	}
-	if commit == "" {
-		return version
-	}
-	return version + "-" + commit + dirty
+	return version
 }
