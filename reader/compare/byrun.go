@@ -28,12 +28,7 @@ func (f *finding) byRun(s sides, m *measure, name string, o *Options) {
 	}
 	diff := math.Log(vb / va)
 	if se < indistinct {
-		// Runs that are all alike, as made ones can be.
-		f.interval = &[2]float64{vb / va, vb / va}
-		f.p = some(1)
-		if math.Abs(diff) > indistinct {
-			f.p = some(0)
-		}
+		f.alike(diff)
 		return
 	}
 	d := stat.TDifference(diff, se, df, Confidence)

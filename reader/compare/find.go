@@ -65,6 +65,9 @@ func (p *pairing) find(m *measure, name string, o *Options) *finding {
 		return nil
 	}
 	f := &finding{unit: s.unit(), runs: [2]int{len(s.a), len(s.b)}}
+	if paired, ok := p.rounds(m); ok && m.kind != ofShare {
+		s, f.unit = paired, ByRound
+	}
 	f.a, f.na = figureOf(p.a, m, name)
 	f.b, f.nb = figureOf(p.b, m, name)
 	switch why := p.unlike[m.key]; {
@@ -85,6 +88,8 @@ func (p *pairing) find(m *measure, name string, o *Options) *finding {
 	switch {
 	case m.kind == ofShare:
 		f.shares(s)
+	case f.unit == ByRound:
+		f.byRound(s, m, name)
 	case f.unit == ByRun:
 		f.byRun(s, m, name, o)
 	default:
@@ -117,7 +122,7 @@ func tooFew(s sides, m *measure, name string, f *finding, o *Options) string {
 			return fmt.Sprintf("%s needs %d requests a side, there are %d", name, need, n)
 		}
 	}
-	if f.unit == ByRun {
+	if f.unit != ByBlock {
 		return ""
 	}
 	if s.whole() {

@@ -33,7 +33,7 @@ func (f *finding) more(o *Options, m *measure) *More {
 	if factor > mostFactor {
 		return nil
 	}
-	if f.unit == ByRun {
+	if f.unit != ByBlock {
 		runs := max(f.runs[0], f.runs[1])
 		return &More{Runs: max(1, int64(math.Ceil(float64(runs)*(factor-1))))}
 	}

@@ -91,9 +91,11 @@ type Method struct {
 // Unit is the unit of analysis.
 type Unit string
 
-// The units. Of blocks the interval holds within these runs only.
+// The units. A round is a pair of runs that were measured in turns. Of blocks
+// the interval holds within these runs only.
 const (
 	ByRun   Unit = "run"
+	ByRound Unit = "round"
 	ByBlock Unit = "block"
 )
 
@@ -232,7 +234,7 @@ func (row *Row) judge(o *Options, tests int) {
 		return
 	}
 	switch {
-	case row.inside(o) && row.UnitOfAnalysis == ByRun, row.inside(o) && !row.excludesZero():
+	case row.inside(o) && row.UnitOfAnalysis != ByBlock, row.inside(o) && !row.excludesZero():
 		row.Verdict = Same
 	case row.inside(o):
 		// A small difference between single runs may be the runs'.

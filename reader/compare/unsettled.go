@@ -15,6 +15,8 @@ func (row *Row) unsettled(o *Options, tests int) string {
 		return "the interval has room for no difference and for one that matters"
 	case row.byBlocks() && (row.inside(o) || p > Level):
 		return fmt.Sprintf("real within these runs, and not surely beyond the ± %s %% that runs of one server may differ by", between)
+	case row.PPermutation.Or(0) > Level && row.UnitOfAnalysis == ByRound:
+		return "when the signs of the rounds' differences are dealt anew, so large a difference is not rare"
 	case row.PPermutation.Or(0) > Level && row.UnitOfAnalysis == ByRun:
 		return "when the runs are dealt to the sides anew, so large a difference is not rare"
 	case row.PPermutation.Or(0) > Level:

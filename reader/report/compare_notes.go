@@ -77,6 +77,8 @@ func compareNotes(r *compare.Result) []string {
 	case unit[compare.ByBlock]:
 		notes = append(notes, fmt.Sprintf("One run a side: intervals hold within these runs, and only differences beyond ± %s %%, which runs of one server may have, count. Repeat each side four times or more, taking turns, for an answer about the servers.",
 			axisNumber(r.Method.RunNoisePct)))
+	case unit[compare.ByRound]:
+		notes = append(notes, "The round is the unit of analysis: both sides of a round are compared with each other, so what differs from round to round is in no interval.")
 	case unit[compare.ByRun]:
 		notes = append(notes, "The run is the unit of analysis: intervals come from the spread between runs.")
 	}
