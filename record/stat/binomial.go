@@ -15,6 +15,37 @@ func BetaInc(a, b, x float64) float64 {
 	return betaInc(a, b, x, 1-x)
 }
 
+// BetaQuantile is the inverse of BetaInc: the x in [0, 1] with I_x(a, b) = p.
+// Newton's steps, kept inside a bracket that every step narrows.
+func BetaQuantile(p, a, b float64) float64 {
+	switch {
+	case !(a > 0) || !(b > 0) || !(p > 0):
+		return 0
+	case p >= 1:
+		return 1
+	}
+	lo, hi := 0.0, 1.0
+	x := a / (a + b)
+	for range 200 {
+		miss := BetaInc(a, b, x) - p
+		if miss < 0 {
+			lo = x
+		} else {
+			hi = x
+		}
+		density := binomDensity(a, a+b, x, 1-x) * b / (a + b) * a / (x * (1 - x))
+		next := x - miss/density
+		if !(next > lo && next < hi) {
+			next = lo + (hi-lo)/2
+		}
+		if math.Abs(next-x) <= 1e-14*x || next == lo || next == hi {
+			return next
+		}
+		x = next
+	}
+	return x
+}
+
 // betaInc takes y = 1 − x apart, so that a caller who knows it loses no digits.
 func betaInc(a, b, x, y float64) float64 {
 	if x > (a+1)/(a+b+2) {

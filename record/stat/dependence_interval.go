@@ -1,0 +1,265 @@
+package stat
+
+import (
+	"math"
+	"sort"
+)
+
+// Reason is why a figure has no interval.
+type Reason string
+
+const (
+	// TooFewMoments: the series holds too few independent moments.
+	TooFewMoments Reason = "too few independent moments"
+	// TooFewInTail: there are moments enough, but too few beyond this percentile.
+	TooFewInTail Reason = "too few independent values beyond the percentile"
+	// TooWide: the mean is not known to within 60 % of itself.
+	TooWide Reason = "the values spread too far for a mean"
+	// NotFinite: failures have no value, so there is no mean.
+	NotFinite Reason = "failures have no value"
+	// NoValues: there is nothing to tell of.
+	NoValues Reason = "no values"
+	// BurstsUnseen goes with an interval that is given: nothing, or everything,
+	// was seen, which says nothing of whether it comes in bursts. In bursts of L
+	// the interval is L times as wide.
+	BurstsUnseen Reason = "holds if they come one by one"
+)
+
+// Interval is a figure, what is known of it, and what that rests on.
+type Interval struct {
+	Value  float64 // the estimate
+	Lo, Hi float64 // meaningful where Given; Hi may be +Inf
+	Given  bool
+	Why    Reason // why not given; or the condition under which it holds
+
+	N int
+	// Moments is how many independent moments the run holds (Worth.Moments, and
+	// by the figure's own series).
+	Moments float64
+	// Effective is how many independent values this figure is worth, at most N.
+	Effective float64
+	DF        float64 // degrees of freedom of the dependence
+	// NeedFactor is how many times as long a run would do, at least, where the
+	// interval is not given; 1 where it is, 0 where no length would do.
+	NeedFactor float64
+}
+
+const (
+	// fewestMoments, momentsInTail and widening are calibrated on queues,
+	// autoregressions and servers that stall or change speed (docs/statistics.md
+	// has the table), not derived: with fewer moments the runs that pass are
+	// those that look lighter than they are.
+	fewestMoments = 50.0
+	momentsInTail = 1.5
+	widening      = 40.0
+	// Values above the mean come in clusters whose sizes differ: with D the mean
+	// size weighed by size, exponential sizes give an estimate of D from K
+	// clusters the degrees of freedom 2K/5. See docs/statistics.md.
+	meanClusters = 4.0
+	tailClusters = 1.25
+	// widestMean is the largest half-width, in parts of a mean, that is given.
+	widestMean = 0.6
+)
+
+// effect is a design effect with all that is not certain of it.
+type effect struct {
+	design  float64 // widened
+	gate    float64
+	moments float64
+	df, t   float64
+}
+
+// widen takes the figure's own design effect to what should be reckoned with in
+// a series that holds so few moments. clusters is how many degrees of freedom one
+// independent value costs, tail says that only few values bear on the figure.
+func widen(own LRV, gate, clusters, level float64, tail bool) effect {
+	n := float64(own.N)
+	e := effect{design: own.Effect(), gate: math.Max(gate, own.Effect())}
+	e.moments = n / e.gate
+	if e.gate > 2 {
+		e.design *= 1 + (1-1/e.gate)*widening/e.moments
+		if tail {
+			// The clusters are too few to show their own size.
+			e.design = math.Max(e.design, math.Sqrt(e.design*e.gate))
+		}
+	}
+	e.design = math.Max(e.design, 1e-9)
+	e.df = 1 / (1/float64(own.Cosines) + math.Max(0, 1-1/e.design)*clusters/math.Min(n/e.design, n))
+	e.t = StudentQuantile((1+level)/2, e.df)
+	return e
+}
+
+// size is how many independent values stand behind the figure when the
+// uncertainty of the design effect is paid for too (Korn and Graubard 1998).
+func (e effect) size(n int, level float64) float64 {
+	z := NormalQuantile((1 + level) / 2)
+	return math.Min(float64(n), float64(n)/e.design*(z/e.t)*(z/e.t))
+}
+
+// Mean is the mean and its interval. Its lower end is taken on the logarithm
+// and its upper one on the inverse, the scales on which a queue's spread is
+// stable; for narrow intervals all scales agree.
+func (s *Series) Mean(level float64) Interval {
+	own := LRV{N: len(s.Values)}
+	sorted := s.order()
+	if own.N == 0 {
+		return Interval{Why: NoValues}
+	}
+	if math.IsInf(sorted[own.N-1], 0) || math.IsInf(sorted[0], 0) {
+		return Interval{Value: sorted[own.N-1], N: own.N, Why: NotFinite}
+	}
+	own = LongRunVariance(s.Values)
+	e := widen(own, s.Worth().Design, meanClusters, level, false)
+	iv := Interval{Value: own.Mean, N: own.N, Moments: e.moments, Effective: math.Min(float64(own.N)/e.design, float64(own.N)), DF: e.df}
+	half := e.t * math.Sqrt(e.design*own.Variance/float64(own.N))
+	u := half / own.Mean
+	switch {
+	case own.Variance == 0:
+		iv.Lo, iv.Hi = own.Mean, own.Mean
+	case sorted[0] < 0 || own.Mean <= 0:
+		iv.Lo, iv.Hi = own.Mean-half, own.Mean+half
+	default:
+		iv.Lo, iv.Hi = own.Mean*math.Exp(-u), math.Inf(1)
+		if u < 1 {
+			iv.Hi = own.Mean / (1 - u)
+		}
+		if !(u < widestMean) {
+			return iv.refuse(TooWide, math.Max(fewestMoments/e.moments, u/widestMean*u/widestMean))
+		}
+	}
+	if e.moments < fewestMoments {
+		return iv.refuse(TooFewMoments, fewestMoments/e.moments)
+	}
+	return iv.give()
+}
+
+// Quantile is the p-quantile (interpolated, as Quantile prints it) and its
+// interval: two of the values, the ranks of which hold for as many independent
+// values as this percentile is worth (Woodruff's inversion with Jeffreys' limits).
+func (s *Series) Quantile(p, level float64) Interval {
+	n := len(s.Values)
+	sorted := s.order()
+	value, ok := Quantile(Sorted(sorted), p)
+	if !ok || !(p > 0 && p < 1) {
+		return Interval{Why: NoValues, N: n}
+	}
+	if sorted[0] == sorted[n-1] {
+		iv := Interval{Value: value, Lo: value, Hi: value, N: n, Moments: float64(n), Effective: float64(n)}
+		if float64(n) < fewestMoments {
+			return iv.refuse(TooFewMoments, fewestMoments/float64(n))
+		}
+		return iv.give()
+	}
+	own := s.above(p)
+	e := widen(own, s.Worth().Design, tailClusters/math.Min(p, 1-p), level, p > 0.9)
+	size := e.size(n, level)
+	tail := (1 - level) / 2
+	low := BetaQuantile(tail, size*p+0.5, size*(1-p)+0.5)
+	high := BetaQuantile(1-tail, size*p+0.5, size*(1-p)+0.5)
+	iv := Interval{Value: value, N: n, Moments: e.moments, Effective: math.Min(float64(n)/e.design, float64(n)), DF: e.df}
+	iv.Lo = math.Min(value, sorted[max(1, int(math.Floor(snap(float64(n)*low))))-1])
+	iv.Hi = math.Max(value, sorted[min(n, int(math.Ceil(snap(float64(n)*high))))-1])
+	need := math.Log(tail) / math.Log(math.Max(p, 1-p))
+	moments := fewestMoments
+	if p > 0.5 {
+		moments = math.Max(moments, momentsInTail*need)
+	}
+	switch {
+	case e.moments < fewestMoments:
+		return iv.refuse(TooFewMoments, math.Max(moments/e.moments, need/size))
+	case e.moments < moments || size < need:
+		return iv.refuse(TooFewInTail, math.Max(moments/e.moments, need/size))
+	}
+	return iv.give()
+}
+
+// above is the series "beyond the p-quantile", by the nearest rank; where so many
+// are equal to it that none is beyond, the series "at least as large".
+func (s *Series) above(p float64) LRV {
+	sorted := s.order()
+	limit := sorted[Rank(int64(len(sorted)), p)-1]
+	if sorted[len(sorted)-1] > limit {
+		return s.beyond(limit)
+	}
+	first := sort.SearchFloat64s(sorted, limit)
+	return s.beyond(sorted[first-1])
+}
+
+// Beyond is the share of values above a limit and its interval (Clopper and
+// Pearson's at the number of independent values it is worth). It is given for
+// any number of values: with few it is wide. Where all are on one side, the
+// dependence of the whole series stands for that of the share.
+func (s *Series) Beyond(limit, level float64) Interval {
+	n := len(s.Values)
+	if n == 0 {
+		return Interval{Why: NoValues}
+	}
+	own := s.beyond(limit)
+	design := s.Worth().Design
+	rarer := math.Min(own.Mean, 1-own.Mean)
+	if own.Variance == 0 {
+		size := float64(n) / design
+		return exactShare(own.Mean, size, level, Interval{N: n, Moments: size, Effective: size})
+	}
+	e := widen(own, design, tailClusters/rarer, level, rarer < 0.1)
+	e.df = shareDF(e.design, rarer*float64(n), own.Cosines)
+	e.t = StudentQuantile((1+level)/2, e.df)
+	size := e.size(n, level)
+	return exactShare(own.Mean, size, level,
+		Interval{N: n, Moments: e.moments, Effective: math.Min(float64(n)/e.design, float64(n)), DF: e.df})
+}
+
+// Share is the share of requests of which something is true (failures, goodput),
+// in their order of time, and its interval. With none, or all, what is said holds
+// if they come one by one (BurstsUnseen).
+func Share(is []bool, level float64) Interval {
+	n := len(is)
+	if n == 0 {
+		return Interval{Why: NoValues}
+	}
+	own := shareSeries(is)
+	if own.Variance == 0 {
+		return exactShare(own.Mean, float64(n), level, Interval{N: n, Moments: float64(n), Effective: float64(n), Why: BurstsUnseen})
+	}
+	design := math.Max(1, own.Effect())
+	df := shareDF(design, math.Min(own.Mean, 1-own.Mean)*float64(n), own.Cosines)
+	e := effect{design: design, df: df, t: StudentQuantile((1+level)/2, df)}
+	return exactShare(own.Mean, e.size(n, level), level,
+		Interval{N: n, Moments: float64(n) / design, Effective: float64(n) / design, DF: df})
+}
+
+func shareSeries(is []bool) LRV {
+	return longRun(len(is), func(i int) float64 {
+		if is[i] {
+			return 1
+		}
+		return 0
+	})
+}
+
+// shareDF are the degrees of freedom of a share whose rarer outcome came count times.
+func shareDF(design, count float64, cosines int) float64 {
+	return 1 / (1/float64(cosines) + math.Max(0, 1-1/design)*tailClusters/math.Max(0.5, count/design))
+}
+
+func exactShare(share, size, level float64, iv Interval) Interval {
+	iv.Value, iv.Lo, iv.Hi = share, 0, 1
+	tail := (1 - level) / 2
+	if share > 0 {
+		iv.Lo = BetaQuantile(tail, size*share, size*(1-share)+1)
+	}
+	if share < 1 {
+		iv.Hi = BetaQuantile(1-tail, size*share+1, size*(1-share))
+	}
+	return iv.give()
+}
+
+func (iv Interval) give() Interval {
+	iv.Given, iv.NeedFactor = true, 1
+	return iv
+}
+
+func (iv Interval) refuse(why Reason, factor float64) Interval {
+	iv.Given, iv.Why, iv.NeedFactor = false, why, math.Max(factor, 1)
+	return iv
+}

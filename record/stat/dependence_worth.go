@@ -1,0 +1,128 @@
+package stat
+
+import (
+	"math"
+	"slices"
+	"sort"
+)
+
+// Series is what was measured one after the other, and its own dependence. It
+// remembers what it has worked out: not safe for concurrent use, and Values
+// must not change after the first question.
+type Series struct {
+	// Values in the order in which the requests were due (sent, in a closed
+	// loop), never of their completion. Failures are +Inf.
+	Values []float64
+	// InFlight is how many requests were in flight when each was due; nil where
+	// the load fixes it.
+	InFlight []float64
+
+	sorted []float64
+	worth  *Worth
+	own    map[float64]LRV // by threshold: the series of Values > threshold
+}
+
+// Worth says how much a series wanders as a whole.
+type Worth struct {
+	N int
+	// Design is how many values tell as much as one independent value, by
+	// whatever wanders most: the values, their ranks, or the requests in
+	// flight where the values follow them. At least 1.
+	Design float64
+}
+
+// Moments is how many independent moments the series holds, N / Design. Below
+// about 25 it is an upper bound: the series is then too short to show how slowly
+// it wanders.
+func (w Worth) Moments() float64 { return float64(w.N) / w.Design }
+
+// Worth measures the dependence of the whole series.
+func (s *Series) Worth() Worth {
+	if s.worth == nil {
+		w := s.measure()
+		s.worth = &w
+	}
+	return *s.worth
+}
+
+func (s *Series) measure() Worth {
+	w := Worth{N: len(s.Values), Design: 1}
+	sorted := s.order()
+	if w.N == 0 || sorted[0] == sorted[w.N-1] {
+		return w
+	}
+	if !math.IsInf(sorted[w.N-1], 0) && !math.IsInf(sorted[0], 0) {
+		w.Design = math.Max(w.Design, LongRunVariance(s.Values).Effect())
+	}
+	ranks := MidRanks(s.Values, sorted)
+	w.Design = math.Max(w.Design, LongRunVariance(ranks).Effect())
+	if len(s.InFlight) == w.N {
+		if effect, follows := followed(ranks, s.InFlight); follows {
+			w.Design = math.Max(w.Design, effect)
+		}
+	}
+	return w
+}
+
+// followed is the design effect of the requests in flight, and whether the
+// ranks of the values rise with them: a queue that latency does not feel must
+// not count, and one that it feels shows its length before latency does.
+func followed(ranks, inFlight []float64) (effect float64, follows bool) {
+	logs := make([]float64, len(inFlight))
+	for i, v := range inFlight {
+		logs[i] = math.Log1p(math.Max(v, 0))
+	}
+	flight, rank := LongRunVariance(logs), momentsOf(len(ranks), func(i int) float64 { return ranks[i] })
+	if !(flight.Variance > 0) || !(rank.Variance > 0) {
+		return 1, false
+	}
+	product := 0.0
+	for i, r := range ranks {
+		product += (r - rank.Mean) * (logs[i] - flight.Mean)
+	}
+	n := float64(len(ranks))
+	correlation := product / n / math.Sqrt(flight.Variance*rank.Variance)
+	return flight.Effect(), correlation > 3/math.Sqrt(n)
+}
+
+// MidRanks returns each value's rank as a share from −½ to ½, ties at the middle of
+// theirs; sorted holds the same values in ascending order.
+func MidRanks(values, sorted []float64) []float64 {
+	n := float64(len(values))
+	ranks := make([]float64, len(values))
+	for i, v := range values {
+		from := sort.SearchFloat64s(sorted, v)
+		to := from + 1
+		if to < len(sorted) && sorted[to] == v {
+			to += sort.Search(len(sorted)-to, func(j int) bool { return sorted[to+j] > v })
+		}
+		ranks[i] = float64(from+to)/2/n - 0.5
+	}
+	return ranks
+}
+
+func (s *Series) order() []float64 {
+	if s.sorted == nil {
+		s.sorted = slices.Clone(s.Values)
+		sortFloats(s.sorted)
+	}
+	return s.sorted
+}
+
+// beyond is the long-run variance of the share of values above a limit.
+func (s *Series) beyond(limit float64) LRV {
+	if l, ok := s.own[limit]; ok {
+		return l
+	}
+	l := longRun(len(s.Values), func(i int) float64 {
+		if s.Values[i] > limit {
+			return 1
+		}
+		return 0
+	})
+	if s.own == nil {
+		s.own = map[float64]LRV{}
+	}
+	s.own[limit] = l
+	return l
+}
