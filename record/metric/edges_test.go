@@ -38,7 +38,7 @@ func TestEdges(t *testing.T) {
 		{name: "more reasoning than output", stream: `
 			t=900ms x2 every 20ms C("w")
 			t=1000ms FIN + UR(10,2,9) + DONE + EOF`,
-			want: `{"output_tokens":2,"tpot_ms":null,"flags":["hidden_reasoning"]}`},
+			want: `{"output_tokens":2,"tpot_ms":20,"flags":["token_count_mismatch"]}`},
 		{name: "only reasoning", stream: `
 			t=100ms x3 every 20ms Z("th")
 			t=161ms FIN + UR(10,3,3) + DONE + EOF`,
@@ -112,7 +112,7 @@ func TestEdges(t *testing.T) {
 		{name: "not streamed and failed: no time at all", stream: `
 			t=40ms EOF`,
 			set:  func(tl *timeline.Timeline) { tl.Streamed = false; tl.Fail(timeline.ConnReset, "reset") },
-			want: `{"e2e_ms":null,"close_ms":40,"output_tokens":0,"flags":[]}`},
+			want: `{"e2e_ms":null,"close_ms":40,"output_tokens":null,"chunks":null,"flags":[]}`},
 		{name: "not streamed, no usage: no count", stream: `
 			t=40ms C("one two") + EOF`,
 			set:  func(tl *timeline.Timeline) { tl.Streamed = false },

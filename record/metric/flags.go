@@ -33,11 +33,11 @@ func tokenFlags(tl *timeline.Timeline, s *seen, c *counted) timeline.FlagSet {
 }
 
 // mismatch reports that text and count cannot both be right: fewer bytes than
-// tokens, or a local tokenizer more than 10 % away. The tokenizer saw what was
+// tokens, fewer tokens than events, or a local tokenizer more than 10 % away. The tokenizer saw what was
 // streamed, so hidden reasoning does not count against it.
 func mismatch(tl *timeline.Timeline, s *seen, c *counted) bool {
 	streamed := c.streamed.Or(0)
-	if s.n > 0 && !s.media && s.bytes < streamed {
+	if c.short || s.n > 0 && !s.media && s.bytes < streamed {
 		return true
 	}
 	local, ok := tl.Tokenized.Get()

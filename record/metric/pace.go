@@ -3,9 +3,13 @@ package metric
 import "tokenmeter/record/timeline"
 
 // pace is the time per output token: (last − first generation event) / (S − 1),
-// null when S < 2, when there is one arrival, or in a burst.
+// null when S < 2, when there is one arrival, or in a burst. A count that is
+// smaller than the number of events is wrong: each of them held a token.
 func pace(tl *timeline.Timeline, s *seen, c *counted, v *Values) {
 	streamed := c.streamed.Or(0)
+	if c.streamed.OK() {
+		streamed = max(streamed, s.n)
+	}
 	span := s.spanUS()
 	if v.Flags.Has(timeline.Burst) || s.n < 2 || streamed < 2 || span <= 0 {
 		return

@@ -30,6 +30,7 @@ type counted struct {
 	reasoning timeline.Opt[int64]
 	beside    int64 // total − input − output, as reported; may be negative
 	hidden    int64 // N − S
+	short     bool  // fewer tokens than events
 	source    TokenSource
 }
 
@@ -39,7 +40,10 @@ func count(tl *timeline.Timeline, s *seen) counted {
 	if n, ok := c.output.Get(); ok {
 		streamed := max(n-c.hidden, 0)
 		c.streamed = timeline.Some(streamed)
-		s.k = tokensPerEvent(s, streamed)
+		c.short = c.short || streamed < s.n
+		if !c.short {
+			s.k = tokensPerEvent(s, streamed)
+		}
 	}
 	return c
 }
@@ -54,43 +58,54 @@ func outputTokens(tl *timeline.Timeline, s *seen) counted {
 	if n, ok := tl.Tokenized.Get(); ok && n >= 0 {
 		return counted{output: timeline.Some(n), source: FromTokenizer, reasoning: tl.Usage.Reasoning}
 	}
-	if n, ok := chunks(tl, s).Get(); ok {
-		return counted{output: timeline.Some(n), source: FromChunks, reasoning: tl.Usage.Reasoning}
-	}
-	return counted{reasoning: tl.Usage.Reasoning}
+	return fromChunks(tl, s)
 }
 
 // fromUsage splits the server's count into what was streamed and what was
-// hidden. Some servers count hidden reasoning in the total only.
+// hidden. Some servers count hidden reasoning in the total only: a surplus is
+// taken for that where the usage tells of no reasoning itself.
 func fromUsage(tl *timeline.Timeline, s *seen, n int64) counted {
 	c := counted{source: FromUsage, reasoning: tl.Usage.Reasoning}
 	total, known := tl.Usage.Total.Get()
 	if input, ok := tl.Usage.Input.Get(); ok && known {
 		c.beside = total - input - n
 	}
-	if c.beside > 0 {
+	if c.beside > 0 && c.reasoning.Or(0) == 0 {
 		n += c.beside
+		c.reasoning = timeline.Some(c.beside)
 		c.hidden = c.beside
-		c.reasoning = timeline.Some(c.reasoning.Or(0) + c.beside)
 	}
 	if tl.Streamed && !s.reasoning {
-		c.hidden = max(c.hidden, c.reasoning.Or(0))
+		c.hidden = c.reasoning.Or(0)
 	}
-	c.hidden = min(c.hidden, n)
+	c.hidden += tl.Usage.Rejected.Or(0)
+	c.short = n-c.hidden < s.n
+	// Each event holds a token at least: what is more was not hidden, but came
+	// under the name of something else.
+	c.hidden = min(c.hidden, max(n-s.n, 0))
 	c.output = timeline.Some(n)
 	return c
 }
 
-// chunks is the number of generation events: null for a body that is no
-// stream, and where arrivals were not kept nor counted. A request that failed before
-// any answer delivered none, and that is known.
-func chunks(tl *timeline.Timeline, s *seen) timeline.Opt[int64] {
-	switch {
-	case tl.Evidence != timeline.Arrivals || tl.Flags.Has(timeline.ArrivalsCapped) && restOf(tl) == nil:
-	case tl.Streamed || tl.Outcome != timeline.OK:
-		return timeline.Some(s.n)
+// fromChunks is the count of a stream that nobody else counted: null where no
+// event came. That a refused request was given nothing is known.
+func fromChunks(tl *timeline.Timeline, s *seen) counted {
+	c := counted{reasoning: tl.Usage.Reasoning}
+	if n, ok := chunks(tl, s).Get(); ok && n > 0 {
+		c.output, c.source = timeline.Some(n), FromChunks
+	} else if tl.HTTPStatus >= 300 && tl.Outcome.Failed() && tl.Evidence == timeline.Arrivals {
+		c.output = timeline.Some(int64(0))
 	}
-	return timeline.Opt[int64]{}
+	return c
+}
+
+// chunks is the number of generation events: null for an answer that is no
+// stream, and where arrivals were not kept nor counted.
+func chunks(tl *timeline.Timeline, s *seen) timeline.Opt[int64] {
+	if !tl.Streamed || tl.Evidence != timeline.Arrivals || tl.Flags.Has(timeline.ArrivalsCapped) && restOf(tl) == nil {
+		return timeline.Opt[int64]{}
+	}
+	return timeline.Some(s.n)
 }
 
 // tokensPerEvent decides whether the tokens of each event are known. A told

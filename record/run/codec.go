@@ -112,6 +112,7 @@ func (c *coder) timeline(t *timeline.Timeline) {
 	c.string(&t.Class)
 	c.optInt(&t.Norm)
 	c.string(&t.NormBy)
+	c.optInt(&t.Usage.Rejected)
 }
 
 // more reports whether there is anything left to read; writing always goes on.

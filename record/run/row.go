@@ -96,6 +96,7 @@ type row struct {
 	UsageCacheWrite *int64   `parquet:"usage_cache_write" says:"of these, written to its cache"`
 	UsageOutput     *int64   `parquet:"usage_output" says:"output tokens by usage"`
 	UsageReasoning  *int64   `parquet:"usage_reasoning" says:"of these, reasoning"`
+	UsageRejected   *int64   `parquet:"usage_rejected" says:"of these, predicted by the caller and not taken: never streamed"`
 	UsageTotal      *int64   `parquet:"usage_total" says:"total by usage"`
 	CountedTokens   *int64   `parquet:"counted_tokens" says:"output tokens counted from ids or logprobs"`
 	TokenizedTokens *int64   `parquet:"tokenized_tokens" says:"output tokens counted by --tokenizer"`

@@ -75,6 +75,7 @@ type outline struct {
 	UsageCacheWrite *int64   `parquet:"usage_cache_write"`
 	UsageOutput     *int64   `parquet:"usage_output"`
 	UsageReasoning  *int64   `parquet:"usage_reasoning"`
+	UsageRejected   *int64   `parquet:"usage_rejected"`
 	UsageTotal      *int64   `parquet:"usage_total"`
 	CountedTokens   *int64   `parquet:"counted_tokens"`
 	TokenizedTokens *int64   `parquet:"tokenized_tokens"`
@@ -127,7 +128,8 @@ func (f *outline) into(t *timeline.Timeline) error {
 		Usage: timeline.Usage{
 			Input: timeline.FromPtr(f.UsageInput), Cached: timeline.FromPtr(f.UsageCached),
 			CacheWrite: timeline.FromPtr(f.UsageCacheWrite), Output: timeline.FromPtr(f.UsageOutput),
-			Reasoning: timeline.FromPtr(f.UsageReasoning), Total: timeline.FromPtr(f.UsageTotal),
+			Reasoning: timeline.FromPtr(f.UsageReasoning), Rejected: timeline.FromPtr(f.UsageRejected),
+			Total: timeline.FromPtr(f.UsageTotal),
 		},
 		Counted: timeline.FromPtr(f.CountedTokens), Tokenized: timeline.FromPtr(f.TokenizedTokens),
 		Requested: timeline.FromPtr(f.RequestedTokens), ClockStepUS: timeline.FromPtr(f.ClockStepUS),

@@ -94,6 +94,7 @@ func (r *row) facts(tl *timeline.Timeline) {
 	r.UsageInput, r.UsageCached = tl.Usage.Input.Ptr(), tl.Usage.Cached.Ptr()
 	r.UsageCacheWrite = tl.Usage.CacheWrite.Ptr()
 	r.UsageOutput, r.UsageReasoning = tl.Usage.Output.Ptr(), tl.Usage.Reasoning.Ptr()
+	r.UsageRejected = tl.Usage.Rejected.Ptr()
 	r.UsageTotal = tl.Usage.Total.Ptr()
 	r.CountedTokens, r.TokenizedTokens = tl.Counted.Ptr(), tl.Tokenized.Ptr()
 	r.ClockStepUS = tl.ClockStepUS.Ptr()

@@ -265,5 +265,12 @@ func (e *Events) Reserve(n int) {
 	}
 }
 
+// OneChoice makes all events that are kept belong to the first choice.
+func (e *Events) OneChoice() {
+	for i := range e.packed {
+		e.packed[i].choice = 0
+	}
+}
+
 // Reset empties the list and keeps its memory; Keep no longer holds.
 func (e *Events) Reset() { *e = Events{packed: e.packed[:0]} }

@@ -30,6 +30,9 @@ const (
 	Compressed                             // the body had a content encoding
 	ClockStep                              // the wall clock moved during the request
 	ArrivalsCapped                         // not every arrival was kept
+	NoFinish                               // the terminator came, no finish reason did
+	LeftOpen                               // complete, and the server left the body open: we ended it
+	WrongContentType                       // a stream under a content type that is none of a stream
 )
 
 var flagNames = [...]string{
@@ -38,6 +41,7 @@ var flagNames = [...]string{
 	"no_answer", "prefix_cache_active", "malformed_event", "no_done",
 	"dirty_close", "non_streaming", "stream_ignored", "compressed",
 	"clock_step", "arrivals_capped",
+	"no_finish_reason", "left_open", "wrong_content_type",
 }
 
 // Has reports whether every flag of f is set.

@@ -117,6 +117,7 @@ type Usage struct {
 	CacheWrite Opt[int64] `json:"cache_write,omitzero"` // written to it; part of Input
 	Output     Opt[int64] `json:"output,omitzero"`
 	Reasoning  Opt[int64] `json:"reasoning,omitzero"` // part of Output
+	Rejected   Opt[int64] `json:"rejected,omitzero"`  // predicted by the caller and not taken: part of Output, never streamed
 	Total      Opt[int64] `json:"total,omitzero"`     // as reported, to check the others
 }
 

@@ -71,43 +71,41 @@ func (c *tokenCount) counted() timeline.Opt[int64] {
 	return timeline.Some(c.told)
 }
 
-// usageState collects the usage counts of a reply. Later values replace
-// earlier ones, field by field; counts of single sequences are added up.
+// usageState collects the usage counts of a reply. They are cumulative: each is
+// the largest that was told; counts of single sequences are added up.
 type usageState struct {
-	last      timeline.Usage
+	last      usage
 	sequences int // usage objects that covered one choice each
-	sum       timeline.Usage
-	sameInput bool // all of them had the same prompt
-	exclusive bool // input leaves out what was read from the cache or written to it
+	sum       usage
+	input     timeline.Opt[int64] // prompt of the last of them
+	sameInput bool                // all of them had the same prompt
+	exclusive bool                // input leaves out what was read from the cache or written to it
 }
 
 // merge takes one usage object.
-func (u *usageState) merge(v timeline.Usage) {
-	keep(&u.last.Input, v.Input)
-	keep(&u.last.Cached, v.Cached)
-	keep(&u.last.CacheWrite, v.CacheWrite)
-	keep(&u.last.Output, v.Output)
-	keep(&u.last.Reasoning, v.Reasoning)
-	keep(&u.last.Total, v.Total)
-}
+func (u *usageState) merge(v usage) { u.last.each(&v, rise) }
 
-func keep(field *timeline.Opt[int64], v timeline.Opt[int64]) {
-	if v.OK() {
-		*field = v
+// each joins every count with that of another usage.
+func (u *usage) each(v *usage, join func(field *timeline.Opt[int64], v timeline.Opt[int64])) {
+	join(&u.Input, v.Input)
+	join(&u.Cached, v.Cached)
+	join(&u.CacheWrite, v.CacheWrite)
+	join(&u.Output, v.Output)
+	join(&u.Reasoning, v.Reasoning)
+	join(&u.Rejected, v.Rejected)
+	join(&u.Total, v.Total)
+	for i := range u.parts {
+		u.parts[i] = max(u.parts[i], v.parts[i])
 	}
 }
 
 // sequence takes a usage object that covers one choice of several (llama.cpp).
-func (u *usageState) sequence(v timeline.Usage) {
-	u.sameInput = u.sequences == 0 || u.sameInput && v.Input == u.last.Input
+func (u *usageState) sequence(v usage) {
+	u.sameInput = u.sequences == 0 || u.sameInput && v.Input == u.input
 	u.sequences++
+	u.input = v.Input
 	u.merge(v)
-	plus(&u.sum.Input, v.Input)
-	plus(&u.sum.Cached, v.Cached)
-	plus(&u.sum.CacheWrite, v.CacheWrite)
-	plus(&u.sum.Output, v.Output)
-	plus(&u.sum.Reasoning, v.Reasoning)
-	plus(&u.sum.Total, v.Total)
+	u.sum.each(&v, plus)
 }
 
 func plus(field *timeline.Opt[int64], v timeline.Opt[int64]) {
@@ -116,10 +114,12 @@ func plus(field *timeline.Opt[int64], v timeline.Opt[int64]) {
 	}
 }
 
-// final is the reply's usage. seen are its choices, tokens its generation events.
-func (u *usageState) final(seen uint64, tokens int64) timeline.Usage {
+// final is the reply's usage. seen are its choices, tokens its generation
+// events, server what the server told of its own work.
+func (u *usageState) final(seen uint64, tokens int64, server *serverTimings) timeline.Usage {
 	v := u.last
-	if choices := bits.OnesCount64(seen); u.sequences > 1 && u.sequences <= choices {
+	choices := bits.OnesCount64(seen)
+	if u.sequences > 1 && u.sequences <= choices {
 		v = u.sum
 		if total, ok := v.Total.Get(); ok && u.sameInput { // one prompt is counted once
 			repeated := v.Input.Or(0) - u.last.Input.Or(0)
@@ -129,14 +129,15 @@ func (u *usageState) final(seen uint64, tokens int64) timeline.Usage {
 			v.Input, v.Cached, v.CacheWrite = u.last.Input, u.last.Cached, u.last.CacheWrite
 		}
 	}
-	if n, ok := v.Input.Get(); ok && u.exclusive {
-		v.Input = timeline.Some(n + v.Cached.Or(0) + v.CacheWrite.Or(0))
-	}
+	v.reconcile(u.exclusive)
 	if n, ok := v.Output.Get(); ok && n == 0 && tokens > 0 {
 		v.Output, v.Total = none, none // a placeholder, and the real count never came
-		if v.Input.Or(0) == 0 {
-			v.Input = none
-		}
 	}
-	return v
+	if n, ok := v.Input.Get(); ok && n == 0 {
+		v.Input = none // no prompt has no tokens
+	}
+	if choices <= 1 {
+		server.fill(&v.Usage)
+	}
+	return v.Usage
 }

@@ -14,6 +14,7 @@ func (s *Stream) add(kind timeline.Kind, choice int, bytes int64, tokens timelin
 		Choice: choice, Bytes: bytes, Read: s.read,
 	})
 	if kind.Bears() {
+		s.scattered = s.scattered || int64(choice) != s.tokens
 		s.tokens++
 		s.lastToken = s.at
 	}
@@ -45,11 +46,25 @@ func (s *Stream) finish(choice int, reason text) {
 
 func (s *Stream) finishWord(choice int, reason string) {
 	s.progress.reason = true
+	s.finishes++
 	if choice >= 0 && choice < maxChoices {
 		s.progress.finished |= 1 << choice
 	}
 	if s.tl.FinishReason == "" || choice == 0 {
 		s.tl.FinishReason = cut(reason, maxWords)
+	}
+}
+
+// numbered reports whether the index of a choice counted the chunks of one answer
+// instead: each event has the next number, and one finish reason came for all.
+func (s *Stream) numbered() bool { return !s.scattered && s.tokens >= 3 && s.finishes <= 1 }
+
+// oneChoice makes such an answer what it is.
+func (s *Stream) oneChoice() {
+	s.tl.Events.OneChoice()
+	s.progress.seen, s.progress.finished = 1, 0
+	if s.progress.reason {
+		s.progress.finished = 1
 	}
 }
 

@@ -1,6 +1,7 @@
 package api
 
 import (
+	"bytes"
 	"mime"
 	"net/http"
 	"strconv"
@@ -70,6 +71,24 @@ func (f form) settle(first byte, a *API) form {
 		return lines
 	}
 	return f
+}
+
+// beginsStream tells by its first bytes whether a body of an unlikely content type
+// is a stream of the API; sure is false while there are too few of them.
+func beginsStream(b []byte, a *API) (stream, sure bool) {
+	b = bytes.TrimLeft(bytes.TrimPrefix(b, []byte("\ufeff")), " \t\r\n")
+	if len(b) == 0 {
+		return false, false
+	}
+	if a.Framer != nil && a.StreamsByDefault {
+		return b[0] == '{', true // lines of JSON
+	}
+	for _, field := range []string{"data:", "event:", "id:", "retry:", ":"} {
+		if n := min(len(b), len(field)); string(b[:n]) == field[:n] {
+			return n == len(field), n == len(field)
+		}
+	}
+	return false, true
 }
 
 // RetryAfter reads the Retry-After header: seconds, or a date that is taken

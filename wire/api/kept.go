@@ -17,6 +17,9 @@ const maxKept = 64 << 20
 
 // keep adds a piece of generated text.
 func (s *Stream) keep(kind timeline.Kind, choice int, t text) {
+	if choice >= maxChoices && !s.scattered {
+		choice = maxChoices - 1 // it may be the number of a chunk
+	}
 	if !s.opts.KeepText || choice < 0 || choice >= maxChoices || s.total > maxKept {
 		return
 	}
@@ -34,12 +37,12 @@ func (s *Stream) keep(kind timeline.Kind, choice int, t text) {
 }
 
 // joined puts the choices one after another.
-func joined(channel []byChoice) string {
+func joined(channel []byChoice, between string) string {
 	var parts [][]byte
 	for _, p := range channel {
 		if len(p) > 0 {
 			parts = append(parts, p)
 		}
 	}
-	return string(bytes.Join(parts, []byte("\n")))
+	return string(bytes.Join(parts, []byte(between)))
 }

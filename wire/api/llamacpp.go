@@ -40,7 +40,7 @@ type llamacppDecoder struct {
 
 // Event implements Decoder.
 func (d *llamacppDecoder) Event(e framing.Event, s *Stream) {
-	if string(e.Data) == "[DONE]" {
+	if isDone(e.Data) {
 		s.done()
 		return
 	}

@@ -11,8 +11,9 @@ type openaiDecoder struct {
 	c       scan
 	choices []openaiChoice
 	pieces  []piece // text of the chunk's choices, only when it is kept
+	deltas  uint64  // choices that have said something in deltas
 
-	usage    timeline.Usage
+	usage    usage
 	hasUsage bool
 	timings  serverTimings
 	timed    bool // the chunk had llama.cpp's timings
@@ -30,11 +31,13 @@ type openaiChoice struct {
 	said   saying
 	finish text
 	ids    int64 // number of token ids or logprobs, or notTold
+
+	inDelta bool // it said so in a delta, not in a message
 }
 
 // Event implements Decoder.
 func (d *openaiDecoder) Event(e framing.Event, s *Stream) {
-	if string(e.Data) == "[DONE]" {
+	if isDone(e.Data) {
 		s.done()
 		return
 	}
@@ -71,6 +74,9 @@ func (d *openaiDecoder) apply(s *Stream) {
 	s.server.merge(&d.timings)
 	if d.hasUsage {
 		d.applyUsage(s)
+	}
+	if len(d.choices) == 0 && !d.hasUsage && !d.progress && !d.timed && len(d.errors) == 0 {
+		d.errors = refusal(d.c.b)
 	}
 	failed := len(d.errors) > 0 || d.object.is("error")
 	for i := range d.choices {
@@ -117,6 +123,9 @@ func (d *openaiDecoder) applyChoice(s *Stream, ch *openaiChoice, failed bool) bo
 		kind = timeline.Finish
 	default:
 		return false
+	}
+	if ch.inDelta && ch.index >= 0 && ch.index < maxChoices {
+		d.deltas |= 1 << ch.index
 	}
 	s.add(kind, ch.index, ch.said.bytes, tokens)
 	return true

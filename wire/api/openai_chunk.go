@@ -8,7 +8,7 @@ func (d *openaiDecoder) read(data []byte, keep bool) bool {
 	d.like.chunk, d.like.texts = d.like.chunk[:0], 0
 	d.choices, d.pieces = d.choices[:0], d.pieces[:0]
 	if d.hasUsage {
-		d.usage, d.hasUsage = timeline.Usage{}, false
+		d.usage, d.hasUsage = usage{}, false
 	}
 	if d.timings.known != 0 {
 		d.timings.known = 0
@@ -34,6 +34,10 @@ func (d *openaiDecoder) read(data []byte, keep bool) bool {
 			c.skip()
 		case "error":
 			d.errors = c.problem()
+		case "base_resp":
+			if raw := c.baseResp(); raw != nil {
+				d.errors = raw
+			}
 		case "model":
 			d.model, _ = c.text()
 		case "object":
@@ -75,14 +79,19 @@ func (d *openaiDecoder) choice(keep bool) {
 	ordinal := len(d.choices) - 1
 	ch := &d.choices[ordinal]
 	ids, logprobs := int64(notTold), int64(notTold)
+	var message scan // where one begins
 	for name := range c.members {
 		switch string(name) {
 		case "index":
 			if n, ok := c.integer(); ok {
 				ch.index = int(n)
 			}
-		case "delta", "message":
+		case "delta":
 			d.delta(ch, ordinal, keep)
+		case "message":
+			c.space()
+			message = *c
+			c.skip()
 		case "text":
 			d.piece(ch, ordinal, timeline.Text, keep)
 		case "finish_reason":
@@ -94,10 +103,26 @@ func (d *openaiDecoder) choice(keep bool) {
 		case "usage":
 			d.readUsage()
 		default:
-			c.skip()
+			if isReasoning(name) {
+				d.reasoning(ch, ordinal, keep)
+			} else {
+				c.skip()
+			}
 		}
+	}
+	if ch.inDelta = ch.said.kind().Bears(); message.b != nil && !c.bad && !ch.inDelta && !d.hasDelta(ch.index) {
+		after := *c
+		*c = message
+		d.delta(ch, ordinal, keep)
+		*c = after
 	}
 	if ch.ids = ids; ids == notTold {
 		ch.ids = logprobs
 	}
+}
+
+// hasDelta reports whether the text of a choice came in deltas so far: a message
+// then repeats them.
+func (d *openaiDecoder) hasDelta(choice int) bool {
+	return choice >= 0 && choice < maxChoices && d.deltas&(1<<choice) != 0
 }

@@ -8,17 +8,11 @@ func (d *openaiDecoder) delta(ch *openaiChoice, ordinal int, keep bool) {
 	for name := range c.members {
 		switch string(name) {
 		case "content":
-			if c.peek() == '[' {
-				d.parts(ch, ordinal, keep)
-			} else {
+			if c.peek() == '"' {
 				d.piece(ch, ordinal, timeline.Text, keep)
+			} else {
+				d.parts(ch, ordinal, keep)
 			}
-		case "reasoning_content", "reasoning":
-			if ch.said.thought {
-				c.skip()
-				continue
-			}
-			ch.said.thought = d.piece(ch, ordinal, timeline.Reasoning, keep)
 		case "refusal":
 			d.piece(ch, ordinal, timeline.Refusal, keep)
 		case "role":
@@ -31,12 +25,62 @@ func (d *openaiDecoder) delta(ch *openaiChoice, ordinal int, keep bool) {
 			}
 		case "function_call":
 			d.function(ch, ordinal, keep)
-		case "audio":
-			d.audio(ch)
+		case "extra_content":
+			d.extra(ch)
 		default:
-			c.skip()
+			switch {
+			case isMedia(name):
+				d.media(ch)
+			case isReasoning(name):
+				d.reasoning(ch, ordinal, keep)
+			default:
+				c.skip()
+			}
 		}
 	}
+	if ch.said.inThought { // Google marks reasoning that it sends as content
+		ch.said.kinds &^= 1 << timeline.Text
+		ch.said.kinds |= 1 << timeline.Reasoning
+		for i := range d.pieces {
+			if d.pieces[i].choice == ordinal && d.pieces[i].kind == timeline.Text {
+				d.pieces[i].kind = timeline.Reasoning
+			}
+		}
+	}
+}
+
+// extra reads what Google adds to a delta: google.thought says that the content
+// is reasoning.
+func (d *openaiDecoder) extra(ch *openaiChoice) {
+	c := &d.c
+	for name := range c.members {
+		if string(name) != "google" {
+			c.skip()
+			continue
+		}
+		for name := range c.members {
+			if string(name) == "thought" {
+				is, _ := c.boolean()
+				ch.said.inThought = ch.said.inThought || is
+			} else {
+				c.skip()
+			}
+		}
+	}
+}
+
+// reasoning reads a member that holds reasoning. Where several do, they hold the
+// same: the first that says something is taken.
+func (d *openaiDecoder) reasoning(ch *openaiChoice, ordinal int, keep bool) {
+	if ch.said.thought {
+		d.c.skip()
+		return
+	}
+	if d.c.peek() == '"' {
+		ch.said.thought = d.piece(ch, ordinal, timeline.Reasoning, keep)
+		return
+	}
+	ch.said.thought = d.c.thoughts(func() bool { return d.piece(ch, ordinal, timeline.Reasoning, keep) })
 }
 
 // piece reads a string of generated text; true when there was some.
@@ -53,37 +97,43 @@ func (d *openaiDecoder) piece(ch *openaiChoice, ordinal int, kind timeline.Kind,
 	return true
 }
 
-// parts reads content that is a list: text parts, and thinking parts that hold
-// a list of their own (Mistral).
+// parts reads content that is a list of parts, or one of them: text, refusals,
+// media, and reasoning, which may hold a list of its own (Mistral).
 func (d *openaiDecoder) parts(ch *openaiChoice, ordinal int, keep bool) {
 	c := &d.c
-	for range c.elements {
-		for name := range c.members {
-			switch string(name) {
-			case "text":
-				d.piece(ch, ordinal, timeline.Text, keep)
-			case "refusal":
-				d.piece(ch, ordinal, timeline.Refusal, keep)
-			case "thinking":
-				d.thinking(ch, ordinal, keep)
-			default:
-				c.skip()
-			}
-		}
-	}
-}
-
-func (d *openaiDecoder) thinking(ch *openaiChoice, ordinal int, keep bool) {
-	c := &d.c
-	if c.peek() == '"' {
-		d.piece(ch, ordinal, timeline.Reasoning, keep)
+	if c.peek() == '{' {
+		d.part(ch, ordinal, keep)
 		return
 	}
 	for range c.elements {
-		for name := range c.members {
-			if string(name) == "text" {
-				d.piece(ch, ordinal, timeline.Reasoning, keep)
-			} else {
+		if c.peek() == '"' {
+			d.piece(ch, ordinal, timeline.Text, keep)
+			continue
+		}
+		d.part(ch, ordinal, keep)
+	}
+}
+
+func (d *openaiDecoder) part(ch *openaiChoice, ordinal int, keep bool) {
+	c := &d.c
+	kind := timeline.Text
+	for name := range c.members {
+		switch string(name) {
+		case "type":
+			if t, ok := c.text(); ok && isReasoning(t.raw) {
+				kind = timeline.Reasoning
+			}
+		case "text":
+			d.piece(ch, ordinal, kind, keep)
+		case "refusal":
+			d.piece(ch, ordinal, timeline.Refusal, keep)
+		default:
+			switch {
+			case isMedia(name):
+				d.media(ch)
+			case isReasoning(name):
+				c.thoughts(func() bool { return d.piece(ch, ordinal, timeline.Reasoning, keep) })
+			default:
 				c.skip()
 			}
 		}
@@ -125,16 +175,10 @@ func (d *openaiDecoder) function(ch *openaiChoice, ordinal int, keep bool) {
 	}
 }
 
-func (d *openaiDecoder) audio(ch *openaiChoice) {
-	c := &d.c
-	for name := range c.members {
-		switch string(name) {
-		case "data", "transcript":
-			if t, ok := c.text(); ok && !t.empty() {
-				ch.said.add(timeline.Media, 0)
-			}
-		default:
-			c.skip()
-		}
+// media counts pictures, sound and video that were generated. The description of
+// one that has not begun (an id, an expiry) is none.
+func (d *openaiDecoder) media(ch *openaiChoice) {
+	if d.c.media() {
+		ch.said.add(timeline.Media, 0)
 	}
 }

@@ -14,7 +14,7 @@ type reading struct {
 	finish   text
 	stops    string // finish reason in our own words, where the API has none
 	ids      int64
-	usage    timeline.Usage
+	usage    usage
 	hasUsage bool
 	running  bool // the usage is a running count: its differences are tokens
 	timings  serverTimings
@@ -72,6 +72,9 @@ func (r *reading) apply(s *Stream, otherwise timeline.Kind) {
 	kind := r.said.kind()
 	tokens := s.count.of(kind.Bears(), r.ids, r.runningCount(s))
 	ended := !r.finish.empty() || r.stops != ""
+	if kind == timeline.Empty && otherwise == timeline.Empty && !ended && !r.hasUsage && len(r.errors) == 0 {
+		r.errors = refusal(r.c.b)
+	}
 	switch {
 	case kind.Bears():
 	case len(r.errors) > 0:

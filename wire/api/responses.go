@@ -75,7 +75,7 @@ var deltas = map[string]timeline.Kind{
 
 // Event implements Decoder.
 func (d *responsesDecoder) Event(e framing.Event, s *Stream) {
-	if string(e.Data) == "[DONE]" { // some servers add it
+	if isDone(e.Data) { // some servers add it
 		s.done()
 		return
 	}

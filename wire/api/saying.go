@@ -6,7 +6,9 @@ import "tokenmeter/record/timeline"
 type saying struct {
 	kinds   uint16 // set of timeline.Kind
 	bytes   int64
-	thought bool // reasoning under one name was read; the other is its copy
+	thought bool // reasoning under one name was read; the others are its copies
+
+	inThought bool // what is written as content is reasoning
 }
 
 func (y *saying) add(kind timeline.Kind, bytes int64) {

@@ -1,22 +1,127 @@
 package api
 
+import "strings"
+
 // This file reads values that several APIs share.
 
-// problem reads the value of an error member; nil when it says that there is none.
+// problem reads the value of an error member; nil when it says that there is
+// none: null, false, empty, or an object with neither words nor a code.
 func (c *scan) problem() []byte {
 	c.space()
 	from := c.i
+	none := c.nothing()
+	if c.bad || none {
+		return nil
+	}
+	return c.b[from:c.i]
+}
+
+// nothing passes over a value and reports whether it says nothing, or that all
+// is well.
+func (c *scan) nothing() bool {
+	nothing := true
 	switch c.peek() {
+	case '{':
+		for range c.members {
+			nothing = c.nothing() && nothing
+		}
+	case '[':
+		for range c.elements {
+			nothing = c.nothing() && nothing
+		}
+	case '"':
+		t, _ := c.text()
+		return fine(t)
 	case 'n', 'f':
 		c.skip()
+	case 't':
+		c.skip()
+		return false
+	default:
+		n, ok := c.integer()
+		return ok && n == 0
+	}
+	return nothing
+}
+
+// fine reports whether a code or a message says that nothing is wrong.
+func fine(t text) bool {
+	switch strings.ToLower(string(t.raw)) {
+	case "", "0", "200", "ok", "success":
+		return true
+	}
+	return false
+}
+
+// baseResp reads the object in which MiniMax tells of an error within a reply of
+// status 200; nil when it tells none.
+func (c *scan) baseResp() []byte {
+	c.space()
+	from, failed := c.i, false
+	for name := range c.members {
+		if string(name) == "status_code" {
+			n, ok := c.integer()
+			failed = ok && n != 0
+		} else {
+			c.skip()
+		}
+	}
+	if c.bad || !failed {
 		return nil
 	}
-	c.skip()
-	if c.bad {
-		return nil
+	return c.b[from:c.i]
+}
+
+// refusal finds an error in an event that is none of its API's: FastAPI's
+// detail, a code with a message, and their like. It returns the bytes that hold
+// the words; nil when there are none.
+func refusal(data []byte) []byte {
+	var c scan
+	c.reset(data)
+	var found []byte
+	var words, coded, well, failed bool
+	members := 0
+	for name := range c.members {
+		members++
+		switch string(name) {
+		case "detail", "errors", "fault", "error_message", "error_msg", "errorMessage":
+			if raw := c.problem(); raw != nil {
+				found = data
+			}
+		case "base_resp":
+			if raw := c.baseResp(); raw != nil {
+				found = raw
+			}
+		case "message", "Message", "msg":
+			if c.peek() == '"' {
+				t, _ := c.text()
+				words = words || !fine(t)
+			} else {
+				c.skip()
+			}
+		case "code", "status_code", "statusCode", "error_code", "errcode", "errno":
+			coded = true
+			well = c.nothing() || well
+		case "success":
+			is, ok := c.boolean()
+			failed = failed || ok && !is
+		case "status":
+			t, _ := c.text()
+			failed = failed || t.is("error") || t.is("failed")
+		case "request_id", "requestId", "id", "trace_id":
+			c.skip()
+			members--
+		default:
+			c.skip()
+		}
 	}
-	if raw := c.b[from:c.i]; string(raw) != `""` && string(raw) != "{}" {
-		return raw
+	switch {
+	case !c.end():
+		return nil
+	case found != nil:
+		return found
+	case words && (failed || coded && !well || members == 1):
+		return data
 	}
 	return nil
 }

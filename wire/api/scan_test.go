@@ -3,8 +3,10 @@ package api
 import (
 	"bytes"
 	"encoding/json"
+	"maps"
 	"math"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 
@@ -103,7 +105,7 @@ func byScan(data []byte) (said, bool) {
 	if !d.read(data, true) {
 		return said{}, false
 	}
-	out := said{Usage: d.usage, HasUsage: d.hasUsage, Progress: d.progress, Timed: d.timed,
+	out := said{Usage: d.usage.Usage, HasUsage: d.hasUsage, Progress: d.progress, Timed: d.timed,
 		Failed: len(d.errors) > 0 || d.object.is("error"), Model: d.model.String()}
 	for _, ch := range d.choices {
 		out.Choices = append(out.Choices, saidChoice{ch.index, ch.said.kind(), ch.said.bytes, ch.ids, ch.finish.String()})
@@ -121,11 +123,12 @@ func byJSON(data []byte) said {
 	}
 	top := object(v)
 	out := said{Model: str(top["model"]), Progress: isObject(top["prompt_progress"]), Timed: isObject(top["timings"])}
-	out.Failed = isProblem(top["error"]) || str(top["object"]) == "error"
+	code, _ := whole53(object(top["base_resp"])["status_code"])
+	out.Failed = isProblem(top["error"]) || str(top["object"]) == "error" || code != 0
 	usages := map[string]any{"usage": top["usage"]}
 	for name, v := range top {
 		switch name {
-		case "usage", "choices", "timings", "metrics", "prompt_progress", "error", "model", "object":
+		case "usage", "choices", "timings", "metrics", "prompt_progress", "error", "base_resp", "model", "object":
 		default:
 			if u, ok := object(v)["usage"]; ok {
 				usages[name] = u
@@ -175,8 +178,10 @@ func choiceByJSON(c map[string]any, text *string) saidChoice {
 		}
 	}
 	add(timeline.Text, c["text"])
-	for _, d := range []map[string]any{object(c["delta"]), object(c["message"])} {
-		deltaByJSON(d, add, kinds)
+	deltaByJSON(object(c["delta"]), add, kinds)
+	reasoningByJSON(c, add)
+	if out.Bytes == 0 && !kinds[timeline.Media] { // else it repeats what the delta said
+		deltaByJSON(object(c["message"]), add, kinds)
 	}
 	out.Kind = timeline.Empty
 	for _, k := range saidOrder {
@@ -190,20 +195,23 @@ func choiceByJSON(c map[string]any, text *string) saidChoice {
 
 func deltaByJSON(d map[string]any, add func(timeline.Kind, any), kinds map[timeline.Kind]bool) {
 	add(timeline.Text, d["content"])
-	for _, p := range array(d["content"]) {
+	for _, p := range append(array(d["content"]), d["content"]) {
+		if _, ok := p.(string); ok {
+			continue
+		}
 		add(timeline.Text, object(p)["text"])
 		add(timeline.Refusal, object(p)["refusal"])
-		add(timeline.Reasoning, object(p)["thinking"])
-		for _, q := range array(object(p)["thinking"]) {
-			add(timeline.Reasoning, object(q)["text"])
+		reasoningByJSON(object(p), add)
+		for _, name := range []string{"audio", "images", "image_url"} {
+			if hasMedia(object(p)[name]) {
+				kinds[timeline.Media] = true
+			}
 		}
 	}
-	if str(d["reasoning"]) != "" && str(d["reasoning_content"]) != "" {
-		add(timeline.Reasoning, "\x00") // which of the two copies counts is the order's choice
-	} else {
-		add(timeline.Reasoning, d["reasoning"])
-		add(timeline.Reasoning, d["reasoning_content"])
+	for _, p := range array(d["content"]) {
+		add(timeline.Text, p)
 	}
+	reasoningByJSON(d, add)
 	add(timeline.Refusal, d["refusal"])
 	if str(d["role"]) != "" {
 		kinds[timeline.Role] = true
@@ -221,14 +229,68 @@ func deltaByJSON(d map[string]any, add func(timeline.Kind, any), kinds map[timel
 			}
 		}
 	}
-	if str(object(d["audio"])["data"]) != "" || str(object(d["audio"])["transcript"]) != "" {
-		kinds[timeline.Media] = true
+	for _, name := range []string{"audio", "images", "image_url"} {
+		if hasMedia(d[name]) {
+			kinds[timeline.Media] = true
+		}
 	}
+}
+
+// reasoningByJSON adds what an object holds under the names of reasoning.
+func reasoningByJSON(d map[string]any, add func(timeline.Kind, any)) {
+	var texts []string
+	for _, name := range []string{"reasoning", "reasoning_content", "thinking"} {
+		if t := thoughtsByJSON(d[name]); t != "" {
+			texts = append(texts, t)
+		}
+	}
+	switch {
+	case len(texts) == 1:
+		add(timeline.Reasoning, texts[0])
+	case len(texts) > 1:
+		add(timeline.Reasoning, "\x00") // which of the copies counts is the order's choice
+	}
+}
+
+func thoughtsByJSON(v any) string {
+	switch v := v.(type) {
+	case string:
+		return v
+	case []any:
+		all := ""
+		for _, e := range v {
+			all += thoughtsByJSON(e)
+		}
+		return all
+	case map[string]any:
+		all := ""
+		for _, name := range []string{"text", "content", "summary", "delta", "reasoning", "reasoning_content", "thinking"} {
+			all += thoughtsByJSON(v[name])
+		}
+		return all
+	}
+	return ""
+}
+
+func hasMedia(v any) bool {
+	switch v := v.(type) {
+	case string:
+		return v != ""
+	case []any:
+		return slices.ContainsFunc(v, hasMedia)
+	case map[string]any:
+		for _, name := range []string{"data", "url", "transcript", "audio", "images", "image_url"} {
+			if hasMedia(v[name]) {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 func usageByJSON(u map[string]any) (out timeline.Usage) {
 	set := func(to *timeline.Opt[int64], v any) {
-		if n, ok := whole53(v); ok && n >= 0 {
+		if n, ok := whole53(v); ok && n >= to.Or(0) {
 			*to = timeline.Some(n)
 		}
 	}
@@ -261,16 +323,18 @@ func whole53(v any) (int64, bool) {
 
 func isProblem(v any) bool {
 	switch v := v.(type) {
-	case nil:
-		return false
 	case bool:
 		return v
 	case string:
-		return v != ""
+		return v != "" && !slices.Contains([]string{"0", "200", "ok", "success"}, strings.ToLower(v))
+	case float64:
+		return v != 0
+	case []any:
+		return slices.ContainsFunc(v, isProblem)
 	case map[string]any:
-		return len(v) > 0
+		return slices.ContainsFunc(slices.Collect(maps.Values(v)), isProblem)
 	}
-	return true
+	return false
 }
 
 // ambiguous reports whether some object has a member twice: what that means is

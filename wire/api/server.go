@@ -3,6 +3,8 @@ package api
 import (
 	"net/http"
 	"strconv"
+
+	"tokenmeter/record/timeline"
 )
 
 // serverTimings are the durations and counts that a server reports of its own
@@ -101,6 +103,24 @@ func (t *serverTimings) llamacpp(c *scan) {
 		default:
 			c.skip()
 		}
+	}
+}
+
+// fill completes a usage that was not sent by what llama.cpp tells in its
+// timings: it counts the part of the prompt that was cached beside the part that
+// was computed.
+func (t *serverTimings) fill(u *timeline.Usage) {
+	told := func(key timing) (int64, bool) { return int64(t.values[key]), t.known&(1<<key) != 0 }
+	computed, ok := told(prefillTokens)
+	cached, hit := told(cachedTokens)
+	if ok && !u.Input.OK() && computed+cached > 0 {
+		u.Input = timeline.Some(computed + cached)
+		if hit {
+			rise(&u.Cached, timeline.Some(cached))
+		}
+	}
+	if n, ok := told(decodeTokens); ok && !u.Output.OK() && n > 0 {
+		u.Output = timeline.Some(n)
 	}
 }
 

@@ -54,11 +54,16 @@ func (s *Stream) lastEvent(end timeline.End) func(framing.Event) error {
 // results writes what was collected over the whole reply.
 func (s *Stream) results() {
 	tl := s.tl
-	tl.Usage = s.usage.final(s.progress.seen, s.tokens)
+	between := "\n" // the choices' texts
+	if s.numbered() {
+		s.oneChoice()
+		between = ""
+	}
+	tl.Usage = s.usage.final(s.progress.seen, s.tokens, &s.server)
 	tl.Counted = s.count.counted()
 	tl.Server = s.server.result()
 	if s.opts.KeepText {
-		tl.Text, tl.Thought, tl.Calls = joined(s.kept.answer), joined(s.kept.thought), joined(s.kept.calls)
+		tl.Text, tl.Thought, tl.Calls = joined(s.kept.answer, between), joined(s.kept.thought, between), joined(s.kept.calls, between)
 	}
 	if s.malformed > 0 {
 		tl.Flags |= timeline.MalformedEvent
@@ -112,8 +117,17 @@ func (s *Stream) good(end timeline.End) {
 	if s.form != whole && !s.progress.done {
 		tl.Flags |= timeline.NoDone
 	}
-	if end == timeline.Cut || end == timeline.Reset {
+	if s.form != whole && s.progress.done && tl.FinishReason == "" {
+		tl.Flags |= timeline.NoFinish
+	}
+	switch end {
+	case timeline.EOF:
+	case timeline.Cut, timeline.Reset:
 		tl.Flags |= timeline.DirtyClose
+	default:
+		if s.progress.done { // the reply needed no more, and we hung up
+			tl.Flags |= timeline.LeftOpen
+		}
 	}
 }
 

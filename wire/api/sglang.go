@@ -46,7 +46,7 @@ type sglangText struct {
 
 // Event implements Decoder.
 func (d *sglangDecoder) Event(e framing.Event, s *Stream) {
-	if string(e.Data) == "[DONE]" {
+	if isDone(e.Data) {
 		s.done()
 		return
 	}

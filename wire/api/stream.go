@@ -56,6 +56,9 @@ type Stream struct {
 	at, lag, read int64 // of the read in hand
 	lastToken     int64
 	tokens        int64 // generation events so far
+	finishes      int   // finish reasons so far
+	scattered     bool  // an event's choice was not the number of events before it
+	doubt         bool  // the content type is of no reply, the bytes may be
 
 	progress progress
 	usage    usageState
@@ -86,6 +89,7 @@ func (s *Stream) Head(atUS int64, head Head) {
 		s.tl.RetryAfterUS = timeline.Some(after.Microseconds())
 	}
 	s.form = formOf(head)
+	s.doubt = s.form == foreign && head.Status >= 200 && head.Status <= 299
 	coding, err := framing.NewDecoder(head.Header.Get("Content-Encoding"))
 	if coding != nil {
 		s.coding, s.decoded = coding, s.body
@@ -116,8 +120,18 @@ func (s *Stream) Read(atUS, lagUS int64, data []byte) {
 func (s *Stream) body(data []byte) error {
 	s.total += int64(len(data))
 	if s.form == foreign {
+		early := s.plain
 		s.plain = append(s.plain, data[:min(len(data), maxPlain-len(s.plain))]...)
-		return nil
+		if !s.doubt {
+			return nil
+		}
+		stream, sure := beginsStream(s.plain, s.api)
+		if s.doubt = !sure; !stream {
+			return nil
+		}
+		s.tl.Flags |= timeline.WrongContentType
+		s.form, s.plain = sse, nil
+		data = append(early[:len(early):len(early)], data...)
 	}
 	if s.framer == nil {
 		if started, err := s.start(data); !started {

@@ -40,7 +40,7 @@ type tgiDecoder struct {
 
 // Event implements Decoder.
 func (d *tgiDecoder) Event(e framing.Event, s *Stream) {
-	if string(e.Data) == "[DONE]" {
+	if isDone(e.Data) {
 		s.done()
 		return
 	}

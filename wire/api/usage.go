@@ -2,9 +2,34 @@ package api
 
 import "tokenmeter/record/timeline"
 
+// usage is a usage object as it was sent. Whether its parts stand within the
+// prompt's and the answer's counts or beside them is settled at the reply's end.
+type usage struct {
+	timeline.Usage
+	parts [nParts]int64 // what is counted beside text; 0: nothing, or not told
+}
+
+// part is something that a usage counts and that some servers leave out of the
+// counts of prompt and answer.
+type part uint8
+
+const (
+	promptTool part = iota
+	promptImage
+	promptAudio
+	promptVideo
+	promptSearch
+	answerImage
+	answerAudio
+	answerVideo
+	nParts
+
+	firstOfAnswer = answerImage
+)
+
 // usage reads a usage object with the names of OpenAI and of those who extend
-// them. Input and output include what the details count.
-func (c *scan) usage(u *timeline.Usage, t *serverTimings) {
+// them.
+func (c *scan) usage(u *usage, t *serverTimings) {
 	for name := range c.members {
 		switch string(name) {
 		case "prompt_tokens", "input_tokens":
@@ -14,15 +39,13 @@ func (c *scan) usage(u *timeline.Usage, t *serverTimings) {
 		case "total_tokens":
 			c.count(&u.Total)
 		case "prompt_tokens_details", "input_tokens_details":
-			c.usageDetails(u)
+			for name := range c.members {
+				c.usageDetail(name, u, promptTool)
+			}
 		case "completion_tokens_details", "output_tokens_details":
-			c.usageDetails(u)
-		case "cached_tokens", "prompt_cache_hit_tokens", "cache_read_input_tokens":
-			c.count(&u.Cached)
-		case "cache_creation_input_tokens":
-			c.count(&u.CacheWrite)
-		case "reasoning_tokens":
-			c.count(&u.Reasoning)
+			for name := range c.members {
+				c.usageDetail(name, u, firstOfAnswer)
+			}
 		case "queue_time":
 			t.seconds(queueMS, c)
 		case "prompt_time":
@@ -32,27 +55,129 @@ func (c *scan) usage(u *timeline.Usage, t *serverTimings) {
 		case "total_time":
 			t.seconds(totalMS, c)
 		default:
-			c.skip()
+			c.usageDetail(name, u, promptTool)
 		}
 	}
 }
 
-func (c *scan) usageDetails(u *timeline.Usage) {
-	for name := range c.members {
-		switch string(name) {
-		case "cached_tokens":
-			c.count(&u.Cached)
-		case "reasoning_tokens":
-			c.count(&u.Reasoning)
-		default:
-			c.skip()
-		}
+// usageDetail reads one of the counts that stand in the details, or, with some
+// vendors, beside them. side is the first part of the side that it belongs to.
+func (c *scan) usageDetail(name []byte, u *usage, side part) {
+	switch string(name) {
+	case "cached_tokens", "cache_read_tokens", "prompt_cache_hit_tokens", "cache_read_input_tokens":
+		c.count(&u.Cached)
+	case "cache_creation_input_tokens", "cache_creation_tokens", "cache_write_tokens", "cache_write_input_tokens":
+		c.count(&u.CacheWrite)
+	case "reasoning_tokens", "thinking_tokens", "thoughts_tokens":
+		c.count(&u.Reasoning)
+	case "rejected_prediction_tokens":
+		c.count(&u.Rejected)
+	case "tool_use_prompt_tokens", "tool_prompt_tokens", "tool_tokens":
+		c.part(&u.parts[promptTool])
+	case "citation_tokens", "search_tokens":
+		c.part(&u.parts[promptSearch])
+	case "image_tokens":
+		c.part(&u.parts[side.or(promptImage, answerImage)])
+	case "audio_tokens":
+		c.part(&u.parts[side.or(promptAudio, answerAudio)])
+	case "video_tokens":
+		c.part(&u.parts[side.or(promptVideo, answerVideo)])
+	default:
+		c.skip()
 	}
 }
 
-// count reads a count; what is no count (null, negative) changes nothing.
+func (p part) or(prompt, answer part) part {
+	if p >= firstOfAnswer {
+		return answer
+	}
+	return prompt
+}
+
+// count reads a count; what is no count (null, negative) changes nothing, and
+// neither does one that is smaller: see [usageState.merge].
 func (c *scan) count(field *timeline.Opt[int64]) {
 	if n, ok := c.integer(); ok && n >= 0 {
-		*field = timeline.Some(n)
+		rise(field, timeline.Some(n))
+	}
+}
+
+func (c *scan) part(field *int64) {
+	if n, ok := c.integer(); ok {
+		*field = max(*field, n)
+	}
+}
+
+// rise takes a count that is larger than the one before. Counts of a reply are
+// cumulative: a smaller one, or a 0 at the end, is a placeholder.
+func rise(field *timeline.Opt[int64], v timeline.Opt[int64]) {
+	if n, ok := v.Get(); ok && (!field.OK() || n > field.Or(0)) {
+		*field = v
+	}
+}
+
+// reconcile puts every count on its side, so that Input holds all that was read
+// and Output all that was written. A part stands beside its whole where
+//
+//   - it is larger than the whole it would be a part of, or
+//   - it makes up, alone or with others, exactly what the total has more than
+//     prompt and answer.
+//
+// A surplus that no part explains stays: it is hidden reasoning where no
+// reasoning is told (package metric). exclusive says that the API counts the
+// cache beside the prompt in any case.
+func (u *usage) reconcile(exclusive bool) {
+	told := func(v timeline.Opt[int64]) int64 { return v.Or(0) }
+	cacheBeside := exclusive || u.Input.OK() && max(told(u.Cached), told(u.CacheWrite)) > told(u.Input)
+	if cacheBeside && u.Input.OK() {
+		u.Input = timeline.Some(told(u.Input) + told(u.Cached) + told(u.CacheWrite))
+	}
+	thoughtBeside := u.Output.OK() && told(u.Reasoning) > told(u.Output)
+	if thoughtBeside {
+		u.Output = timeline.Some(told(u.Output) + told(u.Reasoning))
+	}
+	if !u.Input.OK() || !u.Output.OK() || !u.Total.OK() {
+		return
+	}
+	sides := [3 + nParts]int64{0: told(u.Reasoning), 1: told(u.Cached), 2: told(u.CacheWrite)}
+	copy(sides[3:], u.parts[:])
+	if thoughtBeside {
+		sides[0] = 0
+	}
+	if cacheBeside {
+		sides[1], sides[2] = 0, 0
+	}
+	for i := range explained(sides[:], told(u.Total)-told(u.Input)-told(u.Output)) {
+		if i == 0 || i >= 3+int(firstOfAnswer) {
+			u.Output = timeline.Some(told(u.Output) + sides[i])
+		} else {
+			u.Input = timeline.Some(told(u.Input) + sides[i])
+		}
+	}
+}
+
+// explained yields the fewest of the parts that make up the surplus exactly;
+// none where no choice of them does.
+func explained(parts []int64, surplus int64) func(yield func(int) bool) {
+	best, fewest := 0, len(parts)+1
+	for set := 1; surplus > 0 && set < 1<<len(parts); set++ {
+		sum, n := int64(0), 0
+		for i, v := range parts {
+			if set&(1<<i) != 0 {
+				if sum, n = sum+v, n+1; v == 0 {
+					sum = -1 << 62 // what is not there explains nothing
+				}
+			}
+		}
+		if sum == surplus && n < fewest {
+			best, fewest = set, n
+		}
+	}
+	return func(yield func(int) bool) {
+		for i := range parts {
+			if best&(1<<i) != 0 && !yield(i) {
+				return
+			}
+		}
 	}
 }

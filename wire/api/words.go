@@ -63,9 +63,9 @@ func (e *errorObject) read(c *scan, depth int) {
 	}
 	for name := range c.members {
 		switch string(name) {
-		case "error", "detail", "errors", "msg", "message", "error_message":
+		case "error", "detail", "errors", "msg", "message", "Message", "error_message", "error_msg", "errorMessage", "fault", "faultstring", "base_resp", "status_msg":
 			e.read(c, depth+1)
-		case "code", "type", "status", "error_type", "status_code", "reason":
+		case "code", "type", "status", "error_type", "status_code", "reason", "error_code", "errcode", "errno":
 			e.detail(string(name), c)
 		default:
 			c.skip()

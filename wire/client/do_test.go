@@ -66,7 +66,7 @@ func TestEnds(t *testing.T) {
 		"cut in a chunk":           {[]string{head, "120ms 40\r\ndata: {", "150ms CUT"}, timeline.StreamTruncated, 150_000, 1, 0},
 		"clean end without finish": {[]string{head, "150ms " + lastChunk}, timeline.StreamTruncated, 150_000, 1, 0},
 		"complete, then cut":       {[]string{head, "140ms " + chunk(fin+done), "150ms CUT"}, timeline.OK, 150_000, 1, timeline.DirtyClose},
-		"complete, then silence":   {[]string{head, "140ms " + chunk(fin+done), "150ms KEEP"}, timeline.OK, 140_000, 1, timeline.DirtyClose},
+		"complete, then silence":   {[]string{head, "140ms " + chunk(fin+done), "150ms KEEP"}, timeline.OK, 140_000, 1, timeline.LeftOpen},
 		"until close":              {[]string{"100ms HTTP/1.0 200 OK\r\ncontent-type: text/event-stream\r\n\r\n" + tok("w") + fin + done, "150ms CUT"}, timeline.OK, 150_000, 1, 0},
 		"content-length":           {[]string{"100ms " + whole("200 OK", "text/event-stream", tok("w")+fin+done)}, timeline.OK, 100_000, 1, 0},
 		"no response":              {[]string{"150ms CUT"}, timeline.ConnReset, 150_000, 0, 0},

@@ -88,7 +88,7 @@ func TestEndsOnSockets(t *testing.T) {
 		"cut in a chunk":            {[]string{head, "2ms 40\r\ndata: {", "3ms CUT"}, nil, timeline.StreamTruncated, 1, 0},
 		"clean end without finish":  {[]string{head, "2ms " + lastChunk}, nil, timeline.StreamTruncated, 1, 0},
 		"complete, then cut":        {[]string{head, "2ms " + chunk(fin+done), "3ms CUT"}, nil, timeline.OK, 1, timeline.DirtyClose},
-		"complete, then silence":    {[]string{head, "2ms " + chunk(fin+done), "3ms KEEP"}, nil, timeline.OK, 1, timeline.DirtyClose},
+		"complete, then silence":    {[]string{head, "2ms " + chunk(fin+done), "3ms KEEP"}, nil, timeline.OK, 1, timeline.LeftOpen},
 		"until close":               {[]string{"1ms HTTP/1.0 200 OK\r\ncontent-type: text/event-stream\r\n\r\n" + tok("w") + fin + done, "2ms CUT"}, nil, timeline.OK, 1, 0},
 		"no response":               {[]string{"1ms CUT"}, nil, timeline.ConnReset, 0, 0},
 		"half a head":               {[]string{"1ms HTTP/1.1 200 OK\r\ncontent-", "2ms CUT"}, nil, timeline.ConnReset, 0, 0},

@@ -1,0 +1,104 @@
+package api
+
+import "bytes"
+
+// This file tells the channels of a reply by the names that vendors give them.
+
+// isReasoning reports whether a member of a delta, or a type, is one of
+// reasoning: reasoning_content, reasoning, reasoning_details, reasoning_text,
+// thinking, thinking_blocks, thoughts and so on. What only describes it
+// (a signature, an effort, a sealed copy) is not.
+func isReasoning(name []byte) bool {
+	if !bytes.Contains(name, []byte("reasoning")) && !bytes.Contains(name, []byte("think")) && !bytes.Contains(name, []byte("thought")) {
+		return false
+	}
+	for _, of := range describes {
+		if bytes.HasSuffix(name, []byte(of)) {
+			return false
+		}
+	}
+	return true
+}
+
+var describes = []string{"signature", "effort", "_id", "format", "tokens", "opaque", "encrypted", "encrypted_content",
+	"status", "enabled", "budget", "level", "type", "time", "duration", "seconds", "_ms", "redacted_thinking"}
+
+// thoughts reads reasoning in any of the forms in which it comes: a string, an
+// object that holds it, a list of either. take reads one string and reports
+// whether there was text. A sealed part has none: nobody saw what it says.
+func (c *scan) thoughts(take func() bool) (some bool) {
+	switch c.peek() {
+	case '"':
+		return take()
+	case '[':
+		for range c.elements {
+			some = c.thoughts(take) || some
+		}
+	case '{':
+		for name := range c.members {
+			switch string(name) {
+			case "text", "content", "summary", "delta":
+				some = c.thoughts(take) || some
+			default:
+				if isReasoning(name) {
+					some = c.thoughts(take) || some
+				} else {
+					c.skip()
+				}
+			}
+		}
+	default:
+		c.skip()
+	}
+	return some
+}
+
+// isMedia reports whether a member holds pictures, sound or video.
+func isMedia(name []byte) bool {
+	switch string(name) {
+	case "audio", "images", "image", "image_url", "video", "videos", "video_url", "audio_url", "output_audio", "output_image",
+		"input_audio", "inline_data", "inlineData", "media", "b64_json", "partial_image_b64":
+		return true
+	}
+	return false
+}
+
+// media passes over a value and reports whether it holds some of the medium
+// itself: bytes, an address, or a transcript of sound.
+func (c *scan) media() (some bool) {
+	switch c.peek() {
+	case '"':
+		t, ok := c.text()
+		return ok && !t.empty()
+	case '[':
+		for range c.elements {
+			some = c.media() || some
+		}
+	case '{':
+		for name := range c.members {
+			switch string(name) {
+			case "data", "url", "transcript", "b64_json", "source", "uri":
+				some = c.media() || some
+			default:
+				if isMedia(name) {
+					some = c.media() || some
+				} else {
+					c.skip()
+				}
+			}
+		}
+	default:
+		c.skip()
+	}
+	return some
+}
+
+// isDone reports whether the data of an event is the terminator, which some send
+// with white space around it or as a string of JSON.
+func isDone(data []byte) bool {
+	if len(data) > len(`"[DONE]"`)+8 {
+		return false
+	}
+	data = bytes.TrimSpace(data)
+	return string(data) == "[DONE]" || string(data) == `"[DONE]"`
+}

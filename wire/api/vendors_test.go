@@ -1,0 +1,266 @@
+package api
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+
+	"tokenmeter/record/timeline"
+)
+
+// delta is a chunk that adds the given members to the answer.
+func delta(members string) string { return `{"choices":[{"index":0,"delta":{` + members + `}}]}` }
+
+// Usage as vendors and gateways send it: what it means is theirs, told in their
+// documents and bug reports; the sums are done by hand.
+func TestUsageOfVendors(t *testing.T) {
+	for _, c := range []struct {
+		name, api string
+		usages    []string // each in an event of its own, after one token
+		want      string
+	}{
+		// Reasoning beside the answer.
+		{"xAI: 279 + 6 + 89 = 374", "openai-chat", []string{`{"prompt_tokens":279,"completion_tokens":6,"total_tokens":374,"prompt_tokens_details":{"cached_tokens":149},"completion_tokens_details":{"reasoning_tokens":89}}`},
+			`{"input":279,"cached":149,"output":95,"reasoning":89,"total":374}`},
+		{"xAI: 10120 + 1499 + 2809 = 14428", "openai-chat", []string{`{"prompt_tokens":10120,"completion_tokens":1499,"total_tokens":14428,"prompt_tokens_details":{"cached_tokens":128},"completion_tokens_details":{"reasoning_tokens":2809}}`},
+			`{"input":10120,"cached":128,"output":4308,"reasoning":2809,"total":14428}`},
+		{"OpenAI: reasoning within the answer", "openai-chat", []string{`{"prompt_tokens":20,"completion_tokens":100,"total_tokens":120,"completion_tokens_details":{"reasoning_tokens":64}}`},
+			`{"input":20,"output":100,"reasoning":64,"total":120}`},
+		{"Perplexity: more reasoning than answer, in no total", "openai-chat", []string{`{"prompt_tokens":33,"completion_tokens":7163,"total_tokens":7196,"citation_tokens":19028,"num_search_queries":18,"reasoning_tokens":73029}`},
+			`{"input":33,"output":80192,"reasoning":73029,"total":7196}`},
+		{"Gemini: only the total knows", "openai-chat", []string{`{"prompt_tokens":20,"completion_tokens":198,"total_tokens":623}`},
+			`{"input":20,"output":198,"total":623}`}, // 405 hidden: see package metric
+		{"Responses of a gateway over Gemini", "openai-responses", []string{`{"input_tokens":20,"output_tokens":198,"total_tokens":623,"output_tokens_details":{"reasoning_tokens":405}}`},
+			`{"input":20,"output":603,"reasoning":405,"total":623}`},
+
+		// The cache beside the prompt.
+		{"Portkey: 368 + 10536 + 19 = 10923", "openai-chat", []string{`{"prompt_tokens":368,"completion_tokens":19,"total_tokens":10923,"cache_read_input_tokens":10536,"cache_creation_input_tokens":0}`},
+			`{"input":10904,"cached":10536,"cache_write":0,"output":19,"total":10923}`},
+		{"a small part of the prompt read, a part written", "openai-chat", []string{`{"prompt_tokens":9000,"completion_tokens":19,"total_tokens":13019,"cache_read_input_tokens":3000,"cache_creation_input_tokens":1000}`},
+			`{"input":13000,"cached":3000,"cache_write":1000,"output":19,"total":13019}`},
+		{"more read than the prompt has, no total", "openai-chat", []string{`{"prompt_tokens":12,"completion_tokens":5,"cache_read_input_tokens":8000,"cache_creation_input_tokens":4000}`},
+			`{"input":12012,"cached":8000,"cache_write":4000,"output":5}`},
+		{"LiteLLM: both within the prompt, told twice", "openai-chat", []string{`{"prompt_tokens":12012,"completion_tokens":5,"total_tokens":12017,"prompt_tokens_details":{"cached_tokens":8000,"cache_write_tokens":4000},"cache_read_input_tokens":8000,"cache_creation_input_tokens":4000}`},
+			`{"input":12012,"cached":8000,"cache_write":4000,"output":5,"total":12017}`},
+		{"DeepSeek: hit and miss make the prompt", "openai-chat", []string{`{"prompt_tokens":300,"completion_tokens":10,"total_tokens":310,"prompt_cache_hit_tokens":256,"prompt_cache_miss_tokens":44}`},
+			`{"input":300,"cached":256,"output":10,"total":310}`},
+		{"Anthropic: always beside", "anthropic", []string{`{"input_tokens":12,"output_tokens":5,"cache_read_input_tokens":10,"cache_creation_input_tokens":2}`},
+			`{"input":24,"cached":10,"cache_write":2,"output":5}`},
+
+		// Other parts of a prompt beside it.
+		{"tools' prompts", "openai-chat", []string{`{"prompt_tokens":20,"completion_tokens":30,"total_tokens":117,"tool_use_prompt_tokens":67}`},
+			`{"input":87,"output":30,"total":117}`},
+		{"pictures and reasoning", "openai-chat", []string{`{"prompt_tokens":20,"completion_tokens":30,"total_tokens":408,"prompt_tokens_details":{"image_tokens":258},"completion_tokens_details":{"reasoning_tokens":100,"image_tokens":0}}`},
+			`{"input":278,"output":130,"reasoning":100,"total":408}`},
+		{"pictures within the prompt", "openai-chat", []string{`{"prompt_tokens":278,"completion_tokens":30,"total_tokens":308,"prompt_tokens_details":{"image_tokens":258,"audio_tokens":0}}`},
+			`{"input":278,"output":30,"total":308}`},
+		{"sound spoken", "openai-chat", []string{`{"prompt_tokens":20,"completion_tokens":30,"total_tokens":90,"completion_tokens_details":{"audio_tokens":40}}`},
+			`{"input":20,"output":70,"total":90}`},
+
+		// Counts never fall.
+		{"zeros after the real ones", "openai-chat", []string{`{"prompt_tokens":9,"completion_tokens":30,"total_tokens":39}`, `{"prompt_tokens":0,"completion_tokens":0,"total_tokens":0}`},
+			`{"input":9,"output":30,"total":39}`},
+		{"zeros before", "openai-chat", []string{`{"prompt_tokens":0,"completion_tokens":0,"total_tokens":0}`, `{"prompt_tokens":9,"completion_tokens":30,"total_tokens":39}`},
+			`{"input":9,"output":30,"total":39}`},
+		{"a smaller count at the end", "openai-chat", []string{`{"prompt_tokens":9,"completion_tokens":30}`, `{"prompt_tokens":9,"completion_tokens":1}`}, `{"input":9,"output":30}`},
+		{"cached tokens that go away", "openai-chat", []string{`{"prompt_tokens":900,"completion_tokens":3,"prompt_tokens_details":{"cached_tokens":512}}`, `{"prompt_tokens":900,"completion_tokens":4,"prompt_tokens_details":{"cached_tokens":0}}`},
+			`{"input":900,"cached":512,"output":4}`},
+		{"Responses: zeros within the last event", "openai-responses", []string{`{"input_tokens":9,"output_tokens":3}`, `{"input_tokens":0,"output_tokens":4}`}, `{"input":9,"output":4}`},
+		{"no prompt has no tokens", "openai-chat", []string{`{"prompt_tokens":0,"completion_tokens":4,"total_tokens":4}`}, `{"output":4,"total":4}`},
+		{"MiniMax: a total of zero in each chunk", "openai-chat", []string{`{"total_tokens":0,"total_characters":0}`, `{"prompt_tokens":40,"completion_tokens":7,"total_tokens":47,"total_characters":0}`},
+			`{"input":40,"output":7,"total":47}`},
+
+		{"predictions", "openai-chat", []string{`{"prompt_tokens":9,"completion_tokens":13,"total_tokens":22,"completion_tokens_details":{"accepted_prediction_tokens":2,"rejected_prediction_tokens":10}}`},
+			`{"input":9,"output":13,"rejected":10,"total":22}`},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			a, _ := ByName(c.api)
+			chunks := []string{content("a")}
+			wrap := func(u string) string { return `{"choices":[],"usage":` + u + `}` }
+			switch c.api {
+			case "anthropic":
+				chunks = []string{`{"type":"content_block_delta","delta":{"type":"text_delta","text":"a"}}`}
+				wrap = func(u string) string { return `{"type":"message_delta","delta":{},"usage":` + u + `}` }
+			case "openai-responses":
+				chunks = []string{`{"type":"response.output_text.delta","delta":"a"}`}
+				wrap = func(u string) string { return `{"type":"response.in_progress","response":{"usage":` + u + `}}` }
+			}
+			for _, u := range c.usages {
+				chunks = append(chunks, wrap(u))
+			}
+			tl := reply(a, "text/event-stream", events(append(chunks, "[DONE]")...), timeline.EOF)
+			got, _ := json.Marshal(tl.Usage)
+			if string(got) != c.want {
+				t.Errorf("got  %s\nwant %s", got, c.want)
+			}
+		})
+	}
+}
+
+// Anthropic's counts: message_start has the input, message_delta may repeat it
+// as 0.
+func TestAnthropicCountsNeverFall(t *testing.T) {
+	for _, c := range [][3]string{
+		{`{"input_tokens":25,"output_tokens":1}`, `{"input_tokens":0,"output_tokens":15}`, `{"input":25,"output":15}`},
+		{`{"input_tokens":25,"cache_read_input_tokens":100,"output_tokens":1}`, `{"input_tokens":0,"cache_read_input_tokens":0,"output_tokens":15}`, `{"input":125,"cached":100,"output":15}`},
+		{`{"input_tokens":0,"output_tokens":0}`, `{"input_tokens":40,"output_tokens":15}`, `{"input":40,"output":15}`},
+		{`{"input_tokens":7,"output_tokens":40}`, `{"output_tokens":2}`, `{"input":7,"output":2}`}, // the first is provisional
+	} {
+		tl := reply(Anthropic, "text/event-stream", events(`{"type":"message_start","message":{"usage":`+c[0]+`}}`,
+			`{"type":"content_block_delta","delta":{"type":"text_delta","text":"abc"}}`,
+			`{"type":"message_delta","delta":{"stop_reason":"end_turn"},"usage":`+c[1]+`}`, `{"type":"message_stop"}`), timeline.EOF)
+		if got := jsonOf(tl.Usage); got != c[2] {
+			t.Errorf("%s then %s: got %s, want %s", c[0], c[1], got, c[2])
+		}
+	}
+}
+
+// llama.cpp tells its counts in timings, also where no usage was sent.
+func TestTimingsStandInForUsage(t *testing.T) {
+	timings := `"timings":{"cache_n":236,"prompt_n":1,"prompt_ms":30,"predicted_n":35,"predicted_ms":600}`
+	for _, c := range []struct{ name, chunk, want string }{
+		{"no usage", `{"choices":[{"index":0,"delta":{},"finish_reason":"stop"}],` + timings + `}`, `{"input":237,"cached":236,"output":35}`},
+		{"an older build without cache_n", `{"choices":[{"index":0,"delta":{},"finish_reason":"stop"}],"timings":{"prompt_n":12,"predicted_n":3}}`, `{"input":12,"output":3}`},
+		{"a usage of zeros", `{"choices":[],"usage":{"prompt_tokens":0,"completion_tokens":0},` + timings + `}`, `{"input":237,"cached":236,"output":35}`},
+		{"usage wins", `{"choices":[],"usage":{"prompt_tokens":240,"completion_tokens":36},` + timings + `}`, `{"input":240,"output":36}`},
+	} {
+		tl := reply(OpenAIChat, "text/event-stream", events(content("a"), c.chunk, "[DONE]"), timeline.EOF)
+		if got := jsonOf(tl.Usage); got != c.want {
+			t.Errorf("%s: got %s, want %s", c.name, got, c.want)
+		}
+	}
+	tl := reply(LlamaCpp, "text/event-stream", events(`{"content":"a","stop":false}`, `{"content":"","stop":true,"stop_type":"eos",`+timings+`}`), timeline.EOF)
+	if got := jsonOf(tl.Usage); got != `{"input":237,"cached":236,"output":35}` {
+		t.Errorf("native: %s", got)
+	}
+}
+
+// Reasoning, media and repeated messages under the names that vendors use.
+func TestChannelsOfVendors(t *testing.T) {
+	for _, c := range []struct {
+		name   string
+		chunks []string
+		want   string // kinds
+		says   string // text | thought
+	}{
+		{"MiniMax", []string{delta(`"content":"","reasoning_details":[{"type":"reasoning.text","text":"th","format":"unknown","index":0}]`), content("an")}, "reasoning text", "an|th"},
+		{"OpenRouter: the same twice", []string{delta(`"content":"","reasoning":"th","reasoning_details":[{"type":"reasoning.text","text":"th"}]`)}, "reasoning", "|th"},
+		{"OpenRouter: a summary", []string{delta(`"reasoning_details":[{"type":"reasoning.summary","summary":"th"}]`)}, "reasoning", "|th"},
+		{"OpenRouter: sealed reasoning is hidden", []string{delta(`"content":"","reasoning_details":[{"type":"reasoning.encrypted","data":"c2VjcmV0"}]`)}, "empty", "|"},
+		{"LiteLLM", []string{delta(`"content":"","thinking_blocks":[{"type":"thinking","thinking":"th","signature":"s"}]`), delta(`"thinking_blocks":[{"type":"thinking","thinking":"","signature":"EqQBCg"}]`)}, "reasoning empty", "|th"},
+		{"GitHub Copilot", []string{delta(`"reasoning_text":"th"`), delta(`"content":"a","reasoning_opaque":"sealed"`)}, "reasoning text", "a|th"},
+		{"thinking as a string", []string{delta(`"thinking":"th"`)}, "reasoning", "|th"},
+		{"thinking as an object", []string{delta(`"thinking":{"content":"th","signature":"x"}`)}, "reasoning", "|th"},
+		{"reasoning as an object", []string{delta(`"reasoning":{"effort":"high","summary":[{"type":"summary_text","text":"th"}]}`)}, "reasoning", "|th"},
+		{"reasoning_content as a list", []string{delta(`"reasoning_content":[{"type":"text","text":"t"},{"type":"text","text":"h"}]`)}, "reasoning", "|th"},
+		{"Mistral", []string{delta(`"content":[{"type":"thinking","thinking":[{"type":"text","text":"th"}],"closed":true}]`)}, "reasoning", "|th"},
+		{"a part that says what it is", []string{delta(`"content":[{"type":"reasoning","text":"th"},{"type":"text","text":""}]`)}, "reasoning", "|th"},
+		{"Perplexity", []string{delta(`"content":"","reasoning_steps":[{"thought":"th","type":"web_search"}]`)}, "reasoning", "|th"},
+		{"Google: content that is thought", []string{delta(`"content":"th","extra_content":{"google":{"thought":true}}`), content("a")}, "reasoning text", "a|th"},
+		{"what describes reasoning is none", []string{delta(`"content":"","reasoning_effort":"high","thought_signature":"abc","reasoning_id":"r1"`)}, "empty", "|"},
+		{"beside the delta", []string{`{"choices":[{"index":0,"reasoning_content":"th","delta":{}}]}`, `{"choices":[{"index":0,"text":"","reasoning":"th"}]}`}, "reasoning reasoning", "|thth"},
+
+		{"OpenRouter: pictures", []string{delta(`"content":"","images":[{"type":"image_url","image_url":{"url":"data:image/png;base64,iVBO"}}]`)}, "media", "|"},
+		{"a part with a picture", []string{delta(`"content":[{"type":"image_url","image_url":{"url":"https://x/y.png"}}]`)}, "media", "|"},
+		{"a part with sound", []string{delta(`"content":[{"type":"output_audio","audio":{"data":"UklG"}}]`)}, "media", "|"},
+		{"sound that has not begun", []string{delta(`"audio":{"id":"audio_1","expires_at":1729018505}`)}, "empty", "|"},
+		{"no pictures", []string{delta(`"content":"a","images":[]`)}, "text", "a|"},
+
+		{"the last chunk repeats all", []string{content("w"), content("w"), `{"choices":[{"index":0,"delta":null,"finish_reason":"stop","message":{"role":"assistant","content":"ww"}}]}`}, "text text finish", "ww|"},
+		{"each chunk repeats all", []string{`{"choices":[{"index":0,"message":{"content":"a"},"delta":{"content":"a"}}]}`, `{"choices":[{"index":0,"message":{"content":"ab"},"delta":{"content":"b"}}]}`}, "text text", "ab|"},
+		{"the call is repeated", []string{delta(`"tool_calls":[{"index":0,"function":{"name":"f","arguments":"{}"}}]`), `{"choices":[{"index":0,"delta":{},"finish_reason":"tool_calls","message":{"tool_calls":[{"function":{"name":"f","arguments":"{}"}}]}}]}`}, "tool finish", "|"},
+		{"messages alone", []string{`{"choices":[{"index":0,"message":{"content":"a"}}]}`, `{"choices":[{"index":0,"delta":null,"message":{"content":"b"}}]}`}, "text text", "ab|"},
+		{"of another choice", []string{content("a"), `{"choices":[{"index":1,"message":{"content":"b"}}]}`}, "text text#1", "a\nb|"},
+
+		{"an index that counts chunks (GuideLLM)", []string{`{"choices":[{"index":0,"text":"a"}]}`, `{"choices":[{"index":1,"text":"b"}]}`, `{"choices":[{"index":2,"text":"c"}]}`, `{"choices":[{"index":3,"text":"","finish_reason":"stop"}]}`}, "text text text finish", "abc|"},
+		{"three choices", []string{`{"choices":[{"index":0,"text":"a"}]}`, `{"choices":[{"index":1,"text":"b"}]}`, `{"choices":[{"index":2,"text":"c"}]}`, `{"choices":[{"index":0,"text":"d"}]}`}, "text text#1 text#2 text", "ad\nb\nc|"},
+		{"three choices of one chunk", []string{`{"choices":[{"index":0,"text":"a","finish_reason":"stop"}]}`, `{"choices":[{"index":1,"text":"b","finish_reason":"stop"}]}`, `{"choices":[{"index":2,"text":"c","finish_reason":"stop"}]}`}, "text text#1 text#2", "a\nb\nc|"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			tl := reply(OpenAIChat, "text/event-stream", events(c.chunks...), timeline.EOF)
+			if got := kinds(tl); got != c.want {
+				t.Errorf("got %s, want %s", got, c.want)
+			}
+			if got := tl.Text + "|" + tl.Thought; got != c.says {
+				t.Errorf("says %q, want %q", got, c.says)
+			}
+		})
+	}
+}
+
+// A hundred chunks that are counted are one answer, whole and in order.
+func TestManyNumberedChunks(t *testing.T) {
+	var chunks []string
+	for i := range 300 {
+		chunks = append(chunks, strings.Replace(`{"choices":[{"index":N,"text":"w"}]}`, "N", jsonOf(i), 1))
+	}
+	tl := reply(OpenAICompletions, "text/event-stream", events(append(chunks, "[DONE]")...), timeline.EOF)
+	if tl.Text != strings.Repeat("w", 300) || tl.Outcome != timeline.OK {
+		t.Errorf("%s, text of %d bytes", tl.Outcome, len(tl.Text))
+	}
+	for ev := range tl.Events.All() {
+		if ev.Choice != 0 {
+			t.Fatalf("choice %d", ev.Choice)
+		}
+	}
+}
+
+// Errors within a reply of status 200, what only looks like one, and ends.
+func TestErrorsOfVendors(t *testing.T) {
+	good := []string{content("a"), stopChunk, "[DONE]"}
+	for _, c := range []struct {
+		name, contentType, body string
+		want                    timeline.Outcome
+		says                    string
+		flags                   []string
+	}{
+		{"FastAPI's detail", "text/event-stream", events(`{"detail":"Model is overloaded"}`), timeline.StreamError, "Model is overloaded", nil},
+		{"in the middle", "text/event-stream", events(content("a"), `{"detail":[{"loc":["body"],"msg":"field required","type":"missing"}]}`, "[DONE]"), timeline.StreamError, "field required", nil},
+		{"as a whole body", "application/json", `{"detail":"Not authenticated"}`, timeline.StreamError, "Not authenticated", []string{"non_streaming", "stream_ignored"}},
+		{"MiniMax", "application/json", `{"id":"1","choices":null,"base_resp":{"status_code":1004,"status_msg":"login fail"}}`, timeline.StreamError, "login fail (status_code 1004)", []string{"non_streaming", "stream_ignored"}},
+		{"MiniMax in a stream", "text/event-stream", events(`{"choices":null,"usage":{"total_tokens":0},"base_resp":{"status_code":1008,"status_msg":"insufficient balance"}}`), timeline.StreamError, "insufficient balance", nil},
+		{"MiniMax is well", "text/event-stream", events(content("a"), `{"choices":[{"index":0,"delta":{},"finish_reason":"stop"}],"base_resp":{"status_code":0,"status_msg":""}}`, "[DONE]"), timeline.OK, "", nil},
+		{"a code with a message", "text/event-stream", events(`{"code":"InvalidApiKey","message":"Invalid API-key provided.","request_id":"r"}`), timeline.StreamError, "Invalid API-key provided. (code InvalidApiKey)", nil},
+		{"a message alone", "application/json", `{"message":"The security token included in the request is invalid."}`, timeline.StreamError, "security token", []string{"non_streaming", "stream_ignored"}},
+		{"all is well", "text/event-stream", events(`{"code":0,"message":"success"}`, good[0], good[1], good[2]), timeline.OK, "", nil},
+		{"an error that is none", "text/event-stream", events(`{"choices":[{"index":0,"delta":{"content":"a"}}],"error":{"code":0,"message":""}}`, stopChunk, "[DONE]"), timeline.OK, "", nil},
+		{"with nulls", "text/event-stream", events(`{"choices":[{"index":0,"delta":{"content":"a"}}],"error":{"code":null,"message":null,"type":""}}`, stopChunk, "[DONE]"), timeline.OK, "", nil},
+		{"code 0 with words", "text/event-stream", events(`{"error":{"code":0,"message":"upstream timed out"}}`), timeline.StreamError, "upstream timed out", nil},
+
+		{"a terminator with a space", "text/event-stream", "data: {\"choices\":[{\"delta\":{\"content\":\"a\"},\"finish_reason\":\"stop\"}]}\n\ndata: [DONE] \n\n", timeline.OK, "", nil},
+		{"a terminator as a string", "text/event-stream", events(content("a"), stopChunk, `"[DONE]"`), timeline.OK, "", nil},
+		{"no finish reason", "text/event-stream", events(content("a"), "[DONE]"), timeline.OK, "", []string{"no_finish_reason"}},
+
+		{"a stream called text", "text/plain; charset=utf-8", events(good...), timeline.OK, "", []string{"wrong_content_type"}},
+		{"a stream called bytes", "application/octet-stream", ": ping\n\n" + events(good...), timeline.OK, "", []string{"wrong_content_type"}},
+		{"a stream called HTML, named events", "text/html", "\n\nevent: chunk\n" + events(good...), timeline.OK, "", []string{"wrong_content_type"}},
+		{"HTML", "text/html", "<html>data: no</html>", timeline.BadContentType, "<html>", nil},
+		{"words", "text/plain", "databases are down", timeline.BadContentType, "databases", nil},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			tl := reply(OpenAIChat, c.contentType, c.body, timeline.EOF)
+			if tl.Outcome != c.want || c.says != "" && !strings.Contains(tl.Error.Message, c.says) {
+				t.Errorf("%s: %+v, want %s with %q", tl.Outcome, tl.Error, c.want, c.says)
+			}
+			if got := tl.Flags.Names(); strings.Join(got, " ") != strings.Join(c.flags, " ") {
+				t.Errorf("flags %v, want %v", got, c.flags)
+			}
+		})
+	}
+	for _, size := range []int{1, 2, 3, 5} { // whatever the reads
+		var reads [][]byte
+		body := "\r\n" + events(good...)
+		for len(body) > 0 {
+			n := min(size, len(body))
+			reads, body = append(reads, []byte(body[:n])), body[n:]
+		}
+		tl := replay(OpenAIChat, Head{200, map[string][]string{"Content-Type": {"text/plain"}}}, reads, timeline.EOF)
+		if tl.Outcome != timeline.OK || tl.Text != "a" {
+			t.Errorf("reads of %d: %s %q", size, tl.Outcome, tl.Text)
+		}
+	}
+	tl := reply(OllamaChat, "text/plain", `{"message":{"content":"a"},"done":false}`+"\n"+`{"message":{"content":""},"done":true}`+"\n", timeline.EOF)
+	if tl.Outcome != timeline.OK || !tl.Flags.Has(timeline.WrongContentType) {
+		t.Errorf("Ollama's lines: %s %v", tl.Outcome, tl.Flags.Names())
+	}
+}
