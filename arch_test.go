@@ -64,8 +64,9 @@ var rooms = map[string][]string{
 	"load/sweep":    {"load/bench", "wire/client", "record/cost", "record/metric", "record/objective", "record/run", "record/stat", "record/timeline", "record/validity", "base/random"},
 	"load/method":   {"load/bench", "load/sweep", "record/cost", "record/metric", "record/objective", "record/run", "record/stat", "record/timeline", "record/validity"},
 
+	"service/gate":      {},
 	"service/traffic":   {"record/cost", "record/metric", "record/objective", "record/run", "record/timeline", "base/secret"},
-	"service/proxy":     {"service/traffic", "wire/api", "wire/client", "wire/framing", "record/metric", "record/timeline", "base/clock", "base/secret"},
+	"service/proxy":     {"service/gate", "service/traffic", "wire/api", "wire/client", "wire/framing", "record/metric", "record/timeline", "base/clock", "base/secret"},
 	"service/slo":       {"service/traffic", "record/cost", "record/metric", "record/objective", "record/stat", "record/timeline", "base/config", "base/secret"},
 	"service/telemetry": {"service/traffic", "record/metric", "record/objective", "record/timeline"},
 

@@ -14,6 +14,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"tokenmeter/service/gate"
 	"tokenmeter/service/proxy"
 	"tokenmeter/wire/client"
 )
@@ -117,13 +118,16 @@ func (d *Daemon) begin(one *door) {
 	one.server.HTTP2.WriteByteTimeout = or(one.ReaderTimeout, 5*time.Minute)
 	one.server.BaseContext = func(net.Listener) context.Context { return ctx }
 	one.server.ConnContext = proxy.ConnContext
-	ln := one.ln
+	let := gate.Config{MostHead: one.server.MaxHeaderBytes, Handshake: one.server.ReadHeaderTimeout,
+		Failed: func(from net.Addr, err error) {
+			d.log.Debug("TLS handshake failed", "from", from.String(), "error", err.Error())
+		}}
 	if one.listen.tls != nil {
-		ln = tls.NewListener(ln, &tls.Config{NextProtos: []string{"h2", "http/1.1"},
-			GetConfigForClient: func(*tls.ClientHelloInfo) (*tls.Config, error) { return one.tls.Load(), nil }})
+		let.TLS = &tls.Config{NextProtos: []string{"h2", "http/1.1"},
+			GetConfigForClient: func(*tls.ClientHelloInfo) (*tls.Config, error) { return one.tls.Load(), nil }}
 	}
 	go func() {
-		if err := one.server.Serve(ln); err != nil && !errors.Is(err, http.ErrServerClosed) {
+		if err := one.server.Serve(gate.Listen(one.ln, let)); err != nil && !errors.Is(err, http.ErrServerClosed) {
 			d.log.Error("listener failed", "listener", one.Name, "error", err.Error())
 		}
 	}()

@@ -48,6 +48,9 @@ func (d *downstream) shortWay(reply *client.Passed, in *http.Request) {
 		return
 	}
 	nc, _ := in.Context().Value(connKey{}).(net.Conn)
+	if g := d.c.gate; g != nil {
+		nc = g.NetConn()
+	}
 	d.direct = direct{conn: nc, out: client.NewOutlet(nc)}
 }
 

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"tokenmeter/record/timeline"
+	"tokenmeter/service/gate"
 	"tokenmeter/service/traffic"
 )
 
@@ -220,7 +221,7 @@ func open(t *testing.T, serve func(net.Conn, *received) bool, change func(*Confi
 	h.stop = stop
 	server := &http.Server{Handler: h.p, ConnContext: ConnContext, BaseContext: func(net.Listener) context.Context { return base },
 		Protocols: protocols, HTTP2: &http.HTTP2Config{MaxConcurrentStreams: 1000}}
-	go func() { _ = server.Serve(h.front) }()
+	go func() { _ = server.Serve(gate.Listen(h.front, gate.Config{})) }()
 	t.Cleanup(func() {
 		stop(nil)
 		_ = server.Close()

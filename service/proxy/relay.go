@@ -22,6 +22,22 @@ type leaving struct {
 	cancel context.CancelCauseFunc // of the upstream's side
 	atNS   atomic.Int64            // when it hung up, on the clock; 0: it is there
 	timer  atomic.Pointer[time.Timer]
+	stop   func() // of the gate's lookout; nil: it looks not
+}
+
+// watch begins when the request is here whole. What net/http notices by itself
+// ends with the first byte that follows.
+func (l *leaving) watch() {
+	if l.stop == nil && l.c.gate != nil {
+		l.stop = l.c.gate.Watch(l.now)
+	}
+}
+
+func (l *leaving) unwatch() {
+	if l.stop != nil {
+		l.stop()
+		l.stop = nil
+	}
 }
 
 // ended is told that the client's context ended.
@@ -69,9 +85,14 @@ func (c *call) pass() {
 	c.begin()
 	ctx, cancel := context.WithCancelCause(context.WithoutCancel(c.in.Context()))
 	left := &leaving{c: c, cancel: cancel}
+	c.left = left
 	unhook := context.AfterFunc(c.in.Context(), left.ended)
+	if c.more == nil {
+		left.watch()
+	}
 	var abort bool
 	defer func() {
+		left.unwatch()
 		unhook()
 		if t := left.timer.Load(); t != nil {
 			t.Stop()

@@ -30,7 +30,11 @@ func TestRequestSmuggling(t *testing.T) {
 		"two lengths":               {line + "content-length: 4\r\ncontent-length: 5\r\n\r\n{}xx", 400},
 		"two equal lengths":         {line + "content-length: 2\r\ncontent-length: 2\r\n\r\n{}", 200},
 		"a list of lengths":         {line + "content-length: 2, 2\r\n\r\n{}", 400},
-		"length and chunks":         {line + "content-length: 4\r\ntransfer-encoding: chunked\r\n\r\n2\r\n{}\r\n0\r\n\r\n", 200},
+		"length and chunks":         {line + "content-length: 4\r\ntransfer-encoding: chunked\r\n\r\n2\r\n{}\r\n0\r\n\r\n", 400},
+		"chunks of HTTP/1.0":        {strings.Replace(line, "1.1", "1.0", 1) + "transfer-encoding: chunked\r\n\r\n2\r\n{}\r\n0\r\n\r\n", 400},
+		"both, of HTTP/1.0":         {strings.Replace(line, "1.1", "1.0", 1) + "connection: keep-alive\r\ncontent-length: 4\r\ntransfer-encoding: chunked\r\n\r\n2\r\n{}\r\n0\r\n\r\n", 400},
+		"empty lines before":        {"\r\n\r\n" + line + "content-length: 2\r\n\r\n{}", 200},
+		"trailers":                  {line + "transfer-encoding: chunked\r\n\r\n2\r\n{}\r\n0\r\ncontent-length: 9\r\nauthorization: x\r\n\r\n", 200},
 		"chunks twice":              {line + "transfer-encoding: chunked\r\ntransfer-encoding: chunked\r\n\r\n2\r\n{}\r\n0\r\n\r\n", 501},
 		"chunked, and no coding":    {line + "transfer-encoding: chunked, identity\r\n\r\n2\r\n{}\r\n0\r\n\r\n", 501},
 		"no coding, and chunked":    {line + "transfer-encoding: identity, chunked\r\n\r\n2\r\n{}\r\n0\r\n\r\n", 501},
@@ -40,7 +44,7 @@ func TestRequestSmuggling(t *testing.T) {
 		"a tab before the coding":   {line + "transfer-encoding:\tchunked\r\n\r\n2\r\n{}\r\n0\r\n\r\n", 200},
 		"another coding":            {line + "transfer-encoding: gzip, chunked\r\n\r\n2\r\n{}\r\n0\r\n\r\n", 501},
 		"chunked, misspelt":         {line + "transfer-encoding: xchunked\r\n\r\n2\r\n{}\r\n0\r\n\r\n", 501},
-		"a folded coding":           {line + "transfer-encoding:\r\n chunked\r\n\r\n2\r\n{}\r\n0\r\n\r\n", 200},
+		"a folded coding":           {line + "transfer-encoding:\r\n chunked\r\n\r\n2\r\n{}\r\n0\r\n\r\n", 400},
 		"a folded header":           {line + "x-a: one\r\n two\r\ncontent-length: 2\r\n\r\n{}", 200},
 		"a bare LF between headers": {strings.ReplaceAll(line, "\r\n", "\n") + "content-length: 2\n\n{}", 200},
 		"a bare LF in a chunk":      {line + "transfer-encoding: chunked\r\n\r\n2\n{}\n0\n\n", 400},
@@ -98,6 +102,34 @@ func TestRequestSmuggling(t *testing.T) {
 				}
 			})
 		})
+	}
+}
+
+// Bytes behind a request keep nobody from noticing that its client leaves.
+func TestLeavingIsNoticedWhateverWasSentBefore(t *testing.T) {
+	for name, extra := range map[string]string{"an empty line": "\r\n", "a byte": "G", "a request": "GET /v1/models HTTP/1.1\r\nhost: h\r\n\r\n", "much": strings.Repeat("x", 1<<20)} {
+		for kind, answer := range map[string][]string{
+			"silent": {"1h KEEP"}, "a head only": {"1ms " + sseHead, "1h KEEP"}, "a token": {"1ms " + sseHead + chunk(tok("a")), "1h KEEP"}} {
+			synctest.Test(t, func(t *testing.T) {
+				gone := make(chan time.Duration, 1)
+				h := open(t, func(c net.Conn, r *received) bool {
+					go func() { gone <- r.gone() }()
+					return play(answer...)(c, r)
+				}, func(c *Config) { c.MaxStreams = 1 })
+				c := h.front.dial()
+				_, _ = io.WriteString(c, post(chatPath, hello))
+				go func() { _, _ = io.Copy(io.Discard, c) }()
+				time.Sleep(time.Second)
+				go func() { _, _ = io.WriteString(c, extra) }()
+				time.Sleep(time.Second)
+				_ = c.Close()
+				if took := <-gone; took.Round(time.Second) != 2*time.Second {
+					t.Errorf("%s, %s: upstream was let go after %v", kind, name, took)
+				}
+				h.settled()
+				want(t, "outcome", h.sink.one(t).Outcome, timeline.CancelledUser)
+			})
+		}
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net"
 	"net/http"
 	"os"
 	"strconv"
@@ -12,6 +13,7 @@ import (
 	"time"
 
 	"tokenmeter/record/timeline"
+	"tokenmeter/service/gate"
 	"tokenmeter/service/traffic"
 	"tokenmeter/wire/api"
 	"tokenmeter/wire/client"
@@ -23,6 +25,9 @@ type call struct {
 	w   http.ResponseWriter
 	in  *http.Request
 	ctl *http.ResponseController
+
+	gate *gate.Conn // nil: the client's connection has none
+	left *leaving
 
 	beganNS int64 // the head was here
 	api     *api.API
@@ -64,6 +69,14 @@ func (p *Proxy) ServeHTTP(w http.ResponseWriter, in *http.Request) {
 		return
 	}
 	c := &call{p: p, w: w, in: in, ctl: ctl, beganNS: p.clk.NS()}
+	if nc, ok := in.Context().Value(connKey{}).(net.Conn); ok && in.ProtoMajor == 1 {
+		c.gate = gate.Of(nc)
+	}
+	if why := c.gate.Refused(in.Header); why != "" {
+		c.last()
+		p.refuse(w, http.StatusBadRequest, "framing", why)
+		return
+	}
 	candidates, ok := c.admit()
 	if !ok || !c.readBody(candidates) {
 		return

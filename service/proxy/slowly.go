@@ -30,7 +30,11 @@ func (s *slowly) Read(p []byte) (int, error) {
 	_ = s.c.ctl.SetReadDeadline(began.Add(most - s.waited))
 	s.begun = true
 	n, err := s.readUnlessStopped(p)
-	s.c.unlimited(errors.Is(err, io.EOF))
+	whole := errors.Is(err, io.EOF)
+	s.c.unlimited(whole)
+	if whole {
+		s.c.left.watch()
+	}
 	s.n += int64(n)
 	s.waited += time.Since(began)
 	if err != nil && !errors.Is(err, io.EOF) {

@@ -27,6 +27,7 @@ func (c *call) upgrade(reply *client.Passed) {
 	}
 	up, first := reply.Take()
 	defer up.Close()
+	c.left.unwatch()
 	nc, buf, err := c.ctl.Hijack()
 	if err != nil {
 		c.req.Fail(timeline.ClientResource, "the client's connection can't change its protocol: "+err.Error())
@@ -35,6 +36,7 @@ func (c *call) upgrade(reply *client.Passed) {
 	}
 	defer nc.Close()
 	_ = nc.SetDeadline(time.Time{})
+	c.gate.Open()
 	h := reply.Header.Clone()
 	protocol := upgradeOf(h)
 	dropHopByHop(h)

@@ -1,0 +1,279 @@
+package gate
+
+import (
+	"crypto/tls"
+	"errors"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"sync"
+	"time"
+)
+
+// Conn is a client's connection. net/http reads it; what Read returns is what
+// passed the gate.
+type Conn struct {
+	net.Conn
+
+	mu      sync.Mutex
+	cond    sync.Cond
+	framing framing
+	out     []byte // passed, and not read yet
+	held    []byte // came, and was not looked at or is not whole
+	err     error  // after all that
+	reading bool   // somebody waits in Conn.Read
+	ahead   bool   // it is the lookout
+	late    bool   // whose read ended at a deadline
+	gone    func() // is told that the client has gone; nil: nobody asks
+}
+
+// mostAhead is how much of further requests is kept while a reply is awaited.
+const mostAhead = 64 << 10
+
+func newConn(c net.Conn, mostHead int, mark string) *Conn {
+	g := &Conn{Conn: c}
+	g.cond.L = &g.mu
+	g.framing.most, g.framing.mark = mostHead, mark
+	_, g.framing.began = c.(*tls.Conn) // there HTTP/2 has another way to begin
+	return g
+}
+
+// Of is the connection's gate, which may lie under others; nil: it has none.
+func Of(c net.Conn) *Conn {
+	for c != nil {
+		switch g := c.(type) {
+		case *Conn:
+			return g
+		case secureConn:
+			return g.Conn
+		}
+		over, ok := c.(interface{ NetConn() net.Conn })
+		if !ok {
+			return nil
+		}
+		c = over.NetConn()
+	}
+	return nil
+}
+
+// NetConn is the connection behind the gate.
+func (c *Conn) NetConn() net.Conn { return c.Conn }
+
+// CloseWrite closes our direction, where that can be done alone.
+func (c *Conn) CloseWrite() error {
+	if half, ok := c.Conn.(interface{ CloseWrite() error }); ok {
+		return half.CloseWrite()
+	}
+	return errors.ErrUnsupported
+}
+
+// secureConn is a Conn of TLS, which net/http asks for its state.
+type secureConn struct{ *Conn }
+
+// ConnectionState is that of TLS.
+func (c secureConn) ConnectionState() tls.ConnectionState {
+	return c.Conn.Conn.(*tls.Conn).ConnectionState()
+}
+
+// Refused says in words why this request, which has come in another form, was
+// refused; empty: it is as the client sent it. The connection takes no further one.
+func (c *Conn) Refused(h http.Header) string {
+	if c == nil || h[c.framing.mark] == nil {
+		return ""
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.framing.why
+}
+
+// Open lets everything pass from now on: what follows is another protocol.
+func (c *Conn) Open() {
+	if c == nil {
+		return
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.framing.state = raw
+}
+
+// Read implements net.Conn.
+func (c *Conn) Read(p []byte) (int, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for {
+		if len(c.out) == 0 && len(c.held) > 0 {
+			c.out, c.held = c.sift(c.held)
+		}
+		if len(c.out) > 0 {
+			n := copy(p, c.out)
+			if c.out = c.out[n:]; len(c.out) == 0 {
+				c.out = nil
+			}
+			return n, nil
+		}
+		switch {
+		case c.late:
+			c.late = false
+			return 0, os.ErrDeadlineExceeded
+		case c.err != nil:
+			return 0, c.err
+		case len(p) == 0:
+			return 0, nil
+		case c.reading:
+			c.cond.Wait()
+			continue
+		}
+		n, err := c.fill(p)
+		switch {
+		case errors.Is(err, os.ErrDeadlineExceeded):
+			if n == 0 {
+				return 0, err
+			}
+		case err != nil:
+			c.err = err // told when what came before is read
+		case c.gone != nil:
+			c.look()
+		}
+		if n > 0 {
+			return n, nil
+		}
+	}
+}
+
+// fill takes one read of the connection. What of it can be put into p at once
+// it counts.
+func (c *Conn) fill(p []byte) (int, error) {
+	b := p
+	if len(p) > 1 && len(p) < wide { // one byte is what net/http waits for while a reply is made
+		pooled := buffers.Get().(*[wide]byte)
+		defer buffers.Put(pooled)
+		b = pooled[:]
+	}
+	n, err := c.read(b)
+	if n == 0 {
+		return 0, err
+	}
+	if len(c.held) > 0 {
+		c.held = append(c.held, b[:n]...)
+		return 0, err
+	}
+	pass, rest := c.sift(b[:n])
+	c.held = append([]byte(nil), rest...)
+	if len(pass) > 0 && &pass[0] == &p[0] {
+		return len(pass), err
+	}
+	n = copy(p, pass)
+	c.out = append([]byte(nil), pass[n:]...)
+	return n, err
+}
+
+// wide is how much is read at once of a connection whose reader asks for little.
+const wide = 4 << 10
+
+var buffers = sync.Pool{New: func() any { return new([wide]byte) }}
+
+// read waits for bytes of the connection. c.mu is held but for that time.
+func (c *Conn) read(p []byte) (int, error) {
+	c.reading = true
+	c.mu.Unlock()
+	n, err := c.Conn.Read(p)
+	c.mu.Lock()
+	c.reading = false
+	c.cond.Broadcast()
+	return n, err
+}
+
+// sift returns what of in passes, and what must wait for more. When all that
+// passes stands at the beginning of in, it is not copied.
+func (c *Conn) sift(in []byte) (pass, rest []byte) {
+	n := 0 // of in, passed as it is
+	for n < len(in) {
+		k, drop, instead := c.framing.next(in[n:])
+		n += k
+		if drop > 0 || instead != "" {
+			pass = append(append(pass, in[:n]...), instead...)
+			in, n = in[n+drop:], 0
+		} else if k == 0 {
+			break
+		}
+	}
+	if pass == nil {
+		return in[:n:n], in[n:]
+	}
+	return append(pass, in[:n]...), in[n:]
+}
+
+// Watch tells once when the client goes, whatever it has sent by then; at most
+// until stop is called, which must be before anybody else reads on. net/http
+// notices only the end of a client that sends nothing behind its request.
+func (c *Conn) Watch(gone func()) (stop func()) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	switch c.gone = gone; {
+	case c.err != nil:
+		go gone()
+	case !c.reading:
+		c.look()
+	}
+	return c.unwatch
+}
+
+func (c *Conn) unwatch() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.gone = nil; !c.ahead {
+		return
+	}
+	_ = c.Conn.SetReadDeadline(time.Unix(1, 0))
+	for c.ahead {
+		c.cond.Wait()
+	}
+}
+
+// look begins to read ahead. c.mu is held.
+func (c *Conn) look() {
+	if !c.ahead {
+		c.ahead, c.reading = true, true
+		go c.lookout()
+	}
+}
+
+// lookout reads until the client has gone or nobody asks any more. What it reads
+// are further requests; beyond a bound they are dropped, and the connection ends
+// when those before are answered.
+func (c *Conn) lookout() {
+	var buf [1 << 10]byte
+	for {
+		n, err := c.Conn.Read(buf[:])
+		c.mu.Lock()
+		if room := mostAhead - len(c.held); n > room {
+			n, c.err = max(room, 0), io.EOF
+		}
+		if c.framing.state != over {
+			c.held = append(c.held, buf[:n]...)
+		}
+		gone := c.gone
+		if gone == nil {
+			_ = c.Conn.SetReadDeadline(time.Time{}) // before anybody reads on
+		}
+		switch {
+		case errors.Is(err, os.ErrDeadlineExceeded):
+			c.late = gone != nil // it was not unwatch
+			gone, c.gone = nil, nil
+		case err != nil:
+			c.err, c.gone = err, nil
+		case gone != nil:
+			c.cond.Broadcast()
+			c.mu.Unlock()
+			continue
+		}
+		c.ahead, c.reading = false, false
+		c.cond.Broadcast()
+		c.mu.Unlock()
+		if gone != nil {
+			gone()
+		}
+		return
+	}
+}
