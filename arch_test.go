@@ -37,6 +37,7 @@ var rooms = map[string][]string{
 	"base/random":    {},
 
 	"physics/engine": {},
+	"physics/laws":   {"base/random"},
 	"physics/sim":    {"physics/engine", "base/clock"},
 
 	"record/timeline":  {},
