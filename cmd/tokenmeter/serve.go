@@ -177,6 +177,8 @@ type proxyCmd struct {
 	Upstream      string        `required:"" placeholder:"URL" help:"The server to pass requests on to: http://HOST:PORT, https:// or unix:///PATH."`
 	Listen        string        `default:"127.0.0.1:8088" placeholder:"ADDR" help:"Where clients connect. Default: ${default}."`
 	MetricsListen string        `default:"127.0.0.1:9464" placeholder:"ADDR" help:"Where /metrics, /healthz and /readyz are; off: nowhere. Default: ${default}."`
+	MetricsHold   time.Duration `default:"65s" placeholder:"D" help:"How long a new counter of an objective is shown as 0, so that Prometheus sees it grow; 0: not at all. Default: ${default}."`
+	MetricsLinger time.Duration `default:"40s" placeholder:"D" help:"How long /metrics stays for a last scrape when the proxy is stopped; 0: not at all. Default: ${default}."`
 	Objective     []string      `sep:"none" placeholder:"TEXT" help:"Like p99 tpot < 120ms: exact counters of good and valid requests. Repeatable."`
 	Usage         string        `default:"strip" enum:"strip,pass,off" help:"Streams whose client did not ask for usage: ask for it and take it out again (strip), leave it in (pass), or do not ask (off). Default: ${default}."`
 	NoInject      bool          `help:"The same as --usage off: byte-exact both ways, tokens are estimated."`
@@ -200,7 +202,7 @@ type proxyCmd struct {
 // Help is shown below the flags.
 func (proxyCmd) Help() string {
 	return `Passes requests on to one server and measures every reply that comes back: the daemon of tokenmeter serve, without a file.
-SIGTERM lets streams in flight end. The metrics call an objective by a short code, which is printed at the start.`
+SIGTERM lets streams in flight end, and whoever reads /metrics read it once more. The metrics call an objective by a short code, which is printed at the start.`
 }
 
 // Run serves until it is stopped.
@@ -240,7 +242,7 @@ var index = regexp.MustCompile(`\[\d+\]`)
 var flagsOfFields = map[string]string{
 	"upstreams.url": "--upstream", "upstreams.key_env": "--api-key-env", "upstreams.ca_file": "--ca-file",
 	"upstreams.head_timeout": "--idle-timeout", "upstreams.idle_timeout": "--idle-timeout",
-	"listeners.listen": "--listen", "listeners.streams": "--max-streams", "admin.listen": "--metrics-listen",
+	"listeners.listen": "--listen", "listeners.streams": "--max-streams", "admin.listen": "--metrics-listen", "metrics.hold": "--metrics-hold", "metrics.linger": "--metrics-linger",
 	"routes.paths": "--allow-path", "objectives": "--objective", "models": "--model", "keep": "--keep",
 	"identity.session": "--session", "identity.task": "--task",
 }
@@ -258,6 +260,7 @@ func (c *proxyCmd) config() daemon.Config {
 	return daemon.Config{
 		Listeners:  []daemon.Listener{{Listen: c.Listen, Streams: c.MaxStreams}},
 		Admin:      daemon.Admin{Listen: c.MetricsListen},
+		Metrics:    daemon.Metrics{Hold: &c.MetricsHold, Linger: &c.MetricsLinger},
 		Upstreams:  []daemon.Upstream{{Name: "upstream", URL: c.Upstream, KeyEnv: c.APIKeyEnv, CAFile: c.CAFile, Insecure: c.Insecure, HeadTimeout: c.IdleTimeout, IdleTimeout: c.IdleTimeout}},
 		Routes:     []daemon.Route{route},
 		Objectives: c.Objective, Models: c.Model, Keep: &c.Keep,

@@ -5,6 +5,7 @@ import (
 	"crypto/subtle"
 	"crypto/tls"
 	"fmt"
+	"net"
 	"net/http"
 	"strings"
 	"time"
@@ -35,6 +36,11 @@ func (d *Daemon) openAdmin(plan *Plan) error {
 	d.admin.ReadHeaderTimeout, d.admin.ReadTimeout = 10*time.Second, 20*time.Second
 	d.admin.WriteTimeout, d.admin.IdleTimeout = 30*time.Second, 2*time.Minute
 	d.admin.MaxHeaderBytes = 64 << 10
+	d.admin.ConnState = func(conn net.Conn, state http.ConnState) {
+		if state == http.StateClosed {
+			d.out.page.Gone(conn.RemoteAddr().String())
+		}
+	}
 	if plan.admin.tls != nil {
 		ln = tls.NewListener(ln, plan.admin.tls)
 	}

@@ -201,6 +201,7 @@ listeners: [{listen: "127.0.0.1:0"}]
 upstreams: [{name: one, url: %q}]
 routes: [{name: all, upstreams: [{name: one}]}]
 admin: {listen: "127.0.0.1:0"}
+metrics: {hold: 0s, linger: 0s}
 rows: {folder: %q}
 %s`, up.URL, filepath.Join(dir, "rows"), rest)
 		if err := os.WriteFile(path, []byte(file), 0o600); err != nil {

@@ -29,7 +29,7 @@ type exporters struct {
 
 func (d *Daemon) openExporters(ctx context.Context, plan *Plan) (*exporters, error) {
 	cfg := &plan.Config
-	x := &exporters{page: prometheus.New(prometheus.Options{State: d.state, Models: cfg.Metrics.Models,
+	x := &exporters{page: prometheus.New(prometheus.Options{State: d.state, Models: cfg.Metrics.Models, Hold: cfg.Metrics.hold(), Shown: shown{d},
 		NoNative: no(cfg.Metrics.Native), NoFine: no(cfg.Metrics.Gaps)}, plan.thresholds())}
 	var err error
 	if o := cfg.OTel; o != nil {

@@ -238,8 +238,24 @@ func (d *Daemon) stop() {
 		d.shutting.Go(func() { d.shut(one, plan.drain()) })
 	}
 	d.shutting.Wait()
+	d.linger(plan.Config.Metrics.linger())
 	d.out.close()
 	d.closeAdmin()
+}
+
+// linger leaves the page of metrics open until it was read once more: what was
+// counted since the last scrape is known to nobody else.
+func (d *Daemon) linger(most time.Duration) {
+	if d.admin == nil || d.out.page.End() || most == 0 {
+		return
+	}
+	ctx, stop := context.WithTimeout(context.Background(), most)
+	defer stop()
+	start := time.Now()
+	d.log.Info("waiting for a last scrape of the metrics", "at_most", most.String())
+	if !d.out.page.Linger(ctx) {
+		d.log.Warn("the metrics were not scraped once more; what was counted last is not in Prometheus", "waited", time.Since(start).Round(time.Millisecond).String())
+	}
 }
 
 func (d *Daemon) inFlight() (n int64) {

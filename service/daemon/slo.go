@@ -3,11 +3,15 @@ package daemon
 import (
 	"context"
 	"fmt"
+	"os"
+	"path/filepath"
 	"slices"
+	"sync"
 	"sync/atomic"
 	"time"
 
 	"tokenmeter/service/slo"
+	"tokenmeter/service/slo/history"
 	"tokenmeter/service/slo/history/sqlite"
 	"tokenmeter/service/slo/history/watch"
 	"tokenmeter/service/telemetry"
@@ -23,6 +27,7 @@ type budgets struct {
 	db     *sqlite.DB
 	store  string // as the configuration names it
 	watch  *watch.Watch
+	life   *history.Life
 	reads  atomic.Pointer[scrapers]
 	cancel context.CancelFunc
 	ctx    context.Context
@@ -51,13 +56,37 @@ func (d *Daemon) openBudgets(plan *Plan) (*budgets, error) {
 		db.Close()
 		return nil, fmt.Errorf("store: %w", err)
 	}
-	b := &budgets{db: db, store: plan.Config.Store, watch: w, ctx: ctx, cancel: stop, ended: make(chan struct{})}
-	go func() {
-		defer close(b.ended)
-		w.Run(ctx, func(err error) { d.log.Warn("objectives", "error", err.Error()) })
-	}()
+	life, err := openLife(ctx, db, or(plan.Config.Store, defaultStore), w)
+	if err != nil {
+		stop()
+		db.Close()
+		return nil, fmt.Errorf("store: %w", err)
+	}
+	b := &budgets{db: db, store: plan.Config.Store, watch: w, life: life, ctx: ctx, cancel: stop, ended: make(chan struct{})}
+	told := func(err error) { d.log.Warn("objectives", "error", err.Error()) }
+	var work sync.WaitGroup
+	work.Go(func() { w.Run(ctx, told) })
+	work.Go(func() { life.Keep(ctx, told) })
+	go func() { work.Wait(); close(b.ended) }()
 	b.reads.Store(d.scrape(plan, b))
 	return b, nil
+}
+
+// openLife goes on with the life of a store's counters, unless the store is a
+// copy: it lies elsewhere, or on another host.
+func openLife(ctx context.Context, db *sqlite.DB, path string, w *watch.Watch) (*history.Life, error) {
+	totals := map[slo.Key]slo.Counts{}
+	for _, t := range w.Totals() {
+		totals[t.Key] = t.Counts
+	}
+	host, err := os.Hostname()
+	if err != nil {
+		host = ""
+	}
+	if full, err := filepath.Abs(path); err == nil {
+		path = full
+	}
+	return history.OpenLife(ctx, db, host+":"+path, totals)
 }
 
 // set takes the objectives of a new plan. Counters, slices, alerts and receivers
@@ -100,12 +129,48 @@ func (b *budgets) emit(emit func(m *telemetry.Metric, v float64, values ...strin
 	}
 	totals := b.watch.Totals()
 	for _, o := range b.watch.Objectives() {
-		s := telemetry.SLO{Name: o.Name, Hash: o.Hash, Text: o.Text, Target: o.Target}
-		for _, k := range totals {
-			if k.Key.Hash == o.Hash {
-				s.Counts = append(s.Counts, telemetry.SLOCount{Source: string(k.Key.Source), Group: k.Key.Group, Good: k.Good, Valid: k.Valid, Excluded: k.Excluded})
+		s := telemetry.SLO{Name: o.Name, Hash: o.Hash, Text: o.Text, Target: o.Target, Window: string(o.Window.Calendar), Run: b.life.Run()}
+		if s.Window == "" {
+			s.Window = slo.WindowName(o.Window.Rolling)
+		}
+		for _, source := range o.Sources {
+			if source != slo.Run {
+				s.Sources = append(s.Sources, string(source))
+			}
+		}
+		for _, t := range totals {
+			if t.Key.Hash == o.Hash {
+				c := b.life.Counted(t.Key, t.Counts)
+				s.Counts = append(s.Counts, telemetry.SLOCount{Source: string(t.Key.Source), Group: t.Key.Group, Good: c.Good, Valid: c.Valid, Excluded: c.Excluded})
 			}
 		}
 		s.Emit(emit)
+	}
+}
+
+// shown remembers which counters /metrics has had: those of a store in the store.
+type shown struct{ d *Daemon }
+
+// of is the life that counters of these labels belong to, and their key.
+func (s shown) of(labels []string) (*history.Life, slo.Key) {
+	s.d.mu.Lock()
+	b := s.d.budgets
+	s.d.mu.Unlock()
+	if b == nil || labels[4] != b.life.Run() {
+		return nil, slo.Key{}
+	}
+	return b.life, slo.Key{Hash: labels[1], Source: slo.Source(labels[2]), Group: labels[3]}
+}
+
+// Known implements prometheus.Shown.
+func (s shown) Known(labels []string) bool {
+	life, k := s.of(labels)
+	return life != nil && life.Shown(k)
+}
+
+// Show implements prometheus.Shown.
+func (s shown) Show(labels []string) {
+	if life, k := s.of(labels); life != nil {
+		life.Show(k)
 	}
 }

@@ -36,6 +36,7 @@ listeners: [{listen: "127.0.0.1:0"}]
 upstreams: [{name: one, url: %q}]
 routes: [{name: all, upstreams: [{name: one}]}]
 admin: {listen: "127.0.0.1:0"}
+metrics: {hold: 0s, linger: 0s}
 store: %q
 slo:
   objectives:
@@ -44,7 +45,7 @@ slo:
 	if _, err := Parse("t.yaml", []byte(file), noEnv); err != nil {
 		t.Fatal(err)
 	}
-	var metrics string
+	var metrics, run string
 	for round := range 2 {
 		ctx, stop := context.WithCancel(t.Context())
 		defer stop()
@@ -69,7 +70,7 @@ slo:
 			io.Copy(io.Discard, response.Body)
 			response.Body.Close()
 		}
-		want := fmt.Sprintf(`tokenmeter_slo_valid_total{group="",hash="%s",slo="up",source="live"} %d`, slo.Hash("error rate <= 10%"), 4*(round+1))
+		want := fmt.Sprintf(`tokenmeter_slo_valid_total{group="",hash="%s",run="%s",slo="up",source="live"} %d`, slo.Hash("error rate <= 10%"), run, 4*(round+1))
 		for range 100 {
 			response, err := http.Get(at[1] + "/metrics")
 			if err != nil {
@@ -77,7 +78,13 @@ slo:
 			}
 			body, _ := io.ReadAll(response.Body)
 			response.Body.Close()
-			if metrics = string(body); strings.Contains(metrics, want) {
+			metrics = string(body)
+			if run == "" { // the store's: the next process must have the same
+				_, rest, _ := strings.Cut(metrics, `run="`)
+				run, _, _ = strings.Cut(rest, `"`)
+				want = strings.Replace(want, `run=""`, `run="`+run+`"`, 1)
+			}
+			if strings.Contains(metrics, want) {
 				break
 			}
 			time.Sleep(50 * time.Millisecond)

@@ -8,13 +8,33 @@ import (
 
 	"tokenmeter/base/secret"
 	"tokenmeter/service/telemetry/datadog"
+	"tokenmeter/service/telemetry/prometheus"
 )
 
 // Metrics is what the page shows.
 type Metrics struct {
-	Native *bool `yaml:"native" doc:"native histograms beside the classic ones, for servers that ask for them; default true"`
-	Gaps   *bool `yaml:"gaps" doc:"histograms of gaps between tokens and chunks; default true"`
-	Models int   `yaml:"models" doc:"distinct models that may be labels, for every exporter; more are other; default 100"`
+	Native *bool          `yaml:"native" doc:"native histograms beside the classic ones, for servers that ask for them; default true"`
+	Gaps   *bool          `yaml:"gaps" doc:"histograms of gaps between tokens and chunks; default true"`
+	Hold   *time.Duration `yaml:"hold" doc:"how long a new counter of an objective is shown as 0, so that Prometheus sees it grow; longer than the time between scrapes; default 65s, 0s: not at all"`
+	Linger *time.Duration `yaml:"linger" doc:"how long /metrics stays for a last scrape after the last request, when the daemon is stopped; default 40s, 0s: not at all"`
+	Models int            `yaml:"models" doc:"distinct models that may be labels, for every exporter; more are other; default 100"`
+}
+
+// DefaultLinger is how long /metrics stays for a last scrape.
+const DefaultLinger = 40 * time.Second
+
+// hold is how long a new counter is shown as 0.
+func (m *Metrics) hold() time.Duration { return given(m.Hold, prometheus.DefaultHold) }
+
+// linger is how long the page stays after the last request.
+func (m *Metrics) linger() time.Duration { return given(m.Linger, DefaultLinger) }
+
+// given is what was said, be it zero, or otherwise a default.
+func given(said *time.Duration, otherwise time.Duration) time.Duration {
+	if said == nil {
+		return otherwise
+	}
+	return *said
 }
 
 // OTel is where OTLP goes, and what of it.
@@ -46,6 +66,11 @@ type Datadog struct {
 func (c *checker) telemetry() {
 	cfg := &c.p.Config
 	c.notNegative("metrics.models", cfg.Metrics.Models)
+	for at, d := range map[string]*time.Duration{"metrics.hold": cfg.Metrics.Hold, "metrics.linger": cfg.Metrics.Linger} {
+		if d != nil {
+			c.positive(at, *d)
+		}
+	}
 	if o := cfg.OTel; o != nil {
 		if u, err := url.Parse(o.Endpoint); o.Endpoint != "" && (err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https") {
 			c.addf("otel.endpoint", "this is no URL like http://127.0.0.1:4318")

@@ -91,6 +91,7 @@ func TestTelemetryLeavesTheDaemon(t *testing.T) {
 	file := fmt.Sprintf(`
 listeners: [{name: m, listen: "127.0.0.1:0"}]
 admin: {listen: "127.0.0.1:0"}
+metrics: {hold: 0s, linger: 0s}
 upstreams: [{name: a, url: %q}]
 routes: [{name: chat, upstreams: [{name: a}]}]
 objectives: ["p99 ttft < 60s", "error rate < 1%%"]

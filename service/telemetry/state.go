@@ -2,6 +2,7 @@ package telemetry
 
 import (
 	"slices"
+	"strconv"
 
 	"tokenmeter/record/objective"
 	"tokenmeter/service/traffic"
@@ -14,14 +15,17 @@ type State func(emit func(m *Metric, v float64, values ...string))
 
 // SLO is what an objective of single requests is called and has counted.
 type SLO struct {
-	Name   string // label slo, as `tokenmeter slo rules` selects it
-	Hash   string
-	Text   string
-	Target float64 // 0: it promises no share
-	Counts []SLOCount
+	Name    string // label slo; the rules go by Hash
+	Hash    string
+	Text    string
+	Target  float64  // 0: it promises no share
+	Window  string   // of its budget, like 28d or month; empty: it has none
+	Sources []string // whose requests are counted, whether any came or not
+	Run     string   // names the life of the counters: they begin at zero with it
+	Counts  []SLOCount
 }
 
-// SLOCount is the counts of one source and group.
+// SLOCount is the counts of one source and group, taken at one moment.
 type SLOCount struct {
 	Source                string
 	Group                 string // empty without groups
@@ -30,13 +34,20 @@ type SLOCount struct {
 
 // Emit hands the counts out as metrics.
 func (s *SLO) Emit(emit func(m *Metric, v float64, values ...string)) {
+	target := ""
 	if s.Target > 0 {
 		emit(SLOTarget, s.Target, s.Name, s.Hash, s.Text)
+		target = strconv.FormatFloat(s.Target, 'g', -1, 64)
+	}
+	for _, source := range s.Sources {
+		emit(SLOInfo, 1, s.Name, s.Hash, source, s.Text, target, s.Window)
 	}
 	for _, c := range s.Counts {
-		emit(SLOGood, float64(c.Good), s.Name, s.Hash, c.Source, c.Group)
-		emit(SLOValid, float64(c.Valid), s.Name, s.Hash, c.Source, c.Group)
-		emit(SLOExcluded, float64(c.Excluded), s.Name, s.Hash, c.Source, c.Group)
+		labels := []string{s.Name, s.Hash, c.Source, c.Group, s.Run}
+		emit(SLOBad, float64(c.Valid-c.Good), labels...)
+		emit(SLOValid, float64(c.Valid), labels...)
+		emit(SLOGood, float64(c.Good), labels...)
+		emit(SLOExcluded, float64(c.Excluded), labels...)
 	}
 }
 
@@ -47,7 +58,7 @@ func OfCounters(counters *traffic.Counters, objectives []objective.Objective) []
 	var all []SLO
 	for i := range objectives {
 		o := &objectives[i]
-		s := SLO{Name: traffic.Key(o), Hash: traffic.Key(o), Text: o.Text}
+		s := SLO{Name: traffic.Key(o), Hash: traffic.Key(o), Text: o.Text, Run: counters.Run()}
 		if !o.OfRequests() || slices.ContainsFunc(all, func(a SLO) bool { return a.Hash == s.Hash }) {
 			continue
 		}
@@ -64,6 +75,7 @@ func OfCounters(counters *traffic.Counters, objectives []objective.Objective) []
 				}
 			}
 			if any {
+				s.Sources = append(s.Sources, string(source))
 				s.Counts = append(s.Counts, sum)
 			}
 		}

@@ -51,9 +51,11 @@ var (
 
 // Read when asked for.
 var (
-	SLOGood        = state("tokenmeter_slo_good_total", Counter, "events", "Events that met an objective, exactly; rules of `tokenmeter slo rules` are made of these.", "slo", "hash", "source", "group")
-	SLOValid       = state("tokenmeter_slo_valid_total", Counter, "events", "Events that an objective could judge: good and bad ones.", "slo", "hash", "source", "group")
-	SLOExcluded    = state("tokenmeter_slo_excluded_total", Counter, "events", "Events that an objective could not judge.", "slo", "hash", "source", "group")
+	SLOBad         = state("tokenmeter_slo_bad_total", Counter, "events", "Events that missed an objective. The rules of `tokenmeter slo rules` read this and tokenmeter_slo_valid_total; of one run and one page they always fit. A new series shows 0 first (docs/slo.md).", SLOLabels...)
+	SLOValid       = state("tokenmeter_slo_valid_total", Counter, "events", "Events that an objective could judge: good and bad ones.", SLOLabels...)
+	SLOGood        = state("tokenmeter_slo_good_total", Counter, "events", "Events that met an objective: valid less bad.", SLOLabels...)
+	SLOExcluded    = state("tokenmeter_slo_excluded_total", Counter, "events", "Events that an objective could not judge.", SLOLabels...)
+	SLOInfo        = state("tokenmeter_slo_info", Gauge, "info", "Always 1: the objective is counted here. Rules see by its absence that nobody does.", "slo", "hash", "source", "objective", "target", "window")
 	SLOTarget      = state("tokenmeter_slo_target_ratio", Gauge, "ratio", "Share of good among valid that an objective promises.", "slo", "hash", "objective")
 	ObjectiveCount = state("tokenmeter_objective_requests_total", Counter, "requests", "Requests by what an objective found them: good, bad or excluded (cancelled, or it does not apply). Exact: no request is sampled.", slices.Concat(RequestLabels, []string{"objective", "hash", "verdict"})...)
 	InFlight       = state("tokenmeter_in_flight_requests", Gauge, "requests", "Requests on their way.", "listener")
@@ -67,6 +69,13 @@ var (
 	ScrapeErrors   = state("tokenmeter_scrape_failures_total", Counter, "failures", "Times that an exporter of GPU telemetry gave no reading: a gap.", "scrape")
 	DroppedSends   = state("tokenmeter_telemetry_failed_sends_total", Counter, "sends", "Batches or packets that an exporter could not deliver.", "exporter")
 )
+
+// SLOLabels are those of the counters of objectives. run is new whenever a
+// counter begins at zero again, so that no series of one run ever falls.
+var SLOLabels = []string{"slo", "hash", "source", "group", Run}
+
+// Run is the label that tells the lives of a counter apart.
+const Run = "run"
 
 // Table lists every metric.
 var Table []*Metric

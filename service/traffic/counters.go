@@ -2,6 +2,7 @@ package traffic
 
 import (
 	"cmp"
+	"crypto/rand"
 	"crypto/sha256"
 	"encoding/hex"
 	"slices"
@@ -38,6 +39,7 @@ func (c Count) Bad() int64 { return c.Valid - c.Good }
 // Counters count good and valid requests for each objective, exactly: every
 // request is judged when it ends, none is sampled. It is a Sink.
 type Counters struct {
+	run        string
 	mu         sync.Mutex
 	objectives []objective.Objective
 	keys       []string
@@ -55,10 +57,21 @@ type slot struct {
 // do not decide (a throughput, a cost) are left out: see
 // objective.Objective.OfRequests.
 func NewCounters(objectives []objective.Objective) *Counters {
-	c := &Counters{counts: map[slot]*Count{}}
+	c := &Counters{run: NewRun(), counts: map[slot]*Count{}}
 	c.Set(objectives)
 	return c
 }
+
+// NewRun names a life of counters: one in which they begin at zero and never
+// fall. Whoever reads them tells lives apart by it.
+func NewRun() string {
+	id := make([]byte, 4)
+	_, _ = rand.Read(id) // never fails
+	return hex.EncodeToString(id)
+}
+
+// Run names the life of these counters, which is the process's.
+func (c *Counters) Run() string { return c.run }
 
 // Set changes the objectives. What has been counted stays.
 func (c *Counters) Set(objectives []objective.Objective) {

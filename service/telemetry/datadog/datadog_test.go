@@ -100,7 +100,7 @@ func TestWhatIsSent(t *testing.T) {
 		a := &agent{}
 		good := 0.
 		e, err := New(Options{Tags: []string{"env:prod"}, Fine: true, Dial: a.dial, State: func(emit func(*telemetry.Metric, float64, ...string)) {
-			emit(telemetry.SLOGood, good, "x", "h", "live", "")
+			emit(telemetry.SLOGood, good, "x", "h", "live", "", "0a1b2c3d")
 			emit(telemetry.InFlight, 7, "main")
 		}})
 		if err != nil {

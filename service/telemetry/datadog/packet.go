@@ -3,6 +3,7 @@ package datadog
 import (
 	"strconv"
 	"strings"
+	"tokenmeter/service/telemetry"
 )
 
 // packets writes lines of DogStatsD, several a packet and several values a line.
@@ -65,7 +66,8 @@ func (e *Exporter) tags(names, values []string) string {
 		text = join(text, clean.Replace(t))
 	}
 	for i, name := range names {
-		if i < len(values) && values[i] != "" {
+		// A run tells counters apart that are read; what is sent here is growth.
+		if i < len(values) && values[i] != "" && name != telemetry.Run {
 			text = join(text, tag(name, values[i]))
 		}
 	}

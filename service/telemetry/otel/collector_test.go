@@ -32,7 +32,7 @@ func TestAgainstACollector(t *testing.T) {
 	for _, opt := range []Options{{Spans: true}, {Spans: true, Next: true, Exponential: true}} {
 		opt.Endpoint = "http://" + address
 		opt.State = func(emit func(*telemetry.Metric, float64, ...string)) {
-			emit(telemetry.SLOGood, 5, "x", "h", "live", "")
+			emit(telemetry.SLOGood, 5, "x", "h", "live", "", "0a1b2c3d")
 		}
 		e, err := New(t.Context(), opt, nil)
 		if err != nil {

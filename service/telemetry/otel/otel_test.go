@@ -163,7 +163,7 @@ func histogram(t *testing.T, m *pb.Metric, name, unit string) []*pb.HistogramDat
 func TestNamesAndValuesOfTheConventions(t *testing.T) {
 	c := listen(t)
 	good := func(emit func(*telemetry.Metric, float64, ...string)) {
-		emit(telemetry.SLOGood, 5, "x", "h", "live", "")
+		emit(telemetry.SLOGood, 5, "x", "h", "live", "", "0a1b2c3d")
 		emit(telemetry.InFlight, 3, "main")
 	}
 	send(t, c, Options{State: good, Headers: map[string]string{"X-Team": "k"}, Version: "1.2"}, trial.Streamed(100, 130, 190), trial.Failed(timeline.HTTP5xx))

@@ -5,6 +5,7 @@ package prometheus
 
 import (
 	"cmp"
+	"context"
 	"net/http"
 	"strings"
 	"sync"
@@ -28,6 +29,14 @@ type Options struct {
 	NoNative bool
 	// NoFine leaves the gaps between tokens out.
 	NoFine bool
+	// Hold is how long a new counter of an objective is shown as 0, from the
+	// first page that has it on: longer than the time between scrapes. 0: not
+	// at all, and rules lose what its first page shows.
+	Hold time.Duration
+	// Shown remembers over restarts which counters were shown; nil: nothing does.
+	Shown Shown
+	// Now is the time; nil: time.Now.
+	Now func() time.Time
 	// Queue is how many finished requests may wait for their distributions; 0:
 	// telemetry.QueueSize.
 	Queue int
@@ -38,7 +47,8 @@ type Exporter struct {
 	opt      Options
 	limit    *telemetry.Limit
 	registry *prometheus.Registry
-	page     http.Handler
+	births   births
+	readers  *readers
 	queue    *telemetry.Queue
 
 	mu         sync.RWMutex
@@ -66,6 +76,7 @@ type own struct {
 func New(opt Options, objectives []objective.Objective) *Exporter {
 	n := len(telemetry.Table)
 	e := &Exporter{opt: opt, limit: telemetry.NewLimit(opt.Models), registry: prometheus.NewRegistry(), series: map[telemetry.Set]*series{},
+		births: births{hold: opt.Hold, now: opt.Now, shown: opt.Shown, first: map[string]time.Time{}}, readers: newReaders(),
 		edges: make([][]float64, n), counters: make([]*prometheus.CounterVec, n), histograms: make([]*prometheus.HistogramVec, n)}
 	for _, m := range telemetry.Table {
 		if m.OfRequests() && m.Kind == telemetry.Counter {
@@ -73,9 +84,10 @@ func New(opt Options, objectives []objective.Objective) *Exporter {
 			e.registry.MustRegister(e.counters[m.At()])
 		}
 	}
+	if e.births.now == nil {
+		e.births.now = time.Now
+	}
 	e.Set(objectives)
-	e.registry.MustRegister(state{e})
-	e.page = promhttp.HandlerFor(e.registry, promhttp.HandlerOpts{EnableOpenMetrics: true, ErrorHandling: promhttp.ContinueOnError})
 	e.queue = telemetry.NewQueue(cmp.Or(opt.Queue, telemetry.QueueSize), e.figures)
 	return e
 }
@@ -123,7 +135,29 @@ func same(a, b []float64) bool {
 
 // ServeHTTP writes the page: text, OpenMetrics, or protobuf with native
 // histograms, as the client asks.
-func (e *Exporter) ServeHTTP(w http.ResponseWriter, r *http.Request) { e.page.ServeHTTP(w, r) }
+func (e *Exporter) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	p := &view{e: e}
+	own := prometheus.NewRegistry()
+	own.MustRegister(p)
+	promhttp.HandlerFor(prometheus.Gatherers{e.registry, own}, promhttp.HandlerOpts{EnableOpenMetrics: true, ErrorHandling: promhttp.ContinueOnError}).ServeHTTP(w, r)
+	e.readers.read(r.RemoteAddr, p.last)
+}
+
+// Gone forgets a connection that was closed: Linger does not wait for it.
+func (e *Exporter) Gone(address string) { e.readers.gone(address) }
+
+// End says that the last event was counted: a counter that was shown as 0 need
+// not be kept back any longer. It reports whether there is nobody to wait for:
+// nobody ever asked for a page.
+func (e *Exporter) End() bool {
+	e.births.end()
+	return e.readers.all()
+}
+
+// Linger waits, after End, until everybody who reads the page has read it since:
+// each connection that asked for pages and is still open, and one reader at
+// least. It reports false when the context ended before.
+func (e *Exporter) Linger(ctx context.Context) bool { return e.readers.wait(ctx) }
 
 // Done implements traffic.Sink.
 func (e *Exporter) Done(r *traffic.Request) {
@@ -212,14 +246,22 @@ func (e *Exporter) Dropped() int64 { return e.queue.Dropped() }
 // Close works off what waits. The page stays.
 func (e *Exporter) Close() { e.queue.Close() }
 
-// state collects what is read when it is asked for.
-type state struct{ e *Exporter }
+// view collects what is read when it is asked for, for one page.
+type view struct {
+	e    *Exporter
+	last bool // nothing on it is kept back, and no further event comes
+}
 
 // Describe says nothing: what there is depends on the configuration.
-func (state) Describe(chan<- *prometheus.Desc) {}
+func (*view) Describe(chan<- *prometheus.Desc) {}
 
 // Collect implements prometheus.Collector.
-func (s state) Collect(to chan<- prometheus.Metric) {
+func (p *view) Collect(to chan<- prometheus.Metric) {
+	// All series of an objective are kept back on one page, or none.
+	births := &p.e.births
+	births.mu.Lock()
+	defer births.mu.Unlock()
+	now, held := births.now(), map[string]bool{}
 	seen := map[string]bool{}
 	emit := func(m *telemetry.Metric, v float64, values ...string) {
 		// A series that is there twice would spoil the page.
@@ -228,6 +270,17 @@ func (s state) Collect(to chan<- prometheus.Metric) {
 			return
 		}
 		seen[id] = true
+		if ofSLO(m) {
+			key := birthKey(values)
+			back, decided := held[key]
+			if !decided {
+				back = births.held(values, now)
+				held[key] = back
+			}
+			if back {
+				v = 0
+			}
+		}
 		kind := prometheus.GaugeValue
 		if m.Kind == telemetry.Counter {
 			kind = prometheus.CounterValue
@@ -237,8 +290,12 @@ func (s state) Collect(to chan<- prometheus.Metric) {
 			to <- made
 		}
 	}
-	if s.e.opt.State != nil {
-		s.e.opt.State(emit)
+	if p.e.opt.State != nil {
+		p.e.opt.State(emit)
 	}
-	emit(telemetry.Dropped, float64(s.e.Dropped()), "prometheus")
+	emit(telemetry.Dropped, float64(p.e.Dropped()), "prometheus")
+	p.last = births.ended
+	for _, back := range held {
+		p.last = p.last && !back
+	}
 }
