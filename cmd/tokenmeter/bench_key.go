@@ -5,17 +5,8 @@ import (
 	"strings"
 
 	"tokenmeter/base/limitio"
+	"tokenmeter/wire/api"
 )
-
-// vendors are the hosts whose own variable is read without being asked for. A
-// key never goes to any other host unless the user named its variable or file.
-var vendors = []struct{ host, env string }{
-	{"api.openai.com", "OPENAI_API_KEY"},
-	{"api.anthropic.com", "ANTHROPIC_API_KEY"},
-	{"generativelanguage.googleapis.com", "GEMINI_API_KEY"},
-	{"api.mistral.ai", "MISTRAL_API_KEY"},
-	{"api.cohere.com", "CO_API_KEY"},
-}
 
 // baseURLs are variables by which users name their own OpenAI-compatible host.
 var baseURLs = []string{"OPENAI_BASE_URL", "OPENAI_API_BASE"}
@@ -46,16 +37,20 @@ func (c *targetFlags) key(check *checker, a *app) string {
 	return c.vendorKey(a)
 }
 
+// vendorKey is the key that a vendor's own variable holds. It goes to no other
+// host unless the user named the variable, a file, or the host.
 func (c *targetFlags) vendorKey(a *app) string {
 	host := hostOf(c.URL)
 	if host == "" {
 		return ""
 	}
-	for _, v := range vendors {
-		if host == v.host {
-			key, _ := a.env(v.env)
-			return strings.TrimSpace(key)
+	if p := api.ProviderOf(host); p != nil {
+		for _, name := range p.Keys {
+			if key, _ := a.env(name); strings.TrimSpace(key) != "" {
+				return strings.TrimSpace(key)
+			}
 		}
+		return ""
 	}
 	for _, name := range baseURLs {
 		if base, ok := a.env(name); ok && hostOf(base) == host {

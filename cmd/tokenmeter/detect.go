@@ -59,14 +59,10 @@ func engineWords(s api.Server) string {
 	return ", as " + name + " answers it"
 }
 
-// vendorAPIs are hosts that speak one API of their own.
-var vendorAPIs = map[string]string{"api.anthropic.com": "anthropic"}
-
 // pathTells reports whether a URL names its API: an endpoint, or a base that
 // ends in a version as OpenAI's do.
 func pathTells(raw string) bool {
-	path := pathOf(raw)
-	return path != "" || vendorAPIs[hostOf(raw)] != ""
+	return pathOf(raw) != "" || api.ProviderOf(hostOf(raw)) != nil
 }
 
 // pathOf is the path of a URL without slashes at its ends. The path of a Unix

@@ -17,6 +17,7 @@ import (
 	"tokenmeter/record/run"
 	"tokenmeter/record/timeline"
 	"tokenmeter/record/validity"
+	"tokenmeter/wire/api"
 )
 
 var update = flag.Bool("update", false, "write the generated parts of docs/ anew")
@@ -37,6 +38,7 @@ var generated = []struct {
 	{"run-folder.md", "columns", columnTable},
 	{"run-folder.md", "kinds", kindList},
 	{"simulator.md", "faults", faultTable},
+	{"apis.md", "providers", providerTable},
 }
 
 func TestDocs(t *testing.T) {
@@ -91,6 +93,21 @@ func table(rows ...[]string) string {
 		}
 	}
 	return b.String()
+}
+
+func providerTable() string {
+	rows := [][]string{{"provider", "URL to type", "`--api`", "key's variable", "what is read", "note"}}
+	for _, p := range api.Providers {
+		name, keys := "", make([]string, len(p.Keys))
+		if p.API != "" {
+			name = mono(p.API)
+		}
+		for i, key := range p.Keys {
+			keys[i] = mono(key)
+		}
+		rows = append(rows, []string{p.Name, mono(p.URL), name, strings.Join(keys, ", "), p.Reads, p.Note})
+	}
+	return table(rows...)
 }
 
 func mono(s string) string { return "`" + s + "`" }

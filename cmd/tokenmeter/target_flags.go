@@ -46,13 +46,16 @@ func (c *targetFlags) apiOf(check *checker) *api.API {
 		return known
 	}
 	path := "/" + pathOf(c.URL)
-	for _, known := range api.All {
-		if strings.HasSuffix(path, known.Path) {
+	if known := api.OfPath(path); known != nil {
+		return known
+	}
+	if strings.HasSuffix(path, "/anthropic") { // as several vendors and gateways have it
+		return api.Anthropic
+	}
+	if p := api.ProviderOf(hostOf(c.URL)); p != nil && path == "/" {
+		if known, err := api.ByName(p.API); err == nil {
 			return known
 		}
-	}
-	if known, err := api.ByName(vendorAPIs[hostOf(c.URL)]); err == nil {
-		return known
 	}
 	return nil
 }

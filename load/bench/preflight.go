@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
-	"net/url"
 	"strings"
 	"time"
 
@@ -169,15 +168,12 @@ func (r *runner) chooseModel(a reply, models []string) (string, error) {
 // below is the path that is asked for one of the API's: behind the path of the
 // URL, where that has one of its own.
 func (p *Plan) below(path string) string {
-	endpoint, err := client.JoinURL(p.Client.BaseURL, p.Client.API.Path)
+	at, err := client.LookupPath(p.Client.BaseURL, p.Client.API.Path, path)
 	if err != nil {
 		return path
 	}
-	u, err := url.Parse(endpoint)
-	if err != nil {
-		return path // that of a Unix socket, which has no path of its own
-	}
-	return strings.TrimSuffix(u.EscapedPath(), p.Client.API.Path) + path
+	at, _, _ = strings.Cut(at, "?")
+	return at
 }
 
 // spoken are the APIs that a model list is a sign of.

@@ -29,8 +29,12 @@ func (c *checker) routes() {
 			}
 		}
 		for k, p := range r.Paths {
-			if !strings.HasPrefix(p, "/") || strings.Contains(strings.TrimSuffix(p, "*"), "*") {
-				c.addf(fmt.Sprintf("%s.paths[%d]", at, k), "%q is no path: it begins with /, and a * stands at its end only", p)
+			fixed := strings.TrimPrefix(p, "*")
+			if fixed == p {
+				fixed = strings.TrimSuffix(p, "*")
+			}
+			if !strings.HasPrefix(fixed, "/") || strings.Contains(fixed, "*") {
+				c.addf(fmt.Sprintf("%s.paths[%d]", at, k), "%q is no path: it begins with /, and a * stands at its end or before its / only", p)
 			}
 		}
 		c.shares(at, r)

@@ -82,7 +82,7 @@ type Health struct {
 type Route struct {
 	Name       string   `yaml:"name" required:"true"`
 	Listeners  []string `yaml:"listeners" doc:"names of listeners; default: all"`
-	Paths      []string `yaml:"paths" doc:"exact, or a prefix that ends in *; default: completions of every API, models, embeddings"`
+	Paths      []string `yaml:"paths" doc:"exact, a prefix that ends in *, or an end after a *; default: completions of every API, models, embeddings"`
 	Models     []string `yaml:"models" doc:"names, or prefixes that end in *; default: all"`
 	Upstreams  []Share  `yaml:"upstreams" required:"true" doc:"who serves it, by weight"`
 	API        string   `yaml:"api" doc:"default: the path tells"`

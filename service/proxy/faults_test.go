@@ -15,6 +15,7 @@ import (
 
 	"tokenmeter/record/timeline"
 	"tokenmeter/service/traffic"
+	"tokenmeter/wire/api"
 )
 
 // Every way in which an upstream can fail has a class, one record, and is seen
@@ -278,7 +279,7 @@ func TestWhatIsNotUnderstoodPasses(t *testing.T) {
 		})
 	})
 	t.Run("a crash", func(t *testing.T) {
-		m := newMeter(nil, timeline.New(), apiOf(chatPath), 0)
+		m := newMeter(nil, timeline.New(), api.OfPath(chatPath), 0)
 		m.guard(func() { panic("boom") })
 		want(t, "reason", m.reason, traffic.Crashed)
 		m.guard(func() { t.Error("it goes on") })

@@ -11,6 +11,7 @@ import (
 	"tokenmeter/record/metric"
 	"tokenmeter/record/timeline"
 	"tokenmeter/service/traffic"
+	"tokenmeter/wire/api"
 	"tokenmeter/wire/client"
 )
 
@@ -21,7 +22,7 @@ func TestALongStreamNeedsBoundedMemory(t *testing.T) { synctest.Test(t, longStre
 func longStream(t *testing.T) {
 	const tokens = 100_000
 	tl := timeline.New()
-	m := newMeter(clock.Start(), tl, apiOf(chatPath), 0)
+	m := newMeter(clock.Start(), tl, api.OfPath(chatPath), 0)
 	m.head(0, 200, map[string][]string{"Content-Type": {"text/event-stream"}})
 	one, last := []byte(tok("w")), []byte(fin+usage(10, tokens)+done)
 	var before, after runtime.MemStats
@@ -71,7 +72,7 @@ func TestAParserThatIsTooSlow(t *testing.T) {
 		"always a bit":   {[]time.Duration{25 * time.Millisecond}, traffic.TooSlow},
 		"once, for long": {[]time.Duration{0, 0, 0, 2 * time.Second, 0}, traffic.TooSlow},
 	} {
-		m := newMeter(clock.Start(), timeline.New(), apiOf(chatPath), 0)
+		m := newMeter(clock.Start(), timeline.New(), api.OfPath(chatPath), 0)
 		for i := range 1000 {
 			m.spent(int64(tc.took[i%len(tc.took)]))
 		}

@@ -54,10 +54,14 @@ func (r *route) pick(now int64, tried []*upstream) *upstream {
 	return nil
 }
 
-// matches a path or a model against a pattern: exact, or a prefix before *.
+// matches a path or a model against a pattern: exact, a prefix before *, or an
+// end after it.
 func matches(pattern, s string) bool {
 	if prefix, ok := strings.CutSuffix(pattern, "*"); ok {
 		return strings.HasPrefix(s, prefix)
+	}
+	if end, ok := strings.CutPrefix(pattern, "*"); ok {
+		return strings.HasSuffix(s, end) && !strings.Contains(s, "//") // which may name another host
 	}
 	return pattern == s
 }
@@ -118,27 +122,13 @@ func climbs(path string) bool {
 	return false
 }
 
-// apiOf tells the API that a path belongs to; nil: none that is known. Prefixes
-// are allowed, and a missing /v1.
-func apiOf(path string) *api.API {
-	var best *api.API
-	most := 0
-	for _, a := range api.All {
-		for _, p := range []string{a.Path, strings.TrimPrefix(a.Path, "/v1")} {
-			if len(p) > most && strings.HasSuffix(path, p) {
-				best, most = a, len(p)
-			}
-		}
-	}
-	return best
-}
-
 // DefaultPaths are let through where nothing else is said: completions of every
-// API that is known, and the names of the models.
+// API that is known, whatever version or deployment stands before, and the names
+// of the models.
 func DefaultPaths() []string {
 	paths := []string{"/v1/models", "/v1/models/*", "/v1/embeddings", "/v1/rerank"}
 	for _, a := range api.All {
-		paths = append(paths, a.Path)
+		paths = append(paths, a.Paths()...)
 	}
 	return append(paths, "/v1/messages/count_tokens")
 }

@@ -15,6 +15,7 @@ import (
 
 	"tokenmeter/record/timeline"
 	"tokenmeter/service/traffic"
+	"tokenmeter/wire/api"
 )
 
 // named answers with a name, for whichever upstream it is.
@@ -211,7 +212,7 @@ func TestAPIsByPath(t *testing.T) {
 		"/v1/models": "", "/v1/embeddings": "", "/": "",
 	} {
 		got := ""
-		if a := apiOf(path); a != nil {
+		if a := api.OfPath(path); a != nil {
 			got = a.Name
 		}
 		want(t, path, got, name)

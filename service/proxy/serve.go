@@ -154,7 +154,7 @@ func (c *call) admit() ([]*route, bool) {
 	}
 	c.api = candidates[0].api
 	if c.api == nil {
-		c.api = apiOf(in.URL.Path)
+		c.api = api.OfPath(in.URL.Path)
 	}
 	if in.Method != http.MethodPost {
 		c.api = nil

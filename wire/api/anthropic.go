@@ -12,6 +12,7 @@ import (
 var Anthropic = &API{
 	Name:       "anthropic",
 	Path:       "/v1/messages",
+	Aliases:    []string{":streamRawPredict", ":rawPredict"}, // Vertex AI
 	Build:      buildAnthropic,
 	Decoder:    func() Decoder { return new(anthropicDecoder) },
 	AuthHeader: "x-api-key",

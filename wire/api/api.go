@@ -69,6 +69,8 @@ type API struct {
 	Name string
 	// Path is where completions are posted, for joining with a base URL.
 	Path string
+	// Aliases are other ends of paths by which its endpoints are known.
+	Aliases []string
 	// Build writes the request.
 	Build func(*Request) (Call, error)
 	// Decoder makes the decoder of one reply.

@@ -29,6 +29,9 @@ func (d *openaiDecoder) read(data []byte, keep bool) bool {
 			d.timings.llamacpp(c)
 		case "metrics":
 			d.timings.vllm(c)
+		case "time_info": // Cerebras
+			var none usage
+			c.usage(&none, &d.timings)
 		case "prompt_progress":
 			d.progress = c.peek() == '{'
 			c.skip()

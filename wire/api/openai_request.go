@@ -10,6 +10,7 @@ import (
 var OpenAIChat = &API{
 	Name:    "openai-chat",
 	Path:    "/v1/chat/completions",
+	Aliases: []string{"/v1/sonar", "/chatcompletion_v2", "/invocations"}, // Perplexity, MiniMax, Databricks
 	Build:   buildOpenAIChat,
 	Decoder: func() Decoder { return new(openaiDecoder) },
 	Signs:   []Sign{{"choices/delta"}, {"choices/message"}, {"object=chat.completion*"}},

@@ -81,6 +81,7 @@ type Client struct {
 	tls    *tls.Config
 	head   template
 	origin string // before the path of a request, through a proxy; else empty
+	at     string // the request target of the API's own path
 	redact *secret.Redactor
 	pool   pool
 	count  counters
@@ -106,7 +107,7 @@ func New(cfg Config) (*Client, error) {
 	if cfg.Clock == nil {
 		cfg.Clock = clock.Start()
 	}
-	c := &Client{cfg: cfg, clk: cfg.Clock, target: t}
+	c := &Client{cfg: cfg, clk: cfg.Clock, target: t, at: t.path(cfg.API.Path)}
 	if c.head, err = newTemplate(&c.cfg, &t); err != nil {
 		return nil, err
 	}
@@ -167,7 +168,15 @@ func (c *Client) Stats() Stats {
 }
 
 // URL is where requests are sent, fit to be shown: secrets removed.
-func (c *Client) URL() string { return c.redact.URL(c.target.url(c.cfg.API.Path)) }
+func (c *Client) URL() string { return c.redact.URL(c.target.url(c.at)) }
+
+// path is the request target of a call.
+func (c *Client) path(apiPath string) string {
+	if apiPath == c.cfg.API.Path {
+		return c.at
+	}
+	return c.target.path(apiPath)
+}
 
 // Redactor knows the secrets of this client.
 func (c *Client) Redactor() *secret.Redactor { return c.redact }

@@ -44,7 +44,7 @@ func (c *Client) curlURL(path string) string {
 	if c.target.network == "unix" {
 		return "http://" + c.target.host + c.target.path(path)
 	}
-	return c.target.url(path)
+	return c.target.url(c.target.path(path))
 }
 
 func shellQuote(s string) string {

@@ -33,23 +33,22 @@ const (
 )
 
 // Get looks something up on the target: its models, its health. The path is
-// joined to the base URL as an API's path is. Any status is a response; the
+// found from the URL as the API's own is. Any status is a response; the
 // error is an [*Error].
 func (c *Client) Get(ctx context.Context, path string) (*Response, error) {
-	base := c.target
-	base.base = prefixOf(base.base, c.cfg.API.Path)
+	at := c.target.lookup(c.cfg.API.Path, path)
 	tl := timeline.New()
 	tl.DueUS = c.clk.US()
 	tl.StartUS = tl.DueUS
 	body := &lookup{tl: tl}
 	x := &exchange{c: c, tl: tl, sink: body,
-		msg: message{method: http.MethodGet, origin: c.origin, path: base.path(path), id: c.newID()}}
+		msg: message{method: http.MethodGet, origin: c.origin, path: at, id: c.newID()}}
 	x.lim = limits{totalNS: tl.StartUS*1000 + int64(lookupTime), ttftNS: farFuture}
 	x.run(ctx)
 	if tl.Outcome != timeline.OK {
 		return nil, &Error{Class: tl.Outcome, Message: c.redact.String(tl.Error.Message)}
 	}
-	return &Response{URL: c.redact.URL(base.url(path)), Status: body.head.Status,
+	return &Response{URL: c.redact.URL(c.target.url(at)), Status: body.head.Status,
 		Header: body.head.Header, Body: body.data, Timeline: tl}, nil
 }
 

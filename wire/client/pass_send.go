@@ -8,6 +8,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"tokenmeter/wire/api"
 )
 
 // mostWrite is the longest piece of a request whose taking has a limit of its own.
@@ -135,14 +137,16 @@ func (c *Client) passHead(b []byte, p *Passing) []byte {
 
 // passPath joins a path that is passed on. Without a base path it stays as it is.
 func (t *target) passPath(path string) string {
-	if t.base == "" && t.query == "" {
+	only, query, has := strings.Cut(path, "?")
+	address := api.AddressOf(t.host, t.base, only)
+	if address.Plain() && t.query == "" {
 		return escape(path)
 	}
-	joined := t.path(path)
-	if p, query, has := strings.Cut(path, "?"); strings.HasSuffix(p, "/") && !has && query == "" && !strings.HasSuffix(joined, "/") {
+	joined := address.Through(escape(only))
+	if strings.HasSuffix(only, "/") && !has && !strings.HasSuffix(joined, "/") {
 		joined += "/"
 	}
-	return joined
+	return withQuery(withQuery(joined, escape(query)), t.query)
 }
 
 // given tells the headers that the configuration sets from those that the

@@ -42,7 +42,7 @@ func (c *Client) Prepare(req *api.Request, tl *timeline.Timeline) *Prepared {
 	}
 	p.x = &exchange{c: c, tl: tl, capture: c.cfg.Capture,
 		sink:  api.NewStream(tl, c.cfg.API, c.cfg.Stream),
-		msg:   message{method: http.MethodPost, origin: c.origin, path: c.target.path(call.Path), extra: call.Header, id: tl.ID, body: call.Body},
+		msg:   message{method: http.MethodPost, origin: c.origin, path: c.path(call.Path), extra: call.Header, id: tl.ID, body: call.Body},
 		tries: c.cfg.Retries, first: req.FirstToken, leaveAt: req.LeaveTokens,
 	}
 	return p

@@ -31,7 +31,7 @@ func newTemplate(cfg *Config, t *target) (template, error) {
 		h.Set("Connection", "close")
 	}
 	if cfg.Key != "" {
-		setKey(h, cfg.API, cfg.Key)
+		setKey(h, api.KeyHeader(t.host, t.base, cfg.API), cfg.Key)
 	} else if t.auth != nil {
 		password, _ := t.auth.Password()
 		h.Set("Authorization", "Basic "+base64.StdEncoding.EncodeToString([]byte(t.auth.Username()+":"+password)))
@@ -67,10 +67,10 @@ func newTemplate(cfg *Config, t *target) (template, error) {
 	return out, nil
 }
 
-// setKey puts the API key where the API wants it.
-func setKey(h http.Header, a *api.API, key string) {
-	if a != nil && a.AuthHeader != "" && !strings.EqualFold(a.AuthHeader, "authorization") {
-		h.Set(a.AuthHeader, key)
+// setKey puts the API key where it is wanted.
+func setKey(h http.Header, name, key string) {
+	if !strings.EqualFold(name, "authorization") {
+		h.Set(name, key)
 		return
 	}
 	h.Set("Authorization", "Bearer "+key)

@@ -8,6 +8,8 @@ import (
 	"net/url"
 	"strconv"
 	"strings"
+
+	"tokenmeter/wire/api"
 )
 
 // target is where requests go, taken apart from the URL that the user gave.
@@ -175,69 +177,50 @@ func parseHTTPUnix(rest string) (target, error) {
 	return t, nil
 }
 
-// path returns the request target for an API path. What the base already has
-// of it is not repeated.
+// path returns the request target for an API's path; see [api.Address].
 func (t *target) path(apiPath string) string {
 	path, query, _ := strings.Cut(apiPath, "?")
-	return withQuery(withQuery(joinPath(t.base, escape(path)), escape(query)), t.query)
+	path = api.AddressOf(t.host, t.base, path).Endpoint(escape(path))
+	return withQuery(withQuery(path, escape(query)), t.query)
 }
 
-// url is the whole URL of an API path, as it is shown to people.
-func (t *target) url(apiPath string) string {
+// lookup returns the request target for another path of the same server; apiPath
+// is that of the API that is spoken.
+func (t *target) lookup(apiPath, path string) string {
+	return withQuery(api.AddressOf(t.host, t.base, apiPath).Lookup(escape(path)), t.query)
+}
+
+// url is the whole URL of a request target, as it is shown to people.
+func (t *target) url(requested string) string {
 	if t.network == "unix" {
-		return "http+unix://" + url.PathEscape(t.address) + t.path(apiPath)
+		return "http+unix://" + url.PathEscape(t.address) + requested
 	}
 	scheme := "http"
 	if t.tls {
 		scheme = "https"
 	}
-	return scheme + "://" + t.host + t.path(apiPath)
+	return scheme + "://" + t.host + requested
 }
 
-// JoinURL joins a base URL as users write it with an API's path: with or
-// without /v1, with a slash at its end, with a prefix, or as the whole
-// endpoint. It never doubles a slash or a part of the path.
+// JoinURL joins a URL as users write it with an API's path: with or without /v1,
+// with a slash at its end, with a prefix, or as the whole endpoint; see
+// [api.Address].
 func JoinURL(base, apiPath string) (string, error) {
 	t, err := parseTarget(base)
 	if err != nil {
 		return "", err
 	}
-	return t.url(apiPath), nil
+	return t.url(t.path(apiPath)), nil
 }
 
-// joinPath joins at the longest run of segments that ends base and starts path.
-func joinPath(base, path string) string {
-	segments := splitPath(base)
-	wanted := splitPath(path)
-	overlap := 0
-	for n := min(len(segments), len(wanted)); n > 0; n-- {
-		if equalStrings(segments[len(segments)-n:], wanted[:n]) {
-			overlap = n
-			break
-		}
+// LookupPath is the path, with its query, at which a GET asks the server of a URL
+// for something beside the API's own path.
+func LookupPath(base, apiPath, path string) (string, error) {
+	t, err := parseTarget(base)
+	if err != nil {
+		return "", err
 	}
-	all := append(segments[:len(segments):len(segments)], wanted[overlap:]...)
-	return "/" + strings.Join(all, "/")
-}
-
-// prefixOf returns base without what it shares with an API's path, so that
-// other paths of the same server can be joined.
-func prefixOf(base, apiPath string) string {
-	joined, path := joinPath(base, apiPath), "/"+strings.Join(splitPath(apiPath), "/")
-	return strings.TrimSuffix(joined, path)
-}
-
-func splitPath(path string) []string {
-	return strings.FieldsFunc(path, func(r rune) bool { return r == '/' })
-}
-
-func equalStrings(a, b []string) bool {
-	for i := range a {
-		if a[i] != b[i] {
-			return false
-		}
-	}
-	return true
+	return t.lookup(apiPath, path), nil
 }
 
 func withQuery(path, query string) string {

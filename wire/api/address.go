@@ -1,0 +1,245 @@
+package api
+
+import (
+	"slices"
+	"strings"
+)
+
+// Address is where an API lies on a server, read from the path of a URL as
+// people write it: with or without a version, behind a prefix, as a base that an
+// SDK takes, or as the whole endpoint.
+//
+// A path that ends in an API's operation (/chat/completions, /messages, …) is the
+// whole endpoint. A base with a version segment of its own (/v4,
+// /v1beta/openai, an Azure deployment) gets only what follows the version in the
+// API's own path. Any other base gets the API's whole path.
+type Address struct {
+	root      string // before the version: where the server's other services lie
+	base      string // what an operation follows; no slash at its end
+	rest      string // of the base, what stands behind the version
+	whole     string // the endpoint, where the path named an operation
+	operation string // which one
+	versioned bool   // an API's own version is not added
+	deployed  bool   // the base ends in an Azure deployment
+}
+
+// AddressOf takes the path of a URL apart; apiPath is that of the API that will
+// be spoken.
+func AddressOf(host, path, apiPath string) Address {
+	a := Address{base: tidy(path)}
+	if op := operationOf(a.base); op != "" {
+		a.whole, a.operation = a.base, op
+		a.base = strings.TrimSuffix(a.base, op)
+	} else if p := ProviderOf(host); p != nil && !isMessages(apiPath) {
+		if a.base == "" {
+			a.base = p.Bare
+		}
+		_, tail := splitVersion(apiPath)
+		a.versioned = p.Unversioned && tail == OpenAIChat.tail()
+	}
+	a.root = a.base
+	segments := splitPath(a.base)
+	at := len(segments) - 1
+	for at >= 0 && !isVersion(segments[at]) {
+		at--
+	}
+	last := len(segments) - 1
+	switch deployment := slices.Index(segments, "deployments"); {
+	case deployment >= 0 && deployment == last-1:
+		a.versioned, a.deployed = true, true
+		a.root = ofSegments(segments[:deployment])
+	case at >= 0 && (at == last || !isMessages(apiPath)): // Anthropic's SDKs add the version to any base
+		a.versioned = true
+		a.root, a.rest = ofSegments(segments[:at]), ofSegments(segments[at+1:])
+	case last >= 0 && segments[last] == "serving-endpoints": // Databricks
+		a.versioned = true
+	case a.whole != "" && strings.HasPrefix(apiPath, "/v1/"): // a vendor without versions
+		a.versioned = true
+	}
+	return a
+}
+
+// isMessages reports whether a path is one of Anthropic's API.
+func isMessages(apiPath string) bool {
+	_, tail := splitVersion(apiPath)
+	return tail == Anthropic.tail() || strings.HasPrefix(tail, Anthropic.tail()+"/")
+}
+
+// Plain reports whether paths stay as they are.
+func (a Address) Plain() bool { return a.base == "" && a.whole == "" && !a.versioned }
+
+// Endpoint is the path that the API's path is at.
+func (a Address) Endpoint(apiPath string) string {
+	version, tail := splitVersion(apiPath)
+	if a.whole != "" && tail+"_stream" != a.operation && a.operation+"_stream" != tail { // TGI has an operation each
+		return a.whole
+	}
+	return a.join(version, tail, apiPath)
+}
+
+// Lookup is the path of something else on the server, which a GET asks for.
+func (a Address) Lookup(path string) string {
+	version, tail := splitVersion(path)
+	if version != "" && a.deployed {
+		return a.root + tail // a deployment has no list of models
+	}
+	return a.join(version, tail, path)
+}
+
+// Through is the path of a request that is passed on.
+func (a Address) Through(path string) string {
+	switch version, tail := splitVersion(path); {
+	case a.whole != "" && operationOf(path) == a.operation:
+		return a.whole
+	case a.root != "" && strings.HasPrefix(path, a.root+"/"), a.base != "" && strings.HasPrefix(path, a.base+"/"):
+		return path
+	case overlap(a.base, path) > 0:
+		return joinPath(a.base, path)
+	case version != "" || besideVersions(path):
+		return a.join(version, tail, path)
+	}
+	return joinPath(a.base, path)
+}
+
+func (a Address) join(version, tail, path string) string {
+	switch {
+	case version == "":
+		return joinPath(a.beside(), path)
+	case !a.versioned:
+		return joinPath(a.base, path)
+	case a.rest != "" && strings.HasPrefix(tail, a.rest+"/"): // the base has the start of the operation
+		return strings.TrimSuffix(a.base, a.rest) + tail
+	}
+	return a.base + tail
+}
+
+// beside is where paths without a version lie: before a version that the base
+// ends in.
+func (a Address) beside() string {
+	if a.versioned && a.rest == "" {
+		return a.root
+	}
+	return a.base
+}
+
+// besideVersions reports whether a path belongs to what servers have beside the
+// versions of an API.
+func besideVersions(path string) bool {
+	for _, a := range All {
+		if version, _ := splitVersion(a.Path); version == "" && path == a.Path {
+			return true
+		}
+	}
+	for _, p := range Probes {
+		if p.Path == path {
+			return true
+		}
+	}
+	return path == "/health" || path == "/ping" || path == "/metrics" || path == "/generate"
+}
+
+// tail is the API's path without its version.
+func (a *API) tail() string {
+	_, tail := splitVersion(a.Path)
+	return tail
+}
+
+// Operations are the ends of paths by which an API's endpoints are known, the
+// API's own first.
+func (a *API) Operations() []string { return append([]string{a.tail()}, a.Aliases...) }
+
+// Paths are patterns of the paths at which the API is met: its own, and with *
+// for any prefix or other version. What has no version of its own is met at its
+// own path alone; messages exist in other APIs (/v1/threads/ID/messages), so
+// theirs needs its version.
+func (a *API) Paths() []string {
+	switch version, tail := splitVersion(a.Path); {
+	case version == "":
+		return []string{a.Path}
+	case a == Anthropic:
+		return []string{a.Path, "*" + a.Path}
+	default:
+		return []string{a.Path, "*" + tail}
+	}
+}
+
+// OfPath tells the API whose operation a path ends in; nil: none.
+func OfPath(path string) *API {
+	var best *API
+	most := 0
+	for _, a := range All {
+		for _, op := range a.Operations() {
+			if len(op) > most && strings.HasSuffix(path, op) {
+				best, most = a, len(op)
+			}
+		}
+	}
+	return best
+}
+
+// operationOf is the operation that a path ends in.
+func operationOf(path string) string {
+	longest := ""
+	if a := OfPath(path); a != nil {
+		for _, op := range a.Operations() {
+			if len(op) > len(longest) && strings.HasSuffix(path, op) {
+				longest = op
+			}
+		}
+	}
+	return longest
+}
+
+// isVersion reports whether a segment of a path is a version: v1, v4, v1beta,
+// v1beta1, v1.0.
+func isVersion(segment string) bool {
+	if len(segment) < 2 || len(segment) > 10 || segment[0]|0x20 != 'v' || segment[1] < '0' || segment[1] > '9' {
+		return false
+	}
+	for i := range len(segment) {
+		c := segment[i] | 0x20
+		if !('0' <= segment[i] && segment[i] <= '9') && !('a' <= c && c <= 'z') && segment[i] != '.' {
+			return false
+		}
+	}
+	return true
+}
+
+// splitVersion splits a path at a version that it starts with.
+func splitVersion(path string) (version, tail string) {
+	first, _, more := strings.Cut(strings.TrimPrefix(path, "/"), "/")
+	if !more || !isVersion(first) {
+		return "", path
+	}
+	return first, path[len(first)+1:]
+}
+
+// joinPath joins at the longest run of segments that ends base and starts path:
+// what the base has of it is not repeated.
+func joinPath(base, path string) string {
+	return ofSegments(append(slices.Clip(splitPath(base)), splitPath(path)[overlap(base, path):]...))
+}
+
+func overlap(base, path string) int {
+	have, want := splitPath(base), splitPath(path)
+	for n := min(len(have), len(want)); n > 0; n-- {
+		if slices.Equal(have[len(have)-n:], want[:n]) {
+			return n
+		}
+	}
+	return 0
+}
+
+func splitPath(path string) []string {
+	return strings.FieldsFunc(path, func(r rune) bool { return r == '/' })
+}
+
+func ofSegments(segments []string) string {
+	if len(segments) == 0 {
+		return ""
+	}
+	return "/" + strings.Join(segments, "/")
+}
+
+// tidy removes slashes that are doubled or at the end.
+func tidy(path string) string { return ofSegments(splitPath(path)) }

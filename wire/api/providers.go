@@ -1,0 +1,131 @@
+package api
+
+import "strings"
+
+// Provider is a vendor's address, key and peculiarities.
+type Provider struct {
+	Name string
+	// Hosts are the vendor's; a * stands for what has no dot.
+	Hosts []string
+	// URL is what to type, with what must be filled in in capitals.
+	URL string
+	// API is the one to name, where it is not openai-chat.
+	API string
+	// Keys are the variables that hold a key, the vendor's own first.
+	Keys []string
+	// KeyHeader carries the key where the API's own header does not.
+	KeyHeader string
+	// Bare is the base of a URL that names only the host; empty: /v1.
+	Bare string
+	// Unversioned says that chat completions have no version in their path.
+	Unversioned bool
+	// Reads lists what is read of its replies beside the usual counts.
+	Reads string
+	// Note is what else to know.
+	Note string
+}
+
+// Providers are those whose addresses are tested. Where a vendor has several
+// hosts or APIs there is a line each.
+var Providers = []*Provider{
+	{Name: "OpenAI", Hosts: []string{"api.openai.com"}, URL: "https://api.openai.com/v1", Keys: []string{"OPENAI_API_KEY"},
+		Reads: "cached, reasoning and rejected prediction tokens; `openai-processing-ms`", Note: "also `openai-responses`"},
+	{Name: "Azure OpenAI, v1", Hosts: []string{"*.openai.azure.com"}, URL: "https://RESOURCE.openai.azure.com/openai/v1", Bare: "/openai/v1",
+		Keys: []string{"AZURE_OPENAI_API_KEY"}, KeyHeader: "api-key", Reads: "as OpenAI; chunks of the content filter are no tokens"},
+	{Name: "Azure OpenAI, deployments", Hosts: []string{"*.openai.azure.com"}, URL: "https://RESOURCE.openai.azure.com/openai/deployments/NAME?api-version=2024-10-21",
+		Keys: []string{"AZURE_OPENAI_API_KEY"}, KeyHeader: "api-key", Reads: "as OpenAI", Note: "the model is the deployment's: `--model NAME`"},
+	{Name: "Azure AI Foundry", Hosts: []string{"*.services.ai.azure.com"}, URL: "https://RESOURCE.services.ai.azure.com/openai/v1", Bare: "/openai/v1",
+		Keys: []string{"AZURE_OPENAI_API_KEY"}, KeyHeader: "api-key", Reads: "as OpenAI"},
+	{Name: "Google Gemini, OpenAI's path", Hosts: []string{"generativelanguage.googleapis.com"}, URL: "https://generativelanguage.googleapis.com/v1beta/openai", Bare: "/v1beta/openai",
+		Keys: []string{"GEMINI_API_KEY", "GOOGLE_API_KEY"}, Reads: "thoughts that only the total counts; `extra_content.google.thought`"},
+	{Name: "Google Vertex AI, OpenAI's path", Hosts: []string{"*-aiplatform.googleapis.com", "aiplatform.googleapis.com"}, URL: "https://REGION-aiplatform.googleapis.com/v1/projects/PROJECT/locations/REGION/endpoints/openapi",
+		Reads: "as Gemini", Note: "the key is an access token: `--api-key-file` with what `gcloud auth print-access-token` prints"},
+	{Name: "Amazon Bedrock, OpenAI's path", Hosts: []string{"bedrock-runtime.*.amazonaws.com"}, URL: "https://bedrock-runtime.REGION.amazonaws.com/openai/v1", Bare: "/openai/v1",
+		Keys: []string{"AWS_BEARER_TOKEN_BEDROCK"}, Reads: "cached and reasoning tokens"},
+	{Name: "Amazon Bedrock, Mantle", Hosts: []string{"bedrock-mantle.*.api.aws"}, URL: "https://bedrock-mantle.REGION.api.aws/v1",
+		Keys: []string{"AWS_BEARER_TOKEN_BEDROCK"}, Reads: "cached and reasoning tokens", Note: "some models under `/openai/v1`"},
+	{Name: "Anthropic", Hosts: []string{"api.anthropic.com"}, URL: "https://api.anthropic.com", API: "anthropic", Keys: []string{"ANTHROPIC_API_KEY"},
+		Reads: "cache reads and writes, which are beside its input count"},
+	{Name: "Anthropic on Vertex AI", Hosts: []string{"*-aiplatform.googleapis.com", "aiplatform.googleapis.com"}, API: "anthropic",
+		URL:   "https://REGION-aiplatform.googleapis.com/v1/projects/PROJECT/locations/REGION/publishers/anthropic/models/MODEL:streamRawPredict",
+		Reads: "as Anthropic", KeyHeader: "authorization",
+		Note: "`--parameters '{\"anthropic_version\":\"vertex-2023-10-16\",\"model\":null}'`; the key is an access token"},
+	{Name: "Anthropic on Bedrock", Hosts: []string{"bedrock-mantle.*.api.aws"}, URL: "https://bedrock-mantle.REGION.api.aws/anthropic", API: "anthropic",
+		Keys: []string{"AWS_BEARER_TOKEN_BEDROCK"}, Reads: "as Anthropic"},
+	{Name: "Mistral", Hosts: []string{"api.mistral.ai"}, URL: "https://api.mistral.ai/v1", Keys: []string{"MISTRAL_API_KEY"},
+		Reads: "thinking within a list of contents; usage beside the finish reason"},
+	{Name: "Cohere, compatibility", Hosts: []string{"api.cohere.ai", "api.cohere.com"}, URL: "https://api.cohere.ai/compatibility/v1", Bare: "/compatibility/v1",
+		Keys: []string{"CO_API_KEY", "COHERE_API_KEY"}, Reads: "the usual counts"},
+	{Name: "DeepSeek", Hosts: []string{"api.deepseek.com"}, URL: "https://api.deepseek.com", Unversioned: true, Keys: []string{"DEEPSEEK_API_KEY"},
+		Reads: "`reasoning_content`; `prompt_cache_hit_tokens`", Note: "with `/anthropic` behind it: Anthropic's API"},
+	{Name: "xAI", Hosts: []string{"api.x.ai"}, URL: "https://api.x.ai/v1", Keys: []string{"XAI_API_KEY"},
+		Reads: "reasoning tokens, which are beside its answer count; `reasoning_content`"},
+	{Name: "Groq", Hosts: []string{"api.groq.com"}, URL: "https://api.groq.com/openai/v1", Bare: "/openai/v1", Keys: []string{"GROQ_API_KEY"},
+		Reads: "`x_groq.usage`: queue, prompt and completion times; `reasoning`"},
+	{Name: "Cerebras", Hosts: []string{"api.cerebras.ai"}, URL: "https://api.cerebras.ai/v1", Keys: []string{"CEREBRAS_API_KEY"},
+		Reads: "`time_info`: queue, prompt and completion times; `reasoning`"},
+	{Name: "Together", Hosts: []string{"api.together.xyz", "api.together.ai"}, URL: "https://api.together.xyz/v1", Keys: []string{"TOGETHER_API_KEY"},
+		Reads: "`reasoning`; cached tokens beside the details"},
+	{Name: "Fireworks", Hosts: []string{"api.fireworks.ai"}, URL: "https://api.fireworks.ai/inference/v1", Bare: "/inference/v1", Keys: []string{"FIREWORKS_API_KEY"},
+		Reads: "cached tokens; `reasoning_content`"},
+	{Name: "OpenRouter", Hosts: []string{"openrouter.ai"}, URL: "https://openrouter.ai/api/v1", Bare: "/api/v1", Keys: []string{"OPENROUTER_API_KEY"},
+		Reads: "`reasoning`, `reasoning_details`; `images`; comments while it waits; errors within a stream"},
+	{Name: "Perplexity", Hosts: []string{"api.perplexity.ai"}, URL: "https://api.perplexity.ai", Unversioned: true, Keys: []string{"PERPLEXITY_API_KEY"},
+		Reads: "`reasoning_tokens` beside its answer count; whole messages beside the deltas"},
+	{Name: "Z.ai (Zhipu)", Hosts: []string{"api.z.ai"}, URL: "https://api.z.ai/api/paas/v4", Bare: "/api/paas/v4", Keys: []string{"ZAI_API_KEY", "ZHIPUAI_API_KEY"},
+		Reads: "`reasoning_content`; cached tokens", Note: "with `/api/anthropic`: Anthropic's API"},
+	{Name: "Zhipu, China", Hosts: []string{"open.bigmodel.cn"}, URL: "https://open.bigmodel.cn/api/paas/v4", Bare: "/api/paas/v4", Keys: []string{"ZHIPUAI_API_KEY"},
+		Reads: "as Z.ai"},
+	{Name: "Volcengine Ark", Hosts: []string{"ark.*.volces.com"}, URL: "https://ark.cn-beijing.volces.com/api/v3", Bare: "/api/v3", Keys: []string{"ARK_API_KEY"},
+		Reads: "`reasoning_content`; cached and reasoning tokens"},
+	{Name: "GitHub Models", Hosts: []string{"models.github.ai"}, URL: "https://models.github.ai/inference", Bare: "/inference", Unversioned: true, Keys: []string{"GITHUB_TOKEN"},
+		Reads: "the usual counts"},
+	{Name: "MiniMax", Hosts: []string{"api.minimax.io", "api.minimaxi.com"}, URL: "https://api.minimax.io/v1", Keys: []string{"MINIMAX_API_KEY"},
+		Reads: "`reasoning_details`; errors in `base_resp`; a last message that repeats all"},
+	{Name: "Moonshot", Hosts: []string{"api.moonshot.ai", "api.moonshot.cn"}, URL: "https://api.moonshot.ai/v1", Keys: []string{"MOONSHOT_API_KEY"},
+		Reads: "`reasoning_content`; usage within the choice; cached tokens beside the details"},
+	{Name: "Alibaba DashScope", Hosts: []string{"dashscope.aliyuncs.com", "dashscope-intl.aliyuncs.com", "dashscope-us.aliyuncs.com"}, URL: "https://dashscope-intl.aliyuncs.com/compatible-mode/v1", Bare: "/compatible-mode/v1", Keys: []string{"DASHSCOPE_API_KEY"},
+		Reads: "`reasoning_content`; cached tokens"},
+}
+
+// ProviderOf finds the vendor of a host; nil: none that is known. A port of the
+// host's makes it another.
+func ProviderOf(host string) *Provider {
+	host = strings.ToLower(strings.TrimSuffix(host, ":443"))
+	for _, p := range Providers {
+		if p.has(host) {
+			return p
+		}
+	}
+	return nil
+}
+
+func (p *Provider) has(host string) bool {
+	for _, pattern := range p.Hosts {
+		before, after, open := strings.Cut(pattern, "*")
+		if host == pattern {
+			return true
+		}
+		if middle, ok := strings.CutPrefix(host, before); ok && open {
+			middle, ok = strings.CutSuffix(middle, after)
+			if ok && middle != "" && !strings.Contains(middle, ".") {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// KeyHeader is the header that carries a key to a URL's host and path.
+func KeyHeader(host, path string, a *API) string {
+	p := ProviderOf(host)
+	switch {
+	case strings.HasSuffix(path, "RawPredict"):
+		return "authorization" // Google's access token, whatever the API
+	case strings.Contains(path, "/openai/deployments/"), p != nil && p.KeyHeader == "api-key":
+		return "api-key"
+	case a == nil || a.AuthHeader == "":
+		return "authorization"
+	}
+	return a.AuthHeader
+}

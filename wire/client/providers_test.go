@@ -1,0 +1,215 @@
+package client
+
+import (
+	"context"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+
+	"tokenmeter/record/timeline"
+	"tokenmeter/wire/api"
+)
+
+// fill puts something in the place of what a provider's URL leaves open.
+var fill = strings.NewReplacer("RESOURCE", "acme", "REGION", "us-east5", "PROJECT", "p1", "MODEL", "claude-x", "NAME", "gpt-x")
+
+// Where each provider's own client sends a chat, by its documentation: the path
+// to which an SDK with that base URL posts.
+var chatPaths = map[string]string{
+	"OpenAI":                          "/v1/chat/completions",
+	"Azure OpenAI, v1":                "/openai/v1/chat/completions",
+	"Azure OpenAI, deployments":       "/openai/deployments/gpt-x/chat/completions?api-version=2024-10-21",
+	"Azure AI Foundry":                "/openai/v1/chat/completions",
+	"Google Gemini, OpenAI's path":    "/v1beta/openai/chat/completions",
+	"Google Vertex AI, OpenAI's path": "/v1/projects/p1/locations/us-east5/endpoints/openapi/chat/completions",
+	"Amazon Bedrock, OpenAI's path":   "/openai/v1/chat/completions",
+	"Amazon Bedrock, Mantle":          "/v1/chat/completions",
+	"Anthropic":                       "/v1/messages",
+	"Anthropic on Vertex AI":          "/v1/projects/p1/locations/us-east5/publishers/anthropic/models/claude-x:streamRawPredict",
+	"Anthropic on Bedrock":            "/anthropic/v1/messages",
+	"Mistral":                         "/v1/chat/completions",
+	"Cohere, compatibility":           "/compatibility/v1/chat/completions",
+	"DeepSeek":                        "/chat/completions",
+	"xAI":                             "/v1/chat/completions",
+	"Groq":                            "/openai/v1/chat/completions",
+	"Cerebras":                        "/v1/chat/completions",
+	"Together":                        "/v1/chat/completions",
+	"Fireworks":                       "/inference/v1/chat/completions",
+	"OpenRouter":                      "/api/v1/chat/completions",
+	"Perplexity":                      "/chat/completions",
+	"Z.ai (Zhipu)":                    "/api/paas/v4/chat/completions",
+	"Zhipu, China":                    "/api/paas/v4/chat/completions",
+	"Volcengine Ark":                  "/api/v3/chat/completions",
+	"GitHub Models":                   "/inference/chat/completions",
+	"MiniMax":                         "/v1/chat/completions",
+	"Moonshot":                        "/v1/chat/completions",
+	"Alibaba DashScope":               "/compatible-mode/v1/chat/completions",
+}
+
+// Each provider is reached by the URL of the table, with a slash behind it, and by
+// the whole endpoint, by its key in the header that it wants. The server answers
+// one path only.
+func TestProviders(t *testing.T) {
+	if len(chatPaths) != len(api.Providers) {
+		t.Errorf("%d paths for %d providers", len(chatPaths), len(api.Providers))
+	}
+	for _, p := range api.Providers {
+		t.Run(p.Name, func(t *testing.T) {
+			a := api.OpenAIChat
+			if p.API != "" {
+				a, _ = api.ByName(p.API)
+			}
+			path := chatPaths[p.Name]
+			url := strings.Replace(fill.Replace(p.URL), "https://", "http://", 1)
+			host, _, _ := strings.Cut(strings.TrimPrefix(url, "http://"), "/")
+			if got := api.ProviderOf(host); got == nil || got.KeyHeader != p.KeyHeader && p.API == "" {
+				t.Errorf("%s is known as %+v", host, got)
+			}
+			base, query, _ := strings.Cut(url, "?")
+			asked := []string{url, withQuery(base+"/", query), "http://" + host + path}
+			if p.Bare != "" || p.Unversioned || strings.Count(url, "/") == 2 {
+				if !strings.Contains(path, "deployments") {
+					asked = append(asked, "http://"+host)
+				}
+			}
+			for _, url := range asked {
+				key, tl := askMock(t, url, host, path, a)
+				if tl.Outcome != timeline.OK {
+					t.Errorf("%s: %s %v", url, tl.Outcome, tl.Error)
+				}
+				want := "Authorization: Bearer sk-1234567"
+				switch {
+				case p.KeyHeader == "api-key":
+					want = "Api-Key: sk-1234567"
+				case p.API == "anthropic" && p.KeyHeader == "":
+					want = "X-Api-Key: sk-1234567"
+				}
+				if key != want {
+					t.Errorf("%s: key in %q, want %q", url, key, want)
+				}
+			}
+		})
+	}
+}
+
+// askMock sends one request to a server that answers the path only, and returns
+// the header with the key.
+func askMock(t *testing.T, url, host, path string, a *api.API) (key string, tl *timeline.Timeline) {
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		for _, name := range []string{"Authorization", "Api-Key", "X-Api-Key"} {
+			if v := r.Header.Get(name); v != "" {
+				key += name + ": " + v
+			}
+		}
+		if r.Host != host || r.RequestURI != path {
+			http.NotFound(w, r)
+			return
+		}
+		w.Header().Set("Content-Type", "text/event-stream")
+		if a == api.Anthropic {
+			w.Write([]byte("data: {\"type\":\"content_block_delta\",\"delta\":{\"type\":\"text_delta\",\"text\":\"w\"}}\n\ndata: {\"type\":\"message_delta\",\"delta\":{\"stop_reason\":\"end_turn\"}}\n\ndata: {\"type\":\"message_stop\"}\n\n"))
+			return
+		}
+		w.Write([]byte(tok("w") + fin + done))
+	}))
+	defer server.Close()
+	c, err := New(Config{BaseURL: url, API: a, Key: "sk-1234567", Form: PlainForm,
+		Dial: func(ctx context.Context, network, _ string) (net.Conn, error) {
+			return net.Dial(network, server.Listener.Addr().String())
+		}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	tl = timeline.New()
+	tl.DueUS = c.cfg.Clock.US()
+	tl.StartUS = tl.DueUS
+	c.Do(t.Context(), hello, tl)
+	return key, tl
+}
+
+// Addresses of servers that are no provider's: what decides is the path.
+func TestAddresses(t *testing.T) {
+	const chat, messages, responses = "/v1/chat/completions", "/v1/messages", "/v1/responses"
+	for _, tc := range [][4]string{ // URL, the API's path, where it is posted, where the models are
+		{"http://h/v4", chat, "/v4/chat/completions", "/v4/models"},
+		{"http://h/api/paas/v4/", chat, "/api/paas/v4/chat/completions", "/api/paas/v4/models"},
+		{"http://h/v1beta/openai", chat, "/v1beta/openai/chat/completions", "/v1beta/openai/models"},
+		{"http://h/api/v3", responses, "/api/v3/responses", "/api/v3/models"},
+		{"http://h/v1.0", chat, "/v1.0/chat/completions", "/v1.0/models"},
+		{"http://h/client/v4/accounts/a1/ai/v1", chat, "/client/v4/accounts/a1/ai/v1/chat/completions", "/client/v4/accounts/a1/ai/v1/models"},
+		{"http://h/v1/a1/gw/openai", chat, "/v1/a1/gw/openai/chat/completions", "/v1/a1/gw/openai/models"},
+		{"http://h/v1/a1/gw/anthropic", messages, "/v1/a1/gw/anthropic/v1/messages", "/v1/a1/gw/anthropic/v1/models"},
+		{"http://h/anthropic/v1", messages, "/anthropic/v1/messages", "/anthropic/v1/models"},
+		{"http://h/openai/deployments/chat?api-version=1", chat, "/openai/deployments/chat/chat/completions?api-version=1", "/openai/models?api-version=1"},
+		{"http://h/openai/deployments/v1", chat, "/openai/deployments/v1/chat/completions", "/openai/models"},
+		{"http://h/serving-endpoints", chat, "/serving-endpoints/chat/completions", "/serving-endpoints/models"},
+
+		{"http://h/chat/completions", chat, "/chat/completions", "/models"},
+		{"http://h/inference/chat/completions/", chat, "/inference/chat/completions", "/inference/models"},
+		{"http://h/v4/chat/completions?key=k", chat, "/v4/chat/completions?key=k", "/v4/models?key=k"},
+		{"http://h/openai/deployments/d/chat/completions?api-version=1", chat, "/openai/deployments/d/chat/completions?api-version=1", "/openai/models?api-version=1"},
+		{"http://h/serving-endpoints/m/invocations", chat, "/serving-endpoints/m/invocations", "/serving-endpoints/m/models"},
+		{"http://h/x/completions", "/v1/completions", "/x/completions", "/x/models"},
+		{"http://h/x/responses", responses, "/x/responses", "/x/models"},
+		{"http://h/x/messages", messages, "/x/messages", "/x/models"},
+		{"http://h/x/v2/messages", messages, "/x/v2/messages", "/x/v2/models"},
+
+		{"http://h:11434/v1", "/api/chat", "/api/chat", "/v1/models"},
+		{"http://h/ollama/api/generate", "/api/generate", "/ollama/api/generate", "/ollama/v1/models"},
+		{"http://h/tgi", "/generate_stream", "/tgi/generate_stream", "/tgi/v1/models"},
+		{"http://h/generate_stream", "/generate", "/generate", "/v1/models"},
+		{"http://h/llama/v1", "/completion", "/llama/completion", "/llama/v1/models"},
+
+		{"http://h/very", chat, "/very/v1/chat/completions", "/very/v1/models"},
+		{"http://h/v2ray", chat, "/v2ray/chat/completions", "/v2ray/models"}, // reads like a version
+		{"http://h/vllm", chat, "/vllm/v1/chat/completions", "/vllm/v1/models"},
+	} {
+		got, err := JoinURL(tc[0], tc[1])
+		if _, path, _ := strings.Cut(strings.TrimPrefix(got, "http://"), "/"); err != nil || "/"+path != tc[2] {
+			t.Errorf("%s with %s: got %q (%v), want %q", tc[0], tc[1], got, err, tc[2])
+		}
+		if got, err := LookupPath(tc[0], tc[1], "/v1/models"); err != nil || got != tc[3] {
+			t.Errorf("models of %s: got %q (%v), want %q", tc[0], got, err, tc[3])
+		}
+	}
+}
+
+// Requests that a proxy passes on, by the same rule.
+func TestPassedAddresses(t *testing.T) {
+	for _, tc := range [][3]string{ // upstream, asked, sent
+		{"http://h", "/v1/chat/completions", "/v1/chat/completions"},
+		{"http://h", "/v4/anything/", "/v4/anything/"},
+		{"http://h/v4", "/v1/chat/completions", "/v4/chat/completions"},
+		{"http://h/api/paas/v4", "/v1/models", "/api/paas/v4/models"},
+		{"http://h/api/paas/v4", "/api/paas/v4/chat/completions", "/api/paas/v4/chat/completions"},
+		{"http://h/api/paas/v4", "/chat/completions", "/api/paas/v4/chat/completions"},
+		{"http://h/v1beta/openai", "/v1beta/openai/chat/completions", "/v1beta/openai/chat/completions"},
+		{"http://h/v1beta/openai", "/v1/chat/completions?a=b", "/v1beta/openai/chat/completions?a=b"},
+		{"http://h/v4/chat/completions", "/v1/chat/completions", "/v4/chat/completions"},
+		{"http://h/v4/chat/completions?key=k", "/v1/chat/completions?a=b", "/v4/chat/completions?a=b&key=k"},
+		{"http://h/v4/chat/completions", "/v1/embeddings", "/v4/embeddings"},
+		{"http://h/chat/completions", "/v1/chat/completions", "/chat/completions"},
+		{"http://h/openai/deployments/d?api-version=1", "/v1/chat/completions", "/openai/deployments/d/chat/completions?api-version=1"},
+		{"http://h", "/openai/deployments/d/chat/completions?api-version=1", "/openai/deployments/d/chat/completions?api-version=1"},
+		{"http://h/v1", "/health", "/health"},
+		{"http://h/v1", "/api/chat", "/api/chat"},
+		{"http://h/x", "/health", "/x/health"},
+		{"http://h/x", "/v1/chat/completions", "/x/v1/chat/completions"},
+		{"http://h/anthropic", "/v1/messages", "/anthropic/v1/messages"},
+		{"http://api.groq.com", "/v1/chat/completions", "/openai/v1/chat/completions"},
+		{"http://api.groq.com", "/openai/v1/chat/completions", "/openai/v1/chat/completions"},
+		{"http://api.perplexity.ai", "/v1/chat/completions", "/chat/completions"},
+		{"http://api.deepseek.com/anthropic", "/v1/messages", "/anthropic/v1/messages"},
+	} {
+		tg, err := parseTarget(tc[0])
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := tg.passPath(tc[1]); got != tc[2] {
+			t.Errorf("%s on %s: got %q, want %q", tc[1], tc[0], got, tc[2])
+		}
+	}
+}
