@@ -28,7 +28,7 @@ type benchCmd struct {
 	Stages             string `group:"load" placeholder:"LIST" help:"A rate that changes: 1m@5,2m@5..50 is a minute at 5/s and two minutes on the way to 50. With \" streams\" behind it, the streams of a closed loop."`
 	Arrival            string `group:"load" placeholder:"KIND" help:"Of an open loop: constant, poisson, gamma or uniform. Default: constant."`
 	Burstiness         string `group:"load" placeholder:"X" help:"Shape of gamma arrivals: 1 is Poisson, less is burstier."`
-	Warmup             string `group:"load" placeholder:"N|TIME" help:"Requests, or how long, before measuring; 0 for none. Default: 4 in a closed loop, none in an open one."`
+	Warmup             string `group:"load" placeholder:"N|TIME" help:"Requests, or how long, before measuring; 0 for none. Default: 4 in a closed loop; in an open one none, or 1 to fit the lengths of made prompts."`
 	Ramp               string `group:"load" placeholder:"TIME" help:"Let the load grow from nothing for so long before what is measured."`
 	Cooldown           string `group:"load" placeholder:"TIME" help:"Let the load go on, at most so long, until what is measured has ended."`
 	Grace              string `group:"load" placeholder:"TIME" help:"How long requests in flight may finish after the duration. Default: 30s."`
@@ -59,7 +59,8 @@ type benchCmd struct {
 	TTFTTimeout    string `name:"ttft-timeout" group:"limits" placeholder:"TIME" help:"Give up when no token came. Default: off."`
 	IdleTimeout    string `group:"limits" placeholder:"TIME" help:"Give up when no further token came, whatever heartbeats do. Default: 2m. 0 is off."`
 	ConnectTimeout string `group:"limits" placeholder:"TIME" help:"For name, connection and TLS. Default: 10s."`
-	Retries        string `group:"limits" placeholder:"N" help:"Tries after HTTP 429 and 503. The wait counts as latency. Default: 0."`
+	Retries        string `group:"limits" placeholder:"N" help:"Tries after HTTP 429 and 503, when Retry-After (or retry-after-ms) says, else after 0.5 s, 1 s, 2 s, … The wait counts as latency. Default: 0."`
+	RetryBudget    string `group:"limits" placeholder:"P" help:"All retries together are at most this share of the requests, like 20%. Default: no bound but --retries."`
 
 	Client string `name:"client" group:"connection" placeholder:"FORM" help:"How replies are read: reactor (all streams in one loop; Linux, http:// only), plain (a goroutine a stream) or auto. Default: auto, the reactor where it can be."`
 

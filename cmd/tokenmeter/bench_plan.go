@@ -126,7 +126,7 @@ func (c *benchCmd) content(p *bench.Plan, check *checker) {
 
 func (c *benchCmd) target(p *bench.Plan, check *checker, a *app) {
 	cfg := client.Config{
-		Retries: check.count("--retries", c.Retries, 0),
+		Retries: check.count("--retries", c.Retries, 0), RetryBudget: check.share("--retry-budget", c.RetryBudget),
 		Stream:  api.StreamOptions{KeepText: c.KeepText, AllowEmpty: c.AllowEmpty},
 		Timeout: defaultTimeout, IdleTimeout: defaultIdleTimeout, ConnectTimeout: defaultConnectTimeout,
 	}

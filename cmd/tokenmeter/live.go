@@ -43,14 +43,7 @@ func heading(plan bench.Plan, demo bool) string {
 		}
 		what += host
 	}
-	load := "8 streams, closed loop"
-	switch {
-	case plan.Rate > 0:
-		load = short(plan.Rate) + " requests/s, open loop"
-	case plan.Concurrency > 0:
-		load = fmt.Sprintf("%d streams, closed loop", plan.Concurrency)
-	}
-	return "bench  " + what + "   " + load
+	return "bench  " + what + "   " + plan.LoadWords()
 }
 
 func (l *live) show(s bench.Snapshot) {

@@ -63,6 +63,43 @@ func (r *runner) calibrate(ctx context.Context, ph *phase, answers []warmAnswer)
 		Hint: "the lengths would mean nothing; name the server's tokenizer with --tokenizer, give real prompts with --prompts, or go on with --allow-isl-drift"}
 }
 
+// fitTrace learns how the server counts the texts that are made for a trace. It
+// sends none of the trace's own prompts: a prefix cache would know them then.
+func (r *runner) fitTrace(ctx context.Context) error {
+	if !toFit(r.work) {
+		return nil
+	}
+	ph, end := r.begin(ctx, timeline.Warmup)
+	defer end()
+	made := r.work.(workload.Calibrated)
+	for _, corpus := range made.Corpora() {
+		if made.Exact(corpus) {
+			continue
+		}
+		answers, err := r.unmet(ctx, ph, made, corpus)
+		if err != nil {
+			return err
+		}
+		if c, ok := workload.Fit(observed(answers, corpus)); ok {
+			made.Calibrate(corpus, c)
+			r.fitted(c)
+		}
+	}
+	return nil
+}
+
+func (r *runner) fitted(c workload.Calibration) {
+	r.log.notice("prompts_fitted", timeline.Some(c.PerWord),
+		"The server counts %.3g tokens a word: prompts were fitted to the asked lengths.", c.PerWord)
+}
+
+// toFit reports whether a workload makes prompts whose lengths only the server's
+// own count can tell.
+func toFit(work workload.Workload) bool {
+	made, ok := work.(workload.Calibrated)
+	return ok && slices.ContainsFunc(made.Corpora(), func(corpus string) bool { return !made.Exact(corpus) })
+}
+
 // unmet sends prompts of two lengths of a corpus that the warm-up did not send.
 func (r *runner) unmet(ctx context.Context, ph *phase, made workload.Calibrated, corpus string) (answers []warmAnswer, err error) {
 	for _, units := range []int{64, 256} {
@@ -111,8 +148,7 @@ func (r *runner) fit(ctx context.Context, ph *phase, made workload.Calibrated, c
 			return nil
 		}
 		*answers, now = again, c
-		r.log.notice("prompts_fitted", timeline.Some(c.PerWord),
-			"The server counts %.3g tokens a word: prompts were fitted to the asked lengths.", c.PerWord)
+		r.fitted(c)
 	}
 	overhead, ok := workload.Template(seen, now.PerWord)
 	if !ok {

@@ -1,6 +1,7 @@
 package bench
 
 import (
+	"cmp"
 	"crypto/rand"
 	"encoding/hex"
 	"errors"
@@ -211,4 +212,30 @@ func randomHex(bytes int) string {
 	b := make([]byte, bytes)
 	rand.Read(b) // never fails
 	return hex.EncodeToString(b)
+}
+
+// LoadWords says what the load is, in a few words.
+func (p Plan) LoadWords() string {
+	p.settle()
+	kind, load := "closed loop", fmt.Sprintf("%d streams", p.Concurrency)
+	if p.Concurrency == 1 {
+		load = "1 stream"
+	}
+	if p.open() {
+		kind = "open loop"
+	}
+	switch {
+	case p.Trace != nil:
+		load = fmt.Sprintf("a trace at %g times its speed", cmp.Or(p.Trace.Speed, 1))
+	case len(p.Stages) > 0 && p.StagesClosed:
+		load = "stages " + p.Stages.String() + " streams"
+	case len(p.Stages) > 0:
+		load = "stages " + p.Stages.String()
+	case p.open():
+		load = fmt.Sprintf("%g requests/s %s", p.Rate, p.Arrival)
+	}
+	if p.open() && p.Concurrency > 0 {
+		kind += fmt.Sprintf(", at most %d in flight", p.Concurrency)
+	}
+	return load + ", " + kind
 }

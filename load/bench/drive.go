@@ -127,11 +127,8 @@ func newSlots(n int) slots {
 	return make(slots, n)
 }
 
-// take waits for a slot; false when the phase ends first.
-func (s slots) take(ph *phase) bool {
-	if s == nil {
-		return true
-	}
+// take waits for a slot; false when the context ends first.
+func (s slots) take(ctx context.Context) bool {
 	select {
 	case s <- struct{}{}:
 		return true
@@ -140,7 +137,7 @@ func (s slots) take(ph *phase) bool {
 	select {
 	case s <- struct{}{}:
 		return true
-	case <-ph.ctx.Done():
+	case <-ctx.Done():
 		return false
 	}
 }
@@ -151,43 +148,88 @@ func (s slots) give() {
 	}
 }
 
+// place waits for a slot for a request of a part; false when the end comes first.
+// What is measured gets none once the time to send is over: the grace is for
+// answers.
+func (r *runner) place(free slots, ph *phase, part timeline.Phase) bool {
+	if free == nil {
+		return true
+	}
+	if !counted(part) {
+		return free.take(ph.ctx)
+	}
+	if !free.take(ph.sends) {
+		return false
+	}
+	if ph.untilUS > 0 && r.clk.US() >= ph.untilUS {
+		free.give()
+		return false
+	}
+	return true
+}
+
 // open drives an open loop: every item starts when it is due, whatever the
 // server does. With a cap its requests may start later, and the wait is part of
 // their latency. Each worker has its own share and its own thread to wait on.
 // It returns when all requests have ended.
-func (r *runner) open(ph *phase, loop arrivals, item items, workers, limit int) {
-	free := newSlots(limit)
-	var all sync.WaitGroup
+func (r *runner) open(ph *phase, loop arrivals, item items, workers, limit int, requests int64) {
+	d := &openLoop{r: r, ph: ph, loop: loop, item: item, requests: requests, free: newSlots(limit)}
 	for w := range workers {
-		all.Go(func() { r.arrivals(ph, loop, item, schedule.Share{Worker: w, Of: workers}, free, &all) })
+		d.all.Go(func() { d.arrivals(schedule.Share{Worker: w, Of: workers}) })
 	}
-	all.Wait()
+	d.all.Wait()
+}
+
+type openLoop struct {
+	r        *runner
+	ph       *phase
+	loop     arrivals
+	item     items
+	requests int64        // bound of the main part, over all items; 0: none
+	sent     atomic.Int64 // requests that its items hold so far
+	free     slots
+	all      sync.WaitGroup
+}
+
+// wanted reports whether an item still belongs to the main part: as in a closed
+// loop, what was planned before it tells.
+func (d *openLoop) wanted(item *workload.Item) bool {
+	n := int64(item.Len())
+	return d.requests <= 0 || d.sent.Add(n)-n < d.requests
 }
 
 // arrivals sends one worker's share. The next request is made while the worker
 // would wait for it anyway. Requests take their slots in the order they are due.
-func (r *runner) arrivals(ph *phase, loop arrivals, item items, share schedule.Share, free slots, all *sync.WaitGroup) {
+func (d *openLoop) arrivals(share schedule.Share) {
+	r, ph := d.r, d.ph
 	wait := r.sleeper()
 	defer wait.Close()
 	if wait.Exact() {
 		defer clock.First()()
 	}
-	for a := range loop.Arrivals(share) {
+	for a := range d.loop.Arrivals(share) {
 		dueUS := ph.baseUS + a.At.Microseconds()
 		if ph.ctx.Err() != nil && r.clk.US() < dueUS {
 			return
 		}
-		part := ph.name
+		item, part := d.item(a.Index), ph.name
+		if a.Part == schedule.Main && !d.wanted(&item) {
+			a.Part = schedule.Tail
+			ph.main.over()
+			if r.plan.Cooldown <= 0 {
+				return
+			}
+		}
 		switch a.Part {
 		case schedule.Lead:
 			part = timeline.Warmup
 		case schedule.Tail:
 			part = timeline.Cooldown
-			if ph.main.ended() {
+			if ph.main.ended() || ph.tailCtx.Err() != nil {
 				return
 			}
 		}
-		p := r.playing(ph, item(a.Index), part, share.Worker)
+		p := r.playing(ph, item, part, share.Worker)
 		j := p.prepare(0)
 		alone := p.make(&j)
 		if wait.WaitUntil(ph.ctx, dueUS) != nil && r.clk.US() < dueUS {
@@ -199,21 +241,21 @@ func (r *runner) arrivals(ph *phase, loop arrivals, item items, share schedule.S
 			ph.main.over()
 			ph.tail(r.plan.Cooldown)
 		}
-		if a.Part == schedule.Main {
+		if counted(part) {
 			r.offer.add(dueUS - ph.baseUS)
 		}
-		if ph.ctx.Err() != nil || !free.take(ph) {
+		if ph.ctx.Err() != nil || !r.place(d.free, ph, part) {
 			r.unsent(ph, j, dueUS)
 			p.ended()
 			continue
 		}
-		p.free = free
+		p.free = d.free
 		if alone {
-			all.Add(1)
-			p.start(j, dueUS, all.Done)
+			d.all.Add(1)
+			p.start(j, dueUS, d.all.Done)
 			continue
 		}
-		all.Go(func() {
+		d.all.Go(func() {
 			p.playFrom(j, dueUS)
 			p.ended()
 		})

@@ -51,7 +51,6 @@ var ErrInterrupted = errors.New("interrupted")
 
 // Causes of the end of a phase, internal.
 var (
-	errFailing  = errors.New("the first requests all failed")
 	errWriting  = errors.New("records could not be written")
 	errFailures = errors.New("too many requests failed")
 )

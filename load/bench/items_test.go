@@ -344,7 +344,7 @@ func TestRampAndCooldown(t *testing.T) {
 		}
 		return n
 	}
-	res := virtual(t, f, Plan{Rate: 10, Ramp: 4 * time.Second, Duration: 10 * time.Second, Cooldown: 5 * time.Second}, nil)
+	res := virtual(t, f, Plan{Rate: 10, Ramp: 4 * time.Second, Duration: 10 * time.Second, Cooldown: 5 * time.Second, Warmup: Warmup{Off: true}}, nil)
 	if res.err != nil {
 		t.Fatal(res.err)
 	}
@@ -377,7 +377,7 @@ func TestStages(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	res := virtual(t, f, Plan{Stages: stages}, nil)
+	res := virtual(t, f, Plan{Stages: stages, Warmup: Warmup{Off: true}}, nil)
 	if res.err != nil || len(res.records) != 10+50+20 {
 		t.Fatalf("open: %d records, %v", len(res.records), res.err)
 	}
@@ -471,7 +471,7 @@ func TestTrace(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, workers := range []int{1, 2} {
-		res := virtual(t, f, Plan{Workload: work, Trace: &schedule.Trace{Times: work.Times, Speed: 2}, Workers: workers}, nil)
+		res := virtual(t, f, Plan{Workload: work, Trace: &schedule.Trace{Times: work.Times, Speed: 2}, Workers: workers, Warmup: Warmup{Off: true}}, nil)
 		if res.err != nil || len(res.records) != 5 {
 			t.Fatalf("%d records, %v", len(res.records), res.err)
 		}

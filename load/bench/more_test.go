@@ -154,7 +154,7 @@ func TestFullDiskStopsTheRun(t *testing.T) {
 	if _, err := os.Stat("/dev/full"); err != nil {
 		t.Skip("no /dev/full")
 	}
-	rec := newRecorder(failing{}, false, false)
+	rec := newRecorder(failing{}, false)
 	ph := &phase{name: timeline.Measure}
 	stopped := false
 	ph.cancel = func(error) { stopped = true }

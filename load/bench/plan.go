@@ -87,7 +87,7 @@ type Plan struct {
 	CompensateTemplate bool
 	Preflight          string // none | get (default) | probe
 	WaitReady          time.Duration
-	// KeepGoing measures on although the first requests all failed.
+	// KeepGoing measures although the server refused every request of the warm-up.
 	KeepGoing bool
 	// IgnoreLimits starts although files or ports can't suffice.
 	IgnoreLimits bool
@@ -114,7 +114,8 @@ type Plan struct {
 }
 
 // Warmup is how many requests, or how long, are sent before measuring. The zero
-// value is the default: 4 requests before a closed loop, none before an open one.
+// value is the default: 4 requests before a closed loop; before an open one none, or one where
+// the lengths of made prompts have to be fitted.
 type Warmup struct {
 	Requests int
 	Duration time.Duration

@@ -97,7 +97,7 @@ func (p *playing) playFrom(j job, dueUS int64) {
 	}
 	if first, ok := p.item.Nth(0).At.Get(); ok {
 		p.free.give()
-		if dueUS += first.Microseconds(); p.r.pause(p.ph, dueUS) != nil || !p.free.take(p.ph) {
+		if dueUS += first.Microseconds(); p.r.pause(p.ph, dueUS) != nil || !p.r.place(p.free, p.ph, p.part) {
 			p.r.rec.drop(j)
 			return
 		}
@@ -148,7 +148,7 @@ func (p *playing) next(k int) bool {
 		dueUS = p.dueUS + at.Microseconds()
 	}
 	j := p.prepare(k)
-	if p.over(max(dueUS, readyUS)) || r.pause(p.ph, max(dueUS, readyUS)) != nil || !p.free.take(p.ph) {
+	if p.over(max(dueUS, readyUS)) || r.pause(p.ph, max(dueUS, readyUS)) != nil || !r.place(p.free, p.ph, p.part) {
 		p.cut(j, max(dueUS, readyUS))
 		return false
 	}

@@ -1,6 +1,7 @@
 package bench
 
 import (
+	"net/http"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -17,9 +18,6 @@ type appender interface {
 	Append(tl *timeline.Timeline) error
 }
 
-// earlyLook is how many first requests must not all fail.
-const earlyLook = 5
-
 // leastForFailures is how many requests have ended before a share of failures
 // is one.
 const leastForFailures = 20
@@ -27,9 +25,8 @@ const leastForFailures = 20
 // recorder hands finished requests to the run folder and keeps what the run
 // has to know of itself while it goes on.
 type recorder struct {
-	out       appender
-	live      bool // somebody looks at the figures while the run goes on
-	keepGoing bool
+	out  appender
+	live bool // somebody looks at the figures while the run goes on
 	// maxFailures is the share of failures that ends the run; 0: none does.
 	maxFailures float64
 	pool        sync.Pool // of *timeline.Timeline whose events keep their memory
@@ -53,6 +50,7 @@ type recorder struct {
 // tally counts the requests of a phase.
 type tally struct {
 	done, failed, ok, limited int64 // limited: answered 429
+	lasting                   int64 // of the failed, those that no waiting mends
 	asked, askedN             int64 // input tokens, where a length was asked for
 	firstError                *timeline.Error
 	firstStatus               int
@@ -68,8 +66,8 @@ type warmAnswer struct {
 	succeeded bool
 }
 
-func newRecorder(out appender, live, keepGoing bool) *recorder {
-	return &recorder{out: out, live: live, keepGoing: keepGoing,
+func newRecorder(out appender, live bool) *recorder {
+	return &recorder{out: out, live: live,
 		counts: map[timeline.Phase]*tally{timeline.Warmup: {}, timeline.Measure: {}, timeline.Cooldown: {}}}
 }
 
@@ -124,6 +122,9 @@ func (r *recorder) note(j job, v *metric.Values, writeErr error) error {
 	defer r.mu.Unlock()
 	tl := j.tl
 	c := r.counts[tl.Phase]
+	if tl.Unsent() {
+		return r.stopFor(writeErr)
+	}
 	c.done++
 	if n, ok := j.step.InputTokens.Get(); ok && tl.Outcome == timeline.OK {
 		c.asked += n
@@ -137,6 +138,9 @@ func (r *recorder) note(j job, v *metric.Values, writeErr error) error {
 		if tl.Outcome == timeline.HTTP429 {
 			c.limited++
 		}
+		if lasting(tl) {
+			c.lasting++
+		}
 		if c.firstError == nil && tl.Error != nil {
 			e := *tl.Error
 			c.firstError, c.firstStatus = &e, tl.HTTPStatus
@@ -148,17 +152,36 @@ func (r *recorder) note(j job, v *metric.Values, writeErr error) error {
 			succeeded: tl.Outcome == timeline.OK})
 	}
 	r.sketch(tl, v)
-	if writeErr != nil && r.writeErr == nil {
-		r.writeErr = writeErr
-	}
+	why := r.stopFor(writeErr)
 	switch {
-	case r.writeErr != nil:
-		return errWriting
-	case tl.Phase == timeline.Measure && !r.keepGoing && c.done == earlyLook && c.failed == earlyLook:
-		return errFailing
+	case why != nil:
+		return why
 	case r.maxFailures > 0 && tl.Phase == timeline.Measure && c.done >= leastForFailures &&
 		float64(c.failed) > r.maxFailures*float64(c.done):
 		return errFailures
+	}
+	return nil
+}
+
+// lasting reports whether a failure would be the same a minute later: nobody or
+// somebody else is at the address, or the request itself is refused.
+func lasting(tl *timeline.Timeline) bool {
+	switch tl.Outcome {
+	case timeline.ConnectRefused, timeline.DNS, timeline.TLS, timeline.TimeoutConnect, timeline.RedirectRefused, timeline.BadContentType, timeline.ClientResource:
+		return true
+	case timeline.HTTP4xx:
+		return tl.HTTPStatus != http.StatusRequestTimeout && tl.HTTPStatus != http.StatusTooEarly
+	}
+	return false
+}
+
+// stopFor keeps the first error of writing, after which going on has no sense.
+func (r *recorder) stopFor(writeErr error) error {
+	if writeErr != nil && r.writeErr == nil {
+		r.writeErr = writeErr
+	}
+	if r.writeErr != nil {
+		return errWriting
 	}
 	return nil
 }

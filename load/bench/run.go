@@ -10,6 +10,7 @@ import (
 	"tokenmeter/base/clock"
 	"tokenmeter/base/secret"
 	"tokenmeter/load/machine"
+	"tokenmeter/load/workload"
 	"tokenmeter/record/run"
 	"tokenmeter/record/timeline"
 	"tokenmeter/wire/client"
@@ -55,10 +56,22 @@ func start(plan *Plan) (*runner, *client.Client, error) {
 	if err != nil {
 		return nil, nil, err
 	}
+	if plan.Trace != nil {
+		if err := plan.trace().Verify(); err != nil {
+			return nil, nil, &UsageError{err}
+		}
+	}
+	if plan.open() && plan.Trace == nil && plan.Warmup == (Warmup{}) && toFit(work) {
+		plan.Warmup.Requests = 1 // lengths are learned from it, as in a closed loop
+	}
 	clk := clock.Start()
 	r := &runner{plan: plan, clk: clk, id: randomHex(6), work: work,
 		log:      &logger{out: plan.Log, red: redactor(plan)},
 		prefills: newSlots(plan.Prefills), keepText: plan.Client.Stream.KeepText}
+	if n := plan.Requests; !plan.open() && n > 0 && n < plan.Concurrency {
+		r.log.notice("too_few_requests", timeline.Some(float64(n)),
+			"%d requests keep at most %d of the %d streams busy: raise --requests to several times --concurrency.", n, n, plan.Concurrency)
+	}
 	if plan.Salt != "" && work.Info().UniquePrompts {
 		r.log.notice("prompt_reuse_across_runs", timeline.Opt[float64]{},
 			"The salt was given: a run with the same seed and salt sends the same prompts, which the server may still have cached.")
@@ -121,7 +134,7 @@ func (r *runner) record(ctx context.Context, ready found) (*run.Run, error) {
 	if err != nil {
 		return nil, err
 	}
-	r.rec = newRecorder(w, r.plan.Progress != nil || r.plan.UntilPrecision > 0, r.plan.KeepGoing)
+	r.rec = newRecorder(w, r.plan.Progress != nil || r.plan.UntilPrecision > 0)
 	r.rec.each, r.rec.pricing = r.plan.Each, r.plan.Pricing
 	r.rec.maxFailures = r.plan.MaxFailures
 	r.writer.Store(w)
@@ -178,16 +191,16 @@ func (r *runner) measure(ctx context.Context, facts *machineFacts) error {
 	defer r.watch(ph)()
 	defer r.untilPrecise(ph)()
 	if end := r.plan.mainEnd(); end > 0 {
-		ph.untilUS = ph.baseUS + end.Microseconds()
+		defer ph.closes(end, r.clk)()
 		defer ph.expire(end, max(r.plan.Grace, r.plan.Cooldown))()
 	}
 	switch {
 	case r.plan.Trace != nil:
 		t := r.plan.trace()
 		t.Failed = func(err error) { ph.stop(&UsageError{err}) }
-		r.open(ph, t, r.work.Item, r.plan.Workers, r.plan.Concurrency)
+		r.open(ph, t, r.work.Item, r.plan.Workers, r.plan.Concurrency, t.Requests)
 	case r.plan.open():
-		r.open(ph, r.plan.openLoop(), r.work.Item, r.plan.Workers, r.plan.Concurrency)
+		r.open(ph, r.plan.openLoop(), r.work.Item, r.plan.Workers, r.plan.Concurrency, int64(r.plan.Requests))
 	default:
 		r.closed(ph, r.plan.closedLoop(), r.work.Item, r.plan.Workers)
 	}
@@ -201,8 +214,6 @@ func (r *runner) measure(ctx context.Context, facts *machineFacts) error {
 func (r *runner) verdict(cause error) error {
 	c := r.rec.of(timeline.Measure)
 	switch {
-	case errors.Is(cause, errFailing):
-		return r.targetFailed(c, fmt.Sprintf("the first %d requests all failed", c.failed))
 	case errors.Is(cause, errFailures):
 		return r.targetFailed(c, fmt.Sprintf("%d of %d requests failed, more than --max-failures allows", c.failed, c.done))
 	case cause != nil:
@@ -246,8 +257,8 @@ const snapshotEvery = 250 * time.Millisecond
 func (r *runner) snapshot(ph *phase) Snapshot {
 	elapsed := time.Duration(r.clk.US()-ph.baseUS) * time.Microsecond
 	planned, duration := int64(r.plan.Requests), r.plan.mainEnd()
-	if r.plan.open() && r.plan.Trace == nil {
-		planned = r.plan.openLoop().Planned()
+	if many, ok := r.work.(workload.Repeating); r.plan.open() && r.plan.Trace == nil && !(ok && many.Several()) {
+		planned = r.plan.openLoop().Planned() // else the schedule's items may hold several requests
 	}
 	if ph.name == timeline.Warmup {
 		planned, duration = int64(r.plan.Warmup.Requests), r.plan.Warmup.Duration

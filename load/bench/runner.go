@@ -66,6 +66,8 @@ type phase struct {
 	// client.ErrUser or client.ErrRunEnd.
 	ctx    context.Context
 	cancel context.CancelCauseFunc
+	// sends is over when nothing that counts is sent any more: at the latest with ctx.
+	sends context.Context
 
 	main     *mainPart
 	tailCtx  context.Context // of requests after the main part
@@ -81,6 +83,7 @@ type phase struct {
 func (r *runner) begin(ctx context.Context, name timeline.Phase) (ph *phase, end func()) {
 	ph = &phase{name: name, baseUS: r.clk.US(), first: r.ordinal.Load(), main: newMainPart()}
 	ph.ctx, ph.cancel = context.WithCancelCause(context.WithoutCancel(ctx))
+	ph.sends = ph.ctx
 	ph.tailCtx, ph.stopTail = context.WithCancelCause(ph.ctx)
 	unhook := context.AfterFunc(ctx, func() { ph.cancel(client.ErrUser) })
 	return ph, func() {
@@ -104,6 +107,15 @@ func (ph *phase) stopped() error {
 	ph.mu.Lock()
 	defer ph.mu.Unlock()
 	return ph.why
+}
+
+// closes ends the time to send after so long.
+func (ph *phase) closes(after time.Duration, clk *clock.Clock) (disarm func()) {
+	ph.untilUS = ph.baseUS + after.Microseconds()
+	sends, over := context.WithCancel(ph.ctx)
+	ph.sends = sends
+	t := time.AfterFunc(time.Duration(ph.untilUS-clk.US())*time.Microsecond, over)
+	return func() { t.Stop(); over() }
 }
 
 // expire cancels what is still in flight when the duration and the grace are
@@ -149,8 +161,12 @@ func requestID(run string, n int64) string {
 
 // send does a request that was due at dueUS and records how it went.
 func (r *runner) send(ctx context.Context, ph *phase, j job, dueUS int64) played {
-	if !r.prefills.take(ph) {
-		r.unsent(ph, j, dueUS)
+	if !r.place(r.prefills, ph, j.tl.Phase) {
+		if r.plan.open() || j.tl.Task != "" {
+			r.unsent(ph, j, dueUS)
+		} else {
+			r.rec.drop(j) // in a closed loop nothing is due before it can be sent
+		}
 		return played{}
 	}
 	if r.prefills != nil {

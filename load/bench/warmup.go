@@ -20,7 +20,10 @@ import (
 func (r *runner) warmup(ctx context.Context) error {
 	w := r.plan.Warmup
 	if w.Requests == 0 && w.Duration == 0 {
-		return nil
+		if w.Off || r.plan.Trace == nil {
+			return nil
+		}
+		return r.fitTrace(ctx)
 	}
 	ph, end := r.begin(ctx, timeline.Warmup)
 	defer end()
@@ -37,7 +40,7 @@ func (r *runner) warmup(ctx context.Context) error {
 		if r.plan.Trace != nil || len(loop.Stages) > 0 {
 			loop.Stages, loop.Rate, loop.Arrival = nil, max(r.plan.Stages.Max(), warmupRate), "constant"
 		}
-		r.open(ph, loop, item, 1, r.plan.Concurrency)
+		r.open(ph, loop, item, 1, r.plan.Concurrency, 0)
 	} else {
 		streams := r.plan.Concurrency
 		if w.Requests > 0 {
@@ -102,8 +105,9 @@ func refused(answers []warmAnswer) (n int) {
 	return n
 }
 
-// warmedUp fails when no warm-up request was answered. Being sent away for a
-// while (429) is no failure of the target: the run itself will show it.
+// warmedUp fails when every request of the warm-up failed in a way that no
+// waiting mends: a wrong address, key, model or path. What may pass by (503, 429,
+// a reset) is for the run itself to show.
 func (r *runner) warmedUp(answers []warmAnswer, cut bool) error {
 	ok := 0
 	for _, a := range answers {
@@ -116,14 +120,14 @@ func (r *runner) warmedUp(answers []warmAnswer, cut bool) error {
 	case c.limited > 0:
 		r.log.notice("warmup_limited", timeline.Some(float64(c.limited)),
 			"%d of %d warm-up requests were answered 429 (too many requests).", c.limited, c.done)
-	case ok > 0 && c.failed > int64(refused(answers)):
+	case c.failed > int64(refused(answers)) && (ok > 0 || c.lasting < c.failed):
 		r.log.notice("warmup_failed", timeline.Some(float64(c.failed)),
 			"%d of %d warm-up requests failed, the first: %s.", c.failed, c.done, c.firstError.Message)
 	}
 	switch {
 	case ok > 0 || r.plan.KeepGoing:
 		return nil
-	case c.failed > c.limited:
+	case c.lasting > 0 && c.lasting == c.failed:
 		return r.targetFailed(c, "every warm-up request failed")
 	case c.failed == 0 && cut:
 		return r.targetFailed(c, fmt.Sprintf("no warm-up request was answered within %v", r.plan.WarmupMost))

@@ -80,5 +80,14 @@ func (t Trace) Arrivals(share Share) iter.Seq[Arrival] {
 	}
 }
 
+// Verify reads the times that would be played and returns why they can't be: a
+// record that can't be read, or one that is due before the one in front of it.
+func (t Trace) Verify() (err error) {
+	t.Failed = func(why error) { err = why }
+	for range t.Arrivals(Share{}) {
+	}
+	return err
+}
+
 // Planned is the number of requests, where a bound tells it; else 0.
 func (t Trace) Planned() int64 { return t.Requests }

@@ -226,6 +226,7 @@ func (g *Grid) measure(ctx context.Context, cell *Cell, server *Server, name str
 	if plan.Name == "" {
 		plan.Name = cell.name(g.Variable)
 	}
+	busyStreams(&plan)
 	done, err := server.run(ctx, plan, &probed)
 	if done == nil {
 		return p, err
@@ -236,6 +237,19 @@ func (g *Grid) measure(ctx context.Context, cell *Cell, server *Server, name str
 		s.Target = done.Target
 	}
 	return p, err
+}
+
+// busyStreams raises the requests of a point to one a stream: with fewer, the load
+// that the point is called after would never be there.
+func busyStreams(p *bench.Plan) {
+	closed := p.Rate == 0 && p.Trace == nil && len(p.Stages) == 0
+	if !closed || p.Requests == 0 || p.Requests >= p.Concurrency {
+		return
+	}
+	if p.Log != nil {
+		fmt.Fprintf(p.Log, "%s: %d requests keep no %d streams busy, so %d are sent\n", p.Name, p.Requests, p.Concurrency, p.Concurrency)
+	}
+	p.Requests = p.Concurrency
 }
 
 // slug keeps what a folder may be called, numbers as they are.

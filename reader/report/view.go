@@ -100,6 +100,9 @@ func verdict(r *run.Run) string {
 // size says how much was measured.
 func size(r *run.Run) string {
 	text := plural(r.Requests.Total, "request")
+	if unsent := r.Requests.Unsent(); unsent > 0 {
+		text = fmt.Sprintf("%s of %s sent", exact(r.Requests.Total-unsent), plural(r.Requests.Total, "request"))
+	}
 	if s, ok := r.Throughput.WindowS.Get(); ok {
 		text += ", " + span(s*1e3, digits{})
 	}
@@ -156,6 +159,7 @@ func facts(r *run.Run) []fact {
 		}
 	}
 	add("server", server(r))
+	add("lengths", lengths(r))
 	add("goodput", goodput(r))
 	itemFacts(r, add)
 	add("cost", costWords(r))
@@ -195,6 +199,28 @@ func server(r *run.Run) string {
 		return missing
 	}
 	return strings.Join(parts, ", ")
+}
+
+// lengths are the mean prompt and answer, beside what was asked for.
+func lengths(r *run.Run) string {
+	var parts []string
+	for _, side := range []struct{ metric, way, asked string }{
+		{"input_tokens", "in", r.Workload.InputTokens}, {"output_tokens", "out", r.Workload.OutputTokens},
+	} {
+		mean, ok := r.Metrics[side.metric].Mean.Get()
+		if !ok {
+			continue
+		}
+		text := rate(mean) + " tokens " + side.way
+		if side.asked != "" {
+			text += fmt.Sprintf(" (asked: %s)", short(side.asked, 60))
+		}
+		parts = append(parts, text)
+	}
+	if len(parts) == 0 {
+		return ""
+	}
+	return strings.Join(parts, ", ") + ", on average"
 }
 
 // goodput is the share and the rate of requests that met every objective.
@@ -270,6 +296,9 @@ func leftOut(r *run.Run) string {
 // leftOutWhy says what a class that is left out means, and what to do when it is more
 // than a few.
 func leftOutWhy(class timeline.Outcome, n, total int64) string {
+	if class == metric.NeverSent {
+		return " (due, but the end came before the cap left them a place; bad in every objective)"
+	}
 	if !class.Cancelled() {
 		return ""
 	}

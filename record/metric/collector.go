@@ -74,6 +74,7 @@ type row struct {
 	warmup          bool
 	later           bool // a further turn of a conversation or step of a task: no schedule asks for it
 	newConnection   bool
+	unsent          bool  // never sent: it has a due time and no start
 	tokenEnd        int64 // last generation event; before due: none
 }
 
@@ -149,7 +150,7 @@ func rowOf(tl *timeline.Timeline, v *Values) row {
 	r := row{
 		due: tl.DueUS, start: max(tl.StartUS, tl.DueUS), request: tl.Request,
 		ttft: v.TTFTMS.Or(-1), tpot: v.TPOTMS.Or(-1), outcome: tl.Outcome,
-		warmup: !tl.Phase.Counts(), tokenEnd: tl.DueUS - 1,
+		warmup: !tl.Phase.Counts(), unsent: tl.Unsent(), tokenEnd: tl.DueUS - 1,
 		later: tl.Turn.Or(0) > 0 || tl.Step.Or(0) > 0,
 	}
 	if reused, ok := tl.Reused.Get(); ok {

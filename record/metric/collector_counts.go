@@ -5,11 +5,15 @@ import "tokenmeter/record/timeline"
 func (c *Collector) countRequest(tl *timeline.Timeline, v *Values) {
 	r := &c.requests
 	r.Total++
-	r.Attempts += int64(max(tl.Attempts, 1))
+	if !tl.Unsent() {
+		r.Attempts += int64(max(tl.Attempts, 1))
+	}
 	switch {
 	case tl.Outcome == timeline.OK:
 		r.OK++
 		r.TokenSources[sourceName(v)]++
+	case tl.Unsent():
+		r.Excluded[NeverSent]++
 	case tl.Outcome.Cancelled():
 		r.Excluded[string(tl.Outcome)]++
 	default:

@@ -123,22 +123,25 @@ func (f *Facts) RateKept() string {
 }
 
 func (c *Collector) loadFacts(f *Facts, w *windows) {
-	if w.n == 0 {
+	if w.due == 0 {
 		return
 	}
-	f.AchievedPerS = rate(w.n, w.lastStart-w.firstStart)
+	f.AchievedPerS = w.sent.rate()
 	if !f.OpenLoop {
 		return
 	}
 	late := c.lateness()
 	f.SendLateP99MS = quantile(late.Sorted(), 0.99)
 	f.OfferedPerS = c.offered(w)
-	f.BegunPerS = rate(w.begun.n, w.begun.lastStart-w.begun.firstStart)
-	f.Conversations = w.begun.n < w.n
+	f.BegunPerS = w.begun.rate()
+	f.Conversations = w.begun.due < w.due
 	offered, ok := f.OfferedPerS.Get()
 	achieved, ok2 := f.BegunPerS.Get()
-	if ok && ok2 && offered > 0 {
+	switch {
+	case ok && ok2 && offered > 0:
 		f.AchievedOverOffered = timeline.Some(achieved / offered)
+	case w.begun.n < 2 && w.begun.n < w.begun.due: // too few left to tell a rate
+		f.AchievedOverOffered = timeline.Some(float64(w.begun.n) / float64(w.begun.due))
 	}
 }
 
@@ -146,17 +149,24 @@ func (c *Collector) loadFacts(f *Facts, w *windows) {
 // one is the server's doing. The k-th start cannot come before as many
 // requests have ended as exceed the cap. The rows are in order of start.
 func (c *Collector) lateness() *stat.Sample {
-	ends := make([]int64, len(c.rows))
-	for i, r := range c.rows {
-		ends[i] = r.end
+	var ends []int64
+	for _, r := range c.rows {
+		if !r.unsent {
+			ends = append(ends, r.end)
+		}
 	}
 	slices.Sort(ends)
 	late := &stat.Sample{}
-	for i, r := range c.rows {
-		ready := r.due
-		if limit := c.Opts.Concurrency; limit > 0 && int64(i) >= limit {
-			ready = max(ready, ends[int64(i)-limit])
+	sent := int64(0)
+	for _, r := range c.rows {
+		if r.unsent {
+			continue
 		}
+		ready := r.due
+		if limit := c.Opts.Concurrency; limit > 0 && sent >= limit {
+			ready = max(ready, ends[sent-limit])
+		}
+		sent++
 		if !r.warmup {
 			late.Add(ms(max(r.start-ready, 0)))
 		}

@@ -23,19 +23,36 @@ type windows struct {
 
 // sent says when some requests were due and when they left.
 type sent struct {
-	n                     int64
+	due, n                int64 // how many were due, and how many of these left
 	firstDue, lastDue     int64
 	firstStart, lastStart int64
 }
 
 // add takes the next request by start.
 func (s *sent) add(r *row) {
+	if s.due == 0 {
+		s.firstDue, s.lastDue = r.due, r.due
+	}
+	s.due++
+	s.firstDue, s.lastDue = min(s.firstDue, r.due), max(s.lastDue, r.due)
+	if r.unsent {
+		return
+	}
 	if s.n == 0 {
-		s.firstDue, s.lastDue, s.firstStart = r.due, r.due, r.start
+		s.firstStart = r.start
 	}
 	s.n++
-	s.firstDue, s.lastDue = min(s.firstDue, r.due), max(s.lastDue, r.due)
 	s.lastStart = r.start
+}
+
+// rate is how many left a second. Where some never did, time went on without
+// them until the last was due.
+func (s *sent) rate() timeline.Opt[float64] {
+	until := s.lastStart
+	if s.n < s.due {
+		until = max(until, s.lastDue)
+	}
+	return rate(s.n, until-s.firstStart)
 }
 
 func (c *Collector) windows() windows {
@@ -97,13 +114,18 @@ type step struct {
 
 // steps are the changes in order of time; at one moment the ends come first.
 func (w *windows) steps() []step {
-	ends := make([]int64, len(w.rows))
+	var ends []int64
 	for i := range w.rows {
-		ends[i] = w.rows[i].end
+		if !w.rows[i].unsent {
+			ends = append(ends, w.rows[i].end)
+		}
 	}
 	slices.Sort(ends)
 	all := make([]step, 0, 2*len(w.rows))
 	for i := range w.rows { // in order of their starts
+		if w.rows[i].unsent {
+			continue
+		}
 		at := w.rows[i].start
 		for len(ends) > 0 && ends[0] <= at {
 			all = append(all, step{ends[0], -1})
@@ -129,7 +151,7 @@ func (c *Collector) throughput(w *windows) Throughput {
 	t := Throughput{ByOutcome: map[timeline.Outcome]float64{}, WindowS: w.full()}
 	c.rates(&t, w)
 	if w.n > 0 {
-		t.AchievedPerS = rate(w.n, w.lastStart-w.firstStart)
+		t.AchievedPerS = w.sent.rate()
 		if c.Opts.OpenLoop {
 			t.OfferedPerS = c.offered(w)
 		}
@@ -149,7 +171,7 @@ func (c *Collector) offered(w *windows) timeline.Opt[float64] {
 	if c.Opts.OfferedPerS.OK() {
 		return c.Opts.OfferedPerS
 	}
-	return rate(w.begun.n, w.begun.lastDue-w.begun.firstDue)
+	return rate(w.begun.due, w.begun.lastDue-w.begun.firstDue)
 }
 
 // rates are the means over the full window.

@@ -83,3 +83,8 @@ type Record struct {
 	CostUSD    timeline.Opt[float64] `json:"cost_usd"`
 	Check      *string               `json:"check"` // pass | fail
 }
+
+// Unsent reports whether the request was never sent, as Timeline.Unsent does.
+func (r *Record) Unsent() bool {
+	return r.Outcome.Cancelled() && r.Attempts == 0 && !r.SentMS.OK() && !r.FirstByteMS.OK()
+}

@@ -34,7 +34,7 @@ type Requests struct {
 	OK       int64                      `json:"ok"`
 	Failed   int64                      `json:"failed"`
 	ByClass  map[timeline.Outcome]int64 `json:"by_class"`
-	Excluded map[string]int64           `json:"excluded"` // cancelled_run_end, cancelled_user
+	Excluded map[string]int64           `json:"excluded"` // cancelled_run_end, cancelled_user, never_sent
 	Warmup   int64                      `json:"warmup"`
 	Cooldown int64                      `json:"cooldown"` // sent after the measured part, to keep the load up
 	// FirstError is the first failure's words; null without failures.
@@ -43,11 +43,18 @@ type Requests struct {
 	TokenSources map[string]int64 `json:"token_sources"`
 	// Clocks counts measured requests by what stamped their arrivals.
 	Clocks map[timeline.Clock]int64 `json:"clocks"`
-	// Attempts counts tries of measured requests, retries included.
+	// Attempts counts tries of measured requests, retries included; those never sent had none.
 	Attempts int64 `json:"attempts"`
 	// Flags counts the records that carry each flag.
 	Flags map[string]int64 `json:"flags"`
 }
+
+// NeverSent is the name in excluded of requests that were due and never sent:
+// the end came before a place under the cap was free for them.
+const NeverSent = "never_sent"
+
+// Unsent is how many of the measured requests were never sent.
+func (r *Requests) Unsent() int64 { return r.Excluded[NeverSent] }
 
 // Dist describes one sample. Percentiles are type 7; an interval is missing
 // where the sample is too small for a distribution-free one.

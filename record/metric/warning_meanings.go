@@ -26,7 +26,7 @@ var WarningMeanings = []WarningMeaning{
 	{"prompt_reuse", "there are fewer different prompts than requests", "a prefix cache answers repeats faster than users would see; give more prompts"},
 	{"connections_opened", "over 10 % more connections were opened, and 4, than requests were in flight", "something closes connections; look for the keep-alive limits of the server and of proxies"},
 	{"retries", "tries were repeated (--retries)", "the wait is part of the latency"},
-	{"osl_mismatch", "answers are shorter than asked by over 5 %, on average or some of them, or much longer", "give --ignore-eos where the server knows it, or prompts that ask for long answers"},
+	{"osl_mismatch", "answers are shorter than asked by over 5 %, on average or some of them (over 20 % on average, where the asked length is a cap), or much longer", "give --ignore-eos where the server knows it, or prompts that ask for long answers"},
 	{"isl_mismatch", "prompts have over 5 % more or fewer tokens than asked", "give the server's own --tokenizer"},
 	{"bursts", "over 5 % of the streams came in bursts", "look for a proxy that buffers; gaps are not the model's"},
 	{"coalesced", "over 5 % of the events shared a read with another", "their own times are not known; see the check of that name"},
@@ -37,6 +37,7 @@ var WarningMeanings = []WarningMeaning{
 
 	{"prompt_reuse_across_runs", "--salt was given", "the same prompts are sent again, which the server may still have cached"},
 	{"prompts_fitted", "the server counts prompts otherwise than in words", "nothing: made prompts were fitted to the asked lengths"},
+	{"too_few_requests", "--requests is below --concurrency", "the load never reaches the asked number of streams; raise --requests"},
 	{"model_not_listed", "the server does not list --model", "check the name"},
 	{"length_field", "the server refused max_tokens", "nothing: max_completion_tokens was sent instead"},
 	{"warmup_limited", "warm-up requests were answered 429", "lower the load, or wait until the limit has passed"},

@@ -30,6 +30,9 @@ func (o *Objective) Check(r *metric.Record) Verdict {
 // judge also returns the request's value, ±Inf when it is bad without one.
 func (o *Objective) judge(r *metric.Record) (Verdict, float64) {
 	s := o.subject()
+	if turnedAway(r) && s.class != ofRun && o.Valid != "success" {
+		return Bad, o.worst()
+	}
 	if r.Outcome.Cancelled() || s.class == ofRun && s.name != goodputRate {
 		return NotEvaluable, 0
 	}
@@ -54,6 +57,13 @@ func (o *Objective) judge(r *metric.Record) (Verdict, float64) {
 		return Good, v
 	}
 	return Bad, v
+}
+
+// turnedAway reports whether the request was due and waited for a place under the
+// cap until the end came: its user got nothing, so it kept no promise. What became
+// due only with the end, or was stopped by the user, is not judged.
+func turnedAway(r *metric.Record) bool {
+	return r.Outcome == timeline.CancelledRunEnd && r.DelayMS > 0 && r.Unsent()
 }
 
 // worst is the value of a request that failed.

@@ -32,6 +32,8 @@ func count(r *metric.Requests, tl *timeline.Timeline) {
 	switch {
 	case tl.Outcome == timeline.OK:
 		r.OK++
+	case tl.Unsent():
+		r.Excluded[metric.NeverSent]++
 	case tl.Outcome.Cancelled():
 		r.Excluded[string(tl.Outcome)]++
 	default:

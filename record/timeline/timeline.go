@@ -70,7 +70,7 @@ type Timeline struct {
 	Reused    Opt[bool] // the connection had served a request before
 	Remote    string    // address really used
 
-	Attempts     int        // tries in all, 1 without retries
+	Attempts     int        // tries in all, 1 without retries; 0: never sent
 	ConnRetries  int        // dead idle connections replaced before anything was answered
 	RetryAfterUS Opt[int64] // asked by the server, of the last answer that had it
 	Redirects    int
@@ -130,6 +130,12 @@ type Error struct {
 // New returns a timeline in which nothing has been measured yet.
 func New() *Timeline {
 	return &Timeline{Phase: Measure, Evidence: Arrivals, Clock: User}
+}
+
+// Unsent reports whether the request was never sent: the end came before a place
+// was free for it, or before its time.
+func (t *Timeline) Unsent() bool {
+	return t.Outcome.Cancelled() && t.Attempts == 0 && !t.SentUS.OK() && !t.HeadUS.OK()
 }
 
 // Fail sets outcome and error together, so that no failure goes without words.

@@ -80,8 +80,14 @@ func prefixHits(r *Rule, f *Facts) (Check, bool) {
 // oslShortfall asks whether answers had the length that was asked for.
 func oslShortfall(r *Rule, f *Facts) (Check, bool) {
 	short, ok := f.OSLShortfall.Get()
-	if !ok || f.OutputIsCap {
+	if !ok || f.OutputIsCap && !(r.beyond(short, r.Invalid) && f.InputAsked.OK()) {
 		return Check{}, false
+	}
+	if f.OutputIsCap {
+		// Answers of their own length to made prompts are no fault, but another load.
+		c := r.judge(timeline.Some(short), fmt.Sprintf("Answers had %s of the tokens that were asked for, as a cap.", percent(1-short)))
+		c.Verdict, c.Limit = Suspect, timeline.Some(r.Invalid)
+		return c.advise("This is the load of shorter answers: give --ignore-eos where the server knows it, or ask for the --output-tokens that come."), true
 	}
 	return r.judge(timeline.Some(short),
 		fmt.Sprintf("Answers had %s of the tokens that were asked for.", percent(1-short))).

@@ -173,6 +173,27 @@ func TestB75(t *testing.T) {
 	}
 }
 
+// An asked length that is a cap: answers that stay far below it to made prompts are
+// seen, those to prompts of the user's own are as long as they are.
+func TestAnswersFarBelowTheirCap(t *testing.T) {
+	for _, c := range []struct {
+		short  float64
+		made   bool
+		listed bool
+	}{{0.75, true, true}, {0.5, true, true}, {0.21, true, true}, {0.19, true, false}, {0.75, false, false}} {
+		f := sound()
+		f.OutputIsCap, f.OSLShortfall = true, some(c.short)
+		if !c.made {
+			f.InputAsked, f.ISLError = opt{}, opt{}
+		}
+		v := Judge(f)
+		got, listed := find(v, "osl_shortfall")
+		if listed != c.listed || listed && (got.Verdict != Suspect || v.Verdict != Suspect || !strings.Contains(got.Says, "--ignore-eos")) {
+			t.Errorf("%+v: %+v", c, got)
+		}
+	}
+}
+
 // A flag is advised only where it changes something.
 func TestAdviceOnISLDrift(t *testing.T) {
 	for _, c := range []struct {

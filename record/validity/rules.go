@@ -32,7 +32,7 @@ var Rules = []Rule{
 	{Name: "steal", Figure: "processor time that the host took, or a container's quota", Suspect: 0.02, Invalid: 0.10, test: steal},
 	{Name: "drift", Figure: "change of the medians of TTFT and TPOT between the halves of the run, beyond their intervals", Suspect: 0.10, Invalid: 0.30, test: drift},
 	{Name: "prefix_hits", Figure: "prompt tokens that came from the server's cache", Applies: "prompts meant to be new", Suspect: 0.05, Invalid: 0.25, test: prefixHits},
-	{Name: "osl_shortfall", Figure: "how much shorter answers are than asked", Applies: "a length was asked for", Suspect: 0.05, Invalid: 0.20, test: oslShortfall},
+	{Name: "osl_shortfall", Figure: "how much shorter answers are than asked", Applies: "a length was asked for", Suspect: 0.05, Invalid: metric.FarShort, test: oslShortfall},
 	{Name: "isl_error", Figure: "how far the mean prompt length is from the asked one; with --allow-isl-drift suspect at worst", Applies: "a length was asked for", Suspect: 0.05, Invalid: 0.20, test: islError},
 	{Name: errorsCheck, Figure: "requests that failed; a run without any is invalid", Suspect: 0.01, Invalid: 0.50, test: errorShare},
 	{Name: "client_errors", Figure: "requests that failed in the client itself (client_resource)", Applies: "there are some", Suspect: 0, Invalid: 0.01, test: clientErrors},

@@ -91,19 +91,17 @@ func beginsStream(b []byte, a *API) (stream, sure bool) {
 	return false, true
 }
 
-// RetryAfter reads the Retry-After header: seconds, or a date that is taken
-// relative to the response's own Date, so that a wrong local clock does not
+// RetryAfter is how long a server asks to wait: by retry-after-ms, which OpenAI and
+// Azure send and their clients prefer, else by Retry-After: seconds, or a date that
+// is taken relative to the response's own Date, so that a wrong local clock does not
 // matter.
 func RetryAfter(h http.Header) (time.Duration, bool) {
-	value := strings.TrimSpace(h.Get("Retry-After"))
-	if value == "" {
-		return 0, false
+	if wait, ok := waitOf(h.Get("Retry-After-Ms"), time.Millisecond); ok {
+		return wait, true
 	}
-	if s, err := strconv.ParseFloat(value, 64); err == nil {
-		if !(s >= 0 && s < 1e9) {
-			return 0, false
-		}
-		return time.Duration(s * float64(time.Second)), true
+	value := strings.TrimSpace(h.Get("Retry-After"))
+	if wait, ok := waitOf(value, time.Second); ok {
+		return wait, true
 	}
 	until, err := http.ParseTime(value)
 	if err != nil {
@@ -114,4 +112,13 @@ func RetryAfter(h http.Header) (time.Duration, bool) {
 		return 0, false
 	}
 	return max(until.Sub(now), 0), true
+}
+
+// waitOf reads a number of units; false for what is no sensible wait.
+func waitOf(text string, unit time.Duration) (time.Duration, bool) {
+	n, err := strconv.ParseFloat(strings.TrimSpace(text), 64)
+	if err != nil || !(n >= 0) || n*unit.Seconds() >= 1e9 {
+		return 0, false
+	}
+	return time.Duration(n * float64(unit)), true
 }

@@ -380,6 +380,26 @@ func TestUnknownContentEncoding(t *testing.T) {
 
 // Retry-After in seconds and as a date, which is relative to the answer's own
 // Date (B46).
+// OpenAI's and Azure's own header is in milliseconds and goes before the other.
+func TestRetryAfterMS(t *testing.T) {
+	for _, c := range []struct {
+		ms, after string
+		want      int64 // ms, -1: none
+	}{
+		{"250", "", 250}, {" 1250.5 ", "2", 1250}, {"0", "7", 0}, {"soon", "2", 2000}, {"-5", "", -1}, {"NaN", "1", 1000}, {"1e300", "", -1},
+	} {
+		h := http.Header{}
+		h.Set("retry-after-ms", c.ms)
+		if c.after != "" {
+			h.Set("Retry-After", c.after)
+		}
+		got, ok := RetryAfter(h)
+		if ok != (c.want >= 0) || ok && got.Milliseconds() != c.want {
+			t.Errorf("%q beside %q: %v, %v", c.ms, c.after, got, ok)
+		}
+	}
+}
+
 func TestRetryAfter(t *testing.T) {
 	cases := []struct {
 		after, date string

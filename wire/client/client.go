@@ -55,7 +55,11 @@ type Config struct {
 	NoKeepAlive     bool
 	FollowRedirects bool // 307 and 308 on the same host only
 	Retries         int  // after 429 and 503; the wait stays inside the latency
-	NoKernelStamps  bool
+	// RetryBudget is the share of the requests begun so far that all retries together
+	// may be, rounded up: many clients that try again at once keep an overloaded
+	// server overloaded. 0: no such bound.
+	RetryBudget    float64
+	NoKernelStamps bool
 
 	Stream api.StreamOptions
 	// Capture, when set, is called once for a request, with its body, when the

@@ -36,6 +36,9 @@ func (c *Client) hide(tl *timeline.Timeline) {
 
 // run makes attempts until one settles the outcome.
 func (x *exchange) run(ctx context.Context) {
+	if !x.goes(ctx) {
+		return
+	}
 	x.tl.Attempts = 1
 	x.goOn(ctx, x.attempt(ctx, false))
 }
@@ -54,10 +57,23 @@ func (x *exchange) goOn(ctx context.Context, v verdict) {
 				x.fail(f)
 				return
 			}
+			if !x.goes(ctx) {
+				return
+			}
 			x.tl.Attempts++
 		}
 		v = x.attempt(ctx, v == lostIdle)
 	}
+}
+
+// goes reports whether an attempt may begin. One that the end forestalls is none.
+func (x *exchange) goes(ctx context.Context) bool {
+	if ctx.Err() == nil {
+		return true
+	}
+	_, class, words := cancelled(ctx)
+	x.fail(&failure{class: class, msg: words.Error()})
+	return false
 }
 
 // attempt sends the request once, on a connection of the pool or a new one.
@@ -139,11 +155,28 @@ func (x *exchange) retryable(headNS int64) bool {
 		pause = min(500*time.Millisecond<<min(x.tl.Attempts-1, 6), 30*time.Second)
 	}
 	x.againNS = headNS + int64(pause)
-	if limit, _ := x.lim.early(); x.againNS >= limit {
+	if limit, _ := x.lim.early(); x.againNS >= limit || !x.c.mayRetry() {
 		return false
 	}
 	x.tries--
 	return true
+}
+
+// mayRetry takes a retry from the budget; false when that is spent.
+func (c *Client) mayRetry() bool {
+	budget := c.cfg.RetryBudget
+	if budget <= 0 {
+		return true
+	}
+	for {
+		n := c.count.retried.Load()
+		if float64(n) >= budget*float64(c.count.begun.Load()) {
+			return false
+		}
+		if c.count.retried.CompareAndSwap(n, n+1) {
+			return true
+		}
+	}
 }
 
 // wait pauses until the server may be asked again.

@@ -16,6 +16,7 @@ type Stats struct {
 }
 
 type counters struct {
+	begun, retried       atomic.Int64 // requests, and tries beyond the first
 	opened, reused, dead atomic.Int64
 }
 

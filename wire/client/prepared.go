@@ -139,6 +139,7 @@ func (p *Prepared) begin() bool {
 		p.tl.Events.Reserve(int(min(n, mostReserved)) + otherEvents)
 	}
 	p.began = p.c.clk.Now()
+	p.c.count.begun.Add(1)
 	p.x.lim = p.c.limitsFrom(p.tl.StartUS*1000, p.tl.Asked)
 	return true
 }

@@ -1,0 +1,286 @@
+package bench
+
+import (
+	"fmt"
+	"math"
+	"net/http"
+	"testing"
+	"time"
+
+	"tokenmeter/load/schedule"
+	"tokenmeter/load/workload"
+	"tokenmeter/record/objective"
+	"tokenmeter/record/timeline"
+)
+
+func objectivesOf(t *testing.T, texts ...string) []objective.Objective {
+	t.Helper()
+	all, err := objective.ParseAll(texts)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return all
+}
+
+// Failures at the start that pass by do not end the run, in whatever phase they fall.
+func TestEarlyFailuresThatPassBy(t *testing.T) {
+	for name, broken := range map[string]func(s *stream){
+		"five 503":    func(s *stream) { s.fail(503, "loading") },
+		"five 500":    func(s *stream) { s.fail(500, "boom") },
+		"five resets": func(s *stream) { s.token(time.Millisecond); panic(http.ErrAbortHandler) },
+	} {
+		for _, warm := range []bool{false, true} {
+			f := &fake{chat: func(s *stream, _ body) {
+				if s.n < 5 {
+					broken(s)
+					return
+				}
+				s.token(10 * time.Millisecond)
+				s.end(256, 0)
+			}}
+			plan := Plan{Concurrency: 1, Requests: 100, Warmup: Warmup{Off: !warm}}
+			res := virtual(t, f, plan, nil)
+			if res.err != nil || len(res.records) != 100 || res.run.Requests.OK < 95 {
+				t.Errorf("%s, warm-up %t: %d records, %v", name, warm, len(res.records), res.err)
+			}
+			if warm && !warned(res.run, "warmup_failed") {
+				t.Errorf("%s: the failed warm-up is not told: %+v", name, res.run.Warnings)
+			}
+		}
+	}
+}
+
+// What no waiting mends is told in the warm-up, and nothing is measured.
+func TestWarmupRefused(t *testing.T) {
+	for _, status := range []int{400, 401, 403, 404, 422} {
+		f := &fake{chat: func(s *stream, _ body) { s.fail(status, "no") }}
+		res := virtual(t, f, Plan{Concurrency: 2, Requests: 50}, nil)
+		var target *TargetError
+		if !asError(res.err, &target) || len(res.records) != 0 || len(f.bodies) != 4 {
+			t.Errorf("%d: %d sent, %d records, %v", status, len(f.bodies), len(res.records), res.err)
+		}
+	}
+}
+
+// Requests that were due and never sent are not sent, not running and tried by
+// nobody; they kept no promise, and the rate that was kept is that of the others.
+func TestNeverSentIsNotSent(t *testing.T) {
+	f := &fake{chat: func(s *stream, _ body) {
+		s.token(900 * time.Millisecond)
+		s.token(100 * time.Millisecond)
+		s.end(256, 0)
+	}}
+	for _, text := range []string{"p99 tpot < 500ms", "p50 e2e < 1h", "goodput > 99%"} {
+		list := []string{text}
+		if text == "goodput > 99%" {
+			list = append(list, "p99 tpot < 500ms")
+		}
+		plan := Plan{Rate: 100, Concurrency: 5, Duration: 10 * time.Second, Grace: 5 * time.Second, Warmup: Warmup{Off: true},
+			Objectives: objectivesOf(t, list...)}
+		res := virtual(t, f, plan, nil)
+		if res.err != nil || len(res.records) != 1000 {
+			t.Fatalf("%d records, %v", len(res.records), res.err)
+		}
+		sent := int64(0)
+		for _, rec := range res.records {
+			if rec.Unsent() {
+				if rec.Attempts != 0 || rec.Outcome != timeline.CancelledRunEnd || !(rec.DelayMS > 0) {
+					t.Fatalf("%+v", rec)
+				}
+				continue
+			}
+			sent++
+			if rec.StartS >= 10 {
+				t.Fatalf("sent %v s after the start, in the grace", rec.StartS)
+			}
+		}
+		q := res.run.Requests
+		if int64(len(f.bodies)) != sent || q.Attempts != sent || q.Unsent() != 1000-sent || q.Excluded["cancelled_run_end"] != 0 || q.OK != sent {
+			t.Errorf("%d sent, the server saw %d, %+v", sent, len(f.bodies), q)
+		}
+		g := res.run.Goodput
+		near(t, "goodput", g.Fraction.Or(1), float64(sent)/1000)
+		if g.Objectives[0].State != objective.Missed {
+			t.Errorf("%s: %s", text, g.Objectives[0].State)
+		}
+		if kept := res.run.Throughput.AchievedPerS.Or(100); math.Abs(kept-5) > 0.5 {
+			t.Errorf("%v requests/s were sent", kept)
+		}
+		f.bodies = nil
+	}
+}
+
+// A server that takes the first requests and then nothing: what was sent in a
+// moment is no rate that was kept.
+func TestRateOfAHangingServer(t *testing.T) {
+	f := &fake{chat: func(s *stream, _ body) { sleep(s.ctx, time.Hour) }}
+	res := virtual(t, f, Plan{Rate: 50, Concurrency: 8, Duration: 4 * time.Second, Grace: -1, Warmup: Warmup{Off: true}}, nil)
+	if res.run == nil || len(f.bodies) != 8 {
+		t.Fatalf("%d sent, %v", len(f.bodies), res.err)
+	}
+	if kept := res.run.Throughput.AchievedPerS.Or(50); kept > 3 || res.run.Validity.Verdict != "invalid" {
+		t.Errorf("%v requests/s of 50, %s", kept, res.run.Validity.Verdict)
+	}
+}
+
+// What Ctrl-C keeps from being sent is nobody's miss.
+func TestUnsentByTheUser(t *testing.T) {
+	f := &fake{chat: func(s *stream, _ body) {
+		s.token(time.Second)
+		s.end(256, 0)
+	}}
+	plan := Plan{Rate: 10, Concurrency: 1, Duration: time.Minute, Warmup: Warmup{Off: true}, Objectives: objectivesOf(t, "p99 e2e < 1h")}
+	res := virtual(t, f, plan, func(cancel func()) { time.AfterFunc(3*time.Second, cancel) })
+	if g := res.run.Goodput; g == nil || g.Bad != 0 {
+		t.Errorf("%+v", g)
+	}
+}
+
+// In an open loop, too, --requests counts requests and not what holds them.
+func TestRequestsCountRequests(t *testing.T) {
+	for name, text := range map[string]string{
+		"conversations": "input: 20\noutput: 10\nturns: 5",
+		"uneven ones":   "input: 20\noutput: 10\nturns: uniform:2,6",
+		"tasks":         "task:\n  steps:\n    - {name: plan, input: 20, output: 5}\n    - {name: look, after: [plan], parallel: \"3\", input: 20, output: 5}\n    - {name: end, after: [look], input: 20, output: 5}",
+	} {
+		for _, workers := range []int{1, 3} {
+			f := &fake{chat: said(10*time.Millisecond, func(int, body) string { return "so it is" })}
+			res := virtual(t, f, Plan{Workload: spec(t, text), Rate: 5, Requests: 40, Workers: workers, Warmup: Warmup{Off: true}}, nil)
+			// The last conversation to begin is held to its end.
+			if n := len(res.records); res.err != nil || n < 40 || n > 40+6 {
+				t.Errorf("%s, %d workers: %d requests, %v", name, workers, n, res.err)
+			}
+		}
+	}
+}
+
+// The cool-down begins where the requests of the main part are counted.
+func TestRequestsCountRequestsBeforeACooldown(t *testing.T) {
+	f := &fake{chat: said(3*time.Second, func(int, body) string { return "so it is" })}
+	res := virtual(t, f, Plan{Workload: spec(t, "input: 20\noutput: 10\nturns: 2"), Rate: 2, Requests: 10, Cooldown: 20 * time.Second, Warmup: Warmup{Off: true}}, nil)
+	if q := res.run.Requests; res.err != nil || q.Total != 10 || q.Cooldown == 0 {
+		t.Errorf("%+v, %v", q, res.err)
+	}
+}
+
+// Open loops fit made prompts to the server's count as closed ones do.
+func TestOpenLoopsFitPrompts(t *testing.T) {
+	counts := func(s *stream, b body) {
+		s.token(time.Millisecond)
+		s.end(wordsIn(b)*3/2, 0)
+	}
+	for name, plan := range map[string]Plan{
+		"constant": {Rate: 20},
+		"poisson":  {Rate: 20, Arrival: "poisson", Seed: 3},
+		"stages":   {Stages: schedule.Curve{{For: 5 * time.Second, From: 5, To: 20}}},
+		"closed":   {Concurrency: 2},
+	} {
+		plan.Requests, plan.InputTokens = 40, "600"
+		res := virtual(t, &fake{chat: counts}, plan, nil)
+		if res.err != nil || len(res.records) != 40 {
+			t.Fatalf("%s: %d records, %v", name, len(res.records), res.err)
+		}
+		if in := res.run.Metrics["input_tokens"].Mean.Or(0); math.Abs(in-600) > 6 || !warned(res.run, "prompts_fitted") {
+			t.Errorf("%s: %v tokens a prompt, %+v", name, in, res.run.Warnings)
+		}
+	}
+}
+
+// So do traces that tell lengths, without showing the server a prompt of theirs.
+func TestTracesFitPrompts(t *testing.T) {
+	name := t.TempDir() + "/trace.jsonl"
+	text := ""
+	for i := range 20 {
+		text += fmt.Sprintf(`{"timestamp":%d,"input_length":%d,"output_length":5}`+"\n", 100*i, 300+i)
+	}
+	if err := writeFile(name, text); err != nil {
+		t.Fatal(err)
+	}
+	work, err := workload.Load(name, workload.Options{Salt: "s"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	f := &fake{chat: func(s *stream, b body) {
+		s.token(time.Millisecond)
+		s.end(wordsIn(b)*3/2, 0)
+	}}
+	res := virtual(t, f, Plan{Workload: work, Trace: &schedule.Trace{Times: work.Times}}, nil)
+	if res.err != nil || len(res.records) != 20 {
+		t.Fatalf("%d records, %v", len(res.records), res.err)
+	}
+	for i, rec := range res.records {
+		if math.Abs(float64(rec.InputTokens.Or(0)-int64(300+i))) > 3 {
+			t.Errorf("record %d: %v tokens", i, rec.InputTokens)
+		}
+	}
+}
+
+// A trace whose times run backwards is refused before anything is sent, wherever
+// that is.
+func TestTraceOutOfOrder(t *testing.T) {
+	for _, at := range []int{1, 700, 2999} {
+		name := fmt.Sprintf("%s/trace-%d.jsonl", t.TempDir(), at)
+		text := ""
+		for i := range 3000 {
+			ms := 10 * i
+			if i == at {
+				ms -= 11
+			}
+			text += fmt.Sprintf(`{"timestamp":%d,"input_length":20,"output_length":5}`+"\n", ms)
+		}
+		if err := writeFile(name, text); err != nil {
+			t.Fatal(err)
+		}
+		work, err := workload.Load(name, workload.Options{Salt: "s"})
+		if err != nil {
+			if !hasText(err.Error(), "sort") {
+				t.Error(err)
+			}
+			continue
+		}
+		f := &fake{chat: echo}
+		res := virtual(t, f, Plan{Workload: work, Trace: &schedule.Trace{Times: work.Times}}, nil)
+		var usage *UsageError
+		if !asError(res.err, &usage) || !hasText(res.err.Error(), fmt.Sprintf("record %d ", at+1)) || len(f.bodies) != 0 {
+			t.Errorf("at %d: %d sent, %v", at, len(f.bodies), res.err)
+		}
+	}
+}
+
+// Fewer requests than streams never make the asked load, and the run says so.
+func TestFewerRequestsThanStreams(t *testing.T) {
+	f := &fake{chat: echo}
+	for _, c := range []struct {
+		plan   Plan
+		warned bool
+	}{
+		{Plan{Concurrency: 32, Requests: 10}, true},
+		{Plan{Concurrency: 2, Requests: 1}, true},
+		{Plan{Requests: 7}, true}, // of the 8 streams that nobody asked for
+		{Plan{Concurrency: 10, Requests: 10}, false},
+		{Plan{Concurrency: 10, Requests: 5, Rate: 5}, false},
+	} {
+		c.plan.Warmup.Off = true
+		if res := virtual(t, f, c.plan, nil); res.err != nil || warned(res.run, "too_few_requests") != c.warned {
+			t.Errorf("%+v, %v", c.plan.Requests, res.err)
+		}
+	}
+}
+
+// What a person reads while a run goes on is the load that is sent.
+func TestLoadWords(t *testing.T) {
+	for want, p := range map[string]Plan{
+		"8 streams, closed loop":                                       {},
+		"1 stream, closed loop":                                        {Concurrency: 1},
+		"2.5 requests/s constant, open loop":                           {Rate: 2.5},
+		"10 requests/s poisson, open loop, at most 4 in flight":        {Rate: 10, Arrival: "poisson", Concurrency: 4},
+		"stages 1m0s@5,2m0s@5..50, open loop":                          {Stages: schedule.Curve{{For: time.Minute, From: 5, To: 5}, {For: 2 * time.Minute, From: 5, To: 50}}},
+		"stages 1m0s@2..8 streams, closed loop":                        {Stages: schedule.Curve{{For: time.Minute, From: 2, To: 8}}, StagesClosed: true},
+		"a trace at 2 times its speed, open loop":                      {Trace: &schedule.Trace{Speed: 2}},
+		"a trace at 1 times its speed, open loop, at most 3 in flight": {Trace: &schedule.Trace{}, Concurrency: 3},
+	} {
+		if got := p.LoadWords(); got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+}

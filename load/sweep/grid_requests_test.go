@@ -1,0 +1,36 @@
+package sweep
+
+import (
+	"bytes"
+	"strings"
+	"testing"
+	"time"
+
+	"tokenmeter/load/bench"
+	"tokenmeter/load/schedule"
+)
+
+// A point of a sweep sends at least one request a stream: a row that is called 32
+// has 32 in flight.
+func TestPointsKeepTheirStreamsBusy(t *testing.T) {
+	for _, c := range []struct {
+		plan bench.Plan
+		want int
+		told bool
+	}{
+		{bench.Plan{Concurrency: 32, Requests: 10}, 32, true},
+		{bench.Plan{Concurrency: 128, Requests: 127}, 128, true},
+		{bench.Plan{Concurrency: 8, Requests: 8}, 8, false},
+		{bench.Plan{Concurrency: 8, Requests: 10}, 10, false},
+		{bench.Plan{Concurrency: 8, Duration: time.Second}, 0, false},
+		{bench.Plan{Rate: 5, Concurrency: 32, Requests: 10}, 10, false}, // a cap, no streams
+		{bench.Plan{Stages: schedule.Flat(3), Concurrency: 32, Requests: 10}, 10, false},
+	} {
+		var log bytes.Buffer
+		c.plan.Name, c.plan.Log = "concurrency 32", &log
+		busyStreams(&c.plan)
+		if c.plan.Requests != c.want || strings.Contains(log.String(), "requests keep no") != c.told {
+			t.Errorf("%d streams: %d requests, %q", c.plan.Concurrency, c.plan.Requests, log.String())
+		}
+	}
+}
