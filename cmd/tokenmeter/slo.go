@@ -116,7 +116,7 @@ func (c *sloCheckCmd) gates(results []slo.Result) (broken []string, err error) {
 			case !ok || r.State == slo.Stale:
 				broken = append(broken, fmt.Sprintf("--min-budget %s: not held: nothing is known of the %s budget (%s)", text, r.Source, r.State))
 			case left < least:
-				broken = append(broken, fmt.Sprintf("--min-budget %s: not held: %.4g %% of the %s budget is left", text, left*100, r.Source))
+				broken = append(broken, fmt.Sprintf("--min-budget %s: not held: %s of the %s budget is left", text, slo.AtMost(left), r.Source))
 			}
 		}
 	}

@@ -34,6 +34,8 @@ var requestsDefinitions = []Definition{
 	{Name: "error_rate", Unit: "ratio", Title: "share of failed requests", Better: Lower, Group: GroupRequests,
 		Formula: "failed / (ok + failed); in objectives", Null: "no request ended",
 		Elsewhere: "AIPerf leaves it out when everything failed", Source: "outcomes", Aliases: []string{"error rate", "failure rate", "request_error_rate"}},
+	{Name: "availability", Unit: "ratio", Title: "share of requests that did not fail", Better: Higher, Group: GroupRequests,
+		Formula: "1 - error_rate; in objectives, where availability >= 99.9% is error rate <= 0.1%", Null: "no request ended", Source: "outcomes"},
 }
 
 var throughputDefinitions = []Definition{

@@ -4,6 +4,7 @@
 //
 //	[pNN|mean|max|min] METRIC OP VALUE[unit] [valid: success]
 //	error rate < 0.1%   goodput > 99%   check pass >= 98%
+//	availability >= 99.9%   (the same as error rate <= 0.1%)
 //	task success < 60s >= 95%
 //	ttft:500 tpot:50        (limits that make a request good, no promise of their own)
 //

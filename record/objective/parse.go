@@ -2,6 +2,7 @@ package objective
 
 import (
 	"fmt"
+	"math"
 	"regexp"
 	"strings"
 	"unicode/utf8"
@@ -134,7 +135,12 @@ func (p *parser) run() {
 	}
 	o := Objective{Valid: valid, Op: operators[strings.ToLower(body[ops[0][0]:ops[0][1]])]}
 	before := len(p.errs)
-	p.subject(&o, body[:ops[0][0]])
+	complement := plainName(body[:ops[0][0]]) == "availability"
+	if complement {
+		o.Metric = "error_rate"
+	} else {
+		p.subject(&o, body[:ops[0][0]])
+	}
 	known := len(p.errs) == before
 	values := body[ops[0][1]:]
 	if known && o.Metric == "task_success" {
@@ -145,6 +151,9 @@ func (p *parser) run() {
 		o.Limit = p.limit(values, ops[0][1], o.subject().unit)
 	} else {
 		p.amount(values, ops[0][1]) // what is wrong with it; its unit can't be judged
+	}
+	if len(p.errs) == before && complement {
+		p.complement(&o, ops[0][0])
 	}
 	if len(p.errs) == before {
 		p.check(&o, ops[0][0])
@@ -165,6 +174,16 @@ func (p *parser) validClause() (body, valid string) {
 		p.fail(m[2], `write "valid: success", or nothing: then failed requests count as missed`, "valid: %q is not known", word)
 	}
 	return p.rest[:m[0]], "success"
+}
+
+// complement turns a promise of availability round: what is not available fails.
+func (p *parser) complement(o *Objective, at int) {
+	turned, ok := map[string]string{">": "<", ">=": "<="}[o.Op]
+	if !ok {
+		p.fail(at, "turn the comparison round", "%q would promise the bad side of availability", o.Op)
+		return
+	}
+	o.Op, o.Limit = turned, math.Round((1-o.Limit)*1e12)/1e12
 }
 
 // taskLimits reads "< 60s >= 95%", or only ">= 95%".

@@ -28,8 +28,9 @@ type Alert struct {
 	Within time.Duration
 	// NoData: nothing was seen for so long.
 	NoData time.Duration
-	// MinEvents and MinBad are how much must have happened in the long window
-	// before the alert can fire.
+	// MinEvents and MinBad are how much must have happened before the alert can
+	// fire: in the long window of a burn rate, in the objective's window for
+	// what is left of the budget, in the time that the pace is taken from.
 	MinEvents, MinBad int64
 }
 
@@ -142,7 +143,7 @@ func (a Alert) weigh(o *Objective, r *Result, at func(time.Duration) Counts) Ale
 	s := AlertStatus{Name: a.Name, Severity: a.Severity}
 	switch {
 	case a.NoData > 0:
-		a.weighSilence(o, r, at(a.NoData), &s)
+		a.weighSilence(o, r, at, &s)
 	case r.State == Stale:
 		s.Frozen, s.Reason = true, IsStale
 		s.Says = "Nothing new was seen, so this can't be told."
@@ -158,6 +159,7 @@ func (a Alert) weigh(o *Objective, r *Result, at func(time.Duration) Counts) Ale
 		left := r.BudgetRemaining.Or(1)
 		s.Firing = left < *a.Below
 		s.Says = fmt.Sprintf("%s; the limit is %s.", budgetWords(left), percent(*a.Below))
+		a.guard(o, r.Counts, "in the window", &s)
 	default:
 		lasts, ends := r.ExhaustionS.Get()
 		s.Firing = ends && lasts < a.Within.Seconds()
@@ -165,34 +167,62 @@ func (a Alert) weigh(o *Objective, r *Result, at func(time.Duration) Counts) Ale
 		if ends {
 			s.Says = fmt.Sprintf("At the present pace the budget is spent in %s; the limit is %s.", about(seconds(lasts)), span(a.Within))
 		}
+		if r.BudgetRemaining.Or(1) > 0 {
+			a.guard(o, at(o.pace()), "in the last "+span(o.pace()), &s)
+		} else {
+			a.guard(o, r.Counts, "in the window", &s) // it is spent, whatever the pace
+		}
 	}
-	if !s.Firing && !s.Frozen {
+	if !s.Firing && s.Reason == "" {
 		s.Reason = WithinLimits
 	}
 	return s
 }
 
-// weighSilence decides whether nothing happened in a time. A slice without
-// anything in it is nothing too. Whether something happened before the objective
-// was counted, or while nobody watched, is not known.
-func (a Alert) weighSilence(o *Objective, r *Result, c Counts, s *AlertStatus) {
+// few reports whether too little happened for the alert to fire.
+func (a Alert) few(c Counts) bool { return c.Valid < a.MinEvents || c.Bad() < a.MinBad }
+
+// guard keeps an alert quiet that would fire on too few events.
+func (a Alert) guard(o *Objective, c Counts, when string, s *AlertStatus) {
+	if !s.Firing || !a.few(c) {
+		return
+	}
+	s.Firing, s.Reason = false, InsufficientEvents
+	s.Says = fmt.Sprintf("%d bad of %d %s %s are too few to tell.", c.Bad(), c.Valid, o.Kind.unit(), when)
+}
+
+// weighSilence decides whether nothing happened in a time that somebody watched.
+// A slice without anything in it is nothing too. Whether something happened
+// before the objective was counted is not known. Gaps in which nobody watched
+// are left out of the time, so that restarts hide nothing.
+func (a Alert) weighSilence(o *Objective, r *Result, at func(time.Duration) Counts, s *AlertStatus) {
+	if r.silent >= a.NoData {
+		s.Firing = true
+		s.Says = fmt.Sprintf("Nobody watched %s for %s.", o.Name, span(r.silent.Truncate(time.Second)))
+		return
+	}
+	long := a.NoData
+	from := r.watchedSince(a.NoData)
+	if !from.IsZero() {
+		long = r.To.Sub(from)
+	}
+	c := at(long)
 	if o.Kind != Slices {
 		c.Valid += c.Excluded
 	}
 	switch {
-	case r.silent >= a.NoData:
-		s.Firing = true
 	case c.Valid > 0:
-		s.Says = fmt.Sprintf("Something was seen within the last %s.", span(a.NoData))
-		return
-	case r.watchedFor == nil || r.watchedFor(a.NoData) < a.NoData-unwatched || r.To.Sub(r.since) < a.NoData:
+		s.Says = fmt.Sprintf("Something was seen within the last %s.", span(long.Truncate(time.Second)))
+	case from.IsZero(), from.Before(r.since), o.Kind == Slices && long > a.NoData+unwatched: // a slice that was not seen as a whole is none
 		s.Frozen, s.Reason = true, InsufficientEvents
 		s.Says = fmt.Sprintf("It was not watched for %s yet, so this can't be told.", span(a.NoData))
-		return
 	default:
 		s.Firing = true
+		s.Says = fmt.Sprintf("Nothing was seen of %s for %s.", o.Name, span(a.NoData))
+		if away := (long - a.NoData).Truncate(time.Second); away > unwatched {
+			s.Says = fmt.Sprintf("Nothing was seen of %s in the last %s, %s of which nobody watched.", o.Name, span(long.Truncate(time.Second)), span(away))
+		}
 	}
-	s.Says = fmt.Sprintf("Nothing was seen of %s for %s.", o.Name, span(max(r.silent.Truncate(time.Second), a.NoData)))
 }
 
 // unwatched is how much of a time may be missing from what was watched.
@@ -219,10 +249,10 @@ func (a Alert) weighBurn(o *Objective, r *Result, long, short Counts, s *AlertSt
 		return
 	}
 	s.Says = fmt.Sprintf("Over the last %s %s of %s were bad, %s times what the budget allows (limit %s), and %s times over the last %s",
-		span(a.Long), percent(float64(long.Bad())/float64(long.Valid)), o.Kind.unit(), number(l), number(a.Factor), number(b), span(a.Short))
+		span(a.Long), atLeast(float64(long.Bad())/float64(long.Valid)), o.Kind.unit(), number(l), number(a.Factor), number(b), span(a.Short))
 	if left, ok := r.BudgetRemaining.Get(); ok {
 		if left > 0 {
-			s.Says += fmt.Sprintf("; at this pace the rest of the budget, %s, is spent in %s", percent(left),
+			s.Says += fmt.Sprintf("; at this pace the rest of the budget, %s, is spent in %s", AtMost(left),
 				about(seconds(left*o.Window.Period().Seconds()/l)))
 		} else {
 			s.Says += "; " + budgetWords(left)
@@ -239,5 +269,5 @@ func budgetWords(left float64) string {
 	case left == 0:
 		return "the budget is spent exactly"
 	}
-	return percent(left) + " of the budget is left"
+	return AtMost(left) + " of the budget is left"
 }

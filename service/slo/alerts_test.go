@@ -148,7 +148,8 @@ func TestNoDataOfWhatIsNew(t *testing.T) {
 		firing, frozen bool
 	}{
 		{time.Second, false, true}, {15*time.Minute - time.Second, false, true}, {15 * time.Minute, true, false},
-		{24*time.Hour + 10*time.Minute, false, true}, {24*time.Hour + 18*time.Minute, false, true}, {24*time.Hour + 21*time.Minute, true, false},
+		// Restarts of five minutes hide nothing.
+		{24*time.Hour + 6*time.Minute, true, false}, {24*time.Hour + 18*time.Minute, true, false}, {24*time.Hour + 21*time.Minute, true, false},
 	} {
 		after := c.after
 		if after > 24*time.Hour { // nobody watched for 5 minutes

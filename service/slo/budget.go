@@ -88,8 +88,8 @@ func beyondDoubt(c Counts, share float64) bool {
 	return c.Bad() > 0 && stat.BinomialSurvival(c.Bad(), c.Valid, share) < 0.01
 }
 
-// atLeast is the fewest events that can show whether a target is met.
-func atLeast(budget float64) int64 {
+// fewestEvents is the fewest events that can show whether a target is met.
+func fewestEvents(budget float64) int64 {
 	if budget <= 0 {
 		return 1
 	}

@@ -74,6 +74,14 @@ func (s *Cells) trimmed(i int) []cell {
 	return slices.Clone(cells[gone:])
 }
 
+// ceil is the first whole second that is not before a moment.
+func ceil(t time.Time) int64 {
+	if t.Nanosecond() > 0 {
+		return t.Unix() + 1
+	}
+	return t.Unix()
+}
+
 func floor(at, size int64) int64 {
 	r := at % size
 	if r < 0 {
@@ -92,20 +100,16 @@ func (s *Cells) tierFor(from, now int64) int {
 	return len(Tiers) - 1
 }
 
-// Sum adds the cells that begin in [from, to], seen from now: with to = now what
-// happens at this moment is in, and a cell that lies across from is out. A cell
-// that a hole touches is cut out and summed apart.
+// Sum adds the cells that begin in [from, to), seen from now: windows that follow
+// each other share none. A cell that lies across from is out. One that a hole
+// touches is cut out and summed apart.
 func (s *Cells) Sum(from, to, now time.Time, holes []Interval) (kept, cut Counts) {
 	i := s.tierFor(from.Unix(), max(now.Unix(), s.newest))
 	size := int64(Tiers[i].Step / time.Second)
 	cells := s.tiers[i]
-	first := floor(from.Unix()+size-1, size)
-	if from.Nanosecond() > 0 {
-		first = floor(from.Unix()+size, size)
-	}
-	last := to.Unix()
+	first, end := ceil(from), ceil(to)
 	j := sort.Search(len(cells), func(j int) bool { return cells[j].at >= first })
-	for ; j < len(cells) && cells[j].at <= last; j++ {
+	for ; j < len(cells) && cells[j].at < end; j++ {
 		if touched(cells[j].at, size, holes) {
 			cut = cut.Plus(cells[j].Counts)
 			continue

@@ -106,7 +106,7 @@ func (c *compiler) objective(s *ObjectiveSpec, path string) *Objective {
 	case s.MinEvents < 0:
 		c.fail(path+".min_events", "it can't be negative")
 	case s.MinEvents == 0:
-		o.MinEvents = atLeast(o.Budget)
+		o.MinEvents = fewestEvents(o.Budget)
 	}
 	o.hash()
 	c.alerts(s, o, path)

@@ -67,6 +67,19 @@ func (c *compiler) alert(s *AlertSpec, o *Objective, path string) (Alert, bool) 
 		c.fail(path+".no_data_for", "slices of %s are known some time later; wait for at least %s", span(o.Slice), span(fewestSlices*o.Slice))
 		return a, false
 	}
+	if o.Slice > 0 && a.Within > 0 {
+		surely := surely(o.pace(), o.Slice)
+		switch {
+		case s.MinEvents == nil:
+			a.MinEvents = min(a.MinEvents, surely)
+		case a.MinEvents > surely:
+			c.fail(path+".min_events", "this can never fire: the pace is that of the last %s, which has %d slices of %s at every moment", span(o.pace()), surely, span(o.Slice))
+			return a, false
+		}
+		if s.MinBad == nil {
+			a.MinBad = min(a.MinBad, surely)
+		}
+	}
 	if a.Name == "" {
 		a.Name = a.name()
 	}

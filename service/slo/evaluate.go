@@ -33,11 +33,13 @@ const (
 	InconsistentCounts = "inconsistent_counts" // more good events than events
 	HasGaps            = "gaps"                // the source was not watched all the time
 	HasCorrections     = "corrections"
+	IsNew              = "new" // counted since a moment in the window, not all of it
 )
 
 // Result is an objective at a moment. Its JSON form is public interface.
 type Result struct {
 	Name     string `json:"name"`
+	Hash     string `json:"hash"` // what it counts, whatever it is called
 	Text     string `json:"text"`
 	Compiled string `json:"compiled"`
 	Kind     Kind   `json:"kind"`
@@ -64,6 +66,9 @@ type Result struct {
 	// Watched is the share of the window in which the source was watched; null
 	// where nobody noted it.
 	Watched opt `json:"watched"`
+	// Since is from when on it has been counted, where that is within the window:
+	// the objective is new, or its limit was changed. Null otherwise.
+	Since *time.Time `json:"since"`
 	// Percentiles are filled in by whoever keeps distributions; empty otherwise.
 	Percentiles []Percentiles `json:"percentiles,omitempty"`
 	State       State         `json:"state"`
@@ -74,9 +79,9 @@ type Result struct {
 	Says   string        `json:"says"`
 	Notes  []string      `json:"notes"`
 
-	silent     time.Duration                     // since when nobody watched
-	watchedFor func(time.Duration) time.Duration // how much of the last so long somebody did
-	since      time.Time                         // counted from then on; zero: not known
+	silent       time.Duration                 // since when nobody watched
+	watchedSince func(time.Duration) time.Time // see Reader.WatchedSince
+	since        time.Time                     // counted from then on; zero: not known
 }
 
 // Document is the JSON form of a report.
@@ -116,7 +121,7 @@ func Evaluate(objectives []*Objective, r Reader, now time.Time) []Result {
 func (o *Objective) Evaluate(reader Reader, source Source, groups []string, now time.Time) Result {
 	from, until := o.Window.Bounds(now)
 	r := Result{
-		Name: o.Name, Text: o.Text, Compiled: o.Compiled(), Kind: o.Kind, Source: source, Window: o.Window.String(),
+		Name: o.Name, Hash: o.Hash, Text: o.Text, Compiled: o.Compiled(), Kind: o.Kind, Source: source, Window: o.Window.String(),
 		From: from, To: now, Target: o.Target, Budget: o.Budget, Burn: map[string]opt{},
 		Alerts: []AlertStatus{}, Flags: []string{}, Notes: append([]string{}, o.Notes...),
 	}
@@ -145,8 +150,7 @@ func (o *Objective) Evaluate(reader Reader, source Source, groups []string, now 
 	for _, w := range o.burnWindows() {
 		r.Burn[span(w)] = Burn(at(w), o.Budget)
 	}
-	pace := max(time.Hour, fewestSlices*o.Slice)
-	r.ExhaustionS = Exhaustion(r.BudgetRemaining, Burn(at(min(pace, o.Window.Period())), o.Budget), o.Window.Period())
+	r.ExhaustionS = Exhaustion(r.BudgetRemaining, Burn(at(o.pace()), o.Budget), o.Window.Period())
 	if lasts, ok := r.ExhaustionS.Get(); ok && o.Window.Calendar != "" && lasts > until.Sub(now).Seconds() {
 		r.ExhaustionS = opt{} // the window ends before
 	}
@@ -163,6 +167,11 @@ func (o *Objective) Evaluate(reader Reader, source Source, groups []string, now 
 	}
 	r.Says = o.says(&r)
 	return r
+}
+
+// pace is the time that the present pace is taken from.
+func (o *Objective) pace() time.Duration {
+	return min(max(time.Hour, fewestSlices*o.Slice), o.Window.Period())
 }
 
 func (o *Objective) holes(source Source) []Interval {
@@ -230,13 +239,16 @@ func overlap(h Interval, from, to time.Time) time.Duration {
 }
 
 func (o *Objective) watch(r *Result, reader Reader, source Source, from, now time.Time) {
+	r.watchedSince = func(d time.Duration) time.Time { return reader.WatchedSince(source, d, now) }
+	if r.since = reader.Since(o.Hash, source); r.since.After(from) {
+		since := r.since.UTC()
+		r.Since, r.Flags = &since, append(r.Flags, IsNew)
+	}
 	seen := reader.Seen(source)
 	if seen.IsZero() {
 		return
 	}
 	r.silent = max(now.Sub(seen), 0)
-	r.since = reader.Since(o.Hash, source)
-	r.watchedFor = func(d time.Duration) time.Duration { return reader.Watched(source, now.Add(-d), now) }
 	if length := now.Sub(from); length > 0 {
 		share := min(float64(reader.Watched(source, from, now))/float64(length), 1)
 		r.Watched = timeline.Some(share)
@@ -268,7 +280,7 @@ func (o *Objective) state(r *Result) State {
 // says is the objective in a sentence.
 func (o *Objective) says(r *Result) string {
 	unit := o.Kind.unit()
-	counted := percent(r.SLI.Or(0)) + " of " + thousands(r.Valid) + " " + unit + " were good (target " + percent(o.Target) + ")"
+	counted := AtMost(r.SLI.Or(0)) + " of " + thousands(r.Valid) + " " + unit + " were good (target " + percent(o.Target) + ")"
 	switch {
 	case slices.Contains(r.Flags, InconsistentCounts):
 		return "The counts can't be: " + thousands(r.Good) + " good of " + thousands(r.Valid) + " " + unit + "."

@@ -8,7 +8,7 @@ import (
 
 // Reader is where an objective's counts are read.
 type Reader interface {
-	// Sum adds what a series counted in [from, to], seen from now, to within
+	// Sum adds what a series counted in [from, to), seen from now, to within
 	// the resolution that is kept of that time; what lies in a hole is summed
 	// apart.
 	Sum(k Key, from, to, now time.Time, holes []Interval) (kept, cut Counts)
@@ -16,8 +16,12 @@ type Reader interface {
 	Seen(s Source) time.Time
 	// Watched is how much of [from, to) a source was watched.
 	Watched(s Source, from, to time.Time) time.Duration
-	// Since is from when on a series has been counted; zero when that is not
-	// known. What it counted before is history.
+	// WatchedSince is the moment since which a source was watched for so long in
+	// all: times in which nobody did are left out, unless one is as long as that.
+	// Zero when it was watched for less.
+	WatchedSince(s Source, long time.Duration, now time.Time) time.Time
+	// Since is from when on a series has been counted without a break, restarts
+	// left out; zero when that is not known. What it counted before is history.
 	Since(hash string, s Source) time.Time
 	// Groups lists the groups of a series, "" left out.
 	Groups(hash string, s Source) []string
@@ -26,6 +30,10 @@ type Reader interface {
 // Memory is a Reader that is filled by Add. The zero value is empty; safe for
 // concurrent use.
 type Memory struct {
+	// Until ends what is taken: nothing of that moment or later is, and no cell
+	// that lies across it. Zero: all is.
+	Until time.Time
+
 	mu      sync.RWMutex
 	series  map[Key]*Cells
 	watched map[Source][]Interval
@@ -35,6 +43,9 @@ type Memory struct {
 // Add counts what happened at a moment that is known to within step (0:
 // exactly).
 func (m *Memory) Add(k Key, at time.Time, step time.Duration, c Counts) {
+	if m.ended(at, step) {
+		return
+	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if m.series == nil {
@@ -48,9 +59,17 @@ func (m *Memory) Add(k Key, at time.Time, step time.Duration, c Counts) {
 	cells.Add(at, step, c)
 }
 
+// ended reports whether what is known to within step may be of Until or later.
+func (m *Memory) ended(at time.Time, step time.Duration) bool {
+	return !m.Until.IsZero() && (!at.Before(m.Until) || at.Add(step).After(m.Until))
+}
+
 // Watch notes that a source was watched from one moment to another: no count
 // then means that nothing happened. Times that follow each other join.
 func (m *Memory) Watch(s Source, from, to time.Time) {
+	if !m.Until.IsZero() && to.After(m.Until) {
+		to = m.Until
+	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if m.watched == nil {
@@ -124,6 +143,30 @@ func (m *Memory) Watched(s Source, from, to time.Time) time.Duration {
 		}
 	}
 	return sum
+}
+
+// WatchedSince implements Reader.
+func (m *Memory) WatchedSince(s Source, long time.Duration, now time.Time) time.Time {
+	m.mu.RLock()
+	defer m.mu.RUnlock()
+	left, seen := long, now
+	for _, i := range slices.Backward(m.watched[s]) {
+		end := i.To
+		if end.After(now) {
+			end = now
+		}
+		if !end.After(i.From) {
+			continue
+		}
+		if seen.Sub(end) >= long {
+			break
+		}
+		if left -= end.Sub(i.From); left <= 0 {
+			return i.From.Add(-left)
+		}
+		seen = i.From
+	}
+	return time.Time{}
 }
 
 // Counting says from when on each series has been counted, groups left out.

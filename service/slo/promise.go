@@ -4,16 +4,12 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
 	"tokenmeter/record/objective"
 )
-
-var availabilityForm = regexp.MustCompile(`^(?i)\s*availability\s*(>=|>)\s*([0-9]*\.?[0-9]+)\s*%\s*$`)
 
 // promise reads the objective's text, and what it makes of target and slice.
 func (c *compiler) promise(s *ObjectiveSpec, o *Objective, path string) bool {
@@ -21,17 +17,7 @@ func (c *compiler) promise(s *ObjectiveSpec, o *Objective, path string) bool {
 		o.Figure = f
 		return c.figure(s, o, path)
 	}
-	text := s.Objective
-	if m := availabilityForm.FindStringSubmatch(text); m != nil {
-		up, err := strconv.ParseFloat(m[2], 64)
-		if err != nil || up > 100 {
-			c.fail(path+".objective", "a share of more than 100 %%")
-			return false
-		}
-		op := map[string]string{">": "<", ">=": "<="}[m[1]]
-		text = "error rate " + op + " " + strconv.FormatFloat(decimal(100-up), 'f', -1, 64) + "%"
-	}
-	parsed, err := objective.ParseAll([]string{text})
+	parsed, err := objective.ParseAll([]string{s.Objective})
 	if err != nil {
 		c.badText(err, path)
 		return false

@@ -114,7 +114,7 @@ func (s *script) do(line string) {
 		s.now = s.now.Add(d)
 		s.close()
 	case "once":
-		s.count(s.find(words[1]), Source(words[2]), s.counts(words[3]), group(words[4:]))
+		s.memory.Add(Key{s.find(words[1]).Hash, Source(words[2]), group(words[4:])}, s.now.Add(-time.Second), 0, s.counts(words[3]))
 	case "load", "slices":
 		s.load(words)
 	case "expect":

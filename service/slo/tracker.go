@@ -9,6 +9,7 @@ import (
 // Firing is an alert that fires, or has just stopped.
 type Firing struct {
 	Objective string     `json:"objective"`
+	Hash      string     `json:"hash"` // of what it counts: with another limit it is another objective
 	Source    Source     `json:"source"`
 	Group     string     `json:"group"`
 	Alert     string     `json:"alert"`
@@ -24,7 +25,7 @@ type Firing struct {
 
 // ID names the alert among all.
 func (f *Firing) ID() string {
-	return f.Objective + "\x00" + string(f.Source) + "\x00" + f.Group + "\x00" + f.Alert
+	return f.Objective + "\x00" + f.Hash + "\x00" + string(f.Source) + "\x00" + f.Group + "\x00" + f.Alert
 }
 
 // Tracker follows alerts over evaluations: since when one fires, and when it is
@@ -51,7 +52,7 @@ func (t *Tracker) Update(results []Result, now time.Time) (firing, resolved []Fi
 	known := map[string]bool{}
 	for _, r := range results {
 		for _, a := range r.Alerts {
-			f := Firing{Objective: r.Name, Source: r.Source, Group: r.Group, Alert: a.Name, Severity: a.Severity, Since: now,
+			f := Firing{Objective: r.Name, Hash: r.Hash, Source: r.Source, Group: r.Group, Alert: a.Name, Severity: a.Severity, Since: now,
 				Says: a.Says, Compiled: r.Compiled, Long: a.Long, Short: a.Short, Remaining: r.BudgetRemaining}
 			id := f.ID()
 			known[id] = true

@@ -8,17 +8,41 @@ import (
 	"time"
 )
 
-// percent writes a share: 99.9 %.
+// percent writes a share that somebody set, in full: 99.9 %, 99.9995 %.
 func percent(x float64) string {
-	return number(x*100) + " %"
+	return strconv.FormatFloat(decimal(x*100), 'f', -1, 64) + " %"
 }
+
+// AtMost writes a share that was held, or is left of a budget: rounded down, so
+// that it never looks better than it was. Near 100 % there are enough digits to
+// see what is missing: 99.9989 %.
+func AtMost(x float64) string { return rounded(x, math.Floor) }
+
+// atLeast writes a share of bad events, rounded up.
+func atLeast(x float64) string { return rounded(x, math.Ceil) }
+
+func rounded(x float64, to func(float64) float64) string {
+	x = decimal(x * 100)
+	if x == 0 || math.IsNaN(x) || math.IsInf(x, 0) {
+		return number(x) + " %"
+	}
+	digits := 4 - magnitude(x)
+	if missing := 100 - x; missing > 0 {
+		digits = max(digits, 1-magnitude(missing))
+	}
+	scale := math.Pow(10, float64(min(max(digits, 0), 12)))
+	return strconv.FormatFloat(decimal(to(decimal(x*scale))/scale), 'f', -1, 64) + " %"
+}
+
+// magnitude is the power of ten of the first digit.
+func magnitude(x float64) int { return int(math.Floor(math.Log10(math.Abs(x)))) }
 
 // number writes at most five significant digits, and no exponent.
 func number(x float64) string {
 	if x == 0 || math.IsNaN(x) || math.IsInf(x, 0) {
 		return strconv.FormatFloat(x, 'f', -1, 64)
 	}
-	digits := 4 - int(math.Floor(math.Log10(math.Abs(x))))
+	digits := 4 - magnitude(x)
 	text := strconv.FormatFloat(x, 'f', min(max(digits, 0), 12), 64)
 	if strings.Contains(text, ".") {
 		text = strings.TrimRight(strings.TrimRight(text, "0"), ".")

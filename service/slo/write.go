@@ -26,7 +26,7 @@ func WriteJSON(w io.Writer, d Document) error {
 func (r *Result) row() []string {
 	share := func(v opt) string {
 		if x, ok := v.Get(); ok {
-			return percent(x)
+			return AtMost(x)
 		}
 		return "–"
 	}
@@ -75,6 +75,9 @@ func (r *Result) details() []string {
 			lines = append(lines, strings.ToUpper(string(a.Severity))+" "+a.Name+": "+a.Says)
 		}
 	}
+	if r.Since != nil {
+		lines = append(lines, fmt.Sprintf("Counted since %s: new, or its limit was changed; the budget is of that time.", r.Since.Format(time.RFC3339)))
+	}
 	for i := range r.Percentiles {
 		lines = append(lines, r.Percentiles[i].says())
 	}
@@ -82,7 +85,7 @@ func (r *Result) details() []string {
 		lines = append(lines, fmt.Sprintf("Left out by corrections: %s, %s of them bad.", thousands(r.Corrected.Valid), thousands(r.Corrected.Bad())))
 	}
 	if x, ok := r.Watched.Get(); ok && x < 1 {
-		lines = append(lines, "Watched for "+percent(x)+" of the window.")
+		lines = append(lines, "Watched for "+AtMost(x)+" of the window.")
 	}
 	for _, note := range r.Notes {
 		lines = append(lines, "Note: "+note+".")

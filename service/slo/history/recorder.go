@@ -6,6 +6,7 @@ import (
 	"crypto/rand"
 	"encoding/hex"
 	"errors"
+	"maps"
 	"slices"
 	"sync"
 	"time"
@@ -30,6 +31,7 @@ type Recorder struct {
 	totals   map[slo.Key]slo.Counts
 	slicers  map[string][]slicer   // by Objective.Raw
 	since    map[slo.Key]time.Time // from when on each series is counted, groups left out
+	begun    bool                  // since is not written yet
 	flushed  time.Time             // watched without a gap up to then, by the wall clock
 	watched  []Watched
 	stepped  bool      // the clock went back: memory may hold a time to come
@@ -64,7 +66,13 @@ const Tolerated = 15 * time.Second
 
 // Load reads the history of a store into memory, as far back as it is kept.
 func Load(ctx context.Context, s Store, now time.Time) (*slo.Memory, error) {
-	memory := &slo.Memory{}
+	return LoadUntil(ctx, s, now, time.Time{})
+}
+
+// LoadUntil is Load of what was known at a moment. Of a time whose counts are
+// kept in longer steps, the step in which it lies is left out.
+func LoadUntil(ctx context.Context, s Store, now, until time.Time) (*slo.Memory, error) {
+	memory := &slo.Memory{Until: until}
 	oldest := now.Add(-slo.Tiers[len(slo.Tiers)-1].Keep)
 	err := s.Cells(ctx, oldest, now.Add(ahead), func(c Cell) error {
 		memory.Add(c.Key, c.At, c.Step, c.Counts)
@@ -73,6 +81,11 @@ func Load(ctx context.Context, s Store, now time.Time) (*slo.Memory, error) {
 	if err != nil {
 		return nil, err
 	}
+	since, err := counting(ctx, s, now)
+	if err != nil {
+		return nil, err
+	}
+	memory.Counting(since)
 	watched, err := s.Watched(ctx)
 	for source, list := range watched {
 		for _, i := range list {
@@ -100,10 +113,14 @@ func NewRecorder(ctx context.Context, s Store, objectives []*slo.Objective, now 
 	if err != nil {
 		return nil, err
 	}
+	since, err := counting(ctx, s, now)
+	if err != nil {
+		return nil, err
+	}
 	id := make([]byte, 8)
 	rand.Read(id)
 	r := &Recorder{store: s, memory: memory, totals: totals, flushed: now.Round(0), steady: now.Round(0), writer: hex.EncodeToString(id), sources: sources,
-		counts: map[cellKey]slo.Counts{}, sketches: map[sketchKey]*stat.Sketch{}}
+		counts: map[cellKey]slo.Counts{}, sketches: map[sketchKey]*stat.Sketch{}, since: since}
 	r.Set(objectives, now)
 	return r, nil
 }
@@ -148,6 +165,7 @@ func (r *Recorder) Set(objectives []*slo.Objective, now time.Time) {
 		}
 	}
 	r.memory.Counting(r.since)
+	r.begun = !maps.Equal(r.since, since)
 }
 
 // Memory is what has been counted, for slo.Evaluate. Ask anew each time.
@@ -237,7 +255,24 @@ func (r *Recorder) Flush(ctx context.Context, now time.Time) error {
 		}
 		r.sealed = nil
 	}
-	return r.remember(ctx, now)
+	return errors.Join(r.remember(ctx, now), r.begin(ctx))
+}
+
+// begin writes from when on series are counted.
+func (r *Recorder) begin(ctx context.Context) error {
+	r.mu.Lock()
+	begun, since := r.begun, r.since
+	r.mu.Unlock()
+	if !begun {
+		return nil
+	}
+	if err := putCounting(ctx, r.store, since); err != nil {
+		return err
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.begun = !maps.Equal(r.since, since)
+	return nil
 }
 
 // remember reads memory anew after the clock went back: cells of a time that
@@ -270,6 +305,7 @@ func (r *Recorder) remember(ctx context.Context, now time.Time) error {
 		since[k] = begun
 	}
 	memory.Counting(since)
+	r.begun = r.begun || !maps.Equal(r.since, since)
 	r.memory, r.since, r.stepped = memory, since, false
 	return nil
 }
