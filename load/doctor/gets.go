@@ -177,6 +177,10 @@ func listed(names []string) string {
 
 // keepAlive sees whether a connection outlives its reply.
 func (p *patient) keepAlive(ctx context.Context) {
+	// The connections of the client before are closed, by us: this one needs its own.
+	if _, err := p.get(ctx, p.cl, api.Probes[0].Path, getTime); err != nil {
+		return
+	}
 	p.idle(ctx)
 	r, err := p.get(ctx, p.cl, api.Probes[0].Path, getTime)
 	if err != nil {

@@ -40,7 +40,7 @@ func (p *patient) probe(ctx context.Context) {
 	p.length(tl, refused)
 	p.cache(tl)
 	p.serverTimes(tl)
-	p.kept(ctx)
+	p.kept(ctx, tl)
 	if tl.Flags.Has(timeline.Compressed) {
 		p.coding("compressed", "a stream")
 	}
@@ -136,7 +136,7 @@ func (p *patient) ending(tl *timeline.Timeline) {
 		return
 	}
 	c := Check{Name: "ending", Verdict: OK, Facts: facts{"finish_reason": textOrNull(tl.FinishReason),
-		"done": !tl.Flags.Has(timeline.NoDone), "clean": !tl.Flags.Has(timeline.DirtyClose)}}
+		"done": !tl.Flags.Has(timeline.NoDone), "clean": !tl.Flags.Has(timeline.DirtyClose), "left_open": tl.Flags.Has(timeline.LeftOpen)}}
 	c.Value = "finish reason " + tl.FinishReason
 	if tl.FinishReason == "" {
 		c.Value = "no finish reason, but a terminator"
@@ -146,6 +146,10 @@ func (p *patient) ending(tl *timeline.Timeline) {
 		c.Verdict = Warn
 		c.Value += "; the connection then ended without the terminal chunk"
 		c.Fix = "answers are complete, but every request needs a new connection: look at the server or proxy that cuts it"
+	case tl.Flags.Has(timeline.LeftOpen):
+		c.Verdict = Warn
+		c.Value += "; the server then left the stream open, and we ended it after 250 ms"
+		c.Fix = "answers are complete, but every request needs a new connection: the server or a proxy should end the body with the reply"
 	case tl.Flags.Has(timeline.NoDone):
 		c.Value += "; no terminator after it"
 	}
@@ -227,7 +231,10 @@ func (p *patient) serverTimes(tl *timeline.Timeline) {
 }
 
 // kept sees whether the connection outlived the streamed reply.
-func (p *patient) kept(ctx context.Context) {
+func (p *patient) kept(ctx context.Context, tl *timeline.Timeline) {
+	if tl.Flags.Has(timeline.LeftOpen) {
+		return // we closed it; the ending says so
+	}
 	p.idle(ctx)
 	r, err := p.get(ctx, p.cl, api.Probes[0].Path, getTime)
 	if err != nil || p.o.Client.NoKeepAlive {

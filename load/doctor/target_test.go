@@ -401,3 +401,27 @@ func TestTheSimulator(t *testing.T) {
 		}
 	})
 }
+
+// What we end or close ourselves is not told of the server: another API than the
+// first guess has a client, and so a connection, of its own.
+func TestOurOwnClosingIsNotTheServers(t *testing.T) {
+	for name, gets := range map[string]map[string]string{
+		"ollama": {"/api/version": `{"version":"0.6.5"}`, "/api/tags": `{"models":[{"name":"m","digest":"d"}]}`},
+		"tgi":    {"/info": `{"model_id":"m","max_total_tokens":10,"router":"text-generation-router"}`},
+		"sglang": {"/get_model_info": `{"model_path":"m"}`},
+	} {
+		_, checks := look(t, &server{gets: gets}, nil)
+		if c := find(t, checks, "keep_alive"); c.Verdict != OK {
+			t.Errorf("%s: %s", name, c.Value)
+		}
+	}
+	s := &server{chat: func(w http.ResponseWriter, asked int) {
+		good(w, asked)
+		time.Sleep(time.Minute)
+	}}
+	_, checks := look(t, s, probing)
+	wantCheck(t, checks, "ending", Warn, "left the stream open, and we ended it")
+	if slices.ContainsFunc(checks, func(c Check) bool { return c.Name == "stream_keep_alive" }) {
+		t.Error("it is judged by a connection that we closed")
+	}
+}

@@ -1,6 +1,7 @@
 package api
 
 import (
+	"bytes"
 	"net/http"
 	"strings"
 
@@ -55,10 +56,17 @@ func buildAnthropic(r *Request) (Call, error) {
 type anthropicDecoder struct {
 	r    reading
 	kind text // the event's type
+
+	last  text   // the last text of the event
+	ahead []byte // text that a block began with, as far as no delta has repeated it
 }
 
 // Event implements Decoder.
 func (d *anthropicDecoder) Event(e framing.Event, s *Stream) {
+	if isDone(e.Data) { // some gateways add it
+		s.done()
+		return
+	}
 	if !d.read(e.Data, s.opts.KeepText) {
 		if e.Name == "error" {
 			s.fail(quote(e.Data))
@@ -83,7 +91,32 @@ func (d *anthropicDecoder) Event(e framing.Event, s *Stream) {
 		s.done()
 		return
 	}
+	if d.repeats(s) {
+		d.r.said, d.r.pieces = saying{}, d.r.pieces[:0]
+	}
 	d.apply(s, otherwise)
+}
+
+// repeats reports whether the event's text was there before: the end of a block
+// or of the message with all of it, or deltas of a block that began with its
+// text, as some gateways write them.
+func (d *anthropicDecoder) repeats(s *Stream) bool {
+	switch string(d.kind.raw) {
+	case "content_block_stop", "message_delta":
+		return s.tokens > 0
+	case "message_start", "content_block_start":
+		d.ahead = d.last.append(d.ahead[:0])
+	case "content_block_delta":
+		if len(d.ahead) == 0 || d.last.empty() {
+			return false
+		}
+		var again bool
+		if d.ahead, again = bytes.CutPrefix(d.ahead, d.last.append(nil)); !again {
+			d.ahead = nil
+		}
+		return again
+	}
+	return false
 }
 
 // Body implements Decoder.
@@ -102,7 +135,7 @@ func (d *anthropicDecoder) apply(s *Stream, otherwise timeline.Kind) {
 
 func (d *anthropicDecoder) read(data []byte, keep bool) bool {
 	c := d.r.start(data, keep)
-	d.kind = text{}
+	d.kind, d.last = text{}, text{}
 	for name := range c.members {
 		switch string(name) {
 		case "type":
@@ -156,13 +189,23 @@ func (d *anthropicDecoder) part() {
 	for name := range c.members {
 		switch string(name) {
 		case "text":
-			d.r.piece(timeline.Text)
+			d.piece(timeline.Text)
 		case "thinking":
-			d.r.piece(timeline.Reasoning)
-		case "partial_json", "name":
+			d.piece(timeline.Reasoning)
+		case "partial_json":
+			d.piece(timeline.Tool)
+		case "name":
 			d.r.piece(timeline.Tool)
 		case "input":
-			d.r.arguments()
+			c.space()
+			from := c.i
+			if d.r.arguments(); !c.bad && c.i > from+len("{}") {
+				d.last = text{raw: c.b[from:c.i]}
+			}
+		case "source": // of a picture
+			if c.media() {
+				d.r.said.add(timeline.Media, 0)
+			}
 		case "data": // of a redacted thinking block: no words, but the model thought
 			if t, ok := c.text(); ok && !t.empty() {
 				d.r.said.add(timeline.Reasoning, 0)
@@ -172,5 +215,12 @@ func (d *anthropicDecoder) part() {
 		default:
 			c.skip()
 		}
+	}
+}
+
+// piece reads generated text and remembers it.
+func (d *anthropicDecoder) piece(kind timeline.Kind) {
+	if t, ok := d.r.read(kind); ok {
+		d.last = t
 	}
 }

@@ -58,6 +58,10 @@ type ollamaDecoder struct {
 
 // Event implements Decoder.
 func (d *ollamaDecoder) Event(e framing.Event, s *Stream) {
+	if isDone(e.Data) { // some gateways add it
+		s.done()
+		return
+	}
 	if !d.read(e.Data, s.opts.KeepText) {
 		s.bad(e.Partial)
 		return
@@ -96,6 +100,8 @@ func (d *ollamaDecoder) read(data []byte, keep bool) bool {
 			d.r.piece(timeline.Reasoning)
 		case "tool_calls":
 			d.calls()
+		case "images", "image":
+			d.media()
 		case "logprobs":
 			d.r.ids = c.length()
 		case "model":
@@ -142,6 +148,8 @@ func (d *ollamaDecoder) message() {
 			d.r.piece(timeline.Reasoning)
 		case "tool_calls":
 			d.calls()
+		case "images", "image":
+			d.media()
 		case "role":
 			if t, ok := c.text(); ok && !t.empty() {
 				d.r.said.add(timeline.Role, 0)
@@ -149,6 +157,13 @@ func (d *ollamaDecoder) message() {
 		default:
 			c.skip()
 		}
+	}
+}
+
+// media counts pictures that were generated.
+func (d *ollamaDecoder) media() {
+	if d.r.c.media() {
+		d.r.said.add(timeline.Media, 0)
 	}
 }
 

@@ -33,15 +33,20 @@ func (r *reading) start(data []byte, keep bool) *scan {
 
 // piece reads a string of generated text; true when there was some.
 func (r *reading) piece(kind timeline.Kind) bool {
+	_, some := r.read(kind)
+	return some
+}
+
+func (r *reading) read(kind timeline.Kind) (text, bool) {
 	t, ok := r.c.text()
 	if !ok || t.empty() {
-		return false
+		return text{}, false
 	}
 	r.said.add(kind, t.size())
 	if r.keep {
 		r.pieces = append(r.pieces, piece{kind: kind, text: t})
 	}
-	return true
+	return t, true
 }
 
 // arguments reads a call's arguments: a string of JSON, or the object itself.

@@ -50,6 +50,7 @@ type responsesDecoder struct {
 	item     text // name of a function call that starts
 	summary  bool // reasoning came as a summary only so far
 	thought  bool // reasoning came as such
+	alone    bool // nothing came in deltas: what a structural event holds is new
 }
 
 // deltas are the event types that carry generated text, by what they carry.
@@ -79,6 +80,7 @@ func (d *responsesDecoder) Event(e framing.Event, s *Stream) {
 		s.done()
 		return
 	}
+	d.alone = s.tokens == 0
 	if !d.read(e.Data, s.opts.KeepText) {
 		if e.Name == "error" {
 			s.fail(quote(e.Data))

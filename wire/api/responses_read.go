@@ -27,11 +27,15 @@ func (d *responsesDecoder) read(data []byte, keep bool) bool {
 }
 
 // response reads the response object of a structural event; its output repeats
-// what the deltas brought.
+// what the deltas brought, if there were any.
 func (d *responsesDecoder) response() {
 	c := &d.r.c
 	for name := range c.members {
-		d.responseMember(name)
+		if d.alone && string(name) == "output" {
+			d.output()
+		} else {
+			d.responseMember(name)
+		}
 	}
 }
 

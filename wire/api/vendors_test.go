@@ -264,3 +264,46 @@ func TestErrorsOfVendors(t *testing.T) {
 		t.Errorf("Ollama's lines: %s %v", tl.Outcome, tl.Flags.Names())
 	}
 }
+
+// Anthropic's blocks and Responses as gateways write them: text that stands in
+// the events around the deltas counts where it is new, and once.
+func TestTextAroundDeltas(t *testing.T) {
+	const (
+		start = `{"type":"content_block_start","index":0,"content_block":{"type":"text","text":"Hello there"}}`
+		stop  = `{"type":"content_block_stop","index":0}`
+		ended = `{"type":"message_delta","delta":{"stop_reason":"end_turn"}}`
+		last  = `{"type":"message_stop"}`
+	)
+	piece := func(s string) string {
+		return `{"type":"content_block_delta","index":0,"delta":{"type":"text_delta","text":"` + s + `"}}`
+	}
+	for _, c := range []struct {
+		name   string
+		api    *API
+		chunks []string
+		want   string
+		says   string
+	}{
+		{"the text in the block's start", Anthropic, []string{start, stop, ended, last}, "text empty finish done", "Hello there"},
+		{"the start, then the rest", Anthropic, []string{start, piece(" all"), stop, ended, last}, "text text empty finish done", "Hello there all"},
+		{"the start, then all of it again", Anthropic, []string{start, piece("Hello"), piece(" there"), stop, ended, last}, "text empty empty empty finish done", "Hello there"},
+		{"the stop repeats", Anthropic, []string{piece("Hi"), `{"type":"content_block_stop","index":0,"content_block":{"type":"text","text":"Hi"}}`, ended, last}, "text empty finish done", "Hi"},
+		{"the message repeats", Anthropic, []string{piece("Hi"), `{"type":"message_delta","delta":{"stop_reason":"end_turn"},"message":{"content":[{"type":"text","text":"Hi"}]}}`, last}, "text finish done", "Hi"},
+		{"a call with its input, then again", Anthropic, []string{`{"type":"content_block_start","index":0,"content_block":{"type":"tool_use","name":"f","input":{"a":1}}}`,
+			`{"type":"content_block_delta","index":0,"delta":{"type":"input_json_delta","partial_json":"{\"a\":"}}`, `{"type":"content_block_delta","index":0,"delta":{"type":"input_json_delta","partial_json":"1}"}}`, ended, last}, "tool empty empty finish done", ""},
+		{"a picture", Anthropic, []string{`{"type":"content_block_start","index":0,"content_block":{"type":"image","source":{"type":"base64","data":"iVBO"}}}`, ended, last}, "media finish done", ""},
+		{"a terminator of OpenAI's", Anthropic, []string{piece("Hi"), ended, last, "[DONE]"}, "text finish done done", "Hi"},
+
+		{"Responses: all in the last event", OpenAIResponses, []string{`{"type":"response.created","response":{"output":[]}}`,
+			`{"type":"response.completed","response":{"status":"completed","output":[{"type":"message","content":[{"type":"output_text","text":"Hi"}]}]}}`}, "role text", "Hi"},
+		{"Responses: the last event repeats", OpenAIResponses, []string{`{"type":"response.output_text.delta","delta":"Hi"}`,
+			`{"type":"response.completed","response":{"status":"completed","output":[{"type":"message","content":[{"type":"output_text","text":"Hi"}]}]}}`}, "text finish", "Hi"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			tl := reply(c.api, "text/event-stream", events(c.chunks...), timeline.EOF)
+			if got := kinds(tl); got != c.want || tl.Text != c.says || tl.Outcome != timeline.OK {
+				t.Errorf("%s %q %s, want %s %q", got, tl.Text, tl.Outcome, c.want, c.says)
+			}
+		})
+	}
+}
