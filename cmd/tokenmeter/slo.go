@@ -25,7 +25,7 @@ import (
 type sloCmd struct {
 	Check  sloCheckCmd  `cmd:"" help:"Hold objectives against runs or live data; exit code 1 when one is missed or a budget is too small."`
 	Report sloReportCmd `cmd:"" help:"Show budgets, burn rates and alerts. The exit code says nothing about them."`
-	Rules  sloRulesCmd  `cmd:"" help:"Write Prometheus rules, their promtool tests, or Datadog SLOs."`
+	Rules  sloRulesCmd  `cmd:"" help:"Write Prometheus rules, their promtool tests, or Datadog SLOs and monitors."`
 }
 
 // sloSource is where objectives and counts come from.
@@ -48,7 +48,7 @@ type sloReportCmd struct{ sloSource }
 
 type sloRulesCmd struct {
 	Config string `short:"c" required:"" placeholder:"FILE" help:"Objectives: tokenmeter.yaml, or a file of its own (docs/slo.md)."`
-	As     string `placeholder:"FORM" help:"prometheus (rules), promtool (tests of them) or datadog (SLOs). Default: prometheus."`
+	As     string `placeholder:"FORM" help:"prometheus (rules), kubernetes (a PrometheusRule), promtool (tests of them), datadog (SLOs) or datadog-monitors (their alerts). Default: prometheus."`
 	Rules  string `default:"tokenmeter-rules.yaml" placeholder:"FILE" help:"The rule file that the promtool tests name. Default: tokenmeter-rules.yaml."`
 	Out    string `placeholder:"FILE" help:"Where to write. Default: stdout."`
 	Force  bool   `help:"Overwrite the file."`
@@ -144,10 +144,20 @@ func (c *sloRulesCmd) Run(a *app) error {
 		write = func(w io.Writer) error { return rules.Prometheus(w, objectives) }
 	case "promtool":
 		write = func(w io.Writer) error { return rules.PromtoolTests(w, c.Rules, objectives) }
+	case "kubernetes":
+		write = func(w io.Writer) error { return rules.Kubernetes(w, objectives) }
+	case "datadog-monitors":
+		write = func(w io.Writer) error {
+			left, err := rules.DatadogMonitors(w, objectives)
+			for _, why := range left {
+				a.note("%s", why)
+			}
+			return err
+		}
 	case "datadog":
 		write = func(w io.Writer) error { return rules.Datadog(w, objectives) }
 	default:
-		return &usageError{fmt.Errorf("--as %q: choose prometheus, promtool or datadog", c.As)}
+		return &usageError{fmt.Errorf("--as %q: choose prometheus, kubernetes, promtool, datadog or datadog-monitors", c.As)}
 	}
 	if c.Out == "" || c.Out == "-" {
 		return write(a.stdout)

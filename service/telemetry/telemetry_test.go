@@ -42,7 +42,7 @@ func TestNamesKeepTheRules(t *testing.T) {
 			t.Errorf("%s has the edges %v", m.Name, m.Buckets)
 		}
 	}
-	if SLOGood.Name != rules.GoodTotal || SLOValid.Name != rules.ValidTotal {
+	if SLOBad.Name != rules.BadTotal || SLOValid.Name != rules.ValidTotal || SLOInfo.Name != rules.Info {
 		t.Error("the rules read other counters")
 	}
 	if SLOGood.Dotted() != "tokenmeter.slo.good" || TTFT.OTel() != "tokenmeter.ttft" || TTFT.OTelUnit() != "s" ||

@@ -18,6 +18,7 @@ func PromtoolTests(w io.Writer, rules string, objectives []*slo.Objective) error
 	f.line("# Written by `tokenmeter slo rules --as promtool`; run: promtool test rules FILE")
 	f.line("rule_files: [%s]", quoted(rules))
 	f.line("evaluation_interval: 1m")
+	f.line("group_eval_order: [%s, %s]", slowGroup, fastGroup)
 	f.line("tests:")
 	for _, o := range objectives {
 		f.failure(o)
@@ -43,7 +44,7 @@ func (f *file) failure(o *slo.Objective) {
 	f.line("  - name: %s fails", o.Name)
 	f.line("    interval: 1m")
 	f.line("    input_series:")
-	f.series(o, GoodTotal, fmt.Sprintf("0+%dx%d %d+0x%d %d+%dx%d", perMin, healthy, perMin*healthy, failing-1, perMin*(healthy+1), perMin, after-1))
+	f.series(o, BadTotal, fmt.Sprintf("0x%d %d+%dx%d %dx%d", healthy, perMin, perMin, failing-1, perMin*failing, after-1))
 	f.series(o, ValidTotal, fmt.Sprintf("0+%dx%d", perMin, healthy+failing+after))
 	f.line("    alert_rule_test:")
 	begin := time.Unix(0, 0).UTC()
@@ -61,7 +62,7 @@ func (f *file) failure(o *slo.Objective) {
 		}
 		memory.Add(k, begin.Add(time.Duration(minute-1)*time.Minute), 0, c)
 		if minute < healthy || minute%5 != 0 {
-			continue // long windows are summed from steps of five minutes
+			continue
 		}
 		now := begin.Add(time.Duration(minute)*time.Minute - time.Second)
 		r := o.Evaluate(memory, o.Sources[0], groups, now)
@@ -80,7 +81,7 @@ func (f *file) quiet(o *slo.Objective) {
 	f.line("  - name: %s without events, and then one failure", o.Name)
 	f.line("    interval: 1m")
 	f.line("    input_series:")
-	f.series(o, GoodTotal, "7x80")
+	f.series(o, BadTotal, "0x40 1x39")
 	f.series(o, ValidTotal, "7x40 8x39")
 	f.line("    alert_rule_test:")
 	for _, minute := range []int{30, 41, 80} {
@@ -93,7 +94,7 @@ func (f *file) series(o *slo.Objective, name, values string) {
 	if len(o.By) > 0 {
 		group = fmt.Sprintf(`, group="%s"`, groupOf(o))
 	}
-	f.line("      - series: '%s{slo=\"%s\", source=\"%s\"%s}'", name, o.Name, o.Sources[0], group)
+	f.line("      - series: '%s{slo=\"%s\", hash=\"%s\", source=\"%s\"%s, run=\"0a1b2c3d\"}'", name, o.Name, o.Hash, o.Sources[0], group)
 	f.line("        values: '%s'", values)
 }
 
@@ -116,14 +117,20 @@ func (f *file) alertTest(o *slo.Objective, minute int, firing []slo.Alert, memor
 		period := o.Window.Period()
 		exhaustion := slo.WindowName(time.Duration(float64(period) / a.Factor).Truncate(time.Minute))
 		c, _ := memory.Sum(k, now.Add(-a.Long), now, now, nil)
-		f.line("          - exp_labels: {slo: %s, source: %s, severity: %s, long: %s, short: %s, exhaustion: %s}", o.Name, o.Sources[0], a.Severity,
-			slo.WindowName(a.Long), slo.WindowName(a.Short), exhaustion)
-		f.line("            exp_annotations:")
-		f.line("              summary: %s", quoted(fmt.Sprintf("%s burns its error budget more than %s times as fast as allowed, over %s and %s: %s were bad. At that pace all of it is spent in %s.",
-			o.Name, shown(a.Factor), slo.WindowName(a.Long), slo.WindowName(a.Short), humanPercentage(float64(c.Bad())/float64(c.Valid)), exhaustion)))
-		f.line("              description: %s", quoted(o.Compiled()))
-		if o.About != "" {
-			f.line("              about: %s", quoted(strings.ReplaceAll(o.About, "{{", "{ {")))
+		for _, s := range scopes(o) {
+			group, name := "", o.Name
+			if s.sel != "" {
+				group, name = "group: "+groupOf(o)+", ", o.Name+" ("+groupOf(o)+")"
+			}
+			f.line("          - exp_labels: {slo: %s, source: %s, %sseverity: %s, long: %s, short: %s, exhaustion: %s}", o.Name, o.Sources[0], group, a.Severity,
+				slo.WindowName(a.Long), slo.WindowName(a.Short), exhaustion)
+			f.line("            exp_annotations:")
+			f.line("              summary: %s", quoted(fmt.Sprintf("%s burns its error budget more than %s times as fast as allowed, over %s and %s: %s were bad. At that pace all of it is spent in %s.",
+				name, shown(a.Factor), slo.WindowName(a.Long), slo.WindowName(a.Short), humanPercentage(float64(c.Bad())/float64(c.Valid)), exhaustion)))
+			f.line("              description: %s", quoted(o.Compiled()))
+			if o.About != "" {
+				f.line("              about: %s", quoted(strings.ReplaceAll(o.About, "{{", "{ {")))
+			}
 		}
 	}
 }

@@ -24,6 +24,22 @@ objectives:
   - {name: busy, objective: system_output_tps >= 1000, slice: 1m, target: 99%, window: 7d}
 `
 
+// faults are the objectives of testdata/faults.yaml.
+const faults = `
+objectives:
+  - name: up
+    objective: availability >= 99%
+    alerts: &alerts
+      - {share: 2%, long: 1h}
+      - {share: 5%, long: 6h, short: 30m}
+      - {share: 10%, long: 1d, short: 2h, severity: ticket}
+      - {share: 10%, long: 3d, short: 6h, severity: ticket}
+      - {budget_below: 25%, severity: ticket}
+      - {exhausted_within: 2d}
+      - {no_data_for: 15m, severity: ticket}
+  - {name: tok, objective: p95 ttft < 1s, by: [model], alerts: *alerts}
+`
+
 func load(t testing.TB, text string) []*slo.Objective {
 	t.Helper()
 	objectives, _, err := slo.Load("slo.yaml", []byte(text))
@@ -52,10 +68,19 @@ func TestGolden(t *testing.T) {
 	objectives := load(t, examples)
 	few := []*slo.Objective{objectives[0], objectives[2]}
 	for name, write := range map[string]func(*bytes.Buffer) error{
-		"rules.yaml":      func(b *bytes.Buffer) error { return Prometheus(b, objectives) },
-		"rules_test.yaml": func(b *bytes.Buffer) error { return PromtoolTests(b, "few.yaml", few) },
-		"few.yaml":        func(b *bytes.Buffer) error { return Prometheus(b, few) },
-		"datadog.json":    func(b *bytes.Buffer) error { return Datadog(b, objectives) },
+		"rules.yaml":        func(b *bytes.Buffer) error { return Prometheus(b, objectives) },
+		"rules_test.yaml":   func(b *bytes.Buffer) error { return PromtoolTests(b, "few.yaml", few) },
+		"few.yaml":          func(b *bytes.Buffer) error { return Prometheus(b, few) },
+		"kubernetes.yaml":   func(b *bytes.Buffer) error { return Kubernetes(b, few) },
+		"faults-rules.yaml": func(b *bytes.Buffer) error { return Prometheus(b, load(t, faults)) },
+		"monitors.json": func(b *bytes.Buffer) error {
+			left, err := DatadogMonitors(b, objectives)
+			if len(left) != 6 || !strings.Contains(left[0], "1 h to 48 h") {
+				t.Errorf("left out: %q", left)
+			}
+			return err
+		},
+		"datadog.json": func(b *bytes.Buffer) error { return Datadog(b, objectives) },
 	} {
 		var b bytes.Buffer
 		if err := write(&b); err != nil {
@@ -95,14 +120,14 @@ func program(t *testing.T, name string) string {
 func TestPromtool(t *testing.T) {
 	promtool := program(t, "promtool")
 	dir := t.TempDir()
-	for _, name := range []string{"rules.yaml", "few.yaml", "rules_test.yaml"} {
+	for _, name := range []string{"rules.yaml", "few.yaml", "rules_test.yaml", "faults-rules.yaml", "faults.yaml", "faults-skip.yaml"} {
 		data, err := os.ReadFile(filepath.Join("testdata", name))
 		if err != nil {
 			t.Fatal(err)
 		}
 		os.WriteFile(filepath.Join(dir, name), data, 0o644)
 	}
-	for _, args := range [][]string{{"check", "rules", "rules.yaml"}, {"test", "rules", "rules_test.yaml"}} {
+	for _, args := range [][]string{{"check", "rules", "rules.yaml"}, {"check", "rules", "faults-rules.yaml"}, {"test", "rules", "rules_test.yaml", "faults.yaml", "faults-skip.yaml"}} {
 		cmd := exec.Command(promtool, args...)
 		cmd.Dir = dir
 		if out, err := cmd.CombinedOutput(); err != nil {

@@ -22,6 +22,7 @@ const (
 	quantiles view = "quantiles" // p50, p95, p99 of a histogram
 	now       view = "now"       // a gauge, by a label
 	budget    view = "budget"    // burn rate of objectives
+	left      view = "left"      // share of the budget that is left; rules of Prometheus record it
 )
 
 // panel is one picture of a dashboard.
@@ -44,6 +45,7 @@ var rows = []row{
 	{"Promises", []panel{
 		{title: "Good ratio of objectives", about: "Exact: good events / valid events, by objective.", view: share, metric: telemetry.SLOGood, of: telemetry.SLOValid, by: []string{"slo"}, unit: "percentunit"},
 		{title: "Burn rate", about: "How many times as fast as allowed the error budget is spent. At 1 it lasts exactly its window.", view: budget, metric: telemetry.SLOGood, of: telemetry.SLOValid, by: []string{"slo"}},
+		{title: "Error budget left", about: "Over each objective's window, as the rules of tokenmeter slo rules record it. Negative: more was spent than there was.", view: left, metric: telemetry.SLOBad, of: telemetry.SLOValid, by: []string{"slo", "source"}, unit: "percentunit"},
 		{title: "Requests by outcome", view: rate, metric: telemetry.Requests, by: []string{"outcome"}, unit: "reqps"},
 		{title: "In flight", view: now, metric: telemetry.InFlight, by: []string{"listener"}},
 	}},
@@ -72,6 +74,9 @@ var rows = []row{
 	}},
 }
 
+// budgetLeft is what the rules of package rules record.
+const budgetLeft = "slo:tokenmeter_budget_remaining:ratio"
+
 // target is one query with its legend.
 type target struct{ expr, legend string }
 
@@ -91,6 +96,8 @@ func (p *panel) promQL(window, filter string) []target {
 		return []target{{grown(p.metric), legend}}
 	case share:
 		return []target{{fmt.Sprintf("%s / (%s > 0)", grown(p.metric), grown(p.of)), legend}}
+	case left:
+		return []target{{budgetLeft, legend}}
 	case now:
 		return []target{{fmt.Sprintf("sum by (%s) (%s%s)", by, p.metric.Name, filter), legend}}
 	case budget:
@@ -117,13 +124,14 @@ func Queries() []string {
 	return append(all, scaleInFlight(), scaleBurn("chat-pace"))
 }
 
-var named = regexp.MustCompile(`\btokenmeter_\w+`)
+var named = regexp.MustCompile(`(?:^|[^:\w])(tokenmeter_\w+)`) // not what rules record
 
 // Metrics lists the names of metrics in a text, without the endings of a
 // histogram's series.
 func Metrics(text string) []string {
 	var all []string
-	for _, name := range named.FindAllString(text, -1) {
+	for _, found := range named.FindAllStringSubmatch(text, -1) {
+		name := found[1]
 		for _, end := range []string{"_bucket", "_sum", "_count"} {
 			if m := telemetry.ByName(strings.TrimSuffix(name, end)); m != nil && m.Kind == telemetry.Histogram {
 				name = m.Name

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	"tokenmeter/service/slo/rules"
 	"tokenmeter/service/telemetry"
 
 	"github.com/goccy/go-yaml"
@@ -52,6 +53,9 @@ func TestFiles(t *testing.T) {
 
 // Whatever a dashboard asks for exists, with the labels that it asks by.
 func TestEveryMetricExists(t *testing.T) {
+	if budgetLeft != rules.BudgetRemaining {
+		t.Error("the rules record the budget under another name")
+	}
 	n := 0
 	for _, path := range []string{"grafana.json", "keda.yaml", "hpa.yaml"} {
 		text, err := os.ReadFile(filepath.Join("..", "..", "..", "examples", "dashboards", path))

@@ -16,6 +16,9 @@ func Datadog(w io.Writer) error {
 		var widgets []object
 		for i := range r.panels {
 			p := &r.panels[i]
+			if p.view == left {
+				continue // Datadog's own SLOs show it
+			}
 			widgets = append(widgets, object{"definition": object{"type": "timeseries", "title": p.title, "show_legend": true, "requests": p.datadog()}})
 		}
 		groups = append(groups, object{"definition": object{"type": "group", "layout_type": "ordered", "title": r.title, "widgets": widgets}})
