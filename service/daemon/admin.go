@@ -9,6 +9,8 @@ import (
 	"net/http"
 	"strings"
 	"time"
+
+	"tokenmeter/service/proxy"
 )
 
 // openAdmin opens the listener for those who run the daemon. It stays as it is
@@ -32,7 +34,11 @@ func (d *Daemon) openAdmin(plan *Plan) error {
 		say(w, http.StatusOK, "ready")
 	})
 	mux.Handle("GET /metrics", guard(plan.token, d.out.page))
-	d.admin = newServer(mux, d.log)
+	var all http.Handler = mux
+	if local(plan.admin.Listen) {
+		all = knownHosts(mux)
+	}
+	d.admin = newServer(all, d.log)
 	d.admin.ReadHeaderTimeout, d.admin.ReadTimeout = 10*time.Second, 20*time.Second
 	d.admin.WriteTimeout, d.admin.IdleTimeout = 30*time.Second, 2*time.Minute
 	d.admin.MaxHeaderBytes = 64 << 10
@@ -52,6 +58,17 @@ func (d *Daemon) closeAdmin() {
 	if d.admin != nil {
 		_ = d.admin.Close()
 	}
+}
+
+// knownHosts keeps pages of browsers out whose name was made to lead here.
+func knownHosts(h http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if !proxy.KnownHost(r.Host, nil) {
+			say(w, http.StatusMisdirectedRequest, "this address is a local one, and the request names another host")
+			return
+		}
+		h.ServeHTTP(w, r)
+	})
 }
 
 func say(w http.ResponseWriter, status int, words string) {

@@ -42,7 +42,8 @@ type Plan struct {
 // listen is an address that is served.
 type listen struct {
 	Listener
-	tls *tls.Config // nil: in the clear
+	tls  *tls.Config // nil: in the clear
+	keys []proxy.Key
 }
 
 // Load reads the file and checks everything that can be without opening an
@@ -94,6 +95,7 @@ func (p *Plan) Files() []string {
 		if t := l.TLS; t != nil {
 			add(t.Cert, t.Key, t.ClientCA)
 		}
+		add(l.KeysFile)
 	}
 	for _, u := range p.Config.Upstreams {
 		add(u.KeyFile, u.CAFile, u.Cert, u.Key)

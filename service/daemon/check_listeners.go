@@ -34,7 +34,9 @@ func (c *checker) listeners() {
 		c.positive(at+".reader_timeout", l.ReaderTimeout)
 		c.positive(at+".idle_timeout", l.IdleTimeout)
 		c.notNegative(at+".streams", l.Streams)
-		c.p.listeners = append(c.p.listeners, listen{*l, c.tls(at+".tls", l.TLS)})
+		keys := c.clientKeys(at, l)
+		c.exposed(at, l, keys)
+		c.p.listeners = append(c.p.listeners, listen{*l, c.tls(at+".tls", l.TLS), keys})
 	}
 }
 
@@ -77,7 +79,7 @@ func (c *checker) adminPart() {
 		return
 	}
 	c.address("admin.listen", a.Listen)
-	c.p.admin = listen{Listener{Name: "admin", Listen: a.Listen}, c.tls("admin.tls", a.TLS)}
+	c.p.admin = listen{Listener: Listener{Name: "admin", Listen: a.Listen}, tls: c.tls("admin.tls", a.TLS)}
 	guarded := c.p.token != "" || a.TLS != nil && a.TLS.ClientCA != ""
 	switch {
 	case guarded || a.Open || local(a.Listen):

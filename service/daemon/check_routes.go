@@ -3,7 +3,6 @@ package daemon
 import (
 	"fmt"
 	"slices"
-	"strings"
 
 	"tokenmeter/base/clock"
 	"tokenmeter/service/proxy"
@@ -29,12 +28,8 @@ func (c *checker) routes() {
 			}
 		}
 		for k, p := range r.Paths {
-			fixed := strings.TrimPrefix(p, "*")
-			if fixed == p {
-				fixed = strings.TrimSuffix(p, "*")
-			}
-			if !strings.HasPrefix(fixed, "/") || strings.Contains(fixed, "*") {
-				c.addf(fmt.Sprintf("%s.paths[%d]", at, k), "%q is no path: it begins with /, and a * stands at its end or before its / only", p)
+			if err := proxy.CheckPath(p); err != nil {
+				c.addf(fmt.Sprintf("%s.paths[%d]", at, k), "%v", err)
 			}
 		}
 		c.shares(at, r)
@@ -84,6 +79,10 @@ func (p *Plan) proxyConfig(listener string, clk *clock.Clock, sink traffic.Sink)
 	}
 	for _, l := range p.listeners {
 		if l.Name == listener {
+			cfg.Keys, cfg.Hosts = l.keys, l.Hosts
+			if cfg.Hosts == nil && local(l.Listen) {
+				cfg.Hosts = []string{}
+			}
 			cfg.MaxStreams, cfg.BodyTimeout, cfg.ReaderTimeout = l.Streams, l.BodyTimeout, l.ReaderTimeout
 		}
 	}

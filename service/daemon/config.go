@@ -24,6 +24,7 @@ type Config struct {
 	Models     []string   `yaml:"models" doc:"names, or prefixes that end in *, that may be labels of metrics; others count as other"`
 	Identity   Identity   `yaml:"identity" doc:"where the ids of sessions and tasks come from"`
 	Keep       *float64   `yaml:"keep" doc:"share of requests whose arrivals are kept, 0 to 1; default 0.01; of the others the record is kept"`
+	Bodies     Size       `yaml:"bodies" doc:"memory for the request bodies of all clients together, where they are read before they are passed on; more get 503; default: a quarter of the memory that the cgroup, or the machine, has"`
 	Metrics    Metrics    `yaml:"metrics" doc:"what /metrics of the admin listener shows"`
 	OTel       *OTel      `yaml:"otel" doc:"OpenTelemetry by OTLP over HTTP; default: nothing is sent"`
 	Datadog    *Datadog   `yaml:"datadog" doc:"a Datadog agent by DogStatsD; default: nothing is sent"`
@@ -36,6 +37,10 @@ type Listener struct {
 	Name          string        `yaml:"name" doc:"default: its address"`
 	Listen        string        `yaml:"listen" required:"true" doc:"HOST:PORT"`
 	TLS           *TLS          `yaml:"tls" doc:"without it HTTP is spoken in the clear, HTTP/2 too"`
+	Keys          []ClientKey   `yaml:"keys" doc:"clients must show one of them, as a Bearer token, x-api-key, api-key, x-goog-api-key or ?key=; it stays here"`
+	KeysFile      string        `yaml:"keys_file" doc:"YAML file with more of them, under keys; read again when it changes"`
+	Open          bool          `yaml:"open" doc:"let everybody who can reach an address that is not local use the keys of the upstreams"`
+	Hosts         []string      `yaml:"hosts" doc:"names in the Host header besides local ones, * for any; default: any, and only local ones where the address is a local one"`
 	Streams       int           `yaml:"streams" doc:"requests at once; more get 503; default: no limit"`
 	Header        Size          `yaml:"header" doc:"largest request head; default 64KiB"`
 	HeaderTimeout time.Duration `yaml:"header_timeout" doc:"how long a client may take to send its head; default 10s"`
@@ -82,7 +87,7 @@ type Health struct {
 type Route struct {
 	Name       string   `yaml:"name" required:"true"`
 	Listeners  []string `yaml:"listeners" doc:"names of listeners; default: all"`
-	Paths      []string `yaml:"paths" doc:"exact, a prefix that ends in *, or an end after a *; default: completions of every API, models, embeddings"`
+	Paths      []string `yaml:"paths" doc:"exact, a prefix that ends in *, or an end after a *, with methods before it (GET,POST /x; * /x); without methods: GET and POST, and GET only of models, files and jobs; default: completions of every API, lists of models, embeddings, health"`
 	Models     []string `yaml:"models" doc:"names, or prefixes that end in *; default: all"`
 	Upstreams  []Share  `yaml:"upstreams" required:"true" doc:"who serves it, by weight"`
 	API        string   `yaml:"api" doc:"default: the path tells"`

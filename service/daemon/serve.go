@@ -68,6 +68,7 @@ type Daemon struct {
 	out      *exporters
 	budgets  *budgets      // nil: none; under mu
 	rows     *rows.Archive // nil: none; under mu
+	bodies   *proxy.Budget // of all listeners
 
 	mu      sync.Mutex
 	plan    *Plan
@@ -96,6 +97,7 @@ func Run(ctx context.Context, opt Options) error {
 	if err != nil {
 		return err
 	}
+	d.bodies = proxy.NewBudget(or(int64(plan.Config.Bodies), defaultBodies()))
 	seen := d.fingerprint(plan) // before anything else: what changes from here on is seen
 	out, err := d.openExporters(ctx, plan)
 	if err != nil {
@@ -167,9 +169,7 @@ func (d *Daemon) apply(plan *Plan) error {
 		for k := range cfg.Upstreams {
 			cfg.Upstreams[k].Dial = d.opt.Dial
 		}
-		if plan.Config.Log.Requests {
-			cfg.Log = d.log
-		}
+		cfg.Log, cfg.LogRequests, cfg.Bodies = d.log, plan.Config.Log.Requests, d.bodies
 		if made[i], err = proxy.New(cfg, door.proxy.Load()); err != nil {
 			for k, p := range made[:i] {
 				p.Retire(next[k].proxy.Load())

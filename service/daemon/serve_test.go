@@ -212,7 +212,7 @@ func (w *world) get(address, request string) (int, string, error) {
 }
 
 func get(path string, header ...string) string {
-	return "GET " + path + " HTTP/1.1\r\nhost: h\r\n" + strings.Join(append(header, ""), "\r\n") + "\r\n"
+	return "GET " + path + " HTTP/1.1\r\nhost: localhost\r\n" + strings.Join(append(header, ""), "\r\n") + "\r\n"
 }
 
 const chat = `{"model":"m","stream":true}`

@@ -74,7 +74,9 @@ type Share struct {
 // Route is where requests of some paths and models go.
 type Route struct {
 	Name string
-	// Paths that are let through: exact, or a prefix that ends in *.
+	// Paths that are let through: exact, or a prefix that ends in *, with their
+	// methods before them: "GET /x", "GET,POST /x", "* /x". Without methods: GET
+	// and POST, where models, files and jobs are kept GET only.
 	Paths []string
 	// Models that belong to the route, a * at the end stands for any rest;
 	// empty: all of them.
@@ -126,10 +128,17 @@ type Config struct {
 	// BodyTimeout is how long a client may take to send its request; 0: 60 s.
 	BodyTimeout time.Duration
 	MaxStreams  int // requests at once over all routes; 0: no limit
+	// Keys of which clients must show one; none: everybody may pass.
+	Keys []Key
+	// Hosts that requests may name besides local ones; nil: any.
+	Hosts []string
+	// Bodies bounds the memory of bodies; nil: nothing does.
+	Bodies *Budget
 
-	Sink  traffic.Sink
-	Log   *slog.Logger // nil: none
-	Clock *clock.Clock // nil: a new one
+	Sink        traffic.Sink
+	Log         *slog.Logger // nil: none
+	LogRequests bool         // a line a request
+	Clock       *clock.Clock // nil: a new one
 }
 
 func or[T comparable](v, otherwise T) T {

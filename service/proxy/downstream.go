@@ -15,6 +15,7 @@ type downstream struct {
 	limitNS int64 // deadline of writes
 	// wroteSlowNS is the end of the last write that the client held up.
 	wroteSlowNS int64
+	freeNS      int64 // the same, of writes before the one in hand
 	delayUS     int64 // our own, of the last read
 	drained     int64 // bytes read after the client had left
 	direct      direct
@@ -58,7 +59,11 @@ func (d *downstream) take(data []byte, at client.Arrived, strip *stripper) {
 // wrote notes that the bytes of a read are written.
 func (d *downstream) wrote(now int64, at client.Arrived, slow int64) {
 	c := d.c
-	d.delayUS = max(now-at.AtNS-slow, 0) / 1000
+	from := max(at.AtNS, d.freeNS) // what came while a slow client was waited for waited for it, too
+	if slow > 0 {
+		d.freeNS = now
+	}
+	d.delayUS = max(now-from-slow, 0) / 1000
 	delay := &c.req.Delay
 	delay.SumUS += d.delayUS
 	delay.MaxUS = max(delay.MaxUS, d.delayUS)

@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -128,29 +129,28 @@ func TestTheOthersShareWhatIsRefused(t *testing.T) {
 	})
 }
 
-// A dead idle connection is replaced and the request sent again.
-func TestAConnectionThatDiedInThePoolIsReplaced(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		n := 0
-		var mu sync.Mutex
-		h := open(t, func(c net.Conn, r *received) bool {
-			mu.Lock()
-			defer mu.Unlock()
-			n++
-			if n == 2 {
-				return false // closed as it is used
-			}
-			return play("5ms "+sseHead+chunk(tok("w")+fin+done)+lastChunk)(c, r)
-		}, nil)
-		for range 2 {
-			got := h.talk(post(chatPath, hello), 0)
-			want(t, "end", got.err, nil)
-			want(t, "status", got.StatusCode, 200)
-		}
-		h.settled()
-		want(t, "retries", h.sink.at(t, 1).ConnRetries, 1)
-		want(t, "tries upstream", n, 3)
-	})
+// A dead idle connection is replaced, and the request sent again where that can
+// do no harm. One that may have been taken is not: it would be made twice.
+func TestAConnectionThatDiedInThePool(t *testing.T) {
+	for request, wanted := range map[string]struct{ status, tries int }{
+		post(chatPath, hello):                            {502, 2},
+		post("/v1/embeddings", hello):                    {502, 2},
+		"GET /v1/models HTTP/1.1\r\nhost: proxy\r\n\r\n": {200, 3},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			var n atomic.Int64
+			h := open(t, func(c net.Conn, r *received) bool {
+				if n.Add(1) == 2 {
+					return false // closed as it is used
+				}
+				return play("5ms "+sseHead+chunk(tok("w")+fin+done)+lastChunk)(c, r)
+			}, nil)
+			want(t, "first", h.talk(request, 0).StatusCode, 200)
+			want(t, "second", h.talk(request, 0).StatusCode, wanted.status)
+			h.settled()
+			want(t, "tries upstream", int(n.Load()), wanted.tries)
+		})
+	}
 }
 
 // A reader that does not read holds up its own stream only, and it is its own

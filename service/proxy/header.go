@@ -4,6 +4,7 @@ import (
 	"net"
 	"net/http"
 	"net/textproto"
+	"slices"
 	"strings"
 
 	"tokenmeter/record/timeline"
@@ -87,6 +88,18 @@ func (p *Proxy) upstreamHeader(in *http.Request, identity, hide bool) http.Heade
 		h.Set("X-Forwarded-Proto", proto)
 	}
 	return h
+}
+
+// mayTrail reports whether a field may follow a body: it has nothing to do with
+// framing, routing, credentials or how the body is read (RFC 9110 section 6.5.1).
+func mayTrail(name string) bool {
+	switch name {
+	case "Age", "Authorization", "Cache-Control", "Clear-Site-Data", "Cookie", "Cookie2", "Date", "Expect", "Expires", "Host", "Location", "Max-Forwards",
+		"Pragma", "Range", "Realm", "Retry-After", "Set-Cookie", "Set-Cookie2", "Vary", "Warning", "Www-Authenticate", "X-Api-Key", "Api-Key", "X-Goog-Api-Key":
+		return false
+	}
+	return !slices.Contains(hopByHop, name) && !strings.HasPrefix(name, "Content-") && !strings.HasPrefix(name, "If-") &&
+		!strings.HasPrefix(name, "Proxy-") && !strings.HasPrefix(name, "X-Forwarded-") && !strings.HasPrefix(name, "Access-Control-")
 }
 
 // copyHeader adds a response's header to the one that goes to the client.

@@ -2,6 +2,7 @@ package proxy
 
 import (
 	"net/http"
+	"runtime/debug"
 	"time"
 
 	"tokenmeter/base/clock"
@@ -19,7 +20,9 @@ type meter struct {
 	tl     *timeline.Timeline
 	stream *api.Stream // nil: nothing is measured
 	reason traffic.Reason
-	overNS int64 // time beyond what reads may cost, less what later ones did not need
+	// crashed is told of a panic; nil: nobody is.
+	crashed func(what any, stack []byte)
+	overNS  int64 // time beyond what reads may cost, less what later ones did not need
 }
 
 // What the parser may cost: so much a read, as a mean, and so much beyond that
@@ -48,8 +51,11 @@ func (m *meter) guard(f func()) {
 		return
 	}
 	defer func() {
-		if recover() != nil {
+		if what := recover(); what != nil {
 			m.giveUp(traffic.Crashed)
+			if m.crashed != nil {
+				m.crashed(what, debug.Stack())
+			}
 		}
 	}()
 	f()

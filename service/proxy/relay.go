@@ -132,6 +132,7 @@ func (c *call) ask(ctx context.Context) (*client.Passed, error) {
 			tl.SentUS = timeline.Some(c.meter.us(reply.SentNS))
 			c.req.Delay.HeadUS = timeline.Some(max(c.meter.us(reply.SentNS), 0))
 			c.body, c.more = nil, nil
+			c.letGo()
 			return reply, nil
 		}
 		var why *client.Error
@@ -215,7 +216,9 @@ func (c *call) relay(reply *client.Passed, left *leaving) (abort bool) {
 	end, cause := c.copyBody(reply, strip, out)
 	if end == timeline.EOF {
 		for name, values := range reply.Trailer() {
-			c.w.Header()[http.TrailerPrefix+name] = values
+			if mayTrail(name) {
+				c.w.Header()[http.TrailerPrefix+name] = values
+			}
 		}
 	}
 	c.settle(reply, out, end, cause)
@@ -376,7 +379,14 @@ func (c *call) finish() {
 	if c.p.cfg.Sink != nil {
 		c.p.cfg.Sink.Done(r)
 	}
-	c.p.log.Info("request", "listener", r.Labels.Listener, "route", r.Labels.Route, "upstream", r.Labels.Upstream,
+	if c.p.cfg.LogRequests {
+		c.logLine()
+	}
+}
+
+func (c *call) logLine() {
+	r := c.req
+	c.p.log.Info("request", "key", c.keyName(), "listener", r.Labels.Listener, "route", r.Labels.Route, "upstream", r.Labels.Upstream,
 		"api", r.Labels.API, "model", r.Labels.Model, "status", r.HTTPStatus, "outcome", string(r.Outcome))
 }
 

@@ -15,6 +15,7 @@ import (
 type route struct {
 	Route
 	api     *api.API // nil: the path tells
+	rules   []pathRule
 	targets []*target
 	mu      sync.Mutex    // of the targets' credits
 	inUse   *atomic.Int64 // requests in flight, those of the route before a reload among them
@@ -70,17 +71,6 @@ func matchesAny(patterns []string, s string) bool {
 	return slices.ContainsFunc(patterns, func(p string) bool { return matches(p, s) })
 }
 
-// byPath lists the routes that let a path through, in order.
-func (p *Proxy) byPath(path string) []*route {
-	var found []*route
-	for _, r := range p.routes {
-		if matchesAny(r.Paths, path) {
-			found = append(found, r)
-		}
-	}
-	return found
-}
-
 // routeOf is the first of the routes that takes the model. What is no completion
 // and names no model goes to the first one.
 func (c *call) routeOf(routes []*route) *route {
@@ -122,17 +112,6 @@ func climbs(path string) bool {
 	return false
 }
 
-// DefaultPaths are let through where nothing else is said: completions of every
-// API that is known, whatever version or deployment stands before, and the names
-// of the models.
-func DefaultPaths() []string {
-	paths := []string{"/v1/models", "/v1/models/*", "/v1/embeddings", "/v1/rerank"}
-	for _, a := range api.All {
-		paths = append(paths, a.Paths()...)
-	}
-	return append(paths, "/v1/messages/count_tokens")
-}
-
 // inUseOf is the count of a route's requests: that of the route of the same name
 // before, or a new one.
 func (p *Proxy) inUseOf(name string) *atomic.Int64 {
@@ -154,6 +133,13 @@ func newRoute(cfg Route, upstreams map[string]*upstream, inUse *atomic.Int64) (*
 	r.DrainTime, r.DrainBytes = or(r.DrainTime, defaultDrain), or(r.DrainBytes, 16<<20)
 	if len(r.Paths) == 0 {
 		r.Paths = DefaultPaths()
+	}
+	for _, text := range r.Paths {
+		rule, err := parsePath(text)
+		if err != nil {
+			return nil, fmt.Errorf("route %q: %w", cfg.Name, err)
+		}
+		r.rules = append(r.rules, rule)
 	}
 	if cfg.API != "" {
 		a, err := api.ByName(cfg.API)

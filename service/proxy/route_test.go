@@ -89,9 +89,6 @@ func TestStreamsOfARouteOverAReload(t *testing.T) {
 // Where several routes let a path through, the body's limit is that of the route
 // that takes the request.
 func TestBodyLimitIsTheRoutes(t *testing.T) {
-	chunked := func(path, body string) string {
-		return fmt.Sprintf("POST %s HTTP/1.1\r\nhost: proxy\r\ntransfer-encoding: chunked\r\n\r\n%x\r\n%s\r\n0\r\n\r\n", path, len(body), body)
-	}
 	model := func(name string, size int) string {
 		return fmt.Sprintf(`{"model":%q,"prompt":%q}`, name, strings.Repeat("x", size))
 	}
@@ -228,4 +225,9 @@ func TestKeepIsAnEvenShare(t *testing.T) {
 		}
 	}
 	want(t, "kept of 1000", n, 250)
+}
+
+// chunked is post without a length.
+func chunked(path, body string) string {
+	return fmt.Sprintf("POST %s HTTP/1.1\r\nhost: proxy\r\ntransfer-encoding: chunked\r\n\r\n%x\r\n%s\r\n0\r\n\r\n", path, len(body), body)
 }

@@ -28,6 +28,8 @@ type call struct {
 
 	gate *gate.Conn // nil: the client's connection has none
 	left *leaving
+	key  *Key  // nil: none is asked for
+	held int64 // bytes of the budget
 
 	beganNS int64 // the head was here
 	api     *api.API
@@ -72,11 +74,27 @@ func (p *Proxy) ServeHTTP(w http.ResponseWriter, in *http.Request) {
 	if nc, ok := in.Context().Value(connKey{}).(net.Conn); ok && in.ProtoMajor == 1 {
 		c.gate = gate.Of(nc)
 	}
+	if !p.knownHost(in.Host) {
+		c.last()
+		p.refuse(w, http.StatusMisdirectedRequest, "host", "this address is a local one, and the request names another host: list it in hosts of the listener")
+		return
+	}
+	if in.Method == http.MethodTrace {
+		c.last()
+		p.refuse(w, http.StatusMethodNotAllowed, "method", "TRACE is not answered")
+		return
+	}
 	if why := c.gate.Refused(in.Header); why != "" {
 		c.last()
 		p.refuse(w, http.StatusBadRequest, "framing", why)
 		return
 	}
+	leave := c.enter()
+	if leave == nil {
+		return
+	}
+	defer leave()
+	defer c.letGo()
 	candidates, ok := c.admit()
 	if !ok || !c.readBody(candidates) {
 		return
@@ -101,7 +119,7 @@ func (p *Proxy) ServeHTTP(w http.ResponseWriter, in *http.Request) {
 // refuse answers without asking any upstream.
 func (p *Proxy) refuse(w http.ResponseWriter, status int, why, words string) {
 	p.stats.refuse(why)
-	if status == http.StatusServiceUnavailable {
+	if status == http.StatusServiceUnavailable && w.Header().Get("Retry-After") == "" {
 		w.Header().Set("Retry-After", "1")
 	}
 	answer(w, status, "refused_"+why, words)
@@ -147,7 +165,12 @@ func (c *call) admit() ([]*route, bool) {
 		p.refuse(c.w, http.StatusBadRequest, "body", "a request to change the protocol has no body")
 		return nil, false
 	}
-	candidates := p.byPath(in.URL.Path)
+	candidates, allowed := p.byPath(in.Method, in.URL.Path)
+	if len(candidates) == 0 && len(allowed) > 0 {
+		c.w.Header().Set("Allow", strings.Join(allowed, ", "))
+		p.refuse(c.w, http.StatusMethodNotAllowed, "method", "no route lets this method through to this path")
+		return nil, false
+	}
 	if len(candidates) == 0 {
 		p.refuse(c.w, http.StatusNotFound, "path", "no route lets this path through")
 		return nil, false
@@ -200,7 +223,12 @@ func (c *call) readBody(candidates []*route) bool {
 		c.unlimited(c.more == nil)
 		return true
 	}
-	data, err := readAll(body, in.ContentLength)
+	data, err := c.readAll(body, in.ContentLength)
+	if err == errNoRoom {
+		c.last()
+		c.p.refuse(c.w, http.StatusServiceUnavailable, "memory", "the bodies of other requests take all the memory that there is for them")
+		return false
+	}
 	if err != nil {
 		c.badBody(err)
 		return false
@@ -225,22 +253,59 @@ func (c *call) unlimited(whole bool) {
 
 // readAll reads a body whose length may be known. Room is made as it comes: a
 // length that is only said costs nothing.
-func readAll(r io.Reader, length int64) ([]byte, error) {
-	if length < 0 {
-		return io.ReadAll(r)
-	}
-	data := make([]byte, 0, min(length, 64<<10))
-	for int64(len(data)) < length {
+func (c *call) readAll(r io.Reader, length int64) ([]byte, error) {
+	var data []byte
+	for int64(len(data)) < length || length < 0 {
 		if len(data) == cap(data) {
-			data = append(make([]byte, 0, min(2*int64(cap(data)), length)), data...)
+			size := max(2*int64(cap(data)), firstRoom)
+			if length >= 0 {
+				size = min(size, length)
+			}
+			if !c.hold(size - int64(cap(data))) {
+				return nil, errNoRoom
+			}
+			data = append(make([]byte, 0, size), data...)
 		}
-		n, err := io.ReadFull(r, data[len(data):cap(data)])
+		n, err := r.Read(data[len(data):cap(data)])
 		data = data[:len(data)+n]
-		if err != nil {
+		switch {
+		case err == io.EOF && length < 0:
+			return data, nil
+		case err == io.EOF && int64(len(data)) < length:
+			return data, io.ErrUnexpectedEOF
+		case err != nil && err != io.EOF:
 			return data, err
 		}
 	}
 	return data, nil
+}
+
+// firstRoom is how much is made for a body at first.
+const firstRoom = 64 << 10
+
+var errNoRoom = errors.New("no memory for the body")
+
+// hold takes n bytes of the budget until letGo.
+func (c *call) hold(n int64) bool {
+	if !c.p.cfg.Bodies.take(n) {
+		return false
+	}
+	c.held += n
+	return true
+}
+
+// letGo gives back what the request held of the budget.
+func (c *call) letGo() {
+	c.p.cfg.Bodies.give(c.held)
+	c.held = 0
+}
+
+// keyName is the name of the client's key; empty: it needed none.
+func (c *call) keyName() string {
+	if c.key == nil {
+		return ""
+	}
+	return c.key.Name
 }
 
 func (c *call) tooLarge(most int64) {
@@ -293,6 +358,9 @@ func (c *call) begin() {
 		tl.Asked = c.asked.stream || c.api.StreamsByDefault && !c.asked.says
 	}
 	c.meter = newMeter(p.clk, tl, c.api, p.cfg.MaxEvent)
+	c.meter.crashed = func(what any, stack []byte) {
+		p.log.Error("measuring failed; the reply goes on unmeasured", "panic", c.hide(fmt.Sprint(what)), "stack", string(stack))
+	}
 	c.tell = c.in.Method == http.MethodPost || upgradeOf(c.in.Header) != ""
 	if c.known && c.route.Usage != UsageOff && (c.api == api.OpenAIChat || c.api == api.OpenAICompletions) {
 		c.body, c.inject = c.asked.withUsage(c.body)
@@ -317,12 +385,11 @@ func plainID(id string) string {
 // passing is the request as it goes to an upstream.
 func (c *call) passing(up *upstream) *client.Passing {
 	identity := c.meter.stream != nil && !c.route.KeepEncoding
-	pass := &client.Passing{Method: c.in.Method, Path: c.in.URL.RequestURI(), Body: c.body, Length: c.length,
+	pass := &client.Passing{Method: c.in.Method, Path: c.target(), Body: c.body, Length: c.length,
 		Header: c.p.upstreamHeader(c.in, identity, c.route.HideClient), HeadLimit: up.HeadTimeout,
 		Upgrade: upgradeOf(c.in.Header) != "",
-		// A completion that is asked for twice does no harm; other requests
-		// may only be repeated when their method says so.
-		Again: c.api != nil && c.api != api.OpenAIResponses || safe(c.in.Method),
+		// RFC 9110 section 9.2.2: what may have been done is not asked for twice.
+		Again: safe(c.in.Method),
 		Informational: func(status int, h http.Header) {
 			if status != http.StatusContinue && c.in.ProtoAtLeast(1, 1) {
 				copyHeader(c.w.Header(), h)
@@ -332,6 +399,7 @@ func (c *call) passing(up *upstream) *client.Passing {
 			}
 		},
 	}
+	c.withoutKey(pass.Header)
 	if c.more != nil {
 		pass.More = c.more
 	}

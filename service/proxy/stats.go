@@ -16,6 +16,8 @@ type stats struct {
 	keeps                               atomic.Uint64
 	requests, passed, retries, stripped atomic.Int64
 
+	keyUses keyUses
+
 	mu         sync.Mutex
 	outcomes   map[timeline.Outcome]int64
 	unmeasured map[traffic.Reason]int64

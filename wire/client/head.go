@@ -165,6 +165,9 @@ func parseFields(block []byte) (http.Header, error) {
 			return nil, broken("more than %d header fields", maxFields)
 		}
 		name = textproto.CanonicalMIMEHeaderKey(string(key))
+		if bytes.ContainsAny(value, "\x00\r") { // RFC 9110 section 5.5
+			return nil, broken("header %s, whose value has a NUL or CR", name)
+		}
 		header[name] = append(header[name], string(bytes.Trim(value, " \t")))
 	}
 	return header, nil

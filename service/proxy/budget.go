@@ -1,0 +1,29 @@
+package proxy
+
+import "sync/atomic"
+
+// Budget bounds the memory of request bodies that are read before they are
+// passed on, those of all clients together. Proxies may share one.
+type Budget struct {
+	most int64
+	used atomic.Int64
+}
+
+// NewBudget returns a budget of so many bytes.
+func NewBudget(most int64) *Budget { return &Budget{most: most} }
+
+// take reports whether n more bytes may be held; then they must be given back.
+// Without a budget they may.
+func (b *Budget) take(n int64) bool {
+	if b == nil || b.used.Add(n) <= b.most {
+		return true
+	}
+	b.used.Add(-n)
+	return false
+}
+
+func (b *Budget) give(n int64) {
+	if b != nil {
+		b.used.Add(-n)
+	}
+}

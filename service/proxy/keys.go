@@ -1,0 +1,166 @@
+package proxy
+
+import (
+	"crypto/sha256"
+	"fmt"
+	"math"
+	"net"
+	"net/http"
+	"net/netip"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+)
+
+// Key is what a client must show, in one of the ways in which clients of these
+// APIs show keys. It never goes upstream.
+type Key struct {
+	Name    string // in metrics, logs and records
+	SHA256  [sha256.Size]byte
+	Rate    float64 // requests a second, as a mean; 0: no limit
+	Streams int     // requests at once; 0: no limit
+}
+
+// keyUse is what a key's limits are held against. It goes on over reloads.
+type keyUse struct {
+	inUse int
+	// ready is when the next request may come if the rate is to hold: at most a
+	// second's requests may come at once.
+	ready time.Time
+}
+
+// keyUses are those of all keys, by name.
+type keyUses struct {
+	mu     sync.Mutex
+	byName map[string]*keyUse
+}
+
+// keyHeaders are the headers in which clients show a key.
+var keyHeaders = []string{"Authorization", "X-Api-Key", "Api-Key", "X-Goog-Api-Key"}
+
+// shown are the keys that a request shows.
+func shown(in *http.Request) []string {
+	var keys []string
+	for _, name := range keyHeaders {
+		for _, v := range in.Header[name] {
+			if scheme, key, ok := strings.Cut(v, " "); ok && strings.EqualFold(scheme, "bearer") {
+				v = key
+			}
+			keys = append(keys, strings.TrimSpace(v))
+		}
+	}
+	if in.URL.RawQuery != "" {
+		keys = append(keys, in.URL.Query()["key"]...)
+	}
+	return keys
+}
+
+// enter lets a request in that shows a key whose limits allow it. leave must be
+// called when it has ended; nil: it was refused.
+func (c *call) enter() (leave func()) {
+	if len(c.p.cfg.Keys) == 0 {
+		return func() {}
+	}
+	for _, text := range shown(c.in) {
+		sum := sha256.Sum256([]byte(text))
+		if i := slices.IndexFunc(c.p.cfg.Keys, func(k Key) bool { return k.SHA256 == sum }); i >= 0 {
+			c.key = &c.p.cfg.Keys[i]
+			break
+		}
+	}
+	if c.key == nil {
+		c.w.Header().Set("WWW-Authenticate", "Bearer")
+		c.p.refuse(c.w, http.StatusUnauthorized, "key", "a key is needed that this proxy knows")
+		return nil
+	}
+	uses := &c.p.stats.keyUses
+	uses.mu.Lock()
+	defer uses.mu.Unlock()
+	use := uses.byName[c.key.Name]
+	if use == nil {
+		if uses.byName == nil {
+			uses.byName = map[string]*keyUse{}
+		}
+		use = &keyUse{}
+		uses.byName[c.key.Name] = use
+	}
+	if c.key.Streams > 0 && use.inUse >= c.key.Streams {
+		c.limited("1", fmt.Sprintf("too many requests at once with the key %s", c.key.Name))
+		return nil
+	}
+	if c.key.Rate > 0 {
+		now := time.Now()
+		each := time.Duration(float64(time.Second) / c.key.Rate)
+		ahead := max(time.Second-each, 0) // so much of the rate may be used at once
+		if use.ready.Before(now) {
+			use.ready = now
+		}
+		if wait := use.ready.Sub(now) - ahead; wait > 0 {
+			c.limited(strconv.Itoa(int(math.Ceil(wait.Seconds()))), fmt.Sprintf("too many requests a second with the key %s", c.key.Name))
+			return nil
+		}
+		use.ready = use.ready.Add(each)
+	}
+	use.inUse++
+	return func() {
+		uses.mu.Lock()
+		use.inUse--
+		uses.mu.Unlock()
+	}
+}
+
+func (c *call) limited(after, words string) {
+	c.w.Header().Set("Retry-After", after)
+	c.p.refuse(c.w, http.StatusTooManyRequests, "rate", words)
+}
+
+// withoutKey takes the client's key out of what goes upstream.
+func (c *call) withoutKey(h http.Header) {
+	if c.key == nil {
+		return
+	}
+	for _, name := range keyHeaders {
+		h.Del(name)
+	}
+}
+
+// target is the request's target as it goes upstream.
+func (c *call) target() string {
+	if c.key == nil || c.in.URL.RawQuery == "" {
+		return c.in.URL.RequestURI()
+	}
+	u := *c.in.URL
+	var kept []string
+	for part := range strings.SplitSeq(u.RawQuery, "&") {
+		name, _, _ := strings.Cut(part, "=")
+		if plain, err := url.QueryUnescape(name); err != nil || plain != "key" {
+			kept = append(kept, part)
+		}
+	}
+	u.RawQuery = strings.Join(kept, "&")
+	return u.RequestURI()
+}
+
+// knownHost reports whether a request may name this host. A page in a browser
+// can have its own name lead to a local address (DNS rebinding), but must say it.
+func (p *Proxy) knownHost(host string) bool {
+	return p.cfg.Hosts == nil || KnownHost(host, p.cfg.Hosts)
+}
+
+// KnownHost reports whether a Host header names this machine by a local name or
+// address, or is one of others, of which * is any.
+func KnownHost(host string, others []string) bool {
+	name := host
+	if h, _, err := net.SplitHostPort(host); err == nil {
+		name = h
+	}
+	name = strings.ToLower(strings.Trim(name, "[]"))
+	if ip, err := netip.ParseAddr(name); err == nil && ip.IsLoopback() {
+		return true
+	}
+	return name == "" || name == "localhost" || strings.HasSuffix(name, ".localhost") ||
+		slices.ContainsFunc(others, func(o string) bool { return o == "*" || strings.EqualFold(o, name) || strings.EqualFold(o, host) })
+}

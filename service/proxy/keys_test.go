@@ -1,0 +1,208 @@
+package proxy
+
+import (
+	"crypto/sha256"
+	"fmt"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"tokenmeter/base/clock"
+	"tokenmeter/record/timeline"
+	"tokenmeter/service/traffic"
+	"tokenmeter/wire/api"
+)
+
+func get(target string, header ...string) string {
+	return "GET " + target + " HTTP/1.1\r\nhost: proxy\r\n" + joined(header) + "\r\n"
+}
+
+// A listener that wants keys lets nobody else in, and keeps them to itself.
+func TestClientKeys(t *testing.T) {
+	for name, tc := range map[string]struct {
+		request string
+		status  int
+	}{
+		"none":       {get("/v1/models"), 401},
+		"another":    {get("/v1/models", "authorization: Bearer canary-x"), 401},
+		"its prefix": {get("/v1/models", "authorization: Bearer canary"), 401},
+		"bearer":     {get("/v1/models?a=b", "authorization: bearer canary-1"), 200},
+		"x-api-key":  {get("/v1/models?a=b", "x-api-key: canary-1"), 200},
+		"azure's":    {get("/v1/models?a=b", "api-key: canary-1"), 200},
+		"google's":   {get("/v1/models?a=b", "x-goog-api-key: canary-1"), 200},
+		"query":      {get("/v1/models?key=canary-1&a=b"), 200},
+		"encoded":    {get("/v1/models?a=b&%6bey=canary-1"), 200},
+		"two":        {get("/v1/models?a=b&key=canary-1", "authorization: Bearer canary-2"), 200},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			h := open(t, answerOK, func(c *Config) { c.Keys = []Key{{Name: "one", SHA256: sha256.Sum256([]byte("canary-1"))}} })
+			got := h.talk(tc.request, 0)
+			h.settled()
+			want(t, name, got.StatusCode, tc.status)
+			if tc.status != 200 {
+				want(t, name+": requests that got through", len(h.up.requests), 0)
+				return
+			}
+			up := h.up.last()
+			if text := fmt.Sprint(up.Header, up.RequestURI); strings.Contains(text, "canary") || up.RequestURI != "/v1/models?a=b" {
+				t.Errorf("%s: upstream got %s", name, text)
+			}
+		})
+	}
+}
+
+// Each key has limits of its own, and one's do not touch another.
+func TestKeysHaveLimits(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := open(t, play("1s "+whole(200, "application/json", "{}")), func(c *Config) {
+			c.Keys = []Key{{Name: "rate", SHA256: sha256.Sum256([]byte("r")), Rate: 2}, {Name: "streams", SHA256: sha256.Sum256([]byte("s")), Streams: 3}}
+		})
+		try := func(key string, n int) (good, limited int) {
+			answers := make(chan *reply, n)
+			for range n {
+				go func() { answers <- h.talk(get("/v1/models", "authorization: Bearer "+key), 0) }()
+			}
+			for range n {
+				switch got := <-answers; {
+				case got.StatusCode == 200:
+					good++
+				case got.StatusCode == 429 && got.Header.Get("Retry-After") != "":
+					limited++
+				}
+			}
+			return good, limited
+		}
+		good, limited := try("r", 10)
+		want(t, "within the rate", good, 2)
+		want(t, "beyond it", limited, 8)
+		good, limited = try("s", 10)
+		want(t, "within the streams", good, 3)
+		want(t, "beyond them", limited, 7)
+		time.Sleep(10 * time.Second)
+		good, _ = try("r", 10)
+		want(t, "later", good, 2)
+		good, _ = try("s", 3)
+		want(t, "streams are given back", good, 3)
+	})
+}
+
+// What writes with the operator's key is refused where nobody asked for it.
+func TestMethodsAreListed(t *testing.T) {
+	for request, status := range map[string]int{
+		"GET /v1/models": 200, "HEAD /v1/models/m": 200, "OPTIONS /v1/models": 200, "GET /v1beta/models": 200, "GET /api/tags": 200, "GET /health": 200, "GET /ping": 200, "GET /version": 200, "GET /api/version": 200,
+		"DELETE /v1/models/m": 405, "PUT /v1/models/m": 405, "POST /v1/models": 405, "POST /v1/models/m": 405, "PATCH /v1/models/m": 405, "DELETE /api/tags": 405, "GET " + chatPath: 405, "DELETE " + chatPath: 405, "POST /health": 405,
+		"TRACE /v1/models": 405, "TRACE " + chatPath: 405, "GET /v1/files": 404, "POST /v1/fine_tuning/jobs": 404,
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			h := open(t, answerOK, nil)
+			got := h.talk(request+" HTTP/1.1\r\nhost: proxy\r\nconnection: close\r\ncontent-length: 0\r\n\r\n", 0)
+			h.settled()
+			want(t, request, got.StatusCode, status)
+			if passed := len(h.up.requests) > 0; passed != (status == 200) {
+				t.Errorf("%s: passed is %v", request, passed)
+			}
+		})
+	}
+	for _, tc := range []struct {
+		paths  string
+		method string
+		path   string
+		passes bool
+	}{
+		{"/v1/*", "POST", "/v1/audio/speech", true}, {"/v1/*", "DELETE", "/v1/responses/x", false}, {"/v1/*", "POST", "/v1/files", false}, {"/v1/*", "GET", "/v1/files", true},
+		{"/*", "POST", "/proxy/v1/fine_tuning/jobs", false}, {"/*", "POST", "/v1beta/models/g:generateContent", true}, {"/*", "POST", "/v1beta/models/g", false},
+		{"POST,DELETE /v1/files*", "DELETE", "/v1/files/x", true}, {"POST /v1/files*", "GET", "/v1/files/x", false}, {"* /v1/*", "PATCH", "/v1/models/x", true},
+	} {
+		rule, err := parsePath(tc.paths)
+		if err != nil || !matches(rule.pattern, tc.path) || rule.allows(tc.method, tc.path) != tc.passes {
+			t.Errorf("%s: %s %s, %v", tc.paths, tc.method, tc.path, err)
+		}
+	}
+	for _, bad := range []string{"x", "GET x", "get /x", "GET, /x", "/a*b", " /x"} {
+		if CheckPath(bad) == nil {
+			t.Errorf("%q is taken", bad)
+		}
+	}
+}
+
+// A name that a browser's page made lead to a local address is refused.
+func TestHosts(t *testing.T) {
+	for host, status := range map[string]int{"localhost": 200, "LOCALHOST:8088": 200, "127.0.0.1": 200, "127.9.9.9:1": 200, "[::1]:8088": 200, "a.localhost": 200, "Ours.example:80": 200,
+		"evil.example": 421, "127.0.0.1.evil.example": 421, "localhost.evil.example": 421, "10.0.0.1": 421, "0.0.0.0": 421} {
+		synctest.Test(t, func(t *testing.T) {
+			h := open(t, answerOK, func(c *Config) { c.Hosts = []string{"ours.example"} })
+			want(t, host, h.talk(strings.Replace(get("/v1/models"), "proxy", host, 1), 0).StatusCode, status)
+		})
+	}
+}
+
+// Bodies of all clients have one budget; what needs no reading needs none of it.
+func TestBodiesHaveABudget(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		budget := NewBudget(512 << 10)
+		h := open(t, play("10s "+whole(200, "application/json", "{}")), func(c *Config) { c.Bodies = budget })
+		large := `{"model":"m","prompt":"` + strings.Repeat("x", 200<<10) + `"}`
+		try := func(n int, path string, form func(path, body string) string) (good, refused int) {
+			answers := make(chan *reply, n)
+			for range n {
+				go func() { answers <- h.talk(form(path, large), 0) }()
+			}
+			for range n {
+				switch got := <-answers; {
+				case got.Response == nil:
+				case got.StatusCode == 200:
+					good++
+				case got.StatusCode == 503 && got.Header.Get("Retry-After") != "":
+					refused++
+				}
+			}
+			return good, refused
+		}
+		sized := func(path, body string) string { return post(path, body) }
+		good, refused := try(10, chatPath, sized)
+		want(t, "within", good, 2)
+		want(t, "refused", refused, 8)
+		good, refused = try(10, chatPath, chunked)
+		want(t, "in chunks, within", good+refused, 10)
+		if good < 1 || good > 2 {
+			t.Errorf("%d of unknown length fit", good)
+		}
+		good, _ = try(10, "/v1/embeddings", sized)
+		want(t, "that need no reading", good, 10)
+		h.settled()
+		want(t, "held at the end", budget.used.Load(), 0)
+		want(t, "counted", h.p.Stats().Refused["memory"] >= 16, true)
+	})
+}
+
+// What a server says behind a body changes nothing of how the reply is read, and
+// a header with a NUL is no header.
+func TestTrailersAndNULs(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := open(t, play("1ms HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ntransfer-encoding: chunked\r\n\r\n"+chunk("{}")+
+			"0\r\nx-sum: 1\r\ncontent-length: 99\r\ntransfer-encoding: chunked\r\nset-cookie: a=b\r\nauthorization: x\r\nhost: evil\r\n\r\n"), nil)
+		got := h.talk(get("/v1/models"), 0)
+		h.settled()
+		want(t, "trailers", len(got.Trailer), 1)
+		want(t, "what may follow", got.Trailer.Get("X-Sum"), "1")
+	})
+	for _, header := range []string{"x: a\x00b", "content-type: a\x00", "x: a\rset-cookie: b"} {
+		synctest.Test(t, func(t *testing.T) {
+			h := open(t, play("1ms HTTP/1.1 200 OK\r\n"+header+"\r\ncontent-length: 2\r\n\r\n{}"), nil)
+			want(t, header, h.talk(get("/v1/models"), 0).StatusCode, 502)
+		})
+	}
+}
+
+// A panic in measuring is told with its value and where it was.
+func TestAPanicIsTold(t *testing.T) {
+	m := newMeter(clock.Start(), timeline.New(), api.OpenAIChat, 1<<20)
+	var told string
+	m.crashed = func(what any, stack []byte) { told = fmt.Sprint(what) + string(stack) }
+	m.guard(func() { panic("canary 42") })
+	want(t, "why", m.reason, traffic.Crashed)
+	if !strings.Contains(told, "canary 42") || !strings.Contains(told, "keys_test.go") {
+		t.Errorf("told %q", told)
+	}
+}

@@ -1,0 +1,120 @@
+package proxy
+
+import (
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+
+	"tokenmeter/wire/api"
+)
+
+// pathRule is a path that is let through, with its methods.
+type pathRule struct {
+	methods []string // nil: see allows
+	any     bool     // every method
+	pattern string
+}
+
+// reading are the methods that change nothing.
+var reading = []string{http.MethodGet, http.MethodHead, http.MethodOptions}
+
+// parsePath reads PATH, METHOD PATH, METHOD,METHOD PATH or * PATH.
+func parsePath(text string) (pathRule, error) {
+	r := pathRule{pattern: text}
+	if methods, path, ok := strings.Cut(text, " "); ok {
+		r.pattern = strings.TrimSpace(path)
+		if r.any = methods == "*"; !r.any {
+			r.methods = strings.Split(methods, ",")
+		}
+		for _, m := range r.methods {
+			if !token(m) || strings.ToUpper(m) != m {
+				return r, fmt.Errorf("%q is no list of methods: write GET or GET,POST before the path, or * for all", methods)
+			}
+		}
+	}
+	fixed := strings.TrimPrefix(r.pattern, "*")
+	if fixed == r.pattern {
+		fixed = strings.TrimSuffix(r.pattern, "*")
+	}
+	if !strings.HasPrefix(fixed, "/") || strings.Contains(fixed, "*") {
+		return r, fmt.Errorf("%q is no path: it begins with /, and a * stands at its end or before its / only", r.pattern)
+	}
+	return r, nil
+}
+
+// CheckPath says what is wrong with a path of a route; nil: nothing.
+func CheckPath(text string) error {
+	_, err := parsePath(text)
+	return err
+}
+
+// allows reports whether a path that fits may be asked for by this method. With
+// GET come HEAD and OPTIONS, with any other OPTIONS. Where no methods were given
+// they are GET and POST, and GET only where POST would write what stays.
+func (r *pathRule) allows(method, path string) bool {
+	if r.any {
+		return true
+	}
+	return slices.Contains(r.allowed(path), method)
+}
+
+func (r *pathRule) allowed(path string) []string {
+	switch {
+	case r.methods == nil && keepsThings(path):
+		return reading
+	case r.methods == nil:
+		return append(slices.Clone(reading), http.MethodPost)
+	case slices.Contains(r.methods, http.MethodGet):
+		return append(slices.Clone(r.methods), http.MethodHead, http.MethodOptions)
+	}
+	return append(slices.Clone(r.methods), http.MethodOptions)
+}
+
+// keepsThings reports whether a path is among those under which servers keep
+// models, files and jobs of whoever has the key.
+func keepsThings(path string) bool {
+	last := ""
+	for segment := range strings.SplitSeq(path, "/") {
+		switch name := strings.ToLower(segment); name {
+		case "models", "files", "uploads", "fine-tunes", "fine_tuning", "fine-tuning", "batches", "vector_stores", "assistants", "organization", "organizations", "projects":
+			last = name
+		}
+	}
+	// Gemini's operations are models/NAME:generateContent.
+	return last != "" && !(last == "models" && strings.Contains(path[strings.LastIndexByte(path, '/')+1:], ":"))
+}
+
+// DefaultPaths are let through where nothing else is said: completions of every
+// API that is known, what clients ask for before them, and embeddings.
+func DefaultPaths() []string {
+	var paths []string
+	for _, a := range api.All {
+		for _, path := range a.Paths() {
+			paths = append(paths, "POST "+path)
+		}
+	}
+	return append(paths, "POST /v1/messages/count_tokens", "POST /v1/embeddings", "POST /v1/rerank",
+		"GET /v1/models", "GET /v1/models/*", "GET /v1beta/models", "GET /v1beta/models/*", // Gemini's
+		"GET /api/tags", "GET /api/ps", "GET /api/version", "POST /api/show", // Ollama's
+		"GET /health", "GET /ping", "GET /version")
+}
+
+// byPath lists the routes that let a request through by its path and method, in
+// order. When there are none, allowed are the methods by which the path is.
+func (p *Proxy) byPath(method, path string) (found []*route, allowed []string) {
+	for _, r := range p.routes {
+		fits := false
+		for i := range r.rules {
+			if rule := &r.rules[i]; matches(rule.pattern, path) {
+				fits = fits || rule.allows(method, path)
+				allowed = append(allowed, rule.allowed(path)...)
+			}
+		}
+		if fits {
+			found = append(found, r)
+		}
+	}
+	slices.Sort(allowed)
+	return found, slices.Compact(allowed)
+}
