@@ -102,6 +102,7 @@ func look(t *testing.T, s *server, change func(*Options)) (target *Target, check
 			change(&o)
 		}
 		target, checks = LookAt(t.Context(), o)
+		time.Sleep(time.Second) // for handlers that are left
 	})
 	for _, c := range checks {
 		if c.Of != OfTarget || c.Value == "" || c.Facts == nil || c.Verdict == Fail && c.Fix == "" && c.Name != "reach" {
@@ -417,7 +418,7 @@ func TestOurOwnClosingIsNotTheServers(t *testing.T) {
 	}
 	s := &server{chat: func(w http.ResponseWriter, asked int) {
 		good(w, asked)
-		time.Sleep(time.Minute)
+		time.Sleep(500 * time.Millisecond)
 	}}
 	_, checks := look(t, s, probing)
 	wantCheck(t, checks, "ending", Warn, "left the stream open, and we ended it")
