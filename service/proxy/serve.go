@@ -38,9 +38,12 @@ type call struct {
 	asked   asked
 	known   bool // asked was understood
 	body    []byte
+	plain   []byte  // of a compressed body; nil: body is plain
 	more    *slowly // what of the body is not in memory; nil: nothing
 	length  int64
-	inject  bool // usage was asked for on the client's behalf
+	// unpacked: the body is sent decoded, as usage is asked for in it.
+	unpacked bool
+	inject   bool // usage was asked for on the client's behalf
 
 	req   *traffic.Request
 	meter *meter
@@ -235,9 +238,13 @@ func (c *call) readBody(candidates []*route) bool {
 	}
 	c.unlimited(true)
 	c.body, c.length = data, int64(len(data))
-	if in.Header.Get("Content-Encoding") == "" {
-		c.asked, err = readAsked(data)
-		c.known = err == nil
+	plain, ok := c.decoded(data, most)
+	if !ok {
+		return true // passed on as it is
+	}
+	c.asked, err = readAsked(plain)
+	if c.known = err == nil; len(in.Header["Content-Encoding"]) > 0 {
+		c.plain = plain
 	}
 	return true
 }
@@ -363,8 +370,15 @@ func (c *call) begin() {
 	}
 	c.tell = c.in.Method == http.MethodPost || upgradeOf(c.in.Header) != ""
 	if c.known && c.route.Usage != UsageOff && (c.api == api.OpenAIChat || c.api == api.OpenAICompletions) {
-		c.body, c.inject = c.asked.withUsage(c.body)
-		c.length = int64(len(c.body))
+		from := c.body
+		if c.plain != nil {
+			from = c.plain
+		}
+		var body []byte
+		if body, c.inject = c.asked.withUsage(from); c.inject {
+			c.body, c.unpacked = body, c.plain != nil
+		}
+		c.length, c.plain = int64(len(c.body)), nil
 	}
 	c.req.RequestBytes = max(c.length, 0)
 }
@@ -400,6 +414,9 @@ func (c *call) passing(up *upstream) *client.Passing {
 		},
 	}
 	c.withoutKey(pass.Header)
+	if c.unpacked {
+		pass.Header.Del("Content-Encoding")
+	}
 	if c.more != nil {
 		pass.More = c.more
 	}

@@ -1,12 +1,15 @@
 package proxy
 
-import "bytes"
+import (
+	"bytes"
+	"encoding/json"
+)
 
-// stripper removes the usage event that a server sent because the proxy asked
-// for it: the one whose choices are empty and whose usage is not null. Every
-// other byte passes as it came. An event that is cut by the end of a read waits
-// for its rest, unless it is seen to hold a choice or grows large: nobody could
-// have used a part of an event.
+// stripper removes the usage that a server sent because the proxy asked for it.
+// An event that says nothing else goes whole; of one that holds a part of the
+// answer, too, only the member goes. Every other byte passes as it came. An event
+// that is cut by the end of a read waits for its rest, unless it grows large:
+// nobody could have used a part of an event.
 type stripper struct {
 	held    []byte
 	open    bool // the event in hand is let through to its end
@@ -65,14 +68,22 @@ func (s *stripper) scanFrom(data []byte, from int, write func([]byte) error) (do
 			if !blank {
 				continue
 			}
-			if !s.open && injected(data[event:i+1]) {
-				if done < event {
-					if err := write(data[done:event]); err != nil {
+			from, to := 0, 0
+			if !s.open {
+				from, to = injected(data[event : i+1])
+			}
+			if whole := to == i+1-event; to > 0 {
+				if done < event+from {
+					if err := write(data[done : event+from]); err != nil {
 						return done, err
 					}
 				}
-				done = i + 1
+				done = event + to
 				s.removed++
+				if !whole {
+					s.open, event = false, i+1
+					continue
+				}
 				if c == '\r' {
 					if i+1 == len(data) {
 						s.skipLF = true
@@ -89,7 +100,7 @@ func (s *stripper) scanFrom(data []byte, from int, write func([]byte) error) (do
 			s.start, s.cr = false, false
 		}
 	}
-	if !s.open && event < len(data) && (len(data)-event > mostHeld || holdsChoice(data[event:])) {
+	if !s.open && len(data)-event > mostHeld {
 		s.open = true
 	}
 	if s.open {
@@ -114,36 +125,84 @@ func (s *stripper) end(write func([]byte) error) error {
 	return write(held)
 }
 
-// holdsChoice reports whether the start of an event can't be the usage event.
-func holdsChoice(part []byte) bool {
-	i := bytes.Index(part, []byte(`"choices"`))
-	if i < 0 {
-		return false
-	}
-	rest := bytes.TrimLeft(part[i+len(`"choices"`):], " :\t[")
-	return len(rest) > 0 && rest[0] == '{'
-}
-
-// injected reports whether an event is the one that holds usage only.
-func injected(event []byte) bool {
+// injected tells which part of an event is usage that nobody asked for: all of it
+// where it says nothing else, its member where it does; none: from and to are 0.
+func injected(event []byte) (from, to int) {
 	if !bytes.Contains(event, []byte(`"usage"`)) {
-		return false
+		return 0, 0
 	}
 	var data []byte
-	for _, line := range bytes.FieldsFunc(event, func(r rune) bool { return r == '\n' || r == '\r' }) {
-		if value, ok := bytes.CutPrefix(line, []byte("data:")); ok {
-			data = append(data, value...)
+	at, lines := 0, 0 // where the data stands in the event, of so many lines
+	for i := 0; i < len(event); {
+		end := i + bytes.IndexAny(event[i:], "\r\n")
+		if end < i {
+			end = len(event)
 		}
+		if value, ok := bytes.CutPrefix(event[i:end], []byte("data:")); ok {
+			data, at = append(data, value...), end-len(value)
+			lines++
+		}
+		i = end + 1
 	}
-	empty, usage := false, false
-	_, err := eachMember(data, 0, func(key string, v span) {
-		raw := data[v.from:v.to]
-		switch key {
-		case "choices":
-			empty = len(raw) >= 2 && raw[0] == '[' && skipSpace(raw, 1) == len(raw)-1
-		case "usage":
-			usage = raw[0] == '{'
+	usage, others := span{}, false
+	var before, after int // ends of the members beside it
+	end, err := eachMember(data, 0, func(key string, v span) {
+		switch {
+		case key == "choices":
+			others = others || !nothingChosen(data[v.from:v.to])
+		case key == "usage" && data[v.from] == '{' && usage.to == 0:
+			usage, after = v, -1
+			return
+		case key == "error":
+			others = true
+		}
+		if usage.to == 0 {
+			before = v.to
+		} else if after < 0 {
+			after = v.to
 		}
 	})
-	return err == nil && empty && usage
+	switch {
+	case err != nil || usage.to == 0:
+		return 0, 0
+	case !others && bytes.Contains(data, []byte(`"choices"`)):
+		return 0, len(event)
+	case lines != 1:
+		return 0, 0 // the member may stand in several lines
+	case before > 0: // with the comma before it
+		return at + before, at + usage.to
+	case after > 0: // with the comma behind it
+		first := skipSpace(data, bytes.IndexByte(data, '{')+1)
+		next := skipSpace(data, usage.to)
+		return at + first, at + next + 1
+	case skipSpace(data, end+1) == len(data):
+		return 0, len(event) // there is nothing else
+	}
+	return 0, 0
+}
+
+// nothingChosen reports whether a list of choices brings nothing: it is empty, or
+// their deltas are and none has ended.
+func nothingChosen(raw []byte) bool {
+	var choices []struct {
+		Delta, Message map[string]json.RawMessage
+		Text           *string
+		FinishReason   *string `json:"finish_reason"`
+		StopReason     any     `json:"stop_reason"`
+		Logprobs       any
+	}
+	if json.Unmarshal(raw, &choices) != nil {
+		return false
+	}
+	for _, c := range choices {
+		for _, v := range c.Delta {
+			if text := string(v); text != "null" && text != `""` && text != "[]" {
+				return false
+			}
+		}
+		if len(c.Message) > 0 || c.Text != nil && *c.Text != "" || c.FinishReason != nil && *c.FinishReason != "" || c.StopReason != nil || c.Logprobs != nil {
+			return false
+		}
+	}
+	return true
 }

@@ -1,0 +1,44 @@
+package proxy
+
+import (
+	"errors"
+	"io"
+	"strings"
+
+	"tokenmeter/wire/framing"
+)
+
+var errTooMuch = errors.New("the body decodes to too much")
+
+// decoded is a request's body as its client wrote it, at most most bytes; false:
+// it can't be read. What is passed on stays as it came.
+func (c *call) decoded(data []byte, most int64) ([]byte, bool) {
+	coding := strings.Join(c.in.Header["Content-Encoding"], ",")
+	d, err := framing.NewDecoder(coding)
+	if err != nil {
+		return nil, false
+	}
+	if d == nil {
+		return data, true
+	}
+	var plain []byte
+	emit := func(p []byte) error {
+		if int64(len(plain)+len(p)) > most {
+			return errTooMuch
+		}
+		if !c.hold(int64(len(p))) {
+			return errNoRoom
+		}
+		plain = append(plain, p...)
+		return nil
+	}
+	for len(data) > 0 && err == nil { // in pieces: a bomb is seen early
+		n := min(len(data), 4<<10)
+		err = d.Feed(data[:n], emit)
+		data = data[n:]
+	}
+	if closed := d.Close(); err == nil {
+		err = closed
+	}
+	return plain, err == nil || errors.Is(err, io.EOF)
+}

@@ -1,0 +1,49 @@
+package proxy
+
+import "testing"
+
+// Usage that nobody asked for goes, wherever a server puts it, and nothing else.
+func TestWhatIsStripped(t *testing.T) {
+	const usage = `"usage":{"prompt_tokens":1,"completion_tokens":2}`
+	const content = `"choices":[{"index":0,"delta":{"content":"A"},"finish_reason":null}]`
+	const ended = `"choices":[{"index":0,"delta":{},"finish_reason":"stop"}]`
+	data := func(s string) string { return "data: " + s + "\n\n" }
+	for in, want := range map[string]string{
+		data(`{"id":"x","choices":[],` + usage + `}`):                                               "",
+		data(`{` + usage + `,"choices": [ ],"id":"x"}`):                                             "",
+		data(`{"choices":[{"index":0,"delta":{},"finish_reason":null}],` + usage + `}`):             "",
+		data(`{"choices":[{"index":0,"delta":{"content":""},"finish_reason":null}],` + usage + `}`): "",
+		data(`{"choices":[{"index":0,"delta":{"content":null,"tool_calls":[]}}],` + usage + `}`):    "",
+		data(`{"choices":[{"index":0,"text":"","finish_reason":null}],` + usage + `}`):              "",
+		data(`{"id":"x",` + content + `,` + usage + `}`):                                            data(`{"id":"x",` + content + `}`),
+		data(`{"id":"x",` + usage + `,` + content + `}`):                                            data(`{"id":"x",` + content + `}`),
+		data(`{ ` + usage + ` , ` + content + `}`):                                                  data(`{  ` + content + `}`),
+		data(`{` + ended + `, ` + usage + ` ,"x":1}`):                                               data(`{` + ended + ` ,"x":1}`),
+		data(`{` + ended + `,` + usage + `}`):                                                       data(`{` + ended + `}`),
+		"event: x\r\nid: 1\r\ndata:{" + content + "," + usage + "}\r\n\r\n":                         "event: x\r\nid: 1\r\ndata:{" + content + "}\r\n\r\n",
+		data(`{` + content + `,"usage":null}`):                                                      data(`{` + content + `,"usage":null}`),
+		data(`{` + content + `,"x_groq":{` + usage + `}}`):                                          data(`{` + content + `,"x_groq":{` + usage + `}}`),
+		data(`{"choices":[{"index":0,"delta":{"content":"\"usage\":{}"}}]}`):                        data(`{"choices":[{"index":0,"delta":{"content":"\"usage\":{}"}}]}`),
+		data(`{"choices":[{"delta":{"role":"assistant","content":""}}],` + usage + `}`):             data(`{"choices":[{"delta":{"role":"assistant","content":""}}]}`),
+		data(`{"error":{"message":"no"},"choices":[],` + usage + `}`):                               data(`{"error":{"message":"no"},"choices":[]}`),
+		data(`{"choices":[{"delta":{"reasoning":"r"}}],` + usage + `}`):                             data(`{"choices":[{"delta":{"reasoning":"r"}}]}`),
+		data(`{"choices":[{"delta":{},"logprobs":{"content":[]}}],` + usage + `}`):                  data(`{"choices":[{"delta":{},"logprobs":{"content":[]}}]}`),
+	} {
+		for _, around := range []string{"", role, tok("w")} {
+			for _, step := range []int{1, 7, 1000} {
+				s := newStripper()
+				var got []byte
+				write := func(p []byte) error { got = append(got, p...); return nil }
+				for rest := around + in + around + done; rest != ""; {
+					n := min(step, len(rest))
+					_ = s.feed([]byte(rest[:n]), write)
+					rest = rest[n:]
+				}
+				_ = s.end(write)
+				if string(got) != around+want+around+done {
+					t.Errorf("by %d\n of   %q\n got  %q\n want %q", step, in, got, around+want+around+done)
+				}
+			}
+		}
+	}
+}
