@@ -86,6 +86,7 @@ func Main(args []string, stdout, stderr io.Writer, env func(string) (string, boo
 	if err := a.takeShared(ctx); err != nil {
 		return a.fail("tokenmeter "+ctx.Command(), err)
 	}
+	a.strictInCI(ctx)
 	return a.fail("tokenmeter "+ctx.Command(), ctx.Run(a))
 }
 
@@ -169,6 +170,9 @@ func withHelp(err error) error {
 func (a *app) fail(command string, err error) int {
 	if err == nil || errors.Is(err, syscall.EPIPE) {
 		return exitCode(err)
+	}
+	if exitCode(err) == exitOK && !a.flags.warnings() {
+		return exitOK
 	}
 	command, _, _ = strings.Cut(command, " <")
 	for _, line := range causes(err) {

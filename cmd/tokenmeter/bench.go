@@ -48,7 +48,7 @@ func (c *benchCmd) Run(a *app) error {
 		return err
 	}
 	err = c.results(a, sum, err)
-	if c.Demo && err == nil && (c.Format == "" || c.Format == "table") {
+	if c.Demo && exitCode(err) == exitOK && (c.Format == "" || c.Format == "table") {
 		a.note("next: your own server: tokenmeter bench http://localhost:8000\n      its limit: tokenmeter sweep http://localhost:8000 --find --objective \"p95 ttft < 500ms\"")
 	}
 	return err
@@ -104,31 +104,15 @@ func (c *benchCmd) html(sum *run.Run) error {
 	return writeHTML(filepath.Join(sum.Dir, "report.html"), true, f, sum)
 }
 
-// verdict is the exit code of what was measured: an invalid measurement says
-// nothing about objectives.
+// verdict is the exit code of what was measured.
 func (c *benchCmd) verdict(sum *run.Run) error {
-	if c.Strict && sum.Validity.Verdict == "invalid" {
-		return &codedError{code: exitInvalid, text: "the measurement is invalid, see the checks above (--strict)"}
-	}
-	if sum.Goodput == nil {
-		return nil
-	}
-	for _, o := range sum.Goodput.Objectives {
-		if o.State == "missed" {
-			return &codedError{code: exitMissed, said: true}
-		}
-	}
-	return nil
+	f := factsOf(&sum.Requests)
+	f.Strict, f.Measurement = c.Strict, sum.Validity.Verdict
+	f.Gates = objectivesOf(sum.Goodput, &sum.Validity)
+	return decided(f)
 }
 
-// worse keeps the error that decides the exit code: the first one, unless it
-// only says that nobody reads stdout.
-func worse(first, next error) error {
-	if first == nil || exitCode(first) == exitOK {
-		return next
-	}
-	return first
-}
+func (c *benchCmd) strictness() *bool { return &c.Strict }
 
 // demoDuration is long enough for intervals and short enough for a first look.
 const demoDuration = 10 * time.Second

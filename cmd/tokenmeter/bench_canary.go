@@ -14,7 +14,9 @@ import (
 	"tokenmeter/load/bench"
 	"tokenmeter/reader/compare"
 	"tokenmeter/reader/report"
+	"tokenmeter/record/exit"
 	"tokenmeter/record/objective"
+	"tokenmeter/record/run"
 )
 
 // canaryTime bounds a canary that neither --duration nor --requests does.
@@ -70,6 +72,12 @@ func (t *turns) canary() error {
 	}
 	t.a.note("saved %s", t.dir)
 	r := w.result(t.sides[0].name, t.sides[1].name, report.ValidityOf(t.measured(), "run"))
+	switch base, other := answeredNothing(t.sides[0].runs), answeredNothing(t.sides[1].runs); {
+	case other && !base:
+		r.Verdict, r.Silent = compare.CanaryWorse, true
+	case base:
+		errs = append(errs, &codedError{code: exitTarget, text: fmt.Sprintf("the baseline %s answered nothing, so there is nothing to compare with", r.Baseline)})
+	}
 	save := writeFile(filepath.Join(t.dir, "canary.json"), true, r.json)
 	if r.Verdict == compare.CanaryWorse {
 		errs = nil // a candidate that answers nothing is what was asked about
@@ -129,12 +137,15 @@ type canaryResult struct {
 	Requests [2]int64               `json:"requests"`
 	TookS    float64                `json:"took_s"`
 	Figures  []compare.CanaryFigure `json:"figures"`
+	// Silent: the canary answered nothing of what it was sent, which is worse
+	// whatever the figures of answered requests leave open.
+	Silent bool `json:"silent"`
 }
 
 func (w *canaryWatch) result(a, b string, v report.SeveralValidity) *canaryResult {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	return &canaryResult{"tokenmeter.canary/v1", a, b, w.state, v, w.seen, w.took.Seconds(), w.c.Figures()}
+	return &canaryResult{"tokenmeter.canary/v1", a, b, w.state, v, w.seen, w.took.Seconds(), w.c.Figures(), false}
 }
 
 func (r *canaryResult) json(out io.Writer) error {
@@ -203,6 +214,9 @@ func (r *canaryResult) sentence() string {
 	after := fmt.Sprintf("after %d and %d requests, %.0f s", r.Requests[0], r.Requests[1], r.TookS)
 	switch r.Verdict {
 	case compare.CanaryWorse:
+		if r.Silent {
+			return fmt.Sprintf("The canary %s is WORSE than %s: it answered none of its requests.", r.Canary, r.Baseline)
+		}
 		return fmt.Sprintf("The canary %s is WORSE than %s, %s.", r.Canary, r.Baseline, after)
 	case compare.CanaryBetter:
 		return fmt.Sprintf("The canary %s is better than %s, %s.", r.Canary, r.Baseline, after)
@@ -229,11 +243,26 @@ func (r *canaryResult) tooFew() string {
 
 // outcome is the verdict as an exit code.
 func (r *canaryResult) outcome(strict bool) error {
-	switch {
-	case r.Verdict == compare.CanaryWorse:
-		return &codedError{code: exitMissed, text: "the canary is worse", said: true}
-	case r.Verdict == compare.Continue && strict:
-		return &codedError{code: exitInvalid, text: "the canary is not settled, and --strict was given"}
+	f := exit.Facts{Strict: strict}
+	switch r.Verdict {
+	case compare.CanaryWorse:
+		f.Gates.Missed = 1
+	case compare.Continue:
+		f.Gates.Open = 1
+	default:
+		f.Gates.Met = 1
 	}
-	return nil
+	return decided(f)
+}
+
+// answeredNothing reports whether one side answered nothing at all of what it was sent.
+func answeredNothing(runs []*run.Run) bool {
+	if len(runs) == 0 {
+		return false
+	}
+	f := exit.Facts{}
+	for _, r := range runs {
+		f = f.And(factsOf(&r.Requests))
+	}
+	return exit.Of(f).Code == exit.Target
 }

@@ -65,7 +65,7 @@ type benchCmd struct {
 	Client string `name:"client" group:"connection" placeholder:"FORM" help:"How replies are read: reactor (all streams in one loop; Linux, http:// only), plain (a goroutine a stream) or auto. Default: auto, the reactor where it can be."`
 
 	Objective     []string `aliases:"goodput" group:"judging" sep:"none" placeholder:"TEXT" help:"A promise to hold the run to, like \"p99 tpot < 120ms\". Repeatable. One that is missed makes the exit code 1."`
-	Strict        bool     `group:"judging" help:"Exit code 4 when the measurement itself is invalid."`
+	Strict        bool     `negatable:"" group:"judging" help:"Exit code 4 when nothing was decided: the measurement is invalid, or an objective is open. On by itself where CI is set."`
 	AllowLowN     bool     `name:"allow-low-n" group:"judging" help:"Let objectives on percentiles count although there are too few requests for them."`
 	AllowISLDrift bool     `name:"allow-isl-drift" group:"judging" help:"Go on although prompts are not as long as asked; the run is then suspect at worst, not invalid."`
 

@@ -13,6 +13,7 @@ import (
 	"tokenmeter/load/bench"
 	"tokenmeter/reader/compare"
 	"tokenmeter/reader/report"
+	"tokenmeter/record/exit"
 	"tokenmeter/record/run"
 )
 
@@ -327,21 +328,15 @@ func (t *turns) measured() (runs []*run.Run) {
 // verdict is the exit code of the runs themselves. An invalid one goes before
 // what any of them says of its objectives.
 func (t *turns) verdict() error {
-	if err := t.invalid(); err != nil {
-		return err
-	}
+	err := t.invalid()
 	for _, r := range t.measured() {
-		if err := t.c.benchCmd.verdict(r); err != nil {
-			return err
-		}
+		err = worse(err, t.c.benchCmd.verdict(r))
 	}
-	return nil
+	return err
 }
 
 // invalid is the exit code of --strict where a run is an invalid measurement.
 func (t *turns) invalid() error {
-	if v := report.ValidityOf(t.measured(), "run"); t.c.Strict && v.Verdict == "invalid" {
-		return &codedError{code: exitInvalid, text: fmt.Sprintf("%d of %d runs are invalid measurements (--strict)", v.Runs, v.Of)}
-	}
-	return nil
+	v := report.ValidityOf(t.measured(), "run")
+	return decided(exit.Facts{Strict: t.c.Strict, Measurement: v.Verdict, Doubt: fmt.Sprintf("%d of %d runs are invalid measurements", v.Runs, v.Of)})
 }

@@ -14,7 +14,9 @@ import (
 
 	"tokenmeter/reader/compare"
 	"tokenmeter/reader/report"
+	"tokenmeter/record/exit"
 	"tokenmeter/record/run"
+	"tokenmeter/record/validity"
 )
 
 type compareCmd struct {
@@ -25,7 +27,7 @@ type compareCmd struct {
 	GroupBy      string   `name:"group-by" group:"sides" placeholder:"KEY" help:"What makes runs repeats of one side: name, tag:NAME or none. Default: name, with more than two runs."`
 
 	Gate          []string `group:"gates" sep:"none" placeholder:"TEXT" help:"A limit, like \"p99 tpot +5%\", \"ttft p95 +20ms\" or \"error rate < 1%\". Repeatable. A broken one makes the exit code 1."`
-	Strict        bool     `group:"gates" help:"Exit code 4 when a gate gets no answer or a run is no valid measurement."`
+	Strict        bool     `negatable:"" group:"gates" help:"Exit code 4 when a gate gets no answer or a run is an invalid measurement. On by itself where CI is set."`
 	AllowLowN     bool     `name:"allow-low-n" group:"gates" help:"Let percentiles count that have too few requests."`
 	AllowISLDrift bool     `name:"allow-isl-drift" group:"gates" help:"Other input lengths are meant. The same as --allow input_tokens."`
 	Allow         []string `group:"gates" placeholder:"REASON" help:"A reason against comparing that is meant, by its name in the JSON form: input_tokens, output_tokens, workload, load, invalid. Repeatable."`
@@ -50,7 +52,7 @@ func (compareCmd) Help() string {
 
 A gate breaks when the candidate is beyond its limit and the difference is real. A gate on a value ("error rate < 1%") is an objective on the candidate alone.
 
-Exit codes: 0 done and every gate held; 1 a gate broke; 2 wrong usage, or the runs can't be compared and there are gates on the difference; 4 with --strict, when a gate got no answer or a run is suspect or invalid; 5 results could not be written.`
+Exit codes: 0 done and every gate held; 1 a gate broke; 2 wrong usage, or the runs can't be compared and there are gates on the difference; 4 with --strict (on where CI is set), when a gate got no answer or a run is invalid or nobody knows whether it is; 5 results could not be written.`
 }
 
 var compareGroups = []kong.Group{
@@ -313,19 +315,37 @@ func appendSummary(a *app, r *compare.Result) error {
 
 // outcome is the exit code of a comparison.
 func (c *compareCmd) outcome(r *compare.Result) error {
-	incomparable := slices.ContainsFunc(r.Gates, func(g compare.GateResult) bool { return g.State == compare.GateIncomparable })
-	switch {
-	case r.Broken():
-		return &codedError{code: exitMissed, text: "a gate broke", said: true}
-	case incomparable:
-		return &usageError{errors.New("the gates can't be judged: the runs can't be compared; measure the same work, save the baseline anew, or pass --allow with the reason's name")}
-	case c.Strict && (r.Unjudged() || doubtful(r)):
-		return &codedError{code: exitInvalid, text: "a gate got no answer or a run is no valid measurement, and --strict was given"}
+	f := exit.Facts{Strict: c.Strict}
+	for _, g := range r.Gates {
+		switch g.State {
+		case compare.Held:
+			f.Gates.Met++
+		case compare.Broken:
+			f.Gates.Missed++
+		default:
+			f.Gates.Open++
+		}
 	}
-	return nil
+	incomparable := slices.ContainsFunc(r.Gates, func(g compare.GateResult) bool { return g.State == compare.GateIncomparable })
+	if incomparable && !r.Broken() {
+		return &usageError{errors.New("the gates can't be judged: the runs can't be compared; measure the same work, save the baseline anew, or pass --allow with the reason's name")}
+	}
+	if !r.Broken() { // one that broke is an answer, whatever else is not known
+		f.Measurement, f.Doubt = doubtful(r)
+	}
+	return decided(f)
 }
 
-// doubtful reports whether a run is a suspect or invalid measurement.
-func doubtful(r *compare.Result) bool {
-	return slices.ContainsFunc(r.Comparable.Why, func(w compare.Reason) bool { return w.Name == "suspect" || w.Name == "invalid" })
+func (c *compareCmd) strictness() *bool { return &c.Strict }
+
+// doubtful is the worst verdict on the runs that counts against them, and its words.
+func doubtful(r *compare.Result) (verdict, says string) {
+	for _, name := range []string{validity.Invalid, validity.Unknown} {
+		for _, w := range r.Comparable.Why {
+			if w.Name == name {
+				return name, w.Says
+			}
+		}
+	}
+	return "", ""
 }

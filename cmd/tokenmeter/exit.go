@@ -5,22 +5,85 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"strings"
 	"syscall"
 
+	"github.com/alecthomas/kong"
+
 	"tokenmeter/load/bench"
+	"tokenmeter/record/exit"
+	"tokenmeter/record/metric"
+	"tokenmeter/record/objective"
 	"tokenmeter/record/run"
+	"tokenmeter/record/validity"
 )
 
-// The exit codes, all of them. Never a count of failures.
+// The exit codes, as a command's errors carry them.
 const (
-	exitOK          = 0
-	exitMissed      = 1 // an objective or a gate failed
-	exitUsage       = 2 // wrong usage or configuration
-	exitTarget      = 3 // the target failed
-	exitInvalid     = 4 // the measurement is invalid and --strict was given
-	exitWrite       = 5 // results could not be written
-	exitInterrupted = 130
+	exitOK          = int(exit.OK)
+	exitMissed      = int(exit.Missed)
+	exitUsage       = int(exit.Usage)
+	exitTarget      = int(exit.Target)
+	exitInvalid     = int(exit.Undecided)
+	exitWrite       = int(exit.Unwritten)
+	exitInterrupted = int(exit.Interrupted)
 )
+
+// decided turns what was found into the error that carries its exit code: nil
+// for a success that needs no words.
+func decided(f exit.Facts) error {
+	v := exit.Of(f)
+	if v == (exit.Verdict{}) {
+		return nil
+	}
+	return &codedError{code: int(v.Code), text: v.Says, said: v.Says == ""}
+}
+
+// factsOf counts requests by what became of them.
+func factsOf(r *metric.Requests) exit.Facts {
+	return exit.Facts{Answered: r.OK, Failed: r.Failed, Unanswered: r.Unanswered, Cut: max(r.Total-r.OK-r.Failed-r.Unanswered, 0)}
+}
+
+// objectivesOf counts objectives by what became of them. What an invalid
+// measurement says of them is void.
+func objectivesOf(g *objective.Goodput, v *validity.Validity) (gates exit.Gates) {
+	if g == nil {
+		return gates
+	}
+	for _, o := range g.Objectives {
+		gates.Add(o.State, v.Voids())
+	}
+	return gates
+}
+
+// worse keeps the error that decides the exit code: the first one that is a
+// failure, or else the first that has something to say.
+func worse(first, next error) error {
+	switch {
+	case next == nil:
+		return first
+	case first == nil, exitCode(first) == exitOK && (exitCode(next) != exitOK || errors.Is(first, syscall.EPIPE)):
+		return next
+	}
+	return first
+}
+
+// strictInCI makes --strict the default of a command that has it where CI is
+// set: a gate that nobody looks at must not pass because nothing was decided.
+func (a *app) strictInCI(ctx *kong.Context) {
+	command, ok := ctx.Selected().Target.Addr().Interface().(interface{ strictness() *bool })
+	if !ok {
+		return
+	}
+	for _, part := range ctx.Path {
+		if part.Flag != nil && part.Flag.Name == "strict" {
+			return
+		}
+	}
+	if ci, set := a.env("CI"); set && ci != "" && ci != "0" && !strings.EqualFold(ci, "false") {
+		*command.strictness() = true
+	}
+}
 
 // usageError is a command line that makes no sense.
 type usageError struct{ err error }

@@ -16,6 +16,7 @@ import (
 	"tokenmeter/base/limitio"
 	"tokenmeter/base/printable"
 	"tokenmeter/record/run"
+	"tokenmeter/record/validity"
 	"tokenmeter/service/slo"
 	"tokenmeter/service/slo/history"
 	"tokenmeter/service/slo/history/sqlite"
@@ -41,6 +42,7 @@ type sloSource struct {
 
 type sloCheckCmd struct {
 	sloSource
+	Strict    bool     `negatable:"" help:"Exit code 4 when nothing was decided: an objective has too few events, or a run is an invalid measurement. On by itself where CI is set."`
 	MinBudget []string `name:"min-budget" sep:"none" placeholder:"NAME=P" help:"At least this share of an objective's budget must be left, like chat-tpot=20%. Repeatable; gates a release."`
 }
 
@@ -62,7 +64,7 @@ func (sloSource) collects() {}
 func (sloCheckCmd) Help() string {
 	return `An objective is missed when its error budget is overspent. One with too few events to tell is neither met nor missed. --min-budget is not held when nothing is known of the budget.
 
-Exit codes: 0 every objective and budget held; 1 one did not; 2 wrong usage or configuration.`
+Exit codes: 0 every objective and budget held, or nothing was decided (the last line says so); 1 one did not; 2 wrong usage or configuration; 3 no request of the runs was answered; 4 with --strict (on where CI is set), when nothing was decided.`
 }
 
 // Run checks.
@@ -78,20 +80,26 @@ func (c *sloCheckCmd) Run(a *app) error {
 	if err := worse(writeSLO(a.stdout, c.Format, results), c.warnInvalid(a)); err != nil {
 		return err
 	}
-	missed := 0
-	for _, r := range results.Objectives {
-		if r.Met != nil && !*r.Met {
-			missed++
-		}
-	}
 	for _, g := range gates {
 		a.say("tokenmeter slo check: %s", g)
 	}
-	if missed > 0 || len(gates) > 0 {
-		return &codedError{exitMissed, fmt.Sprintf("%d of %d objectives missed, %d budgets too small", missed, len(results.Objectives), len(gates)), true}
+	f, err := c.facts()
+	if err != nil {
+		return err
 	}
-	return nil
+	f.Gates.Missed = len(gates)
+	for _, r := range results.Objectives {
+		state := "open"
+		if r.Met != nil {
+			state = map[bool]string{true: "met", false: "missed"}[*r.Met]
+		}
+		f.Gates.Add(state, f.Measurement == validity.Invalid)
+	}
+	f.Strict = c.Strict
+	return decided(f)
 }
+
+func (c *sloCheckCmd) strictness() *bool { return &c.Strict }
 
 // gates says which budgets are too small.
 func (c *sloCheckCmd) gates(results []slo.Result) (broken []string, err error) {

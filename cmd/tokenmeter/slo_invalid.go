@@ -5,6 +5,7 @@ package main
 import (
 	"strings"
 
+	"tokenmeter/record/exit"
 	"tokenmeter/record/run"
 	"tokenmeter/record/validity"
 )
@@ -24,6 +25,27 @@ func (c *sloSource) warnInvalid(a *app) error {
 		}
 	}
 	return nil
+}
+
+// facts counts the requests of the runs, and says how far they can be believed:
+// one that can't be spoils them all.
+func (c *sloSource) facts() (all exit.Facts, err error) {
+	for _, path := range c.Runs {
+		f, err := run.Open(path)
+		if err != nil {
+			return all, err
+		}
+		r := f.Run()
+		f.Close()
+		all = all.And(factsOf(&r.Requests))
+		switch {
+		case r.Validity.Voids():
+			all.Measurement, all.Doubt = validity.Invalid, path+" is an invalid measurement"
+		case r.Validity.Verdict == validity.Unknown && all.Measurement == "":
+			all.Measurement = validity.Unknown
+		}
+	}
+	return all, nil
 }
 
 // becauseOf is what the first invalid check says.

@@ -15,6 +15,7 @@ import (
 	"tokenmeter/load/sweep"
 	"tokenmeter/load/sweep/result"
 	"tokenmeter/reader/report"
+	"tokenmeter/record/exit"
 	"tokenmeter/record/objective"
 	"tokenmeter/record/timeline"
 	"tokenmeter/record/validity"
@@ -269,11 +270,12 @@ func kept(s *result.Sweep) string {
 // objectives, and a sweep has missed them where all its points have. The probes of a
 // search are no points to judge; it says itself what they show.
 func (c *sweepCmd) verdict(s *result.Sweep) error {
-	points, invalid, missed := 0, 0, 0
-	var sent, answered int64
+	points, invalid := 0, 0
+	var all exit.Facts
+	var at exit.Gates // points by what became of their objectives together
 	for i := range s.Points {
 		p := &s.Points[i]
-		sent, answered = sent+p.Requests.Total, answered+p.Requests.OK
+		all = all.And(factsOf(&p.Requests))
 		if p.Place == 0 || p.Run == "" {
 			continue
 		}
@@ -281,19 +283,34 @@ func (c *sweepCmd) verdict(s *result.Sweep) error {
 		if p.Validity.Verdict == validity.Invalid {
 			invalid++
 		}
-		if p.Goodput.Missed() {
-			missed++
+		switch g := objectivesOf(p.Goodput, &p.Validity); {
+		case g.Missed > 0:
+			at.Missed++
+		case g.Open > 0:
+			at.Open++
+		case g.Void > 0:
+			at.Void++
+		case g.Met > 0:
+			at.Met++
 		}
 	}
-	switch {
-	case sent > 0 && answered == 0:
-		return &codedError{code: exitTarget, text: fmt.Sprintf("not one of %d requests was answered to its end", sent)}
-	case c.Strict && invalid > 0:
-		return &codedError{code: exitInvalid, text: fmt.Sprintf("%d of %d points are invalid, see their checks (--strict)", invalid, points)}
-	case s.Found != nil && s.Found.NoneHolds(), points > 0 && missed == points:
-		return &codedError{code: exitMissed, said: true}
+	switch { // one gate in all: does any load keep the objectives?
+	case s.Found != nil && s.Found.NoneHolds():
+		all.Gates.Missed = 1
+	case s.Found != nil && s.Found.Holds.OK(), at.Met > 0:
+		all.Gates.Met = 1
+	case at.Void > 0 && at.Open == 0:
+		all.Gates.Void = 1
+	case s.Found != nil, at.Open > 0:
+		all.Gates.Open = 1
+	case at.Missed > 0 && at.Missed == points:
+		all.Gates.Missed = 1
 	}
-	return nil
+	all.Strict = c.Strict
+	if invalid > 0 {
+		all.Measurement, all.Doubt = validity.Invalid, fmt.Sprintf("%d of %d points are invalid, see their checks", invalid, points)
+	}
+	return decided(all)
 }
 
 // showSweep prints a sweep to stdout.

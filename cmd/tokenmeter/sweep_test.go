@@ -182,14 +182,14 @@ func TestSweepVerdict(t *testing.T) {
 	}{
 		"no objectives":           {result.Sweep{Points: []result.Point{point(valid, "")}}, true, exitOK},
 		"missed at one of two":    {result.Sweep{Points: []result.Point{point(valid, objective.Met), point(valid, objective.Missed)}}, true, exitOK},
-		"too few to tell at one":  {result.Sweep{Points: []result.Point{point(valid, objective.Insufficient), point(valid, objective.Missed)}}, true, exitOK},
+		"too few to tell at one":  {result.Sweep{Points: []result.Point{point(valid, objective.Insufficient), point(valid, objective.Missed)}}, true, exitInvalid},
 		"missed at all":           {result.Sweep{Points: []result.Point{point(valid, objective.Missed), point(valid, objective.Missed), unreached}}, true, exitMissed},
 		"invalid":                 {result.Sweep{Points: []result.Point{point(invalid, objective.Missed)}}, true, exitInvalid},
 		"invalid without strict":  {result.Sweep{Points: []result.Point{point(invalid, ""), point(valid, "")}}, false, exitOK},
 		"a search":                {result.Sweep{Points: []result.Point{probe}, Found: &result.Found{Holds: some(1), Fails: some(2)}}, true, exitOK},
 		"no load holds":           {result.Sweep{Points: []result.Point{probe}, Found: &result.Found{Fails: some(2), Steps: []result.Step{{Load: 2}}}}, true, exitMissed},
 		"not one answer":          {result.Sweep{Points: []result.Point{{Requests: metric.Requests{Total: 9, Failed: 9}}}, Found: &result.Found{Fails: some(2)}}, false, exitTarget},
-		"a search without an end": {result.Sweep{Points: []result.Point{probe}, Found: &result.Found{Fails: some(2), SeemsHolds: some(1)}}, true, exitOK},
+		"a search without an end": {result.Sweep{Points: []result.Point{probe}, Found: &result.Found{Fails: some(2), SeemsHolds: some(1)}}, true, exitInvalid},
 	} {
 		cmd := sweepCmd{}
 		cmd.Strict = c.strict

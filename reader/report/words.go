@@ -142,7 +142,10 @@ func firstToken(r *run.Run) string {
 // someFailed counts failures in a hundred where that says the same.
 func someFailed(r *run.Run) string {
 	bad, n := r.Requests.Failed, r.Requests.OK+r.Requests.Failed
-	if bad == 0 {
+	switch {
+	case r.Requests.OK == 0 && r.Requests.Unanswered > 0 && bad == 0:
+		return fmt.Sprintf("None of %s was answered before the run ended.", plural(r.Requests.Unanswered, "request"))
+	case bad == 0:
 		return "No request failed."
 	}
 	of100 := float64(bad) / float64(n) * 100

@@ -24,6 +24,7 @@ var requestsDefinitions = []Definition{
 	{Name: "requests.failed", Unit: "requests", Title: "measured requests that failed", Better: Lower, Group: GroupRequests, Aliases: []string{"failed", "failures", "errors"}},
 	{Name: "requests.by_class", Unit: "requests", Title: "measured requests by outcome class", Group: GroupRequests},
 	{Name: "requests.excluded", Unit: "requests", Title: "cancelled_run_end and cancelled_user: in no latency figure", Group: GroupRequests},
+	{Name: "requests.unanswered", Unit: "requests", Title: "of cancelled_run_end those without a first token: where nothing was answered, the target failed (exit code 3)", Better: Lower, Group: GroupRequests},
 	{Name: "requests.warmup", Unit: "requests", Title: "requests before measuring began", Group: GroupRequests},
 	{Name: "requests.cooldown", Unit: "requests", Title: "requests after the measured part, which kept the load up", Group: GroupRequests},
 	{Name: "requests.first_error", Title: "the first failure's words", Group: GroupRequests, Null: "nothing failed"},

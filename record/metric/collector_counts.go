@@ -16,6 +16,9 @@ func (c *Collector) countRequest(tl *timeline.Timeline, v *Values) {
 		r.Excluded[NeverSent]++
 	case tl.Outcome.Cancelled():
 		r.Excluded[string(tl.Outcome)]++
+		if tl.Unanswered() {
+			r.Unanswered++
+		}
 	default:
 		r.Failed++
 		c.noteError(tl)

@@ -38,6 +38,7 @@ func (c *Collector) mergeRequests(o *Requests) {
 	r.Total += o.Total
 	r.OK += o.OK
 	r.Failed += o.Failed
+	r.Unanswered += o.Unanswered
 	r.Warmup += o.Warmup
 	r.Cooldown += o.Cooldown
 	r.Attempts += o.Attempts

@@ -35,8 +35,10 @@ type Requests struct {
 	Failed   int64                      `json:"failed"`
 	ByClass  map[timeline.Outcome]int64 `json:"by_class"`
 	Excluded map[string]int64           `json:"excluded"` // cancelled_run_end, cancelled_user, never_sent
-	Warmup   int64                      `json:"warmup"`
-	Cooldown int64                      `json:"cooldown"` // sent after the measured part, to keep the load up
+	// Unanswered counts those of cancelled_run_end that had no token yet.
+	Unanswered int64 `json:"unanswered"`
+	Warmup     int64 `json:"warmup"`
+	Cooldown   int64 `json:"cooldown"` // sent after the measured part, to keep the load up
 	// FirstError is the first failure's words; null without failures.
 	FirstError *string `json:"first_error"`
 	// TokenSources counts measured requests by where their token count came from.

@@ -36,6 +36,9 @@ func count(r *metric.Requests, tl *timeline.Timeline) {
 		r.Excluded[metric.NeverSent]++
 	case tl.Outcome.Cancelled():
 		r.Excluded[string(tl.Outcome)]++
+		if tl.Unanswered() {
+			r.Unanswered++
+		}
 	default:
 		r.Failed++
 		if r.FirstError == nil && tl.Error != nil {

@@ -146,3 +146,17 @@ func (t *Timeline) Fail(class Outcome, message string) {
 	t.Outcome = class
 	t.Error = &Error{Class: class, Message: message}
 }
+
+// Unanswered reports whether the run ended before the request had a first
+// token, be it that no connection or no free slot came up for it.
+func (t *Timeline) Unanswered() bool {
+	if t.Outcome != CancelledRunEnd {
+		return false
+	}
+	for ev := range t.Events.All() {
+		if ev.Kind.Bears() {
+			return false
+		}
+	}
+	return true
+}

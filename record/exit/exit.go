@@ -1,0 +1,138 @@
+// Package exit decides the exit code of a command that measured or compared:
+// one function of what became of the requests, the gates and the measurement.
+package exit
+
+import "fmt"
+
+// Code is what a command leaves the shell with. It is never a count of failures.
+type Code int
+
+// The exit codes, all of them.
+const (
+	OK          Code = 0   // done, and every gate held or could not be decided
+	Missed      Code = 1   // an objective or a gate failed
+	Usage       Code = 2   // wrong usage or configuration
+	Target      Code = 3   // the target failed
+	Undecided   Code = 4   // nothing was decided, and that is not enough (--strict)
+	Unwritten   Code = 5   // results could not be written
+	Interrupted Code = 130 // what was measured is saved and marked partial
+)
+
+// Facts is what the code is made of. The zero value is a command that had
+// nothing to decide.
+type Facts struct {
+	Answered   int64 // requests whose answer came to its end
+	Failed     int64 // requests that failed
+	Unanswered int64 // without a token when the run ended
+	Cut        int64 // being answered when the run ended, or ended by the user
+
+	Gates Gates
+
+	// Measurement is the verdict on the measurement: valid, suspect, invalid or
+	// unknown; empty where nothing was measured.
+	Measurement string
+	Doubt       string // why it is invalid or unknown, in words; empty: the usual ones
+
+	NotWritten  bool // results could not be written
+	Interrupted bool
+	Strict      bool // what was not decided is no success
+}
+
+// And returns the facts with the requests of others added.
+func (f Facts) And(o Facts) Facts {
+	f.Answered += o.Answered
+	f.Failed += o.Failed
+	f.Unanswered += o.Unanswered
+	f.Cut += o.Cut
+	return f
+}
+
+// Gates counts objectives, gates, budgets and verdicts asked for by what became of them.
+type Gates struct {
+	Met    int
+	Missed int
+	Open   int // neither met nor missed: too few requests, or no answer at all
+	Void   int // it would be met, but the measurement says nothing about it
+}
+
+// Add counts a gate by its state. A state that is not known decides nothing. With void
+// the measurement can't vouch for it: then it is not met, but what is missed stays missed.
+func (g *Gates) Add(state string, void bool) {
+	switch {
+	case state == "": // not a gate
+	case state == "missed":
+		g.Missed++
+	case state == "met" && void:
+		g.Void++
+	case state == "met":
+		g.Met++
+	default:
+		g.Open++
+	}
+}
+
+// Verdict is an exit code and, where the code alone would mislead, its reason
+// in words; Says is empty for success and for what the result itself shows.
+type Verdict struct {
+	Code Code
+	Says string
+}
+
+// Of decides. What was lost goes before what was found, a target that answers
+// nothing before what the gates make of it, and with Strict an invalid
+// measurement before gates.
+func Of(f Facts) Verdict {
+	undecided := f.Gates.Open + f.Gates.Void
+	switch {
+	case f.Interrupted:
+		return Verdict{Code: Interrupted}
+	case f.NotWritten:
+		return Verdict{Code: Unwritten}
+	case f.silent():
+		return Verdict{Target, f.unanswered()}
+	case f.Strict && (f.Measurement == "invalid" || f.Measurement == "unknown"):
+		return Verdict{Undecided, f.doubt() + " (--strict)"}
+	case f.Gates.Missed > 0:
+		return Verdict{Code: Missed}
+	case undecided > 0 && f.Strict:
+		return Verdict{Undecided, f.Gates.words() + " (--strict)"}
+	case undecided > 0:
+		return Verdict{OK, "exit 0: " + f.Gates.words() + "; --strict makes this 4"}
+	}
+	return Verdict{}
+}
+
+// silent reports whether the target answered nothing. A request that was being
+// answered when the run ended is an answer begun, and no failure.
+func (f *Facts) silent() bool {
+	return f.Answered == 0 && f.Cut == 0 && f.Failed+f.Unanswered > 0
+}
+
+func (f *Facts) doubt() string {
+	switch {
+	case f.Doubt != "":
+		return f.Doubt
+	case f.Measurement == "unknown":
+		return "whether the measurement is valid is unknown: its run.json is missing or damaged"
+	}
+	return "the measurement is invalid, see the checks above"
+}
+
+func (f *Facts) unanswered() string {
+	switch n := f.Failed + f.Unanswered; {
+	case f.Unanswered == 0:
+		return fmt.Sprintf("all %d requests failed", n)
+	case f.Failed == 0:
+		return fmt.Sprintf("none of %d requests was answered before the run ended; raise --grace or --duration if the server needs longer for a first token", n)
+	default:
+		return fmt.Sprintf("none of %d requests was answered: %d failed, %d had no token when the run ended", n, f.Failed, f.Unanswered)
+	}
+}
+
+// words says what was not decided.
+func (g Gates) words() string {
+	if g.Met == 0 {
+		return "nothing was decided"
+	}
+	return fmt.Sprintf("%d of %d gates were not decided", g.Open+g.Void, g.Met+g.Open+g.Void)
+}

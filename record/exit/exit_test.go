@@ -1,0 +1,83 @@
+package exit
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+)
+
+// Every row is a promise to scripts: what a command that found this leaves them with.
+func TestOf(t *testing.T) {
+	strict := func(f Facts) Facts { f.Strict = true; return f }
+	hung := Facts{Unanswered: 25, Measurement: "invalid", Gates: Gates{Open: 2}}
+	for _, c := range []struct {
+		name string
+		f    Facts
+		want Code
+		last string // in the last line
+	}{
+		{"nothing to decide", Facts{}, OK, ""},
+		{"all answered", Facts{Answered: 9, Measurement: "valid"}, OK, ""},
+		{"all answered, gates held", Facts{Answered: 9, Gates: Gates{Met: 2}, Measurement: "valid"}, OK, ""},
+		{"some failed", Facts{Answered: 8, Failed: 1}, OK, ""},
+		{"some unanswered at the end", Facts{Answered: 8, Unanswered: 3}, OK, ""},
+		{"all failed", Facts{Failed: 9}, Target, "all 9 requests failed"},
+		{"never answered", hung, Target, "none of 25 requests was answered"},
+		{"never answered, strict", strict(hung), Target, "none of 25"},
+		{"failed or never answered", Facts{Failed: 4, Unanswered: 5}, Target, "4 failed, 5 had no token"},
+		{"all missed because all failed", Facts{Failed: 9, Gates: Gates{Missed: 1}}, Target, ""},
+		{"slow: every answer was cut by the end", Facts{Cut: 8}, OK, ""},
+		{"slow, with an objective", Facts{Cut: 8, Gates: Gates{Open: 1}}, OK, "exit 0: nothing was decided; --strict makes this 4"},
+		{"slow, with an objective, strict", strict(Facts{Cut: 8, Gates: Gates{Open: 1}}), Undecided, "nothing was decided"},
+		{"missed", Facts{Answered: 9, Gates: Gates{Met: 1, Missed: 1}}, Missed, ""},
+		{"missed beside open", strict(Facts{Answered: 9, Gates: Gates{Open: 1, Missed: 1}}), Missed, ""},
+		{"missed, invalid", Facts{Answered: 9, Gates: Gates{Missed: 1}, Measurement: "invalid"}, Missed, ""},
+		{"missed, invalid, strict", strict(Facts{Answered: 9, Gates: Gates{Missed: 1}, Measurement: "invalid"}), Undecided, "the measurement is invalid"},
+		{"open", Facts{Answered: 9, Gates: Gates{Open: 1}}, OK, "exit 0: nothing was decided; --strict makes this 4"},
+		{"open beside held", Facts{Answered: 9, Gates: Gates{Open: 1, Met: 2}}, OK, "exit 0: 1 of 3 gates were not decided; --strict makes this 4"},
+		{"open, strict", strict(Facts{Answered: 9, Gates: Gates{Open: 1, Met: 2}}), Undecided, "1 of 3"},
+		{"void", Facts{Answered: 9, Gates: Gates{Void: 1}, Measurement: "invalid"}, OK, "exit 0: nothing was decided"},
+		{"void, strict", strict(Facts{Answered: 9, Gates: Gates{Void: 1}, Measurement: "invalid"}), Undecided, "invalid"},
+		{"invalid without gates", Facts{Answered: 9, Measurement: "invalid"}, OK, ""},
+		{"invalid without gates, strict", strict(Facts{Answered: 9, Measurement: "invalid"}), Undecided, "invalid"},
+		{"suspect, strict", strict(Facts{Answered: 9, Gates: Gates{Met: 1}, Measurement: "suspect"}), OK, ""},
+		{"no manifest", Facts{Answered: 9, Measurement: "unknown"}, OK, ""},
+		{"no manifest, strict", strict(Facts{Answered: 9, Measurement: "unknown"}), Undecided, "unknown"},
+		{"not written", Facts{Answered: 9, NotWritten: true, Gates: Gates{Missed: 1}}, Unwritten, ""},
+		{"interrupted", Facts{Unanswered: 9, Interrupted: true, NotWritten: true}, Interrupted, ""},
+	} {
+		got := Of(c.f)
+		if got.Code != c.want || !strings.Contains(got.Says, c.last) || c.last == "" && c.want == OK && got.Says != "" {
+			t.Errorf("%s: %d %q, want %d %q", c.name, got.Code, got.Says, c.want, c.last)
+		}
+	}
+}
+
+// Whatever was found: with Strict success means that something was asked and all of it
+// held, and Strict turns no failure into a success.
+func TestStrictFailsClosed(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		n := rapid.Int64Range(0, 2)
+		g := rapid.IntRange(0, 2)
+		f := Facts{
+			Answered: n.Draw(t, "answered"), Failed: n.Draw(t, "failed"), Unanswered: n.Draw(t, "unanswered"), Cut: n.Draw(t, "cut"),
+			Gates:       Gates{g.Draw(t, "met"), g.Draw(t, "missed"), g.Draw(t, "open"), g.Draw(t, "void")},
+			Measurement: rapid.SampledFrom([]string{"", "valid", "suspect", "invalid", "unknown"}).Draw(t, "measurement"),
+			NotWritten:  rapid.Bool().Draw(t, "not written"), Interrupted: rapid.Bool().Draw(t, "interrupted"),
+		}
+		loose := Of(f)
+		f.Strict = true
+		tight := Of(f)
+		if loose.Code != OK && tight.Code == OK {
+			t.Fatalf("strict turned %d into a success", loose.Code)
+		}
+		if tight.Code == OK && (f.Gates.Missed+f.Gates.Open+f.Gates.Void > 0 || f.Measurement == "invalid" || f.Measurement == "unknown") {
+			t.Fatalf("success of %+v", f)
+		}
+		if loose.Code == OK && f.Gates.Open+f.Gates.Void > 0 && !strings.HasPrefix(loose.Says, fmt.Sprintf("exit %d: ", OK)) {
+			t.Fatalf("%+v ends without a word", f)
+		}
+	})
+}
