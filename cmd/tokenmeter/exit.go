@@ -41,7 +41,7 @@ func decided(f exit.Facts) error {
 
 // factsOf counts requests by what became of them.
 func factsOf(r *metric.Requests) exit.Facts {
-	return exit.Facts{Answered: r.OK, Failed: r.Failed, Unanswered: r.Unanswered, Cut: max(r.Total-r.OK-r.Failed-r.Unanswered, 0)}
+	return exit.Facts{Answered: r.OK, Failed: r.Failed, Unanswered: r.Unanswered, Cut: max(r.Total-r.OK-r.Failed-r.Unanswered-r.Unsent(), 0)}
 }
 
 // objectivesOf counts objectives by what became of them. What an invalid

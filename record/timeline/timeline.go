@@ -148,7 +148,7 @@ func (t *Timeline) Fail(class Outcome, message string) {
 }
 
 // Unanswered reports whether the run ended before the request had a first
-// token, be it that no connection or no free slot came up for it.
+// token, be it that no connection came up for it.
 func (t *Timeline) Unanswered() bool {
 	if t.Outcome != CancelledRunEnd {
 		return false
