@@ -1,0 +1,32 @@
+// One official client against a server: prints what came, so that two ways can be compared.
+import { createHash } from "node:crypto";
+
+const [name, base] = process.argv.slice(2);
+const messages = [{ role: "user", content: "measure this" }];
+const show = (what, events, text) => console.log(`${what}: ${events} events, text ${createHash("sha256").update(text).digest("hex").slice(0, 12)}`);
+
+if (name === "openai") {
+  const { default: OpenAI } = await import("openai");
+  const c = new OpenAI({ baseURL: base + "/v1", apiKey: "sk-example-not-a-key", maxRetries: 0 });
+  let events = 0, text = "";
+  for await (const chunk of await c.chat.completions.create({ model: "gpt-4o", messages, stream: true })) {
+    events++;
+    text += chunk.choices[0]?.delta?.content ?? "";
+  }
+  show("chat", events, text);
+  [events, text] = [0, ""];
+  for await (const e of await c.responses.create({ model: "gpt-4o", input: "measure this", stream: true })) {
+    events++;
+    text += e.type === "response.output_text.delta" ? e.delta : "";
+  }
+  show("responses", events, text);
+} else {
+  const { default: Anthropic } = await import("@anthropic-ai/sdk");
+  const c = new Anthropic({ baseURL: base, apiKey: "sk-ant-example-not-a-key", maxRetries: 0 });
+  let events = 0, text = "";
+  for await (const e of await c.messages.create({ model: "claude-mock", max_tokens: 100, messages, stream: true })) {
+    events++;
+    text += e.delta?.text ?? "";
+  }
+  show("messages", events, text);
+}
