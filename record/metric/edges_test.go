@@ -39,6 +39,42 @@ func TestEdges(t *testing.T) {
 			t=900ms x2 every 20ms C("w")
 			t=1000ms FIN + UR(10,2,9) + DONE + EOF`,
 			want: `{"output_tokens":2,"tpot_ms":20,"flags":["token_count_mismatch"]}`},
+		{name: "fewer tokens than events", stream: `
+			t=100ms x10 every 20ms C("w")
+			t=281ms FIN + U(10,3) + DONE + EOF`,
+			want: `{"output_tokens":3,"token_source":"usage","tpot_ms":20,"tpot_adj_ms":null,"itl_ms":null,"flags":["token_count_mismatch"]}`},
+		{name: "one token in three events", stream: `
+			t=100ms x3 every 20ms C("w")
+			t=141ms FIN + U(10,1) + DONE + EOF`,
+			want: `{"output_tokens":1,"tpot_ms":20,"flags":["token_count_mismatch"]}`},
+		{name: "reasoning within the content is not hidden", stream: `
+			t=100ms x10 every 20ms C("w")
+			t=281ms FIN + UR(10,10,7) + DONE + EOF`,
+			want: `{"output_tokens":10,"reasoning_tokens":7,"tpot_ms":20,"flags":["token_count_mismatch"]}`},
+		{name: "a surplus beside told reasoning is nobody's", stream: `
+			t=100ms x3 every 20ms C("w")
+			t=141ms FIN + UR(10,5,2) + DONE + EOF`,
+			set:  func(tl *timeline.Timeline) { tl.Usage.Total = timeline.Some[int64](40) },
+			want: `{"output_tokens":5,"reasoning_tokens":2,"tpot_ms":20,"flags":["hidden_reasoning","usage_inconsistent"]}`},
+		{name: "rejected predictions", stream: `
+			t=100ms x3 every 20ms C("w")
+			t=141ms FIN + U(10,13) + DONE + EOF`,
+			set:  func(tl *timeline.Timeline) { tl.Usage.Rejected = timeline.Some[int64](10) },
+			want: `{"output_tokens":13,"tpot_ms":20,"flags":["hidden_reasoning"]}`},
+		{name: "refused: nothing was given, and that is known", stream: `
+			t=40ms EOF`,
+			set: func(tl *timeline.Timeline) {
+				tl.Streamed, tl.HTTPStatus = false, 503
+				tl.Fail(timeline.HTTP5xx, "busy")
+			},
+			want: `{"output_tokens":0,"token_source":null,"chunks":null,"flags":[]}`},
+		{name: "no answer: nothing is known", stream: `
+			t=40ms EOF`,
+			set: func(tl *timeline.Timeline) {
+				tl.Streamed, tl.HTTPStatus = false, 0
+				tl.Fail(timeline.ConnectRefused, "refused")
+			},
+			want: `{"output_tokens":null,"token_source":null,"chunks":null,"flags":[]}`},
 		{name: "only reasoning", stream: `
 			t=100ms x3 every 20ms Z("th")
 			t=161ms FIN + UR(10,3,3) + DONE + EOF`,

@@ -91,6 +91,8 @@ func (a Address) Through(path string) string {
 	switch version, tail := splitVersion(path); {
 	case a.whole != "" && operationOf(path) == a.operation:
 		return a.whole
+	case a.deployed && tail == "/models":
+		return a.root + tail
 	case a.root != "" && strings.HasPrefix(path, a.root+"/"), a.base != "" && strings.HasPrefix(path, a.base+"/"):
 		return path
 	case overlap(a.base, path) > 0:

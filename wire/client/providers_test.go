@@ -193,6 +193,7 @@ func TestPassedAddresses(t *testing.T) {
 		{"http://h/v4/chat/completions", "/v1/embeddings", "/v4/embeddings"},
 		{"http://h/chat/completions", "/v1/chat/completions", "/chat/completions"},
 		{"http://h/openai/deployments/d?api-version=1", "/v1/chat/completions", "/openai/deployments/d/chat/completions?api-version=1"},
+		{"http://h/openai/deployments/d?api-version=1", "/v1/models", "/openai/models?api-version=1"},
 		{"http://h", "/openai/deployments/d/chat/completions?api-version=1", "/openai/deployments/d/chat/completions?api-version=1"},
 		{"http://h/v1", "/health", "/health"},
 		{"http://h/v1", "/api/chat", "/api/chat"},
