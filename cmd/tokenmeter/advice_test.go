@@ -55,6 +55,9 @@ func (v *vocabulary) learn(node *kong.Node, own map[string]bool) {
 		for _, name := range append([]string{f.Name}, f.Aliases...) {
 			own[name], v.flags[name] = true, true
 		}
+		if no := "no-" + f.Name; f.Tag.Negatable != "" {
+			own[no], v.flags[no] = true, true
+		}
 	}
 	for _, below := range node.Children {
 		v.learn(below, own)
