@@ -5,7 +5,6 @@ import (
 
 	"tokenmeter/record/metric"
 	"tokenmeter/record/objective"
-	"tokenmeter/record/stat"
 	"tokenmeter/record/timeline"
 )
 
@@ -15,6 +14,7 @@ type CanaryState string
 // The states. All but Continue are final in their error guarantee: the chance
 // that a canary ever says Worse or Better of equal populations, or Same of ones
 // further apart than the margin, is at most Alpha, however often it is asked.
+// A difference that does not matter is neither better nor worse.
 const (
 	Continue     CanaryState = "continue"
 	CanaryBetter CanaryState = "better"
@@ -36,29 +36,30 @@ type CanaryOptions struct {
 	// Expect is the difference that is worth finding, as a share; the bounds are
 	// tightest there. 0: 5 %.
 	Expect float64
-	// Batch is how many consecutive requests of a side are averaged, so that
-	// what one tells of the next stays inside. 0: 20.
-	Batch int
 	// Objectives decide which requests are good; without, those that did not fail.
 	Objectives []objective.Objective
 }
 
 // Canary compares two live populations, A (the old one) and B, while requests
-// end, and may be asked after every one of them. It holds two kinds of tests:
+// end, and may be asked after every one of them. Requests share a queue, so the
+// requests of a side tell of each other; what is watched allows for that:
 //
-// Of the share of good requests, e-values for two Bernoulli streams; their
-// guarantee is exact for any number of requests, given that the requests of a
-// side are alike over time.
+// Means (of log latencies, of the share of good requests) by a confidence
+// sequence on the difference (Robbins' normal mixture), whose variance is the
+// long-run variance of the means of blocks of 20 requests. It is asymptotic,
+// so it says nothing before 48 blocks a side, nor where they are worth fewer
+// than 24 independent ones.
 //
-// Of log latencies, a normal-mixture confidence sequence on the difference of
-// the means of batches. Its guarantee is asymptotic, so it says nothing before
-// 20 batches a side; its error is checked by simulation.
+// The share of good requests also by bets on the difference of blocks of 50
+// requests a side, which hold for any number of them and so find within some
+// hundred requests that a side fails. What they need is that blocks are not
+// related; bursts of failures longer than a block weaken that.
 //
-// Memory does not grow. Not safe for concurrent use.
+// Memory is bounded. Not safe for concurrent use.
 type Canary struct {
 	opts    CanaryOptions
 	share   shareWatch
-	watched []*latencyWatch
+	watched []*meansWatch
 	judged  [2]int64
 }
 
@@ -85,9 +86,6 @@ func NewCanary(o CanaryOptions) (*Canary, error) {
 	if o.Expect == 0 {
 		o.Expect = 0.05
 	}
-	if o.Batch == 0 {
-		o.Batch = 20
-	}
 	list, err := chosen(o.Metrics)
 	if err != nil {
 		return nil, err
@@ -103,7 +101,7 @@ func NewCanary(o CanaryOptions) (*Canary, error) {
 		if m.value == nil {
 			continue
 		}
-		c.watched = append(c.watched, newLatencyWatch(m, alpha, &o))
+		c.watched = append(c.watched, &meansWatch{measure: m, alpha: alpha, within: math.Log1p(o.Within), better: m.better, kappa: kappaOf(math.Log1p(o.Expect)), state: Continue})
 	}
 	return c, nil
 }
@@ -180,149 +178,4 @@ func (c *Canary) Figures() []CanaryFigure {
 		list = append(list, w.figure())
 	}
 	return list
-}
-
-// shareWatch tests the share of good requests.
-type shareWatch struct {
-	alpha, within       float64
-	lower, higher       stat.TwoShares // evidence that B's share is lower, higher
-	notLower, notHigher stat.TwoShares // evidence that it is not lower, not higher by the margin
-	seen                [2]stat.Pair
-	block               [2]stat.Pair
-}
-
-func newShareWatch(alpha, within float64) shareWatch {
-	return shareWatch{alpha: alpha, within: within,
-		lower:  stat.TwoShares{},
-		higher: stat.TwoShares{Above: true},
-		// b − a ≤ −within is refuted by evidence that b is higher than that.
-		notLower:  stat.TwoShares{Above: true, Margin: -within},
-		notHigher: stat.TwoShares{Margin: within},
-	}
-}
-
-// add puts a request into the open block, which closes as soon as it has one
-// of each side.
-func (w *shareWatch) add(side int, good bool) {
-	p := one(good)
-	w.block[side].Num += p.Num
-	w.block[side].Den += p.Den
-	if w.block[0].Den == 0 || w.block[1].Den == 0 {
-		return
-	}
-	a, b := w.block[0], w.block[1]
-	for _, t := range []*stat.TwoShares{&w.lower, &w.higher, &w.notLower, &w.notHigher} {
-		t.Add(int64(a.Num), int64(a.Den), int64(b.Num), int64(b.Den), w.seen)
-	}
-	for i := range w.seen {
-		w.seen[i].Num += w.block[i].Num
-		w.seen[i].Den += w.block[i].Den
-	}
-	w.block = [2]stat.Pair{}
-}
-
-func (w *shareWatch) figure() CanaryFigure {
-	f := CanaryFigure{Metric: "good", State: Continue, N: [2]int64{int64(w.seen[0].Den), int64(w.seen[1].Den)}}
-	if w.seen[0].Den > 0 && w.seen[1].Den > 0 {
-		f.Diff = some(w.seen[1].Num/w.seen[1].Den - w.seen[0].Num/w.seen[0].Den)
-	}
-	// Two sides of a test share its part of the level; so do both ends of the
-	// margin, each of which must be refuted on its own.
-	switch {
-	case w.lower.P() <= w.alpha/2:
-		f.State = CanaryWorse
-	case w.higher.P() <= w.alpha/2:
-		f.State = CanaryBetter
-	case w.notLower.P() <= w.alpha && w.notHigher.P() <= w.alpha:
-		f.State = CanarySame
-	}
-	return f
-}
-
-// fewestBatches a side before a latency is judged.
-const fewestBatches = 20
-
-// latencyWatch tests the mean of the logarithm of a latency.
-type latencyWatch struct {
-	measure       *measure
-	alpha, within float64
-	kappa         float64
-	batch         int
-	open          [2]moments // the batch that fills
-	means         [2]moments // of the batches that are full
-	state         CanaryState
-}
-
-// moments are Welford's running mean and spread.
-type moments struct{ n, mean, squares float64 }
-
-func (m *moments) add(v float64) {
-	m.n++
-	d := v - m.mean
-	m.mean += d / m.n
-	m.squares += d * (v - m.mean)
-}
-
-func newLatencyWatch(m *measure, alpha float64, o *CanaryOptions) *latencyWatch {
-	expect := math.Log1p(o.Expect)
-	return &latencyWatch{measure: m, alpha: alpha, within: math.Log1p(o.Within), kappa: 1 / (expect * expect), batch: o.Batch, state: Continue}
-}
-
-func (w *latencyWatch) add(side int, v float64) {
-	w.open[side].add(v)
-	if int(w.open[side].n) < w.batch {
-		return
-	}
-	w.means[side].add(w.open[side].mean)
-	w.open[side] = moments{}
-	w.look()
-}
-
-// interval is the confidence sequence of the difference, B less A.
-func (w *latencyWatch) interval() (diff, lo, hi float64, ok bool) {
-	a, b := &w.means[0], &w.means[1]
-	if a.n < fewestBatches || b.n < fewestBatches {
-		return 0, 0, 0, false
-	}
-	diff = b.mean - a.mean
-	variance := a.squares/(a.n-1)/a.n + b.squares/(b.n-1)/b.n
-	if !(variance > 0) {
-		return diff, diff, diff, true
-	}
-	// Information is the inverse of the variance; the sum diff × information
-	// moves like a Brownian motion in it.
-	information := 1 / variance
-	half := stat.MixtureBound(information, w.kappa, w.alpha) / information
-	return diff, diff - half, diff + half, true
-}
-
-// look decides once: a state that was reached stays.
-func (w *latencyWatch) look() {
-	_, lo, hi, ok := w.interval()
-	if !ok || w.state != Continue {
-		return
-	}
-	up, down := CanaryWorse, CanaryBetter
-	if w.measure.better == metric.Higher {
-		up, down = down, up
-	}
-	switch {
-	case lo >= -w.within && hi <= w.within:
-		w.state = CanarySame
-	case lo > 0:
-		w.state = up
-	case hi < 0:
-		w.state = down
-	}
-}
-
-func (w *latencyWatch) figure() CanaryFigure {
-	f := CanaryFigure{Metric: w.measure.key, State: w.state, N: [2]int64{int64(w.means[0].n) * int64(w.batch), int64(w.means[1].n) * int64(w.batch)}}
-	if diff, lo, hi, ok := w.interval(); ok {
-		f.Diff = some(100 * math.Expm1(diff))
-		f.CI = &[2]float64{100 * math.Expm1(lo), 100 * math.Expm1(hi)}
-	} else {
-		f.Needs = fewestBatches * int64(w.batch)
-	}
-	return f
 }

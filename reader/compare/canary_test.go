@@ -124,7 +124,7 @@ func TestCanaryNeeds(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	list := made.records(rng, 400)
+	list := made.records(rng, 960)
 	needs := func() []int64 {
 		var out []int64
 		for _, f := range c.Figures() {
@@ -133,13 +133,13 @@ func TestCanaryNeeds(t *testing.T) {
 		return out
 	}
 	for i := range list {
-		if i == 64 && !slices.Equal(needs(), []int64{0, 400, 400}) {
+		if i == 64 && !slices.Equal(needs(), []int64{0, 960, 960}) {
 			t.Errorf("after 64 requests a side: %v", needs())
 		}
 		c.Add(SideA, &list[i])
 		c.Add(SideB, &list[i])
 	}
 	if !slices.Equal(needs(), []int64{0, 0, 0}) {
-		t.Errorf("after 400 requests a side: %v", needs())
+		t.Errorf("after 960 requests a side: %v", needs())
 	}
 }

@@ -14,76 +14,37 @@ func MixtureBound(v, kappa, alpha float64) float64 {
 	return math.Sqrt((v + kappa) * (math.Log((v+kappa)/kappa) - 2*math.Log(alpha)))
 }
 
-// TwoShares tests, at any time and as often as one likes, whether a share of
-// one stream of successes differs from another's by more than a margin. It is
-// a product of e-values over blocks that hold values of both streams (Turner,
-// Ly and Grünwald): under the hypothesis its expectation never exceeds 1, so
-// P(it ever reaches 1/alpha) ≤ alpha, whatever the stopping rule, for finite
-// samples.
-//
-// The hypothesis is share(b) − share(a) ≥ Margin (evidence says that b is
-// lower), or with Above share(b) − share(a) ≤ Margin.
-type TwoShares struct {
-	Margin float64
-	Above  bool
-	log    float64 // of the product
-	peak   float64
+// Bet tests, at any time and as often as one likes, whether the mean of values
+// between −1 and 1 is above zero: the capital of a gambler who before each value
+// stakes a part of it on "above" (betting martingale: Waudby-Smith and Ramdas,
+// Journal of the Royal Statistical Society B 86:1, 2024). Where the mean of each
+// value, given those before, is zero or less the capital's expectation never
+// exceeds 1, so P(it ever reaches 1/alpha) ≤ alpha, for any stopping rule and any
+// number of values. The zero value is ready.
+type Bet struct {
+	n, sum, squares float64
+	log, peak       float64 // of the capital, and its largest
 }
 
-// Add takes a block: ka successes of na values of a, kb of nb of b, and what
-// had been seen of each stream before it.
-func (t *TwoShares) Add(ka, na, kb, nb int64, before [2]Pair) {
-	if na < 1 || nb < 1 {
-		return
-	}
-	a, b := guess(before[0]), guess(before[1])
-	margin := t.Margin
-	if t.Above { // mirror: failures for successes turns ≤ into ≥
-		a, b, margin = 1-a, 1-b, -margin
-		ka, kb = na-ka, nb-kb
-	}
-	// The hypothesis is b − a ≥ margin. Without evidence against it there is
-	// nothing to bet on.
-	if b-a >= margin {
-		return
-	}
-	a0, b0 := nearestShares(a, b, margin, float64(na), float64(nb))
-	t.log += score(ka, na, a, a0) + score(kb, nb, b, b0)
-	t.peak = math.Max(t.peak, t.log)
+// mostStake keeps the worst value from taking all.
+const mostStake = 0.9
+
+// Add takes one value.
+func (b *Bet) Add(v float64) {
+	b.log += math.Log1p(b.stake() * v)
+	b.peak = math.Max(b.peak, b.log)
+	b.n++
+	b.sum += v
+	b.squares += v * v
 }
 
-// P is the always-valid p-value.
-func (t *TwoShares) P() float64 { return math.Exp(-t.peak) }
-
-// guess is a share from what was seen before, drawn to the middle by one value.
-func guess(seen Pair) float64 { return (seen.Num + 0.5) / (seen.Den + 1) }
-
-func score(k, n int64, p, p0 float64) float64 {
-	return float64(k)*math.Log(p/p0) + float64(n-k)*math.Log((1-p)/(1-p0))
+// stake is what would have grown the capital fastest on the values so far, to
+// second order: their mean over their mean square, with one value of ½² before
+// them all.
+func (b *Bet) stake() float64 {
+	mean, square := b.sum/(b.n+1), (b.squares+0.25)/(b.n+1)
+	return math.Min(math.Max(mean/square, 0), mostStake)
 }
 
-// nearestShares is the member of the hypothesis b − a ≥ margin that is nearest
-// to (a, b) in relative entropy; it lies on the border.
-func nearestShares(a, b, margin, na, nb float64) (a0, b0 float64) {
-	if margin == 0 {
-		m := (na*a + nb*b) / (na + nb)
-		return m, m
-	}
-	// b0 = a0 + margin; the derivative of the entropy in a0 rises.
-	lo, hi := math.Max(0, -margin), math.Min(1, 1-margin)
-	slope := func(x float64) float64 {
-		y := x + margin
-		return na*((1-a)/(1-x)-a/x) + nb*((1-b)/(1-y)-b/y)
-	}
-	for range 60 {
-		mid := lo + (hi-lo)/2
-		if slope(mid) < 0 {
-			lo = mid
-		} else {
-			hi = mid
-		}
-	}
-	const edge = 1e-9
-	a0 = math.Min(math.Max((lo+hi)/2, math.Max(0, -margin)+edge), math.Min(1, 1-margin)-edge)
-	return a0, a0 + margin
-}
+// P is the always-valid p-value of "the mean is zero or less".
+func (b *Bet) P() float64 { return math.Exp(-b.peak) }
