@@ -6,8 +6,6 @@ import (
 	"strconv"
 	"strings"
 	"time"
-
-	"tokenmeter/record/stat"
 )
 
 // BaselineSchema names the version of a baseline file.
@@ -41,7 +39,9 @@ type baselineRun struct {
 type baselineSeries struct {
 	// Histograms: edges, which bins are points, for each block the count in
 	// each bin and the sum of the values.
-	Requests  int                `json:"requests,omitempty"`
+	Requests int `json:"requests,omitempty"`
+	// Design is how many requests tell as much as one independent request.
+	Design    float64            `json:"design,omitempty"`
 	Quantiles map[string]float64 `json:"quantiles,omitempty"`
 	Edges     string             `json:"edges,omitempty"`
 	Points    string             `json:"points,omitempty"` // a digit a bin: 1 is a point
@@ -134,12 +134,11 @@ func encodeSeries(s series, blocks int, percentiles []string) baselineSeries {
 		return s.encode()
 	}
 	list := s.sums()
-	size := max(s.block(), (len(list)+blocks-1)/blocks)
 	var num, den []float64
-	for _, p := range stat.NewBlocks(list, size).Cut() {
+	for _, p := range summed(list, blocks) {
 		num, den = append(num, p.Num), append(den, p.Den)
 	}
-	out := baselineSeries{Num: numbers(num), Den: numbers(den), Requests: pieces([]series{s})}
+	out := baselineSeries{Num: numbers(num), Den: numbers(den), Requests: pieces([]series{s}), Design: s.worth().Design}
 	if f, ok := s.(*fixed); ok && f.whole.Den > 0 {
 		out.Whole = numbers([]float64{f.whole.Num, f.whole.Den})
 	}
@@ -147,7 +146,7 @@ func encodeSeries(s series, blocks int, percentiles []string) baselineSeries {
 }
 
 func (b *binned) encode() baselineSeries {
-	out := baselineSeries{Requests: b.requests, Quantiles: b.quantile, Edges: numbers(b.edges), Sums: numbers(b.sum)}
+	out := baselineSeries{Requests: b.requests, Design: b.is.Design, Quantiles: b.quantile, Edges: numbers(b.edges), Sums: numbers(b.sum)}
 	var points strings.Builder
 	for _, p := range b.point {
 		if p {

@@ -88,7 +88,7 @@ func (s *baselineSeries) decode(key string) (series, error) {
 	if m.kind == ofShare || m.kind == ofRate {
 		return s.decodeFixed(m)
 	}
-	b := &binned{quantile: s.Quantiles, requests: s.Requests}
+	b := &binned{quantile: s.Quantiles, requests: s.Requests, is: s.worth()}
 	var err error
 	if b.edges, err = parseNumbers(s.Edges); err != nil {
 		return nil, err
@@ -155,7 +155,7 @@ func (s *baselineSeries) decodeFixed(m *measure) (series, error) {
 	if len(num) != len(den) || len(num) == 0 {
 		return nil, errDamaged
 	}
-	f := &fixed{length: 1, requests: s.Requests}
+	f := &fixed{requests: s.Requests, is: s.worth()}
 	for i := range num {
 		if num[i] < 0 || den[i] < 0 || m.kind == ofShare && num[i] > den[i] || den[i] > 1e15 || num[i] > 1e15 {
 			return nil, errDamaged
@@ -203,4 +203,14 @@ func clipped(s string) string {
 		return s[:40] + "…"
 	}
 	return s
+}
+
+// worth is what the requests of a series are worth. A file that does not say it
+// is taken to hold too few moments for a test of single runs.
+func (s *baselineSeries) worth() stat.Worth {
+	w := stat.Worth{N: max(s.Requests, 0), Design: s.Design}
+	if !(w.Design >= 1) || w.Design > float64(max(w.N, 1)) {
+		w.Design = math.Max(1, float64(w.N))
+	}
+	return w
 }

@@ -21,6 +21,7 @@ type binned struct {
 	sum      []float64   // of each block's values
 	quantile map[string]float64
 	requests int // that the series was made of
+	is       stat.Worth
 }
 
 func last(list []float64) float64 { return list[len(list)-1] }
@@ -66,7 +67,18 @@ func (b *binned) sums() []stat.Pair {
 	return out
 }
 
-func (b *binned) block() int { return 1 }
+func (b *binned) worth() stat.Worth { return b.is }
+
+// ordered are the values as a sample; those of a bin stand at its edge.
+func (b *binned) ordered() stat.Ordered {
+	c := &stat.Counted{}
+	before := 0.0
+	for i, v := range b.edges {
+		c.Append(v, int64(math.Round(b.total[i]))-int64(math.Round(before)))
+		before = b.total[i]
+	}
+	return c
+}
 
 func (b *binned) extent() (lo, hi float64) { return b.edges[0], last(b.edges) }
 
@@ -89,8 +101,8 @@ const keptBlocks = 40
 // many blocks, with these percentiles exact.
 func (l *listed) bin(most int, percentiles []string) *binned {
 	pieces := len(l.sums())
-	size := max(l.length, (pieces+most-1)/most)
-	b := &binned{requests: pieces, quantile: map[string]float64{}}
+	size := (pieces + most - 1) / most
+	b := &binned{requests: pieces, is: l.is, quantile: map[string]float64{}}
 	b.edges = l.edges()
 	b.point = make([]bool, len(b.edges))
 	b.total = make([]float64, len(b.edges))

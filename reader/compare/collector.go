@@ -170,7 +170,7 @@ func (c *Collector) Run() *Run {
 	r.Facts.TokenSource = mostOf(c.sources)
 	r.Facts.InputTokens = c.length(func(t *taken) opt { return t.input })
 	r.Facts.OutputTokens = c.length(func(t *taken) opt { return t.output })
-	atOnce := int(c.facts.Load.Concurrency.Or(1))
+	inFlight := c.inFlight()
 	put := func(key string, s series) {
 		if s != nil && s.count() > 0 {
 			r.series[key] = s
@@ -179,14 +179,14 @@ func (c *Collector) Run() *Run {
 	column := 0
 	for i := range measures {
 		if m := &measures[i]; m.value != nil {
-			put(m.key, c.column(column, atOnce))
+			put(m.key, c.column(column, inFlight))
 			column++
 		}
 	}
-	put("itl_ms", c.pooled(0, atOnce))
-	put("icl_ms", c.pooled(1, atOnce))
-	c.shares(put, atOnce)
-	c.rates(put, atOnce)
+	put("itl_ms", c.pooled(0, inFlight))
+	put("icl_ms", c.pooled(1, inFlight))
+	c.shares(put, inFlight)
+	c.rates(put)
 	return r
 }
 

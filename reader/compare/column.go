@@ -23,20 +23,20 @@ func (c *Collector) length(of func(*taken) opt) Length {
 	return Length{Mean: timeline.Some(m.Mean), P90: timeline.Some(p90)}
 }
 
-func (c *Collector) column(i, atOnce int) series {
-	var values []float64
+func (c *Collector) column(i int, inFlight []float64) series {
+	var values, flying []float64
 	for j := range c.rows {
 		if list := c.rows[j].values; i < len(list) {
 			if v, ok := list[i].Get(); ok {
-				values = append(values, v)
+				values, flying = append(values, v), appendAt(flying, inFlight, j)
 			}
 		}
 	}
-	return newListed(values, nil, nil, atOnce)
+	return newListed(values, nil, nil, flying)
 }
 
-func (c *Collector) pooled(which, atOnce int) series {
-	var values, times []float64
+func (c *Collector) pooled(which int, inFlight []float64) series {
+	var values, times, flying []float64
 	var cuts []int
 	for j := range c.rows {
 		list := c.rows[j].gaps[which]
@@ -46,12 +46,12 @@ func (c *Collector) pooled(which, atOnce int) series {
 		for _, g := range list {
 			values, times = append(values, g.ms), append(times, g.times)
 		}
-		cuts = append(cuts, len(values))
+		cuts, flying = append(cuts, len(values)), appendAt(flying, inFlight, j)
 	}
-	return newListed(values, times, cuts, atOnce)
+	return newListed(values, times, cuts, flying)
 }
 
-func (c *Collector) shares(put func(string, series), atOnce int) {
+func (c *Collector) shares(put func(string, series), inFlight []float64) {
 	var failed, good, checks []stat.Pair
 	for i := range c.rows {
 		t := &c.rows[i]
@@ -63,9 +63,9 @@ func (c *Collector) shares(put func(string, series), atOnce int) {
 			checks = append(checks, one(passed))
 		}
 	}
-	put("error_rate", newFixed(failed, atOnce))
-	put("goodput", newFixed(good, atOnce))
-	put("check_pass", newFixed(checks, atOnce))
+	put("error_rate", newFixed(failed, inFlight))
+	put("goodput", newFixed(good, nil))
+	put("check_pass", newFixed(checks, nil))
 }
 
 func one(yes bool) stat.Pair {
@@ -79,7 +79,7 @@ func one(yes bool) stat.Pair {
 // always busy, so how the rate varies is told by the requests one by one: what
 // each brought over the time it kept its stream. In an open loop the run's time
 // is cut where requests ended.
-func (c *Collector) rates(put func(string, series), atOnce int) {
+func (c *Collector) rates(put func(string, series)) {
 	if len(c.rows) == 0 {
 		return
 	}
@@ -107,11 +107,41 @@ func (c *Collector) rates(put func(string, series), atOnce int) {
 		sum, done = sum+t.tokens, done+ended
 	}
 	rate := func(key string, list []stat.Pair, n float64) {
-		if f, ok := newFixed(list, atOnce).(*fixed); ok && n > 0 && last > first {
+		if f, ok := newFixed(list, nil).(*fixed); ok && n > 0 && last > first {
 			f.whole = stat.Pair{Num: n, Den: last - first}
 			put(key, f)
 		}
 	}
 	rate("system_output_tps", tokens, sum)
 	rate("requests_per_s", requests, done)
+}
+
+// appendAt appends the j-th of list, where there is a list.
+func appendAt(to, list []float64, j int) []float64 {
+	if list == nil {
+		return nil
+	}
+	return append(to, list[j])
+}
+
+// inFlight is how many requests were in flight when each row's was due. nil in
+// a closed loop, whose width is fixed.
+func (c *Collector) inFlight() []float64 {
+	if c.facts.Load.Kind == "closed" {
+		return nil
+	}
+	ends := make([]float64, len(c.rows))
+	for i := range c.rows {
+		ends[i] = c.rows[i].end
+	}
+	slices.Sort(ends)
+	out := make([]float64, len(c.rows))
+	ended := 0
+	for i := range c.rows { // in the order in which they were due
+		for ended < len(ends) && ends[ended] <= c.rows[i].due {
+			ended++
+		}
+		out[i] = float64(i - ended)
+	}
+	return out
 }

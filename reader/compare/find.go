@@ -55,7 +55,7 @@ func (s sides) unit() Unit {
 	if len(s.a)+len(s.b) >= 4 {
 		return ByRun
 	}
-	return ByBlock
+	return ByRequest
 }
 
 // find computes a row; nil when neither side has the metric.
@@ -93,7 +93,7 @@ func (p *pairing) find(m *measure, name string, o *Options) *finding {
 	case f.unit == ByRun:
 		f.byRun(s, m, name, o)
 	default:
-		f.byBlock(s, name, o)
+		f.byRequest(s, name, o)
 	}
 	return f
 }
@@ -111,8 +111,9 @@ func percentileOf(name string) (p float64, ok bool) {
 	return math.Round(x*1e8) / 1e10, true
 }
 
-// leastRequests is below what a run has no blocks to look at.
-const leastRequests = 20
+// leastRequests is the number of requests, or blocks of them, below which
+// nothing can be said of how a run varies.
+const leastRequests = 16
 
 // tooFew says why a sample can't be tested.
 func tooFew(s sides, m *measure, name string, f *finding, o *Options) string {
@@ -122,7 +123,7 @@ func tooFew(s sides, m *measure, name string, f *finding, o *Options) string {
 			return fmt.Sprintf("%s needs %d requests a side, there are %d", name, need, n)
 		}
 	}
-	if f.unit != ByBlock {
+	if f.unit != ByRequest {
 		return ""
 	}
 	if s.whole() {
@@ -131,32 +132,18 @@ func tooFew(s sides, m *measure, name string, f *finding, o *Options) string {
 	if m.kind == ofShare {
 		return ""
 	}
-	if have := min(pieces(s.a), pieces(s.b)); have < leastRequests {
-		return fmt.Sprintf("single runs need %d requests, there are %d", leastRequests, have)
-	}
-	// A bootstrap knows nothing beyond the largest value it has. Below the size
-	// at which a percentile has an interval at all, its answers are too sure.
-	if p, ok := percentileOf(name); ok && m.kind != ofGaps && !o.AllowLowN {
-		if need := stat.MinN(p, Confidence); n < need {
-			return fmt.Sprintf("%s of single runs needs %d requests, there are %d", name, need, n)
-		}
-	}
 	return ""
 }
 
-// fewestOfRun is the number of blocks below which a run of enough requests was
-// saved as one of several.
-const fewestOfRun = 5
-
-// whole reports whether a side is so few runs of a file that keeps no blocks of
-// them that nothing tells how they vary inside.
+// whole reports whether a side is a run of a baseline file that was saved as one
+// of several, so that nothing tells how it varies inside.
 func (s sides) whole() bool {
 	few := func(list []series) bool {
-		blocks := 0
+		parts := 0
 		for _, s := range list {
-			blocks += stat.NewBlocks(s.sums(), s.block()).Count()
+			parts += len(s.sums())
 		}
-		return blocks < fewestOfRun && pieces(list) >= leastRequests
+		return parts < leastRequests && pieces(list) >= leastRequests
 	}
 	return few(s.a) || few(s.b)
 }

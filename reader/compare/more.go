@@ -18,10 +18,10 @@ func (f *finding) more(o *Options, m *measure) *More {
 		return nil
 	}
 	diff, half, margin := f.spread(o, m)
-	if f.unit == ByBlock && m.kind != ofShare {
+	if f.unit == ByRequest && m.kind != ofShare {
 		// Beyond the noise of runs: a difference that is not larger than this
 		// needs repeats, however many requests there are.
-		return f.moreOfBlocks(diff, half, math.Log1p(o.RunNoise), margin)
+		return f.moreOfRequests(diff, half, math.Log1p(o.RunNoise), margin)
 	}
 	target := math.Max(math.Abs(diff), margin-math.Abs(diff))
 	if !(half > target) || target <= 0 {
@@ -33,7 +33,7 @@ func (f *finding) more(o *Options, m *measure) *More {
 	if factor > mostFactor {
 		return nil
 	}
-	if f.unit != ByBlock {
+	if f.unit != ByRequest {
 		runs := max(f.runs[0], f.runs[1])
 		return &More{Runs: max(1, int64(math.Ceil(float64(runs)*(factor-1))))}
 	}
@@ -51,7 +51,7 @@ func (f *finding) spread(o *Options, m *measure) (diff, half, margin float64) {
 // repeats is how many runs a side are proposed where single runs can't settle it.
 const repeats = 4
 
-func (f *finding) moreOfBlocks(diff, half, noise, margin float64) *More {
+func (f *finding) moreOfRequests(diff, half, noise, margin float64) *More {
 	beyond, inside := math.Abs(diff)-noise, margin-math.Abs(diff)
 	target := math.Max(beyond, inside)
 	if target <= 0 || half <= target {

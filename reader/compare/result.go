@@ -91,12 +91,12 @@ type Method struct {
 // Unit is the unit of analysis.
 type Unit string
 
-// The units. A round is a pair of runs that were measured in turns. Of blocks
+// The units. A round is a pair of runs that were measured in turns. By request
 // the interval holds within these runs only.
 const (
-	ByRun   Unit = "run"
-	ByRound Unit = "round"
-	ByBlock Unit = "block"
+	ByRun     Unit = "run"
+	ByRound   Unit = "round"
+	ByRequest Unit = "request"
 )
 
 // Row is one figure of one candidate against the baseline.
@@ -234,7 +234,7 @@ func (row *Row) judge(o *Options, tests int) {
 		return
 	}
 	switch {
-	case row.inside(o) && row.UnitOfAnalysis != ByBlock, row.inside(o) && !row.excludesZero():
+	case row.inside(o) && row.UnitOfAnalysis != ByRequest, row.inside(o) && !row.excludesZero():
 		row.Verdict = Same
 	case row.inside(o):
 		// A small difference between single runs may be the runs'.

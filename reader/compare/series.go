@@ -20,8 +20,8 @@ type series interface {
 	parts(x float64) []stat.Pair
 	// sums gives for each piece the sum of its values, and how many they are.
 	sums() []stat.Pair
-	// block is how many consecutive pieces belong together.
-	block() int
+	// worth is how many requests they are, and how much these tell of each other.
+	worth() stat.Worth
 	// extent is the range of the values.
 	extent() (lo, hi float64)
 }
@@ -31,11 +31,12 @@ type listed struct {
 	values, times []float64 // in order; times nil: each counts once
 	cuts          []int     // ends of the pieces; nil: each value is one
 	sorted, upto  []float64 // values ascending; how many up to each (nil: its index + 1)
-	length        int
+	is            stat.Worth
 }
 
-// newListed returns nil for no values.
-func newListed(values, times []float64, cuts []int, atOnce int) series {
+// newListed returns nil for no values. inFlight is how many requests were in
+// flight when that of each piece was due; nil where the load fixes it.
+func newListed(values, times []float64, cuts []int, inFlight []float64) series {
 	if len(values) == 0 {
 		return nil
 	}
@@ -46,7 +47,7 @@ func newListed(values, times []float64, cuts []int, atOnce int) series {
 	} else {
 		l.sortCounted()
 	}
-	l.length = blockLength(l.levels(), atOnce)
+	l.is = (&stat.Series{Values: l.levels(), InFlight: inFlight}).Worth()
 	return l
 }
 
@@ -75,27 +76,15 @@ func (l *listed) sortCounted() {
 	}
 }
 
-// levels is one number a piece, for the autocorrelation: the log of its mean.
+// levels is one number a piece, its mean.
 func (l *listed) levels() []float64 {
 	sums := l.sums()
 	levels := make([]float64, len(sums))
 	for i, s := range sums {
-		levels[i] = math.Log(math.Max(s.Num/s.Den, 1e-6))
+		levels[i] = s.Num / s.Den
 	}
 	return levels
 }
-
-// blockLength is how many consecutive pieces belong together: what the
-// autocorrelation says, and not fewer than were in flight at once, as these
-// shared the server. At least ten blocks must remain; more than some hundred
-// would only take time.
-func blockLength(levels []float64, atOnce int) int {
-	n := len(levels)
-	length := max(int(math.Ceil(stat.BlockLength(levels))), min(atOnce, n/20), n/mostBlocks)
-	return max(1, min(length, n/10))
-}
-
-const mostBlocks = 400
 
 func (l *listed) count() float64 { return l.rank(len(l.sorted)) }
 
@@ -124,7 +113,7 @@ func (l *listed) below(x float64) float64 {
 
 func (l *listed) extent() (lo, hi float64) { return l.sorted[0], l.sorted[len(l.sorted)-1] }
 
-func (l *listed) block() int { return l.length }
+func (l *listed) worth() stat.Worth { return l.is }
 
 func (l *listed) parts(x float64) []stat.Pair {
 	over, under := x*(1+tie), x*(1-tie)
@@ -183,7 +172,7 @@ func (l *listed) ordered() stat.Ordered {
 // and rates.
 type fixed struct {
 	list     []stat.Pair
-	length   int
+	is       stat.Worth
 	requests int
 	// whole is the run's own figure where the list only tells how it varies;
 	// zero: the sum of the list.
@@ -198,7 +187,7 @@ func (f *fixed) figure() stat.Pair {
 	return total(f.list)
 }
 
-func newFixed(list []stat.Pair, atOnce int) series {
+func newFixed(list []stat.Pair, inFlight []float64) series {
 	if len(list) == 0 {
 		return nil
 	}
@@ -211,7 +200,7 @@ func newFixed(list []stat.Pair, atOnce int) series {
 	for i, p := range list {
 		levels[i] = p.Num - r.Value*p.Den
 	}
-	f.length = blockLength(levels, atOnce)
+	f.is = (&stat.Series{Values: levels, InFlight: inFlight}).Worth()
 	return f
 }
 
@@ -226,7 +215,7 @@ func (f *fixed) count() float64 {
 func (f *fixed) atMost(float64) float64    { return 0 }
 func (f *fixed) parts(float64) []stat.Pair { return f.list }
 func (f *fixed) sums() []stat.Pair         { return f.list }
-func (f *fixed) block() int                { return f.length }
+func (f *fixed) worth() stat.Worth         { return f.is }
 func (f *fixed) extent() (lo, hi float64)  { return 0, 0 }
 
 // total is the sum of the pieces.

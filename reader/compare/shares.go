@@ -7,54 +7,50 @@ import (
 )
 
 // shares tests the difference of two shares of requests. Failures come in
-// clusters, so the counts are first reduced to as many independent requests as
-// the spread between runs (or blocks) says they are worth; then Newcombe's
-// interval and Fisher's exact test, which hold with no failure at all.
+// bursts, so the counts are first reduced to as many independent requests as
+// both sides together say they are worth; then Newcombe's interval. A side
+// without a failure says nothing of bursts and is reduced as the other one is.
+// Where neither has one there is no difference to find, and the interval holds
+// if failures come one by one.
 func (f *finding) shares(s sides) {
-	a, b := worth(s.a, f.unit), worth(s.b, f.unit)
-	lo, hi, ok := stat.NewcombeDifference(a.Num, a.Den, b.Num, b.Den, Confidence)
-	if !ok {
+	a, b := longRunShare(s.a), longRunShare(s.b)
+	if a.N == 0 || b.N == 0 {
 		f.why = "no request could be judged"
 		return
 	}
-	f.interval = &[2]float64{lo, hi}
-	p, ok := stat.Fisher(whole(a.Num), whole(a.Den), whole(b.Num), whole(b.Den))
-	if ok {
-		f.p = some(p)
+	at := func(level float64) stat.Interval { return stat.ShareDifferenceOf(a, b, level) }
+	d := at(Confidence)
+	if !d.Given {
+		na, nb := float64(a.N), float64(b.N)
+		lo, hi, _ := stat.NewcombeDifference(a.Mean*na, na, b.Mean*nb, nb, Confidence)
+		f.interval, f.p = &[2]float64{lo, hi}, some(1)
+		return
 	}
+	f.interval = &[2]float64{d.Lo, d.Hi}
+	f.p = some(smallestAlpha(func(alpha float64) bool {
+		d := at(1 - alpha)
+		return d.Lo > 0 || d.Hi < 0
+	}))
 }
 
-// whole rounds to whole requests, keeping the share as it is.
-func whole(v float64) int64 { return int64(math.Round(v)) }
-
-// worth is a count of so many independent requests: both are divided by the
-// design effect, the spread between runs or blocks over that of independent
-// requests, where it is above 1.
-func worth(list []series, unit Unit) stat.Pair {
+// longRunShare is the share of a side and its long-run variance, for each
+// request. Pieces are requests, or in a baseline file blocks of them.
+func longRunShare(list []series) stat.LRV {
 	var parts []stat.Pair
-	if unit == ByRun && len(list) > 2 {
-		parts = runSums(list)
-	} else {
-		parts = cut(list, series.sums)
+	for _, s := range list {
+		parts = append(parts, s.sums()...)
 	}
 	t := total(parts)
-	r, ok := stat.RatioOf(parts)
-	if !ok || len(parts) < 3 {
-		return t
+	if !(t.Den > 0) {
+		return stat.LRV{}
 	}
-	independent := r.Value * (1 - r.Value) / t.Den
-	if independent <= 0 || r.Var <= independent {
-		return t
+	share := t.Num / t.Den
+	residuals := make([]float64, len(parts))
+	for i, p := range parts {
+		residuals[i] = p.Num - share*p.Den
 	}
-	effect := r.Var / independent
-	return stat.Pair{Num: t.Num / effect, Den: t.Den / effect}
-}
-
-// runSums is the sum of each run.
-func runSums(list []series) []stat.Pair {
-	parts := make([]stat.Pair, len(list))
-	for i, s := range list {
-		parts[i] = total(s.sums())
-	}
-	return parts
+	l := stat.LongRunVariance(residuals)
+	l.L *= float64(len(parts)) / t.Den
+	l.N, l.Mean, l.Variance = int(math.Round(t.Den)), share, share*(1-share)
+	return l
 }

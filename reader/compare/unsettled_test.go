@@ -46,8 +46,7 @@ func TestUnsettledReasons(t *testing.T) {
 	}
 	for want, r := range map[string]*Row{
 		"room for no difference": row(ByRun, -1, 9, 0.2, 0.9, 0.2),
-		"± 3 %":                  row(ByBlock, 2, 6, 0.3, 1, 0.3),
-		"blocks of requests are": row(ByBlock, 4.92, 4.98, 0.001, 0.01, 0.2),
+		"± 3 %":                  row(ByRequest, 2, 6, 0.3, 1, 0.3),
 		"runs are dealt":         row(ByRun, 4.92, 4.98, 0.001, 0.01, 0.06),
 		"among 14 figures":       row(ByRun, 4.92, 4.98, 0.02, 0.2, 0.01),
 	} {

@@ -2,8 +2,11 @@ package compare
 
 import (
 	"fmt"
+	"math"
 	"slices"
 	"strings"
+
+	"tokenmeter/record/stat"
 )
 
 // sentence says the outcome in words: "pr-812 streams slower; the rest is the
@@ -185,6 +188,16 @@ func (g *GateResult) Words() string {
 	}
 	if g.Says != "" {
 		text += ", " + g.Says
+	}
+	return text
+}
+
+// tooDependent says why single runs settle nothing of a figure, and how long
+// they would have to be.
+func tooDependent(iv stat.Interval, w stat.Worth) string {
+	text := fmt.Sprintf("%d requests that tell of each other are worth %.0f independent ones", w.N, math.Max(1, w.Moments()))
+	if iv.NeedFactor > 1 && !math.IsInf(iv.NeedFactor, 0) {
+		text += fmt.Sprintf("; about %d requests a side would do", int64(math.Ceil(float64(w.N)*iv.NeedFactor/10)*10))
 	}
 	return text
 }

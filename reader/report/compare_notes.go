@@ -74,7 +74,7 @@ func compareNotes(r *compare.Result) []string {
 		}
 	}
 	switch {
-	case unit[compare.ByBlock]:
+	case unit[compare.ByRequest]:
 		notes = append(notes, fmt.Sprintf("One run a side: intervals hold within these runs, and only differences beyond ± %s %%, which runs of one server may have, count. Repeat each side four times or more, taking turns, for an answer about the servers.",
 			axisNumber(r.Method.RunNoisePct)))
 	case unit[compare.ByRound]:
