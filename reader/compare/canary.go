@@ -109,15 +109,17 @@ func NewCanary(o CanaryOptions) (*Canary, error) {
 // Add takes a request that has ended. Cancelled and warm-up requests are left
 // out.
 func (c *Canary) Add(side int, r *metric.Record) {
-	if side != SideA && side != SideB || r.Outcome.Cancelled() || !r.Phase.Counts() {
+	if side != SideA && side != SideB || !r.Phase.Counts() {
+		return
+	}
+	g, judged := objective.GoodOf(c.opts.Objectives, r).Get()
+	if r.Outcome.Cancelled() && !judged { // by then it had not waited longer than any limit
 		return
 	}
 	c.judged[side]++
 	good := r.Outcome == timeline.OK
 	if len(c.opts.Objectives) > 0 {
-		g, judged := objective.GoodOf(c.opts.Objectives, r).Get()
-		good = g
-		if !judged {
+		if good = g; !judged {
 			return
 		}
 	}

@@ -33,6 +33,9 @@ func (o *Objective) judge(r *metric.Record) (Verdict, float64) {
 	if turnedAway(r) && s.class != ofRun && o.Valid != "success" {
 		return Bad, o.worst()
 	}
+	if o.outlasted(s, r) {
+		return Bad, o.worst()
+	}
 	if r.Outcome.Cancelled() || s.class == ofRun && s.name != goodputRate {
 		return NotEvaluable, 0
 	}
@@ -64,6 +67,26 @@ func (o *Objective) judge(r *metric.Record) (Verdict, float64) {
 // due only with the end, or was stopped by the user, is not judged.
 func turnedAway(r *metric.Record) bool {
 	return r.Outcome == timeline.CancelledRunEnd && r.DelayMS > 0 && r.Unsent()
+}
+
+// outlasted reports whether the run's end cut a request off that had by then
+// waited longer than the limit for what the objective is about: whatever would
+// have come, it came too late. One that waited less long could still have kept
+// the promise and is not judged.
+func (o *Objective) outlasted(s *subject, r *metric.Record) bool {
+	if r.Outcome != timeline.CancelledRunEnd || r.Unsent() || s.class != ofRequest || !o.below() {
+		return false
+	}
+	missing := false
+	switch s.name {
+	case "ttft":
+		missing = !r.TTFTMS.OK()
+	case "ttfo":
+		missing = !r.TTFOMS.OK()
+	case "e2e":
+		missing = true
+	}
+	return missing && !o.Holds(r.CloseMS.Or(0))
 }
 
 // worst is the value of a request that failed.

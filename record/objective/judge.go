@@ -89,7 +89,7 @@ func (j *Judge) AddRecord(r *metric.Record) timeline.Opt[bool] {
 		}
 	}
 	switch {
-	case r.Outcome.Cancelled() && !(applies && turnedAway(r)):
+	case r.Outcome.Cancelled() && !applies:
 		j.excludedBy[string(r.Outcome)]++
 	case !applies:
 		j.excludedBy[NotEvaluableName]++
