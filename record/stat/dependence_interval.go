@@ -150,15 +150,20 @@ func (s *Series) Quantile(p, level float64) Interval {
 		}
 		return iv.give()
 	}
-	own := s.above(p)
-	e := widen(own, s.Worth().Design, tailClusters/math.Min(p, 1-p), level, p > 0.9)
+	e := widen(s.above(p), s.Worth().Design, tailClusters/math.Min(p, 1-p), level, p > 0.9)
+	return invert(Sorted(sorted), value, e, p, level)
+}
+
+// invert finds the two values whose ranks hold the p-quantile (Woodruff).
+func invert(sorted Ordered, value float64, e effect, p, level float64) Interval {
+	n := int(sorted.Len())
 	size := e.size(n, level)
 	tail := (1 - level) / 2
 	low := BetaQuantile(tail, size*p+0.5, size*(1-p)+0.5)
 	high := BetaQuantile(1-tail, size*p+0.5, size*(1-p)+0.5)
 	iv := Interval{Value: value, N: n, Moments: e.moments, Effective: math.Min(float64(n)/e.design, float64(n)), DF: e.df}
-	iv.Lo = math.Min(value, sorted[max(1, int(math.Floor(snap(float64(n)*low))))-1])
-	iv.Hi = math.Max(value, sorted[min(n, int(math.Ceil(snap(float64(n)*high))))-1])
+	iv.Lo = math.Min(value, sorted.At(max(1, int64(math.Floor(snap(float64(n)*low))))-1))
+	iv.Hi = math.Max(value, sorted.At(min(int64(n), int64(math.Ceil(snap(float64(n)*high))))-1))
 	need := math.Log(tail) / math.Log(math.Max(p, 1-p))
 	moments := fewestMoments
 	if p > 0.5 {

@@ -57,24 +57,24 @@ func (s *Series) measure() Worth {
 	ranks := MidRanks(s.Values, sorted)
 	w.Design = math.Max(w.Design, LongRunVariance(ranks).Effect())
 	if len(s.InFlight) == w.N {
-		if effect, follows := followed(ranks, s.InFlight); follows {
-			w.Design = math.Max(w.Design, effect)
+		if logs, follows := followed(ranks, s.InFlight); follows {
+			w.Design = math.Max(w.Design, LongRunVariance(logs).Effect())
 		}
 	}
 	return w
 }
 
-// followed is the design effect of the requests in flight, and whether the
-// ranks of the values rise with them: a queue that latency does not feel must
-// not count, and one that it feels shows its length before latency does.
-func followed(ranks, inFlight []float64) (effect float64, follows bool) {
-	logs := make([]float64, len(inFlight))
+// followed is the logarithm of the requests in flight, and whether the ranks of the
+// values rise with them: a queue that latency does not feel must not count, and one
+// that it feels shows its length where latency is mostly other noise.
+func followed(ranks, inFlight []float64) (logs []float64, follows bool) {
+	logs = make([]float64, len(inFlight))
 	for i, v := range inFlight {
 		logs[i] = math.Log1p(math.Max(v, 0))
 	}
-	flight, rank := LongRunVariance(logs), momentsOf(len(ranks), func(i int) float64 { return ranks[i] })
+	flight, rank := momentsOf(len(logs), func(i int) float64 { return logs[i] }), momentsOf(len(ranks), func(i int) float64 { return ranks[i] })
 	if !(flight.Variance > 0) || !(rank.Variance > 0) {
-		return 1, false
+		return logs, false
 	}
 	product := 0.0
 	for i, r := range ranks {
@@ -82,7 +82,7 @@ func followed(ranks, inFlight []float64) (effect float64, follows bool) {
 	}
 	n := float64(len(ranks))
 	correlation := product / n / math.Sqrt(flight.Variance*rank.Variance)
-	return flight.Effect(), correlation > 3/math.Sqrt(n)
+	return logs, correlation > 3/math.Sqrt(n)
 }
 
 // MidRanks returns each value's rank as a share from −½ to ½, ties at the middle of
@@ -100,6 +100,9 @@ func MidRanks(values, sorted []float64) []float64 {
 	}
 	return ranks
 }
+
+// Sorted returns the values in ascending order; the slice belongs to the series.
+func (s *Series) Sorted() Sorted { return s.order() }
 
 func (s *Series) order() []float64 {
 	if s.sorted == nil {

@@ -52,8 +52,13 @@ type Moments struct {
 
 // Moments returns mean and standard deviation; ok is false for an empty sample.
 func (s *Sample) Moments() (m Moments, ok bool) {
+	return s.Sorted().Moments()
+}
+
+// Moments returns mean and standard deviation; ok is false for an empty sample.
+func (s Sorted) Moments() (m Moments, ok bool) {
 	return moments(s.Len(), func(yield func(v float64, count int64)) {
-		for _, v := range s.Sorted() {
+		for _, v := range s {
 			yield(v, 1)
 		}
 	})
