@@ -132,6 +132,9 @@ func tooFew(s sides, m *measure, name string, f *finding, o *Options) string {
 	if m.kind == ofShare {
 		return ""
 	}
+	if have := min(pieces(s.a), pieces(s.b)); have < leastRequests {
+		return fmt.Sprintf("single runs need %d requests, there are %d", leastRequests, have)
+	}
 	return ""
 }
 
