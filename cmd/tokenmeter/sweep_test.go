@@ -182,7 +182,7 @@ func TestSweepVerdict(t *testing.T) {
 	}{
 		"no objectives":           {result.Sweep{Points: []result.Point{point(valid, "")}}, true, exitOK},
 		"missed at one of two":    {result.Sweep{Points: []result.Point{point(valid, objective.Met), point(valid, objective.Missed)}}, true, exitOK},
-		"too few to tell at one":  {result.Sweep{Points: []result.Point{point(valid, objective.Insufficient), point(valid, objective.Missed)}}, true, exitInvalid},
+		"too few to tell at one":  {result.Sweep{Points: []result.Point{point(valid, objective.Open), point(valid, objective.Missed)}}, true, exitInvalid},
 		"missed at all":           {result.Sweep{Points: []result.Point{point(valid, objective.Missed), point(valid, objective.Missed), unreached}}, true, exitMissed},
 		"invalid":                 {result.Sweep{Points: []result.Point{point(invalid, objective.Missed)}}, true, exitInvalid},
 		"invalid without strict":  {result.Sweep{Points: []result.Point{point(invalid, ""), point(valid, "")}}, false, exitOK},

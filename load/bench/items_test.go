@@ -136,7 +136,8 @@ task:
 		t.Errorf("tasks take %v to %v ms", s.Duration.Min, most)
 	}
 	near(t, "model", s.Model.Mean.Or(0), s.Duration.Mean.Or(0)-550)
-	if g := res.run.Goodput.Objectives[0]; s.Success.Or(0) != 1 || s.InTime != 10 || g.Value.Or(0) != 1 || g.State != "met" {
+	// Ten of ten can't show 95 %: 0.025^(1/10) is 69 %.
+	if g := res.run.Goodput.Objectives[0]; s.Success.Or(0) != 1 || s.InTime != 10 || g.Value.Or(0) != 1 || g.State != "open" {
 		t.Errorf("%+v, %+v", s, g)
 	}
 }

@@ -41,6 +41,8 @@ type recorder struct {
 	e2e, delay stat.Sketch
 	tokens     int64
 
+	precision *precision // nil: without --until-precision
+
 	pricing  *cost.Pricing    // fills cost_usd; nil: unknown
 	each     func(Ended) bool // sees measured requests; nil: nobody does
 	eachMu   sync.Mutex
@@ -152,6 +154,7 @@ func (r *recorder) note(j job, v *metric.Values, writeErr error) error {
 			succeeded: tl.Outcome == timeline.OK})
 	}
 	r.sketch(tl, v)
+	r.precision.add(tl, v)
 	why := r.stopFor(writeErr)
 	switch {
 	case why != nil:

@@ -135,6 +135,7 @@ func (r *runner) record(ctx context.Context, ready found) (*run.Run, error) {
 		return nil, err
 	}
 	r.rec = newRecorder(w, r.plan.Progress != nil || r.plan.UntilPrecision > 0)
+	r.rec.precision = newPrecision(r.plan)
 	r.rec.each, r.rec.pricing = r.plan.Each, r.plan.Pricing
 	r.rec.maxFailures = r.plan.MaxFailures
 	r.writer.Store(w)
@@ -204,7 +205,9 @@ func (r *runner) measure(ctx context.Context, facts *machineFacts) error {
 	default:
 		r.closed(ph, r.plan.closedLoop(), r.work.Item, r.plan.Workers)
 	}
-	if err := r.ended(ctx, ph); err != errPrecise && err != errEnough {
+	err := r.ended(ctx, ph)
+	r.imprecise(err)
+	if err != errPrecise && err != errEnough {
 		return err
 	}
 	return nil

@@ -84,7 +84,7 @@ func judged(o *objective.Objective, runs []*Run, opts *Options) (objective.Objec
 		if r.judge == nil || len(r.judged) != len(first.judged) {
 			return objective.ObjectiveResult{}, false
 		}
-		all.Merge(r.judge)
+		all.Follow(r.judge)
 	}
 	sum := first.summary
 	if len(runs) > 1 {
@@ -95,7 +95,7 @@ func judged(o *objective.Objective, runs []*Run, opts *Options) (objective.Objec
 
 // goodputOf holds the share of good requests by the run's own objectives.
 func goodputOf(o *objective.Objective, runs []*Run) (objective.ObjectiveResult, bool) {
-	r := objective.ObjectiveResult{State: objective.Insufficient}
+	r := objective.ObjectiveResult{State: objective.Open}
 	var t stat.Pair
 	for _, run := range runs {
 		if s := run.series["goodput"]; s != nil {

@@ -53,6 +53,7 @@ func NewCollector(manifest run.Run, gates ...Gate) *Collector {
 	c := &Collector{facts: factsOf(&manifest), summary: manifest.Summary, judged: objectivesOf(gates),
 		sources: map[string]int64{}, flags: map[string]int64{}, gapBudget: maxGaps, every: 1}
 	c.judge = objective.NewJudge(c.judged, false)
+	c.judge.OpenLoop(manifest.Load.Kind == "open")
 	// Objectives that no longer parse judge nothing.
 	c.objectives, _ = objective.ParseAll(manifest.Objectives)
 	return c

@@ -45,7 +45,7 @@ func percentileFigure(c *curve) figure {
 	switch {
 	case c.sample == nil || n == 0:
 		f.Empty = c.why()
-	case n < percentiles[0].needs:
+	case n < fewestForCurve:
 		f.Chart = chart(c.dots(), c.sentence())
 		f.Sub = fmt.Sprintf("%s in %s, each request a mark; %s are too few for a percentile", name, c.unit(), plural(n, "value"))
 	default:
@@ -54,9 +54,9 @@ func percentileFigure(c *curve) figure {
 		if c.pooled {
 			f.Sub = fmt.Sprintf("%s in %s by percentile; n %s gaps; better ↓; ", name, c.unit(), count(n))
 			if len(c.dist.CI95) > 0 {
-				f.Sub += "bars = 95 % interval, from the spread between requests"
+				f.Sub += "bars = 95 % interval, from the spread between stretches of the run"
 			} else {
-				f.Sub += "no interval: they come from too few requests, as gaps of one request are alike"
+				f.Sub += "no interval: the requests they come from are worth too few independent ones"
 			}
 		}
 	}
@@ -287,6 +287,9 @@ func (c *curve) dots() *plot {
 	return p
 }
 
+// fewestForCurve is how many values make a curve rather than single marks.
+const fewestForCurve = 6
+
 // distTable is what run.json says of the sample.
 func distTable(c *curve) *dataTable {
 	t := &dataTable{Head: []string{"statistic", c.row.unit, "95 % interval"}}
@@ -294,7 +297,7 @@ func distTable(c *curve) *dataTable {
 	if d.N == 0 {
 		return nil
 	}
-	add := func(name string, v timeline.Opt[float64], needs int64) {
+	add := func(name string, v timeline.Opt[float64]) {
 		x, ok := v.Get()
 		if !ok {
 			return
@@ -305,21 +308,18 @@ func distTable(c *curve) *dataTable {
 			return
 		}
 		note := ""
-		switch {
-		case needs > d.N:
-			note = fmt.Sprintf("n < %s", exact(needs))
-		case needs > 0 && c.pooled:
-			note = "few requests"
+		if factor := d.Needs[name]; factor > 0 {
+			note = "needs " + timesWords(factor) + " the run"
 		}
 		t.Rows = append(t.Rows, []string{name, digits{limit: c.limitAt(name)}.value(x / c.scale()), note})
 	}
-	add("min", d.Min, 0)
+	add("min", d.Min)
 	for _, p := range percentiles {
-		add(p.name, p.of(&d), p.needs)
+		add(p.name, p.of(&d))
 	}
-	add("max", d.Max, 0)
-	add("mean", d.Mean, 0)
-	t.Note = fmt.Sprintf("n %s", exact(d.N))
+	add("max", d.Max)
+	add("mean", d.Mean)
+	t.Note = fmt.Sprintf("n %s%s", exact(d.N), worthWords(d.N, d.Worth))
 	return t
 }
 

@@ -9,7 +9,6 @@ import (
 	"testing"
 
 	"tokenmeter/record/run"
-	"tokenmeter/record/stat"
 )
 
 func markdownText(t *testing.T, r *run.Run) string {
@@ -95,15 +94,6 @@ func TestJSONRoundTrip(t *testing.T) {
 		}
 		if back.Requests.Total != r.Requests.Total || back.Metrics["ttft_ms"].P99 != r.Metrics["ttft_ms"].P99 {
 			t.Errorf("%s: changed on the way", name)
-		}
-	}
-}
-
-// What an interval needs is what the statistics need.
-func TestNeedsAreTheStatistics(t *testing.T) {
-	for _, p := range percentiles {
-		if got := stat.MinN(p.p, 0.95); got != p.needs {
-			t.Errorf("%s: %d, want %d", p.name, p.needs, got)
 		}
 	}
 }

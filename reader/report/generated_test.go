@@ -91,7 +91,7 @@ func judged(r *run.Run) *objective.Goodput {
 	one := func(text, name string, p float64, stat string, limit float64) objective.ObjectiveResult {
 		d := r.Metrics[name+"_ms"]
 		v := map[string]timeline.Opt[float64]{"p95": d.P95, "p99": d.P99}[stat]
-		o := objective.ObjectiveResult{Text: text, Metric: name, Percentile: some(p), Limit: limit, Value: v, N: d.N, State: "insufficient"}
+		o := objective.ObjectiveResult{Text: text, Metric: name, Percentile: some(p), Limit: limit, Value: v, N: d.N, State: "open"}
 		if x, ok := v.Get(); ok {
 			o.State, o.Met = "met", timeline.Some(x < limit)
 			if x >= limit {

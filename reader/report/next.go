@@ -68,7 +68,10 @@ func loose(r *run.Run) string {
 		}
 		ci, has := d.CI95["p99"]
 		if !has {
-			return fmt.Sprintf("p99 needs 368 requests for an interval, %s more", exact(max(368-d.N, 1)))
+			if d.Needs["p99"] == 0 { // an older folder, or another tool's
+				continue
+			}
+			return shortRun(r, m.name, d)
 		}
 		half := max(ci[1]-v, v-ci[0]) / v
 		if half <= precision || half <= best {
@@ -79,6 +82,28 @@ func loose(r *run.Run) string {
 			m.name, count(d.N), rangeWords(ci, d), count(up(more)))
 	}
 	return text
+}
+
+// shortRun says what the run is worth and how long one would do for a p99.
+func shortRun(r *run.Run, name string, d metric.Dist) string {
+	factor := d.Needs["p99"]
+	text := fmt.Sprintf("p99 of %s: %s%s", name, plural(d.N, "request"), worthWords(d.N, d.Worth))
+	window, ok := r.Throughput.WindowS.Get()
+	if !ok || factor >= 1000 {
+		return text + "; " + timesWords(factor) + " the run at least"
+	}
+	return text + "; about " + spanWords(window*factor) + " would do"
+}
+
+// spanWords is a length of time for people, rounded up: 40 s, 8 min, 3 h.
+func spanWords(s float64) string {
+	switch {
+	case s < 100:
+		return fmt.Sprintf("%.0f s", math.Ceil(s))
+	case s < 100*60:
+		return fmt.Sprintf("%.0f min", math.Ceil(s/60))
+	}
+	return fmt.Sprintf("%.0f h", math.Ceil(s/3600))
 }
 
 // rangeWords is an interval with its unit.

@@ -50,7 +50,7 @@ func objectiveLines(r *run.Run) (lines []objectiveLine, judged string) {
 		case "missed":
 			line.state = missed
 			nMissed++
-		case "insufficient":
+		case objective.Open:
 			line.state = open
 			nOpen++
 		default:
@@ -123,7 +123,7 @@ func objectiveValue(o *objective.ObjectiveResult) string {
 	show := showAs(o.Metric)
 	v, ok := o.Value.Get()
 	if o.State != "met" && o.State != "missed" {
-		return insufficient(o, v, ok, show)
+		return openValue(o, v, ok, show)
 	}
 	if !ok {
 		return noValue(o)
@@ -131,39 +131,42 @@ func objectiveValue(o *objective.ObjectiveResult) string {
 	limit := timeline.Some(o.Limit)
 	if ci := o.CI95; ci != nil && !math.IsInf(ci[0], 0) && !math.IsInf(ci[1], 0) {
 		value, lo, hi := show(v, ci, limit)
-		return fmt.Sprintf("%s, 95 %% sure between %s and %s (n %s)", value, lo, hi, count(o.N))
+		return fmt.Sprintf("%s, 95 %% sure between %s and %s (n %s%s)", value, lo, hi, count(o.N), worthWords(o.N, o.Worth))
 	}
 	value, _, _ := show(v, nil, limit)
-	return fmt.Sprintf("%s (n %s%s)", value, count(o.N), tooFew(o))
+	return fmt.Sprintf("%s (n %s%s)", value, count(o.N), worthWords(o.N, o.Worth))
 }
 
-// tooFew says what an interval would have needed.
-func tooFew(o *objective.ObjectiveResult) string {
-	p, ok := o.Percentile.Get()
-	if !ok {
-		return ""
+// openValue says why nothing was decided: what was seen is on both sides of the limit.
+func openValue(o *objective.ObjectiveResult, v float64, ok bool, show shower) string {
+	if o.N == 0 {
+		return "no request can settle it"
 	}
-	for _, q := range percentiles {
-		if near(p, q.p) && o.N < q.needs {
-			return fmt.Sprintf(" < %s: no interval", exact(q.needs))
+	text := fmt.Sprintf("%s%s cannot settle it", plural(o.N, "request"), worthWords(o.N, o.Worth))
+	if p, has := o.Percentile.Get(); has && p < 1 {
+		// None bad of n settles a percentile from 0.025^(1/n) ≥ p on.
+		if least := math.Ceil(math.Log(0.025) / math.Log(max(p, 1-p))); o.Worth.Or(float64(o.N)) < least {
+			text += fmt.Sprintf(", %s independent ones are needed at least", count(int64(least)))
 		}
 	}
-	return ""
-}
-
-func insufficient(o *objective.ObjectiveResult, v float64, ok bool, show shower) string {
-	text := fmt.Sprintf("%s cannot settle it", plural(o.N, "request"))
-	if o.N == 0 {
-		text = "no request can settle it"
-	}
-	if p, has := o.Percentile.Get(); has && p < 1 {
-		text += fmt.Sprintf(", %s are needed", count(int64(1/(1-p)+0.999999)))
-	}
 	if ok {
-		value, _, _ := show(v, nil, timeline.Some(o.Limit))
+		value, lo, hi := show(v, o.CI95, timeline.Some(o.Limit))
 		text += "; so far " + value
+		if o.CI95 != nil {
+			text += ", 95 % sure between " + lo + " and " + hi
+		}
 	}
 	return text
+}
+
+// worthWords says how many independent requests there are, where they are clearly
+// fewer.
+func worthWords(n int64, worth timeline.Opt[float64]) string {
+	w, ok := worth.Get()
+	if !ok || w >= 0.9*float64(n) {
+		return ""
+	}
+	return ", worth " + count(int64(max(w, 1)))
 }
 
 // noValue explains a percentile that failed requests made infinite.

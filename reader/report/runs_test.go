@@ -23,8 +23,14 @@ func dist(n int64, p50, p95, p99 float64, ends ...float64) metric.Dist {
 	for i, name := range []string{"p50", "p95", "p99"} {
 		if len(ends) > 2*i+1 {
 			d.CI95[name] = [2]float64{ends[2*i], ends[2*i+1]}
+			continue
 		}
+		if d.Needs == nil {
+			d.Needs = map[string]float64{}
+		}
+		d.Needs[name] = []float64{50, 108, 551}[i] / float64(n)
 	}
+	d.Worth = some(float64(n))
 	return d
 }
 

@@ -3,6 +3,7 @@ package report
 import (
 	"fmt"
 	"maps"
+	"math"
 	"slices"
 
 	"tokenmeter/record/metric"
@@ -22,8 +23,7 @@ type row struct {
 // would need.
 type cell struct {
 	value, lo, hi string
-	needs         int64 // values an interval needs; 0 when there is one
-	few           bool  // there are as many gaps, but from too few requests
+	needs         float64 // times the run's length, for an interval; 0: there is one, or nobody knows
 	exact         string
 }
 
@@ -40,12 +40,18 @@ func (c cell) extra() string {
 	switch {
 	case c.lo != "":
 		return "[" + c.lo + ", " + c.hi + "]"
-	case c.few && c.value != missing:
-		return "(few requests)"
 	case c.needs > 0 && c.value != missing:
-		return fmt.Sprintf("(n < %s)", exact(c.needs))
+		return "(needs " + timesWords(c.needs) + ")"
 	}
 	return ""
+}
+
+// timesWords is how many times as long a run would be: 3.4×.
+func timesWords(factor float64) string {
+	if factor >= 1000 {
+		return "1,000× or more"
+	}
+	return metric.Significant(math.Max(factor, 1.1), 2) + "×"
 }
 
 // doubt marks every figure of an invalid measurement; false when there is none.
@@ -59,19 +65,17 @@ func (r *row) doubt() (marked bool) {
 	return marked
 }
 
-// percentiles of the table, with the sample a distribution-free two-sided 95 %
-// interval needs.
+// percentiles of the table.
 var percentiles = []struct {
-	name  string
-	p     float64
-	needs int64
-	of    func(*metric.Dist) timeline.Opt[float64]
+	name string
+	p    float64
+	of   func(*metric.Dist) timeline.Opt[float64]
 }{
-	{"p50", 0.50, 6, func(d *metric.Dist) timeline.Opt[float64] { return d.P50 }},
-	{"p90", 0.90, 36, func(d *metric.Dist) timeline.Opt[float64] { return d.P90 }},
-	{"p95", 0.95, 72, func(d *metric.Dist) timeline.Opt[float64] { return d.P95 }},
-	{"p99", 0.99, 368, func(d *metric.Dist) timeline.Opt[float64] { return d.P99 }},
-	{"p999", 0.999, 3688, func(d *metric.Dist) timeline.Opt[float64] { return d.P999 }},
+	{"p50", 0.50, func(d *metric.Dist) timeline.Opt[float64] { return d.P50 }},
+	{"p90", 0.90, func(d *metric.Dist) timeline.Opt[float64] { return d.P90 }},
+	{"p95", 0.95, func(d *metric.Dist) timeline.Opt[float64] { return d.P95 }},
+	{"p99", 0.99, func(d *metric.Dist) timeline.Opt[float64] { return d.P99 }},
+	{"p999", 0.999, func(d *metric.Dist) timeline.Opt[float64] { return d.P999 }},
 }
 
 // shown are the columns of the table, as indices of percentiles.
@@ -126,18 +130,15 @@ func newRow(r *run.Run, key, name, objective string, d metric.Dist) row {
 			scale, unit = 1e3, "s"
 		}
 	}
-	pooled := key == "itl_ms" || key == "icl_ms"
 	line := row{key: key, name: name, unit: unit, n: count(d.N), exactN: d.N}
 	for _, i := range shown {
 		p := percentiles[i]
-		c := newCell(d, p.name, p.needs, p.of(&d), scale, limitOf(r, objective, p.p))
-		c.few = pooled && c.needs > 0 && d.N >= c.needs
-		line.cells = append(line.cells, c)
+		line.cells = append(line.cells, newCell(d, p.name, p.of(&d), scale, limitOf(r, objective, p.p)))
 	}
 	return line
 }
 
-func newCell(d metric.Dist, name string, needs int64, value timeline.Opt[float64], scale float64, limit timeline.Opt[float64]) cell {
+func newCell(d metric.Dist, name string, value timeline.Opt[float64], scale float64, limit timeline.Opt[float64]) cell {
 	v, ok := value.Get()
 	if !ok {
 		return cell{value: missing}
@@ -151,7 +152,7 @@ func newCell(d metric.Dist, name string, needs int64, value timeline.Opt[float64
 		c.value, c.lo, c.hi = g.interval(v/scale, ci[0]/scale, ci[1]/scale)
 		return c
 	}
-	c.value, c.needs = g.value(v/scale), needs
+	c.value, c.needs = g.value(v/scale), d.Needs[name]
 	return c
 }
 

@@ -64,7 +64,7 @@ func newView(r *run.Run) *view {
 
 // warnings leaves out what a failing check or the next step says already.
 func warnings(r *run.Run, v *view) []string {
-	said := map[string]bool{"low_n": strings.HasPrefix(v.next, "p99 needs")}
+	said := map[string]bool{"low_n": strings.HasPrefix(v.next, "p99 of ")}
 	for _, c := range v.checks {
 		said[c.name] = true
 	}

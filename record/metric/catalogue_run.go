@@ -15,7 +15,12 @@ var statisticsDefinitions = []Definition{
 		Elsewhere: "vLLM, AIPerf and numpy: the same; MLPerf: sorted[floor(N × p)]; GuideLLM: from a weighted distribution; Prometheus: inside a bucket",
 		Aliases:   []string{"p50", "p90", "p95", "p99", "p999", "p99.9", "median", "quantile"}},
 	{Name: "ci95", Title: "95 % confidence interval of a percentile or the mean", Group: GroupStatistics,
-		Formula: "percentiles: between order statistics, without an assumed distribution", Null: "the sample is too small for one", Aliases: []string{"confidence interval", "interval"}},
+		Formula: "percentiles: between order statistics of as many independent values as these are worth, without an assumed distribution; see statistics.md",
+		Null:    "the sample is worth too few independent values (needs)", Elsewhere: "most tools print none, or one that takes requests for independent, which behind a queue is far too narrow", Aliases: []string{"confidence interval", "interval"}},
+	{Name: "worth", Unit: "samples", Title: "how many independent values the sample is worth", Group: GroupStatistics,
+		Formula: "n ÷ the largest design effect of the values, their ranks, and the requests in flight where the values follow them", Null: "n = 0",
+		Aliases: []string{"effective sample size", "independent moments"}},
+	{Name: "needs", Unit: "ratio", Title: "how many times as long a run would have the interval that is missing, at least", Group: GroupStatistics, Null: "no interval is missing"},
 }
 
 var requestsDefinitions = []Definition{
@@ -95,9 +100,9 @@ var goodputDefinitions = []Definition{
 	{Name: "goodput.good", Unit: "requests", Title: "requests that met every objective", Better: Higher, Group: GroupGoodput},
 	{Name: "goodput.bad", Unit: "requests", Title: "requests that missed one, or failed", Better: Lower, Group: GroupGoodput},
 	{Name: "goodput.excluded", Unit: "requests", Title: "cancelled at the run's end or by the user, or not to be judged", Group: GroupGoodput},
-	{Name: "goodput.fraction_ci95", Unit: "ratio", Title: "95 % interval of the share (Wilson)", Group: GroupGoodput, Null: "nothing could be judged"},
+	{Name: "goodput.fraction_ci95", Unit: "ratio", Title: "95 % interval of the share", Group: GroupGoodput, Null: "nothing could be judged"},
 	{Name: "goodput.objectives", Title: "each objective: attained, value, met, state", Group: GroupGoodput,
-		Formula: "attained: share of good; value: the percentile with failures as +∞; state: met, missed or insufficient (n below 1 / (1 − NN))"},
+		Formula: "attained: share of good; value: the percentile with failures as +∞; state: met, missed, or open while the 95 % interval holds both sides of the limit; worth: independent requests behind it"},
 }
 
 var itemDefinitions = []Definition{
@@ -105,7 +110,7 @@ var itemDefinitions = []Definition{
 	{Name: "checks.passed", Unit: "requests", Title: "answers that were right", Better: Higher, Group: GroupItems},
 	{Name: "checks.rate", Unit: "ratio", Title: "share of right answers", Better: Higher, Group: GroupItems,
 		Formula: "passed / n, of successful requests with a check", Source: "the answers' text", Aliases: []string{"check pass rate", "accuracy"}},
-	{Name: "checks.ci95", Unit: "ratio", Title: "95 % interval of that share (Wilson)", Group: GroupItems},
+	{Name: "checks.ci95", Unit: "ratio", Title: "95 % interval of that share", Group: GroupItems},
 	{Name: "tasks.total", Unit: "tasks", Title: "tasks that were begun", Group: GroupItems},
 	{Name: "tasks.ok", Unit: "tasks", Title: "tasks of which every step succeeded and every check passed", Better: Higher, Group: GroupItems},
 	{Name: "tasks.failed", Unit: "tasks", Title: "tasks of which a step failed, or a check", Better: Lower, Group: GroupItems},
@@ -115,7 +120,7 @@ var itemDefinitions = []Definition{
 	{Name: "tasks.deadline_s", Unit: "s", Title: "how long a task may take to be a success", Group: GroupItems, Null: "the workload has none"},
 	{Name: "tasks.success", Unit: "ratio", Title: "share of tasks that succeeded in time", Better: Higher, Group: GroupItems,
 		Formula: "in_time / (ok + failed)", Null: "every task was cut off", Source: "outcomes, due and end times", Aliases: []string{"task success rate"}},
-	{Name: "tasks.ci95", Unit: "ratio", Title: "95 % interval of that share (Wilson)", Group: GroupItems, Null: "as success"},
+	{Name: "tasks.ci95", Unit: "ratio", Title: "95 % interval of that share", Group: GroupItems, Null: "as success"},
 	{Name: "tasks.duration_ms", Unit: "ms", Title: "time of a task", Better: Lower, Group: GroupItems,
 		Formula: "last step's end − first step's due time, of tasks that succeeded", Aliases: []string{"task duration", "makespan"}},
 	{Name: "tasks.model_ms", Unit: "ms", Title: "part of it that waited for the model", Better: Lower, Group: GroupItems,

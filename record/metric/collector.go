@@ -49,7 +49,9 @@ type Collector struct {
 	Opts CollectorOpts
 
 	rows     []row
-	samples  map[string]*stat.Sample
+	order    Order
+	now      uint32 // the request that is being added
+	samples  map[string]*Ordered
 	requests Requests
 	first    firstError
 	gaps     pooled // where each event is one token: ICL and ITL alike
@@ -114,7 +116,8 @@ type firstError struct {
 func NewCollector(opts CollectorOpts) *Collector {
 	return &Collector{
 		Opts:    opts,
-		samples: map[string]*stat.Sample{},
+		order:   Order{OpenLoop: opts.OpenLoop},
+		samples: map[string]*Ordered{},
 		requests: Requests{
 			ByClass: map[timeline.Outcome]int64{}, Excluded: map[string]int64{},
 			TokenSources: map[string]int64{}, Flags: map[string]int64{},
@@ -130,6 +133,7 @@ func (c *Collector) Add(tl *timeline.Timeline) {
 	v, s := valuesOf(tl)
 	r := rowOf(tl, &v)
 	c.rows = append(c.rows, r)
+	c.now = c.order.Add(r.due, r.end, r.request)
 	if r.warmup {
 		if tl.Phase == timeline.Cooldown {
 			c.requests.Cooldown++

@@ -48,17 +48,11 @@ type Facts struct {
 	ISLError      timeline.Opt[float64] // |mean input ÷ asked − 1|
 }
 
-// Drift compares a metric's median in the two halves of the window.
-type Drift struct {
-	Metric        string
-	First, Second float64
-	Change        float64 // Second ÷ First − 1
-	Beyond        bool    // the 95 % intervals of the medians do not meet
-}
-
 // Facts computes them from what has been added so far.
 func (c *Collector) Facts() Facts {
 	w := c.windows()
+	c.order.Prepare()
+	c.align()
 	return c.facts(&w)
 }
 
@@ -69,7 +63,7 @@ func (c *Collector) facts(w *windows) Facts {
 		Requests:      c.requests.OK + c.requests.Failed,
 		ClientErrors:  c.requests.ByClass[timeline.ClientResource],
 		PromptsUnique: c.Opts.PromptsUnique, OutputIsCap: c.Opts.OutputIsCap, InputAsked: c.Opts.AskedInput,
-		Drifts: drifts(w),
+		Drifts: c.drifts(),
 	}
 	f.Failed = c.requests.Failed - f.ClientErrors
 	c.lagFacts(&f)
@@ -186,46 +180,4 @@ func (c *Collector) lengthFacts(f *Facts) {
 	if got, have := mean(c.samples["input_tokens"]).Get(); ok && have && asked > 0 {
 		f.ISLError = timeline.Some(math.Abs(got/asked - 1))
 	}
-}
-
-// drifts compares the halves of the window, by due time, for the two figures
-// that a change of the server's state shows in.
-func drifts(w *windows) []Drift {
-	middle := w.firstDue + (w.lastDue-w.firstDue)/2
-	var out []Drift
-	for _, m := range []struct {
-		name  string
-		value func(*row) float64
-	}{
-		{"ttft_ms", func(r *row) float64 { return r.ttft }},
-		{"tpot_ms", func(r *row) float64 { return r.tpot }},
-	} {
-		var halves [2]stat.Sample
-		for i := range w.rows {
-			r := &w.rows[i]
-			if x := m.value(r); x >= 0 && r.outcome == timeline.OK {
-				if r.due <= middle {
-					halves[0].Add(x)
-				} else {
-					halves[1].Add(x)
-				}
-			}
-		}
-		if d, ok := driftOf(m.name, &halves[0], &halves[1]); ok {
-			out = append(out, d)
-		}
-	}
-	return out
-}
-
-func driftOf(name string, a, b *stat.Sample) (Drift, bool) {
-	x, ok := stat.Quantile(a.Sorted(), 0.5)
-	y, ok2 := stat.Quantile(b.Sorted(), 0.5)
-	aLo, aHi, ok3 := stat.QuantileInterval(a.Sorted(), 0.5, 0.95)
-	bLo, bHi, ok4 := stat.QuantileInterval(b.Sorted(), 0.5, 0.95)
-	if !ok || !ok2 || !ok3 || !ok4 || x <= 0 {
-		return Drift{}, false
-	}
-	return Drift{Metric: name, First: x, Second: y, Change: y/x - 1,
-		Beyond: aHi < bLo || bHi < aLo}, true
 }

@@ -14,7 +14,7 @@ type Checks struct {
 	N      int64                 `json:"n"` // successful requests with a check
 	Passed int64                 `json:"passed"`
 	Rate   timeline.Opt[float64] `json:"rate"` // passed / n
-	CI95   *[2]float64           `json:"ci95"` // Wilson
+	CI95   *[2]float64           `json:"ci95"`
 }
 
 // Tasks describes the tasks of agents. One that the run's end cut off is in
@@ -29,7 +29,7 @@ type Tasks struct {
 	InTime    int64                 `json:"in_time"`
 	DeadlineS timeline.Opt[float64] `json:"deadline_s"`
 	Success   timeline.Opt[float64] `json:"success"` // in_time / (ok + failed)
-	CI95      *[2]float64           `json:"ci95"`    // Wilson
+	CI95      *[2]float64           `json:"ci95"`
 	// Duration is from the first step's due time to the last step's end, Model
 	// the part of it that the longest chain of steps waited for the model; the
 	// rest is tools. Of tasks that succeeded.
@@ -114,15 +114,15 @@ type stepRow struct {
 
 // items is what is kept of what requests belong to.
 type items struct {
-	checked, passed int64
-	sessions        map[string][]stepRow
-	classes         map[string]*classItems
+	checks   Ordered // 1: passed
+	sessions map[string][]stepRow
+	classes  map[string]*classItems
 }
 
 type classItems struct {
-	n, ok, failed   int64
-	checked, passed int64
-	samples         map[string]*stat.Sample
+	n, ok, failed int64
+	samples       map[string]*Ordered
+	checks        Ordered // 1: passed
 }
 
 var classMetrics = []string{"ttft_ms", "tpot_ms", "e2e_ms", "input_tokens", "output_tokens"}
@@ -131,10 +131,7 @@ var classMetrics = []string{"ttft_ms", "tpot_ms", "e2e_ms", "input_tokens", "out
 func (c *Collector) item(tl *timeline.Timeline, v *Values) {
 	passed, checked := tl.CheckPassed.Get()
 	if checked {
-		c.items.checked++
-		if passed {
-			c.items.passed++
-		}
+		c.items.checks.Add(c.now, oneIf(passed))
 	}
 	row := stepRow{id: tl.ID, parent: tl.Parent, due: tl.DueUS, end: endOf(tl, v), service: v.ServiceE2EMS.Or(-1), ok: tl.Outcome == timeline.OK,
 		ttft: microsOr(v.TTFTMS), ttfo: microsOr(v.TTFOMS)}
@@ -155,7 +152,7 @@ func (c *Collector) item(tl *timeline.Timeline, v *Values) {
 		c.items.sessions[tl.Session] = append(c.items.sessions[tl.Session], row)
 	}
 	if tl.Class != "" {
-		c.ofClass(tl.Class).add(tl, v, checked, passed)
+		c.ofClass(tl.Class).add(c.now, tl, v, checked, passed)
 	}
 }
 
@@ -182,22 +179,19 @@ func (c *Collector) ofClass(name string) *classItems {
 	}
 	k := c.items.classes[name]
 	if k == nil {
-		k = &classItems{samples: map[string]*stat.Sample{}}
+		k = &classItems{samples: map[string]*Ordered{}}
 		for _, m := range classMetrics {
-			k.samples[m] = &stat.Sample{}
+			k.samples[m] = &Ordered{}
 		}
 		c.items.classes[name] = k
 	}
 	return k
 }
 
-func (k *classItems) add(tl *timeline.Timeline, v *Values, checked, passed bool) {
+func (k *classItems) add(now uint32, tl *timeline.Timeline, v *Values, checked, passed bool) {
 	k.n++
 	if checked {
-		k.checked++
-		if passed {
-			k.passed++
-		}
+		k.checks.Add(now, oneIf(passed))
 	}
 	if tl.Outcome.Failed() {
 		k.failed++
@@ -209,7 +203,7 @@ func (k *classItems) add(tl *timeline.Timeline, v *Values, checked, passed bool)
 	for name, x := range map[string]timeline.Opt[float64]{"ttft_ms": v.TTFTMS, "tpot_ms": v.TPOTMS, "e2e_ms": v.E2EMS,
 		"input_tokens": asFloat(tl.Usage.Input), "output_tokens": asFloat(v.OutputTokens)} {
 		if value, ok := x.Get(); ok {
-			k.samples[name].Add(value)
+			k.samples[name].Add(now, value)
 		}
 	}
 }
@@ -221,18 +215,38 @@ func asFloat(v timeline.Opt[int64]) timeline.Opt[float64] {
 	return timeline.Opt[float64]{}
 }
 
-func checksOf(n, passed int64) *Checks {
-	if n == 0 {
+func oneIf(b bool) float64 {
+	if b {
+		return 1
+	}
+	return 0
+}
+
+// checksOf is nil where nothing was checked.
+func (c *Collector) checksOf(v *Ordered) *Checks {
+	if v.Len() == 0 {
 		return nil
 	}
-	out := &Checks{N: n, Passed: passed, Rate: timeline.Some(float64(passed) / float64(n))}
-	if lo, hi, ok := stat.Wilson(passed, n, 0.95); ok {
-		out.CI95 = &[2]float64{lo, hi}
-	}
+	out := &Checks{N: v.Len()}
+	var ci [2]float64
+	out.Passed, ci = shareOf(c.order.Series(v).Values)
+	out.Rate, out.CI95 = timeline.Some(float64(out.Passed)/float64(out.N)), &ci
 	return out
 }
 
-func (c *Collector) checks() *Checks { return checksOf(c.items.checked, c.items.passed) }
+// shareOf counts the ones in a series of 0 and 1 and gives the interval of their share.
+func shareOf(series []float64) (ones int64, ci [2]float64) {
+	is := make([]bool, len(series))
+	for i, v := range series {
+		if is[i] = v > 0; is[i] {
+			ones++
+		}
+	}
+	iv := stat.Share(is, 0.95)
+	return ones, [2]float64{iv.Lo, iv.Hi}
+}
+
+func (c *Collector) checks() *Checks { return c.checksOf(&c.items.checks) }
 
 // taskSummary is nil without tasks.
 func (c *Collector) taskSummary() *Tasks {
@@ -240,14 +254,15 @@ func (c *Collector) taskSummary() *Tasks {
 		return nil
 	}
 	out := &Tasks{Total: int64(len(c.tasks)), DeadlineS: c.Opts.TaskDeadlineS}
-	var duration, model, steps stat.Sample
+	var duration, model, steps stat.Series
+	var inTime []float64
 	var spent TaskShares
 	streamed := true
-	for _, name := range slices.Sorted(maps.Keys(c.tasks)) {
-		t := c.tasks[name]
+	for _, t := range c.tasksByDue() {
 		switch {
 		case t.failed:
 			out.Failed++
+			inTime = append(inTime, 0)
 			continue
 		case t.cancelled:
 			out.Cancelled++
@@ -256,29 +271,42 @@ func (c *Collector) taskSummary() *Tasks {
 		out.OK++
 		whole, waited, path := critical(t.steps)
 		streamed = streamed && spent.add(path, whole, waited)
-		duration.Add(ms(whole))
-		model.Add(ms(waited))
-		steps.Add(float64(len(t.steps)))
-		if limit, ok := c.Opts.TaskDeadlineS.Get(); !ok || float64(whole)/1e6 <= limit {
-			out.InTime++
-		}
+		duration.Values = append(duration.Values, ms(whole))
+		model.Values = append(model.Values, ms(waited))
+		steps.Values = append(steps.Values, float64(len(t.steps)))
+		limit, limited := c.Opts.TaskDeadlineS.Get()
+		inTime = append(inTime, oneIf(!limited || float64(whole)/1e6 <= limit))
 	}
 	if judged := out.OK + out.Failed; judged > 0 {
-		out.Success = timeline.Some(float64(out.InTime) / float64(judged))
-		if lo, hi, ok := stat.Wilson(out.InTime, judged, 0.95); ok {
-			out.CI95 = &[2]float64{lo, hi}
-		}
+		var ci [2]float64
+		out.InTime, ci = shareOf(inTime)
+		out.Success, out.CI95 = timeline.Some(float64(out.InTime)/float64(judged)), &ci
 	}
-	out.Duration, out.Model, out.Steps = sampleDist(&duration), sampleDist(&model), sampleDist(&steps)
+	out.Duration, out.Model, out.Steps = seriesDist(&duration), seriesDist(&model), seriesDist(&steps)
 	if streamed {
 		out.Shares = spent.shares()
 	}
 	return out
 }
 
-func sampleDist(s *stat.Sample) Dist {
-	m, ok := s.Moments()
-	return distOf(s.Sorted(), m, ok)
+// tasksByDue are the tasks by the time their first step was due.
+func (c *Collector) tasksByDue() []task {
+	first := func(t *task) int64 {
+		due := t.steps[0].due
+		for i := range t.steps {
+			due = min(due, t.steps[i].due)
+		}
+		return due
+	}
+	names := slices.SortedFunc(maps.Keys(c.tasks), func(a, b string) int {
+		x, y := c.tasks[a], c.tasks[b]
+		return cmp.Or(cmp.Compare(first(&x), first(&y)), cmp.Compare(a, b))
+	})
+	tasks := make([]task, len(names))
+	for i, name := range names {
+		tasks[i] = c.tasks[name]
+	}
+	return tasks
 }
 
 // critical returns how long a task took, and how much of that the chain of
@@ -313,7 +341,11 @@ func (c *Collector) media() *Media {
 		return nil
 	}
 	out := &Media{SegmentS: c.Opts.SegmentS}
-	var factor stat.Sample
+	type at struct {
+		due    int64
+		factor float64
+	}
+	var factors []at
 	var inTime, ended int64
 	length := c.Opts.SegmentS * 1e6
 	for _, name := range slices.Sorted(maps.Keys(c.items.sessions)) {
@@ -336,11 +368,16 @@ func (c *Collector) media() *Media {
 				inTime++
 			}
 			if r.service >= 0 {
-				factor.Add(r.service * 1000 / length)
+				factors = append(factors, at{r.due, r.service * 1000 / length})
 			}
 		}
 	}
-	out.Factor = sampleDist(&factor)
+	slices.SortStableFunc(factors, func(a, b at) int { return cmp.Compare(a.due, b.due) })
+	var series stat.Series
+	for _, f := range factors {
+		series.Values = append(series.Values, f.factor)
+	}
+	out.Factor = seriesDist(&series)
 	if ended > 0 {
 		out.InTime = timeline.Some(float64(inTime) / float64(ended))
 	}
@@ -352,18 +389,17 @@ func (c *Collector) classSummaries() (out []ClassSummary) {
 	for _, name := range slices.Sorted(maps.Keys(c.items.classes)) {
 		k := c.items.classes[name]
 		one := ClassSummary{Name: name, Requests: k.n, OK: k.ok, Failed: k.failed,
-			Checks: checksOf(k.checked, k.passed), Metrics: map[string]Dist{}}
+			Checks: c.checksOf(&k.checks), Metrics: map[string]Dist{}}
 		for _, m := range classMetrics {
-			one.Metrics[m] = sampleDist(k.samples[m])
+			one.Metrics[m] = seriesDist(c.order.Series(k.samples[m]))
 		}
 		out = append(out, one)
 	}
 	return out
 }
 
-func (i *items) merge(o *items) {
-	i.checked += o.checked
-	i.passed += o.passed
+func (i *items) merge(o *items, grown uint32) {
+	i.checks.Merge(&o.checks, grown)
 	for name, rows := range o.sessions {
 		if i.sessions == nil {
 			i.sessions = map[string][]stepRow{}
@@ -372,13 +408,12 @@ func (i *items) merge(o *items) {
 	}
 }
 
-func (k *classItems) merge(o *classItems) {
+func (k *classItems) merge(o *classItems, grown uint32) {
 	k.n += o.n
 	k.ok += o.ok
 	k.failed += o.failed
-	k.checked += o.checked
-	k.passed += o.passed
 	for name, s := range o.samples {
-		k.samples[name].Merge(s)
+		k.samples[name].Merge(s, grown)
 	}
+	k.checks.Merge(&o.checks, grown)
 }

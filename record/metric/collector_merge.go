@@ -4,10 +4,11 @@ import "slices"
 
 // Merge takes everything o has collected; o must not be used afterwards.
 func (c *Collector) Merge(o *Collector) {
+	grown := c.order.Merge(&o.order)
 	c.rows = append(slices.Grow(c.rows, len(o.rows)), o.rows...)
 	o.rows = nil
 	for name, s := range o.samples {
-		c.at(name).Merge(s)
+		c.at(name).Merge(s, grown)
 		delete(o.samples, name) // its memory is free for the next one's
 	}
 	c.mergeRequests(&o.requests)
@@ -26,10 +27,10 @@ func (c *Collector) Merge(o *Collector) {
 		have := c.tasks[name]
 		c.tasks[name] = task{have.failed || t.failed, have.cancelled || t.cancelled, append(have.steps, t.steps...)}
 	}
-	c.items.merge(&o.items)
-	c.readers.merge(&o.readers)
+	c.items.merge(&o.items, grown)
+	c.readers.merge(&o.readers, grown)
 	for name, k := range o.items.classes {
-		c.ofClass(name).merge(k)
+		c.ofClass(name).merge(k, grown)
 	}
 }
 

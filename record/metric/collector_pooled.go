@@ -1,138 +1,139 @@
 package metric
 
 import (
-	"math"
-
 	"tokenmeter/record/stat"
 	"tokenmeter/record/timeline"
 )
 
 // pooled is a sample of gaps over all requests, in µs. The gaps of one request
-// are alike, so an interval that took them for independent would be far too
-// narrow. Requests are therefore dealt into groups, and the spread between
-// groups says how much the pooled figure can be trusted.
+// are alike, and those of requests that ran together too. They are therefore kept
+// by stretches of time, and the spread between stretches says how much the pooled
+// figure can be trusted. A stretch is as long as it takes for all to find room: its
+// length is doubled, and neighbours become one, as the run grows.
 type pooled struct {
-	groups [groupCount]*stat.Shares
+	stretches [stretchCount]*stat.Shares
+	doubled   int // how often the shortest length was
 }
 
 const (
-	groupCount = 16
-	minGroups  = 6 // fewer say too little about their spread
+	stretchCount = 32 // 16 to 32 are used, of a run without a warm-up
+	shortestUS   = 100_000
 )
 
-// groupOf deals requests out by their ordinal, whatever order they come in.
-func groupOf(request int64) int {
-	return int(uint64(request) % groupCount)
+// at is the stretch of requests due at a time.
+func (p *pooled) at(dueUS int64) *stat.Shares {
+	dueUS = max(dueUS, 0)
+	for dueUS >= int64(shortestUS*stretchCount)<<p.doubled {
+		p.double()
+	}
+	i := dueUS / (shortestUS << p.doubled)
+	if p.stretches[i] == nil {
+		p.stretches[i] = &stat.Shares{}
+	}
+	return p.stretches[i]
 }
 
-func (p *pooled) group(i int) *stat.Shares {
-	if p.groups[i] == nil {
-		p.groups[i] = &stat.Shares{}
+func (p *pooled) double() {
+	old := p.stretches
+	p.stretches = [stretchCount]*stat.Shares{}
+	p.doubled++
+	for i, s := range old {
+		switch into := &p.stretches[i/2]; {
+		case s == nil:
+		case *into == nil:
+			*into = s
+		default:
+			(*into).Merge(s)
+		}
 	}
-	return p.groups[i]
 }
 
 func (p *pooled) merge(o *pooled) {
-	for i, g := range o.groups {
-		if g != nil {
-			p.group(i).Merge(g)
+	for p.doubled < o.doubled {
+		p.double()
+	}
+	for o.doubled < p.doubled {
+		o.double()
+	}
+	for i, s := range o.stretches {
+		switch into := &p.stretches[i]; {
+		case s == nil:
+		case *into == nil:
+			*into = s
+		default:
+			(*into).Merge(s)
 		}
 	}
 }
 
-// frozen returns the values of several pools in milliseconds, as a whole and by
-// group.
-func frozen(pools ...*pooled) (whole *stat.Counted, groups []*stat.Counted) {
+// align gives all pools stretches of one length.
+func (c *Collector) align() {
+	pools := []*pooled{&c.gaps, &c.itl, &c.icl, &c.lag}
+	longest := 0
+	for _, p := range pools {
+		longest = max(longest, p.doubled)
+	}
+	for _, p := range pools {
+		for p.doubled < longest {
+			p.double()
+		}
+	}
+}
+
+// frozen returns the values of several aligned pools in milliseconds, as a whole and
+// by stretch, from the first that holds any to the last.
+func frozen(pools ...*pooled) (whole *stat.Counted, stretches []*stat.Counted) {
 	var all stat.Shares
-	for i := range groupCount {
-		var group stat.Shares
+	last := 0
+	for i := range stretchCount {
+		var stretch stat.Shares
 		for _, p := range pools {
-			if p.groups[i] != nil {
-				group.Merge(p.groups[i])
+			if p.stretches[i] != nil {
+				stretch.Merge(p.stretches[i])
 			}
 		}
-		if group.Len() > 0 {
-			groups = append(groups, group.Frozen(1000))
-			all.Merge(&group)
+		if stretch.Len() > 0 {
+			last = len(stretches) + 1
+		}
+		if last > 0 {
+			stretches = append(stretches, stretch.Frozen(1000))
+			all.Merge(&stretch)
 		}
 	}
-	return all.Frozen(1000), groups
+	return all.Frozen(1000), stretches[:last]
 }
 
-// pooledDist describes a pooled sample.
-func pooledDist(pools ...*pooled) Dist {
-	whole, groups := frozen(pools...)
+// pooledDist describes a pooled sample; requests are the series of the requests that
+// brought its values.
+func pooledDist(requests *stat.Series, pools ...*pooled) Dist {
+	whole, stretches := frozen(pools...)
 	m, ok := whole.Moments()
 	d := distOf(whole, m, ok)
-	for name, q := range percentiles {
-		if ci, have := d.CI95[name]; have {
-			lo, hi, ok := clusterInterval(whole, groups, q)
-			if !ok {
-				delete(d.CI95, name)
-				continue
-			}
-			d.CI95[name] = [2]float64{min(ci[0], lo), max(ci[1], hi)}
-		}
+	if !ok || len(requests.Values) == 0 {
+		return d
 	}
-	if ci, have := d.CI95["mean"]; have {
-		half, ok := clusterMean(groups, m)
-		if !ok {
-			delete(d.CI95, "mean")
-		} else {
-			d.CI95["mean"] = [2]float64{max(min(ci[0], m.Mean-half), 0), max(ci[1], m.Mean+half)}
+	worth := requests.Worth()
+	d.Worth = timeline.Some(worth.Moments())
+	parts := make([]stat.Pair, len(stretches))
+	for name, p := range percentiles {
+		limit, _ := stat.NearestRank(whole, p)
+		for i, s := range stretches {
+			parts[i] = stat.Pair{Num: float64(s.Len() - s.AtMost(limit)), Den: float64(s.Len())}
 		}
+		d.take(name, stat.PooledQuantile(whole, parts, worth, p, 0.95))
 	}
+	for i, s := range stretches {
+		part, _ := s.Moments()
+		parts[i] = stat.Pair{Num: part.Mean * float64(part.N), Den: float64(part.N)}
+	}
+	d.take("mean", stat.PooledMean(parts, m.SD, worth, 0.95))
 	return d
-}
-
-// clusterInterval is an interval of the q-quantile from the spread, between
-// groups, of the share of values that do not exceed it.
-func clusterInterval(whole *stat.Counted, groups []*stat.Counted, q float64) (lo, hi float64, ok bool) {
-	value, ok := stat.Quantile(whole, q)
-	if !ok || len(groups) < minGroups {
-		return 0, 0, false
-	}
-	n := float64(whole.Len())
-	below := float64(whole.AtMost(value)) / n
-	var squares float64
-	for _, g := range groups {
-		d := float64(g.AtMost(value)) - below*float64(g.Len())
-		squares += d * d
-	}
-	half := spreadOf(squares, len(groups)) / n
-	if q+half > 1 || q-half < 0 {
-		return 0, 0, false
-	}
-	lo, _ = stat.Quantile(whole, q-half)
-	hi, _ = stat.Quantile(whole, q+half)
-	return lo, hi, true
-}
-
-// clusterMean is the half-width of an interval of the pooled mean.
-func clusterMean(groups []*stat.Counted, m stat.Moments) (half float64, ok bool) {
-	if len(groups) < minGroups {
-		return 0, false
-	}
-	var squares float64
-	for _, g := range groups {
-		part, _ := g.Moments()
-		d := (part.Mean - m.Mean) * float64(part.N)
-		squares += d * d
-	}
-	return spreadOf(squares, len(groups)) / float64(m.N), true
-}
-
-// spreadOf turns the squared deviations of group totals into the half-width of
-// a 95 % interval of their sum.
-func spreadOf(squares float64, groups int) float64 {
-	g := float64(groups)
-	return stat.StudentQuantile(0.975, g-1) * math.Sqrt(g/(g-1)*squares)
 }
 
 // percentiles are those of every Dist.
 var percentiles = map[string]float64{"p50": 0.5, "p90": 0.9, "p95": 0.95, "p99": 0.99, "p999": 0.999}
 
-// distOf describes an ordered sample. Values are taken for independent.
+// distOf describes a sample, without intervals.
 func distOf(s stat.Ordered, m stat.Moments, ok bool) Dist {
 	d := Dist{N: s.Len(), CI95: map[string][2]float64{}}
 	if !ok {
@@ -149,12 +150,34 @@ func distOf(s stat.Ordered, m stat.Moments, ok bool) Dist {
 		if x, ok := stat.Quantile(s, percentiles[name]); ok {
 			*into = timeline.Some(x)
 		}
-		if lo, hi, ok := stat.QuantileInterval(s, percentiles[name], 0.95); ok {
-			d.CI95[name] = [2]float64{lo, hi}
-		}
-	}
-	if lo, hi, ok := stat.MeanInterval(m.Mean, m.SD, m.N, 0.95); ok {
-		d.CI95["mean"] = [2]float64{lo, hi}
 	}
 	return d
+}
+
+// seriesDist describes values in the order in which their requests were due.
+func seriesDist(s *stat.Series) Dist {
+	sorted := s.Sorted()
+	m, ok := sorted.Moments()
+	d := distOf(sorted, m, ok)
+	if !ok {
+		return d
+	}
+	d.take("mean", s.Mean(0.95))
+	for name, p := range percentiles {
+		d.take(name, s.Quantile(p, 0.95))
+	}
+	d.Worth = timeline.Some(s.Worth().Moments())
+	return d
+}
+
+// take enters a figure's interval, or how many times as long a run would have one.
+func (d *Dist) take(name string, iv stat.Interval) {
+	if iv.Given {
+		d.CI95[name] = [2]float64{iv.Lo, iv.Hi}
+		return
+	}
+	if d.Needs == nil {
+		d.Needs = map[string]float64{}
+	}
+	d.Needs[name] = iv.NeedFactor
 }

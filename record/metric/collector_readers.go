@@ -1,7 +1,6 @@
 package metric
 
 import (
-	"tokenmeter/record/stat"
 	"tokenmeter/record/timeline"
 )
 
@@ -40,7 +39,7 @@ func (r *reading) take(atUS int64, tokens float64) {
 
 // readers are the samples of all readers, in the order of CollectorOpts.Readers.
 type readers struct {
-	waiting []stat.Sample
+	waiting []Ordered
 	smooth  []int64
 }
 
@@ -57,7 +56,7 @@ func (c *Collector) read(tl *timeline.Timeline, v *Values) {
 		if !r.any || r.until <= r.from {
 			continue
 		}
-		c.readers.waiting[i].Add(r.waited / (r.until - r.from))
+		c.readers.waiting[i].Add(c.now, r.waited/(r.until-r.from))
 		if r.waited == 0 {
 			c.readers.smooth[i]++
 		}
@@ -67,7 +66,7 @@ func (c *Collector) read(tl *timeline.Timeline, v *Values) {
 // prepare makes room for n readers, once.
 func (r *readers) prepare(n int) {
 	if r.waiting == nil {
-		r.waiting = make([]stat.Sample, n)
+		r.waiting = make([]Ordered, n)
 		r.smooth = make([]int64, n)
 	}
 }
@@ -78,7 +77,7 @@ func (c *Collector) readerSummaries() (out []Reader) {
 	c.readers.prepare(len(c.Opts.Readers))
 	for i := range c.readers.waiting {
 		s := &c.readers.waiting[i]
-		one := Reader{TPS: c.Opts.Readers[i], Waiting: sampleDist(s)}
+		one := Reader{TPS: c.Opts.Readers[i], Waiting: seriesDist(c.order.Series(s))}
 		if n := s.Len(); n > 0 {
 			one.Smooth = timeline.Some(float64(c.readers.smooth[i]) / float64(n))
 		}
@@ -87,13 +86,13 @@ func (c *Collector) readerSummaries() (out []Reader) {
 	return out
 }
 
-func (r *readers) merge(o *readers) {
-	if r.waiting == nil {
-		*r = *o
+func (r *readers) merge(o *readers, grown uint32) {
+	if len(o.waiting) == 0 {
 		return
 	}
+	r.prepare(len(o.waiting))
 	for i := range o.waiting {
-		r.waiting[i].Merge(&o.waiting[i])
+		r.waiting[i].Merge(&o.waiting[i], grown)
 		r.smooth[i] += o.smooth[i]
 	}
 }

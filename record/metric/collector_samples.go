@@ -13,10 +13,10 @@ var shown = []string{
 	"service_ttft_ms", "service_e2e_ms", "close_ms", "connect_ms",
 }
 
-func (c *Collector) at(name string) *stat.Sample {
+func (c *Collector) at(name string) *Ordered {
 	s := c.samples[name]
 	if s == nil {
-		s = &stat.Sample{}
+		s = &Ordered{}
 		c.samples[name] = s
 	}
 	return s
@@ -24,13 +24,13 @@ func (c *Collector) at(name string) *stat.Sample {
 
 func (c *Collector) put(name string, v timeline.Opt[float64]) {
 	if x, ok := v.Get(); ok {
-		c.at(name).Add(x)
+		c.at(name).Add(c.now, x)
 	}
 }
 
 func (c *Collector) putInt(name string, v timeline.Opt[int64]) {
 	if x, ok := v.Get(); ok {
-		c.at(name).Add(float64(x))
+		c.at(name).Add(c.now, float64(x))
 	}
 }
 
@@ -38,7 +38,7 @@ func (c *Collector) putInt(name string, v timeline.Opt[int64]) {
 // latencies; a failure's time is an error latency, nothing else. The client's
 // own lateness counts for every request.
 func (c *Collector) sample(tl *timeline.Timeline, v *Values) {
-	c.at("delay_ms").Add(DelayMS(tl))
+	c.at("delay_ms").Add(c.now, DelayMS(tl))
 	if tl.Outcome.Failed() {
 		if at, ok := tl.CloseUS.Get(); ok {
 			c.put("error_latency_ms", optMS(timeline.Some(at)))
@@ -76,13 +76,13 @@ func (c *Collector) sample(tl *timeline.Timeline, v *Values) {
 	c.norm(tl, v)
 	for name, x := range tl.Server {
 		if x >= 0 {
-			c.at(serverPrefix + name).Add(x)
+			c.at(serverPrefix+name).Add(c.now, x)
 		}
 	}
 	if ttft, ok := v.TTFTMS.Get(); ok {
 		if e2e, ok := v.E2EMS.Get(); ok {
-			c.at(partTTFT).Add(ttft)
-			c.at(partE2E).Add(e2e)
+			c.at(partTTFT).Add(c.now, ttft)
+			c.at(partE2E).Add(c.now, e2e)
 		}
 	}
 }
@@ -118,22 +118,21 @@ func (c *Collector) readEvents(tl *timeline.Timeline, v *Values, s *seen) {
 	if v.Flags.Has(timeline.Burst) || v.Flags.Has(timeline.CoalescedBursts) {
 		c.events.burst++
 	}
-	group := groupOf(tl.Request)
 	var icl, itl *stat.Shares
 	switch chunked, told := ok && v.Gaps.OK(), ok && v.TokenGaps.OK(); {
 	case chunked && told && s.k == oneEach:
-		icl = c.gaps.group(group)
+		icl = c.gaps.at(tl.DueUS)
 	case told:
-		itl = c.itl.group(group)
+		itl = c.itl.at(tl.DueUS)
 		fallthrough
 	case chunked:
-		icl = c.icl.group(group)
+		icl = c.icl.at(tl.DueUS)
 	}
 	kernel := tl.Clock == timeline.Kernel
 	var lags *stat.Shares
 	if kernel {
 		c.events.kernel += s.n
-		lags = c.lag.group(group)
+		lags = c.lag.at(tl.DueUS)
 	}
 	c.events.all += s.n
 

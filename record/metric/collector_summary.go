@@ -20,6 +20,8 @@ func (c *Collector) Summary() Summary {
 // Results computes summary and facts together, which share most of the work.
 func (c *Collector) Results() (Summary, Facts) {
 	w := c.windows()
+	c.order.Prepare()
+	c.align()
 	s := Summary{
 		Requests: c.requests.copied(), Metrics: c.dists(), Throughput: c.throughput(&w),
 		Cold: c.cold(), Cost: c.Opts.Cost, Decomposition: c.decomposition(),
@@ -40,12 +42,12 @@ func (r *Requests) copied() Requests {
 	return out
 }
 
-// dists describes every sample. Values of requests are taken for independent,
-// gaps within a request are not.
+// dists describes every sample.
 func (c *Collector) dists() map[string]Dist {
-	out := map[string]Dist{"itl_ms": pooledDist(&c.gaps, &c.itl), "icl_ms": pooledDist(&c.gaps, &c.icl)}
+	paced := c.order.Series(c.at("tpot_ms"))
+	out := map[string]Dist{"itl_ms": pooledDist(paced, &c.gaps, &c.itl), "icl_ms": pooledDist(paced, &c.gaps, &c.icl)}
 	if c.events.kernel > 0 {
-		out["client_lag_ms"] = pooledDist(&c.lag)
+		out["client_lag_ms"] = pooledDist(paced, &c.lag)
 	}
 	for _, name := range shown {
 		out[name] = Dist{CI95: map[string][2]float64{}}
@@ -57,7 +59,7 @@ func (c *Collector) dists() map[string]Dist {
 		}
 	}
 	described := make([]Dist, len(names))
-	onAll(len(names), func(i int) { described[i] = sampleDist(c.samples[names[i]]) })
+	onAll(len(names), func(i int) { described[i] = seriesDist(c.order.Series(c.samples[names[i]])) })
 	for i, name := range names {
 		out[name] = described[i]
 	}
@@ -78,9 +80,13 @@ func onAll(n int, f func(i int)) {
 	all.Wait()
 }
 
-func mean(s *stat.Sample) timeline.Opt[float64] {
-	if s == nil {
+func mean(v *Ordered) timeline.Opt[float64] {
+	if v == nil {
 		return timeline.Opt[float64]{}
+	}
+	var s stat.Sample
+	for _, x := range v.values {
+		s.Add(x)
 	}
 	if m, ok := s.Moments(); ok {
 		return timeline.Some(m.Mean)

@@ -34,7 +34,7 @@ func (c *Collector) warnings(s *Summary, f *Facts) []Warning {
 func (c *Collector) sampleWarnings(w *noted, s *Summary) {
 	n := s.Requests.OK
 	w.add(n > 0 && n < 100, "low_n", float64(n),
-		"p99 needs 100 requests at the very least, 368 for an interval; there are %d. Raise --requests or --duration.", n)
+		"p99 needs 100 requests at the very least, 551 independent ones for an interval; there are %d. Raise --requests or --duration.", n)
 	if len(s.Requests.TokenSources) > 1 {
 		var parts []string
 		for _, source := range []TokenSource{FromUsage, FromIDs, FromTokenizer, FromChunks, "unknown"} {

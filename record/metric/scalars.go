@@ -18,6 +18,7 @@ func ScalarsOf(tl *timeline.Timeline) Record {
 // Gaps returns the pooled gaps of the successful requests in milliseconds, of
 // itl_ms or icl_ms; nil for another name.
 func (c *Collector) Gaps(name string) *stat.Counted {
+	c.align()
 	switch name {
 	case "itl_ms":
 		whole, _ := frozen(&c.gaps, &c.itl)

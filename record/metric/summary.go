@@ -59,7 +59,7 @@ const NeverSent = "never_sent"
 func (r *Requests) Unsent() int64 { return r.Excluded[NeverSent] }
 
 // Dist describes one sample. Percentiles are type 7; an interval is missing
-// where the sample is too small for a distribution-free one.
+// where the sample is worth too few independent values for one.
 type Dist struct {
 	N    int64                 `json:"n"`
 	Mean timeline.Opt[float64] `json:"mean"`
@@ -72,6 +72,12 @@ type Dist struct {
 	P999 timeline.Opt[float64] `json:"p999"`
 	Max  timeline.Opt[float64] `json:"max"`
 	CI95 map[string][2]float64 `json:"ci95"` // p50, p90, p95, p99, p999, mean
+	// Worth is how many independent values these are worth, since what shares a
+	// queue is alike; null where there are none.
+	Worth timeline.Opt[float64] `json:"worth"`
+	// Needs says of each interval that is missing how many times as long a run
+	// would do, at least.
+	Needs map[string]float64 `json:"needs,omitempty"`
 }
 
 // Throughput holds rates over the measured window: first due time to last

@@ -16,7 +16,8 @@ func (w WarningMeaning) Text() string {
 // WarningMeanings has one entry for every warning: those of the finished
 // records, then those that the load generator notices while it runs.
 var WarningMeanings = []WarningMeaning{
-	{"low_n", "fewer than 100 requests succeeded", "raise --requests or --duration: p99 needs 100 values, 368 for an interval"},
+	{"low_n", "fewer than 100 requests succeeded", "raise --requests or --duration: p99 needs 100 values, and 551 independent ones for an interval"},
+	{"precision_missed", "the run ended before --until-precision was reached", "let it run as long as it says; what shares a queue is worth less than its number"},
 	{"mixed_token_sources", "token counts come from several sources", "give --tokenizer for one count of all"},
 	{"estimated_tokens", "the server told no usage for some requests", "their tokens are counted here; give its own --tokenizer"},
 	{"unknown_tokens", "successful requests have no token count", "give --tokenizer; until then they add nothing to the throughput"},

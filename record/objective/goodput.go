@@ -14,16 +14,16 @@ type Goodput struct {
 	Excluded     int64                 `json:"excluded"`
 	ExcludedBy   map[string]int64      `json:"excluded_by"` // cancelled_run_end, cancelled_user, not_evaluable
 	Fraction     timeline.Opt[float64] `json:"fraction"`
-	FractionCI95 *[2]float64           `json:"fraction_ci95"` // Wilson
+	FractionCI95 *[2]float64           `json:"fraction_ci95"`
 	RequestsPerS timeline.Opt[float64] `json:"requests_per_s"`
 }
 
 // The states of an objective. A criterion has none of its own: "" here, null in
 // files.
 const (
-	Met          = "met"
-	Missed       = "missed"
-	Insufficient = "insufficient" // too few requests to tell
+	Met    = "met"
+	Missed = "missed"
+	Open   = "open" // the interval holds both sides of the limit
 )
 
 // ObjectiveResult is what became of one objective.
@@ -35,10 +35,15 @@ type ObjectiveResult struct {
 	Attained   timeline.Opt[float64] `json:"attained"` // share of good among good and bad
 	Value      timeline.Opt[float64] `json:"value"`    // the statistic with failures as +∞ (a speed: as −∞); null when infinite
 	N          int64                 `json:"n"`
-	CI95       *[2]float64           `json:"ci95"` // of value
-	Met        timeline.Opt[bool]    `json:"met"`
-	State      string                `json:"state"`   // met | missed | insufficient
-	Settled    timeline.Opt[bool]    `json:"settled"` // false: the interval spans the limit
+	CI95       *[2]float64           `json:"ci95"`  // of value
+	Met        timeline.Opt[bool]    `json:"met"`   // null while open
+	State      string                `json:"state"` // met | missed | open
+	// Settled is whether the 95 % interval lies on one side of the limit. An open
+	// objective is not settled; nor is one that --allow-low-n decides all the same.
+	Settled timeline.Opt[bool] `json:"settled"`
+	// Worth is how many independent requests the verdict rests on, since those that
+	// share a queue or a fault are alike; null for figures of the whole run.
+	Worth timeline.Opt[float64] `json:"worth"`
 }
 
 // MarshalJSON writes null for no state.

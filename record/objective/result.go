@@ -1,6 +1,9 @@
 package objective
 
 import (
+	"cmp"
+	"slices"
+
 	"tokenmeter/record/metric"
 	"tokenmeter/record/stat"
 	"tokenmeter/record/timeline"
@@ -24,7 +27,11 @@ func (j *Judge) Goodput(s *metric.Summary, gaps Gaps) *Goodput {
 		g.ExcludedBy[name] = n
 		g.Excluded += n
 	}
-	g.Fraction, g.FractionCI95 = shareOf(g.Good, g.Good+g.Bad)
+	j.order.Prepare()
+	if bad := j.order.Series(&j.verdicts); len(bad.Values) > 0 {
+		good, ci, _ := shareOf(bad)
+		g.Fraction, g.FractionCI95 = timeline.Some(good), &ci
+	}
 	if window, ok := s.Throughput.WindowS.Get(); ok {
 		g.RequestsPerS = timeline.Some(float64(g.Good) / window)
 	}
@@ -32,14 +39,6 @@ func (j *Judge) Goodput(s *metric.Summary, gaps Gaps) *Goodput {
 		g.Objectives = append(g.Objectives, j.result(i, g, s, gaps))
 	}
 	return g
-}
-
-func shareOf(part, whole int64) (timeline.Opt[float64], *[2]float64) {
-	lo, hi, ok := stat.Wilson(part, whole, 0.95)
-	if !ok {
-		return timeline.Opt[float64]{}, nil
-	}
-	return timeline.Some(float64(part) / float64(whole)), &[2]float64{lo, hi}
 }
 
 func (j *Judge) result(i int, g *Goodput, s *metric.Summary, gaps Gaps) ObjectiveResult {
@@ -50,24 +49,27 @@ func (j *Judge) result(i int, g *Goodput, s *metric.Summary, gaps Gaps) Objectiv
 	}
 	switch subject := o.subject(); subject.class {
 	case ofRatio:
-		j.ratio(o, t, g, &r)
+		j.ratio(o, t, &r)
 	case ofRun:
 		j.ofRun(o, subject, g, s, &r)
 	case ofGaps:
-		r.Attained, _ = shareOf(t.good, t.good+t.bad)
-		if pool := pooled(gaps, subject.key); pool != nil {
-			j.sample(o, extend(pool, failedGaps(t, pool.Len()), o.worst()), &r)
-		} else {
-			j.sample(o, stat.Sorted{}, &r)
-		}
+		r.Attained = t.attained()
+		j.ofGaps(o, t, pooled(gaps, subject.key), s.Metrics[subject.key], &r)
 	default:
-		r.Attained, _ = shareOf(t.good, t.good+t.bad)
-		j.sample(o, extend(&t.values, t.failures, o.worst()), &r)
+		r.Attained = t.attained()
+		j.ofRequests(o, t, &r)
 	}
 	if o.Criterion {
 		r.State, r.Met, r.Settled = "", timeline.Opt[bool]{}, timeline.Opt[bool]{}
 	}
 	return r
+}
+
+func (t *tally) attained() timeline.Opt[float64] {
+	if t.good+t.bad == 0 {
+		return timeline.Opt[float64]{}
+	}
+	return timeline.Some(float64(t.good) / float64(t.good+t.bad))
 }
 
 func pooled(gaps Gaps, key string) *stat.Counted {
@@ -77,59 +79,61 @@ func pooled(gaps Gaps, key string) *stat.Counted {
 	return gaps.Gaps(key)
 }
 
-func (r *ObjectiveResult) settle(met bool) {
-	r.Met, r.State = timeline.Some(met), Missed
-	if met {
-		r.State = Met
-	}
-}
-
 // ratio fills the result of an objective on a share.
-func (j *Judge) ratio(o *Objective, t *tally, g *Goodput, r *ObjectiveResult) {
-	part, whole := t.good, t.good+t.bad
+func (j *Judge) ratio(o *Objective, t *tally, r *ObjectiveResult) {
+	series := &t.verdicts
 	switch o.Metric {
 	case "goodput":
-		part, whole = g.Good, g.Good+g.Bad
+		series = &j.verdicts
 	case "error_rate":
 		// What the client itself broke is not charged to the server.
-		part, whole = j.ended-j.failed, j.ended
+		series = &j.outcomes
+	}
+	bad := j.order.Series(series)
+	switch o.Metric {
 	case "check_pass":
 		if t.good+t.bad == t.failures { // no request had a check
-			part, whole = 0, 0
+			bad = &stat.Series{}
 		}
 	case "task_success":
-		part, whole = j.taskCounts(o)
+		bad = &stat.Series{Values: j.taskVerdicts(o)}
 	}
-	r.N = whole
-	r.Attained, r.CI95 = shareOf(part, whole)
-	r.Value = r.Attained
-	if attained, ok := r.Attained.Get(); ok && o.Metric == "error_rate" {
-		r.Value = timeline.Some(float64(whole-part) / float64(whole))
-		r.Attained = timeline.Some(attained)
-		r.CI95 = &[2]float64{1 - r.CI95[1], 1 - r.CI95[0]}
-	}
-	v, ok := r.Value.Get()
-	if !ok {
-		r.State = Insufficient
+	if r.N = int64(len(bad.Values)); r.N == 0 {
+		r.State = Open
 		return
 	}
-	r.settle(o.Holds(v))
-	r.Settled = timeline.Some(o.Holds(r.CI95[0]) == o.Holds(r.CI95[1]))
+	good, ci, beyond := shareOf(bad)
+	value, lo, hi := good, 1-beyond.Hi, 1-beyond.Lo
+	if o.Metric == "error_rate" {
+		value, lo, hi = beyond.Value, beyond.Lo, beyond.Hi
+		ci = [2]float64{1 - ci[1], 1 - ci[0]}
+	}
+	r.Attained, r.Value, r.CI95 = timeline.Some(good), timeline.Some(value), &ci
+	r.Worth = timeline.Some(beyond.Effective)
+	j.decide(r, o.Holds(lo) && o.Holds(hi), !o.Holds(lo) && !o.Holds(hi), o.Holds(value))
 }
 
-// taskCounts counts tasks of which every step succeeded in time. A task that
-// the run's end cut off without a failure is not judged.
-func (j *Judge) taskCounts(o *Objective) (good, judged int64) {
+// taskVerdicts are the tasks by the time they were due, 0 for those of which every
+// step succeeded in time. A task that the run's end cut off without a failure is not
+// judged.
+func (j *Judge) taskVerdicts(o *Objective) []float64 {
+	var judged []*task
 	for _, t := range j.tasks {
-		if t.cancelled && !t.failed {
-			continue
-		}
-		judged++
-		if !t.failed && (o.WithinOp == "" || compare(t.end-t.due, o.WithinOp, o.Within)) {
-			good++
+		if !t.cancelled || t.failed {
+			judged = append(judged, t)
 		}
 	}
-	return good, judged
+	bad := func(t *task) float64 {
+		return badness(!t.failed && (o.WithinOp == "" || compare(t.end-t.due, o.WithinOp, o.Within)))
+	}
+	slices.SortFunc(judged, func(a, b *task) int {
+		return cmp.Or(cmp.Compare(a.due, b.due), cmp.Compare(a.end, b.end), cmp.Compare(bad(a), bad(b)))
+	})
+	verdicts := make([]float64, len(judged))
+	for i, t := range judged {
+		verdicts[i] = bad(t)
+	}
+	return verdicts
 }
 
 // ofRun fills the result of an objective on a figure of the run.
@@ -142,8 +146,8 @@ func (j *Judge) ofRun(o *Objective, s *subject, g *Goodput, sum *metric.Summary,
 	r.N = sum.Requests.OK + sum.Requests.Failed
 	v, ok := r.Value.Get()
 	if !ok {
-		r.State = Insufficient
+		r.State = Open
 		return
 	}
-	r.settle(o.Holds(v))
+	r.reach(o.Holds(v))
 }

@@ -4,7 +4,6 @@ import (
 	"math"
 
 	"tokenmeter/record/stat"
-	"tokenmeter/record/timeline"
 )
 
 // statOf applies the objective's statistic and says whether it keeps the limit.
@@ -109,46 +108,4 @@ func failedGaps(t *tally, gaps int64) int64 {
 		return t.failures
 	}
 	return int64(math.Round(float64(t.failures) * float64(gaps) / float64(answered)))
-}
-
-// sample fills value, interval and verdict of an objective on a sample.
-func (j *Judge) sample(o *Objective, s stat.Ordered, r *ObjectiveResult) {
-	r.N = s.Len()
-	v, holds, ok := o.statOf(s)
-	if ok && !math.IsInf(v, 0) {
-		r.Value = timeline.Some(v)
-	}
-	lo, hi, have := o.interval(s)
-	if have && !math.IsInf(lo, 0) && !math.IsInf(hi, 0) {
-		r.CI95 = &[2]float64{lo, hi}
-	}
-	if !ok || (!j.allowLowN && o.tooFew(r.N)) {
-		r.State = Insufficient
-		return
-	}
-	r.settle(holds)
-	if have {
-		r.Settled = timeline.Some(o.Holds(lo) == o.Holds(hi))
-	}
-}
-
-// tooFew: a percentile needs a value beyond it to be more than a guess.
-func (o *Objective) tooFew(n int64) bool {
-	if o.Percentile == 0 {
-		return false
-	}
-	return float64(n)*min(o.Percentile, 1-o.Percentile) < 1-1e-9
-}
-
-// interval is the 95 % interval of the objective's statistic.
-func (o *Objective) interval(s stat.Ordered) (lo, hi float64, ok bool) {
-	switch {
-	case o.Percentile > 0:
-		return stat.QuantileInterval(s, o.Percentile, 0.95)
-	case o.Stat == "mean":
-		if m, ok := momentsOf(s); ok && !math.IsInf(m.Mean, 0) {
-			return stat.MeanInterval(m.Mean, m.SD, m.N, 0.95)
-		}
-	}
-	return 0, 0, false
 }

@@ -61,7 +61,9 @@ func (f *Folder) summarise(also func(*timeline.Timeline) error) (Run, error) {
 		return sum, fmt.Errorf("%s: the objectives in %s: %w", f.dir, manifestFile, err)
 	}
 	begin := func() gathered {
-		return gathered{metric.NewCollector(collectorOpts(&sum)), objective.NewJudge(objectives, sum.AllowLowN)}
+		g := gathered{metric.NewCollector(collectorOpts(&sum)), objective.NewJudge(objectives, sum.AllowLowN)}
+		g.judge.OpenLoop(sum.Load.Kind == "open")
+		return g
 	}
 	var tally *cost.Tally
 	if sum.Pricing != nil {

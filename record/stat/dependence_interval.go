@@ -40,7 +40,8 @@ type Interval struct {
 	Effective float64
 	DF        float64 // degrees of freedom of the dependence
 	// NeedFactor is how many times as long a run would do, at least, where the
-	// interval is not given; 1 where it is, 0 where no length would do.
+	// interval is not given; 1 where it is, 1000 for so many or more, 0 where no
+	// length would do.
 	NeedFactor float64
 }
 
@@ -57,6 +58,7 @@ const (
 	// clusters the degrees of freedom 2K/5. See docs/statistics.md.
 	meanClusters = 4.0
 	tailClusters = 1.25
+	mostFactor   = 1000
 	// widestMean is the largest half-width, in parts of a mean, that is given.
 	widestMean = 0.6
 )
@@ -67,6 +69,7 @@ type effect struct {
 	gate    float64
 	moments float64
 	df, t   float64
+	waves   float64 // the degrees of freedom that no length adds to
 }
 
 // widen takes the figure's own design effect to what should be reckoned with in
@@ -74,7 +77,7 @@ type effect struct {
 // independent value costs, tail says that only few values bear on the figure.
 func widen(own LRV, gate, clusters, level float64, tail bool) effect {
 	n := float64(own.N)
-	e := effect{design: own.Effect(), gate: math.Max(gate, own.Effect())}
+	e := effect{design: own.Effect(), gate: math.Max(gate, own.Effect()), waves: float64(own.Cosines)}
 	e.moments = n / e.gate
 	if e.gate > 2 {
 		e.design *= 1 + (1-1/e.gate)*widening/e.moments
@@ -94,6 +97,20 @@ func widen(own LRV, gate, clusters, level float64, tail bool) effect {
 func (e effect) size(n int, level float64) float64 {
 	z := NormalQuantile((1 + level) / 2)
 	return math.Min(float64(n), float64(n)/e.design*(z/e.t)*(z/e.t))
+}
+
+// longer is how many times as long a run is worth so many independent values, if it
+// wanders as this one does: a longer one knows its dependence better, too.
+func (e effect) longer(n int, need, level float64) float64 {
+	z := NormalQuantile((1 + level) / 2)
+	unsure := 1/e.df - 1/e.waves // falls with the length
+	for factor := 1.0; factor < mostFactor; factor *= 1.1 {
+		t := StudentQuantile((1+level)/2, 1/(1/e.waves+unsure/factor))
+		if factor*float64(n)/e.design*(z/t)*(z/t) >= need {
+			return factor
+		}
+	}
+	return mostFactor
 }
 
 // Mean is the mean and its interval. Its lower end is taken on the logarithm
@@ -171,9 +188,9 @@ func invert(sorted Ordered, value float64, e effect, p, level float64) Interval 
 	}
 	switch {
 	case e.moments < fewestMoments:
-		return iv.refuse(TooFewMoments, math.Max(moments/e.moments, need/size))
+		return iv.refuse(TooFewMoments, math.Max(moments/e.moments, e.longer(n, need, level)))
 	case e.moments < moments || size < need:
-		return iv.refuse(TooFewInTail, math.Max(moments/e.moments, need/size))
+		return iv.refuse(TooFewInTail, math.Max(moments/e.moments, e.longer(n, need, level)))
 	}
 	return iv.give()
 }
@@ -191,27 +208,45 @@ func (s *Series) above(p float64) LRV {
 }
 
 // Beyond is the share of values above a limit and its interval (Clopper and
-// Pearson's at the number of independent values it is worth). It is given for
-// any number of values: with few it is wide. Where all are on one side, the
-// dependence of the whole series stands for that of the share.
+// Pearson's at the number of independent values it is worth). It is given for any
+// number of values: with few it is wide. Where all are on one side, the dependence
+// of the whole series stands for that of the share.
+//
+// Its two ends rest on different numbers. That values are beyond is seen, so the
+// lower end takes the dependence as it was measured. That no more are is also said
+// of what was not seen, so the upper end takes the dependence widened for few moments.
 func (s *Series) Beyond(limit, level float64) Interval {
 	n := len(s.Values)
 	if n == 0 {
 		return Interval{Why: NoValues}
 	}
-	own := s.beyond(limit)
-	design := s.Worth().Design
-	rarer := math.Min(own.Mean, 1-own.Mean)
+	return settling(s.beyond(limit), float64(n), s.Worth(), level)
+}
+
+// settling is the interval of a share from its own long-run variance, of at most so
+// many values.
+func settling(own LRV, most float64, worth Worth, level float64) Interval {
+	n := float64(own.N)
 	if own.Variance == 0 {
-		size := float64(n) / design
-		return exactShare(own.Mean, size, level, Interval{N: n, Moments: size, Effective: size})
+		size := n / worth.Design
+		iv := exactShare(own.Mean, size, level, Interval{N: own.N, Moments: size, Effective: size})
+		if own.Mean == 1 && n < fewestMoments { // so few can't show that they depend on each other
+			iv.Lo = exactShare(1, n, level, iv).Lo
+		}
+		return iv
 	}
-	e := widen(own, design, tailClusters/rarer, level, rarer < 0.1)
-	e.df = shareDF(e.design, rarer*float64(n), own.Cosines)
+	rarer := math.Min(own.Mean, 1-own.Mean)
+	e := widen(own, worth.Design, tailClusters/rarer, level, rarer < 0.1)
+	e.df = shareDF(e.design, rarer*n, own.Cosines)
 	e.t = StudentQuantile((1+level)/2, e.df)
-	size := e.size(n, level)
-	return exactShare(own.Mean, size, level,
-		Interval{N: n, Moments: e.moments, Effective: math.Min(float64(n)/e.design, float64(n)), DF: e.df})
+	z := NormalQuantile((1 + level) / 2)
+	seen := math.Max(own.Effect(), n/most)
+	t := StudentQuantile((1+level)/2, float64(own.Cosines))
+	size := math.Min(most, n/seen*(z/t)*(z/t))
+	iv := Interval{N: own.N, Moments: e.moments, Effective: math.Min(n/seen, most), DF: e.df}
+	iv = exactShare(own.Mean, size, level, iv)
+	iv.Hi = math.Max(iv.Hi, exactShare(own.Mean, math.Min(most, n/e.design*(z/e.t)*(z/e.t)), level, iv).Hi)
+	return iv
 }
 
 // Share is the share of requests of which something is true (failures, goodput),
@@ -265,6 +300,9 @@ func (iv Interval) give() Interval {
 }
 
 func (iv Interval) refuse(why Reason, factor float64) Interval {
+	if !(factor < mostFactor) { // or not a number
+		factor = mostFactor
+	}
 	iv.Given, iv.Why, iv.NeedFactor = false, why, math.Max(factor, 1)
 	return iv
 }

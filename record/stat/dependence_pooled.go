@@ -59,6 +59,28 @@ func PooledMean(parts []Pair, spread float64, worth Worth, level float64) Interv
 	return iv.give()
 }
 
+// PooledShare is ΣNum / ΣDen of clusters in order of time, each with so many of its
+// values that count, and its interval. worth is that of the clusters' own series.
+func PooledShare(clusters []Pair, worth Worth, level float64) Interval {
+	var total Pair
+	for _, c := range clusters {
+		total.Num += c.Num
+		total.Den += c.Den
+	}
+	n := len(clusters)
+	if !(total.Den > 0) {
+		return Interval{Why: NoValues}
+	}
+	share, size := total.Num/total.Den, total.Den/float64(n)
+	if share <= 0 || share >= 1 {
+		moments := float64(n) / worth.Design
+		return exactShare(share, moments, level, Interval{N: n, Moments: moments, Effective: moments})
+	}
+	own := longRun(n, func(i int) float64 { return (clusters[i].Num - share*clusters[i].Den) / size })
+	own.Mean, own.Variance = share, share*(1-share)
+	return settling(own, total.Den, worth, level)
+}
+
 // stretched is the long-run variance, for each value of the pool, of ΣNum / ΣDen.
 func stretched(parts []Pair) (LRV, bool) {
 	var total Pair
@@ -86,7 +108,7 @@ func stretched(parts []Pair) (LRV, bool) {
 // moments, is told by the clusters.
 func pooledEffect(own LRV, worth Worth, clusters, level float64, tail bool) effect {
 	n := float64(own.N)
-	e := effect{design: own.Effect(), gate: worth.Design, moments: worth.Moments()}
+	e := effect{design: own.Effect(), gate: worth.Design, moments: worth.Moments(), waves: float64(own.Cosines)}
 	if e.gate > 2 {
 		e.design *= 1 + (1-1/e.gate)*widening/e.moments
 		if tail {

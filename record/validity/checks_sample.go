@@ -33,8 +33,17 @@ func drift(r *Rule, f *Facts) (Check, bool) {
 	if len(f.Drifts) == 0 {
 		return r.judge(opt{}, "Too few requests in each half of the run to compare them."), true
 	}
+	if c, untold := untested(r, f.Drifts); untold {
+		return c, true
+	}
 	worst, inside := 0, 0
 	for i, d := range f.Drifts {
+		if !d.Tested {
+			continue
+		}
+		if !f.Drifts[inside].Tested {
+			worst, inside = i, i
+		}
 		if d.Beyond && (!f.Drifts[worst].Beyond || math.Abs(d.Change) > math.Abs(f.Drifts[worst].Change)) {
 			worst = i
 		}
@@ -50,14 +59,35 @@ func drift(r *Rule, f *Facts) (Check, bool) {
 		return r.judge(timeline.Some(math.Abs(d.Change)),
 			fmt.Sprintf("The median of %s %s by %s from the first half of the run to the second (%s to %s).",
 				title(d), verb, percent(math.Abs(d.Change)), ms(d.First), ms(d.Second))).
-			advise("Warm up for longer (--warmup), run for longer, or look for what changed: a cache filling, a queue growing, heat."), true
+			advise("%s, run for longer, or look for what changed: a cache filling, a queue growing, heat.", warmUp(d)), true
 	}
 	d := f.Drifts[inside]
 	c := r.judge(timeline.Some(math.Abs(d.Change)),
-		fmt.Sprintf("The halves of the run agree: %s %s and %s, within their intervals.", title(d), ms(d.First), ms(d.Second)))
+		fmt.Sprintf("The halves of the run agree: %s %s and %s, no more apart than it wanders by itself.", title(d), ms(d.First), ms(d.Second)))
 	// A difference that chance explains is no drift, however large it looks.
 	c.Verdict, c.Limit = Valid, timeline.Some(r.Suspect)
 	return c, true
+}
+
+// warmUp is how much of the run its own figures call a beginning.
+func warmUp(d metric.Drift) string {
+	if d.Beginning == 0 {
+		return "Warm up for longer (--warmup)"
+	}
+	return fmt.Sprintf("Warm up for longer (the first %d requests differ from the rest: --warmup %d more)", d.Beginning, d.Beginning)
+}
+
+// untested says that no figure could be told from wandering.
+func untested(r *Rule, drifts []metric.Drift) (Check, bool) {
+	for _, d := range drifts {
+		if d.Tested {
+			return Check{}, false
+		}
+	}
+	d := drifts[0]
+	says := fmt.Sprintf("%d requests, worth %.0f independent ones, can't tell drift from wandering: %s was %s in the first half of the run and %s in the second.",
+		d.Requests, d.Worth, title(d), ms(d.First), ms(d.Second))
+	return r.judge(opt{}, fmt.Sprintf("%s A run about %s times as long would tell.", says, metric.Significant(max(d.NeedFactor, 1.1), 2))), true
 }
 
 // title is what people call the metric: TTFT, TPOT.

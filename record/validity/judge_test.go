@@ -22,7 +22,7 @@ func sound() Facts {
 			KernelShare: some(1), LagP99MS: some(0.3), ChargedLagP99MS: some(0), MedianGapMS: some(20),
 			SendLateP99MS: some(0.1), OfferedPerS: some(10), AchievedPerS: some(10), AchievedOverOffered: some(1),
 			CoalescedShare: some(0), BurstShare: some(0),
-			Drifts:        []metric.Drift{{Metric: "ttft_ms", First: 100, Second: 104, Change: 0.04}},
+			Drifts:        []metric.Drift{{Tested: true, Metric: "ttft_ms", First: 100, Second: 104, Change: 0.04}},
 			PromptsUnique: true, PrefixHits: some(0), OSLShortfall: some(0), InputAsked: some(256), ISLError: some(0.01),
 		},
 		Client: Client{CPUBusy: some(0.2), Steal: some(0), Throttled: some(0)},
@@ -52,7 +52,7 @@ func TestSoundRun(t *testing.T) {
 // Every limit of docs/validity.md, on either side of it.
 func TestLimits(t *testing.T) {
 	drifted := func(f *Facts, v float64) {
-		f.Drifts = []metric.Drift{{Metric: "tpot_ms", First: 20, Second: 20 * (1 + v), Change: v, Beyond: true}}
+		f.Drifts = []metric.Drift{{Tested: true, Metric: "tpot_ms", First: 20, Second: 20 * (1 + v), Change: v, Beyond: true}}
 	}
 	for _, c := range []struct {
 		name             string
@@ -149,7 +149,7 @@ func TestNothingMeasured(t *testing.T) {
 // A difference within the intervals is chance.
 func TestDriftWithinIntervals(t *testing.T) {
 	f := sound()
-	f.Drifts = []metric.Drift{{Metric: "ttft_ms", First: 100, Second: 180, Change: 0.8}, {Metric: "tpot_ms", First: 20, Second: 22.4, Change: 0.12, Beyond: true}}
+	f.Drifts = []metric.Drift{{Tested: true, Metric: "ttft_ms", First: 100, Second: 180, Change: 0.8}, {Tested: true, Metric: "tpot_ms", First: 20, Second: 22.4, Change: 0.12, Beyond: true}}
 	c, _ := find(Judge(f), "drift")
 	if c.Verdict != Suspect || math.Abs(c.Value.Or(0)-0.12) > 1e-9 || !strings.Contains(c.Says, "TPOT rose by 12 %") {
 		t.Errorf("%+v", c)

@@ -12,7 +12,6 @@ import (
 	"strings"
 	"time"
 
-	"tokenmeter/base/secret"
 	"tokenmeter/record/timeline"
 	"tokenmeter/service/gate"
 	"tokenmeter/service/traffic"
@@ -36,7 +35,6 @@ type call struct {
 	api     *api.API
 	route   *route
 	up      *upstream
-	secrets *secret.Redactor // of the request and of all upstreams; nil until it is needed
 	asked   asked
 	known   bool // asked was understood
 	body    []byte

@@ -19,26 +19,19 @@ import (
 type DB struct {
 	db   *sql.DB
 	path string
-	held *os.File // the lock; nil: it only reads
 }
 
 var _ history.Store = (*DB)(nil)
 
 // Open opens a store, makes it if it is not there, and brings an older one up
-// to date. One that another process writes is a HeldError.
+// to date.
 func Open(path string) (*DB, error) {
-	held, err := lock(path)
-	if err != nil {
-		return nil, err
-	}
 	d, err := open(path, "rwc")
 	if err != nil {
-		held.Close()
 		return nil, err
 	}
-	d.held = held
 	if err := d.migrate(context.Background()); err != nil {
-		d.Close()
+		d.db.Close()
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
 	return d, nil
@@ -97,13 +90,7 @@ func open(path, mode string) (*DB, error) {
 }
 
 // Close closes the file.
-func (d *DB) Close() error {
-	err := d.db.Close()
-	if d.held != nil {
-		d.held.Close()
-	}
-	return err
-}
+func (d *DB) Close() error { return d.db.Close() }
 
 // migrations bring a store from one version to the next. What is here never
 // changes: a change is a new entry.
