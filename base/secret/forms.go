@@ -12,7 +12,7 @@ func forms(s string) []string {
 	out := []string{s}
 	for _, enc := range []string{url.QueryEscape(s), url.PathEscape(s)} {
 		if enc != s {
-			out = append(out, enc, lowerEscapes(enc))
+			out = append(out, enc)
 		}
 	}
 	for _, quoted := range jsonForms(s) {
@@ -69,14 +69,11 @@ func toURLAlphabet(s string) string {
 	return strings.NewReplacer("+", "-", "/", "_").Replace(s)
 }
 
-// lowerEscapes turns %2F into %2f.
-func lowerEscapes(s string) string {
+// lowered is s with its ASCII letters in lower case, byte by byte.
+func lowered(s string) string {
 	b := []byte(s)
-	for i := 0; i+2 < len(b); i++ {
-		if b[i] == '%' {
-			b[i+1], b[i+2] = lower(b[i+1]), lower(b[i+2])
-			i += 2
-		}
+	for i := range b {
+		b[i] = lower(b[i])
 	}
 	return string(b)
 }
@@ -84,6 +81,13 @@ func lowerEscapes(s string) string {
 func lower(c byte) byte {
 	if 'A' <= c && c <= 'Z' {
 		return c + 'a' - 'A'
+	}
+	return c
+}
+
+func upper(c byte) byte {
+	if 'a' <= c && c <= 'z' {
+		return c - 'a' + 'A'
 	}
 	return c
 }

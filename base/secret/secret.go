@@ -20,12 +20,13 @@ const minLength = 6
 // Redactor replaces known secrets and what looks like one. The zero value and
 // nil know no secrets and still catch the looks. Safe for concurrent use.
 type Redactor struct {
-	known *strings.Replacer // nil without known secrets
-	forms []string          // what it replaces
+	forms  []string  // of known secrets, in lower case, the longest first
+	starts [256]bool // bytes that a form starts with, in both cases
 }
 
 // New returns a redactor of the given secrets, in raw, URL-encoded,
-// JSON-escaped and base64 form. Texts under six bytes are left out.
+// JSON-escaped and base64 form, whatever became of the case of their letters on
+// the way. Texts under six bytes are left out.
 func New(secrets ...string) *Redactor {
 	var all []string
 	for _, s := range secrets {
@@ -33,18 +34,34 @@ func New(secrets ...string) *Redactor {
 			all = append(all, forms(s)...)
 		}
 	}
-	if len(all) == 0 {
-		return &Redactor{}
+	for i := range all {
+		all[i] = lowered(all[i])
 	}
 	slices.Sort(all)
 	all = slices.Compact(all)
 	// The longest first: a secret that contains another goes as a whole.
 	slices.SortStableFunc(all, func(a, b string) int { return len(b) - len(a) })
-	pairs := make([]string, 0, 2*len(all))
+	r := &Redactor{forms: all}
 	for _, form := range all {
-		pairs = append(pairs, form, Mask)
+		r.starts[form[0]], r.starts[upper(form[0])] = true, true
 	}
-	return &Redactor{known: strings.NewReplacer(pairs...), forms: all}
+	return r
+}
+
+// And returns a redactor that knows the secrets of both; either may be nil.
+func (r *Redactor) And(o *Redactor) *Redactor {
+	switch {
+	case r == nil || len(r.forms) == 0:
+		return o
+	case o == nil || len(o.forms) == 0:
+		return r
+	}
+	both := &Redactor{forms: slices.Concat(r.forms, o.forms)}
+	slices.SortStableFunc(both.forms, func(a, b string) int { return len(b) - len(a) })
+	for i := range both.starts {
+		both.starts[i] = r.starts[i] || o.starts[i]
+	}
+	return both
 }
 
 // ForTarget returns a redactor of what a target is reached with: the key, the
@@ -58,10 +75,35 @@ func ForTarget(rawURL string, header http.Header, keys ...string) *Redactor {
 
 // String returns s without secrets.
 func (r *Redactor) String(s string) string {
-	if r != nil && r.known != nil {
-		s = r.maskStart(r.known.Replace(s))
+	if r != nil && len(r.forms) > 0 {
+		s = r.maskStart(r.maskKnown(s))
 	}
 	return maskLooks(s)
+}
+
+// maskKnown replaces the known secrets.
+func (r *Redactor) maskKnown(s string) string {
+	var out strings.Builder
+	done := 0
+	for i := 0; i < len(s); i++ {
+		if !r.starts[s[i]] {
+			continue
+		}
+		for _, form := range r.forms {
+			if foldPrefix(s[i:], form) {
+				out.WriteString(s[done:i])
+				out.WriteString(Mask)
+				done = i + len(form)
+				i = done - 1
+				break
+			}
+		}
+	}
+	if done == 0 {
+		return s
+	}
+	out.WriteString(s[done:])
+	return out.String()
 }
 
 // minStart is the shortest start of a secret that is hidden at the end of a
@@ -73,15 +115,27 @@ const minStart = 8
 func (r *Redactor) maskStart(s string) string {
 	text := strings.TrimRight(strings.TrimRight(s, "….\uFFFD"), " ")
 	for _, form := range r.forms {
-		if len(form) <= minStart {
-			continue
-		}
-		tail := text[max(0, len(text)-len(form)+1):]
-		if i := strings.Index(tail, form[:minStart]); i >= 0 && strings.HasPrefix(form, tail[i:]) {
-			return text[:len(text)-len(tail)+i] + Mask + s[len(text):]
+		for i := max(0, len(text)-len(form)+1); i <= len(text)-minStart; i++ {
+			if foldPrefix(text[i:], form[:len(text)-i]) {
+				return text[:i] + Mask + s[len(text):]
+			}
 		}
 	}
 	return s
+}
+
+// foldPrefix reports whether s starts with a text in lower case, the case of
+// ASCII letters aside.
+func foldPrefix(s, lowerCase string) bool {
+	if len(s) < len(lowerCase) {
+		return false
+	}
+	for i := range len(lowerCase) {
+		if lower(s[i]) != lowerCase[i] {
+			return false
+		}
+	}
+	return true
 }
 
 // Start returns how s begins, without secrets: most bytes, cut after they were

@@ -231,3 +231,25 @@ func TestSensitiveField(t *testing.T) {
 		}
 	}
 }
+
+// A server may write a key in other letters than it was sent: a header's name and
+// value in lower case, a log line in capitals.
+func TestAnyCaseOfLetters(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		key := rapid.StringMatching(`[A-Za-z0-9+/=_-]{6,40}`).Draw(t, "key")
+		b := []byte(key)
+		for i := range b {
+			if rapid.Bool().Draw(t, "turned") {
+				b[i] = lower(b[i])
+			} else {
+				b[i] = upper(b[i])
+			}
+		}
+		before, after := rapid.StringMatching(`[é ]{0,5}`).Draw(t, "before"), rapid.StringMatching(`[é .]{0,5}x`).Draw(t, "after")
+		for _, r := range []*Redactor{New(key), New("another key").And(New(key)), New(key).And(nil)} {
+			if got := r.String(before + string(b) + after); got != before+Mask+after {
+				t.Fatalf("%q came out as %q", b, got)
+			}
+		}
+	})
+}

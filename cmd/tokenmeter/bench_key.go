@@ -1,6 +1,7 @@
 package main
 
 import (
+	"net/netip"
 	"net/url"
 	"strings"
 
@@ -38,27 +39,53 @@ func (c *targetFlags) key(check *checker, a *app) string {
 }
 
 // vendorKey is the key that a vendor's own variable holds. It goes to no other
-// host unless the user named the variable, a file, or the host.
+// host unless the user named the variable, a file, or the host, and never in
+// clear to another machine: for that the variable must be named.
 func (c *targetFlags) vendorKey(a *app) string {
+	name, key := c.ambient(a)
+	if key != "" && !private(c.URL) {
+		a.warn("warning: %s is not sent, as %s would carry it in clear; use https://, or --api-key-env %s if that is meant", name, hostOf(c.URL), name)
+		return ""
+	}
+	return key
+}
+
+// ambient finds the variable that belongs to the host, and the key in it.
+func (c *targetFlags) ambient(a *app) (name, key string) {
 	host := hostOf(c.URL)
 	if host == "" {
-		return ""
+		return "", ""
 	}
 	if p := api.ProviderOf(host); p != nil {
 		for _, name := range p.Keys {
 			if key, _ := a.env(name); strings.TrimSpace(key) != "" {
-				return strings.TrimSpace(key)
+				return name, strings.TrimSpace(key)
 			}
 		}
-		return ""
+		return "", ""
 	}
 	for _, name := range baseURLs {
 		if base, ok := a.env(name); ok && hostOf(base) == host {
 			key, _ := a.env("OPENAI_API_KEY")
-			return strings.TrimSpace(key)
+			return "OPENAI_API_KEY", strings.TrimSpace(key)
 		}
 	}
-	return ""
+	return "", ""
+}
+
+// private reports whether nobody between can read what is sent to a URL: it is
+// encrypted, or does not leave this machine.
+func private(raw string) bool {
+	u, err := url.Parse(raw)
+	if err != nil {
+		return false
+	}
+	if u.Scheme != "http" {
+		return true
+	}
+	host := u.Hostname()
+	ip, err := netip.ParseAddr(host)
+	return strings.EqualFold(host, "localhost") || err == nil && ip.Unmap().IsLoopback()
 }
 
 // hostOf is host and port in lower case; a port that is the scheme's own is left out.

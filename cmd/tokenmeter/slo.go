@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
@@ -24,9 +25,10 @@ import (
 )
 
 type sloCmd struct {
-	Check  sloCheckCmd  `cmd:"" help:"Hold objectives against runs or live data; exit code 1 when one is missed or a budget is too small."`
-	Report sloReportCmd `cmd:"" help:"Show budgets, burn rates and alerts. The exit code says nothing about them."`
-	Rules  sloRulesCmd  `cmd:"" help:"Write Prometheus rules, their promtool tests, or Datadog SLOs and monitors."`
+	Check    sloCheckCmd    `cmd:"" help:"Hold objectives against runs or live data; exit code 1 when one is missed or a budget is too small."`
+	Report   sloReportCmd   `cmd:"" help:"Show budgets, burn rates and alerts. The exit code says nothing about them."`
+	Validate sloValidateCmd `cmd:"" help:"Read objectives and say what each one counts; exit code 2 when something is wrong."`
+	Rules    sloRulesCmd    `cmd:"" help:"Write Prometheus rules, their promtool tests, or Datadog SLOs and monitors."`
 }
 
 // sloSource is where objectives and counts come from.
@@ -35,15 +37,16 @@ type sloSource struct {
 	Config    string   `short:"c" placeholder:"FILE" help:"Objectives: tokenmeter.yaml, or a file of its own (docs/slo.md)."`
 	Objective []string `sep:"none" placeholder:"TEXT" help:"An objective, like \"p99 tpot < 120ms\", over 28 days. Repeatable."`
 	Store     string   `placeholder:"FILE" help:"The history that tokenmeter serve writes."`
-	At        string   `placeholder:"TIME" help:"As of a time, like 2026-03-01T12:00:00Z. Default: now; of runs, the end of the last one."`
+	At        string   `placeholder:"TIME" help:"As of a time, like 2026-03-01T12:00:00Z: nothing of that moment or later is seen. Default: now; of runs, the end of the last one."`
 
 	sharedFlags `embed:""`
 }
 
 type sloCheckCmd struct {
 	sloSource
-	Strict    bool     `negatable:"" help:"Exit code 4 when nothing was decided: an objective has too few events, or a run is an invalid measurement. On by itself where CI is set."`
-	MinBudget []string `name:"min-budget" sep:"none" placeholder:"NAME=P" help:"At least this share of an objective's budget must be left, like chat-tpot=20%. Repeatable; gates a release."`
+	Strict     bool     `negatable:"" help:"Exit code 4 when nothing was decided: an objective has too few events, or a run is an invalid measurement. On by itself where CI is set."`
+	MinBudget  []string `name:"min-budget" sep:"none" placeholder:"NAME=P" help:"At least this share of an objective's budget must be left, like chat-tpot=20%. Repeatable; gates a release."`
+	AllowStale bool     `help:"Judge what there is, also when nobody watched lately (stale_after). Without it a stale objective is not held."`
 }
 
 type sloReportCmd struct{ sloSource }
@@ -62,14 +65,14 @@ func (sloSource) collects() {}
 
 // Help is shown below the flags.
 func (sloCheckCmd) Help() string {
-	return `An objective is missed when its error budget is overspent. One with too few events to tell is neither met nor missed. --min-budget is not held when nothing is known of the budget.
+	return `An objective is missed when its error budget is overspent, and when it is stale: nobody watched for stale_after (10 min), so that nobody knows. One with too few events to tell is neither met nor missed; the last line says so. --min-budget is not held when nothing is known of the budget.
 
 Exit codes: 0 every objective and budget held, or nothing was decided (the last line says so); 1 one did not; 2 wrong usage or configuration; 3 no request of the runs was answered; 4 with --strict (on where CI is set), when nothing was decided.`
 }
 
 // Run checks.
 func (c *sloCheckCmd) Run(a *app) error {
-	results, err := c.evaluate()
+	results, err := c.evaluate(a, c.AllowStale)
 	if err != nil {
 		return err
 	}
@@ -79,6 +82,11 @@ func (c *sloCheckCmd) Run(a *app) error {
 	}
 	if err := worse(writeSLO(a.stdout, c.Format, results), c.warnInvalid(a)); err != nil {
 		return err
+	}
+	for _, r := range results.Objectives {
+		if r.State == slo.Stale {
+			a.say("tokenmeter slo check: %s, %s: not held: stale. %s (--allow-stale judges what there is)", r.Name, r.Source, r.Says)
+		}
 	}
 	for _, g := range gates {
 		a.say("tokenmeter slo check: %s", g)
@@ -90,7 +98,9 @@ func (c *sloCheckCmd) Run(a *app) error {
 	f.Gates.Missed = len(gates)
 	for _, r := range results.Objectives {
 		state := "open"
-		if r.Met != nil {
+		if r.State == slo.Stale {
+			state = "missed" // what nobody watched is no pass
+		} else if r.Met != nil {
 			state = map[bool]string{true: "met", false: "missed"}[*r.Met]
 		}
 		f.Gates.Add(state, f.Measurement == validity.Invalid)
@@ -133,7 +143,7 @@ func (c *sloCheckCmd) gates(results []slo.Result) (broken []string, err error) {
 
 // Run reports.
 func (c *sloReportCmd) Run(a *app) error {
-	results, err := c.evaluate()
+	results, err := c.evaluate(a, false)
 	if err != nil {
 		return err
 	}
@@ -173,8 +183,9 @@ func (c *sloRulesCmd) Run(a *app) error {
 	return writeFile(c.Out, c.Force, write)
 }
 
-// evaluate reads objectives and counts and judges them.
-func (c *sloSource) evaluate() (slo.Document, error) {
+// evaluate reads objectives and counts and judges them; allowStale: also where
+// nobody watched lately.
+func (c *sloSource) evaluate(a *app, allowStale bool) (slo.Document, error) {
 	doc := slo.Document{Schema: slo.Schema}
 	var check checker
 	c.checkShared(&check, forms...)
@@ -197,20 +208,23 @@ func (c *sloSource) evaluate() (slo.Document, error) {
 	if err := check.err(); err != nil {
 		return doc, err
 	}
-	if len(c.Runs) == 0 {
-		if at.IsZero() {
-			at = now
+	for _, o := range objectives {
+		if allowStale {
+			o.StaleAfter = 0
 		}
+	}
+	if len(c.Runs) == 0 {
 		return c.fromStore(objectives, now, at)
 	}
-	memory := &slo.Memory{}
+	memory := &slo.Memory{Until: at}
 	for _, o := range objectives {
 		o.Sources = []slo.Source{slo.Run}
 	}
-	if now, err = tallyRuns(c.Runs, objectives, memory); err != nil {
+	if now, err = tallyRuns(a, c.Runs, objectives, memory); err != nil {
 		return doc, err
 	}
-	if !at.IsZero() {
+	// The window holds what came before its end: also the request that ended last.
+	if now = now.Add(time.Microsecond); !at.IsZero() {
 		now = at
 	}
 	doc.At = now.UTC()
@@ -252,8 +266,12 @@ func readObjectives(path string, texts []string) ([]*slo.Objective, error) {
 
 var madePlace = regexp.MustCompile(`(?m)^--objective:\d+:\d+: `)
 
-// fromStore judges live data as of a moment.
-func (c *sloSource) fromStore(objectives []*slo.Objective, now, at time.Time) (slo.Document, error) {
+// fromStore judges live data as of a moment; zero: now.
+func (c *sloSource) fromStore(objectives []*slo.Objective, now, until time.Time) (slo.Document, error) {
+	at := until
+	if at.IsZero() {
+		at = now
+	}
 	doc := slo.Document{Schema: slo.Schema, At: at.UTC()}
 	db, err := sqlite.OpenReadOnly(c.Store)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -263,12 +281,12 @@ func (c *sloSource) fromStore(objectives []*slo.Objective, now, at time.Time) (s
 		return doc, &usageError{fmt.Errorf("--store: %w", err)}
 	}
 	defer db.Close()
-	memory, err := history.Load(context.Background(), db, now)
+	memory, err := history.LoadUntil(context.Background(), db, now, until)
 	if err != nil {
 		return doc, err
 	}
 	doc.Objectives = slo.Evaluate(objectives, memory, at)
-	return doc, history.Percentiles(context.Background(), db, objectives, doc.Objectives)
+	return doc, history.Percentiles(context.Background(), db, objectives, doc.Objectives, until)
 }
 
 // writeSLO writes a report.
@@ -287,13 +305,22 @@ func writeSLO(w io.Writer, format string, doc slo.Document) error {
 	return err
 }
 
-// tallyRuns counts the requests of runs and returns when the last one ended.
-func tallyRuns(paths []string, objectives []*slo.Objective, memory *slo.Memory) (last time.Time, err error) {
+// tallyRuns counts the requests of runs, each run once however often it is named,
+// and returns when the last one ended.
+func tallyRuns(a *app, paths []string, objectives []*slo.Objective, memory *slo.Memory) (last time.Time, err error) {
+	counted := map[string]string{}
 	for _, path := range paths {
 		f, err := run.Open(path)
 		if err != nil {
 			return last, err
 		}
+		id := runIdentity(path, f.Run().ID, f.Run().Started)
+		if first, again := counted[id]; again {
+			f.Close()
+			a.say("tokenmeter slo: %s is the same run as %s and is counted once", path, first)
+			continue
+		}
+		counted[id] = path
 		end, err := slo.TallyRun(f.Run().Started, f.Timelines(), objectives, memory)
 		f.Close()
 		if err != nil {
@@ -304,4 +331,19 @@ func tallyRuns(paths []string, objectives []*slo.Objective, memory *slo.Memory) 
 		}
 	}
 	return last, nil
+}
+
+// runIdentity tells runs apart, also copies of one and other ways to its folder.
+// A run whose manifest is lost is known by its folder only.
+func runIdentity(path, id string, started time.Time) string {
+	if !started.IsZero() {
+		return id + " " + started.Format(time.RFC3339Nano)
+	}
+	if real, err := filepath.EvalSymlinks(path); err == nil {
+		path = real
+	}
+	if full, err := filepath.Abs(path); err == nil {
+		path = full
+	}
+	return path
 }

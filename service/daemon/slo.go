@@ -45,22 +45,41 @@ func (d *Daemon) openBudgets(plan *Plan) (*budgets, error) {
 	if len(plan.SLO) == 0 && plan.Config.Store == "" {
 		return nil, nil
 	}
-	db, err := sqlite.Open(or(plan.Config.Store, defaultStore))
+	path := or(plan.Config.Store, defaultStore)
+	b, err := d.openStore(plan, path)
+	if err != nil && sqlite.Damaged(err) {
+		// The proxy is needed, whatever became of the history.
+		aside, asideErr := sqlite.SetAside(path, time.Now())
+		if asideErr != nil {
+			return nil, fmt.Errorf("store: %w; it is damaged and can't be set aside: %w", err, asideErr)
+		}
+		d.log.Error("the history is damaged; a new one begins, and budgets with it", "store", path, "kept_as", aside, "error", err.Error())
+		b, err = d.openStore(plan, path)
+	}
 	if err != nil {
 		return nil, fmt.Errorf("store: %w", err)
+	}
+	return b, nil
+}
+
+// openStore opens the history in a file and begins to watch.
+func (d *Daemon) openStore(plan *Plan, path string) (*budgets, error) {
+	db, err := sqlite.Open(path)
+	if err != nil {
+		return nil, err
 	}
 	ctx, stop := context.WithCancel(context.Background())
 	w, err := watch.New(ctx, db, plan.watched(), time.Now)
 	if err != nil {
 		stop()
 		db.Close()
-		return nil, fmt.Errorf("store: %w", err)
+		return nil, err
 	}
-	life, err := openLife(ctx, db, or(plan.Config.Store, defaultStore), w)
+	life, err := openLife(ctx, db, path, w)
 	if err != nil {
 		stop()
 		db.Close()
-		return nil, fmt.Errorf("store: %w", err)
+		return nil, err
 	}
 	b := &budgets{db: db, store: plan.Config.Store, watch: w, life: life, ctx: ctx, cancel: stop, ended: make(chan struct{})}
 	told := func(err error) { d.log.Warn("objectives", "error", err.Error()) }

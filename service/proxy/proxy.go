@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"tokenmeter/base/clock"
+	"tokenmeter/base/secret"
 	"tokenmeter/service/traffic"
 )
 
@@ -27,6 +28,8 @@ type Proxy struct {
 	ups    []*upstream
 	models []string
 	via    string
+	// secrets are those that upstreams are reached with.
+	secrets *secret.Redactor
 
 	busy     atomic.Int64
 	requests sync.WaitGroup
@@ -98,6 +101,7 @@ func build(cfg Config, before *Proxy) (p *Proxy, fresh []*upstream, err error) {
 		}
 		byName[u.Name] = made
 		p.ups = append(p.ups, made)
+		p.secrets = p.secrets.And(made.client.Redactor())
 	}
 	p.models = slices.Clone(cfg.Models)
 	for _, r := range cfg.Routes {

@@ -390,13 +390,17 @@ func (c *call) logLine() {
 		"api", r.Labels.API, "model", r.Labels.Model, "status", r.HTTPStatus, "outcome", string(r.Outcome))
 }
 
-// hide removes what of the request's own secrets a server may have repeated.
+// hide removes what a server may have repeated: the request's own secrets, and
+// those of every upstream that it may have been sent to.
 func (c *call) hide(text string) string {
 	if text == "" || text == "stop" || text == "length" || text == "tool_calls" || text == "end_turn" {
 		return text
 	}
-	secrets := append(secret.HeaderSecrets(c.in.Header), secret.URLSecrets(c.in.URL.String())...)
-	return secret.New(secrets...).String(text)
+	if c.secrets == nil {
+		own := append(secret.HeaderSecrets(c.in.Header), secret.URLSecrets(c.in.URL.String())...)
+		c.secrets = secret.New(own...).And(c.p.secrets)
+	}
+	return c.secrets.String(text)
 }
 
 // abort makes the client see that the reply broke off. HTTP/1.0 has no other

@@ -12,6 +12,7 @@ import (
 	"strings"
 	"time"
 
+	"tokenmeter/base/secret"
 	"tokenmeter/record/timeline"
 	"tokenmeter/service/gate"
 	"tokenmeter/service/traffic"
@@ -35,6 +36,7 @@ type call struct {
 	api     *api.API
 	route   *route
 	up      *upstream
+	secrets *secret.Redactor // of the request and of all upstreams; nil until it is needed
 	asked   asked
 	known   bool // asked was understood
 	body    []byte

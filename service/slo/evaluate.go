@@ -240,7 +240,7 @@ func overlap(h Interval, from, to time.Time) time.Duration {
 
 func (o *Objective) watch(r *Result, reader Reader, source Source, from, now time.Time) {
 	r.watchedSince = func(d time.Duration) time.Time { return reader.WatchedSince(source, d, now) }
-	if r.since = reader.Since(o.Hash, source); r.since.After(from) {
+	if r.since = reader.Since(o.Hash, source); r.since.After(from) && r.since.Before(now) {
 		since := r.since.UTC()
 		r.Since, r.Flags = &since, append(r.Flags, IsNew)
 	}

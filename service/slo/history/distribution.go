@@ -90,14 +90,19 @@ func (r *Recorder) Request(source slo.Source, labels slo.Labels, at time.Time, r
 
 // Percentiles fills in those of the metrics that objectives are about, each over
 // the objective's window, from what is kept of live requests. What lies in
-// corrections is in them.
-func Percentiles(ctx context.Context, s Store, objectives []*slo.Objective, results []slo.Result) error {
+// corrections is in them; what came at until or later, unless that is zero, is
+// not, and neither is the step in which it lies.
+func Percentiles(ctx context.Context, s Store, objectives []*slo.Objective, results []slo.Result, until time.Time) error {
 	names, err := s.SketchNames(ctx)
 	if err != nil {
 		return err
 	}
 	for i := range results {
 		r := &results[i]
+		to := until
+		if to.IsZero() {
+			to = r.To.Add(SketchTiers[len(SketchTiers)-1].Step) // nothing came yet
+		}
 		at := slices.IndexFunc(objectives, func(o *slo.Objective) bool { return o.Name == r.Name })
 		if at < 0 {
 			continue
@@ -110,7 +115,7 @@ func Percentiles(ctx context.Context, s Store, objectives []*slo.Objective, resu
 				if !ok || d.Metric != m || d.Source != r.Source || !o.Applies(d.Labels) || r.Group != "" && o.Group(d.Labels) != r.Group {
 					continue
 				}
-				part, err := s.Sketch(ctx, name, r.From, r.To.Add(time.Second))
+				part, err := s.Sketch(ctx, name, r.From, to)
 				if err != nil {
 					return err
 				}

@@ -26,7 +26,8 @@ type Store interface {
 	Totals(ctx context.Context) (map[slo.Key]slo.Counts, error)
 	// Watched lists when each source was watched, ascending.
 	Watched(ctx context.Context) (map[slo.Source][]slo.Interval, error)
-	// Sketch merges the sketches of a series that begin in [from, to).
+	// Sketch merges the sketches of a series that begin at or after from and are
+	// over by to.
 	Sketch(ctx context.Context, name string, from, to time.Time) (*stat.Sketch, error)
 	// SketchNames lists the series of sketches, ascending.
 	SketchNames(ctx context.Context) ([]string, error)

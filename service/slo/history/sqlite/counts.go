@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"errors"
+	"fmt"
 	"time"
 
 	"tokenmeter/record/stat"
@@ -178,7 +179,11 @@ func (d *DB) Watched(ctx context.Context) (map[slo.Source][]slo.Interval, error)
 
 // Sketch implements history.Store.
 func (d *DB) Sketch(ctx context.Context, name string, from, to time.Time) (*stat.Sketch, error) {
-	rows, err := d.db.QueryContext(ctx, "SELECT data FROM sketches WHERE name = ? AND at >= ? AND at < ?", name, from.Unix(), to.Unix())
+	steps := "CASE tier"
+	for tier, t := range history.SketchTiers {
+		steps += fmt.Sprintf(" WHEN %d THEN %d", tier, int64(t.Step/time.Second))
+	}
+	rows, err := d.db.QueryContext(ctx, "SELECT data FROM sketches WHERE name = ? AND at >= ? AND at + "+steps+" END <= ?", name, from.Unix(), to.Unix())
 	if err != nil {
 		return nil, err
 	}

@@ -19,19 +19,26 @@ import (
 type DB struct {
 	db   *sql.DB
 	path string
+	held *os.File // the lock; nil: it only reads
 }
 
 var _ history.Store = (*DB)(nil)
 
 // Open opens a store, makes it if it is not there, and brings an older one up
-// to date.
+// to date. One that another process writes is a HeldError.
 func Open(path string) (*DB, error) {
-	d, err := open(path, "rwc")
+	held, err := lock(path)
 	if err != nil {
 		return nil, err
 	}
+	d, err := open(path, "rwc")
+	if err != nil {
+		held.Close()
+		return nil, err
+	}
+	d.held = held
 	if err := d.migrate(context.Background()); err != nil {
-		d.db.Close()
+		d.Close()
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
 	return d, nil
@@ -90,7 +97,13 @@ func open(path, mode string) (*DB, error) {
 }
 
 // Close closes the file.
-func (d *DB) Close() error { return d.db.Close() }
+func (d *DB) Close() error {
+	err := d.db.Close()
+	if d.held != nil {
+		d.held.Close()
+	}
+	return err
+}
 
 // migrations bring a store from one version to the next. What is here never
 // changes: a change is a new entry.
