@@ -161,6 +161,9 @@ func (d *Daemon) apply(plan *Plan) error {
 			undo()
 			return err
 		}
+		if d.out.dog != nil {
+			d.out.dog.Known(d.budgets.emit)
+		}
 	}
 	made := make([]*proxy.Proxy, len(next))
 	for i, door := range next {

@@ -59,6 +59,7 @@ type Exporter struct {
 	order  []series
 	n      int // values that wait
 
+	lasts      sync.Mutex
 	last       map[series]float64 // of counters that only grow
 	conn       net.Conn
 	soon, stop chan struct{}
@@ -116,6 +117,18 @@ func Address(text string) (network, address string, err error) {
 
 // Done implements traffic.Sink.
 func (e *Exporter) Done(r *traffic.Request) { e.queue.Done(r) }
+
+// Known takes counters as sent: what a store has counted before this process
+// was sent by another one.
+func (e *Exporter) Known(counters telemetry.State) {
+	e.lasts.Lock()
+	defer e.lasts.Unlock()
+	counters(func(m *telemetry.Metric, v float64, labels ...string) {
+		if m.Kind == telemetry.Counter {
+			e.last[series{m, e.tags(m.Labels, labels)}] = v
+		}
+	})
+}
 
 // Dropped is how many requests were dropped, in whole or in part.
 func (e *Exporter) Dropped() int64 { return e.queue.Dropped() + e.lost.Load() }
@@ -210,18 +223,30 @@ func (e *Exporter) send(state bool) {
 		p.many(at, values[at])
 	}
 	if state && e.opt.State != nil {
+		now := map[series]float64{}
+		var order []series
+		// Read whole first: State may wait for whoever calls Known.
 		e.opt.State(func(m *telemetry.Metric, v float64, labels ...string) {
 			at := series{m, e.tags(m.Labels, labels)}
-			if m.Kind == telemetry.Gauge {
+			if _, twice := now[at]; !twice {
+				order = append(order, at)
+			}
+			now[at] = v
+		})
+		e.lasts.Lock()
+		defer e.lasts.Unlock()
+		for _, at := range order {
+			v := now[at]
+			if at.m.Kind == telemetry.Gauge {
 				p.single(at, v, "g")
-				return
+				continue
 			}
 			grown := v - e.last[at]
 			e.last[at] = v
 			if grown > 0 {
 				p.single(at, grown, "c")
 			}
-		})
+		}
 	}
 	p.flush()
 }

@@ -95,6 +95,29 @@ func total(samples []sample, tags string) (sum float64, n int) {
 	return sum, n
 }
 
+// What a store had counted before the process began is not sent again.
+func TestWhatWasSentBefore(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		a := &agent{}
+		good := 1000.
+		state := func(emit func(*telemetry.Metric, float64, ...string)) {
+			emit(telemetry.SLOGood, good, "x", "h", "live", "", "0a1b2c3d")
+		}
+		e, err := New(Options{Dial: a.dial, State: state})
+		if err != nil {
+			t.Fatal(err)
+		}
+		e.Known(state)
+		good += 5
+		time.Sleep(DefaultEvery)
+		e.Close()
+		all := parse(t, a.packets, packetUDP)["tokenmeter.slo.good"]
+		if got, _ := total(all, ""); got != 5 || strings.Contains(all[0].tags, "run") {
+			t.Errorf("%v events were sent, want 5: %+v", got, all)
+		}
+	})
+}
+
 func TestWhatIsSent(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		a := &agent{}
