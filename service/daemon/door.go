@@ -122,6 +122,12 @@ func (d *Daemon) begin(one *door) {
 		Failed: func(from net.Addr, err error) {
 			d.log.Debug("TLS handshake failed", "from", from.String(), "error", err.Error())
 		}}
+	let.Full = func(err error) {
+		one.proxy.Load().Refused("descriptors")
+		if now := time.Now().Unix(); d.fullAt.Swap(now) < now-9 { // a line now and then
+			d.log.Error("no file descriptors are left for clients: raise the limit (ulimit -n, LimitNOFILE=), or lower streams", "listener", one.Name, "error", err.Error())
+		}
+	}
 	if one.listen.tls != nil {
 		let.TLS = &tls.Config{NextProtos: []string{"h2", "http/1.1"},
 			GetConfigForClient: func(*tls.ClientHelloInfo) (*tls.Config, error) { return one.tls.Load(), nil }}

@@ -80,6 +80,7 @@ type Daemon struct {
 	shutting        sync.WaitGroup // of doors
 	ready           atomic.Bool
 	reloads, failed atomic.Int64
+	fullAt          atomic.Int64 // when it was last said that no descriptors are left, s
 }
 
 // Run serves until ctx ends, and then until the streams in flight have ended or

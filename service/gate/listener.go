@@ -11,7 +11,6 @@ import (
 	"errors"
 	"io"
 	"net"
-	"sync"
 	"time"
 )
 
@@ -22,6 +21,9 @@ type Config struct {
 	MostHead  int           // bytes of a head that net/http takes; 0: its default of 1 MiB
 	// Failed is told of handshakes that failed; nil: nobody is.
 	Failed func(from net.Addr, err error)
+	// Full is told of each connection for which there were no file descriptors;
+	// nil: nobody is. It may be called from many goroutines.
+	Full func(err error)
 }
 
 // Listen returns a listener whose connections are for an http.Server, which must
@@ -52,16 +54,15 @@ type listener struct {
 	stop context.CancelFunc
 
 	// Of TLS:
-	come   chan net.Conn
-	over   chan struct{}
-	err    error // when over is closed
-	failed sync.Map
+	come chan net.Conn
+	over chan struct{}
+	err  error // when over is closed
 }
 
 // Accept implements net.Listener.
 func (l *listener) Accept() (net.Conn, error) {
 	if l.cfg.TLS == nil {
-		c, err := l.Listener.Accept()
+		c, err := l.accept()
 		if err != nil {
 			return nil, err
 		}
@@ -90,7 +91,7 @@ func (l *listener) acceptTLS() {
 	defer close(l.over)
 	var pause time.Duration
 	for {
-		c, err := l.Listener.Accept()
+		c, err := l.accept()
 		if err != nil {
 			if t, ok := err.(interface{ Temporary() bool }); ok && t.Temporary() { // as net/http does
 				pause = min(max(2*pause, 5*time.Millisecond), time.Second)

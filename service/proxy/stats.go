@@ -54,6 +54,9 @@ func (s *stats) refuse(why string) {
 	s.refused[why]++
 }
 
+// Refused counts a client that was refused before it came here.
+func (p *Proxy) Refused(why string) { p.stats.refuse(why) }
+
 // finished counts a request that the sink is about to be told of, and settles
 // whose its tokens were.
 func (s *stats) finished(r *traffic.Request) {

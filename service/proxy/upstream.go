@@ -13,6 +13,7 @@ import (
 
 	"tokenmeter/base/clock"
 	"tokenmeter/record/timeline"
+	"tokenmeter/service/gate"
 	"tokenmeter/wire/api"
 	"tokenmeter/wire/client"
 )
@@ -46,7 +47,7 @@ func newUpstream(cfg Upstream, clk *clock.Clock) (*upstream, error) {
 	cfg.Health.Failures, cfg.Health.Spare = or(cfg.Health.Failures, 3), or(cfg.Health.Spare, 5*time.Second)
 	cfg.Health.Every, cfg.Health.Timeout = or(cfg.Health.Every, 10*time.Second), or(cfg.Health.Timeout, 5*time.Second)
 	c, err := client.New(client.Config{BaseURL: cfg.URL, API: api.OpenAIChat, Key: cfg.Key, Header: cfg.Header,
-		TLS: cfg.TLS, Dial: cfg.Dial, Clock: clk, ConnectTimeout: cfg.ConnectTimeout, Form: client.PlainForm})
+		TLS: cfg.TLS, Dial: cfg.Dial, Clock: clk, ConnectTimeout: cfg.ConnectTimeout, Form: client.PlainForm, Admit: gate.Spare})
 	if err != nil {
 		return nil, fmt.Errorf("upstream %q: %w", cfg.Name, err)
 	}

@@ -32,7 +32,9 @@ type Config struct {
 	Clock   *clock.Clock
 	// Dial opens a connection; nil means net.Dialer. Tests pass in-memory pipes.
 	Dial func(ctx context.Context, network, addr string) (net.Conn, error)
-	TLS  *tls.Config
+	// Admit, when set, refuses new connections: an error is why one is closed again.
+	Admit func(net.Conn) error
+	TLS   *tls.Config
 	// Proxy is an HTTP proxy to go through; nil: none, whatever the
 	// environment says. See ParseProxy.
 	Proxy *url.URL

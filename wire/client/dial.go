@@ -31,6 +31,11 @@ func (c *Client) dial(ctx context.Context) (*conn, timings, *failure) {
 	}
 	start := c.clk.NS()
 	nc, err := c.connect(ctx, start, &took)
+	if err == nil && c.cfg.Admit != nil {
+		if err = c.cfg.Admit(nc); err != nil {
+			_ = nc.Close()
+		}
+	}
 	if err != nil {
 		return nil, took, c.connectFailure(ctx, err, "connecting to "+c.target.address, dialFailure(err, c.target.address), start)
 	}
