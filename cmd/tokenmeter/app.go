@@ -48,6 +48,7 @@ type commands struct {
 	Tokens     tokensCmd     `cmd:"" help:"Count the tokens of texts with a named tokenizer."`
 	Workload   workloadCmd   `cmd:"" help:"Show or check what a workload will send, and when."`
 	Version    versionCmd    `cmd:"" help:"Print the version."`
+	Licenses   licensesCmd   `cmd:"" help:"Print the licences of what others wrote and the binary holds."`
 	Completion completionCmd `cmd:"" help:"Print a completion script for bash, zsh or fish."`
 }
 

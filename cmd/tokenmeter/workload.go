@@ -318,8 +318,8 @@ func (c *workloadValidateCmd) Run(a *app) error {
 	if n > 0 {
 		words += fmt.Sprintf(": %d records (%s)", n, l.Info().Kind)
 	}
-	if skipped := l.Skipped(); skipped > 0 {
-		words += fmt.Sprintf(", %d others hold nothing to send", skipped)
+	if left := l.LeftOut(); left != "" {
+		words += "; left out: " + left
 	}
 	if e := expected(prices, c.Model, &d, planned(l, &d), l.Spec.When.Duration); e != nil {
 		words += "; cost: " + costWords(e, &d)

@@ -109,6 +109,10 @@ func (r *runner) complete(m *run.Run, facts *machineFacts, cause error) {
 			100*share, m.Client.ThrottledPeriods.Or(0))
 		m.Noticed = r.log.warnings()
 	}
+	if l, ok := r.work.(interface{ LeftOut() string }); ok && l.LeftOut() != "" {
+		r.log.notice("records_left_out", timeline.Opt[float64]{}, "Of the file as far as it was read %s.", l.LeftOut())
+		m.Noticed = r.log.warnings()
+	}
 	m.Client.ConnectionsOpened = r.rec.opened.Load()
 	m.Client.MaxInFlight = r.rec.maxInFlight.Load()
 	if rate, ok := r.offered(); ok {

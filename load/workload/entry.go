@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"hash/fnv"
 	"math"
 	"strconv"
 	"strings"
@@ -22,7 +23,8 @@ type entry struct {
 	turns    []turn // instead of messages
 	input    timeline.Opt[int64]
 	output   timeline.Opt[int64]
-	hashes   []int64
+	hashes   []uint64
+	system   bool // a system turn was left out
 	session  string
 	chat     string // of bailian: the record's own name, and that of the one it follows
 	parent   string
@@ -117,6 +119,9 @@ func moment(v any, unit string) (time.Duration, error) {
 	if unit == "iso" || strings.ContainsAny(text, ":T") {
 		return date(text)
 	}
+	if strings.HasPrefix(text, "-") && strings.Trim(text, "-0.") != "" {
+		return 0, fmt.Errorf("the time %s lies before 0", text)
+	}
 	if unit == "" {
 		unit = "s"
 	}
@@ -143,33 +148,62 @@ func date(text string) (time.Duration, error) {
 	return 0, fmt.Errorf("%q is no date, like 2024-05-10 00:00:00.009930+00:00", text)
 }
 
-// numbers reads a list of whole numbers; in CSV it is a text like [1, 2].
-func numbers(v any) ([]int64, error) {
+// ids reads a list of hash ids: numbers to 2^64 − 1, or texts; in CSV it is a text
+// like [1, 2]. Only which of them are equal means anything.
+func ids(v any) ([]uint64, error) {
+	list := []uint64{}
 	if text, ok := v.(string); ok {
-		for part := range strings.FieldsFuncSeq(text, func(r rune) bool { return strings.ContainsRune("[], ;", r) }) {
-			n, err := strconv.ParseInt(part, 10, 64)
-			if err != nil {
-				return nil, fmt.Errorf("%q is no number", part)
-			}
-			list, _ := v.([]int64)
-			v = append(list, n)
+		for part := range strings.FieldsFuncSeq(text, func(r rune) bool { return strings.ContainsRune("[], ;\"'\t\n", r) }) {
+			list = append(list, hashID(part))
 		}
-		list, _ := v.([]int64)
 		return list, nil
 	}
 	items, ok := v.([]any)
 	if !ok {
-		return nil, errors.New("want a list of numbers")
+		return nil, errors.New("want a list of numbers or texts")
 	}
-	list := make([]int64, len(items))
-	for i, x := range items {
-		n, err := number(x)
-		if err != nil {
-			return nil, err
+	for _, x := range items {
+		switch x := x.(type) {
+		case string:
+			list = append(list, hashID(x))
+		case json.Number:
+			if _, err := strconv.ParseUint(string(x), 10, 64); err != nil {
+				return nil, fmt.Errorf("%s is no id: want a whole number from 0 to 2^64 − 1, or a text", x)
+			}
+			list = append(list, hashID(string(x)))
+		case int64: // Parquet, also where the column is unsigned
+			list = append(list, uint64(x))
+		case uint64:
+			list = append(list, x)
+		default:
+			return nil, fmt.Errorf("%v is no id: want a whole number from 0 to 2^64 − 1, or a text", x)
 		}
-		list[i] = n
 	}
 	return list, nil
+}
+
+// hashID is a number itself, and of another text a number that stands for it.
+func hashID(text string) uint64 {
+	if n, err := strconv.ParseUint(text, 10, 64); err == nil {
+		return n
+	}
+	h := fnv.New64a()
+	h.Write([]byte(text))
+	return h.Sum64()
+}
+
+// blocks says what is wrong with a number of hash ids: each stands for a block of
+// the prompt, the last one also for a part of one.
+func (e *entry) blocks(block int64) error {
+	n, known := e.input.Get()
+	if len(e.hashes) == 0 || block <= 0 || !known {
+		return nil
+	}
+	if want := (n + block - 1) / block; int64(len(e.hashes)) > want {
+		return fmt.Errorf("%d hash_ids of %d tokens each for a prompt of %d tokens, which has %d such blocks: is the block size right (content.block)?",
+			len(e.hashes), block, n, want)
+	}
+	return nil
 }
 
 // length reads a number of tokens.

@@ -155,7 +155,7 @@ func readLengths(r *reading, row records.Row, e *entry) (err error) {
 		}
 	}
 	if v, ok := r.get(row, "hash_ids"); ok {
-		if e.hashes, err = numbers(v); err != nil {
+		if e.hashes, err = ids(v); err != nil {
 			return fmt.Errorf("hash_ids: %w", err)
 		}
 	}
@@ -246,6 +246,7 @@ func readShareGPT(r *reading, row records.Row) (e entry, err error) {
 		switch from {
 		case "system":
 			if i == 0 {
+				e.system = true
 				continue
 			}
 		case "human", "user":

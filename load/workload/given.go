@@ -127,7 +127,7 @@ func (c *class) fromLengths(it *Item, e *entry) {
 		if left < c.source.block {
 			part = min(c.maker.units(left), whole)
 		}
-		add(c.stretch(id, whole, part))
+		add(c.stretch(int64(id), whole, part))
 		left -= c.source.block
 		units += part
 	}

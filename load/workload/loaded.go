@@ -1,8 +1,10 @@
 package workload
 
 import (
+	"fmt"
 	"iter"
 	"slices"
+	"strings"
 	"time"
 )
 
@@ -40,6 +42,26 @@ func (l *Loaded) Skipped() (n int64) {
 		}
 	}
 	return n
+}
+
+// LeftOut says what of the records that were passed is not sent; empty: nothing.
+func (l *Loaded) LeftOut() string {
+	var parts []string
+	if n := l.Skipped(); n > 0 {
+		parts = append(parts, fmt.Sprintf("%d records hold nothing to send", n))
+	}
+	systems := int64(0)
+	for _, c := range l.classes {
+		if c.source != nil {
+			c.source.mu.Lock()
+			systems += c.source.systems
+			c.source.mu.Unlock()
+		}
+	}
+	if systems > 0 {
+		parts = append(parts, fmt.Sprintf("%d conversations begin with a system turn, which is not sent", systems))
+	}
+	return strings.Join(parts, "; ")
 }
 
 // Close closes the files.

@@ -5,10 +5,14 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"tokenmeter/wire/api"
 )
+
+// roles are those that some API takes.
+var roles = []string{"system", "developer", "user", "assistant", "tool", "function"}
 
 // chatMessage reads a message of a file: a role and a content, which is a text
 // or a list of parts (texts, and pictures as data: URLs); an assistant's calls
@@ -18,6 +22,9 @@ func chatMessage(v any) (api.Message, error) {
 	role, _ := object["role"].(string)
 	if role == "" {
 		return api.Message{}, errors.New(`no "role"`)
+	}
+	if !slices.Contains(roles, role) {
+		return api.Message{}, fmt.Errorf("the role %q; want one of %s", role, strings.Join(roles, ", "))
 	}
 	m := api.Message{Role: role}
 	m.ToolCallID, _ = object["tool_call_id"].(string)

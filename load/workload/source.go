@@ -29,7 +29,9 @@ type source struct {
 	kept  []uint32 // record of entry k, as far as the file was passed; identity while nothing was skipped
 	next  int64    // record that was not looked at yet
 	skips int64
-	total int64 // entries; −1: not known yet
+	// systems is how many conversations began with a system turn that is not sent.
+	systems int64
+	total   int64 // entries; −1: not known yet
 
 	// sessions are the entries that wait for each other, by their numbers; nil:
 	// each is sent on its own.
@@ -114,6 +116,9 @@ func (s *source) at(i int64) (entry, error) {
 		case err != nil:
 			return entry{}, err
 		}
+		if e.system {
+			s.systems++
+		}
 		s.kept = append(s.kept, uint32(s.next))
 		s.next++
 		if int64(len(s.kept)) == i+1 {
@@ -130,6 +135,9 @@ func (s *source) record(i int64) (entry, error) {
 		return entry{}, err
 	}
 	e, err := s.format.read(&s.reading, row)
+	if err == nil {
+		err = e.blocks(s.block)
+	}
 	if err != nil && !errors.Is(err, errSkip) {
 		err = fmt.Errorf("%s:%d: %w", s.file.Name, line, err)
 	}

@@ -39,6 +39,7 @@ var WarningMeanings = []WarningMeaning{
 	{"prompt_reuse_across_runs", "--salt was given", "the same prompts are sent again, which the server may still have cached"},
 	{"prompts_fitted", "the server counts prompts otherwise than in words", "nothing: made prompts were fitted to the asked lengths"},
 	{"too_few_requests", "--requests is below --concurrency", "the load never reaches the asked number of streams; raise --requests"},
+	{"records_left_out", "records of a file of prompts hold nothing to send, or system turns that are not sent", "look at the file; workload show counts them too"},
 	{"model_not_listed", "the server does not list --model", "check the name"},
 	{"length_field", "the server refused max_tokens", "nothing: max_completion_tokens was sent instead"},
 	{"warmup_limited", "warm-up requests were answered 429", "lower the load, or wait until the limit has passed"},

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"sync"
+	"unicode/utf8"
 )
 
 // cut is a file whose records are stretches of its bytes. The index grows as
@@ -75,6 +76,9 @@ func (c *cut) read(s span) (Row, error) {
 	data := make([]byte, s.len)
 	if _, err := c.in.ReadAt(data, s.at); err != nil && err != io.EOF {
 		return nil, err
+	}
+	if !utf8.Valid(data) {
+		return nil, badText(data)
 	}
 	switch c.form {
 	case Text:

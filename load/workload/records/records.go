@@ -10,6 +10,7 @@ import (
 	"io"
 	"path/filepath"
 	"strings"
+	"unicode/utf8"
 )
 
 // Form is how a file is cut into records.
@@ -62,6 +63,13 @@ type Source interface {
 // Open tells the form of a file by its name and first bytes, unless it is given.
 func Open(name string, in Source, size int64, form Form) (*File, error) {
 	f := &File{Name: name, Form: form, in: in}
+	if form != "" && form != Parquet {
+		head := make([]byte, min(size, 4))
+		n, _ := in.ReadAt(head, 0)
+		if why := encoding(head[:n]); why != "" {
+			return nil, fmt.Errorf("%s: %s", name, why)
+		}
+	}
 	if form == "" {
 		guessed, err := guess(name, in, size)
 		if err != nil {
@@ -102,6 +110,9 @@ func guess(name string, in io.ReaderAt, size int64) (Form, error) {
 	if bytes.HasPrefix(head, []byte("PAR1")) {
 		return Parquet, nil
 	}
+	if why := encoding(head); why != "" {
+		return "", errors.New(why)
+	}
 	text := bytes.TrimLeft(bytes.TrimPrefix(head, bom), " \t\r\n")
 	switch strings.ToLower(filepath.Ext(name)) {
 	case ".parquet":
@@ -122,6 +133,36 @@ func guess(name string, in io.ReaderAt, size int64) (Form, error) {
 		return JSONL, nil
 	}
 	return Text, nil
+}
+
+// encoding names an encoding of two or four bytes a letter, by its mark or by the
+// zeros between ASCII letters; empty: it is none of them.
+func encoding(head []byte) string {
+	name := ""
+	switch {
+	case bytes.HasPrefix(head, []byte("\xff\xfe\x00\x00")), bytes.HasPrefix(head, []byte("\x00\x00\xfe\xff")):
+		name = "UTF-32"
+	case bytes.HasPrefix(head, []byte("\xff\xfe")), len(head) >= 4 && head[0] != 0 && head[1] == 0 && head[2] != 0 && head[3] == 0:
+		name = "UTF-16LE"
+	case bytes.HasPrefix(head, []byte("\xfe\xff")), len(head) >= 4 && head[0] == 0 && head[1] != 0 && head[2] == 0 && head[3] != 0:
+		name = "UTF-16BE"
+	default:
+		return ""
+	}
+	return fmt.Sprintf("the file is in %s, not UTF-8: convert it with iconv -f %s -t UTF-8", name, name)
+}
+
+// badText says what is wrong with a record that is no UTF-8: bytes above 127 that
+// form no letters are mostly a file in Latin-1 or Windows-1252.
+func badText(data []byte) error {
+	for i := 0; i < len(data); {
+		r, n := utf8.DecodeRune(data[i:])
+		if r == utf8.RuneError && n == 1 {
+			return fmt.Errorf("byte %d of the record, 0x%02X, is no UTF-8; is the file in Latin-1 (iconv -f LATIN1 -t UTF-8) or Windows-1252?", i+1, data[i])
+		}
+		i += n
+	}
+	return nil
 }
 
 var bom = []byte("\xef\xbb\xbf")

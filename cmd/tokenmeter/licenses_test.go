@@ -1,0 +1,33 @@
+package main
+
+import (
+	"runtime/debug"
+	"strings"
+	"testing"
+)
+
+// Every module that this binary was linked with stands among the notices with its
+// version, and each licence that asks for it is there in full.
+func TestNoticesNameEveryModule(t *testing.T) {
+	info, ok := debug.ReadBuildInfo()
+	if !ok {
+		t.Skip("no build information")
+	}
+	testOnly := map[string]bool{"github.com/google/go-cmp": true, "github.com/rogpeppe/go-internal": true, "pgregory.net/rapid": true,
+		"golang.org/x/tools": true, "golang.org/x/mod": true, "github.com/tmaxmax/go-sse": true}
+	n := 0
+	for _, m := range info.Deps {
+		if testOnly[m.Path] {
+			continue
+		}
+		n++
+		if !strings.Contains(notices, "\n  "+m.Path+" "+m.Version+"\n") {
+			t.Errorf("%s %s: go run ./tools/notices", m.Path, m.Version)
+		}
+	}
+	for _, text := range []string{"Apache License", "Copyright 2009 The Go Authors", "Permission is hereby granted, free of charge", "Copyright (c) 2022 OpenAI"} {
+		if !strings.Contains(notices, text) {
+			t.Errorf("%q is missing (%d modules)", text, n)
+		}
+	}
+}

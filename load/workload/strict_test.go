@@ -1,0 +1,111 @@
+package workload
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+func loadText(t *testing.T, name, text string) (*Loaded, error) {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), name)
+	if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	l, err := Load(path, Options{Salt: "s"})
+	if err == nil {
+		t.Cleanup(l.Close)
+	}
+	return l, err
+}
+
+func textOf(it Item) string { return it.Messages[len(it.Messages)-1].Content }
+
+// Hash ids are whole numbers of 64 bits without sign, or texts: equal ones make
+// equal beginnings, others do not.
+func TestHashIDs(t *testing.T) {
+	for _, pair := range [][2]string{
+		{`18446744073709551615`, `18446744073709551614`},
+		{`9223372036854775808`, `0`},
+		{`"a1b2"`, `"a1b3"`},
+		{`"18446744073709551615"`, `"x"`},
+	} {
+		line := func(id string) string {
+			return fmt.Sprintf(`{"timestamp":0,"input_length":1024,"output_length":5,"hash_ids":[%s,7]}`+"\n", id)
+		}
+		l, err := loadText(t, "trace.jsonl", line(pair[0])+line(pair[0])+line(pair[1]))
+		if err != nil {
+			t.Errorf("%s: %v", pair[0], err)
+			continue
+		}
+		a, b, c := l.Item(0), l.Item(1), l.Item(2)
+		if a.Err != nil || textOf(a) != textOf(b) || textOf(a)[:100] == textOf(c)[:100] {
+			t.Errorf("%v: equal %t, %v", pair, textOf(a) == textOf(b), a.Err)
+		}
+	}
+	for _, wrong := range []any{json.Number("18446744073709551616"), json.Number("-1"), json.Number("1.5"), true, nil} {
+		if _, err := ids([]any{wrong}); err == nil {
+			t.Errorf("%v is an id", wrong)
+		}
+	}
+}
+
+// What can't be meant is refused with its line, before anything is sent.
+func TestRecordsThatCannotBeMeant(t *testing.T) {
+	ok := `{"timestamp":0,"input_length":600,"output_length":5,"hash_ids":[1,2]}` + "\n"
+	for name, c := range map[string]struct{ file, text, want string }{
+		"hash ids for three blocks": {"t.jsonl", ok + `{"timestamp":1,"input_length":600,"output_length":5,"hash_ids":[1,2,3]}`, "2 such blocks"},
+		"hash ids of a short one":   {"t.jsonl", ok + `{"timestamp":1,"input_length":5,"output_length":5,"hash_ids":[1,2]}`, "1 such blocks"},
+		"a negative time":           {"t.jsonl", `{"timestamp":-5,"input_length":600,"output_length":5}`, "before 0"},
+		"a negative fraction":       {"t.jsonl", `{"timestamp":-0.5,"input_length":600,"output_length":5}`, "before 0"},
+		"a negative time in CSV":    {"t.csv", "timestamp,input_tokens,output_tokens\n-1,5,5\n", "before 0"},
+		"an unknown role":           {"t.jsonl", `{"messages":[{"role":"human","content":"x"}]}`, `"human"`},
+		"a role in capitals":        {"t.jsonl", `{"messages":[{"role":"User","content":"x"}]}`, `"User"`},
+		"a role that is a model":    {"t.jsonl", `{"messages":[{"role":"user","content":"x"},{"role":"gpt","content":"y"}]}`, `"gpt"`},
+		"UTF-16 with its mark":      {"t.txt", "\xff\xfeh\x00i\x00\n\x00", "UTF-16LE"},
+		"UTF-16 the other way":      {"t.txt", "\xfe\xff\x00h\x00i\x00\n", "UTF-16BE"},
+		"UTF-16 without a mark":     {"t.jsonl", "{\x00\"\x00p\x00", "UTF-16LE"},
+		"Latin-1":                   {"t.txt", "caf\xe9 au lait\n", "LATIN1"},
+		"Latin-1 in JSON":           {"t.jsonl", "{\"prompt\":\"na\xefve\"}\n", "LATIN1"},
+		"Windows-1252 in CSV":       {"t.csv", "prompt\n\x93quoted\x94\n", "Windows-1252"},
+	} {
+		if _, err := loadText(t, c.file, c.text); err == nil || !strings.Contains(err.Error(), c.want) || !strings.Contains(err.Error(), c.file) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	if _, err := loadText(t, "t.jsonl", ok); err != nil {
+		t.Error(err)
+	}
+}
+
+// What is left out of a file is counted aloud.
+func TestLeftOutIsTold(t *testing.T) {
+	talk := func(turns ...string) string {
+		var list []string
+		for i := 0; i < len(turns); i += 2 {
+			list = append(list, fmt.Sprintf(`{"from":%q,"value":%q}`, turns[i], turns[i+1]))
+		}
+		return fmt.Sprintf(`{"conversations":[%s]}`+"\n", strings.Join(list, ","))
+	}
+	good := talk("human", "hi", "gpt", "hello")
+	for want, text := range map[string]string{
+		"":                               good + good,
+		"2 records hold nothing to send": good + talk("gpt", "alone") + talk("human", "", "gpt", "x"),
+		"1 conversations begin with a system turn, which is not sent":                                 good + talk("system", "be brief", "human", "hi", "gpt", "hello"),
+		"1 records hold nothing to send; 2 conversations begin with a system turn, which is not sent": talk("system", "a", "human", "hi", "gpt", "x") + talk("gpt", "alone") + talk("system", "b", "human", "hi", "gpt", "x"),
+	} {
+		l, err := loadText(t, "talks.jsonl", text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := l.Len(); err != nil {
+			t.Fatal(err)
+		}
+		if got := l.LeftOut(); got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+}
