@@ -51,7 +51,7 @@ func objectivesOf(g *objective.Goodput, v *validity.Validity) (gates exit.Gates)
 		return gates
 	}
 	for _, o := range g.Objectives {
-		gates.Add(o.State, v.Voids())
+		gates.Add(o.State, v.Voids() || v.Verdict == validity.Unknown)
 	}
 	return gates
 }

@@ -17,7 +17,6 @@ import (
 	"tokenmeter/base/limitio"
 	"tokenmeter/base/printable"
 	"tokenmeter/record/run"
-	"tokenmeter/record/validity"
 	"tokenmeter/service/slo"
 	"tokenmeter/service/slo/history"
 	"tokenmeter/service/slo/history/sqlite"
@@ -103,7 +102,7 @@ func (c *sloCheckCmd) Run(a *app) error {
 		} else if r.Met != nil {
 			state = map[bool]string{true: "met", false: "missed"}[*r.Met]
 		}
-		f.Gates.Add(state, f.Measurement == validity.Invalid)
+		f.Gates.Add(state, f.Measurement != "")
 	}
 	f.Strict = c.Strict
 	return decided(f)

@@ -3,6 +3,7 @@
 package main
 
 import (
+	"slices"
 	"strings"
 
 	"tokenmeter/record/exit"
@@ -22,6 +23,8 @@ func (c *sloSource) warnInvalid(a *app) error {
 		f.Close()
 		if v.Voids() {
 			a.warn("note: %s is an INVALID measurement and says nothing about its objectives%s", path, becauseOf(&v))
+		} else if v.Verdict == validity.Unknown {
+			a.warn("note: %s: nobody knows whether it is valid%s", path, becauseOf(&v))
 		}
 	}
 	return nil
@@ -50,8 +53,8 @@ func (c *sloSource) facts() (all exit.Facts, err error) {
 
 // becauseOf is what the first invalid check says.
 func becauseOf(v *validity.Validity) string {
-	for _, c := range v.Checks {
-		if c.Verdict == validity.Invalid {
+	for _, c := range slices.Backward(v.Checks) { // the damage of an unknown one stands last
+		if c.Verdict == v.Verdict {
 			return ": " + c.Name + ": " + strings.TrimRight(c.Says, ". ")
 		}
 	}

@@ -243,7 +243,7 @@ func state(side string, g Group) []Reason {
 			if !wrong(&r.Facts) {
 				continue
 			}
-			if n++; n == 1 && (name == "invalid" || name == "suspect") && r.Facts.ValidityWhy != "" {
+			if n++; n == 1 && (name == "invalid" || name == "unknown" || name == "suspect") && r.Facts.ValidityWhy != "" {
 				because = ": " + strings.TrimRight(r.Facts.ValidityWhy, ". ")
 			}
 		}
@@ -259,6 +259,7 @@ func state(side string, g Group) []Reason {
 		}
 	}
 	see("invalid", Refuse, "is an invalid measurement", "are invalid measurements", func(f *Facts) bool { return f.Validity == validity.Invalid })
+	see("unknown", Warn, "is a run of which nobody knows whether it is valid", "are runs of which nobody knows whether they are valid", func(f *Facts) bool { return f.Validity == validity.Unknown })
 	see("suspect", Warn, "is a suspect measurement", "are suspect measurements", func(f *Facts) bool { return f.Validity == "suspect" })
 	see("partial", Warn, "was stopped before its end", "were stopped before their end", func(f *Facts) bool { return f.Partial })
 	see("summary_only", Warn, "has only a summary: nothing in it can be tested", "have only summaries: nothing in them can be tested",

@@ -3,12 +3,14 @@ package compare
 import (
 	"fmt"
 	"iter"
+	"slices"
 	"time"
 
 	"tokenmeter/record/metric"
 	"tokenmeter/record/objective"
 	"tokenmeter/record/run"
 	"tokenmeter/record/timeline"
+	"tokenmeter/record/validity"
 )
 
 // Run is one run as a comparison needs it: the values of its requests in the
@@ -108,7 +110,16 @@ func factsOf(m *run.Run) Facts {
 		Objectives: m.Objectives, CPUModel: m.Environment.CPUModel, OS: m.Environment.OS,
 		Validity: m.Validity.Verdict, Evidence: timeline.Arrivals, Clock: timeline.Kernel, AllowDrift: m.AllowISLDrift,
 	}
+	for _, check := range slices.Backward(m.Validity.Checks) { // the damage stands last
+		if f.Validity == validity.Unknown && check.Verdict == f.Validity {
+			f.ValidityWhy = check.Says
+			break
+		}
+	}
 	for _, check := range m.Validity.Checks {
+		if f.ValidityWhy != "" {
+			break
+		}
 		if check.Verdict == f.Validity && f.Validity != "valid" {
 			f.ValidityWhy = check.Says
 			break

@@ -19,7 +19,7 @@ type SeveralValidity struct {
 // ValidityOf judges several runs, which people call so ("repeat").
 func ValidityOf(runs []*run.Run, noun string) SeveralValidity {
 	v := SeveralValidity{Of: len(runs)}
-	for _, verdict := range []string{"invalid", "suspect", "valid"} {
+	for _, verdict := range []string{"invalid", "unknown", "suspect", "valid"} {
 		for _, r := range runs {
 			if r.Validity.Verdict != verdict {
 				continue
@@ -36,6 +36,8 @@ func ValidityOf(runs []*run.Run, noun string) SeveralValidity {
 	switch v.Verdict {
 	case "invalid":
 		v.Says = head + " INVALID. " + v.Says + "Do not use these figures."
+	case "unknown":
+		v.Says = head + " UNKNOWN. " + v.Says + "Do not use these figures."
 	case "suspect":
 		v.Says = strings.TrimSpace(head + " SUSPECT. " + v.Says)
 	case "valid":

@@ -195,7 +195,7 @@ func colourOf(state string) string {
 	switch state {
 	case valid, held:
 		return "32"
-	case suspect, open, voided:
+	case suspect, unknown, open, voided:
 		return "33"
 	case invalid, missed:
 		return "31"

@@ -27,6 +27,10 @@ func checkLines(r *run.Run) []checkLine {
 			}
 		}
 	}
+	if r.Validity.Verdict == "unknown" { // the last check says what is damaged
+		c := r.Validity.Checks[len(r.Validity.Checks)-1]
+		lines = append([]checkLine{{short(c.Name, 60), c.Verdict, sentence(short(c.Says, longest))}}, lines...)
+	}
 	return lines
 }
 

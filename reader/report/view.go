@@ -82,6 +82,7 @@ const (
 	valid     = "VALID"
 	suspect   = "SUSPECT"
 	invalid   = "INVALID"
+	unknown   = "UNKNOWN"
 	notJudged = "NOT JUDGED"
 )
 
@@ -93,6 +94,8 @@ func verdict(r *run.Run) string {
 		return suspect
 	case "invalid":
 		return invalid
+	case "unknown":
+		return unknown
 	}
 	return notJudged
 }

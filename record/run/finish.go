@@ -66,13 +66,24 @@ func (w *Writer) convert(final Run) (Run, error) {
 		return sum, writeManifest(w.dir, &sum)
 	}
 	path := filepath.Join(w.dir, tableFile)
+	var tableSum string
 	err = replaceFile(path, func(out *os.File) error {
-		return f.writeChecked(out, func(add func(*timeline.Timeline) error) (err error) {
+		err := f.writeChecked(out, func(add func(*timeline.Timeline) error) (err error) {
 			sum, err = f.summarise(add)
 			return err
 		})
+		if err == nil {
+			if _, err = out.Seek(0, io.SeekStart); err == nil {
+				tableSum, err = sumOf(out)
+			}
+		}
+		return err
 	})
 	if err != nil {
+		return Run{}, err
+	}
+	sum.Files = map[string]string{tableFile: tableSum}
+	if err := sum.seal(); err != nil {
 		return Run{}, err
 	}
 	if err := writeManifest(w.dir, &sum); err != nil {

@@ -15,7 +15,11 @@ import (
 // writeManifest replaces run.json as a whole, so that a reader never sees half of it.
 func writeManifest(dir string, m *Run) error {
 	path := filepath.Join(dir, manifestFile)
-	data, err := json.MarshalIndent(m, "", "  ")
+	out := *m
+	if err := out.seal(); err != nil {
+		return &WriteError{Path: path, Err: err}
+	}
+	data, err := json.MarshalIndent(&out, "", "  ")
 	if err != nil {
 		return &WriteError{Path: path, Err: err}
 	}
@@ -55,7 +59,8 @@ func replaceFile(path string, write func(*os.File) error) (err error) {
 	return syncFolder(filepath.Dir(path))
 }
 
-// readManifest reads run.json. A newer schema is an error that can't be worked around.
+// readManifest reads run.json. A newer schema is an error that can't be worked
+// around. One that is not as it was written comes back with errAltered.
 func readManifest(dir string) (*Run, error) {
 	f, err := openPlain(filepath.Join(dir, manifestFile))
 	if err != nil {
@@ -84,7 +89,13 @@ func readManifest(dir string) (*Run, error) {
 	if err := json.Unmarshal(data, m); err != nil {
 		return nil, fmt.Errorf("%s: %w", manifestFile, err)
 	}
+	if !intact(data) {
+		return m, errAltered
+	}
 	return m, nil
 }
 
-var errSchema = errors.New("unknown schema")
+var (
+	errSchema  = errors.New("unknown schema")
+	errAltered = errors.New("it is not as it was written")
+)

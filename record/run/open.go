@@ -16,10 +16,12 @@ import (
 
 // Folder is a run that can be read: finished, still going on, or broken off.
 type Folder struct {
-	dir    string
-	run    Run
-	notes  []string
-	source interface {
+	dir   string
+	run   Run
+	notes []string
+	// damaged says why nobody knows any more whether the run is valid.
+	damaged string
+	source  interface {
 		each(yield func(*timeline.Timeline, error) bool)
 	}
 	count int64
@@ -50,6 +52,17 @@ func Open(path string) (*Folder, error) {
 		f.run = *manifest
 	} else {
 		f.rebuild(manifestErr)
+	}
+	if errors.Is(manifestErr, errAltered) {
+		f.damage("%s is not as it was written (its checksum is of another content): nobody knows which of its figures were altered", manifestFile)
+	}
+	if err := f.verify(); err != nil {
+		f.Close()
+		return nil, err
+	}
+	if f.damaged != "" {
+		f.run.Validity.Damaged(f.damaged)
+		f.run.Files, f.run.Checksum = nil, ""
 	}
 	f.run.Dir = dir
 	return f, nil
@@ -127,7 +140,7 @@ func (f *Folder) openJournal() error {
 		f.note("the last %d bytes of the journal are an unfinished record and were left out", j.torn)
 	}
 	if j.damaged > 0 {
-		f.note("%d damaged records of the journal were left out", j.damaged)
+		f.damage("%d damaged records of the journal were left out", j.damaged)
 	}
 	f.source, f.count = j, int64(len(j.frames))
 	return nil
@@ -187,9 +200,9 @@ func Owns(path string) bool {
 // rebuild makes a manifest from the records when run.json can't be read.
 func (f *Folder) rebuild(cause error) {
 	if errors.Is(cause, fs.ErrNotExist) {
-		f.note("%s is missing; what it said of load and workload is unknown", manifestFile)
+		f.damage("%s is missing; what it said of load and workload is unknown", manifestFile)
 	} else {
-		f.note("%s could not be read (%v); what it said of load and workload is unknown", manifestFile, cause)
+		f.damage("%s could not be read (%v); what it said of load and workload is unknown", manifestFile, cause)
 	}
 	f.run = Run{Schema: Schema, ID: filepath.Base(f.dir), Partial: true}
 	if abs, err := filepath.Abs(f.dir); err == nil {

@@ -12,6 +12,7 @@ import (
 
 	"github.com/parquet-go/parquet-go"
 	"github.com/parquet-go/parquet-go/compress/zstd"
+	"github.com/parquet-go/parquet-go/format"
 
 	"tokenmeter/record/metric"
 	"tokenmeter/record/timeline"
@@ -100,6 +101,14 @@ func openTable(src io.ReaderAt, size int64) (*table, error) {
 		return nil, errors.New("not a table of requests written by tokenmeter")
 	case version != parquetVersion:
 		return nil, fmt.Errorf("table of version %q, this program reads %s: use a newer tokenmeter", version, parquetVersion)
+	}
+	for _, group := range file.Metadata().RowGroups {
+		for i := range group.Columns {
+			// Its decoder takes any amount of memory that damaged bytes ask for.
+			if group.Columns[i].MetaData.Codec == format.Lz4Raw {
+				return nil, fmt.Errorf("%w: it is compressed with LZ4, which is not read; write it with zstd or snappy", errTable)
+			}
+		}
 	}
 	return &table{file}, nil
 }

@@ -93,6 +93,13 @@ func (f *Folder) summarise(also func(*timeline.Timeline) error) (Run, error) {
 	sum.Validity = validity.Judge(validity.Facts{
 		Facts: facts, Client: sum.Client, AllowISLDrift: sum.AllowISLDrift,
 	})
+	if f.damaged != "" {
+		sum.Validity.Damaged(f.damaged)
+		return sum, nil
+	}
+	if err := sum.seal(); err != nil {
+		return sum, err
+	}
 	return sum, nil
 }
 

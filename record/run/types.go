@@ -52,6 +52,11 @@ type Run struct {
 	metric.Summary
 	Validity validity.Validity  `json:"validity"`
 	Goodput  *objective.Goodput `json:"goodput"` // null without objectives
+
+	// Files has the sum of each finished file beside run.json, Checksum that of
+	// run.json's own content. Both are empty where the files are damaged.
+	Files    map[string]string `json:"files,omitempty"`
+	Checksum string            `json:"checksum,omitempty"`
 }
 
 // Environment is the machine that made the load.

@@ -7,7 +7,8 @@ import (
 	"tokenmeter/record/metric"
 )
 
-// The verdicts. Unknown is no fault: it stays out of the overall verdict.
+// The verdicts. A check that is unknown is no fault and stays out of the overall
+// verdict; a run is unknown only where its files are damaged.
 const (
 	Valid   = "valid"
 	Suspect = "suspect"

@@ -3,11 +3,15 @@
 // invalid, in words, with what to do.
 package validity
 
-import "tokenmeter/record/timeline"
+import (
+	"slices"
+
+	"tokenmeter/record/timeline"
+)
 
 // Validity says whether the figures can be believed, in words.
 type Validity struct {
-	Verdict string  `json:"verdict"` // valid | suspect | invalid
+	Verdict string  `json:"verdict"` // valid | suspect | invalid | unknown: files are missing or damaged
 	Checks  []Check `json:"checks"`
 }
 
@@ -29,6 +33,13 @@ func (v *Validity) Voids() bool {
 		only = only || c.Verdict == Invalid
 	}
 	return !only
+}
+
+// Damaged makes the verdict unknown: the files that it is made from are not what
+// was written, in the way that says tells.
+func (v *Validity) Damaged(says string) {
+	v.Verdict = Unknown
+	v.Checks = append(slices.Clone(v.Checks), Check{Name: "files", Verdict: Unknown, Says: says})
 }
 
 // Check is one test of the measurement.

@@ -1,0 +1,95 @@
+package run
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+
+	"tokenmeter/record/timeline"
+	"tokenmeter/record/validity"
+)
+
+// A single flipped bit anywhere in a finished folder is found: the run can't be
+// opened or read, or its verdict is unknown.
+func TestFlippedBits(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "run")
+	w := create(t, dir, Options{})
+	for i := range 20 {
+		tl := timeline.New()
+		tl.Request, tl.API, tl.Outcome, tl.CloseUS = int64(i), "openai-chat", timeline.OK, timeline.Some(int64(5000+i))
+		appendAll(t, w, tl)
+	}
+	if _, err := w.Finish(Run{}); err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{manifestFile, tableFile} {
+		path := filepath.Join(dir, name)
+		data, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		step := max(1, len(data)*8/1000) // about as many flips, every byte of the ends among them
+		for bit := 0; bit < len(data)*8; bit++ {
+			if end := min(bit, len(data)*8-1-bit); bit%step != 0 && end > 64*8 {
+				continue
+			}
+			data[bit/8] ^= 1 << (bit % 8)
+			write(t, path, data)
+			if verdict := judged(dir); verdict != "error" && verdict != validity.Unknown {
+				t.Errorf("bit %d of %s (%q): the verdict is %s", bit, name, data[max(0, bit/8-20):min(len(data), bit/8+20)], verdict)
+			}
+			data[bit/8] ^= 1 << (bit % 8)
+		}
+		write(t, path, data)
+	}
+	if verdict := judged(dir); verdict != validity.Valid {
+		t.Errorf("untouched: %s", verdict)
+	}
+	if err := os.Remove(filepath.Join(dir, manifestFile)); err != nil {
+		t.Fatal(err)
+	}
+	if verdict := judged(dir); verdict != validity.Unknown {
+		t.Errorf("without run.json: %s", verdict)
+	}
+}
+
+// judged is what a reader is told of a folder.
+func judged(dir string) string {
+	f, err := Open(dir)
+	if err != nil {
+		return "error"
+	}
+	defer f.Close()
+	r, err := Summarise(f)
+	if err != nil {
+		return "error"
+	}
+	if r.Validity.Verdict != f.Run().Validity.Verdict {
+		return "two verdicts: " + r.Validity.Verdict + " and " + f.Run().Validity.Verdict
+	}
+	return r.Validity.Verdict
+}
+
+// How a file is spaced is no damage, and one of before there were sums has none.
+func TestIntact(t *testing.T) {
+	m := &Run{Schema: Schema, ID: "abc"}
+	dir := t.TempDir()
+	if err := writeManifest(dir, m); err != nil {
+		t.Fatal(err)
+	}
+	data, err := os.ReadFile(filepath.Join(dir, manifestFile))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for text, want := range map[string]bool{
+		string(data):                             true,
+		"\n " + string(data) + "\n\n":            true,
+		`{"schema":"tokenmeter.run/v1"}`:         true,
+		`{"schema":"tokenmeter.run/v1","a":"b"`:  false,
+		`{"checksum":"crc32c:00000000","a":"b"}`: false,
+	} {
+		if got := intact([]byte(text)); got != want {
+			t.Errorf("%s: %v, want %v", text, got, want)
+		}
+	}
+}
