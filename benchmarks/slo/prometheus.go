@@ -156,7 +156,7 @@ func (w *watcher) absences(begin time.Time) {
 	}
 }
 
-// value is what a query sums up to; 0 where there is nothing.
+// value is what a query sums up to; -1 where there is nothing.
 func (w *watcher) value(query string) int64 {
 	response, err := http.Get("http://" + w.address + "/api/v1/query?" + url.Values{"query": {query}}.Encode())
 	if err != nil {
@@ -181,8 +181,11 @@ func (w *watcher) sums(rule string) counts {
 	return counts{w.value(fmt.Sprintf("slo:tokenmeter_bad:sum28d{slo=%q}", rule)), w.value(fmt.Sprintf("slo:tokenmeter_valid:sum28d{slo=%q}", rule))}
 }
 
-// before is what the rules before say.
-func (w *watcher) before(hash string) counts {
+// before is what the rules before say, if they say something.
+func (w *watcher) before(hash string) string {
 	good, valid := w.value(fmt.Sprintf("sum_over_time(before:good{hash=%q}[1h])", hash)), w.value(fmt.Sprintf("sum_over_time(before:valid{hash=%q}[1h])", hash))
-	return counts{valid - good, valid}
+	if good < 0 || valid < 0 {
+		return "–"
+	}
+	return counts{valid - good, valid}.String()
 }

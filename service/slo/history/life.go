@@ -10,8 +10,9 @@ import (
 	"tokenmeter/service/traffic"
 )
 
-// lifeState is the name under which a store keeps its Life.
-const lifeState = "slo.counters"
+// LifeState is the name under which a store keeps its Life. Without it another
+// one begins.
+const LifeState = "slo.counters"
 
 // Life is one life of a store's counters as those see it who scrape them: they
 // begin at zero with its Run and never fall, over restarts too. A store that is
@@ -46,7 +47,7 @@ type baseCounts struct {
 // than when the life began. place is the host and the path.
 func OpenLife(ctx context.Context, s Store, place string, totals map[slo.Key]slo.Counts) (*Life, error) {
 	l := &Life{store: s, base: map[slo.Key]slo.Counts{}, shown: map[slo.Key]bool{}}
-	saved, err := s.State(ctx, lifeState)
+	saved, err := s.State(ctx, LifeState)
 	if err != nil {
 		return nil, err
 	}
@@ -117,7 +118,7 @@ func (l *Life) Save(ctx context.Context) error {
 	l.dirty = false
 	l.mu.Unlock()
 	if err == nil {
-		err = l.store.PutState(ctx, lifeState, text)
+		err = l.store.PutState(ctx, LifeState, text)
 	}
 	if err != nil {
 		l.mu.Lock()

@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -99,16 +100,17 @@ func total(samples []sample, tags string) (sum float64, n int) {
 func TestWhatWasSentBefore(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		a := &agent{}
-		good := 1000.
+		var good atomic.Int64
+		good.Store(1000)
 		state := func(emit func(*telemetry.Metric, float64, ...string)) {
-			emit(telemetry.SLOGood, good, "x", "h", "live", "", "0a1b2c3d")
+			emit(telemetry.SLOGood, float64(good.Load()), "x", "h", "live", "", "0a1b2c3d")
 		}
 		e, err := New(Options{Dial: a.dial, State: state})
 		if err != nil {
 			t.Fatal(err)
 		}
 		e.Known(state)
-		good += 5
+		good.Add(5)
 		time.Sleep(DefaultEvery)
 		e.Close()
 		all := parse(t, a.packets, packetUDP)["tokenmeter.slo.good"]

@@ -222,5 +222,18 @@ func Restore(backup, path string) (err error) {
 	if err := d.Backup(context.Background(), part); err != nil {
 		return err
 	}
+	if err := endLife(part); err != nil {
+		return err
+	}
 	return os.Rename(part, path)
+}
+
+// endLife lets the counters of a backup begin another life: they show less than
+// they did before, which no counter may.
+func endLife(path string) error {
+	d, err := Open(path)
+	if err != nil {
+		return err
+	}
+	return errors.Join(d.PutState(context.Background(), history.LifeState, nil), d.Close())
 }
