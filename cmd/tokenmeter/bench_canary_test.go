@@ -21,7 +21,7 @@ func TestCanarySaysWhatItLacks(t *testing.T) {
 	if err := r.show(&b, ""); err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []string{"2 of 2 runs INVALID.\n\nNot settled: ", "Before 400 answered requests a side nothing can be said of ttft_ms and tpot_ms."} {
+	for _, want := range []string{"2 of 2 runs INVALID.\n\nNot settled: ", "Before 960 answered requests a side nothing can be said of ttft_ms and tpot_ms."} {
 		if !strings.Contains(b.String(), want) {
 			t.Errorf("%q is not in\n%s", want, b.String())
 		}
