@@ -47,7 +47,7 @@ var rooms = map[string][]string{
 	"record/validity":  {"record/metric", "record/stat", "record/timeline"},
 	"record/cost":      {"record/metric", "record/stat", "record/timeline", "base/config"},
 	"record/exit":      {},
-	"record/run":       {"record/cost", "record/metric", "record/objective", "record/stat", "record/timeline", "record/validity", "base/limitio", "base/secret"},
+	"record/run":       {"record/cost", "record/metric", "record/objective", "record/stat", "record/timeline", "record/validity", "base/limitio", "base/printable", "base/secret"},
 	"record/export":    {"record/metric", "record/run", "record/timeline", "base/printable"},
 
 	"wire/framing": {},

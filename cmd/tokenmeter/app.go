@@ -88,7 +88,23 @@ func Main(args []string, stdout, stderr io.Writer, env func(string) (string, boo
 		return a.fail("tokenmeter "+ctx.Command(), err)
 	}
 	a.strictInCI(ctx)
+	a.calmStdout(ctx)
 	return a.fail("tokenmeter "+ctx.Command(), ctx.Run(a))
+}
+
+// calmStdout keeps what servers and names say in a form without colours of its
+// own from acting on a terminal. Records have writers of their own, and may be
+// binary.
+func (a *app) calmStdout(ctx *kong.Context) {
+	if _, records := ctx.Selected().Target.Addr().Interface().(*exportCmd); records {
+		return
+	}
+	switch a.flags.Format {
+	case "json":
+		a.stdout = output{printable.JSONWriter(a.stdout)}
+	case "csv", "markdown":
+		a.stdout = output{printable.LinesWriter(a.stdout)}
+	}
 }
 
 // emptyFlags refuses flags without a value: --requests "$N" must not measure

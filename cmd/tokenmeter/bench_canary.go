@@ -165,7 +165,7 @@ func (r *canaryResult) show(out io.Writer, format string) error {
 		if v := r.Validity; v.Verdict != "" && v.Verdict != "valid" {
 			fmt.Fprintf(&b, "%s\n\n", printable.Text(v.Says))
 		}
-		fmt.Fprintf(&b, "%s\n\n", r.sentence())
+		fmt.Fprintf(&b, "%s\n\n", printable.Text(r.sentence()))
 		if format == "markdown" {
 			b.WriteString("| figure | difference | at any time 95 % sure | verdict | n |\n|---|---:|---|---|---:|\n")
 		}

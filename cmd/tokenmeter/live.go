@@ -9,6 +9,7 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"tokenmeter/base/printable"
 	"tokenmeter/load/bench"
 	"tokenmeter/record/timeline"
 )
@@ -43,7 +44,7 @@ func heading(plan bench.Plan, demo bool) string {
 		}
 		what += host
 	}
-	return "bench  " + what + "   " + plan.LoadWords()
+	return printable.Text("bench  " + what + "   " + plan.LoadWords())
 }
 
 func (l *live) show(s bench.Snapshot) {
@@ -68,7 +69,7 @@ func (l *live) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-func (l *live) say(text string) { fmt.Fprintln(l, text) }
+func (l *live) say(text string) { fmt.Fprintln(l, printable.Lines(text)) }
 
 func (l *live) close() {
 	l.mu.Lock()

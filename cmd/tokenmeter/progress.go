@@ -7,6 +7,7 @@ import (
 	"sync"
 	"time"
 
+	"tokenmeter/base/printable"
 	"tokenmeter/load/bench"
 	"tokenmeter/record/timeline"
 )
@@ -40,7 +41,7 @@ type silent struct{ out io.Writer }
 
 func (silent) Write(p []byte) (int, error) { return len(p), nil }
 func (silent) show(bench.Snapshot)         {}
-func (s silent) say(text string)           { fmt.Fprintln(s.out, text) }
+func (s silent) say(text string)           { fmt.Fprintln(s.out, printable.Lines(text)) }
 func (silent) close()                      {}
 
 // plain writes lines without any control bytes, for logs and pipes.
@@ -58,7 +59,7 @@ func (p *plain) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
-func (p *plain) say(text string) { fmt.Fprintln(p, text) }
+func (p *plain) say(text string) { fmt.Fprintln(p, printable.Lines(text)) }
 func (p *plain) close()          {}
 
 func (p *plain) show(s bench.Snapshot) {

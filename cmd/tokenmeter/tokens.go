@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"tokenmeter/base/limitio"
+	"tokenmeter/base/printable"
 	"tokenmeter/wire/tokens"
 )
 
@@ -118,7 +119,7 @@ func (j *tokensJob) whole(label string, r io.Reader) error {
 	n := j.enc.Count(string(b))
 	j.total += n
 	if label != "" {
-		_, err = fmt.Fprintf(j.out, "%d %s\n", n, label)
+		_, err = fmt.Fprintf(j.out, "%d %s\n", n, printable.Text(label))
 	} else {
 		_, err = fmt.Fprintln(j.out, n)
 	}

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"tokenmeter/base/printable"
 	"tokenmeter/load/schedule"
 	"tokenmeter/load/workload"
 	"tokenmeter/record/cost"
@@ -183,7 +184,7 @@ func (s *shown) table(out io.Writer, l *workload.Loaded) error {
 	for _, m := range s.First {
 		fmt.Fprintf(&b, "  %s: %s\n", m.Role, shorten(m.Content, 160))
 	}
-	_, err := io.WriteString(out, b.String())
+	_, err := io.WriteString(out, printable.Lines(b.String()))
 	return err
 }
 

@@ -6,13 +6,15 @@ import (
 	"encoding/json"
 	"io"
 
+	"tokenmeter/base/printable"
 	"tokenmeter/record/metric"
 	"tokenmeter/record/run"
 )
 
 // Lines writes records as JSON lines, in the order of metric.Record. The text
 // of a reply is left as it is (& and < are no code here), but for the
-// characters that some programs take for the end of a line.
+// characters that act on a terminal or that some programs take for the end of a
+// line: they are written as escapes.
 type Lines struct {
 	out *bufio.Writer
 	buf bytes.Buffer
@@ -27,20 +29,13 @@ func NewLines(w io.Writer) *Lines {
 	return l
 }
 
-// The encoder escapes U+2028 and U+2029 by itself, and leaves U+0085.
-var nextLine, nextLineEscaped = []byte("\u0085"), []byte(`\u0085`)
-
 // Write writes one line.
 func (l *Lines) Write(rec *metric.Record) error {
 	l.buf.Reset()
 	if err := l.enc.Encode(rec); err != nil {
 		return err
 	}
-	line := l.buf.Bytes()
-	if bytes.Contains(line, nextLine) {
-		line = bytes.ReplaceAll(line, nextLine, nextLineEscaped)
-	}
-	_, err := l.out.Write(line)
+	_, err := l.out.Write(printable.JSON(l.buf.Bytes()))
 	return err
 }
 

@@ -10,6 +10,7 @@ import (
 	"strconv"
 
 	"tokenmeter/base/limitio"
+	"tokenmeter/base/printable"
 )
 
 // writeManifest replaces run.json as a whole, so that a reader never sees half of it.
@@ -24,7 +25,7 @@ func writeManifest(dir string, m *Run) error {
 		return &WriteError{Path: path, Err: err}
 	}
 	return replaceFile(path, func(f *os.File) error {
-		_, err := f.Write(append(data, '\n'))
+		_, err := f.Write(append(printable.JSON(data), '\n'))
 		return err
 	})
 }

@@ -9,6 +9,8 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+
+	"tokenmeter/base/printable"
 )
 
 // A finished folder proves itself: run.json holds a sum of its own content and
@@ -32,7 +34,7 @@ func (r *Run) seal() error {
 	r.Checksum = ""
 	data, err := json.Marshal(r)
 	if err == nil {
-		r.Checksum = fmt.Sprintf(sumForm, crc32.Checksum(data, castagnoli))
+		r.Checksum = fmt.Sprintf(sumForm, crc32.Checksum(printable.JSON(data), castagnoli))
 	}
 	return err
 }
