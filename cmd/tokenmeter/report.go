@@ -79,7 +79,7 @@ func (a *app) show(format string, sum *run.Run, dir string, noColor bool) error 
 	}
 	s := a.screen(a.stdout, noColor)
 	return report.Terminal(a.stdout, sum, report.Options{
-		Width: s.width, Color: s.color, ASCII: s.ascii, Dir: dir, Link: s.link(dir),
+		Width: s.width, Whole: !s.terminal, Color: s.color, ASCII: s.ascii, Dir: dir, Link: s.link(dir),
 	})
 }
 

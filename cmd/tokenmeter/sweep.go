@@ -325,6 +325,6 @@ func (a *app) showSweep(format string, s *result.Sweep, noColor bool) error {
 	}
 	screen := a.screen(a.stdout, noColor)
 	return report.SweepTerminal(a.stdout, s, report.Options{
-		Width: screen.width, Color: screen.color, ASCII: screen.ascii, Dir: s.Dir, Link: screen.link(s.Dir),
+		Width: screen.width, Whole: !screen.terminal, Color: screen.color, ASCII: screen.ascii, Dir: s.Dir, Link: screen.link(s.Dir),
 	})
 }

@@ -65,7 +65,7 @@ var batchedBench = Method{
 	Rules: []string{
 		"PP prompt tokens, TG tokens to answer, B sequences that start at once; one batch each, no repetition",
 		"T_PP ends with the last first token, T_TG is the rest",
-		"S_PP = B × PP / T_PP; S_TG = B × TG / T_TG, of all sequences together; S = N_KV / T, N_KV = B × (PP + TG)",
+		"S_PP = B × PP / T_PP; S_TG = B × (TG − 1) / T_TG, of all sequences together, as the first token is the prompt's; S = N_KV / T, N_KV = B × (PP + TG)",
 		"PP 128 and 512, TG 128, B 1, 2, 4, 8, 16, 32; --input-tokens, --output-tokens and --concurrency set them",
 	},
 	takes:    map[string]many{sweep.InputTokens: several, sweep.OutputTokens: several, sweep.Concurrency: several},
@@ -101,6 +101,14 @@ func readBatched(_ *Method, _ *Options, s *result.Sweep, out *result.Method) {
 	}
 }
 
+// less is a number of tokens without some of them.
+func less(tokens opt, n float64) opt {
+	if v, ok := tokens.Get(); ok && v > n {
+		return some(v - n)
+	}
+	return opt{}
+}
+
 // batched is a row: one batch of sequences that started together.
 func batched(v *seen) []result.MethodCell {
 	b := float64(len(v.good))
@@ -114,5 +122,5 @@ func batched(v *seen) []result.MethodCell {
 	pp, all := v.first-v.from, v.last-v.from
 	tg := all - pp
 	return []result.MethodCell{cellOf(scaled(in, 1/b), 0), cellOf(scaled(tokens, 1/b), 0), cellOf(some(b), 0), cellOf(kv, 0),
-		cellOf(some(pp), 3), cellOf(over(in, pp), 2), cellOf(some(tg), 3), cellOf(over(tokens, tg), 2), cellOf(some(all), 3), cellOf(over(kv, all), 2)}
+		cellOf(some(pp), 3), cellOf(over(in, pp), 2), cellOf(some(tg), 3), cellOf(over(less(tokens, b), tg), 2), cellOf(some(all), 3), cellOf(over(kv, all), 2)}
 }

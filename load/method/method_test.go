@@ -254,7 +254,7 @@ func TestBatched(t *testing.T) {
 		v.add(record(0, 500, 2500, 512, 128))
 	}
 	row := batched(&v)
-	for i, want := range []float64{512, 128, 4, 2560, 0.5, 4096, 2, 256, 2.5, 1024} {
+	for i, want := range []float64{512, 128, 4, 2560, 0.5, 4096, 2, 254, 2.5, 1024} {
 		near(t, batchedBench.Name, row[i].Value, want)
 	}
 }

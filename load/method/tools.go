@@ -21,8 +21,8 @@ var tools = []Method{
 		streams: []float64{1}, perStream: 2, least: 10, ask: ask{warmup: -1, input: "550", output: "128"}}.method(),
 	preset{name: "llmperf", title: "LLMPerf (ray-project)", lens: "llmperf",
 		about:   "what LLMPerf's token benchmark prints for its defaults",
-		rules:   []string{"prompts of 550 ± 150 tokens, answers of 150 ± 10", "10 requests at once; LLMPerf sends them in rounds and waits for the slowest, here each stream goes on by itself"},
-		streams: []float64{10}, perStream: 10, ask: ask{warmup: -1, input: "normal:550,150", output: "normal:150,10"}}.method(),
+		rules:   []string{"prompts of 550 ± 150 tokens, answers of 150 ± 80", "10 requests in all, 10 at once (--num-concurrent-requests, --max-num-completed-requests)"},
+		streams: []float64{10}, ask: ask{requests: 10, warmup: -1, input: "normal:550,150", output: "normal:150,80"}}.method(),
 	preset{name: "nim", title: "NVIDIA NIM benchmarking guide", lens: "genai-perf",
 		about:   "throughput and latency over concurrency, as NIM's performance pages show them",
 		rules:   []string{"prompts of 5,000 tokens, answers of 500, always that long", "closed loop of 1, 5, 25, 50, 100, 150, 200 and 250 streams, 3 requests each and at least 10", "ITL is the mean of a request over n − 1; tokens/s are output tokens over the wall clock"},
@@ -30,8 +30,8 @@ var tools = []Method{
 		heads: []string{"concurrency", "TTFT ms", "ITL ms", "output tok/s", "requests/s"}}.method(),
 	preset{name: "inferencex", title: "SemiAnalysis InferenceX", lens: "vllm",
 		about:   "throughput per GPU against interactivity",
-		rules:   []string{"prompts of 8,192 tokens, answers of 1,024, always that long", "closed loop of 4, 8, 16, 32 and 64 streams, 10 requests each after 2 each of warm-up", "throughput per GPU counts input and output tokens over all GPUs; interactivity is 1000 / TPOT of the same statistic, so p99 is the slow tail"},
-		streams: []float64{4, 8, 16, 32, 64}, perStream: 10, warmPerStream: 2, ask: ask{input: "8192", output: "1024", ignoreEOS: true}, rows: inferenceXRow,
+		rules:   []string{"prompts of 6,553 to 8,192 tokens, answers of 819 to 1,024, each length alike often (random range 0.8) and always reached", "closed loop of 4, 8, 16, 32 and 64 streams, 10 requests each after 2 each of warm-up", "throughput per GPU counts input and output tokens over all GPUs; interactivity is 1000 / TPOT of the same statistic, so p99 is the slow tail"},
+		streams: []float64{4, 8, 16, 32, 64}, perStream: 10, warmPerStream: 2, ask: ask{input: "uniform:6553,8192", output: "uniform:819,1024", ignoreEOS: true}, rows: inferenceXRow,
 		heads: []string{"concurrency", "tput_per_gpu", "output_tput_per_gpu", "input_tput_per_gpu", "median_intvty", "p99_intvty", "e2e_intvty p90", "TTFT ms"}}.method(),
 }
 

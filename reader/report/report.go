@@ -14,6 +14,7 @@ import (
 // 80 columns, no colour, all glyphs, nothing saved.
 type Options struct {
 	Width int    // columns; 0: 80
+	Whole bool   // no screen bounds a table: nothing of a method's is cut
 	Color bool   // ANSI 16 colours that repeat what signs and words already say
 	ASCII bool   // only ASCII bytes, for consoles that cannot show more
 	Dir   string // the run folder, for the line that says where it is; empty: the run's own

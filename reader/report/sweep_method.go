@@ -67,7 +67,7 @@ func (t *terminal) method(v *methodView) {
 }
 
 // columns prints cells below each other, names to the left and numbers to the
-// right; what does not fit on the screen is cut from the right.
+// right; what does not fit on the screen is cut from the right; a file takes it whole.
 func (t *terminal) columns(heads []string, rows [][]string, right int) {
 	all := rows
 	if heads != nil {
@@ -91,7 +91,7 @@ func (t *terminal) columns(heads []string, rows [][]string, right int) {
 				b.WriteString("  ")
 				used += 2
 			}
-			if used+width(c) > t.width {
+			if !t.o.Whole && used+width(c) > t.width {
 				if c, _ = cut(c, max(t.width-used, 0)); width(c) < 3 {
 					break
 				}

@@ -28,10 +28,11 @@ type aiperfReader struct {
 	ok, failed, good                 int64
 	in, out                          int64
 	noInput, uncounted, standIn      int64
-	span                             window // of successes
+	span, phase                      window // of successes; of all requests, until each had returned
 }
 
 func (r *aiperfReader) add(tl *timeline.Timeline) {
+	r.phase.add(onRun(tl, startUS(tl)), onRun(tl, closeUS(tl)))
 	if !withoutError(tl) || tl.Outcome == timeline.EmptyOutput {
 		r.failed++
 		return
@@ -102,11 +103,11 @@ func has(limit, v opt) bool {
 }
 
 func (r *aiperfReader) report(t *table) {
-	d := r.span.seconds()
+	d := r.phase.seconds()
 	t.row("request_count", "requests", whole(r.ok), "requests.ok", "a cut stream counts as success")
 	t.row("request_error_rate", "%", r.errorRate(), "", "absent when everything failed")
 	t.row("benchmark_duration", "s", r.span.length(), "window_s", "of successes only: a slow failure at the end is not inside")
-	t.row("request_throughput", "requests/s", ratio(float64(r.ok), d), "requests_per_s", "another window")
+	t.row("request_throughput", "requests/s", ratio(float64(r.ok), d), "requests_per_s", "over its phase, which ends when the last request has returned, also a failed one")
 	tokenRates(t, "output_token_throughput", "total_token_throughput",
 		rates{r.in, r.out, r.noInput, r.uncounted, d}, noCount)
 	r.goodput(t, d)

@@ -107,13 +107,15 @@ func (r *guidellmReader) report(t *table) {
 	dist("request_latency", "s", mean(&r.latency), rank(&r.latency), "e2e_ms", "ends with the request, not with the last token")
 }
 
-// rank is the percentile of a sample whose values count alike: the smallest
-// value that reaches the share.
+// rank is the percentile of a sample whose values count alike.
 func rank(s sample) func(float64) opt {
+	var w weighted
 	return func(p float64) opt {
-		if v, ok := stat.NearestRank(s, p); ok {
-			return timeline.Some(v)
+		if w.values == nil {
+			for i := range s.Len() {
+				w.add(s.At(i), 1)
+			}
 		}
-		return opt{}
+		return w.quantile(p)
 	}
 }

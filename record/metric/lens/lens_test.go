@@ -399,3 +399,36 @@ func TestUnknownLens(t *testing.T) {
 		t.Errorf("got %d tables, %v", len(tables), err)
 	}
 }
+
+// GuideLLM sums shares of 1/n in floating point: of 12 values the first six come to
+// just below a half, and the median is the seventh; of 10 it is the fifth.
+// (numpy: np.searchsorted(np.cumsum(np.full(12, 1/12)), 0.5) is 6.)
+func TestGuideLLMMedianOfFloatSums(t *testing.T) {
+	for n, place := range map[int]int{2: 1, 10: 5, 12: 7, 14: 8, 16: 8, 20: 11, 26: 14} {
+		var w weighted
+		for i := range n {
+			w.add(float64(n-i), 3) // the weight does not matter
+		}
+		if got := w.quantile(0.5); got.Or(0) != float64(place) {
+			t.Errorf("n = %d: value %v, want the %d-th", n, got, place)
+		}
+	}
+	// Equal values are one.
+	w := weighted{values: []weightedValue{{1, 1}, {1, 1}, {1, 1}, {2, 1}, {3, 1}, {4, 1}}}
+	if got := w.quantile(0.5); got.Or(0) != 1 {
+		t.Errorf("%v", got)
+	}
+}
+
+// AIPerf's throughputs are over its phase, to the return of the last request whatever
+// became of it; its benchmark_duration is of successes.
+func TestAIPerfDividesByItsPhase(t *testing.T) {
+	fast := newReply().events(timeline.Text, 11, 100, 10).usage(1, 11)
+	for _, late := range []float64{400, 900} {
+		slow := newReply().events(timeline.Text, 1, late, 0)
+		slow.tl.Fail(timeline.HTTP5xx, "boom")
+		slow.tl.CloseUS = timeline.Some(int64(late * 1000))
+		g := through(t, "aiperf", Facts{}, fast, slow)
+		g.want(t, "request_throughput", 1/(late/1000))
+	}
+}

@@ -78,7 +78,9 @@ func (w *weighted) mean() opt {
 	return ratio(sum, weight)
 }
 
-// quantile is the smallest value at which the weights reach share p.
+// quantile is the smallest value at which the weights reach share p, as GuideLLM
+// reckons it: equal values are one, and the shares are summed in floating point from
+// the smallest on. A sum that ends up just below p takes the next value.
 func (w *weighted) quantile(p float64) opt {
 	weight, _ := w.total()
 	if weight <= 0 {
@@ -93,11 +95,16 @@ func (w *weighted) quantile(p float64) opt {
 		}
 		return 0
 	})
-	var sum float64
-	for _, v := range w.values {
-		if sum += v.weight; sum >= p*weight*(1-1e-12) {
+	sum, same := 0.0, 0.0
+	for i, v := range w.values {
+		same += v.weight
+		if i+1 < len(w.values) && w.values[i+1].value == v.value {
+			continue
+		}
+		if sum += same / weight; same > 0 && sum >= p {
 			return timeline.Some(v.value)
 		}
+		same = 0
 	}
 	return timeline.Some(w.values[len(w.values)-1].value)
 }
