@@ -42,15 +42,15 @@ func (f *file) burnAlert(s scope, a *slo.Alert) {
 	o := s.o
 	long, short, limit := slo.WindowName(a.Long), slo.WindowName(a.Short), exact(a.Factor*o.Budget)
 	spent := slo.WindowName(time.Duration(float64(o.Window.Period()) / a.Factor).Truncate(time.Minute))
-	name := o.Name
-	if s.sel != "" {
-		name += " ({{ $labels.group }})"
+	name, labels := o.Name, []string{"long: " + long, "short: " + short, "exhaustion: " + spent}
+	if s.sel != "" { // a label of its own, or two rules would be one to promtool
+		name, labels = name+" ({{ $labels.group }})", append(labels, "scope: group")
 	}
 	f.rule("TokenmeterSLOBurn", o, a.Severity,
 		fmt.Sprintf("%s > %s and %s > %s%s", s.ratio(a.Long), limit, s.ratio(a.Short), limit, s.minima(a.Long, a.MinEvents, a.MinBad)),
 		0, fmt.Sprintf("%s burns its error budget more than %s times as fast as allowed, over %s and %s: {{ $value | humanizePercentage }} were bad. At that pace all of it is spent in %s.",
 			name, shown(a.Factor), long, short, spent),
-		"long: "+long, "short: "+short, "exhaustion: "+spent)
+		labels...)
 }
 
 // silence fires when nothing was counted for so long, while the objective is

@@ -120,7 +120,7 @@ func (f *file) alertTest(o *slo.Objective, minute int, firing []slo.Alert, memor
 		for _, s := range scopes(o) {
 			group, name := "", o.Name
 			if s.sel != "" {
-				group, name = "group: "+groupOf(o)+", ", o.Name+" ("+groupOf(o)+")"
+				group, name = "group: "+groupOf(o)+", scope: group, ", o.Name+" ("+groupOf(o)+")"
 			}
 			f.line("          - exp_labels: {slo: %s, source: %s, %sseverity: %s, long: %s, short: %s, exhaustion: %s}", o.Name, o.Sources[0], group, a.Severity,
 				slo.WindowName(a.Long), slo.WindowName(a.Short), exhaustion)

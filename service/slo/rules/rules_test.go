@@ -130,7 +130,11 @@ func TestPromtool(t *testing.T) {
 	for _, args := range [][]string{{"check", "rules", "rules.yaml"}, {"check", "rules", "faults-rules.yaml"}, {"test", "rules", "rules_test.yaml", "faults.yaml", "faults-skip.yaml"}} {
 		cmd := exec.Command(promtool, args...)
 		cmd.Dir = dir
-		if out, err := cmd.CombinedOutput(); err != nil {
+		out, err := cmd.CombinedOutput()
+		if strings.Contains(string(out), "duplicate") {
+			t.Errorf("promtool %s: %s", strings.Join(args, " "), out)
+		}
+		if err != nil {
 			if len(out) > 4000 {
 				out = out[:4000]
 			}
