@@ -127,7 +127,7 @@ func (f *framing) trailer(in []byte) (pass, drop int, instead string) {
 		end := bytes.IndexByte(in[from:], '\n')
 		if end < 0 {
 			if len(in) > mostTrailer {
-				return f.badBody(in)
+				return f.badTrailer(in)
 			}
 			return 0, 0, ""
 		}
@@ -138,9 +138,15 @@ func (f *framing) trailer(in []byte) (pass, drop int, instead string) {
 			return 0, from, "\r\n"
 		}
 		if line, ok := bytes.CutSuffix(line, []byte("\r")); !ok || bytes.IndexByte(line, ':') < 1 || bytes.ContainsAny(line, "\r\x00") {
-			return f.badBody(in)
+			return f.badTrailer(in)
 		}
 	}
+}
+
+// badTrailer ends trailers with what is none.
+func (f *framing) badTrailer(in []byte) (pass, drop int, instead string) {
+	f.state = over
+	return 0, len(in), "!!\r\n\r\n"
 }
 
 // head passes a head on as it comes. Only the lines that say where the request

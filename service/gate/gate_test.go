@@ -53,7 +53,7 @@ func TestWhatPasses(t *testing.T) {
 		"a length with a sign":     {head + "Content-Length: +1\r\n\r\nx" + bare, head + "Content-Length: +1\r\n\r\n"},
 		"another version":          {"GET / HTTP/1.2\r\n\r\n" + bare, "GET / HTTP/1.2\r\n\r\n"},
 		"trailers":                 {strings.Replace(chunked, "0\r\n\r\n", "0\r\nContent-Length: 9\r\nAuthorization: x\r\n\r\n", 1) + bare, chunked + bare},
-		"a trailer that is none":   {strings.Replace(chunked, "0\r\n\r\n", "0\r\nGET / HTTP/1.1\r\n\r\n", 1) + bare, strings.TrimSuffix(chunked, "\r\n") + "!!\r\n"},
+		"a trailer that is none":   {strings.Replace(chunked, "0\r\n\r\n", "0\r\nGET / HTTP/1.1\r\n\r\n", 1) + bare, strings.TrimSuffix(chunked, "\r\n") + "!!\r\n\r\n"},
 		"a size with a bare LF":    {strings.Replace(chunked, "8\r\n", "8\n", 1) + bare, chunked[:strings.Index(chunked, "8\r\n")] + "!!\r\n"},
 		"a size in hex notation":   {strings.Replace(chunked, "8\r\n", "0x8\r\n", 1) + bare, chunked[:strings.Index(chunked, "8\r\n")] + "!!\r\n"},
 		"a size that is beyond":    {strings.Replace(chunked, "8\r\n", "ffffffffffffffff\r\n", 1) + bare, chunked[:strings.Index(chunked, "8\r\n")] + "!!\r\n"},

@@ -35,6 +35,7 @@ func TestRequestSmuggling(t *testing.T) {
 		"both, of HTTP/1.0":         {strings.Replace(line, "1.1", "1.0", 1) + "connection: keep-alive\r\ncontent-length: 4\r\ntransfer-encoding: chunked\r\n\r\n2\r\n{}\r\n0\r\n\r\n", 400},
 		"empty lines before":        {"\r\n\r\n" + line + "content-length: 2\r\n\r\n{}", 200},
 		"trailers":                  {line + "transfer-encoding: chunked\r\n\r\n2\r\n{}\r\n0\r\ncontent-length: 9\r\nauthorization: x\r\n\r\n", 200},
+		"a trailer that is none":    {line + "transfer-encoding: chunked\r\n\r\n2\r\n{}\r\n0\r\nno trailer\r\n\r\n", 400},
 		"chunks twice":              {line + "transfer-encoding: chunked\r\ntransfer-encoding: chunked\r\n\r\n2\r\n{}\r\n0\r\n\r\n", 501},
 		"chunked, and no coding":    {line + "transfer-encoding: chunked, identity\r\n\r\n2\r\n{}\r\n0\r\n\r\n", 501},
 		"no coding, and chunked":    {line + "transfer-encoding: identity, chunked\r\n\r\n2\r\n{}\r\n0\r\n\r\n", 501},
