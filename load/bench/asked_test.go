@@ -222,7 +222,7 @@ func TestTraceOutOfOrder(t *testing.T) {
 		name := fmt.Sprintf("%s/trace-%d.jsonl", t.TempDir(), at)
 		text := ""
 		for i := range 3000 {
-			ms := 10 * i
+			ms := 100 + 10*i
 			if i == at {
 				ms -= 11
 			}

@@ -21,7 +21,7 @@ var tools = []Method{
 		streams: []float64{1}, perStream: 2, least: 10, ask: ask{warmup: -1, input: "550", output: "128"}}.method(),
 	preset{name: "llmperf", title: "LLMPerf (ray-project)", lens: "llmperf",
 		about:   "what LLMPerf's token benchmark prints for its defaults",
-		rules:   []string{"prompts of 550 ± 150 tokens, answers of 150 ± 80", "10 requests in all, 10 at once (--num-concurrent-requests, --max-num-completed-requests)"},
+		rules:   []string{"prompts of 550 ± 150 tokens, answers of 150 ± 80", "10 requests in all, 10 at once (num_concurrent_requests, max_num_completed_requests)"},
 		streams: []float64{10}, ask: ask{requests: 10, warmup: -1, input: "normal:550,150", output: "normal:150,80"}}.method(),
 	preset{name: "nim", title: "NVIDIA NIM benchmarking guide", lens: "genai-perf",
 		about:   "throughput and latency over concurrency, as NIM's performance pages show them",
