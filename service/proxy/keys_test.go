@@ -161,8 +161,10 @@ func TestBodiesHaveABudget(t *testing.T) {
 		}
 		sized := func(path, body string) string { return post(path, body) }
 		good, refused := try(10, chatPath, sized)
-		want(t, "within", good, 2)
-		want(t, "refused", refused, 8)
+		want(t, "answered", good+refused, 10)
+		if good < 1 || good > 2 { // bodies that come together may each have a part of the room
+			t.Errorf("%d of known length fit", good)
+		}
 		good, refused = try(10, chatPath, chunked)
 		want(t, "in chunks, within", good+refused, 10)
 		if good < 1 || good > 2 {
