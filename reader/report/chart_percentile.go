@@ -120,7 +120,9 @@ type drawn struct{ x, v, lo, hi float64 }
 
 func (c *curve) points() []drawn {
 	n := c.sample.Len()
-	end := c.end(n)
+	end, worth := c.end(n), c.dist.Worth.Or(float64(n))
+	// The last point that has an interval, whatever rounding made of it.
+	last := math.Pow(0.025, 1/worth) * (1 - 1e-12)
 	var points []drawn
 	for i := range curvePoints + 1 {
 		x := end * float64(i) / curvePoints
@@ -134,10 +136,7 @@ func (c *curve) points() []drawn {
 			points = append(points, d)
 			continue
 		}
-		// The last point has the rank of the maximum as its end, whatever
-		// rounding made of it.
-		q := min(p, math.Pow(0.025, 1/float64(n))*(1-1e-12))
-		if lo, hi, ok := stat.QuantileInterval(c.sample, q, 0.95); ok {
+		if lo, hi, ok := stat.QuantileInterval(c.sample, worth, min(p, last), 0.95); ok && worth >= fewestMoments && v >= lo && v <= hi {
 			d.lo, d.hi = lo/c.scale(), hi/c.scale()
 		}
 		points = append(points, d)
@@ -148,7 +147,7 @@ func (c *curve) points() []drawn {
 // end is the last percentile that has an interval.
 func (c *curve) end(n int64) float64 {
 	if !c.pooled {
-		return spread(math.Pow(0.025, 1/float64(n)))
+		return spread(math.Pow(0.025, 1/c.dist.Worth.Or(float64(n))))
 	}
 	last := spread(0.5)
 	for _, p := range percentiles {
@@ -286,6 +285,9 @@ func (c *curve) dots() *plot {
 	}
 	return p
 }
+
+// fewestMoments is how many independent requests a band needs, as an interval does.
+const fewestMoments = 50
 
 // fewestForCurve is how many values make a curve rather than single marks.
 const fewestForCurve = 6

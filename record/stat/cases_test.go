@@ -59,32 +59,6 @@ func TestQuantileCases(t *testing.T) {
 	}
 }
 
-// B88: five runs a side, standard error 0.2, t = 0.5: no difference.
-func TestB88(t *testing.T) {
-	a, b := []float64{20.0, 20.4, 19.8, 20.6, 20.2}, []float64{20.3, 19.9, 20.5, 20.1, 20.7}
-	d, ok := Welch(a, b, 0.95)
-	if !ok || math.Abs(d.Diff-0.1) > 1e-9 || math.Abs(d.T-0.5) > 1e-9 || d.P < 0.05 || d.Lo > 0 || d.Hi < 0 {
-		t.Errorf("got %+v", d)
-	}
-	if _, ok := Welch(a[:1], b, 0.95); ok {
-		t.Error("one run has no spread to test against")
-	}
-	if _, ok := Welch([]float64{1, 1}, []float64{2, 2}, 0.95); ok {
-		t.Error("samples that never vary have no t")
-	}
-}
-
-func TestMinN(t *testing.T) {
-	for p, want := range map[float64]int64{0.5: 6, 0.9: 36, 0.1: 36, 0.95: 72, 0.99: 368, 0.999: 3688} {
-		if got := MinN(p, 0.95); got != want {
-			t.Errorf("MinN(%v) = %d, want %d", p, got, want)
-		}
-		if _, _, ok := QuantileRanks(want-1, p, 0.95); ok {
-			t.Errorf("p=%v: %d values have an interval", p, want-1)
-		}
-	}
-}
-
 func TestMLPerfTables(t *testing.T) {
 	type row map[int64]int64 // t → h_min(t)
 	for p, hs := range map[float64]row{
@@ -140,27 +114,5 @@ func TestMLPerfTables(t *testing.T) {
 	}
 	if got, ok := UpperBound(thousand, .99, .99); !ok || got != 999 {
 		t.Errorf("bound of p99 from 1,000: rank %v, want 999", got)
-	}
-}
-
-func TestPrecisionPlanner(t *testing.T) {
-	// 1..10,000: the interval of the median has half-width about z/(2√n) of the range.
-	s := make(Sorted, 10000)
-	for i := range s {
-		s[i] = float64(i + 1)
-	}
-	rel, ok := Precision(s, 0.5, 0.95)
-	if !ok || math.Abs(rel-0.0196) > 0.0005 {
-		t.Errorf("precision of the median %v, want about 0.0196", rel)
-	}
-	more, ok := MoreForPrecision(s, 0.5, 0.95, 0.0098)
-	if !ok || more < 29000 || more > 31500 {
-		t.Errorf("half the width needs %d more, want about 30,000", more)
-	}
-	if more, ok := MoreForPrecision(s, 0.5, 0.95, 0.05); !ok || more != 0 {
-		t.Errorf("precise enough, yet %d more", more)
-	}
-	if more, ok := MoreForPrecision(s[:100], 0.99, 0.95, 0.05); ok || more != 268 {
-		t.Errorf("p99 of 100: %d %v, want 268 more for any interval", more, ok)
 	}
 }

@@ -107,9 +107,3 @@ func AutocorrelationTime(x []float64) float64 {
 	}
 	return math.Max(time, 1/float64(n))
 }
-
-// EffectiveSize is how many independent values a series is worth, from 1 to n.
-func EffectiveSize(x []float64) float64 {
-	n := float64(len(x))
-	return math.Min(math.Max(n/AutocorrelationTime(x), math.Min(n, 1)), n)
-}

@@ -20,6 +20,12 @@ const (
 // lower one is there for stalls in a fixed rhythm, whose low waves are too small.
 const flatFrom, flatTo = 0.4580406416, 1.3104450551
 
+// steepFrom is the 75 % quantile of F(8, 16): the same question an octave lower.
+const (
+	slowCosines = 8
+	steepFrom   = 1.4510785778
+)
+
 // LRV is the long-run variance of a series in its order of time.
 type LRV struct {
 	N        int
@@ -28,6 +34,9 @@ type LRV struct {
 	L        float64 // long-run variance: n · Var(mean)
 	Cosines  int     // waves L is the mean of, which are its degrees of freedom
 	F        float64 // low waves over high ones; NaN where not compared
+	// Slow is L by the 8 longest waves where the spectrum still rises towards them,
+	// else L: the series wanders more slowly than 16 waves show.
+	Slow float64
 }
 
 // Effect is the design effect L / Variance: how many values tell as much of the
@@ -38,6 +47,14 @@ func (l LRV) Effect() float64 {
 		return 1
 	}
 	return l.L / l.Variance
+}
+
+// slowEffect is Effect by Slow, for how much a whole series wanders.
+func (l LRV) slowEffect() float64 {
+	if !(l.Variance > 0) {
+		return 1
+	}
+	return math.Max(l.L, l.Slow) / l.Variance
 }
 
 // LongRunVariance estimates n · Var(mean) of a series by equal-weighted cosines
@@ -78,6 +95,11 @@ func longRun(n int, at func(int) float64) LRV {
 	l.L, l.F = low, low/high
 	if flatFrom <= l.F && l.F <= flatTo {
 		l.L, l.Cosines = meanSquare(waves), allCosines
+	}
+	if l.Slow = l.L; l.F > flatTo {
+		if slow := meanSquare(waves[:slowCosines]); slow > steepFrom*meanSquare(waves[slowCosines:3*slowCosines]) {
+			l.Slow = math.Max(l.L, slow)
+		}
 	}
 	return l
 }

@@ -176,11 +176,9 @@ func invert(sorted Ordered, value float64, e effect, p, level float64) Interval 
 	n := int(sorted.Len())
 	size := e.size(n, level)
 	tail := (1 - level) / 2
-	low := BetaQuantile(tail, size*p+0.5, size*(1-p)+0.5)
-	high := BetaQuantile(1-tail, size*p+0.5, size*(1-p)+0.5)
+	lo, hi := ranked(sorted, size, p, tail)
 	iv := Interval{Value: value, N: n, Moments: e.moments, Effective: math.Min(float64(n)/e.design, float64(n)), DF: e.df}
-	iv.Lo = math.Min(value, sorted.At(max(1, int64(math.Floor(snap(float64(n)*low))))-1))
-	iv.Hi = math.Max(value, sorted.At(min(int64(n), int64(math.Ceil(snap(float64(n)*high))))-1))
+	iv.Lo, iv.Hi = math.Min(value, lo), math.Max(value, hi)
 	need := math.Log(tail) / math.Log(math.Max(p, 1-p))
 	moments := fewestMoments
 	if p > 0.5 {
@@ -193,6 +191,26 @@ func invert(sorted Ordered, value float64, e effect, p, level float64) Interval 
 		return iv.refuse(TooFewInTail, math.Max(moments/e.moments, e.longer(n, need, level)))
 	}
 	return iv.give()
+}
+
+// QuantileInterval is the interval of the p-quantile of a sample that is worth so many
+// independent values; ok is false where these are too few for one.
+func QuantileInterval(s Ordered, worth, p, level float64) (lo, hi float64, ok bool) {
+	n := s.Len()
+	if n == 0 || !(p > 0 && p < 1) || !(worth > 0) {
+		return 0, 0, false
+	}
+	tail := (1 - level) / 2
+	lo, hi = ranked(s, math.Min(worth, float64(n)), p, tail)
+	return lo, hi, worth >= math.Log(tail)/math.Log(math.Max(p, 1-p))
+}
+
+// ranked are the values at Jeffreys' limits of the share p of so many.
+func ranked(s Ordered, size, p, tail float64) (lo, hi float64) {
+	n := s.Len()
+	low := BetaQuantile(tail, size*p+0.5, size*(1-p)+0.5)
+	high := BetaQuantile(1-tail, size*p+0.5, size*(1-p)+0.5)
+	return s.At(max(1, int64(math.Floor(snap(float64(n)*low)))) - 1), s.At(min(n, int64(math.Ceil(snap(float64(n)*high)))) - 1)
 }
 
 // above is the series "beyond the p-quantile", by the nearest rank; where so many

@@ -97,6 +97,7 @@ func TestKnownQuantities(t *testing.T) {
 	fisher := func(f float64) float64 { return BetaInc(8, 16, 16*f/(16*f+32)) }
 	near("P(F(16, 32) < lower border)", fisher(flatFrom), 0.05, 1e-7)
 	near("P(F(16, 32) < upper border)", fisher(flatTo), 0.75, 1e-7)
+	near("P(F(8, 16) < its border)", BetaInc(4, 8, 8*steepFrom/(8*steepFrom+16)), 0.75, 1e-7)
 	near("beta 2.5 %", BetaQuantile(0.025, 95.5, 5.5), 0.893900, 1e-6)
 	near("beta 97.5 %", BetaQuantile(0.975, 95.5, 5.5), 0.980668, 1e-6)
 	near("t, df 2.4", StudentQuantile(0.975, 2.4), 3.683504, 1e-6)

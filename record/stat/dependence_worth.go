@@ -52,13 +52,13 @@ func (s *Series) measure() Worth {
 		return w
 	}
 	if !math.IsInf(sorted[w.N-1], 0) && !math.IsInf(sorted[0], 0) {
-		w.Design = math.Max(w.Design, LongRunVariance(s.Values).Effect())
+		w.Design = math.Max(w.Design, LongRunVariance(s.Values).slowEffect())
 	}
 	ranks := MidRanks(s.Values, sorted)
-	w.Design = math.Max(w.Design, LongRunVariance(ranks).Effect())
+	w.Design = math.Max(w.Design, LongRunVariance(ranks).slowEffect())
 	if len(s.InFlight) == w.N {
 		if logs, follows := followed(ranks, s.InFlight); follows {
-			w.Design = math.Max(w.Design, LongRunVariance(logs).Effect())
+			w.Design = math.Max(w.Design, LongRunVariance(logs).slowEffect())
 		}
 	}
 	return w
@@ -82,7 +82,9 @@ func followed(ranks, inFlight []float64) (logs []float64, follows bool) {
 	}
 	n := float64(len(ranks))
 	correlation := product / n / math.Sqrt(flight.Variance*rank.Variance)
-	return logs, correlation > 3/math.Sqrt(n)
+	// One-sided at 5 %: values that follow nothing are independent of what is in
+	// flight, and then the correlation has variance 1/n however slowly that wanders.
+	return logs, correlation > 1.645/math.Sqrt(n)
 }
 
 // MidRanks returns each value's rank as a share from −½ to ½, ties at the middle of

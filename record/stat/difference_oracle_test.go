@@ -3,7 +3,6 @@ package stat
 import (
 	"encoding/json"
 	"math"
-	"math/rand/v2"
 	"os"
 	"slices"
 	"testing"
@@ -147,9 +146,6 @@ func TestSharesOracle(t *testing.T) {
 		if !ok || math.Abs(lo-c.Newcombe[0]) > 1e-9 || math.Abs(hi-c.Newcombe[1]) > 1e-9 {
 			t.Errorf("%v of %v: %v to %v, want %v", c.K, c.N, lo, hi, c.Newcombe)
 		}
-		if p, ok := Fisher(c.K[0], c.N[0], c.K[1], c.N[1]); !ok || !close64(p, c.Fisher, 1e-8) {
-			t.Errorf("%v of %v: p %v, want %v", c.K, c.N, p, c.Fisher)
-		}
 	}
 }
 
@@ -165,54 +161,6 @@ func TestHolmWeighted(t *testing.T) {
 	// 0.03 · 4/3 = 0.04; the other then has the whole level: 0.02, raised to 0.04.
 	if got := HolmWeighted([]float64{0.02, 0.03}, []float64{1, 3}); !close64(got[0], 0.04, 1e-12) || !close64(got[1], 0.04, 1e-12) {
 		t.Errorf("weighted Holm %v, want 0.04 twice", got)
-	}
-}
-
-func TestBlockLengthOracle(t *testing.T) {
-	for _, c := range readDifferences(t).Lengths {
-		if got := BlockLength(c.X); !close64(got, math.Max(1, c.Want), 1e-9) {
-			t.Errorf("n=%d φ=%v: block length %v, want %v", len(c.X), c.Phi, got, c.Want)
-		}
-	}
-}
-
-func TestBlocksOracle(t *testing.T) {
-	c := readDifferences(t).Bootstrap
-	series := make([]Pair, len(c.X))
-	for i, v := range c.X {
-		series[i] = Pair{v, 1}
-	}
-	blocks := NewBlocks(series, 1)
-	rng := rand.New(rand.NewPCG(3, 4))
-	var means Sample
-	for range 100_000 {
-		p := blocks.Resample(rng)
-		means.Add(p.Num / p.Den)
-	}
-	lo, _ := Quantile(means.Sorted(), 0.025)
-	hi, _ := Quantile(means.Sorted(), 0.975)
-	if tolerance := (c.CI[1] - c.CI[0]) * 0.02; math.Abs(lo-c.CI[0]) > tolerance || math.Abs(hi-c.CI[1]) > tolerance {
-		t.Errorf("interval %v to %v, want %v", lo, hi, c.CI)
-	}
-}
-
-func TestBlocks(t *testing.T) {
-	series := make([]Pair, 103)
-	for i := range series {
-		series[i] = Pair{float64(i), 1}
-	}
-	b := NewBlocks(series, 10)
-	if parts := b.Cut(); len(parts) != 10 || parts[9].Den != 13 || parts[0].Num != 45 {
-		t.Errorf("%d blocks, %v", len(parts), parts)
-	}
-	rng := rand.New(rand.NewPCG(1, 2))
-	for range 100 {
-		if p := b.Resample(rng); p.Den != 103 {
-			t.Fatalf("a resample of %v values", p.Den)
-		}
-	}
-	if got := NewBlocks(series[:1], 5).Cut(); len(got) != 1 || got[0].Den != 1 {
-		t.Errorf("one value: %v", got)
 	}
 }
 

@@ -33,32 +33,6 @@ func wilson(k, n, conf float64) (lo, hi float64, ok bool) {
 	return lo, hi, true
 }
 
-// Fisher returns the two-sided p-value of Fisher's exact test that two shares
-// are the same: ka of na against kb of nb.
-func Fisher(ka, na, kb, nb int64) (p float64, ok bool) {
-	if ka < 0 || kb < 0 || ka > na || kb > nb || na < 1 || nb < 1 {
-		return 0, false
-	}
-	k, n := ka+kb, na+nb
-	weight := func(x int64) float64 { return lnChoose(na, x) + lnChoose(nb, k-x) - lnChoose(n, k) }
-	observed := weight(ka)
-	total := 0.0
-	for x := max(0, k-nb); x <= min(na, k); x++ {
-		if w := weight(x); w <= observed+1e-7 {
-			total += math.Exp(w)
-		}
-	}
-	return math.Min(1, total), true
-}
-
-func lnChoose(n, k int64) float64 {
-	ln := func(x int64) float64 {
-		v, _ := math.Lgamma(float64(x) + 1)
-		return v
-	}
-	return ln(n) - ln(k) - ln(n-k)
-}
-
 // HolmWeighted is Holm's method when some tests matter more: the chance of any
 // false alarm stays at the level, and a test of weight 3 gets three times the
 // share of it that a test of weight 1 gets. Equal weights give Holm.

@@ -112,3 +112,11 @@ func TestBetaIncAtTheMean(t *testing.T) {
 		}
 	}
 }
+
+func lnChoose(n, k int64) float64 {
+	ln := func(x int64) float64 {
+		v, _ := math.Lgamma(float64(x) + 1)
+		return v
+	}
+	return ln(n) - ln(k) - ln(n-k)
+}
