@@ -56,11 +56,11 @@ func (s *lawSubject) Probe(_ context.Context, load float64, limit Limit, take fu
 			seen := flying[0]
 			flying = flying[1:]
 			seen.InFlight = int64(len(flying))
+			s.clock = math.Max(s.clock, began+seen.EndS)
 			if seen.EndS > until+lawGrace {
 				seen.EndS = until + lawGrace
 				seen.Record = &metric.Record{Outcome: timeline.CancelledRunEnd, DueS: seen.DueS}
 			}
-			s.clock = math.Max(s.clock, began+seen.EndS)
 			going = take(seen)
 		}
 	}
@@ -76,6 +76,9 @@ func (s *lawSubject) Probe(_ context.Context, load float64, limit Limit, take fu
 		s.clock = began + at
 	}
 	deliver(math.Inf(1))
+	for _, f := range flying { // cut off; the server goes on with them until it is at rest
+		s.clock = math.Max(s.clock, began+f.EndS)
+	}
 	return Probed{}, nil
 }
 
