@@ -130,18 +130,9 @@ func (c *Collector) inFlight() []float64 {
 	if c.facts.Load.Kind == "closed" {
 		return nil
 	}
-	ends := make([]float64, len(c.rows))
+	due, ends := make([]float64, len(c.rows)), make([]float64, len(c.rows))
 	for i := range c.rows {
-		ends[i] = c.rows[i].end
+		due[i], ends[i] = c.rows[i].due, c.rows[i].end
 	}
-	slices.Sort(ends)
-	out := make([]float64, len(c.rows))
-	ended := 0
-	for i := range c.rows { // in the order in which they were due
-		for ended < len(ends) && ends[ended] <= c.rows[i].due {
-			ended++
-		}
-		out[i] = float64(i - ended)
-	}
-	return out
+	return stat.InFlight(due, ends)
 }

@@ -1,10 +1,6 @@
 package compare
 
-import (
-	"math"
-
-	"tokenmeter/record/stat"
-)
+import "tokenmeter/record/stat"
 
 // shares tests the difference of two shares of requests. Failures come in
 // bursts, so the counts are first reduced to as many independent requests as
@@ -18,7 +14,7 @@ func (f *finding) shares(s sides) {
 		f.why = "no request could be judged"
 		return
 	}
-	at := func(level float64) stat.Interval { return stat.ShareDifferenceOf(a, b, level) }
+	at := func(level float64) stat.Interval { return stat.ShareDifference(a, b, level) }
 	d := at(Confidence)
 	if !d.Given {
 		na, nb := float64(a.N), float64(b.N)
@@ -33,24 +29,11 @@ func (f *finding) shares(s sides) {
 	}))
 }
 
-// longRunShare is the share of a side and its long-run variance, for each
-// request. Pieces are requests, or in a baseline file blocks of them.
+// longRunShare is the share of a side, its runs one after the other.
 func longRunShare(list []series) stat.LRV {
-	var parts []stat.Pair
+	var pieces []stat.Pair
 	for _, s := range list {
-		parts = append(parts, s.sums()...)
+		pieces = append(pieces, s.sums()...)
 	}
-	t := total(parts)
-	if !(t.Den > 0) {
-		return stat.LRV{}
-	}
-	share := t.Num / t.Den
-	residuals := make([]float64, len(parts))
-	for i, p := range parts {
-		residuals[i] = p.Num - share*p.Den
-	}
-	l := stat.LongRunVariance(residuals)
-	l.L *= float64(len(parts)) / t.Den
-	l.N, l.Mean, l.Variance = int(math.Round(t.Den)), share, share*(1-share)
-	return l
+	return stat.LongRunShare(pieces)
 }

@@ -84,19 +84,11 @@ func (o *Order) Prepare() {
 
 // flights is how many requests were in flight when each was due.
 func (o *Order) flights(sorted []uint32) []float64 {
-	ends := make([]int64, len(o.keys))
-	for i := range o.keys {
-		ends[i] = o.keys[i].end
-	}
-	slices.Sort(ends)
-	counts, ended := make([]float64, len(sorted)), 0
+	due, ends := make([]int64, len(sorted)), make([]int64, len(sorted))
 	for at, i := range sorted {
-		for ended < len(ends) && ends[ended] <= o.keys[i].due {
-			ended++
-		}
-		counts[at] = float64(max(at-ended, 0))
+		due[at], ends[at] = o.keys[i].due, o.keys[i].end
 	}
-	return counts
+	return stat.InFlight(due, ends)
 }
 
 // Ordered are values of some of the requests of an Order. The zero value is empty.

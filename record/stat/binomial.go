@@ -99,19 +99,6 @@ func betaFraction(a, b, x float64) float64 {
 	return f
 }
 
-// BinomialCDF returns P(X ≤ k) for X ~ Binomial(n, p).
-func BinomialCDF(k, n int64, p float64) float64 {
-	switch {
-	case k < 0 || n < 0:
-		return 0
-	case k >= n || p <= 0:
-		return 1
-	case p >= 1:
-		return 0
-	}
-	return betaInc(float64(n-k), float64(k+1), 1-p, p)
-}
-
 // BinomialSurvival returns P(X ≥ k) without the cancellation of 1 − CDF.
 func BinomialSurvival(k, n int64, p float64) float64 {
 	switch {

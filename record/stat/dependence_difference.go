@@ -47,17 +47,30 @@ func between(a, b Interval) Interval {
 	return d
 }
 
-// ShareDifference is the difference b − a of two shares and its interval, with
-// the dependence seen on both sides pooled: a side without a failure says
-// nothing of whether failures come in bursts, so it is reduced as the other is.
-// Not given when neither side, or every request of both, shows one.
-func ShareDifference(a, b []bool, level float64) Interval {
-	return ShareDifferenceOf(shareSeries(a), shareSeries(b), level)
+// LongRunShare is a share and its long-run variance for each request: of ΣNum of
+// ΣDen requests, in pieces in their order of time. A piece is a request (of which
+// something is true or not) or a block of them. Without requests N is 0.
+func LongRunShare(pieces []Pair) LRV {
+	var total Pair
+	for _, p := range pieces {
+		total.Num += p.Num
+		total.Den += p.Den
+	}
+	if !(total.Den > 0) {
+		return LRV{}
+	}
+	share := total.Num / total.Den
+	l := longRun(len(pieces), func(i int) float64 { return pieces[i].Num - share*pieces[i].Den })
+	l.L *= float64(len(pieces)) / total.Den
+	l.N, l.Mean, l.Variance = int(math.Round(total.Den)), share, share*(1-share)
+	return l
 }
 
-// ShareDifferenceOf is ShareDifference of the long-run variances of the two
-// series of 0 and 1.
-func ShareDifferenceOf(a, b LRV, level float64) Interval {
+// ShareDifference is the difference b − a of two shares (LongRunShare) and its
+// interval, with the dependence seen on both sides pooled: a side without a
+// failure says nothing of whether failures come in bursts, so it is reduced as the
+// other is. Not given when neither side, or every request of both, shows one.
+func ShareDifference(a, b LRV, level float64) Interval {
 	if a.N == 0 || b.N == 0 {
 		return Interval{Why: NoValues, N: a.N + b.N}
 	}

@@ -200,13 +200,23 @@ func TestShareDifferencePoolsTheBursts(t *testing.T) {
 	for i := 20; i < 1000; i += 80 {
 		scattered[i] = true
 	}
-	if d := ShareDifference(none, burst, 0.95); !d.Given || d.Lo > 0 {
+	share := func(is []bool) LRV {
+		pieces := make([]Pair, len(is))
+		for i := range is {
+			pieces[i].Den = 1
+			if is[i] {
+				pieces[i].Num = 1
+			}
+		}
+		return LongRunShare(pieces)
+	}
+	if d := ShareDifference(share(none), share(burst), 0.95); !d.Given || d.Lo > 0 {
 		t.Errorf("one burst of 12 is no difference: %+v", d)
 	}
-	if d := ShareDifference(none, scattered, 0.95); !d.Given || !(d.Lo > 0) {
+	if d := ShareDifference(share(none), share(scattered), 0.95); !d.Given || !(d.Lo > 0) {
 		t.Errorf("12 scattered failures against none: %+v", d)
 	}
-	if d := ShareDifference(none, none, 0.95); d.Given {
+	if d := ShareDifference(share(none), share(none), 0.95); d.Given {
 		t.Errorf("two sides without a failure: %+v", d)
 	}
 }

@@ -1,6 +1,7 @@
 package stat
 
 import (
+	"cmp"
 	"math"
 	"slices"
 	"sort"
@@ -130,4 +131,19 @@ func (s *Series) beyond(limit float64) LRV {
 	}
 	s.own[limit] = l
 	return l
+}
+
+// InFlight is how many requests were in flight when each was due. due ascends;
+// ends are the times at which the same requests ended, in any order, and are
+// sorted in place.
+func InFlight[T cmp.Ordered](due, ends []T) []float64 {
+	slices.Sort(ends)
+	counts, ended := make([]float64, len(due)), 0
+	for at, t := range due {
+		for ended < len(ends) && ends[ended] <= t {
+			ended++
+		}
+		counts[at] = float64(max(at-ended, 0)) // one that ended at once is not in flight itself
+	}
+	return counts
 }
