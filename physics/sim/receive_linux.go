@@ -66,15 +66,18 @@ func (s *source) Read(p []byte) (int, error) {
 	if n == 0 {
 		return 0, io.EOF
 	}
-	if age, ok := stampAge(s.oob[:oobn]); ok {
-		s.lastNS, s.kernel = s.lastNS-age, true
+	if wall, ok := kernelStamp(s.oob[:oobn]); ok {
+		if at, ok := s.clock.atWall(wall, wallNS); ok {
+			s.lastNS, s.kernel = at, true
+		}
 	}
 	return n, nil
 }
 
-// stampAge is how long ago the kernel received what was read. The age and not
-// the stamp is used, so that steps of the wall clock do not matter.
-func stampAge(oob []byte) (int64, bool) {
+func wallNS() int64 { return time.Now().UnixNano() }
+
+// kernelStamp is the wall-clock time at which the kernel received what was read.
+func kernelStamp(oob []byte) (ns int64, ok bool) {
 	msgs, err := unix.ParseSocketControlMessage(oob)
 	if err != nil {
 		return 0, false
@@ -82,11 +85,7 @@ func stampAge(oob []byte) (int64, bool) {
 	for _, m := range msgs {
 		if m.Header.Level == unix.SOL_SOCKET && m.Header.Type == unix.SCM_TIMESTAMPNS && len(m.Data) >= int(unsafe.Sizeof(unix.Timespec{})) {
 			ts := *(*unix.Timespec)(unsafe.Pointer(&m.Data[0]))
-			age := time.Now().UnixNano() - ts.Nano()
-			if age < 0 || age > int64(10*time.Second) {
-				return 0, false
-			}
-			return age, true
+			return ts.Nano(), true
 		}
 	}
 	return 0, false
