@@ -63,16 +63,16 @@ var rooms = map[string][]string{
 	"load/workload": {"load/answer", "wire/api", "record/timeline", "base/config", "base/limitio", "base/random"},
 	"load/doctor":   {"load/machine", "wire/api", "wire/client", "record/timeline", "base/clock", "base/secret"},
 	"load/bench":    {"load/answer", "load/machine", "load/schedule", "load/workload", "wire/api", "wire/capture", "wire/client", "record/cost", "record/metric", "record/objective", "record/run", "record/stat", "record/timeline", "record/validity", "base/clock", "base/printable", "base/random", "base/secret"},
-	"load/sweep":    {"load/bench", "wire/client", "record/cost", "record/metric", "record/objective", "record/run", "record/stat", "record/timeline", "record/validity", "base/random"},
+	"load/sweep":    {"load/bench", "wire/client", "record/cost", "record/metric", "record/objective", "record/run", "record/stat", "record/timeline", "record/validity", "base/limitio", "base/random"},
 	"load/method":   {"load/bench", "load/sweep", "record/cost", "record/metric", "record/objective", "record/run", "record/stat", "record/timeline", "record/validity"},
 
 	"service/gate":      {},
 	"service/traffic":   {"record/cost", "record/metric", "record/objective", "record/run", "record/timeline", "base/secret"},
 	"service/proxy":     {"service/gate", "service/traffic", "wire/api", "wire/client", "wire/framing", "record/metric", "record/timeline", "base/clock", "base/secret"},
-	"service/slo":       {"service/traffic", "record/cost", "record/metric", "record/objective", "record/stat", "record/timeline", "base/config", "base/secret"},
+	"service/slo":       {"service/traffic", "record/cost", "record/metric", "record/objective", "record/stat", "record/timeline", "base/config", "base/limitio", "base/secret"},
 	"service/telemetry": {"service/traffic", "record/metric", "record/objective", "record/timeline"},
 
-	"reader/compare": {"record/metric", "record/objective", "record/run", "record/stat", "record/timeline", "record/validity"},
+	"reader/compare": {"record/metric", "record/objective", "record/run", "record/stat", "record/timeline", "record/validity", "base/limitio"},
 	"reader/report":  {"reader/compare", "load/sweep", "record/metric", "record/objective", "record/run", "record/stat", "record/timeline", "record/validity", "base/printable"},
 }
 

@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 )
 
 // ErrTooLong is what every error about too many bytes is.
@@ -39,7 +38,7 @@ func All(r io.Reader, most int64) ([]byte, error) {
 
 // File reads a whole file of at most so many bytes. The error names it.
 func File(path string, most int64) ([]byte, error) {
-	f, err := os.Open(path)
+	f, err := Open(path)
 	if err != nil {
 		return nil, err
 	}

@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 
+	"tokenmeter/base/limitio"
 	"tokenmeter/record/export"
 	"tokenmeter/record/metric"
 	"tokenmeter/wire/api"
@@ -68,7 +69,7 @@ func cause(err error) error {
 }
 
 func analyzeFile(name string, opts capture.Options) (*metric.Record, error) {
-	f, err := os.Open(name)
+	f, err := limitio.Open(name)
 	if err != nil {
 		return nil, err
 	}

@@ -104,7 +104,7 @@ func (c *benchCmd) content(p *bench.Plan, check *checker) {
 			continue
 		}
 		if flag == "--input-tokens" {
-			if _, err := workload.ParseShape(text, "", openLengths); err != nil {
+			if _, err := workload.ParseShape(text, "", workload.OpenLengths); err != nil {
 				check.addf("%s: %w", flag, err)
 			}
 		} else if _, err := workload.ParseLengths(text); err != nil {

@@ -1,8 +1,7 @@
 package main
 
 import (
-	"os"
-
+	"tokenmeter/base/limitio"
 	"tokenmeter/load/bench"
 	"tokenmeter/load/workload"
 )
@@ -11,7 +10,7 @@ import (
 // file is read as it is needed, so that a million prompts start at once; its
 // times, where it has any, are not played.
 func (c *benchCmd) prompts(p *bench.Plan, check *checker) {
-	if f, err := os.Open(c.Prompts); err != nil {
+	if f, err := limitio.Open(c.Prompts); err != nil {
 		check.addf("--prompts: %w", err)
 		return
 	} else {

@@ -4,7 +4,6 @@ import (
 	"crypto/rand"
 	"encoding/hex"
 	"errors"
-	"io"
 	"io/fs"
 	"os"
 	"slices"
@@ -287,5 +286,3 @@ func (c *benchCmd) stages(p *bench.Plan, check *checker) {
 		check.addf("--compensate-template is for made prompts")
 	}
 }
-
-func openLengths(name string) (io.ReadCloser, error) { return os.Open(name) }

@@ -12,6 +12,7 @@ import (
 
 	"github.com/alecthomas/kong"
 
+	"tokenmeter/base/limitio"
 	"tokenmeter/reader/compare"
 	"tokenmeter/reader/report"
 	"tokenmeter/record/exit"
@@ -241,7 +242,7 @@ func readGroups(args []string, gates []compare.Gate) ([]compare.Group, error) {
 // other file only with --force.
 func (c *compareCmd) save(a *app, side compare.Group, gates []compare.Gate) error {
 	force := c.Force
-	if f, err := os.Open(c.SaveBaseline); err == nil {
+	if f, err := limitio.Open(c.SaveBaseline); err == nil {
 		_, err = compare.ReadBaseline(f)
 		f.Close()
 		force = force || err == nil || errors.Is(err, compare.ErrOtherBaseline)

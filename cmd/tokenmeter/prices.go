@@ -1,8 +1,7 @@
 package main
 
 import (
-	"os"
-
+	"tokenmeter/base/limitio"
 	"tokenmeter/record/cost"
 	"tokenmeter/record/timeline"
 )
@@ -19,7 +18,7 @@ func (c *benchCmd) pricing(check *checker) *cost.Pricing {
 func (f priceFlags) read(check *checker) *cost.Pricing {
 	var p cost.Pricing
 	if f.file != "" {
-		in, err := os.Open(f.file)
+		in, err := limitio.Open(f.file)
 		if err != nil {
 			check.addf("--prices: %w", err)
 			return nil

@@ -97,13 +97,26 @@ func (c *targetFlags) tls(check *checker) *tls.Config {
 	case (c.Cert == "") != (c.Key == ""):
 		check.addf("--cert and --key belong together: give both")
 	case c.Cert != "":
-		pair, err := tls.LoadX509KeyPair(c.Cert, c.Key)
+		pair, err := keyPair(c.Cert, c.Key)
 		if err != nil {
 			check.addf("--cert %s, --key %s: %w", c.Cert, c.Key, keyPairWords(err))
 		}
 		cfg.Certificates = []tls.Certificate{pair}
 	}
 	return cfg
+}
+
+// keyPair reads a certificate and its key.
+func keyPair(certFile, keyFile string) (tls.Certificate, error) {
+	cert, err := limitio.File(certFile, 16<<20)
+	if err != nil {
+		return tls.Certificate{}, err
+	}
+	key, err := limitio.File(keyFile, 16<<20)
+	if err != nil {
+		return tls.Certificate{}, err
+	}
+	return tls.X509KeyPair(cert, key)
 }
 
 // keyPairWords drops the package's name from an error of crypto/tls.

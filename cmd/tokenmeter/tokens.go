@@ -88,7 +88,7 @@ func (j *tokensJob) file(name string, several bool) error {
 	r := io.Reader(os.Stdin)
 	label := "stdin"
 	if name != "-" {
-		f, err := os.Open(name)
+		f, err := limitio.Open(name)
 		if err != nil {
 			return &usageError{err}
 		}

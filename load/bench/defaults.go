@@ -6,9 +6,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
-	"io"
 	"math"
-	"os"
 	"time"
 
 	"tokenmeter/load/schedule"
@@ -184,9 +182,9 @@ func (p *Plan) work() (workload.Workload, error) {
 		}
 		return workload.NewGiven(given, p.PromptsFile, output, p.Seed), nil
 	}
-	shape, err := workload.ParseShape(p.InputTokens, p.OutputTokens, openLengths)
+	shape, err := workload.ParseShape(p.InputTokens, p.OutputTokens, workload.OpenLengths)
 	if err != nil && p.defaultOutput { // the input may hold the output's lengths
-		shape, err = workload.ParseShape(p.InputTokens, "", openLengths)
+		shape, err = workload.ParseShape(p.InputTokens, "", workload.OpenLengths)
 	}
 	if err != nil {
 		errs = append(errs, fmt.Errorf("--input-tokens: %w", err))
@@ -204,9 +202,6 @@ func (p *Plan) work() (workload.Workload, error) {
 	}
 	return work, nil
 }
-
-// openLengths opens a file of lengths.
-func openLengths(name string) (io.ReadCloser, error) { return os.Open(name) }
 
 func randomHex(bytes int) string {
 	b := make([]byte, bytes)

@@ -12,6 +12,7 @@ import (
 	"strings"
 	"time"
 
+	"tokenmeter/base/limitio"
 	"tokenmeter/load/bench"
 	"tokenmeter/load/sweep/result"
 	"tokenmeter/record/metric"
@@ -189,13 +190,16 @@ func Save(s *result.Sweep) error {
 	return nil
 }
 
+// mostBytes bounds what is read of a sweep.json: as much as of a run.json.
+const mostBytes = 256 << 20
+
 // Open reads the sweep of a folder.
 func Open(path string) (*result.Sweep, error) {
 	if filepath.Base(path) == result.File {
 		path = filepath.Dir(path)
 	}
 	file := filepath.Join(path, result.File)
-	data, err := os.ReadFile(file)
+	data, err := limitio.File(file, mostBytes)
 	if err != nil {
 		return nil, err
 	}

@@ -3,16 +3,16 @@ package workload
 import (
 	"io"
 	"math"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 
+	"tokenmeter/base/limitio"
 	"tokenmeter/load/workload/records"
 )
 
 func (c *compiler) openText(name string) (io.ReadCloser, error) {
-	f, err := os.Open(c.beside(name))
+	f, err := limitio.Open(c.beside(name))
 	if err != nil {
 		return nil, bare(c.beside(name), err)
 	}

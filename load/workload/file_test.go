@@ -249,7 +249,7 @@ func TestFileErrors(t *testing.T) {
 			t.Errorf("%s: %v, want a word about %q", name, err, c[1])
 		}
 	}
-	if _, err := Load(t.TempDir(), Options{}); err == nil || !strings.Contains(err.Error(), "plain file") {
+	if _, err := Load(t.TempDir(), Options{}); err == nil || !strings.Contains(err.Error(), "not a file") {
 		t.Errorf("a folder: %v", err)
 	}
 	// A mistake far behind is found when it is reached, and by Strict at once.

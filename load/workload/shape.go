@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 
+	"tokenmeter/base/limitio"
 	"tokenmeter/base/random"
 	"tokenmeter/record/timeline"
 )
@@ -93,6 +94,9 @@ func (s Shape) measured(name, output string, open func(string) (io.ReadCloser, e
 	s.parts = []shapePart{part}
 	return s, nil
 }
+
+// OpenLengths opens a file of lengths on this machine, for ParseShape.
+func OpenLengths(name string) (io.ReadCloser, error) { return limitio.Open(name) }
 
 // readPairs reads lines of one or two whole numbers, separated by a comma, a
 // tab or spaces. A first line of words is a heading.

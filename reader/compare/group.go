@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"tokenmeter/base/limitio"
 	"tokenmeter/record/run"
 )
 
@@ -108,7 +109,7 @@ func isRun(dir string) bool {
 func Open(path string, gates ...Gate) (Group, error) {
 	info, err := os.Stat(path)
 	if err == nil && !info.IsDir() && !slices.Contains(run.Files(), filepath.Base(path)) {
-		f, err := os.Open(path)
+		f, err := limitio.Open(path)
 		if err != nil {
 			return Group{}, err
 		}

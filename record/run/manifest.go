@@ -63,7 +63,7 @@ func replaceFile(path string, write func(*os.File) error) (err error) {
 // readManifest reads run.json. A newer schema is an error that can't be worked
 // around. One that is not as it was written comes back with errAltered.
 func readManifest(dir string) (*Run, error) {
-	f, err := openPlain(filepath.Join(dir, manifestFile))
+	f, err := limitio.Open(filepath.Join(dir, manifestFile))
 	if err != nil {
 		return nil, err
 	}

@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 
+	"tokenmeter/base/limitio"
 	"tokenmeter/record/timeline"
 )
 
@@ -147,7 +148,10 @@ func (f *Folder) openJournal() error {
 }
 
 func (f *Folder) open(name string) (*os.File, int64, error) {
-	file, err := openPlain(filepath.Join(f.dir, name))
+	file, err := limitio.Open(filepath.Join(f.dir, name))
+	if pe := (*fs.PathError)(nil); errors.As(err, &pe) {
+		err = pe.Err // whoever asks names the file
+	}
 	if err != nil {
 		return nil, 0, err
 	}
@@ -157,21 +161,6 @@ func (f *Folder) open(name string) (*os.File, int64, error) {
 		return nil, 0, err
 	}
 	return file, info.Size(), nil
-}
-
-// openPlain opens a file that is one: a pipe of that name would wait for a
-// writer for ever.
-func openPlain(path string) (*os.File, error) {
-	info, err := os.Stat(path)
-	switch {
-	case err != nil:
-		return nil, err
-	case info.IsDir():
-		return nil, errors.New("it is a folder, not a file")
-	case !info.Mode().IsRegular():
-		return nil, errors.New("it is no plain file")
-	}
-	return os.Open(path)
 }
 
 // Owns reports whether a path is one of the files of a run that is there, raw

@@ -6,10 +6,10 @@ import (
 	"fmt"
 	"hash/crc32"
 	"io"
-	"os"
 	"path/filepath"
 	"regexp"
 
+	"tokenmeter/base/limitio"
 	"tokenmeter/base/printable"
 )
 
@@ -72,7 +72,7 @@ func (f *Folder) verify() error {
 	if want == "" || f.Table() == "" {
 		return nil
 	}
-	file, err := os.Open(filepath.Join(f.dir, tableFile))
+	file, err := limitio.Open(filepath.Join(f.dir, tableFile))
 	if err != nil {
 		return err
 	}

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"time"
 
+	"tokenmeter/base/limitio"
 	"tokenmeter/record/metric"
 	"tokenmeter/record/timeline"
 	"tokenmeter/service/traffic"
@@ -100,7 +101,7 @@ func endsWithin(path string) bool {
 	if err != nil || !info.Mode().IsRegular() || info.Size() == 0 {
 		return false
 	}
-	f, err := os.Open(path)
+	f, err := limitio.Open(path)
 	if err != nil {
 		return true
 	}

@@ -2,10 +2,10 @@ package daemon
 
 import (
 	"fmt"
-	"os"
 	"slices"
 	"strings"
 
+	"tokenmeter/base/limitio"
 	"tokenmeter/record/cost"
 	"tokenmeter/service/slo"
 	"tokenmeter/service/slo/notify"
@@ -48,7 +48,7 @@ func (c *checker) prices() {
 	if file == "" {
 		return
 	}
-	f, err := os.Open(file)
+	f, err := limitio.Open(file)
 	if err != nil {
 		c.addf("prices", "%v", err)
 		return

@@ -2,12 +2,12 @@ package records
 
 import (
 	"compress/gzip"
-	"errors"
 	"fmt"
 	"io"
 	"os"
 	"path/filepath"
 	"strings"
+	"tokenmeter/base/limitio"
 
 	"github.com/klauspost/compress/zstd"
 )
@@ -16,13 +16,13 @@ import (
 // into a temporary file, as records are wanted in any order; the name that comes
 // back is that of what is in it.
 func OpenFile(path string) (in *os.File, name string, err error) {
-	f, err := os.Open(path)
+	f, err := limitio.Open(path)
 	if err != nil {
 		return nil, path, err
 	}
 	info, err := f.Stat()
 	if err == nil && !info.Mode().IsRegular() {
-		err = errors.New("it is no plain file")
+		err = limitio.ErrNotPlain // it can be read once only
 	}
 	if err != nil {
 		f.Close()
@@ -31,23 +31,32 @@ func OpenFile(path string) (in *os.File, name string, err error) {
 	var unpack func(io.Reader) (io.Reader, error)
 	switch ext := strings.ToLower(filepath.Ext(path)); ext {
 	case ".gz":
-		unpack = func(r io.Reader) (io.Reader, error) { return gzip.NewReader(r) }
+		unpack = gunzip
 	case ".zst":
 		unpack = func(r io.Reader) (io.Reader, error) { return zstd.NewReader(r, zstd.WithDecoderConcurrency(1)) }
 	default:
 		return f, path, nil
 	}
 	defer f.Close()
-	in, err = unpacked(f, unpack)
+	in, err = unpacked(f, unpack, max(leastUnpacked, info.Size()*mostPacked))
 	if err != nil {
 		err = fmt.Errorf("it can't be unpacked: %w", err)
 	}
 	return in, strings.TrimSuffix(path, filepath.Ext(path)), err
 }
 
-// unpacked writes what a stream holds into a file that goes when it is closed,
-// where the system lets an open file be removed.
-func unpacked(f io.Reader, unpack func(io.Reader) (io.Reader, error)) (*os.File, error) {
+func gunzip(r io.Reader) (io.Reader, error) { return gzip.NewReader(r) }
+
+// What a file may unpack to: this, or so many times its size. Texts and traces
+// pack to a twentieth or so; what packs to far less is made to fill a disk.
+const (
+	leastUnpacked = 1 << 30
+	mostPacked    = 100
+)
+
+// unpacked writes what a stream holds, most bytes at most, into a file that goes
+// when it is closed, where the system lets an open file be removed.
+func unpacked(f io.Reader, unpack func(io.Reader) (io.Reader, error), most int64) (*os.File, error) {
 	r, err := unpack(f)
 	if err != nil {
 		return nil, err
@@ -60,7 +69,11 @@ func unpacked(f io.Reader, unpack func(io.Reader) (io.Reader, error)) (*os.File,
 		return nil, err
 	}
 	_ = os.Remove(out.Name()) // Windows keeps it until its folder of temporary files is emptied
-	if _, err := io.Copy(out, r); err != nil {
+	n, err := io.Copy(out, io.LimitReader(r, most+1))
+	if err == nil && n > most {
+		err = fmt.Errorf("it unpacks to more than %d times its size; unpack it yourself if that is meant", mostPacked)
+	}
+	if err != nil {
 		out.Close()
 		return nil, err
 	}

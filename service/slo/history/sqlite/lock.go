@@ -25,11 +25,14 @@ type holder struct {
 	Since time.Time `json:"since"`
 }
 
+// lockEnd is what the name of a lock file has after that of its store.
+const lockEnd = ".lock"
+
 // lock takes a store for this process, for as long as the file that it returns
 // is open: the system gives it back when the process ends, however it does. The
 // lock file stays.
 func lock(path string) (*os.File, error) {
-	f, err := os.OpenFile(path+".lock", os.O_RDWR|os.O_CREATE, 0o644)
+	f, err := os.OpenFile(path+lockEnd, os.O_RDWR|os.O_CREATE, 0o644)
 	if err != nil {
 		return nil, err
 	}

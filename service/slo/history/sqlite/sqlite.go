@@ -6,10 +6,12 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"io/fs"
 	"net/url"
 	"os"
 	"path/filepath"
 
+	"tokenmeter/base/limitio"
 	"tokenmeter/service/slo/history"
 
 	_ "modernc.org/sqlite" // the driver
@@ -27,6 +29,11 @@ var _ history.Store = (*DB)(nil)
 // Open opens a store, makes it if it is not there, and brings an older one up
 // to date. One that another process writes is a HeldError.
 func Open(path string) (*DB, error) {
+	for _, name := range []string{path, path + lockEnd} {
+		if err := limitio.Plain(name); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return nil, err
+		}
+	}
 	held, err := lock(path)
 	if err != nil {
 		return nil, err
@@ -46,7 +53,7 @@ func Open(path string) (*DB, error) {
 
 // OpenReadOnly opens a store that exists, also one that a daemon writes.
 func OpenReadOnly(path string) (*DB, error) {
-	if _, err := os.Stat(path); err != nil {
+	if err := limitio.Plain(path); err != nil {
 		return nil, err
 	}
 	d, err := open(path, "ro")
