@@ -67,7 +67,7 @@ func bareFile(err error) error {
 // runDaemon runs the daemon until SIGINT or SIGTERM; a second one ends it at once.
 func runDaemon(a *app, plan *daemon.Plan, load func() (*daemon.Plan, error), files func(*daemon.Plan) []string, records string) error {
 	machine.RaiseFiles()
-	if limit := daemon.MemoryLimit(); limit > 0 && os.Getenv("GOMEMLIMIT") == "" {
+	if limit := machine.This().MemoryLimit(); limit > 0 && os.Getenv("GOMEMLIMIT") == "" {
 		debug.SetMemoryLimit(limit / 10 * 9) // collect before the kernel kills
 	}
 	opt := daemon.Options{Log: newLogger(a, plan), Files: files, Version: fullVersion()}

@@ -6,6 +6,7 @@ import (
 	"runtime/debug"
 	"runtime/metrics"
 	"sync/atomic"
+	"tokenmeter/load/machine"
 )
 
 // How much garbage may lie about, whatever is alive. Go's own rule, as much as is
@@ -52,3 +53,13 @@ func boundGarbage() (restore func()) {
 
 // sentinel is something to be collected.
 type sentinel struct{ _ [16]byte }
+
+// roomFor is what the replies in flight may take beyond their first 64 KiB each:
+// a sixteenth of the memory, since Go's collector, growing lists and the journal
+// may make four times as much of it.
+func roomFor(m *machine.Machine) int64 {
+	if limit := m.MemoryLimit(); limit > 0 {
+		return max(limit/16, 16<<20)
+	}
+	return 64 << 20
+}

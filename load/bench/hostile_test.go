@@ -5,6 +5,9 @@ import (
 	"strings"
 	"testing"
 
+	"tokenmeter/load/workload"
+	"tokenmeter/record/timeline"
+	"tokenmeter/wire/api"
 	"tokenmeter/wire/client"
 )
 
@@ -66,3 +69,33 @@ func TestPreflightSilence(t *testing.T) {
 		t.Errorf("got %v", res.err)
 	}
 }
+
+// What a reply took is given back when it is recorded, and when it never came to
+// be: else a long run would run out of it.
+func TestRoomComesBack(t *testing.T) {
+	rec := newRecorder(discarding{}, false)
+	rec.room = api.NewRoom(1 << 20)
+	ph := &phase{name: timeline.Measure}
+	for i := range 20 {
+		tl := rec.timeline()
+		tl.Phase = timeline.Measure
+		s := api.NewStream(tl, api.OpenAIChat, api.StreamOptions{Room: rec.room})
+		s.Head(0, api.Head{Status: 200, Header: http.Header{"Content-Type": {"text/event-stream"}}})
+		for range 300 {
+			s.Read(1, 0, []byte(strings.Repeat(": ping\n\n", 100)))
+		}
+		if s.Complete() {
+			t.Fatalf("request %d found no room", i)
+		}
+		s.End(2, timeline.EndUser, nil, nil)
+		if j := (job{tl: tl, step: &workload.Step{}}); i%2 == 0 {
+			rec.ended(ph, j)
+		} else {
+			rec.drop(j)
+		}
+	}
+}
+
+type discarding struct{}
+
+func (discarding) Append(*timeline.Timeline) error { return nil }

@@ -26,6 +26,7 @@ func (r *runner) probe(ctx context.Context) error {
 		tl.DueUS = r.clk.US()
 		tl.StartUS = tl.DueUS
 		r.do.Do(reqCtx, &req, tl)
+		r.room.Free(tl)
 		switch {
 		case ctx.Err() != nil:
 			return ErrInterrupted

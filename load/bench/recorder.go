@@ -26,6 +26,7 @@ const leastForFailures = 20
 // has to know of itself while it goes on.
 type recorder struct {
 	out  appender
+	room *api.Room
 	live bool // somebody looks at the figures while the run goes on
 	// maxFailures is the share of failures that ends the run; 0: none does.
 	maxFailures float64
@@ -86,8 +87,20 @@ func (r *recorder) timeline() *timeline.Timeline {
 	return tl
 }
 
+// mostPooled bounds what an idle timeline keeps: 64 Ki events.
+const mostPooled = 1 << 20
+
+// free takes a timeline back when it is kept no longer.
+func (r *recorder) free(tl *timeline.Timeline) {
+	r.room.Free(tl)
+	if tl.Events.Bytes() > mostPooled {
+		tl.Events = timeline.Events{}
+	}
+	r.pool.Put(tl)
+}
+
 // drop takes back a request that never came to be.
-func (r *recorder) drop(j job) { r.pool.Put(j.tl) }
+func (r *recorder) drop(j job) { r.free(j.tl) }
 
 func (r *recorder) began() {
 	n := r.inFlight.Add(1)
@@ -115,7 +128,7 @@ func (r *recorder) ended(ph *phase, j job) {
 	if why := r.shown(ph, tl); why != nil {
 		ph.stop(why)
 	}
-	r.pool.Put(tl)
+	r.free(tl)
 }
 
 // note counts a request and says why the phase should end, or nil.

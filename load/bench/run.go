@@ -13,6 +13,7 @@ import (
 	"tokenmeter/load/workload"
 	"tokenmeter/record/run"
 	"tokenmeter/record/timeline"
+	"tokenmeter/wire/api"
 	"tokenmeter/wire/client"
 )
 
@@ -82,6 +83,8 @@ func start(plan *Plan) (*runner, *client.Client, error) {
 		cfg.Capture = r.capture
 	}
 	cfg.Stream.KeepText = r.keepText || plan.needsText()
+	r.room = api.NewRoom(roomFor(machine.This()))
+	cfg.Stream.Room = r.room
 	cl, err := client.New(cfg)
 	if err != nil {
 		return nil, nil, &UsageError{err}
@@ -135,7 +138,7 @@ func (r *runner) record(ctx context.Context, ready found) (*run.Run, error) {
 		return nil, err
 	}
 	r.rec = newRecorder(w, r.plan.Progress != nil || r.plan.UntilPrecision > 0)
-	r.rec.precision = newPrecision(r.plan)
+	r.rec.precision, r.rec.room = newPrecision(r.plan), r.room
 	r.rec.each, r.rec.pricing = r.plan.Each, r.plan.Pricing
 	r.rec.maxFailures = r.plan.MaxFailures
 	r.writer.Store(w)

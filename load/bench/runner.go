@@ -40,6 +40,7 @@ type runner struct {
 	// speaks are the APIs that the server's model list is a sign of.
 	speaks []string
 	rec    *recorder
+	room   *api.Room // of the replies in flight
 	log    *logger
 
 	ordinal  atomic.Int64

@@ -3,6 +3,7 @@ package timeline
 import (
 	"iter"
 	"math"
+	"unsafe"
 )
 
 // Kind says what an event of the stream was.
@@ -217,6 +218,9 @@ func (e *Events) AppendColumns(c Columns) {
 // Len returns the number of events that are kept, or one more for each gap over
 // 71 minutes.
 func (e *Events) Len() int { return len(e.Packed()) }
+
+// Bytes is how much memory the list takes.
+func (e *Events) Bytes() int64 { return int64(cap(e.packed)) * int64(unsafe.Sizeof(Packed{})) }
 
 // LastUS returns the time of the last event, kept or not; 0 without events.
 func (e *Events) LastUS() int64 { return e.lastUS }

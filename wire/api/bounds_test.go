@@ -24,8 +24,8 @@ func TestEndlessReplies(t *testing.T) {
 		class             timeline.Outcome
 		words             string
 	}{
-		"tokens":     {200, "text/event-stream", strings.Repeat(events(content("a")), 1000), timeline.Parse, "the reply has more than 2097152 events"},
-		"pings":      {200, "text/event-stream", strings.Repeat(": ping\n\n", 1000), timeline.Parse, "the reply has more than 2097152 events"},
+		"tokens":     {200, "text/event-stream", strings.Repeat(events(content("a")), 1000), timeline.Parse, "the reply has more than 1048576 events"},
+		"pings":      {200, "text/event-stream", strings.Repeat(": ping\n\n", 1000), timeline.Parse, "the reply has more than 1048576 events"},
 		"one event":  {200, "text/event-stream", strings.Repeat("data: a", 10_000), timeline.Parse, "an event of the stream is larger than the cap of 16 MiB"},
 		"no JSON":    {200, "application/json", strings.Repeat(`"a`, 10_000), timeline.Parse, "an event of the stream is larger than the cap of 16 MiB"},
 		"blanks":     {200, "application/json", strings.Repeat(" ", 10_000), timeline.Parse, "the body starts with more than 64 KiB of white space"},

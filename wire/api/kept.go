@@ -8,7 +8,10 @@ import (
 
 // keptText is the text of an answer by channel and choice, when it was asked to
 // be kept.
-type keptText struct{ answer, thought, calls []byChoice }
+type keptText struct {
+	answer, thought, calls []byChoice
+	bytes                  int // as received
+}
 
 type byChoice []byte
 
@@ -34,6 +37,7 @@ func (s *Stream) keep(kind timeline.Kind, choice int, t text) {
 		*channel = append(*channel, nil)
 	}
 	(*channel)[choice] = t.append((*channel)[choice])
+	s.kept.bytes += len(t.raw)
 }
 
 // joined puts the choices one after another.

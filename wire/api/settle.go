@@ -1,6 +1,7 @@
 package api
 
 import (
+	"errors"
 	"fmt"
 	"net/http"
 	"sort"
@@ -86,7 +87,11 @@ func (s *Stream) settle(end timeline.End, trailer http.Header, cause error, garb
 	case s.failed:
 		tl.Fail(timeline.StreamError, s.failureWords(trailer))
 	case s.fault != nil && !complete:
-		tl.Fail(timeline.Parse, s.fault.Error())
+		class := timeline.Parse
+		if errors.As(s.fault, new(*noRoomError)) {
+			class = timeline.ClientResource // our own want, whoever made it
+		}
+		tl.Fail(class, s.fault.Error())
 	case complete && s.tokens > 0, complete && s.opts.AllowEmpty:
 		s.good(end)
 	case complete:

@@ -30,6 +30,7 @@ type StreamOptions struct {
 	KeepText   bool
 	MaxEvent   int  // bytes; 0 means wire's default cap of 16 MiB
 	AllowEmpty bool // an empty answer is not a failure
+	Room       *Room
 }
 
 // Stream fills a timeline from one response: head, body bytes as they came,
@@ -52,6 +53,7 @@ type Stream struct {
 	decoded func([]byte) error
 	plain   []byte // start of a body that is not decoded (an error page), or white space before one
 	total   int64  // body bytes after content decoding
+	holds   int64  // bytes of memory that there was room for
 
 	at, lag, read int64 // of the read in hand
 	lastToken     int64
@@ -112,6 +114,9 @@ func (s *Stream) Read(atUS, lagUS int64, data []byte) {
 		s.fault = s.body(data)
 	} else {
 		s.fault = s.coding.Feed(data, s.decoded)
+	}
+	if s.fault == nil && s.opts.Room != nil {
+		s.fault = s.makeRoom()
 	}
 	s.read++
 }
@@ -178,7 +183,7 @@ var errBlank = errors.New("the body starts with more than 64 KiB of white space"
 
 // maxEvents is how many events of a reply are recorded. A million tokens fit;
 // a server that never stops must not fill the memory.
-const maxEvents = 2 << 20
+const maxEvents = 1 << 20
 
 var errEndless = fmt.Errorf("the reply has more than %d events", maxEvents)
 

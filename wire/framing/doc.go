@@ -29,6 +29,8 @@ type Framer interface {
 	// they complete. It stops at the first error of yield and returns it; after
 	// any error the framer stays failed.
 	Feed(data []byte, yield func(Event) error) error
+	// Held is how many bytes of memory keep what makes up no event yet.
+	Held() int
 	// Close tells that the body ended. An event that lacks only its end is
 	// delivered as partial; bytes of an unfinished frame that make up no event
 	// are counted as garbage.

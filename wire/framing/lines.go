@@ -62,6 +62,9 @@ func (f *Lines) deliver(line []byte, partial bool, yield func(Event) error) erro
 	return yield(e)
 }
 
+// Held implements Framer.
+func (f *Lines) Held() int { return cap(f.line) }
+
 // Close implements Framer. A last line without its line end is delivered as partial.
 func (f *Lines) Close(yield func(Event) error) (int, error) {
 	if f.err != nil || len(f.line) == 0 {
@@ -102,6 +105,9 @@ func (f *Whole) Feed(p []byte, _ func(Event) error) error {
 	f.body = append(f.body, p...)
 	return nil
 }
+
+// Held implements Framer.
+func (f *Whole) Held() int { return cap(f.body) }
 
 // Close implements Framer. An empty body is no event.
 func (f *Whole) Close(yield func(Event) error) (int, error) {

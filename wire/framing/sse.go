@@ -47,6 +47,9 @@ func (f *SSE) Feed(p []byte, yield func(Event) error) error {
 	return nil
 }
 
+// Held implements Framer.
+func (f *SSE) Held() int { return cap(f.line) + cap(f.data) }
+
 func (f *SSE) lines(p []byte, yield func(Event) error) error {
 	lf := -1 // index of the first LF at or after i, len(p) if there is none
 	for i := 0; i < len(p); {

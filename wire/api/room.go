@@ -1,0 +1,72 @@
+package api
+
+import (
+	"fmt"
+	"sync"
+
+	"tokenmeter/record/timeline"
+)
+
+// Room is memory that the replies in flight share: their events, the text that
+// is kept, and what of an event has come. A reply that needs more than is left
+// ends as ClientResource, so that servers whose replies have no end can't fill
+// the memory, however many there are. nil has no end.
+type Room struct {
+	most int64
+
+	mu   sync.Mutex
+	used int64
+	of   map[*timeline.Timeline]int64
+}
+
+// NewRoom returns a room of so many bytes, beyond the first 64 KiB of each reply.
+func NewRoom(bytes int64) *Room { return &Room{most: bytes, of: map[*timeline.Timeline]int64{}} }
+
+// inHand is what a reply takes without asking: 4,096 events, more than most
+// replies have.
+const inHand = 64 << 10
+
+// Free gives back what a reply took. It is called when its timeline is kept no
+// longer.
+func (r *Room) Free(tl *timeline.Timeline) {
+	if r == nil {
+		return
+	}
+	r.mu.Lock()
+	r.used -= r.of[tl]
+	delete(r.of, tl)
+	r.mu.Unlock()
+}
+
+// take makes room for a reply that holds so many bytes by now.
+func (r *Room) take(tl *timeline.Timeline, holds int64) error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	more := max(holds-inHand, 0) - r.of[tl]
+	if r.used+more > r.most {
+		return &noRoomError{r.most}
+	}
+	r.used += more
+	r.of[tl] += more
+	return nil
+}
+
+type noRoomError struct{ most int64 }
+
+func (e *noRoomError) Error() string {
+	return fmt.Sprintf("the replies in flight took the %d MiB of memory that is for them; measure with fewer streams or shorter answers, or on a machine with more memory", e.most>>20)
+}
+
+// makeRoom asks for what the reply holds after a read. A read adds a bounded
+// amount, so what it holds for a moment beyond its room is bounded too.
+func (s *Stream) makeRoom() error {
+	holds := s.tl.Events.Bytes() + 2*int64(s.kept.bytes) // text is there twice while it is joined
+	if s.framer != nil {
+		holds += int64(s.framer.Held())
+	}
+	if holds <= max(s.holds, inHand) {
+		return nil
+	}
+	s.holds = holds
+	return s.opts.Room.take(s.tl, holds)
+}
