@@ -37,8 +37,9 @@ func parsePath(text string) (pathRule, error) {
 	if fixed == r.pattern {
 		fixed = strings.TrimSuffix(r.pattern, "*")
 	}
-	if !strings.HasPrefix(fixed, "/") || strings.Contains(fixed, "*") {
-		return r, fmt.Errorf("%q is no path: it begins with /, and a * stands at its end or before its / only", r.pattern)
+	operation := strings.HasPrefix(r.pattern, "*:") // models/NAME:generateContent
+	if !strings.HasPrefix(fixed, "/") && !operation || strings.Contains(fixed, "*") {
+		return r, fmt.Errorf("%q is no path: it begins with /, and a * stands at its end or before its / or : only", r.pattern)
 	}
 	return r, nil
 }

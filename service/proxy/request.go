@@ -7,6 +7,7 @@ import (
 	"strconv"
 
 	"tokenmeter/record/timeline"
+	"tokenmeter/wire/api"
 )
 
 // asked is what a request's body says, as far as the proxy must know it. It is
@@ -57,6 +58,15 @@ func readAsked(body []byte) (asked, error) {
 			if n, err := strconv.ParseInt(string(raw), 10, 64); err == nil && n > 0 {
 				a.maxTokens = timeline.Some(n)
 			}
+		case "generationConfig", "generation_config", "inferenceConfig": // Gemini, Bedrock
+			_, _ = eachMember(body[:v.to], v.from, func(key string, v span) {
+				switch key {
+				case "maxOutputTokens", "max_output_tokens", "maxTokens":
+					if n, err := strconv.ParseInt(string(body[v.from:v.to]), 10, 64); err == nil && n > 0 {
+						a.maxTokens = timeline.Some(n)
+					}
+				}
+			})
 		case "stream_options":
 			a.repeated = a.repeated || a.options.to > 0
 			a.options = v
@@ -64,6 +74,18 @@ func readAsked(body []byte) (asked, error) {
 		}
 	})
 	return a, err
+}
+
+// readPath takes what the path says, where the API has the model's name there.
+func (a *asked) readPath(of *api.API, path string) {
+	model, stream, ok := of.ReadPath(path)
+	if !ok {
+		return
+	}
+	a.stream, a.says = stream, true
+	if a.model == "" {
+		a.model = model
+	}
 }
 
 // usageOf reads include_usage.

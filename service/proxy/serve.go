@@ -245,6 +245,9 @@ func (c *call) readBody(candidates []*route) bool {
 		return true // passed on as it is
 	}
 	c.asked, err = readAsked(plain)
+	if c.api != nil {
+		c.asked.readPath(c.api, in.URL.Path)
+	}
 	if c.known = err == nil; len(in.Header["Content-Encoding"]) > 0 {
 		c.plain = plain
 	}

@@ -31,10 +31,10 @@ func AddressOf(host, path, apiPath string) Address {
 		a.whole, a.operation = a.base, op
 		a.base = strings.TrimSuffix(a.base, op)
 	} else if p := ProviderOf(host); p != nil && !isMessages(apiPath) {
-		if a.base == "" {
+		version, tail := splitVersion(apiPath)
+		if a.base == "" && (version == "v1" || apiPath == "") { // it is a base of OpenAI's API
 			a.base = p.Bare
 		}
-		_, tail := splitVersion(apiPath)
 		a.versioned = p.Unversioned && tail == OpenAIChat.tail()
 	}
 	a.root = a.base
@@ -71,8 +71,10 @@ func (a Address) Plain() bool { return a.base == "" && a.whole == "" && !a.versi
 // Endpoint is the path that the API's path is at.
 func (a Address) Endpoint(apiPath string) string {
 	version, tail := splitVersion(apiPath)
-	if a.whole != "" && tail+"_stream" != a.operation && a.operation+"_stream" != tail { // TGI has an operation each
+	if op := operationOf(tail); a.whole != "" && !siblings(op, a.operation) {
 		return a.whole
+	} else if a.whole != "" {
+		return a.base + op
 	}
 	return a.join(version, tail, apiPath)
 }
@@ -146,50 +148,100 @@ func (a *API) tail() string {
 	return tail
 }
 
+// siblings reports whether two operations are those of one API for a stream and
+// for a whole reply: they lie at the same place.
+func siblings(a, b string) bool {
+	if len(a) > len(b) {
+		a, b = b, a
+	}
+	return a != b && (a+"_stream" == b || a+"-stream" == b || strings.HasPrefix(a, ":") && strings.HasPrefix(b, ":"))
+}
+
 // Operations are the ends of paths by which an API's endpoints are known, the
-// API's own first.
-func (a *API) Operations() []string { return append([]string{a.tail()}, a.Aliases...) }
+// API's own first. MODEL stands for the name of any model.
+func (a *API) Operations() []string {
+	if a.Common {
+		return []string{a.Path}
+	}
+	return append([]string{a.tail()}, a.Aliases...)
+}
 
 // Paths are patterns of the paths at which the API is met: its own, and with *
-// for any prefix or other version. What has no version of its own is met at its
-// own path alone; messages exist in other APIs (/v1/threads/ID/messages), so
+// for any prefix, model or other version. What has no version of its own is met at
+// its own path alone; messages exist in other APIs (/v1/threads/ID/messages), so
 // theirs needs its version.
 func (a *API) Paths() []string {
+	if strings.Contains(a.Path, "MODEL") {
+		var paths []string
+		for _, op := range a.Operations() {
+			_, end := splitModel(op)
+			if path := "*" + end; !slices.Contains(paths, path) {
+				paths = append(paths, path)
+			}
+		}
+		return paths
+	}
 	switch version, tail := splitVersion(a.Path); {
 	case version == "":
 		return []string{a.Path}
-	case a == Anthropic:
+	case a == Anthropic, a.Common:
 		return []string{a.Path, "*" + a.Path}
 	default:
 		return []string{a.Path, "*" + tail}
 	}
 }
 
+// splitModel splits an operation at the model's name.
+func splitModel(op string) (before, end string) {
+	if before, end, ok := strings.Cut(op, "MODEL"); ok {
+		return before, end
+	}
+	return "", op
+}
+
 // OfPath tells the API whose operation a path ends in; nil: none.
 func OfPath(path string) *API {
-	var best *API
+	a, _ := ofPath(path)
+	return a
+}
+
+// operationOf is the operation that a path ends in, behind the model's name.
+func operationOf(path string) string {
+	_, op := ofPath(path)
+	return op
+}
+
+// ReadPath tells what the path of a request says where the API names the model in
+// it: the model, and whether a stream is asked for. ok is false where the body
+// tells.
+func (a *API) ReadPath(path string) (model string, stream, ok bool) {
+	if !strings.Contains(a.Path, "MODEL") {
+		return "", false, false
+	}
+	before, _ := splitModel(a.tail())
+	end := operationOf(path)
+	rest := strings.TrimSuffix(path, end)
+	i := strings.LastIndex(rest, before)
+	if end == "" || i < 0 {
+		return "", false, false
+	}
+	model, _, _ = strings.Cut(rest[i+len(before):], "/versions/") // Triton's
+	return model, strings.Contains(strings.ToLower(end), "stream"), true
+}
+
+// ofPath finds the operation of which most stands in a path.
+func ofPath(path string) (best *API, operation string) {
 	most := 0
 	for _, a := range All {
 		for _, op := range a.Operations() {
-			if len(op) > most && strings.HasSuffix(path, op) {
-				best, most = a, len(op)
+			before, end := splitModel(op)
+			rest, ok := strings.CutSuffix(path, end)
+			if n := len(before) + len(end); ok && n > most && strings.Contains(rest, before) {
+				best, operation, most = a, end, n
 			}
 		}
 	}
-	return best
-}
-
-// operationOf is the operation that a path ends in.
-func operationOf(path string) string {
-	longest := ""
-	if a := OfPath(path); a != nil {
-		for _, op := range a.Operations() {
-			if len(op) > len(longest) && strings.HasSuffix(path, op) {
-				longest = op
-			}
-		}
-	}
-	return longest
+	return best, operation
 }
 
 // isVersion reports whether a segment of a path is a version: v1, v4, v1beta,

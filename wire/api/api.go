@@ -67,10 +67,14 @@ type Call struct {
 // API is one dialect.
 type API struct {
 	Name string
-	// Path is where completions are posted, for joining with a base URL.
+	// Path is where completions are posted, for joining with a base URL. MODEL
+	// stands for the model's name, where that is a part of it.
 	Path string
 	// Aliases are other ends of paths by which its endpoints are known.
 	Aliases []string
+	// Common says that its path without the version is too common a word to know
+	// it by.
+	Common bool
 	// Build writes the request.
 	Build func(*Request) (Call, error)
 	// Decoder makes the decoder of one reply.
@@ -81,7 +85,13 @@ type API struct {
 	// FramesJSON says that a body of type application/json is a stream too and
 	// goes through Framer.
 	FramesJSON bool
-	// StreamsByDefault says that a request without the field stream asks for one.
+	// StreamsArray says that a body that is a JSON array is a stream of its
+	// elements.
+	StreamsArray bool
+	// Ends is how a streamed reply shows that it is whole.
+	Ends Ending
+	// StreamsByDefault says that a request without the field stream asks for one,
+	// if its path does not tell; see ReadPath.
 	StreamsByDefault bool
 	// AuthHeader names the header that carries the key: "authorization" (as
 	// Bearer) unless the API says otherwise.
@@ -89,3 +99,15 @@ type API struct {
 	// Signs finds the API's replies among others; see Recognise.
 	Signs []Sign
 }
+
+// Ending is how a streamed reply shows that it is whole.
+type Ending uint8
+
+const (
+	// ByTerminator is the rule: an event says that no other follows.
+	ByTerminator Ending = iota
+	// ByFinish is a finish reason, after which the body just ends.
+	ByFinish
+	// ByBody is the end of the body alone: nothing else tells.
+	ByBody
+)

@@ -16,6 +16,11 @@ var All = []*API{
 	LlamaCpp,
 	TGI,
 	SGLang,
+	Gemini,
+	GeminiInteractions,
+	Bedrock,
+	Cohere,
+	Triton,
 }
 
 // ByName finds an API. The error lists the names there are.

@@ -13,12 +13,14 @@ import (
 type form uint8
 
 const (
-	unsure  form = iota // no content type: the first byte tells
-	sse                 // server-sent events
-	lines               // newline-delimited JSON
-	whole               // one JSON text
-	native              // the API's own framing
-	foreign             // not a reply of an API: an error, a web page
+	unsure   form = iota // no content type: the first byte tells
+	sse                  // server-sent events
+	lines                // newline-delimited JSON
+	whole                // one JSON text
+	elements             // a JSON array, an event an element
+	messages             // Amazon's event stream
+	native               // the API's own framing
+	foreign              // not a reply of an API: an error, a web page
 )
 
 // formOf reads the framing from status and content type.
@@ -39,7 +41,7 @@ func formOf(head Head) form {
 	case kind == "application/json", kind == "text/json", strings.HasSuffix(kind, "+json"):
 		return whole
 	case kind == "application/vnd.amazon.eventstream":
-		return native
+		return messages
 	}
 	return foreign
 }
@@ -57,10 +59,10 @@ func mediaType(value string) string {
 func (f form) settle(first byte, a *API) form {
 	json := first == '{' || first == '['
 	switch {
-	case f == native:
-		if a.Framer == nil {
-			return sse
-		}
+	case f == messages, f == unsure && first == 0: // the length of a message
+		return messages
+	case a.StreamsArray && first == '[' && (f == unsure || f == whole):
+		return elements
 	case a.Framer != nil && (f == unsure || f == whole && a.FramesJSON):
 		return native
 	case f == unsure && json:

@@ -11,7 +11,7 @@ import (
 	"tokenmeter/record/timeline"
 )
 
-var fuzzTypes = []string{"text/event-stream", "application/x-ndjson", "application/json", "", "text/html"}
+var fuzzTypes = []string{"text/event-stream", "application/x-ndjson", "application/json", "", "text/html", "application/vnd.amazon.eventstream"}
 
 var fuzzEnds = []timeline.End{timeline.EOF, timeline.Cut, timeline.Reset, timeline.EndTimeoutIdle, timeline.EndUser}
 
@@ -50,6 +50,11 @@ func FuzzOllamaGenerate(f *testing.F)    { fuzzAPI(f, OllamaGenerate) }
 func FuzzLlamaCpp(f *testing.F)          { fuzzAPI(f, LlamaCpp) }
 func FuzzTGI(f *testing.F)               { fuzzAPI(f, TGI) }
 func FuzzSGLang(f *testing.F)            { fuzzAPI(f, SGLang) }
+func FuzzGemini(f *testing.F)            { fuzzAPI(f, Gemini) }
+func FuzzInteractions(f *testing.F)      { fuzzAPI(f, GeminiInteractions) }
+func FuzzBedrock(f *testing.F)           { fuzzAPI(f, Bedrock) }
+func FuzzCohere(f *testing.F)            { fuzzAPI(f, Cohere) }
+func FuzzTriton(f *testing.F)            { fuzzAPI(f, Triton) }
 
 // fuzzAPI begins with the recorded replies in which the API is recognised, and
 // with the typical chunks.

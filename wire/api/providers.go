@@ -38,10 +38,17 @@ var Providers = []*Provider{
 		Keys: []string{"AZURE_OPENAI_API_KEY"}, KeyHeader: "api-key", Reads: "as OpenAI"},
 	{Name: "Google Gemini, OpenAI's path", Hosts: []string{"generativelanguage.googleapis.com"}, URL: "https://generativelanguage.googleapis.com/v1beta/openai", Bare: "/v1beta/openai",
 		Keys: []string{"GEMINI_API_KEY", "GOOGLE_API_KEY"}, Reads: "thoughts that only the total counts; `extra_content.google.thought`"},
+	{Name: "Google Gemini", Hosts: []string{"generativelanguage.googleapis.com"}, URL: "https://generativelanguage.googleapis.com", API: "gemini",
+		Keys: []string{"GEMINI_API_KEY", "GOOGLE_API_KEY"}, Reads: "thoughts, beside its answer count; cached and tool tokens", Note: "the model's name is in the path; also `gemini-interactions`"},
 	{Name: "Google Vertex AI, OpenAI's path", Hosts: []string{"*-aiplatform.googleapis.com", "aiplatform.googleapis.com"}, URL: "https://REGION-aiplatform.googleapis.com/v1/projects/PROJECT/locations/REGION/endpoints/openapi",
 		Reads: "as Gemini", Note: "the key is an access token: `--api-key-file` with what `gcloud auth print-access-token` prints"},
+	{Name: "Google Vertex AI, Gemini", Hosts: []string{"*-aiplatform.googleapis.com", "aiplatform.googleapis.com"}, API: "gemini", KeyHeader: "authorization",
+		URL:   "https://REGION-aiplatform.googleapis.com/v1/projects/PROJECT/locations/REGION/publishers/google",
+		Reads: "as Gemini", Note: "the key is an access token"},
 	{Name: "Amazon Bedrock, OpenAI's path", Hosts: []string{"bedrock-runtime.*.amazonaws.com"}, URL: "https://bedrock-runtime.REGION.amazonaws.com/openai/v1", Bare: "/openai/v1",
 		Keys: []string{"AWS_BEARER_TOKEN_BEDROCK"}, Reads: "cached and reasoning tokens"},
+	{Name: "Amazon Bedrock, Converse", Hosts: []string{"bedrock-runtime.*.amazonaws.com"}, URL: "https://bedrock-runtime.REGION.amazonaws.com", API: "bedrock",
+		Keys: []string{"AWS_BEARER_TOKEN_BEDROCK"}, Reads: "cache reads and writes, which are beside its input count; `metrics.latencyMs`", Note: "by Bedrock's API keys; requests are not signed"},
 	{Name: "Amazon Bedrock, Mantle", Hosts: []string{"bedrock-mantle.*.api.aws"}, URL: "https://bedrock-mantle.REGION.api.aws/v1",
 		Keys: []string{"AWS_BEARER_TOKEN_BEDROCK"}, Reads: "cached and reasoning tokens", Note: "some models under `/openai/v1`"},
 	{Name: "Anthropic", Hosts: []string{"api.anthropic.com"}, URL: "https://api.anthropic.com", API: "anthropic", Keys: []string{"ANTHROPIC_API_KEY"},
@@ -56,6 +63,8 @@ var Providers = []*Provider{
 		Reads: "thinking within a list of contents; usage beside the finish reason"},
 	{Name: "Cohere, compatibility", Hosts: []string{"api.cohere.ai", "api.cohere.com"}, URL: "https://api.cohere.ai/compatibility/v1", Bare: "/compatibility/v1",
 		Keys: []string{"CO_API_KEY", "COHERE_API_KEY"}, Reads: "the usual counts"},
+	{Name: "Cohere", Hosts: []string{"api.cohere.com", "api.cohere.ai"}, URL: "https://api.cohere.com", API: "cohere", Keys: []string{"CO_API_KEY", "COHERE_API_KEY"},
+		Reads: "the model's counts, not the billed ones; `thinking`, the plan of tools"},
 	{Name: "DeepSeek", Hosts: []string{"api.deepseek.com"}, URL: "https://api.deepseek.com", Unversioned: true, Keys: []string{"DEEPSEEK_API_KEY"},
 		Reads: "`reasoning_content`; `prompt_cache_hit_tokens`", Note: "with `/anthropic` behind it: Anthropic's API"},
 	{Name: "xAI", Hosts: []string{"api.x.ai"}, URL: "https://api.x.ai/v1", Keys: []string{"XAI_API_KEY"},
@@ -120,7 +129,7 @@ func (p *Provider) has(host string) bool {
 func KeyHeader(host, path string, a *API) string {
 	p := ProviderOf(host)
 	switch {
-	case strings.HasSuffix(path, "RawPredict"):
+	case strings.HasSuffix(path, "RawPredict"), strings.HasSuffix(host, "aiplatform.googleapis.com"):
 		return "authorization" // Google's access token, whatever the API
 	case strings.Contains(path, "/openai/deployments/"), p != nil && p.KeyHeader == "api-key":
 		return "api-key"

@@ -38,15 +38,20 @@ func (r *reading) piece(kind timeline.Kind) bool {
 }
 
 func (r *reading) read(kind timeline.Kind) (text, bool) {
-	t, ok := r.c.text()
-	if !ok || t.empty() {
-		return text{}, false
+	t, _ := r.c.text()
+	return t, r.add(kind, t)
+}
+
+// add takes generated text; true when there is some.
+func (r *reading) add(kind timeline.Kind, t text) bool {
+	if t.empty() {
+		return false
 	}
 	r.said.add(kind, t.size())
 	if r.keep {
 		r.pieces = append(r.pieces, piece{kind: kind, text: t})
 	}
-	return t, true
+	return true
 }
 
 // arguments reads a call's arguments: a string of JSON, or the object itself.

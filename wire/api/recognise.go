@@ -26,6 +26,9 @@ func Recognise(body []byte) *API {
 		return nil
 	}
 	var framer framing.Framer = framing.NewSSE(0)
+	if bytes.HasPrefix(body, []byte{0}) { // the length of a message
+		framer = framing.NewEventStream(0)
+	}
 	if first := bytes.TrimLeft(body, " \t\r\n\ufeff"); len(first) > 0 && (first[0] == '{' || first[0] == '[') {
 		framer = framing.NewLines(0)
 		look(framing.Event{Data: body})

@@ -16,6 +16,18 @@ func (c *scan) problem() []byte {
 	return c.b[from:c.i]
 }
 
+// oneOrMore calls read for the next value, or for each element of it where it is
+// an array. read must read or skip the value.
+func (c *scan) oneOrMore(read func()) {
+	if c.peek() != '[' {
+		read()
+		return
+	}
+	for range c.elements {
+		read()
+	}
+}
+
 // nothing passes over a value and reports whether it says nothing, or that all
 // is well.
 func (c *scan) nothing() bool {

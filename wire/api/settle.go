@@ -80,6 +80,9 @@ func (s *Stream) results() {
 // settle decides the outcome; the first rule that applies wins.
 func (s *Stream) settle(end timeline.End, trailer http.Header, cause error, garbage int) {
 	tl := s.tl
+	if s.api.Ends == ByBody && end == timeline.EOF && garbage == 0 && s.tokens > 0 {
+		s.progress.done = true
+	}
 	complete := s.progress.complete() && !s.failed
 	switch status := tl.HTTPStatus; {
 	case status != 0 && (status < 200 || status > 299):
@@ -119,10 +122,10 @@ func (s *Stream) settle(end timeline.End, trailer http.Header, cause error, garb
 func (s *Stream) good(end timeline.End) {
 	tl := s.tl
 	tl.Outcome, tl.Error = timeline.OK, nil
-	if s.form != whole && !s.progress.done {
+	if s.form != whole && !s.progress.done && s.api.Ends == ByTerminator {
 		tl.Flags |= timeline.NoDone
 	}
-	if s.form != whole && s.progress.done && tl.FinishReason == "" {
+	if s.form != whole && s.progress.done && tl.FinishReason == "" && s.api.Ends != ByBody {
 		tl.Flags |= timeline.NoFinish
 	}
 	switch end {

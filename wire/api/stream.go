@@ -170,6 +170,10 @@ func (s *Stream) start(data []byte) (bool, error) {
 		s.framer = framing.NewWhole(s.opts.MaxEvent)
 	case lines:
 		s.framer = framing.NewLines(s.opts.MaxEvent)
+	case elements:
+		s.framer = framing.NewElements(s.opts.MaxEvent)
+	case messages:
+		s.framer = framing.NewEventStream(s.opts.MaxEvent)
 	case native:
 		s.framer = s.api.Framer(s.opts.MaxEvent)
 	default:

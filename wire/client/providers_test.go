@@ -2,6 +2,8 @@ package client
 
 import (
 	"context"
+	"encoding/binary"
+	"hash/crc32"
 	"net"
 	"net/http"
 	"net/http/httptest"
@@ -23,14 +25,18 @@ var chatPaths = map[string]string{
 	"Azure OpenAI, deployments":       "/openai/deployments/gpt-x/chat/completions?api-version=2024-10-21",
 	"Azure AI Foundry":                "/openai/v1/chat/completions",
 	"Google Gemini, OpenAI's path":    "/v1beta/openai/chat/completions",
+	"Google Gemini":                   "/v1beta/models/m:streamGenerateContent?alt=sse",
+	"Google Vertex AI, Gemini":        "/v1/projects/p1/locations/us-east5/publishers/google/models/m:streamGenerateContent?alt=sse",
 	"Google Vertex AI, OpenAI's path": "/v1/projects/p1/locations/us-east5/endpoints/openapi/chat/completions",
 	"Amazon Bedrock, OpenAI's path":   "/openai/v1/chat/completions",
+	"Amazon Bedrock, Converse":        "/model/m/converse-stream",
 	"Amazon Bedrock, Mantle":          "/v1/chat/completions",
 	"Anthropic":                       "/v1/messages",
 	"Anthropic on Vertex AI":          "/v1/projects/p1/locations/us-east5/publishers/anthropic/models/claude-x:streamRawPredict",
 	"Anthropic on Bedrock":            "/anthropic/v1/messages",
 	"Mistral":                         "/v1/chat/completions",
 	"Cohere, compatibility":           "/compatibility/v1/chat/completions",
+	"Cohere":                          "/v2/chat",
 	"DeepSeek":                        "/chat/completions",
 	"xAI":                             "/v1/chat/completions",
 	"Groq":                            "/openai/v1/chat/completions",
@@ -85,6 +91,8 @@ func TestProviders(t *testing.T) {
 					want = "Api-Key: sk-1234567"
 				case p.API == "anthropic" && p.KeyHeader == "":
 					want = "X-Api-Key: sk-1234567"
+				case p.API == "gemini" && p.KeyHeader == "":
+					want = "X-Goog-Api-Key: sk-1234567"
 				}
 				if key != want {
 					t.Errorf("%s: key in %q, want %q", url, key, want)
@@ -94,11 +102,40 @@ func TestProviders(t *testing.T) {
 	}
 }
 
+// mockReply is a stream of one word in an API.
+func mockReply(a *api.API) (contentType, body string) {
+	const events = "text/event-stream"
+	switch a {
+	case api.Anthropic:
+		return events, "data: {\"type\":\"content_block_delta\",\"delta\":{\"type\":\"text_delta\",\"text\":\"w\"}}\n\ndata: {\"type\":\"message_delta\",\"delta\":{\"stop_reason\":\"end_turn\"}}\n\ndata: {\"type\":\"message_stop\"}\n\n"
+	case api.Gemini:
+		return events, "data: {\"candidates\":[{\"content\":{\"parts\":[{\"text\":\"w\"}]},\"finishReason\":\"STOP\"}]}\n\n"
+	case api.Cohere:
+		return events, "data: {\"type\":\"content-delta\",\"delta\":{\"message\":{\"content\":{\"text\":\"w\"}}}}\n\ndata: {\"type\":\"message-end\",\"delta\":{\"finish_reason\":\"COMPLETE\"}}\n\n"
+	case api.Bedrock:
+		return "application/vnd.amazon.eventstream", amazonMessage("contentBlockDelta", `{"delta":{"text":"w"}}`) + amazonMessage("messageStop", `{"stopReason":"end_turn"}`)
+	}
+	return events, tok("w") + fin + done
+}
+
+// amazonMessage writes an event of Amazon's event stream.
+func amazonMessage(event, payload string) string {
+	const name = ":event-type"
+	headers := append([]byte{byte(len(name))}, name...)
+	headers = append(headers, 7) // text
+	headers = append(binary.BigEndian.AppendUint16(headers, uint16(len(event))), event...)
+	b := binary.BigEndian.AppendUint32(nil, uint32(16+len(headers)+len(payload)))
+	b = binary.BigEndian.AppendUint32(b, uint32(len(headers)))
+	b = binary.BigEndian.AppendUint32(b, crc32.ChecksumIEEE(b))
+	b = append(append(b, headers...), payload...)
+	return string(binary.BigEndian.AppendUint32(b, crc32.ChecksumIEEE(b)))
+}
+
 // askMock sends one request to a server that answers the path only, and returns
 // the header with the key.
 func askMock(t *testing.T, url, host, path string, a *api.API) (key string, tl *timeline.Timeline) {
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		for _, name := range []string{"Authorization", "Api-Key", "X-Api-Key"} {
+		for _, name := range []string{"Authorization", "Api-Key", "X-Api-Key", "X-Goog-Api-Key"} {
 			if v := r.Header.Get(name); v != "" {
 				key += name + ": " + v
 			}
@@ -107,12 +144,9 @@ func askMock(t *testing.T, url, host, path string, a *api.API) (key string, tl *
 			http.NotFound(w, r)
 			return
 		}
-		w.Header().Set("Content-Type", "text/event-stream")
-		if a == api.Anthropic {
-			w.Write([]byte("data: {\"type\":\"content_block_delta\",\"delta\":{\"type\":\"text_delta\",\"text\":\"w\"}}\n\ndata: {\"type\":\"message_delta\",\"delta\":{\"stop_reason\":\"end_turn\"}}\n\ndata: {\"type\":\"message_stop\"}\n\n"))
-			return
-		}
-		w.Write([]byte(tok("w") + fin + done))
+		kind, body := mockReply(a)
+		w.Header().Set("Content-Type", kind)
+		w.Write([]byte(body))
 	}))
 	defer server.Close()
 	c, err := New(Config{BaseURL: url, API: a, Key: "sk-1234567", Form: PlainForm,

@@ -181,6 +181,9 @@ func parseHTTPUnix(rest string) (target, error) {
 func (t *target) path(apiPath string) string {
 	path, query, _ := strings.Cut(apiPath, "?")
 	path = api.AddressOf(t.host, t.base, path).Endpoint(escape(path))
+	if name, _, _ := strings.Cut(query, "="); query != "" && strings.Contains("&"+t.query, "&"+name+"=") {
+		query = "" // the URL says it already
+	}
 	return withQuery(withQuery(path, escape(query)), t.query)
 }
 

@@ -1,0 +1,216 @@
+package api
+
+import (
+	"net/url"
+	"strings"
+
+	"tokenmeter/record/timeline"
+	"tokenmeter/wire/framing"
+)
+
+// Bedrock is POST /model/MODEL/converse-stream and /converse: a binary event
+// stream whose metadata comes after messageStop. Requests carry a Bedrock API key
+// (a bearer token); they are not signed. Source: the model of botocore 1.44.8.
+var Bedrock = &API{
+	Name:             "bedrock",
+	Path:             "/model/MODEL/converse-stream",
+	Aliases:          []string{"/converse-stream", "/converse"},
+	StreamsByDefault: true, // the path tells
+	Build:            buildBedrock,
+	Decoder:          func() Decoder { return new(bedrockDecoder) },
+	Signs:            []Sign{{"contentBlockIndex"}, {"output/message/content", "stopReason"}},
+}
+
+func buildBedrock(r *Request) (Call, error) {
+	path := "/model/" + url.PathEscape(r.Model) + "/converse"
+	if r.Stream {
+		path += "-stream"
+	}
+	var system, messages []any
+	for i := range r.Messages {
+		m := &r.Messages[i]
+		switch {
+		case m.Role == "system":
+			system = append(system, map[string]any{"text": m.Content})
+		case m.ToolCallID != "":
+			messages = append(messages, map[string]any{"role": "user", "content": []any{map[string]any{
+				"toolResult": map[string]any{"toolUseId": m.ToolCallID, "content": []any{map[string]any{"text": m.Content}}}}}})
+		default:
+			messages = append(messages, map[string]any{"role": m.Role, "content": bedrockParts(m)})
+		}
+	}
+	r.pictured, r.tooled = true, true
+	body := map[string]any{"messages": messages}
+	if system != nil {
+		body["system"] = system
+	}
+	if n, ok := r.MaxTokens.Get(); ok {
+		body["inferenceConfig"] = map[string]any{"maxTokens": n}
+	}
+	return r.call(path, body)
+}
+
+func bedrockParts(m *Message) []any {
+	var parts []any
+	for _, picture := range m.Images {
+		_, format, _ := strings.Cut(picture.MIME, "/")
+		parts = append(parts, map[string]any{"image": map[string]any{
+			"format": format, "source": map[string]any{"bytes": picture.base64()}}})
+	}
+	if m.Content != "" || parts == nil && len(m.ToolCalls) == 0 {
+		parts = append(parts, map[string]any{"text": m.Content})
+	}
+	for _, c := range m.ToolCalls {
+		parts = append(parts, map[string]any{"toolUse": map[string]any{
+			"toolUseId": c.ID, "name": c.Function.Name, "input": argumentsOf(c.Function.Arguments)}})
+	}
+	return parts
+}
+
+// bedrockDecoder reads the events, whose type is their name. Input leaves out
+// what was read from the cache or written to it.
+type bedrockDecoder struct{ r reading }
+
+// Event implements Decoder.
+func (d *bedrockDecoder) Event(e framing.Event, s *Stream) {
+	if failsBy(e.Name) {
+		s.fail(e.Name + ": " + wordsOf(e.Data))
+		return
+	}
+	if !d.read(e.Data, s.opts.KeepText) {
+		s.bad(e.Partial)
+		return
+	}
+	otherwise := timeline.Empty
+	switch {
+	case e.Name == "messageStart":
+		otherwise = timeline.Role
+	case d.r.hasUsage:
+		otherwise = timeline.UsageEvent
+	}
+	d.apply(s, otherwise)
+	if e.Name == "metadata" {
+		s.progress.done = true
+	}
+}
+
+// failsBy reports whether an event of this name is a failure: an exception, or an
+// error code.
+func failsBy(name string) bool {
+	return strings.HasSuffix(name, "Exception") || strings.HasSuffix(name, "Error") || strings.HasSuffix(name, "Failure")
+}
+
+// Body implements Decoder.
+func (d *bedrockDecoder) Body(data []byte, s *Stream) {
+	if !d.read(data, s.opts.KeepText) {
+		s.notJSON(data)
+		return
+	}
+	d.apply(s, timeline.Empty)
+}
+
+func (d *bedrockDecoder) apply(s *Stream, otherwise timeline.Kind) {
+	s.usage.exclusive = true
+	d.r.apply(s, otherwise)
+}
+
+func (d *bedrockDecoder) read(data []byte, keep bool) bool {
+	c := d.r.start(data, keep)
+	for name := range c.members {
+		switch string(name) {
+		case "start", "delta":
+			d.block()
+		case "output": // the whole reply
+			for name := range c.members {
+				if string(name) == "message" {
+					d.message()
+				} else {
+					c.skip()
+				}
+			}
+		case "stopReason":
+			d.r.finish, _ = c.text()
+		case "usage":
+			if c.peek() != '{' {
+				c.skip()
+				continue
+			}
+			d.r.hasUsage = true
+			d.usage()
+		case "metrics":
+			for name := range c.members {
+				if string(name) == "latencyMs" {
+					d.r.timings.number(totalMS, c)
+				} else {
+					c.skip()
+				}
+			}
+		default:
+			c.skip()
+		}
+	}
+	return c.end()
+}
+
+func (d *bedrockDecoder) message() {
+	c := &d.r.c
+	for name := range c.members {
+		if string(name) != "content" {
+			c.skip()
+			continue
+		}
+		for range c.elements {
+			d.block()
+		}
+	}
+}
+
+// block reads a content block, the start of one, or a piece of one.
+func (d *bedrockDecoder) block() {
+	c := &d.r.c
+	for name := range c.members {
+		switch string(name) {
+		case "text":
+			d.r.piece(timeline.Text)
+		case "reasoningContent":
+			c.thoughts(func() bool { return d.r.piece(timeline.Reasoning) })
+		case "toolUse":
+			for name := range c.members {
+				switch string(name) {
+				case "name":
+					d.r.piece(timeline.Tool)
+				case "input":
+					d.r.arguments()
+				default:
+					c.skip()
+				}
+			}
+		default:
+			if isMedia(name) && c.media() {
+				d.r.said.add(timeline.Media, 0)
+			} else if !isMedia(name) {
+				c.skip()
+			}
+		}
+	}
+}
+
+func (d *bedrockDecoder) usage() {
+	c, u := &d.r.c, &d.r.usage
+	for name := range c.members {
+		switch string(name) {
+		case "inputTokens":
+			c.count(&u.Input)
+		case "outputTokens":
+			c.count(&u.Output)
+		case "totalTokens":
+			c.count(&u.Total)
+		case "cacheReadInputTokens", "cacheReadInputTokenCount":
+			c.count(&u.Cached)
+		case "cacheWriteInputTokens", "cacheWriteInputTokenCount":
+			c.count(&u.CacheWrite)
+		default:
+			c.skip()
+		}
+	}
+}

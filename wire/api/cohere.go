@@ -1,0 +1,187 @@
+package api
+
+import (
+	"tokenmeter/record/timeline"
+	"tokenmeter/wire/framing"
+)
+
+// Cohere is POST /v2/chat: events by type, message-end at the end. Source: the
+// types of Cohere's SDK 7.3.1.
+var Cohere = &API{
+	Name:    "cohere",
+	Path:    "/v2/chat",
+	Common:  true,
+	Build:   buildCohere,
+	Decoder: func() Decoder { return new(cohereDecoder) },
+	Signs: []Sign{{"type=message-start"}, {"type=content-*", "delta/message"}, {"type=message-end"},
+		{"message/content/type", "finish_reason"}},
+}
+
+func buildCohere(r *Request) (Call, error) {
+	r.tooled = true // they are written as they stand
+	body := map[string]any{"model": r.Model, "stream": r.Stream, "messages": r.parts(r.Messages, "text", chatImage)}
+	if n, ok := r.MaxTokens.Get(); ok {
+		body["max_tokens"] = n
+	}
+	return r.call("/v2/chat", body)
+}
+
+// cohereDecoder reads the events. Counts are fractions in this API, and those
+// that are billed are not those of the model.
+type cohereDecoder struct {
+	r    reading
+	kind text
+}
+
+// Event implements Decoder.
+func (d *cohereDecoder) Event(e framing.Event, s *Stream) {
+	if isDone(e.Data) {
+		s.done()
+		return
+	}
+	if !d.read(e.Data, s.opts.KeepText) {
+		s.bad(e.Partial)
+		return
+	}
+	otherwise := timeline.Empty
+	switch {
+	case d.kind.is("message-start"):
+		otherwise = timeline.Role
+	case d.kind.is("debug"):
+		otherwise = timeline.Ping
+	}
+	d.r.apply(s, otherwise)
+	if d.kind.is("message-end") {
+		s.progress.done = true
+	}
+}
+
+// Body implements Decoder.
+func (d *cohereDecoder) Body(data []byte, s *Stream) {
+	if !d.read(data, s.opts.KeepText) {
+		s.notJSON(data)
+		return
+	}
+	d.r.apply(s, timeline.Empty)
+}
+
+func (d *cohereDecoder) read(data []byte, keep bool) bool {
+	c := d.r.start(data, keep)
+	d.kind = text{}
+	for name := range c.members {
+		switch string(name) {
+		case "type":
+			d.kind, _ = c.text()
+		case "delta":
+			for name := range c.members {
+				d.member(name)
+			}
+		default:
+			d.member(name)
+		}
+	}
+	return c.end()
+}
+
+// member reads a member of a delta, or of the whole reply.
+func (d *cohereDecoder) member(name []byte) {
+	c := &d.r.c
+	switch string(name) {
+	case "message":
+		if c.peek() == '"' { // the words of an error
+			d.r.errors = c.problem()
+			return
+		}
+		for name := range c.members {
+			d.message(name)
+		}
+	case "finish_reason":
+		d.r.finish, _ = c.text()
+	case "error":
+		d.r.errors = c.problem()
+	case "usage":
+		d.usage()
+	default:
+		c.skip()
+	}
+}
+
+// message reads a member of a message. Citations point into the text and are no
+// part of it.
+func (d *cohereDecoder) message(name []byte) {
+	c := &d.r.c
+	switch string(name) {
+	case "content":
+		c.oneOrMore(d.content)
+	case "tool_plan":
+		d.r.piece(timeline.Reasoning)
+	case "tool_calls":
+		c.oneOrMore(d.call)
+	default:
+		c.skip()
+	}
+}
+
+func (d *cohereDecoder) content() {
+	c := &d.r.c
+	for name := range c.members {
+		switch string(name) {
+		case "text":
+			d.r.piece(timeline.Text)
+		case "thinking":
+			d.r.piece(timeline.Reasoning)
+		default:
+			c.skip()
+		}
+	}
+}
+
+func (d *cohereDecoder) call() {
+	c := &d.r.c
+	for name := range c.members {
+		if string(name) != "function" {
+			c.skip()
+			continue
+		}
+		for name := range c.members {
+			switch string(name) {
+			case "name":
+				d.r.piece(timeline.Tool)
+			case "arguments":
+				d.r.arguments()
+			default:
+				c.skip()
+			}
+		}
+	}
+}
+
+func (d *cohereDecoder) usage() {
+	c, u := &d.r.c, &d.r.usage
+	count := func(field *timeline.Opt[int64]) {
+		if n, ok := c.float(); ok && n >= 0 && n < 1<<53 {
+			rise(field, timeline.Some(int64(n)))
+		}
+	}
+	for name := range c.members {
+		switch string(name) {
+		case "tokens":
+			for name := range c.members {
+				switch string(name) {
+				case "input_tokens":
+					d.r.hasUsage = true
+					count(&u.Input)
+				case "output_tokens":
+					d.r.hasUsage = true
+					count(&u.Output)
+				default:
+					c.skip()
+				}
+			}
+		case "cached_tokens":
+			count(&u.Cached)
+		default:
+			c.skip()
+		}
+	}
+}

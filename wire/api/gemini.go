@@ -1,0 +1,285 @@
+package api
+
+import (
+	"strings"
+
+	"tokenmeter/record/timeline"
+	"tokenmeter/wire/framing"
+)
+
+// Gemini is POST /v1beta/models/MODEL:streamGenerateContent and :generateContent,
+// of the Gemini API and of Vertex AI. With alt=sse the reply is an event stream,
+// without it one JSON array; either ends when the body does.
+// Source: https://ai.google.dev/api/generate-content
+var Gemini = &API{
+	Name:             "gemini",
+	Path:             "/v1beta/models/MODEL:streamGenerateContent",
+	Aliases:          []string{":streamGenerateContent", ":generateContent"},
+	StreamsByDefault: true, // the path tells
+	Build:            buildGemini,
+	Decoder:          func() Decoder { return new(geminiDecoder) },
+	StreamsArray:     true,
+	Ends:             ByFinish,
+	AuthHeader:       "x-goog-api-key",
+	Signs:            []Sign{{"candidates/content"}, {"candidates/finishReason"}, {"usageMetadata/promptTokenCount"}},
+}
+
+func buildGemini(r *Request) (Call, error) {
+	path := "/v1beta/models/" + strings.TrimPrefix(r.Model, "models/")
+	if r.Stream {
+		path += ":streamGenerateContent?alt=sse"
+	} else {
+		path += ":generateContent"
+	}
+	var system, contents []any
+	names := map[string]string{} // of the tools, by the call's id
+	for i := range r.Messages {
+		m := &r.Messages[i]
+		if m.Role == "system" {
+			system = append(system, map[string]any{"text": m.Content})
+			continue
+		}
+		role := "user"
+		if m.Role == "assistant" {
+			role = "model"
+		}
+		contents = append(contents, map[string]any{"role": role, "parts": geminiParts(m, names)})
+	}
+	r.pictured, r.tooled = true, true
+	body := map[string]any{"contents": contents}
+	if system != nil {
+		body["systemInstruction"] = map[string]any{"parts": system}
+	}
+	if n, ok := r.MaxTokens.Get(); ok {
+		body["generationConfig"] = map[string]any{"maxOutputTokens": n}
+	}
+	return r.call(path, body)
+}
+
+// geminiParts writes a message. The result of a tool names the tool, not the call.
+func geminiParts(m *Message, names map[string]string) []any {
+	if m.ToolCallID != "" {
+		return []any{map[string]any{"functionResponse": map[string]any{
+			"name": names[m.ToolCallID], "response": map[string]any{"result": m.Content}}}}
+	}
+	var parts []any
+	for _, picture := range m.Images {
+		parts = append(parts, map[string]any{"inlineData": map[string]any{"mimeType": picture.MIME, "data": picture.base64()}})
+	}
+	if m.Content != "" || len(m.Images) == 0 && len(m.ToolCalls) == 0 {
+		parts = append(parts, map[string]any{"text": m.Content})
+	}
+	for _, c := range m.ToolCalls {
+		names[c.ID] = c.Function.Name
+		parts = append(parts, map[string]any{"functionCall": map[string]any{
+			"name": c.Function.Name, "args": argumentsOf(c.Function.Arguments)}})
+	}
+	return parts
+}
+
+// geminiDecoder reads whole GenerateContentResponses, of which a stream has one
+// an event. Its usage counts all of the reply so far.
+type geminiDecoder struct {
+	r     reading
+	cands []geminiCandidate
+}
+
+// geminiCandidate is what one of the candidates of an event said.
+type geminiCandidate struct {
+	choice int
+	said   saying
+	pieces int // of the event's pieces, where this candidate's end
+	finish text
+}
+
+// Event implements Decoder.
+func (d *geminiDecoder) Event(e framing.Event, s *Stream) {
+	if isDone(e.Data) { // some gateways add it
+		s.done()
+		return
+	}
+	if !d.read(e.Data, s.opts.KeepText) {
+		s.bad(e.Partial)
+		return
+	}
+	d.apply(s)
+}
+
+// Body implements Decoder.
+func (d *geminiDecoder) Body(data []byte, s *Stream) {
+	if !d.read(data, s.opts.KeepText) {
+		s.notJSON(data)
+		return
+	}
+	d.apply(s)
+}
+
+// apply tells of each candidate by itself, and of what belongs to all of them
+// with the last.
+func (d *geminiDecoder) apply(s *Stream) {
+	all, from := d.r.pieces, 0
+	usage, has := d.r.usage, d.r.hasUsage
+	blocked := d.r.finish
+	for i, c := range d.cands {
+		d.r.choice, d.r.said, d.r.finish = c.choice, c.said, c.finish
+		d.r.pieces, from = all[from:c.pieces], c.pieces
+		if last := i == len(d.cands)-1; last {
+			d.r.usage, d.r.hasUsage = usage, has
+		} else {
+			d.r.hasUsage = false
+		}
+		d.r.apply(s, timeline.Empty)
+		d.r.errors = nil
+	}
+	d.r.pieces = all
+	if len(d.cands) > 0 {
+		return
+	}
+	d.r.finish = blocked
+	otherwise := timeline.Empty
+	if has {
+		otherwise = timeline.UsageEvent
+	}
+	d.r.apply(s, otherwise)
+}
+
+func (d *geminiDecoder) read(data []byte, keep bool) bool {
+	c := d.r.start(data, keep)
+	d.cands = d.cands[:0]
+	for name := range c.members {
+		switch string(name) {
+		case "candidates":
+			for range c.elements {
+				d.candidate(len(d.cands))
+			}
+		case "usageMetadata":
+			if d.r.hasUsage = c.peek() == '{'; d.r.hasUsage {
+				d.usage()
+			} else {
+				c.skip()
+			}
+		case "promptFeedback": // a prompt that is blocked gets no candidate
+			for name := range c.members {
+				if string(name) == "blockReason" {
+					d.r.finish, _ = c.text()
+				} else {
+					c.skip()
+				}
+			}
+		case "modelVersion":
+			d.r.model, _ = c.text()
+		case "error":
+			d.r.errors = c.problem()
+		default:
+			c.skip()
+		}
+	}
+	return c.end()
+}
+
+func (d *geminiDecoder) candidate(choice int) {
+	c := &d.r.c
+	d.r.said = saying{}
+	var finish text
+	for name := range c.members {
+		switch string(name) {
+		case "index":
+			if n, ok := c.integer(); ok {
+				choice = int(max(n, 0))
+			}
+		case "content":
+			for name := range c.members {
+				if string(name) != "parts" {
+					c.skip()
+					continue
+				}
+				for range c.elements {
+					d.part()
+				}
+			}
+		case "finishReason":
+			finish, _ = c.text()
+		default:
+			c.skip()
+		}
+	}
+	d.cands = append(d.cands, geminiCandidate{choice, d.r.said, len(d.r.pieces), finish})
+}
+
+// part reads a part of a content. Whether its text is thought stands beside the
+// text, before or after it. What code gave that the service ran was not generated.
+func (d *geminiDecoder) part() {
+	c := &d.r.c
+	var says text
+	kind := timeline.Text
+	for name := range c.members {
+		switch string(name) {
+		case "text":
+			says, _ = c.text()
+		case "thought":
+			if is, _ := c.boolean(); is {
+				kind = timeline.Reasoning
+			}
+		case "functionCall":
+			d.call()
+		case "executableCode":
+			for name := range c.members {
+				if string(name) == "code" {
+					d.r.piece(timeline.Tool)
+				} else {
+					c.skip()
+				}
+			}
+		default:
+			if isMedia(name) && c.media() {
+				d.r.said.add(timeline.Media, 0)
+			} else if !isMedia(name) {
+				c.skip()
+			}
+		}
+	}
+	d.r.add(kind, says)
+}
+
+func (d *geminiDecoder) call() {
+	c := &d.r.c
+	for name := range c.members {
+		switch string(name) {
+		case "name":
+			d.r.piece(timeline.Tool)
+		case "args":
+			d.r.arguments()
+		default:
+			c.skip()
+		}
+	}
+}
+
+// usage reads the counts. Thoughts stand beside those of the candidates.
+func (d *geminiDecoder) usage() {
+	c := &d.r.c
+	var answered, thought timeline.Opt[int64]
+	u := &d.r.usage
+	for name := range c.members {
+		switch string(name) {
+		case "promptTokenCount":
+			c.count(&u.Input)
+		case "cachedContentTokenCount":
+			c.count(&u.Cached)
+		case "candidatesTokenCount":
+			c.count(&answered)
+		case "thoughtsTokenCount":
+			c.count(&thought)
+		case "toolUsePromptTokenCount":
+			c.part(&u.parts[promptTool])
+		case "totalTokenCount":
+			c.count(&u.Total)
+		default:
+			c.skip()
+		}
+	}
+	u.Reasoning = thought
+	if answered.OK() || thought.OK() {
+		u.Output = timeline.Some(answered.Or(0) + thought.Or(0))
+	}
+}

@@ -1,0 +1,261 @@
+package api
+
+import (
+	"strings"
+
+	"tokenmeter/record/timeline"
+	"tokenmeter/wire/framing"
+)
+
+// GeminiInteractions is POST /v1beta/interactions: events by event_type,
+// interaction.completed at the end. Source: the types of google-genai 3.6.1.
+var GeminiInteractions = &API{
+	Name:       "gemini-interactions",
+	Path:       "/v1beta/interactions",
+	Build:      buildInteractions,
+	Decoder:    func() Decoder { return new(interactionsDecoder) },
+	AuthHeader: "x-goog-api-key",
+	Signs:      []Sign{{"event_type=interaction.*"}, {"event_type=step.*"}, {"object=interaction"}},
+}
+
+func buildInteractions(r *Request) (Call, error) {
+	body := map[string]any{"model": r.Model, "stream": r.Stream}
+	var system string
+	var turns []any
+	for i := range r.Messages {
+		m := &r.Messages[i]
+		if m.Role == "system" {
+			if system != "" {
+				system += "\n\n"
+			}
+			system += m.Content
+			continue
+		}
+		role := "user"
+		if m.Role == "assistant" {
+			role = "model"
+		}
+		var content any = m.Content
+		if len(m.Images) > 0 {
+			var parts []any
+			for _, picture := range m.Images {
+				parts = append(parts, map[string]any{"type": "image", "mime_type": picture.MIME, "data": picture.base64()})
+			}
+			content = append(parts, map[string]any{"type": "text", "text": m.Content})
+		}
+		turns = append(turns, map[string]any{"role": role, "content": content})
+	}
+	r.pictured = true
+	body["input"] = turns
+	if len(turns) == 1 && !r.hasImages() {
+		body["input"] = turns[0].(map[string]any)["content"]
+	}
+	if system != "" {
+		body["system_instruction"] = system
+	}
+	if n, ok := r.MaxTokens.Get(); ok {
+		body["generation_config"] = map[string]any{"max_output_tokens": n}
+	}
+	return r.call("/v1beta/interactions", body)
+}
+
+// interactionsDecoder reads the events. What a step generates comes in its
+// deltas; the last event may repeat all of it, and only its usage is read.
+type interactionsDecoder struct {
+	r     reading
+	event text // event_type
+}
+
+// Event implements Decoder.
+func (d *interactionsDecoder) Event(e framing.Event, s *Stream) {
+	if isDone(e.Data) {
+		s.done()
+		return
+	}
+	if !d.read(e.Data, s.opts.KeepText, false) {
+		s.bad(e.Partial)
+		return
+	}
+	kind := d.event.String()
+	if kind == "" {
+		kind = e.Name
+	}
+	otherwise := timeline.Empty
+	switch kind {
+	case "interaction.created":
+		otherwise = timeline.Role
+	case "interaction.completed":
+		if d.r.stops == "" {
+			d.r.stops = "completed"
+		}
+	case "error":
+		if d.r.errors == nil {
+			d.r.errors = e.Data
+		}
+	default:
+		d.r.stops = "" // a state on the way
+	}
+	if d.r.hasUsage && otherwise == timeline.Empty {
+		otherwise = timeline.UsageEvent
+	}
+	d.r.apply(s, otherwise)
+	if kind == "interaction.completed" {
+		s.progress.done = true
+	}
+}
+
+// Body implements Decoder.
+func (d *interactionsDecoder) Body(data []byte, s *Stream) {
+	if !d.read(data, s.opts.KeepText, true) {
+		s.notJSON(data)
+		return
+	}
+	d.r.apply(s, timeline.Empty)
+}
+
+// read reads an event, or the whole interaction.
+func (d *interactionsDecoder) read(data []byte, keep, whole bool) bool {
+	c := d.r.start(data, keep)
+	d.event = text{}
+	for name := range c.members {
+		switch string(name) {
+		case "event_type":
+			d.event, _ = c.text()
+		case "delta":
+			d.content()
+		case "interaction":
+			for name := range c.members {
+				d.member(name, false)
+			}
+		case "step": // a step that starts names the tool that it calls
+			d.start()
+		case "error":
+			d.r.errors = c.problem()
+		default:
+			d.member(name, whole)
+		}
+	}
+	return c.end()
+}
+
+// member reads a member of an interaction.
+func (d *interactionsDecoder) member(name []byte, whole bool) {
+	c := &d.r.c
+	switch string(name) {
+	case "model":
+		d.r.model, _ = c.text()
+	case "usage":
+		if c.peek() != '{' {
+			c.skip()
+			return
+		}
+		d.r.hasUsage = true
+		d.usage()
+	case "status":
+		if t, ok := c.text(); ok {
+			d.status(t)
+		}
+	case "outputs", "steps", "output":
+		if !whole {
+			c.skip()
+			return
+		}
+		for range c.elements {
+			d.content()
+		}
+	case "error":
+		d.r.errors = c.problem()
+	default:
+		c.skip()
+	}
+}
+
+// status takes the state of an interaction as the reason why it ended.
+func (d *interactionsDecoder) status(t text) {
+	switch string(t.raw) {
+	case "failed", "cancelled":
+		if d.r.errors == nil {
+			d.r.errors = []byte(`{"message":"the interaction ` + word(t) + `"}`)
+		}
+	case "in_progress", "queued", "idle":
+		return
+	}
+	d.r.stops = word(t)
+}
+
+// content reads a delta or a content: {type, text}, a summary of thoughts, the
+// arguments of a call, media. What tools gave was not generated.
+func (d *interactionsDecoder) content() {
+	c := &d.r.c
+	var kind, says text
+	for name := range c.members {
+		switch string(name) {
+		case "type":
+			kind, _ = c.text()
+		case "text":
+			says, _ = c.text()
+		case "content", "summary":
+			switch {
+			case kind.is("thought_summary"), kind.is("thought"):
+				c.thoughts(func() bool { return d.r.piece(timeline.Reasoning) })
+			case strings.HasSuffix(string(kind.raw), "_result"):
+				c.skip()
+			default:
+				c.oneOrMore(d.content)
+			}
+		case "arguments":
+			d.r.arguments()
+		case "data", "uri":
+			if t, ok := c.text(); ok && !t.empty() {
+				d.r.said.add(timeline.Media, 0)
+			}
+		case "name":
+			if kind.is("function_call") {
+				d.r.piece(timeline.Tool)
+			} else {
+				c.skip()
+			}
+		default:
+			c.skip()
+		}
+	}
+	switch {
+	case kind.is("thought_summary"), kind.is("thought"):
+		d.r.add(timeline.Reasoning, says)
+	case kind.is("text"), kind.empty():
+		d.r.add(timeline.Text, says)
+	}
+}
+
+func (d *interactionsDecoder) start() {
+	c := &d.r.c
+	for name := range c.members {
+		if string(name) == "name" {
+			d.r.piece(timeline.Tool)
+		} else {
+			c.skip()
+		}
+	}
+}
+
+func (d *interactionsDecoder) usage() {
+	c, u := &d.r.c, &d.r.usage
+	for name := range c.members {
+		switch string(name) {
+		case "total_input_tokens":
+			c.count(&u.Input)
+		case "total_output_tokens":
+			c.count(&u.Output)
+		case "total_thought_tokens":
+			c.count(&u.Reasoning)
+		case "total_cached_tokens":
+			c.count(&u.Cached)
+		case "total_tool_use_tokens":
+			c.part(&u.parts[promptTool])
+		case "total_tokens":
+			c.count(&u.Total)
+		default:
+			c.skip()
+		}
+	}
+}

@@ -1,0 +1,75 @@
+package api
+
+import (
+	"tokenmeter/record/timeline"
+	"tokenmeter/wire/framing"
+)
+
+// Triton is the generate extension of Triton and KServe: POST
+// /v2/models/MODEL/generate_stream, whose reply ends when the body does, and
+// /generate for a whole reply. Source: Triton's protocol/extension_generate.md
+var Triton = &API{
+	Name:             "triton",
+	Path:             "/v2/models/MODEL/generate_stream",
+	Aliases:          []string{"/models/MODEL/generate"},
+	Build:            buildTriton,
+	Decoder:          func() Decoder { return new(tritonDecoder) },
+	StreamsByDefault: true,
+	Ends:             ByBody,
+	Signs:            []Sign{{"model_name", "text_output"}, {"model_name", "model_version"}},
+}
+
+func buildTriton(r *Request) (Call, error) {
+	path := "/v2/models/" + r.Model + "/generate"
+	if r.Stream {
+		path += "_stream"
+	}
+	body := map[string]any{"text_input": r.Prompt(), "stream": r.Stream}
+	if n, ok := r.MaxTokens.Get(); ok {
+		body["max_tokens"] = n
+	}
+	return r.call(path, body)
+}
+
+// tritonDecoder reads the events, each a response of the model: a piece of the
+// answer in text_output and whatever else the model gives out.
+type tritonDecoder struct{ r reading }
+
+// Event implements Decoder.
+func (d *tritonDecoder) Event(e framing.Event, s *Stream) {
+	if isDone(e.Data) {
+		s.done()
+		return
+	}
+	if !d.read(e.Data, s.opts.KeepText) {
+		s.bad(e.Partial)
+		return
+	}
+	d.r.apply(s, timeline.Empty)
+}
+
+// Body implements Decoder.
+func (d *tritonDecoder) Body(data []byte, s *Stream) {
+	if !d.read(data, s.opts.KeepText) {
+		s.notJSON(data)
+		return
+	}
+	d.r.apply(s, timeline.Empty)
+}
+
+func (d *tritonDecoder) read(data []byte, keep bool) bool {
+	c := d.r.start(data, keep)
+	for name := range c.members {
+		switch string(name) {
+		case "text_output":
+			c.oneOrMore(func() { d.r.piece(timeline.Text) })
+		case "model_name":
+			d.r.model, _ = c.text()
+		case "error":
+			d.r.errors = c.problem()
+		default:
+			c.skip()
+		}
+	}
+	return c.end()
+}

@@ -1,0 +1,228 @@
+package api
+
+import (
+	"bytes"
+	"encoding/base64"
+	"encoding/binary"
+	"hash/crc32"
+	"strings"
+	"testing"
+
+	"tokenmeter/record/timeline"
+)
+
+const amazonStream = "application/vnd.amazon.eventstream"
+
+// amazon writes messages of Amazon's event stream: pairs of type and payload. A
+// type that ends in Exception makes the message one.
+func amazon(pairs ...string) string {
+	var all bytes.Buffer
+	for i := 0; i < len(pairs); i += 2 {
+		name := ":event-type"
+		if strings.HasSuffix(pairs[i], "Exception") {
+			name = ":exception-type"
+		}
+		var headers []byte
+		for _, h := range [][2]string{{name, pairs[i]}, {":content-type", "application/json"}} {
+			headers = append(append(headers, byte(len(h[0]))), h[0]...)
+			headers = append(binary.BigEndian.AppendUint16(append(headers, 7), uint16(len(h[1]))), h[1]...)
+		}
+		m := binary.BigEndian.AppendUint32(nil, uint32(16+len(headers)+len(pairs[i+1])))
+		m = binary.BigEndian.AppendUint32(m, uint32(len(headers)))
+		m = binary.BigEndian.AppendUint32(m, crc32.ChecksumIEEE(m))
+		m = append(append(m, headers...), pairs[i+1]...)
+		all.Write(binary.BigEndian.AppendUint32(m, crc32.ChecksumIEEE(m)))
+	}
+	return all.String()
+}
+
+// chunk wraps what InvokeModelWithResponseStream sends.
+func chunk(payload string) string {
+	return `{"bytes":"` + base64.StdEncoding.EncodeToString([]byte(payload)) + `","p":"abcd"}`
+}
+
+// Synthetic streams with the names that the vendors' own SDKs have in their types.
+func TestVendorReplies(t *testing.T) {
+	const events1 = "text/event-stream"
+	for _, c := range []struct {
+		name, api, contentType, body string
+		outcome                      timeline.Outcome
+		kinds, finish, usage, text   string
+		rest                         string
+	}{
+		{"Gemini, thoughts and counts that run", "gemini", events1, events(
+			`{"candidates":[{"content":{"parts":[{"thought":true,"text":"hm"}],"role":"model"},"index":0}],"usageMetadata":{"promptTokenCount":8,"totalTokenCount":60,"thoughtsTokenCount":52},"modelVersion":"gemini-3"}`,
+			`{"candidates":[{"content":{"parts":[{"text":"a","thoughtSignature":"c2ln"}],"role":"model"},"index":0}],"usageMetadata":{"promptTokenCount":8,"candidatesTokenCount":1,"totalTokenCount":61,"thoughtsTokenCount":52}}`,
+			`{"candidates":[{"content":{"parts":[{"text":"b"}],"role":"model"},"finishReason":"STOP","index":0}],"usageMetadata":{"promptTokenCount":8,"candidatesTokenCount":2,"totalTokenCount":62,"thoughtsTokenCount":52,"cachedContentTokenCount":4,"promptTokensDetails":[{"modality":"TEXT","tokenCount":8}]}}`),
+			timeline.OK, "reasoning text text", "STOP", `{"input":8,"cached":4,"output":54,"reasoning":52,"total":62}`, "ab", "[]"},
+		{"Gemini, a tool's tokens beside the prompt", "gemini", events1, events(
+			`{"candidates":[{"content":{"parts":[{"functionCall":{"name":"get","args":{"a":1}}}]},"finishReason":"STOP"}],"usageMetadata":{"promptTokenCount":10,"toolUsePromptTokenCount":5,"candidatesTokenCount":7,"totalTokenCount":22}}`),
+			timeline.OK, "tool", "STOP", `{"input":15,"output":7,"total":22}`, "", ""},
+		{"Gemini, two candidates of one event", "gemini", events1, events(
+			`{"candidates":[{"index":0,"content":{"parts":[{"text":"a"}]},"finishReason":"STOP"},{"index":1,"content":{"parts":[{"text":"b"}]},"finishReason":"MAX_TOKENS"}],"usageMetadata":{"promptTokenCount":1,"candidatesTokenCount":2,"totalTokenCount":3}}`),
+			timeline.OK, "text text#1", "STOP", `{"input":1,"output":2,"total":3}`, "a\nb", ""},
+		{"Gemini, what code gave was not generated", "gemini", events1, events(
+			`{"candidates":[{"content":{"parts":[{"executableCode":{"language":"PYTHON","code":"1+1"}},{"codeExecutionResult":{"outcome":"OUTCOME_OK","output":"2"}}]}}]}`,
+			`{"candidates":[{"content":{"parts":[{"text":"2"}]},"finishReason":"STOP"}]}`),
+			timeline.OK, "tool text", "STOP", `{}`, "2", ""},
+		{"Gemini, a picture", "gemini", events1, events(`{"candidates":[{"content":{"parts":[{"inlineData":{"mimeType":"image/png","data":"iVBO"}}]},"finishReason":"STOP"}]}`),
+			timeline.OK, "media", "STOP", `{}`, "", ""},
+		{"Gemini, an array", "gemini", "application/json", "[{\n \"candidates\": [{\"content\":{\"parts\":[{\"text\":\"a]\"}]}}]\n}\n,\r\n{\"candidates\":[{\"content\":{\"parts\":[{\"text\":\"b\"}]},\"finishReason\":\"STOP\"}]}\n]",
+			timeline.OK, "text text", "STOP", `{}`, "a]b", "[]"},
+		{"Gemini, an array that is cut", "gemini", "application/json", `[{"candidates":[{"content":{"parts":[{"text":"a"}]}}]},{"cand`,
+			timeline.StreamTruncated, "text", "", `{}`, "a", "6 bytes into an event"},
+		{"Gemini, cut at an event's end", "gemini", events1, events(`{"candidates":[{"content":{"parts":[{"text":"a"}]}}]}`),
+			timeline.StreamTruncated, "text", "", `{}`, "a", ""},
+		{"Gemini, blocked", "gemini", events1, events(`{"promptFeedback":{"blockReason":"PROHIBITED_CONTENT"},"usageMetadata":{"promptTokenCount":9,"totalTokenCount":9}}`),
+			timeline.EmptyOutput, "finish", "PROHIBITED_CONTENT", `{"input":9,"total":9}`, "", "PROHIBITED_CONTENT"},
+		{"Gemini, an error within the stream", "gemini", events1, events(`{"candidates":[{"content":{"parts":[{"text":"a"}]}}]}`,
+			`{"error":{"code":503,"message":"The model is overloaded.","status":"UNAVAILABLE"}}`),
+			timeline.StreamError, "text error", "", `{}`, "a", "The model is overloaded."},
+
+		{"Interactions", "gemini-interactions", events1, events(
+			`{"event_type":"interaction.created","interaction":{"id":"i","model":"m","status":"in_progress"}}`,
+			`{"event_type":"step.start","index":0,"step":{"type":"thought"}}`,
+			`{"event_type":"step.delta","index":0,"delta":{"type":"thought_summary","content":{"type":"text","text":"hm"}}}`,
+			`{"event_type":"step.delta","index":0,"delta":{"type":"thought_signature","signature":"c2ln"}}`,
+			`{"event_type":"step.stop","index":0}`,
+			`{"event_type":"step.start","index":1,"step":{"type":"model_output"}}`,
+			`{"event_type":"step.delta","index":1,"delta":{"type":"text","text":"a"}}`,
+			`{"event_type":"interaction.status_update","interaction_id":"i","status":"in_progress"}`,
+			`{"event_type":"step.delta","index":1,"delta":{"type":"text","text":"b"}}`,
+			`{"event_type":"step.stop","index":1,"usage":{"total_output_tokens":2}}`,
+			`{"event_type":"interaction.completed","interaction":{"id":"i","status":"completed","outputs":[{"type":"text","text":"ab"}],"usage":{"total_input_tokens":7,"total_output_tokens":2,"total_thought_tokens":5,"total_tokens":14}}}`),
+			timeline.OK, "role empty reasoning empty empty empty text empty text usage finish", "completed", `{"input":7,"output":7,"reasoning":5,"total":14}`, "ab", "[]"},
+		{"Interactions, a call, then what its tool gave", "gemini-interactions", events1, events(
+			`{"event_type":"step.start","index":0,"step":{"type":"function_call","name":"get"}}`,
+			`{"event_type":"step.delta","index":0,"delta":{"type":"arguments_delta","arguments":"{\"a\":1}"}}`,
+			`{"event_type":"step.delta","index":1,"delta":{"type":"function_result","content":[{"type":"text","text":"found"}]}}`,
+			`{"event_type":"interaction.completed","interaction":{"status":"requires_action"}}`),
+			timeline.OK, "tool tool empty finish", "requires_action", `{}`, "", ""},
+		{"Interactions, an error", "gemini-interactions", events1, events(`{"event_type":"error","error":{"code":"internal","message":"it broke"}}`),
+			timeline.StreamError, "error", "", `{}`, "", "it broke"},
+		{"Interactions, whole", "gemini-interactions", "application/json", `{"object":"interaction","status":"completed","outputs":[{"type":"thought","summary":[{"type":"text","text":"hm"}]},{"type":"text","text":"a"}],"usage":{"total_output_tokens":1}}`,
+			timeline.OK, "text", "completed", `{"output":1}`, "a", ""},
+
+		{"Converse, reasoning, a call, the counts after the stop", "bedrock", amazonStream, amazon(
+			"messageStart", `{"role":"assistant"}`,
+			"contentBlockDelta", `{"contentBlockIndex":0,"delta":{"reasoningContent":{"text":"hm"}}}`,
+			"contentBlockDelta", `{"contentBlockIndex":0,"delta":{"reasoningContent":{"signature":"c2ln"}}}`,
+			"contentBlockStart", `{"contentBlockIndex":1,"start":{"toolUse":{"toolUseId":"t","name":"get"}}}`,
+			"contentBlockDelta", `{"contentBlockIndex":1,"delta":{"toolUse":{"input":"{\"a\":"}}}`,
+			"contentBlockDelta", `{"contentBlockIndex":2,"delta":{"text":"a"}}`,
+			"contentBlockStop", `{"contentBlockIndex":2}`,
+			"messageStop", `{"stopReason":"tool_use"}`,
+			"metadata", `{"usage":{"inputTokens":5,"outputTokens":9,"totalTokens":114,"cacheReadInputTokens":100,"cacheWriteInputTokens":0},"metrics":{"latencyMs":250}}`),
+			timeline.OK, "role reasoning empty tool tool text empty finish usage", "tool_use", `{"input":105,"cached":100,"cache_write":0,"output":9,"total":114}`, "a", "map[total_ms:250]"},
+		{"Converse, throttled within the stream", "bedrock", amazonStream, amazon(
+			"contentBlockDelta", `{"delta":{"text":"a"}}`, "throttlingException", `{"message":"Too many tokens, please wait"}`),
+			timeline.StreamError, "text error", "", `{}`, "a", "throttlingException: Too many tokens, please wait"},
+		{"Converse, cut", "bedrock", amazonStream, amazon("contentBlockDelta", `{"delta":{"text":"a"}}`) + amazon("messageStop", `{}`)[:20],
+			timeline.StreamTruncated, "text", "", `{}`, "a", "20 bytes into an event"},
+		{"Converse, a bit is wrong", "bedrock", amazonStream, amazon("contentBlockDelta", `{"delta":{"text":"a"}}`) + strings.Replace(amazon("contentBlockDelta", `{"delta":{"text":"b"}}`), "b\"}", "c\"}", 1),
+			timeline.Parse, "text", "", `{}`, "a", "does not fit its checksum"},
+		{"Converse, whole", "bedrock", "application/json", `{"output":{"message":{"role":"assistant","content":[{"text":"a"}]}},"stopReason":"max_tokens","usage":{"inputTokens":3,"outputTokens":1,"totalTokens":4},"metrics":{"latencyMs":9}}`,
+			timeline.OK, "text", "max_tokens", `{"input":3,"output":1,"total":4}`, "a", "map[total_ms:9]"},
+		{"Anthropic on Bedrock, wrapped", "anthropic", amazonStream, amazon(
+			"chunk", chunk(`{"type":"message_start","message":{"usage":{"input_tokens":5}}}`),
+			"chunk", chunk(`{"type":"content_block_delta","delta":{"type":"text_delta","text":"a"}}`),
+			"chunk", chunk(`{"type":"message_delta","delta":{"stop_reason":"end_turn"},"usage":{"output_tokens":2}}`),
+			"chunk", chunk(`{"type":"message_stop","amazon-bedrock-invocationMetrics":{"inputTokenCount":5,"firstByteLatency":100}}`)),
+			timeline.OK, "role text finish done", "end_turn", `{"input":5,"output":2}`, "a", ""},
+
+		{"Cohere, thinking, a plan, a call, counts that are fractions", "cohere", events1, events(
+			`{"type":"message-start","delta":{"message":{"role":"assistant"}}}`,
+			`{"type":"content-delta","index":0,"delta":{"message":{"content":{"thinking":"hm"}}}}`,
+			`{"type":"tool-plan-delta","delta":{"message":{"tool_plan":"look"}}}`,
+			`{"type":"tool-call-start","index":0,"delta":{"message":{"tool_calls":{"id":"t","type":"function","function":{"name":"get","arguments":""}}}}}`,
+			`{"type":"tool-call-delta","index":0,"delta":{"message":{"tool_calls":{"function":{"arguments":"{"}}}}}`,
+			`{"type":"tool-call-end","index":0}`,
+			`{"type":"content-delta","index":1,"delta":{"message":{"content":{"text":"a"}}}}`,
+			`{"type":"citation-start","index":0,"delta":{"message":{"citations":{"start":0,"end":1,"text":"a"}}}}`,
+			`{"type":"message-end","delta":{"finish_reason":"TOOL_CALL","usage":{"billed_units":{"input_tokens":3.0,"output_tokens":9.0},"tokens":{"input_tokens":70.0,"output_tokens":12.0},"cached_tokens":64.0}}}`),
+			timeline.OK, "role reasoning reasoning tool tool empty text empty finish", "TOOL_CALL", `{"input":70,"cached":64,"output":12}`, "a", "[]"},
+		{"Cohere, an error at the end", "cohere", events1, events(`{"type":"content-delta","delta":{"message":{"content":{"text":"a"}}}}`, `{"type":"message-end","delta":{"finish_reason":"ERROR","error":"it broke"}}`),
+			timeline.StreamError, "text error", "ERROR", `{}`, "a", "it broke"},
+		{"Cohere, whole", "cohere", "application/json", `{"id":"c","finish_reason":"COMPLETE","message":{"role":"assistant","content":[{"type":"text","text":"a"}]},"usage":{"tokens":{"input_tokens":3,"output_tokens":1}}}`,
+			timeline.OK, "text", "COMPLETE", `{"input":3,"output":1}`, "a", ""},
+		{"Cohere, cut", "cohere", events1, events(`{"type":"content-delta","delta":{"message":{"content":{"text":"a"}}}}`, `{"type":"content-end"}`),
+			timeline.StreamTruncated, "text empty", "", `{}`, "a", ""},
+
+		{"Triton", "triton", events1, events(`{"model_name":"m","model_version":"1","sequence_end":false,"text_output":"a"}`, `{"model_name":"m","model_version":"1","text_output":"b"}`),
+			timeline.OK, "text text", "", `{}`, "ab", "[]"},
+		{"Triton, whole", "triton", "application/json", `{"model_name":"m","model_version":"1","text_output":"ab"}`, timeline.OK, "text", "", `{}`, "ab", ""},
+		{"Triton, an error", "triton", events1, events(`{"text_output":"a"}`, `{"error":"out of memory"}`), timeline.StreamError, "text error", "", `{}`, "a", "out of memory"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			a, err := ByName(c.api)
+			if err != nil {
+				t.Fatal(err)
+			}
+			tl := reply(a, c.contentType, c.body, timeline.EOF)
+			for _, words := range []string{want("outcome", tl.Outcome, c.outcome), want("events", kinds(tl), c.kinds),
+				want("finish", tl.FinishReason, c.finish), want("usage", jsonOf(tl.Usage), c.usage), want("text", tl.Text, c.text)} {
+				if words != "" {
+					t.Error(words)
+				}
+			}
+			if rest := jsonlike(tl); !strings.Contains(rest, c.rest) {
+				t.Errorf("%s does not have %s", rest, c.rest)
+			}
+			head := Head{200, map[string][]string{"Content-Type": {c.contentType}}}
+			sameReply(t, tl, replay(a, head, single([]byte(c.body)), timeline.EOF))
+		})
+	}
+}
+
+// A conversation with a picture and tools as each vendor has it, by the examples of
+// their references.
+func TestVendorConversations(t *testing.T) {
+	r := func() *Request {
+		return &Request{Model: "m", Messages: []Message{
+			{Role: "user", Content: "look", Images: []Image{{MIME: "image/png", Data: []byte{1, 2, 3}}}},
+			{Role: "assistant", ToolCalls: []ToolCall{{ID: "t1", Type: "function", Function: ToolFunction{Name: "get", Arguments: `{"a":1}`}}}},
+			{Role: "tool", ToolCallID: "t1", Content: "found"},
+		}}
+	}
+	for a, want := range map[*API]string{
+		Gemini: `{"contents":[{"parts":[{"inlineData":{"data":"AQID","mimeType":"image/png"}},{"text":"look"}],"role":"user"},` +
+			`{"parts":[{"functionCall":{"args":{"a":1},"name":"get"}}],"role":"model"},{"parts":[{"functionResponse":{"name":"get","response":{"result":"found"}}}],"role":"user"}]}`,
+		Bedrock: `{"messages":[{"content":[{"image":{"format":"png","source":{"bytes":"AQID"}}},{"text":"look"}],"role":"user"},` +
+			`{"content":[{"toolUse":{"input":{"a":1},"name":"get","toolUseId":"t1"}}],"role":"assistant"},{"content":[{"toolResult":{"content":[{"text":"found"}],"toolUseId":"t1"}}],"role":"user"}]}`,
+	} {
+		call, err := a.Build(r())
+		if err != nil || string(call.Body) != want {
+			t.Errorf("%s: %v\n got %s\nwant %s", a.Name, err, call.Body, want)
+		}
+	}
+}
+
+func TestReadPath(t *testing.T) {
+	for _, c := range []struct {
+		path, api, model string
+		stream, says     bool
+	}{
+		{"/v1beta/models/gemini-3:streamGenerateContent", "gemini", "gemini-3", true, true},
+		{"/v1/projects/p/locations/l/publishers/google/models/gemini-3:generateContent", "gemini", "gemini-3", false, true},
+		{"/model/anthropic.claude-v2:1/converse-stream", "bedrock", "anthropic.claude-v2:1", true, true},
+		{"/model/m/converse", "bedrock", "m", false, true},
+		{"/v2/models/ensemble/generate_stream", "triton", "ensemble", true, true},
+		{"/v2/models/ensemble/versions/1/generate", "triton", "ensemble", false, true},
+		{"/generate_stream", "tgi", "", false, false},
+		{"/generate", "sglang", "", false, false},
+		{"/v2/chat", "cohere", "", false, false},
+		{"/x/v1/chat", "", "", false, false},
+	} {
+		a := OfPath(c.path)
+		if a == nil || c.api == "" {
+			if a != nil || c.api != "" {
+				t.Errorf("%s is of %+v", c.path, a)
+			}
+			continue
+		}
+		model, stream, says := a.ReadPath(c.path)
+		if a.Name != c.api || model != c.model || stream != c.stream || says != c.says {
+			t.Errorf("%s: %s, %q, stream %v, says %v", c.path, a.Name, model, stream, says)
+		}
+	}
+}
