@@ -35,9 +35,17 @@ type columnReader struct {
 }
 
 // columns returns a reader of the groups that next gives; nil when another
-// program wrote the columns in its own way.
-func (t *table) columns(next func() (group int, ok bool)) *columnReader {
-	r := &columnReader{file: t.file, next: next, columns: eventColumnsOf(t.file)}
+// program wrote the columns in its own way, or they are damaged: reading row by
+// row then says how.
+func (t *table) columns(next func() (group int, ok bool)) (r *columnReader) {
+	var damage error
+	defer func() {
+		if damage != nil {
+			r = nil
+		}
+	}()
+	defer caught(&damage)
+	r = &columnReader{file: t.file, next: next, columns: eventColumnsOf(t.file)}
 	if r.columns == nil {
 		return nil
 	}

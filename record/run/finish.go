@@ -73,9 +73,7 @@ func (w *Writer) convert(final Run) (Run, error) {
 			return err
 		})
 		if err == nil {
-			if _, err = out.Seek(0, io.SeekStart); err == nil {
-				tableSum, err = sumOf(out)
-			}
+			tableSum, err = sealTable(out)
 		}
 		return err
 	})
@@ -100,7 +98,7 @@ func (w *Writer) convert(final Run) (Run, error) {
 // writeChecked writes the requests that from adds as Parquet, and looks at the
 // table once more before the journal may go.
 func (f *Folder) writeChecked(out *os.File, from func(add func(*timeline.Timeline) error) error) error {
-	if err := f.writeTable(out, from); err != nil {
+	if err := f.writeTable(newTableWriter(out, sumKey, noSum), from); err != nil {
 		return err
 	}
 	size, err := out.Seek(0, io.SeekEnd)
@@ -119,7 +117,7 @@ func (f *Folder) writeChecked(out *os.File, from func(add func(*timeline.Timelin
 
 // WriteTable writes all requests as Parquet, each with its events.
 func (f *Folder) WriteTable(w io.Writer) error {
-	return f.writeTable(w, func(add func(*timeline.Timeline) error) error {
+	return f.writeTable(newTableWriter(w), func(add func(*timeline.Timeline) error) error {
 		for tl, err := range f.Timelines() {
 			if err == nil {
 				err = add(tl)
@@ -132,9 +130,8 @@ func (f *Folder) WriteTable(w io.Writer) error {
 	})
 }
 
-func (f *Folder) writeTable(w io.Writer, from func(add func(*timeline.Timeline) error) error) error {
+func (f *Folder) writeTable(table *tableWriter, from func(add func(*timeline.Timeline) error) error) error {
 	judge := f.judge()
-	table := newTableWriter(w)
 	err := from(func(tl *timeline.Timeline) error {
 		rec := judge(tl)
 		return table.write(&rec, tl)

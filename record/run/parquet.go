@@ -43,9 +43,11 @@ type tableWriter struct {
 	events int
 }
 
-func newTableWriter(w io.Writer) *tableWriter {
+// newTableWriter returns one whose metadata has further keys, each followed by
+// its value.
+func newTableWriter(w io.Writer, more ...string) *tableWriter {
 	buf := bufio.NewWriterSize(w, 1<<18)
-	return &tableWriter{
+	table := &tableWriter{
 		buf: buf,
 		out: parquet.NewGenericWriter[row](buf,
 			parquet.Compression(new(zstd.Codec)), // not the shared one: see outside.go
@@ -54,6 +56,10 @@ func newTableWriter(w io.Writer) *tableWriter {
 			parquet.KeyValueMetadata(parquetKey, parquetVersion)),
 		row: make([]row, 1),
 	}
+	for i := 0; i+1 < len(more); i += 2 {
+		table.out.SetKeyValueMetadata(more[i], more[i+1])
+	}
+	return table
 }
 
 func (w *tableWriter) write(rec *metric.Record, tl *timeline.Timeline) error {

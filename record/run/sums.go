@@ -2,10 +2,13 @@ package run
 
 import (
 	"bytes"
+	"encoding/binary"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"hash/crc32"
 	"io"
+	"os"
 	"path/filepath"
 	"regexp"
 
@@ -14,8 +17,9 @@ import (
 )
 
 // A finished folder proves itself: run.json holds a sum of its own content and
-// one of the table beside it. CRC-32C finds every single flipped bit and every
-// burst of up to 32 of them. The journal has a sum in each of its records.
+// one of the table beside it, and the table one of itself, for when it has come
+// away from its folder. CRC-32C finds every single flipped bit and every burst
+// of up to 32 of them. The journal has a sum in each of its records.
 
 const sumForm = "crc32c:%08x"
 
@@ -66,10 +70,10 @@ func intact(data []byte) bool {
 	return fmt.Sprintf(sumForm, h.Sum32()) == string(text[at[2]:at[3]])
 }
 
-// verify compares the table with the sum that the manifest has of it.
+// verify compares the table with the sum that the manifest has of it, or else
+// with the one that it has of itself.
 func (f *Folder) verify() error {
-	want := f.run.Files[tableFile]
-	if want == "" || f.Table() == "" {
+	if f.Table() == "" {
 		return nil
 	}
 	file, err := limitio.Open(filepath.Join(f.dir, tableFile))
@@ -77,14 +81,104 @@ func (f *Folder) verify() error {
 		return err
 	}
 	defer file.Close()
-	got, err := sumOf(file)
+	want, by, got := f.run.Files[tableFile], manifestFile, ""
+	if want != "" {
+		got, err = sumOf(file)
+	} else {
+		by = "its footer"
+		want, got, err = ownSum(file)
+	}
 	if err != nil {
 		return err
 	}
 	if got != want {
-		f.damage("%s is not as it was written (its sum is %s, %s has %s); copy it again from where it was measured", tableFile, got, manifestFile, want)
+		f.damage("%s is not as it was written (its sum is %s, %s has %s); copy it again from where it was measured", tableFile, got, by, want)
 	}
 	return nil
+}
+
+// A table has the sum of itself in its metadata: of all its bytes, with zeros
+// where the sum stands.
+const (
+	sumKey = "tokenmeter.sum"
+	noSum  = "crc32c:00000000"
+	digits = 8 // at its end
+)
+
+// sealTable puts the sum of a table that was written with noSum in its place,
+// and returns the sum of the whole file.
+func sealTable(file *os.File) (string, error) {
+	at, size, err := findSum(file)
+	if err != nil {
+		return "", err
+	}
+	if at < 0 {
+		return "", errors.New("the table has no place for its sum")
+	}
+	sum, err := sumOf(io.NewSectionReader(file, 0, size))
+	if err != nil {
+		return "", err
+	}
+	if _, err := file.WriteAt([]byte(sum), at); err != nil {
+		return "", err
+	}
+	return sumOf(io.NewSectionReader(file, 0, size))
+}
+
+// ownSum returns the sum that a table has of itself and the one that it should
+// have; two equal ones where it has none.
+func ownSum(file *os.File) (want, got string, err error) {
+	at, size, err := findSum(file)
+	if at < 0 || err != nil {
+		return "", "", err
+	}
+	is := make([]byte, len(noSum))
+	if _, err := file.ReadAt(is, at); err != nil {
+		return "", "", err
+	}
+	from := at + int64(len(noSum)-digits)
+	got, err = sumOf(io.MultiReader(
+		io.NewSectionReader(file, 0, from),
+		bytes.NewReader([]byte(noSum[len(noSum)-digits:])),
+		io.NewSectionReader(file, from+digits, size-from-digits)))
+	return string(is), got, err
+}
+
+// maxFooter bounds the end of a table in which its sum is looked for.
+const maxFooter = 64 << 20
+
+// findSum returns where in a table the value of its sum begins, and the size of
+// the table; -1: it has none. Key and value are looked for each alone, as in
+// intact. The last one is meant: those before may be texts of the records.
+func findSum(file *os.File) (at, size int64, err error) {
+	info, err := file.Stat()
+	if err != nil {
+		return 0, 0, err
+	}
+	size = info.Size()
+	tail := make([]byte, min(size, maxFooter))
+	if len(tail) < 8 {
+		return -1, size, nil
+	}
+	if _, err := file.ReadAt(tail[len(tail)-8:], size-8); err != nil {
+		return 0, 0, err
+	}
+	if footer := int64(binary.LittleEndian.Uint32(tail[len(tail)-8:])) + 8; footer < int64(len(tail)) {
+		tail = tail[:footer]
+	}
+	if _, err := file.ReadAt(tail, size-int64(len(tail))); err != nil {
+		return 0, 0, err
+	}
+	i := bytes.LastIndex(tail, []byte(sumKey))
+	if i >= 0 {
+		i += len(sumKey) + 2 // the value's own type and length
+	} else if i = bytes.LastIndex(tail, []byte(noSum[:len(noSum)-digits])); i < 0 {
+		return -1, size, nil
+	}
+	if i+len(noSum) > len(tail) {
+		return -1, size, nil
+	}
+	return size - int64(len(tail)) + int64(i), size, nil
 }
 
 // damage notes what makes nobody know any more whether the run is valid.

@@ -1,8 +1,10 @@
 package run
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"tokenmeter/record/timeline"
@@ -23,24 +25,11 @@ func TestFlippedBits(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, name := range []string{manifestFile, tableFile} {
-		path := filepath.Join(dir, name)
-		data, err := os.ReadFile(path)
-		if err != nil {
-			t.Fatal(err)
-		}
-		step := max(1, len(data)*8/1000) // about as many flips, every byte of the ends among them
-		for bit := 0; bit < len(data)*8; bit++ {
-			if end := min(bit, len(data)*8-1-bit); bit%step != 0 && end > 64*8 {
-				continue
-			}
-			data[bit/8] ^= 1 << (bit % 8)
-			write(t, path, data)
+		flips(t, filepath.Join(dir, name), func(bit string) {
 			if verdict := judged(dir); verdict != "error" && verdict != validity.Unknown {
-				t.Errorf("bit %d of %s (%q): the verdict is %s", bit, name, data[max(0, bit/8-20):min(len(data), bit/8+20)], verdict)
+				t.Errorf("%s: the verdict is %s", bit, verdict)
 			}
-			data[bit/8] ^= 1 << (bit % 8)
-		}
-		write(t, path, data)
+		})
 	}
 	if verdict := judged(dir); verdict != validity.Valid {
 		t.Errorf("untouched: %s", verdict)
@@ -48,9 +37,45 @@ func TestFlippedBits(t *testing.T) {
 	if err := os.Remove(filepath.Join(dir, manifestFile)); err != nil {
 		t.Fatal(err)
 	}
+	flips(t, filepath.Join(dir, tableFile), func(bit string) {
+		f, err := Open(dir)
+		if err != nil {
+			return
+		}
+		defer f.Close()
+		if _, err := Summarise(f); err == nil && !strings.Contains(strings.Join(f.Notes(), " "), "not as it was written") {
+			t.Errorf("without run.json, %s: nobody noticed", bit)
+		}
+	})
+	if f, err := Open(dir); err != nil || strings.Contains(strings.Join(f.Notes(), " "), "not as it was written") {
+		t.Errorf("without run.json, untouched: %v, %q", err, f.Notes())
+	} else {
+		f.Close()
+	}
 	if verdict := judged(dir); verdict != validity.Unknown {
 		t.Errorf("without run.json: %s", verdict)
 	}
+}
+
+// flips calls f with a file in which one bit is another, for some hundreds of
+// its bits, every one of both ends among them.
+func flips(t *testing.T, path string, f func(bit string)) {
+	t.Helper()
+	data, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	step := max(1, len(data)*8/300)
+	for bit := 0; bit < len(data)*8; bit++ {
+		if end := min(bit, len(data)*8-1-bit); bit%step != 0 && end > 16*8 {
+			continue
+		}
+		data[bit/8] ^= 1 << (bit % 8)
+		write(t, path, data)
+		f(fmt.Sprintf("bit %d of %s (%q)", bit, filepath.Base(path), data[max(0, bit/8-20):min(len(data), bit/8+20)]))
+		data[bit/8] ^= 1 << (bit % 8)
+	}
+	write(t, path, data)
 }
 
 // judged is what a reader is told of a folder.

@@ -8,6 +8,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"hash/crc32"
 	"io"
 
 	"tokenmeter/base/limitio"
@@ -26,6 +27,9 @@ type reader struct {
 	in   *bufio.Reader
 	at   int   // number of the line read last
 	read int64 // bytes of the lines
+
+	line        []byte // read last, as it is in the file
+	before, sum uint32 // of what is above it, and with it
 }
 
 func (c *reader) fail(at int, err error) error {
@@ -44,6 +48,7 @@ func (c *reader) next() ([]byte, error) {
 			return nil, err
 		}
 		c.at++
+		c.line, c.before, c.sum = data, c.sum, crc32.Update(c.sum, castagnoli, data)
 		if c.read += int64(len(data)); c.read > maxBytes {
 			return nil, errLong
 		}
@@ -131,6 +136,11 @@ func (c *reader) lines() ([]line, error) {
 		}
 		if err := l.check(last); err != nil {
 			return nil, c.fail(c.at, err)
+		}
+		if l.End != "" {
+			if err := verify(c.before, c.line); err != nil {
+				return nil, c.fail(c.at, err)
+			}
 		}
 		last = *l.T
 		lines = append(lines, l)

@@ -3,6 +3,7 @@ package capture
 import (
 	"bytes"
 	"encoding/json"
+	"hash/crc32"
 	"io"
 	"net/http"
 	"unicode/utf8"
@@ -23,7 +24,8 @@ type Writer struct {
 	head    *api.Head
 	headUS  int64
 	buf     bytes.Buffer
-	begun   bool // the first line is written
+	begun   bool   // the first line is written
+	sum     uint32 // of what is written
 	err     error
 }
 
@@ -74,7 +76,10 @@ func (w *Writer) End(atUS int64, end timeline.End, trailer http.Header, cause er
 	if w.head == nil {
 		l.Error = w.tl.Error
 	}
+	w.flush()
 	w.add(l)
+	last := seal(w.sum, w.buf.Bytes())
+	w.buf = *bytes.NewBuffer(last)
 	w.flush()
 	return w.err
 }
@@ -96,6 +101,7 @@ func (w *Writer) flush() {
 		w.add(w.firstLine())
 		w.buf.Write(lines.Bytes())
 	}
+	w.sum = crc32.Update(w.sum, castagnoli, w.buf.Bytes())
 	if _, err := w.buf.WriteTo(w.out); err != nil && w.err == nil {
 		w.err = err
 	}

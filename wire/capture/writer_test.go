@@ -141,3 +141,40 @@ func TestWriterReportsErrors(t *testing.T) {
 		t.Error("no error from a full disk")
 	}
 }
+
+// A flipped bit anywhere in a capture is found, and so is a line that is
+// missing or comes twice. How it ends is no damage.
+func TestCaptureProvesItself(t *testing.T) {
+	tl := timeline.New()
+	tl.API = "openai-chat"
+	var out bytes.Buffer
+	s := &session{tl: tl, s: api.NewStream(tl, api.OpenAIChat, api.StreamOptions{}), w: capture.NewWriter(&out, tl, []byte(`{"model":"m"}`))}
+	s.head(1, api.Head{Status: 200, Header: http.Header{"Content-Type": {"text/event-stream"}}})
+	s.read(2, 1, "data: {\"choices\":[{\"index\":0,\"delta\":{\"content\":\"a\"}}]}\n\n")
+	s.read(3, 0, "data: {\"choices\":[{\"index\":0,\"delta\":{\"content\":\"b\"},\"finish_reason\":\"stop\"}]}\n\ndata: [DONE]\n\n")
+	s.end(4, timeline.EOF, nil)
+	if err := s.w.End(s.endUS, s.ended, nil, nil); err != nil {
+		t.Fatal(err)
+	}
+	whole := out.Bytes()
+	refused := func(data []byte) bool {
+		_, err := capture.Analyze(bytes.NewReader(data), capture.Options{})
+		return err != nil
+	}
+	for _, good := range [][]byte{whole, bytes.TrimSuffix(whole, []byte("\n")), append(bytes.Clone(whole), '\n')} {
+		if refused(good) {
+			t.Errorf("refused: %s", good)
+		}
+	}
+	for bit := range len(whole) * 8 {
+		data := bytes.Clone(whole)
+		data[bit/8] ^= 1 << (bit % 8)
+		if !refused(data) {
+			t.Errorf("bit %d went unnoticed: %s", bit, data)
+		}
+	}
+	lines := bytes.SplitAfter(whole, []byte("\n"))
+	if !refused(bytes.Join([][]byte{lines[0], lines[1], lines[3]}, nil)) || !refused(bytes.Join([][]byte{lines[0], lines[1], lines[1], lines[2], lines[3]}, nil)) {
+		t.Error("a missing or doubled line went unnoticed")
+	}
+}
