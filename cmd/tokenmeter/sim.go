@@ -37,7 +37,7 @@ type simCmd struct {
 // Help is shown below the flags.
 func (simCmd) Help() string {
 	var b strings.Builder
-	b.WriteString("A server that speaks the OpenAI chat and completions APIs. It paces its writes to the microsecond and knows when each token was due and written.\n\nThe presets:\n")
+	b.WriteString("A server that speaks the OpenAI chat and completions APIs and every other that tokenmeter measures. It paces its writes to the microsecond and knows when each token was due and written.\n\nThe presets:\n")
 	for _, p := range sim.Presets {
 		fmt.Fprintf(&b, "\n  %s: %s\n", p.Name, p.About)
 	}

@@ -25,7 +25,10 @@ func endChunk(b []byte, at int) []byte {
 }
 
 func (r *reply) appendStreamHead(b []byte) []byte {
-	kind := "text/event-stream; charset=utf-8"
+	kind := eventStream
+	if r.dialect != nil {
+		kind = r.dialect.kind
+	}
 	if findFault(r.faults, FaultHTML) != nil {
 		kind = "text/html"
 	}
@@ -106,6 +109,12 @@ func (r *reply) appendRole(b []byte) []byte {
 	if !r.chat || findFault(r.faults, FaultHTML) != nil {
 		return b
 	}
+	if r.dialect != nil {
+		if r.dialect.begin == nil {
+			return b
+		}
+		return r.dialect.begin(r, b)
+	}
 	b, at := beginChunk(b)
 	b = r.appendOpen(b)
 	b = append(b, `{"index":0,"delta":{"role":"assistant","content":""},"finish_reason":null}]`...)
@@ -142,6 +151,9 @@ func (r *reply) appendTokens(b []byte, upto int, last bool) []byte {
 }
 
 func (r *reply) appendPiece(b []byte, field string, from, to int, last bool) []byte {
+	if r.dialect != nil {
+		return r.dialect.piece(r, b, field != "content", from, to, last)
+	}
 	b, at := beginChunk(b)
 	b = r.appendOpen(b)
 	if r.chat {
@@ -178,9 +190,10 @@ func (r *reply) noFinish() bool { return findFault(r.faults, FaultNoFinish) != n
 
 // appendText adds the words of tokens as a JSON string.
 func (r *reply) appendText(b []byte, from, to int) []byte {
+	oneText := !r.chat || r.dialect != nil && r.dialect.oneText
 	b = append(b, '"')
 	for i := from; i < to; i++ {
-		if i > 0 && i != r.s.cfg.Reasoning {
+		if i > 0 && (i != r.s.cfg.Reasoning || oneText) {
 			b = append(b, ' ')
 		}
 		b = append(b, word(r.s.cfg.Vocabulary, r.start, i)...)

@@ -86,18 +86,23 @@ func (c *conn) handle(req *http.Request, body []byte, at int64, kernel bool) boo
 		return c.answer(413, "application/json", errorBody(413, "BadRequestError", "the body is too long"), true, "")
 	}
 	var chat bool
+	var other *dialect
 	switch req.URL.Path {
 	case "/v1/chat/completions":
 		chat = true
 	case "/v1/completions":
 	default:
+		if other = dialectOf(req.URL.Path); other != nil {
+			chat = true
+			break
+		}
 		status, kind, text := c.s.route(req, body)
 		return c.answer(status, kind, text, closing, "")
 	}
 	if req.Method != http.MethodPost {
 		return c.answer(405, "application/json", errorBody(405, "MethodNotAllowed", "use POST"), closing, "")
 	}
-	a, err := parseAsk(chat, body, req.Header.Get("X-Sim"))
+	a, err := parseAsk(chat, other, req.URL.EscapedPath(), body, req.Header.Get("X-Sim"))
 	if err != nil {
 		return c.answer(400, "application/json", errorBody(400, "BadRequestError", err.Error()), closing, "")
 	}

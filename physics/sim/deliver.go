@@ -94,7 +94,7 @@ func (r *reply) fire(at int64, do action) {
 		r.c.out.write(rest, mark{r: r, head: true}, keepOpen)
 	case actPing:
 		f := findFault(r.faults, FaultPing)
-		if r.headOut && r.rest == nil {
+		if r.headOut && r.rest == nil && (r.dialect == nil || r.dialect.kind == eventStream) {
 			r.c.out.write(appendChunk(nil, []byte(": ping\n\n")), mark{}, keepOpen)
 		}
 		r.s.timers.add(at+int64(f.For), actPing, r)

@@ -6,6 +6,9 @@ func (r *reply) appendEnd(b []byte) []byte {
 	if findFault(r.faults, FaultHTML) != nil {
 		return append(b, "0\r\n\r\n"...)
 	}
+	if r.dialect != nil {
+		return append(r.dialect.end(r, b), "0\r\n\r\n"...)
+	}
 	cfg := &r.s.cfg
 	if !cfg.FinishInLast || r.yielded == 0 {
 		var at int

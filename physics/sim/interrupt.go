@@ -32,7 +32,7 @@ func (r *reply) interrupted(at int64, d *delivery) bool {
 			return true
 		case FaultMalformed:
 			f.After = -1
-			r.c.out.write(r.framed(nil, []byte("data: {\"choices\":[{\"index\":0,\"delta\":{\"content\":\n\n")), mark{}, keepOpen)
+			r.c.out.write(r.framed(nil, r.frame(`{"choices":[{"index":0,"delta":{"content":`)), mark{}, keepOpen)
 		}
 	}
 	return false
@@ -52,10 +52,18 @@ func (r *reply) breakOff(at int64, kind string) {
 	case FaultNoFinish:
 		r.push(at, r.framed(nil, nil), m, r.afterEnd(true))
 	default:
-		b := r.framed(nil, []byte("data: {\"error\":{\"message\":\"simulated failure\",\"type\":\"InternalServerError\",\"param\":null,\"code\":500}}\n\n"))
-		if kind == FaultErrorDone {
+		b := r.framed(nil, r.frame(`{"error":{"message":"simulated failure","type":"InternalServerError","param":null,"code":500}}`))
+		if kind == FaultErrorDone && r.dialect == nil {
 			b = appendChunk(b, []byte("data: [DONE]\n\n"))
 		}
 		r.push(at, append(b, "0\r\n\r\n"...), m, r.afterEnd(true))
 	}
+}
+
+// frame makes an event of JSON as the reply's API has it.
+func (r *reply) frame(data string) []byte {
+	if r.dialect != nil {
+		return r.dialect.frame(nil, []byte(data))
+	}
+	return dataFrame(nil, []byte(data))
 }

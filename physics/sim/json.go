@@ -28,3 +28,5 @@ func appendJSONString(b []byte, s string) []byte {
 	}
 	return append(b, '"')
 }
+
+func jsonString(s string) []byte { return appendJSONString(nil, s) }

@@ -45,6 +45,8 @@ type reply struct {
 	over     bool // nothing more is written
 	put      []delivery
 	opening  []byte // of every event
+	block    string // of Anthropic's message: the kind of the block that is open
+	blockN   int    // and how many were before it
 	held     []byte // of a burst
 	rest     []byte // second half of a split write
 	restMark mark

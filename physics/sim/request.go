@@ -10,6 +10,7 @@ import (
 // ask is a completion request as far as the simulator understands it.
 type ask struct {
 	chat      bool
+	dialect   *dialect // nil: OpenAI's
 	model     string
 	stream    bool
 	maxTokens int // −1: not given
@@ -43,21 +44,30 @@ type askJSON struct {
 	ReturnTokenIDs      bool            `json:"return_token_ids"`
 	Logprobs            json.RawMessage `json:"logprobs"` // true, or a number for completions
 	Prompt              json.RawMessage `json:"prompt"`
-	Messages            []struct {
-		Content json.RawMessage `json:"content"`
-	} `json:"messages"`
-	StreamOptions *struct {
+	Messages            []askMessage    `json:"messages"`
+	StreamOptions       *struct {
 		IncludeUsage    bool `json:"include_usage"`
 		ContinuousUsage bool `json:"continuous_usage_stats"`
 	} `json:"stream_options"`
 }
 
-// parseAsk reads a body. The directive of the header X-Sim comes after that of
+type askMessage struct {
+	Content json.RawMessage `json:"content"`
+}
+
+// parseAsk reads a body of OpenAI's chat or completions, or of a dialect, whose
+// prompt is a conversation. The directive of the header X-Sim comes after that of
 // the prompt and wins.
-func parseAsk(chat bool, body []byte, header string) (ask, error) {
-	a := ask{chat: chat, maxTokens: -1, directive: noDirective()}
+func parseAsk(chat bool, d *dialect, path string, body []byte, header string) (ask, error) {
+	a := ask{chat: chat, dialect: d, maxTokens: -1, directive: noDirective()}
 	var j askJSON
-	if err := json.Unmarshal(body, &j); err != nil {
+	var err error
+	if d != nil {
+		j, err = d.read(path, body)
+	} else {
+		err = json.Unmarshal(body, &j)
+	}
+	if err != nil {
 		return a, fmt.Errorf("the body is no valid request: %w", err)
 	}
 	a.model, a.stream, a.ignoreEOS = j.Model, j.Stream, j.IgnoreEOS

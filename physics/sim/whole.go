@@ -35,10 +35,10 @@ const htmlPage = "<!doctype html><title>Sign in</title><p>This is no inference s
 // appendWhole adds the answer of a request that asked for no stream.
 func (r *reply) appendWhole(b []byte) []byte {
 	r.truth.Finish = r.finish
-	n := r.yielded
-	if findFault(r.faults, FaultEmpty) != nil {
-		n = 0
+	if r.dialect != nil {
+		return r.dialect.whole(r, b)
 	}
+	n := r.toldTokens()
 	b = append(b, `{"id":`...)
 	b = appendJSONString(b, r.truth.ID)
 	if r.chat {

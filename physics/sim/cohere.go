@@ -1,0 +1,56 @@
+package sim
+
+import (
+	"encoding/json"
+	"fmt"
+)
+
+// cohere is POST /v2/chat: the count of tokens beside that of what is billed.
+var cohere = dialect{
+	ends: []string{"/v2/chat"}, kind: eventStream, frame: dataFrame,
+	read: func(_ string, body []byte) (j askJSON, err error) {
+		err = json.Unmarshal(body, &j)
+		return j, err
+	},
+	begin: func(r *reply, b []byte) []byte {
+		return appendNamed(b, "message-start", append(append([]byte(`{"type":"message-start","id":`), jsonString(r.truth.ID)...),
+			`,"delta":{"message":{"role":"assistant","content":[]}}}`...))
+	},
+	piece: func(r *reply, b []byte, reasoning bool, from, to int, last bool) []byte {
+		field := "text"
+		if reasoning {
+			field = "thinking"
+		}
+		data := fmt.Appendf(nil, `{"type":"content-delta","index":0,"delta":{"message":{"content":{"%s":`, field)
+		return appendNamed(b, "content-delta", append(r.appendText(data, from, to), "}}}}"...))
+	},
+	end: func(r *reply, b []byte) []byte {
+		if findFault(r.faults, FaultNoDone) != nil {
+			return b
+		}
+		return appendNamed(b, "message-end", append(r.cohereEnd([]byte(`{"type":"message-end","delta":{`), r.yielded), "}}"...))
+	},
+	whole: func(r *reply, b []byte) []byte {
+		n := r.toldTokens()
+		b = append(append(b, `{"id":`...), jsonString(r.truth.ID)...)
+		b = append(b, `,"message":{"role":"assistant","content":[`...)
+		if r.showsReasoning() {
+			b = append(r.appendReasoning(append(b, `{"type":"thinking","thinking":`...), n), "},"...)
+		}
+		b = append(r.appendAnswer(append(b, `{"type":"text","text":`...), n), "}]},"...)
+		return append(r.cohereEnd(b, n), '}')
+	},
+}
+
+func (r *reply) cohereEnd(b []byte, n int) []byte {
+	reason := "COMPLETE"
+	if r.finish == "length" {
+		reason = "MAX_TOKENS"
+	}
+	b = fmt.Appendf(b, `"finish_reason":"%s"`, reason)
+	if r.s.cfg.Usage == UsageNone {
+		return b
+	}
+	return fmt.Appendf(b, `,"usage":{"billed_units":{"input_tokens":%d.0,"output_tokens":%d.0},"tokens":{"input_tokens":%d.0,"output_tokens":%d.0},"cached_tokens":%d.0}`,
+		r.promptTokens-r.cachedTokens, n, r.promptTokens, n, r.cachedTokens)
+}

@@ -1,0 +1,77 @@
+package sim
+
+import (
+	"encoding/json"
+	"fmt"
+)
+
+// interactions is Gemini's POST /v1beta/interactions: steps with their deltas,
+// interaction.completed at the end.
+var interactions = dialect{
+	ends: []string{"/interactions"}, kind: eventStream, frame: dataFrame,
+	read: func(_ string, body []byte) (j askJSON, err error) {
+		var more struct {
+			Input             json.RawMessage
+			SystemInstruction string `json:"system_instruction"`
+			GenerationConfig  struct {
+				MaxOutputTokens *int `json:"max_output_tokens"`
+			} `json:"generation_config"`
+		}
+		if err = json.Unmarshal(body, &j); err == nil {
+			err = json.Unmarshal(body, &more)
+		}
+		j.MaxTokens = more.GenerationConfig.MaxOutputTokens
+		if json.Unmarshal(more.Input, &j.Messages) != nil {
+			j.Messages = []askMessage{{more.Input}}
+		}
+		if more.SystemInstruction != "" {
+			j.Messages = append([]askMessage{{jsonString(more.SystemInstruction)}}, j.Messages...)
+		}
+		return j, err
+	},
+	begin: func(r *reply, b []byte) []byte {
+		return appendFramed(b, dataFrame, append(r.appendInteraction([]byte(`{"event_type":"interaction.created","interaction":`), "in_progress", -1), '}'))
+	},
+	piece: func(r *reply, b []byte, reasoning bool, from, to int, last bool) []byte {
+		data, end := []byte(`{"event_type":"step.delta","index":0,"delta":{"type":"text","text":`), "}}"
+		if reasoning {
+			data, end = []byte(`{"event_type":"step.delta","index":0,"delta":{"type":"thought_summary","content":{"type":"text","text":`), "}}}"
+		}
+		return appendFramed(b, dataFrame, append(r.appendText(data, from, to), end...))
+	},
+	end: func(r *reply, b []byte) []byte {
+		if findFault(r.faults, FaultNoDone) != nil {
+			return b
+		}
+		return appendFramed(b, dataFrame, append(r.appendInteraction([]byte(`{"event_type":"interaction.completed","interaction":`), r.interactionStatus(), r.yielded), '}'))
+	},
+	whole: func(r *reply, b []byte) []byte { return r.appendInteraction(b, r.interactionStatus(), r.toldTokens()) },
+}
+
+func (r *reply) interactionStatus() string {
+	if r.finish == "length" {
+		return "incomplete"
+	}
+	return "completed"
+}
+
+// appendInteraction adds the interaction; n is its tokens, −1 before the first.
+func (r *reply) appendInteraction(b []byte, status string, n int) []byte {
+	b = append(append(b, `{"object":"interaction","id":`...), jsonString(r.truth.ID)...)
+	b = append(append(b, `,"model":`...), jsonString(r.s.modelName())...)
+	b = fmt.Appendf(b, `,"status":"%s"`, status)
+	if n < 0 {
+		return append(b, '}')
+	}
+	b = append(b, `,"outputs":[`...)
+	if r.showsReasoning() {
+		b = append(r.appendReasoning(append(b, `{"type":"thought","summary":[{"type":"text","text":`...), n), "}]},"...)
+	}
+	b = append(r.appendAnswer(append(b, `{"type":"text","text":`...), n), "}]"...)
+	if r.s.cfg.Usage != UsageNone {
+		thoughts := min(r.s.cfg.Reasoning, n)
+		b = fmt.Appendf(b, `,"usage":{"total_input_tokens":%d,"total_cached_tokens":%d,"total_output_tokens":%d,"total_thought_tokens":%d,"total_tokens":%d}`,
+			r.promptTokens, r.cachedTokens, n-thoughts, thoughts, r.promptTokens+n)
+	}
+	return append(b, '}')
+}

@@ -1,0 +1,80 @@
+package sim
+
+import (
+	"encoding/json"
+	"fmt"
+)
+
+// responses is POST /v1/responses: deltas by their type, and at the end the whole
+// response with its usage.
+var responses = dialect{
+	ends: []string{"/responses"}, kind: eventStream, frame: dataFrame,
+	read: func(_ string, body []byte) (j askJSON, err error) {
+		var more struct {
+			Input           json.RawMessage
+			Instructions    string
+			MaxOutputTokens *int `json:"max_output_tokens"`
+		}
+		if err = json.Unmarshal(body, &j); err == nil {
+			err = json.Unmarshal(body, &more)
+		}
+		j.MaxTokens = more.MaxOutputTokens
+		if json.Unmarshal(more.Input, &j.Messages) != nil {
+			j.Messages = []askMessage{{more.Input}}
+		}
+		if more.Instructions != "" {
+			j.Messages = append([]askMessage{{jsonString(more.Instructions)}}, j.Messages...)
+		}
+		return j, err
+	},
+	begin: func(r *reply, b []byte) []byte {
+		return appendNamed(b, "response.created", append(r.appendResponse([]byte(`{"type":"response.created","response":`), "in_progress", -1), '}'))
+	},
+	piece: func(r *reply, b []byte, reasoning bool, from, to int, last bool) []byte {
+		kind := "response.output_text.delta"
+		if reasoning {
+			kind = "response.reasoning_text.delta"
+		}
+		data := append(append([]byte(`{"type":"`), kind...), `","output_index":0,"content_index":0,"delta":`...)
+		return appendNamed(b, kind, append(r.appendText(data, from, to), '}'))
+	},
+	end: func(r *reply, b []byte) []byte {
+		if findFault(r.faults, FaultNoDone) != nil {
+			return b
+		}
+		status := r.responseStatus()
+		data := append(append([]byte(`{"type":"response.`), status...), `","response":`...)
+		return appendNamed(b, "response."+status, append(r.appendResponse(data, status, r.yielded), '}'))
+	},
+	whole: func(r *reply, b []byte) []byte { return r.appendResponse(b, r.responseStatus(), r.toldTokens()) },
+}
+
+func (r *reply) responseStatus() string {
+	if r.finish == "length" {
+		return "incomplete"
+	}
+	return "completed"
+}
+
+// appendResponse adds the response object; n is its tokens, −1 before the first.
+func (r *reply) appendResponse(b []byte, status string, n int) []byte {
+	b = append(append(b, `{"object":"response","id":`...), jsonString(r.truth.ID)...)
+	b = append(append(b, `,"model":`...), jsonString(r.s.modelName())...)
+	b = fmt.Appendf(b, `,"status":"%s","error":null`, status)
+	if status == "incomplete" {
+		b = append(b, `,"incomplete_details":{"reason":"max_output_tokens"}`...)
+	}
+	if n < 0 {
+		return append(b, `,"output":[]}`...)
+	}
+	b = append(b, `,"output":[`...)
+	if r.showsReasoning() {
+		b = append(r.appendReasoning(append(b, `{"type":"reasoning","content":[{"type":"reasoning_text","text":`...), n), "}]},"...)
+	}
+	b = append(r.appendAnswer(append(b, `{"type":"message","role":"assistant","content":[{"type":"output_text","text":`...), n), "}]}]"...)
+	if r.s.cfg.Usage != UsageNone {
+		b = fmt.Appendf(b, `,"usage":{"input_tokens":%d,"input_tokens_details":{"cached_tokens":%d},"output_tokens":%d,"output_tokens_details":{"reasoning_tokens":%d},"total_tokens":%d}`,
+			r.promptTokens, r.cachedTokens, n, min(r.s.cfg.Reasoning, n), r.promptTokens+n)
+	}
+	return append(b, '}')
+}
