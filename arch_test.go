@@ -54,7 +54,7 @@ var rooms = map[string][]string{
 	"wire/tokens":  {"base/limitio"},
 	"wire/scrape":  {},
 	"wire/api":     {"wire/framing", "record/timeline"},
-	"wire/capture": {"wire/api", "wire/framing", "record/timeline", "base/limitio"},
+	"wire/capture": {"wire/api", "wire/framing", "record/timeline", "base/limitio", "base/printable"},
 	"wire/client":  {"wire/api", "wire/capture", "wire/framing", "record/timeline", "base/clock", "base/secret"},
 
 	"load/machine":  {"record/timeline", "record/validity"},
@@ -63,16 +63,16 @@ var rooms = map[string][]string{
 	"load/workload": {"load/answer", "wire/api", "record/timeline", "base/config", "base/limitio", "base/random"},
 	"load/doctor":   {"load/machine", "wire/api", "wire/client", "record/timeline", "base/clock", "base/secret"},
 	"load/bench":    {"load/answer", "load/machine", "load/schedule", "load/workload", "wire/api", "wire/capture", "wire/client", "record/cost", "record/metric", "record/objective", "record/run", "record/stat", "record/timeline", "record/validity", "base/clock", "base/printable", "base/random", "base/secret"},
-	"load/sweep":    {"load/bench", "wire/client", "record/cost", "record/metric", "record/objective", "record/run", "record/stat", "record/timeline", "record/validity", "base/limitio", "base/random"},
+	"load/sweep":    {"load/bench", "wire/client", "record/cost", "record/metric", "record/objective", "record/run", "record/stat", "record/timeline", "record/validity", "base/limitio", "base/printable", "base/random"},
 	"load/method":   {"load/bench", "load/sweep", "record/cost", "record/metric", "record/objective", "record/run", "record/stat", "record/timeline", "record/validity"},
 
 	"service/gate":      {},
 	"service/traffic":   {"record/cost", "record/metric", "record/objective", "record/run", "record/timeline", "base/secret"},
 	"service/proxy":     {"service/gate", "service/traffic", "wire/api", "wire/client", "wire/framing", "record/metric", "record/timeline", "base/clock", "base/secret"},
-	"service/slo":       {"service/traffic", "record/cost", "record/metric", "record/objective", "record/stat", "record/timeline", "base/config", "base/limitio", "base/secret"},
+	"service/slo":       {"service/traffic", "record/cost", "record/metric", "record/objective", "record/stat", "record/timeline", "base/config", "base/limitio", "base/printable", "base/secret"},
 	"service/telemetry": {"service/traffic", "record/metric", "record/objective", "record/timeline"},
 
-	"reader/compare": {"record/metric", "record/objective", "record/run", "record/stat", "record/timeline", "record/validity", "base/limitio"},
+	"reader/compare": {"record/metric", "record/objective", "record/run", "record/stat", "record/timeline", "record/validity", "base/limitio", "base/printable"},
 	"reader/report":  {"reader/compare", "load/sweep", "record/metric", "record/objective", "record/run", "record/stat", "record/timeline", "record/validity", "base/printable"},
 }
 

@@ -149,7 +149,7 @@ func (w *canaryWatch) result(a, b string, v report.SeveralValidity) *canaryResul
 }
 
 func (r *canaryResult) json(out io.Writer) error {
-	e := json.NewEncoder(out)
+	e := json.NewEncoder(printable.JSONWriter(out))
 	e.SetIndent("", "  ")
 	e.SetEscapeHTML(false)
 	return e.Encode(r)

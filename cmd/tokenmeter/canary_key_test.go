@@ -8,6 +8,7 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -51,35 +52,46 @@ func parrot() *httptest.Server {
 	}))
 }
 
+// everyOutput lists commands that together write all there is to write of a
+// target: into a run's folder, beside it, and to stdout. An output that is new
+// joins by being a file of the folder, a form of export, a form of report, or a
+// line of this list; the daemon's are in package daemon.
+func everyOutput(url, dir string, flags ...string) [][]string {
+	target := func(command string, more ...string) []string {
+		return slices.Concat([]string{command, url}, flags, more)
+	}
+	outputs := [][]string{
+		target("bench", "--requests", "9", "--concurrency", "1", "--warmup", "0", "--capture", "--keep-text", "--html", "--retries", "1", "--out", dir, "--force"),
+		target("bench", "--dry-run"),
+		target("doctor"),
+		target("sweep", "--concurrency", "1,2", "--requests", "4", "--warmup", "0", "--out", dir+"-sweep", "--html"),
+		{"compare", dir, dir, "--html", dir + "-compare.html", "--junit", dir + "-junit.xml", "--gate", "error rate < 99%", "--github"},
+		{"compare", dir, "--save-baseline", dir + "-baseline.json"},
+		{"report", dir, "--lens", "all"},
+		{"report", dir, "--lens", "all", "--format", "json"},
+		{"slo", "check", dir, "--objective", "p50 ttft < 1h"},
+	}
+	for _, form := range forms {
+		outputs = append(outputs, []string{"report", dir, "--format", form}, []string{"report", dir + "-sweep", "--format", form},
+			[]string{"compare", dir, dir, "--format", form})
+	}
+	for _, form := range strings.Split(export.Names(), ", ") {
+		outputs = append(outputs, []string{"export", dir, "--as", form, "--out", dir + "-export." + form, "--force"}, []string{"export", dir, "--as", form})
+	}
+	return append(outputs, []string{"analyze", dir})
+}
+
 // No key that a command sends is in anything that it writes, whatever the server
-// repeats. An output that is new joins by being a file of the run's folder, a form
-// of export, a form of report, or a line of this list.
+// repeats.
 func TestCanaryKeys(t *testing.T) {
 	server := parrot()
 	defer server.Close()
 	dir := filepath.Join(t.TempDir(), "run")
 	env := func(name string) (string, bool) {
-		v, ok := map[string]string{"CANARY": canaryKeys["environment"]}[name]
+		v, ok := map[string]string{"CANARY": canaryKeys["environment"], "GITHUB_STEP_SUMMARY": dir + "-summary.md"}[name]
 		return v, ok
 	}
-	outputs := [][]string{
-		{"bench", server.URL + "?key=" + canaryKeys["query"], "--api-key-env", "CANARY", "--header", "X-Auth-Token: " + canaryKeys["header"],
-			"--requests", "9", "--concurrency", "1", "--warmup", "0", "--capture", "--keep-text", "--html", "--retries", "1", "--out", dir, "--force"},
-		{"bench", server.URL + "?key=" + canaryKeys["query"], "--api-key-env", "CANARY", "--header", "X-Auth-Token: " + canaryKeys["header"], "--dry-run"},
-		{"doctor", server.URL + "?key=" + canaryKeys["query"], "--api-key-env", "CANARY"},
-		{"sweep", server.URL + "?key=" + canaryKeys["query"], "--api-key-env", "CANARY", "--header", "X-Auth-Token: " + canaryKeys["header"],
-			"--concurrency", "1,2", "--requests", "4", "--warmup", "0", "--out", dir + "-sweep", "--html"},
-		{"report", dir + "-sweep"},
-		{"compare", dir, dir, "--html", dir + "-compare.html", "--junit", dir + "-junit.xml"},
-		{"compare", dir, "--save-baseline", dir + "-baseline.json"},
-	}
-	for _, form := range forms {
-		outputs = append(outputs, []string{"report", dir, "--format", form})
-	}
-	for _, form := range strings.Split(export.Names(), ", ") {
-		outputs = append(outputs, []string{"export", dir, "--as", form, "--out", dir + "-export." + form, "--force"})
-	}
-	for _, args := range outputs {
+	for _, args := range everyOutput(server.URL+"?key="+canaryKeys["query"], dir, "--api-key-env", "CANARY", "--header", "X-Auth-Token: "+canaryKeys["header"]) {
 		var stdout, stderr bytes.Buffer
 		code := Main(args, &stdout, &stderr, env)
 		if code != exitOK && args[0] != "doctor" {

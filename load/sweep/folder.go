@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"tokenmeter/base/limitio"
+	"tokenmeter/base/printable"
 	"tokenmeter/load/bench"
 	"tokenmeter/load/sweep/result"
 	"tokenmeter/record/metric"
@@ -179,7 +180,7 @@ func Save(s *result.Sweep) error {
 	}
 	path := filepath.Join(s.Dir, result.File)
 	tmp := filepath.Join(s.Dir, temporary)
-	err = os.WriteFile(tmp, append(data, '\n'), 0o644)
+	err = os.WriteFile(tmp, append(printable.JSON(data), '\n'), 0o644)
 	if err == nil {
 		err = os.Rename(tmp, path)
 	}

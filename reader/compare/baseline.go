@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 	"time"
+	"tokenmeter/base/printable"
 )
 
 // BaselineSchema names the version of a baseline file.
@@ -94,7 +95,7 @@ func WriteBaseline(w io.Writer, g Group, saved time.Time, gates ...Gate) error {
 	if err != nil {
 		return err
 	}
-	_, err = w.Write(append(data, '\n'))
+	_, err = w.Write(append(printable.JSON(data), '\n'))
 	return err
 }
 

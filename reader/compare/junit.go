@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"strings"
+	"tokenmeter/base/printable"
 )
 
 type junitSuite struct {
@@ -64,7 +65,7 @@ func (r *Result) WriteJUnit(w io.Writer) error {
 	if _, err := io.WriteString(w, xml.Header); err != nil {
 		return err
 	}
-	enc := xml.NewEncoder(w)
+	enc := xml.NewEncoder(printable.LinesWriter(w))
 	enc.Indent("", "  ")
 	if err := enc.Encode(suite); err != nil {
 		return err

@@ -6,6 +6,7 @@ import (
 	"math"
 	"slices"
 
+	"tokenmeter/base/printable"
 	"tokenmeter/record/metric"
 	"tokenmeter/record/stat"
 	"tokenmeter/record/timeline"
@@ -49,7 +50,7 @@ func (r *Result) JSON() ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	return append(data, '\n'), nil
+	return append(printable.JSON(data), '\n'), nil
 }
 
 // Broken reports whether a gate broke: the exit code is 1.

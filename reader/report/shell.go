@@ -5,6 +5,7 @@ import (
 	"encoding/base64"
 	"html/template"
 	"io"
+	"tokenmeter/base/printable"
 )
 
 // writePage writes one self-contained page: the content between a head and an
@@ -13,7 +14,7 @@ func writePage(w io.Writer, title, style, script string, content *template.Templ
 	if _, err := io.WriteString(w, pageHead(title, style, script)); err != nil {
 		return err
 	}
-	if err := content.Execute(w, data); err != nil {
+	if err := content.Execute(printable.LinesWriter(w), data); err != nil {
 		return err
 	}
 	if script != "" {

@@ -7,6 +7,7 @@ import (
 	"io"
 	"strings"
 
+	"tokenmeter/base/printable"
 	"tokenmeter/reader/compare"
 )
 
@@ -21,7 +22,7 @@ func SpreadJSON(out io.Writer, name string, v SeveralValidity, rows []compare.Sp
 	if err != nil {
 		return err
 	}
-	_, err = out.Write(append(data, '\n'))
+	_, err = out.Write(append(printable.JSON(data), '\n'))
 	return err
 }
 

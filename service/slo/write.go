@@ -9,6 +9,7 @@ import (
 	"strings"
 	"text/tabwriter"
 	"time"
+	"tokenmeter/base/printable"
 )
 
 // WriteJSON writes a report as JSON, schema tokenmeter.slo/v1.
@@ -16,7 +17,7 @@ func WriteJSON(w io.Writer, d Document) error {
 	if d.Objectives == nil {
 		d.Objectives = []Result{}
 	}
-	e := json.NewEncoder(w)
+	e := json.NewEncoder(printable.JSONWriter(w))
 	e.SetIndent("", "  ")
 	e.SetEscapeHTML(false)
 	return e.Encode(d)

@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"unicode/utf8"
 
+	"tokenmeter/base/printable"
 	"tokenmeter/record/timeline"
 	"tokenmeter/wire/api"
 )
@@ -85,11 +86,15 @@ func (w *Writer) End(atUS int64, end timeline.End, trailer http.Header, cause er
 }
 
 func (w *Writer) add(v any) {
+	from := w.buf.Len()
 	e := json.NewEncoder(&w.buf)
 	e.SetEscapeHTML(false)
 	if err := e.Encode(v); err != nil && w.err == nil {
 		w.err = err
 	}
+	line := printable.JSON(w.buf.Bytes()[from:])
+	w.buf.Truncate(from)
+	w.buf.Write(line)
 }
 
 // flush writes what is held, the first line before it.
