@@ -3,28 +3,34 @@ package secret
 import (
 	"regexp"
 	"strings"
+	"sync"
 )
 
 // looks are the shapes of keys that are recognised without being known. Each
-// has a cheap sign, so that text without one costs a few searches only.
+// has a cheap sign, so that text without one costs a few searches only, and is
+// compiled when the sign is first met.
 var looks = []struct {
 	sign string // lower case
-	re   *regexp.Regexp
+	re   func() *regexp.Regexp
 }{
-	{"sk-", regexp.MustCompile(`\bsk-[A-Za-z0-9_\-]{10,}`)},
-	{"bearer", regexp.MustCompile(`(?i)\bbearer\s+[A-Za-z0-9._~+/\-]{8,}=*`)},
-	{"basic", regexp.MustCompile(`(?i)\bauthorization["']?\s*[:=]\s*["']?basic\s+[A-Za-z0-9+/\-_]{8,}=*`)},
-	{"hf_", regexp.MustCompile(`\bhf_[A-Za-z0-9]{16,}`)},
-	{"aiza", regexp.MustCompile(`\bAIza[A-Za-z0-9_\-]{30,}`)},
-	{"gsk_", regexp.MustCompile(`\bgsk_[A-Za-z0-9]{16,}`)},
-	{"nvapi-", regexp.MustCompile(`\bnvapi-[A-Za-z0-9_\-]{16,}`)},
-	{"akia", regexp.MustCompile(`\bAKIA[A-Z0-9]{16}\b`)},
-	{"eyj", regexp.MustCompile(`\beyJ[A-Za-z0-9_\-]{8,}\.[A-Za-z0-9_\-]{8,}\.[A-Za-z0-9_\-]*`)},
-	{"ghp_", regexp.MustCompile(`\bghp_[A-Za-z0-9]{20,}`)},
+	{"sk-", shape(`\bsk-[A-Za-z0-9_\-]{10,}`)},
+	{"bearer", shape(`(?i)\bbearer\s+[A-Za-z0-9._~+/\-]{8,}=*`)},
+	{"basic", shape(`(?i)\bauthorization["']?\s*[:=]\s*["']?basic\s+[A-Za-z0-9+/\-_]{8,}=*`)},
+	{"hf_", shape(`\bhf_[A-Za-z0-9]{16,}`)},
+	{"aiza", shape(`\bAIza[A-Za-z0-9_\-]{30,}`)},
+	{"gsk_", shape(`\bgsk_[A-Za-z0-9]{16,}`)},
+	{"nvapi-", shape(`\bnvapi-[A-Za-z0-9_\-]{16,}`)},
+	{"akia", shape(`\bAKIA[A-Z0-9]{16}\b`)},
+	{"eyj", shape(`\beyJ[A-Za-z0-9_\-]{8,}\.[A-Za-z0-9_\-]{8,}\.[A-Za-z0-9_\-]*`)},
+	{"ghp_", shape(`\bghp_[A-Za-z0-9]{20,}`)},
 }
 
 // prefixes of a look that tell what was there and are kept.
-var kept = regexp.MustCompile(`(?i)^(?:authorization["']?\s*[:=]\s*["']?)?(?:bearer|basic)\s+`)
+var kept = shape(`(?i)^(?:authorization["']?\s*[:=]\s*["']?)?(?:bearer|basic)\s+`)
+
+func shape(expression string) func() *regexp.Regexp {
+	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(expression) })
+}
 
 func maskLooks(s string) string {
 	if len(s) < minLength {
@@ -38,8 +44,8 @@ func maskLooks(s string) string {
 		if !strings.Contains(lower, look.sign) {
 			continue
 		}
-		s = look.re.ReplaceAllStringFunc(s, func(m string) string {
-			return kept.FindString(m) + Mask
+		s = look.re().ReplaceAllStringFunc(s, func(m string) string {
+			return kept().FindString(m) + Mask
 		})
 		lower = ""
 	}

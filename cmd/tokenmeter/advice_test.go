@@ -36,7 +36,7 @@ type vocabulary struct {
 
 func words(t *testing.T) vocabulary {
 	t.Helper()
-	parser, err := newParser(io.Discard, io.Discard)
+	parser, err := newParser(&commands{}, io.Discard, io.Discard)
 	if err != nil {
 		t.Fatal(err)
 	}

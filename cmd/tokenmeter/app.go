@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"reflect"
 	"regexp"
 	"slices"
 	"strings"
@@ -27,8 +28,7 @@ var version = "dev"
 type app struct {
 	stdout, stderr io.Writer
 	env            func(string) (string, bool)
-	args           []string // as typed, without the program's name
-	model          *kong.Application
+	args           []string    // as typed, without the program's name
 	flags          sharedFlags // of the command that runs
 }
 
@@ -69,12 +69,12 @@ func Main(args []string, stdout, stderr io.Writer, env func(string) (string, boo
 		}
 	}()
 	a := &app{stdout: output{stdout}, stderr: stderr, env: env, args: args}
-	parser, err := newParser(stdout, stderr)
+	args = joinNegative(customary(args))
+	parser, err := newParser(grammarFor(args[0]), stdout, stderr)
 	if err != nil {
 		panic(err) // the grammar itself is wrong
 	}
-	a.model = parser.Model
-	ctx, err := parser.Parse(joinNegative(customary(args)))
+	ctx, err := parser.Parse(args)
 	if write := (*fs.PathError)(nil); errors.As(err, &write) {
 		return a.fail("tokenmeter", &outputError{err}) // the help found no room
 	}
@@ -125,8 +125,21 @@ func emptyFlags(ctx *kong.Context) error {
 // leaving ends Main from inside the parser, after --help.
 type leaving int
 
-func newParser(stdout, stderr io.Writer) (*kong.Kong, error) {
-	return kong.New(&commands{},
+// grammarFor is the part of the command line that the first word needs. The
+// parser looks at every flag of what it is given, and all commands together
+// cost it longer than most of them run.
+func grammarFor(word string) any {
+	for _, f := range reflect.VisibleFields(reflect.TypeFor[commands]()) {
+		if !f.Anonymous && strings.ToLower(f.Name) == word {
+			alone := reflect.StructField{Name: f.Name, Type: f.Type, Tag: f.Tag}
+			return reflect.New(reflect.StructOf([]reflect.StructField{alone})).Interface()
+		}
+	}
+	return &commands{}
+}
+
+func newParser(grammar any, stdout, stderr io.Writer) (*kong.Kong, error) {
+	return kong.New(grammar,
 		kong.Name("tokenmeter"),
 		kong.Description(about),
 		kong.Writers(stdout, stderr),

@@ -46,3 +46,31 @@ func TestErrorsAreInert(t *testing.T) {
 		t.Errorf("exit code %d, %q", code, stderr.String())
 	}
 }
+
+// One command is parsed by a grammar of its own, which says of it what the whole
+// one says.
+func TestGrammarOfOneCommand(t *testing.T) {
+	whole, err := newParser(&commands{}, io.Discard, io.Discard)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range whole.Model.Children {
+		alone, err := newParser(grammarFor(want.Name), io.Discard, io.Discard)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(alone.Model.Children) != 1 {
+			t.Fatalf("%s: %d commands", want.Name, len(alone.Model.Children))
+		}
+		got := alone.Model.Children[0]
+		if got.Name != want.Name || got.Help != want.Help || got.Summary() != want.Summary() || len(got.Flags) != len(want.Flags) || len(got.Children) != len(want.Children) {
+			t.Errorf("%s differs alone", want.Name)
+		}
+	}
+	for _, word := range []string{"--help", "nothing", "service"} {
+		all, err := newParser(grammarFor(word), io.Discard, io.Discard)
+		if err != nil || len(all.Model.Children) != len(whole.Model.Children) {
+			t.Errorf("%q: not the whole grammar", word)
+		}
+	}
+}

@@ -32,7 +32,11 @@ func (c *completionCmd) Run(a *app) error {
 	if !ok {
 		return &usageError{fmt.Errorf("%q: choose bash, zsh or fish", c.Shell)}
 	}
-	return write(a.stdout, completions(a.model))
+	parser, err := newParser(&commands{}, a.stdout, a.stderr)
+	if err != nil {
+		return err
+	}
+	return write(a.stdout, completions(parser.Model))
 }
 
 // completed is a command as a shell needs to know it.

@@ -9,6 +9,7 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+	"unicode/utf8"
 
 	"tokenmeter/physics/sim"
 	"tokenmeter/record/metric"
@@ -78,6 +79,35 @@ func document(t *testing.T, name string) string {
 		t.Fatal(err)
 	}
 	return string(data)
+}
+
+// mostLetters is the longest line of prose in a document. Rows of tables can't
+// be broken.
+const mostLetters = 140
+
+func TestDocsHaveShortLines(t *testing.T) {
+	var files []string
+	for _, pattern := range []string{"*.md", ".github/*/*.md", "docs/*.md", "docs/recipes/*.md", "benchmarks/*.md", "examples/*/*.md"} {
+		found, err := filepath.Glob(filepath.Join("..", "..", filepath.FromSlash(pattern)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		files = append(files, found...)
+	}
+	if len(files) < 20 {
+		t.Fatalf("only %d documents", len(files))
+	}
+	for _, file := range files {
+		data, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i, line := range strings.Split(string(data), "\n") {
+			if n := utf8.RuneCountInString(line); n > mostLetters && !strings.HasPrefix(line, "|") {
+				t.Errorf("%s:%d: %d letters; break the line at %d", file, i+1, n, mostLetters)
+			}
+		}
+	}
 }
 
 // table is a Markdown table; the first row is its head.
@@ -231,7 +261,7 @@ func kindList() string {
 			other = append(other, mono(k.String()))
 		}
 	}
-	return fmt.Sprintf("Kinds of events that carry tokens: %s. Others: %s.\n", strings.Join(bear, ", "), strings.Join(other, ", "))
+	return fmt.Sprintf("Kinds of events that carry tokens: %s.\nOthers: %s.\n", strings.Join(bear, ", "), strings.Join(other, ", "))
 }
 
 func faultTable() string {

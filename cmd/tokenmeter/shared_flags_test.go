@@ -9,7 +9,7 @@ import (
 
 // Every command takes the shared flags, so that a script can give them to all.
 func TestEveryCommandTakesTheSharedFlags(t *testing.T) {
-	parser, err := newParser(io.Discard, io.Discard)
+	parser, err := newParser(&commands{}, io.Discard, io.Discard)
 	if err != nil {
 		t.Fatal(err)
 	}

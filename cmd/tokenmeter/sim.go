@@ -38,7 +38,7 @@ type simCmd struct {
 func (simCmd) Help() string {
 	var b strings.Builder
 	b.WriteString("A server that speaks the OpenAI chat and completions APIs and every other that tokenmeter measures. It paces its writes to the microsecond and knows when each token was due and written.\n\nThe presets:\n")
-	for _, p := range sim.Presets {
+	for _, p := range sim.Presets() {
 		fmt.Fprintf(&b, "\n  %s: %s\n", p.Name, p.About)
 	}
 	b.WriteString("\nThe kinds of fault; :for=TIME replaces the times given here:\n\n  429, 503, …: that HTTP status\n")
@@ -121,7 +121,7 @@ func (c *simCmd) config() (sim.Config, error) {
 	}
 	if !ok {
 		var names []string
-		for _, p := range sim.Presets {
+		for _, p := range sim.Presets() {
 			names = append(names, p.Name)
 		}
 		return sim.Config{}, fmt.Errorf("--preset %q: choose one of %s", c.Preset, strings.Join(names, ", "))

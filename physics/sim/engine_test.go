@@ -263,7 +263,7 @@ func TestTimingsPerToken(t *testing.T) {
 }
 
 func TestEveryPairOfThePresetsServes(t *testing.T) {
-	for _, p := range Presets {
+	for _, p := range Presets() {
 		if p.Config.Engine == nil {
 			continue
 		}

@@ -160,7 +160,7 @@ func TestParseFault(t *testing.T) {
 }
 
 func TestPresetsAreValid(t *testing.T) {
-	for _, p := range Presets {
+	for _, p := range Presets() {
 		if err := p.Config.Validate(); err != nil {
 			t.Errorf("%s: %v", p.Name, err)
 		}

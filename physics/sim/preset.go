@@ -1,6 +1,9 @@
 package sim
 
-import "time"
+import (
+	"slices"
+	"time"
+)
 
 // Preset is a named configuration.
 type Preset struct {
@@ -10,7 +13,9 @@ type Preset struct {
 }
 
 // Presets are the configurations that have a name, in the order of a list.
-var Presets = append([]Preset{
+func Presets() []Preset { return append(slices.Clone(named), pairPresets()...) }
+
+var named = []Preset{
 	{"default", "a small model on a modern accelerator: about 30 ms to the first token, 8 ms a token", Config{
 		Slots: 64, Overhead: 18 * time.Millisecond, PrefillPerToken: 45 * time.Microsecond,
 		DecodeBase: 7500 * time.Microsecond, DecodePerSeq: 60 * time.Microsecond, Jitter: 0.03,
@@ -44,12 +49,12 @@ var Presets = append([]Preset{
 			{Kind: FaultMalformed, Rate: 0.01, After: -1}, {Kind: FaultClose, Rate: 0.02},
 		},
 	}},
-}, pairPresets()...)
+}
 
 // FindPreset returns the preset of a name. Any model/accelerator of the engine's
 // tables is one, whether it is in the list or not: see Pair.
 func FindPreset(name string) (Preset, bool) {
-	for _, p := range Presets {
+	for _, p := range Presets() {
 		if p.Name == name {
 			return p, true
 		}

@@ -16,8 +16,6 @@ var (
 	compareCSS string
 	//go:embed compare_page.html
 	compareHTML string
-
-	compareTemplate = template.Must(template.New("compare").Funcs(template.FuncMap{"clean": clean}).Parse(compareHTML))
 )
 
 // CompareHTML writes a comparison as one self-contained page: the table with
@@ -25,7 +23,7 @@ var (
 // other and their difference at each percentile.
 func CompareHTML(w io.Writer, r *compare.Result) error {
 	p := newComparePage(r)
-	return writePage(w, p.Title, pageCSS+compareCSS, "", compareTemplate, p)
+	return writePage(w, p.Title, pageCSS+compareCSS, "", compareHTML, p)
 }
 
 // comparePage is what the template shows.

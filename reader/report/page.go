@@ -3,7 +3,6 @@ package report
 import (
 	_ "embed"
 	"fmt"
-	"html/template"
 	"io"
 	"iter"
 	"strings"
@@ -23,11 +22,6 @@ var (
 	pageJS string
 	//go:embed page.html
 	pageHTML string
-
-	pageTemplate = template.Must(template.New("page").Funcs(template.FuncMap{
-		"clean": clean,
-		"lower": strings.ToLower,
-	}).Parse(pageHTML))
 )
 
 // HTML writes one self-contained page: no script is needed to read it, nothing
@@ -35,7 +29,7 @@ var (
 // without arrivals, leave a sentence in place of the charts that need them.
 func HTML(w io.Writer, r *run.Run, requests iter.Seq2[*timeline.Timeline, error]) error {
 	p := newPage(r, requests)
-	return writePage(w, p.Title, pageCSS, pageJS, pageTemplate, p)
+	return writePage(w, p.Title, pageCSS, pageJS, pageHTML, p)
 }
 
 // page is what the template shows.

@@ -5,16 +5,21 @@ import (
 	"encoding/base64"
 	"html/template"
 	"io"
+	"strings"
+
 	"tokenmeter/base/printable"
 )
 
 // writePage writes one self-contained page: the content between a head and an
-// end that all pages share. script may be empty.
-func writePage(w io.Writer, title, style, script string, content *template.Template, data any) error {
+// end that all pages share. content is an html/template of ours, read only when
+// a page is wanted: commands that write none shall not wait for it. script may
+// be empty.
+func writePage(w io.Writer, title, style, script, content string, data any) error {
+	body := template.Must(template.New("page").Funcs(template.FuncMap{"clean": clean, "lower": strings.ToLower}).Parse(content))
 	if _, err := io.WriteString(w, pageHead(title, style, script)); err != nil {
 		return err
 	}
-	if err := content.Execute(printable.LinesWriter(w), data); err != nil {
+	if err := body.Execute(printable.LinesWriter(w), data); err != nil {
 		return err
 	}
 	if script != "" {

@@ -3,19 +3,14 @@ package report
 import (
 	_ "embed"
 	"fmt"
-	"html/template"
 	"io"
 	"strings"
 
 	"tokenmeter/load/sweep/result"
 )
 
-var (
-	//go:embed sweep_page.html
-	sweepHTML string
-
-	sweepTemplate = template.Must(template.New("sweep").Funcs(template.FuncMap{"clean": clean}).Parse(sweepHTML))
-)
+//go:embed sweep_page.html
+var sweepHTML string
 
 // sweepCSS is what a sweep's page has beyond that of a run.
 const sweepCSS = `#search .text{text-align:left}.bracket{fill:var(--s3);opacity:.16}.hold{fill:var(--s3);opacity:.07}.dot.s3{fill:var(--s3)}.line2{stroke:var(--axis);stroke-dasharray:2 2;fill:none}.iv1{stroke:var(--s1);stroke-width:1.5}.keys .sw{height:3px}.sw.s1{background:var(--s1)}.sw.s2{background:var(--s2)}.sw.s3{background:var(--s3)}.sw.s4{background:var(--s4)}`
@@ -23,7 +18,7 @@ const sweepCSS = `#search .text{text-align:left}.bracket{fill:var(--s3);opacity:
 // SweepHTML writes a sweep as one self-contained page.
 func SweepHTML(w io.Writer, s *result.Sweep) error {
 	p := newSweepPage(s)
-	return writePage(w, p.Title, pageCSS+sweepCSS, "", sweepTemplate, p)
+	return writePage(w, p.Title, pageCSS+sweepCSS, "", sweepHTML, p)
 }
 
 // sweepPage is what the template shows.
