@@ -2,6 +2,7 @@ package daemon
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -50,7 +51,11 @@ func (d *Daemon) openBudgets(plan *Plan) (*budgets, error) {
 	if err != nil && sqlite.Damaged(err) {
 		// The proxy is needed, whatever became of the history.
 		aside, asideErr := sqlite.SetAside(path, time.Now())
-		if asideErr != nil {
+		var foreign *sqlite.ForeignError
+		switch {
+		case errors.As(asideErr, &foreign):
+			return nil, fmt.Errorf("store: %w", asideErr)
+		case asideErr != nil:
 			return nil, fmt.Errorf("store: %w; it is damaged and can't be set aside: %w", err, asideErr)
 		}
 		d.log.Error("the history is damaged; a new one begins, and budgets with it", "store", path, "kept_as", aside, "error", err.Error())

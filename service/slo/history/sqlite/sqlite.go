@@ -27,12 +27,16 @@ type DB struct {
 var _ history.Store = (*DB)(nil)
 
 // Open opens a store, makes it if it is not there, and brings an older one up
-// to date. One that another process writes is a HeldError.
+// to date. One that another process writes is a HeldError, a file that is
+// something else a ForeignError; neither is touched.
 func Open(path string) (*DB, error) {
 	for _, name := range []string{path, path + lockEnd} {
 		if err := limitio.Plain(name); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return nil, err
 		}
+	}
+	if err := refuseForeign(path); err != nil {
+		return nil, err
 	}
 	held, err := lock(path)
 	if err != nil {
@@ -60,7 +64,11 @@ func OpenReadOnly(path string) (*DB, error) {
 	if err != nil {
 		return nil, err
 	}
-	version, err := d.version(context.Background())
+	err = d.foreign()
+	var version int
+	if err == nil {
+		version, err = d.version(context.Background())
+	}
 	switch {
 	case err != nil:
 	case version > len(migrations):
@@ -84,9 +92,9 @@ func open(path, mode string) (*DB, error) {
 	if slashed[0] != '/' {
 		slashed = "/" + slashed // a drive letter
 	}
-	// In WAL mode a commit outlives the process with synchronous=NORMAL, and a
-	// loss of power can take the last commits but never a part of one.
-	q := url.Values{"mode": {mode}, "_pragma": {"busy_timeout(5000)", "synchronous(NORMAL)", "foreign_keys(1)"}, "_txlock": {"immediate"}}
+	// With synchronous=FULL a commit outlives a loss of power, too: that an alert
+	// was told must not be forgotten, and once a second is not often.
+	q := url.Values{"mode": {mode}, "_pragma": {"busy_timeout(5000)", "synchronous(FULL)", "foreign_keys(1)"}, "_txlock": {"immediate"}}
 	if mode != "ro" {
 		q["_pragma"] = append([]string{"journal_mode(WAL)"}, q["_pragma"]...)
 	}
@@ -142,6 +150,17 @@ CREATE INDEX annotations_at ON annotations (at);
 CREATE TABLE states (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
 `}
 
+// foreign is an error when there are tables, and none of them is of a store.
+func (d *DB) foreign() error {
+	var others int
+	err := d.db.QueryRow(`SELECT count(*) FROM sqlite_schema WHERE NOT EXISTS
+		(SELECT 1 FROM sqlite_schema WHERE name = 'series' AND sql LIKE '%grp TEXT%')`).Scan(&others)
+	if err == nil && others > 0 {
+		err = &ForeignError{d.path}
+	}
+	return err
+}
+
 func (d *DB) version(ctx context.Context) (int, error) {
 	var version int
 	err := d.db.QueryRowContext(ctx, "PRAGMA user_version").Scan(&version)
@@ -192,55 +211,4 @@ func ignoreDone(err error) error {
 		return nil
 	}
 	return err
-}
-
-// Backup writes a copy of the store as it is now; writing goes on meanwhile. An
-// existing file is not overwritten.
-func (d *DB) Backup(ctx context.Context, path string) error {
-	if _, err := os.Stat(path); err == nil {
-		return fmt.Errorf("%s exists already", path)
-	}
-	_, err := d.db.ExecContext(ctx, "VACUUM INTO ?", path)
-	return err
-}
-
-// Restore makes a store of a backup. The file must not exist yet; the backup is
-// checked first and stays as it is.
-func Restore(backup, path string) (err error) {
-	for _, suffix := range []string{"", "-wal", "-shm"} {
-		if _, err := os.Stat(path + suffix); err == nil {
-			return fmt.Errorf("%s exists already; move it away first", path+suffix)
-		}
-	}
-	d, err := OpenReadOnly(backup)
-	if err != nil {
-		return err
-	}
-	defer d.Close()
-	var verdict string
-	if err := d.db.QueryRow("PRAGMA integrity_check").Scan(&verdict); err != nil {
-		return fmt.Errorf("%s: %w", backup, err)
-	}
-	if verdict != "ok" {
-		return fmt.Errorf("%s is damaged: %s", backup, verdict)
-	}
-	part := path + ".part"
-	os.Remove(part)
-	if err := d.Backup(context.Background(), part); err != nil {
-		return err
-	}
-	if err := endLife(part); err != nil {
-		return err
-	}
-	return os.Rename(part, path)
-}
-
-// endLife lets the counters of a backup begin another life: they show less than
-// they did before, which no counter may.
-func endLife(path string) error {
-	d, err := Open(path)
-	if err != nil {
-		return err
-	}
-	return errors.Join(d.PutState(context.Background(), history.LifeState, nil), d.Close())
 }

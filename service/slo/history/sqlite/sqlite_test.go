@@ -37,57 +37,6 @@ func one(seq int64) history.Batch {
 	return history.Batch{Writer: "w", Seq: seq, At: begin, Counts: []slo.Increment{{Key: slo.Key{Hash: "a", Source: slo.Live}, At: begin.Add(time.Duration(seq) * time.Second), Counts: slo.Counts{Good: 1, Valid: 1}}}}
 }
 
-func TestBackupAndRestore(t *testing.T) {
-	dir := t.TempDir()
-	path, backup, restored := filepath.Join(dir, "h.db"), filepath.Join(dir, "backup.db"), filepath.Join(dir, "restored.db")
-	d, err := Open(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer d.Close()
-	for i := range 50 {
-		if err := d.Write(t.Context(), one(int64(i+1))); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if err := d.Backup(t.Context(), backup); err != nil {
-		t.Fatal(err)
-	}
-	if err := d.Write(t.Context(), one(51)); err != nil {
-		t.Fatal(err)
-	}
-	if d.Backup(t.Context(), backup) == nil {
-		t.Error("a backup was overwritten")
-	}
-	if err := Restore(backup, restored); err != nil {
-		t.Fatal(err)
-	}
-	if err := Restore(backup, restored); err == nil {
-		t.Error("a store was overwritten")
-	}
-	r, err := Open(restored)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer r.Close()
-	totals, _ := r.Totals(t.Context())
-	if got := totals[slo.Key{Hash: "a", Source: slo.Live}].Good; got != 50 {
-		t.Errorf("the restored store has %d of 50", got)
-	}
-	damaged := filepath.Join(dir, "damaged.db")
-	data, _ := os.ReadFile(backup)
-	for i := len(data) / 2; i < len(data)/2+3000; i++ {
-		data[i] ^= 0xa5
-	}
-	os.WriteFile(damaged, data, 0o644)
-	if err := Restore(damaged, filepath.Join(dir, "new.db")); err == nil {
-		t.Error("a damaged backup was restored")
-	}
-	if err := Restore(filepath.Join(dir, "none.db"), filepath.Join(dir, "new.db")); !errors.Is(err, os.ErrNotExist) {
-		t.Errorf("no backup: %v", err)
-	}
-}
-
 func TestVersions(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "h.db")
 	d, err := Open(path)

@@ -506,3 +506,39 @@ func TestTheClockIsSet(t *testing.T) {
 		t.Errorf("after it: %+v", r.Counts)
 	}
 }
+
+// Alerts that were saved and can't be read are kept and spoken of, and what
+// fires is followed all the same.
+func TestUnreadableAlerts(t *testing.T) {
+	for _, saved := range []string{`{"objective":`, `{}`, `"text"`, `[{"since":"yesterday"}]`, "\x00\xff", "7"} {
+		db, err := sqlite.Open(filepath.Join(t.TempDir(), "h.db"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer db.Close()
+		if err := db.PutState(t.Context(), alertsState, []byte(saved)); err != nil {
+			t.Fatal(err)
+		}
+		now := time.Date(2026, 3, 2, 0, 0, 0, 0, time.UTC)
+		w, err := New(t.Context(), db, Plan{Objectives: compiled(t, up)}, func() time.Time { return now })
+		if err != nil {
+			t.Fatalf("%q: %v", saved, err)
+		}
+		for range 100 {
+			w.Done(request("", timeline.HTTP5xx, 0))
+		}
+		now = now.Add(time.Second)
+		if err := w.Step(t.Context()); err == nil || !strings.Contains(err.Error(), "slo.alerts.damaged-20260302T000000") {
+			t.Errorf("%q: it says %v", saved, err)
+		}
+		if kept, err := db.State(t.Context(), "slo.alerts.damaged-20260302T000000"); kept == nil || err != nil {
+			t.Errorf("%q is not kept: %v", saved, err)
+		}
+		if text, err := db.State(t.Context(), alertsState); err != nil || !strings.Contains(string(text), `"objective":"up"`) {
+			t.Errorf("%q: the alerts are %s, %v", saved, text, err)
+		}
+		if err := w.Step(t.Context()); err != nil {
+			t.Errorf("%q is told twice: %v", saved, err)
+		}
+	}
+}

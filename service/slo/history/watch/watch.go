@@ -43,6 +43,7 @@ type Watch struct {
 	receivers []*receiver
 	changes   chan change
 	asked     atomic.Pointer[Plan]
+	words     []error // to be told with the next Step
 
 	mu      sync.Mutex
 	results []slo.Result
@@ -79,15 +80,9 @@ func New(ctx context.Context, s history.Store, plan Plan, now func() time.Time) 
 		return nil, err
 	}
 	w := &Watch{store: s, recorder: r, now: now, compacted: now(), billed: now(), changes: make(chan change)}
-	saved, err := s.State(ctx, alertsState)
+	firing, err := w.savedAlerts(ctx)
 	if err != nil {
 		return nil, err
-	}
-	var firing []slo.Firing
-	if saved != nil {
-		if err := json.Unmarshal(saved, &firing); err != nil {
-			return nil, fmt.Errorf("the saved alerts: %w", err)
-		}
 	}
 	w.tracker.Restore(firing)
 	for _, n := range plan.Receivers {
@@ -95,6 +90,29 @@ func New(ctx context.Context, s history.Store, plan Plan, now func() time.Time) 
 	}
 	w.Set(plan)
 	return w, nil
+}
+
+// savedAlerts are those that fired when the process before ended. What nobody can
+// read is kept under another name and said with the first Step: alerts that still
+// fire begin anew.
+func (w *Watch) savedAlerts(ctx context.Context) (firing []slo.Firing, err error) {
+	saved, err := w.store.State(ctx, alertsState)
+	if err != nil || saved == nil {
+		return nil, err
+	}
+	if bad := json.Unmarshal(saved, &firing); bad != nil {
+		aside := alertsState + ".damaged-" + w.now().UTC().Format("20060102T150405")
+		kept, err := json.Marshal(string(saved))
+		if err != nil {
+			return nil, err
+		}
+		if err := w.store.PutState(ctx, aside, kept); err != nil {
+			return nil, err
+		}
+		w.words = append(w.words, fmt.Errorf("the saved alerts can't be read and are kept as %s in the store; alerts that still fire begin anew: %w", aside, bad))
+		return nil, nil
+	}
+	return firing, nil
 }
 
 // Set takes a plan in place of the one before. Objectives that were there
@@ -244,7 +262,8 @@ func (w *Watch) Step(ctx context.Context) error {
 	now := w.now()
 	w.bill(now)
 	w.endTasks(now)
-	errs := []error{w.recorder.Flush(ctx, now), w.tellLeftOut(now)}
+	errs := append(w.words, w.recorder.Flush(ctx, now), w.tellLeftOut(now))
+	w.words = nil
 	if due(now, w.compacted, time.Minute) {
 		w.compacted = now
 		errs = append(errs, w.recorder.Compact(ctx, now))
