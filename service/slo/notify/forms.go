@@ -1,6 +1,8 @@
 package notify
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
 	"fmt"
 	"strings"
 	"time"
@@ -17,6 +19,13 @@ func labels(f slo.Firing) map[string]string {
 		}
 	}
 	return l
+}
+
+// MessageID names an alert from its beginning to its end, for whoever is told
+// of it twice: the same alert that fires another time has another one.
+func MessageID(f slo.Firing) string {
+	sum := sha256.Sum256([]byte(f.ID() + "\x00" + f.Since.UTC().Format(time.RFC3339Nano)))
+	return hex.EncodeToString(sum[:8])
 }
 
 func subject(f slo.Firing) string {
@@ -49,7 +58,7 @@ func alertmanager(list []slo.Firing, repeat time.Duration) any {
 	}
 	out := make([]alert, len(list))
 	for i, f := range list {
-		out[i] = alert{labels(f), map[string]string{"summary": title(f), "description": f.Says, "objective": f.Compiled}, f.Since.UTC(), nil}
+		out[i] = alert{labels(f), map[string]string{"summary": title(f), "description": f.Says, "objective": f.Compiled, "id": MessageID(f)}, f.Since.UTC(), nil}
 		if f.Resolved != nil {
 			end := f.Resolved.UTC()
 			out[i].EndsAt = &end
@@ -61,6 +70,7 @@ func alertmanager(list []slo.Firing, repeat time.Duration) any {
 // webhook is our own form: schema tokenmeter.slo-alerts/v1.
 func webhook(list []slo.Firing, _ time.Duration) any {
 	type alert struct {
+		ID     string `json:"id"`
 		Status string `json:"status"`
 		slo.Firing
 	}
@@ -73,7 +83,7 @@ func webhook(list []slo.Firing, _ time.Duration) any {
 		if f.Resolved != nil {
 			status = "resolved"
 		}
-		out.Alerts = append(out.Alerts, alert{status, f})
+		out.Alerts = append(out.Alerts, alert{MessageID(f), status, f})
 	}
 	return out
 }
@@ -82,7 +92,7 @@ func webhook(list []slo.Firing, _ time.Duration) any {
 func slack(list []slo.Firing, _ time.Duration) any {
 	f := list[0]
 	escape := strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;")
-	return map[string]string{"text": escape.Replace(title(f)) + "\n" + escape.Replace(f.Says) + "\n_" + escape.Replace(f.Compiled) + "_"}
+	return map[string]string{"text": escape.Replace(title(f)) + "\n" + escape.Replace(f.Says) + "\n_" + escape.Replace(f.Compiled) + "_\nid " + MessageID(f)}
 }
 
 // datadog is a body of POST /api/v1/events.
@@ -101,6 +111,7 @@ func datadog(list []slo.Firing, _ time.Duration) any {
 			tags = append(tags, name+":"+value)
 		}
 	}
+	tags = append(tags, "id:"+MessageID(f))
 	return map[string]any{
 		"title": title(f), "text": f.Says + "\n" + f.Compiled, "alert_type": kind, "date_happened": at.Unix(),
 		"aggregation_key": fmt.Sprintf("tokenmeter-%s-%s-%s-%s", f.Objective, f.Source, f.Group, f.Alert), "source_type_name": "tokenmeter", "tags": tags,

@@ -1,13 +1,15 @@
 // Package notify tells people and their tools of alerts: an Alertmanager, a
 // webhook, a Slack-compatible webhook, or Datadog events. Each alert is told
-// when it begins, while it goes on, and when it is over; failures are retried,
-// and no key appears in an error.
+// when it begins, while it goes on, and when it is over, each at least once: a
+// Courier keeps what a receiver knows. No key appears in an error.
 package notify
 
 import (
 	"bytes"
 	"cmp"
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -24,7 +26,7 @@ import (
 	"tokenmeter/service/slo"
 )
 
-// Notifier tells one receiver. Not safe for concurrent use.
+// Notifier is how one receiver is told. Safe for concurrent use.
 type Notifier struct {
 	name       string
 	form       form
@@ -34,8 +36,6 @@ type Notifier struct {
 	repeat     time.Duration
 	client     *http.Client
 	redact     *secret.Redactor
-	told       map[string]time.Time // firing alerts, when they were told last
-	owed       map[string]slo.Firing
 }
 
 // form makes the bodies of a kind of receiver.
@@ -53,8 +53,7 @@ type Options struct {
 
 // New returns a notifier.
 func New(s slo.NotifySpec, o Options) (*Notifier, error) {
-	n := &Notifier{name: s.Name, header: http.Header{}, repeat: time.Duration(s.Repeat), client: o.Client,
-		told: map[string]time.Time{}, owed: map[string]slo.Firing{}}
+	n := &Notifier{name: s.Name, header: http.Header{}, repeat: time.Duration(s.Repeat), client: o.Client}
 	for _, severity := range s.Severities {
 		n.severities = append(n.severities, slo.Severity(severity))
 	}
@@ -122,103 +121,33 @@ func (n *Notifier) Same(o *Notifier) bool {
 		slices.Equal(n.severities, o.severities) && maps.EqualFunc(n.header, o.header, slices.Equal)
 }
 
-// Tell tells what is new: alerts that began, those that go on and were told
-// long ago, and those that are over. What was told and what is over while
-// nobody was told is left out. After an error the next Tell tells it again.
-func (n *Notifier) Tell(ctx context.Context, now time.Time, firing, resolved []slo.Firing) error {
-	var due []slo.Firing
-	for _, f := range resolved {
-		if _, told := n.told[f.ID()]; told && n.wants(f) {
-			n.owed[f.ID()] = f
-		}
-	}
-	for _, f := range firing {
-		delete(n.owed, f.ID()) // it fires again before anybody knew that it was over
-		if last, told := n.told[f.ID()]; n.wants(f) && (!told || now.Sub(last) >= n.repeat) {
-			due = append(due, f)
-		}
-	}
-	for _, f := range n.owed {
-		due = append(due, f)
-	}
-	slices.SortFunc(due, func(a, b slo.Firing) int { return cmp.Compare(a.ID(), b.ID()) })
-	if len(due) == 0 {
-		return nil
-	}
-	bodies := [][]slo.Firing{due}
-	if !n.form.batch {
-		bodies = nil
-		for _, f := range due {
-			bodies = append(bodies, []slo.Firing{f})
-		}
-	}
-	var errs []error
-	for _, part := range bodies {
-		if err := n.send(ctx, part); err != nil {
-			errs = append(errs, fmt.Errorf("%s was not told of %s: %s", n.name, names(part), n.redact.Error(err)))
-			continue
-		}
-		for _, f := range part {
-			if f.Resolved == nil {
-				n.told[f.ID()] = now
-				continue
-			}
-			delete(n.told, f.ID())
-			delete(n.owed, f.ID())
-		}
-	}
-	return errors.Join(errs...)
+// StateName is under which what the receiver was told is kept: another key, other
+// severities or times make no other receiver. nth, from 0, tells those apart that
+// have the same address and name. The address may be a secret.
+func (n *Notifier) StateName(nth int) string {
+	sum := sha256.Sum256([]byte(fmt.Sprintf("%s\x00%s\x00%s\x00%d", n.form.name, n.url, n.name, nth)))
+	return "slo.told." + hex.EncodeToString(sum[:8])
 }
 
-// Restore says that these alerts were told before a restart.
-func (n *Notifier) Restore(firing []slo.Firing, at time.Time) {
-	for _, f := range firing {
-		n.told[f.ID()] = at
-	}
-}
-
-func (n *Notifier) wants(f slo.Firing) bool {
+func (n *Notifier) wants(f *slo.Firing) bool {
 	return len(n.severities) == 0 || slices.Contains(n.severities, f.Severity)
 }
 
-func names(list []slo.Firing) string {
-	var out []string
-	for _, f := range list {
-		if !slices.Contains(out, f.Objective) {
-			out = append(out, f.Objective)
-		}
-	}
-	return strings.Join(out, ", ")
-}
-
-// tries is how often a body is sent before Tell gives up for this time.
-const tries = 4
-
-// send sends a body, again after a while when the receiver was busy or away.
-func (n *Notifier) send(ctx context.Context, list []slo.Firing) error {
+// Send sends one message about alerts, once. again is how long to wait before
+// another try at least; negative when it was refused and another would not help.
+func (n *Notifier) Send(ctx context.Context, list []slo.Firing) (again time.Duration, err error) {
 	body, err := json.Marshal(n.form.encode(list, n.repeat))
 	if err != nil {
-		return err
+		return -1, err
 	}
-	wait := time.Second
-	for try := 1; ; try++ {
-		after, err := n.post(ctx, body)
-		if err == nil || after < 0 || try == tries {
-			return err
-		}
-		timer := time.NewTimer(min(max(after, wait), time.Minute))
-		select {
-		case <-ctx.Done():
-			timer.Stop()
-			return errors.Join(err, ctx.Err())
-		case <-timer.C:
-		}
-		wait *= 3
+	again, err = n.post(ctx, body)
+	if err != nil {
+		err = errors.New(n.redact.Error(err))
 	}
+	return again, err
 }
 
-// post sends it once. again is how long to wait before another try; negative
-// when another would not help.
+// post sends a body.
 func (n *Notifier) post(ctx context.Context, body []byte) (again time.Duration, err error) {
 	request, err := http.NewRequestWithContext(ctx, http.MethodPost, n.url, bytes.NewReader(body))
 	if err != nil {

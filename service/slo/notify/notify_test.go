@@ -1,15 +1,12 @@
 package notify
 
 import (
-	"context"
 	"encoding/json"
 	"io"
-	"net"
 	"net/http"
 	"net/http/httptest"
 	"strings"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"tokenmeter/service/slo"
@@ -77,17 +74,10 @@ func TestForms(t *testing.T) {
 				t.Fatal(err)
 			}
 			f := firing("chat")
-			if err := n.Tell(t.Context(), at, []slo.Firing{f}, nil); err != nil {
-				t.Fatal(err)
-			}
-			// Told once; the same alert again is no news.
-			for range 3 {
-				if err := n.Tell(t.Context(), at.Add(30*time.Second), []slo.Firing{f}, nil); err != nil {
+			for _, one := range []slo.Firing{f, over(f, at.Add(time.Minute))} {
+				if _, err := n.Send(t.Context(), []slo.Firing{one}); err != nil {
 					t.Fatal(err)
 				}
-			}
-			if err := n.Tell(t.Context(), at.Add(time.Minute/2), nil, []slo.Firing{over(f, at.Add(time.Minute))}); err != nil {
-				t.Fatal(err)
 			}
 			if len(r.bodies) != 2 || r.paths[0] != c.path {
 				t.Fatalf("%d bodies to %v", len(r.bodies), r.paths)
@@ -95,6 +85,9 @@ func TestForms(t *testing.T) {
 			for _, body := range r.bodies {
 				if !json.Valid([]byte(body)) {
 					t.Errorf("no JSON: %s", body)
+				}
+				if !strings.Contains(body, MessageID(f)) {
+					t.Errorf("the id is not in %s", body)
 				}
 			}
 			for _, want := range c.want {
@@ -110,95 +103,6 @@ func TestForms(t *testing.T) {
 			}
 		})
 	}
-}
-
-func TestRepeats(t *testing.T) {
-	r := newReceiver(t)
-	n, err := New(slo.NotifySpec{Webhook: r.URL, Severities: []string{"page"}}, Options{Env: env})
-	if err != nil {
-		t.Fatal(err)
-	}
-	f, ticket := firing("chat"), firing("batch")
-	ticket.Severity = slo.Ticket
-	for minute := range 9 * 60 {
-		if err := n.Tell(t.Context(), at.Add(time.Duration(minute)*time.Minute), []slo.Firing{f, ticket}, nil); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if len(r.bodies) != 3 { // at 0, 4 and 8 h
-		t.Errorf("told %d times in 9 hours", len(r.bodies))
-	}
-	if strings.Contains(strings.Join(r.bodies, ""), "batch") {
-		t.Error("a ticket was told to somebody who wants pages")
-	}
-	// What nobody was told of is not resolved either.
-	if n.Tell(t.Context(), at, nil, []slo.Firing{over(firing("other"), at)}); len(r.bodies) != 3 {
-		t.Error("an unknown alert was resolved")
-	}
-}
-
-// A receiver that is busy is asked again, later and later; what was not told is
-// told the next time, once.
-func TestRetries(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		calls, status := 0, 0
-		client := &http.Client{Transport: transport(func(q *http.Request) (*http.Response, error) {
-			calls++
-			switch {
-			case status == 0:
-				return nil, &net.OpError{Op: "dial", Err: io.ErrUnexpectedEOF}
-			}
-			h := http.Header{}
-			h.Set("Retry-After", "30")
-			return &http.Response{StatusCode: status, Status: http.StatusText(status), Header: h, Body: io.NopCloser(strings.NewReader("key sk-very-secret-key-1234 is wrong")), Request: q}, nil
-		})}
-		n, err := New(slo.NotifySpec{Webhook: "http://127.0.0.1:1/hook?token=abcdef123456", KeyEnv: "KEY"}, Options{Env: env, Client: client})
-		if err != nil {
-			t.Fatal(err)
-		}
-		f := firing("chat")
-		begun := time.Now()
-		err = n.Tell(t.Context(), at, []slo.Firing{f}, nil)
-		if err == nil || calls != tries || time.Since(begun) != 13*time.Second {
-			t.Errorf("%d calls in %s: %v", calls, time.Since(begun), err)
-		}
-		for _, code := range []int{503, 429, 400} {
-			status, calls, begun = code, 0, time.Now()
-			err = n.Tell(t.Context(), at, []slo.Firing{f}, nil)
-			wantCalls, wantWait := tries, 90*time.Second
-			if code == 400 {
-				wantCalls, wantWait = 1, 0
-			}
-			if err == nil || calls != wantCalls || time.Since(begun) != wantWait {
-				t.Errorf("%d: %d calls in %s: %v", code, calls, time.Since(begun), err)
-			}
-			if text := err.Error(); strings.Contains(text, "very-secret") || strings.Contains(text, "abcdef123456") || !strings.Contains(text, "chat") {
-				t.Errorf("the error is %q", text)
-			}
-		}
-		status, calls = 200, 0
-		for range 2 {
-			if err := n.Tell(t.Context(), at, []slo.Firing{f}, nil); err != nil || calls != 1 {
-				t.Errorf("%d calls, %v", calls, err)
-			}
-		}
-		// It is over, and nobody could be told: the next time.
-		status = 500
-		if n.Tell(t.Context(), at, nil, []slo.Firing{over(f, at)}) == nil {
-			t.Error("no error")
-		}
-		status, calls = 200, 0
-		if err := n.Tell(t.Context(), at, nil, nil); err != nil || calls != 1 {
-			t.Errorf("%d calls, %v", calls, err)
-		}
-		ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
-		defer cancel()
-		status = 500
-		begun = time.Now()
-		if n.Tell(ctx, at, []slo.Firing{f}, nil) == nil || time.Since(begun) != 5*time.Second {
-			t.Errorf("the context ended after 5 s, Tell after %s", time.Since(begun))
-		}
-	})
 }
 
 type transport func(*http.Request) (*http.Response, error)

@@ -92,7 +92,7 @@ func TestChange(t *testing.T) {
 	s := staged(t, Plan{Objectives: compiled(t, up+rate)})
 	each := func() { s.Done(request("m", timeline.OK, 100)) }
 	s.seconds(90, each) // in the middle of a slice
-	s.Set(Plan{Objectives: compiled(t, renamed+rate+fast)})
+	s.Set(t.Context(), Plan{Objectives: compiled(t, renamed+rate+fast)})
 	s.seconds(92, each)
 	if r := s.of("there"); r.Valid != 182 {
 		t.Errorf("the renamed one has %+v", r.Counts)
@@ -103,9 +103,9 @@ func TestChange(t *testing.T) {
 	if r := s.of("fast"); r.Valid != 92 {
 		t.Errorf("the new one has %+v", r.Counts)
 	}
-	s.Set(Plan{Objectives: compiled(t, up)})
+	s.Set(t.Context(), Plan{Objectives: compiled(t, up)})
 	s.seconds(100, each)
-	s.Set(Plan{Objectives: compiled(t, up+fast+rate)})
+	s.Set(t.Context(), Plan{Objectives: compiled(t, up+fast+rate)})
 	s.seconds(10, each)
 	if r := s.of("fast"); r.Valid != 102 {
 		t.Errorf("the one that was away has %+v", r.Counts)
@@ -137,7 +137,7 @@ func TestChangeToNoData(t *testing.T) {
 	if a := s.of("one").Alerts[0]; !a.Firing {
 		t.Errorf("without a request: %+v", a)
 	}
-	s.Set(Plan{Objectives: compiled(t, one+fmt.Sprintf(silent, "two", "p90 ttft < 1s"))})
+	s.Set(t.Context(), Plan{Objectives: compiled(t, one+fmt.Sprintf(silent, "two", "p90 ttft < 1s"))})
 	pass(4)
 	if a := s.of("one").Alerts[0]; !a.Firing {
 		t.Errorf("one that stays: %+v", a)

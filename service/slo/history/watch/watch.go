@@ -40,7 +40,8 @@ type Watch struct {
 	compacted time.Time
 	told      time.Time // of tasks that were left out
 	toldOf    int64
-	receivers []*receiver
+	couriers  []*notify.Courier
+	start     func(*notify.Courier) // nil: Run does not run
 	changes   chan change
 	asked     atomic.Pointer[Plan]
 	words     []error // to be told with the next Step
@@ -85,10 +86,7 @@ func New(ctx context.Context, s history.Store, plan Plan, now func() time.Time) 
 		return nil, err
 	}
 	w.tracker.Restore(firing)
-	for _, n := range plan.Receivers {
-		n.Restore(firing, now())
-	}
-	w.Set(plan)
+	w.Set(ctx, plan)
 	return w, nil
 }
 
@@ -117,8 +115,8 @@ func (w *Watch) savedAlerts(ctx context.Context) (firing []slo.Firing, err error
 
 // Set takes a plan in place of the one before. Objectives that were there
 // already, as their hashes say, go on counting, with their slices and alerts;
-// receivers that are the same go on with what they were told.
-func (w *Watch) Set(plan Plan) (fresh, gone []*receiver) {
+// receivers go on with what they were told, after a restart too.
+func (w *Watch) Set(ctx context.Context, plan Plan) {
 	plan.lists = slo.NeedLists(plan.Objectives)
 	for _, o := range plan.Objectives {
 		if o.Figure != nil && !slices.ContainsFunc(plan.raws, func(b *slo.Objective) bool { return b.Raw == o.Raw }) {
@@ -128,19 +126,40 @@ func (w *Watch) Set(plan Plan) (fresh, gone []*receiver) {
 	w.recorder.Set(plan.Objectives, w.now())
 	w.asked.Store(&plan)
 	w.evaluated = time.Time{} // judge at once
-	var all []*receiver
-	for _, n := range plan.Receivers {
-		i := slices.IndexFunc(w.receivers, func(r *receiver) bool { return r.notifier.Same(n) })
-		if i >= 0 {
-			all = append(all, w.receivers[i])
-			w.receivers = slices.Delete(w.receivers, i, i+1)
+	w.setReceivers(ctx, plan.Receivers)
+}
+
+// setReceivers lets those that stay go on, and the others begin only when their
+// predecessors have ended: they may go on with the same ledger.
+func (w *Watch) setReceivers(ctx context.Context, list []*notify.Notifier) {
+	same := func(n *notify.Notifier) func(*notify.Courier) bool {
+		return func(c *notify.Courier) bool { return c.Notifier.Same(n) }
+	}
+	before := w.couriers
+	all := make([]*notify.Courier, len(list))
+	for i, n := range list {
+		if k := slices.IndexFunc(before, same(n)); k >= 0 {
+			all[i] = before[k]
+			before = slices.Delete(slices.Clone(before), k, k+1)
+		}
+	}
+	for _, c := range before {
+		c.Stop()
+	}
+	for i, n := range list {
+		if all[i] != nil {
 			continue
 		}
-		one := &receiver{notifier: n, news: make(chan struct{}, 1)}
-		all, fresh = append(all, one), append(fresh, one)
+		name := n.StateName(0)
+		for nth := 1; slices.ContainsFunc(all, func(c *notify.Courier) bool { return c != nil && c.Name == name }); nth++ {
+			name = n.StateName(nth)
+		}
+		all[i] = notify.NewCourier(ctx, w.store, name, n, w.now)
+		if w.start != nil {
+			w.start(all[i])
+		}
 	}
-	gone, w.receivers = w.receivers, all
-	return fresh, gone
+	w.couriers = all
 }
 
 // Change is Set while Run runs. It returns when the plan is taken.
@@ -288,28 +307,24 @@ func (w *Watch) evaluate(ctx context.Context, now time.Time) error {
 	w.results = results
 	w.mu.Unlock()
 	firing, resolved := w.tracker.Update(results, now)
-	for _, r := range w.receivers {
-		r.put(firing, resolved)
-	}
 	saved, err := json.Marshal(firing)
 	if err != nil {
 		return err
 	}
-	return w.store.PutState(ctx, alertsState, saved)
+	errs := []error{w.store.PutState(ctx, alertsState, saved)}
+	for _, c := range w.couriers {
+		errs = append(errs, c.Put(ctx, firing, resolved))
+	}
+	return errors.Join(errs...)
 }
 
 // Run steps every second and tells receivers, until the context ends. Errors go
 // to told, which is called from several goroutines and must not block.
 func (w *Watch) Run(ctx context.Context, told func(error)) {
-	var wait sync.WaitGroup
-	start := func(list []*receiver) {
-		for _, r := range list {
-			of, stop := context.WithCancel(ctx)
-			r.stop = stop
-			wait.Go(func() { r.run(of, w.now, told) })
-		}
+	w.start = func(c *notify.Courier) { c.Start(ctx, told) }
+	for _, c := range w.couriers {
+		w.start(c)
 	}
-	start(w.receivers)
 	ticker := time.NewTicker(history.FlushEvery)
 	defer ticker.Stop()
 	for {
@@ -320,11 +335,7 @@ func (w *Watch) Run(ctx context.Context, told func(error)) {
 			}
 			continue
 		case c := <-w.changes:
-			fresh, gone := w.Set(c.plan)
-			for _, r := range gone {
-				r.stop()
-			}
-			start(fresh)
+			w.Set(ctx, c.plan)
 			close(c.done)
 			continue
 		case <-ctx.Done():
@@ -336,44 +347,8 @@ func (w *Watch) Run(ctx context.Context, told func(error)) {
 	if err := w.recorder.Flush(last, w.now()); err != nil {
 		told(err)
 	}
-	wait.Wait()
-}
-
-// receiver tells one receiver at its own pace: who is slow misses nothing.
-type receiver struct {
-	notifier *notify.Notifier
-	news     chan struct{}
-	stop     context.CancelFunc
-	mu       sync.Mutex
-	firing   []slo.Firing
-	resolved []slo.Firing
-}
-
-func (r *receiver) put(firing, resolved []slo.Firing) {
-	r.mu.Lock()
-	r.firing = firing
-	r.resolved = append(r.resolved, resolved...)
-	r.mu.Unlock()
-	select {
-	case r.news <- struct{}{}:
-	default:
-	}
-}
-
-func (r *receiver) run(ctx context.Context, now func() time.Time, told func(error)) {
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case <-r.news:
-		}
-		r.mu.Lock()
-		firing, resolved := r.firing, r.resolved
-		r.resolved = nil
-		r.mu.Unlock()
-		if err := r.notifier.Tell(ctx, now(), firing, resolved); err != nil && ctx.Err() == nil {
-			told(err)
-		}
+	for _, c := range w.couriers {
+		c.Stop()
 	}
 }
 
