@@ -39,6 +39,8 @@ type Options struct {
 	Listen func(network, address string) (net.Listener, error)
 	// Dial connects to upstreams; nil: as usual.
 	Dial func(ctx context.Context, network, address string) (net.Conn, error)
+	// Now is the wall clock that windows and alerts are of; nil: time.Now.
+	Now func() time.Time
 	// Watch is how often files are looked at; 0: 2 s.
 	Watch time.Duration
 }
@@ -93,6 +95,9 @@ func Run(ctx context.Context, opt Options) error {
 	}
 	if opt.Listen == nil {
 		d.opt.Listen = net.Listen
+	}
+	if opt.Now == nil {
+		d.opt.Now = time.Now
 	}
 	plan, err := opt.Load()
 	if err != nil {

@@ -9,7 +9,6 @@ import (
 	"slices"
 	"sync"
 	"sync/atomic"
-	"time"
 
 	"tokenmeter/service/slo"
 	"tokenmeter/service/slo/history"
@@ -50,7 +49,7 @@ func (d *Daemon) openBudgets(plan *Plan) (*budgets, error) {
 	b, err := d.openStore(plan, path)
 	if err != nil && sqlite.Damaged(err) {
 		// The proxy is needed, whatever became of the history.
-		aside, asideErr := sqlite.SetAside(path, time.Now())
+		aside, asideErr := sqlite.SetAside(path, d.opt.Now())
 		var foreign *sqlite.ForeignError
 		switch {
 		case errors.As(asideErr, &foreign):
@@ -74,7 +73,7 @@ func (d *Daemon) openStore(plan *Plan, path string) (*budgets, error) {
 		return nil, err
 	}
 	ctx, stop := context.WithCancel(context.Background())
-	w, err := watch.New(ctx, db, plan.watched(), time.Now)
+	w, err := watch.New(ctx, db, plan.watched(), d.opt.Now)
 	if err != nil {
 		stop()
 		db.Close()

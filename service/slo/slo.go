@@ -49,6 +49,11 @@ func (c Counts) Plus(o Counts) Counts {
 	return Counts{c.Good + o.Good, c.Valid + o.Valid, c.Excluded + o.Excluded}
 }
 
+// Less is the difference; of what is moved away it is negative.
+func (c Counts) Less(o Counts) Counts {
+	return Counts{c.Good - o.Good, c.Valid - o.Valid, c.Excluded - o.Excluded}
+}
+
 // IsZero reports whether nothing happened.
 func (c Counts) IsZero() bool { return c == Counts{} }
 

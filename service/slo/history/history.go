@@ -59,11 +59,36 @@ type Batch struct {
 	Counts   []slo.Increment
 	Sketches []Sketch
 	Watched  []Watched
+	// Redated comes before all of it, in order.
+	Redated []Redate
 }
 
 // Empty reports whether there is nothing in it.
 func (b *Batch) Empty() bool {
-	return len(b.Counts) == 0 && len(b.Sketches) == 0 && len(b.Watched) == 0
+	return len(b.Counts) == 0 && len(b.Sketches) == 0 && len(b.Watched) == 0 && len(b.Redated) == 0
+}
+
+// Redate moves what was noted while a clock was ahead: all that begins after a
+// moment, that moment's clock being right, by so much, and at least to then.
+type Redate struct {
+	After time.Time
+	By    time.Duration
+}
+
+// interval is where a time belongs; one that goes on after the moment ends there.
+func (r Redate) interval(i slo.Interval) slo.Interval {
+	return slo.Interval{From: r.Of(i.From), To: r.Of(i.To)}
+}
+
+// Of is where a moment belongs. The zero Redate moves nothing.
+func (r Redate) Of(at time.Time) time.Time {
+	if r.By == 0 || !at.After(r.After) {
+		return at
+	}
+	if at = at.Add(-r.By); at.After(r.After) {
+		return r.After
+	}
+	return at
 }
 
 // Sketch is the distribution of a metric around a moment.

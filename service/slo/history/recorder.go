@@ -34,7 +34,7 @@ type Recorder struct {
 	begun    bool                  // since is not written yet
 	flushed  time.Time             // watched without a gap up to then, by the wall clock
 	watched  []Watched
-	stepped  bool      // the clock went back: memory may hold a time to come
+	clock    stepping
 	steady   time.Time // since then nobody has set the clock
 
 	writing sync.Mutex // one Flush at a time
@@ -64,43 +64,6 @@ const late = 2 * time.Second
 // Tolerated is the longest time between two flushes that is no gap.
 const Tolerated = 15 * time.Second
 
-// Load reads the history of a store into memory, as far back as it is kept.
-func Load(ctx context.Context, s Store, now time.Time) (*slo.Memory, error) {
-	return LoadUntil(ctx, s, now, time.Time{})
-}
-
-// LoadUntil is Load of what was known at a moment. Of a time whose counts are
-// kept in longer steps, the step in which it lies is left out.
-func LoadUntil(ctx context.Context, s Store, now, until time.Time) (*slo.Memory, error) {
-	memory := &slo.Memory{Until: until}
-	oldest := now.Add(-slo.Tiers[len(slo.Tiers)-1].Keep)
-	err := s.Cells(ctx, oldest, now.Add(ahead), func(c Cell) error {
-		memory.Add(c.Key, c.At, c.Step, c.Counts)
-		return nil
-	})
-	if err != nil {
-		return nil, err
-	}
-	since, err := counting(ctx, s, now)
-	if err != nil {
-		return nil, err
-	}
-	memory.Counting(since)
-	watched, err := s.Watched(ctx)
-	for source, list := range watched {
-		for _, i := range list {
-			if !i.From.After(now.Add(ahead)) {
-				memory.Watch(source, i.From, i.To)
-			}
-		}
-	}
-	return memory, err
-}
-
-// ahead is how far in the future what was stored may lie: another host's clock.
-// What lies beyond was written while a clock was wrong.
-const ahead = time.Hour
-
 // NewRecorder returns a recorder that goes on where the store ended: counters
 // have the totals they had, and the time since is a gap. The sources are those
 // that this process watches.
@@ -119,8 +82,11 @@ func NewRecorder(ctx context.Context, s Store, objectives []*slo.Objective, now 
 	}
 	id := make([]byte, 8)
 	rand.Read(id)
-	r := &Recorder{store: s, memory: memory, totals: totals, flushed: now.Round(0), steady: now.Round(0), writer: hex.EncodeToString(id), sources: sources,
+	r := &Recorder{store: s, memory: memory, clock: stepping{ticked: time.Now()}, totals: totals, flushed: now.Round(0), steady: now.Round(0), writer: hex.EncodeToString(id), sources: sources,
 		counts: map[cellKey]slo.Counts{}, sketches: map[sketchKey]*stat.Sketch{}, since: since}
+	if err := r.fromTheFuture(ctx, now.Round(0)); err != nil {
+		return nil, err
+	}
 	r.Set(objectives, now)
 	return r, nil
 }
@@ -275,45 +241,6 @@ func (r *Recorder) begin(ctx context.Context) error {
 	return nil
 }
 
-// remember reads memory anew after the clock went back: cells of a time that
-// was none would push out those of now. All that was counted up to the last
-// batch is in the store.
-func (r *Recorder) remember(ctx context.Context, now time.Time) error {
-	r.mu.Lock()
-	stepped := r.stepped
-	r.mu.Unlock()
-	if !stepped {
-		return nil
-	}
-	memory, err := Load(ctx, r.store, now)
-	if err != nil {
-		return err
-	}
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	for k, c := range r.counts {
-		memory.Add(k.key, time.Unix(k.at, 0), slo.Tiers[0].Step, c)
-	}
-	for _, w := range r.watched {
-		memory.Watch(w.Source, w.From, w.To)
-	}
-	since := map[slo.Key]time.Time{}
-	for k, begun := range r.since {
-		if begun.After(now) {
-			begun = now
-		}
-		since[k] = begun
-	}
-	memory.Counting(since)
-	r.begun = r.begun || !maps.Equal(r.since, since)
-	r.memory, r.since, r.stepped = memory, since, false
-	return nil
-}
-
-// settling is how long a clock must have gone on by itself before history is
-// moved to coarser resolutions by it: that can't be undone.
-const settling = 10 * time.Minute
-
 // Compact compacts the store, unless the clock was set lately.
 func (r *Recorder) Compact(ctx context.Context, now time.Time) error {
 	now = now.Round(0)
@@ -350,7 +277,7 @@ func (r *Recorder) tick(now time.Time) {
 	if silent < -Tolerated || silent > Tolerated {
 		r.steady = now
 	}
-	r.stepped = r.stepped || silent < -Tolerated
+	r.step(now, silent)
 	r.flushed = now
 }
 
@@ -358,8 +285,11 @@ func (r *Recorder) tick(now time.Time) {
 func (r *Recorder) seal(now time.Time) *Batch {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	b := &Batch{Writer: r.writer, Seq: r.seq + 1, At: now, Watched: joined(r.watched)}
+	b := &Batch{Writer: r.writer, Seq: r.seq + 1, At: now, Watched: joined(r.watched), Redated: r.clock.redated}
 	for k, c := range r.counts {
+		if c.IsZero() {
+			continue // it was moved away
+		}
 		b.Counts = append(b.Counts, slo.Increment{Key: k.key, At: time.Unix(k.at, 0), Counts: c})
 	}
 	for k, s := range r.sketches {
@@ -372,7 +302,8 @@ func (r *Recorder) seal(now time.Time) *Batch {
 		return cmp.Or(a.Key.Compare(b.Key), a.At.Compare(b.At))
 	})
 	r.seq++
-	r.watched = nil
+	r.clock.sent(b)
+	r.watched, r.clock.redated = nil, nil
 	clear(r.counts)
 	clear(r.sketches)
 	return b
@@ -410,7 +341,7 @@ func (r *Recorder) Run(ctx context.Context, told func(error)) {
 			}
 			return
 		case now := <-ticker.C:
-			err := r.Flush(ctx, now)
+			err := errors.Join(append(r.Words(), r.Flush(ctx, now))...)
 			if now.Sub(compacted) >= time.Minute {
 				compacted = now
 				err = errors.Join(err, r.Compact(ctx, now))

@@ -74,7 +74,7 @@ func (l *ledger) put(firing, resolved []slo.Firing, wants func(*slo.Firing) bool
 		case e.State != owed: // the process ended before it was noted
 			e.Alert.Resolved, e.Alert.Says = &now, "It is over."
 			l.Entries[id], changed = &entry{Alert: e.Alert, State: owed}, true
-		case now.Sub(*e.Alert.Resolved) > owedFor:
+		case now.Sub(*e.Alert.Resolved) > owedFor && e.wait == lastWait: // and the clock did not just go ahead
 			delete(l.Entries, id)
 			changed = true
 		}

@@ -27,6 +27,11 @@ func (d *DB) Write(ctx context.Context, b history.Batch) error {
 			b.Writer, b.Seq, b.At.Unix()); err != nil {
 			return err
 		}
+		for _, r := range b.Redated {
+			if err := redate(ctx, tx, r); err != nil {
+				return err
+			}
+		}
 		if err := writeCounts(ctx, tx, b.Counts); err != nil {
 			return err
 		}

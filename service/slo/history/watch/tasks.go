@@ -75,6 +75,9 @@ func (w *Watch) endTasks(now time.Time) {
 	var over []slo.Increment
 	plan := w.asked.Load()
 	for k, t := range w.tasks {
+		if t.End.After(now) {
+			t.End = now // the clock was put back
+		}
 		if now.Sub(t.End) < TaskIdle {
 			continue
 		}

@@ -282,6 +282,7 @@ func (w *Watch) Step(ctx context.Context) error {
 	w.bill(now)
 	w.endTasks(now)
 	errs := append(w.words, w.recorder.Flush(ctx, now), w.tellLeftOut(now))
+	errs = append(errs, w.recorder.Words()...)
 	w.words = nil
 	if due(now, w.compacted, time.Minute) {
 		w.compacted = now

@@ -1,0 +1,111 @@
+package sqlite
+
+import (
+	"context"
+	"database/sql"
+	"time"
+
+	"tokenmeter/record/stat"
+	"tokenmeter/service/slo"
+	"tokenmeter/service/slo/history"
+)
+
+// redate moves what a clock that was ahead has dated. It stays in its
+// resolution.
+func redate(ctx context.Context, tx *sql.Tx, r history.Redate) error {
+	after, by := r.After.Unix(), int64(r.By/time.Second)
+	for tier, t := range slo.Tiers {
+		step := int64(t.Step / time.Second)
+		if _, err := tx.ExecContext(ctx, `INSERT INTO cells (series, tier, at, good, valid, excluded)
+			SELECT series, tier, min(at - ?, ?) / ? * ?, sum(good), sum(valid), sum(excluded) FROM cells WHERE tier = ? AND at > ? GROUP BY series, 3
+			ON CONFLICT (tier, at, series) DO UPDATE SET good = good + excluded.good, valid = valid + excluded.valid, excluded = cells.excluded + excluded.excluded`,
+			by, after, step, step, tier, after); err != nil {
+			return err
+		}
+		if _, err := tx.ExecContext(ctx, "DELETE FROM cells WHERE tier = ? AND at > ?", tier, after); err != nil {
+			return err
+		}
+	}
+	if err := redateWatched(ctx, tx, r); err != nil {
+		return err
+	}
+	return redateSketches(ctx, tx, r)
+}
+
+func redateWatched(ctx context.Context, tx *sql.Tx, r history.Redate) error {
+	after := r.After.UnixMilli()
+	rows, err := tx.QueryContext(ctx, "SELECT source, start, until FROM watched WHERE until > ?", after)
+	if err != nil {
+		return err
+	}
+	defer rows.Close()
+	var list []history.Watched
+	for rows.Next() {
+		var source slo.Source
+		var from, to int64
+		if err := rows.Scan(&source, &from, &to); err != nil {
+			return err
+		}
+		i := slo.Interval{From: time.UnixMilli(from), To: time.UnixMilli(to)}
+		if from > after {
+			i.From = i.From.Add(-r.By)
+		}
+		i.To = r.Of(i.To)
+		if i.From.Before(i.To) {
+			list = append(list, history.Watched{Source: source, Interval: i})
+		}
+	}
+	if err := rows.Err(); err != nil {
+		return err
+	}
+	rows.Close()
+	if _, err := tx.ExecContext(ctx, "DELETE FROM watched WHERE until > ?", after); err != nil {
+		return err
+	}
+	for _, w := range list {
+		if err := watch(ctx, tx, w); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func redateSketches(ctx context.Context, tx *sql.Tx, r history.Redate) error {
+	type row struct {
+		name string
+		tier int
+		at   int64
+		stat.Sketch
+	}
+	rows, err := tx.QueryContext(ctx, "SELECT name, tier, at, data FROM sketches WHERE at > ?", r.After.Unix())
+	if err != nil {
+		return err
+	}
+	defer rows.Close()
+	var list []*row
+	for rows.Next() {
+		var data []byte
+		one := &row{}
+		if err := rows.Scan(&one.name, &one.tier, &one.at, &data); err != nil {
+			return err
+		}
+		if err := one.UnmarshalBinary(data); err != nil {
+			return err
+		}
+		list = append(list, one)
+	}
+	if err := rows.Err(); err != nil {
+		return err
+	}
+	rows.Close()
+	if _, err := tx.ExecContext(ctx, "DELETE FROM sketches WHERE at > ?", r.After.Unix()); err != nil {
+		return err
+	}
+	for _, one := range list {
+		at := r.Of(time.Unix(one.at, 0)).Truncate(history.SketchTiers[one.tier].Step)
+		if err := mergeSketch(ctx, tx, one.name, one.tier, at.Unix(), &one.Sketch); err != nil {
+			return err
+		}
+	}
+	return nil
+}
