@@ -48,6 +48,7 @@ var rooms = map[string][]string{
 	"record/cost":      {"record/metric", "record/stat", "record/timeline", "base/config"},
 	"record/exit":      {},
 	"record/run":       {"record/cost", "record/metric", "record/objective", "record/stat", "record/timeline", "record/validity", "base/limitio", "base/printable", "base/secret"},
+	"record/imports":   {"record/run", "record/timeline", "base/limitio"},
 	"record/export":    {"record/metric", "record/run", "record/timeline", "base/printable"},
 
 	"wire/framing": {},

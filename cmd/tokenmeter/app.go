@@ -17,6 +17,7 @@ import (
 	"tokenmeter/load/method"
 	"tokenmeter/load/workload"
 	"tokenmeter/record/export"
+	"tokenmeter/record/imports"
 	"tokenmeter/record/metric/lens"
 	"tokenmeter/wire/tokens"
 )
@@ -39,6 +40,7 @@ type commands struct {
 	Sweep      sweepCmd      `cmd:"" help:"Load a server at a range of loads or lengths; finds the best load that meets the objectives."`
 	Compare    compareCmd    `cmd:"" help:"Say what differs between runs and whether it is real; gates for CI."`
 	Report     reportCmd     `cmd:"" help:"Show a run on the terminal, as Markdown, JSON, CSV or one HTML file."`
+	Import     importCmd     `cmd:"" help:"Make a run of another tool's result file."`
 	Export     exportCmd     `cmd:"" help:"Write the records of a run in another form."`
 	Analyze    analyzeCmd    `cmd:"" help:"Measure recorded raw streams anew, without a server."`
 	Doctor     doctorCmd     `cmd:"" help:"Look at this machine, and at a server, for what would spoil a measurement."`
@@ -146,7 +148,7 @@ func newParser(grammar any, stdout, stderr io.Writer) (*kong.Kong, error) {
 		kong.Exit(func(code int) { panic(leaving(code)) }),
 		kong.ConfigureHelp(kong.HelpOptions{Compact: true, WrapUpperBound: 100}),
 		kong.ExplicitGroups(slices.Concat(benchGroups, compareGroups)),
-		kong.Vars{"export_forms": export.Names(), "apis": apiNames(), "lenses": strings.Join(lens.Names(), ", "),
+		kong.Vars{"export_forms": export.Names(), "import_tools": imports.Names(), "apis": apiNames(), "lenses": strings.Join(lens.Names(), ", "),
 			"tokenizer": tokens.Default, "tokenizers": strings.Join(tokens.Names(), ", "),
 			"scenarios": strings.Join(workload.ScenarioNames(), ", "),
 			"methods":   strings.Join(method.Names(), ", ")},

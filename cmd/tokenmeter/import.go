@@ -1,0 +1,134 @@
+package main
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"tokenmeter/base/limitio"
+	"tokenmeter/record/imports"
+	"tokenmeter/record/objective"
+	"tokenmeter/record/run"
+	"tokenmeter/record/timeline"
+)
+
+type importCmd struct {
+	File      string   `arg:"" name:"file" help:"A result file of another tool."`
+	From      string   `placeholder:"TOOL" help:"Whose file it is: ${import_tools}. Default: recognised by its content."`
+	Part      int      `placeholder:"N" help:"Which run of a file that holds several, from 1."`
+	Out       string   `placeholder:"DIR" help:"The folder of the run. Default: a new one under ./runs."`
+	Force     bool     `help:"Replace the run that the folder holds."`
+	Model     string   `placeholder:"NAME" help:"The model's name, where the file has none."`
+	Objective []string `name:"objective" sep:"none" placeholder:"OBJECTIVE" help:"An objective to judge by, as bench takes it; repeatable."`
+
+	sharedFlags `embed:""`
+}
+
+// Help is shown below the flags.
+func (importCmd) Help() string {
+	text := "Makes a run of another tool's result file, for report, compare, slo check and export. What the file does not tell stays unknown: where it has no single arrivals, the run has no inter-token latencies.\n\nThe tools:\n"
+	for _, m := range imports.Importers {
+		text += "\n  " + m.Name + ": " + m.Says + "\n"
+	}
+	return text
+}
+
+// Run reads the file and shows the run.
+func (c *importCmd) Run(a *app) error {
+	var check checker
+	for _, text := range c.Objective {
+		if _, err := objective.Parse(text); err != nil {
+			check.addf("--objective: %w", err)
+		}
+	}
+	if c.Part < 0 {
+		check.addf("--part %d: parts count from 1", c.Part)
+	}
+	var from *imports.Importer
+	if c.From != "" {
+		known, err := imports.ByName(c.From)
+		if err != nil {
+			check.addf("--from: %w", err)
+		}
+		from = known
+	}
+	if err := check.err(); err != nil {
+		return err
+	}
+	in, err := readImport(c.File)
+	if err != nil {
+		return &usageError{err}
+	}
+	in.Part = c.Part
+	if from == nil {
+		if from = imports.Recognise(in.Head()); from == nil {
+			return &usageError{fmt.Errorf("%s is no file of a tool that is known: %s; name it with --from", c.File, imports.Names())}
+		}
+	}
+	return c.write(a, in, from)
+}
+
+func readImport(path string) (*imports.Input, error) {
+	f, err := limitio.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	return imports.NewInput(path, f)
+}
+
+// write reads the requests before it makes a folder: a file that can't be read
+// leaves none behind.
+func (c *importCmd) write(a *app, in *imports.Input, from *imports.Importer) error {
+	var all []*timeline.Timeline
+	m, err := from.Read(in, func(tl *timeline.Timeline) error {
+		all = append(all, tl)
+		return nil
+	})
+	if part := (*imports.PartError)(nil); errors.As(err, &part) {
+		err = fmt.Errorf("%w; with --part N", err)
+	}
+	if err != nil {
+		return &usageError{err}
+	}
+	if len(all) == 0 {
+		return &usageError{fmt.Errorf("%s holds no request", c.File)}
+	}
+	m.Target.Model = cmp.Or(c.Model, m.Target.Model, all[0].Model)
+	for _, tl := range all {
+		tl.Model = cmp.Or(tl.Model, m.Target.Model)
+	}
+	if m.Started.IsZero() {
+		if info, err := os.Stat(c.File); err == nil {
+			m.Started = info.ModTime().UTC()
+		}
+	}
+	last := slices.MaxFunc(all, func(x, y *timeline.Timeline) int { return cmp.Compare(endUS(x), endUS(y)) })
+	finished := m.Started.Add(time.Duration(endUS(last)) * time.Microsecond)
+	m.Finished = &finished
+	m.Objectives = c.Objective
+	m.Name = filepath.Base(c.File)
+	m.Tags = map[string]string{"imported": from.Name}
+	m.Version, m.Command = fullVersion(), []string{"tokenmeter", "import", c.File}
+	w, err := run.Create(c.Out, m, run.Options{Force: c.Force})
+	if err != nil {
+		return err
+	}
+	for _, tl := range all {
+		if err := w.Append(tl); err != nil {
+			return err
+		}
+	}
+	sum, err := w.Finish(m)
+	if err != nil {
+		return err
+	}
+	a.note("imported %d requests of %s into %s", len(all), from.Name, w.Dir())
+	return a.show(cmp.Or(c.Format, "table"), &sum, w.Dir(), c.NoColor)
+}
+
+func endUS(tl *timeline.Timeline) int64 { return tl.DueUS + tl.CloseUS.Or(0) }

@@ -1,0 +1,109 @@
+package imports
+
+import (
+	"bytes"
+	"encoding/csv"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strconv"
+	"strings"
+
+	"tokenmeter/record/run"
+	"tokenmeter/record/timeline"
+)
+
+// csvColumns are the columns that are read. Others are passed over.
+var csvColumns = []string{"start_s", "due_s", "ttft_ms", "e2e_ms", "input_tokens", "output_tokens", "error", "outcome", "model", "id", "session"}
+
+func isCSV(head []byte) bool {
+	line, _, _ := bytes.Cut(head, []byte("\n"))
+	fields := strings.FieldsFunc(string(line), func(r rune) bool { return r == ',' || r == ';' || r == '\t' || r == '\r' || r == '"' })
+	return slices.Contains(fields, "e2e_ms") && (slices.Contains(fields, "start_s") || slices.Contains(fields, "due_s"))
+}
+
+func readCSV(in *Input, add func(*timeline.Timeline) error) (run.Run, error) {
+	var m run.Run
+	m.Load.Kind = "closed"
+	table := csv.NewReader(bytes.NewReader(in.data))
+	table.ReuseRecord = true
+	if line, _, _ := bytes.Cut(in.data, []byte("\n")); bytes.Count(line, []byte(";")) > bytes.Count(line, []byte(",")) {
+		table.Comma = ';'
+	} else if bytes.Count(line, []byte("\t")) > bytes.Count(line, []byte(",")) {
+		table.Comma = '\t'
+	}
+	columns := map[string]int{}
+	var all []*request
+	for {
+		row, err := table.Read()
+		if err == io.EOF {
+			break
+		}
+		var parse *csv.ParseError
+		if errors.As(err, &parse) {
+			return m, fmt.Errorf("%s:%d:%d: %w", in.Name, parse.Line, parse.Column, parse.Err)
+		} else if err != nil {
+			return m, fmt.Errorf("%s: %w", in.Name, err)
+		}
+		if len(columns) == 0 {
+			for i, name := range row {
+				if slices.Contains(csvColumns, name) {
+					columns[name] = i
+				}
+			}
+			continue
+		}
+		r, err := csvRequest(in, table, row, columns)
+		if err != nil {
+			return m, err
+		}
+		all = append(all, r)
+	}
+	if len(all) == 0 {
+		return m, in.at(0, errors.New("the table has no row"))
+	}
+	return m, emit(in, all, add)
+}
+
+func csvRequest(in *Input, table *csv.Reader, row []string, columns map[string]int) (*request, error) {
+	r := unknown(table.InputOffset())
+	var fault error
+	text := func(name string) string {
+		if i, ok := columns[name]; ok && i < len(row) {
+			return strings.Clone(row[i])
+		}
+		return ""
+	}
+	number := func(name string) *float64 {
+		value := text(name)
+		if value == "" {
+			return nil
+		}
+		v, err := strconv.ParseFloat(value, 64)
+		if err != nil && fault == nil {
+			line, column := table.FieldPos(columns[name])
+			fault = fmt.Errorf("%s:%d:%d: %s is %q, no number", in.Name, line, column, name, value)
+		}
+		return &v
+	}
+	if v := number("due_s"); v != nil {
+		r.start = *v
+	}
+	if v := number("start_s"); v != nil {
+		r.start = *v
+	}
+	if v := number("ttft_ms"); v != nil {
+		r.first = *v / 1000
+	}
+	if v := number("e2e_ms"); v != nil {
+		r.e2e = *v / 1000
+	}
+	r.input, r.output = count(number("input_tokens")), count(number("output_tokens"))
+	r.streamed = r.first == r.first
+	r.model, r.id, r.session, r.failure = text("model"), text("id"), text("session"), text("error")
+	if o := text("outcome"); r.failure == "" && o != "" && o != string(timeline.OK) {
+		r.failure = o
+	}
+	return r, fault
+}

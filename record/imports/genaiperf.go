@@ -1,0 +1,116 @@
+package imports
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"tokenmeter/record/run"
+	"tokenmeter/record/timeline"
+)
+
+// genAIPerfProfile is what perf_analyzer writes for genai-perf. Times are
+// nanoseconds of one clock. Source: perf_analyzer's
+// docs/benchmarking.md and its profile export schema.
+type genAIPerfProfile struct {
+	Experiments []struct {
+		Experiment struct {
+			Mode  string  `json:"mode"`
+			Value float64 `json:"value"`
+		} `json:"experiment"`
+		Requests []struct {
+			Timestamp float64           `json:"timestamp"`
+			Responses []float64         `json:"response_timestamps"`
+			Outputs   []json.RawMessage `json:"response_outputs"`
+			Success   *bool             `json:"success"`
+		} `json:"requests"`
+	} `json:"experiments"`
+	Endpoint string `json:"endpoint"`
+}
+
+func isGenAIPerf(head []byte) bool {
+	return bytes.Contains(head, []byte(`"experiments"`)) && bytes.Contains(head, []byte(`"response_timestamps"`))
+}
+
+func readGenAIPerf(in *Input, add func(*timeline.Timeline) error) (run.Run, error) {
+	var m run.Run
+	var profile genAIPerfProfile
+	if err := in.whole(&profile); err != nil {
+		return m, err
+	}
+	var names []string
+	for _, e := range profile.Experiments {
+		names = append(names, fmt.Sprintf("%s %g, %d requests", e.Experiment.Mode, e.Experiment.Value, len(e.Requests)))
+	}
+	part, err := in.part(names)
+	if err != nil {
+		return m, err
+	}
+	var all []*request
+	for _, e := range profile.Experiments[part : part+1] {
+		m.Load.Kind = "closed"
+		switch e.Experiment.Mode {
+		case "concurrency":
+			m.Load.Concurrency = count(&e.Experiment.Value)
+		case "request_rate":
+			m.Load.Kind, m.Load.RatePerS = "open", timeline.Some(e.Experiment.Value)
+		}
+		for _, q := range e.Requests {
+			r := unknown(0)
+			r.start = q.Timestamp / 1e9
+			for i, t := range q.Responses {
+				if i < len(q.Outputs) && !bears(q.Outputs[i]) {
+					continue
+				}
+				r.events = append(r.events, (t-q.Timestamp)/1e9)
+			}
+			if n := len(q.Responses); n > 0 {
+				r.end = q.Responses[n-1] / 1e9
+			}
+			r.streamed = len(q.Responses) > 1
+			if q.Success != nil && !*q.Success {
+				r.failure = "failed, by the other tool"
+			}
+			all = append(all, r)
+		}
+	}
+	return m, emit(in, all, add)
+}
+
+// bears reports whether a response of perf_analyzer carries generated text: the
+// chunk of an OpenAI stream, or the text of a model of Triton's.
+func bears(raw json.RawMessage) bool {
+	var output struct {
+		Response   string `json:"response"`
+		TextOutput string `json:"text_output"`
+	}
+	if json.Unmarshal(raw, &output) != nil {
+		return true
+	}
+	if output.Response == "" {
+		return output.TextOutput != ""
+	}
+	text := strings.TrimSpace(strings.TrimPrefix(output.Response, "data:"))
+	var chunk struct {
+		Choices []struct {
+			Delta struct {
+				Content   string `json:"content"`
+				Reasoning string `json:"reasoning_content"`
+			} `json:"delta"`
+			Message struct {
+				Content string `json:"content"`
+			} `json:"message"`
+			Text string `json:"text"`
+		} `json:"choices"`
+	}
+	if json.Unmarshal([]byte(text), &chunk) != nil {
+		return text != "" && text != "[DONE]"
+	}
+	for _, c := range chunk.Choices {
+		if c.Delta.Content+c.Delta.Reasoning+c.Message.Content+c.Text != "" {
+			return true
+		}
+	}
+	return false
+}

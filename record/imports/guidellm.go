@@ -1,0 +1,165 @@
+package imports
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"math"
+	"time"
+
+	"tokenmeter/record/run"
+	"tokenmeter/record/timeline"
+)
+
+// guideLLMReport is benchmarks.json. It has the first and the last token of a
+// request and not those between. Source: guidellm/schemas of 0.8.1, whose files
+// and those of 0.5 on have these names.
+type guideLLMReport struct {
+	Benchmarks []guideLLMBenchmark `json:"benchmarks"`
+}
+
+type guideLLMBenchmark struct {
+	Config struct {
+		Strategy map[string]any `json:"strategy"`
+	} `json:"config"`
+	StartTime float64 `json:"start_time"`
+	Requests  struct {
+		Successful []guideLLMRequest `json:"successful"`
+		Errored    []guideLLMRequest `json:"errored"`
+		Incomplete []guideLLMRequest `json:"incomplete"`
+	} `json:"requests"`
+}
+
+type guideLLMRequest struct {
+	ID   string `json:"request_id"`
+	Args string `json:"request_args"`
+	Info struct {
+		Conversation string          `json:"conversation_id"`
+		Turn         *float64        `json:"turn_index"`
+		Worker       int             `json:"scheduler_process_id"`
+		Error        *string         `json:"error"`
+		Timings      guideLLMTimings `json:"timings"`
+	} `json:"info"`
+	Input    *float64 `json:"prompt_tokens"`
+	Cached   *float64 `json:"cached_tokens"`
+	Output   *float64 `json:"output_tokens"`
+	Start    *float64 `json:"request_start_time"`
+	End      *float64 `json:"request_end_time"`
+	Streamed *float64 `json:"time_to_first_token_ms"`
+}
+
+// guideLLMTimings are moments of the wall clock, in seconds.
+type guideLLMTimings struct {
+	Due       *float64 `json:"targeted_start"`
+	Start     *float64 `json:"request_start"`
+	First     *float64 `json:"first_token_iteration"`
+	FirstOld  *float64 `json:"first_iteration"`
+	Last      *float64 `json:"last_token_iteration"`
+	LastOld   *float64 `json:"last_iteration"`
+	End       *float64 `json:"request_end"`
+	Iteration *float64 `json:"token_iterations"`
+}
+
+func isGuideLLM(head []byte) bool {
+	return bytes.Contains(head, []byte(`"benchmarks"`)) && (bytes.Contains(head, []byte("guidellm")) ||
+		bytes.Contains(head, []byte(`"generative_benchmark`)) || bytes.Contains(head, []byte(`"scheduler_state"`)))
+}
+
+func readGuideLLM(in *Input, add func(*timeline.Timeline) error) (run.Run, error) {
+	var m run.Run
+	var report guideLLMReport
+	if err := in.whole(&report); err != nil {
+		return m, err
+	}
+	var names []string
+	for _, b := range report.Benchmarks {
+		names = append(names, b.name())
+	}
+	part, err := in.part(names)
+	if err != nil {
+		return m, err
+	}
+	b := &report.Benchmarks[part]
+	m.Load.Kind = "closed"
+	if rate, ok := b.Config.Strategy["rate"].(float64); ok {
+		m.Load.Kind, m.Load.RatePerS = "open", timeline.Some(rate)
+	} else if n, ok := b.Config.Strategy["streams"].(float64); ok {
+		m.Load.Concurrency = count(&n)
+	}
+	if b.StartTime > 0 {
+		m.Started = time.UnixMicro(us(b.StartTime)).UTC()
+	}
+	var all []*request
+	for i := range b.Requests.Successful {
+		all = append(all, b.Requests.Successful[i].request(m.Load.Kind == "open"))
+	}
+	for i := range b.Requests.Errored {
+		r := b.Requests.Errored[i].request(m.Load.Kind == "open")
+		r.failure = words(r.failure)
+		all = append(all, r)
+	}
+	for i := range b.Requests.Incomplete {
+		r := b.Requests.Incomplete[i].request(m.Load.Kind == "open")
+		r.cancelled = true
+		if sensible(r.start) { // those that never began are none
+			all = append(all, r)
+		}
+	}
+	return m, emit(in, all, add)
+}
+
+func (b *guideLLMBenchmark) name() string {
+	kind, _ := b.Config.Strategy["type_"].(string)
+	for _, key := range []string{"streams", "rate"} {
+		if v, ok := b.Config.Strategy[key].(float64); ok {
+			kind += fmt.Sprintf(" %g", v)
+		}
+	}
+	return fmt.Sprintf("%s, %d requests", kind, len(b.Requests.Successful)+len(b.Requests.Errored)+len(b.Requests.Incomplete))
+}
+
+func (q *guideLLMRequest) request(open bool) *request {
+	r := unknown(0)
+	t := &q.Info.Timings
+	first := func(candidates ...*float64) float64 {
+		for _, c := range candidates {
+			if c != nil && *c > 0 {
+				return *c
+			}
+		}
+		return math.NaN()
+	}
+	r.start = first(t.Start, q.Start)
+	r.end = first(t.Last, t.LastOld, t.End, q.End)
+	if open {
+		r.due = first(t.Due)
+	}
+	if q.Streamed != nil {
+		r.first = first(t.First, t.FirstOld) - r.start
+	} else {
+		r.end = first(t.End, q.End)
+	}
+	r.streamed = q.Streamed != nil
+	r.input, r.cached, r.output = count(q.Input), count(q.Cached), count(q.Output)
+	r.id, r.worker = q.ID, q.Info.Worker
+	if r.turn = count(q.Info.Turn); r.turn.Or(0) > 0 {
+		r.session = q.Info.Conversation
+	}
+	if q.Info.Error != nil {
+		r.failure = *q.Info.Error
+	}
+	var body struct {
+		Body struct {
+			Model     string   `json:"model"`
+			MaxTokens *float64 `json:"max_tokens"`
+			MaxNew    *float64 `json:"max_completion_tokens"`
+		} `json:"body"`
+	}
+	if json.Unmarshal([]byte(q.Args), &body) == nil {
+		r.model = body.Body.Model
+		if r.asked = count(body.Body.MaxNew); !r.asked.OK() {
+			r.asked = count(body.Body.MaxTokens)
+		}
+	}
+	return r
+}

@@ -1,0 +1,221 @@
+// Package imports reads the result files of other tools into runs. One file per
+// tool, one line in the table below. What a file does not tell stays unknown: an
+// importer never makes up a time or a count.
+package imports
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+
+	"tokenmeter/base/limitio"
+	"tokenmeter/record/run"
+	"tokenmeter/record/timeline"
+)
+
+// Importer reads the files of one tool.
+type Importer struct {
+	Name string // as --from names it
+	Says string // one line for the help: which files
+	// Is tells the tool's files by their first bytes.
+	Is func(head []byte) bool
+	// Read calls add for every request, in the order of the file, and returns
+	// what the file tells of the run.
+	Read func(in *Input, add func(*timeline.Timeline) error) (run.Run, error)
+}
+
+// Importers lists the tools, in the order in which files are recognised.
+var Importers = []Importer{
+	{"aiperf", "AIPerf's profile_export.jsonl", isAIPerf, readAIPerf},
+	{"vllm", "vllm bench serve --save-result --save-detailed, and SGLang's bench_serving --output-details", isVLLM, readVLLM},
+	{"guidellm", "GuideLLM's benchmarks.json", isGuideLLM, readGuideLLM},
+	{"inference-perf", "inference-perf's per_request_lifecycle_metrics.json", isInferencePerf, readInferencePerf},
+	{"llmeter", "llmeter's responses.jsonl", isLLMeter, readLLMeter},
+	{"genai-perf", "genai-perf's and perf_analyzer's profile_export.json", isGenAIPerf, readGenAIPerf},
+	{"otel", "OpenTelemetry spans of GenAI clients, as OTLP in JSON", isOTel, readOTel},
+	{"csv", "a table with the columns start_s, ttft_ms, e2e_ms, input_tokens, output_tokens, error", isCSV, readCSV},
+}
+
+// Names lists the tools, for messages.
+func Names() string {
+	names := make([]string, len(Importers))
+	for i, m := range Importers {
+		names[i] = m.Name
+	}
+	return strings.Join(names, ", ")
+}
+
+// ByName finds a tool. The error lists what there is.
+func ByName(name string) (*Importer, error) {
+	for i := range Importers {
+		if Importers[i].Name == name {
+			return &Importers[i], nil
+		}
+	}
+	return nil, fmt.Errorf("unknown tool %q; known are %s", name, Names())
+}
+
+// headBytes is how much of a file is looked at to recognise it.
+const headBytes = 64 << 10
+
+// Recognise finds the tool whose file begins so; nil: none.
+func Recognise(head []byte) *Importer {
+	head = bytes.TrimPrefix(head, []byte("\ufeff"))
+	for i := range Importers {
+		if Importers[i].Is(head) {
+			return &Importers[i]
+		}
+	}
+	return nil
+}
+
+// MostBytes is the largest file that is read: the largest are whole in memory.
+const MostBytes = 1 << 30
+
+// Input is one file. Errors name places in it.
+type Input struct {
+	Name string // for messages
+	// Part is which run of the file is meant, from 1; 0: the only one.
+	Part int
+	data []byte
+}
+
+// NewInput reads a file of at most MostBytes.
+func NewInput(name string, r io.Reader) (*Input, error) {
+	data, err := limitio.All(r, MostBytes)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", name, err)
+	}
+	return &Input{Name: name, data: bytes.TrimPrefix(data, []byte("\ufeff"))}, nil
+}
+
+// Head is the start of the file, to recognise it by.
+func (in *Input) Head() []byte { return in.data[:min(len(in.data), headBytes)] }
+
+// part chooses one of the runs that the file holds; names says what they are.
+func (in *Input) part(names []string) (int, error) {
+	n := len(names)
+	switch {
+	case in.Part == 0 && n == 1:
+		return 0, nil
+	case n == 0:
+		return 0, in.at(0, errors.New("the file holds no run"))
+	case in.Part >= 1 && in.Part <= n:
+		return in.Part - 1, nil
+	}
+	return 0, &PartError{Name: in.Name, Parts: names}
+}
+
+// PartError says that a file holds several runs, of which none was chosen, or one
+// that there is not.
+type PartError struct {
+	Name  string
+	Parts []string // what each is, in words
+}
+
+func (e *PartError) Error() string {
+	var list strings.Builder
+	for i, p := range e.Parts[:min(len(e.Parts), 30)] {
+		fmt.Fprintf(&list, "; %d: %s", i+1, p)
+	}
+	return fmt.Sprintf("%s holds %d runs: choose one%s", e.Name, len(e.Parts), list.String())
+}
+
+// at is an error at a place of the file.
+func (in *Input) at(offset int64, err error) error {
+	before := in.data[:min(max(offset, 0), int64(len(in.data)))]
+	line := 1 + bytes.Count(before, []byte("\n"))
+	column := len(before) - bytes.LastIndexByte(before, '\n')
+	return fmt.Errorf("%s:%d:%d: %w", in.Name, line, column, err)
+}
+
+// decode reads the JSON text that starts at from into v and returns where it ends.
+// The error names its place.
+func (in *Input) decode(from int64, v any) (end int64, err error) {
+	d := json.NewDecoder(bytes.NewReader(in.data[from:]))
+	err = d.Decode(v)
+	end = from + d.InputOffset()
+	var syntax *json.SyntaxError
+	var kind *json.UnmarshalTypeError
+	switch {
+	case err == nil, err == io.EOF:
+		return end, err
+	case errors.As(err, &syntax):
+		return end, in.at(from+syntax.Offset-1, fmt.Errorf("this is no JSON: %w", err))
+	case errors.As(err, &kind):
+		return end, in.at(from+kind.Offset-1, fmt.Errorf("%s is a %s here, not what the format has", kind.Field, kind.Value))
+	case errors.Is(err, io.ErrUnexpectedEOF):
+		return end, in.at(int64(len(in.data)), errors.New("the file ends in the middle: it was cut off"))
+	}
+	return end, in.at(from, err)
+}
+
+// whole reads the file as one JSON text.
+func (in *Input) whole(v any) error {
+	end, err := in.decode(0, v)
+	if err == io.EOF {
+		return in.at(0, errors.New("the file is empty"))
+	}
+	if rest := bytes.TrimSpace(in.data[min(end, int64(len(in.data))):]); err == nil && len(rest) > 0 {
+		return in.at(int64(len(in.data)-len(rest)), errors.New("more stands behind the end of the JSON text"))
+	}
+	return err
+}
+
+// eachLine calls read for every JSON text of the file, with its place.
+func eachLine[T any](in *Input, read func(at int64, v *T) error) error {
+	n := 0
+	for from := int64(0); ; n++ {
+		for from < int64(len(in.data)) && strings.IndexByte(" \t\r\n", in.data[from]) >= 0 {
+			from++
+		}
+		v := new(T)
+		end, err := in.decode(from, v)
+		if err == io.EOF {
+			break
+		}
+		if err == nil {
+			err = read(from, v)
+		}
+		if err != nil {
+			return err
+		}
+		from = end
+	}
+	if n == 0 {
+		return in.at(0, errors.New("the file is empty"))
+	}
+	return nil
+}
+
+// elements calls read for every element of the JSON array that the file is, with
+// its place.
+func (in *Input) elements(read func(at int64, raw json.RawMessage) error) error {
+	d := json.NewDecoder(bytes.NewReader(in.data))
+	if _, err := d.Token(); err != nil {
+		_, err = in.decode(0, new(any))
+		return err
+	}
+	n := 0
+	for ; d.More(); n++ {
+		var raw json.RawMessage
+		if err := d.Decode(&raw); err != nil {
+			_, err := in.decode(0, new(any)) // the same, with its place
+			return err
+		}
+		if err := read(d.InputOffset()-int64(len(raw)), raw); err != nil {
+			return err
+		}
+	}
+	if _, err := d.Token(); err != nil {
+		_, err = in.decode(0, new(any))
+		return err
+	}
+	if n == 0 {
+		return in.at(0, errors.New("the list has no request"))
+	}
+	return nil
+}

@@ -1,0 +1,249 @@
+package imports
+
+import (
+	"bytes"
+	"fmt"
+	"math"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"tokenmeter/record/metric"
+	"tokenmeter/record/timeline"
+)
+
+// imported reads a file of testdata as whatever it is recognised as.
+func imported(t *testing.T, name string) (from string, all []*timeline.Timeline) {
+	t.Helper()
+	data, err := os.ReadFile(filepath.Join("testdata", name))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return read(t, name, data)
+}
+
+func read(t *testing.T, name string, data []byte) (from string, all []*timeline.Timeline) {
+	t.Helper()
+	in, err := NewInput(name, bytes.NewReader(data))
+	if err != nil {
+		t.Fatal(err)
+	}
+	m := Recognise(in.Head())
+	if m == nil {
+		t.Fatalf("%s is not recognised", name)
+	}
+	if _, err := m.Read(in, func(tl *timeline.Timeline) error { all = append(all, tl); return nil }); err != nil {
+		t.Fatal(err)
+	}
+	return m.Name, all
+}
+
+func mean(all []*timeline.Timeline, of func(*metric.Record) timeline.Opt[float64]) (mean float64, n int) {
+	for _, tl := range all {
+		rec := metric.Of(tl)
+		if v, ok := of(&rec).Get(); ok && tl.Phase.Counts() && tl.Outcome == timeline.OK {
+			mean += v
+			n++
+		}
+	}
+	return mean / float64(n), n
+}
+
+func near(t *testing.T, what string, got, want float64) {
+	t.Helper()
+	if !(math.Abs(got-want) <= 0.002) { // two times are rounded to a microsecond
+		t.Errorf("%s: %v, the tool says %v", what, got, want)
+	}
+}
+
+// Files that the tools wrote themselves against a simulated server with faults, and
+// the figures that they printed of them: AIPerf 0.13.0 and GuideLLM 0.8.1. Of
+// GuideLLM's the prompts, the answers and what is not read were taken out.
+func TestFiguresOfTheToolsThemselves(t *testing.T) {
+	from, all := imported(t, "aiperf.jsonl")
+	ttft, n := mean(all, func(r *metric.Record) timeline.Opt[float64] { return r.TTFTMS })
+	e2e, _ := mean(all, func(r *metric.Record) timeline.Opt[float64] { return r.E2EMS })
+	if from != "aiperf" || n != 13 {
+		t.Errorf("%s, %d requests", from, n)
+	}
+	near(t, "TTFT", ttft, 21.451083307692308)
+	near(t, "E2E", e2e, 218.2909709230769)
+	warmup, failed, gaps, sum := 0, 0, 0, 0.0
+	for _, tl := range all {
+		if tl.Phase == timeline.Warmup {
+			warmup++
+			continue
+		}
+		if tl.Outcome != timeline.OK {
+			failed++
+			if tl.Error.Message == "" || tl.Outcome != timeline.StreamError {
+				t.Errorf("%s: %+v", tl.Outcome, tl.Error)
+			}
+			continue
+		}
+		if tl.Evidence != timeline.Arrivals || tl.Usage.Output.Or(0) != 12 || !tl.Tokenized.OK() {
+			t.Errorf("evidence %s, %+v, tokenized %v", tl.Evidence, tl.Usage, tl.Tokenized)
+		}
+		last := int64(-1)
+		for ev := range tl.Events.All() {
+			if last >= 0 {
+				gaps, sum = gaps+1, sum+float64(ev.AtUS-last)/1000
+			}
+			last = ev.AtUS
+		}
+	}
+	if warmup != 2 || failed != 1 {
+		t.Errorf("%d of warm-up, %d failed", warmup, failed)
+	}
+	near(t, "inter-chunk latency", sum/float64(gaps), 17.894535237762238)
+
+	from, all = imported(t, "guidellm.json")
+	// It counts from when it sent the request; a record's ttft_ms from when that was due.
+	ttft, n = mean(all, func(r *metric.Record) timeline.Opt[float64] {
+		return timeline.Some(r.TTFTMS.Or(0) - r.DelayMS)
+	})
+	tpot, _ := mean(all, func(r *metric.Record) timeline.Opt[float64] { return r.TPOTMS })
+	if from != "guidellm" || n != 11 || len(all) != 14 {
+		t.Errorf("%s, %d of %d requests", from, n, len(all))
+	}
+	near(t, "TTFT", ttft, 27.06701105291193)
+	near(t, "inter-token latency, which is TPOT", tpot, 7.468389085501678)
+	for _, tl := range all {
+		rec := metric.Of(tl)
+		if tl.Evidence != timeline.RequestOnly || rec.ITLMS != nil || rec.ICLMS != nil {
+			t.Errorf("evidence %s: %v, %v", tl.Evidence, rec.ITLMS, rec.ICLMS)
+		}
+		if tl.StartUS < tl.DueUS || tl.DueUS < 0 {
+			t.Errorf("due %d, started %d", tl.DueUS, tl.StartUS)
+		}
+	}
+}
+
+// Files by the documents and the sources of the tools.
+func TestDocumentedFiles(t *testing.T) {
+	for _, c := range []struct {
+		name, file, from string
+		want             []string // due µs, evidence, outcome, moments µs, input, output
+	}{
+		{"vLLM", `{"date":"20261102-030405","backend":"openai-chat","model_id":"m","request_rate":"inf","max_concurrency":2,"duration":2,"completed":2,"mean_ttft_ms":150,"request_throughput":1,
+"input_lens":[100,200,50],"output_lens":[3,2,0],"start_times":[10.5,11.0,11.5],"ttfts":[0.1,0.2,0.0],"itls":[[0.05,0.07],[0.1],[]],"generated_texts":["a","b",""],"errors":["","","Service Unavailable"]}`,
+			"vllm", []string{"0 arrivals ok [100000 150000 220000] 100 3", "500000 arrivals ok [200000 300000] 200 2", "1000000 request stream_error [] 50 -1"}},
+		{"SGLang", `{"tag":null,"backend":"sglang","request_rate":4.0,"mean_ttft_ms":1,"request_throughput":2,"input_lens":[9],"output_lens":[2],"ttfts":[0.1],"itls":[[0.02]],"start_times":[1.0],"errors":[""]}` + "\n",
+			"vllm", []string{"0 arrivals ok [100000 120000] 9 2"}},
+		{"inference-perf 0.3", `[{"start_time":5.0,"end_time":5.5,"request":"{}","response":"x","info":{"input_tokens":7,"output_tokens":3,"output_token_times":[5.1,5.2,5.4]},"error":null},
+{"start_time":5.25,"end_time":6,"request":"{}","response":"","info":{"input_tokens":7,"output_tokens":0,"output_token_times":[]},"error":{"error_type":"TimeoutError","error_msg":"too slow"}}]`,
+			"inference-perf", []string{"0 arrivals ok [100000 200000 400000] 7 3", "250000 request stream_error [] 7 -1"}},
+		{"inference-perf 0.7", `[{"stage_id":0,"scheduled_time":4.9,"start_time":5.0,"end_time":5.5,"info":{"request_metrics":{"text":{"input_tokens":7}},"response_metrics":{"output_tokens":2,"server_usage":{"prompt_tokens":8,"completion_tokens":3},"chunk_times":[],"output_token_times":[5.1,5.2]}},"error":null}]`,
+			"inference-perf", []string{"0 arrivals ok [200000 300000] 8 3"}},
+		{"llmeter", `{"response_text":"x","id":"a","time_to_first_token":0.1,"time_to_last_token":0.5,"num_tokens_input":9,"num_tokens_output":5,"error":null,"request_time":"2026-11-02T03:04:05.250000+00:00"}
+{"response_text":null,"id":"b","time_to_first_token":null,"time_to_last_token":null,"num_tokens_input":null,"num_tokens_output":null,"error":"throttled","request_time":"2026-11-02T03:04:05.500000Z"}
+`, "llmeter", []string{"0 request ok [100000 500000] 9 5", "250000 request stream_error [] -1 -1"}},
+		{"perf_analyzer", `{"experiments":[{"experiment":{"mode":"concurrency","value":2},"requests":[{"timestamp":1000000000,"response_timestamps":[1100000000,1200000000,1300000000,1400000000],"response_outputs":[
+{"response":"data: {\"choices\":[{\"delta\":{\"role\":\"assistant\",\"content\":\"\"}}]}\n\n"},{"response":"data: {\"choices\":[{\"delta\":{\"content\":\"a\"}}]}\n\n"},{"response":"data: {\"choices\":[{\"delta\":{\"content\":\"b\"}}]}\n\n"},{"response":"data: [DONE]\n\n"}]}],"window_boundaries":[1,2]}],"version":"","service_kind":"openai","endpoint":"v1/chat/completions"}`,
+			"genai-perf", []string{"0 arrivals ok [200000 300000] -1 -1"}},
+		{"OpenTelemetry", `{"resourceSpans":[{"scopeSpans":[{"spans":[
+{"spanId":"01","name":"chat m","startTimeUnixNano":"1795921414000000000","endTimeUnixNano":"1795921414500000000","attributes":[{"key":"gen_ai.operation.name","value":{"stringValue":"chat"}},{"key":"gen_ai.usage.input_tokens","value":{"intValue":"9"}},{"key":"gen_ai.usage.output_tokens","value":{"intValue":"5"}},{"key":"gen_ai.response.time_to_first_chunk","value":{"doubleValue":0.1}}],"status":{}},
+{"spanId":"02","name":"execute_tool f","startTimeUnixNano":"1795921414000000000","endTimeUnixNano":"1795921414500000000","attributes":[{"key":"gen_ai.operation.name","value":{"stringValue":"execute_tool"}}]},
+{"spanId":"03","name":"chat m","startTimeUnixNano":"1795921414250000000","endTimeUnixNano":"1795921414300000000","attributes":[{"key":"gen_ai.operation.name","value":{"stringValue":"chat"}},{"key":"error.type","value":{"stringValue":"429"}},{"key":"http.response.status_code","value":{"intValue":429}}],"status":{"code":2,"message":"slow down"}}]}]}]}`,
+			"otel", []string{"0 request ok [100000 500000] 9 5", "250000 request http_429 [] -1 -1"}},
+		{"a table", "id,start_s,ttft_ms,e2e_ms,input_tokens,output_tokens,error\na,1.5,100,500,9,5,\nb,2,,300,9,5,\nc,2.5,,,9,,refused\n",
+			"csv", []string{"0 request ok [100000 500000] 9 5", "500000 request ok [300000] 9 5", "1000000 request stream_error [] 9 -1"}},
+		{"a table of a German spreadsheet", "start_s;ttft_ms;e2e_ms\r\n1;100;500\r\n", "csv", []string{"0 request ok [100000 500000] -1 -1"}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			from, all := read(t, c.name, []byte(c.file))
+			var got []string
+			for _, tl := range all {
+				var at []int64
+				for ev := range tl.Events.All() {
+					at = append(at, ev.AtUS)
+				}
+				out := tl.Usage.Output.Or(tl.Tokenized.Or(-1))
+				if tl.Outcome != timeline.OK {
+					out = -1
+				}
+				got = append(got, fmt.Sprintf("%d %s %s %v %d %d", tl.DueUS, tl.Evidence, tl.Outcome, at, tl.Usage.Input.Or(-1), out))
+			}
+			if from != c.from || strings.Join(got, "\n") != strings.Join(c.want, "\n") {
+				t.Errorf("%s:\n%s\nwant\n%s", from, strings.Join(got, "\n"), strings.Join(c.want, "\n"))
+			}
+		})
+	}
+}
+
+// What can't be read says where and what to do.
+func TestFaultyFiles(t *testing.T) {
+	for _, c := range []struct{ from, file, want string }{
+		{"vllm", `{"mean_ttft_ms":1,"request_throughput":1}`, "--save-detailed"},
+		{"vllm", `{"ttfts":[1,2],"itls":[[]],"input_lens":[1,2],"output_lens":[1,2]}`, "f:1:1: itls has 1 elements and ttfts has 2"},
+		{"vllm", `{"ttfts":[1],"itls":[[]],"input_lens":[1],"output_lens":[1]}`, "start_times has 0 elements"},
+		{"vllm", `{"ttfts":[1],"itls":[[-2]],"input_lens":[1],"output_lens":[1],"start_times":[0]}`, "token 2 of the request comes before"},
+		{"vllm", "{\"ttfts\":[1],\n\"itls\":[", "f:2:9: the file ends in the middle"},
+		{"vllm", "{\"ttfts\":[1],\n\"itls\":[}", "f:2:9: this is no JSON"},
+		{"vllm", `{"ttfts":"x"}`, "ttfts is a string here"},
+		{"vllm", "", "the file is empty"},
+		{"vllm", `{"ttfts":[1],"start_times":[1]}` + "\n" + `{"ttfts":[1],"request_rate":2}`, "holds 2 runs: choose one; 1: "},
+		{"aiperf", `{"metadata":{"benchmark_phase":"profiling"},"metrics":{}}`, "no moment at which it began"},
+		{"aiperf", `{"metadata":{"request_start_ns":"x"}}`, "metadata.request_start_ns is a string here"},
+		{"guidellm", `{"benchmarks":[]}`, "the file holds no run"},
+		{"guidellm", `{"benchmarks":[{},{}]}`, "holds 2 runs"},
+		{"inference-perf", `[`, "the file ends in the middle"},
+		{"inference-perf", `[]`, "the list has no request"},
+		{"inference-perf", `[{"start_time":1,"info":7}]`, "f:1:"},
+		{"otel", `{"resourceSpans":[]}`, "gen_ai.operation.name"},
+		{"csv", "start_s,e2e_ms\n1,x\n", `f:2:3: e2e_ms is "x", no number`},
+		{"csv", "start_s,e2e_ms\n", "no row"},
+		{"csv", "start_s,e2e_ms\n1,2,3\n", "f:2:1: wrong number of fields"},
+		{"csv", "start_s,e2e_ms\n,2\n", "no moment at which it began"},
+		{"csv", "start_s,e2e_ms\n1e300,2\n", "no moment at which it began"},
+	} {
+		m, err := ByName(c.from)
+		if err != nil {
+			t.Fatal(err)
+		}
+		in, _ := NewInput("f", strings.NewReader(c.file))
+		_, err = m.Read(in, func(*timeline.Timeline) error { return nil })
+		if err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s, %s:\n got %v\nwant %s", c.from, c.file, err, c.want)
+		}
+	}
+	if _, err := ByName("x"); err == nil || !strings.Contains(err.Error(), "aiperf, vllm") {
+		t.Error(err)
+	}
+}
+
+// FuzzImport: no bytes crash an importer, and every request that comes out has an
+// outcome with words and moments in order.
+func FuzzImport(f *testing.F) {
+	for i := range Importers {
+		f.Add(uint8(i), []byte(`{"ttfts":[1],"itls":[[0.1]],"input_lens":[1],"output_lens":[1],"start_times":[0]}`))
+		f.Add(uint8(i), []byte("start_s,ttft_ms,e2e_ms\n1,2,3\n"))
+		f.Add(uint8(i), []byte(`[{"start_time":5,"end_time":6,"info":{"output_token_times":[5.5]}}]`))
+		f.Add(uint8(i), []byte(`{"metadata":{"request_start_ns":1},"metrics":{"request_latency":{"value":1,"unit":"ms"}}}`))
+	}
+	f.Fuzz(func(t *testing.T, which uint8, data []byte) {
+		in, err := NewInput("f", bytes.NewReader(data))
+		if err != nil {
+			t.Fatal(err)
+		}
+		Recognise(in.Head())
+		_, err = Importers[int(which)%len(Importers)].Read(in, func(tl *timeline.Timeline) error {
+			if (tl.Outcome == timeline.OK) != (tl.Error == nil) || tl.DueUS < 0 || tl.StartUS < tl.DueUS {
+				t.Errorf("%s, %+v, due %d, started %d", tl.Outcome, tl.Error, tl.DueUS, tl.StartUS)
+			}
+			last := int64(0)
+			for ev := range tl.Events.All() {
+				if ev.AtUS < last {
+					t.Errorf("%d µs comes before %d", ev.AtUS, last)
+				}
+				last = ev.AtUS
+			}
+			metric.Of(tl)
+			return nil
+		})
+		if err != nil && err.Error() == "" {
+			t.Error("an error without words")
+		}
+	})
+}

@@ -1,0 +1,94 @@
+package imports
+
+import (
+	"bytes"
+	"encoding/json"
+
+	"tokenmeter/record/run"
+	"tokenmeter/record/timeline"
+)
+
+// inferencePerfRecord is an element of per_request_lifecycle_metrics.json. Its
+// times are seconds of one clock. Source: inference_perf/reportgen and
+// apis/base.py of inference-perf 0.3 and 0.7.
+type inferencePerfRecord struct {
+	Start *float64 `json:"start_time"`
+	End   *float64 `json:"end_time"`
+	Due   *float64 `json:"scheduled_time"`
+	Info  *struct {
+		inferencePerfOutput          // up to 0.3
+		Input               *float64 `json:"input_tokens"`
+		Request             *struct {
+			Text struct {
+				Input *float64 `json:"input_tokens"`
+			} `json:"text"`
+		} `json:"request_metrics"`
+		Response *inferencePerfOutput `json:"response_metrics"`
+	} `json:"info"`
+	Error *struct {
+		Type    string `json:"error_type"`
+		Message string `json:"error_msg"`
+	} `json:"error"`
+}
+
+type inferencePerfOutput struct {
+	Output     *float64  `json:"output_tokens"`
+	TokenTimes []float64 `json:"output_token_times"`
+	Usage      *struct {
+		Prompt     *float64 `json:"prompt_tokens"`
+		Completion *float64 `json:"completion_tokens"`
+	} `json:"server_usage"`
+}
+
+func isInferencePerf(head []byte) bool {
+	return bytes.HasPrefix(bytes.TrimLeft(head, " \t\r\n"), []byte("[")) &&
+		bytes.Contains(head, []byte(`"start_time"`)) && bytes.Contains(head, []byte(`"end_time"`)) && bytes.Contains(head, []byte(`"info"`))
+}
+
+func readInferencePerf(in *Input, add func(*timeline.Timeline) error) (run.Run, error) {
+	m := run.Run{}
+	m.Load.Kind = "open"
+	var all []*request
+	err := in.elements(func(at int64, raw json.RawMessage) error {
+		var v inferencePerfRecord
+		if _, err := in.decode(at, &v); err != nil {
+			return err
+		}
+		r := unknown(at)
+		if v.Start != nil {
+			r.start = *v.Start
+		}
+		if v.End != nil {
+			r.end = *v.End
+		}
+		if v.Due != nil {
+			r.due = *v.Due
+		}
+		if i := v.Info; i != nil {
+			out, input := &i.inferencePerfOutput, i.Input
+			if i.Response != nil {
+				out = i.Response
+			}
+			if i.Request != nil {
+				input = i.Request.Text.Input
+			}
+			r.input, r.tokenized = count(input), count(out.Output)
+			if u := out.Usage; u != nil && u.Completion != nil {
+				r.input, r.output = count(u.Prompt), count(u.Completion)
+			}
+			for _, t := range out.TokenTimes {
+				r.events = append(r.events, t-r.start)
+			}
+			r.streamed = len(r.events) > 0
+		}
+		if e := v.Error; e != nil {
+			r.failure = words(e.Message, e.Type)
+		}
+		all = append(all, r)
+		return nil
+	})
+	if err != nil {
+		return m, err
+	}
+	return m, emit(in, all, add)
+}

@@ -1,0 +1,73 @@
+package imports
+
+import (
+	"bytes"
+	"time"
+
+	"tokenmeter/record/run"
+	"tokenmeter/record/timeline"
+)
+
+// llmeterResponse is a line of responses.jsonl. Source: llmeter/endpoints/base.py
+// (InvocationResponse) of llmeter 0.2.0.
+type llmeterResponse struct {
+	ID       string   `json:"id"`
+	First    *float64 `json:"time_to_first_token"`
+	Last     *float64 `json:"time_to_last_token"`
+	Input    *float64 `json:"num_tokens_input"`
+	Output   *float64 `json:"num_tokens_output"`
+	Cached   *float64 `json:"num_tokens_input_cached"`
+	Thought  *float64 `json:"num_tokens_output_reasoning"`
+	Error    *string  `json:"error"`
+	Time     string   `json:"request_time"`
+	Attempts *float64 `json:"retries"`
+}
+
+func isLLMeter(head []byte) bool {
+	return bytes.Contains(head, []byte(`"time_to_last_token"`)) && bytes.Contains(head, []byte(`"num_tokens_output"`))
+}
+
+func readLLMeter(in *Input, add func(*timeline.Timeline) error) (run.Run, error) {
+	var m run.Run
+	m.Load.Kind = "closed"
+	var all []*request
+	err := eachLine(in, func(at int64, v *llmeterResponse) error {
+		r := unknown(at)
+		r.id = v.ID
+		if began, err := parseTime(v.Time); err == nil {
+			r.start = float64(began.UnixMicro()) / 1e6
+			if m.Started.IsZero() || began.Before(m.Started) {
+				m.Started = began
+			}
+		}
+		if v.First != nil {
+			r.first = *v.First
+		}
+		if v.Last != nil {
+			r.e2e = *v.Last
+		}
+		r.streamed = v.First != nil
+		r.input, r.output, r.cached, r.reasoning = count(v.Input), count(v.Output), count(v.Cached), count(v.Thought)
+		if v.Error != nil && *v.Error != "" {
+			r.failure = *v.Error
+		}
+		all = append(all, r)
+		return nil
+	})
+	if err != nil {
+		return m, err
+	}
+	return m, emit(in, all, add)
+}
+
+// parseTime reads a time in the forms of ISO 8601 that Python writes.
+func parseTime(text string) (time.Time, error) {
+	var err error
+	for _, form := range []string{time.RFC3339Nano, "2006-01-02T15:04:05.999999999", "2006-01-02 15:04:05.999999999Z07:00", "2006-01-02 15:04:05.999999999"} {
+		var t time.Time
+		if t, err = time.Parse(form, text); err == nil {
+			return t, nil
+		}
+	}
+	return time.Time{}, err
+}

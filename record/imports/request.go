@@ -1,0 +1,175 @@
+package imports
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	"tokenmeter/record/timeline"
+)
+
+// request is what a file tells of one request. Times are seconds; NaN is unknown.
+type request struct {
+	at int64 // place in the file
+
+	start float64 // on any clock
+	due   float64 // on the same; unknown: it was due when it began
+	end   float64 // on the same clock
+	e2e   float64 // from the start to the last token; else from start and end
+	first float64 // first token, since the start
+	gaps  []float64
+	// events are moments of the events that carry tokens, since the start; they
+	// stand for first and gaps where the file has them.
+	events []float64
+
+	input, output, reasoning, cached, asked timeline.Opt[int64]
+	// tokenized is the output as the tool counted it with a tokenizer of its own.
+	tokenized timeline.Opt[int64]
+
+	id, session, model, finish string
+	turn                       timeline.Opt[int64]
+	worker                     int
+	status                     int
+	failure                    string // words; empty: it went well
+	cancelled                  bool
+	warmup                     bool
+	streamed                   bool
+}
+
+// unknown is a request of which nothing is known yet.
+func unknown(at int64) *request {
+	return &request{at: at, start: math.NaN(), due: math.NaN(), end: math.NaN(), e2e: math.NaN(), first: math.NaN(), streamed: true}
+}
+
+// largest is the longest time that is believed: some 30 years of a clock that
+// counts from 1970 fit.
+const largest = 1e11
+
+func sensible(seconds float64) bool { return seconds >= 0 && seconds < largest }
+
+// us turns seconds to whole microseconds.
+func us(seconds float64) int64 { return int64(math.Round(seconds * 1e6)) }
+
+// emit turns the requests of a file into timelines, on a clock that begins with
+// the earliest, and hands them on in the order in which they began.
+func emit(in *Input, requests []*request, add func(*timeline.Timeline) error) error {
+	zero := math.Inf(1)
+	for _, r := range requests {
+		if !sensible(r.start) {
+			return in.at(r.at, fmt.Errorf("the request has no moment at which it began, without which rates and concurrency can't be told"))
+		}
+		if !(r.due <= r.start) {
+			r.due = r.start
+		}
+		zero = min(zero, r.due)
+	}
+	slices.SortStableFunc(requests, func(a, b *request) int {
+		switch {
+		case a.due < b.due:
+			return -1
+		case a.due > b.due:
+			return 1
+		}
+		return 0
+	})
+	for i, r := range requests {
+		tl, err := r.timeline(zero)
+		if err != nil {
+			return in.at(r.at, err)
+		}
+		tl.Request = int64(i)
+		if err := add(tl); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// timeline writes the request down. Where single arrivals are not known it has the
+// first and the last token, and says that it knows no more.
+func (r *request) timeline(zero float64) (*timeline.Timeline, error) {
+	tl := timeline.New()
+	tl.ID, tl.Session, tl.Turn, tl.Worker, tl.Model = r.id, r.session, r.turn, r.worker, r.model
+	tl.DueUS, tl.StartUS, tl.Attempts = us(r.due-zero), us(r.start-zero), 1
+	tl.Streamed, tl.Asked = r.streamed, r.streamed
+	tl.HTTPStatus, tl.FinishReason, tl.Requested = r.status, r.finish, r.asked
+	tl.Usage.Input, tl.Usage.Cached, tl.Usage.Output, tl.Usage.Reasoning = r.input, r.cached, r.output, r.reasoning
+	tl.Tokenized = r.tokenized
+	if r.warmup {
+		tl.Phase = timeline.Warmup
+	}
+	e2e := r.e2e
+	if math.IsNaN(e2e) {
+		e2e = r.end - r.start
+	}
+	moments := r.events
+	if moments == nil && len(r.gaps) > 0 && sensible(r.first) {
+		moments = []float64{r.first}
+		for _, gap := range r.gaps {
+			moments = append(moments, moments[len(moments)-1]+gap)
+		}
+	}
+	switch {
+	case moments != nil:
+		if !(e2e >= 0) {
+			e2e = moments[len(moments)-1]
+		}
+	case sensible(r.first):
+		tl.Evidence = timeline.RequestOnly
+		moments = []float64{r.first}
+		if n := r.output.Or(r.tokenized.Or(2)); sensible(e2e) && n > 1 && e2e > r.first {
+			moments = append(moments, e2e)
+		}
+	case sensible(e2e) && r.failure == "":
+		tl.Evidence, tl.Streamed = timeline.RequestOnly, false
+		moments = []float64{e2e}
+	default:
+		tl.Evidence = timeline.RequestOnly
+	}
+	last := 0.0
+	for i, m := range moments {
+		if !(m >= last) || m > largest {
+			return nil, fmt.Errorf("token %d of the request comes before the one before it, or never", i+1)
+		}
+		last = m
+		m += r.start - r.due // a record counts from when it was due
+		tl.Events.Append(timeline.Event{AtUS: us(m), Kind: timeline.Text, Bytes: 1, Read: int64(i)})
+	}
+	if sensible(e2e) {
+		tl.CloseUS = timeline.Some(us(r.start - r.due + max(e2e, last)))
+	} else if len(moments) > 0 {
+		tl.CloseUS = timeline.Some(us(r.start - r.due + last))
+	}
+	switch {
+	case r.cancelled:
+		tl.Fail(timeline.CancelledRunEnd, "cancelled, by the other tool")
+	case r.failure != "":
+		tl.Fail(outcomeOf(r.status), r.failure)
+	case len(moments) == 0:
+		tl.Fail(timeline.EmptyOutput, "the other tool's file has no token of this request")
+	default:
+		tl.Outcome = timeline.OK
+	}
+	return tl, nil
+}
+
+// outcomeOf is the class of a failure of which only the status is known.
+func outcomeOf(status int) timeline.Outcome {
+	switch {
+	case status == 429:
+		return timeline.HTTP429
+	case status >= 500:
+		return timeline.HTTP5xx
+	case status >= 400:
+		return timeline.HTTP4xx
+	}
+	return timeline.StreamError
+}
+
+// count takes a number of tokens; what is none stays unknown.
+func count(v *float64) timeline.Opt[int64] {
+	if v == nil || !(*v >= 0) || *v >= 1<<53 {
+		return timeline.Opt[int64]{}
+	}
+	return timeline.Some(int64(*v))
+}

@@ -1,0 +1,114 @@
+package imports
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"time"
+
+	"tokenmeter/record/run"
+	"tokenmeter/record/timeline"
+)
+
+// vllmResult is what vllm bench serve writes with --save-result --save-detailed:
+// lists of equal length, in seconds. SGLang's bench_serving writes the same lists
+// as a line of JSON. Source: vllm/benchmarks/serve.py and
+// sglang/bench_serving.py.
+type vllmResult struct {
+	Date        string      `json:"date"`
+	Backend     string      `json:"backend"`
+	ModelID     string      `json:"model_id"`
+	Model       string      `json:"model"`
+	Concurrency *float64    `json:"max_concurrency"`
+	Rate        any         `json:"request_rate"` // "inf" or a number
+	InputLens   []float64   `json:"input_lens"`
+	OutputLens  []float64   `json:"output_lens"`
+	TTFTs       []float64   `json:"ttfts"`
+	ITLs        [][]float64 `json:"itls"`
+	Starts      []float64   `json:"start_times"`
+	Latencies   []float64   `json:"latencies"`
+	Errors      []string    `json:"errors"`
+}
+
+func isVLLM(head []byte) bool {
+	return bytes.HasPrefix(bytes.TrimLeft(head, " \t\r\n"), []byte("{")) &&
+		(bytes.Contains(head, []byte(`"mean_ttft_ms"`)) || bytes.Contains(head, []byte(`"ttfts"`))) &&
+		(bytes.Contains(head, []byte(`"request_throughput"`)) || bytes.Contains(head, []byte(`"itls"`)))
+}
+
+func readVLLM(in *Input, add func(*timeline.Timeline) error) (run.Run, error) {
+	var m run.Run
+	var results []*vllmResult
+	var places []int64
+	var names []string
+	err := eachLine(in, func(at int64, v *vllmResult) error {
+		results, places = append(results, v), append(places, at)
+		names = append(names, fmt.Sprintf("%s, rate %v, %d requests", v.Date, v.Rate, len(v.TTFTs)))
+		return nil
+	})
+	if err != nil {
+		return m, err
+	}
+	part, err := in.part(names)
+	if err != nil {
+		return m, err
+	}
+	all, err := vllmRequests(in, places[part], results[part])
+	if err != nil {
+		return m, err
+	}
+	return vllmRun(results[part]), emit(in, all, add)
+}
+
+func vllmRequests(in *Input, at int64, v *vllmResult) (all []*request, err error) {
+	n := len(v.TTFTs)
+	if n == 0 {
+		return nil, in.at(at, errors.New("the file has the summary only: run vllm bench serve with --save-detailed (SGLang: --output-details)"))
+	}
+	for _, list := range []struct {
+		name   string
+		length int
+	}{{"input_lens", len(v.InputLens)}, {"output_lens", len(v.OutputLens)}, {"itls", len(v.ITLs)}} {
+		if list.length != n {
+			return nil, in.at(at, fmt.Errorf("%s has %d elements and ttfts has %d", list.name, list.length, n))
+		}
+	}
+	if len(v.Starts) != n {
+		return nil, in.at(at, fmt.Errorf("start_times has %d elements and ttfts has %d: newer versions of vLLM write them", len(v.Starts), n))
+	}
+	for i := range n {
+		r := unknown(at)
+		r.start, r.first, r.gaps = v.Starts[i], v.TTFTs[i], v.ITLs[i]
+		r.input, r.output = count(&v.InputLens[i]), count(&v.OutputLens[i])
+		if i < len(v.Errors) {
+			r.failure = v.Errors[i]
+		}
+		if r.failure == "" && r.first == 0 && len(r.gaps) == 0 {
+			r.failure = "no token came" // zeros stand for what failed
+		}
+		if r.failure != "" {
+			r.output = timeline.Opt[int64]{}
+			if r.first == 0 {
+				r.first, r.gaps = -1, nil
+			}
+		}
+		all = append(all, r)
+	}
+	return all, nil
+}
+
+func vllmRun(v *vllmResult) (m run.Run) {
+	m.Target.Model = v.ModelID
+	if v.ModelID == "" {
+		m.Target.Model = v.Model
+	}
+	if started, err := time.Parse("20060102-150405", v.Date); err == nil {
+		m.Started = started
+	}
+	m.Load.Kind = "closed"
+	if rate, ok := v.Rate.(float64); ok && rate > 0 {
+		m.Load.Kind, m.Load.RatePerS = "open", timeline.Some(rate)
+	}
+	m.Load.Concurrency = count(v.Concurrency)
+	return m
+}
