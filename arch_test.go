@@ -46,7 +46,7 @@ var rooms = map[string][]string{
 	"record/objective": {"record/metric", "record/stat", "record/timeline"},
 	"record/validity":  {"record/metric", "record/stat", "record/timeline"},
 	"record/cost":      {"record/metric", "record/stat", "record/timeline", "base/config"},
-	"record/exit":      {},
+	"record/exit":      {"record/metric", "record/timeline"},
 	"record/run":       {"record/cost", "record/metric", "record/objective", "record/stat", "record/timeline", "record/validity", "base/limitio", "base/printable", "base/secret"},
 	"record/imports":   {"record/run", "record/timeline", "base/limitio"},
 	"record/export":    {"record/metric", "record/run", "record/timeline", "base/printable"},
@@ -63,7 +63,7 @@ var rooms = map[string][]string{
 	"load/schedule": {"base/random"},
 	"load/workload": {"load/answer", "wire/api", "record/timeline", "base/config", "base/limitio", "base/random"},
 	"load/doctor":   {"load/machine", "wire/api", "wire/client", "record/timeline", "base/clock", "base/secret"},
-	"load/bench":    {"load/answer", "load/machine", "load/schedule", "load/workload", "wire/api", "wire/capture", "wire/client", "record/cost", "record/metric", "record/objective", "record/run", "record/stat", "record/timeline", "record/validity", "base/clock", "base/printable", "base/random", "base/secret"},
+	"load/bench":    {"load/answer", "load/machine", "load/schedule", "load/workload", "wire/api", "wire/capture", "wire/client", "record/cost", "record/exit", "record/metric", "record/objective", "record/run", "record/stat", "record/timeline", "record/validity", "base/clock", "base/printable", "base/random", "base/secret"},
 	"load/sweep":    {"load/bench", "wire/client", "record/cost", "record/metric", "record/objective", "record/run", "record/stat", "record/timeline", "record/validity", "base/limitio", "base/printable", "base/random"},
 	"load/method":   {"load/bench", "load/sweep", "record/cost", "record/metric", "record/objective", "record/run", "record/stat", "record/timeline", "record/validity"},
 

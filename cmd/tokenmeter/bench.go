@@ -11,6 +11,7 @@ import (
 
 	"tokenmeter/load/bench"
 	"tokenmeter/physics/sim"
+	"tokenmeter/record/exit"
 	"tokenmeter/record/run"
 )
 
@@ -106,7 +107,7 @@ func (c *benchCmd) html(sum *run.Run) error {
 
 // verdict is the exit code of what was measured.
 func (c *benchCmd) verdict(sum *run.Run) error {
-	f := factsOf(&sum.Requests)
+	f := exit.OfRequests(&sum.Requests)
 	f.Strict, f.Measurement = c.Strict, sum.Validity.Verdict
 	f.Gates = objectivesOf(sum.Goodput, &sum.Validity)
 	return decided(f)

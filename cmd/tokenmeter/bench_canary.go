@@ -262,7 +262,7 @@ func answeredNothing(runs []*run.Run) bool {
 	}
 	f := exit.Facts{}
 	for _, r := range runs {
-		f = f.And(factsOf(&r.Requests))
+		f = f.And(exit.OfRequests(&r.Requests))
 	}
 	return exit.Of(f).Code == exit.Target
 }

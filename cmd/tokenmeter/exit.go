@@ -12,7 +12,6 @@ import (
 
 	"tokenmeter/load/bench"
 	"tokenmeter/record/exit"
-	"tokenmeter/record/metric"
 	"tokenmeter/record/objective"
 	"tokenmeter/record/run"
 	"tokenmeter/record/validity"
@@ -37,11 +36,6 @@ func decided(f exit.Facts) error {
 		return nil
 	}
 	return &codedError{code: int(v.Code), text: v.Says, said: v.Says == ""}
-}
-
-// factsOf counts requests by what became of them.
-func factsOf(r *metric.Requests) exit.Facts {
-	return exit.Facts{Answered: r.OK, Failed: r.Failed, Unanswered: r.Unanswered, Cut: max(r.Total-r.OK-r.Failed-r.Unanswered-r.Unsent(), 0)}
 }
 
 // objectivesOf counts objectives by what became of them. What an invalid
@@ -145,7 +139,7 @@ func exitCode(err error) int {
 		return exitWrite
 	case errors.As(err, &usage), errors.As(err, &plan), errors.As(err, &exists), errors.Is(err, run.ErrNoRun):
 		return exitUsage
-	case errors.As(err, &target):
+	case errors.As(err, &target) && !target.Own:
 		return exitTarget
 	}
 	return exitUsage

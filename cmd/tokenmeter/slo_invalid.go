@@ -40,7 +40,7 @@ func (c *sloSource) facts() (all exit.Facts, err error) {
 		}
 		r := f.Run()
 		f.Close()
-		all = all.And(factsOf(&r.Requests))
+		all = all.And(exit.OfRequests(&r.Requests))
 		switch {
 		case r.Validity.Voids():
 			all.Measurement, all.Doubt = validity.Invalid, path+" is an invalid measurement"

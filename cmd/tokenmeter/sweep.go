@@ -275,7 +275,7 @@ func (c *sweepCmd) verdict(s *result.Sweep) error {
 	var at exit.Gates // points by what became of their objectives together
 	for i := range s.Points {
 		p := &s.Points[i]
-		all = all.And(factsOf(&p.Requests))
+		all = all.And(exit.OfRequests(&p.Requests))
 		if p.Place == 0 || p.Run == "" {
 			continue
 		}

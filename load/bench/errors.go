@@ -14,12 +14,14 @@ type UsageError struct{ Err error }
 func (e *UsageError) Error() string { return e.Err.Error() }
 func (e *UsageError) Unwrap() error { return e.Err }
 
-// TargetError is a server that can't be measured (exit code 3).
+// TargetError is a server that can't be measured (exit code 3), or, with Own, one
+// that this machine can't measure (exit code 2).
 type TargetError struct {
 	URL   string
 	Class timeline.Outcome
 	What  string // what failed, one clear sentence
 	Hint  string // what to do next; may be empty
+	Own   bool   // every failure was a want of this machine: nothing is known of the server
 }
 
 func (e *TargetError) Error() string {

@@ -1,11 +1,14 @@
 package bench
 
 import (
+	"errors"
 	"net/http"
 	"strings"
 	"testing"
 
 	"tokenmeter/load/workload"
+	"tokenmeter/record/metric"
+	"tokenmeter/record/run"
 	"tokenmeter/record/timeline"
 	"tokenmeter/wire/api"
 	"tokenmeter/wire/client"
@@ -99,3 +102,30 @@ func TestRoomComesBack(t *testing.T) {
 type discarding struct{}
 
 func (discarding) Append(*timeline.Timeline) error { return nil }
+
+// One rule says whether the target failed, that of package exit: failures beside
+// an answer that the end cut off are none of the whole target, and what this
+// machine lacks is not the target's.
+func TestWhoFailed(t *testing.T) {
+	for name, c := range map[string]struct {
+		requests metric.Requests
+		tally    tally
+		target   bool
+		own      bool
+	}{
+		"all failed":              {metric.Requests{Total: 3, Failed: 3}, tally{failed: 3}, true, false},
+		"one was being answered":  {metric.Requests{Total: 3, Failed: 2}, tally{failed: 2}, false, false},
+		"none was answered yet":   {metric.Requests{Total: 3, Unanswered: 3}, tally{}, false, false},
+		"failed, or not answered": {metric.Requests{Total: 3, Failed: 2, Unanswered: 1}, tally{failed: 2}, true, false},
+		"our own want":            {metric.Requests{Total: 3, Failed: 3, ByClass: map[timeline.Outcome]int64{timeline.ClientResource: 3}}, tally{failed: 3, own: 3}, true, true},
+		"partly our own":          {metric.Requests{Total: 3, Failed: 3, ByClass: map[timeline.Outcome]int64{timeline.ClientResource: 2}}, tally{failed: 3, own: 2}, true, false},
+	} {
+		r := &runner{plan: &Plan{}, rec: newRecorder(discarding{}, false)}
+		r.rec.counts[timeline.Measure] = &c.tally
+		err := r.verdict(nil, &run.Run{Summary: metric.Summary{Requests: c.requests}})
+		var target *TargetError
+		if errors.As(err, &target) != c.target || c.target && target.Own != c.own {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}

@@ -38,6 +38,10 @@ func (r *runner) probe(ctx context.Context) error {
 			r.log.notice("warmup_limited", timeline.Opt[float64]{}, "The probe was answered 429 (too many requests).")
 			return nil
 		}
-		return r.targetFailed(tally{firstError: tl.Error, firstStatus: tl.HTTPStatus}, "the probe failed")
+		c := tally{failed: 1, firstError: tl.Error, firstStatus: tl.HTTPStatus}
+		if tl.Outcome == timeline.ClientResource {
+			c.own = 1
+		}
+		return r.targetFailed(c, "the probe failed")
 	}
 }

@@ -54,6 +54,7 @@ type recorder struct {
 type tally struct {
 	done, failed, ok, limited int64 // limited: answered 429
 	lasting                   int64 // of the failed, those that no waiting mends
+	own                       int64 // of the failed, those that are our own want
 	asked, askedN             int64 // input tokens, where a length was asked for
 	firstError                *timeline.Error
 	firstStatus               int
@@ -152,6 +153,9 @@ func (r *recorder) note(j job, v *metric.Values, writeErr error) error {
 		c.failed++
 		if tl.Outcome == timeline.HTTP429 {
 			c.limited++
+		}
+		if tl.Outcome == timeline.ClientResource {
+			c.own++
 		}
 		if lasting(tl) {
 			c.lasting++

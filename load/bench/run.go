@@ -11,6 +11,7 @@ import (
 	"tokenmeter/base/secret"
 	"tokenmeter/load/machine"
 	"tokenmeter/load/workload"
+	"tokenmeter/record/exit"
 	"tokenmeter/record/run"
 	"tokenmeter/record/timeline"
 	"tokenmeter/wire/api"
@@ -158,7 +159,7 @@ func (r *runner) record(ctx context.Context, ready found) (*run.Run, error) {
 	if err != nil {
 		return &done, err
 	}
-	return &done, r.verdict(cause)
+	return &done, r.verdict(cause, &done)
 }
 
 // preconnect opens the connections that the load will need, where they are not
@@ -216,16 +217,20 @@ func (r *runner) measure(ctx context.Context, facts *machineFacts) error {
 	return nil
 }
 
-// verdict turns the reason of the end into the error of Run.
-func (r *runner) verdict(cause error) error {
+// verdict turns the reason of the end into the error of Run. What makes a target
+// that answered nothing is the rule of package exit, for every command.
+func (r *runner) verdict(cause error, done *run.Run) error {
 	c := r.rec.of(timeline.Measure)
 	switch {
 	case errors.Is(cause, errFailures):
 		return r.targetFailed(c, fmt.Sprintf("%d of %d requests failed, more than --max-failures allows", c.failed, c.done))
 	case cause != nil:
 		return cause
-	case c.failed > 0 && c.ok == 0:
-		return r.targetFailed(c, fmt.Sprintf("all %d requests failed", c.failed))
+	case c.failed == 0:
+		return nil // a probe of a sweep may end before an answer could come: commands judge that
+	}
+	if v := exit.Of(exit.OfRequests(&done.Requests)); v.Code == exit.Target || v.Code == exit.Usage {
+		return r.targetFailed(c, v.Says)
 	}
 	return nil
 }

@@ -138,6 +138,7 @@ func (r *runner) warmedUp(answers []warmAnswer, cut bool) error {
 // targetFailed puts the first failure into words.
 func (r *runner) targetFailed(c tally, what string) *TargetError {
 	e := &TargetError{URL: r.plan.Client.BaseURL, What: what}
+	e.Own = c.failed > 0 && c.own == c.failed
 	if c.firstError != nil {
 		e.Class = c.firstError.Class
 		e.What = fmt.Sprintf("%s; the first: %s", what, c.firstError.Message)

@@ -2,7 +2,12 @@
 // one function of what became of the requests, the gates and the measurement.
 package exit
 
-import "fmt"
+import (
+	"fmt"
+
+	"tokenmeter/record/metric"
+	"tokenmeter/record/timeline"
+)
 
 // Code is what a command leaves the shell with. It is never a count of failures.
 type Code int
@@ -11,7 +16,7 @@ type Code int
 const (
 	OK          Code = 0   // done, and every gate held or could not be decided
 	Missed      Code = 1   // an objective or a gate failed
-	Usage       Code = 2   // wrong usage or configuration
+	Usage       Code = 2   // wrong usage or configuration, of this machine too
 	Target      Code = 3   // the target failed
 	Undecided   Code = 4   // nothing was decided, and that is not enough (--strict)
 	Unwritten   Code = 5   // results could not be written
@@ -23,6 +28,7 @@ const (
 type Facts struct {
 	Answered   int64 // requests whose answer came to its end
 	Failed     int64 // requests that failed
+	Own        int64 // of them, those that failed for want of what this machine lacks
 	Unanswered int64 // without a token when the run ended
 	Cut        int64 // being answered when the run ended, or ended by the user
 
@@ -42,6 +48,7 @@ type Facts struct {
 func (f Facts) And(o Facts) Facts {
 	f.Answered += o.Answered
 	f.Failed += o.Failed
+	f.Own += o.Own
 	f.Unanswered += o.Unanswered
 	f.Cut += o.Cut
 	return f
@@ -88,6 +95,8 @@ func Of(f Facts) Verdict {
 		return Verdict{Code: Interrupted}
 	case f.NotWritten:
 		return Verdict{Code: Unwritten}
+	case f.silent() && f.Own == f.Failed+f.Unanswered:
+		return Verdict{Usage, f.unanswered()}
 	case f.silent():
 		return Verdict{Target, f.unanswered()}
 	case f.Strict && (f.Measurement == "invalid" || f.Measurement == "unknown"):
@@ -100,6 +109,12 @@ func Of(f Facts) Verdict {
 		return Verdict{OK, "exit 0: " + f.Gates.words() + "; --strict makes this 4"}
 	}
 	return Verdict{}
+}
+
+// OfRequests counts requests by what became of them.
+func OfRequests(r *metric.Requests) Facts {
+	return Facts{Answered: r.OK, Failed: r.Failed, Own: r.ByClass[timeline.ClientResource], Unanswered: r.Unanswered,
+		Cut: max(r.Total-r.OK-r.Failed-r.Unanswered-r.Unsent(), 0)}
 }
 
 // silent reports whether the target answered nothing. A request that was being
@@ -120,6 +135,8 @@ func (f *Facts) doubt() string {
 
 func (f *Facts) unanswered() string {
 	switch n := f.Failed + f.Unanswered; {
+	case f.Own == n:
+		return fmt.Sprintf("all %d requests failed in this client itself (client_resource), so nothing is known of the target; see what this machine lacks", n)
 	case f.Unanswered == 0:
 		return fmt.Sprintf("all %d requests failed", n)
 	case f.Failed == 0:

@@ -24,6 +24,12 @@ func TestOf(t *testing.T) {
 		{"some failed", Facts{Answered: 8, Failed: 1}, OK, ""},
 		{"some unanswered at the end", Facts{Answered: 8, Unanswered: 3}, OK, ""},
 		{"all failed", Facts{Failed: 9}, Target, "all 9 requests failed"},
+		{"all failed by our own want", Facts{Failed: 9, Own: 9, Measurement: "invalid"}, Usage, "all 9 requests failed in this client itself"},
+		{"all failed by our own want, strict", strict(Facts{Failed: 9, Own: 9, Gates: Gates{Missed: 1}}), Usage, "in this client itself"},
+		{"some of ours, the others of the target", Facts{Failed: 9, Own: 8}, Target, "all 9 requests failed"},
+		{"ours, and never answered", Facts{Failed: 4, Own: 4, Unanswered: 1}, Target, "4 failed, 1 had no token"},
+		{"ours, and one answered", Facts{Answered: 1, Failed: 8, Own: 8}, OK, ""},
+		{"failed, and one was being answered", Facts{Failed: 8, Cut: 1}, OK, ""},
 		{"never answered", hung, Target, "none of 25 requests was answered"},
 		{"never answered, strict", strict(hung), Target, "none of 25"},
 		{"failed or never answered", Facts{Failed: 4, Unanswered: 5}, Target, "4 failed, 5 had no token"},
@@ -63,6 +69,7 @@ func TestStrictFailsClosed(t *testing.T) {
 		g := rapid.IntRange(0, 2)
 		f := Facts{
 			Answered: n.Draw(t, "answered"), Failed: n.Draw(t, "failed"), Unanswered: n.Draw(t, "unanswered"), Cut: n.Draw(t, "cut"),
+			Own:         rapid.Int64Range(0, 2).Draw(t, "own"),
 			Gates:       Gates{g.Draw(t, "met"), g.Draw(t, "missed"), g.Draw(t, "open"), g.Draw(t, "void")},
 			Measurement: rapid.SampledFrom([]string{"", "valid", "suspect", "invalid", "unknown"}).Draw(t, "measurement"),
 			NotWritten:  rapid.Bool().Draw(t, "not written"), Interrupted: rapid.Bool().Draw(t, "interrupted"),
