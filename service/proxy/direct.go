@@ -57,7 +57,7 @@ func (d *downstream) shortWay(reply *client.Passed, in *http.Request) {
 // offer sends the bytes of one read on the short way. false: the long way goes on.
 func (d *downstream) offer(data []byte, at client.Arrived, strip *stripper) bool {
 	if d.left.gone() {
-		d.waste(data)
+		d.waste(data, at)
 		return false
 	}
 	s := &d.direct
@@ -75,7 +75,7 @@ func (d *downstream) offer(data []byte, at client.Arrived, strip *stripper) bool
 	n, err := s.out.Send(chunk)
 	switch {
 	case err != nil:
-		d.waste(data)
+		d.waste(data, at)
 		d.left.now() // gone
 		return false
 	case n < len(chunk):
@@ -123,7 +123,7 @@ func (d *downstream) settle() (data []byte, at client.Arrived) {
 	now := d.c.p.clk.NS()
 	s.rest, s.read = nil, nil
 	if err != nil {
-		d.waste(data)
+		d.waste(data, at)
 		d.left.now()
 		return data, at
 	}

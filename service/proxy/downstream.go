@@ -18,6 +18,7 @@ type downstream struct {
 	freeNS      int64 // the same, of writes before the one in hand
 	delayUS     int64 // our own, of the last read
 	drained     int64 // bytes read after the client had left
+	lostNS      int64 // when the first of them came
 	direct      direct
 }
 
@@ -29,11 +30,21 @@ func (d *downstream) wasWhole(end timeline.End) bool {
 	return end == timeline.EOF || d.c.meter.complete()
 }
 
+// leftNS is when the client left, on the clock: when that was noticed, but before
+// the first read that it did not get. It may be noticed by that read only.
+func (d *downstream) leftNS() int64 {
+	at := d.left.atNS.Load()
+	if d.drained > 0 {
+		at = min(at, d.lostNS-int64(time.Microsecond)) // arrivals count in µs
+	}
+	return at
+}
+
 // take writes and flushes the bytes of one read, and counts whose time it took.
 func (d *downstream) take(data []byte, at client.Arrived, strip *stripper) {
 	c := d.c
 	if d.left.gone() {
-		d.waste(data)
+		d.waste(data, at)
 		return
 	}
 	began := c.p.clk.NS()
@@ -49,7 +60,7 @@ func (d *downstream) take(data []byte, at client.Arrived, strip *stripper) {
 	}
 	now := c.p.clk.NS()
 	if err != nil {
-		d.waste(data)
+		d.waste(data, at)
 		d.left.now() // gone, or it does not read
 		return
 	}
@@ -75,10 +86,10 @@ func (d *downstream) wrote(now int64, at client.Arrived, slow int64) {
 	c.req.LastWriteUS = wrote
 }
 
-// waste counts bytes that nobody got.
-func (d *downstream) waste(data []byte) {
+// waste counts bytes of a read that nobody got.
+func (d *downstream) waste(data []byte, at client.Arrived) {
 	if d.drained == 0 {
-		d.whole = d.c.meter.complete()
+		d.whole, d.lostNS = d.c.meter.complete(), at.AtNS
 	}
 	d.drained += int64(len(data))
 }
@@ -89,7 +100,7 @@ func (d *downstream) rest(strip *stripper) {
 	case strip == nil:
 	case d.left.gone():
 		if len(strip.held) > 0 {
-			d.waste(strip.held)
+			d.waste(strip.held, client.Arrived{AtNS: d.left.atNS.Load()})
 		}
 	default:
 		_ = strip.end(d.write)

@@ -347,7 +347,7 @@ func (c *call) settle(reply *client.Passed, out *downstream, end timeline.End, c
 	}
 	left := out.left.gone() && !out.wasWhole(end)
 	if left {
-		c.req.LeftUS = timeline.Some(c.meter.us(out.left.atNS.Load()))
+		c.req.LeftUS = timeline.Some(c.meter.us(out.leftNS()))
 	}
 	complete := c.meter.complete()
 	c.meter.end(now, end, reply.Trailer(), cause, left)
