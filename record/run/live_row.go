@@ -20,6 +20,7 @@ type LiveRow struct {
 	Route      string    `parquet:"route,dict"`
 	Upstream   string    `parquet:"upstream,dict"`
 	ModelLabel string    `parquet:"model_label,dict"` // as metrics call it
+	Key        *string   `parquet:"client,dict"`      // the name of the client's key; nil: it needed none
 	Unmeasured *string   `parquet:"unmeasured,dict"`
 	Kept       bool      `parquet:"kept"` // its arrivals are in the ev_ columns
 

@@ -142,6 +142,15 @@ func (d *Daemon) state(emit func(m *telemetry.Metric, v float64, values ...strin
 			emit(telemetry.Healthy, healthy, name, u.Name)
 		}
 	}
+	for i, s := range all {
+		for _, k := range s.Keys {
+			emit(telemetry.KeyInFlight, float64(k.InFlight), names[i], k.Name)
+			emit(telemetry.KeyRequests, float64(k.Requests), names[i], k.Name)
+			emit(telemetry.KeyLimited, float64(k.Limited), names[i], k.Name)
+			emit(telemetry.KeyInput, float64(k.Input), names[i], k.Name)
+			emit(telemetry.KeyOutput, float64(k.Output), names[i], k.Name)
+		}
+	}
 	emit(telemetry.Reloads, float64(d.reloads.Load()))
 	emit(telemetry.ReloadErrors, float64(d.failed.Load()))
 	if plan != nil {

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"tokenmeter/base/limitio"
+	"tokenmeter/base/printable"
 	"tokenmeter/record/metric"
 	"tokenmeter/record/timeline"
 	"tokenmeter/service/traffic"
@@ -22,6 +23,7 @@ type row struct {
 	Listener     string                `json:"listener"`
 	Route        string                `json:"route"`
 	Upstream     string                `json:"upstream"`
+	Key          *string               `json:"client"` // the name of the client's key; null: it needed none
 	Unmeasured   *traffic.Reason       `json:"unmeasured"`
 	LeftMS       timeline.Opt[float64] `json:"left_ms"`
 	FirstWriteMS timeline.Opt[float64] `json:"first_write_ms"`
@@ -46,6 +48,9 @@ func rowOf(r *traffic.Request) row {
 		LeftMS: ms(r.LeftUS), FirstWriteMS: ms(r.FirstWriteUS), LastWriteMS: ms(r.LastWriteUS), SlowReaderMS: float64(r.SlowReaderUS) / 1000,
 		SendMS: ms(r.Delay.HeadUS), FirstDelayMS: ms(r.Delay.FirstUS),
 		Delivered: r.Delivered, Wasted: r.Wasted, SentBytes: r.RequestBytes, Bytes: r.ResponseBytes}
+	if r.Key != "" {
+		out.Key = &r.Key
+	}
 	if r.Unmeasured != "" {
 		out.Unmeasured = &r.Unmeasured
 	}
@@ -138,6 +143,7 @@ func (r *Records) write(f io.WriteCloser, broke bool) {
 	rows := r.queue.Waiting()
 	for one := range rows {
 		data, err := json.Marshal(one)
+		data = printable.JSON(data)
 		if err != nil {
 			lost(1, err)
 			if len(rows) == 0 {

@@ -3,6 +3,7 @@ package proxy
 import (
 	"crypto/sha256"
 	"fmt"
+	"maps"
 	"math"
 	"net"
 	"net/http"
@@ -13,6 +14,7 @@ import (
 	"strings"
 	"sync"
 	"time"
+	"tokenmeter/service/traffic"
 )
 
 // Key is what a client must show, in one of the ways in which clients of these
@@ -26,7 +28,7 @@ type Key struct {
 
 // keyUse is what a key's limits are held against. It goes on over reloads.
 type keyUse struct {
-	inUse int
+	KeyStats
 	// ready is when the next request may come if the rate is to hold: at most a
 	// second's requests may come at once.
 	ready time.Time
@@ -84,10 +86,11 @@ func (c *call) enter() (leave func()) {
 		if uses.byName == nil {
 			uses.byName = map[string]*keyUse{}
 		}
-		use = &keyUse{}
+		use = &keyUse{KeyStats: KeyStats{Name: c.key.Name}}
 		uses.byName[c.key.Name] = use
 	}
-	if c.key.Streams > 0 && use.inUse >= c.key.Streams {
+	if c.key.Streams > 0 && use.InFlight >= int64(c.key.Streams) {
+		use.Limited++
 		c.limited("1", fmt.Sprintf("too many requests at once with the key %s", c.key.Name))
 		return nil
 	}
@@ -99,17 +102,53 @@ func (c *call) enter() (leave func()) {
 			use.ready = now
 		}
 		if wait := use.ready.Sub(now) - ahead; wait > 0 {
+			use.Limited++
 			c.limited(strconv.Itoa(int(math.Ceil(wait.Seconds()))), fmt.Sprintf("too many requests a second with the key %s", c.key.Name))
 			return nil
 		}
 		use.ready = use.ready.Add(each)
 	}
-	use.inUse++
+	use.InFlight++
+	use.Requests++
 	return func() {
 		uses.mu.Lock()
-		use.inUse--
+		use.InFlight--
 		uses.mu.Unlock()
 	}
+}
+
+// KeyStats is what was counted of a client's key.
+type KeyStats struct {
+	Name     string
+	InFlight int64
+	Requests int64 // that were let in
+	Limited  int64 // that were over its limits
+	Input    int64 // tokens, where they are known
+	Output   int64
+}
+
+// spent counts the tokens of a finished request.
+func (u *keyUses) spent(r *traffic.Request) {
+	if r.Key == "" {
+		return
+	}
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	if use := u.byName[r.Key]; use != nil {
+		use.Input += r.Record.InputTokens.Or(0)
+		use.Output += r.Record.OutputTokens.Or(0)
+	}
+}
+
+// stats are those of all keys that were shown, by name.
+func (u *keyUses) stats() []KeyStats {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	var all []KeyStats
+	for _, name := range slices.Sorted(maps.Keys(u.byName)) {
+		all = append(all, u.byName[name].KeyStats)
+	}
+	return all
 }
 
 func (c *call) limited(after, words string) {

@@ -363,7 +363,7 @@ func (c *call) begin() {
 	tl.Session = p.cfg.Session.of(c.in.Header, c.asked.user, p.cfg.Secret)
 	tl.Task = p.cfg.Task.of(c.in.Header, c.asked.user, p.cfg.Secret)
 	tl.Attempts = 1
-	c.req = &traffic.Request{Timeline: tl, At: time.Now(), Kept: p.keep(), Trace: plainID(c.in.Header.Get("Traceparent")),
+	c.req = &traffic.Request{Timeline: tl, At: time.Now(), Kept: p.keep(), Key: c.keyName(), Trace: plainID(c.in.Header.Get("Traceparent")),
 		Labels: traffic.Labels{Source: traffic.Live, Listener: p.cfg.Listener, Route: c.route.Name, Model: p.label(c.asked.model)}}
 	if c.api != nil {
 		tl.API, c.req.Labels.API = c.api.Name, c.api.Name

@@ -35,6 +35,7 @@ type Stats struct {
 	Unmeasured map[traffic.Reason]int64
 	Refused    map[string]int64 // by why: path, method, body, streams, …
 	Upstreams  []UpstreamStats
+	Keys       []KeyStats // of clients
 }
 
 // UpstreamStats is the state of one upstream.
@@ -61,6 +62,7 @@ func (p *Proxy) Refused(why string) { p.stats.refuse(why) }
 // whose its tokens were.
 func (s *stats) finished(r *traffic.Request) {
 	shares(r)
+	s.keyUses.spent(r)
 	s.requests.Add(1)
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -89,6 +91,7 @@ func (p *Proxy) Stats() Stats {
 		s.Refused[k] = n
 	}
 	p.stats.mu.Unlock()
+	s.Keys = p.stats.keyUses.stats()
 	now := p.clk.NS()
 	for _, u := range p.ups {
 		healthy := u.healthy(now)

@@ -61,6 +61,9 @@ type Request struct {
 	// others the record is kept, and the counters.
 	Kept bool
 
+	// Key is the name of the client's key; empty: it needed none.
+	Key string
+
 	// Trace is the client's traceparent as it came; empty: it sent none. It is
 	// an id: never a label.
 	Trace string

@@ -16,6 +16,9 @@ func rowOf(r *traffic.Request, pricing *cost.Pricing) *run.LiveRow {
 	out := run.NewLiveRow(&record, r.Timeline, r.Kept)
 	out.At = r.At.UTC().Round(0)
 	out.Source, out.Listener, out.Route, out.Upstream, out.ModelLabel = string(r.Labels.Source), r.Labels.Listener, r.Labels.Route, r.Labels.Upstream, r.Labels.Model
+	if r.Key != "" {
+		out.Key = &r.Key
+	}
 	if r.Unmeasured != "" {
 		why := string(r.Unmeasured)
 		out.Unmeasured = &why
