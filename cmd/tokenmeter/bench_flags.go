@@ -37,7 +37,7 @@ type benchCmd struct {
 	Speedup            string `group:"load" placeholder:"X" help:"Play a trace X times as fast."`
 	Workers            string `group:"load" placeholder:"N" help:"Generator threads with disjoint shares of the load. Default: 1."`
 
-	Workload           string   `group:"content" placeholder:"FILE|NAME" help:"What to send and when: a workload file (YAML), a file of prompts or a trace (text, JSONL, CSV, Parquet, ShareGPT, Mooncake, BurstGPT, Azure, Bailian), or one of ${scenarios}. See docs/workloads.md."`
+	Workload           string   `group:"content" placeholder:"FILE|NAME" help:"What to send and when: a workload file (YAML), a file of prompts or a trace (text, JSONL, CSV, Parquet, ShareGPT, Mooncake, BurstGPT, Azure, Bailian, sessions of agents), or one of ${scenarios}. See docs/workloads.md."`
 	Scenario           string   `group:"content" placeholder:"NAME" help:"A workload with the promises that belong to it: ${scenarios}."`
 	Set                []string `group:"content" sep:"none" placeholder:"FIELD=VALUE" help:"Replace a field of the workload, like prefix.tokens=512 or mix.rag.share=3. Repeatable."`
 	Prompt             string   `group:"content" placeholder:"TEXT" help:"Send this prompt every time."`

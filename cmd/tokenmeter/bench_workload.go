@@ -77,7 +77,18 @@ func (c *benchCmd) workload(p *bench.Plan, check *checker) {
 		return
 	}
 	p.Workload, p.ReadsAnswers = loaded, loaded.ReadsAnswers()
+	c.hurry(loaded, check)
 	c.when(p, loaded, check)
+}
+
+// hurry plays recorded gaps faster; a trace's own times are hurried with them.
+func (c *benchCmd) hurry(l *workload.Loaded, check *checker) {
+	if t := l.Spec.When.Trace; t != nil {
+		l.Speed(t.Speed)
+	}
+	if c.Speedup != "" {
+		l.Speed(check.number("--speedup", c.Speedup, "10"))
+	}
 }
 
 // readers are the reading speeds of --consume.
@@ -231,7 +242,6 @@ func (c *benchCmd) load4(p *bench.Plan, w *workload.When, l *workload.Loaded, ch
 	if c.Speedup != "" {
 		p.Trace.Speed = check.number("--speedup", c.Speedup, "10")
 	}
-	l.Speed(p.Trace.Speed)
 }
 
 func warmupOf(flag, text string, check *checker) (w bench.Warmup) {

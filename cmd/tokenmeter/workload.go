@@ -164,7 +164,18 @@ func (s *shown) table(out io.Writer, l *workload.Loaded) error {
 	if s.Turns.Max > 1 {
 		lengthLines(line, "per arrival", "requests", &s.Turns)
 	}
-	line("prefix reuse", "%s of the input begins as an earlier request did", percent(s.PrefixReuse))
+	if r := s.Sessions; r != nil {
+		line("sessions", "%s with %s agents, at most %d requests of one at once", thousands(r.Sessions), thousands(r.Agents), r.Width.Max)
+		lengthLines(line, "turns", "of an agent", &r.Turns)
+		lengthLines(line, "gaps", "ms", &r.GapMS)
+		line("ideal cache", "%s of the input: what a prefix cache without a limit would know", percent(r.IdealHit))
+		b.WriteString("first session\n")
+		for _, text := range r.Drawing() {
+			fmt.Fprintf(&b, "  %s\n", text)
+		}
+	} else {
+		line("prefix reuse", "%s of the input begins as an earlier request did", percent(s.PrefixReuse))
+	}
 	if s.Repeats > 0 {
 		line("repeats", "%s of the requests were sent in the same words before", percent(s.Repeats))
 	}

@@ -137,7 +137,7 @@ func (p *playing) goesOn(k int) bool {
 // next waits for step k's time and sends it; false when it is not sent.
 func (p *playing) next(k int) bool {
 	r, s := p.r, p.item.Nth(k)
-	var readyUS int64
+	readyUS := p.dueUS
 	for _, j := range s.After {
 		readyUS = max(readyUS, p.steps[j].endUS)
 	}
@@ -152,7 +152,10 @@ func (p *playing) next(k int) bool {
 		p.cut(j, max(dueUS, readyUS))
 		return false
 	}
-	if !fixed || p.item.Kind == workload.Conversation && readyUS > dueUS {
+	switch {
+	case p.item.Kind == workload.Session:
+		// An agent asks as soon as it can: being late is ours, not its own.
+	case !fixed || p.item.Kind == workload.Conversation && readyUS > dueUS:
 		// A user comes back when they do; only the server's time is measured.
 		dueUS = r.clk.US()
 	}
@@ -163,7 +166,7 @@ func (p *playing) next(k int) bool {
 // cut takes back a step that the end of the time to send kept from being sent.
 // Of a task it stays in the record, so that the task does not look complete.
 func (p *playing) cut(j job, dueUS int64) {
-	if p.item.Kind != workload.Task {
+	if p.item.Kind != workload.Task && p.item.Kind != workload.Session {
 		p.r.rec.drop(j)
 		return
 	}
@@ -180,14 +183,12 @@ func (p *playing) over(us int64) bool {
 func (p *playing) graph(first job) {
 	n := p.item.Len()
 	waits := make([]int, n)
+	next := make([][]int, n) // steps that wait for each
 	var mu sync.Mutex
 	var all sync.WaitGroup
 	var start func(k int)
 	finished := func(k int) {
-		for c := 1; c < n; c++ {
-			if !slices.Contains(p.item.Nth(c).After, k) {
-				continue
-			}
+		for _, c := range next[k] {
 			mu.Lock()
 			waits[c]--
 			ready := waits[c] == 0
@@ -206,6 +207,9 @@ func (p *playing) graph(first job) {
 	}
 	for k := range n {
 		waits[k] = len(p.item.Nth(k).After)
+		for _, j := range p.item.Nth(k).After {
+			next[j] = append(next[j], k)
+		}
 	}
 	all.Go(func() {
 		p.send(0, first, p.dueUS)
@@ -257,6 +261,11 @@ func (p *playing) place(tl *timeline.Timeline, k int) {
 	case workload.Task:
 		tl.Task = fmt.Sprintf("%d", p.item.Index)
 		tl.Step = timeline.Some(int64(k))
+	case workload.Session:
+		tl.Session = fmt.Sprintf("%d", p.item.Index)
+		tl.Turn = timeline.Some(int64(s.Turn))
+		tl.Task, tl.Step = tl.Session, timeline.Some(int64(k))
+		tl.Agent = s.Agent
 	}
 	// The parent is the one that ended last: it decided when this was due.
 	last := int64(-1)

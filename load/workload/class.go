@@ -28,11 +28,12 @@ type class struct {
 	think Times
 	live  bool
 
-	task     *taskPlan
-	deadline time.Duration
-	segment  time.Duration
-	images   *images
-	source   *source // nil: prompts are made
+	task      *taskPlan
+	deadline  time.Duration
+	segment   time.Duration
+	images    *images
+	source    *source    // nil: prompts are made
+	recording *recording // nil: no sessions of agents
 
 	bust    string
 	extra   map[string]any
@@ -78,6 +79,8 @@ func saltOf(text string) uint64 {
 func (c *class) item(i int64) Item {
 	it := Item{Index: i, Class: c.name, Kind: c.kind, Live: c.live}
 	switch {
+	case c.recording != nil:
+		c.recording.item(c, &it)
 	case c.source != nil:
 		c.given(&it)
 	case c.task != nil:
@@ -112,7 +115,7 @@ func (c *class) finish(it *Item, k int) {
 	if s.Extra == nil {
 		s.Extra = c.extra
 	}
-	if s.Model == "" && len(c.models) > 0 {
+	if s.Model == "" && len(c.models) > 0 && c.recording == nil {
 		src := random.New(c.seed, modelKey, uint64(i)) // one model for a whole conversation
 		s.Model = c.models[c.ofModel.draw(&src)]
 	}

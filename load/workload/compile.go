@@ -118,6 +118,9 @@ func (c *compiler) close() {
 		if k != nil && k.source != nil {
 			k.source.file.Close()
 		}
+		if k != nil && k.recording != nil {
+			k.recording.file.Close()
+		}
 	}
 }
 
@@ -201,9 +204,10 @@ func (c *compiler) class(path string, k *Content, name string, seed, salt uint64
 	}
 	out.maker = c.maker(k.Corpus, at("corpus"))
 	c.lengths(out, k, at)
+	c.openRecording(out, k, at)
 	c.kinds(out, k, at)
 	c.extras(out, k, at)
-	if k.File != "" {
+	if k.File != "" && out.recording == nil {
 		c.file(out, k, at)
 	}
 	return out
@@ -232,7 +236,10 @@ func (c *compiler) describe(s *Spec) {
 	i.Exact = c.tokenizer != nil
 	i.UniquePrompts = true
 	for _, k := range c.out.classes {
-		i.SharedPrefix = i.SharedPrefix || k.prefix != nil || k.system != "" || k.kind == Conversation || k.task != nil
+		i.SharedPrefix = i.SharedPrefix || k.prefix != nil || k.system != "" || k.kind == Conversation || k.task != nil || k.recording != nil
+		if k.recording != nil {
+			i.Source = k.recording.file.Name
+		}
 		if k.source != nil {
 			i.UniquePrompts = false
 			i.Source = k.source.file.Name
@@ -259,6 +266,8 @@ func (c *compiler) describe(s *Spec) {
 	switch {
 	case len(c.out.classes) > 1:
 		i.Kind = "mix"
+	case first.recording != nil:
+		i.Kind = first.recording.file.Format
 	case first.source != nil:
 		i.Kind = first.source.format.name
 		c.out.Timed = first.source.timed
@@ -271,7 +280,7 @@ func (c *compiler) describe(s *Spec) {
 	default:
 		i.Kind = "synthetic"
 	}
-	if len(c.out.classes) == 1 && first.source == nil && first.task == nil {
+	if len(c.out.classes) == 1 && first.source == nil && first.task == nil && first.recording == nil {
 		i.InputTokens, i.OutputTokens = first.shape.String(), first.shape.Output()
 	}
 }

@@ -117,7 +117,7 @@ func (c *compiler) when(w *When) {
 	if w.Closed && w.Stages == "" {
 		c.Addf("when.closed", "closed belongs to stages; a closed loop of one size is concurrency")
 	}
-	if w.Trace != nil && !slices.ContainsFunc(c.out.classes, func(k *class) bool { return k != nil && k.source != nil }) {
+	if w.Trace != nil && !slices.ContainsFunc(c.out.classes, func(k *class) bool { return k != nil && (k.source != nil || k.recording != nil) }) {
 		c.Addf("when.trace", "there is no file whose times could be played")
 	}
 }

@@ -36,6 +36,8 @@ type Description struct {
 	Images      int64         `json:"images"`
 	SpanS       float64       `json:"trace_s"` // from the first to the last time of a trace that was looked at
 	First       []api.Message `json:"first"`
+	// Sessions says more of recorded sessions of agents; null for others.
+	Sessions *Recorded `json:"sessions"`
 }
 
 // Lengths5 describes a sample of lengths; N is 0 where none is known.
@@ -81,6 +83,9 @@ func Describe(w Workload, n int64) (Description, error) {
 			if x, ok := s.MaxTokens.Get(); ok {
 				output = append(output, x)
 			}
+			if it.Kind == Session {
+				continue // texts of many megabytes, whose lengths and ids tell as much
+			}
 			messages := it.Conversation(k, func(j int) string { return it.Nth(j).Answer })
 			text, pictures := flat(messages)
 			d.Images += pictures
@@ -101,6 +106,17 @@ func Describe(w Workload, n int64) (Description, error) {
 	d.Input, d.Output, d.Chars, d.Turns = sampleOf(input), sampleOf(output), sampleOf(chars), sampleOf(turns)
 	if total > 0 {
 		d.PrefixReuse = float64(reused) / float64(total)
+	}
+	if m, ok := w.(interface {
+		recorded(n int64) (*Recorded, error)
+	}); ok {
+		var err error
+		if d.Sessions, err = m.recorded(n); err != nil {
+			return d, err
+		}
+	}
+	if d.Sessions != nil {
+		d.PrefixReuse = d.Sessions.IdealHit
 	}
 	if d.Requests > 0 {
 		d.Repeats = float64(again) / float64(d.Requests)

@@ -127,7 +127,7 @@ func (c *class) fromLengths(it *Item, e *entry) {
 		if left < c.source.block {
 			part = min(c.maker.units(left), whole)
 		}
-		add(c.stretch(int64(id), whole, part))
+		add(c.stretch(c.salt, int64(id), whole, part))
 		left -= c.source.block
 		units += part
 	}
@@ -143,9 +143,9 @@ func (c *class) fromLengths(it *Item, e *entry) {
 }
 
 // stretch is the text of a hash id, or its beginning.
-func (c *class) stretch(id int64, whole, part int) string {
+func (c *class) stretch(salt uint64, id int64, whole, part int) string {
 	if part == whole || c.maker.corpus == Words && c.maker.plain {
-		return c.maker.make(c.salt^prefixKey, id, part)
+		return c.maker.make(salt^prefixKey, id, part)
 	}
-	return c.maker.make(c.salt^prefixKey^uint64(part), id, part)
+	return c.maker.make(salt^prefixKey^uint64(part), id, part)
 }

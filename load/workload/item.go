@@ -2,6 +2,7 @@ package workload
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -33,12 +34,20 @@ const (
 	Conversation      // turns, one after another
 	Task              // steps of an agent, each when those it needs have ended
 	Segments          // of a medium that is played: due at their own times, sent one by one
+	Session           // recorded requests of an agent and its sub-agents: due when those they need have ended, and the recorded gap is over
 )
 
 // Step is one request of an item.
 type Step struct {
 	// Messages are what this step adds to the conversation that it goes on with.
 	Messages []api.Message
+	// Make makes Messages when they are wanted, for conversations that are too
+	// long to be held; nil: they are there. Last says whether this is the step that
+	// is sent, not one that a later one goes on with.
+	Make func(last bool) []api.Message
+	// Replays: Messages begin with the recorded answer of the step that this one
+	// continues. A live item has the server's answer there.
+	Replays bool
 	// InputTokens is the asked length of all that is sent; empty where the text
 	// was given or depends on answers.
 	InputTokens timeline.Opt[int64]
@@ -50,6 +59,8 @@ type Step struct {
 	Corpus string // that the units are of
 
 	Name     string                      // of a task's step
+	Agent    string                      // of a session, whose step it is; empty: the session's own
+	Turn     int                         // of the agent's steps the how-manieth, from 0
 	After    []int                       // steps that must have ended without failing; nil: none
 	Wait     time.Duration               // after the last of them: thinking, or a tool's work
 	At       timeline.Opt[time.Duration] // due so long after the item was, whatever went before
@@ -84,9 +95,8 @@ func (it *Item) Nth(k int) *Step {
 // server said in an earlier step; it is asked only where the item is live.
 func (it *Item) Conversation(k int, answers func(step int) string) []api.Message {
 	s := it.Nth(k)
-	base, continues := s.Continue.Get()
-	if !continues && len(s.After) == 0 {
-		return s.Messages
+	if !s.Continue.OK() && len(s.After) == 0 {
+		return s.messages(true)
 	}
 	answer := func(j int) string {
 		if it.Live {
@@ -94,39 +104,58 @@ func (it *Item) Conversation(k int, answers func(step int) string) []api.Message
 		}
 		return it.Nth(j).Answer
 	}
+	line := it.line(k)
 	var out []api.Message
-	if continues {
-		said := api.Message{Role: "assistant", Content: answer(base)}
-		if !it.Live {
-			said.ToolCalls = it.Nth(base).Calls
+	for n, j := range line {
+		s := it.Nth(j)
+		if n > 0 && (it.Live || !s.Replays) {
+			base := line[n-1]
+			said := api.Message{Role: "assistant", Content: answer(base)}
+			if !it.Live {
+				said.ToolCalls = it.Nth(base).Calls
+			}
+			out = append(out, said)
 		}
-		out = append(it.Conversation(base, answers), said)
-	}
-	var results []string
-	if it.Kind == Task {
-		for _, j := range s.After {
-			if !it.within(j, base, continues) {
-				results = append(results, fmt.Sprintf("Result of %s:\n%s", it.Nth(j).Name, answer(j)))
+		var results []string
+		if it.Kind == Task {
+			for _, i := range s.After {
+				if !slices.Contains(line[:n], i) {
+					results = append(results, fmt.Sprintf("Result of %s:\n%s", it.Nth(i).Name, answer(i)))
+				}
 			}
 		}
+		if len(results) > 0 {
+			out = append(out, api.Message{Role: "user", Content: strings.Join(results, "\n\n")})
+		}
+		messages := s.messages(n == len(line)-1)
+		if it.Live && s.Replays && len(messages) > 0 && messages[0].Role == "assistant" {
+			messages = messages[1:]
+		}
+		out = append(out, messages...)
 	}
-	// A new slice each time: conversations of several steps share their beginning.
-	out = out[:len(out):len(out)]
-	if len(results) > 0 {
-		out = append(out, api.Message{Role: "user", Content: strings.Join(results, "\n\n")})
-	}
-	return merge(append(out, s.Messages...))
+	return merge(out)
 }
 
-// within reports whether step j is part of the conversation that ends in base.
-func (it *Item) within(j, base int, continues bool) bool {
-	for continues {
-		if j == base {
-			return true
+// line lists the steps whose conversation goes on in step k, the first one first,
+// and k.
+func (it *Item) line(k int) []int {
+	line := []int{k}
+	for {
+		base, continues := it.Nth(k).Continue.Get()
+		if !continues {
+			slices.Reverse(line)
+			return line
 		}
-		base, continues = it.Nth(base).Continue.Get()
+		k = base
+		line = append(line, k)
 	}
-	return false
+}
+
+func (s *Step) messages(last bool) []api.Message {
+	if s.Make != nil {
+		return s.Make(last)
+	}
+	return s.Messages
 }
 
 // merge joins messages of one role in a row: many chat templates want roles to

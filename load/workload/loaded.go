@@ -16,7 +16,7 @@ func (l *Loaded) Times() iter.Seq2[time.Duration, error] { return l.classes[0].s
 // conversations go on with them.
 func (l *Loaded) ReadsAnswers() bool {
 	return slices.ContainsFunc(l.classes, func(c *class) bool {
-		return c.check != nil || c.live && (c.kind != Request || c.source != nil) || c.source != nil && c.source.answers
+		return c.check != nil || c.live && (c.kind != Request || c.source != nil || c.recording != nil) || c.source != nil && c.source.answers
 	})
 }
 
@@ -26,6 +26,9 @@ func (l *Loaded) Given() { l.info.Kind = "prompts" }
 // Len is how many items there are before they repeat: the records of a file
 // (which is read to its end for it); 0: without end.
 func (l *Loaded) Len() (int64, error) {
+	if len(l.classes) == 1 && l.classes[0].recording != nil {
+		return l.classes[0].recording.file.Len(), nil
+	}
 	if len(l.classes) != 1 || l.classes[0].source == nil {
 		return 0, nil
 	}
@@ -69,6 +72,9 @@ func (l *Loaded) Close() {
 	for _, c := range l.classes {
 		if c.source != nil {
 			c.source.file.Close()
+		}
+		if c.recording != nil {
+			c.recording.file.Close()
 		}
 	}
 }

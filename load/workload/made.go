@@ -64,10 +64,10 @@ func (w *Made) Item(i int64) Item { return w.class(i).item(i) }
 // Size implements Sized.
 func (w *Made) Size(i int64) int {
 	c := w.class(i)
-	if c.kind == Request && c.source == nil {
+	if c.kind == Request && c.source == nil && c.recording == nil {
 		return 1
 	}
-	if c.source == nil && c.task == nil {
+	if c.source == nil && c.task == nil && c.recording == nil {
 		src := random.New(c.seed, turnsKey, uint64(i))
 		return int(drawOr1(c.turns, &src))
 	}
@@ -93,7 +93,7 @@ func (w *Made) Unique(warm, n int64) int64 {
 
 // Several implements Repeating.
 func (w *Made) Several() bool {
-	return slices.ContainsFunc(w.classes, func(c *class) bool { return c.kind != Request || c.source != nil }) || len(w.classes) > 1
+	return slices.ContainsFunc(w.classes, func(c *class) bool { return c.kind != Request || c.source != nil || c.recording != nil }) || len(w.classes) > 1
 }
 
 // Repeats implements Repeating.

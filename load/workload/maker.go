@@ -171,6 +171,14 @@ func (m *maker) units(n int64) int {
 	return c.words(n)
 }
 
+// span is units for a stretch within a prompt, which has no part in what a chat
+// template adds to the whole.
+func (m *maker) span(n int64) int {
+	c := m.get()
+	c.Overhead = 0
+	return c.words(n)
+}
+
 // make returns text i under a salt: n units, different from the first word on
 // from the 1023 texts around it, and different from any other.
 func (m *maker) make(salt uint64, i int64, n int) string {

@@ -102,5 +102,8 @@ func (l *Loaded) Speed(x float64) {
 		if c.source != nil {
 			c.source.speed = x
 		}
+		if c.recording != nil {
+			c.recording.speed = x
+		}
 	}
 }

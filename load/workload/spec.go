@@ -35,13 +35,16 @@ type Content struct {
 	Corpus string `yaml:"corpus" doc:"what made prompts consist of: words (default), prose, code, german, french, spanish, russian, chinese, japanese, arabic, hindi, or ids (random tokens of the tokenizer)"`
 
 	File    string            `yaml:"file" doc:"prompts, conversations or a trace, beside the workload file; instead of input"`
-	Format  string            `yaml:"format" enum:"auto|text|jsonl|csv|parquet|sharegpt|mooncake|burstgpt|azure|bailian" doc:"of that file; default auto: told by its first record"`
+	Format  string            `yaml:"format" enum:"auto|text|jsonl|csv|parquet|sharegpt|mooncake|burstgpt|azure|bailian|weka" doc:"of that file; default auto: told by its first record"`
 	Columns map[string]string `yaml:"columns" doc:"which of our columns (prompt, messages, input, output, time, session, model, priority, answer, hash_ids, system) is which column of the file"`
 	TimeIn  string            `yaml:"time_in" enum:"s|ms|us|ns|iso" doc:"unit of the file's times; default: what the format says, else s"`
 	Block   int64             `yaml:"block" doc:"tokens that one of hash_ids stands for; default: what the format says (mooncake 512, bailian 16)"`
 	Order   string            `yaml:"order" enum:"file|random" doc:"in which records are sent; default file"`
 
 	Sessions bool `yaml:"sessions" doc:"records of one session (column session; of bailian what chat_id and parent_chat_id tie together) wait for each other: each is due at its time, but not before the one before it has ended"`
+
+	MaxGap   time.Duration `yaml:"max_gap" doc:"of recorded sessions of agents: a longer pause between requests is cut to this; default: all are kept"`
+	Deadline time.Duration `yaml:"deadline" doc:"of recorded sessions of agents: how long one may take to be a success; default: as long as it likes"`
 
 	System string  `yaml:"system" doc:"a system prompt, sent as it is"`
 	Prefix *Prefix `yaml:"prefix" doc:"a beginning that made prompts share, before their own input"`

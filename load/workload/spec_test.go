@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"tokenmeter/base/config"
+	"tokenmeter/load/workload/sessions"
 	"tokenmeter/wire/tokens"
 )
 
@@ -348,7 +349,12 @@ func TestFormatsAreInTheSchema(t *testing.T) {
 			t.Errorf("the format %s is not in the schema", formats[i].name)
 		}
 	}
-	if len(enum) != len(formats)+1 {
+	for _, name := range sessions.Formats() {
+		if !slices.Contains(enum, name) {
+			t.Errorf("the format %s is not in the schema", name)
+		}
+	}
+	if len(enum) != len(formats)+len(sessions.Formats())+1 {
 		t.Errorf("%v", enum)
 	}
 	f, _ = reflect.TypeFor[Content]().FieldByName("Corpus")

@@ -176,6 +176,7 @@ var identityDefinitions = []Definition{
 	{Name: "task", Title: "the agent's task it belongs to", Group: GroupIdentity, Null: "none"},
 	{Name: "step", Title: "step of the task", Group: GroupIdentity, Null: "no task"},
 	{Name: "parent", Title: "the request that caused it", Group: GroupIdentity, Null: "none"},
+	{Name: "agent", Title: "the sub-agent of the session whose request it is", Group: GroupIdentity, Null: "the session's own agent, or no session"},
 	{Name: "workload_class", Title: "the class of a mixed workload that it is of", Group: GroupIdentity, Null: "one class only"},
 	{Name: "id", Title: "x-request-id that was sent; ties the record to a server's log", Group: GroupIdentity},
 	{Name: "api", Title: "dialect of the server", Group: GroupIdentity},

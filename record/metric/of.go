@@ -37,8 +37,8 @@ func facts(tl *timeline.Timeline) Record {
 		Request: tl.Request, Phase: tl.Phase, Worker: tl.Worker,
 		Session: optional(tl.Session), Turn: tl.Turn,
 		Task: optional(tl.Task), Step: tl.Step, Parent: optional(tl.Parent),
-		Class: optional(tl.Class),
-		ID:    tl.ID, API: tl.API, Model: tl.Model,
+		Agent: optional(tl.Agent), Class: optional(tl.Class),
+		ID: tl.ID, API: tl.API, Model: tl.Model,
 		Evidence: tl.Evidence, Outcome: tl.Outcome, Error: tl.Error,
 
 		HTTPStatus:   status(tl.HTTPStatus),

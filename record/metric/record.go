@@ -17,6 +17,7 @@ type Record struct {
 	Task     *string             `json:"task"`
 	Step     timeline.Opt[int64] `json:"step"`
 	Parent   *string             `json:"parent"`
+	Agent    *string             `json:"agent"`
 	Class    *string             `json:"workload_class"`
 	ID       string              `json:"id"`
 	API      string              `json:"api"`

@@ -113,6 +113,7 @@ func (c *coder) timeline(t *timeline.Timeline) {
 	c.optInt(&t.Norm)
 	c.string(&t.NormBy)
 	c.optInt(&t.Usage.Rejected)
+	c.string(&t.Agent)
 }
 
 // more reports whether there is anything left to read; writing always goes on.

@@ -14,6 +14,7 @@ type row struct {
 	Task     *string `parquet:"task,dict"`
 	Step     *int64  `parquet:"step"`
 	Parent   *string `parquet:"parent,dict"`
+	Agent    *string `parquet:"agent,dict"`
 	Class    *string `parquet:"workload_class,dict"`
 	ID       string  `parquet:"id"`
 	API      string  `parquet:"api,dict"`

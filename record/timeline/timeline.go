@@ -54,6 +54,7 @@ type Timeline struct {
 	Task    string // empty: not part of an agent's task
 	Step    Opt[int64]
 	Parent  string
+	Agent   string // of a session, whose request it is; empty: the session's own
 	Class   string // of a mixed workload; empty without classes
 	API     string
 	Model   string

@@ -1,0 +1,74 @@
+package sessions
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"strings"
+)
+
+// format is one way to record sessions.
+type format struct {
+	name string
+	fits func(names []string) bool            // the names of the first object
+	one  func(*scanner) (*Session, error)     // a session stands by itself
+	all  func([]*os.File) ([]*Session, error) // or they are spread over all files
+}
+
+// formats is the table of formats.
+var formats = []format{
+	{name: "weka", fits: has("requests", "id"), one: weka},
+}
+
+// Formats lists the names of the formats.
+func Formats() (names []string) {
+	for _, f := range formats {
+		names = append(names, f.name)
+	}
+	return names
+}
+
+func has(want ...string) func([]string) bool {
+	return func(names []string) bool {
+		return !slices.ContainsFunc(want, func(w string) bool { return !slices.Contains(names, w) })
+	}
+}
+
+// formatOf finds a format by name, or by how the file begins.
+func formatOf(in *os.File, name string) (*format, error) {
+	if name != "" {
+		for i := range formats {
+			if formats[i].name == name {
+				return &formats[i], nil
+			}
+		}
+		return nil, fmt.Errorf("%q is none of %s: %w", name, strings.Join(Formats(), ", "), ErrUnknown)
+	}
+	names := beginning(in)
+	for i := range formats {
+		if formats[i].fits(names) {
+			return &formats[i], nil
+		}
+	}
+	return nil, ErrUnknown
+}
+
+// beginning lists the names in the file's first object, as far as its first bytes
+// tell.
+func beginning(in io.ReaderAt) (names []string) {
+	head := make([]byte, 256<<10)
+	n, _ := in.ReadAt(head, 0)
+	s := newScanner(bytes.NewReader(head[:n]))
+	if s.peek() == '[' {
+		s.i++
+	}
+	if s.peek() == '{' {
+		s.object(func(name string) {
+			names = append(names, name)
+			s.skip()
+		})
+	}
+	return names
+}
