@@ -81,12 +81,10 @@ func (c *sweepCmd) find(ctx context.Context, view progress, search sweep.Search,
 		s.Planned = len(s.Points)
 		return sweep.Save(s)
 	}
-	soFar := sweep.Found{Variable: s.Variable, Confidence: search.Confidence, Why: "the search was not finished"}
 	search.Now = func() time.Duration { return time.Since(began) }
-	search.Told = func(p sweep.Probe) {
-		c.tell(view, probeLine(s.Variable, p))
-		learn(&soFar, p)
-		_ = keep(&soFar) // the last one tells whether it could be written
+	search.Told = func(soFar *sweep.Found) {
+		c.tell(view, probeLine(s.Variable, soFar.Probes[len(soFar.Probes)-1]))
+		_ = keep(soFar) // the last one tells whether it could be written
 	}
 	found, err := search.Run(ctx, subject)
 	if late := errors.Is(err, sweep.ErrLate); err == nil || late {
@@ -100,27 +98,6 @@ func (c *sweepCmd) find(ctx context.Context, view progress, search sweep.Search,
 		err = saveErr
 	}
 	return err
-}
-
-// learn adds a probe to what was found so far: what is left of a search that is killed.
-func learn(f *sweep.Found, p sweep.Probe) {
-	f.Probes = append(f.Probes, p)
-	f.Requests += p.Requests
-	switch {
-	case p.Says == "holds" && p.Firm:
-		if f.Holds = max(f.Holds, p.Load); f.Fails <= f.Holds {
-			f.Fails = 0
-		}
-	case p.Says == "holds" && p.Repeat && p.Load >= f.Fails: // it failed by bad luck
-		f.Fails = 0
-	case p.Says == "fails" && (p.Firm || p.Repeat):
-		if f.Fails == 0 || p.Load < f.Fails {
-			f.Fails = p.Load
-		}
-		if f.Holds >= f.Fails {
-			f.Holds = 0
-		}
-	}
 }
 
 func probeLine(variable string, p sweep.Probe) string {

@@ -24,8 +24,8 @@ type sweepCmd struct {
 	To         string   `group:"sweep" placeholder:"LOAD" help:"Of --find: the largest load to try. Default: 100000."`
 	Bracket    string   `group:"sweep" placeholder:"P" help:"Of --find: how far apart the load that holds and the one that fails may be. Default: 5%."`
 	Confidence string   `group:"sweep" placeholder:"P" help:"Of --find: how sure the bracket is. Default: 95%."`
-	MaxTime    string   `group:"sweep" placeholder:"TIME" help:"Of --find: the time for all probes; the bracket is as narrow as it allows. Default: 10m."`
-	ProbeTime  string   `group:"sweep" placeholder:"TIME" help:"Of --find: the time for one probe. Default: a sixth of --max-time."`
+	MaxTime    string   `group:"sweep" placeholder:"TIME" help:"Of --find: the time for all probes; the bracket is as narrow as it allows. Default: 15m."`
+	ProbeTime  string   `group:"sweep" placeholder:"TIME" help:"Of --find: how long each probe lasts: what holds, holds for so long. Default: a sixth of --max-time."`
 	Repeats    string   `name:"repeat" group:"sweep" placeholder:"N" help:"Measure each value so often, in random order. Default: 1."`
 	Settle     string   `group:"sweep" placeholder:"TIME" help:"How long the server may take to come to rest before a point; 0 for no look. Default: 1m, with --find a twentieth of --max-time at most."`
 }
@@ -53,7 +53,7 @@ func isList(text string) bool {
 
 // search reads the flags of --find.
 func (c *sweepCmd) search(check *checker) sweep.Search {
-	s := sweep.Search{Variable: c.Variable, MaxTime: 10 * time.Minute}
+	s := sweep.Search{Variable: c.Variable, MaxTime: 15 * time.Minute}
 	check.choice("--variable", c.Variable, sweep.Rate, sweep.Concurrency)
 	s.From = check.number("--from", c.From, "2")
 	s.Most = check.number("--to", c.To, "64")
@@ -68,9 +68,8 @@ func (c *sweepCmd) search(check *checker) sweep.Search {
 	if d, given := check.duration("--max-time", c.MaxTime, time.Second); given {
 		s.MaxTime = d
 	}
-	s.Probe.Duration = s.MaxTime / 6
 	if d, given := check.duration("--probe-time", c.ProbeTime, time.Second); given {
-		s.Probe.Duration = d
+		s.ProbeTime = d
 	}
 	return s
 }
@@ -112,7 +111,7 @@ func (c *sweepCmd) misfits(p *bench.Plan, axes []axis, way *method.Method, check
 		check.addf("--find chooses the load: leave --rate and --concurrency out (--from and --to bound it)")
 	}
 	if c.Find && (c.Requests != "" || c.Duration != "") {
-		check.addf("--find ends each probe when it is decided: leave --requests and --duration out (--probe-time and --max-time bound it)")
+		check.addf("--find says how long a probe lasts: leave --requests and --duration out (--probe-time and --max-time bound it)")
 	}
 }
 

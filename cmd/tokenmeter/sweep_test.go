@@ -72,7 +72,7 @@ func searched(t *testing.T, heard func(saved *result.Sweep, stop func())) (saved
 		ctx, cancel := context.WithCancelCause(context.Background())
 		defer cancel(nil)
 		view := onSay{heard: func() { heard(reopened(t, s), func() { cancel(client.ErrUser) }) }}
-		search := sweep.Search{Objectives: promises(t, "p90 ttft < 10s"), MaxProbes: 3, MaxTime: 5 * time.Minute, Confidence: 0.95}
+		search := sweep.Search{Objectives: promises(t, "p90 ttft < 10s"), Most: 4, MaxTime: 5 * time.Minute, Confidence: 0.95}
 		err = (&sweepCmd{}).find(ctx, view, search, &sweep.Server{Variable: sweep.Rate, Dir: s.Dir, Plan: plan}, s)
 		saved = reopened(t, s)
 	})
@@ -140,27 +140,6 @@ func TestSearchThatIsStoppedIsPartial(t *testing.T) {
 	}
 }
 
-func TestLearn(t *testing.T) {
-	for name, c := range map[string]struct {
-		probes       []sweep.Probe
-		holds, fails float64
-	}{
-		"weak evidence is none":      {[]sweep.Probe{{Load: 1, Says: "holds"}, {Load: 2, Says: "fails"}}, 0, 0},
-		"a bracket":                  {[]sweep.Probe{{Load: 1, Says: "holds", Firm: true}, {Load: 4, Says: "fails", Firm: true}, {Load: 2, Says: "holds", Firm: true}, {Load: 3, Says: "fails", Firm: true}}, 2, 3},
-		"a failure by bad luck":      {[]sweep.Probe{{Load: 1, Says: "holds", Firm: true}, {Load: 4, Says: "fails", Firm: true}, {Load: 4, Says: "holds", Repeat: true}}, 1, 0},
-		"what held holds no longer":  {[]sweep.Probe{{Load: 2, Says: "holds", Firm: true}, {Load: 4, Says: "fails", Firm: true}, {Load: 2, Says: "fails", Repeat: true}}, 0, 2},
-		"more holds than had failed": {[]sweep.Probe{{Load: 2, Says: "fails", Firm: true}, {Load: 3, Says: "holds", Firm: true}}, 3, 0},
-	} {
-		var f sweep.Found
-		for _, p := range c.probes {
-			learn(&f, p)
-		}
-		if f.Holds != c.holds || f.Fails != c.fails || len(f.Probes) != len(c.probes) {
-			t.Errorf("%s: %g to %g", name, f.Holds, f.Fails)
-		}
-	}
-}
-
 // The exit code of a sweep: what all its points missed, and with --strict an invalid one.
 func TestSweepVerdict(t *testing.T) {
 	point := func(verdict string, state string) result.Point {
@@ -189,7 +168,7 @@ func TestSweepVerdict(t *testing.T) {
 		"a search":                {result.Sweep{Points: []result.Point{probe}, Found: &result.Found{Holds: some(1), Fails: some(2)}}, true, exitOK},
 		"no load holds":           {result.Sweep{Points: []result.Point{probe}, Found: &result.Found{Fails: some(2), Steps: []result.Step{{Load: 2}}}}, true, exitMissed},
 		"not one answer":          {result.Sweep{Points: []result.Point{{Requests: metric.Requests{Total: 9, Failed: 9}}}, Found: &result.Found{Fails: some(2)}}, false, exitTarget},
-		"a search without an end": {result.Sweep{Points: []result.Point{probe}, Found: &result.Found{Fails: some(2), SeemsHolds: some(1)}}, true, exitInvalid},
+		"a search without an end": {result.Sweep{Points: []result.Point{probe}, Found: &result.Found{Fails: some(2), Steps: []result.Step{{Load: 1}, {Load: 2}}}}, true, exitInvalid},
 	} {
 		cmd := sweepCmd{}
 		cmd.Strict = c.strict
@@ -217,11 +196,11 @@ func TestStoppedSweepSaysWhatIsKept(t *testing.T) {
 // A step on the way does not read as if it had shown something.
 func TestProbeLine(t *testing.T) {
 	for want, p := range map[string]sweep.Probe{
-		"rate 1  leans to hold (weak)  8 requests, 100.0 % good of those judged":            {Load: 1, Says: "holds", Requests: 8, Share: 1},
-		"rate 128  leans to fail (weak)  132 requests, 66.7 % good of those judged":         {Load: 128, Says: "fails", Requests: 132, Share: 2.0 / 3},
-		"rate 2  holds  900 requests, 99.0 % good of those judged":                          {Load: 2, Says: "holds", Firm: true, Requests: 900, Share: 0.99},
-		"rate 2  fails again  900 requests, 90.0 % good of those judged, requests pile up":  {Load: 2, Says: "fails", Repeat: true, Grows: true, Requests: 900, Share: 0.9},
-		"rate 2  unclear  20 requests, 90.0 % good of those judged; became worse and worse": {Load: 2, Says: "unclear", Requests: 20, Share: 0.9, Note: "became worse and worse"},
+		"rate 1  leans to hold (weak)  8 requests, 100.0 % good of those judged":               {Load: 1, Says: "holds", Requests: 8, Share: 1},
+		"rate 128  leans to fail (weak)  132 requests, 66.7 % good of those judged":            {Load: 128, Says: "fails", Requests: 132, Share: 2.0 / 3},
+		"rate 2  holds  900 requests, 99.0 % good of those judged":                             {Load: 2, Says: "holds", Firm: true, Requests: 900, Share: 0.99},
+		"rate 2  fails this time  900 requests, 90.0 % good of those judged, requests pile up": {Load: 2, Says: "fails", Repeat: true, Grows: true, Requests: 900, Share: 0.9},
+		"rate 2  unclear  20 requests, 90.0 % good of those judged; became worse and worse":    {Load: 2, Says: "unclear", Requests: 20, Share: 0.9, Note: "became worse and worse"},
 	} {
 		if got := probeLine("rate", p); got != want {
 			t.Errorf("%q, want %q", got, want)

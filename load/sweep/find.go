@@ -16,27 +16,28 @@ const (
 	Concurrency = "concurrency" // streams, a closed loop
 )
 
-// Search looks for the largest load at which objectives hold. The zero value of
-// every field but Objectives means the default that is written there.
+// Search looks for the largest load at which objectives hold. docs/search.md says how,
+// what may be concluded and where its constants come from. The zero value of every
+// field but Objectives means the default that is written there.
 type Search struct {
 	Objectives []objective.Objective
 	Variable   string  // Rate (default) or Concurrency
 	From       float64 // the first load; default 1
 	Most       float64 // the largest load to try; default 100,000
-	// Width is how wide the bracket may be: fails ÷ holds − 1; default 0.05.
+	// Width is how narrow the bracket has to be, as fails ÷ holds − 1; default 0.05.
 	// Between neighbouring whole numbers of streams there is nothing to narrow.
-	Width      float64
-	Confidence float64 // that the bracket is right; default 0.95
-	MaxProbes  int     // default 40
+	Width float64
+	// Confidence that nothing that is said of any load is wrong; default 0.95.
+	Confidence float64
 	// MaxTime ends the search; the bracket is then as wide as it is. 0: none.
 	// Now must be given with it.
 	MaxTime time.Duration
 	Now     func() time.Duration
-	// Probe bounds each probe. Default: none, but for what the objectives need to
-	// see a tail that is a quarter lighter or heavier than allowed.
-	Probe Limit
-	// Told hears of each probe when it is over; nil: nobody does.
-	Told func(Probe)
+	// ProbeTime is the length of every probe: a load that holds, holds for so long.
+	// Default: MaxTime / 6, or two minutes.
+	ProbeTime time.Duration
+	// Told hears what is known after each probe, the last of Probes; nil: nobody does.
+	Told func(soFar *Found)
 }
 
 // Probe is one load that was tried.
@@ -44,7 +45,7 @@ type Probe struct {
 	Load     float64
 	Says     string // holds, fails or unclear
 	Firm     bool   // at the confidence of the search; else only a step on the way
-	Repeat   bool   // a second look, at the load that held or at the one that failed
+	Repeat   bool   // a second look, with fresh data, at the load that held
 	Grows    bool   // the server fell behind
 	Requests int64
 	Share    float64 // of good requests, under the objective nearest to its limit; NaN for none
@@ -52,35 +53,30 @@ type Probe struct {
 	Note     string
 	Probed
 
-	spoilt       bool    // it says nothing of the load
-	short        bool    // more requests might have decided it
-	untold       string  // an objective on which no request says anything
-	early        bool    // too short to tell whether a queue grows, where no objective feels that
-	didPerS      float64 // requests a second that ended
-	didOf        int     // of so many
-	above        bool    // more than the server did when it fell behind, where no objective feels that
-	light        bool    // it held on a handful of requests, without evidence
-	odds         float64 // where its evidence leans: above 0 it holds (a logarithm)
-	score, slack float64
-	decided      decision
-	times        []float64 // autocorrelation times, one a test
-	own          []pool
-	counted      int     // requests after the start
-	worth        float64 // independent ones that they tell as much as
-	counts       float64 // of them as many as count for a load to hold
-	spanS        float64 // seconds in which they were due
-	e2e, ttft    float64 // medians, in seconds; 0 without one
-	answered     bool    // every request was, in full
+	decided decision
+	firm    bool // of full length
+	spoilt  bool // it says nothing of the load
+	look    look
 }
 
 // ErrLate is why a search stops when the client can't keep up.
 var ErrLate = errors.New("the client was too slow to judge the server")
 
-// narrowest is a bracket whose ends are different loads, whatever their digits.
-const narrowest = 0.002
-
-// firmProbes is how many firm decisions a stage mostly takes.
-const firmProbes = 4
+const (
+	// planned is how many probes share the chance of error. A bracket takes one probe
+	// for each end, two or three for halving twice, and the last one; the rest is for loads
+	// that stay open.
+	planned = 9
+	// again is how often a load that held is looked at once more, with fresh data.
+	again = 2
+	// looks is how often a probe may say that a load fails, at equal distances. With
+	// more of them fails are said sooner and each needs more evidence.
+	looks = 8
+	// ofTime is how many probes the time is for: the six of a bracket that don't end early.
+	ofTime = 6
+	// narrowest is a bracket whose ends are different loads, whatever their digits.
+	narrowest = 0.002
+)
 
 // Run searches. The error is of the subject or of the settings; what was found
 // until then is returned beside it.
@@ -92,12 +88,15 @@ func (s Search) Run(ctx context.Context, subject Subject) (Found, error) {
 	if err != nil {
 		return Found{}, err
 	}
-	h := &hunt{Search: s, subject: subject, tests: tests, found: Found{Variable: s.Variable, Confidence: s.Confidence},
-		budget: 1}
+	h := &hunt{Search: s, subject: subject, tests: tests, found: Found{Variable: s.Variable, Confidence: s.Confidence, ProbeTime: s.ProbeTime}}
 	if s.Now != nil {
 		h.began = s.Now()
 	}
 	err = h.run(ctx)
+	h.conclude(err)
+	if err == nil {
+		err = h.beyond
+	}
 	return h.found, err
 }
 
@@ -129,8 +128,10 @@ func (s *Search) settle() error {
 	if s.Confidence == 0 {
 		s.Confidence = 0.95
 	}
-	if s.MaxProbes == 0 {
-		s.MaxProbes = 40
+	if s.ProbeTime == 0 {
+		if s.ProbeTime = s.MaxTime / ofTime; s.MaxTime == 0 {
+			s.ProbeTime = 2 * time.Minute
+		}
 	}
 	switch {
 	case s.Variable != Rate && s.Variable != Concurrency:
@@ -147,9 +148,12 @@ func (s *Search) settle() error {
 		return fmt.Errorf("a confidence of %v: want a share above 0.5 and below 1", s.Confidence)
 	case s.MaxTime > 0 && s.Now == nil:
 		return errors.New("a bound on time needs a clock")
-	case s.Probe.Duration > 0 && s.Probe.Duration < s.MaxTime/leastShare:
-		return fmt.Errorf("probes of %v in a search of %v: a firm decision rests on 1/%d of the time at least, so give each probe %v or more",
-			s.Probe.Duration, s.MaxTime, leastShare, s.MaxTime/leastShare)
+	case s.MaxTime > 0 && (1+again)*s.ProbeTime > s.MaxTime:
+		return fmt.Errorf("probes of %v in a search of %v: what holds has to hold in three of them, so give them %v or less", s.ProbeTime, s.MaxTime, s.MaxTime/(1+again))
 	}
 	return nil
 }
+
+// wrong is the chance that one probe may say the wrong thing in one direction: what the
+// confidence leaves, split over the planned probes and over both directions.
+func (s *Search) wrong() float64 { return (1 - s.Confidence) / planned / 2 }

@@ -11,24 +11,9 @@ import (
 	"tokenmeter/record/metric"
 )
 
-// A search has three parts: it climbs in large steps, on weak evidence, until
-// the load is known to within a half; then it closes a bracket around where the
-// objectives seem to cease to hold, first a wide one and then narrower ones, each
-// end on firm evidence; last it repeats the load that held.
-//
-// Loads at the very edge can't be decided in any number of requests. That is why
-// the ends of a bracket are put beside the estimated edge and not by halving.
-
-const (
-	// weak is the evidence of a step on the way, odds of 4 to 1.
-	weak = 1.4
-	// leans is the evidence that counts where nothing was decided, odds of 2 to 1.
-	leans = 0.7
-	// near is how narrow the bounds of the way are made before brackets are closed.
-	near = 1.5
-)
-
-// hunt is a search under way.
+// hunt is a search under way. It climbs in doubled steps first, which say nothing; then
+// come probes of equal length, of which each holds, fails or stays open; last the load
+// that held is looked at again.
 type hunt struct {
 	Search
 	subject Subject
@@ -36,45 +21,346 @@ type hunt struct {
 	found   Found
 	began   time.Duration
 
-	// Bounds of the way: the largest load that seemed to hold and the smallest
-	// that seemed to fail. Those of the bracket are found.Holds and found.Fails.
-	low, high float64
-	bottom    float64 // a load at which requests hardly meet each other, and that failed; 0: none, or some load holds
-	width     float64 // of the bracket that is being closed, as fails ÷ holds
-	budget    float64 // factor on how many requests are plenty
-
-	confirmed float64 // the load whose failing was seen twice
-	refuted   int     // loads that failed and then held
-	unseen    string  // why the load that failed had no second look; empty: it had one
-
-	untold string // the objective on which no request says anything; empty: there is none
-
-	aimed map[float64]bool // loads that were tried for a firm decision
-
-	lates  int   // loads at which the client was too slow
-	beyond error // why nothing is known of larger loads: the client was too slow for them
+	good, bad float64 // where the way up ended: the last load that seemed to hold, the first that did not; 0: none
+	full      int     // probes of full length so far
+	floor     float64 // a load at which requests fail that meet no other: no smaller one is worth a try; 0: none
+	beyond    error   // why nothing is known of larger loads: the client was too slow for them
 }
 
-// stop says why no further probe is made, or nothing.
-func (h *hunt) stop() string {
-	switch {
-	case len(h.found.Probes) >= h.MaxProbes:
-		return fmt.Sprintf("%d probes were not enough", h.MaxProbes)
-	case h.MaxTime > 0 && h.Now()-h.began >= h.MaxTime:
-		return fmt.Sprintf(timeUp+" (%v)", h.MaxTime)
+const (
+	// wayTime is the part of a probe's time that a step on the way takes; a dozen steps
+	// reach 2,000 times the first load in half a probe's time.
+	wayTime = 1.0 / 20
+	// mostWay is the part that it may take where requests last longer than that.
+	mostWay = 1.0 / 4
+	// apart is how far two loads are apart of which one was not tried yet: half of a doubling.
+	apart = math.Sqrt2
+	// beside is how near to a load that stayed open no other one is tried: it would stay
+	// open too, as so little load changes what is seen by less than its error.
+	beside = 1.1
+	// tries is how often a load is tried at which the client was late, or the server still
+	// busy with something else: a bad moment says nothing of a load.
+	tries = 3
+)
+
+func (h *hunt) run(ctx context.Context) error {
+	if err := h.climb(ctx); err != nil || h.found.Why != "" {
+		return err
 	}
-	return ""
+	for {
+		load, why := h.next()
+		if why == "" && (h.full >= planned-again || !h.time(1+again)) {
+			why = h.spent()
+		}
+		if why == "" {
+			if err := h.firmly(ctx, load, false); err != nil {
+				return err
+			}
+			continue
+		}
+		holds := h.largest()
+		if holds == 0 || h.looked(holds) > again || !h.time(1) || h.full >= planned {
+			h.found.Why = why
+			return nil
+		}
+		if err := h.firmly(ctx, holds, true); err != nil {
+			return err
+		}
+	}
 }
 
-// timeUp begins why a search ended whose time was up.
-const timeUp = "the time was up"
+// done begins why a search ended that has nothing more to do.
+const done = "done"
 
-// left is the time that is left; 0 without a bound.
+// overrun is the part of a probe's time by which the last one may end late.
+const overrun = 0.2
+
+// time reports whether there is time for so many more probes.
+func (h *hunt) time(probes int) bool {
+	return h.MaxTime == 0 || h.left() >= time.Duration((float64(probes)-overrun)*float64(h.ProbeTime))
+}
+
+func (h *hunt) spent() string {
+	if h.full >= planned-again {
+		return fmt.Sprintf("%d probes did not narrow it further", h.full)
+	}
+	return fmt.Sprintf("the time was up (%v)", h.MaxTime)
+}
+
+// left is the time that is left; a long one without a bound.
 func (h *hunt) left() time.Duration {
 	if h.MaxTime == 0 {
-		return 0
+		return math.MaxInt64
 	}
 	return h.MaxTime - (h.Now() - h.began)
+}
+
+// climb finds the neighbourhood: doubled loads in short steps, and halved ones where the
+// first is too much. What they show is no evidence.
+func (h *hunt) climb(ctx context.Context) error {
+	for load := h.From; ; {
+		p, err := h.probe(ctx, load, aim{})
+		switch {
+		case errors.Is(err, ErrLate) && h.good > 0:
+			h.Most, h.beyond = h.good, err
+			return nil
+		case err != nil:
+			return err
+		case p.look.untold != "" && p.look.n >= fewest && p.answered():
+			h.found.Why = p.Note
+			return nil
+		case p.decided == holds || p.decided == unclear && p.look.untold == "":
+			if h.good = load; h.bad > 0 || load >= h.Most {
+				return nil
+			}
+			load = math.Min(2*load, h.Most)
+		default:
+			if p.answered() && p.look.alone() {
+				h.floor = load
+			}
+			if h.bad = load; h.good > 0 || load <= h.least() {
+				return nil
+			}
+			down := 2.0
+			if p.look.n >= fewest && !(p.Share > 0.2) {
+				down = 4 // nearly all are beyond the limit
+			}
+			load = h.whole(math.Max(load/down, h.least()))
+		}
+		if !h.time(2) {
+			h.found.Why = fmt.Sprintf("the time was up (%v)", h.MaxTime)
+			return nil
+		}
+	}
+}
+
+// answered reports whether every request of a probe was.
+func (p *Probe) answered() bool { return p.look.n > 0 && p.look.answered }
+
+// least is the smallest load that makes sense.
+func (h *hunt) least() float64 {
+	if h.Variable == Concurrency {
+		return 1
+	}
+	return math.Max(h.From/1024, h.floor)
+}
+
+// whole makes a load a possible one.
+func (h *hunt) whole(load float64) float64 {
+	switch {
+	case h.Variable == Concurrency:
+		return math.Max(1, math.Round(load))
+	case load <= h.least() || load >= h.Most:
+		return load
+	}
+	digits := math.Pow(10, 3-math.Floor(math.Log10(load)))
+	return math.Round(load*digits) / digits
+}
+
+// next is the load to try, or why there is none. First an end that is missing, then the
+// wider of the gaps between what holds, what stayed open and what fails is halved.
+func (h *hunt) next() (load float64, why string) {
+	lo, hi := h.largest(), h.smallest()
+	open := h.open(lo, hi)
+	first := func(loads ...float64) float64 { // the smallest of those that there are
+		least := math.Inf(1)
+		for _, x := range loads {
+			if x > 0 {
+				least = math.Min(least, x)
+			}
+		}
+		return least
+	}
+	lowest := hi
+	if len(open) > 0 {
+		lowest = first(open[0], hi)
+	}
+	switch {
+	case h.full == 0 && h.good > 0:
+		return h.good, ""
+	case h.full == 0:
+		return h.bad, ""
+	case lo == 0 && lowest <= h.least()*(1+narrowest):
+		return 0, done
+	case lo == 0 && h.good > 0 && h.good < lowest/apart && !h.tried(h.good):
+		return h.good, ""
+	case lo == 0:
+		load = math.Max(h.whole(lowest/apart), h.least())
+		if h.tried(load) {
+			load = math.Max(load-1, 1) // of streams
+		}
+		if h.tried(load) {
+			return 0, done
+		}
+		return load, ""
+	case lo >= h.Most:
+		return 0, done
+	case hi == 0:
+		top := lo
+		if len(open) > 0 {
+			top = open[len(open)-1]
+		}
+		load = math.Min(h.whole(top*apart), h.Most)
+		if h.bad > top && !h.tried(h.bad) {
+			load = h.bad
+		}
+		if load <= top {
+			load = math.Min(top+1, h.Most)
+		}
+		if h.tried(load) {
+			return 0, fmt.Sprintf("%s stayed open, the largest load that was to be tried", h.words(load))
+		}
+		return load, ""
+	case hi/lo <= (1+h.Width)*(1+1e-9), h.Variable == Concurrency && hi-lo <= 1:
+		return 0, done
+	}
+	return h.halved(lo, hi, open)
+}
+
+// halved is the middle of the wider gap.
+func (h *hunt) halved(lo, hi float64, open []float64) (load float64, why string) {
+	from, to, narrow := lo, hi, 1+h.Width
+	if n := len(open); n > 0 {
+		narrow = math.Max(narrow, beside)
+		if to = open[0]; hi/open[n-1] > to/from {
+			from, to = open[n-1], hi
+		}
+	}
+	load = h.whole(math.Sqrt(from * to))
+	if to/from <= narrow || h.tried(load) {
+		words := make([]string, len(open))
+		for i, x := range open {
+			words[i] = metric.Significant(x, 3)
+		}
+		return 0, fmt.Sprintf("what lies between can't be told in probes of %v", h.ProbeTime)
+	}
+	return load, ""
+}
+
+// says is what all probes of full length at a load say together. It fails where one of
+// them did and none held; it holds where one did, none failed, each is within the limit,
+// and all of them in a row hold; else it is open.
+func (h *hunt) says(load float64) decision {
+	var all []*Probe
+	for i := range h.found.Probes {
+		if p := &h.found.Probes[i]; p.full() && p.Load == load {
+			all = append(all, p)
+		}
+	}
+	if len(all) == 1 {
+		return all[0].decided
+	}
+	failed := slices.ContainsFunc(all, func(p *Probe) bool { return p.decided == fails })
+	held := slices.ContainsFunc(all, func(p *Probe) bool { return p.decided == holds })
+	switch {
+	case failed && !held:
+		return fails
+	case failed || !held || slices.ContainsFunc(all, func(p *Probe) bool { return p.look.over }):
+		return unclear
+	}
+	return h.together(all)
+}
+
+// together judges the requests of several probes of a load as one series.
+func (h *hunt) together(probes []*Probe) decision {
+	l := look{}
+	for i, p := range probes {
+		for j, s := range p.look.series {
+			if i == 0 {
+				l.series = append(l.series, s)
+			} else {
+				l.series[j] = l.series[j].and(s)
+			}
+		}
+	}
+	l.pile = probes[0].look.pile
+	for _, p := range probes[1:] {
+		l.pile = l.pile.and(p.look.pile)
+	}
+	if l.weigh(h.wrong()); h.Variable == Rate {
+		l.keepsUp(h.wrong(), 0)
+	}
+	if l.decision != holds {
+		return unclear // taken together nothing fails that did not fail alone
+	}
+	return holds
+}
+
+// full reports whether a probe was one of full length that counts.
+func (p *Probe) full() bool { return p.firm && !p.spoilt }
+
+// loads are those that were tried in full, in order.
+func (h *hunt) loads() (loads []float64) {
+	for i := range h.found.Probes {
+		if p := &h.found.Probes[i]; p.full() {
+			loads = append(loads, p.Load)
+		}
+	}
+	slices.Sort(loads)
+	return slices.Compact(loads)
+}
+
+func (h *hunt) tried(load float64) bool { return slices.Contains(h.loads(), load) }
+
+// looked is how often a load was looked at in full.
+func (h *hunt) looked(load float64) (times int) {
+	for i := range h.found.Probes {
+		if p := &h.found.Probes[i]; p.full() && p.Load == load {
+			times++
+		}
+	}
+	return times
+}
+
+// largest is the largest load that holds: all probes at it do, none failed at a smaller
+// one, and none saw more than allowed there. 0: there is none.
+func (h *hunt) largest() (load float64) {
+	for _, x := range h.loads() {
+		if h.says(x) == holds {
+			load = x
+		}
+		for i := range h.found.Probes {
+			if p := &h.found.Probes[i]; p.full() && p.Load == x && (p.decided == fails || p.decided == unclear && p.look.over) {
+				return load * boolean(h.says(load) == holds && load < x)
+			}
+		}
+	}
+	return load
+}
+
+func boolean(b bool) float64 {
+	if b {
+		return 1
+	}
+	return 0
+}
+
+// smallest is the smallest load that fails of those above every load at which a probe
+// held; 0: there is none.
+func (h *hunt) smallest() (load float64) {
+	loads := h.loads()
+	for _, x := range slices.Backward(loads) {
+		switch h.says(x) {
+		case fails:
+			load = x
+		case holds:
+			return load
+		}
+		if slices.ContainsFunc(h.found.Probes, func(p Probe) bool { return p.full() && p.Load == x && p.decided == holds }) {
+			return load
+		}
+	}
+	return load
+}
+
+// open are the loads between that were tried and say neither.
+func (h *hunt) open(lo, hi float64) (loads []float64) {
+	for _, x := range h.loads() {
+		if x > lo && (hi == 0 || x < hi) {
+			loads = append(loads, x)
+		}
+	}
+	return loads
 }
 
 func (h *hunt) words(load float64) string {
@@ -82,239 +368,4 @@ func (h *hunt) words(load float64) string {
 		return fmt.Sprintf("%.0f streams", load)
 	}
 	return metric.Significant(load, 3) + " requests/s"
-}
-
-// stages are the widths of the brackets, as fails ÷ holds.
-func (s *Search) stages() []float64 {
-	var widths []float64
-	for _, w := range []float64{1.5, 1.22, 1.1} {
-		if w > 1+2*s.Width {
-			widths = append(widths, w)
-		}
-	}
-	return append(widths, 1+s.Width)
-}
-
-// firm is the evidence that the next decision for the bracket needs. All may be
-// wrong together with the chance that the confidence leaves: a twentieth of it is
-// shared among loads beyond as many as are mostly tried, 1/(1·2) + 1/(2·3) + …
-// of it, a fifth is for what holds by its distance from the limit, where something
-// may, and the rest is shared evenly among the others. A probe may be wrong whether it
-// decides or not, but tries of one load go on with what was seen of it.
-func (h *hunt) firm() float64 {
-	mostly, share := firmProbes*len(h.stages()), 0.95
-	if slices.ContainsFunc(h.tests, func(t *test) bool { return t.o.OfPace() }) {
-		share -= 0.2
-	}
-	chance := share * (1 - h.Confidence) / float64(mostly)
-	if k := float64(len(h.aimed) - mostly); k > 0 {
-		chance = 0.05 * (1 - h.Confidence) / (k * (k + 1))
-	}
-	return -math.Log(chance)
-}
-
-func (h *hunt) run(ctx context.Context) error {
-	err := h.search(ctx)
-	if err != nil && h.found.Why == "" {
-		h.found.Why = "broken off: " + err.Error()
-	}
-	if h.found.Why != "" && h.lates > 0 {
-		h.found.Why += fmt.Sprintf("; at %d of the loads the client was too slow to judge the server", h.lates)
-	}
-	h.lean()
-	if err == nil || errors.Is(err, ErrLate) {
-		h.found.Next = h.advice()
-	}
-	if err == nil {
-		err = h.beyond
-	}
-	return err
-}
-
-func (h *hunt) search(ctx context.Context) error {
-	if err := h.climb(ctx); err != nil || h.found.Why != "" {
-		return err
-	}
-	for _, width := range h.stages() {
-		for again := true; again; {
-			err := h.close(ctx, width)
-			if err != nil || h.found.Why != "" {
-				return err
-			}
-			if again, err = h.confirm(ctx); err != nil || h.found.Why != "" {
-				return err
-			}
-		}
-	}
-	if err := h.repeat(ctx); err != nil {
-		return err
-	}
-	if h.found.Why == "" {
-		h.found.Why = h.unseen
-	}
-	h.found.Settled = h.found.Why == "" && h.beyond == nil
-	return nil
-}
-
-// pardon lets a search go on after a load at which the client was too slow: a
-// machine that is busy with something else is so now and then. Too often, and
-// the search is over.
-func (h *hunt) pardon(err error) error {
-	if !errors.Is(err, ErrLate) {
-		return err
-	}
-	if h.lates++; h.lates > mostLates {
-		return err
-	}
-	return nil
-}
-
-const mostLates = 3
-
-// climb finds bounds within a factor of near of each other.
-func (h *hunt) climb(ctx context.Context) error {
-	load := h.From
-	for {
-		if why := h.stop(); why != "" {
-			return h.end(why)
-		}
-		p, err := h.probe(ctx, load, aim{pass: weak, fail: weak})
-		switch late := errors.Is(err, ErrLate); {
-		case late && h.low > 0 && h.high == 0:
-			if h.pardon(err) != nil || load/h.low <= 1+h.Width {
-				// Up to where the client can judge, what seemed to hold is worth a firm look.
-				h.Most, h.beyond = h.low, err
-				return nil
-			}
-			load = h.whole(math.Sqrt(h.low * load))
-			continue
-		case late && h.low > 0:
-			return h.pardon(err) // firm probes are elsewhere
-		case late:
-			if err = h.pardon(err); err == nil {
-				load = h.whole(math.Max(load/2, h.least()))
-				continue
-			}
-		}
-		if err != nil {
-			return err
-		}
-		if h.silent(p) {
-			h.untold = p.untold
-			return h.end(p.Note)
-		}
-		if done := h.placed(p); done {
-			return nil
-		}
-		load = h.step(p)
-	}
-}
-
-// silent reports whether requests that were all answered said nothing on an objective,
-// and no load held before: none will.
-func (h *hunt) silent(p *Probe) bool {
-	return p.decided == unclear && p.untold != "" && !p.spoilt && p.answered &&
-		!slices.ContainsFunc(h.found.Probes, func(q Probe) bool { return q.decided == holds })
-}
-
-// placed moves the bounds after a step that said nothing, and reports whether
-// the climb is over.
-func (h *hunt) placed(p *Probe) (done bool) {
-	switch {
-	case p.spoilt || p.decided == unclear && p.untold != "": // the server is still busy, or answers nothing: a smaller load shows more
-		if h.high = p.Load; h.low >= p.Load {
-			h.low = 0
-		}
-	case p.decided == unclear && p.short && h.high == 0 && p.odds > -leans: // more load shows more in the same time
-		h.low = p.Load
-	case p.decided == unclear && p.short && h.high > 0 && p.odds > leans: // good enough to go on
-		h.low = p.Load
-	case p.decided == unclear: // at the edge, as it seems: no reason to go on
-		h.low, h.high = p.Load/math.Sqrt(near), p.Load*math.Sqrt(near)
-		return true
-	}
-	return h.low > 0 && h.high > 0 && h.high/h.low <= h.rough() ||
-		h.high == 0 && p.Load >= h.Most || // the top holds: close says it firmly
-		h.low == 0 && p.Load <= h.least()
-}
-
-// rough is how near each other the bounds of the way must be; neighbouring
-// numbers of streams are as near as can be.
-func (h *hunt) rough() float64 {
-	if h.Variable == Concurrency && h.low > 0 && h.high-h.low <= 1 {
-		return math.Inf(1)
-	}
-	return near
-}
-
-// least is the smallest load that makes sense.
-func (h *hunt) least() float64 {
-	switch {
-	case h.Variable == Concurrency:
-		return 1
-	case h.low > 0 || h.found.Holds > 0: // the edge is above that, and the bottom was none
-		return h.From / 1024
-	}
-	return math.Max(h.bottom, h.From/1024)
-}
-
-// step chooses the next load of the climb.
-func (h *hunt) step(p *Probe) float64 {
-	next, served := 0.0, h.ceiling()
-	switch {
-	case h.high == 0:
-		next = h.low * 2
-	case h.low == 0:
-		next = h.high / 2
-		if p.Share < 0.2 {
-			next = h.high / 4
-		}
-		if served > 0 && served < h.high {
-			next = math.Max(next/4, math.Min(next, served*0.8))
-		}
-	default:
-		next = math.Sqrt(h.low * h.high)
-		// What an overloaded server got done bounds what it can do.
-		if served > h.low*1.05 && served*0.95 < h.high {
-			next = math.Max(h.low*1.05, math.Min(next, served*0.9))
-		}
-	}
-	return h.whole(math.Max(math.Min(next, h.Most), h.least()))
-}
-
-// whole makes a load a possible one.
-func (h *hunt) whole(load float64) float64 {
-	if h.Variable == Concurrency {
-		load = math.Round(load)
-		if h.high > 0 && load >= h.high && h.high-h.low > 1 {
-			load = h.high - 1
-		}
-		if load <= h.low && (h.high == 0 || h.high-h.low > 1) {
-			load = h.low + 1
-		}
-		return math.Max(load, 1)
-	}
-	return h.rounded(load, math.Round)
-}
-
-// rounded leaves four digits of a rate between the least and the most. Those two stay as
-// they are: rounded, they would never be reached.
-func (h *hunt) rounded(rate float64, round func(float64) float64) float64 {
-	least := h.least()
-	if rate > least && rate < h.Most {
-		rate = digits(rate, round)
-	}
-	return math.Max(math.Min(rate, h.Most), least)
-}
-
-// digits leaves four of them: a load that can be typed again.
-func digits(load float64, round func(float64) float64) float64 {
-	scale := math.Pow(10, 3-math.Floor(math.Log10(load)))
-	return round(load*scale) / scale
-}
-
-// end notes why the search is over.
-func (h *hunt) end(why string) error {
-	h.found.Why = why
-	return nil
 }

@@ -3,10 +3,8 @@ package sweep
 import (
 	"context"
 	"errors"
-	"math"
 	"strings"
 	"testing"
-	"time"
 
 	"tokenmeter/record/metric"
 	"tokenmeter/record/objective"
@@ -91,15 +89,5 @@ func TestLateClient(t *testing.T) {
 		if p.Load > 20 && p.Says != "unclear" {
 			t.Errorf("%g was judged: %s", p.Load, p.Says)
 		}
-	}
-}
-
-// A probe of so few requests that nothing was weighed tells no pace to reckon with.
-func TestAdviceWithoutWorth(t *testing.T) {
-	h := midway(t, &gateway{})
-	h.MaxTime = 10 * time.Second
-	h.found.Probes = []Probe{{Load: 1, decided: unclear, short: true, worth: math.Inf(1), counts: math.Inf(1), spanS: 6}}
-	if got := h.advice(); got != "Give more --max-time." {
-		t.Errorf("%q", got)
 	}
 }

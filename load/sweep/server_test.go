@@ -40,10 +40,6 @@ func TestSearchOverHTTP(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes a while")
 	}
-	if *truths {
-		s := smallScenario()
-		t.Logf("capacity %.4g", s.truth())
-	}
 	right := 0
 	for i := range *overHTTP {
 		synctest.Test(t, func(t *testing.T) {
@@ -111,7 +107,7 @@ func searchSim(t *testing.T, ln net.Listener, dial func(context.Context, string,
 		subject.Plan.Client.BaseURL = "http://sim"
 	}
 	found, err := Search{Objectives: all, From: 4, Width: width, MaxTime: most, Now: func() time.Duration { return time.Since(start) },
-		Probe: Limit{Duration: most / 5}}.Run(context.Background(), subject)
+		ProbeTime: most / 6}.Run(context.Background(), subject)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -34,7 +34,7 @@ func TestSilentServer(t *testing.T) {
 				Model:  "m", Preflight: "none", Timers: true, Objectives: all,
 			}}
 			_, err := Search{Variable: variable, Objectives: all, MaxTime: 30 * time.Second, Now: func() time.Duration { return time.Since(start) },
-				Probe: Limit{Duration: 6 * time.Second}}.Run(context.Background(), subject)
+				ProbeTime: 6 * time.Second}.Run(context.Background(), subject)
 			var failed *bench.TargetError
 			if took := time.Since(start); !errors.As(err, &failed) || took > 35*time.Second {
 				t.Errorf("%s: %v after %v", variable, err, took)

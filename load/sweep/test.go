@@ -4,33 +4,35 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"slices"
 	"strings"
 
+	"tokenmeter/record/metric"
 	"tokenmeter/record/objective"
 )
 
-// test weighs one objective over the requests of a probe, in the order in
-// which they were due.
+// test holds one objective against the requests of a probe, in the order in which they
+// were due.
 type test struct {
-	o      *objective.Objective
-	all    []objective.Objective // for goodput: good is what meets all of them
-	target float64               // share that must be good; 0: the objective is on a mean
+	o       *objective.Objective
+	all     []objective.Objective // for goodput: good is what meets all of them
+	allowed float64               // share that may be bad; 0: the objective is on a mean
 
-	value []float64 // 1 good, 0 bad; of a mean its distance to the limit, bad above 0
 	at    []int     // place of each value among the probe's requests
-	floor float64   // the autocorrelation time is no less, as other probes tell
-	// wander is the autocorrelation time of what waits at this load, whatever this probe
-	// shows of it; 0: not known, or not felt.
-	wander float64
-	// What probes at a little more load, and at a little less, have shown: what
-	// holds under more load holds here, and what fails under less fails here.
-	above, below pool
-	near         []float64 // how near the limit: what a share hides of the correlation
-	gaps         []float64 // of an objective on gaps: how many each request brings; 0: it failed
+	fly   []float64 // how many others were in flight when it was due, from the first that counts on
+	value []float64 // 1 good, 0 bad, or between for gaps; of a mean its distance to the limit, bad above 0
+	near  []float64 // how near the limit: 1 at it, more beyond it, +Inf a failure
+	gaps  []float64 // of an objective on gaps: how many each request brings; 0: it failed
 }
 
-// tests makes one test an objective that single requests decide. The others are
+// entry is a request whose fate is known.
+type entry struct {
+	rec        *metric.Record
+	due        float64 // seconds since the probe began
+	waited     float64 // seconds until it ended or was cut off
+	unfinished bool    // cut off by the end of the probe
+}
+
+// newTests makes one test an objective that single requests decide. The others are
 // on a figure of the whole run and are only reported.
 func newTests(objectives []objective.Objective) ([]*test, error) {
 	var all []*test
@@ -46,7 +48,7 @@ func newTests(objectives []objective.Objective) ([]*test, error) {
 		case !o.OfRequests():
 			continue
 		case ok && share > 0 && share < 1:
-			t.target = share
+			t.allowed = 1 - share
 		case o.Stat == "mean":
 		default:
 			errs = append(errs, fmt.Errorf("%q allows no exception, which no number of requests can show: ask for a share, like \"p99 %s\" or \"goodput > 99%%\"",
@@ -74,14 +76,11 @@ func (t *test) add(at int, e *entry, of *trial) {
 	if !ok {
 		return
 	}
-	t.value = append(t.value, v)
-	t.at = append(t.at, at)
-	t.near = append(t.near, math.Min(near, farthest))
 	gaps := 0.0
 	if !math.IsInf(near, 0) {
 		gaps = float64(t.o.Gaps(e.rec))
 	}
-	t.gaps = append(t.gaps, gaps)
+	t.at, t.value, t.near, t.gaps = append(t.at, at), append(t.value, v), append(t.near, near), append(t.gaps, gaps)
 }
 
 // cut weighs a request that the end of the probe cut off. A stream that had no token yet
@@ -95,38 +94,8 @@ func (t *test) cut(e *entry, of *trial) (value, near float64, ok bool) {
 			return value, near, ok
 		}
 	}
-	if t.target == 0 {
+	if t.allowed == 0 {
 		value = math.Inf(1)
 	}
 	return value, math.Inf(1), true
-}
-
-// farthest bounds the distance to a limit, so that a single failure does not
-// drown the correlation of all others.
-const farthest = 4
-
-// halfway to the limit, in a measure where the limit is 1.
-const halfway = 0.5
-
-// pool is what a test saw.
-type pool struct {
-	n, sum float64 // independent requests: how many, and the sum of their values
-	// Requests one by one: the sum of their values, and how near each came.
-	one  float64
-	near []float64 // only where a distance can decide
-	// moments is n, but no more than one in the time of a request.
-	moments float64
-}
-
-func (p pool) and(o pool) pool {
-	return pool{p.n + o.n, p.sum + o.sum, p.one + o.one, slices.Concat(p.near, o.near), p.moments + o.moments}
-}
-
-// plenty is how many independent requests show a tail that is a quarter lighter
-// or heavier than allowed.
-func (t *test) plenty() float64 {
-	if t.target == 0 {
-		return 5000
-	}
-	return 250 / math.Min(t.target, 1-t.target)
 }

@@ -131,3 +131,5 @@ func (v *virtual) share(load float64, n int, good func(*engine.Request) bool) fl
 	count()
 	return float64(kept) / float64(n)
 }
+
+func (v *virtual) now() time.Duration { return v.clock }

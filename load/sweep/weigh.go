@@ -2,152 +2,162 @@ package sweep
 
 import (
 	"math"
-	"slices"
 
 	"tokenmeter/record/stat"
 )
 
-// weight is what a test has seen from a place on.
-type weight struct {
-	n, effective float64
-	mean         float64 // share of good ones, or the mean distance to the limit
-	time         float64 // autocorrelation time, in requests
-	known        float64 // the part of the effective ones that counts for a load to hold
-	holds, fails float64 // logarithms of evidence
-	far          bool    // every request was good, and came no nearer than halfway to the limit
-	// score is 0 at the limit and positive where the objective holds; slack is
-	// the information that it rests on.
-	score, slack float64
-	own          pool
+// sample is what one objective has to say of a load: the requests that count, in the order
+// in which they were due. Those of two probes of a load follow one another.
+type sample struct {
+	*test
+	near   []float64 // how near the limit each came
+	flight []float64
+	value  []float64 // of a mean the distance to the limit
+	bad    []float64 // of its weight
+	weight []float64 // 1, or how many gaps it brought
 }
 
-// weigh judges the values from the request at the given place on.
-func (t *test) weigh(from int) (w weight) {
-	first := len(t.at)
-	for i, at := range t.at {
-		if at >= from {
-			first = i
-			break
-		}
-	}
-	if first == len(t.at) {
-		return weight{time: 1}
-	}
-	v, uneven := pooled(t.value[first:], t.gaps[first:], t.target)
-	w.n = float64(len(v))
-	for _, x := range v {
-		w.mean += x
-	}
-	w.mean /= w.n // of ones alone it is 1, not a little beside it
-	if t.target > 0 {
-		w.mean = math.Max(0, math.Min(1, w.mean))
-	}
-	w.far = slices.Max(t.near[first:]) <= halfway
-	w.time = t.correlation(v, t.near[first:])
-	w.effective = w.n / w.time
-	if t.target > 0 { // a mean's spread has that in it
-		w.effective /= uneven
-	}
-	w.known = t.known(w)
-	if t.target > 0 {
-		t.share(&w, t.near[first:])
-	} else {
-		t.distance(&w, v)
-	}
-	return w
-}
-
-// pooled turns what requests say of their gaps into values whose mean is that of all gaps
-// together, as a run is judged: one with many weighs as many times more, a failed one as
-// an average one. uneven is 1 + (sd/mean)² of the weights: by so much fewer requests it
-// takes to say the same with even ones. Without gaps the values are returned as they are.
-func pooled(value, gaps []float64, target float64) (out []float64, uneven float64) {
+// from takes the requests from a place on.
+func (t *test) from(skip int, flight []float64) *sample {
+	s := &sample{test: t}
 	sum, n := 0.0, 0.0
-	for _, k := range gaps {
+	for _, k := range t.gaps {
 		if k > 0 {
 			sum, n = sum+k, n+1
 		}
 	}
-	if n == 0 {
-		return value, 1
-	}
-	out = make([]float64, len(value))
-	squares, good := 0.0, target > 0
-	for i, x := range value {
-		weight := 1.0
-		if gaps[i] > 0 {
-			weight = gaps[i] / sum * n
+	for i, at := range t.at {
+		if at < skip {
+			continue
 		}
-		out[i] = target + weight*(x-target)
-		squares += weight * weight
-		good = good && x == 1
+		// All gaps together are judged, as a run does it: a request with many weighs as many
+		// times more, a failed one as an average one.
+		weight := 1.0
+		switch {
+		case n > 0 && t.gaps[i] > 0:
+			weight = t.gaps[i]
+		case n > 0:
+			weight = sum / n
+		}
+		s.value, s.flight = append(s.value, t.value[i]), append(s.flight, flight[at])
+		s.weight, s.bad = append(s.weight, weight), append(s.bad, weight*(1-t.value[i]))
+		s.near = append(s.near, t.near[i])
 	}
-	if good { // all of it, to the last digit
-		out = value
-	}
-	return out, squares / float64(len(value))
+	return s
 }
 
-func (t *test) share(w *weight, near []float64) {
-	w.own = pool{n: w.effective, sum: w.mean * w.effective, one: w.mean * w.n}
-	if t.o.OfPace() {
-		w.own.near = near
-	}
-	w.holds, _ = stat.ShareEvidence((w.own.sum+t.above.sum)*w.known, (w.own.n+t.above.n)*w.known, t.target)
-	_, w.fails = stat.ShareEvidence(w.own.sum+t.below.sum, w.own.n+t.below.n, t.target)
-	p := (w.mean*w.effective + 0.5) / (w.effective + 1)
-	w.score = math.Log(p/(1-p)) - math.Log(t.target/(1-t.target))
-	w.slack = w.effective * p * (1 - p)
+// and is both one after the other.
+func (s *sample) and(o *sample) *sample {
+	join := func(a, b []float64) []float64 { return append(append([]float64{}, a...), b...) }
+	return &sample{test: s.test, near: join(s.near, o.near), flight: join(s.flight, o.flight), value: join(s.value, o.value),
+		bad: join(s.bad, o.bad), weight: join(s.weight, o.weight)}
 }
 
-// known is the part of the independent requests that counts for a load to hold. A probe
-// that lasts many times as long as what waits wanders has seen how it does.
-func (t *test) known(w weight) float64 {
-	if t.wander <= w.time || w.n >= lasting*t.wander {
-		return 1
-	}
-	return w.time / t.wander
+// shown is what a series shows.
+type shown struct {
+	holds, fails bool
+	share        float64 // of good ones; NaN for a mean
+	distance     float64 // to what is allowed, above 0 beyond it, in parts of it
+	moments      float64 // independent ones
+	longer       float64 // how many times as long might decide; +Inf: none would
 }
 
-// lasting is how many times the correlation of what waits a probe lasts that is believed
-// what it shows of it.
-const lasting = 50
-
-// shareOf is the share of good requests; NaN for a mean, which has none.
-func (t *test) shareOf(w weight) float64 {
-	if t.target == 0 {
-		return math.NaN()
+// judge weighs a series. The chances of error are those of one side.
+func (s *sample) judge(wrongHolds, wrongFails float64) shown {
+	near := &stat.Series{Values: s.near, InFlight: s.flight}
+	gate := near.Worth().Design
+	out := shown{moments: float64(len(s.near)) / gate, share: math.NaN()}
+	bounds := s.mean
+	if s.allowed > 0 {
+		r := s.ratio(gate)
+		out.share, out.distance = 1-r.share, r.share/s.allowed-1
+		bounds = r.bounds
+	} else {
+		m := &stat.Series{Values: s.value, InFlight: s.flight}
+		out.distance = m.Mean(0.9).Value / math.Max(math.Abs(s.o.Limit), 1e-9)
 	}
-	return w.mean
+	says := func(times float64) (holds, fails bool) {
+		_, hi := bounds(wrongHolds, times)
+		lo, _ := bounds(wrongFails, times)
+		return hi < s.allowed && out.moments*times >= moments, lo > s.allowed
+	}
+	out.holds, out.fails = says(1)
+	out.longer = 1
+	for holds, fails := out.holds, out.fails; !holds && !fails; holds, fails = says(out.longer) {
+		if out.longer *= 1.25; out.longer > mostLonger {
+			out.longer = math.Inf(1)
+			break
+		}
+	}
+	return out
 }
 
-// distance judges a mean: an infinite one has failed requests in it.
-func (t *test) distance(w *weight, v []float64) {
-	if math.IsInf(w.mean, 0) || math.IsNaN(w.mean) {
-		w.fails, w.score, w.slack = math.Inf(1), -10, 1
-		return
+// mostLonger is how many times as long as it was nobody would make a probe.
+const mostLonger = 100
+
+// mean bounds a mean's distance to its limit. One failure makes it infinite.
+func (s *sample) mean(wrong, times float64) (lo, hi float64) {
+	iv := (&stat.Series{Values: s.value, InFlight: s.flight}).Mean(1 - 2*wrong)
+	if iv.Why == stat.NotFinite {
+		return math.Inf(1), math.Inf(1)
 	}
-	squares := 0.0
-	for _, x := range v {
-		squares += (x - w.mean) * (x - w.mean)
-	}
-	sd := math.Sqrt(squares/math.Max(w.n-1, 1)) + 1e-9
-	w.own = pool{n: w.effective, sum: w.mean / sd * w.effective} // in units of sd
-	if h := w.own.and(t.above); h.sum < 0 {
-		// However far from the limit, a request speaks for no more than one standard
-		// deviation: a queue that has just begun to grow is far from any limit on waiting,
-		// and the spread of a few independent requests is hardly known.
-		w.holds = normalEvidence(math.Max(h.sum, -h.n)*w.known, h.n*w.known)
-	}
-	if f := w.own.and(t.below); f.sum > 0 {
-		w.fails = normalEvidence(f.sum, f.n)
-	}
-	w.score, w.slack = -w.mean/sd, w.effective
+	return iv.Value - (iv.Value-iv.Lo)/math.Sqrt(times), iv.Value + (iv.Hi-iv.Value)/math.Sqrt(times)
 }
 
-// normalEvidence is Robbins' mixture: ln of the e-value of a sum of n values of
-// variance 1 against a mean of 0, from one side.
-func normalEvidence(sum, n float64) float64 {
-	const kappa = 100 // tightest about where a mean of a tenth of sd shows
-	return sum*sum/(2*(n+kappa)) - 0.5*math.Log((n+kappa)/kappa)
+// ratio is a share of bad ones, and how well it is known.
+type ratio struct {
+	n, share float64
+	long     float64 // long-run variance of a request's part in it
+	waves    float64 // that it rests on
+	uneven   float64 // 1 + (sd/mean)² of the weights
+	gate     float64 // how many requests tell as much as one moment
+	allowed  float64
+}
+
+func (s *sample) ratio(gate float64) ratio {
+	r := ratio{n: float64(len(s.bad)), gate: gate, allowed: s.allowed}
+	bad, weight, squares := 0.0, 0.0, 0.0
+	for i, w := range s.weight {
+		bad, weight, squares = bad+s.bad[i], weight+w, squares+w*w
+	}
+	r.share, r.uneven = bad/weight, squares*r.n/weight/weight
+	part := make([]float64, len(s.bad))
+	for i, w := range s.weight {
+		part[i] = (s.bad[i] - r.share*w) * r.n / weight
+	}
+	l := stat.LongRunVariance(part)
+	r.long, r.waves = l.L, float64(l.Cosines)
+	return r
+}
+
+// The constants of package stat, by which few moments are made up for (docs/statistics.md).
+const (
+	widening = 40
+	clusters = 4
+)
+
+// bounds are the ends of the interval that is wrong on one side with this chance, were the
+// series so many times as long: Clopper and Pearson's for as many independent
+// requests as it is worth. What it is worth is reckoned at the limit, since the question is
+// whether the share lies there: few bad ones show too little of how they cluster.
+func (r ratio) bounds(wrong, times float64) (lo, hi float64) {
+	n := r.n * times
+	moments := n / r.gate
+	limit := r.allowed * (1 - r.allowed)
+	one := math.Max(limit, r.share*(1-r.share))
+	design := math.Max(r.long, limit*r.uneven*math.Sqrt(r.gate)) / one
+	if design > 2 {
+		design *= 1 + (1-1/design)*widening/moments
+	}
+	df := 1 / (1/r.waves + math.Max(0, 1-1/design)*clusters/moments)
+	narrow := stat.NormalQuantile(1-wrong) / stat.StudentQuantile(1-wrong, df)
+	size := math.Min(n, n/design) * narrow * narrow
+	lo, hi = 0, 1
+	if r.share > 0 {
+		lo = stat.BetaQuantile(wrong, size*r.share, size*(1-r.share)+1)
+	}
+	if r.share < 1 {
+		hi = stat.BetaQuantile(1-wrong, size*r.share+1, size*(1-r.share))
+	}
+	return lo, hi
 }

@@ -29,7 +29,6 @@ func (v *sweepView) found(f *result.Found) {
 		v.state = "none"
 		v.says = "No load was shown to hold or to fail."
 	}
-	v.leaning(f, unit)
 	cost := fmt.Sprintf("%s, %s.", plural(int64(f.Probes), "probe"), plural(f.Requests, "request"))
 	if has || failed {
 		cost = fmt.Sprintf("%s %% sure, %s", metric.Significant(100*f.Confidence, 3), cost)
@@ -41,26 +40,14 @@ func (v *sweepView) found(f *result.Found) {
 		}
 		v.more = append(v.more, sentence(f.Why))
 	}
-	if f.Next != "" {
-		v.more = append(v.more, f.Next)
+	for _, text := range []string{f.Unknown, f.Next} {
+		if text != "" {
+			v.more = append(v.more, text)
+		}
 	}
 	for _, m := range f.Missed {
 		v.state = "suspect"
 		v.more = append(v.more, "At this load the run missed "+m+".")
-	}
-}
-
-// leaning adds what seemed to be where nothing was shown.
-func (v *sweepView) leaning(f *result.Found, unit string) {
-	holds, up := f.SeemsHolds.Get()
-	fails, down := f.SeemsFails.Get()
-	switch {
-	case up && down:
-		v.more = append(v.more, fmt.Sprintf("It seems to hold at %s %s and to fail at %s.", v.value(holds), unit, v.value(fails)))
-	case up:
-		v.more = append(v.more, fmt.Sprintf("It seems to hold at %s %s.", v.value(holds), unit))
-	case down:
-		v.more = append(v.more, fmt.Sprintf("It seems to fail at %s %s.", v.value(fails), unit))
 	}
 }
 

@@ -151,10 +151,8 @@ type Found struct {
 	Settled    bool                  `json:"settled"` // the bracket is as narrow as was asked
 	Why        string                `json:"why"`     // it is not, or there is none
 	Next       string                `json:"next"`    // what would narrow the bracket
-	// SeemsHolds and SeemsFails stand where nothing was shown firmly: what all probes lean to.
-	SeemsHolds timeline.Opt[float64] `json:"seems_to_hold"`
-	SeemsFails timeline.Opt[float64] `json:"seems_to_fail"`
-	Missed     []string              `json:"missed"` // objectives on the whole run, missed at holds
+	Unknown    string                `json:"unknown"` // what the answer leaves open, whatever it says
+	Missed     []string              `json:"missed"`  // objectives on the whole run, missed at holds
 	Steps      []Step                `json:"steps"`
 }
 
@@ -165,7 +163,7 @@ const rounding = 0.002
 // to fail, and none seemed to hold. A search without that has left it open.
 func (f *Found) NoneHolds() bool {
 	fails, failed := f.Fails.Get()
-	if !failed || f.Holds.OK() || f.SeemsHolds.OK() {
+	if !failed || f.Holds.OK() {
 		return false
 	}
 	return !slices.ContainsFunc(f.Steps, func(s Step) bool { return s.Load < fails*(1-rounding) })
@@ -176,7 +174,7 @@ type Step struct {
 	Load     float64               `json:"load"`
 	Says     string                `json:"says"`   // holds | fails | unclear
 	Firm     bool                  `json:"firm"`   // at the confidence of the search
-	Repeat   bool                  `json:"repeat"` // a second look at a load that held or failed
+	Repeat   bool                  `json:"repeat"` // one more look, with fresh requests, at the load that held
 	Grows    bool                  `json:"grows"`  // the server fell behind
 	Requests int64                 `json:"requests"`
 	Share    timeline.Opt[float64] `json:"good_share"`

@@ -6,8 +6,10 @@ func (s *Step) Words() string {
 	switch {
 	case s.Says != "holds" && s.Says != "fails":
 		return s.Says
+	case s.Repeat && s.Says == "fails":
+		return "fails this time"
 	case s.Repeat:
-		return s.Says + " again"
+		return "holds again"
 	case s.Firm:
 		return s.Says
 	case s.Says == "holds":
