@@ -31,7 +31,7 @@ func Damaged(err error) bool {
 type ForeignError struct{ Path string }
 
 func (e *ForeignError) Error() string {
-	return e.Path + " is no history of tokenmeter and stays as it is; name another file in store"
+	return e.Path + " is another program's file and stays as it is; name another file in store"
 }
 
 // magic is what every SQLite file begins with.
