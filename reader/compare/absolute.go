@@ -72,7 +72,7 @@ func shownValue(v float64, ci *[2]float64, name string) string {
 // judged is an objective's result over all requests of the runs.
 func judged(o *objective.Objective, runs []*Run, opts *Options) (objective.ObjectiveResult, bool) {
 	if o.Metric == "goodput" {
-		return goodputOf(o, runs)
+		return goodputOf(o, runs, opts)
 	}
 	first := runs[0]
 	at := slices.IndexFunc(first.judged, func(j objective.Objective) bool { return j.Text == o.Text })
@@ -94,25 +94,25 @@ func judged(o *objective.Objective, runs []*Run, opts *Options) (objective.Objec
 }
 
 // goodputOf holds the share of good requests by the run's own objectives.
-func goodputOf(o *objective.Objective, runs []*Run) (objective.ObjectiveResult, bool) {
+func goodputOf(o *objective.Objective, runs []*Run, opts *Options) (objective.ObjectiveResult, bool) {
 	r := objective.ObjectiveResult{State: objective.Open}
-	var t stat.Pair
+	var list []series
 	for _, run := range runs {
 		if s := run.series["goodput"]; s != nil {
-			p := total(s.sums())
-			t.Num += p.Num
-			t.Den += p.Den
+			list = append(list, s)
 		}
 	}
-	lo, hi, ok := stat.Wilson(int64(t.Num), int64(t.Den), Confidence)
-	if !ok {
+	iv := stat.ShareInterval(longRunShare(list), Confidence)
+	if !iv.Given {
 		return r, true
 	}
-	share := t.Num / t.Den
-	r.Value = timeline.Some(share)
-	r.Settled = timeline.Some(o.Holds(lo) == o.Holds(hi))
+	r.N, r.Value, r.Worth, r.CI95 = int64(iv.N), timeline.Some(iv.Value), timeline.Some(iv.Effective), &[2]float64{iv.Lo, iv.Hi}
+	lo, hi := o.Holds(iv.Lo), o.Holds(iv.Hi)
+	if r.Settled = timeline.Some(lo == hi); lo != hi && !opts.AllowLowN {
+		return r, true
+	}
 	r.State = objective.Missed
-	if o.Holds(share) {
+	if o.Holds(iv.Value) {
 		r.State = objective.Met
 	}
 	return r, true

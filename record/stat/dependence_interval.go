@@ -271,11 +271,15 @@ func settling(own LRV, most float64, worth Worth, level float64) Interval {
 // in their order of time, and its interval. With none, or all, what is said holds
 // if they come one by one (BurstsUnseen).
 func Share(is []bool, level float64) Interval {
-	n := len(is)
+	return ShareInterval(shareSeries(is), level)
+}
+
+// ShareInterval is Share of what LongRunShare found.
+func ShareInterval(own LRV, level float64) Interval {
+	n := own.N
 	if n == 0 {
 		return Interval{Why: NoValues}
 	}
-	own := shareSeries(is)
 	if own.Variance == 0 {
 		return exactShare(own.Mean, float64(n), level, Interval{N: n, Moments: float64(n), Effective: float64(n), Why: BurstsUnseen})
 	}

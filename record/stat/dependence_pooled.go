@@ -62,23 +62,17 @@ func PooledMean(parts []Pair, spread float64, worth Worth, level float64) Interv
 // PooledShare is ΣNum / ΣDen of clusters in order of time, each with so many of its
 // values that count, and its interval. worth is that of the clusters' own series.
 func PooledShare(clusters []Pair, worth Worth, level float64) Interval {
-	var total Pair
-	for _, c := range clusters {
-		total.Num += c.Num
-		total.Den += c.Den
-	}
-	n := len(clusters)
-	if !(total.Den > 0) {
+	own, n := LongRunShare(clusters), len(clusters)
+	if own.N == 0 {
 		return Interval{Why: NoValues}
 	}
-	share, size := total.Num/total.Den, total.Den/float64(n)
-	if share <= 0 || share >= 1 {
+	values := float64(own.N)
+	if own.Variance == 0 {
 		moments := float64(n) / worth.Design
-		return exactShare(share, moments, level, Interval{N: n, Moments: moments, Effective: moments})
+		return exactShare(own.Mean, moments, level, Interval{N: n, Moments: moments, Effective: moments})
 	}
-	own := longRun(n, func(i int) float64 { return (clusters[i].Num - share*clusters[i].Den) / size })
-	own.Mean, own.Variance = share, share*(1-share)
-	return settling(own, total.Den, worth, level)
+	own.N, own.L = n, own.L*float64(n)/values // for each cluster
+	return settling(own, values, worth, level)
 }
 
 // stretched is the long-run variance, for each value of the pool, of ΣNum / ΣDen.

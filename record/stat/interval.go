@@ -16,11 +16,6 @@ func searchLast(lo, hi int64, holds func(int64) bool) int64 {
 	return lo
 }
 
-// Wilson returns the score interval of a share: k of n.
-func Wilson(k, n int64, conf float64) (lo, hi float64, ok bool) {
-	return wilson(float64(k), float64(n), conf)
-}
-
 // NormalQuantile is the inverse of the standard normal distribution.
 func NormalQuantile(p float64) float64 { return math.Sqrt2 * math.Erfinv(2*p-1) }
 

@@ -86,7 +86,7 @@ func TestBetaIncOracle(t *testing.T) {
 
 func TestWilsonOracle(t *testing.T) {
 	for _, c := range readOracle(t).Wilson {
-		lo, hi, ok := Wilson(c.K, c.N, c.Conf)
+		lo, hi, ok := wilson(float64(c.K), float64(c.N), c.Conf)
 		if !ok || math.Abs(lo-c.Want[0]) > 1e-12 || math.Abs(hi-c.Want[1]) > 1e-12 {
 			t.Errorf("%d of %d at %v: %v–%v, want %v", c.K, c.N, c.Conf, lo, hi, c.Want)
 		}

@@ -16,6 +16,7 @@ func NewcombeDifference(ka, na, kb, nb, conf float64) (lo, hi float64, ok bool) 
 	return b - a - math.Hypot(b-lb, ha-a), b - a + math.Hypot(hb-b, a-la), true
 }
 
+// wilson is the score interval of a share: k of n.
 func wilson(k, n, conf float64) (lo, hi float64, ok bool) {
 	if !(n > 0) || !(k >= 0) || k > n || !(conf > 0 && conf < 1) {
 		return 0, 0, false
