@@ -196,7 +196,8 @@ func TestSearchOfLaws(t *testing.T) {
 		if *onlyLaw != "" && !slices.Contains(strings.Split(*onlyLaw, ","), l.Name) {
 			continue
 		}
-		if truth, ok := l.Truth(); !ok && truth.Capacity == 0 {
+		truth, ok := l.Truth()
+		if !ok && truth.Capacity == 0 || *perLaw == 0 && math.IsInf(truth.Capacity, 1) { // the latter takes half a million requests a search
 			continue
 		}
 		sum := searchLaw(t, l, n, 1)
