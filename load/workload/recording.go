@@ -147,7 +147,7 @@ func (r *recording) item(c *class, it *Item) {
 		}
 		step := &steps[k]
 		if call.Messages != nil {
-			step.Messages = call.Messages
+			step.texts(s, call)
 			continue
 		}
 		if call.Continues >= 0 {
@@ -159,6 +159,23 @@ func (r *recording) item(c *class, it *Item) {
 		step.Make = func(last bool) []api.Message { return c.blocks(s, salt, k, last) }
 	}
 	it.Kind, it.Step, it.More = Session, steps[0], steps[1:]
+}
+
+// texts gives a step its recorded texts: all of them, or what follows those of the
+// call that it goes on with.
+func (st *Step) texts(s *sessions.Session, call *sessions.Call) {
+	st.Messages = call.Messages
+	if call.Continues < 0 {
+		return
+	}
+	before := s.Calls[call.Continues].Messages
+	same := func(a, b api.Message) bool {
+		return a.Role == b.Role && a.Content == b.Content && a.ToolCallID == b.ToolCallID && slices.Equal(a.ToolCalls, b.ToolCalls)
+	}
+	n := len(before)
+	if n < len(call.Messages) && slices.EqualFunc(before, call.Messages[:n], same) && call.Messages[n].Role == "assistant" {
+		st.Messages, st.Continue, st.Replays = call.Messages[n:], timeline.Some(call.Continues), true
+	}
 }
 
 // gap is how long a recorded pause is played.

@@ -12,7 +12,7 @@ import (
 // format is one way to record sessions.
 type format struct {
 	name string
-	fits func(names []string) bool            // the names of the first object
+	fits func(names []string) bool            // the names in the first objects
 	one  func(*scanner) (*Session, error)     // a session stands by itself
 	all  func([]*os.File) ([]*Session, error) // or they are spread over all files
 }
@@ -20,6 +20,9 @@ type format struct {
 // formats is the table of formats.
 var formats = []format{
 	{name: "weka", fits: has("requests", "id"), one: weka},
+	{name: "otlp", fits: func(names []string) bool { return has("resourceSpans")(names) || has("spans")(names) }, all: otlp},
+	{name: "claude-code", fits: has("type", "sessionId", "timestamp"), all: claude},
+	{name: "codex", fits: has("type", "timestamp", "payload"), all: codex},
 }
 
 // Formats lists the names of the formats.
@@ -55,7 +58,7 @@ func formatOf(in *os.File, name string) (*format, error) {
 	return nil, ErrUnknown
 }
 
-// beginning lists the names in the file's first object, as far as its first bytes
+// beginning lists the names in the file's first objects, as far as its first bytes
 // tell.
 func beginning(in io.ReaderAt) (names []string) {
 	head := make([]byte, 256<<10)
@@ -64,11 +67,14 @@ func beginning(in io.ReaderAt) (names []string) {
 	if s.peek() == '[' {
 		s.i++
 	}
-	if s.peek() == '{' {
+	for s.peek() == '{' {
 		s.object(func(name string) {
 			names = append(names, name)
 			s.skip()
 		})
+		if s.peek() == ',' {
+			s.i++
+		}
 	}
 	return names
 }

@@ -17,6 +17,7 @@ type recorded struct {
 	did   [][]event
 	calls []Call
 	owner map[uint64]int // the call that first had an id
+	fresh uint64         // ids that were made up, where lengths are all that is known
 }
 
 // event is a call, or the beginning of an agent.
@@ -42,10 +43,6 @@ func (r *recorded) begin(name string, parent int, at time.Duration) int {
 // call had is told by it.
 func (r *recorded) add(s *scanner, c Call, ids []uint64) {
 	k := len(r.calls)
-	if k >= maxCalls {
-		s.fail("a session of more than %d requests", maxCalls)
-		return
-	}
 	c.From, c.Keep = -1, 0
 	n := 0
 	for n < len(ids) {
@@ -68,6 +65,16 @@ func (r *recorded) add(s *scanner, c Call, ids []uint64) {
 		if _, known := r.owner[id]; !known {
 			r.owner[id] = k
 		}
+	}
+	r.note(s, c)
+}
+
+// note notes a call whose ids are settled.
+func (r *recorded) note(s *scanner, c Call) {
+	k := len(r.calls)
+	if k >= maxCalls {
+		s.fail("a session of more than %d requests", maxCalls)
+		return
 	}
 	r.calls = append(r.calls, c)
 	r.did[c.Agent] = append(r.did[c.Agent], event{c.Start, k, -1})

@@ -1,0 +1,122 @@
+package sessions
+
+import (
+	"cmp"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"tokenmeter/record/timeline"
+)
+
+// claude reads session logs of Claude Code, also those of sub-agents in files of
+// their own: lengths and times, no contents. The vendor calls the records internal;
+// this is their shape as txcript (docs/formats/claude-code.md) found it.
+//
+// A log has no starts of requests: a request begins with the line in front of its
+// answer, which is what the user said or a tool found.
+func claude(files []*os.File) ([]*Session, error) {
+	var calls []said
+	for _, in := range files {
+		from := claudeFile{in: in.Name(), asked: map[string]time.Time{}, at: map[string]int{}}
+		if err := lines(in, from.line); err != nil {
+			return nil, err
+		}
+		calls = append(calls, from.calls...)
+	}
+	return logged(newScanner(nil), calls)
+}
+
+type claudeFile struct {
+	in    string
+	asked map[string]time.Time // when the model was asked last, by agent
+	at    map[string]int       // calls by the ids of their messages: an answer may be several lines
+	calls []said
+}
+
+func (f *claudeFile) line(s *scanner) {
+	var kind, session, agent, stamp, id, model string
+	var sidechain, used bool
+	var in, read, written, out int64
+	s.object(func(name string) {
+		switch name {
+		case "type":
+			kind = s.text()
+		case "sessionId":
+			session = s.text()
+		case "agentId":
+			agent = s.text()
+		case "timestamp":
+			stamp = s.text()
+		case "isSidechain":
+			sidechain = s.flag()
+		case "message":
+			if s.peek() != '{' {
+				s.skip()
+				return
+			}
+			s.object(func(name string) {
+				switch name {
+				case "id":
+					id = s.text()
+				case "model":
+					model = s.text()
+				case "usage":
+					s.object(func(name string) {
+						used = true
+						switch name {
+						case "input_tokens":
+							in, _ = s.whole()
+						case "cache_read_input_tokens":
+							read, _ = s.whole()
+						case "cache_creation_input_tokens":
+							written, _ = s.whole()
+						case "output_tokens":
+							out, _ = s.whole()
+						default:
+							s.skip()
+						}
+					})
+				default:
+					s.skip()
+				}
+			})
+		default:
+			s.skip()
+		}
+	})
+	at, err := time.Parse(time.RFC3339Nano, stamp)
+	if s.err != nil || err != nil || kind != "user" && kind != "assistant" {
+		return
+	}
+	if session == "" {
+		session = strings.TrimSuffix(filepath.Base(f.in), ".jsonl")
+	}
+	if sidechain {
+		agent = cmp.Or(agent, "sidechain")
+	} else {
+		agent = ""
+	}
+	if kind == "user" {
+		f.asked[agent] = at
+		return
+	}
+	c := Call{Model: model, Input: in + read + written, Output: out, Cached: timeline.Some(read)}
+	if !used || !c.fits() || model == "<synthetic>" {
+		return
+	}
+	c.Output = max(c.Output, 1)
+	if k, again := f.at[id]; again && id != "" { // a further line of the same answer
+		f.calls[k].end = at
+		f.calls[k].call.Output = max(f.calls[k].call.Output, c.Output)
+		return
+	}
+	begin, asked := f.asked[agent]
+	if !asked {
+		begin = at
+	}
+	f.at[id] = len(f.calls)
+	f.calls = append(f.calls, said{session: session, agent: agent, begin: begin, end: at, call: c})
+	f.asked[agent] = at
+}
