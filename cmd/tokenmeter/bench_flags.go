@@ -62,6 +62,10 @@ type benchCmd struct {
 	Retries        string `group:"limits" placeholder:"N" help:"Tries after HTTP 429 and 503, when Retry-After (or retry-after-ms) says, else after 0.5 s, 1 s, 2 s, … The wait counts as latency. Default: 0."`
 	RetryBudget    string `group:"limits" placeholder:"P" help:"All retries together are at most this share of the requests, like 20%. Default: no bound but --retries."`
 
+	SessionHeader []string `name:"session-header" group:"connection" sep:"none" placeholder:"NAME" help:"Header that carries the id of a conversation, task or session on each of its requests, for routers; X-Dynamo-Session-ID brings its parent's too. Repeatable; none sends none. Default: X-Session-ID."`
+	SessionField  []string `name:"session-field" group:"connection" sep:"none" placeholder:"NAME" help:"Field of the body that carries it, like prompt_cache_key or user. Repeatable."`
+	SessionEcho   []string `name:"session-echo" group:"connection" sep:"none" placeholder:"NAME" help:"Header by which the server names a session in its replies, like x-session-token: it is sent back with the next request. Repeatable."`
+
 	Client string `name:"client" group:"connection" placeholder:"FORM" help:"How replies are read: reactor (all streams in one loop; Linux, http:// only), plain (a goroutine a stream) or auto. Default: auto, the reactor where it can be."`
 
 	Objective     []string `aliases:"goodput" group:"judging" sep:"none" placeholder:"TEXT" help:"A promise to hold the run to, like \"p99 tpot < 120ms\". Repeatable. One that is missed makes the exit code 1."`

@@ -44,6 +44,7 @@ func (c *benchCmd) plan(a *app) (bench.Plan, error) {
 	c.content(&p, &check)
 	c.workload(&p, &check)
 	c.target(&p, &check, a)
+	p.Session = c.session(&check)
 	p.Pricing = c.pricing(&check)
 	check.choice("--preflight", c.Preflight, "none", "get", "probe")
 	c.checkShared(&check, forms...)

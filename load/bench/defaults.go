@@ -81,7 +81,7 @@ func (p *Plan) settle() {
 
 // check returns everything that is wrong with a settled plan, as a *UsageError.
 func (p *Plan) check() error {
-	var errs []error
+	errs := []error{p.Session.check()}
 	if p.open() {
 		errs = append(errs, p.checkOpen())
 		if p.Concurrency < 0 {

@@ -25,9 +25,10 @@ func DryRun(plan Plan) (string, error) {
 	defer cl.Close()
 	item := work.Item(0)
 	req := api.Request{
-		Model: plan.Model, Messages: item.Messages, MaxTokens: item.MaxTokens,
+		Model: plan.Model, Messages: item.Conversation(0, nil), MaxTokens: item.MaxTokens,
 		Stream: !plan.NoStream, IgnoreEOS: plan.IgnoreEOS, Extra: plan.extra(&item.Step),
 	}
+	plan.Session.identify(&req, "RUN", &item, 0)
 	if req.Model == "" {
 		req.Model = "MODEL"
 	}

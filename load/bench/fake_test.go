@@ -67,6 +67,7 @@ type body struct {
 type fake struct {
 	chat   func(s *stream, b body)
 	models http.HandlerFunc
+	whole  http.Handler // answers everything instead
 
 	mu       sync.Mutex
 	bodies   []body
@@ -78,6 +79,8 @@ type fake struct {
 
 func (f *fake) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 	switch {
+	case f.whole != nil:
+		f.whole.ServeHTTP(w, req)
 	case req.Method == http.MethodPost:
 		f.complete(w, req)
 	case f.models != nil:

@@ -79,6 +79,9 @@ type Plan struct {
 	// Extra are further fields of each request; null leaves one out that is sent else.
 	Extra map[string]any
 
+	// Session says how a server learns which requests are of one session.
+	Session Session
+
 	Objectives    []objective.Objective
 	AllowLowN     bool
 	AllowISLDrift bool

@@ -24,6 +24,7 @@ type playing struct {
 
 	dueUS int64
 	steps []played
+	told  told
 }
 
 // played is how a step went.
@@ -242,6 +243,8 @@ func (p *playing) prepare(k int) job {
 	if s.Model != "" {
 		j.req.Model = s.Model
 	}
+	r.plan.Session.identify(&j.req, r.id, &p.item, k)
+	p.told.echo(&r.plan.Session, &j.req, &p.item, k)
 	tl := j.tl
 	tl.Request, tl.ID = n, requestID(r.id, n)
 	tl.Phase, tl.Worker, tl.Class = p.part, p.worker, p.item.Class

@@ -61,6 +61,8 @@ type Step struct {
 	Name     string                      // of a task's step
 	Agent    string                      // of a session, whose step it is; empty: the session's own
 	Turn     int                         // of the agent's steps the how-manieth, from 0
+	AgentNo  int                         // 0: the session's own
+	ParentNo int                         // the agent that began it; of the session's own 0
 	After    []int                       // steps that must have ended without failing; nil: none
 	Wait     time.Duration               // after the last of them: thinking, or a tool's work
 	At       timeline.Opt[time.Duration] // due so long after the item was, whatever went before

@@ -139,6 +139,8 @@ func (r *recording) item(c *class, it *Item) {
 			Wait:      r.gap(call.Gap),
 			Agent:     s.Agents[call.Agent].Name,
 			Turn:      turns[call.Agent],
+			AgentNo:   call.Agent,
+			ParentNo:  max(s.Agents[call.Agent].Parent, 0),
 			Model:     models[call.Model],
 		}
 		turns[call.Agent]++

@@ -178,7 +178,7 @@ var identityDefinitions = []Definition{
 	{Name: "parent", Title: "the request that caused it", Group: GroupIdentity, Null: "none"},
 	{Name: "agent", Title: "the sub-agent of the session whose request it is", Group: GroupIdentity, Null: "the session's own agent, or no session"},
 	{Name: "workload_class", Title: "the class of a mixed workload that it is of", Group: GroupIdentity, Null: "one class only"},
-	{Name: "id", Title: "x-request-id that was sent; ties the record to a server's log", Group: GroupIdentity},
+	{Name: "id", Title: "x-request-id that was sent; ties the record to a server's log (not sent with requests of sessions that have no X-Session-ID)", Group: GroupIdentity},
 	{Name: "api", Title: "dialect of the server", Group: GroupIdentity},
 	{Name: "model", Title: "model that was asked for", Group: GroupIdentity},
 	{Name: "evidence", Title: "how much is known: arrivals, request or summary", Group: GroupIdentity},

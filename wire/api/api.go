@@ -37,6 +37,15 @@ type Request struct {
 	// LeaveTokens hangs up once so many events of text came, as a user does who
 	// has seen enough; 0: never.
 	LeaveTokens int64
+	// Header are further headers of this request only, as an id of its session is.
+	// They replace none of the run's.
+	Header http.Header
+	// NoID sends no x-request-id: routers hash it where they find nothing better,
+	// and send each request of a session elsewhere.
+	NoID bool
+	// Heard is called with the head of the reply that counts, by the goroutine
+	// that reads: it must not wait. Nil: nobody is told.
+	Heard func(http.Header)
 	// FirstToken is called once, when the first token has come, by the goroutine
 	// that reads: it must not wait. Nil: nobody is told.
 	FirstToken func()

@@ -15,7 +15,7 @@ func (c *Client) DryRun(req *api.Request) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	m := message{method: http.MethodPost, extra: call.Header, body: call.Body}
+	m := message{method: http.MethodPost, extra: together(call.Header, req.Header), body: call.Body}
 	var b strings.Builder
 	b.WriteString("curl -sS -N")
 	if c.target.network == "unix" {

@@ -58,10 +58,11 @@ type exchange struct {
 	rec     Recorder // nil: not captured
 	msg     message
 	lim     limits
-	tries   int    // retries left
-	first   func() // told about the first token, once; nil: nobody is
-	leaveAt int64  // hang up after so many generation events; 0: never
-	againNS int64  // when the next try is due
+	tries   int               // retries left
+	first   func()            // told about the first token, once; nil: nobody is
+	heard   func(http.Header) // told about the head of the reply that counts; nil: nobody is
+	leaveAt int64             // hang up after so many generation events; 0: never
+	againNS int64             // when the next try is due
 
 	// One attempt:
 	rd        response
@@ -274,6 +275,9 @@ func (x *exchange) gotHead() {
 	}
 	at, head := x.us(x.headNS), api.Head{Status: x.rd.status, Header: x.rd.header}
 	x.sink.Head(at, head)
+	if x.heard != nil {
+		x.heard(x.rd.header)
+	}
 	if x.record() {
 		x.rec.Head(at, head)
 	}

@@ -42,10 +42,30 @@ func (c *Client) Prepare(req *api.Request, tl *timeline.Timeline) *Prepared {
 	}
 	p.x = &exchange{c: c, tl: tl, capture: c.cfg.Capture,
 		sink:  api.NewStream(tl, c.cfg.API, c.cfg.Stream),
-		msg:   message{method: http.MethodPost, origin: c.origin, path: c.path(call.Path), extra: call.Header, id: tl.ID, body: call.Body},
-		tries: c.cfg.Retries, first: req.FirstToken, leaveAt: req.LeaveTokens,
+		msg:   message{method: http.MethodPost, origin: c.origin, path: c.path(call.Path), extra: together(call.Header, req.Header), id: tl.ID, body: call.Body},
+		tries: c.cfg.Retries, first: req.FirstToken, heard: req.Heard, leaveAt: req.LeaveTokens,
+	}
+	if req.NoID {
+		p.x.msg.id = ""
 	}
 	return p
+}
+
+// together are the headers that an API needs and those of one request.
+func together(of, and http.Header) http.Header {
+	if len(and) == 0 {
+		return of
+	}
+	out := of.Clone()
+	if out == nil {
+		out = http.Header{}
+	}
+	for name, values := range and {
+		if _, taken := out[name]; !taken {
+			out[name] = values
+		}
+	}
+	return out
 }
 
 // Do sends the request and waits for the outcome, as [Client.Do] does.

@@ -3,6 +3,7 @@ package sessions
 import (
 	"cmp"
 	"errors"
+	"fmt"
 	"slices"
 	"time"
 )
@@ -33,6 +34,9 @@ func newRecorded(id string, block int64) *recorded {
 // begin notes an agent that another one began.
 func (r *recorded) begin(name string, parent int, at time.Duration) int {
 	n := len(r.agents)
+	for k, plain := 2, name; slices.ContainsFunc(r.agents, func(a Agent) bool { return a.Name == name }); k++ {
+		name = fmt.Sprintf("%s-%d", plain, k)
+	}
 	r.agents = append(r.agents, Agent{Name: name, Parent: parent})
 	r.did = append(r.did, nil)
 	r.did[parent] = append(r.did[parent], event{at, -1, n})

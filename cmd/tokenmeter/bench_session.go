@@ -1,0 +1,24 @@
+package main
+
+import (
+	"slices"
+	"strings"
+
+	"tokenmeter/load/bench"
+)
+
+// session is how the server learns which requests are of one session.
+func (c *benchCmd) session(check *checker) (s bench.Session) {
+	s.Fields, s.Echo = c.SessionField, c.SessionEcho
+	switch {
+	case slices.Equal(c.SessionHeader, []string{"none"}):
+		s.Headers = []string{}
+	case slices.Contains(c.SessionHeader, "none"):
+		check.addf("--session-header none sends no header: leave out the others")
+	case len(c.SessionHeader) > 0:
+		s.Headers = c.SessionHeader
+	case slices.ContainsFunc(c.SessionEcho, func(name string) bool { return strings.EqualFold(name, "X-Session-ID") }):
+		s.Headers = []string{} // the server's own name of the session stands there
+	}
+	return s
+}
