@@ -12,19 +12,15 @@ type Clock struct {
 	// tells it (0 elsewhere): it ties records to a server's log on one machine.
 	MonotonicZeroNS int64
 
-	wall func() int64 // nil: the system's wall clock
+	// WallNS is where the wall clock is read, in nanoseconds since 1970; nil: the
+	// system's. It is set before the first reading, if at all.
+	WallNS func() int64
 }
 
 // Start returns a clock that reads zero now.
-func Start() *Clock { return start(nil) }
-
-// StartWithWall is Start with another source of wall-clock time (nanoseconds
-// since 1970), for tests of what a step of the wall clock does.
-func StartWithWall(wallNS func() int64) *Clock { return start(wallNS) }
-
-func start(wall func() int64) *Clock {
+func Start() *Clock {
 	base, zero := tie()
-	return &Clock{base: base, MonotonicZeroNS: zero, wall: wall}
+	return &Clock{base: base, MonotonicZeroNS: zero}
 }
 
 // tie reads Go's clock and the system's together. A thread that is put aside

@@ -104,7 +104,8 @@ func TestPreciseIsCancelledWhileAsleep(t *testing.T) {
 func TestB87WallStep(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		wall := int64(1_800_000_000_000_000_000)
-		c := StartWithWall(func() int64 { return wall })
+		c := Start()
+		c.WallNS = func() int64 { return wall }
 		before := c.Now()
 		wall += 5_000 // the monotonic clock stands still
 		if us, stepped := c.Now().StepUS(before); stepped || us != 5 {

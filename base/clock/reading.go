@@ -17,8 +17,8 @@ type Reading struct {
 func (c *Clock) Now() Reading {
 	now := time.Now()
 	r := Reading{NS: int64(now.Sub(c.base))}
-	if c.wall != nil {
-		r.WallNS = c.wall()
+	if c.WallNS != nil {
+		r.WallNS = c.WallNS()
 	} else {
 		r.WallNS = now.UnixNano()
 	}

@@ -13,6 +13,7 @@ import (
 	"tokenmeter/load/sweep"
 	"tokenmeter/load/sweep/result"
 	"tokenmeter/physics/sim"
+	"tokenmeter/physics/sim/simtest"
 	"tokenmeter/record/metric"
 	"tokenmeter/record/objective"
 	"tokenmeter/record/timeline"
@@ -34,7 +35,7 @@ func simulated(t *testing.T, do func(t *testing.T, plan bench.Plan)) {
 	synctest.Test(t, func(t *testing.T) {
 		preset, _ := sim.FindPreset("fast")
 		preset.Config.Base = time.Now()
-		ln := sim.NewPipeListener()
+		ln := simtest.NewPipeListener()
 		server := sim.New(preset.Config)
 		go server.Serve(ln)
 		defer server.Close()

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"tokenmeter/physics/sim"
+	"tokenmeter/physics/sim/simtest"
 	"tokenmeter/record/timeline"
 	"tokenmeter/wire/api"
 	"tokenmeter/wire/client"
@@ -23,7 +24,7 @@ func askSim(t *testing.T, a *api.API, cfg sim.Config, stream bool, directive str
 		cfg.Overhead, cfg.PrefillPerToken = 20*time.Millisecond, 100*time.Microsecond
 		cfg.DecodeBase, cfg.DecodePerSeq = 5*time.Millisecond, time.Millisecond
 		cfg.Base = time.Now()
-		s, ln := sim.New(cfg), sim.NewPipeListener()
+		s, ln := sim.New(cfg), simtest.NewPipeListener()
 		served := make(chan error, 1)
 		go func() { served <- s.Serve(ln) }()
 		c, err := client.New(client.Config{BaseURL: "http://sim", API: a, Dial: ln.Dial, Form: client.PlainForm,

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"tokenmeter/physics/sim"
+	"tokenmeter/physics/sim/simtest"
 	"tokenmeter/wire/api"
 	"tokenmeter/wire/client"
 )
@@ -93,7 +94,7 @@ func good(w http.ResponseWriter, asked int) {
 func look(t *testing.T, s *server, change func(*Options)) (target *Target, checks []Check) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
-		ln := sim.NewPipeListener()
+		ln := simtest.NewPipeListener()
 		srv := &http.Server{Handler: s}
 		go srv.Serve(ln)
 		defer srv.Close()
@@ -327,7 +328,7 @@ func TestOllamaIsFound(t *testing.T) {
 
 func TestNobodyThere(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		ln := sim.NewPipeListener()
+		ln := simtest.NewPipeListener()
 		ln.Close()
 		_, checks := LookAt(t.Context(), Options{Probe: true, Client: client.Config{BaseURL: "http://fake", Dial: ln.Dial}})
 		if len(checks) != 1 {
@@ -345,7 +346,7 @@ func TestNobodyThere(t *testing.T) {
 // A server that hangs costs no more than the limits.
 func TestASilentServer(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		ln := sim.NewPipeListener()
+		ln := simtest.NewPipeListener()
 		srv := &http.Server{Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { <-r.Context().Done() })}
 		go srv.Serve(ln)
 		defer srv.Close()
@@ -388,7 +389,7 @@ func TestNoSecretComesBack(t *testing.T) {
 // The simulated server is a good patient.
 func TestTheSimulator(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		ln := sim.NewPipeListener()
+		ln := simtest.NewPipeListener()
 		preset, _ := sim.FindPreset("default")
 		s := sim.New(preset.Config)
 		go s.Serve(ln)

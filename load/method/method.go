@@ -67,9 +67,6 @@ type Steps struct {
 // methods are all of them, in the order in which they are listed.
 var methods = slices.Concat(mlperf, []Method{artificialAnalysis, artificialLoad, llamaBench, batchedBench}, tools)
 
-// All lists the methods.
-func All() []Method { return slices.Clone(methods) }
-
 // Names lists their names, with what has to follow one.
 func Names() (names []string) {
 	for _, m := range methods {

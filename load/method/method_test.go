@@ -26,7 +26,7 @@ func near(t *testing.T, what string, got opt, want float64) {
 // makes a plan from nothing but a target (or the limits it needs).
 func TestEveryMethod(t *testing.T) {
 	seen := map[string]bool{}
-	for _, m := range All() {
+	for _, m := range methods {
 		if m.Title == "" || m.AsOf == "" || m.About == "" || m.Says == "" || len(m.Rules) < 2 || m.Variable == "" || seen[m.Name] {
 			t.Errorf("%s: %+v", m.Name, m)
 		}
@@ -312,7 +312,7 @@ func TestSpread(t *testing.T) {
 
 // What a name needs is listed with it.
 func TestNamesSayWhatTheyNeed(t *testing.T) {
-	for i, m := range All() {
+	for i, m := range methods {
 		_, err := m.Prepare(&Options{Base: bench.Plan{}})
 		if needs := strings.HasSuffix(Names()[i], ":BENCHMARK"); needs != (err != nil && strings.Contains(err.Error(), "name a benchmark")) {
 			t.Errorf("%s: %v", Names()[i], err)

@@ -15,7 +15,7 @@ import (
 
 	"tokenmeter/load/bench"
 	"tokenmeter/load/sweep/result"
-	"tokenmeter/physics/sim"
+	"tokenmeter/physics/sim/simtest"
 	"tokenmeter/wire/api"
 	"tokenmeter/wire/client"
 )
@@ -53,7 +53,7 @@ func (m *moody) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 // for dead is not answered.
 func served(t *testing.T, h http.Handler, do func(t *testing.T, plan bench.Plan)) {
 	synctest.Test(t, func(t *testing.T) {
-		ln := sim.NewPipeListener()
+		ln := simtest.NewPipeListener()
 		server := &http.Server{Handler: h}
 		go server.Serve(ln)
 		defer server.Close()

@@ -14,7 +14,7 @@ import (
 	"time"
 
 	"tokenmeter/load/bench"
-	"tokenmeter/physics/sim"
+	"tokenmeter/physics/sim/simtest"
 	"tokenmeter/wire/api"
 	"tokenmeter/wire/client"
 )
@@ -80,7 +80,7 @@ func (l *lingering) asked() int {
 // off or, in an hour, not, and returns what was said before each and how long that took.
 func (l *lingering) probes(t *testing.T, s Server, durations ...time.Duration) (says []string, busy []bool, took []time.Duration) {
 	synctest.Test(t, func(t *testing.T) {
-		ln := sim.NewPipeListener()
+		ln := simtest.NewPipeListener()
 		server := &http.Server{Handler: l}
 		go server.Serve(ln)
 		defer server.Close()

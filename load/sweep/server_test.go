@@ -11,6 +11,7 @@ import (
 	"tokenmeter/load/bench"
 	"tokenmeter/physics/engine"
 	"tokenmeter/physics/sim"
+	"tokenmeter/physics/sim/simtest"
 	"tokenmeter/record/objective"
 	"tokenmeter/wire/api"
 	"tokenmeter/wire/client"
@@ -43,7 +44,7 @@ func TestSearchOverHTTP(t *testing.T) {
 	right := 0
 	for i := range *overHTTP {
 		synctest.Test(t, func(t *testing.T) {
-			ln := sim.NewPipeListener()
+			ln := simtest.NewPipeListener()
 			width := 0.05
 			if *overHTTP == 1 {
 				width = 0.4 // wide is enough to see that it works

@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"tokenmeter/load/bench"
-	"tokenmeter/physics/sim"
+	"tokenmeter/physics/sim/simtest"
 	"tokenmeter/wire/api"
 	"tokenmeter/wire/client"
 )
@@ -20,7 +20,7 @@ import (
 func TestSilentServer(t *testing.T) {
 	for _, variable := range []string{Rate, Concurrency} {
 		synctest.Test(t, func(t *testing.T) {
-			ln := sim.NewPipeListener()
+			ln := simtest.NewPipeListener()
 			silent := &http.Server{Handler: http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
 				io.Copy(io.Discard, r.Body) // only then does the server see the client leave
 				<-r.Context().Done()

@@ -31,7 +31,7 @@ func TestSameSeedSameBytes(t *testing.T) {
 		}
 		sums[name] = hex.EncodeToString(h.Sum(nil)[:8])
 	}
-	hashed("default", NewSynthetic(lengths(t, "lognormal:256,128,max=2000"), lengths(t, "normal:128,30"), 42, "salt"), 300)
+	hashed("default", synthetic(lengths(t, "lognormal:256,128,max=2000"), lengths(t, "normal:128,30"), 42, "salt"), 300)
 	hashed("mix", load(t, "testdata/mix.yaml", Options{Seed: 42, Salt: "salt"}), 200)
 	hashed("mooncake", load(t, "testdata/mooncake.jsonl", Options{Seed: 42, Salt: "salt"}), 6)
 	hashed("prose", yaml(t, "tokenizer: o200k_base\ncorpus: prose\ninput: uniform:10,900", Options{Seed: 42, Salt: "salt"}), 50)

@@ -22,23 +22,12 @@ type Calibration struct {
 	Overhead float64 // tokens that a chat template adds, where they are to be made up for
 }
 
-// NewSynthetic returns a workload of made prompts of asked lengths, each
-// different from its first token on, so that a prefix cache has nothing to
-// give. The seed fixes the lengths; the salt, new for each run, the words: a
-// repetition with the same seed sends the same load without meeting the cache
-// that the first run filled. An empty output distribution (the zero Lengths)
-// leaves the output length to the server.
-func NewSynthetic(input, output Lengths, seed uint64, salt string) *Made {
-	shape := Shape{text: input.String(), parts: []shapePart{{input, output}}}
-	w, err := NewMade(shape, Words, nil, seed, salt)
-	if err != nil {
-		panic(err) // words need no tokenizer
-	}
-	return w
-}
-
-// NewMade is NewSynthetic for a joint distribution of lengths and any corpus.
-// With a tokenizer, lengths are exact in its tokens.
+// NewMade returns a workload of made prompts of asked lengths, each different
+// from its first token on, so that a prefix cache has nothing to give. The seed
+// fixes the lengths; the salt, new for each run, the words: a repetition with
+// the same seed sends the same load without meeting the cache that the first run
+// filled. Without an output length the server decides. With a tokenizer, lengths
+// are exact in its tokens.
 func NewMade(shape Shape, corpus string, tokenizer Tokenizer, seed uint64, salt string) (*Made, error) {
 	m, err := newMaker(corpus, tokenizer)
 	if err != nil {

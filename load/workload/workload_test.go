@@ -1,12 +1,12 @@
 package workload
 
 import (
-	"fmt"
 	"math"
 	"strings"
 	"testing"
 
 	"pgregory.net/rapid"
+
 	"tokenmeter/base/random"
 	"tokenmeter/wire/api"
 )
@@ -20,8 +20,8 @@ func lengths(t testing.TB, text string) Lengths {
 	return l
 }
 
-func synthetic(t testing.TB, input string, seed uint64, salt string) *Made {
-	return NewSynthetic(lengths(t, input), lengths(t, "128"), seed, salt)
+func ofLength(t testing.TB, input string, seed uint64, salt string) *Made {
+	return synthetic(lengths(t, input), lengths(t, "128"), seed, salt)
 }
 
 func prompt(w Workload, i int64) string { return w.Item(i).Messages[0].Content }
@@ -43,7 +43,7 @@ func TestWordsAre512DifferentOnes(t *testing.T) {
 // prompt of a run is ever sent twice (B70).
 func TestB70PromptsDifferFromTheFirstToken(t *testing.T) {
 	for _, salt := range []string{"", "a", "b"} {
-		w := synthetic(t, "256", 42, salt)
+		w := ofLength(t, "256", 42, salt)
 		first, whole := map[string]int64{}, map[string]int64{}
 		for i := range int64(4096) {
 			p := prompt(w, i)
@@ -77,7 +77,7 @@ func TestNonceIsOneToOne(t *testing.T) {
 			t.Errorf("%d words: %d different texts, want %d", n, len(seen), count)
 		}
 	}
-	if got := synthetic(t, "1", 1, "").Unique(4, 5000); got != 1024 {
+	if got := ofLength(t, "1", 1, "").Unique(4, 5000); got != 1024 {
 		t.Errorf("Unique of one-word prompts: %d", got)
 	}
 }
@@ -99,8 +99,8 @@ func TestScrambleIsOneToOne(t *testing.T) {
 
 // The same seed gives the same lengths; another salt gives other words (B71).
 func TestB71SeedFixesLengthsAndSaltTheWords(t *testing.T) {
-	a, b := synthetic(t, "uniform:10,500", 42, "run a"), synthetic(t, "uniform:10,500", 42, "run b")
-	again, other := synthetic(t, "uniform:10,500", 42, "run a"), synthetic(t, "uniform:10,500", 43, "run a")
+	a, b := ofLength(t, "uniform:10,500", 42, "run a"), ofLength(t, "uniform:10,500", 42, "run b")
+	again, other := ofLength(t, "uniform:10,500", 42, "run a"), ofLength(t, "uniform:10,500", 43, "run a")
 	differ := 0
 	for i := range int64(500) {
 		x, y, z := a.Item(i), b.Item(i), again.Item(i)
@@ -126,7 +126,7 @@ func TestB71SeedFixesLengthsAndSaltTheWords(t *testing.T) {
 func TestB72WorkersMakeDistinctPrompts(t *testing.T) {
 	seen := map[string]bool{}
 	for worker := range int64(4) {
-		w := synthetic(t, "64", 42, "one run")
+		w := ofLength(t, "64", 42, "one run")
 		for k := range int64(100) {
 			seen[prompt(w, 4*k+worker)] = true
 		}
@@ -137,7 +137,7 @@ func TestB72WorkersMakeDistinctPrompts(t *testing.T) {
 }
 
 func TestWarmupPromptsAreNotMeasuredOnes(t *testing.T) {
-	w := synthetic(t, "16", 1, "s")
+	w := ofLength(t, "16", 1, "s")
 	seen := map[string]bool{}
 	for i := int64(-64); i < 64; i++ {
 		seen[prompt(w, i)] = true
@@ -149,7 +149,7 @@ func TestWarmupPromptsAreNotMeasuredOnes(t *testing.T) {
 
 // One token of input is still a prompt; none is refused (B77).
 func TestB77ShortestPrompt(t *testing.T) {
-	w := synthetic(t, "1", 3, "x")
+	w := ofLength(t, "1", 3, "x")
 	for i := range int64(100) {
 		if p := prompt(w, i); len(p) < 1 || strings.Contains(p, " ") {
 			t.Fatalf("prompt %q", p)
@@ -270,64 +270,6 @@ func TestGiven(t *testing.T) {
 	}
 }
 
-func TestReadPrompts(t *testing.T) {
-	read := func(name, data string) string {
-		ps, err := ReadPrompts(strings.NewReader(data), name)
-		if err != nil {
-			return "error: " + err.Error()
-		}
-		return strings.TrimPrefix(strings.ReplaceAll(plainly(ps), "timeline.", ""), "")
-	}
-	for _, c := range []struct{ name, data, want string }{
-		{"a.txt", "one\r\n\n two \nthree", "[{[{user one}] {0 false}} {[{user  two }] {0 false}} {[{user three}] {0 false}}]"},
-		{"a.txt", "\xef\xbb\xbfone", "[{[{user one}] {0 false}}]"},
-		{"a.txt", `{"prompt":"x","max_tokens":7}`, "[{[{user x}] {7 true}}]"},
-		{"a.txt", "{not json} as a first line", "[{[{user {not json} as a first line}] {0 false}}]"},
-		{"a.jsonl", `{"text":"x","output_tokens":9}` + "\n" + `{"messages":[{"role":"system","content":"s"},{"role":"user","content":[{"type":"text","text":"u"}]}]}`,
-			"[{[{user x}] {9 true}} {[{system s} {user u}] {0 false}}]"},
-		{"a.jsonl", "\n{\"prompt\":\"x\"}\n{oops}", "error: a.jsonl:3: invalid character 'o' looking for beginning of object key string"},
-		{"a.jsonl", `{"prompt":""}`, `error: a.jsonl:1: want a "prompt", "text" or "messages" that is not empty`},
-		{"a.jsonl", `{"messages":[{"role":"user","content":[{"type":"image_url"}]}]}`, `error: a.jsonl:1: message 1: a part of type "image_url"; only text is supported`},
-		{"a.jsonl", `{"messages":[{"content":"x"}]}`, `error: a.jsonl:1: message 1: no "role"`},
-		{"a.jsonl", `{"messages":[{"role":"user"}]}`, `error: a.jsonl:1: message 1: "content" is neither a text nor a list of parts`},
-		{"a.jsonl", `{"prompt":"x","max_tokens":0}`, `error: a.jsonl:1: an output length of 0; want 1 to 10000000`},
-		{"a.txt", " \n\n", "error: a.txt: no prompts in the file (--prompts wants one a line)"},
-	} {
-		if got := read(c.name, c.data); got != c.want {
-			t.Errorf("%s %q:\n got %s\nwant %s", c.name, c.data, got, c.want)
-		}
-	}
-}
-
-// plainly prints prompts as role and content.
-func plainly(ps []Prompt) string {
-	type message struct{ Role, Content string }
-	type prompt struct {
-		Messages  []message
-		MaxTokens any
-	}
-	var out []prompt
-	for _, p := range ps {
-		one := prompt{MaxTokens: p.MaxTokens}
-		for _, m := range p.Messages {
-			one.Messages = append(one.Messages, message{m.Role, m.Content})
-		}
-		out = append(out, one)
-	}
-	return fmt.Sprint(out)
-}
-
-func FuzzReadPrompts(f *testing.F) {
-	f.Add("one\ntwo", "p.txt")
-	f.Add(`{"messages":[{"role":"user","content":"x"}]}`, "p.jsonl")
-	f.Fuzz(func(t *testing.T, data, name string) {
-		ps, err := ReadPrompts(strings.NewReader(data), name)
-		if (err == nil) != (len(ps) > 0) {
-			t.Fatalf("%d prompts, error %v", len(ps), err)
-		}
-	})
-}
-
 func TestFit(t *testing.T) {
 	same := func(words int, tokens int64, n int) (out []Observed) {
 		for range n {
@@ -358,13 +300,13 @@ func TestFit(t *testing.T) {
 			t.Errorf("%s: %+v, %v", c.name, got, ok)
 		}
 	}
-	w := synthetic(t, "1000", 1, "")
+	w := ofLength(t, "1000", 1, "")
 	w.Calibrate(Words, Calibration{PerWord: 5.128})
 	if it := w.Item(0); it.Units != 195 || it.InputTokens.Or(0) != 1000 {
 		t.Errorf("calibrated: %d words for %v tokens", it.Units, it.InputTokens)
 	}
 	// B76 with compensation, which is only done when asked: 106 for 128.
-	w = synthetic(t, "128", 1, "")
+	w = ofLength(t, "128", 1, "")
 	w.Calibrate(Words, Calibration{Overhead: 22})
 	if it := w.Item(0); it.Units != 106 {
 		t.Errorf("compensated: %d words", it.Units)
@@ -375,9 +317,18 @@ func TestFit(t *testing.T) {
 }
 
 func BenchmarkItem(b *testing.B) {
-	w := synthetic(b, "256", 1, "s")
+	w := ofLength(b, "256", 1, "s")
 	b.ReportAllocs()
 	for i := range int64(b.N) {
 		w.Item(i)
 	}
+}
+
+// synthetic is a workload of words, which need no tokenizer.
+func synthetic(input, output Lengths, seed uint64, salt string) *Made {
+	w, err := NewMade(Shape{text: input.String(), parts: []shapePart{{input, output}}}, Words, nil, seed, salt)
+	if err != nil {
+		panic(err)
+	}
+	return w
 }

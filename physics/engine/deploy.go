@@ -83,13 +83,3 @@ func (d Deployment) KVTokens() (int, error) {
 	}
 	return int(math.Floor((memory - weights) / (l.Model.KVPerToken(l.KV) * l.replication()))), nil
 }
-
-// MBU is the share of the memory's bandwidth that a step time makes use of.
-func MBU(bytes float64, step time.Duration, bandwidth float64) float64 {
-	return bytes / step.Seconds() / bandwidth
-}
-
-// MFU is the share of the arithmetic peak that a rate of operations makes use of.
-func MFU(flops float64, took time.Duration, peak float64) float64 {
-	return flops / took.Seconds() / peak
-}

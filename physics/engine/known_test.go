@@ -186,3 +186,8 @@ func TestEveryTensorCorePeak(t *testing.T) {
 		near(t, name, must(FindAccelerator(name)).BF16, want, 0.001)
 	}
 }
+
+// MBU is the share of the memory's bandwidth that a step time makes use of.
+func MBU(bytes float64, step time.Duration, bandwidth float64) float64 {
+	return bytes / step.Seconds() / bandwidth
+}

@@ -47,9 +47,6 @@ type Request struct {
 	Failed   bool
 }
 
-// Beyond reports whether the request failed, or took longer than a limit.
-func (r *Request) Beyond(limitS float64) bool { return r.Failed || r.LatencyS > limitS }
-
 // errorS is what a failure takes.
 const errorS = 0.001
 

@@ -166,3 +166,74 @@ func (l *Law) edge(requests int, seed uint64) (rate, se float64) {
 	slope := math.Log(above/below) / (hi - lo)
 	return lo + math.Log(l.Allowed/below)/slope, math.Max(s1/below, s2/above) / slope
 }
+
+// At returns the figures of a law at any load, by theory; ok is false where there is none.
+func (l *Law) At(rate float64) (f Figures, ok bool) {
+	if l.theory == nil {
+		return f, false
+	}
+	return l.theory(rate), true
+}
+
+// Simulate measures a law at a load: so many requests after a start of a tenth of them.
+// Standard errors are those of twenty batches.
+func (l *Law) Simulate(rate float64, requests int, seed uint64) (t Truth, beyond, beyondSE float64) {
+	const batches = 20
+	t.Requests, t.Seed = requests, seed
+	var latencies []float64
+	per := requests / batches
+	var mean, p50, p95, p99, failed, over spread
+	n, failures, far, sum := 0, 0, 0, 0.0
+	skip := requests / 10
+	for r := range l.Poisson(seed, rate) {
+		if skip > 0 {
+			skip--
+			continue
+		}
+		n++
+		if r.Beyond(l.LimitS) {
+			far++
+		}
+		if r.Failed {
+			failures++
+		} else {
+			latencies = append(latencies, r.LatencyS)
+			sum += r.LatencyS
+		}
+		if n < per {
+			continue
+		}
+		slices.Sort(latencies)
+		at := func(p float64) float64 { return latencies[int(p*float64(len(latencies)))] }
+		mean.add(sum / float64(len(latencies)))
+		p50.add(at(0.5))
+		p95.add(at(0.95))
+		p99.add(at(0.99))
+		failed.add(float64(failures) / float64(n))
+		over.add(float64(far) / float64(n))
+		n, failures, far, sum, latencies = 0, 0, 0, 0, latencies[:0]
+		if over.n == batches {
+			break
+		}
+	}
+	t.MeanS, t.MeanSE = mean.figure()
+	t.P50S, t.P50SE = p50.figure()
+	t.P95S, t.P95SE = p95.figure()
+	t.P99S, t.P99SE = p99.figure()
+	t.Failed, t.FailedSE = failed.figure()
+	beyond, beyondSE = over.figure()
+	return t, beyond, beyondSE
+}
+
+// spread keeps a mean and its standard error.
+type spread struct{ n, sum, squares float64 }
+
+func (s *spread) add(x float64) { s.n, s.sum, s.squares = s.n+1, s.sum+x, s.squares+x*x }
+
+func (s *spread) figure() (mean, se float64) {
+	mean = s.sum / s.n
+	return mean, math.Sqrt(math.Max(0, s.squares/s.n-mean*mean) / (s.n - 1))
+}
+
+// Beyond reports whether the request failed, or took longer than a limit.
+func (r *Request) Beyond(limitS float64) bool { return r.Failed || r.LatencyS > limitS }

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"tokenmeter/physics/engine"
+	"tokenmeter/physics/sim/simtest"
 )
 
 func FuzzParseFault(f *testing.F) {
@@ -61,7 +62,7 @@ func FuzzRequest(f *testing.F) {
 		f.Add([]byte(s), "fault=split;fault=ping:for=1ms", false)
 	}
 	// One server for all: its clock is real, its times are short.
-	ln := NewPipeListener()
+	ln := simtest.NewPipeListener()
 	s := New(Config{MaxContext: 200, Engine: &engine.Config{
 		Law: engine.Linear{Base: 10 * time.Microsecond}, MaxSequences: 8, Blocks: 100, PrefixCache: true}})
 	go s.Serve(ln)

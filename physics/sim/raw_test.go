@@ -14,6 +14,8 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"tokenmeter/physics/sim/simtest"
 )
 
 // A raw client: it writes a request and notes when each line of the reply came.
@@ -105,7 +107,7 @@ func receive(br *bufio.Reader, sent time.Time) (r result) {
 type world struct {
 	t   *testing.T
 	s   *Server
-	ln  *PipeListener
+	ln  *simtest.PipeListener
 	mu  sync.Mutex
 	got []Truth
 }
@@ -113,7 +115,7 @@ type world struct {
 func inVirtualTime(t *testing.T, cfg Config, f func(w *world)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
-		w := &world{t: t, ln: NewPipeListener()}
+		w := &world{t: t, ln: simtest.NewPipeListener()}
 		cfg.Base = time.Now()
 		cfg.OnTruth = func(tr Truth) {
 			w.mu.Lock()

@@ -2,7 +2,6 @@ package compare
 
 import (
 	"fmt"
-	"iter"
 	"slices"
 	"time"
 
@@ -86,19 +85,6 @@ func Load(path string, gates ...Gate) (*Run, error) {
 			return nil, fmt.Errorf("%s: %w", path, err)
 		}
 		c.Add(tl)
-	}
-	return c.Run(), nil
-}
-
-// FromRecords makes a run of records, for results that came without timelines.
-// Their lists of gaps are used where they have them.
-func FromRecords(manifest run.Run, records iter.Seq2[metric.Record, error], gates ...Gate) (*Run, error) {
-	c := NewCollector(manifest, gates...)
-	for r, err := range records {
-		if err != nil {
-			return nil, err
-		}
-		c.AddRecord(&r)
 	}
 	return c.Run(), nil
 }

@@ -43,12 +43,3 @@ func ByName(name string) (Exporter, error) {
 	}
 	return Exporter{}, fmt.Errorf("unknown form %q: --as takes %s", name, Names())
 }
-
-// Write writes a run in the named form.
-func Write(w io.Writer, f *run.Folder, as string) error {
-	e, err := ByName(as)
-	if err != nil {
-		return err
-	}
-	return e.Write(w, f)
-}

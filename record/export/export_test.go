@@ -61,7 +61,11 @@ func failed(text string) *timeline.Timeline {
 func exported(t *testing.T, f *run.Folder, as string) string {
 	t.Helper()
 	var b bytes.Buffer
-	if err := Write(&b, f, as); err != nil {
+	e, err := ByName(as)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := e.Write(&b, f); err != nil {
 		t.Fatal(err)
 	}
 	return b.String()

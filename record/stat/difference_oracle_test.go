@@ -171,3 +171,12 @@ func TestMixtureBoundOracle(t *testing.T) {
 		}
 	}
 }
+
+// RatioDifference tests b − a with the standard error of RatioError.
+func RatioDifference(a, b Ratio, conf float64) (d Difference, ok bool) {
+	se, df, ok := RatioError(a, b)
+	if !ok || !(se > 0) || !(conf > 0 && conf < 1) {
+		return Difference{}, false
+	}
+	return TDifference(b.Value-a.Value, se, df, conf), true
+}

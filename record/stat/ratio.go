@@ -40,15 +40,6 @@ func RatioOf(parts []Pair) (r Ratio, ok bool) {
 	return r, true
 }
 
-// RatioDifference tests b − a with the standard error of RatioError.
-func RatioDifference(a, b Ratio, conf float64) (d Difference, ok bool) {
-	se, df, ok := RatioError(a, b)
-	if !ok || !(se > 0) || !(conf > 0 && conf < 1) {
-		return Difference{}, false
-	}
-	return TDifference(b.Value-a.Value, se, df, conf), true
-}
-
 // TDifference is Student's test of a difference with a known standard error.
 func TDifference(diff, se, df, conf float64) Difference {
 	t := diff / se

@@ -17,7 +17,6 @@ import (
 	"time"
 
 	"tokenmeter/service/traffic"
-	"tokenmeter/service/traffic/rows"
 )
 
 const withSLO = small + `slo:
@@ -291,7 +290,7 @@ rows: {folder: %q}
 	if err := <-ended; err != nil {
 		t.Error(err)
 	}
-	if files := rows.Files(filepath.Join(dir, "rows")); len(files) == 0 || len(files) > 2 {
+	if files, _ := filepath.Glob(filepath.Join(dir, "rows", "*", "*.parquet")); len(files) == 0 || len(files) > 2 {
 		t.Errorf("files %v", files)
 	}
 }

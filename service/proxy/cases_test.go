@@ -12,6 +12,7 @@ import (
 	"tokenmeter/record/metric"
 	"tokenmeter/record/objective"
 	"tokenmeter/record/timeline"
+	"tokenmeter/service/telemetry/telemetrytest"
 	"tokenmeter/service/traffic"
 )
 
@@ -189,7 +190,7 @@ func TestB59ClientHangsUp(t *testing.T) {
 			t.Errorf("upstream was cancelled at %v", at)
 		}
 		for i := range objectives {
-			n := traffic.Total(counters.Snapshot(), traffic.Key(&objectives[i]))
+			n := telemetrytest.Total(counters.Snapshot(), traffic.Key(&objectives[i]))
 			want(t, "good", n.Good, 0)
 			want(t, "valid", n.Valid, 0)
 		}

@@ -32,14 +32,9 @@ func Burn(c Counts, budget float64) opt {
 	return timeline.Some(float64(c.Bad()) / float64(c.Valid) / budget)
 }
 
-// Consumed is the share of the budget that is spent; more than 1 is overspent.
-func Consumed(c Counts, budget float64) opt {
-	return ConsumedOf(c, float64(c.Valid)*budget)
-}
-
-// ConsumedOf is Consumed of a budget that is known in events: that of the
-// slices of a calendar window, which are known in advance.
-func ConsumedOf(c Counts, events float64) opt {
+// Consumed is the share of a budget, given in events, that is spent; more than 1
+// is overspent. Nothing is known without valid events or without a budget.
+func Consumed(c Counts, events float64) opt {
 	if c.Valid <= 0 || !c.Sound() || events <= 0 {
 		return opt{}
 	}

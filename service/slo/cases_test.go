@@ -94,26 +94,6 @@ func TestB92(t *testing.T) {
 	near(t, "error ratio", timeline.Some(1-SLI(c).Or(0)), 0.001)
 }
 
-// B93: a counter that starts anew.
-func TestB93(t *testing.T) {
-	if inc, resets := Increase([]int64{100, 150, 20, 60}); inc != 110 || resets != 1 {
-		t.Errorf("increase %d with %d resets, want 110 with 1", inc, resets)
-	}
-	var m Meter
-	var sum Counts
-	resets := 0
-	for _, total := range []int64{100, 150, 20, 60} {
-		grown, reset := m.Read(Key{}, Counts{Good: total, Valid: total})
-		sum = sum.Plus(grown)
-		if reset {
-			resets++
-		}
-	}
-	if sum.Good != 110 || sum.Valid != 110 || resets != 1 {
-		t.Errorf("read one by one: %+v, %d resets", sum, resets)
-	}
-}
-
 // B94: overspent budgets are told as they are.
 func TestB94(t *testing.T) {
 	o := must(t, `
@@ -220,40 +200,5 @@ objectives:
 	r = o[1].Evaluate(&m, Live, nil, now)
 	if near(t, "a rolling window consumed", r.BudgetConsumed, 0.4); r.BudgetMethod != BySlices {
 		t.Errorf("by %s", r.BudgetMethod)
-	}
-}
-
-// B99: the clock of a host is measured, and its times are put right.
-func TestB99(t *testing.T) {
-	ahead := 1500 * time.Millisecond
-	ask := func(at time.Time) Exchange {
-		return Exchange{at, at.Add(2*time.Millisecond + ahead), at.Add(3*time.Millisecond + ahead), at.Add(5 * time.Millisecond)}
-	}
-	a := HostClock{}
-	b := HostClock{Start: ask(begin.Add(-time.Second)), End: ask(begin.Add(61 * time.Second))}
-	var first, last time.Time
-	n := 0
-	for i := range 600 {
-		due := begin.Add(time.Duration(i) * 100 * time.Millisecond)
-		for _, at := range []time.Time{a.Corrected(due), b.Corrected(due.Add(ahead))} {
-			n++
-			if first.IsZero() || at.Before(first) {
-				first = at
-			}
-			if end := at.Add(100 * time.Millisecond); end.After(last) {
-				last = end
-			}
-		}
-	}
-	wall := last.Sub(first).Seconds()
-	if n != 1200 || wall != 60 || float64(n)/wall != 20 {
-		t.Errorf("n %d, wall %v, rate %v", n, wall, float64(n)/wall)
-	}
-	if skew, bound := b.Skew(begin), b.Bound(); skew != ahead || bound != 2*time.Millisecond {
-		t.Errorf("skew %s ± %s", skew, bound)
-	}
-	drifting := HostClock{Start: ask(begin), End: Exchange{Sent: begin.Add(time.Hour), Asked: begin.Add(time.Hour + 2*ahead), Answered: begin.Add(time.Hour + 2*ahead), Back: begin.Add(time.Hour)}}
-	if got := drifting.Skew(begin.Add(30 * time.Minute)); got < 2240*time.Millisecond || got > 2260*time.Millisecond {
-		t.Errorf("half way through a drift the skew is %s", got)
 	}
 }

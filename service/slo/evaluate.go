@@ -224,7 +224,7 @@ func (o *Objective) reckon(r *Result, holes []Interval, from, until time.Time) {
 	if r.Sound() && r.Valid > 0 {
 		r.BudgetEvents = timeline.Some(decimal(events))
 	}
-	r.BudgetConsumed = ConsumedOf(r.Counts, events)
+	r.BudgetConsumed = Consumed(r.Counts, events)
 	r.BudgetRemaining = Remaining(r.BudgetConsumed)
 }
 

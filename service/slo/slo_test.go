@@ -297,3 +297,6 @@ func BenchmarkEvaluate100Objectives28Days(b *testing.B) {
 	}
 	b.ReportMetric(float64(after.HeapAlloc-before.HeapAlloc)/1e6, "MB")
 }
+
+// Calendars lists the periods.
+func Calendars() []Calendar { return []Calendar{Day, Week, Month, Quarter, Year} }

@@ -26,9 +26,6 @@ const (
 	Year    Calendar = "year"
 )
 
-// Calendars lists the periods.
-func Calendars() []Calendar { return []Calendar{Day, Week, Month, Quarter, Year} }
-
 func (w Window) String() string {
 	if w.Calendar == "" {
 		return "rolling " + span(w.Rolling)

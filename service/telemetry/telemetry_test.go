@@ -10,7 +10,7 @@ import (
 	"tokenmeter/record/timeline"
 	"tokenmeter/service/slo/rules"
 	. "tokenmeter/service/telemetry"
-	"tokenmeter/service/telemetry/trial"
+	"tokenmeter/service/telemetry/telemetrytest"
 	"tokenmeter/service/traffic"
 )
 
@@ -82,7 +82,7 @@ func gathered(r *traffic.Request) (counts map[string]float64, figures map[string
 
 // Tokens at 100, 130 and 190 ms: TTFT 100 ms, TPOT 45 ms, E2E 190 ms.
 func TestAKnownRequest(t *testing.T) {
-	counts, figures := gathered(trial.Streamed(100, 130, 190))
+	counts, figures := gathered(telemetrytest.Streamed(100, 130, 190))
 	for name, want := range map[string]float64{"tokenmeter_requests_total ok": 1, "tokenmeter_input_tokens_total": 10, "tokenmeter_output_tokens_total": 3,
 		"tokenmeter_request_bytes_total": 100, "tokenmeter_response_bytes_total": 1000} {
 		if counts[name] != want {
@@ -100,9 +100,9 @@ func TestAKnownRequest(t *testing.T) {
 }
 
 func TestFailedAndUnmeasuredRequestsHaveNoLatencies(t *testing.T) {
-	unmeasured := trial.Streamed(100, 130)
+	unmeasured := telemetrytest.Streamed(100, 130)
 	unmeasured.Unmeasured = traffic.TooLarge
-	for _, r := range []*traffic.Request{trial.Failed(timeline.HTTP5xx), trial.Failed(timeline.CancelledUser), unmeasured} {
+	for _, r := range []*traffic.Request{telemetrytest.Failed(timeline.HTTP5xx), telemetrytest.Failed(timeline.CancelledUser), unmeasured} {
 		counts, figures := gathered(r)
 		if counts["tokenmeter_requests_total "+string(r.Outcome)] != 1 || len(figures["tokenmeter_ttft_seconds"]) > 0 || len(figures["tokenmeter_itl_seconds"]) > 0 {
 			t.Errorf("%s: %v %v", r.Outcome, counts, figures)

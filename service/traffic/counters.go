@@ -172,23 +172,3 @@ func compare(a, b Labels) int {
 		cmp.Compare(a.Route, b.Route), cmp.Compare(a.Upstream, b.Upstream),
 		cmp.Compare(a.Model, b.Model), cmp.Compare(a.API, b.API))
 }
-
-// Total sums the counts of one objective over all labels.
-func Total(counts []Count, key string) Count {
-	var sum Count
-	for _, n := range counts {
-		if n.Key != key {
-			continue
-		}
-		if sum.Key == "" {
-			sum = Count{Key: key, Text: n.Text, Since: n.Since}
-		}
-		sum.Good += n.Good
-		sum.Valid += n.Valid
-		sum.Excluded += n.Excluded
-		if n.Since.Before(sum.Since) {
-			sum.Since = n.Since
-		}
-	}
-	return sum
-}

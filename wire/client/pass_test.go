@@ -165,7 +165,8 @@ func TestPassSentIsNotAfterTheHead(t *testing.T) {
 		wall := func() int64 { return time.Now().UnixNano() }
 		f := &fake{serve: play("1ms " + whole("200 OK", "text/plain", "A"))}
 		c := pipeClient(t, f, func(c *Config) {
-			c.Clock = clock.StartWithWall(wall)
+			c.Clock = clock.Start()
+			c.Clock.WallNS = wall
 			c.Dial = func(ctx context.Context, network, address string) (net.Conn, error) {
 				under, err := f.dial(ctx, network, address)
 				return lateWriter{newStampedPipe(under, wall)}, err

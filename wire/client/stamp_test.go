@@ -78,7 +78,8 @@ func (p *stampedPipe) ReadStamped(b []byte) (int, int64, error) {
 func (p *stampedPipe) SetReadDeadline(time.Time) error { return nil }
 
 func stampedClient(t *testing.T, f *fake, wall func() int64, late func()) *Client {
-	clk := clock.StartWithWall(wall)
+	clk := clock.Start()
+	clk.WallNS = wall
 	return pipeClient(t, f, func(c *Config) {
 		c.Clock = clk
 		c.Dial = func(ctx context.Context, network, address string) (net.Conn, error) {

@@ -7,13 +7,13 @@ import (
 	"strings"
 	"testing"
 
-	"tokenmeter/wire/tokens/internal/corpus"
+	"tokenmeter/wire/tokens/internal/corpustest"
 )
 
 // The texts of the benchmarks: prose and code of this project, sentences in
 // forty languages, and the whole corpus with all that is odd in it.
 func benchTexts(b *testing.B) map[string]string {
-	all := corpus.Texts(b, "testdata/corpus.zst")
+	all := corpustest.Texts(b, "testdata/corpus.zst")
 	return map[string]string{
 		"prose":     glob(b, "../../docs/*.md"),
 		"code":      glob(b, "../*/*.go"),

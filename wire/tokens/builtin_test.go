@@ -5,21 +5,21 @@ import (
 	"strings"
 	"testing"
 
-	"tokenmeter/wire/tokens/internal/corpus"
+	"tokenmeter/wire/tokens/internal/corpustest"
 )
 
 // Every text of the corpus has the ids that tiktoken gives it.
 func TestBuiltinsEqualTiktoken(t *testing.T) {
-	texts := corpus.Texts(t, "testdata/corpus.zst")
+	texts := corpustest.Texts(t, "testdata/corpus.zst")
 	named := slices.DeleteFunc(slices.Clone(texts), func(s string) bool { return !strings.Contains(s, "<|") })
 	for _, name := range []string{"o200k_base", "cl100k_base"} {
 		plain, special := open(t, name, Options{}), open(t, name, Options{Specials: true})
-		check(t, plain, texts, corpus.Read(t, "testdata/"+name+".expect"))
-		check(t, special, named, corpus.Read(t, "testdata/"+name+".special.expect"))
+		check(t, plain, texts, corpustest.Read(t, "testdata/"+name+".expect"))
+		check(t, special, named, corpustest.Read(t, "testdata/"+name+".special.expect"))
 	}
 }
 
-func check(t *testing.T, e Encoder, texts []string, want []corpus.Expected) {
+func check(t *testing.T, e Encoder, texts []string, want []corpustest.Expected) {
 	t.Helper()
 	if len(texts) != len(want) || len(texts) == 0 {
 		t.Fatalf("%s: %d texts, %d expectations", e.Name(), len(texts), len(want))
@@ -28,7 +28,7 @@ func check(t *testing.T, e Encoder, texts []string, want []corpus.Expected) {
 	var ids []uint32
 	for i, text := range texts {
 		ids = e.Append(ids[:0], text)
-		if got := corpus.Of(ids); got != want[i] {
+		if got := corpustest.Of(ids); got != want[i] {
 			if wrong++; wrong <= 10 {
 				t.Errorf("%s: %q has ids %v, want %d of them", e.Name(), text, ids, want[i].Count)
 			}

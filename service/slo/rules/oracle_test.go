@@ -20,7 +20,7 @@ import (
 	"time"
 
 	"tokenmeter/service/slo"
-	"tokenmeter/service/telemetry/trial"
+	"tokenmeter/service/telemetry/telemetrytest"
 
 	"github.com/goccy/go-yaml"
 )
@@ -202,7 +202,7 @@ type running struct {
 
 func serve(t *testing.T, prometheus, data string) running {
 	t.Helper()
-	address := trial.Address(t)
+	address := telemetrytest.Address(t)
 	config := filepath.Join(t.TempDir(), "prometheus.yaml")
 	os.WriteFile(config, []byte("global: {}\n"), 0o644)
 	cmd := exec.Command(prometheus, "--config.file="+config, "--storage.tsdb.path="+data, "--storage.tsdb.retention.time=3650d", "--web.listen-address="+address, "--log.level=error")

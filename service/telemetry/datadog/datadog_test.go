@@ -15,7 +15,7 @@ import (
 	"time"
 
 	"tokenmeter/service/telemetry"
-	"tokenmeter/service/telemetry/trial"
+	"tokenmeter/service/telemetry/telemetrytest"
 	"tokenmeter/service/traffic"
 )
 
@@ -132,11 +132,11 @@ func TestWhatIsSent(t *testing.T) {
 			t.Fatal(err)
 		}
 		good = 5
-		e.Done(trial.Streamed(100, 130, 190))
+		e.Done(telemetrytest.Streamed(100, 130, 190))
 		time.Sleep(DefaultEvery)
 		synctest.Wait()
 		good = 8
-		e.Done(trial.Streamed(200, 230))
+		e.Done(telemetrytest.Streamed(200, 230))
 		time.Sleep(DefaultEvery)
 		e.Close()
 		all := parse(t, a.packets, packetUDP)
@@ -166,7 +166,7 @@ func TestMuchIsPackedAndNothingIsLost(t *testing.T) {
 	a := &agent{}
 	e, _ := New(Options{Fine: true, Dial: a.dial})
 	want, gaps := 0, 0
-	for _, r := range trial.Many(800, 1) {
+	for _, r := range telemetrytest.Many(800, 1) {
 		e.Done(r)
 		telemetry.Figures(r, true, func(m *telemetry.Metric, _ float64, times int64) {
 			if m == telemetry.ICL {
@@ -191,7 +191,7 @@ func TestAnAgentThatIsAway(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		a := &agent{fails: true}
 		e, _ := New(Options{Dial: a.dial, Fine: true})
-		e.Done(trial.Streamed(100, 130))
+		e.Done(telemetrytest.Streamed(100, 130))
 		time.Sleep(DefaultEvery + time.Second)
 		if e.Failed() == 0 {
 			t.Error("no failure is counted")
@@ -199,7 +199,7 @@ func TestAnAgentThatIsAway(t *testing.T) {
 		a.mu.Lock()
 		a.fails = false
 		a.mu.Unlock()
-		e.Done(trial.Streamed(100, 130))
+		e.Done(telemetrytest.Streamed(100, 130))
 		e.Close()
 		if got, _ := total(parse(t, a.packets, packetUDP)["tokenmeter.requests"], ""); got != 1 {
 			t.Errorf("%v requests after it came back, want 1", got)
@@ -212,7 +212,7 @@ func TestAnAgentThatIsAway(t *testing.T) {
 	// The goroutine that sends does not run: values are over the bound.
 	e := &Exporter{opt: Options{Fine: true}, limit: telemetry.NewLimit(0), counts: map[series]float64{}, values: map[series][]float64{}, soon: make(chan struct{}, 1)}
 	for range 50 {
-		e.take(trial.Streamed(at...))
+		e.take(telemetrytest.Streamed(at...))
 	}
 	if e.n > mostValues+2*len(at) || e.lost.Load() == 0 {
 		t.Errorf("%d values wait, %d requests lost", e.n, e.lost.Load())
@@ -230,7 +230,7 @@ func TestUnixSocket(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	e.Done(trial.Streamed(100, 130))
+	e.Done(telemetrytest.Streamed(100, 130))
 	e.Close()
 	buf := make([]byte, 64<<10)
 	_ = ln.SetReadDeadline(time.Now().Add(10 * time.Second))
@@ -250,7 +250,7 @@ func TestUDP(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	e.Done(trial.Streamed(100, 130))
+	e.Done(telemetrytest.Streamed(100, 130))
 	e.Close()
 	buf := make([]byte, 64<<10)
 	_ = ln.SetReadDeadline(time.Now().Add(10 * time.Second))
@@ -263,8 +263,8 @@ func TestUDP(t *testing.T) {
 func TestNoKeyAndNoFalseTags(t *testing.T) {
 	a := &agent{}
 	e, _ := New(Options{Dial: a.dial, Fine: true})
-	e.Done(trial.Tainted("sk-canary-0123456789abcdef"))
-	r := trial.Streamed(100)
+	e.Done(telemetrytest.Tainted("sk-canary-0123456789abcdef"))
+	r := telemetrytest.Streamed(100)
 	r.Labels.Route = "a,b|c#d\ne"
 	e.Done(r)
 	e.Close()
@@ -293,7 +293,7 @@ func BenchmarkDone(b *testing.B) {
 	a := &agent{}
 	e, _ := New(Options{Dial: a.dial})
 	defer e.Close()
-	r := trial.Streamed(100, 130, 190)
+	r := telemetrytest.Streamed(100, 130, 190)
 	b.ReportAllocs()
 	for b.Loop() {
 		e.Done(r)
@@ -304,7 +304,7 @@ func BenchmarkTake(b *testing.B) {
 	a := &agent{}
 	e, _ := New(Options{Dial: a.dial, Fine: true})
 	defer e.Close()
-	r := trial.Many(1, 3)[0]
+	r := telemetrytest.Many(1, 3)[0]
 	b.ReportAllocs()
 	for b.Loop() {
 		e.take(r)

@@ -13,7 +13,7 @@ import (
 	"time"
 
 	"tokenmeter/service/telemetry"
-	"tokenmeter/service/telemetry/trial"
+	"tokenmeter/service/telemetry/telemetrytest"
 )
 
 // A real OpenTelemetry Collector takes what is sent, metrics and spans, of both
@@ -27,7 +27,7 @@ func TestAgainstACollector(t *testing.T) {
 		}
 	}
 	address, log := begin(t, program)
-	r := trial.Streamed(100, 130, 190)
+	r := telemetrytest.Streamed(100, 130, 190)
 	r.Trace = parent
 	for _, opt := range []Options{{Spans: true}, {Spans: true, Next: true, Exponential: true}} {
 		opt.Endpoint = "http://" + address
@@ -90,7 +90,7 @@ func (o *output) has(text string) bool {
 
 func begin(t *testing.T, program string) (address string, log *output) {
 	t.Helper()
-	address = trial.Address(t)
+	address = telemetrytest.Address(t)
 	file := filepath.Join(t.TempDir(), "collector.yaml")
 	text := fmt.Sprintf(`receivers: {otlp: {protocols: {http: {endpoint: %q}}}}
 exporters: {debug: {verbosity: detailed, use_internal_logger: false}}

@@ -27,7 +27,7 @@ import (
 	"tokenmeter/record/objective"
 	"tokenmeter/record/timeline"
 	"tokenmeter/service/telemetry"
-	"tokenmeter/service/telemetry/trial"
+	"tokenmeter/service/telemetry/telemetrytest"
 	"tokenmeter/service/traffic"
 )
 
@@ -166,7 +166,7 @@ func TestNamesAndValuesOfTheConventions(t *testing.T) {
 		emit(telemetry.SLOGood, 5, "x", "h", "live", "", "0a1b2c3d")
 		emit(telemetry.InFlight, 3, "main")
 	}
-	send(t, c, Options{State: good, Headers: map[string]string{"X-Team": "k"}, Version: "1.2"}, trial.Streamed(100, 130, 190), trial.Failed(timeline.HTTP5xx))
+	send(t, c, Options{State: good, Headers: map[string]string{"X-Team": "k"}, Version: "1.2"}, telemetrytest.Streamed(100, 130, 190), telemetrytest.Failed(timeline.HTTP5xx))
 	all := c.last()
 	for name, want := range map[string]struct {
 		unit string
@@ -235,7 +235,7 @@ func TestNamesAndValuesOfTheConventions(t *testing.T) {
 
 func TestNamesOfTheNextEdition(t *testing.T) {
 	c := listen(t)
-	send(t, c, Options{Next: true, Exponential: true}, trial.Streamed(100, 130, 190))
+	send(t, c, Options{Next: true, Exponential: true}, telemetrytest.Streamed(100, 130, 190))
 	all := c.last()
 	for _, name := range []string{"gen_ai.client.inference.duration", "gen_ai.client.inference.time_to_first_chunk", "gen_ai.client.inference.time_per_output_chunk",
 		"gen_ai.client.inference.operation.input_tokens", "gen_ai.client.inference.operation.output_tokens"} {
@@ -257,11 +257,11 @@ const parent = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01"
 
 func TestSpansContinueTheTrace(t *testing.T) {
 	c := listen(t)
-	with := trial.Streamed(100, 130, 190)
+	with := telemetrytest.Streamed(100, 130, 190)
 	with.Trace = parent
-	unsampled := trial.Streamed(100)
+	unsampled := telemetrytest.Streamed(100)
 	unsampled.Trace = strings.TrimSuffix(parent, "1") + "0"
-	send(t, c, Options{Spans: true, NoMetrics: true}, with, unsampled, trial.Failed(timeline.HTTP5xx))
+	send(t, c, Options{Spans: true, NoMetrics: true}, with, unsampled, telemetrytest.Failed(timeline.HTTP5xx))
 	spans := c.spans()
 	if len(spans) != 2 || len(c.metrics) != 0 {
 		t.Fatalf("%d spans and %d metrics, want 2 and 0", len(spans), len(c.metrics))
@@ -270,7 +270,7 @@ func TestSpansContinueTheTrace(t *testing.T) {
 	if got := fmt.Sprintf("%x %x", s.TraceId, s.ParentSpanId); got != "4bf92f3577b34da6a3ce929d0e0e4736 00f067aa0ba902b7" {
 		t.Errorf("trace and parent are %s", got)
 	}
-	if s.Name != "chat m" || s.Kind != spb.Span_SPAN_KIND_CLIENT || int64(s.StartTimeUnixNano) != trial.At.UnixNano() || s.EndTimeUnixNano-s.StartTimeUnixNano != uint64(191*time.Millisecond) {
+	if s.Name != "chat m" || s.Kind != spb.Span_SPAN_KIND_CLIENT || int64(s.StartTimeUnixNano) != telemetrytest.At.UnixNano() || s.EndTimeUnixNano-s.StartTimeUnixNano != uint64(191*time.Millisecond) {
 		t.Errorf("span %q, %v, %d ns", s.Name, s.Kind, s.EndTimeUnixNano-s.StartTimeUnixNano)
 	}
 	for name, want := range map[string]string{"gen_ai.operation.name": "chat", "gen_ai.provider.name": "openai", "gen_ai.usage.input_tokens": "10",
@@ -291,7 +291,7 @@ func TestNoKeyAndNoTexts(t *testing.T) {
 	c := listen(t)
 	var log bytes.Buffer
 	logger := slog.New(slog.NewTextHandler(&log, nil))
-	tainted := trial.Tainted(key)
+	tainted := telemetrytest.Tainted(key)
 	send(t, c, Options{Spans: true, Headers: map[string]string{"Authorization": "Bearer " + key}, Log: logger}, tainted)
 	var text strings.Builder
 	for _, m := range c.metrics {
@@ -323,7 +323,7 @@ func TestProcessesAreToldApart(t *testing.T) {
 	t.Setenv("OTEL_RESOURCE_ATTRIBUTES", "deployment.environment.name=prod")
 	c := listen(t)
 	for range 2 {
-		send(t, c, Options{Version: "1.2"}, trial.Streamed(100))
+		send(t, c, Options{Version: "1.2"}, telemetrytest.Streamed(100))
 	}
 	ids := map[string]bool{}
 	for _, m := range c.metrics {
@@ -340,9 +340,9 @@ func TestProcessesAreToldApart(t *testing.T) {
 
 func TestEstimatesAreNoUsage(t *testing.T) {
 	c := listen(t)
-	r := trial.Streamed(100, 130, 190)
+	r := telemetrytest.Streamed(100, 130, 190)
 	r.Usage = timeline.Usage{}
-	send(t, c, Options{}, trial.Finish(r))
+	send(t, c, Options{}, telemetrytest.Finish(r))
 	if m := c.last()["gen_ai.client.token.usage"]; m != nil {
 		t.Errorf("usage was sent: %v", m)
 	}
@@ -359,7 +359,7 @@ func TestEndpoints(t *testing.T) {
 
 func BenchmarkDone(b *testing.B) {
 	e := quiet(b)
-	r := trial.Streamed(100, 130, 190)
+	r := telemetrytest.Streamed(100, 130, 190)
 	b.ReportAllocs()
 	for b.Loop() {
 		e.Done(r)
@@ -368,7 +368,7 @@ func BenchmarkDone(b *testing.B) {
 
 func BenchmarkTake(b *testing.B) {
 	e := quiet(b)
-	r := trial.Many(1, 3)[0]
+	r := telemetrytest.Many(1, 3)[0]
 	b.ReportAllocs()
 	for b.Loop() {
 		e.take(r)

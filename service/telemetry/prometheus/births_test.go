@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"tokenmeter/record/timeline"
-	"tokenmeter/service/telemetry/trial"
+	"tokenmeter/service/telemetry/telemetrytest"
 	"tokenmeter/service/traffic"
 )
 
@@ -33,7 +33,7 @@ const (
 func TestNewCountersShowZeroFirst(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		e, _, sinks := daemon(t, Options{Hold: DefaultHold}, "error rate < 1%")
-		fail := func() { sinks.Done(trial.Failed(timeline.HTTP5xx)) }
+		fail := func() { sinks.Done(telemetrytest.Failed(timeline.HTTP5xx)) }
 		fail()
 		time.Sleep(10 * time.Minute) // Prometheus is away
 		for range 13 {
@@ -62,7 +62,7 @@ func TestKnownCountersGoOn(t *testing.T) {
 	m := &memory{}
 	for round := range 2 {
 		e, _, sinks := daemon(t, Options{Hold: time.Hour, Shown: m}, "error rate < 1%")
-		sinks.Done(trial.Failed(timeline.HTTP5xx))
+		sinks.Done(telemetrytest.Failed(timeline.HTTP5xx))
 		if got := sum(look(e, "a:1"), badTotal); got != float64(round) {
 			t.Errorf("round %d shows %v", round, got)
 		}
@@ -77,9 +77,9 @@ func TestPagesFitAndOnlyGrow(t *testing.T) {
 		all.Go(func() {
 			for i := range 2000 {
 				if i%3 == 0 {
-					sinks.Done(trial.Failed(timeline.HTTP5xx))
+					sinks.Done(telemetrytest.Failed(timeline.HTTP5xx))
 				} else {
-					sinks.Done(trial.Streamed(150, 180))
+					sinks.Done(telemetrytest.Streamed(150, 180))
 				}
 			}
 		})
@@ -132,7 +132,7 @@ func TestLinger(t *testing.T) {
 		look(e, "a:1")
 		look(e, "b:1")
 		look(e, "c:1")
-		sinks.Done(trial.Failed(timeline.HTTP5xx))
+		sinks.Done(telemetrytest.Failed(timeline.HTTP5xx))
 		if e.End() {
 			t.Error("there is nobody to wait for")
 		}
@@ -150,7 +150,7 @@ func TestLinger(t *testing.T) {
 		}
 		e, _, sinks = daemon(t, Options{Hold: time.Hour}, "error rate < 1%")
 		e.readers.read("a:1", false)
-		sinks.Done(trial.Failed(timeline.HTTP5xx))
+		sinks.Done(telemetrytest.Failed(timeline.HTTP5xx))
 		e.End()
 		if got := sum(look(e, "a:1"), badTotal); got != 0 || e.readers.all() {
 			t.Errorf("the first page shows %v and is taken for the last", got)

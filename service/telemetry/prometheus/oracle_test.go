@@ -18,7 +18,7 @@ import (
 
 	"tokenmeter/record/timeline"
 	"tokenmeter/service/telemetry/dashboard"
-	"tokenmeter/service/telemetry/trial"
+	"tokenmeter/service/telemetry/telemetrytest"
 	"tokenmeter/service/traffic"
 )
 
@@ -36,7 +36,7 @@ func TestAgainstPrometheus(t *testing.T) {
 	t.Parallel()
 	texts := []string{"p99 tpot < 33ms", "p95 ttft < 171ms", "error rate < 1%"}
 	e, counters, sinks := daemon(t, Options{Queue: 1 << 16}, texts...)
-	for _, r := range trial.Many(1500, 7) {
+	for _, r := range telemetrytest.Many(1500, 7) {
 		sinks.Done(r)
 	}
 	e.Close()
@@ -47,7 +47,7 @@ func TestAgainstPrometheus(t *testing.T) {
 	p.until(t, `count(slo:good:ratio)`, float64(len(texts)))
 
 	for _, o := range parse(t, texts...) {
-		want := traffic.Total(counters.Snapshot(), traffic.Key(&o))
+		want := telemetrytest.Total(counters.Snapshot(), traffic.Key(&o))
 		slo := traffic.Key(&o)
 		good := p.value(t, fmt.Sprintf(`sum(tokenmeter_slo_good_total{slo=%q})`, slo))
 		valid := p.value(t, fmt.Sprintf(`sum(tokenmeter_slo_valid_total{slo=%q})`, slo))
@@ -86,7 +86,7 @@ func TestNativeHistogramsAgainstPrometheus(t *testing.T) {
 	t.Parallel()
 	e, _, sinks := daemon(t, Options{Queue: 1 << 16}, "p99 ttft < 171ms")
 	var exact []float64
-	for _, r := range trial.Many(1500, 9) {
+	for _, r := range telemetrytest.Many(1500, 9) {
 		sinks.Done(r)
 		if ms, ok := r.Record.TTFTMS.Get(); ok && r.Outcome == timeline.OK && r.Unmeasured == "" {
 			exact = append(exact, ms/1000)
@@ -111,7 +111,7 @@ func TestNativeHistogramsAgainstPrometheus(t *testing.T) {
 func TestNativeHistogramsAreOffered(t *testing.T) {
 	for _, none := range []bool{false, true} {
 		e, _, sinks := daemon(t, Options{NoNative: none}, "p99 tpot < 33ms")
-		sinks.Done(trial.Streamed(100, 130, 190))
+		sinks.Done(telemetrytest.Streamed(100, 130, 190))
 		e.Close()
 		w := httptest.NewRecorder()
 		r := httptest.NewRequest("GET", "/metrics", nil)
@@ -137,7 +137,7 @@ func begin(t *testing.T, program, target string, flags ...string) server {
 			t.Fatal(err)
 		}
 	}
-	address := trial.Address(t)
+	address := telemetrytest.Address(t)
 	cmd := exec.Command(program, append(flags, "--config.file="+filepath.Join(dir, "prometheus.yaml"), "--storage.tsdb.path="+filepath.Join(dir, "data"), "--web.listen-address="+address, "--log.level=error")...)
 	var log bytes.Buffer
 	cmd.Stderr = &log

@@ -14,7 +14,7 @@ import (
 	"tokenmeter/record/objective"
 	"tokenmeter/record/timeline"
 	"tokenmeter/service/telemetry"
-	"tokenmeter/service/telemetry/trial"
+	"tokenmeter/service/telemetry/telemetrytest"
 	"tokenmeter/service/traffic"
 )
 
@@ -81,7 +81,7 @@ next:
 func TestBucketsAgreeWithExactCounters(t *testing.T) {
 	texts := []string{"p99 tpot <= 33ms", "p95 ttft <= 171ms", "p99 e2e <= 3.3s", "p99 max gap <= 47ms", "p50 ttfo <= 99ms", "error rate < 1%"}
 	e, counters, sinks := daemon(t, Options{Queue: 1 << 16}, texts...)
-	requests := trial.Many(2000, 1)
+	requests := telemetrytest.Many(2000, 1)
 	ok := 0
 	for _, r := range requests {
 		sinks.Done(r)
@@ -91,7 +91,7 @@ func TestBucketsAgreeWithExactCounters(t *testing.T) {
 	}
 	text := page(t, e)
 	for i, o := range parse(t, texts...) {
-		want := traffic.Total(counters.Snapshot(), traffic.Key(&o))
+		want := telemetrytest.Total(counters.Snapshot(), traffic.Key(&o))
 		slo, hash := fmt.Sprintf("slo=%q", traffic.Key(&o)), fmt.Sprintf("hash=%q", traffic.Key(&o))
 		if good, valid := sum(text, "tokenmeter_slo_good_total", slo), sum(text, "tokenmeter_slo_valid_total", slo); good != float64(want.Good) || valid != float64(want.Valid) || valid == 0 {
 			t.Errorf("%s: the page has %v of %v, the counters %d of %d", o.Text, good, valid, want.Good, want.Valid)
@@ -123,7 +123,7 @@ func TestPromtoolFindsNothing(t *testing.T) {
 		t.Skip("promtool is not on PATH")
 	}
 	e, _, sinks := daemon(t, Options{}, "p99 tpot <= 33ms")
-	for _, r := range trial.Many(100, 2) {
+	for _, r := range telemetrytest.Many(100, 2) {
 		sinks.Done(r)
 	}
 	cmd := exec.Command(promtool, "check", "metrics")
@@ -136,11 +136,11 @@ func TestPromtoolFindsNothing(t *testing.T) {
 // A new threshold is an edge at once; other histograms and all counters go on.
 func TestThresholdsChange(t *testing.T) {
 	e, _, sinks := daemon(t, Options{}, "p99 tpot <= 33ms")
-	sinks.Done(trial.Streamed(100, 130, 190))
+	sinks.Done(telemetrytest.Streamed(100, 130, 190))
 	for e.count("tokenmeter_e2e_seconds_count") == 0 { // what waits
 	}
 	e.Set(parse(t, "p99 tpot <= 44ms"))
-	sinks.Done(trial.Streamed(100, 130, 188))
+	sinks.Done(telemetrytest.Streamed(100, 130, 188))
 	text := page(t, e)
 	for _, c := range []struct {
 		name   string
@@ -169,7 +169,7 @@ func (e *Exporter) count(name string) float64 {
 func TestModelsOfClientsAreNoLabels(t *testing.T) {
 	e, _, sinks := daemon(t, Options{Models: 5}, "p99 tpot <= 33ms")
 	for i := range 1000 {
-		r := trial.Streamed(100, 130)
+		r := telemetrytest.Streamed(100, 130)
 		r.Labels.Model = fmt.Sprint("model-", i)
 		sinks.Done(r)
 	}
@@ -189,7 +189,7 @@ func TestModelsOfClientsAreNoLabels(t *testing.T) {
 func TestNoKeyOnThePage(t *testing.T) {
 	const key = "sk-canary-0123456789abcdef"
 	e, _, sinks := daemon(t, Options{}, "p99 tpot <= 33ms")
-	sinks.Done(trial.Tainted(key))
+	sinks.Done(telemetrytest.Tainted(key))
 	if text := page(t, e); strings.Contains(text, "canary") || !strings.Contains(text, `outcome="stream_error"`) {
 		t.Error("the page has the key, or not the request")
 	}
@@ -197,7 +197,7 @@ func TestNoKeyOnThePage(t *testing.T) {
 
 func TestNamesThatAreNoText(t *testing.T) {
 	e, _, sinks := daemon(t, Options{}, "p99 tpot <= 33ms")
-	r := trial.Streamed(100, 130)
+	r := telemetrytest.Streamed(100, 130)
 	r.Labels.Route, r.Labels.Upstream = "a\xffb", "c\"d\\e\nf"
 	sinks.Done(r)
 	if text := page(t, e); !strings.Contains(text, "a\uFFFDb") || !strings.Contains(text, `c\"d\\e\nf`) {
@@ -211,7 +211,7 @@ func TestAtOnce(t *testing.T) {
 	var all sync.WaitGroup
 	for i := range 4 {
 		all.Go(func() {
-			for _, r := range trial.Many(100, uint64(i)) {
+			for _, r := range telemetrytest.Many(100, uint64(i)) {
 				sinks.Done(r)
 			}
 		})
@@ -231,7 +231,7 @@ func TestAtOnce(t *testing.T) {
 // What a finished request costs the goroutine that served it.
 func BenchmarkDone(b *testing.B) {
 	e, _, _ := daemon(b, Options{}, "p99 tpot <= 33ms")
-	r := trial.Many(1, 3)[0]
+	r := telemetrytest.Many(1, 3)[0]
 	b.ReportAllocs()
 	for b.Loop() {
 		e.Done(r)
@@ -246,7 +246,7 @@ func BenchmarkFigures(b *testing.B) {
 	for i := range at {
 		at[i] = 100 + float64(i)*20
 	}
-	r := trial.Streamed(at...)
+	r := telemetrytest.Streamed(at...)
 	b.ReportAllocs()
 	for b.Loop() {
 		e.figures(r)
@@ -256,7 +256,7 @@ func BenchmarkFigures(b *testing.B) {
 
 func BenchmarkPage(b *testing.B) {
 	e, _, sinks := daemon(b, Options{}, "p99 tpot <= 33ms")
-	for _, r := range trial.Many(200, 4) {
+	for _, r := range telemetrytest.Many(200, 4) {
 		sinks.Done(r)
 	}
 	b.ReportAllocs()

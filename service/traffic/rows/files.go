@@ -7,7 +7,6 @@ import (
 	"os"
 	"path"
 	"path/filepath"
-	"slices"
 	"strings"
 	"time"
 
@@ -248,14 +247,4 @@ func (a *Archive) expire(now time.Time) error {
 func isDay(text string) bool {
 	_, err := time.Parse(time.DateOnly, text)
 	return err == nil
-}
-
-// Files lists the finished files, relative to the folder, ascending.
-func Files(folder string) []string {
-	files, _ := filepath.Glob(filepath.Join(folder, dayPrefix+"*", filePref+"*"+fileSuff))
-	for i := range files {
-		files[i], _ = filepath.Rel(folder, files[i])
-	}
-	slices.Sort(files)
-	return files
 }

@@ -5,6 +5,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -333,4 +334,14 @@ func FuzzReadJournal(f *testing.F) {
 			return nil
 		})
 	})
+}
+
+// Files lists the finished files, relative to the folder, ascending.
+func Files(folder string) []string {
+	files, _ := filepath.Glob(filepath.Join(folder, dayPrefix+"*", filePref+"*"+fileSuff))
+	for i := range files {
+		files[i], _ = filepath.Rel(folder, files[i])
+	}
+	slices.Sort(files)
+	return files
 }

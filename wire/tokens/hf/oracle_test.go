@@ -11,7 +11,7 @@ import (
 
 	"github.com/klauspost/compress/zstd"
 
-	"tokenmeter/wire/tokens/internal/corpus"
+	"tokenmeter/wire/tokens/internal/corpustest"
 )
 
 // A folder of tokenizer.json files with what tools/oracle/tokens_hf.py made of
@@ -32,7 +32,7 @@ func equalOracle(t *testing.T, folder string, every int) {
 		t.Fatal(folder, err)
 	}
 	var texts []string
-	for i, text := range corpus.Texts(t, "../testdata/corpus.zst") {
+	for i, text := range corpustest.Texts(t, "../testdata/corpus.zst") {
 		if i%every == 0 {
 			texts = append(texts, text)
 		}
@@ -45,19 +45,19 @@ func equalOracle(t *testing.T, folder string, every int) {
 			plain := parsed(t, raw, Options{})
 			t.Logf("loaded in %v", time.Since(start).Round(time.Millisecond))
 			base := filepath.Join(folder, name)
-			compare(t, plain, texts, corpus.Read(t, base+".expect"), decoded(t, base+".decoded"))
+			compare(t, plain, texts, corpustest.Read(t, base+".expect"), decoded(t, base+".decoded"))
 			var named []string
 			for _, text := range texts {
 				if strings.Contains(text, "<|") || strings.Contains(text, "<s>") || strings.Contains(text, "[MASK]") {
 					named = append(named, text)
 				}
 			}
-			compare(t, parsed(t, raw, Options{Specials: true}), named, corpus.Read(t, base+".special.expect"), nil)
+			compare(t, parsed(t, raw, Options{Specials: true}), named, corpustest.Read(t, base+".special.expect"), nil)
 		})
 	}
 }
 
-func compare(t *testing.T, tok *Tokenizer, texts []string, want []corpus.Expected, sums []uint16) {
+func compare(t *testing.T, tok *Tokenizer, texts []string, want []corpustest.Expected, sums []uint16) {
 	t.Helper()
 	if len(texts) != len(want) {
 		t.Fatalf("%d texts, %d expectations", len(texts), len(want))
@@ -65,7 +65,7 @@ func compare(t *testing.T, tok *Tokenizer, texts []string, want []corpus.Expecte
 	wrong, wrongText := 0, 0
 	for i, text := range texts {
 		ids := tok.Append(nil, text)
-		if got := corpus.Of(ids); got != want[i] {
+		if got := corpustest.Of(ids); got != want[i] {
 			if wrong++; wrong <= 5 {
 				t.Errorf("text %d %q has ids %v, want %d of them", i, text, ids, want[i].Count)
 			}

@@ -7,12 +7,12 @@ import (
 	"strings"
 	"testing"
 
-	"tokenmeter/wire/tokens/internal/corpus"
+	"tokenmeter/wire/tokens/internal/corpustest"
 )
 
 // Every fifth text of the corpus is cut as Oniguruma cuts it.
 func TestEqualsOniguruma(t *testing.T) {
-	texts := corpus.Texts(t, "../testdata/corpus.zst")
+	texts := corpustest.Texts(t, "../testdata/corpus.zst")
 	raw, err := os.ReadFile("../testdata/patterns/patterns.json")
 	if err != nil {
 		t.Fatal(err)
@@ -27,14 +27,14 @@ func TestEqualsOniguruma(t *testing.T) {
 			t.Error(err)
 			continue
 		}
-		want := corpus.Read(t, "../testdata/patterns/"+name+".expect")
+		want := corpustest.Read(t, "../testdata/patterns/"+name+".expect")
 		wrong := 0
 		for i, e := range want {
 			var lengths []uint32
 			for _, piece := range p.Split(texts[i*5]) {
 				lengths = append(lengths, uint32(len(piece)))
 			}
-			if corpus.Of(lengths) != e {
+			if corpustest.Of(lengths) != e {
 				if wrong++; wrong <= 5 {
 					t.Errorf("%s: %q becomes %q", name, texts[i*5], p.Split(texts[i*5]))
 				}

@@ -7,14 +7,14 @@ import (
 	"testing"
 	"unicode/utf8"
 
-	"tokenmeter/wire/tokens/internal/corpus"
+	"tokenmeter/wire/tokens/internal/corpustest"
 	"tokenmeter/wire/tokens/pattern"
 )
 
 // Every text of the corpus is cut as Hugging Face tokenizers cut it, by the
 // published patterns.
 func TestSplittersEqualTheirPatterns(t *testing.T) {
-	texts := corpus.Texts(t, "../testdata/corpus.zst")
+	texts := corpustest.Texts(t, "../testdata/corpus.zst")
 	var patterns struct {
 		Known     map[string]string
 		DeepSeek3 [3]string
@@ -39,10 +39,10 @@ func TestSplittersEqualTheirPatterns(t *testing.T) {
 		t.Errorf("deepseek3: patterns not known")
 	}
 	for name, s := range splitters {
-		want := corpus.Read(t, "../testdata/patterns/"+name+".expect")
+		want := corpustest.Read(t, "../testdata/patterns/"+name+".expect")
 		wrong := 0
 		for i, text := range texts {
-			if got := corpus.Of(lengths(t, s, text)); got != want[i] {
+			if got := corpustest.Of(lengths(t, s, text)); got != want[i] {
 				if wrong++; wrong <= 5 {
 					t.Errorf("%s: %q becomes %q", name, text, pieces(t, s, text))
 				}

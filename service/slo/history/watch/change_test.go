@@ -17,6 +17,7 @@ import (
 	"tokenmeter/service/slo/history"
 	"tokenmeter/service/slo/history/sqlite"
 	"tokenmeter/service/slo/notify"
+	"tokenmeter/service/telemetry/telemetrytest"
 	"tokenmeter/service/traffic"
 )
 
@@ -351,7 +352,7 @@ func TestUnmeasuredRequests(t *testing.T) {
 		c.Done(r)
 	}
 	for i, want := range []traffic.Count{{Good: 1, Valid: 2}, {Excluded: 2}} {
-		if got := traffic.Total(c.Snapshot(), traffic.Key(&limits[i])); got.Good != want.Good || got.Valid != want.Valid || got.Excluded != want.Excluded {
+		if got := telemetrytest.Total(c.Snapshot(), traffic.Key(&limits[i])); got.Good != want.Good || got.Valid != want.Valid || got.Excluded != want.Excluded {
 			t.Errorf("%s: %+v", limits[i].Text, got)
 		}
 	}

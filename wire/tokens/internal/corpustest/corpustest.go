@@ -1,5 +1,5 @@
-// Package corpus reads what the oracles of the tokenizers wrote, for tests.
-package corpus
+// Package corpustest reads what the oracles of the tokenizers wrote, for tests.
+package corpustest
 
 import (
 	"bytes"

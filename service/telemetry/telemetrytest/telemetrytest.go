@@ -1,6 +1,6 @@
-// Package trial makes finished requests with known figures, for tests and
+// Package telemetrytest makes finished requests with known figures, for tests and
 // benchmarks of exporters.
-package trial
+package telemetrytest
 
 import (
 	"math/rand/v2"
@@ -90,4 +90,24 @@ func Tainted(secret string) *traffic.Request {
 	r.Error = &timeline.Error{Class: timeline.StreamError, Message: secret}
 	r.Outcome = timeline.StreamError
 	return Finish(r)
+}
+
+// Total sums the counts of one objective over all labels.
+func Total(counts []traffic.Count, key string) traffic.Count {
+	var sum traffic.Count
+	for _, n := range counts {
+		if n.Key != key {
+			continue
+		}
+		if sum.Key == "" {
+			sum = traffic.Count{Key: key, Text: n.Text, Since: n.Since}
+		}
+		sum.Good += n.Good
+		sum.Valid += n.Valid
+		sum.Excluded += n.Excluded
+		if n.Since.Before(sum.Since) {
+			sum.Since = n.Since
+		}
+	}
+	return sum
 }

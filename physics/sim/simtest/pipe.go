@@ -1,4 +1,6 @@
-package sim
+// Package simtest is a network in memory for tests: together with
+// testing/synctest a client and a simulated server talk in virtual time.
+package simtest
 
 import (
 	"context"
@@ -6,8 +8,7 @@ import (
 	"sync"
 )
 
-// PipeListener accepts connections made in memory. Together with testing/synctest
-// a client and a server talk in virtual time.
+// PipeListener accepts connections made in memory.
 type PipeListener struct {
 	conns chan net.Conn
 	done  chan struct{}
