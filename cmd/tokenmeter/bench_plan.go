@@ -61,6 +61,11 @@ func objectives(texts []string, check *checker) []objective.Objective {
 	if err != nil {
 		check.add(errors.New(flagObjective.ReplaceAllString(err.Error(), "--objective ")))
 	}
+	for i := range parsed {
+		if parsed[i].OfProxies() {
+			check.addf("--objective %s: only requests through the proxy have it; here ttft is what the caller saw", parsed[i].Text)
+		}
+	}
 	if len(parsed) == 0 || err != nil {
 		return nil
 	}

@@ -16,6 +16,7 @@ import (
 
 	"tokenmeter/base/limitio"
 	"tokenmeter/base/printable"
+	"tokenmeter/record/objective"
 	"tokenmeter/record/run"
 	"tokenmeter/service/slo"
 	"tokenmeter/service/slo/history"
@@ -216,6 +217,13 @@ func (c *sloSource) evaluate(a *app, allowStale bool) (slo.Document, error) {
 		return c.fromStore(objectives, now, at)
 	}
 	memory := &slo.Memory{Until: at}
+	objectives = slices.DeleteFunc(objectives, func(o *slo.Objective) bool {
+		live := slices.ContainsFunc(o.Promises, func(p objective.Objective) bool { return p.OfProxies() })
+		if live {
+			a.say("tokenmeter slo: %s is left out: runs have no delivered_ttft, only live requests do", o.Name)
+		}
+		return live
+	})
 	for _, o := range objectives {
 		o.Sources = []slo.Source{slo.Run}
 	}

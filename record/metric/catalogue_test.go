@@ -14,7 +14,9 @@ func jsonNames(v any) []string {
 	var out []string
 	for f := range reflect.TypeOf(v).Fields() {
 		name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
-		out = append(out, name)
+		if name != "-" {
+			out = append(out, name)
+		}
 	}
 	return out
 }

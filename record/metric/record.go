@@ -72,6 +72,9 @@ type Record struct {
 	ServiceTTFTMS timeline.Opt[float64] `json:"service_ttft_ms"`
 	ServiceE2EMS  timeline.Opt[float64] `json:"service_e2e_ms"`
 	NetworkMS     timeline.Opt[float64] `json:"network_ms"`
+	// DeliveredTTFTMS is when the caller of a proxy had the first token. Only live
+	// requests have it, and write it among what only they have.
+	DeliveredTTFTMS timeline.Opt[float64] `json:"-"`
 
 	NormTokens    timeline.Opt[int64]   `json:"norm_tokens"`
 	NormDecodeTPS timeline.Opt[float64] `json:"norm_decode_tps"`

@@ -47,6 +47,7 @@ var subjects = []subject{
 	{name: "first_byte", key: "first_byte_ms", unit: duration, value: func(r *metric.Record) opt { return r.FirstByteMS }},
 	{name: "service_ttft", key: "service_ttft_ms", unit: duration, value: func(r *metric.Record) opt { return r.ServiceTTFTMS }},
 	{name: "service_e2e", key: "service_e2e_ms", unit: duration, value: func(r *metric.Record) opt { return r.ServiceE2EMS }},
+	{name: deliveredTTFT, key: "delivered_ttft_ms", unit: duration, value: func(r *metric.Record) opt { return r.DeliveredTTFTMS }},
 	{name: "network", key: "network_ms", unit: duration, value: func(r *metric.Record) opt { return r.NetworkMS }},
 	{name: "delay", key: "delay_ms", unit: duration, value: func(r *metric.Record) opt { return timeline.Some(r.DelayMS) }},
 	{name: "dns", key: "dns_ms", unit: duration, value: func(r *metric.Record) opt { return r.DNSMS }},
@@ -100,7 +101,14 @@ var subjects = []subject{
 	}},
 }
 
-const goodputRate = "goodput_per_s"
+const (
+	goodputRate   = "goodput_per_s"
+	deliveredTTFT = "delivered_ttft"
+)
+
+// OfProxies reports whether only live requests can be judged, as the metric is of
+// what a proxy's callers saw.
+func (o *Objective) OfProxies() bool { return o.Metric == deliveredTTFT }
 
 func perMillion(factor float64) func(*metric.Summary) opt {
 	return func(s *metric.Summary) opt {

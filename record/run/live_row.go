@@ -30,6 +30,7 @@ type LiveRow struct {
 	SlowReaderMS float64  `parquet:"slow_reader_ms"`
 	SendMS       *float64 `parquet:"proxy_send_ms"`
 	FirstDelayMS *float64 `parquet:"proxy_ttft_delay_ms"`
+	DeliveredMS  *float64 `parquet:"delivered_ttft_ms"`
 	MeanDelayMS  *float64 `parquet:"proxy_delay_mean_ms"`
 	MaxDelayMS   *float64 `parquet:"proxy_delay_max_ms"`
 	Delivered    *int64   `parquet:"delivered_tokens"`

@@ -73,7 +73,7 @@ func (c *checker) shares(at string, r *Route) {
 // proxyConfig is the configuration of one listener's proxy.
 func (p *Plan) proxyConfig(listener string, clk *clock.Clock, sink traffic.Sink) proxy.Config {
 	cfg := proxy.Config{Listener: listener, Upstreams: p.upstreams, Models: p.Config.Models, Clock: clk, Sink: sink,
-		Session: proxy.Identity(p.Config.Identity.Session), Task: proxy.Identity(p.Config.Identity.Task), Secret: p.secret, Keep: 0.01}
+		Session: proxy.Identity(p.Config.Identity.Session), Task: proxy.Identity(p.Config.Identity.Task), Probe: p.Config.Identity.probe(), Secret: p.secret, Keep: 0.01}
 	if p.Config.Keep != nil {
 		cfg.Keep = *p.Config.Keep
 	}

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"tokenmeter/service/proxy"
 	"tokenmeter/service/slo"
 )
 
@@ -133,7 +134,19 @@ type Admin struct {
 type Identity struct {
 	Session    string `yaml:"session" doc:"header:NAME, traceparent or user"`
 	Task       string `yaml:"task" doc:"header:NAME, traceparent or user"`
+	Probe      string `yaml:"probe" doc:"header that marks a request as a probe, which counts apart; default X-Tokenmeter-Probe; none: no request is one"`
 	SecretFile string `yaml:"secret_file" doc:"key of the HMAC; default: a new one at each start"`
+}
+
+// probe is the header of probes; empty: none.
+func (i Identity) probe() string {
+	switch i.Probe {
+	case "":
+		return proxy.DefaultProbe
+	case "none":
+		return ""
+	}
+	return i.Probe
 }
 
 // Stop says how the daemon ends.

@@ -31,6 +31,7 @@ type row struct {
 	SlowReaderMS float64               `json:"slow_reader_ms"`
 	SendMS       timeline.Opt[float64] `json:"proxy_send_ms"`
 	FirstDelayMS timeline.Opt[float64] `json:"proxy_ttft_delay_ms"`
+	DeliveredMS  timeline.Opt[float64] `json:"delivered_ttft_ms"`
 	MeanDelayMS  timeline.Opt[float64] `json:"proxy_delay_mean_ms"`
 	MaxDelayMS   timeline.Opt[float64] `json:"proxy_delay_max_ms"`
 	Delivered    timeline.Opt[int64]   `json:"delivered_tokens"`
@@ -46,7 +47,7 @@ type row struct {
 func rowOf(r *traffic.Request) row {
 	out := row{Record: r.Record, At: r.At, Source: r.Labels.Source, Listener: r.Labels.Listener, Route: r.Labels.Route, Upstream: r.Labels.Upstream,
 		LeftMS: ms(r.LeftUS), FirstWriteMS: ms(r.FirstWriteUS), LastWriteMS: ms(r.LastWriteUS), SlowReaderMS: float64(r.SlowReaderUS) / 1000,
-		SendMS: ms(r.Delay.HeadUS), FirstDelayMS: ms(r.Delay.FirstUS),
+		SendMS: ms(r.Delay.HeadUS), FirstDelayMS: ms(r.Delay.FirstUS), DeliveredMS: r.Record.DeliveredTTFTMS,
 		Delivered: r.Delivered, Wasted: r.Wasted, SentBytes: r.RequestBytes, Bytes: r.ResponseBytes}
 	if r.Key != "" {
 		out.Key = &r.Key

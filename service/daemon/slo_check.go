@@ -32,10 +32,10 @@ func (c *checker) slo() {
 	}
 	for i, o := range c.p.SLO {
 		at := fmt.Sprintf("slo.objectives[%d]", i)
-		if k := slices.Index(o.Sources, slo.Probe); k >= 0 {
-			c.addf(fmt.Sprintf("%s.sources[%d]", at, k), "nobody sends probes here; leave it out")
+		if k := slices.Index(o.Sources, slo.Probe); k >= 0 && c.p.Config.Identity.probe() == "" {
+			c.addf(fmt.Sprintf("%s.sources[%d]", at, k), "no request is a probe, as identity.probe says; leave out one of the two")
 		}
-		if slices.Contains(o.Sources, slo.Live) {
+		if slices.Contains(o.Sources, slo.Live) || slices.Contains(o.Sources, slo.Probe) {
 			c.where(at, o.Where)
 			c.occurs(at, o)
 		}

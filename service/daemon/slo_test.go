@@ -15,6 +15,7 @@ import (
 	"tokenmeter/service/slo"
 	"tokenmeter/service/slo/history"
 	"tokenmeter/service/slo/history/sqlite"
+	"tokenmeter/service/traffic"
 )
 
 // Live requests spend budgets, which /metrics shows and which outlive the
@@ -112,5 +113,82 @@ slo:
 	}
 	if r := objectives[0].Evaluate(memory, slo.Live, nil, time.Now()); r.Good != 6 || r.Valid != 8 {
 		t.Errorf("the history has %+v", r.Counts)
+	}
+}
+
+type kept chan *traffic.Request
+
+func (k kept) Done(r *traffic.Request) { k <- r }
+
+// Probes count apart, with anything but 0 or false in the header, and the first
+// token that a caller saw is the upstream's and the proxy's own delay.
+func TestProbesAndDelivered(t *testing.T) {
+	up := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.Header.Get("X-Fail") != "" {
+			w.WriteHeader(http.StatusInternalServerError)
+			return
+		}
+		w.Header().Set("Content-Type", "text/event-stream")
+		io.WriteString(w, "data: {\"choices\":[{\"index\":0,\"delta\":{\"content\":\"x\"},\"finish_reason\":\"stop\"}]}\n\ndata: [DONE]\n\n")
+	}))
+	defer up.Close()
+	for _, c := range []struct{ config, header string }{{"", "X-Tokenmeter-Probe"}, {"identity: {probe: X-Synthetic}\n", "X-Synthetic"}, {"identity: {probe: none}\n", ""}} {
+		file := c.config + fmt.Sprintf(`
+listeners: [{listen: "127.0.0.1:0"}]
+upstreams: [{name: one, url: %q}]
+routes: [{name: all, upstreams: [{name: one}]}]
+store: %q
+slo:
+  objectives:
+    - {name: up, objective: availability >= 90%%, sources: [live]}
+    - {name: delivered, objective: p90 delivered_ttft < 100s}
+`, up.URL, filepath.Join(t.TempDir(), "history.db"))
+		seen := make(kept, 10)
+		ctx, stop := context.WithCancel(t.Context())
+		ready, ended := make(chan string, 1), make(chan error, 1)
+		go func() {
+			ended <- Run(ctx, Options{Sinks: []traffic.Sink{seen}, Load: func() (*Plan, error) { return Parse("t.yaml", []byte(file), noEnv) },
+				Ready: func(listeners []Address, _ net.Addr) { ready <- listeners[0].URL() }})
+		}()
+		var at string
+		select {
+		case at = <-ready:
+		case err := <-ended:
+			t.Fatal(err)
+		}
+		for _, value := range []string{"", "0", "False", "1", "yes"} {
+			q, _ := http.NewRequest(http.MethodPost, at+"/v1/chat/completions", strings.NewReader(`{"model":"m","stream":true,"messages":[]}`))
+			q.Header.Set("Content-Type", "application/json")
+			want := traffic.Live
+			if q.Header.Set("X-Tokenmeter-Probe", value); c.header != "" {
+				q.Header.Set(c.header, value)
+				if value == "1" || value == "yes" {
+					want = traffic.Probe
+				}
+			}
+			if want == traffic.Probe {
+				q.Header.Set("X-Fail", "1")
+			}
+			response, err := http.DefaultClient.Do(q)
+			if err != nil {
+				t.Fatal(err)
+			}
+			io.Copy(io.Discard, response.Body)
+			response.Body.Close()
+			r := <-seen
+			if r.Labels.Source != want {
+				t.Errorf("%q: %q is %s", c.header, value, r.Labels.Source)
+			}
+			ttft, streamed := r.Record.TTFTMS.Get()
+			first, written := r.Delay.FirstUS.Get()
+			got, ok := r.Record.DeliveredTTFTMS.Get()
+			if streamed != (want == traffic.Live) || ok != (streamed && written) || ok && got != ttft+float64(first)/1000 {
+				t.Errorf("delivered after %v ms (%t), of %v and %d us", got, ok, ttft, first)
+			}
+		}
+		stop()
+		if err := <-ended; err != nil {
+			t.Fatal(err)
+		}
 	}
 }

@@ -115,6 +115,10 @@ type Config struct {
 	Models []string
 
 	Session, Task Identity
+	// Probe names the header that marks a request as a probe; empty: none does.
+	// Whoever may send requests may mark them, and so leave the objectives on live
+	// ones.
+	Probe string
 	// Secret is the key of the HMAC by which ids are stored.
 	Secret []byte
 

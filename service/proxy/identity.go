@@ -8,6 +8,8 @@ import (
 	"net/http"
 	"net/textproto"
 	"strings"
+
+	"tokenmeter/service/traffic"
 )
 
 // Check says what is wrong with an identity; nil: nothing.
@@ -18,6 +20,22 @@ func (i Identity) Check() error {
 		return nil
 	}
 	return fmt.Errorf("%q is none of header:NAME, traceparent and user", string(i))
+}
+
+// DefaultProbe is the header that marks probes where none is named.
+const DefaultProbe = "X-Tokenmeter-Probe"
+
+// source says whose request it is: a probe's has the header, with anything but 0
+// or false in it.
+func (p *Proxy) source(h http.Header) traffic.Source {
+	if p.cfg.Probe == "" {
+		return traffic.Live
+	}
+	switch strings.ToLower(strings.TrimSpace(h.Get(p.cfg.Probe))) {
+	case "", "0", "false":
+		return traffic.Live
+	}
+	return traffic.Probe
 }
 
 // of returns the id that a request has, hidden by the HMAC; empty: none.

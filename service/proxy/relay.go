@@ -375,6 +375,9 @@ func (c *call) finish() {
 	r.FinishReason = c.hide(r.FinishReason)
 	r.ID, r.Model = c.hide(r.ID), c.hide(r.Model)
 	r.Record = metric.ScalarsOf(r.Timeline)
+	if ttft, ok := r.Record.TTFTMS.Get(); ok && r.Delay.FirstUS.OK() {
+		r.Record.DeliveredTTFTMS = timeline.Some(ttft + float64(r.Delay.FirstUS.Or(0))/1000)
+	}
 	c.p.stats.finished(r)
 	if c.p.cfg.Sink != nil {
 		c.p.cfg.Sink.Done(r)

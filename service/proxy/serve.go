@@ -364,7 +364,7 @@ func (c *call) begin() {
 	tl.Task = p.cfg.Task.of(c.in.Header, c.asked.user, p.cfg.Secret)
 	tl.Attempts = 1
 	c.req = &traffic.Request{Timeline: tl, At: time.Now(), Kept: p.keep(), Key: c.keyName(), Trace: plainID(c.in.Header.Get("Traceparent")),
-		Labels: traffic.Labels{Source: traffic.Live, Listener: p.cfg.Listener, Route: c.route.Name, Model: p.label(c.asked.model)}}
+		Labels: traffic.Labels{Source: p.source(c.in.Header), Listener: p.cfg.Listener, Route: c.route.Name, Model: p.label(c.asked.model)}}
 	if c.api != nil {
 		tl.API, c.req.Labels.API = c.api.Name, c.api.Name
 		tl.Asked = c.asked.stream || c.api.StreamsByDefault && !c.asked.says

@@ -100,6 +100,11 @@ func (c *compiler) objective(s *ObjectiveSpec, path string) *Objective {
 	if !c.promise(s, o, path) {
 		return o
 	}
+	for i := range o.Promises {
+		if o.Promises[i].OfProxies() && slices.Contains(o.Sources, Run) {
+			c.fail(path+".objective", "runs have no %s, only live requests; say sources: [live], or ttft", o.Promises[i].Metric)
+		}
+	}
 	o.Budget = decimal(1 - o.Target)
 	o.MinEvents = s.MinEvents
 	switch {

@@ -59,6 +59,7 @@ func Figures(r *traffic.Request, fine bool, f func(m *Metric, v float64, times i
 		}
 	}
 	some(TTFT, v.TTFTMS)
+	some(Delivered, v.DeliveredTTFTMS)
 	some(TTFO, v.TTFOMS)
 	some(TPOT, v.TPOTMS)
 	some(MaxGap, v.MaxGapMS)

@@ -33,6 +33,7 @@ var (
 // measured.
 var (
 	TTFT         = times("tokenmeter_ttft_seconds", "ttft", firstEdges, "Time to first token of any channel, since the request was here whole.")
+	Delivered    = times("tokenmeter_delivered_ttft_seconds", "delivered_ttft", firstEdges, "Time to first token as the proxy's caller saw it: with the time until it was written to the caller.")
 	TTFO         = times("tokenmeter_ttfo_seconds", "ttfo", firstEdges, "Time to the first token that is not reasoning.")
 	TPOT         = times("tokenmeter_tpot_seconds", "tpot", paceEdges, "Time per output token after the first: (last - first arrival) / (streamed tokens - 1). One value a request.")
 	ITL          = fine("tokenmeter_itl_seconds", "itl", "Gaps between tokens, pooled. None where tokens per chunk are unknown.")

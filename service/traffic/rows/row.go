@@ -25,6 +25,7 @@ func rowOf(r *traffic.Request, pricing *cost.Pricing) *run.LiveRow {
 	}
 	out.LeftMS, out.FirstWriteMS, out.LastWriteMS = ms(r.LeftUS), ms(r.FirstWriteUS), ms(r.LastWriteUS)
 	out.SlowReaderMS = float64(r.SlowReaderUS) / 1000
+	out.DeliveredMS = r.Record.DeliveredTTFTMS.Ptr()
 	out.SendMS, out.FirstDelayMS = ms(r.Delay.HeadUS), ms(r.Delay.FirstUS)
 	if n := r.Delay.Reads; n > 0 {
 		mean, most := float64(r.Delay.SumUS)/float64(n)/1000, float64(r.Delay.MaxUS)/1000
