@@ -73,7 +73,7 @@ func (r *runner) preflight(ctx context.Context, get getter) (found, error) {
 		r.log.notice("model_not_listed", timeline.Opt[float64]{},
 			"The server does not list the model %q; it lists %s.", f.model, listed(models))
 	}
-	f.server = engine(ctx, get, a, models)
+	f.server = engine(ctx, get, a)
 	return f, nil
 }
 
@@ -178,7 +178,7 @@ func (p *Plan) below(path string) string {
 
 // spoken are the APIs that a model list is a sign of.
 func spoken(models reply) []string {
-	return api.Sniff(map[string]api.Answer{modelsPath: {Status: models.status, Header: models.header, Body: models.body}}).APIs
+	return api.Sniff(map[string]api.Answer{modelsPath: models.answer()}).APIs
 }
 
 // words is the server's own explanation, short, or nothing.
@@ -227,7 +227,7 @@ func (r *runner) nativeModels(ctx context.Context, get getter) []string {
 	if err != nil {
 		return nil
 	}
-	return api.Sniff(map[string]api.Answer{path: {Status: a.status, Header: a.header, Body: a.body}}).Models
+	return api.Sniff(map[string]api.Answer{path: a.answer()}).Models
 }
 
 // listModels reads the model list of OpenAI and its like.

@@ -130,6 +130,7 @@ func TestEngineAndVersion(t *testing.T) {
 		{"llamacpp", "llama.cpp", "/props", `{"build_info":"b7000-abc"}`, "llama.cpp b7000-abc"},
 		{"library", "", "/api/version", `{"version":"0.12.0"}`, "Ollama 0.12.0"},
 		{"vllm", "uvicorn", "/nowhere", `{}`, "vLLM"},
+		{"tensorrt_llm", "BaseHTTP/0.6", "", ``, "TensorRT-LLM"},
 		{"someone", "gateway/1", "/version", `{"version":"1"}`, "gateway/1"},
 		{"someone", "", "", ``, ""},
 	} {

@@ -32,9 +32,9 @@ func Detect(ctx context.Context, get Getter) (Server, map[string]Answer, error) 
 		}
 	}
 	s := Sniff(answers)
-	further := []string{versions[s.Engine].path}
+	further := []string{s.VersionPath()}
 	if len(s.Models) == 0 {
-		further = append(further, modelPaths[s.Engine])
+		further = append(further, engineNamed(s.Engine).models)
 	}
 	for _, path := range further {
 		if _, asked := answers[path]; path == "" || asked {
@@ -47,19 +47,16 @@ func Detect(ctx context.Context, get Getter) (Server, map[string]Answer, error) 
 	return Sniff(answers), answers, nil
 }
 
-// modelPaths is where engines that may lack /v1/models name their models.
-var modelPaths = map[string]string{"ollama": "/api/tags", "sglang": "/get_model_info", "tgi": "/info"}
-
 // ModelPath is where a server of this API names its models when it has no
 // /v1/models; empty: nowhere that is known. Sniff reads the answer.
 func (a *API) ModelPath() string {
 	switch a {
 	case OllamaChat, OllamaGenerate:
-		return modelPaths["ollama"]
+		return ollamaEngine.models
 	case SGLang:
-		return modelPaths["sglang"]
+		return sglangEngine.models
 	case TGI:
-		return modelPaths["tgi"]
+		return tgiEngine.models
 	}
 	return ""
 }

@@ -161,3 +161,15 @@ func eachObject(data []byte, s *Stream, use func([]byte) bool) {
 		use(part)
 	}
 }
+
+// llamaEngine is llama.cpp's server.
+var llamaEngine = &engine{
+	name: "llama.cpp", title: "llama.cpp",
+	signs: []trait{
+		{path: "/props", sign: Sign{"default_generation_settings"}},
+		{path: "/v1/models", header: "llama.cpp"},
+	},
+	owners:  []trait{owner("llamacpp")},
+	speaks:  []string{"openai-chat", "openai-completions", "openai-responses", "anthropic", LlamaCpp.Name},
+	version: struct{ path, name string }{"/props", "build_info"},
+}

@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"net/http"
 	"slices"
-	"strings"
 )
 
 // Probe is a GET request whose answer tells servers apart. None of them makes a
@@ -37,67 +36,11 @@ type Answer struct {
 // Server is what the answers tell of a server.
 type Server struct {
 	Engine  string   // vllm, sglang, llama.cpp, ollama, tgi, …; empty: unknown
+	Title   string   // the engine as its makers write it: vLLM; empty: unknown
 	Version string   // empty: unknown
 	Models  []string // as a request names them
 	APIs    []string // names of the APIs it speaks, the best first; empty: unknown
 	By      string   // the probe that told: "/props"; empty: none did
-}
-
-// trait is a sign of an engine in the answer to a probe.
-type trait struct {
-	path   string
-	sign   Sign   // conditions on the answer's JSON
-	text   string // or the start of its body
-	header string // or its Server header
-	engine string
-}
-
-// traits are tried in order; the first that holds names the engine. What only
-// one engine has comes before what others imitate.
-var traits = []trait{
-	{path: "/api/version", sign: Sign{"version"}, engine: "ollama"},
-	{path: "/api/tags", sign: Sign{"models/digest"}, engine: "ollama"},
-	{path: "/", text: "Ollama is running", engine: "ollama"},
-	{path: "/props", sign: Sign{"default_generation_settings"}, engine: "llama.cpp"},
-	{path: "/v1/models", header: "llama.cpp", engine: "llama.cpp"},
-	{path: "/get_server_info", sign: Sign{"model_path"}, engine: "sglang"},
-	{path: "/get_server_info", sign: Sign{"internal_states"}, engine: "sglang"},
-	{path: "/get_model_info", sign: Sign{"model_path"}, engine: "sglang"},
-	{path: "/info", sign: Sign{"model_id", "max_total_tokens"}, engine: "tgi"},
-	{path: "/info", sign: Sign{"router=text-generation-router"}, engine: "tgi"},
-	{path: "/v2", sign: Sign{"name=triton*"}, engine: "triton"},
-	{path: "/v1/models", sign: Sign{"data/owned_by=vllm"}, engine: "vllm"},
-	{path: "/v1/models", sign: Sign{"data/owned_by=sglang"}, engine: "sglang"},
-	{path: "/v1/models", sign: Sign{"data/owned_by=llamacpp"}, engine: "llama.cpp"},
-	{path: "/v1/models", sign: Sign{"data/owned_by=library"}, engine: "ollama"},
-	{path: "/v1/models", sign: Sign{"data/owned_by=lmdeploy"}, engine: "lmdeploy"},
-	{path: "/v1/models", sign: Sign{"data/owned_by=tensorrt_llm"}, engine: "tensorrt-llm"},
-	{path: "/v1/models", sign: Sign{"data/owned_by=node-llama-cpp"}, engine: "node-llama-cpp"},
-	{path: "/v1/models", sign: Sign{"data/type=model", "has_more"}, engine: "anthropic"},
-}
-
-// spoken are the APIs of an engine, the best first.
-var spoken = map[string][]string{
-	"vllm":           {"openai-chat", "openai-completions", "openai-responses", "anthropic"},
-	"sglang":         {"openai-chat", "openai-completions", "sglang"},
-	"llama.cpp":      {"openai-chat", "openai-completions", "openai-responses", "anthropic", "llamacpp"},
-	"ollama":         {"ollama-chat", "ollama-generate", "openai-chat", "openai-completions", "openai-responses", "anthropic"},
-	"tgi":            {"openai-chat", "openai-completions", "tgi"},
-	"triton":         {"triton"},
-	"lmdeploy":       {"openai-chat", "openai-completions"},
-	"tensorrt-llm":   {"openai-chat", "openai-completions"},
-	"node-llama-cpp": {"openai-chat", "openai-completions"},
-	"anthropic":      {"anthropic"},
-}
-
-// versions is where the engines tell their version.
-var versions = map[string]struct{ path, name string }{
-	"ollama":    {"/api/version", "version"},
-	"llama.cpp": {"/props", "build_info"},
-	"sglang":    {"/get_server_info", "version"},
-	"tgi":       {"/info", "version"},
-	"vllm":      {"/version", "version"},
-	"triton":    {"/v2", "version"},
 }
 
 // modelLists is where the names of models stand: a list and the name of its
@@ -120,18 +63,14 @@ func Sniff(answers map[string]Answer) Server {
 		}
 	}
 	var s Server
-	for _, t := range traits {
-		if t.holds(answers[t.path], bodies[t.path]) {
-			s.Engine, s.By = t.engine, t.path
-			break
+	if e, by := engineOf(answers, bodies); e != nil {
+		s = Server{Engine: e.name, Title: e.title, APIs: slices.Clone(e.speaks), By: by}
+		if e.version.path != "" {
+			s.Version = textAt(bodies[e.version.path], e.version.name)
 		}
 	}
-	s.APIs = slices.Clone(spoken[s.Engine])
 	if _, isList := follow(bodies["/v1/models"], []string{"data"}); s.Engine == "" && isList {
 		s.APIs, s.By = []string{OpenAIChat.Name, OpenAICompletions.Name}, "/v1/models"
-	}
-	if v := versions[s.Engine]; v.path != "" {
-		s.Version = textAt(bodies[v.path], v.name)
 	}
 	for _, m := range modelLists {
 		if s.Models = namesIn(bodies[m.path], m.list, m.name); len(s.Models) > 0 {
@@ -139,18 +78,6 @@ func Sniff(answers map[string]Answer) Server {
 		}
 	}
 	return s
-}
-
-func (t *trait) holds(a Answer, body any) bool {
-	switch {
-	case t.header != "":
-		return a.Header.Get("Server") == t.header
-	case a.Status != http.StatusOK:
-		return false
-	case t.text != "":
-		return strings.HasPrefix(strings.TrimSpace(string(a.Body)), t.text)
-	}
-	return body != nil && t.sign.holds(body)
 }
 
 func textAt(value any, name string) string {

@@ -90,19 +90,18 @@ func checkServer(t *testing.T, name string, s Server, engine, version, model, ap
 	}
 }
 
-// Every API that an engine is said to speak exists, or is one that the README
-// names as not there yet; every probe path is used.
+// Every engine has a name, signs and APIs that exist.
 func TestSniffTables(t *testing.T) {
-	for engine, names := range spoken {
-		for _, name := range names {
-			if _, err := ByName(name); err != nil && name != "triton" {
-				t.Errorf("%s: %v", engine, err)
-			}
+	named := map[string]bool{}
+	for _, e := range engines {
+		if named[e.name] || e.title == "" || len(e.speaks) == 0 || len(e.signs)+len(e.owners) == 0 {
+			t.Errorf("%q: its name, title, APIs and signs are not all there, or stand twice", e.name)
 		}
-	}
-	for _, tr := range traits {
-		if spoken[tr.engine] == nil {
-			t.Errorf("nothing is said of %s", tr.engine)
+		named[e.name] = true
+		for _, name := range e.speaks {
+			if _, err := ByName(name); err != nil {
+				t.Errorf("%s: %v", e.name, err)
+			}
 		}
 	}
 }
