@@ -121,14 +121,21 @@ log: {requests: true, level: debug}
 		outputs["a refusal"] += fetch("GET", at[0]+"/v1/files/"+canaries["other"], "", "Authorization", "Bearer "+canaries["CI"])
 		outputs["a stranger's refusal"] += fetch("GET", at[0]+"/v1/models", "", "Authorization", "Bearer "+canaries["other"])
 	}
-	for i := 0; i < 200 && !strings.Contains(outputs["/metrics"], `tokenmeter_client_requests_total{client="ci",listener="m"} 12`); i++ {
+	lines := []string{`tokenmeter_client_requests_total{client="ci",listener="m"} 12`, `tokenmeter_client_output_tokens_total{client="ci",listener="m"} 12`}
+	missing := func() (none []string) { // a request is counted before its tokens are
+		for _, line := range lines {
+			if !strings.Contains(outputs["/metrics"], line) {
+				none = append(none, line)
+			}
+		}
+		return none
+	}
+	for i := 0; i < 200 && missing() != nil; i++ {
 		time.Sleep(20 * time.Millisecond)
 		outputs["/metrics"] = fetch("GET", at[1]+"/metrics", "", "Authorization", "Bearer "+canaries["ADMIN"])
 	}
-	for _, line := range []string{`tokenmeter_client_requests_total{client="ci",listener="m"} 12`, `tokenmeter_client_output_tokens_total{client="ci",listener="m"} 12`} {
-		if !strings.Contains(outputs["/metrics"], line) {
-			t.Errorf("no line %s", line)
-		}
+	for _, line := range missing() {
+		t.Errorf("no line %s", line)
 	}
 	for _, path := range []string{"/healthz", "/readyz", "/", "/metrics"} {
 		outputs[path+" without its token"] = fetch("GET", at[1]+path, "")
