@@ -147,6 +147,9 @@ func (b *budgets) emit(emit func(m *telemetry.Metric, v float64, values ...strin
 	for _, r := range b.reads.Load().readers {
 		emit(telemetry.ScrapeErrors, float64(r.Failed()), r.Name())
 	}
+	failures, late := b.watch.Unwritten()
+	emit(telemetry.HistoryFailed, float64(failures))
+	emit(telemetry.HistoryLate, late.Seconds())
 	if slices.ContainsFunc(b.watch.Objectives(), (*slo.Objective).OfTasks) {
 		emit(telemetry.Dropped, float64(b.watch.LeftOut()), "tasks")
 	}

@@ -71,6 +71,8 @@ var (
 	KeyOutput      = state("tokenmeter_client_output_tokens_total", Counter, "tokens", "Output tokens of finished requests, by the name of the client's key.", "listener", "client")
 	Reloads        = state("tokenmeter_config_reloads_total", Counter, "reloads", "Configurations that were taken.")
 	ReloadErrors   = state("tokenmeter_config_reload_failures_total", Counter, "failures", "Configurations that were not taken.")
+	HistoryFailed  = state("tokenmeter_history_write_failures_total", Counter, "failures", "Times that the history of objectives could not be written (disk full, no right). What was counted is kept in memory and written later.")
+	HistoryLate    = state("tokenmeter_history_unwritten_seconds", Gauge, "s", "For how long the history of objectives could not be written; 0: it is. A daemon that ends meanwhile loses what it counted.")
 	Dropped        = state("tokenmeter_telemetry_dropped_requests_total", Counter, "requests", "Requests whose figures an exporter dropped because it could not keep up, or write. Counters of Prometheus are never dropped.", "exporter")
 	ScrapeErrors   = state("tokenmeter_scrape_failures_total", Counter, "failures", "Times that an exporter of GPU telemetry gave no reading: a gap.", "scrape")
 	DroppedSends   = state("tokenmeter_telemetry_failed_sends_total", Counter, "sends", "Batches or packets that an exporter could not deliver.", "exporter")

@@ -81,6 +81,17 @@ func (f *file) absent(o *slo.Objective) {
 		fmt.Sprintf("No server shows %s, or none is scraped, for %s: neither its budget nor its alerts are known.", o.Name, slo.WindowName(wait)))
 }
 
+// unwritten fires when a daemon can't write its history: one that ends then loses
+// what it counted. It is of the daemon, and so once for all objectives.
+func (f *file) unwritten() {
+	f.line("      - alert: TokenmeterHistoryNotWritten")
+	f.line("        expr: %s", quoted(Unwritten+" > 60"))
+	f.line("        labels: {severity: %s}", slo.Ticket)
+	f.line("        annotations:")
+	f.line("          summary: %s", quoted("The history of objectives was not written for {{ $value | humanizeDuration }}: the disk is full, or may not be written."))
+	f.line("          description: %s", quoted("What was counted is in memory only: it is written when that is possible again, and lost if the daemon ends before."))
+}
+
 // live reports whether a server counts an objective.
 func live(o *slo.Objective) bool {
 	for _, s := range o.Sources {

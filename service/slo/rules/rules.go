@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -22,6 +23,7 @@ const (
 	BadTotal   = "tokenmeter_slo_bad_total"
 	ValidTotal = "tokenmeter_slo_valid_total"
 	Info       = "tokenmeter_slo_info"
+	Unwritten  = "tokenmeter_history_unwritten_seconds"
 )
 
 // BudgetRemaining is recorded for each objective with a rolling window: the
@@ -127,6 +129,9 @@ func (f *file) groups(objectives []*slo.Objective) {
 			f.alert(o, &o.Alerts[i])
 		}
 		f.absent(o)
+	}
+	if slices.ContainsFunc(objectives, live) {
+		f.unwritten()
 	}
 }
 

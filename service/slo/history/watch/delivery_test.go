@@ -272,3 +272,60 @@ func (w *world) wrong(truth map[string]int) error {
 	}
 	return nil
 }
+
+// A history that can't be written for a minute is a ticket, and is over when it
+// can; nothing is lost meanwhile.
+func TestHistoryIsNotWritten(t *testing.T) {
+	s := staged(t, Plan{Objectives: compiled(t, up)})
+	full := &full{Store: s.db}
+	s.store = full
+	w, err := New(t.Context(), full, Plan{Objectives: compiled(t, up)}, func() time.Time { return s.now })
+	if err != nil {
+		t.Fatal(err)
+	}
+	var failed int
+	for second := range 300 {
+		full.is = second >= 100 && second < 200
+		w.Done(request("m", timeline.OK, 100))
+		s.now = s.now.Add(time.Second)
+		if err := w.Step(t.Context()); err != nil {
+			failed++
+			if !strings.Contains(err.Error(), "the history can't be written") {
+				t.Error(err)
+			}
+		}
+		_, since := w.Unwritten()
+		if (since > 0) != (second > 100 && second < 200) {
+			t.Errorf("after %d s it is not written for %s", second, since)
+		}
+		firing, over := w.historyAlert(s.now)
+		if (len(firing) == 1) != (since >= time.Minute) || len(over) > 0 && second != 200 {
+			t.Errorf("after %d s: %v, %v", second, firing, over)
+		}
+	}
+	if n, _ := w.Unwritten(); n != 100 || failed != 100 {
+		t.Errorf("%d failures were counted, %d were told, there were 100", n, failed)
+	}
+	totals, err := s.db.Totals(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range totals {
+		if c.Valid != 300 {
+			t.Errorf("%d of 300 requests are there", c.Valid)
+		}
+	}
+}
+
+// full is a store on a disk that is full at times.
+type full struct {
+	history.Store
+	is bool
+}
+
+func (f *full) Write(ctx context.Context, b history.Batch) error {
+	if f.is {
+		return errors.New("database or disk is full")
+	}
+	return f.Store.Write(ctx, b)
+}

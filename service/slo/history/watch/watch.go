@@ -45,6 +45,10 @@ type Watch struct {
 	changes   chan change
 	asked     atomic.Pointer[Plan]
 	words     []error // to be told with the next Step
+	unwritten *slo.Firing
+
+	failures atomic.Int64
+	failing  atomic.Int64 // since when nothing was written, Unix ns; 0: it is
 
 	mu      sync.Mutex
 	results []slo.Result
@@ -281,7 +285,7 @@ func (w *Watch) Step(ctx context.Context) error {
 	now := w.now()
 	w.bill(now)
 	w.endTasks(now)
-	errs := append(w.words, w.recorder.Flush(ctx, now), w.tellLeftOut(now))
+	errs := append(w.words, w.written(w.recorder.Flush(ctx, now), now), w.tellLeftOut(now))
 	errs = append(errs, w.recorder.Words()...)
 	w.words = nil
 	if due(now, w.compacted, time.Minute) {
@@ -308,13 +312,15 @@ func (w *Watch) evaluate(ctx context.Context, now time.Time) error {
 	w.results = results
 	w.mu.Unlock()
 	firing, resolved := w.tracker.Update(results, now)
+	own, over := w.historyAlert(now)
+	resolved = append(resolved, over...)
 	saved, err := json.Marshal(firing)
 	if err != nil {
 		return err
 	}
 	errs := []error{w.store.PutState(ctx, alertsState, saved)}
 	for _, c := range w.couriers {
-		errs = append(errs, c.Put(ctx, firing, resolved))
+		errs = append(errs, c.Put(ctx, append(own, firing...), resolved))
 	}
 	return errors.Join(errs...)
 }
