@@ -73,6 +73,8 @@ func OpenReadOnly(path string) (*DB, error) {
 	case err != nil:
 	case version > len(migrations):
 		err = history.ErrNewer
+	case version == 0:
+		err = fmt.Errorf("nothing is in this store yet; has tokenmeter serve just been started? Try again in a moment")
 	case version < len(migrations):
 		err = fmt.Errorf("an older version of tokenmeter made this store; start tokenmeter serve with it once")
 	}
