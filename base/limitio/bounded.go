@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 )
 
 // ErrTooLong is what every error about too many bytes is.
@@ -27,8 +28,14 @@ func size(n int64) string {
 	return fmt.Sprintf("%d GiB", n)
 }
 
-// All reads to the end, which must come within most bytes.
+// All reads to the end, which must come within most bytes. A file that says that
+// it is larger is not begun.
 func All(r io.Reader, most int64) ([]byte, error) {
+	if f, ok := r.(*os.File); ok {
+		if info, err := f.Stat(); err == nil && info.Mode().IsRegular() && info.Size() > most {
+			return nil, &tooLong{most}
+		}
+	}
 	data, err := io.ReadAll(io.LimitReader(r, most+1))
 	if err == nil && int64(len(data)) > most {
 		return nil, &tooLong{most}

@@ -30,6 +30,24 @@ func TestNoEnd(t *testing.T) {
 	}
 }
 
+// What a file says of its size is enough to refuse it.
+func TestLargeFilesAreNotBegun(t *testing.T) {
+	f, err := os.Create(filepath.Join(t.TempDir(), "f"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	if err := f.Truncate(1 << 40); err != nil {
+		t.Skip(err)
+	}
+	if _, err := All(f, 1<<30); !errors.Is(err, ErrTooLong) {
+		t.Errorf("got %v", err)
+	}
+	if at, err := f.Seek(0, io.SeekCurrent); err != nil || at != 0 {
+		t.Errorf("%d bytes were read, %v", at, err)
+	}
+}
+
 func TestWithinBounds(t *testing.T) {
 	const text = "one\n" + "two, which is longer than the buffer\n" + "three"
 	data, err := All(strings.NewReader(text), int64(len(text)))
