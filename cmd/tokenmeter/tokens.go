@@ -116,7 +116,10 @@ func (j *tokensJob) whole(label string, r io.Reader) error {
 	case j.Encode:
 		return j.encode(string(b))
 	}
-	n := j.enc.Count(string(b))
+	n, err := j.enc.Count(string(b))
+	if err != nil {
+		return &usageError{err}
+	}
 	j.total += n
 	if label != "" {
 		_, err = fmt.Fprintf(j.out, "%d %s\n", n, printable.Text(label))
@@ -127,7 +130,11 @@ func (j *tokensJob) whole(label string, r io.Reader) error {
 }
 
 func (j *tokensJob) encode(text string) error {
-	j.ids = j.enc.Append(j.ids[:0], text)
+	ids, err := j.enc.Append(j.ids[:0], text)
+	if err != nil {
+		return &usageError{err}
+	}
+	j.ids = ids
 	for i, id := range j.ids {
 		if i > 0 {
 			j.out.WriteByte(' ')
@@ -197,13 +204,20 @@ func (j *tokensJob) line(line []byte) error {
 		return errors.New(`no "text" in the line`)
 	}
 	if j.Encode {
-		j.ids = j.enc.Append(j.ids[:0], *given.Text)
+		ids, err := j.enc.Append(j.ids[:0], *given.Text)
+		if err != nil {
+			return err
+		}
+		j.ids = ids
 		return j.print(struct {
 			Tokens int      `json:"tokens"`
 			IDs    []uint32 `json:"ids"`
 		}{len(j.ids), append([]uint32{}, j.ids...)})
 	}
-	_, err := fmt.Fprintf(j.out, "{\"tokens\":%d}\n", j.enc.Count(*given.Text))
+	n, err := j.enc.Count(*given.Text)
+	if err == nil {
+		_, err = fmt.Fprintf(j.out, "{\"tokens\":%d}\n", n)
+	}
 	return err
 }
 

@@ -1,6 +1,9 @@
 package bench
 
-import "tokenmeter/record/timeline"
+import (
+	"tokenmeter/record/timeline"
+	"tokenmeter/wire/tokens"
+)
 
 // finish adds to a record what needs the text of the answer, and drops the text
 // where nobody asked to keep it.
@@ -10,15 +13,30 @@ func (r *runner) finish(j *job) {
 		tl.CheckPassed = timeline.Some(j.step.Check.Passes(tl.Text))
 	}
 	if p.Norm != nil && r.textIsThere(tl) {
-		tl.Norm = timeline.Some(int64(p.Norm.Count(tl.Thought) + p.Norm.Count(tl.Text) + p.Norm.Count(tl.Calls)))
+		tl.Norm = r.count(p.Norm, tl)
 		tl.NormBy = p.Norm.Name()
 	}
 	if p.Tokenizer != nil && r.textIsThere(tl) {
-		tl.Tokenized = timeline.Some(int64(p.Tokenizer.Count(tl.Thought) + p.Tokenizer.Count(tl.Text) + p.Tokenizer.Count(tl.Calls)))
+		tl.Tokenized = r.count(p.Tokenizer, tl)
 	}
 	if !r.keepText {
 		tl.Text, tl.Thought, tl.Calls = "", "", ""
 	}
+}
+
+// count is how many tokens a tokenizer sees in an answer. Where it gives up, it
+// is absent and the run says so.
+func (r *runner) count(by tokens.Counter, tl *timeline.Timeline) (n timeline.Opt[int64]) {
+	sum := 0
+	for _, text := range []string{tl.Thought, tl.Text, tl.Calls} {
+		counted, err := by.Count(text)
+		if err != nil {
+			r.log.notice("not_tokenized", timeline.Opt[float64]{}, "%v", err)
+			return n
+		}
+		sum += counted
+	}
+	return timeline.Some(int64(sum))
 }
 
 // textIsThere reports whether there is an answer to count.

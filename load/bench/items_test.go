@@ -292,7 +292,11 @@ func TestNormTokenizer(t *testing.T) {
 	if res.err != nil {
 		t.Fatal(res.err)
 	}
-	n := int64(norm.Count(text))
+	counted, err := norm.Count(text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	n := int64(counted)
 	for _, rec := range res.records {
 		if rec.NormTokens.Or(0) != n || *rec.NormTokenizer != "o200k_base" || rec.OutputTokens.Or(0) == n || rec.OutputText != nil {
 			t.Errorf("%v by %v, %v by the server", rec.NormTokens, rec.NormTokenizer, rec.OutputTokens)

@@ -17,7 +17,7 @@ import (
 // may be used from many goroutines.
 type Tokenizer interface {
 	Name() string
-	Count(text string) int
+	Count(text string) (int, error)
 	// Size is one more than the highest id.
 	Size() int
 	AppendText(text []byte, ids []uint32) ([]byte, error)
@@ -93,7 +93,15 @@ func newMaker(corpus string, tokenizer Tokenizer) (*maker, error) {
 	}
 	m.additive = true
 	for i := range int64(8) {
-		if n := 64 << i; tokenizer != nil && m.tokenizer.Count(m.make(0x7465737473616c74, i, n)) != n {
+		if tokenizer == nil {
+			break
+		}
+		n := 64 << i
+		got, err := tokenizer.Count(m.make(0x7465737473616c74, i, n))
+		if err != nil {
+			return nil, err // also of counts before, for a pattern that is slow on words is on texts
+		}
+		if got != n {
 			m.additive, m.plain = false, false
 		}
 	}
@@ -110,14 +118,20 @@ func safeIDs(t Tokenizer) (pieces []string) {
 			continue
 		}
 		s := string(buf)
-		if strings.IndexFunc(s[1:], func(r rune) bool { return !unicode.IsLetter(r) || unicode.Is(unicode.Mn, r) }) < 0 && t.Count(s) == 1 {
+		if strings.IndexFunc(s[1:], func(r rune) bool { return !unicode.IsLetter(r) || unicode.Is(unicode.Mn, r) }) >= 0 {
+			continue
+		}
+		if n, err := t.Count(s); err == nil && n == 1 {
 			pieces = append(pieces, s)
 		}
 	}
 	return pieces
 }
 
-// count is how many units a piece has.
+var errNoTokenizer = errors.New("no tokenizer")
+
+// count is how many units a piece has; where the tokenizer gives up on it, about
+// how many.
 func (m *maker) count(piece string) int {
 	m.mu.RLock()
 	n, known := m.cost[piece]
@@ -125,9 +139,11 @@ func (m *maker) count(piece string) int {
 	if known {
 		return n
 	}
+	err := errNoTokenizer
 	if m.tokenizer != nil {
-		n = m.tokenizer.Count(piece)
-	} else {
+		n, err = m.tokenizer.Count(piece)
+	}
+	if err != nil {
 		n = guess(piece)
 	}
 	m.mu.Lock()
@@ -191,8 +207,9 @@ func (m *maker) make(salt uint64, i int64, n int) string {
 		if m.additive || m.tokenizer == nil {
 			return s
 		}
-		off := m.tokenizer.Count(s) - n
-		if off == 0 || want-off < 1 {
+		counted, err := m.tokenizer.Count(s)
+		off := counted - n
+		if err != nil || off == 0 || want-off < 1 {
 			return s
 		}
 		want -= off

@@ -37,6 +37,7 @@ var WarningMeanings = []WarningMeaning{
 	{"arrivals_capped", "not every arrival of a request was kept", "its chunks and gaps are null"},
 
 	{"prompt_reuse_across_runs", "--salt was given", "the same prompts are sent again, which the server may still have cached"},
+	{"not_tokenized", "a regular expression of a tokenizer file takes too many steps on an answer", "such answers have no local count; write the pattern so that there is one way to match, or name another tokenizer"},
 	{"prompts_fitted", "the server counts prompts otherwise than in words", "nothing: made prompts were fitted to the asked lengths"},
 	{"too_few_requests", "--requests is below --concurrency", "the load never reaches the asked number of streams; raise --requests"},
 	{"records_left_out", "records of a file of prompts hold nothing to send, or system turns that are not sent", "look at the file; workload show counts them too"},

@@ -48,7 +48,13 @@ func (e *rankEncoder) Name() string { return e.name }
 
 func (e *rankEncoder) Size() int { return max(e.ranks.Len(), e.specials.size()) }
 
-func (e *rankEncoder) Count(text string) int {
+func (e *rankEncoder) Count(text string) (int, error) { return e.count(text), nil }
+
+func (e *rankEncoder) Append(ids []uint32, text string) ([]uint32, error) {
+	return e.append(ids, text), nil
+}
+
+func (e *rankEncoder) count(text string) int {
 	cache := e.caches.Get().(*bpe.Cache)
 	defer e.caches.Put(cache)
 	n := 0
@@ -60,7 +66,7 @@ func (e *rankEncoder) Count(text string) int {
 	return n
 }
 
-func (e *rankEncoder) Append(ids []uint32, text string) []uint32 {
+func (e *rankEncoder) append(ids []uint32, text string) []uint32 {
 	for text != "" {
 		end := e.split.Next(text)
 		ids = e.ranks.Append(ids, text[:end])

@@ -27,13 +27,13 @@ func check(t *testing.T, e Encoder, texts []string, want []corpustest.Expected) 
 	wrong := 0
 	var ids []uint32
 	for i, text := range texts {
-		ids = e.Append(ids[:0], text)
+		ids, _ = e.Append(ids[:0], text)
 		if got := corpustest.Of(ids); got != want[i] {
 			if wrong++; wrong <= 10 {
 				t.Errorf("%s: %q has ids %v, want %d of them", e.Name(), text, ids, want[i].Count)
 			}
 		}
-		if n := e.Count(text); n != len(ids) {
+		if n, _ := e.Count(text); n != len(ids) {
 			t.Errorf("%s: Count(%q) = %d, but %d ids", e.Name(), text, n, len(ids))
 		}
 		if back, err := e.AppendText(nil, ids); err != nil || string(back) != text {

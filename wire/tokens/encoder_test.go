@@ -9,10 +9,19 @@ import (
 	"time"
 )
 
+// count is the number of tokens of a text, or -1 with an error.
+func count(enc Encoder, text string) int {
+	n, err := enc.Count(text)
+	if err != nil {
+		return -1
+	}
+	return n
+}
+
 // B17: a hundred generated spaces encode to far fewer tokens when joined, which
 // is why a server's usage comes first.
 func TestB17JoinedSpaces(t *testing.T) {
-	if n := open(t, Default, Options{}).Count(strings.Repeat(" ", 100)); n != 2 { // as tiktoken
+	if n, _ := open(t, Default, Options{}).Count(strings.Repeat(" ", 100)); n != 2 { // as tiktoken
 		t.Errorf("100 spaces have %d tokens, want 2", n)
 	}
 }
@@ -22,10 +31,10 @@ func TestB18NoTokensForNoText(t *testing.T) {
 	for _, name := range Names() {
 		for _, opt := range []Options{{}, {Specials: true}} {
 			enc := open(t, name, opt)
-			if n := enc.Count(""); n != 0 {
+			if n, _ := enc.Count(""); n != 0 {
 				t.Errorf("%s: the empty text has %d tokens", name, n)
 			}
-			if ids := enc.Append(nil, ""); len(ids) != 0 {
+			if ids, _ := enc.Append(nil, ""); len(ids) != 0 {
 				t.Errorf("%s: the empty text has ids %v", name, ids)
 			}
 		}
@@ -37,10 +46,10 @@ func TestNoUTF8(t *testing.T) {
 	for _, name := range Names() {
 		enc := open(t, name, Options{})
 		for _, text := range []string{"\xff", "a\x80b", "\xe4\xb8", "x\xc3(\xf0\x9f\x98 y", "\xed\xa0\x80"} {
-			ids := enc.Append(nil, text)
+			ids, _ := enc.Append(nil, text)
 			back, err := enc.AppendText(nil, ids)
-			if err != nil || string(back) != text || enc.Count(text) != len(ids) {
-				t.Errorf("%s: %q has %d ids, a count of %d, and decodes to %q", name, text, len(ids), enc.Count(text), back)
+			if err != nil || string(back) != text || count(enc, text) != len(ids) {
+				t.Errorf("%s: %q has %d ids, a count of %d, and decodes to %q", name, text, len(ids), count(enc, text), back)
 			}
 		}
 	}
@@ -48,7 +57,7 @@ func TestNoUTF8(t *testing.T) {
 
 func TestAppendKeepsWhatIsThere(t *testing.T) {
 	enc := open(t, Default, Options{})
-	if got := enc.Append([]uint32{1, 2}, "hello world"); !slices.Equal(got, []uint32{1, 2, 24912, 2375}) {
+	if got, _ := enc.Append([]uint32{1, 2}, "hello world"); !slices.Equal(got, []uint32{1, 2, 24912, 2375}) {
 		t.Errorf("ids %v", got)
 	}
 	if got, err := enc.AppendText([]byte("x:"), []uint32{24912, 2375}); err != nil || string(got) != "x:hello world" {
@@ -90,7 +99,7 @@ func TestCountAllocatesNothing(t *testing.T) {
 }
 
 // One letter again and again is one piece, and no matter of its length squared:
-// ten times the text takes about ten times as long, not a hundred.
+// a hundred times the text takes about a hundred times as long, not ten thousand.
 func TestLongRunsAreNotQuadratic(t *testing.T) {
 	enc := open(t, Default, Options{})
 	took := func(n int) time.Duration {
@@ -103,8 +112,8 @@ func TestLongRunsAreNotQuadratic(t *testing.T) {
 		return least
 	}
 	took(20_000)
-	if short, long := took(20_000), took(200_000); long > 50*short {
-		t.Errorf("20,000 letters take %v, 200,000 take %v", short, long)
+	if short, long := took(20_000), took(2_000_000); long > 1000*short {
+		t.Errorf("20,000 letters take %v, 2,000,000 take %v", short, long)
 	}
 }
 
@@ -119,8 +128,8 @@ func FuzzRoundTrip(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, text string) {
 		for _, enc := range all {
-			ids := enc.Append(nil, text)
-			if n := enc.Count(text); n != len(ids) {
+			ids, _ := enc.Append(nil, text)
+			if n, _ := enc.Count(text); n != len(ids) {
 				t.Errorf("%s: Count(%q) = %d, but %d ids", enc.Name(), text, n, len(ids))
 			}
 			back, err := enc.AppendText(nil, ids)

@@ -12,6 +12,10 @@ func ExampleByName() {
 		fmt.Println(err)
 		return
 	}
-	fmt.Println(enc.Count("hello world"), enc.Append(nil, "hello world"))
-	// Output: 2 [24912 2375]
+	n, err := enc.Count("hello world")
+	fmt.Println(n, err)
+	ids, err := enc.Append(nil, "hello world")
+	fmt.Println(ids, err)
+	// Output: 2 <nil>
+	// [24912 2375] <nil>
 }

@@ -16,6 +16,22 @@ type fileEncoder struct {
 
 func (e *fileEncoder) Name() string { return e.name }
 
+func (e *fileEncoder) Count(text string) (int, error) {
+	n, err := e.Tokenizer.Count(text)
+	if err != nil {
+		err = fmt.Errorf("tokenizer %s: %w", e.name, err)
+	}
+	return n, err
+}
+
+func (e *fileEncoder) Append(ids []uint32, text string) ([]uint32, error) {
+	ids, err := e.Tokenizer.Append(ids, text)
+	if err != nil {
+		err = fmt.Errorf("tokenizer %s: %w", e.name, err)
+	}
+	return ids, err
+}
+
 func (e *fileEncoder) AppendText(text []byte, ids []uint32) ([]byte, error) {
 	text, err := e.Tokenizer.AppendText(text, ids)
 	if err != nil {
@@ -41,7 +57,11 @@ func openFile(name, path string, opt Options) (Encoder, error) {
 	if err != nil {
 		return nil, fmt.Errorf("tokenizer %s: %w", name, err)
 	}
-	if n := t.Count(""); n != 0 {
+	n, err := t.Count("")
+	if err != nil {
+		return nil, fmt.Errorf("tokenizer %s: %w", name, err)
+	}
+	if n != 0 {
 		return nil, fmt.Errorf("tokenizer %s: the empty text has %d tokens", name, n)
 	}
 	return &fileEncoder{t, name}, nil

@@ -59,25 +59,25 @@ func (s *specials) next(text string) (at int, name string, ok bool) {
 // specialEncoder reads the names of special tokens inside a text as tokens.
 type specialEncoder struct{ *rankEncoder }
 
-func (e *specialEncoder) Count(text string) int {
+func (e *specialEncoder) Count(text string) (int, error) {
 	n := 0
 	for {
 		at, name, ok := e.specials.next(text)
 		if !ok {
-			return n + e.rankEncoder.Count(text)
+			return n + e.count(text), nil
 		}
-		n += e.rankEncoder.Count(text[:at]) + 1
+		n += e.count(text[:at]) + 1
 		text = text[at+len(name):]
 	}
 }
 
-func (e *specialEncoder) Append(ids []uint32, text string) []uint32 {
+func (e *specialEncoder) Append(ids []uint32, text string) ([]uint32, error) {
 	for {
 		at, name, ok := e.specials.next(text)
 		if !ok {
-			return e.rankEncoder.Append(ids, text)
+			return e.append(ids, text), nil
 		}
-		ids = append(e.rankEncoder.Append(ids, text[:at]), e.specials.ids[name])
+		ids = append(e.append(ids, text[:at]), e.specials.ids[name])
 		text = text[at+len(name):]
 	}
 }

@@ -20,7 +20,10 @@ import (
 
 // Counter counts the tokens of a text. It may be used from many goroutines.
 type Counter interface {
-	Count(text string) int
+	// Count is the number of tokens. An error names a regular expression of the
+	// tokenizer's file that takes too many steps on the text; tokenizers inside
+	// the program have none.
+	Count(text string) (int, error)
 }
 
 // Encoder is a tokenizer. It may be used from many goroutines.
@@ -30,8 +33,9 @@ type Encoder interface {
 	Name() string
 	// Size is one more than the highest id.
 	Size() int
-	// Append appends the ids of a text to ids. There are Count(text) of them.
-	Append(ids []uint32, text string) []uint32
+	// Append appends the ids of a text to ids. There are Count(text) of them. Its
+	// error is Count's; ids are then as they were.
+	Append(ids []uint32, text string) ([]uint32, error)
 	// AppendText appends the text of some ids. An id that is none of the
 	// tokenizer's is an error; an id that has no text of its own adds nothing.
 	AppendText(text []byte, ids []uint32) ([]byte, error)

@@ -11,6 +11,7 @@ import (
 	"unicode/utf8"
 
 	"tokenmeter/wire/tokens/char"
+	"tokenmeter/wire/tokens/pattern"
 )
 
 // addedToken is a token that is looked for before the text is cut.
@@ -63,7 +64,10 @@ func (t *Tokenizer) addTokens(raw json.RawMessage, opt Options) error {
 		}
 		content := a.Content
 		if t.normalize != nil {
-			content, _ = t.normalize.normalize(content)
+			b := pattern.NewBudget(len(content))
+			if content, _ = t.normalize.normalize(content, b); b.Err() != nil {
+				return fmt.Errorf("added token %q: %w", a.Content, b.Err())
+			}
 		}
 		if content == "" {
 			return errors.New("nothing is left of an added token once it is normalised: " + a.Content)

@@ -6,6 +6,7 @@ import (
 	"unicode/utf8"
 
 	"tokenmeter/wire/tokens/char"
+	"tokenmeter/wire/tokens/pattern"
 )
 
 // bert is what BERT does to a text before it is cut.
@@ -32,7 +33,7 @@ func parseBert(raw json.RawMessage) (normalizer, error) {
 	return b, nil
 }
 
-func (b bert) normalize(s string) (out string, cut bool) {
+func (b bert) normalize(s string, _ *pattern.Budget) (out string, cut bool) {
 	if b.clean {
 		s, cut = drop(s, func(r rune) bool { return r == 0 || r == utf8.RuneError || b.control.Has(r) })
 		s = strings.Map(func(r rune) rune {

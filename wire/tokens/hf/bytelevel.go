@@ -5,6 +5,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"tokenmeter/wire/tokens/pattern"
 	"tokenmeter/wire/tokens/split"
 )
 
@@ -33,7 +34,7 @@ func parseByteLevel(raw json.RawMessage) ([]preTokenizer, error) {
 // prefixSpace puts a space before a piece that starts with none.
 type prefixSpace struct{}
 
-func (prefixSpace) split(pieces, into []piece) []piece {
+func (prefixSpace) split(pieces, into []piece, _ *pattern.Budget) []piece {
 	for _, p := range pieces {
 		if !strings.HasPrefix(p.text, " ") {
 			p.text = " " + p.text
@@ -46,7 +47,7 @@ func (prefixSpace) split(pieces, into []piece) []piece {
 // letters writes the bytes of each piece as letters.
 type letters struct{}
 
-func (letters) split(pieces, into []piece) []piece {
+func (letters) split(pieces, into []piece, _ *pattern.Budget) []piece {
 	for _, p := range pieces {
 		p.text = toLetters(p.text)
 		into = append(into, p)

@@ -6,12 +6,14 @@ import (
 	"strconv"
 	"strings"
 	"unicode/utf8"
+
+	"tokenmeter/wire/tokens/pattern"
 )
 
 // decoder turns the names of tokens into text, which lies in the strings of
 // the last step, one after the other.
 type decoder interface {
-	decode(tokens []string) []string
+	decode(tokens []string, b *pattern.Budget) []string
 }
 
 // UnknownIDError is an id that the tokenizer does not have.
@@ -24,17 +26,23 @@ func (t *Tokenizer) AppendText(text []byte, ids []uint32) ([]byte, error) {
 	if t.decodeErr != nil {
 		return text, t.decodeErr
 	}
-	names := make([]string, 0, len(ids))
+	names, size := make([]string, 0, len(ids)), 0
 	for _, id := range ids {
 		if int(id) >= len(t.known) || !t.known[id] {
 			return text, &UnknownIDError{id}
 		}
 		names = append(names, t.names[id])
+		size += len(t.names[id])
 	}
 	if t.decode == nil {
 		return append(text, strings.Join(names, " ")...), nil
 	}
-	for _, s := range t.decode.decode(names) {
+	budget := pattern.NewBudget(size)
+	names = t.decode.decode(names, budget)
+	if err := budget.Err(); err != nil {
+		return text, err
+	}
+	for _, s := range names {
 		text = append(text, s...)
 	}
 	return text, nil
@@ -81,7 +89,7 @@ func parseDecoder(raw json.RawMessage) (decoder, error) {
 		if err != nil {
 			return nil, err
 		}
-		return eachToken(func(s string) string { s, _ = r.normalize(s); return s }), nil
+		return r, nil
 	case "Strip":
 		v, err := read[struct {
 			typed
@@ -126,7 +134,7 @@ func parseDecoder(raw json.RawMessage) (decoder, error) {
 
 type decoderFunc func(tokens []string) []string
 
-func (f decoderFunc) decode(tokens []string) []string { return f(tokens) }
+func (f decoderFunc) decode(tokens []string, _ *pattern.Budget) []string { return f(tokens) }
 
 func eachToken(f func(string) string) decoder {
 	return decoderFunc(func(tokens []string) []string {
@@ -139,9 +147,9 @@ func eachToken(f func(string) string) decoder {
 
 type decoderSequence []decoder
 
-func (all decoderSequence) decode(tokens []string) []string {
+func (all decoderSequence) decode(tokens []string, b *pattern.Budget) []string {
 	for _, d := range all {
-		tokens = d.decode(tokens)
+		tokens = d.decode(tokens, b)
 	}
 	return tokens
 }

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"strings"
 	"unicode/utf8"
+
+	"tokenmeter/wire/tokens/pattern"
 )
 
 // metaspace writes spaces as a visible character, may put one at the start, and
@@ -50,7 +52,7 @@ func parseMetaspace(raw json.RawMessage) (preTokenizer, error) {
 	return m, err
 }
 
-func (m *metaspace) split(pieces, into []piece) []piece {
+func (m *metaspace) split(pieces, into []piece, _ *pattern.Budget) []piece {
 	for _, p := range pieces {
 		s := strings.ReplaceAll(p.text, " ", m.mark)
 		if !strings.HasPrefix(s, m.mark) && (m.prepend == "always" || m.prepend == "first" && p.first) {

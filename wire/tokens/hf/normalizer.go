@@ -44,7 +44,7 @@ func init() {
 // normalizerFunc is a normalizer that needs no settings of its own.
 type normalizerFunc func(s string) (out string, cut bool)
 
-func (f normalizerFunc) normalize(s string) (out string, cut bool) { return f(s) }
+func (f normalizerFunc) normalize(s string, _ *pattern.Budget) (out string, cut bool) { return f(s) }
 
 // plain is a normalizer without settings.
 func plain(f normalizerFunc) func(json.RawMessage) (normalizer, error) {
@@ -77,10 +77,10 @@ func parseNormalizers(raw json.RawMessage) (normalizer, error) {
 	return all, nil
 }
 
-func (all normalizerSequence) normalize(s string) (out string, cut bool) {
+func (all normalizerSequence) normalize(s string, b *pattern.Budget) (out string, cut bool) {
 	for _, n := range all {
 		var c bool
-		s, c = n.normalize(s)
+		s, c = n.normalize(s, b)
 		cut = cut || c
 	}
 	return s, cut
@@ -158,7 +158,7 @@ func readReplace(part string, raw json.RawMessage) (*replacer, error) {
 	return r, nil
 }
 
-func (r *replacer) normalize(s string) (out string, cut bool) {
+func (r *replacer) normalize(s string, budget *pattern.Budget) (out string, cut bool) {
 	if r.pattern == nil {
 		cut = r.content == "" && strings.HasPrefix(s, r.text)
 		return strings.ReplaceAll(s, r.text, r.content), cut
@@ -166,7 +166,7 @@ func (r *replacer) normalize(s string) (out string, cut bool) {
 	var b strings.Builder
 	at := 0
 	for {
-		start, end, ok := r.pattern.Find(s, at)
+		start, end, ok := r.pattern.Find(s, at, budget)
 		if !ok {
 			break
 		}
@@ -180,4 +180,12 @@ func (r *replacer) normalize(s string) (out string, cut bool) {
 	}
 	b.WriteString(s[at:])
 	return b.String(), cut
+}
+
+// decode does the same to every token, as a decoder.
+func (r *replacer) decode(tokens []string, b *pattern.Budget) []string {
+	for i, s := range tokens {
+		tokens[i], _ = r.normalize(s, b)
+	}
+	return tokens
 }

@@ -10,6 +10,7 @@ import (
 	"unicode/utf8"
 
 	"tokenmeter/wire/tokens/char"
+	"tokenmeter/wire/tokens/pattern"
 )
 
 // precompiled is a table of SentencePiece: what to write for some characters
@@ -48,7 +49,7 @@ func parsePrecompiled(raw json.RawMessage) (normalizer, error) {
 // longestCluster is the longest cluster, in bytes, that is looked up as a whole.
 const longestCluster = 5
 
-func (p *precompiled) normalize(s string) (out string, cut bool) {
+func (p *precompiled) normalize(s string, _ *pattern.Budget) (out string, cut bool) {
 	var b strings.Builder
 	b.Grow(len(s))
 	for s != "" {

@@ -125,7 +125,7 @@ type chars struct {
 	behavior behavior
 }
 
-func (c *chars) split(pieces, into []piece) []piece {
+func (c *chars) split(pieces, into []piece, _ *pattern.Budget) []piece {
 	var spans []span
 	for _, p := range pieces {
 		spans = spans[:0]
@@ -151,7 +151,7 @@ func (c *chars) split(pieces, into []piece) []piece {
 // words keeps \w+|[^\w\s]+ and drops what lies between.
 type words struct{}
 
-func (words) split(pieces, into []piece) []piece {
+func (words) split(pieces, into []piece, _ *pattern.Budget) []piece {
 	kind := func(r rune) int {
 		switch c := char.Of(r); {
 		case char.Word.Has(c):
@@ -180,7 +180,7 @@ func (words) split(pieces, into []piece) []piece {
 
 type fixedLength int
 
-func (n fixedLength) split(pieces, into []piece) []piece {
+func (n fixedLength) split(pieces, into []piece, _ *pattern.Budget) []piece {
 	for _, p := range pieces {
 		start, count := 0, 0
 		for i := range p.text {
@@ -200,7 +200,7 @@ func (n fixedLength) split(pieces, into []piece) []piece {
 // byHand cuts by a pattern that covers every text and is known by heart.
 type byHand struct{ split.Splitter }
 
-func (h byHand) split(pieces, into []piece) []piece {
+func (h byHand) split(pieces, into []piece, _ *pattern.Budget) []piece {
 	for _, p := range pieces {
 		for start := 0; start < len(p.text); {
 			end := start + h.Next(p.text[start:])
@@ -253,13 +253,13 @@ func (s *splitter) covers() bool {
 	return s.behavior == isolated || s.behavior == removed && s.invert
 }
 
-func (s *splitter) split(pieces, into []piece) []piece {
+func (s *splitter) split(pieces, into []piece, b *pattern.Budget) []piece {
 	var spans []span
 	for _, p := range pieces {
 		spans = spans[:0]
 		at := 0
 		for {
-			start, end, ok := s.find(p.text, at)
+			start, end, ok := s.find(p.text, at, b)
 			if !ok {
 				break
 			}
@@ -277,9 +277,9 @@ func (s *splitter) split(pieces, into []piece) []piece {
 	return into
 }
 
-func (s *splitter) find(text string, from int) (start, end int, ok bool) {
+func (s *splitter) find(text string, from int, b *pattern.Budget) (start, end int, ok bool) {
 	if s.pattern != nil {
-		return s.pattern.Find(text, from)
+		return s.pattern.Find(text, from, b)
 	}
 	i := strings.Index(text[from:], s.text)
 	return from + i, from + i + len(s.text), i >= 0

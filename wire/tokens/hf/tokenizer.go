@@ -13,6 +13,7 @@ import (
 	"unicode/utf8"
 
 	"tokenmeter/wire/tokens/bpe"
+	"tokenmeter/wire/tokens/pattern"
 )
 
 // Options change how a tokenizer reads a text.
@@ -40,12 +41,12 @@ type Tokenizer struct {
 // normalizer changes a text before it is cut. cut says that the first
 // character of the text is gone.
 type normalizer interface {
-	normalize(s string) (out string, cut bool)
+	normalize(s string, b *pattern.Budget) (out string, cut bool)
 }
 
 // preTokenizer cuts pieces into smaller ones.
 type preTokenizer interface {
-	split(pieces, into []piece) []piece
+	split(pieces, into []piece, b *pattern.Budget) []piece
 }
 
 // model makes tokens of a piece.
@@ -74,6 +75,7 @@ type scratch struct {
 	cache    *bpe.Cache
 	word     bpe.Word
 	best     []node // of a Unigram model
+	budget   pattern.Budget
 }
 
 func (s *scratch) add(id uint32) {
@@ -93,23 +95,30 @@ func (s *scratch) addAll(ids []uint32) {
 // Size is one more than the highest id.
 func (t *Tokenizer) Size() int { return len(t.names) }
 
-// Count is the number of tokens of a text.
-func (t *Tokenizer) Count(text string) int {
+// Count is the number of tokens of a text. The only error is a pattern of the
+// file that takes too many steps on it, a *pattern.ExhaustedError.
+func (t *Tokenizer) Count(text string) (int, error) {
 	s := t.scratch()
 	defer t.scratches.Put(s)
 	s.counting, s.count = true, 0
-	t.encode(text, s)
-	return s.count
+	if err := t.encode(text, s); err != nil {
+		return 0, err
+	}
+	return s.count, nil
 }
 
-// Append appends the ids of a text.
-func (t *Tokenizer) Append(ids []uint32, text string) []uint32 {
+// Append appends the ids of a text. After an error, which is one of Count's,
+// there are none of them.
+func (t *Tokenizer) Append(ids []uint32, text string) ([]uint32, error) {
 	s := t.scratch()
 	defer t.scratches.Put(s)
 	s.counting, s.count, s.ids = false, 0, ids
-	t.encode(text, s)
-	ids, s.ids = s.ids, nil
-	return ids
+	err := t.encode(text, s)
+	if err == nil {
+		ids = s.ids
+	}
+	s.ids = nil
+	return ids, err
 }
 
 func (t *Tokenizer) scratch() *scratch {
@@ -119,19 +128,21 @@ func (t *Tokenizer) scratch() *scratch {
 	return &scratch{cache: new(bpe.Cache)}
 }
 
-func (t *Tokenizer) encode(text string, s *scratch) {
+func (t *Tokenizer) encode(text string, s *scratch) error {
+	s.budget.Reset(len(text))
 	if !utf8.ValidString(text) {
 		text = valid(text)
 	}
 	t.raw.each(text, s.add, func(part string, start int) {
 		cut := false
 		if t.normalize != nil {
-			part, cut = t.normalize.normalize(part)
+			part, cut = t.normalize.normalize(part, &s.budget)
 		}
 		t.cooked.each(part, s.add, func(part string, at int) {
 			t.pieces(piece{part, start == 0 && at == 0 && !cut}, s)
 		})
 	})
+	return s.budget.Err()
 }
 
 // pieces cuts a part of the text and gives each piece to the model.
@@ -142,7 +153,7 @@ func (t *Tokenizer) pieces(p piece, s *scratch) {
 	}
 	now, next := append(s.pieces[0][:0], p), s.pieces[1][:0]
 	for _, step := range t.split {
-		next = step.split(now, next[:0])
+		next = step.split(now, next[:0], &s.budget)
 		now, next = next, now
 	}
 	for _, p := range now {

@@ -6,7 +6,10 @@ import (
 )
 
 // machine runs programs by going on and, where that fails, back.
-type machine struct{ stack []choice }
+type machine struct {
+	stack []choice
+	left  int // steps that may still be taken
+}
 
 // choice is a place to go back to: step pc at position at. A run of characters
 // that may be shorter has low below at: it can end at any character between.
@@ -18,7 +21,8 @@ var machines = sync.Pool{New: func() any { return new(machine) }}
 func (m *machine) run(p program, s string, i int) (end int, ok bool) {
 	base := len(m.stack) // what lies below belongs to a program around this one
 	defer func() { m.stack = m.stack[:base] }()
-	for pc := 0; ; {
+	for pc := 0; m.left > 0; {
+		m.left--
 		next, at, ok := m.step(p, s, pc, i)
 		if ok && p[pc].op == opMatch {
 			return i, true
@@ -39,6 +43,7 @@ func (m *machine) run(p program, s string, i int) (end int, ok bool) {
 			m.stack = m.stack[:len(m.stack)-1]
 		}
 	}
+	return 0, false
 }
 
 func (m *machine) step(p program, s string, pc, i int) (next, at int, ok bool) {
@@ -58,6 +63,7 @@ func (m *machine) step(p program, s string, pc, i int) (next, at int, ok bool) {
 			}
 			last, end = end, end+n
 		}
+		m.left -= end - i
 		if in.op == opStar && end > i {
 			m.stack = append(m.stack, choice{pc + 1, last, i})
 		}

@@ -38,11 +38,21 @@ func Compile(expr string) (*Pattern, error) {
 func (p *Pattern) String() string { return p.expr }
 
 // Find is the leftmost match in s that starts at from or later. What lies
-// before is seen by anchors and by looking behind.
-func (p *Pattern) Find(s string, from int) (start, end int, ok bool) {
+// before is seen by anchors and by looking behind. Nothing is found any more
+// once the budget is spent.
+func (p *Pattern) Find(s string, from int, b *Budget) (start, end int, ok bool) {
+	if b.err != nil {
+		return 0, 0, false
+	}
 	m := machines.Get().(*machine)
-	defer machines.Put(m)
-	for i := from; i < len(s); {
+	m.left = b.left
+	defer func() {
+		if b.left = m.left; b.left <= 0 {
+			b.err, ok = &ExhaustedError{p.expr, b.text}, false
+		}
+		machines.Put(m)
+	}()
+	for i := from; i < len(s) && m.left > 0; {
 		if end, ok := m.run(p.prog, s, i); ok {
 			return i, end, true
 		}
@@ -53,12 +63,14 @@ func (p *Pattern) Find(s string, from int) (start, end int, ok bool) {
 }
 
 // Split cuts s into its matches and what lies between them.
-func (p *Pattern) Split(s string) []string {
+func (p *Pattern) Split(s string) ([]string, error) {
 	var pieces []string
+	b := NewBudget(len(s))
 	for at := 0; at < len(s); {
-		start, end, ok := p.Find(s, at)
+		start, end, ok := p.Find(s, at, b)
 		if !ok {
-			return append(pieces, s[at:])
+			pieces = append(pieces, s[at:])
+			break
 		}
 		if start > at {
 			pieces = append(pieces, s[at:start])
@@ -66,5 +78,5 @@ func (p *Pattern) Split(s string) []string {
 		pieces = append(pieces, s[start:end])
 		at = end
 	}
-	return pieces
+	return pieces, b.Err()
 }

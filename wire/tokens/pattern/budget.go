@@ -1,0 +1,47 @@
+package pattern
+
+import "fmt"
+
+// Budget bounds the steps that expressions take on one text. Those that go back
+// may need a number that doubles with every letter, as (?:a|a)*b does on "aaaa…".
+// Not safe for concurrent use.
+type Budget struct {
+	text, left int
+	err        error
+}
+
+const (
+	// leastBudget is how often Oniguruma goes back in one match before it gives
+	// up, so that what its users can count is counted here too.
+	leastBudget = 10_000_000
+	// stepsPerByte is more than ten times what the costliest pattern of known
+	// tokenizers takes (TestBudgetIsWide).
+	stepsPerByte = 500
+)
+
+// NewBudget is the budget of a text of so many bytes.
+func NewBudget(bytes int) *Budget {
+	b := new(Budget)
+	b.Reset(bytes)
+	return b
+}
+
+// Reset makes it the budget of a text of so many bytes.
+func (b *Budget) Reset(bytes int) {
+	*b = Budget{text: bytes, left: max(leastBudget, stepsPerByte*bytes)}
+}
+
+// Err is an *ExhaustedError once the budget is spent. What was found until then
+// is not all there is.
+func (b *Budget) Err() error { return b.err }
+
+// ExhaustedError names an expression that took too many steps.
+type ExhaustedError struct {
+	Expr  string
+	Bytes int // of the text
+}
+
+func (e *ExhaustedError) Error() string {
+	return fmt.Sprintf("the pattern %q takes more than %d steps on a text of %d bytes, since it can match the same characters in many ways and tries them all; "+
+		"write it in the tokenizer's file so that there is one way, or name another tokenizer", e.Expr, max(leastBudget, stepsPerByte*e.Bytes), e.Bytes)
+}
