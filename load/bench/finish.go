@@ -1,8 +1,8 @@
 package bench
 
 import (
+	"tokenmeter/load/workload"
 	"tokenmeter/record/timeline"
-	"tokenmeter/wire/tokens"
 )
 
 // finish adds to a record what needs the text of the answer, and drops the text
@@ -26,7 +26,7 @@ func (r *runner) finish(j *job) {
 
 // count is how many tokens a tokenizer sees in an answer. Where it gives up, it
 // is absent and the run says so.
-func (r *runner) count(by tokens.Counter, tl *timeline.Timeline) (n timeline.Opt[int64]) {
+func (r *runner) count(by workload.Tokenizer, tl *timeline.Timeline) (n timeline.Opt[int64]) {
 	sum := 0
 	for _, text := range []string{tl.Thought, tl.Text, tl.Calls} {
 		counted, err := by.Count(text)

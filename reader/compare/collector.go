@@ -2,8 +2,10 @@ package compare
 
 import (
 	"cmp"
+	"math/bits"
 	"slices"
 
+	"tokenmeter/base/random"
 	"tokenmeter/record/metric"
 	"tokenmeter/record/objective"
 	"tokenmeter/record/run"
@@ -21,7 +23,7 @@ type Collector struct {
 	sources    map[string]int64
 	flags      map[string]int64
 	gapBudget  int
-	every      int64 // gaps are kept of every so many requests
+	thinned    int // how often the requests whose gaps are kept were halved
 }
 
 // taken is what is kept of a request.
@@ -44,14 +46,14 @@ type gap struct {
 }
 
 // maxGaps bounds the gaps kept of a run, some 60 MB. Beyond it they are kept
-// of every second request, then of every fourth, and so on.
+// of half the requests, then of a quarter, and so on.
 const maxGaps = 2_000_000
 
 // NewCollector returns a collector for the run of the manifest. Summary and
 // validity in it are taken as they are.
 func NewCollector(manifest run.Run, gates ...Gate) *Collector {
 	c := &Collector{facts: factsOf(&manifest), summary: manifest.Summary, judged: objectivesOf(gates),
-		sources: map[string]int64{}, flags: map[string]int64{}, gapBudget: maxGaps, every: 1}
+		sources: map[string]int64{}, flags: map[string]int64{}, gapBudget: maxGaps}
 	c.judge = objective.NewJudge(c.judged, false)
 	c.judge.OpenLoop(manifest.Load.Kind == "open")
 	// Objectives that no longer parse judge nothing.
@@ -67,7 +69,7 @@ func (c *Collector) Add(tl *timeline.Timeline) {
 	r := metric.ScalarsOf(tl)
 	c.judge.Add(tl)
 	var lists [2][]gap
-	if tl.Outcome == timeline.OK && tl.Request%c.every == 0 {
+	if tl.Outcome == timeline.OK && c.keepsGaps(len(c.rows)) {
 		metric.Scan(tl, func(ms float64) { lists[1] = append(lists[1], gap{ms, 1}) },
 			func(ms float64, times int64) { lists[0] = append(lists[0], gap{ms, float64(times)}) })
 	}
@@ -81,7 +83,7 @@ func (c *Collector) AddRecord(r *metric.Record) {
 	}
 	c.judge.AddRecord(r)
 	var lists [2][]gap
-	if r.Outcome == timeline.OK && r.Request%c.every == 0 {
+	if r.Outcome == timeline.OK && c.keepsGaps(len(c.rows)) {
 		for i, list := range [][]float64{r.ITLMS, r.ICLMS} {
 			for _, ms := range list {
 				lists[i] = append(lists[i], gap{ms, 1})
@@ -115,11 +117,11 @@ func (c *Collector) take(r *metric.Record, gaps [2][]gap) {
 		f.Requests.OK++
 		c.values(&t, r)
 		t.gaps = gaps
-		c.spend(len(gaps[0]) + len(gaps[1]))
 	} else {
 		f.Requests.Failed++
 	}
 	c.rows = append(c.rows, t)
+	c.spend(len(t.gaps[0]) + len(t.gaps[1]))
 }
 
 func (c *Collector) values(t *taken, r *metric.Record) {
@@ -137,13 +139,21 @@ func (c *Collector) values(t *taken, r *metric.Record) {
 	}
 }
 
+// keepsGaps says whether the gaps of row i are kept: of one row in 2^thinned,
+// those that are kept at the next step among them. The number is mixed, for rows
+// in step with it are of a kind (the streams of a closed loop, the turns of a
+// conversation take turns).
+func (c *Collector) keepsGaps(i int) bool {
+	return bits.TrailingZeros64(random.Mix(uint64(i))) >= c.thinned
+}
+
 // spend counts kept gaps and halves them when there are too many.
 func (c *Collector) spend(n int) {
 	for c.gapBudget -= n; c.gapBudget < 0; {
-		c.every *= 2
+		c.thinned++
 		c.gapBudget = maxGaps
 		for i := range c.rows {
-			if int64(i)%c.every != 0 {
+			if !c.keepsGaps(i) {
 				c.rows[i].gaps = [2][]gap{}
 			}
 			c.gapBudget -= len(c.rows[i].gaps[0]) + len(c.rows[i].gaps[1])

@@ -1,6 +1,7 @@
 package compare
 
 import (
+	"math"
 	"math/rand/v2"
 	"path/filepath"
 	"testing"
@@ -148,5 +149,63 @@ func TestGapsAreBounded(t *testing.T) {
 	r := c.Run()
 	if p, _ := value([]series{r.series["itl_ms"]}, measureNamed("itl"), "p50"); !near(p.Or(0), 49.5, 1) {
 		t.Errorf("p50 of the kept ones %v", p)
+	}
+}
+
+// What is kept of very many gaps is a fair part of all, whatever number the first
+// request has and whichever requests are slow: a stretch of the run, or those in
+// step with their number, as of one stream of a closed loop or one turn in two.
+func TestThinnedGapsAreAFairPart(t *testing.T) {
+	const requests, gapsEach = 2400, 12_000
+	fast, slow := make([]float64, gapsEach), make([]float64, gapsEach)
+	for i := range fast {
+		fast[i], slow[i] = 10, 50
+	}
+	for name, c := range map[string]struct {
+		first int
+		slow  func(i int) bool
+		share float64
+	}{
+		"the middle third after a warm-up of five": {5, func(i int) bool { return i >= 800 && i < 1600 }, 1. / 3},
+		"the middle third":                         {0, func(i int) bool { return i >= 800 && i < 1600 }, 1. / 3},
+		"every second turn":                        {1, func(i int) bool { return i%2 == 1 }, 1. / 2},
+		"one stream of eight":                      {4, func(i int) bool { return i%8 == 3 }, 1. / 8},
+		"one of three":                             {0, func(i int) bool { return i%3 == 0 }, 1. / 3},
+	} {
+		collector := NewCollector(manifest("A", 0))
+		for i := range requests {
+			r := record(i, float64(i), 100, 10, 101, 256)
+			r.Request = int64(c.first + i)
+			r.ICLMS = nil
+			if r.ITLMS = fast; c.slow(i) {
+				r.ITLMS = slow
+			}
+			collector.AddRecord(&r)
+		}
+		kept, slowKept := 0, 0
+		for i := range collector.rows {
+			if n := len(collector.rows[i].gaps[0]); n > 0 {
+				kept++
+				if c.slow(i) {
+					slowKept++
+				}
+			}
+		}
+		// Five standard deviations of a share drawn at random.
+		share, sd := float64(slowKept)/float64(kept), math.Sqrt(c.share*(1-c.share)/float64(kept))
+		if kept > maxGaps/gapsEach || kept < maxGaps/gapsEach/4 || math.Abs(share-c.share) > 5*sd {
+			t.Errorf("%s: %d requests kept, %.3f of them slow; want %.3f", name, kept, share, c.share)
+		}
+	}
+}
+
+// A request with more gaps than may be kept at all ends the halving all the same.
+func TestOneRequestBeyondTheBound(t *testing.T) {
+	c := NewCollector(manifest("A", 0))
+	r := record(0, 0, 100, 10, 101, 256)
+	r.ITLMS, r.ICLMS = make([]float64, maxGaps+1), nil
+	c.AddRecord(&r)
+	if len(c.rows[0].gaps[0]) != 0 {
+		t.Error("kept")
 	}
 }
