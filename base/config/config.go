@@ -40,21 +40,29 @@ func (e *Error) Error() string {
 
 // Document is a file that was read: it knows where everything stood.
 type Document struct {
-	name  string
-	at    map[string]token.Position
-	errs  []*Error
-	nodes int
+	name   string
+	at     map[string]token.Position
+	failed map[string]bool // paths whose value could not be read
+	errs   []*Error
+	nodes  int
 }
 
 // maxNodes bounds what aliases may unfold to.
 const maxNodes = 1_000_000
 
+// NoFile is the document of a configuration that was not read from a file: what
+// checks add has no place in it.
+func NoFile(name string) *Document {
+	return &Document{name: name, at: map[string]token.Position{}, failed: map[string]bool{}}
+}
+
 // Decode reads data into the struct that into points to. The document is
 // returned even when something was wrong with it, so that checks of what could
 // be read can add their own errors; see Document.Err.
 func Decode(name string, data []byte, into any) *Document {
-	d := &Document{name: name, at: map[string]token.Position{}}
+	d := NoFile(name)
 	tokens := lexer.Tokenize(string(bytes.TrimPrefix(data, []byte("\xef\xbb\xbf")))) // an editor's byte order mark
+	d.failed[""] = true                                                              // until there is something to check
 	if e := tooMuch(name, tokens); e != nil {
 		d.errs = append(d.errs, e)
 		return d
@@ -70,7 +78,7 @@ func Decode(name string, data []byte, into any) *Document {
 			continue
 		}
 		if body != nil {
-			d.fail(doc.Body, "a second document begins here; the file should hold one")
+			d.place(doc.Body, "a second document begins here; the file should hold one")
 			break
 		}
 		body = doc.Body
@@ -78,6 +86,10 @@ func Decode(name string, data []byte, into any) *Document {
 	if body == nil {
 		d.errs = append(d.errs, &Error{File: name, Message: "the file is empty"})
 		return d
+	}
+	delete(d.failed, "")
+	if at := begin(body); at != nil {
+		d.at[""] = *at
 	}
 	dec := decoder{Document: d, anchors: map[string]ast.Node{}}
 	dec.value(body, reflect.ValueOf(into).Elem(), "")
@@ -135,7 +147,8 @@ func (d *Document) syntax(err error) {
 	d.errs = append(d.errs, e)
 }
 
-func (d *Document) fail(n ast.Node, format string, args ...any) {
+// place adds an error where a node begins.
+func (d *Document) place(n ast.Node, format string, args ...any) {
 	e := &Error{File: d.name, Message: fmt.Sprintf(format, args...)}
 	if at := begin(n); at != nil {
 		e.Line, e.Column = at.Line, at.Column
@@ -160,8 +173,12 @@ func begin(n ast.Node) *token.Position {
 }
 
 // Addf adds what a check found wrong at a path such as "mix[1].input". A path
-// that the file does not have is told at the nearest one around it.
+// that the file does not have is told at the nearest one around it. What could
+// not be read has its error already: a check of what stands in its place adds none.
 func (d *Document) Addf(path, format string, args ...any) {
+	if d.Failed(path) {
+		return
+	}
 	e := &Error{File: d.name, Message: fmt.Sprintf(format, args...)}
 	for p := path; ; p = parent(p) {
 		if at, ok := d.at[p]; ok {
@@ -175,6 +192,16 @@ func (d *Document) Addf(path, format string, args ...any) {
 	d.errs = append(d.errs, e)
 }
 
+// Failed reports whether what stands at a path, or around it, could not be read.
+func (d *Document) Failed(path string) bool {
+	for p := path; p != ""; p = parent(p) {
+		if d.failed[p] {
+			return true
+		}
+	}
+	return d.failed[""]
+}
+
 // Has reports whether the file has something at a path.
 func (d *Document) Has(path string) bool { _, ok := d.at[path]; return ok }
 
@@ -186,14 +213,16 @@ func parent(path string) string {
 }
 
 // Err is everything that is wrong, in order of place, one line each; nil when
-// nothing is.
+// nothing is. What aliases repeat is told once.
 func (d *Document) Err() error {
 	slices.SortStableFunc(d.errs, func(a, b *Error) int {
 		return cmp.Or(cmp.Compare(a.Line, b.Line), cmp.Compare(a.Column, b.Column))
 	})
-	errs := make([]error, len(d.errs))
+	var errs []error
 	for i, e := range d.errs {
-		errs[i] = e
+		if !slices.ContainsFunc(d.errs[:i], func(o *Error) bool { return *o == *e }) {
+			errs = append(errs, e)
+		}
 	}
 	return errors.Join(errs...)
 }

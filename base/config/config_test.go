@@ -96,7 +96,7 @@ upper: a1
 	d.Addf("list[1].part", "looks odd")
 	d.Addf("nowhere", "of the file")
 	want := []string{
-		`x.yaml: of the file`,
+		`x.yaml:1:1: of the file`,
 		`x.yaml:1:7: want a whole number, not "big"`,
 		`x.yaml:2:1: unknown field "lenght"; did you mean "length"?`,
 		`x.yaml:3:7: a time needs a unit, like 30s`,
@@ -109,7 +109,6 @@ upper: a1
 		`x.yaml:10:7: want fields (name: value), not the number 5`,
 		`x.yaml:11:7: want a whole number from 0, not the number -1`,
 		`x.yaml:13:3: unknown field "nmae"; did you mean "name"?`,
-		`x.yaml:13:3: "name" is missing`,
 		`x.yaml:14:8: "a1" has digits`,
 	}
 	lines := strings.Split(fmt.Sprint(d.Err()), "\n")

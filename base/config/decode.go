@@ -14,10 +14,20 @@ type decoder struct {
 	*Document
 	anchors map[string]ast.Node
 	depth   int
+	path    string // of the value that is read
+}
+
+// fail says why a value can't be read.
+func (d *decoder) fail(n ast.Node, format string, args ...any) {
+	d.failed[d.path] = true
+	d.place(n, format, args...)
 }
 
 // value reads node n into v.
 func (d *decoder) value(n ast.Node, v reflect.Value, path string) {
+	around := d.path
+	d.path = path
+	defer func() { d.path = around }()
 	n = d.resolve(n)
 	if n == nil {
 		return
@@ -45,8 +55,13 @@ func (d *decoder) value(n ast.Node, v reflect.Value, path string) {
 		return // as if it were not there
 	}
 	if v.Kind() == reflect.Pointer {
-		v.Set(reflect.New(v.Type().Elem()))
-		v = v.Elem()
+		whole := v
+		v = reflect.New(v.Type().Elem()).Elem()
+		defer func() {
+			if !d.failed[path] { // else it is as if it were not there
+				whole.Set(v.Addr())
+			}
+		}()
 	}
 	switch {
 	case v.Addr().Type().Implements(textType):
@@ -146,37 +161,52 @@ func (d *decoder) object(n ast.Node, v reflect.Value, path string) {
 		return
 	}
 	fields := fieldsOf(v.Type())
-	seen := map[string]int{}
+	seen, meant := map[string]int{}, map[string]bool{}
 	for _, e := range entries {
 		key := keyOf(e)
 		line := e.Key.GetToken().Position.Line
 		i := slices.IndexFunc(fields, func(f field) bool { return f.name == key })
 		switch before, twice := seen[key]; {
 		case twice:
-			d.fail(e.Key, "%q was given in line %d already", key, before)
+			d.place(e.Key, "%q was given in line %d already", key, before)
 		case i < 0:
-			d.fail(e.Key, "unknown field %q%s", key, hint(key, fields))
+			best, says := hint(key, fields)
+			if best != "" {
+				meant[best], d.failed[join(path, best)] = true, true
+			}
+			d.place(e.Key, "unknown field %q%s", key, says)
 		default:
 			inner := join(path, key)
 			d.at[inner] = *e.Key.GetToken().Position
-			d.value(e.Value, v.FieldByIndex(fields[i].index), inner)
-			d.enum(e.Value, fields[i], v)
+			d.field(e, fields[i], v.FieldByIndex(fields[i].index), inner)
 		}
 		seen[key] = line
 	}
 	for _, f := range fields {
-		if _, given := seen[f.name]; f.required && !given {
-			d.fail(n, "%q is missing", f.name)
+		if _, given := seen[f.name]; f.required && !given && !meant[f.name] {
+			d.failed[join(path, f.name)] = true
+			d.place(n, "%q is missing", f.name)
 		}
 	}
 }
 
-func (d *decoder) enum(n ast.Node, f field, v reflect.Value) {
-	got := v.FieldByIndex(f.index)
-	if f.enum == nil || got.Kind() != reflect.String || slices.Contains(f.enum, got.String()) || got.String() == "" {
+// field reads the value of a field, and holds it against what the field wants.
+func (d *decoder) field(e *ast.MappingValueNode, f field, v reflect.Value, path string) {
+	d.value(e.Value, v, path)
+	if d.failed[path] {
 		return
 	}
-	d.fail(n, "%s is %q; want %s", f.name, got.String(), strings.Join(f.enum, ", "))
+	around := d.path
+	d.path = path
+	defer func() { d.path = around }()
+	switch _, null := d.resolve(e.Value).(*ast.NullNode); {
+	case f.required && null:
+		d.fail(e.Key, "%q has no value", f.name)
+	case f.required && v.Kind() == reflect.String && v.String() == "":
+		d.fail(e.Value, "%q is empty", f.name)
+	case f.enum != nil && v.Kind() == reflect.String && v.String() != "" && !slices.Contains(f.enum, v.String()):
+		d.fail(e.Value, "%s is %q; want %s", f.name, v.String(), strings.Join(f.enum, ", "))
+	}
 }
 
 func (d *decoder) list(n ast.Node, v reflect.Value, path string) {
@@ -201,9 +231,10 @@ func (d *decoder) dictionary(n ast.Node, v reflect.Value, path string) {
 	for _, e := range entries {
 		key := reflect.ValueOf(keyOf(e)).Convert(v.Type().Key())
 		if v.MapIndex(key).IsValid() {
-			d.fail(e.Key, "%q was given already", keyOf(e))
+			d.place(e.Key, "%q was given already", keyOf(e))
 			continue
 		}
+		d.at[join(path, keyOf(e))] = *e.Key.GetToken().Position
 		item := reflect.New(v.Type().Elem()).Elem()
 		d.value(e.Value, item, join(path, keyOf(e)))
 		v.SetMapIndex(key, item)

@@ -1,41 +1,59 @@
 package config
 
-import (
-	"fmt"
-	"strings"
-)
+import "strings"
 
-// hint names the field that was probably meant.
-func hint(key string, fields []field) string {
-	best, least := "", 1+len(key)/3
-	var names []string
-	for _, f := range fields {
-		names = append(names, f.name)
-		if n := distance(key, f.name); n <= least {
-			best, least = f.name, n-1
-		}
+// hint names the field that was probably meant, if one is near, and says so.
+func hint(key string, fields []field) (best, says string) {
+	names := make([]string, len(fields))
+	for i, f := range fields {
+		names[i] = f.name
 	}
-	if best != "" {
-		return fmt.Sprintf("; did you mean %q?", best)
-	}
-	return "; known are " + strings.Join(names, ", ")
+	return nearest(key, names), Meant(key, names)
 }
 
-// distance is how many letters differ (Levenshtein).
+// Meant says, after the name of something that is not there, which of the known
+// names was probably meant, or which there are.
+func Meant(name string, known []string) string {
+	switch best := nearest(name, known); {
+	case best != "":
+		return "; did you mean \"" + best + "\"?"
+	case len(known) == 0:
+		return ""
+	}
+	return "; known are " + strings.Join(known, ", ")
+}
+
+// nearest is the known name that differs in the fewest letters, at most one or a
+// third of them; empty: none.
+func nearest(name string, known []string) (best string) {
+	least := max(1, len(name)/3)
+	for _, k := range known {
+		if n := distance(name, k); n <= least && n < len(k) {
+			best, least = k, n-1
+		}
+	}
+	return best
+}
+
+// distance is how many letters differ (Levenshtein), where two that changed places
+// are one mistake.
 func distance(a, b string) int {
-	row := make([]int, len(b)+1)
+	before, above, row := make([]int, len(b)+1), make([]int, len(b)+1), make([]int, len(b)+1)
 	for j := range row {
 		row[j] = j
 	}
 	for i := range len(a) {
-		before := row[0]
+		before, above, row = above, row, before
 		row[0] = i + 1
 		for j := range len(b) {
 			cost := 1
 			if a[i] == b[j] {
 				cost = 0
 			}
-			before, row[j+1] = row[j+1], min(row[j+1]+1, row[j]+1, before+cost)
+			row[j+1] = min(above[j+1]+1, row[j]+1, above[j]+cost)
+			if i > 0 && j > 0 && a[i] == b[j-1] && a[i-1] == b[j] {
+				row[j+1] = min(row[j+1], before[j-1]+1)
+			}
 		}
 	}
 	return row[len(b)]

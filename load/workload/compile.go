@@ -53,7 +53,7 @@ func Load(path string, opt Options) (*Loaded, error) {
 		return FromYAML(path, data, opt)
 	}
 	spec := Spec{Content: Content{File: filepath.Base(path)}}
-	return compile(spec, config.Decode(path, []byte("file: x"), &Spec{}), filepath.Dir(path), opt)
+	return compile(spec, config.NoFile(path), filepath.Dir(path), opt)
 }
 
 // FromYAML is Load for a workload file that was read; files that it names are
@@ -66,7 +66,7 @@ func FromYAML(name string, data []byte, opt Options) (*Loaded, error) {
 
 // FromSpec makes the workload of a specification that is no file.
 func FromSpec(name string, s Spec, opt Options) (*Loaded, error) {
-	return compile(s, config.Decode(name, []byte("name: x"), &Spec{}), ".", opt)
+	return compile(s, config.NoFile(name), ".", opt)
 }
 
 func bare(path string, err error) error {

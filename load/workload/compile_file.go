@@ -52,6 +52,9 @@ func (c *compiler) file(out *class, k *Content, at func(string) string) {
 	if k.Sessions && (k.Order == "random" || k.Turns != "") {
 		c.Addf(at("sessions"), "sessions are sent as they were recorded: leave out order and turns")
 	}
+	if c.Failed(at("format")) || c.Failed(at("file")) {
+		return
+	}
 	path := c.beside(k.File)
 	f, name, err := records.OpenFile(path)
 	if err != nil {

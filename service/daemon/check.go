@@ -75,8 +75,7 @@ func Parse(name string, data []byte, env func(string) (string, bool)) (*Plan, er
 // upstreams[0].url.
 func Of(cfg Config, env func(string) (string, bool), called func(field string) string) (*Plan, error) {
 	c := &checker{p: &Plan{Config: cfg}, env: env, called: called}
-	var nothing struct{}
-	c.doc = config.Decode("", []byte("{}"), &nothing)
+	c.doc = config.NoFile("")
 	return c.check()
 }
 

@@ -21,17 +21,24 @@ func (c *checker) authorities(at, path string) *x509.CertPool {
 	return pool
 }
 
-// keyPair reads a certificate and its key.
-func keyPair(certFile, keyFile string) (tls.Certificate, error) {
-	cert, err := limitio.File(certFile, mostPEM)
-	if err != nil {
-		return tls.Certificate{}, err
+// keyPair reads the certificate and the key that the fields cert and key name.
+func (c *checker) keyPair(at, certFile, keyFile string) (pair tls.Certificate, ok bool) {
+	cert, certErr := limitio.File(certFile, mostPEM)
+	if certErr != nil {
+		c.addf(at+".cert", "%v", certErr)
 	}
-	key, err := limitio.File(keyFile, mostPEM)
-	if err != nil {
-		return tls.Certificate{}, err
+	key, keyErr := limitio.File(keyFile, mostPEM)
+	if keyErr != nil {
+		c.addf(at+".key", "%v", keyErr)
 	}
-	return tls.X509KeyPair(cert, key)
+	if certErr != nil || keyErr != nil {
+		return pair, false
+	}
+	pair, err := tls.X509KeyPair(cert, key)
+	if err != nil {
+		c.addf(at+".cert", "certificate and key can't be used: %v", err)
+	}
+	return pair, err == nil
 }
 
 // secret reads a secret from the environment or a file.

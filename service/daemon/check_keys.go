@@ -55,7 +55,7 @@ func (c *checker) clientKeys(at string, l *Listener) []proxy.Key {
 		sum, err := hex.DecodeString(strings.TrimPrefix(k.SHA256, "sha256:"))
 		switch {
 		case seen[k.Name]:
-			c.addf(place, "a key named %q is there already", k.Name)
+			c.addf(place+".name", "a key named %q is there already", k.Name)
 		case (k.SHA256 == "") == (k.KeyEnv == ""):
 			c.addf(place, "key %q: give sha256 or key_env", k.Name)
 		case k.KeyEnv != "":
@@ -63,12 +63,15 @@ func (c *checker) clientKeys(at string, l *Listener) []proxy.Key {
 				made.SHA256 = sha256.Sum256([]byte(text))
 			}
 		case err != nil || len(sum) != sha256.Size:
-			c.addf(place, "key %q: sha256 is not 64 digits of hex; printf %%s KEY | sha256sum prints them", k.Name)
+			c.addf(place+".sha256", "key %q: sha256 is not 64 digits of hex; printf %%s KEY | sha256sum prints them", k.Name)
 		default:
 			made.SHA256 = [sha256.Size]byte(sum)
 		}
-		if !(k.Rate >= 0) || k.Streams < 0 {
-			c.addf(place, "key %q: a limit below 0", k.Name)
+		if !(k.Rate >= 0) {
+			c.addf(place+".rate", "key %q: a limit below 0", k.Name)
+		}
+		if k.Streams < 0 {
+			c.addf(place+".streams", "key %q: a limit below 0", k.Name)
 		}
 		seen[k.Name] = true
 		keys = append(keys, made)

@@ -22,7 +22,7 @@ func (c *checker) listeners() {
 		}
 		c.address(at+".listen", l.Listen)
 		if seen[l.Name] {
-			c.addf(at, "a listener named %q is there already", l.Name)
+			c.addf(at+".name", "a listener named %q is there already", l.Name)
 		}
 		seen[l.Name] = true
 		if _, port, err := net.SplitHostPort(l.Listen); err == nil && port != "0" && addresses[l.Listen] {
@@ -44,8 +44,13 @@ func (c *checker) address(at, address string) {
 	if address == "" {
 		return
 	}
-	if _, _, err := net.SplitHostPort(address); err != nil {
+	_, port, err := net.SplitHostPort(address)
+	if err != nil {
 		c.addf(at, "%q is no HOST:PORT", secret.RedactURL(address))
+		return
+	}
+	if _, err := net.LookupPort("tcp", port); err != nil {
+		c.addf(at, "%q is no port: write a number from 0 to 65535, where 0 is any free one", port)
 	}
 }
 
@@ -53,9 +58,8 @@ func (c *checker) tls(at string, t *TLS) *tls.Config {
 	if t == nil || t.Cert == "" || t.Key == "" {
 		return nil
 	}
-	pair, err := keyPair(t.Cert, t.Key)
-	if err != nil {
-		c.addf(at, "certificate and key can't be used: %v", err)
+	pair, ok := c.keyPair(at, t.Cert, t.Key)
+	if !ok {
 		return nil
 	}
 	cfg := &tls.Config{Certificates: []tls.Certificate{pair}, MinVersion: tls.VersionTLS12, NextProtos: []string{"h2", "http/1.1"}}

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"tokenmeter/base/clock"
+	"tokenmeter/base/config"
 	"tokenmeter/service/proxy"
 	"tokenmeter/service/traffic"
 	"tokenmeter/wire/api"
@@ -24,7 +25,7 @@ func (c *checker) routes() {
 		seen[r.Name] = true
 		for k, name := range r.Listeners {
 			if !slices.ContainsFunc(cfg.Listeners, func(l Listener) bool { return l.Name == name }) {
-				c.addf(fmt.Sprintf("%s.listeners[%d]", at, k), "there is no listener %q", name)
+				c.addf(fmt.Sprintf("%s.listeners[%d]", at, k), "there is no listener %q%s", name, config.Meant(name, namesOf(cfg.Listeners, func(l Listener) string { return l.Name })))
 			}
 		}
 		for k, p := range r.Paths {
@@ -58,16 +59,24 @@ func (c *checker) shares(at string, r *Route) {
 	for k, s := range r.Upstreams {
 		place := fmt.Sprintf("%s.upstreams[%d]", at, k)
 		if s.Name != "" && !slices.ContainsFunc(c.p.Config.Upstreams, func(u Upstream) bool { return u.Name == s.Name }) {
-			c.addf(place+".name", "there is no upstream %q", s.Name)
+			c.addf(place+".name", "there is no upstream %q%s", s.Name, config.Meant(s.Name, namesOf(c.p.Config.Upstreams, func(u Upstream) string { return u.Name })))
 		}
 		if s.Weight != nil && *s.Weight < 0 {
 			c.addf(place+".weight", "a weight below 0")
 		}
-		any = any || s.Weight == nil || *s.Weight > 0
+		any = any || s.Weight == nil || *s.Weight != 0
 	}
 	if !any && c.doc.Has(at+".upstreams") {
 		c.addf(at+".upstreams", "no upstream has a weight above 0")
 	}
+}
+
+func namesOf[T any](list []T, name func(T) string) []string {
+	var names []string
+	for _, x := range list {
+		names = append(names, name(x))
+	}
+	return names
 }
 
 // proxyConfig is the configuration of one listener's proxy.

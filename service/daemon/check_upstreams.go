@@ -38,12 +38,17 @@ func (c *checker) upstreams() {
 			{"health.spare", u.Health.Spare}, {"health.every", u.Health.Every}, {"health.timeout", u.Health.Timeout}} {
 			c.positive(at+"."+d.name, d.d)
 		}
+		c.notNegative(at+".health.failures", u.Health.Failures)
 		if p := u.Health.Path; p != "" && !strings.HasPrefix(p, "/") {
 			c.addf(at+".health.path", "a path begins with /")
 		}
 		if len(u.Headers) > 0 {
 			made.Header = http.Header{}
 			for name, value := range u.Headers {
+				if err := client.CheckField(name, value); err != nil {
+					c.addf(at+".headers."+name, "%v", err)
+					continue
+				}
 				made.Header.Set(name, value)
 			}
 		}
@@ -78,14 +83,15 @@ func (c *checker) clientTLS(at string, u *Upstream) *tls.Config {
 	if u.CAFile != "" {
 		cfg.RootCAs = c.authorities(at+".ca_file", u.CAFile)
 	}
-	if (u.Cert == "") != (u.Key == "") {
-		c.addf(at, "cert and key belong together")
-	} else if u.Cert != "" {
-		pair, err := keyPair(u.Cert, u.Key)
-		if err != nil {
-			c.addf(at+".cert", "certificate and key can't be used: %v", err)
+	switch {
+	case u.Cert != "" && u.Key == "":
+		c.addf(at+".cert", "it needs its key: give key too")
+	case u.Cert == "" && u.Key != "":
+		c.addf(at+".key", "it needs its certificate: give cert too")
+	case u.Cert != "":
+		if pair, ok := c.keyPair(at, u.Cert, u.Key); ok {
+			cfg.Certificates = []tls.Certificate{pair}
 		}
-		cfg.Certificates = []tls.Certificate{pair}
 	}
 	return cfg
 }

@@ -125,6 +125,8 @@ func (c *compiler) target(s *ObjectiveSpec, o *Objective, p objective.Objective,
 		return false
 	case s.Target != nil:
 		o.Target = float64(*s.Target)
+	case !has && c.doc.Failed(c.path(path+".target")): // told already
+		return false
 	case !has:
 		c.fail(path+".objective", "which share must be good? Write a percentile, like p99 %s, or add target: 99%%", strings.TrimPrefix(o.Text, p.Stat+" "))
 		return false

@@ -117,7 +117,7 @@ func (c *Client) passHead(b []byte, p *Passing) []byte {
 			continue
 		}
 		for _, v := range p.Header[name] {
-			if checkField(name, v) == nil {
+			if CheckField(name, v) == nil {
 				b = appendField(b, name, v)
 			}
 		}

@@ -49,7 +49,7 @@ func newTemplate(cfg *Config, t *target) (template, error) {
 	var out template
 	for _, name := range slices.Sorted(maps.Keys(h)) {
 		for _, v := range h[name] {
-			if err := checkField(name, v); err != nil {
+			if err := CheckField(name, v); err != nil {
 				return nil, err
 			}
 			out = append(out, field{strings.ToLower(name), v})
@@ -85,9 +85,11 @@ func framing(name string) bool {
 	return false
 }
 
-func checkField(name, value string) error {
+// CheckField says what keeps a header from being sent: a name of other characters
+// than HTTP's, or a value that would end its line.
+func CheckField(name, value string) error {
 	if !validName([]byte(name)) {
-		return fmt.Errorf("%q is no header name; write --header \"Name: value\"", name)
+		return fmt.Errorf("%q is no header name, as X-Name of \"X-Name: value\" is", name)
 	}
 	for i := range len(value) {
 		if c := value[i]; c < ' ' && c != '\t' || c == 0x7f {
