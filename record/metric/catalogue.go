@@ -59,17 +59,6 @@ var Catalogue = slices.Concat(
 	coldDefinitions, costDefinitions, decompositionDefinitions,
 )
 
-// Groups lists the groups in the order of the catalogue.
-func Groups() []Group {
-	var groups []Group
-	for _, d := range Catalogue {
-		if !slices.Contains(groups, d.Group) {
-			groups = append(groups, d.Group)
-		}
-	}
-	return groups
-}
-
 // Text is the definition in a few lines, for a terminal.
 func (d Definition) Text() string {
 	heading := d.Name

@@ -1,7 +1,6 @@
 package slo
 
 import (
-	"flag"
 	"math/rand/v2"
 	"os"
 	"runtime"
@@ -10,32 +9,11 @@ import (
 	"testing"
 	"time"
 
-	"tokenmeter/base/config"
 	"tokenmeter/record/metric"
 	"tokenmeter/record/timeline"
 
 	"pgregory.net/rapid"
 )
-
-var update = flag.Bool("update", false, "write golden files anew")
-
-// docs/slo.schema.json is the schema of the struct: go test ./service/slo -update.
-func TestSchemaIsUpToDate(t *testing.T) {
-	data, err := config.Schema(&Spec{}, "urn:tokenmeter:schema:slo", "Objectives of tokenmeter")
-	if err != nil {
-		t.Fatal(err)
-	}
-	data = append(data, '\n')
-	const path = "../../docs/slo.schema.json"
-	if *update {
-		if err := os.WriteFile(path, data, 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if have, err := os.ReadFile(path); err != nil || string(have) != string(data) {
-		t.Errorf("docs/slo.schema.json is older than the code (%v): go test ./service/slo -run Schema -update", err)
-	}
-}
 
 func TestCompiled(t *testing.T) {
 	for _, c := range []struct{ yaml, want string }{

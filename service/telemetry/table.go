@@ -128,13 +128,3 @@ func speed(name, objective, help string) *Metric {
 func sizes(name, objective, help string) *Metric {
 	return histogram(name, "tokens", objective, tokenEdges, help)
 }
-
-// ByName finds a metric; nil: there is none.
-func ByName(name string) *Metric {
-	for _, m := range Table {
-		if m.Name == name {
-			return m
-		}
-	}
-	return nil
-}

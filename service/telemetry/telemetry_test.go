@@ -19,7 +19,7 @@ var form = regexp.MustCompile(`^tokenmeter(_[a-z0-9]+)+$`)
 func TestNamesKeepTheRules(t *testing.T) {
 	seen := map[string]bool{}
 	for i, m := range Table {
-		if m.At() != i || ByName(m.Name) != m {
+		if m.At() != i || telemetrytest.ByName(m.Name) != m {
 			t.Errorf("%s is not in its place", m.Name)
 		}
 		if !form.MatchString(m.Name) || seen[m.Name] || seen["datadog "+m.Dotted()] || seen["otel "+m.OTel()] || m.Help == "" || !strings.HasSuffix(m.Help, ".") {

@@ -6,8 +6,6 @@ package dashboard
 
 import (
 	"fmt"
-	"regexp"
-	"slices"
 	"strings"
 
 	"tokenmeter/service/telemetry"
@@ -106,40 +104,6 @@ func (p *panel) promQL(window, filter string) []target {
 	var all []target
 	for _, q := range []string{"0.5", "0.95", "0.99"} {
 		all = append(all, target{fmt.Sprintf("histogram_quantile(%s, sum by (le) (rate(%s_bucket%s[%s])))", q, p.metric.Name, filter, window), "p" + strings.TrimPrefix(q+"0", "0.")[:2]})
-	}
-	return all
-}
-
-// Queries lists what the dashboards ask Prometheus, with Grafana's variables
-// filled in, and what the scaling rules ask.
-func Queries() []string {
-	var all []string
-	for _, r := range rows {
-		for i := range r.panels {
-			for _, t := range r.panels[i].promQL("5m", `{route=~".+", model=~".*"}`) {
-				all = append(all, t.expr)
-			}
-		}
-	}
-	return append(all, scaleInFlight(), scaleBurn("chat-pace"))
-}
-
-var named = regexp.MustCompile(`(?:^|[^:\w])(tokenmeter_\w+)`) // not what rules record
-
-// Metrics lists the names of metrics in a text, without the endings of a
-// histogram's series.
-func Metrics(text string) []string {
-	var all []string
-	for _, found := range named.FindAllStringSubmatch(text, -1) {
-		name := found[1]
-		for _, end := range []string{"_bucket", "_sum", "_count"} {
-			if m := telemetry.ByName(strings.TrimSuffix(name, end)); m != nil && m.Kind == telemetry.Histogram {
-				name = m.Name
-			}
-		}
-		if !slices.Contains(all, name) {
-			all = append(all, name)
-		}
 	}
 	return all
 }

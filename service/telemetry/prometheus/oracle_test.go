@@ -11,13 +11,14 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strconv"
+	"strings"
 	"testing"
 	"time"
 
 	"tokenmeter/record/timeline"
-	"tokenmeter/service/telemetry/dashboard"
 	"tokenmeter/service/telemetry/telemetrytest"
 	"tokenmeter/service/traffic"
 )
@@ -65,12 +66,13 @@ func TestAgainstPrometheus(t *testing.T) {
 	if got := p.value(t, `histogram_quantile(0.5, sum by (le) (tokenmeter_ttft_seconds_bucket))`); got < 0.05 || got > 0.3 {
 		t.Errorf("the median TTFT is %v s", got)
 	}
-	for _, query := range dashboard.Queries() {
+	queries := dashboardQueries(t)
+	for _, query := range queries {
 		if _, err := p.ask(query); err != nil {
 			t.Errorf("%s: %v", query, err)
 		}
 	}
-	t.Logf("%d queries of the dashboards", len(dashboard.Queries()))
+	t.Logf("%d queries of the dashboards", len(queries))
 }
 
 // A Prometheus that takes native histograms has quantiles within their width,
@@ -201,4 +203,36 @@ func (s server) ask(query string) ([]float64, error) {
 		all = append(all, v)
 	}
 	return all, nil
+}
+
+var (
+	exprs   = regexp.MustCompile(`"expr": ("(?:[^"\\\\]|\\\\.)*")`)
+	scaling = regexp.MustCompile(`query: '([^']+)'`)
+)
+
+// dashboardQueries are what the dashboard and the scaling rules of
+// examples/dashboards ask Prometheus, with Grafana's variables filled in.
+func dashboardQueries(t *testing.T) (all []string) {
+	read := func(name string) string {
+		text, err := os.ReadFile(filepath.Join("..", "..", "..", "examples", "dashboards", name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return string(text)
+	}
+	fill := strings.NewReplacer("$__rate_interval", "5m", "$route", ".+", "$model", ".*")
+	for _, m := range exprs.FindAllStringSubmatch(read("grafana.json"), -1) {
+		expr, err := strconv.Unquote(m[1])
+		if err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, fill.Replace(expr))
+	}
+	for _, m := range scaling.FindAllStringSubmatch(read("keda.yaml"), -1) {
+		all = append(all, m[1])
+	}
+	if len(all) < 20 {
+		t.Fatalf("only %d queries were found", len(all))
+	}
+	return all
 }

@@ -8,6 +8,7 @@ import (
 
 	"tokenmeter/record/metric"
 	"tokenmeter/record/timeline"
+	"tokenmeter/service/telemetry"
 	"tokenmeter/service/traffic"
 )
 
@@ -110,4 +111,14 @@ func Total(counts []traffic.Count, key string) traffic.Count {
 		}
 	}
 	return sum
+}
+
+// ByName finds a metric of the table; nil: there is none.
+func ByName(name string) *telemetry.Metric {
+	for _, m := range telemetry.Table {
+		if m.Name == name {
+			return m
+		}
+	}
+	return nil
 }
