@@ -37,6 +37,14 @@ func (d *disk) Write(_ context.Context, b history.Batch) error {
 		return nil
 	}
 	d.seq[b.Writer] = b.Seq
+	for _, r := range b.Redated {
+		for i := range d.counts {
+			d.counts[i].At = r.Of(d.counts[i].At).Truncate(slo.Tiers[0].Step)
+		}
+		for i := range d.watched {
+			d.watched[i].From, d.watched[i].To = r.Of(d.watched[i].From), r.Of(d.watched[i].To)
+		}
+	}
 	d.counts, d.watched = append(d.counts, b.Counts...), append(d.watched, b.Watched...)
 	for _, i := range b.Counts {
 		d.totals[i.Key] = d.totals[i.Key].Plus(i.Counts)
