@@ -16,12 +16,12 @@ type benchCmd struct {
 	searchesRate bool // an open loop whose rate a search chooses
 
 	Demo      bool   `group:"target" help:"Measure the built-in simulated server instead of a URL."`
-	WaitReady string `group:"target" placeholder:"TIME" help:"Wait so long for the server to be ready."`
+	WaitReady string `group:"target" placeholder:"TIME" help:"Wait for the server to be ready, for at most this long."`
 	Preflight string `group:"target" placeholder:"KIND" help:"Look at the server first: none, get (only GETs) or probe (one short completion, not recorded). Default: get."`
 	DryRun    bool   `group:"target" help:"Print the first request as a curl command and send nothing (bench only)."`
 
-	Requests           string `aliases:"request-count,num-prompts" group:"load" placeholder:"N" help:"Measure so many requests. With --duration, whichever comes first."`
-	Duration           string `group:"load" placeholder:"TIME" help:"Measure so long. Default: 30s without --requests."`
+	Requests           string `aliases:"request-count,num-prompts" group:"load" placeholder:"N" help:"Number of requests to measure. With --duration, whichever comes first."`
+	Duration           string `group:"load" placeholder:"TIME" help:"How long to measure. Default: 30s without --requests."`
 	UntilPrecision     string `group:"load" placeholder:"P" help:"End early once the medians of TTFT, TPOT and E2E are known to within this share, like 2%."`
 	Concurrency        string `aliases:"max-concurrency" group:"load" placeholder:"N" help:"Streams of a closed loop (default 8); with --rate the cap on requests in flight (default none)."`
 	Rate               string `aliases:"request-rate" group:"load" placeholder:"R" help:"Open loop: so many requests a second, whether or not earlier ones have ended."`
@@ -29,8 +29,8 @@ type benchCmd struct {
 	Arrival            string `group:"load" placeholder:"KIND" help:"Of an open loop: constant, poisson, gamma or uniform. Default: constant."`
 	Burstiness         string `group:"load" placeholder:"X" help:"Shape of gamma arrivals: 1 is Poisson, less is burstier."`
 	Warmup             string `group:"load" placeholder:"N|TIME" help:"Requests, or how long, before measuring; 0 for none. Default: 4 in a closed loop; in an open one none, or 1 to fit the lengths of made prompts."`
-	Ramp               string `group:"load" placeholder:"TIME" help:"Let the load grow from nothing for so long before what is measured."`
-	Cooldown           string `group:"load" placeholder:"TIME" help:"Let the load go on, at most so long, until what is measured has ended."`
+	Ramp               string `group:"load" placeholder:"TIME" help:"Time in which the load grows from nothing, before the measurement begins."`
+	Cooldown           string `group:"load" placeholder:"TIME" help:"Keep the load up after the measurement, for at most this long, until the measured requests have ended."`
 	Grace              string `group:"load" placeholder:"TIME" help:"How long requests in flight may finish after the duration. Default: 30s."`
 	MaxFailures        string `group:"load" placeholder:"P" help:"End when a larger share of requests fails, like 10%. Looked at from 20 requests on."`
 	PrefillConcurrency string `name:"prefill-concurrency" group:"load" placeholder:"N" help:"Cap on requests that wait for their first token. The wait for a place is part of the latency."`
@@ -50,7 +50,7 @@ type benchCmd struct {
 	Check              string   `group:"content" placeholder:"FILE" help:"Quality beside speed: weave in requests whose answers are known, one in ten, from a file with prompt and answer."`
 	Salt               string   `group:"content" placeholder:"TEXT" help:"Repeat the very prompts of a run with the same seed and salt. The server may still have them cached."`
 	IgnoreEOS          bool     `name:"ignore-eos" group:"content" help:"Ask the server to go on to the asked length (vLLM and its like)."`
-	Parameters         string   `aliases:"extra-body" group:"content" placeholder:"JSON" help:"Further fields of each request, like '{\"temperature\": 0}'. null leaves out a field that is sent else."`
+	Parameters         string   `aliases:"extra-body" group:"content" placeholder:"JSON" help:"Extra fields of each request, like '{\"temperature\": 0}'. null leaves out a field that is otherwise sent."`
 	NoStream           bool     `group:"content" help:"Ask for whole replies. Only E2E can be measured then."`
 	AllowEmpty         bool     `group:"content" help:"An empty reply is no failure."`
 	Seed               string   `group:"content" placeholder:"N" help:"Fixes lengths and arrival times. Default: 0."`

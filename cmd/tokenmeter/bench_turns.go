@@ -21,7 +21,7 @@ import (
 type benchTurnsCmd struct {
 	benchCmd `embed:""`
 
-	Repeat     string   `group:"turns" placeholder:"N" help:"Measure so often, each time as a run of its own. With --interleave default 6, else 1."`
+	Repeat     string   `group:"turns" placeholder:"N" help:"Number of measurements, each a run of its own. Default: 6 with --interleave, otherwise 1."`
 	Interleave []string `group:"turns" sep:"none" placeholder:"URL" help:"Measure this server too, in turns and in random order, and print the comparison. Repeatable."`
 	Gate       []string `group:"turns" sep:"none" placeholder:"TEXT" help:"With --interleave: a limit on the difference, like \"p99 tpot +5%\". Repeatable. A broken one makes the exit code 1."`
 	Canary     bool     `group:"turns" help:"With --interleave: measure both at the same time, look after every request, and stop as soon as they are known to be better, worse or the same. Worse is exit code 1."`

@@ -26,7 +26,7 @@ type sweepCmd struct {
 	Confidence string   `group:"sweep" placeholder:"P" help:"Of --find: how sure the bracket is. Default: 95%."`
 	MaxTime    string   `group:"sweep" placeholder:"TIME" help:"Of --find: the time for all probes; the bracket is as narrow as it allows. Default: 15m."`
 	ProbeTime  string   `group:"sweep" placeholder:"TIME" help:"Of --find: how long each probe lasts: what holds, holds for so long. Default: a sixth of --max-time."`
-	Repeats    string   `name:"repeat" group:"sweep" placeholder:"N" help:"Measure each value so often, in random order. Default: 1."`
+	Repeats    string   `name:"repeat" group:"sweep" placeholder:"N" help:"Measurements of each value, in random order. Default: 1."`
 	Settle     string   `group:"sweep" placeholder:"TIME" help:"How long the server may take to come to rest before a point; 0 for no look. Default: 1m, with --find a twentieth of --max-time at most."`
 }
 

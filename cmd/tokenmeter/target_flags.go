@@ -22,7 +22,7 @@ type targetFlags struct {
 	Model     string   `group:"target" placeholder:"NAME" help:"Default: asked from the server."`
 	APIKeyEnv string   `name:"api-key-env" group:"target" placeholder:"NAME" help:"Environment variable that holds the API key."`
 	APIKey    string   `name:"api-key-file" group:"target" placeholder:"FILE" help:"File that holds the API key."`
-	Header    []string `group:"target" sep:"none" placeholder:"\"NAME: VALUE\"" help:"A further header. Repeatable. Keys belong into --api-key-env."`
+	Header    []string `group:"target" sep:"none" placeholder:"\"NAME: VALUE\"" help:"An additional header. Repeatable. Give keys by --api-key-env instead."`
 
 	CAFile          string `name:"ca-file" group:"connection" placeholder:"FILE" help:"PEM file of the authority that signed the server's certificate."`
 	Cert            string `group:"connection" placeholder:"FILE" help:"PEM file of our own certificate, for servers that ask for one. Needs --key."`
