@@ -35,6 +35,7 @@ var rooms = map[string][]string{
 	"base/secret":    {},
 	"base/clock":     {},
 	"base/random":    {},
+	"base/process":   {},
 
 	"physics/engine": {},
 	"physics/laws":   {"base/random"},

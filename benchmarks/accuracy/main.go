@@ -23,6 +23,7 @@ import (
 	"time"
 
 	"tokenmeter/base/clock"
+	"tokenmeter/base/process"
 	"tokenmeter/benchmarks/pinned"
 )
 
@@ -47,6 +48,7 @@ var (
 )
 
 func main() {
+	defer process.BoundGarbage()()
 	flag.Parse()
 	var err error
 	switch *role {

@@ -25,6 +25,7 @@ import (
 	"strings"
 	"time"
 
+	"tokenmeter/base/process"
 	"tokenmeter/benchmarks/pinned"
 	"tokenmeter/load/bench"
 	"tokenmeter/physics/sim"
@@ -48,6 +49,7 @@ var (
 )
 
 func main() {
+	defer process.BoundGarbage()()
 	flag.Parse()
 	var err error
 	switch *role {

@@ -22,6 +22,7 @@ import (
 	"strings"
 	"time"
 
+	"tokenmeter/base/process"
 	"tokenmeter/benchmarks/pinned"
 )
 
@@ -45,6 +46,7 @@ var (
 )
 
 func main() {
+	defer process.BoundGarbage()()
 	flag.Parse()
 	var err error
 	switch *role {

@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"time"
 
+	"tokenmeter/base/process"
 	"tokenmeter/load/bench"
 	"tokenmeter/physics/sim"
 	"tokenmeter/record/exit"
@@ -17,6 +18,7 @@ import (
 
 // Run measures.
 func (c *benchCmd) Run(a *app) error {
+	defer process.BoundGarbage()()
 	plan, err := c.plan(a)
 	if err != nil {
 		return err

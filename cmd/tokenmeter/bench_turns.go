@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"time"
 
+	"tokenmeter/base/process"
 	"tokenmeter/load/bench"
 	"tokenmeter/reader/compare"
 	"tokenmeter/reader/report"
@@ -33,6 +34,7 @@ const defaultRepeats = 6
 
 // Run measures once, or in turns.
 func (c *benchTurnsCmd) Run(a *app) error {
+	defer process.BoundGarbage()()
 	var check checker
 	repeats := check.count("--repeat", c.Repeat, 1)
 	gates, err := compare.ParseGates(c.Gate)

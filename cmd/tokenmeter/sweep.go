@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"tokenmeter/base/process"
 	"tokenmeter/base/secret"
 	"tokenmeter/load/bench"
 	"tokenmeter/load/method"
@@ -24,6 +25,7 @@ import (
 
 // Run sweeps, or searches.
 func (c *sweepCmd) Run(a *app) error {
+	defer process.BoundGarbage()()
 	job, err := c.job(a)
 	if err != nil {
 		return err

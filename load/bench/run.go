@@ -31,7 +31,6 @@ func Run(ctx context.Context, plan Plan) (*run.Run, error) {
 	}
 	defer cl.Close()
 	defer r.slow.close()
-	defer boundGarbage()()
 	ready, err := r.preflight(ctx, r.lookup(cl))
 	if err != nil {
 		return nil, shown(err, r.log.red)

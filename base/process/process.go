@@ -1,4 +1,7 @@
-package bench
+// Package process is what a program changes of its own process while it
+// measures. Only programs use it: a library leaves the process of those who embed
+// it alone.
+package process
 
 import (
 	"os"
@@ -6,7 +9,6 @@ import (
 	"runtime/debug"
 	"runtime/metrics"
 	"sync/atomic"
-	"tokenmeter/load/machine"
 )
 
 // How much garbage may lie about, whatever is alive. Go's own rule, as much as is
@@ -18,9 +20,9 @@ const (
 	mostGCPercent  = 800
 )
 
-// boundGarbage keeps to garbageBytes until the returned function is called. The
+// BoundGarbage keeps to garbageBytes until the returned function is called. The
 // collector is the process's; a GOGC that the user gave is kept.
-func boundGarbage() (restore func()) {
+func BoundGarbage() (restore func()) {
 	if _, set := os.LookupEnv("GOGC"); set {
 		return func() {}
 	}
@@ -53,13 +55,3 @@ func boundGarbage() (restore func()) {
 
 // sentinel is something to be collected.
 type sentinel struct{ _ [16]byte }
-
-// roomFor is what the replies in flight may take beyond their first 64 KiB each:
-// a sixteenth of the memory, since Go's collector, growing lists and the journal
-// may make four times as much of it.
-func roomFor(m *machine.Machine) int64 {
-	if limit := m.MemoryLimit(); limit > 0 {
-		return max(limit/16, 16<<20)
-	}
-	return 64 << 20
-}
