@@ -108,7 +108,7 @@ func (f *file) rule(name string, o *slo.Objective, severity slo.Severity, expr s
 	if wait > 0 {
 		f.line("        for: %s", promDuration(wait))
 	}
-	f.line("        labels: {%s}", strings.Join(append([]string{"slo: " + o.Name, "severity: " + string(severity)}, labels...), ", "))
+	f.line("        labels: {%s}", strings.Join(append([]string{named(o), "severity: " + string(severity)}, labels...), ", "))
 	f.line("        annotations:")
 	f.line("          summary: %s", quoted(why))
 	f.line("          description: %s", quoted(o.Compiled()))

@@ -122,7 +122,7 @@ func (f *file) alertTest(o *slo.Objective, minute int, firing []slo.Alert, memor
 			if s.sel != "" {
 				group, name = "group: "+groupOf(o)+", scope: group, ", o.Name+" ("+groupOf(o)+")"
 			}
-			f.line("          - exp_labels: {slo: %s, source: %s, %sseverity: %s, long: %s, short: %s, exhaustion: %s}", o.Name, o.Sources[0], group, a.Severity,
+			f.line("          - exp_labels: {%s, source: %s, %sseverity: %s, long: %s, short: %s, exhaustion: %s}", named(o), o.Sources[0], group, a.Severity,
 				slo.WindowName(a.Long), slo.WindowName(a.Short), exhaustion)
 			f.line("            exp_annotations:")
 			f.line("              summary: %s", quoted(fmt.Sprintf("%s burns its error budget more than %s times as fast as allowed, over %s and %s: %s were bad. At that pace all of it is spent in %s.",

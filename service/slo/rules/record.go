@@ -64,7 +64,7 @@ func (f *file) sums(o *slo.Objective, wanted func(time.Duration) bool) {
 				x := "tokenmeter_slo_" + what + "_total" + hash + "[" + span(d) + "]"
 				expr = fmt.Sprintf("sum by (source, group) (max by (source, group, run) (max_over_time(%s)) - min by (source, group, run) (min_over_time(%s)))", x, x)
 			}
-			f.record(fmt.Sprintf(sum, what, slo.WindowName(d)), expr, "slo: "+o.Name)
+			f.record(fmt.Sprintf(sum, what, slo.WindowName(d)), expr, named(o))
 		}
 	}
 }
@@ -72,7 +72,7 @@ func (f *file) sums(o *slo.Objective, wanted func(time.Duration) bool) {
 // objective records what is known of it without counting, its burn rates and
 // its budget.
 func (f *file) objective(o *slo.Objective) {
-	label := "slo: " + o.Name
+	label := named(o)
 	f.record(target, "vector("+exact(o.Target)+")", label)
 	for _, d := range windowsOf(o) {
 		if slices.Contains(o.BurnWindows(), d) || d == o.Window.Rolling {

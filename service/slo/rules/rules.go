@@ -189,5 +189,9 @@ func promDuration(d time.Duration) string {
 // span is a range that holds both ends of a window.
 func span(d time.Duration) string { return promDuration(d) + "1ms" }
 
+// named is the label with an objective's name, in quotes: names like null, true
+// and 1e3 are none to YAML otherwise.
+func named(o *slo.Objective) string { return "slo: " + quoted(o.Name) }
+
 // quoted is a YAML string in single quotes.
 func quoted(text string) string { return "'" + strings.ReplaceAll(text, "'", "''") + "'" }

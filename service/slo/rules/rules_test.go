@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"flag"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -11,6 +12,8 @@ import (
 	"testing"
 
 	"tokenmeter/service/slo"
+
+	"github.com/goccy/go-yaml"
 )
 
 var update = flag.Bool("update", false, "write golden files anew")
@@ -139,6 +142,53 @@ func TestPromtool(t *testing.T) {
 				out = out[:4000]
 			}
 			t.Errorf("promtool %s: %v\n%s", strings.Join(args, " "), err, out)
+		}
+	}
+}
+
+// A label is a string, whatever YAML would take the name for: Kubernetes refuses
+// others, and null would be no label at all.
+func TestNamesThatYAMLTakesForOthers(t *testing.T) {
+	names := []string{"0", "1e3", "0x1f", "true", "no", "null", "inf", "nan", "2026-01-01", "a.b_c-d", "1_000"}
+	text := "objectives:\n"
+	for _, name := range names {
+		text += "  - {name: '" + name + "', objective: availability >= 99%, alerts: [{share: 2%, long: 1h, short: 5m, severity: page}, {no_data_for: 1h}]}\n"
+	}
+	all, _, err := slo.Load("x.yaml", []byte(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, write := range []func(io.Writer, []*slo.Objective) error{Prometheus, Kubernetes} {
+		var b strings.Builder
+		if err := write(&b, all); err != nil {
+			t.Fatal(err)
+		}
+		type group struct {
+			Rules []struct{ Labels map[string]any }
+		}
+		var doc struct {
+			Groups []group
+			Spec   struct{ Groups []group }
+		}
+		if err := yaml.Unmarshal([]byte(b.String()), &doc); err != nil {
+			t.Fatal(err)
+		}
+		seen := map[string]bool{}
+		for _, g := range append(doc.Groups, doc.Spec.Groups...) {
+			for _, r := range g.Rules {
+				for label, v := range r.Labels {
+					if s, is := v.(string); !is {
+						t.Errorf("%s: %v is a %T", label, v, v)
+					} else if label == "slo" {
+						seen[s] = true
+					}
+				}
+			}
+		}
+		for _, name := range names {
+			if !seen[name] {
+				t.Errorf("no rule has the name %s", name)
+			}
 		}
 	}
 }
