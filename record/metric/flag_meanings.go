@@ -56,4 +56,6 @@ var FlagMeanings = []FlagMeaning{
 		"complete all the same; we closed the connection, so the next request opens another"},
 	{"wrong_content_type", "a stream of events came under another content type",
 		"read all the same; other clients may refuse it"},
+	{"repeated_text", "the last delta said the whole text again (seen where texts are kept)",
+		"it is no token; without --keep-text it would be the last one"},
 }

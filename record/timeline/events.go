@@ -276,5 +276,25 @@ func (e *Events) OneChoice() {
 	}
 }
 
+// TakeBack makes the last generation event of a choice an empty one, if it is text of
+// so many bytes; false when it is not, or was handed on.
+func (e *Events) TakeBack(choice int, bytes int64) bool {
+	if e.handed {
+		return false
+	}
+	for i := len(e.packed) - 1; i >= 0; i-- {
+		p := &e.packed[i]
+		if !p.Kind().Bears() || p.Choice() != choice {
+			continue
+		}
+		if p.Kind() != Text || p.Bytes() != bytes {
+			return false
+		}
+		p.kind, p.tokens, p.bytes = uint8(Empty)|p.kind&sameRead, 0, 0
+		return true
+	}
+	return false
+}
+
 // Reset empties the list and keeps its memory; Keep no longer holds.
 func (e *Events) Reset() { *e = Events{packed: e.packed[:0]} }

@@ -33,6 +33,7 @@ const (
 	NoFinish                               // the terminator came, no finish reason did
 	LeftOpen                               // complete, and the server left the body open: we ended it
 	WrongContentType                       // a stream under a content type that is none of a stream
+	RepeatedText                           // the last delta said the whole text again; it is no token
 )
 
 var flagNames = [...]string{
@@ -41,7 +42,7 @@ var flagNames = [...]string{
 	"no_answer", "prefix_cache_active", "malformed_event", "no_done",
 	"dirty_close", "non_streaming", "stream_ignored", "compressed",
 	"clock_step", "arrivals_capped",
-	"no_finish_reason", "left_open", "wrong_content_type",
+	"no_finish_reason", "left_open", "wrong_content_type", "repeated_text",
 }
 
 // Has reports whether every flag of f is set.

@@ -60,6 +60,7 @@ func (s *Stream) results() {
 		s.oneChoice()
 		between = ""
 	}
+	s.dropRepeated()
 	tl.Usage = s.usage.final(s.progress.seen, s.tokens, &s.server)
 	tl.Counted = s.count.counted()
 	tl.Server = s.server.result()

@@ -25,6 +25,7 @@ const (
 	nParts
 
 	firstOfAnswer = answerImage
+	others        = 4 // counts that may stand beside their whole and have fields of their own
 )
 
 // usage reads a usage object with the names of OpenAI and of those who extend
@@ -133,22 +134,29 @@ func (u *usage) reconcile(exclusive bool) {
 		u.Input = timeline.Some(told(u.Input) + told(u.Cached) + told(u.CacheWrite))
 	}
 	thoughtBeside := u.Output.OK() && told(u.Reasoning) > told(u.Output)
+	rejectedBeside := u.Output.OK() && told(u.Rejected) > told(u.Output)
 	if thoughtBeside {
 		u.Output = timeline.Some(told(u.Output) + told(u.Reasoning))
+	}
+	if rejectedBeside {
+		u.Output = timeline.Some(told(u.Output) + told(u.Rejected))
 	}
 	if !u.Input.OK() || !u.Output.OK() || !u.Total.OK() {
 		return
 	}
-	sides := [3 + nParts]int64{0: told(u.Reasoning), 1: told(u.Cached), 2: told(u.CacheWrite)}
-	copy(sides[3:], u.parts[:])
+	sides := [others + nParts]int64{0: told(u.Reasoning), 1: told(u.Rejected), 2: told(u.Cached), 3: told(u.CacheWrite)}
+	copy(sides[others:], u.parts[:])
 	if thoughtBeside {
 		sides[0] = 0
 	}
+	if rejectedBeside {
+		sides[1] = 0
+	}
 	if cacheBeside {
-		sides[1], sides[2] = 0, 0
+		sides[2], sides[3] = 0, 0
 	}
 	for i := range explained(sides[:], told(u.Total)-told(u.Input)-told(u.Output)) {
-		if i == 0 || i >= 3+int(firstOfAnswer) {
+		if i <= 1 || i >= others+int(firstOfAnswer) {
 			u.Output = timeline.Some(told(u.Output) + sides[i])
 		} else {
 			u.Input = timeline.Some(told(u.Input) + sides[i])

@@ -72,6 +72,12 @@ func TestUsageOfVendors(t *testing.T) {
 
 		{"predictions", "openai-chat", []string{`{"prompt_tokens":9,"completion_tokens":13,"total_tokens":22,"completion_tokens_details":{"accepted_prediction_tokens":2,"rejected_prediction_tokens":10}}`},
 			`{"input":9,"output":13,"rejected":10,"total":22}`},
+		{"rejected ones beside the answer, in the total", "openai-chat", []string{`{"prompt_tokens":9,"completion_tokens":13,"total_tokens":32,"completion_tokens_details":{"accepted_prediction_tokens":2,"rejected_prediction_tokens":10}}`},
+			`{"input":9,"output":23,"rejected":10,"total":32}`},
+		{"more rejected than answer, no total", "openai-chat", []string{`{"prompt_tokens":9,"completion_tokens":3,"completion_tokens_details":{"rejected_prediction_tokens":10}}`},
+			`{"input":9,"output":13,"rejected":10}`},
+		{"rejected ones and reasoning beside the answer", "openai-chat", []string{`{"prompt_tokens":9,"completion_tokens":13,"total_tokens":62,"completion_tokens_details":{"reasoning_tokens":30,"rejected_prediction_tokens":10}}`},
+			`{"input":9,"output":53,"reasoning":30,"rejected":10,"total":62}`},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			a, _ := ByName(c.api)
