@@ -77,7 +77,7 @@ var OutcomeAdvice = []Advice{
 	{timeline.CancelledUser, "the user hung up; neither good nor bad",
 		"an interrupt, or a client that left (proxy)",
 		"nothing to do; many of them can mean that answers are too slow"},
-	{timeline.ClientResource, "this machine could not send the request",
+	{timeline.ClientResource, "this machine could not send the request, or not hold its reply",
 		"out of file descriptors, ports or memory",
 		"raise `ulimit -n`, keep connections alive, or use more machines; such failures are never the server's"},
 }
