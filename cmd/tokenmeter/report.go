@@ -11,6 +11,7 @@ import (
 	"tokenmeter/load/sweep"
 	"tokenmeter/load/sweep/result"
 	"tokenmeter/reader/report"
+	"tokenmeter/record/metric"
 	"tokenmeter/record/run"
 )
 
@@ -18,6 +19,7 @@ type reportCmd struct {
 	Dir   string `arg:"" name:"run" help:"The folder of a run."`
 	HTML  string `name:"html" placeholder:"FILE" help:"Write one self-contained HTML file, - to stdout; stdout gets nothing else then, unless --format is given."`
 	Lens  string `placeholder:"NAME,…" help:"Show the run under the definitions of other tools instead: ${lenses}, or all."`
+	By    string `placeholder:"KIND" help:"Show conversations, tasks and sessions of agents instead: by session, turn, agent, or depth (of the context). With tokens, real and ideal cache hits, TTFT, E2E, and what a session waited for."`
 	Force bool   `help:"Overwrite the HTML file."`
 
 	sharedFlags `embed:""`
@@ -39,6 +41,14 @@ func (c *reportCmd) Run(a *app) error {
 	if c.Lens != "" && c.Format != "table" && c.Format != "json" {
 		return &usageError{errors.New("--lens is shown as a table or as JSON: leave --html out, and give --format table or json")}
 	}
+	if c.By != "" && (c.Lens != "" || c.HTML != "") {
+		return &usageError{errors.New("--by shows a table of its own: leave out --lens and --html")}
+	}
+	var check checker
+	check.choice("--by", c.By, metric.GroupKinds...)
+	if err := check.err(); err != nil {
+		return err
+	}
 	s, damage := sweep.Open(c.Dir)
 	if damage == nil && c.Dir != "" {
 		return c.sweep(a, s)
@@ -51,6 +61,9 @@ func (c *reportCmd) Run(a *app) error {
 		return err
 	}
 	defer f.Close()
+	if c.By != "" {
+		return c.groups(a, f)
+	}
 	sum, err := run.Summarise(f)
 	if err != nil {
 		return err

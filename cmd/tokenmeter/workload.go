@@ -169,7 +169,7 @@ func (s *shown) table(out io.Writer, l *workload.Loaded) error {
 		lengthLines(line, "turns", "of an agent", &r.Turns)
 		lengthLines(line, "gaps", "ms", &r.GapMS)
 		line("ideal cache", "%s of the input: what a prefix cache without a limit would know", percent(r.IdealHit))
-		b.WriteString("first session\n")
+		fmt.Fprintf(&b, "first session: its longest chain took %.1f s, of which %.1f s between requests\n", r.ChainS, r.BetweenS)
 		for _, text := range r.Drawing() {
 			fmt.Fprintf(&b, "  %s\n", text)
 		}

@@ -80,12 +80,13 @@ func TestAffinity(t *testing.T) {
 		if res.err != nil || f.hit != c.hit || f.all != 28 {
 			t.Errorf("%v: %d of %d blocks were hits, want %d of 28; %v", c.headers, f.hit, f.all, c.hit, res.err)
 		}
-		var cached, input int64
+		var cached, input, ideal int64
 		for _, rec := range res.records {
+			ideal += rec.ReusableTokens.Or(0)
 			cached, input = cached+rec.CachedTokens.Or(0), input+rec.InputTokens.Or(0)
 		}
-		if cached != int64(c.hit)*64 || input != 28*64 {
-			t.Errorf("the records say %d of %d tokens", cached, input)
+		if cached != int64(c.hit)*64 || input != 28*64 || ideal != 14*64 {
+			t.Errorf("the records say %d of %d tokens, ideally %d", cached, input, ideal)
 		}
 	}
 }

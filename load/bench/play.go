@@ -268,7 +268,7 @@ func (p *playing) place(tl *timeline.Timeline, k int) {
 		tl.Session = fmt.Sprintf("%d", p.item.Index)
 		tl.Turn = timeline.Some(int64(s.Turn))
 		tl.Task, tl.Step = tl.Session, timeline.Some(int64(k))
-		tl.Agent = s.Agent
+		tl.Agent, tl.Reusable = s.Agent, s.Reusable
 	}
 	// The parent is the one that ended last: it decided when this was due.
 	last := int64(-1)

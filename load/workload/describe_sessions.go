@@ -17,6 +17,10 @@ type Recorded struct {
 	GapMS    Lengths5 `json:"gap_ms"`    // between a request and those that it waits for, as it is played
 	LengthS  Lengths5 `json:"length_s"`  // of a session, as it was recorded
 	IdealHit float64  `json:"ideal_hit"` // share of the input that a prefix cache without a limit would know
+	// ChainS and BetweenS are of the first session: the longest chain of requests
+	// that wait for each other, and the part of it between them.
+	ChainS   float64 `json:"chain_s"`
+	BetweenS float64 `json:"between_s"`
 	// Tree is the first session: a line for each agent.
 	Tree []AgentLine `json:"tree"`
 }
@@ -55,6 +59,8 @@ func (l *Loaded) recorded(n int64) (*Recorded, error) {
 		}
 		if i == 0 {
 			d.Tree = lines
+			whole, between := s.Path()
+			d.ChainS, d.BetweenS = whole.Seconds(), between.Seconds()
 		}
 		width = append(width, int64(s.Width()))
 		hits := s.Ideal()

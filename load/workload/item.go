@@ -51,6 +51,9 @@ type Step struct {
 	// InputTokens is the asked length of all that is sent; empty where the text
 	// was given or depends on answers.
 	InputTokens timeline.Opt[int64]
+	// Reusable is how much of that earlier steps of a recorded session had; empty
+	// where it depends on answers.
+	Reusable timeline.Opt[int64]
 	// MaxTokens is the output length to ask for; empty leaves it to the server.
 	MaxTokens timeline.Opt[int64]
 	// Units are the words (or a tokenizer's tokens) of a made prompt, where a

@@ -130,7 +130,7 @@ func (r *recording) item(c *class, it *Item) {
 	steps := make([]Step, len(s.Calls))
 	turns := make([]int, len(s.Agents))
 	salt := random.Mix(c.salt ^ random.Mix(uint64(it.Index)))
-	models := r.models(c, s)
+	models, hits := r.models(c, s), s.Ideal()
 	for k := range s.Calls {
 		call := &s.Calls[k]
 		steps[k] = Step{
@@ -144,6 +144,9 @@ func (r *recording) item(c *class, it *Item) {
 			Model:     models[call.Model],
 		}
 		turns[call.Agent]++
+		if !c.live {
+			steps[k].Reusable = timeline.Some(min(int64(hits[k])*s.Block, call.Input))
+		}
 		if k == 0 {
 			steps[k].Wait = 0
 		}

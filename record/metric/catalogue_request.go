@@ -111,6 +111,8 @@ var tokenDefinitions = []Definition{
 		Aliases: []string{"isl", "prompt tokens", "input_sequence_length", "input length"}},
 	{Name: "cached_tokens", Unit: "tokens", Title: "prompt tokens from the prefix cache", Group: GroupTokens,
 		Formula: "usage; a part of input_tokens", Null: "the server does not say", Source: "usage", Aliases: []string{"cache read tokens"}},
+	{Name: "reusable_tokens", Unit: "tokens", Title: "prompt tokens that earlier requests of the session had: what a prefix cache without a limit would know", Group: GroupTokens,
+		Formula: "hash_ids or lengths of a recorded session", Null: "not a recorded session, or answers of the run stand in the prompts", Source: "the workload"},
 	{Name: "reasoning_tokens", Unit: "tokens", Title: "output tokens spent on reasoning", Group: GroupTokens,
 		Formula: "usage, or, where it tells of none, what the total counts beside prompt and completion; a part of output_tokens", Null: "the server does not say", Source: "usage", Aliases: []string{"thinking tokens"}},
 	{Name: "requested_tokens", Unit: "tokens", Title: "output length that was asked for", Group: GroupTokens,

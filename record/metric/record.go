@@ -57,6 +57,7 @@ type Record struct {
 
 	InputTokens     timeline.Opt[int64] `json:"input_tokens"`
 	CachedTokens    timeline.Opt[int64] `json:"cached_tokens"`
+	ReusableTokens  timeline.Opt[int64] `json:"reusable_tokens"`
 	OutputTokens    timeline.Opt[int64] `json:"output_tokens"`
 	ReasoningTokens timeline.Opt[int64] `json:"reasoning_tokens"`
 	RequestedTokens timeline.Opt[int64] `json:"requested_tokens"`

@@ -114,6 +114,7 @@ func (c *coder) timeline(t *timeline.Timeline) {
 	c.string(&t.NormBy)
 	c.optInt(&t.Usage.Rejected)
 	c.string(&t.Agent)
+	c.optInt(&t.Reusable)
 }
 
 // more reports whether there is anything left to read; writing always goes on.

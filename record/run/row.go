@@ -54,6 +54,7 @@ type row struct {
 
 	InputTokens     *int64  `parquet:"input_tokens"`
 	CachedTokens    *int64  `parquet:"cached_tokens"`
+	ReusableTokens  *int64  `parquet:"reusable_tokens"`
 	OutputTokens    *int64  `parquet:"output_tokens"`
 	ReasoningTokens *int64  `parquet:"reasoning_tokens"`
 	RequestedTokens *int64  `parquet:"requested_tokens"`

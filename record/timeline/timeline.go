@@ -108,6 +108,9 @@ type Timeline struct {
 	Norm    Opt[int64]
 	NormBy  string
 	CostUSD Opt[float64]
+	// Reusable is how many of the prompt's tokens earlier requests of its session
+	// had, as far as what was sent tells: what a prefix cache without a limit knows.
+	Reusable Opt[int64]
 }
 
 // Usage is the server's own count, normalised: Input includes cached tokens
