@@ -110,7 +110,8 @@ func (c *benchCmd) html(sum *run.Run) error {
 // verdict is the exit code of what was measured.
 func (c *benchCmd) verdict(sum *run.Run) error {
 	f := exit.OfRequests(&sum.Requests)
-	f.Strict, f.Measurement = c.Strict, sum.Validity.Verdict
+	f.Strict = c.Strict
+	f.Measurement, f.Doubt = asked(sum.Goodput, &sum.Validity)
 	f.Gates = objectivesOf(sum.Goodput, &sum.Validity)
 	return decided(f)
 }

@@ -38,16 +38,43 @@ func decided(f exit.Facts) error {
 	return &codedError{code: int(v.Code), text: v.Says, said: v.Says == ""}
 }
 
-// objectivesOf counts objectives by what became of them. What an invalid
-// measurement says of them is void.
+// objectivesOf counts objectives by what became of them. One on a figure whose
+// measurement is invalid is void.
 func objectivesOf(g *objective.Goodput, v *validity.Validity) (gates exit.Gates) {
 	if g == nil {
 		return gates
 	}
-	for _, o := range g.Objectives {
-		gates.Add(o.State, v.Voids() || v.Verdict == validity.Unknown)
+	for i := range g.Objectives {
+		o := &g.Objectives[i]
+		gates.Add(o.State, v.Voids(g.Metrics(o)...) || v.Verdict == validity.Unknown)
 	}
 	return gates
+}
+
+// asked is the verdict on the figures that objectives ask for, and the check behind it;
+// on the whole run where there are none.
+func asked(g *objective.Goodput, v *validity.Validity) (verdict, because string) {
+	verdict = v.Verdict
+	if g == nil || verdict != validity.Invalid {
+		return verdict, ""
+	}
+	judged := false
+	for i := range g.Objectives {
+		o := &g.Objectives[i]
+		for _, metric := range g.Metrics(o) {
+			if v.Of(metric) == validity.Invalid {
+				if c, ok := v.Why(metric); ok {
+					because = fmt.Sprintf("the measurement is invalid for %s (%s), see the checks above", metric, c.Name)
+				}
+				return validity.Invalid, because
+			}
+			judged = true
+		}
+	}
+	if judged {
+		return validity.Suspect, "" // invalid for figures that nobody asked for
+	}
+	return verdict, ""
 }
 
 // worse keeps the error that decides the exit code: the first one that is a

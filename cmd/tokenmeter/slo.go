@@ -18,6 +18,7 @@ import (
 	"tokenmeter/base/printable"
 	"tokenmeter/record/objective"
 	"tokenmeter/record/run"
+	"tokenmeter/record/validity"
 	"tokenmeter/service/slo"
 	"tokenmeter/service/slo/history"
 	"tokenmeter/service/slo/history/sqlite"
@@ -80,7 +81,8 @@ func (c *sloCheckCmd) Run(a *app) error {
 	if err != nil {
 		return err
 	}
-	if err := worse(writeSLO(a.stdout, c.Format, results), c.warnInvalid(a)); err != nil {
+	trust, objectives, err := c.shown(a, results)
+	if err != nil {
 		return err
 	}
 	for _, r := range results.Objectives {
@@ -91,11 +93,12 @@ func (c *sloCheckCmd) Run(a *app) error {
 	for _, g := range gates {
 		a.say("tokenmeter slo check: %s", g)
 	}
-	f, err := c.facts()
-	if err != nil {
-		return err
-	}
+	f := trust.requests
 	f.Gates.Missed = len(gates)
+	asked := map[string][]string{}
+	for _, o := range objectives {
+		asked[o.Name] = o.Metrics()
+	}
 	for _, r := range results.Objectives {
 		state := "open"
 		if r.State == slo.Stale {
@@ -103,7 +106,11 @@ func (c *sloCheckCmd) Run(a *app) error {
 		} else if r.Met != nil {
 			state = map[bool]string{true: "met", false: "missed"}[*r.Met]
 		}
-		f.Gates.Add(state, f.Measurement != "")
+		verdict, because := trust.void(asked[r.Name])
+		if verdict != "" && f.Measurement != validity.Invalid {
+			f.Measurement, f.Doubt = verdict, because
+		}
+		f.Gates.Add(state, verdict != "")
 	}
 	f.Strict = c.Strict
 	return decided(f)
@@ -147,7 +154,21 @@ func (c *sloReportCmd) Run(a *app) error {
 	if err != nil {
 		return err
 	}
-	return worse(writeSLO(a.stdout, c.Format, results), c.warnInvalid(a))
+	_, _, err = c.shown(a, results)
+	return err
+}
+
+// shown writes the result, and says which runs can't vouch for it.
+func (c *sloSource) shown(a *app, results slo.Document) (t sloTrust, objectives []*slo.Objective, err error) {
+	if t, err = c.trust(); err != nil {
+		return t, nil, err
+	}
+	if objectives, err = readObjectives(c.Config, c.Objective); err != nil {
+		return t, nil, err
+	}
+	err = writeSLO(a.stdout, c.Format, results)
+	t.warn(a, objectives)
+	return t, objectives, err
 }
 
 // Run writes rules.

@@ -3,59 +3,88 @@
 package main
 
 import (
-	"slices"
+	"fmt"
 	"strings"
 
 	"tokenmeter/record/exit"
 	"tokenmeter/record/run"
 	"tokenmeter/record/validity"
+	"tokenmeter/service/slo"
 )
 
-// warnInvalid says which runs are invalid measurements: they are counted, but
-// what they say of objectives is not the server's.
-func (c *sloSource) warnInvalid(a *app) error {
-	for _, path := range c.Runs {
-		f, err := run.Open(path)
-		if err != nil {
-			return err
-		}
-		v := f.Run().Validity
-		f.Close()
-		if v.Voids() {
-			a.warn("note: %s is an INVALID measurement and says nothing about its objectives%s", path, becauseOf(&v))
-		} else if v.Verdict == validity.Unknown {
-			a.warn("note: %s: nobody knows whether it is valid%s", path, becauseOf(&v))
-		}
-	}
-	return nil
+// sloTrust is how far the runs that objectives are held against can be believed.
+type sloTrust struct {
+	requests exit.Facts
+	runs     []string
+	verdicts []validity.Validity
 }
 
-// facts counts the requests of the runs, and says how far they can be believed:
-// one that can't be spoils them all.
-func (c *sloSource) facts() (all exit.Facts, err error) {
+// trust reads it; nothing of live data.
+func (c *sloSource) trust() (t sloTrust, err error) {
 	for _, path := range c.Runs {
 		f, err := run.Open(path)
 		if err != nil {
-			return all, err
+			return t, err
 		}
 		r := f.Run()
 		f.Close()
-		all = all.And(exit.OfRequests(&r.Requests))
-		switch {
-		case r.Validity.Voids():
-			all.Measurement, all.Doubt = validity.Invalid, path+" is an invalid measurement"
-		case r.Validity.Verdict == validity.Unknown && all.Measurement == "":
-			all.Measurement = validity.Unknown
-		}
+		t.requests = t.requests.And(exit.OfRequests(&r.Requests))
+		t.runs = append(t.runs, path)
+		t.verdicts = append(t.verdicts, r.Validity)
 	}
-	return all, nil
+	return t, nil
 }
 
-// becauseOf is what the first invalid check says.
-func becauseOf(v *validity.Validity) string {
-	for _, c := range slices.Backward(v.Checks) { // the damage of an unknown one stands last
-		if c.Verdict == v.Verdict {
-			return ": " + c.Name + ": " + strings.TrimRight(c.Says, ". ")
+// void reports whether a run can't vouch for an objective: its measurement of one of the
+// figures is invalid, or nobody knows. One run spoils them all.
+func (t *sloTrust) void(metrics []string) (verdict, because string) {
+	for i := range t.verdicts {
+		v := &t.verdicts[i]
+		switch {
+		case v.Voids(metrics...):
+			return validity.Invalid, t.runs[i] + " is an invalid measurement" + becauseOf(v, metrics)
+		case v.Verdict == validity.Unknown && verdict == "":
+			verdict, because = validity.Unknown, ""
+		}
+	}
+	return verdict, because
+}
+
+// warn says which runs can't vouch for which objectives: they are counted, but what they
+// say of these is not the server's.
+func (t *sloTrust) warn(a *app, objectives []*slo.Objective) {
+	for i, path := range t.runs {
+		v := &t.verdicts[i]
+		var void []*slo.Objective
+		for _, o := range objectives {
+			if v.Voids(o.Metrics()...) {
+				void = append(void, o)
+			}
+		}
+		switch {
+		case len(void) == len(objectives) && len(void) > 0:
+			a.warn("note: %s is an INVALID measurement and says nothing about its objectives%s", path, becauseOf(v, void[0].Metrics()))
+		case len(void) > 0:
+			a.warn("note: %s is an INVALID measurement for %s and says nothing about it%s", path, named(void), becauseOf(v, void[0].Metrics()))
+		case v.Verdict == validity.Unknown:
+			a.warn("note: %s: nobody knows whether it is valid%s", path, becauseOf(v, []string{""}))
+		}
+	}
+}
+
+func named(objectives []*slo.Objective) string {
+	var list []string
+	for _, o := range objectives {
+		list = append(list, o.Name)
+	}
+	return strings.Join(list, ", ")
+}
+
+// becauseOf is what the check says that spoils the metrics.
+func becauseOf(v *validity.Validity, metrics []string) string {
+	for _, m := range metrics {
+		if c, ok := v.Why(m); ok {
+			return fmt.Sprintf(": %s: %s", c.Name, strings.TrimRight(c.Says, ". "))
 		}
 	}
 	return ""

@@ -282,7 +282,7 @@ func (c *sweepCmd) verdict(s *result.Sweep) error {
 			continue
 		}
 		points++
-		if p.Validity.Verdict == validity.Invalid {
+		if verdict, _ := asked(p.Goodput, &p.Validity); verdict == validity.Invalid {
 			invalid++
 		}
 		switch g := objectivesOf(p.Goodput, &p.Validity); {

@@ -53,6 +53,7 @@ type recorder struct {
 // tally counts the requests of a phase.
 type tally struct {
 	done, failed, ok, limited int64 // limited: answered 429
+	stamped                   int64 // of the ok ones, by the kernel
 	lasting                   int64 // of the failed, those that no waiting mends
 	own                       int64 // of the failed, those that are our own want
 	asked, askedN             int64 // input tokens, where a length was asked for
@@ -149,6 +150,9 @@ func (r *recorder) note(j job, v *metric.Values, writeErr error) error {
 	switch {
 	case tl.Outcome == timeline.OK:
 		c.ok++
+		if tl.Clock == timeline.Kernel {
+			c.stamped++
+		}
 	case tl.Outcome.Failed():
 		c.failed++
 		if tl.Outcome == timeline.HTTP429 {

@@ -36,6 +36,10 @@ func (t *trust) look(r *runner) string {
 	f := validity.Facts{
 		Facts: metric.Facts{Requests: c.ok + c.failed, Failed: c.failed},
 	}
+	if c.ok > 0 {
+		// Whether stamps were lost to late reading is told at the end.
+		f.KernelShare, f.ChargedLagP99MS = timeline.Some(float64(c.stamped)/float64(c.ok)), timeline.Some(0.0)
+	}
 	if r.plan.open() && r.plan.Concurrency == 0 {
 		f.OpenLoop = true
 		f.SendLateP99MS = r.rec.lateness(0.99)

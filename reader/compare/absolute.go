@@ -42,15 +42,22 @@ func (out *GateResult) absolute(g *Gate, runs []*Run, o *Options) {
 		return
 	}
 	switch {
-	case anyInvalid(runs):
+	case anyInvalid(runs, g.Objective.Metric) && out.State == Held:
+		out.Held, out.State = timeline.Opt[bool]{}, GateRefused
+		out.Says += ", but the measurement is invalid"
+	case anyInvalid(runs, g.Objective.Metric):
 		out.Says += ", but the measurement is invalid"
 	case !out.Settled.Or(true):
 		out.Says += ", but not settled"
 	}
 }
 
-func anyInvalid(runs []*Run) bool {
-	return slices.ContainsFunc(runs, func(r *Run) bool { return r.Facts.Validity == validity.Invalid })
+// anyInvalid reports whether a run's measurement of the metric is invalid.
+func anyInvalid(runs []*Run, metric string) bool {
+	return slices.ContainsFunc(runs, func(r *Run) bool {
+		v := validity.Validity{Verdict: r.Facts.Validity, Figures: r.Facts.Figures}
+		return v.Of(metric) == validity.Invalid
+	})
 }
 
 // shownValue writes a value and its interval with its unit.

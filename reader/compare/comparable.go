@@ -258,13 +258,44 @@ func state(side string, g Group) []Reason {
 			list = append(list, Reason{Name: name, Level: level, Says: fmt.Sprintf("%d runs of %s %s%s", n, side, many, because)})
 		}
 	}
-	see("invalid", Refuse, "is an invalid measurement", "are invalid measurements", func(f *Facts) bool { return f.Validity == validity.Invalid })
+	see("invalid", Refuse, "is an invalid measurement", "are invalid measurements", func(f *Facts) bool { return f.Validity == validity.Invalid && f.partly() == "" })
+	for _, r := range g.Runs {
+		if safe := r.Facts.partly(); safe != "" {
+			list = append(list, Reason{Name: "invalid_figures", Level: Warn, Says: fmt.Sprintf("%s is invalid for some figures, which are not compared: %s", side, safe)})
+			break
+		}
+	}
 	see("unknown", Warn, "is a run of which nobody knows whether it is valid", "are runs of which nobody knows whether they are valid", func(f *Facts) bool { return f.Validity == validity.Unknown })
 	see("suspect", Warn, "is a suspect measurement", "are suspect measurements", func(f *Facts) bool { return f.Validity == "suspect" })
 	see("partial", Warn, "was stopped before its end", "were stopped before their end", func(f *Facts) bool { return f.Partial })
 	see("summary_only", Warn, "has only a summary: nothing in it can be tested", "have only summaries: nothing in them can be tested",
 		func(f *Facts) bool { return f.Evidence == timeline.SummaryOnly })
 	return list
+}
+
+// partly says which figures of an invalid run hold all the same; empty: none does, or
+// the run is not invalid.
+func (f *Facts) partly() string {
+	if f.Validity != validity.Invalid {
+		return ""
+	}
+	v := validity.Validity{Verdict: f.Validity, Figures: f.Figures}
+	for _, figure := range validity.Latencies {
+		if f.Figures[figure] != "" && f.Figures[figure] != validity.Invalid {
+			return v.Safe()
+		}
+	}
+	return ""
+}
+
+// invalidFigure says why a metric's own measurement is invalid where that of others is
+// not; empty: it is not.
+func (f *Facts) invalidFigure(metric string) string {
+	figure := validity.FigureOf(metric)
+	if f.Figures[figure] != validity.Invalid {
+		return ""
+	}
+	return "its measurement is invalid (" + f.FiguresWhy[figure] + ")"
 }
 
 // burstsWhy is why a pace can't be compared.
@@ -278,6 +309,10 @@ func unlike(a, b *Facts) map[string]string {
 		switch {
 		case m.paced && (bursts(a) > flagLimit || bursts(b) > flagLimit):
 			why[m.key] = burstsWhy
+		case a.invalidFigure(m.key) != "" && a.partly() != "":
+			why[m.key] = a.invalidFigure(m.key)
+		case b.invalidFigure(m.key) != "" && b.partly() != "":
+			why[m.key] = b.invalidFigure(m.key)
 		case m.counted && a.TokenSource != b.TokenSource:
 			why[m.key] = "tokens are counted otherwise"
 		case m.counted && tokenizerOf(a) != tokenizerOf(b):

@@ -122,14 +122,19 @@ func TestGates(t *testing.T) {
 	}
 }
 
-// A gate on the value of an invalid measurement is judged, and says what that
-// is worth.
+// A gate on the value of an invalid measurement is not held, and says why; one that
+// broke stays broken.
 func TestGateOnInvalidMeasurement(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 7))
 	gates := mustGates(t, "error rate < 5%")
 	a, b := made.group("A", rng, 1, 100, 0, gates...), made.group("B", rng, 1, 100, 1, gates...)
 	b.Runs[0].Facts.Validity = "invalid"
-	if g := mustCompare(t, a, b, Options{Gates: gates}).Gates[0]; g.State != Held || !strings.Contains(g.Says, "the measurement is invalid") {
+	if g := mustCompare(t, a, b, Options{Gates: gates}).Gates[0]; g.State != GateRefused || g.Held.OK() || !strings.Contains(g.Says, "the measurement is invalid") {
+		t.Errorf("%s", g.Words())
+	}
+	// The figure that a gate is on counts, not the run.
+	b.Runs[0].Facts.Figures = map[string]string{"ttft": "valid", "errors": "valid", "throughput": "invalid"}
+	if g := mustCompare(t, a, b, Options{Gates: gates}).Gates[0]; g.State != Held || strings.Contains(g.Says, "invalid") {
 		t.Errorf("%s", g.Words())
 	}
 }

@@ -43,6 +43,8 @@ type Facts struct {
 	OS           string            `json:"os"`
 	Validity     string            `json:"validity"` // valid | suspect | invalid; empty: not judged
 	ValidityWhy  string            `json:"validity_why"`
+	Figures      map[string]string `json:"figures,omitempty"`     // verdicts by family (package validity)
+	FiguresWhy   map[string]string `json:"figures_why,omitempty"` // what spoils a family that is invalid
 	Requests     Counts            `json:"requests"`
 	Evidence     timeline.Evidence `json:"evidence"` // of the request that is known least
 	Clock        timeline.Clock    `json:"clock"`    // user, if any request's was
@@ -109,6 +111,15 @@ func factsOf(m *run.Run) Facts {
 		if check.Verdict == f.Validity && f.Validity != "valid" {
 			f.ValidityWhy = check.Says
 			break
+		}
+	}
+	f.Figures = m.Validity.Figures
+	for figure, verdict := range f.Figures {
+		if c, ok := m.Validity.Why(figure); ok && verdict == validity.Invalid {
+			if f.FiguresWhy == nil {
+				f.FiguresWhy = map[string]string{}
+			}
+			f.FiguresWhy[figure] = c.Name
 		}
 	}
 	if m.Cost != nil {

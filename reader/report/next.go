@@ -148,7 +148,7 @@ func offer(r *run.Run) string {
 	if limit >= 1000 {
 		limit, unit = limit/1000, "s"
 	}
-	return fmt.Sprintf(`none set; try --objective "p95 %s < %g%s"`, name, limit, unit)
+	return fmt.Sprintf(`none set; try --objective "p95 %s < %s%s"`, name, metric.Significant(limit, 1), unit)
 }
 
 // nice is the next number of the series 1, 2, 3, 5.

@@ -40,72 +40,59 @@ func objectiveLines(r *run.Run) (lines []objectiveLine, judged string) {
 	if r.Goodput == nil || len(r.Goodput.Objectives) == 0 {
 		return nil, "No objectives set."
 	}
-	var nHeld, nMissed, nOpen int
-	for _, o := range r.Goodput.Objectives {
-		line := objectiveLine{text: short(o.Text, 160), metric: o.Metric, settled: o.Settled.Or(true), says: objectiveValue(&o)}
-		switch o.State {
-		case "met":
+	var n tally
+	for i := range r.Goodput.Objectives {
+		o := &r.Goodput.Objectives[i]
+		line := objectiveLine{text: short(o.Text, 160), metric: o.Metric, settled: o.Settled.Or(true), says: objectiveValue(o)}
+		void := r.Validity.Voids(r.Goodput.Metrics(o)...)
+		switch {
+		case o.State == "met" && void:
+			line.state, line.says = voided, line.says+"; it would hold, but its measurement is invalid"
+			n.void++
+		case o.State == "missed" && void:
+			line.state, line.says = voided, line.says+"; it would fail, but its measurement is invalid"
+			n.void++
+			n.failing++
+		case o.State == "met":
 			line.state = held
-			nHeld++
-		case "missed":
+			n.held++
+		case o.State == "missed":
 			line.state = missed
-			nMissed++
-		case objective.Open:
+			n.missed++
+		case o.State == objective.Open:
 			line.state = open
-			nOpen++
+			n.open++
 		default:
-			line.state, line.says = limit, criterionValue(&o)
+			line.state, line.says = limit, criterionValue(o)
 		}
 		lines = append(lines, line)
 	}
-	if r.Validity.Voids() && nHeld+nMissed > 0 {
-		for i := range lines {
-			lines[i].annul()
-		}
-		return lines, voidWords(nHeld+nMissed, nMissed, nOpen)
-	}
-	return lines, judgedWords(nHeld, nMissed, nOpen)
+	return lines, n.words()
 }
 
-// annul takes back what an invalid measurement says of an objective.
-func (o *objectiveLine) annul() {
-	switch o.state {
-	case held:
-		o.says += "; it would hold, but the measurement is invalid"
-	case missed:
-		o.says += "; it would fail, but the measurement is invalid"
-	default:
-		return
-	}
-	o.state = voided
-}
+// tally counts objectives by what became of them.
+type tally struct{ held, missed, open, void, failing int }
 
-func voidWords(n, nMissed, nOpen int) string {
-	text := plural(int64(n), "objective") + " void"
-	if nMissed > 0 {
-		text += fmt.Sprintf(", %d failing", nMissed)
-	}
-	if nOpen > 0 {
-		text += fmt.Sprintf(", %d open", nOpen)
-	}
-	return text + "."
-}
-
-func judgedWords(nHeld, nMissed, nOpen int) string {
-	n := nHeld + nMissed + nOpen
+func (t tally) words() string {
+	n := t.held + t.missed + t.open + t.void
 	if n == 0 {
 		return "No objectives, only limits."
 	}
-	noun := "objectives"
-	if n == 1 {
-		noun = "objective"
+	text := fmt.Sprintf("%d of %s held", t.held, plural(int64(n), "objective"))
+	switch {
+	case t.missed > 0:
+		text = fmt.Sprintf("%d of %s failed", t.missed, plural(int64(n), "objective"))
+	case t.void > 0 && t.held == 0:
+		text = plural(int64(t.void), "objective") + " void"
 	}
-	text := fmt.Sprintf("%d of %d %s held", nHeld, n, noun)
-	if nMissed > 0 {
-		text = fmt.Sprintf("%d of %d %s failed", nMissed, n, noun)
+	if t.void > 0 && t.held+t.missed > 0 {
+		text += fmt.Sprintf(", %d void", t.void)
 	}
-	if nOpen > 0 {
-		text += fmt.Sprintf(", %d open", nOpen)
+	if t.failing > 0 {
+		text += fmt.Sprintf(", %d failing", t.failing)
+	}
+	if t.open > 0 {
+		text += fmt.Sprintf(", %d open", t.open)
 	}
 	return text + "."
 }

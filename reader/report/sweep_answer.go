@@ -67,7 +67,7 @@ func (v *sweepView) ends() {
 	}
 	first, last := v.s.Points[0], v.s.Points[len(v.s.Points)-1]
 	v.says = fmt.Sprintf("From %s to %s.", v.load(first.Value), v.load(last.Value))
-	if first.Validity.Verdict == validity.Invalid || last.Validity.Verdict == validity.Invalid {
+	if first.Validity.Of(validity.TTFT) == validity.Invalid || last.Validity.Of(validity.TTFT) == validity.Invalid {
 		return
 	}
 	if a, ok := first.Metrics["ttft_ms"].P50.Get(); ok {
@@ -147,7 +147,7 @@ func (v *sweepView) best() {
 	at, most := -1, 0.0
 	for i := range s.Points {
 		p := &s.Points[i]
-		if tps, ok := p.Throughput.SystemOutputTPS.Get(); ok && tps > most && p.Validity.Verdict != validity.Invalid {
+		if tps, ok := p.Throughput.SystemOutputTPS.Get(); ok && tps > most && p.Validity.Of(validity.Throughput) != validity.Invalid {
 			at, most = i, tps
 		}
 	}

@@ -8,6 +8,7 @@ import (
 	"tokenmeter/record/metric"
 	"tokenmeter/record/run"
 	"tokenmeter/record/timeline"
+	"tokenmeter/record/validity"
 )
 
 // view is a run in words and figures, before a form is given to it. Every form
@@ -41,14 +42,14 @@ func newView(r *run.Run) *view {
 	v := &view{verdict: verdict(r), size: size(r)}
 	v.objectives, v.judged = objectiveLines(r)
 	v.rows, v.notes = rows(r)
-	if v.verdict == invalid {
-		doubted := false
-		for i := range v.rows {
+	doubted := false
+	for i := range v.rows {
+		if r.Validity.Of(v.rows[i].key) == validity.Invalid {
 			doubted = v.rows[i].doubt() || doubted
 		}
-		if doubted {
-			v.notes = append(v.notes, "? the measurement is invalid: do not rely on the figure")
-		}
+	}
+	if doubted {
+		v.notes = append(v.notes, "? the measurement is invalid: do not rely on the figure")
 	}
 	v.failure = failureOf(r)
 	v.sentences = sentences(r, v)

@@ -21,7 +21,11 @@ func sentences(r *run.Run, v *view) []string {
 		}
 	}
 	add(partial(r))
-	if v.verdict == invalid && r.Requests.OK > 0 {
+	switch safe := r.Validity.Safe(); {
+	case r.Requests.OK == 0:
+	case safe != "":
+		add(safe)
+	case v.verdict == invalid:
 		add("Do not use these figures: the measurement itself failed a check.")
 	}
 	switch {

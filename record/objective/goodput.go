@@ -59,6 +59,24 @@ func (r ObjectiveResult) MarshalJSON() ([]byte, error) {
 	return json.Marshal(out)
 }
 
+// Metrics are what an objective of these is made of: its own metric, or all of them
+// where it is on the share of good requests.
+func (g *Goodput) Metrics(o *ObjectiveResult) []string {
+	if o.Metric != "goodput" {
+		return []string{o.Metric}
+	}
+	var all []string
+	for i := range g.Objectives {
+		if m := g.Objectives[i].Metric; m != "goodput" {
+			all = append(all, m)
+		}
+	}
+	if len(all) == 0 {
+		return []string{o.Metric}
+	}
+	return all
+}
+
 // Missed reports whether any objective was missed: the run's exit code is 1.
 func (g *Goodput) Missed() bool {
 	if g == nil {

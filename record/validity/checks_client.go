@@ -68,9 +68,16 @@ func cpuBusy(r *Rule, f *Facts) (Check, bool) {
 	if !ok {
 		return r.judge(opt{}, "How busy the client's processors were is not known on this system."), true
 	}
-	return r.judge(f.Client.CPUBusy,
-		fmt.Sprintf("The cores that the client may use were %s busy.", percent(busy))).
-		advise("Use a larger or quieter machine, or fewer streams; do not run the server on the same cores."), true
+	c := r.judge(f.Client.CPUBusy, fmt.Sprintf("The cores that the client may use were %s busy.", percent(busy)))
+	if !f.stampsHold {
+		return c.advise("Use a larger or quieter machine, or fewer streams; do not run the server on the same cores."), true
+	}
+	// The kernel keeps the time of an arrival until it is read, however late.
+	c.Figures = []string{Throughput, Delay}
+	if c.Verdict == Invalid {
+		c.Verdict, c.Limit = Suspect, timeline.Some(r.Suspect)
+	}
+	return c.advise("TTFT, TPOT, gaps and E2E are safe: the kernel stamped them; rates and lateness are not. Use a quieter machine, or fewer streams, where you need those."), true
 }
 
 // steal asks whether somebody took the processor away: another guest of the

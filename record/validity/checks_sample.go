@@ -25,6 +25,9 @@ func coalesced(r *Rule, f *Facts) (Check, bool) {
 	if gap, ok := f.MedianGapMS.Get(); ok && f.ChargedLagP99MS.Or(0) > 0.1*gap {
 		return c.advise("The client read too late to tell them apart: use fewer streams, or a quieter machine."), true
 	}
+	if !r.beyond(bursts, r.Suspect) {
+		c.Figures = []string{ITL} // the first and the last of a reply have their own times
+	}
 	return c.advise("The server, or a proxy before it, sends several at once: E2E and TPOT are right, gaps between tokens are not known."), true
 }
 
@@ -56,10 +59,11 @@ func drift(r *Rule, f *Facts) (Check, bool) {
 		if d.Change < 0 {
 			verb = "fell"
 		}
-		return r.judge(timeline.Some(math.Abs(d.Change)),
+		c := r.judge(timeline.Some(math.Abs(d.Change)),
 			fmt.Sprintf("The median of %s %s by %s from the first half of the run to the second (%s to %s).",
-				title(d), verb, percent(math.Abs(d.Change)), ms(d.First), ms(d.Second))).
-			advise("%s, run for longer, or look for what changed: a cache filling, a queue growing, heat.", warmUp(d)), true
+				title(d), verb, percent(math.Abs(d.Change)), ms(d.First), ms(d.Second)))
+		c.Figures = drifted(r, f.Drifts)
+		return c.advise("%s, run for longer, or look for what changed: a cache filling, a queue growing, heat.", warmUp(d)), true
 	}
 	d := f.Drifts[inside]
 	c := r.judge(timeline.Some(math.Abs(d.Change)),
@@ -67,6 +71,24 @@ func drift(r *Rule, f *Facts) (Check, bool) {
 	// A difference that chance explains is no drift, however large it looks.
 	c.Verdict, c.Limit = Valid, timeline.Some(r.Suspect)
 	return c, true
+}
+
+// drifted are the families of figures that moved from half to half: the figure itself,
+// and what is made of it.
+func drifted(r *Rule, drifts []metric.Drift) []string {
+	moved := map[string]bool{}
+	for _, d := range drifts {
+		if d.Tested && d.Beyond && r.beyond(math.Abs(d.Change), r.Suspect) {
+			moved[FigureOf(d.Metric)] = true
+		}
+	}
+	var list []string
+	for _, figure := range r.Bears {
+		if moved[figure] || figure == ITL && moved[TPOT] || figure == E2E || figure == Throughput {
+			list = append(list, figure)
+		}
+	}
+	return list
 }
 
 // warmUp is how much of the run its own figures call a beginning.

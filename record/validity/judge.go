@@ -23,21 +23,41 @@ type Facts struct {
 	Client Client
 	// AllowISLDrift: the user accepts prompts of another length than asked.
 	AllowISLDrift bool
+
+	// stampsHold: the kernel stamped the arrivals, and they were neither read so late
+	// nor joined so often that its stamps lost their worth. Judge finds it out.
+	stampsHold bool
 }
 
 // Judge tests the measurement. Checks that do not apply (the lateness of a
 // closed loop, a cache where prompts were meant to repeat) are left out. The
-// overall verdict is the worst of the checks.
+// overall verdict is the worst of the checks, that of a family of figures the worst of
+// the checks that bear on it.
 func Judge(f Facts) Validity {
 	v := Validity{Verdict: Valid, Checks: []Check{}}
+	f.stampsHold = f.KernelShare.Or(0) >= nearlyAll && f.ChargedLagP99MS.OK()
 	for i := range Rules {
 		if c, applies := Rules[i].test(&Rules[i], &f); applies {
+			if c.Figures == nil {
+				c.Figures = Rules[i].Bears
+			}
 			v.Checks = append(v.Checks, c)
 			v.Verdict = worse(v.Verdict, c.Verdict)
+			if stampRules[c.Name] && worse(Valid, c.Verdict) != Valid {
+				f.stampsHold = false
+			}
 		}
 	}
+	v.judgeFigures()
 	return v
 }
+
+// nearlyAll is the share of arrivals with the kernel's stamps from which the few others
+// move no percentile that has an interval.
+const nearlyAll = 0.99
+
+// stampRules are the checks of the stamps. They are made before those that ask for them.
+var stampRules = map[string]bool{"client_lag": true, "coalesced": true}
 
 var ranks = map[string]int{Unknown: 0, Valid: 0, Suspect: 1, Invalid: 2}
 

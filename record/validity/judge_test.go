@@ -64,7 +64,7 @@ func TestLimits(t *testing.T) {
 		{"achieved_over_offered", func(f *Facts, v float64) { f.AchievedOverOffered = some(v) }, 0.99, 0.95},
 		{"coalesced", func(f *Facts, v float64) { f.CoalescedShare = some(v) }, 0.05, 0.25},
 		{"coalesced", func(f *Facts, v float64) { f.BurstShare = some(v) }, 0.05, 0.25},
-		{"cpu_busy", func(f *Facts, v float64) { f.Client.CPUBusy = some(v) }, 0.70, 0.90},
+		{"cpu_busy", func(f *Facts, v float64) { f.Client.CPUBusy, f.KernelShare = some(v), some(0) }, 0.70, 0.90},
 		{"steal", func(f *Facts, v float64) { f.Client.Steal = some(v) }, 0.02, 0.10},
 		{"steal", func(f *Facts, v float64) { f.Client.Throttled = some(v) }, 0.02, 0.10},
 		{"drift", drifted, 0.10, 0.30},

@@ -3,6 +3,7 @@ package validity
 import (
 	"fmt"
 	"math"
+	"strings"
 
 	"tokenmeter/record/metric"
 	"tokenmeter/record/timeline"
@@ -17,6 +18,9 @@ type Rule struct {
 	Invalid float64
 	MS      bool // the figure is a time in ms, not a share
 	Under   bool // it should be large: beyond is below
+	// Bears are the families of figures that it can spoil; a check may find that it
+	// spoils fewer.
+	Bears []string
 
 	test func(*Rule, *Facts) (c Check, applies bool)
 }
@@ -24,18 +28,18 @@ type Rule struct {
 // Rules are all checks, in the order in which they are made. Adding one is a
 // function and a line here.
 var Rules = []Rule{
-	{Name: "client_lag", Figure: "how late arrivals were read (p99) against the median gap between tokens; with kernel stamps only of those that lost their own time by waiting", Suspect: 0.10, Invalid: 0.50, test: clientLag},
-	{Name: "send_late", Figure: "how late requests left (p99) through the client's own doing", Applies: "open loop", Suspect: 5, Invalid: 50, MS: true, test: sendLate},
-	{Name: "achieved_over_offered", Figure: "the rate that was sent against the rate that was due", Applies: "open loop", Suspect: 0.99, Invalid: 0.95, Under: true, test: achieved},
-	{Name: "coalesced", Figure: "events that came together with another, or streams that came in bursts, whichever is more", Suspect: 0.05, Invalid: 0.25, test: coalesced},
-	{Name: "cpu_busy", Figure: "how busy the cores were that the client may use", Suspect: 0.70, Invalid: 0.90, test: cpuBusy},
-	{Name: "steal", Figure: "processor time that the host took, or a container's quota", Suspect: 0.02, Invalid: 0.10, test: steal},
-	{Name: "drift", Figure: "change of the medians of TTFT and TPOT between the halves of the run, beyond their intervals", Suspect: 0.10, Invalid: 0.30, test: drift},
-	{Name: "prefix_hits", Figure: "prompt tokens that came from the server's cache", Applies: "prompts meant to be new", Suspect: 0.05, Invalid: 0.25, test: prefixHits},
-	{Name: "osl_shortfall", Figure: "how much shorter answers are than asked", Applies: "a length was asked for", Suspect: 0.05, Invalid: metric.FarShort, test: oslShortfall},
-	{Name: "isl_error", Figure: "how far the mean prompt length is from the asked one; with --allow-isl-drift suspect at worst", Applies: "a length was asked for", Suspect: 0.05, Invalid: 0.20, test: islError},
-	{Name: errorsCheck, Figure: "requests that failed; a run without any is invalid", Suspect: 0.01, Invalid: 0.50, test: errorShare},
-	{Name: "client_errors", Figure: "requests that failed in the client itself (client_resource)", Applies: "there are some", Suspect: 0, Invalid: 0.01, test: clientErrors},
+	{Name: "client_lag", Figure: "how late arrivals were read (p99) against the median gap between tokens; with kernel stamps only of those that lost their own time by waiting", Suspect: 0.10, Invalid: 0.50, Bears: []string{TTFT, TPOT, ITL, Throughput}, test: clientLag},
+	{Name: "send_late", Figure: "how late requests left (p99) through the client's own doing", Applies: "open loop", Suspect: 5, Invalid: 50, MS: true, Bears: []string{TTFT, E2E, Throughput, Delay}, test: sendLate},
+	{Name: "achieved_over_offered", Figure: "the rate that was sent against the rate that was due", Applies: "open loop", Suspect: 0.99, Invalid: 0.95, Under: true, Bears: load, test: achieved},
+	{Name: "coalesced", Figure: "events that came together with another, or streams that came in bursts, whichever is more", Suspect: 0.05, Invalid: 0.25, Bears: []string{TTFT, TPOT, ITL}, test: coalesced},
+	{Name: "cpu_busy", Figure: "how busy the cores were that the client may use; where the kernel stamped the arrivals and `client_lag` and `coalesced` hold, suspect at worst, and only throughput and the client's lateness are", Suspect: 0.70, Invalid: 0.90, Bears: Figures, test: cpuBusy},
+	{Name: "steal", Figure: "processor time that the host took, or a container's quota", Suspect: 0.02, Invalid: 0.10, Bears: Figures, test: steal},
+	{Name: "drift", Figure: "change of the medians of TTFT and TPOT between the halves of the run, beyond their intervals", Suspect: 0.10, Invalid: 0.30, Bears: []string{TTFT, TPOT, ITL, E2E, Throughput}, test: drift},
+	{Name: "prefix_hits", Figure: "prompt tokens that came from the server's cache", Applies: "prompts meant to be new", Suspect: 0.05, Invalid: 0.25, Bears: load, test: prefixHits},
+	{Name: "osl_shortfall", Figure: "how much shorter answers are than asked", Applies: "a length was asked for", Suspect: 0.05, Invalid: metric.FarShort, Bears: load, test: oslShortfall},
+	{Name: "isl_error", Figure: "how far the mean prompt length is from the asked one; with --allow-isl-drift suspect at worst", Applies: "a length was asked for", Suspect: 0.05, Invalid: 0.20, Bears: load, test: islError},
+	{Name: errorsCheck, Bears: load, Figure: "requests that failed; a run without any is invalid", Suspect: 0.01, Invalid: 0.50, test: errorShare},
+	{Name: "client_errors", Bears: load, Figure: "requests that failed in the client itself (client_resource)", Applies: "there are some", Suspect: 0, Invalid: 0.01, test: clientErrors},
 }
 
 // Topics explains the checks.
@@ -49,8 +53,16 @@ func Topics() []metric.Topic {
 
 // Text is the rule in a few lines, for a terminal.
 func (r *Rule) Text() string {
-	lines := [][2]string{{"figure", r.Figure}, {"applies to", r.Applies}, {"suspect", r.Beyond(r.Suspect)}, {"invalid", r.Beyond(r.Invalid)}}
+	lines := [][2]string{{"figure", r.Figure}, {"applies to", r.Applies}, {"suspect", r.Beyond(r.Suspect)}, {"invalid", r.Beyond(r.Invalid)}, {"bears on", r.BearsOn()}}
 	return metric.Paragraph(r.Name+" (check of a run)", lines)
+}
+
+// BearsOn names the families of figures that the check can spoil.
+func (r *Rule) BearsOn() string {
+	if len(r.Bears) == len(Figures) {
+		return "all"
+	}
+	return strings.Join(r.Bears, ", ")
 }
 
 // Beyond writes what is beyond a limit: "> 10 %".

@@ -11,34 +11,24 @@ import (
 
 // Validity says whether the figures can be believed, in words.
 type Validity struct {
-	Verdict string  `json:"verdict"` // valid | suspect | invalid | unknown: files are missing or damaged
-	Checks  []Check `json:"checks"`
+	Verdict string `json:"verdict"` // valid | suspect | invalid | unknown: files are missing or damaged
+	// Figures has a verdict for each family of figures, the worst of the checks that
+	// bear on it; nil in runs of before there were any.
+	Figures map[string]string `json:"figures,omitempty"`
+	Checks  []Check           `json:"checks"`
 }
 
 // errorsCheck is the check of failed requests.
 const errorsCheck = "errors"
 
-// Voids reports whether the measurement says nothing about its objectives: a
-// check is invalid, and not only the one of failed requests, which are the
-// server's and bad in every objective.
-func (v *Validity) Voids() bool {
-	if v.Verdict != Invalid {
-		return false
-	}
-	only := false
-	for _, c := range v.Checks {
-		if c.Verdict == Invalid && c.Name != errorsCheck {
-			return true
-		}
-		only = only || c.Verdict == Invalid
-	}
-	return !only
-}
-
 // Damaged makes the verdict unknown: the files that it is made from are not what
 // was written, in the way that says tells.
 func (v *Validity) Damaged(says string) {
 	v.Verdict = Unknown
+	v.Figures = make(map[string]string, len(Figures))
+	for _, figure := range Figures {
+		v.Figures[figure] = Unknown
+	}
 	v.Checks = append(slices.Clone(v.Checks), Check{Name: "files", Verdict: Unknown, Says: says})
 }
 
@@ -47,8 +37,9 @@ type Check struct {
 	Name    string                `json:"name"`
 	Verdict string                `json:"verdict"` // valid | suspect | invalid | unknown
 	Value   timeline.Opt[float64] `json:"value"`
-	Limit   timeline.Opt[float64] `json:"limit"` // the limit that was passed, or the nearest
-	Says    string                `json:"says"`  // a sentence, with what to do when it fails
+	Limit   timeline.Opt[float64] `json:"limit"`             // the limit that was passed, or the nearest
+	Figures []string              `json:"figures,omitempty"` // the families that it bears on; none: all
+	Says    string                `json:"says"`              // a sentence, with what to do when it fails
 }
 
 // Client is what the load generator knew of itself; validity judges it.

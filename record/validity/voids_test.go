@@ -17,7 +17,7 @@ func TestVoids(t *testing.T) {
 		{Validity{Verdict: Invalid, Checks: []Check{errs}}, false},
 		{Validity{Verdict: Invalid, Checks: []Check{errs, client}}, true},
 	} {
-		if got := c.v.Voids(); got != c.want {
+		if got := c.v.Voids("ttft"); got != c.want {
 			t.Errorf("%+v: %v", c.v, got)
 		}
 	}

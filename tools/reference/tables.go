@@ -140,13 +140,13 @@ func toolTable() string {
 }
 
 func checkTable() string {
-	rows := [][]string{{"check", "figure", "runs", "suspect", "invalid"}}
+	rows := [][]string{{"check", "figure", "runs", "suspect", "invalid", "bears on"}}
 	for _, r := range validity.Rules {
 		runs := r.Applies
 		if runs == "" {
 			runs = "all"
 		}
-		rows = append(rows, []string{mono(r.Name), r.Figure, runs, r.Beyond(r.Suspect), r.Beyond(r.Invalid)})
+		rows = append(rows, []string{mono(r.Name), r.Figure, runs, r.Beyond(r.Suspect), r.Beyond(r.Invalid), r.BearsOn()})
 	}
 	return table(rows...)
 }

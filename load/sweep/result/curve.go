@@ -99,7 +99,7 @@ func (s *Sweep) samples(g *Group) []sample {
 	var points []sample
 	for _, p := range g.Points {
 		tps, ok := p.Throughput.SystemOutputTPS.Get()
-		if !ok || !(tps > 0) || p.Validity.Verdict == validity.Invalid || !(p.Value > 0) || s.Short(p) {
+		if !ok || !(tps > 0) || p.Validity.Of(validity.Throughput) == validity.Invalid || !(p.Value > 0) || s.Short(p) {
 			continue
 		}
 		one := sample{p.Value, tps, 0.02 * tps}
@@ -300,7 +300,7 @@ func (s *Sweep) front() []Pareto {
 		if !has {
 			tps, has = p.Throughput.SystemOutputTPS.Get()
 		}
-		if ok && has && p.Validity.Verdict != validity.Invalid && !s.Short(p) {
+		if ok && has && p.Validity.Of(validity.Throughput) != validity.Invalid && p.Validity.Of(validity.TPOT) != validity.Invalid && !s.Short(p) {
 			all = append(all, Pareto{Value: p.Value, Run: p.Run, TPSPerUser: user, TPSPerGPU: tps})
 		}
 	}
