@@ -153,7 +153,10 @@ func (c *sweepCmd) begun(j *sweepJob) *result.Sweep {
 // grid measures points one after the other.
 func (c *sweepCmd) grid(view progress, j *sweepJob, cells []sweep.Cell, s *result.Sweep) *sweep.Grid {
 	return &sweep.Grid{Variable: s.Variable, Cells: cells, Repeats: j.repeats, Seed: j.plan.Seed, SettleTime: j.settle, Ordered: c.Ordered,
-		Begins: func(cell *sweep.Cell, made, planned int) { c.tell(view, beginLine(cell, s.Variable, made, planned)) }}
+		Begins: func(cell *sweep.Cell, made, planned int) {
+			c.tell(view, beginLine(cell, s.Variable, made, planned, s.Started))
+		},
+		Told: func(p result.Point) { c.tell(view, "      "+report.SweepPoint(s, &p)) }}
 }
 
 // tell is progress: a line a point or probe.
@@ -199,8 +202,15 @@ func pointWords(c *sweep.Cell, variable string) string {
 	return strings.Join(words, " ")
 }
 
-func beginLine(c *sweep.Cell, variable string, made, planned int) string {
-	return fmt.Sprintf("%d/%d  %s", made+1, planned, pointWords(c, variable))
+// beginLine names the point that is next, and says how long the rest may take: as long
+// for each as the ones before.
+func beginLine(c *sweep.Cell, variable string, made, planned int, from time.Time) string {
+	line := fmt.Sprintf("%d/%d  %s", made+1, planned, pointWords(c, variable))
+	if made > 0 && !from.IsZero() {
+		left := time.Since(from) / time.Duration(made) * time.Duration(planned-made)
+		line += fmt.Sprintf("   about %s left", left.Round(time.Second))
+	}
+	return line
 }
 
 // reached points the cells at the server that the plan was found to have, and
@@ -262,7 +272,7 @@ func kept(s *result.Sweep) string {
 		return "nothing was measured"
 	}
 	text := fmt.Sprintf("%d of %d points", made, s.Planned)
-	if s.Found != nil {
+	if s.Searched() {
 		text = fmt.Sprintf("the runs of the search so far (%d)", made)
 	}
 	return fmt.Sprintf("kept: %s, see %s", text, report.Command(s.Dir))
@@ -297,13 +307,13 @@ func (c *sweepCmd) verdict(s *result.Sweep) error {
 		}
 	}
 	switch { // one gate in all: does any load keep the objectives?
-	case s.Found != nil && s.Found.NoneHolds():
+	case s.Searched() && s.Found.NoneHolds():
 		all.Gates.Missed = 1
-	case s.Found != nil && s.Found.Holds.OK(), at.Met > 0:
+	case s.Searched() && s.Found.Holds.OK(), at.Met > 0:
 		all.Gates.Met = 1
 	case at.Void > 0 && at.Open == 0:
 		all.Gates.Void = 1
-	case s.Found != nil, at.Open > 0:
+	case s.Searched(), at.Open > 0:
 		all.Gates.Open = 1
 	case at.Missed > 0 && at.Missed == points:
 		all.Gates.Missed = 1

@@ -76,7 +76,10 @@ func (c *sweepCmd) carryOut(ctx context.Context, view progress, j *sweepJob, ste
 		s.Partial, s.Finished = true, nil
 	}
 	grid := c.grid(view, j, steps.Cells, s)
-	grid.Ordered, grid.Next, grid.Told, grid.Searched = true, steps.Next, told, searched
+	grid.Ordered, grid.Next, grid.Searched = true, steps.Next, searched
+	if told != nil {
+		grid.Told = told
+	}
 	return grid.Run(ctx, s)
 }
 

@@ -147,7 +147,7 @@ func rank(v stat.Sorted, p float64) opt {
 // probe of the search.
 func measured(s *result.Sweep) *result.Point {
 	for i := len(s.Points) - 1; i >= 0; i-- {
-		if p := &s.Points[i]; s.Found == nil || p.Place > 0 {
+		if p := &s.Points[i]; !s.Searched() || p.Place > 0 {
 			return p
 		}
 	}
@@ -165,12 +165,12 @@ func lookOrWhy(s *result.Sweep, p *result.Point, out *result.Method) (v seen, ok
 		if p.Error != "" {
 			why += ": " + p.Error
 		}
-	case s.Found != nil && s.Found.Holds.OK():
+	case s.Searched() && s.Found.Holds.OK():
 		why = fmt.Sprintf("the limits hold at %s requests/s, but the run at that rate was not made", number(s.Found.Holds.Or(0)))
-	case s.Found != nil:
+	case s.Searched():
 		why = "no rate was shown at which the limits hold"
 	}
-	if p == nil && s.Found != nil && s.Found.Why != "" {
+	if p == nil && s.Searched() && s.Found.Why != "" {
 		why += ": " + s.Found.Why
 	}
 	out.Verdict, out.Why = "INVALID", append(out.Why, why)

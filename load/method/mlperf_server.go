@@ -49,7 +49,7 @@ func prepareServer(m *Method, o *Options) (*Steps, error) {
 
 // readServer reads the run at the rate that was found or asked for, or at one of several.
 func readServer(m *Method, o *Options, s *result.Sweep, out *result.Method) {
-	if s.Found != nil || len(s.Points) < 2 {
+	if s.Searched() || len(s.Points) < 2 {
 		m.readRate(o, s, measured(s), out)
 		return
 	}

@@ -8,6 +8,7 @@ import (
 
 	"tokenmeter/load/sweep/result"
 	"tokenmeter/record/metric"
+	"tokenmeter/record/objective"
 	"tokenmeter/record/run"
 	"tokenmeter/record/timeline"
 	"tokenmeter/record/validity"
@@ -22,6 +23,7 @@ type sweepView struct {
 	heads    []string
 	rows     []sweepRow
 	notes    []string // on the columns
+	spare    []int    // columns that give way first where there is little room
 	facts    []fact
 	variable sweepVariable
 	others   []string // names of what was varied beside the variable
@@ -123,7 +125,7 @@ func (v *sweepView) factList() []fact {
 }
 
 func orderWords(s *result.Sweep) string {
-	if s.Found != nil || len(s.Points) < 2 || len(s.Order) > 1 && slices.IsSorted(s.Order) {
+	if s.Searched() || len(s.Points) < 2 || len(s.Order) > 1 && slices.IsSorted(s.Order) {
 		return ""
 	}
 	return "points were made in random order, the server at rest before each"
@@ -158,7 +160,11 @@ func (v *sweepView) table() {
 	if rates {
 		v.heads = append(v.heads, "done /s")
 	}
-	v.heads = append(v.heads, "out tok/s", "TTFT p50", "p95 ms", "TPOT p50", "p95 ms")
+	v.heads = append(v.heads, "out tok/s")
+	for _, l := range sweepLatencies {
+		v.heads = append(v.heads, l.name+" p50", "p95", "p99 ms")
+		v.spare = append(v.spare, len(v.heads)-v.lessAsked(l.objective))
+	}
 	judged := len(v.s.Objectives) > 0
 	if judged {
 		v.heads = append(v.heads, "good")
@@ -185,11 +191,12 @@ func (v *sweepView) table() {
 			row.cells = append(row.cells, pace(p.Throughput.RequestsPerS, short))
 		}
 		row.cells = append(row.cells, pace(p.Throughput.SystemOutputTPS, short))
-		for _, d := range []metric.Dist{p.Metrics["ttft_ms"], p.Metrics["tpot_ms"]} {
-			row.cells = append(row.cells, shownOr(d.P50, digits{}.value), shownOr(d.P95, digits{}.value))
+		for _, l := range sweepLatencies {
+			d := p.Metrics[l.key]
+			row.cells = append(row.cells, shownOr(d.P50, digits{}.value), shownOr(d.P95, digits{}.value), shownOr(d.P99, digits{}.value))
 		}
 		if judged {
-			row.bad = p.Goodput.Missed()
+			row.bad = p.State() == objective.Missed && !v.s.Searched() || v.s.Searched() && p.Goodput.Missed()
 			row.cells = append(row.cells, shownOr(v.goodShare(p), percent))
 		}
 		if cost {
@@ -202,9 +209,23 @@ func (v *sweepView) table() {
 	if anyShort {
 		v.notes = append(v.notes, "No throughput stands where a probe was too short for it beside the time that a request takes.")
 	}
-	if judged && v.s.Found != nil {
+	if judged && v.s.Searched() {
 		v.notes = append(v.notes, "good: of the requests of a probe that the search judged, under the objective nearest to its limit.")
 	}
+}
+
+// sweepLatencies are those that each point shows.
+var sweepLatencies = []struct{ key, name, objective string }{{"ttft_ms", "TTFT", "ttft"}, {"tpot_ms", "TPOT", "tpot"}}
+
+// lessAsked is which of the last columns of a latency gives way first where a screen is
+// narrow: its p99 (the last), or its p95 where an objective is on the p99.
+func (v *sweepView) lessAsked(metric string) int {
+	for _, o := range v.s.Objectives {
+		if strings.HasPrefix(o, "p99 "+metric+" ") {
+			return 2
+		}
+	}
+	return 1
 }
 
 // pace is a rate over a run; a probe that is too short has none.

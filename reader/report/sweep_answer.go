@@ -18,7 +18,7 @@ func (v *sweepView) answer() {
 	switch {
 	case s.Method != nil:
 		v.followed(s.Method)
-	case s.Found != nil:
+	case s.Searched():
 		v.found(s.Found)
 	case len(s.Points) == 0 && len(s.Begun) > 0:
 		v.state, v.says = "none", "No point was finished."
@@ -26,6 +26,8 @@ func (v *sweepView) answer() {
 		v.state, v.says = "none", "Nothing was measured."
 	case len(s.Series) > 0:
 		v.best()
+	case s.Found != nil:
+		v.kept(s.Found)
 	case s.Knee != nil && s.Peak != nil:
 		v.says = fmt.Sprintf("Throughput stops growing at %s [%s, %s]: the server then delivers %s output tok/s.",
 			v.load(s.Knee.Value), v.value(s.Knee.Lo), v.value(s.Knee.Hi), v.tps(s.Peak.TPS, s.Peak.CI95))
@@ -98,7 +100,7 @@ func (v *sweepView) verdicts() {
 	if invalid > 0 && valid > 0 {
 		text = strings.TrimSuffix(text, ".") + fmt.Sprintf("; %d valid.", valid)
 	}
-	if invalid == len(s.Points) && s.Found == nil { // a search has judged its probes itself
+	if invalid == len(s.Points) && !s.Searched() { // a search has judged its probes itself
 		v.state = "bad"
 	}
 	v.more = append(v.more, text)
@@ -133,7 +135,7 @@ func (v *sweepView) stopped() {
 	switch {
 	case s.Planned > len(s.Points):
 		v.more = append(v.more, fmt.Sprintf("Stopped after %d of %d points.", len(s.Points), s.Planned))
-	case s.Found != nil && s.Found.Why == "":
+	case s.Searched() && s.Found.Why == "":
 		v.more = append(v.more, "The search was broken off.")
 	}
 	if n := len(s.Begun); n > 0 { // one, but for a sweep that others wrote to

@@ -42,21 +42,41 @@ func (t *terminal) sweep(v *sweepView) {
 }
 
 // fitting are the columns that a screen of this width has room for: they are dropped
-// from the right, but for the first and, where requests failed, the last.
+// from the right, but for the first and, where requests failed, the last; those that
+// can be spared go before.
 func (v *sweepView) fitting(widths []int, room int) (shown []int, left []string) {
 	used, last := 3, len(widths)-1
 	for i, w := range widths {
 		used, shown = used+w+2, append(shown, i)
 	}
-	for i := last; i > 0 && used > room; i-- {
-		if i == last && v.anyFailed {
-			continue
+	order := slices.Clone(v.spare)
+	for i := last; i > 0; i-- {
+		if !slices.Contains(v.spare, i) && !(i == last && v.anyFailed) {
+			order = append(order, i)
+		}
+	}
+	for _, i := range order {
+		if used <= room {
+			break
 		}
 		used -= widths[i] + 2
-		left = slices.Insert(left, 0, v.heads[i])
+		left = append(left, v.name(i))
 		shown = slices.DeleteFunc(shown, func(c int) bool { return c == i })
 	}
 	return shown, left
+}
+
+// name is what a column shows, also where its head stands under another one.
+func (v *sweepView) name(i int) string {
+	head := v.heads[i]
+	for _, l := range sweepLatencies {
+		for back := 1; back <= 2 && i-back >= 0 && strings.HasPrefix(head, "p9"); back++ {
+			if v.heads[i-back] == l.name+" p50" {
+				return l.name + " " + strings.TrimSuffix(head, " ms")
+			}
+		}
+	}
+	return head
 }
 
 // sweepTable drops columns where the screen is too narrow, but never the sign.

@@ -21,6 +21,9 @@ func (s *Sweep) Conclude() {
 		s.curves()
 	}
 	s.Pareto = s.front()
+	if !s.Searched() && (s.Found != nil || !slices.ContainsFunc(s.Points, func(p Point) bool { return p.Place == 0 })) {
+		s.Found = s.keeps()
+	}
 }
 
 // curves fits a curve to each combination of the other axes.

@@ -139,7 +139,7 @@ type Pareto struct {
 	TPSPerGPU  float64 `json:"tps_per_gpu"` // of the whole server when the number of GPUs was not told
 }
 
-// Found is the answer of a search.
+// Found is the answer of a search, or of loads that were measured as asked for.
 type Found struct {
 	Objectives []string              `json:"objectives"`
 	Variable   string                `json:"variable"` // rate | concurrency
@@ -154,6 +154,8 @@ type Found struct {
 	Unknown    string                `json:"unknown"` // what the answer leaves open, whatever it says
 	Missed     []string              `json:"missed"`  // objectives on the whole run, missed at holds
 	Steps      []Step                `json:"steps"`
+	// Grid says that the loads were those that were asked for: there was no search.
+	Grid bool `json:"grid"`
 }
 
 // rounding is how far loads may be off that are meant to be the same.
