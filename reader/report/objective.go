@@ -43,7 +43,7 @@ func objectiveLines(r *run.Run) (lines []objectiveLine, judged string) {
 	var n tally
 	for i := range r.Goodput.Objectives {
 		o := &r.Goodput.Objectives[i]
-		line := objectiveLine{text: short(o.Text, 160), metric: o.Metric, settled: o.Settled.Or(true), says: objectiveValue(o)}
+		line := objectiveLine{text: short(o.Text, 160), metric: o.Metric, settled: o.Settled.Or(true), says: objectiveValue(o) + withFailures(r, o)}
 		void := r.Validity.Voids(r.Goodput.Metrics(o)...)
 		switch {
 		case o.State == "met" && void:
@@ -144,6 +144,15 @@ func openValue(o *objective.ObjectiveResult, v float64, ok bool, show shower) st
 		}
 	}
 	return text
+}
+
+// withFailures reminds that an objective counts failed requests, which the table of
+// latencies can't: its value is another one where there are some.
+func withFailures(r *run.Run, o *objective.ObjectiveResult) string {
+	if p, has := o.Percentile.Get(); !has || p <= 0 || p >= 1 || r.Requests.Failed == 0 || !o.Value.OK() {
+		return ""
+	}
+	return ", the " + exact(r.Requests.Failed) + " failed requests counted as the worst"
 }
 
 // worthWords says how many independent requests there are, where they are clearly

@@ -45,7 +45,9 @@ type page struct {
 	Sentences  string
 	Objectives []pageObjective
 	Tiles      []tile
+	Doubts     []pageObjective // checks that do not hold
 	Why        string
+	Missed     []finding // of each missed objective
 	Findings   []finding
 	Checks     []pageCheck
 	Heads      []string
@@ -102,7 +104,12 @@ func newPage(r *run.Run, requests timelines) *page {
 		Findings: findings(r, v, c), Command: commandLine(r.Command), Broken: c.broken, Seen: c.n > 0,
 		Version: r.Version,
 	}
-	p.State, p.Sign = stateOf(v.verdict)
+	p.State, p.Sign = outcome(v)
+	for _, c := range v.checks {
+		state, sign := stateOf(c.verdict)
+		p.Doubts = append(p.Doubts, pageObjective{state, sign, strings.ToUpper(c.verdict), c.name, c.says})
+	}
+	p.Missed = whyMissed(r, v, c)
 	p.Why = why(v)
 	p.Title = short(title(r), 120)
 	p.When = when(r)
@@ -125,7 +132,7 @@ func newPage(r *run.Run, requests timelines) *page {
 // why is the head of the findings.
 func why(v *view) string {
 	for _, o := range v.objectives {
-		if o.state == missed {
+		if o.state == missed || o.state == voided && strings.Contains(o.says, "would fail") {
 			return "Why it failed"
 		}
 	}
@@ -151,6 +158,21 @@ func when(r *run.Run) string {
 		return ""
 	}
 	return r.Started.UTC().Format("2 Jan 2006 15:04:05 UTC")
+}
+
+// outcome is the class and the sign of the whole: a failed objective is a failure,
+// whatever the measurement is worth, and one that nothing decides is no success.
+func outcome(v *view) (class, sign string) {
+	class, sign = stateOf(v.verdict)
+	for _, o := range v.objectives {
+		switch {
+		case o.state == missed:
+			return stateOf(missed)
+		case (o.state == open || o.state == voided) && class == "ok":
+			class, sign = stateOf(o.state)
+		}
+	}
+	return class, sign
 }
 
 // stateOf is the class and the sign of a state.

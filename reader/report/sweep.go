@@ -16,17 +16,18 @@ import (
 
 // sweepView is a sweep in words and cells, from which every form is made.
 type sweepView struct {
-	s        *result.Sweep
-	state    string // of the page: ok, suspect, bad, none
-	says     string // the answer, in a sentence
-	more     []string
-	heads    []string
-	rows     []sweepRow
-	notes    []string // on the columns
-	spare    []int    // columns that give way first where there is little room
-	facts    []fact
-	variable sweepVariable
-	others   []string // names of what was varied beside the variable
+	s           *result.Sweep
+	state       string // of the page: ok, suspect, bad, none
+	says        string // the answer, in a sentence
+	more        []string
+	heads       []string
+	rows        []sweepRow
+	notes       []string // on the columns
+	saidInvalid int      // invalid points that a sentence names
+	spare       []int    // columns that give way first where there is little room
+	facts       []fact
+	variable    sweepVariable
+	others      []string // names of what was varied beside the variable
 
 	anyFailed bool // of the requests of any point
 	method    *methodView

@@ -92,6 +92,12 @@ func (v *sweepView) verdicts() {
 	switch {
 	case len(s.Points) == 0:
 		return
+	case v.saidInvalid == invalid && invalid > 0: // the sentence on the objectives has it
+		if valid == 0 {
+			v.state = "bad"
+			return
+		}
+		text = fmt.Sprintf("%d of %d points valid.", valid, len(s.Points))
 	case invalid == 1:
 		text = fmt.Sprintf("1 of %s is invalid, by %s.", plural(int64(len(s.Points)), "point"), firstInvalid(s))
 	case invalid > 1:

@@ -19,6 +19,7 @@ type dot struct {
 	hollow       bool    // a repeat, or dominated
 	bad          bool    // invalid
 	tip          string
+	label        string // beside the dot; empty: none
 }
 
 // scatter is a chart of measured points with thin straight segments between.
@@ -165,7 +166,7 @@ func (v *sweepView) pareto() scatter {
 		unit = "tok/s/GPU"
 	}
 	s := scatter{id: "pareto", title: "Speed for one reader against throughput", xUnit: "tok/s for one reader", yUnit: unit, class: "s1", linearX: true,
-		sub: "full: no other point is better in both; hollow: another one is; up and right is better"}
+		sub: "full: no other point is better in both; hollow: another one is; up and right is better; beside each the " + v.variable.axis}
 	best := map[string]bool{}
 	for _, p := range v.s.Pareto {
 		best[p.Run] = true
@@ -179,7 +180,7 @@ func (v *sweepView) pareto() scatter {
 		}
 		if okX && okY && y > 0 && !v.s.Short(p) {
 			d := v.base(p)
-			d.x, d.y, d.hollow = x, y, !best[p.Run]
+			d.x, d.y, d.hollow, d.label = x, y, !best[p.Run], v.value(p.Value)
 			d.tip = fmt.Sprintf("%s: %s tok/s for one reader, %s %s", v.load(p.Value), rate(x), rate(y), unit)
 			s.dots = append(s.dots, d)
 		}
@@ -366,6 +367,9 @@ func (s *scatter) dot(p *plot, d dot) {
 	if !math.IsNaN(d.lo) {
 		p.front.put(`<line x1="%s" x2="%s" y1="%s" y2="%s" class="ln %s"/>`, x, x,
 			coordinate(p.yAt(math.Max(d.lo, p.y.lo))), coordinate(p.yAt(math.Min(d.hi, p.y.hi))), s.class)
+	}
+	if d.label != "" {
+		p.front.put(`<text x="%s" y="%s" dx="-8" class="e lab">%s</text>`, x, coordinate(p.yAt(d.y)+4), esc(d.label))
 	}
 	colour := s.class
 	if len(s.curves) > 0 {

@@ -47,6 +47,7 @@ func (v *sweepView) kept(f *result.Found) {
 		list := &open
 		if check, is := p.Void(); is {
 			list, because = &void, cmp.Or(because, check)
+			v.saidInvalid++
 		}
 		if text := v.value(p.Value); len(*list) == 0 || (*list)[len(*list)-1] != text {
 			*list = append(*list, text)

@@ -13,7 +13,7 @@ import (
 var sweepHTML string
 
 // sweepCSS is what a sweep's page has beyond that of a run.
-const sweepCSS = `#search .text{text-align:left}.bracket{fill:var(--s3);opacity:.16}.hold{fill:var(--s3);opacity:.07}.dot.s3{fill:var(--s3)}.line2{stroke:var(--axis);stroke-dasharray:2 2;fill:none}.iv1{stroke:var(--s1);stroke-width:1.5}.keys .sw{height:3px}.sw.s1{background:var(--s1)}.sw.s2{background:var(--s2)}.sw.s3{background:var(--s3)}.sw.s4{background:var(--s4)}`
+const sweepCSS = `.ok .trustsign{color:var(--ok)}.suspect .trustsign{color:var(--suspect)}.bad .trustsign{color:var(--bad)}.chart text.lab{fill:var(--text);font-size:12px;paint-order:stroke;stroke:var(--page);stroke-width:3px}#search .text{text-align:left}.bracket{fill:var(--s3);opacity:.16}.hold{fill:var(--s3);opacity:.07}.dot.s3{fill:var(--s3)}.line2{stroke:var(--axis);stroke-dasharray:2 2;fill:none}.iv1{stroke:var(--s1);stroke-width:1.5}.keys .sw{height:3px}.sw.s1{background:var(--s1)}.sw.s2{background:var(--s2)}.sw.s3{background:var(--s3)}.sw.s4{background:var(--s4)}`
 
 // SweepHTML writes a sweep as one self-contained page.
 func SweepHTML(w io.Writer, s *result.Sweep) error {
@@ -39,7 +39,11 @@ type sweepPage struct {
 type sweepPageRow struct {
 	Cells     []string
 	Sign, Run string
+	State     string // class of the sign
 }
+
+// signState is the class of a point's sign.
+var signState = map[string]string{"●": "ok", "▲": "suspect", "■": "bad", "○": "none"}
 
 func newSweepPage(s *result.Sweep) *sweepPage {
 	v := newSweepView(s)
@@ -56,7 +60,7 @@ func newSweepPage(s *result.Sweep) *sweepPage {
 		if r.pareto {
 			mark += " *"
 		}
-		p.Rows = append(p.Rows, sweepPageRow{r.cells, mark, s.Points[i].Run})
+		p.Rows = append(p.Rows, sweepPageRow{r.cells, mark, s.Points[i].Run, signState[r.sign]})
 	}
 	if s.Found != nil {
 		for i := range s.Found.Steps {

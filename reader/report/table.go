@@ -54,6 +54,11 @@ func timesWords(factor float64) string {
 	return metric.Significant(math.Max(factor, 1.1), 2) + "×"
 }
 
+// short reports whether the run is too short for an interval of some figure.
+func (r row) short() bool {
+	return slices.ContainsFunc(r.cells, func(c cell) bool { return c.needs > 0 && c.value != missing })
+}
+
 // doubt marks every figure of an invalid measurement; false when there is none.
 func (r *row) doubt() (marked bool) {
 	for i := range r.cells {

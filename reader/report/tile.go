@@ -29,7 +29,10 @@ func latencyTile(v *view, row row, tail int, objective string) tile {
 		return t
 	}
 	c := row.cells[tail]
-	t.Sub = fmt.Sprintf("%s %s %s", percentiles[shown[tail]].name, c.text(), row.unit)
+	t.Sub = fmt.Sprintf("%s %s %s", percentiles[shown[tail]].name, c.value, row.unit)
+	if extra := c.extra(); extra != "" {
+		t.Sub += " " + extra
+	}
 	for _, o := range v.objectives {
 		if o.metric != objective {
 			continue

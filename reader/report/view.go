@@ -3,6 +3,7 @@ package report
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 
 	"tokenmeter/record/metric"
@@ -42,6 +43,9 @@ func newView(r *run.Run) *view {
 	v := &view{verdict: verdict(r), size: size(r)}
 	v.objectives, v.judged = objectiveLines(r)
 	v.rows, v.notes = rows(r)
+	if slices.ContainsFunc(v.rows, row.short) {
+		v.notes = append(v.notes, "needs 2×: for an interval the run would have to be about twice as long")
+	}
 	doubted := false
 	for i := range v.rows {
 		if r.Validity.Of(v.rows[i].key) == validity.Invalid {

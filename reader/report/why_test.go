@@ -1,0 +1,59 @@
+package report
+
+import (
+	"math"
+	"strings"
+	"testing"
+
+	"tokenmeter/record/objective"
+)
+
+// Each missed objective names its requests, when they were due, and whether they waited
+// or decoded longer than the others.
+func TestWhyMissed(t *testing.T) {
+	made := func(slow func(i int) bool, change func(*request)) *collected {
+		c := &collected{last: 100e6}
+		for i := range 100 {
+			q := request{id: int64(i), due: int64(i) * 1e6, ttft: 50, tpot: 10, e2e: 1050, ok: true}
+			if slow(i) {
+				change(&q)
+			}
+			c.reqs = append(c.reqs, q)
+			c.n++
+		}
+		return c
+	}
+	early := func(i int) bool { return i < 15 }
+	for _, c := range []struct {
+		name, metric string
+		limit        float64
+		c            *collected
+		text, detail string
+	}{
+		{"waiting", "ttft", 100, made(early, func(q *request) { q.ttft, q.e2e = 800, 1800 }),
+			"15 of 100 requests are beyond it, 100 % of these due at 0:00–0:14", "they were waiting, not decoding"},
+		{"decoding", "e2e", 2000, made(func(i int) bool { return i%10 == 0 }, func(q *request) { q.tpot, q.e2e = 40, 4050 }),
+			"10 of 100 requests are beyond it, spread over the whole run", "they were decoding, not waiting"},
+		{"failing", "ttft", 100, made(early, func(q *request) { q.ok, q.classed, q.ttft, q.e2e = false, true, math.NaN(), math.NaN() }),
+			"15 of 100 requests failed", ""},
+		{"shares", "error_rate", 0.01, made(early, func(q *request) { q.ok, q.classed = false, true }), "15 of 100 requests failed", ""},
+	} {
+		f, ok := missedBy(&objective.ObjectiveResult{Text: "p95 x < 1", Metric: c.metric, Limit: c.limit}, c.c)
+		if !ok || !strings.Contains(f.Text, c.text) || !strings.Contains(f.Detail, c.detail) {
+			t.Errorf("%s: %q, %q", c.name, f.Text, f.Detail)
+		}
+	}
+}
+
+// A failed objective is a failure whatever the measurement is worth, and what nothing
+// decided is no success.
+func TestOutcome(t *testing.T) {
+	for _, c := range []struct{ verdict, state, class string }{
+		{valid, held, "ok"}, {valid, missed, "bad"}, {suspect, missed, "bad"}, {invalid, held, "bad"},
+		{valid, open, "none"}, {valid, voided, "none"}, {suspect, held, "suspect"}, {valid, limit, "ok"},
+	} {
+		if class, _ := outcome(&view{verdict: c.verdict, objectives: []objectiveLine{{state: c.state}}}); class != c.class {
+			t.Errorf("%s and %s: %s, want %s", c.verdict, c.state, class, c.class)
+		}
+	}
+}
