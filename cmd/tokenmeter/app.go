@@ -71,8 +71,8 @@ func Main(args []string, stdout, stderr io.Writer, env func(string) (string, boo
 		}
 	}()
 	a := &app{stdout: output{stdout}, stderr: stderr, env: env, args: args}
-	args = joinNegative(customary(args))
-	parser, err := newParser(grammarFor(args[0]), stdout, stderr)
+	args, all := wholeHelp(joinNegative(customary(args)))
+	parser, err := newParser(grammarFor(args[0]), stdout, stderr, kong.Help(printHelp(all)))
 	if err != nil {
 		panic(err) // the grammar itself is wrong
 	}
@@ -140,8 +140,8 @@ func grammarFor(word string) any {
 	return &commands{}
 }
 
-func newParser(grammar any, stdout, stderr io.Writer) (*kong.Kong, error) {
-	return kong.New(grammar,
+func newParser(grammar any, stdout, stderr io.Writer, more ...kong.Option) (*kong.Kong, error) {
+	return kong.New(grammar, append(more,
 		kong.Name("tokenmeter"),
 		kong.Description(about),
 		kong.Writers(stdout, stderr),
@@ -152,7 +152,7 @@ func newParser(grammar any, stdout, stderr io.Writer) (*kong.Kong, error) {
 			"tokenizer": tokens.Default, "tokenizers": strings.Join(tokens.Names(), ", "),
 			"scenarios": strings.Join(workload.ScenarioNames(), ", "),
 			"methods":   strings.Join(method.Names(), ", ")},
-	)
+	)...)
 }
 
 // customary lets people ask for help and the version as they do elsewhere.

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"io"
 	"io/fs"
 	"strings"
@@ -71,6 +72,26 @@ func TestGrammarOfOneCommand(t *testing.T) {
 		all, err := newParser(grammarFor(word), io.Discard, io.Discard)
 		if err != nil || len(all.Model.Children) != len(whole.Model.Children) {
 			t.Errorf("%q: not the whole grammar", word)
+		}
+	}
+}
+
+// The first screen of help fits one: three examples and the flags that most need. The
+// others are named by --help-all.
+func TestHelpHasTwoTiers(t *testing.T) {
+	for _, command := range []string{"bench", "sweep"} {
+		var first, all, errs bytes.Buffer
+		none := func(string) (string, bool) { return "", false }
+		if Main([]string{command, "--help"}, &first, &errs, none) != 0 || Main([]string{command, "--help-all"}, &all, &errs, none) != 0 {
+			t.Fatal(errs.String())
+		}
+		if n := strings.Count(first.String(), "\n"); n > 40 || strings.Count(first.String(), "    tokenmeter "+command+" ") != 3 {
+			t.Errorf("%s --help has %d lines:\n%s", command, n, first.String())
+		}
+		for _, flag := range []string{"--grace", "--ca-file"} {
+			if strings.Contains(first.String(), flag) || !strings.Contains(all.String(), flag) {
+				t.Errorf("%s: %s belongs to --help-all only", command, flag)
+			}
 		}
 	}
 }
