@@ -41,9 +41,9 @@ func words(t *testing.T) vocabulary {
 	if err != nil {
 		t.Fatal(err)
 	}
-	v := vocabulary{flags: map[string]bool{"help": true, "version": true}, commands: map[string]map[string]bool{}}
+	v := vocabulary{flags: map[string]bool{"help": true, "help-all": true, "version": true}, commands: map[string]map[string]bool{}}
 	for _, node := range parser.Model.Children {
-		own := map[string]bool{"help": true}
+		own := map[string]bool{"help": true, "help-all": true}
 		v.learn(node, own)
 		v.commands[node.Name] = own
 	}
