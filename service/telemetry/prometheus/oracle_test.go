@@ -206,7 +206,7 @@ func (s server) ask(query string) ([]float64, error) {
 }
 
 var (
-	exprs   = regexp.MustCompile(`"expr": ("(?:[^"\\\\]|\\\\.)*")`)
+	exprs   = regexp.MustCompile(`"expr": ("(?:[^"\\]|\\.)*")`)
 	scaling = regexp.MustCompile(`query: '([^']+)'`)
 )
 
