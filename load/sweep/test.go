@@ -18,7 +18,6 @@ type test struct {
 	allowed float64               // share that may be bad; 0: the objective is on a mean
 
 	at    []int     // place of each value among the probe's requests
-	fly   []float64 // how many others were in flight when it was due, from the first that counts on
 	value []float64 // 1 good, 0 bad, or between for gaps; of a mean its distance to the limit, bad above 0
 	near  []float64 // how near the limit: 1 at it, more beyond it, +Inf a failure
 	gaps  []float64 // of an objective on gaps: how many each request brings; 0: it failed

@@ -92,7 +92,6 @@ type world struct {
 	step  int
 	away  func() bool     // the receiver
 	said  []string        // what came, in order: alert, status and id
-	now   *process        // the one that lives
 	count map[string]int  // of said
 	fails map[string]bool // what was sent while the receiver was away
 }
