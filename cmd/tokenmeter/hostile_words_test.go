@@ -13,6 +13,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"unicode/utf8"
 )
@@ -25,7 +26,7 @@ const hostileWords = "hos\x1b[2J\u009b31m\u202etile\u2066\ufeff\r\b\x00]]><scrip
 
 // jester answers with hostile words wherever a reply has room for them.
 func jester() *httptest.Server {
-	n := 0
+	var n atomic.Int64
 	quoted := func() string {
 		b, _ := json.Marshal(strings.ToValidUTF8(hostileWords, "?"))
 		return string(bytes.ReplaceAll(b, []byte("?"), []byte("\xff"))) // as it is, not escaped
@@ -38,7 +39,7 @@ func jester() *httptest.Server {
 			fmt.Fprintf(w, `{"data":[{"id":%s}]}`, quoted)
 			return
 		}
-		if n++; n%3 == 0 {
+		if n.Add(1)%3 == 0 {
 			h.Set("Content-Type", "application/json")
 			w.WriteHeader(500)
 			fmt.Fprintf(w, `{"error":{"code":%s,"message":%s,"type":%s}}`, quoted, quoted, quoted)

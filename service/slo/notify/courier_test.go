@@ -151,15 +151,15 @@ func TestRetries(t *testing.T) {
 		s.restart()
 		s.pass(500*time.Millisecond, "0s a firing, b firing")
 		// It is over before anybody heard of it: they hear of it nevertheless.
-		s.put([]slo.Firing{b}, []slo.Firing{over(a, time.Now())})
 		s.answer = nil
+		s.put([]slo.Firing{b}, []slo.Firing{over(a, time.Now())})
 		s.pass(time.Minute, "0s a resolved", "0s b firing")
 		s.answer = func(int) (int, string) { return 429, "90" }
 		s.put(nil, []slo.Firing{over(b, time.Now())})
 		s.pass(100*time.Second, "0s b resolved", "1m30s b resolved")
 		c := since("c") // whoever wants to be left alone is
-		s.put([]slo.Firing{c}, nil)
 		s.answer = nil
+		s.put([]slo.Firing{c}, nil)
 		s.pass(time.Minute*10, "1m20s b resolved, c firing")
 		for _, text := range s.errs {
 			if strings.Contains(text, "very-secret") || strings.Contains(text, "abcdef123456") || !strings.Contains(text, "h was not told of ") {
@@ -197,8 +197,8 @@ func TestFiresAgain(t *testing.T) {
 		s.put(nil, []slo.Firing{over(a, time.Now())})
 		s.pass(500*time.Millisecond, "0s a resolved")
 		a = since("a")
-		s.put([]slo.Firing{a}, nil)
 		s.answer = nil
+		s.put([]slo.Firing{a}, nil)
 		s.pass(time.Minute, "0s a firing")
 		s.put(nil, []slo.Firing{over(a, time.Now())})
 		s.pass(time.Minute, "0s a resolved")
