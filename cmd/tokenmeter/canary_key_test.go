@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"tokenmeter/record/export"
@@ -25,7 +26,7 @@ var canaryKeys = map[string]string{
 // parrot repeats all that it is sent in whatever a reply can hold, in other
 // letters too; every third request fails.
 func parrot() *httptest.Server {
-	n := 0
+	var n atomic.Int64
 	return httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		said := r.Header.Get("Authorization") + " " + r.Header.Get("X-Auth-Token") + " " + r.URL.RawQuery
 		said += " " + strings.ToLower(said) + " " + strings.ToUpper(said)
@@ -37,7 +38,7 @@ func parrot() *httptest.Server {
 			fmt.Fprintf(w, `{"data":[{"id":"m","owned_by":%q}]}`, said)
 			return
 		}
-		if n++; n%3 == 0 {
+		if n.Add(1)%3 == 0 {
 			h.Set("Content-Type", "application/json")
 			w.WriteHeader(401)
 			fmt.Fprintf(w, `{"error":{"code":"refused","message":%q,"type":%q}}`, "no entry for "+said, said)

@@ -7,6 +7,7 @@ import (
 	"net/http/httptest"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"tokenmeter/base/printable"
@@ -17,15 +18,15 @@ import (
 // terminal shows.
 func TestNoEscapes(t *testing.T) {
 	const hostile = "\x1b[2J\u009b31m\u202e\u2066\u0085\x7f\U000e0041"
-	n := 0
+	var n atomic.Int64
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Type", "application/json")
 		said := strings.Trim(strings.ReplaceAll(fmt.Sprintf("%+q", "m"+hostile), `\x`, `\u00`), `"`)
 		said = strings.ReplaceAll(said, `\U000e0041`, `\udb40\udc41`)
-		switch n++; {
+		switch nth := n.Add(1); {
 		case r.Method == http.MethodGet:
 			fmt.Fprintf(w, `{"data":[{"id":"%s"}]}`, said)
-		case n%3 == 0:
+		case nth%3 == 0:
 			w.WriteHeader(500)
 			fmt.Fprintf(w, `{"error":{"code":"%s","message":"%s"}}`, said, said)
 		default:

@@ -13,6 +13,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -36,11 +37,11 @@ var canaries = map[string]string{
 // in whatever letters. An output that is new joins this test: by a file of dir, or
 // a line of outputs.
 func TestCanaryKeysOfTheDaemon(t *testing.T) {
-	n := 0
+	var n atomic.Int64
 	up := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		said := strings.Join(r.Header["Authorization"], " ") + strings.Join(r.Header["X-Auth-Token"], " ") + strings.Join(r.Header["X-Other"], " ") + " " + r.URL.RawQuery
 		said += " " + strings.ToLower(said) + " " + strings.ToUpper(said)
-		if n++; n%3 == 0 {
+		if n.Add(1)%3 == 0 {
 			w.WriteHeader(http.StatusUnauthorized)
 			fmt.Fprintf(w, `{"error":{"message":%q,"type":%q,"code":%q}}`, "no entry for "+said, said, said)
 			return
