@@ -3,7 +3,7 @@ package main
 import (
 	"fmt"
 	"io"
-	"slices"
+	"sort"
 	"strings"
 
 	"github.com/alecthomas/kong"
@@ -65,7 +65,10 @@ func completions(model *kong.Application) []completed {
 				c.flags = append(c.flags, completedFlag{f.Name, oneLine(f.Help), !f.IsBool()})
 			}
 		}
-		slices.SortFunc(c.flags, func(a, b completedFlag) int { return strings.Compare(a.name, b.name) })
+		sort.Slice(c.flags, func(i, j int) bool {
+			a, b := &c.flags[i], &c.flags[j]
+			return strings.Compare(a.name, b.name) < 0
+		})
 		switch node.Name {
 		case "report", "export", "analyze":
 			c.paths = true

@@ -2,7 +2,7 @@ package report
 
 import (
 	"fmt"
-	"slices"
+	"sort"
 	"strings"
 
 	"tokenmeter/reader/compare"
@@ -110,7 +110,10 @@ func (c *versus) table(r *compare.Result) {
 		}
 		for _, group := range order {
 			t := groups[group]
-			slices.SortStableFunc(t.rows, func(a, b compareRow) int { return rankOf(a.state) - rankOf(b.state) })
+			sort.SliceStable(t.rows, func(i, j int) bool {
+				a, b := &t.rows[i], &t.rows[j]
+				return rankOf(a.state) < rankOf(b.state)
+			})
 			t.scale = scaleOf(t.rows, r.Method.WithinPct)
 			c.tables = append(c.tables, *t)
 		}

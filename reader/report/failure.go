@@ -2,7 +2,7 @@ package report
 
 import (
 	"fmt"
-	"slices"
+	"sort"
 	"strings"
 
 	"tokenmeter/record/metric"
@@ -33,7 +33,10 @@ func failureOf(r *run.Run) *failure {
 			f.classes = append(f.classes, classCount{class, n})
 		}
 	}
-	slices.SortStableFunc(f.classes, func(a, b classCount) int { return int(b.n - a.n) })
+	sort.SliceStable(f.classes, func(i, j int) bool {
+		a, b := &f.classes[i], &f.classes[j]
+		return a.n > b.n
+	})
 	if r.Requests.FirstError != nil {
 		f.first = short(*r.Requests.FirstError, 300)
 	}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"sort"
 	"strings"
 
 	"tokenmeter/record/run"
@@ -42,15 +43,7 @@ func findings(r *run.Run, v *view, c *collected) []finding {
 			list = append(list, f)
 		}
 	}
-	slices.SortStableFunc(list, func(a, b finding) int {
-		switch {
-		case a.weight > b.weight:
-			return -1
-		case a.weight < b.weight:
-			return 1
-		}
-		return 0
-	})
+	sort.SliceStable(list, func(i, j int) bool { return list[i].weight > list[j].weight })
 	return list[:min(len(list), findingsMax)]
 }
 

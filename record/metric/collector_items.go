@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"maps"
 	"slices"
+	"sort"
 
 	"tokenmeter/record/stat"
 	"tokenmeter/record/timeline"
@@ -313,8 +314,9 @@ func (c *Collector) tasksByDue() []task {
 // steps that ended last waited for the model, in µs, and those steps. Each step's parent is the
 // one that it waited for last.
 func critical(steps []stepRow) (whole, waited int64, path []*stepRow) {
-	slices.SortFunc(steps, func(a, b stepRow) int {
-		return cmp.Or(cmp.Compare(a.due, b.due), cmp.Compare(a.end, b.end), cmp.Compare(a.id, b.id), cmp.Compare(a.parent, b.parent))
+	sort.Slice(steps, func(i, j int) bool {
+		a, b := &steps[i], &steps[j]
+		return cmp.Or(cmp.Compare(a.due, b.due), cmp.Compare(a.end, b.end), cmp.Compare(a.id, b.id), cmp.Compare(a.parent, b.parent)) < 0
 	})
 	byID := make(map[string]*stepRow, len(steps))
 	first, last := steps[0].due, &steps[0]
@@ -350,8 +352,9 @@ func (c *Collector) media() *Media {
 	length := c.Opts.SegmentS * 1e6
 	for _, name := range slices.Sorted(maps.Keys(c.items.sessions)) {
 		rows := c.items.sessions[name]
-		slices.SortFunc(rows, func(a, b stepRow) int {
-			return cmp.Or(cmp.Compare(a.due, b.due), cmp.Compare(a.end, b.end), cmp.Compare(a.id, b.id))
+		sort.Slice(rows, func(i, j int) bool {
+			a, b := &rows[i], &rows[j]
+			return cmp.Or(cmp.Compare(a.due, b.due), cmp.Compare(a.end, b.end), cmp.Compare(a.id, b.id)) < 0
 		})
 		for i, r := range rows {
 			out.N++
@@ -372,7 +375,10 @@ func (c *Collector) media() *Media {
 			}
 		}
 	}
-	slices.SortStableFunc(factors, func(a, b at) int { return cmp.Compare(a.due, b.due) })
+	sort.SliceStable(factors, func(i, j int) bool {
+		a, b := &factors[i], &factors[j]
+		return cmp.Compare(a.due, b.due) < 0
+	})
 	var series stat.Series
 	for _, f := range factors {
 		series.Values = append(series.Values, f.factor)

@@ -2,7 +2,7 @@ package slo
 
 import (
 	"cmp"
-	"slices"
+	"sort"
 	"time"
 )
 
@@ -89,5 +89,8 @@ func (t *Tracker) end(id string, now time.Time, says string) Firing {
 }
 
 func order(list []Firing) {
-	slices.SortFunc(list, func(a, b Firing) int { return cmp.Compare(a.ID(), b.ID()) })
+	sort.Slice(list, func(i, j int) bool {
+		a, b := &list[i], &list[j]
+		return cmp.Compare(a.ID(), b.ID()) < 0
+	})
 }

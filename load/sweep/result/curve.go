@@ -5,6 +5,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
+	"sort"
 
 	"tokenmeter/record/stat"
 	"tokenmeter/record/timeline"
@@ -111,7 +112,10 @@ func (s *Sweep) samples(g *Group) []sample {
 		}
 		points = append(points, one)
 	}
-	slices.SortFunc(points, func(a, b sample) int { return cmp.Compare(a.load, b.load) })
+	sort.Slice(points, func(i, j int) bool {
+		a, b := &points[i], &points[j]
+		return cmp.Compare(a.load, b.load) < 0
+	})
 	return points
 }
 
@@ -307,8 +311,9 @@ func (s *Sweep) front() []Pareto {
 			all = append(all, Pareto{Value: p.Value, Run: p.Run, TPSPerUser: user, TPSPerGPU: tps})
 		}
 	}
-	slices.SortFunc(all, func(a, b Pareto) int {
-		return cmp.Or(cmp.Compare(b.TPSPerUser, a.TPSPerUser), cmp.Compare(b.TPSPerGPU, a.TPSPerGPU))
+	sort.Slice(all, func(i, j int) bool {
+		a, b := &all[i], &all[j]
+		return cmp.Or(cmp.Compare(b.TPSPerUser, a.TPSPerUser), cmp.Compare(b.TPSPerGPU, a.TPSPerGPU)) < 0
 	})
 	best := []Pareto{}
 	for _, p := range all {

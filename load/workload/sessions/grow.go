@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"slices"
+	"sort"
 	"time"
 )
 
@@ -51,7 +51,10 @@ type said struct {
 
 // logged makes sessions of what logs tell, in the order in which they began.
 func logged(s *scanner, calls []said) ([]*Session, error) {
-	slices.SortStableFunc(calls, func(a, b said) int { return a.begin.Compare(b.begin) })
+	sort.SliceStable(calls, func(i, j int) bool {
+		a, b := &calls[i], &calls[j]
+		return a.begin.Compare(b.begin) < 0
+	})
 	var order []string
 	of := map[string][]said{}
 	for _, c := range calls {

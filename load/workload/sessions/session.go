@@ -4,7 +4,7 @@
 package sessions
 
 import (
-	"slices"
+	"sort"
 	"time"
 
 	"tokenmeter/record/timeline"
@@ -112,11 +112,9 @@ func (s *Session) Width() int {
 	for _, c := range s.Calls {
 		edges = append(edges, edge{c.Start, 1}, edge{max(c.End, c.Start+1), -1})
 	}
-	slices.SortFunc(edges, func(a, b edge) int {
-		if a.at != b.at {
-			return int(max(min(a.at-b.at, 1), -1))
-		}
-		return a.by - b.by
+	sort.Slice(edges, func(i, j int) bool {
+		a, b := &edges[i], &edges[j]
+		return a.at < b.at || a.at == b.at && a.by < b.by
 	})
 	now, most := 0, 0
 	for _, e := range edges {

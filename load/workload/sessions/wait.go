@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"sort"
 	"time"
 )
 
@@ -150,7 +151,10 @@ func (r *recorded) sort() (place []int) {
 // ended when it began; what had not runs beside it.
 func (r *recorded) agent(s *Session, a, begun int, place []int) (open []int) {
 	did := r.did[a]
-	slices.SortStableFunc(did, func(x, y event) int { return cmp.Compare(x.at, y.at) })
+	sort.SliceStable(did, func(i, j int) bool {
+		x, y := &did[i], &did[j]
+		return cmp.Compare(x.at, y.at) < 0
+	})
 	if begun >= 0 {
 		open = []int{begun}
 	}

@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"sort"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -376,6 +377,9 @@ func (w *Watch) Totals() []Total {
 	for k, c := range totals {
 		all = append(all, Total{k, c})
 	}
-	slices.SortFunc(all, func(a, b Total) int { return a.Key.Compare(b.Key) })
+	sort.Slice(all, func(i, j int) bool {
+		a, b := &all[i], &all[j]
+		return a.Key.Compare(b.Key) < 0
+	})
 	return all
 }
