@@ -36,6 +36,7 @@ type pod struct {
 	store         string // empty: the objective has no history
 	config        string // file
 	recordsFile   string
+	steps         bool // its clock can be set wrong
 	cmd           *exec.Cmd
 	ended         chan struct{}
 	serving       bool
@@ -79,6 +80,9 @@ func (p *pod) start() error {
 		return err
 	}
 	p.cmd = exec.Command(*binary, "serve", "-c", p.config, "--records", p.recordsFile)
+	if p.steps {
+		p.cmd = exec.Command("/proc/self/exe", "-serve", p.config, "-records", p.recordsFile)
+	}
 	p.cmd.Stderr, p.cmd.Dir = log, filepath.Dir(p.config)
 	p.cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
 	if err := p.cmd.Start(); err != nil {
@@ -108,6 +112,11 @@ func (p *pod) kill() {
 func (p *pod) term() {
 	p.serving = false
 	_ = p.cmd.Process.Signal(syscall.SIGTERM)
+}
+
+// set makes a daemon's clock wrong, or right.
+func (p *pod) set(clock os.Signal) func() error {
+	return func() error { return p.cmd.Process.Signal(clock) }
 }
 
 func (p *pod) stop() {

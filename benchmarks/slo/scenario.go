@@ -25,6 +25,7 @@ type scenario struct {
 	behind                bool          // a store: what was not written yet is lost instead
 	alone                 bool          // only those scrape it that are away
 	young                 bool          // killed within the hold
+	reloaded              bool          // its truth is what came after
 	died                  time.Duration // when something ended; an outage then matters
 	truth                 counts
 	mount                 string
@@ -112,7 +113,7 @@ func scenarios(dir, upstream string) []*scenario {
 	})
 	add("another limit by reload (after it)", 1, 1, true, func(s *scenario) {
 		at(s, 25*time.Second, func() error {
-			s.objective = otherLimit
+			s.objective, s.reloaded = otherLimit, true
 			s.hash = hashOf(s.objective)
 			s.truth = counts{}
 			if err := s.pods[0].write(s.upstream, s.objective); err != nil {
@@ -122,6 +123,16 @@ func scenarios(dir, upstream string) []*scenario {
 			return nil
 		})
 	})
+	for _, wrong := range []struct {
+		name string
+		step os.Signal
+	}{{"clock a day ahead and right again, store", ahead}, {"clock a day back and right again, store", behind}} {
+		add(wrong.name, 1, 1, true, func(s *scenario) {
+			s.pods[0].steps = true
+			at(s, 20*time.Second, s.pods[0].set(wrong.step))
+			at(s, 45*time.Second, s.pods[0].set(right))
+		})
+	}
 	if full := small(dir); full != "" {
 		add("disk full, store", 1, 1, true, func(s *scenario) {
 			s.mount = full
@@ -203,29 +214,49 @@ func (s *scenario) bound(w *watcher) (bound int64, applies bool) {
 	case s.young:
 		return int64(perSecond * (w.every + hold).Seconds()), true
 	case s.behind:
-		return int64(perSecond*1.5) * s.kills, true // a second, and writing it
+		return s.unwritten(), true
 	}
 	return int64(float64(s.kills) * perSecond * (w.every.Seconds() + 0.5)), true // scrapes are late now and then
 }
 
+// records are the raw records of all daemons; they are complete, and a reload
+// takes none away.
 func (s *scenario) records() string {
 	var sum counts
 	for _, p := range s.pods {
 		c := of(p.recordsFile)
 		sum = counts{sum.bad + c.bad, sum.valid + c.valid}
 	}
+	if sum != s.truth && !(s.reloaded && s.truth.within(sum, sum.valid)) {
+		return sum.String() + wrong
+	}
 	return sum.String()
 }
 
+// history is what the daemon's store has counted. What it may miss is what was
+// not written when it was killed; on a full disk nothing more can be.
 func (s *scenario) history() string {
 	if s.pods[0].store == "" {
 		return "–"
 	}
 	c, err := s.pods[0].budget()
 	if err != nil {
-		return err.Error()
+		return err.Error() + wrong
+	}
+	bound := s.unwritten()
+	if s.mount != "" {
+		bound = s.truth.valid
+	}
+	if !c.within(s.truth, bound) {
+		return c.String() + wrong
 	}
 	return c.String()
+}
+
+// unwritten is how many events a store may lose in kills: those of a second, and
+// of the time that writing takes.
+func (s *scenario) unwritten() int64 {
+	return int64(1.5*float64(time.Second)/float64(pause)) * s.kills
 }
 
 func (s *scenario) stop() {

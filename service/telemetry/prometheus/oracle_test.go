@@ -44,7 +44,7 @@ func TestAgainstPrometheus(t *testing.T) {
 	target := httptest.NewServer(e)
 	defer target.Close()
 	u, _ := url.Parse(target.URL)
-	p := begin(t, program, u.Host)
+	p := begin(t, program, u.Host, false)
 	p.until(t, `count(slo:good:ratio)`, float64(len(texts)))
 
 	for _, o := range parse(t, texts...) {
@@ -98,7 +98,7 @@ func TestNativeHistogramsAgainstPrometheus(t *testing.T) {
 	target := httptest.NewServer(e)
 	defer target.Close()
 	u, _ := url.Parse(target.URL)
-	p := begin(t, program, u.Host, "--enable-feature=native-histograms")
+	p := begin(t, program, u.Host, true)
 	p.until(t, `histogram_count(sum(tokenmeter_ttft_seconds))`, float64(len(exact)))
 	slices.Sort(exact)
 	for _, q := range []float64{0.1, 0.5, 0.95, 0.99} {
@@ -129,11 +129,21 @@ func TestNativeHistogramsAreOffered(t *testing.T) {
 
 type server struct{ url string }
 
-func begin(t *testing.T, program, target string, flags ...string) server {
+// begin starts a Prometheus that scrapes a target, native histograms too if it
+// is told so: by a setting from version 3.8 on, by a flag before.
+func begin(t *testing.T, program, target string, native bool) server {
 	t.Helper()
 	dir := t.TempDir()
+	setting, flags := "", []string{}
+	if native {
+		if help, _ := exec.Command(program, "--help").CombinedOutput(); bytes.Contains(help, []byte("native-histograms")) {
+			flags = append(flags, "--enable-feature=native-histograms")
+		} else {
+			setting = ", scrape_native_histograms: true"
+		}
+	}
 	rule := "groups: [{name: g, interval: 1s, rules: [{record: 'slo:good:ratio', expr: 'tokenmeter_slo_good_total / tokenmeter_slo_valid_total'}]}]\n"
-	file := fmt.Sprintf("global: {scrape_interval: 1s, evaluation_interval: 1s}\nrule_files: [rules.yaml]\nscrape_configs: [{job_name: tokenmeter, static_configs: [{targets: [%q]}]}]\n", target)
+	file := fmt.Sprintf("global: {scrape_interval: 1s, evaluation_interval: 1s%s}\nrule_files: [rules.yaml]\nscrape_configs: [{job_name: tokenmeter, static_configs: [{targets: [%q]}]}]\n", setting, target)
 	for name, text := range map[string]string{"rules.yaml": rule, "prometheus.yaml": file} {
 		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644); err != nil {
 			t.Fatal(err)
