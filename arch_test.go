@@ -64,6 +64,7 @@ var rooms = map[string][]string{
 	"load/schedule": {"base/random"},
 	"load/workload": {"load/answer", "wire/api", "record/timeline", "base/config", "base/limitio", "base/random"},
 	"load/doctor":   {"load/machine", "wire/api", "wire/client", "record/timeline", "base/clock", "base/secret"},
+	"load/probe":    {"load/answer", "load/machine", "load/workload", "wire/api", "wire/client", "record/cost", "record/run", "record/timeline", "base/clock", "base/limitio", "base/random"},
 	"load/bench":    {"load/answer", "load/machine", "load/schedule", "load/workload", "wire/api", "wire/capture", "wire/client", "record/cost", "record/exit", "record/metric", "record/objective", "record/run", "record/stat", "record/timeline", "record/validity", "base/clock", "base/printable", "base/random", "base/secret"},
 	"load/sweep":    {"load/bench", "wire/client", "record/cost", "record/metric", "record/objective", "record/run", "record/stat", "record/timeline", "record/validity", "base/limitio", "base/printable", "base/random"},
 	"load/method":   {"load/bench", "load/sweep", "record/cost", "record/metric", "record/objective", "record/run", "record/stat", "record/timeline", "record/validity"},
@@ -74,6 +75,7 @@ var rooms = map[string][]string{
 	"service/slo":       {"service/traffic", "record/cost", "record/metric", "record/objective", "record/stat", "record/timeline", "base/config", "base/limitio", "base/printable", "base/secret"},
 	"service/telemetry": {"service/traffic", "record/metric", "record/objective", "record/timeline"},
 
+	"reader/trend":   {"record/metric", "record/run", "record/stat", "record/timeline", "base/printable"},
 	"reader/compare": {"base/random", "record/metric", "record/objective", "record/run", "record/stat", "record/timeline", "record/validity", "base/limitio", "base/printable"},
 	"reader/report":  {"reader/compare", "load/sweep", "record/metric", "record/objective", "record/run", "record/stat", "record/timeline", "record/validity", "base/printable"},
 }

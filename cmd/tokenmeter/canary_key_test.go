@@ -68,13 +68,14 @@ func everyOutput(url, dir string, flags ...string) [][]string {
 		target("sweep", "--concurrency", "1,2", "--requests", "4", "--warmup", "0", "--out", dir+"-sweep", "--html"),
 		{"compare", dir, dir, "--html", dir + "-compare.html", "--junit", dir + "-junit.xml", "--gate", "error rate < 99%", "--github"},
 		{"compare", dir, "--save-baseline", dir + "-baseline.json"},
+		target("probe", "--only", "light,1k-short", "--out", dir+"-probes"),
 		{"report", dir, "--lens", "all"},
 		{"report", dir, "--lens", "all", "--format", "json"},
 		{"slo", "check", dir, "--objective", "p50 ttft < 1h"},
 	}
 	for _, form := range forms {
 		outputs = append(outputs, []string{"report", dir, "--format", form}, []string{"report", dir + "-sweep", "--format", form},
-			[]string{"compare", dir, dir, "--format", form})
+			[]string{"compare", dir, dir, "--format", form}, []string{"probe", "--out", dir + "-probes", "--format", form})
 	}
 	for _, form := range strings.Split(export.Names(), ", ") {
 		outputs = append(outputs, []string{"export", dir, "--as", form, "--out", dir + "-export." + form, "--force"}, []string{"export", dir, "--as", form})

@@ -25,9 +25,26 @@ func (c *benchCmd) detect(p *bench.Plan) string {
 	case c.Preflight == "none" || c.WaitReady != "":
 		return fmt.Sprintf("API %s: the default, the server was not asked (--api names another)", p.Client.API.Name)
 	}
-	cl, err := client.New(p.Client)
-	if err != nil {
+	s, cl, err := ask(p.Client)
+	if cl == nil {
 		return "" // the run will say it
+	}
+	found := s.API()
+	switch {
+	case found != nil:
+		p.Client.API = found
+		return cl.Redactor().String(fmt.Sprintf("API %s: told by GET %s%s (--api names another)", found.Name, s.By, engineWords(s)))
+	case err != nil:
+		return "" // the run will say it
+	}
+	return fmt.Sprintf("API %s: the default, no GET told which one the server speaks (--api names another)", p.Client.API.Name)
+}
+
+// ask asks a server by GETs who it is. The client is nil where none can be made.
+func ask(cfg client.Config) (api.Server, *client.Client, error) {
+	cl, err := client.New(cfg)
+	if err != nil {
+		return api.Server{}, nil, err
 	}
 	defer cl.Close()
 	ctx, cancel := context.WithTimeout(context.Background(), detectTime)
@@ -39,15 +56,7 @@ func (c *benchCmd) detect(p *bench.Plan) string {
 		}
 		return api.Answer{Status: got.Status, Header: got.Header, Body: got.Body}, nil
 	})
-	found := s.API()
-	switch {
-	case found != nil:
-		p.Client.API = found
-		return cl.Redactor().String(fmt.Sprintf("API %s: told by GET %s%s (--api names another)", found.Name, s.By, engineWords(s)))
-	case err != nil:
-		return "" // the run will say it
-	}
-	return fmt.Sprintf("API %s: the default, no GET told which one the server speaks (--api names another)", p.Client.API.Name)
+	return s, cl, err
 }
 
 // engineWords names the server in a sentence.

@@ -8,5 +8,6 @@ package main
 type service struct {
 	Serve serveCmd `cmd:"" help:"Run the daemon: a measuring proxy in front of your servers, with objectives on live traffic."`
 	Proxy proxyCmd `cmd:"" help:"Pass requests on to one server and measure the replies: the daemon without a file."`
+	Probe probeCmd `cmd:"" help:"Ask servers the same few things at times of the day, within a budget; medians over 72 hours."`
 	SLO   sloCmd   `cmd:"" name:"slo" help:"Objectives with error budgets: check and report them, write Prometheus rules."`
 }

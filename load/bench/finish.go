@@ -27,16 +27,12 @@ func (r *runner) finish(j *job) {
 // count is how many tokens a tokenizer sees in an answer. Where it gives up, it
 // is absent and the run says so.
 func (r *runner) count(by workload.Tokenizer, tl *timeline.Timeline) (n timeline.Opt[int64]) {
-	sum := 0
-	for _, text := range []string{tl.Thought, tl.Text, tl.Calls} {
-		counted, err := by.Count(text)
-		if err != nil {
-			r.log.notice("not_tokenized", timeline.Opt[float64]{}, "%v", err)
-			return n
-		}
-		sum += counted
+	counted, err := workload.CountAnswer(by, tl)
+	if err != nil {
+		r.log.notice("not_tokenized", timeline.Opt[float64]{}, "%v", err)
+		return n
 	}
-	return timeline.Some(int64(sum))
+	return timeline.Some(counted)
 }
 
 // textIsThere reports whether there is an answer to count.

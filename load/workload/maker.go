@@ -7,6 +7,7 @@ import (
 	"strings"
 	"sync"
 	"sync/atomic"
+	"tokenmeter/record/timeline"
 	"unicode"
 	"unicode/utf8"
 
@@ -21,6 +22,19 @@ type Tokenizer interface {
 	// Size is one more than the highest id.
 	Size() int
 	AppendText(text []byte, ids []uint32) ([]byte, error)
+}
+
+// CountAnswer is how many tokens a tokenizer sees in an answer: in what was
+// thought, said and called.
+func CountAnswer(by Tokenizer, tl *timeline.Timeline) (n int64, err error) {
+	for _, text := range []string{tl.Thought, tl.Text, tl.Calls} {
+		counted, err := by.Count(text)
+		if err != nil {
+			return 0, err
+		}
+		n += int64(counted)
+	}
+	return n, nil
 }
 
 // maker makes texts of a length from one corpus. Lengths are in units: tokens

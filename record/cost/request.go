@@ -8,7 +8,7 @@ import "tokenmeter/record/timeline"
 // Usage is normalised: input includes what was read from a cache and written to
 // one, output includes reasoning, whatever the API's own convention.
 func (p *Pricing) Of(tl *timeline.Timeline) timeline.Opt[float64] {
-	if refused(tl) {
+	if Refused(tl) {
 		return timeline.Some(0.0)
 	}
 	prices, ok := p.of(tl.Model)
@@ -48,9 +48,9 @@ func (t Tokens) Of(u timeline.Usage) timeline.Opt[float64] {
 	return timeline.Some(total / 1e6)
 }
 
-// refused reports whether the server turned the request away, or was never
+// Refused reports whether the server turned the request away, or was never
 // reached: nobody bills that.
-func refused(tl *timeline.Timeline) bool {
+func Refused(tl *timeline.Timeline) bool {
 	switch tl.Outcome {
 	case timeline.ConnectRefused, timeline.DNS, timeline.TLS, timeline.TimeoutConnect, timeline.HTTP429, timeline.HTTP4xx,
 		timeline.HTTP5xx, timeline.RedirectRefused, timeline.ClientResource:

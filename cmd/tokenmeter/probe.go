@@ -1,0 +1,295 @@
+//go:build !lean
+
+package main
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"tokenmeter/base/clock"
+	"tokenmeter/base/config"
+	"tokenmeter/base/limitio"
+	"tokenmeter/load/bench"
+	"tokenmeter/load/probe"
+	"tokenmeter/reader/trend"
+	"tokenmeter/record/run"
+	"tokenmeter/record/timeline"
+	"tokenmeter/wire/api"
+	"tokenmeter/wire/client"
+	"tokenmeter/wire/tokens"
+)
+
+type probeCmd struct {
+	targetFlags `embed:""`
+	More        []string `arg:"" optional:"" name:"more" help:"Further servers, asked side by side. Keys are found for each; the flags are of all."`
+
+	For    string   `name:"for" placeholder:"TIME" help:"Ask for so long, each kind at its times of the day: 72h. Default: everything once, now, without cold starts."`
+	Out    string   `placeholder:"DIR" help:"Folder that keeps all probes: a run folder for each target and start, and what the day has cost. Default: probes."`
+	Suite  string   `placeholder:"FILE" help:"YAML file with the list probes: and, if you like, budget: (docs/probes.md). Default: 1,000, 10,000 and 100,000 tokens in with short and long answers, a picture, eight times a day; ten at once and a cold start once a day; a light one every minute."`
+	Only   []string `placeholder:"NAME" help:"Only these kinds of the suite."`
+	Prices string   `group:"limits" placeholder:"FILE" help:"YAML file with what tokens cost (docs/cost.md)."`
+	Tokens string   `name:"budget-tokens" group:"limits" placeholder:"N" help:"The most tokens a day (UTC), in and out, of all targets. Default: 3,000,000 a target."`
+	USD    string   `name:"budget-usd" group:"limits" placeholder:"X" help:"The most dollars a day, by --prices."`
+	Window string   `placeholder:"TIME" help:"What the medians are of. Default: 72h."`
+
+	sharedFlags `embed:""`
+}
+
+func (probeCmd) collects() {}
+
+// Help is shown below the flags.
+func (probeCmd) Help() string {
+	return `Asks servers the same few things again and again and prints medians over 72 hours, as public rankings do. Prompts are new each time, sums that end them check the answers, and speeds are told in tokens of o200k_base too. The most that a probe can cost is counted before it is sent, so a day's budget is never passed, whatever restarts.
+
+Without a URL nothing is sent: what the folder holds is shown. tokenmeter trend says when something changed.
+
+Exit codes: 0 done; 2 wrong usage; 3 no probe was answered; 5 the folder can't be written; 130 interrupted (what was asked is saved).`
+}
+
+// probeSuite is the file of --suite.
+type probeSuite struct {
+	Probes []probe.Kind `yaml:"probes" doc:"what is asked; default: the suite that the help names"`
+	Budget probe.Budget `yaml:"budget" doc:"what all of it may cost in a UTC day"`
+}
+
+const (
+	probeRoot   = "probes"
+	probeWindow = 72 * time.Hour
+	probeTokens = 3_000_000 // a day and target: the default suite takes about two thirds of it
+)
+
+// Run asks, and prints the medians of what is known.
+func (c *probeCmd) Run(a *app) error {
+	job, err := c.plan(a)
+	if err != nil {
+		return err
+	}
+	if len(job.plan.Targets) > 0 {
+		c.warnSecrets(a)
+		err = c.ask(a, job)
+		if code := exitCode(err); code != exitOK && code != exitInterrupted {
+			return err
+		}
+	}
+	return worse(err, c.show(a, job))
+}
+
+// probeJob is what the command line says.
+type probeJob struct {
+	plan   probe.Plan
+	out    string
+	budget probe.Budget
+	during time.Duration // 0: once
+	window time.Duration
+}
+
+func (c *probeCmd) plan(a *app) (*probeJob, error) {
+	var check checker
+	c.checkShared(&check, forms...)
+	job := &probeJob{out: cmp.Or(c.Out, probeRoot), window: probeWindow}
+	job.during, _ = check.duration("--for", c.For, time.Second)
+	if d, given := check.duration("--window", c.Window, time.Second); given {
+		job.window = d
+	}
+	job.plan.Pricing = priceFlags{file: c.Prices}.read(&check)
+	c.suite(&check, job)
+	if n := check.count("--budget-tokens", c.Tokens, 1); n > 0 {
+		job.budget.Tokens = int64(n)
+	}
+	if usd := check.number("--budget-usd", c.USD, "2.50"); usd > 0 {
+		job.budget.USD = usd
+	}
+	urls := slices.DeleteFunc(append([]string{c.URL}, c.More...), func(url string) bool { return url == "" })
+	for _, url := range urls {
+		job.plan.Targets = append(job.plan.Targets, c.target(a, &check, url))
+	}
+	if job.during > 0 && len(urls) == 0 {
+		check.addf("no server is named: give its URL, like http://localhost:8000")
+	}
+	if err := check.err(); err != nil {
+		return nil, err
+	}
+	job.budget.Tokens = cmp.Or(job.budget.Tokens, int64(probeTokens*len(urls)))
+	return job, c.meet(a, job)
+}
+
+// suite reads what is asked.
+func (c *probeCmd) suite(check *checker, job *probeJob) {
+	var file probeSuite
+	if c.Suite != "" {
+		data, err := limitio.File(c.Suite, 1<<20)
+		if err == nil {
+			err = config.Decode(c.Suite, data, &file).Err()
+		}
+		if err != nil {
+			check.addf("--suite: %w", err)
+			return
+		}
+	}
+	job.budget, job.plan.Kinds = file.Budget, file.Probes
+	if len(job.plan.Kinds) == 0 {
+		job.plan.Kinds = probe.Default()
+	}
+	if len(c.Only) == 0 {
+		return
+	}
+	var names []string
+	for _, k := range job.plan.Kinds {
+		names = append(names, k.Name)
+	}
+	for _, name := range c.Only {
+		if !slices.Contains(names, name) {
+			check.addf("--only: no probe is called %q%s", name, config.Meant(name, names))
+		}
+	}
+	job.plan.Kinds = slices.DeleteFunc(job.plan.Kinds, func(k probe.Kind) bool { return !slices.Contains(c.Only, k.Name) })
+}
+
+// target is a server as the flags reach it.
+func (c *probeCmd) target(a *app, check *checker, url string) probe.Target {
+	flags := c.targetFlags
+	flags.URL = url
+	t := probe.Target{Model: c.Model, Client: client.Config{ConnectTimeout: defaultConnectTimeout, Timeout: defaultTimeout, IdleTimeout: defaultIdleTimeout}}
+	t.Client.API = flags.apiOf(check)
+	flags.reach(&t.Client, check, a)
+	if _, err := client.JoinURL(url, "/v1/models"); err != nil {
+		check.add(err)
+	}
+	return t
+}
+
+// meet asks each target what it is, by GETs, and gives it a name.
+func (c *probeCmd) meet(a *app, job *probeJob) error {
+	taken := map[string]bool{}
+	for i := range job.plan.Targets {
+		t := &job.plan.Targets[i]
+		named := t.Client.API != nil || pathTells(t.Client.BaseURL)
+		if t.Client.API == nil {
+			t.Client.API = api.OpenAIChat
+		}
+		if !named || t.Model == "" {
+			s, cl, err := ask(t.Client)
+			if cl == nil {
+				return &usageError{err}
+			}
+			if found := s.API(); found != nil && !named {
+				t.Client.API = found
+			}
+			t.Server = strings.TrimSpace(s.Title + " " + s.Version)
+			switch {
+			case t.Model != "":
+			case len(s.Models) == 1:
+				t.Model = s.Models[0]
+			case len(s.Models) > 1:
+				return &usageError{fmt.Errorf("%s has several models; choose one with --model", cl.URL())}
+			case err != nil:
+				return &codedError{code: exitTarget, text: cl.Redactor().String(fmt.Sprintf("%s does not say which models it has: %v; name one with --model", cl.URL(), err))}
+			default:
+				return &usageError{fmt.Errorf("%s lists no models; name one with --model", cl.URL())}
+			}
+		}
+		red := t.Client.Redactor()
+		t.Name = red.String(strings.TrimSpace(t.Model + " " + hostOf(t.Client.BaseURL)))
+		for n := 2; taken[run.Slug(t.Name)]; n++ {
+			t.Name = red.String(fmt.Sprintf("%s %s %d", t.Model, hostOf(t.Client.BaseURL), n))
+		}
+		taken[run.Slug(t.Name)] = true
+	}
+	return nil
+}
+
+// ask sends the probes.
+func (c *probeCmd) ask(a *app, job *probeJob) error {
+	if err := os.MkdirAll(job.out, 0o755); err != nil {
+		return &run.WriteError{Path: job.out, Err: err, Named: true}
+	}
+	lock, busy, err := run.LockFolder(job.out)
+	switch {
+	case err != nil:
+		return &run.WriteError{Path: job.out, Err: err, Named: true}
+	case busy:
+		return &usageError{fmt.Errorf("another process asks already, and keeps its budget in %s; name another folder with --out", job.out)}
+	}
+	defer lock.Close()
+	p := &job.plan
+	if p.Ledger, err = probe.OpenLedger(filepath.Join(job.out, "spent.json"), job.budget); err != nil {
+		return &usageError{err}
+	}
+	if p.Tokenizer, err = tokens.ByName(tokens.Default); err != nil {
+		return err
+	}
+	p.Say = func(text string) { a.note("%s", text) }
+	clk := clock.Start()
+	var folders *probe.Folders
+	var sent, answered atomic.Int64
+	p.Took = func(target int, tl *timeline.Timeline) error {
+		sent.Add(1)
+		if tl.Outcome == timeline.OK {
+			answered.Add(1)
+		}
+		return folders.Took(target, tl)
+	}
+	prober, err := probe.New(*p, clk)
+	if err != nil {
+		return &usageError{err}
+	}
+	folders, err = probe.Create(job.out, p.Targets, probe.About{Version: fullVersion(), Command: append([]string{"tokenmeter"}, a.args...),
+		Pricing: p.Pricing, Kinds: p.Kinds}, clk)
+	if err != nil {
+		return err
+	}
+	a.note("%s", c.words(job, prober.Day()))
+	ctx, end := interruptible(func() { a.note("stopping; what was asked is kept in %s", job.out) })
+	defer end()
+	if job.during > 0 {
+		err = prober.Run(ctx, time.Now().Add(job.during))
+	} else {
+		err = prober.Once(ctx)
+	}
+	if ctx.Err() != nil {
+		err = bench.ErrInterrupted
+	}
+	err = worse(err, folders.Finish(err != nil))
+	if err == nil && sent.Load() > 0 && answered.Load() == 0 {
+		return &codedError{code: exitTarget, text: "no probe was answered; tokenmeter report on a folder below " + job.out + " says why"}
+	}
+	return err
+}
+
+// words say what is going to be asked.
+func (c *probeCmd) words(job *probeJob, day probe.Load) string {
+	bound := fmt.Sprintf("at most %d tokens", job.budget.Tokens)
+	if job.budget.USD > 0 {
+		bound += fmt.Sprintf(" and $%g", job.budget.USD)
+	}
+	if job.during == 0 {
+		return fmt.Sprintf("asking each probe once; the day's budget is %s", bound)
+	}
+	return fmt.Sprintf("asking for %v: about %d requests a day, %d tokens in and at most %d out; the day's budget is %s",
+		job.during, day.Requests, day.Input, day.Output, bound)
+}
+
+// show prints the medians of what the folder holds.
+func (c *probeCmd) show(a *app, job *probeJob) error {
+	win := trend.Window{To: time.Now().UTC()}
+	win.From = win.To.Add(-job.window)
+	rows, notes, err := trend.Read([]string{job.out}, win.From)
+	if errors.Is(err, fs.ErrNotExist) {
+		return &usageError{fmt.Errorf("%w; give a URL to ask, or --out with the folder of earlier probes", err)}
+	}
+	if err != nil {
+		return err
+	}
+	for _, note := range notes {
+		a.warn("%s", note)
+	}
+	return trend.WriteMedians(a.stdout, c.Format, win, trend.Medians(rows))
+}

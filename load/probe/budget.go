@@ -1,0 +1,120 @@
+package probe
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"sync"
+	"time"
+
+	"tokenmeter/base/limitio"
+	"tokenmeter/record/run"
+)
+
+// Budget is what all probes together may cost in a UTC day. 0 sets no bound.
+type Budget struct {
+	USD    float64 `yaml:"usd" doc:"dollars a day, by the prices that are given"`
+	Tokens int64   `yaml:"tokens" doc:"tokens a day, in and out; default 3,000,000 for each target"`
+}
+
+// Spent is what a day's probes have cost so far. What was sent and not yet
+// answered, or answered without a count, is in it with the most it can cost.
+type Spent struct {
+	Day    string  `json:"day"` // UTC, 2006-01-02
+	USD    float64 `json:"usd"`
+	Tokens int64   `json:"tokens"`
+}
+
+// Ledger keeps a budget: what a probe may cost at most is written to its file
+// before the probe is sent, so that neither a restart nor a crash lets a day's
+// probes pass it. Safe for concurrent use.
+type Ledger struct {
+	path  string
+	limit Budget
+
+	mu    sync.Mutex
+	spent Spent
+}
+
+// OpenLedger reads what was spent so far. The file belongs to one process at a
+// time; see run.LockFolder.
+func OpenLedger(path string, limit Budget) (*Ledger, error) {
+	l := &Ledger{path: path, limit: limit}
+	switch data, err := limitio.File(path, 1<<20); {
+	case errors.Is(err, fs.ErrNotExist):
+	case err != nil:
+		return nil, err
+	default:
+		if err := json.Unmarshal(data, &l.spent); err != nil {
+			return nil, fmt.Errorf("%s does not say what was spent: %w; mend it, or remove it after today (UTC)", path, err)
+		}
+		if _, err := time.Parse(time.DateOnly, l.spent.Day); err != nil || l.spent.USD < 0 || l.spent.Tokens < 0 {
+			return nil, fmt.Errorf("%s does not say what was spent: it holds %.100q; mend it, or remove it after today (UTC)", path, data)
+		}
+	}
+	return l, nil
+}
+
+// Spent is what the day of a moment has cost so far.
+func (l *Ledger) Spent(now time.Time) Spent {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.turn(now)
+	return l.spent
+}
+
+// turn begins a new day. A clock that was put back begins none.
+func (l *Ledger) turn(now time.Time) {
+	if day := now.UTC().Format(time.DateOnly); day > l.spent.Day {
+		l.spent = Spent{Day: day}
+	}
+}
+
+// reserve sets aside the most that something can cost; false where the budget has
+// no room for it. An error is one of writing: nothing may be sent then.
+func (l *Ledger) reserve(now time.Time, usd float64, tokens int64) (day string, ok bool, err error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.turn(now)
+	next := l.spent
+	next.USD += usd
+	next.Tokens += tokens
+	if l.limit.USD > 0 && next.USD > l.limit.USD || l.limit.Tokens > 0 && next.Tokens > l.limit.Tokens {
+		return "", false, nil
+	}
+	if err := l.write(next); err != nil {
+		return "", false, err
+	}
+	l.spent = next
+	return next.Day, true, nil
+}
+
+// correct replaces what was set aside on a day by what it was: both are
+// differences to it. What belongs to a day that is over changes nothing.
+func (l *Ledger) correct(day string, usd float64, tokens int64) error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if day != l.spent.Day {
+		return nil
+	}
+	next := Spent{day, max(l.spent.USD+usd, 0), max(l.spent.Tokens+tokens, 0)}
+	if err := l.write(next); err != nil {
+		return err
+	}
+	l.spent = next
+	return nil
+}
+
+func (l *Ledger) write(s Spent) error {
+	data, err := json.Marshal(s)
+	if err != nil {
+		return err
+	}
+	return run.ReplaceFile(l.path, func(f *os.File) error {
+		_, err := io.WriteString(f, string(data)+"\n")
+		return err
+	})
+}

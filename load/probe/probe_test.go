@@ -1,0 +1,495 @@
+package probe
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"tokenmeter/base/clock"
+	"tokenmeter/physics/sim"
+	"tokenmeter/physics/sim/simtest"
+	"tokenmeter/record/cost"
+	"tokenmeter/record/run"
+	"tokenmeter/record/timeline"
+	"tokenmeter/wire/api"
+	"tokenmeter/wire/client"
+	"tokenmeter/wire/tokens"
+)
+
+// small is a suite of the default's shape whose prompts are quickly made.
+func small() []Kind {
+	return []Kind{
+		{Name: "light", Input: 60, Output: 8, PerDay: 1440, Ask: true},
+		{Name: "short", Input: 300, Output: 8, PerDay: 8, Ask: true},
+		{Name: "long", Input: 300, Output: 200, PerDay: 8},
+		{Name: "parallel", Input: 60, Output: 20, PerDay: 1, Parallel: 10},
+		{Name: "cold", Input: 60, Output: 8, PerDay: 1, Ask: true, Idle: 20 * time.Minute},
+	}
+}
+
+// row is a probe as it was taken.
+type row struct {
+	target int
+	at     time.Time
+	tl     *timeline.Timeline
+}
+
+// log keeps rows.
+type log struct {
+	mu   sync.Mutex
+	rows []row
+	said []string
+}
+
+func (l *log) took(target int, tl *timeline.Timeline) error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.rows = append(l.rows, row{target, now(), tl})
+	return nil
+}
+
+func (l *log) of(target int, class string) (out []row) {
+	for _, r := range l.rows {
+		if r.target == target && r.tl.Class == class {
+			out = append(out, r)
+		}
+	}
+	return out
+}
+
+func yardstick(t testing.TB) tokens.Encoder {
+	t.Helper()
+	e, err := tokens.ByName(tokens.Default)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return e
+}
+
+// server is what serves: a *sim.Server or an *http.Server.
+type server interface {
+	Serve(net.Listener) error
+	Close() error
+}
+
+// served are servers in memory, each under its own name.
+func served(t *testing.T, servers ...server) (targets []Target) {
+	for i, s := range servers {
+		ln := simtest.NewPipeListener()
+		go s.Serve(ln)
+		t.Cleanup(func() { s.Close() })
+		targets = append(targets, Target{Name: fmt.Sprintf("t%d", i), Model: "m", Client: client.Config{
+			BaseURL: "http://sim", API: api.OpenAIChat, Dial: ln.Dial, NoKernelStamps: true, Form: client.PlainForm}})
+	}
+	return targets
+}
+
+func of(h http.Handler) server { return &http.Server{Handler: h} }
+
+func (l *log) plan(t testing.TB, dir string, targets []Target, kinds []Kind, b Budget) Plan {
+	t.Helper()
+	ledger, err := OpenLedger(filepath.Join(dir, "spent.json"), b)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return Plan{Targets: targets, Kinds: kinds, Ledger: ledger, Tokenizer: yardstick(t), Took: l.took,
+		Say: func(text string) { l.mu.Lock(); l.said = append(l.said, text); l.mu.Unlock() }}
+}
+
+func probing(t testing.TB, plan Plan) *Prober {
+	t.Helper()
+	p, err := New(plan, clock.Start())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+// Two days over two simulators side by side: each kind once in each part of the
+// day, ten at once, nothing before a cold start, and TTFT and TPOT as the
+// simulators' physics have them.
+func TestTwoDaysOfTwoSimulators(t *testing.T) {
+	var l log
+	begin := time.Time{}
+	synctest.Test(t, func(t *testing.T) {
+		var all []server
+		for i := range 2 {
+			all = append(all, sim.New(sim.Config{Base: time.Now(), Overhead: time.Duration(20*(i+1)) * time.Millisecond,
+				DecodeBase: time.Duration(5*(i+1)) * time.Millisecond}))
+		}
+		begin = now()
+		p := probing(t, l.plan(t, t.TempDir(), served(t, all...), small(), Budget{}))
+		if err := p.Run(t.Context(), begin.Add(48*time.Hour)); err != nil {
+			t.Error(err)
+		}
+	})
+	if !begin.Equal(begin.Truncate(24 * time.Hour)) {
+		t.Fatalf("the virtual clock began at %v: the counts below are of whole days", begin)
+	}
+	for target := range 2 {
+		for class, want := range map[string]int{"short": 16, "long": 16, "parallel": 20, "cold": 2, "cold-again": 2} {
+			// A probe may fall into the twenty minutes before a cold start.
+			if n := len(l.of(target, class)); n > want || n < want-2 && class != "parallel" {
+				t.Errorf("target %d: %d of %s, want %d", target, n, class, want)
+			}
+		}
+		if n := len(l.of(target, "light")); n > 2*1440-2*19 || n < 2*1440-2*22-40 {
+			t.Errorf("target %d: %d light ones", target, n)
+		}
+		for _, r := range l.rows {
+			if r.target != target {
+				continue
+			}
+			if r.tl.Outcome != timeline.OK || r.tl.Phase != timeline.Measure || !r.tl.Norm.OK() {
+				t.Fatalf("%+v", r.tl)
+			}
+		}
+		for _, cold := range l.of(target, "cold") {
+			sent := cold.at.Add(-time.Duration(cold.tl.CloseUS.Or(0)) * time.Microsecond)
+			for _, r := range l.rows {
+				if r.target == target && r.at.Before(sent) && r.at.After(sent.Add(-20*time.Minute)) {
+					t.Fatalf("%s was asked %v before a cold start", r.tl.Class, sent.Sub(r.at))
+				}
+			}
+		}
+		// 5 and 10 ms a token.
+		for _, r := range l.of(target, "long") {
+			var at []int64
+			for ev := range r.tl.Events.Generation() {
+				at = append(at, ev.AtUS)
+			}
+			if tpot := float64(at[len(at)-1]-at[0]) / float64(len(at)-1); tpot != float64(5000*(target+1)) {
+				t.Fatalf("target %d: %v µs a token", target, tpot)
+			}
+		}
+	}
+}
+
+// The moments of a day are the same in each process, one in each part of the day,
+// and spread over it.
+func TestMoments(t *testing.T) {
+	k := Kind{Name: "k", PerDay: 7}
+	day := time.Date(2026, 11, 12, 0, 0, 0, 0, time.UTC)
+	seen := map[int64]bool{}
+	at := day.Add(-time.Nanosecond)
+	for d := range 50 {
+		for part := range 7 {
+			at = next("x", &k, at)
+			within := at.Sub(day.Add(time.Duration(d) * 24 * time.Hour))
+			if int(within/k.part()) != part {
+				t.Fatalf("day %d, part %d: %v", d, part, at)
+			}
+			seen[int64(within.Minutes())%60/6] = true
+			if again := next("x", &k, at.Add(-time.Microsecond)); !again.Equal(at) {
+				t.Fatalf("%v and %v", at, again)
+			}
+		}
+	}
+	if len(seen) != 10 {
+		t.Errorf("only %d of ten parts of an hour", len(seen))
+	}
+	if next("x", &k, day).Equal(next("y", &k, day)) {
+		t.Error("two targets are asked at the same moment")
+	}
+}
+
+// counted answers as a server that counts, and checks the budget at each request:
+// what came so far, and this one, is within it.
+type counted struct {
+	mu         sync.Mutex
+	t          *testing.T
+	spent, n   map[string]int64 // by day
+	budget     int64
+	right      bool
+	prompts    map[string]bool
+	marked     bool
+	refuseWith func(body string) (int, string)
+}
+
+var sum = regexp.MustCompile(`What is (\d+) \+ (\d+)\?`)
+
+func (c *counted) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	var b struct {
+		Messages []struct{ Content any }
+		Max      int64 `json:"max_tokens"`
+		Newer    int64 `json:"max_completion_tokens"`
+	}
+	if err := json.NewDecoder(r.Body).Decode(&b); err != nil {
+		c.t.Error(err)
+	}
+	text := fmt.Sprint(b.Messages[0].Content)
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.marked = r.Header.Get(Header) == "1"
+	if c.refuseWith != nil {
+		if status, words := c.refuseWith(fmt.Sprint(text, b.Max)); status != 0 {
+			w.WriteHeader(status)
+			fmt.Fprintf(w, `{"error":{"message":%q}}`, words)
+			return
+		}
+	}
+	if c.prompts == nil {
+		c.prompts, c.spent, c.n = map[string]bool{}, map[string]int64{}, map[string]int64{}
+	}
+	start := text[:min(len(text), 30)]
+	if c.prompts[start] {
+		c.t.Errorf("%q was asked before", start)
+	}
+	c.prompts[start] = true
+	day := now().Format(time.DateOnly)
+	in, out := int64(len(strings.Fields(text))), max(b.Max, b.Newer)
+	c.spent[day] += in + out
+	c.n[day]++
+	if c.budget > 0 && c.spent[day] > c.budget {
+		c.t.Errorf("%s: %d tokens, the budget is %d", day, c.spent[day], c.budget)
+	}
+	said := "I will not."
+	if m := sum.FindStringSubmatch(text); m != nil && c.right {
+		a, _ := strconv.Atoi(m[1])
+		b, _ := strconv.Atoi(m[2])
+		said = fmt.Sprintf("It is %d.", a+b)
+	}
+	w.Header().Set("Content-Type", "text/event-stream")
+	fmt.Fprintf(w, "data: {\"choices\":[{\"delta\":{\"content\":%q}}]}\n\n", said)
+	fmt.Fprintf(w, "data: {\"choices\":[{\"delta\":{},\"finish_reason\":\"stop\"}],\"usage\":{\"prompt_tokens\":%d,\"completion_tokens\":%d}}\n\ndata: [DONE]\n\n", in, out)
+}
+
+// The budget is never passed, whatever restarts; the next day begins anew.
+func TestBudgetOverRestarts(t *testing.T) {
+	var l log
+	c := &counted{t: t, budget: 30_000}
+	dir := t.TempDir()
+	synctest.Test(t, func(t *testing.T) {
+		c.t = t
+		begin := now()
+		targets := served(t, of(c))
+		for i := range 12 { // every four hours another process, cut off without a word
+			ctx, cancel := context.WithCancel(t.Context())
+			plan := l.plan(t, dir, targets, small(), Budget{Tokens: c.budget})
+			until := begin.Add(time.Duration(i+1) * 4 * time.Hour)
+			if err := probing(t, plan).Run(ctx, until); err != nil {
+				t.Error(err)
+			}
+			cancel()
+			time.Sleep(until.Sub(now()))
+		}
+	})
+	if len(c.n) < 2 || len(l.said) == 0 {
+		t.Errorf("%v requests, %q", c.n, l.said)
+	}
+	for day, spent := range c.spent {
+		if spent < c.budget/2 && c.n[day] > 10 {
+			t.Errorf("%s: only %d of %d tokens were used", day, spent, c.budget)
+		}
+	}
+}
+
+// Dollars are a bound as tokens are; without a price they are none that can be kept.
+func TestDollars(t *testing.T) {
+	prices := &cost.Pricing{Models: map[string]cost.Tokens{"m": {Input: timeline.Some(3.0), Output: timeline.Some(15.0), CacheWrite: timeline.Some(3.75)}}}
+	var l log
+	c := &counted{t: t, right: true}
+	synctest.Test(t, func(t *testing.T) {
+		c.t = t
+		targets := served(t, of(c))
+		plan := l.plan(t, t.TempDir(), targets, small(), Budget{USD: 0.1})
+		if _, err := New(plan, clock.Start()); err == nil || !strings.Contains(err.Error(), "prices") {
+			t.Errorf("%v", err)
+		}
+		plan.Pricing = prices
+		if err := probing(t, plan).Run(t.Context(), now().Add(24*time.Hour-time.Second)); err != nil {
+			t.Error(err)
+		}
+	})
+	usd, right := 0.0, 0
+	for _, r := range l.rows {
+		usd += r.tl.CostUSD.Or(1)
+		if r.tl.CheckPassed.Or(false) {
+			right++
+		}
+	}
+	if usd > 0.1 || usd < 0.05 {
+		t.Errorf("%v dollars", usd)
+	}
+	if right < 10 || !c.marked {
+		t.Errorf("%d right answers, marked %t", right, c.marked)
+	}
+}
+
+// What a target never took is no failure of it, what it took once is; and the
+// other name of the length field is learnt.
+func TestRefusals(t *testing.T) {
+	var l log
+	c := &counted{t: t, right: true}
+	broken := false
+	c.refuseWith = func(text string) (int, string) {
+		switch {
+		case strings.HasSuffix(text, "8") || strings.HasSuffix(text, "9"): // max_tokens is there
+			return 400, "Unsupported parameter: 'max_tokens'. Use 'max_completion_tokens' instead."
+		case len(text) > 3000:
+			return 400, "the prompt is longer than the context"
+		case broken:
+			return 422, "no"
+		}
+		return 0, ""
+	}
+	kinds := []Kind{{Name: "a", Output: 8, Ask: true}, {Name: "b", Input: 2000, Output: 9, Ask: true}}
+	synctest.Test(t, func(t *testing.T) {
+		c.t = t
+		p := probing(t, l.plan(t, t.TempDir(), served(t, of(c)), kinds, Budget{}))
+		for range 2 {
+			if err := p.Once(t.Context()); err != nil {
+				t.Error(err)
+			}
+			broken = true
+		}
+	})
+	var got []string
+	for _, r := range l.rows {
+		got = append(got, fmt.Sprint(r.tl.Class, " ", r.tl.Phase, " ", r.tl.Outcome))
+	}
+	if want := "[a measure ok b warmup http_4xx a measure http_4xx]"; fmt.Sprint(got) != want {
+		t.Errorf("%v, want %v", got, want)
+	}
+	if len(l.said) != 1 || !strings.Contains(l.said[0], "longer than the context") {
+		t.Errorf("%q", l.said)
+	}
+}
+
+// A server that gives wrong answers is told from one that gives right ones, and
+// an answer that we cut off is neither.
+func TestAnswers(t *testing.T) {
+	var l log
+	c := &counted{t: t}
+	synctest.Test(t, func(t *testing.T) {
+		c.t = t
+		p := probing(t, l.plan(t, t.TempDir(), served(t, of(c)), []Kind{{Name: "a", Output: 8, Ask: true}}, Budget{}))
+		p.Once(t.Context())
+	})
+	if len(l.rows) != 1 || l.rows[0].tl.CheckPassed.OK() {
+		t.Errorf("an answer that used all its tokens: %+v", l.rows[0].tl.CheckPassed)
+	}
+	tl := timeline.New()
+	tl.Requested, tl.FinishReason = timeline.Some[int64](8), "stop"
+	if cutByUs(tl) {
+		t.Error("a whole answer is cut")
+	}
+	tl.FinishReason = "MAX_TOKENS"
+	if !cutByUs(tl) {
+		t.Error("a cut answer is whole")
+	}
+}
+
+// Rows go into a run folder of each target; what can't be written ends it all.
+func TestFolders(t *testing.T) {
+	root := t.TempDir()
+	c := &counted{t: t, right: true}
+	synctest.Test(t, func(t *testing.T) {
+		c.t = t
+		clk := clock.Start()
+		targets := served(t, of(c), of(c))
+		var l log
+		plan := l.plan(t, root, targets, []Kind{{Name: "a", Output: 8, Ask: true}}, Budget{})
+		f, err := Create(root, targets, About{Version: "v", Kinds: plan.Kinds}, clk)
+		if err != nil {
+			t.Fatal(err)
+		}
+		plan.Took = f.Took
+		p, err := New(plan, clk)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := p.Once(t.Context()); err != nil {
+			t.Error(err)
+		}
+		if err := f.Finish(false); err != nil {
+			t.Error(err)
+		}
+	})
+	dirs, _ := filepath.Glob(root + "/t*/*")
+	if len(dirs) != 2 {
+		t.Fatalf("%q", dirs)
+	}
+	for _, dir := range dirs {
+		folder, err := run.Open(dir)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for rec, err := range folder.Records() {
+			if err != nil || *rec.Class != "a" || *rec.Check != "pass" || !rec.NormTokens.OK() {
+				t.Errorf("%+v, %v", rec, err)
+			}
+		}
+		if m := folder.Run(); m.Tags["source"] != "probe" || m.Requests.OK != 1 || m.Partial {
+			t.Errorf("%+v", m)
+		}
+		folder.Close()
+	}
+}
+
+// What was spent is known or nothing is sent.
+func TestLedgerDamage(t *testing.T) {
+	for _, text := range []string{"", "{", `{"day":"x"}`, `{"day":"2026-11-12","usd":-1}`, `[]`} {
+		name := filepath.Join(t.TempDir(), "spent.json")
+		if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := OpenLedger(name, Budget{}); err == nil || !strings.Contains(err.Error(), "spent") {
+			t.Errorf("%q: %v", text, err)
+		}
+	}
+}
+
+func TestLedgerDays(t *testing.T) {
+	l, err := OpenLedger(filepath.Join(t.TempDir(), "s.json"), Budget{Tokens: 100})
+	if err != nil {
+		t.Fatal(err)
+	}
+	day := time.Date(2026, 11, 12, 23, 59, 0, 0, time.UTC)
+	take := func(at time.Time, n int64, want bool) string {
+		t.Helper()
+		d, ok, err := l.reserve(at, 0, n)
+		if err != nil || ok != want {
+			t.Errorf("%d at %v: %t, %v", n, at, ok, err)
+		}
+		return d
+	}
+	first := take(day, 90, true)
+	take(day, 11, false)
+	if err := l.correct(first, 0, -80); err != nil {
+		t.Error(err)
+	}
+	take(day, 90, true)
+	take(day.Add(time.Minute), 100, true)
+	take(day, 1, false) // the clock was put back: no new day
+	if err := l.correct(first, 0, -50); err != nil {
+		t.Error(err)
+	}
+	take(day.Add(time.Minute), 1, false) // what the old day gave back is not the new one's
+}
+
+func TestKindsThatCanNotBe(t *testing.T) {
+	for _, k := range []Kind{{}, {Name: "a", PerDay: -1}, {Name: "a", Input: -5}, {Name: "a", Idle: time.Hour, Parallel: 2},
+		{Name: "a", Idle: 2 * time.Hour, PerDay: 8}, {Name: "a", Images: 1000}, {Name: "a", Output: 1 << 40}} {
+		if _, err := settle([]Kind{k}); err == nil {
+			t.Errorf("%+v is taken", k)
+		}
+	}
+	if _, err := settle([]Kind{{Name: "a"}, {Name: "a"}}); err == nil {
+		t.Error("two of one name")
+	}
+	if kinds, err := settle(Default()); err != nil || len(kinds) != 10 {
+		t.Errorf("%d, %v", len(kinds), err)
+	}
+}

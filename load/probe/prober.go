@@ -1,0 +1,250 @@
+package probe
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"net/http"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"tokenmeter/base/clock"
+	"tokenmeter/load/workload"
+	"tokenmeter/record/cost"
+	"tokenmeter/record/timeline"
+	"tokenmeter/wire/client"
+)
+
+// Header marks a request as a probe, for a measuring proxy on its way.
+const Header = "X-Tokenmeter-Probe"
+
+// Target is a server that is asked.
+type Target struct {
+	Name   string        // what tables call it
+	Client client.Config // how it is reached; Clock is set by New
+	Model  string
+	Server string // what it says it is; empty: nothing
+}
+
+// Plan is what is asked of whom. Targets, Tokenizer, Ledger and Took are needed.
+type Plan struct {
+	Targets []Target
+	Kinds   []Kind // nil: Default
+	Ledger  *Ledger
+	Pricing *cost.Pricing // nil: no price is known
+	// Tokenizer makes prompts of a length and counts answers beside the server's
+	// own count.
+	Tokenizer workload.Tokenizer
+	// Took takes every request that has ended, from several goroutines. Its error
+	// ends everything: what can't be written is not worth its price.
+	Took func(target int, tl *timeline.Timeline) error
+	// Say tells a person what is not asked and why; nil: nobody listens.
+	Say func(text string)
+}
+
+// Prober carries out a plan.
+type Prober struct {
+	plan    Plan
+	kinds   []Kind
+	clk     *clock.Clock
+	targets []*asked
+	ordinal atomic.Int64
+}
+
+// asked is a target and what is known of it.
+type asked struct {
+	Target
+	at    int // among the plan's
+	kinds []Kind
+	cl    *client.Client
+	made  []*workload.Loaded // prompts, by kind
+	seen  []kindState
+
+	ended time.Time   // when it was last busy with a probe
+	newer atomic.Bool // it wants max_completion_tokens
+}
+
+// kindState is what the answers to a kind have taught.
+type kindState struct {
+	mu      sync.Mutex
+	taken   bool      // the target has answered it once
+	retry   time.Time // it was refused before it was ever taken: not asked until then
+	most    int64     // tokens that one request has cost, where that was more than was thought
+	told    string    // the day on which it was said that it is not asked
+	prompts int64
+}
+
+// New checks a plan.
+func New(plan Plan, clk *clock.Clock) (*Prober, error) {
+	if plan.Kinds == nil {
+		plan.Kinds = Default()
+	}
+	kinds, err := settle(plan.Kinds)
+	if err != nil {
+		return nil, err
+	}
+	if plan.Say == nil {
+		plan.Say = func(string) {}
+	}
+	p := &Prober{plan: plan, kinds: kinds, clk: clk}
+	for i := range plan.Targets {
+		t := &asked{Target: plan.Targets[i], at: i, kinds: kinds, seen: make([]kindState, len(kinds)), ended: now()}
+		cfg := t.Client
+		// Each probe pays for its connection, as a first request does: whether an old
+		// one still stands after minutes is chance. connect_ms and tls_ms are in the
+		// rows, service_ttft_ms is without them.
+		cfg.Clock, cfg.NoKeepAlive, cfg.Stream.KeepText = clk, true, true
+		cfg.Header = http.Header{}
+		for name, values := range t.Client.Header {
+			cfg.Header[name] = values
+		}
+		cfg.Header.Set(Header, "1")
+		if t.cl, err = client.New(cfg); err != nil {
+			return nil, err
+		}
+		for j := range kinds {
+			made, err := p.prompts(&kinds[j])
+			if err != nil {
+				return nil, fmt.Errorf("probe %q: %w", kinds[j].Name, err)
+			}
+			t.made = append(t.made, made)
+			if _, known := p.worst(t.Model, 1, 1); !known && plan.Ledger.limit.USD > 0 {
+				return nil, fmt.Errorf("target %s: a budget in dollars needs the token prices of %q", t.Name, t.Model)
+			}
+		}
+		p.targets = append(p.targets, t)
+	}
+	if len(p.targets) == 0 {
+		return nil, errors.New("there is nobody to ask: name a target")
+	}
+	return p, nil
+}
+
+// prompts makes the texts of a kind, with words that nobody has seen before.
+func (p *Prober) prompts(k *Kind) (*workload.Loaded, error) {
+	tail, err := p.plan.Tokenizer.Count(k.task(0).text)
+	if err != nil {
+		return nil, err
+	}
+	spec := workload.Spec{Tokenizer: p.plan.Tokenizer.Name(), Content: workload.Content{
+		Input: fmt.Sprint(max(k.Input-int64(tail), 1)), Output: fmt.Sprint(k.Output)}}
+	if k.Images > 0 {
+		spec.Images = &workload.ImagesSpec{Count: fmt.Sprint(k.Images), Width: megapixelSide, Height: megapixelSide}
+	}
+	return workload.FromSpec("probe", spec, workload.Options{Salt: rand.Text(),
+		Tokenizer: func(string) (workload.Tokenizer, error) { return p.plan.Tokenizer, nil }})
+}
+
+// megapixelSide squared is a megapixel.
+const megapixelSide = 1000
+
+// Once asks everything once, one after the other, without cold starts.
+func (p *Prober) Once(ctx context.Context) error {
+	return p.each(ctx, func(ctx context.Context, t *asked) error {
+		for i := range p.kinds {
+			if p.kinds[i].Idle > 0 {
+				continue
+			}
+			if err := p.ask(ctx, t, i); err != nil || ctx.Err() != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// Run asks everything when it is due, until a moment or the context's end.
+func (p *Prober) Run(ctx context.Context, until time.Time) error {
+	return p.each(ctx, func(ctx context.Context, t *asked) error {
+		for after := now(); ; {
+			k, due := t.soonest(after)
+			if due.After(until) {
+				return nil
+			}
+			after = due
+			if !pause(ctx, due.Sub(now())) {
+				return nil
+			}
+			if t.withheld(k, due) {
+				continue
+			}
+			if err := p.due(ctx, t, k, due); err != nil {
+				return err
+			}
+		}
+	})
+}
+
+// due asks a kind whose time has come, unless that is over: one probe of a target
+// waits for another, half of its part of the day at most.
+func (p *Prober) due(ctx context.Context, t *asked, k *Kind, due time.Time) error {
+	at, i := now(), t.index(k)
+	switch {
+	case at.Sub(due) > k.part()/2:
+		return nil // the target was busy with another one, or this machine slept
+	case k.Idle > 0 && at.Sub(t.ended) < k.Idle:
+		p.skip(t, i, "the target was asked less than %v before", k.Idle)
+		return nil
+	}
+	return p.ask(ctx, t, i)
+}
+
+func (t *asked) index(k *Kind) int {
+	for i := range t.kinds {
+		if &t.kinds[i] == k {
+			return i
+		}
+	}
+	return -1
+}
+
+// each runs a task for every target side by side. The first error ends all.
+func (p *Prober) each(ctx context.Context, task func(context.Context, *asked) error) error {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	var all sync.WaitGroup
+	var mu sync.Mutex
+	var first error
+	for _, t := range p.targets {
+		all.Go(func() {
+			if err := task(ctx, t); err != nil {
+				mu.Lock()
+				if first == nil {
+					first = err
+				}
+				mu.Unlock()
+				cancel(client.ErrRunEnd)
+			}
+		})
+	}
+	all.Wait()
+	return first
+}
+
+// now is the wall clock: probes belong to hours of the day.
+func now() time.Time { return time.Now().UTC().Round(0) }
+
+func pause(ctx context.Context, d time.Duration) bool {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return ctx.Err() == nil
+	case <-ctx.Done():
+		return false
+	}
+}
+
+// skip says, once a day, that a kind is not asked.
+func (p *Prober) skip(t *asked, i int, format string, args ...any) {
+	s, day := &t.seen[i], now().UTC().Format(time.DateOnly)
+	s.mu.Lock()
+	old := s.told
+	s.told = day
+	s.mu.Unlock()
+	if old != day {
+		p.plan.Say(fmt.Sprintf("%s: %s is not asked: %s", t.Name, t.kinds[i].Name, fmt.Sprintf(format, args...)))
+	}
+}

@@ -1,0 +1,156 @@
+// Package trend is what measurements that are repeated over days say: medians
+// over a window, and when something changed. It reads the run folders of probes
+// and of other runs.
+package trend
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"sort"
+	"strings"
+	"time"
+
+	"tokenmeter/record/metric"
+	"tokenmeter/record/run"
+	"tokenmeter/record/timeline"
+)
+
+// Row is one request, and where it belongs.
+type Row struct {
+	At     time.Time // when it was due
+	Target string    // the run's name, else its model and server
+	Kind   string    // of probe (workload_class); empty without one
+	// Server is what the target said it was (run.json); empty: nothing.
+	Server string
+	Failed bool
+	Values Values
+}
+
+// Values are figures of a request, in the order of names. error_rate and
+// wrong_rate are 0 or 1 of a request: their mean is the share.
+type Values [len(names)]timeline.Opt[float64]
+
+var names = [...]string{"ttft_ms", "tpot_ms", "norm_decode_tps", "decode_tps", "e2e_ms", "error_rate", "wrong_rate", "cost_usd"}
+
+// The places of figures in Values.
+const (
+	TTFT = iota
+	TPOT
+	NormTPS
+	DecodeTPS
+	E2E
+	Errors
+	Wrong
+	Cost
+)
+
+// valuesOf are the figures of a record.
+func valuesOf(r *metric.Record) (v Values) {
+	v[TTFT], v[TPOT], v[NormTPS], v[DecodeTPS], v[E2E], v[Cost] = r.TTFTMS, r.TPOTMS, r.NormDecodeTPS, r.DecodeTPS, r.E2EMS, r.CostUSD
+	v[Errors] = share(r.Outcome.Failed())
+	if r.Outcome.Failed() { // how far a failed request came is no speed of the target
+		for _, i := range []int{TTFT, TPOT, NormTPS, DecodeTPS, E2E, Cost} {
+			v[i] = timeline.Opt[float64]{}
+		}
+	}
+	if r.Check != nil {
+		v[Wrong] = share(*r.Check == "fail")
+	}
+	return v
+}
+
+func share(is bool) timeline.Opt[float64] {
+	if is {
+		return timeline.Some(1.0)
+	}
+	return timeline.Some(0.0)
+}
+
+// Read reads the measured requests of all run folders at or below some paths
+// that are due at or after a moment, in order of time. notes say what was
+// damaged.
+func Read(paths []string, since time.Time) (rows []Row, notes []string, err error) {
+	for _, path := range paths {
+		dirs, err := folders(path)
+		if err != nil {
+			return nil, nil, err
+		}
+		for _, dir := range dirs {
+			if rows, notes, err = readFolder(rows, notes, dir, since); err != nil {
+				return nil, nil, err
+			}
+		}
+	}
+	sort.SliceStable(rows, func(i, j int) bool { return rows[i].At.Before(rows[j].At) })
+	return rows, notes, nil
+}
+
+// folders finds run folders. Links are not followed, so there is no circle.
+func folders(path string) (dirs []string, err error) {
+	if _, err := os.Stat(path); err != nil {
+		return nil, fmt.Errorf("no runs can be read at %s: %w", path, unwrapped(err))
+	}
+	err = filepath.WalkDir(path, func(at string, d fs.DirEntry, err error) error {
+		if err != nil || !d.IsDir() {
+			return err
+		}
+		for _, name := range run.Files() {
+			if info, err := os.Stat(filepath.Join(at, name)); err == nil && info.Mode().IsRegular() {
+				dirs = append(dirs, at)
+				return fs.SkipDir
+			}
+		}
+		return nil
+	})
+	return dirs, err
+}
+
+func unwrapped(err error) error {
+	if path := (*fs.PathError)(nil); errors.As(err, &path) {
+		return path.Err
+	}
+	return err
+}
+
+func readFolder(rows []Row, notes []string, dir string, since time.Time) ([]Row, []string, error) {
+	f, err := run.Open(dir)
+	if err != nil {
+		return nil, nil, err
+	}
+	defer f.Close()
+	r := f.Run()
+	if r.Finished != nil && r.Finished.Before(since) {
+		return rows, notes, nil
+	}
+	for _, note := range f.Notes() {
+		notes = append(notes, dir+": "+note)
+	}
+	target := targetOf(&r)
+	for rec, err := range f.Records() {
+		if err != nil {
+			notes = append(notes, fmt.Sprintf("%s: %v", dir, err))
+			break
+		}
+		at := r.Started.Add(time.Duration(rec.DueS * float64(time.Second)))
+		if !rec.Phase.Counts() || rec.Outcome.Cancelled() || at.Before(since) {
+			continue
+		}
+		kind := ""
+		if rec.Class != nil {
+			kind = *rec.Class
+		}
+		rows = append(rows, Row{At: at, Target: target, Kind: kind, Server: r.Target.Server, Failed: rec.Outcome.Failed(), Values: valuesOf(&rec)})
+	}
+	return rows, notes, nil
+}
+
+// targetOf is what a run measured.
+func targetOf(r *run.Run) string {
+	if r.Name != "" {
+		return r.Name
+	}
+	return strings.TrimSpace(r.Target.Model + " " + r.Target.URL)
+}
