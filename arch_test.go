@@ -49,7 +49,8 @@ var rooms = map[string][]string{
 	"record/cost":      {"record/metric", "record/stat", "record/timeline", "base/config"},
 	"record/exit":      {"record/metric", "record/timeline"},
 	"record/run":       {"record/cost", "record/metric", "record/objective", "record/stat", "record/timeline", "record/validity", "base/limitio", "base/printable", "base/secret"},
-	"record/imports":   {"record/run", "record/timeline", "base/limitio"},
+	"record/genai":     {"record/timeline"},
+	"record/imports":   {"record/genai", "record/run", "record/timeline", "base/limitio"},
 	"record/export":    {"record/metric", "record/run", "record/timeline", "base/printable"},
 
 	"wire/framing": {},
@@ -62,7 +63,7 @@ var rooms = map[string][]string{
 	"load/machine":  {"record/timeline", "record/validity"},
 	"load/answer":   {},
 	"load/schedule": {"base/random"},
-	"load/workload": {"load/answer", "wire/api", "record/timeline", "base/config", "base/limitio", "base/random"},
+	"load/workload": {"load/answer", "wire/api", "record/genai", "record/timeline", "base/config", "base/limitio", "base/random"},
 	"load/doctor":   {"load/machine", "wire/api", "wire/client", "record/timeline", "base/clock", "base/secret"},
 	"load/probe":    {"load/answer", "load/machine", "load/workload", "wire/api", "wire/client", "record/cost", "record/run", "record/timeline", "base/clock", "base/limitio", "base/random"},
 	"load/bench":    {"load/answer", "load/machine", "load/schedule", "load/workload", "wire/api", "wire/capture", "wire/client", "record/cost", "record/exit", "record/metric", "record/objective", "record/run", "record/stat", "record/timeline", "record/validity", "base/clock", "base/printable", "base/random", "base/secret"},

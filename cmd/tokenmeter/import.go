@@ -98,6 +98,9 @@ func (c *importCmd) write(a *app, in *imports.Input, from *imports.Importer) err
 	if len(all) == 0 {
 		return &usageError{fmt.Errorf("%s holds no request", c.File)}
 	}
+	for _, note := range in.Notes {
+		a.warn("note: %s", note)
+	}
 	m.Target.Model = cmp.Or(c.Model, m.Target.Model, all[0].Model)
 	for _, tl := range all {
 		tl.Model = cmp.Or(tl.Model, m.Target.Model)

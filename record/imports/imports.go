@@ -80,7 +80,9 @@ type Input struct {
 	Name string // for messages
 	// Part is which run of the file is meant, from 1; 0: the only one.
 	Part int
-	data []byte
+	// Notes are what Read says of the file beside the run: what it left out, and why.
+	Notes []string
+	data  []byte
 }
 
 // NewInput reads a file of at most MostBytes.
@@ -94,6 +96,8 @@ func NewInput(name string, r io.Reader) (*Input, error) {
 
 // Head is the start of the file, to recognise it by.
 func (in *Input) Head() []byte { return in.data[:min(len(in.data), headBytes)] }
+
+func (in *Input) note(says string) { in.Notes = append(in.Notes, says) }
 
 // part chooses one of the runs that the file holds; names says what they are.
 func (in *Input) part(names []string) (int, error) {
@@ -159,19 +163,17 @@ func (in *Input) whole(v any) error {
 	if err == io.EOF {
 		return in.at(0, errors.New("the file is empty"))
 	}
-	if rest := bytes.TrimSpace(in.data[min(end, int64(len(in.data))):]); err == nil && len(rest) > 0 {
-		return in.at(int64(len(in.data)-len(rest)), errors.New("more stands behind the end of the JSON text"))
+	if err != nil {
+		return err
 	}
-	return err
+	return in.nothingAfter(end)
 }
 
 // eachLine calls read for every JSON text of the file, with its place.
 func eachLine[T any](in *Input, read func(at int64, v *T) error) error {
 	n := 0
 	for from := int64(0); ; n++ {
-		for from < int64(len(in.data)) && strings.IndexByte(" \t\r\n", in.data[from]) >= 0 {
-			from++
-		}
+		from = in.space(from)
 		v := new(T)
 		end, err := in.decode(from, v)
 		if err == io.EOF {
@@ -193,29 +195,65 @@ func eachLine[T any](in *Input, read func(at int64, v *T) error) error {
 
 // elements calls read for every element of the JSON array that the file is, with
 // its place.
-func (in *Input) elements(read func(at int64, raw json.RawMessage) error) error {
-	d := json.NewDecoder(bytes.NewReader(in.data))
-	if _, err := d.Token(); err != nil {
-		_, err = in.decode(0, new(any))
-		return err
+func elements[T any](in *Input, read func(at int64, v *T) error) error {
+	cut := in.at(int64(len(in.data)), errors.New("the file ends in the middle: it was cut off"))
+	at := in.space(0)
+	switch in.byteAt(at) {
+	case 0:
+		return in.at(0, errors.New("the file is empty"))
+	case '[':
+	default:
+		return in.at(at, errors.New("this is no list of requests: want ["))
 	}
-	n := 0
-	for ; d.More(); n++ {
-		var raw json.RawMessage
-		if err := d.Decode(&raw); err != nil {
-			_, err := in.decode(0, new(any)) // the same, with its place
-			return err
-		}
-		if err := read(d.InputOffset()-int64(len(raw)), raw); err != nil {
-			return err
-		}
-	}
-	if _, err := d.Token(); err != nil {
-		_, err = in.decode(0, new(any))
-		return err
-	}
-	if n == 0 {
+	if at = in.space(at + 1); in.byteAt(at) == ']' {
 		return in.at(0, errors.New("the list has no request"))
+	}
+	for {
+		v := new(T)
+		end, err := in.decode(at, v)
+		if err == io.EOF {
+			return cut
+		}
+		if err == nil {
+			err = read(at, v)
+		}
+		if err != nil {
+			return err
+		}
+		at = in.space(end)
+		switch in.byteAt(at) {
+		case ',':
+			at = in.space(at + 1)
+		case ']':
+			return in.nothingAfter(at + 1)
+		case 0:
+			return cut
+		default:
+			return in.at(at, errors.New("this is no JSON: want , or ] behind an element"))
+		}
+	}
+}
+
+// space is the next place from at on that holds no white space.
+func (in *Input) space(at int64) int64 {
+	for at < int64(len(in.data)) && strings.IndexByte(" \t\r\n", in.data[at]) >= 0 {
+		at++
+	}
+	return at
+}
+
+// byteAt is 0 behind the end of the file.
+func (in *Input) byteAt(at int64) byte {
+	if at >= int64(len(in.data)) {
+		return 0
+	}
+	return in.data[at]
+}
+
+// nothingAfter is an error if more than white space stands from a place on.
+func (in *Input) nothingAfter(at int64) error {
+	if at = in.space(at); at < int64(len(in.data)) {
+		return in.at(at, errors.New("more stands behind the end of the JSON text"))
 	}
 	return nil
 }

@@ -172,6 +172,21 @@ func TestDocumentedFiles(t *testing.T) {
 	}
 }
 
+// A request that two layers wrote a span of counts once, and the file's notes say so.
+func TestNestedSpansAreOneRequest(t *testing.T) {
+	in, _ := NewInput("f", strings.NewReader(`{"resourceSpans":[{"scopeSpans":[{"spans":[
+{"traceId":"t","spanId":"02","parentSpanId":"01","startTimeUnixNano":"1795921414100000000","endTimeUnixNano":"1795921414400000000","attributes":[{"key":"gen_ai.operation.name","value":{"stringValue":"chat"}}]}]}]}]}
+{"resourceSpans":[{"scopeSpans":[{"spans":[
+{"traceId":"t","spanId":"01","startTimeUnixNano":"1795921414000000000","endTimeUnixNano":"1795921414500000000","attributes":[{"key":"gen_ai.operation.name","value":{"stringValue":"chat"}}]}]}]}]}`))
+	var ends []int64
+	if _, err := readOTel(in, func(tl *timeline.Timeline) error { ends = append(ends, tl.CloseUS.Or(0)); return nil }); err != nil {
+		t.Fatal(err)
+	}
+	if len(ends) != 1 || ends[0] != 500_000 || len(in.Notes) != 1 || !strings.Contains(in.Notes[0], "count with it: 1") {
+		t.Errorf("%v, notes %q", ends, in.Notes)
+	}
+}
+
 // What can't be read says where and what to do.
 func TestFaultyFiles(t *testing.T) {
 	for _, c := range []struct{ from, file, want string }{
@@ -190,7 +205,11 @@ func TestFaultyFiles(t *testing.T) {
 		{"guidellm", `{"benchmarks":[{},{}]}`, "holds 2 runs"},
 		{"inference-perf", `[`, "the file ends in the middle"},
 		{"inference-perf", `[]`, "the list has no request"},
-		{"inference-perf", `[{"start_time":1,"info":7}]`, "f:1:"},
+		{"inference-perf", `[{"start_time":1,"info":7}]`, "f:1:25: info is a number here"},
+		{"inference-perf", `{"start_time":1}`, "f:1:1: this is no list"},
+		{"inference-perf", "[{\"start_time\":1}\n {\"start_time\":1}]", "f:2:2: this is no JSON: want , or ]"},
+		{"inference-perf", "[{\"start_time\":1},\n", "f:2:1: the file ends in the middle"},
+		{"inference-perf", "[{\"start_time\":1}]\n]", "f:2:1: more stands behind"},
 		{"otel", `{"resourceSpans":[]}`, "gen_ai.operation.name"},
 		{"csv", "start_s,e2e_ms\n1,x\n", `f:2:3: e2e_ms is "x", no number`},
 		{"csv", "start_s,e2e_ms\n", "no row"},

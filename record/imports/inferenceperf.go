@@ -2,7 +2,6 @@ package imports
 
 import (
 	"bytes"
-	"encoding/json"
 
 	"tokenmeter/record/run"
 	"tokenmeter/record/timeline"
@@ -49,11 +48,7 @@ func readInferencePerf(in *Input, add func(*timeline.Timeline) error) (run.Run, 
 	m := run.Run{}
 	m.Load.Kind = "open"
 	var all []*request
-	err := in.elements(func(at int64, raw json.RawMessage) error {
-		var v inferencePerfRecord
-		if _, err := in.decode(at, &v); err != nil {
-			return err
-		}
+	err := elements(in, func(at int64, v *inferencePerfRecord) error {
 		r := unknown(at)
 		if v.Start != nil {
 			r.start = *v.Start

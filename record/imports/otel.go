@@ -3,15 +3,18 @@ package imports
 import (
 	"bytes"
 	"errors"
+	"fmt"
 	"strconv"
+	"time"
 
+	"tokenmeter/record/genai"
 	"tokenmeter/record/run"
 	"tokenmeter/record/timeline"
 )
 
 // otelTraces is an export of spans in OTLP's JSON. A stream of such texts, as the
 // collector's file exporter writes, is read as well. Source:
-// opentelemetry/proto/trace/v1 and the semantic conventions for generative AI.
+// opentelemetry/proto/trace/v1.
 type otelTraces struct {
 	ResourceSpans []struct {
 		ScopeSpans []struct {
@@ -21,31 +24,19 @@ type otelTraces struct {
 }
 
 type otelSpan struct {
-	SpanID     string          `json:"spanId"`
-	Name       string          `json:"name"`
-	Start      string          `json:"startTimeUnixNano"`
-	End        string          `json:"endTimeUnixNano"`
-	Attributes []otelAttribute `json:"attributes"`
-	Status     struct {
-		Code    any    `json:"code"`
+	TraceID    string `json:"traceId"`
+	SpanID     string `json:"spanId"`
+	Parent     string `json:"parentSpanId"`
+	Start      string `json:"startTimeUnixNano"`
+	End        string `json:"endTimeUnixNano"`
+	Attributes []struct {
+		Key   string `json:"key"`
+		Value any    `json:"value"`
+	} `json:"attributes"`
+	Status struct {
+		Code    any    `json:"code"` // a number in OTLP's JSON, a name in some exporters'
 		Message string `json:"message"`
 	} `json:"status"`
-}
-
-type otelAttribute struct {
-	Key   string `json:"key"`
-	Value struct {
-		String *string    `json:"stringValue"`
-		Int    any        `json:"intValue"` // a string in OTLP's JSON, a number in some exporters'
-		Double *float64   `json:"doubleValue"`
-		Array  *otelArray `json:"arrayValue"`
-	} `json:"value"`
-}
-
-type otelArray struct {
-	Values []struct {
-		String *string `json:"stringValue"`
-	} `json:"values"`
 }
 
 var errNoSpans = errors.New("no span of a model's client is in it: they have gen_ai.operation.name")
@@ -54,19 +45,19 @@ func isOTel(head []byte) bool {
 	return bytes.Contains(head, []byte(`"resourceSpans"`)) && bytes.Contains(head, []byte(`"scopeSpans"`))
 }
 
-// otelOperations are those that ask a model for tokens.
-var otelOperations = map[string]bool{"chat": true, "text_completion": true, "generate_content": true}
-
 func readOTel(in *Input, add func(*timeline.Timeline) error) (run.Run, error) {
 	var m run.Run
 	m.Load.Kind = "open"
-	var all []*request
+	var spans genai.Spans
+	requests := map[*genai.Span]*request{}
 	err := eachLine(in, func(at int64, v *otelTraces) error {
 		for _, resource := range v.ResourceSpans {
 			for _, scope := range resource.ScopeSpans {
 				for i := range scope.Spans {
-					if r := scope.Spans[i].request(at); r != nil {
-						all = append(all, r)
+					sp := scope.Spans[i].span()
+					spans.Add(sp)
+					if sp.AsksModel() {
+						requests[sp] = otelRequest(at, sp, &scope.Spans[i])
 					}
 				}
 			}
@@ -76,91 +67,65 @@ func readOTel(in *Input, add func(*timeline.Timeline) error) (run.Run, error) {
 	if err != nil {
 		return m, err
 	}
+	var all []*request
+	for _, sp := range spans.All {
+		if r := requests[sp]; r != nil && !spans.Nested(sp) {
+			all = append(all, r)
+		}
+	}
+	if n := len(requests) - len(all); n > 0 {
+		in.note(fmt.Sprintf("spans of requests that lie within the span of another request, and count with it: %d", n))
+	}
 	if len(all) == 0 {
 		return m, in.at(0, errNoSpans)
 	}
 	return m, emit(in, all, add)
 }
 
-// request reads a span of a model's client; nil for any other.
-func (s *otelSpan) request(at int64) *request {
+func (s *otelSpan) span() *genai.Span {
+	sp := &genai.Span{Trace: s.TraceID, ID: s.SpanID, Parent: s.Parent, Begin: nanos(s.Start), End: nanos(s.End), Attrs: map[string]any{}}
+	for _, a := range s.Attributes {
+		sp.Attrs[a.Key] = genai.Plain(a.Value)
+	}
+	return sp
+}
+
+// otelRequest is what the span of a model's client tells.
+func otelRequest(at int64, sp *genai.Span, s *otelSpan) *request {
 	r := unknown(at)
-	operation, known := "", false
-	for i := range s.Attributes {
-		a := &s.Attributes[i]
-		switch a.Key {
-		case "gen_ai.operation.name":
-			operation = a.text()
-			known = true
-		case "gen_ai.request.model":
-			if r.model == "" {
-				r.model = a.text()
-			}
-		case "gen_ai.response.model":
-			r.model = a.text()
-		case "gen_ai.conversation.id", "session.id":
-			r.session = a.text()
-		case "gen_ai.response.id":
-			r.id = a.text()
-		case "gen_ai.request.max_tokens":
-			r.asked = count(a.number())
-		case "gen_ai.usage.input_tokens", "gen_ai.usage.prompt_tokens":
-			r.input = count(a.number())
-		case "gen_ai.usage.output_tokens", "gen_ai.usage.completion_tokens":
-			r.output = count(a.number())
-		case "gen_ai.usage.cache_read.input_tokens":
-			r.cached = count(a.number())
-		case "gen_ai.response.time_to_first_chunk", "gen_ai.server.time_to_first_token":
-			if v := a.number(); v != nil {
-				r.first = *v
-			}
-		case "gen_ai.response.finish_reasons":
-			if a.Value.Array != nil && len(a.Value.Array.Values) > 0 && a.Value.Array.Values[0].String != nil {
-				r.finish = *a.Value.Array.Values[0].String
-			}
-		case "http.response.status_code":
-			if n, ok := count(a.number()).Get(); ok && n < 1000 {
-				r.status = int(n)
-			}
-		case "error.type":
-			r.failure = a.text()
-		}
-	}
-	if !known && !r.input.OK() || known && !otelOperations[operation] {
-		return nil
-	}
-	r.start, r.end = nanos(s.Start), nanos(s.End)
+	r.start, r.end = unix(sp.Begin), unix(sp.End)
+	r.first = sp.FirstChunkS().Or(r.first)
 	r.streamed = r.first == r.first
+	r.model = sp.Text("gen_ai.response.model", "gen_ai.request.model")
+	r.session, r.id = sp.Conversation(), sp.Text("gen_ai.response.id")
+	r.input, r.cached, r.output = sp.Input(), sp.Cached(), sp.Output()
+	r.asked = sp.Count("gen_ai.request.max_tokens")
+	if reasons, _ := sp.Attrs["gen_ai.response.finish_reasons"].([]any); len(reasons) > 0 {
+		r.finish, _ = reasons[0].(string)
+	}
+	if n := sp.Count("http.response.status_code").Or(0); n < 1000 {
+		r.status = int(n)
+	}
+	r.failure = sp.Text("error.type")
 	if s.Status.Code == float64(2) || s.Status.Code == "STATUS_CODE_ERROR" {
 		r.failure = words(s.Status.Message, r.failure)
 	}
 	return r
 }
 
-func (a *otelAttribute) text() string {
-	if a.Value.String == nil {
-		return ""
+// nanos reads nanoseconds since 1970; what is none is no time.
+func nanos(text string) time.Time {
+	n, err := strconv.ParseInt(text, 10, 64)
+	if err != nil || n <= 0 {
+		return time.Time{}
 	}
-	return *a.Value.String
+	return time.Unix(0, n)
 }
 
-func (a *otelAttribute) number() *float64 {
-	switch v := a.Value.Int.(type) {
-	case float64:
-		return &v
-	case string:
-		if n, err := strconv.ParseFloat(v, 64); err == nil {
-			return &n
-		}
-	}
-	return a.Value.Double
-}
-
-// nanos turns nanoseconds since 1970 to seconds, without losing the microseconds.
-func nanos(text string) float64 {
-	n, err := strconv.ParseUint(text, 10, 64)
-	if err != nil || n == 0 {
+// unix is a time in seconds since 1970, exact to the microsecond; -1 for no time.
+func unix(t time.Time) float64 {
+	if t.IsZero() {
 		return -1
 	}
-	return float64(n/1000) / 1e6
+	return float64(t.UnixMicro()) / 1e6
 }

@@ -5,19 +5,20 @@ import (
 	"hash/fnv"
 	"strings"
 
+	"tokenmeter/record/genai"
 	"tokenmeter/wire/api"
 )
 
 // spanMessages is the prompt of a span that has its texts (gen_ai.input.messages
 // with parts, and gen_ai.system_instructions); nil where one part of it can't be
 // sent, as pictures can't.
-func spanMessages(sp *span) []api.Message {
-	list := jsonList(sp.attrs["gen_ai.input.messages"])
+func spanMessages(sp *genai.Span) []api.Message {
+	list := jsonList(sp.Attrs["gen_ai.input.messages"])
 	if len(list) == 0 {
 		return nil
 	}
 	var out []api.Message
-	if parts := jsonList(sp.attrs["gen_ai.system_instructions"]); len(parts) > 0 {
+	if parts := jsonList(sp.Attrs["gen_ai.system_instructions"]); len(parts) > 0 {
 		if m, ok := partsOf("system", parts); ok {
 			out = append(out, m...)
 		}

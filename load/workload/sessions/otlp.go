@@ -3,32 +3,29 @@ package sessions
 import (
 	"cmp"
 	"errors"
-	"math"
 	"os"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
 
-	"tokenmeter/record/timeline"
+	"tokenmeter/record/genai"
 )
 
 // otlp reads spans of OpenTelemetry's GenAI conventions: OTLP in JSON, as a
 // collector's file exporter writes it, and the flat list of spans that
-// inference-perf replays. Names of attributes: open-telemetry/
-// semantic-conventions-genai before v0.1.0, and those of core from 1.27 on.
+// inference-perf replays.
 //
 // A session is a gen_ai.conversation.id or, without one, a trace. An invoke_agent
 // within another is a sub-agent.
 func otlp(files []*os.File) ([]*Session, error) {
-	t := traces{spans: map[string]*span{}, conversations: map[string]string{}}
+	t := traces{conversations: map[string]string{}}
 	for _, in := range files {
 		if err := lines(in, t.line); err != nil {
 			return nil, err
 		}
 	}
 	var calls []said
-	for _, sp := range t.order {
+	for _, sp := range t.spans.All {
 		if c, ok := t.call(sp); ok {
 			calls = append(calls, c)
 		}
@@ -40,16 +37,8 @@ func otlp(files []*os.File) ([]*Session, error) {
 }
 
 type traces struct {
-	spans         map[string]*span // by trace and id
-	order         []*span
+	spans         genai.Spans
 	conversations map[string]string // of traces
-}
-
-// span is one span, as far as it matters here.
-type span struct {
-	trace, id, parent string
-	begin, end        time.Time
-	attrs             map[string]any
 }
 
 func (t *traces) line(s *scanner) {
@@ -83,40 +72,39 @@ func (t *traces) resource(s *scanner) func(string) {
 	}
 }
 
-func (t *traces) add(s *scanner, sp *span) {
+func (t *traces) add(s *scanner, sp *genai.Span) {
 	if s.err != nil {
 		return
 	}
-	if len(t.order) >= maxSpans {
+	if len(t.spans.All) >= maxSpans {
 		s.fail("more than %d spans", maxSpans)
 		return
 	}
-	t.spans[sp.trace+" "+sp.id] = sp
-	t.order = append(t.order, sp)
-	if id := sp.text("gen_ai.conversation.id"); id != "" && t.conversations[sp.trace] == "" {
-		t.conversations[sp.trace] = id
+	t.spans.Add(sp)
+	if id := sp.Conversation(); id != "" && t.conversations[sp.Trace] == "" {
+		t.conversations[sp.Trace] = id
 	}
 }
 
 // maxSpans bounds what is held of one recording.
 const maxSpans = 5_000_000
 
-func readSpan(s *scanner) *span {
-	sp := &span{attrs: map[string]any{}}
+func readSpan(s *scanner) *genai.Span {
+	sp := &genai.Span{Attrs: map[string]any{}}
 	s.object(func(name string) {
 		switch name {
 		case "traceId", "trace_id":
-			sp.trace = s.texts()
+			sp.Trace = s.texts()
 		case "spanId", "span_id":
-			sp.id = s.texts()
+			sp.ID = s.texts()
 		case "parentSpanId", "parent_span_id":
-			sp.parent = s.texts()
+			sp.Parent = s.texts()
 		case "startTimeUnixNano", "start_time":
-			sp.begin = s.moment()
+			sp.Begin = s.moment()
 		case "endTimeUnixNano", "end_time":
-			sp.end = s.moment()
+			sp.End = s.moment()
 		case "attributes":
-			sp.attributes(s)
+			attributes(s, sp)
 		default:
 			s.skip()
 		}
@@ -146,10 +134,10 @@ func (s *scanner) moment() time.Time {
 
 // attributes reads OTLP's list of keys and values, or a plain object. Only those
 // of GenAI are kept.
-func (sp *span) attributes(s *scanner) {
+func attributes(s *scanner, sp *genai.Span) {
 	keep := func(name string, value any) {
 		if strings.HasPrefix(name, "gen_ai.") {
-			sp.attrs[name] = value
+			sp.Attrs[name] = value
 		}
 	}
 	if s.peek() == '{' {
@@ -164,7 +152,7 @@ func (sp *span) attributes(s *scanner) {
 			case "key":
 				name = s.text()
 			case "value":
-				value = plainValue(s.value(0))
+				value = genai.Plain(s.value(0))
 			default:
 				s.skip()
 			}
@@ -173,135 +161,36 @@ func (sp *span) attributes(s *scanner) {
 	})
 }
 
-// plainValue takes an AnyValue of OTLP out of its wrapping.
-func plainValue(v any) any {
-	wrapped, ok := v.(map[string]any)
-	if !ok || len(wrapped) != 1 {
-		return v
-	}
-	for kind, inner := range wrapped {
-		switch kind {
-		case "stringValue", "boolValue", "doubleValue", "intValue", "bytesValue":
-			return inner
-		case "arrayValue", "kvlistValue":
-			object, _ := inner.(map[string]any)
-			list, _ := object["values"].([]any)
-			if kind == "arrayValue" {
-				out := []any{}
-				for _, x := range list {
-					out = append(out, plainValue(x))
-				}
-				return out
-			}
-			out := map[string]any{}
-			for _, x := range list {
-				pair, _ := x.(map[string]any)
-				if name, ok := pair["key"].(string); ok {
-					out[name] = plainValue(pair["value"])
-				}
-			}
-			return out
-		}
-	}
-	return v
-}
-
-// text is the first of some attributes that is one.
-func (sp *span) text(names ...string) string {
-	for _, name := range names {
-		if text, ok := sp.attrs[name].(string); ok && text != "" {
-			return text
-		}
-	}
-	return ""
-}
-
-// count is the first of some attributes that is a whole number from 0.
-func (sp *span) count(names ...string) timeline.Opt[int64] {
-	for _, name := range names {
-		var x float64
-		switch v := sp.attrs[name].(type) {
-		case float64:
-			x = v
-		case string: // whole numbers are texts in OTLP
-			var err error
-			if x, err = strconv.ParseFloat(v, 64); err != nil {
-				continue
-			}
-		default:
-			continue
-		}
-		if x >= 0 && x <= MaxTokens && x == math.Trunc(x) {
-			return timeline.Some(int64(x))
-		}
-	}
-	return timeline.Opt[int64]{}
-}
-
-func (sp *span) asksModel() bool {
-	switch sp.text("gen_ai.operation.name") {
-	case "chat", "generate_content", "text_completion":
-		return true
-	case "":
-		return sp.text("gen_ai.request.model") != "" && (sp.input().OK() || sp.attrs["gen_ai.input.messages"] != nil)
-	}
-	return false
-}
-
-func (sp *span) input() timeline.Opt[int64] {
-	return sp.count("gen_ai.usage.input_tokens", "gen_ai.usage.prompt_tokens")
-}
-
-// above lists a span's ancestors, the nearest first.
-func (t *traces) above(sp *span) (out []*span) {
-	for n := 0; n < maxDepth && sp.parent != ""; n++ {
-		up := t.spans[sp.trace+" "+sp.parent]
-		if up == nil || slices.Contains(out, up) {
-			break
-		}
-		out = append(out, up)
-		sp = up
-	}
-	return out
-}
-
 // call is what a span says of a request to a model; false where it is none, or a
 // part of another one.
-func (t *traces) call(sp *span) (out said, ok bool) {
-	if !sp.asksModel() || sp.begin.IsZero() {
+func (t *traces) call(sp *genai.Span) (out said, ok bool) {
+	if !sp.AsksModel() || sp.Begin.IsZero() || t.spans.Nested(sp) {
 		return out, false
 	}
-	up := t.above(sp)
-	if slices.ContainsFunc(up, (*span).asksModel) {
-		return out, false
-	}
-	out.session = cmp.Or(sp.text("gen_ai.conversation.id"), t.conversations[sp.trace], sp.trace)
-	var agents []*span
-	for _, a := range up {
-		if a.text("gen_ai.operation.name") == "invoke_agent" {
+	out.session = cmp.Or(sp.Conversation(), t.conversations[sp.Trace], sp.Trace)
+	var agents []*genai.Span
+	for _, a := range t.spans.Above(sp) {
+		if a.IsAgent() {
 			agents = append(agents, a)
 		}
 	}
 	if n := len(agents); n > 1 { // the outermost is the session's own
-		out.agent = agents[0].id
-		out.name = agents[0].text("gen_ai.agent.name", "gen_ai.agent.id")
+		out.agent = agents[0].ID
+		out.name = agents[0].Text("gen_ai.agent.name", "gen_ai.agent.id")
 		if n > 2 {
-			out.parent = agents[1].id
+			out.parent = agents[1].ID
 		}
 	}
-	out.begin, out.end = sp.begin, sp.end
+	out.begin, out.end = sp.Begin, sp.End
 	if out.end.Before(out.begin) {
 		out.end = out.begin
 	}
 	c := &out.call
-	c.Model = sp.text("gen_ai.request.model", "gen_ai.response.model")
-	c.Cached = sp.count("gen_ai.usage.cache_read.input_tokens", "gen_ai.usage.cache_read_input_tokens")
-	if x, known := sp.attrs["gen_ai.response.time_to_first_chunk"].(float64); known {
-		c.TTFT = timeline.Some(x)
-	}
+	c.Model = sp.Text("gen_ai.request.model", "gen_ai.response.model")
+	c.Cached, c.TTFT = sp.Cached(), sp.FirstChunkS()
 	c.Messages = spanMessages(sp)
-	c.Input = sp.input().Or(bytesOf(c.Messages) / bytesPerToken)
-	c.Output = max(sp.count("gen_ai.usage.output_tokens", "gen_ai.usage.completion_tokens").Or(1), 1)
+	c.Input = sp.Input().Or(bytesOf(c.Messages) / bytesPerToken)
+	c.Output = max(sp.Output().Or(1), 1)
 	return out, c.fits()
 }
 
