@@ -17,6 +17,9 @@ import (
 // liveEvery bounds the redraws: four a second.
 const liveEvery = 250 * time.Millisecond
 
+// mostObjectives keeps the view lower than any terminal.
+const mostObjectives = 8
+
 // live redraws a few lines in place. There is no alternate screen, and at the
 // end the lines give way to the result.
 type live struct {
@@ -107,10 +110,10 @@ func (l *live) draw(lines []string) {
 func (l *live) view(s bench.Snapshot) []string {
 	lines := []string{l.head, l.bar(s)}
 	if s.Phase == timeline.Measure {
-		lines = append(lines,
-			pair("TTFT", "p50", s.TTFTP50, "p95", s.TTFTP95),
-			pair("TPOT", "p50", s.TPOTP50, "p99", s.TPOTP99),
-			l.counts(s))
+		lines = append(lines, tails("TTFT", s.TTFT), tails("TPOT", s.TPOT), rates(s), counts(s))
+		for _, o := range s.Objectives[:min(len(s.Objectives), mostObjectives)] {
+			lines = append(lines, l.standing(o))
+		}
 	}
 	for i, line := range lines {
 		lines[i] = cut(line, l.screen.width-1)
@@ -155,8 +158,8 @@ func done(s bench.Snapshot) (float64, bool) {
 	return min(share, 1), known
 }
 
-func pair(name, first string, a timeline.Opt[float64], second string, b timeline.Opt[float64]) string {
-	return fmt.Sprintf("%-8s %s %-12s %s %s", name, first, inMS(a), second, inMS(b))
+func tails(name string, t bench.Tails) string {
+	return fmt.Sprintf("%-8s p50 %-10s p95 %-10s p99 %s", name, inMS(t.P50), inMS(t.P95), inMS(t.P99))
 }
 
 func inMS(v timeline.Opt[float64]) string {
@@ -166,13 +169,36 @@ func inMS(v timeline.Opt[float64]) string {
 	return "-"
 }
 
-func (l *live) counts(s bench.Snapshot) string {
-	line := "server   "
+func rates(s bench.Snapshot) string {
+	line := "server  "
 	if tps, ok := s.OutputTPS.Get(); ok {
-		line += short(tps) + " tok/s   "
+		line += " " + short(tps) + " output tok/s  "
 	}
-	line += fmt.Sprintf("errors %d of %d   in flight %d   trust %s", s.Failed, s.Done, s.InFlight, s.Trust)
+	if rate, ok := s.RequestsPerS.Get(); ok {
+		line += " " + short(rate) + " requests/s"
+	}
 	return line
+}
+
+func counts(s bench.Snapshot) string {
+	return fmt.Sprintf("errors   %d of %d   in flight %d   trust %s", s.Failed, s.Done, s.InFlight, s.Trust)
+}
+
+// standing is a line of an objective: its share of good requests so far. The
+// sign is for now; only the end of the run decides.
+func (l *live) standing(o bench.Standing) string {
+	yes, no := "✓", "✗"
+	if l.screen.ascii {
+		yes, no = "ok", "no"
+	}
+	kept, ok := o.Kept()
+	switch {
+	case !ok:
+		return fmt.Sprintf("so far   -  %s", o.Text)
+	case kept:
+		no = yes
+	}
+	return fmt.Sprintf("so far   %s  %s: %d of %d good", no, o.Text, o.Good, o.Valid)
 }
 
 // cut keeps a line within the terminal: a wrapped line could not be redrawn.

@@ -91,7 +91,7 @@ func plainLine(s bench.Snapshot) string {
 	for _, v := range []struct {
 		name string
 		ms   timeline.Opt[float64]
-	}{{"ttft_p50", s.TTFTP50}, {"ttft_p95", s.TTFTP95}, {"tpot_p50", s.TPOTP50}, {"tpot_p99", s.TPOTP99}} {
+	}{{"ttft_p50", s.TTFT.P50}, {"ttft_p95", s.TTFT.P95}, {"tpot_p50", s.TPOT.P50}, {"tpot_p99", s.TPOT.P99}} {
 		if ms, ok := v.ms.Get(); ok {
 			fmt.Fprintf(&b, " %s=%sms", v.name, short(ms))
 		}
@@ -99,8 +99,28 @@ func plainLine(s bench.Snapshot) string {
 	if tps, ok := s.OutputTPS.Get(); ok {
 		fmt.Fprintf(&b, " out=%stok/s", short(tps))
 	}
+	if rate, ok := s.RequestsPerS.Get(); ok {
+		fmt.Fprintf(&b, " answered=%s/s", short(rate))
+	}
+	if kept, judged := keptObjectives(s); judged > 0 {
+		fmt.Fprintf(&b, " objectives=%d/%d", kept, judged)
+	}
 	fmt.Fprintf(&b, " trust=%s", s.Trust)
 	return b.String()
+}
+
+// keptObjectives are those that stand as promised so far, of those that can be told.
+func keptObjectives(s bench.Snapshot) (kept, judged int) {
+	for _, o := range s.Objectives {
+		holds, ok := o.Kept()
+		if ok {
+			judged++
+		}
+		if ok && holds {
+			kept++
+		}
+	}
+	return kept, judged
 }
 
 func counted(s bench.Snapshot) string {

@@ -13,9 +13,11 @@ import (
 
 func snapshot(done int64) bench.Snapshot {
 	return bench.Snapshot{Phase: timeline.Measure, Elapsed: 94 * time.Second, Done: done, Failed: 3, Planned: 600,
-		InFlight: 32, TTFTP50: timeline.Some(182.4), TTFTP95: timeline.Some(610.2),
-		TPOTP50: timeline.Some(23.81), TPOTP99: timeline.Some(41.0), OutputTPS: timeline.Some(1312.0),
-		Left: timeline.Some(40 * time.Second), Trust: "suspect:drift"}
+		InFlight: 32, TTFT: bench.Tails{P50: timeline.Some(182.4), P95: timeline.Some(610.2), P99: timeline.Some(1920.0)},
+		TPOT: bench.Tails{P50: timeline.Some(23.81), P95: timeline.Some(28.1), P99: timeline.Some(41.0)}, OutputTPS: timeline.Some(1312.0),
+		RequestsPerS: timeline.Some(4.45),
+		Objectives:   []bench.Standing{{Text: "p95 ttft < 1s", Target: 0.95, Good: 400, Valid: 421}, {Text: "p99 tpot < 40ms", Target: 0.99, Good: 400, Valid: 421}},
+		Left:         timeline.Some(40 * time.Second), Trust: "suspect:drift"}
 }
 
 // B108: in a minute a log gets at most 13 lines, without control bytes.
@@ -33,7 +35,7 @@ func TestPlainProgress(t *testing.T) {
 		if strings.ContainsAny(out.String(), "\x1b\r") {
 			t.Error("control bytes in a log")
 		}
-		want := "94s 421/600 err=3 in_flight=32 ttft_p50=182ms ttft_p95=610ms tpot_p50=23.8ms tpot_p99=41.0ms out=1312tok/s trust=suspect:drift\n"
+		want := "94s 421/600 err=3 in_flight=32 ttft_p50=182ms ttft_p95=610ms tpot_p50=23.8ms tpot_p99=41.0ms out=1312tok/s answered=4.45/s objectives=1/2 trust=suspect:drift\n"
 		if !strings.HasPrefix(out.String(), want) {
 			t.Errorf("got  %s\nwant %s", out.String(), want)
 		}
@@ -62,11 +64,11 @@ func TestLiveView(t *testing.T) {
 			}
 		}
 		l.say("warning: x")
-		if !strings.Contains(out.String(), "\x1b[5A\r\x1b[Jwarning: x\n") {
+		if !strings.Contains(out.String(), "\x1b[8A\r\x1b[Jwarning: x\n") {
 			t.Errorf("a warning is not above the view: %q", out.String())
 		}
 		l.close()
-		if !strings.HasSuffix(out.String(), "\x1b[5A\r\x1b[J") {
+		if !strings.HasSuffix(out.String(), "\x1b[8A\r\x1b[J") {
 			t.Errorf("the view is left on the screen: %q", out.String())
 		}
 	})

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"tokenmeter/load/workload"
+	"tokenmeter/record/objective"
 	"tokenmeter/record/timeline"
 )
 
@@ -122,8 +123,12 @@ func TestSnapshots(t *testing.T) {
 		}
 		s.end(10, 0)
 	}}
+	objectives, err := objective.ParseAll([]string{"p95 ttft < 150ms", "p99 itl < 90ms", "goodput > 90%", "mean tpot < 1s"})
+	if err != nil {
+		t.Fatal(err)
+	}
 	var seen []Snapshot
-	res := virtual(t, f, Plan{Concurrency: 2, Duration: 10 * time.Second, Warmup: Warmup{Requests: 2},
+	res := virtual(t, f, Plan{Concurrency: 2, Duration: 10 * time.Second, Warmup: Warmup{Requests: 2}, Objectives: objectives,
 		Progress: func(s Snapshot) { seen = append(seen, s) }}, nil)
 	if res.err != nil {
 		t.Fatal(res.err)
@@ -140,11 +145,18 @@ func TestSnapshots(t *testing.T) {
 		t.Errorf("%d and %d snapshots in 1 s and 10 s", len(warm), len(measured))
 	}
 	first, last := measured[0], measured[len(measured)-1]
-	if first.InFlight != 2 || first.Done != 0 || first.TTFTP50.OK() || first.Left.Or(0) < 9*time.Second {
+	if first.InFlight != 2 || first.Done != 0 || first.TTFT.P50.OK() || first.Left.Or(0) < 9*time.Second {
 		t.Errorf("first: %+v", first)
 	}
-	if last.Done != 20 || last.Failed != 0 || last.Left.Or(1) != 0 || !closeTo(last.TTFTP50.Or(0), 100) || !closeTo(last.TPOTP99.Or(0), 100) || !closeTo(last.OutputTPS.Or(0), 20) {
+	if last.Done != 20 || last.Failed != 0 || last.Left.Or(1) != 0 || !closeTo(last.TTFT.P50.Or(0), 100) || !closeTo(last.TPOT.P99.Or(0), 100) || !closeTo(last.OutputTPS.Or(0), 20) || !closeTo(last.RequestsPerS.Or(0), 2) {
 		t.Errorf("last: %+v", last)
+	}
+	want := []Standing{{"p95 ttft < 150ms", 0.95, 20, 20}, {"p99 itl < 90ms", 0.99, 0, 20}, {"goodput > 90%", 0.9, 0, 20}} // a mean has no share
+	if !slices.Equal(last.Objectives, want) {
+		t.Errorf("objectives stand at %+v", last.Objectives)
+	}
+	if _, ok := first.Objectives[0].Kept(); ok {
+		t.Error("an objective is kept or not before a request has ended")
 	}
 }
 

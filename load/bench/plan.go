@@ -125,15 +125,19 @@ type Warmup struct {
 	Off      bool
 }
 
+// Tails are percentiles so far, in ms.
+type Tails struct{ P50, P95, P99 timeline.Opt[float64] }
+
 // Snapshot is the state of a run at one moment, from sketches, for a person who waits.
 type Snapshot struct {
 	Phase                 timeline.Phase
 	Elapsed               time.Duration // since the phase began
 	Done, Failed, Planned int64         // Planned 0: bounded by time
 	InFlight              int64
-	TTFTP50, TTFTP95      timeline.Opt[float64] // ms
-	TPOTP50, TPOTP99      timeline.Opt[float64] // ms
+	TTFT, TPOT            Tails
 	OutputTPS             timeline.Opt[float64]
+	RequestsPerS          timeline.Opt[float64] // answered ones
+	Objectives            []Standing
 	Left                  timeline.Opt[time.Duration]
 	Trust                 string // "valid", or "suspect:send_late"
 }

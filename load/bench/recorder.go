@@ -2,12 +2,14 @@ package bench
 
 import (
 	"net/http"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
 
 	"tokenmeter/record/cost"
 	"tokenmeter/record/metric"
+	"tokenmeter/record/objective"
 	"tokenmeter/record/stat"
 	"tokenmeter/record/timeline"
 	"tokenmeter/wire/api"
@@ -43,6 +45,7 @@ type recorder struct {
 	tokens     int64
 
 	precision *precision // nil: without --until-precision
+	standings *standings // of the objectives, where somebody looks
 
 	pricing  *cost.Pricing    // fills cost_usd; nil: unknown
 	each     func(Ended) bool // sees measured requests; nil: nobody does
@@ -72,7 +75,7 @@ type warmAnswer struct {
 }
 
 func newRecorder(out appender, live bool) *recorder {
-	return &recorder{out: out, live: live,
+	return &recorder{out: out, live: live, standings: newStandings(nil),
 		counts: map[timeline.Phase]*tally{timeline.Warmup: {}, timeline.Measure: {}, timeline.Cooldown: {}}}
 }
 
@@ -121,10 +124,12 @@ func (r *recorder) ended(ph *phase, j job) {
 	}
 	err := r.out.Append(tl)
 	var v metric.Values
+	var verdicts []objective.Verdict
 	if r.live {
 		v = metric.ValuesOf(tl)
+		verdicts = r.standings.verdicts(tl)
 	}
-	if why := r.note(j, &v, err); why != nil {
+	if why := r.note(j, &v, verdicts, err); why != nil {
 		ph.stop(why)
 	}
 	if why := r.shown(ph, tl); why != nil {
@@ -134,7 +139,7 @@ func (r *recorder) ended(ph *phase, j job) {
 }
 
 // note counts a request and says why the phase should end, or nil.
-func (r *recorder) note(j job, v *metric.Values, writeErr error) error {
+func (r *recorder) note(j job, v *metric.Values, verdicts []objective.Verdict, writeErr error) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	tl := j.tl
@@ -176,6 +181,7 @@ func (r *recorder) note(j job, v *metric.Values, writeErr error) error {
 	}
 	r.sketch(tl, v)
 	r.precision.add(tl, v)
+	r.standings.add(verdicts)
 	why := r.stopFor(writeErr)
 	switch {
 	case why != nil:
@@ -264,12 +270,19 @@ func (r *recorder) snapshot(name timeline.Phase, elapsed time.Duration, planned 
 	c := r.counts[name]
 	s := Snapshot{Phase: name, Elapsed: elapsed, Done: c.done, Failed: c.failed, Planned: planned,
 		InFlight: r.inFlight.Load()}
-	s.TTFTP50, s.TTFTP95 = quantile(&r.ttft, 0.5), quantile(&r.ttft, 0.95)
-	s.TPOTP50, s.TPOTP99 = quantile(&r.tpot, 0.5), quantile(&r.tpot, 0.99)
-	if sec := elapsed.Seconds(); sec > 0 && r.tokens > 0 {
-		s.OutputTPS = timeline.Some(float64(r.tokens) / sec)
+	s.TTFT, s.TPOT = tails(&r.ttft), tails(&r.tpot)
+	if sec := elapsed.Seconds(); sec > 0 && name == timeline.Measure {
+		s.RequestsPerS = timeline.Some(float64(c.ok) / sec)
+		if r.tokens > 0 {
+			s.OutputTPS = timeline.Some(float64(r.tokens) / sec)
+		}
 	}
+	s.Objectives = slices.Clone(r.standings.counts)
 	return s
+}
+
+func tails(s *stat.Sketch) Tails {
+	return Tails{quantile(s, 0.5), quantile(s, 0.95), quantile(s, 0.99)}
 }
 
 func quantile(s *stat.Sketch, p float64) timeline.Opt[float64] {

@@ -138,6 +138,9 @@ func (r *runner) record(ctx context.Context, ready found) (*run.Run, error) {
 		return nil, err
 	}
 	r.rec = newRecorder(w, r.plan.Progress != nil || r.plan.UntilPrecision > 0)
+	if r.plan.Progress != nil {
+		r.rec.standings = newStandings(r.plan.Objectives)
+	}
 	r.rec.precision, r.rec.room = newPrecision(r.plan), r.room
 	r.rec.each, r.rec.pricing = r.plan.Each, r.plan.Pricing
 	r.rec.maxFailures = r.plan.MaxFailures

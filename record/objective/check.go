@@ -27,6 +27,21 @@ func (o *Objective) Check(r *metric.Record) Verdict {
 	return verdict
 }
 
+// CheckAmong judges one request by the i-th of a list. Goodput asks all of them.
+func CheckAmong(all []Objective, i int, r *metric.Record) Verdict {
+	if all[i].Metric != "goodput" {
+		return all[i].Check(r)
+	}
+	good, applies := GoodOf(all, r).Get()
+	switch {
+	case !applies:
+		return NotEvaluable
+	case good:
+		return Good
+	}
+	return Bad
+}
+
 // judge also returns the request's value, ±Inf when it is bad without one.
 func (o *Objective) judge(r *metric.Record) (Verdict, float64) {
 	s := o.subject()

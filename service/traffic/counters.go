@@ -130,17 +130,7 @@ func check(all []objective.Objective, i int, r *Request, record *metric.Record) 
 	if !r.JudgedBy(of...) {
 		return objective.NotEvaluable
 	}
-	if all[i].Metric != "goodput" {
-		return all[i].Check(record)
-	}
-	good, applies := objective.GoodOf(all, record).Get()
-	switch {
-	case !applies:
-		return objective.NotEvaluable
-	case good:
-		return objective.Good
-	}
-	return objective.Bad
+	return objective.CheckAmong(all, i, record)
 }
 
 func (c *Counters) count(key, text string, labels Labels) *Count {
