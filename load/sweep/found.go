@@ -61,13 +61,11 @@ func (f *Found) Result(objectives []string) *result.Found {
 // answer is what the probes that were made say.
 func (h *hunt) answer(f *Found) {
 	f.Fails = h.smallest()
-	if load := h.largest(); load > 0 && h.looked(load) > again {
+	if load := h.largest(); load > 0 && len(h.at(load)) > again {
 		f.Holds = load
 	}
-	for i := range f.Probes {
-		if p := &f.Probes[i]; p.Load == f.Holds && p.full() {
-			f.Missed = p.Missed
-		}
+	for _, p := range h.at(f.Holds) {
+		f.Missed = p.Missed
 	}
 	f.Unknown = h.unknown(f)
 }
@@ -113,12 +111,7 @@ func (h *hunt) unknown(f *Found) string {
 	if f.Holds == 0 {
 		return ""
 	}
-	seen := 0.0
-	for i := range f.Probes {
-		if p := &f.Probes[i]; p.full() && p.Load == f.Holds {
-			seen += h.ProbeTime.Seconds()
-		}
-	}
+	seen := float64(len(h.at(f.Holds))) * h.ProbeTime.Seconds()
 	return fmt.Sprintf("It held three times for %v; what happens less often than once in %v is not excluded.",
 		h.ProbeTime.Round(time.Second), (time.Duration(seen / 3 * float64(time.Second))).Round(time.Second))
 }

@@ -59,7 +59,7 @@ func (h *hunt) run(ctx context.Context) error {
 			continue
 		}
 		holds := h.largest()
-		if holds == 0 || h.looked(holds) > again || !h.time(1) || h.full >= planned {
+		if holds == 0 || len(h.at(holds)) > again || !h.time(1) || h.full >= planned {
 			h.found.Why = why
 			return nil
 		}
@@ -228,30 +228,30 @@ func (h *hunt) halved(lo, hi float64, open []float64) (load float64, why string)
 	}
 	load = h.whole(math.Sqrt(from * to))
 	if to/from <= narrow || h.tried(load) {
-		words := make([]string, len(open))
-		for i, x := range open {
-			words[i] = metric.Significant(x, 3)
-		}
 		return 0, fmt.Sprintf("what lies between can't be told in probes of %v", h.ProbeTime)
 	}
 	return load, ""
+}
+
+// at are the probes of full length at a load.
+func (h *hunt) at(load float64) (probes []*Probe) {
+	for i := range h.found.Probes {
+		if p := &h.found.Probes[i]; p.full() && p.Load == load {
+			probes = append(probes, p)
+		}
+	}
+	return probes
 }
 
 // says is what all probes of full length at a load say together. It fails where one of
 // them did and none held; it holds where one did, none failed, each is within the limit,
 // and all of them in a row hold; else it is open.
 func (h *hunt) says(load float64) decision {
-	var all []*Probe
-	for i := range h.found.Probes {
-		if p := &h.found.Probes[i]; p.full() && p.Load == load {
-			all = append(all, p)
-		}
-	}
+	all := h.at(load)
 	if len(all) == 1 {
 		return all[0].decided
 	}
-	failed := slices.ContainsFunc(all, func(p *Probe) bool { return p.decided == fails })
-	held := slices.ContainsFunc(all, func(p *Probe) bool { return p.decided == holds })
+	failed, held := slices.ContainsFunc(all, (*Probe).fails), slices.ContainsFunc(all, (*Probe).holds)
 	switch {
 	case failed && !held:
 		return fails
@@ -289,6 +289,12 @@ func (h *hunt) together(probes []*Probe) decision {
 // full reports whether a probe was one of full length that counts.
 func (p *Probe) full() bool { return p.firm && !p.spoilt }
 
+func (p *Probe) holds() bool { return p.decided == holds }
+func (p *Probe) fails() bool { return p.decided == fails }
+
+// tooMuch reports whether a probe failed, or stayed open with more than is allowed.
+func (p *Probe) tooMuch() bool { return p.fails() || p.decided == unclear && p.look.over }
+
 // loads are those that were tried in full, in order.
 func (h *hunt) loads() (loads []float64) {
 	for i := range h.found.Probes {
@@ -302,37 +308,18 @@ func (h *hunt) loads() (loads []float64) {
 
 func (h *hunt) tried(load float64) bool { return slices.Contains(h.loads(), load) }
 
-// looked is how often a load was looked at in full.
-func (h *hunt) looked(load float64) (times int) {
-	for i := range h.found.Probes {
-		if p := &h.found.Probes[i]; p.full() && p.Load == load {
-			times++
-		}
-	}
-	return times
-}
-
 // largest is the largest load that holds: all probes at it do, none failed at a smaller
 // one, and none saw more than allowed there. 0: there is none.
 func (h *hunt) largest() (load float64) {
 	for _, x := range h.loads() {
+		if slices.ContainsFunc(h.at(x), (*Probe).tooMuch) {
+			return load
+		}
 		if h.says(x) == holds {
 			load = x
 		}
-		for i := range h.found.Probes {
-			if p := &h.found.Probes[i]; p.full() && p.Load == x && (p.decided == fails || p.decided == unclear && p.look.over) {
-				return load * boolean(h.says(load) == holds && load < x)
-			}
-		}
 	}
 	return load
-}
-
-func boolean(b bool) float64 {
-	if b {
-		return 1
-	}
-	return 0
 }
 
 // smallest is the smallest load that fails of those above every load at which a probe
@@ -346,7 +333,7 @@ func (h *hunt) smallest() (load float64) {
 		case holds:
 			return load
 		}
-		if slices.ContainsFunc(h.found.Probes, func(p Probe) bool { return p.full() && p.Load == x && p.decided == holds }) {
+		if slices.ContainsFunc(h.at(x), (*Probe).holds) {
 			return load
 		}
 	}

@@ -9,19 +9,18 @@ import (
 // with the reason why it ended.
 var anthropic = dialect{
 	ends: []string{"/v1/messages"}, kind: eventStream, frame: dataFrame,
-	read: func(_ string, body []byte) (j askJSON, err error) {
-		var more struct{ System json.RawMessage }
-		if err = json.Unmarshal(body, &j); err == nil {
-			err = json.Unmarshal(body, &more)
+	read: func(_ string, body []byte) (askJSON, error) {
+		var j struct {
+			askJSON
+			System json.RawMessage
 		}
-		if more.System != nil {
-			j.Messages = append([]askMessage{{more.System}}, j.Messages...)
-		}
-		return j, err
+		err := json.Unmarshal(body, &j)
+		j.begin(j.System)
+		return j.askJSON, err
 	},
 	begin: func(r *reply, b []byte) []byte {
-		data := append([]byte(`{"type":"message_start","message":{"type":"message","role":"assistant","content":[],"stop_reason":null,"id":`), jsonString(r.truth.ID)...)
-		data = append(append(data, `,"model":`...), jsonString(r.s.modelName())...)
+		data := appendQuoted(nil, `{"type":"message_start","message":{"type":"message","role":"assistant","content":[],"stop_reason":null,"id":`, r.truth.ID)
+		data = appendQuoted(data, `,"model":`, r.s.modelName())
 		data = append(r.anthropicUsage(append(data, `,"usage":`...), 1), "}}"...)
 		return appendNamed(b, "message_start", data)
 	},
@@ -40,7 +39,7 @@ var anthropic = dialect{
 	},
 	end: func(r *reply, b []byte) []byte {
 		b = r.endBlock(b)
-		data := append(append([]byte(`{"type":"message_delta","delta":{"stop_sequence":null,"stop_reason":`), jsonString(r.anthropicReason())...), '}')
+		data := append(appendQuoted(nil, `{"type":"message_delta","delta":{"stop_sequence":null,"stop_reason":`, r.anthropicReason()), '}')
 		if r.s.cfg.Usage != UsageNone {
 			data = fmt.Appendf(data, `,"usage":{"output_tokens":%d}`, r.yielded)
 		}
@@ -52,14 +51,14 @@ var anthropic = dialect{
 	},
 	whole: func(r *reply, b []byte) []byte {
 		n := r.toldTokens()
-		b = append(append(b, `{"type":"message","role":"assistant","id":`...), jsonString(r.truth.ID)...)
-		b = append(append(b, `,"model":`...), jsonString(r.s.modelName())...)
+		b = appendQuoted(b, `{"type":"message","role":"assistant","id":`, r.truth.ID)
+		b = appendQuoted(b, `,"model":`, r.s.modelName())
 		b = append(b, `,"content":[`...)
 		if r.showsReasoning() {
 			b = append(r.appendReasoning(append(b, `{"type":"thinking","thinking":`...), n), "},"...)
 		}
 		b = append(r.appendAnswer(append(b, `{"type":"text","text":`...), n), "}]"...)
-		b = append(append(b, `,"stop_reason":`...), jsonString(r.anthropicReason())...)
+		b = appendQuoted(b, `,"stop_reason":`, r.anthropicReason())
 		return append(r.anthropicUsage(append(b, `,"usage":`...), n), '}')
 	},
 }

@@ -16,24 +16,21 @@ var bedrock = dialect{
 	frame: func(b, data []byte) []byte {
 		return appendAmazon(b, ":exception-type", "modelStreamErrorException", data)
 	},
-	read: func(path string, body []byte) (j askJSON, err error) {
-		var more struct {
+	read: func(path string, body []byte) (askJSON, error) {
+		var j struct {
+			askJSON
 			System          json.RawMessage
 			InferenceConfig struct{ MaxTokens *int }
 		}
-		if err = json.Unmarshal(body, &j); err == nil {
-			err = json.Unmarshal(body, &more)
-		}
-		if more.System != nil {
-			j.Messages = append([]askMessage{{more.System}}, j.Messages...)
-		}
-		j.MaxTokens = more.InferenceConfig.MaxTokens
+		err := json.Unmarshal(body, &j)
+		j.begin(j.System)
+		j.MaxTokens = j.InferenceConfig.MaxTokens
 		j.Stream = strings.HasSuffix(path, "-stream")
 		model, _, _ := strings.Cut(strings.TrimPrefix(path, "/model/"), "/")
 		if name, err := url.PathUnescape(model); err == nil {
 			j.Model = name
 		}
-		return j, err
+		return j.askJSON, err
 	},
 	begin: func(r *reply, b []byte) []byte { return amazonEvent(b, "messageStart", []byte(`{"role":"assistant"}`)) },
 	piece: func(r *reply, b []byte, reasoning bool, from, to int, last bool) []byte {
@@ -44,7 +41,7 @@ var bedrock = dialect{
 		return amazonEvent(b, "contentBlockDelta", append(r.appendText(data, from, to), end...))
 	},
 	end: func(r *reply, b []byte) []byte {
-		b = amazonEvent(b, "messageStop", append(append([]byte(`{"stopReason":`), jsonString(r.anthropicReason())...), '}'))
+		b = amazonEvent(b, "messageStop", append(appendQuoted(nil, `{"stopReason":`, r.anthropicReason()), '}'))
 		if r.s.cfg.Usage != UsageNone && findFault(r.faults, FaultNoDone) == nil {
 			b = amazonEvent(b, "metadata", append(r.bedrockUsage([]byte("{"), r.yielded), '}'))
 		}
@@ -57,7 +54,7 @@ var bedrock = dialect{
 			b = append(r.appendReasoning(append(b, `{"reasoningContent":{"reasoningText":{"text":`...), n), "}}},"...)
 		}
 		b = append(r.appendAnswer(append(b, `{"text":`...), n), "}]}},"...)
-		b = append(append(b, `"stopReason":`...), jsonString(r.anthropicReason())...)
+		b = appendQuoted(b, `"stopReason":`, r.anthropicReason())
 		if r.s.cfg.Usage != UsageNone {
 			b = r.bedrockUsage(append(b, ','), n)
 		}

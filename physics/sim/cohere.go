@@ -13,7 +13,7 @@ var cohere = dialect{
 		return j, err
 	},
 	begin: func(r *reply, b []byte) []byte {
-		return appendNamed(b, "message-start", append(append([]byte(`{"type":"message-start","id":`), jsonString(r.truth.ID)...),
+		return appendNamed(b, "message-start", append(appendQuoted(nil, `{"type":"message-start","id":`, r.truth.ID),
 			`,"delta":{"message":{"role":"assistant","content":[]}}}`...))
 	},
 	piece: func(r *reply, b []byte, reasoning bool, from, to int, last bool) []byte {
@@ -32,7 +32,7 @@ var cohere = dialect{
 	},
 	whole: func(r *reply, b []byte) []byte {
 		n := r.toldTokens()
-		b = append(append(b, `{"id":`...), jsonString(r.truth.ID)...)
+		b = appendQuoted(b, `{"id":`, r.truth.ID)
 		b = append(b, `,"message":{"role":"assistant","content":[`...)
 		if r.showsReasoning() {
 			b = append(r.appendReasoning(append(b, `{"type":"thinking","thinking":`...), n), "},"...)

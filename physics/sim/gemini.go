@@ -64,7 +64,7 @@ func (r *reply) appendGemini(b, parts []byte, n int, done bool) []byte {
 		}
 		b = fmt.Appendf(b, `,"finishReason":"%s"`, reason)
 	}
-	b = append(append(b, `}],"modelVersion":`...), jsonString(r.s.modelName())...)
+	b = appendQuoted(b, `}],"modelVersion":`, r.s.modelName())
 	if r.s.cfg.Usage != UsageNone && (done || r.continuous()) {
 		thoughts := min(r.s.cfg.Reasoning, n)
 		b = fmt.Appendf(b, `,"usageMetadata":{"promptTokenCount":%d,"cachedContentTokenCount":%d,"candidatesTokenCount":%d,"thoughtsTokenCount":%d,"totalTokenCount":%d}`,

@@ -62,22 +62,21 @@ var triton = dialect{
 }
 
 func (r *reply) appendTriton(b []byte, from, to int) []byte {
-	b = append(append(b, `{"model_version":"1","model_name":`...), jsonString(r.s.modelName())...)
+	b = appendQuoted(b, `{"model_version":"1","model_name":`, r.s.modelName())
 	return append(r.appendText(append(b, `,"text_output":`...), from, to), '}')
 }
 
 // llamaCpp is llama.cpp's own POST /completion.
 var llamaCpp = dialect{
 	ends: []string{"/completion"}, kind: eventStream, frame: dataFrame, oneText: true,
-	read: func(_ string, body []byte) (j askJSON, err error) {
-		var more struct {
+	read: func(_ string, body []byte) (askJSON, error) {
+		var j struct {
+			askJSON
 			NPredict *int `json:"n_predict"`
 		}
-		if err = json.Unmarshal(body, &j); err == nil {
-			err = json.Unmarshal(body, &more)
-		}
-		j.Messages, j.MaxTokens = []askMessage{{j.Prompt}}, more.NPredict
-		return j, err
+		err := json.Unmarshal(body, &j)
+		j.Messages, j.MaxTokens = []askMessage{{j.Prompt}}, j.NPredict
+		return j.askJSON, err
 	},
 	piece: func(r *reply, b []byte, reasoning bool, from, to int, last bool) []byte {
 		data := r.appendText([]byte(`{"index":0,"stop":false,"content":`), from, to)
@@ -94,8 +93,8 @@ func (r *reply) appendLlama(b []byte, from, to int) []byte {
 	if r.finish == "length" {
 		why = "limit"
 	}
-	b = append(r.appendText(append(b, `{"index":0,"stop":true,"content":`...), from, to), `,"model":`...)
-	return fmt.Appendf(append(b, jsonString(r.s.modelName())...), `,"stop_type":"%s","tokens_predicted":%d,"tokens_evaluated":%d,"timings":{"cache_n":%d,"prompt_n":%d,"predicted_n":%d}}`,
+	b = r.appendText(append(b, `{"index":0,"stop":true,"content":`...), from, to)
+	return fmt.Appendf(appendQuoted(b, `,"model":`, r.s.modelName()), `,"stop_type":"%s","tokens_predicted":%d,"tokens_evaluated":%d,"timings":{"cache_n":%d,"prompt_n":%d,"predicted_n":%d}}`,
 		why, to, r.promptTokens, r.cachedTokens, r.promptTokens-r.cachedTokens, to)
 }
 

@@ -9,25 +9,20 @@ import (
 // interaction.completed at the end.
 var interactions = dialect{
 	ends: []string{"/interactions"}, kind: eventStream, frame: dataFrame,
-	read: func(_ string, body []byte) (j askJSON, err error) {
-		var more struct {
+	read: func(_ string, body []byte) (askJSON, error) {
+		var j struct {
+			askJSON
 			Input             json.RawMessage
 			SystemInstruction string `json:"system_instruction"`
 			GenerationConfig  struct {
 				MaxOutputTokens *int `json:"max_output_tokens"`
 			} `json:"generation_config"`
 		}
-		if err = json.Unmarshal(body, &j); err == nil {
-			err = json.Unmarshal(body, &more)
-		}
-		j.MaxTokens = more.GenerationConfig.MaxOutputTokens
-		if json.Unmarshal(more.Input, &j.Messages) != nil {
-			j.Messages = []askMessage{{more.Input}}
-		}
-		if more.SystemInstruction != "" {
-			j.Messages = append([]askMessage{{jsonString(more.SystemInstruction)}}, j.Messages...)
-		}
-		return j, err
+		err := json.Unmarshal(body, &j)
+		j.MaxTokens = j.GenerationConfig.MaxOutputTokens
+		j.messagesOr(j.Input)
+		j.begin(rawText(j.SystemInstruction))
+		return j.askJSON, err
 	},
 	begin: func(r *reply, b []byte) []byte {
 		return appendFramed(b, dataFrame, append(r.appendInteraction([]byte(`{"event_type":"interaction.created","interaction":`), "in_progress", -1), '}'))
@@ -57,8 +52,8 @@ func (r *reply) interactionStatus() string {
 
 // appendInteraction adds the interaction; n is its tokens, −1 before the first.
 func (r *reply) appendInteraction(b []byte, status string, n int) []byte {
-	b = append(append(b, `{"object":"interaction","id":`...), jsonString(r.truth.ID)...)
-	b = append(append(b, `,"model":`...), jsonString(r.s.modelName())...)
+	b = appendQuoted(b, `{"object":"interaction","id":`, r.truth.ID)
+	b = appendQuoted(b, `,"model":`, r.s.modelName())
 	b = fmt.Appendf(b, `,"status":"%s"`, status)
 	if n < 0 {
 		return append(b, '}')

@@ -1,6 +1,9 @@
 package sim
 
-import "unicode/utf8"
+import (
+	"encoding/json"
+	"unicode/utf8"
+)
 
 const hexDigits = "0123456789abcdef"
 
@@ -29,4 +32,15 @@ func appendJSONString(b []byte, s string) []byte {
 	return append(b, '"')
 }
 
-func jsonString(s string) []byte { return appendJSONString(nil, s) }
+// rawText is a text as JSON; nil for none.
+func rawText(s string) json.RawMessage {
+	if s == "" {
+		return nil
+	}
+	return appendJSONString(nil, s)
+}
+
+// appendQuoted adds a piece of JSON, as in `,"model":`, and a JSON string behind it.
+func appendQuoted(b []byte, before, s string) []byte {
+	return appendJSONString(append(b, before...), s)
+}

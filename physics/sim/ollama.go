@@ -27,30 +27,29 @@ var ollamaGenerate = dialect{
 	whole: func(r *reply, b []byte) []byte { return r.ollamaWhole(b, false) },
 }
 
-func readOllama(_ string, body []byte) (j askJSON, err error) {
-	more := struct {
+func readOllama(_ string, body []byte) (askJSON, error) {
+	var j struct {
+		askJSON
 		Stream  *bool
 		System  string
 		Options struct {
 			NumPredict *int `json:"num_predict"`
 		}
-	}{}
-	if err = json.Unmarshal(body, &j); err == nil {
-		err = json.Unmarshal(body, &more)
 	}
-	j.Stream = more.Stream == nil || *more.Stream
-	j.MaxTokens = more.Options.NumPredict
+	err := json.Unmarshal(body, &j)
+	j.askJSON.Stream = j.Stream == nil || *j.Stream
+	j.MaxTokens = j.Options.NumPredict
 	if j.Prompt != nil {
 		j.Messages = []askMessage{{j.Prompt}}
-		if more.System != "" {
-			j.Messages = append(j.Messages, askMessage{jsonString(more.System)})
+		if system := rawText(j.System); system != nil {
+			j.Messages = append(j.Messages, askMessage{system})
 		}
 	}
-	return j, err
+	return j.askJSON, err
 }
 
 func (r *reply) ollamaOpen(b []byte) []byte {
-	return append(append(b, `{"created_at":"2023-11-14T22:13:20Z","model":`...), jsonString(r.s.modelName())...)
+	return appendQuoted(b, `{"created_at":"2023-11-14T22:13:20Z","model":`, r.s.modelName())
 }
 
 // ollamaText adds what is said, of reasoning and of the answer, from the tokens
@@ -92,7 +91,7 @@ func (r *reply) ollamaEnd(b []byte, chat bool) []byte {
 }
 
 func (r *reply) ollamaCounts(b []byte, n int) []byte {
-	b = append(append(b, `,"done":true,"done_reason":`...), jsonString(r.finish)...)
+	b = appendQuoted(b, `,"done":true,"done_reason":`, r.finish)
 	if r.s.cfg.Usage == UsageNone {
 		return b
 	}

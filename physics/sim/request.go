@@ -55,6 +55,21 @@ type askMessage struct {
 	Content json.RawMessage `json:"content"`
 }
 
+// begin puts what an API tells the model beside the messages in front of them, if
+// anything.
+func (j *askJSON) begin(system json.RawMessage) {
+	if system != nil {
+		j.Messages = append([]askMessage{{system}}, j.Messages...)
+	}
+}
+
+// messagesOr reads messages from what may be a bare text, which is then the only one.
+func (j *askJSON) messagesOr(input json.RawMessage) {
+	if json.Unmarshal(input, &j.Messages) != nil {
+		j.Messages = []askMessage{{input}}
+	}
+}
+
 // parseAsk reads a body of OpenAI's chat or completions, or of a dialect, whose
 // prompt is a conversation. The directive of the header X-Sim comes after that of
 // the prompt and wins.

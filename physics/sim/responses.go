@@ -9,23 +9,18 @@ import (
 // response with its usage.
 var responses = dialect{
 	ends: []string{"/responses"}, kind: eventStream, frame: dataFrame,
-	read: func(_ string, body []byte) (j askJSON, err error) {
-		var more struct {
+	read: func(_ string, body []byte) (askJSON, error) {
+		var j struct {
+			askJSON
 			Input           json.RawMessage
 			Instructions    string
 			MaxOutputTokens *int `json:"max_output_tokens"`
 		}
-		if err = json.Unmarshal(body, &j); err == nil {
-			err = json.Unmarshal(body, &more)
-		}
-		j.MaxTokens = more.MaxOutputTokens
-		if json.Unmarshal(more.Input, &j.Messages) != nil {
-			j.Messages = []askMessage{{more.Input}}
-		}
-		if more.Instructions != "" {
-			j.Messages = append([]askMessage{{jsonString(more.Instructions)}}, j.Messages...)
-		}
-		return j, err
+		err := json.Unmarshal(body, &j)
+		j.MaxTokens = j.MaxOutputTokens
+		j.messagesOr(j.Input)
+		j.begin(rawText(j.Instructions))
+		return j.askJSON, err
 	},
 	begin: func(r *reply, b []byte) []byte {
 		return appendNamed(b, "response.created", append(r.appendResponse([]byte(`{"type":"response.created","response":`), "in_progress", -1), '}'))
@@ -58,8 +53,8 @@ func (r *reply) responseStatus() string {
 
 // appendResponse adds the response object; n is its tokens, −1 before the first.
 func (r *reply) appendResponse(b []byte, status string, n int) []byte {
-	b = append(append(b, `{"object":"response","id":`...), jsonString(r.truth.ID)...)
-	b = append(append(b, `,"model":`...), jsonString(r.s.modelName())...)
+	b = appendQuoted(b, `{"object":"response","id":`, r.truth.ID)
+	b = appendQuoted(b, `,"model":`, r.s.modelName())
 	b = fmt.Appendf(b, `,"status":"%s","error":null`, status)
 	if status == "incomplete" {
 		b = append(b, `,"incomplete_details":{"reason":"max_output_tokens"}`...)

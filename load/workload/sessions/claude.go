@@ -25,7 +25,7 @@ func claude(files []*os.File) ([]*Session, error) {
 		}
 		calls = append(calls, from.calls...)
 	}
-	return logged(newScanner(nil), calls)
+	return logged(calls)
 }
 
 type claudeFile struct {
@@ -52,11 +52,7 @@ func (f *claudeFile) line(s *scanner) {
 		case "isSidechain":
 			sidechain = s.flag()
 		case "message":
-			if s.peek() != '{' {
-				s.skip()
-				return
-			}
-			s.object(func(name string) {
+			s.ifObject(func(name string) {
 				switch name {
 				case "id":
 					id = s.text()

@@ -40,7 +40,7 @@ func codex(files []*os.File) ([]*Session, error) {
 			calls = append(calls, c)
 		}
 	}
-	return logged(newScanner(nil), calls)
+	return logged(calls)
 }
 
 type codexThread struct {
@@ -61,22 +61,18 @@ func (t *codexThread) line(s *scanner) {
 		case "type":
 			kind = s.text()
 		case "payload":
-			if s.peek() != '{' {
-				s.skip()
-				return
-			}
-			s.object(func(name string) {
+			s.ifObject(func(name string) {
 				switch name {
 				case "type":
-					what = s.texts()
+					what = s.ifText()
 				case "role":
-					role = s.texts()
+					role = s.ifText()
 				case "id":
-					id = s.texts()
+					id = s.ifText()
 				case "model":
-					model = s.texts()
+					model = s.ifText()
 				case "parent_thread_id":
-					parent = s.texts()
+					parent = s.ifText()
 				case "info":
 					s.object(func(name string) {
 						info = true
@@ -146,13 +142,4 @@ func (s *scanner) codexUsage() (u codexUsage) {
 		}
 	})
 	return u
-}
-
-// texts reads a text, and skips anything else.
-func (s *scanner) texts() string {
-	if s.peek() == '"' {
-		return s.text()
-	}
-	s.skip()
-	return ""
 }

@@ -50,7 +50,7 @@ type said struct {
 }
 
 // logged makes sessions of what logs tell, in the order in which they began.
-func logged(s *scanner, calls []said) ([]*Session, error) {
+func logged(calls []said) ([]*Session, error) {
 	sort.SliceStable(calls, func(i, j int) bool {
 		a, b := &calls[i], &calls[j]
 		return a.begin.Compare(b.begin) < 0
@@ -65,7 +65,7 @@ func logged(s *scanner, calls []said) ([]*Session, error) {
 	}
 	var out []*Session
 	for _, id := range order {
-		session, err := logSession(s, id, of[id])
+		session, err := logSession(id, of[id])
 		if err != nil {
 			return nil, fmt.Errorf("session %s: %w", id, err)
 		}
@@ -74,7 +74,8 @@ func logged(s *scanner, calls []said) ([]*Session, error) {
 	return out, nil
 }
 
-func logSession(s *scanner, id string, calls []said) (*Session, error) {
+func logSession(id string, calls []said) (*Session, error) {
+	s := new(scanner) // reads nothing: its error is what has no place in a session
 	r := newRecorded(id, lengthBlock)
 	zero := calls[0].begin
 	agents := map[string]int{"": 0}

@@ -33,7 +33,7 @@ func otlp(files []*os.File) ([]*Session, error) {
 	if len(calls) == 0 {
 		return nil, errors.New("no span is a request to a model: want gen_ai.operation.name chat, text_completion or generate_content, and gen_ai.usage.input_tokens")
 	}
-	return logged(newScanner(nil), calls)
+	return logged(calls)
 }
 
 type traces struct {
@@ -94,11 +94,11 @@ func readSpan(s *scanner) *genai.Span {
 	s.object(func(name string) {
 		switch name {
 		case "traceId", "trace_id":
-			sp.Trace = s.texts()
+			sp.Trace = s.ifText()
 		case "spanId", "span_id":
-			sp.ID = s.texts()
+			sp.ID = s.ifText()
 		case "parentSpanId", "parent_span_id":
-			sp.Parent = s.texts()
+			sp.Parent = s.ifText()
 		case "startTimeUnixNano", "start_time":
 			sp.Begin = s.moment()
 		case "endTimeUnixNano", "end_time":

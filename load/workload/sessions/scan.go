@@ -116,6 +116,15 @@ func (s *scanner) object(each func(name string)) {
 	}
 }
 
+// ifObject reads an object, and skips anything else.
+func (s *scanner) ifObject(each func(name string)) {
+	if s.peek() != '{' {
+		s.skip()
+		return
+	}
+	s.object(each)
+}
+
 // array is object for a list.
 func (s *scanner) array(each func()) {
 	if s.null() || !s.take('[') {
@@ -204,6 +213,15 @@ func (s *scanner) text() string {
 		s.fail("%q is no text of JSON", shortened(raw))
 	}
 	return out
+}
+
+// ifText reads a text, and skips anything else.
+func (s *scanner) ifText() string {
+	if s.peek() == '"' {
+		return s.text()
+	}
+	s.skip()
+	return ""
 }
 
 func shortened(text []byte) string {
