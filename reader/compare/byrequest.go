@@ -22,7 +22,7 @@ func (f *finding) byRequest(s sides, name string, o *Options) {
 		f.why = "the values are too few or too small for a ratio"
 		return
 	case !q.Given:
-		f.why = a.refusal(b)
+		f.why, f.needed = a.refusal(b)
 		return
 	}
 	// Around the difference that is shown: of a rate the pieces' own figure is
@@ -90,7 +90,7 @@ func newEstimate(list []series, name string) *estimate {
 }
 
 // refusal says which side is worth too little, and how much would do.
-func (e *estimate) refusal(other *estimate) string {
+func (e *estimate) refusal(other *estimate) (why string, needed int64) {
 	a, b := e.interval(Confidence), other.interval(Confidence)
 	weaker, worth := a, e.worth
 	if a.Given || !b.Given && b.NeedFactor > a.NeedFactor {

@@ -31,6 +31,7 @@ type finding struct {
 	unit        Unit
 	runs        [2]int
 	why         string // why there is no test
+	needed      int64  // the requests a side that a test needs, where they are too few; 0: unknown
 }
 
 // sides are the series of a metric on both sides.

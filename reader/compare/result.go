@@ -157,6 +157,15 @@ func (row *Row) Better() metric.Better { return row.measure.better }
 // Title is the metric's short name for people.
 func (row *Row) Title() string { return row.measure.title }
 
+// Needed is how many requests a side a test of the row needs, where there is
+// none because requests tell of each other; 0: that is not why, or nobody knows.
+func (row *Row) Needed() int64 {
+	if row.finding == nil {
+		return 0
+	}
+	return row.finding.needed
+}
+
 // Share reports whether the row is a share of requests, compared in points.
 func (row *Row) Share() bool { return row.measure.kind == ofShare }
 

@@ -192,12 +192,13 @@ func (g *GateResult) Words() string {
 	return text
 }
 
-// tooDependent says why single runs settle nothing of a figure, and how long
-// they would have to be.
-func tooDependent(iv stat.Interval, w stat.Worth) string {
-	text := fmt.Sprintf("%d requests that tell of each other are worth %.0f independent ones", w.N, math.Max(1, w.Moments()))
+// tooDependent says why single runs settle nothing of a figure, and how many
+// requests a side would do; 0: nobody knows.
+func tooDependent(iv stat.Interval, w stat.Worth) (why string, needed int64) {
+	why = fmt.Sprintf("%d requests that tell of each other are worth %.0f independent ones", w.N, math.Max(1, w.Moments()))
 	if iv.NeedFactor > 1 && !math.IsInf(iv.NeedFactor, 0) {
-		text += fmt.Sprintf("; about %d requests a side would do", int64(math.Ceil(float64(w.N)*iv.NeedFactor/10)*10))
+		needed = int64(math.Ceil(float64(w.N)*iv.NeedFactor/10) * 10)
+		why += fmt.Sprintf("; about %d requests a side would do", needed)
 	}
-	return text
+	return why, needed
 }

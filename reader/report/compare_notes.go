@@ -94,7 +94,7 @@ func compareNotes(r *compare.Result) []string {
 
 // unsettledNotes say what keeps figures from a verdict.
 func unsettledNotes(r *compare.Result) []string {
-	return because("Not settled", r, func(row *compare.Row) string { return row.Unsettled })
+	return because("Not settled", r, func(row *compare.Row) (why, name string) { return row.Unsettled, rowName(row) })
 }
 
 // untestedNotes say why figures have no test.
@@ -102,15 +102,21 @@ func untestedNotes(r *compare.Result) []string {
 	if r.Verdict == compare.NotComparable {
 		return nil
 	}
-	return because("Not tested", r, func(row *compare.Row) string { return row.Why })
+	const tooFew = "requests tell of each other and are too few; in brackets how many a side would do"
+	return because("Not tested", r, func(row *compare.Row) (why, name string) {
+		if n := row.Needed(); n > 0 {
+			return tooFew, rowName(row) + " (" + exact(n) + ")"
+		}
+		return row.Why, rowName(row)
+	})
 }
 
 // because has a line for each reason, with the figures that have it.
-func because(what string, r *compare.Result, reason func(*compare.Row) string) []string {
+func because(what string, r *compare.Result, reason func(*compare.Row) (why, name string)) []string {
 	var order []string
 	figures := map[string][]string{}
 	for i := range r.Rows {
-		why, name := reason(&r.Rows[i]), rowName(&r.Rows[i])
+		why, name := reason(&r.Rows[i])
 		if why == "" {
 			continue
 		}

@@ -51,9 +51,12 @@ func (r *Result) title() string {
 	return r.Name
 }
 
-// WriteTable writes a report for people: a table, and below it what each
+// WriteTable writes a report for people: a headline, a table, and below it what each
 // objective counts and says.
 func WriteTable(w io.Writer, d Document) {
+	if head := d.Headline(); head != "" {
+		fmt.Fprintf(w, "%s\n\n", head)
+	}
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(t, strings.Join(columns, "\t"))
 	for _, r := range d.Objectives {
@@ -98,6 +101,9 @@ func (r *Result) details() []string {
 func WriteMarkdown(w io.Writer, d Document) error {
 	escape := strings.NewReplacer("|", `\|`, "<", `\<`, "\n", " ")
 	var b strings.Builder
+	if head := d.Headline(); head != "" {
+		fmt.Fprintf(&b, "%s\n\n", escape.Replace(head))
+	}
 	fmt.Fprintf(&b, "| %s |\n|%s\n", strings.Join(columns, " | "), strings.Repeat("---|", len(columns)))
 	for _, r := range d.Objectives {
 		cells := r.row()
