@@ -243,7 +243,7 @@ func (t *turns) run() error {
 
 // orderSeed is the seed as a number, where it is one.
 func orderSeed(text string) (seed uint64) {
-	fmt.Sscan(text, &seed)
+	_, _ = fmt.Sscan(text, &seed)
 	return seed
 }
 

@@ -67,7 +67,7 @@ func (l *live) Write(p []byte) (int, error) {
 	defer l.mu.Unlock()
 	lines := l.lines
 	l.draw(nil)
-	l.out.Write(p)
+	_, _ = l.out.Write(p) // a closed stderr must not end the run
 	l.draw(lines)
 	return len(p), nil
 }

@@ -156,11 +156,11 @@ func (it *Item) line(k int) []int {
 	}
 }
 
-func (s *Step) messages(last bool) []api.Message {
-	if s.Make != nil {
-		return s.Make(last)
+func (st *Step) messages(last bool) []api.Message {
+	if st.Make != nil {
+		return st.Make(last)
 	}
-	return s.Messages
+	return st.Messages
 }
 
 // merge joins messages of one role in a row: many chat templates want roles to

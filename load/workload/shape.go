@@ -78,7 +78,7 @@ func (s Shape) measured(name, output string, open func(string) (io.ReadCloser, e
 		return s, err
 	}
 	defer f.Close()
-	two := false
+	var two bool
 	if s.pairs, two, err = readPairs(f, name); err != nil {
 		return s, err
 	}

@@ -50,11 +50,9 @@ func md1(serviceS float64) func(float64) Figures {
 			for j := 0; float64(j)*serviceS <= t; j++ {
 				x := rate * (t - float64(j)*serviceS)
 				lg, _ := math.Lgamma(float64(j) + 1)
-				term := 1.0
+				term := math.Exp(x)
 				if j > 0 {
 					term = math.Exp(float64(j)*math.Log(x) - lg + x)
-				} else {
-					term = math.Exp(x)
 				}
 				if j%2 == 1 {
 					term = -term

@@ -126,7 +126,7 @@ func (o *out) settle(m mark, then after, before, wrote int64) {
 			o.kill()
 		case resetIt:
 			if t, ok := o.nc.(*net.TCPConn); ok {
-				t.SetLinger(0)
+				_ = t.SetLinger(0)
 			}
 			o.kill()
 		}

@@ -33,7 +33,7 @@ func newSource(nc net.Conn, clock simClock) *source {
 	if t, ok := nc.(*net.TCPConn); ok {
 		if rc, err := t.SyscallConn(); err == nil {
 			ok := false
-			rc.Control(func(fd uintptr) {
+			_ = rc.Control(func(fd uintptr) {
 				ok = unix.SetsockoptInt(int(fd), unix.SOL_SOCKET, unix.SO_TIMESTAMPNS, 1) == nil
 			})
 			if ok {

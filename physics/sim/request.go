@@ -125,7 +125,7 @@ func parseAsk(chat bool, d *dialect, path string, body []byte, header string) (a
 		}
 		a.prompt, a.tokens = textOf(j.Prompt)
 		if a.prompt == "" && a.tokens > 0 {
-			json.Unmarshal(j.Prompt, &a.ids)
+			_ = json.Unmarshal(j.Prompt, &a.ids)
 		}
 	}
 	for _, text := range []string{promptDirective(a.prompt), header} {

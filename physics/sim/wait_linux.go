@@ -49,7 +49,7 @@ func (w *preciseWait) wait(until int64) {
 	if !w.ready {
 		// The thread stays with this goroutine and ends with it.
 		runtime.LockOSThread()
-		unix.Prctl(unix.PR_SET_TIMERSLACK, 1, 0, 0, 0)
+		_ = unix.Prctl(unix.PR_SET_TIMERSLACK, 1, 0, 0, 0)
 		w.ready = true
 	}
 	defer w.news.Store(false)
@@ -74,7 +74,7 @@ func (w *preciseWait) wait(until int64) {
 		w.asleep.Store(false)
 		if n > 0 {
 			var b [8]byte
-			unix.Read(w.event, b[:])
+			_, _ = unix.Read(w.event, b[:])
 			return
 		}
 	}
@@ -108,7 +108,7 @@ func (w *preciseWait) wake() {
 	w.coarse.wake()
 	if w.asleep.Swap(false) {
 		one := [8]byte{0: 1}
-		unix.Write(w.event, one[:])
+		_, _ = unix.Write(w.event, one[:])
 	}
 }
 

@@ -26,7 +26,7 @@ func ReadBaseline(r io.Reader) (Group, error) {
 		return Group{}, err
 	}
 	if err := json.Unmarshal(data, &file); err != nil {
-		return Group{}, fmt.Errorf("%w: %v", ErrNoBaseline, err)
+		return Group{}, fmt.Errorf("%w: %w", ErrNoBaseline, err)
 	}
 	if file.Schema != BaselineSchema {
 		kind, says := ErrNoBaseline, ""

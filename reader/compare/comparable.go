@@ -30,7 +30,7 @@ type Comparable struct {
 	Why     []Reason      `json:"why"`
 }
 
-// Level is how much a reason weighs.
+// Gravity is how much a reason weighs.
 type Gravity string
 
 // The levels of a reason.

@@ -159,9 +159,10 @@ func (g *Gate) words() string {
 		sign = "-"
 	}
 	name := strings.ReplaceAll(g.measure.name, "_", " ")
-	if g.measure.kind == ofRequest || g.measure.kind == ofGaps {
+	switch g.measure.kind {
+	case ofRequest, ofGaps:
 		name = g.Stat + " " + g.measure.name
-	} else if g.measure.kind == ofRate {
+	case ofRate:
 		name = g.measure.name
 	}
 	limit := strconv.FormatFloat(g.Limit*100, 'g', 10, 64) + "%"

@@ -181,13 +181,13 @@ func direction(row *Row) string {
 }
 
 // Words says what became of a gate: its state, the value and the reason.
-func (g *GateResult) Words() string {
-	text := map[GateState]string{Held: "held", Broken: "BROKEN", GateRefused: "not judged", GateIncomparable: "not judged"}[g.State]
-	if g.Shown != "" {
-		text += ": " + g.Shown
+func (out *GateResult) Words() string {
+	text := map[GateState]string{Held: "held", Broken: "BROKEN", GateRefused: "not judged", GateIncomparable: "not judged"}[out.State]
+	if out.Shown != "" {
+		text += ": " + out.Shown
 	}
-	if g.Says != "" {
-		text += ", " + g.Says
+	if out.Says != "" {
+		text += ", " + out.Says
 	}
 	return text
 }

@@ -68,7 +68,7 @@ func (t *table) inOrder() func() (int, bool) {
 // readColumns yields until the end or the first damage. While the caller works
 // on one batch, the next is read.
 func (r *columnReader) readColumns(yield func(*timeline.Timeline, error) bool) error {
-	defer outside(r.close)
+	defer func() { _ = outside(r.close) }()
 	now, next := newBatch(), newBatch()
 	reading := launch(func() error { r.fill(next, fresh); return nil })
 	for {

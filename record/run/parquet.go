@@ -174,7 +174,7 @@ func (t *table) readRows(yield func(*timeline.Timeline, error) bool) error {
 	if err := outside(func() error { reader = parquet.NewGenericReader[fact](t.file); return nil }); err != nil {
 		return err
 	}
-	defer outside(reader.Close)
+	defer func() { _ = outside(reader.Close) }()
 	facts := make([]fact, 32)
 	for {
 		var n int

@@ -73,7 +73,7 @@ func first(all []damaged) error {
 
 // gather sums up what the reader finds. Its timelines are used again and again.
 func (r *columnReader) gather(into gathered) error {
-	defer outside(r.close)
+	defer func() { _ = outside(r.close) }()
 	b := newBatch()
 	for b.end == nil {
 		if err := outside(func() error { r.fill(b, kept); return nil }); err != nil {

@@ -81,7 +81,8 @@ func (f *Folder) verify() error {
 		return err
 	}
 	defer file.Close()
-	want, by, got := f.run.Files[tableFile], manifestFile, ""
+	var got string
+	want, by := f.run.Files[tableFile], manifestFile
 	if want != "" {
 		got, err = sumOf(file)
 	} else {

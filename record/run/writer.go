@@ -142,7 +142,7 @@ func (w *Writer) loop() {
 			w.flush()
 		case <-refresh.C:
 			if w.flush() == nil && w.fail(w.out.Sync()) == nil {
-				w.fail(w.refresh())
+				_ = w.fail(w.refresh())
 			}
 		case <-w.stop:
 			return

@@ -105,7 +105,7 @@ func (s *Slicer) judge(sum *sums) Counts {
 
 // JudgeSlice judges one slice by its sums. Without anything in it, it is idle.
 func (o *Objective) JudgeSlice(any bool, over, under float64) Counts {
-	good := false
+	var good bool
 	switch f := o.Figure; {
 	case !any, f != nil && !f.PerSecond() && under == 0, f == nil && under == 0,
 		f != nil && f.PerDollar() && over == 0: // GPUs cost money while nobody asks

@@ -26,29 +26,29 @@ var describes = []string{"signature", "effort", "_id", "format", "tokens", "opaq
 // thoughts reads reasoning in any of the forms in which it comes: a string, an
 // object that holds it, a list of either. take reads one string and reports
 // whether there was text. A sealed part has none: nobody saw what it says.
-func (c *scan) thoughts(take func() bool) (some bool) {
-	switch c.peek() {
+func (s *scan) thoughts(take func() bool) (some bool) {
+	switch s.peek() {
 	case '"':
 		return take()
 	case '[':
-		for range c.elements {
-			some = c.thoughts(take) || some
+		for range s.elements {
+			some = s.thoughts(take) || some
 		}
 	case '{':
-		for name := range c.members {
+		for name := range s.members {
 			switch string(name) {
 			case "text", "content", "summary", "delta":
-				some = c.thoughts(take) || some
+				some = s.thoughts(take) || some
 			default:
 				if isReasoning(name) {
-					some = c.thoughts(take) || some
+					some = s.thoughts(take) || some
 				} else {
-					c.skip()
+					s.skip()
 				}
 			}
 		}
 	default:
-		c.skip()
+		s.skip()
 	}
 	return some
 }
@@ -65,30 +65,30 @@ func isMedia(name []byte) bool {
 
 // media passes over a value and reports whether it holds some of the medium
 // itself: bytes, an address, or a transcript of sound.
-func (c *scan) media() (some bool) {
-	switch c.peek() {
+func (s *scan) media() (some bool) {
+	switch s.peek() {
 	case '"':
-		t, ok := c.text()
+		t, ok := s.text()
 		return ok && !t.empty()
 	case '[':
-		for range c.elements {
-			some = c.media() || some
+		for range s.elements {
+			some = s.media() || some
 		}
 	case '{':
-		for name := range c.members {
+		for name := range s.members {
 			switch string(name) {
 			case "data", "url", "transcript", "b64_json", "source", "uri":
-				some = c.media() || some
+				some = s.media() || some
 			default:
 				if isMedia(name) {
-					some = c.media() || some
+					some = s.media() || some
 				} else {
-					c.skip()
+					s.skip()
 				}
 			}
 		}
 	default:
-		c.skip()
+		s.skip()
 	}
 	return some
 }

@@ -31,10 +31,10 @@ func Recognise(body []byte) *API {
 	}
 	if first := bytes.TrimLeft(body, " \t\r\n\ufeff"); len(first) > 0 && (first[0] == '{' || first[0] == '[') {
 		framer = framing.NewLines(0)
-		look(framing.Event{Data: body})
+		_ = look(framing.Event{Data: body})
 	}
-	framer.Feed(body, look)
-	framer.Close(look)
+	_ = framer.Feed(body, look) // what is cut short is told by what came before
+	_, _ = framer.Close(look)
 	return found
 }
 

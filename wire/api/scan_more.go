@@ -6,51 +6,51 @@ import "strings"
 
 // problem reads the value of an error member; nil when it says that there is
 // none: null, false, empty, or an object with neither words nor a code.
-func (c *scan) problem() []byte {
-	c.space()
-	from := c.i
-	none := c.nothing()
-	if c.bad || none {
+func (s *scan) problem() []byte {
+	s.space()
+	from := s.i
+	none := s.nothing()
+	if s.bad || none {
 		return nil
 	}
-	return c.b[from:c.i]
+	return s.b[from:s.i]
 }
 
 // oneOrMore calls read for the next value, or for each element of it where it is
 // an array. read must read or skip the value.
-func (c *scan) oneOrMore(read func()) {
-	if c.peek() != '[' {
+func (s *scan) oneOrMore(read func()) {
+	if s.peek() != '[' {
 		read()
 		return
 	}
-	for range c.elements {
+	for range s.elements {
 		read()
 	}
 }
 
 // nothing passes over a value and reports whether it says nothing, or that all
 // is well.
-func (c *scan) nothing() bool {
+func (s *scan) nothing() bool {
 	nothing := true
-	switch c.peek() {
+	switch s.peek() {
 	case '{':
-		for range c.members {
-			nothing = c.nothing() && nothing
+		for range s.members {
+			nothing = s.nothing() && nothing
 		}
 	case '[':
-		for range c.elements {
-			nothing = c.nothing() && nothing
+		for range s.elements {
+			nothing = s.nothing() && nothing
 		}
 	case '"':
-		t, _ := c.text()
+		t, _ := s.text()
 		return fine(t)
 	case 'n', 'f':
-		c.skip()
+		s.skip()
 	case 't':
-		c.skip()
+		s.skip()
 		return false
 	default:
-		n, ok := c.integer()
+		n, ok := s.integer()
 		return ok && n == 0
 	}
 	return nothing
@@ -67,21 +67,21 @@ func fine(t text) bool {
 
 // baseResp reads the object in which MiniMax tells of an error within a reply of
 // status 200; nil when it tells none.
-func (c *scan) baseResp() []byte {
-	c.space()
-	from, failed := c.i, false
-	for name := range c.members {
+func (s *scan) baseResp() []byte {
+	s.space()
+	from, failed := s.i, false
+	for name := range s.members {
 		if string(name) == "status_code" {
-			n, ok := c.integer()
+			n, ok := s.integer()
 			failed = ok && n != 0
 		} else {
-			c.skip()
+			s.skip()
 		}
 	}
-	if c.bad || !failed {
+	if s.bad || !failed {
 		return nil
 	}
-	return c.b[from:c.i]
+	return s.b[from:s.i]
 }
 
 // refusal finds an error in an event that is none of its API's: FastAPI's
@@ -139,40 +139,40 @@ func refusal(data []byte) []byte {
 }
 
 // object passes over an object and returns its bytes; nil when it is empty.
-func (c *scan) object() []byte {
-	from := c.i
-	c.skip()
-	if c.bad || c.i-from <= len("{}") {
+func (s *scan) object() []byte {
+	from := s.i
+	s.skip()
+	if s.bad || s.i-from <= len("{}") {
 		return nil
 	}
-	return c.b[from:c.i]
+	return s.b[from:s.i]
 }
 
 // length counts the elements of an array; notTold for any other value.
-func (c *scan) length() int64 {
-	if c.peek() != '[' {
-		c.skip()
+func (s *scan) length() int64 {
+	if s.peek() != '[' {
+		s.skip()
 		return notTold
 	}
 	n := int64(0)
-	for range c.elements {
-		c.skip()
+	for range s.elements {
+		s.skip()
 		n++
 	}
 	return n
 }
 
 // logprobs counts the tokens that a logprobs object lists, whatever its shape.
-func (c *scan) logprobs() int64 {
+func (s *scan) logprobs() int64 {
 	n := int64(notTold)
-	for name := range c.members {
+	for name := range s.members {
 		switch string(name) {
 		case "content", "refusal", "tokens":
-			if l := c.length(); l != notTold {
+			if l := s.length(); l != notTold {
 				n = max(n, 0) + l
 			}
 		default:
-			c.skip()
+			s.skip()
 		}
 	}
 	return n

@@ -30,61 +30,61 @@ const (
 
 // usage reads a usage object with the names of OpenAI and of those who extend
 // them.
-func (c *scan) usage(u *usage, t *serverTimings) {
-	for name := range c.members {
+func (s *scan) usage(u *usage, t *serverTimings) {
+	for name := range s.members {
 		switch string(name) {
 		case "prompt_tokens", "input_tokens":
-			c.count(&u.Input)
+			s.count(&u.Input)
 		case "completion_tokens", "output_tokens":
-			c.count(&u.Output)
+			s.count(&u.Output)
 		case "total_tokens":
-			c.count(&u.Total)
+			s.count(&u.Total)
 		case "prompt_tokens_details", "input_tokens_details":
-			for name := range c.members {
-				c.usageDetail(name, u, promptTool)
+			for name := range s.members {
+				s.usageDetail(name, u, promptTool)
 			}
 		case "completion_tokens_details", "output_tokens_details":
-			for name := range c.members {
-				c.usageDetail(name, u, firstOfAnswer)
+			for name := range s.members {
+				s.usageDetail(name, u, firstOfAnswer)
 			}
 		case "queue_time":
-			t.seconds(queueMS, c)
+			t.seconds(queueMS, s)
 		case "prompt_time":
-			t.seconds(prefillMS, c)
+			t.seconds(prefillMS, s)
 		case "completion_time":
-			t.seconds(decodeMS, c)
+			t.seconds(decodeMS, s)
 		case "total_time":
-			t.seconds(totalMS, c)
+			t.seconds(totalMS, s)
 		default:
-			c.usageDetail(name, u, promptTool)
+			s.usageDetail(name, u, promptTool)
 		}
 	}
 }
 
 // usageDetail reads one of the counts that stand in the details, or, with some
 // vendors, beside them. side is the first part of the side that it belongs to.
-func (c *scan) usageDetail(name []byte, u *usage, side part) {
+func (s *scan) usageDetail(name []byte, u *usage, side part) {
 	switch string(name) {
 	case "cached_tokens", "cache_read_tokens", "prompt_cache_hit_tokens", "cache_read_input_tokens":
-		c.count(&u.Cached)
+		s.count(&u.Cached)
 	case "cache_creation_input_tokens", "cache_creation_tokens", "cache_write_tokens", "cache_write_input_tokens":
-		c.count(&u.CacheWrite)
+		s.count(&u.CacheWrite)
 	case "reasoning_tokens", "thinking_tokens", "thoughts_tokens":
-		c.count(&u.Reasoning)
+		s.count(&u.Reasoning)
 	case "rejected_prediction_tokens":
-		c.count(&u.Rejected)
+		s.count(&u.Rejected)
 	case "tool_use_prompt_tokens", "tool_prompt_tokens", "tool_tokens":
-		c.part(&u.parts[promptTool])
+		s.part(&u.parts[promptTool])
 	case "citation_tokens", "search_tokens":
-		c.part(&u.parts[promptSearch])
+		s.part(&u.parts[promptSearch])
 	case "image_tokens":
-		c.part(&u.parts[side.or(promptImage, answerImage)])
+		s.part(&u.parts[side.or(promptImage, answerImage)])
 	case "audio_tokens":
-		c.part(&u.parts[side.or(promptAudio, answerAudio)])
+		s.part(&u.parts[side.or(promptAudio, answerAudio)])
 	case "video_tokens":
-		c.part(&u.parts[side.or(promptVideo, answerVideo)])
+		s.part(&u.parts[side.or(promptVideo, answerVideo)])
 	default:
-		c.skip()
+		s.skip()
 	}
 }
 
@@ -97,14 +97,14 @@ func (p part) or(prompt, answer part) part {
 
 // count reads a count; what is no count (null, negative) changes nothing, and
 // neither does one that is smaller: see [usageState.merge].
-func (c *scan) count(field *timeline.Opt[int64]) {
-	if n, ok := c.integer(); ok && n >= 0 {
+func (s *scan) count(field *timeline.Opt[int64]) {
+	if n, ok := s.integer(); ok && n >= 0 {
 		rise(field, timeline.Some(n))
 	}
 }
 
-func (c *scan) part(field *int64) {
-	if n, ok := c.integer(); ok {
+func (s *scan) part(field *int64) {
+	if n, ok := s.integer(); ok {
 		*field = max(*field, n)
 	}
 }

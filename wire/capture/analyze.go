@@ -150,7 +150,7 @@ func startOf(h *head, lines []line) []byte {
 			break
 		}
 		if coding == nil {
-			take(l.bytes())
+			_ = take(l.bytes())
 		} else if coding.Feed(l.bytes(), take) != nil {
 			break
 		}

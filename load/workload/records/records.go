@@ -138,7 +138,7 @@ func guess(name string, in io.ReaderAt, size int64) (Form, error) {
 // encoding names an encoding of two or four bytes a letter, by its mark or by the
 // zeros between ASCII letters; empty: it is none of them.
 func encoding(head []byte) string {
-	name := ""
+	var name string
 	switch {
 	case bytes.HasPrefix(head, []byte("\xff\xfe\x00\x00")), bytes.HasPrefix(head, []byte("\x00\x00\xfe\xff")):
 		name = "UTF-32"

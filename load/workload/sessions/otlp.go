@@ -114,7 +114,7 @@ func readSpan(s *scanner) *genai.Span {
 
 // moment reads nanoseconds since 1970, or a date.
 func (s *scanner) moment() time.Time {
-	text := ""
+	var text string
 	if s.peek() == '"' {
 		text = s.text()
 	} else {

@@ -57,7 +57,7 @@ func monitorOf(o *slo.Objective, source slo.Source, a *slo.Alert, frame string) 
 	m = datadogMonitor{Type: "slo alert", Name: of + ": " + a.Name,
 		Message: fmt.Sprintf("%s Put the id of the SLO %q in place of ID.", o.Compiled(), of),
 		Tags:    []string{"slo:" + o.Name, "source:" + string(source), "severity:" + string(a.Severity), "tool:tokenmeter"}}
-	limit := 0.
+	var limit float64
 	switch {
 	case a.Factor > 0 && (a.Long > longestDatadog || a.Long < time.Hour):
 		return m, "Datadog's long windows have 1 h to 48 h"
