@@ -1,6 +1,8 @@
 package main
 
 import (
+	"bytes"
+	"os"
 	"runtime/debug"
 	"strings"
 	"testing"
@@ -12,6 +14,14 @@ func TestNoticesNameEveryModule(t *testing.T) {
 	info, ok := debug.ReadBuildInfo()
 	if !ok {
 		t.Skip("no build information")
+	}
+	var out bytes.Buffer
+	if err := (licensesCmd{}).Run(&app{stdout: &out}); err != nil {
+		t.Fatal(err)
+	}
+	notices := out.String()
+	if plain, err := os.ReadFile("notices.txt"); err != nil || string(plain) != notices {
+		t.Errorf("notices.txt and notices.txt.gz differ: go run ./tools/notices (%v)", err)
 	}
 	testOnly := map[string]bool{"github.com/google/go-cmp": true, "github.com/rogpeppe/go-internal": true, "pgregory.net/rapid": true,
 		"golang.org/x/tools": true, "golang.org/x/mod": true, "github.com/tmaxmax/go-sse": true}

@@ -18,12 +18,13 @@ type Exporter struct {
 	Write func(w io.Writer, f *run.Folder) error
 }
 
-// Exporters lists every form, in the order of the help.
-var Exporters = []Exporter{
+// Exporters lists every form, in the order of the help: our own, then those of other
+// tools.
+var Exporters = append([]Exporter{
 	{"jsonl", ".jsonl", "one record a line, every figure of a request", writeJSONL},
 	{"csv", ".csv", "the same columns for spreadsheets; lists are joined with spaces", writeCSV},
 	{"parquet", ".parquet", "the same columns and every event, for DuckDB, pandas and the like", writeParquet},
-}
+}, others...)
 
 // Names lists the forms, for messages.
 func Names() string {

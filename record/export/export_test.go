@@ -181,7 +181,7 @@ func TestNamesAgree(t *testing.T) {
 
 func TestUnknownForm(t *testing.T) {
 	_, err := ByName("xml")
-	if err == nil || err.Error() != `unknown form "xml": --as takes jsonl, csv, parquet` {
+	if err == nil || err.Error() != `unknown form "xml": --as takes `+Names() {
 		t.Errorf("got %v", err)
 	}
 }

@@ -56,6 +56,9 @@ func readAIPerf(in *Input, add func(*timeline.Timeline) error) (run.Run, error) 
 		if ms, ok := v.number("time_to_first_token"); ok {
 			r.first = ms / 1000
 		}
+		if ms, ok := v.number("time_to_first_output_token"); ok {
+			r.firstOutput = ms / 1000
+		}
 		for _, ms := range v.list("inter_chunk_latency") {
 			r.gaps = append(r.gaps, ms/1000)
 		}

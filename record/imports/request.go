@@ -17,7 +17,10 @@ type request struct {
 	end   float64 // on the same clock
 	e2e   float64 // from the start to the last token; else from start and end
 	first float64 // first token, since the start
-	gaps  []float64
+	// firstOutput is the first token that is no reasoning, since the start; unknown:
+	// the file tells none of the two apart.
+	firstOutput float64
+	gaps        []float64
 	// events are moments of the events that carry tokens, since the start; they
 	// stand for first and gaps where the file has them.
 	events []float64
@@ -38,12 +41,15 @@ type request struct {
 
 // unknown is a request of which nothing is known yet.
 func unknown(at int64) *request {
-	return &request{at: at, start: math.NaN(), due: math.NaN(), end: math.NaN(), e2e: math.NaN(), first: math.NaN(), streamed: true}
+	return &request{at: at, start: math.NaN(), due: math.NaN(), end: math.NaN(), e2e: math.NaN(), first: math.NaN(), firstOutput: math.NaN(), streamed: true}
 }
 
 // largest is the longest time that is believed: some 30 years of a clock that
 // counts from 1970 fit.
 const largest = 1e11
+
+// halfUS is what two moments may differ by that are the same microsecond.
+const halfUS = 0.5e-6
 
 func sensible(seconds float64) bool { return seconds >= 0 && seconds < largest }
 
@@ -132,8 +138,12 @@ func (r *request) timeline(zero float64) (*timeline.Timeline, error) {
 			return nil, fmt.Errorf("token %d of the request comes before the one before it, or never", i+1)
 		}
 		last = m
+		kind := timeline.Text
+		if m < r.firstOutput-halfUS {
+			kind = timeline.Reasoning
+		}
 		m += r.start - r.due // a record counts from when it was due
-		tl.Events.Append(timeline.Event{AtUS: us(m), Kind: timeline.Text, Bytes: 1, Read: int64(i)})
+		tl.Events.Append(timeline.Event{AtUS: us(m), Kind: kind, Bytes: 1, Read: int64(i)})
 	}
 	if sensible(e2e) {
 		tl.CloseUS = timeline.Some(us(r.start - r.due + max(e2e, last)))

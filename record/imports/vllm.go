@@ -21,12 +21,12 @@ type vllmResult struct {
 	Model       string      `json:"model"`
 	Concurrency *float64    `json:"max_concurrency"`
 	Rate        any         `json:"request_rate"` // "inf" or a number
-	InputLens   []float64   `json:"input_lens"`
-	OutputLens  []float64   `json:"output_lens"`
-	TTFTs       []float64   `json:"ttfts"`
+	InputLens   []*float64  `json:"input_lens"`   // null where our own export knows no count
+	OutputLens  []*float64  `json:"output_lens"`
+	TTFTs       []*float64  `json:"ttfts"`
 	ITLs        [][]float64 `json:"itls"`
 	Starts      []float64   `json:"start_times"`
-	Latencies   []float64   `json:"latencies"`
+	Latencies   []*float64  `json:"latencies"`
 	Errors      []string    `json:"errors"`
 }
 
@@ -78,8 +78,14 @@ func vllmRequests(in *Input, at int64, v *vllmResult) (all []*request, err error
 	}
 	for i := range n {
 		r := unknown(at)
-		r.start, r.first, r.gaps = v.Starts[i], v.TTFTs[i], v.ITLs[i]
-		r.input, r.output = count(&v.InputLens[i]), count(&v.OutputLens[i])
+		r.start, r.gaps = v.Starts[i], v.ITLs[i]
+		if r.streamed = v.TTFTs[i] != nil; r.streamed {
+			r.first = *v.TTFTs[i]
+		}
+		if i < len(v.Latencies) && v.Latencies[i] != nil {
+			r.e2e = *v.Latencies[i]
+		}
+		r.input, r.output = count(v.InputLens[i]), count(v.OutputLens[i])
 		if i < len(v.Errors) {
 			r.failure = v.Errors[i]
 		}

@@ -5,6 +5,8 @@ package main
 
 import (
 	"bytes"
+	"compress/gzip"
+	"errors"
 	"flag"
 	"fmt"
 	"os"
@@ -16,7 +18,7 @@ import (
 )
 
 const (
-	file   = "cmd/tokenmeter/notices.txt"
+	file   = "cmd/tokenmeter/notices.txt" // beside it, packed, what the binary holds
 	binary = "./cmd/tokenmeter"
 )
 
@@ -33,12 +35,27 @@ func main() {
 	if err == nil && *check {
 		err = same(text)
 	} else if err == nil {
-		err = os.WriteFile(file, text, 0o644)
+		err = write(text)
 	}
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "notices:", err)
 		os.Exit(1)
 	}
+}
+
+func write(text []byte) error {
+	var packed bytes.Buffer
+	zip, err := gzip.NewWriterLevel(&packed, gzip.BestCompression)
+	if err != nil {
+		return err
+	}
+	if _, err := zip.Write(text); err != nil {
+		return err
+	}
+	if err := zip.Close(); err != nil {
+		return err
+	}
+	return errors.Join(os.WriteFile(file, text, 0o644), os.WriteFile(file+".gz", packed.Bytes(), 0o644))
 }
 
 func same(text []byte) error {

@@ -1,0 +1,5 @@
+//go:build lean
+
+package export
+
+var others []Exporter
