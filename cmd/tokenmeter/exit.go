@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -52,27 +53,36 @@ func objectivesOf(g *objective.Goodput, v *validity.Validity) (gates exit.Gates)
 }
 
 // asked is the verdict on the figures that objectives ask for, and the check behind it;
-// on the whole run where there are none.
+// on the whole run where there are none. Where nothing but failed requests spoils them,
+// what they made the server miss was decided.
 func asked(g *objective.Goodput, v *validity.Validity) (verdict, because string) {
 	verdict = v.Verdict
 	if g == nil || verdict != validity.Invalid {
 		return verdict, ""
 	}
-	judged := false
+	judged, missed, failures := false, false, ""
 	for i := range g.Objectives {
 		o := &g.Objectives[i]
+		missed = missed || o.State == "missed"
 		for _, metric := range g.Metrics(o) {
-			if v.Of(metric) == validity.Invalid {
-				if c, ok := v.Why(metric); ok {
-					because = fmt.Sprintf("the measurement is invalid for %s (%s), see the checks above", metric, c.Name)
-				}
+			judged = true
+			if v.Of(metric) != validity.Invalid {
+				continue
+			}
+			if c, ok := v.Why(metric); ok {
+				because = fmt.Sprintf("the measurement is invalid for %s (%s), see the checks above", metric, c.Name)
+			}
+			if v.Voids(metric) {
 				return validity.Invalid, because
 			}
-			judged = true
+			failures = cmp.Or(failures, because)
 		}
 	}
-	if judged {
-		return validity.Suspect, "" // invalid for figures that nobody asked for
+	switch {
+	case failures != "" && !missed:
+		return validity.Invalid, failures
+	case judged:
+		return validity.Suspect, "" // invalid for figures that nobody asked for, or by the server's doing
 	}
 	return verdict, ""
 }

@@ -26,6 +26,8 @@ type Method struct {
 	Variable string // what its points are
 	// Variants are what may follow the name after a colon; empty: nothing.
 	Variants []string
+	// absent says of variants that one may look for why they are none.
+	absent map[string]string
 	// needs is what one of them is; empty where the name does without.
 	needs string
 	// takes says of which variables the user may give values in place of the
@@ -89,6 +91,9 @@ func ByName(text string) (*Method, error) {
 	if given && !slices.Contains(m.Variants, variant) {
 		if len(m.Variants) == 0 {
 			return nil, fmt.Errorf("%s has no variants", name)
+		}
+		if why, ok := m.absent[variant]; ok {
+			return nil, fmt.Errorf("%s has no variant %q: %s; there are %s", name, variant, why, strings.Join(m.Variants, ", "))
 		}
 		return nil, fmt.Errorf("%s has no variant %q; there are %s", name, variant, strings.Join(m.Variants, ", "))
 	}

@@ -2,6 +2,7 @@ package method
 
 import (
 	"math"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -12,6 +13,7 @@ import (
 	"tokenmeter/record/objective"
 	"tokenmeter/record/stat"
 	"tokenmeter/record/timeline"
+	"tokenmeter/record/validity"
 )
 
 func near(t *testing.T, what string, got opt, want float64) {
@@ -67,6 +69,61 @@ func TestEveryMethod(t *testing.T) {
 	for _, name := range []string{"nonesuch", "llama-bench:x", "mlperf-server:gpt-2"} {
 		if _, err := ByName(name); err == nil {
 			t.Errorf("%q is a method", name)
+		}
+	}
+}
+
+// Whoever looks for a benchmark that has left, or has no limits of this kind, is told so.
+func TestBenchmarksWithoutLimits(t *testing.T) {
+	for name, want := range map[string]string{
+		"mlperf-server:gptj-99":                 "GPT-J has left the benchmark",
+		"mlperf-interactive:gptj-99.9":          "llama3.1-8b in its place",
+		"mlperf-interactive:mixtral-8x7b":       "limits as a server only, mlperf-server:mixtral-8x7b",
+		"mlperf-server:qwen3-vl-235b-a22b":      "p99 e2e < 12s",
+		"mlperf-interactive:qwen3-vl-235b-a22b": "no interactive limits",
+	} {
+		if _, err := ByName(name); err == nil || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), "there are llama2-70b, ") {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	for i := range mlperf {
+		for name := range mlperf[i].absent {
+			if slices.Contains(mlperf[i].Variants, name) {
+				t.Errorf("%s has %s, and says why it has not", mlperf[i].Name, name)
+			}
+		}
+	}
+}
+
+// A result is invalid where the measurement is for what it is made of: on a machine
+// without a free core the kernel's stamps keep latencies right, and rates are doubtful.
+func TestVerdictOfTheFigure(t *testing.T) {
+	point := func(figures ...string) *result.Point {
+		v := validity.Validity{Verdict: validity.Invalid, Figures: map[string]string{},
+			Checks: []validity.Check{{Name: "cpu_busy", Verdict: validity.Invalid, Figures: figures}}}
+		for _, f := range validity.Figures {
+			v.Figures[f] = validity.Valid
+		}
+		for _, f := range figures {
+			v.Figures[f] = validity.Invalid
+		}
+		return &result.Point{Validity: v}
+	}
+	v := seen{good: []metric.Record{{}}}
+	for name, c := range map[string]struct {
+		p     *result.Point
+		asked []string
+		want  string
+	}{
+		"rates are doubtful, latency is asked":   {point(validity.Throughput, validity.Delay), []string{"e2e"}, ""},
+		"rates are doubtful, tokens/s are asked": {point(validity.Throughput), []string{"system_output_tps"}, "invalid for system_output_tps: cpu_busy"},
+		"the pace is doubtful":                   {point(validity.TPOT), []string{"ttft", "tpot", "system_output_tps"}, "invalid for tpot: cpu_busy"},
+		"the first token is doubtful":            {point(validity.TTFT), []string{"e2e"}, ""},
+	} {
+		var out result.Method
+		conclude(&out, c.p, &v, 600, c.asked...)
+		if why := strings.Join(out.Why, "; "); !strings.HasSuffix(why, c.want) || (c.want == "") != (out.Verdict == valid) {
+			t.Errorf("%s: %s, %q", name, out.Verdict, why)
 		}
 	}
 }

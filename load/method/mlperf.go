@@ -39,6 +39,22 @@ var (
 	mlperfModels = []string{"llama2-70b", "mixtral-8x7b", "llama3.1-405b", "llama3.1-8b", "deepseek-r1", "gpt-oss-120b"}
 )
 
+// Benchmarks of text that people may look for here, and why there are no limits for them.
+var (
+	serverAbsent = map[string]string{
+		"gptj": gptjLeft, "gptj-99": gptjLeft, "gptj-99.9": gptjLeft,
+		"qwen3-vl-235b-a22b": `its limit is on the whole answer, so measure it with --objective "p99 e2e < 12s" and no method`,
+	}
+	interactiveAbsent = map[string]string{
+		"gptj": gptjLeft, "gptj-99": gptjLeft, "gptj-99.9": gptjLeft,
+		"mixtral-8x7b":       "it has limits as a server only, mlperf-server:mixtral-8x7b",
+		"qwen3-vl-235b-a22b": "it has no interactive limits",
+	}
+)
+
+// gptjLeft is from the notes on v5.1, in which llama3.1-8b took its place.
+const gptjLeft = "GPT-J has left the benchmark, whose v5.1 has llama3.1-8b in its place"
+
 func withLimits(of map[string]limits) (names []string) {
 	for _, n := range mlperfModels {
 		if _, ok := of[n]; ok {
@@ -66,10 +82,10 @@ var rates = map[string]many{sweep.Rate: several}
 var mlperf = []Method{
 	{Name: "mlperf-server", Title: loadgen + ", Server", AsOf: loadgenAt, Says: unofficial, Variable: sweep.Rate, Rules: serverRules,
 		About:    "the largest Poisson rate at which p99 TTFT and p99 TPOT keep the benchmark's limits, and its tokens/s",
-		Variants: withLimits(serverLimits), needs: benchmark, takes: rates, prepare: prepareServer, read: readServer},
+		Variants: withLimits(serverLimits), absent: serverAbsent, needs: benchmark, takes: rates, prepare: prepareServer, read: readServer},
 	{Name: "mlperf-interactive", Title: loadgen + ", Interactive", AsOf: loadgenAt, Says: unofficial, Variable: sweep.Rate, Rules: serverRules,
 		About:    "the same with the tighter limits of a person who waits",
-		Variants: withLimits(interactiveLimits), needs: benchmark, takes: rates, prepare: prepareServer, read: readServer},
+		Variants: withLimits(interactiveLimits), absent: interactiveAbsent, needs: benchmark, takes: rates, prepare: prepareServer, read: readServer},
 	{Name: "mlperf-offline", Title: loadgen + ", Offline", AsOf: loadgenAt, Says: unofficial, Variable: sweep.Concurrency,
 		About: "tokens/s when everything is there at once",
 		Rules: []string{"24,576 samples, all due at once", "one run of at least 10 minutes", "no query fails",
@@ -222,7 +238,7 @@ func readOffline(_ *Method, o *Options, s *result.Sweep, out *result.Method) {
 	t := v.last - v.from
 	field(out, "Tokens per second", "tokens/s", over(v.sum(outputs), t), "all tokens / the time until the last one is complete")
 	field(out, "Samples per second", "samples/s", ratio(float64(len(v.good)), t), "")
-	conclude(out, p, &v, t)
+	conclude(out, p, &v, t, "system_output_tps")
 }
 
 func prepareSingle(_ *Method, o *Options) (*Steps, error) {
@@ -247,12 +263,13 @@ func readSingle(_ *Method, o *Options, s *result.Sweep, out *result.Method) {
 	field(out, "90.00 percentile latency", "ms", rank(latencies, 0.9), "")
 	field(out, "90.00 percentile First Token latency", "ms", rank(v.values(ttft), 0.9), "")
 	field(out, "Mean latency", "ms", mean(latencies), "")
-	conclude(out, p, &v, v.lasted)
+	conclude(out, p, &v, v.lasted, "e2e")
 }
 
 // conclude says VALID or not, by what all scenarios ask for.
-// seconds is how long queries were issued, or took in all.
-func conclude(out *result.Method, p *result.Point, v *seen, seconds float64) {
+// seconds is how long queries were issued, or took in all; figures are the metrics that
+// the scenario's result is made of.
+func conclude(out *result.Method, p *result.Point, v *seen, seconds float64, figures ...string) {
 	switch n := v.failed(); {
 	case len(v.good) == 0:
 		out.Why = append(out.Why, fmt.Sprintf("all %d queries failed", n))
@@ -262,8 +279,15 @@ func conclude(out *result.Method, p *result.Point, v *seen, seconds float64) {
 	if asked := minTime.Seconds(); len(v.good) > 0 && seconds < asked*0.999 {
 		out.Why = append(out.Why, fmt.Sprintf("it went on for %.0f s, where at least %.0f s are asked", seconds, asked))
 	}
-	if p.Validity.Verdict == validity.Invalid {
-		out.Why = append(out.Why, "the measurement itself is invalid: see its checks")
+	for _, figure := range figures {
+		if p.Validity.Of(figure) != validity.Invalid {
+			continue
+		}
+		why := "the measurement itself is invalid for " + figure
+		if c, ok := p.Validity.Why(figure); ok {
+			why += ": " + c.Name
+		}
+		out.Why = append(out.Why, why)
 	}
 	out.Verdict = valid
 	if len(out.Why) > 0 {

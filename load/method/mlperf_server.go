@@ -115,5 +115,5 @@ func (m *Method) readRate(o *Options, s *result.Sweep, p *result.Point, out *res
 			out.Why = append(out.Why, c.words(x.short))
 		}
 	}
-	conclude(out, p, &v, v.lasted)
+	conclude(out, p, &v, v.lasted, "ttft", "tpot", "system_output_tps")
 }
