@@ -81,6 +81,20 @@ var rooms = map[string][]string{
 	"reader/report":  {"reader/compare", "load/sweep", "record/metric", "record/objective", "record/run", "record/stat", "record/timeline", "record/validity", "base/printable"},
 }
 
+// inner lists the packages of each room that has more than one, "." for the one
+// the room is named after; each imports only what stands before it.
+var inner = map[string][]string{
+	"physics/sim":       {"simtest", "."},
+	"record/metric":     {".", "lens"},
+	"wire/tokens":       {"char", "pattern", "bpe", "split", "ranks", "hf", "internal/corpustest", "."},
+	"load/workload":     {"records", "sessions", "."},
+	"load/sweep":        {"result", "."},
+	"service/traffic":   {".", "rows"},
+	"service/slo":       {".", "rules", "notify", "history", "history/historytest", "history/sqlite", "history/watch"},
+	"service/telemetry": {".", "telemetrytest", "prometheus", "otel", "datadog", "dashboard"},
+	"reader/report":     {"typeset", "."},
+}
+
 // wiring may import anything; nobody imports it.
 var wiring = []string{"cmd/", "service/daemon/", "benchmarks/", "examples/", "tools/"}
 
@@ -181,6 +195,33 @@ func wing(dir string) string {
 func room(dir string) string {
 	parts := strings.SplitN(dir, "/", 3)
 	return strings.Join(parts[:min(2, len(parts))], "/")
+}
+
+// TestArrowsInsideARoomRunOneWay finds packages of a room that import what stands
+// behind them in its list, and such as stand in none.
+func TestArrowsInsideARoomRunOneWay(t *testing.T) {
+	place := func(dir string) int {
+		sub := strings.TrimPrefix(strings.TrimPrefix(dir, room(dir)), "/")
+		if sub == "" {
+			sub = "."
+		}
+		return slices.Index(inner[room(dir)], sub)
+	}
+	for dir, files := range packages(t) {
+		if isWiring(dir) || rooms[room(dir)] == nil || dir == room(dir) && inner[dir] == nil {
+			continue
+		}
+		if place(dir) < 0 {
+			t.Errorf("package %s has no place in its room", dir)
+		}
+		for _, file := range files {
+			for _, path := range imports(t, file) {
+				if ours, ok := strings.CutPrefix(path, "tokenmeter/"); ok && room(ours) == room(dir) && place(ours) >= place(dir) {
+					t.Errorf("%s imports %s: an arrow inside a room that runs up", file, ours)
+				}
+			}
+		}
+	}
 }
 
 // TestRooms finds rooms that are no longer there, and circles among those that are.

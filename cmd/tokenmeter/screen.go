@@ -6,7 +6,7 @@ import (
 	"path/filepath"
 	"strings"
 
-	"tokenmeter/reader/report"
+	"tokenmeter/reader/report/typeset"
 )
 
 // screen is what an output can show.
@@ -42,7 +42,7 @@ func (a *app) screen(w io.Writer, noColor bool) screen {
 // print writes a text for people to stdout, in characters that it can show.
 func (a *app) print(text string) error {
 	if a.screen(a.stdout, true).ascii {
-		text = report.ASCII(text)
+		text = typeset.ASCII(text)
 	}
 	_, err := io.WriteString(a.stdout, text)
 	return err

@@ -5,6 +5,7 @@ import (
 	"math"
 	"strings"
 
+	"tokenmeter/reader/report/typeset"
 	"tokenmeter/record/metric"
 	"tokenmeter/record/run"
 	"tokenmeter/record/stat"
@@ -41,18 +42,18 @@ func percentileFigure(c *curve) figure {
 	if c.sample != nil {
 		n = c.sample.Len()
 	}
-	f.Sub = fmt.Sprintf("%s in %s by percentile; n %s; better ↓", name, c.unit(), count(n))
+	f.Sub = fmt.Sprintf("%s in %s by percentile; n %s; better ↓", name, c.unit(), typeset.Count(n))
 	switch {
 	case c.sample == nil || n == 0:
 		f.Empty = c.why()
 	case n < fewestForCurve:
 		f.Chart = chart(c.dots(), c.sentence())
-		f.Sub = fmt.Sprintf("%s in %s, each request a mark; %s are too few for a percentile", name, c.unit(), plural(n, "value"))
+		f.Sub = fmt.Sprintf("%s in %s, each request a mark; %s are too few for a percentile", name, c.unit(), typeset.Plural(n, "value"))
 	default:
 		f.Chart = chart(c.plot(), c.sentence())
 		f.Sub += "; band = 95 % interval, ends at the last percentile that has one"
 		if c.pooled {
-			f.Sub = fmt.Sprintf("%s in %s by percentile; n %s gaps; better ↓; ", name, c.unit(), count(n))
+			f.Sub = fmt.Sprintf("%s in %s by percentile; n %s gaps; better ↓; ", name, c.unit(), typeset.Count(n))
 			if len(c.dist.CI95) > 0 {
 				f.Sub += "bars = 95 % interval, from the spread between stretches of the run"
 			} else {
@@ -87,8 +88,8 @@ func (c *curve) scale() float64 {
 
 func curveTitle(c *curve) string {
 	p50, p99 := c.row.cells[0], c.row.cells[2]
-	if p50.value == missing {
-		return c.row.name + ": " + missing
+	if p50.value == typeset.Missing {
+		return c.row.name + ": " + typeset.Missing
 	}
 	if p99.lo == "" {
 		return fmt.Sprintf("%s: half within %s %s", c.row.name, p50.value, c.row.unit)
@@ -99,12 +100,12 @@ func curveTitle(c *curve) string {
 func (c *curve) sentence() string {
 	parts := []string{}
 	for i, cell := range c.row.cells {
-		if cell.value != missing {
+		if cell.value != typeset.Missing {
 			parts = append(parts, fmt.Sprintf("%s %s %s", percentiles[shown[i]].name, cell.text(), c.row.unit))
 		}
 	}
 	if v, ok := c.dist.Max.Get(); ok {
-		parts = append(parts, fmt.Sprintf("slowest %s %s", digits{}.value(v/c.scale()), c.row.unit))
+		parts = append(parts, fmt.Sprintf("slowest %s %s", typeset.Digits{}.Value(v/c.scale()), c.row.unit))
 	}
 	for _, l := range c.limits {
 		parts = append(parts, "limit "+l.text)
@@ -191,7 +192,7 @@ func (c *curve) plot() *plot {
 	}
 	p := newPlot(270, axis{0, end, false}, c.yAxis(lo, hi))
 	p.bottom = 40
-	p.yAxis(c.unit()+", log", p.y.ticks(7), axisNumber)
+	p.yAxis(c.unit()+", log", p.y.ticks(7), typeset.AxisNumber)
 	p.frame()
 	c.xTicks(p, end)
 	p.path("band "+c.class, c.band(p, points))
@@ -275,13 +276,13 @@ func (c *curve) dots() *plot {
 		lo, hi = min(lo, c.sample.At(i)/c.scale()), max(hi, c.sample.At(i)/c.scale())
 	}
 	p := newPlot(200, axis{0, float64(n) + 1, false}, c.yAxis(lo, hi))
-	p.yAxis(c.unit()+", log", p.y.ticks(6), axisNumber)
+	p.yAxis(c.unit()+", log", p.y.ticks(6), typeset.AxisNumber)
 	p.frame()
 	c.limitLines(p)
 	for i := range n {
 		v := c.sample.At(i) / c.scale()
 		p.front.put(`<circle cx="%s" cy="%s" r="5" class="hollow %s"><title>%s</title></circle>`,
-			p.xAt(float64(i)+1), coordinate(p.yAt(v)), c.class, esc(digits{}.value(v)+" "+c.unit()))
+			p.xAt(float64(i)+1), coordinate(p.yAt(v)), c.class, esc(typeset.Digits{}.Value(v)+" "+c.unit()))
 	}
 	return p
 }
@@ -305,7 +306,7 @@ func distTable(c *curve) *dataTable {
 			return
 		}
 		if ci, has := d.CI95[name]; has {
-			value, lo, hi := digits{limit: c.limitAt(name)}.interval(x/c.scale(), ci[0]/c.scale(), ci[1]/c.scale())
+			value, lo, hi := typeset.Digits{Limit: c.limitAt(name)}.Interval(x/c.scale(), ci[0]/c.scale(), ci[1]/c.scale())
 			t.Rows = append(t.Rows, []string{name, value, lo + " to " + hi})
 			return
 		}
@@ -313,7 +314,7 @@ func distTable(c *curve) *dataTable {
 		if factor := d.Needs[name]; factor > 0 {
 			note = "needs " + timesWords(factor) + " the run"
 		}
-		t.Rows = append(t.Rows, []string{name, digits{limit: c.limitAt(name)}.value(x / c.scale()), note})
+		t.Rows = append(t.Rows, []string{name, typeset.Digits{Limit: c.limitAt(name)}.Value(x / c.scale()), note})
 	}
 	add("min", d.Min)
 	for _, p := range percentiles {
@@ -321,7 +322,7 @@ func distTable(c *curve) *dataTable {
 	}
 	add("max", d.Max)
 	add("mean", d.Mean)
-	t.Note = fmt.Sprintf("n %s%s", exact(d.N), worthWords(d.N, d.Worth))
+	t.Note = fmt.Sprintf("n %s%s", typeset.Exact(d.N), worthWords(d.N, d.Worth))
 	return t
 }
 
@@ -334,14 +335,6 @@ func (c *curve) limitAt(name string) timeline.Opt[float64] {
 	return timeline.Opt[float64]{}
 }
 
-// axisNumber labels a tick with the fewest digits that say it.
-func axisNumber(v float64) string {
-	dec := 0
-	for ; dec < 6 && math.Abs(round(v, dec)-v) > 1e-6*math.Abs(v); dec++ {
-	}
-	return number(v, dec)
-}
-
 // limitLines are the objectives on a metric as lines of its plot.
 func limitsOf(r *run.Run, names ...string) []limitLine {
 	if r.Goodput == nil {
@@ -351,7 +344,7 @@ func limitsOf(r *run.Run, names ...string) []limitLine {
 	for _, o := range r.Goodput.Objectives {
 		for _, name := range names {
 			if o.Metric == name {
-				lines = append(lines, limitLine{o.Limit, short(o.Text, 60)})
+				lines = append(lines, limitLine{o.Limit, typeset.Short(o.Text, 60)})
 			}
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"tokenmeter/reader/report/typeset"
 	"tokenmeter/record/timeline"
 )
 
@@ -31,7 +32,7 @@ func worstFigure(c *collected) figure {
 		strips[i] = it.strip
 	}
 	first := strips[0]
-	f.Title = fmt.Sprintf("The slowest requests: #%d took %s", first.id, span(first.end, digits{}))
+	f.Title = fmt.Sprintf("The slowest requests: #%d took %s", first.id, typeset.Span(first.end, typeset.Digits{}))
 	stripsInto(&f, strips)
 	return f
 }
@@ -70,7 +71,7 @@ func stripsInto(f *figure, strips []*strip) {
 	p.wide = true
 	p.labels.put(`<text x="100%%" y="12" class="u">request</text>`)
 	for _, v := range p.x.ticks(6) {
-		p.xLabel(v, p.height-8, axisNumber(v)+" "+unit, true)
+		p.xLabel(v, p.height-8, typeset.AxisNumber(v)+" "+unit, true)
 	}
 	p.frame()
 	used := map[string]bool{}
@@ -111,7 +112,7 @@ func drawStrip(p *plot, s *strip, y, scale float64, used map[string]bool) {
 // drawClass writes the class of a failure behind its bar, or over its end where
 // there is no room behind it.
 func drawClass(p *plot, s *strip, y, scale float64) {
-	text := esc("✗ " + short(string(s.class), 24))
+	text := esc("✗ " + typeset.Short(string(s.class), 24))
 	if at := p.x.at(s.end / scale); at < 0.55 {
 		p.front.put(`<text x="%s%%" y="%s" class="fail" dx="6">%s</text>`, coordinate2(at*100), coordinate(y), text)
 		return
@@ -145,9 +146,9 @@ func thin(ticks []float64, end float64) []float64 {
 
 // words is a strip in a sentence.
 func (s *strip) words() string {
-	text := fmt.Sprintf("#%d, due at %s", s.id, clock(s.dueS))
+	text := fmt.Sprintf("#%d, due at %s", s.id, typeset.Clock(s.dueS))
 	for _, p := range s.parts {
-		text += fmt.Sprintf("; %s %s ms", p.kind, digits{}.value(p.to-p.from))
+		text += fmt.Sprintf("; %s %s ms", p.kind, typeset.Digits{}.Value(p.to-p.from))
 	}
 	if s.class != timeline.OK {
 		text += "; " + string(s.class)
@@ -156,7 +157,7 @@ func (s *strip) words() string {
 }
 
 func stripSentence(strips []*strip) string {
-	text := fmt.Sprintf("%s as bars of their parts.", plural(int64(len(strips)), "request"))
+	text := fmt.Sprintf("%s as bars of their parts.", typeset.Plural(int64(len(strips)), "request"))
 	return text + " " + strips[0].words() + "."
 }
 
@@ -164,21 +165,21 @@ func stripTable(strips []*strip) *dataTable {
 	t := &dataTable{Head: []string{"request", "due at", "TTFT ms", "end ms", "longest gap ms", "output tokens", "outcome"}}
 	opt := func(o timeline.Opt[float64]) string {
 		if v, ok := o.Get(); ok {
-			return digits{}.value(v)
+			return typeset.Digits{}.Value(v)
 		}
-		return missing
+		return typeset.Missing
 	}
 	for _, s := range strips {
-		tokens := missing
+		tokens := typeset.Missing
 		if n, ok := s.output.Get(); ok {
-			tokens = exact(n)
+			tokens = typeset.Exact(n)
 		}
 		outcome := string(s.class)
 		if s.message != "" {
-			outcome += ": " + short(s.message, 200)
+			outcome += ": " + typeset.Short(s.message, 200)
 		}
-		t.Rows = append(t.Rows, []string{fmt.Sprintf("#%d", s.id), clock(s.dueS), opt(s.ttft),
-			digits{}.value(s.end), opt(s.maxGap), tokens, outcome})
+		t.Rows = append(t.Rows, []string{fmt.Sprintf("#%d", s.id), typeset.Clock(s.dueS), opt(s.ttft),
+			typeset.Digits{}.Value(s.end), opt(s.maxGap), tokens, outcome})
 	}
 	return t
 }

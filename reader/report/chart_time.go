@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"strings"
+	"tokenmeter/reader/report/typeset"
 )
 
 // Charts over the time of the run share one x axis: 0 is the run's start.
@@ -21,7 +22,7 @@ var timeSteps = []float64{1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 360
 func timeTicks(p *plot, end float64) {
 	if end <= 60 {
 		for _, v := range (axis{0, end, false}).ticks(6) {
-			p.xLabel(v, p.height-p.bottom+16, axisNumber(v)+" s", true)
+			p.xLabel(v, p.height-p.bottom+16, typeset.AxisNumber(v)+" s", true)
 		}
 		return
 	}
@@ -33,7 +34,7 @@ func timeTicks(p *plot, end float64) {
 		}
 	}
 	for v := 0.0; v <= end; v += step {
-		p.xLabel(v, p.height-p.bottom+16, clock(v), true)
+		p.xLabel(v, p.height-p.bottom+16, typeset.Clock(v), true)
 	}
 }
 
@@ -61,7 +62,7 @@ const (
 func heatFigure(c *collected, limits []limitLine) figure {
 	f := figure{ID: "gaps", Title: "Gaps between chunks over time",
 		Sub: fmt.Sprintf("gap between two chunks of an answer, by when it ended; columns of %s; colour = how many gaps, on a log scale",
-			span(c.grid.seconds()*1e3, digits{round: true}))}
+			typeset.Span(c.grid.seconds()*1e3, typeset.Digits{Round: true}))}
 	if !c.grid.anyGap {
 		f.Empty = "No gaps are known: no answer came in two or more pieces, or the run has no arrivals."
 		return f
@@ -69,7 +70,7 @@ func heatFigure(c *collected, limits []limitLine) figure {
 	h := newHeat(c.grid)
 	p := newPlot(300, timeAxis(c), h.y)
 	p.wide = true
-	p.yAxis(h.unit+", log", p.y.ticks(7), axisNumber)
+	p.yAxis(h.unit+", log", p.y.ticks(7), typeset.AxisNumber)
 	p.frame()
 	timeTicks(p, p.x.hi)
 	warmupBand(p, c)
@@ -200,13 +201,13 @@ func (h *heat) longest() (ms float64, column int) {
 
 func (h *heat) title() string {
 	ms, column := h.longest()
-	return fmt.Sprintf("Gaps between chunks: the longest was %s, at %s", span(ms, digits{}), clock(float64(column)*h.g.seconds()))
+	return fmt.Sprintf("Gaps between chunks: the longest was %s, at %s", typeset.Span(ms, typeset.Digits{}), typeset.Clock(float64(column)*h.g.seconds()))
 }
 
 func (h *heat) sentence() string {
 	ms, column := h.longest()
 	text := fmt.Sprintf("Heat map of %s gaps between chunks over %s. The longest gap was %s, %s after the start.",
-		count(h.total), span(float64(h.g.used)*h.g.seconds()*1e3, digits{round: true}), span(ms, digits{}), span(float64(column)*h.g.seconds()*1e3, digits{round: true}))
+		typeset.Count(h.total), typeset.Span(float64(h.g.used)*h.g.seconds()*1e3, typeset.Digits{Round: true}), typeset.Span(ms, typeset.Digits{}), typeset.Span(float64(column)*h.g.seconds()*1e3, typeset.Digits{Round: true}))
 	return text
 }
 
@@ -214,17 +215,17 @@ func (h *heat) keys() []key {
 	keys := []key{{"h3", "1 gap"}}
 	if h.max > 3 {
 		mid := uint32(math.Round(math.Sqrt(float64(h.max))))
-		keys = append(keys, key{fmt.Sprintf("h%d", h.level(mid)), count(int64(mid))})
+		keys = append(keys, key{fmt.Sprintf("h%d", h.level(mid)), typeset.Count(int64(mid))})
 	}
 	if h.max > 1 {
-		keys = append(keys, key{"h9", count(int64(h.max))})
+		keys = append(keys, key{"h9", typeset.Count(int64(h.max))})
 	}
 	keys = append(keys, key{"kmed", "median of the column"}, key{"kmax", "longest gap of the column"})
 	if h.warm {
 		keys = append(keys, key{"kwarm", "warm-up, not counted"})
 	}
 	if h.zeros > 0 {
-		keys = append(keys, key{"", fmt.Sprintf("not drawn: %s gaps under 0.01 ms (chunks that arrived together)", count(h.zeros))})
+		keys = append(keys, key{"", fmt.Sprintf("not drawn: %s gaps under 0.01 ms (chunks that arrived together)", typeset.Count(h.zeros))})
 	}
 	return keys
 }
@@ -246,12 +247,12 @@ func (h *heat) table() *dataTable {
 				medians = append(medians, m)
 			}
 		}
-		row := []string{clock(float64(i) * h.g.seconds()), count(n), missing, missing}
+		row := []string{typeset.Clock(float64(i) * h.g.seconds()), typeset.Count(n), typeset.Missing, typeset.Missing}
 		if len(medians) == 1 || step == 1 && len(medians) > 0 {
-			row[2] = digits{}.value(medians[0])
+			row[2] = typeset.Digits{}.Value(medians[0])
 		}
 		if n > 0 {
-			row[3] = digits{}.value(float64(top) / 1000)
+			row[3] = typeset.Digits{}.Value(float64(top) / 1000)
 		}
 		t.Rows = append(t.Rows, row)
 	}
@@ -277,7 +278,7 @@ func seriesFigures(c *collected) []figure {
 		busy = append(busy, g.inFlight(i))
 		errors = append(errors, float64(g.errors[i]))
 	}
-	each := span(g.seconds()*1e3, digits{round: true})
+	each := typeset.Span(g.seconds()*1e3, typeset.Digits{Round: true})
 	list := []figure{
 		seriesFigure(c, "throughput", "Throughput", "tokens/s", "output tokens that arrived, in columns of "+each, "s3", tokens, false),
 		seriesFigure(c, "in-flight", "Requests in flight", "requests", "mean of each column", "s5", busy, false),
@@ -314,7 +315,7 @@ func seriesFigure(c *collected, id, title, unit, sub, class string, values []flo
 	if bars && top < 3 {
 		marks = []float64{0, 1, 2}[:int(top)+1] // failures are whole
 	}
-	p.yAxis(unit, marks, axisNumber)
+	p.yAxis(unit, marks, typeset.AxisNumber)
 	p.frame()
 	timeTicks(p, p.x.hi)
 	warmupBand(p, c)
@@ -323,8 +324,8 @@ func seriesFigure(c *collected, id, title, unit, sub, class string, values []flo
 	} else {
 		p.path("ln "+class, stepsPath(p, values, c.grid.seconds()))
 	}
-	f.Chart = chart(p, fmt.Sprintf("%s over time: at most %s %s, %s after the start.", title, rate(top), unit,
-		span(float64(at)*c.grid.seconds()*1e3, digits{round: true})))
+	f.Chart = chart(p, fmt.Sprintf("%s over time: at most %s %s, %s after the start.", title, typeset.Rate(top), unit,
+		typeset.Span(float64(at)*c.grid.seconds()*1e3, typeset.Digits{Round: true})))
 	f.Table = seriesTable(c, unit, values)
 	return f
 }
@@ -364,7 +365,7 @@ func seriesTable(c *collected, unit string, values []float64) *dataTable {
 		for _, v := range part {
 			top = max(top, v)
 		}
-		t.Rows = append(t.Rows, []string{clock(float64(i) * c.grid.seconds()), rate(sum(part) / float64(len(part))), rate(top)})
+		t.Rows = append(t.Rows, []string{typeset.Clock(float64(i) * c.grid.seconds()), typeset.Rate(sum(part) / float64(len(part))), typeset.Rate(top)})
 	}
 	return t
 }

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"tokenmeter/reader/compare"
+	"tokenmeter/reader/report/typeset"
 )
 
 // versus is a comparison in words and figures, before a form is given to it.
@@ -64,11 +65,11 @@ func letter(i int) string {
 }
 
 func sideFact(label string, s *compare.Side) fact {
-	text := short(s.Name, 80)
+	text := typeset.Short(s.Name, 80)
 	if len(s.Runs) > 1 {
-		text += fmt.Sprintf(" (%d runs, %s requests)", len(s.Runs), exact(s.Requests))
+		text += fmt.Sprintf(" (%d runs, %s requests)", len(s.Runs), typeset.Exact(s.Requests))
 	} else {
-		text += fmt.Sprintf(" (%s requests)", exact(s.Requests))
+		text += fmt.Sprintf(" (%s requests)", typeset.Exact(s.Requests))
 	}
 	return fact{label, text}
 }
@@ -101,7 +102,7 @@ func (c *versus) table(r *compare.Result) {
 			if t == nil {
 				t = &compareTable{title: group, a: "A", b: letter(i + 1)}
 				if len(r.Candidates) > 1 {
-					t.title = strings.TrimPrefix(group+" · "+letter(i+1)+" "+short(side.Name, 60), " · ")
+					t.title = strings.TrimPrefix(group+" · "+letter(i+1)+" "+typeset.Short(side.Name, 60), " · ")
 				}
 				groups[group] = t
 				order = append(order, group)

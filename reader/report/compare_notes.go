@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"tokenmeter/reader/compare"
+	"tokenmeter/reader/report/typeset"
 )
 
 type gateLine struct{ mark, state, text, says string }
@@ -16,7 +17,7 @@ func newGateLine(g *compare.GateResult, several bool) gateLine {
 		l.text += " (" + *g.Group + ")"
 	}
 	if several {
-		l.text += " (" + short(g.Candidate, 40) + ")"
+		l.text += " (" + typeset.Short(g.Candidate, 40) + ")"
 	}
 	settled := g.Settled.Or(true)
 	switch g.State {
@@ -67,16 +68,16 @@ func compareNotes(r *compare.Result) []string {
 		if m := row.More; m != nil && len(more) < 3 {
 			switch {
 			case m.Runs > 0:
-				more = append(more, fmt.Sprintf("%s %s a side", rowName(row), plural(m.Runs, "more run")))
+				more = append(more, fmt.Sprintf("%s %s a side", rowName(row), typeset.Plural(m.Runs, "more run")))
 			case m.Requests > 0:
-				more = append(more, fmt.Sprintf("%s about %s more requests a side", rowName(row), exact(m.Requests)))
+				more = append(more, fmt.Sprintf("%s about %s more requests a side", rowName(row), typeset.Exact(m.Requests)))
 			}
 		}
 	}
 	switch {
 	case unit[compare.ByRequest]:
 		notes = append(notes, fmt.Sprintf("One run a side: intervals hold within these runs, and only differences beyond ± %s %%, which runs of one server may have, count. Repeat each side four times or more, taking turns, for an answer about the servers.",
-			axisNumber(r.Method.RunNoisePct)))
+			typeset.AxisNumber(r.Method.RunNoisePct)))
 	case unit[compare.ByRound]:
 		notes = append(notes, "The round is the unit of analysis: both sides of a round are compared with each other, so what differs from round to round is in no interval.")
 	case unit[compare.ByRun]:
@@ -105,7 +106,7 @@ func untestedNotes(r *compare.Result) []string {
 	const tooFew = "requests tell of each other and are too few; in brackets how many a side would do"
 	return because("Not tested", r, func(row *compare.Row) (why, name string) {
 		if n := row.Needed(); n > 0 {
-			return tooFew, rowName(row) + " (" + exact(n) + ")"
+			return tooFew, rowName(row) + " (" + typeset.Exact(n) + ")"
 		}
 		return row.Why, rowName(row)
 	})
@@ -141,10 +142,10 @@ func paretoSays(p *compare.Pareto) string {
 	case 0:
 		return "No run has all of the figures, so none can be placed."
 	case 1:
-		return short(front[0], 60) + " is at least as good as every other placed run in all figures."
+		return typeset.Short(front[0], 60) + " is at least as good as every other placed run in all figures."
 	}
 	for i := range front {
-		front[i] = short(front[i], 60)
+		front[i] = typeset.Short(front[i], 60)
 	}
 	return "Nothing is better in every figure than " + strings.Join(front[:len(front)-1], ", ") + " or " + front[len(front)-1] + "."
 }
@@ -179,23 +180,23 @@ func newPareto(p *compare.Pareto) *paretoTable {
 	}
 	t.heads = append(t.heads, "placed")
 	for _, pt := range p.Points {
-		row := []string{short(pt.Name, 60)}
+		row := []string{typeset.Short(pt.Name, 60)}
 		for i, v := range pt.Values {
 			x, ok := v.Get()
 			if !ok {
-				row = append(row, missing)
+				row = append(row, typeset.Missing)
 				continue
 			}
 			if p.Axes[i].Unit == "ratio" {
 				x *= 100
 			}
-			row = append(row, digits{}.value(x))
+			row = append(row, typeset.Digits{}.Value(x))
 		}
 		switch {
 		case !pt.Placed:
 			row = append(row, "not placed")
 		case pt.Dominated:
-			row = append(row, "○ dominated by "+short(strings.Join(pt.DominatedBy, ", "), 60))
+			row = append(row, "○ dominated by "+typeset.Short(strings.Join(pt.DominatedBy, ", "), 60))
 		default:
 			row = append(row, "● not dominated")
 		}

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"tokenmeter/reader/compare"
+	"tokenmeter/reader/report/typeset"
 )
 
 var (
@@ -58,7 +59,7 @@ func newComparePage(r *compare.Result) *comparePage {
 	p := &comparePage{State: v.state, Verdict: v.verdict, Says: v.says, Comparable: v.comparable, Sides: v.sides, Notes: v.notes,
 		Grey: r.Verdict == compare.NotComparable}
 	p.Sign = map[string]string{"ok": "●", "bad": "■", "suspect": "▲", "none": "○"}[v.state]
-	p.Title = short(fmt.Sprintf("%s against %s · tokenmeter", v.sides[len(v.sides)-1].Text, v.sides[0].Text), 120)
+	p.Title = typeset.Short(fmt.Sprintf("%s against %s · tokenmeter", v.sides[len(v.sides)-1].Text, v.sides[0].Text), 120)
 	for _, why := range v.reasons {
 		out := compareReason{"none", "○", string(why.Level), why.Says}
 		switch why.Level {
@@ -89,7 +90,7 @@ func newComparePage(r *compare.Result) *comparePage {
 }
 
 func newComparePageTable(t *compareTable) comparePageTable {
-	end := axisNumber(t.scale) + " %"
+	end := typeset.AxisNumber(t.scale) + " %"
 	out := comparePageTable{Title: t.title, A: t.a, B: t.b, Ends: "−" + end + " … +" + end}
 	for _, r := range t.rows {
 		row := comparePageRow{Name: r.name, Unit: r.unit, A: r.a, B: r.b, Diff: r.diff, Verdict: r.verdict, State: r.state, Why: r.why, Tip: r.tip}
@@ -128,8 +129,8 @@ func compareFigures(i int, c *compare.Curve) []figure {
 		name += ", " + c.Group
 	}
 	over := figure{ID: fmt.Sprintf("curve-%d", i), Title: name + " by percentile",
-		Sub:  fmt.Sprintf("%s in ms, both axes log; A solid (n %s), B dashed (n %s); better ↓; bands: what 95 of 100 samples of independent requests would give", c.Title, count(c.A.Len()), count(c.B.Len())),
-		Keys: []key{{"ka", "A"}, {"kb", "B " + short(c.Candidate, 40)}}}
+		Sub:  fmt.Sprintf("%s in ms, both axes log; A solid (n %s), B dashed (n %s); better ↓; bands: what 95 of 100 samples of independent requests would give", c.Title, typeset.Count(c.A.Len()), typeset.Count(c.B.Len())),
+		Keys: []key{{"ka", "A"}, {"kb", "B " + typeset.Short(c.Candidate, 40)}}}
 	if c.A.Len() < 6 || c.B.Len() < 6 {
 		over.Empty = "Too few values for percentiles."
 	} else {
@@ -168,7 +169,7 @@ func overlay(c *compare.Curve) *plot {
 	}
 	p := newPlot(270, axis{0, end, false}, logAxis(lo, hi))
 	p.bottom = 40
-	p.yAxis(unit+", log", p.y.ticks(7), axisNumber)
+	p.yAxis(unit+", log", p.y.ticks(7), typeset.AxisNumber)
 	p.frame()
 	sides[0].curve.xTicks(p, end)
 	for _, s := range sides {
@@ -208,7 +209,7 @@ func shiftFigure(i int, name string, c *compare.Curve) figure {
 	for j, s := range c.Shift {
 		x := p.xAt(float64(j) + 1)
 		at, low, high := differenceDigits(s.Diff, s.Lo, s.Hi)
-		label := "p" + axisNumber(s.P*100)
+		label := "p" + typeset.AxisNumber(s.P*100)
 		p.front.put(`<line x1="%s" x2="%s" y1="%s" y2="%s" class="ln s2"/>`, x, x, coordinate(p.yAt(s.Lo)), coordinate(p.yAt(s.Hi)))
 		p.front.put(`<circle cx="%s" cy="%s" r="4" class="dot s2"><title>%s</title></circle>`, x, coordinate(p.yAt(s.Diff)),
 			esc(fmt.Sprintf("%s: %s %% [%s, %s]", label, at, low, high)))
@@ -222,11 +223,11 @@ func shiftFigure(i int, name string, c *compare.Curve) figure {
 // trimmedNumber writes a tick of a linear axis.
 func trimmedNumber(v float64) string {
 	for dec := range 4 {
-		if math.Abs(round(v, dec)-v) < 1e-9 {
-			return number(v, dec)
+		if math.Abs(typeset.Round(v, dec)-v) < 1e-9 {
+			return typeset.Number(v, dec)
 		}
 	}
-	return number(v, 3)
+	return typeset.Number(v, 3)
 }
 
 func shiftSentence(c *compare.Curve) string {
@@ -234,7 +235,7 @@ func shiftSentence(c *compare.Curve) string {
 	for _, s := range c.Shift {
 		if s.P == 0.5 || s.P == 0.95 || s.P == 0.99 {
 			at, low, high := differenceDigits(s.Diff, s.Lo, s.Hi)
-			parts = append(parts, fmt.Sprintf("p%s %s %% between %s and %s", axisNumber(s.P*100), at, low, high))
+			parts = append(parts, fmt.Sprintf("p%s %s %% between %s and %s", typeset.AxisNumber(s.P*100), at, low, high))
 		}
 	}
 	if len(parts) == 0 {

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"tokenmeter/reader/compare"
+	"tokenmeter/reader/report/typeset"
 	"tokenmeter/record/timeline"
 )
 
@@ -46,7 +47,7 @@ func scaleOf(rows []compareRow, margin float64) float64 {
 }
 
 func newCompareRow(row *compare.Row, r *compare.Result) compareRow {
-	out := compareRow{name: rowName(row), a: missing, b: missing, diff: missing, verdict: row.Word(), state: string(row.Verdict), why: row.Why}
+	out := compareRow{name: rowName(row), a: typeset.Missing, b: typeset.Missing, diff: typeset.Missing, verdict: row.Word(), state: string(row.Verdict), why: row.Why}
 	scale, unit := rowScale(row)
 	out.unit = unit
 	if row.Why != "" {
@@ -54,19 +55,19 @@ func newCompareRow(row *compare.Row, r *compare.Result) compareRow {
 	}
 	a, okA := row.A.Get()
 	b, okB := row.B.Get()
-	decimals := max(digits{}.decimals(a*scale), digits{}.decimals(b*scale))
+	decimals := max(typeset.Digits{}.Decimals(a*scale), typeset.Digits{}.Decimals(b*scale))
 	if row.Share() {
 		decimals = max(decimals, 1)
 	}
 	if okA {
-		out.a = number(a*scale, decimals)
+		out.a = typeset.Number(a*scale, decimals)
 	}
 	if okB {
-		out.b = number(b*scale, decimals)
+		out.b = typeset.Number(b*scale, decimals)
 	}
-	out.tip = fmt.Sprintf("n %s and %s, %s", exact(row.NA), exact(row.NB), "unit of analysis: "+string(row.UnitOfAnalysis))
+	out.tip = fmt.Sprintf("n %s and %s, %s", typeset.Exact(row.NA), typeset.Exact(row.NB), "unit of analysis: "+string(row.UnitOfAnalysis))
 	if p, ok := row.PAdjusted.Get(); ok {
-		out.tip += ", p (Holm) " + digits{}.value(p)
+		out.tip += ", p (Holm) " + typeset.Digits{}.Value(p)
 	}
 	out.difference(row)
 	if row.Verdict == compare.Same {
@@ -77,9 +78,9 @@ func newCompareRow(row *compare.Row, r *compare.Result) compareRow {
 
 func marginOf(row *compare.Row, r *compare.Result) string {
 	if row.Share() {
-		return axisNumber(r.Method.WithinPoints) + " pp"
+		return typeset.AxisNumber(r.Method.WithinPoints) + " pp"
 	}
-	return axisNumber(r.Method.WithinPct) + " %"
+	return typeset.AxisNumber(r.Method.WithinPct) + " %"
 }
 
 func rowName(row *compare.Row) string {
@@ -120,7 +121,7 @@ func (out *compareRow) difference(row *compare.Row) {
 		return
 	}
 	if ci == nil {
-		out.diff = plus(v, number(v, 1)) + " " + unit
+		out.diff = plus(v, typeset.Number(v, 1)) + " " + unit
 		return
 	}
 	at, lo, hi := differenceDigits(v, ci[0], ci[1])
@@ -136,14 +137,14 @@ func differenceDigits(v, lo, hi float64) (at, low, high string) {
 	dec := 1
 	for ; dec < 6; dec++ {
 		p := math.Pow10(-dec)
-		if hi-lo >= 4*p && side(round(lo, dec), 0) == side(lo, 0) && side(round(hi, dec), 0) == side(hi, 0) {
+		if hi-lo >= 4*p && typeset.Side(typeset.Round(lo, dec), 0) == typeset.Side(lo, 0) && typeset.Side(typeset.Round(hi, dec), 0) == typeset.Side(hi, 0) {
 			break
 		}
 	}
 	if hi-lo > 200 {
 		dec = 0
 	}
-	return plus(v, number(v, dec)), plus(lo, number(lo, dec)), plus(hi, number(hi, dec))
+	return plus(v, typeset.Number(v, dec)), plus(lo, typeset.Number(lo, dec)), plus(hi, typeset.Number(hi, dec))
 }
 
 func plus(v float64, text string) string {

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"tokenmeter/reader/compare"
+	"tokenmeter/reader/report/typeset"
 )
 
 // CompareTerminal writes a comparison: the verdict in a sentence, whether the
@@ -68,7 +69,7 @@ type compareGrid struct{ name, unit, a, b, diff, bar, verdict int }
 
 func (t *terminal) compareGrid(table *compareTable) compareGrid {
 	g := compareGrid{a: len(table.a), b: len(table.b), diff: len("difference, 95 % sure")}
-	shown := func(s string) int { return width(t.text(s)) }
+	shown := func(s string) int { return typeset.Width(t.text(s)) }
 	for _, r := range table.rows {
 		g.name, g.unit = max(g.name, shown(r.name)), max(g.unit, shown(r.unit))
 		g.a, g.b = max(g.a, shown(r.a)), max(g.b, shown(r.b))
@@ -137,16 +138,16 @@ func (t *terminal) compareList(table *compareTable) {
 
 // barHead labels the ends and the middle of the bars.
 func barHead(scale float64, n int) string {
-	end := axisNumber(scale)
+	end := typeset.AxisNumber(scale)
 	left, right := "−"+end+" %", "+"+end+" %"
-	if width(left)+width(right)+3 > n {
+	if typeset.Width(left)+typeset.Width(right)+3 > n {
 		left, right = "−"+end, "+"+end
 	}
-	if width(left)+width(right)+3 > n {
+	if typeset.Width(left)+typeset.Width(right)+3 > n {
 		return pad(strings.Repeat(" ", n/2)+"0", n)
 	}
-	gap := n/2 - width(left)
-	return left + strings.Repeat(" ", gap) + "0" + strings.Repeat(" ", n-n/2-1-width(right)) + right
+	gap := n/2 - typeset.Width(left)
+	return left + strings.Repeat(" ", gap) + "0" + strings.Repeat(" ", n-n/2-1-typeset.Width(right)) + right
 }
 
 type barSigns struct{ zero, line, from, to, point, cross, less, more rune }
@@ -199,7 +200,7 @@ func (t *terminal) pareto(p *paretoTable) {
 	widths := make([]int, len(p.heads))
 	for _, row := range append([][]string{p.heads}, p.rows...) {
 		for i, cell := range row {
-			widths[i] = max(widths[i], width(cell))
+			widths[i] = max(widths[i], typeset.Width(cell))
 		}
 	}
 	for _, row := range append([][]string{p.heads}, p.rows...) {

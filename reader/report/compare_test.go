@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"tokenmeter/reader/compare"
+	"tokenmeter/reader/report/typeset"
 	"tokenmeter/record/metric"
 	"tokenmeter/record/run"
 	"tokenmeter/record/timeline"
@@ -132,8 +133,8 @@ func TestCompareFits(t *testing.T) {
 		for _, w := range []int{40, 60, 72, 80, 100, 200} {
 			for _, plain := range []bool{false, true} {
 				for _, line := range strings.Split(compareText(t, r, Options{Width: w, ASCII: plain}), "\n") {
-					if width(line) > w && r.Pareto == nil {
-						t.Errorf("%s at %d: %d columns: %s", name, w, width(line), line)
+					if typeset.Width(line) > w && r.Pareto == nil {
+						t.Errorf("%s at %d: %d columns: %s", name, w, typeset.Width(line), line)
 					}
 					for _, c := range line {
 						if c < ' ' || c == 0x7f || c == 0x202e || plain && c > '~' {
@@ -225,8 +226,8 @@ func TestBarText(t *testing.T) {
 		{nil, "     │     "},
 	} {
 		got := barText(c.b, 10, 11, false)
-		if width(got) != 11 {
-			t.Errorf("%v: %d columns", c.b, width(got))
+		if typeset.Width(got) != 11 {
+			t.Errorf("%v: %d columns", c.b, typeset.Width(got))
 		}
 		if strings.TrimRight(got, " ") != strings.TrimRight(c.want, " ") && c.b != nil && c.b.lo != 20 {
 			t.Errorf("%v: %q, want %q", c.b, got, c.want)

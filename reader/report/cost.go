@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"tokenmeter/reader/report/typeset"
 	"tokenmeter/record/metric"
 	"tokenmeter/record/run"
 )
@@ -34,8 +35,8 @@ func costFigures(c *metric.Cost) string {
 	}
 	if len(parts) == 0 {
 		if usd, ok := c.USDKnown.Get(); ok && c.UnpricedRequests > 0 {
-			return fmt.Sprintf("at least $%s: %s of %s have no known price", dollars(usd), exact(c.UnpricedRequests),
-				plural(c.PricedRequests+c.UnpricedRequests, "request"))
+			return fmt.Sprintf("at least $%s: %s of %s have no known price", dollars(usd), typeset.Exact(c.UnpricedRequests),
+				typeset.Plural(c.PricedRequests+c.UnpricedRequests, "request"))
 		}
 		if c.UnpricedRequests > 0 {
 			return "unknown: no request has a known price"
@@ -47,9 +48,9 @@ func costFigures(c *metric.Cost) string {
 
 // dollars has three significant digits, and cents where there are any.
 func dollars(v float64) string {
-	dec := max(decimalsFor(v, 3), 0)
+	dec := max(typeset.DecimalsFor(v, 3), 0)
 	if v >= 1 {
 		dec = min(dec, 2)
 	}
-	return number(v, dec)
+	return typeset.Number(v, dec)
 }

@@ -130,3 +130,27 @@ func (c *csvTable) goodput(r *run.Run) {
 		c.value(o.Text, "attained", o.Attained, o.N, nil)
 	}
 }
+
+// items are the values of what was asked for beside tokens.
+func (c *csvTable) items(r *run.Run) {
+	if k := r.Checks; k != nil {
+		c.value("checks", "rate", k.Rate, k.N, k.CI95)
+	}
+	if t := r.Tasks; t != nil {
+		c.value("tasks", "success", t.Success, t.OK+t.Failed, t.CI95)
+		c.value("tasks", "duration_ms p50", t.Duration.P50, t.Duration.N, nil)
+		c.value("tasks", "model_ms p50", t.Model.P50, t.Model.N, nil)
+	}
+	if m := r.Media; m != nil {
+		c.value("media", "real_time_factor p50", m.Factor.P50, m.Factor.N, nil)
+		c.value("media", "in_time", m.InTime, m.N, nil)
+		c.value("media", "max_backlog", timeline.Some(float64(m.MaxBacklog)), m.N, nil)
+	}
+	for _, k := range r.Classes {
+		for _, name := range []string{"ttft_ms", "tpot_ms", "e2e_ms"} {
+			d := k.Metrics[name]
+			c.value(k.Name, name+" p50", d.P50, d.N, nil)
+			c.value(k.Name, name+" p95", d.P95, d.N, nil)
+		}
+	}
+}

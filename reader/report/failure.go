@@ -5,6 +5,7 @@ import (
 	"sort"
 	"strings"
 
+	"tokenmeter/reader/report/typeset"
 	"tokenmeter/record/metric"
 	"tokenmeter/record/run"
 	"tokenmeter/record/timeline"
@@ -38,7 +39,7 @@ func failureOf(r *run.Run) *failure {
 		return a.n > b.n
 	})
 	if r.Requests.FirstError != nil {
-		f.first = short(*r.Requests.FirstError, 300)
+		f.first = typeset.Short(*r.Requests.FirstError, 300)
 	}
 	if len(f.classes) > 0 {
 		f.advice = metric.AdviceOn(f.classes[0].class).Next
@@ -50,14 +51,14 @@ func failureOf(r *run.Run) *failure {
 func failed(r *run.Run) string {
 	counted := r.Requests.OK + r.Requests.Failed
 	if counted == 0 {
-		return missing
+		return typeset.Missing
 	}
-	text := fmt.Sprintf("%s of %s", exact(r.Requests.Failed), exact(counted))
+	text := fmt.Sprintf("%s of %s", typeset.Exact(r.Requests.Failed), typeset.Exact(counted))
 	f := failureOf(r)
 	if f == nil {
 		return text
 	}
-	text += " (" + percent(float64(r.Requests.Failed)/float64(counted)) + ")"
+	text += " (" + typeset.Percent(float64(r.Requests.Failed)/float64(counted)) + ")"
 	if len(f.classes) > 0 {
 		text += ": " + f.list()
 	}
@@ -67,7 +68,7 @@ func failed(r *run.Run) string {
 func (f *failure) list() string {
 	parts := make([]string, len(f.classes))
 	for i, c := range f.classes {
-		parts[i] = exact(c.n) + " " + string(c.class)
+		parts[i] = typeset.Exact(c.n) + " " + string(c.class)
 	}
 	return strings.Join(parts, ", ")
 }

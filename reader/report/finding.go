@@ -7,6 +7,7 @@ import (
 	"sort"
 	"strings"
 
+	"tokenmeter/reader/report/typeset"
 	"tokenmeter/record/run"
 )
 
@@ -28,7 +29,7 @@ func findings(r *run.Run, v *view, c *collected) []finding {
 	if !wrong(r, v) || c.n == 0 {
 		return nil
 	}
-	slow := v.judgedBad()
+	slow := judgedBad(v)
 	var list []finding
 	for _, look := range []func(*collected) (finding, bool){
 		stallsTogether, failuresTogether, firstTokenByInput, paceByInput, firstTokenByLoad, paceByLoad,
@@ -66,7 +67,7 @@ func relevance(v *view, metric string) float64 {
 }
 
 // judgedBad reports whether latencies are to be explained, not only failures.
-func (v *view) judgedBad() bool {
+func judgedBad(v *view) bool {
 	for _, o := range v.objectives {
 		if o.state == missed {
 			return true
@@ -77,7 +78,7 @@ func (v *view) judgedBad() bool {
 
 // wrong reports whether there is something to explain.
 func wrong(r *run.Run, v *view) bool {
-	return r.Requests.Failed > 0 || v.judgedBad()
+	return r.Requests.Failed > 0 || judgedBad(v)
 }
 
 // stallsTogether finds the stretch of time in which most requests stalled.
@@ -92,7 +93,7 @@ func stallsTogether(c *collected) (finding, bool) {
 		stalled[s.request] = true
 	}
 	from, to, n := densest(at, max(3_000_000, c.grid.width))
-	text := fmt.Sprintf("%s stalled for over 200 ms in the middle of the answer", plural(int64(len(stalled)), "request"))
+	text := fmt.Sprintf("%s stalled for over 200 ms in the middle of the answer", typeset.Plural(int64(len(stalled)), "request"))
 	share := float64(len(stalled)) / float64(max(1, c.n))
 	if n >= 4 && float64(n) >= 0.5*float64(len(at)) && float64(to-from) < 0.5*float64(c.last-c.first) {
 		during := map[int64]bool{}
@@ -102,13 +103,13 @@ func stallsTogether(c *collected) (finding, bool) {
 			}
 		}
 		text = fmt.Sprintf("%s stalled for over 200 ms at %s (%s of the run's %s stalls)",
-			plural(int64(len(during)), "request"), stretch(from, to), exact(int64(n)), exact(int64(len(at))))
+			typeset.Plural(int64(len(during)), "request"), stretch(from, to), typeset.Exact(int64(n)), typeset.Exact(int64(len(at))))
 	}
 	var longest int64
 	for _, s := range c.stalls {
 		longest = max(longest, s.us)
 	}
-	return finding{Text: text, Detail: "longest pause " + span(float64(longest)/1000, digits{}), Link: "#gaps", metric: "tpot", weight: 0.2 + share}, true
+	return finding{Text: text, Detail: "longest pause " + typeset.Span(float64(longest)/1000, typeset.Digits{}), Link: "#gaps", metric: "tpot", weight: 0.2 + share}, true
 }
 
 // densest is the window of a width that holds most moments.
@@ -128,7 +129,7 @@ func densest(at []int64, width int64) (from, to int64, n int) {
 
 // stretch is a time of the run: 0:41–0:44.
 func stretch(from, to int64) string {
-	a, b := clock(float64(from)/1e6), clock(float64(to)/1e6)
+	a, b := typeset.Clock(float64(from)/1e6), typeset.Clock(float64(to)/1e6)
 	if a == b {
 		return a
 	}
@@ -198,7 +199,7 @@ func thirds(c *collected, q comparison) (finding, bool) {
 		return finding{}, false
 	}
 	return finding{Text: q.text(low, high, lowBy, highBy), Link: q.link,
-		Detail: fmt.Sprintf("medians of the lowest and the highest third; n %s", count(int64(len(rows)))),
+		Detail: fmt.Sprintf("medians of the lowest and the highest third; n %s", typeset.Count(int64(len(rows)))),
 		metric: q.name, weight: math.Log(high / low)}, true
 }
 
@@ -231,10 +232,10 @@ func growth(what string, by func(float64) string) func(low, high, lowBy, highBy 
 	}
 }
 
-func msWords(ms float64) string { return span(ms, digits{round: true}) }
+func msWords(ms float64) string { return typeset.Span(ms, typeset.Digits{Round: true}) }
 
-func tokensWords(n float64) string { return count(int64(n)) + " input tokens" }
-func loadedWords(n float64) string { return rate(n) + " in flight" }
+func tokensWords(n float64) string { return typeset.Count(int64(n)) + " input tokens" }
+func loadedWords(n float64) string { return typeset.Rate(n) + " in flight" }
 
 func firstTokenByInput(c *collected) (finding, bool) {
 	return thirds(c, comparison{ttft, input, 1.3, growth("TTFT", tokensWords), "#curve-ttft", 1.2, "ttft"})
@@ -274,7 +275,7 @@ func newConnections(c *collected) (finding, bool) {
 		return finding{}, false
 	}
 	return finding{Text: fmt.Sprintf("TTFT is %s on new connections and %s on reused ones", msWords(a), msWords(b)),
-		Detail: fmt.Sprintf("%s of %s requests made a new connection", count(int64(n)), count(int64(n+len(reused)))),
+		Detail: fmt.Sprintf("%s of %s requests made a new connection", typeset.Count(int64(n)), typeset.Count(int64(n+len(reused)))),
 		Link:   "#worst", metric: "ttft", weight: math.Log(a/b) * float64(n) / float64(n+len(reused))}, true
 }
 
@@ -308,6 +309,6 @@ func drift(c *collected, metric func(*request) float64, name, link string) (find
 		verb = "fell"
 	}
 	return finding{Text: fmt.Sprintf("%s %s from %s in the first half of the run to %s in the second", name, verb, msWords(x), msWords(y)),
-		Detail: fmt.Sprintf("medians; n %s and %s", count(int64(len(a))), count(int64(len(b)))),
+		Detail: fmt.Sprintf("medians; n %s and %s", typeset.Count(int64(len(a))), typeset.Count(int64(len(b)))),
 		Link:   link, metric: strings.ToLower(name), weight: math.Abs(math.Log(y / x))}, true
 }

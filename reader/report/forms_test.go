@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"tokenmeter/reader/report/typeset"
 	"tokenmeter/record/run"
 )
 
@@ -114,7 +115,7 @@ func TestFormsAgree(t *testing.T) {
 				}
 				want, ok := percentiles[shown[i]].of(&d).Get()
 				if !ok {
-					if c.value != missing {
+					if c.value != typeset.Missing {
 						t.Errorf("%s: %s shown as %s", name, line.name, c.value)
 					}
 					continue
@@ -122,7 +123,10 @@ func TestFormsAgree(t *testing.T) {
 				if line.unit == "s" {
 					want /= 1e3
 				}
-				got := parse(t, strings.TrimSuffix(c.value, "?"))
+				got, err := strconv.ParseFloat(strings.NewReplacer(",", "", "−", "-", "?", "").Replace(c.value), 64)
+				if err != nil {
+					t.Fatal(err)
+				}
 				if diff := got - want; diff > 0.005*want || diff < -0.005*want {
 					t.Errorf("%s: %s %v shown as %s", name, line.name, want, c.value)
 				}

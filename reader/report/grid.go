@@ -1,6 +1,9 @@
 package report
 
-import "strings"
+import (
+	"strings"
+	"tokenmeter/reader/report/typeset"
+)
 
 // grid lays the table out in columns: name and unit, for each percentile a
 // value and what stands behind it, n.
@@ -20,10 +23,10 @@ func newGrid(rows []row) *grid {
 	g := &grid{name: 4, unit: 2, n: 1, gap: 3,
 		value: make([]int, len(shown)), extra: make([]int, len(shown)), intervals: make([]bool, len(shown))}
 	for _, r := range rows {
-		g.name, g.n = max(g.name, width(r.name)), max(g.n, width(r.n))
+		g.name, g.n = max(g.name, typeset.Width(r.name)), max(g.n, typeset.Width(r.n))
 		for i, c := range r.cells {
-			g.value[i] = max(g.value[i], width(c.value))
-			g.extra[i] = max(g.extra[i], width(c.extra()))
+			g.value[i] = max(g.value[i], typeset.Width(c.value))
+			g.extra[i] = max(g.extra[i], typeset.Width(c.extra()))
 			if c.lo != "" {
 				g.intervals[i] = true
 				g.extra[i] = max(g.extra[i], len(intervalHead))

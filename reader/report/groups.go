@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"tokenmeter/base/printable"
+	"tokenmeter/reader/report/typeset"
 	"tokenmeter/record/metric"
 	"tokenmeter/record/timeline"
 )
@@ -116,7 +117,7 @@ func groupCell(c *groupColumn, r *metric.GroupRow) string {
 	if x, ok := c.of(r).Get(); ok {
 		return c.show(x)
 	}
-	return missing
+	return typeset.Missing
 }
 
 // GroupsMarkdown writes a table.
@@ -160,7 +161,7 @@ func GroupsTerminal(out io.Writer, by string, rows []metric.GroupRow) error {
 			fmt.Fprintf(&b, "and %d more: --format csv has all\n", len(rows)-i)
 			break
 		}
-		fmt.Fprintf(&b, "%-*s", wide, clean(rows[i].Group))
+		fmt.Fprintf(&b, "%-*s", wide, typeset.Clean(rows[i].Group))
 		for _, c := range columns {
 			fmt.Fprintf(&b, " %11s", groupCell(&c, &rows[i]))
 		}

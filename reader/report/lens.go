@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"tokenmeter/reader/report/typeset"
 	"tokenmeter/record/metric/lens"
 	"tokenmeter/record/timeline"
 )
@@ -33,9 +34,9 @@ func (t *terminal) lens(table lens.Table) {
 	t.paragraph("", fmt.Sprintf("%s (%s), definitions as of %s", table.Tool, table.Lens, table.AsOf))
 	c := lensColumns{name: len("figure"), theirs: len("theirs"), ours: len("ours")}
 	for _, r := range table.Rows {
-		c.name = max(c.name, width(lensName(r)))
-		c.theirs = max(c.theirs, width(lensValue(r.Value, r.Unit)))
-		c.ours = max(c.ours, width(lensValue(r.OurValue, r.Unit)))
+		c.name = max(c.name, typeset.Width(lensName(r)))
+		c.theirs = max(c.theirs, typeset.Width(lensValue(r.Value, r.Unit)))
+		c.ours = max(c.ours, typeset.Width(lensValue(r.OurValue, r.Unit)))
 	}
 	c.name = min(c.name, max(12, t.width-c.theirs-c.ours-24))
 	t.line(fmt.Sprintf("%s  %s  %s  our name", pad("figure", c.name), padLeft("theirs", c.theirs), padLeft("ours", c.ours)))
@@ -49,13 +50,13 @@ func (t *terminal) lens(table lens.Table) {
 
 func (t *terminal) lensRow(r lens.Row, c lensColumns) {
 	name := t.text(lensName(r))
-	if width(name) > c.name { // a line of its own: a cut name or unit is another figure
+	if typeset.Width(name) > c.name { // a line of its own: a cut name or unit is another figure
 		t.line(name)
 		name = ""
 	}
 	ours := r.Ours
 	if ours == "" {
-		ours = missing
+		ours = typeset.Missing
 	}
 	t.line(fmt.Sprintf("%s  %s  %s  %s", pad(name, c.name), padLeft(t.text(lensValue(r.Value, r.Unit)), c.theirs),
 		padLeft(t.text(lensValue(r.OurValue, r.Unit)), c.ours), t.text(ours)))
@@ -82,9 +83,9 @@ func lensValue(o timeline.Opt[float64], unit string) string {
 	v, ok := o.Get()
 	switch {
 	case !ok:
-		return missing
+		return typeset.Missing
 	case unit == "requests" && v == math.Trunc(v):
-		return number(v, 0)
+		return typeset.Number(v, 0)
 	}
-	return number(v, max(0, decimalsFor(v, 4)))
+	return typeset.Number(v, max(0, typeset.DecimalsFor(v, 4)))
 }

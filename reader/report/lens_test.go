@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"tokenmeter/reader/report/typeset"
 	"tokenmeter/record/metric/lens"
 	"tokenmeter/record/timeline"
 )
@@ -26,8 +27,8 @@ func TestLens(t *testing.T) {
 		t.Error("control bytes")
 	}
 	for _, line := range strings.Split(b.String(), "\n") {
-		if width(line) > 80 {
-			t.Errorf("%d columns: %s", width(line), line)
+		if typeset.Width(line) > 80 {
+			t.Errorf("%d columns: %s", typeset.Width(line), line)
 		}
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"io"
 	"strings"
 
+	"tokenmeter/reader/report/typeset"
 	"tokenmeter/record/run"
 )
 
@@ -36,7 +37,7 @@ func (m *markdown) show(v *view, r *run.Run) {
 	m.table(v)
 	m.facts(v)
 	if len(r.Command) > 0 {
-		m.printf("\n%s\n", fenced(commandLine(r.Command)))
+		m.printf("\n%s\n", fenced(typeset.CommandLine(r.Command)))
 	}
 }
 
@@ -93,7 +94,7 @@ func (m *markdown) facts(v *view) {
 
 // md makes text stay text in Markdown and in the HTML made from it.
 func md(s string) string {
-	s = clean(s)
+	s = typeset.Clean(s)
 	var b strings.Builder
 	for i := 0; i < len(s); i++ {
 		switch c := s[i]; {
@@ -131,7 +132,7 @@ func escapes(s string, i int) bool {
 
 // fenced is a code block whose fence is longer than any run of backticks in it.
 func fenced(s string) string {
-	s = strings.ReplaceAll(clean(s), "\n", " ")
+	s = strings.ReplaceAll(typeset.Clean(s), "\n", " ")
 	fence := "```"
 	for strings.Contains(s, fence) {
 		fence += "`"

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 
+	"tokenmeter/reader/report/typeset"
 	"tokenmeter/record/metric"
 	"tokenmeter/record/run"
 )
@@ -30,7 +31,7 @@ func check(r *run.Run) string {
 	if r.Target.URL == "" {
 		return "tokenmeter doctor"
 	}
-	return "tokenmeter doctor " + quote(r.Target.URL)
+	return "tokenmeter doctor " + typeset.Quote(r.Target.URL)
 }
 
 // unsettled asks for the requests that would settle an objective.
@@ -52,7 +53,7 @@ func unsettled(r *run.Run) string {
 		if more > 100*float64(o.N) {
 			return fmt.Sprintf("%q is too close to its limit to be settled by more requests", o.Text)
 		}
-		return fmt.Sprintf("%q is not settled; about %s more requests may settle it", o.Text, count(up(more)))
+		return fmt.Sprintf("%q is not settled; about %s more requests may settle it", o.Text, typeset.Count(up(more)))
 	}
 	return ""
 }
@@ -79,7 +80,7 @@ func loose(r *run.Run) string {
 		}
 		more := float64(d.N) * (half*half/precision/precision - 1)
 		best, text = half, fmt.Sprintf("p99 %s rests on %s requests: %s; %s more for ± 10 %%",
-			m.name, count(d.N), rangeWords(ci, d), count(up(more)))
+			m.name, typeset.Count(d.N), rangeWords(ci, d), typeset.Count(up(more)))
 	}
 	return text
 }
@@ -87,7 +88,7 @@ func loose(r *run.Run) string {
 // shortRun says what the run is worth and how long one would do for a p99.
 func shortRun(r *run.Run, name string, d metric.Dist) string {
 	factor := d.Needs["p99"]
-	text := fmt.Sprintf("p99 of %s: %s%s", name, plural(d.N, "request"), worthWords(d.N, d.Worth))
+	text := fmt.Sprintf("p99 of %s: %s%s", name, typeset.Plural(d.N, "request"), worthWords(d.N, d.Worth))
 	window, ok := r.Throughput.WindowS.Get()
 	if !ok || factor >= 1000 {
 		return text + "; " + timesWords(factor) + " the run at least"
@@ -112,7 +113,7 @@ func rangeWords(ci [2]float64, d metric.Dist) string {
 	if d.P99.Or(0) >= 10_000 {
 		scale, unit = 1e3, "s"
 	}
-	_, lo, hi := digits{}.interval(d.P99.Or(0)/scale, ci[0]/scale, ci[1]/scale)
+	_, lo, hi := typeset.Digits{}.Interval(d.P99.Or(0)/scale, ci[0]/scale, ci[1]/scale)
 	return lo + "–" + hi + " " + unit
 }
 
@@ -121,7 +122,7 @@ func up(n float64) int64 {
 	if n < 100 {
 		return int64(math.Ceil(n))
 	}
-	step := math.Pow10(magnitude(n) - 1)
+	step := math.Pow10(typeset.Magnitude(n) - 1)
 	return int64(math.Ceil(n/step) * step)
 }
 
@@ -153,7 +154,7 @@ func offer(r *run.Run) string {
 
 // nice is the next number of the series 1, 2, 3, 5.
 func nice(v float64) float64 {
-	p := math.Pow10(magnitude(v))
+	p := math.Pow10(typeset.Magnitude(v))
 	for _, m := range []float64{1, 2, 3, 5} {
 		if m*p >= v {
 			return m * p

@@ -5,6 +5,7 @@ import (
 	"math"
 	"strings"
 
+	"tokenmeter/reader/report/typeset"
 	"tokenmeter/record/objective"
 	"tokenmeter/record/run"
 	"tokenmeter/record/timeline"
@@ -43,7 +44,7 @@ func objectiveLines(r *run.Run) (lines []objectiveLine, judged string) {
 	var n tally
 	for i := range r.Goodput.Objectives {
 		o := &r.Goodput.Objectives[i]
-		line := objectiveLine{text: short(o.Text, 160), metric: o.Metric, settled: o.Settled.Or(true), says: objectiveValue(o) + withFailures(r, o)}
+		line := objectiveLine{text: typeset.Short(o.Text, 160), metric: o.Metric, settled: o.Settled.Or(true), says: objectiveValue(o) + withFailures(r, o)}
 		void := r.Validity.Voids(r.Goodput.Metrics(o)...)
 		switch {
 		case o.State == "met" && void:
@@ -78,12 +79,12 @@ func (t tally) words() string {
 	if n == 0 {
 		return "No objectives, only limits."
 	}
-	text := fmt.Sprintf("%d of %s held", t.held, plural(int64(n), "objective"))
+	text := fmt.Sprintf("%d of %s held", t.held, typeset.Plural(int64(n), "objective"))
 	switch {
 	case t.missed > 0:
-		text = fmt.Sprintf("%d of %s failed", t.missed, plural(int64(n), "objective"))
+		text = fmt.Sprintf("%d of %s failed", t.missed, typeset.Plural(int64(n), "objective"))
 	case t.void > 0 && t.held == 0:
-		text = plural(int64(t.void), "objective") + " void"
+		text = typeset.Plural(int64(t.void), "objective") + " void"
 	}
 	if t.void > 0 && t.held+t.missed > 0 {
 		text += fmt.Sprintf(", %d void", t.void)
@@ -100,7 +101,7 @@ func (t tally) words() string {
 // criterionValue is the share of requests that kept a limit.
 func criterionValue(o *objective.ObjectiveResult) string {
 	if share, ok := o.Attained.Get(); ok {
-		return percent(share) + " of the requests keep it"
+		return typeset.Percent(share) + " of the requests keep it"
 	}
 	return "no request could be judged"
 }
@@ -118,10 +119,10 @@ func objectiveValue(o *objective.ObjectiveResult) string {
 	limit := timeline.Some(o.Limit)
 	if ci := o.CI95; ci != nil && !math.IsInf(ci[0], 0) && !math.IsInf(ci[1], 0) {
 		value, lo, hi := show(v, ci, limit)
-		return fmt.Sprintf("%s, 95 %% sure between %s and %s (n %s%s)", value, lo, hi, count(o.N), worthWords(o.N, o.Worth))
+		return fmt.Sprintf("%s, 95 %% sure between %s and %s (n %s%s)", value, lo, hi, typeset.Count(o.N), worthWords(o.N, o.Worth))
 	}
 	value, _, _ := show(v, nil, limit)
-	return fmt.Sprintf("%s (n %s%s)", value, count(o.N), worthWords(o.N, o.Worth))
+	return fmt.Sprintf("%s (n %s%s)", value, typeset.Count(o.N), worthWords(o.N, o.Worth))
 }
 
 // openValue says why nothing was decided: what was seen is on both sides of the limit.
@@ -129,11 +130,11 @@ func openValue(o *objective.ObjectiveResult, v float64, ok bool, show shower) st
 	if o.N == 0 {
 		return "no request can settle it"
 	}
-	text := fmt.Sprintf("%s%s cannot settle it", plural(o.N, "request"), worthWords(o.N, o.Worth))
+	text := fmt.Sprintf("%s%s cannot settle it", typeset.Plural(o.N, "request"), worthWords(o.N, o.Worth))
 	if p, has := o.Percentile.Get(); has && p < 1 {
 		// None bad of n settles a percentile from 0.025^(1/n) ≥ p on.
 		if least := math.Ceil(math.Log(0.025) / math.Log(max(p, 1-p))); o.Worth.Or(float64(o.N)) < least {
-			text += fmt.Sprintf(", %s independent ones are needed at least", count(int64(least)))
+			text += fmt.Sprintf(", %s independent ones are needed at least", typeset.Count(int64(least)))
 		}
 	}
 	if ok {
@@ -152,7 +153,7 @@ func withFailures(r *run.Run, o *objective.ObjectiveResult) string {
 	if p, has := o.Percentile.Get(); !has || p <= 0 || p >= 1 || r.Requests.Failed == 0 || !o.Value.OK() {
 		return ""
 	}
-	return ", the " + exact(r.Requests.Failed) + " failed requests counted as the worst"
+	return ", the " + typeset.Exact(r.Requests.Failed) + " failed requests counted as the worst"
 }
 
 // worthWords says how many independent requests there are, where they are clearly
@@ -162,13 +163,13 @@ func worthWords(n int64, worth timeline.Opt[float64]) string {
 	if !ok || w >= 0.9*float64(n) {
 		return ""
 	}
-	return ", worth " + count(int64(max(w, 1)))
+	return ", worth " + typeset.Count(int64(max(w, 1)))
 }
 
 // noValue explains a percentile that failed requests made infinite.
 func noValue(o *objective.ObjectiveResult) string {
 	if p, ok := o.Percentile.Get(); ok && o.N > 0 {
-		return fmt.Sprintf("no value: more than %s of the requests failed (n %s)", percent(1-p), count(o.N))
+		return fmt.Sprintf("no value: more than %s of the requests failed (n %s)", typeset.Percent(1-p), typeset.Count(o.N))
 	}
 	return "no value: no request counts for it"
 }
@@ -196,11 +197,11 @@ func showAs(metric string) shower {
 }
 
 func showShare(v float64, ci *[2]float64, limit timeline.Opt[float64]) (value, lo, hi string) {
-	d := digits{limit: limit}
+	d := typeset.Digits{Limit: limit}
 	if ci != nil {
-		lo, hi = percentNear(ci[0], d), percentNear(ci[1], d)
+		lo, hi = typeset.PercentNear(ci[0], d), typeset.PercentNear(ci[1], d)
 	}
-	return percentNear(v, d), lo, hi
+	return typeset.PercentNear(v, d), lo, hi
 }
 
 func showUnit(unit string, long bool) shower {
@@ -216,11 +217,11 @@ func showUnit(unit string, long bool) shower {
 				limit = timeline.Some(l / 1e3)
 			}
 		}
-		d := digits{limit: limit}
+		d := typeset.Digits{Limit: limit}
 		if ci == nil {
-			return d.value(v) + unit, "", ""
+			return d.Value(v) + unit, "", ""
 		}
-		value, lo, hi = d.interval(v, ci[0], ci[1])
+		value, lo, hi = d.Interval(v, ci[0], ci[1])
 		return value + unit, lo, hi
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"iter"
 	"strings"
 
+	"tokenmeter/reader/report/typeset"
 	"tokenmeter/record/metric"
 	"tokenmeter/record/run"
 	"tokenmeter/record/stat"
@@ -99,9 +100,9 @@ func newPage(r *run.Run, requests timelines) *page {
 	c := collect(r, requests)
 	p := &page{
 		Verdict: v.verdict, Judged: v.judged, Size: v.size,
-		Model: short(r.Target.Model, 160), Sentences: strings.Join(v.sentences, " "),
+		Model: typeset.Short(r.Target.Model, 160), Sentences: strings.Join(v.sentences, " "),
 		Notes: v.notes, Facts: v.facts, Warnings: v.warnings, Next: v.next, Offer: v.offer, Trust: v.trust,
-		Findings: findings(r, v, c), Command: commandLine(r.Command), Broken: c.broken, Seen: c.n > 0,
+		Findings: findings(r, v, c), Command: typeset.CommandLine(r.Command), Broken: c.broken, Seen: c.n > 0,
 		Version: r.Version,
 	}
 	p.State, p.Sign = outcome(v)
@@ -111,7 +112,7 @@ func newPage(r *run.Run, requests timelines) *page {
 	}
 	p.Missed = whyMissed(r, v, c)
 	p.Why = why(v)
-	p.Title = short(title(r), 120)
+	p.Title = typeset.Short(title(r), 120)
 	p.When = when(r)
 	for _, o := range v.objectives {
 		state, sign := stateOf(o.state)
@@ -146,7 +147,7 @@ func title(r *run.Run) string {
 	parts := []string{}
 	for _, s := range []string{r.Name, r.Target.Model, r.ID} {
 		if s != "" {
-			parts = append(parts, short(s, 60))
+			parts = append(parts, typeset.Short(s, 60))
 		}
 	}
 	return strings.Join(append(parts, "tokenmeter"), " · ")
@@ -191,9 +192,9 @@ func stateOf(state string) (class, sign string) {
 func newPageCheck(name, verdict string, value, limit timeline.Opt[float64], says string) pageCheck {
 	show := func(o timeline.Opt[float64]) string {
 		if x, ok := o.Get(); ok {
-			return digits{limit: limit}.value(x)
+			return typeset.Digits{Limit: limit}.Value(x)
 		}
-		return missing
+		return typeset.Missing
 	}
 	state, sign := stateOf(verdict)
 	return pageCheck{state, sign, verdict, name, show(value), show(limit), sentence(says)}
@@ -205,7 +206,7 @@ func (p *page) table(v *view) {
 		p.Heads = append(p.Heads, percentiles[i].name)
 	}
 	for _, r := range v.rows {
-		row := pageRow{Name: r.name, Unit: r.unit, N: r.n, ExactN: exact(r.exactN), Link: r.key}
+		row := pageRow{Name: r.name, Unit: r.unit, N: r.n, ExactN: typeset.Exact(r.exactN), Link: r.key}
 		for _, c := range r.cells {
 			row.Cells = append(row.Cells, pageCell{c.value, c.extra(), c.exact})
 		}
@@ -298,7 +299,7 @@ func (p *page) errors(r *run.Run) {
 	total := r.Requests.OK + r.Requests.Failed
 	for _, c := range f.classes {
 		a := metric.AdviceOn(c.class)
-		p.Errors = append(p.Errors, pageError{string(c.class), exact(c.n), percent(float64(c.n) / float64(max(total, 1))),
+		p.Errors = append(p.Errors, pageError{string(c.class), typeset.Exact(c.n), typeset.Percent(float64(c.n) / float64(max(total, 1))),
 			a.Means, a.Cause, a.Next})
 	}
 }
@@ -311,22 +312,22 @@ func workload(r *run.Run) []fact {
 	l.add("server", r.Target.Server)
 	l.add("load", loadWords(r))
 	if n, ok := r.Load.Requests.Get(); ok && n > 0 {
-		l.add("asked for", plural(n, "request"))
+		l.add("asked for", typeset.Plural(n, "request"))
 	}
 	if s, ok := r.Load.DurationS.Get(); ok && s > 0 {
-		l.add("duration", span(s*1e3, digits{round: true}))
+		l.add("duration", typeset.Span(s*1e3, typeset.Digits{Round: true}))
 	}
 	l.add("warm-up", r.Load.Warmup)
 	l.add("prompts", strings.TrimSpace(r.Workload.Kind+" "+r.Workload.Source))
 	l.add("input tokens asked", r.Workload.InputTokens)
 	l.add("output tokens asked", r.Workload.OutputTokens)
 	if n, ok := r.Workload.UniquePrompts.Get(); ok {
-		l.add("different prompts", exact(n))
+		l.add("different prompts", typeset.Exact(n))
 	}
 	for _, name := range []string{"input_tokens", "output_tokens"} {
 		if d := r.Metrics[name]; d.N > 0 && d.P50.OK() && d.Mean.OK() {
 			l.add(strings.ReplaceAll(name, "_", " ")+" measured",
-				fmt.Sprintf("mean %s, p50 %s, n %s", digits{}.value(d.Mean.Or(0)), digits{}.value(d.P50.Or(0)), count(d.N)))
+				fmt.Sprintf("mean %s, p50 %s, n %s", typeset.Digits{}.Value(d.Mean.Or(0)), typeset.Digits{}.Value(d.P50.Or(0)), typeset.Count(d.N)))
 		}
 	}
 	if r.Tokenizer != nil {
@@ -339,7 +340,7 @@ type factList struct{ list []fact }
 
 func (l *factList) add(label, text string) {
 	if text != "" {
-		l.list = append(l.list, fact{label, clean(text)})
+		l.list = append(l.list, fact{label, typeset.Clean(text)})
 	}
 }
 
@@ -349,7 +350,7 @@ func machine(r *run.Run) []fact {
 	l.add("run", r.ID)
 	l.add("name", r.Name)
 	for _, k := range sortedKeys(r.Tags) {
-		l.add("tag "+clean(k), r.Tags[k])
+		l.add("tag "+typeset.Clean(k), r.Tags[k])
 	}
 	if !r.Started.IsZero() {
 		l.add("started", when(r))
@@ -362,22 +363,22 @@ func machine(r *run.Run) []fact {
 		l.add("processors", strings.TrimSpace(fmt.Sprintf("%d × %s", e.CPUs, e.CPUModel)))
 	}
 	if q, ok := e.CPUQuota.Get(); ok {
-		l.add("processor limit", digits{}.value(q)+" cores")
+		l.add("processor limit", typeset.Digits{}.Value(q)+" cores")
 	}
 	if e.Container {
 		l.add("container", "yes")
 	}
 	if load, ok := e.Load1.Get(); ok {
-		l.add("load at the start", number(load, 2))
+		l.add("load at the start", typeset.Number(load, 2))
 	}
 	if r.Client.ConnectionsOpened > 0 {
-		l.add("connections opened", exact(r.Client.ConnectionsOpened))
+		l.add("connections opened", typeset.Exact(r.Client.ConnectionsOpened))
 	}
 	if r.Client.MaxInFlight > 0 {
-		l.add("most in flight", exact(r.Client.MaxInFlight))
+		l.add("most in flight", typeset.Exact(r.Client.MaxInFlight))
 	}
 	if busy, ok := r.Client.CPUBusy.Get(); ok {
-		l.add("client's processors busy", percent(busy))
+		l.add("client's processors busy", typeset.Percent(busy))
 	}
 	l.add("seed", fmt.Sprint(r.Seed))
 	l.add("tokenmeter", strings.TrimSpace(r.Version+" "+e.Go))

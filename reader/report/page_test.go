@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	"tokenmeter/reader/report/typeset"
 	"tokenmeter/record/run"
 	"tokenmeter/record/timeline"
 )
@@ -230,7 +231,7 @@ func TestWritePages(t *testing.T) {
 	}
 	for _, n := range []int{1, 2, 10, 594, 5000} {
 		r, list := generated(n, min(n, 32), 150, 100)
-		write(t, filepath.Join(dir, "generated-"+exact(int64(n))+".html"), htmlText(t, r, each(list)))
+		write(t, filepath.Join(dir, "generated-"+typeset.Exact(int64(n))+".html"), htmlText(t, r, each(list)))
 	}
 	r, list := hostileRequests()
 	write(t, filepath.Join(dir, "hostile.html"), htmlText(t, r, each(list)))

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"tokenmeter/reader/report/typeset"
 	"tokenmeter/record/run"
 )
 
@@ -32,7 +33,7 @@ func ValidityOf(runs []*run.Run, noun string) SeveralValidity {
 			break
 		}
 	}
-	head := fmt.Sprintf("%d of %s", v.Runs, plural(int64(v.Of), noun))
+	head := fmt.Sprintf("%d of %s", v.Runs, typeset.Plural(int64(v.Of), noun))
 	switch v.Verdict {
 	case "invalid":
 		v.Says = head + " INVALID. " + v.Says + "Do not use these figures."

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"tokenmeter/base/printable"
+	"tokenmeter/reader/report/typeset"
 )
 
 // writePage writes one self-contained page: the content between a head and an
@@ -15,7 +16,7 @@ import (
 // a page is wanted: commands that write none shall not wait for it. script may
 // be empty.
 func writePage(w io.Writer, title, style, script, content string, data any) error {
-	body := template.Must(template.New("page").Funcs(template.FuncMap{"clean": clean, "lower": strings.ToLower}).Parse(content))
+	body := template.Must(template.New("page").Funcs(template.FuncMap{"clean": typeset.Clean, "lower": strings.ToLower}).Parse(content))
 	if _, err := io.WriteString(w, pageHead(title, style, script)); err != nil {
 		return err
 	}

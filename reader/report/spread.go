@@ -9,6 +9,7 @@ import (
 
 	"tokenmeter/base/printable"
 	"tokenmeter/reader/compare"
+	"tokenmeter/reader/report/typeset"
 )
 
 // SpreadJSON writes the repeats of one server as JSON.
@@ -64,9 +65,9 @@ func SpreadMarkdown(out io.Writer, name string, v SeveralValidity, rows []compar
 func SpreadTerminal(out io.Writer, name string, v SeveralValidity, rows []compare.SpreadRow) error {
 	var b strings.Builder
 	if v.Says != "" {
-		fmt.Fprintf(&b, "%s\n\n", clean(v.Says))
+		fmt.Fprintf(&b, "%s\n\n", typeset.Clean(v.Says))
 	}
-	fmt.Fprintf(&b, "%s, %d repeats\n\n%-20s %12s %12s %12s %14s\n", clean(name), repeatsOf(rows), "", "together", "lowest run", "highest run", "spread of runs")
+	fmt.Fprintf(&b, "%s, %d repeats\n\n%-20s %12s %12s %12s %14s\n", typeset.Clean(name), repeatsOf(rows), "", "together", "lowest run", "highest run", "spread of runs")
 	for _, r := range rows {
 		c := spreadCells(&r)
 		fmt.Fprintf(&b, "%-20s %12s %12s %12s %14s\n", c[0], c[1], c[2], c[3], c[4])
@@ -98,7 +99,7 @@ func spreadCells(r *compare.SpreadRow) [5]string {
 	case "tokens/s":
 		unit = "tok/s"
 	}
-	c := [5]string{name + " " + unit, missing, missing, missing, missing}
+	c := [5]string{name + " " + unit, typeset.Missing, typeset.Missing, typeset.Missing, typeset.Missing}
 	lo, hi, any := 0.0, 0.0, false
 	for _, v := range r.Runs {
 		x, ok := v.Get()
@@ -114,13 +115,13 @@ func spreadCells(r *compare.SpreadRow) [5]string {
 		any = true
 	}
 	if any {
-		c[2], c[3] = digits{}.value(lo*scale), digits{}.value(hi*scale)
+		c[2], c[3] = typeset.Digits{}.Value(lo*scale), typeset.Digits{}.Value(hi*scale)
 	}
 	if x, ok := r.Together.Get(); ok {
-		c[1] = digits{}.value(x * scale)
+		c[1] = typeset.Digits{}.Value(x * scale)
 	}
 	if x, ok := r.SpreadPct.Get(); ok {
-		c[4] = digits{}.value(x) + spread
+		c[4] = typeset.Digits{}.Value(x) + spread
 	}
 	return c
 }

@@ -6,6 +6,7 @@ import (
 	"math"
 	"strconv"
 	"strings"
+	"tokenmeter/reader/report/typeset"
 )
 
 // A chart is two pictures side by side: a fixed column of labels for y, and
@@ -20,7 +21,7 @@ type svg struct{ strings.Builder }
 func (s *svg) put(format string, args ...any) { fmt.Fprintf(s, format, args...) }
 
 // esc makes text stay text.
-func esc(text string) string { return html.EscapeString(clean(text)) }
+func esc(text string) string { return html.EscapeString(typeset.Clean(text)) }
 
 // coordinate writes a length with at most one decimal.
 func coordinate(v float64) string {
@@ -63,7 +64,7 @@ func logAxis(lo, hi float64) axis {
 }
 
 func above125(v float64) float64 {
-	p := math.Pow10(magnitude(v))
+	p := math.Pow10(typeset.Magnitude(v))
 	for _, m := range []float64{1, 2, 5} {
 		if m*p >= v*0.999999 {
 			return m * p
@@ -73,7 +74,7 @@ func above125(v float64) float64 {
 }
 
 func below125(v float64) float64 {
-	p := math.Pow10(magnitude(v))
+	p := math.Pow10(typeset.Magnitude(v))
 	best := p
 	for _, m := range []float64{2, 5} {
 		if m*p <= v*1.000001 {
@@ -102,7 +103,7 @@ func (a axis) ticks(n int) []float64 {
 
 func (a axis) logTicks(steps []float64, every int) []float64 {
 	var t []float64
-	for e := magnitude(a.lo); math.Pow10(e) <= a.hi; e++ {
+	for e := typeset.Magnitude(a.lo); math.Pow10(e) <= a.hi; e++ {
 		if every > 1 && ((e%every)+every)%every != 0 {
 			continue
 		}

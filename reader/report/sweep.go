@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"tokenmeter/load/sweep/result"
+	"tokenmeter/reader/report/typeset"
 	"tokenmeter/record/metric"
 	"tokenmeter/record/objective"
 	"tokenmeter/record/run"
@@ -58,7 +59,7 @@ var sweepVariables = map[string]sweepVariable{
 func newSweepView(s *result.Sweep) *sweepView {
 	v := &sweepView{s: s, variable: sweepVariables[s.Variable]}
 	if v.variable.head == "" {
-		name := clean(s.Variable)
+		name := typeset.Clean(s.Variable)
 		v.variable = sweepVariable{name, name, name}
 	}
 	for _, name := range s.Axes {
@@ -78,17 +79,17 @@ func (v *sweepView) load(x float64) string { return v.value(x) + " " + v.variabl
 
 func (v *sweepView) value(x float64) string {
 	if x == float64(int64(x)) {
-		return exact(int64(x))
+		return typeset.Exact(int64(x))
 	}
-	return strings.TrimRight(strings.TrimRight(number(x, decimalsFor(x, 4)), "0"), ".")
+	return strings.TrimRight(strings.TrimRight(typeset.Number(x, typeset.DecimalsFor(x, 4)), "0"), ".")
 }
 
 func (v *sweepView) tps(x float64, ci *[2]float64) string {
 	if ci == nil || !(ci[1] > ci[0]) {
-		return rate(x)
+		return typeset.Rate(x)
 	}
-	d := digits{width: ci[1] - ci[0]}
-	return number(x, max(d.decimals(x), 0))
+	d := typeset.Digits{Width: ci[1] - ci[0]}
+	return typeset.Number(x, max(d.Decimals(x), 0))
 }
 
 func (v *sweepView) factList() []fact {
@@ -110,7 +111,7 @@ func (v *sweepView) factList() []fact {
 		add("knee", fmt.Sprintf("%s [%s, %s]", v.load(s.Knee.Value), v.value(s.Knee.Lo), v.value(s.Knee.Hi)))
 	}
 	if n, ok := s.GPUs.Get(); ok && s.Peak != nil && n > 0 {
-		add("per GPU", fmt.Sprintf("%s output tok/s on each of %d", rate(s.Peak.TPS/float64(n)), n))
+		add("per GPU", fmt.Sprintf("%s output tok/s on each of %d", typeset.Rate(s.Peak.TPS/float64(n)), n))
 	}
 	for i, one := range s.Series {
 		add("curve", settingWords(one.Settings)+": "+v.curve(&s.Series[i]))
@@ -154,7 +155,7 @@ func (v *sweepView) table() {
 	for _, name := range v.others {
 		head := sweepVariables[name].head
 		if head == "" {
-			head = clean(name)
+			head = typeset.Clean(name)
 		}
 		v.heads = append(v.heads, head)
 	}
@@ -194,11 +195,11 @@ func (v *sweepView) table() {
 		row.cells = append(row.cells, pace(p.Throughput.SystemOutputTPS, short))
 		for _, l := range sweepLatencies {
 			d := p.Metrics[l.key]
-			row.cells = append(row.cells, shownOr(d.P50, digits{}.value), shownOr(d.P95, digits{}.value), shownOr(d.P99, digits{}.value))
+			row.cells = append(row.cells, shownOr(d.P50, typeset.Digits{}.Value), shownOr(d.P95, typeset.Digits{}.Value), shownOr(d.P99, typeset.Digits{}.Value))
 		}
 		if judged {
 			row.bad = p.State() == objective.Missed && !v.s.Searched() || v.s.Searched() && p.Goodput.Missed()
-			row.cells = append(row.cells, shownOr(v.goodShare(p), percent))
+			row.cells = append(row.cells, shownOr(v.goodShare(p), typeset.Percent))
 		}
 		if cost {
 			row.cells = append(row.cells, costCell(p.Cost))
@@ -232,9 +233,9 @@ func (v *sweepView) lessAsked(metric string) int {
 // pace is a rate over a run; a probe that is too short has none.
 func pace(x timeline.Opt[float64], short bool) string {
 	if short {
-		return missing
+		return typeset.Missing
 	}
-	return shownOr(x, rate)
+	return shownOr(x, typeset.Rate)
 }
 
 // goodShare is the share of good requests: of a probe as the search judged it.
@@ -251,7 +252,7 @@ func (v *sweepView) goodShare(p *result.Point) (share timeline.Opt[float64]) {
 // shown is the variable's value of a point.
 func (v *sweepView) shown(p *result.Point) string {
 	if _, err := strconv.ParseFloat(p.Text, 64); err != nil && p.Text != "" {
-		return short(clean(p.Text), 32)
+		return typeset.Short(typeset.Clean(p.Text), 32)
 	}
 	return v.value(p.Value)
 }
@@ -259,32 +260,32 @@ func (v *sweepView) shown(p *result.Point) string {
 func settingOf(p *result.Point, name string) string {
 	for _, x := range p.Settings {
 		if x.Name == name {
-			return short(clean(x.Value), 32)
+			return typeset.Short(typeset.Clean(x.Value), 32)
 		}
 	}
-	return missing
+	return typeset.Missing
 }
 
 func shownOr(x timeline.Opt[float64], text func(float64) string) string {
 	if v, ok := x.Get(); ok {
 		return text(v)
 	}
-	return missing
+	return typeset.Missing
 }
 
 func costCell(c *metric.Cost) string {
 	if c == nil {
-		return missing
+		return typeset.Missing
 	}
-	return shownOr(c.USDPerMOutput, digits{}.value)
+	return shownOr(c.USDPerMOutput, typeset.Digits{}.Value)
 }
 
 func failedCell(p *result.Point) string {
 	switch {
 	case p.Run == "": // the server was never reached
-		return missing
+		return typeset.Missing
 	case p.Requests.Failed == 0:
 		return "0"
 	}
-	return fmt.Sprintf("%s of %s", count(p.Requests.Failed), count(p.Requests.OK+p.Requests.Failed))
+	return fmt.Sprintf("%s of %s", typeset.Count(p.Requests.Failed), typeset.Count(p.Requests.OK+p.Requests.Failed))
 }

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"tokenmeter/load/sweep/result"
+	"tokenmeter/reader/report/typeset"
 	"tokenmeter/record/validity"
 )
 
@@ -64,7 +65,7 @@ func (v *sweepView) unbent() {
 // token between the ends.
 func (v *sweepView) ends() {
 	if !numbers(v.s.Points) {
-		v.says = fmt.Sprintf("%s of %s.", plural(int64(len(v.s.Points)), "measurement"), v.variable.axis)
+		v.says = fmt.Sprintf("%s of %s.", typeset.Plural(int64(len(v.s.Points)), "measurement"), v.variable.axis)
 		return
 	}
 	first, last := v.s.Points[0], v.s.Points[len(v.s.Points)-1]
@@ -74,7 +75,7 @@ func (v *sweepView) ends() {
 	}
 	if a, ok := first.Metrics["ttft_ms"].P50.Get(); ok {
 		if b, ok := last.Metrics["ttft_ms"].P50.Get(); ok {
-			v.says = fmt.Sprintf("From %s to %s the first token goes from %s to %s (median).", v.load(first.Value), v.load(last.Value), span(a, digits{round: true}), span(b, digits{round: true}))
+			v.says = fmt.Sprintf("From %s to %s the first token goes from %s to %s (median).", v.load(first.Value), v.load(last.Value), typeset.Span(a, typeset.Digits{Round: true}), typeset.Span(b, typeset.Digits{Round: true}))
 		}
 	}
 }
@@ -99,7 +100,7 @@ func (v *sweepView) verdicts() {
 		}
 		text = fmt.Sprintf("%d of %d points valid.", valid, len(s.Points))
 	case invalid == 1:
-		text = fmt.Sprintf("1 of %s is invalid, by %s.", plural(int64(len(s.Points)), "point"), firstInvalid(s))
+		text = fmt.Sprintf("1 of %s is invalid, by %s.", typeset.Plural(int64(len(s.Points)), "point"), firstInvalid(s))
 	case invalid > 1:
 		text = fmt.Sprintf("%d of %d points are invalid, the first by %s.", invalid, len(s.Points), firstInvalid(s))
 	}
@@ -121,11 +122,11 @@ func (v *sweepView) failures() {
 			continue
 		}
 		if n++; n == 1 {
-			first = clean(fmt.Sprintf("%s %s: %s", v.variable.axis, v.shown(p), p.Error))
+			first = typeset.Clean(fmt.Sprintf("%s %s: %s", v.variable.axis, v.shown(p), p.Error))
 		}
 	}
 	if n > 0 {
-		v.more = append(v.more, fmt.Sprintf("The target failed at %s, the first %s", plural(int64(n), "point"), ended(first)))
+		v.more = append(v.more, fmt.Sprintf("The target failed at %s, the first %s", typeset.Plural(int64(n), "point"), ended(first)))
 	}
 }
 
@@ -163,13 +164,13 @@ func (v *sweepView) best() {
 		v.state, v.says = "bad", "No point is valid."
 		return
 	}
-	v.says = fmt.Sprintf("Most output, %s tok/s, at %s and %s.", rate(most), v.load(s.Points[at].Value), settingWords(s.Others(&s.Points[at])))
+	v.says = fmt.Sprintf("Most output, %s tok/s, at %s and %s.", typeset.Rate(most), v.load(s.Points[at].Value), settingWords(s.Others(&s.Points[at])))
 }
 
 func settingWords(all []result.Setting) string {
 	var words []string
 	for _, x := range all {
-		words = append(words, clean(x.Name)+" "+clean(x.Value))
+		words = append(words, typeset.Clean(x.Name)+" "+typeset.Clean(x.Value))
 	}
 	return strings.Join(words, ", ")
 }

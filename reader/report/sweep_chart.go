@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"tokenmeter/load/sweep/result"
+	"tokenmeter/reader/report/typeset"
 	"tokenmeter/record/metric"
 	"tokenmeter/record/objective"
 	"tokenmeter/record/timeline"
@@ -114,7 +115,7 @@ func (v *sweepView) limited(o *objective.Objective) scatter {
 			if r.CI95 != nil {
 				d.lo, d.hi = r.CI95[0], r.CI95[1]
 			}
-			d.tip = fmt.Sprintf("%s: %s ms, n %s, %s", v.load(p.Value), digits{}.value(y), count(r.N), p.Validity.Verdict)
+			d.tip = fmt.Sprintf("%s: %s ms, n %s, %s", v.load(p.Value), typeset.Digits{}.Value(y), typeset.Count(r.N), p.Validity.Verdict)
 			s.dots = append(s.dots, d)
 		}
 	}
@@ -126,7 +127,7 @@ func (v *sweepView) throughput() scatter {
 		sub: "output tokens a second of the whole server, with 95 % intervals; better ↑", knee: v.s.Knee}
 	if k := v.s.Peak; k != nil {
 		s.level = k.TPS
-		s.title = fmt.Sprintf("Throughput levels off at %s output tok/s", rate(k.TPS))
+		s.title = fmt.Sprintf("Throughput levels off at %s output tok/s", typeset.Rate(k.TPS))
 		s.sub += "; dashed: the plateau, band: where it begins"
 	}
 	for i := range v.s.Points {
@@ -137,7 +138,7 @@ func (v *sweepView) throughput() scatter {
 			if ci := p.OutputCI95; ci != nil {
 				d.lo, d.hi = ci[0], ci[1]
 			}
-			d.tip = fmt.Sprintf("%s: %s output tok/s, %s", v.load(p.Value), rate(y), p.Validity.Verdict)
+			d.tip = fmt.Sprintf("%s: %s output tok/s, %s", v.load(p.Value), typeset.Rate(y), p.Validity.Verdict)
 			s.dots = append(s.dots, d)
 		}
 	}
@@ -153,7 +154,7 @@ func (v *sweepView) offered() scatter {
 			d := v.base(p)
 			d.x = p.OfferedPerS.Or(p.Value)
 			d.y = y
-			d.tip = fmt.Sprintf("offered %s, done %s requests/s", rate(d.x), rate(y))
+			d.tip = fmt.Sprintf("offered %s, done %s requests/s", typeset.Rate(d.x), typeset.Rate(y))
 			s.dots = append(s.dots, d)
 		}
 	}
@@ -181,7 +182,7 @@ func (v *sweepView) pareto() scatter {
 		if okX && okY && y > 0 && !v.s.Short(p) {
 			d := v.base(p)
 			d.x, d.y, d.hollow, d.label = x, y, !best[p.Run], v.value(p.Value)
-			d.tip = fmt.Sprintf("%s: %s tok/s for one reader, %s %s", v.load(p.Value), rate(x), rate(y), unit)
+			d.tip = fmt.Sprintf("%s: %s tok/s for one reader, %s %s", v.load(p.Value), typeset.Rate(x), typeset.Rate(y), unit)
 			s.dots = append(s.dots, d)
 		}
 	}
@@ -203,7 +204,7 @@ func (v *sweepView) latency(name, title, class string) scatter {
 			if ci, ok := m.CI95["p95"]; ok {
 				d.lo, d.hi = ci[0], ci[1]
 			}
-			d.tip = fmt.Sprintf("%s: p95 %s ms, n %s", v.load(p.Value), digits{}.value(y), count(m.N))
+			d.tip = fmt.Sprintf("%s: p95 %s ms, n %s", v.load(p.Value), typeset.Digits{}.Value(y), typeset.Count(m.N))
 			s.dots = append(s.dots, d)
 		}
 	}
@@ -221,7 +222,7 @@ func (v *sweepView) cost() scatter {
 		if y, ok := usd.Get(); ok && y > 0 {
 			d := v.base(p)
 			d.y = y
-			d.tip = fmt.Sprintf("%s: $%s", v.load(p.Value), digits{}.value(y))
+			d.tip = fmt.Sprintf("%s: $%s", v.load(p.Value), typeset.Digits{}.Value(y))
 			s.dots = append(s.dots, d)
 		}
 	}
@@ -239,11 +240,11 @@ func (s *scatter) figure() figure {
 	}
 	t := &dataTable{Head: []string{s.xUnit, s.yUnit, "95 % interval"}}
 	for _, d := range s.dots {
-		interval := missing
+		interval := typeset.Missing
 		if !math.IsNaN(d.lo) {
-			interval = digits{}.value(d.lo) + " to " + digits{}.value(d.hi)
+			interval = typeset.Digits{}.Value(d.lo) + " to " + typeset.Digits{}.Value(d.hi)
 		}
-		t.Rows = append(t.Rows, []string{digits{}.value(d.x), digits{}.value(d.y), interval})
+		t.Rows = append(t.Rows, []string{typeset.Digits{}.Value(d.x), typeset.Digits{}.Value(d.y), interval})
 	}
 	f.Table = t
 	return f
@@ -288,9 +289,9 @@ func (s *scatter) plot() *plot {
 	x, y := s.axes()
 	p := newPlot(250, x, y)
 	p.bottom = 40
-	p.yAxis(s.yUnit, p.y.ticks(6), axisNumber)
+	p.yAxis(s.yUnit, p.y.ticks(6), typeset.AxisNumber)
 	for _, t := range p.x.ticks(7) {
-		p.xLabel(t, p.height-p.bottom+16, axisNumber(t), true)
+		p.xLabel(t, p.height-p.bottom+16, typeset.AxisNumber(t), true)
 	}
 	p.front.put(`<text x="100%%" y="%s" class="e">%s</text>`, coordinate(p.height-4), esc(s.xUnit+" →"))
 	p.frame()
@@ -310,7 +311,7 @@ func (s *scatter) plot() *plot {
 		}
 	}
 	if s.level > 0 {
-		p.hline(s.level, "plateau "+rate(s.level))
+		p.hline(s.level, "plateau "+typeset.Rate(s.level))
 	}
 	if l := s.limit; l != nil {
 		p.hline(l.value, l.text)

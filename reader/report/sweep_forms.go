@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"tokenmeter/load/sweep/result"
+	"tokenmeter/reader/report/typeset"
 	"tokenmeter/record/timeline"
 )
 
@@ -23,7 +24,7 @@ func SweepTerminal(w io.Writer, s *result.Sweep, o Options) error {
 }
 
 // Command is what shows what a folder holds, as it can be typed.
-func Command(dir string) string { return commandLine([]string{"tokenmeter", "report", dir}) }
+func Command(dir string) string { return typeset.CommandLine([]string{"tokenmeter", "report", dir}) }
 
 func (t *terminal) sweep(v *sweepView) {
 	t.paragraph("", v.says+"  "+strings.Join(v.more, " "))
@@ -83,9 +84,9 @@ func (v *sweepView) name(i int) string {
 func (t *terminal) sweepTable(v *sweepView) {
 	widths := make([]int, len(v.heads))
 	for i, h := range v.heads {
-		widths[i] = width(h)
+		widths[i] = typeset.Width(h)
 		for _, r := range v.rows {
-			widths[i] = max(widths[i], width(r.cells[i]))
+			widths[i] = max(widths[i], typeset.Width(r.cells[i]))
 		}
 	}
 	columns, left := v.fitting(widths, t.width)

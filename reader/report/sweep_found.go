@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"tokenmeter/load/sweep/result"
+	"tokenmeter/reader/report/typeset"
 	"tokenmeter/record/metric"
 )
 
@@ -29,7 +30,7 @@ func (v *sweepView) found(f *result.Found) {
 		v.state = "none"
 		v.says = "No load was shown to hold or to fail."
 	}
-	cost := fmt.Sprintf("%s, %s.", plural(int64(f.Probes), "probe"), plural(f.Requests, "request"))
+	cost := fmt.Sprintf("%s, %s.", typeset.Plural(int64(f.Probes), "probe"), typeset.Plural(f.Requests, "request"))
 	if has || failed {
 		cost = fmt.Sprintf("%s %% sure, %s", metric.Significant(100*f.Confidence, 3), cost)
 	}

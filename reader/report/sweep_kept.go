@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"tokenmeter/load/sweep/result"
+	"tokenmeter/reader/report/typeset"
 	"tokenmeter/record/objective"
 	"tokenmeter/record/timeline"
 )
@@ -102,10 +103,10 @@ func missedWords(o *objective.ObjectiveResult) string {
 	}
 	x, ok := o.Value.Get()
 	if !ok {
-		return clean(fmt.Sprintf("%s is missed, as too many requests fail", head))
+		return typeset.Clean(fmt.Sprintf("%s is missed, as too many requests fail", head))
 	}
 	value, _, _ := showAs(o.Metric)(x, nil, timeline.Some(o.Limit))
-	return clean(fmt.Sprintf("%s is %s (limit %s)", head, value, bound))
+	return typeset.Clean(fmt.Sprintf("%s is %s (limit %s)", head, value, bound))
 }
 
 // smallest reports whether no smaller load was measured.
@@ -137,18 +138,18 @@ func SweepPoint(s *result.Sweep, p *result.Point) string {
 	add := func(name, key string) {
 		d := p.Metrics[key]
 		if d.P50.OK() {
-			parts = append(parts, fmt.Sprintf("%s p50 %s p95 %s p99 %s ms", name, shownOr(d.P50, digits{}.value), shownOr(d.P95, digits{}.value), shownOr(d.P99, digits{}.value)))
+			parts = append(parts, fmt.Sprintf("%s p50 %s p95 %s p99 %s ms", name, shownOr(d.P50, typeset.Digits{}.Value), shownOr(d.P95, typeset.Digits{}.Value), shownOr(d.P99, typeset.Digits{}.Value)))
 		}
 	}
 	add("TTFT", "ttft_ms")
 	add("TPOT", "tpot_ms")
 	if !v.s.Short(p) {
 		if tps, ok := p.Throughput.SystemOutputTPS.Get(); ok {
-			parts = append(parts, rate(tps)+" tok/s")
+			parts = append(parts, typeset.Rate(tps)+" tok/s")
 		}
 	}
 	if n := p.Requests.Failed; n > 0 {
-		parts = append(parts, fmt.Sprintf("%s of %s failed", exact(n), exact(p.Requests.Total)))
+		parts = append(parts, fmt.Sprintf("%s of %s failed", typeset.Exact(n), typeset.Exact(p.Requests.Total)))
 	}
 	if p.Goodput != nil {
 		switch p.State() {
@@ -167,7 +168,7 @@ func SweepPoint(s *result.Sweep, p *result.Point) string {
 		}
 	}
 	if p.Error != "" {
-		parts = append(parts, short(clean(p.Error), 160))
+		parts = append(parts, typeset.Short(typeset.Clean(p.Error), 160))
 	}
 	return strings.Join(parts, ", ")
 }

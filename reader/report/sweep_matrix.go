@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"tokenmeter/load/sweep/result"
+	"tokenmeter/reader/report/typeset"
 	"tokenmeter/record/metric"
 	"tokenmeter/record/timeline"
 	"tokenmeter/record/validity"
@@ -25,7 +26,7 @@ func (v *sweepView) matrices() []matrix {
 	}
 	other := sweepVariables[v.others[0]]
 	if other.axis == "" {
-		other = sweepVariable{clean(v.others[0]), "", clean(v.others[0])}
+		other = sweepVariable{typeset.Clean(v.others[0]), "", typeset.Clean(v.others[0])}
 	}
 	median := func(name string) func(*result.Point) timeline.Opt[float64] {
 		return func(p *result.Point) timeline.Opt[float64] { return p.Metrics[name].P50 }
@@ -72,7 +73,7 @@ func (v *sweepView) cross(corner string, of func(*result.Point) timeline.Opt[flo
 	for _, line := range lines {
 		row := []string{line}
 		for _, column := range columns {
-			text := missing
+			text := typeset.Missing
 			if c := cells[[2]string{line, column}]; c != nil {
 				text = metric.Significant(c[0]/c[1], 3)
 			}

@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"tokenmeter/load/sweep/result"
+	"tokenmeter/reader/report/typeset"
 )
 
 // methodView is what a published method says, in words and cells.
@@ -19,18 +20,18 @@ func newMethodView(m *result.Method) *methodView {
 	if m == nil {
 		return nil
 	}
-	v := &methodView{Title: clean(m.Title), AsOf: clean(m.AsOf), Says: sentence(clean(m.Says)), Rules: m.Rules, Why: m.Why, Heads: m.Heads}
+	v := &methodView{Title: typeset.Clean(m.Title), AsOf: typeset.Clean(m.AsOf), Says: sentence(typeset.Clean(m.Says)), Rules: m.Rules, Why: m.Why, Heads: m.Heads}
 	for _, f := range m.Fields {
-		value := missing
+		value := typeset.Missing
 		if x, ok := f.Value.Get(); ok {
-			value = strings.TrimSpace(digits{}.value(x) + " " + clean(f.Unit))
+			value = strings.TrimSpace(typeset.Digits{}.Value(x) + " " + typeset.Clean(f.Unit))
 		}
-		v.Fields = append(v.Fields, []string{clean(f.Name), value, clean(f.Note)})
+		v.Fields = append(v.Fields, []string{typeset.Clean(f.Name), value, typeset.Clean(f.Note)})
 	}
 	for _, r := range m.Rows {
 		cells := make([]string, len(r))
 		for i, c := range r {
-			cells[i] = clean(c.Text)
+			cells[i] = typeset.Clean(c.Text)
 		}
 		v.Rows = append(v.Rows, cells)
 	}
@@ -39,14 +40,14 @@ func newMethodView(m *result.Method) *methodView {
 
 // followed is the answer of a method.
 func (v *sweepView) followed(m *result.Method) {
-	v.says = clean(m.Title) + "."
+	v.says = typeset.Clean(m.Title) + "."
 	if m.Verdict != "" {
-		v.says = clean(m.Title) + ": " + clean(m.Verdict) + "."
+		v.says = typeset.Clean(m.Title) + ": " + typeset.Clean(m.Verdict) + "."
 	}
 	if strings.HasPrefix(m.Verdict, "INVALID") {
 		v.state = "bad"
 	}
-	v.more = append(v.more, sentence(clean(m.Says)))
+	v.more = append(v.more, sentence(typeset.Clean(m.Says)))
 }
 
 func (t *terminal) method(v *methodView) {
@@ -54,7 +55,7 @@ func (t *terminal) method(v *methodView) {
 		return
 	}
 	for _, w := range v.Why {
-		t.paragraph("", "- "+clean(w))
+		t.paragraph("", "- "+typeset.Clean(w))
 	}
 	if len(v.Fields) > 0 {
 		t.line("")
@@ -79,7 +80,7 @@ func (t *terminal) columns(heads []string, rows [][]string, right int) {
 			if i == len(widths) {
 				widths = append(widths, 0)
 			}
-			widths[i] = max(widths[i], width(t.text(c)))
+			widths[i] = max(widths[i], typeset.Width(t.text(c)))
 		}
 	}
 	for _, r := range all {
@@ -91,8 +92,8 @@ func (t *terminal) columns(heads []string, rows [][]string, right int) {
 				b.WriteString("  ")
 				used += 2
 			}
-			if !t.o.Whole && used+width(c) > t.width {
-				if c, _ = cut(c, max(t.width-used, 0)); width(c) < 3 {
+			if !t.o.Whole && used+typeset.Width(c) > t.width {
+				if c, _ = typeset.Cut(c, max(t.width-used, 0)); typeset.Width(c) < 3 {
 					break
 				}
 			}

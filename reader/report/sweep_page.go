@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"tokenmeter/load/sweep/result"
+	"tokenmeter/reader/report/typeset"
 )
 
 //go:embed sweep_page.html
@@ -48,10 +49,10 @@ var signState = map[string]string{"●": "ok", "▲": "suspect", "■": "bad", "
 func newSweepPage(s *result.Sweep) *sweepPage {
 	v := newSweepView(s)
 	p := &sweepPage{State: v.state, Says: v.says, More: strings.Join(v.more, " "), Objectives: s.Objectives, Facts: v.facts,
-		Heads: v.heads, Notes: v.notes, Charts: v.figures(), Command: commandLine(s.Command),
+		Heads: v.heads, Notes: v.notes, Charts: v.figures(), Command: typeset.CommandLine(s.Command),
 		Method: v.method, Matrices: v.matrices()}
 	p.Sign = map[string]string{"ok": "●", "bad": "■", "suspect": "▲", "none": "○"}[v.state]
-	p.Title = short(fmt.Sprintf("sweep of %s · %s · tokenmeter", v.variable.axis, s.Target.Model), 120)
+	p.Title = typeset.Short(fmt.Sprintf("sweep of %s · %s · tokenmeter", v.variable.axis, s.Target.Model), 120)
 	for i, r := range v.rows {
 		mark := r.sign
 		if r.bad {
@@ -87,7 +88,7 @@ func stepCells(v *sweepView, steps []result.Step, at int) []string {
 	default:
 		why = st.Worst
 	}
-	return []string{v.value(st.Load), st.Words(), shownOr(st.Share, percent), count(st.Requests), why}
+	return []string{v.value(st.Load), st.Words(), shownOr(st.Share, typeset.Percent), typeset.Count(st.Requests), why}
 }
 
 // again names the load of a second look by what it was seen to do before.

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"tokenmeter/load/sweep/result"
+	"tokenmeter/reader/report/typeset"
 	"tokenmeter/record/metric"
 	"tokenmeter/record/objective"
 	"tokenmeter/record/timeline"
@@ -55,16 +56,16 @@ func TestSweepTerminal(t *testing.T) {
 	}
 	golden(t, "sweep/terminal.txt", b.Bytes())
 	for _, line := range strings.Split(b.String(), "\n") {
-		if width(line) > 80 {
-			t.Errorf("%d columns: %s", width(line), line)
+		if typeset.Width(line) > 80 {
+			t.Errorf("%d columns: %s", typeset.Width(line), line)
 		}
 	}
 	for _, w := range []int{40, 60} {
 		b.Reset()
 		SweepTerminal(&b, s, Options{Width: w, ASCII: true})
 		for _, line := range strings.Split(b.String(), "\n") {
-			if width(line) > w {
-				t.Errorf("%d columns of %d: %s", width(line), w, line)
+			if typeset.Width(line) > w {
+				t.Errorf("%d columns of %d: %s", typeset.Width(line), w, line)
 			}
 		}
 	}
@@ -247,7 +248,7 @@ func TestProbesInTheTable(t *testing.T) {
 	s.Conclude()
 	v := newSweepView(s)
 	at := func(row int, head string) string { return v.rows[row].cells[slices.Index(v.heads, head)] }
-	if at(0, "done /s") == missing || at(1, "done /s") != missing || at(1, "out tok/s") != missing || at(1, "good") != "66.7 %" {
+	if at(0, "done /s") == typeset.Missing || at(1, "done /s") != typeset.Missing || at(1, "out tok/s") != typeset.Missing || at(1, "good") != "66.7 %" {
 		t.Errorf("%q\n%q\n%q", v.heads, v.rows[0].cells, v.rows[1].cells)
 	}
 	for form, show := range map[string]func(*bytes.Buffer) error{
@@ -328,7 +329,7 @@ func TestNarrowSweepTable(t *testing.T) {
 			}
 		}
 		for line := range strings.Lines(b.String()) {
-			if n := width(strings.TrimSuffix(line, "\n")); n > 40 {
+			if n := typeset.Width(strings.TrimSuffix(line, "\n")); n > 40 {
 				t.Errorf("%d columns: %s", n, line)
 			}
 		}

@@ -6,6 +6,7 @@ import (
 	"math"
 	"slices"
 
+	"tokenmeter/reader/report/typeset"
 	"tokenmeter/record/metric"
 	"tokenmeter/record/run"
 	"tokenmeter/record/timeline"
@@ -40,7 +41,7 @@ func (c cell) extra() string {
 	switch {
 	case c.lo != "":
 		return "[" + c.lo + ", " + c.hi + "]"
-	case c.needs > 0 && c.value != missing:
+	case c.needs > 0 && c.value != typeset.Missing:
 		return "(needs " + timesWords(c.needs) + ")"
 	}
 	return ""
@@ -56,13 +57,13 @@ func timesWords(factor float64) string {
 
 // short reports whether the run is too short for an interval of some figure.
 func (r row) short() bool {
-	return slices.ContainsFunc(r.cells, func(c cell) bool { return c.needs > 0 && c.value != missing })
+	return slices.ContainsFunc(r.cells, func(c cell) bool { return c.needs > 0 && c.value != typeset.Missing })
 }
 
 // doubt marks every figure of an invalid measurement; false when there is none.
 func (r *row) doubt() (marked bool) {
 	for i := range r.cells {
-		if r.cells[i].value != missing {
+		if r.cells[i].value != typeset.Missing {
 			r.cells[i].value += "?"
 			marked = true
 		}
@@ -135,7 +136,7 @@ func newRow(r *run.Run, key, name, objective string, d metric.Dist) row {
 			scale, unit = 1e3, "s"
 		}
 	}
-	line := row{key: key, name: name, unit: unit, n: count(d.N), exactN: d.N}
+	line := row{key: key, name: name, unit: unit, n: typeset.Count(d.N), exactN: d.N}
 	for _, i := range shown {
 		p := percentiles[i]
 		line.cells = append(line.cells, newCell(d, p.name, p.of(&d), scale, limitOf(r, objective, p.p)))
@@ -146,18 +147,18 @@ func newRow(r *run.Run, key, name, objective string, d metric.Dist) row {
 func newCell(d metric.Dist, name string, value timeline.Opt[float64], scale float64, limit timeline.Opt[float64]) cell {
 	v, ok := value.Get()
 	if !ok {
-		return cell{value: missing}
+		return cell{value: typeset.Missing}
 	}
 	if l, has := limit.Get(); has {
 		limit = timeline.Some(l / scale)
 	}
-	g := digits{limit: limit}
+	g := typeset.Digits{Limit: limit}
 	c := cell{exact: fmt.Sprintf("%g", v)}
 	if ci, has := d.CI95[name]; has {
-		c.value, c.lo, c.hi = g.interval(v/scale, ci[0]/scale, ci[1]/scale)
+		c.value, c.lo, c.hi = g.Interval(v/scale, ci[0]/scale, ci[1]/scale)
 		return c
 	}
-	c.value, c.needs = g.value(v/scale), d.Needs[name]
+	c.value, c.needs = g.Value(v/scale), d.Needs[name]
 	return c
 }
 

@@ -6,6 +6,7 @@ import (
 	"io"
 	"strings"
 
+	"tokenmeter/reader/report/typeset"
 	"tokenmeter/record/run"
 )
 
@@ -86,12 +87,12 @@ func (t *terminal) fact(name, text string) {
 
 // saved is the last line of a run: where it lies, and how to see it again.
 func (t *terminal) saved(dir string) {
-	shown, command := t.text(dir), t.text("tokenmeter report "+quote(dir))
+	shown, command := t.text(dir), t.text("tokenmeter report "+typeset.Quote(dir))
 	line := pad("saved", label)
 	if t.o.Link != "" && !t.o.ASCII {
 		shown = "\x1b]8;;file://" + escapePath(t.o.Link) + "\x1b\\" + shown + "\x1b]8;;\x1b\\"
 	}
-	if label+width(dir)+4+width(command) > t.width {
+	if label+typeset.Width(dir)+4+typeset.Width(command) > t.width {
 		t.line(line + shown)
 		t.line(strings.Repeat(" ", label) + command)
 		return
@@ -103,7 +104,7 @@ func (t *terminal) saved(dir string) {
 func (t *terminal) head(v *view) {
 	left := v.verdict + ".  " + v.judged
 	right := v.size
-	gap := t.width - width(left) - width(right)
+	gap := t.width - typeset.Width(left) - typeset.Width(right)
 	text := t.colour(v.verdict, colourOf(v.verdict)) + t.text(left[len(v.verdict):])
 	if gap < 2 {
 		t.line(text)
@@ -111,7 +112,7 @@ func (t *terminal) head(v *view) {
 		return
 	}
 	// At most as far as the table reaches, so that both are read together.
-	t.line(text + strings.Repeat(" ", min(gap, max(2, 78-width(left)-width(right)))) + t.text(right))
+	t.line(text + strings.Repeat(" ", min(gap, max(2, 78-typeset.Width(left)-typeset.Width(right)))) + t.text(right))
 }
 
 // table writes the latencies; intervals go to a second line where one line is
@@ -152,7 +153,7 @@ func (t *terminal) list(rows []row) {
 // labelled writes a label and text that hangs behind it.
 func (t *terminal) labelled(label, text string, indent int, colour string) {
 	text = t.text(text)
-	room := t.width - width(label)
+	room := t.width - typeset.Width(label)
 	lines := wrap(text, room, t.width-indent)
 	for i, line := range lines {
 		if i == 0 {
@@ -176,9 +177,9 @@ func (t *terminal) line(s string) {
 
 // text makes words fit to be sent to the terminal.
 func (t *terminal) text(s string) string {
-	s = clean(s)
+	s = typeset.Clean(s)
 	if t.o.ASCII {
-		s = ASCII(s)
+		s = typeset.ASCII(s)
 	}
 	return s
 }
@@ -204,11 +205,11 @@ func colourOf(state string) string {
 }
 
 func pad(s string, n int) string {
-	return s + strings.Repeat(" ", max(0, n-width(s)))
+	return s + strings.Repeat(" ", max(0, n-typeset.Width(s)))
 }
 
 func padLeft(s string, n int) string {
-	return strings.Repeat(" ", max(0, n-width(s))) + s
+	return strings.Repeat(" ", max(0, n-typeset.Width(s))) + s
 }
 
 // glued are units that stay on the line of their number.
@@ -223,11 +224,11 @@ func wrap(text string, first, rest int) []string {
 		line, room = "", max(rest, 10)
 	}
 	for _, word := range strings.Split(glued.Replace(text), " ") {
-		if line != "" && width(line)+1+width(word) > room {
+		if line != "" && typeset.Width(line)+1+typeset.Width(word) > room {
 			flush()
 		}
-		for width(word) > room {
-			line, word = cut(word, room)
+		for typeset.Width(word) > room {
+			line, word = typeset.Cut(word, room)
 			flush()
 		}
 		if line != "" && word != "" {

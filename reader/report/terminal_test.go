@@ -10,6 +10,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"tokenmeter/reader/report/typeset"
 	"tokenmeter/record/run"
 )
 
@@ -59,7 +60,7 @@ func TestAllFailedHasNoZeros(t *testing.T) {
 	text := terminalText(t, allFailedRun(), Options{})
 	for _, line := range strings.Split(text, "\n") {
 		for _, name := range []string{"TTFT", "TPOT", "E2E"} {
-			if strings.HasPrefix(line, name) && (strings.Contains(strings.TrimSuffix(line, "0"), "0") || !strings.Contains(line, missing)) {
+			if strings.HasPrefix(line, name) && (strings.Contains(strings.TrimSuffix(line, "0"), "0") || !strings.Contains(line, typeset.Missing)) {
 				t.Errorf("figures where nothing was measured: %q", line)
 			}
 		}
@@ -93,10 +94,10 @@ func TestTerminalFits(t *testing.T) {
 		for _, w := range []int{40, 60, 80, 120} {
 			text := terminalText(t, r, Options{Width: w, Dir: "runs/2026-11-27T1011"})
 			for _, line := range strings.Split(text, "\n") {
-				if n := width(line); n > w && !strings.Contains(line, "tokenmeter report") {
+				if n := typeset.Width(line); n > w && !strings.Contains(line, "tokenmeter report") {
 					t.Errorf("%s: %d columns instead of %d: %q", name, n, w, line)
 				}
-				if strings.ContainsFunc(line, func(r rune) bool { return r < 0x20 || r >= 0x7f && r < 0xa0 }) || clean(line) != line {
+				if strings.ContainsFunc(line, func(r rune) bool { return r < 0x20 || r >= 0x7f && r < 0xa0 }) || typeset.Clean(line) != line {
 					t.Errorf("%s: control bytes in %q", name, line)
 				}
 			}

@@ -2,7 +2,9 @@ package report
 
 import (
 	"fmt"
+	"strings"
 
+	"tokenmeter/reader/report/typeset"
 	"tokenmeter/record/run"
 )
 
@@ -24,7 +26,7 @@ func tiles(r *run.Run, v *view) []tile {
 // latencyTile has the median large and one percentile of the tail under it.
 func latencyTile(v *view, row row, tail int, objective string) tile {
 	t := tile{Label: row.name, Value: row.cells[0].value, Unit: row.unit + " p50", Link: "#def-" + row.key}
-	if row.cells[0].value == missing {
+	if row.cells[0].value == typeset.Missing {
 		t.Unit, t.Sub = "", "not measured"
 		return t
 	}
@@ -45,12 +47,12 @@ func latencyTile(v *view, row row, tail int, objective string) tile {
 }
 
 func serverTile(r *run.Run) tile {
-	t := tile{Label: "Server", Value: missing, Link: "#def-system_output_tps"}
+	t := tile{Label: "Server", Value: typeset.Missing, Link: "#def-system_output_tps"}
 	if v, ok := r.Throughput.SystemOutputTPS.Get(); ok {
-		t.Value, t.Unit = rate(v), "output tok/s"
+		t.Value, t.Unit = typeset.Rate(v), "output tok/s"
 	}
 	if v, ok := r.Throughput.RequestsPerS.Get(); ok {
-		t.Sub = rate(v) + " requests/s"
+		t.Sub = typeset.Rate(v) + " requests/s"
 	}
 	return t
 }
@@ -58,20 +60,18 @@ func serverTile(r *run.Run) tile {
 // goodTile is goodput where there are objectives, else what succeeded.
 func goodTile(r *run.Run) tile {
 	counted := r.Requests.OK + r.Requests.Failed
-	failed := fmt.Sprintf("%s failed of %s", exact(r.Requests.Failed), exact(counted))
+	failed := fmt.Sprintf("%s failed of %s", typeset.Exact(r.Requests.Failed), typeset.Exact(counted))
 	if g := r.Goodput; g != nil {
-		t := tile{Label: "Goodput", Value: missing, Sub: failed, Link: "#def-goodput.fraction"}
+		t := tile{Label: "Goodput", Value: typeset.Missing, Sub: failed, Link: "#def-goodput.fraction"}
 		if share, ok := g.Fraction.Get(); ok {
-			t.Value = percent(share)
-			if ci := g.FractionCI95; ci != nil {
-				t.Unit = fmt.Sprintf("[%s, %s]", bare(percent(ci[0])), bare(percent(ci[1])))
-			}
+			t.Value = typeset.Percent(share)
+			t.Unit = strings.TrimPrefix(typeset.ShareInterval(g.FractionCI95), " ")
 		}
 		return t
 	}
-	t := tile{Label: "Succeeded", Value: missing, Sub: failed, Link: "#errors"}
+	t := tile{Label: "Succeeded", Value: typeset.Missing, Sub: failed, Link: "#errors"}
 	if counted > 0 {
-		t.Value = percent(float64(r.Requests.OK) / float64(counted))
+		t.Value = typeset.Percent(float64(r.Requests.OK) / float64(counted))
 	}
 	return t
 }

@@ -6,6 +6,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"tokenmeter/reader/report/typeset"
 	"tokenmeter/record/run"
 	"tokenmeter/record/timeline"
 )
@@ -23,13 +24,13 @@ func checkLines(r *run.Run) []checkLine {
 	for _, verdict := range []string{"invalid", "suspect"} {
 		for _, c := range r.Validity.Checks {
 			if c.Verdict == verdict {
-				lines = append(lines, checkLine{short(c.Name, 60), verdict, sentence(short(c.Says, longest))})
+				lines = append(lines, checkLine{typeset.Short(c.Name, 60), verdict, sentence(typeset.Short(c.Says, longest))})
 			}
 		}
 	}
 	if r.Validity.Verdict == "unknown" { // the last check says what is damaged
 		c := r.Validity.Checks[len(r.Validity.Checks)-1]
-		lines = append([]checkLine{{short(c.Name, 60), c.Verdict, sentence(short(c.Says, longest))}}, lines...)
+		lines = append([]checkLine{{typeset.Short(c.Name, 60), c.Verdict, sentence(typeset.Short(c.Says, longest))}}, lines...)
 	}
 	return lines
 }
@@ -52,7 +53,7 @@ func lag(ms float64) string {
 	if ms > 0 && ms < 0.005 {
 		return "< 0.01"
 	}
-	return number(ms, min(2, max(0, decimalsFor(ms, significant))))
+	return typeset.Number(ms, min(2, max(0, typeset.DecimalsFor(ms, typeset.Significant))))
 }
 
 func checksHold(r *run.Run) string {
@@ -96,7 +97,7 @@ func tokenWords(r *run.Run) string {
 			word += " (estimated)"
 		}
 		if k < n {
-			word += fmt.Sprintf(" for %s", percent(float64(k)/float64(n)))
+			word += fmt.Sprintf(" for %s", typeset.Percent(float64(k)/float64(n)))
 		}
 		parts = append(parts, word)
 	}
@@ -116,7 +117,7 @@ func clockWords(r *run.Run) string {
 	case n > 0 && kernel == 0:
 		return "user clock (stamped when the read returned)"
 	case kernel < n:
-		text += " for " + percent(float64(kernel)/float64(n))
+		text += " for " + typeset.Percent(float64(kernel)/float64(n))
 	}
 	v, ok := r.Metrics["client_lag_ms"].P99.Get()
 	switch {

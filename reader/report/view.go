@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"tokenmeter/reader/report/typeset"
 	"tokenmeter/record/metric"
 	"tokenmeter/record/run"
 	"tokenmeter/record/timeline"
@@ -76,7 +77,7 @@ func warnings(r *run.Run, v *view) []string {
 	var list []string
 	for _, w := range r.Warnings {
 		if !said[w.Name] {
-			list = append(list, short(w.Says, longest))
+			list = append(list, typeset.Short(w.Says, longest))
 		}
 	}
 	return list
@@ -107,12 +108,12 @@ func verdict(r *run.Run) string {
 
 // size says how much was measured.
 func size(r *run.Run) string {
-	text := plural(r.Requests.Total, "request")
+	text := typeset.Plural(r.Requests.Total, "request")
 	if unsent := r.Requests.Unsent(); unsent > 0 {
-		text = fmt.Sprintf("%s of %s sent", exact(r.Requests.Total-unsent), plural(r.Requests.Total, "request"))
+		text = fmt.Sprintf("%s of %s sent", typeset.Exact(r.Requests.Total-unsent), typeset.Plural(r.Requests.Total, "request"))
 	}
 	if s, ok := r.Throughput.WindowS.Get(); ok {
-		text += ", " + span(s*1e3, digits{})
+		text += ", " + typeset.Span(s*1e3, typeset.Digits{})
 	}
 	return text
 }
@@ -121,10 +122,10 @@ func size(r *run.Run) string {
 func what(r *run.Run) string {
 	parts := []string{}
 	if r.Target.Model != "" {
-		parts = append(parts, short(r.Target.Model, 120))
+		parts = append(parts, typeset.Short(r.Target.Model, 120))
 	}
 	if r.Target.URL != "" {
-		parts = append(parts, "at "+short(r.Target.URL, 160))
+		parts = append(parts, "at "+typeset.Short(r.Target.URL, 160))
 	}
 	text := strings.Join(parts, " ")
 	if load := loadWords(r); load != "" {
@@ -138,11 +139,11 @@ func loadWords(r *run.Run) string {
 	perS, hasRate := r.Load.RatePerS.Get()
 	switch {
 	case r.Load.Kind == "closed" && hasStreams:
-		return "closed loop of " + plural(streams, "stream")
+		return "closed loop of " + typeset.Plural(streams, "stream")
 	case hasRate && hasStreams:
-		return fmt.Sprintf("open loop, %s requests/s %s, at most %s at once", rate(perS), r.Load.Arrival, count(streams))
+		return fmt.Sprintf("open loop, %s requests/s %s, at most %s at once", typeset.Rate(perS), r.Load.Arrival, typeset.Count(streams))
 	case hasRate:
-		return fmt.Sprintf("open loop, %s requests/s %s", rate(perS), r.Load.Arrival)
+		return fmt.Sprintf("open loop, %s requests/s %s", typeset.Rate(perS), r.Load.Arrival)
 	}
 	return loadOverTime(r)
 }
@@ -151,7 +152,7 @@ func loadWords(r *run.Run) string {
 func loadOverTime(r *run.Run) string {
 	switch {
 	case r.Load.Arrival == "trace":
-		return fmt.Sprintf("trace, %s times as fast as recorded", digits{}.value(r.Load.Speed.Or(1)))
+		return fmt.Sprintf("trace, %s times as fast as recorded", typeset.Digits{}.Value(r.Load.Speed.Or(1)))
 	case r.Load.Stages != "":
 		return fmt.Sprintf("%s loop, stages %s", r.Load.Kind, r.Load.Stages)
 	}
@@ -187,7 +188,7 @@ func stalls(r *run.Run) string {
 	if pauses == 0 || !known {
 		return ""
 	}
-	return fmt.Sprintf("%s in %s, the longest of %s", plural(pauses, "pause"), plural(n.N, "request"), span(ms, digits{}))
+	return fmt.Sprintf("%s in %s, the longest of %s", typeset.Plural(pauses, "pause"), typeset.Plural(n.N, "request"), typeset.Span(ms, typeset.Digits{}))
 }
 
 // server is what the server delivered, to all readers together.
@@ -195,16 +196,16 @@ func server(r *run.Run) string {
 	t := r.Throughput
 	var parts []string
 	if v, ok := t.SystemOutputTPS.Get(); ok {
-		parts = append(parts, rate(v)+" output tok/s")
+		parts = append(parts, typeset.Rate(v)+" output tok/s")
 	}
 	if v, ok := t.SustainedTPS.Get(); ok {
-		parts = append(parts, rate(v)+" sustained")
+		parts = append(parts, typeset.Rate(v)+" sustained")
 	}
 	if v, ok := t.RequestsPerS.Get(); ok {
-		parts = append(parts, rate(v)+" requests/s")
+		parts = append(parts, typeset.Rate(v)+" requests/s")
 	}
 	if len(parts) == 0 {
-		return missing
+		return typeset.Missing
 	}
 	return strings.Join(parts, ", ")
 }
@@ -219,9 +220,9 @@ func lengths(r *run.Run) string {
 		if !ok {
 			continue
 		}
-		text := rate(mean) + " tokens " + side.way
+		text := typeset.Rate(mean) + " tokens " + side.way
 		if side.asked != "" {
-			text += fmt.Sprintf(" (asked: %s)", short(side.asked, 60))
+			text += fmt.Sprintf(" (asked: %s)", typeset.Short(side.asked, 60))
 		}
 		parts = append(parts, text)
 	}
@@ -239,23 +240,19 @@ func goodput(r *run.Run) string {
 	}
 	share, ok := g.Fraction.Get()
 	if !ok {
-		return missing + " (no request could be judged)"
+		return typeset.Missing + " (no request could be judged)"
 	}
-	text := fmt.Sprintf("%s good", percent(share))
-	if ci := g.FractionCI95; ci != nil {
-		text += fmt.Sprintf(" [%s, %s]", bare(percent(ci[0])), bare(percent(ci[1])))
-	}
-	text += fmt.Sprintf(", %s of %s", exact(g.Good), exact(g.Good+g.Bad))
+	text := fmt.Sprintf("%s good", typeset.Percent(share))
+	text += typeset.ShareInterval(g.FractionCI95)
+	text += fmt.Sprintf(", %s of %s", typeset.Exact(g.Good), typeset.Exact(g.Good+g.Bad))
 	if v, ok := g.RequestsPerS.Get(); ok {
-		text += fmt.Sprintf(", %s good requests/s", rate(v))
+		text += fmt.Sprintf(", %s good requests/s", typeset.Rate(v))
 	}
 	if g.Excluded > 0 {
-		text += fmt.Sprintf(", %s not evaluable", exact(g.Excluded))
+		text += fmt.Sprintf(", %s not evaluable", typeset.Exact(g.Excluded))
 	}
 	return text
 }
-
-func bare(percent string) string { return strings.TrimSuffix(percent, " %") }
 
 // split says where the time of a request went.
 func split(r *run.Run) string {
@@ -268,7 +265,7 @@ func split(r *run.Run) string {
 	if !ok1 || !ok2 {
 		return ""
 	}
-	return fmt.Sprintf("TTFT %s %%, decode %s %%", number(ttft*100, 0), number(100-round(ttft*100, 0), 0)) +
+	return fmt.Sprintf("TTFT %s %%, decode %s %%", typeset.Number(ttft*100, 0), typeset.Number(100-typeset.Round(ttft*100, 0), 0)) +
 		rest(1-ttft-decode)
 }
 
@@ -277,7 +274,7 @@ func rest(share float64) string {
 	if share < 0.005 {
 		return ""
 	}
-	return fmt.Sprintf(" (of which %s not split)", percent(share))
+	return fmt.Sprintf(" (of which %s not split)", typeset.Percent(share))
 }
 
 // leftOut counts what was measured and does not enter the figures.
@@ -287,16 +284,16 @@ func leftOut(r *run.Run) string {
 		switch n := r.Requests.Excluded[name]; {
 		case n == 0:
 		case r.Partial && timeline.Outcome(name) == timeline.CancelledUser:
-			parts = append(parts, exact(n)+" cut off by Ctrl-C") // the user is the one who measures
+			parts = append(parts, typeset.Exact(n)+" cut off by Ctrl-C") // the user is the one who measures
 		default:
-			parts = append(parts, exact(n)+" "+name+leftOutWhy(timeline.Outcome(name), n, r.Requests.Total))
+			parts = append(parts, typeset.Exact(n)+" "+name+leftOutWhy(timeline.Outcome(name), n, r.Requests.Total))
 		}
 	}
 	if r.Requests.Warmup > 0 {
-		parts = append(parts, exact(r.Requests.Warmup)+" warm-up")
+		parts = append(parts, typeset.Exact(r.Requests.Warmup)+" warm-up")
 	}
 	if r.Requests.Cooldown > 0 {
-		parts = append(parts, exact(r.Requests.Cooldown)+" cool-down")
+		parts = append(parts, typeset.Exact(r.Requests.Cooldown)+" cool-down")
 	}
 	return strings.Join(parts, ", ")
 }
@@ -316,11 +313,4 @@ func leftOutWhy(class timeline.Outcome, n, total int64) string {
 		text += "; " + a.Next
 	}
 	return text + ")"
-}
-
-func plural(n int64, noun string) string {
-	if n == 1 {
-		return "1 " + noun
-	}
-	return count(n) + " " + noun + "s"
 }

@@ -5,6 +5,7 @@ import (
 	"math"
 	"strings"
 
+	"tokenmeter/reader/report/typeset"
 	"tokenmeter/record/objective"
 	"tokenmeter/record/run"
 )
@@ -68,12 +69,12 @@ func missedBy(o *objective.ObjectiveResult, c *collected) (f finding, ok bool) {
 	if n == 0 {
 		return f, false
 	}
-	text := fmt.Sprintf("%s: %s of %s", o.Text, exact(int64(n)), plural(int64(n+len(within)), "request"))
+	text := fmt.Sprintf("%s: %s of %s", o.Text, typeset.Exact(int64(n)), typeset.Plural(int64(n+len(within)), "request"))
 	switch {
 	case len(beyond) == 0:
 		text += " failed"
 	case failed > 0:
-		text += fmt.Sprintf(" are beyond it, %s of them as they failed", exact(int64(failed)))
+		text += fmt.Sprintf(" are beyond it, %s of them as they failed", typeset.Exact(int64(failed)))
 	default:
 		text += " are beyond it"
 	}
@@ -89,7 +90,7 @@ func crowded(at []int64, c *collected) string {
 	}
 	from, to, n := densest(at, length/5)
 	if share := float64(n) / float64(len(at)); share >= 0.5 {
-		return fmt.Sprintf(", %s of these due at %s", percent(share), stretch(from, to))
+		return fmt.Sprintf(", %s of these due at %s", typeset.Percent(share), stretch(from, to))
 	}
 	return ", spread over the whole run"
 }

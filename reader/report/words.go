@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 
+	"tokenmeter/reader/report/typeset"
 	"tokenmeter/record/metric"
 	"tokenmeter/record/run"
 )
@@ -51,18 +52,18 @@ func partial(r *run.Run) string {
 	}
 	ended := r.Requests.Total
 	if n, ok := r.Load.Requests.Get(); ok && n > 0 {
-		return fmt.Sprintf("Stopped after %s of %s; figures cover what ended.", exact(ended), exact(n))
+		return fmt.Sprintf("Stopped after %s of %s; figures cover what ended.", typeset.Exact(ended), typeset.Exact(n))
 	}
 	if s, ok := r.Load.DurationS.Get(); ok && s > 0 {
 		return fmt.Sprintf("Stopped after %s, before its %s were over; figures cover what ended.",
-			plural(ended, "request"), span(s*1e3, digits{}))
+			typeset.Plural(ended, "request"), typeset.Span(s*1e3, typeset.Digits{}))
 	}
-	return fmt.Sprintf("Stopped after %s; figures cover what ended.", plural(ended, "request"))
+	return fmt.Sprintf("Stopped after %s; figures cover what ended.", typeset.Plural(ended, "request"))
 }
 
 func allFailed(r *run.Run, f *failure) string {
 	n := r.Requests.Failed
-	text := fmt.Sprintf("All %s requests failed", exact(n))
+	text := fmt.Sprintf("All %s requests failed", typeset.Exact(n))
 	if n == 1 {
 		text = "The only request failed"
 	}
@@ -83,7 +84,7 @@ func single(r *run.Run) string {
 	ttft, hasTTFT := r.Metrics["ttft_ms"].P50.Get()
 	tpot, hasTPOT := r.Metrics["tpot_ms"].P50.Get()
 	e2e, hasE2E := r.Metrics["e2e_ms"].P50.Get()
-	ms := func(v float64) string { return digits{}.value(v) + " ms" }
+	ms := func(v float64) string { return typeset.Digits{}.Value(v) + " ms" }
 	switch {
 	case hasTTFT && hasTPOT:
 		return fmt.Sprintf("One request: the first token after %s, then one every %s.", ms(ttft), ms(tpot))
@@ -105,15 +106,15 @@ func readerSees(r *run.Run) string {
 		}
 		tps = 1000 / tpot
 	}
-	shown := digits{}.value(tps)
+	shown := typeset.Digits{}.Value(tps)
 	if tps >= 10 {
-		shown = count(int64(math.Round(tps)))
+		shown = typeset.Count(int64(math.Round(tps)))
 	}
 	switch {
 	case tps >= readingTPS*1.05:
 		return fmt.Sprintf("One reader gets %s tokens/s, faster than people read (%d).", shown, readingTPS)
 	case tps <= readingTPS*0.95:
-		return fmt.Sprintf("One reader gets %s tokens/s, slower than people read (%d).", digits{}.value(tps), readingTPS)
+		return fmt.Sprintf("One reader gets %s tokens/s, slower than people read (%d).", typeset.Digits{}.Value(tps), readingTPS)
 	}
 	return fmt.Sprintf("One reader gets %s tokens/s, about as fast as people read.", shown)
 }
@@ -131,7 +132,7 @@ func firstToken(r *run.Run) string {
 	if !ok {
 		return ""
 	}
-	g := digits{limit: limitOf(r, "ttft", p), round: true}
+	g := typeset.Digits{Limit: limitOf(r, "ttft", p), Round: true}
 	if r.Requests.Failed > 0 || d.N < r.Requests.OK {
 		whom += " answered requests"
 		if p == 0.5 {
@@ -140,7 +141,7 @@ func firstToken(r *run.Run) string {
 	} else if p == 0.5 {
 		whom = "half of the requests"
 	}
-	return fmt.Sprintf("The first token comes within %s for %s.", span(v, g), whom)
+	return fmt.Sprintf("The first token comes within %s for %s.", typeset.Span(v, g), whom)
 }
 
 // someFailed counts failures in a hundred where that says the same.
@@ -148,7 +149,7 @@ func someFailed(r *run.Run) string {
 	bad, n := r.Requests.Failed, r.Requests.OK+r.Requests.Failed
 	switch {
 	case r.Requests.OK == 0 && r.Requests.Unanswered > 0 && bad == 0:
-		return fmt.Sprintf("None of %s was answered before the run ended.", plural(r.Requests.Unanswered, "request"))
+		return fmt.Sprintf("None of %s was answered before the run ended.", typeset.Plural(r.Requests.Unanswered, "request"))
 	case bad == 0:
 		return "No request failed."
 	}
@@ -156,5 +157,5 @@ func someFailed(r *run.Run) string {
 	if n > 100 && near(of100, math.Round(of100)) {
 		return fmt.Sprintf("%.0f of 100 requests failed.", of100)
 	}
-	return fmt.Sprintf("%s of %s requests failed.", exact(bad), exact(n))
+	return fmt.Sprintf("%s of %s requests failed.", typeset.Exact(bad), typeset.Exact(n))
 }

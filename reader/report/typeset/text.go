@@ -1,4 +1,4 @@
-package report
+package typeset
 
 import (
 	"strings"
@@ -8,11 +8,11 @@ import (
 	"tokenmeter/base/printable"
 )
 
-// clean makes text from elsewhere harmless.
-func clean(s string) string { return printable.Text(s) }
+// Clean makes text from elsewhere harmless.
+func Clean(s string) string { return printable.Text(s) }
 
-// short cuts text to n runes.
-func short(s string, n int) string {
+// Short cuts text to n runes.
+func Short(s string, n int) string {
 	if utf8.RuneCountInString(s) <= n {
 		return s
 	}
@@ -20,19 +20,19 @@ func short(s string, n int) string {
 	return string(runes[:n-1]) + "…"
 }
 
-// quote makes one word for a shell.
-func quote(s string) string {
+// Quote makes one word for a shell.
+func Quote(s string) string {
 	if s != "" && strings.Trim(s, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_./:=@%+,") == "" {
 		return s
 	}
 	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
 }
 
-// commandLine is a command as it can be typed again.
-func commandLine(args []string) string {
+// CommandLine is a command as it can be typed again.
+func CommandLine(args []string) string {
 	words := make([]string, len(args))
 	for i, a := range args {
-		words[i] = quote(a)
+		words[i] = Quote(a)
 	}
 	return strings.Join(words, " ")
 }
@@ -49,9 +49,9 @@ func ASCII(s string) string {
 	}, s)
 }
 
-// width counts the columns of a terminal: two for wide scripts and emoji, none
+// Width counts the columns of a terminal: two for wide scripts and emoji, none
 // for marks that sit on the letter before.
-func width(s string) int {
+func Width(s string) int {
 	n := 0
 	for _, r := range s {
 		n += columns(r)
@@ -73,8 +73,8 @@ func columns(r rune) int {
 	return 1
 }
 
-// cut splits a word behind n columns, at least one rune.
-func cut(word string, n int) (head, tail string) {
+// Cut splits a word behind n columns, at least one rune.
+func Cut(word string, n int) (head, tail string) {
 	used := 0
 	for i, r := range word {
 		used += columns(r)

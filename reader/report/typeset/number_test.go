@@ -1,4 +1,4 @@
-package report
+package typeset
 
 import (
 	"math"
@@ -25,28 +25,28 @@ func lim(v float64) timeline.Opt[float64] { return timeline.Some(v) }
 func TestNumbers(t *testing.T) {
 	for _, c := range []struct {
 		v    float64
-		d    digits
+		d    Digits
 		want string
 	}{
-		{182.2, digits{}, "182"},
-		{23.84, digits{}, "23.8"},
-		{1918.4, digits{}, "1,920"},
-		{0.6104, digits{round: true}, "0.61"},
-		{0.61, digits{}, "0.610"},
-		{9.996, digits{}, "10.0"},
-		{999.6, digits{}, "1,000"},
-		{0, digits{}, "0"},
-		{-12.34, digits{}, "−12.3"},
-		{39.96, digits{limit: lim(40)}, "39.96"},
-		{40.04, digits{limit: lim(40)}, "40.04"},
-		{40, digits{limit: lim(40)}, "40.0"},
-		{41.02, digits{limit: lim(40)}, "41.0"},
-		{999.7, digits{limit: lim(1000)}, "999.7"},
-		{1003, digits{limit: lim(1000)}, "1,003"},
-		{0.0004, digits{}, "0.000400"},
-		{1234567, digits{}, "1,230,000"},
+		{182.2, Digits{}, "182"},
+		{23.84, Digits{}, "23.8"},
+		{1918.4, Digits{}, "1,920"},
+		{0.6104, Digits{Round: true}, "0.61"},
+		{0.61, Digits{}, "0.610"},
+		{9.996, Digits{}, "10.0"},
+		{999.6, Digits{}, "1,000"},
+		{0, Digits{}, "0"},
+		{-12.34, Digits{}, "−12.3"},
+		{39.96, Digits{Limit: lim(40)}, "39.96"},
+		{40.04, Digits{Limit: lim(40)}, "40.04"},
+		{40, Digits{Limit: lim(40)}, "40.0"},
+		{41.02, Digits{Limit: lim(40)}, "41.0"},
+		{999.7, Digits{Limit: lim(1000)}, "999.7"},
+		{1003, Digits{Limit: lim(1000)}, "1,003"},
+		{0.0004, Digits{}, "0.000400"},
+		{1234567, Digits{}, "1,230,000"},
 	} {
-		if got := c.d.value(c.v); got != c.want {
+		if got := c.d.Value(c.v); got != c.want {
 			t.Errorf("%v %+v: got %s, want %s", c.v, c.d, got, c.want)
 		}
 	}
@@ -71,7 +71,7 @@ func TestIntervals(t *testing.T) {
 		{11620, 1200, 132_000, lim(12_000), "11,600 [1,200, 132,000]"},
 		{7, 7, 7, timeline.Opt[float64]{}, "7.00 [7.00, 7.00]"},
 	} {
-		v, lo, hi := digits{limit: c.limit}.interval(c.v, c.lo, c.hi)
+		v, lo, hi := Digits{Limit: c.limit}.Interval(c.v, c.lo, c.hi)
 		if got := v + " [" + lo + ", " + hi + "]"; got != c.want {
 			t.Errorf("got %s, want %s", got, c.want)
 		}
@@ -80,23 +80,23 @@ func TestIntervals(t *testing.T) {
 
 func TestCountsRatesPercents(t *testing.T) {
 	for got, want := range map[string]string{
-		count(0): "0", count(9999): "9,999", count(10_000): "10.0k", count(171_234): "171k",
-		count(999_499): "999k", count(999_500): "1.00M", count(28_400_000): "28.4M",
-		count(1_200_000_000): "1.20G",
-		rate(1286.7):         "1,287", rate(4.512): "4.51", rate(99.96): "100", rate(129345): "129k",
-		percent(0): "0 %", percent(1): "100 %", percent(0.968): "96.8 %",
-		percent(0.0001): "< 0.1 %", percent(0.99999): "> 99.9 %", percent(0.9996): "> 99.9 %",
-		percent(0.007): "0.7 %",
-		percentNear(0.9896, digits{limit: lim(0.99)}):   "98.96 %",
-		percentNear(0.0004, digits{limit: lim(0.0005)}): "0.04 %",
-		percentNear(0.00101, digits{limit: lim(0.001)}): "0.101 %",
-		span(83.12, digits{}):                           "83.1 ms",
-		span(610, digits{round: true}):                  "0.61 s",
-		span(999.7, digits{limit: lim(1000)}):           "0.9997 s",
-		span(133_000, digits{}):                         "133 s",
-		span(5_400_000, digits{}):                       "90 min",
-		clock(44.9):                                     "0:44",
-		clock(754):                                      "12:34",
+		Count(0): "0", Count(9999): "9,999", Count(10_000): "10.0k", Count(171_234): "171k",
+		Count(999_499): "999k", Count(999_500): "1.00M", Count(28_400_000): "28.4M",
+		Count(1_200_000_000): "1.20G",
+		Rate(1286.7):         "1,287", Rate(4.512): "4.51", Rate(99.96): "100", Rate(129345): "129k",
+		Percent(0): "0 %", Percent(1): "100 %", Percent(0.968): "96.8 %",
+		Percent(0.0001): "< 0.1 %", Percent(0.99999): "> 99.9 %", Percent(0.9996): "> 99.9 %",
+		Percent(0.007): "0.7 %",
+		PercentNear(0.9896, Digits{Limit: lim(0.99)}):   "98.96 %",
+		PercentNear(0.0004, Digits{Limit: lim(0.0005)}): "0.04 %",
+		PercentNear(0.00101, Digits{Limit: lim(0.001)}): "0.101 %",
+		Span(83.12, Digits{}):                           "83.1 ms",
+		Span(610, Digits{Round: true}):                  "0.61 s",
+		Span(999.7, Digits{Limit: lim(1000)}):           "0.9997 s",
+		Span(133_000, Digits{}):                         "133 s",
+		Span(5_400_000, Digits{}):                       "90 min",
+		Clock(44.9):                                     "0:44",
+		Clock(754):                                      "12:34",
 	} {
 		if got != want {
 			t.Errorf("got %q, want %q", got, want)
@@ -116,21 +116,21 @@ func drawValue(t *rapid.T, name string) float64 {
 func TestNumberIsTrue(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		v := drawValue(t, "v")
-		d := digits{}
+		d := Digits{}
 		if rapid.Bool().Draw(t, "interval") {
-			d.width = math.Abs(drawValue(t, "width"))
+			d.Width = math.Abs(drawValue(t, "width"))
 		}
-		dec := d.decimals(v)
-		got := parse(t, d.value(v))
+		dec := d.Decimals(v)
+		got := parse(t, d.Value(v))
 		if math.Abs(got-v) > 0.5000001*math.Pow10(-dec) {
 			t.Fatalf("%v shown as %v", v, got)
 		}
-		if d.width == 0 && math.Abs(got-v) > 0.005*math.Abs(v) {
+		if d.Width == 0 && math.Abs(got-v) > 0.005*math.Abs(v) {
 			t.Fatalf("%v shown as %v: fewer than three digits", v, got)
 		}
 		// Not finer than the digit a tenth of the width reaches.
-		if step := math.Pow10(-dec); d.width > 0 && step*10.000001 < d.width/10 && math.Abs(v) >= d.width {
-			t.Fatalf("%v with width %v shown to %v", v, d.width, step)
+		if step := math.Pow10(-dec); d.Width > 0 && step*10.000001 < d.Width/10 && math.Abs(v) >= d.Width {
+			t.Fatalf("%v with width %v shown to %v", v, d.Width, step)
 		}
 	})
 }
@@ -150,16 +150,16 @@ func TestNumberKeepsItsSide(t *testing.T) {
 		v := near("v")
 		lo, hi := min(v, near("lo")), max(v, near("hi"))
 		texts := make([]string, 3)
-		texts[0], texts[1], texts[2] = digits{limit: lim(limit)}.interval(v, lo, hi)
+		texts[0], texts[1], texts[2] = Digits{Limit: lim(limit)}.Interval(v, lo, hi)
 		for i, want := range []float64{v, lo, hi} {
-			if got := parse(t, texts[i]); side(got, limit) != side(want, limit) {
+			if got := parse(t, texts[i]); Side(got, limit) != Side(want, limit) {
 				t.Fatalf("%v against %v shown as %s", want, limit, texts[i])
 			}
 		}
 		share := v / limit / 2 // around one half
 		if share > 0.01 && share < 0.99 {
-			p := percentNear(share, digits{limit: lim(0.5)})
-			if got := parse(t, strings.TrimSuffix(p, " %")); side(got, 50) != side(share, 0.5) {
+			p := PercentNear(share, Digits{Limit: lim(0.5)})
+			if got := parse(t, strings.TrimSuffix(p, " %")); Side(got, 50) != Side(share, 0.5) {
 				t.Fatalf("%v against 0.5 shown as %s", share, p)
 			}
 		}
@@ -169,10 +169,10 @@ func TestNumberKeepsItsSide(t *testing.T) {
 func TestNothingIsShownAsZeroThatIsNot(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		v := drawValue(t, "v")
-		if got := (digits{}).value(v); parse(t, got) == 0 {
+		if got := (Digits{}).Value(v); parse(t, got) == 0 {
 			t.Fatalf("%v shown as %s", v, got)
 		}
-		if got := percent(math.Abs(v) / 1e8); got == "0 %" || got == "0.0 %" {
+		if got := Percent(math.Abs(v) / 1e8); got == "0 %" || got == "0.0 %" {
 			t.Fatalf("%v shown as %s", v/1e8, got)
 		}
 	})
