@@ -30,7 +30,7 @@ var ollamaGenerate = dialect{
 func readOllama(_ string, body []byte) (askJSON, error) {
 	var j struct {
 		askJSON
-		Stream  *bool
+		Stream  *bool `json:"stream"` // hides that of askJSON
 		System  string
 		Options struct {
 			NumPredict *int `json:"num_predict"`
