@@ -45,6 +45,7 @@ func (c *benchCmd) plan(a *app) (bench.Plan, error) {
 	c.workload(&p, &check)
 	c.target(&p, &check, a)
 	p.Session = c.session(&check)
+	p.Client.PerSession = c.perSession(&check)
 	p.Pricing = c.pricing(&check)
 	check.choice("--preflight", c.Preflight, "none", "get", "probe")
 	c.checkShared(&check, forms...)

@@ -7,6 +7,18 @@ import (
 	"tokenmeter/load/bench"
 )
 
+// perSession reports whether sessions have connections of their own.
+func (c *benchCmd) perSession(check *checker) bool {
+	per := c.Connection == "per-session"
+	if per && c.HTTP2 {
+		check.addf("--connection per-session is of HTTP/1.1: with --http2 one connection carries everything")
+	}
+	if per && c.NoKeepalive {
+		check.addf("--no-keepalive opens a connection for every request: leave out --connection per-session")
+	}
+	return per
+}
+
 // session is how the server learns which requests are of one session.
 func (c *benchCmd) session(check *checker) (s bench.Session) {
 	s.Fields, s.Echo = c.SessionField, c.SessionEcho

@@ -50,7 +50,7 @@ func (r *runner) environment() machine.Environment {
 
 func (r *runner) load() run.Load {
 	p := r.plan
-	l := run.Load{Kind: "closed", Arrival: "closed", Workers: p.Workers, Warmup: "0", NoKeepAlive: p.Client.NoKeepAlive}
+	l := run.Load{Kind: "closed", Arrival: "closed", Workers: p.Workers, Warmup: "0", NoKeepAlive: p.Client.NoKeepAlive, PerSession: p.Client.PerSession}
 	if p.open() {
 		l.Kind, l.Arrival = "open", p.Arrival
 		switch {

@@ -2,8 +2,8 @@ package bench
 
 import (
 	"context"
-	"fmt"
 	"slices"
+	"strconv"
 	"sync"
 	"time"
 
@@ -58,6 +58,9 @@ func (r *runner) playing(ph *phase, item workload.Item, part timeline.Phase, wor
 }
 
 func (p *playing) ended() {
+	if p.r.plan.Client.PerSession {
+		p.r.do.EndSession(p.session())
+	}
 	if counted(p.part) {
 		p.ph.main.end()
 	}
@@ -254,18 +257,21 @@ func (p *playing) prepare(k int) job {
 	return j
 }
 
+// session is the item's name where its requests need each other.
+func (p *playing) session() string { return strconv.FormatInt(p.item.Index, 10) }
+
 // place says where in a conversation or task a request stands.
 func (p *playing) place(tl *timeline.Timeline, k int) {
 	s := p.item.Nth(k)
 	switch p.item.Kind {
 	case workload.Conversation, workload.Segments:
-		tl.Session = fmt.Sprintf("%d", p.item.Index)
+		tl.Session = p.session()
 		tl.Turn = timeline.Some(int64(k))
 	case workload.Task:
-		tl.Task = fmt.Sprintf("%d", p.item.Index)
+		tl.Task = p.session()
 		tl.Step = timeline.Some(int64(k))
 	case workload.Session:
-		tl.Session = fmt.Sprintf("%d", p.item.Index)
+		tl.Session = p.session()
 		tl.Turn = timeline.Some(int64(s.Turn))
 		tl.Task, tl.Step = tl.Session, timeline.Some(int64(k))
 		tl.Agent, tl.Reusable = s.Agent, s.Reusable

@@ -171,7 +171,7 @@ func (r *runner) preconnect(ctx context.Context) {
 	p := r.plan
 	n := p.Concurrency
 	switch {
-	case p.Client.NoKeepAlive, !p.open() && p.Warmup == (Warmup{Off: true}):
+	case p.Client.NoKeepAlive, p.Client.PerSession, !p.open() && p.Warmup == (Warmup{Off: true}):
 		return
 	case n == 0:
 		n = int(math.Ceil(max(p.Rate, p.Stages.Max(), 1)))

@@ -22,6 +22,8 @@ type doer interface {
 	Do(ctx context.Context, req *api.Request, tl *timeline.Timeline)
 	// Preconnect opens connections until n are idle.
 	Preconnect(ctx context.Context, n int) (int, error)
+	// EndSession is told that a session or task sends nothing more.
+	EndSession(id string)
 }
 
 // preparer makes requests ahead of their time; *client.Client is one.

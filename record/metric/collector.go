@@ -33,8 +33,8 @@ type CollectorOpts struct {
 	SegmentS float64
 	// Readers are speeds, in tokens a second, at which answers are read.
 	Readers []float64
-	// NoKeepAlive: every request was meant to open a connection.
-	NoKeepAlive bool
+	// ManyConnects: every request, or every session, was meant to open a connection.
+	ManyConnects bool
 
 	// Warnings are facts from outside, put before those found in the records.
 	Warnings []Warning

@@ -77,7 +77,7 @@ func (c *Collector) loadWarnings(w *noted, s *Summary, f *Facts) {
 	}
 	// Every slot needs one, and a few may be replaced.
 	expected := max(c.Opts.Concurrency, f.MaxInFlight)*11/10 + 4
-	w.add(!c.Opts.NoKeepAlive && opened > expected, "connections_opened", float64(opened),
+	w.add(!c.Opts.ManyConnects && opened > expected, "connections_opened", float64(opened),
 		"%d connections were opened for at most %d requests in flight: the server or a proxy closes them, and each new one costs time.",
 		opened, f.MaxInFlight)
 	retries := s.Requests.Attempts - (s.Requests.Total - s.Requests.Unsent())

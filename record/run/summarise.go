@@ -146,7 +146,7 @@ func collectorOpts(m *Run) metric.CollectorOpts {
 		TaskDeadlineS: m.Workload.TaskDeadlineS,
 		SegmentS:      m.Workload.SegmentS,
 		Readers:       m.Workload.Readers,
-		NoKeepAlive:   m.Load.NoKeepAlive,
+		ManyConnects:  m.Load.NoKeepAlive || m.Load.PerSession,
 		Warnings:      m.Noticed,
 	}
 }

@@ -91,6 +91,7 @@ type Load struct {
 	Warmup      string                `json:"warmup"`
 	Workers     int                   `json:"workers"`
 	NoKeepAlive bool                  `json:"no_keepalive"` // a connection for every request
+	PerSession  bool                  `json:"connection_per_session"`
 	// Stages is a rate, or in a closed loop a number of streams, that changes.
 	Stages    string                `json:"stages"`
 	Speed     timeline.Opt[float64] `json:"trace_speed"` // of a trace that is played; null without one

@@ -54,7 +54,11 @@ type Config struct {
 	// Form is how replies are read; the zero value chooses.
 	Form Form
 
-	NoKeepAlive     bool
+	NoKeepAlive bool
+	// PerSession keeps a connection to the session or task that opened it, as an
+	// agent's own client does; EndSession closes it. Requests of none share the
+	// others. Not with HTTP2.
+	PerSession      bool
 	FollowRedirects bool // 307 and 308 on the same host only
 	Retries         int  // after 429 and 503; the wait stays inside the latency
 	// RetryBudget is the share of the requests begun so far that all retries together
@@ -165,6 +169,18 @@ func (c *Client) Close() error {
 		c.h2.CloseIdleConnections()
 	}
 	return nil
+}
+
+// EndSession closes the idle connections of a session or task that sends
+// nothing more.
+func (c *Client) EndSession(id string) {
+	for {
+		cn := c.pool.take(id)
+		if cn == nil {
+			return
+		}
+		cn.close()
+	}
 }
 
 // Stats returns the counts so far.

@@ -54,9 +54,10 @@ type conn struct {
 	armed  int64 // deadline of reads on the run's clock; 0: none
 	served int   // requests that were answered on it
 	// While idle:
-	idle      bool  // it waited in the pool before this request
-	expiresNS int64 // when the server said it will close it; 0: unknown
-	sinceNS   int64 // when it was put back
+	idle      bool   // it waited in the pool before this request
+	expiresNS int64  // when the server said it will close it; 0: unknown
+	sinceNS   int64  // when it was put back
+	owner     string // the session that alone may use it; empty: anybody
 }
 
 // readOne returns the bytes of one read in a buffer that the caller puts back,

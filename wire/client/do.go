@@ -1,6 +1,7 @@
 package client
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -98,7 +99,7 @@ func (x *exchange) connection(ctx context.Context, fresh bool) (*conn, *failure)
 		return nil, &failure{class: class, msg: words.Error()}
 	}
 	if !fresh && !c.cfg.NoKeepAlive {
-		cn, dead := c.takeAlive()
+		cn, dead := c.takeAlive(x.owner())
 		if dead > 0 {
 			tl.ConnRetries++
 		}
@@ -121,6 +122,15 @@ func (x *exchange) connection(ctx context.Context, fresh bool) (*conn, *failure)
 	}
 	x.use(cn)
 	return cn, nil
+}
+
+// owner is whose connections the request may use: those of its session where
+// sessions have their own.
+func (x *exchange) owner() string {
+	if !x.c.cfg.PerSession {
+		return ""
+	}
+	return cmp.Or(x.tl.Session, x.tl.Task)
 }
 
 func (x *exchange) use(cn *conn) {

@@ -445,6 +445,39 @@ func TestNoKeepAlive(t *testing.T) {
 	})
 }
 
+// Sessions keep to their own connections and close them at their end; what
+// belongs to no session shares the others.
+func TestConnectionsOfSessions(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := &fake{serve: play(b1...)}
+		c := pipeClient(t, f, func(c *Config) { c.PerSession = true })
+		ask := func(session, task string, reused bool) {
+			t.Helper()
+			tl := timeline.New()
+			tl.Session, tl.Task = session, task
+			now := c.clk.US()
+			tl.DueUS, tl.StartUS = now, now
+			c.Do(t.Context(), hello, tl)
+			want(t, "outcome", tl.Outcome, timeline.OK)
+			want(t, "reused", tl.Reused, timeline.Some(reused))
+		}
+		ask("1", "", false)
+		ask("2", "2", false)
+		ask("", "3", false)
+		ask("1", "", true)
+		ask("2", "2", true)
+		ask("", "", false)
+		ask("", "3", true)
+		want(t, "idle", c.Stats().Idle, 4)
+		c.EndSession("2")
+		c.EndSession("nobody")
+		want(t, "idle after an end", c.Stats().Idle, 3)
+		ask("2", "", false)
+		ask("", "", true)
+		want(t, "connections", f.dialled, 5)
+	})
+}
+
 // An announced idle time that has passed is respected before the server acts.
 func TestKeepAliveTimeoutIsRespected(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

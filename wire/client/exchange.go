@@ -115,7 +115,7 @@ func (x *exchange) once(ctx context.Context, cn *conn) verdict {
 func (x *exchange) release(cn *conn, keep bool) {
 	if keep && !x.c.cfg.NoKeepAlive {
 		cn.served++
-		x.c.keep(cn, x.rd.keepFor)
+		x.c.keep(cn, x.owner(), x.rd.keepFor)
 	} else {
 		cn.close()
 	}

@@ -147,7 +147,7 @@ func (r *Passed) cancelled() *failure {
 func (r *Passed) connect(fresh bool) *failure {
 	r.cn, r.over, r.HeadNS, r.body = nil, false, 0, nil
 	if !fresh {
-		cn, dead := r.c.takeAlive()
+		cn, dead := r.c.takeAlive("")
 		r.ConnRetries += dead
 		r.cn = cn
 	}
@@ -208,7 +208,7 @@ func (r *Passed) release(keep bool) {
 	r.cn = nil
 	if keep = r.unhook() && keep; keep && !r.c.cfg.NoKeepAlive {
 		cn.served++
-		r.c.keep(cn, r.rd.keepFor)
+		r.c.keep(cn, "", r.rd.keepFor)
 	} else {
 		cn.close()
 	}

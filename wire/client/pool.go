@@ -32,18 +32,17 @@ type pool struct {
 	closed bool
 }
 
-// take returns an idle connection or nil.
-func (p *pool) take() *conn {
+// take returns an idle connection of an owner or nil.
+func (p *pool) take(owner string) *conn {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	n := len(p.idle)
-	if n == 0 {
-		return nil
+	for i, c := range slices.Backward(p.idle) {
+		if c.owner == owner {
+			p.idle = slices.Delete(p.idle, i, i+1)
+			return c
+		}
 	}
-	c := p.idle[n-1]
-	p.idle[n-1] = nil
-	p.idle = p.idle[:n-1]
-	return c
+	return nil
 }
 
 // put keeps c for later, or closes it when the pool is closed.
@@ -76,11 +75,11 @@ func (p *pool) drop(final bool) {
 	}
 }
 
-// takeAlive returns an idle connection that looks usable, and how many were
+// takeAlive returns an idle connection of an owner that looks usable, and how many were
 // found closed on the way.
-func (c *Client) takeAlive() (cn *conn, dead int) {
+func (c *Client) takeAlive(owner string) (cn *conn, dead int) {
 	for {
-		cn := c.pool.take()
+		cn := c.pool.take(owner)
 		if cn == nil {
 			return nil, dead
 		}
@@ -98,9 +97,9 @@ func (c *Client) takeAlive() (cn *conn, dead int) {
 	}
 }
 
-// keep puts a connection back after a complete response.
-func (c *Client) keep(cn *conn, keepFor time.Duration) {
-	cn.expiresNS, cn.sinceNS = 0, c.clk.NS()
+// keep puts an owner's connection back after a complete response.
+func (c *Client) keep(cn *conn, owner string, keepFor time.Duration) {
+	cn.owner, cn.expiresNS, cn.sinceNS = owner, 0, c.clk.NS()
 	if keepFor > 0 {
 		cn.expiresNS = c.clk.NS() + int64(max(keepFor-expiryMargin, keepFor/2))
 	}
