@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"tokenmeter/reader/report/typeset"
+	"tokenmeter/reader/report/view"
 	"tokenmeter/record/metric"
 	"tokenmeter/record/run"
 	"tokenmeter/record/stat"
@@ -14,7 +15,7 @@ import (
 
 // curve is a percentile plot: x = 1/(1−p), y the value, both logarithmic.
 type curve struct {
-	row    row
+	row    view.Row
 	dist   metric.Dist
 	sample stat.Ordered
 	limits []limitLine
@@ -36,7 +37,7 @@ const curvePoints = 160
 // percentileFigure draws one latency. The curve ends at the last percentile
 // that has an interval.
 func percentileFigure(c *curve) figure {
-	name := c.row.name
+	name := c.row.Name
 	f := figure{ID: "curve-" + strings.ToLower(name), Title: curveTitle(c), Table: distTable(c)}
 	n := c.dist.N
 	if c.sample != nil {
@@ -73,44 +74,44 @@ func (c *curve) why() string {
 
 // unit of the axis: seconds where the longest value is long.
 func (c *curve) unit() string {
-	if c.row.unit == "s" {
+	if c.row.Unit == "s" {
 		return "s"
 	}
 	return "ms"
 }
 
 func (c *curve) scale() float64 {
-	if c.row.unit == "s" {
+	if c.row.Unit == "s" {
 		return 1e3
 	}
 	return 1
 }
 
 func curveTitle(c *curve) string {
-	p50, p99 := c.row.cells[0], c.row.cells[2]
-	if p50.value == typeset.Missing {
-		return c.row.name + ": " + typeset.Missing
+	p50, p99 := c.row.Cells[0], c.row.Cells[2]
+	if p50.Value == typeset.Missing {
+		return c.row.Name + ": " + typeset.Missing
 	}
-	if p99.lo == "" {
-		return fmt.Sprintf("%s: half within %s %s", c.row.name, p50.value, c.row.unit)
+	if p99.Lo == "" {
+		return fmt.Sprintf("%s: half within %s %s", c.row.Name, p50.Value, c.row.Unit)
 	}
-	return fmt.Sprintf("%s: half within %s %s, 99 of 100 within %s", c.row.name, p50.value, c.row.unit, p99.value)
+	return fmt.Sprintf("%s: half within %s %s, 99 of 100 within %s", c.row.Name, p50.Value, c.row.Unit, p99.Value)
 }
 
 func (c *curve) sentence() string {
 	parts := []string{}
-	for i, cell := range c.row.cells {
-		if cell.value != typeset.Missing {
-			parts = append(parts, fmt.Sprintf("%s %s %s", percentiles[shown[i]].name, cell.text(), c.row.unit))
+	for i, cell := range c.row.Cells {
+		if cell.Value != typeset.Missing {
+			parts = append(parts, fmt.Sprintf("%s %s %s", view.Percentiles[view.Shown[i]].Name, cell.Text(), c.row.Unit))
 		}
 	}
 	if v, ok := c.dist.Max.Get(); ok {
-		parts = append(parts, fmt.Sprintf("slowest %s %s", typeset.Digits{}.Value(v/c.scale()), c.row.unit))
+		parts = append(parts, fmt.Sprintf("slowest %s %s", typeset.Digits{}.Value(v/c.scale()), c.row.Unit))
 	}
 	for _, l := range c.limits {
 		parts = append(parts, "limit "+l.text)
 	}
-	return fmt.Sprintf("Percentile plot of %s: %s; n %s.", c.row.name, strings.Join(parts, ", "), c.row.n)
+	return fmt.Sprintf("Percentile plot of %s: %s; n %s.", c.row.Name, strings.Join(parts, ", "), c.row.N)
 }
 
 // spread is a percentile's place on the axis: powers of ten of 1 in so many.
@@ -151,9 +152,9 @@ func (c *curve) end(n int64) float64 {
 		return spread(math.Pow(0.025, 1/c.dist.Worth.Or(float64(n))))
 	}
 	last := spread(0.5)
-	for _, p := range percentiles {
-		if _, ok := c.dist.CI95[p.name]; ok {
-			last = spread(p.p)
+	for _, p := range view.Percentiles {
+		if _, ok := c.dist.CI95[p.Name]; ok {
+			last = spread(p.P)
 		}
 	}
 	return last + 0.02
@@ -252,19 +253,19 @@ func (c *curve) limitLines(p *plot) {
 
 // marks are the percentiles of the table, where the table has an interval.
 func (c *curve) marks(p *plot, end float64) {
-	for i, cell := range c.row.cells {
-		q := percentiles[shown[i]]
-		v, ok := q.of(&c.dist).Get()
-		if !ok || cell.lo == "" || spread(q.p) > end || v <= 0 {
+	for i, cell := range c.row.Cells {
+		q := view.Percentiles[view.Shown[i]]
+		v, ok := q.Of(&c.dist).Get()
+		if !ok || cell.Lo == "" || spread(q.P) > end || v <= 0 {
 			continue
 		}
-		if ci := c.dist.CI95[q.name]; c.pooled && ci[0] > 0 {
-			p.front.put(`<line x1="%s" x2="%s" y1="%s" y2="%s" class="ln %s"/>`, p.xAt(spread(q.p)), p.xAt(spread(q.p)),
+		if ci := c.dist.CI95[q.Name]; c.pooled && ci[0] > 0 {
+			p.front.put(`<line x1="%s" x2="%s" y1="%s" y2="%s" class="ln %s"/>`, p.xAt(spread(q.P)), p.xAt(spread(q.P)),
 				coordinate(p.yAt(ci[0]/c.scale())), coordinate(p.yAt(ci[1]/c.scale())), c.class)
 		}
 		p.front.put(`<circle cx="%s" cy="%s" r="3.5" class="dot %s"><title>%s</title></circle>`,
-			p.xAt(spread(q.p)), coordinate(p.yAt(v/c.scale())), c.class,
-			esc(fmt.Sprintf("%s %s: %s %s", c.row.name, q.name, cell.text(), c.row.unit)))
+			p.xAt(spread(q.P)), coordinate(p.yAt(v/c.scale())), c.class,
+			esc(fmt.Sprintf("%s %s: %s %s", c.row.Name, q.Name, cell.Text(), c.row.Unit)))
 	}
 }
 
@@ -295,7 +296,7 @@ const fewestForCurve = 6
 
 // distTable is what run.json says of the sample.
 func distTable(c *curve) *dataTable {
-	t := &dataTable{Head: []string{"statistic", c.row.unit, "95 % interval"}}
+	t := &dataTable{Head: []string{"statistic", c.row.Unit, "95 % interval"}}
 	d := c.dist
 	if d.N == 0 {
 		return nil
@@ -312,17 +313,17 @@ func distTable(c *curve) *dataTable {
 		}
 		note := ""
 		if factor := d.Needs[name]; factor > 0 {
-			note = "needs " + timesWords(factor) + " the run"
+			note = "needs " + view.TimesWords(factor) + " the run"
 		}
 		t.Rows = append(t.Rows, []string{name, typeset.Digits{Limit: c.limitAt(name)}.Value(x / c.scale()), note})
 	}
 	add("min", d.Min)
-	for _, p := range percentiles {
-		add(p.name, p.of(&d))
+	for _, p := range view.Percentiles {
+		add(p.Name, p.Of(&d))
 	}
 	add("max", d.Max)
 	add("mean", d.Mean)
-	t.Note = fmt.Sprintf("n %s%s", typeset.Exact(d.N), worthWords(d.N, d.Worth))
+	t.Note = fmt.Sprintf("n %s%s", typeset.Exact(d.N), view.WorthWords(d.N, d.Worth))
 	return t
 }
 

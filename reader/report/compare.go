@@ -7,6 +7,7 @@ import (
 
 	"tokenmeter/reader/compare"
 	"tokenmeter/reader/report/typeset"
+	"tokenmeter/reader/report/view"
 )
 
 // versus is a comparison in words and figures, before a form is given to it.
@@ -14,7 +15,7 @@ type versus struct {
 	says       string
 	state      string // class of the verdict: ok | suspect | bad | none
 	verdict    string
-	sides      []fact
+	sides      []view.Fact
 	comparable string
 	reasons    []compare.Reason
 	tables     []compareTable
@@ -64,14 +65,14 @@ func letter(i int) string {
 	return fmt.Sprintf("#%d", i+1)
 }
 
-func sideFact(label string, s *compare.Side) fact {
+func sideFact(label string, s *compare.Side) view.Fact {
 	text := typeset.Short(s.Name, 80)
 	if len(s.Runs) > 1 {
 		text += fmt.Sprintf(" (%d runs, %s requests)", len(s.Runs), typeset.Exact(s.Requests))
 	} else {
 		text += fmt.Sprintf(" (%s requests)", typeset.Exact(s.Requests))
 	}
-	return fact{label, text}
+	return view.Fact{Label: label, Text: text}
 }
 
 func comparableWords(r *compare.Result) string {

@@ -7,6 +7,7 @@ import (
 
 	"tokenmeter/reader/compare"
 	"tokenmeter/reader/report/typeset"
+	"tokenmeter/reader/report/view"
 )
 
 type gateLine struct{ mark, state, text, says string }
@@ -22,14 +23,14 @@ func newGateLine(g *compare.GateResult, several bool) gateLine {
 	settled := g.Settled.Or(true)
 	switch g.State {
 	case compare.Held:
-		l.mark, l.state = "HELD", held
+		l.mark, l.state = "HELD", view.Held
 		if !settled {
-			l.state = open
+			l.state = view.Open
 		}
 	case compare.Broken:
-		l.mark, l.state = "BROKEN", missed
+		l.mark, l.state = "BROKEN", view.Missed
 	default:
-		l.mark, l.state = "NO ANSWER", open
+		l.mark, l.state = "NO ANSWER", view.Open
 	}
 	return l
 }

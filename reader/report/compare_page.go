@@ -10,6 +10,7 @@ import (
 
 	"tokenmeter/reader/compare"
 	"tokenmeter/reader/report/typeset"
+	"tokenmeter/reader/report/view"
 )
 
 var (
@@ -31,7 +32,7 @@ func CompareHTML(w io.Writer, r *compare.Result) error {
 type comparePage struct {
 	Title, State, Sign, Verdict, Says string
 	Comparable                        string
-	Sides                             []fact
+	Sides                             []view.Fact
 	Reasons                           []compareReason
 	Tables                            []comparePageTable
 	Gates                             []pageObjective
@@ -75,7 +76,7 @@ func newComparePage(r *compare.Result) *comparePage {
 	}
 	for _, g := range v.gates {
 		state, sign := stateOf(g.state)
-		if g.state == open {
+		if g.state == view.Open {
 			state, sign = "suspect", "▲"
 		}
 		p.Gates = append(p.Gates, pageObjective{state, sign, g.mark, g.text, g.says})
@@ -155,7 +156,7 @@ func overlay(c *compare.Curve) *plot {
 	lo, hi, end := math.Inf(1), 0.0, 0.3
 	for i := range sides {
 		s := &sides[i]
-		s.curve.row.unit = unit
+		s.curve.row.Unit = unit
 		s.points = s.curve.points()
 		for _, d := range s.points {
 			lo, hi, end = min(lo, d.v), max(hi, d.v), max(end, d.x)

@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 
+	"tokenmeter/reader/report/view"
 	"tokenmeter/record/metric"
 	"tokenmeter/record/run"
 	"tokenmeter/record/timeline"
@@ -16,7 +17,7 @@ import (
 func CSV(w io.Writer, r *run.Run) error {
 	c := &csvTable{w: csv.NewWriter(w)}
 	c.row("metric", "stat", "value", "n", "ci_lo", "ci_hi")
-	for _, name := range sortedKeys(r.Metrics) {
+	for _, name := range view.SortedKeys(r.Metrics) {
 		c.dist(name, r.Metrics[name])
 	}
 	c.throughput(&r.Throughput)
@@ -107,7 +108,7 @@ func (c *csvTable) requests(q *metric.Requests) {
 	add("total", q.Total)
 	add("ok", q.OK)
 	add("failed", q.Failed)
-	for _, class := range sortedKeys(q.ByClass) {
+	for _, class := range view.SortedKeys(q.ByClass) {
 		if class != timeline.OK {
 			add(string(class), q.ByClass[class])
 		}

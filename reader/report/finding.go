@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"tokenmeter/reader/report/typeset"
+	"tokenmeter/reader/report/view"
 	"tokenmeter/record/run"
 )
 
@@ -25,7 +26,7 @@ type finding struct {
 const findingsMax = 5
 
 // findings are looked for only when something failed or is suspect.
-func findings(r *run.Run, v *view, c *collected) []finding {
+func findings(r *run.Run, v *view.View, c *collected) []finding {
 	if !wrong(r, v) || c.n == 0 {
 		return nil
 	}
@@ -37,7 +38,7 @@ func findings(r *run.Run, v *view, c *collected) []finding {
 	} {
 		if f, ok := look(c); ok && (f.metric == "" || slow) {
 			relevant := relevance(v, f.metric)
-			if relevant < 0 && v.verdict == valid {
+			if relevant < 0 && v.Verdict == view.Valid {
 				continue
 			}
 			f.weight += relevant
@@ -50,16 +51,16 @@ func findings(r *run.Run, v *view, c *collected) []finding {
 
 // relevance puts what is about a missed objective first, and what is about one
 // that held last.
-func relevance(v *view, metric string) float64 {
+func relevance(v *view.View, metric string) float64 {
 	weight := 0.0
-	for _, o := range v.objectives {
-		if metric == "" || o.metric != metric && !(metric == "tpot" && (o.metric == "itl" || o.metric == "icl" || o.metric == "max_gap")) {
+	for _, o := range v.Objectives {
+		if metric == "" || o.Metric != metric && !(metric == "tpot" && (o.Metric == "itl" || o.Metric == "icl" || o.Metric == "max_gap")) {
 			continue
 		}
-		switch o.state {
-		case missed:
+		switch o.State {
+		case view.Missed:
 			return 2
-		case held, open, limit:
+		case view.Held, view.Open, view.Limit:
 			weight = -1
 		}
 	}
@@ -67,17 +68,17 @@ func relevance(v *view, metric string) float64 {
 }
 
 // judgedBad reports whether latencies are to be explained, not only failures.
-func judgedBad(v *view) bool {
-	for _, o := range v.objectives {
-		if o.state == missed {
+func judgedBad(v *view.View) bool {
+	for _, o := range v.Objectives {
+		if o.State == view.Missed {
 			return true
 		}
 	}
-	return v.verdict == suspect || v.verdict == invalid
+	return v.Verdict == view.Suspect || v.Verdict == view.Invalid
 }
 
 // wrong reports whether there is something to explain.
-func wrong(r *run.Run, v *view) bool {
+func wrong(r *run.Run, v *view.View) bool {
 	return r.Requests.Failed > 0 || judgedBad(v)
 }
 

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"tokenmeter/reader/report/typeset"
+	"tokenmeter/reader/report/view"
 	"tokenmeter/record/run"
 )
 
@@ -103,36 +104,36 @@ func TestJSONRoundTrip(t *testing.T) {
 // terminal's text, in Markdown and in HTML, and is run.json's value, rounded.
 func TestFormsAgree(t *testing.T) {
 	for name, r := range allRuns() {
-		v := newView(r)
+		v := view.New(r)
 		forms := map[string]string{"terminal": terminalText(t, r, Options{Width: 200}), "markdown": markdownText(t, r), "html": htmlText(t, r, nil)}
-		for _, line := range v.rows {
-			d := r.Metrics[line.key]
-			for i, c := range line.cells {
+		for _, line := range v.Rows {
+			d := r.Metrics[line.Key]
+			for i, c := range line.Cells {
 				for form, text := range forms {
-					if !strings.Contains(text, c.value) || c.lo != "" && (!strings.Contains(text, c.lo) || !strings.Contains(text, c.hi)) {
-						t.Errorf("%s: %s has no %s %s", name, form, line.name, c.text())
+					if !strings.Contains(text, c.Value) || c.Lo != "" && (!strings.Contains(text, c.Lo) || !strings.Contains(text, c.Hi)) {
+						t.Errorf("%s: %s has no %s %s", name, form, line.Name, c.Text())
 					}
 				}
-				want, ok := percentiles[shown[i]].of(&d).Get()
+				want, ok := view.Percentiles[view.Shown[i]].Of(&d).Get()
 				if !ok {
-					if c.value != typeset.Missing {
-						t.Errorf("%s: %s shown as %s", name, line.name, c.value)
+					if c.Value != typeset.Missing {
+						t.Errorf("%s: %s shown as %s", name, line.Name, c.Value)
 					}
 					continue
 				}
-				if line.unit == "s" {
+				if line.Unit == "s" {
 					want /= 1e3
 				}
-				got, err := strconv.ParseFloat(strings.NewReplacer(",", "", "−", "-", "?", "").Replace(c.value), 64)
+				got, err := strconv.ParseFloat(strings.NewReplacer(",", "", "−", "-", "?", "").Replace(c.Value), 64)
 				if err != nil {
 					t.Fatal(err)
 				}
 				if diff := got - want; diff > 0.005*want || diff < -0.005*want {
-					t.Errorf("%s: %s %v shown as %s", name, line.name, want, c.value)
+					t.Errorf("%s: %s %v shown as %s", name, line.Name, want, c.Value)
 				}
 			}
 		}
-		for _, f := range v.facts {
+		for _, f := range v.Facts {
 			if f.Label == "server" {
 				number := strings.Fields(f.Text)[0]
 				for form, text := range forms {

@@ -3,6 +3,7 @@ package report
 import (
 	"strings"
 	"tokenmeter/reader/report/typeset"
+	"tokenmeter/reader/report/view"
 )
 
 // grid lays the table out in columns: name and unit, for each percentile a
@@ -19,22 +20,22 @@ type grid struct {
 // intervalHead is the head of a column of intervals.
 const intervalHead = "[95 % CI]"
 
-func newGrid(rows []row) *grid {
+func newGrid(rows []view.Row) *grid {
 	g := &grid{name: 4, unit: 2, n: 1, gap: 3,
-		value: make([]int, len(shown)), extra: make([]int, len(shown)), intervals: make([]bool, len(shown))}
+		value: make([]int, len(view.Shown)), extra: make([]int, len(view.Shown)), intervals: make([]bool, len(view.Shown))}
 	for _, r := range rows {
-		g.name, g.n = max(g.name, typeset.Width(r.name)), max(g.n, typeset.Width(r.n))
-		for i, c := range r.cells {
-			g.value[i] = max(g.value[i], typeset.Width(c.value))
-			g.extra[i] = max(g.extra[i], typeset.Width(c.extra()))
-			if c.lo != "" {
+		g.name, g.n = max(g.name, typeset.Width(r.Name)), max(g.n, typeset.Width(r.N))
+		for i, c := range r.Cells {
+			g.value[i] = max(g.value[i], typeset.Width(c.Value))
+			g.extra[i] = max(g.extra[i], typeset.Width(c.Extra()))
+			if c.Lo != "" {
 				g.intervals[i] = true
 				g.extra[i] = max(g.extra[i], len(intervalHead))
 			}
 		}
 	}
-	for i, p := range shown {
-		g.value[i] = max(g.value[i], len(percentiles[p].name))
+	for i, p := range view.Shown {
+		g.value[i] = max(g.value[i], len(view.Percentiles[p].Name))
 	}
 	if g.total() > 80 {
 		g.gap = 2
@@ -43,7 +44,7 @@ func newGrid(rows []row) *grid {
 }
 
 // newNarrowGrid has the intervals under the values.
-func newNarrowGrid(rows []row) *grid {
+func newNarrowGrid(rows []view.Row) *grid {
 	g := newGrid(rows)
 	g.gap = 2
 	for i := range g.value {
@@ -70,8 +71,8 @@ func (g *grid) start(name, unit string) string {
 
 func (g *grid) header() string {
 	line := g.start("", "")
-	for i, p := range shown {
-		line += strings.Repeat(" ", g.gap) + padLeft(percentiles[p].name, g.value[i])
+	for i, p := range view.Shown {
+		line += strings.Repeat(" ", g.gap) + padLeft(view.Percentiles[p].Name, g.value[i])
 		if g.extra[i] > 0 {
 			note := ""
 			if g.intervals[i] {
@@ -83,22 +84,22 @@ func (g *grid) header() string {
 	return line + strings.Repeat(" ", g.gap) + padLeft("n", g.n)
 }
 
-func (g *grid) line(r row) string {
-	line := g.start(r.name, r.unit)
-	for i, c := range r.cells {
-		line += strings.Repeat(" ", g.gap) + padLeft(c.value, g.value[i])
+func (g *grid) line(r view.Row) string {
+	line := g.start(r.Name, r.Unit)
+	for i, c := range r.Cells {
+		line += strings.Repeat(" ", g.gap) + padLeft(c.Value, g.value[i])
 		if g.extra[i] > 0 {
-			line += " " + pad(c.extra(), g.extra[i])
+			line += " " + pad(c.Extra(), g.extra[i])
 		}
 	}
-	return line + strings.Repeat(" ", g.gap) + padLeft(r.n, g.n)
+	return line + strings.Repeat(" ", g.gap) + padLeft(r.N, g.n)
 }
 
 // second is the line of intervals in a narrow grid.
-func (g *grid) second(r row) string {
+func (g *grid) second(r view.Row) string {
 	line := g.start("", "")
-	for i, c := range r.cells {
-		line += strings.Repeat(" ", g.gap) + padLeft(c.extra(), g.value[i])
+	for i, c := range r.Cells {
+		line += strings.Repeat(" ", g.gap) + padLeft(c.Extra(), g.value[i])
 	}
 	return line
 }

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"tokenmeter/reader/report/typeset"
+	"tokenmeter/reader/report/view"
 	"tokenmeter/record/run"
 )
 
@@ -14,7 +15,7 @@ import (
 func Markdown(w io.Writer, r *run.Run) error {
 	b := bufio.NewWriter(w)
 	m := &markdown{b}
-	m.show(newView(r), r)
+	m.show(view.New(r), r)
 	return b.Flush()
 }
 
@@ -22,16 +23,16 @@ type markdown struct{ w *bufio.Writer }
 
 func (m *markdown) printf(format string, args ...any) { fmt.Fprintf(m.w, format, args...) }
 
-func (m *markdown) show(v *view, r *run.Run) {
-	m.printf("**%s.** %s %s.\n\n", v.verdict, md(v.judged), md(v.size))
-	if len(v.sentences) > 0 {
-		m.printf("%s\n\n", md(strings.Join(v.sentences, " ")))
+func (m *markdown) show(v *view.View, r *run.Run) {
+	m.printf("**%s.** %s %s.\n\n", v.Verdict, md(v.Judged), md(v.Size))
+	if len(v.Sentences) > 0 {
+		m.printf("%s\n\n", md(strings.Join(v.Sentences, " ")))
 	}
 	m.objectives(v)
-	for _, c := range v.checks {
-		m.printf("- **%s** %s: %s\n", strings.ToUpper(c.verdict), md(c.name), md(c.says))
+	for _, c := range v.Checks {
+		m.printf("- **%s** %s: %s\n", strings.ToUpper(c.Verdict), md(c.Name), md(c.Says))
 	}
-	if len(v.objectives)+len(v.checks) > 0 {
+	if len(v.Objectives)+len(v.Checks) > 0 {
 		m.printf("\n")
 	}
 	m.table(v)
@@ -41,55 +42,55 @@ func (m *markdown) show(v *view, r *run.Run) {
 	}
 }
 
-func (m *markdown) objectives(v *view) {
-	for _, o := range v.objectives {
-		m.printf("- **%s** %s: %s\n", o.mark(), md(o.text), md(o.says))
+func (m *markdown) objectives(v *view.View) {
+	for _, o := range v.Objectives {
+		m.printf("- **%s** %s: %s\n", o.Mark(), md(o.Text), md(o.Says))
 	}
 }
 
-func (m *markdown) table(v *view) {
-	if len(v.rows) == 0 {
+func (m *markdown) table(v *view.View) {
+	if len(v.Rows) == 0 {
 		return
 	}
 	m.printf("| |")
-	for _, p := range shown {
-		m.printf(" %s [95 %% CI] |", percentiles[p].name)
+	for _, p := range view.Shown {
+		m.printf(" %s [95 %% CI] |", view.Percentiles[p].Name)
 	}
-	m.printf(" n |\n|---|%s---:|\n", strings.Repeat("---:|", len(shown)))
-	for _, r := range v.rows {
-		m.printf("| %s %s |", r.name, r.unit)
-		for _, c := range r.cells {
-			m.printf(" %s |", md(c.text()))
+	m.printf(" n |\n|---|%s---:|\n", strings.Repeat("---:|", len(view.Shown)))
+	for _, r := range v.Rows {
+		m.printf("| %s %s |", r.Name, r.Unit)
+		for _, c := range r.Cells {
+			m.printf(" %s |", md(c.Text()))
 		}
-		m.printf(" %s |\n", r.n)
+		m.printf(" %s |\n", r.N)
 	}
 	m.printf("\n")
-	for _, note := range v.notes {
+	for _, note := range v.Notes {
 		m.printf("%s\n\n", md(note))
 	}
 }
 
-func (m *markdown) facts(v *view) {
+func (m *markdown) facts(v *view.View) {
 	m.printf("| | |\n|---|---|\n")
 	add := func(label, text string) {
 		if text != "" {
 			m.printf("| %s | %s |\n", label, md(text))
 		}
 	}
-	for _, f := range v.facts {
+	for _, f := range v.Facts {
 		add(f.Label, f.Text)
-		if f.Label == "failed" && v.failure != nil {
-			add("first", v.failure.first)
-			add("advice", v.failure.advice)
+		if f.Label == "failed" && v.Failure != nil {
+			add("first", v.Failure.First)
+			add("advice", v.Failure.Advice)
 		}
 	}
-	add("trust", v.trust)
-	for _, w := range v.warnings {
+	add("trust", v.Trust)
+	for _, w := range v.Warnings {
 		add("warning", w)
 	}
-	add("run", v.what)
-	add("next", v.next)
-	add("objective", v.offer)
+	add("run", v.What)
+	add("next", v.Next)
+	add("objective", v.Offer)
 }
 
 // md makes text stay text in Markdown and in the HTML made from it.

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"tokenmeter/reader/report/typeset"
+	"tokenmeter/reader/report/view"
 	"tokenmeter/record/metric"
 	"tokenmeter/record/run"
 	"tokenmeter/record/stat"
@@ -54,7 +55,7 @@ type page struct {
 	Heads      []string
 	Rows       []pageRow
 	Notes      []string
-	Facts      []fact
+	Facts      []view.Fact
 	Warnings   []string
 	Next       string
 	Offer      string
@@ -65,8 +66,8 @@ type page struct {
 	Failed     *figure
 	Errors     []pageError
 	FirstError string
-	Workload   []fact
-	Machine    []fact
+	Workload   []view.Fact
+	Machine    []view.Fact
 	Terms      []metric.Definition
 	Command    string
 	Broken     int
@@ -96,27 +97,27 @@ type pageCell struct{ Value, Extra, Exact string }
 type pageError struct{ Class, N, Share, Means, Cause, Next string }
 
 func newPage(r *run.Run, requests timelines) *page {
-	v := newView(r)
+	v := view.New(r)
 	c := collect(r, requests)
 	p := &page{
-		Verdict: v.verdict, Judged: v.judged, Size: v.size,
-		Model: typeset.Short(r.Target.Model, 160), Sentences: strings.Join(v.sentences, " "),
-		Notes: v.notes, Facts: v.facts, Warnings: v.warnings, Next: v.next, Offer: v.offer, Trust: v.trust,
+		Verdict: v.Verdict, Judged: v.Judged, Size: v.Size,
+		Model: typeset.Short(r.Target.Model, 160), Sentences: strings.Join(v.Sentences, " "),
+		Notes: v.Notes, Facts: v.Facts, Warnings: v.Warnings, Next: v.Next, Offer: v.Offer, Trust: v.Trust,
 		Findings: findings(r, v, c), Command: typeset.CommandLine(r.Command), Broken: c.broken, Seen: c.n > 0,
 		Version: r.Version,
 	}
 	p.State, p.Sign = outcome(v)
-	for _, c := range v.checks {
-		state, sign := stateOf(c.verdict)
-		p.Doubts = append(p.Doubts, pageObjective{state, sign, strings.ToUpper(c.verdict), c.name, c.says})
+	for _, c := range v.Checks {
+		state, sign := stateOf(c.Verdict)
+		p.Doubts = append(p.Doubts, pageObjective{state, sign, strings.ToUpper(c.Verdict), c.Name, c.Says})
 	}
 	p.Missed = whyMissed(r, v, c)
 	p.Why = why(v)
 	p.Title = typeset.Short(title(r), 120)
 	p.When = when(r)
-	for _, o := range v.objectives {
-		state, sign := stateOf(o.state)
-		p.Objectives = append(p.Objectives, pageObjective{state, sign, o.mark(), o.text, o.says})
+	for _, o := range v.Objectives {
+		state, sign := stateOf(o.State)
+		p.Objectives = append(p.Objectives, pageObjective{state, sign, o.Mark(), o.Text, o.Says})
 	}
 	for _, c := range r.Validity.Checks {
 		p.Checks = append(p.Checks, newPageCheck(c.Name, c.Verdict, c.Value, c.Limit, c.Says))
@@ -131,14 +132,14 @@ func newPage(r *run.Run, requests timelines) *page {
 }
 
 // why is the head of the findings.
-func why(v *view) string {
-	for _, o := range v.objectives {
-		if o.state == missed || o.state == voided && strings.Contains(o.says, "would fail") {
+func why(v *view.View) string {
+	for _, o := range v.Objectives {
+		if o.State == view.Missed || o.State == view.Voided && strings.Contains(o.Says, "would fail") {
 			return "Why it failed"
 		}
 	}
-	if v.verdict == suspect || v.verdict == invalid {
-		return "Why it is " + strings.ToLower(v.verdict)
+	if v.Verdict == view.Suspect || v.Verdict == view.Invalid {
+		return "Why it is " + strings.ToLower(v.Verdict)
 	}
 	return "Why requests failed"
 }
@@ -163,14 +164,14 @@ func when(r *run.Run) string {
 
 // outcome is the class and the sign of the whole: a failed objective is a failure,
 // whatever the measurement is worth, and one that nothing decides is no success.
-func outcome(v *view) (class, sign string) {
-	class, sign = stateOf(v.verdict)
-	for _, o := range v.objectives {
+func outcome(v *view.View) (class, sign string) {
+	class, sign = stateOf(v.Verdict)
+	for _, o := range v.Objectives {
 		switch {
-		case o.state == missed:
-			return stateOf(missed)
-		case (o.state == open || o.state == voided) && class == "ok":
-			class, sign = stateOf(o.state)
+		case o.State == view.Missed:
+			return stateOf(view.Missed)
+		case (o.State == view.Open || o.State == view.Voided) && class == "ok":
+			class, sign = stateOf(o.State)
 		}
 	}
 	return class, sign
@@ -179,11 +180,11 @@ func outcome(v *view) (class, sign string) {
 // stateOf is the class and the sign of a state.
 func stateOf(state string) (class, sign string) {
 	switch strings.ToUpper(state) {
-	case valid, held:
+	case view.Valid, view.Held:
 		return "ok", "●"
-	case suspect:
+	case view.Suspect:
 		return "suspect", "▲"
-	case invalid, missed:
+	case view.Invalid, view.Missed:
 		return "bad", "■"
 	}
 	return "none", "○"
@@ -197,18 +198,18 @@ func newPageCheck(name, verdict string, value, limit timeline.Opt[float64], says
 		return typeset.Missing
 	}
 	state, sign := stateOf(verdict)
-	return pageCheck{state, sign, verdict, name, show(value), show(limit), sentence(says)}
+	return pageCheck{state, sign, verdict, name, show(value), show(limit), view.Sentence(says)}
 }
 
 // table copies the latencies of the view.
-func (p *page) table(v *view) {
-	for _, i := range shown {
-		p.Heads = append(p.Heads, percentiles[i].name)
+func (p *page) table(v *view.View) {
+	for _, i := range view.Shown {
+		p.Heads = append(p.Heads, view.Percentiles[i].Name)
 	}
-	for _, r := range v.rows {
-		row := pageRow{Name: r.name, Unit: r.unit, N: r.n, ExactN: typeset.Exact(r.exactN), Link: r.key}
-		for _, c := range r.cells {
-			row.Cells = append(row.Cells, pageCell{c.value, c.extra(), c.exact})
+	for _, r := range v.Rows {
+		row := pageRow{Name: r.Name, Unit: r.Unit, N: r.N, ExactN: typeset.Exact(r.ExactN), Link: r.Key}
+		for _, c := range r.Cells {
+			row.Cells = append(row.Cells, pageCell{c.Value, c.Extra(), c.Exact})
 		}
 		p.Rows = append(p.Rows, row)
 	}
@@ -242,10 +243,10 @@ func sampleCurve(c *collected, of func(*request) float64) *curve {
 	return &curve{}
 }
 
-func (p *page) charts(r *run.Run, v *view, c *collected) {
-	for _, row := range v.rows {
-		class, k := curveOf(c, row.key)
-		switch row.key {
+func (p *page) charts(r *run.Run, v *view.View, c *collected) {
+	for _, row := range v.Rows {
+		class, k := curveOf(c, row.Key)
+		switch row.Key {
 		case "itl_ms":
 			class, k = "s2", pooledCurve(&c.itl)
 		case "icl_ms":
@@ -257,8 +258,8 @@ func (p *page) charts(r *run.Run, v *view, c *collected) {
 		if k == nil {
 			continue
 		}
-		k.row, k.dist, k.class = row, r.Metrics[row.key], class
-		k.limits = limitsOf(r, metric.WithoutUnit(row.key))
+		k.row, k.dist, k.class = row, r.Metrics[row.Key], class
+		k.limits = limitsOf(r, metric.WithoutUnit(row.Key))
 		p.Curves = append(p.Curves, percentileFigure(k))
 	}
 	if c.n == 0 {
@@ -291,26 +292,26 @@ func terms(rows []pageRow) []metric.Definition {
 
 // errors lists the classes of failure with what they mean.
 func (p *page) errors(r *run.Run) {
-	f := failureOf(r)
+	f := view.FailureOf(r)
 	if f == nil {
 		return
 	}
-	p.FirstError = f.first
+	p.FirstError = f.First
 	total := r.Requests.OK + r.Requests.Failed
-	for _, c := range f.classes {
-		a := metric.AdviceOn(c.class)
-		p.Errors = append(p.Errors, pageError{string(c.class), typeset.Exact(c.n), typeset.Percent(float64(c.n) / float64(max(total, 1))),
+	for _, c := range f.Classes {
+		a := metric.AdviceOn(c.Class)
+		p.Errors = append(p.Errors, pageError{string(c.Class), typeset.Exact(c.N), typeset.Percent(float64(c.N) / float64(max(total, 1))),
 			a.Means, a.Cause, a.Next})
 	}
 }
 
-func workload(r *run.Run) []fact {
+func workload(r *run.Run) []view.Fact {
 	l := factList{}
 	l.add("model", r.Target.Model)
 	l.add("API", r.Target.API)
 	l.add("address", r.Target.URL)
 	l.add("server", r.Target.Server)
-	l.add("load", loadWords(r))
+	l.add("load", view.LoadWords(r))
 	if n, ok := r.Load.Requests.Get(); ok && n > 0 {
 		l.add("asked for", typeset.Plural(n, "request"))
 	}
@@ -336,20 +337,20 @@ func workload(r *run.Run) []fact {
 	return l.list
 }
 
-type factList struct{ list []fact }
+type factList struct{ list []view.Fact }
 
 func (l *factList) add(label, text string) {
 	if text != "" {
-		l.list = append(l.list, fact{label, typeset.Clean(text)})
+		l.list = append(l.list, view.Fact{Label: label, Text: typeset.Clean(text)})
 	}
 }
 
-func machine(r *run.Run) []fact {
+func machine(r *run.Run) []view.Fact {
 	l := factList{}
 	e := r.Environment
 	l.add("run", r.ID)
 	l.add("name", r.Name)
-	for _, k := range sortedKeys(r.Tags) {
+	for _, k := range view.SortedKeys(r.Tags) {
 		l.add("tag "+typeset.Clean(k), r.Tags[k])
 	}
 	if !r.Started.IsZero() {

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"tokenmeter/reader/report/typeset"
+	"tokenmeter/reader/report/view"
 	"tokenmeter/record/run"
 )
 
@@ -49,9 +50,9 @@ func ValidityOf(runs []*run.Run, noun string) SeveralValidity {
 
 // firstCheck is the worst check of a run that does not hold, and a space.
 func firstCheck(r *run.Run) string {
-	lines := checkLines(r)
+	lines := view.CheckLines(r)
 	if len(lines) == 0 {
 		return ""
 	}
-	return lines[0].name + ": " + lines[0].says + " "
+	return lines[0].Name + ": " + lines[0].Says + " "
 }

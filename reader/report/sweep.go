@@ -8,6 +8,7 @@ import (
 
 	"tokenmeter/load/sweep/result"
 	"tokenmeter/reader/report/typeset"
+	"tokenmeter/reader/report/view"
 	"tokenmeter/record/metric"
 	"tokenmeter/record/objective"
 	"tokenmeter/record/run"
@@ -26,7 +27,7 @@ type sweepView struct {
 	notes       []string // on the columns
 	saidInvalid int      // invalid points that a sentence names
 	spare       []int    // columns that give way first where there is little room
-	facts       []fact
+	facts       []view.Fact
 	variable    sweepVariable
 	others      []string // names of what was varied beside the variable
 
@@ -92,12 +93,12 @@ func (v *sweepView) tps(x float64, ci *[2]float64) string {
 	return typeset.Number(x, max(d.Decimals(x), 0))
 }
 
-func (v *sweepView) factList() []fact {
+func (v *sweepView) factList() []view.Fact {
 	s := v.s
-	var out []fact
+	var out []view.Fact
 	add := func(label, text string) {
 		if text != "" {
-			out = append(out, fact{Label: label, Text: text})
+			out = append(out, view.Fact{Label: label, Text: text})
 		}
 	}
 	if s.Peak != nil {

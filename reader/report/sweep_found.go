@@ -6,6 +6,7 @@ import (
 
 	"tokenmeter/load/sweep/result"
 	"tokenmeter/reader/report/typeset"
+	"tokenmeter/reader/report/view"
 	"tokenmeter/record/metric"
 )
 
@@ -39,7 +40,7 @@ func (v *sweepView) found(f *result.Found) {
 		if v.state == "ok" {
 			v.state = "suspect"
 		}
-		v.more = append(v.more, sentence(f.Why))
+		v.more = append(v.more, view.Sentence(f.Why))
 	}
 	for _, text := range []string{f.Unknown, f.Next} {
 		if text != "" {

@@ -7,6 +7,7 @@ import (
 
 	"tokenmeter/load/sweep/result"
 	"tokenmeter/reader/report/typeset"
+	"tokenmeter/reader/report/view"
 	"tokenmeter/record/objective"
 	"tokenmeter/record/timeline"
 )
@@ -105,7 +106,7 @@ func missedWords(o *objective.ObjectiveResult) string {
 	if !ok {
 		return typeset.Clean(fmt.Sprintf("%s is missed, as too many requests fail", head))
 	}
-	value, _, _ := showAs(o.Metric)(x, nil, timeline.Some(o.Limit))
+	value, _, _ := view.ShowAs(o.Metric)(x, nil, timeline.Some(o.Limit))
 	return typeset.Clean(fmt.Sprintf("%s is %s (limit %s)", head, value, bound))
 }
 

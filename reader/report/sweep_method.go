@@ -5,6 +5,7 @@ import (
 
 	"tokenmeter/load/sweep/result"
 	"tokenmeter/reader/report/typeset"
+	"tokenmeter/reader/report/view"
 )
 
 // methodView is what a published method says, in words and cells.
@@ -20,7 +21,7 @@ func newMethodView(m *result.Method) *methodView {
 	if m == nil {
 		return nil
 	}
-	v := &methodView{Title: typeset.Clean(m.Title), AsOf: typeset.Clean(m.AsOf), Says: sentence(typeset.Clean(m.Says)), Rules: m.Rules, Why: m.Why, Heads: m.Heads}
+	v := &methodView{Title: typeset.Clean(m.Title), AsOf: typeset.Clean(m.AsOf), Says: view.Sentence(typeset.Clean(m.Says)), Rules: m.Rules, Why: m.Why, Heads: m.Heads}
 	for _, f := range m.Fields {
 		value := typeset.Missing
 		if x, ok := f.Value.Get(); ok {
@@ -47,7 +48,7 @@ func (v *sweepView) followed(m *result.Method) {
 	if strings.HasPrefix(m.Verdict, "INVALID") {
 		v.state = "bad"
 	}
-	v.more = append(v.more, sentence(typeset.Clean(m.Says)))
+	v.more = append(v.more, view.Sentence(typeset.Clean(m.Says)))
 }
 
 func (t *terminal) method(v *methodView) {

@@ -8,6 +8,7 @@ import (
 
 	"tokenmeter/load/sweep/result"
 	"tokenmeter/reader/report/typeset"
+	"tokenmeter/reader/report/view"
 )
 
 //go:embed sweep_page.html
@@ -26,7 +27,7 @@ func SweepHTML(w io.Writer, s *result.Sweep) error {
 type sweepPage struct {
 	Title, State, Sign, Says, More string
 	Objectives                     []string
-	Facts                          []fact
+	Facts                          []view.Fact
 	Charts                         []figure
 	Heads                          []string
 	Rows                           []sweepPageRow

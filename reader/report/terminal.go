@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"tokenmeter/reader/report/typeset"
+	"tokenmeter/reader/report/view"
 	"tokenmeter/record/run"
 )
 
@@ -18,7 +19,7 @@ func Terminal(w io.Writer, r *run.Run, o Options) error {
 	if o.Dir == "" {
 		o.Dir = r.Dir
 	}
-	newTerminal(b, o).show(newView(r))
+	newTerminal(b, o).show(view.New(r))
 	return b.Flush()
 }
 
@@ -36,19 +37,19 @@ func newTerminal(w *bufio.Writer, o Options) *terminal {
 	return &terminal{w: w, o: o, width: max(width, 40)}
 }
 
-func (t *terminal) show(v *view) {
+func (t *terminal) show(v *view.View) {
 	t.head(v)
-	t.paragraph("", strings.Join(v.sentences, " "))
-	for _, o := range v.objectives {
-		t.labelled(pad(o.mark(), 7)+"  ", o.text+": "+o.says, 9, colourOf(o.state))
+	t.paragraph("", strings.Join(v.Sentences, " "))
+	for _, o := range v.Objectives {
+		t.labelled(pad(o.Mark(), 7)+"  ", o.Text+": "+o.Says, 9, colourOf(o.State))
 	}
-	for _, c := range v.checks {
-		t.labelled(pad(strings.ToUpper(c.verdict), 7)+"  ", c.name+": "+c.says, 9, colourOf(strings.ToUpper(c.verdict)))
+	for _, c := range v.Checks {
+		t.labelled(pad(strings.ToUpper(c.Verdict), 7)+"  ", c.Name+": "+c.Says, 9, colourOf(strings.ToUpper(c.Verdict)))
 	}
-	if len(v.rows) > 0 {
+	if len(v.Rows) > 0 {
 		t.line("")
-		t.table(v.rows)
-		for _, note := range v.notes {
+		t.table(v.Rows)
+		for _, note := range v.Notes {
 			t.paragraph("", note)
 		}
 	}
@@ -59,24 +60,24 @@ func (t *terminal) show(v *view) {
 // label is the width of the labels of the last block.
 const label = 10
 
-func (t *terminal) facts(v *view) {
-	for _, f := range v.facts {
+func (t *terminal) facts(v *view.View) {
+	for _, f := range v.Facts {
 		t.fact(f.Label, f.Text)
-		if f.Label == "failed" && v.failure != nil {
-			t.fact("first", v.failure.first)
-			t.fact("advice", v.failure.advice)
+		if f.Label == "failed" && v.Failure != nil {
+			t.fact("first", v.Failure.First)
+			t.fact("advice", v.Failure.Advice)
 		}
 	}
-	t.fact("trust", v.trust)
-	for _, w := range v.warnings {
+	t.fact("trust", v.Trust)
+	for _, w := range v.Warnings {
 		t.fact("warning", w)
 	}
-	t.fact("run", v.what)
-	t.fact("next", v.next)
+	t.fact("run", v.What)
+	t.fact("next", v.Next)
 	if t.o.Dir != "" {
 		t.saved(t.o.Dir)
 	}
-	t.fact("objective", v.offer)
+	t.fact("objective", v.Offer)
 }
 
 func (t *terminal) fact(name, text string) {
@@ -101,11 +102,11 @@ func (t *terminal) saved(dir string) {
 }
 
 // head is the first line: the verdict, the objectives, the size on the right.
-func (t *terminal) head(v *view) {
-	left := v.verdict + ".  " + v.judged
-	right := v.size
+func (t *terminal) head(v *view.View) {
+	left := v.Verdict + ".  " + v.Judged
+	right := v.Size
 	gap := t.width - typeset.Width(left) - typeset.Width(right)
-	text := t.colour(v.verdict, colourOf(v.verdict)) + t.text(left[len(v.verdict):])
+	text := t.colour(v.Verdict, colourOf(v.Verdict)) + t.text(left[len(v.Verdict):])
 	if gap < 2 {
 		t.line(text)
 		t.line(t.text(right))
@@ -117,7 +118,7 @@ func (t *terminal) head(v *view) {
 
 // table writes the latencies; intervals go to a second line where one line is
 // too narrow for them.
-func (t *terminal) table(rows []row) {
+func (t *terminal) table(rows []view.Row) {
 	g := newGrid(rows)
 	if g.total() <= t.width {
 		t.line(g.header())
@@ -141,11 +142,11 @@ func (t *terminal) table(rows []row) {
 }
 
 // list has a line for each percentile, for very narrow terminals.
-func (t *terminal) list(rows []row) {
+func (t *terminal) list(rows []view.Row) {
 	for _, r := range rows {
-		t.line(fmt.Sprintf("%s %s, n %s", r.name, r.unit, r.n))
-		for i, c := range r.cells {
-			t.line(t.text(fmt.Sprintf("  %s  %s", percentiles[shown[i]].name, c.text())))
+		t.line(fmt.Sprintf("%s %s, n %s", r.Name, r.Unit, r.N))
+		for i, c := range r.Cells {
+			t.line(t.text(fmt.Sprintf("  %s  %s", view.Percentiles[view.Shown[i]].Name, c.Text())))
 		}
 	}
 }
@@ -194,11 +195,11 @@ func (t *terminal) colour(s, code string) string {
 // colourOf repeats a state that a word already names.
 func colourOf(state string) string {
 	switch state {
-	case valid, held:
+	case view.Valid, view.Held:
 		return "32"
-	case suspect, unknown, open, voided:
+	case view.Suspect, view.Unknown, view.Open, view.Voided:
 		return "33"
-	case invalid, missed:
+	case view.Invalid, view.Missed:
 		return "31"
 	}
 	return ""

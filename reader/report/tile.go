@@ -5,14 +5,15 @@ import (
 	"strings"
 
 	"tokenmeter/reader/report/typeset"
+	"tokenmeter/reader/report/view"
 	"tokenmeter/record/run"
 )
 
 // tiles are the three or four numbers under the verdict.
-func tiles(r *run.Run, v *view) []tile {
+func tiles(r *run.Run, v *view.View) []tile {
 	var list []tile
-	for _, row := range v.rows {
-		switch row.key {
+	for _, row := range v.Rows {
+		switch row.Key {
 		case "ttft_ms":
 			list = append(list, latencyTile(v, row, 1, "ttft"))
 		case "tpot_ms":
@@ -24,23 +25,23 @@ func tiles(r *run.Run, v *view) []tile {
 }
 
 // latencyTile has the median large and one percentile of the tail under it.
-func latencyTile(v *view, row row, tail int, objective string) tile {
-	t := tile{Label: row.name, Value: row.cells[0].value, Unit: row.unit + " p50", Link: "#def-" + row.key}
-	if row.cells[0].value == typeset.Missing {
+func latencyTile(v *view.View, row view.Row, tail int, objective string) tile {
+	t := tile{Label: row.Name, Value: row.Cells[0].Value, Unit: row.Unit + " p50", Link: "#def-" + row.Key}
+	if row.Cells[0].Value == typeset.Missing {
 		t.Unit, t.Sub = "", "not measured"
 		return t
 	}
-	c := row.cells[tail]
-	t.Sub = fmt.Sprintf("%s %s %s", percentiles[shown[tail]].name, c.value, row.unit)
-	if extra := c.extra(); extra != "" {
+	c := row.Cells[tail]
+	t.Sub = fmt.Sprintf("%s %s %s", view.Percentiles[view.Shown[tail]].Name, c.Value, row.Unit)
+	if extra := c.Extra(); extra != "" {
 		t.Sub += " " + extra
 	}
-	for _, o := range v.objectives {
-		if o.metric != objective {
+	for _, o := range v.Objectives {
+		if o.Metric != objective {
 			continue
 		}
-		if class, sign := stateOf(o.state); t.State != "bad" {
-			t.State, t.Sign = class, sign+" "+o.state
+		if class, sign := stateOf(o.State); t.State != "bad" {
+			t.State, t.Sign = class, sign+" "+o.State
 		}
 	}
 	return t

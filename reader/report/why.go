@@ -6,19 +6,20 @@ import (
 	"strings"
 
 	"tokenmeter/reader/report/typeset"
+	"tokenmeter/reader/report/view"
 	"tokenmeter/record/objective"
 	"tokenmeter/record/run"
 )
 
 // whyMissed says of each missed objective which requests missed it and when, and whether
 // these waited or decoded longer than the others.
-func whyMissed(r *run.Run, v *view, c *collected) (list []finding) {
+func whyMissed(r *run.Run, v *view.View, c *collected) (list []finding) {
 	if r.Goodput == nil || c.n == 0 {
 		return nil
 	}
 	for i := range r.Goodput.Objectives {
 		o := &r.Goodput.Objectives[i]
-		if i < len(v.objectives) && (v.objectives[i].state == missed || v.objectives[i].state == voided && o.State == objective.Missed) {
+		if i < len(v.Objectives) && (v.Objectives[i].State == view.Missed || v.Objectives[i].State == view.Voided && o.State == objective.Missed) {
 			if f, ok := missedBy(o, c); ok {
 				list = append(list, f)
 			}

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"tokenmeter/reader/report/view"
 	"tokenmeter/record/objective"
 )
 
@@ -49,10 +50,10 @@ func TestWhyMissed(t *testing.T) {
 // decided is no success.
 func TestOutcome(t *testing.T) {
 	for _, c := range []struct{ verdict, state, class string }{
-		{valid, held, "ok"}, {valid, missed, "bad"}, {suspect, missed, "bad"}, {invalid, held, "bad"},
-		{valid, open, "none"}, {valid, voided, "none"}, {suspect, held, "suspect"}, {valid, limit, "ok"},
+		{view.Valid, view.Held, "ok"}, {view.Valid, view.Missed, "bad"}, {view.Suspect, view.Missed, "bad"}, {view.Invalid, view.Held, "bad"},
+		{view.Valid, view.Open, "none"}, {view.Valid, view.Voided, "none"}, {view.Suspect, view.Held, "suspect"}, {view.Valid, view.Limit, "ok"},
 	} {
-		if class, _ := outcome(&view{verdict: c.verdict, objectives: []objectiveLine{{state: c.state}}}); class != c.class {
+		if class, _ := outcome(&view.View{Verdict: c.verdict, Objectives: []view.ObjectiveLine{{State: c.state}}}); class != c.class {
 			t.Errorf("%s and %s: %s, want %s", c.verdict, c.state, class, c.class)
 		}
 	}

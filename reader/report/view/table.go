@@ -1,4 +1,4 @@
-package report
+package view
 
 import (
 	"fmt"
@@ -12,43 +12,43 @@ import (
 	"tokenmeter/record/timeline"
 )
 
-// row is one latency of the table, with one unit.
-type row struct {
-	key, name, unit string
-	cells           []cell
-	n               string
-	exactN          int64
+// Row is one latency of the table, with one unit.
+type Row struct {
+	Key, Name, Unit string
+	Cells           []Cell
+	N               string
+	ExactN          int64
 }
 
-// cell is one percentile: a value with its interval, or with what an interval
+// Cell is one percentile: a value with its interval, or with what an interval
 // would need.
-type cell struct {
-	value, lo, hi string
+type Cell struct {
+	Value, Lo, Hi string
 	needs         float64 // times the run's length, for an interval; 0: there is one, or nobody knows
-	exact         string
+	Exact         string
 }
 
-// text is the cell in one piece.
-func (c cell) text() string {
-	if extra := c.extra(); extra != "" {
-		return c.value + " " + extra
+// Text is the cell in one piece.
+func (c Cell) Text() string {
+	if extra := c.Extra(); extra != "" {
+		return c.Value + " " + extra
 	}
-	return c.value
+	return c.Value
 }
 
-// extra is what stands behind the value.
-func (c cell) extra() string {
+// Extra is what stands behind the value.
+func (c Cell) Extra() string {
 	switch {
-	case c.lo != "":
-		return "[" + c.lo + ", " + c.hi + "]"
-	case c.needs > 0 && c.value != typeset.Missing:
-		return "(needs " + timesWords(c.needs) + ")"
+	case c.Lo != "":
+		return "[" + c.Lo + ", " + c.Hi + "]"
+	case c.needs > 0 && c.Value != typeset.Missing:
+		return "(needs " + TimesWords(c.needs) + ")"
 	}
 	return ""
 }
 
-// timesWords is how many times as long a run would be: 3.4×.
-func timesWords(factor float64) string {
+// TimesWords is how many times as long a run would be: 3.4×.
+func TimesWords(factor float64) string {
 	if factor >= 1000 {
 		return "1,000× or more"
 	}
@@ -56,26 +56,27 @@ func timesWords(factor float64) string {
 }
 
 // short reports whether the run is too short for an interval of some figure.
-func (r row) short() bool {
-	return slices.ContainsFunc(r.cells, func(c cell) bool { return c.needs > 0 && c.value != typeset.Missing })
+func (r Row) short() bool {
+	return slices.ContainsFunc(r.Cells, func(c Cell) bool { return c.needs > 0 && c.Value != typeset.Missing })
 }
 
 // doubt marks every figure of an invalid measurement; false when there is none.
-func (r *row) doubt() (marked bool) {
-	for i := range r.cells {
-		if r.cells[i].value != typeset.Missing {
-			r.cells[i].value += "?"
+func (r *Row) doubt() (marked bool) {
+	for i := range r.Cells {
+		if r.Cells[i].Value != typeset.Missing {
+			r.Cells[i].Value += "?"
 			marked = true
 		}
 	}
 	return marked
 }
 
-// percentiles of the table.
-var percentiles = []struct {
-	name string
-	p    float64
-	of   func(*metric.Dist) timeline.Opt[float64]
+// Percentiles are those of the table: a name, the share P of values below, and the
+// value Of a distribution.
+var Percentiles = []struct {
+	Name string
+	P    float64
+	Of   func(*metric.Dist) timeline.Opt[float64]
 }{
 	{"p50", 0.50, func(d *metric.Dist) timeline.Opt[float64] { return d.P50 }},
 	{"p90", 0.90, func(d *metric.Dist) timeline.Opt[float64] { return d.P90 }},
@@ -84,8 +85,8 @@ var percentiles = []struct {
 	{"p999", 0.999, func(d *metric.Dist) timeline.Opt[float64] { return d.P999 }},
 }
 
-// shown are the columns of the table, as indices of percentiles.
-var shown = []int{0, 2, 3}
+// Shown are the columns of the table, as indices of percentiles.
+var Shown = []int{0, 2, 3}
 
 // latencies are the rows of the table, in order.
 var latencies = []struct{ key, name, objective string }{
@@ -100,7 +101,7 @@ var latencies = []struct{ key, name, objective string }{
 // rows builds the latency table. Gaps between tokens are shown when they are
 // known, else gaps between chunks; the answer's first token has a row of its
 // own when it differs from the first token.
-func rows(r *run.Run) (table []row, notes []string) {
+func rows(r *run.Run) (table []Row, notes []string) {
 	for _, l := range latencies {
 		d := r.Metrics[l.key]
 		switch l.key {
@@ -129,36 +130,36 @@ func same(a, b metric.Dist) bool {
 	return a.N == 0 || a.N == b.N && a.P50 == b.P50 && a.P95 == b.P95 && a.P99 == b.P99
 }
 
-func newRow(r *run.Run, key, name, objective string, d metric.Dist) row {
+func newRow(r *run.Run, key, name, objective string, d metric.Dist) Row {
 	scale, unit := 1.0, "ms"
-	for _, i := range shown {
-		if v, ok := percentiles[i].of(&d).Get(); ok && v >= 10_000 {
+	for _, i := range Shown {
+		if v, ok := Percentiles[i].Of(&d).Get(); ok && v >= 10_000 {
 			scale, unit = 1e3, "s"
 		}
 	}
-	line := row{key: key, name: name, unit: unit, n: typeset.Count(d.N), exactN: d.N}
-	for _, i := range shown {
-		p := percentiles[i]
-		line.cells = append(line.cells, newCell(d, p.name, p.of(&d), scale, limitOf(r, objective, p.p)))
+	line := Row{Key: key, Name: name, Unit: unit, N: typeset.Count(d.N), ExactN: d.N}
+	for _, i := range Shown {
+		p := Percentiles[i]
+		line.Cells = append(line.Cells, newCell(d, p.Name, p.Of(&d), scale, limitOf(r, objective, p.P)))
 	}
 	return line
 }
 
-func newCell(d metric.Dist, name string, value timeline.Opt[float64], scale float64, limit timeline.Opt[float64]) cell {
+func newCell(d metric.Dist, name string, value timeline.Opt[float64], scale float64, limit timeline.Opt[float64]) Cell {
 	v, ok := value.Get()
 	if !ok {
-		return cell{value: typeset.Missing}
+		return Cell{Value: typeset.Missing}
 	}
 	if l, has := limit.Get(); has {
 		limit = timeline.Some(l / scale)
 	}
 	g := typeset.Digits{Limit: limit}
-	c := cell{exact: fmt.Sprintf("%g", v)}
+	c := Cell{Exact: fmt.Sprintf("%g", v)}
 	if ci, has := d.CI95[name]; has {
-		c.value, c.lo, c.hi = g.Interval(v/scale, ci[0]/scale, ci[1]/scale)
+		c.Value, c.Lo, c.Hi = g.Interval(v/scale, ci[0]/scale, ci[1]/scale)
 		return c
 	}
-	c.value, c.needs = g.Value(v/scale), d.Needs[name]
+	c.Value, c.needs = g.Value(v/scale), d.Needs[name]
 	return c
 }
 
@@ -199,6 +200,7 @@ func whyMissing(r *run.Run, key, name string, d metric.Dist) string {
 	return name + ": not measured"
 }
 
-func sortedKeys[K ~string, V any](m map[K]V) []K {
+// SortedKeys are a map's keys, smallest first.
+func SortedKeys[K ~string, V any](m map[K]V) []K {
 	return slices.Sorted(maps.Keys(m))
 }

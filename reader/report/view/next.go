@@ -1,4 +1,4 @@
-package report
+package view
 
 import (
 	"fmt"
@@ -17,7 +17,7 @@ func next(r *run.Run) string {
 	if r.Requests.Total == 0 || r.Requests.OK == 0 {
 		return check(r)
 	}
-	if v := verdict(r); v == invalid || v == suspect {
+	if v := verdict(r); v == Invalid || v == Suspect {
 		return "" // the failing checks say what to do
 	}
 	if s := unsettled(r); s != "" {
@@ -88,10 +88,10 @@ func loose(r *run.Run) string {
 // shortRun says what the run is worth and how long one would do for a p99.
 func shortRun(r *run.Run, name string, d metric.Dist) string {
 	factor := d.Needs["p99"]
-	text := fmt.Sprintf("p99 of %s: %s%s", name, typeset.Plural(d.N, "request"), worthWords(d.N, d.Worth))
+	text := fmt.Sprintf("p99 of %s: %s%s", name, typeset.Plural(d.N, "request"), WorthWords(d.N, d.Worth))
 	window, ok := r.Throughput.WindowS.Get()
 	if !ok || factor >= 1000 {
-		return text + "; " + timesWords(factor) + " the run at least"
+		return text + "; " + TimesWords(factor) + " the run at least"
 	}
 	return text + "; about " + spanWords(window*factor) + " would do"
 }

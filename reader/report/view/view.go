@@ -1,4 +1,4 @@
-package report
+package view
 
 import (
 	"fmt"
@@ -13,66 +13,67 @@ import (
 	"tokenmeter/record/validity"
 )
 
-// view is a run in words and figures, before a form is given to it. Every form
+// View is a run in words and figures, before a form is given to it. Every form
 // shows this view, so that they agree.
-type view struct {
-	verdict    string   // VALID | SUSPECT | INVALID | NOT JUDGED
-	judged     string   // what became of the objectives
-	size       string   // "600 requests, 133 s"
-	sentences  []string // what a stranger needs to know
-	objectives []objectiveLine
-	rows       []row
-	notes      []string // why a row has no values
-	facts      []fact   // throughput, goodput, failures
-	failure    *failure // null without failed requests
-	checks     []checkLine
-	warnings   []string
-	trust      string
-	next       string
-	offer      string // an objective for who has none
-	what       string // the run in one line: model, target, load
+type View struct {
+	Verdict    string   // VALID | SUSPECT | INVALID | NOT JUDGED
+	Judged     string   // what became of the objectives
+	Size       string   // "600 requests, 133 s"
+	Sentences  []string // what a stranger needs to know
+	Objectives []ObjectiveLine
+	Rows       []Row
+	Notes      []string // why a row has no values
+	Facts      []Fact   // throughput, goodput, failures
+	Failure    *Failure // nil without failed requests
+	Checks     []Check
+	Warnings   []string
+	Trust      string
+	Next       string
+	Offer      string // an objective for who has none
+	What       string // the run in one line: model, target, load
 }
 
-// fact is a labelled line of the table.
-type fact struct{ Label, Text string }
+// Fact is a labelled line of the table.
+type Fact struct{ Label, Text string }
 
 // longest is where text from elsewhere is cut in the table; the page of a run
 // has it in full.
 const longest = 400
 
-func newView(r *run.Run) *view {
-	v := &view{verdict: verdict(r), size: size(r)}
-	v.objectives, v.judged = objectiveLines(r)
-	v.rows, v.notes = rows(r)
-	if slices.ContainsFunc(v.rows, row.short) {
-		v.notes = append(v.notes, "needs 2×: for an interval the run would have to be about twice as long")
+// New puts a run into words and figures.
+func New(r *run.Run) *View {
+	v := &View{Verdict: verdict(r), Size: size(r)}
+	v.Objectives, v.Judged = objectiveLines(r)
+	v.Rows, v.Notes = rows(r)
+	if slices.ContainsFunc(v.Rows, Row.short) {
+		v.Notes = append(v.Notes, "needs 2×: for an interval the run would have to be about twice as long")
 	}
 	doubted := false
-	for i := range v.rows {
-		if r.Validity.Of(v.rows[i].key) == validity.Invalid {
-			doubted = v.rows[i].doubt() || doubted
+	for i := range v.Rows {
+		if r.Validity.Of(v.Rows[i].Key) == validity.Invalid {
+			doubted = v.Rows[i].doubt() || doubted
 		}
 	}
 	if doubted {
-		v.notes = append(v.notes, "? the measurement is invalid: do not rely on the figure")
+		v.Notes = append(v.Notes, "? the measurement is invalid: do not rely on the figure")
 	}
-	v.failure = failureOf(r)
-	v.sentences = sentences(r, v)
-	v.facts = facts(r)
-	v.checks = checkLines(r)
-	v.trust = trust(r)
-	v.next = next(r)
-	v.offer = offer(r)
-	v.warnings = warnings(r, v)
-	v.what = what(r)
+	v.Failure = FailureOf(r)
+	v.Sentences = sentences(r, v)
+	v.Facts = facts(r)
+	v.Checks = CheckLines(r)
+	v.Trust = trust(r)
+	v.Next = next(r)
+	v.Offer = offer(r)
+	v.Warnings = warnings(r, v)
+	v.What = what(r)
 	return v
 }
 
 // warnings leaves out what a failing check or the next step says already.
-func warnings(r *run.Run, v *view) []string {
-	said := map[string]bool{"low_n": strings.HasPrefix(v.next, "p99 of ")}
-	for _, c := range v.checks {
-		said[c.name] = true
+func warnings(r *run.Run, v *View) []string {
+	said := map[string]bool{"low_n": strings.HasPrefix(v.Next, "p99 of ")}
+	for _, c := range v.Checks {
+		said[c.Name] = true
 	}
 	var list []string
 	for _, w := range r.Warnings {
@@ -85,23 +86,23 @@ func warnings(r *run.Run, v *view) []string {
 
 // The verdicts on a measurement as the report's first word.
 const (
-	valid     = "VALID"
-	suspect   = "SUSPECT"
-	invalid   = "INVALID"
-	unknown   = "UNKNOWN"
+	Valid     = "VALID"
+	Suspect   = "SUSPECT"
+	Invalid   = "INVALID"
+	Unknown   = "UNKNOWN"
 	notJudged = "NOT JUDGED"
 )
 
 func verdict(r *run.Run) string {
 	switch r.Validity.Verdict {
 	case "valid":
-		return valid
+		return Valid
 	case "suspect":
-		return suspect
+		return Suspect
 	case "invalid":
-		return invalid
+		return Invalid
 	case "unknown":
-		return unknown
+		return Unknown
 	}
 	return notJudged
 }
@@ -128,13 +129,15 @@ func what(r *run.Run) string {
 		parts = append(parts, "at "+typeset.Short(r.Target.URL, 160))
 	}
 	text := strings.Join(parts, " ")
-	if load := loadWords(r); load != "" {
+	if load := LoadWords(r); load != "" {
 		text += ", " + load
 	}
 	return strings.TrimPrefix(text, ", ")
 }
 
-func loadWords(r *run.Run) string {
+// LoadWords says how requests were sent: "closed loop of 8 streams"; empty where it is
+// not known.
+func LoadWords(r *run.Run) string {
 	streams, hasStreams := r.Load.Concurrency.Get()
 	perS, hasRate := r.Load.RatePerS.Get()
 	switch {
@@ -160,11 +163,11 @@ func loadOverTime(r *run.Run) string {
 }
 
 // facts are the lines of the table that are no latencies.
-func facts(r *run.Run) []fact {
-	var list []fact
+func facts(r *run.Run) []Fact {
+	var list []Fact
 	add := func(label, text string) {
 		if text != "" {
-			list = append(list, fact{label, text})
+			list = append(list, Fact{label, text})
 		}
 	}
 	add("server", server(r))
@@ -172,16 +175,16 @@ func facts(r *run.Run) []fact {
 	add("goodput", goodput(r))
 	itemFacts(r, add)
 	add("cost", costWords(r))
-	add("stalls", stalls(r))
+	add("stalls", Stalls(r))
 	add("of E2E", split(r))
 	add("failed", failed(r))
 	add("left out", leftOut(r))
 	return list
 }
 
-// stalls says how often readers saw an answer stand still, which no percentile
+// Stalls says how often readers saw an answer stand still, which no percentile
 // of the pace shows; empty where none did.
-func stalls(r *run.Run) string {
+func Stalls(r *run.Run) string {
 	n, longest := r.Metrics["stalls"], r.Metrics["max_gap_ms"]
 	pauses := int64(math.Round(n.Mean.Or(0) * float64(n.N)))
 	ms, known := longest.Max.Get()
@@ -280,7 +283,7 @@ func rest(share float64) string {
 // leftOut counts what was measured and does not enter the figures.
 func leftOut(r *run.Run) string {
 	var parts []string
-	for _, name := range sortedKeys(r.Requests.Excluded) {
+	for _, name := range SortedKeys(r.Requests.Excluded) {
 		switch n := r.Requests.Excluded[name]; {
 		case n == 0:
 		case r.Partial && timeline.Outcome(name) == timeline.CancelledUser:

@@ -1,4 +1,4 @@
-package report
+package view
 
 import (
 	"fmt"
@@ -11,26 +11,26 @@ import (
 	"tokenmeter/record/timeline"
 )
 
-// checkLine is one check of the measurement that does not hold, or could not
+// Check is one check of the measurement that does not hold, or could not
 // be made.
-type checkLine struct {
-	name, verdict string
-	says          string
+type Check struct {
+	Name, Verdict string
+	Says          string
 }
 
-// checkLines lists what is wrong with the measurement, worst first.
-func checkLines(r *run.Run) []checkLine {
-	var lines []checkLine
+// CheckLines lists what is wrong with the measurement, worst first.
+func CheckLines(r *run.Run) []Check {
+	var lines []Check
 	for _, verdict := range []string{"invalid", "suspect"} {
 		for _, c := range r.Validity.Checks {
 			if c.Verdict == verdict {
-				lines = append(lines, checkLine{typeset.Short(c.Name, 60), verdict, sentence(typeset.Short(c.Says, longest))})
+				lines = append(lines, Check{typeset.Short(c.Name, 60), verdict, Sentence(typeset.Short(c.Says, longest))})
 			}
 		}
 	}
 	if r.Validity.Verdict == "unknown" { // the last check says what is damaged
 		c := r.Validity.Checks[len(r.Validity.Checks)-1]
-		lines = append([]checkLine{{typeset.Short(c.Name, 60), c.Verdict, sentence(typeset.Short(c.Says, longest))}}, lines...)
+		lines = append([]Check{{typeset.Short(c.Name, 60), c.Verdict, Sentence(typeset.Short(c.Says, longest))}}, lines...)
 	}
 	return lines
 }
@@ -141,8 +141,8 @@ func lagHarmless(r *run.Run) bool {
 	return true
 }
 
-// sentence makes a check's words a sentence of their own.
-func sentence(s string) string {
+// Sentence makes a check's words a sentence of their own.
+func Sentence(s string) string {
 	s = strings.TrimSpace(s)
 	if s == "" {
 		return s

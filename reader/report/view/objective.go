@@ -1,4 +1,4 @@
-package report
+package view
 
 import (
 	"fmt"
@@ -11,60 +11,60 @@ import (
 	"tokenmeter/record/timeline"
 )
 
-// objectiveLine is what became of one objective.
-type objectiveLine struct {
-	state   string // HELD | FAILED | OPEN | LIMIT | VOID
-	metric  string
+// ObjectiveLine is what became of one objective.
+type ObjectiveLine struct {
+	State   string // HELD | FAILED | OPEN | LIMIT | VOID
+	Metric  string
 	settled bool   // false: the interval spans the limit
-	text    string // as written
-	says    string // value, interval, n
+	Text    string // as written
+	Says    string // value, interval, n
 }
 
 // The states in words.
 const (
-	held   = "HELD"
-	missed = "FAILED"
-	open   = "OPEN"  // too few requests to tell
-	limit  = "LIMIT" // says which requests are good, promises nothing by itself
-	voided = "VOID"  // would hold or fail, but the measurement is invalid
+	Held   = "HELD"
+	Missed = "FAILED"
+	Open   = "OPEN"  // too few requests to tell
+	Limit  = "LIMIT" // says which requests are good, promises nothing by itself
+	Voided = "VOID"  // would hold or fail, but the measurement is invalid
 )
 
-// mark is the state with its reservation.
-func (o objectiveLine) mark() string {
-	if !o.settled && (o.state == held || o.state == missed) {
-		return o.state + ", not settled"
+// Mark is the state with its reservation.
+func (o ObjectiveLine) Mark() string {
+	if !o.settled && (o.State == Held || o.State == Missed) {
+		return o.State + ", not settled"
 	}
-	return o.state
+	return o.State
 }
 
-func objectiveLines(r *run.Run) (lines []objectiveLine, judged string) {
+func objectiveLines(r *run.Run) (lines []ObjectiveLine, judged string) {
 	if r.Goodput == nil || len(r.Goodput.Objectives) == 0 {
 		return nil, "No objectives set."
 	}
 	var n tally
 	for i := range r.Goodput.Objectives {
 		o := &r.Goodput.Objectives[i]
-		line := objectiveLine{text: typeset.Short(o.Text, 160), metric: o.Metric, settled: o.Settled.Or(true), says: objectiveValue(o) + withFailures(r, o)}
+		line := ObjectiveLine{Text: typeset.Short(o.Text, 160), Metric: o.Metric, settled: o.Settled.Or(true), Says: objectiveValue(o) + withFailures(r, o)}
 		void := r.Validity.Voids(r.Goodput.Metrics(o)...)
 		switch {
 		case o.State == "met" && void:
-			line.state, line.says = voided, line.says+"; it would hold, but its measurement is invalid"
+			line.State, line.Says = Voided, line.Says+"; it would hold, but its measurement is invalid"
 			n.void++
 		case o.State == "missed" && void:
-			line.state, line.says = voided, line.says+"; it would fail, but its measurement is invalid"
+			line.State, line.Says = Voided, line.Says+"; it would fail, but its measurement is invalid"
 			n.void++
 			n.failing++
 		case o.State == "met":
-			line.state = held
+			line.State = Held
 			n.held++
 		case o.State == "missed":
-			line.state = missed
+			line.State = Missed
 			n.missed++
 		case o.State == objective.Open:
-			line.state = open
+			line.State = Open
 			n.open++
 		default:
-			line.state, line.says = limit, criterionValue(o)
+			line.State, line.Says = Limit, criterionValue(o)
 		}
 		lines = append(lines, line)
 	}
@@ -108,7 +108,7 @@ func criterionValue(o *objective.ObjectiveResult) string {
 
 // objectiveValue is what was measured, in the words of the objective.
 func objectiveValue(o *objective.ObjectiveResult) string {
-	show := showAs(o.Metric)
+	show := ShowAs(o.Metric)
 	v, ok := o.Value.Get()
 	if o.State != "met" && o.State != "missed" {
 		return openValue(o, v, ok, show)
@@ -119,10 +119,10 @@ func objectiveValue(o *objective.ObjectiveResult) string {
 	limit := timeline.Some(o.Limit)
 	if ci := o.CI95; ci != nil && !math.IsInf(ci[0], 0) && !math.IsInf(ci[1], 0) {
 		value, lo, hi := show(v, ci, limit)
-		return fmt.Sprintf("%s, 95 %% sure between %s and %s (n %s%s)", value, lo, hi, typeset.Count(o.N), worthWords(o.N, o.Worth))
+		return fmt.Sprintf("%s, 95 %% sure between %s and %s (n %s%s)", value, lo, hi, typeset.Count(o.N), WorthWords(o.N, o.Worth))
 	}
 	value, _, _ := show(v, nil, limit)
-	return fmt.Sprintf("%s (n %s%s)", value, typeset.Count(o.N), worthWords(o.N, o.Worth))
+	return fmt.Sprintf("%s (n %s%s)", value, typeset.Count(o.N), WorthWords(o.N, o.Worth))
 }
 
 // openValue says why nothing was decided: what was seen is on both sides of the limit.
@@ -130,7 +130,7 @@ func openValue(o *objective.ObjectiveResult, v float64, ok bool, show shower) st
 	if o.N == 0 {
 		return "no request can settle it"
 	}
-	text := fmt.Sprintf("%s%s cannot settle it", typeset.Plural(o.N, "request"), worthWords(o.N, o.Worth))
+	text := fmt.Sprintf("%s%s cannot settle it", typeset.Plural(o.N, "request"), WorthWords(o.N, o.Worth))
 	if p, has := o.Percentile.Get(); has && p < 1 {
 		// None bad of n settles a percentile from 0.025^(1/n) ≥ p on.
 		if least := math.Ceil(math.Log(0.025) / math.Log(max(p, 1-p))); o.Worth.Or(float64(o.N)) < least {
@@ -156,9 +156,9 @@ func withFailures(r *run.Run, o *objective.ObjectiveResult) string {
 	return ", the " + typeset.Exact(r.Requests.Failed) + " failed requests counted as the worst"
 }
 
-// worthWords says how many independent requests there are, where they are clearly
+// WorthWords says how many independent requests there are, where they are clearly
 // fewer.
-func worthWords(n int64, worth timeline.Opt[float64]) string {
+func WorthWords(n int64, worth timeline.Opt[float64]) string {
 	w, ok := worth.Get()
 	if !ok || w >= 0.9*float64(n) {
 		return ""
@@ -178,8 +178,8 @@ func noValue(o *objective.ObjectiveResult) string {
 // be missing.
 type shower func(v float64, ci *[2]float64, limit timeline.Opt[float64]) (value, lo, hi string)
 
-// showAs picks the unit by the metric's name.
-func showAs(metric string) shower {
+// ShowAs picks the unit by the metric's name.
+func ShowAs(metric string) shower {
 	switch {
 	case metric == "goodput" || metric == "error_rate" || metric == "error rate" ||
 		strings.HasPrefix(metric, "check") || strings.HasPrefix(metric, "task"):

@@ -1,4 +1,4 @@
-package report
+package view
 
 import (
 	"fmt"
@@ -14,7 +14,7 @@ const readingTPS = 10
 
 // sentences say what a stranger needs to know: how fast for one reader, how
 // soon the first token, how many failed.
-func sentences(r *run.Run, v *view) []string {
+func sentences(r *run.Run, v *View) []string {
 	var list []string
 	add := func(s string) {
 		if s != "" {
@@ -26,7 +26,7 @@ func sentences(r *run.Run, v *view) []string {
 	case r.Requests.OK == 0:
 	case safe != "":
 		add(safe)
-	case v.verdict == invalid:
+	case v.Verdict == Invalid:
 		add("Do not use these figures: the measurement itself failed a check.")
 	}
 	switch {
@@ -34,7 +34,7 @@ func sentences(r *run.Run, v *view) []string {
 		add("No request was measured.")
 		return list
 	case r.Requests.OK == 0 && r.Requests.Failed > 0:
-		add(allFailed(r, v.failure))
+		add(allFailed(r, v.Failure))
 		return list
 	case r.Requests.OK == 1 && r.Requests.Failed == 0:
 		add(single(r))
@@ -61,19 +61,19 @@ func partial(r *run.Run) string {
 	return fmt.Sprintf("Stopped after %s; figures cover what ended.", typeset.Plural(ended, "request"))
 }
 
-func allFailed(r *run.Run, f *failure) string {
+func allFailed(r *run.Run, f *Failure) string {
 	n := r.Requests.Failed
 	text := fmt.Sprintf("All %s requests failed", typeset.Exact(n))
 	if n == 1 {
 		text = "The only request failed"
 	}
-	if f == nil || len(f.classes) == 0 {
+	if f == nil || len(f.Classes) == 0 {
 		return text + "."
 	}
-	c := f.classes[0]
-	switch words := metric.AdviceOn(c.class).Means; {
-	case len(f.classes) == 1:
-		return fmt.Sprintf("%s: %s (%s).", text, words, c.class)
+	c := f.Classes[0]
+	switch words := metric.AdviceOn(c.Class).Means; {
+	case len(f.Classes) == 1:
+		return fmt.Sprintf("%s: %s (%s).", text, words, c.Class)
 	default:
 		return fmt.Sprintf("%s, most because %s (%s).", text, words, f.list())
 	}
