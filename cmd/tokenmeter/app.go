@@ -43,8 +43,9 @@ type commands struct {
 	Import     importCmd     `cmd:"" help:"Make a run of another tool's result file."`
 	Export     exportCmd     `cmd:"" help:"Write the records of a run in another form."`
 	Analyze    analyzeCmd    `cmd:"" help:"Measure recorded raw streams anew, without a server."`
-	Doctor     doctorCmd     `cmd:"" help:"Look at this machine, and at a server, for what would spoil a measurement."`
-	Explain    explainCmd    `cmd:"" help:"Say what a metric, outcome, flag, check or warning means."`
+	rare       `embed:""`
+	Doctor     doctorCmd  `cmd:"" help:"Look at this machine, and at a server, for what would spoil a measurement."`
+	Explain    explainCmd `cmd:"" help:"Say what a metric, outcome, flag, check or warning means."`
 	service    `embed:""`
 	Sim        simCmd        `cmd:"" help:"Run a simulated inference server that knows the truth."`
 	Tokens     tokensCmd     `cmd:"" help:"Count the tokens of texts with a named tokenizer."`

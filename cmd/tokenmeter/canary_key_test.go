@@ -81,7 +81,7 @@ func everyOutput(url, dir string, flags ...string) [][]string {
 	for _, form := range strings.Split(export.Names(), ", ") {
 		outputs = append(outputs, []string{"export", dir, "--as", form, "--out", dir + "-export." + form, "--force"}, []string{"export", dir, "--as", form})
 	}
-	return append(outputs, []string{"analyze", dir})
+	return append(outputs, []string{"merge", dir, dir, "--out", dir + "-merged", "--force"}, []string{"analyze", dir})
 }
 
 // No key that a command sends is in anything that it writes, whatever the server

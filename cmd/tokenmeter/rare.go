@@ -1,0 +1,9 @@
+//go:build !lean
+
+package main
+
+// rare are commands that few need. The build tag lean leaves them out.
+type rare struct {
+	Rerun rerunCmd `cmd:"" help:"Repeat a run from its folder: the same command, prompts and times."`
+	Merge mergeCmd `cmd:"" help:"Make one run of several that ran at the same time, request by request."`
+}

@@ -1,0 +1,95 @@
+//go:build !lean
+
+package main
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"tokenmeter/base/secret"
+	"tokenmeter/record/run"
+)
+
+type rerunCmd struct {
+	Dir  string   `arg:"" name:"run" help:"The folder of a run."`
+	More []string `arg:"" optional:"" passthrough:"" name:"flags" help:"Flags of bench behind --, which replace or add to those of the run, like -- --out DIR."`
+
+	sharedFlags `embed:""`
+}
+
+// Help is shown below the flags.
+func (rerunCmd) Help() string {
+	return `Runs the command that made the run once more, with the same seed, and the same salt: the very same prompts at the same times. Give --salt behind -- for prompts that no server has cached.
+
+What can't be had back is said: secrets, which no run holds, and what has changed since.`
+}
+
+// Run repeats the run and leaves with the exit code of that.
+func (c *rerunCmd) Run(a *app) error {
+	f, err := a.open(c.Dir)
+	if err != nil {
+		return err
+	}
+	m := f.Run()
+	f.Close()
+	more := c.More
+	if len(more) > 0 && more[0] == "--" {
+		more = more[1:]
+	}
+	args, err := again(&m, more)
+	if err != nil {
+		return &usageError{err}
+	}
+	if m.Version != fullVersion() {
+		a.warn("note: the run was made by tokenmeter %s, this is %s: defaults may have changed", m.Version, fullVersion())
+	}
+	if m.Workload.Salt != "" && !slices.Contains(args, "--salt="+m.Workload.Salt) {
+		a.note("the prompts have another salt than the run's: they are of the same lengths, with other words")
+	} else if m.Workload.Salt != "" {
+		a.note("the prompts are the very same: a server that has them cached is faster now")
+	}
+	a.note("tokenmeter %s", strings.Join(args, " "))
+	panic(leaving(Main(args, a.stdout, a.stderr, a.env))) // its exit code is ours
+}
+
+// again is the command line, without the program's name, that repeats a run. The
+// flags in more come last; each replaces the run's own where it is given once.
+func again(m *run.Run, more []string) ([]string, error) {
+	if len(m.Command) < 2 || m.Command[1] != "bench" {
+		return nil, fmt.Errorf("the run was not made by tokenmeter bench but by %q: there is no load to repeat", strings.Join(m.Command, " "))
+	}
+	args, lost := []string{"bench"}, []string(nil)
+	for i := 2; i < len(m.Command); i++ {
+		arg := m.Command[i]
+		name, _, inOne := strings.Cut(arg, "=")
+		switch {
+		case name == "--out":
+			if !inOne {
+				i++
+			}
+		case name == "--force" || name == "--dry-run":
+		case strings.HasPrefix(arg, "--") && !inOne && i+1 < len(m.Command) && strings.Contains(m.Command[i+1], secret.Mask):
+			lost = append(lost, arg+" "+m.Command[i+1])
+			i++
+		case strings.Contains(arg, secret.Mask):
+			lost = append(lost, arg)
+		default:
+			args = append(args, arg)
+		}
+	}
+	if len(lost) > 0 && len(more) == 0 {
+		return nil, fmt.Errorf("secrets are in no run: give again, behind --, what was %s", strings.Join(lost, " and "))
+	}
+	for _, pin := range [][2]string{{"--salt", m.Workload.Salt}, {"--model", m.Target.Model}, {"--api", m.Target.API}} {
+		if pin[1] != "" && !given(args, pin[0]) && !given(more, pin[0]) {
+			args = append(args, pin[0]+"="+pin[1])
+		}
+	}
+	return append(args, more...), nil
+}
+
+// given reports whether a command line has a flag.
+func given(args []string, flag string) bool {
+	return slices.ContainsFunc(args, func(arg string) bool { return arg == flag || strings.HasPrefix(arg, flag+"=") })
+}

@@ -1,0 +1,134 @@
+//go:build !lean
+
+package run
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"tokenmeter/record/metric"
+	"tokenmeter/record/timeline"
+)
+
+// Merged describes the run that several make together: of one workload and one model,
+// each from a machine of its own. It is an error, which names the difference, if they
+// did not send the same. How their clocks lie to each other is noticed; figures are
+// computed from the requests alone.
+func Merged(folders []*Folder) (Run, error) {
+	if len(folders) < 2 {
+		return Run{}, errors.New("name two runs or more")
+	}
+	first := folders[0].Run()
+	m := first
+	m.ID, m.MonotonicZeroNS, m.Noticed = "", 0, nil
+	m.Tags = map[string]string{"merged": fmt.Sprint(len(folders))}
+	last := m.end()
+	var offsets []string
+	began := earliest(folders)
+	for i, f := range folders {
+		r := f.Run()
+		if i > 0 {
+			if d := differences(&m, &r); len(d) > 0 {
+				return Run{}, fmt.Errorf("%s did not do what %s did: %s", f.Dir(), folders[0].Dir(), strings.Join(d, "; "))
+			}
+			m.Load.Concurrency = plus(m.Load.Concurrency, r.Load.Concurrency)
+			m.Load.Requests = plus(m.Load.Requests, r.Load.Requests)
+			m.Load.RatePerS = plus(m.Load.RatePerS, r.Load.RatePerS)
+			m.Load.Workers += r.Load.Workers
+			m.Partial = m.Partial || r.Partial
+		}
+		if r.end().After(last) {
+			last = r.end()
+		}
+		offsets = append(offsets, fmt.Sprintf("%s began after %.3f s", f.Dir(), r.Started.Sub(began).Seconds()))
+		if r.Started.After(first.end()) || first.Started.After(r.end()) {
+			m.Noticed = append(m.Noticed, metric.Warning{Name: "no_overlap", Says: fmt.Sprintf("by their clocks %s and %s did not run at the same time: rates are over the gap between them too", folders[0].Dir(), f.Dir())})
+		}
+		if v := r.Validity.Verdict; i > 0 && v != "" && v != m.Validity.Verdict {
+			m.Noticed = append(m.Noticed, metric.Warning{Name: "merged_validity", Says: fmt.Sprintf("%s alone is %s, %s is %s: what its machine did is judged there", f.Dir(), v, folders[0].Dir(), m.Validity.Verdict)})
+		}
+	}
+	m.Started, m.Finished = began, &last
+	m.Noticed = append(m.Noticed, metric.Warning{Name: "merged", Says: "put together by the machines' wall clocks: " + strings.Join(offsets, ", ") + ". A clock that is wrong shifts rates and concurrency, not latencies"})
+	return m, nil
+}
+
+// AppendMerged writes the requests of all runs on the clock of the run that Merged
+// describes. Sessions and tasks of different runs stay apart.
+func AppendMerged(w *Writer, folders []*Folder) error {
+	began := earliest(folders)
+	request, worker := int64(0), 0
+	for i, f := range folders {
+		offset := f.Run().Started.Sub(began).Microseconds()
+		own := func(name string) string {
+			if name == "" {
+				return ""
+			}
+			return fmt.Sprintf("%d/%s", i+1, name)
+		}
+		most := 0
+		for tl, err := range f.Timelines() {
+			if err != nil {
+				return err
+			}
+			t := *tl
+			t.Request, t.Worker = request, worker+tl.Worker
+			t.DueUS, t.StartUS = tl.DueUS+offset, tl.StartUS+offset
+			t.Session, t.Task, t.Parent = own(tl.Session), own(tl.Task), own(tl.Parent)
+			request, most = request+1, max(most, tl.Worker)
+			if err := w.Append(&t); err != nil {
+				return err
+			}
+		}
+		worker += most + 1
+	}
+	return nil
+}
+
+func earliest(folders []*Folder) time.Time {
+	began := folders[0].Run().Started
+	for _, f := range folders {
+		if s := f.Run().Started; s.Before(began) {
+			began = s
+		}
+	}
+	return began
+}
+
+// end is when the run ended; where it has no end, when it began.
+func (m *Run) end() time.Time {
+	if m.Finished != nil {
+		return *m.Finished
+	}
+	return m.Started
+}
+
+// differences are what keeps two runs from being one.
+func differences(a, b *Run) (out []string) {
+	for _, d := range []struct{ name, a, b string }{
+		{"API", a.Target.API, b.Target.API},
+		{"model", a.Target.Model, b.Target.Model},
+		{"load", a.Load.Kind, b.Load.Kind},
+		{"workload", a.Workload.Kind + " " + a.Workload.Name + " " + a.Workload.Source, b.Workload.Kind + " " + b.Workload.Name + " " + b.Workload.Source},
+		{"input lengths", a.Workload.InputTokens, b.Workload.InputTokens},
+		{"output lengths", a.Workload.OutputTokens, b.Workload.OutputTokens},
+		{"objectives", strings.Join(a.Objectives, ", "), strings.Join(b.Objectives, ", ")},
+	} {
+		if d.a != d.b {
+			out = append(out, fmt.Sprintf("%s %q, not %q", d.name, strings.TrimSpace(d.b), strings.TrimSpace(d.a)))
+		}
+	}
+	return out
+}
+
+// plus is unknown where a part is.
+func plus[T int64 | float64](a, b timeline.Opt[T]) timeline.Opt[T] {
+	x, ok := a.Get()
+	y, too := b.Get()
+	if !ok || !too {
+		return timeline.Opt[T]{}
+	}
+	return timeline.Some(x + y)
+}

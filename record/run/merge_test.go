@@ -1,0 +1,109 @@
+//go:build !lean
+
+package run
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"tokenmeter/record/timeline"
+)
+
+// half is a run of n requests of 100 ms, one every second, of a machine that began so
+// many seconds after noon.
+func half(t *testing.T, n int, after time.Duration, change func(*Run)) *Folder {
+	t.Helper()
+	began := time.Date(2026, 11, 29, 12, 0, 0, 0, time.UTC).Add(after)
+	ended := began.Add(time.Duration(n) * time.Second)
+	m := Run{Started: began, Finished: &ended}
+	m.Target.Model, m.Load.Kind, m.Load.Concurrency = "m", "closed", timeline.Some(int64(1))
+	if change != nil {
+		change(&m)
+	}
+	w, err := Create(t.TempDir(), m, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range n {
+		tl := timeline.New()
+		tl.Request, tl.Outcome, tl.Streamed, tl.Attempts, tl.HTTPStatus, tl.Session = int64(i), timeline.OK, true, 1, 200, "s"
+		tl.DueUS = int64(i) * 1_000_000
+		tl.StartUS = tl.DueUS
+		tl.Events.Append(timeline.Event{AtUS: 50_000, Kind: timeline.Text, Bytes: 1})
+		tl.Events.Append(timeline.Event{AtUS: 100_000, Kind: timeline.Text, Bytes: 1, Read: 1})
+		tl.CloseUS = timeline.Some(int64(100_000))
+		tl.Usage.Output = timeline.Some(int64(2))
+		if err := w.Append(tl); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, err := w.Finish(m); err != nil {
+		t.Fatal(err)
+	}
+	f, err := Open(w.Dir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { f.Close() })
+	return f
+}
+
+// Two machines that began half a second apart: the figures are those of all requests
+// on one clock, and their sessions stay two.
+func TestMerge(t *testing.T) {
+	folders := []*Folder{half(t, 5, 500*time.Millisecond, nil), half(t, 4, 0, nil)}
+	m, err := Merged(folders)
+	if err != nil {
+		t.Fatal(err)
+	}
+	w, err := Create(t.TempDir(), m, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := AppendMerged(w, folders); err != nil {
+		t.Fatal(err)
+	}
+	sum, err := w.Finish(m)
+	if err != nil {
+		t.Fatal(err)
+	}
+	// The last of the first run is due at 0.5 + 4 s and ends 0.1 s later.
+	if d := sum.Throughput.WindowS.Or(0); d != 4.6 || sum.Requests.OK != 9 || sum.Load.Concurrency.Or(0) != 2 {
+		t.Errorf("window %v, %d requests, %v streams", d, sum.Requests.OK, sum.Load.Concurrency)
+	}
+	if says := sum.Warnings[len(m.Noticed)-1].Says; !strings.Contains(says, "began after 0.500 s") || !strings.Contains(says, "began after 0.000 s") {
+		t.Errorf("offsets: %s", says)
+	}
+	f, err := Open(w.Dir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	sessions, workers := map[string]int{}, map[int]int{}
+	for tl, err := range f.Timelines() {
+		if err != nil {
+			t.Fatal(err)
+		}
+		sessions[tl.Session]++
+		workers[tl.Worker]++
+	}
+	if sessions["1/s"] != 5 || sessions["2/s"] != 4 || workers[0] != 5 || workers[1] != 4 {
+		t.Errorf("sessions %v, workers %v", sessions, workers)
+	}
+}
+
+func TestMergeRefuses(t *testing.T) {
+	a := half(t, 1, 0, nil)
+	if _, err := Merged([]*Folder{a}); err == nil {
+		t.Error("one run alone was merged")
+	}
+	_, err := Merged([]*Folder{a, half(t, 1, 0, func(m *Run) { m.Target.Model = "other"; m.Load.Kind = "open" })})
+	if err == nil || !strings.Contains(err.Error(), `model "other", not "m"; load "open", not "closed"`) {
+		t.Errorf("another model: %v", err)
+	}
+	m, err := Merged([]*Folder{a, half(t, 1, time.Hour, nil)})
+	if err != nil || m.Noticed[0].Name != "no_overlap" {
+		t.Errorf("an hour apart: %+v, %v", m.Noticed, err)
+	}
+}
