@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"tokenmeter/reader/report/gather"
 	"tokenmeter/reader/report/typeset"
 	"tokenmeter/record/timeline"
 )
@@ -20,32 +21,32 @@ var partNames = []struct{ kind, text string }{
 }
 
 // worstFigure is the slowest requests, each as a bar of its parts.
-func worstFigure(c *collected) figure {
+func worstFigure(c *gather.Gathered) figure {
 	f := figure{ID: "worst", Title: "The slowest requests",
 		Sub: "from when each was due; slowest first"}
-	if len(c.worst.items) == 0 {
+	if len(c.Worst.Items) == 0 {
 		f.Empty = "No successful request to show."
 		return f
 	}
-	strips := make([]*strip, len(c.worst.items))
-	for i, it := range c.worst.items {
-		strips[i] = it.strip
+	strips := make([]*gather.Strip, len(c.Worst.Items))
+	for i, it := range c.Worst.Items {
+		strips[i] = it.Strip
 	}
 	first := strips[0]
-	f.Title = fmt.Sprintf("The slowest requests: #%d took %s", first.id, typeset.Span(first.end, typeset.Digits{}))
+	f.Title = fmt.Sprintf("The slowest requests: #%d took %s", first.ID, typeset.Span(first.End, typeset.Digits{}))
 	stripsInto(&f, strips)
 	return f
 }
 
 // failedFigure is the first failures, as far as they came.
-func failedFigure(c *collected) figure {
+func failedFigure(c *gather.Gathered) figure {
 	f := figure{ID: "failed-requests", Title: "The first failed requests",
 		Sub: "from when each was due to when it failed"}
-	if len(c.failed) == 0 {
+	if len(c.Failed) == 0 {
 		f.Empty = "No measured request failed."
 		return f
 	}
-	stripsInto(&f, c.failed)
+	stripsInto(&f, c.Failed)
 	return f
 }
 
@@ -54,17 +55,17 @@ const (
 	barHeight   = 12.0
 )
 
-func stripsInto(f *figure, strips []*strip) {
+func stripsInto(f *figure, strips []*gather.Strip) {
 	end := 0.001
 	for _, s := range strips {
-		end = max(end, s.end)
+		end = max(end, s.End)
 	}
 	scale, unit := 1.0, "ms"
 	if end >= 10_000 {
 		scale, unit = 1e3, "s"
 	}
 	room := 1.0
-	if strips[0].class.Failed() {
+	if strips[0].Class.Failed() {
 		room = 1.4 // for the class behind the bar
 	}
 	p := newPlot(22+float64(len(strips))*stripHeight+24, axis{0, end * room / scale, false}, axis{0, 1, false})
@@ -87,33 +88,33 @@ func stripsInto(f *figure, strips []*strip) {
 	f.Table = stripTable(strips)
 }
 
-func drawStrip(p *plot, s *strip, y, scale float64, used map[string]bool) {
-	p.labels.put(`<text x="100%%" y="%s" class="t">#%d</text>`, coordinate(y+15), s.id)
-	p.front.put(`<g><title>%s</title>`, esc(s.words()))
-	for _, part := range s.parts {
-		if (part.to-part.from)/scale > 0.003*p.x.hi {
-			used[part.kind] = true
+func drawStrip(p *plot, s *gather.Strip, y, scale float64, used map[string]bool) {
+	p.labels.put(`<text x="100%%" y="%s" class="t">#%d</text>`, coordinate(y+15), s.ID)
+	p.front.put(`<g><title>%s</title>`, esc(stripWords(s)))
+	for _, part := range s.Parts {
+		if (part.To-part.From)/scale > 0.003*p.x.hi {
+			used[part.Kind] = true
 		}
-		x := p.xAt(part.from / scale)
-		w := coordinate2((part.to-part.from)/scale/p.x.hi*100) + "%"
+		x := p.xAt(part.From / scale)
+		w := coordinate2((part.To-part.From)/scale/p.x.hi*100) + "%"
 		h, top := barHeight, y+5
-		if part.kind == "decode" {
+		if part.Kind == "decode" {
 			h, top = 2, y+5+barHeight/2-1
 		}
-		p.front.put(`<rect x="%s" y="%s" width="%s" height="%s" class="p-%s"/>`, x, coordinate(top), w, coordinate(h), part.kind)
+		p.front.put(`<rect x="%s" y="%s" width="%s" height="%s" class="p-%s"/>`, x, coordinate(top), w, coordinate(h), part.Kind)
 	}
 	p.front.WriteString(`</g>`)
 	p.path("tick", tickPath(p, s, y, scale))
-	if s.class.Failed() {
+	if s.Class.Failed() {
 		drawClass(p, s, y+15, scale)
 	}
 }
 
 // drawClass writes the class of a failure behind its bar, or over its end where
 // there is no room behind it.
-func drawClass(p *plot, s *strip, y, scale float64) {
-	text := esc("✗ " + typeset.Short(string(s.class), 24))
-	if at := p.x.at(s.end / scale); at < 0.55 {
+func drawClass(p *plot, s *gather.Strip, y, scale float64) {
+	text := esc("✗ " + typeset.Short(string(s.Class), 24))
+	if at := p.x.at(s.End / scale); at < 0.55 {
 		p.front.put(`<text x="%s%%" y="%s" class="fail" dx="6">%s</text>`, coordinate2(at*100), coordinate(y), text)
 		return
 	}
@@ -121,11 +122,11 @@ func drawClass(p *plot, s *strip, y, scale float64) {
 }
 
 // tickPath is the arrivals of a request, one stroke each.
-func tickPath(p *plot, s *strip, y, scale float64) string {
+func tickPath(p *plot, s *gather.Strip, y, scale float64) string {
 	field := p.height - p.top - p.bottom
 	from, to := (y+6-p.top)/field*1000, (y+4+barHeight-p.top)/field*1000
 	var b strings.Builder
-	for _, at := range thin(s.ticks, p.x.hi*scale) {
+	for _, at := range thin(s.Ticks, p.x.hi*scale) {
 		fmt.Fprintf(&b, "M%s %sV%s", coordinate(p.x.at(at/scale)*1000), coordinate(from), coordinate(to))
 	}
 	return b.String()
@@ -144,24 +145,24 @@ func thin(ticks []float64, end float64) []float64 {
 	return kept
 }
 
-// words is a strip in a sentence.
-func (s *strip) words() string {
-	text := fmt.Sprintf("#%d, due at %s", s.id, typeset.Clock(s.dueS))
-	for _, p := range s.parts {
-		text += fmt.Sprintf("; %s %s ms", p.kind, typeset.Digits{}.Value(p.to-p.from))
+// stripWords is a strip in a sentence.
+func stripWords(s *gather.Strip) string {
+	text := fmt.Sprintf("#%d, due at %s", s.ID, typeset.Clock(s.DueS))
+	for _, p := range s.Parts {
+		text += fmt.Sprintf("; %s %s ms", p.Kind, typeset.Digits{}.Value(p.To-p.From))
 	}
-	if s.class != timeline.OK {
-		text += "; " + string(s.class)
+	if s.Class != timeline.OK {
+		text += "; " + string(s.Class)
 	}
 	return text
 }
 
-func stripSentence(strips []*strip) string {
+func stripSentence(strips []*gather.Strip) string {
 	text := fmt.Sprintf("%s as bars of their parts.", typeset.Plural(int64(len(strips)), "request"))
-	return text + " " + strips[0].words() + "."
+	return text + " " + stripWords(strips[0]) + "."
 }
 
-func stripTable(strips []*strip) *dataTable {
+func stripTable(strips []*gather.Strip) *dataTable {
 	t := &dataTable{Head: []string{"request", "due at", "TTFT ms", "end ms", "longest gap ms", "output tokens", "outcome"}}
 	opt := func(o timeline.Opt[float64]) string {
 		if v, ok := o.Get(); ok {
@@ -171,15 +172,15 @@ func stripTable(strips []*strip) *dataTable {
 	}
 	for _, s := range strips {
 		tokens := typeset.Missing
-		if n, ok := s.output.Get(); ok {
+		if n, ok := s.Output.Get(); ok {
 			tokens = typeset.Exact(n)
 		}
-		outcome := string(s.class)
-		if s.message != "" {
-			outcome += ": " + typeset.Short(s.message, 200)
+		outcome := string(s.Class)
+		if s.Message != "" {
+			outcome += ": " + typeset.Short(s.Message, 200)
 		}
-		t.Rows = append(t.Rows, []string{fmt.Sprintf("#%d", s.id), typeset.Clock(s.dueS), opt(s.ttft),
-			typeset.Digits{}.Value(s.end), opt(s.maxGap), tokens, outcome})
+		t.Rows = append(t.Rows, []string{fmt.Sprintf("#%d", s.ID), typeset.Clock(s.DueS), opt(s.TTFT),
+			typeset.Digits{}.Value(s.End), opt(s.MaxGap), tokens, outcome})
 	}
 	return t
 }

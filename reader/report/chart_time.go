@@ -4,15 +4,16 @@ import (
 	"fmt"
 	"math"
 	"strings"
+	"tokenmeter/reader/report/gather"
 	"tokenmeter/reader/report/typeset"
 )
 
 // Charts over the time of the run share one x axis: 0 is the run's start.
 
-func timeAxis(c *collected) axis { return axis{0, math.Max(gridEnd(c), 1e-3), false} }
+func timeAxis(c *gather.Gathered) axis { return axis{0, math.Max(gridEnd(c), 1e-3), false} }
 
 // gridEnd is the end of the last column in use.
-func gridEnd(c *collected) float64 { return float64(c.grid.used) * c.grid.seconds() }
+func gridEnd(c *gather.Gathered) float64 { return float64(c.Grid.Used) * c.Grid.Seconds() }
 
 // timeSteps are distances of ticks that people count time in, in seconds.
 var timeSteps = []float64{1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 14400, 43200, 86400}
@@ -42,9 +43,9 @@ func timeTicks(p *plot, end float64) {
 const warmSeen = 0.005
 
 // warmupBand greys what came before the first measured request.
-func warmupBand(p *plot, c *collected) {
-	first := float64(c.first) / 1e6
-	if c.n == 0 || first < p.x.hi*warmSeen {
+func warmupBand(p *plot, c *gather.Gathered) {
+	first := float64(c.First) / 1e6
+	if c.N == 0 || first < p.x.hi*warmSeen {
 		return
 	}
 	p.back.put(`<rect x="0" y="%s" width="%s" height="%s" class="warm"/>`, coordinate(p.top), p.xAt(first), coordinate(p.height-p.top-p.bottom))
@@ -59,22 +60,22 @@ const (
 )
 
 // heatFigure is the map of gaps between chunks over time.
-func heatFigure(c *collected, limits []limitLine) figure {
+func heatFigure(c *gather.Gathered, limits []limitLine) figure {
 	f := figure{ID: "gaps", Title: "Gaps between chunks over time",
 		Sub: fmt.Sprintf("gap between two chunks of an answer, by when it ended; columns of %s; colour = how many gaps, on a log scale",
-			typeset.Span(c.grid.seconds()*1e3, typeset.Digits{Round: true}))}
-	if !c.grid.anyGap {
+			typeset.Span(c.Grid.Seconds()*1e3, typeset.Digits{Round: true}))}
+	if !c.Grid.AnyGap {
 		f.Empty = "No gaps are known: no answer came in two or more pieces, or the run has no arrivals."
 		return f
 	}
-	h := newHeat(c.grid)
+	h := newHeat(c.Grid)
 	p := newPlot(300, timeAxis(c), h.y)
 	p.wide = true
 	p.yAxis(h.unit+", log", p.y.ticks(7), typeset.AxisNumber)
 	p.frame()
 	timeTicks(p, p.x.hi)
 	warmupBand(p, c)
-	h.warm = float64(c.first)/1e6 > p.x.hi*warmSeen
+	h.warm = float64(c.First)/1e6 > p.x.hi*warmSeen
 	h.cells(p)
 	h.lines(p)
 	for _, l := range limits {
@@ -89,7 +90,7 @@ func heatFigure(c *collected, limits []limitLine) figure {
 
 // heat is the grid's gaps, in at most 64 rows over the range that occurs.
 type heat struct {
-	g      *timeGrid
+	g      *gather.TimeGrid
 	y      axis
 	from   int // first fine row
 	group  int // fine rows in a row
@@ -103,25 +104,25 @@ type heat struct {
 	warm   bool
 }
 
-func newHeat(g *timeGrid) *heat {
+func newHeat(g *gather.TimeGrid) *heat {
 	h := &heat{g: g, unit: "ms", scale: 1}
-	lowest, highest := g.lowRow, g.highRow
+	lowest, highest := g.LowRow, g.HighRow
 	if lowest > highest { // nothing but zeros
-		lowest, highest = 0, rowsPerDecade
+		lowest, highest = 0, gather.RowsPerDecade
 	}
 	h.group = (highest-lowest)/heatRows + 1
 	h.from = lowest
 	h.rows = (highest-lowest)/h.group + 1
-	lo, hi := rowEdge(h.from), rowEdge(h.from+h.rows*h.group)
+	lo, hi := gather.RowEdge(h.from), gather.RowEdge(h.from+h.rows*h.group)
 	if hi >= 20_000 {
 		h.unit, h.scale = "s", 1e3
 	}
 	h.y = axis{lo / h.scale, hi / h.scale, true}
-	h.counts = make([][]uint32, g.used)
-	for i := range g.used {
+	h.counts = make([][]uint32, g.Used)
+	for i := range g.Used {
 		h.counts[i] = make([]uint32, h.rows)
-		h.zeros += int64(g.zeros[i])
-		for row, n := range g.rows[i] {
+		h.zeros += int64(g.Zeros[i])
+		for row, n := range g.Rows[i] {
 			if n == 0 {
 				continue
 			}
@@ -147,7 +148,7 @@ func (h *heat) level(n uint32) int {
 // cells draws one path a colour; runs of equal cells in a column are one box.
 func (h *heat) cells(p *plot) {
 	paths := make([]strings.Builder, heatLevels+1)
-	columns := float64(h.g.used)
+	columns := float64(h.g.Used)
 	for i, counts := range h.counts {
 		for k := 0; k < len(counts); {
 			if counts[k] == 0 {
@@ -171,16 +172,16 @@ func (h *heat) cells(p *plot) {
 // lines join the medians and the longest gaps of the columns.
 func (h *heat) lines(p *plot) {
 	var median, longest [][2]float64
-	for i := range h.g.used {
-		x := (float64(i) + 0.5) * h.g.seconds()
-		m, ok := h.g.medianGap(i)
+	for i := range h.g.Used {
+		x := (float64(i) + 0.5) * h.g.Seconds()
+		m, ok := h.g.MedianGap(i)
 		if !ok {
 			m = math.NaN()
 		}
 		median = append(median, [2]float64{p.x.at(x), h.y.at(m / h.scale)})
 		top := math.NaN()
-		if h.g.maxGap[i] >= shortestGap {
-			top = h.y.at(float64(h.g.maxGap[i]) / 1000 / h.scale)
+		if h.g.MaxGap[i] >= gather.ShortestGap {
+			top = h.y.at(float64(h.g.MaxGap[i]) / 1000 / h.scale)
 		}
 		longest = append(longest, [2]float64{p.x.at(x), top})
 	}
@@ -191,7 +192,7 @@ func (h *heat) lines(p *plot) {
 
 func (h *heat) longest() (ms float64, column int) {
 	var top int64
-	for i, v := range h.g.maxGap[:h.g.used] {
+	for i, v := range h.g.MaxGap[:h.g.Used] {
 		if v > top {
 			top, column = v, i
 		}
@@ -201,13 +202,13 @@ func (h *heat) longest() (ms float64, column int) {
 
 func (h *heat) title() string {
 	ms, column := h.longest()
-	return fmt.Sprintf("Gaps between chunks: the longest was %s, at %s", typeset.Span(ms, typeset.Digits{}), typeset.Clock(float64(column)*h.g.seconds()))
+	return fmt.Sprintf("Gaps between chunks: the longest was %s, at %s", typeset.Span(ms, typeset.Digits{}), typeset.Clock(float64(column)*h.g.Seconds()))
 }
 
 func (h *heat) sentence() string {
 	ms, column := h.longest()
 	text := fmt.Sprintf("Heat map of %s gaps between chunks over %s. The longest gap was %s, %s after the start.",
-		typeset.Count(h.total), typeset.Span(float64(h.g.used)*h.g.seconds()*1e3, typeset.Digits{Round: true}), typeset.Span(ms, typeset.Digits{}), typeset.Span(float64(column)*h.g.seconds()*1e3, typeset.Digits{Round: true}))
+		typeset.Count(h.total), typeset.Span(float64(h.g.Used)*h.g.Seconds()*1e3, typeset.Digits{Round: true}), typeset.Span(ms, typeset.Digits{}), typeset.Span(float64(column)*h.g.Seconds()*1e3, typeset.Digits{Round: true}))
 	return text
 }
 
@@ -232,22 +233,22 @@ func (h *heat) keys() []key {
 
 func (h *heat) table() *dataTable {
 	t := &dataTable{Head: []string{"from", "gaps", "median ms", "longest ms"}}
-	step := (h.g.used + rowsMax - 1) / rowsMax
-	for i := 0; i < h.g.used; i += step {
+	step := (h.g.Used + rowsMax - 1) / rowsMax
+	for i := 0; i < h.g.Used; i += step {
 		var n int64
 		var top int64
 		var medians []float64
-		for j := i; j < min(i+step, h.g.used); j++ {
+		for j := i; j < min(i+step, h.g.Used); j++ {
 			for _, k := range h.counts[j] {
 				n += int64(k)
 			}
-			n += int64(h.g.zeros[j])
-			top = max(top, h.g.maxGap[j])
-			if m, ok := h.g.medianGap(j); ok {
+			n += int64(h.g.Zeros[j])
+			top = max(top, h.g.MaxGap[j])
+			if m, ok := h.g.MedianGap(j); ok {
 				medians = append(medians, m)
 			}
 		}
-		row := []string{typeset.Clock(float64(i) * h.g.seconds()), typeset.Count(n), typeset.Missing, typeset.Missing}
+		row := []string{typeset.Clock(float64(i) * h.g.Seconds()), typeset.Count(n), typeset.Missing, typeset.Missing}
 		if len(medians) == 1 || step == 1 && len(medians) > 0 {
 			row[2] = typeset.Digits{}.Value(medians[0])
 		}
@@ -267,18 +268,18 @@ func (h *heat) table() *dataTable {
 
 // seriesFigures are throughput, requests in flight and failures, one above the
 // other on the x axis of the heat map.
-func seriesFigures(c *collected) []figure {
-	if c.n == 0 {
+func seriesFigures(c *gather.Gathered) []figure {
+	if c.N == 0 {
 		return nil
 	}
-	g := c.grid
+	g := c.Grid
 	var tokens, busy, errors []float64
-	for i := range g.used {
-		tokens = append(tokens, g.tps(i))
-		busy = append(busy, g.inFlight(i))
-		errors = append(errors, float64(g.errors[i]))
+	for i := range g.Used {
+		tokens = append(tokens, g.TPS(i))
+		busy = append(busy, g.InFlight(i))
+		errors = append(errors, float64(g.Errors[i]))
 	}
-	each := typeset.Span(g.seconds()*1e3, typeset.Digits{Round: true})
+	each := typeset.Span(g.Seconds()*1e3, typeset.Digits{Round: true})
 	list := []figure{
 		seriesFigure(c, "throughput", "Throughput", "tokens/s", "output tokens that arrived, in columns of "+each, "s3", tokens, false),
 		seriesFigure(c, "in-flight", "Requests in flight", "requests", "mean of each column", "s5", busy, false),
@@ -297,7 +298,7 @@ func sum(values []float64) (s float64) {
 	return s
 }
 
-func seriesFigure(c *collected, id, title, unit, sub, class string, values []float64, bars bool) figure {
+func seriesFigure(c *gather.Gathered, id, title, unit, sub, class string, values []float64, bars bool) figure {
 	f := figure{ID: id + "-over-time", Title: title, Sub: sub}
 	top, at := 0.0, 0
 	for i, v := range values {
@@ -320,12 +321,12 @@ func seriesFigure(c *collected, id, title, unit, sub, class string, values []flo
 	timeTicks(p, p.x.hi)
 	warmupBand(p, c)
 	if bars {
-		p.path("fill "+class, columnsPath(p, values, c.grid.seconds()))
+		p.path("fill "+class, columnsPath(p, values, c.Grid.Seconds()))
 	} else {
-		p.path("ln "+class, stepsPath(p, values, c.grid.seconds()))
+		p.path("ln "+class, stepsPath(p, values, c.Grid.Seconds()))
 	}
 	f.Chart = chart(p, fmt.Sprintf("%s over time: at most %s %s, %s after the start.", title, typeset.Rate(top), unit,
-		typeset.Span(float64(at)*c.grid.seconds()*1e3, typeset.Digits{Round: true})))
+		typeset.Span(float64(at)*c.Grid.Seconds()*1e3, typeset.Digits{Round: true})))
 	f.Table = seriesTable(c, unit, values)
 	return f
 }
@@ -353,7 +354,7 @@ func columnsPath(p *plot, values []float64, width float64) string {
 	return b.String()
 }
 
-func seriesTable(c *collected, unit string, values []float64) *dataTable {
+func seriesTable(c *gather.Gathered, unit string, values []float64) *dataTable {
 	t := &dataTable{Head: []string{"from", unit + ", mean", "highest column"}}
 	if unit == "requests" {
 		t.Head[1] = unit
@@ -365,7 +366,7 @@ func seriesTable(c *collected, unit string, values []float64) *dataTable {
 		for _, v := range part {
 			top = max(top, v)
 		}
-		t.Rows = append(t.Rows, []string{typeset.Clock(float64(i) * c.grid.seconds()), typeset.Rate(sum(part) / float64(len(part))), typeset.Rate(top)})
+		t.Rows = append(t.Rows, []string{typeset.Clock(float64(i) * c.Grid.Seconds()), typeset.Rate(sum(part) / float64(len(part))), typeset.Rate(top)})
 	}
 	return t
 }

@@ -7,6 +7,7 @@ import (
 	"sort"
 	"strings"
 
+	"tokenmeter/reader/report/gather"
 	"tokenmeter/reader/report/typeset"
 	"tokenmeter/reader/report/view"
 	"tokenmeter/record/run"
@@ -26,13 +27,13 @@ type finding struct {
 const findingsMax = 5
 
 // findings are looked for only when something failed or is suspect.
-func findings(r *run.Run, v *view.View, c *collected) []finding {
-	if !wrong(r, v) || c.n == 0 {
+func findings(r *run.Run, v *view.View, c *gather.Gathered) []finding {
+	if !wrong(r, v) || c.N == 0 {
 		return nil
 	}
 	slow := judgedBad(v)
 	var list []finding
-	for _, look := range []func(*collected) (finding, bool){
+	for _, look := range []func(*gather.Gathered) (finding, bool){
 		stallsTogether, failuresTogether, firstTokenByInput, paceByInput, firstTokenByLoad, paceByLoad,
 		newConnections, paceDrift, firstTokenDrift,
 	} {
@@ -83,32 +84,32 @@ func wrong(r *run.Run, v *view.View) bool {
 }
 
 // stallsTogether finds the stretch of time in which most requests stalled.
-func stallsTogether(c *collected) (finding, bool) {
-	if len(c.stalls) == 0 {
+func stallsTogether(c *gather.Gathered) (finding, bool) {
+	if len(c.Stalls) == 0 {
 		return finding{}, false
 	}
-	at := make([]int64, len(c.stalls))
+	at := make([]int64, len(c.Stalls))
 	stalled := map[int64]bool{}
-	for i, s := range c.stalls {
-		at[i] = s.at
-		stalled[s.request] = true
+	for i, s := range c.Stalls {
+		at[i] = s.At
+		stalled[s.Request] = true
 	}
-	from, to, n := densest(at, max(3_000_000, c.grid.width))
+	from, to, n := densest(at, max(3_000_000, c.Grid.Width))
 	text := fmt.Sprintf("%s stalled for over 200 ms in the middle of the answer", typeset.Plural(int64(len(stalled)), "request"))
-	share := float64(len(stalled)) / float64(max(1, c.n))
-	if n >= 4 && float64(n) >= 0.5*float64(len(at)) && float64(to-from) < 0.5*float64(c.last-c.first) {
+	share := float64(len(stalled)) / float64(max(1, c.N))
+	if n >= 4 && float64(n) >= 0.5*float64(len(at)) && float64(to-from) < 0.5*float64(c.Last-c.First) {
 		during := map[int64]bool{}
-		for _, s := range c.stalls {
-			if s.at >= from && s.at <= to {
-				during[s.request] = true
+		for _, s := range c.Stalls {
+			if s.At >= from && s.At <= to {
+				during[s.Request] = true
 			}
 		}
 		text = fmt.Sprintf("%s stalled for over 200 ms at %s (%s of the run's %s stalls)",
 			typeset.Plural(int64(len(during)), "request"), stretch(from, to), typeset.Exact(int64(n)), typeset.Exact(int64(len(at))))
 	}
 	var longest int64
-	for _, s := range c.stalls {
-		longest = max(longest, s.us)
+	for _, s := range c.Stalls {
+		longest = max(longest, s.US)
 	}
 	return finding{Text: text, Detail: "longest pause " + typeset.Span(float64(longest)/1000, typeset.Digits{}), Link: "#gaps", metric: "tpot", weight: 0.2 + share}, true
 }
@@ -138,14 +139,14 @@ func stretch(from, to int64) string {
 }
 
 // failuresTogether says whether failures crowd in a part of the run.
-func failuresTogether(c *collected) (finding, bool) {
+func failuresTogether(c *gather.Gathered) (finding, bool) {
 	var at []int64
-	for _, q := range c.reqs {
-		if q.classed {
-			at = append(at, q.due)
+	for _, q := range c.Requests {
+		if q.Classed {
+			at = append(at, q.Due)
 		}
 	}
-	length := c.last - c.first
+	length := c.Last - c.First
 	if len(at) < 3 || length < 2_000_000 {
 		return finding{}, false
 	}
@@ -156,14 +157,14 @@ func failuresTogether(c *collected) (finding, bool) {
 	return finding{
 		Text:   fmt.Sprintf("%d of %d failures were of requests due at %s, a tenth of the run or less", n, len(at), stretch(from, to)),
 		Link:   "#errors-over-time",
-		weight: 1 + float64(len(at))/float64(c.n),
+		weight: 1 + float64(len(at))/float64(c.N),
 	}, true
 }
 
 // comparison of the requests at both ends of something.
 type comparison struct {
-	metric func(*request) float64
-	by     func(*request) float64
+	metric func(*gather.Request) float64
+	by     func(*gather.Request) float64
 	needs  float64 // ratio of the medians that is worth a word
 	text   func(low, high, lowBy, highBy float64) string
 	link   string
@@ -173,18 +174,18 @@ type comparison struct {
 
 // thirds compares the median of a metric between the requests with the lowest
 // and the highest third of something.
-func thirds(c *collected, q comparison) (finding, bool) {
-	var rows []*request
-	for i := range c.reqs {
-		m, b := q.metric(&c.reqs[i]), q.by(&c.reqs[i])
-		if c.reqs[i].ok && !math.IsNaN(m) && !math.IsNaN(b) && b > 0 {
-			rows = append(rows, &c.reqs[i])
+func thirds(c *gather.Gathered, q comparison) (finding, bool) {
+	var rows []*gather.Request
+	for i := range c.Requests {
+		m, b := q.metric(&c.Requests[i]), q.by(&c.Requests[i])
+		if c.Requests[i].OK && !math.IsNaN(m) && !math.IsNaN(b) && b > 0 {
+			rows = append(rows, &c.Requests[i])
 		}
 	}
 	if len(rows) < 30 {
 		return finding{}, false
 	}
-	slices.SortStableFunc(rows, func(a, b *request) int {
+	slices.SortStableFunc(rows, func(a, b *gather.Request) int {
 		switch {
 		case q.by(a) < q.by(b):
 			return -1
@@ -204,7 +205,7 @@ func thirds(c *collected, q comparison) (finding, bool) {
 		metric: q.name, weight: math.Log(high / low)}, true
 }
 
-func medians(rows []*request, q comparison) (metric, by float64) {
+func medians(rows []*gather.Request, q comparison) (metric, by float64) {
 	m, b := make([]float64, len(rows)), make([]float64, len(rows))
 	for i, r := range rows {
 		m[i], b[i] = q.metric(r), q.by(r)
@@ -221,10 +222,10 @@ func median(values []float64) float64 {
 	return (values[(n-1)/2] + values[n/2]) / 2
 }
 
-func ttft(q *request) float64     { return q.ttft }
-func tpot(q *request) float64     { return q.tpot }
-func input(q *request) float64    { return q.input }
-func inFlight(q *request) float64 { return q.inFlight }
+func ttft(q *gather.Request) float64     { return q.TTFT }
+func tpot(q *gather.Request) float64     { return q.TPOT }
+func input(q *gather.Request) float64    { return q.Input }
+func inFlight(q *gather.Request) float64 { return q.InFlight }
 
 func growth(what string, by func(float64) string) func(low, high, lowBy, highBy float64) string {
 	return func(low, high, lowBy, highBy float64) string {
@@ -238,33 +239,33 @@ func msWords(ms float64) string { return typeset.Span(ms, typeset.Digits{Round: 
 func tokensWords(n float64) string { return typeset.Count(int64(n)) + " input tokens" }
 func loadedWords(n float64) string { return typeset.Rate(n) + " in flight" }
 
-func firstTokenByInput(c *collected) (finding, bool) {
+func firstTokenByInput(c *gather.Gathered) (finding, bool) {
 	return thirds(c, comparison{ttft, input, 1.3, growth("TTFT", tokensWords), "#curve-ttft", 1.2, "ttft"})
 }
 
-func paceByInput(c *collected) (finding, bool) {
+func paceByInput(c *gather.Gathered) (finding, bool) {
 	return thirds(c, comparison{tpot, input, 1.15, growth("TPOT", tokensWords), "#curve-tpot", 1.2, "tpot"})
 }
 
-func firstTokenByLoad(c *collected) (finding, bool) {
+func firstTokenByLoad(c *gather.Gathered) (finding, bool) {
 	return thirds(c, comparison{ttft, inFlight, 1.3, growth("TTFT", loadedWords), "#in-flight-over-time", 1.2, "ttft"})
 }
 
-func paceByLoad(c *collected) (finding, bool) {
+func paceByLoad(c *gather.Gathered) (finding, bool) {
 	return thirds(c, comparison{tpot, inFlight, 1.15, growth("TPOT", loadedWords), "#in-flight-over-time", 1.2, "tpot"})
 }
 
 // newConnections compares requests that had to connect with the others.
-func newConnections(c *collected) (finding, bool) {
+func newConnections(c *gather.Gathered) (finding, bool) {
 	var fresh, reused []float64
-	for _, q := range c.reqs {
-		if !q.ok || !q.reusedKnown || math.IsNaN(q.ttft) {
+	for _, q := range c.Requests {
+		if !q.OK || !q.ReusedKnown || math.IsNaN(q.TTFT) {
 			continue
 		}
-		if q.fresh {
-			fresh = append(fresh, q.ttft)
+		if q.Fresh {
+			fresh = append(fresh, q.TTFT)
 		} else {
-			reused = append(reused, q.ttft)
+			reused = append(reused, q.TTFT)
 		}
 	}
 	if len(fresh) < 3 || len(reused) < 3 {
@@ -280,18 +281,20 @@ func newConnections(c *collected) (finding, bool) {
 		Link:   "#worst", metric: "ttft", weight: math.Log(a/b) * float64(n) / float64(n+len(reused))}, true
 }
 
-func paceDrift(c *collected) (finding, bool) { return drift(c, tpot, "TPOT", "#gaps") }
+func paceDrift(c *gather.Gathered) (finding, bool) { return drift(c, tpot, "TPOT", "#gaps") }
 
-func firstTokenDrift(c *collected) (finding, bool) { return drift(c, ttft, "TTFT", "#curve-ttft") }
+func firstTokenDrift(c *gather.Gathered) (finding, bool) {
+	return drift(c, ttft, "TTFT", "#curve-ttft")
+}
 
 // drift compares the halves of the run.
-func drift(c *collected, metric func(*request) float64, name, link string) (finding, bool) {
-	middle := c.first + (c.last-c.first)/2
+func drift(c *gather.Gathered, metric func(*gather.Request) float64, name, link string) (finding, bool) {
+	middle := c.First + (c.Last-c.First)/2
 	var a, b []float64
-	for i := range c.reqs {
-		q := &c.reqs[i]
-		if v := metric(q); q.ok && !math.IsNaN(v) {
-			if q.due < middle {
+	for i := range c.Requests {
+		q := &c.Requests[i]
+		if v := metric(q); q.OK && !math.IsNaN(v) {
+			if q.Due < middle {
 				a = append(a, v)
 			} else {
 				b = append(b, v)

@@ -7,6 +7,7 @@ import (
 	"iter"
 	"strings"
 
+	"tokenmeter/reader/report/gather"
 	"tokenmeter/reader/report/typeset"
 	"tokenmeter/reader/report/view"
 	"tokenmeter/record/metric"
@@ -98,12 +99,12 @@ type pageError struct{ Class, N, Share, Means, Cause, Next string }
 
 func newPage(r *run.Run, requests timelines) *page {
 	v := view.New(r)
-	c := collect(r, requests)
+	c := gather.From(r, requests)
 	p := &page{
 		Verdict: v.Verdict, Judged: v.Judged, Size: v.Size,
 		Model: typeset.Short(r.Target.Model, 160), Sentences: strings.Join(v.Sentences, " "),
 		Notes: v.Notes, Facts: v.Facts, Warnings: v.Warnings, Next: v.Next, Offer: v.Offer, Trust: v.Trust,
-		Findings: findings(r, v, c), Command: typeset.CommandLine(r.Command), Broken: c.broken, Seen: c.n > 0,
+		Findings: findings(r, v, c), Command: typeset.CommandLine(r.Command), Broken: c.Broken, Seen: c.N > 0,
 		Version: r.Version,
 	}
 	p.State, p.Sign = outcome(v)
@@ -224,35 +225,35 @@ func pooledCurve(s *stat.Shares) *curve {
 }
 
 // curveOf says which colour a latency has, and the values behind it.
-func curveOf(c *collected, key string) (class string, curve *curve) {
+func curveOf(c *gather.Gathered, key string) (class string, curve *curve) {
 	switch key {
 	case "ttft_ms":
 		return "s1", sampleCurve(c, ttft)
 	case "tpot_ms":
 		return "s2", sampleCurve(c, tpot)
 	case "e2e_ms":
-		return "s4", sampleCurve(c, func(q *request) float64 { return q.e2e })
+		return "s4", sampleCurve(c, func(q *gather.Request) float64 { return q.E2E })
 	}
 	return "", nil
 }
 
-func sampleCurve(c *collected, of func(*request) float64) *curve {
-	if s := c.sample(of); len(s) > 0 {
+func sampleCurve(c *gather.Gathered, of func(*gather.Request) float64) *curve {
+	if s := c.Sample(of); len(s) > 0 {
 		return &curve{sample: s}
 	}
 	return &curve{}
 }
 
-func (p *page) charts(r *run.Run, v *view.View, c *collected) {
+func (p *page) charts(r *run.Run, v *view.View, c *gather.Gathered) {
 	for _, row := range v.Rows {
 		class, k := curveOf(c, row.Key)
 		switch row.Key {
 		case "itl_ms":
-			class, k = "s2", pooledCurve(&c.itl)
+			class, k = "s2", pooledCurve(&c.ITL)
 		case "icl_ms":
 			class, k = "s2", &curve{pooled: true}
-			if c.icl.Len() > 0 {
-				k.sample = c.icl.Frozen(1000)
+			if c.ICL.Len() > 0 {
+				k.sample = c.ICL.Frozen(1000)
 			}
 		}
 		if k == nil {
@@ -262,13 +263,13 @@ func (p *page) charts(r *run.Run, v *view.View, c *collected) {
 		k.limits = limitsOf(r, metric.WithoutUnit(row.Key))
 		p.Curves = append(p.Curves, percentileFigure(k))
 	}
-	if c.n == 0 {
+	if c.N == 0 {
 		p.NoTimes = "There are no single requests to draw: none was measured, or this report was made without the run's records."
 		return
 	}
 	p.Times = append([]figure{heatFigure(c, limitsOf(r, "itl", "icl", "max_gap"))}, seriesFigures(c)...)
 	p.Worst = worstFigure(c)
-	if len(c.failed) > 0 {
+	if len(c.Failed) > 0 {
 		f := failedFigure(c)
 		p.Failed = &f
 	}

@@ -5,6 +5,7 @@ import (
 	"math"
 	"strings"
 
+	"tokenmeter/reader/report/gather"
 	"tokenmeter/reader/report/typeset"
 	"tokenmeter/reader/report/view"
 	"tokenmeter/record/objective"
@@ -13,8 +14,8 @@ import (
 
 // whyMissed says of each missed objective which requests missed it and when, and whether
 // these waited or decoded longer than the others.
-func whyMissed(r *run.Run, v *view.View, c *collected) (list []finding) {
-	if r.Goodput == nil || c.n == 0 {
+func whyMissed(r *run.Run, v *view.View, c *gather.Gathered) (list []finding) {
+	if r.Goodput == nil || c.N == 0 {
 		return nil
 	}
 	for i := range r.Goodput.Objectives {
@@ -29,40 +30,40 @@ func whyMissed(r *run.Run, v *view.View, c *collected) (list []finding) {
 }
 
 // timeOf is the latency that an objective is on; nil where it is on none of a request.
-func timeOf(metric string) (of func(*request) float64, link string) {
+func timeOf(metric string) (of func(*gather.Request) float64, link string) {
 	switch metric {
 	case "ttft":
 		return ttft, "#curve-ttft"
 	case "tpot":
 		return tpot, "#curve-tpot"
 	case "e2e":
-		return func(q *request) float64 { return q.e2e }, "#curve-e2e"
+		return func(q *gather.Request) float64 { return q.E2E }, "#curve-e2e"
 	case "error_rate", "error rate":
-		return func(*request) float64 { return 0 }, "#errors" // answered ones are within it
+		return func(*gather.Request) float64 { return 0 }, "#errors" // answered ones are within it
 	}
 	return nil, ""
 }
 
 // missedBy describes the requests beyond an objective's limit.
-func missedBy(o *objective.ObjectiveResult, c *collected) (f finding, ok bool) {
+func missedBy(o *objective.ObjectiveResult, c *gather.Gathered) (f finding, ok bool) {
 	of, link := timeOf(o.Metric)
 	if of == nil {
 		return f, false
 	}
-	var beyond, within []*request
+	var beyond, within []*gather.Request
 	var at []int64
 	failed := 0
-	for i := range c.reqs {
-		q := &c.reqs[i]
+	for i := range c.Requests {
+		q := &c.Requests[i]
 		x := of(q)
 		switch {
-		case q.classed:
+		case q.Classed:
 			failed++
-			at = append(at, q.due)
-		case q.ok && x > o.Limit: // NaN is not beyond
+			at = append(at, q.Due)
+		case q.OK && x > o.Limit: // NaN is not beyond
 			beyond = append(beyond, q)
-			at = append(at, q.due)
-		case q.ok && !math.IsNaN(x):
+			at = append(at, q.Due)
+		case q.OK && !math.IsNaN(x):
 			within = append(within, q)
 		}
 	}
@@ -84,8 +85,8 @@ func missedBy(o *objective.ObjectiveResult, c *collected) (f finding, ok bool) {
 }
 
 // crowded says when most of the requests were due, where they crowd.
-func crowded(at []int64, c *collected) string {
-	length := c.last - c.first
+func crowded(at []int64, c *gather.Gathered) string {
+	length := c.Last - c.First
 	if len(at) < 3 || length < 2_000_000 {
 		return ""
 	}
@@ -97,11 +98,11 @@ func crowded(at []int64, c *collected) string {
 }
 
 // waitOrDecode holds the parts of the slow requests against those of the others.
-func waitOrDecode(slow, others []*request) string {
+func waitOrDecode(slow, others []*gather.Request) string {
 	if len(slow) == 0 {
 		return ""
 	}
-	decode := func(q *request) float64 { return q.e2e - q.ttft }
+	decode := func(q *gather.Request) float64 { return q.E2E - q.TTFT }
 	wait, pace := medianOf(slow, ttft), medianOf(slow, decode)
 	if math.IsNaN(wait) || math.IsNaN(pace) {
 		return ""
@@ -123,7 +124,7 @@ func waitOrDecode(slow, others []*request) string {
 	return text
 }
 
-func medianOf(rows []*request, of func(*request) float64) float64 {
+func medianOf(rows []*gather.Request, of func(*gather.Request) float64) float64 {
 	var values []float64
 	for _, q := range rows {
 		if x := of(q); !math.IsNaN(x) {

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"tokenmeter/reader/report/gather"
 	"tokenmeter/reader/report/view"
 	"tokenmeter/record/objective"
 )
@@ -12,15 +13,15 @@ import (
 // Each missed objective names its requests, when they were due, and whether they waited
 // or decoded longer than the others.
 func TestWhyMissed(t *testing.T) {
-	made := func(slow func(i int) bool, change func(*request)) *collected {
-		c := &collected{last: 100e6}
+	made := func(slow func(i int) bool, change func(*gather.Request)) *gather.Gathered {
+		c := &gather.Gathered{Last: 100e6}
 		for i := range 100 {
-			q := request{id: int64(i), due: int64(i) * 1e6, ttft: 50, tpot: 10, e2e: 1050, ok: true}
+			q := gather.Request{ID: int64(i), Due: int64(i) * 1e6, TTFT: 50, TPOT: 10, E2E: 1050, OK: true}
 			if slow(i) {
 				change(&q)
 			}
-			c.reqs = append(c.reqs, q)
-			c.n++
+			c.Requests = append(c.Requests, q)
+			c.N++
 		}
 		return c
 	}
@@ -28,16 +29,16 @@ func TestWhyMissed(t *testing.T) {
 	for _, c := range []struct {
 		name, metric string
 		limit        float64
-		c            *collected
+		c            *gather.Gathered
 		text, detail string
 	}{
-		{"waiting", "ttft", 100, made(early, func(q *request) { q.ttft, q.e2e = 800, 1800 }),
+		{"waiting", "ttft", 100, made(early, func(q *gather.Request) { q.TTFT, q.E2E = 800, 1800 }),
 			"15 of 100 requests are beyond it, 100 % of these due at 0:00–0:14", "they were waiting, not decoding"},
-		{"decoding", "e2e", 2000, made(func(i int) bool { return i%10 == 0 }, func(q *request) { q.tpot, q.e2e = 40, 4050 }),
+		{"decoding", "e2e", 2000, made(func(i int) bool { return i%10 == 0 }, func(q *gather.Request) { q.TPOT, q.E2E = 40, 4050 }),
 			"10 of 100 requests are beyond it, spread over the whole run", "they were decoding, not waiting"},
-		{"failing", "ttft", 100, made(early, func(q *request) { q.ok, q.classed, q.ttft, q.e2e = false, true, math.NaN(), math.NaN() }),
+		{"failing", "ttft", 100, made(early, func(q *gather.Request) { q.OK, q.Classed, q.TTFT, q.E2E = false, true, math.NaN(), math.NaN() }),
 			"15 of 100 requests failed", ""},
-		{"shares", "error_rate", 0.01, made(early, func(q *request) { q.ok, q.classed = false, true }), "15 of 100 requests failed", ""},
+		{"shares", "error_rate", 0.01, made(early, func(q *gather.Request) { q.OK, q.Classed = false, true }), "15 of 100 requests failed", ""},
 	} {
 		f, ok := missedBy(&objective.ObjectiveResult{Text: "p95 x < 1", Metric: c.metric, Limit: c.limit}, c.c)
 		if !ok || !strings.Contains(f.Text, c.text) || !strings.Contains(f.Detail, c.detail) {
