@@ -92,7 +92,7 @@ var inner = map[string][]string{
 	"service/traffic":   {".", "rows"},
 	"service/slo":       {".", "rules", "notify", "history", "history/historytest", "history/sqlite", "history/watch"},
 	"service/telemetry": {".", "telemetrytest", "prometheus", "otel", "datadog", "dashboard"},
-	"reader/report":     {"typeset", "view", "gather", "."},
+	"reader/report":     {"typeset", "view", "gather", "chart", "."},
 }
 
 // wiring may import anything; nobody imports it.

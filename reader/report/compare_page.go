@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"tokenmeter/reader/compare"
+	"tokenmeter/reader/report/chart"
 	"tokenmeter/reader/report/typeset"
 	"tokenmeter/reader/report/view"
 )
@@ -37,8 +38,8 @@ type comparePage struct {
 	Tables                            []comparePageTable
 	Gates                             []pageObjective
 	Notes                             []string
-	Pareto                            *dataTable
-	Curves                            []figure
+	Pareto                            *chart.Table
+	Curves                            []chart.Figure
 	Grey                              bool // the sides can't be compared
 }
 
@@ -82,7 +83,7 @@ func newComparePage(r *compare.Result) *comparePage {
 		p.Gates = append(p.Gates, pageObjective{state, sign, g.mark, g.text, g.says})
 	}
 	if v.pareto != nil {
-		p.Pareto = &dataTable{Head: v.pareto.heads, Rows: v.pareto.rows}
+		p.Pareto = &chart.Table{Head: v.pareto.heads, Rows: v.pareto.rows}
 	}
 	for i, c := range r.Curves() {
 		p.Curves = append(p.Curves, compareFigures(i, &c)...)
@@ -104,93 +105,93 @@ func newComparePageTable(t *compareTable) comparePageTable {
 // barPicture draws an interval around its estimate, zero in the middle.
 func barPicture(b *bar, scale float64, words string) string {
 	const w, h, mid = 180.0, 18.0, 90.0
-	var s svg
-	s.put(`<svg class="bar" width="180" height="18" viewBox="0 0 180 18" role="img" aria-label="%s">`, esc(words))
-	s.put(`<line class="x" x1="90" x2="90" y1="0" y2="18"/>`)
+	var s chart.SVG
+	s.Put(`<svg class="bar" width="180" height="18" viewBox="0 0 180 18" role="img" aria-label="%s">`, chart.Escape(words))
+	s.Put(`<line class="x" x1="90" x2="90" y1="0" y2="18"/>`)
 	if b != nil {
 		at := func(v float64) float64 { return math.Min(math.Max(mid+v/scale*(mid-5), 1), w-1) }
-		s.put(`<line class="iv" x1="%s" x2="%s" y1="9" y2="9"/>`, coordinate(at(b.lo)), coordinate(at(b.hi)))
+		s.Put(`<line class="iv" x1="%s" x2="%s" y1="9" y2="9"/>`, chart.Coordinate(at(b.lo)), chart.Coordinate(at(b.hi)))
 		for _, end := range []float64{b.lo, b.hi} {
 			if math.Abs(end) <= scale*1.001 {
-				s.put(`<line class="iv" x1="%s" x2="%s" y1="5" y2="13"/>`, coordinate(at(end)), coordinate(at(end)))
+				s.Put(`<line class="iv" x1="%s" x2="%s" y1="5" y2="13"/>`, chart.Coordinate(at(end)), chart.Coordinate(at(end)))
 			}
 		}
 		if math.Abs(b.at) <= scale*1.001 {
-			s.put(`<circle class="pt" cx="%s" cy="%s" r="4"/>`, coordinate(at(b.at)), coordinate(h/2))
+			s.Put(`<circle class="pt" cx="%s" cy="%s" r="4"/>`, chart.Coordinate(at(b.at)), chart.Coordinate(h/2))
 		}
 	}
-	s.put(`</svg>`)
+	s.Put(`</svg>`)
 	return s.String()
 }
 
 // compareFigures are the two charts of a latency.
-func compareFigures(i int, c *compare.Curve) []figure {
+func compareFigures(i int, c *compare.Curve) []chart.Figure {
 	name := c.Title
 	if c.Group != "" {
 		name += ", " + c.Group
 	}
-	over := figure{ID: fmt.Sprintf("curve-%d", i), Title: name + " by percentile",
+	over := chart.Figure{ID: fmt.Sprintf("curve-%d", i), Title: name + " by percentile",
 		Sub:  fmt.Sprintf("%s in ms, both axes log; A solid (n %s), B dashed (n %s); better ↓; bands: what 95 of 100 samples of independent requests would give", c.Title, typeset.Count(c.A.Len()), typeset.Count(c.B.Len())),
-		Keys: []key{{"ka", "A"}, {"kb", "B " + typeset.Short(c.Candidate, 40)}}}
+		Keys: []chart.Key{{Class: "ka", Text: "A"}, {Class: "kb", Text: "B " + typeset.Short(c.Candidate, 40)}}}
 	if c.A.Len() < 6 || c.B.Len() < 6 {
 		over.Empty = "Too few values for percentiles."
 	} else {
-		over.Chart = chart(overlay(c), fmt.Sprintf("Percentiles of %s of both sides. %s", name, shiftSentence(c)))
+		over.Chart = chart.HTML(overlay(c), fmt.Sprintf("Percentiles of %s of both sides. %s", name, shiftSentence(c)))
 	}
-	return []figure{over, shiftFigure(i, name, c)}
+	return []chart.Figure{over, shiftFigure(i, name, c)}
 }
 
 // overlay draws both sides on the same axes.
-func overlay(c *compare.Curve) *plot {
+func overlay(c *compare.Curve) *chart.Plot {
 	unit := "ms"
 	if math.Max(c.A.At(c.A.Len()-1), c.B.At(c.B.Len()-1)) >= 20_000 {
 		unit = "s"
 	}
 	type side struct {
 		class  string
-		curve  *curve
-		points []drawn
+		curve  *chart.Curve
+		points []chart.Drawn
 		label  string
 	}
-	sides := []side{{class: "s1", curve: &curve{sample: c.A}, label: "A"}, {class: "s2 dash", curve: &curve{sample: c.B}, label: "B"}}
+	sides := []side{{class: "s1", curve: &chart.Curve{Sample: c.A}, label: "A"}, {class: "s2 dash", curve: &chart.Curve{Sample: c.B}, label: "B"}}
 	lo, hi, end := math.Inf(1), 0.0, 0.3
 	for i := range sides {
 		s := &sides[i]
-		s.curve.row.Unit = unit
-		s.points = s.curve.points()
+		s.curve.Row.Unit = unit
+		s.points = s.curve.Points()
 		for _, d := range s.points {
-			lo, hi, end = min(lo, d.v), max(hi, d.v), max(end, d.x)
-			if !math.IsNaN(d.hi) {
-				lo, hi = min(lo, math.Max(d.lo, d.v/3)), max(hi, math.Min(d.hi, d.v*3))
+			lo, hi, end = min(lo, d.V), max(hi, d.V), max(end, d.X)
+			if !math.IsNaN(d.Hi) {
+				lo, hi = min(lo, math.Max(d.Lo, d.V/3)), max(hi, math.Min(d.Hi, d.V*3))
 			}
 		}
 	}
 	if math.IsInf(lo, 1) {
 		lo, hi = 1, 10
 	}
-	p := newPlot(270, axis{0, end, false}, logAxis(lo, hi))
-	p.bottom = 40
-	p.yAxis(unit+", log", p.y.ticks(7), typeset.AxisNumber)
-	p.frame()
-	sides[0].curve.xTicks(p, end)
+	p := chart.NewPlot(270, chart.LinearAxis(0, end), chart.LogAxis(lo, hi))
+	p.Bottom = 40
+	p.YAxis(unit+", log", p.Y.Ticks(7), typeset.AxisNumber)
+	p.Frame()
+	sides[0].curve.XTicks(p, end)
 	for _, s := range sides {
-		p.path("band "+strings.Fields(s.class)[0], s.curve.band(p, s.points))
+		p.Path("band "+strings.Fields(s.class)[0], s.curve.Band(p, s.points))
 		line := make([][2]float64, len(s.points))
 		for i, d := range s.points {
-			line[i] = p.point(d.x, d.v)
+			line[i] = p.Point(d.X, d.V)
 		}
-		p.path("ln "+s.class, polyline(line))
+		p.Path("ln "+s.class, chart.Polyline(line))
 		if n := len(s.points); n > 0 {
 			last := s.points[n-1]
-			p.front.put(`<text x="%s" y="%s" class="e lab">%s</text>`, p.xAt(last.x), coordinate(p.yAt(last.v)-6), s.label)
+			p.Front.Put(`<text x="%s" y="%s" class="e lab">%s</text>`, p.XAt(last.X), chart.Coordinate(p.YAt(last.V)-6), s.label)
 		}
 	}
 	return p
 }
 
 // shiftFigure draws the difference at each percentile.
-func shiftFigure(i int, name string, c *compare.Curve) figure {
-	f := figure{ID: fmt.Sprintf("shift-%d", i), Title: name + ": difference by percentile",
+func shiftFigure(i int, name string, c *compare.Curve) chart.Figure {
+	f := chart.Figure{ID: fmt.Sprintf("shift-%d", i), Title: name + ": difference by percentile",
 		Sub: "B against A in %; bars: 95 % interval; above the line B is slower"}
 	if len(c.Shift) == 0 {
 		f.Empty = "No percentile has an interval."
@@ -201,23 +202,23 @@ func shiftFigure(i int, name string, c *compare.Curve) figure {
 		lo, hi = min(lo, s.Lo), max(hi, s.Hi)
 	}
 	pad := math.Max((hi-lo)*0.08, 0.2)
-	p := newPlot(230, axis{0, float64(len(c.Shift)) + 1, false}, axis{lo - pad, hi + pad, false})
-	p.yAxis("%", p.y.linearTicks(6), func(v float64) string { return plus(v, trimmedNumber(v)) })
-	p.frame()
-	zero := coordinate(p.yAt(0))
-	p.back.put(`<line x1="0" x2="100%%" y1="%s" y2="%s" class="x"/>`, zero, zero)
-	t := &dataTable{Head: []string{"percentile", "difference %", "95 % interval"}}
+	p := chart.NewPlot(230, chart.LinearAxis(0, float64(len(c.Shift))+1), chart.LinearAxis(lo-pad, hi+pad))
+	p.YAxis("%", p.Y.LinearTicks(6), func(v float64) string { return plus(v, trimmedNumber(v)) })
+	p.Frame()
+	zero := chart.Coordinate(p.YAt(0))
+	p.Back.Put(`<line x1="0" x2="100%%" y1="%s" y2="%s" class="x"/>`, zero, zero)
+	t := &chart.Table{Head: []string{"percentile", "difference %", "95 % interval"}}
 	for j, s := range c.Shift {
-		x := p.xAt(float64(j) + 1)
+		x := p.XAt(float64(j) + 1)
 		at, low, high := differenceDigits(s.Diff, s.Lo, s.Hi)
 		label := "p" + typeset.AxisNumber(s.P*100)
-		p.front.put(`<line x1="%s" x2="%s" y1="%s" y2="%s" class="ln s2"/>`, x, x, coordinate(p.yAt(s.Lo)), coordinate(p.yAt(s.Hi)))
-		p.front.put(`<circle cx="%s" cy="%s" r="4" class="dot s2"><title>%s</title></circle>`, x, coordinate(p.yAt(s.Diff)),
-			esc(fmt.Sprintf("%s: %s %% [%s, %s]", label, at, low, high)))
-		p.xLabel(float64(j)+1, p.height-p.bottom+16, label, false)
+		p.Front.Put(`<line x1="%s" x2="%s" y1="%s" y2="%s" class="ln s2"/>`, x, x, chart.Coordinate(p.YAt(s.Lo)), chart.Coordinate(p.YAt(s.Hi)))
+		p.Front.Put(`<circle cx="%s" cy="%s" r="4" class="dot s2"><title>%s</title></circle>`, x, chart.Coordinate(p.YAt(s.Diff)),
+			chart.Escape(fmt.Sprintf("%s: %s %% [%s, %s]", label, at, low, high)))
+		p.XLabel(float64(j)+1, p.Height-p.Bottom+16, label, false)
 		t.Rows = append(t.Rows, []string{label, at, low + " to " + high})
 	}
-	f.Chart, f.Table = chart(p, shiftSentence(c)), t
+	f.Chart, f.Table = chart.HTML(p, shiftSentence(c)), t
 	return f
 }
 

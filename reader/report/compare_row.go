@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"tokenmeter/reader/compare"
+	"tokenmeter/reader/report/chart"
 	"tokenmeter/reader/report/typeset"
 	"tokenmeter/record/timeline"
 )
@@ -43,7 +44,7 @@ func scaleOf(rows []compareRow, margin float64) float64 {
 	if len(ends) > 0 {
 		end = math.Max(end, ends[(len(ends)-1)*4/5])
 	}
-	return above125(end)
+	return chart.Above125(end)
 }
 
 func newCompareRow(row *compare.Row, r *compare.Result) compareRow {

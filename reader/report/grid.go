@@ -2,6 +2,7 @@ package report
 
 import (
 	"strings"
+
 	"tokenmeter/reader/report/typeset"
 	"tokenmeter/reader/report/view"
 )

@@ -7,6 +7,7 @@ import (
 	"iter"
 	"strings"
 
+	"tokenmeter/reader/report/chart"
 	"tokenmeter/reader/report/gather"
 	"tokenmeter/reader/report/typeset"
 	"tokenmeter/reader/report/view"
@@ -61,10 +62,10 @@ type page struct {
 	Next       string
 	Offer      string
 	Trust      string
-	Curves     []figure
-	Times      []figure
-	Worst      figure
-	Failed     *figure
+	Curves     []chart.Figure
+	Times      []chart.Figure
+	Worst      chart.Figure
+	Failed     *chart.Figure
 	Errors     []pageError
 	FirstError string
 	Workload   []view.Fact
@@ -216,16 +217,16 @@ func (p *page) table(v *view.View) {
 	}
 }
 
-func pooledCurve(s *stat.Shares) *curve {
-	k := &curve{pooled: true}
+func pooledCurve(s *stat.Shares) *chart.Curve {
+	k := &chart.Curve{Pooled: true}
 	if s.Len() > 0 {
-		k.sample = s.Frozen(1000)
+		k.Sample = s.Frozen(1000)
 	}
 	return k
 }
 
 // curveOf says which colour a latency has, and the values behind it.
-func curveOf(c *gather.Gathered, key string) (class string, curve *curve) {
+func curveOf(c *gather.Gathered, key string) (class string, curve *chart.Curve) {
 	switch key {
 	case "ttft_ms":
 		return "s1", sampleCurve(c, ttft)
@@ -237,11 +238,11 @@ func curveOf(c *gather.Gathered, key string) (class string, curve *curve) {
 	return "", nil
 }
 
-func sampleCurve(c *gather.Gathered, of func(*gather.Request) float64) *curve {
+func sampleCurve(c *gather.Gathered, of func(*gather.Request) float64) *chart.Curve {
 	if s := c.Sample(of); len(s) > 0 {
-		return &curve{sample: s}
+		return &chart.Curve{Sample: s}
 	}
-	return &curve{}
+	return &chart.Curve{}
 }
 
 func (p *page) charts(r *run.Run, v *view.View, c *gather.Gathered) {
@@ -251,26 +252,26 @@ func (p *page) charts(r *run.Run, v *view.View, c *gather.Gathered) {
 		case "itl_ms":
 			class, k = "s2", pooledCurve(&c.ITL)
 		case "icl_ms":
-			class, k = "s2", &curve{pooled: true}
+			class, k = "s2", &chart.Curve{Pooled: true}
 			if c.ICL.Len() > 0 {
-				k.sample = c.ICL.Frozen(1000)
+				k.Sample = c.ICL.Frozen(1000)
 			}
 		}
 		if k == nil {
 			continue
 		}
-		k.row, k.dist, k.class = row, r.Metrics[row.Key], class
-		k.limits = limitsOf(r, metric.WithoutUnit(row.Key))
-		p.Curves = append(p.Curves, percentileFigure(k))
+		k.Row, k.Dist, k.Class = row, r.Metrics[row.Key], class
+		k.Limits = chart.LimitsOf(r, metric.WithoutUnit(row.Key))
+		p.Curves = append(p.Curves, chart.PercentileFigure(k))
 	}
 	if c.N == 0 {
 		p.NoTimes = "There are no single requests to draw: none was measured, or this report was made without the run's records."
 		return
 	}
-	p.Times = append([]figure{heatFigure(c, limitsOf(r, "itl", "icl", "max_gap"))}, seriesFigures(c)...)
-	p.Worst = worstFigure(c)
+	p.Times = append([]chart.Figure{chart.HeatFigure(c, chart.LimitsOf(r, "itl", "icl", "max_gap"))}, chart.SeriesFigures(c)...)
+	p.Worst = chart.WorstFigure(c)
 	if len(c.Failed) > 0 {
-		f := failedFigure(c)
+		f := chart.FailedFigure(c)
 		p.Failed = &f
 	}
 }

@@ -1,7 +1,6 @@
 // Package report shows a run to people: on a terminal, as Markdown, as CSV and
 // as one self-contained HTML file. Every form is made from the same view of
-// run.json, so that no two of them can show different figures. A chart of the
-// page is one file (chart_….go) that draws on the plot of svg.go.
+// run.json, so that no two of them can show different figures.
 package report
 
 import (

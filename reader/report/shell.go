@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"tokenmeter/base/printable"
+	"tokenmeter/reader/report/chart"
 	"tokenmeter/reader/report/typeset"
 )
 
@@ -46,7 +47,7 @@ func pageHead(title, style, script string) string {
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="color-scheme" content="light dark">
 <meta name="generator" content="tokenmeter">
-<title>` + esc(title) + `</title>
+<title>` + chart.Escape(title) + `</title>
 <style>` + style + `</style>
 </head>
 `

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"tokenmeter/load/sweep/result"
+	"tokenmeter/reader/report/chart"
 	"tokenmeter/reader/report/typeset"
 	"tokenmeter/record/metric"
 	"tokenmeter/record/objective"
@@ -31,7 +32,7 @@ type scatter struct {
 	class          string
 	line           bool
 	identity       bool
-	limit          *limitLine
+	limit          *chart.LimitLine
 	holds, fails   float64 // a bracket; 0: none
 	knee           *result.Knee
 	level          float64 // a plateau
@@ -40,8 +41,8 @@ type scatter struct {
 }
 
 // figures are the charts that the points allow.
-func (v *sweepView) figures() []figure {
-	var out []figure
+func (v *sweepView) figures() []chart.Figure {
+	var out []chart.Figure
 	if !numbers(v.s.Points) {
 		return nil // names have no place on an axis
 	}
@@ -99,7 +100,7 @@ func (v *sweepView) limited(o *objective.Objective) scatter {
 	case s.holds > 0:
 		s.sub = strings.Replace(s.sub, "; better", "; shaded: where it holds; better", 1)
 	}
-	s.limit = &limitLine{value: o.Limit, text: o.Text}
+	s.limit = &chart.LimitLine{Value: o.Limit, Text: o.Text}
 	for i := range v.s.Points {
 		p := &v.s.Points[i]
 		if p.Goodput == nil {
@@ -229,16 +230,16 @@ func (v *sweepView) cost() scatter {
 	return s
 }
 
-func (s *scatter) figure() figure {
-	f := figure{ID: s.id, Title: s.title, Sub: s.sub}
+func (s *scatter) figure() chart.Figure {
+	f := chart.Figure{ID: s.id, Title: s.title, Sub: s.sub}
 	if slices.ContainsFunc(s.dots, func(d dot) bool { return d.bad }) {
 		f.Sub += "; × invalid"
 	}
-	f.Chart = chart(s.plot(), s.sentence())
+	f.Chart = chart.HTML(s.plot(), s.sentence())
 	for i, text := range s.curves {
-		f.Keys = append(f.Keys, key{"sw " + seriesClass(i), text})
+		f.Keys = append(f.Keys, chart.Key{Class: "sw " + seriesClass(i), Text: text})
 	}
-	t := &dataTable{Head: []string{s.xUnit, s.yUnit, "95 % interval"}}
+	t := &chart.Table{Head: []string{s.xUnit, s.yUnit, "95 % interval"}}
 	for _, d := range s.dots {
 		interval := typeset.Missing
 		if !math.IsNaN(d.lo) {
@@ -257,7 +258,7 @@ func (s *scatter) sentence() string {
 }
 
 // axes cover the points, the limit and the bracket.
-func (s *scatter) axes() (x, y axis) {
+func (s *scatter) axes() (x, y chart.Axis) {
 	xlo, xhi, ylo, yhi := math.Inf(1), 0.0, math.Inf(1), 0.0
 	for _, d := range s.dots {
 		xlo, xhi = min(xlo, d.x), max(xhi, d.x)
@@ -266,8 +267,8 @@ func (s *scatter) axes() (x, y axis) {
 			ylo, yhi = min(ylo, d.lo), max(yhi, math.Min(d.hi, d.y*10))
 		}
 	}
-	if l := s.limit; l != nil && l.value > 0 {
-		ylo, yhi = min(ylo, l.value), max(yhi, l.value)
+	if l := s.limit; l != nil && l.Value > 0 {
+		ylo, yhi = min(ylo, l.Value), max(yhi, l.Value)
 	}
 	for _, b := range []float64{s.holds, s.fails} {
 		if b > 0 {
@@ -277,44 +278,44 @@ func (s *scatter) axes() (x, y axis) {
 	if s.identity {
 		ylo, yhi = min(ylo, xlo), max(yhi, xhi)
 	}
-	x, y = logAxis(xlo, xhi), logAxis(ylo, yhi)
+	x, y = chart.LogAxis(xlo, xhi), chart.LogAxis(ylo, yhi)
 	if s.linearX {
-		x = axis{0, xhi * 1.08, false}
-		y = axis{0, yhi * 1.12, false}
+		x = chart.LinearAxis(0, xhi*1.08)
+		y = chart.LinearAxis(0, yhi*1.12)
 	}
 	return x, y
 }
 
-func (s *scatter) plot() *plot {
+func (s *scatter) plot() *chart.Plot {
 	x, y := s.axes()
-	p := newPlot(250, x, y)
-	p.bottom = 40
-	p.yAxis(s.yUnit, p.y.ticks(6), typeset.AxisNumber)
-	for _, t := range p.x.ticks(7) {
-		p.xLabel(t, p.height-p.bottom+16, typeset.AxisNumber(t), true)
+	p := chart.NewPlot(250, x, y)
+	p.Bottom = 40
+	p.YAxis(s.yUnit, p.Y.Ticks(6), typeset.AxisNumber)
+	for _, t := range p.X.Ticks(7) {
+		p.XLabel(t, p.Height-p.Bottom+16, typeset.AxisNumber(t), true)
 	}
-	p.front.put(`<text x="100%%" y="%s" class="e">%s</text>`, coordinate(p.height-4), esc(s.xUnit+" →"))
-	p.frame()
+	p.Front.Put(`<text x="100%%" y="%s" class="e">%s</text>`, chart.Coordinate(p.Height-4), chart.Escape(s.xUnit+" →"))
+	p.Frame()
 	s.bands(p)
 	if s.identity {
-		lo, hi := math.Max(p.x.lo, p.y.lo), math.Min(p.x.hi, p.y.hi)
+		lo, hi := math.Max(p.X.Lo, p.Y.Lo), math.Min(p.X.Hi, p.Y.Hi)
 		if hi > lo {
-			p.path("line2", polyline([][2]float64{p.point(lo, lo), p.point(hi, hi)}))
+			p.Path("line2", chart.Polyline([][2]float64{p.Point(lo, lo), p.Point(hi, hi)}))
 		}
 	}
 	if s.line && len(s.curves) == 0 {
-		p.path("ln "+s.class, polyline(s.segments(p, 0)))
+		p.Path("ln "+s.class, chart.Polyline(s.segments(p, 0)))
 	}
 	for i := range s.curves {
 		if s.line {
-			p.path("ln "+seriesClass(i), polyline(s.segments(p, i)))
+			p.Path("ln "+seriesClass(i), chart.Polyline(s.segments(p, i)))
 		}
 	}
 	if s.level > 0 {
-		p.hline(s.level, "plateau "+typeset.Rate(s.level))
+		p.Hline(s.level, "plateau "+typeset.Rate(s.level))
 	}
 	if l := s.limit; l != nil {
-		p.hline(l.value, l.text)
+		p.Hline(l.Value, l.Text)
 	}
 	for _, d := range s.dots {
 		s.dot(p, d)
@@ -323,15 +324,15 @@ func (s *scatter) plot() *plot {
 }
 
 // bands shade where objectives hold and where the knee lies.
-func (s *scatter) bands(p *plot) {
+func (s *scatter) bands(p *chart.Plot) {
 	band := func(class string, from, to float64) {
-		a, b := math.Max(p.x.at(from), 0), math.Min(p.x.at(to), 1)
+		a, b := math.Max(p.X.At(from), 0), math.Min(p.X.At(to), 1)
 		if b > a {
-			p.field.put(`<rect class="%s" x="%s" y="0" width="%s" height="1000"/>`, class, coordinate(a*1000), coordinate((b-a)*1000))
+			p.Field.Put(`<rect class="%s" x="%s" y="0" width="%s" height="1000"/>`, class, chart.Coordinate(a*1000), chart.Coordinate((b-a)*1000))
 		}
 	}
 	if s.holds > 0 {
-		band("hold", p.x.lo, s.holds)
+		band("hold", p.X.Lo, s.holds)
 	}
 	if s.holds > 0 && s.fails > 0 {
 		band("bracket", s.holds, s.fails)
@@ -343,7 +344,7 @@ func (s *scatter) bands(p *plot) {
 
 // segments join the mean of each value's points of a curve. Invalid points are
 // shown and take part in none.
-func (s *scatter) segments(p *plot, series int) (line [][2]float64) {
+func (s *scatter) segments(p *chart.Plot, series int) (line [][2]float64) {
 	var dots []dot
 	for _, d := range s.dots {
 		if d.series == series && !d.bad {
@@ -355,7 +356,7 @@ func (s *scatter) segments(p *plot, series int) (line [][2]float64) {
 		for ; i < len(dots) && dots[i].x == x; i++ {
 			sum, n = sum+dots[i].y, n+1
 		}
-		line = append(line, p.point(x, sum/n))
+		line = append(line, p.Point(x, sum/n))
 	}
 	return line
 }
@@ -363,14 +364,14 @@ func (s *scatter) segments(p *plot, series int) (line [][2]float64) {
 // seriesClass is the colour of one of several curves.
 func seriesClass(i int) string { return fmt.Sprintf("s%d", i%4+1) }
 
-func (s *scatter) dot(p *plot, d dot) {
-	x, y := p.xAt(d.x), coordinate(p.yAt(d.y))
+func (s *scatter) dot(p *chart.Plot, d dot) {
+	x, y := p.XAt(d.x), chart.Coordinate(p.YAt(d.y))
 	if !math.IsNaN(d.lo) {
-		p.front.put(`<line x1="%s" x2="%s" y1="%s" y2="%s" class="ln %s"/>`, x, x,
-			coordinate(p.yAt(math.Max(d.lo, p.y.lo))), coordinate(p.yAt(math.Min(d.hi, p.y.hi))), s.class)
+		p.Front.Put(`<line x1="%s" x2="%s" y1="%s" y2="%s" class="ln %s"/>`, x, x,
+			chart.Coordinate(p.YAt(math.Max(d.lo, p.Y.Lo))), chart.Coordinate(p.YAt(math.Min(d.hi, p.Y.Hi))), s.class)
 	}
 	if d.label != "" {
-		p.front.put(`<text x="%s" y="%s" dx="-8" class="e lab">%s</text>`, x, coordinate(p.yAt(d.y)+4), esc(d.label))
+		p.Front.Put(`<text x="%s" y="%s" dx="-8" class="e lab">%s</text>`, x, chart.Coordinate(p.YAt(d.y)+4), chart.Escape(d.label))
 	}
 	colour := s.class
 	if len(s.curves) > 0 {
@@ -381,8 +382,8 @@ func (s *scatter) dot(p *plot, d dot) {
 		class = "hollow " + colour
 	}
 	if d.bad {
-		p.front.put(`<text x="%s" y="%s" class="m fail">×<title>%s</title></text>`, x, coordinate(p.yAt(d.y)+5), esc(d.tip))
+		p.Front.Put(`<text x="%s" y="%s" class="m fail">×<title>%s</title></text>`, x, chart.Coordinate(p.YAt(d.y)+5), chart.Escape(d.tip))
 		return
 	}
-	p.front.put(`<circle cx="%s" cy="%s" r="4" class="%s"><title>%s</title></circle>`, x, y, class, esc(d.tip))
+	p.Front.Put(`<circle cx="%s" cy="%s" r="4" class="%s"><title>%s</title></circle>`, x, y, class, chart.Escape(d.tip))
 }

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"tokenmeter/load/sweep/result"
+	"tokenmeter/reader/report/chart"
 	"tokenmeter/reader/report/typeset"
 	"tokenmeter/reader/report/view"
 )
@@ -28,7 +29,7 @@ type sweepPage struct {
 	Title, State, Sign, Says, More string
 	Objectives                     []string
 	Facts                          []view.Fact
-	Charts                         []figure
+	Charts                         []chart.Figure
 	Heads                          []string
 	Rows                           []sweepPageRow
 	Notes                          []string // on the columns

@@ -1,16 +1,17 @@
-package report
+package chart
 
 import (
 	"fmt"
 	"math"
 	"strings"
+
 	"tokenmeter/reader/report/gather"
 	"tokenmeter/reader/report/typeset"
 )
 
 // Charts over the time of the run share one x axis: 0 is the run's start.
 
-func timeAxis(c *gather.Gathered) axis { return axis{0, math.Max(gridEnd(c), 1e-3), false} }
+func timeAxis(c *gather.Gathered) Axis { return LinearAxis(0, math.Max(gridEnd(c), 1e-3)) }
 
 // gridEnd is the end of the last column in use.
 func gridEnd(c *gather.Gathered) float64 { return float64(c.Grid.Used) * c.Grid.Seconds() }
@@ -20,10 +21,10 @@ var timeSteps = []float64{1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 360
 
 // timeTicks labels seconds; from a minute on minutes and seconds, as the words
 // do.
-func timeTicks(p *plot, end float64) {
+func timeTicks(p *Plot, end float64) {
 	if end <= 60 {
-		for _, v := range (axis{0, end, false}).ticks(6) {
-			p.xLabel(v, p.height-p.bottom+16, typeset.AxisNumber(v)+" s", true)
+		for _, v := range (LinearAxis(0, end)).Ticks(6) {
+			p.XLabel(v, p.Height-p.Bottom+16, typeset.AxisNumber(v)+" s", true)
 		}
 		return
 	}
@@ -35,7 +36,7 @@ func timeTicks(p *plot, end float64) {
 		}
 	}
 	for v := 0.0; v <= end; v += step {
-		p.xLabel(v, p.height-p.bottom+16, typeset.Clock(v), true)
+		p.XLabel(v, p.Height-p.Bottom+16, typeset.Clock(v), true)
 	}
 }
 
@@ -43,12 +44,12 @@ func timeTicks(p *plot, end float64) {
 const warmSeen = 0.005
 
 // warmupBand greys what came before the first measured request.
-func warmupBand(p *plot, c *gather.Gathered) {
+func warmupBand(p *Plot, c *gather.Gathered) {
 	first := float64(c.First) / 1e6
-	if c.N == 0 || first < p.x.hi*warmSeen {
+	if c.N == 0 || first < p.X.Hi*warmSeen {
 		return
 	}
-	p.back.put(`<rect x="0" y="%s" width="%s" height="%s" class="warm"/>`, coordinate(p.top), p.xAt(first), coordinate(p.height-p.top-p.bottom))
+	p.Back.Put(`<rect x="0" y="%s" width="%s" height="%s" class="warm"/>`, Coordinate(p.top), p.XAt(first), Coordinate(p.Height-p.top-p.Bottom))
 }
 
 // heatLevels is how many steps the colours have; a count of one starts at the
@@ -59,9 +60,9 @@ const (
 	heatRows   = 64
 )
 
-// heatFigure is the map of gaps between chunks over time.
-func heatFigure(c *gather.Gathered, limits []limitLine) figure {
-	f := figure{ID: "gaps", Title: "Gaps between chunks over time",
+// HeatFigure is the map of gaps between chunks over time.
+func HeatFigure(c *gather.Gathered, limits []LimitLine) Figure {
+	f := Figure{ID: "gaps", Title: "Gaps between chunks over time",
 		Sub: fmt.Sprintf("gap between two chunks of an answer, by when it ended; columns of %s; colour = how many gaps, on a log scale",
 			typeset.Span(c.Grid.Seconds()*1e3, typeset.Digits{Round: true}))}
 	if !c.Grid.AnyGap {
@@ -69,20 +70,20 @@ func heatFigure(c *gather.Gathered, limits []limitLine) figure {
 		return f
 	}
 	h := newHeat(c.Grid)
-	p := newPlot(300, timeAxis(c), h.y)
+	p := NewPlot(300, timeAxis(c), h.y)
 	p.wide = true
-	p.yAxis(h.unit+", log", p.y.ticks(7), typeset.AxisNumber)
-	p.frame()
-	timeTicks(p, p.x.hi)
+	p.YAxis(h.unit+", log", p.Y.Ticks(7), typeset.AxisNumber)
+	p.Frame()
+	timeTicks(p, p.X.Hi)
 	warmupBand(p, c)
-	h.warm = float64(c.First)/1e6 > p.x.hi*warmSeen
+	h.warm = float64(c.First)/1e6 > p.X.Hi*warmSeen
 	h.cells(p)
 	h.lines(p)
 	for _, l := range limits {
-		p.hline(l.value/h.scale, l.text)
+		p.Hline(l.Value/h.scale, l.Text)
 	}
 	f.Title = h.title()
-	f.Chart = chart(p, h.sentence())
+	f.Chart = HTML(p, h.sentence())
 	f.Keys = h.keys()
 	f.Table = h.table()
 	return f
@@ -91,7 +92,7 @@ func heatFigure(c *gather.Gathered, limits []limitLine) figure {
 // heat is the grid's gaps, in at most 64 rows over the range that occurs.
 type heat struct {
 	g      *gather.TimeGrid
-	y      axis
+	y      Axis
 	from   int // first fine row
 	group  int // fine rows in a row
 	rows   int
@@ -117,7 +118,7 @@ func newHeat(g *gather.TimeGrid) *heat {
 	if hi >= 20_000 {
 		h.unit, h.scale = "s", 1e3
 	}
-	h.y = axis{lo / h.scale, hi / h.scale, true}
+	h.y = Axis{lo / h.scale, hi / h.scale, true}
 	h.counts = make([][]uint32, g.Used)
 	for i := range g.Used {
 		h.counts[i] = make([]uint32, h.rows)
@@ -146,7 +147,7 @@ func (h *heat) level(n uint32) int {
 }
 
 // cells draws one path a colour; runs of equal cells in a column are one box.
-func (h *heat) cells(p *plot) {
+func (h *heat) cells(p *Plot) {
 	paths := make([]strings.Builder, heatLevels+1)
 	columns := float64(h.g.Used)
 	for i, counts := range h.counts {
@@ -161,16 +162,16 @@ func (h *heat) cells(p *plot) {
 			}
 			x0, x1 := float64(i)/columns*1000, float64(i+1)/columns*1000
 			y0, y1 := (1-float64(k)/float64(h.rows))*1000, (1-float64(from)/float64(h.rows))*1000
-			fmt.Fprintf(&paths[level], "M%s %sH%sV%sH%sZ", coordinate(x0), coordinate(y0), coordinate(x1), coordinate(y1), coordinate(x0))
+			fmt.Fprintf(&paths[level], "M%s %sH%sV%sH%sZ", Coordinate(x0), Coordinate(y0), Coordinate(x1), Coordinate(y1), Coordinate(x0))
 		}
 	}
 	for level := range paths {
-		p.path(fmt.Sprintf("h%d", level), paths[level].String())
+		p.Path(fmt.Sprintf("h%d", level), paths[level].String())
 	}
 }
 
 // lines join the medians and the longest gaps of the columns.
-func (h *heat) lines(p *plot) {
+func (h *heat) lines(p *Plot) {
 	var median, longest [][2]float64
 	for i := range h.g.Used {
 		x := (float64(i) + 0.5) * h.g.Seconds()
@@ -178,16 +179,16 @@ func (h *heat) lines(p *plot) {
 		if !ok {
 			m = math.NaN()
 		}
-		median = append(median, [2]float64{p.x.at(x), h.y.at(m / h.scale)})
+		median = append(median, [2]float64{p.X.At(x), h.y.At(m / h.scale)})
 		top := math.NaN()
 		if h.g.MaxGap[i] >= gather.ShortestGap {
-			top = h.y.at(float64(h.g.MaxGap[i]) / 1000 / h.scale)
+			top = h.y.At(float64(h.g.MaxGap[i]) / 1000 / h.scale)
 		}
-		longest = append(longest, [2]float64{p.x.at(x), top})
+		longest = append(longest, [2]float64{p.X.At(x), top})
 	}
-	p.path("max", polyline(longest))
-	p.path("halo", polyline(median)) // the median must be seen on any colour
-	p.path("med", polyline(median))
+	p.Path("max", Polyline(longest))
+	p.Path("halo", Polyline(median)) // the median must be seen on any colour
+	p.Path("med", Polyline(median))
 }
 
 func (h *heat) longest() (ms float64, column int) {
@@ -212,27 +213,27 @@ func (h *heat) sentence() string {
 	return text
 }
 
-func (h *heat) keys() []key {
-	keys := []key{{"h3", "1 gap"}}
+func (h *heat) keys() []Key {
+	keys := []Key{{"h3", "1 gap"}}
 	if h.max > 3 {
 		mid := uint32(math.Round(math.Sqrt(float64(h.max))))
-		keys = append(keys, key{fmt.Sprintf("h%d", h.level(mid)), typeset.Count(int64(mid))})
+		keys = append(keys, Key{fmt.Sprintf("h%d", h.level(mid)), typeset.Count(int64(mid))})
 	}
 	if h.max > 1 {
-		keys = append(keys, key{"h9", typeset.Count(int64(h.max))})
+		keys = append(keys, Key{"h9", typeset.Count(int64(h.max))})
 	}
-	keys = append(keys, key{"kmed", "median of the column"}, key{"kmax", "longest gap of the column"})
+	keys = append(keys, Key{"kmed", "median of the column"}, Key{"kmax", "longest gap of the column"})
 	if h.warm {
-		keys = append(keys, key{"kwarm", "warm-up, not counted"})
+		keys = append(keys, Key{"kwarm", "warm-up, not counted"})
 	}
 	if h.zeros > 0 {
-		keys = append(keys, key{"", fmt.Sprintf("not drawn: %s gaps under 0.01 ms (chunks that arrived together)", typeset.Count(h.zeros))})
+		keys = append(keys, Key{"", fmt.Sprintf("not drawn: %s gaps under 0.01 ms (chunks that arrived together)", typeset.Count(h.zeros))})
 	}
 	return keys
 }
 
-func (h *heat) table() *dataTable {
-	t := &dataTable{Head: []string{"from", "gaps", "median ms", "longest ms"}}
+func (h *heat) table() *Table {
+	t := &Table{Head: []string{"from", "gaps", "median ms", "longest ms"}}
 	step := (h.g.Used + rowsMax - 1) / rowsMax
 	for i := 0; i < h.g.Used; i += step {
 		var n int64
@@ -266,9 +267,9 @@ func (h *heat) table() *dataTable {
 	return t
 }
 
-// seriesFigures are throughput, requests in flight and failures, one above the
+// SeriesFigures are throughput, requests in flight and failures, one above the
 // other on the x axis of the heat map.
-func seriesFigures(c *gather.Gathered) []figure {
+func SeriesFigures(c *gather.Gathered) []Figure {
 	if c.N == 0 {
 		return nil
 	}
@@ -280,13 +281,13 @@ func seriesFigures(c *gather.Gathered) []figure {
 		errors = append(errors, float64(g.Errors[i]))
 	}
 	each := typeset.Span(g.Seconds()*1e3, typeset.Digits{Round: true})
-	list := []figure{
+	list := []Figure{
 		seriesFigure(c, "throughput", "Throughput", "tokens/s", "output tokens that arrived, in columns of "+each, "s3", tokens, false),
 		seriesFigure(c, "in-flight", "Requests in flight", "requests", "mean of each column", "s5", busy, false),
 	}
 	failures := seriesFigure(c, "errors", "Failed requests", "requests", "failures by when they ended", "bad", errors, true)
 	if sum(errors) == 0 {
-		failures = figure{ID: "errors-over-time", Title: "Failed requests", Empty: "No measured request failed."}
+		failures = Figure{ID: "errors-over-time", Title: "Failed requests", Empty: "No measured request failed."}
 	}
 	return append(list, failures)
 }
@@ -298,8 +299,8 @@ func sum(values []float64) (s float64) {
 	return s
 }
 
-func seriesFigure(c *gather.Gathered, id, title, unit, sub, class string, values []float64, bars bool) figure {
-	f := figure{ID: id + "-over-time", Title: title, Sub: sub}
+func seriesFigure(c *gather.Gathered, id, title, unit, sub, class string, values []float64, bars bool) Figure {
+	f := Figure{ID: id + "-over-time", Title: title, Sub: sub}
 	top, at := 0.0, 0
 	for i, v := range values {
 		if v > top {
@@ -310,22 +311,22 @@ func seriesFigure(c *gather.Gathered, id, title, unit, sub, class string, values
 		f.Empty = "No " + unit + " to draw: it was 0 all the time."
 		return f
 	}
-	p := newPlot(130, timeAxis(c), axis{0, top * 1.05, false})
+	p := NewPlot(130, timeAxis(c), LinearAxis(0, top*1.05))
 	p.wide = true
-	marks := p.y.ticks(3)
+	marks := p.Y.Ticks(3)
 	if bars && top < 3 {
 		marks = []float64{0, 1, 2}[:int(top)+1] // failures are whole
 	}
-	p.yAxis(unit, marks, typeset.AxisNumber)
-	p.frame()
-	timeTicks(p, p.x.hi)
+	p.YAxis(unit, marks, typeset.AxisNumber)
+	p.Frame()
+	timeTicks(p, p.X.Hi)
 	warmupBand(p, c)
 	if bars {
-		p.path("fill "+class, columnsPath(p, values, c.Grid.Seconds()))
+		p.Path("fill "+class, columnsPath(p, values, c.Grid.Seconds()))
 	} else {
-		p.path("ln "+class, stepsPath(p, values, c.Grid.Seconds()))
+		p.Path("ln "+class, stepsPath(p, values, c.Grid.Seconds()))
 	}
-	f.Chart = chart(p, fmt.Sprintf("%s over time: at most %s %s, %s after the start.", title, typeset.Rate(top), unit,
+	f.Chart = HTML(p, fmt.Sprintf("%s over time: at most %s %s, %s after the start.", title, typeset.Rate(top), unit,
 		typeset.Span(float64(at)*c.Grid.Seconds()*1e3, typeset.Digits{Round: true})))
 	f.Table = seriesTable(c, unit, values)
 	return f
@@ -333,29 +334,29 @@ func seriesFigure(c *gather.Gathered, id, title, unit, sub, class string, values
 
 // stepsPath draws a column as a level stretch: nothing between columns is
 // made up.
-func stepsPath(p *plot, values []float64, width float64) string {
+func stepsPath(p *Plot, values []float64, width float64) string {
 	points := make([][2]float64, 0, 2*len(values))
 	for i, v := range values {
-		points = append(points, p.point(float64(i)*width, v), p.point(float64(i+1)*width, v))
+		points = append(points, p.Point(float64(i)*width, v), p.Point(float64(i+1)*width, v))
 	}
-	return polyline(points)
+	return Polyline(points)
 }
 
-func columnsPath(p *plot, values []float64, width float64) string {
+func columnsPath(p *Plot, values []float64, width float64) string {
 	var b strings.Builder
 	for i, v := range values {
 		if v == 0 {
 			continue
 		}
-		x0, x1 := p.x.at(float64(i)*width)*1000, p.x.at(float64(i+1)*width)*1000
+		x0, x1 := p.X.At(float64(i)*width)*1000, p.X.At(float64(i+1)*width)*1000
 		x1 = max(x1, x0+3)
-		fmt.Fprintf(&b, "M%s 1000V%sH%sV1000Z", coordinate(x0), coordinate((1-p.y.at(v))*1000), coordinate(x1))
+		fmt.Fprintf(&b, "M%s 1000V%sH%sV1000Z", Coordinate(x0), Coordinate((1-p.Y.At(v))*1000), Coordinate(x1))
 	}
 	return b.String()
 }
 
-func seriesTable(c *gather.Gathered, unit string, values []float64) *dataTable {
-	t := &dataTable{Head: []string{"from", unit + ", mean", "highest column"}}
+func seriesTable(c *gather.Gathered, unit string, values []float64) *Table {
+	t := &Table{Head: []string{"from", unit + ", mean", "highest column"}}
 	if unit == "requests" {
 		t.Head[1] = unit
 	}

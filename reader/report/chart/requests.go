@@ -1,4 +1,4 @@
-package report
+package chart
 
 import (
 	"fmt"
@@ -20,9 +20,9 @@ var partNames = []struct{ kind, text string }{
 	{"decode", "decoding; each tick a chunk"},
 }
 
-// worstFigure is the slowest requests, each as a bar of its parts.
-func worstFigure(c *gather.Gathered) figure {
-	f := figure{ID: "worst", Title: "The slowest requests",
+// WorstFigure is the slowest requests, each as a bar of its parts.
+func WorstFigure(c *gather.Gathered) Figure {
+	f := Figure{ID: "worst", Title: "The slowest requests",
 		Sub: "from when each was due; slowest first"}
 	if len(c.Worst.Items) == 0 {
 		f.Empty = "No successful request to show."
@@ -38,9 +38,9 @@ func worstFigure(c *gather.Gathered) figure {
 	return f
 }
 
-// failedFigure is the first failures, as far as they came.
-func failedFigure(c *gather.Gathered) figure {
-	f := figure{ID: "failed-requests", Title: "The first failed requests",
+// FailedFigure is the first failures, as far as they came.
+func FailedFigure(c *gather.Gathered) Figure {
+	f := Figure{ID: "failed-requests", Title: "The first failed requests",
 		Sub: "from when each was due to when it failed"}
 	if len(c.Failed) == 0 {
 		f.Empty = "No measured request failed."
@@ -55,7 +55,7 @@ const (
 	barHeight   = 12.0
 )
 
-func stripsInto(f *figure, strips []*gather.Strip) {
+func stripsInto(f *Figure, strips []*gather.Strip) {
 	end := 0.001
 	for _, s := range strips {
 		end = max(end, s.End)
@@ -68,43 +68,43 @@ func stripsInto(f *figure, strips []*gather.Strip) {
 	if strips[0].Class.Failed() {
 		room = 1.4 // for the class behind the bar
 	}
-	p := newPlot(22+float64(len(strips))*stripHeight+24, axis{0, end * room / scale, false}, axis{0, 1, false})
+	p := NewPlot(22+float64(len(strips))*stripHeight+24, LinearAxis(0, end*room/scale), LinearAxis(0, 1))
 	p.wide = true
-	p.labels.put(`<text x="100%%" y="12" class="u">request</text>`)
-	for _, v := range p.x.ticks(6) {
-		p.xLabel(v, p.height-8, typeset.AxisNumber(v)+" "+unit, true)
+	p.labels.Put(`<text x="100%%" y="12" class="u">request</text>`)
+	for _, v := range p.X.Ticks(6) {
+		p.XLabel(v, p.Height-8, typeset.AxisNumber(v)+" "+unit, true)
 	}
-	p.frame()
+	p.Frame()
 	used := map[string]bool{}
 	for i, s := range strips {
 		drawStrip(p, s, p.top+float64(i)*stripHeight, scale, used)
 	}
-	f.Chart = chart(p, stripSentence(strips))
+	f.Chart = HTML(p, stripSentence(strips))
 	for _, n := range partNames {
 		if used[n.kind] {
-			f.Keys = append(f.Keys, key{"k-" + n.kind, n.text})
+			f.Keys = append(f.Keys, Key{"k-" + n.kind, n.text})
 		}
 	}
 	f.Table = stripTable(strips)
 }
 
-func drawStrip(p *plot, s *gather.Strip, y, scale float64, used map[string]bool) {
-	p.labels.put(`<text x="100%%" y="%s" class="t">#%d</text>`, coordinate(y+15), s.ID)
-	p.front.put(`<g><title>%s</title>`, esc(stripWords(s)))
+func drawStrip(p *Plot, s *gather.Strip, y, scale float64, used map[string]bool) {
+	p.labels.Put(`<text x="100%%" y="%s" class="t">#%d</text>`, Coordinate(y+15), s.ID)
+	p.Front.Put(`<g><title>%s</title>`, Escape(stripWords(s)))
 	for _, part := range s.Parts {
-		if (part.To-part.From)/scale > 0.003*p.x.hi {
+		if (part.To-part.From)/scale > 0.003*p.X.Hi {
 			used[part.Kind] = true
 		}
-		x := p.xAt(part.From / scale)
-		w := coordinate2((part.To-part.From)/scale/p.x.hi*100) + "%"
+		x := p.XAt(part.From / scale)
+		w := coordinate2((part.To-part.From)/scale/p.X.Hi*100) + "%"
 		h, top := barHeight, y+5
 		if part.Kind == "decode" {
 			h, top = 2, y+5+barHeight/2-1
 		}
-		p.front.put(`<rect x="%s" y="%s" width="%s" height="%s" class="p-%s"/>`, x, coordinate(top), w, coordinate(h), part.Kind)
+		p.Front.Put(`<rect x="%s" y="%s" width="%s" height="%s" class="p-%s"/>`, x, Coordinate(top), w, Coordinate(h), part.Kind)
 	}
-	p.front.WriteString(`</g>`)
-	p.path("tick", tickPath(p, s, y, scale))
+	p.Front.WriteString(`</g>`)
+	p.Path("tick", tickPath(p, s, y, scale))
 	if s.Class.Failed() {
 		drawClass(p, s, y+15, scale)
 	}
@@ -112,22 +112,22 @@ func drawStrip(p *plot, s *gather.Strip, y, scale float64, used map[string]bool)
 
 // drawClass writes the class of a failure behind its bar, or over its end where
 // there is no room behind it.
-func drawClass(p *plot, s *gather.Strip, y, scale float64) {
-	text := esc("✗ " + typeset.Short(string(s.Class), 24))
-	if at := p.x.at(s.End / scale); at < 0.55 {
-		p.front.put(`<text x="%s%%" y="%s" class="fail" dx="6">%s</text>`, coordinate2(at*100), coordinate(y), text)
+func drawClass(p *Plot, s *gather.Strip, y, scale float64) {
+	text := Escape("✗ " + typeset.Short(string(s.Class), 24))
+	if at := p.X.At(s.End / scale); at < 0.55 {
+		p.Front.Put(`<text x="%s%%" y="%s" class="fail" dx="6">%s</text>`, coordinate2(at*100), Coordinate(y), text)
 		return
 	}
-	p.front.put(`<text x="100%%" y="%s" class="fail e">%s</text>`, coordinate(y), text)
+	p.Front.Put(`<text x="100%%" y="%s" class="fail e">%s</text>`, Coordinate(y), text)
 }
 
 // tickPath is the arrivals of a request, one stroke each.
-func tickPath(p *plot, s *gather.Strip, y, scale float64) string {
-	field := p.height - p.top - p.bottom
+func tickPath(p *Plot, s *gather.Strip, y, scale float64) string {
+	field := p.Height - p.top - p.Bottom
 	from, to := (y+6-p.top)/field*1000, (y+4+barHeight-p.top)/field*1000
 	var b strings.Builder
-	for _, at := range thin(s.Ticks, p.x.hi*scale) {
-		fmt.Fprintf(&b, "M%s %sV%s", coordinate(p.x.at(at/scale)*1000), coordinate(from), coordinate(to))
+	for _, at := range thin(s.Ticks, p.X.Hi*scale) {
+		fmt.Fprintf(&b, "M%s %sV%s", Coordinate(p.X.At(at/scale)*1000), Coordinate(from), Coordinate(to))
 	}
 	return b.String()
 }
@@ -162,8 +162,8 @@ func stripSentence(strips []*gather.Strip) string {
 	return text + " " + stripWords(strips[0]) + "."
 }
 
-func stripTable(strips []*gather.Strip) *dataTable {
-	t := &dataTable{Head: []string{"request", "due at", "TTFT ms", "end ms", "longest gap ms", "output tokens", "outcome"}}
+func stripTable(strips []*gather.Strip) *Table {
+	t := &Table{Head: []string{"request", "due at", "TTFT ms", "end ms", "longest gap ms", "output tokens", "outcome"}}
 	opt := func(o timeline.Opt[float64]) string {
 		if v, ok := o.Get(); ok {
 			return typeset.Digits{}.Value(v)

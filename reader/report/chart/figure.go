@@ -1,0 +1,31 @@
+package chart
+
+import "html/template"
+
+// Figure is a chart with its words and the table of its values.
+type Figure struct {
+	ID    string
+	Title string // what it shows, as a finding
+	Sub   string // what is drawn, and of how many
+	Empty string // in place of a chart that cannot be drawn
+	Chart template.HTML
+	Keys  []Key // what the marks mean, where labels on the lines cannot say it
+	Table *Table
+}
+
+// Key is a mark and its meaning.
+type Key struct{ Class, Text string }
+
+// Table is a chart's values for who reads rather than looks.
+type Table struct {
+	Head []string
+	Rows [][]string
+	Note string
+}
+
+// rowsMax bounds a chart's table.
+const rowsMax = 60
+
+// HTML trusts the markup of a plot: it is made here, with every foreign text
+// escaped.
+func HTML(p *Plot, sentence string) template.HTML { return template.HTML(p.render(sentence)) }
