@@ -63,7 +63,6 @@ type probeSuite struct {
 const (
 	probeRoot   = "probes"
 	probeWindow = 72 * time.Hour
-	probeTokens = 3_000_000 // a day and target: the default suite takes about two thirds of it
 )
 
 // Run asks, and prints the medians of what is known.
@@ -117,7 +116,7 @@ func (c *probeCmd) plan(a *app) (*probeJob, error) {
 	if err := check.err(); err != nil {
 		return nil, err
 	}
-	job.budget.Tokens = cmp.Or(job.budget.Tokens, int64(probeTokens*len(urls)))
+	job.budget.Tokens = cmp.Or(job.budget.Tokens, int64(probe.DefaultTokens*len(urls)))
 	return job, c.meet(a, job)
 }
 

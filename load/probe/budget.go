@@ -20,6 +20,10 @@ type Budget struct {
 	Tokens int64   `yaml:"tokens" doc:"tokens a day, in and out; default 3,000,000 for each target"`
 }
 
+// DefaultTokens is the budget of a target and day where none is given: the default
+// suite takes about two thirds of it.
+const DefaultTokens = 3_000_000
+
 // Spent is what a day's probes have cost so far. What was sent and not yet
 // answered, or answered without a count, is in it with the most it can cost.
 type Spent struct {

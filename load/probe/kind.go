@@ -57,6 +57,15 @@ const (
 	mostImages   = 100
 )
 
+// Check says all that is wrong with a suite; an empty one is the default.
+func Check(kinds []Kind) error {
+	if len(kinds) == 0 {
+		return nil
+	}
+	_, err := settle(kinds)
+	return err
+}
+
 // settle fills in what was left out and says all that is wrong.
 func settle(kinds []Kind) ([]Kind, error) {
 	out := make([]Kind, len(kinds))

@@ -31,7 +31,7 @@ type Target struct {
 // Plan is what is asked of whom. Targets, Tokenizer, Ledger and Took are needed.
 type Plan struct {
 	Targets []Target
-	Kinds   []Kind // nil: Default
+	Kinds   []Kind // empty: Default
 	Ledger  *Ledger
 	Pricing *cost.Pricing // nil: no price is known
 	// Tokenizer makes prompts of a length and counts answers beside the server's
@@ -78,7 +78,7 @@ type kindState struct {
 
 // New checks a plan.
 func New(plan Plan, clk *clock.Clock) (*Prober, error) {
-	if plan.Kinds == nil {
+	if len(plan.Kinds) == 0 {
 		plan.Kinds = Default()
 	}
 	kinds, err := settle(plan.Kinds)

@@ -11,6 +11,7 @@ import (
 	"tokenmeter/base/clock"
 	"tokenmeter/base/config"
 	"tokenmeter/base/limitio"
+	"tokenmeter/load/probe"
 	"tokenmeter/record/cost"
 	"tokenmeter/record/objective"
 	"tokenmeter/service/proxy"
@@ -32,6 +33,7 @@ type Plan struct {
 	bucket    *rows.Bucket
 	listeners []listen
 	upstreams []proxy.Upstream
+	probed    []probe.Target
 	admin     listen
 	token     string
 	otelKey   string
@@ -115,6 +117,7 @@ func (c *checker) check() (*Plan, error) {
 	c.rest()
 	c.scrape()
 	c.rows()
+	c.probes()
 	c.slo()
 	if err := errors.Join(append(c.errs, c.doc.Err())...); err != nil {
 		return nil, err

@@ -22,6 +22,7 @@ type Config struct {
 	Prices     string     `yaml:"prices" doc:"file of prices (docs/cost.md), for objectives on dollars"`
 	Scrape     []Scrape   `yaml:"scrape" doc:"exporters of GPU telemetry, such as DCGM's, for objectives on gpu_utilization"`
 	Rows       *Rows      `yaml:"rows" doc:"a row a request in Parquet, for DuckDB, ClickHouse or Spark; default: none"`
+	Probes     *Probes    `yaml:"probes" doc:"requests of our own at times of the day, within a budget; docs/probes.md; default: none"`
 	Models     []string   `yaml:"models" doc:"names, or prefixes that end in *, that may be labels of metrics; others count as other"`
 	Identity   Identity   `yaml:"identity" doc:"where the ids of sessions and tasks come from"`
 	Keep       *float64   `yaml:"keep" doc:"share of requests whose arrivals are kept, 0 to 1; default 0.01; of the others the record is kept"`

@@ -98,6 +98,9 @@ func (x *exporters) set(before, now *Plan, log *slog.Logger) {
 	if !reflect.DeepEqual(a.Rows, b.Rows) {
 		log.Warn("rows are read at the start only; the change counts after a restart")
 	}
+	if !reflect.DeepEqual(a.Probes, b.Probes) {
+		log.Warn("probes are read at the start only; the change counts after a restart")
+	}
 }
 
 // exportTime is how long the last figures may take to be sent.

@@ -123,10 +123,18 @@ func Run(ctx context.Context, opt Options) error {
 		d.out.close()
 		return err
 	}
-	if err := d.apply(plan); err != nil {
+	asking, err := d.openProbes(plan)
+	if err == nil {
+		err = d.apply(plan)
+	}
+	if err != nil {
 		d.closeAdmin()
 		d.out.close()
 		return err
+	}
+	var probing sync.WaitGroup
+	if asking != nil {
+		probing.Go(func() { asking.run(ctx) })
 	}
 	d.ready.Store(true)
 	if opt.Ready != nil {
@@ -141,6 +149,7 @@ func Run(ctx context.Context, opt Options) error {
 		opt.Ready(addresses, d.addr)
 	}
 	d.watch(ctx, seen)
+	probing.Wait() // ctx has ended them
 	d.stop()
 	return nil
 }

@@ -32,7 +32,7 @@ func (c *checker) slo() {
 	}
 	for i, o := range c.p.SLO {
 		at := fmt.Sprintf("slo.objectives[%d]", i)
-		if k := slices.Index(o.Sources, slo.Probe); k >= 0 && c.p.Config.Identity.probe() == "" {
+		if k := slices.Index(o.Sources, slo.Probe); k >= 0 && c.p.Config.Identity.probe() == "" && c.p.Config.Probes == nil {
 			c.addf(fmt.Sprintf("%s.sources[%d]", at, k), "no request is a probe, as identity.probe says; leave out one of the two")
 		}
 		if slices.Contains(o.Sources, slo.Live) || slices.Contains(o.Sources, slo.Probe) {

@@ -1,0 +1,197 @@
+package daemon
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"tokenmeter/base/clock"
+	"tokenmeter/load/probe"
+	"tokenmeter/record/metric"
+	"tokenmeter/record/run"
+	"tokenmeter/record/timeline"
+	"tokenmeter/service/traffic"
+	"tokenmeter/wire/api"
+	"tokenmeter/wire/client"
+	"tokenmeter/wire/tokens"
+)
+
+// Probes are requests of the daemon's own, at times of the day.
+type Probes struct {
+	Folder  string        `yaml:"folder" required:"true" doc:"where they are kept: a run folder for each target and day, and what the day has cost; tokenmeter probe and trend read it"`
+	Targets []ProbeTarget `yaml:"targets" required:"true" doc:"who is asked"`
+	Suite   []probe.Kind  `yaml:"suite" doc:"what is asked; default: that of tokenmeter probe"`
+	Budget  probe.Budget  `yaml:"budget" doc:"what all of it may cost in a UTC day"`
+}
+
+// ProbeTarget is a model of an upstream.
+type ProbeTarget struct {
+	Name     string `yaml:"name" doc:"what tables call it; default: model and upstream"`
+	Upstream string `yaml:"upstream" required:"true" doc:"name of an upstream"`
+	Model    string `yaml:"model" required:"true"`
+	API      string `yaml:"api" doc:"default openai-chat"`
+}
+
+// probeTimeout ends a probe that never ends.
+const probeTimeout = 10 * time.Minute
+
+func (c *checker) probes() {
+	p := c.p.Config.Probes
+	if p == nil {
+		return
+	}
+	if len(p.Targets) == 0 && c.doc.Has("probes.targets") {
+		c.addf("probes.targets", "name at least one target")
+	}
+	if p.Budget.Tokens < 0 || p.Budget.USD < 0 {
+		c.addf("probes.budget", "a number below 0")
+	}
+	if err := probe.Check(p.Suite); err != nil {
+		c.addf("probes.suite", "%v", err)
+	}
+	seen := map[string]bool{}
+	for i := range p.Targets {
+		t, at := &p.Targets[i], fmt.Sprintf("probes.targets[%d]", i)
+		if t.Name == "" {
+			t.Name = t.Model + " " + t.Upstream
+		}
+		if seen[run.Slug(t.Name)] {
+			c.addf(at+".name", "a target named %q is there already", t.Name)
+		}
+		seen[run.Slug(t.Name)] = true
+		cfg := client.Config{API: api.OpenAIChat, Form: client.PlainForm, Timeout: probeTimeout}
+		if t.API != "" {
+			known, err := api.ByName(t.API)
+			if err != nil {
+				c.addf(at+".api", "%v", err)
+				continue
+			}
+			cfg.API = known
+		}
+		k := slices.IndexFunc(c.p.Config.Upstreams, func(u Upstream) bool { return u.Name == t.Upstream })
+		if k < 0 || k >= len(c.p.upstreams) {
+			c.addf(at+".upstream", "no upstream is called %q", t.Upstream)
+			continue
+		}
+		u := &c.p.upstreams[k]
+		cfg.BaseURL, cfg.Key, cfg.Header, cfg.TLS = u.URL, u.Key, u.Header, u.TLS
+		cfg.ConnectTimeout, cfg.IdleTimeout = or(u.ConnectTimeout, 10*time.Second), u.IdleTimeout
+		c.p.probed = append(c.p.probed, probe.Target{Name: t.Name, Model: t.Model, Client: cfg})
+	}
+}
+
+// prober asks for as long as the daemon runs.
+type prober struct {
+	d    *Daemon
+	plan *Plan
+	lock io.Closer
+	base probe.Plan
+	sent traffic.Sinks
+}
+
+// openProbes prepares what is asked; nil where nothing is.
+func (d *Daemon) openProbes(plan *Plan) (*prober, error) {
+	c := plan.Config.Probes
+	if c == nil {
+		return nil, nil
+	}
+	fail := func(err error) (*prober, error) { return nil, fmt.Errorf("probes: %w", err) }
+	if err := os.MkdirAll(c.Folder, 0o755); err != nil {
+		return fail(err)
+	}
+	lock, busy, err := run.LockFolder(c.Folder)
+	if err != nil {
+		return fail(err)
+	}
+	p := &prober{d: d, plan: plan, lock: lock}
+	if busy {
+		err = fmt.Errorf("another process asks already, and keeps its budget in %s; name another folder", c.Folder)
+	} else {
+		err = p.prepare(c)
+	}
+	if err != nil {
+		_ = lock.Close()
+		return fail(err)
+	}
+	return p, nil
+}
+
+func (p *prober) prepare(c *Probes) (err error) {
+	budget := c.Budget
+	budget.Tokens = or(budget.Tokens, int64(probe.DefaultTokens*len(c.Targets)))
+	p.base = probe.Plan{Targets: slices.Clone(p.plan.probed), Kinds: c.Suite, Pricing: p.plan.pricing,
+		Say: func(text string) { p.d.log.Info("probe", "says", text) }}
+	for i := range p.base.Targets {
+		p.base.Targets[i].Client.Dial = p.d.opt.Dial
+	}
+	if p.base.Ledger, err = probe.OpenLedger(filepath.Join(c.Folder, "spent.json"), budget); err != nil {
+		return err
+	}
+	if p.base.Tokenizer, err = tokens.ByName(tokens.Default); err != nil {
+		return err
+	}
+	_, err = probe.New(p.base, clock.Start()) // what is wrong is said at the start
+	return err
+}
+
+// run asks day after day, each in run folders of its own.
+func (p *prober) run(ctx context.Context) {
+	defer p.lock.Close()
+	p.d.mu.Lock()
+	p.sent = p.d.sinks()
+	p.d.mu.Unlock()
+	for ctx.Err() == nil {
+		until := time.Now().UTC().Truncate(24 * time.Hour).Add(24 * time.Hour)
+		if err := p.day(ctx, until); err != nil {
+			p.d.log.Error("probes", "error", err.Error())
+			until = time.Now().Add(time.Minute) // a disk that was full may have room then
+		}
+		wait := time.NewTimer(time.Until(until))
+		select {
+		case <-wait.C:
+		case <-ctx.Done():
+			wait.Stop()
+		}
+	}
+}
+
+func (p *prober) day(ctx context.Context, until time.Time) error {
+	clk, plan := clock.Start(), p.base
+	var folders *probe.Folders
+	plan.Took = func(target int, tl *timeline.Timeline) error {
+		err := folders.Took(target, tl)
+		p.tell(target, tl, clk) // from here on it is only read
+		return err
+	}
+	asking, err := probe.New(plan, clk)
+	if err != nil {
+		return err
+	}
+	kinds := plan.Kinds
+	if len(kinds) == 0 {
+		kinds = probe.Default()
+	}
+	folders, err = probe.Create(p.plan.Config.Probes.Folder, plan.Targets, probe.About{Version: p.d.opt.Version, Command: []string{"tokenmeter", "serve"},
+		Pricing: plan.Pricing, Kinds: kinds}, clk)
+	if err != nil {
+		return err
+	}
+	err = asking.Run(ctx, until)
+	return errors.Join(err, folders.Finish(err != nil || ctx.Err() != nil))
+}
+
+// tell passes a probe on to everything that is told of requests: as a probe, so
+// that it counts apart from users'.
+func (p *prober) tell(target int, tl *timeline.Timeline, clk *clock.Clock) {
+	if !tl.Phase.Counts() {
+		return // what a target does not take is no failure of it
+	}
+	t := p.plan.Config.Probes.Targets[target]
+	p.sent.Done(&traffic.Request{Timeline: tl, At: clk.Wall().Add(time.Duration(tl.DueUS) * time.Microsecond), Record: metric.ScalarsOf(tl),
+		Labels: traffic.Labels{Source: traffic.Probe, Route: "probes", Upstream: t.Upstream, Model: t.Model, API: p.plan.probed[target].Client.API.Name}})
+}
