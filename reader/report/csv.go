@@ -85,7 +85,7 @@ func (c *csvTable) throughput(t *metric.Throughput) {
 		v    timeline.Opt[float64]
 	}{
 		{"window_s", t.WindowS}, {"system_output_tps", t.SystemOutputTPS},
-		{"delivered_tps", t.DeliveredTPS}, {"system_input_tps", t.SystemInputTPS},
+		{"delivered_tps", t.DeliveredTPS}, {"system_input_tps", t.SystemInputTPS}, {"cache_hit_rate", t.CacheHitRate},
 		{"system_in_out_tps", t.SystemInOutTPS}, {"requests_per_s", t.RequestsPerS},
 		{"tasks_per_s", t.TasksPerS}, {"success_output_tps", t.SuccessOutputTPS},
 		{"best_1s_tps", t.Best1sTPS}, {"worst_30s_tps", t.Worst30sTPS},

@@ -168,11 +168,17 @@ func (c *Collector) lateness() *stat.Sample {
 	return late
 }
 
+// cacheHitRate is null where no server tells what came from its cache.
+func (t *tokenCounts) cacheHitRate() timeline.Opt[float64] {
+	if !t.cacheTold {
+		return timeline.Opt[float64]{}
+	}
+	return share(t.cached, t.cachedOf)
+}
+
 func (c *Collector) lengthFacts(f *Facts) {
 	t := &c.tokens
-	if t.cacheTold {
-		f.PrefixHits = share(t.cached, t.cachedOf)
-	}
+	f.PrefixHits = t.cacheHitRate()
 	if t.asked > 0 {
 		f.OSLShortfall = timeline.Some(1 - float64(t.got)/float64(t.asked))
 	}

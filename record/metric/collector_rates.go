@@ -177,6 +177,7 @@ func (c *Collector) offered(w *windows) timeline.Opt[float64] {
 // rates are the means over the full window.
 func (c *Collector) rates(t *Throughput, w *windows) {
 	window, ok := t.WindowS.Get()
+	t.CacheHitRate = c.tokens.cacheHitRate()
 	if !ok {
 		return
 	}

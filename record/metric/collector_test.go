@@ -183,7 +183,9 @@ func TestB70PromptReuse(t *testing.T) {
 		}}.timeline())
 	}
 	is(t, "cache share", c.Facts().PrefixHits, 0.98704)
-	if !warned(c.Summary(), "prompt_reuse") {
+	s := c.Summary()
+	is(t, "cache hit rate", s.Throughput.CacheHitRate, 0.98704)
+	if !warned(s, "prompt_reuse") {
 		t.Error("no warning of reuse")
 	}
 }

@@ -87,6 +87,7 @@ type Throughput struct {
 	SystemOutputTPS  timeline.Opt[float64]        `json:"system_output_tps"` // every output token the server spent
 	DeliveredTPS     timeline.Opt[float64]        `json:"delivered_tps"`     // streamed ones
 	SystemInputTPS   timeline.Opt[float64]        `json:"system_input_tps"`
+	CacheHitRate     timeline.Opt[float64]        `json:"cache_hit_rate"` // of input tokens
 	SystemInOutTPS   timeline.Opt[float64]        `json:"system_in_out_tps"`
 	RequestsPerS     timeline.Opt[float64]        `json:"requests_per_s"` // successful
 	TasksPerS        timeline.Opt[float64]        `json:"tasks_per_s"`

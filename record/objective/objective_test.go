@@ -37,6 +37,7 @@ func TestParse(t *testing.T) {
 		"throughput > 1_000":                                   {Metric: "system_output_tps", Op: ">", Limit: 1000},
 		"usd_per_1k_output < $0.002":                           {Metric: "usd_per_1k_output", Op: "<", Limit: 0.002},
 		"requests_per_s >= 4.5/s":                              {Metric: "requests_per_s", Op: ">=", Limit: 4.5},
+		"cache hit rate > 80%":                                 {Metric: "cache_hit_rate", Op: ">", Limit: 0.8},
 		"error rate < 0.1%":                                    {Metric: "error_rate", Op: "<", Limit: 0.001},
 		"errors<0.001":                                         {Metric: "error_rate", Op: "<", Limit: 0.001},
 		"goodput > 99%":                                        {Metric: "goodput", Op: ">", Limit: 0.99},

@@ -75,6 +75,7 @@ var subjects = []subject{
 	{name: "system_output_tps", key: "system_output_tps", class: ofRun, unit: tokenRate, higher: true, run: func(s *metric.Summary) opt { return s.Throughput.SystemOutputTPS }},
 	{name: "delivered_tps", key: "delivered_tps", class: ofRun, unit: tokenRate, higher: true, run: func(s *metric.Summary) opt { return s.Throughput.DeliveredTPS }},
 	{name: "system_input_tps", key: "system_input_tps", class: ofRun, unit: tokenRate, higher: true, run: func(s *metric.Summary) opt { return s.Throughput.SystemInputTPS }},
+	{name: "cache_hit_rate", key: "cache_hit_rate", class: ofRun, unit: ratio, higher: true, run: func(s *metric.Summary) opt { return s.Throughput.CacheHitRate }},
 	{name: "system_in_out_tps", key: "system_in_out_tps", class: ofRun, unit: tokenRate, higher: true, run: func(s *metric.Summary) opt { return s.Throughput.SystemInOutTPS }},
 	{name: "success_output_tps", key: "success_output_tps", class: ofRun, unit: tokenRate, higher: true, run: func(s *metric.Summary) opt { return s.Throughput.SuccessOutputTPS }},
 	{name: "best_1s_tps", key: "best_1s_tps", class: ofRun, unit: tokenRate, higher: true, run: func(s *metric.Summary) opt { return s.Throughput.Best1sTPS }},

@@ -181,7 +181,7 @@ type shower func(v float64, ci *[2]float64, limit timeline.Opt[float64]) (value,
 // ShowAs picks the unit by the metric's name.
 func ShowAs(metric string) shower {
 	switch {
-	case metric == "goodput" || metric == "error_rate" || metric == "error rate" ||
+	case metric == "goodput" || strings.HasSuffix(metric, "_rate") || metric == "error rate" ||
 		strings.HasPrefix(metric, "check") || strings.HasPrefix(metric, "task"):
 		return showShare
 	case strings.HasSuffix(metric, "_tps"):
