@@ -20,6 +20,7 @@ import (
 	"tokenmeter/load/bench"
 	"tokenmeter/load/probe"
 	"tokenmeter/reader/trend"
+	"tokenmeter/record/metric"
 	"tokenmeter/record/run"
 	"tokenmeter/record/timeline"
 	"tokenmeter/wire/api"
@@ -234,6 +235,7 @@ func (c *probeCmd) ask(a *app, job *probeJob) error {
 		if tl.Outcome == timeline.OK {
 			answered.Add(1)
 		}
+		a.note("%s  %s", p.Targets[target].Name, probed(tl))
 		return folders.Took(target, tl)
 	}
 	prober, err := probe.New(*p, clk)
@@ -261,6 +263,15 @@ func (c *probeCmd) ask(a *app, job *probeJob) error {
 		return &codedError{code: exitTarget, text: "no probe was answered; tokenmeter report on a folder below " + job.out + " says why"}
 	}
 	return err
+}
+
+// probed is a line of progress: what became of a probe.
+func probed(tl *timeline.Timeline) string {
+	if tl.Outcome != timeline.OK {
+		return fmt.Sprintf("%-10s  %s", tl.Class, tl.Outcome)
+	}
+	v := metric.ValuesOf(tl)
+	return fmt.Sprintf("%-10s  TTFT %s, TPOT %s", tl.Class, inMS(v.TTFTMS), inMS(v.TPOTMS))
 }
 
 // words say what is going to be asked.
