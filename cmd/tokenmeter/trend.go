@@ -18,6 +18,7 @@ import (
 	"tokenmeter/record/run"
 	"tokenmeter/service/slo"
 	"tokenmeter/service/slo/notify"
+	"tokenmeter/service/traffic"
 )
 
 type trendCmd struct {
@@ -157,7 +158,7 @@ func (c *trendCmd) tell(receivers []*notify.Notifier, changes []trend.Change) er
 				continue
 			}
 			fresh = append(fresh, t)
-			news = append(news, slo.Firing{Objective: "trend " + ch.Metric, Hash: slo.Hash(ch.Target + "\x00" + ch.Kind + "\x00" + ch.Metric + ch.At.Format(time.DateOnly)),
+			news = append(news, slo.Firing{Objective: "trend " + ch.Metric, Hash: traffic.Hash(ch.Target + "\x00" + ch.Kind + "\x00" + ch.Metric + ch.At.Format(time.DateOnly)),
 				Source: slo.Probe, Group: ch.Target, Alert: "change", Severity: slo.Ticket, Since: ch.At, Says: ch.Says(), Compiled: "a change of level, by tokenmeter trend"})
 		}
 		if len(news) == 0 {

@@ -167,7 +167,7 @@ func (b *budgets) emit(emit func(m *telemetry.Metric, v float64, values ...strin
 		for _, t := range totals {
 			if t.Key.Hash == o.Hash {
 				c := b.life.Counted(t.Key, t.Counts)
-				s.Counts = append(s.Counts, telemetry.SLOCount{Source: string(t.Key.Source), Group: t.Key.Group, Good: c.Good, Valid: c.Valid, Excluded: c.Excluded})
+				s.Counts = append(s.Counts, telemetry.SLOCount{Source: t.Key.Source, Group: t.Key.Group, Counts: c})
 			}
 		}
 		s.Emit(emit)

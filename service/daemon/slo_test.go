@@ -71,7 +71,7 @@ slo:
 			io.Copy(io.Discard, response.Body)
 			response.Body.Close()
 		}
-		want := fmt.Sprintf(`tokenmeter_slo_valid_total{group="",hash="%s",run="%s",slo="up",source="live"} %d`, slo.Hash("error rate <= 10%"), run, 4*(round+1))
+		want := fmt.Sprintf(`tokenmeter_slo_valid_total{group="",hash="%s",run="%s",slo="up",source="live"} %d`, traffic.Hash("error rate <= 10%"), run, 4*(round+1))
 		for range 100 {
 			response, err := http.Get(at[1] + "/metrics")
 			if err != nil {

@@ -210,7 +210,7 @@ func TestTasksOfRuns(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for i, want := range []map[string]Counts{{"": {3, 4, 0}}, {"": {2, 3, 0}}, {"x": {2, 3, 0}, "y": {1, 1, 0}}} {
+	for i, want := range []map[string]Counts{{"": {Good: 3, Valid: 4}}, {"": {Good: 2, Valid: 3}}, {"x": {Good: 2, Valid: 3}, "y": {Good: 1, Valid: 1}}} {
 		for group, c := range want {
 			if got, _ := memory.Sum(Key{all[i].Hash, Run, group}, day0, end, end, nil); got != c {
 				t.Errorf("%s %q: %+v, want %+v", all[i].Name, group, got, c)

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"tokenmeter/record/objective"
+	"tokenmeter/service/traffic"
 )
 
 // promise reads the objective's text, and what it makes of target and slice.
@@ -211,9 +212,9 @@ func (o *Objective) hash() {
 	if len(o.By) > 0 {
 		text += "\nby " + strings.Join(o.By, ",")
 	}
-	o.Hash = Hash(text)
+	o.Hash = traffic.Hash(text)
 	if o.Kind == Slices {
-		o.Raw = Hash(text + "\nraw")
-		o.Hash = Hash(fmt.Sprintf("%s\nslices of %s, idle %s", text, o.Slice, o.Idle))
+		o.Raw = traffic.Hash(text + "\nraw")
+		o.Hash = traffic.Hash(fmt.Sprintf("%s\nslices of %s, idle %s", text, o.Slice, o.Idle))
 	}
 }

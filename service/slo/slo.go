@@ -11,55 +11,29 @@ package slo
 
 import (
 	"cmp"
-	"crypto/sha256"
-	"encoding/hex"
 	"fmt"
 	"strings"
 	"time"
 
 	"tokenmeter/record/objective"
+	"tokenmeter/service/traffic"
 )
 
 // Source says whose requests were counted. Sources are never mixed.
-type Source string
+type Source = traffic.Source
 
 // The sources.
 const (
-	Live  Source = "live"  // requests of users
-	Probe Source = "probe" // our own, sent on schedule
-	Run   Source = "run"   // of benchmark runs
+	Live  = traffic.Live  // requests of users
+	Probe = traffic.Probe // our own, sent on schedule
+	Run   = Source("run") // of benchmark runs
 )
 
 // Sources lists every source.
 func Sources() []Source { return []Source{Live, Probe, Run} }
 
-// Counts is what happened in some time: events, gaps or slices. Valid are good
-// and bad ones; excluded were cancelled or can't be judged.
-type Counts struct {
-	Good     int64 `json:"good"`
-	Valid    int64 `json:"valid"`
-	Excluded int64 `json:"excluded"`
-}
-
-// Bad is what was spent of the error budget.
-func (c Counts) Bad() int64 { return c.Valid - c.Good }
-
-// Plus is the sum.
-func (c Counts) Plus(o Counts) Counts {
-	return Counts{c.Good + o.Good, c.Valid + o.Valid, c.Excluded + o.Excluded}
-}
-
-// Less is the difference; of what is moved away it is negative.
-func (c Counts) Less(o Counts) Counts {
-	return Counts{c.Good - o.Good, c.Valid - o.Valid, c.Excluded - o.Excluded}
-}
-
-// IsZero reports whether nothing happened.
-func (c Counts) IsZero() bool { return c == Counts{} }
-
-// Sound reports whether the counts can be: no negative ones, not more good
-// events than events.
-func (c Counts) Sound() bool { return c.Good >= 0 && c.Valid >= c.Good && c.Excluded >= 0 }
+// Counts is what happened in some time: events, gaps or slices.
+type Counts = traffic.Counts
 
 // Key names a series of counts.
 type Key struct {
@@ -125,12 +99,6 @@ type Objective struct {
 	// Raw names what slices are made from: counters of requests, or a figure.
 	Raw   string
 	Notes []string // what was adapted, in sentences
-}
-
-// Hash is the name of counters for a text: the same for live counters.
-func Hash(text string) string {
-	sum := sha256.Sum256([]byte(text))
-	return hex.EncodeToString(sum[:8])
 }
 
 // Compiled says in one sentence what the objective counts.

@@ -11,6 +11,7 @@ import (
 
 	"tokenmeter/record/metric"
 	"tokenmeter/record/timeline"
+	"tokenmeter/service/traffic"
 
 	"pgregory.net/rapid"
 )
@@ -48,7 +49,7 @@ objectives:
   - {name: c, objective: p99 tpot < 121ms}
   - {name: d, objective: p99 tpot < 120ms, where: {model: x}}
   - {name: e, objective: p99 tpot < 120ms, slice: 1m, target: 99%}`)
-	if o[0].Hash != o[1].Hash || o[0].Hash != Hash("p99 tpot < 120ms") {
+	if o[0].Hash != o[1].Hash || o[0].Hash != traffic.Hash("p99 tpot < 120ms") {
 		t.Error("the same predicate has two hashes")
 	}
 	for _, other := range o[2:] {
@@ -64,11 +65,11 @@ func TestTallyOfGaps(t *testing.T) {
 		r    metric.Record
 		want Counts
 	}{
-		{metric.Record{Outcome: timeline.OK, ITLMS: []float64{10, 50, 49.9}}, Counts{2, 3, 0}},
-		{metric.Record{Outcome: timeline.OK}, Counts{0, 0, 1}},
-		{metric.Record{Outcome: timeline.HTTP5xx}, Counts{0, 1, 0}},
-		{metric.Record{Outcome: timeline.StreamTruncated, ITLMS: []float64{10, 10}}, Counts{0, 2, 0}},
-		{metric.Record{Outcome: timeline.CancelledUser, ITLMS: []float64{10}}, Counts{0, 0, 1}},
+		{metric.Record{Outcome: timeline.OK, ITLMS: []float64{10, 50, 49.9}}, Counts{Good: 2, Valid: 3, Excluded: 0}},
+		{metric.Record{Outcome: timeline.OK}, Counts{Good: 0, Valid: 0, Excluded: 1}},
+		{metric.Record{Outcome: timeline.HTTP5xx}, Counts{Good: 0, Valid: 1, Excluded: 0}},
+		{metric.Record{Outcome: timeline.StreamTruncated, ITLMS: []float64{10, 10}}, Counts{Good: 0, Valid: 2, Excluded: 0}},
+		{metric.Record{Outcome: timeline.CancelledUser, ITLMS: []float64{10}}, Counts{Good: 0, Valid: 0, Excluded: 1}},
 	} {
 		c.r.Phase = timeline.Measure
 		if got := o[0].Tally(&c.r); got != c.want {
@@ -100,7 +101,7 @@ func TestCellsAgainstASimpleSum(t *testing.T) {
 		var all []event
 		base := begin.Unix()
 		for range rapid.IntRange(1, 200).Draw(t, "events") {
-			e := event{base + rapid.Int64Range(0, 3000).Draw(t, "at"), Counts{rapid.Int64Range(0, 5).Draw(t, "good"), 5, 1}}
+			e := event{base + rapid.Int64Range(0, 3000).Draw(t, "at"), Counts{Good: rapid.Int64Range(0, 5).Draw(t, "good"), Valid: 5, Excluded: 1}}
 			all = append(all, e)
 			cells.Add(time.Unix(e.at, 0), 0, e.c)
 		}

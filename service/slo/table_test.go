@@ -168,7 +168,7 @@ func (s *script) counts(text string) Counts {
 	for i, part := range strings.Split(text, "/") {
 		n[i], _ = strconv.ParseInt(part, 10, 64)
 	}
-	return Counts{n[0], n[1], n[2]}
+	return Counts{Good: n[0], Valid: n[1], Excluded: n[2]}
 }
 
 func (s *script) count(o *Objective, source Source, c Counts, group string) {

@@ -27,9 +27,9 @@ type SLO struct {
 
 // SLOCount is the counts of one source and group, taken at one moment.
 type SLOCount struct {
-	Source                string
-	Group                 string // empty without groups
-	Good, Valid, Excluded int64
+	Source traffic.Source
+	Group  string // empty without groups
+	traffic.Counts
 }
 
 // Emit hands the counts out as metrics.
@@ -43,7 +43,7 @@ func (s *SLO) Emit(emit func(m *Metric, v float64, values ...string)) {
 		emit(SLOInfo, 1, s.Name, s.Hash, source, s.Text, target, s.Window)
 	}
 	for _, c := range s.Counts {
-		labels := []string{s.Name, s.Hash, c.Source, c.Group, s.Run}
+		labels := []string{s.Name, s.Hash, string(c.Source), c.Group, s.Run}
 		emit(SLOBad, float64(c.Valid-c.Good), labels...)
 		emit(SLOValid, float64(c.Valid), labels...)
 		emit(SLOGood, float64(c.Good), labels...)
@@ -64,14 +64,12 @@ func OfCounters(counters *traffic.Counters, objectives []objective.Objective) []
 		}
 		s.Target, _ = o.Target()
 		for _, source := range []traffic.Source{traffic.Live, traffic.Probe} {
-			sum := SLOCount{Source: string(source)}
+			sum := SLOCount{Source: source}
 			any := source == traffic.Live // shown from the start, so that the first request is seen as growth
 			for _, c := range counts {
 				if c.Key == s.Hash && c.Labels.Source == source {
 					any = true
-					sum.Good += c.Good
-					sum.Valid += c.Valid
-					sum.Excluded += c.Excluded
+					sum.Counts = sum.Plus(c.Counts)
 				}
 			}
 			if any {

@@ -17,25 +17,23 @@ import (
 // Key is what the counters of an objective are known by: a hash of its
 // normalised text. An objective that is written in another way keeps its
 // counters, one that means something else gets new ones.
-func Key(o *objective.Objective) string {
-	sum := sha256.Sum256([]byte(o.Text))
+func Key(o *objective.Objective) string { return Hash(o.Text) }
+
+// Hash is the name of counters for a text.
+func Hash(text string) string {
+	sum := sha256.Sum256([]byte(text))
 	return hex.EncodeToString(sum[:8])
 }
 
 // Count is how many requests of one kind an objective found good, of how many
 // that it could judge. Both only grow, for as long as the process lives.
 type Count struct {
-	Key      string // see the function Key
-	Text     string // the objective
-	Labels   Labels
-	Good     int64
-	Valid    int64     // good and bad
-	Excluded int64     // cancelled, or the objective does not apply
-	Since    time.Time // when counting began
+	Key    string // see the function Key
+	Text   string // the objective
+	Labels Labels
+	Counts
+	Since time.Time // when counting began
 }
-
-// Bad is the part of the error budget that was spent.
-func (c Count) Bad() int64 { return c.Valid - c.Good }
 
 // Counters count good and valid requests for each objective, exactly: every
 // request is judged when it ends, none is sampled. It is a Sink.

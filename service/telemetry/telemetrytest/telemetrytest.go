@@ -103,9 +103,7 @@ func Total(counts []traffic.Count, key string) traffic.Count {
 		if sum.Key == "" {
 			sum = traffic.Count{Key: key, Text: n.Text, Since: n.Since}
 		}
-		sum.Good += n.Good
-		sum.Valid += n.Valid
-		sum.Excluded += n.Excluded
+		sum.Counts = sum.Plus(n.Counts)
 		if n.Since.Before(sum.Since) {
 			sum.Since = n.Since
 		}

@@ -13,6 +13,7 @@ import (
 
 	"tokenmeter/service/slo"
 	"tokenmeter/service/slo/history"
+	"tokenmeter/service/traffic"
 )
 
 // A second writer is told who the first is; one that is gone holds nothing.
@@ -48,7 +49,7 @@ func TestDamaged(t *testing.T) {
 	}
 	for i := range 2000 {
 		b := one(int64(i + 1))
-		b.Counts[0].Key.Hash = slo.Hash(strconv.Itoa(i))
+		b.Counts[0].Key.Hash = traffic.Hash(strconv.Itoa(i))
 		if err := d.Write(t.Context(), b); err != nil {
 			t.Fatal(err)
 		}

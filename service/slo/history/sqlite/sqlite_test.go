@@ -13,6 +13,7 @@ import (
 	"tokenmeter/service/slo"
 	"tokenmeter/service/slo/history"
 	"tokenmeter/service/slo/history/historytest"
+	"tokenmeter/service/traffic"
 )
 
 func TestConformance(t *testing.T) {
@@ -125,7 +126,7 @@ func BenchmarkWrite100Objectives(b *testing.B) {
 	for i := range b.N {
 		batch := history.Batch{Writer: "w", Seq: int64(i + 1), At: begin}
 		for o := range 100 {
-			batch.Counts = append(batch.Counts, slo.Increment{Key: slo.Key{Hash: slo.Hash(string(rune('a' + o))), Source: slo.Live}, At: begin.Add(time.Duration(i) * time.Second), Counts: slo.Counts{Good: 1, Valid: 1}})
+			batch.Counts = append(batch.Counts, slo.Increment{Key: slo.Key{Hash: traffic.Hash(string(rune('a' + o))), Source: slo.Live}, At: begin.Add(time.Duration(i) * time.Second), Counts: slo.Counts{Good: 1, Valid: 1}})
 		}
 		if err := d.Write(b.Context(), batch); err != nil {
 			b.Fatal(err)

@@ -351,8 +351,8 @@ func TestUnmeasuredRequests(t *testing.T) {
 		r.Unmeasured = traffic.UnknownAPI
 		c.Done(r)
 	}
-	for i, want := range []traffic.Count{{Good: 1, Valid: 2}, {Excluded: 2}} {
-		if got := telemetrytest.Total(c.Snapshot(), traffic.Key(&limits[i])); got.Good != want.Good || got.Valid != want.Valid || got.Excluded != want.Excluded {
+	for i, want := range []traffic.Counts{{Good: 1, Valid: 2}, {Excluded: 2}} {
+		if got := telemetrytest.Total(c.Snapshot(), traffic.Key(&limits[i])); got.Counts != want {
 			t.Errorf("%s: %+v", limits[i].Text, got)
 		}
 	}

@@ -184,7 +184,7 @@ func (w *Watch) Done(r *traffic.Request) {
 	if plan.lists && r.Timeline != nil {
 		record = metric.Of(r.Timeline)
 	}
-	at, source, labels := w.now(), slo.Source(r.Labels.Source), history.LabelsOf(&r.Labels)
+	at, source, labels := w.now(), r.Labels.Source, history.LabelsOf(&r.Labels)
 	plan.complete(&record, r)
 	judges, others := plan.judges(r)
 	w.recorder.Count(slo.Increments(judges, source, labels, at, &record)...)
