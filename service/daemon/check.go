@@ -37,6 +37,7 @@ type Plan struct {
 	admin     listen
 	token     string
 	otelKey   string
+	otelExtra string // OTEL_EXPORTER_OTLP_HEADERS
 	otelTLS   *tls.Config
 	secret    []byte
 }

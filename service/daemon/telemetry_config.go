@@ -78,6 +78,7 @@ func (c *checker) telemetry() {
 			c.addf("otel.endpoint", "keys belong into key_env or key_file")
 		}
 		c.p.otelKey = c.secret("otel", o.KeyEnv, o.KeyFile, "key_env", "key_file")
+		c.p.otelExtra, _ = c.env("OTEL_EXPORTER_OTLP_HEADERS")
 		if o.CAFile != "" {
 			c.p.otelTLS = &tls.Config{RootCAs: c.authorities("otel.ca_file", o.CAFile)}
 		}
@@ -95,13 +96,20 @@ func (c *checker) telemetry() {
 	}
 }
 
-// headers are those of requests to the collector, with its key; nil: none, and
-// the environment's hold.
-func (o *OTel) headers(key string) map[string]string {
-	if key == "" && len(o.Headers) == 0 {
-		return nil
-	}
+// headers are those of requests to the collector, with its key; where there are none,
+// those of the environment: name=value with commas, values as in a URL. Source:
+// opentelemetry.io/docs/specs/otel/protocol/exporter.
+func (o *OTel) headers(key, environment string) map[string]string {
 	all := map[string]string{}
+	if key == "" && len(o.Headers) == 0 {
+		for part := range strings.SplitSeq(environment, ",") {
+			name, value, ok := strings.Cut(part, "=")
+			if value, err := url.PathUnescape(strings.TrimSpace(value)); ok && err == nil && strings.TrimSpace(name) != "" {
+				all[strings.TrimSpace(name)] = value
+			}
+		}
+		return all
+	}
 	for name, value := range o.Headers {
 		all[name] = value
 	}

@@ -18,11 +18,9 @@ import (
 	"time"
 
 	"go.opentelemetry.io/otel/attribute"
-	"go.opentelemetry.io/otel/exporters/otlp/otlpmetric/otlpmetrichttp"
-	"go.opentelemetry.io/otel/exporters/otlp/otlptrace/otlptracehttp"
+	"go.opentelemetry.io/otel/exporters/otlp/otlptrace"
 	"go.opentelemetry.io/otel/metric"
 	sdkmetric "go.opentelemetry.io/otel/sdk/metric"
-	"go.opentelemetry.io/otel/sdk/metric/metricdata"
 	"go.opentelemetry.io/otel/sdk/resource"
 	sdktrace "go.opentelemetry.io/otel/sdk/trace"
 	"go.opentelemetry.io/otel/trace"
@@ -95,7 +93,7 @@ func New(ctx context.Context, opt Options, objectives []objective.Objective) (*E
 		return nil, err
 	}
 	if !opt.NoMetrics {
-		if err := e.openMetrics(ctx, res, objectives); err != nil {
+		if err := e.openMetrics(res, objectives); err != nil {
 			return nil, fmt.Errorf("metrics by OTLP: %w", err)
 		}
 	}
@@ -121,29 +119,17 @@ func identityOf(version string) (*resource.Resource, error) {
 	return resource.Merge(resource.NewSchemaless(own...), resource.Environment())
 }
 
-// at is a URL below the endpoint.
-func (e *Exporter) at(path string) string {
+// sender posts to a path below the endpoint.
+func (e *Exporter) sender(path string) *sender {
 	joined, err := url.JoinPath(e.opt.Endpoint, path)
 	if err != nil {
-		return e.opt.Endpoint
+		joined = e.opt.Endpoint
 	}
-	return joined
+	return newSender(joined, e.opt.Headers, e.opt.TLS, e.opt.Timeout)
 }
 
-func (e *Exporter) openMetrics(ctx context.Context, res *resource.Resource, objectives []objective.Objective) error {
-	options := []otlpmetrichttp.Option{otlpmetrichttp.WithEndpointURL(e.at("v1/metrics")), otlpmetrichttp.WithTimeout(e.opt.Timeout),
-		otlpmetrichttp.WithCompression(otlpmetrichttp.GzipCompression)}
-	if e.opt.Headers != nil {
-		options = append(options, otlpmetrichttp.WithHeaders(e.opt.Headers))
-	}
-	if e.opt.TLS != nil {
-		options = append(options, otlpmetrichttp.WithTLSClientConfig(e.opt.TLS))
-	}
-	out, err := otlpmetrichttp.New(ctx, options...)
-	if err != nil {
-		return err
-	}
-	reader := sdkmetric.NewPeriodicReader(&metricsOut{out, e}, sdkmetric.WithInterval(e.opt.Every), sdkmetric.WithTimeout(e.opt.Timeout))
+func (e *Exporter) openMetrics(res *resource.Resource, objectives []objective.Objective) error {
+	reader := sdkmetric.NewPeriodicReader(&metricsOut{e.sender("v1/metrics"), e}, sdkmetric.WithInterval(e.opt.Every), sdkmetric.WithTimeout(e.opt.Timeout))
 	provider := []sdkmetric.Option{sdkmetric.WithReader(reader), sdkmetric.WithResource(res)}
 	if e.opt.Exponential {
 		provider = append(provider, sdkmetric.WithView(sdkmetric.NewView(sdkmetric.Instrument{Kind: sdkmetric.InstrumentKindHistogram},
@@ -303,27 +289,8 @@ func (e *Exporter) failure(what string, err error) {
 	e.opt.Log.Warn("OpenTelemetry could not be sent", "what", what, "why", why, "failed", n)
 }
 
-// metricsOut counts failures.
-type metricsOut struct {
-	sdkmetric.Exporter
-	e *Exporter
-}
-
-func (o *metricsOut) Export(ctx context.Context, data *metricdata.ResourceMetrics) error {
-	o.e.failure("metrics", o.Exporter.Export(ctx, data))
-	return nil
-}
-
 func (e *Exporter) openSpans(ctx context.Context, res *resource.Resource) error {
-	options := []otlptracehttp.Option{otlptracehttp.WithEndpointURL(e.at("v1/traces")), otlptracehttp.WithTimeout(e.opt.Timeout),
-		otlptracehttp.WithCompression(otlptracehttp.GzipCompression)}
-	if e.opt.Headers != nil {
-		options = append(options, otlptracehttp.WithHeaders(e.opt.Headers))
-	}
-	if e.opt.TLS != nil {
-		options = append(options, otlptracehttp.WithTLSClientConfig(e.opt.TLS))
-	}
-	out, err := otlptracehttp.New(ctx, options...)
+	out, err := otlptrace.New(ctx, spanSender{e.sender("v1/traces")})
 	if err != nil {
 		return err
 	}
@@ -334,16 +301,5 @@ func (e *Exporter) openSpans(ctx context.Context, res *resource.Resource) error 
 	e.tracer = sdktrace.NewTracerProvider(sdktrace.WithBatcher(&spansOut{out, e}), sdktrace.WithResource(res),
 		sdktrace.WithSampler(sdktrace.ParentBased(sdktrace.TraceIDRatioBased(share))))
 	e.spans = e.tracer.Tracer("tokenmeter", trace.WithSchemaURL(e.names().schema), trace.WithInstrumentationVersion(e.opt.Version))
-	return nil
-}
-
-// spansOut counts failures.
-type spansOut struct {
-	sdktrace.SpanExporter
-	e *Exporter
-}
-
-func (o *spansOut) ExportSpans(ctx context.Context, spans []sdktrace.ReadOnlySpan) error {
-	o.e.failure("spans", o.SpanExporter.ExportSpans(ctx, spans))
 	return nil
 }
