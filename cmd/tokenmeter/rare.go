@@ -4,6 +4,7 @@ package main
 
 // rare are commands that few need. The build tag lean leaves them out.
 type rare struct {
-	Rerun rerunCmd `cmd:"" help:"Repeat a run from its folder: the same command, prompts and times."`
-	Merge mergeCmd `cmd:"" help:"Make one run of several that ran at the same time, request by request."`
+	Translate translateCmd `cmd:"" help:"Say which command of ours does what another load generator's does."`
+	Rerun     rerunCmd     `cmd:"" help:"Repeat a run from its folder: the same command, prompts and times."`
+	Merge     mergeCmd     `cmd:"" help:"Make one run of several that ran at the same time, request by request."`
 }

@@ -1,0 +1,54 @@
+//go:build !lean
+
+package main
+
+import (
+	"fmt"
+	"io"
+	"regexp"
+	"strings"
+
+	"tokenmeter/base/printable"
+	"tokenmeter/base/secret"
+	"tokenmeter/load/translate"
+)
+
+type translateCmd struct {
+	Line []string `arg:"" passthrough:"" name:"command" help:"The command line of another load generator, behind --."`
+
+	sharedFlags `embed:""`
+}
+
+// Help is shown below the flags.
+func (translateCmd) Help() string {
+	return "Prints the command of tokenmeter that does the same, and below it, as comments, what has no equal or means something else. Known are " + translate.Names() + ".\n\n" +
+		"    tokenmeter translate -- vllm bench serve --model m --num-prompts 100 --request-rate 5"
+}
+
+// bareWords are words that a shell takes as they are.
+var bareWords = regexp.MustCompile(`^[A-Za-z0-9_./:=,@%+-]+$`)
+
+// Run translates.
+func (c *translateCmd) Run(a *app) error {
+	line := c.Line
+	if len(line) > 0 && line[0] == "--" {
+		line = line[1:]
+	}
+	out, err := translate.Of(secret.RedactArgs(line))
+	if err != nil {
+		return &usageError{err}
+	}
+	words := []string{"tokenmeter"}
+	for _, arg := range out.Args {
+		if !bareWords.MatchString(arg) {
+			arg = quoted(arg)
+		}
+		words = append(words, arg)
+	}
+	text := strings.Join(words, " ") + "\n"
+	for _, n := range out.Notes {
+		text += fmt.Sprintf("# %s\n", strings.ReplaceAll(n, "\n", " "))
+	}
+	_, err = io.WriteString(a.stdout, printable.Lines(text))
+	return err
+}

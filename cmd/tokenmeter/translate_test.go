@@ -1,0 +1,34 @@
+//go:build !lean
+
+package main
+
+import (
+	"bytes"
+	"slices"
+	"strings"
+	"testing"
+
+	"tokenmeter/load/translate"
+)
+
+// What a translation prints is a command that is taken as it stands.
+func TestTranslationsParse(t *testing.T) {
+	for _, line := range []string{
+		"vllm bench serve --backend vllm --base-url http://127.0.0.1:1 --model m --num-prompts 5 --request-rate 4 --burstiness 0.5 --temperature 0 --top-p 0.9 --goodput ttft:500 e2el:9000 --header X-A=b --seed 3 --metadata a=b",
+		"python -m sglang.bench_serving --backend sglang --host 127.0.0.1 --port 1 --model m --num-prompts 3 --random-input-len 8 --random-output-len 4 --random-range-ratio 0.5",
+		"aiperf profile -m m -u http://127.0.0.1:1 --endpoint-type responses --streaming --request-rate 5 --arrival-pattern gamma --arrival-smoothness 2 --benchmark-duration 3 --warmup-duration 1 --goodput inter_token_latency:20 --request-timeout-seconds 5",
+		"genai-perf profile -m m -u 127.0.0.1:1 --streaming --concurrency 2 --synthetic-input-tokens-mean 20 --synthetic-input-tokens-stddev 2 --extra-inputs temperature:0",
+		"guidellm benchmark --target http://127.0.0.1:1 --model m --rate-type poisson --rate 3 --max-requests 4 --max-seconds 5 --data prompt_tokens=9,output_tokens=4,prompt_tokens_stdev=2",
+		"inference-perf --server.base_url=http://127.0.0.1:1 --server.model_name=m --api.type=completion --load.stages=2@3,4@3 --data.input_distribution.mean=20",
+	} {
+		out, err := translate.Of(strings.Fields(line))
+		if err != nil {
+			t.Fatal(err)
+		}
+		var stdout, stderr bytes.Buffer
+		args := slices.Concat(out.Args, []string{"--dry-run"})
+		if code := Main(args, &stdout, &stderr, func(string) (string, bool) { return "", false }); code != exitOK {
+			t.Errorf("%s\nbecame %q: exit code %d: %s", line, args, code, stderr.String())
+		}
+	}
+}

@@ -1,0 +1,59 @@
+package translate
+
+import (
+	"strings"
+	"testing"
+)
+
+func TestOf(t *testing.T) {
+	for _, c := range []struct{ line, want, note string }{
+		{"vllm bench serve --backend openai-chat --base-url http://h:8000 --model m --random-input-len 100 --random-output-len 20 --num-prompts 50 --request-rate 4 --ignore-eos --goodput ttft:500 tpot:50 --save-result",
+			"bench http://h:8000 --api openai-chat --model m --requests 50 --ignore-eos --objective ttft < 500ms --objective tpot < 50ms --rate 4 --arrival poisson --warmup 0 --input-tokens 100 --output-tokens 20", "role chunk"},
+		{"vllm bench serve --host h --port 9 --num-prompts 7 --random_range_ratio=0.5 --profile",
+			"bench http://h:9 --requests 7 --api openai-completions --concurrency 7 --warmup 0 --input-tokens uniform:512,1536 --output-tokens uniform:64,192", "--profile : no equal"},
+		{"aiperf profile -m m -u h:8000 --endpoint-type chat --streaming --concurrency 8 --request-count 100 --isl 256 --isl-stddev 16 --osl 64 --extra-inputs ignore_eos:true --extra-inputs temperature:0.5 --extra-inputs user:x",
+			`bench http://h:8000 --model m --api openai-chat --concurrency 8 --requests 100 --ignore-eos --parameters {"temperature": 0.5, "user": "x"} --warmup 0 --input-tokens normal:256,16 --output-tokens 64`, "tpot"},
+		{"aiperf profile --model m --url http://h --request-rate 5 --goodput time_to_first_token:370", "bench http://h --model m --rate 5 --objective ttft < 370ms --no-stream --api openai-chat --requests 10 --warmup 0 --input-tokens 550 --arrival poisson", ""},
+		{"genai-perf profile -m m --service-kind openai --streaming --concurrency 4 --output-tokens-mean 100", "bench http://localhost:8000 --model m --concurrency 4 --api openai-chat --requests 10 --warmup 0 --input-tokens 550 --output-tokens 100", "no address"},
+		{"guidellm benchmark --target http://h:8000 --rate-type constant --rate 10 --max-seconds 30 --data prompt_tokens=256,output_tokens=128",
+			"bench http://h:8000 --duration 30s --input-tokens 256 --output-tokens 128 --rate 10 --api openai-chat --warmup 0", "time_per_output_token"},
+		{"guidellm benchmark run --backend kind=openai_http,target=http://h,model=m,request_format=/v1/chat/completions --profile kind=concurrent,streams=4 --constraint kind=max_requests,count=9",
+			"bench http://h --model m --api openai-chat --requests 9 --concurrency 4 --warmup 0", ""},
+		{"guidellm benchmark --target http://h --rate-type concurrent --rate 1,2,4", "sweep http://h --concurrency 1,2,4 --api openai-chat", ""},
+		{"inference-perf --server.base_url=http://h --server.model_name=m --api.type=chat --api.streaming=true --load.type=poisson --load.stages=10@60,20@30",
+			"bench http://h --model m --api openai-chat --stages 60s@10,30s@20 --arrival poisson --warmup 0", "tokenizer"},
+	} {
+		got, err := Of(strings.Fields(c.line))
+		if err != nil {
+			t.Errorf("%s: %v", c.line, err)
+			continue
+		}
+		if line := strings.Join(got.Args, " "); line != c.want {
+			t.Errorf("%s:\n got %s\nwant %s", c.line, line, c.want)
+		}
+		if !strings.Contains(strings.Join(got.Notes, "\n"), c.note) {
+			t.Errorf("%s: notes %q have no %q", c.line, got.Notes, c.note)
+		}
+	}
+	for line, want := range map[string]string{"wrk http://h": "no tool that is known: vllm bench serve, aiperf", "": "no tool", "aiperf profile x": `"x" stands without a flag`} {
+		if _, err := Of(strings.Fields(line)); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%q: %v", line, err)
+		}
+	}
+	got, err := Of([]string{"aiperf", "profile", "--api-key", "sk-secret"})
+	if err != nil || strings.Contains(strings.Join(append(got.Args, got.Notes...), " "), "sk-secret") {
+		t.Errorf("a key is repeated: %+v, %v", got, err)
+	}
+}
+
+// FuzzOf: no words crash it.
+func FuzzOf(f *testing.F) {
+	f.Add("vllm bench serve --goodput")
+	f.Add("aiperf profile --isl= --extra-inputs {")
+	f.Add("guidellm benchmark --profile kind=,rate --data =")
+	f.Fuzz(func(t *testing.T, line string) {
+		if c, err := Of(strings.Split(line, " ")); err == nil && len(c.Args) < 2 {
+			t.Errorf("%q became %q", line, c.Args)
+		}
+	})
+}

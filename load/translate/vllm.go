@@ -1,0 +1,113 @@
+package translate
+
+import (
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+)
+
+// vllm is `vllm bench serve`, and SGLang's bench_serving, which has its flags from it.
+// Source: vllm/benchmarks/serve.py and datasets.py, sglang/bench_serving.py.
+var vllm = &tool{
+	names: []string{"python3 -m sglang.bench_serving", "python -m sglang.bench_serving", "vllm bench serve"},
+	switches: []string{"ignore-eos", "save-result", "save-detailed", "append-result", "disable-tqdm", "profile", "insecure",
+		"trust-remote-code", "disable-shuffle", "plot-timeline", "plot-dataset-stats", "disable-stream", "disable-ignore-eos", "output-details", "skip-test-prompt"},
+	flags: map[string]func(*call, string){
+		"backend": vllmBackend, "endpoint-type": vllmBackend, "base-url": address, "host": same, "port": same, "endpoint": same,
+		"model": to("model"), "served-model-name": to("model"), "tokenizer": to("tokenizer"),
+		"dataset-name": same, "dataset-path": to("workload"),
+		"random-input-len": same, "random-output-len": same, "random-range-ratio": same, "input-len": same, "output-len": same,
+		"sharegpt-output-len": to("output-tokens"), "custom-output-len": to("output-tokens"),
+		"num-prompts": to("requests"), "request-rate": same, "burstiness": same, "max-concurrency": to("concurrency"),
+		"num-warmups": to("warmup"), "seed": to("seed"), "goodput": limits(map[string]string{"ttft": "ttft", "tpot": "tpot", "e2el": "e2e"}),
+		"header": vllmHeader, "extra-body": body, "extra-request-body": body, "label": to("name"),
+		"temperature": parameter("temperature"), "top-p": parameter("top_p"), "top-k": parameter("top_k"), "min-p": parameter("min_p"),
+		"ignore-eos": func(c *call, _ string) { c.on("ignore-eos") }, "insecure": func(c *call, _ string) { c.on("insecure") },
+		"disable-stream": func(c *call, _ string) { c.on("no-stream") }, "disable-ignore-eos": same,
+		"result-dir": to("out"), "output-file": says("--output-file: a run is a folder; export --as vllm writes such a file"),
+		"result-filename": says("--result-filename: a run is a folder; export --as vllm writes such a file"),
+		"save-result":     same, "save-detailed": same, "output-details": same, "append-result": same, "disable-tqdm": func(c *call, _ string) { c.on("quiet") },
+		"percentile-metrics": same, "metric-percentiles": same, "metadata": to("tag"), "trust-remote-code": same,
+		"ready-check-timeout-sec": seconds("wait-ready"), "disable-shuffle": same, "skip-test-prompt": same,
+		"ramp-up-strategy": says("--ramp-up-strategy: --stages, like 1m@1..10, is a rate that grows"),
+	},
+	end: vllmEnd,
+}
+
+func vllmBackend(c *call, v string) {
+	switch v {
+	case "openai-chat", "sglang-oai-chat":
+		c.set("api", "openai-chat")
+	case "vllm", "openai", "sglang-oai", "vllm-rs":
+		c.set("api", "openai-completions")
+	case "sglang":
+		c.set("api", "sglang")
+	case "tgi":
+		c.set("api", "tgi")
+	default:
+		c.note("--backend %s: choose an API with --api", v)
+	}
+}
+
+func vllmHeader(c *call, v string) {
+	name, value, _ := strings.Cut(v, "=")
+	c.set("header", name+": "+value)
+}
+
+// parameter is a field of the request's body, a number.
+func parameter(name string) func(*call, string) {
+	return func(c *call, v string) { c.fields(fmt.Sprintf("%q: %s", name, v)) }
+}
+
+func vllmEnd(c *call) {
+	if c.url == "" && c.has("host", "port") {
+		address(c, c.or("localhost", "host")+":"+c.or("8000", "port"))
+	}
+	if !c.has("backend", "endpoint-type") {
+		c.set("api", "openai-completions")
+	}
+	if !c.has("num-prompts") {
+		c.set("requests", "1000")
+	}
+	switch rate := c.or("inf", "request-rate"); {
+	case rate != "inf":
+		c.set("rate", rate)
+		switch b := c.or("1", "burstiness"); b {
+		case "1", "1.0":
+			c.set("arrival", "poisson")
+		case "inf":
+		default:
+			c.set("arrival", "gamma")
+			c.set("burstiness", b)
+		}
+	case !c.has("max-concurrency"):
+		c.set("concurrency", c.or("1000", "num-prompts"))
+		c.note("without a rate and a cap every request is sent at once: a closed loop of as many streams")
+	}
+	if !c.has("num-warmups") {
+		c.set("warmup", "0")
+	}
+	switch c.or("random", "dataset-name") {
+	case "random":
+		ratio, _ := strconv.ParseFloat(c.or("0", "random-range-ratio"), 64)
+		c.set("input-tokens", around(c.or("1024", "random-input-len", "input-len"), ratio))
+		c.set("output-tokens", around(c.or("128", "random-output-len", "output-len"), ratio))
+	case "sharegpt", "custom":
+		if !c.has("dataset-path") {
+			c.note("--dataset-name %s: name the file with --workload; nothing is fetched", c.given["dataset-name"])
+		}
+	default:
+		c.note("--dataset-name %s: no equal here; --workload takes files, traces and %s", c.given["dataset-name"], "made texts")
+	}
+	c.note("TTFT counts from when a request was due and ends with the first token, not with a role chunk: report --lens vllm shows the other")
+}
+
+// around is a length, or the range about it.
+func around(length string, ratio float64) string {
+	n, err := strconv.ParseFloat(length, 64)
+	if err != nil || ratio <= 0 {
+		return length
+	}
+	return fmt.Sprintf("uniform:%d,%d", int(math.Floor(n*(1-ratio))), int(math.Ceil(n*(1+ratio))))
+}
