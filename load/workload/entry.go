@@ -193,15 +193,16 @@ func hashID(text string) uint64 {
 }
 
 // blocks says what is wrong with a number of hash ids: each stands for a block of
-// the prompt, the last one also for a part of one.
+// the prompt, the last one also for a part of one, which some writers leave out.
 func (e *entry) blocks(block int64) error {
 	n, known := e.input.Get()
 	if len(e.hashes) == 0 || block <= 0 || !known {
 		return nil
 	}
-	if want := (n + block - 1) / block; int64(len(e.hashes)) > want {
+	have, whole, want := int64(len(e.hashes)), n/block, (n+block-1)/block
+	if have > want || have < whole {
 		return fmt.Errorf("%d hash_ids of %d tokens each for a prompt of %d tokens, which has %d such blocks: is the block size right (content.block)?",
-			len(e.hashes), block, n, want)
+			have, block, n, want)
 	}
 	return nil
 }

@@ -58,6 +58,8 @@ func TestRecordsThatCannotBeMeant(t *testing.T) {
 	ok := `{"timestamp":0,"input_length":600,"output_length":5,"hash_ids":[1,2]}` + "\n"
 	for name, c := range map[string]struct{ file, text, want string }{
 		"hash ids for three blocks": {"t.jsonl", ok + `{"timestamp":1,"input_length":600,"output_length":5,"hash_ids":[1,2,3]}`, "2 such blocks"},
+		"hash ids for a part of it": {"t.jsonl", ok + `{"timestamp":1,"input_length":1600,"output_length":5,"hash_ids":[1,2]}`, "t.jsonl:2: 2 hash_ids of 512 tokens each for a prompt of 1600 tokens, which has 4 such blocks"},
+		"one hash id of a long one": {"t.jsonl", ok + `{"timestamp":1,"input_length":100000,"output_length":5,"hash_ids":[9]}`, "196 such blocks"},
 		"hash ids of a short one":   {"t.jsonl", ok + `{"timestamp":1,"input_length":5,"output_length":5,"hash_ids":[1,2]}`, "1 such blocks"},
 		"a negative time":           {"t.jsonl", `{"timestamp":-5,"input_length":600,"output_length":5}`, "before 0"},
 		"a negative fraction":       {"t.jsonl", `{"timestamp":-0.5,"input_length":600,"output_length":5}`, "before 0"},

@@ -54,6 +54,7 @@ const maxGaps = 2_000_000
 func NewCollector(manifest run.Run, gates ...Gate) *Collector {
 	c := &Collector{facts: factsOf(&manifest), summary: manifest.Summary, judged: objectivesOf(gates),
 		sources: map[string]int64{}, flags: map[string]int64{}, gapBudget: maxGaps}
+	c.facts.ITLLeftOut = map[string]int64{}
 	c.judge = objective.NewJudge(c.judged, false)
 	c.judge.OpenLoop(manifest.Load.Kind == "open")
 	// Objectives that no longer parse judge nothing.
@@ -66,12 +67,17 @@ func (c *Collector) Add(tl *timeline.Timeline) {
 	if !tl.Phase.Counts() {
 		return
 	}
-	r := metric.ScalarsOf(tl)
 	c.judge.Add(tl)
 	var lists [2][]gap
+	var icl func(float64)
+	var itl func(float64, int64)
 	if tl.Outcome == timeline.OK && c.keepsGaps(len(c.rows)) {
-		metric.Scan(tl, func(ms float64) { lists[1] = append(lists[1], gap{ms, 1}) },
-			func(ms float64, times int64) { lists[0] = append(lists[0], gap{ms, float64(times)}) })
+		icl = func(ms float64) { lists[1] = append(lists[1], gap{ms, 1}) }
+		itl = func(ms float64, times int64) { lists[0] = append(lists[0], gap{ms, float64(times)}) }
+	}
+	r, v := metric.ScanRecord(tl, icl, itl)
+	if v.LeftOut != "" && tl.Outcome == timeline.OK {
+		c.facts.ITLLeftOut[v.LeftOut]++
 	}
 	c.take(&r, lists)
 }

@@ -10,9 +10,12 @@
 package compare
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
+
+	"tokenmeter/record/metric"
 )
 
 // Group is one side of a comparison: a run, or repeats of it.
@@ -182,7 +185,29 @@ func (r *Result) add(p *pairing, m *measure, stat string, asked bool, o *Options
 	} else {
 		row.Why = "neither side measured it"
 	}
+	if m.kind == ofGaps {
+		row.LeftOut = leftOut(p)
+	}
 	r.Rows = append(r.Rows, row)
+}
+
+// leftOut says of both sides which answers are not in ITL.
+func leftOut(p *pairing) string {
+	of := func(runs []*Run) string {
+		counts, ok := map[string]int64{}, int64(0)
+		for _, r := range runs {
+			ok += r.Facts.Requests.OK
+			for name, n := range r.Facts.ITLLeftOut {
+				counts[name] += n
+			}
+		}
+		return metric.LeftOut(counts, ok)
+	}
+	a, b := of(p.a), of(p.b)
+	if a == "" && b == "" {
+		return ""
+	}
+	return fmt.Sprintf("baseline: %s; candidate: %s", cmp.Or(a, "none left out"), cmp.Or(b, "none left out"))
 }
 
 // conclude adjusts the tests for their number, gives the verdicts and holds

@@ -126,6 +126,9 @@ type Row struct {
 	Why            string                `json:"why"`  // why there is no test; empty: there is one
 	// Unsettled is what keeps a tested row from a verdict; empty: it has one.
 	Unsettled string `json:"unsettled"`
+	// LeftOut says beside ITL and ICL how many answers of each side are not in ITL, and
+	// why; empty: all are.
+	LeftOut string `json:"left_out,omitempty"`
 
 	pairing *pairing
 	measure *measure

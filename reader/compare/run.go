@@ -50,6 +50,7 @@ type Facts struct {
 	Clock        timeline.Clock    `json:"clock"`    // user, if any request's was
 	TokenSource  string            `json:"token_source"`
 	Flags        map[string]int64  `json:"flags"`
+	ITLLeftOut   map[string]int64  `json:"itl_left_out,omitempty"` // answers that are not in itl_ms, by reason
 	InputTokens  Length            `json:"input_tokens"`
 	OutputTokens Length            `json:"output_tokens"`
 	AllowDrift   bool              `json:"allow_isl_drift"`

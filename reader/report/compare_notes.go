@@ -84,12 +84,24 @@ func compareNotes(r *compare.Result) []string {
 	case unit[compare.ByRun]:
 		notes = append(notes, "The run is the unit of analysis: intervals come from the spread between runs.")
 	}
+	notes = append(notes, leftOutNotes(r)...)
 	notes = append(notes, unsettledNotes(r)...)
 	if len(more) > 0 {
 		for i, m := range more {
 			more[i] = strings.Replace(m, "1 more run a", "one more run a", 1)
 		}
 		notes = append(notes, "To settle: "+strings.Join(more, "; ")+".")
+	}
+	return notes
+}
+
+// leftOutNotes say which answers are not in ITL, so that it may be of other answers on
+// each side.
+func leftOutNotes(r *compare.Result) (notes []string) {
+	for i := range r.Rows {
+		if note := "ITL: " + r.Rows[i].LeftOut + "."; r.Rows[i].LeftOut != "" && !slices.Contains(notes, note) {
+			notes = append(notes, note)
+		}
 	}
 	return notes
 }

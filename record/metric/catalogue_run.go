@@ -37,6 +37,8 @@ var requestsDefinitions = []Definition{
 	{Name: "requests.clocks", Unit: "requests", Title: "measured requests by what stamped their arrivals (clock)", Group: GroupRequests},
 	{Name: "requests.attempts", Unit: "tries", Title: "tries of measured requests, retries included", Better: Lower, Group: GroupRequests},
 	{Name: "requests.flags", Unit: "requests", Title: "measured requests that carry each flag", Group: GroupRequests},
+	{Name: "requests.itl_left_out", Unit: "requests", Title: "successful answers with gaps between chunks that are not in itl_ms, by reason", Group: GroupRequests,
+		Formula: "burst, coalesced, several_choices, tokens_per_chunk (how many is not known), no_pace", Null: "all of them are in it"},
 	{Name: "error_rate", Unit: "ratio", Title: "share of failed requests", Better: Lower, Group: GroupRequests,
 		Formula: "failed / (ok + failed); in objectives", Null: "no request ended",
 		Elsewhere: "AIPerf leaves it out when everything failed", Source: "outcomes", Aliases: []string{"error rate", "failure rate", "request_error_rate"}},

@@ -12,6 +12,9 @@ func (c *Collector) countRequest(tl *timeline.Timeline, v *Values) {
 	case tl.Outcome == timeline.OK:
 		r.OK++
 		r.TokenSources[sourceName(v)]++
+		if v.LeftOut != "" {
+			r.ITLLeftOut[v.LeftOut]++
+		}
 	case tl.Unsent():
 		r.Excluded[NeverSent]++
 	case tl.Outcome.Cancelled():

@@ -48,6 +48,7 @@ func (c *Collector) mergeRequests(o *Requests) {
 	addAll(r.TokenSources, o.TokenSources)
 	addAll(r.Clocks, o.Clocks)
 	addAll(r.Flags, o.Flags)
+	addAll(r.ITLLeftOut, o.ITLLeftOut)
 }
 
 func addAll[K comparable](to, from map[K]int64) {

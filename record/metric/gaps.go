@@ -15,6 +15,7 @@ func gaps(tl *timeline.Timeline, s *seen, v *Values) {
 	if tokenGapsKnown(s, v) {
 		v.TokenGaps = timeline.Some(tokenGaps(s, v))
 	}
+	v.LeftOut = leftOut(s, v)
 	if s.n < 2 {
 		return
 	}

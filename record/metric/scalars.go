@@ -8,11 +8,17 @@ import (
 // ScalarsOf is Of without the lists of gaps: icl_ms and itl_ms are null. It is
 // what judging many requests needs.
 func ScalarsOf(tl *timeline.Timeline) Record {
-	v := ValuesOf(tl)
+	r, _ := ScanRecord(tl, nil, nil)
+	return r
+}
+
+// ScanRecord is ScalarsOf and Scan in one pass.
+func ScanRecord(tl *timeline.Timeline, icl func(gapMS float64), itl func(gapMS float64, times int64)) (Record, Values) {
+	v := Scan(tl, icl, itl)
 	r := facts(tl)
 	v.into(&r)
 	r.normalised(tl)
-	return r
+	return r, v
 }
 
 // Gaps returns the pooled gaps of the successful requests in milliseconds, of

@@ -49,6 +49,9 @@ type Requests struct {
 	Attempts int64 `json:"attempts"`
 	// Flags counts the records that carry each flag.
 	Flags map[string]int64 `json:"flags"`
+	// ITLLeftOut counts the successful answers with gaps between chunks that are not in
+	// itl_ms, by reason: coalesced, burst, several_choices, tokens_per_chunk, no_pace.
+	ITLLeftOut map[string]int64 `json:"itl_left_out,omitempty"`
 }
 
 // NeverSent is the name in excluded of requests that were due and never sent:

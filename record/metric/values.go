@@ -30,6 +30,9 @@ type Values struct {
 	// list is.
 	Gaps      timeline.Opt[int64]
 	TokenGaps timeline.Opt[int64]
+	// LeftOut names why there are gaps between chunks and none between tokens; empty
+	// otherwise.
+	LeftOut string
 
 	Flags timeline.FlagSet
 

@@ -122,6 +122,9 @@ func rows(r *run.Run) (table []Row, notes []string) {
 		if note := whyMissing(r, l.key, l.name, d); note != "" {
 			notes = append(notes, note)
 		}
+		if left := metric.LeftOut(r.Requests.ITLLeftOut, r.Requests.OK); l.key == "itl_ms" && left != "" || l.key == "icl_ms" && left != "" {
+			notes = append(notes, "ITL: "+left)
+		}
 	}
 	return table, notes
 }

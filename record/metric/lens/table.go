@@ -34,6 +34,12 @@ func (t *table) row(name, unit string, value opt, ours, why string) {
 			break
 		}
 	}
+	if strings.HasPrefix(ours, "itl_ms") && t.facts.Summary != nil {
+		q := &t.facts.Summary.Requests
+		if left := metric.LeftOut(q.ITLLeftOut, q.OK); left != "" {
+			r.Why += "; of our ITL " + left
+		}
+	}
 	t.rows = append(t.rows, r)
 }
 
