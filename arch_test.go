@@ -55,7 +55,7 @@ var rooms = map[string][]string{
 
 	"wire/framing": {},
 	"wire/tokens":  {"base/limitio"},
-	"wire/scrape":  {},
+	"wire/scrape":  {"record/metric", "record/timeline"},
 	"wire/api":     {"wire/framing", "record/timeline"},
 	"wire/capture": {"wire/api", "wire/framing", "record/timeline", "base/limitio", "base/printable"},
 	"wire/client":  {"wire/api", "wire/capture", "wire/framing", "record/timeline", "base/clock", "base/secret"},

@@ -88,6 +88,7 @@ type benchCmd struct {
 	Capture  bool     `group:"results" help:"Keep the raw streams in the run's folder, for analyze."`
 	KeepText bool     `group:"results" help:"Keep the text of the replies."`
 
+	besideFlags `embed:""`
 	sharedFlags `embed:""`
 }
 

@@ -34,6 +34,10 @@ func jester() *httptest.Server {
 	return httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		h := w.Header()
 		h.Set("Server", "srv \u202e\u009b2J<script>alert(1)</script>")
+		if r.URL.Path == "/metrics" {
+			fmt.Fprintf(w, "vllm:num_requests_running{model_name=%s,n=\"%d\"} 2\nvllm:generation_tokens_total{model_name=%s} %d\n", quoted, n.Load(), quoted, n.Load())
+			return
+		}
 		if r.Method == http.MethodGet {
 			h.Set("Content-Type", "application/json")
 			fmt.Fprintf(w, `{"data":[{"id":%s}]}`, quoted)

@@ -68,6 +68,7 @@ func (c *reportCmd) Run(a *app) error {
 	if err != nil {
 		return err
 	}
+	sum.ServerSamples = f.ServerSamples()
 	if err := c.page(a, func(w io.Writer) error { return report.HTML(w, &sum, f.Timelines()) }); err != nil {
 		return err
 	}
@@ -97,6 +98,7 @@ func (a *app) show(format string, sum *run.Run, dir string, noColor bool) error 
 }
 
 func writeHTML(path string, force bool, f *run.Folder, sum *run.Run) error {
+	sum.ServerSamples = f.ServerSamples()
 	return writeFile(path, force, func(w io.Writer) error { return report.HTML(w, sum, f.Timelines()) })
 }
 

@@ -104,6 +104,8 @@ type Plan struct {
 	// Each sees every measured request when it has ended, one at a time. It ends
 	// the run by returning false; what is in flight is cut off then.
 	Each func(Ended) bool
+	// Beside makes what looks at the server from beside the run; nil: nothing does.
+	Beside func(client.Config) Beside
 	// Progress receives a snapshot a few times a second; nil: nobody looks.
 	Progress func(Snapshot)
 	Log      io.Writer // warnings while running; nil: none

@@ -147,15 +147,18 @@ func (r *runner) record(ctx context.Context, ready found) (*run.Run, error) {
 	r.writer.Store(w)
 	facts := machineFacts{machine: machine.This()}
 	facts.begin()
+	beside := r.beside()
 	cause := r.warmup(ctx)
 	if cause == nil {
 		r.checkTimer()
 		r.preconnect(ctx)
+		beside.Measure()
 		cause = r.measure(ctx, &facts)
 	}
 	r.rise()
 	final := r.manifest(ready)
 	r.complete(&final, &facts, cause)
+	r.aside(&final, beside, w)
 	done, err := w.Finish(final)
 	r.writer.Store(nil)
 	if err != nil {

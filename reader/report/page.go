@@ -268,7 +268,7 @@ func (p *page) charts(r *run.Run, v *view.View, c *gather.Gathered) {
 		p.NoTimes = "There are no single requests to draw: none was measured, or this report was made without the run's records."
 		return
 	}
-	p.Times = append([]chart.Figure{chart.HeatFigure(c, chart.LimitsOf(r, "itl", "icl", "max_gap"))}, chart.SeriesFigures(c)...)
+	p.Times = append([]chart.Figure{chart.HeatFigure(c, chart.LimitsOf(r, "itl", "icl", "max_gap"))}, append(chart.SeriesFigures(c), chart.ServerFigures(r, c)...)...)
 	p.Worst = chart.WorstFigure(c)
 	if len(c.Failed) > 0 {
 		f := chart.FailedFigure(c)

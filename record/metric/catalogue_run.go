@@ -194,4 +194,10 @@ var decompositionDefinitions = []Definition{
 	{Name: "decomposition.queue_ms", Unit: "ms", Title: "mean wait in the server's queue, as reported", Better: Lower, Group: GroupDecomposition, Null: "not reported", Aliases: []string{"queue", "queue time"}},
 	{Name: "decomposition.prefill_ms", Unit: "ms", Title: "mean prefill, as reported", Better: Lower, Group: GroupDecomposition, Null: "not reported", Aliases: []string{"prefill"}},
 	{Name: "decomposition.decode_ms", Unit: "ms", Title: "mean decode, as reported", Better: Lower, Group: GroupDecomposition, Null: "not reported", Aliases: []string{"decode"}},
+	{Name: "decomposition.source", Title: "who told queue, prefill and decode: replies (of each request), or server_metrics (means of all that ended at the server meanwhile)", Group: GroupDecomposition, Null: "nobody: an empty text"},
+	{Name: "decomposition.server_requests", Unit: "requests", Title: "requests that ended at the server meanwhile, others' too", Group: GroupDecomposition, Null: "its page does not tell", Source: "the server's metrics page"},
+	{Name: "decomposition.server_ttft_ms", Unit: "ms", Title: "mean TTFT by the server's own clock", Better: Lower, Group: GroupDecomposition, Null: "its page does not tell", Source: "the server's metrics page", Aliases: []string{"server ttft"}},
+	{Name: "decomposition.server_tpot_ms", Unit: "ms", Title: "mean TPOT by the server's own clock, or where it has none its mean gap between tokens", Better: Lower, Group: GroupDecomposition, Null: "its page does not tell", Source: "the server's metrics page", Aliases: []string{"server tpot"}},
+	{Name: "decomposition.server_e2e_ms", Unit: "ms", Title: "mean E2E by the server's own clock", Better: Lower, Group: GroupDecomposition, Null: "its page does not tell", Source: "the server's metrics page"},
+	{Name: "decomposition.server_output_tps", Unit: "tokens/s", Title: "output tokens that the server counted a second", Better: Higher, Group: GroupDecomposition, Null: "its page does not tell", Source: "the server's metrics page"},
 }

@@ -16,7 +16,7 @@ type Summary struct {
 	Cold       *Cold           `json:"cold"`
 	Cost       *Cost           `json:"cost"`
 
-	ServerMetrics map[string]any `json:"server_metrics"`
+	ServerMetrics *ServerMetrics `json:"server_metrics"` // null where no page was read
 	GPU           map[string]any `json:"gpu"`
 	Decomposition *Decomposition `json:"decomposition"`
 }
@@ -147,7 +147,16 @@ type Decomposition struct {
 	TTFTShare   timeline.Opt[float64] `json:"ttft_share"`   // of E2E
 	DecodeShare timeline.Opt[float64] `json:"decode_share"` // of E2E
 	NetworkMS   timeline.Opt[float64] `json:"network_ms"`
-	QueueMS     timeline.Opt[float64] `json:"queue_ms"`
-	PrefillMS   timeline.Opt[float64] `json:"prefill_ms"`
-	DecodeMS    timeline.Opt[float64] `json:"decode_ms"`
+	// Source is who told queue, prefill and decode: replies, or server_metrics (the
+	// means of all requests that ended at the server meanwhile); empty: nobody.
+	Source string `json:"source"`
+	// What the server's own clock says; null where its page does not tell.
+	ServerRequests  timeline.Opt[int64]   `json:"server_requests"` // that ended there meanwhile, others' too
+	ServerTTFTMS    timeline.Opt[float64] `json:"server_ttft_ms"`
+	ServerTPOTMS    timeline.Opt[float64] `json:"server_tpot_ms"`
+	ServerE2EMS     timeline.Opt[float64] `json:"server_e2e_ms"`
+	ServerOutputTPS timeline.Opt[float64] `json:"server_output_tps"`
+	QueueMS         timeline.Opt[float64] `json:"queue_ms"`
+	PrefillMS       timeline.Opt[float64] `json:"prefill_ms"`
+	DecodeMS        timeline.Opt[float64] `json:"decode_ms"`
 }

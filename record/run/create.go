@@ -21,6 +21,7 @@ const (
 	captureDir   = "captures"
 	captureEnd   = ".capture.jsonl"
 	reportFile   = "report.html"
+	serverFile   = "server_metrics.parquet"
 	temporary    = ".tmp-" // in the names of files that are not finished
 )
 
@@ -193,7 +194,7 @@ func checkFree(dir string, force bool) error {
 func removePart(dir, name string) error {
 	path := filepath.Join(dir, name)
 	switch {
-	case name == manifestFile, name == journalFile, name == tableFile, name == reportFile,
+	case name == manifestFile, name == journalFile, name == tableFile, name == reportFile, name == serverFile,
 		strings.Contains(name, temporary):
 		return os.Remove(path)
 	case name == captureDir:

@@ -45,3 +45,9 @@ func (*LiveTable) Write(*LiveRow) error { return errLean }
 
 // Close refuses.
 func (*LiveTable) Close() error { return errLean }
+
+// ServerSamples leaves out what has no place without Parquet.
+func (*Writer) ServerSamples([]metric.ServerSample) error { return nil }
+
+// ServerSamples finds none.
+func (*Folder) ServerSamples() []metric.ServerSample { return nil }

@@ -49,6 +49,9 @@ type Run struct {
 	// warnings of the summary, which is computed anew from the records.
 	Noticed []metric.Warning `json:"noticed"`
 
+	// ServerSamples are for who draws them; see Folder.ServerSamples.
+	ServerSamples []metric.ServerSample `json:"-"`
+
 	metric.Summary
 	Validity validity.Validity  `json:"validity"`
 	Goodput  *objective.Goodput `json:"goodput"` // null without objectives

@@ -1,25 +1,19 @@
-// Package scrape reads gauges that others export in Prometheus's text format,
-// such as how busy GPUs are. What is absent, stale or out of range is no
-// reading: a gap, never a zero.
+// Package scrape reads pages in Prometheus's text format: how busy GPUs are, and
+// what an engine tells of itself while it is measured. What is absent, stale or
+// out of range is no reading: a gap, never a zero.
 package scrape
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"crypto/tls"
 	"errors"
 	"fmt"
-	"io"
 	"math"
 	"net/http"
 	"strings"
 	"sync/atomic"
 	"time"
-
-	dto "github.com/prometheus/client_model/go"
-	"github.com/prometheus/common/expfmt"
-	"github.com/prometheus/common/model"
 )
 
 // The defaults of a Target.
@@ -69,9 +63,7 @@ func New(t Target) *Reader {
 	t.Full = cmp.Or(t.Full, FullOf(t.Metric))
 	t.Every = cmp.Or(t.Every, DefaultEvery)
 	t.Timeout = min(cmp.Or(t.Timeout, DefaultTimeout), t.Every)
-	transport := &http.Transport{TLSClientConfig: t.TLS, MaxIdleConnsPerHost: 1, IdleConnTimeout: 2 * t.Every, ResponseHeaderTimeout: t.Timeout}
-	return &Reader{target: t, client: &http.Client{Transport: transport, Timeout: t.Timeout,
-		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}}
+	return &Reader{target: t, client: newClient(&http.Transport{TLSClientConfig: t.TLS, IdleConnTimeout: 2 * t.Every}, t.Timeout)}
 }
 
 // Name is what logs and metrics call the target.
@@ -83,56 +75,30 @@ func (r *Reader) Failed() int64 { return r.failed.Load() }
 // Read asks once and returns the readings, 0 to 1, one a series. That there are
 // none is an error.
 func (r *Reader) Read(ctx context.Context, now time.Time) ([]float64, error) {
-	request, err := http.NewRequestWithContext(ctx, http.MethodGet, r.target.URL, nil)
+	body, err := get(ctx, r.client, r.target.URL, r.target.Header)
 	if err != nil {
 		return nil, err
-	}
-	for name, values := range r.target.Header {
-		request.Header[name] = values
-	}
-	request.Header.Set("Accept", "text/plain; version=0.0.4")
-	request.Header.Set("User-Agent", "tokenmeter")
-	response, err := r.client.Do(request)
-	if err != nil {
-		return nil, err
-	}
-	defer response.Body.Close()
-	if response.StatusCode != http.StatusOK {
-		return nil, fmt.Errorf("it answered %s", response.Status)
-	}
-	body, err := io.ReadAll(io.LimitReader(response.Body, MaxBody+1))
-	switch {
-	case err != nil:
-		return nil, err
-	case len(body) > MaxBody:
-		return nil, fmt.Errorf("its answer is over %d MiB", MaxBody>>20)
 	}
 	return r.target.parse(body, now)
 }
 
 // parse finds the readings in an exporter's page.
 func (t *Target) parse(page []byte, now time.Time) (readings []float64, err error) {
-	parser := expfmt.NewTextParser(model.UTF8Validation)
-	families, err := parser.TextToMetricFamilies(bytes.NewReader(page))
+	stale, beyond := 0, 0
+	err = samples(page, func(s *sample) {
+		switch {
+		case string(s.name) != t.Metric || math.IsNaN(s.value) || !t.wants(s):
+		case s.at != 0 && now.Sub(time.UnixMilli(s.at)) > StaleAfter:
+			stale++
+		// DCGM shows what it can't measure as a huge number.
+		case !(s.value >= 0 && s.value <= t.Full):
+			beyond++
+		default:
+			readings = append(readings, s.value/t.Full)
+		}
+	})
 	if err != nil {
 		return nil, err
-	}
-	stale, beyond := 0, 0
-	for _, m := range families[t.Metric].GetMetric() {
-		v, ok := valueOf(m)
-		if !ok || !t.wants(m) {
-			continue
-		}
-		if at := m.GetTimestampMs(); at != 0 && now.Sub(time.UnixMilli(at)) > StaleAfter {
-			stale++
-			continue
-		}
-		// DCGM shows what it can't measure as a huge number.
-		if !(v >= 0 && v <= t.Full) {
-			beyond++
-			continue
-		}
-		readings = append(readings, v/t.Full)
 	}
 	switch {
 	case len(readings) > 0:
@@ -152,29 +118,13 @@ func withLabels(labels map[string]string) string {
 	return " with these labels"
 }
 
-func valueOf(m *dto.Metric) (float64, bool) {
-	var v float64
-	switch {
-	case m.Gauge != nil:
-		v = m.Gauge.GetValue()
-	case m.Untyped != nil:
-		v = m.Untyped.GetValue()
-	case m.Counter != nil: // some exporters call their gauges counters
-		v = m.Counter.GetValue()
-	default:
-		return 0, false
-	}
-	return v, !math.IsNaN(v)
-}
-
-func (t *Target) wants(m *dto.Metric) bool {
-	found := 0
-	for _, l := range m.GetLabel() {
-		if want, asked := t.Labels[l.GetName()]; asked && want == l.GetValue() {
-			found++
+func (t *Target) wants(s *sample) bool {
+	for name, want := range t.Labels {
+		if got, ok := s.label(name); !ok || string(got) != want {
+			return false
 		}
 	}
-	return found == len(t.Labels)
+	return true
 }
 
 // Run reads until the context ends. Readings go to each; told hears of the first
@@ -192,7 +142,7 @@ func (r *Reader) Run(ctx context.Context, each func(readings []float64), told fu
 		case err != nil:
 			r.failed.Add(1)
 			if !wrong {
-				told(bare(err))
+				told(err)
 			}
 		default:
 			if wrong {

@@ -177,6 +177,8 @@ func facts(r *run.Run) []Fact {
 	add("cost", costWords(r))
 	add("stalls", Stalls(r))
 	add("of E2E", split(r))
+	add("of TTFT", ofTTFT(r))
+	add("engine", serverSide(r))
 	add("failed", failed(r))
 	add("left out", leftOut(r))
 	return list

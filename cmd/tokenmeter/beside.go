@@ -1,0 +1,75 @@
+//go:build !lean
+
+package main
+
+import (
+	"net/http"
+	"net/url"
+	"strings"
+
+	"tokenmeter/load/bench"
+	"tokenmeter/wire/api"
+	"tokenmeter/wire/client"
+	"tokenmeter/wire/scrape"
+)
+
+// besideFlags say what is looked at beside the requests. A lean build has none.
+type besideFlags struct {
+	ServerMetrics []string `name:"server-metrics" group:"target" sep:"none" placeholder:"auto|URL|off" help:"Read what the server tells of itself meanwhile: queue, running, KV cache, its own times. auto looks for /metrics at the target, a URL names a page (repeatable, one a replica), off reads nothing. Default: auto. It never holds up or fails a run."`
+}
+
+// beside is what makes the reader of a run's server, or nil.
+func (c *benchCmd) beside(check *checker) func(client.Config) bench.Beside {
+	var pages []string
+	for _, text := range c.ServerMetrics {
+		switch u, err := url.Parse(text); {
+		case text == "off" || text == "auto":
+			if len(c.ServerMetrics) > 1 {
+				check.addf("--server-metrics %s stands alone: leave it out beside URLs", text)
+			}
+			if text == "off" {
+				return nil
+			}
+		case err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https":
+			check.addf("--server-metrics: give auto, off, or the URL of a page like http://localhost:8000/metrics")
+		default:
+			pages = append(pages, text)
+		}
+	}
+	if len(pages) == 0 && c.Preflight == "none" {
+		return nil // who forbids GETs means this one too
+	}
+	return func(cfg client.Config) bench.Beside { return newWatcher(cfg, pages) }
+}
+
+// newWatcher reads these pages, or without any the one that the target may have.
+func newWatcher(cfg client.Config, pages []string) bench.Beside {
+	watch := scrape.Watch{TLS: cfg.TLS, Proxy: cfg.Proxy, Show: cfg.Redactor().URL}
+	full, err := client.JoinURL(cfg.BaseURL, cfg.API.Path)
+	at, parseErr := url.Parse(full)
+	if err != nil || parseErr != nil {
+		at = &url.URL{}
+	}
+	own := http.Header{}
+	for name, values := range cfg.Header {
+		own[name] = values
+	}
+	if cfg.Key != "" && own.Get("Authorization") == "" {
+		own.Set("Authorization", "Bearer "+cfg.Key)
+	}
+	for _, page := range pages {
+		p := scrape.Page{URL: page}
+		if u, err := url.Parse(page); err == nil && u.Scheme == at.Scheme && u.Host == at.Host {
+			p.Header = own // a key goes nowhere but to the server that it is for
+		}
+		watch.Pages = append(watch.Pages, p)
+	}
+	if len(pages) == 0 && at.Host != "" && at.Scheme != "http+unix" && api.ProviderOf(at.Hostname()) == nil {
+		root := at.Scheme + "://" + at.Host
+		if path, err := client.LookupPath(cfg.BaseURL, cfg.API.Path, "/metrics"); err == nil {
+			path, _, _ = strings.Cut(path, "?")
+			watch.Pages = []scrape.Page{{URL: root + path, Else: root + strings.TrimSuffix(path, "/metrics") + "/v1/metrics", Header: own, Guessed: true}}
+		}
+	}
+	return scrape.NewWatcher(watch)
+}

@@ -1,0 +1,219 @@
+package scrape
+
+import (
+	"bytes"
+	"fmt"
+	"math"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/prometheus/common/expfmt"
+	"github.com/prometheus/common/model"
+
+	"tokenmeter/record/metric"
+)
+
+var lastNumber = regexp.MustCompile(`(?m)^([^#].*) \S+$`)
+
+// Each engine's page gives the same names: sums and counts of what was observed
+// since a page of zeros.
+func TestEngines(t *testing.T) {
+	for file, want := range map[string]map[string]float64{
+		"vllm-v1": {"running": 8, "waiting": 72, "kv_usage": 0.375, "prefix_queries": 1000, "prefix_hits": 400, "preemptions": 2,
+			"prompt_tokens": 1000, "output_tokens": 750, "requests": 10, "spec_drafts": 100, "spec_draft_tokens": 300, "spec_accepted_tokens": 150,
+			"ttft_n": 10, "ttft_sum_s": 1.5, "itl_n": 740, "itl_sum_s": 7.4, "queue_n": 10, "queue_sum_s": 0.5, "prefill_n": 10, "prefill_sum_s": 1},
+		"vllm-v0": {"running": 4, "waiting": 2, "swapped": 1, "kv_usage": 0.83, "preemptions": 4, "prompt_tokens": 300, "output_tokens": 200,
+			"ttft_n": 9, "ttft_sum_s": 0.9, "itl_n": 190, "itl_sum_s": 3.8},
+		"sglang": {"running": 4, "waiting": 3, "kv_usage": 0.74, "prefix_hit_rate": 0.5, "prompt_tokens": 4882, "output_tokens": 1397, "requests": 12,
+			"ttft_n": 12, "ttft_sum_s": 2.4, "queue_n": 12, "queue_sum_s": 1.2},
+		"tgi": {"running": 4, "waiting": 7, "requests": 44, "queue_n": 44, "queue_sum_s": 0.88, "tpot_n": 44, "tpot_sum_s": 1.1},
+		"trtllm": {"running": 6, "waiting": 1, "kv_usage": 0.62, "prefix_hit_rate": 0.4, "requests": 5,
+			"ttft_n": 5, "ttft_sum_s": 0.5, "tpot_n": 5, "tpot_sum_s": 0.05, "queue_n": 5, "queue_sum_s": 0.1},
+		"triton": {"running": 5, "waiting": 2, "kv_usage": 0.125, "requests": 9},
+		"dynamo": {"running": 10, "waiting": 7, "output_tokens": 5000, "requests": 20, "ttft_n": 20, "ttft_sum_s": 4, "itl_n": 4980, "itl_sum_s": 49.8},
+		"llamacpp": {"running": 2, "waiting": 1, "prompt_tokens": 900, "output_tokens": 1250, "prompt_s": 1.25, "decode_s": 25,
+			"spec_draft_tokens": 10, "spec_accepted_tokens": 5},
+		"lmdeploy": {"running": 5, "waiting": 10, "kv_usage": 0.3, "prompt_tokens": 100, "output_tokens": 200,
+			"ttft_n": 6, "ttft_sum_s": 0.6, "prefill_n": 6, "prefill_sum_s": 0.3},
+		"nim": {"running": 2, "waiting": 0, "kv_usage": 0.1, "prompt_tokens": 50, "output_tokens": 80,
+			"ttft_n": 4, "ttft_sum_s": 0.2, "itl_n": 76, "itl_sum_s": 0.76},
+	} {
+		page, err := os.ReadFile(filepath.Join("testdata", file+".prom"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for way, text := range map[string]string{"": string(page),
+			" by way of KServe": strings.ReplaceAll(string(page), "\nvllm:", "\nkserve_vllm:"),
+			" by way of Ray":    strings.ReplaceAll(string(page), "\nvllm:", "\nray_vllm_"),
+			" without endings":  regexp.MustCompile(`(?m)^(\w+:\w+)_total`).ReplaceAllString(string(page), "$1"),
+		} {
+			var l ledger
+			if _, err := l.enter([]byte(lastNumber.ReplaceAllString(text, "$1 0")), now); err != nil {
+				t.Fatal(file, way, err)
+			}
+			got, err := l.enter([]byte(text), now)
+			if err != nil {
+				t.Fatal(file, way, err)
+			}
+			if engine, _, _ := strings.Cut(file, "-"); l.engine.name != engine {
+				t.Errorf("%s%s: taken for %s", file, way, l.engine.name)
+			}
+			for name, v := range want {
+				if math.Abs(got[name]-v) > 1e-9 {
+					t.Errorf("%s%s: %s is %v, want %v", file, way, name, got[name], v)
+				}
+			}
+			for name, v := range got {
+				if _, ok := want[name]; !ok {
+					t.Errorf("%s%s: there is no %s, but it gave %v", file, way, name, v)
+				}
+			}
+		}
+	}
+}
+
+// A server of two replicas, one of which is started anew in the middle.
+func TestReplicasAndRestarts(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		began := time.Now()
+		page := func(tokensPerS, running float64, restart time.Duration) http.RoundTripper {
+			return roundTrip(func(q *http.Request) (*http.Response, error) {
+				up := time.Since(began) + 100*time.Second
+				if restart > 0 && time.Since(began) > restart {
+					up = time.Since(began) - restart
+				}
+				w := httptest.NewRecorder()
+				fmt.Fprintf(w, "vllm:generation_tokens_total %v\nvllm:num_requests_running %v\nvllm:kv_cache_usage_perc 0.5\n", tokensPerS*up.Seconds(), running)
+				return w.Result(), nil
+			})
+		}
+		w := NewWatcher(Watch{Pages: []Page{{URL: "http://a/metrics"}, {URL: "http://b/metrics"}}})
+		w.pages[0].client.Transport, w.pages[1].client.Transport = page(100, 3, 0), page(50, 5, 10500*time.Millisecond)
+		w.Start(func() int64 { return time.Since(began).Microseconds() })
+		time.Sleep(5 * time.Second)
+		w.Measure()
+		time.Sleep(10 * time.Second)
+		m, rows, warnings := w.Stop()
+		// What the second made between its last reading before the restart and the restart is lost: half a second at most.
+		if got := m.Counters["output_tokens"].Total; got < 1475 || got > 1500 {
+			t.Errorf("%v tokens of 1500", got)
+		}
+		if g := m.Gauges["running"]; g.Mean != 8 || g.Max != 8 {
+			t.Errorf("running %+v", g)
+		}
+		if g := m.Gauges["kv_usage"]; g.Mean != 0.5 {
+			t.Errorf("KV %+v", g)
+		}
+		if len(warnings) != 1 || warnings[0].Name != "server_restarted" || m.Sources[1].Restarts != 1 {
+			t.Errorf("%+v, %+v", warnings, m.Sources)
+		}
+		if len(rows) == 0 || m.FromS.Or(0) != 5 || m.ToS.Or(0) != 15 {
+			t.Errorf("%d rows from %v to %v", len(rows), m.FromS, m.ToS)
+		}
+	})
+}
+
+type roundTrip func(*http.Request) (*http.Response, error)
+
+func (f roundTrip) RoundTrip(q *http.Request) (*http.Response, error) { return f(q) }
+
+// A page that nobody named is asked for once when it is not there, and one that
+// was named until the end.
+func TestGuessedPages(t *testing.T) {
+	for _, guessed := range []bool{true, false} {
+		synctest.Test(t, func(t *testing.T) {
+			var asked atomic.Int64
+			w := NewWatcher(Watch{Pages: []Page{{URL: "http://u:secret@a/metrics", Guessed: guessed}}, Show: func(string) string { return "http://a/metrics" }})
+			w.pages[0].client.Transport = roundTrip(func(q *http.Request) (*http.Response, error) {
+				asked.Add(1)
+				r := httptest.NewRecorder()
+				http.NotFound(r, q)
+				return r.Result(), nil
+			})
+			w.Start(func() int64 { return 0 })
+			time.Sleep(10500 * time.Millisecond)
+			m, _, warnings := w.Stop()
+			if m != nil || (len(warnings) == 0) != guessed || (asked.Load() == 1) != guessed {
+				t.Errorf("guessed %v: %v, %v, asked %d times", guessed, m, warnings, asked.Load())
+			}
+			for _, warning := range warnings {
+				if strings.Contains(warning.Says, "secret") {
+					t.Error(warning.Says)
+				}
+			}
+		})
+	}
+}
+
+// A percentile of a histogram is where a straight line through its bucket has it.
+func TestQuantiles(t *testing.T) {
+	h := histogram{n: 10, sum: 1.5, upTo: map[float64]float64{0.1: 5, 0.2: 9, math.Inf(1): 10}}
+	got := h.time()
+	if got.N != 10 || got.MeanMS.Or(0) != 150 || got.P50MS.Or(0) != 100 || got.P90MS.Or(0) != 200 || got.P99MS.OK() {
+		t.Errorf("%+v", got)
+	}
+}
+
+// Memory stays bounded over a run of days.
+func TestThin(t *testing.T) {
+	w := NewWatcher(Watch{Pages: []Page{{URL: "a"}}})
+	w.nowUS = func() int64 { return 0 }
+	for i := range mostRows {
+		w.rows = append(w.rows, metric.ServerSample{AtUS: 1 + int64(i/16)})
+	}
+	w.thin()
+	if len(w.rows) != mostRows/2 || w.keep != 2 {
+		t.Errorf("%d rows, one in %d kept", len(w.rows), w.keep)
+	}
+}
+
+// Whatever the makers' own reader takes, ours takes too, with the same values.
+func FuzzSamples(f *testing.F) {
+	f.Add([]byte(page))
+	for _, file := range []string{"vllm-v1", "tgi", "triton"} {
+		data, err := os.ReadFile(filepath.Join("testdata", file+".prom"))
+		if err != nil {
+			f.Fatal(err)
+		}
+		f.Add(data)
+	}
+	f.Fuzz(func(t *testing.T, data []byte) {
+		var ours []float64
+		err := samples(data, func(s *sample) {
+			if s.value == s.value {
+				ours = append(ours, s.value)
+			}
+			s.label("le")
+			find(s.name)
+		})
+		var l ledger
+		l.enter(data, now)
+		l.enter(data, now)
+		parser := expfmt.NewTextParser(model.UTF8Validation)
+		families, theirErr := parser.TextToMetricFamilies(bytes.NewReader(data))
+		if theirErr != nil || bytes.Contains(data, []byte(`{"`)) || bytes.ContainsAny(data, "\r\v\f") || bytes.Contains(data, []byte(`, "`)) {
+			return
+		}
+		n := 0
+		for _, family := range families {
+			for _, m := range family.GetMetric() {
+				for _, v := range []float64{m.GetGauge().GetValue(), m.GetUntyped().GetValue(), m.GetCounter().GetValue()} {
+					if v != 0 && v == v {
+						n++
+					}
+				}
+			}
+		}
+		if n > 0 && err != nil {
+			t.Errorf("%q: %v", data, err)
+		}
+	})
+}
