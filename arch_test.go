@@ -87,6 +87,7 @@ var rooms = map[string][]string{
 var inner = map[string][]string{
 	"physics/sim":       {"simtest", "."},
 	"record/metric":     {".", "lens"},
+	"wire/api":          {"jsonscan", "."},
 	"wire/tokens":       {"char", "pattern", "bpe", "split", "ranks", "hf", "internal/corpustest", "."},
 	"load/workload":     {"records", "sessions", "."},
 	"load/sweep":        {"result", "."},

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"tokenmeter/record/timeline"
+	"tokenmeter/wire/api/jsonscan"
 	"tokenmeter/wire/framing"
 )
 
@@ -55,10 +56,10 @@ func buildAnthropic(r *Request) (Call, error) {
 // leaves cached tokens out, so they are added at the end.
 type anthropicDecoder struct {
 	r    reading
-	kind text // the event's type
+	kind jsonscan.Text // the event's type
 
-	last  text   // the last text of the event
-	ahead []byte // text that a block began with, as far as no delta has repeated it
+	last  jsonscan.Text // the last text of the event
+	ahead []byte        // text that a block began with, as far as no delta has repeated it
 }
 
 // Event implements Decoder.
@@ -79,7 +80,7 @@ func (d *anthropicDecoder) Event(e framing.Event, s *Stream) {
 		d.r.errors = e.Data
 	}
 	otherwise := timeline.Empty
-	switch string(d.kind.raw) {
+	switch string(d.kind.Raw) {
 	case "ping":
 		otherwise = timeline.Ping
 	case "message_start":
@@ -101,17 +102,17 @@ func (d *anthropicDecoder) Event(e framing.Event, s *Stream) {
 // or of the message with all of it, or deltas of a block that began with its
 // text, as some gateways write them.
 func (d *anthropicDecoder) repeats(s *Stream) bool {
-	switch string(d.kind.raw) {
+	switch string(d.kind.Raw) {
 	case "content_block_stop", "message_delta":
 		return s.tokens > 0
 	case "message_start", "content_block_start":
-		d.ahead = d.last.append(d.ahead[:0])
+		d.ahead = d.last.Append(d.ahead[:0])
 	case "content_block_delta":
-		if len(d.ahead) == 0 || d.last.empty() {
+		if len(d.ahead) == 0 || d.last.Empty() {
 			return false
 		}
 		var again bool
-		if d.ahead, again = bytes.CutPrefix(d.ahead, d.last.append(nil)); !again {
+		if d.ahead, again = bytes.CutPrefix(d.ahead, d.last.Append(nil)); !again {
 			d.ahead = nil
 		}
 		return again
@@ -135,11 +136,11 @@ func (d *anthropicDecoder) apply(s *Stream, otherwise timeline.Kind) {
 
 func (d *anthropicDecoder) read(data []byte, keep bool) bool {
 	c := d.r.start(data, keep)
-	d.kind, d.last = text{}, text{}
-	for name := range c.members {
+	d.kind, d.last = jsonscan.Text{}, jsonscan.Text{}
+	for name := range c.Members {
 		switch string(name) {
 		case "type":
-			d.kind, _ = c.text()
+			d.kind, _ = c.Text()
 		case "delta", "content_block":
 			d.part()
 		case "message":
@@ -150,13 +151,13 @@ func (d *anthropicDecoder) read(data []byte, keep bool) bool {
 			d.messageMember(name)
 		}
 	}
-	return c.end()
+	return c.End()
 }
 
 // message reads the message of message_start.
 func (d *anthropicDecoder) message() {
 	c := &d.r.c
-	for name := range c.members {
+	for name := range c.Members {
 		d.messageMember(name)
 	}
 }
@@ -167,18 +168,18 @@ func (d *anthropicDecoder) messageMember(name []byte) {
 	c := &d.r.c
 	switch string(name) {
 	case "model":
-		d.r.model, _ = c.text()
+		d.r.model, _ = c.Text()
 	case "usage":
-		d.r.hasUsage = c.peek() == '{'
+		d.r.hasUsage = c.Peek() == '{'
 		c.usage(&d.r.usage, &d.r.timings)
 	case "stop_reason":
-		d.r.finish, _ = c.text()
+		d.r.finish, _ = c.Text()
 	case "content":
-		for range c.elements {
+		for range c.Elements {
 			d.part()
 		}
 	default:
-		c.skip()
+		c.Skip()
 	}
 }
 
@@ -186,7 +187,7 @@ func (d *anthropicDecoder) messageMember(name []byte) {
 // results of tools do, was not generated.
 func (d *anthropicDecoder) part() {
 	c := &d.r.c
-	for name := range c.members {
+	for name := range c.Members {
 		switch string(name) {
 		case "text":
 			d.piece(timeline.Text)
@@ -197,23 +198,23 @@ func (d *anthropicDecoder) part() {
 		case "name":
 			d.r.piece(timeline.Tool)
 		case "input":
-			c.space()
-			from := c.i
-			if d.r.arguments(); !c.bad && c.i > from+len("{}") {
-				d.last = text{raw: c.b[from:c.i]}
+			c.Space()
+			from := c.Place()
+			if d.r.arguments(); !c.Failed() && c.Place() > from+len("{}") {
+				d.last = jsonscan.Text{Raw: c.Since(from)}
 			}
 		case "source": // of a picture
 			if c.media() {
 				d.r.said.add(timeline.Media, 0)
 			}
 		case "data": // of a redacted thinking block: no words, but the model thought
-			if t, ok := c.text(); ok && !t.empty() {
+			if t, ok := c.Text(); ok && !t.Empty() {
 				d.r.said.add(timeline.Reasoning, 0)
 			}
 		case "stop_reason":
-			d.r.finish, _ = c.text()
+			d.r.finish, _ = c.Text()
 		default:
-			c.skip()
+			c.Skip()
 		}
 	}
 }

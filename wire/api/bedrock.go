@@ -116,50 +116,50 @@ func (d *bedrockDecoder) apply(s *Stream, otherwise timeline.Kind) {
 
 func (d *bedrockDecoder) read(data []byte, keep bool) bool {
 	c := d.r.start(data, keep)
-	for name := range c.members {
+	for name := range c.Members {
 		switch string(name) {
 		case "start", "delta":
 			d.block()
 		case "output": // the whole reply
-			for name := range c.members {
+			for name := range c.Members {
 				if string(name) == "message" {
 					d.message()
 				} else {
-					c.skip()
+					c.Skip()
 				}
 			}
 		case "stopReason":
-			d.r.finish, _ = c.text()
+			d.r.finish, _ = c.Text()
 		case "usage":
-			if c.peek() != '{' {
-				c.skip()
+			if c.Peek() != '{' {
+				c.Skip()
 				continue
 			}
 			d.r.hasUsage = true
 			d.usage()
 		case "metrics":
-			for name := range c.members {
+			for name := range c.Members {
 				if string(name) == "latencyMs" {
 					d.r.timings.number(totalMS, c)
 				} else {
-					c.skip()
+					c.Skip()
 				}
 			}
 		default:
-			c.skip()
+			c.Skip()
 		}
 	}
-	return c.end()
+	return c.End()
 }
 
 func (d *bedrockDecoder) message() {
 	c := &d.r.c
-	for name := range c.members {
+	for name := range c.Members {
 		if string(name) != "content" {
-			c.skip()
+			c.Skip()
 			continue
 		}
-		for range c.elements {
+		for range c.Elements {
 			d.block()
 		}
 	}
@@ -168,28 +168,28 @@ func (d *bedrockDecoder) message() {
 // block reads a content block, the start of one, or a piece of one.
 func (d *bedrockDecoder) block() {
 	c := &d.r.c
-	for name := range c.members {
+	for name := range c.Members {
 		switch string(name) {
 		case "text":
 			d.r.piece(timeline.Text)
 		case "reasoningContent":
 			c.thoughts(func() bool { return d.r.piece(timeline.Reasoning) })
 		case "toolUse":
-			for name := range c.members {
+			for name := range c.Members {
 				switch string(name) {
 				case "name":
 					d.r.piece(timeline.Tool)
 				case "input":
 					d.r.arguments()
 				default:
-					c.skip()
+					c.Skip()
 				}
 			}
 		default:
 			if isMedia(name) && c.media() {
 				d.r.said.add(timeline.Media, 0)
 			} else if !isMedia(name) {
-				c.skip()
+				c.Skip()
 			}
 		}
 	}
@@ -197,7 +197,7 @@ func (d *bedrockDecoder) block() {
 
 func (d *bedrockDecoder) usage() {
 	c, u := &d.r.c, &d.r.usage
-	for name := range c.members {
+	for name := range c.Members {
 		switch string(name) {
 		case "inputTokens":
 			c.count(&u.Input)
@@ -210,7 +210,7 @@ func (d *bedrockDecoder) usage() {
 		case "cacheWriteInputTokens", "cacheWriteInputTokenCount":
 			c.count(&u.CacheWrite)
 		default:
-			c.skip()
+			c.Skip()
 		}
 	}
 }

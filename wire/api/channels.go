@@ -27,15 +27,15 @@ var describes = []string{"signature", "effort", "_id", "format", "tokens", "opaq
 // object that holds it, a list of either. take reads one string and reports
 // whether there was text. A sealed part has none: nobody saw what it says.
 func (s *scan) thoughts(take func() bool) (some bool) {
-	switch s.peek() {
+	switch s.Peek() {
 	case '"':
 		return take()
 	case '[':
-		for range s.elements {
+		for range s.Elements {
 			some = s.thoughts(take) || some
 		}
 	case '{':
-		for name := range s.members {
+		for name := range s.Members {
 			switch string(name) {
 			case "text", "content", "summary", "delta":
 				some = s.thoughts(take) || some
@@ -43,12 +43,12 @@ func (s *scan) thoughts(take func() bool) (some bool) {
 				if isReasoning(name) {
 					some = s.thoughts(take) || some
 				} else {
-					s.skip()
+					s.Skip()
 				}
 			}
 		}
 	default:
-		s.skip()
+		s.Skip()
 	}
 	return some
 }
@@ -66,16 +66,16 @@ func isMedia(name []byte) bool {
 // media passes over a value and reports whether it holds some of the medium
 // itself: bytes, an address, or a transcript of sound.
 func (s *scan) media() (some bool) {
-	switch s.peek() {
+	switch s.Peek() {
 	case '"':
-		t, ok := s.text()
-		return ok && !t.empty()
+		t, ok := s.Text()
+		return ok && !t.Empty()
 	case '[':
-		for range s.elements {
+		for range s.Elements {
 			some = s.media() || some
 		}
 	case '{':
-		for name := range s.members {
+		for name := range s.Members {
 			switch string(name) {
 			case "data", "url", "transcript", "b64_json", "source", "uri":
 				some = s.media() || some
@@ -83,12 +83,12 @@ func (s *scan) media() (some bool) {
 				if isMedia(name) {
 					some = s.media() || some
 				} else {
-					s.skip()
+					s.Skip()
 				}
 			}
 		}
 	default:
-		s.skip()
+		s.Skip()
 	}
 	return some
 }

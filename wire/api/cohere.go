@@ -2,6 +2,7 @@ package api
 
 import (
 	"tokenmeter/record/timeline"
+	"tokenmeter/wire/api/jsonscan"
 	"tokenmeter/wire/framing"
 )
 
@@ -30,7 +31,7 @@ func buildCohere(r *Request) (Call, error) {
 // that are billed are not those of the model.
 type cohereDecoder struct {
 	r    reading
-	kind text
+	kind jsonscan.Text
 }
 
 // Event implements Decoder.
@@ -45,13 +46,13 @@ func (d *cohereDecoder) Event(e framing.Event, s *Stream) {
 	}
 	otherwise := timeline.Empty
 	switch {
-	case d.kind.is("message-start"):
+	case d.kind.Is("message-start"):
 		otherwise = timeline.Role
-	case d.kind.is("debug"):
+	case d.kind.Is("debug"):
 		otherwise = timeline.Ping
 	}
 	d.r.apply(s, otherwise)
-	if d.kind.is("message-end") {
+	if d.kind.Is("message-end") {
 		s.progress.done = true
 	}
 }
@@ -67,20 +68,20 @@ func (d *cohereDecoder) Body(data []byte, s *Stream) {
 
 func (d *cohereDecoder) read(data []byte, keep bool) bool {
 	c := d.r.start(data, keep)
-	d.kind = text{}
-	for name := range c.members {
+	d.kind = jsonscan.Text{}
+	for name := range c.Members {
 		switch string(name) {
 		case "type":
-			d.kind, _ = c.text()
+			d.kind, _ = c.Text()
 		case "delta":
-			for name := range c.members {
+			for name := range c.Members {
 				d.member(name)
 			}
 		default:
 			d.member(name)
 		}
 	}
-	return c.end()
+	return c.End()
 }
 
 // member reads a member of a delta, or of the whole reply.
@@ -88,21 +89,21 @@ func (d *cohereDecoder) member(name []byte) {
 	c := &d.r.c
 	switch string(name) {
 	case "message":
-		if c.peek() == '"' { // the words of an error
+		if c.Peek() == '"' { // the words of an error
 			d.r.errors = c.problem()
 			return
 		}
-		for name := range c.members {
+		for name := range c.Members {
 			d.message(name)
 		}
 	case "finish_reason":
-		d.r.finish, _ = c.text()
+		d.r.finish, _ = c.Text()
 	case "error":
 		d.r.errors = c.problem()
 	case "usage":
 		d.usage()
 	default:
-		c.skip()
+		c.Skip()
 	}
 }
 
@@ -118,39 +119,39 @@ func (d *cohereDecoder) message(name []byte) {
 	case "tool_calls":
 		c.oneOrMore(d.call)
 	default:
-		c.skip()
+		c.Skip()
 	}
 }
 
 func (d *cohereDecoder) content() {
 	c := &d.r.c
-	for name := range c.members {
+	for name := range c.Members {
 		switch string(name) {
 		case "text":
 			d.r.piece(timeline.Text)
 		case "thinking":
 			d.r.piece(timeline.Reasoning)
 		default:
-			c.skip()
+			c.Skip()
 		}
 	}
 }
 
 func (d *cohereDecoder) call() {
 	c := &d.r.c
-	for name := range c.members {
+	for name := range c.Members {
 		if string(name) != "function" {
-			c.skip()
+			c.Skip()
 			continue
 		}
-		for name := range c.members {
+		for name := range c.Members {
 			switch string(name) {
 			case "name":
 				d.r.piece(timeline.Tool)
 			case "arguments":
 				d.r.arguments()
 			default:
-				c.skip()
+				c.Skip()
 			}
 		}
 	}
@@ -159,14 +160,14 @@ func (d *cohereDecoder) call() {
 func (d *cohereDecoder) usage() {
 	c, u := &d.r.c, &d.r.usage
 	count := func(field *timeline.Opt[int64]) {
-		if n, ok := c.float(); ok && n >= 0 && n < 1<<53 {
+		if n, ok := c.Float(); ok && n >= 0 && n < 1<<53 {
 			rise(field, timeline.Some(int64(n)))
 		}
 	}
-	for name := range c.members {
+	for name := range c.Members {
 		switch string(name) {
 		case "tokens":
-			for name := range c.members {
+			for name := range c.Members {
 				switch string(name) {
 				case "input_tokens":
 					d.r.hasUsage = true
@@ -175,13 +176,13 @@ func (d *cohereDecoder) usage() {
 					d.r.hasUsage = true
 					count(&u.Output)
 				default:
-					c.skip()
+					c.Skip()
 				}
 			}
 		case "cached_tokens":
 			count(&u.Cached)
 		default:
-			c.skip()
+			c.Skip()
 		}
 	}
 }

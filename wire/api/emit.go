@@ -1,6 +1,9 @@
 package api
 
-import "tokenmeter/record/timeline"
+import (
+	"tokenmeter/record/timeline"
+	"tokenmeter/wire/api/jsonscan"
+)
 
 // This file is how decoders tell the stream what an event was.
 
@@ -40,7 +43,7 @@ func (p progress) complete() bool {
 }
 
 // finish records why a choice ended.
-func (s *Stream) finish(choice int, reason text) {
+func (s *Stream) finish(choice int, reason jsonscan.Text) {
 	s.finishWord(choice, word(reason))
 }
 
@@ -69,8 +72,8 @@ func (s *Stream) oneChoice() {
 }
 
 // word returns the value, without allocating for the usual reasons.
-func word(t text) string {
-	switch string(t.raw) {
+func word(t jsonscan.Text) string {
+	switch string(t.Raw) {
 	case "stop":
 		return "stop"
 	case "length":
@@ -114,8 +117,8 @@ func (s *Stream) bad(partial bool) {
 }
 
 // named records the model that answered, when the request did not name one.
-func (s *Stream) named(t text) {
-	if s.tl.Model == "" && !t.empty() {
+func (s *Stream) named(t jsonscan.Text) {
+	if s.tl.Model == "" && !t.Empty() {
 		s.tl.Model = cut(t.String(), maxWords)
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"tokenmeter/record/timeline"
+	"tokenmeter/wire/api/jsonscan"
 	"tokenmeter/wire/framing"
 )
 
@@ -89,7 +90,7 @@ type geminiCandidate struct {
 	choice int
 	said   saying
 	pieces int // of the event's pieces, where this candidate's end
-	finish text
+	finish jsonscan.Text
 }
 
 // Event implements Decoder.
@@ -146,61 +147,61 @@ func (d *geminiDecoder) apply(s *Stream) {
 func (d *geminiDecoder) read(data []byte, keep bool) bool {
 	c := d.r.start(data, keep)
 	d.cands = d.cands[:0]
-	for name := range c.members {
+	for name := range c.Members {
 		switch string(name) {
 		case "candidates":
-			for range c.elements {
+			for range c.Elements {
 				d.candidate(len(d.cands))
 			}
 		case "usageMetadata":
-			if d.r.hasUsage = c.peek() == '{'; d.r.hasUsage {
+			if d.r.hasUsage = c.Peek() == '{'; d.r.hasUsage {
 				d.usage()
 			} else {
-				c.skip()
+				c.Skip()
 			}
 		case "promptFeedback": // a prompt that is blocked gets no candidate
-			for name := range c.members {
+			for name := range c.Members {
 				if string(name) == "blockReason" {
-					d.r.finish, _ = c.text()
+					d.r.finish, _ = c.Text()
 				} else {
-					c.skip()
+					c.Skip()
 				}
 			}
 		case "modelVersion":
-			d.r.model, _ = c.text()
+			d.r.model, _ = c.Text()
 		case "error":
 			d.r.errors = c.problem()
 		default:
-			c.skip()
+			c.Skip()
 		}
 	}
-	return c.end()
+	return c.End()
 }
 
 func (d *geminiDecoder) candidate(choice int) {
 	c := &d.r.c
 	d.r.said = saying{}
-	var finish text
-	for name := range c.members {
+	var finish jsonscan.Text
+	for name := range c.Members {
 		switch string(name) {
 		case "index":
-			if n, ok := c.integer(); ok {
+			if n, ok := c.Integer(); ok {
 				choice = int(max(n, 0))
 			}
 		case "content":
-			for name := range c.members {
+			for name := range c.Members {
 				if string(name) != "parts" {
-					c.skip()
+					c.Skip()
 					continue
 				}
-				for range c.elements {
+				for range c.Elements {
 					d.part()
 				}
 			}
 		case "finishReason":
-			finish, _ = c.text()
+			finish, _ = c.Text()
 		default:
-			c.skip()
+			c.Skip()
 		}
 	}
 	d.cands = append(d.cands, geminiCandidate{choice, d.r.said, len(d.r.pieces), finish})
@@ -210,31 +211,31 @@ func (d *geminiDecoder) candidate(choice int) {
 // text, before or after it. What code gave that the service ran was not generated.
 func (d *geminiDecoder) part() {
 	c := &d.r.c
-	var says text
+	var says jsonscan.Text
 	kind := timeline.Text
-	for name := range c.members {
+	for name := range c.Members {
 		switch string(name) {
 		case "text":
-			says, _ = c.text()
+			says, _ = c.Text()
 		case "thought":
-			if is, _ := c.boolean(); is {
+			if is, _ := c.Boolean(); is {
 				kind = timeline.Reasoning
 			}
 		case "functionCall":
 			d.call()
 		case "executableCode":
-			for name := range c.members {
+			for name := range c.Members {
 				if string(name) == "code" {
 					d.r.piece(timeline.Tool)
 				} else {
-					c.skip()
+					c.Skip()
 				}
 			}
 		default:
 			if isMedia(name) && c.media() {
 				d.r.said.add(timeline.Media, 0)
 			} else if !isMedia(name) {
-				c.skip()
+				c.Skip()
 			}
 		}
 	}
@@ -243,14 +244,14 @@ func (d *geminiDecoder) part() {
 
 func (d *geminiDecoder) call() {
 	c := &d.r.c
-	for name := range c.members {
+	for name := range c.Members {
 		switch string(name) {
 		case "name":
 			d.r.piece(timeline.Tool)
 		case "args":
 			d.r.arguments()
 		default:
-			c.skip()
+			c.Skip()
 		}
 	}
 }
@@ -260,7 +261,7 @@ func (d *geminiDecoder) usage() {
 	c := &d.r.c
 	var answered, thought timeline.Opt[int64]
 	u := &d.r.usage
-	for name := range c.members {
+	for name := range c.Members {
 		switch string(name) {
 		case "promptTokenCount":
 			c.count(&u.Input)
@@ -275,7 +276,7 @@ func (d *geminiDecoder) usage() {
 		case "totalTokenCount":
 			c.count(&u.Total)
 		default:
-			c.skip()
+			c.Skip()
 		}
 	}
 	u.Reasoning = thought

@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"tokenmeter/record/timeline"
+	"tokenmeter/wire/api/jsonscan"
 	"tokenmeter/wire/framing"
 )
 
@@ -63,7 +64,7 @@ func buildInteractions(r *Request) (Call, error) {
 // deltas; the last event may repeat all of it, and only its usage is read.
 type interactionsDecoder struct {
 	r     reading
-	event text // event_type
+	event jsonscan.Text // event_type
 }
 
 // Event implements Decoder.
@@ -116,15 +117,15 @@ func (d *interactionsDecoder) Body(data []byte, s *Stream) {
 // read reads an event, or the whole interaction.
 func (d *interactionsDecoder) read(data []byte, keep, whole bool) bool {
 	c := d.r.start(data, keep)
-	d.event = text{}
-	for name := range c.members {
+	d.event = jsonscan.Text{}
+	for name := range c.Members {
 		switch string(name) {
 		case "event_type":
-			d.event, _ = c.text()
+			d.event, _ = c.Text()
 		case "delta":
 			d.content()
 		case "interaction":
-			for name := range c.members {
+			for name := range c.Members {
 				d.member(name, false)
 			}
 		case "step": // a step that starts names the tool that it calls
@@ -135,7 +136,7 @@ func (d *interactionsDecoder) read(data []byte, keep, whole bool) bool {
 			d.member(name, whole)
 		}
 	}
-	return c.end()
+	return c.End()
 }
 
 // member reads a member of an interaction.
@@ -143,36 +144,36 @@ func (d *interactionsDecoder) member(name []byte, whole bool) {
 	c := &d.r.c
 	switch string(name) {
 	case "model":
-		d.r.model, _ = c.text()
+		d.r.model, _ = c.Text()
 	case "usage":
-		if c.peek() != '{' {
-			c.skip()
+		if c.Peek() != '{' {
+			c.Skip()
 			return
 		}
 		d.r.hasUsage = true
 		d.usage()
 	case "status":
-		if t, ok := c.text(); ok {
+		if t, ok := c.Text(); ok {
 			d.status(t)
 		}
 	case "outputs", "steps", "output":
 		if !whole {
-			c.skip()
+			c.Skip()
 			return
 		}
-		for range c.elements {
+		for range c.Elements {
 			d.content()
 		}
 	case "error":
 		d.r.errors = c.problem()
 	default:
-		c.skip()
+		c.Skip()
 	}
 }
 
 // status takes the state of an interaction as the reason why it ended.
-func (d *interactionsDecoder) status(t text) {
-	switch string(t.raw) {
+func (d *interactionsDecoder) status(t jsonscan.Text) {
+	switch string(t.Raw) {
 	case "failed", "cancelled":
 		if d.r.errors == nil {
 			d.r.errors = []byte(`{"message":"the interaction ` + word(t) + `"}`)
@@ -187,60 +188,60 @@ func (d *interactionsDecoder) status(t text) {
 // arguments of a call, media. What tools gave was not generated.
 func (d *interactionsDecoder) content() {
 	c := &d.r.c
-	var kind, says text
-	for name := range c.members {
+	var kind, says jsonscan.Text
+	for name := range c.Members {
 		switch string(name) {
 		case "type":
-			kind, _ = c.text()
+			kind, _ = c.Text()
 		case "text":
-			says, _ = c.text()
+			says, _ = c.Text()
 		case "content", "summary":
 			switch {
-			case kind.is("thought_summary"), kind.is("thought"):
+			case kind.Is("thought_summary"), kind.Is("thought"):
 				c.thoughts(func() bool { return d.r.piece(timeline.Reasoning) })
-			case strings.HasSuffix(string(kind.raw), "_result"):
-				c.skip()
+			case strings.HasSuffix(string(kind.Raw), "_result"):
+				c.Skip()
 			default:
 				c.oneOrMore(d.content)
 			}
 		case "arguments":
 			d.r.arguments()
 		case "data", "uri":
-			if t, ok := c.text(); ok && !t.empty() {
+			if t, ok := c.Text(); ok && !t.Empty() {
 				d.r.said.add(timeline.Media, 0)
 			}
 		case "name":
-			if kind.is("function_call") {
+			if kind.Is("function_call") {
 				d.r.piece(timeline.Tool)
 			} else {
-				c.skip()
+				c.Skip()
 			}
 		default:
-			c.skip()
+			c.Skip()
 		}
 	}
 	switch {
-	case kind.is("thought_summary"), kind.is("thought"):
+	case kind.Is("thought_summary"), kind.Is("thought"):
 		d.r.add(timeline.Reasoning, says)
-	case kind.is("text"), kind.empty():
+	case kind.Is("text"), kind.Empty():
 		d.r.add(timeline.Text, says)
 	}
 }
 
 func (d *interactionsDecoder) start() {
 	c := &d.r.c
-	for name := range c.members {
+	for name := range c.Members {
 		if string(name) == "name" {
 			d.r.piece(timeline.Tool)
 		} else {
-			c.skip()
+			c.Skip()
 		}
 	}
 }
 
 func (d *interactionsDecoder) usage() {
 	c, u := &d.r.c, &d.r.usage
-	for name := range c.members {
+	for name := range c.Members {
 		switch string(name) {
 		case "total_input_tokens":
 			c.count(&u.Input)
@@ -255,7 +256,7 @@ func (d *interactionsDecoder) usage() {
 		case "total_tokens":
 			c.count(&u.Total)
 		default:
-			c.skip()
+			c.Skip()
 		}
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"bytes"
 
 	"tokenmeter/record/timeline"
+	"tokenmeter/wire/api/jsonscan"
 )
 
 // keptText is the text of an answer by channel and choice, when it was asked to
@@ -23,7 +24,7 @@ type pieced struct{ n, last int }
 const maxKept = 64 << 20
 
 // keep adds a piece of generated text.
-func (s *Stream) keep(kind timeline.Kind, choice int, t text) {
+func (s *Stream) keep(kind timeline.Kind, choice int, t jsonscan.Text) {
 	if choice >= maxChoices && !s.scattered {
 		choice = maxChoices - 1 // it may be the number of a chunk
 	}
@@ -41,7 +42,7 @@ func (s *Stream) keep(kind timeline.Kind, choice int, t text) {
 		*channel = append(*channel, nil)
 	}
 	before := len((*channel)[choice])
-	(*channel)[choice] = t.append((*channel)[choice])
+	(*channel)[choice] = t.Append((*channel)[choice])
 	if channel == &s.kept.answer {
 		for len(s.kept.pieced) <= choice {
 			s.kept.pieced = append(s.kept.pieced, pieced{})
@@ -49,7 +50,7 @@ func (s *Stream) keep(kind timeline.Kind, choice int, t text) {
 		p := &s.kept.pieced[choice]
 		p.n, p.last = p.n+1, len((*channel)[choice])-before
 	}
-	s.kept.bytes += len(t.raw)
+	s.kept.bytes += len(t.Raw)
 }
 
 // joined puts the choices one after another.

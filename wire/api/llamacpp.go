@@ -2,6 +2,7 @@ package api
 
 import (
 	"tokenmeter/record/timeline"
+	"tokenmeter/wire/api/jsonscan"
 	"tokenmeter/wire/framing"
 )
 
@@ -74,7 +75,7 @@ func (d *llamacppDecoder) Body(data []byte, s *Stream) {
 }
 
 func (d *llamacppDecoder) apply(s *Stream) {
-	if d.stop && d.r.finish.empty() && d.r.stops == "" {
+	if d.stop && d.r.finish.Empty() && d.r.stops == "" {
 		d.r.stops = "stop"
 	}
 	if d.stop && d.r.hasUsage {
@@ -92,18 +93,18 @@ func (d *llamacppDecoder) read(data []byte, keep bool) bool {
 	c := d.r.start(data, keep)
 	d.stop, d.progress = false, false
 	d.r.running = true
-	for name := range c.members {
+	for name := range c.Members {
 		switch string(name) {
 		case "content":
 			d.r.piece(timeline.Text)
 		case "index":
-			if n, ok := c.integer(); ok {
+			if n, ok := c.Integer(); ok {
 				d.r.choice = int(n)
 			}
 		case "stop":
-			d.stop, _ = c.boolean()
+			d.stop, _ = c.Boolean()
 		case "stop_type":
-			d.r.finish, _ = c.text()
+			d.r.finish, _ = c.Text()
 		case "tokens_predicted":
 			d.r.hasUsage = true
 			c.count(&d.r.usage.Output)
@@ -116,44 +117,44 @@ func (d *llamacppDecoder) read(data []byte, keep bool) bool {
 				d.r.usage.Cached = timeline.Some(int64(d.r.timings.values[cachedTokens]))
 			}
 		case "prompt_progress":
-			d.progress = c.peek() == '{'
-			c.skip()
+			d.progress = c.Peek() == '{'
+			c.Skip()
 		case "stopped_eos", "stopped_limit", "stopped_word": // before stop_type
-			if is, _ := c.boolean(); is {
+			if is, _ := c.Boolean(); is {
 				d.r.stops = string(name[len("stopped_"):])
 			}
 		case "model":
-			d.r.model, _ = c.text()
+			d.r.model, _ = c.Text()
 		case "error":
 			d.r.errors = c.problem()
 		default:
-			c.skip()
+			c.Skip()
 		}
 	}
 	if !d.stop {
-		d.r.finish = text{} // "none" until the end
+		d.r.finish = jsonscan.Text{} // "none" until the end
 	}
-	return c.end()
+	return c.End()
 }
 
 // eachObject hands out a whole reply, or each reply of a list of them.
 func eachObject(data []byte, s *Stream, use func([]byte) bool) {
 	var c scan
-	c.reset(data)
-	if c.peek() != '[' {
+	c.Reset(data)
+	if c.Peek() != '[' {
 		if !use(data) {
 			s.notJSON(data)
 		}
 		return
 	}
 	var parts [][]byte
-	for range c.elements {
-		c.space()
-		from := c.i
-		c.skip()
-		parts = append(parts, data[from:min(c.i, len(data))])
+	for range c.Elements {
+		c.Space()
+		from := c.Place()
+		c.Skip()
+		parts = append(parts, data[from:min(c.Place(), len(data))])
 	}
-	if !c.end() {
+	if !c.End() {
 		s.notJSON(data)
 		return
 	}

@@ -79,7 +79,7 @@ func (d *ollamaDecoder) Body(data []byte, s *Stream) {
 }
 
 func (d *ollamaDecoder) apply(s *Stream) {
-	if d.done && d.r.finish.empty() {
+	if d.done && d.r.finish.Empty() {
 		d.r.stops = "stop" // before v0.1.42 no reason was given
 	}
 	d.r.apply(s, timeline.Empty)
@@ -90,7 +90,7 @@ func (d *ollamaDecoder) read(data []byte, keep bool) bool {
 	c := d.r.start(data, keep)
 	d.done = false
 	var decodeNS, decoded float64
-	for name := range c.members {
+	for name := range c.Members {
 		switch string(name) {
 		case "message":
 			d.message()
@@ -105,11 +105,11 @@ func (d *ollamaDecoder) read(data []byte, keep bool) bool {
 		case "logprobs":
 			d.r.ids = c.length()
 		case "model":
-			d.r.model, _ = c.text()
+			d.r.model, _ = c.Text()
 		case "done":
-			d.done, _ = c.boolean()
+			d.done, _ = c.Boolean()
 		case "done_reason":
-			d.r.finish, _ = c.text()
+			d.r.finish, _ = c.Text()
 		case "prompt_eval_count":
 			d.r.hasUsage = true
 			c.count(&d.r.usage.Input)
@@ -129,18 +129,18 @@ func (d *ollamaDecoder) read(data []byte, keep bool) bool {
 		case "error":
 			d.r.errors = c.problem()
 		default:
-			c.skip()
+			c.Skip()
 		}
 	}
 	if decoded > 0 && decodeNS > 0 {
 		d.r.timings.set(decodePerTokenMS, decodeNS/1e6/decoded)
 	}
-	return c.end()
+	return c.End()
 }
 
 func (d *ollamaDecoder) message() {
 	c := &d.r.c
-	for name := range c.members {
+	for name := range c.Members {
 		switch string(name) {
 		case "content":
 			d.r.piece(timeline.Text)
@@ -151,11 +151,11 @@ func (d *ollamaDecoder) message() {
 		case "images", "image":
 			d.media()
 		case "role":
-			if t, ok := c.text(); ok && !t.empty() {
+			if t, ok := c.Text(); ok && !t.Empty() {
 				d.r.said.add(timeline.Role, 0)
 			}
 		default:
-			c.skip()
+			c.Skip()
 		}
 	}
 }
@@ -169,12 +169,12 @@ func (d *ollamaDecoder) media() {
 
 func (d *ollamaDecoder) calls() {
 	c := &d.r.c
-	for range c.elements {
-		for name := range c.members {
+	for range c.Elements {
+		for name := range c.Members {
 			if string(name) == "function" {
 				d.function()
 			} else {
-				c.skip()
+				c.Skip()
 			}
 		}
 	}
@@ -182,14 +182,14 @@ func (d *ollamaDecoder) calls() {
 
 func (d *ollamaDecoder) function() {
 	c := &d.r.c
-	for name := range c.members {
+	for name := range c.Members {
 		switch string(name) {
 		case "name":
 			d.r.piece(timeline.Tool)
 		case "arguments":
 			d.r.arguments()
 		default:
-			c.skip()
+			c.Skip()
 		}
 	}
 }

@@ -2,6 +2,7 @@ package api
 
 import (
 	"tokenmeter/record/timeline"
+	"tokenmeter/wire/api/jsonscan"
 	"tokenmeter/wire/framing"
 )
 
@@ -18,9 +19,9 @@ type openaiDecoder struct {
 	timings  serverTimings
 	timed    bool // the chunk had llama.cpp's timings
 	progress bool
-	model    text
+	model    jsonscan.Text
 	errors   []byte // the error object
-	object   text
+	object   jsonscan.Text
 
 	like model
 }
@@ -29,7 +30,7 @@ type openaiDecoder struct {
 type openaiChoice struct {
 	index  int
 	said   saying
-	finish text
+	finish jsonscan.Text
 	ids    int64 // number of token ids or logprobs, or notTold
 
 	inDelta bool // it said so in a delta, not in a message
@@ -76,9 +77,9 @@ func (d *openaiDecoder) apply(s *Stream) {
 		d.applyUsage(s)
 	}
 	if len(d.choices) == 0 && !d.hasUsage && !d.progress && !d.timed && len(d.errors) == 0 {
-		d.errors = refusal(d.c.b)
+		d.errors = refusal(d.c.Whole())
 	}
-	failed := len(d.errors) > 0 || d.object.is("error")
+	failed := len(d.errors) > 0 || d.object.Is("error")
 	for i := range d.choices {
 		for _, p := range d.pieces {
 			if p.choice == i {
@@ -99,9 +100,9 @@ func (d *openaiDecoder) apply(s *Stream) {
 		s.add(d.structural(), 0, 0, none)
 	}
 	for i := range d.choices {
-		if ch := &d.choices[i]; !ch.finish.empty() {
+		if ch := &d.choices[i]; !ch.finish.Empty() {
 			s.finish(ch.index, ch.finish)
-			if ch.finish.is("error") || ch.finish.is("abort") {
+			if ch.finish.Is("error") || ch.finish.Is("abort") {
 				s.failQuietly("the server ended the reply with finish reason " + s.tl.FinishReason)
 			}
 		}
@@ -119,7 +120,7 @@ func (d *openaiDecoder) applyChoice(s *Stream, ch *openaiChoice, failed bool) bo
 	tokens := s.count.of(kind.Bears(), ch.ids, output)
 	switch {
 	case kind.Bears():
-	case !ch.finish.empty() && !failed:
+	case !ch.finish.Empty() && !failed:
 		kind = timeline.Finish
 	default:
 		return false
@@ -152,7 +153,7 @@ func (d *openaiDecoder) structural() timeline.Kind {
 func (d *openaiDecoder) applyUsage(s *Stream) {
 	final := true
 	for i := range d.choices {
-		final = final && !d.choices[i].finish.empty()
+		final = final && !d.choices[i].finish.Empty()
 	}
 	if d.timed && final {
 		s.usage.sequence(d.usage)
@@ -164,8 +165,8 @@ func (d *openaiDecoder) applyUsage(s *Stream) {
 // failure is the words of the chunk's error.
 func (d *openaiDecoder) failure() string {
 	data := d.errors
-	if data == nil && d.object.is("error") {
-		data = d.c.b
+	if data == nil && d.object.Is("error") {
+		data = d.c.Whole()
 	}
 	if words := errorWords(data); words != "" {
 		return words

@@ -1,10 +1,13 @@
 package api
 
-import "tokenmeter/record/timeline"
+import (
+	"tokenmeter/record/timeline"
+	"tokenmeter/wire/api/jsonscan"
+)
 
 // read scans one chunk; false when it is no JSON.
 func (d *openaiDecoder) read(data []byte, keep bool) bool {
-	d.c.reset(data)
+	d.c.Reset(data)
 	d.like.chunk, d.like.texts = d.like.chunk[:0], 0
 	d.choices, d.pieces = d.choices[:0], d.pieces[:0]
 	if d.hasUsage {
@@ -14,18 +17,18 @@ func (d *openaiDecoder) read(data []byte, keep bool) bool {
 		d.timings.known = 0
 	}
 	d.timed, d.progress, d.errors = false, false, nil
-	d.model, d.object = text{}, text{}
+	d.model, d.object = jsonscan.Text{}, jsonscan.Text{}
 	c := &d.c
-	for name := range c.members {
+	for name := range c.Members {
 		switch string(name) {
 		case "choices":
-			for range c.elements {
+			for range c.Elements {
 				d.choice(keep)
 			}
 		case "usage":
 			d.readUsage()
 		case "timings":
-			d.timed = c.peek() == '{'
+			d.timed = c.Peek() == '{'
 			d.timings.llamacpp(c)
 		case "metrics":
 			d.timings.vllm(c)
@@ -33,8 +36,8 @@ func (d *openaiDecoder) read(data []byte, keep bool) bool {
 			var none usage
 			c.usage(&none, &d.timings)
 		case "prompt_progress":
-			d.progress = c.peek() == '{'
-			c.skip()
+			d.progress = c.Peek() == '{'
+			c.Skip()
 		case "error":
 			d.errors = c.problem()
 		case "base_resp":
@@ -42,18 +45,18 @@ func (d *openaiDecoder) read(data []byte, keep bool) bool {
 				d.errors = raw
 			}
 		case "model":
-			d.model, _ = c.text()
+			d.model, _ = c.Text()
 		case "object":
-			d.object, _ = c.text()
+			d.object, _ = c.Text()
 		default:
 			d.vendor()
 		}
 	}
-	return c.end()
+	return c.End()
 }
 
 func (d *openaiDecoder) readUsage() {
-	if d.c.peek() == '{' {
+	if d.c.Peek() == '{' {
 		d.hasUsage = true
 	}
 	d.c.usage(&d.usage, &d.timings)
@@ -62,15 +65,15 @@ func (d *openaiDecoder) readUsage() {
 // vendor looks into an object that some vendor added: it may hold the usage.
 func (d *openaiDecoder) vendor() {
 	c := &d.c
-	if c.peek() != '{' {
-		c.skip()
+	if c.Peek() != '{' {
+		c.Skip()
 		return
 	}
-	for name := range c.members {
+	for name := range c.Members {
 		if string(name) == "usage" {
 			d.readUsage()
 		} else {
-			c.skip()
+			c.Skip()
 		}
 	}
 }
@@ -83,22 +86,22 @@ func (d *openaiDecoder) choice(keep bool) {
 	ch := &d.choices[ordinal]
 	ids, logprobs := int64(notTold), int64(notTold)
 	var message scan // where one begins
-	for name := range c.members {
+	for name := range c.Members {
 		switch string(name) {
 		case "index":
-			if n, ok := c.integer(); ok {
+			if n, ok := c.Integer(); ok {
 				ch.index = int(n)
 			}
 		case "delta":
 			d.delta(ch, ordinal, keep)
 		case "message":
-			c.space()
+			c.Space()
 			message = *c
-			c.skip()
+			c.Skip()
 		case "text":
 			d.piece(ch, ordinal, timeline.Text, keep)
 		case "finish_reason":
-			ch.finish, _ = c.text()
+			ch.finish, _ = c.Text()
 		case "logprobs":
 			logprobs = c.logprobs()
 		case "token_ids":
@@ -109,11 +112,11 @@ func (d *openaiDecoder) choice(keep bool) {
 			if isReasoning(name) {
 				d.reasoning(ch, ordinal, keep)
 			} else {
-				c.skip()
+				c.Skip()
 			}
 		}
 	}
-	if ch.inDelta = ch.said.kind().Bears(); message.b != nil && !c.bad && !ch.inDelta && !d.hasDelta(ch.index) {
+	if ch.inDelta = ch.said.kind().Bears(); message.Whole() != nil && !c.Failed() && !ch.inDelta && !d.hasDelta(ch.index) {
 		after := *c
 		*c = message
 		d.delta(ch, ordinal, keep)

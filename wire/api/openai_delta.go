@@ -1,14 +1,17 @@
 package api
 
-import "tokenmeter/record/timeline"
+import (
+	"tokenmeter/record/timeline"
+	"tokenmeter/wire/api/jsonscan"
+)
 
 // delta reads what a chunk adds to a choice.
 func (d *openaiDecoder) delta(ch *openaiChoice, ordinal int, keep bool) {
 	c := &d.c
-	for name := range c.members {
+	for name := range c.Members {
 		switch string(name) {
 		case "content":
-			if c.peek() == '"' {
+			if c.Peek() == '"' {
 				d.piece(ch, ordinal, timeline.Text, keep)
 			} else {
 				d.parts(ch, ordinal, keep)
@@ -16,11 +19,11 @@ func (d *openaiDecoder) delta(ch *openaiChoice, ordinal int, keep bool) {
 		case "refusal":
 			d.piece(ch, ordinal, timeline.Refusal, keep)
 		case "role":
-			if t, ok := c.text(); ok && !t.empty() {
+			if t, ok := c.Text(); ok && !t.Empty() {
 				ch.said.add(timeline.Role, 0)
 			}
 		case "tool_calls":
-			for range c.elements {
+			for range c.Elements {
 				d.toolCall(ch, ordinal, keep)
 			}
 		case "function_call":
@@ -34,7 +37,7 @@ func (d *openaiDecoder) delta(ch *openaiChoice, ordinal int, keep bool) {
 			case isReasoning(name):
 				d.reasoning(ch, ordinal, keep)
 			default:
-				c.skip()
+				c.Skip()
 			}
 		}
 	}
@@ -53,17 +56,17 @@ func (d *openaiDecoder) delta(ch *openaiChoice, ordinal int, keep bool) {
 // is reasoning.
 func (d *openaiDecoder) extra(ch *openaiChoice) {
 	c := &d.c
-	for name := range c.members {
+	for name := range c.Members {
 		if string(name) != "google" {
-			c.skip()
+			c.Skip()
 			continue
 		}
-		for name := range c.members {
+		for name := range c.Members {
 			if string(name) == "thought" {
-				is, _ := c.boolean()
+				is, _ := c.Boolean()
 				ch.said.inThought = ch.said.inThought || is
 			} else {
-				c.skip()
+				c.Skip()
 			}
 		}
 	}
@@ -73,10 +76,10 @@ func (d *openaiDecoder) extra(ch *openaiChoice) {
 // same: the first that says something is taken.
 func (d *openaiDecoder) reasoning(ch *openaiChoice, ordinal int, keep bool) {
 	if ch.said.thought {
-		d.c.skip()
+		d.c.Skip()
 		return
 	}
-	if d.c.peek() == '"' {
+	if d.c.Peek() == '"' {
 		ch.said.thought = d.piece(ch, ordinal, timeline.Reasoning, keep)
 		return
 	}
@@ -85,11 +88,11 @@ func (d *openaiDecoder) reasoning(ch *openaiChoice, ordinal int, keep bool) {
 
 // piece reads a string of generated text; true when there was some.
 func (d *openaiDecoder) piece(ch *openaiChoice, ordinal int, kind timeline.Kind, keep bool) bool {
-	t, ok := d.c.text()
-	if !ok || t.empty() {
+	t, ok := d.c.Text()
+	if !ok || t.Empty() {
 		return false
 	}
-	ch.said.add(kind, t.size())
+	ch.said.add(kind, t.Size())
 	d.like.found(kind, &d.c, t)
 	if keep {
 		d.pieces = append(d.pieces, piece{kind, ordinal, t})
@@ -101,12 +104,12 @@ func (d *openaiDecoder) piece(ch *openaiChoice, ordinal int, kind timeline.Kind,
 // media, and reasoning, which may hold a list of its own (Mistral).
 func (d *openaiDecoder) parts(ch *openaiChoice, ordinal int, keep bool) {
 	c := &d.c
-	if c.peek() == '{' {
+	if c.Peek() == '{' {
 		d.part(ch, ordinal, keep)
 		return
 	}
-	for range c.elements {
-		if c.peek() == '"' {
+	for range c.Elements {
+		if c.Peek() == '"' {
 			d.piece(ch, ordinal, timeline.Text, keep)
 			continue
 		}
@@ -117,10 +120,10 @@ func (d *openaiDecoder) parts(ch *openaiChoice, ordinal int, keep bool) {
 func (d *openaiDecoder) part(ch *openaiChoice, ordinal int, keep bool) {
 	c := &d.c
 	kind := timeline.Text
-	for name := range c.members {
+	for name := range c.Members {
 		switch string(name) {
 		case "type":
-			if t, ok := c.text(); ok && isReasoning(t.raw) {
+			if t, ok := c.Text(); ok && isReasoning(t.Raw) {
 				kind = timeline.Reasoning
 			}
 		case "text":
@@ -134,7 +137,7 @@ func (d *openaiDecoder) part(ch *openaiChoice, ordinal int, keep bool) {
 			case isReasoning(name):
 				c.thoughts(func() bool { return d.piece(ch, ordinal, timeline.Reasoning, keep) })
 			default:
-				c.skip()
+				c.Skip()
 			}
 		}
 	}
@@ -142,12 +145,12 @@ func (d *openaiDecoder) part(ch *openaiChoice, ordinal int, keep bool) {
 
 func (d *openaiDecoder) toolCall(ch *openaiChoice, ordinal int, keep bool) {
 	c := &d.c
-	for name := range c.members {
+	for name := range c.Members {
 		switch string(name) {
 		case "function", "custom":
 			d.function(ch, ordinal, keep)
 		default:
-			c.skip()
+			c.Skip()
 		}
 	}
 }
@@ -156,21 +159,21 @@ func (d *openaiDecoder) toolCall(ch *openaiChoice, ordinal int, keep bool) {
 // a few servers send them as an object, which counts with its own bytes.
 func (d *openaiDecoder) function(ch *openaiChoice, ordinal int, keep bool) {
 	c := &d.c
-	for name := range c.members {
+	for name := range c.Members {
 		switch string(name) {
 		case "name", "arguments", "input":
-			if c.peek() != '{' {
+			if c.Peek() != '{' {
 				d.piece(ch, ordinal, timeline.Tool, keep)
 				continue
 			}
 			if raw := c.object(); len(raw) > 0 {
 				ch.said.add(timeline.Tool, int64(len(raw)))
 				if keep {
-					d.pieces = append(d.pieces, piece{timeline.Tool, ordinal, text{raw: raw}})
+					d.pieces = append(d.pieces, piece{timeline.Tool, ordinal, jsonscan.Text{Raw: raw}})
 				}
 			}
 		default:
-			c.skip()
+			c.Skip()
 		}
 	}
 }

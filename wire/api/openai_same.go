@@ -4,6 +4,7 @@ import (
 	"bytes"
 
 	"tokenmeter/record/timeline"
+	"tokenmeter/wire/api/jsonscan"
 	"tokenmeter/wire/framing"
 )
 
@@ -17,11 +18,11 @@ type model struct {
 }
 
 // found notes where a piece of text lies in the chunk.
-func (m *model) found(kind timeline.Kind, c *scan, t text) {
+func (m *model) found(kind timeline.Kind, c *scan, t jsonscan.Text) {
 	m.texts++
-	m.to = c.i - 1
-	m.from = m.to - len(t.raw)
-	if kind != timeline.Text || t.escaped || t.wide || m.from < 0 || &c.b[m.from] != &t.raw[0] {
+	m.to = c.Place() - 1
+	m.from = m.to - len(t.Raw)
+	if kind != timeline.Text || t.Escaped || t.Wide || m.from < 0 || &c.Whole()[m.from] != &t.Raw[0] {
 		m.texts = 2 // not a model
 	}
 }
@@ -35,7 +36,7 @@ func (d *openaiDecoder) learn(data []byte) {
 		return
 	}
 	ch := &d.choices[0]
-	if ch.said.kinds != 1<<timeline.Text || !ch.finish.empty() || d.object.is("error") {
+	if ch.said.kinds != 1<<timeline.Text || !ch.finish.Empty() || d.object.Is("error") {
 		return
 	}
 	m.chunk = append(m.chunk, data...)
@@ -49,7 +50,7 @@ func (d *openaiDecoder) same(e framing.Event, s *Stream) bool {
 		return false
 	}
 	said := e.Data[m.from : len(e.Data)-end]
-	if !bytes.Equal(e.Data[len(e.Data)-end:], m.chunk[m.to:]) || !bytes.Equal(e.Data[:m.from], m.chunk[:m.from]) || plainRun(said) != len(said) {
+	if !bytes.Equal(e.Data[len(e.Data)-end:], m.chunk[m.to:]) || !bytes.Equal(e.Data[:m.from], m.chunk[:m.from]) || jsonscan.PlainRun(said) != len(said) {
 		return false
 	}
 	d.choices[0].said.bytes = int64(len(said))

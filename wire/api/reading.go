@@ -1,6 +1,9 @@
 package api
 
-import "tokenmeter/record/timeline"
+import (
+	"tokenmeter/record/timeline"
+	"tokenmeter/wire/api/jsonscan"
+)
 
 // reading is what one event said, collected until all of it is known to be
 // JSON. It serves the APIs whose events carry one choice at a time.
@@ -11,7 +14,7 @@ type reading struct {
 	said   saying
 	pieces []piece
 
-	finish   text
+	finish   jsonscan.Text
 	stops    string // finish reason in our own words, where the API has none
 	ids      int64
 	usage    usage
@@ -19,15 +22,15 @@ type reading struct {
 	running  bool // the usage is a running count: its differences are tokens
 	timings  serverTimings
 	errors   []byte
-	model    text
+	model    jsonscan.Text
 }
 
 // start begins an event.
 func (r *reading) start(data []byte, keep bool) *scan {
-	pieces, key := r.pieces[:0], r.c.key
+	pieces, key := r.pieces[:0], r.c.Key
 	*r = reading{keep: keep, pieces: pieces, ids: notTold}
-	r.c.key = key
-	r.c.reset(data)
+	r.c.Key = key
+	r.c.Reset(data)
 	return &r.c
 }
 
@@ -37,17 +40,17 @@ func (r *reading) piece(kind timeline.Kind) bool {
 	return some
 }
 
-func (r *reading) read(kind timeline.Kind) (text, bool) {
-	t, _ := r.c.text()
+func (r *reading) read(kind timeline.Kind) (jsonscan.Text, bool) {
+	t, _ := r.c.Text()
 	return t, r.add(kind, t)
 }
 
 // add takes generated text; true when there is some.
-func (r *reading) add(kind timeline.Kind, t text) bool {
-	if t.empty() {
+func (r *reading) add(kind timeline.Kind, t jsonscan.Text) bool {
+	if t.Empty() {
 		return false
 	}
-	r.said.add(kind, t.size())
+	r.said.add(kind, t.Size())
 	if r.keep {
 		r.pieces = append(r.pieces, piece{kind: kind, text: t})
 	}
@@ -56,14 +59,14 @@ func (r *reading) add(kind timeline.Kind, t text) bool {
 
 // arguments reads a call's arguments: a string of JSON, or the object itself.
 func (r *reading) arguments() {
-	if r.c.peek() != '{' {
+	if r.c.Peek() != '{' {
 		r.piece(timeline.Tool)
 		return
 	}
 	if raw := r.c.object(); len(raw) > 0 {
 		r.said.add(timeline.Tool, int64(len(raw)))
 		if r.keep {
-			r.pieces = append(r.pieces, piece{kind: timeline.Tool, text: text{raw: raw}})
+			r.pieces = append(r.pieces, piece{kind: timeline.Tool, text: jsonscan.Text{Raw: raw}})
 		}
 	}
 }
@@ -81,9 +84,9 @@ func (r *reading) apply(s *Stream, otherwise timeline.Kind) {
 	}
 	kind := r.said.kind()
 	tokens := s.count.of(kind.Bears(), r.ids, r.runningCount(s))
-	ended := !r.finish.empty() || r.stops != ""
+	ended := !r.finish.Empty() || r.stops != ""
 	if kind == timeline.Empty && otherwise == timeline.Empty && !ended && !r.hasUsage && len(r.errors) == 0 {
-		r.errors = refusal(r.c.b)
+		r.errors = refusal(r.c.Whole())
 	}
 	switch {
 	case kind.Bears():
@@ -98,7 +101,7 @@ func (r *reading) apply(s *Stream, otherwise timeline.Kind) {
 	if len(r.errors) > 0 {
 		s.failQuietly(wordsOf(r.errors))
 	}
-	if !r.finish.empty() {
+	if !r.finish.Empty() {
 		s.finish(r.choice, r.finish)
 	} else if r.stops != "" {
 		s.finishWord(r.choice, r.stops)

@@ -4,6 +4,7 @@ import (
 	"bytes"
 
 	"tokenmeter/record/timeline"
+	"tokenmeter/wire/api/jsonscan"
 	"tokenmeter/wire/framing"
 )
 
@@ -42,15 +43,15 @@ func buildResponses(r *Request) (Call, error) {
 // only its usage is read.
 type responsesDecoder struct {
 	r        reading
-	kind     text
-	delta    text
-	status   text
-	why      text // incomplete_details.reason
-	itemType text
-	item     text // name of a function call that starts
-	summary  bool // reasoning came as a summary only so far
-	thought  bool // reasoning came as such
-	alone    bool // nothing came in deltas: what a structural event holds is new
+	kind     jsonscan.Text
+	delta    jsonscan.Text
+	status   jsonscan.Text
+	why      jsonscan.Text // incomplete_details.reason
+	itemType jsonscan.Text
+	item     jsonscan.Text // name of a function call that starts
+	summary  bool          // reasoning came as a summary only so far
+	thought  bool          // reasoning came as such
+	alone    bool          // nothing came in deltas: what a structural event holds is new
 }
 
 // deltas are the event types that carry generated text, by what they carry.
@@ -91,7 +92,7 @@ func (d *responsesDecoder) Event(e framing.Event, s *Stream) {
 	}
 	d.generated()
 	otherwise, last := d.structure()
-	if e.Name == "error" && d.r.errors == nil || d.kind.is("error") {
+	if e.Name == "error" && d.r.errors == nil || d.kind.Is("error") {
 		d.r.errors = e.Data
 	}
 	d.r.apply(s, otherwise)
@@ -101,22 +102,22 @@ func (d *responsesDecoder) Event(e framing.Event, s *Stream) {
 
 // generated counts the text of a delta event.
 func (d *responsesDecoder) generated() {
-	kind, ok := deltas[string(d.kind.raw)]
+	kind, ok := deltas[string(d.kind.Raw)]
 	if !ok {
 		return
 	}
 	if kind == timeline.Reasoning {
-		summary := bytes.Contains(d.kind.raw, []byte("summary"))
+		summary := bytes.Contains(d.kind.Raw, []byte("summary"))
 		d.summary, d.thought = d.summary || summary, d.thought || !summary
 	}
-	if d.delta.empty() {
+	if d.delta.Empty() {
 		return
 	}
 	if kind == timeline.Media {
 		d.r.said.add(kind, 0)
 		return
 	}
-	d.r.said.add(kind, d.delta.size())
+	d.r.said.add(kind, d.delta.Size())
 	if d.r.keep {
 		d.r.pieces = append(d.r.pieces, piece{kind: kind, text: d.delta})
 	}
@@ -124,14 +125,14 @@ func (d *responsesDecoder) generated() {
 
 // structure says what an event without text is, and whether it is the last one.
 func (d *responsesDecoder) structure() (otherwise timeline.Kind, last bool) {
-	switch string(d.kind.raw) {
+	switch string(d.kind.Raw) {
 	case "response.created":
 		return timeline.Role, false
 	case "response.queued", "response.in_progress":
 		return timeline.Progress, false
 	case "response.output_item.added":
-		if !d.item.empty() && bytes.HasSuffix(d.itemType.raw, []byte("_call")) {
-			d.r.said.add(timeline.Tool, d.item.size())
+		if !d.item.Empty() && bytes.HasSuffix(d.itemType.Raw, []byte("_call")) {
+			d.r.said.add(timeline.Tool, d.item.Size())
 			if d.r.keep {
 				d.r.pieces = append(d.r.pieces, piece{kind: timeline.Tool, text: d.item})
 			}
@@ -152,10 +153,10 @@ func (d *responsesDecoder) structure() (otherwise timeline.Kind, last bool) {
 
 // finish takes the status, or why the response is incomplete, as finish reason.
 func (d *responsesDecoder) finish() {
-	if d.r.finish = d.status; !d.why.empty() {
+	if d.r.finish = d.status; !d.why.Empty() {
 		d.r.finish = d.why
 	}
-	if d.r.finish.empty() {
+	if d.r.finish.Empty() {
 		d.r.stops = "completed"
 	}
 }
@@ -174,7 +175,7 @@ func (d *responsesDecoder) Body(data []byte, s *Stream) {
 		s.notJSON(data)
 		return
 	}
-	if d.status.is("failed") && d.r.errors == nil {
+	if d.status.Is("failed") && d.r.errors == nil {
 		d.r.errors = []byte(`"the response failed"`)
 	}
 	d.finish()

@@ -1,16 +1,19 @@
 package api
 
-import "tokenmeter/record/timeline"
+import (
+	"tokenmeter/record/timeline"
+	"tokenmeter/wire/api/jsonscan"
+)
 
 func (d *responsesDecoder) read(data []byte, keep bool) bool {
 	c := d.r.start(data, keep)
-	d.kind, d.delta, d.status, d.why, d.item, d.itemType = text{}, text{}, text{}, text{}, text{}, text{}
-	for name := range c.members {
+	d.kind, d.delta, d.status, d.why, d.item, d.itemType = jsonscan.Text{}, jsonscan.Text{}, jsonscan.Text{}, jsonscan.Text{}, jsonscan.Text{}, jsonscan.Text{}
+	for name := range c.Members {
 		switch string(name) {
 		case "type":
-			d.kind, _ = c.text()
+			d.kind, _ = c.Text()
 		case "delta", "partial_image_b64":
-			d.delta, _ = c.text()
+			d.delta, _ = c.Text()
 		case "logprobs":
 			d.r.ids = c.length()
 		case "response":
@@ -23,14 +26,14 @@ func (d *responsesDecoder) read(data []byte, keep bool) bool {
 			d.responseMember(name)
 		}
 	}
-	return c.end()
+	return c.End()
 }
 
 // response reads the response object of a structural event; its output repeats
 // what the deltas brought, if there were any.
 func (d *responsesDecoder) response() {
 	c := &d.r.c
-	for name := range c.members {
+	for name := range c.Members {
 		if d.alone && string(name) == "output" {
 			d.output()
 		} else {
@@ -43,38 +46,38 @@ func (d *responsesDecoder) responseMember(name []byte) {
 	c := &d.r.c
 	switch string(name) {
 	case "model":
-		d.r.model, _ = c.text()
+		d.r.model, _ = c.Text()
 	case "status":
-		d.status, _ = c.text()
+		d.status, _ = c.Text()
 	case "error":
 		d.r.errors = c.problem()
 	case "incomplete_details":
-		for name := range c.members {
+		for name := range c.Members {
 			if string(name) == "reason" {
-				d.why, _ = c.text()
+				d.why, _ = c.Text()
 			} else {
-				c.skip()
+				c.Skip()
 			}
 		}
 	case "usage":
-		d.r.hasUsage = c.peek() == '{'
+		d.r.hasUsage = c.Peek() == '{'
 		c.usage(&d.r.usage, &d.r.timings)
 	default:
-		c.skip()
+		c.Skip()
 	}
 }
 
 // newItem reads the output item that starts: a call's name counts as text.
 func (d *responsesDecoder) newItem() {
 	c := &d.r.c
-	for name := range c.members {
+	for name := range c.Members {
 		switch string(name) {
 		case "type":
-			d.itemType, _ = c.text()
+			d.itemType, _ = c.Text()
 		case "name":
-			d.item, _ = c.text()
+			d.item, _ = c.Text()
 		default:
-			c.skip()
+			c.Skip()
 		}
 	}
 }
@@ -82,8 +85,8 @@ func (d *responsesDecoder) newItem() {
 // output reads the output of a whole reply.
 func (d *responsesDecoder) output() {
 	c := &d.r.c
-	for range c.elements {
-		for name := range c.members {
+	for range c.Elements {
+		for name := range c.Members {
 			switch string(name) {
 			case "content":
 				d.texts(timeline.Text)
@@ -94,7 +97,7 @@ func (d *responsesDecoder) output() {
 			case "arguments", "input":
 				d.r.arguments()
 			default:
-				c.skip()
+				c.Skip()
 			}
 		}
 	}
@@ -103,25 +106,25 @@ func (d *responsesDecoder) output() {
 // texts reads a list of text parts.
 func (d *responsesDecoder) texts(kind timeline.Kind) {
 	c := &d.r.c
-	for range c.elements {
+	for range c.Elements {
 		kind := kind
-		var t text
-		for name := range c.members {
+		var t jsonscan.Text
+		for name := range c.Members {
 			switch string(name) {
 			case "type":
-				if is, ok := c.text(); ok && is.is("reasoning_text") {
+				if is, ok := c.Text(); ok && is.Is("reasoning_text") {
 					kind = timeline.Reasoning
 				}
 			case "text":
-				t, _ = c.text()
+				t, _ = c.Text()
 			case "refusal":
 				d.r.piece(timeline.Refusal)
 			default:
-				c.skip()
+				c.Skip()
 			}
 		}
-		if !t.empty() {
-			d.r.said.add(kind, t.size())
+		if !t.Empty() {
+			d.r.said.add(kind, t.Size())
 			if d.r.keep {
 				d.r.pieces = append(d.r.pieces, piece{kind: kind, text: t})
 			}

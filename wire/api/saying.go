@@ -1,6 +1,9 @@
 package api
 
-import "tokenmeter/record/timeline"
+import (
+	"tokenmeter/record/timeline"
+	"tokenmeter/wire/api/jsonscan"
+)
 
 // saying is what an event carried, over its channels.
 type saying struct {
@@ -35,5 +38,5 @@ func (y *saying) kind() timeline.Kind {
 type piece struct {
 	kind   timeline.Kind
 	choice int // ordinal within the chunk
-	text   text
+	text   jsonscan.Text
 }

@@ -1,29 +1,33 @@
 package api
 
-import "strings"
+import (
+	"strings"
+	"tokenmeter/wire/api/jsonscan"
+)
 
-// This file reads values that several APIs share.
+// scan is a scanner that also reads the values several APIs share.
+type scan struct{ jsonscan.Scanner }
 
 // problem reads the value of an error member; nil when it says that there is
 // none: null, false, empty, or an object with neither words nor a code.
 func (s *scan) problem() []byte {
-	s.space()
-	from := s.i
+	s.Space()
+	from := s.Place()
 	none := s.nothing()
-	if s.bad || none {
+	if s.Failed() || none {
 		return nil
 	}
-	return s.b[from:s.i]
+	return s.Since(from)
 }
 
 // oneOrMore calls read for the next value, or for each element of it where it is
 // an array. read must read or skip the value.
 func (s *scan) oneOrMore(read func()) {
-	if s.peek() != '[' {
+	if s.Peek() != '[' {
 		read()
 		return
 	}
-	for range s.elements {
+	for range s.Elements {
 		read()
 	}
 }
@@ -32,33 +36,33 @@ func (s *scan) oneOrMore(read func()) {
 // is well.
 func (s *scan) nothing() bool {
 	nothing := true
-	switch s.peek() {
+	switch s.Peek() {
 	case '{':
-		for range s.members {
+		for range s.Members {
 			nothing = s.nothing() && nothing
 		}
 	case '[':
-		for range s.elements {
+		for range s.Elements {
 			nothing = s.nothing() && nothing
 		}
 	case '"':
-		t, _ := s.text()
+		t, _ := s.Text()
 		return fine(t)
 	case 'n', 'f':
-		s.skip()
+		s.Skip()
 	case 't':
-		s.skip()
+		s.Skip()
 		return false
 	default:
-		n, ok := s.integer()
+		n, ok := s.Integer()
 		return ok && n == 0
 	}
 	return nothing
 }
 
 // fine reports whether a code or a message says that nothing is wrong.
-func fine(t text) bool {
-	switch strings.ToLower(string(t.raw)) {
+func fine(t jsonscan.Text) bool {
+	switch strings.ToLower(string(t.Raw)) {
 	case "", "0", "200", "ok", "success":
 		return true
 	}
@@ -68,20 +72,20 @@ func fine(t text) bool {
 // baseResp reads the object in which MiniMax tells of an error within a reply of
 // status 200; nil when it tells none.
 func (s *scan) baseResp() []byte {
-	s.space()
-	from, failed := s.i, false
-	for name := range s.members {
+	s.Space()
+	from, failed := s.Place(), false
+	for name := range s.Members {
 		if string(name) == "status_code" {
-			n, ok := s.integer()
+			n, ok := s.Integer()
 			failed = ok && n != 0
 		} else {
-			s.skip()
+			s.Skip()
 		}
 	}
-	if s.bad || !failed {
+	if s.Failed() || !failed {
 		return nil
 	}
-	return s.b[from:s.i]
+	return s.Since(from)
 }
 
 // refusal finds an error in an event that is none of its API's: FastAPI's
@@ -89,11 +93,11 @@ func (s *scan) baseResp() []byte {
 // the words; nil when there are none.
 func refusal(data []byte) []byte {
 	var c scan
-	c.reset(data)
+	c.Reset(data)
 	var found []byte
 	var words, coded, well, failed bool
 	members := 0
-	for name := range c.members {
+	for name := range c.Members {
 		members++
 		switch string(name) {
 		case "detail", "errors", "fault", "error_message", "error_msg", "errorMessage":
@@ -105,30 +109,30 @@ func refusal(data []byte) []byte {
 				found = raw
 			}
 		case "message", "Message", "msg":
-			if c.peek() == '"' {
-				t, _ := c.text()
+			if c.Peek() == '"' {
+				t, _ := c.Text()
 				words = words || !fine(t)
 			} else {
-				c.skip()
+				c.Skip()
 			}
 		case "code", "status_code", "statusCode", "error_code", "errcode", "errno":
 			coded = true
 			well = c.nothing() || well
 		case "success":
-			is, ok := c.boolean()
+			is, ok := c.Boolean()
 			failed = failed || ok && !is
 		case "status":
-			t, _ := c.text()
-			failed = failed || t.is("error") || t.is("failed")
+			t, _ := c.Text()
+			failed = failed || t.Is("error") || t.Is("failed")
 		case "request_id", "requestId", "id", "trace_id":
-			c.skip()
+			c.Skip()
 			members--
 		default:
-			c.skip()
+			c.Skip()
 		}
 	}
 	switch {
-	case !c.end():
+	case !c.End():
 		return nil
 	case found != nil:
 		return found
@@ -140,23 +144,23 @@ func refusal(data []byte) []byte {
 
 // object passes over an object and returns its bytes; nil when it is empty.
 func (s *scan) object() []byte {
-	from := s.i
-	s.skip()
-	if s.bad || s.i-from <= len("{}") {
+	from := s.Place()
+	s.Skip()
+	if s.Failed() || s.Place()-from <= len("{}") {
 		return nil
 	}
-	return s.b[from:s.i]
+	return s.Since(from)
 }
 
 // length counts the elements of an array; notTold for any other value.
 func (s *scan) length() int64 {
-	if s.peek() != '[' {
-		s.skip()
+	if s.Peek() != '[' {
+		s.Skip()
 		return notTold
 	}
 	n := int64(0)
-	for range s.elements {
-		s.skip()
+	for range s.Elements {
+		s.Skip()
 		n++
 	}
 	return n
@@ -165,14 +169,14 @@ func (s *scan) length() int64 {
 // logprobs counts the tokens that a logprobs object lists, whatever its shape.
 func (s *scan) logprobs() int64 {
 	n := int64(notTold)
-	for name := range s.members {
+	for name := range s.Members {
 		switch string(name) {
 		case "content", "refusal", "tokens":
 			if l := s.length(); l != notTold {
 				n = max(n, 0) + l
 			}
 		default:
-			s.skip()
+			s.Skip()
 		}
 	}
 	return n

@@ -49,21 +49,21 @@ func (t *serverTimings) set(key timing, v float64) {
 
 // number reads a value in the key's own unit.
 func (t *serverTimings) number(key timing, c *scan) {
-	if v, ok := c.float(); ok {
+	if v, ok := c.Float(); ok {
 		t.set(key, v)
 	}
 }
 
 // seconds reads a duration in seconds.
 func (t *serverTimings) seconds(key timing, c *scan) {
-	if v, ok := c.float(); ok {
+	if v, ok := c.Float(); ok {
 		t.set(key, v*1000)
 	}
 }
 
 // nanos reads a duration in nanoseconds.
 func (t *serverTimings) nanos(key timing, c *scan) {
-	if v, ok := c.float(); ok {
+	if v, ok := c.Float(); ok {
 		t.set(key, v/1e6)
 	}
 }
@@ -82,7 +82,7 @@ func (t *serverTimings) merge(o *serverTimings) {
 
 // llamacpp reads the object `timings` of llama.cpp.
 func (t *serverTimings) llamacpp(c *scan) {
-	for name := range c.members {
+	for name := range c.Members {
 		switch string(name) {
 		case "prompt_ms":
 			t.number(prefillMS, c)
@@ -101,7 +101,7 @@ func (t *serverTimings) llamacpp(c *scan) {
 		case "draft_n_accepted":
 			t.number(draftAccepted, c)
 		default:
-			c.skip()
+			c.Skip()
 		}
 	}
 }
@@ -126,7 +126,7 @@ func (t *serverTimings) fill(u *timeline.Usage) {
 
 // vllm reads the object `metrics` that vLLM sends when asked.
 func (t *serverTimings) vllm(c *scan) {
-	for name := range c.members {
+	for name := range c.Members {
 		switch string(name) {
 		case "queue_time_ms":
 			t.number(queueMS, c)
@@ -137,7 +137,7 @@ func (t *serverTimings) vllm(c *scan) {
 		case "mean_itl_ms":
 			t.number(decodePerTokenMS, c)
 		default:
-			c.skip()
+			c.Skip()
 		}
 	}
 }

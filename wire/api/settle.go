@@ -44,8 +44,8 @@ func (s *Stream) lastEvent(end timeline.End) func(framing.Event) error {
 	}
 	return func(e framing.Event) error {
 		var c scan
-		c.reset(e.Data)
-		if c.skip(); c.end() {
+		c.Reset(e.Data)
+		if c.Skip(); c.End() {
 			return s.yield(e)
 		}
 		return nil

@@ -4,6 +4,7 @@ import (
 	"bytes"
 
 	"tokenmeter/record/timeline"
+	"tokenmeter/wire/api/jsonscan"
 	"tokenmeter/wire/framing"
 )
 
@@ -32,7 +33,7 @@ func buildSGLang(r *Request) (Call, error) {
 // counts. An aborted request has a finish reason of type abort.
 type sglangDecoder struct {
 	r      reading
-	text   text
+	text   jsonscan.Text
 	before []sglangText // what each choice had said before
 	reason []byte       // the finish reason, when it is abort
 }
@@ -55,7 +56,7 @@ func (d *sglangDecoder) Event(e framing.Event, s *Stream) {
 		return
 	}
 	d.add(d.grown())
-	if !d.r.finish.empty() && d.r.hasUsage {
+	if !d.r.finish.Empty() && d.r.hasUsage {
 		s.usage.sequence(d.r.usage)
 		d.r.hasUsage = false
 	}
@@ -75,21 +76,21 @@ func (d *sglangDecoder) Body(data []byte, s *Stream) {
 	})
 }
 
-func (d *sglangDecoder) add(t text) {
-	if t.empty() {
+func (d *sglangDecoder) add(t jsonscan.Text) {
+	if t.Empty() {
 		return
 	}
-	d.r.said.add(timeline.Text, t.size())
+	d.r.said.add(timeline.Text, t.Size())
 	if d.r.keep {
 		d.r.pieces = append(d.r.pieces, piece{kind: timeline.Text, text: t})
 	}
 }
 
 // grown is the part of the event's text that is new.
-func (d *sglangDecoder) grown() text {
+func (d *sglangDecoder) grown() jsonscan.Text {
 	i := d.r.choice
 	if i < 0 || i >= maxChoices {
-		return text{}
+		return jsonscan.Text{}
 	}
 	for len(d.before) <= i {
 		d.before = append(d.before, sglangText{})
@@ -98,13 +99,13 @@ func (d *sglangDecoder) grown() text {
 	if b.pieces {
 		return t
 	}
-	same := commonPrefix(b.raw, t.raw)
+	same := commonPrefix(b.raw, t.Raw)
 	if same < len(b.raw)-revised || same == 0 && len(b.raw) > 0 {
 		b.pieces, b.raw = true, nil
 		return t
 	}
-	t.raw = t.raw[same:]
-	b.raw = append(b.raw[:same], t.raw...)
+	t.Raw = t.Raw[same:]
+	b.raw = append(b.raw[:same], t.Raw...)
 	return t
 }
 
@@ -127,13 +128,13 @@ func commonPrefix(a, b []byte) int {
 
 func (d *sglangDecoder) read(data []byte, keep bool) bool {
 	c := d.r.start(data, keep)
-	d.text, d.reason = text{}, nil
-	for name := range c.members {
+	d.text, d.reason = jsonscan.Text{}, nil
+	for name := range c.Members {
 		switch string(name) {
 		case "text":
-			d.text, _ = c.text()
+			d.text, _ = c.Text()
 		case "index":
-			if n, ok := c.integer(); ok {
+			if n, ok := c.Integer(); ok {
 				d.r.choice = int(n)
 			}
 		case "meta_info":
@@ -141,19 +142,19 @@ func (d *sglangDecoder) read(data []byte, keep bool) bool {
 		case "error":
 			d.r.errors = c.problem()
 		default:
-			c.skip()
+			c.Skip()
 		}
 	}
-	if d.r.finish.is("abort") && d.r.errors == nil {
+	if d.r.finish.Is("abort") && d.r.errors == nil {
 		d.r.errors = d.reason
 	}
-	return c.end()
+	return c.End()
 }
 
 func (d *sglangDecoder) meta() {
 	c := &d.r.c
 	d.r.running = true
-	for name := range c.members {
+	for name := range c.Members {
 		switch string(name) {
 		case "finish_reason":
 			d.finishReason()
@@ -171,7 +172,7 @@ func (d *sglangDecoder) meta() {
 		case "queue_time":
 			d.r.timings.seconds(queueMS, c)
 		default:
-			c.skip()
+			c.Skip()
 		}
 	}
 }
@@ -179,20 +180,20 @@ func (d *sglangDecoder) meta() {
 // finishReason reads an object with a type, or a plain string.
 func (d *sglangDecoder) finishReason() {
 	c := &d.r.c
-	if c.peek() == '"' {
-		d.r.finish, _ = c.text()
+	if c.Peek() == '"' {
+		d.r.finish, _ = c.Text()
 		return
 	}
-	from := c.i
-	for name := range c.members {
+	from := c.Place()
+	for name := range c.Members {
 		if string(name) == "type" {
-			d.r.finish, _ = c.text()
+			d.r.finish, _ = c.Text()
 		} else {
-			c.skip()
+			c.Skip()
 		}
 	}
-	if !c.bad {
-		d.reason = c.b[from:c.i]
+	if !c.Failed() {
+		d.reason = c.Since(from)
 	}
 }
 

@@ -2,6 +2,7 @@ package api
 
 import (
 	"tokenmeter/record/timeline"
+	"tokenmeter/wire/api/jsonscan"
 	"tokenmeter/wire/framing"
 )
 
@@ -32,9 +33,9 @@ func buildTGI(r *Request) (Call, error) {
 // whole text and the details; special tokens are no part of the answer.
 type tgiDecoder struct {
 	r       reading
-	token   text
+	token   jsonscan.Text
 	special bool
-	whole   text
+	whole   jsonscan.Text
 	last    bool
 }
 
@@ -48,7 +49,7 @@ func (d *tgiDecoder) Event(e framing.Event, s *Stream) {
 		s.bad(e.Partial)
 		return
 	}
-	if !d.token.empty() && !d.special {
+	if !d.token.Empty() && !d.special {
 		d.add(d.token)
 	}
 	d.apply(s)
@@ -60,7 +61,7 @@ func (d *tgiDecoder) Body(data []byte, s *Stream) {
 		if !d.read(data, s.opts.KeepText) {
 			return false
 		}
-		if !d.whole.empty() {
+		if !d.whole.Empty() {
 			d.add(d.whole)
 		}
 		d.r.ids = notTold
@@ -69,15 +70,15 @@ func (d *tgiDecoder) Body(data []byte, s *Stream) {
 	})
 }
 
-func (d *tgiDecoder) add(t text) {
-	d.r.said.add(timeline.Text, t.size())
+func (d *tgiDecoder) add(t jsonscan.Text) {
+	d.r.said.add(timeline.Text, t.Size())
 	if d.r.keep {
 		d.r.pieces = append(d.r.pieces, piece{kind: timeline.Text, text: t})
 	}
 }
 
 func (d *tgiDecoder) apply(s *Stream) {
-	if d.last && d.r.finish.empty() && d.r.errors == nil {
+	if d.last && d.r.finish.Empty() && d.r.errors == nil {
 		d.r.stops = "stop" // without details no reason is given
 	}
 	d.r.apply(s, timeline.Empty)
@@ -86,52 +87,52 @@ func (d *tgiDecoder) apply(s *Stream) {
 
 func (d *tgiDecoder) read(data []byte, keep bool) bool {
 	c := d.r.start(data, keep)
-	d.token, d.special, d.whole, d.last = text{}, false, text{}, false
+	d.token, d.special, d.whole, d.last = jsonscan.Text{}, false, jsonscan.Text{}, false
 	failed := false
-	for name := range c.members {
+	for name := range c.Members {
 		switch string(name) {
 		case "token":
 			d.readToken()
 		case "generated_text":
-			d.whole, d.last = c.text()
+			d.whole, d.last = c.Text()
 		case "details":
 			d.details()
 		case "error":
 			failed = c.problem() != nil
 		case "error_type":
-			c.skip()
+			c.Skip()
 			failed = true
 		default:
-			c.skip()
+			c.Skip()
 		}
 	}
 	if failed {
 		d.r.errors = data
 	}
-	return c.end()
+	return c.End()
 }
 
 func (d *tgiDecoder) readToken() {
 	c := &d.r.c
 	d.r.ids = 1
-	for name := range c.members {
+	for name := range c.Members {
 		switch string(name) {
 		case "text":
-			d.token, _ = c.text()
+			d.token, _ = c.Text()
 		case "special":
-			d.special, _ = c.boolean()
+			d.special, _ = c.Boolean()
 		default:
-			c.skip()
+			c.Skip()
 		}
 	}
 }
 
 func (d *tgiDecoder) details() {
 	c := &d.r.c
-	for name := range c.members {
+	for name := range c.Members {
 		switch string(name) {
 		case "finish_reason":
-			d.r.finish, _ = c.text()
+			d.r.finish, _ = c.Text()
 		case "generated_tokens":
 			d.r.hasUsage = true
 			c.count(&d.r.usage.Output)
@@ -145,7 +146,7 @@ func (d *tgiDecoder) details() {
 				d.r.usage.Input = timeline.Some(n)
 			}
 		default:
-			c.skip()
+			c.Skip()
 		}
 	}
 }

@@ -59,19 +59,19 @@ func (d *tritonDecoder) Body(data []byte, s *Stream) {
 
 func (d *tritonDecoder) read(data []byte, keep bool) bool {
 	c := d.r.start(data, keep)
-	for name := range c.members {
+	for name := range c.Members {
 		switch string(name) {
 		case "text_output":
 			c.oneOrMore(func() { d.r.piece(timeline.Text) })
 		case "model_name":
-			d.r.model, _ = c.text()
+			d.r.model, _ = c.Text()
 		case "error":
 			d.r.errors = c.problem()
 		default:
-			c.skip()
+			c.Skip()
 		}
 	}
-	return c.end()
+	return c.End()
 }
 
 // tritonEngine is NVIDIA's Triton inference server.

@@ -31,7 +31,7 @@ const (
 // usage reads a usage object with the names of OpenAI and of those who extend
 // them.
 func (s *scan) usage(u *usage, t *serverTimings) {
-	for name := range s.members {
+	for name := range s.Members {
 		switch string(name) {
 		case "prompt_tokens", "input_tokens":
 			s.count(&u.Input)
@@ -40,11 +40,11 @@ func (s *scan) usage(u *usage, t *serverTimings) {
 		case "total_tokens":
 			s.count(&u.Total)
 		case "prompt_tokens_details", "input_tokens_details":
-			for name := range s.members {
+			for name := range s.Members {
 				s.usageDetail(name, u, promptTool)
 			}
 		case "completion_tokens_details", "output_tokens_details":
-			for name := range s.members {
+			for name := range s.Members {
 				s.usageDetail(name, u, firstOfAnswer)
 			}
 		case "queue_time":
@@ -84,7 +84,7 @@ func (s *scan) usageDetail(name []byte, u *usage, side part) {
 	case "video_tokens":
 		s.part(&u.parts[side.or(promptVideo, answerVideo)])
 	default:
-		s.skip()
+		s.Skip()
 	}
 }
 
@@ -98,13 +98,13 @@ func (p part) or(prompt, answer part) part {
 // count reads a count; what is no count (null, negative) changes nothing, and
 // neither does one that is smaller: see [usageState.merge].
 func (s *scan) count(field *timeline.Opt[int64]) {
-	if n, ok := s.integer(); ok && n >= 0 {
+	if n, ok := s.Integer(); ok && n >= 0 {
 		rise(field, timeline.Some(n))
 	}
 }
 
 func (s *scan) part(field *int64) {
-	if n, ok := s.integer(); ok {
+	if n, ok := s.Integer(); ok {
 		*field = max(*field, n)
 	}
 }

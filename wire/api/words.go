@@ -14,16 +14,16 @@ const maxWords = 256
 // in the shapes that servers use. It is empty when the data has none of them.
 func errorWords(data []byte) string {
 	var c scan
-	c.reset(data)
-	if c.peek() == '[' { // Gemini wraps errors in an array
-		c.enter()
-		if !c.element() {
+	c.Reset(data)
+	if c.Peek() == '[' { // Gemini wraps errors in an array
+		c.Enter()
+		if !c.Element() {
 			return ""
 		}
 	}
 	var e errorObject
 	e.read(&c, 0)
-	if c.bad {
+	if c.Failed() {
 		return ""
 	}
 	return e.String()
@@ -42,49 +42,49 @@ const (
 
 func (e *errorObject) read(c *scan, depth int) {
 	if depth == maxErrorDepth {
-		c.skip()
+		c.Skip()
 		return
 	}
-	switch c.peek() {
+	switch c.Peek() {
 	case '"':
-		if t, ok := c.text(); ok && e.message == "" {
+		if t, ok := c.Text(); ok && e.message == "" {
 			e.message = t.String()
 		}
 		return
 	case '{':
 	case '[':
-		for range c.elements {
+		for range c.Elements {
 			e.read(c, depth+1)
 		}
 		return
 	default:
-		c.skip()
+		c.Skip()
 		return
 	}
-	for name := range c.members {
+	for name := range c.Members {
 		switch string(name) {
 		case "error", "detail", "errors", "msg", "message", "Message", "error_message", "error_msg", "errorMessage", "fault", "faultstring", "base_resp", "status_msg":
 			e.read(c, depth+1)
 		case "code", "type", "status", "error_type", "status_code", "reason", "error_code", "errcode", "errno":
 			e.detail(string(name), c)
 		default:
-			c.skip()
+			c.Skip()
 		}
 	}
 }
 
 func (e *errorObject) detail(name string, c *scan) {
 	if len(e.details) == maxDetails {
-		c.skip()
+		c.Skip()
 		return
 	}
-	if c.peek() == '"' {
-		if t, ok := c.text(); ok && !t.empty() && !(name == "type" && t.is("error")) {
+	if c.Peek() == '"' {
+		if t, ok := c.Text(); ok && !t.Empty() && !(name == "type" && t.Is("error")) {
 			e.details = append(e.details, name+" "+t.String())
 		}
 		return
 	}
-	if n, ok := c.integer(); ok {
+	if n, ok := c.Integer(); ok {
 		e.details = append(e.details, fmt.Sprintf("%s %d", name, n))
 	}
 }

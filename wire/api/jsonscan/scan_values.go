@@ -1,4 +1,4 @@
-package api
+package jsonscan
 
 import (
 	"encoding/binary"
@@ -8,42 +8,42 @@ import (
 )
 
 // str reads the string that starts here.
-func (s *scan) str() text {
+func (s *Scanner) str() Text {
 	from := s.i + 1
 	i := from
-	var t text
+	var t Text
 	for {
-		i += plainRun(s.b[i:])
+		i += PlainRun(s.b[i:])
 		if i >= len(s.b) {
 			s.fault()
-			return text{}
+			return Text{}
 		}
 		switch c := s.b[i]; {
 		case c == '"':
-			t.raw = s.b[from:i]
+			t.Raw = s.b[from:i]
 			s.i = i + 1
 			return t
 		case c >= 0x80:
-			t.wide = true
+			t.Wide = true
 			i++
 		case c == '\\':
-			t.escaped = true
+			t.Escaped = true
 			if i++; !s.escape(&i) {
 				s.fault()
-				return text{}
+				return Text{}
 			}
 			i++
 		default: // a control character
 			s.fault()
-			return text{}
+			return Text{}
 		}
 	}
 }
 
-// plainRun is the number of bytes at the start of b that need no attention
+// PlainRun is the number of bytes at the start of b that need no attention
 // within a string: ASCII, no quote, no backslash, no control character. It looks
 // at eight bytes at a time.
-func plainRun(b []byte) int {
+func PlainRun(b []byte) int {
 	const ones, tops = 0x0101010101010101, 0x8080808080808080
 	n := 0
 	for len(b)-n >= 8 {
@@ -72,7 +72,7 @@ var plain = func() (t [256]bool) {
 }()
 
 // escape checks the escape whose letter is at *i and moves to its last byte.
-func (s *scan) escape(i *int) bool {
+func (s *Scanner) escape(i *int) bool {
 	if *i >= len(s.b) {
 		return false
 	}
@@ -90,18 +90,18 @@ func (s *scan) escape(i *int) bool {
 	return false
 }
 
-// text reads a string value. Any other value is skipped; it returns false then.
-func (s *scan) text() (text, bool) {
-	if s.peek() != '"' {
-		s.skip()
-		return text{}, false
+// Text reads a string value. Any other value is skipped; it returns false then.
+func (s *Scanner) Text() (Text, bool) {
+	if s.Peek() != '"' {
+		s.Skip()
+		return Text{}, false
 	}
 	t := s.str()
 	return t, !s.bad
 }
 
 // number reads the number that starts here.
-func (s *scan) number() []byte {
+func (s *Scanner) number() []byte {
 	from := s.i
 	if s.i < len(s.b) && s.b[s.i] == '-' {
 		s.i++
@@ -133,7 +133,7 @@ func (s *scan) number() []byte {
 	return s.b[from:s.i]
 }
 
-func (s *scan) digits() bool {
+func (s *Scanner) digits() bool {
 	from := s.i
 	for s.i < len(s.b) && s.b[s.i]-'0' < 10 {
 		s.i++
@@ -142,17 +142,17 @@ func (s *scan) digits() bool {
 }
 
 // numeric returns the next value's bytes if it is a number and skips any other.
-func (s *scan) numeric() []byte {
-	if c := s.peek(); c != '-' && c-'0' >= 10 {
-		s.skip()
+func (s *Scanner) numeric() []byte {
+	if c := s.Peek(); c != '-' && c-'0' >= 10 {
+		s.Skip()
 		return nil
 	}
 	return s.number()
 }
 
-// integer reads a whole number below 2^53; false for any other value, which is
+// Integer reads a whole number below 2^53; false for any other value, which is
 // skipped.
-func (s *scan) integer() (int64, bool) {
+func (s *Scanner) Integer() (int64, bool) {
 	b := s.numeric()
 	if len(b) == 0 {
 		return 0, false
@@ -168,8 +168,8 @@ func (s *scan) integer() (int64, bool) {
 	return n, true
 }
 
-// float reads a number; false for any other value, which is skipped.
-func (s *scan) float() (float64, bool) {
+// Float reads a number; false for any other value, which is skipped.
+func (s *Scanner) Float() (float64, bool) {
 	b := s.numeric()
 	if len(b) == 0 {
 		return 0, false
@@ -178,9 +178,9 @@ func (s *scan) float() (float64, bool) {
 	return f, err == nil
 }
 
-// boolean reads true or false; false, false for any other value.
-func (s *scan) boolean() (value, ok bool) {
-	c := s.peek()
-	s.skip()
+// Boolean reads true or false; false, false for any other value.
+func (s *Scanner) Boolean() (value, ok bool) {
+	c := s.Peek()
+	s.Skip()
 	return c == 't', !s.bad && (c == 't' || c == 'f')
 }
