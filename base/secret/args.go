@@ -23,7 +23,7 @@ func RedactArgs(argv []string) []string {
 				flag = ""
 			}
 		default:
-			out[i] = RedactURL(arg)
+			out[i] = maskLooks(RedactURL(arg))
 		}
 	}
 	return out
@@ -38,7 +38,7 @@ func flagValue(flag, value string) string {
 	case secretFlag(flag) && value != "":
 		return Mask
 	}
-	return RedactURL(value)
+	return maskLooks(RedactURL(value))
 }
 
 // varyFlag lists values of another flag, NAME=A,B. Each of them may hold a secret.

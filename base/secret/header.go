@@ -79,27 +79,32 @@ func maskValue(value string) string {
 	return Mask
 }
 
-// RedactHeader returns a copy of h in which sensitive values are masked.
+// RedactHeader returns a copy of h in which sensitive values are masked, and what looks
+// like a key in the others.
 func RedactHeader(h http.Header) http.Header {
 	out := h.Clone()
 	for name, values := range out {
-		if SensitiveHeader(name) {
-			for i := range values {
+		sensitive := SensitiveHeader(name)
+		for i := range values {
+			if sensitive {
 				values[i] = maskValue(values[i])
+			} else {
+				values[i] = maskLooks(values[i])
 			}
 		}
 	}
 	return out
 }
 
-// RedactHeaderLine masks the value of a "Name: value" line when it is sensitive.
+// RedactHeaderLine masks the value of a "Name: value" line when it is sensitive, else
+// what looks like a key in it.
 func RedactHeaderLine(line string) string {
 	name, value, ok := strings.Cut(line, ":")
 	if !ok || name == "" || strings.ContainsAny(strings.TrimSpace(name), "= \t\r\n") {
 		return redactLoose(line)
 	}
 	if !SensitiveHeader(name) {
-		return line
+		return maskLooks(line)
 	}
 	space := value[:len(value)-len(strings.TrimLeft(value, " \t"))]
 	return name + ":" + space + maskValue(value)

@@ -23,6 +23,11 @@ var looks = []struct {
 	{"akia", shape(`\bAKIA[A-Z0-9]{16}\b`)},
 	{"eyj", shape(`\beyJ[A-Za-z0-9_\-]{8,}\.[A-Za-z0-9_\-]{8,}\.[A-Za-z0-9_\-]*`)},
 	{"ghp_", shape(`\bghp_[A-Za-z0-9]{20,}`)},
+	{"github_pat_", shape(`\bgithub_pat_[A-Za-z0-9_]{20,}`)},
+	{"csk-", shape(`\bcsk-[A-Za-z0-9]{16,}`)},
+	{"pplx-", shape(`\bpplx-[A-Za-z0-9]{16,}`)},
+	{"xai-", shape(`\bxai-[A-Za-z0-9]{16,}`)},
+	{"r8_", shape(`\br8_[A-Za-z0-9]{16,}`)},
 }
 
 // prefixes of a look that tell what was there and are kept.
@@ -32,7 +37,16 @@ func shape(expression string) func() *regexp.Regexp {
 	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(expression) })
 }
 
-func maskLooks(s string) string {
+func maskLooks(s string) string { return replaceLooks(s, func(string) {}) }
+
+// lookSecrets lists what in a text looks like a key.
+func lookSecrets(s string) (out []string) {
+	replaceLooks(s, func(found string) { out = append(out, found) })
+	return out
+}
+
+// replaceLooks masks what looks like a key and tells of each one.
+func replaceLooks(s string, each func(found string)) string {
 	if len(s) < minLength {
 		return s
 	}
@@ -45,7 +59,9 @@ func maskLooks(s string) string {
 			continue
 		}
 		s = look.re().ReplaceAllStringFunc(s, func(m string) string {
-			return kept().FindString(m) + Mask
+			scheme := kept().FindString(m)
+			each(m[len(scheme):])
+			return scheme + Mask
 		})
 		lower = ""
 	}

@@ -179,15 +179,18 @@ func (r *Redactor) Args(argv []string) []string {
 	return out
 }
 
-// HeaderSecrets lists the secrets in the values of sensitive headers.
+// HeaderSecrets lists the secrets in the values of headers: all of a sensitive one, and
+// what looks like a key whatever its header is called.
 func HeaderSecrets(h http.Header) []string {
 	var out []string
 	for name, values := range h {
-		if !SensitiveHeader(name) {
-			continue
-		}
+		sensitive := SensitiveHeader(name)
 		for _, v := range values {
-			out = append(out, valueSecrets(name, v)...)
+			if sensitive {
+				out = append(out, valueSecrets(name, v)...)
+			} else {
+				out = append(out, lookSecrets(v)...)
+			}
 		}
 	}
 	return out
