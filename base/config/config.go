@@ -61,19 +61,13 @@ func NoFile(name string) *Document {
 // be read can add their own errors; see Document.Err.
 func Decode(name string, data []byte, into any) *Document {
 	d := NoFile(name)
-	tokens := lexer.Tokenize(string(bytes.TrimPrefix(data, []byte("\xef\xbb\xbf")))) // an editor's byte order mark
-	d.failed[""] = true                                                              // until there is something to check
-	if e := tooMuch(name, tokens); e != nil {
-		d.errs = append(d.errs, e)
-		return d
-	}
-	file, err := parser.Parse(tokens, 0, parser.AllowDuplicateMapKey())
-	if err != nil {
-		d.syntax(err)
+	d.failed[""] = true // until there is something to check
+	docs := d.parse(data)
+	if len(d.errs) > 0 {
 		return d
 	}
 	var body ast.Node
-	for _, doc := range file.Docs {
+	for _, doc := range docs {
 		if doc.Body == nil {
 			continue
 		}
@@ -94,6 +88,38 @@ func Decode(name string, data []byte, into any) *Document {
 	dec := decoder{Document: d, anchors: map[string]ast.Node{}}
 	dec.value(body, reflect.ValueOf(into).Elem(), "")
 	return d
+}
+
+// Documents reads the documents of a file that is another program's: maps, lists,
+// texts and numbers, whatever they are called.
+func Documents(name string, data []byte) ([]any, error) {
+	d := NoFile(name)
+	var all []any
+	for _, doc := range d.parse(data) {
+		if doc.Body == nil {
+			continue
+		}
+		var v any
+		dec := decoder{Document: d, anchors: map[string]ast.Node{}}
+		dec.value(doc.Body, reflect.ValueOf(&v).Elem(), "")
+		all = append(all, v)
+	}
+	return all, d.Err()
+}
+
+// parse returns the documents of a file, or adds why there are none.
+func (d *Document) parse(data []byte) []*ast.DocumentNode {
+	tokens := lexer.Tokenize(string(bytes.TrimPrefix(data, []byte("\xef\xbb\xbf")))) // an editor's byte order mark
+	if e := tooMuch(d.name, tokens); e != nil {
+		d.errs = append(d.errs, e)
+		return nil
+	}
+	file, err := parser.Parse(tokens, 0, parser.AllowDuplicateMapKey())
+	if err != nil {
+		d.syntax(err)
+		return nil
+	}
+	return file.Docs
 }
 
 // The parser's time grows with the square of both.

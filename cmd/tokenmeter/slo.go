@@ -29,6 +29,7 @@ type sloCmd struct {
 	Check    sloCheckCmd    `cmd:"" help:"Hold objectives against runs or live data; exit code 1 when one is missed or a budget is too small."`
 	Report   sloReportCmd   `cmd:"" help:"Show budgets, burn rates and alerts. The exit code says nothing about them."`
 	Validate sloValidateCmd `cmd:"" help:"Read objectives and say what each one counts; exit code 2 when something is wrong."`
+	Import   sloImportCmd   `cmd:"" help:"Make a file of objectives of another tool's: OpenSLO, sloth, pyrra."`
 	Rules    sloRulesCmd    `cmd:"" help:"Write Prometheus rules, their promtool tests, or Datadog SLOs and monitors."`
 }
 
