@@ -66,6 +66,9 @@ func (c *importCmd) Run(a *app) error {
 	in.Part = c.Part
 	if from == nil {
 		if from = imports.Recognise(in.Head()); from == nil {
+			if says := imports.SummaryOf(in.Head()); says != "" {
+				return &usageError{fmt.Errorf("%s: %s", c.File, says)}
+			}
 			return &usageError{fmt.Errorf("%s is no file of a tool that is known: %s; name it with --from", c.File, imports.Names())}
 		}
 	}

@@ -35,6 +35,7 @@ var Importers = []Importer{
 	{"inference-perf", "inference-perf's per_request_lifecycle_metrics.json", isInferencePerf, readInferencePerf},
 	{"llmeter", "llmeter's responses.jsonl", isLLMeter, readLLMeter},
 	{"genai-perf", "genai-perf's and perf_analyzer's profile_export.json", isGenAIPerf, readGenAIPerf},
+	{"llama-bench", "llama-bench -o json or -o jsonl", isLLAMABench, readLLAMABench},
 	{"otel", "OpenTelemetry spans of GenAI clients, as OTLP in JSON", isOTel, readOTel},
 	{"csv", "a table with the columns start_s, ttft_ms, e2e_ms, input_tokens, output_tokens, error", isCSV, readCSV},
 }

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"tokenmeter/record/metric"
+	"tokenmeter/record/run"
 	"tokenmeter/record/timeline"
 )
 
@@ -187,6 +188,65 @@ func TestNestedSpansAreOneRequest(t *testing.T) {
 	}
 }
 
+// llama-bench's own example of -o jsonl, from its README (MIT): the rates of its
+// repetitions are what it printed beside their times.
+func TestLLAMABench(t *testing.T) {
+	const file = `{"build_commit": "8cf427ff", "model_type": "qwen2 7B Q4_K - Medium", "n_prompt": 512, "n_gen": 0, "n_depth": 0, "test_time": "2025-04-24T11:59:33Z", "avg_ns": 70497220, "avg_ts": 7263.3, "samples_ns": [ 70551000, 70344900, 70439300, 70520500, 70630400 ],"samples_ts": [ 7257.16, 7278.42, 7268.67, 7260.30, 7249.00 ]}
+{"build_commit": "8cf427ff", "model_type": "qwen2 7B Q4_K - Medium", "n_prompt": 0, "n_gen": 128, "n_depth": 64, "test_time": "2025-04-24T11:59:33Z", "avg_ns": 1068078400, "samples_ns": [ 1060000000, 1070000000 ],"samples_ts": [ 120.755, 119.626 ]}
+`
+	importPart := func(file string, part int) (run.Run, []*timeline.Timeline, error) {
+		in, _ := NewInput("f", strings.NewReader(file))
+		in.Part = part
+		if m := Recognise(in.Head()); m == nil || m.Name != "llama-bench" {
+			t.Fatalf("recognised as %v", m)
+		}
+		var all []*timeline.Timeline
+		m, err := readLLAMABench(in, func(tl *timeline.Timeline) error { all = append(all, tl); return nil })
+		return m, all, err
+	}
+	if _, _, err := importPart(file, 0); err == nil || !strings.Contains(err.Error(), "1: pp512; 2: tg128 @ d64") {
+		t.Errorf("parts: %v", err)
+	}
+	m, all, err := importPart(file, 1)
+	if err != nil || len(all) != 5 || m.Started.Unix() != 1745495973 {
+		t.Fatalf("%d repetitions, %v, %v", len(all), m.Started, err)
+	}
+	rec := metric.Of(all[0])
+	if rate := 512 / (rec.TTFTMS.Or(0) / 1000); math.Abs(rate-7257.16) > 0.01 || rec.TPOTMS.OK() || all[1].DueUS != 70551 {
+		t.Errorf("prompt %v tokens/s, TPOT %v, the second began at %d µs", rate, rec.TPOTMS, all[1].DueUS)
+	}
+	_, all, err = importPart("["+strings.Replace(strings.TrimSpace(file), "\n", ",\n", 1)+"]", 2)
+	if err != nil || len(all) != 2 {
+		t.Fatalf("%d repetitions, %v", len(all), err)
+	}
+	rec = metric.Of(all[0])
+	if math.Abs(rec.E2ETPS.Or(0)-120.755) > 0.001 || rec.TTFTMS.OK() || rec.CachedTokens.Or(0) != 64 {
+		t.Errorf("generation %v tokens/s, TTFT %v, %v cached", rec.E2ETPS, rec.TTFTMS, rec.CachedTokens)
+	}
+}
+
+// Files with the figures of a whole run are known, and say where the requests are. The
+// row is of SemiAnalysisAI/InferenceX (Apache 2.0), the rest by the tools' sources.
+func TestSummariesAreKnown(t *testing.T) {
+	for head, want := range map[string]string{
+		`{"hw": "mi355x", "conc": 4, "infmax_model_prefix": "kimik2.5", "tput_per_gpu": 55.6}`: "InferenceX",
+		`{"version": "0.2.1", "results": {"request_performance": {"aggregate": {}}}}`:          "llm-d",
+		"| model | size | t/s |\n| --- |":                                                      "-o json",
+		"build_commit,build_number,n_gen,avg_ts,stddev_ts\n":                                   "-o json",
+		`:::MLLOG {"key": "loadgen_version", "value": "5.0"}`:                                  "LoadGen",
+		`{"n_samples_issued": 9, "legacy_loadgen_window_duration_ns": 5}`:                      "Endpoints",
+		`{"schema_version":"1.5","request_latency":{"unit":"ms","avg":3}}`:                     "profile_export.jsonl",
+		"hello": "",
+	} {
+		if Recognise([]byte(head)) != nil {
+			t.Errorf("%s is taken for a file with requests", head)
+		}
+		if got := SummaryOf([]byte(head)); (got == "") != (want == "") || !strings.Contains(got, want) {
+			t.Errorf("%s: %q", head, got)
+		}
+	}
+}
+
 // What can't be read says where and what to do.
 func TestFaultyFiles(t *testing.T) {
 	for _, c := range []struct{ from, file, want string }{
@@ -210,6 +270,9 @@ func TestFaultyFiles(t *testing.T) {
 		{"inference-perf", "[{\"start_time\":1}\n {\"start_time\":1}]", "f:2:2: this is no JSON: want , or ]"},
 		{"inference-perf", "[{\"start_time\":1},\n", "f:2:1: the file ends in the middle"},
 		{"inference-perf", "[{\"start_time\":1}]\n]", "f:2:1: more stands behind"},
+		{"llama-bench", `[{"n_prompt":1,"n_gen":1,"samples_ns":[]}]`, "f:1:2: the test has no samples_ns"},
+		{"llama-bench", `{"n_prompt":1,"n_gen":1,"samples_ns":[-5]}`, "f:1:1: a repetition that took -5 ns"},
+		{"llama-bench", `{"n_prompt":1,"n_gen":0,"samples_ns":[1,`, "the file ends in the middle"},
 		{"otel", `{"resourceSpans":[]}`, "gen_ai.operation.name"},
 		{"csv", "start_s,e2e_ms\n1,x\n", `f:2:3: e2e_ms is "x", no number`},
 		{"csv", "start_s,e2e_ms\n", "no row"},
@@ -237,6 +300,7 @@ func TestFaultyFiles(t *testing.T) {
 func FuzzImport(f *testing.F) {
 	for i := range Importers {
 		f.Add(uint8(i), []byte(`{"ttfts":[1],"itls":[[0.1]],"input_lens":[1],"output_lens":[1],"start_times":[0]}`))
+		f.Add(uint8(i), []byte(`[{"n_prompt":5,"n_gen":2,"n_depth":1,"test_time":"2025-04-24T11:59:33Z","samples_ns":[1000,2000]}]`))
 		f.Add(uint8(i), []byte("start_s,ttft_ms,e2e_ms\n1,2,3\n"))
 		f.Add(uint8(i), []byte(`[{"start_time":5,"end_time":6,"info":{"output_token_times":[5.5]}}]`))
 		f.Add(uint8(i), []byte(`{"metadata":{"request_start_ns":1},"metrics":{"request_latency":{"value":1,"unit":"ms"}}}`))

@@ -1,0 +1,108 @@
+package imports
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+
+	"tokenmeter/record/run"
+	"tokenmeter/record/timeline"
+)
+
+// llamaBenchRow is one test of llama-bench -o json or -o jsonl, with the time of each
+// repetition in nanoseconds. Source: llama.cpp, tools/llama-bench/llama-bench.cpp and
+// README.md (MIT).
+type llamaBenchRow struct {
+	Model   string    `json:"model_type"`
+	Prompt  *float64  `json:"n_prompt"`
+	Gen     *float64  `json:"n_gen"`
+	Depth   *float64  `json:"n_depth"` // tokens in the cache before, since 2025-04
+	Time    string    `json:"test_time"`
+	Samples []float64 `json:"samples_ns"`
+}
+
+func isLLAMABench(head []byte) bool {
+	return bytes.Contains(head, []byte(`"samples_ns"`)) && bytes.Contains(head, []byte(`"n_gen"`)) && bytes.Contains(head, []byte(`"n_prompt"`))
+}
+
+func readLLAMABench(in *Input, add func(*timeline.Timeline) error) (run.Run, error) {
+	m := run.Run{}
+	m.Load.Kind, m.Load.Concurrency = "closed", timeline.Some(int64(1))
+	var rows []*llamaBenchRow
+	var places []int64
+	var names []string
+	row := func(at int64, v *llamaBenchRow) error {
+		rows, places, names = append(rows, v), append(places, at), append(names, v.name())
+		return nil
+	}
+	var err error
+	if in.byteAt(in.space(0)) == '[' {
+		err = elements(in, row)
+	} else {
+		err = eachLine(in, row)
+	}
+	if err != nil {
+		return m, err
+	}
+	part, err := in.part(names)
+	if err != nil {
+		return m, err
+	}
+	v, at := rows[part], places[part]
+	m.Target.Model, m.Name = v.Model, names[part]
+	if began, err := parseTime(v.Time); err == nil {
+		m.Started = began
+	}
+	if len(v.Samples) == 0 {
+		return m, in.at(at, errors.New("the test has no samples_ns: it was broken off, or written by another tool"))
+	}
+	in.note("llama-bench tells when the test began and how long each repetition took: they are laid end to end")
+	if count(v.Gen).Or(0) == 0 {
+		in.note("a test of the prompt alone: its time is TTFT here, without sampling, tokenising and a server's queue")
+	}
+	var all []*request
+	began := 0.0
+	for _, ns := range v.Samples {
+		if !sensible(ns / 1e9) {
+			return m, in.at(at, fmt.Errorf("a repetition that took %v ns is none", ns))
+		}
+		r := v.request(at, began, ns/1e9)
+		began += ns / 1e9
+		all = append(all, r)
+	}
+	return m, emit(in, all, add)
+}
+
+// name is the test as llama-bench's tables call it.
+func (v *llamaBenchRow) name() string {
+	name, prompt, gen := "", count(v.Prompt).Or(0), count(v.Gen).Or(0)
+	switch {
+	case prompt > 0 && gen > 0:
+		name = fmt.Sprintf("pp%d+tg%d", prompt, gen)
+	case prompt > 0:
+		name = fmt.Sprintf("pp%d", prompt)
+	default:
+		name = fmt.Sprintf("tg%d", gen)
+	}
+	if depth := count(v.Depth).Or(0); depth > 0 {
+		name += fmt.Sprintf(" @ d%d", depth)
+	}
+	return name
+}
+
+// request is one repetition. What is generated comes as a whole: when its first token
+// was there is not told.
+func (v *llamaBenchRow) request(at int64, began, took float64) *request {
+	r := unknown(at)
+	r.start = began
+	if prompt, depth := count(v.Prompt), count(v.Depth); prompt.OK() {
+		r.input = timeline.Some(prompt.Or(0) + depth.Or(0))
+		r.cached = depth
+	}
+	if gen := count(v.Gen); gen.Or(0) > 0 {
+		r.output, r.asked, r.e2e, r.streamed = gen, gen, took, false
+	} else {
+		r.first = took
+	}
+	return r
+}
