@@ -253,3 +253,35 @@ func TestAnyCaseOfLetters(t *testing.T) {
 		}
 	})
 }
+
+// A key is a key under whatever name it is sent, and then known in every form in
+// which a server may repeat it.
+func TestKeysInHeadersOfHarmlessNames(t *testing.T) {
+	const long = "Qm7RtY2WxZ9aBcD3eFgH5jKlMnP8sTuV"
+	for _, key := range []string{
+		"sk-" + long, "sk-ant-api03-" + long, "sk-proj-" + long, "csk-" + long, "xai-" + long, "pplx-" + long, "fw_" + long, "r8_" + long,
+		"tgp_v1_" + long, "hf_" + long, "AIza" + long, "gsk_" + long, "nvapi-" + long, "AKIAIOSFODNN7EXAMPLE", "ASIAIOSFODNN7EXAMPLE",
+		"ABSK" + long, "ghp_" + long, "gho_" + long, "ghs_" + long, "github_pat_" + long, "glpat-" + long, "xoxb-" + long,
+		"eyJhbGciOiJIUzI1NiJ9." + long + "." + long,
+	} {
+		h := http.Header{"X-Config": {"mode=fast; key=" + key}, "X-Team": {"blue"}}
+		hidden := RedactHeader(h)
+		if got := hidden.Get("X-Config"); strings.Contains(got, key) || !strings.Contains(got, "mode=fast") {
+			t.Errorf("header: %q", got)
+		}
+		if got := hidden.Get("X-Team"); got != "blue" {
+			t.Errorf("X-Team: %q", got)
+		}
+		if got := RedactHeaderLine("X-Config: " + key); strings.Contains(got, key) {
+			t.Errorf("line: %q", got)
+		}
+		if got := strings.Join(RedactArgs([]string{"bench", "--header", "X-Config: " + key}), " "); strings.Contains(got, key) {
+			t.Errorf("args: %q", got)
+		}
+		for _, repeated := range []string{strings.ToUpper(key), url.QueryEscape(key), base64.StdEncoding.EncodeToString([]byte(key))} {
+			if got := New(HeaderSecrets(h)...).String("no: " + repeated + " is wrong"); got != "no: *** is wrong" {
+				t.Errorf("repeated: %q", got)
+			}
+		}
+	}
+}
