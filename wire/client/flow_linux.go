@@ -17,7 +17,8 @@ import (
 // flows are the process's, for as many clients as there are. They share the
 // load as the workers of a server do.
 type flows struct {
-	all []*flow
+	all   []*flow
+	apart atomic.Int64 // responses that their own goroutines read
 
 	mu      sync.Mutex
 	running int         // loops
@@ -67,6 +68,22 @@ func (fs *flows) rest() {
 		clock.RemoveProcessors(len(fs.all))
 		fs.idle = nil
 	}
+}
+
+// alone reports whether a response is better read by its own goroutine, and
+// counts it: while there are few, that takes the wake-up of one thread for a
+// token, where a loop that keeps to its thread takes that of a second.
+func (fs *flows) alone() bool {
+	for _, f := range fs.all {
+		if f.load.Load() > 0 {
+			return false
+		}
+	}
+	if fs.apart.Add(1) > fewApart {
+		fs.apart.Add(-1)
+		return false
+	}
+	return true
 }
 
 // enter gives a response to the flow that has the fewest, of as many as the
@@ -123,6 +140,7 @@ const (
 	// flowLookNS is the longest: a limit may come to be earlier than it was when
 	// it was looked at last.
 	flowLookNS = 1_000_000_000
+	fewApart   = 8 // responses that their own goroutines read while no flow reads any
 	flowKeepMS = 1 // how long a wait keeps the processor
 )
 

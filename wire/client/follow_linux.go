@@ -28,16 +28,20 @@ type followed struct {
 	fd int        // −1: closed
 }
 
-// Follow reads the body as Read does, but in a goroutine that reads many and on
-// which take is called with what each read brought. Neither may wait. It
-// returns when take has said no, when reads bring much at once, or where such
-// reading is not possible, all of them nil: Read then reads on. Other errors
-// are those of Read. limit says, whenever it is looked at, how long the server
-// may be silent.
+// Follow reads the body as Read does, and calls take with what each read brought:
+// in a goroutine that reads many, or in the caller's while there are few. Neither
+// limit nor take may wait. It returns when take has said no, when reads bring much
+// at once, or where such reading is not possible, all of them nil: Read then reads
+// on. Other errors are those of Read. limit says, whenever it is looked at, how
+// long the server may be silent.
 func (r *Passed) Follow(limit func() int64, take func(data []byte, at Arrived) bool) error {
 	cn := r.cn
 	if cn == nil || cn.src == nil || cn.tls != nil || !cn.src.raw.on || r.over || r.rd.done() || len(r.body) > 0 {
 		return nil
+	}
+	if fs := theFlows(); fs.alone() {
+		defer fs.apart.Add(-1)
+		return r.here(limit, take)
 	}
 	putBuffer(r.buf)
 	r.buf = nil
@@ -60,6 +64,17 @@ func (r *Passed) Follow(limit func() int64, take func(data []byte, at Arrived) b
 		panic(s.broke) // where the request's own recovery is
 	}
 	return s.err
+}
+
+// here reads in the goroutine that asks.
+func (r *Passed) here(limit func() int64, take func(data []byte, at Arrived) bool) error {
+	for {
+		data, at, err := r.Read(limit())
+		goOn := len(data) == 0 || take(data, at)
+		if err != nil || !goOn {
+			return err
+		}
+	}
 }
 
 // leaveGo takes the socket from Go's poller, which would wake for every packet.

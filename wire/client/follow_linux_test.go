@@ -88,6 +88,24 @@ func processorsBack() {
 	fs.rest()
 }
 
+// inFlows takes the places of responses that are read apart, for the test's time.
+func inFlows(t *testing.T) {
+	t.Helper()
+	fs := theFlows()
+	fs.apart.Add(fewApart)
+	t.Cleanup(func() { fs.apart.Add(-fewApart) })
+}
+
+// eachWay tests what is the same for a few responses and for many.
+func eachWay(t *testing.T, test func(t *testing.T)) {
+	t.Helper()
+	t.Run("apart", test)
+	t.Run("in a flow", func(t *testing.T) {
+		inFlows(t)
+		test(t)
+	})
+}
+
 const chunkedHead = "HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n"
 
 func passed(t *testing.T, ctx context.Context, c *Client, next chan bool) *Passed {
@@ -104,7 +122,9 @@ func never() int64 { return farFuture }
 
 // A followed response is read whole, stamped by the kernel, and its connection
 // serves again.
-func TestFollowReadsToTheEnd(t *testing.T) {
+func TestFollowReadsToTheEnd(t *testing.T) { eachWay(t, followReadsToTheEnd) }
+
+func followReadsToTheEnd(t *testing.T) {
 	c, next, accepted := scripted(t, chunkedHead, chunk("one"), chunk("two")+chunk("three"), "4\r\nfo", "ur\r\n", lastChunk)
 	for range 3 {
 		r := passed(t, t.Context(), c, next)
@@ -138,7 +158,9 @@ func readsOn(t *testing.T, r *Passed, next chan bool) {
 }
 
 // take says no: Read reads on, and the connection is as good as before.
-func TestFollowGivesBack(t *testing.T) {
+func TestFollowGivesBack(t *testing.T) { eachWay(t, followGivesBack) }
+
+func followGivesBack(t *testing.T) {
 	c, next, accepted := scripted(t, chunkedHead, chunk("one"), chunk("two"), lastChunk)
 	for range 2 {
 		r := passed(t, t.Context(), c, next)
@@ -152,7 +174,9 @@ func TestFollowGivesBack(t *testing.T) {
 }
 
 // What stops a followed response is told as Read tells it.
-func TestFollowEnds(t *testing.T) {
+func TestFollowEnds(t *testing.T) { eachWay(t, followEnds) }
+
+func followEnds(t *testing.T) {
 	follow := func(r *Passed, limit func() int64) *EndError {
 		err := r.Follow(limit, func([]byte, Arrived) bool { return true })
 		r.Close()
@@ -207,6 +231,7 @@ func TestFollowEnds(t *testing.T) {
 
 // Where no descriptor is left, what is given back can be read all the same.
 func TestFollowGivesBackWithoutADescriptor(t *testing.T) {
+	inFlows(t)
 	c, next, accepted := scripted(t, chunkedHead, chunk("one"), chunk("two"), lastChunk)
 	for range 2 {
 		r := passed(t, t.Context(), c, next)
@@ -237,6 +262,7 @@ func TestFollowGivesBackWithoutADescriptor(t *testing.T) {
 
 // The processors of the flows are given back, and not counted twice.
 func TestFlowsGiveTheirProcessorsBack(t *testing.T) {
+	inFlows(t)
 	processorsBack()
 	kept, procs := clock.KeptProcessors(), runtime.GOMAXPROCS(0)
 	c, next, _ := scripted(t, chunkedHead, chunk("one"))
@@ -258,7 +284,9 @@ func TestFlowsGiveTheirProcessorsBack(t *testing.T) {
 }
 
 // A panic in take is the caller's, and others go on.
-func TestFollowPanicsWhereItWasCalled(t *testing.T) {
+func TestFollowPanicsWhereItWasCalled(t *testing.T) { eachWay(t, followPanicsWhereItWasCalled) }
+
+func followPanicsWhereItWasCalled(t *testing.T) {
 	c, next, _ := scripted(t, chunkedHead, chunk("one"))
 	r := passed(t, t.Context(), c, next)
 	defer r.Close()
@@ -266,4 +294,53 @@ func TestFollowPanicsWhereItWasCalled(t *testing.T) {
 	defer func() { want(t, "panic", recover(), any("no")) }()
 	_ = r.Follow(never, func([]byte, Arrived) bool { panic("no") })
 	t.Error("it returned")
+}
+
+// A few responses are read apart; once there are more, the others share a flow,
+// and so do all that begin while one has anything to read.
+func TestFewAreReadApart(t *testing.T) {
+	c, next, _ := scripted(t, chunkedHead, chunk("one"), lastChunk)
+	fs := theFlows()
+	inFlow := func() (n int64) {
+		for _, f := range fs.all {
+			n += f.load.Load()
+		}
+		return n
+	}
+	apart := func() (yes bool) {
+		before := inFlow()
+		r := passed(t, t.Context(), c, next)
+		defer r.Close()
+		next <- true
+		_ = r.Follow(never, func([]byte, Arrived) bool {
+			yes = inFlow() == before
+			return false
+		})
+		next <- true
+		_, _, err := r.Read(0)
+		want(t, "end", err, io.EOF)
+		return yes
+	}
+	want(t, "the first", apart(), true)
+	want(t, "its place is free again", fs.apart.Load(), 0)
+	fs.apart.Add(fewApart - 1)
+	want(t, "the last of few", apart(), true)
+	fs.apart.Add(1)
+	want(t, "one more", apart(), false)
+
+	other, goOn, _ := scripted(t, chunkedHead, "CUT")
+	slow := passed(t, t.Context(), other, goOn)
+	defer slow.Close()
+	over := make(chan bool)
+	go func() {
+		_ = slow.Follow(never, func([]byte, Arrived) bool { return true })
+		close(over)
+	}()
+	for inFlow() == 0 {
+		time.Sleep(time.Millisecond)
+	}
+	fs.apart.Add(-fewApart)
+	want(t, "beside a flow that reads", apart(), false)
+	goOn <- true
+	<-over
 }
