@@ -50,14 +50,10 @@ func measure(n int) (*run.Run, error) {
 	rate := float64(n) / reply.Seconds()
 	return bench.Run(context.Background(), bench.Plan{
 		Client: client.Config{BaseURL: *url, API: api.OpenAIChat, NoKernelStamps: *userClock},
-		Rate:   rate, Concurrency: n + n/2 + 8, // a cap that never binds, and the connections opened ahead
-		Duration:     time.Duration(*spans * float64(reply)),
-		Grace:        2 * reply,
-		InputTokens:  "16",
-		OutputTokens: strconv.Itoa(*tokens),
-		IgnoreEOS:    true,
-		Out:          *dir,
-		Log:          os.Stderr,
+		// Concurrency is a cap that never binds, and the connections opened ahead.
+		Load:    bench.Load{Rate: rate, Concurrency: n + n/2 + 8, Duration: time.Duration(*spans * float64(reply)), Grace: 2 * reply},
+		Content: bench.Content{InputTokens: "16", OutputTokens: strconv.Itoa(*tokens), IgnoreEOS: true},
+		Output:  bench.Output{Out: *dir, Log: os.Stderr},
 	})
 }
 

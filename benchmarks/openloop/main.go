@@ -201,12 +201,10 @@ func drive() error {
 	}
 	r, err := bench.Run(context.Background(), bench.Plan{
 		Client: client.Config{BaseURL: *url, API: api.OpenAIChat},
-		Rate:   *rate, Arrival: *arrivals, Concurrency: 4000, // a cap that never binds
-		Duration:     time.Duration(*seconds) * time.Second,
-		InputTokens:  "8",
-		OutputTokens: "1",
-		IgnoreEOS:    true,
-		Out:          *dir,
+		// Concurrency is a cap that never binds.
+		Load:    bench.Load{Rate: *rate, Arrival: *arrivals, Concurrency: 4000, Duration: time.Duration(*seconds) * time.Second},
+		Content: bench.Content{InputTokens: "8", OutputTokens: "1", IgnoreEOS: true},
+		Output:  bench.Output{Out: *dir},
 	})
 	if err != nil {
 		return err

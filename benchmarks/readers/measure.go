@@ -55,13 +55,10 @@ func measure() error {
 	}
 	run, err := bench.Run(context.Background(), bench.Plan{
 		Client: client.Config{BaseURL: *url, API: api.OpenAIChat, Form: client.Form(*kinds)},
-		Rate:   float64(*streams) / over.Seconds(), Concurrency: *streams + *streams/2 + 8, // a cap that never binds
-		Duration:     time.Duration(*seconds) * time.Second,
-		Grace:        2 * reply,
-		InputTokens:  "16",
-		OutputTokens: strconv.Itoa(*tokens),
-		IgnoreEOS:    true,
-		Out:          *dir,
+		// Concurrency is a cap that never binds.
+		Load:    bench.Load{Rate: float64(*streams) / over.Seconds(), Concurrency: *streams + *streams/2 + 8, Duration: time.Duration(*seconds) * time.Second, Grace: 2 * reply},
+		Content: bench.Content{InputTokens: "16", OutputTokens: strconv.Itoa(*tokens), IgnoreEOS: true},
+		Output:  bench.Output{Out: *dir},
 	})
 	if err != nil {
 		return err

@@ -30,14 +30,14 @@ var flagObjective = regexp.MustCompile("(?m)^objective ")
 func (c *benchCmd) plan(a *app) (bench.Plan, error) {
 	var check checker
 	p := bench.Plan{
-		Name: c.Name, Version: fullVersion(), Model: c.Model,
-		Command:     append([]string{"tokenmeter"}, a.args...),
-		Prompt:      c.Prompt,
-		InputTokens: c.InputTokens, OutputTokens: c.OutputTokens,
-		IgnoreEOS: c.IgnoreEOS, NoStream: c.NoStream,
-		AllowLowN: c.AllowLowN, AllowISLDrift: c.AllowISLDrift,
-		Preflight: c.Preflight, Arrival: c.Arrival,
-		Out: c.Out, Force: c.Force, Capture: c.Capture,
+		Name:       c.Name,
+		Version:    fullVersion(),
+		Model:      c.Model,
+		Command:    append([]string{"tokenmeter"}, a.args...),
+		Load:       bench.Load{Arrival: c.Arrival},
+		Content:    bench.Content{Prompt: c.Prompt, InputTokens: c.InputTokens, OutputTokens: c.OutputTokens, IgnoreEOS: c.IgnoreEOS, NoStream: c.NoStream},
+		Conditions: bench.Conditions{AllowLowN: c.AllowLowN, AllowISLDrift: c.AllowISLDrift, Preflight: c.Preflight},
+		Output:     bench.Output{Out: c.Out, Force: c.Force, Capture: c.Capture},
 	}
 	c.load(&p, &check)
 	c.stages(&p, &check)

@@ -39,8 +39,11 @@ func simulated(t *testing.T, do func(t *testing.T, plan bench.Plan)) {
 		server := sim.New(preset.Config)
 		go server.Serve(ln)
 		defer server.Close()
-		do(t, bench.Plan{Timers: true, Prompt: "Hello.", OutputTokens: "4",
-			Client: client.Config{BaseURL: "http://sim", API: api.OpenAIChat, Dial: ln.Dial, NoKernelStamps: true}})
+		do(t, bench.Plan{
+			Timers:  true,
+			Client:  client.Config{BaseURL: "http://sim", API: api.OpenAIChat, Dial: ln.Dial, NoKernelStamps: true},
+			Content: bench.Content{Prompt: "Hello.", OutputTokens: "4"},
+		})
 	})
 }
 

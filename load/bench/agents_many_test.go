@@ -70,7 +70,7 @@ func TestManyRecordedSessions(t *testing.T) {
 	}
 	defer work.Close()
 	f := &fake{chat: said(time.Second, func(int, body) string { return "so" })}
-	res := virtual(t, f, Plan{Workload: work, Concurrency: 8, Requests: int(n), Warmup: Warmup{Off: true}}, nil)
+	res := virtual(t, f, Plan{Load: Load{Concurrency: 8, Requests: int(n), Warmup: Warmup{Off: true}}, Content: Content{Workload: work}}, nil)
 	if res.err != nil || int64(len(res.records)) != n {
 		t.Fatalf("%d of %d records, %v", len(res.records), n, res.err)
 	}

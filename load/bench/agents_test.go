@@ -38,7 +38,7 @@ func TestRecordedSessionIsPlayed(t *testing.T) {
 		work := recordedWork(t, workload.Content{MaxGap: c.gap})
 		work.Speed(c.speed)
 		f := &fake{chat: said(time.Second, func(int, body) string { return "so" })}
-		res := virtual(t, f, Plan{Workload: work, Concurrency: 1, Requests: 5, Warmup: Warmup{Off: true}}, nil)
+		res := virtual(t, f, Plan{Load: Load{Concurrency: 1, Requests: 5, Warmup: Warmup{Off: true}}, Content: Content{Workload: work}}, nil)
 		if res.err != nil || len(res.records) != 5 {
 			t.Fatalf("%d records, %v", len(res.records), res.err)
 		}
@@ -73,7 +73,7 @@ func TestRecordedSessionSharesPrefixes(t *testing.T) {
 			}
 			return "answer of the run"
 		})}
-		res := virtual(t, f, Plan{Workload: work, Concurrency: 1, Requests: 5, Warmup: Warmup{Off: true}, ReadsAnswers: work.ReadsAnswers()}, nil)
+		res := virtual(t, f, Plan{Load: Load{Concurrency: 1, Requests: 5, Warmup: Warmup{Off: true}}, Content: Content{Workload: work, ReadsAnswers: work.ReadsAnswers()}}, nil)
 		if res.err != nil {
 			t.Fatal(res.err)
 		}

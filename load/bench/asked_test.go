@@ -38,7 +38,7 @@ func TestEarlyFailuresThatPassBy(t *testing.T) {
 				s.token(10 * time.Millisecond)
 				s.end(256, 0)
 			}}
-			plan := Plan{Concurrency: 1, Requests: 100, Warmup: Warmup{Off: !warm}}
+			plan := Plan{Load: Load{Concurrency: 1, Requests: 100, Warmup: Warmup{Off: !warm}}}
 			res := virtual(t, f, plan, nil)
 			if res.err != nil || len(res.records) != 100 || res.run.Requests.OK < 95 {
 				t.Errorf("%s, warm-up %t: %d records, %v", name, warm, len(res.records), res.err)
@@ -54,7 +54,7 @@ func TestEarlyFailuresThatPassBy(t *testing.T) {
 func TestWarmupRefused(t *testing.T) {
 	for _, status := range []int{400, 401, 403, 404, 422} {
 		f := &fake{chat: func(s *stream, _ body) { s.fail(status, "no") }}
-		res := virtual(t, f, Plan{Concurrency: 2, Requests: 50}, nil)
+		res := virtual(t, f, Plan{Load: Load{Concurrency: 2, Requests: 50}}, nil)
 		var target *TargetError
 		if !asError(res.err, &target) || len(res.records) != 0 || len(f.bodies) != 4 {
 			t.Errorf("%d: %d sent, %d records, %v", status, len(f.bodies), len(res.records), res.err)
@@ -75,8 +75,10 @@ func TestNeverSentIsNotSent(t *testing.T) {
 		if text == "goodput > 99%" {
 			list = append(list, "p99 tpot < 500ms")
 		}
-		plan := Plan{Rate: 100, Concurrency: 5, Duration: 10 * time.Second, Grace: 5 * time.Second, Warmup: Warmup{Off: true},
-			Objectives: objectivesOf(t, list...)}
+		plan := Plan{
+			Load:       Load{Rate: 100, Concurrency: 5, Duration: 10 * time.Second, Grace: 5 * time.Second, Warmup: Warmup{Off: true}},
+			Conditions: Conditions{Objectives: objectivesOf(t, list...)},
+		}
 		res := virtual(t, f, plan, nil)
 		if res.err != nil || len(res.records) != 1000 {
 			t.Fatalf("%d records, %v", len(res.records), res.err)
@@ -114,7 +116,7 @@ func TestNeverSentIsNotSent(t *testing.T) {
 // moment is no rate that was kept.
 func TestRateOfAHangingServer(t *testing.T) {
 	f := &fake{chat: func(s *stream, _ body) { sleep(s.ctx, time.Hour) }}
-	res := virtual(t, f, Plan{Rate: 50, Concurrency: 8, Duration: 4 * time.Second, Grace: -1, Warmup: Warmup{Off: true}}, nil)
+	res := virtual(t, f, Plan{Load: Load{Rate: 50, Concurrency: 8, Duration: 4 * time.Second, Grace: -1, Warmup: Warmup{Off: true}}}, nil)
 	if res.run == nil || len(f.bodies) != 8 {
 		t.Fatalf("%d sent, %v", len(f.bodies), res.err)
 	}
@@ -129,7 +131,7 @@ func TestUnsentByTheUser(t *testing.T) {
 		s.token(time.Second)
 		s.end(256, 0)
 	}}
-	plan := Plan{Rate: 10, Concurrency: 1, Duration: time.Minute, Warmup: Warmup{Off: true}, Objectives: objectivesOf(t, "p99 e2e < 1h")}
+	plan := Plan{Load: Load{Rate: 10, Concurrency: 1, Duration: time.Minute, Warmup: Warmup{Off: true}}, Conditions: Conditions{Objectives: objectivesOf(t, "p99 e2e < 1h")}}
 	res := virtual(t, f, plan, func(cancel func()) { time.AfterFunc(3*time.Second, cancel) })
 	if g := res.run.Goodput; g == nil || g.Bad != 0 {
 		t.Errorf("%+v", g)
@@ -145,7 +147,7 @@ func TestRequestsCountRequests(t *testing.T) {
 	} {
 		for _, workers := range []int{1, 3} {
 			f := &fake{chat: said(10*time.Millisecond, func(int, body) string { return "so it is" })}
-			res := virtual(t, f, Plan{Workload: spec(t, text), Rate: 5, Requests: 40, Workers: workers, Warmup: Warmup{Off: true}}, nil)
+			res := virtual(t, f, Plan{Load: Load{Rate: 5, Requests: 40, Workers: workers, Warmup: Warmup{Off: true}}, Content: Content{Workload: spec(t, text)}}, nil)
 			// The last conversation to begin is held to its end.
 			if n := len(res.records); res.err != nil || n < 40 || n > 40+6 {
 				t.Errorf("%s, %d workers: %d requests, %v", name, workers, n, res.err)
@@ -157,7 +159,7 @@ func TestRequestsCountRequests(t *testing.T) {
 // The cool-down begins where the requests of the main part are counted.
 func TestRequestsCountRequestsBeforeACooldown(t *testing.T) {
 	f := &fake{chat: said(3*time.Second, func(int, body) string { return "so it is" })}
-	res := virtual(t, f, Plan{Workload: spec(t, "input: 20\noutput: 10\nturns: 2"), Rate: 2, Requests: 10, Cooldown: 20 * time.Second, Warmup: Warmup{Off: true}}, nil)
+	res := virtual(t, f, Plan{Load: Load{Rate: 2, Requests: 10, Cooldown: 20 * time.Second, Warmup: Warmup{Off: true}}, Content: Content{Workload: spec(t, "input: 20\noutput: 10\nturns: 2")}}, nil)
 	if q := res.run.Requests; res.err != nil || q.Total != 10 || q.Cooldown == 0 {
 		t.Errorf("%+v, %v", q, res.err)
 	}
@@ -170,10 +172,10 @@ func TestOpenLoopsFitPrompts(t *testing.T) {
 		s.end(wordsIn(b)*3/2, 0)
 	}
 	for name, plan := range map[string]Plan{
-		"constant": {Rate: 20},
-		"poisson":  {Rate: 20, Arrival: "poisson", Seed: 3},
-		"stages":   {Stages: schedule.Curve{{For: 5 * time.Second, From: 5, To: 20}}},
-		"closed":   {Concurrency: 2},
+		"constant": {Load: Load{Rate: 20}},
+		"poisson":  {Load: Load{Rate: 20, Arrival: "poisson"}, Content: Content{Seed: 3}},
+		"stages":   {Load: Load{Stages: schedule.Curve{{For: 5 * time.Second, From: 5, To: 20}}}},
+		"closed":   {Load: Load{Concurrency: 2}},
 	} {
 		plan.Requests, plan.InputTokens = 40, "600"
 		res := virtual(t, &fake{chat: counts}, plan, nil)
@@ -204,7 +206,7 @@ func TestTracesFitPrompts(t *testing.T) {
 		s.token(time.Millisecond)
 		s.end(wordsIn(b)*3/2, 0)
 	}}
-	res := virtual(t, f, Plan{Workload: work, Trace: &schedule.Trace{Times: work.Times}}, nil)
+	res := virtual(t, f, Plan{Load: Load{Trace: &schedule.Trace{Times: work.Times}}, Content: Content{Workload: work}}, nil)
 	if res.err != nil || len(res.records) != 20 {
 		t.Fatalf("%d records, %v", len(res.records), res.err)
 	}
@@ -239,7 +241,7 @@ func TestTraceOutOfOrder(t *testing.T) {
 			continue
 		}
 		f := &fake{chat: echo}
-		res := virtual(t, f, Plan{Workload: work, Trace: &schedule.Trace{Times: work.Times}}, nil)
+		res := virtual(t, f, Plan{Load: Load{Trace: &schedule.Trace{Times: work.Times}}, Content: Content{Workload: work}}, nil)
 		var usage *UsageError
 		if !asError(res.err, &usage) || !hasText(res.err.Error(), fmt.Sprintf("record %d ", at+1)) || len(f.bodies) != 0 {
 			t.Errorf("at %d: %d sent, %v", at, len(f.bodies), res.err)
@@ -254,11 +256,11 @@ func TestFewerRequestsThanStreams(t *testing.T) {
 		plan   Plan
 		warned bool
 	}{
-		{Plan{Concurrency: 32, Requests: 10}, true},
-		{Plan{Concurrency: 2, Requests: 1}, true},
-		{Plan{Requests: 7}, true}, // of the 8 streams that nobody asked for
-		{Plan{Concurrency: 10, Requests: 10}, false},
-		{Plan{Concurrency: 10, Requests: 5, Rate: 5}, false},
+		{Plan{Load: Load{Concurrency: 32, Requests: 10}}, true},
+		{Plan{Load: Load{Concurrency: 2, Requests: 1}}, true},
+		{Plan{Load: Load{Requests: 7}}, true}, // of the 8 streams that nobody asked for
+		{Plan{Load: Load{Concurrency: 10, Requests: 10}}, false},
+		{Plan{Load: Load{Concurrency: 10, Requests: 5, Rate: 5}}, false},
 	} {
 		c.plan.Warmup.Off = true
 		if res := virtual(t, f, c.plan, nil); res.err != nil || warned(res.run, "too_few_requests") != c.warned {
@@ -271,13 +273,13 @@ func TestFewerRequestsThanStreams(t *testing.T) {
 func TestLoadWords(t *testing.T) {
 	for want, p := range map[string]Plan{
 		"8 streams, closed loop":                                       {},
-		"1 stream, closed loop":                                        {Concurrency: 1},
-		"2.5 requests/s constant, open loop":                           {Rate: 2.5},
-		"10 requests/s poisson, open loop, at most 4 in flight":        {Rate: 10, Arrival: "poisson", Concurrency: 4},
-		"stages 1m0s@5,2m0s@5..50, open loop":                          {Stages: schedule.Curve{{For: time.Minute, From: 5, To: 5}, {For: 2 * time.Minute, From: 5, To: 50}}},
-		"stages 1m0s@2..8 streams, closed loop":                        {Stages: schedule.Curve{{For: time.Minute, From: 2, To: 8}}, StagesClosed: true},
-		"a trace at 2 times its speed, open loop":                      {Trace: &schedule.Trace{Speed: 2}},
-		"a trace at 1 times its speed, open loop, at most 3 in flight": {Trace: &schedule.Trace{}, Concurrency: 3},
+		"1 stream, closed loop":                                        {Load: Load{Concurrency: 1}},
+		"2.5 requests/s constant, open loop":                           {Load: Load{Rate: 2.5}},
+		"10 requests/s poisson, open loop, at most 4 in flight":        {Load: Load{Rate: 10, Arrival: "poisson", Concurrency: 4}},
+		"stages 1m0s@5,2m0s@5..50, open loop":                          {Load: Load{Stages: schedule.Curve{{For: time.Minute, From: 5, To: 5}, {For: 2 * time.Minute, From: 5, To: 50}}}},
+		"stages 1m0s@2..8 streams, closed loop":                        {Load: Load{Stages: schedule.Curve{{For: time.Minute, From: 2, To: 8}}, StagesClosed: true}},
+		"a trace at 2 times its speed, open loop":                      {Load: Load{Trace: &schedule.Trace{Speed: 2}}},
+		"a trace at 1 times its speed, open loop, at most 3 in flight": {Load: Load{Trace: &schedule.Trace{}, Concurrency: 3}},
 	} {
 		if got := p.LoadWords(); got != want {
 			t.Errorf("%q, want %q", got, want)

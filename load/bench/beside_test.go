@@ -52,7 +52,7 @@ func TestNoPageTouchesARun(t *testing.T) {
 				io.WriteString(w, `{"object":"list","data":[{"id":"fake-model"}]}`)
 			}
 		})
-		plan := Plan{Requests: 40, Concurrency: 4, Salt: "salt", Beside: pageOf("http://fake/metrics")}
+		plan := Plan{Load: Load{Requests: 40, Concurrency: 4}, Content: Content{Salt: "salt"}, Output: Output{Beside: pageOf("http://fake/metrics")}}
 		if page == nil {
 			plan.Beside = nil
 		}
@@ -158,9 +158,9 @@ func within(t *testing.T, what string, got, want, share float64) {
 func TestDecompositionIsTheTruth(t *testing.T) {
 	for _, like := range []string{sim.LikeVLLM, sim.LikeLlama} {
 		for _, load := range []Plan{
-			{Concurrency: 1, Requests: 20},
-			{Concurrency: 4, Requests: 60},
-			{Concurrency: 24, Requests: 120}, // six wait for each that runs
+			{Load: Load{Concurrency: 1, Requests: 20}},
+			{Load: Load{Concurrency: 4, Requests: 60}},
+			{Load: Load{Concurrency: 24, Requests: 120}}, // six wait for each that runs
 		} {
 			load.InputTokens, load.OutputTokens, load.Warmup = "uniform:64,1500", "uniform:20,120", Warmup{Requests: 2}
 			sum, truths := truthful(t, like, load)

@@ -16,14 +16,18 @@ func TestEachEndsTheRun(t *testing.T) {
 	}}
 	var seen []int64
 	flying := int64(0)
-	res := virtual(t, f, Plan{Rate: 50, Requests: 1000, OutputTokens: "1", Warmup: Warmup{Requests: 3}, Each: func(e Ended) bool {
-		seen = append(seen, e.Index)
-		flying = max(flying, e.InFlight)
-		if want := e.Index * 20_000; e.DueUS < want-1 || e.DueUS > want+1 {
-			t.Errorf("request %d was due at %d µs", e.Index, e.DueUS)
-		}
-		return len(seen) < 40
-	}}, nil)
+	res := virtual(t, f, Plan{
+		Load:    Load{Rate: 50, Requests: 1000, Warmup: Warmup{Requests: 3}},
+		Content: Content{OutputTokens: "1"},
+		Output: Output{Each: func(e Ended) bool {
+			seen = append(seen, e.Index)
+			flying = max(flying, e.InFlight)
+			if want := e.Index * 20_000; e.DueUS < want-1 || e.DueUS > want+1 {
+				t.Errorf("request %d was due at %d µs", e.Index, e.DueUS)
+			}
+			return len(seen) < 40
+		}},
+	}, nil)
 	if res.err != nil || res.run.Partial {
 		t.Fatalf("%v, partial %v", res.err, res.run.Partial)
 	}

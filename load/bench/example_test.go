@@ -28,11 +28,10 @@ func ExampleRun() {
 	defer os.RemoveAll(dir)
 
 	result, err := bench.Run(context.Background(), bench.Plan{
-		Client:       client.Config{BaseURL: "http://" + ln.Addr().String(), API: api.OpenAIChat},
-		Concurrency:  4,
-		Requests:     20,
-		OutputTokens: "16",
-		Out:          filepath.Join(dir, "run"),
+		Client:  client.Config{BaseURL: "http://" + ln.Addr().String(), API: api.OpenAIChat},
+		Load:    bench.Load{Concurrency: 4, Requests: 20},
+		Content: bench.Content{OutputTokens: "16"},
+		Output:  bench.Output{Out: filepath.Join(dir, "run")},
 	})
 	if err != nil {
 		fmt.Println(err)

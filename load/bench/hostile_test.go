@@ -28,7 +28,7 @@ func TestPreflightKeepsSecrets(t *testing.T) {
 		"cut":    {401, `{"error":"` + strings.Repeat("x", 190) + key + `"}`},
 	} {
 		f := &fake{chat: echo, models: models(c.status, c.text)}
-		plan := Plan{Client: client.Config{Header: http.Header{"Authorization": {"Bearer " + key}}}, Requests: 1}
+		plan := Plan{Client: client.Config{Header: http.Header{"Authorization": {"Bearer " + key}}}, Load: Load{Requests: 1}}
 		res := virtual(t, f, plan, nil)
 		if res.err == nil || hasText(res.err.Error(), "0123456789") || hasText(res.err.Error(), key[:8]) || !hasText(res.err.Error(), "***") {
 			t.Errorf("%s: %v", name, res.err)
@@ -46,7 +46,7 @@ func TestServerNameKeepsSecrets(t *testing.T) {
 		w.Header().Set("Server", "srv/"+key)
 		models(200, `{"data":[{"id":"m"}]}`)(w, req)
 	}}
-	plan := Plan{Client: client.Config{Header: http.Header{"Authorization": {"Bearer " + key}}}, Requests: 1, Warmup: Warmup{Off: true}}
+	plan := Plan{Client: client.Config{Header: http.Header{"Authorization": {"Bearer " + key}}}, Load: Load{Requests: 1, Warmup: Warmup{Off: true}}}
 	res := virtual(t, f, plan, nil)
 	if res.err != nil || res.run.Target.Server != "srv/***" {
 		t.Errorf("server %q, %v", res.run.Target.Server, res.err)
@@ -66,7 +66,7 @@ func TestListedModels(t *testing.T) {
 // Silence is told with what was asked, how long, and what to do.
 func TestPreflightSilence(t *testing.T) {
 	f := &fake{chat: echo, models: func(_ http.ResponseWriter, req *http.Request) { <-req.Context().Done() }}
-	res := virtual(t, f, Plan{Requests: 1}, nil)
+	res := virtual(t, f, Plan{Load: Load{Requests: 1}}, nil)
 	want := "the server did not answer GET /v1/models within 10s; look whether it is a model server and is ready; --preflight none with --model does not ask it"
 	if res.err == nil || res.err.Error() != want {
 		t.Errorf("got %v", res.err)

@@ -76,7 +76,7 @@ func TestAffinity(t *testing.T) {
 	}{{nil, 14}, {[]string{}, 4}} {
 		f := &replicas{known: []map[string]bool{{}, {}}}
 		work := recordedWork(t, workload.Content{})
-		res := virtual(t, &fake{whole: f}, Plan{Workload: work, Concurrency: 1, Requests: 5, Warmup: Warmup{Off: true}, Session: Session{Headers: c.headers}}, nil)
+		res := virtual(t, &fake{whole: f}, Plan{Load: Load{Concurrency: 1, Requests: 5, Warmup: Warmup{Off: true}}, Content: Content{Workload: work, Session: Session{Headers: c.headers}}}, nil)
 		if res.err != nil || f.hit != c.hit || f.all != 28 {
 			t.Errorf("%v: %d of %d blocks were hits, want %d of 28; %v", c.headers, f.hit, f.all, c.hit, res.err)
 		}
@@ -96,7 +96,7 @@ func TestAffinity(t *testing.T) {
 func TestSessionNames(t *testing.T) {
 	play := func(s Session) *replicas {
 		f := &replicas{known: []map[string]bool{{}}}
-		res := virtual(t, &fake{whole: f}, Plan{Workload: recordedWork(t, workload.Content{}), Concurrency: 1, Requests: 5, Warmup: Warmup{Off: true}, Session: s}, nil)
+		res := virtual(t, &fake{whole: f}, Plan{Load: Load{Concurrency: 1, Requests: 5, Warmup: Warmup{Off: true}}, Content: Content{Workload: recordedWork(t, workload.Content{}), Session: s}}, nil)
 		if res.err != nil || len(f.asked) != 5 {
 			t.Fatalf("%d requests, %v", len(f.asked), res.err)
 		}

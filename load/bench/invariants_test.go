@@ -20,7 +20,7 @@ func TestInvariants(t *testing.T) {
 	for seed := range uint64(40) {
 		src := random.New(seed)
 		pick := func(n int64) int64 { return src.Between(0, n-1) }
-		plan := Plan{Seed: seed, Workers: int(1 + pick(3)), Grace: time.Duration(1+pick(5)) * time.Second, KeepGoing: true}
+		plan := Plan{Load: Load{Workers: int(1 + pick(3)), Grace: time.Duration(1+pick(5)) * time.Second}, Content: Content{Seed: seed}, Conditions: Conditions{KeepGoing: true}}
 		if pick(2) == 0 {
 			plan.Rate = float64(1 + pick(40))
 			plan.Arrival = []string{"constant", "poisson", "gamma"}[pick(3)]

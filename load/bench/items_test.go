@@ -52,7 +52,7 @@ func TestConversations(t *testing.T) {
 		}
 		f := &fake{chat: said(100*time.Millisecond, func(n int, _ body) string { return fmt.Sprintf("answer %d", n) })}
 		work := spec(t, "input: 20\noutput: 10\nturns: 3\nthink: 2s\nhistory: "+history)
-		res := virtual(t, f, Plan{Workload: work, ReadsAnswers: work.ReadsAnswers(), Concurrency: 1, Requests: 6, Warmup: Warmup{Off: true}}, nil)
+		res := virtual(t, f, Plan{Load: Load{Concurrency: 1, Requests: 6, Warmup: Warmup{Off: true}}, Content: Content{Workload: work, ReadsAnswers: work.ReadsAnswers()}}, nil)
 		if res.err != nil || len(res.records) != 6 {
 			t.Fatalf("%d records, %v", len(res.records), res.err)
 		}
@@ -105,7 +105,7 @@ task:
 	if err != nil {
 		t.Fatal(err)
 	}
-	res := virtual(t, f, Plan{Workload: work, Concurrency: 2, Requests: 40, Warmup: Warmup{Off: true}, Objectives: o}, nil)
+	res := virtual(t, f, Plan{Load: Load{Concurrency: 2, Requests: 40, Warmup: Warmup{Off: true}}, Content: Content{Workload: work}, Conditions: Conditions{Objectives: o}}, nil)
 	if res.err != nil || len(res.records) != 40 {
 		t.Fatalf("%d records, %v", len(res.records), res.err)
 	}
@@ -153,7 +153,7 @@ func TestTasksThatEndEarly(t *testing.T) {
 		s.end(wordsIn(b), 0)
 	}}
 	work := spec(t, "task: {steps: [{name: a, input: 10}, {name: b, after: [a], tool: 300ms, input: 10}, {name: c, after: [b], input: 10}]}")
-	res := virtual(t, f, Plan{Workload: work, Concurrency: 1, Duration: 3 * time.Second, Grace: 5 * time.Second, KeepGoing: true, Warmup: Warmup{Off: true}}, nil)
+	res := virtual(t, f, Plan{Load: Load{Concurrency: 1, Duration: 3 * time.Second, Grace: 5 * time.Second, Warmup: Warmup{Off: true}}, Content: Content{Workload: work}, Conditions: Conditions{KeepGoing: true}}, nil)
 	if res.err != nil {
 		t.Fatal(res.err)
 	}
@@ -176,7 +176,7 @@ func TestSegments(t *testing.T) {
 		s.end(wordsIn(b), 0)
 	}}
 	work := spec(t, "input: 10\noutput: 1\nsegments: {every: 1s, count: 4}")
-	res := virtual(t, f, Plan{Workload: work, Concurrency: 1, Requests: 4, Warmup: Warmup{Off: true}}, nil)
+	res := virtual(t, f, Plan{Load: Load{Concurrency: 1, Requests: 4, Warmup: Warmup{Off: true}}, Content: Content{Workload: work}}, nil)
 	if res.err != nil || len(res.records) != 4 {
 		t.Fatalf("%d records, %v", len(res.records), res.err)
 	}
@@ -217,7 +217,7 @@ func TestUsersWhoLeave(t *testing.T) {
 	} {
 		gone = 0
 		work := spec(t, "input: 10\noutput: 50\n"+text)
-		res := virtual(t, f, Plan{Workload: work, Concurrency: 1, Requests: 4, Warmup: Warmup{Off: true}}, nil)
+		res := virtual(t, f, Plan{Load: Load{Concurrency: 1, Requests: 4, Warmup: Warmup{Off: true}}, Content: Content{Workload: work}}, nil)
 		if res.err != nil || len(res.records) != 4 {
 			t.Fatalf("%d records, %v", len(res.records), res.err)
 		}
@@ -237,7 +237,7 @@ func TestUsersWhoLeave(t *testing.T) {
 func TestSlowReaders(t *testing.T) {
 	f := &fake{chat: said(0, func(int, body) string { return strings.Repeat("word ", 100) })}
 	work := spec(t, "input: 10\noutput: 50\nslow: {share: 100%, bytes_per_s: 2000}")
-	res := virtual(t, f, Plan{Workload: work, Concurrency: 1, Requests: 1, Warmup: Warmup{Off: true}}, nil)
+	res := virtual(t, f, Plan{Load: Load{Concurrency: 1, Requests: 1, Warmup: Warmup{Off: true}}, Content: Content{Workload: work}}, nil)
 	if res.err != nil || len(res.records) != 1 {
 		t.Fatalf("%d records, %v", len(res.records), res.err)
 	}
@@ -251,7 +251,7 @@ func TestChecks(t *testing.T) {
 	f := &fake{chat: said(0, func(n int, _ body) string { return []string{"it is 42", "no idea"}[n%4/3] })}
 	work := spec(t, "input: 10\ncheck: {number: {value: 42}}")
 	o, _ := objective.ParseAll([]string{"check pass >= 98%"})
-	res := virtual(t, f, Plan{Workload: work, ReadsAnswers: work.ReadsAnswers(), Concurrency: 1, Requests: 40, Warmup: Warmup{Off: true}, Objectives: o}, nil)
+	res := virtual(t, f, Plan{Load: Load{Concurrency: 1, Requests: 40, Warmup: Warmup{Off: true}}, Content: Content{Workload: work, ReadsAnswers: work.ReadsAnswers()}, Conditions: Conditions{Objectives: o}}, nil)
 	if res.err != nil {
 		t.Fatal(res.err)
 	}
@@ -288,7 +288,7 @@ func TestNormTokenizer(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	res := virtual(t, f, Plan{Norm: norm, Concurrency: 1, Requests: 3, Warmup: Warmup{Off: true}}, nil)
+	res := virtual(t, f, Plan{Load: Load{Concurrency: 1, Requests: 3, Warmup: Warmup{Off: true}}, Content: Content{Norm: norm}}, nil)
 	if res.err != nil {
 		t.Fatal(res.err)
 	}
@@ -324,7 +324,7 @@ func TestPrefillCap(t *testing.T) {
 		}
 		s.end(wordsIn(b), 0)
 	}}
-	res := virtual(t, f, Plan{Concurrency: 8, Requests: 16, Prefills: 2, Warmup: Warmup{Off: true}}, nil)
+	res := virtual(t, f, Plan{Load: Load{Concurrency: 8, Requests: 16, Prefills: 2, Warmup: Warmup{Off: true}}}, nil)
 	if res.err != nil || most != 2 || f.most < 6 {
 		t.Errorf("%v: %d in prefill, %d in flight", res.err, most, f.most)
 	}
@@ -349,7 +349,7 @@ func TestRampAndCooldown(t *testing.T) {
 		}
 		return n
 	}
-	res := virtual(t, f, Plan{Rate: 10, Ramp: 4 * time.Second, Duration: 10 * time.Second, Cooldown: 5 * time.Second, Warmup: Warmup{Off: true}}, nil)
+	res := virtual(t, f, Plan{Load: Load{Rate: 10, Ramp: 4 * time.Second, Duration: 10 * time.Second, Cooldown: 5 * time.Second, Warmup: Warmup{Off: true}}}, nil)
 	if res.err != nil {
 		t.Fatal(res.err)
 	}
@@ -363,7 +363,7 @@ func TestRampAndCooldown(t *testing.T) {
 	if q := res.run.Requests; q.Total != 100 || q.Warmup != 20 || q.OK != 100 || q.Cooldown == 0 {
 		t.Errorf("%+v", q)
 	}
-	res = virtual(t, f, Plan{Concurrency: 4, Ramp: 4 * time.Second, Requests: 21, Cooldown: 30 * time.Second, Warmup: Warmup{Off: true}}, nil)
+	res = virtual(t, f, Plan{Load: Load{Concurrency: 4, Ramp: 4 * time.Second, Requests: 21, Cooldown: 30 * time.Second, Warmup: Warmup{Off: true}}}, nil)
 	n = phases(res)
 	if res.err != nil || n[timeline.Measure] != 21 || n[timeline.Warmup] != 10 || n[timeline.Cooldown] < 1 || res.wall > 11*time.Second {
 		t.Errorf("closed: %v in %v, %v", n, res.wall, res.err)
@@ -382,7 +382,7 @@ func TestStages(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	res := virtual(t, f, Plan{Stages: stages, Warmup: Warmup{Off: true}}, nil)
+	res := virtual(t, f, Plan{Load: Load{Stages: stages, Warmup: Warmup{Off: true}}}, nil)
 	if res.err != nil || len(res.records) != 10+50+20 {
 		t.Fatalf("open: %d records, %v", len(res.records), res.err)
 	}
@@ -401,7 +401,7 @@ func TestStages(t *testing.T) {
 		s.token(100 * time.Millisecond)
 		s.end(wordsIn(b), 0)
 	}
-	res = virtual(t, f, Plan{Stages: stages, StagesClosed: true, Warmup: Warmup{Off: true}}, func(func()) { start = time.Now() })
+	res = virtual(t, f, Plan{Load: Load{Stages: stages, StagesClosed: true, Warmup: Warmup{Off: true}}}, func(func()) { start = time.Now() })
 	if res.err != nil || most[0] != 1 || most[1] != 4 || most[2] > 4 || len(res.records) < 68 || len(res.records) > 74 {
 		t.Errorf("closed: %v streams, %d records, %v", most, len(res.records), res.err)
 	}
@@ -417,7 +417,7 @@ func TestPacedUsers(t *testing.T) {
 		s.token(d)
 		s.end(wordsIn(b), 0)
 	}}
-	res := virtual(t, f, Plan{Concurrency: 2, Requests: 8, Pace: 2 * time.Second, Warmup: Warmup{Off: true}}, nil)
+	res := virtual(t, f, Plan{Load: Load{Concurrency: 2, Requests: 8, Pace: 2 * time.Second, Warmup: Warmup{Off: true}}}, nil)
 	if res.err != nil {
 		t.Fatal(res.err)
 	}
@@ -443,10 +443,10 @@ func TestTheLastRequestEndsTheRun(t *testing.T) {
 		plan Plan
 		most time.Duration
 	}{
-		"stages":   {Plan{Stages: stages, StagesClosed: true, Requests: 5}, 5 * time.Second},
-		"cooldown": {Plan{Stages: stages, StagesClosed: true, Requests: 5, Cooldown: time.Second}, 6 * time.Second},
+		"stages":   {Plan{Load: Load{Stages: stages, StagesClosed: true, Requests: 5}}, 5 * time.Second},
+		"cooldown": {Plan{Load: Load{Stages: stages, StagesClosed: true, Requests: 5, Cooldown: time.Second}}, 6 * time.Second},
 		// The second user comes half a minute after the first.
-		"pace": {Plan{Concurrency: 2, Pace: time.Minute, Requests: 2}, 31 * time.Second},
+		"pace": {Plan{Load: Load{Concurrency: 2, Pace: time.Minute, Requests: 2}}, 31 * time.Second},
 	} {
 		f := &fake{chat: func(s *stream, b body) {
 			s.token(time.Second)
@@ -476,7 +476,7 @@ func TestTrace(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, workers := range []int{1, 2} {
-		res := virtual(t, f, Plan{Workload: work, Trace: &schedule.Trace{Times: work.Times, Speed: 2}, Workers: workers, Warmup: Warmup{Off: true}}, nil)
+		res := virtual(t, f, Plan{Load: Load{Trace: &schedule.Trace{Times: work.Times, Speed: 2}, Workers: workers, Warmup: Warmup{Off: true}}, Content: Content{Workload: work}}, nil)
 		if res.err != nil || len(res.records) != 5 {
 			t.Fatalf("%d records, %v", len(res.records), res.err)
 		}
@@ -503,7 +503,7 @@ func TestMaxFailures(t *testing.T) {
 		s.token(10 * time.Millisecond)
 		s.end(wordsIn(b), 0)
 	}}
-	res := virtual(t, f, Plan{Concurrency: 1, Requests: 200, MaxFailures: 0.2, Warmup: Warmup{Off: true}}, nil)
+	res := virtual(t, f, Plan{Load: Load{Concurrency: 1, Requests: 200, MaxFailures: 0.2, Warmup: Warmup{Off: true}}}, nil)
 	var target *TargetError
 	if !asError(res.err, &target) || !hasText(res.err.Error(), "--max-failures") || len(res.records) != 20 {
 		t.Errorf("%d records, %v", len(res.records), res.err)
@@ -516,7 +516,7 @@ func TestClassesInTheSummary(t *testing.T) {
 		s.end(wordsIn(b), 0)
 	}}
 	work := spec(t, "mix: [{name: short, share: 3, input: 10, output: 1}, {name: long, share: 1, input: 100, output: 1}]")
-	res := virtual(t, f, Plan{Workload: work, Concurrency: 1, Requests: 80, Warmup: Warmup{Off: true}}, nil)
+	res := virtual(t, f, Plan{Load: Load{Concurrency: 1, Requests: 80, Warmup: Warmup{Off: true}}, Content: Content{Workload: work}}, nil)
 	if res.err != nil || len(res.run.Classes) != 2 {
 		t.Fatalf("%v, %+v", res.err, res.run.Classes)
 	}

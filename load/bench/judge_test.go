@@ -53,8 +53,14 @@ func TestModelAsJudge(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	sum, err := Run(context.Background(), Plan{Client: client.Config{BaseURL: target, API: api.OpenAIChat}, Model: "m",
-		Preflight: "none", Workload: l, ReadsAnswers: l.ReadsAnswers(), Concurrency: 3, Requests: 30, Warmup: Warmup{Off: true}, Out: t.TempDir() + "/run"})
+	sum, err := Run(context.Background(), Plan{
+		Client:     client.Config{BaseURL: target, API: api.OpenAIChat},
+		Model:      "m",
+		Load:       Load{Concurrency: 3, Requests: 30, Warmup: Warmup{Off: true}},
+		Content:    Content{Workload: l, ReadsAnswers: l.ReadsAnswers()},
+		Conditions: Conditions{Preflight: "none"},
+		Output:     Output{Out: t.TempDir() + "/run"},
+	})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -31,7 +31,7 @@ func TestB62CoordinatedOmission(t *testing.T) {
 		s.token(time.Until(done))
 		s.end(10, 0)
 	}}
-	res := virtual(t, f, Plan{Rate: 10, Requests: 200, OutputTokens: "1", Warmup: Warmup{Off: true}}, func(func()) { start = time.Now() })
+	res := virtual(t, f, Plan{Load: Load{Rate: 10, Requests: 200, Warmup: Warmup{Off: true}}, Content: Content{OutputTokens: "1"}}, func(func()) { start = time.Now() })
 	if res.err != nil || len(res.records) != 200 {
 		t.Fatalf("n = %d, %v", len(res.records), res.err)
 	}
@@ -61,7 +61,7 @@ func TestB63WaitForASlotCounts(t *testing.T) {
 		s.token(400 * time.Millisecond)
 		s.end(10, 0)
 	}}
-	res := virtual(t, f, Plan{Rate: 10, Concurrency: 1, Requests: 8, Warmup: Warmup{Off: true}}, nil)
+	res := virtual(t, f, Plan{Load: Load{Rate: 10, Concurrency: 1, Requests: 8, Warmup: Warmup{Off: true}}}, nil)
 	if res.err != nil || len(res.records) != 8 {
 		t.Fatalf("n = %d, %v", len(res.records), res.err)
 	}
@@ -89,7 +89,7 @@ func TestB64RateIsKept(t *testing.T) {
 		s.token(450 * time.Microsecond)
 		s.end(10, 0)
 	}}
-	res := virtual(t, f, Plan{Rate: 200, Duration: 10 * time.Second, Warmup: Warmup{Off: true}}, nil)
+	res := virtual(t, f, Plan{Load: Load{Rate: 200, Duration: 10 * time.Second, Warmup: Warmup{Off: true}}}, nil)
 	if res.err != nil || len(res.records) != 2000 {
 		t.Fatalf("sent %d, %v", len(res.records), res.err)
 	}
@@ -109,7 +109,7 @@ func TestB67NoHiddenCap(t *testing.T) {
 		s.token(time.Second)
 		s.end(10, 0)
 	}}
-	res := virtual(t, f, Plan{Concurrency: 256, Requests: 512, Warmup: Warmup{Off: true}}, nil)
+	res := virtual(t, f, Plan{Load: Load{Concurrency: 256, Requests: 512, Warmup: Warmup{Off: true}}}, nil)
 	if res.err != nil || len(res.records) != 512 {
 		t.Fatalf("n = %d, %v", len(res.records), res.err)
 	}
@@ -132,7 +132,7 @@ func TestB68Warmup(t *testing.T) {
 		}
 		s.end(10, 0)
 	}}
-	res := virtual(t, f, Plan{Concurrency: 1, Requests: 8, Warmup: Warmup{Requests: 2}, Prompt: "hello"}, nil)
+	res := virtual(t, f, Plan{Load: Load{Concurrency: 1, Requests: 8, Warmup: Warmup{Requests: 2}}, Content: Content{Prompt: "hello"}}, nil)
 	if res.err != nil || len(res.records) != 8 || len(res.warm) != 2 {
 		t.Fatalf("n = %d and %d, %v", len(res.records), len(res.warm), res.err)
 	}
@@ -152,7 +152,7 @@ func TestB68TooManyRequestsInWarmup(t *testing.T) {
 		s.token(100 * time.Millisecond)
 		s.end(10, 0)
 	}}
-	res := virtual(t, f, Plan{Concurrency: 4, Requests: 8}, nil)
+	res := virtual(t, f, Plan{Load: Load{Concurrency: 4, Requests: 8}}, nil)
 	if res.err != nil || len(res.records) != 8 {
 		t.Fatalf("n = %d, %v", len(res.records), res.err)
 	}
@@ -173,7 +173,7 @@ func TestB69Straggler(t *testing.T) {
 		}
 		s.end(10, 0)
 	}}
-	res := virtual(t, f, Plan{Concurrency: 64, Requests: 64, Warmup: Warmup{Off: true}}, nil)
+	res := virtual(t, f, Plan{Load: Load{Concurrency: 64, Requests: 64, Warmup: Warmup{Off: true}}}, nil)
 	if res.err != nil || len(res.records) != 64 {
 		t.Fatalf("n = %d, %v", len(res.records), res.err)
 	}
@@ -207,7 +207,7 @@ func TestB70OnePrompt(t *testing.T) {
 		s.token(time.Millisecond)
 		s.end(1000, cached)
 	}}
-	res := virtual(t, f, Plan{Prompt: "the only one", Requests: 200, Warmup: Warmup{Off: true}}, nil)
+	res := virtual(t, f, Plan{Load: Load{Requests: 200, Warmup: Warmup{Off: true}}, Content: Content{Prompt: "the only one"}}, nil)
 	if res.err != nil || len(res.records) != 200 {
 		t.Fatalf("n = %d, %v", len(res.records), res.err)
 	}
@@ -246,8 +246,10 @@ func wordsIn(b body) int {
 func TestB71SameSeedTwice(t *testing.T) {
 	once := func(salt string) (prompts []string, lengths []int64) {
 		f := &fake{chat: echo}
-		res := virtual(t, f, Plan{Seed: 42, Salt: salt, Concurrency: 1, Requests: 20, Warmup: Warmup{Off: true},
-			InputTokens: "uniform:5,50", OutputTokens: "uniform:1,9"}, nil)
+		res := virtual(t, f, Plan{
+			Load:    Load{Concurrency: 1, Requests: 20, Warmup: Warmup{Off: true}},
+			Content: Content{Seed: 42, Salt: salt, InputTokens: "uniform:5,50", OutputTokens: "uniform:1,9"},
+		}, nil)
 		if res.err != nil {
 			t.Fatal(res.err)
 		}
@@ -275,8 +277,8 @@ func TestB71SameSeedTwice(t *testing.T) {
 // B72: four workers send 400 different prompts, and no request twice.
 func TestB72Workers(t *testing.T) {
 	for _, plan := range []Plan{
-		{Workers: 4, Requests: 400, Seed: 42, Concurrency: 8, Warmup: Warmup{Off: true}},
-		{Workers: 4, Requests: 400, Seed: 42, Rate: 50, Arrival: "poisson", Warmup: Warmup{Off: true}},
+		{Load: Load{Workers: 4, Requests: 400, Concurrency: 8, Warmup: Warmup{Off: true}}, Content: Content{Seed: 42}},
+		{Load: Load{Workers: 4, Requests: 400, Rate: 50, Arrival: "poisson", Warmup: Warmup{Off: true}}, Content: Content{Seed: 42}},
 	} {
 		f := &fake{chat: echo}
 		res := virtual(t, f, plan, nil)
@@ -322,8 +324,8 @@ func TestB74LengthField(t *testing.T) {
 		answer(s, *b.MaxNewer)
 	}
 	for name, plan := range map[string]Plan{
-		"default": {Concurrency: 2, Requests: 6, OutputTokens: "128", Prompt: "x"},
-		"probe":   {Concurrency: 2, Requests: 6, OutputTokens: "128", Prompt: "x", Preflight: "probe", Warmup: Warmup{Off: true}},
+		"default": {Load: Load{Concurrency: 2, Requests: 6}, Content: Content{OutputTokens: "128", Prompt: "x"}},
+		"probe":   {Load: Load{Concurrency: 2, Requests: 6, Warmup: Warmup{Off: true}}, Content: Content{OutputTokens: "128", Prompt: "x"}, Conditions: Conditions{Preflight: "probe"}},
 	} {
 		for _, server := range []func(*stream, body){serverA, serverB} {
 			f := &fake{chat: server}
@@ -367,7 +369,7 @@ func TestB75TokensFarFromAsked(t *testing.T) {
 		s.token(time.Millisecond)
 		s.end(5128, 0)
 	}}
-	plan := Plan{InputTokens: "1000", Concurrency: 1, Requests: 4, Warmup: Warmup{Requests: 4}}
+	plan := Plan{Load: Load{Concurrency: 1, Requests: 4, Warmup: Warmup{Requests: 4}}, Content: Content{InputTokens: "1000"}}
 	res := virtual(t, f, plan, nil)
 	var target *TargetError
 	if !asError(res.err, &target) || !hasText(res.err.Error(), "--allow-isl-drift") || len(res.records) != 0 {
@@ -385,7 +387,7 @@ func TestPromptsAreFittedInWarmup(t *testing.T) {
 		s.token(time.Millisecond)
 		s.end(wordsIn(b)*3/2, 0)
 	}}
-	res := virtual(t, f, Plan{InputTokens: "1000", Concurrency: 1, Requests: 4}, nil)
+	res := virtual(t, f, Plan{Load: Load{Concurrency: 1, Requests: 4}, Content: Content{InputTokens: "1000"}}, nil)
 	if res.err != nil || len(res.warm) != 5 {
 		t.Fatalf("%d warm-up requests, %v", len(res.warm), res.err)
 	}
@@ -410,7 +412,7 @@ func TestPromptsAreFittedThoughWordsDiffer(t *testing.T) {
 		s.end(int(float64(wordsIn(b))*factor), 0)
 	}}
 	// The first of the checks is the fifth request, which misses by 6 %.
-	res := virtual(t, f, Plan{InputTokens: "2000", Concurrency: 1, Requests: 20}, nil)
+	res := virtual(t, f, Plan{Load: Load{Concurrency: 1, Requests: 20}, Content: Content{InputTokens: "2000"}}, nil)
 	if res.err != nil {
 		t.Fatal(res.err)
 	}
@@ -435,7 +437,7 @@ func TestB76ChatTemplate(t *testing.T) {
 		warm               int
 		user, server, says float64
 	}{{false, 4 + probes, 128, 150, 22}, {true, 4 + probes + 1, 106, 128, 22}} {
-		res := virtual(t, f, Plan{InputTokens: "128", Concurrency: 1, Requests: 4, CompensateTemplate: c.compensate}, nil)
+		res := virtual(t, f, Plan{Load: Load{Concurrency: 1, Requests: 4}, Content: Content{InputTokens: "128"}, Conditions: Conditions{CompensateTemplate: c.compensate}}, nil)
 		if res.err != nil || len(res.warm) != c.warm || len(res.records) != 4 {
 			t.Fatalf("%d and %d, %v", len(res.warm), len(res.records), res.err)
 		}
@@ -452,12 +454,12 @@ func TestB76ChatTemplate(t *testing.T) {
 // B77: no tokens at all is a mistake in the plan, found before anything is sent.
 func TestB77NoInputTokens(t *testing.T) {
 	f := &fake{chat: echo}
-	res := virtual(t, f, Plan{InputTokens: "0"}, nil)
+	res := virtual(t, f, Plan{Content: Content{InputTokens: "0"}}, nil)
 	var usage *UsageError
 	if !asError(res.err, &usage) || len(f.bodies) != 0 {
 		t.Errorf("%d requests sent, %v", len(f.bodies), res.err)
 	}
-	res = virtual(t, f, Plan{InputTokens: "1", Requests: 20}, nil)
+	res = virtual(t, f, Plan{Load: Load{Requests: 20}, Content: Content{InputTokens: "1"}}, nil)
 	if res.err != nil || res.run.Requests.Failed != 0 {
 		t.Fatal(res.err)
 	}
@@ -480,7 +482,7 @@ func TestB107Interrupted(t *testing.T) {
 			time.AfterFunc(time.Millisecond, stop)
 		}
 	}}
-	res := virtual(t, f, Plan{Concurrency: 1, Requests: 100, Warmup: Warmup{Off: true}},
+	res := virtual(t, f, Plan{Load: Load{Concurrency: 1, Requests: 100, Warmup: Warmup{Off: true}}},
 		func(cancel func()) { stop = cancel })
 	if res.err != ErrInterrupted || res.run == nil || !res.run.Partial {
 		t.Fatalf("%v, %+v", res.err, res.run)
@@ -502,7 +504,7 @@ func TestB107Interrupted(t *testing.T) {
 func TestB111EverythingFailed(t *testing.T) {
 	wrong := func(s *stream, _ body) { s.fail(401, "Incorrect API key provided") }
 	f := &fake{chat: wrong}
-	res := virtual(t, f, Plan{Requests: 20, Concurrency: 1, Warmup: Warmup{Off: true}}, nil)
+	res := virtual(t, f, Plan{Load: Load{Requests: 20, Concurrency: 1, Warmup: Warmup{Off: true}}}, nil)
 	var target *TargetError
 	if !asError(res.err, &target) || target.Class != timeline.HTTP4xx || !hasText(res.err.Error(), "Incorrect API key") {
 		t.Fatalf("%v", res.err)
@@ -511,12 +513,12 @@ func TestB111EverythingFailed(t *testing.T) {
 		t.Errorf("%d sent", len(f.bodies))
 	}
 	f = &fake{chat: wrong}
-	res = virtual(t, f, Plan{Requests: 20, KeepGoing: true}, nil)
+	res = virtual(t, f, Plan{Load: Load{Requests: 20}, Conditions: Conditions{KeepGoing: true}}, nil)
 	if !asError(res.err, &target) || res.run.Requests.Failed != 20 || res.run.Requests.ByClass[timeline.HTTP4xx] != 20 {
 		t.Errorf("told to go on: %v, %+v", res.err, res.run)
 	}
 	f = &fake{chat: wrong}
-	res = virtual(t, f, Plan{Requests: 20}, nil)
+	res = virtual(t, f, Plan{Load: Load{Requests: 20}}, nil)
 	if !asError(res.err, &target) || len(f.bodies) != 4 || !hasText(res.err.Error(), "warm-up") {
 		t.Errorf("in the warm-up: %d sent, %v", len(f.bodies), res.err)
 	}
@@ -533,19 +535,19 @@ func TestGrace(t *testing.T) {
 		}
 		s.end(10, 0)
 	}}
-	res := virtual(t, f, Plan{Concurrency: 1, Duration: 2 * time.Second, Grace: 3 * time.Second, Warmup: Warmup{Off: true}}, nil)
+	res := virtual(t, f, Plan{Load: Load{Concurrency: 1, Duration: 2 * time.Second, Grace: 3 * time.Second, Warmup: Warmup{Off: true}}}, nil)
 	if res.err != nil || len(res.records) != 3 {
 		t.Fatalf("n = %d, %v", len(res.records), res.err)
 	}
 	if res.wall != 2700*time.Millisecond {
 		t.Errorf("wall %v", res.wall)
 	}
-	res = virtual(t, f, Plan{Concurrency: 1, Duration: 2 * time.Second, Grace: 3 * time.Second, Warmup: Warmup{Off: true}}, nil)
+	res = virtual(t, f, Plan{Load: Load{Concurrency: 1, Duration: 2 * time.Second, Grace: 3 * time.Second, Warmup: Warmup{Off: true}}}, nil)
 	last := res.records[len(res.records)-1]
 	if res.err != nil || last.Outcome != timeline.CancelledRunEnd || res.wall != 5*time.Second || res.run.Partial {
 		t.Errorf("%v, %s after %v", res.err, last.Outcome, res.wall)
 	}
-	res = virtual(t, f, Plan{Concurrency: 1, Duration: 2 * time.Second, Grace: -1, Warmup: Warmup{Off: true}}, nil)
+	res = virtual(t, f, Plan{Load: Load{Concurrency: 1, Duration: 2 * time.Second, Grace: -1, Warmup: Warmup{Off: true}}}, nil)
 	if res.wall != 2*time.Second {
 		t.Errorf("without a grace: wall %v", res.wall)
 	}
@@ -557,7 +559,7 @@ func TestDueButNeverSent(t *testing.T) {
 		s.token(time.Second)
 		s.end(10, 0)
 	}}
-	res := virtual(t, f, Plan{Rate: 10, Concurrency: 1, Duration: 2 * time.Second, Grace: 1500 * time.Millisecond, Warmup: Warmup{Off: true}}, nil)
+	res := virtual(t, f, Plan{Load: Load{Rate: 10, Concurrency: 1, Duration: 2 * time.Second, Grace: 1500 * time.Millisecond, Warmup: Warmup{Off: true}}}, nil)
 	if res.err != nil || len(res.records) != 20 {
 		t.Fatalf("n = %d, %v", len(res.records), res.err)
 	}

@@ -21,7 +21,7 @@ func TestB66ConnectionsAreReused(t *testing.T) {
 		s.token(100 * time.Millisecond)
 		s.end(10, 0)
 	}}
-	res := virtual(t, f, Plan{Concurrency: 100, Requests: 2000}, nil)
+	res := virtual(t, f, Plan{Load: Load{Concurrency: 100, Requests: 2000}}, nil)
 	if res.err != nil || len(res.records) != 2000 {
 		t.Fatalf("n = %d, %v", len(res.records), res.err)
 	}
@@ -44,7 +44,7 @@ func TestB73EarlyStop(t *testing.T) {
 		}
 		s.end(10, 0)
 	}}
-	res := virtual(t, f, Plan{Concurrency: 1, Requests: 4, OutputTokens: "512", IgnoreEOS: true, Warmup: Warmup{Off: true}}, nil)
+	res := virtual(t, f, Plan{Load: Load{Concurrency: 1, Requests: 4, Warmup: Warmup{Off: true}}, Content: Content{OutputTokens: "512", IgnoreEOS: true}}, nil)
 	if res.err != nil || len(res.records) != 4 {
 		t.Fatalf("n = %d, %v", len(res.records), res.err)
 	}
@@ -57,7 +57,7 @@ func TestB73EarlyStop(t *testing.T) {
 func TestPoissonOverWorkersIsOneSchedule(t *testing.T) {
 	due := func(workers int) (out []float64) {
 		f := &fake{chat: echo}
-		res := virtual(t, f, Plan{Rate: 20, Arrival: "poisson", Duration: 20 * time.Second, Workers: workers, Seed: 7}, nil)
+		res := virtual(t, f, Plan{Load: Load{Rate: 20, Arrival: "poisson", Duration: 20 * time.Second, Workers: workers}, Content: Content{Seed: 7}}, nil)
 		if res.err != nil {
 			t.Fatal(res.err)
 		}
@@ -76,11 +76,11 @@ func TestPoissonOverWorkersIsOneSchedule(t *testing.T) {
 // A client that sends every request in time keeps the rate, however few there are.
 func TestRandomArrivalsSentInTimeKeepTheRate(t *testing.T) {
 	for name, p := range map[string]Plan{
-		"by number":      {Arrival: "poisson", Requests: 12},
-		"by time":        {Arrival: "poisson", Duration: 2 * time.Second},
-		"gamma":          {Arrival: "gamma", Burstiness: 0.5, Requests: 12},
-		"with a ramp":    {Arrival: "poisson", Requests: 12, Ramp: 2 * time.Second},
-		"over 4 workers": {Arrival: "poisson", Requests: 12, Workers: 4},
+		"by number":      {Load: Load{Arrival: "poisson", Requests: 12}},
+		"by time":        {Load: Load{Arrival: "poisson", Duration: 2 * time.Second}},
+		"gamma":          {Load: Load{Arrival: "gamma", Burstiness: 0.5, Requests: 12}},
+		"with a ramp":    {Load: Load{Arrival: "poisson", Requests: 12, Ramp: 2 * time.Second}},
+		"over 4 workers": {Load: Load{Arrival: "poisson", Requests: 12, Workers: 4}},
 	} {
 		for seed := range uint64(5) {
 			p.Rate, p.Seed = 6, seed
@@ -98,7 +98,7 @@ func TestRandomArrivalsSentInTimeKeepTheRate(t *testing.T) {
 
 func TestCaptures(t *testing.T) {
 	f := &fake{chat: echo}
-	res := virtual(t, f, Plan{Concurrency: 2, Requests: 3, Warmup: Warmup{Off: true}, Capture: true}, nil)
+	res := virtual(t, f, Plan{Load: Load{Concurrency: 2, Requests: 3, Warmup: Warmup{Off: true}}, Output: Output{Capture: true}}, nil)
 	if res.err != nil {
 		t.Fatal(res.err)
 	}
@@ -128,8 +128,11 @@ func TestSnapshots(t *testing.T) {
 		t.Fatal(err)
 	}
 	var seen []Snapshot
-	res := virtual(t, f, Plan{Concurrency: 2, Duration: 10 * time.Second, Warmup: Warmup{Requests: 2}, Objectives: objectives,
-		Progress: func(s Snapshot) { seen = append(seen, s) }}, nil)
+	res := virtual(t, f, Plan{
+		Load:       Load{Concurrency: 2, Duration: 10 * time.Second, Warmup: Warmup{Requests: 2}},
+		Conditions: Conditions{Objectives: objectives},
+		Output:     Output{Progress: func(s Snapshot) { seen = append(seen, s) }},
+	}, nil)
 	if res.err != nil {
 		t.Fatal(res.err)
 	}
@@ -194,8 +197,8 @@ func TestRequestID(t *testing.T) {
 // Requests of the first seconds after the warm-up find open connections.
 func TestConnectionsAreOpenedAhead(t *testing.T) {
 	for _, plan := range []Plan{
-		{Concurrency: 16, Requests: 16},
-		{Rate: 20, Concurrency: 8, Requests: 16},
+		{Load: Load{Concurrency: 16, Requests: 16}},
+		{Load: Load{Rate: 20, Concurrency: 8, Requests: 16}},
 	} {
 		f := &fake{chat: echo}
 		res := virtual(t, f, plan, nil)
@@ -209,7 +212,7 @@ func TestConnectionsAreOpenedAhead(t *testing.T) {
 		}
 	}
 	f := &fake{chat: echo}
-	res := virtual(t, f, Plan{Concurrency: 16, Requests: 16, Warmup: Warmup{Off: true}, Preflight: "none", Model: "m"}, nil)
+	res := virtual(t, f, Plan{Model: "m", Load: Load{Concurrency: 16, Requests: 16, Warmup: Warmup{Off: true}}, Conditions: Conditions{Preflight: "none"}}, nil)
 	paid := 0
 	for _, rec := range res.records {
 		if rec.ConnectMS.OK() {
@@ -227,7 +230,7 @@ func TestUntilPrecision(t *testing.T) {
 		s.token(10 * time.Millisecond)
 		s.end(256, 0)
 	}}
-	res := virtual(t, f, Plan{Concurrency: 2, Duration: time.Hour, UntilPrecision: 0.05}, nil)
+	res := virtual(t, f, Plan{Load: Load{Concurrency: 2, Duration: time.Hour, UntilPrecision: 0.05}}, nil)
 	if res.err != nil || res.run.Partial || res.wall > 30*time.Second || res.run.Requests.OK < 50 {
 		t.Errorf("%v after %v, %+v", res.err, res.wall, res.run.Requests)
 	}
@@ -236,12 +239,12 @@ func TestUntilPrecision(t *testing.T) {
 		t.Errorf("median %v, interval %v", ttft.P50, ci)
 	}
 	// What it can't keep it says.
-	res = virtual(t, f, Plan{Concurrency: 2, Requests: 60, UntilPrecision: 0.001}, nil)
+	res = virtual(t, f, Plan{Load: Load{Concurrency: 2, Requests: 60, UntilPrecision: 0.001}}, nil)
 	if res.err != nil || !strings.Contains(fmt.Sprint(res.run.Warnings), "precision_missed") {
 		t.Errorf("%v, %+v", res.err, res.run.Warnings)
 	}
 	var usage *UsageError
-	if res = virtual(t, f, Plan{UntilPrecision: 5}, nil); !asError(res.err, &usage) {
+	if res = virtual(t, f, Plan{Load: Load{UntilPrecision: 5}}, nil); !asError(res.err, &usage) {
 		t.Errorf("%v", res.err)
 	}
 }
@@ -250,12 +253,12 @@ func TestUntilPrecision(t *testing.T) {
 // model is named.
 func TestServerWithoutLookups(t *testing.T) {
 	f := &fake{chat: echo, models: func(w http.ResponseWriter, _ *http.Request) { panic(http.ErrAbortHandler) }}
-	res := virtual(t, f, Plan{Model: "m", Requests: 2, Warmup: Warmup{Off: true}}, nil)
+	res := virtual(t, f, Plan{Model: "m", Load: Load{Requests: 2, Warmup: Warmup{Off: true}}}, nil)
 	if res.err != nil || len(res.records) != 2 {
 		t.Errorf("%d records, %v", len(res.records), res.err)
 	}
 	var target *TargetError
-	if res = virtual(t, f, Plan{Requests: 2}, nil); !asError(res.err, &target) {
+	if res = virtual(t, f, Plan{Load: Load{Requests: 2}}, nil); !asError(res.err, &target) {
 		t.Errorf("%v", res.err)
 	}
 }

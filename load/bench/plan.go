@@ -15,7 +15,8 @@ import (
 )
 
 // Plan is everything a run is made from. The command line fills it; a program
-// that embeds tokenmeter fills it itself. Only Client's target is needed: the
+// that embeds tokenmeter fills it itself. What concerns one thing stands together:
+// the load, the content, the conditions, the output. Only Client's target is needed: the
 // zero value of every other field means the default that is written there.
 type Plan struct {
 	Name    string
@@ -26,8 +27,24 @@ type Plan struct {
 	Client client.Config // target, key, limits; Clock is set by Run
 	Model  string        // empty: asked from the server
 
-	// Load. Rate > 0, stages or a trace are an open loop; else a closed loop of
-	// Concurrency streams.
+	Load
+	Content
+	Conditions
+	Output
+
+	// Pricing says what things cost; nil: nothing is known.
+	Pricing *cost.Pricing
+	// Timers waits on Go's timers rather than in the kernel: less exact, but it
+	// follows the virtual time of testing/synctest.
+	Timers bool
+
+	defaultInput  bool // InputTokens was not asked for
+	defaultOutput bool // OutputTokens was not asked for
+}
+
+// Load is when requests are sent, and for how long. Rate > 0, stages or a trace are
+// an open loop; else a closed loop of Concurrency streams.
+type Load struct {
 	Concurrency  int            // streams, default 8; with Rate a cap on requests in flight, default none
 	Rate         float64        // requests a second
 	Stages       schedule.Curve // a rate that changes; with StagesClosed a number of streams
@@ -42,8 +59,11 @@ type Plan struct {
 	// are known to within ±this share at 95 % confidence; 0: not.
 	UntilPrecision float64
 	Warmup         Warmup
-	Grace          time.Duration // for requests in flight when Duration is over; 0 means 30 s, below 0 none
-	Workers        int           // generator threads with disjoint shares; default 1
+	// WarmupMost ends the warm-up, also in the middle of a request; 0: no bound. It
+	// stands apart from Warmup, whose zero value is the default.
+	WarmupMost time.Duration
+	Grace      time.Duration // for requests in flight when Duration is over; 0 means 30 s, below 0 none
+	Workers    int           // generator threads with disjoint shares; default 1
 	// Ramp lets the load grow from nothing before the measured part, Cooldown
 	// lets it go on after it, until what is measured has ended.
 	Ramp, Cooldown time.Duration
@@ -53,8 +73,11 @@ type Plan struct {
 	Prefills int
 	// MaxFailures ends the run when a larger share of requests fails; 0: never.
 	MaxFailures float64
+}
 
-	// What is sent: Workload, or else Prompt, or Prompts, or made prompts.
+// Content is what is sent, and what is done with the answers: Workload, or else
+// Prompt, or Prompts, or made prompts.
+type Content struct {
 	Workload     workload.Workload
 	Prompt       string            // one fixed prompt
 	Prompts      []workload.Prompt // in turn
@@ -64,6 +87,11 @@ type Plan struct {
 	IgnoreEOS    bool
 	NoStream     bool
 	Seed         uint64 // fixes lengths and arrival times
+	Salt         string // makes the words of the prompts; empty: a new one for the run
+	// Extra are further fields of each request; null leaves one out that is sent else.
+	Extra map[string]any
+	// Session says how a server learns which requests are of one session.
+	Session Session
 	// Tokenizer counts answers whose usage the server does not tell, Norm counts
 	// all of them beside the server's own count; nil: nobody does.
 	Tokenizer, Norm workload.Tokenizer
@@ -72,16 +100,11 @@ type Plan struct {
 	// Readers are speeds, in tokens a second, at which answers are read: the run
 	// says how much of their time such readers wait.
 	Readers []float64
-	Salt    string // makes the words of the prompts; empty: a new one for the run
-	// WarmupMost ends the warm-up, also in the middle of a request; 0: no bound. It
-	// stands apart from Warmup, whose zero value is the default.
-	WarmupMost time.Duration
-	// Extra are further fields of each request; null leaves one out that is sent else.
-	Extra map[string]any
+}
 
-	// Session says how a server learns which requests are of one session.
-	Session Session
-
+// Conditions are what the run is judged by, and what must hold for it to begin or
+// to go on.
+type Conditions struct {
 	Objectives    []objective.Objective
 	AllowLowN     bool
 	AllowISLDrift bool
@@ -94,13 +117,13 @@ type Plan struct {
 	KeepGoing bool
 	// IgnoreLimits starts although files or ports can't suffice.
 	IgnoreLimits bool
+}
 
+// Output is where a run is written, and who looks on.
+type Output struct {
 	Out     string // run folder; empty: under ./runs by time and name
 	Force   bool
 	Capture bool
-
-	// Pricing says what things cost; nil: nothing is known.
-	Pricing *cost.Pricing
 	// Each sees every measured request when it has ended, one at a time. It ends
 	// the run by returning false; what is in flight is cut off then.
 	Each func(Ended) bool
@@ -109,13 +132,6 @@ type Plan struct {
 	// Progress receives a snapshot a few times a second; nil: nobody looks.
 	Progress func(Snapshot)
 	Log      io.Writer // warnings while running; nil: none
-
-	// Timers waits on Go's timers rather than in the kernel: less exact, but it
-	// follows the virtual time of testing/synctest.
-	Timers bool
-
-	defaultInput  bool // InputTokens was not asked for
-	defaultOutput bool // OutputTokens was not asked for
 }
 
 // Warmup is how many requests, or how long, are sent before measuring. The zero

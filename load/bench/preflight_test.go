@@ -113,12 +113,12 @@ func TestStreamOptionsRefused(t *testing.T) {
 
 func TestPreflightNone(t *testing.T) {
 	f := &fake{chat: echo, models: models(500, "")}
-	res := virtual(t, f, Plan{Preflight: "none", Model: "m", Requests: 1, Warmup: Warmup{Off: true}}, nil)
+	res := virtual(t, f, Plan{Model: "m", Load: Load{Requests: 1, Warmup: Warmup{Off: true}}, Conditions: Conditions{Preflight: "none"}}, nil)
 	if res.err != nil || f.lookups != 0 {
 		t.Errorf("%d lookups, %v", f.lookups, res.err)
 	}
 	var usage *UsageError
-	if res = virtual(t, f, Plan{Preflight: "none"}, nil); !asError(res.err, &usage) {
+	if res = virtual(t, f, Plan{Conditions: Conditions{Preflight: "none"}}, nil); !asError(res.err, &usage) {
 		t.Errorf("%v", res.err)
 	}
 }
@@ -145,7 +145,7 @@ func TestEngineAndVersion(t *testing.T) {
 				w.WriteHeader(404)
 			}
 		}}
-		res := virtual(t, f, Plan{Requests: 1, Warmup: Warmup{Off: true}}, nil)
+		res := virtual(t, f, Plan{Load: Load{Requests: 1, Warmup: Warmup{Off: true}}}, nil)
 		if res.err != nil || res.run.Target.Server != c.want {
 			t.Errorf("%s: %v, %q", c.owner, res.err, res.run.Target.Server)
 		}
@@ -165,19 +165,19 @@ func TestWaitReady(t *testing.T) {
 		models(200, `{"data":[{"id":"m"}]}`)(w, req)
 	}
 	f := &fake{chat: echo, models: loading}
-	res := virtual(t, f, Plan{WaitReady: time.Minute, Requests: 1, Warmup: Warmup{Off: true}}, nil)
+	res := virtual(t, f, Plan{Load: Load{Requests: 1, Warmup: Warmup{Off: true}}, Conditions: Conditions{WaitReady: time.Minute}}, nil)
 	if res.err != nil || len(res.records) != 1 || res.wall != 10*waitBetween+10*time.Millisecond {
 		t.Errorf("%v after %v", res.err, res.wall)
 	}
 	n = -1000
-	res = virtual(t, f, Plan{WaitReady: 5 * time.Second, Requests: 1}, nil)
+	res = virtual(t, f, Plan{Load: Load{Requests: 1}, Conditions: Conditions{WaitReady: 5 * time.Second}}, nil)
 	var target *TargetError
 	if !asError(res.err, &target) || res.wall > 5*time.Second || len(f.bodies) != 1 {
 		t.Errorf("%v after %v", res.err, res.wall)
 	}
 	stop := func() {}
 	n = -1000
-	res = virtual(t, f, Plan{WaitReady: time.Hour}, func(cancel func()) {
+	res = virtual(t, f, Plan{Conditions: Conditions{WaitReady: time.Hour}}, func(cancel func()) {
 		stop = cancel
 		time.AfterFunc(3*time.Second, stop)
 	})
@@ -203,7 +203,7 @@ func TestUnreachable(t *testing.T) {
 			t.Errorf("%s: %v after %v", name, res.err, res.wall)
 		}
 		before := dials
-		res = virtual(t, f, Plan{Client: client.Config{Dial: dial}, WaitReady: 2 * time.Second}, nil)
+		res = virtual(t, f, Plan{Client: client.Config{Dial: dial}, Conditions: Conditions{WaitReady: 2 * time.Second}}, nil)
 		if !asError(res.err, &target) || target.Class != c.class || dials-before < 5 {
 			t.Errorf("%s: %v after %d dials", name, res.err, dials-before)
 		}
@@ -222,8 +222,11 @@ func TestWaitReadyDoesNotWaitForACertificate(t *testing.T) {
 	}
 	srv.StartTLS()
 	defer srv.Close()
-	_, err := Run(t.Context(), Plan{Client: client.Config{BaseURL: srv.URL, API: api.OpenAIChat, TLS: &tls.Config{}},
-		WaitReady: 10 * waitBetween, Out: t.TempDir() + "/run"})
+	_, err := Run(t.Context(), Plan{
+		Client:     client.Config{BaseURL: srv.URL, API: api.OpenAIChat, TLS: &tls.Config{}},
+		Conditions: Conditions{WaitReady: 10 * waitBetween},
+		Output:     Output{Out: t.TempDir() + "/run"},
+	})
 	var target *TargetError
 	if !asError(err, &target) || target.Class != timeline.TLS || asked.Load() != 1 {
 		t.Errorf("%v after %d connections", err, asked.Load())
@@ -232,20 +235,20 @@ func TestWaitReadyDoesNotWaitForACertificate(t *testing.T) {
 
 func TestProbe(t *testing.T) {
 	f := &fake{chat: func(s *stream, _ body) { s.fail(400, "context length exceeded") }}
-	res := virtual(t, f, Plan{Preflight: "probe"}, nil)
+	res := virtual(t, f, Plan{Conditions: Conditions{Preflight: "probe"}}, nil)
 	var target *TargetError
 	if !asError(res.err, &target) || len(f.bodies) != 1 || res.run != nil || !hasText(res.err.Error(), "context length exceeded") {
 		t.Errorf("%d sent, %v", len(f.bodies), res.err)
 	}
 	f = &fake{chat: echo}
-	res = virtual(t, f, Plan{Preflight: "probe", Requests: 3, Warmup: Warmup{Off: true}}, nil)
+	res = virtual(t, f, Plan{Load: Load{Requests: 3, Warmup: Warmup{Off: true}}, Conditions: Conditions{Preflight: "probe"}}, nil)
 	if res.err != nil || len(f.bodies) != 4 || len(res.records) != 3 || res.records[0].Request != 0 {
 		t.Errorf("%d sent, %d records, %v", len(f.bodies), len(res.records), res.err)
 	}
 }
 
 func TestUsageErrorsNameEverything(t *testing.T) {
-	_, err := Run(t.Context(), Plan{Rate: -1, Concurrency: -2, Workers: -1, Preflight: "x", Warmup: Warmup{Requests: -1}})
+	_, err := Run(t.Context(), Plan{Load: Load{Rate: -1, Concurrency: -2, Workers: -1, Warmup: Warmup{Requests: -1}}, Conditions: Conditions{Preflight: "x"}})
 	var usage *UsageError
 	if !asError(err, &usage) {
 		t.Fatal(err)
@@ -256,8 +259,8 @@ func TestUsageErrorsNameEverything(t *testing.T) {
 		}
 	}
 	for _, p := range []Plan{
-		{Arrival: "poisson"}, {Rate: 1, Arrival: "x"}, {InputTokens: "x"}, {OutputTokens: "x"},
-		{Prompt: "x", InputTokens: "256"}, {Rate: 1, Burstiness: 3},
+		{Load: Load{Arrival: "poisson"}}, {Load: Load{Rate: 1, Arrival: "x"}}, {Content: Content{InputTokens: "x"}}, {Content: Content{OutputTokens: "x"}},
+		{Content: Content{Prompt: "x", InputTokens: "256"}}, {Load: Load{Rate: 1, Burstiness: 3}},
 		{Client: client.Config{BaseURL: "ftp://x"}},
 	} {
 		p.Client.API = api.OpenAIChat
@@ -273,7 +276,7 @@ func TestUsageErrorsNameEverything(t *testing.T) {
 // B65: what this machine can't do is refused before it looks like the server's
 // fault.
 func TestB65LimitsOfThisMachine(t *testing.T) {
-	r := &runner{plan: &Plan{Concurrency: 1_000_000}, log: &logger{}}
+	r := &runner{plan: &Plan{Load: Load{Concurrency: 1_000_000}}, log: &logger{}}
 	var usage *UsageError
 	if err := r.checkLimits(machine.This()); !asError(err, &usage) {
 		t.Errorf("%v", err)
@@ -287,7 +290,7 @@ func TestB65LimitsOfThisMachine(t *testing.T) {
 // B66: without keep-alive the ports run out above 470 connections a second.
 func TestB66PortsWarning(t *testing.T) {
 	for rate, want := range map[float64]bool{1000: true, 100: false} {
-		r := &runner{plan: &Plan{Rate: rate, Client: client.Config{NoKeepAlive: true}}, log: &logger{}}
+		r := &runner{plan: &Plan{Client: client.Config{NoKeepAlive: true}, Load: Load{Rate: rate}}, log: &logger{}}
 		if err := r.checkLimits(machine.This()); err != nil {
 			t.Fatal(err)
 		}
@@ -307,8 +310,11 @@ func TestSecondRunDoesNotOverwrite(t *testing.T) {
 	srv := &http.Server{Handler: f}
 	go srv.Serve(ln)
 	defer srv.Close()
-	_, err := Run(t.Context(), Plan{Out: dir, Timers: true,
-		Client: client.Config{BaseURL: "http://fake", API: api.OpenAIChat, Dial: ln.dial}})
+	_, err := Run(t.Context(), Plan{
+		Timers: true,
+		Client: client.Config{BaseURL: "http://fake", API: api.OpenAIChat, Dial: ln.dial},
+		Output: Output{Out: dir},
+	})
 	var exists *run.ExistsError
 	if !errors.As(err, &exists) || len(f.bodies) != 0 {
 		t.Errorf("%d sent, %v", len(f.bodies), err)
@@ -318,7 +324,7 @@ func TestSecondRunDoesNotOverwrite(t *testing.T) {
 // A server that never answers is waited for no longer than the warm-up may last.
 func TestWarmupMost(t *testing.T) {
 	f := &fake{chat: func(s *stream, _ body) { sleep(s.ctx, time.Hour) }}
-	res := virtual(t, f, Plan{Model: "m", Preflight: "none", Requests: 1, WarmupMost: 30 * time.Second}, nil)
+	res := virtual(t, f, Plan{Model: "m", Load: Load{Requests: 1, WarmupMost: 30 * time.Second}, Conditions: Conditions{Preflight: "none"}}, nil)
 	var failed *TargetError
 	if !errors.As(res.err, &failed) || !hasText(failed.What, "no warm-up request was answered within 30s") || res.wall > 31*time.Second {
 		t.Errorf("%v after %v", res.err, res.wall)
@@ -329,7 +335,7 @@ func TestWarmupMost(t *testing.T) {
 		}
 		echo(s, b)
 	}}
-	if res = virtual(t, f, Plan{Model: "m", Preflight: "none", Requests: 1, WarmupMost: 30 * time.Second}, nil); res.err != nil || res.run.Requests.OK != 1 {
+	if res = virtual(t, f, Plan{Model: "m", Load: Load{Requests: 1, WarmupMost: 30 * time.Second}, Conditions: Conditions{Preflight: "none"}}, nil); res.err != nil || res.run.Requests.OK != 1 {
 		t.Errorf("%v", res.err)
 	}
 }

@@ -26,7 +26,7 @@ func TestClosedLoopRetreatsFromNobody(t *testing.T) {
 		s.token(100 * time.Millisecond)
 		s.end(5, 0)
 	}}
-	res := virtual(t, f, Plan{Concurrency: 2, Duration: 6 * time.Second, Warmup: Warmup{Off: true}}, nil)
+	res := virtual(t, f, Plan{Load: Load{Concurrency: 2, Duration: 6 * time.Second, Warmup: Warmup{Off: true}}}, nil)
 	ok, failed, late := 0, 0, 0
 	for _, rec := range res.records {
 		switch {

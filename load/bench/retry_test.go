@@ -15,7 +15,7 @@ func TestRetryBudget(t *testing.T) {
 		retried int64
 	}{{0, 100}, {0.2, 20}, {0.05, 5}, {1, 100}} {
 		f := &fake{chat: func(s *stream, _ body) { s.fail(503, "busy") }}
-		plan := Plan{Model: "m", Preflight: "none", Concurrency: 1, Requests: 100, Warmup: Warmup{Off: true}}
+		plan := Plan{Model: "m", Load: Load{Concurrency: 1, Requests: 100, Warmup: Warmup{Off: true}}, Conditions: Conditions{Preflight: "none"}}
 		plan.Client.Retries, plan.Client.RetryBudget = 1, c.budget
 		res := virtual(t, f, plan, nil)
 		if res.run == nil || res.run.Requests.Failed != 100 || res.run.Requests.Attempts != 100+c.retried {
@@ -30,7 +30,7 @@ func TestCutWhileWaitingToRetry(t *testing.T) {
 		s.w.Header().Set("Retry-After", "60")
 		s.fail(429, "slow down")
 	}}
-	plan := Plan{Model: "m", Preflight: "none", Concurrency: 3, Duration: 5 * time.Second, Grace: time.Second, Warmup: Warmup{Off: true}}
+	plan := Plan{Model: "m", Load: Load{Concurrency: 3, Duration: 5 * time.Second, Grace: time.Second, Warmup: Warmup{Off: true}}, Conditions: Conditions{Preflight: "none"}}
 	plan.Client.Retries = 2
 	res := virtual(t, f, plan, nil)
 	for _, rec := range res.records {
@@ -55,7 +55,7 @@ func TestB46AttemptsInTheSummary(t *testing.T) {
 		s.token(150 * time.Millisecond)
 		s.end(10, 0)
 	}}
-	plan := Plan{Model: "m", Preflight: "none", Concurrency: 1, Requests: 4, Warmup: Warmup{Off: true}}
+	plan := Plan{Model: "m", Load: Load{Concurrency: 1, Requests: 4, Warmup: Warmup{Off: true}}, Conditions: Conditions{Preflight: "none"}}
 	plan.Client.Retries = 1
 	res := virtual(t, f, plan, nil)
 	if res.err != nil {

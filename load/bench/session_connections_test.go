@@ -16,7 +16,7 @@ func TestAConnectionForEachSession(t *testing.T) {
 		t.Fatal(err)
 	}
 	f := &fake{chat: said(100*time.Millisecond, func(int, body) string { return "so" })}
-	res := virtual(t, f, Plan{Workload: work, Concurrency: 2, Requests: 12, Warmup: Warmup{Off: true}, Client: client.Config{PerSession: true}}, nil)
+	res := virtual(t, f, Plan{Client: client.Config{PerSession: true}, Load: Load{Concurrency: 2, Requests: 12, Warmup: Warmup{Off: true}}, Content: Content{Workload: work}}, nil)
 	if res.err != nil || len(res.records) != 12 {
 		t.Fatalf("%d records, %v", len(res.records), res.err)
 	}

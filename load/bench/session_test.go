@@ -27,7 +27,7 @@ func TestTraceSessionsArePlayed(t *testing.T) {
 		t.Fatal(err)
 	}
 	f := &fake{chat: said(time.Second, func(int, body) string { return "so" })}
-	res := virtual(t, f, Plan{Workload: work, Trace: &schedule.Trace{Times: work.Times}, Warmup: Warmup{Off: true}}, nil)
+	res := virtual(t, f, Plan{Load: Load{Trace: &schedule.Trace{Times: work.Times}, Warmup: Warmup{Off: true}}, Content: Content{Workload: work}}, nil)
 	if res.err != nil || len(res.records) != 4 {
 		t.Fatalf("%d records, %v", len(res.records), res.err)
 	}

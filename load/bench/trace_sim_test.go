@@ -89,8 +89,12 @@ func TestMooncakeTraceMeetsThePrefixCache(t *testing.T) {
 	defer work.Close()
 	// One at a time, in the trace's order: what comes while a beginning is still
 	// being computed can't find it.
-	run, err := Run(t.Context(), Plan{Workload: work, Trace: &schedule.Trace{Times: work.Times}, Concurrency: 1,
-		Client: client.Config{BaseURL: "http://" + ln.Addr().String(), API: api.OpenAIChat}, Out: t.TempDir() + "/run"})
+	run, err := Run(t.Context(), Plan{
+		Client:  client.Config{BaseURL: "http://" + ln.Addr().String(), API: api.OpenAIChat},
+		Load:    Load{Trace: &schedule.Trace{Times: work.Times}, Concurrency: 1},
+		Content: Content{Workload: work},
+		Output:  Output{Out: t.TempDir() + "/run"},
+	})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -131,7 +131,7 @@ func TestVerdictOfTheFigure(t *testing.T) {
 // What the user says goes before the rules, and is told.
 func TestDepartures(t *testing.T) {
 	m, _ := ByName("mlperf-singlestream")
-	o := Options{Base: bench.Plan{Duration: time.Minute, InputTokens: "64"}}
+	o := Options{Base: bench.Plan{Load: bench.Load{Duration: time.Minute}, Content: bench.Content{InputTokens: "64"}}}
 	steps, err := m.Prepare(&o)
 	if err != nil {
 		t.Fatal(err)
@@ -148,13 +148,13 @@ func TestDepartures(t *testing.T) {
 		base bench.Plan
 		want string
 	}{
-		{"vllm-serve", bench.Plan{Duration: time.Minute}, "1m0s instead of 1000 requests"},
-		{"vllm-serve", bench.Plan{Requests: 1, Duration: time.Minute}, "1 request or 1m0s instead of 1000 requests"},
-		{"vllm-serve", bench.Plan{Warmup: bench.Warmup{Off: true}}, "warm-up none instead of 1 request"},
-		{"artificial-analysis-load", bench.Plan{Requests: 50}, "50 requests instead of 3m0s"},
-		{"mlperf-server:llama3.1-8b", bench.Plan{Rate: 5, Arrival: "constant"}, "arrival constant instead of poisson"},
-		{"mlperf-singlestream", bench.Plan{UntilPrecision: 0.05}, "a run ends early once its medians are known to within 5 %"},
-		{"nim", bench.Plan{Prefills: 2}, "at most 2 requests wait for their first token at once"},
+		{"vllm-serve", bench.Plan{Load: bench.Load{Duration: time.Minute}}, "1m0s instead of 1000 requests"},
+		{"vllm-serve", bench.Plan{Load: bench.Load{Requests: 1, Duration: time.Minute}}, "1 request or 1m0s instead of 1000 requests"},
+		{"vllm-serve", bench.Plan{Load: bench.Load{Warmup: bench.Warmup{Off: true}}}, "warm-up none instead of 1 request"},
+		{"artificial-analysis-load", bench.Plan{Load: bench.Load{Requests: 50}}, "50 requests instead of 3m0s"},
+		{"mlperf-server:llama3.1-8b", bench.Plan{Load: bench.Load{Rate: 5, Arrival: "constant"}}, "arrival constant instead of poisson"},
+		{"mlperf-singlestream", bench.Plan{Load: bench.Load{UntilPrecision: 0.05}}, "a run ends early once its medians are known to within 5 %"},
+		{"nim", bench.Plan{Load: bench.Load{Prefills: 2}}, "at most 2 requests wait for their first token at once"},
 	} {
 		m, _ := ByName(c.name)
 		o := Options{Base: c.base}
@@ -172,16 +172,16 @@ func TestRefused(t *testing.T) {
 		o    Options
 		want string
 	}{
-		{"vllm-serve", Options{Base: bench.Plan{Rate: 5}}, "leave --rate out (bench --rate, and then report --lens vllm, has"},
-		{"llama-bench", Options{Base: bench.Plan{Rate: 5}}, "leave --rate out"},
-		{"llama-bench", Options{Base: bench.Plan{Concurrency: 4}}, "leave --concurrency out"},
-		{"artificial-analysis", Options{Base: bench.Plan{Concurrency: 4}}, "leave --concurrency out"},
-		{"mlperf-singlestream", Options{Base: bench.Plan{Concurrency: 4}}, "leave --concurrency out"},
-		{"mlperf-server:llama3.1-8b", Options{Base: bench.Plan{Concurrency: 4}}, "leave --concurrency out"},
-		{"nim", Options{Base: bench.Plan{Arrival: "gamma"}}, "leave --arrival and --burstiness out"},
+		{"vllm-serve", Options{Base: bench.Plan{Load: bench.Load{Rate: 5}}}, "leave --rate out (bench --rate, and then report --lens vllm, has"},
+		{"llama-bench", Options{Base: bench.Plan{Load: bench.Load{Rate: 5}}}, "leave --rate out"},
+		{"llama-bench", Options{Base: bench.Plan{Load: bench.Load{Concurrency: 4}}}, "leave --concurrency out"},
+		{"artificial-analysis", Options{Base: bench.Plan{Load: bench.Load{Concurrency: 4}}}, "leave --concurrency out"},
+		{"mlperf-singlestream", Options{Base: bench.Plan{Load: bench.Load{Concurrency: 4}}}, "leave --concurrency out"},
+		{"mlperf-server:llama3.1-8b", Options{Base: bench.Plan{Load: bench.Load{Concurrency: 4}}}, "leave --concurrency out"},
+		{"nim", Options{Base: bench.Plan{Load: bench.Load{Arrival: "gamma"}}}, "leave --arrival and --burstiness out"},
 		{"nim", Options{Lists: map[string][]float64{"input_tokens": two}}, "takes one value of --input-tokens, not 2"},
 		{"mlperf-offline", Options{Lists: map[string][]float64{"concurrency": two}}, "takes one value of --concurrency, not 2"},
-		{"mlperf-server", Options{Base: bench.Plan{Objectives: parsed(t, "p99 ttft < 2s", "p99 tpot < 100ms", "p95 e2e < 9s")}}, "leave \"p95 e2e < 9s\" out"},
+		{"mlperf-server", Options{Base: bench.Plan{Conditions: bench.Conditions{Objectives: parsed(t, "p99 ttft < 2s", "p99 tpot < 100ms", "p95 e2e < 9s")}}}, "leave \"p95 e2e < 9s\" out"},
 	} {
 		m, _ := ByName(c.name)
 		if _, err := m.Prepare(&c.o); err == nil || !strings.Contains(err.Error(), c.want) {

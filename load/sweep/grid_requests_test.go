@@ -18,13 +18,13 @@ func TestPointsKeepTheirStreamsBusy(t *testing.T) {
 		want int
 		told bool
 	}{
-		{bench.Plan{Concurrency: 32, Requests: 10}, 32, true},
-		{bench.Plan{Concurrency: 128, Requests: 127}, 128, true},
-		{bench.Plan{Concurrency: 8, Requests: 8}, 8, false},
-		{bench.Plan{Concurrency: 8, Requests: 10}, 10, false},
-		{bench.Plan{Concurrency: 8, Duration: time.Second}, 0, false},
-		{bench.Plan{Rate: 5, Concurrency: 32, Requests: 10}, 10, false}, // a cap, no streams
-		{bench.Plan{Stages: schedule.Flat(3), Concurrency: 32, Requests: 10}, 10, false},
+		{bench.Plan{Load: bench.Load{Concurrency: 32, Requests: 10}}, 32, true},
+		{bench.Plan{Load: bench.Load{Concurrency: 128, Requests: 127}}, 128, true},
+		{bench.Plan{Load: bench.Load{Concurrency: 8, Requests: 8}}, 8, false},
+		{bench.Plan{Load: bench.Load{Concurrency: 8, Requests: 10}}, 10, false},
+		{bench.Plan{Load: bench.Load{Concurrency: 8, Duration: time.Second}}, 0, false},
+		{bench.Plan{Load: bench.Load{Rate: 5, Concurrency: 32, Requests: 10}}, 10, false}, // a cap, no streams
+		{bench.Plan{Load: bench.Load{Stages: schedule.Flat(3), Concurrency: 32, Requests: 10}}, 10, false},
 	} {
 		var log bytes.Buffer
 		c.plan.Name, c.plan.Log = "concurrency 32", &log

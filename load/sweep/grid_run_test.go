@@ -63,8 +63,12 @@ func served(t *testing.T, h http.Handler, do func(t *testing.T, plan bench.Plan)
 			}
 			return ln.Dial(ctx, network, addr)
 		}
-		do(t, bench.Plan{Client: client.Config{BaseURL: "http://tests", API: api.OpenAIChat, Dial: dial, NoKernelStamps: true},
-			Timers: true, Prompt: "Hello.", Concurrency: 1, Requests: 4, Grace: -1, Warmup: bench.Warmup{Off: true}})
+		do(t, bench.Plan{
+			Client:  client.Config{BaseURL: "http://tests", API: api.OpenAIChat, Dial: dial, NoKernelStamps: true},
+			Timers:  true,
+			Load:    bench.Load{Concurrency: 1, Requests: 4, Grace: -1, Warmup: bench.Warmup{Off: true}},
+			Content: bench.Content{Prompt: "Hello."},
+		})
 	})
 }
 

@@ -194,10 +194,14 @@ func (s *Server) look(ctx context.Context, n int, within time.Duration) (times [
 	defer os.RemoveAll(dir)
 	of := &s.Plan
 	p := bench.Plan{
-		Client: of.Client, Model: cmp.Or(of.Model, s.model), Extra: of.Extra, NoStream: of.NoStream, Version: of.Version, Timers: of.Timers, Preflight: of.Preflight,
-		Prompt: restPrompt, OutputTokens: restTokens, Seed: of.Seed, Concurrency: 1, Requests: n,
-		Duration: max(within, time.Millisecond), Grace: -1, Warmup: bench.Warmup{Off: true}, KeepGoing: true,
-		IgnoreLimits: of.IgnoreLimits, WaitReady: of.WaitReady, Out: filepath.Join(dir, "run"),
+		Client:     of.Client,
+		Model:      cmp.Or(of.Model, s.model),
+		Version:    of.Version,
+		Timers:     of.Timers,
+		Load:       bench.Load{Concurrency: 1, Requests: n, Duration: max(within, time.Millisecond), Grace: -1, Warmup: bench.Warmup{Off: true}},
+		Content:    bench.Content{Extra: of.Extra, NoStream: of.NoStream, Prompt: restPrompt, OutputTokens: restTokens, Seed: of.Seed},
+		Conditions: bench.Conditions{Preflight: of.Preflight, KeepGoing: true, IgnoreLimits: of.IgnoreLimits, WaitReady: of.WaitReady},
+		Output:     bench.Output{Out: filepath.Join(dir, "run")},
 	}
 	p.Each = func(e bench.Ended) bool {
 		v := metric.ValuesOf(e.Timeline)

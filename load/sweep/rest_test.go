@@ -85,8 +85,13 @@ func (l *lingering) probes(t *testing.T, s Server, durations ...time.Duration) (
 		go server.Serve(ln)
 		defer server.Close()
 		s.Variable, s.Dir = Concurrency, t.TempDir()
-		s.Plan = bench.Plan{Client: client.Config{BaseURL: "http://tests", API: api.OpenAIChat, Dial: ln.Dial, NoKernelStamps: true},
-			Timers: true, Prompt: "Write a long story.", Grace: -1, Warmup: bench.Warmup{Off: true}, KeepGoing: true}
+		s.Plan = bench.Plan{
+			Client:     client.Config{BaseURL: "http://tests", API: api.OpenAIChat, Dial: ln.Dial, NoKernelStamps: true},
+			Timers:     true,
+			Load:       bench.Load{Grace: -1, Warmup: bench.Warmup{Off: true}},
+			Content:    bench.Content{Prompt: "Write a long story."},
+			Conditions: bench.Conditions{KeepGoing: true},
+		}
 		for i, d := range durations {
 			began := time.Now()
 			limit := Limit{Duration: d}

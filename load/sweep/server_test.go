@@ -100,9 +100,10 @@ func searchSim(t *testing.T, ln net.Listener, dial func(context.Context, string,
 	}
 	start := time.Now()
 	subject := &Server{Variable: Rate, Dir: t.TempDir(), Plan: bench.Plan{
-		Client: client.Config{BaseURL: "http://" + ln.Addr().String(), API: api.OpenAIChat, Dial: dial, NoKernelStamps: dial != nil},
-		Timers: dial != nil,
-		Seed:   seed, InputTokens: "200", OutputTokens: "16", IgnoreEOS: true, AllowISLDrift: true, Objectives: all,
+		Client:     client.Config{BaseURL: "http://" + ln.Addr().String(), API: api.OpenAIChat, Dial: dial, NoKernelStamps: dial != nil},
+		Timers:     dial != nil,
+		Content:    bench.Content{Seed: seed, InputTokens: "200", OutputTokens: "16", IgnoreEOS: true},
+		Conditions: bench.Conditions{AllowISLDrift: true, Objectives: all},
 	}}
 	if dial != nil {
 		subject.Plan.Client.BaseURL = "http://sim"

@@ -30,8 +30,10 @@ func TestSilentServer(t *testing.T) {
 			all := parsed(t, "p95 ttft < 500ms")
 			start := time.Now()
 			subject := &Server{Variable: variable, Dir: t.TempDir(), SettleTime: 2 * time.Second, Plan: bench.Plan{
-				Client: client.Config{BaseURL: "http://silent", API: api.OpenAIChat, Dial: ln.Dial, NoKernelStamps: true},
-				Model:  "m", Preflight: "none", Timers: true, Objectives: all,
+				Client:     client.Config{BaseURL: "http://silent", API: api.OpenAIChat, Dial: ln.Dial, NoKernelStamps: true},
+				Model:      "m",
+				Timers:     true,
+				Conditions: bench.Conditions{Preflight: "none", Objectives: all},
 			}}
 			_, err := Search{Variable: variable, Objectives: all, MaxTime: 30 * time.Second, Now: func() time.Duration { return time.Since(start) },
 				ProbeTime: 6 * time.Second}.Run(context.Background(), subject)
