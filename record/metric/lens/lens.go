@@ -15,7 +15,7 @@ import (
 )
 
 // lenses are all tools, the most used first.
-var lenses = []lens{vllm, aiperf, guidellm, sglang, genaiPerf, llmperf, inferencePerf, llamaBench, mlperf}
+var lenses = []lens{vllm, aiperf, guidellm, sglang, genaiPerf, llmperf, inferencePerf, llmeter, inferenceX, llamaBench, mlperf, otel}
 
 // lens is one tool's way to look at timelines.
 type lens struct {

@@ -1,0 +1,106 @@
+package lens
+
+import (
+	"math"
+
+	"tokenmeter/record/stat"
+	"tokenmeter/record/timeline"
+)
+
+// Source: llmeter 0.2.0, runner.py, endpoints/openai.py, results.py and utils.py.
+var llmeter = lens{
+	name: "llmeter", tool: "AWS llmeter", asOf: "0.2.0, 2026-11",
+	differs: Differs{
+		FirstToken: "first chunk with content; reasoning and tool calls are not seen",
+		Clock:      "before the SDK's call",
+		TPOT:       "(TTLT − TTFT) / (n − 1)",
+		ITL:        "–",
+		Tokens:     "usage, else its own tokenizer",
+		End:        "last chunk with content",
+		Failures:   "left out of latencies, inside requests_per_minute; a cut stream counts as success",
+	},
+	open: func(Facts) reader { return &llmeterReader{} },
+}
+
+type llmeterReader struct {
+	ttft, ttlt, tpot   stat.Sample
+	all, failed        int64
+	out                int64
+	uncounted, noToken int64
+	span               window
+}
+
+func (r *llmeterReader) add(tl *timeline.Timeline) {
+	r.all++
+	start := startUS(tl)
+	r.span.add(onRun(tl, start), onRun(tl, closeUS(tl)))
+	if !withoutError(tl) {
+		r.failed++
+		return
+	}
+	n, known := usageOrTokenizer(tl)
+	if !known {
+		r.uncounted++
+	}
+	r.out += n
+	if !tl.Streamed {
+		r.ttlt.Add(since(start, closeUS(tl)) / 1000)
+		return
+	}
+	c := read(tl, hasContent, nil)
+	if c.n == 0 {
+		r.noToken++
+		return
+	}
+	ttft, ttlt := since(start, c.firstUS)/1000, since(start, c.lastUS)/1000
+	r.ttft.Add(ttft)
+	r.ttlt.Add(ttlt)
+	if n > 1 && ttft > 0 && ttlt > 0 {
+		r.tpot.Add((ttlt - ttft) / float64(n-1))
+	}
+}
+
+func (r *llmeterReader) report(t *table) {
+	figures := func(name string, s sample, ours, why string) {
+		t.row(name+"-average", "s", mean(s), withStat(ours, "mean"), why)
+		t.row(name+"-p50", "s", linear(s, 0.5), withStat(ours, "p50"), why)
+		t.row(name+"-p90", "s", exclusive(s, 9, 10), withStat(ours, "p90"), "by (N + 1) × p, which lies further out in small samples; "+why)
+		t.row(name+"-p99", "s", exclusive(s, 99, 100), withStat(ours, "p99"), "by (N + 1) × p, beyond the largest value in small samples; "+why)
+	}
+	figures("time_to_first_token", &r.ttft, "ttft_ms", "does not see reasoning or tool calls; starts at the send")
+	figures("time_to_last_token", &r.ttlt, "e2e_ms", "starts at the send")
+	why := "starts at the first content, over all tokens of the answer"
+	if r.tpot.Len() == 0 && r.uncounted > 0 {
+		why = noCount
+	}
+	figures("time_per_output_token", &r.tpot, "tpot_ms", why)
+	t.row("failed_requests", "requests", whole(r.failed), "requests.failed", "a cut stream and an empty answer are no failures")
+	t.row("failed_requests_rate", "ratio", ratio(float64(r.failed), float64(r.all)), "error_rate", "the same")
+	perMinute := opt{}
+	if rate, ok := ratio(float64(r.all), r.span.seconds()).Get(); ok {
+		perMinute = timeline.Some(60 * rate)
+	}
+	t.row("requests_per_minute", "requests/min", perMinute, "", "failures count too; 60 × requests_per_s over another window")
+	output, whyOutput := opt{}, noCount
+	if rate, ok := ratio(float64(r.out), r.span.seconds()).Get(); ok && r.uncounted == 0 {
+		output, whyOutput = timeline.Some(60*rate), "60 × success_output_tps over another window"
+	}
+	t.row("average_output_tokens_per_minute", "tokens/min", output, "", whyOutput)
+	t.noteIf(r.noToken > 0, "%s without content left out of latencies", some(r.noToken, "answer"))
+}
+
+// exclusive is the quantile i/m as Python's statistics.quantiles reckons it, which
+// takes the sample for a part of a larger one: at i × (N + 1) / m, and on the line
+// through the outermost two values beyond them.
+func exclusive(s sample, i, m int64) opt {
+	n := s.Len()
+	switch {
+	case n == 0:
+		return opt{}
+	case n == 1:
+		return timeline.Some(s.At(0))
+	}
+	j := min(max(i*(n+1)/m, 1), n-1)
+	delta := float64(i*(n+1) - j*m)
+	return timeline.Some(math.Max(0, (s.At(j-1)*(float64(m)-delta)+s.At(j)*delta)/float64(m)))
+}
