@@ -22,7 +22,7 @@ import (
 )
 
 type trendCmd struct {
-	Paths  []string `arg:"" optional:"" name:"dir" help:"Run folders, or folders that hold some, at any depth. Default: probes."`
+	Paths  []string `arg:"" optional:"" name:"dir" help:"Run folders and rows of live traffic, or folders that hold some, at any depth. Default: probes."`
 	Since  string   `placeholder:"TIME" help:"How far back to look. Default: 62 days; the level before a change is taken from four weeks at most."`
 	Events string   `placeholder:"FILE" help:"YAML file with a list events: of at, text and target: deploys to be put beside changes."`
 	Notify string   `placeholder:"FILE" help:"Tell the receivers (notify:) of this file with objectives of each change, once."`

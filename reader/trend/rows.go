@@ -1,6 +1,6 @@
 // Package trend is what measurements that are repeated over days say: medians
-// over a window, and when something changed. It reads the run folders of probes
-// and of other runs.
+// over a window, and when something changed. It reads the run folders of probes,
+// other runs, and rows of live traffic.
 package trend
 
 import (
@@ -69,9 +69,9 @@ func share(is bool) timeline.Opt[float64] {
 	return timeline.Some(0.0)
 }
 
-// Read reads the measured requests of all run folders at or below some paths
-// that are due at or after a moment, in order of time. notes say what was
-// damaged.
+// Read reads the measured requests of all run folders, and of live traffic all
+// tables (rows: of the daemon), at or below some paths that are due at or after a
+// moment, in order of time. notes say what was damaged.
 func Read(paths []string, since time.Time) (rows []Row, notes []string, err error) {
 	for _, path := range paths {
 		dirs, err := folders(path)
@@ -79,7 +79,9 @@ func Read(paths []string, since time.Time) (rows []Row, notes []string, err erro
 			return nil, nil, err
 		}
 		for _, dir := range dirs {
-			if rows, notes, err = readFolder(rows, notes, dir, since); err != nil {
+			if strings.HasSuffix(dir, ".parquet") {
+				rows, notes = readLive(rows, notes, dir, since)
+			} else if rows, notes, err = readFolder(rows, notes, dir, since); err != nil {
 				return nil, nil, err
 			}
 		}
@@ -88,14 +90,20 @@ func Read(paths []string, since time.Time) (rows []Row, notes []string, err erro
 	return rows, notes, nil
 }
 
-// folders finds run folders. Links are not followed, so there is no circle.
+// folders finds run folders and tables of live requests. Links are not followed, so there is no circle.
 func folders(path string) (dirs []string, err error) {
 	if _, err := os.Stat(path); err != nil {
 		return nil, fmt.Errorf("no runs can be read at %s: %w", path, unwrapped(err))
 	}
 	err = filepath.WalkDir(path, func(at string, d fs.DirEntry, err error) error {
-		if err != nil || !d.IsDir() {
+		if err != nil {
 			return err
+		}
+		if !d.IsDir() {
+			if name := d.Name(); strings.HasPrefix(name, "live-") && strings.HasSuffix(name, ".parquet") && d.Type().IsRegular() {
+				dirs = append(dirs, at)
+			}
+			return nil
 		}
 		for _, name := range run.Files() {
 			if info, err := os.Stat(filepath.Join(at, name)); err == nil && info.Mode().IsRegular() {
@@ -145,6 +153,30 @@ func readFolder(rows []Row, notes []string, dir string, since time.Time) ([]Row,
 		rows = append(rows, Row{At: at, Target: target, Kind: kind, Server: r.Target.Server, Failed: rec.Outcome.Failed(), Values: valuesOf(&rec)})
 	}
 	return rows, notes, nil
+}
+
+// liveKind stands where probes have their kind.
+const liveKind = "live"
+
+// readLive reads users' requests. Those of probes are in run folders of their own.
+func readLive(rows []Row, notes []string, path string, since time.Time) ([]Row, []string) {
+	err := run.ReadLive(path, func(r *run.LiveFigures) error {
+		outcome := timeline.Outcome(r.Outcome)
+		if r.Source != "live" || r.Unmeasured != nil || outcome.Cancelled() || r.At.Before(since) {
+			return nil
+		}
+		row := Row{At: r.At, Target: strings.TrimSpace(r.ModelLabel + " " + r.Upstream), Kind: liveKind, Failed: outcome.Failed()}
+		row.Values[Errors] = share(row.Failed)
+		if !row.Failed {
+			row.Values[TTFT], row.Values[TPOT], row.Values[Cost] = timeline.FromPtr(r.TTFTMS), timeline.FromPtr(r.TPOTMS), timeline.FromPtr(r.CostUSD)
+		}
+		rows = append(rows, row)
+		return nil
+	})
+	if err != nil {
+		notes = append(notes, err.Error())
+	}
+	return rows, notes
 }
 
 // targetOf is what a run measured.

@@ -21,7 +21,11 @@ func (c *Change) Says() string {
 		size = fmt.Sprintf("from %s %% to %s %%", percent(c.Before), percent(c.After))
 	}
 	text := fmt.Sprintf("%s of %s %s %s on %s UTC, %s sure", words[c.Metric], c.Target, verb, size, c.At.UTC().Format("2 Jan 15:04"), c.sure())
-	if c.Kind != "" {
+	switch c.Kind {
+	case "":
+	case liveKind:
+		text += ", by users' requests"
+	default:
 		text += ", by " + c.Kind + " probes"
 	}
 	return text

@@ -34,6 +34,9 @@ func (*tableWriter) write(*metric.Record, *timeline.Timeline) error { return err
 
 func (*tableWriter) close() error { return errLean }
 
+// ReadLive refuses.
+func ReadLive(string, func(*LiveFigures) error) error { return errLean }
+
 // LiveTable is refused like every table.
 type LiveTable struct{}
 

@@ -42,6 +42,19 @@ type LiveRow struct {
 	Beyond []int64 `parquet:"ev_gaps_beyond,optional,list"`
 }
 
+// LiveFigures are the columns of a live row that say when and how a request went.
+type LiveFigures struct {
+	At         time.Time `parquet:"at,timestamp(microsecond)"`
+	Source     string    `parquet:"source,dict"`
+	Upstream   string    `parquet:"upstream,dict"`
+	ModelLabel string    `parquet:"model_label,dict"`
+	Unmeasured *string   `parquet:"unmeasured,dict"`
+	Outcome    string    `parquet:"outcome,dict"`
+	TTFTMS     *float64  `parquet:"ttft_ms"`
+	TPOTMS     *float64  `parquet:"tpot_ms"`
+	CostUSD    *float64  `parquet:"cost_usd"`
+}
+
 // NewLiveRow fills the columns of requests.parquet. Texts are left out; the
 // arrivals come along only when they are kept.
 func NewLiveRow(rec *metric.Record, tl *timeline.Timeline, kept bool) *LiveRow {
