@@ -94,6 +94,10 @@ func (p *Proxy) ServeHTTP(w http.ResponseWriter, in *http.Request) {
 		p.refuse(w, http.StatusBadRequest, "framing", why)
 		return
 	}
+	if in.ProtoMajor == 2 && len(in.Header["Content-Length"]) > 1 { // net/http believes the first
+		p.refuse(w, http.StatusBadRequest, "framing", "Content-Length is there twice")
+		return
+	}
 	leave := c.enter()
 	if leave == nil {
 		return
