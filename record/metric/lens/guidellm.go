@@ -6,7 +6,7 @@ import (
 )
 
 var guidellm = lens{
-	name: "guidellm", tool: "GuideLLM", asOf: "0.7.3, 2026-08",
+	name: "guidellm", tool: "GuideLLM", asOf: "0.8.1, 2026-11",
 	differs: Differs{
 		FirstToken: "first chunk with content, reasoning or a tool call",
 		Clock:      "the send",
@@ -47,7 +47,7 @@ func (r *guidellmReader) add(tl *timeline.Timeline) {
 		n = c.n
 	}
 	r.out += n
-	ttft, tpot, itl := 0.0, 0.0, 0.0 // what is missing is recorded as 0
+	ttft, tpot, itl := 0.0, 0.0, 0.0
 	last := c.lastUS
 	if c.n > 0 {
 		ttft = since(start, c.firstUS)
@@ -60,7 +60,9 @@ func (r *guidellmReader) add(tl *timeline.Timeline) {
 	if c.n > 0 && n > 1 {
 		itl = since(c.firstUS, c.lastUS) / float64(n-1)
 	}
-	r.ttft.Add(ttft)
+	if c.n > 0 { // up to 0.7 what was missing was recorded as 0
+		r.ttft.Add(ttft)
+	}
 	r.tpot.add(tpot, float64(n))
 	r.itl.add(itl, max(float64(n-1), 0))
 	if a := read(tl, isAnswer, nil); a.n > 0 {
@@ -99,7 +101,7 @@ func (r *guidellmReader) report(t *table) {
 		t.row(name+".p95", unit, q(0.95), withStat(ours, "p95"), why)
 		t.row(name+".p99", unit, q(0.99), withStat(ours, "p99"), why)
 	}
-	dist("time_to_first_token_ms", "ms", mean(&r.ttft), rank(&r.ttft), "ttft_ms", "starts at the send; a missing first token is recorded as 0")
+	dist("time_to_first_token_ms", "ms", mean(&r.ttft), rank(&r.ttft), "ttft_ms", "starts at the send")
 	dist("time_to_first_output_token_ms", "ms", mean(&r.ttfo), rank(&r.ttfo), "ttfo_ms", "starts at the send")
 	dist("time_per_output_token_ms", "ms", r.tpot.mean(), r.tpot.quantile, "tpot_ms", "TPOT includes TTFT, and long answers weigh more")
 	dist("inter_token_latency_ms", "ms", r.itl.mean(), r.itl.quantile, "tpot_ms",

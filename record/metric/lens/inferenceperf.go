@@ -7,7 +7,7 @@ import (
 )
 
 var inferencePerf = lens{
-	name: "inference-perf", tool: "inference-perf", asOf: "0.6.1, 2026-08",
+	name: "inference-perf", tool: "inference-perf", asOf: "0.7.0, 2026-11",
 	differs: Differs{
 		FirstToken: "first chunk with content, if there is more than one token; reasoning is not seen",
 		Clock:      "a worker's send",
@@ -49,8 +49,11 @@ func (r *inferencePerfReader) add(tl *timeline.Timeline) {
 	r.out += n
 	latency := since(start, closeUS(tl))
 	r.latency.Add(latency / 1000)
-	if n > 0 {
+	switch {
+	case n > 0:
 		r.ntpot.Add(latency / 1000 / float64(n))
+	case known:
+		r.ntpot.Add(0) // an answer without tokens is in the sample as 0
 	}
 	ttft, tpot := opt{}, opt{}
 	c := read(tl, hasContent, nil)
@@ -134,7 +137,7 @@ func (r *inferencePerfReader) report(t *table) {
 	}
 	t.row("goodput.goodput_percentage", "%", good, "", why)
 	dist("request_latency", &r.latency, "e2e_ms", "includes tokenising the answer, which this record cannot know; ends with the body")
-	dist("normalized_time_per_output_token", &r.ntpot, "tpot_ms", "E2E / n: TTFT is inside")
+	dist("normalized_time_per_output_token", &r.ntpot, "tpot_ms", "E2E / n: TTFT is inside; an answer without tokens is a 0")
 	dist("time_to_first_token", &r.ttft, "ttft_ms", "does not see reasoning; none for one token")
 	dist("time_per_output_token", &r.tpot, "tpot_ms", "from content to content: reasoning tokens count in n, not in the time")
 	itlWhy := "gaps of 0 between tokens of one chunk, so the median can be 0"

@@ -69,3 +69,12 @@ func TestInferenceXRow(t *testing.T) {
 		}
 	}
 }
+
+// An answer without a token: GuideLLM 0.8 leaves it out of TTFT, inference-perf has it
+// as a normalised TPOT of 0.
+func TestAnswersWithoutTokens(t *testing.T) {
+	full := newReply().events(timeline.Text, 10, 100, 10).usage(10, 10)
+	empty := newReply().events(timeline.Role, 1, 9, 0).usage(10, 0)
+	through(t, "guidellm", Facts{}, full, empty).want(t, "time_to_first_token_ms.mean", 100)
+	through(t, "inference-perf", Facts{}, full, empty).want(t, "latency.normalized_time_per_output_token.mean", 0.019/2)
+}
