@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"tokenmeter/record/metric"
 	"tokenmeter/record/timeline"
 )
 
@@ -52,10 +53,16 @@ func half(t *testing.T, n int, after time.Duration, change func(*Run)) *Folder {
 // Two machines that began half a second apart: the figures are those of all requests
 // on one clock, and their sessions stay two.
 func TestMerge(t *testing.T) {
-	folders := []*Folder{half(t, 5, 500*time.Millisecond, nil), half(t, 4, 0, nil)}
+	folders := []*Folder{half(t, 5, 500*time.Millisecond, func(m *Run) { m.ServerMetrics = &metric.ServerMetrics{Engine: "vllm"} }), half(t, 4, 0, nil)}
+	if r := folders[0].Run(); r.ServerMetrics == nil {
+		t.Error("what the server told is not kept")
+	}
 	m, err := Merged(folders)
 	if err != nil {
 		t.Fatal(err)
+	}
+	if m.ServerMetrics != nil {
+		t.Error("what one machine read of the server stands for all")
 	}
 	w, err := Create(t.TempDir(), m, Options{})
 	if err != nil {
