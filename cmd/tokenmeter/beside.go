@@ -15,35 +15,36 @@ import (
 
 // besideFlags say what is looked at beside the requests. A lean build has none.
 type besideFlags struct {
-	ServerMetrics []string `name:"server-metrics" group:"target" sep:"none" placeholder:"auto|URL|off" help:"Read what the server tells of itself meanwhile: queue, running, KV cache, its own times. auto looks for /metrics at the target, a URL names a page (repeatable, one a replica), off reads nothing. Default: auto. It never holds up or fails a run."`
+	ServerMetrics []string `name:"server-metrics" group:"target" sep:"none" placeholder:"auto|URL|off" help:"Read what the server tells of itself meanwhile: queue, running, KV cache, its own times. auto looks for /metrics at the target, a URL names a page (repeatable: one a replica, or of a GPU exporter), off reads nothing. Default: auto. It never holds up or fails a run."`
 }
 
 // beside is what makes the reader of a run's server, or nil.
 func (c *benchCmd) beside(check *checker) func(client.Config) bench.Beside {
 	var pages []string
+	auto := len(c.ServerMetrics) == 0 && c.Preflight != "none" // who forbids GETs means this one too
 	for _, text := range c.ServerMetrics {
 		switch u, err := url.Parse(text); {
-		case text == "off" || text == "auto":
+		case text == "auto":
+			auto = true
+		case text == "off":
 			if len(c.ServerMetrics) > 1 {
-				check.addf("--server-metrics %s stands alone: leave it out beside URLs", text)
+				check.addf("--server-metrics off stands alone: leave out the others, or it")
 			}
-			if text == "off" {
-				return nil
-			}
+			return nil
 		case err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https":
 			check.addf("--server-metrics: give auto, off, or the URL of a page like http://localhost:8000/metrics")
 		default:
 			pages = append(pages, text)
 		}
 	}
-	if len(pages) == 0 && c.Preflight == "none" {
-		return nil // who forbids GETs means this one too
+	if !auto && len(pages) == 0 {
+		return nil
 	}
-	return func(cfg client.Config) bench.Beside { return newWatcher(cfg, pages) }
+	return func(cfg client.Config) bench.Beside { return newWatcher(cfg, pages, auto) }
 }
 
-// newWatcher reads these pages, or without any the one that the target may have.
-func newWatcher(cfg client.Config, pages []string) bench.Beside {
+// newWatcher reads these pages and, with auto, the one that the target may have.
+func newWatcher(cfg client.Config, pages []string, auto bool) bench.Beside {
 	watch := scrape.Watch{TLS: cfg.TLS, Proxy: cfg.Proxy, Show: cfg.Redactor().URL}
 	full, err := client.JoinURL(cfg.BaseURL, cfg.API.Path)
 	at, parseErr := url.Parse(full)
@@ -64,11 +65,13 @@ func newWatcher(cfg client.Config, pages []string) bench.Beside {
 		}
 		watch.Pages = append(watch.Pages, p)
 	}
-	if len(pages) == 0 && at.Host != "" && at.Scheme != "http+unix" && api.ProviderOf(at.Hostname()) == nil {
+	if auto && at.Host != "" && at.Scheme != "http+unix" && api.ProviderOf(at.Hostname()) == nil {
 		root := at.Scheme + "://" + at.Host
 		if path, err := client.LookupPath(cfg.BaseURL, cfg.API.Path, "/metrics"); err == nil {
 			path, _, _ = strings.Cut(path, "?")
-			watch.Pages = []scrape.Page{{URL: root + path, Else: root + strings.TrimSuffix(path, "/metrics") + "/v1/metrics", Header: own, Guessed: true}}
+			below := root + strings.TrimSuffix(path, "/metrics")
+			watch.Pages = append(watch.Pages, scrape.Page{URL: root + path, Else: []string{below + "/v1/metrics", below + "/prometheus/metrics"}, // NIM, trtllm-serve
+				Header: own, Guessed: true})
 		}
 	}
 	return scrape.NewWatcher(watch)

@@ -5,7 +5,7 @@ import "tokenmeter/record/timeline"
 // ServerMetrics is what a server told of itself on its metrics page while the
 // run measured. It is read beside the requests and changes none of them.
 type ServerMetrics struct {
-	Engine  string         `json:"engine"` // whose names the pages use: vllm, sglang, …
+	Engine  string         `json:"engine"` // whose names the pages use: vllm, sglang, …; empty where they tell of GPUs only
 	Sources []ServerSource `json:"sources"`
 	EveryS  float64        `json:"every_s"` // between two readings of a page
 	// FromS and ToS are when the readings were taken that the figures lie between,
@@ -121,6 +121,7 @@ const clockRounding = 0.001
 // WithServer puts what the server told of itself into the summary.
 func (s *Summary) WithServer(m *ServerMetrics) {
 	s.ServerMetrics = m
+	s.GPU = gpuOf(m, s.Throughput.SystemOutputTPS)
 	if s.Decomposition != nil {
 		s.Decomposition.withServer(m, s)
 	}

@@ -17,7 +17,7 @@ type Summary struct {
 	Cost       *Cost           `json:"cost"`
 
 	ServerMetrics *ServerMetrics `json:"server_metrics"` // null where no page was read
-	GPU           map[string]any `json:"gpu"`
+	GPU           *GPU           `json:"gpu"`            // null where no page told of GPUs
 	Decomposition *Decomposition `json:"decomposition"`
 }
 

@@ -2,6 +2,7 @@ package scrape
 
 import (
 	"bytes"
+	"strconv"
 	"strings"
 	"sync"
 )
@@ -14,10 +15,11 @@ const (
 	share               // a gauge that is averaged
 	counter             // only grows
 	times               // a histogram of seconds
+	meter               // a counter of a device, which ran long before we came
 )
 
 // metrics are what is read, whatever an engine calls it. A name that ends in _s
-// counts seconds, a share is from 0 to 1.
+// counts seconds, in _w watts, in _j joules; a share is from 0 to 1.
 var metrics = map[string]kind{
 	"running": amount, "waiting": amount, "swapped": amount,
 	"kv_usage": share, "prefix_hit_rate": share, "spec_accept_rate": share,
@@ -26,18 +28,22 @@ var metrics = map[string]kind{
 	"prefix_queries": counter, "prefix_hits": counter, "preemptions": counter, "requests": counter,
 	"spec_drafts": counter, "spec_draft_tokens": counter, "spec_accepted_tokens": counter,
 	"prompt_s": counter, "decode_s": counter,
+	"gpus": amount, "gpu_power_w": amount, "gpu_energy_j": meter,
+	"gpu_utilization": share, "gpu_active": share, "gpu_sm_active": share, "gpu_tensor_active": share, "gpu_dram_active": share, "gpu_memory": share,
+	"gpu_memory_used": amount, "gpu_memory_all": amount, "gpu_memory_free": amount, "kv_blocks_used": amount, "kv_blocks_all": amount, // see fractions
 	"ttft": times, "itl": times, "tpot": times, "e2e": times, "queue": times, "prefill": times, "decode": times,
 }
 
 // table is how a server's software names its metrics: a line a metric, with its
 // names there, the newest first. Of names that are on a page together only the
-// newest counts. label=value behind them takes only series with that label. A new
-// engine is a file with its table and a word in tables.
+// newest counts. label=value behind them takes only series with that label, *0.01
+// brings values to our unit. A new engine is a file with its table and a word in
+// tables.
 type table struct{ name, lines string }
 
 // tables are of the engines that are known. Of a page that has names of several,
 // the one with the most wins, and of equal ones the first.
-var tables = []table{vllm, sglang, tgi, trtllm, triton, dynamo, llamacpp, lmdeploy, nim}
+var tables = []table{vllm, sglang, tgi, trtllm, triton, dynamo, llamacpp, lmdeploy, nim, dcgm, amd}
 
 // engine is a table that was read.
 type engine struct {
@@ -48,7 +54,8 @@ type engine struct {
 // alias is a line of a table.
 type alias struct {
 	as           string
-	label, value string // only series with this label; empty: all
+	label, value string  // only series with this label; empty: all
+	unit         float64 // what values are multiplied with
 }
 
 // known is what the tables say.
@@ -66,10 +73,14 @@ var tablesRead = sync.OnceValue(func() *known {
 			if len(words) == 0 {
 				continue
 			}
-			a := alias{as: words[0]}
+			a := alias{as: words[0], unit: 1}
 			for rank, word := range words[1:] {
 				if label, value, ok := strings.Cut(word, "="); ok {
 					a.label, a.value = label, value
+					continue
+				}
+				if unit, ok := strings.CutPrefix(word, "*"); ok {
+					a.unit, _ = strconv.ParseFloat(unit, 64) // a test reads all tables
 					continue
 				}
 				key := string(plain([]byte(word)))

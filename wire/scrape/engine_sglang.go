@@ -9,6 +9,9 @@ prefix_hit_rate    sglang:cache_hit_rate
 spec_accept_rate   sglang:spec_accept_rate
 spec_accept_length sglang:spec_accept_length
 prompt_tokens      sglang:prompt_tokens_total
+cached_tokens      sglang:cached_tokens_total
+prefix_queries     sglang:prompt_tokens_total
+prefix_hits        sglang:cached_tokens_total
 output_tokens      sglang:generation_tokens_total
 preemptions        sglang:num_retracted_requests_total
 requests           sglang:num_requests_total

@@ -1,6 +1,7 @@
 package scrape
 
 import (
+	"cmp"
 	"errors"
 	"math"
 	"strconv"
@@ -45,8 +46,9 @@ type entry struct {
 // as they are, counters since the first reading.
 func (l *ledger) enter(body []byte, now time.Time) (map[string]float64, error) {
 	var found []entry
+	told := map[string]bool{} // of devices that are there several times: a GPU in slices, or shared by pods
 	err := samples(body, func(s *sample) {
-		if !finite(s.value) || s.value < 0 || s.at != 0 && now.Sub(time.UnixMilli(s.at)) > StaleAfter {
+		if !(s.value >= 0) || s.at != 0 && now.Sub(time.UnixMilli(s.at)) > StaleAfter {
 			return
 		}
 		to, is := find(s.name)
@@ -71,6 +73,18 @@ func (l *ledger) enter(body []byte, now time.Time) (map[string]float64, error) {
 				if v, _ := s.label(a.label); string(v) != a.value {
 					continue
 				}
+			}
+			e := e // in our unit, of its alias and its device
+			e.value *= a.unit
+			e.key = a.as + " " + e.key
+			if !finite(e.value) || tables[e.engine] == dcgm && blank(s.value) || a.as == "gpu_power_w" && e.value > mostPower {
+				continue
+			}
+			if id := device(s); id != "" && (a.as == "gpu_power_w" || a.as == "gpu_energy_j") {
+				if e.key = a.as + " " + string(s.name) + "{" + id; told[e.key] {
+					continue
+				}
+				told[e.key] = true
 			}
 			found = append(found, e)
 		}
@@ -143,8 +157,8 @@ func (l *ledger) post(found []entry) (map[string]float64, error) {
 		before, known := l.seen[e.key]
 		grown := e.value - before
 		switch {
-		case !known && !l.begun:
-			grown = 0 // what was before we came
+		case !known && !l.begun, metrics[as] == meter && (!known || grown < 0):
+			grown = 0 // what was before we came; a meter that went back tells nothing
 		case grown < 0:
 			again = true
 			grown = e.value
@@ -160,6 +174,10 @@ func (l *ledger) post(found []entry) (map[string]float64, error) {
 			out[as] /= many
 		}
 	}
+	if many := cmp.Or(n["gpu_power_w"], n["gpu_utilization"], n["gpu_active"]); many > 0 {
+		out["gpus"] = many
+	}
+	divide(out)
 	if again {
 		l.restarts++
 	}
@@ -175,7 +193,7 @@ func (l *ledger) post(found []entry) (map[string]float64, error) {
 
 // add lets a counter, or a part of a histogram, grow.
 func (l *ledger) add(as string, e entry, by float64) {
-	if metrics[as] == counter {
+	if k := metrics[as]; k == counter || k == meter {
 		l.counts[as] += by
 		return
 	}

@@ -15,7 +15,7 @@ func (w *Watcher) told() *metric.ServerMetrics {
 	m := &metric.ServerMetrics{EveryS: w.watch.Every.Seconds(), Gauges: map[string]metric.ServerGauge{},
 		Counters: map[string]metric.ServerCounter{}, Times: map[string]metric.ServerTime{}}
 	all := account{counts: map[string]float64{}, times: map[string]histogram{}}
-	from, to := int64(math.MaxInt64), int64(-1)
+	from, to, read := int64(math.MaxInt64), int64(-1), false
 	for _, p := range w.pages {
 		if p.readings == 0 {
 			if !p.Guessed {
@@ -25,7 +25,8 @@ func (w *Watcher) told() *metric.ServerMetrics {
 		}
 		m.Sources = append(m.Sources, metric.ServerSource{URL: w.watch.Show(p.URL), Engine: p.book.engine.name,
 			Readings: p.readings, Failed: p.failed, Restarts: p.book.restarts})
-		if m.Engine == "" {
+		read = true
+		if m.Engine == "" && !p.book.engine.readsGPUs() {
 			m.Engine = p.book.engine.name
 		}
 		if p.first == nil || p.final.atUS <= p.first.atUS {
@@ -34,7 +35,7 @@ func (w *Watcher) told() *metric.ServerMetrics {
 		from, to = min(from, p.first.atUS), max(to, p.final.atUS)
 		all.grow(p.first, p.final)
 	}
-	if m.Engine == "" {
+	if !read {
 		return nil
 	}
 	if to > from {

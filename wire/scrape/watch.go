@@ -20,7 +20,7 @@ import (
 // Page is where a server tells of itself.
 type Page struct {
 	URL    string
-	Else   string // where it is looked for when it is not at URL; empty: nowhere
+	Else   []string // where it is looked for in turn when it is not at URL
 	Header http.Header
 	// Guessed: nobody named it. That it is not there is nothing to be told.
 	Guessed bool
@@ -165,18 +165,14 @@ func (w *Watcher) hopeless(p *watched) bool {
 // read takes one reading and says how much of a processor it took.
 func (w *Watcher) read(ctx context.Context, source int, p *watched) (spent time.Duration) {
 	begunUS := w.nowUS()
-	body, err := get(ctx, p.client, p.URL, p.Header)
-	var status *statusError
-	if errors.As(err, &status) && p.Else != "" {
-		p.URL, p.Else = p.Else, ""
-		body, err = get(ctx, p.client, p.URL, p.Header)
+	seen, spent, err := p.ask(ctx)
+	for elsewhere(err) && len(p.Else) > 0 {
+		p.URL, p.Else = p.Else[0], p.Else[1:]
+		seen, spent, err = p.ask(ctx)
 	}
-	begun := time.Now()
-	var seen map[string]float64
 	if err == nil {
-		seen, err = p.book.enter(body, begun)
+		p.Else = nil
 	}
-	spent = time.Since(begun)
 	if ctx.Err() != nil {
 		err = errSilent // Stop has waited for it
 	}
@@ -201,6 +197,23 @@ func (w *Watcher) read(ctx context.Context, source int, p *watched) (spent time.
 		}
 	}
 	return spent
+}
+
+// ask gets the page and enters it; spent is what of a processor that took.
+func (p *watched) ask(ctx context.Context) (seen map[string]float64, spent time.Duration, err error) {
+	body, err := get(ctx, p.client, p.URL, p.Header)
+	if err != nil {
+		return nil, 0, err
+	}
+	begun := time.Now()
+	seen, err = p.book.enter(body, begun)
+	return seen, time.Since(begun), err
+}
+
+// elsewhere reports whether the server answered, and this was not the page.
+func elsewhere(err error) bool {
+	var status *statusError
+	return errors.As(err, &status) || errors.Is(err, errPage) || errors.Is(err, errNoMetrics)
 }
 
 // thin drops every second reading of each page when there are too many.

@@ -32,14 +32,19 @@ func TestEngines(t *testing.T) {
 			"ttft_n": 10, "ttft_sum_s": 1.5, "itl_n": 740, "itl_sum_s": 7.4, "queue_n": 10, "queue_sum_s": 0.5, "prefill_n": 10, "prefill_sum_s": 1},
 		"vllm-v0": {"running": 4, "waiting": 2, "swapped": 1, "kv_usage": 0.83, "preemptions": 4, "prompt_tokens": 300, "output_tokens": 200,
 			"ttft_n": 9, "ttft_sum_s": 0.9, "itl_n": 190, "itl_sum_s": 3.8},
-		"sglang": {"running": 4, "waiting": 3, "kv_usage": 0.74, "prefix_hit_rate": 0.5, "prompt_tokens": 4882, "output_tokens": 1397, "requests": 12,
+		"sglang": {"running": 4, "waiting": 3, "kv_usage": 0.74, "prefix_hit_rate": 0.5, "prompt_tokens": 4882, "cached_tokens": 1000, "prefix_queries": 4882, "prefix_hits": 1000, "output_tokens": 1397, "requests": 12,
 			"ttft_n": 12, "ttft_sum_s": 2.4, "queue_n": 12, "queue_sum_s": 1.2},
-		"tgi": {"running": 4, "waiting": 7, "requests": 44, "queue_n": 44, "queue_sum_s": 0.88, "tpot_n": 44, "tpot_sum_s": 1.1},
-		"trtllm": {"running": 6, "waiting": 1, "kv_usage": 0.62, "prefix_hit_rate": 0.4, "requests": 5,
+		"tgi": {"running": 4, "waiting": 7, "prompt_tokens": 880, "output_tokens": 8123, "requests": 44, "queue_n": 44, "queue_sum_s": 0.88, "tpot_n": 44, "tpot_sum_s": 1.1},
+		"trtllm": {"prefill_n": 5, "prefill_sum_s": 0.4, "decode_n": 5, "decode_sum_s": 2, "spec_draft_tokens": 30, "spec_accepted_tokens": 21, "running": 6, "waiting": 1, "kv_usage": 0.62, "prefix_hit_rate": 0.4, "requests": 5,
 			"ttft_n": 5, "ttft_sum_s": 0.5, "tpot_n": 5, "tpot_sum_s": 0.05, "queue_n": 5, "queue_sum_s": 0.1},
-		"triton": {"running": 5, "waiting": 2, "kv_usage": 0.125, "requests": 9},
-		"dynamo": {"running": 10, "waiting": 7, "output_tokens": 5000, "requests": 20, "ttft_n": 20, "ttft_sum_s": 4, "itl_n": 4980, "itl_sum_s": 49.8},
-		"llamacpp": {"running": 2, "waiting": 1, "prompt_tokens": 900, "output_tokens": 1250, "prompt_s": 1.25, "decode_s": 25,
+		"triton-24": {"running": 1, "waiting": 0, "kv_usage": 0.25, "requests": 3, "gpus": 2, "gpu_utilization": 0.5, "gpu_memory": 0.25, "gpu_power_w": 300, "gpu_energy_j": 3000},
+		"dcgm":      {"gpus": 2, "gpu_utilization": 0.95, "gpu_active": 0.5, "gpu_tensor_active": 0.25, "gpu_memory": 0.75, "gpu_power_w": 1000},
+		"dcgm-mig":  {"gpus": 1, "gpu_active": 0.5, "gpu_power_w": 400},
+		"amd":       {"gpus": 2, "gpu_utilization": 0.98, "gpu_memory": 0.5, "gpu_power_w": 1499},
+		"amd-old":   {"gpus": 1, "gpu_utilization": 0.5, "gpu_power_w": 300},
+		"triton":    {"running": 5, "waiting": 2, "kv_usage": 0.125, "requests": 9},
+		"dynamo":    {"running": 10, "waiting": 7, "output_tokens": 5000, "requests": 20, "ttft_n": 20, "ttft_sum_s": 4, "itl_n": 4980, "itl_sum_s": 49.8},
+		"llamacpp": {"running": 2, "waiting": 1, "prompt_tokens": 900, "cached_tokens": 100, "prefix_queries": 1000, "prefix_hits": 100, "output_tokens": 1250, "prompt_s": 1.25, "decode_s": 25,
 			"spec_draft_tokens": 10, "spec_accepted_tokens": 5},
 		"lmdeploy": {"running": 5, "waiting": 10, "kv_usage": 0.3, "prompt_tokens": 100, "output_tokens": 200,
 			"ttft_n": 6, "ttft_sum_s": 0.6, "prefill_n": 6, "prefill_sum_s": 0.3},
@@ -216,4 +221,15 @@ func FuzzSamples(f *testing.F) {
 			t.Errorf("%q: %v", data, err)
 		}
 	})
+}
+
+// No line of a table is written wrong.
+func TestTables(t *testing.T) {
+	for _, e := range tablesRead().engines {
+		for _, a := range e.aliases {
+			if _, ok := metrics[a.as]; !ok || !(a.unit > 0) || (a.label == "") != (a.value == "") {
+				t.Errorf("%s: %+v", e.name, a)
+			}
+		}
+	}
 }

@@ -18,7 +18,7 @@ func ServerFigures(r *run.Run, c *gather.Gathered) (list []Figure) {
 		every = "; read every " + typeset.Span(r.ServerMetrics.EveryS*1e3, typeset.Digits{Round: true})
 	}
 	for _, d := range serverCharts {
-		values := serverColumns(c, r.ServerSamples, d.name, d.name == "kv_usage")
+		values := serverColumns(c, r.ServerSamples, d.name, d.of == "" && d.unit == "%")
 		switch d.of {
 		case "":
 		case d.name:
@@ -39,6 +39,9 @@ var serverCharts = []struct{ name, of, title, unit, sub, class string }{
 	{"waiting", "", "Waiting at the server", "requests", "as the server says", "s4"},
 	{"running", "", "Running at the server", "requests", "as the server says", "s5"},
 	{"kv_usage", "", "KV cache in use", "%", "as the server says", "s2"},
+	{"gpu_utilization", "", "GPUs busy", "%", "of the time, as their exporter says", "s1"},
+	{"gpu_active", "", "GPUs active", "%", "of their cycles, as their exporter says", "s1"},
+	{"gpu_power_w", "", "Power of the GPUs", "W", "as their exporter says", "s3"},
 	{"prefix_hits", "prefix_queries", "Prefix cache hits", "%", "of the tokens that were looked up in each column", "s3"},
 	{"preemptions", "preemptions", "Preemptions", "requests", "put back by the server in each column", "bad"},
 	{"spec_accepted_tokens", "spec_draft_tokens", "Drafted tokens accepted", "%", "of those drafted in each column", "s1"},

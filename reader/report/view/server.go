@@ -10,7 +10,7 @@ import (
 // serverSide is what the server told of itself, in a line.
 func serverSide(r *run.Run) string {
 	m := r.ServerMetrics
-	if m == nil {
+	if m == nil || m.Engine == "" {
 		return ""
 	}
 	text := m.Engine

@@ -179,6 +179,7 @@ func facts(r *run.Run) []Fact {
 	add("of E2E", split(r))
 	add("of TTFT", ofTTFT(r))
 	add("engine", serverSide(r))
+	add("GPUs", gpuSide(r))
 	add("failed", failed(r))
 	add("left out", leftOut(r))
 	return list
