@@ -55,7 +55,7 @@ type sloReportCmd struct{ sloSource }
 
 type sloRulesCmd struct {
 	Config string `short:"c" required:"" placeholder:"FILE" help:"Objectives: tokenmeter.yaml, or a file of its own (docs/slo.md)."`
-	As     string `placeholder:"FORM" help:"prometheus (rules), kubernetes (a PrometheusRule), promtool (tests of them), datadog (SLOs) or datadog-monitors (their alerts). Default: prometheus."`
+	As     string `placeholder:"FORM" help:"prometheus (rules), kubernetes (a PrometheusRule), promtool (tests of them), datadog (SLOs), datadog-monitors (their alerts) or openslo. Default: prometheus."`
 	Rules  string `default:"tokenmeter-rules.yaml" placeholder:"FILE" help:"The rule file that the promtool tests name. Default: tokenmeter-rules.yaml."`
 	Out    string `placeholder:"FILE" help:"Where to write. Default: stdout."`
 	Force  bool   `help:"Overwrite the file."`
@@ -194,10 +194,12 @@ func (c *sloRulesCmd) Run(a *app) error {
 			}
 			return err
 		}
+	case "openslo":
+		write = func(w io.Writer) error { return rules.OpenSLO(w, objectives) }
 	case "datadog":
 		write = func(w io.Writer) error { return rules.Datadog(w, objectives) }
 	default:
-		return &usageError{fmt.Errorf("--as %q: choose prometheus, kubernetes, promtool, datadog or datadog-monitors", c.As)}
+		return &usageError{fmt.Errorf("--as %q: choose prometheus, kubernetes, promtool, datadog, datadog-monitors or openslo", c.As)}
 	}
 	if c.Out == "" || c.Out == "-" {
 		return write(a.stdout)

@@ -1,0 +1,59 @@
+package rules
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"strconv"
+	"time"
+
+	"tokenmeter/service/slo"
+)
+
+// openSLOCalendars are calendar windows as OpenSLO writes them.
+var openSLOCalendars = map[slo.Calendar]string{slo.Day: "1d", slo.Week: "1w", slo.Month: "1M", slo.Quarter: "1Q", slo.Year: "1Y"}
+
+// OpenSLO writes objectives as documents of openslo/v1 over the counters of
+// tokenmeter in Prometheus: what is good is counted there already, slices of time
+// too, so all budgets are of occurrences. Alerts are in the rules of Prometheus.
+func OpenSLO(w io.Writer, objectives []*slo.Objective) error {
+	var b bytes.Buffer
+	for i, o := range objectives {
+		if i > 0 {
+			b.WriteString("---\n")
+		}
+		about := o.Compiled()
+		if o.About != "" {
+			about = o.About + " " + about
+		}
+		fmt.Fprintf(&b, "apiVersion: openslo/v1\nkind: SLO\nmetadata:\n  name: %s\nspec:\n  description: %s\n  service: tokenmeter\n  indicator:\n    metadata:\n      name: %s\n    spec:\n      ratioMetric:\n        counter: true\n",
+			strconv.Quote(o.Name), strconv.Quote(about), strconv.Quote(o.Name))
+		for _, part := range []struct{ name, metric string }{{"bad", BadTotal}, {"total", ValidTotal}} {
+			fmt.Fprintf(&b, "        %s:\n          metricSource:\n            type: Prometheus\n            spec:\n              query: %s\n",
+				part.name, strconv.Quote(fmt.Sprintf("sum(%s{hash=%q, source=%q, group=\"\"})", part.metric, o.Hash, string(o.Sources[0]))))
+		}
+		b.WriteString("  timeWindow:\n")
+		if o.Window.Rolling > 0 {
+			fmt.Fprintf(&b, "    - duration: %s\n      isRolling: true\n", openSLODuration(o.Window.Rolling))
+		} else {
+			fmt.Fprintf(&b, "    - duration: %s\n      isRolling: false\n      calendar:\n        startTime: 2024-01-01 00:00:00\n        timeZone: %s\n",
+				openSLOCalendars[o.Window.Calendar], strconv.Quote(o.Window.Location.String()))
+		}
+		fmt.Fprintf(&b, "  budgetingMethod: Occurrences\n  objectives:\n    - displayName: %s\n      target: %s\n", strconv.Quote(o.Text), strconv.FormatFloat(o.Target, 'g', 12, 64))
+	}
+	_, err := w.Write(b.Bytes())
+	return err
+}
+
+// openSLODuration is a duration in one unit, as OpenSLO has them.
+func openSLODuration(d time.Duration) string {
+	for _, u := range []struct {
+		name string
+		d    time.Duration
+	}{{"d", 24 * time.Hour}, {"h", time.Hour}} {
+		if d%u.d == 0 {
+			return fmt.Sprint(int64(d/u.d)) + u.name
+		}
+	}
+	return fmt.Sprint(int64((d+time.Minute-1)/time.Minute)) + "m"
+}
