@@ -51,7 +51,7 @@ type ServerCounter struct {
 
 // ServerTime is a histogram of times of the requests, or tokens, that ended
 // between the readings. Its percentiles are interpolated within the server's
-// buckets, as Prometheus does; null above the last bucket.
+// buckets, as Prometheus does; null in the first bucket and above the last.
 type ServerTime struct {
 	N      int64                 `json:"n"`
 	MeanMS timeline.Opt[float64] `json:"mean_ms"`

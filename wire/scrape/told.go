@@ -159,14 +159,15 @@ func (h *histogram) time() metric.ServerTime {
 }
 
 // quantile is interpolated within its bucket, as Prometheus's histogram_quantile
-// does; null in the last one, which has no end.
+// does; null in the last one, which has no end, and in the first, which may be
+// much wider than its values: vLLM's of the queue ends at 300 ms.
 func (h *histogram) quantile(q float64) timeline.Opt[float64] {
 	bounds := slices.Sorted(maps.Keys(h.upTo))
 	low, below := 0.0, 0.0
-	for _, le := range bounds {
+	for i, le := range bounds {
 		n := h.upTo[le]
 		if n >= q*h.n && n > below {
-			if math.IsInf(le, 1) {
+			if i == 0 || math.IsInf(le, 1) {
 				break
 			}
 			return timeline.Some(1e3 * (low + (le-low)*(q*h.n-below)/(n-below)))
