@@ -2,6 +2,7 @@ package compare
 
 import (
 	"cmp"
+	"math"
 	"math/bits"
 	"slices"
 
@@ -20,6 +21,7 @@ type Collector struct {
 	judged     []objective.Objective
 	judge      *objective.Judge
 	rows       []taken
+	columns    [][]float64 // of the measures that are figures of a request, in their order; NaN: null
 	sources    map[string]int64
 	flags      map[string]int64
 	gapBudget  int
@@ -29,7 +31,7 @@ type Collector struct {
 // taken is what is kept of a request.
 type taken struct {
 	due, end float64 // s
-	values   []opt   // of the measures that are figures of a request, in their order
+	at       int     // the place in the columns
 	gaps     [2][]gap
 	tokens   float64
 	ok       bool
@@ -55,6 +57,11 @@ func NewCollector(manifest run.Run, gates ...Gate) *Collector {
 	c := &Collector{facts: factsOf(&manifest), summary: manifest.Summary, judged: objectivesOf(gates),
 		sources: map[string]int64{}, flags: map[string]int64{}, gapBudget: maxGaps}
 	c.facts.ITLLeftOut = map[string]int64{}
+	for i := range measures {
+		if measures[i].value != nil {
+			c.columns = append(c.columns, make([]float64, 0, max(min(manifest.Requests.Total, 1<<20), 0)))
+		}
+	}
 	c.judge = objective.NewJudge(c.judged, false)
 	c.judge.OpenLoop(manifest.Load.Kind == "open")
 	// Objectives that no longer parse judge nothing.
@@ -105,7 +112,7 @@ func (c *Collector) take(r *metric.Record, gaps [2][]gap) {
 	}
 	f := &c.facts
 	f.Requests.Total++
-	t := taken{due: r.DueS, end: r.DueS + r.E2EMS.Or(r.CloseMS.Or(0))/1e3, ok: r.Outcome == timeline.OK, failed: r.Outcome.Failed()}
+	t := taken{at: len(c.rows), due: r.DueS, end: r.DueS + r.E2EMS.Or(r.CloseMS.Or(0))/1e3, ok: r.Outcome == timeline.OK, failed: r.Outcome.Failed()}
 	t.good = objective.GoodOf(c.objectives, r)
 	if n, known := r.OutputTokens.Get(); known {
 		t.tokens = float64(n)
@@ -125,6 +132,9 @@ func (c *Collector) take(r *metric.Record, gaps [2][]gap) {
 		t.gaps = gaps
 	} else {
 		f.Requests.Failed++
+		for i := range c.columns {
+			c.columns[i] = append(c.columns[i], math.NaN())
+		}
 	}
 	c.rows = append(c.rows, t)
 	c.spend(len(t.gaps[0]) + len(t.gaps[1]))
@@ -138,9 +148,11 @@ func (c *Collector) values(t *taken, r *metric.Record) {
 	if r.Check != nil {
 		t.check = timeline.Some(*r.Check == "pass")
 	}
+	column := 0
 	for i := range measures {
 		if of := measures[i].value; of != nil {
-			t.values = append(t.values, of(r))
+			c.columns[column] = append(c.columns[column], of(r).Or(math.NaN()))
+			column++
 		}
 	}
 }
@@ -196,7 +208,8 @@ func (c *Collector) Run() *Run {
 	column := 0
 	for i := range measures {
 		if m := &measures[i]; m.value != nil {
-			put(m.key, c.column(column, inFlight))
+			put(m.key, c.column(c.columns[column], inFlight))
+			c.columns[column] = nil
 			column++
 		}
 	}

@@ -2,6 +2,7 @@ package compare
 
 import (
 	"cmp"
+	"math"
 	"slices"
 
 	"tokenmeter/record/stat"
@@ -23,13 +24,19 @@ func (c *Collector) length(of func(*taken) opt) Length {
 	return Length{Mean: timeline.Some(m.Mean), P90: timeline.Some(p90)}
 }
 
-func (c *Collector) column(i int, inFlight []float64) series {
-	var values, flying []float64
+// column is a figure of the requests in the order in which these were due.
+func (c *Collector) column(of, inFlight []float64) series {
+	n := 0
+	for _, v := range of {
+		if !math.IsNaN(v) {
+			n++
+		}
+	}
+	values := make([]float64, 0, n)
+	var flying []float64
 	for j := range c.rows {
-		if list := c.rows[j].values; i < len(list) {
-			if v, ok := list[i].Get(); ok {
-				values, flying = append(values, v), appendAt(flying, inFlight, j)
-			}
+		if v := of[c.rows[j].at]; !math.IsNaN(v) {
+			values, flying = append(values, v), appendAt(flying, inFlight, j)
 		}
 	}
 	return newListed(values, nil, nil, flying)
@@ -83,16 +90,19 @@ func (c *Collector) rates(put func(string, series)) {
 	if len(c.rows) == 0 {
 		return
 	}
-	rows := slices.Clone(c.rows)
+	order := make([]int32, len(c.rows))
+	for i := range order {
+		order[i] = int32(i)
+	}
 	closed := c.facts.Load.Kind == "closed"
 	if !closed {
-		slices.SortStableFunc(rows, func(a, b taken) int { return cmp.Compare(a.end, b.end) })
+		slices.SortStableFunc(order, func(a, b int32) int { return cmp.Compare(c.rows[a].end, c.rows[b].end) })
 	}
 	last, first := c.rows[0].due, c.rows[0].due
-	var tokens, requests []stat.Pair
+	tokens, requests := make([]stat.Pair, 0, len(order)), make([]stat.Pair, 0, len(order))
 	var sum, done float64
-	for i := range rows {
-		t := &rows[i]
+	for _, i := range order {
+		t := &c.rows[i]
 		s := max(t.end-last, 0)
 		last = max(last, t.end)
 		if closed {
