@@ -75,7 +75,8 @@ func readLLAMABench(in *Input, add func(*timeline.Timeline) error) (run.Run, err
 
 // name is the test as llama-bench's tables call it.
 func (v *llamaBenchRow) name() string {
-	name, prompt, gen := "", count(v.Prompt).Or(0), count(v.Gen).Or(0)
+	var name string
+	prompt, gen := count(v.Prompt).Or(0), count(v.Gen).Or(0)
 	switch {
 	case prompt > 0 && gen > 0:
 		name = fmt.Sprintf("pp%d+tg%d", prompt, gen)

@@ -99,11 +99,11 @@ func earliest(folders []*Folder) time.Time {
 }
 
 // end is when the run ended; where it has no end, when it began.
-func (m *Run) end() time.Time {
-	if m.Finished != nil {
-		return *m.Finished
+func (r *Run) end() time.Time {
+	if r.Finished != nil {
+		return *r.Finished
 	}
-	return m.Started
+	return r.Started
 }
 
 // differences are what keeps two runs from being one.

@@ -21,7 +21,7 @@ type Digits struct {
 	Round bool                  // for a sentence: two significant digits, whole numbers in full
 }
 
-// significant digits of a value that has neither interval nor limit.
+// Significant is how many digits a value has that has neither interval nor limit.
 const Significant = 3
 
 // maxDecimals bounds the search for the true side; beyond it floats are equal.

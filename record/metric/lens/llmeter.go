@@ -94,10 +94,10 @@ func (r *llmeterReader) report(t *table) {
 // through the outermost two values beyond them.
 func exclusive(s sample, i, m int64) opt {
 	n := s.Len()
-	switch {
-	case n == 0:
+	switch n {
+	case 0:
 		return opt{}
-	case n == 1:
+	case 1:
 		return timeline.Some(s.At(0))
 	}
 	j := min(max(i*(n+1)/m, 1), n-1)
