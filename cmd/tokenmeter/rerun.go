@@ -70,15 +70,19 @@ func again(m *run.Run, more []string) ([]string, error) {
 			}
 		case name == "--force" || name == "--dry-run":
 		case strings.HasPrefix(arg, "--") && !inOne && i+1 < len(m.Command) && strings.Contains(m.Command[i+1], secret.Mask):
-			lost = append(lost, arg+" "+m.Command[i+1])
+			if !given(more, arg) {
+				lost = append(lost, arg+" "+m.Command[i+1])
+			}
 			i++
 		case strings.Contains(arg, secret.Mask):
-			lost = append(lost, arg)
+			if !given(more, name) && !(strings.Contains(arg, "://") && slices.ContainsFunc(more, isURL)) {
+				lost = append(lost, arg)
+			}
 		default:
 			args = append(args, arg)
 		}
 	}
-	if len(lost) > 0 && len(more) == 0 {
+	if len(lost) > 0 {
 		return nil, fmt.Errorf("secrets are in no run: give again, behind --, what was %s", strings.Join(lost, " and "))
 	}
 	for _, pin := range [][2]string{{"--salt", m.Workload.Salt}, {"--model", m.Target.Model}, {"--api", m.Target.API}} {
@@ -87,6 +91,10 @@ func again(m *run.Run, more []string) ([]string, error) {
 		}
 	}
 	return append(args, more...), nil
+}
+
+func isURL(arg string) bool {
+	return strings.HasPrefix(arg, "http://") || strings.HasPrefix(arg, "https://")
 }
 
 // given reports whether a command line has a flag.

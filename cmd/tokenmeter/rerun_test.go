@@ -25,6 +25,19 @@ func TestAgain(t *testing.T) {
 	if _, err := again(m, nil); err == nil || !strings.Contains(err.Error(), "--header X-Auth: ***") {
 		t.Errorf("a secret that is gone: %v", err)
 	}
+	if _, err := again(m, []string{"--out", "x"}); err == nil {
+		t.Error("a secret that is gone was left out without a word")
+	}
+	if args, err := again(m, []string{"--header", "X-Auth: new"}); err != nil || strings.Contains(strings.Join(args, " "), "***") {
+		t.Errorf("a secret that is given again: %q, %v", args, err)
+	}
+	m.Command = []string{"tokenmeter", "bench", "https://h/?key=***"}
+	if _, err := again(m, nil); err == nil {
+		t.Error("a URL without its key")
+	}
+	if args, err := again(m, []string{"https://h/?key=new"}); err != nil || !slices.Contains(args, "https://h/?key=new") || slices.Contains(args, "https://h/?key=***") {
+		t.Errorf("a URL given again: %q, %v", args, err)
+	}
 	m.Command = []string{"tokenmeter", "import", "f.json"}
 	if _, err := again(m, nil); err == nil || !strings.Contains(err.Error(), "no load to repeat") {
 		t.Errorf("an import: %v", err)
