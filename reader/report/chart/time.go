@@ -308,7 +308,7 @@ func seriesFigure(c *gather.Gathered, id, title, unit, sub, class string, values
 		}
 	}
 	if top == 0 {
-		f.Empty = "No " + unit + " to draw: it was 0 all the time."
+		f.Empty = "It was 0 all the time."
 		return f
 	}
 	p := NewPlot(130, timeAxis(c), LinearAxis(0, top*1.05))
