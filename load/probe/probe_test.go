@@ -121,6 +121,10 @@ func probing(t testing.TB, plan Plan) *Prober {
 // simulators' physics have them.
 func TestTwoDaysOfTwoSimulators(t *testing.T) {
 	var l log
+	days := 2
+	if testing.Short() {
+		days = 1
+	}
 	begin := time.Time{}
 	synctest.Test(t, func(t *testing.T) {
 		var all []server
@@ -130,7 +134,7 @@ func TestTwoDaysOfTwoSimulators(t *testing.T) {
 		}
 		begin = now()
 		p := probing(t, l.plan(t, t.TempDir(), served(t, all...), small(), Budget{}))
-		if err := p.Run(t.Context(), begin.Add(48*time.Hour)); err != nil {
+		if err := p.Run(t.Context(), begin.Add(time.Duration(days)*24*time.Hour)); err != nil {
 			t.Error(err)
 		}
 	})
@@ -138,13 +142,13 @@ func TestTwoDaysOfTwoSimulators(t *testing.T) {
 		t.Fatalf("the virtual clock began at %v: the counts below are of whole days", begin)
 	}
 	for target := range 2 {
-		for class, want := range map[string]int{"short": 16, "long": 16, "parallel": 20, "cold": 2, "cold-again": 2} {
+		for class, want := range map[string]int{"short": 8 * days, "long": 8 * days, "parallel": 10 * days, "cold": days, "cold-again": days} {
 			// A probe may fall into the twenty minutes before a cold start.
 			if n := len(l.of(target, class)); n > want || n < want-2 && class != "parallel" {
 				t.Errorf("target %d: %d of %s, want %d", target, n, class, want)
 			}
 		}
-		if n := len(l.of(target, "light")); n > 2*1440-2*19 || n < 2*1440-2*22-40 {
+		if n := len(l.of(target, "light")); n > days*(1440-19) || n < days*(1440-22-20) {
 			t.Errorf("target %d: %d light ones", target, n)
 		}
 		for _, r := range l.rows {
