@@ -18,8 +18,7 @@ import (
 // load as the workers of a server do.
 type flows struct {
 	all   []*flow
-	apart atomic.Int64 // responses that their own goroutines read to the end
-	first atomic.Int64 // reads that those of others do
+	apart atomic.Int64 // responses that their own goroutines read
 
 	mu      sync.Mutex
 	running int         // loops
@@ -30,7 +29,6 @@ type flows struct {
 var theFlows = sync.OnceValue(func() *flows {
 	processors := runtime.GOMAXPROCS(0) - clock.KeptProcessors()
 	fs := &flows{}
-	fs.first.Store(firstReads)
 	for range min(max(processors/2, 2), processors) {
 		fs.all = append(fs.all, &flow{flows: fs, clk: clock.Start()})
 	}
@@ -143,9 +141,6 @@ const (
 	// it was looked at last.
 	flowLookNS = 1_000_000_000
 	fewApart   = 8 // responses that their own goroutines read while no flow reads any
-	// firstReads are made before a response enters a flow: for a short one, taking
-	// its socket from Go's poller and giving it back costs more than they do.
-	firstReads = 4
 	flowKeepMS = 1 // how long a wait keeps the processor
 )
 

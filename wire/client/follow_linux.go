@@ -3,7 +3,6 @@ package client
 import (
 	"context"
 	"io"
-	"math"
 	"net"
 	"os"
 	"sync"
@@ -30,8 +29,8 @@ type followed struct {
 }
 
 // Follow reads the body as Read does, and calls take with what each read brought:
-// in a goroutine that reads many, or in the caller's while there are few and at
-// the beginning. Neither limit nor take may wait. It returns when take has said no, when reads bring much
+// in a goroutine that reads many, or in the caller's while there are few. Neither
+// limit nor take may wait. It returns when take has said no, when reads bring much
 // at once, or where such reading is not possible, all of them nil: Read then reads
 // on. Other errors are those of Read. limit says, whenever it is looked at, how
 // long the server may be silent.
@@ -40,14 +39,9 @@ func (r *Passed) Follow(limit func() int64, take func(data []byte, at Arrived) b
 	if cn == nil || cn.src == nil || cn.tls != nil || !cn.src.raw.on || r.over || r.rd.done() || len(r.body) > 0 {
 		return nil
 	}
-	fs := theFlows()
-	reads := int(fs.first.Load())
-	if fs.alone() {
+	if fs := theFlows(); fs.alone() {
 		defer fs.apart.Add(-1)
-		reads = math.MaxInt
-	}
-	if over, err := r.here(limit, take, reads); over || r.rd.done() {
-		return err
+		return r.here(limit, take)
 	}
 	putBuffer(r.buf)
 	r.buf = nil
@@ -60,7 +54,7 @@ func (r *Passed) Follow(limit func() int64, take func(data []byte, at Arrived) b
 		return nil
 	}
 	unhook := context.AfterFunc(r.ctx, s.hangUp)
-	if fs.enter(s) {
+	if theFlows().enter(s) {
 		<-s.done
 	}
 	unhook()
@@ -72,16 +66,15 @@ func (r *Passed) Follow(limit func() int64, take func(data []byte, at Arrived) b
 	return s.err
 }
 
-// here reads in the goroutine that asks, so many times at most; over tells that
-// the response is not to be followed further.
-func (r *Passed) here(limit func() int64, take func(data []byte, at Arrived) bool, reads int) (over bool, err error) {
-	for range reads {
+// here reads in the goroutine that asks.
+func (r *Passed) here(limit func() int64, take func(data []byte, at Arrived) bool) error {
+	for {
 		data, at, err := r.Read(limit())
-		if goOn := len(data) == 0 || take(data, at); err != nil || !goOn {
-			return true, err
+		goOn := len(data) == 0 || take(data, at)
+		if err != nil || !goOn {
+			return err
 		}
 	}
-	return false, nil
 }
 
 // leaveGo takes the socket from Go's poller, which would wake for every packet.
