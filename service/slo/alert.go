@@ -245,11 +245,11 @@ func (a Alert) weighBurn(o *Objective, r *Result, long, short Counts, s *AlertSt
 		s.Firing = true
 	default:
 		s.Reason = WithinLimits
-		s.Says = fmt.Sprintf("The budget burns %s times as fast as allowed over the last %s; the limit is %s.", number(l), span(a.Long), number(a.Factor))
+		s.Says = fmt.Sprintf("The budget burns %s times as fast as allowed over the last %s; the limit is %s.", number(l), span(a.Long), hundredths(a.Factor))
 		return
 	}
 	s.Says = fmt.Sprintf("Over the last %s %s of %s were bad, %s times what the budget allows (limit %s), and %s times over the last %s",
-		span(a.Long), atLeast(float64(long.Bad())/float64(long.Valid)), o.Kind.unit(), number(l), number(a.Factor), number(b), span(a.Short))
+		span(a.Long), atLeast(float64(long.Bad())/float64(long.Valid)), o.Kind.unit(), number(l), hundredths(a.Factor), number(b), span(a.Short))
 	if left, ok := r.BudgetRemaining.Get(); ok {
 		if left > 0 {
 			s.Says += fmt.Sprintf("; at this pace the rest of the budget, %s, is spent in %s", AtMost(left),

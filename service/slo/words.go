@@ -50,6 +50,9 @@ func number(x float64) string {
 	return text
 }
 
+// hundredths is a number that is read beside others, like a limit.
+func hundredths(x float64) string { return number(math.Round(x*100) / 100) }
+
 // span writes a length of time as people do: 28d, 1h, 5m, 1h30m.
 func span(d time.Duration) string {
 	if d < time.Second {

@@ -38,6 +38,9 @@ func (r *Result) row() []string {
 	lasts := "–"
 	if s, ok := r.ExhaustionS.Get(); ok {
 		lasts = about(seconds(s))
+		if s == 0 {
+			lasts = "already"
+		}
 	}
 	return []string{r.title(), string(r.Source), thousands(r.Good), thousands(r.Valid), share(r.SLI), percent(r.Target), share(r.BudgetRemaining), burn, lasts, string(r.State)}
 }
