@@ -83,10 +83,13 @@ func (v *sweepView) ends() {
 // verdicts says how many points are valid, and why others are not.
 func (v *sweepView) verdicts() {
 	s := v.s
-	valid, invalid := 0, s.Invalid()
+	valid, suspect, invalid := 0, 0, s.Invalid()
 	for _, p := range s.Points {
-		if p.Validity.Verdict == validity.Valid {
+		switch p.Validity.Verdict {
+		case validity.Valid:
 			valid++
+		case validity.Suspect:
+			suspect++
 		}
 	}
 	text := fmt.Sprintf("%d of %d points valid.", valid, len(s.Points))
@@ -99,10 +102,12 @@ func (v *sweepView) verdicts() {
 			return
 		}
 		text = fmt.Sprintf("%d of %d points valid.", valid, len(s.Points))
+	case invalid == 0 && suspect > 0:
+		text = fmt.Sprintf("%d of %d points valid; %d suspect, first by %s.", valid, len(s.Points), suspect, firstOf(s, validity.Suspect))
 	case invalid == 1:
-		text = fmt.Sprintf("1 of %s is invalid, by %s.", typeset.Plural(int64(len(s.Points)), "point"), firstInvalid(s))
+		text = fmt.Sprintf("1 of %s is invalid, by %s.", typeset.Plural(int64(len(s.Points)), "point"), firstOf(s, validity.Invalid))
 	case invalid > 1:
-		text = fmt.Sprintf("%d of %d points are invalid, the first by %s.", invalid, len(s.Points), firstInvalid(s))
+		text = fmt.Sprintf("%d of %d points are invalid, the first by %s.", invalid, len(s.Points), firstOf(s, validity.Invalid))
 	}
 	if invalid > 0 && valid > 0 {
 		text = strings.TrimSuffix(text, ".") + fmt.Sprintf("; %d valid.", valid)
@@ -186,11 +191,11 @@ func numbers(points []result.Point) bool {
 	return true
 }
 
-// firstInvalid is the check that condemned the first invalid point.
-func firstInvalid(s *result.Sweep) string {
+// firstOf is the check by which the first point with a verdict has it.
+func firstOf(s *result.Sweep, verdict string) string {
 	for _, p := range s.Points {
 		for _, c := range p.Validity.Checks {
-			if c.Verdict == validity.Invalid {
+			if c.Verdict == verdict {
 				return c.Name
 			}
 		}

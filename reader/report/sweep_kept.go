@@ -37,7 +37,7 @@ func (v *sweepView) kept(f *result.Found) {
 		v.says = fmt.Sprintf("No load is shown to keep %s; at %s %s.", them(f), v.load(fails), breaks)
 	default:
 		v.state = "none"
-		v.says = fmt.Sprintf("Nothing is decided about %s.", them(f))
+		v.says = fmt.Sprintf("No load is decided yet for %s.", listed(f))
 	}
 	var open, void []string
 	because := ""
@@ -77,6 +77,14 @@ func them(f *result.Found) string {
 	default:
 		return fmt.Sprintf("all %d objectives", n)
 	}
+}
+
+// listed names the objectives, as long as they are few.
+func listed(f *result.Found) string {
+	if len(f.Objectives) > 3 {
+		return them(f)
+	}
+	return listWords(f.Objectives)
 }
 
 // breaks says what goes wrong at a load: "p95 ttft is 1,560 ms (limit 500ms)".

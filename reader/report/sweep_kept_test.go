@@ -23,7 +23,7 @@ func TestSweepSaysWhatKeepsObjectives(t *testing.T) {
 			point(8, 100, objective.Met), point(16, 300, objective.Met)},
 		"No load keeps p95 ttft < 500ms: even at 8 streams p95 ttft is 900 ms (limit 500ms).": {
 			point(8, 900, objective.Missed), point(16, 1300, objective.Missed)},
-		"Nothing is decided about p95 ttft < 500ms.": {point(8, 490, objective.Open)},
+		"No load is decided yet for p95 ttft < 500ms.": {point(8, 490, objective.Open)},
 	} {
 		s := result.Sweep{Variable: "concurrency", Objectives: []string{"p95 ttft < 500ms"}, Points: points}
 		s.Conclude()
