@@ -58,7 +58,12 @@ func newWatcher(cfg client.Config, pages []string, auto bool) bench.Beside {
 	if cfg.Key != "" && own.Get("Authorization") == "" {
 		own.Set("Authorization", "Bearer "+cfg.Key)
 	}
+	named := map[string]bool{} // a page that is read twice would count everything twice
 	for _, page := range pages {
+		if named[page] {
+			continue
+		}
+		named[page] = true
 		p := scrape.Page{URL: page}
 		if u, err := url.Parse(page); err == nil && u.Scheme == at.Scheme && u.Host == at.Host {
 			p.Header = own // a key goes nowhere but to the server that it is for
@@ -69,6 +74,9 @@ func newWatcher(cfg client.Config, pages []string, auto bool) bench.Beside {
 		root := at.Scheme + "://" + at.Host
 		if path, err := client.LookupPath(cfg.BaseURL, cfg.API.Path, "/metrics"); err == nil {
 			path, _, _ = strings.Cut(path, "?")
+			if named[root+path] {
+				return scrape.NewWatcher(watch)
+			}
 			below := root + strings.TrimSuffix(path, "/metrics")
 			watch.Pages = append(watch.Pages, scrape.Page{URL: root + path, Else: []string{below + "/v1/metrics", below + "/prometheus/metrics"}, // NIM, trtllm-serve
 				Header: own, Guessed: true})

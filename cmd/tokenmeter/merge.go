@@ -4,6 +4,9 @@ package main
 
 import (
 	"cmp"
+	"errors"
+	"fmt"
+	"os"
 
 	"tokenmeter/record/run"
 )
@@ -32,6 +35,11 @@ func (c *mergeCmd) Run(a *app) error {
 		defer f.Close()
 		folders = append(folders, f)
 	}
+	for _, f := range folders {
+		if sameFolder(c.Out, f.Dir()) {
+			return &usageError{fmt.Errorf("--out %s is one of the runs, which would be lost: name another folder", c.Out)}
+		}
+	}
 	m, err := run.Merged(folders)
 	if err != nil {
 		return &usageError{err}
@@ -42,7 +50,7 @@ func (c *mergeCmd) Run(a *app) error {
 		return err
 	}
 	if err := run.AppendMerged(w, folders); err != nil {
-		return err
+		return errors.Join(err, w.Close())
 	}
 	sum, err := w.Finish(m)
 	if err != nil {
@@ -53,4 +61,14 @@ func (c *mergeCmd) Run(a *app) error {
 	}
 	a.note("merged %d runs into %s", len(folders), w.Dir())
 	return a.show(cmp.Or(c.Format, "table"), &sum, w.Dir(), c.NoColor)
+}
+
+// sameFolder reports whether two names are of one folder that is there.
+func sameFolder(a, b string) bool {
+	x, err := os.Stat(a)
+	if err != nil {
+		return false
+	}
+	y, err := os.Stat(b)
+	return err == nil && os.SameFile(x, y)
 }

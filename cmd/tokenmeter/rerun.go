@@ -44,7 +44,7 @@ func (c *rerunCmd) Run(a *app) error {
 	if m.Version != fullVersion() {
 		a.warn("note: the run was made by tokenmeter %s, this is %s: defaults may have changed", m.Version, fullVersion())
 	}
-	if m.Workload.Salt != "" && !slices.Contains(args, "--salt="+m.Workload.Salt) {
+	if m.Workload.Salt != "" && valueOf(args, "--salt") != m.Workload.Salt {
 		a.note("the prompts have another salt than the run's: they are of the same lengths, with other words")
 	} else if m.Workload.Salt != "" {
 		a.note("the prompts are the very same: a server that has them cached is faster now")
@@ -95,6 +95,18 @@ func again(m *run.Run, more []string) ([]string, error) {
 
 func isURL(arg string) bool {
 	return strings.HasPrefix(arg, "http://") || strings.HasPrefix(arg, "https://")
+}
+
+// valueOf is the value that a flag has in a command line: its last.
+func valueOf(args []string, flag string) (value string) {
+	for i, arg := range args {
+		if v, ok := strings.CutPrefix(arg, flag+"="); ok {
+			value = v
+		} else if arg == flag && i+1 < len(args) {
+			value = args[i+1]
+		}
+	}
+	return value
 }
 
 // given reports whether a command line has a flag.

@@ -63,7 +63,7 @@ func Of(args []string) (Command, error) {
 		}
 		c.given[name] = value
 		if !known {
-			c.note("--%s %s: no equal here", name, value)
+			c.note("--%s: no equal here", name) // its value may be a key
 			continue
 		}
 		do(c, value)
@@ -85,11 +85,11 @@ func Of(args []string) (Command, error) {
 }
 
 func toolOf(args []string) (*tool, []string) {
-	line := strings.Join(args, " ") + " "
 	for _, t := range tools {
 		for _, name := range t.names {
-			if strings.HasPrefix(line, name+" ") {
-				return t, args[len(strings.Fields(name)):]
+			words := strings.Fields(name)
+			if len(args) >= len(words) && slices.Equal(args[:len(words)], words) {
+				return t, args[len(words):]
 			}
 		}
 	}

@@ -10,7 +10,7 @@ func TestOf(t *testing.T) {
 		{"vllm bench serve --backend openai-chat --base-url http://h:8000 --model m --random-input-len 100 --random-output-len 20 --num-prompts 50 --request-rate 4 --ignore-eos --goodput ttft:500 tpot:50 --save-result",
 			"bench http://h:8000 --api openai-chat --model m --requests 50 --ignore-eos --objective ttft < 500ms --objective tpot < 50ms --rate 4 --arrival poisson --warmup 0 --input-tokens 100 --output-tokens 20", "role chunk"},
 		{"vllm bench serve --host h --port 9 --num-prompts 7 --random_range_ratio=0.5 --profile",
-			"bench http://h:9 --requests 7 --api openai-completions --concurrency 7 --warmup 0 --input-tokens uniform:512,1536 --output-tokens uniform:64,192", "--profile : no equal"},
+			"bench http://h:9 --requests 7 --api openai-completions --concurrency 7 --warmup 0 --input-tokens uniform:512,1536 --output-tokens uniform:64,192", "--profile: no equal"},
 		{"aiperf profile -m m -u h:8000 --endpoint-type chat --streaming --concurrency 8 --request-count 100 --isl 256 --isl-stddev 16 --osl 64 --extra-inputs ignore_eos:true --extra-inputs temperature:0.5 --extra-inputs user:x",
 			`bench http://h:8000 --model m --api openai-chat --concurrency 8 --requests 100 --ignore-eos --parameters {"temperature": 0.5, "user": "x"} --warmup 0 --input-tokens normal:256,16 --output-tokens 64`, "tpot"},
 		{"aiperf profile --model m --url http://h --request-rate 5 --goodput time_to_first_token:370", "bench http://h --model m --rate 5 --objective ttft < 370ms --no-stream --api openai-chat --requests 10 --warmup 0 --input-tokens 550 --arrival poisson", ""},
@@ -40,7 +40,12 @@ func TestOf(t *testing.T) {
 			t.Errorf("%q: %v", line, err)
 		}
 	}
-	got, err := Of([]string{"aiperf", "profile", "--api-key", "sk-secret"})
+	for _, words := range [][]string{{"vllm bench serve --num-prompts 10"}, {"vllm bench", "serve"}} { // a line in quotes is one word
+		if _, err := Of(words); err == nil || !strings.Contains(err.Error(), "no tool") {
+			t.Errorf("%q: %v", words, err)
+		}
+	}
+	got, err := Of([]string{"aiperf", "profile", "--api-key", "sk-secret", "--unknown", "sk-secret"})
 	if err != nil || strings.Contains(strings.Join(append(got.Args, got.Notes...), " "), "sk-secret") {
 		t.Errorf("a key is repeated: %+v, %v", got, err)
 	}
@@ -52,8 +57,10 @@ func FuzzOf(f *testing.F) {
 	f.Add("aiperf profile --isl= --extra-inputs {")
 	f.Add("guidellm benchmark --profile kind=,rate --data =")
 	f.Fuzz(func(t *testing.T, line string) {
-		if c, err := Of(strings.Split(line, " ")); err == nil && len(c.Args) < 2 {
-			t.Errorf("%q became %q", line, c.Args)
+		for _, words := range [][]string{strings.Split(line, " "), {line}} {
+			if c, err := Of(words); err == nil && len(c.Args) < 2 {
+				t.Errorf("%q became %q", words, c.Args)
+			}
 		}
 	})
 }

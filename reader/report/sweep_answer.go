@@ -103,7 +103,7 @@ func (v *sweepView) verdicts() {
 		}
 		text = fmt.Sprintf("%d of %d points valid.", valid, len(s.Points))
 	case invalid == 0 && suspect > 0:
-		text = fmt.Sprintf("%d of %d points valid; %d suspect, first by %s.", valid, len(s.Points), suspect, firstOf(s, validity.Suspect))
+		text = fmt.Sprintf("%d of %d points valid; %d suspect, by %s.", valid, len(s.Points), suspect, firstOf(s, validity.Suspect))
 	case invalid == 1:
 		text = fmt.Sprintf("1 of %s is invalid, by %s.", typeset.Plural(int64(len(s.Points)), "point"), firstOf(s, validity.Invalid))
 	case invalid > 1:

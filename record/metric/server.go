@@ -73,6 +73,9 @@ type ServerSample struct {
 // where its replies tell nothing of themselves. These are means of all requests
 // that ended at the server in that time, others' among them: ServerRequests says how many.
 func (d *Decomposition) withServer(m *ServerMetrics, s *Summary) {
+	if d.QueueMS.OK() || d.PrefillMS.OK() || d.DecodeMS.OK() {
+		d.Source = "replies"
+	}
 	if m == nil {
 		return
 	}
@@ -87,8 +90,7 @@ func (d *Decomposition) withServer(m *ServerMetrics, s *Summary) {
 	if n := max(m.Times["ttft"].N, m.Times["e2e"].N); n > 0 {
 		d.ServerRequests = timeline.Some(n)
 	}
-	if d.PrefillMS.OK() {
-		d.Source = "replies"
+	if d.Source != "" {
 		return
 	}
 	d.QueueMS, d.PrefillMS, d.DecodeMS = mean("queue"), mean("prefill"), mean("decode")

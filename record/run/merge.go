@@ -5,11 +5,13 @@ package run
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
 	"tokenmeter/record/metric"
 	"tokenmeter/record/timeline"
+	"tokenmeter/record/validity"
 )
 
 // Merged describes the run that several make together: of one workload and one model,
@@ -28,8 +30,13 @@ func Merged(folders []*Folder) (Run, error) {
 	last := m.end()
 	var offsets []string
 	began := earliest(folders)
+	seen := map[string]bool{}
 	for i, f := range folders {
 		r := f.Run()
+		if r.ID != "" && seen[r.ID] {
+			return Run{}, fmt.Errorf("%s is a run that was named before: its requests would count twice", f.Dir())
+		}
+		seen[r.ID] = true
 		if i > 0 {
 			if d := differences(&m, &r); len(d) > 0 {
 				return Run{}, fmt.Errorf("%s did not do what %s did: %s", f.Dir(), folders[0].Dir(), strings.Join(d, "; "))
@@ -47,13 +54,22 @@ func Merged(folders []*Folder) (Run, error) {
 		if r.Started.After(first.end()) || first.Started.After(r.end()) {
 			m.Noticed = append(m.Noticed, metric.Warning{Name: "no_overlap", Says: fmt.Sprintf("by their clocks %s and %s did not run at the same time: rates are over the gap between them too", folders[0].Dir(), f.Dir())})
 		}
-		if v := r.Validity.Verdict; i > 0 && v != "" && v != m.Validity.Verdict {
-			m.Noticed = append(m.Noticed, metric.Warning{Name: "merged_validity", Says: fmt.Sprintf("%s alone is %s, %s is %s: what its machine did is judged there", f.Dir(), v, folders[0].Dir(), m.Validity.Verdict)})
+		if worse(r.Validity.Verdict, m.Validity.Verdict) { // one machine that could not keep up spoils the whole
+			m.Validity, m.Client, m.Environment = r.Validity, r.Client, r.Environment
 		}
+	}
+	if v := m.Validity.Verdict; v != "" && v != first.Validity.Verdict {
+		m.Noticed = append(m.Noticed, metric.Warning{Name: "merged_validity", Says: fmt.Sprintf("the worst of the runs alone is %s, and its machine is judged here", v)})
 	}
 	m.Started, m.Finished = began, &last
 	m.Noticed = append(m.Noticed, metric.Warning{Name: "merged", Says: "put together by the machines' wall clocks: " + strings.Join(offsets, ", ") + ". A clock that is wrong shifts rates and concurrency, not latencies"})
 	return m, nil
+}
+
+// worse reports whether a verdict is a worse one than another.
+func worse(a, b string) bool {
+	order := []string{validity.Valid, validity.Suspect, validity.Unknown, validity.Invalid}
+	return slices.Index(order, a) > slices.Index(order, b)
 }
 
 // AppendMerged writes the requests of all runs on the clock of the run that Merged

@@ -109,6 +109,15 @@ func TestMergeRefuses(t *testing.T) {
 	if err == nil || !strings.Contains(err.Error(), `model "other", not "m"; load "open", not "closed"`) {
 		t.Errorf("another model: %v", err)
 	}
+	if _, err := Merged([]*Folder{a, a}); err == nil || !strings.Contains(err.Error(), "named before") {
+		t.Errorf("a run twice: %v", err)
+	}
+	busy := half(t, 1, 0, func(m *Run) { m.Client.CPUBusy = timeline.Some(1.0) })
+	for _, order := range [][]*Folder{{a, busy}, {busy, a}} {
+		if m, err := Merged(order); err != nil || m.Client.CPUBusy.Or(0) != 1 {
+			t.Errorf("the machine that could not keep up is not the one that is judged: %+v, %v", m.Client, err)
+		}
+	}
 	m, err := Merged([]*Folder{a, half(t, 1, time.Hour, nil)})
 	if err != nil || m.Noticed[0].Name != "no_overlap" {
 		t.Errorf("an hour apart: %+v, %v", m.Noticed, err)

@@ -59,7 +59,7 @@ func (l *ledger) enter(body []byte, now time.Time) (map[string]float64, error) {
 		if is == bucket {
 			le, _ := s.label("le")
 			bound, err := strconv.ParseFloat(string(le), 64)
-			if err != nil || math.IsNaN(bound) {
+			if err != nil || math.IsNaN(bound) || !math.IsInf(bound, 1) && !finite(bound) {
 				return
 			}
 			e.le = bound
@@ -123,6 +123,9 @@ func mostNamed(found []entry) (best *engine) {
 
 // post adds what was found to the books.
 func (l *ledger) post(found []entry) (map[string]float64, error) {
+	if len(l.seen) > mostSeries { // labels that are new each time: no page adds to them any more
+		return nil, errTooManyOne
+	}
 	engines := tablesRead().engines
 	rank := map[int]int{} // of each alias the newest name that is there
 	for _, e := range found {

@@ -4,6 +4,7 @@ import (
 	"maps"
 	"math"
 	"slices"
+	"time"
 
 	"tokenmeter/record/metric"
 	"tokenmeter/record/timeline"
@@ -76,10 +77,25 @@ func (a *account) grow(from, to *account) {
 }
 
 // gauges are over the readings of the measured part. Of several pages each moment
-// that one of them was read is a moment of all, with the others' last values.
+// that one of them was read is a moment of all, with the others' last values, from
+// when all that have the gauge were read; what a page said before it fell silent is
+// nobody's reading of later.
 func (w *Watcher) gauges(m *metric.ServerMetrics) {
+	type reading struct {
+		atUS  int64
+		value float64
+	}
+	pages := map[string]map[int]bool{} // that have each gauge
+	for _, r := range w.rows {
+		if pages[r.Name] == nil {
+			pages[r.Name] = map[int]bool{}
+		}
+		pages[r.Name][r.Source] = true
+	}
+	silentUS := max(StaleAfter, 2*w.watch.Every*time.Duration(w.keep)).Microseconds()
 	type state struct {
-		last map[int]float64
+		last map[int]reading
+		seen int // pages so far
 		sum  float64
 		n    int
 		g    metric.ServerGauge
@@ -92,16 +108,24 @@ func (w *Watcher) gauges(m *metric.ServerMetrics) {
 		}
 		s := states[r.Name]
 		if s == nil {
-			s = &state{last: map[int]float64{}, g: metric.ServerGauge{Min: math.Inf(1), Max: math.Inf(-1)}}
+			s = &state{last: map[int]reading{}, g: metric.ServerGauge{Min: math.Inf(1), Max: math.Inf(-1)}}
 			states[r.Name] = s
 		}
-		s.last[r.Source] = r.Value
-		if w.measureUS < 0 || r.AtUS < w.measureUS {
+		if pages[r.Name][r.Source] {
+			pages[r.Name][r.Source] = false
+			s.seen++
+		}
+		s.last[r.Source] = reading{r.AtUS, r.Value}
+		if w.measureUS < 0 || r.AtUS < w.measureUS || s.seen < len(pages[r.Name]) {
 			continue
 		}
 		v := 0.0
-		for _, x := range s.last {
-			v += x
+		for page, x := range s.last {
+			if r.AtUS-x.atUS > silentUS {
+				delete(s.last, page)
+				continue
+			}
+			v += x.value
 		}
 		if k == share || r.Name == "spec_accept_length" {
 			v /= float64(len(s.last))
@@ -151,8 +175,10 @@ func first(a, b timeline.Opt[float64]) timeline.Opt[float64] {
 
 func (h *histogram) time() metric.ServerTime {
 	t := metric.ServerTime{N: int64(h.n)}
-	if h.n > 0 {
-		t.MeanMS = timeline.Some(1e3 * h.sum / h.n)
+	if t.N > 0 {
+		if mean := 1e3 * h.sum / h.n; finite(mean) {
+			t.MeanMS = timeline.Some(mean)
+		}
 		t.P50MS, t.P90MS, t.P99MS = h.quantile(0.5), h.quantile(0.9), h.quantile(0.99)
 	}
 	return t
@@ -170,7 +196,10 @@ func (h *histogram) quantile(q float64) timeline.Opt[float64] {
 			if i == 0 || math.IsInf(le, 1) {
 				break
 			}
-			return timeline.Some(1e3 * (low + (le-low)*(q*h.n-below)/(n-below)))
+			if ms := 1e3 * (low + (le-low)*(q*h.n-below)/(n-below)); finite(ms) {
+				return timeline.Some(ms)
+			}
+			break
 		}
 		low, below = le, n
 	}

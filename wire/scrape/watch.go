@@ -213,7 +213,14 @@ func (p *watched) ask(ctx context.Context) (seen map[string]float64, spent time.
 // elsewhere reports whether the server answered, and this was not the page.
 func elsewhere(err error) bool {
 	var status *statusError
-	return errors.As(err, &status) || errors.Is(err, errPage) || errors.Is(err, errNoMetrics)
+	if errors.As(err, &status) {
+		switch status.code { // others may be over a moment later
+		case http.StatusNotFound, http.StatusMethodNotAllowed, http.StatusGone, http.StatusNotImplemented:
+			return true
+		}
+		return false
+	}
+	return errors.Is(err, errPage) || errors.Is(err, errNoMetrics)
 }
 
 // thin drops every second reading of each page when there are too many.

@@ -19,6 +19,7 @@ import (
 	"github.com/prometheus/common/model"
 
 	"tokenmeter/record/metric"
+	"tokenmeter/record/timeline"
 )
 
 var lastNumber = regexp.MustCompile(`(?m)^([^#].*) \S+$`)
@@ -164,6 +165,65 @@ func TestQuantiles(t *testing.T) {
 	got := h.time()
 	if got.N != 10 || got.MeanMS.Or(0) != 150 || got.P50MS.OK() || got.P90MS.Or(0) != 200 || got.P99MS.OK() {
 		t.Errorf("%+v", got)
+	}
+}
+
+// What a page says can't become a figure that run.json cannot hold.
+func TestBoundsBeyondAllTimes(t *testing.T) {
+	for _, h := range []histogram{
+		{n: 10, sum: 1, upTo: map[float64]float64{1: 0, 1e306: 10}},
+		{n: 1e-300, sum: 1e9},
+	} {
+		got := h.time()
+		for _, v := range []timeline.Opt[float64]{got.MeanMS, got.P50MS, got.P90MS, got.P99MS} {
+			if ms, ok := v.Get(); ok && !finite(ms) {
+				t.Errorf("%+v gives %+v", h, got)
+			}
+		}
+	}
+	w := NewWatcher(Watch{Pages: []Page{{URL: "a"}}})
+	page := func(bound string) []byte {
+		return []byte("vllm:time_to_first_token_seconds_bucket{le=\"" + bound + "\"} 3\nvllm:time_to_first_token_seconds_count 3\nvllm:time_to_first_token_seconds_sum 1\n")
+	}
+	for _, bound := range []string{"1e306", "1"} {
+		if _, err := w.pages[0].book.enter(page(bound), time.Now()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, h := range w.pages[0].book.times {
+		if len(h.upTo) != 1 {
+			t.Errorf("buckets %v", h.upTo)
+		}
+	}
+}
+
+// Replicas make one sum from when all were read, and one that fell silent is no
+// longer in it.
+func TestGaugesOfReplicas(t *testing.T) {
+	w := NewWatcher(Watch{Pages: []Page{{URL: "a"}, {URL: "b"}}})
+	const second = 1_000_000
+	add := func(at int64, source int) {
+		w.rows = append(w.rows, metric.ServerSample{AtUS: at * second, Source: source, Name: "running", Value: 10})
+	}
+	for at := range int64(200) {
+		add(at, 0)
+		if at < 100 {
+			add(at, 1)
+		}
+	}
+	var m metric.ServerMetrics
+	m.Gauges = map[string]metric.ServerGauge{}
+	w.measureUS = 0
+	w.gauges(&m)
+	g := m.Gauges["running"]
+	if g.Max != 20 || g.Min != 10 || g.Mean > 19 { // 10 only after b was silent for a minute
+		t.Errorf("%+v", g)
+	}
+	if w.rows = w.rows[:100]; true {
+		w.gauges(&m)
+		if g := m.Gauges["running"]; g.Min != 20 {
+			t.Errorf("while both are read: %+v", g)
+		}
 	}
 }
 

@@ -31,7 +31,9 @@ func newSender(url string, headers map[string]string, config *tls.Config, timeou
 	if config != nil {
 		transport.TLSClientConfig = config
 	}
-	return &sender{url: url, headers: headers, timeout: timeout, client: &http.Client{Transport: transport}}
+	return &sender{url: url, headers: headers, timeout: timeout, client: &http.Client{Transport: transport,
+		// Headers with keys go to nobody else, and a POST that became a GET sends nothing.
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}}
 }
 
 // firstWait is how long is waited before a message is sent again where the other
