@@ -80,7 +80,7 @@ func (m *markdown) facts(v *view.View) {
 	for _, f := range v.Facts {
 		add(f.Label, f.Text)
 		if f.Label == "failed" && v.Failure != nil {
-			add("first", v.Failure.First)
+			add("first error", v.Failure.First)
 			add("advice", v.Failure.Advice)
 		}
 	}

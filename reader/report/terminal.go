@@ -64,7 +64,7 @@ func (t *terminal) facts(v *view.View) {
 	for _, f := range v.Facts {
 		t.fact(f.Label, f.Text)
 		if f.Label == "failed" && v.Failure != nil {
-			t.fact("first", v.Failure.First)
+			t.fact("1st error", v.Failure.First)
 			t.fact("advice", v.Failure.Advice)
 		}
 	}

@@ -9,7 +9,7 @@ const slothWindow = "30d"
 func sloth(file node, service string, slos node) (all []Objective) {
 	for _, s := range slos.list() {
 		o := Objective{From: strings.Trim(service+"-"+s.text("name"), "-"), About: oneLine(s.text("description")), Window: slothWindow}
-		o.lose("its window is not in the file: 30d is sloth's default (--default-slo-period)")
+		o.lose("its window is not in the file: 30d is sloth's default")
 		if x, ok := s.number("objective"); ok {
 			o.Target = share(x)
 		}
