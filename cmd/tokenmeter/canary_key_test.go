@@ -81,7 +81,8 @@ func everyOutput(url, dir string, flags ...string) [][]string {
 	for _, form := range strings.Split(export.Names(), ", ") {
 		outputs = append(outputs, []string{"export", dir, "--as", form, "--out", dir + "-export." + form, "--force"}, []string{"export", dir, "--as", form})
 	}
-	return append(outputs, []string{"merge", dir, dir, "--out", dir + "-merged", "--force"}, []string{"analyze", dir})
+	outputs = append(outputs, target("bench", "--requests", "9", "--concurrency", "1", "--warmup", "0", "--retries", "1", "--out", dir+"-second", "--force"))
+	return append(outputs, []string{"merge", dir, dir + "-second", "--out", dir + "-merged", "--force"}, []string{"analyze", dir})
 }
 
 // No key that a command sends is in anything that it writes, whatever the server

@@ -88,6 +88,8 @@ func TestEveryWarningIsExplained(t *testing.T) {
 	for pattern, call := range map[string]*regexp.Regexp{
 		"record/metric/collector_warnings.go": regexp.MustCompile(`w\.add\([^"]*"([a-z_0-9]+)"|\{"([a-z_]+)", "[%A-Z]`),
 		"load/bench/*.go":                     regexp.MustCompile(`\.notice\("([a-z_]+)"`),
+		"wire/scrape/watch.go":                regexp.MustCompile(`\bsay\("([a-z_]+)"`),
+		"record/run/merge.go":                 regexp.MustCompile(`Name: "([a-z_]+)", Says`),
 	} {
 		paths, err := filepath.Glob(filepath.Join("..", "..", pattern))
 		if err != nil || len(paths) == 0 {

@@ -49,6 +49,12 @@ var WarningMeanings = []WarningMeaning{
 	{"ports_scarce", "more new connections a second than this machine has ports for", "leave --no-keepalive out, or lower --rate"},
 	{"timer_coarse", "the system's timer wakes over 3 ms late", "requests leave in clumps; latency counts from the time they were due"},
 	{"limits_ignored", "the load is more than this machine's limits allow, and the program that made the run went on", "raise the limits; failures may be the client's"},
+	{"server_metrics_unread", "a page of the server's metrics could not be read, or not each time", "look at the address; the requests are not touched by it"},
+	{"server_restarted", "a counter of the server went back", "what it did just before is lost to its counters, a reading at most; the requests say what happened"},
+	{"server_metrics_lost", "what the server told of itself could not be written", "make room on the disk"},
+	{"merged", "the run was put together of several", "nothing: it says how the machines' clocks lie to each other"},
+	{"no_overlap", "by their clocks, merged runs did not run at the same time", "set the machines' clocks, or start them together"},
+	{"merged_validity", "one of the merged runs alone has a worse verdict than the first", "look at that run: its machine is the one that is judged"},
 	{"capture_failed", "a raw stream could not be written", "make room on the disk"},
 	{"judge_silent", "the judge of answers gave no verdict on some", "see its first error"},
 }
