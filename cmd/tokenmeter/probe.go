@@ -134,6 +134,9 @@ func (c *probeCmd) suite(check *checker, job *probeJob) {
 			return
 		}
 	}
+	if err := file.Budget.Check(); err != nil {
+		check.addf("--suite: budget: %w", err)
+	}
 	job.budget, job.plan.Kinds = file.Budget, file.Probes
 	if len(job.plan.Kinds) == 0 {
 		job.plan.Kinds = probe.Default()

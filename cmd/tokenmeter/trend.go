@@ -136,7 +136,11 @@ type told struct {
 
 // tell tells each receiver of what it does not know yet.
 func (c *trendCmd) tell(receivers []*notify.Notifier, changes []trend.Change) error {
-	path := filepath.Join(c.Paths[0], toldFile)
+	folder := c.Paths[0]
+	if info, err := os.Stat(folder); err == nil && !info.IsDir() {
+		folder = filepath.Dir(folder)
+	}
+	path := filepath.Join(folder, toldFile)
 	var known []told
 	if data, err := limitio.File(path, 64<<20); err == nil {
 		if err := json.Unmarshal(data, &known); err != nil {
@@ -148,18 +152,26 @@ func (c *trendCmd) tell(receivers []*notify.Notifier, changes []trend.Change) er
 	ctx, end := interruptible(func() {})
 	defer end()
 	var failed error
+	stated := map[string]bool{}
 	for _, n := range receivers {
+		name := n.StateName(0)
+		for nth := 1; stated[name]; nth++ {
+			name = n.StateName(nth)
+		}
+		stated[name] = true
 		var news []slo.Firing
 		var fresh []told
 		for i := range changes {
 			ch := &changes[i]
-			t := told{n.Name(), ch.Target, ch.Kind, ch.Metric, ch.At, ch.Change > 0}
+			t := told{name, ch.Target, ch.Kind, ch.Metric, ch.At, ch.Change > 0}
 			if knows(known, t) {
 				continue
 			}
-			fresh = append(fresh, t)
-			news = append(news, slo.Firing{Objective: "trend " + ch.Metric, Hash: traffic.Hash(ch.Target + "\x00" + ch.Kind + "\x00" + ch.Metric + ch.At.Format(time.DateOnly)),
-				Source: slo.Probe, Group: ch.Target, Alert: "change", Severity: slo.Ticket, Since: ch.At, Says: ch.Says(), Compiled: "a change of level, by tokenmeter trend"})
+			f := slo.Firing{Objective: "trend " + ch.Metric, Hash: traffic.Hash(ch.Target + "\x00" + ch.Kind + "\x00" + ch.Metric + ch.At.Format(time.DateOnly)),
+				Source: slo.Probe, Group: ch.Target, Alert: "change", Severity: slo.Ticket, Since: ch.At, Says: ch.Says(), Compiled: "a change of level, by tokenmeter trend"}
+			if n.Wants(&f) {
+				fresh, news = append(fresh, t), append(news, f)
+			}
 		}
 		if len(news) == 0 {
 			continue

@@ -2,6 +2,7 @@ package probe
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 	"sync"
@@ -84,12 +85,7 @@ func (p *Prober) together(ctx context.Context, t *asked, i int, class string, n 
 		all.Go(func() { errs[j] = p.send(ctx, t, i, one, day) })
 	}
 	all.Wait()
-	for _, err := range errs {
-		if err != nil {
-			return true, err
-		}
-	}
-	return true, ctx.Err()
+	return true, errors.Join(append(errs, ctx.Err())...)
 }
 
 // job is a request that is ready to be sent.
@@ -125,13 +121,12 @@ func (p *Prober) job(t *asked, i int, class string) (*job, error) {
 		bytes += len(messages[m].Content)
 		pictures += len(messages[m].Images)
 	}
+	in, out := int64(bytes)+int64(pictures)*tokensOfPicture+templateTokens, k.Output
 	s.mu.Lock()
-	most := s.most
+	in, out = max(in, s.mostIn), max(out, s.mostOut) // a target that thinks beyond the limit is believed
 	s.mu.Unlock()
-	in := int64(bytes) + int64(pictures)*tokensOfPicture + templateTokens
-	in = max(in, most-k.Output)
-	j.tokens = in + k.Output
-	j.usd, _ = p.worst(t.Model, in, k.Output)
+	j.tokens = in + out
+	j.usd, _ = p.worst(t.Model, in, out)
 	j.tl.Request = p.ordinal.Add(1) - 1
 	j.tl.ID = fmt.Sprintf("probe-%s-%d", t.made[i].Info().Salt, j.tl.Request)
 	j.tl.Phase, j.tl.Class = timeline.Measure, class
@@ -187,9 +182,7 @@ func (p *Prober) send(ctx context.Context, t *asked, i int, j *job, day string) 
 	if tl.Model == "" {
 		tl.Model = t.Model
 	}
-	if err := p.settleUp(t, i, j, day); err != nil {
-		return err
-	}
+	spent := p.settleUp(t, i, j, day) // what was answered is kept whatever became of the sum
 	p.learn(t, i, tl)
 	if tl.Outcome == timeline.OK && j.check != nil {
 		if right := j.check.Passes(tl.Text); right || !cutByUs(tl) {
@@ -203,7 +196,7 @@ func (p *Prober) send(ctx context.Context, t *asked, i int, j *job, day string) 
 		tl.Norm, tl.NormBy = timeline.Some(n), p.plan.Tokenizer.Name()
 	}
 	tl.Text, tl.Thought, tl.Calls = "", "", ""
-	return p.plan.Took(t.at, tl)
+	return errors.Join(spent, p.plan.Took(t.at, tl))
 }
 
 // cutByUs reports whether the answer ended where we asked it to: a wrong one may
@@ -234,7 +227,7 @@ func (p *Prober) settleUp(t *asked, i int, j *job, day string) error {
 		}
 		s := &t.seen[i]
 		s.mu.Lock()
-		s.most = max(s.most, tokens)
+		s.mostIn, s.mostOut = max(s.mostIn, in), max(s.mostOut, out)
 		s.mu.Unlock()
 	}
 	return p.plan.Ledger.correct(day, usd-j.usd, tokens-j.tokens)

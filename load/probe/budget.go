@@ -14,10 +14,19 @@ import (
 	"tokenmeter/record/run"
 )
 
-// Budget is what all probes together may cost in a UTC day. 0 sets no bound.
+// Budget is what all probes together may cost in a UTC day. 0 dollars set no bound;
+// who gives no tokens gets DefaultTokens for each target.
 type Budget struct {
 	USD    float64 `yaml:"usd" doc:"dollars a day, by the prices that are given"`
 	Tokens int64   `yaml:"tokens" doc:"tokens a day, in and out; default 3,000,000 for each target"`
+}
+
+// Check refuses a budget that is none.
+func (b Budget) Check() error {
+	if b.USD < 0 || b.Tokens < 0 {
+		return errors.New("a number below 0")
+	}
+	return nil
 }
 
 // DefaultTokens is the budget of a target and day where none is given: the default
@@ -46,6 +55,9 @@ type Ledger struct {
 // OpenLedger reads what was spent so far. The file belongs to one process at a
 // time; see run.LockFolder.
 func OpenLedger(path string, limit Budget) (*Ledger, error) {
+	if err := limit.Check(); err != nil { // it would be no bound at all
+		return nil, fmt.Errorf("budget: %w", err)
+	}
 	l := &Ledger{path: path, limit: limit}
 	switch data, err := limitio.File(path, 1<<20); {
 	case errors.Is(err, fs.ErrNotExist):

@@ -455,6 +455,15 @@ func TestLedgerDamage(t *testing.T) {
 	}
 }
 
+// A budget below nothing would be no bound.
+func TestBudgetsBelowNothing(t *testing.T) {
+	for _, b := range []Budget{{USD: -5}, {Tokens: -1}} {
+		if _, err := OpenLedger(filepath.Join(t.TempDir(), "s.json"), b); err == nil || !strings.Contains(err.Error(), "below 0") {
+			t.Errorf("%+v: %v", b, err)
+		}
+	}
+}
+
 func TestLedgerDays(t *testing.T) {
 	l, err := OpenLedger(filepath.Join(t.TempDir(), "s.json"), Budget{Tokens: 100})
 	if err != nil {

@@ -71,7 +71,8 @@ type kindState struct {
 	mu      sync.Mutex
 	taken   bool      // the target has answered it once
 	retry   time.Time // it was refused before it was ever taken: not asked until then
-	most    int64     // tokens that one request has cost, where that was more than was thought
+	mostIn  int64     // tokens that one request has had,
+	mostOut int64     // and that one answer has cost, where that was more than was thought
 	told    string    // the day on which it was said that it is not asked
 	prompts int64
 }
@@ -183,7 +184,8 @@ func (p *Prober) due(ctx context.Context, t *asked, k *Kind, due time.Time) erro
 	at, i := now(), t.index(k)
 	switch {
 	case at.Sub(due) > k.part()/2:
-		return nil // the target was busy with another one, or this machine slept
+		p.skip(t, i, "its time was over: the target was busy with another probe, or this machine slept")
+		return nil
 	case k.Idle > 0 && at.Sub(t.ended) < k.Idle:
 		p.skip(t, i, "the target was asked less than %v before", k.Idle)
 		return nil

@@ -182,13 +182,19 @@ func alike(a, b []cut) bool {
 	return true
 }
 
+// mostStep is the largest step that is worth telling of: 1,000 %.
+const mostStep = 10
+
 // changes are the cuts in words that people use.
 func (s *series) changes(target string, many int, events []Event) (out []Change, step timeline.Opt[float64]) {
 	cuts, x, n, limit := s.cuts(many)
 	if n.variance > 0 {
 		// A day of blocks against a long time before; the limit is passed nineteen
 		// times of twenty by what lies 1.645 errors beyond it.
-		step = timeline.Some(math.Expm1((n.asStudent(limit) + 1.6449) * math.Sqrt(n.variance/float64(s.days(1)))))
+		// In the first days hardly any step would be: then there is no figure.
+		if v := math.Expm1((n.asStudent(limit) + 1.6449) * math.Sqrt(n.variance/float64(s.days(1)))); v < mostStep {
+			step = timeline.Some(v)
+		}
 	}
 	for i, c := range cuts {
 		from, to := 0, len(s.n)

@@ -164,6 +164,38 @@ func TestMediansForms(t *testing.T) {
 	}
 }
 
+// A folder counts once, however it is named; and what can't be read is said and
+// keeps nothing else from being read.
+func TestReadThroughLinks(t *testing.T) {
+	root := t.TempDir()
+	dir := filepath.Join(root, "all", "x")
+	w, err := run.Create(dir, run.Run{Name: "x", Started: time.Now()}, run.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := w.Append(asTimeline(0, "light", 0, false, timeline.Some(100.0), timeline.Some(10.0))); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := w.Finish(run.Run{Name: "x", Started: time.Now()}); err != nil {
+		t.Fatal(err)
+	}
+	other := filepath.Join(root, "all", "other")
+	if err := os.MkdirAll(other, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(other, "run.json"), []byte(`{"schema":"another/v9"}`), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	link := filepath.Join(root, "link")
+	if err := os.Symlink(filepath.Join(root, "all"), link); err != nil {
+		t.Skip(err)
+	}
+	rows, notes, err := Read([]string{link, dir, filepath.Join(root, "all")}, time.Time{})
+	if err != nil || len(rows) != 1 || len(notes) == 0 {
+		t.Errorf("%d rows, notes %q, %v", len(rows), notes, err)
+	}
+}
+
 func TestReadNothing(t *testing.T) {
 	if _, _, err := Read([]string{filepath.Join(t.TempDir(), "none")}, time.Time{}); err == nil || !strings.Contains(err.Error(), "no runs") {
 		t.Error(err)

@@ -73,16 +73,21 @@ func share(is bool) timeline.Opt[float64] {
 // tables (rows: of the daemon), at or below some paths that are due at or after a
 // moment, in order of time. notes say what was damaged.
 func Read(paths []string, since time.Time) (rows []Row, notes []string, err error) {
+	seen := map[string]bool{}
 	for _, path := range paths {
 		dirs, err := folders(path)
 		if err != nil {
 			return nil, nil, err
 		}
 		for _, dir := range dirs {
+			if seen[dir] {
+				continue // below two of the paths
+			}
+			seen[dir] = true
 			if strings.HasSuffix(dir, ".parquet") {
 				rows, notes = readLive(rows, notes, dir, since)
-			} else if rows, notes, err = readFolder(rows, notes, dir, since); err != nil {
-				return nil, nil, err
+			} else {
+				rows, notes = readFolder(rows, notes, dir, since)
 			}
 		}
 	}
@@ -90,10 +95,14 @@ func Read(paths []string, since time.Time) (rows []Row, notes []string, err erro
 	return rows, notes, nil
 }
 
-// folders finds run folders and tables of live requests. Links are not followed, so there is no circle.
+// folders finds run folders and tables of live requests. Links below the path are
+// not followed, so there is no circle.
 func folders(path string) (dirs []string, err error) {
 	if _, err := os.Stat(path); err != nil {
 		return nil, fmt.Errorf("no runs can be read at %s: %w", path, unwrapped(err))
+	}
+	if real, err := filepath.EvalSymlinks(path); err == nil {
+		path = real
 	}
 	err = filepath.WalkDir(path, func(at string, d fs.DirEntry, err error) error {
 		if err != nil {
@@ -123,15 +132,15 @@ func unwrapped(err error) error {
 	return err
 }
 
-func readFolder(rows []Row, notes []string, dir string, since time.Time) ([]Row, []string, error) {
+func readFolder(rows []Row, notes []string, dir string, since time.Time) ([]Row, []string) {
 	f, err := run.Open(dir)
 	if err != nil {
-		return nil, nil, err
+		return rows, append(notes, fmt.Sprintf("%s: %v", dir, err))
 	}
 	defer f.Close()
 	r := f.Run()
 	if r.Finished != nil && r.Finished.Before(since) {
-		return rows, notes, nil
+		return rows, notes
 	}
 	for _, note := range f.Notes() {
 		notes = append(notes, dir+": "+note)
@@ -152,7 +161,7 @@ func readFolder(rows []Row, notes []string, dir string, since time.Time) ([]Row,
 		}
 		rows = append(rows, Row{At: at, Target: target, Kind: kind, Server: r.Target.Server, Failed: rec.Outcome.Failed(), Values: valuesOf(&rec)})
 	}
-	return rows, notes, nil
+	return rows, notes
 }
 
 // liveKind stands where probes have their kind.

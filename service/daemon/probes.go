@@ -48,8 +48,8 @@ func (c *checker) probes() {
 	if len(p.Targets) == 0 && c.doc.Has("probes.targets") {
 		c.addf("probes.targets", "name at least one target")
 	}
-	if p.Budget.Tokens < 0 || p.Budget.USD < 0 {
-		c.addf("probes.budget", "a number below 0")
+	if err := p.Budget.Check(); err != nil {
+		c.addf("probes.budget", "%v", err)
 	}
 	if err := probe.Check(p.Suite); err != nil {
 		c.addf("probes.suite", "%v", err)
@@ -147,7 +147,7 @@ func (p *prober) run(ctx context.Context) {
 	p.d.mu.Unlock()
 	for ctx.Err() == nil {
 		until := time.Now().UTC().Truncate(24 * time.Hour).Add(24 * time.Hour)
-		if err := p.day(ctx, until); err != nil {
+		if err := p.day(ctx, until); err != nil && !(ctx.Err() != nil && errors.Is(err, context.Canceled)) {
 			p.d.log.Error("probes", "error", err.Error())
 			until = time.Now().Add(time.Minute) // a disk that was full may have room then
 		}

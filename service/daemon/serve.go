@@ -128,6 +128,9 @@ func Run(ctx context.Context, opt Options) error {
 		err = d.apply(plan)
 	}
 	if err != nil {
+		if asking != nil {
+			_ = asking.lock.Close()
+		}
 		d.closeAdmin()
 		d.out.close()
 		return err

@@ -92,7 +92,7 @@ func (l *ledger) sound() bool {
 // it. After an error it is told nevertheless.
 func (c *Courier) Put(ctx context.Context, firing, resolved []slo.Firing) error {
 	c.mu.Lock()
-	if c.ledger.put(firing, resolved, c.Notifier.wants, c.now().Round(0)) {
+	if c.ledger.put(firing, resolved, c.Notifier.Wants, c.now().Round(0)) {
 		c.dirty = true
 	}
 	c.mu.Unlock()

@@ -129,7 +129,8 @@ func (n *Notifier) StateName(nth int) string {
 	return "slo.told." + hex.EncodeToString(sum[:8])
 }
 
-func (n *Notifier) wants(f *slo.Firing) bool {
+// Wants reports whether the receiver takes alerts of such a severity.
+func (n *Notifier) Wants(f *slo.Firing) bool {
 	return len(n.severities) == 0 || slices.Contains(n.severities, f.Severity)
 }
 
