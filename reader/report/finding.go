@@ -11,6 +11,7 @@ import (
 	"tokenmeter/reader/report/typeset"
 	"tokenmeter/reader/report/view"
 	"tokenmeter/record/run"
+	"tokenmeter/record/stat"
 )
 
 // finding is something that was seen together with what went wrong. It never
@@ -210,16 +211,7 @@ func medians(rows []*gather.Request, q comparison) (metric, by float64) {
 	for i, r := range rows {
 		m[i], b[i] = q.metric(r), q.by(r)
 	}
-	return median(m), median(b)
-}
-
-func median(values []float64) float64 {
-	if len(values) == 0 {
-		return math.NaN()
-	}
-	slices.Sort(values)
-	n := len(values)
-	return (values[(n-1)/2] + values[n/2]) / 2
+	return stat.Median(m), stat.Median(b)
 }
 
 func ttft(q *gather.Request) float64     { return q.TTFT }
@@ -272,7 +264,7 @@ func newConnections(c *gather.Gathered) (finding, bool) {
 		return finding{}, false
 	}
 	n := len(fresh)
-	a, b := median(fresh), median(reused)
+	a, b := stat.Median(fresh), stat.Median(reused)
 	if b <= 0 || a < 1.3*b {
 		return finding{}, false
 	}
@@ -304,7 +296,7 @@ func drift(c *gather.Gathered, metric func(*gather.Request) float64, name, link 
 	if len(a) < 15 || len(b) < 15 {
 		return finding{}, false
 	}
-	x, y := median(a), median(b)
+	x, y := stat.Median(a), stat.Median(b)
 	if x <= 0 || y <= 0 || math.Abs(math.Log(y/x)) < math.Log(1.1) {
 		return finding{}, false
 	}

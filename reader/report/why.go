@@ -10,6 +10,7 @@ import (
 	"tokenmeter/reader/report/view"
 	"tokenmeter/record/objective"
 	"tokenmeter/record/run"
+	"tokenmeter/record/stat"
 )
 
 // whyMissed says of each missed objective which requests missed it and when, and whether
@@ -131,5 +132,5 @@ func medianOf(rows []*gather.Request, of func(*gather.Request) float64) float64 
 			values = append(values, x)
 		}
 	}
-	return median(values)
+	return stat.Median(values)
 }

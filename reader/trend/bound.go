@@ -114,7 +114,7 @@ func (s *series) finest() float64 {
 			levels = append(levels, x)
 		}
 	}
-	return 0.001 / math.Exp(median(levels)) / math.Sqrt(12)
+	return 0.001 / math.Exp(stat.Median(levels)) / math.Sqrt(12)
 }
 
 // squareMedian is the median of χ² with one degree of freedom, and the efficiency
@@ -154,7 +154,7 @@ func stretches(x []float64, cuts []int, m int, robust bool) noise {
 	}
 	df := math.Max(1.5*float64(len(squares))/float64(m), 1)
 	if robust {
-		return noise{median(squares) / squareMedian, math.Max(medianEfficiency*df, 1)}
+		return noise{stat.Median(squares) / squareMedian, math.Max(medianEfficiency*df, 1)}
 	}
 	total := 0.0
 	for _, q := range squares {

@@ -5,6 +5,7 @@ import (
 	"math"
 	"strings"
 	"time"
+	"tokenmeter/record/stat"
 )
 
 // plot is a series as a terminal shows it: its blocks and its changes.
@@ -53,7 +54,7 @@ func (p *plot) text() string {
 	mid := make([]float64, width)
 	lo, hi := math.Inf(1), math.Inf(-1)
 	for c := range columns {
-		if mid[c] = median(columns[c]); !math.IsNaN(mid[c]) {
+		if mid[c] = stat.Median(columns[c]); !math.IsNaN(mid[c]) {
 			lo, hi = math.Min(lo, mid[c]), math.Max(hi, mid[c])
 		}
 	}

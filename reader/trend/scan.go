@@ -80,7 +80,7 @@ func blockDeviation(x []float64) float64 {
 			d = append(d, v)
 		}
 	}
-	m := median(d)
+	m := stat.Median(d)
 	if math.IsNaN(m) {
 		return 0
 	}

@@ -3,8 +3,8 @@ package trend
 import (
 	"math"
 	"slices"
-	"sort"
 	"time"
+	"tokenmeter/record/stat"
 )
 
 // series is one figure of one target and kind of probe on a grid of blocks of
@@ -77,7 +77,7 @@ func (s *series) fill(times []time.Time, values []float64) float64 {
 			}
 			end++
 		}
-		s.level[at] = median(slices.Clone(values[i:end]))
+		s.level[at] = stat.Median(slices.Clone(values[i:end]))
 		filled++
 		i = end
 	}
@@ -96,16 +96,3 @@ func (s *series) at(i int) time.Time { return s.from.Add(time.Duration(i) * s.bl
 
 // days is how many blocks so many days are, at least one.
 func (s *series) days(n int) int { return max(n*int(24*time.Hour/s.block), 1) }
-
-// median sorts its argument; NaN without one.
-func median(x []float64) float64 {
-	if len(x) == 0 {
-		return math.NaN()
-	}
-	sort.Float64s(x)
-	if m := len(x) / 2; len(x)%2 == 1 {
-		return x[m]
-	} else {
-		return (x[m-1] + x[m]) / 2
-	}
-}

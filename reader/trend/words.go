@@ -57,10 +57,9 @@ func (c *Change) sure() string {
 	return fmt.Sprintf("%d %%", int(100*c.Sure))
 }
 
-func percent(share float64) string { return number2(100 * share) }
-
-// number2 is a percentage: one place, and two figures at least.
-func number2(x float64) string {
+// percent is a share in per cent: one place, and two figures at least.
+func percent(share float64) string {
+	x := 100 * share
 	if x != 0 && math.Abs(x) < 1 {
 		return fmt.Sprintf("%.2g", x)
 	}

@@ -5,7 +5,6 @@ package export
 import (
 	"encoding/json"
 	"io"
-	"slices"
 	"strconv"
 	"time"
 
@@ -115,6 +114,8 @@ type aiperfProfile struct {
 	WasCancelled  bool                     `json:"was_cancelled"`
 	ErrorSummary  []aiperfErrors           `json:"error_summary"`
 	Metrics       map[string]aiperfSummary `json:"-"` // beside the others in the file
+
+	errors map[aiperfError]int // where in ErrorSummary each is
 }
 
 type aiperfErrors struct {
@@ -158,9 +159,9 @@ func (p aiperfProfile) MarshalJSON() ([]byte, error) {
 
 func writeAIPerfProfile(w io.Writer, f *run.Folder) error {
 	m := f.Run()
-	p := aiperfProfile{SchemaVersion: "1.5", StartTime: m.Started, EndTime: m.Finished, WasCancelled: m.Partial, ErrorSummary: []aiperfErrors{}, Metrics: map[string]aiperfSummary{}}
+	p := aiperfProfile{SchemaVersion: "1.5", StartTime: m.Started, EndTime: m.Finished, WasCancelled: m.Partial, ErrorSummary: []aiperfErrors{}, Metrics: map[string]aiperfSummary{}, errors: map[aiperfError]int{}}
 	samples, units := map[string]*stat.Sample{}, map[string]string{}
-	var span window
+	var span timeline.Span
 	var ok, failed int64
 	err := each(f, func(rec *metric.Record, tl *timeline.Timeline) error {
 		if !tl.Phase.Counts() || tl.Outcome.Cancelled() {
@@ -173,7 +174,7 @@ func writeAIPerfProfile(w io.Writer, f *run.Folder) error {
 			return nil
 		}
 		ok++
-		span.add(tl.DueUS, tl.DueUS+int64(rec.E2EMS.Or(0)*1000))
+		span.Add(tl.DueUS, tl.DueUS+int64(rec.E2EMS.Or(0)*1000))
 		for name, v := range row.Metrics {
 			s := samples[name]
 			if s == nil {
@@ -201,7 +202,7 @@ func writeAIPerfProfile(w io.Writer, f *run.Folder) error {
 	if failed > 0 {
 		p.Metrics["error_request_count"] = aiperfSummary{Unit: "requests", Avg: float64(failed)}
 	}
-	if seconds := span.seconds(); seconds > 0 {
+	if seconds := span.Seconds(); seconds > 0 {
 		p.Metrics["benchmark_duration"] = aiperfSummary{Unit: "sec", Avg: seconds}
 		p.Metrics["request_throughput"] = aiperfSummary{Unit: "requests/sec", Avg: float64(ok) / seconds}
 		if s := samples["output_sequence_length"]; s != nil && s.Len() == ok {
@@ -215,9 +216,10 @@ func writeAIPerfProfile(w io.Writer, f *run.Folder) error {
 }
 
 func (p *aiperfProfile) count(e aiperfError) {
-	i := slices.IndexFunc(p.ErrorSummary, func(s aiperfErrors) bool { return s.Details == e })
-	if i < 0 {
+	i, known := p.errors[e]
+	if !known {
 		i = len(p.ErrorSummary)
+		p.errors[e] = i
 		p.ErrorSummary = append(p.ErrorSummary, aiperfErrors{Details: e})
 	}
 	p.ErrorSummary[i].Count++

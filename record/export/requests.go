@@ -25,22 +25,6 @@ func each(f *run.Folder, do func(*metric.Record, *timeline.Timeline) error) erro
 	return nil
 }
 
-// window is the span from the first of some moments to the last, in µs.
-type window struct {
-	from, to int64
-	any      bool
-}
-
-func (w *window) add(from, to int64) {
-	if !w.any {
-		*w = window{from, to, true}
-		return
-	}
-	w.from, w.to = min(w.from, from), max(w.to, to)
-}
-
-func (w *window) seconds() float64 { return float64(w.to-w.from) / 1e6 }
-
 // populationSD is the deviation that divides by n, as numpy's default does.
 func populationSD(m stat.Moments) float64 {
 	if m.N < 2 {

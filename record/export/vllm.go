@@ -68,14 +68,14 @@ func writeVLLM(w io.Writer, f *run.Folder) error {
 		out.RequestRate = rate
 	}
 	var ttft, tpot, itl, e2el stat.Sample
-	var span window
+	var span timeline.Span
 	in, output := total{known: true}, total{known: true}
 	err := each(f, func(rec *metric.Record, tl *timeline.Timeline) error {
 		if !tl.Phase.Counts() || tl.Outcome.Cancelled() {
 			return nil
 		}
 		out.NumPrompts++
-		span.add(tl.DueUS, tl.DueUS+max(tl.CloseUS.Or(0), tl.Events.LastUS()))
+		span.Add(tl.DueUS, tl.DueUS+max(tl.CloseUS.Or(0), tl.Events.LastUS()))
 		out.InputLens = append(out.InputLens, rec.InputTokens)
 		out.StartTimes = append(out.StartTimes, float64(tl.DueUS)/1e6)
 		gaps := []float64{}
@@ -114,7 +114,7 @@ func writeVLLM(w io.Writer, f *run.Folder) error {
 	if err != nil {
 		return err
 	}
-	out.Duration = span.seconds()
+	out.Duration = span.Seconds()
 	out.TotalInput, out.TotalOutput = in.get(), output.get()
 	if d := out.Duration; d > 0 {
 		out.RequestThroughput = timeline.Some(float64(out.Completed) / d)

@@ -1,6 +1,9 @@
 package stat
 
-import "math"
+import (
+	"math"
+	"slices"
+)
 
 // Ordered is a sample in ascending order.
 type Ordered interface {
@@ -80,4 +83,14 @@ func lerp(a, b, t float64) float64 {
 		return a + (b-a)*t
 	}
 	return b - (b-a)*(1-t)
+}
+
+// Median is the middle of some values, which it sorts; NaN without one.
+func Median(values []float64) float64 {
+	if len(values) == 0 {
+		return math.NaN()
+	}
+	slices.Sort(values)
+	n := len(values)
+	return (values[(n-1)/2] + values[n/2]) / 2
 }

@@ -28,11 +28,11 @@ type aiperfReader struct {
 	ok, failed, good                 int64
 	in, out                          int64
 	noInput, uncounted, standIn      int64
-	span, phase                      window // of successes; of all requests, until each had returned
+	span, phase                      timeline.Span // of successes; of all requests, until each had returned
 }
 
 func (r *aiperfReader) add(tl *timeline.Timeline) {
-	r.phase.add(onRun(tl, startUS(tl)), onRun(tl, closeUS(tl)))
+	r.phase.Add(onRun(tl, startUS(tl)), onRun(tl, closeUS(tl)))
 	if !withoutError(tl) || tl.Outcome == timeline.EmptyOutput {
 		r.failed++
 		return
@@ -51,7 +51,7 @@ func (r *aiperfReader) add(tl *timeline.Timeline) {
 		end = closeUS(tl)
 	}
 	latency := since(start, end)
-	r.span.add(onRun(tl, start), onRun(tl, end))
+	r.span.Add(onRun(tl, start), onRun(tl, end))
 	r.latency.Add(latency)
 	r.effective.Add(ms(max(end, 0)))
 	n, exact, known := tokenizer(tl)
@@ -103,10 +103,10 @@ func has(limit, v opt) bool {
 }
 
 func (r *aiperfReader) report(t *table) {
-	d := r.phase.seconds()
+	d := r.phase.Seconds()
 	t.row("request_count", "requests", whole(r.ok), "requests.ok", "a cut stream counts as success")
 	t.row("request_error_rate", "%", r.errorRate(), "", "absent when everything failed")
-	t.row("benchmark_duration", "s", r.span.length(), "window_s", "of successes only: a slow failure at the end is not inside")
+	t.row("benchmark_duration", "s", r.span.Length(), "window_s", "of successes only: a slow failure at the end is not inside")
 	t.row("request_throughput", "requests/s", ratio(float64(r.ok), d), "requests_per_s", "over its phase, which ends when the last request has returned, also a failed one")
 	tokenRates(t, "output_token_throughput", "total_token_throughput",
 		rates{r.in, r.out, r.noInput, r.uncounted, d}, noCount)

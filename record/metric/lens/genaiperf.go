@@ -25,14 +25,14 @@ type genaiPerfReader struct {
 	ttft, latency, itl, perUser stat.Sample
 	all, out                    int64
 	uncounted, standIn          int64
-	span                        window
+	span                        timeline.Span
 }
 
 func (r *genaiPerfReader) add(tl *timeline.Timeline) {
 	r.all++
 	start := startUS(tl)
 	c := read(tl, hasContent, nil)
-	r.span.add(onRun(tl, start), onRun(tl, max(c.lastUS, closeUS(tl))))
+	r.span.Add(onRun(tl, start), onRun(tl, max(c.lastUS, closeUS(tl))))
 	if !withoutError(tl) || tl.Streamed && c.n == 0 {
 		return
 	}
@@ -64,7 +64,7 @@ func (r *genaiPerfReader) add(tl *timeline.Timeline) {
 }
 
 func (r *genaiPerfReader) report(t *table) {
-	d := r.span.seconds()
+	d := r.span.Seconds()
 	t.row("request_throughput", "requests/s", ratio(float64(r.all), d), "achieved_per_s|requests_per_s", "failed and empty requests count too")
 	output, why := opt{}, noCount
 	if r.uncounted == 0 {

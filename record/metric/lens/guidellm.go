@@ -27,11 +27,11 @@ type guidellmReader struct {
 	successful, errored int64
 	good, bad           int64
 	out                 int64
-	span                window
+	span                timeline.Span
 }
 
 func (r *guidellmReader) add(tl *timeline.Timeline) {
-	r.span.add(onRun(tl, startUS(tl)), onRun(tl, closeUS(tl)))
+	r.span.Add(onRun(tl, startUS(tl)), onRun(tl, closeUS(tl)))
 	if !withoutError(tl) || tl.Outcome == timeline.EmptyOutput {
 		r.errored++
 		r.bad++
@@ -83,7 +83,7 @@ func (r *guidellmReader) judge(hasTTFT, hasITL bool, ttft, itl, e2e float64) {
 }
 
 func (r *guidellmReader) report(t *table) {
-	d := r.span.seconds()
+	d := r.span.Seconds()
 	t.row("requests.successful", "requests", whole(r.successful), "requests.ok", "a cut stream counts as successful")
 	t.row("requests.errored", "requests", whole(r.errored), "requests.failed", "the same")
 	t.row("requests_per_second.mean", "requests/s", ratio(float64(r.successful), d), "requests_per_s", "another window, another notion of success")

@@ -28,12 +28,12 @@ type inferencePerfReader struct {
 	unknownPerChunk            int64
 	successes, failures, good  int64
 	out, uncounted, standIn    int64
-	span                       window
+	span                       timeline.Span
 }
 
 func (r *inferencePerfReader) add(tl *timeline.Timeline) {
 	start := startUS(tl)
-	r.span.add(onRun(tl, start), onRun(tl, closeUS(tl)))
+	r.span.Add(onRun(tl, start), onRun(tl, closeUS(tl)))
 	if !readToTheEnd(tl) {
 		r.failures++
 		return
@@ -116,7 +116,7 @@ func tokensOfContent(tl *timeline.Timeline) (func(timeline.Event) int64, bool) {
 }
 
 func (r *inferencePerfReader) report(t *table) {
-	d := r.span.seconds()
+	d := r.span.Seconds()
 	dist := func(name string, s sample, ours, why string) {
 		t.row("latency."+name+".mean", "s", mean(s), withStat(ours, "mean"), why)
 		t.row("latency."+name+".median", "s", linear(s, 0.5), withStat(ours, "p50"), why)

@@ -27,13 +27,13 @@ type llmeterReader struct {
 	all, failed        int64
 	out                int64
 	uncounted, noToken int64
-	span               window
+	span               timeline.Span
 }
 
 func (r *llmeterReader) add(tl *timeline.Timeline) {
 	r.all++
 	start := startUS(tl)
-	r.span.add(onRun(tl, start), onRun(tl, closeUS(tl)))
+	r.span.Add(onRun(tl, start), onRun(tl, closeUS(tl)))
 	if !withoutError(tl) {
 		r.failed++
 		return
@@ -77,12 +77,12 @@ func (r *llmeterReader) report(t *table) {
 	t.row("failed_requests", "requests", whole(r.failed), "requests.failed", "a cut stream and an empty answer are no failures")
 	t.row("failed_requests_rate", "ratio", ratio(float64(r.failed), float64(r.all)), "error_rate", "the same")
 	perMinute := opt{}
-	if rate, ok := ratio(float64(r.all), r.span.seconds()).Get(); ok {
+	if rate, ok := ratio(float64(r.all), r.span.Seconds()).Get(); ok {
 		perMinute = timeline.Some(60 * rate)
 	}
 	t.row("requests_per_minute", "requests/min", perMinute, "", "failures count too; 60 × requests_per_s over another window")
 	output, whyOutput := opt{}, noCount
-	if rate, ok := ratio(float64(r.out), r.span.seconds()).Get(); ok && r.uncounted == 0 {
+	if rate, ok := ratio(float64(r.out), r.span.Seconds()).Get(); ok && r.uncounted == 0 {
 		output, whyOutput = timeline.Some(60*rate), "60 × success_output_tps over another window"
 	}
 	t.row("average_output_tokens_per_minute", "tokens/min", output, "", whyOutput)

@@ -23,12 +23,12 @@ type llmperfReader struct {
 	itl, ttft, e2e, speed   stat.Sample
 	completed, failed       int64
 	out, uncounted, standIn int64
-	span                    window
+	span                    timeline.Span
 }
 
 func (r *llmperfReader) add(tl *timeline.Timeline) {
 	start := startUS(tl)
-	r.span.add(onRun(tl, start), onRun(tl, closeUS(tl)))
+	r.span.Add(onRun(tl, start), onRun(tl, closeUS(tl)))
 	if !withoutError(tl) {
 		r.failed++
 		return
@@ -58,7 +58,7 @@ func (r *llmperfReader) add(tl *timeline.Timeline) {
 }
 
 func (r *llmperfReader) report(t *table) {
-	d := r.span.seconds()
+	d := r.span.Seconds()
 	quantiles := func(name, unit string, s sample, ours, why string) {
 		t.row("results_"+name+"_mean", unit, mean(s), withStat(ours, "mean"), why)
 		t.row("results_"+name+"_quantiles_p50", unit, linear(s, 0.5), withStat(ours, "p50"), why)

@@ -108,26 +108,3 @@ func (w *weighted) quantile(p float64) opt {
 	}
 	return timeline.Some(w.values[len(w.values)-1].value)
 }
-
-// window is the span from the first start to the last end, in µs of the run.
-type window struct {
-	from, to int64
-	any      bool
-}
-
-func (w *window) add(from, to int64) {
-	if !w.any {
-		*w = window{from, to, true}
-		return
-	}
-	w.from, w.to = min(w.from, from), max(w.to, to)
-}
-
-func (w *window) seconds() float64 { return float64(w.to-w.from) / 1e6 }
-
-func (w *window) length() opt {
-	if !w.any || w.to <= w.from {
-		return opt{}
-	}
-	return timeline.Some(w.seconds())
-}

@@ -29,11 +29,11 @@ type sglangReader struct {
 	asked           int64 // counted by the length that was asked for
 	zero            int64 // recorded with TTFT 0
 	latencies       float64
-	span            window
+	span            timeline.Span
 }
 
 func (r *sglangReader) add(tl *timeline.Timeline) {
-	r.span.add(onRun(tl, startUS(tl)), onRun(tl, closeUS(tl)))
+	r.span.Add(onRun(tl, startUS(tl)), onRun(tl, closeUS(tl)))
 	if !readToTheEnd(tl) || !tl.Streamed || tl.Flags.Has(timeline.MalformedEvent) {
 		return
 	}
@@ -70,9 +70,9 @@ func (r *sglangReader) add(tl *timeline.Timeline) {
 }
 
 func (r *sglangReader) report(t *table) {
-	d := r.span.seconds()
+	d := r.span.Seconds()
 	t.row("completed", "requests", whole(r.completed), "requests.ok", "an error inside a stream, a cut stream and an empty answer count as completed")
-	t.row("duration", "s", r.span.length(), "window_s", "first send to the end of the last body")
+	t.row("duration", "s", r.span.Length(), "window_s", "first send to the end of the last body")
 	t.row("request_throughput", "requests/s", ratio(float64(r.completed), d), "requests_per_s", "another window, another notion of success")
 	tokenRates(t, "output_throughput", "total_throughput",
 		rates{r.in, r.out, r.noInput, r.unknown, d}, "needs the length that was asked for: no usage came")

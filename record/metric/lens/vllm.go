@@ -28,12 +28,12 @@ type vllmReader struct {
 	in, out, good     int64
 	uncounted         int64 // successes whose n is not known
 	noInput           int64
-	span              window
+	span              timeline.Span
 	chunksByMS        map[int64]int64
 }
 
 func (r *vllmReader) add(tl *timeline.Timeline) {
-	r.span.add(onRun(tl, startUS(tl)), onRun(tl, closeUS(tl)))
+	r.span.Add(onRun(tl, startUS(tl)), onRun(tl, closeUS(tl)))
 	c := read(tl, hasChoice, nil)
 	if !readToTheEnd(tl) || c.n == 0 || tl.Flags.Has(timeline.MalformedEvent) {
 		r.failed++
@@ -88,7 +88,7 @@ func (r *vllmReader) peak() opt {
 	seconds := map[int64]int64{}
 	best := int64(0)
 	for at, n := range r.chunksByMS {
-		s := (at - r.span.from/1000) / 1000
+		s := (at - r.span.FromUS/1000) / 1000
 		seconds[s] += n
 		best = max(best, seconds[s])
 	}
@@ -102,9 +102,9 @@ func (r *vllmReader) report(t *table) {
 	t.row("completed", "requests", whole(r.completed), "requests.ok",
 		"an error inside a stream, a cut stream and an empty answer with a role chunk count as completed")
 	t.row("failed", "requests", whole(r.failed), "requests.failed", "the same")
-	t.row("duration", "s", r.span.length(), "window_s",
+	t.row("duration", "s", r.span.Length(), "window_s",
 		"first send to the end of the last body, failures included; ours starts when the first request was due and ends with the last token")
-	d := r.span.seconds()
+	d := r.span.Seconds()
 	t.row("request_throughput", "requests/s", ratio(float64(r.completed), d), "requests_per_s", "another window, another notion of success")
 	good, why := opt{}, noLimit
 	if r.limits.any() {
