@@ -7,8 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"sync/atomic"
@@ -117,7 +115,6 @@ func (c *probeCmd) plan(a *app) (*probeJob, error) {
 	if err := check.err(); err != nil {
 		return nil, err
 	}
-	job.budget.Tokens = cmp.Or(job.budget.Tokens, int64(probe.DefaultTokens*len(urls)))
 	return job, c.meet(a, job)
 }
 
@@ -211,21 +208,18 @@ func (c *probeCmd) meet(a *app, job *probeJob) error {
 
 // ask sends the probes.
 func (c *probeCmd) ask(a *app, job *probeJob) error {
-	if err := os.MkdirAll(job.out, 0o755); err != nil {
-		return &run.WriteError{Path: job.out, Err: err, Named: true}
-	}
-	lock, busy, err := run.LockFolder(job.out)
-	switch {
-	case err != nil:
-		return &run.WriteError{Path: job.out, Err: err, Named: true}
-	case busy:
-		return &usageError{fmt.Errorf("another process asks already, and keeps its budget in %s; name another folder with --out", job.out)}
-	}
-	defer lock.Close()
 	p := &job.plan
-	if p.Ledger, err = probe.OpenLedger(filepath.Join(job.out, "spent.json"), job.budget); err != nil {
+	var err error
+	var unwritten *run.WriteError
+	switch p.Ledger, err = probe.OpenFolder(job.out, job.budget, len(p.Targets)); {
+	case errors.As(err, &unwritten):
+		return err
+	case errors.Is(err, probe.ErrBusy):
+		return &usageError{fmt.Errorf("%w; name another folder with --out", err)}
+	case err != nil:
 		return &usageError{err}
 	}
+	defer p.Ledger.Close()
 	if p.Tokenizer, err = tokens.ByName(tokens.Default); err != nil {
 		return err
 	}
@@ -279,9 +273,10 @@ func probed(tl *timeline.Timeline) string {
 
 // words say what is going to be asked.
 func (c *probeCmd) words(job *probeJob, day probe.Load) string {
-	bound := fmt.Sprintf("at most %d tokens", job.budget.Tokens)
-	if job.budget.USD > 0 {
-		bound += fmt.Sprintf(" and $%g", job.budget.USD)
+	budget := job.plan.Ledger.Limit()
+	bound := fmt.Sprintf("at most %d tokens", budget.Tokens)
+	if budget.USD > 0 {
+		bound += fmt.Sprintf(" and $%g", budget.USD)
 	}
 	if job.during == 0 {
 		return fmt.Sprintf("asking each probe once; the day's budget is %s", bound)

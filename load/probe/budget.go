@@ -1,12 +1,14 @@
 package probe
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"io/fs"
 	"os"
+	"path/filepath"
 	"sync"
 	"time"
 
@@ -45,12 +47,53 @@ type Spent struct {
 // before the probe is sent, so that neither a restart nor a crash lets a day's
 // probes pass it. Safe for concurrent use.
 type Ledger struct {
+	lock  io.Closer // of the folder; nil: none was taken
 	path  string
 	limit Budget
 
 	mu    sync.Mutex
 	spent Spent
 }
+
+// ErrBusy is of a folder into which another process asks.
+var ErrBusy = errors.New("another process asks already, and keeps its budget in")
+
+// OpenFolder makes the folder of probes, takes it for this process until the ledger
+// is closed, and reads what was spent there. A budget without tokens gets
+// DefaultTokens for each of so many targets. An error is ErrBusy, a *run.WriteError,
+// or says what is wrong with the budget or its file.
+func OpenFolder(dir string, budget Budget, targets int) (*Ledger, error) {
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return nil, &run.WriteError{Path: dir, Err: err, Named: true}
+	}
+	lock, busy, err := run.LockFolder(dir)
+	if err != nil {
+		return nil, &run.WriteError{Path: dir, Err: err, Named: true}
+	}
+	if busy {
+		_ = lock.Close()
+		return nil, fmt.Errorf("%w %s", ErrBusy, dir)
+	}
+	budget.Tokens = cmp.Or(budget.Tokens, int64(DefaultTokens*targets))
+	l, err := OpenLedger(filepath.Join(dir, "spent.json"), budget)
+	if err != nil {
+		_ = lock.Close()
+		return nil, err
+	}
+	l.lock = lock
+	return l, nil
+}
+
+// Close gives the folder back.
+func (l *Ledger) Close() error {
+	if l.lock == nil {
+		return nil
+	}
+	return l.lock.Close()
+}
+
+// Limit is the budget that is kept.
+func (l *Ledger) Limit() Budget { return l.limit }
 
 // OpenLedger reads what was spent so far. The file belongs to one process at a
 // time; see run.LockFolder.

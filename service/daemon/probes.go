@@ -4,9 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
-	"os"
-	"path/filepath"
 	"slices"
 	"time"
 
@@ -89,7 +86,6 @@ func (c *checker) probes() {
 type prober struct {
 	d    *Daemon
 	plan *Plan
-	lock io.Closer
 	base probe.Plan
 	sent traffic.Sinks
 }
@@ -101,36 +97,26 @@ func (d *Daemon) openProbes(plan *Plan) (*prober, error) {
 		return nil, nil
 	}
 	fail := func(err error) (*prober, error) { return nil, fmt.Errorf("probes: %w", err) }
-	if err := os.MkdirAll(c.Folder, 0o755); err != nil {
-		return fail(err)
-	}
-	lock, busy, err := run.LockFolder(c.Folder)
-	if err != nil {
-		return fail(err)
-	}
-	p := &prober{d: d, plan: plan, lock: lock}
-	if busy {
-		err = fmt.Errorf("another process asks already, and keeps its budget in %s; name another folder", c.Folder)
-	} else {
-		err = p.prepare(c)
+	ledger, err := probe.OpenFolder(c.Folder, c.Budget, len(c.Targets))
+	if errors.Is(err, probe.ErrBusy) {
+		err = fmt.Errorf("%w; name another folder", err)
 	}
 	if err != nil {
-		_ = lock.Close()
+		return fail(err)
+	}
+	p := &prober{d: d, plan: plan}
+	if err := p.prepare(c, ledger); err != nil {
+		_ = ledger.Close()
 		return fail(err)
 	}
 	return p, nil
 }
 
-func (p *prober) prepare(c *Probes) (err error) {
-	budget := c.Budget
-	budget.Tokens = or(budget.Tokens, int64(probe.DefaultTokens*len(c.Targets)))
-	p.base = probe.Plan{Targets: slices.Clone(p.plan.probed), Kinds: c.Suite, Pricing: p.plan.pricing,
+func (p *prober) prepare(c *Probes, ledger *probe.Ledger) (err error) {
+	p.base = probe.Plan{Ledger: ledger, Targets: slices.Clone(p.plan.probed), Kinds: c.Suite, Pricing: p.plan.pricing,
 		Say: func(text string) { p.d.log.Info("probe", "says", text) }}
 	for i := range p.base.Targets {
 		p.base.Targets[i].Client.Dial = p.d.opt.Dial
-	}
-	if p.base.Ledger, err = probe.OpenLedger(filepath.Join(c.Folder, "spent.json"), budget); err != nil {
-		return err
 	}
 	if p.base.Tokenizer, err = tokens.ByName(tokens.Default); err != nil {
 		return err
@@ -141,7 +127,7 @@ func (p *prober) prepare(c *Probes) (err error) {
 
 // run asks day after day, each in run folders of its own.
 func (p *prober) run(ctx context.Context) {
-	defer p.lock.Close()
+	defer p.base.Ledger.Close()
 	p.d.mu.Lock()
 	p.sent = p.d.sinks()
 	p.d.mu.Unlock()

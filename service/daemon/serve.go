@@ -129,7 +129,7 @@ func Run(ctx context.Context, opt Options) error {
 	}
 	if err != nil {
 		if asking != nil {
-			_ = asking.lock.Close()
+			_ = asking.base.Ledger.Close()
 		}
 		d.closeAdmin()
 		d.out.close()
