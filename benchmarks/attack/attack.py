@@ -18,37 +18,17 @@ import threading
 import time
 
 from attacks import B, C
+from upstream import EVENT, HEAD, Upstream, chunk
 
 BODY = b'{"choices":[{"index":0,"message":{"role":"assistant","content":"hi"},"finish_reason":"stop"}],"usage":{"prompt_tokens":1,"completion_tokens":1,"total_tokens":2}}'
-EVENT = b'data: {"choices":[{"index":0,"delta":{"content":"tok"}}]}\n\n'
-HEAD = b'HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nTransfer-Encoding: chunked\r\n\r\n'
 
 
-def chunk(data):
-    return b'%x\r\n%s\r\n' % (len(data), data)
-
-
-class Server:
+class Server(Upstream):
     """Reads requests leniently, and notes the line of each and when its client went."""
 
     def __init__(self):
         self.seen, self.gone = [], {}
-        self.listener = socket.create_server(('127.0.0.1', 0), backlog=256)
-        self.port = self.listener.getsockname()[1]
-        threading.Thread(target=self.run, daemon=True).start()
-
-    def run(self):
-        while True:
-            c, _ = self.listener.accept()
-            threading.Thread(target=self.safely, args=(c,), daemon=True).start()
-
-    def safely(self, c):
-        try:
-            self.handle(c)
-        except OSError:
-            pass
-        finally:
-            c.close()
+        super().__init__(256)
 
     def handle(self, c):
         buf = b''

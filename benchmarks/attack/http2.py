@@ -16,39 +16,21 @@ import sys
 import threading
 import time
 
+from upstream import EVENT, HEAD, Upstream, chunk
+
 DATA, HEADERS, PRIORITY, RESET, SETTINGS, PUSH, PING, GOAWAY, WINDOW, CONTINUATION = range(10)
 END, WHOLE, PADDED = 1, 4, 8  # of a stream; of a head; a frame with padding
 CANCEL = struct.pack('>I', 8)
 ASK = b'{"model":"m","stream":true,"messages":[{"role":"user","content":"hi"}]}'
-EVENT = b'data: {"choices":[{"index":0,"delta":{"content":"tok"}}]}\n\n'
 LAST = b'data: {"choices":[{"index":0,"delta":{},"finish_reason":"stop"}]}\n\ndata: [DONE]\n\n'
 
 
-def chunk(data):
-    return b'%x\r\n%s\r\n' % (len(data), data)
-
-
-class Server:
+class Server(Upstream):
     """Answers each request with ten tokens; notes the heads and how many replies are open."""
 
     def __init__(self):
         self.heads, self.open, self.lock = [], 0, threading.Lock()
-        self.listener = socket.create_server(('127.0.0.1', 0), backlog=1024)
-        self.port = self.listener.getsockname()[1]
-        threading.Thread(target=self.run, daemon=True).start()
-
-    def run(self):
-        while True:
-            c, _ = self.listener.accept()
-            threading.Thread(target=self.safely, args=(c,), daemon=True).start()
-
-    def safely(self, c):
-        try:
-            self.handle(c)
-        except OSError:
-            pass
-        finally:
-            c.close()
+        super().__init__(1024)
 
     def handle(self, c):
         buf = b''
@@ -73,7 +55,7 @@ class Server:
                 self.heads.append(head)
                 self.open += 1
             try:
-                c.sendall(b'HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nTransfer-Encoding: chunked\r\n\r\n')
+                c.sendall(HEAD)
                 for _ in range(10):
                     c.sendall(chunk(EVENT))
                     time.sleep(.02)
