@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"fmt"
 	"io"
+	"regexp"
 	"strings"
 
 	"tokenmeter/reader/report/typeset"
@@ -216,15 +217,25 @@ func padLeft(s string, n int) string {
 // glued are units that stay on the line of their number.
 var glued = strings.NewReplacer(" %", "\u00a0%", " ms", "\u00a0ms", "± ", "±\u00a0")
 
-// wrap breaks text at spaces; words longer than a line are cut.
+// command is a command in running text, up to the first thing it is given.
+var command = regexp.MustCompile(`tokenmeter [a-z]+ ('[^']*'|[^\s']+)`)
+
+// wrap breaks text at spaces, but none within a command that fits into a line;
+// words longer than a line are cut.
 func wrap(text string, first, rest int) []string {
 	var lines []string
 	line, room := "", max(first, 10)
+	text = command.ReplaceAllStringFunc(glued.Replace(text), func(c string) string {
+		if typeset.Width(c) >= max(rest, 10) { // a full stop may follow
+			return c
+		}
+		return strings.ReplaceAll(c, " ", "\u00a0")
+	})
 	flush := func() {
 		lines = append(lines, strings.ReplaceAll(line, "\u00a0", " "))
 		line, room = "", max(rest, 10)
 	}
-	for _, word := range strings.Split(glued.Replace(text), " ") {
+	for _, word := range strings.Split(text, " ") {
 		if line != "" && typeset.Width(line)+1+typeset.Width(word) > room {
 			flush()
 		}

@@ -121,3 +121,17 @@ func uncoloured(s string) string {
 	}
 	return s
 }
+
+func TestACommandIsNotBroken(t *testing.T) {
+	for _, c := range []string{
+		"tokenmeter report killed/003-concurrency-4",
+		"tokenmeter report 'two words/run'",
+	} {
+		for n := range 80 {
+			text := strings.Repeat("x ", n) + "see " + c + "."
+			if lines := wrap(text, 60, 60); !strings.Contains(strings.Join(lines, "\n"), c) {
+				t.Fatalf("%q was broken:\n%s", c, strings.Join(lines, "\n"))
+			}
+		}
+	}
+}
