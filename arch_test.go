@@ -92,7 +92,7 @@ var inner = map[string][]string{
 	"load/workload":     {"records", "sessions", "."},
 	"load/sweep":        {"result", "."},
 	"service/traffic":   {".", "rows"},
-	"service/slo":       {".", "rules", "foreign", "notify", "history", "history/historytest", "history/sqlite", "history/watch"},
+	"service/slo":       {".", "rules", "foreign", "kept", "notify", "history", "history/historytest", "history/sqlite", "history/watch"},
 	"service/telemetry": {".", "telemetrytest", "prometheus", "otel", "datadog", "dashboard"},
 	"reader/report":     {"typeset", "view", "gather", "chart", "."},
 }

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"tokenmeter/service/slo"
 	"tokenmeter/service/slo/history"
@@ -79,7 +80,7 @@ func (d *Daemon) openStore(plan *Plan, path string) (*budgets, error) {
 		db.Close()
 		return nil, err
 	}
-	life, err := openLife(ctx, db, path, w)
+	life, err := openLife(ctx, db, path, w, d.opt.Now())
 	if err != nil {
 		stop()
 		db.Close()
@@ -97,7 +98,7 @@ func (d *Daemon) openStore(plan *Plan, path string) (*budgets, error) {
 
 // openLife goes on with the life of a store's counters, unless the store is a
 // copy: it lies elsewhere, or on another host.
-func openLife(ctx context.Context, db *sqlite.DB, path string, w *watch.Watch) (*history.Life, error) {
+func openLife(ctx context.Context, db *sqlite.DB, path string, w *watch.Watch, now time.Time) (*history.Life, error) {
 	totals := map[slo.Key]slo.Counts{}
 	for _, t := range w.Totals() {
 		totals[t.Key] = t.Counts
@@ -109,7 +110,7 @@ func openLife(ctx context.Context, db *sqlite.DB, path string, w *watch.Watch) (
 	if full, err := filepath.Abs(path); err == nil {
 		path = full
 	}
-	return history.OpenLife(ctx, db, host+":"+path, totals)
+	return history.OpenLife(ctx, db, host+":"+path, totals, now)
 }
 
 // set takes the objectives of a new plan. Counters, slices, alerts and receivers

@@ -24,7 +24,6 @@ type stepping struct {
 	back    *putBack      // it was put back, and is not believed yet
 	redated []Redate      // to be written
 	stale   bool          // memory is to be read anew
-	words   []error       // to be told
 }
 
 type putBack struct {
@@ -49,10 +48,10 @@ func (r *Recorder) step(now time.Time, silent time.Duration) {
 	switch jump := silent - min(passed, max(silent, 0)); {
 	case jump > Tolerated && c.back != nil && near(jump, c.back.By):
 		r.undo(now)
-		c.say("the clock went ahead by %s, to where it was before; what was counted meanwhile is dated by it", jump)
+		r.say("the clock went ahead by %s, to where it was before; what was counted meanwhile is dated by it", jump)
 	case jump > Tolerated:
 		c.ahead = jump
-		c.say("the clock went ahead by %s, or this machine slept: nobody watched meanwhile", jump)
+		r.say("the clock went ahead by %s, or this machine slept: nobody watched meanwhile", jump)
 	case silent < -Tolerated:
 		r.believe(now)
 		view := Redate{After: now, By: -silent}
@@ -68,14 +67,14 @@ func (r *Recorder) step(now time.Time, silent time.Duration) {
 			}
 		}
 		c.ahead, c.stale = 0, true
-		c.say("the clock was put back by %s: what was counted in the time that is to come again counts as that much earlier", view.By)
+		r.say("the clock was put back by %s: what was counted in the time that is to come again counts as that much earlier", view.By)
 	case c.back != nil && now.Sub(c.back.After) > settling:
 		r.believe(now)
 	}
 }
 
-func (c *stepping) say(text string, by time.Duration) {
-	c.words = append(c.words, fmt.Errorf(text, by.Round(time.Second)))
+func (r *Recorder) say(text string, by time.Duration) {
+	r.words = append(r.words, fmt.Errorf(text, by.Round(time.Second)))
 }
 
 // sent notes what is written while the clock is not believed.
@@ -217,16 +216,17 @@ func (r *Recorder) fromTheFuture(ctx context.Context, now time.Time) error {
 	}
 	view := Redate{After: now, By: first.Sub(seen)}
 	r.clock.redated, r.clock.stale = append(r.clock.redated, view), true
-	r.clock.words = append(r.clock.words, fmt.Errorf("the history has counts of times to come, up to %s: a clock was ahead; they count as if %s earlier",
+	r.words = append(r.words, fmt.Errorf("the history has counts of times to come, up to %s: a clock was ahead; they count as if %s earlier",
 		last.UTC().Format(time.RFC3339), view.By.Round(time.Second)))
 	return nil
 }
 
-// Words are what is to be told of the clock since the last call.
+// Words are what is to be told since the last call: of the clock, and of what
+// could not be read in the store.
 func (r *Recorder) Words() []error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	words := r.clock.words
-	r.clock.words = nil
+	words := r.words
+	r.words = nil
 	return words
 }

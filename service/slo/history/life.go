@@ -3,10 +3,13 @@ package history
 import (
 	"context"
 	"encoding/json"
+	"errors"
+	"fmt"
 	"sync"
 	"time"
 
 	"tokenmeter/service/slo"
+	"tokenmeter/service/slo/kept"
 	"tokenmeter/service/traffic"
 )
 
@@ -26,6 +29,7 @@ type Life struct {
 	base  map[slo.Key]slo.Counts
 	shown map[slo.Key]bool
 	dirty bool
+	word  error // what could not be read, for Keep
 }
 
 // life is a Life as it is kept.
@@ -44,17 +48,16 @@ type baseCounts struct {
 // OpenLife goes on with the life that a store has, or begins one with what has
 // been counted so far as its zero: in a new store, in one of an older version,
 // in one that lies in another place than before, and in one that counted less
-// than when the life began. place is the host and the path.
-func OpenLife(ctx context.Context, s Store, place string, totals map[slo.Key]slo.Counts) (*Life, error) {
+// than when the life began. One that can't be read is kept aside, and Keep says
+// so. place is the host and the path.
+func OpenLife(ctx context.Context, s Store, place string, totals map[slo.Key]slo.Counts, now time.Time) (*Life, error) {
 	l := &Life{store: s, base: map[slo.Key]slo.Counts{}, shown: map[slo.Key]bool{}}
-	saved, err := s.State(ctx, LifeState)
-	if err != nil {
+	var err error
+	l.kept, _, err = kept.Read[life](ctx, s, LifeState, now, nil)
+	if damaged := (*kept.Damaged)(nil); errors.As(err, &damaged) {
+		l.word = fmt.Errorf("the exported counters begin at zero under another run: %w", err)
+	} else if err != nil {
 		return nil, err
-	}
-	if saved != nil {
-		if json.Unmarshal(saved, &l.kept) != nil {
-			l.kept = life{} // nobody can go on with it
-		}
 	}
 	goesOn := l.kept.Run != "" && l.kept.Place == place
 	for _, b := range l.kept.Base {
@@ -130,6 +133,9 @@ func (l *Life) Save(ctx context.Context) error {
 
 // Keep saves what is new every second, until the context ends; then once more.
 func (l *Life) Keep(ctx context.Context, told func(error)) {
+	if l.word != nil {
+		told(l.word)
+	}
 	ticker := time.NewTicker(FlushEvery)
 	defer ticker.Stop()
 	for {

@@ -1,8 +1,11 @@
 package history_test
 
 import (
+	"context"
 	"path/filepath"
+	"strings"
 	"testing"
+	"time"
 
 	"tokenmeter/service/slo"
 	"tokenmeter/service/slo/history"
@@ -20,7 +23,7 @@ func TestLife(t *testing.T) {
 	k := slo.Key{Hash: "h", Source: slo.Live, Group: "m"}
 	open := func(place string, valid int64) *history.Life {
 		t.Helper()
-		l, err := history.OpenLife(t.Context(), db, place, map[slo.Key]slo.Counts{k: {Good: valid / 2, Valid: valid}})
+		l, err := history.OpenLife(t.Context(), db, place, map[slo.Key]slo.Counts{k: {Good: valid / 2, Valid: valid}}, time.Now())
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -45,5 +48,36 @@ func TestLife(t *testing.T) {
 		if other.Run() == first.Run() || other.Shown(k) {
 			t.Errorf("%s goes on with the life", name)
 		}
+	}
+}
+
+// What nobody can read is kept; another life begins, from zero, and Keep says so.
+func TestALifeThatCantBeRead(t *testing.T) {
+	db, err := sqlite.Open(filepath.Join(t.TempDir(), "h.db"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	if err := db.PutState(t.Context(), history.LifeState, []byte(`{"run": 7`)); err != nil {
+		t.Fatal(err)
+	}
+	k := slo.Key{Hash: "h", Source: slo.Live}
+	total := slo.Counts{Good: 5, Valid: 10}
+	l, err := history.OpenLife(t.Context(), db, "a", map[slo.Key]slo.Counts{k: total}, time.Date(2026, 3, 2, 0, 0, 0, 0, time.UTC))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if c := l.Counted(k, total); !c.IsZero() || l.Run() == "" {
+		t.Errorf("the new life %q begins with %+v", l.Run(), c)
+	}
+	if kept, err := db.State(t.Context(), history.LifeState+".damaged-20260302T000000"); kept == nil || err != nil {
+		t.Errorf("it is not kept: %v", err)
+	}
+	ended, end := context.WithCancel(t.Context())
+	end()
+	var told []string
+	l.Keep(ended, func(err error) { told = append(told, err.Error()) })
+	if len(told) != 1 || !strings.Contains(told[0], "damaged-20260302T000000") {
+		t.Errorf("it was told %q", told)
 	}
 }

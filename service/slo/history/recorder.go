@@ -6,6 +6,7 @@ import (
 	"crypto/rand"
 	"encoding/hex"
 	"errors"
+	"fmt"
 	"maps"
 	"slices"
 	"sort"
@@ -14,6 +15,7 @@ import (
 
 	"tokenmeter/record/stat"
 	"tokenmeter/service/slo"
+	"tokenmeter/service/slo/kept"
 )
 
 // FlushEvery is how often a Recorder writes: what a crash can lose.
@@ -36,6 +38,7 @@ type Recorder struct {
 	flushed  time.Time             // watched without a gap up to then, by the wall clock
 	watched  []Watched
 	clock    stepping
+	words    []error   // to be told
 	steady   time.Time // since then nobody has set the clock
 
 	writing sync.Mutex // one Flush at a time
@@ -69,6 +72,13 @@ const Tolerated = 15 * time.Second
 // have the totals they had, and the time since is a gap. The sources are those
 // that this process watches.
 func NewRecorder(ctx context.Context, s Store, objectives []*slo.Objective, now time.Time, sources ...slo.Source) (*Recorder, error) {
+	var words []error
+	_, _, err := kept.Read[[]begun](ctx, s, sinceState, now, nil)
+	if damaged := (*kept.Damaged)(nil); errors.As(err, &damaged) {
+		words = append(words, fmt.Errorf("since when objectives are counted is no longer known: %w", err))
+	} else if err != nil {
+		return nil, err
+	}
 	memory, err := Load(ctx, s, now)
 	if err != nil {
 		return nil, err
@@ -83,7 +93,7 @@ func NewRecorder(ctx context.Context, s Store, objectives []*slo.Objective, now 
 	}
 	id := make([]byte, 8)
 	rand.Read(id)
-	r := &Recorder{store: s, memory: memory, clock: stepping{ticked: time.Now()}, totals: totals, flushed: now.Round(0), steady: now.Round(0), writer: hex.EncodeToString(id), sources: sources,
+	r := &Recorder{store: s, memory: memory, clock: stepping{ticked: time.Now()}, words: words, totals: totals, flushed: now.Round(0), steady: now.Round(0), writer: hex.EncodeToString(id), sources: sources,
 		counts: map[cellKey]slo.Counts{}, sketches: map[sketchKey]*stat.Sketch{}, since: since}
 	if err := r.fromTheFuture(ctx, now.Round(0)); err != nil {
 		return nil, err

@@ -19,24 +19,21 @@ type begun struct {
 }
 
 // counting reads from when on series have been counted. What a store of an
-// older version counted has no beginning. A beginning that is yet to come was
+// older version counted has no beginning, nor where they can't be read. A beginning that is yet to come was
 // noted while the clock was wrong.
 func counting(ctx context.Context, s Store, now time.Time) (map[slo.Key]time.Time, error) {
-	saved, err := s.State(ctx, sinceState)
 	since := map[slo.Key]time.Time{}
+	saved, err := s.State(ctx, sinceState)
 	if err != nil {
 		return nil, err
 	}
-	if saved == nil {
+	var list []begun
+	if saved == nil || json.Unmarshal(saved, &list) != nil {
 		totals, err := s.Totals(ctx)
 		for k := range totals {
 			since[slo.Key{Hash: k.Hash, Source: k.Source}] = time.Time{}
 		}
 		return since, err
-	}
-	var list []begun
-	if json.Unmarshal(saved, &list) != nil {
-		return since, nil // they begin anew
 	}
 	for _, b := range list {
 		if b.Since.After(now) {

@@ -9,14 +9,8 @@ import (
 	"time"
 
 	"tokenmeter/service/slo"
+	"tokenmeter/service/slo/kept"
 )
-
-// Keeper keeps small documents under a name; nil is none. A history.Store does.
-// What it returned nil for outlives the process.
-type Keeper interface {
-	PutState(ctx context.Context, name string, value json.RawMessage) error
-	State(ctx context.Context, name string) (json.RawMessage, error)
-}
 
 // Courier tells one receiver of every alert that it wants, at least once, at the
 // receiver's own pace: that an alert fires, again while it goes on, and that it
@@ -24,8 +18,8 @@ type Keeper interface {
 // comes twice has the same ID (see MessageID). Safe for concurrent use.
 type Courier struct {
 	Notifier *Notifier
-	Name     string // of what is kept
-	keeper   Keeper
+	Name     string     // of what is kept
+	keeper   kept.Store // what it took without an error outlives the process
 	now      func() time.Time
 	news     chan struct{}
 	word     error // to be told first
@@ -44,24 +38,13 @@ type Courier struct {
 // NewCourier goes on with what the keeper has under a name, a StateName. A ledger that
 // can't be read is kept under another name and said by Run: alerts that fire are
 // told again.
-func NewCourier(ctx context.Context, k Keeper, name string, n *Notifier, now func() time.Time) *Courier {
+func NewCourier(ctx context.Context, k kept.Store, name string, n *Notifier, now func() time.Time) *Courier {
 	c := &Courier{Notifier: n, keeper: k, Name: name, now: now, news: make(chan struct{}, 1), dirty: true,
 		ledger: ledger{Began: now().Round(0), Entries: map[string]*entry{}}}
-	saved, err := k.State(ctx, name)
-	switch {
-	case err != nil:
-		c.word = fmt.Errorf("what %s was told can't be read, and is told again: %w", n.name, err)
-	case saved != nil:
-		var l ledger
-		if bad := json.Unmarshal(saved, &l); bad != nil || !l.sound() {
-			aside, _ := json.Marshal(string(saved))
-			as := name + ".damaged-" + now().UTC().Format("20060102T150405")
-			c.word = fmt.Errorf("what %s was told can't be read, is kept as %s in the store, and is told again", n.name, as)
-			if err := k.PutState(ctx, as, aside); err != nil {
-				c.word = fmt.Errorf("what %s was told can't be read nor kept, and is told again: %w", n.name, err)
-			}
-			break
-		}
+	l, found, err := kept.Read(ctx, k, name, now(), (*ledger).sound)
+	if err != nil {
+		c.word = fmt.Errorf("what %s was told is told again: %w", n.name, err)
+	} else if found {
 		c.ledger, c.dirty = l, false
 	}
 	if err := c.save(ctx); err != nil && c.word == nil {

@@ -552,3 +552,31 @@ func TestUnreadableAlerts(t *testing.T) {
 		}
 	}
 }
+
+// Since when series are counted can be unreadable too.
+func TestDamagedBeginnings(t *testing.T) {
+	for _, saved := range []string{"{", `[{"hash": 1}]`, "\x00"} {
+		db, err := sqlite.Open(filepath.Join(t.TempDir(), "h.db"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer db.Close()
+		if err := db.PutState(t.Context(), "slo.since", []byte(saved)); err != nil {
+			t.Fatal(err)
+		}
+		now := time.Date(2026, 3, 2, 0, 0, 0, 0, time.UTC)
+		for restart, want := range []string{"slo.since.damaged-20260302T000000", ""} {
+			w, err := New(t.Context(), db, Plan{Objectives: compiled(t, up)}, func() time.Time { return now })
+			if err != nil {
+				t.Fatalf("%q: %v", saved, err)
+			}
+			now = now.Add(time.Second)
+			if err := w.Step(t.Context()); (err != nil) != (want != "") || err != nil && !strings.Contains(err.Error(), want) {
+				t.Errorf("%q, start %d: it says %v", saved, restart, err)
+			}
+			if kept, err := db.State(t.Context(), "slo.since.damaged-20260302T000000"); kept == nil || err != nil {
+				t.Errorf("%q is not kept: %v", saved, err)
+			}
+		}
+	}
+}

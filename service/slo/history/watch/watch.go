@@ -20,6 +20,7 @@ import (
 	"tokenmeter/record/timeline"
 	"tokenmeter/service/slo"
 	"tokenmeter/service/slo/history"
+	"tokenmeter/service/slo/kept"
 	"tokenmeter/service/slo/notify"
 	"tokenmeter/service/traffic"
 )
@@ -99,23 +100,12 @@ func New(ctx context.Context, s history.Store, plan Plan, now func() time.Time) 
 // read is kept under another name and said with the first Step: alerts that still
 // fire begin anew.
 func (w *Watch) savedAlerts(ctx context.Context) (firing []slo.Firing, err error) {
-	saved, err := w.store.State(ctx, alertsState)
-	if err != nil || saved == nil {
-		return nil, err
-	}
-	if bad := json.Unmarshal(saved, &firing); bad != nil {
-		aside := alertsState + ".damaged-" + w.now().UTC().Format("20060102T150405")
-		kept, err := json.Marshal(string(saved))
-		if err != nil {
-			return nil, err
-		}
-		if err := w.store.PutState(ctx, aside, kept); err != nil {
-			return nil, err
-		}
-		w.words = append(w.words, fmt.Errorf("the saved alerts can't be read and are kept as %s in the store; alerts that still fire begin anew: %w", aside, bad))
+	firing, _, err = kept.Read[[]slo.Firing](ctx, w.store, alertsState, w.now(), nil)
+	if damaged := (*kept.Damaged)(nil); errors.As(err, &damaged) {
+		w.words = append(w.words, fmt.Errorf("alerts that still fire begin anew: %w", err))
 		return nil, nil
 	}
-	return firing, nil
+	return firing, err
 }
 
 // Set takes a plan in place of the one before. Objectives that were there
