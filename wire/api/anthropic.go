@@ -63,18 +63,9 @@ type anthropicDecoder struct {
 }
 
 // Event implements Decoder.
-func (d *anthropicDecoder) Event(e framing.Event, s *Stream) {
-	if isDone(e.Data) { // some gateways add it
-		s.done()
-		return
-	}
+func (d *anthropicDecoder) Event(e framing.Event, s *Stream) bool {
 	if !d.read(e.Data, s.opts.KeepText) {
-		if e.Name == "error" {
-			s.fail(quote(e.Data))
-			return
-		}
-		s.bad(e.Partial)
-		return
+		return false
 	}
 	if e.Name == "error" && d.r.errors == nil {
 		d.r.errors = e.Data
@@ -90,12 +81,13 @@ func (d *anthropicDecoder) Event(e framing.Event, s *Stream) {
 		otherwise = timeline.UsageEvent
 	case "message_stop":
 		s.done()
-		return
+		return true
 	}
 	if d.repeats(s) {
 		d.r.said, d.r.pieces = saying{}, d.r.pieces[:0]
 	}
 	d.apply(s, otherwise)
+	return true
 }
 
 // repeats reports whether the event's text was there before: the end of a block
@@ -121,12 +113,12 @@ func (d *anthropicDecoder) repeats(s *Stream) bool {
 }
 
 // Body implements Decoder.
-func (d *anthropicDecoder) Body(data []byte, s *Stream) {
+func (d *anthropicDecoder) Body(data []byte, s *Stream) bool {
 	if !d.read(data, s.opts.KeepText) {
-		s.notJSON(data)
-		return
+		return false
 	}
 	d.apply(s, timeline.Empty)
+	return true
 }
 
 func (d *anthropicDecoder) apply(s *Stream, otherwise timeline.Kind) {

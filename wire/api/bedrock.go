@@ -72,14 +72,13 @@ func bedrockParts(m *Message) []any {
 type bedrockDecoder struct{ r reading }
 
 // Event implements Decoder.
-func (d *bedrockDecoder) Event(e framing.Event, s *Stream) {
+func (d *bedrockDecoder) Event(e framing.Event, s *Stream) bool {
 	if failsBy(e.Name) {
 		s.fail(e.Name + ": " + wordsOf(e.Data))
-		return
+		return true
 	}
 	if !d.read(e.Data, s.opts.KeepText) {
-		s.bad(e.Partial)
-		return
+		return false
 	}
 	otherwise := timeline.Empty
 	switch {
@@ -92,6 +91,7 @@ func (d *bedrockDecoder) Event(e framing.Event, s *Stream) {
 	if e.Name == "metadata" {
 		s.progress.done = true
 	}
+	return true
 }
 
 // failsBy reports whether an event of this name is a failure: an exception, or an
@@ -101,12 +101,12 @@ func failsBy(name string) bool {
 }
 
 // Body implements Decoder.
-func (d *bedrockDecoder) Body(data []byte, s *Stream) {
+func (d *bedrockDecoder) Body(data []byte, s *Stream) bool {
 	if !d.read(data, s.opts.KeepText) {
-		s.notJSON(data)
-		return
+		return false
 	}
 	d.apply(s, timeline.Empty)
+	return true
 }
 
 func (d *bedrockDecoder) apply(s *Stream, otherwise timeline.Kind) {

@@ -35,14 +35,9 @@ type cohereDecoder struct {
 }
 
 // Event implements Decoder.
-func (d *cohereDecoder) Event(e framing.Event, s *Stream) {
-	if isDone(e.Data) {
-		s.done()
-		return
-	}
+func (d *cohereDecoder) Event(e framing.Event, s *Stream) bool {
 	if !d.read(e.Data, s.opts.KeepText) {
-		s.bad(e.Partial)
-		return
+		return false
 	}
 	otherwise := timeline.Empty
 	switch {
@@ -55,15 +50,16 @@ func (d *cohereDecoder) Event(e framing.Event, s *Stream) {
 	if d.kind.Is("message-end") {
 		s.progress.done = true
 	}
+	return true
 }
 
 // Body implements Decoder.
-func (d *cohereDecoder) Body(data []byte, s *Stream) {
+func (d *cohereDecoder) Body(data []byte, s *Stream) bool {
 	if !d.read(data, s.opts.KeepText) {
-		s.notJSON(data)
-		return
+		return false
 	}
 	d.r.apply(s, timeline.Empty)
+	return true
 }
 
 func (d *cohereDecoder) read(data []byte, keep bool) bool {

@@ -94,25 +94,15 @@ type geminiCandidate struct {
 }
 
 // Event implements Decoder.
-func (d *geminiDecoder) Event(e framing.Event, s *Stream) {
-	if isDone(e.Data) { // some gateways add it
-		s.done()
-		return
-	}
-	if !d.read(e.Data, s.opts.KeepText) {
-		s.bad(e.Partial)
-		return
-	}
-	d.apply(s)
-}
+func (d *geminiDecoder) Event(e framing.Event, s *Stream) bool { return d.Body(e.Data, s) }
 
 // Body implements Decoder.
-func (d *geminiDecoder) Body(data []byte, s *Stream) {
+func (d *geminiDecoder) Body(data []byte, s *Stream) bool {
 	if !d.read(data, s.opts.KeepText) {
-		s.notJSON(data)
-		return
+		return false
 	}
 	d.apply(s)
+	return true
 }
 
 // apply tells of each candidate by itself, and of what belongs to all of them

@@ -68,14 +68,9 @@ type interactionsDecoder struct {
 }
 
 // Event implements Decoder.
-func (d *interactionsDecoder) Event(e framing.Event, s *Stream) {
-	if isDone(e.Data) {
-		s.done()
-		return
-	}
+func (d *interactionsDecoder) Event(e framing.Event, s *Stream) bool {
 	if !d.read(e.Data, s.opts.KeepText, false) {
-		s.bad(e.Partial)
-		return
+		return false
 	}
 	kind := d.event.String()
 	if kind == "" {
@@ -103,15 +98,16 @@ func (d *interactionsDecoder) Event(e framing.Event, s *Stream) {
 	if kind == "interaction.completed" {
 		s.progress.done = true
 	}
+	return true
 }
 
 // Body implements Decoder.
-func (d *interactionsDecoder) Body(data []byte, s *Stream) {
+func (d *interactionsDecoder) Body(data []byte, s *Stream) bool {
 	if !d.read(data, s.opts.KeepText, true) {
-		s.notJSON(data)
-		return
+		return false
 	}
 	d.r.apply(s, timeline.Empty)
+	return true
 }
 
 // read reads an event, or the whole interaction.

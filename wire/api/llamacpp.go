@@ -40,18 +40,9 @@ type llamacppDecoder struct {
 }
 
 // Event implements Decoder.
-func (d *llamacppDecoder) Event(e framing.Event, s *Stream) {
-	if isDone(e.Data) {
-		s.done()
-		return
-	}
+func (d *llamacppDecoder) Event(e framing.Event, s *Stream) bool {
 	if !d.read(e.Data, s.opts.KeepText) {
-		if e.Name == "error" {
-			s.fail(quote(e.Data))
-			return
-		}
-		s.bad(e.Partial)
-		return
+		return false
 	}
 	if e.Name == "error" && d.r.errors == nil {
 		d.r.errors = e.Data
@@ -60,11 +51,12 @@ func (d *llamacppDecoder) Event(e framing.Event, s *Stream) {
 	if d.stop {
 		s.progress.done = s.progress.complete()
 	}
+	return true
 }
 
 // Body implements Decoder. Several prompts give a list.
-func (d *llamacppDecoder) Body(data []byte, s *Stream) {
-	eachObject(data, s, func(data []byte) bool {
+func (d *llamacppDecoder) Body(data []byte, s *Stream) bool {
+	return eachObject(data, func(data []byte) bool {
 		if !d.read(data, s.opts.KeepText) {
 			return false
 		}
@@ -138,14 +130,11 @@ func (d *llamacppDecoder) read(data []byte, keep bool) bool {
 }
 
 // eachObject hands out a whole reply, or each reply of a list of them.
-func eachObject(data []byte, s *Stream, use func([]byte) bool) {
+func eachObject(data []byte, use func([]byte) bool) bool {
 	var c scan
 	c.Reset(data)
 	if c.Peek() != '[' {
-		if !use(data) {
-			s.notJSON(data)
-		}
-		return
+		return use(data)
 	}
 	var parts [][]byte
 	for range c.Elements {
@@ -155,12 +144,12 @@ func eachObject(data []byte, s *Stream, use func([]byte) bool) {
 		parts = append(parts, data[from:min(c.Place(), len(data))])
 	}
 	if !c.End() {
-		s.notJSON(data)
-		return
+		return false
 	}
 	for _, part := range parts {
 		use(part)
 	}
+	return true
 }
 
 // llamaEngine is llama.cpp's server.

@@ -57,25 +57,15 @@ type ollamaDecoder struct {
 }
 
 // Event implements Decoder.
-func (d *ollamaDecoder) Event(e framing.Event, s *Stream) {
-	if isDone(e.Data) { // some gateways add it
-		s.done()
-		return
-	}
-	if !d.read(e.Data, s.opts.KeepText) {
-		s.bad(e.Partial)
-		return
-	}
-	d.apply(s)
-}
+func (d *ollamaDecoder) Event(e framing.Event, s *Stream) bool { return d.Body(e.Data, s) }
 
 // Body implements Decoder.
-func (d *ollamaDecoder) Body(data []byte, s *Stream) {
+func (d *ollamaDecoder) Body(data []byte, s *Stream) bool {
 	if !d.read(data, s.opts.KeepText) {
-		s.notJSON(data)
-		return
+		return false
 	}
 	d.apply(s)
+	return true
 }
 
 func (d *ollamaDecoder) apply(s *Stream) {

@@ -37,36 +37,28 @@ type openaiChoice struct {
 }
 
 // Event implements Decoder.
-func (d *openaiDecoder) Event(e framing.Event, s *Stream) {
-	if isDone(e.Data) {
-		s.done()
-		return
-	}
+func (d *openaiDecoder) Event(e framing.Event, s *Stream) bool {
 	if d.same(e, s) {
-		return
+		return true
 	}
 	if !d.read(e.Data, s.opts.KeepText) {
-		if e.Name == "error" {
-			s.fail(quote(e.Data))
-			return
-		}
-		s.bad(e.Partial)
-		return
+		return false
 	}
 	if e.Name == "error" && len(d.errors) == 0 {
 		d.errors = e.Data
 	}
 	d.apply(s)
 	d.learn(e.Data)
+	return true
 }
 
 // Body implements Decoder.
-func (d *openaiDecoder) Body(data []byte, s *Stream) {
+func (d *openaiDecoder) Body(data []byte, s *Stream) bool {
 	if !d.read(data, s.opts.KeepText) {
-		s.notJSON(data)
-		return
+		return false
 	}
 	d.apply(s)
+	return true
 }
 
 // apply tells the stream what the chunk said.

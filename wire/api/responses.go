@@ -76,19 +76,10 @@ var deltas = map[string]timeline.Kind{
 }
 
 // Event implements Decoder.
-func (d *responsesDecoder) Event(e framing.Event, s *Stream) {
-	if isDone(e.Data) { // some servers add it
-		s.done()
-		return
-	}
+func (d *responsesDecoder) Event(e framing.Event, s *Stream) bool {
 	d.alone = s.tokens == 0
 	if !d.read(e.Data, s.opts.KeepText) {
-		if e.Name == "error" {
-			s.fail(quote(e.Data))
-			return
-		}
-		s.bad(e.Partial)
-		return
+		return false
 	}
 	d.generated()
 	otherwise, last := d.structure()
@@ -98,6 +89,7 @@ func (d *responsesDecoder) Event(e framing.Event, s *Stream) {
 	d.r.apply(s, otherwise)
 	d.ended(s)
 	s.progress.done = s.progress.done || last
+	return true
 }
 
 // generated counts the text of a delta event.
@@ -170,10 +162,9 @@ func (d *responsesDecoder) ended(s *Stream) {
 }
 
 // Body implements Decoder.
-func (d *responsesDecoder) Body(data []byte, s *Stream) {
+func (d *responsesDecoder) Body(data []byte, s *Stream) bool {
 	if !d.read(data, s.opts.KeepText) {
-		s.notJSON(data)
-		return
+		return false
 	}
 	if d.status.Is("failed") && d.r.errors == nil {
 		d.r.errors = []byte(`"the response failed"`)
@@ -181,4 +172,5 @@ func (d *responsesDecoder) Body(data []byte, s *Stream) {
 	d.finish()
 	d.r.apply(s, timeline.Empty)
 	d.ended(s)
+	return true
 }

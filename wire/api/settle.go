@@ -228,8 +228,3 @@ func trailerWords(trailer http.Header) string {
 	sort.Strings(parts)
 	return "; trailers " + oneLine(cut(strings.Join(parts, "; "), maxMessage))
 }
-
-// notJSON records a whole body that is no JSON text.
-func (s *Stream) notJSON(data []byte) {
-	s.fault = fmt.Errorf("the body is no JSON: %s", quote(data))
-}

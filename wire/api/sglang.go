@@ -46,44 +46,30 @@ type sglangText struct {
 }
 
 // Event implements Decoder.
-func (d *sglangDecoder) Event(e framing.Event, s *Stream) {
-	if isDone(e.Data) {
-		s.done()
-		return
-	}
+func (d *sglangDecoder) Event(e framing.Event, s *Stream) bool {
 	if !d.read(e.Data, s.opts.KeepText) {
-		s.bad(e.Partial)
-		return
+		return false
 	}
-	d.add(d.grown())
+	d.r.add(timeline.Text, d.grown())
 	if !d.r.finish.Empty() && d.r.hasUsage {
 		s.usage.sequence(d.r.usage)
 		d.r.hasUsage = false
 	}
 	d.r.apply(s, timeline.Empty)
+	return true
 }
 
 // Body implements Decoder. Several prompts give a list.
-func (d *sglangDecoder) Body(data []byte, s *Stream) {
-	eachObject(data, s, func(data []byte) bool {
+func (d *sglangDecoder) Body(data []byte, s *Stream) bool {
+	return eachObject(data, func(data []byte) bool {
 		if !d.read(data, s.opts.KeepText) {
 			return false
 		}
-		d.add(d.text)
+		d.r.add(timeline.Text, d.text)
 		d.r.running = false
 		d.r.apply(s, timeline.Empty)
 		return true
 	})
-}
-
-func (d *sglangDecoder) add(t jsonscan.Text) {
-	if t.Empty() {
-		return
-	}
-	d.r.said.add(timeline.Text, t.Size())
-	if d.r.keep {
-		d.r.pieces = append(d.r.pieces, piece{kind: timeline.Text, text: t})
-	}
 }
 
 // grown is the part of the event's text that is new.

@@ -11,12 +11,13 @@ import (
 )
 
 // Decoder reads the framed events of one reply and tells the stream what they
-// mean. It keeps nothing of an event's data beyond the call.
+// mean. It keeps nothing of an event's data beyond the call. False is for data that
+// is no JSON.
 type Decoder interface {
-	// Event reads one event of a streamed reply.
-	Event(e framing.Event, s *Stream)
+	// Event reads one event of a streamed reply. Its data is not the terminator [DONE].
+	Event(e framing.Event, s *Stream) bool
 	// Body reads a whole reply that is no stream.
-	Body(data []byte, s *Stream)
+	Body(data []byte, s *Stream) bool
 }
 
 // Head is what a response's head said.
@@ -200,10 +201,16 @@ func (s *Stream) event(e framing.Event) error {
 	case e.Comment:
 		s.add(timeline.Ping, 0, 0, none)
 	case s.form == whole:
-		s.decoder.Body(e.Data, s)
-		s.progress.done = s.fault == nil
+		if s.progress.done = s.decoder.Body(e.Data, s); !s.progress.done {
+			s.fault = fmt.Errorf("the body is no JSON: %s", quote(e.Data))
+		}
+	case isDone(e.Data): // of whatever API: gateways add it
+		s.done()
+	case s.decoder.Event(e, s):
+	case e.Name == "error": // in words
+		s.fail(quote(e.Data))
 	default:
-		s.decoder.Event(e, s)
+		s.bad(e.Partial)
 	}
 	return nil
 }

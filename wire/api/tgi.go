@@ -40,41 +40,28 @@ type tgiDecoder struct {
 }
 
 // Event implements Decoder.
-func (d *tgiDecoder) Event(e framing.Event, s *Stream) {
-	if isDone(e.Data) {
-		s.done()
-		return
-	}
+func (d *tgiDecoder) Event(e framing.Event, s *Stream) bool {
 	if !d.read(e.Data, s.opts.KeepText) {
-		s.bad(e.Partial)
-		return
+		return false
 	}
-	if !d.token.Empty() && !d.special {
-		d.add(d.token)
+	if !d.special {
+		d.r.add(timeline.Text, d.token)
 	}
 	d.apply(s)
+	return true
 }
 
 // Body implements Decoder.
-func (d *tgiDecoder) Body(data []byte, s *Stream) {
-	eachObject(data, s, func(data []byte) bool {
+func (d *tgiDecoder) Body(data []byte, s *Stream) bool {
+	return eachObject(data, func(data []byte) bool {
 		if !d.read(data, s.opts.KeepText) {
 			return false
 		}
-		if !d.whole.Empty() {
-			d.add(d.whole)
-		}
+		d.r.add(timeline.Text, d.whole)
 		d.r.ids = notTold
 		d.apply(s)
 		return true
 	})
-}
-
-func (d *tgiDecoder) add(t jsonscan.Text) {
-	d.r.said.add(timeline.Text, t.Size())
-	if d.r.keep {
-		d.r.pieces = append(d.r.pieces, piece{kind: timeline.Text, text: t})
-	}
 }
 
 func (d *tgiDecoder) apply(s *Stream) {

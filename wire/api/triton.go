@@ -36,25 +36,15 @@ func buildTriton(r *Request) (Call, error) {
 type tritonDecoder struct{ r reading }
 
 // Event implements Decoder.
-func (d *tritonDecoder) Event(e framing.Event, s *Stream) {
-	if isDone(e.Data) {
-		s.done()
-		return
-	}
-	if !d.read(e.Data, s.opts.KeepText) {
-		s.bad(e.Partial)
-		return
-	}
-	d.r.apply(s, timeline.Empty)
-}
+func (d *tritonDecoder) Event(e framing.Event, s *Stream) bool { return d.Body(e.Data, s) }
 
 // Body implements Decoder.
-func (d *tritonDecoder) Body(data []byte, s *Stream) {
+func (d *tritonDecoder) Body(data []byte, s *Stream) bool {
 	if !d.read(data, s.opts.KeepText) {
-		s.notJSON(data)
-		return
+		return false
 	}
 	d.r.apply(s, timeline.Empty)
+	return true
 }
 
 func (d *tritonDecoder) read(data []byte, keep bool) bool {
