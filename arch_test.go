@@ -60,7 +60,7 @@ var rooms = map[string][]string{
 	"wire/capture": {"wire/api", "wire/framing", "record/timeline", "base/limitio", "base/printable"},
 	"wire/client":  {"wire/api", "wire/capture", "wire/framing", "record/timeline", "base/clock", "base/secret"},
 
-	"load/machine":   {"record/timeline", "record/validity"},
+	"load/machine":   {"record/timeline", "record/validity", "base/clock"},
 	"load/answer":    {},
 	"load/translate": {},
 	"load/schedule":  {"base/random"},

@@ -29,9 +29,9 @@ func Start() *Clock {
 func tie() (base time.Time, zeroNS int64) {
 	best := int64(-1)
 	for range 5 {
-		before := monotonicNS()
+		before := MonotonicNS()
 		now := time.Now()
-		width := monotonicNS() - before
+		width := MonotonicNS() - before
 		if best < 0 || width < best {
 			base, zeroNS, best = now, before+width/2, width
 		}

@@ -20,7 +20,7 @@ type Keeper struct {
 
 // Keep adds a processor until Close. It returns nil where there is no such wait.
 func Keep() *Keeper {
-	if monotonicNS() == 0 {
+	if MonotonicNS() == 0 {
 		return nil
 	}
 	AddProcessors(1)

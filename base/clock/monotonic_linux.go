@@ -2,7 +2,8 @@ package clock
 
 import "golang.org/x/sys/unix"
 
-func monotonicNS() int64 {
+// MonotonicNS reads the system's CLOCK_MONOTONIC; 0 where there is none.
+func MonotonicNS() int64 {
 	var ts unix.Timespec
 	if unix.ClockGettime(unix.CLOCK_MONOTONIC, &ts) != nil {
 		return 0

@@ -2,4 +2,5 @@
 
 package clock
 
-func monotonicNS() int64 { return 0 }
+// MonotonicNS reads the system's CLOCK_MONOTONIC; 0 where there is none.
+func MonotonicNS() int64 { return 0 }

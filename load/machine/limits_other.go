@@ -1,16 +1,10 @@
-//go:build !unix && !windows
+//go:build !unix
 
 package machine
 
-import (
-	"time"
+import "tokenmeter/record/timeline"
 
-	"tokenmeter/record/timeline"
-)
-
-// RaiseFiles does nothing where there is no such limit.
+// RaiseFiles does nothing: there is no such limit, or, on Windows, none to speak of.
 func RaiseFiles() (limit uint64, raised bool) { return 0, false }
 
 func files() (soft, hard timeline.Opt[int64]) { return soft, hard }
-
-func processTime() time.Duration { return 0 }

@@ -3,8 +3,6 @@
 package machine
 
 import (
-	"time"
-
 	"golang.org/x/sys/unix"
 
 	"tokenmeter/record/timeline"
@@ -43,12 +41,4 @@ func files() (soft, hard timeline.Opt[int64]) {
 		return timeline.Some(int64(n))
 	}
 	return known(uint64(r.Cur)), known(uint64(r.Max))
-}
-
-func processTime() time.Duration {
-	var u unix.Rusage
-	if unix.Getrusage(unix.RUSAGE_SELF, &u) != nil {
-		return 0
-	}
-	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
 }

@@ -10,6 +10,7 @@ import (
 	"runtime"
 	"time"
 
+	"tokenmeter/base/clock"
 	"tokenmeter/record/timeline"
 	"tokenmeter/record/validity"
 )
@@ -38,7 +39,7 @@ func (m *Machine) Sample() Sample {
 		cpu:     m.ticks(),
 		group:   m.group(),
 		pauses:  readPauses(),
-		process: processTime(),
+		process: clock.ProcessTime(),
 	}
 }
 

@@ -1,6 +1,10 @@
 package sim
 
-import "time"
+import (
+	"time"
+
+	"tokenmeter/base/clock"
+)
 
 // simClock counts nanoseconds on the clock of the truth.
 type simClock struct {
@@ -13,23 +17,8 @@ func newClock(base time.Time) simClock {
 	if !base.IsZero() {
 		return simClock{base: base}
 	}
-	// The two clocks are read one after the other; the tightest of several
-	// tries bounds how far apart they were taken.
-	best := simClock{base: time.Now()}
-	width := time.Duration(1 << 62)
-	for range 8 {
-		before := time.Now()
-		mono := monotonicNS()
-		after := time.Since(before)
-		if mono == 0 {
-			return best
-		}
-		if after < width {
-			width = after
-			best = simClock{base: before.Add(after / 2), zero: mono}
-		}
-	}
-	return best
+	c := clock.Start()
+	return simClock{base: c.Base(), zero: c.MonotonicZeroNS}
 }
 
 func (c simClock) now() int64 { return c.zero + int64(time.Since(c.base)) }

@@ -10,14 +10,6 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-func monotonicNS() int64 {
-	var ts unix.Timespec
-	if unix.ClockGettime(unix.CLOCK_MONOTONIC, &ts) != nil {
-		return 0
-	}
-	return ts.Nano()
-}
-
 // source reads a connection and knows when the last bytes came.
 type source struct {
 	nc     net.Conn

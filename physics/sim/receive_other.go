@@ -4,8 +4,6 @@ package sim
 
 import "net"
 
-func monotonicNS() int64 { return 0 }
-
 // source reads a connection and knows when the last bytes came.
 type source struct {
 	nc     net.Conn

@@ -8,6 +8,7 @@ import (
 	"net"
 	"sync"
 	"time"
+	"tokenmeter/base/clock"
 )
 
 // Check is what a self-check asks of this machine.
@@ -141,14 +142,14 @@ func (c Check) run(ctx context.Context, s *Server, addr *net.TCPAddr, gap time.D
 		return result, err
 	}
 	s.resetLateness()
-	from, cpu := time.Now(), cpuTime()
+	from, cpu := time.Now(), clock.ProcessTime()
 	before, told := stolen(held.core)
 	if err := sleep(ctx, c.Duration); err != nil {
 		return result, err
 	}
 	result.Lateness = s.Lateness()
 	result.Seconds = time.Since(from).Seconds()
-	if used := cpuTime(); used > 0 {
+	if used := clock.ProcessTime(); used > 0 {
 		result.CPU = (used - cpu).Seconds() / result.Seconds
 	}
 	if after, ok := stolen(held.core); ok && told {

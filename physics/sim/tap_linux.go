@@ -2,7 +2,6 @@ package sim
 
 import (
 	"net"
-	"time"
 
 	"golang.org/x/sys/unix"
 )
@@ -43,10 +42,3 @@ func (t *tap) drain(buf []byte) {
 func (t *tap) close() { unix.Close(t.fd) }
 
 // cpuTime is what the process has used so far.
-func cpuTime() time.Duration {
-	var u unix.Rusage
-	if unix.Getrusage(unix.RUSAGE_SELF, &u) != nil {
-		return 0
-	}
-	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
-}

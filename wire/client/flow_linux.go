@@ -7,7 +7,6 @@ import (
 	"sync/atomic"
 	"syscall"
 	"time"
-	"unsafe"
 
 	"golang.org/x/sys/unix"
 
@@ -333,10 +332,4 @@ func (f *flow) attempt(uintptr) bool {
 	return f.came > 0
 }
 
-func (f *flow) look(waitMS int) int {
-	n, _, errno := syscall.RawSyscall6(unix.SYS_EPOLL_PWAIT, uintptr(f.set), uintptr(unsafe.Pointer(&f.events)), uintptr(len(f.events)), uintptr(waitMS), 0, 0)
-	if errno != 0 {
-		return 0
-	}
-	return int(n)
-}
+func (f *flow) look(waitMS int) int { return poll(f.set, f.events[:], waitMS) }

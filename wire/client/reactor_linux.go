@@ -346,8 +346,12 @@ func (r *reactor) pending() bool {
 	return len(r.inbox) > 0 || r.closing && r.live == 0
 }
 
-func (r *reactor) poll(timeoutMS int) int {
-	n, _, errno := syscall.RawSyscall6(unix.SYS_EPOLL_PWAIT, uintptr(r.set), uintptr(unsafe.Pointer(&r.events)), uintptr(len(r.events)), uintptr(timeoutMS), 0, 0)
+func (r *reactor) poll(waitMS int) int { return poll(r.set, r.events[:], waitMS) }
+
+// poll asks an epoll set what came, and waits for it up to so long, with the
+// processor kept: Go's scheduler is told nothing of the call.
+func poll(set int, events []unix.EpollEvent, waitMS int) int {
+	n, _, errno := syscall.RawSyscall6(unix.SYS_EPOLL_PWAIT, uintptr(set), uintptr(unsafe.Pointer(&events[0])), uintptr(len(events)), uintptr(waitMS), 0, 0)
 	if errno != 0 {
 		return 0
 	}

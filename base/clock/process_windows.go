@@ -1,19 +1,14 @@
-package machine
+package clock
 
 import (
 	"time"
 
 	"golang.org/x/sys/windows"
-
-	"tokenmeter/record/timeline"
 )
 
-// RaiseFiles does nothing: Windows has no limit of open files to speak of.
-func RaiseFiles() (limit uint64, raised bool) { return 0, false }
-
-func files() (soft, hard timeline.Opt[int64]) { return soft, hard }
-
-func processTime() time.Duration {
+// ProcessTime is the processor time that this process has used, its system calls
+// included; 0 where the system does not tell.
+func ProcessTime() time.Duration {
 	var created, exited, kernel, user windows.Filetime
 	if windows.GetProcessTimes(windows.CurrentProcess(), &created, &exited, &kernel, &user) != nil {
 		return 0
