@@ -31,7 +31,8 @@ var wings = map[string][]string{
 var rooms = map[string][]string{
 	"base/printable": {},
 	"base/limitio":   {},
-	"base/config":    {},
+	"base/spelling":  {},
+	"base/config":    {"base/spelling"},
 	"base/secret":    {},
 	"base/clock":     {},
 	"base/random":    {},
@@ -43,7 +44,7 @@ var rooms = map[string][]string{
 
 	"record/timeline":  {},
 	"record/stat":      {},
-	"record/metric":    {"record/stat", "record/timeline"},
+	"record/metric":    {"record/stat", "record/timeline", "base/spelling"},
 	"record/objective": {"record/metric", "record/stat", "record/timeline"},
 	"record/validity":  {"record/metric", "record/stat", "record/timeline"},
 	"record/cost":      {"record/metric", "record/stat", "record/timeline", "base/config"},

@@ -6,6 +6,7 @@ import (
 	"reflect"
 	"slices"
 	"strings"
+	"tokenmeter/base/spelling"
 
 	"github.com/goccy/go-yaml/ast"
 )
@@ -239,4 +240,13 @@ func (d *decoder) dictionary(n ast.Node, v reflect.Value, path string) {
 		d.value(e.Value, item, join(path, keyOf(e)))
 		v.SetMapIndex(key, item)
 	}
+}
+
+// hint names the field that was probably meant, if one is near, and says so.
+func hint(key string, fields []field) (best, says string) {
+	names := make([]string, len(fields))
+	for i, f := range fields {
+		names[i] = f.name
+	}
+	return spelling.Nearest(key, names), spelling.Meant(key, names)
 }

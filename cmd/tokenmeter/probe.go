@@ -15,6 +15,7 @@ import (
 	"tokenmeter/base/clock"
 	"tokenmeter/base/config"
 	"tokenmeter/base/limitio"
+	"tokenmeter/base/spelling"
 	"tokenmeter/load/bench"
 	"tokenmeter/load/probe"
 	"tokenmeter/reader/trend"
@@ -147,7 +148,7 @@ func (c *probeCmd) suite(check *checker, job *probeJob) {
 	}
 	for _, name := range c.Only {
 		if !slices.Contains(names, name) {
-			check.addf("--only: no probe is called %q%s", name, config.Meant(name, names))
+			check.addf("--only: no probe is called %q%s", name, spelling.Meant(name, names))
 		}
 	}
 	job.plan.Kinds = slices.DeleteFunc(job.plan.Kinds, func(k probe.Kind) bool { return !slices.Contains(c.Only, k.Name) })

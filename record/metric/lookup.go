@@ -5,6 +5,7 @@ import (
 	"regexp"
 	"strings"
 
+	"tokenmeter/base/spelling"
 	"tokenmeter/record/timeline"
 )
 
@@ -83,35 +84,11 @@ func nearest(name string, all []string) string {
 	best, limit := "", len(name)/3+1
 	for _, candidate := range all {
 		short := WithoutUnit(candidate)
-		if d := min(edits(name, candidate), edits(WithoutUnit(name), short)); d <= limit {
+		if d := min(spelling.Distance(name, candidate), spelling.Distance(WithoutUnit(name), short)); d <= limit {
 			best, limit = candidate, d-1
 		}
 	}
 	return best
-}
-
-// edits is the number of insertions, deletions, replacements and swaps of
-// neighbours between a and b.
-func edits(a, b string) int {
-	before, last, row := make([]int, len(b)+1), make([]int, len(b)+1), make([]int, len(b)+1)
-	for j := range last {
-		last[j] = j
-	}
-	for i := range len(a) {
-		row[0] = i + 1
-		for j := range len(b) {
-			replaced := last[j]
-			if a[i] != b[j] {
-				replaced++
-			}
-			row[j+1] = min(replaced, row[j]+1, last[j+1]+1)
-			if i > 0 && j > 0 && a[i] == b[j-1] && a[i-1] == b[j] {
-				row[j+1] = min(row[j+1], before[j-1]+1)
-			}
-		}
-		before, last, row = last, row, before
-	}
-	return last[len(b)]
 }
 
 // AdviceOn returns what to say about an outcome.

@@ -5,7 +5,7 @@ import (
 	"slices"
 
 	"tokenmeter/base/clock"
-	"tokenmeter/base/config"
+	"tokenmeter/base/spelling"
 	"tokenmeter/service/proxy"
 	"tokenmeter/service/traffic"
 	"tokenmeter/wire/api"
@@ -25,7 +25,7 @@ func (c *checker) routes() {
 		seen[r.Name] = true
 		for k, name := range r.Listeners {
 			if !slices.ContainsFunc(cfg.Listeners, func(l Listener) bool { return l.Name == name }) {
-				c.addf(fmt.Sprintf("%s.listeners[%d]", at, k), "there is no listener %q%s", name, config.Meant(name, namesOf(cfg.Listeners, func(l Listener) string { return l.Name })))
+				c.addf(fmt.Sprintf("%s.listeners[%d]", at, k), "there is no listener %q%s", name, spelling.Meant(name, namesOf(cfg.Listeners, func(l Listener) string { return l.Name })))
 			}
 		}
 		for k, p := range r.Paths {
@@ -59,7 +59,7 @@ func (c *checker) shares(at string, r *Route) {
 	for k, s := range r.Upstreams {
 		place := fmt.Sprintf("%s.upstreams[%d]", at, k)
 		if s.Name != "" && !slices.ContainsFunc(c.p.Config.Upstreams, func(u Upstream) bool { return u.Name == s.Name }) {
-			c.addf(place+".name", "there is no upstream %q%s", s.Name, config.Meant(s.Name, namesOf(c.p.Config.Upstreams, func(u Upstream) string { return u.Name })))
+			c.addf(place+".name", "there is no upstream %q%s", s.Name, spelling.Meant(s.Name, namesOf(c.p.Config.Upstreams, func(u Upstream) string { return u.Name })))
 		}
 		if s.Weight != nil && *s.Weight < 0 {
 			c.addf(place+".weight", "a weight below 0")

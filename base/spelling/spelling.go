@@ -1,20 +1,12 @@
-package config
+// Package spelling finds the name that was meant among those that are known.
+package spelling
 
 import "strings"
-
-// hint names the field that was probably meant, if one is near, and says so.
-func hint(key string, fields []field) (best, says string) {
-	names := make([]string, len(fields))
-	for i, f := range fields {
-		names[i] = f.name
-	}
-	return nearest(key, names), Meant(key, names)
-}
 
 // Meant says, after the name of something that is not there, which of the known
 // names was probably meant, or which there are.
 func Meant(name string, known []string) string {
-	switch best := nearest(name, known); {
+	switch best := Nearest(name, known); {
 	case best != "":
 		return "; did you mean \"" + best + "\"?"
 	case len(known) == 0:
@@ -23,21 +15,21 @@ func Meant(name string, known []string) string {
 	return "; known are " + strings.Join(known, ", ")
 }
 
-// nearest is the known name that differs in the fewest letters, at most one or a
+// Nearest is the known name that differs in the fewest letters, at most one or a
 // third of them; empty: none.
-func nearest(name string, known []string) (best string) {
+func Nearest(name string, known []string) (best string) {
 	least := max(1, len(name)/3)
 	for _, k := range known {
-		if n := distance(name, k); n <= least && n < len(k) {
+		if n := Distance(name, k); n <= least && n < len(k) {
 			best, least = k, n-1
 		}
 	}
 	return best
 }
 
-// distance is how many letters differ (Levenshtein), where two that changed places
+// Distance is how many letters differ (Levenshtein), where two that changed places
 // are one mistake.
-func distance(a, b string) int {
+func Distance(a, b string) int {
 	before, above, row := make([]int, len(b)+1), make([]int, len(b)+1), make([]int, len(b)+1)
 	for j := range row {
 		row[j] = j
