@@ -9,6 +9,7 @@ import (
 	"maps"
 	"math"
 	"slices"
+	"strings"
 
 	"tokenmeter/base/config"
 	"tokenmeter/record/timeline"
@@ -22,6 +23,9 @@ type Tokens struct {
 	CacheWrite timeline.Opt[float64] `json:"cache_write"` // written to it
 	Output     timeline.Opt[float64] `json:"output"`
 	Reasoning  timeline.Opt[float64] `json:"reasoning"` // empty: as output, which it is part of
+	// Tiers have prices of their own, by what the server calls a class of service
+	// (flex, priority, …). These prices here are those of the standard class.
+	Tiers map[string]Tokens `json:"tiers,omitempty"`
 }
 
 // Pricing is what a user says things cost.
@@ -49,6 +53,8 @@ type fileTokens struct {
 	CacheWrite *float64 `yaml:"cache_write"`
 	Output     *float64 `yaml:"output"`
 	Reasoning  *float64 `yaml:"reasoning"`
+
+	Tiers map[string]fileTokens `yaml:"tiers"`
 }
 
 // maxFile bounds a price file, so that a wrong one does not fill the memory.
@@ -64,6 +70,11 @@ const maxFile = 1 << 20
 //	  output: 10
 //	models:                 # or of each
 //	  some-model: {input: 0.15, cached_read: 0.075, output: 0.60}
+//	  other-model:
+//	    input: 1.25
+//	    output: 10
+//	    tiers:              # of classes of service but the standard one
+//	      flex: {input: 0.625, output: 5}
 func Read(r io.Reader, name string) (Pricing, error) {
 	data, err := io.ReadAll(io.LimitReader(r, maxFile+1))
 	switch {
@@ -93,8 +104,15 @@ func Read(r io.Reader, name string) (Pricing, error) {
 }
 
 func (t fileTokens) tokens() Tokens {
-	return Tokens{timeline.FromPtr(t.Input), timeline.FromPtr(t.CachedRead), timeline.FromPtr(t.CacheWrite),
-		timeline.FromPtr(t.Output), timeline.FromPtr(t.Reasoning)}
+	prices := Tokens{Input: timeline.FromPtr(t.Input), CachedRead: timeline.FromPtr(t.CachedRead), CacheWrite: timeline.FromPtr(t.CacheWrite),
+		Output: timeline.FromPtr(t.Output), Reasoning: timeline.FromPtr(t.Reasoning)}
+	for name, tier := range t.Tiers {
+		if prices.Tiers == nil {
+			prices.Tiers = map[string]Tokens{}
+		}
+		prices.Tiers[name] = tier.tokens()
+	}
+	return prices
 }
 
 // Check says what is wrong with the prices.
@@ -117,7 +135,8 @@ func (p *Pricing) each(wrong func(path, format string, args ...any)) {
 	if n, ok := p.GPUs.Get(); ok && n < 1 {
 		wrong("gpus", "%d is too few: want at least 1", n)
 	}
-	model := func(path string, t Tokens) {
+	var model func(path string, t Tokens, tier bool)
+	model = func(path string, t Tokens, tier bool) {
 		price(path+".input", t.Input)
 		price(path+".cached_read", t.CachedRead)
 		price(path+".cache_write", t.CacheWrite)
@@ -126,12 +145,19 @@ func (p *Pricing) each(wrong func(path, format string, args ...any)) {
 		if !t.Input.OK() && !t.Output.OK() {
 			wrong(path, "there is neither an input nor an output price")
 		}
+		if tier && len(t.Tiers) > 0 {
+			wrong(path+".tiers", "a tier has no tiers of its own")
+			return
+		}
+		for _, name := range slices.Sorted(maps.Keys(t.Tiers)) {
+			model(path+".tiers."+name, t.Tiers[name], true)
+		}
 	}
 	if p.Any != nil {
-		model("per_million", *p.Any)
+		model("per_million", *p.Any, false)
 	}
 	for _, name := range slices.Sorted(maps.Keys(p.Models)) {
-		model("models."+name, p.Models[name])
+		model("models."+name, p.Models[name], false)
 	}
 }
 
@@ -142,6 +168,20 @@ func (p *Pricing) Hourly() timeline.Opt[float64] {
 		return timeline.Opt[float64]{}
 	}
 	return timeline.Some(usd * float64(p.GPUs.Or(1)))
+}
+
+// tier are the prices of a class of service; false where it has none.
+func (t Tokens) tier(name string) (Tokens, bool) {
+	for own, prices := range t.Tiers {
+		if strings.EqualFold(own, name) {
+			return prices, true
+		}
+	}
+	switch strings.ToLower(name) {
+	case "", "default", "standard", "on_demand": // what OpenAI, Anthropic, Groq and Vertex AI call the standard one
+		return t, true
+	}
+	return Tokens{}, false
 }
 
 // of are the token prices of a model.

@@ -15,10 +15,23 @@ func (p *Pricing) Of(tl *timeline.Timeline) timeline.Opt[float64] {
 	if !ok {
 		return timeline.Opt[float64]{}
 	}
+	if prices, ok = prices.tier(tl.ServiceTier); !ok {
+		return timeline.Opt[float64]{}
+	}
 	return prices.Of(tl.Usage)
 }
 
-// Of is the cost of a usage.
+// withoutTier reports whether it is only the class of service that has no price.
+func (p *Pricing) withoutTier(tl *timeline.Timeline) bool {
+	prices, ok := p.of(tl.Model)
+	if ok {
+		_, ok = prices.tier(tl.ServiceTier)
+		return !ok
+	}
+	return false
+}
+
+// Of is the cost of a usage, at the prices of the standard class.
 func (t Tokens) Of(u timeline.Usage) timeline.Opt[float64] {
 	input, okIn := u.Input.Get()
 	output, okOut := u.Output.Get()

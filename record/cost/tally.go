@@ -2,6 +2,8 @@ package cost
 
 import (
 	"fmt"
+	"maps"
+	"slices"
 
 	"tokenmeter/record/metric"
 	"tokenmeter/record/timeline"
@@ -13,11 +15,12 @@ type Tally struct {
 	pricing          Pricing
 	known            float64 // USD of the priced requests
 	priced, unpriced int64
-	input, output    int64 // tokens of the priced requests
+	input, output    int64            // tokens of the priced requests
+	tiers            map[string]int64 // unpriced requests by class of service, where that has no price
 }
 
 // NewTally starts at nothing.
-func NewTally(p Pricing) *Tally { return &Tally{pricing: p} }
+func NewTally(p Pricing) *Tally { return &Tally{pricing: p, tiers: map[string]int64{}} }
 
 // Add takes a request.
 func (t *Tally) Add(tl *timeline.Timeline) {
@@ -27,6 +30,9 @@ func (t *Tally) Add(tl *timeline.Timeline) {
 	usd, ok := t.pricing.Of(tl).Get()
 	if !ok {
 		t.unpriced++
+		if t.pricing.withoutTier(tl) {
+			metric.CountTier(t.tiers, tl.ServiceTier)
+		}
 		return
 	}
 	t.priced++
@@ -105,6 +111,9 @@ func (t *Tally) byTokens(s *metric.Summary) *metric.Cost {
 	if t.unpriced > 0 {
 		c.Basis += fmt.Sprintf("; at least $%s, as %d of %d requests have no known price",
 			metric.Significant(t.known, 3), t.unpriced, t.priced+t.unpriced)
+		for _, name := range slices.Sorted(maps.Keys(t.tiers)) {
+			c.Basis += fmt.Sprintf("; %d of them were served as %q, which has no price under tiers", t.tiers[name], name)
+		}
 		return c
 	}
 	c.USDTotal = c.USDKnown

@@ -121,7 +121,7 @@ func NewCollector(opts CollectorOpts) *Collector {
 		requests: Requests{
 			ByClass: map[timeline.Outcome]int64{}, Excluded: map[string]int64{},
 			TokenSources: map[string]int64{}, Flags: map[string]int64{}, ITLLeftOut: map[string]int64{},
-			Clocks: map[timeline.Clock]int64{},
+			Clocks: map[timeline.Clock]int64{}, ServiceTiers: map[string]int64{},
 		},
 		tokens: tokenCounts{byOutcome: map[timeline.Outcome]int64{}},
 		tasks:  map[string]task{},

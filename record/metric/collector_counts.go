@@ -28,10 +28,23 @@ func (c *Collector) countRequest(tl *timeline.Timeline, v *Values) {
 	}
 	r.ByClass[tl.Outcome]++
 	r.Clocks[tl.Clock]++
+	CountTier(r.ServiceTiers, tl.ServiceTier)
 	if v.Flags != 0 {
 		for _, name := range v.Flags.Names() {
 			r.Flags[name]++
 		}
+	}
+}
+
+// CountTier counts a class of service, if one was named. A server that makes up
+// a new name for each request does not fill the memory.
+func CountTier(tiers map[string]int64, name string) {
+	const most = 16
+	if _, known := tiers[name]; !known && len(tiers) >= most {
+		name = "others"
+	}
+	if name != "" {
+		tiers[name]++
 	}
 }
 

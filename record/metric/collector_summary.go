@@ -38,7 +38,7 @@ func (r *Requests) copied() Requests {
 	out := *r
 	out.ByClass, out.Excluded = maps.Clone(r.ByClass), maps.Clone(r.Excluded)
 	out.TokenSources, out.Flags = maps.Clone(r.TokenSources), maps.Clone(r.Flags)
-	out.Clocks = maps.Clone(r.Clocks)
+	out.Clocks, out.ITLLeftOut, out.ServiceTiers = maps.Clone(r.Clocks), maps.Clone(r.ITLLeftOut), maps.Clone(r.ServiceTiers)
 	return out
 }
 

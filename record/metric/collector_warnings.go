@@ -2,6 +2,7 @@ package metric
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -44,6 +45,14 @@ func (c *Collector) sampleWarnings(w *noted, s *Summary) {
 		}
 		w.add(true, "mixed_token_sources", float64(len(parts)),
 			"Token counts come from different sources: %s. Give --tokenizer for one count of all.", strings.Join(parts, ", "))
+	}
+	if tiers := s.Requests.ServiceTiers; len(tiers) > 1 {
+		var parts []string
+		for _, name := range slices.Sorted(maps.Keys(tiers)) {
+			parts = append(parts, fmt.Sprintf("%d as %q", tiers[name], name))
+		}
+		w.add(true, "service_tiers", float64(len(parts)),
+			"The server gave different classes of service: %s. They differ in speed and in price, so these figures are of a mixture.", strings.Join(parts, ", "))
 	}
 	estimated := s.Requests.TokenSources[string(FromTokenizer)] + s.Requests.TokenSources[string(FromChunks)]
 	w.add(estimated > 0, "estimated_tokens", float64(estimated),

@@ -43,6 +43,7 @@ func facts(tl *timeline.Timeline) Record {
 
 		HTTPStatus:   status(tl.HTTPStatus),
 		FinishReason: optional(tl.FinishReason),
+		ServiceTier:  optional(tl.ServiceTier),
 
 		DueS:    float64(tl.DueUS) / 1e6,
 		StartS:  float64(max(tl.StartUS, tl.DueUS)) / 1e6,

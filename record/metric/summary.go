@@ -43,6 +43,9 @@ type Requests struct {
 	FirstError *string `json:"first_error"`
 	// TokenSources counts measured requests by where their token count came from.
 	TokenSources map[string]int64 `json:"token_sources"`
+	// ServiceTiers counts measured requests by the class of service that the server
+	// says it gave; those that it said nothing of are not in it.
+	ServiceTiers map[string]int64 `json:"service_tiers,omitempty"`
 	// Clocks counts measured requests by what stamped their arrivals.
 	Clocks map[timeline.Clock]int64 `json:"clocks"`
 	// Attempts counts tries of measured requests, retries included; those never sent had none.

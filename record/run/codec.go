@@ -115,6 +115,7 @@ func (c *coder) timeline(t *timeline.Timeline) {
 	c.optInt(&t.Usage.Rejected)
 	c.string(&t.Agent)
 	c.optInt(&t.Reusable)
+	c.string(&t.ServiceTier)
 }
 
 // more reports whether there is anything left to read; writing always goes on.

@@ -82,6 +82,7 @@ type Timeline struct {
 
 	HTTPStatus   int    // 0: no response
 	FinishReason string // as the server said it; empty: never said
+	ServiceTier  string // the class that the server says it served the request in (flex, priority, …); empty: never said
 	Streamed     bool   // the answer came as a stream of events
 	Asked        bool   // a stream was asked for
 

@@ -137,6 +137,14 @@ func (d *bedrockDecoder) read(data []byte, keep bool) bool {
 			}
 			d.r.hasUsage = true
 			d.usage()
+		case "serviceTier":
+			for name := range c.Members {
+				if string(name) == "type" {
+					c.tier(&d.r.usage)
+				} else {
+					c.Skip()
+				}
+			}
 		case "metrics":
 			for name := range c.Members {
 				if string(name) == "latencyMs" {

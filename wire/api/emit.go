@@ -116,6 +116,14 @@ func (s *Stream) bad(partial bool) {
 	}
 }
 
+// served records the class of service. The last word counts: an answer begins
+// with the class that was asked for. "auto" leaves it open, so it tells none.
+func (s *Stream) served(t jsonscan.Text) {
+	if !t.Empty() && !t.Is("auto") && string(t.Raw) != s.tl.ServiceTier {
+		s.tl.ServiceTier = cut(t.String(), maxWords)
+	}
+}
+
 // named records the model that answered, when the request did not name one.
 func (s *Stream) named(t jsonscan.Text) {
 	if s.tl.Model == "" && !t.Empty() {

@@ -265,6 +265,8 @@ func (d *geminiDecoder) usage() {
 			c.part(&u.parts[promptTool])
 		case "totalTokenCount":
 			c.count(&u.Total)
+		case "serviceTier", "trafficType": // of the Gemini API, of Vertex AI
+			c.tier(u)
 		default:
 			c.Skip()
 		}

@@ -141,6 +141,8 @@ func (d *interactionsDecoder) member(name []byte, whole bool) {
 	switch string(name) {
 	case "model":
 		d.r.model, _ = c.Text()
+	case "service_tier":
+		c.tier(&d.r.usage)
 	case "usage":
 		if c.Peek() != '{' {
 			c.Skip()

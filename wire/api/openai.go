@@ -64,6 +64,7 @@ func (d *openaiDecoder) Body(data []byte, s *Stream) bool {
 // apply tells the stream what the chunk said.
 func (d *openaiDecoder) apply(s *Stream) {
 	s.named(d.model)
+	s.served(d.usage.tier)
 	s.server.merge(&d.timings)
 	if d.hasUsage {
 		d.applyUsage(s)

@@ -17,7 +17,7 @@ func (d *openaiDecoder) read(data []byte, keep bool) bool {
 		d.timings.known = 0
 	}
 	d.timed, d.progress, d.errors = false, false, nil
-	d.model, d.object = jsonscan.Text{}, jsonscan.Text{}
+	d.model, d.object, d.usage.tier = jsonscan.Text{}, jsonscan.Text{}, jsonscan.Text{}
 	c := &d.c
 	for name := range c.Members {
 		switch string(name) {
@@ -46,6 +46,8 @@ func (d *openaiDecoder) read(data []byte, keep bool) bool {
 			}
 		case "model":
 			d.model, _ = c.Text()
+		case "service_tier":
+			c.tier(&d.usage)
 		case "object":
 			d.object, _ = c.Text()
 		default:

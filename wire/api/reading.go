@@ -75,6 +75,7 @@ func (r *reading) arguments() {
 // ends nothing is recorded as what it otherwise is.
 func (r *reading) apply(s *Stream, otherwise timeline.Kind) {
 	s.named(r.model)
+	s.served(r.usage.tier)
 	s.server.merge(&r.timings)
 	if r.hasUsage {
 		s.usage.merge(r.usage)

@@ -62,6 +62,8 @@ func (d *responsesDecoder) responseMember(name []byte) {
 	case "usage":
 		d.r.hasUsage = c.Peek() == '{'
 		c.usage(&d.r.usage, &d.r.timings)
+	case "service_tier":
+		c.tier(&d.r.usage)
 	default:
 		c.Skip()
 	}

@@ -1,12 +1,16 @@
 package api
 
-import "tokenmeter/record/timeline"
+import (
+	"tokenmeter/record/timeline"
+	"tokenmeter/wire/api/jsonscan"
+)
 
 // usage is a usage object as it was sent. Whether its parts stand within the
 // prompt's and the answer's counts or beside them is settled at the reply's end.
 type usage struct {
 	timeline.Usage
 	parts [nParts]int64 // what is counted beside text; 0: nothing, or not told
+	tier  jsonscan.Text // the class of service, by which the counts are billed
 }
 
 // part is something that a usage counts and that some servers leave out of the
@@ -55,6 +59,8 @@ func (s *scan) usage(u *usage, t *serverTimings) {
 			t.seconds(decodeMS, s)
 		case "total_time":
 			t.seconds(totalMS, s)
+		case "service_tier": // Anthropic
+			s.tier(u)
 		default:
 			s.usageDetail(name, u, promptTool)
 		}
@@ -100,6 +106,13 @@ func (p part) or(prompt, answer part) part {
 func (s *scan) count(field *timeline.Opt[int64]) {
 	if n, ok := s.Integer(); ok && n >= 0 {
 		rise(field, timeline.Some(n))
+	}
+}
+
+// tier reads a class of service.
+func (s *scan) tier(u *usage) {
+	if t, ok := s.Text(); ok && !t.Empty() {
+		u.tier = t
 	}
 }
 

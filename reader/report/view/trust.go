@@ -45,6 +45,11 @@ func trust(r *run.Run) string {
 	if s := tokenWords(r); s != "" {
 		parts = append(parts, s)
 	}
+	if tiers := r.Requests.ServiceTiers; len(tiers) == 1 { // of several a warning speaks
+		for name := range tiers {
+			parts = append(parts, fmt.Sprintf("served as %q", name))
+		}
+	}
 	return strings.Join(parts, "; ")
 }
 
