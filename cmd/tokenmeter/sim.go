@@ -19,17 +19,19 @@ import (
 )
 
 type simCmd struct {
-	Listen       string   `default:"127.0.0.1:8000" placeholder:"ADDR" help:"Where to listen. Port 0 takes a free one. Default: ${default}."`
-	Preset       string   `default:"default" placeholder:"NAME" help:"Behaviour: one of the presets that this page lists. Default: ${default}."`
-	Truth        string   `placeholder:"FILE" help:"Write what really happened to each request, a JSON line each; - is stdout."`
-	Model        string   `placeholder:"NAME" help:"Name of the model. Default: the preset's."`
-	Seed         uint64   `default:"1" placeholder:"N" help:"The same seed gives the same behaviour. Default: ${default}."`
-	OutputTokens int      `placeholder:"N" help:"Length of a reply whose request asks for none."`
-	Speed        float64  `default:"1" placeholder:"X" help:"All times of the server pass so many times faster. Default: ${default}."`
-	Like         string   `placeholder:"ENGINE" help:"Whose metrics, timings and habits: vllm or llama.cpp. Default: the preset's."`
-	Usage        string   `placeholder:"MODE" help:"Which chunks carry token counts: asked, final, continuous, finish, none, zeros or null. Default: the preset's."`
-	SelfCheck    bool     `help:"Measure how late this machine lets the server write, print it and end."`
-	Fault        []string `placeholder:"FAULT" sep:"none" help:"Something that goes wrong: KIND=RATE, with :after=TOKENS and :for=TIME, like stall=0.02:for=3s. Repeatable."`
+	Listen          string   `default:"127.0.0.1:8000" placeholder:"ADDR" help:"Where to listen. Port 0 takes a free one. Default: ${default}."`
+	Preset          string   `default:"default" placeholder:"NAME" help:"Behaviour: one of the presets that this page lists. Default: ${default}."`
+	Truth           string   `placeholder:"FILE" help:"Write what really happened to each request, a JSON line each; - is stdout."`
+	Model           string   `placeholder:"NAME" help:"Name of the model. Default: the preset's."`
+	Seed            uint64   `default:"1" placeholder:"N" help:"The same seed gives the same behaviour. Default: ${default}."`
+	OutputTokens    int      `placeholder:"N" help:"Length of a reply whose request asks for none."`
+	Speed           float64  `default:"1" placeholder:"X" help:"All times of the server pass so many times faster. Default: ${default}."`
+	Like            string   `placeholder:"ENGINE" help:"Whose metrics, timings and habits: vllm or llama.cpp. Default: the preset's."`
+	Usage           string   `placeholder:"MODE" help:"Which chunks carry token counts: asked, final, continuous, finish, none, zeros or null. Default: the preset's."`
+	TemplateTokens  int      `placeholder:"N" help:"Tokens that a chat template adds to every prompt."`
+	LettersPerToken int      `placeholder:"N" help:"Count a token for every so many letters of a word, as a small vocabulary would. Default: a word is a token."`
+	SelfCheck       bool     `help:"Measure how late this machine lets the server write, print it and end."`
+	Fault           []string `placeholder:"FAULT" sep:"none" help:"Something that goes wrong: KIND=RATE, with :after=TOKENS and :for=TIME, like stall=0.02:for=3s. Repeatable."`
 
 	sharedFlags `embed:""`
 }
@@ -141,6 +143,7 @@ func (c *simCmd) config() (sim.Config, error) {
 	if c.Like != "" {
 		cfg.Like = c.Like
 	}
+	cfg.TemplateTokens, cfg.LettersPerToken = c.TemplateTokens, c.LettersPerToken
 	if c.Usage != "" {
 		cfg.Usage = sim.UsageMode(c.Usage)
 	}

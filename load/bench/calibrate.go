@@ -15,11 +15,16 @@ import (
 // length before a run makes no sense.
 const maxDrift = 0.05
 
-// refinements is how many prompts more a calibration is made better with.
-const refinements = 3
+// tries is how many prompts a calibration is judged by at most.
+const tries = 4
 
-// probes is how many short prompts tell a template from a tokenizer.
+// probes is how many short prompts tell what a template adds.
 const probes = 2
+
+// paceWords is how many words tell how many tokens a word has on average, where
+// that differs by word: with a spread of a third, to 2 %. They are sent by so
+// many at a time.
+const paceWords, paceStep = 384, 128
 
 // lengths is what the warm-up taught about lengths.
 type lengths struct {
@@ -36,9 +41,17 @@ func (r *runner) calibrate(ctx context.Context, ph *phase, answers []warmAnswer)
 	if !isMade {
 		return nil
 	}
-	met := corporaOf(answers)
+	switch {
+	case !anyOK(answers) || len(made.Corpora()) == 0:
+	case wordForToken(answers):
+		r.lengths.overhead = timeline.Some(0.)
+	default:
+		if err := r.template(ctx, ph); err != nil {
+			return err
+		}
+	}
 	for _, corpus := range made.Corpora() {
-		if !slices.Contains(met, corpus) && anyOK(answers) {
+		if !slices.Contains(corporaOf(answers), corpus) && anyOK(answers) {
 			more, err := r.unmet(ctx, ph, made, corpus)
 			if err != nil {
 				return err
@@ -51,7 +64,7 @@ func (r *runner) calibrate(ctx context.Context, ph *phase, answers []warmAnswer)
 			return err
 		}
 	}
-	off, says, _ := drifted(answers)
+	off, says, _ := r.drifted(answers)
 	switch {
 	case math.Abs(off) <= maxDrift:
 		return nil
@@ -66,31 +79,101 @@ func (r *runner) calibrate(ctx context.Context, ph *phase, answers []warmAnswer)
 // fitTrace learns how the server counts the texts that are made for a trace. It
 // sends none of the trace's own prompts: a prefix cache would know them then.
 func (r *runner) fitTrace(ctx context.Context) error {
-	if !toFit(r.work) {
+	made, isMade := r.work.(workload.Calibrated)
+	if !isMade || !r.plan.CompensateTemplate && !toFit(r.work) {
 		return nil
 	}
 	ph, end := r.begin(ctx, timeline.Warmup)
 	defer end()
-	made := r.work.(workload.Calibrated)
+	if err := r.template(ctx, ph); err != nil {
+		return err
+	}
 	for _, corpus := range made.Corpora() {
-		if made.Exact(corpus) {
-			continue
+		var c workload.Calibration
+		if !made.Exact(corpus) {
+			answers, err := r.unmet(ctx, ph, made, corpus)
+			if err != nil {
+				return err
+			}
+			if found, ok := r.pace(observed(answers, corpus)); ok {
+				c = found
+			}
 		}
-		answers, err := r.unmet(ctx, ph, made, corpus)
-		if err != nil {
-			return err
-		}
-		if c, ok := workload.Fit(observed(answers, corpus)); ok {
-			made.Calibrate(corpus, c)
-			r.fitted(c)
-		}
+		r.settle(made, corpus, r.compensated(c))
 	}
 	return nil
 }
 
-func (r *runner) fitted(c workload.Calibration) {
-	r.log.notice("prompts_fitted", timeline.Some(c.PerWord),
-		"The server counts %.3g tokens a word: prompts were fitted to the asked lengths.", c.PerWord)
+// wordForToken reports whether a server counted each prompt's words and nothing
+// else, so that it adds nothing.
+func wordForToken(answers []warmAnswer) bool {
+	n := 0
+	for _, a := range answers {
+		if a.succeeded && a.words > 0 {
+			n++
+			if a.input != int64(a.words) {
+				return false
+			}
+		}
+	}
+	return n > 0
+}
+
+// template measures what the server adds to every request.
+func (r *runner) template(ctx context.Context, ph *phase) error {
+	var counts [probes]int64
+	for k := range counts {
+		r.closed(ph, schedule.Closed{Concurrency: 1, Requests: 1}, func(int64) workload.Item {
+			return workload.Letters(-r.warm.Add(1), k+1)
+		}, 1)
+		if err := r.ended(ctx, ph); err != nil {
+			return err
+		}
+		for _, a := range r.rec.warmed() {
+			counts[k] = a.input
+		}
+	}
+	if overhead, ok := workload.Template(counts[0], counts[1]); ok {
+		r.lengths.overhead = timeline.Some(overhead)
+	}
+	return nil
+}
+
+// compensated is a calibration that leaves room for the template, where that was
+// asked for.
+func (r *runner) compensated(c workload.Calibration) workload.Calibration {
+	if r.plan.CompensateTemplate {
+		c.Overhead = r.lengths.overhead.Or(0)
+	}
+	return c
+}
+
+// settle makes a calibration that of a corpus, and says so.
+func (r *runner) settle(made workload.Calibrated, corpus string, c workload.Calibration) {
+	made.Calibrate(corpus, c)
+	r.lengths.compensated = c.Overhead
+	if c.PerWord > 0 {
+		r.log.notice("prompts_fitted", timeline.Some(c.PerWord),
+			"The server counts %.3g tokens a word: prompts were fitted to the asked lengths.", c.PerWord)
+	}
+	if !r.plan.CompensateTemplate {
+		return
+	}
+	switch overhead, ok := r.lengths.overhead.Get(); {
+	case c.Overhead > 0:
+		r.log.notice("template_compensated", timeline.Some(c.Overhead),
+			"The server adds %.0f tokens to each request, by its chat template: prompts were made shorter by them, but none shorter than a word.", c.Overhead)
+	case ok && overhead == 0:
+		r.log.notice("template_compensated", timeline.Some(overhead), "The server adds no tokens to a request: no prompt had to be made shorter.")
+	}
+}
+
+// pace finds how the server counts words.
+func (r *runner) pace(seen []workload.Observed) (workload.Calibration, bool) {
+	if overhead, ok := r.lengths.overhead.Get(); ok {
+		return workload.Pace(seen, overhead)
+	}
+	return workload.Fit(seen)
 }
 
 // toFit reports whether a workload makes prompts whose lengths only the server's
@@ -120,90 +203,70 @@ func anyOK(answers []warmAnswer) bool {
 
 // fit learns how the server counts one corpus.
 func (r *runner) fit(ctx context.Context, ph *phase, made workload.Calibrated, corpus string, answers *[]warmAnswer) error {
-	seen := observed(*answers, corpus)
-	exact := made.Exact(corpus)
-	if !exact && workload.Ambiguous(seen) {
-		more, err := r.probes(ctx, ph, made, corpus, seen[0].Words/4)
-		if err != nil {
+	var c workload.Calibration
+	if !made.Exact(corpus) {
+		var err error
+		if c, err = r.paced(ctx, ph, made, corpus, *answers); err != nil {
 			return err
 		}
-		seen = append(seen, more...)
 	}
-	var now workload.Calibration
-	if c, ok := workload.Fit(seen); ok && !exact {
-		was, _, _ := drifted(*answers)
-		made.Calibrate(corpus, c)
-		again, err := r.again(ctx, ph)
-		if err != nil {
-			return err
-		}
-		if is, _, n := drifted(again); n > 0 && math.Abs(is) > maxDrift && math.Abs(is) < math.Abs(was)/2 {
-			// One prompt is no measure of all where words are of different lengths.
-			if c, again, err = r.refine(ctx, ph, made, corpus, c, again); err != nil {
-				return err
-			}
-		}
-		if is, _, n := drifted(again); n == 0 || math.Abs(is) > max(maxDrift, math.Abs(was)/2) {
-			made.Calibrate(corpus, workload.Calibration{}) // it did not help
-			return nil
-		}
-		*answers, now = again, c
-		r.fitted(c)
-	}
-	overhead, ok := workload.Template(seen, now.PerWord)
-	if !ok {
+	fits := c.PerWord > 0
+	if c = r.compensated(c); !fits && c.Overhead == 0 {
+		r.settle(made, corpus, c)
 		return nil
 	}
-	r.lengths.overhead = timeline.Some(max(overhead, r.lengths.overhead.Or(0)))
-	if overhead = math.Round(overhead); r.plan.CompensateTemplate && overhead > 0 {
-		now.Overhead = overhead
-		made.Calibrate(corpus, now)
-		r.lengths.compensated = overhead
-		again, err := r.again(ctx, ph)
-		*answers = again
+	was, _, _ := r.drifted(*answers)
+	made.Calibrate(corpus, c)
+	r.lengths.compensated = c.Overhead
+	again, err := r.again(ctx, ph)
+	if err != nil {
 		return err
 	}
+	for k := 1; k < tries && r.misses(again); k++ { // one prompt is no measure of all where words differ
+		more, err := r.again(ctx, ph)
+		if err != nil {
+			return err
+		}
+		again = append(again, more...)
+	}
+	if is, _, n := r.drifted(again); fits && (n == 0 || math.Abs(is) > max(maxDrift, math.Abs(was)/2)) {
+		c.PerWord = 0 // it did not help
+	} else {
+		*answers = again
+	}
+	r.settle(made, corpus, c)
 	return nil
 }
 
-// refine corrects a calibration that helped but did not do, by some more prompts.
-func (r *runner) refine(ctx context.Context, ph *phase, made workload.Calibrated, corpus string, c workload.Calibration, seen []warmAnswer) (workload.Calibration, []warmAnswer, error) {
-	for range refinements {
-		more, err := r.again(ctx, ph)
-		if err != nil {
-			return c, seen, err
+// paced finds how many tokens a word of a corpus has, on as many words as that takes
+// where it is not one.
+func (r *runner) paced(ctx context.Context, ph *phase, made workload.Calibrated, corpus string, answers []warmAnswer) (workload.Calibration, error) {
+	seen := observed(answers, corpus)
+	c, ok := r.pace(seen)
+	for words := total(seen); ok && words < paceWords; words += paceStep {
+		r.closed(ph, schedule.Closed{Concurrency: 1, Requests: 1}, func(int64) workload.Item {
+			return made.Probe(corpus, -r.warm.Add(1), paceStep)
+		}, 1)
+		seen = append(seen, observed(r.rec.warmed(), corpus)...)
+		if err := r.ended(ctx, ph); err != nil {
+			return c, err
 		}
-		seen = append(seen, more...)
+		c, ok = r.pace(seen)
 	}
-	off, _, n := drifted(seen)
-	if math.Abs(off) <= maxDrift || n < refinements {
-		return c, seen, nil
+	return c, nil
+}
+
+func total(seen []workload.Observed) (words int) {
+	for _, o := range seen {
+		words += o.Words
 	}
-	c.PerWord *= 1 + off
-	made.Calibrate(corpus, c)
-	seen = nil
-	for range refinements {
-		more, err := r.again(ctx, ph)
-		if err != nil {
-			return c, seen, err
-		}
-		seen = append(seen, more...)
-	}
-	return c, seen, nil
+	return words
 }
 
 // again sends one more request of the warm-up.
 func (r *runner) again(ctx context.Context, ph *phase) ([]warmAnswer, error) {
 	r.closed(ph, schedule.Closed{Concurrency: 1, Requests: 1}, r.warmFirst, 1)
 	return r.rec.warmed(), r.ended(ctx, ph)
-}
-
-// probes sends short prompts of a corpus.
-func (r *runner) probes(ctx context.Context, ph *phase, made workload.Calibrated, corpus string, units int) ([]workload.Observed, error) {
-	r.closed(ph, schedule.Closed{Concurrency: 1, Requests: probes}, func(int64) workload.Item {
-		return made.Probe(corpus, -r.warm.Add(1), max(units, 1))
-	}, 1)
-	return observed(r.rec.warmed(), corpus), r.ended(ctx, ph)
 }
 
 // corporaOf lists what the prompts of the answers were made of.
@@ -216,8 +279,14 @@ func corporaOf(answers []warmAnswer) (names []string) {
 	return names
 }
 
+// misses reports whether counted input lengths are far from the asked ones.
+func (r *runner) misses(answers []warmAnswer) bool {
+	off, _, n := r.drifted(answers)
+	return n > 0 && math.Abs(off) > maxDrift
+}
+
 // drifted says by which share the counted input lengths miss the asked ones.
-func drifted(answers []warmAnswer) (off float64, says string, n int) {
+func (r *runner) drifted(answers []warmAnswer) (off float64, says string, n int) {
 	var asked, counted float64
 	for _, a := range answers {
 		if a.succeeded && a.asked > 0 && a.input > 0 && a.words > 0 {
@@ -230,8 +299,18 @@ func drifted(answers []warmAnswer) (off float64, says string, n int) {
 		return 0, "", 0
 	}
 	asked, counted = asked/float64(n), counted/float64(n)
-	off = workload.Off(asked, counted)
+	off = workload.Off(asked, counted, r.added())
 	return off, fmt.Sprintf("the server counts %.0f input tokens where %.0f were asked (%+.1f %%)", counted, asked, 100*off), n
+}
+
+// added is what the server adds to the lengths that were asked for, which is
+// nothing where it was made up for; null where it was not measured.
+func (r *runner) added() timeline.Opt[float64] {
+	overhead, ok := r.lengths.overhead.Get()
+	if !ok {
+		return timeline.Opt[float64]{}
+	}
+	return timeline.Some(overhead - r.lengths.compensated)
 }
 
 func observed(answers []warmAnswer, corpus string) (seen []workload.Observed) {

@@ -388,7 +388,7 @@ func TestPromptsAreFittedInWarmup(t *testing.T) {
 		s.end(wordsIn(b)*3/2, 0)
 	}}
 	res := virtual(t, f, Plan{Load: Load{Concurrency: 1, Requests: 4}, Content: Content{InputTokens: "1000"}}, nil)
-	if res.err != nil || len(res.warm) != 5 {
+	if res.err != nil || len(res.warm) != 4+probes+1 {
 		t.Fatalf("%d warm-up requests, %v", len(res.warm), res.err)
 	}
 	for _, rec := range res.records {

@@ -113,6 +113,11 @@ func (r *runner) complete(m *run.Run, facts *machineFacts, cause error) {
 		r.log.notice("records_left_out", timeline.Opt[float64]{}, "Of the file as far as it was read %s.", l.LeftOut())
 		m.Noticed = r.log.warnings()
 	}
+	if p := r.plan; p.CompensateTemplate && !r.lengths.overhead.OK() {
+		r.log.notice("template_unmeasured", timeline.Opt[float64]{},
+			"What the server's chat template adds was not measured, for there was no warm-up or the server did not count two short prompts: no prompt was made shorter.")
+		m.Noticed = r.log.warnings()
+	}
 	m.Client.ConnectionsOpened = r.rec.opened.Load()
 	m.Client.MaxInFlight = r.rec.maxInFlight.Load()
 	if rate, ok := r.offered(); ok {

@@ -67,6 +67,7 @@ const (
 	orderKey  = 0x6f72646572
 	classKey  = 0x636c617373
 	imageKey  = 0x696d616765
+	unitsKey  = 0x756e697473
 )
 
 func saltOf(text string) uint64 {
@@ -181,7 +182,7 @@ func (c *class) made(it *Item) {
 			prefix, tokens = c.prefix.draw(c, i)
 			sum += tokens
 		}
-		units := c.maker.units(input)
+		units := c.unitsOf(i, k, input)
 		body := c.maker.make(c.salt^partKey(k), i, units)
 		s.Messages = c.prefix.messages(prefix, body)
 		s.MaxTokens = output
@@ -216,6 +217,12 @@ func (c *class) made(it *Item) {
 			}
 		}
 	}
+}
+
+// unitsOf is how many units the text of step k of item i takes for n tokens.
+func (c *class) unitsOf(i int64, k int, n int64) int {
+	src := random.New(c.seed, unitsKey, uint64(i), uint64(k))
+	return c.maker.unitsAt(n, src.Float64())
 }
 
 // defaultAnswer is how long a recorded answer is where no length was asked for.

@@ -106,7 +106,7 @@ func (c *class) fromLengths(it *Item, e *entry) {
 		it.MaxTokens = outputLength(c.output(), c.seed, it.Index)
 	}
 	if len(e.hashes) == 0 || c.source.block <= 0 {
-		it.Units, it.Corpus = c.maker.units(n), c.maker.corpus
+		it.Units, it.Corpus = c.unitsOf(it.Index, 0, n), c.maker.corpus
 		it.Messages = user(c.maker.make(c.salt, it.Index, it.Units))
 		return
 	}

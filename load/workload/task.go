@@ -113,7 +113,7 @@ func drawOr1(l Lengths, src *random.Source) int64 {
 // step makes step k of task i; the tokens are those it adds.
 func (c *class) step(plan *stepPlan, i int64, k int) (Step, int64) {
 	input, output := plan.shape.Draw(random.Mix(c.seed^random.Mix(uint64(k))), i)
-	units := c.maker.units(input)
+	units := c.unitsOf(i, k, input)
 	s := Step{
 		Name:      plan.name,
 		Messages:  []api.Message{{Role: "user", Content: c.maker.make(c.salt^partKey(k), i, units)}},

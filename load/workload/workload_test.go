@@ -2,12 +2,14 @@ package workload
 
 import (
 	"math"
+	"strconv"
 	"strings"
 	"testing"
 
 	"pgregory.net/rapid"
 
 	"tokenmeter/base/random"
+	"tokenmeter/record/timeline"
 	"tokenmeter/wire/api"
 )
 
@@ -311,8 +313,66 @@ func TestFit(t *testing.T) {
 	if it := w.Item(0); it.Units != 106 {
 		t.Errorf("compensated: %d words", it.Units)
 	}
-	if off := Off(1000, 5128); math.Abs(off-4.128) > 1e-9 || Off(128, 150) != 0 || Off(256, 200) >= 0 {
-		t.Error("Off", off)
+	unknown := timeline.Opt[float64]{}
+	for _, c := range []struct {
+		asked, counted float64
+		overhead       timeline.Opt[float64]
+		off            float64
+	}{
+		{1000, 5128, unknown, 4.128}, {128, 150, unknown, 0}, {256, 200, unknown, -56. / 256},
+		{32, 42, timeline.Some(10.), 0}, {32, 60, timeline.Some(10.), 18. / 42}, {1000, 1064, timeline.Some(0.), 0.064},
+		{1000, 1500, timeline.Some(500.), 0}, {1000, 1000, timeline.Some(500.), -500. / 1500},
+	} {
+		if off := Off(c.asked, c.counted, c.overhead); math.Abs(off-c.off) > 1e-9 {
+			t.Errorf("%+v: off by %v", c, off)
+		}
+	}
+}
+
+// A template is told by one letter and two: exactly where a letter is a token, as
+// in every vocabulary, or where each counts as much.
+func TestTemplate(t *testing.T) {
+	for _, c := range []struct {
+		one, two int64
+		overhead float64
+		ok       bool
+	}{
+		{1, 2, 0, true}, {11, 12, 10, true}, {11, 13, 10, true}, {11, 11, 10, true}, // 11, 11: a server that trims or caches
+		{25, 30, 20, true}, {1001, 1002, 1000, true},
+		{0, 0, 0, false}, {0, 12, 0, false}, {11, 0, 0, false}, {11, 4, 0, false}, {3, 9, 0, false},
+	} {
+		got, ok := Template(c.one, c.two)
+		if ok != c.ok || ok && got != c.overhead {
+			t.Errorf("%d and %d tokens: %v, %v", c.one, c.two, got, ok)
+		}
+	}
+	if got, ok := Pace([]Observed{{32, 122}}, 10); !ok || got.PerWord != 3.5 {
+		t.Errorf("%+v, %v", got, ok)
+	}
+	for _, seen := range [][]Observed{nil, {{256, 300}}, {{256, 10}}} {
+		if got, ok := Pace(seen, 44); ok {
+			t.Errorf("%v: %+v", seen, got)
+		}
+	}
+}
+
+// Prompts of a few words of several tokens each have the asked length on
+// average, whatever the fraction of a word is.
+func TestFractionsOfWords(t *testing.T) {
+	for _, per := range []float64{1.3, 2.9, 3.5, 7} {
+		for _, asked := range []int{9, 16, 28, 32, 33} {
+			w := ofLength(t, strconv.Itoa(asked), 1, "")
+			w.Calibrate(Words, Calibration{PerWord: per, Overhead: 2})
+			const n = 4000
+			sum := 0.0
+			for i := range int64(n) {
+				sum += per * float64(w.Item(i).Units)
+			}
+			// A fraction's spread is half a word at most.
+			if mean := sum/n + 2; math.Abs(mean-float64(asked)) > 4*per/2/math.Sqrt(n) {
+				t.Errorf("%d tokens at %v a word: %.2f", asked, per, mean)
+			}
+		}
 	}
 }
 

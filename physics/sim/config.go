@@ -43,6 +43,10 @@ type Config struct {
 	StopEarly    bool    // replies may end before max_tokens (unless ignore_eos is asked)
 	MaxContext   int     // prompt and output tokens; a longer prompt gets 400; 0: no limit
 
+	// Counting of a prompt.
+	TemplateTokens  int // added to every chat, as a chat template would
+	LettersPerToken int // a word is a token for every so many letters, as in a small vocabulary; 0: one token
+
 	// Delivery.
 	StreamInterval int         // tokens gathered into a chunk after the first; 0: 1
 	HeadAt         HeadTime    // when the response's head goes out
@@ -146,6 +150,7 @@ func (c Config) Validate() error {
 	for name, n := range map[string]int{
 		"slots": c.Slots, "queue limit": c.QueueLimit, "output tokens": c.OutputTokens,
 		"reasoning": c.Reasoning, "max context": c.MaxContext,
+		"template tokens": c.TemplateTokens, "letters per token": c.LettersPerToken,
 	} {
 		if n < 0 {
 			return fmt.Errorf("sim: %s is negative (%d): give 0 or more", name, n)

@@ -102,7 +102,7 @@ func (c *conn) handle(req *http.Request, body []byte, at int64, kernel bool) boo
 	if req.Method != http.MethodPost {
 		return c.answer(405, "application/json", errorBody(405, "MethodNotAllowed", "use POST"), closing, "")
 	}
-	a, err := parseAsk(chat, other, req.URL.EscapedPath(), body, req.Header.Get("X-Sim"))
+	a, err := parseAsk(&c.s.cfg, chat, other, req.URL.EscapedPath(), body, req.Header.Get("X-Sim"))
 	if err != nil {
 		return c.answer(400, "application/json", errorBody(400, "BadRequestError", err.Error()), closing, "")
 	}

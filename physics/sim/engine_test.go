@@ -245,6 +245,31 @@ func TestLikeLlamaServer(t *testing.T) {
 	})
 }
 
+// A chat is counted with its template and by letters where words are no tokens; a
+// prompt and /tokenize without the template. llama-server is told by its /props.
+func TestCountsOfASmallVocabulary(t *testing.T) {
+	cfg := Config{Like: LikeLlama, TemplateTokens: 17, LettersPerToken: 3}
+	inVirtualTime(t, cfg, func(w *world) {
+		const text = "a time yellow" // 1 + 2 + 2
+		for path, want := range map[string]string{
+			"/v1/chat/completions": `"prompt_tokens":22`,
+			"/v1/completions":      `"prompt_tokens":5`,
+			"/tokenize":            `"count":5`,
+		} {
+			body := `{"max_tokens":1,"prompt":"` + text + `","messages":[{"role":"user","content":"` + text + `"}]}`
+			if path == "/tokenize" {
+				body = `{"content":"` + text + `"}`
+			}
+			if r := w.post(path, body); !r.has(want) {
+				t.Errorf("%s: %+v, want %s", path, r.lines, want)
+			}
+		}
+		if r := w.post("/props", ""); !r.has("default_generation_settings") || !r.has("chat_template") {
+			t.Errorf("/props: %+v", r.lines)
+		}
+	})
+}
+
 func TestTimingsPerToken(t *testing.T) {
 	cfg := Config{Like: LikeLlama, Engine: &engine.Config{Law: linear}}
 	inVirtualTime(t, cfg, func(w *world) {

@@ -151,6 +151,17 @@ func (w *world) ask(body, header string) result {
 	return receive(bufio.NewReader(nc), sent)
 }
 
+// post sends a body to a path.
+func (w *world) post(path, body string) result {
+	nc := w.dial()
+	defer nc.Close()
+	sent := time.Now()
+	if _, err := fmt.Fprintf(nc, "POST %s HTTP/1.1\r\nHost: sim\r\nContent-Length: %d\r\n\r\n%s", path, len(body), body); err != nil {
+		w.t.Error(err)
+	}
+	return receive(bufio.NewReader(nc), sent)
+}
+
 // truths are those of the finished requests.
 func (w *world) truths() []Truth {
 	synctest.Wait()

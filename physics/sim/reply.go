@@ -135,8 +135,15 @@ func (r *reply) identities() []uint32 {
 	if r.ids != nil {
 		ids = append(ids, r.ids...)
 	} else {
+		if r.chat {
+			for range r.s.cfg.TemplateTokens {
+				ids = append(ids, 0)
+			}
+		}
 		for w := range strings.FieldsSeq(r.prompt) {
-			ids = append(ids, identity(w))
+			for range r.s.cfg.wordTokens(w) {
+				ids = append(ids, identity(w))
+			}
 		}
 	}
 	for i := range r.outputTokens {

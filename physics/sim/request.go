@@ -73,7 +73,7 @@ func (j *askJSON) messagesOr(input json.RawMessage) {
 // parseAsk reads a body of OpenAI's chat or completions, or of a dialect, whose
 // prompt is a conversation. The directive of the header X-Sim comes after that of
 // the prompt and wins.
-func parseAsk(chat bool, d *dialect, path string, body []byte, header string) (ask, error) {
+func parseAsk(cfg *Config, chat bool, d *dialect, path string, body []byte, header string) (ask, error) {
 	a := ask{chat: chat, dialect: d, maxTokens: -1, directive: noDirective()}
 	var j askJSON
 	var err error
@@ -113,17 +113,18 @@ func parseAsk(chat bool, d *dialect, path string, body []byte, header string) (a
 		}
 		var text strings.Builder
 		for _, m := range j.Messages {
-			t, n := textOf(m.Content)
+			t, n := cfg.textOf(m.Content)
 			text.WriteString(t)
 			text.WriteByte('\n')
 			a.tokens += n
 		}
 		a.prompt = text.String()
+		a.tokens += cfg.TemplateTokens
 	} else {
 		if len(j.Prompt) == 0 {
 			return a, errors.New("prompt is missing")
 		}
-		a.prompt, a.tokens = textOf(j.Prompt)
+		a.prompt, a.tokens = cfg.textOf(j.Prompt)
 		if a.prompt == "" && a.tokens > 0 {
 			_ = json.Unmarshal(j.Prompt, &a.ids)
 		}
@@ -138,10 +139,10 @@ func parseAsk(chat bool, d *dialect, path string, body []byte, header string) (a
 
 // textOf reads a string, a list of strings, a list of text parts or a list of
 // token ids, and counts its tokens.
-func textOf(raw json.RawMessage) (string, int) {
+func (c *Config) textOf(raw json.RawMessage) (string, int) {
 	var s string
 	if json.Unmarshal(raw, &s) == nil {
-		return s, countWords(s)
+		return s, c.countTokens(s)
 	}
 	var ids []int
 	if json.Unmarshal(raw, &ids) == nil {
@@ -150,7 +151,7 @@ func textOf(raw json.RawMessage) (string, int) {
 	var list []string
 	if json.Unmarshal(raw, &list) == nil {
 		s = strings.Join(list, "\n")
-		return s, countWords(s)
+		return s, c.countTokens(s)
 	}
 	var parts []struct {
 		Text string `json:"text"`
@@ -161,7 +162,7 @@ func textOf(raw json.RawMessage) (string, int) {
 			b.WriteString(p.Text)
 			b.WriteByte('\n')
 		}
-		return b.String(), countWords(b.String())
+		return b.String(), c.countTokens(b.String())
 	}
 	return "", 0
 }

@@ -3,7 +3,6 @@ package sim
 import (
 	"encoding/json"
 	"fmt"
-	"hash/fnv"
 	"net/http"
 	"strings"
 )
@@ -32,6 +31,10 @@ func (s *Server) route(req *http.Request, body []byte) (status int, contentType 
 		return 200, jsonType, append(b, `}]}`...)
 	case "/tokenize", "/v1/tokenize":
 		return s.tokenize(body)
+	case "/props":
+		if s.cfg.Like == LikeLlama {
+			return 200, jsonType, s.props()
+		}
 	}
 	return 404, jsonType, errorBody(404, "NotFoundError", "no such path: "+req.URL.Path)
 }
@@ -50,15 +53,14 @@ func (s *Server) tokenize(body []byte) (int, string, []byte) {
 	}
 	text := j.Prompt + " " + j.Content
 	for _, m := range j.Messages {
-		t, _ := textOf(m.Content)
+		t, _ := s.cfg.textOf(m.Content)
 		text += " " + t
 	}
-	words := strings.Fields(text)
-	ids := make([]uint32, len(words))
-	for i, w := range words {
-		h := fnv.New32a()
-		h.Write([]byte(w))
-		ids[i] = h.Sum32() % 32000
+	ids := []uint32{} // an empty list, not null
+	for w := range strings.FieldsSeq(text) {
+		for range s.cfg.wordTokens(w) {
+			ids = append(ids, identity(w)%32000)
+		}
 	}
 	out, _ := json.Marshal(struct {
 		Count       int      `json:"count"`
@@ -66,6 +68,13 @@ func (s *Server) tokenize(body []byte) (int, string, []byte) {
 		Tokens      []uint32 `json:"tokens"`
 	}{len(ids), s.cfg.MaxContext, ids})
 	return 200, "application/json", out
+}
+
+// props is what llama-server tells of itself, as far as clients look at it.
+func (s *Server) props() []byte {
+	b := fmt.Appendf(nil, `{"default_generation_settings":{"n_ctx":%d},"total_slots":%d,"model_alias":`, s.cfg.MaxContext, s.cfg.Slots)
+	b = appendJSONString(b, s.modelName())
+	return append(b, `,"build_info":"tokenmeter-sim","chat_template":"{% for m in messages %}<|{{ m.role }}|>{{ m.content }}{% endfor %}<|assistant|>"}`...)
 }
 
 func (s *Server) modelName() string {

@@ -4,6 +4,7 @@ import (
 	"strconv"
 	"strings"
 	"unicode"
+	"unicode/utf8"
 )
 
 // The English vocabulary: one word is one token, so that counting the words of
@@ -34,7 +35,26 @@ func word(vocabulary string, start uint64, i int) string {
 	return english[(start+uint64(i)*7919)%uint64(len(english))]
 }
 
-// countWords is how many tokens a text has here: its words.
+// wordTokens is how many tokens a word is: one, or one for every so many letters.
+func (c *Config) wordTokens(word string) int {
+	if c.LettersPerToken < 1 {
+		return 1
+	}
+	return (utf8.RuneCountInString(word) + c.LettersPerToken - 1) / c.LettersPerToken
+}
+
+// countTokens is how many tokens a text has.
+func (c *Config) countTokens(s string) (n int) {
+	if c.LettersPerToken < 1 {
+		return countWords(s)
+	}
+	for w := range strings.FieldsSeq(s) {
+		n += c.wordTokens(w)
+	}
+	return n
+}
+
+// countWords is how many words a text has, each of which is a token by default.
 func countWords(s string) int {
 	n, in := 0, false
 	for _, r := range s {

@@ -23,6 +23,9 @@ type CollectorOpts struct {
 	UniquePrompts timeline.Opt[int64]
 	// AskedInput is the mean input length that was asked for.
 	AskedInput timeline.Opt[float64]
+	// TemplateTokens is what the server adds to each prompt, which may come from
+	// its cache though no prompt was sent twice; 0: not known.
+	TemplateTokens int64
 	// OutputIsCap: the asked output length was an upper limit only, so a
 	// shorter answer is no fault of the measurement.
 	OutputIsCap bool
@@ -96,6 +99,7 @@ type tokenCounts struct {
 	inputKnown         bool
 	inputUnknown       int64 // successful requests without one
 	cached, cachedOf   int64 // of successful requests that tell both
+	seen, seenOf       int64 // the same beyond the template
 	cacheTold          bool
 	asked, got         int64 // where an output length was asked for
 	askedN, short, far int64

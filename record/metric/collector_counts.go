@@ -95,10 +95,12 @@ func (c *Collector) countTokens(tl *timeline.Timeline, v *Values) {
 		t.inputKnown = true
 		if cached, told := tl.Usage.Cached.Get(); ok && told {
 			t.cached += cached
+			t.seen += max(cached-c.Opts.TemplateTokens, 0)
 			t.cacheTold = true
 		}
 		if ok {
 			t.cachedOf += input
+			t.seenOf += max(input-c.Opts.TemplateTokens, 0)
 		}
 	} else if ok {
 		t.inputUnknown++

@@ -41,7 +41,7 @@ type Facts struct {
 	Drifts []Drift
 
 	PromptsUnique bool
-	PrefixHits    timeline.Opt[float64] // cached ÷ input tokens
+	PrefixHits    timeline.Opt[float64] // cached ÷ input tokens, beyond the template's where it is known
 	OutputIsCap   bool
 	OSLShortfall  timeline.Opt[float64] // 1 − produced ÷ asked tokens; empty: no length was asked for
 	InputAsked    timeline.Opt[float64] // mean; empty: no length was asked for
@@ -178,7 +178,9 @@ func (t *tokenCounts) cacheHitRate() timeline.Opt[float64] {
 
 func (c *Collector) lengthFacts(f *Facts) {
 	t := &c.tokens
-	f.PrefixHits = t.cacheHitRate()
+	if t.cacheTold {
+		f.PrefixHits = share(t.seen, t.seenOf)
+	}
 	if t.asked > 0 {
 		f.OSLShortfall = timeline.Some(1 - float64(t.got)/float64(t.asked))
 	}

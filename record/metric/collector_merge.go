@@ -76,6 +76,8 @@ func (t *tokenCounts) merge(o *tokenCounts) {
 	t.inputUnknown += o.inputUnknown
 	t.cached += o.cached
 	t.cachedOf += o.cachedOf
+	t.seen += o.seen
+	t.seenOf += o.seenOf
 	t.cacheTold = t.cacheTold || o.cacheTold
 	t.asked += o.asked
 	t.got += o.got

@@ -171,6 +171,22 @@ func TestB69StragglerTail(t *testing.T) {
 	is(t, "best second", s.Throughput.Best1sTPS, 655)
 }
 
+// Where the template is known, what of it a cache gave is no hit: it is the same for
+// all prompts. What goes beyond it is.
+func TestCachedTemplate(t *testing.T) {
+	for _, c := range []struct{ template, cached int64 }{{0, 12}, {17, 12}, {17, 17}, {17, 33}} {
+		collector := NewCollector(CollectorOpts{PromptsUnique: true, TemplateTokens: c.template})
+		for i := range 10 {
+			collector.Add(made{request: int64(i), due: float64(i) * 100, ttft: 50, gap: 10, events: 3, set: func(tl *timeline.Timeline) {
+				tl.Usage.Input, tl.Usage.Cached = timeline.Some(int64(49)), timeline.Some(c.cached)
+			}}.timeline())
+		}
+		want := float64(max(c.cached-c.template, 0)) / float64(49-c.template)
+		is(t, "hits", collector.Facts().PrefixHits, want)
+		is(t, "as the server says", collector.Summary().Throughput.CacheHitRate, float64(c.cached)/49)
+	}
+}
+
 // B70: one prompt 200 times, 992 of 1,000 tokens cached from the second on.
 func TestB70PromptReuse(t *testing.T) {
 	c := NewCollector(CollectorOpts{PromptsUnique: true, UniquePrompts: timeline.Some(int64(1))})

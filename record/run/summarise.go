@@ -137,17 +137,18 @@ func askedOfServer(w *Workload) timeline.Opt[float64] {
 // collectorOpts are what the manifest tells a summary beside the records.
 func collectorOpts(m *Run) metric.CollectorOpts {
 	return metric.CollectorOpts{
-		OpenLoop:      m.Load.Kind == "open",
-		Concurrency:   m.Load.Concurrency.Or(0),
-		OfferedPerS:   m.Client.OfferedPerS,
-		PromptsUnique: m.Workload.PromptsUnique,
-		UniquePrompts: m.Workload.UniquePrompts,
-		AskedInput:    askedOfServer(&m.Workload),
-		OutputIsCap:   m.Workload.OutputIsCap,
-		TaskDeadlineS: m.Workload.TaskDeadlineS,
-		SegmentS:      m.Workload.SegmentS,
-		Readers:       m.Workload.Readers,
-		ManyConnects:  m.Load.NoKeepAlive || m.Load.PerSession,
-		Warnings:      m.Noticed,
+		OpenLoop:       m.Load.Kind == "open",
+		Concurrency:    m.Load.Concurrency.Or(0),
+		OfferedPerS:    m.Client.OfferedPerS,
+		PromptsUnique:  m.Workload.PromptsUnique,
+		UniquePrompts:  m.Workload.UniquePrompts,
+		AskedInput:     askedOfServer(&m.Workload),
+		TemplateTokens: int64(m.Workload.TemplateOverhead.Or(0)),
+		OutputIsCap:    m.Workload.OutputIsCap,
+		TaskDeadlineS:  m.Workload.TaskDeadlineS,
+		SegmentS:       m.Workload.SegmentS,
+		Readers:        m.Workload.Readers,
+		ManyConnects:   m.Load.NoKeepAlive || m.Load.PerSession,
+		Warnings:       m.Noticed,
 	}
 }

@@ -126,7 +126,7 @@ func prefixHits(r *Rule, f *Facts) (Check, bool) {
 	}
 	return r.judge(f.PrefixHits,
 		fmt.Sprintf("%s of the prompt tokens came from the server's prefix cache.", percent(hits))).
-		advise("Prompts were meant to be new: change --seed or the salt, or the server's cache was warm from a run before. A shared system prompt or chat template counts too."), true
+		advise("Prompts were meant to be new: change --seed or the salt, or the server's cache was warm from a run before. A shared system prompt counts too, and a chat template that could not be measured."), true
 }
 
 // oslShortfall asks whether answers had the length that was asked for.
