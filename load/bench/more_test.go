@@ -116,12 +116,12 @@ func TestCaptures(t *testing.T) {
 }
 
 func TestSnapshots(t *testing.T) {
-	f := &fake{chat: func(s *stream, _ body) {
+	f := &fake{chat: func(s *stream, b body) {
 		s.token(100 * time.Millisecond)
 		for range 9 {
 			s.token(100 * time.Millisecond)
 		}
-		s.end(10, 0)
+		s.end(wordsIn(b), 0)
 	}}
 	objectives, err := objective.ParseAll([]string{"p95 ttft < 150ms", "p99 itl < 90ms", "goodput > 90%", "mean tpot < 1s"})
 	if err != nil {
