@@ -42,7 +42,6 @@ func anyTimeline(t *rapid.T) *timeline.Timeline {
 		HTTPStatus:   rapid.IntRange(0, 599).Draw(t, "status"),
 		FinishReason: words.Draw(t, "finish"), ServiceTier: words.Draw(t, "tier"),
 		Agent: words.Draw(t, "agent"), Reusable: opt(t, count, "reusable"),
-		Norm: opt(t, count, "norm"), NormBy: words.Draw(t, "norm by"),
 		Streamed: rapid.Bool().Draw(t, "streamed"), Asked: rapid.Bool().Draw(t, "asked"),
 		Usage: timeline.Usage{
 			Input: opt(t, count, "input"), Cached: opt(t, count, "cached"),
@@ -57,6 +56,9 @@ func anyTimeline(t *rapid.T) *timeline.Timeline {
 		Text:        words.Draw(t, "text"),
 		CheckPassed: opt(t, rapid.Bool(), "check"),
 		CostUSD:     opt(t, rapid.Float64Range(0, 1e6), "cost"),
+	}
+	if rapid.Bool().Draw(t, "counted for a norm") {
+		tl.Norm, tl.NormBy = timeline.Some(count.Draw(t, "norm")), "o200k_base"
 	}
 	tl.StartUS = tl.DueUS + us.Draw(t, "lateness")
 	if rapid.Bool().Draw(t, "failed") {
