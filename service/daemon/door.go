@@ -120,6 +120,7 @@ func (d *Daemon) begin(one *door) {
 	one.server.ConnContext = proxy.ConnContext
 	let := gate.Config{MostHead: one.server.MaxHeaderBytes, Handshake: one.server.ReadHeaderTimeout,
 		Failed: func(from net.Addr, err error) {
+			one.proxy.Load().Refused("tls")
 			d.log.Debug("TLS handshake failed", "from", from.String(), "error", err.Error())
 		}}
 	let.Full = func(err error) {
@@ -151,15 +152,17 @@ func newServer(h http.Handler, logger *slog.Logger) *http.Server {
 		ErrorLog: log.New(logWriter{logger}, "", 0)}
 }
 
-// logWriter takes net/http's own messages, which may quote what a client sent.
+// logWriter takes net/http's own messages, which may quote what a client sent. Only
+// a panic, which ended one request, is a fault of ours.
 type logWriter struct{ log *slog.Logger }
 
 func (w logWriter) Write(p []byte) (int, error) {
-	text := strings.TrimSpace(string(p))
-	if i := strings.IndexByte(text, '\n'); i >= 0 {
-		text = text[:i]
+	text, stack, _ := strings.Cut(strings.TrimSpace(string(p)), "\n")
+	if strings.HasPrefix(text, "http: panic") || strings.HasPrefix(text, "http2: panic") {
+		w.log.Error("a request ended by a fault of tokenmeter; please report it", "message", text, "stack", stack)
+	} else {
+		w.log.Debug("http server", "message", text)
 	}
-	w.log.Debug("http server", "message", text)
 	return len(p), nil
 }
 

@@ -12,6 +12,7 @@ import (
 	"fmt"
 	"io"
 	"log"
+	"log/slog"
 	"math/big"
 	"net"
 	"net/http"
@@ -106,14 +107,16 @@ func TestTLSAndHTTP2(t *testing.T) {
   - {name: plain, listen: "localhost:0"}
 upstreams: [{name: a, url: %q, ca_file: %q, cert: %q, key: %q}]
 routes: [{name: all, upstreams: [{name: a}]}]
-admin: {listen: off}
+admin: {listen: "127.0.0.1:0"}
+metrics: {linger: 0s}
 `, cert, key, ourCert, up.URL, upCert, ourCert, ourKey)
 	ctx, stop := context.WithCancel(t.Context())
 	ready, ended := make(chan []Address, 1), make(chan error, 1)
 	seen := make(outcomes, 10)
+	var admin net.Addr
 	go func() {
 		ended <- Run(ctx, Options{Sinks: []traffic.Sink{seen}, Load: func() (*Plan, error) { return Parse("tls.yaml", []byte(text), noEnv) },
-			Ready: func(a []Address, _ net.Addr) { ready <- a }})
+			Ready: func(a []Address, addr net.Addr) { admin = addr; ready <- a }})
 	}()
 	var at []Address
 	select {
@@ -148,13 +151,43 @@ admin: {listen: off}
 		}
 		tr.CloseIdleConnections()
 	}
+	if c, err := net.Dial("tcp", at[0].Addr.String()); err == nil { // a look at the port is nobody refused
+		_ = c.Close()
+	}
 	tr := &http.Transport{TLSClientConfig: &tls.Config{RootCAs: pool}}
 	if resp, err := (&http.Client{Transport: tr}).Get(at[0].URL() + "/v1/models"); err == nil {
 		_ = resp.Body.Close()
 		t.Error("a client without a certificate got in")
 	}
+	eventually(t, "the client without a certificate is counted", func() bool {
+		response, err := http.Get("http://" + admin.String() + "/metrics")
+		if err != nil {
+			return false
+		}
+		defer response.Body.Close()
+		page, _ := io.ReadAll(response.Body)
+		return strings.Contains(string(page), `tokenmeter_refused_requests_total{listener="tls",why="tls"} 1`)
+	})
 	stop()
 	if err := <-ended; err != nil {
 		t.Error(err)
+	}
+}
+
+// A panic of a handler ends one request, and is told to whoever reads the log; what
+// clients do is told to those who ask for it.
+func TestAPanicIsLogged(t *testing.T) {
+	for said, level := range map[string]string{
+		"http: panic serving 127.0.0.1:1: no such thing\ngoroutine 1 [running]:\nmain.go:7\n": "ERROR",
+		"http2: panic serving 127.0.0.1:1: no such thing\ngoroutine 1":                        "ERROR",
+		"http: TLS handshake error from 127.0.0.1:1: EOF\n":                                   "DEBUG",
+		"http: superfluous response.WriteHeader call\nhttp: panic serving":                    "DEBUG",
+	} {
+		var log strings.Builder
+		w := logWriter{slog.New(slog.NewTextHandler(&log, &slog.HandlerOptions{Level: slog.LevelDebug}))}
+		if n, err := io.WriteString(w, said); n != len(said) || err != nil || !strings.Contains(log.String(), "level="+level) ||
+			strings.Contains(log.String(), "main.go:7") != strings.Contains(said, "main.go:7") {
+			t.Errorf("%q: %d, %v, %s", said, n, err, log.String())
+		}
 	}
 }

@@ -11,6 +11,7 @@ import (
 	"errors"
 	"io"
 	"net"
+	"syscall"
 	"time"
 )
 
@@ -19,7 +20,8 @@ type Config struct {
 	TLS       *tls.Config   // nil: in the clear
 	Handshake time.Duration // how long one of TLS may take; 0: 10 s
 	MostHead  int           // bytes of a head that net/http takes; 0: its default of 1 MiB
-	// Failed is told of handshakes that failed; nil: nobody is.
+	// Failed is told of handshakes that failed, but for clients that left in the
+	// middle of one; nil: nobody is.
 	Failed func(from net.Addr, err error)
 	// Full is told of each connection for which there were no file descriptors;
 	// nil: nobody is. It may be called from many goroutines.
@@ -116,7 +118,7 @@ func (l *listener) shake(c *tls.Conn) {
 			_, _ = io.WriteString(record.Conn, "HTTP/1.0 400 Bad Request\r\n\r\nClient sent an HTTP request to an HTTPS server.\n")
 		}
 		_ = c.NetConn().Close()
-		if l.cfg.Failed != nil {
+		if l.cfg.Failed != nil && !errors.Is(err, io.EOF) && !errors.Is(err, syscall.ECONNRESET) {
 			l.cfg.Failed(c.RemoteAddr(), err)
 		}
 		return
