@@ -16,10 +16,9 @@ import sys
 import threading
 import time
 
+from frames import CONTINUATION, DATA, END, GOAWAY, HEADERS, PADDED, PING, PRIORITY, RESET, SETTINGS, WHOLE, WINDOW, fields, frame, number
 from upstream import EVENT, HEAD, Upstream, chunk
 
-DATA, HEADERS, PRIORITY, RESET, SETTINGS, PUSH, PING, GOAWAY, WINDOW, CONTINUATION = range(10)
-END, WHOLE, PADDED = 1, 4, 8  # of a stream; of a head; a frame with padding
 CANCEL = struct.pack('>I', 8)
 ASK = b'{"model":"m","stream":true,"messages":[{"role":"user","content":"hi"}]}'
 LAST = b'data: {"choices":[{"index":0,"delta":{},"finish_reason":"stop"}]}\n\ndata: [DONE]\n\n'
@@ -63,26 +62,6 @@ class Server(Upstream):
             finally:
                 with self.lock:
                     self.open -= 1
-
-
-def frame(kind, flags, stream, payload=b''):
-    return struct.pack('>I', len(payload))[1:] + bytes([kind, flags]) + struct.pack('>I', stream) + payload
-
-
-def number(n, bits=7):
-    most = (1 << bits) - 1
-    if n < most:
-        return bytes([n])
-    out, n = [most], n - most
-    while n >= 128:
-        out.append(n % 128 | 128)
-        n //= 128
-    return bytes(out + [n])
-
-
-def fields(*pairs):
-    """HPACK: literals without an index."""
-    return b''.join(b'\0' + number(len(k)) + k + number(len(v)) + v for k, v in pairs)
 
 
 def head(*more, method=b'POST', path=b'/v1/chat/completions'):

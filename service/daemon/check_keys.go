@@ -64,6 +64,8 @@ func (c *checker) clientKeys(at string, l *Listener) []proxy.Key {
 			}
 		case err != nil || len(sum) != sha256.Size:
 			c.addf(place+".sha256", "key %q: sha256 is not 64 digits of hex; printf %%s KEY | sha256sum prints them", k.Name)
+		case ofNothing([sha256.Size]byte(sum)):
+			c.addf(place+".sha256", "key %q: sha256 is that of an empty key: was the variable set when it was made?", k.Name)
 		default:
 			made.SHA256 = [sha256.Size]byte(sum)
 		}
@@ -77,6 +79,12 @@ func (c *checker) clientKeys(at string, l *Listener) []proxy.Key {
 		keys = append(keys, made)
 	}
 	return keys
+}
+
+// ofNothing reports whether a sum is that of an empty text or line, as sha256sum
+// prints it where the key's variable is not set.
+func ofNothing(sum [sha256.Size]byte) bool {
+	return sum == sha256.Sum256(nil) || sum == sha256.Sum256([]byte("\n"))
 }
 
 // exposed refuses a listener at which everybody could spend an upstream's key.

@@ -14,7 +14,8 @@ import (
 // that it has none.
 func TestTheOperatorsKeyIsNoPublicService(t *testing.T) {
 	dir := t.TempDir()
-	sum := fmt.Sprintf("%x", sha256.Sum256([]byte("k")))
+	sumOf := func(key string) string { return fmt.Sprintf("%x", sha256.Sum256([]byte(key))) }
+	sum := sumOf("k")
 	file := filepath.Join(dir, "keys.yaml")
 	if err := os.WriteFile(file, []byte("keys: [{name: a, sha256: "+sum+"}]\n"), 0o600); err != nil {
 		t.Fatal(err)
@@ -37,6 +38,8 @@ func TestTheOperatorsKeyIsNoPublicService(t *testing.T) {
 		`listen: "0.0.0.0:1", keys: [{name: a, sha256: ` + sum + `}]`:                        true,
 		`listen: "0.0.0.0:1", keys: [{name: a, sha256: "sha256:` + sum + `"}]`:               true,
 		`listen: "0.0.0.0:1", keys: [{name: a, sha256: ` + sum[1:] + `}]`:                    false,
+		`listen: "0.0.0.0:1", keys: [{name: a, sha256: ` + sumOf("") + `}]`:                  false,
+		`listen: "0.0.0.0:1", keys: [{name: a, sha256: ` + sumOf("\n") + `}]`:                false,
 		`listen: "0.0.0.0:1", keys: [{name: a}]`:                                             false,
 		`listen: "0.0.0.0:1", keys: [{name: a, rate: -1, sha256: ` + sum + `}]`:              false,
 		`listen: "0.0.0.0:1", keys: [{name: a, key_env: K}, {name: a, sha256: ` + sum + `}]`: false,

@@ -3,7 +3,6 @@ package proxy
 import (
 	"errors"
 	"io"
-	"strings"
 
 	"tokenmeter/wire/framing"
 )
@@ -13,8 +12,7 @@ var errTooMuch = errors.New("the body decodes to too much")
 // decoded is a request's body as its client wrote it, at most most bytes; false:
 // it can't be read. What is passed on stays as it came.
 func (c *call) decoded(data []byte, most int64) ([]byte, bool) {
-	coding := strings.Join(c.in.Header["Content-Encoding"], ",")
-	d, err := framing.NewDecoder(coding)
+	d, err := framing.NewDecoder(c.in.Header["Content-Encoding"]...)
 	if err != nil {
 		return nil, false
 	}

@@ -1,6 +1,8 @@
 package api
 
 import (
+	"bytes"
+	"compress/gzip"
 	"errors"
 	"fmt"
 	"net/http"
@@ -375,6 +377,32 @@ func TestUnknownContentEncoding(t *testing.T) {
 	tl = replay(OpenAIChat, Head{200, h}, [][]byte{[]byte("no gzip at all")}, timeline.EOF)
 	if tl.Outcome != timeline.Parse || !strings.Contains(tl.Error.Message, "gzip") {
 		t.Errorf("%s %v", tl.Outcome, tl.Error)
+	}
+}
+
+// Codings may stand in fields of their own: they make one list (RFC 9110, 5.2).
+func TestContentEncodingInFields(t *testing.T) {
+	zipped := func(p []byte) []byte {
+		var b bytes.Buffer
+		w := gzip.NewWriter(&b)
+		_, _ = w.Write(p)
+		_ = w.Close()
+		return b.Bytes()
+	}
+	body := []byte(events(content("a"), stopChunk, "[DONE]"))
+	for _, c := range []struct {
+		fields []string
+		body   []byte
+	}{
+		{[]string{"gzip", "gzip"}, zipped(zipped(body))},
+		{[]string{"identity", "", "gzip"}, zipped(body)},
+		{[]string{"gzip, identity", "gzip"}, zipped(zipped(body))},
+	} {
+		h := eventStream.Clone()
+		h["Content-Encoding"] = c.fields
+		if tl := replay(OpenAIChat, Head{200, h}, [][]byte{c.body}, timeline.EOF); tl.Outcome != timeline.OK || tl.Flags&timeline.Compressed == 0 {
+			t.Errorf("%q: %s %v", c.fields, tl.Outcome, tl.Error)
+		}
 	}
 }
 

@@ -93,7 +93,7 @@ func (s *Stream) Head(atUS int64, head Head) {
 	}
 	s.form = formOf(head)
 	s.doubt = s.form == foreign && head.Status >= 200 && head.Status <= 299
-	coding, err := framing.NewDecoder(head.Header.Get("Content-Encoding"))
+	coding, err := framing.NewDecoder(head.Header["Content-Encoding"]...)
 	if coding != nil {
 		s.coding, s.decoded = coding, s.body
 		s.tl.Flags |= timeline.Compressed

@@ -141,7 +141,7 @@ func startOf(h *head, lines []line) []byte {
 	const enough = 64 << 10
 	var body []byte
 	take := func(p []byte) error { body = append(body, p...); return nil }
-	coding, err := framing.NewDecoder(http.Header(h.Headers).Get("Content-Encoding"))
+	coding, err := framing.NewDecoder(http.Header(h.Headers).Values("Content-Encoding")...)
 	if err != nil {
 		return nil
 	}

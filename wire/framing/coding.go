@@ -17,11 +17,11 @@ type Decoder interface {
 	Close() error
 }
 
-// NewDecoder returns the decoder of a Content-Encoding header: gzip, deflate,
-// br, zstd or a list of them. It is nil when there is nothing to undo.
-func NewDecoder(encoding string) (Decoder, error) {
+// NewDecoder returns the decoder of a head's Content-Encoding fields, which make
+// one list: gzip, deflate, br, zstd. It is nil when there is nothing to undo.
+func NewDecoder(fields ...string) (Decoder, error) {
 	var chain Decoder
-	codings := strings.Split(encoding, ",")
+	codings := strings.Split(strings.Join(fields, ","), ",")
 	for i := len(codings) - 1; i >= 0; i-- { // the last one applied comes off first
 		d, err := newDecoder(strings.ToLower(strings.TrimSpace(codings[i])))
 		if err != nil {
