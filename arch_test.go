@@ -78,7 +78,8 @@ var rooms = map[string][]string{
 	"service/slo":       {"service/traffic", "record/cost", "record/metric", "record/objective", "record/stat", "record/timeline", "base/config", "base/limitio", "base/printable", "base/secret"},
 	"service/telemetry": {"service/traffic", "record/metric", "record/objective", "record/timeline"},
 
-	"reader/trend":   {"record/metric", "record/run", "record/stat", "record/timeline", "base/printable"},
+	"reader/trend":   {"reader/report", "record/metric", "record/run", "record/stat", "record/timeline", "base/printable"},
+	"reader/runs":    {"reader/report", "record/metric", "record/objective", "record/run", "record/timeline", "record/validity"},
 	"reader/compare": {"base/random", "record/metric", "record/objective", "record/run", "record/stat", "record/timeline", "record/validity", "base/limitio", "base/printable"},
 	"reader/report":  {"reader/compare", "load/sweep", "record/metric", "record/objective", "record/run", "record/stat", "record/timeline", "record/validity", "base/printable"},
 }

@@ -76,7 +76,8 @@ func everyOutput(url, dir string, flags ...string) [][]string {
 	for _, form := range forms {
 		outputs = append(outputs, []string{"report", dir, "--format", form}, []string{"report", dir + "-sweep", "--format", form},
 			[]string{"compare", dir, dir, "--format", form}, []string{"probe", "--out", dir + "-probes", "--format", form},
-			[]string{"trend", dir, dir + "-probes", "--format", form})
+			[]string{"trend", dir, dir + "-probes", "--format", form},
+			[]string{"history", "list", "-C", dir, "--format", form}, []string{"history", "best", "-C", dir, "--format", form})
 	}
 	for _, form := range strings.Split(export.Names(), ", ") {
 		outputs = append(outputs, []string{"export", dir, "--as", form, "--out", dir + "-export." + form, "--force"}, []string{"export", dir, "--as", form})

@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 	"time"
+	"tokenmeter/base/config"
 )
 
 // checker reads the values of flags and collects everything that is wrong.
@@ -87,7 +88,7 @@ func (c *checker) duration(flag, text string, least time.Duration) (d time.Durat
 	if text == "" {
 		return 0, false
 	}
-	d, err := time.ParseDuration(text)
+	d, err := config.ParseDuration(text)
 	switch {
 	case err != nil && isNumber(text):
 		c.addf("%s %s: a time needs a unit, like %s %ss", flag, text, flag, text)

@@ -37,7 +37,7 @@ func ParseGate(text string) (Gate, error) {
 	if m == nil || strings.ContainsAny(text, "<>≤≥") {
 		o, err := objective.Parse(text)
 		if err != nil {
-			return Gate{}, fmt.Errorf("--gate %q: %w; a gate on the difference is written like \"p99 tpot +5%%\"", text, plainError(err))
+			return Gate{}, fmt.Errorf("--gate %q: %w; a gate on the difference is written like \"p99 tpot +5%%\"", text, objective.WithoutText(err))
 		}
 		if o.Criterion {
 			return Gate{}, fmt.Errorf("--gate %q: write it as \"p99 tpot < 120ms\" or \"p99 tpot +5%%\"", text)
@@ -71,7 +71,7 @@ func relative(head, sign, amount, unit string) (Gate, error) {
 	o, err := objective.Parse(head + " < 1")
 	if err != nil {
 		if o, err = objective.Parse(head + " > 0.5"); err != nil {
-			return Gate{}, plainError(err)
+			return Gate{}, objective.WithoutText(err)
 		}
 	}
 	m := measureNamed(o.Metric)
@@ -94,19 +94,6 @@ func relative(head, sign, amount, unit string) (Gate, error) {
 	}
 	g.Text = g.words()
 	return g, nil
-}
-
-// plainError leaves out the text that objectives repeat, which is not what the
-// user wrote.
-func plainError(err error) error {
-	var one *objective.Error
-	if !errors.As(err, &one) {
-		return err
-	}
-	if one.Hint != "" {
-		return fmt.Errorf("%s; %s", one.What, one.Hint)
-	}
-	return errors.New(one.What)
 }
 
 // statOf is the statistic of a gate; without one the median.
@@ -146,7 +133,7 @@ func (g *Gate) amount(x float64, unit string) error {
 	}
 	o, err := objective.Parse(g.measure.name + " < " + strconv.FormatFloat(x, 'f', -1, 64) + unit)
 	if err != nil {
-		return plainError(err)
+		return objective.WithoutText(err)
 	}
 	g.Limit = o.Limit
 	return nil

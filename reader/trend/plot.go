@@ -5,6 +5,7 @@ import (
 	"math"
 	"strings"
 	"time"
+	"tokenmeter/record/metric"
 	"tokenmeter/record/stat"
 )
 
@@ -84,9 +85,9 @@ func (p *plot) text() string {
 		label := ""
 		switch y {
 		case 0:
-			label = number(hi)
+			label = metric.Significant(hi, 4)
 		case plotHeight - 1:
-			label = number(lo)
+			label = metric.Significant(lo, 4)
 		}
 		fmt.Fprintf(&b, "  %9s |%s\n", label, strings.TrimRight(string(line), " "))
 	}

@@ -4,11 +4,7 @@
 package trend
 
 import (
-	"errors"
 	"fmt"
-	"io/fs"
-	"os"
-	"path/filepath"
 	"sort"
 	"strings"
 	"time"
@@ -75,7 +71,7 @@ func share(is bool) timeline.Opt[float64] {
 func Read(paths []string, since time.Time) (rows []Row, notes []string, err error) {
 	seen := map[string]bool{}
 	for _, path := range paths {
-		dirs, err := folders(path)
+		dirs, err := run.Find(path, isLive)
 		if err != nil {
 			return nil, nil, err
 		}
@@ -95,41 +91,9 @@ func Read(paths []string, since time.Time) (rows []Row, notes []string, err erro
 	return rows, notes, nil
 }
 
-// folders finds run folders and tables of live requests. Links below the path are
-// not followed, so there is no circle.
-func folders(path string) (dirs []string, err error) {
-	if _, err := os.Stat(path); err != nil {
-		return nil, fmt.Errorf("no runs can be read at %s: %w", path, unwrapped(err))
-	}
-	if real, err := filepath.EvalSymlinks(path); err == nil {
-		path = real
-	}
-	err = filepath.WalkDir(path, func(at string, d fs.DirEntry, err error) error {
-		if err != nil {
-			return err
-		}
-		if !d.IsDir() {
-			if name := d.Name(); strings.HasPrefix(name, "live-") && strings.HasSuffix(name, ".parquet") && d.Type().IsRegular() {
-				dirs = append(dirs, at)
-			}
-			return nil
-		}
-		for _, name := range run.Files() {
-			if info, err := os.Stat(filepath.Join(at, name)); err == nil && info.Mode().IsRegular() {
-				dirs = append(dirs, at)
-				return fs.SkipDir
-			}
-		}
-		return nil
-	})
-	return dirs, err
-}
-
-func unwrapped(err error) error {
-	if path := (*fs.PathError)(nil); errors.As(err, &path) {
-		return path.Err
-	}
-	return err
+// isLive reports whether a file is a table of live requests, by its name.
+func isLive(name string) bool {
+	return strings.HasPrefix(name, "live-") && strings.HasSuffix(name, ".parquet")
 }
 
 func readFolder(rows []Row, notes []string, dir string, since time.Time) ([]Row, []string) {

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"tokenmeter/base/printable"
+	"tokenmeter/reader/report/typeset"
 )
 
 // Says tells a change in a sentence.
@@ -89,23 +90,23 @@ func WriteChanges(w io.Writer, form string, changes []Change, looked []Looked) e
 		if looked == nil {
 			looked = []Looked{}
 		}
-		return writeJSON(w, struct {
+		return typeset.JSON(w, struct {
 			Schema  string   `json:"schema"`
 			Changes []Change `json:"changes"`
 			Looked  []Looked `json:"looked"`
 		}{ChangesSchema, changes, looked})
 	case "csv", "markdown":
-		s := sheet{columns: []string{"target", "probe", "metric", "at", "known", "before", "after", "change", "change_lo", "change_hi", "sure", "beside"}}
+		s := typeset.Sheet{Columns: []string{"target", "probe", "metric", "at", "known", "before", "after", "change", "change_lo", "change_hi", "sure", "beside"}}
 		for i := range changes {
 			c := &changes[i]
 			var near []string
 			for _, e := range c.Beside {
 				near = append(near, beside(c, e))
 			}
-			s.rows = append(s.rows, []string{c.Target, c.Kind, c.Metric, c.At.UTC().Format(time.RFC3339), c.Known.UTC().Format(time.RFC3339),
+			s.Rows = append(s.Rows, []string{c.Target, c.Kind, c.Metric, c.At.UTC().Format(time.RFC3339), c.Known.UTC().Format(time.RFC3339),
 				fmt.Sprint(c.Before), fmt.Sprint(c.After), fmt.Sprint(c.Change), fmt.Sprint(c.Lo), fmt.Sprint(c.Hi), fmt.Sprint(c.Sure), strings.Join(near, "; ")})
 		}
-		return s.write(w, form)
+		return s.Write(w, form)
 	}
 	var b strings.Builder
 	for i := range changes {

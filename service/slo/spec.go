@@ -3,10 +3,10 @@ package slo
 import (
 	"fmt"
 	"math"
-	"regexp"
 	"strconv"
 	"strings"
 	"time"
+	"tokenmeter/base/config"
 )
 
 // Spec is the objectives of a file: the `slo:` part of tokenmeter.yaml, or a
@@ -77,31 +77,11 @@ type NotifySpec struct {
 // Duration is a length of time that may have days and weeks: 28d, 1d12h, 90m.
 type Duration time.Duration
 
-var durationForm = regexp.MustCompile(`^(\d+w)?(\d+d)?(.*)$`)
-
 // UnmarshalText implements encoding.TextUnmarshaler.
 func (d *Duration) UnmarshalText(text []byte) error {
-	m := durationForm.FindStringSubmatch(strings.TrimSpace(string(text)))
-	wrong := fmt.Errorf("%q is no length of time; write 28d, 1h30m or 90s", text)
-	if m == nil || m[0] == "" {
-		return wrong
-	}
-	var sum time.Duration
-	for i, unit := range []time.Duration{7 * 24 * time.Hour, 24 * time.Hour} {
-		if part := m[i+1]; part != "" {
-			n, err := strconv.ParseInt(part[:len(part)-1], 10, 32)
-			if err != nil || n > 100_000 {
-				return wrong
-			}
-			sum += time.Duration(n) * unit
-		}
-	}
-	if m[3] != "" {
-		rest, err := time.ParseDuration(m[3])
-		if err != nil {
-			return wrong
-		}
-		sum += rest
+	sum, err := config.ParseDuration(string(text))
+	if err != nil {
+		return err
 	}
 	if sum <= 0 || sum > 800*24*time.Hour {
 		return fmt.Errorf("%q is no length of time between 0 and 800d", text)

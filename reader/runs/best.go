@@ -1,0 +1,156 @@
+package runs
+
+import (
+	"fmt"
+	"io"
+	"sort"
+	"strings"
+
+	"tokenmeter/reader/report/typeset"
+	"tokenmeter/record/objective"
+	"tokenmeter/record/run"
+	"tokenmeter/record/timeline"
+	"tokenmeter/record/validity"
+)
+
+// Best is the best run of a group by a figure.
+type Best struct {
+	Group  string                `json:"group"`
+	Figure string                `json:"figure"`
+	Unit   string                `json:"unit"`
+	Value  timeline.Opt[float64] `json:"value"`
+	CI95   *[2]float64           `json:"ci95"` // null: none
+	Of     int                   `json:"of"`   // so many runs were held against each other
+	Run    *Line                 `json:"run"`  // null where none could be
+	// Next is the second best; null: there is none.
+	Next *Line `json:"next"`
+	// Apart reports whether the intervals of both are apart: with less, the next
+	// best may be as good. Null where one of them has no interval.
+	Apart   *bool    `json:"apart"`
+	LeftOut []string `json:"left_out"` // runs that could not be held against the others, with the reason
+}
+
+// GroupKinds are what runs can be grouped by, beside tag:NAME.
+var GroupKinds = []string{"model", "server", "name", "load", "all"}
+
+// Grouping returns what names a run's group; the error says what can be chosen.
+func Grouping(kind string) (func(*run.Run) string, error) {
+	if tag, ok := strings.CutPrefix(kind, "tag:"); ok && tag != "" {
+		return func(r *run.Run) string { return r.Tags[tag] }, nil
+	}
+	switch kind {
+	case "model":
+		return func(r *run.Run) string { return r.Target.Model }, nil
+	case "server":
+		return func(r *run.Run) string { return r.Target.URL }, nil
+	case "name":
+		return func(r *run.Run) string { return r.Name }, nil
+	case "load":
+		return func(r *run.Run) string { return loadWords(&r.Load) }, nil
+	case "all":
+		return func(*run.Run) string { return "" }, nil
+	}
+	return nil, fmt.Errorf("%q groups no runs: choose %s or tag:NAME", kind, strings.Join(GroupKinds, ", "))
+}
+
+// FindBest finds the best run of each group, in order of the groups' names. Runs
+// that were broken off, and those whose figure is not there or was measured
+// invalidly, win nothing.
+func FindBest(list []run.Run, f objective.Figure, group func(*run.Run) string) []Best {
+	groups := map[string][]*run.Run{}
+	for i := range list {
+		g := group(&list[i])
+		groups[g] = append(groups[g], &list[i])
+	}
+	out := []Best{}
+	for name, runs := range groups {
+		out = append(out, bestOf(name, runs, f))
+	}
+	sort.Slice(out, func(i, j int) bool { return out[i].Group < out[j].Group })
+	return out
+}
+
+func bestOf(group string, runs []*run.Run, f objective.Figure) Best {
+	b := Best{Group: group, Figure: f.Text, Unit: f.Unit(), LeftOut: []string{}}
+	type entry struct {
+		r     *run.Run
+		value float64
+		ci    *[2]float64
+	}
+	var ranked []entry
+	for _, r := range runs {
+		v, ci := f.Of(&r.Summary)
+		x, measured := v.Get()
+		verdict := r.Validity.Of(f.Metric)
+		switch {
+		case !measured:
+			b.LeftOut = append(b.LeftOut, r.Dir+": it has no "+f.Text)
+		case r.Partial:
+			b.LeftOut = append(b.LeftOut, r.Dir+": it was broken off")
+		case verdict != validity.Valid && verdict != validity.Suspect:
+			if verdict == "" {
+				verdict = "unknown"
+			}
+			b.LeftOut = append(b.LeftOut, r.Dir+": its "+f.Text+" is "+verdict)
+		default:
+			ranked = append(ranked, entry{r, x, ci})
+		}
+	}
+	b.Of = len(ranked)
+	if b.Of == 0 {
+		return b
+	}
+	sort.SliceStable(ranked, func(i, j int) bool {
+		if f.Higher {
+			return ranked[i].value > ranked[j].value
+		}
+		return ranked[i].value < ranked[j].value
+	})
+	first := ranked[0]
+	won := line(first.r, []objective.Figure{f})
+	b.Run, b.Value, b.CI95 = &won, timeline.Some(first.value), first.ci
+	if b.Of > 1 {
+		second := ranked[1]
+		next := line(second.r, []objective.Figure{f})
+		b.Next = &next
+		if first.ci != nil && second.ci != nil {
+			apart := first.ci[1] < second.ci[0] || second.ci[1] < first.ci[0]
+			b.Apart = &apart
+		}
+	}
+	return b
+}
+
+// BestSchema names the JSON form of the best runs.
+const BestSchema = "tokenmeter.best/v1"
+
+// WriteBest writes the best runs as a table, Markdown, CSV or JSON.
+func WriteBest(w io.Writer, form string, list []Best) error {
+	if form == "json" {
+		return typeset.JSON(w, struct {
+			Schema string `json:"schema"`
+			Best   []Best `json:"best"`
+		}{BestSchema, list})
+	}
+	s := typeset.Sheet{Columns: []string{"group", "best", "95% interval", "of runs", "next best", "apart", "started", "load", "verdict", "run"}}
+	number := typeset.Numbers(form)
+	for i := range list {
+		b := &list[i]
+		if b.Run == nil {
+			s.Rows = append(s.Rows, []string{b.Group, typeset.Missing, typeset.Missing, "0", typeset.Missing, typeset.Missing, typeset.Missing, typeset.Missing, typeset.Missing, typeset.Missing})
+			continue
+		}
+		interval, next, apart := typeset.Missing, typeset.Missing, typeset.Missing
+		if b.CI95 != nil {
+			interval = "[" + shown(number, timeline.Some(b.CI95[0])) + ", " + shown(number, timeline.Some(b.CI95[1])) + "]"
+		}
+		if b.Next != nil {
+			next = shown(number, b.Next.Figures[0].Value)
+		}
+		if b.Apart != nil {
+			apart = map[bool]string{true: "yes", false: "no"}[*b.Apart]
+		}
+		s.Rows = append(s.Rows, []string{b.Group, shown(number, b.Value), interval, fmt.Sprint(b.Of), next, apart, at(b.Run.Started), b.Run.Load, b.Run.Verdict, b.Run.Run})
+	}
+	return s.Write(w, form)
+}

@@ -1,0 +1,125 @@
+package objective
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"tokenmeter/record/metric"
+	"tokenmeter/record/timeline"
+)
+
+// Figure is one figure of a whole run, named as in objectives: "p95 ttft",
+// "mean tpot", "output tps", "error rate".
+type Figure struct {
+	Text   string // in its normal form
+	Metric string // name without unit
+	Stat   string // p50, mean, …; empty for what a run has one of
+	Higher bool   // more is better
+
+	subject *subject
+}
+
+// ParseFigure reads a figure. Without a statistic it is the median. Refused are
+// percentiles that a summary does not keep, and shares of good requests, which
+// mean other things under other objectives.
+func ParseFigure(text string) (Figure, error) {
+	// The grammar of objectives knows every name; the limit only has to parse.
+	o, err := Parse(text + " < 1")
+	if err != nil {
+		if o, err = Parse(text + " > 0.5"); err != nil {
+			return Figure{}, WithoutText(err)
+		}
+	}
+	f := Figure{Metric: o.Metric, Stat: o.Stat, subject: o.subject()}
+	f.Higher = f.subject.higher
+	switch f.subject.class {
+	case ofRequest, ofGaps:
+		if f.Stat == "" {
+			f.Stat = "p50"
+		}
+		if _, _, kept := f.of(metric.Dist{}); !kept {
+			return Figure{}, fmt.Errorf("a run keeps no %s of %s: choose p50, p90, p95, p99, p99.9, mean, min or max", f.Stat, f.Metric)
+		}
+		f.Text = f.Stat + " " + f.Metric
+	case ofRatio:
+		if f.Metric != "error_rate" {
+			return Figure{}, fmt.Errorf("runs with other objectives have another %s: choose error_rate, or a figure such as p95 ttft", f.Metric)
+		}
+		f.Text = f.Metric
+	default:
+		if f.Metric == goodputRate {
+			return Figure{}, fmt.Errorf("runs with other objectives have another %s: choose requests_per_s", f.Metric)
+		}
+		f.Text = f.Metric
+	}
+	return f, nil
+}
+
+// WithoutText leaves out of an error the text in which it was found, for those
+// whose user wrote another one.
+func WithoutText(err error) error {
+	var one *Error
+	if !errors.As(err, &one) {
+		return err
+	}
+	if one.Hint != "" {
+		return fmt.Errorf("%s; %s", one.What, one.Hint)
+	}
+	return errors.New(one.What)
+}
+
+// Unit is what the value is in: ms, tokens/s, …; empty for a share.
+func (f Figure) Unit() string {
+	d, err := metric.Lookup(f.Metric)
+	if err != nil || f.subject.unit == ratio {
+		return ""
+	}
+	return d.Unit
+}
+
+// Of is the figure of a run and, where it has one, its 95 % interval. It is
+// absent where it was not measured.
+func (f Figure) Of(s *metric.Summary) (value timeline.Opt[float64], ci95 *[2]float64) {
+	switch f.subject.class {
+	case ofRequest, ofGaps:
+		d := s.Metrics[f.subject.key]
+		v, name, _ := f.of(d)
+		if ci, ok := d.CI95[name]; ok {
+			ci95 = &ci
+		}
+		return v, ci95
+	case ofRatio:
+		if n := s.Requests.OK + s.Requests.Failed; n > 0 {
+			return timeline.Some(float64(s.Requests.Failed) / float64(n)), nil
+		}
+		return value, nil
+	}
+	return f.subject.run(s), nil
+}
+
+// of is the statistic of a distribution and its name in files.
+func (f Figure) of(d metric.Dist) (v timeline.Opt[float64], name string, kept bool) {
+	name = strings.ReplaceAll(f.Stat, ".", "")
+	switch name {
+	case "p50":
+		v = d.P50
+	case "p90":
+		v = d.P90
+	case "p95":
+		v = d.P95
+	case "p99":
+		v = d.P99
+	case "p999":
+		v = d.P999
+	case "mean":
+		v = d.Mean
+	case "min":
+		v = d.Min
+	case "max":
+		v = d.Max
+	default:
+		return v, "", false
+	}
+	return v, name, true
+}
