@@ -38,9 +38,10 @@ var rooms = map[string][]string{
 	"base/random":    {},
 	"base/process":   {},
 
-	"physics/engine": {},
-	"physics/laws":   {"base/random"},
-	"physics/sim":    {"physics/engine", "base/clock"},
+	"physics/engine":    {},
+	"physics/laws":      {"base/random"},
+	"physics/sim":       {"physics/engine", "base/clock"},
+	"physics/published": {"physics/engine", "physics/sim"},
 
 	"record/timeline":  {},
 	"record/stat":      {},

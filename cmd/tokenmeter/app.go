@@ -148,7 +148,7 @@ func newParser(grammar any, stdout, stderr io.Writer, more ...kong.Option) (*kon
 		kong.Writers(stdout, stderr),
 		kong.Exit(func(code int) { panic(leaving(code)) }),
 		kong.ConfigureHelp(kong.HelpOptions{Compact: true, WrapUpperBound: 100}),
-		kong.ExplicitGroups(slices.Concat(benchGroups, compareGroups)),
+		kong.ExplicitGroups(slices.Concat(benchGroups, compareGroups, simGroups)),
 		kong.Vars{"export_forms": export.Names(), "import_tools": imports.Names(), "apis": apiNames(), "lenses": strings.Join(lens.Names(), ", "),
 			"tokenizer": tokens.Default, "tokenizers": strings.Join(tokens.Names(), ", "),
 			"scenarios": strings.Join(workload.ScenarioNames(), ", "),

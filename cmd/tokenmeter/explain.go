@@ -13,7 +13,7 @@ import (
 )
 
 type explainCmd struct {
-	Name []string `arg:"" optional:"" name:"name" help:"A metric, an outcome, a flag of a record, a check, a verdict or a warning of a run; several too. Without a name they are all listed."`
+	Name []string `arg:"" optional:"" name:"name" help:"A metric, an outcome, a flag of a record, a check, a verdict or a warning of a run, a table of reference data or a claim about serving; several too. Without a name they are all listed."`
 
 	sharedFlags `embed:""`
 }
@@ -53,7 +53,7 @@ func explain(words []string) (texts []string, err error) {
 
 // topics are all names that can be explained, kind by kind.
 func topics() []metric.Topic {
-	return slices.Concat(metric.Topics(), validity.Topics(), verdicts())
+	return slices.Concat(metric.Topics(), validity.Topics(), verdicts(), referenceTopics())
 }
 
 // verdicts are the words that a run is judged with.

@@ -12,6 +12,8 @@ import (
 	"sync"
 	"time"
 
+	"github.com/alecthomas/kong"
+
 	"tokenmeter/load/bench"
 	"tokenmeter/load/machine"
 	"tokenmeter/physics/sim"
@@ -33,8 +35,11 @@ type simCmd struct {
 	SelfCheck       bool     `help:"Measure how late this machine lets the server write, print it and end."`
 	Fault           []string `placeholder:"FAULT" sep:"none" help:"Something that goes wrong: KIND=RATE, with :after=TOKENS and :for=TIME, like stall=0.02:for=3s. Repeatable."`
 
+	simPair     `embed:""`
 	sharedFlags `embed:""`
 }
+
+var simGroups = []kong.Group{{Key: "pair", Title: "A pair of model and hardware:"}}
 
 // Help is shown below the flags.
 func (simCmd) Help() string {
@@ -59,6 +64,9 @@ func (c *simCmd) Run(a *app) error {
 	cfg, err := c.config()
 	if err != nil {
 		return &usageError{err}
+	}
+	if c.tries() {
+		return c.try(a, cfg)
 	}
 	if c.SelfCheck {
 		return c.selfCheck(a)
@@ -129,6 +137,9 @@ func (c *simCmd) config() (sim.Config, error) {
 		return sim.Config{}, fmt.Errorf("--preset %q: choose one of %s", c.Preset, strings.Join(names, ", "))
 	}
 	cfg := preset.Config
+	if err := c.schedule(c.Preset, &cfg); err != nil {
+		return cfg, err
+	}
 	cfg.Seed = c.Seed
 	if c.Model != "" {
 		cfg.Model = c.Model

@@ -28,13 +28,7 @@ func bound(model, accelerator string, devices int, weights, kv Precision) *Roofl
 	return l
 }
 
-func decodes(n, context int) *Batch {
-	var b Batch
-	for range n {
-		b.addDecode(1, 1, context, 128)
-	}
-	return &b
-}
+func decodes(n, context int) *Batch { return Decoding(n, context, 128) }
 
 func prefill(n int) *Batch {
 	var b Batch

@@ -43,6 +43,14 @@ func (b *Batch) addDecode(width, positions, context, window int) {
 	}
 }
 
+// Decoding is the batch of a step in which n sequences make a token each behind
+// context tokens, of a model with a sliding window (0: none).
+func Decoding(n, context, window int) *Batch {
+	var b Batch
+	b.addDecode(n, 1, context, window)
+	return &b
+}
+
 // Law says how long a step takes.
 type Law interface {
 	Step(b *Batch) time.Duration

@@ -98,6 +98,15 @@ func (l *Roofline) cacheBytes(b *Batch) float64 {
 	return touched * l.Model.KVPerToken(l.KV) * l.replication()
 }
 
+// CacheMove is the time in which a token's cache goes to another group over the
+// devices' links.
+func (l *Roofline) CacheMove() time.Duration {
+	if l.Accelerator.Link <= 0 {
+		return 0
+	}
+	return seconds(l.Model.KVPerToken(l.KV) / (l.Accelerator.Link * float64(max(l.TP, 1))))
+}
+
 // seen is how many cached tokens decoding sequences read, on average over layers.
 func (l *Roofline) seen(b *Batch) float64 {
 	w := l.Model.windowed()

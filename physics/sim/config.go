@@ -42,6 +42,7 @@ type Config struct {
 	OutputSpread float64 // relative spread of that length; a request's own limit stays the upper bound
 	StopEarly    bool    // replies may end before max_tokens (unless ignore_eos is asked)
 	MaxContext   int     // prompt and output tokens; a longer prompt gets 400; 0: no limit
+	Beams        int     // width of the beam search when the request asks for none, with Engine; 0: none
 
 	// Counting of a prompt.
 	TemplateTokens  int // added to every chat, as a chat template would

@@ -1,6 +1,7 @@
 package sim
 
 import (
+	"cmp"
 	"time"
 
 	"tokenmeter/physics/engine"
@@ -41,7 +42,7 @@ func (m *scheduled) submit(at int64, r *reply) error {
 		PromptTokens: max(r.promptTokens, 1),
 		OutputTokens: r.outputTokens,
 		Priority:     r.priority,
-		Beams:        r.beams,
+		Beams:        cmp.Or(r.beams, m.s.cfg.Beams),
 		Blocks:       r.blocks,
 		Tag:          r,
 	}

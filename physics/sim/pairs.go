@@ -39,9 +39,7 @@ func parsePair(name string) (engine.Deployment, error) {
 		}
 	}
 	d.Accelerator = hardware
-	if d.Weights == engine.FP8 || d.Weights == engine.FP4 {
-		d.KV = engine.FP8
-	}
+	cacheLikeWeights(&d)
 	if _, err := engine.FindModel(d.Model); err != nil {
 		return d, err
 	}
@@ -49,13 +47,18 @@ func parsePair(name string) (engine.Deployment, error) {
 	return d, err
 }
 
+// cacheLikeWeights keeps the cache in eight bits where the weights have few.
+func cacheLikeWeights(d *engine.Deployment) {
+	if d.Weights == engine.FP8 || d.Weights == engine.FP4 {
+		d.KV = engine.FP8
+	}
+}
+
 // Pair is the configuration of a model on hardware, with the settings its usual
 // server starts with. Quantisations of llama.cpp make it a llama.cpp.
-func Pair(name string) (Config, error) {
-	d, err := parsePair(name)
-	if err != nil {
-		return Config{}, err
-	}
+func Pair(name string) (Config, error) { return PairAs(name, Scheduling{}) }
+
+func deploy(d engine.Deployment) (Config, error) {
 	law, err := d.Law()
 	if err != nil {
 		return Config{}, err

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"tokenmeter/physics/published"
 	"tokenmeter/physics/sim"
 	"tokenmeter/record/metric"
 	"tokenmeter/record/metric/lens"
@@ -34,6 +35,10 @@ var generated = []struct {
 	{"simulator.md", "faults", faultTable},
 	{"apis.md", "providers", providerTable},
 	{"telemetry.md", "metrics", telemetryTable},
+	{"reference-data.md", "tables", publishedTables},
+	{"reference-data.md", "misconceptions", func() string { return claims(published.Misconceptions) }},
+	{"reference-data.md", "techniques", func() string { return claims(published.Techniques) }},
+	{"reference-data.md", "sources", func() string { return published.SourceTable().Markdown() }},
 }
 
 // table is a Markdown table; the first row is its head.
@@ -64,6 +69,27 @@ func providerTable() string {
 		rows = append(rows, []string{p.Name, mono(p.URL), name, strings.Join(keys, ", "), p.Reads, p.Note})
 	}
 	return table(rows...)
+}
+
+func publishedTables() string {
+	var parts []string
+	for _, t := range published.Tables() {
+		parts = append(parts, fmt.Sprintf("### %s (`%s`)\n\n%s", strings.ToUpper(t.Title[:1])+t.Title[1:], t.Name, t.Markdown()))
+	}
+	return strings.Join(parts, "\n")
+}
+
+// claims are claims with what their commands print.
+func claims(all []published.Claim) string {
+	var parts []string
+	for _, c := range all {
+		text, err := c.Markdown()
+		if err != nil {
+			panic(err) // the claims are part of the program
+		}
+		parts = append(parts, text)
+	}
+	return strings.Join(parts, "\n")
 }
 
 func mono(s string) string { return "`" + s + "`" }
