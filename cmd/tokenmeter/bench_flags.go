@@ -23,13 +23,14 @@ type benchCmd struct {
 	Requests           string `aliases:"request-count,num-prompts" group:"load" placeholder:"N" help:"Number of requests to measure. With --duration, whichever comes first."`
 	Duration           string `group:"load" placeholder:"TIME" help:"How long to measure. Default: 30s without --requests."`
 	UntilPrecision     string `group:"load" placeholder:"P" help:"End early once the medians of TTFT, TPOT and E2E are known to within this share, like 2%."`
-	Concurrency        string `aliases:"max-concurrency" group:"load" placeholder:"N" help:"Streams of a closed loop (default 8); with --rate the cap on requests in flight (default none)."`
+	Concurrency        string `aliases:"max-concurrency,sessions" group:"load" placeholder:"N" help:"Streams of a closed loop (default 8), or sessions at once; with --rate the cap on requests in flight (default none)."`
 	Rate               string `aliases:"request-rate" group:"load" placeholder:"R" help:"Open loop: so many requests a second, whether or not earlier ones have ended."`
 	Stages             string `group:"load" placeholder:"LIST" help:"A rate that changes: 1m@5,2m@5..50 is a minute at 5/s and two minutes on the way to 50. With \" streams\" behind it, the streams of a closed loop."`
 	Arrival            string `group:"load" placeholder:"KIND" help:"Of an open loop: constant, poisson, gamma or uniform. Default: constant."`
 	Burstiness         string `group:"load" placeholder:"X" help:"Shape of gamma arrivals: 1 is Poisson, less is burstier."`
 	Warmup             string `group:"load" placeholder:"N|TIME" help:"Requests, or how long, before measuring; 0 for none. Default: 4 in a closed loop; in an open one none, or 1 to fit the lengths of made prompts."`
 	Ramp               string `group:"load" placeholder:"TIME" help:"Time in which the load grows from nothing, before the measurement begins."`
+	Pace               string `group:"load" placeholder:"TIME" help:"Of users in a closed loop: one request, or turn, every so long; the first ones spread over that time."`
 	Cooldown           string `group:"load" placeholder:"TIME" help:"Keep the load up after the measurement, for at most this long, until the measured requests have ended."`
 	Grace              string `group:"load" placeholder:"TIME" help:"How long requests in flight may finish after the duration. Default: 30s."`
 	MaxFailures        string `group:"load" placeholder:"P" help:"End when a larger share of requests fails, like 10%. Looked at from 20 requests on."`

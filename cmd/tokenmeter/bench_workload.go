@@ -213,7 +213,10 @@ func (c *benchCmd) when(p *bench.Plan, l *workload.Loaded, check *checker) {
 
 // load4 is the load that a workload asks for: its own, or its trace's.
 func (c *benchCmd) load4(p *bench.Plan, w *workload.When, l *workload.Loaded, check *checker) {
-	p.Rate, p.Pace = w.Rate, w.Pace
+	p.Rate = w.Rate
+	if c.Pace == "" {
+		p.Pace = w.Pace
+	}
 	if p.Concurrency == 0 {
 		p.Concurrency = w.Concurrency
 	}
@@ -286,6 +289,9 @@ func (c *benchCmd) stages(p *bench.Plan, check *checker) {
 		}
 	}
 	p.Ramp, _ = check.duration("--ramp", c.Ramp, 0)
+	if p.Pace, _ = check.duration("--pace", c.Pace, 0); p.Pace > 0 && c.Rate != "" {
+		check.addf("--pace is of users in a closed loop: leave out --rate")
+	}
 	p.Cooldown, _ = check.duration("--cooldown", c.Cooldown, 0)
 	p.Prefills = check.count("--prefill-concurrency", c.PrefillConcurrency, 1)
 	p.MaxFailures = check.share("--max-failures", c.MaxFailures)

@@ -67,7 +67,7 @@ func (d *closedLoop) stream(s int) {
 		}
 		p.play(r.clk.US())
 		p.ended()
-		if at = now + d.loop.Gap.Microseconds(); d.loop.Gap == 0 {
+		if at = max(now, p.lastUS()) + d.loop.Gap.Microseconds(); d.loop.Gap == 0 {
 			at = 0
 		}
 		if lost++; p.reached() {

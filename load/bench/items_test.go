@@ -432,6 +432,39 @@ func TestPacedUsers(t *testing.T) {
 	}
 }
 
+// Users of conversations take a turn every so long, from turn to turn and from one
+// conversation to the next, unless an answer takes longer.
+func TestPacedTurns(t *testing.T) {
+	work, err := workload.FromSpec("x", workload.Spec{Content: workload.Content{Turns: "2", Input: "8", Output: "2"}}, workload.Options{Salt: "s"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	f := &fake{chat: func(s *stream, b body) {
+		d := 100 * time.Millisecond
+		if s.n == 2 {
+			d = 5 * time.Second
+		}
+		s.token(d)
+		s.end(wordsIn(b), 0)
+	}}
+	res := virtual(t, f, Plan{Load: Load{Concurrency: 2, Requests: 8, Pace: 2 * time.Second, Warmup: Warmup{Off: true}}, Content: Content{Workload: work}}, nil)
+	if res.err != nil {
+		t.Fatal(res.err)
+	}
+	due := map[string][]float64{}
+	for _, rec := range res.records {
+		due[*rec.Session] = append(due[*rec.Session], rec.DueS)
+	}
+	// The slow answer is the second turn of the first user, due at 2 s.
+	want := map[string][]float64{"0": {0, 2}, "1": {1, 3}, "2": {5, 7}, "3": {7, 9}}
+	for name, at := range want {
+		slices.Sort(due[name])
+		for i := range at {
+			near(t, name+" due", due[name][i], at[i])
+		}
+	}
+}
+
 // When the last request that was asked for has ended so has the run, whatever
 // streams wait for: their stage, or the pace of their user.
 func TestTheLastRequestEndsTheRun(t *testing.T) {

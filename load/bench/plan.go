@@ -67,7 +67,8 @@ type Load struct {
 	// Ramp lets the load grow from nothing before the measured part, Cooldown
 	// lets it go on after it, until what is measured has ended.
 	Ramp, Cooldown time.Duration
-	// Pace is the least time between the starts of two items of a stream.
+	// Pace is the least time between the starts of two requests of a user: two items of
+	// a stream, two turns of a conversation.
 	Pace time.Duration
 	// Prefills caps the requests that wait for their first token; 0: no cap.
 	Prefills int

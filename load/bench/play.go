@@ -30,6 +30,7 @@ type playing struct {
 // played is how a step went.
 type played struct {
 	id    string
+	dueUS int64
 	endUS int64
 	text  string
 	ok    bool
@@ -64,6 +65,14 @@ func (p *playing) ended() {
 	if counted(p.part) {
 		p.ph.main.end()
 	}
+}
+
+// lastUS is when the last of its requests was due.
+func (p *playing) lastUS() (us int64) {
+	for i := range p.steps {
+		us = max(us, p.steps[i].dueUS)
+	}
+	return us
 }
 
 // ctx is what the requests of the item live in.
@@ -146,6 +155,9 @@ func (p *playing) next(k int) bool {
 		readyUS = max(readyUS, p.steps[j].endUS)
 	}
 	readyUS += s.Wait.Microseconds()
+	if p.item.Kind == workload.Conversation {
+		readyUS = max(readyUS, p.steps[k-1].dueUS+r.plan.Pace.Microseconds())
+	}
 	dueUS := readyUS
 	at, fixed := s.At.Get()
 	if fixed {
@@ -168,9 +180,10 @@ func (p *playing) next(k int) bool {
 }
 
 // cut takes back a step that the end of the time to send kept from being sent.
-// Of a task it stays in the record, so that the task does not look complete.
+// It stays in the record, so that what it belongs to does not look complete; only a
+// medium has no end of its own.
 func (p *playing) cut(j job, dueUS int64) {
-	if p.item.Kind != workload.Task && p.item.Kind != workload.Session {
+	if p.item.Kind == workload.Segments {
 		p.r.rec.drop(j)
 		return
 	}
@@ -297,5 +310,6 @@ func (p *playing) send(k int, j job, dueUS int64) {
 		ctx = leaves
 	}
 	p.steps[k] = p.r.send(ctx, p.ph, j, dueUS)
+	p.steps[k].dueUS = dueUS
 	p.free.give()
 }

@@ -206,10 +206,10 @@ func harmless(late timeline.Opt[float64], r *run.Run, objectives []objective.Obj
 
 // fromDue are the metrics that count from when a request was due, and goodput,
 // which has no time of its own.
-var fromDue = []string{"ttft", "ttfo", "e2e", "goodput"}
+var fromDue = []string{"ttft", "turn_ttft", "ttfo", "e2e", "goodput"}
 
 // coarse are the metrics that reading late does not touch.
-var coarse = []string{"ttft", "ttfo", "e2e", "goodput", "error_rate", "check_pass", "task_success"}
+var coarse = []string{"ttft", "turn_ttft", "ttfo", "e2e", "session_e2e", "goodput", "error_rate", "check_pass", "task_success"}
 
 // missed are the objectives on the whole run that it did not meet.
 func missed(r *run.Run, objectives []objective.Objective) (texts []string) {

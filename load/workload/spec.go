@@ -133,7 +133,7 @@ type When struct {
 	Closed      bool          `yaml:"closed" doc:"the stages are streams of a closed loop"`
 	Arrival     string        `yaml:"arrival" enum:"constant|poisson|gamma|uniform" doc:"gaps between arrivals of an open loop; default constant"`
 	Burstiness  float64       `yaml:"burstiness" doc:"shape of gamma gaps: 1 is Poisson, less is burstier"`
-	Pace        time.Duration `yaml:"pace" doc:"least time between the starts of two requests of one user of a closed loop"`
+	Pace        time.Duration `yaml:"pace" doc:"least time between the starts of two requests of one user of a closed loop, turns of a conversation too; users begin spread over it"`
 	Trace       *TraceSpec    `yaml:"trace" doc:"how the times of a trace are played; a file with times is played by them unless a load is given"`
 	Prefills    int           `yaml:"prefill_concurrency" doc:"cap on requests that wait for their first token"`
 

@@ -3,6 +3,7 @@ package compare
 import (
 	"fmt"
 	"math/rand/v2"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -53,7 +54,8 @@ func (l loaded) record(rng *rand.Rand, j int, due float64) metric.Record {
 	if rng.Float64() < 0.1 {
 		check = "fail"
 	}
-	r.Check = &check
+	session := strconv.Itoa(j / 2)
+	r.Check, r.Session = &check, &session
 	r.TTFOMS, r.MaxGapMS, r.CostUSD = some(r.TTFTMS.Or(0)+rng.Float64()), some(90*rng.Float64()), some(1e-6*rng.Float64())
 	r.FirstByteMS, r.CloseMS, r.NetworkMS = some(rng.Float64()), some(r.E2EMS.Or(0)+1), some(0)
 	r.ServiceTTFTMS, r.ServiceE2EMS, r.E2ETPS = r.TTFTMS, r.E2EMS, some(1/r.E2EMS.Or(1))

@@ -12,7 +12,7 @@ import (
 // make that of their ratio (MOVER). How runs differ from each other can't be
 // seen in them, so the hypothesis is not "no difference" but "no larger
 // difference than runs of one server have".
-func (f *finding) byRequest(s sides, name string, o *Options) {
+func (f *finding) byRequest(s sides, m *measure, name string, o *Options) {
 	a, b := newEstimate(s.a, name), newEstimate(s.b, name)
 	ratio := func(level float64) stat.Interval { return stat.QuotientOf(a.interval(level), b.interval(level)) }
 	q := ratio(Confidence)
@@ -22,7 +22,7 @@ func (f *finding) byRequest(s sides, name string, o *Options) {
 		f.why = "the values are too few or too small for a ratio"
 		return
 	case !q.Given:
-		f.why, f.needed = a.refusal(b)
+		f.why, f.needed = a.refusal(b, m)
 		return
 	}
 	// Around the difference that is shown: of a rate the pieces' own figure is
@@ -90,13 +90,13 @@ func newEstimate(list []series, name string) *estimate {
 }
 
 // refusal says which side is worth too little, and how much would do.
-func (e *estimate) refusal(other *estimate) (why string, needed int64) {
+func (e *estimate) refusal(other *estimate, m *measure) (why string, needed int64) {
 	a, b := e.interval(Confidence), other.interval(Confidence)
 	weaker, worth := a, e.worth
 	if a.Given || !b.Given && b.NeedFactor > a.NeedFactor {
 		weaker, worth = b, other.worth
 	}
-	return tooDependent(weaker, worth)
+	return m.tooDependent(weaker, worth)
 }
 
 // spreadOfParts is the standard deviation of one value, as if the pieces were

@@ -21,6 +21,7 @@ type Collector struct {
 	judged     []objective.Objective
 	judge      *objective.Judge
 	rows       []taken
+	sessions   metric.Joins
 	columns    [][]float64 // of the measures that are figures of a request, in their order; NaN: null
 	sources    map[string]int64
 	flags      map[string]int64
@@ -55,7 +56,7 @@ const maxGaps = 2_000_000
 // validity in it are taken as they are.
 func NewCollector(manifest run.Run, gates ...Gate) *Collector {
 	c := &Collector{facts: factsOf(&manifest), summary: manifest.Summary, judged: objectivesOf(gates),
-		sources: map[string]int64{}, flags: map[string]int64{}, gapBudget: maxGaps}
+		sessions: metric.Joins{}, sources: map[string]int64{}, flags: map[string]int64{}, gapBudget: maxGaps}
 	c.facts.ITLLeftOut = map[string]int64{}
 	for i := range measures {
 		if measures[i].value != nil {
@@ -107,6 +108,9 @@ func (c *Collector) AddRecord(r *metric.Record) {
 }
 
 func (c *Collector) take(r *metric.Record, gaps [2][]gap) {
+	if name := r.SessionName(); name != "" {
+		c.sessions.Take(name, r)
+	}
 	if r.Outcome.Cancelled() {
 		return
 	}
@@ -215,6 +219,7 @@ func (c *Collector) Run() *Run {
 	}
 	put("itl_ms", c.pooled(0, inFlight))
 	put("icl_ms", c.pooled(1, inFlight))
+	put("session_e2e_ms", c.wholeSessions())
 	c.shares(put, inFlight)
 	c.rates(put)
 	return r

@@ -42,6 +42,22 @@ func (c *Collector) column(of, inFlight []float64) series {
 	return newListed(values, nil, nil, flying)
 }
 
+// wholeSessions is how long the sessions took that succeeded, in the order in which
+// they began.
+func (c *Collector) wholeSessions() series {
+	var values []float64
+	var due, ends []int64
+	for _, t := range c.sessions.InOrder() {
+		if !t.Failed && !t.Cancelled {
+			values, due, ends = append(values, t.MS()), append(due, t.DueUS), append(ends, t.EndUS)
+		}
+	}
+	if c.facts.Load.Kind == "closed" {
+		return newListed(values, nil, nil, nil)
+	}
+	return newListed(values, nil, nil, stat.InFlight(due, ends))
+}
+
 func (c *Collector) pooled(which int, inFlight []float64) series {
 	var values, times, flying []float64
 	var cuts []int

@@ -94,7 +94,7 @@ func (p *pairing) find(m *measure, name string, o *Options) *finding {
 	case f.unit == ByRun:
 		f.byRun(s, m, name, o)
 	default:
-		f.byRequest(s, name, o)
+		f.byRequest(s, m, name, o)
 	}
 	return f
 }
@@ -121,7 +121,7 @@ func tooFew(s sides, m *measure, name string, f *finding, o *Options) string {
 	n := min(f.na, f.nb)
 	if p, ok := percentileOf(name); ok && m.kind != ofGaps && !o.AllowLowN {
 		if need := int64(math.Ceil(1/(1-p) - 1e-9)); n < need {
-			return fmt.Sprintf("%s needs %d requests a side, there are %d", name, need, n)
+			return fmt.Sprintf("%s needs %d %s a side, there are %d", name, need, m.ones(), n)
 		}
 	}
 	if f.unit != ByRequest {
@@ -134,7 +134,7 @@ func tooFew(s sides, m *measure, name string, f *finding, o *Options) string {
 		return ""
 	}
 	if have := min(pieces(s.a), pieces(s.b)); have < leastRequests {
-		return fmt.Sprintf("single runs need %d requests, there are %d", leastRequests, have)
+		return fmt.Sprintf("single runs need %d %s, there are %d", leastRequests, m.ones(), have)
 	}
 	return ""
 }

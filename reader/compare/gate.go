@@ -147,7 +147,7 @@ func (g *Gate) words() string {
 	}
 	name := strings.ReplaceAll(g.measure.name, "_", " ")
 	switch g.measure.kind {
-	case ofRequest, ofGaps:
+	case ofRequest, ofGaps, ofSession:
 		name = g.Stat + " " + g.measure.name
 	case ofRate:
 		name = g.measure.name

@@ -16,6 +16,7 @@ const (
 	ofGaps                // each gap between tokens, pooled
 	ofShare               // a share of requests; compared in points
 	ofRate                // so many a second of the run
+	ofSession             // each session has one
 )
 
 // measure is a metric that can be compared. Adding one is a line here.
@@ -50,6 +51,14 @@ var measures = []measure{
 	{key: "icl_ms", name: "icl", title: "ICL", unit: "ms", kind: ofGaps, better: metric.Lower, stats: []string{"p99"}, paced: true},
 	{key: "e2e_ms", name: "e2e", title: "E2E", unit: "ms", better: metric.Lower, stats: percentiles,
 		value: func(r *metric.Record) opt { return r.E2EMS }},
+	{key: "session_e2e_ms", name: "session_e2e", title: "session E2E", unit: "ms", kind: ofSession, better: metric.Lower, stats: []string{"p50", "p95"}},
+	{key: "turn_ttft_ms", name: "turn_ttft", title: "TTFT of turns", unit: "ms", better: metric.Lower,
+		value: func(r *metric.Record) opt {
+			if r.SessionName() == "" {
+				return opt{}
+			}
+			return r.TTFTMS
+		}},
 	{key: "max_gap_ms", name: "max_gap", title: "longest gap", unit: "ms", better: metric.Lower, paced: true,
 		value: func(r *metric.Record) opt { return r.MaxGapMS }},
 	{key: "service_ttft_ms", name: "service_ttft", title: "service TTFT", unit: "ms", better: metric.Lower,
@@ -77,6 +86,14 @@ var measures = []measure{
 	{key: "error_rate", name: "error_rate", title: "failed", unit: "ratio", kind: ofShare, better: metric.Lower, stats: []string{statShare}},
 	{key: "goodput", name: "goodput", title: "goodput", unit: "ratio", kind: ofShare, better: metric.Higher, stats: []string{statShare}},
 	{key: "check_pass", name: "check_pass", title: "checks passed", unit: "ratio", kind: ofShare, better: metric.Higher, stats: []string{statShare}},
+}
+
+// ones are what a measure is a figure of, in words.
+func (m *measure) ones() string {
+	if m.kind == ofSession {
+		return "sessions"
+	}
+	return "requests"
 }
 
 // Names of the statistics that are no percentile.

@@ -12,9 +12,10 @@ const (
 
 // more is what would settle a figure: enough to narrow its interval until it
 // either leaves zero behind or fits into the margin, whichever is nearer. nil
-// where more of the same would not help, or can't be told.
+// where more of the same would not help, or can't be told. Of sessions it is not
+// told: what is proposed is a number of requests, or runs.
 func (f *finding) more(o *Options, m *measure) *More {
-	if f.interval == nil || f.why != "" {
+	if f.interval == nil || f.why != "" || m.kind == ofSession {
 		return nil
 	}
 	diff, half, margin := f.spread(o, m)

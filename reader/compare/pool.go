@@ -32,7 +32,7 @@ func pooledPercentiles(runs []*Run, gates []Gate) map[string]map[string]float64 
 	out := map[string]map[string]float64{}
 	for i := range measures {
 		m := &measures[i]
-		if m.kind != ofRequest && m.kind != ofGaps || !keeps(m.key, gates) || len(seriesOf(runs, m)) == 0 {
+		if m.kind == ofShare || m.kind == ofRate || !keeps(m.key, gates) || len(seriesOf(runs, m)) == 0 {
 			continue
 		}
 		out[m.key] = map[string]float64{}

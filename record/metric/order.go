@@ -40,9 +40,9 @@ func (o *Order) Merge(p *Order) (grown uint32) {
 	return grown
 }
 
-// Follow takes the requests of another run, as if it had begun when this one was over.
-func (o *Order) Follow(p *Order) (grown uint32) {
-	over := int64(0)
+// Follow takes the requests of another run, as if it had begun when this one was over,
+// which is returned too, in µs.
+func (o *Order) Follow(p *Order) (grown uint32, over int64) {
 	for i := range o.keys {
 		over = max(over, o.keys[i].due, o.keys[i].end)
 	}
@@ -51,7 +51,7 @@ func (o *Order) Follow(p *Order) (grown uint32) {
 		o.keys[i].due += over
 		o.keys[i].end += over
 	}
-	return grown
+	return grown, over
 }
 
 // Snapshot is the order of the requests so far, which later ones leave as it is.

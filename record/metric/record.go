@@ -90,6 +90,17 @@ type Record struct {
 	Check      *string               `json:"check"` // pass | fail
 }
 
+// SessionName is the conversation, task or session of an agent that a request is part of;
+// empty for none.
+func (r *Record) SessionName() string {
+	for _, name := range []*string{r.Session, r.Task} {
+		if name != nil && *name != "" {
+			return *name
+		}
+	}
+	return ""
+}
+
 // Unsent reports whether the request was never sent, as Timeline.Unsent does.
 func (r *Record) Unsent() bool {
 	return r.Outcome.Cancelled() && r.Attempts == 0 && !r.SentMS.OK() && !r.FirstByteMS.OK()

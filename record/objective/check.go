@@ -45,6 +45,9 @@ func CheckAmong(all []Objective, i int, r *metric.Record) Verdict {
 // judge also returns the request's value, ±Inf when it is bad without one.
 func (o *Objective) judge(r *metric.Record) (Verdict, float64) {
 	s := o.subject()
+	if (s.turns || s.class == ofSession) && r.SessionName() == "" {
+		return NotEvaluable, 0
+	}
 	if turnedAway(r) && s.class != ofRun && o.Valid != "success" {
 		return Bad, o.worst()
 	}
@@ -94,7 +97,7 @@ func (o *Objective) outlasted(s *subject, r *metric.Record) bool {
 	}
 	missing := false
 	switch s.name {
-	case "ttft":
+	case "ttft", "turn_ttft":
 		missing = !r.TTFTMS.OK()
 	case "ttfo":
 		missing = !r.TTFOMS.OK()
@@ -116,7 +119,7 @@ func (o *Objective) worst() float64 {
 // a request that did not fail as good.
 func (o *Objective) ratioVerdict(r *metric.Record) Verdict {
 	switch o.Metric {
-	case "error_rate", "goodput", goodputRate:
+	case "error_rate", "goodput", goodputRate, sessionE2E:
 		return Good
 	case "check_pass":
 		switch {

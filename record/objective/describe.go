@@ -8,7 +8,7 @@ type Described struct {
 }
 
 var classNames = map[class]string{
-	ofRequest: "each request", ofGaps: "each gap, pooled", ofRatio: "a share of requests or tasks", ofRun: "the run",
+	ofRequest: "each request", ofGaps: "each gap, pooled", ofRatio: "a share of requests or tasks", ofRun: "the run", ofSession: "each session",
 }
 
 // Describe lists the metrics that objectives can be made of.
@@ -16,6 +16,9 @@ func Describe() []Described {
 	all := make([]Described, len(subjects))
 	for i, s := range subjects {
 		all[i] = Described{s.name, classNames[s.class], unitNames[s.unit]}
+		if s.turns {
+			all[i].Of = "each request of a session"
+		}
 	}
 	return all
 }

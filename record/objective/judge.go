@@ -2,6 +2,7 @@ package objective
 
 import (
 	"math"
+	"strconv"
 
 	"tokenmeter/record/metric"
 	"tokenmeter/record/timeline"
@@ -20,7 +21,9 @@ type Judge struct {
 	excludedBy map[string]int64
 	failed     int64          // by the server, not by the client
 	outcomes   metric.Ordered // of the requests that ended: 1 is failed
-	tasks      map[string]*task
+	tasks      metric.Joins
+	sessions   metric.Joins // nil where no objective is on them
+	followed   int          // runs that were taken after the first
 }
 
 // tally is what one objective has seen.
@@ -33,12 +36,6 @@ type tally struct {
 	beyond    metric.Ordered // and how many of them are bad
 }
 
-type task struct {
-	due, end  float64 // ms on the run's clock
-	failed    bool
-	cancelled bool
-}
-
 // NotEvaluableName is the name in excluded_by of requests to which no
 // objective applied.
 const NotEvaluableName = "not_evaluable"
@@ -48,7 +45,7 @@ const NotEvaluableName = "not_evaluable"
 func NewJudge(objectives []Objective, allowLowN bool) *Judge {
 	return &Judge{
 		objectives: objectives, allowLowN: allowLowN, lists: NeedLists(objectives),
-		tallies: make([]tally, len(objectives)), excludedBy: map[string]int64{}, tasks: map[string]*task{},
+		tallies: make([]tally, len(objectives)), excludedBy: map[string]int64{}, tasks: metric.Joins{}, sessions: joinsFor(objectives),
 	}
 }
 
@@ -156,22 +153,12 @@ func (j *Judge) take(r *metric.Record) (now uint32) {
 		}
 	}
 	if r.Task != nil {
-		j.takeTask(r)
+		j.tasks.Take(*r.Task, r)
+	}
+	if name := r.SessionName(); name != "" && j.sessions != nil {
+		j.sessions.Take(name, r)
 	}
 	return now
-}
-
-func (j *Judge) takeTask(r *metric.Record) {
-	due := r.DueS * 1000
-	end := due + r.E2EMS.Or(r.CloseMS.Or(0))
-	t := j.tasks[*r.Task]
-	if t == nil {
-		t = &task{due: due, end: end}
-		j.tasks[*r.Task] = t
-	}
-	t.due, t.end = min(t.due, due), max(t.end, end)
-	t.failed = t.failed || r.Outcome.Failed() || (r.Check != nil && *r.Check == "fail")
-	t.cancelled = t.cancelled || r.Outcome.Cancelled()
 }
 
 // OpenLoop says that requests came at times of their own, so that how many were in
@@ -179,10 +166,22 @@ func (j *Judge) takeTask(r *metric.Record) {
 func (j *Judge) OpenLoop(open bool) { j.order.OpenLoop = open }
 
 // Merge takes what o has seen of the same run; both must have the same objectives.
-func (j *Judge) Merge(o *Judge) { j.merge(o, j.order.Merge(&o.order)) }
+func (j *Judge) Merge(o *Judge) {
+	j.merge(o, j.order.Merge(&o.order))
+	j.tasks.Merge(o.tasks, "", 0)
+	j.sessions.Merge(o.sessions, "", 0)
+}
 
-// Follow takes what o has seen of another run.
-func (j *Judge) Follow(o *Judge) { j.merge(o, j.order.Follow(&o.order)) }
+// Follow takes what o has seen of another run. Tasks and sessions that are called
+// the same are others.
+func (j *Judge) Follow(o *Judge) {
+	grown, over := j.order.Follow(&o.order)
+	j.merge(o, grown)
+	j.followed++
+	other := strconv.Itoa(j.followed) + "\x00"
+	j.tasks.Merge(o.tasks, other, over)
+	j.sessions.Merge(o.sessions, other, over)
+}
 
 func (j *Judge) merge(o *Judge, grown uint32) {
 	j.verdicts.Merge(&o.verdicts, grown)
@@ -202,16 +201,5 @@ func (j *Judge) merge(o *Judge, grown uint32) {
 	j.failed += o.failed
 	for name, n := range o.excludedBy {
 		j.excludedBy[name] += n
-	}
-	for name, t := range o.tasks {
-		have := j.tasks[name]
-		if have == nil {
-			c := *t
-			j.tasks[name] = &c
-			continue
-		}
-		have.due, have.end = min(have.due, t.due), max(have.end, t.end)
-		have.failed = have.failed || t.failed
-		have.cancelled = have.cancelled || t.cancelled
 	}
 }

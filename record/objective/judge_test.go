@@ -339,7 +339,7 @@ func TestResultJSON(t *testing.T) {
 
 func TestJudgeIsOrderIndependent(t *testing.T) {
 	texts := []string{"p90 ttft < 200ms", "mean tpot < 20ms", "p50 itl < 15ms", "p10 decode_tps > 30", "error rate < 20%",
-		"goodput > 50%", "task success < 1s >= 50%"}
+		"goodput > 50%", "task success < 1s >= 50%", "p50 session e2e < 1s", "p90 turn ttft < 200ms"}
 	objectives, err := ParseAll(texts)
 	if err != nil {
 		t.Fatal(err)

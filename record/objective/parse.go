@@ -47,7 +47,7 @@ func ParseAll(texts []string) ([]Objective, error) {
 	}
 	for i := range all {
 		// What goodput counts needs no verdict of its own.
-		if all[i].Stat == "" && all[i].subject().class != ofRatio && all[i].subject().class != ofRun && hasGoodput(all) {
+		if all[i].Stat == "" && all[i].subject().class != ofRatio && all[i].subject().class != ofRun && all[i].subject().class != ofSession && hasGoodput(all) {
 			all[i].Criterion = true
 		}
 	}

@@ -1,9 +1,6 @@
 package objective
 
 import (
-	"cmp"
-	"slices"
-
 	"tokenmeter/record/metric"
 	"tokenmeter/record/stat"
 	"tokenmeter/record/timeline"
@@ -55,9 +52,11 @@ func (j *Judge) result(i int, g *Goodput, s *metric.Summary, gaps Gaps) Objectiv
 	case ofGaps:
 		r.Attained = t.attained()
 		j.ofGaps(o, t, pooled(gaps, subject.key), s.Metrics[subject.key], &r)
+	case ofSession:
+		j.ofSessions(o, &r)
 	default:
 		r.Attained = t.attained()
-		j.ofRequests(o, t, &r)
+		j.ofValues(o, j.order.Series(&t.values), &r)
 	}
 	if o.Criterion {
 		r.State, r.Met, r.Settled = "", timeline.Opt[bool]{}, timeline.Opt[bool]{}
@@ -111,29 +110,6 @@ func (j *Judge) ratio(o *Objective, t *tally, r *ObjectiveResult) {
 	r.Attained, r.Value, r.CI95 = timeline.Some(good), timeline.Some(value), &ci
 	r.Worth = timeline.Some(beyond.Effective)
 	j.decide(r, o.Holds(lo) && o.Holds(hi), !o.Holds(lo) && !o.Holds(hi), o.Holds(value))
-}
-
-// taskVerdicts are the tasks by the time they were due, 0 for those of which every
-// step succeeded in time. A task that the run's end cut off without a failure is not
-// judged.
-func (j *Judge) taskVerdicts(o *Objective) []float64 {
-	var judged []*task
-	for _, t := range j.tasks {
-		if !t.cancelled || t.failed {
-			judged = append(judged, t)
-		}
-	}
-	bad := func(t *task) float64 {
-		return badness(!t.failed && (o.WithinOp == "" || compare(t.end-t.due, o.WithinOp, o.Within)))
-	}
-	slices.SortFunc(judged, func(a, b *task) int {
-		return cmp.Or(cmp.Compare(a.due, b.due), cmp.Compare(a.end, b.end), cmp.Compare(bad(a), bad(b)))
-	})
-	verdicts := make([]float64, len(judged))
-	for i, t := range judged {
-		verdicts[i] = bad(t)
-	}
-	return verdicts
 }
 
 // ofRun fills the result of an objective on a figure of the run.

@@ -37,9 +37,9 @@ func (r *ObjectiveResult) reach(met bool) {
 	}
 }
 
-// ofRequests fills the result of an objective on a figure of single requests.
-func (j *Judge) ofRequests(o *Objective, t *tally, r *ObjectiveResult) {
-	s := j.order.Series(&t.values)
+// ofValues fills the result of an objective on a figure that each request or each
+// session has; those that failed are +Inf.
+func (j *Judge) ofValues(o *Objective, s *stat.Series, r *ObjectiveResult) {
 	r.N = int64(len(s.Values))
 	sample := stat.Ordered(s.Sorted())
 	if !o.below() {

@@ -13,6 +13,7 @@ const (
 	ofGaps                 // each gap between tokens, pooled
 	ofRatio                // a share of requests or tasks
 	ofRun                  // the run has one
+	ofSession              // each conversation, task or session of an agent has one
 )
 
 // subject is a metric that objectives can be made of. Adding one is a line
@@ -23,6 +24,7 @@ type subject struct {
 	class  class
 	unit   dimension
 	higher bool // more is better
+	turns  bool // only requests that are of a session have one
 	value  func(*metric.Record) timeline.Opt[float64]
 	run    func(*metric.Summary) timeline.Opt[float64]
 }
@@ -63,6 +65,9 @@ var subjects = []subject{
 	{name: "output_tokens", key: "output_tokens", unit: tokens, value: func(r *metric.Record) opt { return count(r.OutputTokens) }},
 	{name: "reasoning_tokens", key: "reasoning_tokens", unit: tokens, value: func(r *metric.Record) opt { return count(r.ReasoningTokens) }},
 	{name: "cost", key: "cost_usd", unit: dollars, value: func(r *metric.Record) opt { return r.CostUSD }},
+
+	{name: "turn_ttft", key: "turn_ttft_ms", unit: duration, turns: true, value: func(r *metric.Record) opt { return r.TTFTMS }},
+	{name: sessionE2E, key: "session_e2e_ms", class: ofSession, unit: duration},
 
 	{name: "itl", key: "itl_ms", class: ofGaps, unit: duration},
 	{name: "icl", key: "icl_ms", class: ofGaps, unit: duration},
@@ -105,6 +110,7 @@ var subjects = []subject{
 const (
 	goodputRate   = "goodput_per_s"
 	deliveredTTFT = "delivered_ttft"
+	sessionE2E    = "session_e2e"
 )
 
 // OfProxies reports whether only live requests can be judged, as the metric is of
@@ -128,6 +134,7 @@ var spellings = map[string]string{
 	"e2el": "e2e", "latency": "e2e", "request_latency": "e2e", "e2e_latency": "e2e", "end_to_end": "e2e", "end_to_end_latency": "e2e",
 	"inter_token_latency": "itl", "inter_chunk_latency": "icl", "gap": "itl", "longest_gap": "max_gap",
 	"time_to_first_token": "ttft", "time_per_output_token": "tpot", "time_to_first_output": "ttfo",
+	"session": sessionE2E, "session_duration": sessionE2E, "conversation_e2e": sessionE2E,
 	"errors": "error_rate", "error": "error_rate", "failure_rate": "error_rate", "failures": "error_rate",
 	"checks": "check_pass", "check": "check_pass", "check_passed": "check_pass", "checks_pass": "check_pass",
 	"check_pass_rate": "check_pass", "tasks": "task_success", "task": "task_success", "task_success_rate": "task_success",

@@ -8,10 +8,11 @@ import (
 )
 
 // OfRequests reports whether single requests decide the objective. A figure of
-// the whole run (a throughput, a cost) and a share of tasks are not decided by
-// any of them.
+// the whole run (a throughput, a cost), of sessions and a share of tasks are not
+// decided by any of them.
 func (o *Objective) OfRequests() bool {
-	return o.subject().class != ofRun && o.Metric != "task_success"
+	class := o.subject().class
+	return class != ofRun && class != ofSession && o.Metric != "task_success"
 }
 
 // Weigh is what one request adds to a test that goes on while requests come in.
@@ -135,7 +136,7 @@ func (o *Objective) weighGood(all []Objective, r *metric.Record) (value, near fl
 // time that is longer for a request that waits in a queue.
 func (o *Objective) FeelsWaiting(all []Objective) bool {
 	if o.Metric != "goodput" {
-		return slices.Contains([]string{"ttft", "ttfo", "e2e", "close", "first_byte", "service_ttft", "service_e2e", "network", "e2e_tps", "norm_e2e_tps"}, o.Metric)
+		return slices.Contains([]string{"ttft", "turn_ttft", "ttfo", "e2e", "close", "first_byte", "service_ttft", "service_e2e", "network", "e2e_tps", "norm_e2e_tps"}, o.Metric)
 	}
 	return slices.ContainsFunc(all, func(c Objective) bool { return c.Metric != "goodput" && c.OfRequests() && c.FeelsWaiting(nil) })
 }

@@ -125,12 +125,23 @@ func objectiveValue(o *objective.ObjectiveResult) string {
 	return fmt.Sprintf("%s (n %s%s)", value, typeset.Count(o.N), WorthWords(o.N, o.Worth))
 }
 
+// counted is what an objective counts.
+func counted(o *objective.ObjectiveResult) string {
+	switch o.Metric {
+	case "session_e2e":
+		return "session"
+	case "task_success":
+		return "task"
+	}
+	return "request"
+}
+
 // openValue says why nothing was decided: what was seen is on both sides of the limit.
 func openValue(o *objective.ObjectiveResult, v float64, ok bool, show shower) string {
 	if o.N == 0 {
-		return "no request can settle it"
+		return "no " + counted(o) + " can settle it"
 	}
-	text := fmt.Sprintf("%s%s cannot settle it", typeset.Plural(o.N, "request"), WorthWords(o.N, o.Worth))
+	text := fmt.Sprintf("%s%s cannot settle it", typeset.Plural(o.N, counted(o)), WorthWords(o.N, o.Worth))
 	if p, has := o.Percentile.Get(); has && p < 1 {
 		// None bad of n settles a percentile from 0.025^(1/n) ≥ p on.
 		if least := math.Ceil(math.Log(0.025) / math.Log(max(p, 1-p))); o.Worth.Or(float64(o.N)) < least {
@@ -150,7 +161,7 @@ func openValue(o *objective.ObjectiveResult, v float64, ok bool, show shower) st
 // withFailures reminds that an objective counts failed requests, which the table of
 // latencies can't: its value is another one where there are some.
 func withFailures(r *run.Run, o *objective.ObjectiveResult) string {
-	if p, has := o.Percentile.Get(); !has || p <= 0 || p >= 1 || r.Requests.Failed == 0 || !o.Value.OK() {
+	if p, has := o.Percentile.Get(); !has || p <= 0 || p >= 1 || r.Requests.Failed == 0 || counted(o) != "request" || !o.Value.OK() {
 		return ""
 	}
 	return ", the " + typeset.Exact(r.Requests.Failed) + " failed requests counted as the worst"
@@ -169,9 +180,9 @@ func WorthWords(n int64, worth timeline.Opt[float64]) string {
 // noValue explains a percentile that failed requests made infinite.
 func noValue(o *objective.ObjectiveResult) string {
 	if p, ok := o.Percentile.Get(); ok && o.N > 0 {
-		return fmt.Sprintf("no value: more than %s of the requests failed (n %s)", typeset.Percent(1-p), typeset.Count(o.N))
+		return fmt.Sprintf("no value: more than %s of the %ss failed (n %s)", typeset.Percent(1-p), counted(o), typeset.Count(o.N))
 	}
-	return "no value: no request counts for it"
+	return "no value: no " + counted(o) + " counts for it"
 }
 
 // shower writes a value and its interval in a metric's unit; the interval may
