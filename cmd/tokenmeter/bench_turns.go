@@ -157,14 +157,9 @@ func sideName(letter, url string, of int) string {
 // folder makes the folder that holds the runs.
 func (t *turns) folder() error {
 	if t.dir = t.c.Out; t.dir == "" {
-		base := filepath.Join(run.DefaultRoot, time.Now().UTC().Format("2006-01-02T150405")+"-turns")
-		t.dir = base
-		for n := 2; ; n++ {
-			if _, err := os.Stat(t.dir); errors.Is(err, os.ErrNotExist) {
-				break
-			}
-			t.dir = fmt.Sprintf("%s-%d", base, n)
-		}
+		var err error
+		t.dir, err = run.MakeFolder("", time.Now(), "turns")
+		return err
 	}
 	entries, err := os.ReadDir(t.dir)
 	switch {

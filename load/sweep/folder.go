@@ -1,6 +1,7 @@
 package sweep
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -30,7 +31,7 @@ func Create(dir, root string, s *result.Sweep, force bool) error {
 	}
 	var err error
 	if dir == "" {
-		if dir, err = makeFolder(root, s); err != nil {
+		if dir, err = run.MakeFolder(root, s.Started, cmp.Or(s.Name, "sweep-"+s.Variable)); err != nil {
 			return err
 		}
 	} else if err := os.MkdirAll(dir, 0o755); err != nil {
@@ -50,33 +51,6 @@ func Create(dir, root string, s *result.Sweep, force bool) error {
 	}
 	f.Close()
 	return Save(s)
-}
-
-func makeFolder(root string, s *result.Sweep) (string, error) {
-	if root == "" {
-		root = run.DefaultRoot
-	}
-	if err := os.MkdirAll(root, 0o755); err != nil {
-		return "", &run.WriteError{Path: root, Err: err}
-	}
-	name := s.Name
-	if name == "" {
-		name = "sweep-" + s.Variable
-	}
-	base := filepath.Join(root, s.Started.Format("2006-01-02T150405")+"-"+run.Slug(name))
-	for n := 1; ; n++ {
-		dir := base
-		if n > 1 {
-			dir = fmt.Sprintf("%s-%d", base, n)
-		}
-		err := os.Mkdir(dir, 0o755)
-		if err == nil {
-			return dir, nil
-		}
-		if !errors.Is(err, fs.ErrExist) {
-			return "", &run.WriteError{Path: dir, Err: err}
-		}
-	}
 }
 
 // free returns without an error only for a folder that a sweep may use: an empty one,

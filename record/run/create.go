@@ -1,6 +1,7 @@
 package run
 
 import (
+	"cmp"
 	"crypto/rand"
 	"encoding/hex"
 	"errors"
@@ -62,7 +63,7 @@ func Create(dir string, manifest Run, opts Options) (*Writer, error) {
 	begin(&manifest)
 	var err error
 	if dir == "" {
-		dir, err = makeFolder(opts.Root, manifest)
+		dir, err = MakeFolder(opts.Root, manifest.Started, cmp.Or(manifest.Name, manifest.Target.Model))
 	} else if mkdirErr := os.MkdirAll(dir, 0o755); mkdirErr != nil {
 		err = &WriteError{Path: dir, Err: mkdirErr}
 	}
@@ -100,19 +101,15 @@ func begin(m *Run) {
 	}
 }
 
-// makeFolder finds a free name: a plain mkdir is exclusive.
-func makeFolder(root string, m Run) (string, error) {
-	if root == "" {
-		root = DefaultRoot
-	}
+// MakeFolder makes a folder of its own under root (DefaultRoot when empty), called
+// by the moment and a name. No two callers get the same: a plain mkdir is exclusive.
+// Errors are *WriteError.
+func MakeFolder(root string, at time.Time, name string) (string, error) {
+	root = cmp.Or(root, DefaultRoot)
 	if err := os.MkdirAll(root, 0o755); err != nil {
 		return "", &WriteError{Path: root, Err: err}
 	}
-	name := m.Name
-	if name == "" {
-		name = m.Target.Model
-	}
-	base := filepath.Join(root, folderName(m.Started, name))
+	base := filepath.Join(root, folderName(at, name))
 	for n := 1; ; n++ {
 		dir := base
 		if n > 1 {
