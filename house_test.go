@@ -6,6 +6,7 @@ import (
 	"go/token"
 	"io/fs"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -91,12 +92,17 @@ var waiting = map[string]string{
 	"wire/client/forms_test.go":                   "the kernel's sockets",
 	"wire/client/socket_test.go":                  "the kernel's sockets",
 	"wire/client/stamp_linux_test.go":             "the kernel's stamps",
+	"wire/client/start_test.go":                   "the kernel's sockets",
+	"wire/client/fake_test.go":                    "a server that both kinds of tests have: its waits are virtual, or of the kernel's sockets",
+	"physics/sim/engine_test.go":                  "virtual time, which raw_test.go's helper begins",
+	"physics/sim/fault_test.go":                   "virtual time, which raw_test.go's helper begins",
+	"physics/sim/sim_test.go":                     "virtual time, which raw_test.go's helper begins",
 }
 
-// A package whose tests sleep does so in virtual time, where a sleep takes none.
+// A file whose tests sleep does so in virtual time, where a sleep takes none.
 func TestTestsSleepInVirtualTime(t *testing.T) {
 	sleeps := map[string]bool{}
-	virtual := map[string]bool{} // packages whose tests have virtual time
+	virtual := map[string]bool{} // files that have virtual time
 	err := filepath.WalkDir(".", func(path string, d fs.DirEntry, err error) error {
 		if err != nil {
 			return err
@@ -107,7 +113,7 @@ func TestTestsSleepInVirtualTime(t *testing.T) {
 		if strings.HasSuffix(path, "_test.go") {
 			path = filepath.ToSlash(path)
 			if slices.Contains(imports(t, path), "testing/synctest") {
-				virtual[filepath.Dir(path)] = true
+				virtual[path] = true
 			}
 			calls(t, path, func(_ *ast.CallExpr, name, _ string) {
 				if name == "time.Sleep" {
@@ -121,7 +127,7 @@ func TestTestsSleepInVirtualTime(t *testing.T) {
 		t.Fatal(err)
 	}
 	for path := range sleeps {
-		if waiting[path] == "" && !virtual[filepath.Dir(path)] {
+		if waiting[path] == "" && !virtual[path] {
 			t.Errorf("%s sleeps in real time: use testing/synctest, or a channel that says when it is time", path)
 		}
 	}
@@ -150,4 +156,99 @@ func calls(t *testing.T, file string, yield func(call *ast.CallExpr, name, at st
 		}
 		return true
 	})
+}
+
+// flagged are where a library's texts name flags, and why. Elsewhere an error
+// says what is wrong, by the name of the field, and the command adds the flag.
+var flagged = map[string]string{
+	"base/secret/args.go": "it reads the command line that a run was made with",
+
+	"record/metric/advice.go":             advises,
+	"record/metric/warning_meanings.go":   advises,
+	"record/metric/flag_meanings.go":      advises,
+	"record/metric/catalogue_request.go":  advises,
+	"record/metric/collector_warnings.go": advises,
+	"record/exit/exit.go":                 advises,
+	"record/validity/checks_client.go":    advises,
+	"record/validity/checks_sample.go":    advises,
+	"record/validity/rules.go":            advises,
+	"record/run/errors.go":                advises,
+	"record/run/row.go":                   advises,
+	"load/workload/spec.go":               advises,
+	"load/workload/maker.go":              advises,
+	"load/doctor/gets.go":                 advises,
+	"load/doctor/probe.go":                advises,
+	"load/doctor/table.go":                advises,
+	"load/bench/calibrate.go":             advises,
+	"load/bench/preflight.go":             advises,
+	"load/bench/run.go":                   advises,
+	"load/bench/warmup.go":                advises,
+	"load/method/method.go":               advises,
+	"load/method/mlperf.go":               advises,
+	"load/method/tools.go":                advises,
+	"load/method/llamacpp.go":             advises,
+	"load/sweep/found.go":                 advises,
+	"reader/compare/baseline_read.go":     advises,
+	"reader/report/compare_notes.go":      advises,
+	"reader/report/groups.go":             advises,
+	"reader/report/sweep_kept.go":         advises,
+	"reader/report/view/next.go":          advises,
+	"record/metric/lens/request.go":       advises,
+	"wire/api/providers.go":               advises,
+	"record/export/export.go":             advises,
+	"physics/sim/preset.go":               advises,
+	"physics/published/claim.go":          advises,
+
+	"record/metric/lens/aiperf.go":  others,
+	"record/export/others.go":       others,
+	"record/imports/imports.go":     others,
+	"record/imports/summaries.go":   others,
+	"record/imports/vllm.go":        others,
+	"service/slo/rules/promtool.go": others,
+	"load/translate":                others,
+	"wire/client/dryrun.go":         others,
+}
+
+const (
+	advises = "it tells who measures what to do next, or what a figure means, in reports and in run.json"
+	others  = "other programs' flags"
+)
+
+var flagName = regexp.MustCompile("(?:^|[\\s\"'`(])--[a-z][a-z0-9-]+")
+
+func TestLibrariesKnowNoFlags(t *testing.T) {
+	found := map[string]bool{}
+	for dir, files := range packages(t) {
+		if isWiring(dir) {
+			continue
+		}
+		for _, file := range files {
+			file = filepath.ToSlash(file)
+			key := file
+			if flagged[dir] != "" {
+				key = dir
+			}
+			set := token.NewFileSet()
+			f, err := parser.ParseFile(set, file, nil, 0)
+			if err != nil {
+				t.Fatal(err)
+			}
+			ast.Inspect(f, func(n ast.Node) bool {
+				lit, ok := n.(*ast.BasicLit)
+				if !ok || lit.Kind != token.STRING || !flagName.MatchString(lit.Value) || strings.Contains(lit.Value, "var(--") {
+					return true
+				}
+				found[key] = true
+				if flagged[key] == "" {
+					t.Errorf("%s names a flag: %s", set.Position(lit.Pos()), lit.Value)
+				}
+				return true
+			})
+		}
+	}
+	for key := range flagged {
+		if !found[key] {
+			t.Errorf("%s names no flag any more: take it from the list", key)
+		}
+	}
 }

@@ -85,36 +85,36 @@ func (p *Plan) check() error {
 	if p.open() {
 		errs = append(errs, p.checkOpen())
 		if p.Concurrency < 0 {
-			errs = append(errs, fmt.Errorf("concurrency %d: want at least 1 (--concurrency)", p.Concurrency))
+			errs = append(errs, fmt.Errorf("concurrency %d: want at least 1", p.Concurrency))
 		}
 	} else {
 		errs = append(errs, p.closedLoop().Check())
 		if p.Arrival != "" || p.Burstiness != 0 {
-			errs = append(errs, errors.New("--arrival and --burstiness belong to an open loop (add --rate)"))
+			errs = append(errs, errors.New("arrival and burstiness belong to an open loop, which has a rate"))
 		}
 	}
 	if p.Warmup.Requests < 0 || p.Warmup.Duration < 0 {
-		errs = append(errs, errors.New("a warm-up of less than nothing (--warmup)"))
+		errs = append(errs, errors.New("a warm-up of less than nothing"))
 	}
 	if p.Workers < 1 || p.Workers > 1024 {
-		errs = append(errs, fmt.Errorf("workers %d: want 1 to 1024 (--workers)", p.Workers))
+		errs = append(errs, fmt.Errorf("workers %d: want 1 to 1024", p.Workers))
 	}
 	if p.MaxFailures < 0 || p.MaxFailures > 1 || p.MaxFailures != p.MaxFailures {
-		errs = append(errs, fmt.Errorf("a share of failures of %v: want 0 to 1, like 0.1 (--max-failures)", p.MaxFailures))
+		errs = append(errs, fmt.Errorf("a share of failures of %v: want 0 to 1, like 0.1", p.MaxFailures))
 	}
 	if p.Prefills < 0 {
-		errs = append(errs, fmt.Errorf("%d prefills at once: want at least 1 (--prefill-concurrency)", p.Prefills))
+		errs = append(errs, fmt.Errorf("%d prefills at once: want at least 1", p.Prefills))
 	}
 	if p.UntilPrecision < 0 || p.UntilPrecision >= 1 || p.UntilPrecision != p.UntilPrecision {
-		errs = append(errs, fmt.Errorf("a precision of %v: want a share between 0 and 1, like 0.05 (--until-precision)", p.UntilPrecision))
+		errs = append(errs, fmt.Errorf("a precision of %v: want a share between 0 and 1, like 0.05", p.UntilPrecision))
 	}
 	switch p.Preflight {
 	case "none", "get", "probe":
 	default:
-		errs = append(errs, fmt.Errorf("preflight %q: want none, get or probe (--preflight)", p.Preflight))
+		errs = append(errs, fmt.Errorf("preflight %q: want none, get or probe", p.Preflight))
 	}
 	if p.Client.API == nil {
-		errs = append(errs, errors.New("no API is set (--api)"))
+		errs = append(errs, errors.New("no API is set"))
 	}
 	if err := errors.Join(errs...); err != nil {
 		return &UsageError{err}
@@ -128,9 +128,9 @@ func (p *Plan) checkOpen() error {
 	}
 	switch {
 	case p.Rate != 0 || len(p.Stages) > 0 || p.Arrival != "" || p.Burstiness != 0:
-		return errors.New("a trace has times of its own: leave out --rate, --stages and --arrival, or give --concurrency to ignore its times")
+		return errors.New("a trace has times of its own: leave out rate, stages and arrival, or give a concurrency to ignore its times")
 	case p.Ramp > 0:
-		return errors.New("a trace starts as it was recorded: leave out --ramp")
+		return errors.New("a trace starts as it was recorded: leave out the ramp")
 	}
 	return p.trace().Check()
 }
@@ -165,7 +165,7 @@ func (p *Plan) work() (workload.Workload, error) {
 	if p.OutputTokens != "" {
 		l, err := workload.ParseLengths(p.OutputTokens)
 		if err != nil {
-			errs = append(errs, fmt.Errorf("--output-tokens: %w", err))
+			errs = append(errs, fmt.Errorf("output tokens: %w", err))
 		}
 		output = l
 	}
@@ -175,7 +175,7 @@ func (p *Plan) work() (workload.Workload, error) {
 	}
 	if len(given) > 0 {
 		if p.InputTokens != "" {
-			errs = append(errs, errors.New("--input-tokens makes prompts and so excludes --prompt and --prompts"))
+			errs = append(errs, errors.New("a length of the input makes prompts, and so excludes given ones"))
 		}
 		if err := errors.Join(errs...); err != nil {
 			return nil, &UsageError{err}
@@ -187,7 +187,7 @@ func (p *Plan) work() (workload.Workload, error) {
 		shape, err = workload.ParseShape(p.InputTokens, "", workload.OpenLengths)
 	}
 	if err != nil {
-		errs = append(errs, fmt.Errorf("--input-tokens: %w", err))
+		errs = append(errs, fmt.Errorf("input tokens: %w", err))
 	}
 	if err := errors.Join(errs...); err != nil {
 		return nil, &UsageError{err}
@@ -198,7 +198,7 @@ func (p *Plan) work() (workload.Workload, error) {
 	}
 	work, err := workload.NewMade(shape, workload.Words, p.Tokenizer, p.Seed, salt)
 	if err != nil {
-		return nil, &UsageError{fmt.Errorf("--tokenizer: %w", err)}
+		return nil, &UsageError{fmt.Errorf("tokenizer: %w", err)}
 	}
 	return work, nil
 }

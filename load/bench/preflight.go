@@ -44,7 +44,7 @@ const (
 func (r *runner) preflight(ctx context.Context, get getter) (found, error) {
 	if r.plan.Preflight == "none" && r.plan.WaitReady == 0 {
 		if r.plan.Model == "" {
-			return found{}, &UsageError{errors.New("no model is named and --preflight none forbids to ask for it (--model)")}
+			return found{}, &UsageError{errors.New("no model is named, and the server may not be asked for it")}
 		}
 		return found{model: r.plan.Model}, nil
 	}

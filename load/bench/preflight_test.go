@@ -253,9 +253,9 @@ func TestUsageErrorsNameEverything(t *testing.T) {
 	if !asError(err, &usage) {
 		t.Fatal(err)
 	}
-	for _, flag := range []string{"--rate", "--concurrency", "--workers", "--preflight", "--warmup", "--api"} {
-		if !hasText(err.Error(), flag) {
-			t.Errorf("%v does not name %s", err, flag)
+	for _, field := range []string{"rate", "concurrency", "workers", "preflight", "warm-up", "API"} {
+		if !hasText(err.Error(), field) {
+			t.Errorf("%v does not name %s", err, field)
 		}
 	}
 	for _, p := range []Plan{

@@ -205,6 +205,6 @@ func (r *runner) unsent(ph *phase, j job, dueUS int64) {
 	if context.Cause(ph.ctx) == client.ErrUser {
 		class = timeline.CancelledUser
 	}
-	j.tl.Fail(class, "not sent: the end came before its time, or before a slot was free (--concurrency is the cap)")
+	j.tl.Fail(class, "not sent: the end came before its time, or before a slot was free")
 	r.rec.ended(ph, j)
 }

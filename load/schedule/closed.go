@@ -22,26 +22,26 @@ type Closed struct {
 	Gap time.Duration
 }
 
-// Check returns what is wrong with the settings, naming the flag to mend.
+// Check returns what is wrong with the settings.
 func (c Closed) Check() error {
 	if len(c.Levels) > 0 {
 		if err := c.Levels.Check(); err != nil {
-			return fmt.Errorf("%w (--stages)", err)
+			return fmt.Errorf("stages: %w", err)
 		}
 	}
 	switch {
 	case c.Concurrency < 1:
-		return fmt.Errorf("concurrency %d: want at least 1 (--concurrency)", c.Concurrency)
+		return fmt.Errorf("concurrency %d: want at least 1", c.Concurrency)
 	case c.Concurrency > 1_000_000:
-		return fmt.Errorf("concurrency %d: at most 1000000 (--concurrency)", c.Concurrency)
+		return fmt.Errorf("concurrency %d: at most 1000000", c.Concurrency)
 	case c.Requests < 0:
-		return fmt.Errorf("requests %d: want a positive number (--requests)", c.Requests)
+		return fmt.Errorf("requests %d: want a positive number", c.Requests)
 	case c.Duration < 0:
-		return fmt.Errorf("duration %v: want a positive time (--duration)", c.Duration)
+		return fmt.Errorf("duration %v: want a positive time", c.Duration)
 	case c.Ramp < 0:
-		return fmt.Errorf("ramp %v: want a positive time (--ramp)", c.Ramp)
+		return fmt.Errorf("ramp %v: want a positive time", c.Ramp)
 	case c.Tail < 0:
-		return fmt.Errorf("cool-down %v: want a positive time (--cooldown)", c.Tail)
+		return fmt.Errorf("cool-down %v: want a positive time", c.Tail)
 	case c.Gap < 0:
 		return fmt.Errorf("a pace of %v between two requests of a user: want a positive time", c.Gap)
 	}

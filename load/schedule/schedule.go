@@ -86,43 +86,43 @@ func Names() []string {
 	return names
 }
 
-// Check returns what is wrong with the settings, naming the flag to mend.
+// Check returns what is wrong with the settings.
 func (o Open) Check() error {
 	if len(o.Stages) > 0 {
 		if err := o.Stages.Check(); err != nil {
-			return fmt.Errorf("%w (--stages)", err)
+			return fmt.Errorf("stages: %w", err)
 		}
 		if o.Rate != 0 {
-			return fmt.Errorf("a rate of %v beside stages: give one of them (--rate, --stages)", o.Rate)
+			return fmt.Errorf("a rate of %v beside stages: give one of them", o.Rate)
 		}
 	}
 	switch {
 	case len(o.Stages) > 0:
 	case !(o.Rate > 0) || math.IsInf(o.Rate, 0):
-		return fmt.Errorf("rate %v: want requests a second above 0 (--rate)", o.Rate)
+		return fmt.Errorf("rate %v: want requests a second above 0", o.Rate)
 	case o.Rate > maxRate:
-		return fmt.Errorf("rate %v: at most 1000000 requests a second (--rate)", o.Rate)
+		return fmt.Errorf("rate %v: at most 1000000 requests a second", o.Rate)
 	}
 	switch {
 	case o.Requests < 0:
-		return fmt.Errorf("requests %d: want a positive number (--requests)", o.Requests)
+		return fmt.Errorf("requests %d: want a positive number", o.Requests)
 	case o.Duration < 0:
-		return fmt.Errorf("duration %v: want a positive time (--duration)", o.Duration)
+		return fmt.Errorf("duration %v: want a positive time", o.Duration)
 	case o.Ramp < 0 || o.Ramp > maxStage:
-		return fmt.Errorf("ramp %v: want a time from 0 to %v (--ramp)", o.Ramp, maxStage)
+		return fmt.Errorf("ramp %v: want a time from 0 to %v", o.Ramp, maxStage)
 	case o.Tail < 0:
-		return fmt.Errorf("cool-down %v: want a positive time (--cooldown)", o.Tail)
+		return fmt.Errorf("cool-down %v: want a positive time", o.Tail)
 	case o.Burstiness < 0 || math.IsNaN(o.Burstiness) || math.IsInf(o.Burstiness, 0):
-		return fmt.Errorf("burstiness %v: want a number above 0 (--burstiness)", o.Burstiness)
+		return fmt.Errorf("burstiness %v: want a number above 0", o.Burstiness)
 	case o.Burstiness > 0 && o.Burstiness < 0.01:
-		return fmt.Errorf("burstiness %v: at least 0.01 (--burstiness)", o.Burstiness)
+		return fmt.Errorf("burstiness %v: at least 0.01", o.Burstiness)
 	}
 	p := o.process()
 	if p == nil {
-		return fmt.Errorf("arrival %q: want one of %s (--arrival)", o.Arrival, strings.Join(Names(), ", "))
+		return fmt.Errorf("arrival %q: want one of %s", o.Arrival, strings.Join(Names(), ", "))
 	}
 	if o.Burstiness > 0 && o.Burstiness != 1 && !p.shaped {
-		return fmt.Errorf("burstiness %v has no meaning for %s arrivals (use --arrival gamma)", o.Burstiness, p.name)
+		return fmt.Errorf("burstiness %v has no meaning for %s arrivals; those of gamma have one", o.Burstiness, p.name)
 	}
 	return nil
 }

@@ -30,15 +30,15 @@ type Trace struct {
 func (t Trace) Check() error {
 	switch {
 	case !(t.Speed >= 0) || math.IsInf(t.Speed, 0) || t.Speed > 0 && t.Speed < 1e-6 || t.Speed > 1e6:
-		return fmt.Errorf("speed %v: want a number above 0, like 2 for twice as fast (--speedup)", t.Speed)
+		return fmt.Errorf("speed %v: want a number above 0, like 2 for twice as fast", t.Speed)
 	case t.From < 0 || t.To < 0 || t.To > 0 && t.To <= t.From:
 		return fmt.Errorf("the part of the trace from %v to %v is empty", t.From, t.To)
 	case t.Requests < 0:
-		return fmt.Errorf("requests %d: want a positive number (--requests)", t.Requests)
+		return fmt.Errorf("requests %d: want a positive number", t.Requests)
 	case t.Duration < 0:
-		return fmt.Errorf("duration %v: want a positive time (--duration)", t.Duration)
+		return fmt.Errorf("duration %v: want a positive time", t.Duration)
 	case t.Tail < 0:
-		return fmt.Errorf("cool-down %v: want a positive time (--cooldown)", t.Tail)
+		return fmt.Errorf("cool-down %v: want a positive time", t.Tail)
 	}
 	return nil
 }

@@ -68,9 +68,9 @@ func free(dir string, force bool) error {
 	case !force:
 		return &run.ExistsError{Path: dir, Run: holds || isRun(dir)}
 	case isRun(dir):
-		return &bench.UsageError{Err: fmt.Errorf("%s holds a run and no sweep: choose another folder with --out", dir)}
+		return &bench.UsageError{Err: fmt.Errorf("%s holds a run and no sweep: choose another folder", dir)}
 	case !holds && exists(filepath.Join(dir, result.File)):
-		return &bench.UsageError{Err: fmt.Errorf("%s in %s is not of a sweep: choose another folder with --out", result.File, dir)}
+		return &bench.UsageError{Err: fmt.Errorf("%s in %s is not of a sweep: choose another folder", result.File, dir)}
 	case !holds:
 		return nil
 	}

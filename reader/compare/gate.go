@@ -37,16 +37,16 @@ func ParseGate(text string) (Gate, error) {
 	if m == nil || strings.ContainsAny(text, "<>≤≥") {
 		o, err := objective.Parse(text)
 		if err != nil {
-			return Gate{}, fmt.Errorf("--gate %q: %w; a gate on the difference is written like \"p99 tpot +5%%\"", text, objective.WithoutText(err))
+			return Gate{}, fmt.Errorf("gate %q: %w; a gate on the difference is written like \"p99 tpot +5%%\"", text, objective.WithoutText(err))
 		}
 		if o.Criterion {
-			return Gate{}, fmt.Errorf("--gate %q: write it as \"p99 tpot < 120ms\" or \"p99 tpot +5%%\"", text)
+			return Gate{}, fmt.Errorf("gate %q: write it as \"p99 tpot < 120ms\" or \"p99 tpot +5%%\"", text)
 		}
 		return Gate{Text: o.Text, Stat: o.Stat, Objective: &o}, nil
 	}
 	g, err := relative(m[1], m[2], m[3], m[4])
 	if err != nil {
-		return Gate{}, fmt.Errorf("--gate %q: %w", text, err)
+		return Gate{}, fmt.Errorf("gate %q: %w", text, err)
 	}
 	return g, nil
 }

@@ -56,7 +56,7 @@ func TestParseGate(t *testing.T) {
 		}
 	}
 	for _, text := range []string{"tpot", "tpto < 5ms", "tpot -5%", "failed +1%"} {
-		if _, err := ParseGate(text); err == nil || !strings.HasPrefix(err.Error(), fmt.Sprintf("--gate %q: ", text)) || strings.Contains(err.Error(), "column") {
+		if _, err := ParseGate(text); err == nil || !strings.HasPrefix(err.Error(), fmt.Sprintf("gate %q: ", text)) || strings.Contains(err.Error(), "column") {
 			t.Errorf("%q: %v", text, err)
 		}
 	}

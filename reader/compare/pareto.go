@@ -66,7 +66,7 @@ func ParseAxes(text string) ([]Axis, error) {
 		axes = append(axes, a)
 	}
 	if len(axes) < 2 {
-		return nil, fmt.Errorf("--pareto %q: name at least two figures, like check,decode_tps,usd", text)
+		return nil, fmt.Errorf("pareto %q: name at least two figures, like check,decode_tps,usd", text)
 	}
 	return axes, nil
 }

@@ -105,7 +105,7 @@ type Client struct {
 // New checks the configuration. Errors name the flag that mends them.
 func New(cfg Config) (*Client, error) {
 	if cfg.API == nil {
-		return nil, fmt.Errorf("no API was chosen; name it with --api")
+		return nil, fmt.Errorf("no API was chosen")
 	}
 	t, err := parseTarget(cfg.BaseURL)
 	if err != nil {

@@ -96,7 +96,7 @@ func (c *Client) connectFailure(ctx context.Context, err error, doing string, pl
 	switch {
 	case errors.Is(cause, errConnectLimit):
 		return &failure{class: timeline.TimeoutConnect, atNS: start + int64(c.cfg.ConnectTimeout),
-			msg: doing + " took longer than " + c.cfg.ConnectTimeout.String() + " (--connect-timeout)"}
+			msg: doing + " took longer than " + c.cfg.ConnectTimeout.String() + ""}
 	case errors.As(cause, &limit):
 		return limit
 	}

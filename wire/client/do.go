@@ -231,7 +231,7 @@ func (x *exchange) redirect() error {
 	}
 	// Last, so that the flag is named only where it would help.
 	if !c.cfg.FollowRedirects {
-		return fmt.Errorf("HTTP %d redirects to %s; use that URL, or --follow-redirects", x.rd.status, shown)
+		return fmt.Errorf("HTTP %d redirects to %s; use that URL, or let redirects be followed", x.rd.status, shown)
 	}
 	x.msg.path = path
 	return nil

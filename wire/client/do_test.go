@@ -298,9 +298,9 @@ func TestB49Redirects(t *testing.T) {
 					if !strings.Contains(tl.Error.Message, tc.location) {
 						t.Errorf("location not shown: %q", tl.Error.Message)
 					}
-					// The flag is named where it would have helped, and only there.
-					named := strings.Contains(tl.Error.Message, "--follow-redirects")
-					want(t, "flag named", named, name == "307 not asked")
+					// The way is named where it would have helped, and only there.
+					named := strings.Contains(tl.Error.Message, "let redirects be followed")
+					want(t, "way named", named, name == "307 not asked")
 					return
 				}
 				r := f.requests[1]

@@ -101,11 +101,11 @@ func tlsFailure(err error, name string) *failure {
 	}
 	switch {
 	case errors.As(err, &unknown):
-		hint = "; give the certificate of its authority with --ca-file, or do not verify it with --insecure"
+		hint = "; give the certificate of its authority, or do not verify it"
 	case errors.As(err, &hostname):
-		hint = "; the certificate is for another name: check the host in the URL, or use --insecure"
+		hint = "; the certificate is for another name: check the host in the URL, or do not verify it"
 	case errors.As(err, &invalid):
-		hint = "; the certificate is not valid: renew it, give its authority with --ca-file, or use --insecure"
+		hint = "; the certificate is not valid: renew it, give its authority, or do not verify it"
 	case errors.As(err, &record):
 		hint = "; the server does not speak TLS on this port: use http://"
 	case errors.Is(err, io.EOF) || lost(err):

@@ -51,7 +51,7 @@ func TestTLSFailureHints(t *testing.T) {
 		err  error
 		hint string
 	}{
-		{x509.UnknownAuthorityError{}, "--ca-file"},
+		{x509.UnknownAuthorityError{}, "certificate of its authority"},
 		{x509.HostnameError{Certificate: &x509.Certificate{}, Host: "h"}, "another name"},
 		{x509.CertificateInvalidError{Reason: x509.Expired}, "renew"},
 		{io.EOF, "http://"},

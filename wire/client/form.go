@@ -72,7 +72,7 @@ func newReactors(cfg *Config, t *target) (*reactors, error) {
 		}
 	}
 	if why != "" && form == ReactorForm {
-		return nil, fmt.Errorf("the reactor needs %s; use --client plain or auto", why)
+		return nil, fmt.Errorf("the reactor needs %s; use the client plain or auto", why)
 	}
 	return rs, nil
 }

@@ -57,7 +57,7 @@ func TestReactorNeeds(t *testing.T) {
 	} {
 		cfg := Config{BaseURL: "http://127.0.0.1", API: api.OpenAIChat, Form: ReactorForm}
 		change(&cfg)
-		if _, err := New(cfg); err == nil || !strings.Contains(err.Error(), "--client plain") {
+		if _, err := New(cfg); err == nil || !strings.Contains(err.Error(), "client plain") {
 			t.Errorf("%s: %v", name, err)
 		}
 		cfg.Form = AutoForm

@@ -164,14 +164,14 @@ func (c *Client) http2Failure(err error) *failure {
 	switch {
 	case errors.Is(err, errConnectLimit), strings.Contains(text, "TLS handshake timeout"):
 		return &failure{class: timeline.TimeoutConnect,
-			msg: "connecting to " + c.target.address + " took longer than " + c.cfg.ConnectTimeout.String() + " (--connect-timeout)"}
+			msg: "connecting to " + c.target.address + " took longer than " + c.cfg.ConnectTimeout.String() + ""}
 	case errors.As(err, &proxy), errors.As(err, &dns), errors.As(err, &op) && op.Op == "dial":
 		return dialFailure(err, c.target.address)
 	case isTLS(err):
 		return tlsFailure(err, c.target.address)
 	case strings.Contains(text, "looked like an HTTP/1.1 header"), strings.Contains(text, "malformed HTTP"), strings.Contains(text, "could not be established"),
 		strings.Contains(text, "unexpected ALPN protocol"), strings.Contains(text, "no application protocol"), strings.Contains(text, "HTTP_1_1_REQUIRED"):
-		return &failure{class: timeline.Parse, msg: "the server does not speak HTTP/2: " + text + "; leave out --http2"}
+		return &failure{class: timeline.Parse, msg: "the server does not speak HTTP/2: " + text + "; ask it by HTTP/1.1"}
 	}
 	return &failure{class: timeline.ConnReset, msg: "the connection broke before any response: " + text}
 }

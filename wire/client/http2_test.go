@@ -159,7 +159,7 @@ func TestHTTP2ToHTTP1Server(t *testing.T) {
 	l := socketServer(t, "tcp", "127.0.0.1:0", f)
 	tl := send(t.Context(), socketClient(t, "http://"+l.Addr().String(), func(c *Config) { c.HTTP2 = true }))
 	want(t, "outcome", tl.Outcome, timeline.Parse)
-	if !strings.Contains(tl.Error.Message, "--http2") {
+	if !strings.Contains(tl.Error.Message, "ask it by HTTP/1.1") {
 		t.Error(tl.Error.Message)
 	}
 
@@ -181,7 +181,7 @@ func TestHTTP2OverTLS(t *testing.T) {
 
 	tl := send(t.Context(), socketClient(t, url, func(c *Config) { c.HTTP2 = true }))
 	want(t, "untrusted", tl.Outcome, timeline.TLS)
-	if !strings.Contains(tl.Error.Message, "--ca-file") {
+	if !strings.Contains(tl.Error.Message, "certificate of its authority") {
 		t.Error(tl.Error.Message)
 	}
 	tl = send(t.Context(), socketClient(t, url, func(c *Config) { c.HTTP2, c.TLS = true, &tls.Config{RootCAs: roots} }))

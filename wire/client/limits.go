@@ -61,22 +61,22 @@ func (l *limits) early() (int64, timeline.End) {
 func (c *Client) limitWords(end timeline.End) error {
 	switch end {
 	case timeline.EndTimeoutTTFT:
-		return fmt.Errorf("no token within %v (--ttft-timeout)", c.cfg.TTFTTimeout)
+		return fmt.Errorf("no token within %v", c.cfg.TTFTTimeout)
 	case timeline.EndTimeoutIdle:
-		return fmt.Errorf("no further token for %v (--idle-timeout)", c.cfg.IdleTimeout)
+		return fmt.Errorf("no further token for %v", c.cfg.IdleTimeout)
 	}
-	return fmt.Errorf("not finished within %v (--timeout)", c.cfg.Timeout)
+	return fmt.Errorf("not finished within %v", c.cfg.Timeout)
 }
 
-// limitName says which option set the limit, beside words that are there already.
+// limitName says which limit it was, beside words that are there already.
 func (c *Client) limitName(end timeline.End) error {
 	switch end {
 	case timeline.EndTimeoutTTFT:
-		return fmt.Errorf("--ttft-timeout is %v", c.cfg.TTFTTimeout)
+		return fmt.Errorf("the limit for the first token is %v", c.cfg.TTFTTimeout)
 	case timeline.EndTimeoutIdle:
-		return fmt.Errorf("--idle-timeout is %v", c.cfg.IdleTimeout)
+		return fmt.Errorf("the limit between tokens is %v", c.cfg.IdleTimeout)
 	}
-	return fmt.Errorf("--timeout is %v", c.cfg.Timeout)
+	return fmt.Errorf("the limit for all of it is %v", c.cfg.Timeout)
 }
 
 // classOf is the outcome of an end that a limit or a cancellation made.

@@ -68,7 +68,7 @@ func (c *Client) through(proxy *url.URL) {
 	}
 }
 
-var errUnixProxy = errors.New("a Unix socket is not reached through a proxy; leave out --proxy")
+var errUnixProxy = errors.New("a Unix socket is not reached through a proxy; leave the proxy out")
 
 // proxied opens connections by way of a proxy.
 type proxied struct {
@@ -94,7 +94,7 @@ func (e *proxyError) failure() *failure {
 		return &failure{class: timeline.ConnectRefused, msg: fmt.Sprintf("the proxy %s opened no tunnel: %s", e.address, e.refused)}
 	}
 	f := dialFailure(e.err, e.address)
-	f.msg = "the proxy (--proxy) can't be used: " + f.msg
+	f.msg = "the proxy can't be used: " + f.msg
 	return f
 }
 
@@ -127,7 +127,7 @@ func (p *proxied) tunnel(ctx context.Context, network, address string) (net.Conn
 		_ = nc.Close()
 		said := fmt.Sprintf("HTTP %d %s", status, reason)
 		if status == 407 {
-			said += "; give its user and password in --proxy http://USER:PASSWORD@HOST:PORT"
+			said += "; give its user and password in its URL, http://USER:PASSWORD@HOST:PORT"
 		}
 		return nil, &proxyError{address: p.address, refused: said, err: errors.New("no tunnel")}
 	}

@@ -244,12 +244,12 @@ func TestProxyFailures(t *testing.T) {
 	}{
 		"no key":      {strict.start(t, "Basic x"), timeline.ConnectRefused, "HTTP 407 Proxy Authentication Required; give its user"},
 		"502":         {answer("HTTP/1.1 502 Bad Gateway\r\n\r\n"), timeline.ConnectRefused, "HTTP 502 Bad Gateway"},
-		"no proxy":    {nobody, timeline.ConnectRefused, "the proxy (--proxy) can't be used: connection refused by"},
+		"no proxy":    {nobody, timeline.ConnectRefused, "the proxy can't be used: connection refused by"},
 		"other":       {answer("SSH-2.0-OpenSSH\r\n\r\n"), timeline.ConnectRefused, "does not answer as an HTTP proxy does"},
 		"closes":      {answer(""), timeline.ConnectRefused, "the proxy"},
 		"endless":     {answer("HTTP/1.1 200 " + strings.Repeat("x", 20000)), timeline.ConnectRefused, "has no end"},
-		"no such":     {"proxy.invalid:1", timeline.DNS, `the proxy (--proxy) can't be used: the name "proxy.invalid" can't be resolved`},
-		"HTTP target": {nobody, timeline.ConnectRefused, "the proxy (--proxy) can't be used"},
+		"no such":     {"proxy.invalid:1", timeline.DNS, `the proxy can't be used: the name "proxy.invalid" can't be resolved`},
+		"HTTP target": {nobody, timeline.ConnectRefused, "the proxy can't be used"},
 	} {
 		u, err := ParseProxy(test.proxy)
 		if err != nil {
@@ -270,7 +270,7 @@ func TestProxyFailures(t *testing.T) {
 			t.Errorf("%s: %s %+v", name, tl.Outcome, tl.Error)
 		}
 	}
-	if _, err := New(Config{BaseURL: "unix:///x", API: api.OpenAIChat, Proxy: proxyURL(t)}); err == nil || !strings.Contains(err.Error(), "--proxy") {
+	if _, err := New(Config{BaseURL: "unix:///x", API: api.OpenAIChat, Proxy: proxyURL(t)}); err == nil || !strings.Contains(err.Error(), "leave the proxy out") {
 		t.Errorf("a Unix socket through a proxy: %v", err)
 	}
 }

@@ -39,7 +39,7 @@ func newTemplate(cfg *Config, t *target) (template, error) {
 	for name, values := range cfg.Header {
 		name = textproto.CanonicalMIMEHeaderKey(strings.TrimSpace(name))
 		if framing(name) {
-			return nil, fmt.Errorf("header %s is set by the client itself; remove it from --header", name)
+			return nil, fmt.Errorf("header %s is set by the client itself; leave it out", name)
 		}
 		h[name] = nil
 		for _, v := range values {

@@ -297,7 +297,7 @@ func TestB50TLS(t *testing.T) {
 
 	tl := send(t.Context(), socketClient(t, url, nil))
 	want(t, "outcome", tl.Outcome, timeline.TLS)
-	if !strings.Contains(tl.Error.Message, "--ca-file") {
+	if !strings.Contains(tl.Error.Message, "certificate of its authority") {
 		t.Errorf("no hint in %q", tl.Error.Message)
 	}
 	f.mu.Lock()
