@@ -83,7 +83,41 @@ type usageState struct {
 }
 
 // merge takes one usage object.
-func (u *usageState) merge(v usage) { u.last.each(&v, rise) }
+func (u *usageState) merge(v usage) {
+	if u.exclusive {
+		u.last.split(&v)
+		v.Input, v.Cached, v.CacheWrite = none, none, none
+	}
+	u.last.each(&v, rise)
+}
+
+// split takes the prompt's counts of a usage that has the cache beside the prompt.
+// They belong together: some gateways begin with the whole prompt and tell at the
+// end how much of it was fresh and how much came from the cache.
+func (u *usage) split(v *usage) {
+	named := func(u *usage) bool { return u.Cached.OK() || u.CacheWrite.OK() }
+	cache := func(u *usage) int64 { return u.Cached.Or(0) + u.CacheWrite.Or(0) }
+	switch all := v.Input.Or(0) + cache(v); {
+	case !named(v):
+		rise(&u.Input, v.Input)
+	case !named(u) && all > 0 || all > u.Input.Or(0)+cache(u):
+		whole := u.Input
+		if named(u) { // then it is the fresh part already
+			whole = none
+		}
+		if u.Cached, u.CacheWrite = v.Cached, v.CacheWrite; v.Input.OK() {
+			u.Input = v.Input
+		} else if n, ok := whole.Get(); ok {
+			u.Input = timeline.Some(max(n-cache(v), 0))
+		}
+	default: // no more than was told before: a placeholder
+		for _, count := range [][2]*timeline.Opt[int64]{{&u.Input, &v.Input}, {&u.Cached, &v.Cached}, {&u.CacheWrite, &v.CacheWrite}} {
+			if !count[0].OK() {
+				*count[0] = *count[1]
+			}
+		}
+	}
+}
 
 // each joins every count with that of another usage.
 func (u *usage) each(v *usage, join func(field *timeline.Opt[int64], v timeline.Opt[int64])) {

@@ -272,7 +272,11 @@ func (d *geminiDecoder) usage() {
 		}
 	}
 	u.Reasoning = thought
-	if answered.OK() || thought.OK() {
+	prompt, all := u.Input.Or(0), u.Total.Or(0)
+	switch {
+	case thought.Or(0) > 0 && answered.Or(0) >= thought.Or(0) && prompt > 0 && prompt+u.parts[promptTool]+answered.Or(0) == all:
+		u.Output = answered // the total leaves no room for thoughts beside it
+	case answered.OK() || thought.OK():
 		u.Output = timeline.Some(answered.Or(0) + thought.Or(0))
 	}
 }

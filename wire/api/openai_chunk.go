@@ -103,7 +103,7 @@ func (d *openaiDecoder) choice(keep bool) {
 		case "text":
 			d.piece(ch, ordinal, timeline.Text, keep)
 		case "finish_reason":
-			ch.finish, _ = c.Text()
+			ch.finish = c.reason()
 		case "logprobs":
 			logprobs = c.logprobs()
 		case "token_ids":

@@ -32,6 +32,23 @@ func (s *scan) oneOrMore(read func()) {
 	}
 }
 
+// reason reads why an answer ended: a word, or SGLang's object with a type. The
+// word "null" is a null that was made text.
+func (s *scan) reason() (t jsonscan.Text) {
+	if s.Peek() == '{' {
+		for name := range s.Members {
+			if string(name) == "type" {
+				t, _ = s.Text()
+			} else {
+				s.Skip()
+			}
+		}
+	} else if t, _ = s.Text(); t.Is("null") {
+		t = jsonscan.Text{}
+	}
+	return t
+}
+
 // nothing passes over a value and reports whether it says nothing, or that all
 // is well.
 func (s *scan) nothing() bool {

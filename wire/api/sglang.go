@@ -166,19 +166,9 @@ func (d *sglangDecoder) meta() {
 // finishReason reads an object with a type, or a plain string.
 func (d *sglangDecoder) finishReason() {
 	c := &d.r.c
-	if c.Peek() == '"' {
-		d.r.finish, _ = c.Text()
-		return
-	}
+	object := c.Peek() == '{'
 	from := c.Place()
-	for name := range c.Members {
-		if string(name) == "type" {
-			d.r.finish, _ = c.Text()
-		} else {
-			c.Skip()
-		}
-	}
-	if !c.Failed() {
+	if d.r.finish = c.reason(); object && !c.Failed() {
 		d.reason = c.Since(from)
 	}
 }

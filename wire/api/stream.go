@@ -166,7 +166,14 @@ func (s *Stream) start(data []byte) (bool, error) {
 	}
 	s.decoder = s.api.Decoder()
 	s.yield = s.event
-	switch s.form = s.form.settle(first[0], s.api); s.form {
+	labelled := s.form
+	s.form = s.form.settle(first[0], s.api)
+	if labelled == whole || labelled == lines {
+		if stream, sure := beginsStream(first, s.api); s.form == sse && (stream || !sure) {
+			s.tl.Flags |= timeline.WrongContentType
+		}
+	}
+	switch s.form {
 	case whole:
 		s.framer = framing.NewWhole(s.opts.MaxEvent)
 	case lines:
@@ -204,6 +211,8 @@ func (s *Stream) event(e framing.Event) error {
 		if s.progress.done = s.decoder.Body(e.Data, s); !s.progress.done {
 			s.fault = fmt.Errorf("the body is no JSON: %s", quote(e.Data))
 		}
+	case s.form == sse && len(bytes.TrimSpace(e.Data)) == 0 && e.Name != "error": // some gateways keep a connection up so
+		s.add(timeline.Ping, 0, 0, none)
 	case isDone(e.Data): // of whatever API: gateways add it
 		s.done()
 	case s.decoder.Event(e, s):

@@ -71,7 +71,7 @@ func (s *scan) usage(u *usage, t *serverTimings) {
 // vendors, beside them. side is the first part of the side that it belongs to.
 func (s *scan) usageDetail(name []byte, u *usage, side part) {
 	switch string(name) {
-	case "cached_tokens", "cache_read_tokens", "prompt_cache_hit_tokens", "cache_read_input_tokens":
+	case "cached_tokens", "num_cached_tokens", "cache_read_tokens", "prompt_cache_hit_tokens", "cache_read_input_tokens":
 		s.count(&u.Cached)
 	case "cache_creation_input_tokens", "cache_creation_tokens", "cache_write_tokens", "cache_write_input_tokens":
 		s.count(&u.CacheWrite)

@@ -42,6 +42,7 @@ func TestUsageOfVendors(t *testing.T) {
 			`{"input":12012,"cached":8000,"cache_write":4000,"output":5}`},
 		{"LiteLLM: both within the prompt, told twice", "openai-chat", []string{`{"prompt_tokens":12012,"completion_tokens":5,"total_tokens":12017,"prompt_tokens_details":{"cached_tokens":8000,"cache_write_tokens":4000},"cache_read_input_tokens":8000,"cache_creation_input_tokens":4000}`},
 			`{"input":12012,"cached":8000,"cache_write":4000,"output":5,"total":12017}`},
+		{"Mistral: beside the details", "openai-chat", []string{`{"prompt_tokens":20,"completion_tokens":5,"total_tokens":25,"num_cached_tokens":16}`}, `{"input":20,"cached":16,"output":5,"total":25}`},
 		{"DeepSeek: hit and miss make the prompt", "openai-chat", []string{`{"prompt_tokens":300,"completion_tokens":10,"total_tokens":310,"prompt_cache_hit_tokens":256,"prompt_cache_miss_tokens":44}`},
 			`{"input":300,"cached":256,"output":10,"total":310}`},
 		{"Anthropic: always beside", "anthropic", []string{`{"input_tokens":12,"output_tokens":5,"cache_read_input_tokens":10,"cache_creation_input_tokens":2}`},
@@ -111,6 +112,20 @@ func TestAnthropicCountsNeverFall(t *testing.T) {
 		{`{"input_tokens":25,"cache_read_input_tokens":100,"output_tokens":1}`, `{"input_tokens":0,"cache_read_input_tokens":0,"output_tokens":15}`, `{"input":125,"cached":100,"output":15}`},
 		{`{"input_tokens":0,"output_tokens":0}`, `{"input_tokens":40,"output_tokens":15}`, `{"input":40,"output":15}`},
 		{`{"input_tokens":7,"output_tokens":40}`, `{"output_tokens":2}`, `{"input":7,"output":2}`}, // the first is provisional
+
+		// Gateways that begin with the whole prompt: Qwen, Kimi, DashScope.
+		{`{"input_tokens":8834,"output_tokens":0}`, `{"input_tokens":18,"output_tokens":426,"cache_creation_input_tokens":0,"cache_read_input_tokens":8831}`,
+			`{"input":8849,"cached":8831,"cache_write":0,"output":426}`},
+		{`{"input_tokens":8834,"output_tokens":0}`, `{"input_tokens":18,"output_tokens":426,"cache_read_input_tokens":8800}`, `{"input":8818,"cached":8800,"output":426}`},
+		{`{"input_tokens":3602,"output_tokens":0}`, `{"cache_creation_input_tokens":0,"cache_read_input_tokens":3604,"prompt_tokens_details":{"cached_tokens":3604},"output_tokens":878}`,
+			`{"input":3604,"cached":3604,"cache_write":0,"output":878}`},
+		{`{"input_tokens":3602,"output_tokens":0}`, `{"cache_read_input_tokens":1000,"output_tokens":8}`, `{"input":3602,"cached":1000,"output":8}`},
+		{`{"input_tokens":0,"output_tokens":0}`, `{"input_tokens":4522,"cache_creation_input_tokens":4511,"output_tokens":5}`, `{"input":9033,"cache_write":4511,"output":5}`},
+		// Anthropic's own: the same twice, or only what was fresh at first.
+		{`{"input_tokens":317,"cache_creation_input_tokens":4425,"cache_read_input_tokens":0,"output_tokens":1}`, `{"input_tokens":317,"cache_creation_input_tokens":4425,"cache_read_input_tokens":0,"output_tokens":16}`,
+			`{"input":4742,"cached":0,"cache_write":4425,"output":16}`},
+		{`{"input_tokens":12,"cache_read_input_tokens":0,"output_tokens":1}`, `{"cache_read_input_tokens":8000,"output_tokens":5}`, `{"input":8012,"cached":8000,"output":5}`},
+		{`{"input_tokens":25,"output_tokens":1}`, `{"input_tokens":0,"cache_read_input_tokens":0,"output_tokens":15}`, `{"input":25,"cached":0,"output":15}`},
 	} {
 		tl := reply(Anthropic, "text/event-stream", events(`{"type":"message_start","message":{"usage":`+c[0]+`}}`,
 			`{"type":"content_block_delta","delta":{"type":"text_delta","text":"abc"}}`,
@@ -311,5 +326,66 @@ func TestTextAroundDeltas(t *testing.T) {
 				t.Errorf("%s %q %s, want %s %q", got, tl.Text, tl.Outcome, c.want, c.says)
 			}
 		})
+	}
+}
+
+// Gemini's answer count holds the thoughts on some ways to it; the total tells.
+func TestGeminiThoughtsWithinTheAnswer(t *testing.T) {
+	for usage, want := range map[string]string{
+		`"promptTokenCount":8,"candidatesTokenCount":105,"thoughtsTokenCount":100,"totalTokenCount":113`:                              `{"input":8,"output":105,"reasoning":100,"total":113}`,
+		`"promptTokenCount":8,"candidatesTokenCount":5,"thoughtsTokenCount":100,"totalTokenCount":113`:                                `{"input":8,"output":105,"reasoning":100,"total":113}`,
+		`"promptTokenCount":8,"candidatesTokenCount":105,"thoughtsTokenCount":100,"toolUsePromptTokenCount":20,"totalTokenCount":133`: `{"input":28,"output":105,"reasoning":100,"total":133}`,
+		`"promptTokenCount":8,"candidatesTokenCount":105,"thoughtsTokenCount":100`:                                                    `{"input":8,"output":205,"reasoning":100}`,
+	} {
+		tl := reply(Gemini, "text/event-stream", events(`{"candidates":[{"content":{"parts":[{"text":"a"}]},"finishReason":"STOP"}],"usageMetadata":{`+usage+`}}`), timeline.EOF)
+		if got := jsonOf(tl.Usage); got != want {
+			t.Errorf("%s: got %s, want %s", usage, got, want)
+		}
+	}
+}
+
+// Finish reasons that are no words: a null made text goes on, and an object has a
+// type.
+func TestFinishReasonsOfVendors(t *testing.T) {
+	chunk := func(text, finish string) string {
+		return `{"choices":[{"index":0,"delta":{"content":"` + text + `"},"finish_reason":` + finish + `}]}`
+	}
+	for name, c := range map[string]struct {
+		chunks  []string
+		outcome timeline.Outcome
+		finish  string
+	}{
+		"null as a word, then the end":  {[]string{chunk("a", `"null"`), chunk("b", `"null"`), chunk("", `"stop"`)}, timeline.OK, "stop"},
+		"null as a word, and cut off":   {[]string{chunk("a", `"null"`), chunk("b", `"null"`)}, timeline.StreamTruncated, ""},
+		"an empty word, and cut off":    {[]string{chunk("a", `""`)}, timeline.StreamTruncated, ""},
+		"an object: length":             {[]string{chunk("a", `{"type":"length","length":16}`)}, timeline.OK, "length"},
+		"an object: the server gave up": {[]string{chunk("a", "null"), chunk("", `{"type":"abort","message":"gone","status_code":503}`), "[DONE]"}, timeline.StreamError, "abort"},
+	} {
+		tl := reply(OpenAIChat, "text/event-stream", events(c.chunks...), timeline.EOF)
+		if tl.Outcome != c.outcome || tl.FinishReason != c.finish {
+			t.Errorf("%s: %s, %q", name, tl.Outcome, tl.FinishReason)
+		}
+	}
+}
+
+// An event without data is a sign of life and nothing malformed; a stream under
+// JSON's type is taken, and flagged as under any other wrong one.
+func TestSignsOfLifeAndLabels(t *testing.T) {
+	body := events(content("a"), `{"choices":[{"index":0,"delta":{},"finish_reason":"stop"}]}`, "[DONE]")
+	for name, c := range map[string]struct {
+		kind, body string
+		flags      timeline.FlagSet
+	}{
+		"data without data":        {"text/event-stream", "data: \n\ndata:\n\n" + body, 0},
+		"a named one":              {"text/event-stream", "event: ping\ndata:\n\n" + body, 0},
+		"words":                    {"text/event-stream", "data: processing\n\n" + body, timeline.MalformedEvent},
+		"as JSON":                  {"application/json", body, timeline.WrongContentType},
+		"as JSON, after a comment": {"application/json; charset=utf-8", ": waiting\n\n" + body, timeline.WrongContentType},
+		"as lines":                 {"application/x-ndjson", body, timeline.WrongContentType},
+	} {
+		tl := reply(OpenAIChat, c.kind, c.body, timeline.EOF)
+		if tl.Outcome != timeline.OK || tl.Flags != c.flags {
+			t.Errorf("%s: %s, %v", name, tl.Outcome, tl.Flags.Names())
+		}
 	}
 }
