@@ -49,8 +49,11 @@ func (c *targetFlags) apiOf(check *checker) *api.API {
 	if known := api.OfPath(path); known != nil {
 		return known
 	}
-	if strings.HasSuffix(path, "/anthropic") { // as several vendors and gateways have it
-		return api.Anthropic
+	if !api.Generates(path) {
+		check.addf("URL: %s answers with no tokens, and tokenmeter measures what generates: give the base of the server, or the endpoint of a completion", path)
+	}
+	if known := api.OfBase(path); known != nil {
+		return known
 	}
 	if p := api.ProviderOf(hostOf(c.URL)); p != nil && path == "/" {
 		if known, err := api.ByName(p.API); err == nil {

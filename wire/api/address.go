@@ -27,6 +27,9 @@ type Address struct {
 // be spoken.
 func AddressOf(host, path, apiPath string) Address {
 	a := Address{base: tidy(path)}
+	if base, ok := strings.CutSuffix(a.base, "/models"); ok && endsInVersion(base) { // the list of models, as it was copied
+		a.base = base
+	}
 	if op := operationOf(a.base); op != "" {
 		a.whole, a.operation = a.base, op
 		a.base = strings.TrimSuffix(a.base, op)
@@ -203,6 +206,38 @@ func splitModel(op string) (before, end string) {
 func OfPath(path string) *API {
 	a, _ := ofPath(path)
 	return a
+}
+
+// OfBase tells the API that a base is named for, with or without a version behind
+// it: vendors and gateways have Anthropic's API at /anthropic. nil: none.
+func OfBase(path string) *API {
+	segments := splitPath(path)
+	if endsInVersion(path) {
+		segments = segments[:len(segments)-1]
+	}
+	if n := len(segments); n > 0 && segments[n-1] == "anthropic" {
+		return Anthropic
+	}
+	return nil
+}
+
+func endsInVersion(path string) bool {
+	segments := splitPath(path)
+	return len(segments) > 0 && isVersion(segments[len(segments)-1])
+}
+
+// Generates reports whether a path may be of an API that generates: embeddings,
+// rankings and the like are services that answer with no tokens.
+func Generates(path string) bool {
+	segments := splitPath(path)
+	if len(segments) == 0 {
+		return true
+	}
+	switch segments[len(segments)-1] {
+	case "embeddings", "embed", "rerank", "moderations", "score", "classify", "pooling", "tokenize", "detokenize":
+		return false
+	}
+	return true
 }
 
 // operationOf is the operation that a path ends in, behind the model's name.

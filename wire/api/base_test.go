@@ -1,0 +1,42 @@
+package api
+
+import "testing"
+
+// Bases that are named for an API, lists of models that were copied, and services
+// that generate nothing: what people paste.
+func TestBasesAsPasted(t *testing.T) {
+	for path, want := range map[string]string{
+		"/anthropic": "anthropic", "/anthropic/v1": "anthropic", "/apps/anthropic/v1": "anthropic", "/api/anthropic/": "anthropic",
+		"": "", "/": "", "/v1": "", "/openai/v1": "", "/anthropics": "", "/anthropic/models": "",
+	} {
+		got := ""
+		if a := OfBase(path); a != nil {
+			got = a.Name
+		}
+		if got != want {
+			t.Errorf("%s: %q, want %q", path, got, want)
+		}
+	}
+	for _, c := range []struct{ path, endpoint string }{
+		{"/v1/models", "/v1/chat/completions"},
+		{"/openai/v1/models/", "/openai/v1/chat/completions"},
+		{"/api/v3/models", "/api/v3/chat/completions"},
+		{"/models", "/models/v1/chat/completions"}, // a base may be called so
+		{"/2/models", "/2/models/v1/chat/completions"},
+	} {
+		if got := AddressOf("h", c.path, OpenAIChat.Path).Endpoint(OpenAIChat.Path); got != c.endpoint {
+			t.Errorf("%s: %s, want %s", c.path, got, c.endpoint)
+		}
+	}
+	if got := AddressOf("h", "/apps/anthropic/v1", Anthropic.Path).Endpoint(Anthropic.Path); got != "/apps/anthropic/v1/messages" {
+		t.Errorf("Anthropic's base with a version: %s", got)
+	}
+	for path, want := range map[string]bool{
+		"/v1/embeddings": false, "/v1/rerank/": false, "/api/embed": false, "/v1/moderations": false,
+		"/v1": true, "": true, "/v1/chat/completions": true, "/embeddings/v1": true,
+	} {
+		if Generates(path) != want {
+			t.Errorf("%s generates: %v", path, !want)
+		}
+	}
+}
