@@ -238,6 +238,9 @@ func TestUntilPrecision(t *testing.T) {
 	if ci, ok := ttft.CI95["p50"]; !ok || ci[1]-ci[0] > 0.11*ttft.P50.Or(0) {
 		t.Errorf("median %v, interval %v", ttft.P50, ci)
 	}
+	if says := fmt.Sprint(res.run.Warnings); !strings.Contains(says, "precision_reached") || !strings.Contains(says, "less often than once in") {
+		t.Errorf("nothing says how long a run the medians are of: %s", says)
+	}
 	// What it can't keep it says.
 	res = virtual(t, f, Plan{Load: Load{Concurrency: 2, Requests: 60, UntilPrecision: 0.001}}, nil)
 	if res.err != nil || !strings.Contains(fmt.Sprint(res.run.Warnings), "precision_missed") {

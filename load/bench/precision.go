@@ -40,6 +40,7 @@ type precision struct {
 	seen   int64 // requests at the last look
 	passed bool  // the last look found all precise
 	why    string
+	after  time.Duration // how long it took until all were
 }
 
 func newPrecision(p *Plan) *precision {
@@ -121,6 +122,7 @@ func (r *runner) untilPrecise(ph *phase) (stop func()) {
 		return func() {}
 	}
 	quit, done := make(chan struct{}), make(chan struct{})
+	began := time.Now()
 	go func() {
 		defer close(done)
 		tick := time.NewTicker(precisionEvery)
@@ -129,6 +131,7 @@ func (r *runner) untilPrecise(ph *phase) (stop func()) {
 			select {
 			case <-tick.C:
 				if p.reached() {
+					p.after = time.Since(began)
 					ph.stop(errPrecise)
 					return
 				}
@@ -143,10 +146,18 @@ func (r *runner) untilPrecise(ph *phase) (stop func()) {
 	}
 }
 
-// imprecise says that the run ended before it was as precise as was asked for.
-func (r *runner) imprecise(cause error) {
+// precise says what the medians are known for, or that the run ended before they were.
+func (r *runner) precise(cause error) {
 	p := r.rec.precision
-	if p == nil || errors.Is(cause, errPrecise) {
+	switch {
+	case p == nil:
+		return
+	case errors.Is(cause, errPrecise):
+		// Of what comes three times in a while on average, nothing is seen in that while
+		// with probability e⁻³ = 5 %.
+		r.log.notice("precision_reached", timeline.Some(p.after.Seconds()),
+			"The medians were known to within %.3g %% after %v; what happens less often than once in %v is not excluded.",
+			100*p.within, p.after.Round(time.Second), (p.after / 3).Round(time.Second/10))
 		return
 	}
 	p.order.Prepare()

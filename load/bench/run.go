@@ -215,7 +215,7 @@ func (r *runner) measure(ctx context.Context, facts *machineFacts) error {
 		r.closed(ph, r.plan.closedLoop(), r.work.Item, r.plan.Workers)
 	}
 	err := r.ended(ctx, ph)
-	r.imprecise(err)
+	r.precise(err)
 	if err != errPrecise && err != errEnough {
 		return err
 	}

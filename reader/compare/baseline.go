@@ -3,10 +3,13 @@ package compare
 import (
 	"encoding/json"
 	"io"
+	"math"
 	"strconv"
 	"strings"
 	"time"
+
 	"tokenmeter/base/printable"
+	"tokenmeter/record/stat"
 )
 
 // BaselineSchema names the version of a baseline file.
@@ -139,7 +142,7 @@ func encodeSeries(s series, blocks int, percentiles []string) baselineSeries {
 	for _, p := range summed(list, blocks) {
 		num, den = append(num, p.Num), append(den, p.Den)
 	}
-	out := baselineSeries{Num: numbers(num), Den: numbers(den), Requests: pieces([]series{s}), Design: s.worth().Design}
+	out := baselineSeries{Num: numbers(num), Den: numbers(den), Requests: pieces([]series{s}), Design: requestsAMoment(s.worth())}
 	if f, ok := s.(*fixed); ok && f.whole.Den > 0 {
 		out.Whole = numbers([]float64{f.whole.Num, f.whole.Den})
 	}
@@ -147,7 +150,7 @@ func encodeSeries(s series, blocks int, percentiles []string) baselineSeries {
 }
 
 func (b *binned) encode() baselineSeries {
-	out := baselineSeries{Requests: b.requests, Design: b.is.Design, Quantiles: b.quantile, Edges: numbers(b.edges), Sums: numbers(b.sum)}
+	out := baselineSeries{Requests: b.requests, Design: requestsAMoment(b.is), Quantiles: b.quantile, Edges: numbers(b.edges), Sums: numbers(b.sum)}
 	var points strings.Builder
 	for _, p := range b.point {
 		if p {
@@ -167,6 +170,9 @@ func (b *binned) encode() baselineSeries {
 	}
 	return out
 }
+
+// requestsAMoment is how many requests tell as much as one independent moment.
+func requestsAMoment(w stat.Worth) float64 { return float64(max(w.N, 1)) / math.Max(w.Moments(), 1) }
 
 // numbers writes a list with ten digits a number, which ties tell apart.
 func numbers(list []float64) string {

@@ -122,6 +122,7 @@ func worthOf(list []series) (w stat.Worth) {
 		one := s.worth()
 		w.N += one.N
 		w.Design = math.Max(w.Design, one.Design)
+		w.States = math.Max(w.States, one.States)
 	}
 	return w
 }

@@ -68,6 +68,7 @@ type effect struct {
 	design  float64 // widened
 	gate    float64
 	moments float64
+	seen    float64 // moments, or states of the server if the series meets too few (Worth.Moments)
 	df, t   float64
 	waves   float64 // the degrees of freedom that no length adds to
 }
@@ -75,10 +76,11 @@ type effect struct {
 // widen takes the figure's own design effect to what should be reckoned with in
 // a series that holds so few moments. clusters is how many degrees of freedom one
 // independent value costs, tail says that only few values bear on the figure.
-func widen(own LRV, gate, clusters, level float64, tail bool) effect {
+func widen(own LRV, worth Worth, clusters, level float64, tail bool) effect {
 	n := float64(own.N)
-	e := effect{design: own.Effect(), gate: math.Max(gate, own.Effect()), waves: float64(own.Cosines)}
+	e := effect{design: own.Effect(), gate: math.Max(worth.Design, own.Effect()), waves: float64(own.Cosines)}
 	e.moments = n / e.gate
+	e.seen = math.Min(e.moments, worth.Moments())
 	if e.gate > 2 {
 		e.design *= 1 + (1-1/e.gate)*widening/e.moments
 		if tail {
@@ -126,8 +128,8 @@ func (s *Series) Mean(level float64) Interval {
 		return Interval{Value: sorted[own.N-1], N: own.N, Why: NotFinite}
 	}
 	own = LongRunVariance(s.Values)
-	e := widen(own, s.Worth().Design, meanClusters, level, false)
-	iv := Interval{Value: own.Mean, N: own.N, Moments: e.moments, Effective: math.Min(float64(own.N)/e.design, float64(own.N)), DF: e.df}
+	e := widen(own, s.Worth(), meanClusters, level, false)
+	iv := Interval{Value: own.Mean, N: own.N, Moments: e.seen, Effective: math.Min(float64(own.N)/e.design, float64(own.N)), DF: e.df}
 	half := e.t * math.Sqrt(e.design*own.Variance/float64(own.N))
 	u := half / own.Mean
 	switch {
@@ -141,11 +143,11 @@ func (s *Series) Mean(level float64) Interval {
 			iv.Hi = own.Mean / (1 - u)
 		}
 		if !(u < widestMean) {
-			return iv.refuse(TooWide, math.Max(fewestMoments/e.moments, u/widestMean*u/widestMean))
+			return iv.refuse(TooWide, math.Max(fewestMoments/e.seen, u/widestMean*u/widestMean))
 		}
 	}
-	if e.moments < fewestMoments {
-		return iv.refuse(TooFewMoments, fewestMoments/e.moments)
+	if e.seen < fewestMoments {
+		return iv.refuse(TooFewMoments, fewestMoments/e.seen)
 	}
 	return iv.give()
 }
@@ -167,7 +169,7 @@ func (s *Series) Quantile(p, level float64) Interval {
 		}
 		return iv.give()
 	}
-	e := widen(s.above(p), s.Worth().Design, tailClusters/math.Min(p, 1-p), level, p > 0.9)
+	e := widen(s.above(p), s.Worth(), tailClusters/math.Min(p, 1-p), level, p > 0.9)
 	return invert(Sorted(sorted), value, e, p, level)
 }
 
@@ -177,7 +179,7 @@ func invert(sorted Ordered, value float64, e effect, p, level float64) Interval 
 	size := e.size(n, level)
 	tail := (1 - level) / 2
 	lo, hi := ranked(sorted, size, p, tail)
-	iv := Interval{Value: value, N: n, Moments: e.moments, Effective: math.Min(float64(n)/e.design, float64(n)), DF: e.df}
+	iv := Interval{Value: value, N: n, Moments: e.seen, Effective: math.Min(float64(n)/e.design, float64(n)), DF: e.df}
 	iv.Lo, iv.Hi = math.Min(value, lo), math.Max(value, hi)
 	need := math.Log(tail) / math.Log(math.Max(p, 1-p))
 	moments := fewestMoments
@@ -185,8 +187,8 @@ func invert(sorted Ordered, value float64, e effect, p, level float64) Interval 
 		moments = math.Max(moments, momentsInTail*need)
 	}
 	switch {
-	case e.moments < fewestMoments:
-		return iv.refuse(TooFewMoments, math.Max(moments/e.moments, e.longer(n, need, level)))
+	case e.seen < fewestMoments:
+		return iv.refuse(TooFewMoments, math.Max(math.Max(moments/e.moments, fewestMoments/e.seen), e.longer(n, need, level)))
 	case e.moments < moments || size < need:
 		return iv.refuse(TooFewInTail, math.Max(moments/e.moments, e.longer(n, need, level)))
 	}
@@ -254,7 +256,7 @@ func settling(own LRV, most float64, worth Worth, level float64) Interval {
 		return iv
 	}
 	rarer := math.Min(own.Mean, 1-own.Mean)
-	e := widen(own, worth.Design, tailClusters/rarer, level, rarer < 0.1)
+	e := widen(own, worth, tailClusters/rarer, level, rarer < 0.1)
 	e.df = shareDF(e.design, rarer*n, own.Cosines)
 	e.t = StudentQuantile((1+level)/2, e.df)
 	z := NormalQuantile((1 + level) / 2)

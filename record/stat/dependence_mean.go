@@ -10,6 +10,6 @@ type MeanEffect struct {
 // OfMean is the design effect of the mean, by the series itself alone: for
 // series of blocks, which have no requests in flight.
 func (l LRV) OfMean() MeanEffect {
-	e := widen(l, 1, meanClusters, 0.95, false)
+	e := widen(l, Worth{N: l.N, Design: 1}, meanClusters, 0.95, false)
 	return MeanEffect{Design: e.design, Moments: e.moments, DF: e.df}
 }

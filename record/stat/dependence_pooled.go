@@ -53,8 +53,8 @@ func PooledMean(parts []Pair, spread float64, worth Worth, level float64) Interv
 	if own.Mean > 0 {
 		iv.Lo = own.Mean * math.Exp(-half/own.Mean)
 	}
-	if e.moments < fewestMoments {
-		return iv.refuse(TooFewMoments, fewestMoments/e.moments)
+	if e.seen < fewestMoments {
+		return iv.refuse(TooFewMoments, fewestMoments/e.seen)
 	}
 	return iv.give()
 }
@@ -102,7 +102,7 @@ func stretched(parts []Pair) (LRV, bool) {
 // moments, is told by the clusters.
 func pooledEffect(own LRV, worth Worth, clusters, level float64, tail bool) effect {
 	n := float64(own.N)
-	e := effect{design: own.Effect(), gate: worth.Design, moments: worth.Moments(), waves: float64(own.Cosines)}
+	e := effect{design: own.Effect(), gate: worth.Design, moments: worth.Moments(), seen: worth.Moments(), waves: float64(own.Cosines)}
 	if e.gate > 2 {
 		e.design *= 1 + (1-1/e.gate)*widening/e.moments
 		if tail {

@@ -30,12 +30,25 @@ type Worth struct {
 	// whatever wanders most: the values, their ranks, or the requests in
 	// flight where the values follow them. At least 1.
 	Design float64
+	// States is how many values tell as much as one of the requests in flight, whether
+	// the values follow these or not; 0: not known.
+	States float64
 }
 
 // Moments is how many independent moments the series holds, N / Design. Below
 // about 25 it is an upper bound: the series is then too short to show how slowly
 // it wanders.
-func (w Worth) Moments() float64 { return float64(w.N) / w.Design }
+//
+// A series that meets fewer states of the server than any interval asks for holds no
+// more moments than these. Latency changes only once every slot is taken: until then
+// a queue looks like a server on which nobody ever waits.
+func (w Worth) Moments() float64 {
+	n := float64(w.N)
+	if w.States > w.Design && n/w.States < fewestMoments {
+		return n / w.States
+	}
+	return n / w.Design
+}
 
 // Worth measures the dependence of the whole series.
 func (s *Series) Worth() Worth {
@@ -58,8 +71,9 @@ func (s *Series) measure() Worth {
 	ranks := MidRanks(s.Values, sorted)
 	w.Design = math.Max(w.Design, LongRunVariance(ranks).slowEffect())
 	if len(s.InFlight) == w.N {
-		if logs, follows := followed(ranks, s.InFlight); follows {
-			w.Design = math.Max(w.Design, LongRunVariance(logs).slowEffect())
+		logs, follows := followed(ranks, s.InFlight)
+		if w.States = LongRunVariance(logs).slowEffect(); follows {
+			w.Design = math.Max(w.Design, w.States)
 		}
 	}
 	return w
