@@ -110,7 +110,6 @@ func TestStreamsOfASlowServer(t *testing.T) {
 		if err != nil || found.Holds > 100 || found.Fails > 0 && found.Fails <= 100 {
 			t.Fatalf("%v: %v, [%g, %g] after %v: %s", limit, err, found.Holds, found.Fails, subject.clock, found.Why)
 		}
-		t.Logf("%v: [%g, %g] %s; %s", limit, found.Holds, found.Fails, found.Why, found.Next)
 		if found.Holds >= 64 {
 			return
 		}

@@ -148,16 +148,26 @@ func (t *trial) judge(wrong float64, ended bool) look {
 	if !ended && l.decision == holds {
 		l.decision = unclear
 	}
-	if t.rate && ended && l.decision != fails {
-		l.pile = pileOf(flight, skip)
-		l.keepsUp(wrong, t.mayPile)
+	if !t.rate || l.decision == fails {
+		return l
+	}
+	// Half of the chance of error is for the end, where growth shows most, the rest for the
+	// looks before.
+	l.pile = pileOf(flight, skip)
+	filling, slower := t.pace()
+	switch {
+	case ended:
+		l.pile.filling = filling
+		l.keepsUp(wrong/2, t.mayPile)
+	case !filling && !slower && l.pile.grows(wrong/2/(looks-1)):
+		l.grows, l.decision = true, fails
 	}
 	return l
 }
 
 // keepsUp takes back that a load holds, or says that it fails, by the requests that piled up.
 func (l *look) keepsUp(wrong, mayPile float64) {
-	switch l.grows = l.pile.grows(wrong); {
+	switch l.grows = l.pile.grows(wrong) && !l.pile.filling; {
 	case l.grows:
 		l.decision = fails
 	case l.decision == holds && (l.pile.grows(0.05) || mayPile > 0 && l.pile.most(wrong) > mayPile):
@@ -198,7 +208,7 @@ func (t *trial) seems() look {
 		l.decision = unclear
 		return l
 	}
-	bad := l.grows
+	bad := l.pile.grows(0.05) // whether it is a queue or a server that fills up
 	for _, s := range l.series {
 		n, share := float64(len(s.near)), s.ratio(1).share
 		switch {
@@ -242,6 +252,8 @@ func (l *look) why() string {
 		return "too few requests came in"
 	case l.untold != "":
 		return fmt.Sprintf("none of the %d requests says anything on %q", l.n, l.untold)
+	case l.over && l.moments < moments:
+		return fmt.Sprintf("beyond the limit, but %d requests are worth %.0f independent ones, as each tells of the next: a slow spell would look the same", l.n, l.moments)
 	case l.moments < moments:
 		return fmt.Sprintf("%d requests are worth %.0f independent ones, as each tells of the next: too few to say that it holds", l.n, l.moments)
 	case l.piles:

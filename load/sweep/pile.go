@@ -9,17 +9,18 @@ import (
 
 // pile is what the requests in flight say of whether a server keeps up with its load.
 type pile struct {
-	low, spread float64 // how much their least grew, and its standard error
+	low, spread float64 // how much their least grew, and what a random walk makes of a quarter of the time
 	rise, se    float64 // what the second half has above the first, and its standard error
 	half        float64 // requests in a half
+	filling     bool    // the server ends more and more requests still, so growth is no queue yet
 }
 
 const pileCosines = 8 // in each half, as in package stat's test of drift
 
 // pileOf looks at the requests in flight from a place on. The least of the second half is held
-// against that of the second quarter, so that a stall that is over is no growth: its error
-// is that of a random walk (arrivals and ends both Poisson, and as many), which no queue
-// exceeds. The means of the halves say how much growth there may be: with
+// against that of the second quarter, so that a stall that is over is no growth: it is judged
+// as that of a random walk (arrivals and ends both Poisson, and as many), which no queue
+// that keeps up exceeds. The means of the halves say how much growth there may be: with
 // error bars from each half by itself, so that growth does not lengthen the yardstick.
 func pileOf(flight []float64, skip int) pile {
 	n := len(flight)
@@ -37,11 +38,50 @@ func pileOf(flight []float64, skip int) pile {
 
 // and is both probes of a load taken together.
 func (p pile) and(o pile) pile {
-	return pile{low: p.low + o.low, spread: math.Hypot(p.spread, o.spread), rise: p.rise + o.rise, se: math.Hypot(p.se, o.se), half: p.half + o.half}
+	return pile{low: p.low + o.low, spread: math.Hypot(p.spread, o.spread), rise: p.rise + o.rise, se: math.Hypot(p.se, o.se), half: p.half + o.half, filling: p.filling || o.filling}
 }
 
 // grows reports whether the requests in flight grow, with this chance of being wrong.
-func (p pile) grows(wrong float64) bool { return p.low > stat.NormalQuantile(1-wrong)*p.spread }
+func (p pile) grows(wrong float64) bool {
+	return p.low > 0 && !math.IsInf(p.spread, 1) && walks(p.low/p.spread) < wrong
+}
+
+// walks is the chance that the least of a random walk's second half lies that far above the
+// least of its second quarter, in units of what it walks in a quarter: P(|X| − √2·|Y| > z)
+// with X and Y normal. For seen from the middle, the walk back through the quarter and the
+// walk on through the half are independent, and how far each gets at most is distributed as
+// how far it is at its end (reflection principle).
+func walks(z float64) float64 {
+	const step, far = 0.05, 9 // Simpson's rule, in standard deviations of Y
+	at := func(y float64) float64 {
+		return 2 * math.Exp(-y*y/2) / math.Sqrt(2*math.Pi) * math.Erfc((z+math.Sqrt2*y)/math.Sqrt2)
+	}
+	sum := at(0) + at(far)
+	for i := 1; i < far/step; i++ {
+		sum += float64(2+2*(i%2)) * at(float64(i)*step)
+	}
+	return sum * step / 3
+}
+
+// pace holds the requests that the server ended in the second half against those of the quarters
+// before, but for chance (5 %). While it ends more and more of them it is still filling up, as it
+// does for as long as requests last: what comes in and does not go out yet is no queue. Where it
+// ends fewer, a stall or a slow spell may have begun on the way.
+func (t *trial) pace() (filling, slower bool) {
+	now := t.due[len(t.due)-1]
+	var ends [4]float64 // in each quarter
+	for _, end := range t.end {
+		if end < now {
+			ends[int(4*end/now)]++
+		}
+	}
+	late := (ends[2] + ends[3]) / 2
+	chance := func(quarter float64) float64 { // the variance of a count is itself, of half of two it is half
+		return stat.NormalQuantile(0.95) * math.Sqrt(math.Max(quarter, late)*1.5)
+	}
+	best := math.Max(ends[0], ends[1])
+	return late > ends[1]+chance(ends[1]), late < best-chance(best) || late == 0
+}
 
 // most is the largest share of requests that may pile up: where a share e of them does, the
 // second half has e times its requests more in flight.

@@ -30,7 +30,7 @@ var small = engine.Config{Law: engine.Linear{Base: 10 * ms, PerSequence: 1500 * 
 // time (-truth computes it anew).
 func smallScenario() scenario {
 	return scenario{name: "small", server: virtual{cfg: small, prompt: [2]int64{200, 200}, output: [2]int64{16, 16}}, target: 0.9,
-		good: func(r *engine.Request) bool { return r.TTFT() < 150*ms }, capacity: smallCapacity}
+		score: where(func(r *engine.Request) bool { return r.TTFT() < 150*ms }), capacity: smallCapacity}
 }
 
 const smallCapacity = 11.24

@@ -94,16 +94,16 @@ func record(r *engine.Request) *metric.Record {
 	return rec
 }
 
-// share is the share of n requests at a load that is good.
-func (v *virtual) share(load float64, n int, good func(*engine.Request) bool) float64 {
+// score is what n requests at a load score on average.
+func (v *virtual) score(load float64, n int, of func(*engine.Request) float64) float64 {
 	src := random.New(99, uint64(load*1e6))
 	cfg := v.cfg
 	cfg.Seed = 7
-	kept := 0
+	sum := 0.0
 	var last *engine.Request // its end is only known after it was told
 	count := func() {
-		if last != nil && good(last) {
-			kept++
+		if last != nil {
+			sum += of(last)
 		}
 		last = nil
 	}
@@ -129,7 +129,7 @@ func (v *virtual) share(load float64, n int, good func(*engine.Request) bool) fl
 		panic(err)
 	}
 	count()
-	return float64(kept) / float64(n)
+	return sum / float64(n)
 }
 
 func (v *virtual) now() time.Duration { return v.clock }
