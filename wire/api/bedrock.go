@@ -183,16 +183,7 @@ func (d *bedrockDecoder) block() {
 		case "reasoningContent":
 			c.thoughts(func() bool { return d.r.piece(timeline.Reasoning) })
 		case "toolUse":
-			for name := range c.Members {
-				switch string(name) {
-				case "name":
-					d.r.piece(timeline.Tool)
-				case "input":
-					d.r.arguments()
-				default:
-					c.Skip()
-				}
-			}
+			d.r.call("input")
 		default:
 			if isMedia(name) && c.media() {
 				d.r.said.add(timeline.Media, 0)

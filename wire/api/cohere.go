@@ -113,7 +113,7 @@ func (d *cohereDecoder) message(name []byte) {
 	case "tool_plan":
 		d.r.piece(timeline.Reasoning)
 	case "tool_calls":
-		c.oneOrMore(d.call)
+		c.oneOrMore(d.r.calledFunction)
 	default:
 		c.Skip()
 	}
@@ -129,26 +129,6 @@ func (d *cohereDecoder) content() {
 			d.r.piece(timeline.Reasoning)
 		default:
 			c.Skip()
-		}
-	}
-}
-
-func (d *cohereDecoder) call() {
-	c := &d.r.c
-	for name := range c.Members {
-		if string(name) != "function" {
-			c.Skip()
-			continue
-		}
-		for name := range c.Members {
-			switch string(name) {
-			case "name":
-				d.r.piece(timeline.Tool)
-			case "arguments":
-				d.r.arguments()
-			default:
-				c.Skip()
-			}
 		}
 	}
 }

@@ -212,7 +212,7 @@ func (d *geminiDecoder) part() {
 				kind = timeline.Reasoning
 			}
 		case "functionCall":
-			d.call()
+			d.r.call("args")
 		case "executableCode":
 			for name := range c.Members {
 				if string(name) == "code" {
@@ -230,20 +230,6 @@ func (d *geminiDecoder) part() {
 		}
 	}
 	d.r.add(kind, says)
-}
-
-func (d *geminiDecoder) call() {
-	c := &d.r.c
-	for name := range c.Members {
-		switch string(name) {
-		case "name":
-			d.r.piece(timeline.Tool)
-		case "args":
-			d.r.arguments()
-		default:
-			c.Skip()
-		}
-	}
 }
 
 // usage reads the counts. Thoughts stand beside those of the candidates.

@@ -158,29 +158,8 @@ func (d *ollamaDecoder) media() {
 }
 
 func (d *ollamaDecoder) calls() {
-	c := &d.r.c
-	for range c.Elements {
-		for name := range c.Members {
-			if string(name) == "function" {
-				d.function()
-			} else {
-				c.Skip()
-			}
-		}
-	}
-}
-
-func (d *ollamaDecoder) function() {
-	c := &d.r.c
-	for name := range c.Members {
-		switch string(name) {
-		case "name":
-			d.r.piece(timeline.Tool)
-		case "arguments":
-			d.r.arguments()
-		default:
-			c.Skip()
-		}
+	for range d.r.c.Elements {
+		d.r.calledFunction()
 	}
 }
 

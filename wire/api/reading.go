@@ -71,6 +71,31 @@ func (r *reading) arguments() {
 	}
 }
 
+// call reads a tool's call: its name, and its arguments, under the API's name for them.
+func (r *reading) call(arguments string) {
+	for name := range r.c.Members {
+		switch string(name) {
+		case "name":
+			r.piece(timeline.Tool)
+		case arguments:
+			r.arguments()
+		default:
+			r.c.Skip()
+		}
+	}
+}
+
+// calledFunction reads a call that stands in a member function, as OpenAI's do.
+func (r *reading) calledFunction() {
+	for name := range r.c.Members {
+		if string(name) == "function" {
+			r.call("arguments")
+		} else {
+			r.c.Skip()
+		}
+	}
+}
+
 // apply tells the stream what the event said. An event that bears no token and
 // ends nothing is recorded as what it otherwise is.
 func (r *reading) apply(s *Stream, otherwise timeline.Kind) {
