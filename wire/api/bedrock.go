@@ -185,11 +185,7 @@ func (d *bedrockDecoder) block() {
 		case "toolUse":
 			d.r.call("input")
 		default:
-			if isMedia(name) && c.media() {
-				d.r.said.add(timeline.Media, 0)
-			} else if !isMedia(name) {
-				c.Skip()
-			}
+			d.r.other(name)
 		}
 	}
 }

@@ -222,11 +222,7 @@ func (d *geminiDecoder) part() {
 				}
 			}
 		default:
-			if isMedia(name) && c.media() {
-				d.r.said.add(timeline.Media, 0)
-			} else if !isMedia(name) {
-				c.Skip()
-			}
+			d.r.other(name)
 		}
 	}
 	d.r.add(kind, says)

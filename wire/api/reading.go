@@ -96,6 +96,15 @@ func (r *reading) calledFunction() {
 	}
 }
 
+// other passes over a member that the API's table does not name. A medium is noted.
+func (r *reading) other(name []byte) {
+	if !isMedia(name) {
+		r.c.Skip()
+	} else if r.c.media() {
+		r.said.add(timeline.Media, 0)
+	}
+}
+
 // apply tells the stream what the event said. An event that bears no token and
 // ends nothing is recorded as what it otherwise is.
 func (r *reading) apply(s *Stream, otherwise timeline.Kind) {

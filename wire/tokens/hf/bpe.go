@@ -118,28 +118,15 @@ func newByteBPE(vocab *vocab, merges *bpe.Merges, ignoreMerges bool) (*byteBPE, 
 func (m *byteBPE) tokens() []string { return m.vocab.names }
 
 func (m *byteBPE) encode(s string, out *scratch) {
-	if m.whole != nil {
-		if id := m.whole.Find(s); id != bpe.None {
-			out.add(id)
-			return
-		}
-	}
-	if out.counting {
-		if n, ok := out.cache.Find(s); ok {
-			out.count += n
-			return
-		}
+	if out.known(s, m.whole) {
+		return
 	}
 	w := &out.word
 	w.Reset()
 	for i := range len(s) {
 		w.IDs = append(w.IDs, m.bytes[s[i]])
 	}
-	m.merges.Merge(w)
-	out.addAll(w.IDs)
-	if out.counting {
-		out.cache.Store(s, len(w.IDs))
-	}
+	out.merge(s, m.merges)
 }
 
 // charBPE is a model whose symbols are the characters of the text.
@@ -150,12 +137,15 @@ type charBPE struct {
 	unk            uint32 // or bpe.None: an unknown character is dropped
 	fuseUnk        bool
 	bytes          *[256]uint32 // what an unknown character falls back to, or nil
-	ignoreMerges   bool
+	whole          *bpe.Vocab   // words that are tokens are not merged; nil: they are
 }
 
 func (v *bpeJSON) charBPE(vocab *vocab, merges *bpe.Merges) (model, error) {
 	m := &charBPE{vocab: vocab, merges: merges, prefix: text(v.Prefix), suffix: text(v.Suffix), unk: bpe.None,
-		fuseUnk: is(v.FuseUnk), ignoreMerges: is(v.IgnoreMerges)}
+		fuseUnk: is(v.FuseUnk)}
+	if is(v.IgnoreMerges) {
+		m.whole = vocab.Vocab
+	}
 	if is(v.ByteFallback) {
 		ids, ok := byteTokens(vocab.id)
 		if !ok {
@@ -178,26 +168,13 @@ func (v *bpeJSON) charBPE(vocab *vocab, merges *bpe.Merges) (model, error) {
 func (m *charBPE) tokens() []string { return m.vocab.names }
 
 func (m *charBPE) encode(s string, out *scratch) {
-	if m.ignoreMerges {
-		if id := m.vocab.Find(s); id != bpe.None {
-			out.add(id)
-			return
-		}
-	}
-	if out.counting {
-		if n, ok := out.cache.Find(s); ok {
-			out.count += n
-			return
-		}
+	if out.known(s, m.whole) {
+		return
 	}
 	w := &out.word
 	w.Reset()
 	m.symbols(s, w)
-	m.merges.Merge(w)
-	out.addAll(w.IDs)
-	if out.counting {
-		out.cache.Store(s, len(w.IDs))
-	}
+	out.merge(s, m.merges)
 }
 
 // symbols makes a symbol of every character. An unknown one waits for the next

@@ -85,6 +85,32 @@ func (s *scratch) add(id uint32) {
 	}
 }
 
+// known adds a text that needs no merging: a token of its own in whole, which may be
+// nil, or one that was counted before.
+func (s *scratch) known(text string, whole *bpe.Vocab) bool {
+	if whole != nil {
+		if id := whole.Find(text); id != bpe.None {
+			s.add(id)
+			return true
+		}
+	}
+	if !s.counting {
+		return false
+	}
+	n, ok := s.cache.Find(text)
+	s.count += n
+	return ok
+}
+
+// merge adds what is left of the word in hand, a text's symbols, after all merges.
+func (s *scratch) merge(text string, m *bpe.Merges) {
+	m.Merge(&s.word)
+	s.addAll(s.word.IDs)
+	if s.counting {
+		s.cache.Store(text, len(s.word.IDs))
+	}
+}
+
 func (s *scratch) addAll(ids []uint32) {
 	s.count += len(ids)
 	if !s.counting {
