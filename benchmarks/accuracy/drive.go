@@ -5,10 +5,10 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"runtime/pprof"
 	"strconv"
 	"time"
 
+	"tokenmeter/benchmarks/harness"
 	"tokenmeter/load/bench"
 	"tokenmeter/record/run"
 	"tokenmeter/wire/api"
@@ -22,7 +22,7 @@ func drive() error {
 	if err != nil {
 		return err
 	}
-	stopProfile, err := startProfile(*profile)
+	stopProfile, err := harness.Profile(*profile)
 	if err != nil {
 		return err
 	}
@@ -55,18 +55,4 @@ func measure(n int) (*run.Run, error) {
 		Content: bench.Content{InputTokens: "16", OutputTokens: strconv.Itoa(*tokens), IgnoreEOS: true},
 		Output:  bench.Output{Out: *dir, Log: os.Stderr},
 	})
-}
-
-func startProfile(name string) (stop func(), err error) {
-	if name == "" {
-		return func() {}, nil
-	}
-	f, err := os.Create(name)
-	if err != nil {
-		return nil, err
-	}
-	if err := pprof.StartCPUProfile(f); err != nil {
-		return nil, err
-	}
-	return func() { pprof.StopCPUProfile(); f.Close() }, nil
 }

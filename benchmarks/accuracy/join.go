@@ -1,12 +1,10 @@
 package main
 
 import (
-	"bufio"
-	"encoding/json"
 	"fmt"
-	"os"
 	"slices"
 
+	"tokenmeter/benchmarks/harness"
 	"tokenmeter/record/metric"
 	"tokenmeter/record/run"
 	"tokenmeter/record/timeline"
@@ -38,7 +36,7 @@ type compared struct {
 
 // join puts the records of a run beside the server's truth.
 func join(dir, truthFile string, zeroNS int64) (*compared, error) {
-	truths, err := readTruth(truthFile)
+	truths, err := harness.ReadTruth(truthFile, func(t *truth) string { return t.ID })
 	if err != nil {
 		return nil, err
 	}
@@ -68,24 +66,6 @@ func join(dir, truthFile string, zeroNS int64) (*compared, error) {
 		slices.Sort(s)
 	}
 	return c, nil
-}
-
-func readTruth(name string) (map[string]*truth, error) {
-	f, err := os.Open(name)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	truths := map[string]*truth{}
-	d := json.NewDecoder(bufio.NewReader(f))
-	for d.More() {
-		t := &truth{}
-		if err := d.Decode(t); err != nil {
-			return nil, err
-		}
-		truths[t.ID] = t
-	}
-	return truths, nil
 }
 
 func (c *compared) add(tl *timeline.Timeline, t *truth, zeroNS int64) {

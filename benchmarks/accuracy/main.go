@@ -24,7 +24,7 @@ import (
 
 	"tokenmeter/base/clock"
 	"tokenmeter/base/process"
-	"tokenmeter/benchmarks/pinned"
+	"tokenmeter/benchmarks/harness"
 )
 
 var (
@@ -159,5 +159,5 @@ func startOn(c *exec.Cmd, cpu int) error {
 	if !*pin && runtime.GOOS == "linux" {
 		return c.Start()
 	}
-	return pinned.Start(c, cpu)
+	return harness.Start(c, cpu)
 }

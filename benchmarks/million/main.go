@@ -18,11 +18,10 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"runtime/pprof"
-	"slices"
 	"strconv"
 	"time"
 
+	"tokenmeter/benchmarks/harness"
 	"tokenmeter/record/run"
 )
 
@@ -97,7 +96,7 @@ func compare() error {
 		duck, ratio = append(duck, b.Seconds), append(ratio, a.Seconds/b.Seconds)
 	}
 	if len(ratio) > 0 {
-		fmt.Printf("medians: tokenmeter %.2f s, DuckDB %.2f s, ratio %.2f\n", median(ours), median(duck), median(ratio))
+		fmt.Printf("medians: tokenmeter %.2f s, DuckDB %.2f s, ratio %.2f\n", harness.Median(ours), harness.Median(duck), harness.Median(ratio))
 	}
 	return nil
 }
@@ -122,17 +121,11 @@ func child(name string, args ...string) (told, error) {
 
 // summarise computes what `tokenmeter report` shows of a folder.
 func summarise(dir string) error {
-	if *profile != "" {
-		f, err := os.Create(*profile)
-		if err != nil {
-			return err
-		}
-		defer f.Close()
-		if err := pprof.StartCPUProfile(f); err != nil {
-			return err
-		}
-		defer pprof.StopCPUProfile()
+	stop, err := harness.Profile(*profile)
+	if err != nil {
+		return err
 	}
+	defer stop()
 	began := time.Now()
 	f, err := run.Open(dir)
 	if err != nil {
@@ -145,12 +138,6 @@ func summarise(dir string) error {
 	}
 	return json.NewEncoder(os.Stdout).Encode(told{Seconds: time.Since(began).Seconds(),
 		Rows: sum.Requests.Total, Gaps: int64(sum.Metrics["icl_ms"].N)})
-}
-
-func median(x []float64) float64 {
-	x = slices.Sorted(slices.Values(x))
-	n := len(x)
-	return (x[(n-1)/2] + x[n/2]) / 2
 }
 
 func load() string {

@@ -16,17 +16,15 @@ import (
 	"io"
 	"math"
 	"math/rand/v2"
-	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
-	"runtime/pprof"
 	"slices"
 	"strings"
 	"time"
 
 	"tokenmeter/base/process"
-	"tokenmeter/benchmarks/pinned"
+	"tokenmeter/benchmarks/harness"
 	"tokenmeter/load/bench"
 	"tokenmeter/physics/sim"
 	"tokenmeter/record/run"
@@ -100,7 +98,7 @@ func orchestrate() error {
 	if err != nil {
 		return err
 	}
-	if err := pinned.Start(server, *serverCPU); err != nil {
+	if err := harness.Start(server, *serverCPU); err != nil {
 		return err
 	}
 	defer server.Process.Kill()
@@ -165,7 +163,7 @@ func one(kind, address, dir string) (f figures, err error) {
 	if err != nil {
 		return f, err
 	}
-	if err := pinned.Start(c, *clientCPU); err != nil {
+	if err := harness.Start(c, *clientCPU); err != nil {
 		return f, err
 	}
 	said, _ := io.ReadAll(out)
@@ -177,28 +175,15 @@ func one(kind, address, dir string) (f figures, err error) {
 
 func serve() error {
 	server := sim.New(sim.Config{Model: "sim", Overhead: time.Millisecond, DecodeBase: time.Millisecond, OutputTokens: 1})
-	ln, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		return err
-	}
-	go server.Serve(ln)
-	fmt.Printf("http://%s\n", ln.Addr())
-	io.Copy(io.Discard, os.Stdin)
-	return server.Close()
+	return harness.Serve(server)
 }
 
 func drive() error {
-	if *profile != "" {
-		f, err := os.Create(*profile)
-		if err != nil {
-			return err
-		}
-		defer f.Close()
-		if err := pprof.StartCPUProfile(f); err != nil {
-			return err
-		}
-		defer pprof.StopCPUProfile()
+	stop, err := harness.Profile(*profile)
+	if err != nil {
+		return err
 	}
+	defer stop()
 	r, err := bench.Run(context.Background(), bench.Plan{
 		Client: client.Config{BaseURL: *url, API: api.OpenAIChat},
 		// Concurrency is a cap that never binds.

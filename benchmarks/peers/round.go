@@ -16,7 +16,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"tokenmeter/benchmarks/pinned"
+	"tokenmeter/benchmarks/harness"
 )
 
 // round is one client's run against a server of its own, each on its core.
@@ -42,7 +42,7 @@ func (b *bench) round(p *peer, l load, repeat int) (*row, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := pinned.Start(server, b.serverCPU); err != nil {
+	if err := harness.Start(server, b.serverCPU); err != nil {
 		return nil, err
 	}
 	defer server.Process.Kill()
@@ -60,7 +60,7 @@ func (b *bench) round(p *peer, l load, repeat int) (*row, error) {
 	if clientErr != nil {
 		return nil, clientErr
 	}
-	truths, err := readTruth(j.file("truth.jsonl"))
+	truths, err := harness.ReadTruth(j.file("truth.jsonl"), func(t *truth) string { return t.ID })
 	if err != nil {
 		return nil, err
 	}
@@ -98,7 +98,7 @@ func (b *bench) client(p *peer, j *job, r *row) error {
 	r.LoadAverage = loadAverage()
 	before := coreTicks(b.clientCPU)
 	r.startedNS = clockNS(unix.CLOCK_MONOTONIC)
-	if err := pinned.Start(c, b.clientCPU); err != nil {
+	if err := harness.Start(c, b.clientCPU); err != nil {
 		return err
 	}
 	kill := func() { syscall.Kill(-c.Process.Pid, syscall.SIGKILL) }

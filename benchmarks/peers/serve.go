@@ -5,13 +5,11 @@ package main
 import (
 	"bufio"
 	"encoding/json"
-	"fmt"
-	"io"
-	"net"
 	"os"
 	"slices"
 	"time"
 
+	"tokenmeter/benchmarks/harness"
 	"tokenmeter/physics/sim"
 )
 
@@ -41,14 +39,7 @@ func serve(truthFile string, tokens int, first, gap time.Duration) error {
 			truths = append(truths, x)
 		},
 	})
-	ln, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		return err
-	}
-	go server.Serve(ln)
-	fmt.Printf("http://%s\n", ln.Addr())
-	io.Copy(io.Discard, os.Stdin)
-	if err := server.Close(); err != nil {
+	if err := harness.Serve(server); err != nil {
 		return err
 	}
 	f, err := os.Create(truthFile)
@@ -66,22 +57,4 @@ func serve(truthFile string, tokens int, first, gap time.Duration) error {
 		return err
 	}
 	return f.Close()
-}
-
-func readTruth(name string) (map[string]*truth, error) {
-	f, err := os.Open(name)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	truths := map[string]*truth{}
-	d := json.NewDecoder(bufio.NewReaderSize(f, 1<<20))
-	for d.More() {
-		t := &truth{}
-		if err := d.Decode(t); err != nil {
-			return nil, err
-		}
-		truths[t.ID] = t
-	}
-	return truths, nil
 }

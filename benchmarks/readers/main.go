@@ -23,7 +23,7 @@ import (
 	"time"
 
 	"tokenmeter/base/process"
-	"tokenmeter/benchmarks/pinned"
+	"tokenmeter/benchmarks/harness"
 )
 
 var (
@@ -107,14 +107,14 @@ func startServer() (*exec.Cmd, string, error) {
 	if err != nil {
 		return nil, "", err
 	}
-	if err := pinned.Start(c, *serverCPU); err != nil {
+	if err := harness.Start(c, *serverCPU); err != nil {
 		return nil, "", err
 	}
 	address, err := bufio.NewReader(out).ReadString('\n')
 	if err != nil {
 		return nil, "", fmt.Errorf("the server did not start: %w", err)
 	}
-	return c, strings.TrimSpace(address), nil
+	return c, strings.TrimPrefix(strings.TrimSpace(address), "http://"), nil
 }
 
 // one runs a reader in a process of its own.
@@ -136,7 +136,7 @@ func one(kind, reader, address, dir string) (sample, error) {
 	if err != nil {
 		return sample{}, err
 	}
-	if err := pinned.Start(c, *clientCPU); err != nil {
+	if err := harness.Start(c, *clientCPU); err != nil {
 		return sample{}, err
 	}
 	said, _ := io.ReadAll(out)

@@ -4,14 +4,13 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"io"
-	"net"
 	"os"
 	"runtime"
 	"runtime/pprof"
 	"strconv"
 	"time"
 
+	"tokenmeter/benchmarks/harness"
 	"tokenmeter/load/bench"
 	"tokenmeter/physics/sim"
 	"tokenmeter/wire/api"
@@ -21,30 +20,17 @@ import (
 // serve runs the simulated server until its stdin is closed.
 func serve() error {
 	server := sim.New(sim.Config{Model: "sim", Overhead: 50 * time.Millisecond, DecodeBase: *gap, OutputTokens: *tokens})
-	ln, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		return err
-	}
-	go server.Serve(ln)
-	fmt.Println(ln.Addr())
-	io.Copy(io.Discard, os.Stdin)
-	return server.Close()
+	return harness.Serve(server)
 }
 
 // measure is tokenmeter: it keeps so many streams open, whose requests start
 // evenly spread over the length of a reply, and does all that a measurement does.
 func measure() error {
-	if *profile != "" {
-		f, err := os.Create(*profile)
-		if err != nil {
-			return err
-		}
-		defer f.Close()
-		if err := pprof.StartCPUProfile(f); err != nil {
-			return err
-		}
-		defer pprof.StopCPUProfile()
+	stop, err := harness.Profile(*profile)
+	if err != nil {
+		return err
 	}
+	defer stop()
 	if *heap != "" {
 		time.AfterFunc(30*time.Second, writeHeap)
 	}

@@ -4,8 +4,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"os"
-	"slices"
 	"strings"
+	"tokenmeter/benchmarks/harness"
 )
 
 // sample is one run of one kind.
@@ -54,14 +54,8 @@ func (t *table) print() {
 			cpu = append(cpu, s.cpuUS)
 			ratio = append(ratio, s.cpuUS/base[i].cpuUS)
 		}
-		fmt.Printf("  %-8s %6.2f µs an event   %.2f × %s\n", kind, median(cpu), median(ratio), t.kinds[0])
+		fmt.Printf("  %-8s %6.2f µs an event   %.2f × %s\n", kind, harness.Median(cpu), harness.Median(ratio), t.kinds[0])
 	}
-}
-
-func median(x []float64) float64 {
-	x = slices.Sorted(slices.Values(x))
-	n := len(x)
-	return (x[(n-1)/2] + x[n/2]) / 2
 }
 
 func load() string {

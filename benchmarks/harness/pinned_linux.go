@@ -1,5 +1,4 @@
-// Package pinned starts the processes of a benchmark on a core each.
-package pinned
+package harness
 
 import (
 	"os/exec"

@@ -1,7 +1,6 @@
 //go:build !linux
 
-// Package pinned starts the processes of a benchmark on a core each.
-package pinned
+package harness
 
 import (
 	"errors"
