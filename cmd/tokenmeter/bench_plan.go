@@ -35,7 +35,7 @@ func (c *benchCmd) plan(a *app) (bench.Plan, error) {
 		Model:      c.Model,
 		Command:    append([]string{"tokenmeter"}, a.args...),
 		Load:       bench.Load{Arrival: c.Arrival},
-		Content:    bench.Content{Prompt: c.Prompt, InputTokens: c.InputTokens, OutputTokens: c.OutputTokens, IgnoreEOS: c.IgnoreEOS, NoStream: c.NoStream},
+		Content:    bench.Content{Prompt: c.Prompt, InputTokens: c.InputTokens, Batch: c.Batch, OutputTokens: c.OutputTokens, IgnoreEOS: c.IgnoreEOS, NoStream: c.NoStream},
 		Conditions: bench.Conditions{AllowLowN: c.AllowLowN, AllowISLDrift: c.AllowISLDrift, Preflight: c.Preflight},
 		Output:     bench.Output{Out: c.Out, Force: c.Force, Capture: c.Capture},
 	}

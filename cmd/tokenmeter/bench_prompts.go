@@ -20,7 +20,7 @@ func (c *benchCmd) prompts(p *bench.Plan, check *checker) {
 	if c.Check != "" || c.Workload != "" || c.Scenario != "" || c.InputTokens != "" {
 		return // made, or refused, there
 	}
-	spec := workload.Spec{Content: workload.Content{File: c.Prompts, Output: c.OutputTokens}}
+	spec := workload.Spec{Content: workload.Content{File: c.Prompts, Batch: c.Batch, Output: c.OutputTokens}}
 	l, err := workload.FromSpec("--prompts", spec, workload.Options{Seed: p.Seed, Salt: c.Salt, Tokenizer: findTokenizer, TokenizerName: c.Tokenizer})
 	if err != nil {
 		check.add(prefixed("", err))

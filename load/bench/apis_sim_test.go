@@ -50,6 +50,9 @@ var untoldUsage = map[*api.API]bool{api.Triton: true}
 // was due, each count as it was.
 func TestEveryAPIOfTheSimulator(t *testing.T) {
 	for _, a := range api.All {
+		if a.Product.Batched() {
+			continue // see TestBatchesOfTexts
+		}
 		for _, reasoning := range []int{0, 2} {
 			t.Run(fmt.Sprintf("%s, %d of reasoning", a.Name, reasoning), func(t *testing.T) {
 				tl := askSim(t, a, sim.Config{Reasoning: reasoning}, true, "")

@@ -11,6 +11,7 @@ import (
 
 	"tokenmeter/load/schedule"
 	"tokenmeter/load/workload"
+	"tokenmeter/wire/api"
 )
 
 const (
@@ -21,6 +22,9 @@ const (
 	defaultInput       = "256"
 	defaultOutput      = "128"
 )
+
+// batched reports whether the API answers texts without words of its own.
+func (p *Plan) batched() bool { return p.Client.API != nil && p.Client.API.Product.Batched() }
 
 // open reports whether the load is an open loop.
 func (p *Plan) open() bool {
@@ -73,7 +77,7 @@ func (p *Plan) settle() {
 		if p.InputTokens == "" {
 			p.InputTokens, p.defaultInput = defaultInput, true
 		}
-		if p.OutputTokens == "" {
+		if p.OutputTokens == "" && !p.batched() {
 			p.OutputTokens, p.defaultOutput = defaultOutput, true
 		}
 	}
@@ -116,6 +120,9 @@ func (p *Plan) check() error {
 	if p.Client.API == nil {
 		errs = append(errs, errors.New("no API is set"))
 	}
+	if p.batched() && p.OutputTokens != "" {
+		errs = append(errs, fmt.Errorf("%s answers without words, so no length can be asked for: leave out the output tokens", p.Client.API.Name))
+	}
 	if err := errors.Join(errs...); err != nil {
 		return &UsageError{err}
 	}
@@ -155,8 +162,22 @@ func (p *Plan) closedLoop() schedule.Closed {
 	return c
 }
 
-// work makes the workload of a settled plan.
+// work makes the workload of a settled plan, as its API takes it.
 func (p *Plan) work() (workload.Workload, error) {
+	w, err := p.content()
+	if err != nil {
+		return nil, err
+	}
+	if w.Info().Batch != "" && !p.batched() {
+		return nil, &UsageError{fmt.Errorf("%s takes one conversation in a request, not a batch of texts: leave out the batch, or speak embeddings or rerank", p.Client.API.Name)}
+	}
+	if made, ok := w.(interface{ ForAPI(*api.API) }); ok {
+		made.ForAPI(p.Client.API)
+	}
+	return w, nil
+}
+
+func (p *Plan) content() (workload.Workload, error) {
 	if p.Workload != nil {
 		return p.Workload, nil
 	}
@@ -169,6 +190,14 @@ func (p *Plan) work() (workload.Workload, error) {
 		}
 		output = l
 	}
+	var texts workload.Lengths
+	if p.Batch != "" {
+		l, err := workload.ParseBatch(p.Batch)
+		if err != nil {
+			errs = append(errs, fmt.Errorf("batch: %w", err))
+		}
+		texts = l
+	}
 	given := p.Prompts
 	if p.Prompt != "" {
 		given = append([]workload.Prompt{workload.Text(p.Prompt)}, given...)
@@ -176,6 +205,9 @@ func (p *Plan) work() (workload.Workload, error) {
 	if len(given) > 0 {
 		if p.InputTokens != "" {
 			errs = append(errs, errors.New("a length of the input makes prompts, and so excludes given ones"))
+		}
+		if p.Batch != "" {
+			errs = append(errs, errors.New("a batch takes made prompts or those of a file, not one prompt that is given"))
 		}
 		if err := errors.Join(errs...); err != nil {
 			return nil, &UsageError{err}
@@ -199,6 +231,9 @@ func (p *Plan) work() (workload.Workload, error) {
 	work, err := workload.NewMade(shape, workload.Words, p.Tokenizer, p.Seed, salt)
 	if err != nil {
 		return nil, &UsageError{fmt.Errorf("tokenizer: %w", err)}
+	}
+	if p.Batch != "" {
+		work.Batch(texts)
 	}
 	return work, nil
 }

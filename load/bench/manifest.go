@@ -24,7 +24,7 @@ func (r *runner) manifest(ready found) run.Run {
 		Load: r.load(),
 		Workload: run.Workload{Kind: info.Kind, Source: info.Source, Salt: info.Salt,
 			InputTokens: info.InputTokens, OutputTokens: info.OutputTokens,
-			PromptsUnique: info.UniquePrompts, OutputIsCap: !p.IgnoreEOS,
+			Batch: info.Batch, PromptsUnique: info.UniquePrompts, OutputIsCap: !p.IgnoreEOS,
 			Name: info.Name, Classes: info.Classes, SegmentS: info.SegmentS, TaskDeadlineS: seconds(info.Deadline), Readers: p.Readers},
 		Pricing:   p.Pricing,
 		AllowLowN: p.AllowLowN, AllowISLDrift: p.AllowISLDrift, Noticed: r.log.warnings(),

@@ -84,6 +84,7 @@ type Content struct {
 	Prompts      []workload.Prompt // in turn
 	PromptsFile  string            // where Prompts came from
 	InputTokens  string            // a distribution, default "256"; an asked one must be kept by the server's count
+	Batch        string            // texts in a request, a distribution, for APIs that answer several at once; default 1
 	OutputTokens string            // default "128" for made prompts, else the server's choice
 	IgnoreEOS    bool
 	NoStream     bool

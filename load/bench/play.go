@@ -259,13 +259,17 @@ func (p *playing) prepare(k int) job {
 	if s.Model != "" {
 		j.req.Model = s.Model
 	}
+	if r.plan.batched() {
+		j.req.Stream, j.req.IgnoreEOS, j.req.MaxTokens = false, false, timeline.Opt[int64]{}
+	}
 	r.plan.Session.identify(&j.req, r.id, &p.item, k)
 	p.told.echo(&r.plan.Session, &j.req, &p.item, k)
 	tl := j.tl
 	tl.Request, tl.ID = n, requestID(r.id, n)
 	tl.Phase, tl.Worker, tl.Class = p.part, p.worker, p.item.Class
 	tl.API, tl.Model = r.plan.Client.API.Name, j.req.Model
-	tl.Asked, tl.Requested = j.req.Stream, s.MaxTokens
+	tl.Asked, tl.Requested = j.req.Stream, j.req.MaxTokens
+	tl.Inputs = r.plan.Client.API.Inputs(&j.req)
 	p.place(tl, k)
 	return j
 }

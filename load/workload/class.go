@@ -32,6 +32,7 @@ type class struct {
 	deadline  time.Duration
 	segment   time.Duration
 	images    *images
+	batch     *batch     // nil: a request is one text
 	source    *source    // nil: prompts are made
 	recording *recording // nil: no sessions of agents
 
@@ -78,6 +79,14 @@ func saltOf(text string) uint64 {
 
 // item makes item i.
 func (c *class) item(i int64) Item {
+	if c.batch != nil {
+		return c.batched(i)
+	}
+	return c.single(i)
+}
+
+// single makes item i as one that is sent by itself.
+func (c *class) single(i int64) Item {
 	it := Item{Index: i, Class: c.name, Kind: c.kind, Live: c.live}
 	switch {
 	case c.recording != nil:

@@ -1,6 +1,7 @@
 package workload
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -177,7 +178,7 @@ func firstGiven(k *Content) string {
 		name string
 		set  bool
 	}{
-		{"input", k.Input != ""}, {"output", k.Output != ""}, {"file", k.File != ""}, {"turns", k.Turns != ""}, {"corpus", k.Corpus != ""},
+		{"input", k.Input != ""}, {"batch", k.Batch != ""}, {"query", k.Query != ""}, {"output", k.Output != ""}, {"file", k.File != ""}, {"turns", k.Turns != ""}, {"corpus", k.Corpus != ""},
 		{"task", k.Task != nil}, {"segments", k.Segments != nil}, {"prefix", k.Prefix != nil}, {"images", k.Images != nil},
 		{"system", k.System != ""}, {"check", k.Check != nil}, {"parameters", k.Parameters != nil}, {"models", k.Models != nil},
 		{"leave", k.Leave != nil}, {"slow", k.Slow != nil},
@@ -261,6 +262,10 @@ func (c *compiler) describe(s *Spec) {
 		return k.source == nil && k.bust != "off" || k.bust != "" && k.bust != "off" || k.source != nil && k.source.block > 0
 	}) {
 		i.Salt = c.opt.Salt
+	}
+	i.Batch = s.Batch
+	for k := range s.Mix {
+		i.Batch = cmp.Or(i.Batch, s.Mix[k].Batch)
 	}
 	first := c.out.classes[0]
 	switch {

@@ -27,6 +27,9 @@ func (c *compiler) kinds(out *class, k *Content, at func(string) string) {
 			}
 		}
 	}
+	if k.Batch != "" || k.Query != "" {
+		c.batch(out, k, at)
+	}
 	if k.Segments != nil {
 		several++
 		out.kind = Segments
@@ -52,6 +55,28 @@ func (c *compiler) kinds(out *class, k *Content, at func(string) string) {
 	}
 	if k.Segments != nil && k.File != "" {
 		c.Addf(at("segments"), "segments are made, not read from a file")
+	}
+}
+
+// batch compiles requests of several texts.
+func (c *compiler) batch(out *class, k *Content, at func(string) string) {
+	out.batch = &batch{texts: c.count(k.Batch, at("batch"), maxBatch), query: c.count(k.Query, at("query"), MaxTokens)}
+	for _, f := range []struct {
+		name string
+		set  bool
+	}{
+		{"turns", k.Turns != ""}, {"task", k.Task != nil}, {"segments", k.Segments != nil}, {"sessions", k.Sessions}, {"prefix", k.Prefix != nil},
+		{"images", k.Images != nil}, {"system", k.System != ""}, {"check", k.Check != nil}, {"output", k.Output != ""},
+	} {
+		if f.set {
+			c.Addf(at(f.name), "a batch is of single texts, which are answered without words: leave out %s", f.name)
+		}
+	}
+	if out.recording != nil {
+		c.Addf(at("batch"), "sessions of agents are sent as they were recorded: leave out batch")
+	}
+	if k.Query != "" && k.File != "" {
+		c.Addf(at("query"), "of a file the first text of each request is the query: leave out query")
 	}
 }
 

@@ -42,7 +42,9 @@ func (c *class) entry(it *Item, e *entry) {
 	if e.extra != nil {
 		it.Extra = merged(c.extra, e.extra)
 	}
-	c.source.note(it.Messages)
+	if c.batch == nil { // else its texts are one prompt together
+		c.source.note(it.Messages)
+	}
 }
 
 // output is the distribution of output lengths that was asked for; zero: none.

@@ -38,6 +38,14 @@ func NewMade(shape Shape, corpus string, tokenizer Tokenizer, seed uint64, salt 
 		OutputTokens: shape.Output(), Salt: salt, UniquePrompts: true, Exact: tokenizer != nil}}, nil
 }
 
+// Batch makes each request of several texts, as many as a distribution says.
+func (w *Made) Batch(texts Lengths) {
+	for _, c := range w.classes {
+		c.batch = &batch{texts: texts}
+	}
+	w.info.Batch = texts.String()
+}
+
 // class returns the one that item i is of.
 func (w *Made) class(i int64) *class {
 	if len(w.classes) == 1 {
@@ -110,7 +118,7 @@ func (w *Made) Calibrate(corpus string, c Calibration) {
 // Corpora implements Calibrated.
 func (w *Made) Corpora() (names []string) {
 	for _, c := range w.classes {
-		given := c.source != nil && !c.source.lengths
+		given := c.source != nil && !c.source.lengths || c.batch.ranks()
 		if c.maker != nil && !given && !slices.Contains(names, c.maker.corpus) {
 			names = append(names, c.maker.corpus)
 		}

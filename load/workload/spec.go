@@ -54,6 +54,9 @@ type Content struct {
 	Think     string `yaml:"think" doc:"pause before the next turn: 2s, exponential:5s, lognormal:8s,6s,max=60s; default none"`
 	History   string `yaml:"history" enum:"recorded|live" doc:"what of the answers the next turn repeats: recorded (default) made or recorded ones, the same in every run; live what the server answered"`
 
+	Batch string `yaml:"batch" doc:"texts in one request, written like turns, for embeddings and rerank; default 1"`
+	Query string `yaml:"query" doc:"tokens of the query that documents are ranked by, written like input; default 16; of a file the first text of each request is the query"`
+
 	Task     *TaskSpec     `yaml:"task" doc:"an agent's task of several requests that need each other; instead of input, output and turns"`
 	Segments *SegmentsSpec `yaml:"segments" doc:"a medium that is played: one request for each stretch of it, due when the stretch has ended"`
 	Images   *ImagesSpec   `yaml:"images" doc:"pictures in each request, made or your own, for models that see"`

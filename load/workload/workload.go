@@ -55,6 +55,7 @@ type Info struct {
 	Source       string // the file's name; empty without one
 	InputTokens  string // the asked distribution; empty where the text was given
 	OutputTokens string
+	Batch        string // of texts in a request, the asked distribution; empty: 1
 	Salt         string // empty where it changes nothing
 	// UniquePrompts: no prompt is meant to be sent twice.
 	UniquePrompts bool

@@ -52,7 +52,11 @@ func (r *reply) token(at int64, k, batch int, last bool) {
 			r.truth.PrefillNS = at - r.truth.StartNS
 		}
 	}
-	r.s.metrics.tokens(r, at, r.lastAt, k)
+	words := k
+	if r.inputs > 0 {
+		words = 0
+	}
+	r.s.metrics.tokens(r, at, r.lastAt, words)
 	r.lastAt = at
 	r.yielded += k
 	if last {

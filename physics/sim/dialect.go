@@ -12,6 +12,8 @@ type dialect struct {
 	ends []string
 	// oneText says that reasoning is not told apart from the answer.
 	oneText bool
+	// mute says that replies have no words: nothing is decoded, nothing streams.
+	mute bool
 	// read takes a body for what OpenAI's would say.
 	read func(path string, body []byte) (askJSON, error)
 	// kind is the content type of a stream, and frame puts an event's data into it.
@@ -29,7 +31,7 @@ type dialect struct {
 
 // dialects are the APIs beside OpenAI's completions. A new one is a file of its
 // own and a line here.
-var dialects = []*dialect{&anthropic, &responses, &ollamaChat, &ollamaGenerate, &gemini, &interactions, &bedrock, &cohere, &triton, &tgi, &sglang, &llamaCpp}
+var dialects = []*dialect{&anthropic, &responses, &ollamaChat, &ollamaGenerate, &gemini, &interactions, &bedrock, &cohere, &triton, &tgi, &sglang, &llamaCpp, &embeddings, &rerank}
 
 // dialectOf is the API of a path; nil: none.
 func dialectOf(path string) *dialect {

@@ -103,7 +103,7 @@ func newReply(c *conn, a ask, id string, at int64, kernel, closing bool) *reply 
 	r.truth = &Truth{
 		ID: id, N: n, Conn: c.id, OnConn: c.n, ReceivedNS: at, Clock: stamp,
 		StartNS: -1, QueueNS: -1, PrefillNS: -1, HeadNS: -1, EndNS: -1, Status: 200, Stream: a.stream,
-		PromptTokens: r.promptTokens, CachedTokens: r.cachedTokens, Faults: r.faults,
+		PromptTokens: r.promptTokens, CachedTokens: r.cachedTokens, Inputs: r.inputs, Faults: r.faults,
 	}
 	return r
 }
@@ -111,6 +111,10 @@ func newReply(c *conn, a ask, id string, at int64, kernel, closing bool) *reply 
 // settleLength decides how many tokens the reply has and why it ends there.
 func (r *reply) settleLength() {
 	cfg := &r.s.cfg
+	if r.dialect != nil && r.dialect.mute {
+		r.outputTokens, r.finish = 1, "stop" // the end of the prefill
+		return
+	}
 	u := r.rng.Float64()
 	drawn := max(1, int(math.Round(float64(cfg.OutputTokens)*(1+cfg.OutputSpread*(2*u-1)))))
 	n, why := drawn, "stop"
@@ -199,6 +203,9 @@ func (r *reply) written(m mark, before, wrote int64) {
 	if m.end {
 		t.EndNS = wrote
 		t.close(r.yielded)
+		if r.inputs > 0 {
+			t.OutputTokens = 0
+		}
 		r.s.log.add(t)
 		r.c.idle <- struct{}{}
 	}

@@ -26,10 +26,15 @@ type ask struct {
 	timings   bool // timings_per_token
 	tokenIDs  bool // return_token_ids
 	logprobs  bool
+	inputs    int  // texts to answer at once
+	bare      bool // in text-embeddings-inference's form
 	directive
 }
 
 type askJSON struct {
+	inputs int
+	bare   bool
+
 	Model               string          `json:"model"`
 	Stream              bool            `json:"stream"`
 	MaxTokens           *int            `json:"max_tokens"`
@@ -88,6 +93,7 @@ func parseAsk(cfg *Config, chat bool, d *dialect, path string, body []byte, head
 	a.model, a.stream, a.ignoreEOS = j.Model, j.Stream, j.IgnoreEOS
 	a.priority, a.metrics, a.timings = j.Priority, j.IncludeMetrics, j.TimingsPerToken
 	a.tokenIDs = j.ReturnTokenIDs
+	a.inputs, a.bare = j.inputs, j.bare
 	switch string(j.Logprobs) {
 	case "", "null", "false":
 	default:

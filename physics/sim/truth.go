@@ -22,6 +22,7 @@ type Truth struct {
 	Stream          bool
 	PromptTokens    int
 	CachedTokens    int
+	Inputs          int // texts that were embedded or ranked; 0: it was answered with words
 	OutputTokens    int // yielded by the model, whether delivered or not
 	ReasoningTokens int // of those
 	Preempted       int // times it lost its place in the batch
@@ -96,6 +97,7 @@ func (t *Truth) AppendJSON(b []byte) []byte {
 	b = strconv.AppendBool(b, t.Stream)
 	num("prompt_tokens", int64(t.PromptTokens))
 	num("cached_tokens", int64(t.CachedTokens))
+	num("inputs", int64(t.Inputs))
 	num("output_tokens", int64(t.OutputTokens))
 	num("reasoning_tokens", int64(t.ReasoningTokens))
 	num("preempted", int64(t.Preempted))

@@ -129,7 +129,7 @@ func newPage(r *run.Run, requests timelines) *page {
 	p.charts(r, v, c)
 	p.errors(r)
 	p.Workload, p.Machine = workload(r), machine(r)
-	p.Terms = terms(p.Rows)
+	p.Terms = terms(r, p.Rows)
 	return p
 }
 
@@ -268,7 +268,10 @@ func (p *page) charts(r *run.Run, v *view.View, c *gather.Gathered) {
 		p.NoTimes = "There are no single requests to draw: none was measured, or this report was made without the run's records."
 		return
 	}
-	p.Times = append([]chart.Figure{chart.HeatFigure(c, chart.LimitsOf(r, "itl", "icl", "max_gap"))}, append(chart.SeriesFigures(c), chart.ServerFigures(r, c)...)...)
+	if !r.Wordless() {
+		p.Times = []chart.Figure{chart.HeatFigure(c, chart.LimitsOf(r, "itl", "icl", "max_gap"))}
+	}
+	p.Times = append(p.Times, append(chart.SeriesFigures(c, !r.Wordless()), chart.ServerFigures(r, c)...)...)
 	p.Worst = chart.WorstFigure(c)
 	if len(c.Failed) > 0 {
 		f := chart.FailedFigure(c)
@@ -277,14 +280,18 @@ func (p *page) charts(r *run.Run, v *view.View, c *gather.Gathered) {
 }
 
 // terms are the definitions of the names on the page.
-func terms(rows []pageRow) []metric.Definition {
+func terms(r *run.Run, rows []pageRow) []metric.Definition {
 	var list []metric.Definition
 	for _, row := range rows {
 		if d, err := metric.Lookup(row.Link); err == nil {
 			list = append(list, d)
 		}
 	}
-	for _, name := range []string{"system_output_tps", "requests_per_s", "sustained_tps", "goodput.fraction", "goodput.requests_per_s", "error_rate", "client_lag_ms"} {
+	served := "system_output_tps"
+	if r.Wordless() {
+		served = "inputs_per_s"
+	}
+	for _, name := range []string{served, "requests_per_s", "sustained_tps", "goodput.fraction", "goodput.requests_per_s", "error_rate", "client_lag_ms"} {
 		if d, err := metric.Lookup(name); err == nil && d.Name == name {
 			list = append(list, d)
 		}

@@ -18,7 +18,11 @@ func (p *Pricing) Of(tl *timeline.Timeline) timeline.Opt[float64] {
 	if prices, ok = prices.tier(tl.ServiceTier); !ok {
 		return timeline.Opt[float64]{}
 	}
-	return prices.Of(tl.Usage)
+	u := tl.Usage
+	if tl.Inputs.OK() && !u.Output.OK() {
+		u.Output = timeline.Some(int64(0)) // vectors and scores are no tokens
+	}
+	return prices.Of(u)
 }
 
 // withoutTier reports whether it is only the class of service that has no price.

@@ -34,6 +34,7 @@ func writeOpenMetrics(w io.Writer, f *run.Folder) error {
 	p.gauge("output_tokens_per_second", "", t.SystemOutputTPS)
 	p.gauge("input_tokens_per_second", "", t.SystemInputTPS)
 	p.gauge("requests_per_second", "", t.RequestsPerS)
+	p.gauge("inputs_per_second", "", t.InputsPerS)
 	if sum.Goodput != nil {
 		p.gauge("good_ratio", "ratio", sum.Goodput.Fraction)
 	}

@@ -69,6 +69,8 @@ var throughputDefinitions = []Definition{
 	{Name: "requests_per_s", Unit: "requests/s", Title: "successful requests per second", Better: Higher, Group: GroupThroughput,
 		Formula: "ok / window", Null: "window_s is null", Elsewhere: "genai-perf counts failed ones too; MLPerf: (N − 1) / T", Source: "outcomes, window",
 		Aliases: []string{"rps", "qps", "request throughput", "request_throughput"}},
+	{Name: "inputs_per_s", Unit: "texts/s", Title: "texts embedded, or documents ranked, per second", Better: Higher, Group: GroupThroughput,
+		Formula: "Σ inputs of ok requests / window", Null: "no request was for embeddings or a ranking, or window_s is null", Source: "requests, window", Aliases: []string{"embeddings per second", "documents per second"}},
 	{Name: "tasks_per_s", Unit: "tasks/s", Title: "completed tasks per second", Better: Higher, Group: GroupThroughput,
 		Formula: "tasks of which every step succeeded / window", Null: "no tasks", Source: "outcomes, window"},
 	{Name: "success_output_tps", Unit: "tokens/s", Title: "output tokens per second of successful requests", Better: Higher, Group: GroupThroughput,

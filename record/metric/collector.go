@@ -104,6 +104,7 @@ type tokenCounts struct {
 	asked, got         int64 // where an output length was asked for
 	askedN, short, far int64
 	hidden             int64
+	inputs             int64 // of successful requests: texts embedded, documents ranked
 }
 
 type task struct {

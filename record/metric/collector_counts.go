@@ -11,7 +11,9 @@ func (c *Collector) countRequest(tl *timeline.Timeline, v *Values) {
 	switch {
 	case tl.Outcome == timeline.OK:
 		r.OK++
-		r.TokenSources[sourceName(v)]++
+		if !tl.Inputs.OK() { // an answer without words has no token to be counted
+			r.TokenSources[sourceName(v)]++
+		}
 		if v.LeftOut != "" {
 			r.ITLLeftOut[v.LeftOut]++
 		}
@@ -81,8 +83,11 @@ func (c *Collector) countTokens(tl *timeline.Timeline, v *Values) {
 	n, known := v.OutputTokens.Get()
 	if known {
 		t.byOutcome[tl.Outcome] += n
-	} else if ok {
+	} else if ok && !tl.Inputs.OK() {
 		t.unknown++
+	}
+	if ok {
+		t.inputs += tl.Inputs.Or(0)
 	}
 	if streamed, has := v.StreamedTokens.Get(); has {
 		t.streamed += streamed

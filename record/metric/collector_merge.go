@@ -85,4 +85,5 @@ func (t *tokenCounts) merge(o *tokenCounts) {
 	t.short += o.short
 	t.far += o.far
 	t.hidden += o.hidden
+	t.inputs += o.inputs
 }

@@ -204,6 +204,9 @@ func (c *Collector) rates(t *Throughput, w *windows) {
 		}
 	}
 	t.RequestsPerS = per(c.requests.OK)
+	if c.tokens.inputs > 0 {
+		t.InputsPerS = per(c.tokens.inputs)
+	}
 	if len(c.tasks) > 0 {
 		var done int64
 		for _, task := range c.tasks {

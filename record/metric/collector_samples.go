@@ -63,6 +63,7 @@ func (c *Collector) sample(tl *timeline.Timeline, v *Values) {
 	c.putInt("stalls", v.Stalls)
 	c.put("decode_tps", v.DecodeTPS)
 	c.put("e2e_tps", v.E2ETPS)
+	c.putInt("inputs", tl.Inputs)
 	c.putInt("input_tokens", tl.Usage.Input)
 	c.putInt("cached_tokens", tl.Usage.Cached)
 	c.putInt("output_tokens", v.OutputTokens)

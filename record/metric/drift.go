@@ -22,10 +22,15 @@ type Drift struct {
 	Beginning int
 }
 
-// drifts looks at the two figures that a change of the server's state shows in.
+// drifts looks at the two figures that a change of the server's state shows in; where
+// nothing was streamed, at the whole time.
 func (c *Collector) drifts() []Drift {
 	var out []Drift
-	for _, name := range []string{"ttft_ms", "tpot_ms"} {
+	looked := []string{"ttft_ms", "tpot_ms"}
+	if c.at(looked[0]).Len() == 0 {
+		looked = []string{"e2e_ms"}
+	}
+	for _, name := range looked {
 		v := c.samples[name]
 		if v == nil || v.Len() < 2 {
 			continue
@@ -37,7 +42,7 @@ func (c *Collector) drifts() []Drift {
 		if !(first > 0) {
 			continue
 		}
-		d := s.Drift(1 - 0.05/2) // two figures are looked at
+		d := s.Drift(1 - 0.05/float64(len(looked)))
 		beginning, settles := stat.SteadyFrom(s.Values, 5)
 		if !settles {
 			beginning = 0

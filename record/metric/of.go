@@ -53,7 +53,7 @@ func facts(tl *timeline.Timeline) Record {
 		ConnectionReused: tl.Reused, Remote: optional(tl.Remote),
 		SentMS: optMS(tl.SentUS), FirstByteMS: optMS(tl.HeadUS), CloseMS: optMS(tl.CloseUS),
 
-		InputTokens: tl.Usage.Input, CachedTokens: tl.Usage.Cached, ReusableTokens: tl.Reusable,
+		Inputs: tl.Inputs, InputTokens: tl.Usage.Input, CachedTokens: tl.Usage.Cached, ReusableTokens: tl.Reusable,
 		RequestedTokens: tl.Requested,
 
 		Attempts: tl.Attempts, ConnRetries: tl.ConnRetries, RetryAfterMS: optMS(tl.RetryAfterUS),

@@ -56,6 +56,7 @@ type Record struct {
 	DecodeTPS timeline.Opt[float64] `json:"decode_tps"`
 	E2ETPS    timeline.Opt[float64] `json:"e2e_tps"`
 
+	Inputs          timeline.Opt[int64] `json:"inputs"`
 	InputTokens     timeline.Opt[int64] `json:"input_tokens"`
 	CachedTokens    timeline.Opt[int64] `json:"cached_tokens"`
 	ReusableTokens  timeline.Opt[int64] `json:"reusable_tokens"`

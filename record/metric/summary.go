@@ -96,6 +96,7 @@ type Throughput struct {
 	CacheHitRate     timeline.Opt[float64]        `json:"cache_hit_rate"` // of input tokens
 	SystemInOutTPS   timeline.Opt[float64]        `json:"system_in_out_tps"`
 	RequestsPerS     timeline.Opt[float64]        `json:"requests_per_s"` // successful
+	InputsPerS       timeline.Opt[float64]        `json:"inputs_per_s"`   // texts of successful requests that were embedded or ranked; null where none were
 	TasksPerS        timeline.Opt[float64]        `json:"tasks_per_s"`
 	SuccessOutputTPS timeline.Opt[float64]        `json:"success_output_tps"`
 	ByOutcome        map[timeline.Outcome]float64 `json:"by_outcome"` // output tokens/s

@@ -87,6 +87,7 @@ var subjects = []subject{
 	{name: "worst_30s_tps", key: "worst_30s_tps", class: ofRun, unit: tokenRate, higher: true, run: func(s *metric.Summary) opt { return s.Throughput.Worst30sTPS }},
 	{name: "sustained_tps", key: "sustained_tps", class: ofRun, unit: tokenRate, higher: true, run: func(s *metric.Summary) opt { return s.Throughput.SustainedTPS }},
 	{name: "requests_per_s", key: "requests_per_s", class: ofRun, unit: perSecond, higher: true, run: func(s *metric.Summary) opt { return s.Throughput.RequestsPerS }},
+	{name: "inputs_per_s", key: "inputs_per_s", class: ofRun, unit: perSecond, higher: true, run: func(s *metric.Summary) opt { return s.Throughput.InputsPerS }},
 	{name: "tasks_per_s", key: "tasks_per_s", class: ofRun, unit: perSecond, higher: true, run: func(s *metric.Summary) opt { return s.Throughput.TasksPerS }},
 	{name: "achieved_per_s", key: "achieved_per_s", class: ofRun, unit: perSecond, higher: true, run: func(s *metric.Summary) opt { return s.Throughput.AchievedPerS }},
 	// The rate of good requests; its value comes from the judge.

@@ -116,6 +116,7 @@ func (c *coder) timeline(t *timeline.Timeline) {
 	c.string(&t.Agent)
 	c.optInt(&t.Reusable)
 	c.string(&t.ServiceTier)
+	c.optInt(&t.Inputs)
 }
 
 // more reports whether there is anything left to read; writing always goes on.

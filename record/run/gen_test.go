@@ -41,7 +41,7 @@ func anyTimeline(t *rapid.T) *timeline.Timeline {
 		SentUS:       opt(t, us, "sent"), HeadUS: opt(t, us, "head"), CloseUS: opt(t, us, "close"),
 		HTTPStatus:   rapid.IntRange(0, 599).Draw(t, "status"),
 		FinishReason: words.Draw(t, "finish"), ServiceTier: words.Draw(t, "tier"),
-		Agent: words.Draw(t, "agent"), Reusable: opt(t, count, "reusable"),
+		Agent: words.Draw(t, "agent"), Reusable: opt(t, count, "reusable"), Inputs: opt(t, count, "inputs"),
 		Streamed: rapid.Bool().Draw(t, "streamed"), Asked: rapid.Bool().Draw(t, "asked"),
 		Usage: timeline.Usage{
 			Input: opt(t, count, "input"), Cached: opt(t, count, "cached"),

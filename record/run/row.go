@@ -53,6 +53,7 @@ type row struct {
 	DecodeTPS *float64  `parquet:"decode_tps"`
 	E2ETPS    *float64  `parquet:"e2e_tps"`
 
+	Inputs          *int64  `parquet:"inputs"`
 	InputTokens     *int64  `parquet:"input_tokens"`
 	CachedTokens    *int64  `parquet:"cached_tokens"`
 	ReusableTokens  *int64  `parquet:"reusable_tokens"`

@@ -33,6 +33,7 @@ type outline struct {
 	Parent   *string `parquet:"parent"`
 	Agent    *string `parquet:"agent"`
 	Reusable *int64  `parquet:"reusable_tokens"`
+	Inputs   *int64  `parquet:"inputs"`
 	Class    *string `parquet:"workload_class"`
 	ID       string  `parquet:"id"`
 	API      string  `parquet:"api"`
@@ -114,7 +115,7 @@ func (f *outline) into(t *timeline.Timeline) error {
 	*t = timeline.Timeline{
 		Request: f.Request, ID: f.ID, Phase: timeline.Phase(f.Phase), Worker: int(f.Worker),
 		Session: word(f.Session), Turn: timeline.FromPtr(f.Turn),
-		Task: word(f.Task), Step: timeline.FromPtr(f.Step), Parent: word(f.Parent), Agent: word(f.Agent), Reusable: timeline.FromPtr(f.Reusable), Class: word(f.Class),
+		Task: word(f.Task), Step: timeline.FromPtr(f.Step), Parent: word(f.Parent), Agent: word(f.Agent), Reusable: timeline.FromPtr(f.Reusable), Inputs: timeline.FromPtr(f.Inputs), Class: word(f.Class),
 		Norm: timeline.FromPtr(f.NormTokens), NormBy: word(f.NormBy),
 		API: f.API, Model: f.Model,
 		Evidence: timeline.Evidence(f.Evidence), Clock: timeline.Clock(f.Clock),

@@ -64,7 +64,7 @@ func recordRow(rec *metric.Record) row {
 		MaxGapMS: rec.MaxGapMS.Ptr(), Stalls: rec.Stalls.Ptr(),
 		DecodeTPS: rec.DecodeTPS.Ptr(), E2ETPS: rec.E2ETPS.Ptr(),
 
-		InputTokens: rec.InputTokens.Ptr(), CachedTokens: rec.CachedTokens.Ptr(), ReusableTokens: rec.ReusableTokens.Ptr(),
+		Inputs: rec.Inputs.Ptr(), InputTokens: rec.InputTokens.Ptr(), CachedTokens: rec.CachedTokens.Ptr(), ReusableTokens: rec.ReusableTokens.Ptr(),
 		OutputTokens: rec.OutputTokens.Ptr(), ReasoningTokens: rec.ReasoningTokens.Ptr(),
 		RequestedTokens: rec.RequestedTokens.Ptr(), Chunks: rec.Chunks.Ptr(),
 		TokenSource: rec.TokenSource, Flags: rec.Flags.Names(),

@@ -110,6 +110,7 @@ type Workload struct {
 	Source        string              `json:"source"`
 	InputTokens   string              `json:"input_tokens"` // the asked distribution
 	OutputTokens  string              `json:"output_tokens"`
+	Batch         string              `json:"batch"` // texts in a request, the asked distribution; empty: 1
 	Salt          string              `json:"salt"`
 	UniquePrompts timeline.Opt[int64] `json:"unique_prompts"`
 	// PromptsUnique: no prompt was meant to be sent twice.
@@ -132,3 +133,7 @@ type Workload struct {
 	// OutputIsCap: the asked output length is an upper limit, not a demand.
 	OutputIsCap bool `json:"output_is_cap"`
 }
+
+// Wordless reports whether every answer was vectors or scores, which have no first
+// token and no pace.
+func (r *Run) Wordless() bool { return r.Requests.OK > 0 && r.Metrics["inputs"].N >= r.Requests.OK }

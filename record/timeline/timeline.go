@@ -112,6 +112,9 @@ type Timeline struct {
 	// Reusable is how many of the prompt's tokens earlier requests of its session
 	// had, as far as what was sent tells: what a prefix cache without a limit knows.
 	Reusable Opt[int64]
+	// Inputs is how many texts the request had answered at once: texts to embed, or
+	// documents to rank. Empty for requests that are answered with text.
+	Inputs Opt[int64]
 }
 
 // Usage is the server's own count, normalised: Input includes cached tokens

@@ -34,7 +34,7 @@ var Rules = []Rule{
 	{Name: "coalesced", Figure: "events that came together with another, or streams that came in bursts, whichever is more", Suspect: 0.05, Invalid: 0.25, Bears: []string{TTFT, TPOT, ITL}, test: coalesced},
 	{Name: "cpu_busy", Figure: "how busy the cores were that the client may use; where the kernel stamped the arrivals and `client_lag` and `coalesced` hold, suspect at worst, and only throughput and the client's lateness are", Suspect: 0.70, Invalid: 0.90, Bears: Figures, test: cpuBusy},
 	{Name: "steal", Figure: "processor time that the host took, or a container's quota", Suspect: 0.02, Invalid: 0.10, Bears: Figures, test: steal},
-	{Name: "drift", Figure: "change of the medians of TTFT and TPOT between the halves of the run, beyond their intervals", Suspect: 0.10, Invalid: 0.30, Bears: []string{TTFT, TPOT, ITL, E2E, Throughput}, test: drift},
+	{Name: "drift", Figure: "change of the medians of TTFT and TPOT (of E2E, where nothing was streamed) between the halves of the run, beyond their intervals", Suspect: 0.10, Invalid: 0.30, Bears: []string{TTFT, TPOT, ITL, E2E, Throughput}, test: drift},
 	{Name: "prefix_hits", Figure: "prompt tokens that came from the server's cache, beyond a template that was measured", Applies: "prompts meant to be new", Suspect: 0.05, Invalid: 0.25, Bears: load, test: prefixHits},
 	{Name: "osl_shortfall", Figure: "how much shorter answers are than asked", Applies: "a length was asked for", Suspect: 0.05, Invalid: metric.FarShort, Bears: load, test: oslShortfall},
 	{Name: "isl_error", Figure: "how far the mean prompt length is from the asked one; with --allow-isl-drift suspect at worst", Applies: "a length was asked for", Suspect: 0.05, Invalid: 0.20, Bears: load, test: islError},

@@ -133,6 +133,8 @@ func (o *Objective) FigureOf(r *metric.Record) (over, under float64, ok bool) {
 		return float64(input), 0, haveInput
 	case "requests_per_s":
 		return 1, 0, true
+	case "inputs_per_s":
+		return float64(r.Inputs.Or(0)), 0, r.Error == nil && r.Inputs.OK()
 	case "goodput_per_s":
 		good, _ := r.Good.Get()
 		return float64(countOf(true, good).Good), 0, r.Good.OK()

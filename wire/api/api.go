@@ -85,6 +85,8 @@ type API struct {
 	// Common says that its path without the version is too common a word to know
 	// it by.
 	Common bool
+	// Product is what its replies bring.
+	Product Product
 	// Build writes the request.
 	Build func(*Request) (Call, error)
 	// Decoder makes the decoder of one reply.

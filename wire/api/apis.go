@@ -21,6 +21,9 @@ var All = []*API{
 	Bedrock,
 	Cohere,
 	Triton,
+	Embeddings,
+	Rerank,
+	TEIRerank,
 }
 
 // ByName finds an API. The error lists the names there are.

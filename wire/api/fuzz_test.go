@@ -55,6 +55,9 @@ func FuzzInteractions(f *testing.F)      { fuzzAPI(f, GeminiInteractions) }
 func FuzzBedrock(f *testing.F)           { fuzzAPI(f, Bedrock) }
 func FuzzCohere(f *testing.F)            { fuzzAPI(f, Cohere) }
 func FuzzTriton(f *testing.F)            { fuzzAPI(f, Triton) }
+func FuzzEmbeddings(f *testing.F)        { fuzzAPI(f, Embeddings) }
+func FuzzRerank(f *testing.F)            { fuzzAPI(f, Rerank) }
+func FuzzTEIRerank(f *testing.F)         { fuzzAPI(f, TEIRerank) }
 
 // fuzzAPI begins with the recorded replies in which the API is recognised, and
 // with the typical chunks.

@@ -56,6 +56,15 @@ func TestRequests(t *testing.T) {
 		"triton": {
 			`/v2/models/m/generate_stream {"text_input":"s\n\nhi","max_tokens":8,"stream":true,"seed":1}`,
 			`/v2/models/m/generate {"text_input":"s\n\nhi","max_tokens":8,"stream":false,"seed":1}`},
+		"embeddings": {
+			`/v1/embeddings {"model":"m","input":["s","hi"],"seed":1}`,
+			`/v1/embeddings {"model":"m","input":["s","hi"],"seed":1}`},
+		"rerank": {
+			`/v1/rerank {"model":"m","query":"s","documents":["hi"],"seed":1}`,
+			`/v1/rerank {"model":"m","query":"s","documents":["hi"],"seed":1}`},
+		"tei-rerank": {
+			`/rerank {"model":"m","query":"s","texts":["hi"],"seed":1}`,
+			`/rerank {"model":"m","query":"s","texts":["hi"],"seed":1}`},
 	}
 	for _, a := range All {
 		for i, stream := range []bool{true, false} {

@@ -70,7 +70,7 @@ func (s *Stream) results() {
 	if s.malformed > 0 {
 		tl.Flags |= timeline.MalformedEvent
 	}
-	if s.form == whole {
+	if s.form == whole && !s.api.Product.Batched() {
 		tl.Flags |= timeline.NonStreaming
 		if tl.Asked {
 			tl.Flags |= timeline.StreamIgnored
@@ -100,7 +100,7 @@ func (s *Stream) settle(end timeline.End, trailer http.Header, cause error, garb
 		s.good(end)
 	case complete:
 		s.good(end)
-		tl.Fail(timeline.EmptyOutput, emptyWords(tl))
+		tl.Fail(timeline.EmptyOutput, s.emptyWords())
 	case end == timeline.EndUser:
 		tl.Fail(timeline.CancelledUser, because("cancelled by the client", cause))
 	case end == timeline.EndRunEnd:
@@ -179,7 +179,11 @@ func (s *Stream) failureWords(trailer http.Header) string {
 	return words + trailerWords(trailer)
 }
 
-func emptyWords(tl *timeline.Timeline) string {
+func (s *Stream) emptyWords() string {
+	tl := s.tl
+	if s.api.Product.Batched() {
+		return "the reply answers none of the texts"
+	}
 	words := "the answer is complete and has no token"
 	if n, ok := tl.Usage.Output.Get(); ok && n > 0 {
 		words += fmt.Sprintf(", although usage counts %d", n)

@@ -97,6 +97,7 @@ func (h *head) timeline(a *api.API) *timeline.Timeline {
 	if tl.Requested = h.Requested; !tl.Requested.OK() {
 		tl.Requested = requested
 	}
+	tl.Inputs = h.Inputs
 	if h.Phase != "" {
 		tl.Phase = h.Phase
 	}

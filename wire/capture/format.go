@@ -45,6 +45,7 @@ type head struct {
 	Model     string              `json:"model,omitempty"`
 	Asked     timeline.Opt[bool]  `json:"asked,omitzero"`
 	Requested timeline.Opt[int64] `json:"requested_tokens,omitzero"`
+	Inputs    timeline.Opt[int64] `json:"inputs,omitzero"`
 	Flags     timeline.FlagSet    `json:"flags,omitzero"`
 }
 

@@ -267,9 +267,9 @@ func (h *heat) table() *Table {
 	return t
 }
 
-// SeriesFigures are throughput, requests in flight and failures, one above the
+// SeriesFigures are throughput (where answers have words), requests in flight and failures, one above the
 // other on the x axis of the heat map.
-func SeriesFigures(c *gather.Gathered) []Figure {
+func SeriesFigures(c *gather.Gathered, words bool) []Figure {
 	if c.N == 0 {
 		return nil
 	}
@@ -281,10 +281,11 @@ func SeriesFigures(c *gather.Gathered) []Figure {
 		errors = append(errors, float64(g.Errors[i]))
 	}
 	each := typeset.Span(g.Seconds()*1e3, typeset.Digits{Round: true})
-	list := []Figure{
-		seriesFigure(c, "throughput", "Throughput", "tokens/s", "output tokens that arrived, in columns of "+each, "s3", tokens, false),
-		seriesFigure(c, "in-flight", "Requests in flight", "requests", "mean of each column", "s5", busy, false),
+	var list []Figure
+	if words {
+		list = append(list, seriesFigure(c, "throughput", "Throughput", "tokens/s", "output tokens that arrived, in columns of "+each, "s3", tokens, false))
 	}
+	list = append(list, seriesFigure(c, "in-flight", "Requests in flight", "requests", "mean of each column", "s5", busy, false))
 	failures := seriesFigure(c, "errors", "Failed requests", "requests", "failures by when they ended", "bad", errors, true)
 	if sum(errors) == 0 {
 		failures = Figure{ID: "errors-over-time", Title: "Failed requests", Empty: "No measured request failed."}

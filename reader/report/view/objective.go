@@ -201,6 +201,8 @@ func ShowAs(metric string) shower {
 		return showUnit(" USD", false)
 	case strings.HasSuffix(metric, "tokens") || metric == "stalls" || metric == "chunks":
 		return showUnit("", false)
+	case metric == "inputs_per_s":
+		return showUnit(" texts/s", false)
 	case strings.HasSuffix(metric, "_per_s"):
 		return showUnit(" requests/s", false)
 	}

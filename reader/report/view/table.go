@@ -104,6 +104,9 @@ var latencies = []struct{ key, name, objective string }{
 func rows(r *run.Run) (table []Row, notes []string) {
 	for _, l := range latencies {
 		d := r.Metrics[l.key]
+		if r.Wordless() && l.key != "e2e_ms" {
+			continue // vectors and scores have no first token and no pace
+		}
 		switch l.key {
 		case "ttfo_ms":
 			if same(d, r.Metrics["ttft_ms"]) {

@@ -210,6 +210,12 @@ func server(r *run.Run) string {
 	if v, ok := t.RequestsPerS.Get(); ok {
 		parts = append(parts, typeset.Rate(v)+" requests/s")
 	}
+	if v, ok := t.InputsPerS.Get(); ok {
+		parts = append(parts, typeset.Rate(v)+" texts/s")
+		if v, ok := t.SystemInputTPS.Get(); ok {
+			parts = append(parts, typeset.Rate(v)+" input tok/s")
+		}
+	}
 	if len(parts) == 0 {
 		return typeset.Missing
 	}
@@ -219,6 +225,15 @@ func server(r *run.Run) string {
 // lengths are the mean prompt and answer, beside what was asked for.
 func lengths(r *run.Run) string {
 	var parts []string
+	each := "" // text of a batch
+	if d := r.Metrics["inputs"]; d.N > 0 {
+		n := typeset.Rate(d.Mean.Or(0))
+		if d.Min == d.Max {
+			n = typeset.Count(int64(d.Mean.Or(0)))
+		}
+		each = " each"
+		parts = append(parts, n+" texts")
+	}
 	for _, side := range []struct{ metric, way, asked string }{
 		{"input_tokens", "in", r.Workload.InputTokens}, {"output_tokens", "out", r.Workload.OutputTokens},
 	} {
@@ -228,7 +243,7 @@ func lengths(r *run.Run) string {
 		}
 		text := typeset.Rate(mean) + " tokens " + side.way
 		if side.asked != "" {
-			text += fmt.Sprintf(" (asked: %s)", typeset.Short(side.asked, 60))
+			text += fmt.Sprintf(" (asked: %s%s)", typeset.Short(side.asked, 60), each)
 		}
 		parts = append(parts, text)
 	}

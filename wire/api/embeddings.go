@@ -1,0 +1,201 @@
+package api
+
+import (
+	"fmt"
+
+	"tokenmeter/record/timeline"
+	"tokenmeter/wire/framing"
+)
+
+// Embeddings is POST /v1/embeddings: a vector for each text. vLLM, SGLang,
+// llama.cpp, TEI, Jina, Mistral and Ollama speak it too. Source: OpenAI's API
+// reference.
+var Embeddings = &API{
+	Name:    "embeddings",
+	Path:    "/v1/embeddings",
+	Aliases: []string{"/api/embed"}, // Ollama's own, which takes the same request
+	Product: Vectors,
+	Build: func(r *Request) (Call, error) {
+		return r.call("/v1/embeddings", map[string]any{"model": r.Model, "input": r.Texts()})
+	},
+	Decoder: func() Decoder { return new(batchDecoder) },
+	Signs:   []Sign{{"data/embedding"}, {"embeddings"}},
+}
+
+// Rerank is POST /v1/rerank of Cohere, Jina, vLLM, llama.cpp and others: how well
+// each document answers a query. Of the messages the first is the query, and the
+// others are the documents; a single one is both. Source: Cohere's API reference.
+var Rerank = &API{
+	Name:    "rerank",
+	Path:    "/v1/rerank",
+	Product: Scores,
+	Build:   func(r *Request) (Call, error) { return r.rank("/v1/rerank", "documents") },
+	Decoder: func() Decoder { return new(batchDecoder) },
+	Signs:   []Sign{{"results/relevance_score"}, {"data/relevance_score"}},
+}
+
+// TEIRerank is POST /rerank of Hugging Face's text-embeddings-inference, which
+// calls documents texts and answers with a list. Source: TEI's OpenAPI description.
+var TEIRerank = &API{
+	Name:    "tei-rerank",
+	Path:    "/rerank",
+	Product: Scores,
+	Build:   func(r *Request) (Call, error) { return r.rank("/rerank", "texts") },
+	Decoder: func() Decoder { return new(batchDecoder) },
+	Signs:   []Sign{{"index", "score"}},
+}
+
+// Product is what the replies of an API bring.
+type Product uint8
+
+const (
+	// Words are text, token by token: the rule.
+	Words Product = iota
+	// Vectors are embeddings, one for each text that was sent.
+	Vectors
+	// Scores say how well each of the documents that were sent fits a query.
+	Scores
+)
+
+// Batched reports whether a reply answers several texts at once, with no text of
+// its own: there is no stream, and no length to ask for.
+func (p Product) Batched() bool { return p == Vectors || p == Scores }
+
+// Texts are the contents of the messages, for APIs that take each as a text of its
+// own.
+func (r *Request) Texts() []string {
+	texts := make([]string, len(r.Messages))
+	for i, m := range r.Messages {
+		texts[i] = m.Content
+	}
+	return texts
+}
+
+// Inputs is how many texts a request has answered: texts to embed, or documents to
+// rank; empty for an API that answers with text of its own.
+func (a *API) Inputs(r *Request) timeline.Opt[int64] {
+	switch n := int64(len(r.Messages)); {
+	case a.Product == Vectors:
+		return timeline.Some(n)
+	case a.Product == Scores:
+		return timeline.Some(max(n-1, min(n, 1)))
+	}
+	return none
+}
+
+func (r *Request) rank(path, documents string) (Call, error) {
+	texts := r.Texts()
+	body := map[string]any{"query": "", documents: texts, "model": r.Model}
+	if len(texts) > 0 {
+		body["query"] = texts[0]
+	}
+	if len(texts) > 1 {
+		body[documents] = texts[1:]
+	}
+	return r.call(path, body)
+}
+
+// batchDecoder reads a list of vectors or scores. It counts them: their values are
+// nobody's business here.
+type batchDecoder struct {
+	r    reading
+	n    int64
+	list bool // there was one
+}
+
+// Event implements Decoder: no such API streams.
+func (d *batchDecoder) Event(e framing.Event, s *Stream) bool {
+	s.progress.done = true
+	return d.Body(e.Data, s)
+}
+
+// Body implements Decoder.
+func (d *batchDecoder) Body(data []byte, s *Stream) bool {
+	if !d.read(data) {
+		return false
+	}
+	if !d.list && len(d.r.errors) == 0 {
+		d.r.errors = refusal(data)
+	}
+	s.named(d.r.model)
+	s.server.merge(&d.r.timings)
+	d.r.usage.allInput()
+	s.usage.merge(d.r.usage)
+	switch {
+	case len(d.r.errors) > 0:
+		s.fail(wordsOf(d.r.errors))
+	case d.n > 0:
+		s.add(timeline.Media, 0, int64(len(data)), none)
+		s.answered(d.n)
+	}
+	return true
+}
+
+// allInput takes the total for the count of what was read, where only that is told:
+// nothing is written.
+func (u *usage) allInput() {
+	if !u.Input.OK() {
+		u.Input = u.Total
+	}
+}
+
+// answered checks how many texts were answered. A ranking may hold only the best
+// of them.
+func (s *Stream) answered(n int64) {
+	asked, told := s.tl.Inputs.Get()
+	switch {
+	case !told:
+		s.tl.Inputs = timeline.Some(n)
+	case n > asked, s.api.Product == Vectors && n < asked:
+		s.failQuietly(fmt.Sprintf("the reply answers %d texts, and %d were sent", n, asked))
+	}
+}
+
+func (d *batchDecoder) read(data []byte) bool {
+	c := d.r.start(data, false)
+	if c.Peek() == '[' { // TEI
+		d.count()
+		return c.End()
+	}
+	for name := range c.Members {
+		switch string(name) {
+		case "data", "results", "embeddings":
+			d.count()
+		case "model":
+			d.r.model, _ = c.Text()
+		case "usage":
+			c.usage(&d.r.usage, &d.r.timings)
+		case "meta": // Cohere's
+			for name := range c.Members {
+				if string(name) == "tokens" || string(name) == "billed_units" {
+					c.usage(&d.r.usage, &d.r.timings)
+				} else {
+					c.Skip()
+				}
+			}
+		case "prompt_eval_count": // Ollama's
+			c.count(&d.r.usage.Input)
+		case "total_duration":
+			d.r.timings.nanos(totalMS, c)
+		case "load_duration":
+			d.r.timings.nanos(loadMS, c)
+		case "error":
+			d.r.errors = c.problem()
+		default:
+			c.Skip()
+		}
+	}
+	return c.End()
+}
+
+// count counts the elements of a list; with several lists those of the longest.
+func (d *batchDecoder) count() {
+	c := &d.r.c
+	d.list = d.list || c.Peek() == '['
+	n := int64(0)
+	for range c.Elements {
+		c.Skip()
+		n++
+	}
+	d.n = max(d.n, n)
+}

@@ -1,0 +1,80 @@
+package api
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+
+	"tokenmeter/record/timeline"
+)
+
+// Replies with vectors and scores, by the examples of the vendors' references
+// (synthetic). asked is how many texts were sent; 0: a proxy, or a capture, where
+// only the reply tells.
+func TestBatchReplies(t *testing.T) {
+	const vector = `{"object":"embedding","index":0,"embedding":[0.1,-2e-3]}`
+	for _, c := range []struct {
+		name       string
+		api        *API
+		asked      int64
+		body       string
+		outcome    timeline.Outcome
+		inputs     int64
+		usage, say string
+	}{
+		{"OpenAI", Embeddings, 2, `{"object":"list","data":[` + vector + `,` + vector + `],"model":"e","usage":{"prompt_tokens":8,"total_tokens":8}}`,
+			timeline.OK, 2, `{"input":8,"total":8}`, ""},
+		{"OpenAI, base64, seen by a proxy", Embeddings, 0, `{"data":[{"embedding":"AACAPw==","index":0}],"model":"e","usage":{"prompt_tokens":3,"total_tokens":3}}`,
+			timeline.OK, 1, `{"input":3,"total":3}`, ""},
+		{"vLLM counts an answer of none", Embeddings, 1, `{"id":"embd-1","object":"list","data":[` + vector + `],"usage":{"prompt_tokens":5,"total_tokens":5,"completion_tokens":0,"prompt_tokens_details":null}}`,
+			timeline.OK, 1, `{"input":5}`, ""},
+		{"Ollama", Embeddings, 2, `{"model":"m","embeddings":[[0.1],[0.2]],"total_duration":14143917,"load_duration":1019500,"prompt_eval_count":8}`,
+			timeline.OK, 2, `{"input":8}`, ""},
+		{"a text is not answered", Embeddings, 3, `{"data":[` + vector + `],"usage":{"prompt_tokens":3}}`,
+			timeline.StreamError, 3, `{"input":3}`, "answers 1 texts, and 3 were sent"},
+		{"nothing is answered", Embeddings, 3, `{"data":[],"usage":{"prompt_tokens":3}}`,
+			timeline.EmptyOutput, 3, `{"input":3}`, "answers none of the texts"},
+		{"an error of status 200", Embeddings, 1, `{"error":{"message":"no such model","type":"invalid_request_error"}}`,
+			timeline.StreamError, 1, `{}`, "no such model"},
+		{"a detail of status 200", Rerank, 1, `{"detail":"overloaded"}`, timeline.StreamError, 1, `{}`, "overloaded"},
+		{"no JSON", Embeddings, 1, `<html>`, timeline.StreamTruncated, 1, `{}`, ""},
+		{"Cohere", Rerank, 2, `{"results":[{"index":1,"relevance_score":0.99},{"index":0,"relevance_score":0.1}],"id":"r","meta":{"api_version":{"version":"2"},"billed_units":{"search_units":1}}}`,
+			timeline.OK, 2, `{}`, ""},
+		{"Jina, the best of three", Rerank, 3, `{"model":"j","object":"list","usage":{"total_tokens":38},"results":[{"index":2,"relevance_score":0.9,"document":{"text":"x"}}]}`,
+			timeline.OK, 3, `{"input":38,"total":38}`, ""},
+		{"Voyage", Rerank, 2, `{"object":"list","data":[{"relevance_score":0.4,"index":0},{"relevance_score":0.3,"index":1}],"model":"v","usage":{"total_tokens":26}}`,
+			timeline.OK, 2, `{"input":26,"total":26}`, ""},
+		{"more than was sent", Rerank, 1, `{"results":[{"index":0},{"index":1}]}`, timeline.StreamError, 1, `{}`, "answers 2 texts, and 1 were sent"},
+		{"TEI", TEIRerank, 2, `[{"index":1,"score":0.9976},{"index":0,"score":0.01}]`, timeline.OK, 2, `{}`, ""},
+		{"TEI's error", TEIRerank, 2, `{"error":"batch size 64 > maximum allowed batch size 32","error_type":"Validation"}`,
+			timeline.StreamError, 2, `{}`, "maximum allowed batch size"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			for _, kind := range []string{"application/json", ""} {
+				tl := timeline.New()
+				if c.asked > 0 {
+					tl.Inputs = timeline.Some(c.asked)
+				}
+				s := NewStream(tl, c.api, StreamOptions{KeepText: true})
+				s.Head(1000, Head{200, map[string][]string{"Content-Type": {kind}}})
+				for i := range len(c.body) { // as it may come
+					s.Read(2000+int64(i), 0, []byte(c.body[i:i+1]))
+				}
+				s.End(9000, timeline.EOF, nil, nil)
+				usage, _ := json.Marshal(tl.Usage)
+				if tl.Outcome != c.outcome && !(c.outcome == timeline.StreamTruncated && tl.Outcome.Failed()) || tl.Inputs.Or(0) != c.inputs || string(usage) != c.usage {
+					t.Errorf("%s (%v), %d texts, %s", tl.Outcome, tl.Error, tl.Inputs.Or(0), usage)
+				}
+				if c.say != "" && (tl.Error == nil || !strings.Contains(tl.Error.Message, c.say)) {
+					t.Errorf("%v does not say %q", tl.Error, c.say)
+				}
+				if tl.Flags != 0 || tl.Text != "" {
+					t.Errorf("flags %v, text %q", tl.Flags.Names(), tl.Text)
+				}
+				if a := Recognise([]byte(c.body)); c.outcome == timeline.OK && a != c.api && c.api != nil {
+					t.Errorf("recognised as %+v", a)
+				}
+			}
+		})
+	}
+}
