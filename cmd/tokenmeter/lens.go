@@ -2,6 +2,7 @@ package main
 
 import (
 	"encoding/json"
+	"slices"
 	"strings"
 
 	"tokenmeter/reader/report"
@@ -49,7 +50,11 @@ func (c *reportCmd) lens(a *app, f *run.Folder, sum *run.Run) error {
 		return enc.Encode(tables)
 	}
 	s := a.screen(a.stdout, c.NoColor)
-	return report.Lens(a.stdout, tables, report.Options{Width: s.width, Color: s.color, ASCII: s.ascii})
+	show := report.Lens
+	if slices.Contains(names, "all") {
+		show = report.Lenses
+	}
+	return show(a.stdout, tables, report.Options{Width: s.width, Color: s.color, ASCII: s.ascii})
 }
 
 // lensLimits are the objectives that the tools can express.

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"tokenmeter/reader/report/typeset"
+	"tokenmeter/record/metric"
 	"tokenmeter/record/metric/lens"
 	"tokenmeter/record/timeline"
 )
@@ -25,6 +26,98 @@ func Lens(w io.Writer, tables []lens.Table, o Options) error {
 		t.lens(table)
 	}
 	return b.Flush()
+}
+
+// Lenses writes several tools beside each other, a figure of ours at a time: what
+// each says, how far that is from ours, and why.
+func Lenses(w io.Writer, tables []lens.Table, o Options) error {
+	b := bufio.NewWriter(w)
+	t := newTerminal(b, o)
+	for i, f := range lens.Beside(tables) {
+		if i > 0 {
+			t.line("")
+		}
+		t.lensFigure(f)
+	}
+	t.line("")
+	t.paragraph("", fmt.Sprintf("%s; of each the median, or the mean where it has none. --lens with the name of one tool has all of its figures.",
+		typeset.Plural(int64(len(tables)), "tool")))
+	noted := map[string]bool{}
+	for _, table := range tables {
+		for _, note := range table.Notes {
+			if !noted[note] {
+				noted[note] = true
+				t.paragraph("", table.Lens+": "+note)
+			}
+		}
+	}
+	return b.Flush()
+}
+
+// lensFigure is a figure of ours and what all tools say of it. Where a tool says
+// the same there is nothing to explain.
+func (t *terminal) lensFigure(f lens.Figure) {
+	name, _, _ := strings.Cut(f.Ours, ".")
+	title, unit := f.Ours, ""
+	if d, err := metric.Lookup(name); err == nil && name == f.Ours {
+		title, unit = d.Title, d.Unit
+	}
+	if unit != "" {
+		title += ", " + unit
+	} else if name == "requests" {
+		unit = name // whole ones
+	}
+	rows := [][]string{{"tool", "of", "theirs", "ours", "theirs is"}}
+	for _, s := range f.States {
+		stat := s.Stat
+		if stat == "" {
+			stat = typeset.Missing
+		}
+		rows = append(rows, []string{s.Lens, stat, lensValue(s.Theirs, unit), lensValue(s.Ours, unit), sizeOf(s)})
+	}
+	widths := make([]int, len(rows[0]))
+	for _, row := range rows {
+		for i, cell := range row {
+			widths[i] = max(widths[i], typeset.Width(cell))
+		}
+	}
+	t.line(t.text(title))
+	for i, row := range rows {
+		line := pad(row[0], widths[0]) + "  " + pad(row[1], widths[1])
+		for k := 2; k < len(row); k++ {
+			line += "  " + padLeft(row[k], widths[k])
+		}
+		t.line(t.text(line))
+		if i == 0 {
+			continue
+		}
+		if s := f.States[i-1]; s.Why != "" && row[4] != same {
+			for _, line := range wrap(t.text(s.Name+": "+s.Why), t.width-4, t.width-4) {
+				t.line("    " + line)
+			}
+		}
+	}
+}
+
+// same is the size of no difference.
+const same = "the same"
+
+// sizeOf says how far a tool's figure is from ours.
+func sizeOf(s lens.State) string {
+	x, ok := s.Change.Get()
+	switch {
+	case !ok:
+		return typeset.Missing
+	case math.Abs(x) < 0.00005:
+		return same
+	case x >= 1:
+		return "× " + typeset.Number(1+x, max(0, typeset.DecimalsFor(1+x, 3)))
+	}
+	sign := "+"
+	if x < 0 {
+		sign = "−"
+	}
+	return sign + typeset.Number(100*math.Abs(x), max(0, min(2, typeset.DecimalsFor(100*math.Abs(x), 3)))) + " %"
 }
 
 // lensColumns are the widths of a lens table.

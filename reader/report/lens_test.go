@@ -32,3 +32,36 @@ func TestLens(t *testing.T) {
 		}
 	}
 }
+
+// Beside each other tools have one unit, the difference in size and a reason where
+// there is one.
+func TestLenses(t *testing.T) {
+	row := func(name, unit string, value, ours float64, path, why string) lens.Row {
+		return lens.Row{Name: name, Unit: unit, Value: timeline.Some(value), Ours: path, OurValue: timeline.Some(ours), Why: why}
+	}
+	tables := []lens.Table{
+		{Lens: "toolx", Tool: "Tool X \x1b[31m", Rows: []lens.Row{
+			row("mean_ttft", "s", 0.009, 0.05, "ttft_ms.mean", "counts the role chunk as first token"),
+			row("median_ttft", "s", 0.009, 0.05, "ttft_ms.p50", "counts the role chunk as first token"),
+			row("median_tpot", "s", 0.0199, 0.01, "tpot_ms.p50", "TTFT is inside"),
+			row("completed", "requests", 20, 19, "requests.ok", "a cut stream counts as completed"),
+		}, Notes: []string{"2 requests left out: arrivals are not known"}},
+		{Lens: "tooly", Rows: []lens.Row{
+			row("TTFT p50", "ms", 50, 50, "ttft_ms.p50", "never seen, as there is no difference"),
+			{Name: "TPOT", Unit: "ms", Ours: "tpot_ms.mean", OurValue: timeline.Some(10.0), Why: "the tokens are not known"},
+		}},
+	}
+	var b bytes.Buffer
+	if err := Lenses(&b, tables, Options{}); err != nil {
+		t.Fatal(err)
+	}
+	golden(t, "lenses.txt", b.Bytes())
+	for _, word := range []string{"−82.0 %", "+99.0 %", "the same", "role chunk", "tokens are not known", "arrivals are not known"} {
+		if !strings.Contains(b.String(), word) {
+			t.Errorf("it does not say %q", word)
+		}
+	}
+	if strings.Contains(b.String(), "never seen") || strings.Contains(b.String(), "\x1b") {
+		t.Error("it says too much")
+	}
+}

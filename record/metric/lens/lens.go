@@ -15,7 +15,8 @@ import (
 )
 
 // lenses are all tools, the most used first.
-var lenses = []lens{vllm, aiperf, guidellm, sglang, genaiPerf, llmperf, inferencePerf, llmeter, inferenceX, llamaBench, mlperf, otel}
+var lenses = []lens{vllm, aiperf, guidellm, sglang, genaiPerf, llmperf, inferencePerf, genaiBench, llmeter, inferenceX,
+	llamaBench, mlperf, mlperfEndpoints, artificialAnalysis, nim, otel, envoy, glossary}
 
 // lens is one tool's way to look at timelines.
 type lens struct {
@@ -150,7 +151,11 @@ func choose(names []string) ([]lens, error) {
 	}
 	var chosen []lens
 	for _, name := range names {
-		i := slices.IndexFunc(lenses, func(l lens) bool { return l.name == strings.ToLower(strings.TrimSpace(name)) })
+		name = strings.ToLower(strings.TrimSpace(name))
+		if name == "seed" { // as some call the texts that everybody's definitions grew from
+			name = glossary.name
+		}
+		i := slices.IndexFunc(lenses, func(l lens) bool { return l.name == name })
 		if i < 0 {
 			return nil, fmt.Errorf("no lens is called %q; there are %s and all", name, strings.Join(Names(), ", "))
 		}

@@ -114,3 +114,18 @@ func ms(us int64) float64 { return float64(us) / 1000 }
 
 // since is the time in ms from a moment to another that cannot be before it.
 func since(from, to int64) float64 { return ms(max(to-from, 0)) }
+
+// afterFirst is how many of an answer's n tokens came after its first chunk; ok is
+// false where nobody knows how many the first one held.
+func afterFirst(tl *timeline.Timeline, n, chunks int64) (after int64, ok bool) {
+	if chunks == n {
+		return n - 1, true
+	}
+	for ev := range tl.Events.All() {
+		if hasToken(ev.Kind) {
+			k, known := ev.Tokens.Get()
+			return max(n-k, 0), known && n > 0
+		}
+	}
+	return 0, false
+}

@@ -108,3 +108,11 @@ func (w *weighted) quantile(p float64) opt {
 	}
 	return timeline.Some(w.values[len(w.values)-1].value)
 }
+
+// floorIndex is the value at floor(p (n − 1)) of the sorted sample.
+func floorIndex(s sample, p float64) opt {
+	if s.Len() == 0 {
+		return opt{}
+	}
+	return timeline.Some(s.At(int64(p * float64(s.Len()-1))))
+}

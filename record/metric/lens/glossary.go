@@ -1,0 +1,87 @@
+package lens
+
+import (
+	"tokenmeter/record/stat"
+	"tokenmeter/record/timeline"
+)
+
+// The formulas as glossaries print them, taken by the letter. Sources: the page
+// "LLM inference metrics" of BentoML's handbook, Databricks' "LLM inference
+// performance engineering", and pages that repeat them: generation time = tokens ×
+// TPOT, total latency = TTFT + generation time.
+var glossary = lens{
+	name: "glossary", tool: "Glossaries, by the letter", asOf: "2026-11",
+	differs: Differs{
+		FirstToken: "first token",
+		Clock:      "the send",
+		TPOT:       "(E2E − TTFT) / n: the first token is counted, its time is not",
+		ITL:        "the same as TPOT under another name",
+		Tokens:     "as given: usage here",
+		End:        "last token",
+		Failures:   "not spoken of; left out here",
+	},
+	open: func(f Facts) reader { return &glossaryReader{limits: f.Limits} },
+}
+
+type glossaryReader struct {
+	limits               Limits
+	ttft, e2e, tpot, tps stat.Sample
+	ok, good, out        int64
+	uncounted            int64
+	busyMS               float64 // the sum of all requests' times
+	span                 timeline.Span
+}
+
+func (r *glossaryReader) add(tl *timeline.Timeline) {
+	c := read(tl, hasToken, nil)
+	if tl.Outcome != timeline.OK || c.n == 0 {
+		return
+	}
+	start := startUS(tl)
+	r.ok++
+	r.span.Add(onRun(tl, start), onRun(tl, c.lastUS))
+	ttft, e2e := since(start, c.firstUS), since(start, c.lastUS)
+	r.ttft.Add(ttft)
+	r.e2e.Add(e2e)
+	r.busyMS += e2e
+	n, known := usageOrTokenizer(tl)
+	if !known || n == 0 {
+		r.uncounted++
+		return
+	}
+	r.out += n
+	tpot := (e2e - ttft) / float64(n)
+	r.tpot.Add(tpot)
+	if e2e > 0 {
+		r.tps.Add(float64(n) * 1000 / e2e)
+	}
+	if within(r.limits.TTFTMS, ttft) && within(r.limits.TPOTMS, tpot) && within(r.limits.E2EMS, e2e) {
+		r.good++
+	}
+}
+
+func (r *glossaryReader) report(t *table) {
+	d := r.span.Seconds()
+	meanMedianP99(t, "TTFT", &r.ttft, "ttft_ms", "starts at the send")
+	why := "divides by n, ours by n − 1: (n − 1) / n of ours, half of it for two tokens"
+	if r.tpot.Len() == 0 {
+		why = noCount
+	}
+	meanMedianP99(t, "TPOT", &r.tpot, "tpot_ms", why)
+	meanMedianP99(t, "total latency", &r.e2e, "e2e_ms", "starts at the send")
+	t.row("tokens/s of a request, mean", "tokens/s", mean(&r.tps), "e2e_tps.mean", "n / E2E: TTFT is inside")
+	system, apart, why := opt{}, opt{}, noCount
+	if r.uncounted == 0 {
+		system, apart = ratio(float64(r.out), d), ratio(float64(r.out)*1000, r.busyMS)
+		why = "over another window"
+	}
+	t.row("tokens/s of the system", "tokens/s", system, "success_output_tps", why)
+	t.row("tokens / sum of the requests' times", "tokens/s", apart, "",
+		"what some call the system's rate: it is one stream's, as if requests never ran beside each other")
+	t.row("requests/s", "requests/s", ratio(float64(r.ok), d), "requests_per_s", "another window")
+	good, why := opt{}, noLimit
+	if r.limits.any() {
+		good, why = ratio(float64(r.good), d), "a failed request is not spoken of: it is no good one, and in no share"
+	}
+	t.row("goodput", "requests/s", good, "goodput.requests_per_s", why)
+}
