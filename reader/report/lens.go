@@ -40,7 +40,7 @@ func Lenses(w io.Writer, tables []lens.Table, o Options) error {
 		t.lensFigure(f)
 	}
 	t.line("")
-	t.paragraph("", fmt.Sprintf("%s; of each the median, or the mean where it has none. --lens with the name of one tool has all of its figures.",
+	t.paragraph("", fmt.Sprintf("%s; of each the median, or the mean where it has none. Through the lens of one tool all of its figures show.",
 		typeset.Plural(int64(len(tables)), "tool")))
 	noted := map[string]bool{}
 	for _, table := range tables {
