@@ -81,7 +81,7 @@ var rooms = map[string][]string{
 
 	"reader/trend":   {"reader/report", "record/metric", "record/run", "record/stat", "record/timeline", "base/printable"},
 	"reader/runs":    {"reader/report", "record/metric", "record/objective", "record/run", "record/timeline", "record/validity"},
-	"reader/compare": {"base/random", "record/metric", "record/objective", "record/run", "record/stat", "record/timeline", "record/validity", "base/limitio", "base/printable"},
+	"reader/compare": {"base/random", "record/exit", "record/metric", "record/objective", "record/run", "record/stat", "record/timeline", "record/validity", "base/limitio", "base/printable"},
 	"reader/report":  {"reader/compare", "load/sweep", "record/metric", "record/objective", "record/run", "record/stat", "record/timeline", "record/validity", "base/printable"},
 }
 

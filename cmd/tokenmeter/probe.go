@@ -9,7 +9,7 @@ import (
 	"io/fs"
 	"slices"
 	"strings"
-	"sync/atomic"
+	"sync"
 	"time"
 
 	"tokenmeter/base/clock"
@@ -19,6 +19,7 @@ import (
 	"tokenmeter/load/bench"
 	"tokenmeter/load/probe"
 	"tokenmeter/reader/trend"
+	"tokenmeter/record/exit"
 	"tokenmeter/record/metric"
 	"tokenmeter/record/run"
 	"tokenmeter/record/timeline"
@@ -227,12 +228,12 @@ func (c *probeCmd) ask(a *app, job *probeJob) error {
 	p.Say = func(text string) { a.note("%s", text) }
 	clk := clock.Start()
 	var folders *probe.Folders
-	var sent, answered atomic.Int64
+	var mu sync.Mutex
+	var asked exit.Facts
 	p.Took = func(target int, tl *timeline.Timeline) error {
-		sent.Add(1)
-		if tl.Outcome == timeline.OK {
-			answered.Add(1)
-		}
+		mu.Lock()
+		asked.Count(tl)
+		mu.Unlock()
 		a.note("%s  %s", p.Targets[target].Name, probed(tl))
 		return folders.Took(target, tl)
 	}
@@ -257,8 +258,8 @@ func (c *probeCmd) ask(a *app, job *probeJob) error {
 		err = bench.ErrInterrupted
 	}
 	err = worse(err, folders.Finish(err != nil))
-	if err == nil && sent.Load() > 0 && answered.Load() == 0 {
-		return &codedError{code: exitTarget, text: "no probe was answered; tokenmeter report on a folder below " + job.out + " says why"}
+	if v := exit.Of(asked); err == nil && v.Code != exit.OK {
+		return &codedError{code: int(v.Code), text: v.Says + "; tokenmeter report on a folder below " + job.out + " says why"}
 	}
 	return err
 }

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -198,6 +199,8 @@ func (r *Result) hold(g Gate, o *Options) []GateResult {
 			out.Group = &p.label
 		}
 		switch {
+		case silent(p.b) && (g.Objective != nil || !silent(p.a)):
+			out.Held, out.State, out.Says = timeline.Some(false), Broken, "none of its requests was answered"
 		case g.Objective != nil:
 			out.absolute(&g, p.b, o)
 		case p.refused:
@@ -208,6 +211,11 @@ func (r *Result) hold(g Gate, o *Options) []GateResult {
 		list = append(list, out)
 	}
 	return list
+}
+
+// silent reports whether the servers of all the runs answered nothing.
+func silent(runs []*Run) bool {
+	return !slices.ContainsFunc(runs, func(r *Run) bool { return !r.Facts.Silent })
 }
 
 // relative holds the difference against the limit. A gate breaks when the

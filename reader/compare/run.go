@@ -5,6 +5,7 @@ import (
 	"slices"
 	"time"
 
+	"tokenmeter/record/exit"
 	"tokenmeter/record/metric"
 	"tokenmeter/record/objective"
 	"tokenmeter/record/run"
@@ -46,8 +47,9 @@ type Facts struct {
 	Figures      map[string]string `json:"figures,omitempty"`     // verdicts by family (package validity)
 	FiguresWhy   map[string]string `json:"figures_why,omitempty"` // what spoils a family that is invalid
 	Requests     Counts            `json:"requests"`
-	Evidence     timeline.Evidence `json:"evidence"` // of the request that is known least
-	Clock        timeline.Clock    `json:"clock"`    // user, if any request's was
+	Silent       bool              `json:"silent,omitempty"` // its server answered none of them, by failing or until the run ended
+	Evidence     timeline.Evidence `json:"evidence"`         // of the request that is known least
+	Clock        timeline.Clock    `json:"clock"`            // user, if any request's was
 	TokenSource  string            `json:"token_source"`
 	Flags        map[string]int64  `json:"flags"`
 	ITLLeftOut   map[string]int64  `json:"itl_left_out,omitempty"` // answers that are not in itl_ms, by reason
@@ -123,6 +125,7 @@ func factsOf(m *run.Run) Facts {
 			f.FiguresWhy[figure] = c.Name
 		}
 	}
+	f.Silent = exit.Of(exit.OfRequests(&m.Requests)).Code == exit.Target
 	if m.Cost != nil {
 		f.Prices = *m.Cost
 	}

@@ -117,6 +117,24 @@ func OfRequests(r *metric.Requests) Facts {
 		Cut: max(r.Total-r.OK-r.Failed-r.Unanswered-r.Unsent(), 0)}
 }
 
+// Count adds a request, as OfRequests does those of a run.
+func (f *Facts) Count(tl *timeline.Timeline) {
+	switch {
+	case tl.Outcome == timeline.OK:
+		f.Answered++
+	case tl.Unsent():
+	case tl.Unanswered():
+		f.Unanswered++
+	case tl.Outcome.Cancelled():
+		f.Cut++
+	default:
+		f.Failed++
+		if tl.Outcome == timeline.ClientResource {
+			f.Own++
+		}
+	}
+}
+
 // silent reports whether the target answered nothing. A request that was being
 // answered when the run ended is an answer begun, and no failure.
 func (f *Facts) silent() bool {

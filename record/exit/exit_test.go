@@ -6,6 +6,9 @@ import (
 	"testing"
 
 	"pgregory.net/rapid"
+
+	"tokenmeter/record/metric"
+	"tokenmeter/record/timeline"
 )
 
 // Every row is a promise to scripts: what a command that found this leaves them with.
@@ -59,6 +62,30 @@ func TestOf(t *testing.T) {
 			t.Errorf("%s: %d %q, want %d %q", c.name, got.Code, got.Says, c.want, c.last)
 		}
 	}
+}
+
+// A request counts alike by itself and in a run.
+func TestCount(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		var one Facts
+		all := metric.NewCollector(metric.CollectorOpts{})
+		for range rapid.IntRange(0, 20).Draw(t, "requests") {
+			tl := timeline.New()
+			tl.Outcome = rapid.SampledFrom(timeline.Outcomes).Draw(t, "outcome")
+			if rapid.Bool().Draw(t, "sent") {
+				tl.Attempts = 1
+			}
+			if rapid.Bool().Draw(t, "begun") {
+				tl.Events.Append(timeline.Event{AtUS: 5, Kind: timeline.Text})
+			}
+			one.Count(tl)
+			all.Add(tl)
+		}
+		requests := all.Summary().Requests
+		if run := OfRequests(&requests); one != run {
+			t.Fatalf("%+v by itself, %+v in a run", one, run)
+		}
+	})
 }
 
 // Whatever was found: with Strict success means that something was asked and all of it

@@ -1,0 +1,71 @@
+package main
+
+import (
+	"bytes"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+)
+
+// What became of a server's requests, and the exit code that each command makes of
+// it: the commands that ask, and those that read what was asked.
+func TestExitCodesOfEveryCommand(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes seconds")
+	}
+	t.Chdir(t.TempDir())
+	urls := map[string]string{}
+	for kind, handler := range map[string]http.HandlerFunc{
+		"answered":   answerer,
+		"failed":     refuse(503, "no healthy upstream"),
+		"unanswered": func(w http.ResponseWriter, r *http.Request) { hang(r) },
+		"cut":        func(w http.ResponseWriter, r *http.Request) { token(w); hang(r) },
+	} {
+		s := httptest.NewServer(handler)
+		s.Config.ErrorLog = quietLog()
+		defer s.Close()
+		urls[kind] = s.URL
+	}
+	none := func(string) (string, bool) { return "", false } // CI is not set
+	const ask = "--model m --preflight none --server-metrics off --warmup 0 --concurrency 2 --duration 300ms --grace 0s"
+	const promise = "--objective p50_ttft<1h"
+	for _, c := range []struct {
+		command                           string // @ is the kind, URL its server, GOOD the one that answers, _ a space
+		answered, failed, unanswered, cut int
+	}{
+		{"bench URL " + ask + " --out @", 0, 3, 3, 0},
+		{"bench URL " + ask + " --out b@", 0, 3, 3, 0},
+		{"bench URL " + ask + " --out o@ " + promise, 0, 3, 3, 0},
+		{"bench URL " + ask + " --repeat 2 --out r@", 0, 3, 3, 0},
+		{"bench GOOD --interleave URL --canary " + ask + " --out c@", 0, 1, 1, 0},
+		{"bench URL --interleave GOOD --canary " + ask + " --out d@", 0, 3, 3, 0},
+		{"rerun @ -- --out again@", 0, 3, 3, 0},
+		{"sweep URL " + strings.Replace(ask, "--concurrency 2", "--concurrency 1,2", 1) + " --settle 0s --out s@", 0, 3, 3, 0},
+		{"slo check @ " + promise, 0, 3, 3, 0},
+		{"compare answered @", 0, 0, 0, 0},
+		{"compare answered @ --gate p50_ttft<1h", 0, 1, 1, 0},
+		{"compare answered @ --allow invalid --gate p50_ttft+1000000%", 0, 1, 1, 0},
+		{"compare @ answered --allow invalid --gate p50_ttft+1000000%", 0, 0, 0, 0},
+		// What is done with a run that is there is done, whatever is in it.
+		{"merge @ b@ --out m@", 0, 0, 0, 0},
+		{"slo report @ " + promise, 0, 0, 0, 0},
+		{"report @", 0, 0, 0, 0},
+		{"report s@", 0, 0, 0, 0},
+		{"trend @", 0, 0, 0, 0},
+		{"export @ --as aiperf --out @.jsonl", 0, 0, 0, 0},
+		{"import @.jsonl --out i@", 0, 0, 0, 0},
+		{"report i@", 0, 0, 0, 0},
+	} {
+		for kind, want := range map[string]int{"answered": c.answered, "failed": c.failed, "unanswered": c.unanswered, "cut": c.cut} {
+			args := strings.Fields(strings.NewReplacer("@", kind, "URL", urls[kind], "GOOD", urls["answered"]).Replace(c.command))
+			for i := range args {
+				args[i] = strings.ReplaceAll(args[i], "_", " ")
+			}
+			var out bytes.Buffer
+			if got := Main(args, &out, &out, none); got != want {
+				t.Errorf("%s, %s: exit code %d, want %d\n%s", kind, c.command, got, want, out.String()[max(out.Len()-500, 0):])
+			}
+		}
+	}
+}
