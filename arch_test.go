@@ -90,7 +90,7 @@ var rooms = map[string][]string{
 var inner = map[string][]string{
 	"physics/sim":       {"simtest", "."},
 	"record/metric":     {".", "lens"},
-	"wire/api":          {"jsonscan", "."},
+	"wire/api":          {"jsonscan", ".", "engines"},
 	"wire/tokens":       {"char", "pattern", "bpe", "split", "ranks", "hf", "internal/corpustest", "."},
 	"load/workload":     {"records", "sessions", "."},
 	"load/sweep":        {"result", "."},

@@ -8,6 +8,7 @@ import (
 
 	"tokenmeter/load/bench"
 	"tokenmeter/wire/api"
+	"tokenmeter/wire/api/engines"
 	"tokenmeter/wire/client"
 )
 
@@ -41,26 +42,26 @@ func (c *benchCmd) detect(p *bench.Plan) string {
 }
 
 // ask asks a server by GETs who it is. The client is nil where none can be made.
-func ask(cfg client.Config) (api.Server, *client.Client, error) {
+func ask(cfg client.Config) (engines.Server, *client.Client, error) {
 	cl, err := client.New(cfg)
 	if err != nil {
-		return api.Server{}, nil, err
+		return engines.Server{}, nil, err
 	}
 	defer cl.Close()
 	ctx, cancel := context.WithTimeout(context.Background(), detectTime)
 	defer cancel()
-	s, _, err := api.Detect(ctx, func(ctx context.Context, path string) (api.Answer, error) {
+	s, _, err := engines.Detect(ctx, func(ctx context.Context, path string) (engines.Answer, error) {
 		got, err := cl.Get(ctx, path)
 		if err != nil {
-			return api.Answer{}, err
+			return engines.Answer{}, err
 		}
-		return api.Answer{Status: got.Status, Header: got.Header, Body: got.Body}, nil
+		return engines.Answer{Status: got.Status, Header: got.Header, Body: got.Body}, nil
 	})
 	return s, cl, err
 }
 
 // engineWords names the server in a sentence.
-func engineWords(s api.Server) string {
+func engineWords(s engines.Server) string {
 	name := strings.TrimSpace(s.Engine + " " + s.Version)
 	if name == "" {
 		return ""

@@ -4,14 +4,14 @@ import (
 	"context"
 	"net/http"
 
-	"tokenmeter/wire/api"
+	"tokenmeter/wire/api/engines"
 )
 
 // engine names the server and its version when that costs at most one more GET;
 // else it gives the Server header, or nothing.
 func engine(ctx context.Context, get getter, models reply) string {
-	answers := map[string]api.Answer{modelsPath: models.answer()}
-	s := api.Sniff(answers)
+	answers := map[string]engines.Answer{modelsPath: models.answer()}
+	s := engines.Sniff(answers)
 	if s.Engine == "" {
 		return models.header.Get("Server")
 	}
@@ -26,12 +26,12 @@ func engine(ctx context.Context, get getter, models reply) string {
 		return s.Title
 	}
 	answers[path] = a.answer()
-	if told := api.Sniff(answers); told.Version != "" {
+	if told := engines.Sniff(answers); told.Version != "" {
 		return s.Title + " " + shorten(told.Version, 80)
 	}
 	return s.Title
 }
 
-func (r reply) answer() api.Answer {
-	return api.Answer{Status: r.status, Header: r.header, Body: r.body}
+func (r reply) answer() engines.Answer {
+	return engines.Answer{Status: r.status, Header: r.header, Body: r.body}
 }

@@ -11,7 +11,7 @@ import (
 
 	"tokenmeter/base/printable"
 	"tokenmeter/record/timeline"
-	"tokenmeter/wire/api"
+	"tokenmeter/wire/api/engines"
 	"tokenmeter/wire/client"
 )
 
@@ -178,7 +178,7 @@ func (p *Plan) below(path string) string {
 
 // spoken are the APIs that a model list is a sign of.
 func spoken(models reply) []string {
-	return api.Sniff(map[string]api.Answer{modelsPath: models.answer()}).APIs
+	return engines.Sniff(map[string]engines.Answer{modelsPath: models.answer()}).APIs
 }
 
 // words is the server's own explanation, short, or nothing.
@@ -217,7 +217,7 @@ func shorten(s string, n int) string {
 // nativeModels asks where servers of this API list models that have no list in
 // OpenAI's form.
 func (r *runner) nativeModels(ctx context.Context, get getter) []string {
-	path := r.plan.Client.API.ModelPath()
+	path := engines.ModelPath(r.plan.Client.API)
 	if path == "" {
 		return nil
 	}
@@ -227,7 +227,7 @@ func (r *runner) nativeModels(ctx context.Context, get getter) []string {
 	if err != nil {
 		return nil
 	}
-	return api.Sniff(map[string]api.Answer{path: a.answer()}).Models
+	return engines.Sniff(map[string]engines.Answer{path: a.answer()}).Models
 }
 
 // listModels reads the model list of OpenAI and its like.

@@ -11,6 +11,7 @@ import (
 
 	"tokenmeter/record/timeline"
 	"tokenmeter/wire/api"
+	"tokenmeter/wire/api/engines"
 	"tokenmeter/wire/client"
 )
 
@@ -111,7 +112,7 @@ func asked(r *client.Response) string {
 }
 
 // identity says which engine and which API answer, and how that was found out.
-func (p *patient) identity(s api.Server, asked *api.API) {
+func (p *patient) identity(s engines.Server, asked *api.API) {
 	p.found.Engine, p.found.Version = s.Engine, s.Version
 	c := Check{Name: "server", Verdict: OK, Value: strings.TrimSpace(s.Engine + " " + s.Version),
 		Facts: facts{"engine": textOrNull(s.Engine), "version": textOrNull(s.Version)}}
@@ -145,7 +146,7 @@ func (p *patient) identity(s api.Server, asked *api.API) {
 	p.add(c)
 }
 
-func (p *patient) models(s api.Server) {
+func (p *patient) models(s engines.Server) {
 	p.found.Models = append(p.found.Models, s.Models...)
 	c := Check{Name: "models", Verdict: OK, Value: listed(s.Models), Facts: facts{"models": len(s.Models)}}
 	switch {

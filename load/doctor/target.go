@@ -8,6 +8,7 @@ import (
 	"tokenmeter/base/clock"
 	"tokenmeter/record/timeline"
 	"tokenmeter/wire/api"
+	"tokenmeter/wire/api/engines"
 	"tokenmeter/wire/client"
 )
 
@@ -113,16 +114,16 @@ func (p *patient) get(ctx context.Context, cl *client.Client, path string, limit
 	return r, err
 }
 
-func (p *patient) detect(ctx context.Context) (api.Server, error) {
-	server, _, err := api.Detect(ctx, func(ctx context.Context, path string) (api.Answer, error) {
+func (p *patient) detect(ctx context.Context) (engines.Server, error) {
+	server, _, err := engines.Detect(ctx, func(ctx context.Context, path string) (engines.Answer, error) {
 		r, err := p.get(ctx, p.cl, path, getTime)
 		if err != nil {
-			return api.Answer{}, err
+			return engines.Answer{}, err
 		}
 		if p.first == nil {
 			p.first, p.status = r, r.Status
 		}
-		return api.Answer{Status: r.Status, Header: r.Header, Body: r.Body}, nil
+		return engines.Answer{Status: r.Status, Header: r.Header, Body: r.Body}, nil
 	})
 	return server, err
 }

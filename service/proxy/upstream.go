@@ -15,6 +15,7 @@ import (
 	"tokenmeter/record/timeline"
 	"tokenmeter/service/gate"
 	"tokenmeter/wire/api"
+	"tokenmeter/wire/api/engines"
 	"tokenmeter/wire/client"
 )
 
@@ -126,7 +127,7 @@ func (u *upstream) learn(ctx context.Context) {
 	if err != nil || r.Status != http.StatusOK {
 		return
 	}
-	names := api.Sniff(map[string]api.Answer{"/v1/models": {Status: r.Status, Header: r.Header, Body: r.Body}}).Models
+	names := engines.Sniff(map[string]engines.Answer{"/v1/models": {Status: r.Status, Header: r.Header, Body: r.Body}}).Models
 	names = slices.DeleteFunc(names, func(name string) bool { return plainID(name) == "" })
 	names = names[:min(len(names), mostLearnt)]
 	u.learnt.Store(&names)

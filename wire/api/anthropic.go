@@ -217,10 +217,3 @@ func (d *anthropicDecoder) piece(kind timeline.Kind) {
 		d.last = t
 	}
 }
-
-// anthropicServer is Anthropic's own service, or what speaks just as it does.
-var anthropicServer = &engine{
-	name: "anthropic", title: "Anthropic",
-	owners: []trait{{path: "/v1/models", sign: Sign{"data/type=model", "has_more"}}},
-	speaks: []string{Anthropic.Name},
-}

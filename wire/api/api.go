@@ -1,7 +1,7 @@
 // Package api knows the dialects of inference servers: how a request is
 // written and what the events of a reply mean. One file per API, one line in
-// the table of apis.go. Which engine (vLLM, SGLang, …) answers is told by the
-// table of engine.go.
+// the table of apis.go. Which engine (vLLM, SGLang, …) answers is told by
+// package engines.
 package api
 
 import (

@@ -26,13 +26,3 @@ func ExampleStream() {
 	// 234000 text
 	// 234000 done
 }
-
-func ExampleSniff() {
-	answers := map[string]api.Answer{
-		"/v1/models": {Status: 200, Body: []byte(`{"data":[{"id":"tiny","owned_by":"vllm"}]}`)},
-		"/version":   {Status: 200, Body: []byte(`{"version":"0.11.0"}`)},
-	}
-	server := api.Sniff(answers)
-	fmt.Println(server.Engine, server.Version, server.Models, server.APIs[0])
-	// Output: vllm 0.11.0 [tiny] openai-chat
-}

@@ -151,15 +151,3 @@ func eachObject(data []byte, use func([]byte) bool) bool {
 	}
 	return true
 }
-
-// llamaEngine is llama.cpp's server.
-var llamaEngine = &engine{
-	name: "llama.cpp", title: "llama.cpp",
-	signs: []trait{
-		{path: "/props", sign: Sign{"default_generation_settings"}},
-		{path: "/v1/models", header: "llama.cpp"},
-	},
-	owners:  []trait{owner("llamacpp")},
-	speaks:  []string{"openai-chat", "openai-completions", "openai-responses", "anthropic", LlamaCpp.Name},
-	version: struct{ path, name string }{"/props", "build_info"},
-}

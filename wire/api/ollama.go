@@ -162,17 +162,3 @@ func (d *ollamaDecoder) calls() {
 		d.r.calledFunction()
 	}
 }
-
-// ollamaEngine is Ollama, whose models have "library" as their owner.
-var ollamaEngine = &engine{
-	name: "ollama", title: "Ollama",
-	signs: []trait{
-		{path: "/api/version", sign: Sign{"version"}},
-		{path: "/api/tags", sign: Sign{"models/digest"}},
-		{path: "/", text: "Ollama is running"},
-	},
-	owners:  []trait{owner("library"), owner("ollama"), {path: "/v1/models", header: "ollama"}},
-	speaks:  []string{OllamaChat.Name, OllamaGenerate.Name, "openai-chat", "openai-completions", "openai-responses", "anthropic"},
-	version: struct{ path, name string }{"/api/version", "version"},
-	models:  "/api/tags",
-}

@@ -41,7 +41,7 @@ func Recognise(body []byte) *API {
 func recogniseValue(value any) *API {
 	for _, a := range All {
 		for _, sign := range a.Signs {
-			if sign.holds(value) {
+			if sign.Holds(value) {
 				return a
 			}
 		}
@@ -49,10 +49,11 @@ func recogniseValue(value any) *API {
 	return nil
 }
 
-func (s Sign) holds(value any) bool {
+// Holds reports whether a JSON value, as encoding/json reads it, has all of the sign.
+func (s Sign) Holds(value any) bool {
 	for _, condition := range s {
 		path, want, exact := strings.Cut(condition, "=")
-		at, ok := follow(value, strings.Split(path, "/"))
+		at, ok := Follow(value, strings.Split(path, "/"))
 		if !ok {
 			return false
 		}
@@ -68,7 +69,9 @@ func (s Sign) holds(value any) bool {
 	return true
 }
 
-func follow(value any, path []string) (any, bool) {
+// Follow goes down a JSON value by the names of members; a list is entered at its
+// first element. False: there is nothing at that place.
+func Follow(value any, path []string) (any, bool) {
 	for _, name := range path {
 		if list, ok := value.([]any); ok {
 			if len(list) == 0 {

@@ -172,17 +172,3 @@ func (d *sglangDecoder) finishReason() {
 		d.reason = c.Since(from)
 	}
 }
-
-// sglangEngine is SGLang.
-var sglangEngine = &engine{
-	name: "sglang", title: "SGLang",
-	signs: []trait{
-		{path: "/get_server_info", sign: Sign{"model_path"}},
-		{path: "/get_server_info", sign: Sign{"internal_states"}},
-		{path: "/get_model_info", sign: Sign{"model_path"}},
-	},
-	owners:  []trait{owner("sglang"), {path: "/v1/models", header: "sglang"}},
-	speaks:  []string{"openai-chat", "openai-completions", SGLang.Name},
-	version: struct{ path, name string }{"/get_server_info", "version"},
-	models:  "/get_model_info",
-}

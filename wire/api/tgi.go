@@ -137,15 +137,3 @@ func (d *tgiDecoder) details() {
 		}
 	}
 }
-
-// tgiEngine is Hugging Face's text-generation-inference.
-var tgiEngine = &engine{
-	name: "tgi", title: "TGI",
-	signs: []trait{
-		{path: "/info", sign: Sign{"model_id", "max_total_tokens"}},
-		{path: "/info", sign: Sign{"router=text-generation-router"}},
-	},
-	speaks:  []string{"openai-chat", "openai-completions", TGI.Name},
-	version: struct{ path, name string }{"/info", "version"},
-	models:  "/info",
-}

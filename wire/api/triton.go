@@ -63,11 +63,3 @@ func (d *tritonDecoder) read(data []byte, keep bool) bool {
 	}
 	return c.End()
 }
-
-// tritonEngine is NVIDIA's Triton inference server.
-var tritonEngine = &engine{
-	name: "triton", title: "Triton",
-	signs:   []trait{{path: "/v2", sign: Sign{"name=triton*"}}},
-	speaks:  []string{Triton.Name},
-	version: struct{ path, name string }{"/v2", "version"},
-}

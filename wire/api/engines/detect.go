@@ -1,14 +1,16 @@
-package api
+package engines
 
 import (
 	"context"
 	"net/http"
+
+	"tokenmeter/wire/api"
 )
 
 // Getter sends a GET to a path below the server's root. Any status is an answer.
 type Getter func(ctx context.Context, path string) (Answer, error)
 
-// Detect asks the probes in turn until one names an API that this package
+// Detect asks the probes in turn until one names an API that package api
 // speaks, and then for version and models where these are told elsewhere. It
 // returns what was learnt and the answers by path. A refused key ends it, as
 // further probes would be refused too. The error is the getter's, of the first
@@ -22,7 +24,7 @@ func Detect(ctx context.Context, get Getter) (Server, map[string]Answer, error) 
 		}
 		return err
 	}
-	for _, p := range Probes {
+	for _, p := range api.Probes {
 		if err := ask(p.Path); err != nil {
 			return Sniff(answers), answers, err
 		}
@@ -49,22 +51,22 @@ func Detect(ctx context.Context, get Getter) (Server, map[string]Answer, error) 
 
 // ModelPath is where a server of this API names its models when it has no
 // /v1/models; empty: nowhere that is known. Sniff reads the answer.
-func (a *API) ModelPath() string {
+func ModelPath(a *api.API) string {
 	switch a {
-	case OllamaChat, OllamaGenerate:
+	case api.OllamaChat, api.OllamaGenerate:
 		return ollamaEngine.models
-	case SGLang:
+	case api.SGLang:
 		return sglangEngine.models
-	case TGI:
+	case api.TGI:
 		return tgiEngine.models
 	}
 	return ""
 }
 
-// API is the first API of the server that this package speaks; nil: none is known.
-func (s Server) API() *API {
+// API is the first API of the server that package api speaks; nil: none is known.
+func (s Server) API() *api.API {
 	for _, name := range s.APIs {
-		if known, err := ByName(name); err == nil {
+		if known, err := api.ByName(name); err == nil {
 			return known
 		}
 	}

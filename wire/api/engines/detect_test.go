@@ -1,4 +1,4 @@
-package api
+package engines
 
 import (
 	"context"
@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"tokenmeter/wire/api"
 )
 
 // server answers the GETs that it knows and 404 to every other one.
@@ -71,7 +73,7 @@ func TestDetectRecordedServers(t *testing.T) {
 func TestDetectWithoutAnswer(t *testing.T) {
 	s := &server{}
 	found, answers, err := Detect(t.Context(), s.get)
-	if err != nil || found.API() != nil || len(answers) != len(Probes) || len(s.asked) != len(Probes) {
+	if err != nil || found.API() != nil || len(answers) != len(api.Probes) || len(s.asked) != len(api.Probes) {
 		t.Errorf("%+v, %d answers, %v", found, len(answers), err)
 	}
 	for _, status := range []int{401, 403} {

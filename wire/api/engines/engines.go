@@ -1,9 +1,14 @@
-package api
+// Package engines tells from a server's answers to a few GETs which engine it is
+// (vLLM, SGLang, …), its version and models, and which APIs it speaks. An engine is
+// one file with its description and a line in the table of this one.
+package engines
 
 import (
 	"net/http"
 	"slices"
 	"strings"
+
+	"tokenmeter/wire/api"
 )
 
 // engine is how a server's software makes itself known to a GET. A new one is a
@@ -28,14 +33,14 @@ var engines = []*engine{
 // trait is a sign of an engine in the answer to a probe.
 type trait struct {
 	path   string
-	sign   Sign   // conditions on the answer's JSON
-	text   string // or the start of its body
-	header string // or its Server header
+	sign   api.Sign // conditions on the answer's JSON
+	text   string   // or the start of its body
+	header string   // or its Server header
 }
 
 // owner is the sign of an engine in OpenAI's list of models.
 func owner(name string) trait {
-	return trait{path: Probes[0].Path, sign: Sign{"data/owned_by=" + name}}
+	return trait{path: api.Probes[0].Path, sign: api.Sign{"data/owned_by=" + name}}
 }
 
 func (t *trait) holds(a Answer, body any) bool {
@@ -47,7 +52,7 @@ func (t *trait) holds(a Answer, body any) bool {
 	case t.text != "":
 		return strings.HasPrefix(strings.TrimSpace(string(a.Body)), t.text)
 	}
-	return body != nil && t.sign.holds(body)
+	return body != nil && t.sign.Holds(body)
 }
 
 // engineOf finds the engine that the answers are of, and the probe that told;

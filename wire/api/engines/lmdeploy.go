@@ -1,4 +1,4 @@
-package api
+package engines
 
 // lmdeployEngine is LMDeploy.
 var lmdeployEngine = &engine{

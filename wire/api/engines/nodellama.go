@@ -1,4 +1,4 @@
-package api
+package engines
 
 // nodeLlamaEngine is node-llama-cpp, llama.cpp below a server of its own.
 var nodeLlamaEngine = &engine{

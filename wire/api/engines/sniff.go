@@ -1,30 +1,12 @@
-package api
+package engines
 
 import (
 	"encoding/json"
 	"net/http"
 	"slices"
+
+	"tokenmeter/wire/api"
 )
-
-// Probe is a GET request whose answer tells servers apart. None of them makes a
-// server compute anything.
-type Probe struct {
-	Path   string // below the server's root
-	Proves string // what an answer of status 200 is good for
-}
-
-// Probes are worth asking for in this order: the first is enough for most.
-var Probes = []Probe{
-	{"/v1/models", "the names of the models; owned_by often names the engine"},
-	{"/api/version", "Ollama, and its version"},
-	{"/api/tags", "Ollama's models"},
-	{"/props", "llama.cpp, and its build"},
-	{"/get_server_info", "SGLang, and its version"},
-	{"/get_model_info", "SGLang's model"},
-	{"/info", "text-generation-inference: version and model"},
-	{"/version", "the version of vLLM"},
-	{"/v2", "Triton, and its version"},
-}
 
 // Answer is what a server said to a probe.
 type Answer struct {
@@ -69,8 +51,8 @@ func Sniff(answers map[string]Answer) Server {
 			s.Version = textAt(bodies[e.version.path], e.version.name)
 		}
 	}
-	if _, isList := follow(bodies["/v1/models"], []string{"data"}); s.Engine == "" && isList {
-		s.APIs, s.By = []string{OpenAIChat.Name, OpenAICompletions.Name}, "/v1/models"
+	if _, isList := api.Follow(bodies["/v1/models"], []string{"data"}); s.Engine == "" && isList {
+		s.APIs, s.By = []string{api.OpenAIChat.Name, api.OpenAICompletions.Name}, "/v1/models"
 	}
 	for _, m := range modelLists {
 		if s.Models = namesIn(bodies[m.path], m.list, m.name); len(s.Models) > 0 {
@@ -81,7 +63,7 @@ func Sniff(answers map[string]Answer) Server {
 }
 
 func textAt(value any, name string) string {
-	at, _ := follow(value, []string{name})
+	at, _ := api.Follow(value, []string{name})
 	s, _ := at.(string)
 	return s
 }
@@ -93,7 +75,7 @@ func namesIn(value any, list, name string) []string {
 		}
 		return nil
 	}
-	at, _ := follow(value, []string{list})
+	at, _ := api.Follow(value, []string{list})
 	elements, _ := at.([]any)
 	var names []string
 	for _, e := range elements {

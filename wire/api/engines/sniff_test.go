@@ -1,4 +1,4 @@
-package api
+package engines
 
 import (
 	"bufio"
@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"tokenmeter/wire/api"
 )
 
 // recordedAnswer reads a GET's answer as curl printed it.
@@ -99,7 +101,7 @@ func TestSniffTables(t *testing.T) {
 		}
 		named[e.name] = true
 		for _, name := range e.speaks {
-			if _, err := ByName(name); err != nil {
+			if _, err := api.ByName(name); err != nil {
 				t.Errorf("%s: %v", e.name, err)
 			}
 		}

@@ -1,4 +1,4 @@
-package api
+package engines
 
 // tensorRTEngine is TensorRT-LLM's own server, trtllm-serve.
 var tensorRTEngine = &engine{

@@ -1,4 +1,4 @@
-package api
+package engines
 
 // vllmEngine is vLLM.
 var vllmEngine = &engine{
