@@ -74,7 +74,7 @@ var rooms = map[string][]string{
 	"load/method":    {"load/bench", "load/sweep", "record/cost", "record/metric", "record/objective", "record/run", "record/stat", "record/timeline", "record/validity"},
 
 	"service/gate":      {},
-	"service/traffic":   {"record/cost", "record/metric", "record/objective", "record/run", "record/timeline", "base/secret"},
+	"service/traffic":   {"record/cost", "record/metric", "record/objective", "record/run", "record/timeline", "wire/tokens", "base/secret"},
 	"service/proxy":     {"service/gate", "service/traffic", "wire/api", "wire/client", "wire/framing", "record/metric", "record/timeline", "base/clock", "base/secret"},
 	"service/slo":       {"service/traffic", "record/cost", "record/metric", "record/objective", "record/stat", "record/timeline", "base/config", "base/limitio", "base/printable", "base/secret"},
 	"service/telemetry": {"service/traffic", "record/metric", "record/objective", "record/timeline"},
@@ -94,7 +94,7 @@ var inner = map[string][]string{
 	"wire/tokens":       {"char", "pattern", "bpe", "split", "ranks", "hf", "internal/corpustest", "."},
 	"load/workload":     {"records", "sessions", "."},
 	"load/sweep":        {"result", "."},
-	"service/traffic":   {".", "rows"},
+	"service/traffic":   {".", "rows", "trace"},
 	"service/slo":       {".", "rules", "foreign", "kept", "notify", "history", "history/historytest", "history/sqlite", "history/watch"},
 	"service/telemetry": {".", "telemetrytest", "prometheus", "otel", "datadog", "dashboard"},
 	"reader/report":     {"typeset", "view", "gather", "chart", "."},

@@ -30,6 +30,7 @@ type serveCmd struct {
 	Config  string `short:"c" name:"config" required:"" placeholder:"FILE" help:"The configuration, YAML; docs/proxy.md explains it and docs/serve.schema.json is its schema."`
 	Check   bool   `help:"Check the configuration, print every mistake with its line, and end."`
 	Records string `placeholder:"FILE" help:"Append the record of each finished request to a file, a JSON line each."`
+	Trace   string `placeholder:"FILE" help:"Append to a file what is needed to play the requests again, without contents: bench --workload plays it."`
 
 	sharedFlags `embed:""`
 }
@@ -52,7 +53,7 @@ func (c *serveCmd) Run(a *app) error {
 		return err
 	}
 	files := func(p *daemon.Plan) []string { return append(p.Files(), c.Config) }
-	return runDaemon(a, plan, load, files, c.Records)
+	return runDaemon(a, plan, load, files, c.Records, c.Trace)
 }
 
 // bareFile is an error of opening a file, in short.
@@ -65,7 +66,7 @@ func bareFile(err error) error {
 }
 
 // runDaemon runs the daemon until SIGINT or SIGTERM; a second one ends it at once.
-func runDaemon(a *app, plan *daemon.Plan, load func() (*daemon.Plan, error), files func(*daemon.Plan) []string, records string) error {
+func runDaemon(a *app, plan *daemon.Plan, load func() (*daemon.Plan, error), files func(*daemon.Plan) []string, records, trace string) error {
 	machine.RaiseFiles()
 	if limit := machine.This().MemoryLimit(); limit > 0 && os.Getenv("GOMEMLIMIT") == "" {
 		debug.SetMemoryLimit(limit / 10 * 9) // collect before the kernel kills
@@ -81,6 +82,17 @@ func runDaemon(a *app, plan *daemon.Plan, load func() (*daemon.Plan, error), fil
 			return &run.WriteError{Path: records, Err: err, Named: true}
 		}
 		opt.Sinks = append(opt.Sinks, rows)
+	}
+	var traced *daemon.Trace
+	if trace != "" {
+		if owned(trace) || trace == records {
+			return &usageError{fmt.Errorf("--trace %s holds something else; name another file", trace)}
+		}
+		var err error
+		if traced, err = daemon.OpenTrace(trace, plan); err != nil {
+			return &run.WriteError{Path: trace, Err: err, Named: true}
+		}
+		opt.Sinks, opt.Asked = append(opt.Sinks, traced), true
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
@@ -117,15 +129,24 @@ func runDaemon(a *app, plan *daemon.Plan, load func() (*daemon.Plan, error), fil
 		err = &usageError{err}
 	}
 	if rows != nil {
-		dropped, closeErr := rows.Close()
-		if dropped > 0 {
-			a.say("%d records were not written to %s: it could not keep up, or was full", dropped, records)
-		}
-		if closeErr != nil && err == nil {
-			err = &run.WriteError{Path: records, Err: closeErr}
-		}
+		err = a.written("records", records, rows.Close, err)
+	}
+	if traced != nil {
+		err = a.written("lines", trace, traced.Close, err)
 	}
 	return err
+}
+
+// written closes a file of lines, and says what is not in it.
+func (a *app) written(what, path string, closes func() (dropped int64, err error), before error) error {
+	dropped, err := closes()
+	if dropped > 0 {
+		a.say("%d %s were not written to %s: it could not keep up, or was full", dropped, what, path)
+	}
+	if err != nil && before == nil {
+		return &run.WriteError{Path: path, Err: err}
+	}
+	return before
 }
 
 // started says where the daemon listens, what for, and by which name the
@@ -191,6 +212,7 @@ type proxyCmd struct {
 	AllowPath     []string      `placeholder:"PATH" help:"A further path that is let through; a * at its end stands for any rest. Repeatable."`
 	Session       string        `placeholder:"WHERE" help:"Where session ids come from: header:NAME, traceparent or user. They are stored as HMACs."`
 	Task          string        `placeholder:"WHERE" help:"Where task ids come from, likewise."`
+	Parent        string        `placeholder:"WHERE" help:"Where the id of the session stands that began this one, for sub-agents: header:NAME."`
 	APIKeyEnv     string        `name:"api-key-env" placeholder:"NAME" help:"Environment variable that holds the key for the upstream; the client's own is replaced."`
 	CAFile        string        `name:"ca-file" placeholder:"FILE" help:"PEM file of the authority that signed the upstream's certificate."`
 	Insecure      bool          `help:"Do not verify the upstream's certificate."`
@@ -198,6 +220,7 @@ type proxyCmd struct {
 	IdleTimeout   time.Duration `placeholder:"D" help:"A stream without a further token, or a silent server, for so long is ended. Default: 10m."`
 	Keep          float64       `default:"0.01" placeholder:"SHARE" help:"Share of requests whose arrivals are kept. Default: ${default}."`
 	Records       string        `placeholder:"FILE" help:"Append the record of each finished request to a file, a JSON line each."`
+	Trace         string        `placeholder:"FILE" help:"Append to a file what is needed to play the requests again, without contents: bench --workload plays it."`
 	LogRequests   bool          `help:"Log a line a request."`
 
 	sharedFlags `embed:""`
@@ -222,7 +245,7 @@ func (c *proxyCmd) Run(a *app) error {
 	if err := check.err(); err != nil {
 		return err
 	}
-	err = runDaemon(a, plan, load, nil, c.Records)
+	err = runDaemon(a, plan, load, nil, c.Records, c.Trace)
 	if listen := (*daemon.ListenError)(nil); errors.As(err, &listen) {
 		flag := "--listen"
 		if listen.Listener == "admin" {
@@ -248,7 +271,7 @@ var flagsOfFields = map[string]string{
 	"upstreams.head_timeout": "--idle-timeout", "upstreams.idle_timeout": "--idle-timeout",
 	"listeners.listen": "--listen", "listeners.streams": "--max-streams", "admin.listen": "--metrics-listen", "metrics.hold": "--metrics-hold", "metrics.linger": "--metrics-linger",
 	"routes.paths": "--allow-path", "objectives": "--objective", "models": "--model", "keep": "--keep",
-	"identity.session": "--session", "identity.task": "--task",
+	"identity.session": "--session", "identity.task": "--task", "identity.parent": "--parent",
 }
 
 // config is the file that the flags stand for.
@@ -268,7 +291,7 @@ func (c *proxyCmd) config() daemon.Config {
 		Upstreams:  []daemon.Upstream{{Name: "upstream", URL: c.Upstream, KeyEnv: c.APIKeyEnv, CAFile: c.CAFile, Insecure: c.Insecure, HeadTimeout: c.IdleTimeout, IdleTimeout: c.IdleTimeout}},
 		Routes:     []daemon.Route{route},
 		Objectives: c.Objective, Models: c.Model, Keep: &c.Keep,
-		Identity: daemon.Identity{Session: c.Session, Task: c.Task},
+		Identity: daemon.Identity{Session: c.Session, Task: c.Task, Parent: c.Parent},
 		Log:      daemon.Log{Requests: c.LogRequests},
 	}
 }

@@ -19,6 +19,8 @@ import (
 type workloadCmd struct {
 	Show     workloadShowCmd     `cmd:"" help:"Say what will be sent: lengths, turns, prefix reuse, arrivals, and the first request."`
 	Validate workloadValidateCmd `cmd:"" help:"Read a workload and all its files to the end; tell everything that is wrong with them."`
+
+	madeWorkloads `embed:""`
 }
 
 type workloadShowCmd struct {

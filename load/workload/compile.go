@@ -273,6 +273,7 @@ func (c *compiler) describe(s *Spec) {
 		i.Kind = "mix"
 	case first.recording != nil:
 		i.Kind = first.recording.file.Format
+		c.out.Timed = first.recording.file.Timed
 	case first.source != nil:
 		i.Kind = first.source.format.name
 		c.out.Timed = first.source.timed

@@ -8,9 +8,14 @@ import (
 	"time"
 )
 
-// Times yields when the records of a trace are due, since the first. Only for a
-// Timed workload.
-func (l *Loaded) Times() iter.Seq2[time.Duration, error] { return l.classes[0].source.times() }
+// Times yields when the records of a trace, or its sessions, are due, since the
+// first. Only for a Timed workload.
+func (l *Loaded) Times() iter.Seq2[time.Duration, error] {
+	if r := l.classes[0].recording; r != nil {
+		return r.times()
+	}
+	return l.classes[0].source.times()
+}
 
 // ReadsAnswers reports whether answers are needed: to be checked, or because
 // conversations go on with them.

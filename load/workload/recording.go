@@ -3,6 +3,7 @@ package workload
 import (
 	"errors"
 	"io/fs"
+	"iter"
 	"os"
 	"slices"
 	"strings"
@@ -118,8 +119,25 @@ func (r *recording) session(i int64) (*sessions.Session, error) {
 	return s, nil
 }
 
+// times yields when the sessions began, since the first.
+func (r *recording) times() iter.Seq2[time.Duration, error] {
+	return func(yield func(time.Duration, error) bool) {
+		for i := range r.file.Len() {
+			s, err := r.session(i)
+			if err != nil {
+				yield(0, err)
+				return
+			}
+			if !yield(s.At, nil) {
+				return
+			}
+		}
+	}
+}
+
 // item makes the requests of a session. One that is played again has other texts,
-// so that no cache knows it from before.
+// so that no cache knows it from before. What sessions share they share among those
+// of the same time through the recording.
 func (r *recording) item(c *class, it *Item) {
 	n := r.file.Len()
 	s, err := r.session((it.Index%n + n) % n)
@@ -129,7 +147,11 @@ func (r *recording) item(c *class, it *Item) {
 	}
 	steps := make([]Step, len(s.Calls))
 	turns := make([]int, len(s.Agents))
-	salt := random.Mix(c.salt ^ random.Mix(uint64(it.Index)))
+	own := random.Mix(c.salt ^ random.Mix(uint64(it.Index)))
+	salt := own
+	if s.Shared {
+		salt = random.Mix(c.salt ^ random.Mix(uint64(it.Index/n)))
+	}
 	models, hits := r.models(c, s), s.Ideal()
 	for k := range s.Calls {
 		call := &s.Calls[k]
@@ -161,7 +183,7 @@ func (r *recording) item(c *class, it *Item) {
 		if !c.live || call.Continues < 0 {
 			step.InputTokens = timeline.Some(call.Input)
 		}
-		step.Make = func(last bool) []api.Message { return c.blocks(s, salt, k, last) }
+		step.Make = func(last bool) []api.Message { return c.blocks(s, salt, own, k, last) }
 	}
 	it.Kind, it.Step, it.More = Session, steps[0], steps[1:]
 }
@@ -213,8 +235,8 @@ func (r *recording) models(c *class, s *sessions.Session) map[string]string {
 // blocks makes what call k adds to the conversation that it goes on with: the
 // recorded answer, as far as whole blocks tell it, and what follows. Equal ids are
 // equal texts, so prompts share what the recorded ones shared. What is beyond the
-// last whole block belongs to this request only.
-func (c *class) blocks(s *sessions.Session, salt uint64, k int, last bool) []api.Message {
+// last whole block belongs to this request only, by the session's own salt.
+func (c *class) blocks(s *sessions.Session, salt, own uint64, k int, last bool) []api.Message {
 	call := &s.Calls[k]
 	ids := s.IDs(k)
 	from, answer := 0, 0
@@ -237,7 +259,7 @@ func (c *class) blocks(s *sessions.Session, salt uint64, k int, last bool) []api
 		if said != "" {
 			said += " "
 		}
-		said += c.maker.make(salt^partKey(k+1), int64(k), c.maker.span(rest))
+		said += c.maker.make(own^partKey(k+1), int64(k), c.maker.span(rest))
 	}
 	return append(messages, api.Message{Role: "user", Content: said})
 }

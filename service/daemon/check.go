@@ -177,7 +177,7 @@ func (c *checker) rest() {
 	if cfg.Keep != nil && !(*cfg.Keep >= 0 && *cfg.Keep <= 1) {
 		c.addf("keep", "a share is between 0 and 1")
 	}
-	for name, id := range map[string]string{"session": cfg.Identity.Session, "task": cfg.Identity.Task} {
+	for name, id := range map[string]string{"session": cfg.Identity.Session, "task": cfg.Identity.Task, "parent": cfg.Identity.Parent} {
 		if err := proxy.Identity(id).Check(); err != nil {
 			c.addf("identity."+name, "%v", err)
 		}

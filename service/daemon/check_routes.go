@@ -82,7 +82,7 @@ func namesOf[T any](list []T, name func(T) string) []string {
 // proxyConfig is the configuration of one listener's proxy.
 func (p *Plan) proxyConfig(listener string, clk *clock.Clock, sink traffic.Sink) proxy.Config {
 	cfg := proxy.Config{Listener: listener, Upstreams: p.upstreams, Models: p.Config.Models, Clock: clk, Sink: sink,
-		Session: proxy.Identity(p.Config.Identity.Session), Task: proxy.Identity(p.Config.Identity.Task), Probe: p.Config.Identity.probe(), Secret: p.secret, Keep: 0.01}
+		Session: proxy.Identity(p.Config.Identity.Session), Task: proxy.Identity(p.Config.Identity.Task), Parent: proxy.Identity(p.Config.Identity.Parent), Probe: p.Config.Identity.probe(), Secret: p.secret, Keep: 0.01}
 	if p.Config.Keep != nil {
 		cfg.Keep = *p.Config.Keep
 	}

@@ -135,6 +135,7 @@ type Admin struct {
 type Identity struct {
 	Session    string `yaml:"session" doc:"header:NAME, traceparent or user"`
 	Task       string `yaml:"task" doc:"header:NAME, traceparent or user"`
+	Parent     string `yaml:"parent" doc:"where the session stands that began this one, for sub-agents: header:NAME"`
 	Probe      string `yaml:"probe" doc:"header that marks a request as a probe, which counts apart; default X-Tokenmeter-Probe; none: no request is one"`
 	SecretFile string `yaml:"secret_file" doc:"key of the HMAC; default: a new one at each start"`
 }

@@ -28,6 +28,8 @@ type Options struct {
 	Files func(*Plan) []string
 	// Sinks are told of every finished request, besides the counters.
 	Sinks []traffic.Sink
+	// Asked: the sinks get the bodies of requests too.
+	Asked bool
 	// Reload is signalled to read the configuration now.
 	Reload <-chan os.Signal
 	Log    *slog.Logger
@@ -186,6 +188,7 @@ func (d *Daemon) apply(plan *Plan) error {
 	made := make([]*proxy.Proxy, len(next))
 	for i, door := range next {
 		cfg := plan.proxyConfig(plan.listeners[i].Name, d.clk, d.sinks())
+		cfg.Asked = d.opt.Asked
 		cfg.Upstreams = slices.Clone(cfg.Upstreams)
 		for k := range cfg.Upstreams {
 			cfg.Upstreams[k].Dial = d.opt.Dial

@@ -115,6 +115,10 @@ type Config struct {
 	Models []string
 
 	Session, Task Identity
+	// Parent is where the session stands that began a request's session.
+	Parent Identity
+	// Asked: the sink gets the bodies of requests too.
+	Asked bool
 	// Probe names the header that marks a request as a probe; empty: none does.
 	// Whoever may send requests may mark them, and so leave the objectives on live
 	// ones.

@@ -84,7 +84,7 @@ func build(cfg Config, before *Proxy) (p *Proxy, fresh []*upstream, err error) {
 			p.cfg.Secret = before.cfg.Secret
 		}
 	}
-	errs := []error{cfg.Session.Check(), cfg.Task.Check()}
+	errs := []error{cfg.Session.Check(), cfg.Task.Check(), cfg.Parent.Check()}
 	byName := map[string]*upstream{}
 	for _, u := range cfg.Upstreams {
 		if byName[u.Name] != nil {

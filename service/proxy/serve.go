@@ -369,6 +369,12 @@ func (c *call) begin() {
 	tl.Attempts = 1
 	c.req = &traffic.Request{Timeline: tl, At: time.Now(), Kept: p.keep(), Key: c.keyName(), Trace: plainID(c.in.Header.Get("Traceparent")),
 		Labels: traffic.Labels{Source: p.source(c.in.Header), Listener: p.cfg.Listener, Route: c.route.Name, Model: p.label(c.asked.model)}}
+	c.req.Parent = p.cfg.Parent.of(c.in.Header, c.asked.user, p.cfg.Secret)
+	if p.cfg.Asked && c.known && c.api != nil {
+		if c.req.Body = c.plain; c.plain == nil {
+			c.req.Body = c.body
+		}
+	}
 	if c.api != nil {
 		tl.API, c.req.Labels.API = c.api.Name, c.api.Name
 		tl.Asked = c.asked.stream || c.api.StreamsByDefault && !c.asked.says

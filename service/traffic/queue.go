@@ -18,18 +18,20 @@ type Queue[T any] struct {
 // NewQueue has room for size values.
 func NewQueue[T any](size int) *Queue[T] { return &Queue[T]{waiting: make(chan T, size)} }
 
-// Put never waits.
-func (q *Queue[T]) Put(v T) {
+// Put never waits. It reports false when the value came to nothing.
+func (q *Queue[T]) Put(v T) bool {
 	q.mu.RLock()
 	defer q.mu.RUnlock()
 	if q.closed {
 		q.Drop(1)
-		return
+		return false
 	}
 	select {
 	case q.waiting <- v:
+		return true
 	default:
 		q.Drop(1)
+		return false
 	}
 }
 

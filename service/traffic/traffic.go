@@ -68,6 +68,14 @@ type Request struct {
 	// an id: never a label.
 	Trace string
 
+	// Parent is the conversation that began the one of Session, hidden as that one is;
+	// empty: none did. It hides the timeline's own, which live requests have not.
+	Parent string
+	// Body is what was asked, decoded; nil where nobody wanted it or it was not
+	// read. It is the caller's content: a sink makes of it what may be kept, and
+	// forgets it.
+	Body []byte
+
 	// Downstream.
 	FirstWriteUS timeline.Opt[int64] // since due: the first body bytes were written to the client
 	LastWriteUS  timeline.Opt[int64] // since due: the last ones were

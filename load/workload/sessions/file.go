@@ -18,6 +18,8 @@ import (
 type File struct {
 	Name   string
 	Format string
+	// Timed: sessions begin when they were recorded to, Session.At.
+	Timed bool
 
 	read  func(*scanner) (*Session, error) // of a format whose sessions stand one by one
 	parts []part                           // where each of them stands
@@ -116,7 +118,7 @@ func (f *File) openAll(paths []string, name string) error {
 			}
 		}
 	}
-	f.Format = format.name
+	f.Format, f.Timed = format.name, format.timed
 	if format.all != nil {
 		var err error
 		f.whole, err = format.all(f.open)

@@ -15,6 +15,8 @@ type format struct {
 	fits func(names []string) bool            // the names in the first objects
 	one  func(*scanner) (*Session, error)     // a session stands by itself
 	all  func([]*os.File) ([]*Session, error) // or they are spread over all files
+	// timed: sessions are played when they began.
+	timed bool
 }
 
 // formats is the table of formats.
@@ -23,6 +25,7 @@ var formats = []format{
 	{name: "otlp", fits: func(names []string) bool { return has("resourceSpans")(names) || has("spans")(names) }, all: otlp},
 	{name: "claude-code", fits: has("type", "sessionId", "timestamp"), all: claude},
 	{name: "codex", fits: has("type", "timestamp", "payload"), all: codex},
+	{name: "traffic", fits: has("at", "in", "out", "took_ms"), all: live, timed: true},
 }
 
 // Formats lists the names of the formats.

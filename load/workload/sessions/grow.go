@@ -47,6 +47,7 @@ type said struct {
 	name           string
 	begin, end     time.Time
 	call           Call
+	ids            []uint64 // of the prompt's blocks; nil: lengths are all that is known
 }
 
 // logged makes sessions of what logs tell, in the order in which they began.
@@ -55,6 +56,10 @@ func logged(calls []said) ([]*Session, error) {
 		a, b := &calls[i], &calls[j]
 		return a.begin.Compare(b.begin) < 0
 	})
+	if len(calls) == 0 {
+		return nil, nil
+	}
+	first := calls[0].begin
 	var order []string
 	of := map[string][]said{}
 	for _, c := range calls {
@@ -69,6 +74,7 @@ func logged(calls []said) ([]*Session, error) {
 		if err != nil {
 			return nil, fmt.Errorf("session %s: %w", id, err)
 		}
+		session.At = max(of[id][0].begin.Sub(first), 0)
 		out = append(out, session)
 	}
 	return out, nil
@@ -97,7 +103,10 @@ func logSession(id string, calls []said) (*Session, error) {
 			prev = k
 		}
 		if c.call.Messages != nil {
-			r.add(s, c.call, textIDs(c.call.Messages))
+			c.ids = textIDs(c.call.Messages)
+		}
+		if c.ids != nil {
+			r.add(s, c.call, c.ids)
 			last[c.agent] = len(r.calls) - 1
 		} else {
 			last[c.agent] = r.grow(s, c.call, prev)

@@ -15,7 +15,12 @@ import (
 type Session struct {
 	ID string
 	// Block is how many tokens one of the ids stands for; 0: there are no ids.
-	Block  int64
+	Block int64
+	// Shared: equal ids mean equal blocks in all sessions of the recording.
+	Shared bool
+	// At is when the session began, since the first of the recording; 0 where sessions
+	// stand by themselves.
+	At     time.Duration
 	Agents []Agent // the first is the session's own
 	Calls  []Call  // in the order in which they began
 }

@@ -1,0 +1,6 @@
+//go:build lean
+
+package main
+
+// madeWorkloads is empty in a lean build.
+type madeWorkloads struct{}

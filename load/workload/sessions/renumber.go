@@ -1,0 +1,104 @@
+package sessions
+
+import (
+	"bufio"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"strconv"
+	"time"
+
+	"tokenmeter/load/workload/records"
+	"tokenmeter/record/timeline"
+)
+
+// Span is a stretch of time; a zero time is no bound.
+type Span struct{ From, To time.Time }
+
+func (s Span) holds(t time.Time) bool {
+	return (s.From.IsZero() || !t.Before(s.From)) && (s.To.IsZero() || t.Before(s.To))
+}
+
+// Written is what Renumber wrote.
+type Written struct {
+	Requests, Conversations int64
+	First, Last             time.Time // when requests came
+}
+
+// numbered is a line of the format traffic.
+type numbered struct {
+	At      time.Time             `json:"at"`
+	Session string                `json:"session,omitempty"`
+	Parent  string                `json:"parent,omitempty"`
+	Model   string                `json:"model,omitempty"`
+	Input   int64                 `json:"in"`
+	Output  int64                 `json:"out"`
+	Cached  timeline.Opt[int64]   `json:"cached"`
+	TookMS  float64               `json:"took_ms"`
+	TTFTMS  timeline.Opt[float64] `json:"ttft_ms"`
+	Hashes  []uint64              `json:"hash_ids,omitempty"`
+}
+
+// Renumber writes the requests of a span of a recording of the format traffic (a file, or
+// a folder of them). Names of conversations and hashes become numbers, in the order in
+// which they are met.
+func Renumber(to io.Writer, path string, span Span) (sum Written, err error) {
+	paths, err := filesOf(path)
+	if err != nil {
+		return sum, err
+	}
+	out := bufio.NewWriter(to)
+	names, ids := map[string]string{"": ""}, map[uint64]uint64{}
+	name := func(text string) string {
+		if _, known := names[text]; !known {
+			names[text] = "c" + strconv.Itoa(len(names))
+		}
+		return names[text]
+	}
+	write := func(c *said) error {
+		line := numbered{At: c.begin, Session: name(c.session), Parent: name(c.parent), Model: c.call.Model, Input: c.call.Input, Output: c.call.Output,
+			Cached: c.call.Cached, TookMS: float64(c.end.Sub(c.begin).Microseconds()) / 1e3}
+		if s, ok := c.call.TTFT.Get(); ok {
+			line.TTFTMS = timeline.Some(s * 1e3)
+		}
+		for _, id := range c.ids {
+			if _, known := ids[id]; !known {
+				ids[id] = uint64(len(ids) + 1)
+			}
+			line.Hashes = append(line.Hashes, ids[id])
+		}
+		if sum.Requests++; sum.First.IsZero() || c.begin.Before(sum.First) {
+			sum.First = c.begin
+		}
+		if c.begin.After(sum.Last) {
+			sum.Last = c.begin
+		}
+		data, err := json.Marshal(line)
+		if err == nil {
+			_, err = out.Write(append(data, '\n'))
+		}
+		return err
+	}
+	for _, p := range paths {
+		in, _, err := records.OpenFile(p)
+		if err != nil {
+			return sum, err
+		}
+		var failed error
+		err = lines(in, func(s *scanner) {
+			if c := liveLine(s); s.err == nil && failed == nil && span.holds(c.begin) {
+				failed = write(&c)
+			}
+		})
+		in.Close()
+		if err = errors.Join(failed, err); err != nil {
+			return sum, err
+		}
+	}
+	sum.Conversations = int64(len(names) - 1)
+	if sum.Requests == 0 {
+		return sum, fmt.Errorf("%s: no request came in that time", path)
+	}
+	return sum, out.Flush()
+}
