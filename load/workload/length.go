@@ -153,7 +153,7 @@ func (l Lengths) String() string { return l.text }
 // IsZero reports whether there is no distribution.
 func (l Lengths) IsZero() bool { return l.text == "" }
 
-// Fixed returns the length when it is always the same.
+// Fixed returns the length in tokens when it is always the same; else false.
 func (l Lengths) Fixed() (int64, bool) { return l.lo, l.draw == nil && l.text != "" }
 
 // Draw returns one length. What falls outside the limits is drawn again, so

@@ -101,7 +101,7 @@ type SegmentsSpec struct {
 	Count string        `yaml:"count" required:"true" doc:"how many segments a medium has, written like turns"`
 }
 
-// ImagesSpec is what pictures are made.
+// ImagesSpec is the pictures that go with a prompt: how many, and made or given.
 type ImagesSpec struct {
 	Count  string `yaml:"count" doc:"how many in a request, written like turns; default 1"`
 	Files  string `yaml:"files" doc:"pictures of your own instead of made ones: a folder or a pattern, beside the workload file"`

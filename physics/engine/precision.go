@@ -2,7 +2,7 @@ package engine
 
 import "fmt"
 
-// Precision is how a number is stored.
+// Precision is how a number is stored: as weight, as an entry of the KV cache.
 type Precision string
 
 // Precisions by name. The four-bit forms count the scales they carry.

@@ -138,7 +138,8 @@ func NameOf(f *Facts) string {
 	return f.ID
 }
 
-// Joined is several groups as one side.
+// Joined is several groups as one side, with the name of the first; the zero group
+// when there are none.
 func Joined(groups []Group) Group {
 	if len(groups) == 1 {
 		return groups[0]

@@ -16,7 +16,8 @@ type Pareto struct {
 	Points []Point `json:"points"`
 }
 
-// Axis is one of the figures.
+// Axis is one of the figures that sides are placed by, with its unit and its better
+// direction.
 type Axis struct {
 	Metric string        `json:"metric"`
 	Stat   string        `json:"stat"`

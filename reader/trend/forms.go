@@ -10,7 +10,8 @@ import (
 // MediansSchema names the JSON form of medians.
 const MediansSchema = "tokenmeter.medians/v1"
 
-// WriteMedians writes groups as a table, Markdown, CSV or JSON.
+// WriteMedians writes groups in a form: "table", "markdown", "csv" or "json". No
+// groups are a table without rows. The errors are of the writer.
 func WriteMedians(w io.Writer, form string, win Window, groups []Group) error {
 	if form == "json" {
 		if groups == nil {

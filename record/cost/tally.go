@@ -19,7 +19,7 @@ type Tally struct {
 	tiers            map[string]int64 // unpriced requests by class of service, where that has no price
 }
 
-// NewTally starts at nothing.
+// NewTally is of no request yet, at these prices.
 func NewTally(p Pricing) *Tally { return &Tally{pricing: p, tiers: map[string]int64{}} }
 
 // Add takes a request.

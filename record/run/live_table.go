@@ -16,7 +16,7 @@ const (
 	liveVersion = "v1"
 )
 
-// LiveTable writes a table of live requests.
+// LiveTable writes a table of live requests, a row each, as Parquet. One goroutine uses it.
 type LiveTable struct {
 	buf    *bufio.Writer
 	out    *parquet.GenericWriter[LiveRow]

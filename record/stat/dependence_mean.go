@@ -1,8 +1,9 @@
 package stat
 
-// MeanEffect is what a long-run variance says of the mean of its series.
+// MeanEffect is how far the mean of a series is known, by its long-run variance: what
+// the interval of as many independent values is to be widened by.
 type MeanEffect struct {
-	Design  float64 // widened for the few moments that a series holds
+	Design  float64 // design effect (1: independent values), widened for the few moments that a series holds
 	Moments float64 // independent moments
 	DF      float64 // of Student's distribution that goes with it
 }

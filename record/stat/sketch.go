@@ -109,16 +109,16 @@ func (s *Sketch) DropInf() { s.n, s.infs = s.finite(), 0 }
 // Len returns the number of values.
 func (s *Sketch) Len() int64 { return int64(s.n) }
 
-// Sum returns the sum of the finite values.
+// Sum returns the sum of the finite values, in their unit; 0 without any.
 func (s *Sketch) Sum() float64 { return s.sum }
 
-// Min returns the smallest finite value, exactly.
+// Min returns the smallest finite value, exactly; false without any.
 func (s *Sketch) Min() (float64, bool) { return s.lo, s.finite() > 0 }
 
-// Max returns the largest finite value, exactly.
+// Max returns the largest finite value, exactly; false without any.
 func (s *Sketch) Max() (float64, bool) { return s.hi, s.finite() > 0 }
 
-// Mean returns the mean of the finite values.
+// Mean returns the mean of the finite values; false without any.
 func (s *Sketch) Mean() (float64, bool) {
 	if s.finite() == 0 {
 		return 0, false

@@ -9,7 +9,7 @@ import (
 	"tokenmeter/service/traffic/rows"
 )
 
-// Rows is where rows of live requests go.
+// Rows is where rows of live requests go, as Parquet files; see package rows.
 type Rows struct {
 	Folder string        `yaml:"folder" required:"true" doc:"where the files are: date=2026-03-01/live-….parquet, by UTC day; no two daemons share one"`
 	Every  time.Duration `yaml:"every" doc:"how often a file is finished; default 1h"`

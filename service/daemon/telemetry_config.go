@@ -20,7 +20,7 @@ type Metrics struct {
 	Models int            `yaml:"models" doc:"distinct models that may be labels, for every exporter; more are other; default 100"`
 }
 
-// DefaultLinger is how long /metrics stays for a last scrape.
+// DefaultLinger is how long /metrics stays for a last scrape when the daemon ends.
 const DefaultLinger = 40 * time.Second
 
 // hold is how long a new counter is shown as 0.
@@ -37,7 +37,7 @@ func given(said *time.Duration, otherwise time.Duration) time.Duration {
 	return *said
 }
 
-// OTel is where OTLP goes, and what of it.
+// OTel says where metrics and spans go by OTLP over HTTP, and which of them.
 type OTel struct {
 	Endpoint    string            `yaml:"endpoint" required:"true" doc:"http://HOST:4318; /v1/metrics and /v1/traces are added"`
 	Headers     map[string]string `yaml:"headers" doc:"of every request; keys belong into key_env or key_file"`

@@ -337,7 +337,8 @@ func (c *Curve) limitAt(name string) timeline.Opt[float64] {
 	return timeline.Opt[float64]{}
 }
 
-// LimitsOf are the objectives on a metric as lines of its plot.
+// LimitsOf are the objectives on metrics, by their names, as lines of a plot, in the
+// metric's unit; none where the run had no objectives.
 func LimitsOf(r *run.Run, names ...string) []LimitLine {
 	if r.Goodput == nil {
 		return nil

@@ -219,7 +219,8 @@ func (p *Plot) Frame() {
 	p.Back.Put(`<line x1="0" x2="100%%" y1="%s" y2="%s" class="x"/>`, b, b)
 }
 
-// Hline draws a limit with its text.
+// Hline draws a limit with its text at a value of the y axis, in its unit; nothing
+// where that lies outside the field.
 func (p *Plot) Hline(v float64, text string) {
 	if at := p.Y.At(v); at < 0 || at > 1 {
 		return

@@ -46,7 +46,7 @@ type Request struct {
 type Stall struct {
 	Request int64
 	At      int64 // µs on the run's clock, when it ended
-	US      int64
+	US      int64 // how long
 }
 
 // keep bounds what is drawn request by request.

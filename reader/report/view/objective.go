@@ -189,7 +189,8 @@ func noValue(o *objective.ObjectiveResult) string {
 // be missing.
 type shower func(v float64, ci *[2]float64, limit timeline.Opt[float64]) (value, lo, hi string)
 
-// ShowAs picks the unit by the metric's name.
+// ShowAs picks the unit by the metric's name: shares in per cent, rates a second,
+// times in ms or s as their size asks.
 func ShowAs(metric string) shower {
 	switch {
 	case metric == "goodput" || strings.HasSuffix(metric, "_rate") || metric == "error rate" ||

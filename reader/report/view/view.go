@@ -33,7 +33,7 @@ type View struct {
 	What       string // the run in one line: model, target, load
 }
 
-// Fact is a labelled line of the table.
+// Fact is a labelled line of the table, such as "TTFT" and its figures.
 type Fact struct{ Label, Text string }
 
 // longest is where text from elsewhere is cut in the table; the page of a run
