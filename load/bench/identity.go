@@ -119,7 +119,7 @@ func (t *told) echo(s *Session, req *api.Request, item *workload.Item, k int) {
 	for name, values := range t.names[agent] {
 		req.Header[name] = values
 	}
-	req.Heard = func(h http.Header) {
+	req.OnHead = func(h http.Header) {
 		t.mu.Lock()
 		defer t.mu.Unlock()
 		for _, name := range s.Echo {

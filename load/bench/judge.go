@@ -21,9 +21,9 @@ const (
 	judgeTokens  = 1024
 )
 
-// court asks judges about answers while the load goes on. A request is recorded
+// judging asks judges about answers while the load goes on. A request is recorded
 // when its verdict is there.
-type court struct {
+type judging struct {
 	mu      sync.Mutex
 	clients map[string]*client.Client // by URL and key
 	seats   chan struct{}
@@ -45,7 +45,7 @@ func (r *runner) asked(ph *phase, j job, answer string) bool {
 	}
 	prompt := judge.Ask(question, answer)
 	local := j.step.Check.Passes(answer)
-	c := &r.court
+	c := &r.judging
 	c.open.Go(func() {
 		c.take()
 		passes, known, why := c.ask(judge, prompt)
@@ -61,7 +61,7 @@ func (r *runner) asked(ph *phase, j job, answer string) bool {
 	return true
 }
 
-func (c *court) take() {
+func (c *judging) take() {
 	c.mu.Lock()
 	if c.seats == nil {
 		c.seats = make(chan struct{}, judgesAtOnce)
@@ -71,10 +71,10 @@ func (c *court) take() {
 	seats <- struct{}{}
 }
 
-func (c *court) leave() { <-c.seats }
+func (c *judging) leave() { <-c.seats }
 
 // ask sends one question to a judge.
-func (c *court) ask(judge *answer.Judge, prompt string) (passes, known bool, why string) {
+func (c *judging) ask(judge *answer.Judge, prompt string) (passes, known bool, why string) {
 	cl, err := c.clientOf(judge)
 	if err != nil {
 		return false, false, err.Error()
@@ -95,7 +95,7 @@ func (c *court) ask(judge *answer.Judge, prompt string) (passes, known bool, why
 	return passes, known, "the judge said neither PASS nor FAIL"
 }
 
-func (c *court) clientOf(judge *answer.Judge) (*client.Client, error) {
+func (c *judging) clientOf(judge *answer.Judge) (*client.Client, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	at := judge.URL + "\x00" + judge.APIKeyEnv
@@ -119,11 +119,11 @@ func (c *court) clientOf(judge *answer.Judge) (*client.Client, error) {
 
 // rise waits for the last verdicts, and says which are missing.
 func (r *runner) rise() {
-	r.court.open.Wait()
-	for _, cl := range r.court.clients {
+	r.judging.open.Wait()
+	for _, cl := range r.judging.clients {
 		cl.Close()
 	}
-	if n := r.court.silent.Load(); n > 0 {
-		r.log.notice("judge_silent", timeline.Some(float64(n)), "%d answers have no verdict: %s", n, *r.court.first.Load())
+	if n := r.judging.silent.Load(); n > 0 {
+		r.log.notice("judge_silent", timeline.Some(float64(n)), "%d answers have no verdict: %s", n, *r.judging.first.Load())
 	}
 }

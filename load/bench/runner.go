@@ -52,7 +52,7 @@ type runner struct {
 	offer    offer
 	prefills slots // cap on requests without a first token; nil: none
 	slow     slowDoers
-	court    court
+	judging  judging
 	keepText bool                       // the user wants the answers in the record
 	writer   atomic.Pointer[run.Writer] // for captures
 	env      *machine.Environment

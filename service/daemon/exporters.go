@@ -123,7 +123,7 @@ func (d *Daemon) state(emit func(m *telemetry.Metric, v float64, values ...strin
 	d.mu.Lock()
 	var all []proxy.Stats
 	var names []string
-	for i, one := range d.doors { // its own name may be older
+	for i, one := range d.openings { // its own name may be older
 		all, names = append(all, one.proxy.Load().Stats()), append(names, d.plan.listeners[i].Name)
 	}
 	plan, out, budgets, archive := d.plan, d.out, d.budgets, d.rows

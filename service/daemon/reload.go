@@ -31,14 +31,14 @@ func (d *Daemon) watch(ctx context.Context, seen [32]byte) {
 	}
 }
 
-// forget drops proxies and doors whose last stream has ended.
+// forget drops proxies and openings whose last stream has ended.
 func (d *Daemon) forget() {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	for _, one := range d.doors {
+	for _, one := range d.openings {
 		one.forget()
 	}
-	d.closing = slices.DeleteFunc(d.closing, func(one *door) bool { return one.busy() == 0 })
+	d.closing = slices.DeleteFunc(d.closing, func(one *opening) bool { return one.busy() == 0 })
 }
 
 // now is the plan that is in use.

@@ -74,14 +74,14 @@ type Daemon struct {
 	rows     *rows.Archive // nil: none; under mu
 	bodies   *proxy.Budget // of all listeners
 
-	mu      sync.Mutex
-	plan    *Plan
-	doors   []*door
-	closing []*door // that a reload removed, with requests that may still go on
-	admin   *http.Server
-	addr    net.Addr
+	mu       sync.Mutex
+	plan     *Plan
+	openings []*opening
+	closing  []*opening // that a reload removed, with requests that may still go on
+	admin    *http.Server
+	addr     net.Addr
 
-	shutting        sync.WaitGroup // of doors
+	shutting        sync.WaitGroup // of openings
 	ready           atomic.Bool
 	reloads, failed atomic.Int64
 	fullAt          atomic.Int64 // when it was last said that no descriptors are left, s
@@ -144,12 +144,12 @@ func Run(ctx context.Context, opt Options) error {
 	d.ready.Store(true)
 	if opt.Ready != nil {
 		var addresses []Address
-		for _, door := range d.doors {
-			name := door.Name
-			if name == door.Listen {
+		for _, opening := range d.openings {
+			name := opening.Name
+			if name == opening.Listen {
 				name = ""
 			}
-			addresses = append(addresses, Address{name, door.ln.Addr(), door.listen.tls != nil})
+			addresses = append(addresses, Address{name, opening.ln.Addr(), opening.listen.tls != nil})
 		}
 		opt.Ready(addresses, d.addr)
 	}
@@ -163,16 +163,16 @@ func Run(ctx context.Context, opt Options) error {
 func (d *Daemon) apply(plan *Plan) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	next, fresh, err := d.openDoors(plan)
+	next, fresh, err := d.openListeners(plan)
 	if err != nil {
-		for _, door := range fresh {
-			_ = door.ln.Close()
+		for _, opening := range fresh {
+			_ = opening.ln.Close()
 		}
 		return err
 	}
 	undo := func() {
-		for _, door := range fresh {
-			_ = door.ln.Close()
+		for _, opening := range fresh {
+			_ = opening.ln.Close()
 		}
 	}
 	opened := d.budgets == nil
@@ -186,7 +186,7 @@ func (d *Daemon) apply(plan *Plan) error {
 		}
 	}
 	made := make([]*proxy.Proxy, len(next))
-	for i, door := range next {
+	for i, opening := range next {
 		cfg := plan.proxyConfig(plan.listeners[i].Name, d.clk, d.sinks())
 		cfg.Asked = d.opt.Asked
 		cfg.Upstreams = slices.Clone(cfg.Upstreams)
@@ -194,7 +194,7 @@ func (d *Daemon) apply(plan *Plan) error {
 			cfg.Upstreams[k].Dial = d.opt.Dial
 		}
 		cfg.Log, cfg.LogRequests, cfg.Bodies = d.log, plan.Config.Log.Requests, d.bodies
-		if made[i], err = proxy.New(cfg, door.proxy.Load()); err != nil {
+		if made[i], err = proxy.New(cfg, opening.proxy.Load()); err != nil {
 			for k, p := range made[:i] {
 				p.Retire(next[k].proxy.Load())
 			}
@@ -211,24 +211,24 @@ func (d *Daemon) apply(plan *Plan) error {
 	if !opened {
 		d.budgets.set(d, plan)
 	}
-	for i, door := range next {
-		door.tls.Store(plan.listeners[i].tls)
-		if old := door.proxy.Swap(made[i]); old != nil {
+	for i, opening := range next {
+		opening.tls.Store(plan.listeners[i].tls)
+		if old := opening.proxy.Swap(made[i]); old != nil {
 			old.Retire(made[i])
-			door.earlier = append(door.earlier, old)
+			opening.earlier = append(opening.earlier, old)
 		}
 	}
-	for _, door := range fresh {
-		d.begin(door)
+	for _, opening := range fresh {
+		d.begin(opening)
 	}
-	for _, door := range d.doors {
-		if !slices.Contains(next, door) {
-			d.log.Info("listener closes", "listener", door.Name)
-			d.closing = append(d.closing, door)
-			d.shutting.Go(func() { d.shut(door, plan.drain()) })
+	for _, opening := range d.openings {
+		if !slices.Contains(next, opening) {
+			d.log.Info("listener closes", "listener", opening.Name)
+			d.closing = append(d.closing, opening)
+			d.shutting.Go(func() { d.shut(opening, plan.drain()) })
 		}
 	}
-	d.plan, d.doors = plan, next
+	d.plan, d.openings = plan, next
 	return nil
 }
 
@@ -252,13 +252,13 @@ func or[T comparable](v, otherwise T) T {
 func (d *Daemon) stop() {
 	d.ready.Store(false)
 	d.mu.Lock()
-	plan, doors := d.plan, d.doors
+	plan, openings := d.plan, d.openings
 	d.mu.Unlock()
 	if delay := plan.Config.Stop.Delay; delay > 0 {
 		time.Sleep(delay)
 	}
 	d.log.Info("stopping", "in_flight", d.inFlight(), "drain", plan.drain().String())
-	for _, one := range doors {
+	for _, one := range openings {
 		d.shutting.Go(func() { d.shut(one, plan.drain()) })
 	}
 	d.shutting.Wait()
@@ -285,7 +285,7 @@ func (d *Daemon) linger(most time.Duration) {
 func (d *Daemon) inFlight() (n int64) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	for _, one := range slices.Concat(d.doors, d.closing) {
+	for _, one := range slices.Concat(d.openings, d.closing) {
 		n += one.busy()
 	}
 	return n

@@ -44,9 +44,9 @@ type Request struct {
 	// NoID sends no x-request-id: routers hash it where they find nothing better,
 	// and send each request of a session elsewhere.
 	NoID bool
-	// Heard is called with the head of the reply that counts, by the goroutine
+	// OnHead is called with the head of the reply that counts, by the goroutine
 	// that reads: it must not wait. Nil: nobody is told.
-	Heard func(http.Header)
+	OnHead func(http.Header)
 	// FirstToken is called once, when the first token has come, by the goroutine
 	// that reads: it must not wait. Nil: nobody is told.
 	FirstToken func()

@@ -43,7 +43,7 @@ func (c *Client) Prepare(req *api.Request, tl *timeline.Timeline) *Prepared {
 	p.x = &exchange{c: c, tl: tl, capture: c.cfg.Capture,
 		sink:  api.NewStream(tl, c.cfg.API, c.cfg.Stream),
 		msg:   message{method: http.MethodPost, origin: c.origin, path: c.path(call.Path), extra: together(call.Header, req.Header), id: tl.ID, body: call.Body},
-		tries: c.cfg.Retries, first: req.FirstToken, heard: req.Heard, leaveAt: req.LeaveTokens,
+		tries: c.cfg.Retries, first: req.FirstToken, heard: req.OnHead, leaveAt: req.LeaveTokens,
 	}
 	if req.NoID {
 		p.x.msg.id = ""

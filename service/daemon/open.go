@@ -19,8 +19,9 @@ import (
 	"tokenmeter/wire/client"
 )
 
-// door is one open address.
-type door struct {
+// opening is one open address: a listener of the plan, what answers there, and earlier
+// proxies whose streams still go on.
+type opening struct {
 	listen
 	ln     net.Listener
 	server *http.Server
@@ -33,10 +34,10 @@ type door struct {
 }
 
 // proxies are all that may have requests in flight.
-func (d *door) proxies() []*proxy.Proxy { return append(slices.Clone(d.earlier), d.proxy.Load()) }
+func (d *opening) proxies() []*proxy.Proxy { return append(slices.Clone(d.earlier), d.proxy.Load()) }
 
 // busy is how many requests are in flight.
-func (d *door) busy() (n int64) {
+func (d *opening) busy() (n int64) {
 	for _, p := range d.proxies() {
 		n += p.Busy()
 	}
@@ -44,23 +45,23 @@ func (d *door) busy() (n int64) {
 }
 
 // forget drops the earlier proxies whose last request has ended.
-func (d *door) forget() {
+func (d *opening) forget() {
 	d.earlier = slices.DeleteFunc(d.earlier, func(p *proxy.Proxy) bool { return p.Busy() == 0 })
 }
 
-func (d *door) ServeHTTP(w http.ResponseWriter, r *http.Request) { d.proxy.Load().ServeHTTP(w, r) }
+func (d *opening) ServeHTTP(w http.ResponseWriter, r *http.Request) { d.proxy.Load().ServeHTTP(w, r) }
 
-// openDoors finds the doors of a plan among those that are open, and opens the
+// openListeners finds the listeners of a plan among those that are open, and opens the
 // others.
-func (d *Daemon) openDoors(plan *Plan) (all, fresh []*door, err error) {
+func (d *Daemon) openListeners(plan *Plan) (all, fresh []*opening, err error) {
 	var errs []error
 	for _, l := range plan.listeners {
-		i := slices.IndexFunc(d.doors, func(o *door) bool { return o.same(l) })
+		i := slices.IndexFunc(d.openings, func(o *opening) bool { return o.same(l) })
 		if i >= 0 {
-			all = append(all, d.doors[i])
+			all = append(all, d.openings[i])
 			continue
 		}
-		if slices.ContainsFunc(d.doors, func(o *door) bool { return o.Listen == l.Listen }) {
+		if slices.ContainsFunc(d.openings, func(o *opening) bool { return o.Listen == l.Listen }) {
 			errs = append(errs, fmt.Errorf("listener %s: header, header_timeout, idle_timeout and whether there is tls stay as they are while it is open: restart, or give it another address", l.Name))
 			continue
 		}
@@ -69,7 +70,7 @@ func (d *Daemon) openDoors(plan *Plan) (all, fresh []*door, err error) {
 			errs = append(errs, &ListenError{Listener: l.Name, Address: l.Listen, Err: bare(err)})
 			continue
 		}
-		one := &door{listen: l, ln: ln}
+		one := &opening{listen: l, ln: ln}
 		all, fresh = append(all, one), append(fresh, one)
 	}
 	return all, fresh, errors.Join(errs...)
@@ -92,9 +93,9 @@ func (e *ListenError) Error() string {
 
 func (e *ListenError) Unwrap() error { return e.Err }
 
-// same reports whether an open door serves a listener as it is: what the server
+// same reports whether an open address serves a listener as it is: what the server
 // was made with can't be changed under it.
-func (d *door) same(l listen) bool {
+func (d *opening) same(l listen) bool {
 	return d.Listen == l.Listen && (d.listen.tls == nil) == (l.tls == nil) && d.Header == l.Header &&
 		d.HeaderTimeout == l.HeaderTimeout && d.IdleTimeout == l.IdleTimeout
 }
@@ -107,8 +108,8 @@ func bare(err error) error {
 	return err
 }
 
-// begin serves a door.
-func (d *Daemon) begin(one *door) {
+// begin serves an opening.
+func (d *Daemon) begin(one *opening) {
 	ctx, cancel := context.WithCancelCause(context.Background())
 	one.cancel = cancel
 	one.server = newServer(one, d.log)
@@ -169,8 +170,8 @@ func (w logWriter) Write(p []byte) (int, error) {
 // cancelTime is how long cancelled streams may take to be recorded.
 const cancelTime = 5 * time.Second
 
-// shut closes a door and waits for its streams; after so long it cancels them.
-func (d *Daemon) shut(one *door, drain time.Duration) {
+// shut closes an opening and waits for its streams; after so long it cancels them.
+func (d *Daemon) shut(one *opening, drain time.Duration) {
 	ctx, stop := context.WithTimeout(context.Background(), drain)
 	defer stop()
 	idle := make(chan struct{})
