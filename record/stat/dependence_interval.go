@@ -2,6 +2,7 @@ package stat
 
 import (
 	"math"
+	"slices"
 	"sort"
 )
 
@@ -115,9 +116,9 @@ func (e effect) longer(n int, need, level float64) float64 {
 	return mostFactor
 }
 
-// Mean is the mean and its interval. Its lower end is taken on the logarithm
-// and its upper one on the inverse, the scales on which a queue's spread is
-// stable; for narrow intervals all scales agree.
+// Mean is the mean and its interval. Of the part that is waiting the lower end is taken on
+// the logarithm and the upper one on the inverse, the scales on which a queue's spread
+// is stable (it grows with the square of the wait); for narrow intervals all scales agree.
 func (s *Series) Mean(level float64) Interval {
 	own := LRV{N: len(s.Values)}
 	sorted := s.order()
@@ -131,18 +132,17 @@ func (s *Series) Mean(level float64) Interval {
 	e := widen(own, s.Worth(), meanClusters, level, false)
 	iv := Interval{Value: own.Mean, N: own.N, Moments: e.seen, Effective: math.Min(float64(own.N)/e.design, float64(own.N)), DF: e.df}
 	half := e.t * math.Sqrt(e.design*own.Variance/float64(own.N))
-	u := half / own.Mean
 	switch {
 	case own.Variance == 0:
 		iv.Lo, iv.Hi = own.Mean, own.Mean
 	case sorted[0] < 0 || own.Mean <= 0:
 		iv.Lo, iv.Hi = own.Mean-half, own.Mean+half
 	default:
-		iv.Lo, iv.Hi = own.Mean*math.Exp(-u), math.Inf(1)
-		if u < 1 {
-			iv.Hi = own.Mean / (1 - u)
-		}
-		if !(u < widestMean) {
+		// What waits is at least so much that it is known to within 60 %.
+		waits := math.Max(own.Mean-s.unhindered(), half/widestMean)
+		u := half / waits
+		iv.Lo, iv.Hi = own.Mean-waits*(1-math.Exp(-u)), own.Mean+half/(1-u)
+		if u := half / own.Mean; !(u < widestMean) {
 			return iv.refuse(TooWide, math.Max(fewestMoments/e.seen, u/widestMean*u/widestMean))
 		}
 	}
@@ -150,6 +150,28 @@ func (s *Series) Mean(level float64) Interval {
 		return iv.refuse(TooFewMoments, fewestMoments/e.seen)
 	}
 	return iv.give()
+}
+
+// unhindered is the mean of the quarter of the values that met the fewest requests in flight:
+// what they take is hardly waiting. 0 where values don't follow the requests in flight, or
+// nothing is known of these.
+func (s *Series) unhindered() float64 {
+	n := len(s.Values)
+	if len(s.InFlight) != n || n < shortSeries {
+		return 0
+	}
+	if _, follows := followed(MidRanks(s.Values, s.order()), s.InFlight); !follows {
+		return 0
+	}
+	sorted := slices.Clone(s.InFlight)
+	sortFloats(sorted)
+	few, sum, count := sorted[n/4], 0.0, 0.0
+	for i, v := range s.Values {
+		if s.InFlight[i] <= few {
+			sum, count = sum+v, count+1
+		}
+	}
+	return sum / count
 }
 
 // Quantile is the p-quantile (interpolated, as Quantile prints it) and its
