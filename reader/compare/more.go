@@ -2,6 +2,8 @@ package compare
 
 import (
 	"math"
+
+	"tokenmeter/record/stat"
 )
 
 // What is worth proposing: beyond it more of the same is no plan.
@@ -10,23 +12,41 @@ const (
 	mostFactor = 20        // times what there is
 )
 
-// more is what would settle a figure: enough to narrow its interval until it
+// power is how often a proposal is enough, if the figures are what they seem.
+const power = 0.9
+
+// room is how many times a half interval must fit into a distance, so that an estimate that
+// varies by its error stays beyond it, at this chance of error, with that power.
+func room(wrong float64) float64 {
+	return (stat.NormalQuantile(1-wrong/2) + stat.NormalQuantile(power)) / stat.NormalQuantile((1+Confidence)/2)
+}
+
+// wanted is the half interval that would settle a figure, one of so many tests: narrow enough
+// to show what it is beyond the first distance, or inside the second.
+func wanted(beyond, inside float64, tests int) float64 {
+	return math.Max(beyond/room(Level/float64(max(tests, 1))), inside/room(1-Confidence))
+}
+
+// more is what would settle a figure, one of so many tests: enough to narrow its interval until it
 // either leaves zero behind or fits into the margin, whichever is nearer. nil
-// where more of the same would not help, or can't be told. Of sessions it is not
-// told: what is proposed is a number of requests, or runs.
-func (f *finding) more(o *Options, m *measure) *More {
-	if f.interval == nil || f.why != "" || m.kind == ofSession {
+// where more of the same would not help, or can't be told.
+func (f *finding) more(o *Options, m *measure, tests int) *More {
+	if f.interval == nil || f.why != "" {
 		return nil
 	}
 	diff, half, margin := f.spread(o, m)
 	if f.unit == ByRequest && m.kind != ofShare {
 		// Beyond the noise of runs: a difference that is not larger than this
 		// needs repeats, however many requests there are.
-		return f.moreOfRequests(diff, half, math.Log1p(o.RunNoise), margin)
+		more := f.moreOfRequests(half, wanted(math.Abs(diff)-math.Log1p(o.RunNoise), margin-math.Abs(diff), tests))
+		if more == nil {
+			more = &More{Runs: repeats(half, wanted(math.Abs(diff), margin-math.Abs(diff), tests)) - 1}
+		}
+		return more
 	}
-	target := math.Max(math.Abs(diff), margin-math.Abs(diff))
+	target := wanted(math.Abs(diff), margin-math.Abs(diff), tests)
 	if !(half > target) || target <= 0 {
-		// The interval would do; it is the number of tests that is too large.
+		// The interval would do; chance was against it.
 		target = half / 1.3
 	}
 	factor := half / target
@@ -49,24 +69,24 @@ func (f *finding) spread(o *Options, m *measure) (diff, half, margin float64) {
 	return math.Log(f.b.Or(1) / f.a.Or(1)), math.Log(f.interval[1]/f.interval[0]) / 2, math.Log1p(o.Within)
 }
 
-// repeats is how many runs a side are proposed where single runs can't settle it.
-const repeats = 4
+// fewestRepeats is how many runs a side are proposed where single runs can't settle it, at
+// least: they have to tell how runs differ too, of which nothing is known yet.
+const fewestRepeats = 4
 
-func (f *finding) moreOfRequests(diff, half, noise, margin float64) *More {
-	beyond, inside := math.Abs(diff)-noise, margin-math.Abs(diff)
-	target := math.Max(beyond, inside)
-	if target <= 0 || half <= target {
-		return &More{Runs: repeats - 1}
-	}
+// repeats are the runs a side that narrow half an interval to the target, if runs differ by no
+// more than their requests do.
+func repeats(half, target float64) int64 {
 	factor := half / target
-	if factor*factor > mostFactor {
-		return &More{Runs: repeats - 1}
+	return int64(math.Ceil(math.Min(math.Max(fewestRepeats, factor*factor), mostFactor)))
+}
+
+// moreOfRequests is nil where repeats are the better plan.
+func (f *finding) moreOfRequests(half, target float64) *More {
+	factor := half / target
+	if target <= 0 || half <= target || factor*factor > mostFactor {
+		return nil
 	}
-	more := f.requests(factor * factor)
-	if more == nil {
-		return &More{Runs: repeats - 1}
-	}
-	return more
+	return f.requests(factor * factor)
 }
 
 func (f *finding) requests(factor float64) *More {

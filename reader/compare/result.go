@@ -257,7 +257,7 @@ func (row *Row) judge(o *Options, tests int) {
 		row.Verdict = Better
 	}
 	if row.Verdict == Unclear {
-		row.More = row.finding.more(o, row.measure)
+		row.More = row.finding.more(o, row.measure, tests)
 		row.Unsettled = row.unsettled(o, tests)
 	}
 }
