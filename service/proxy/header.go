@@ -14,6 +14,10 @@ import (
 var hopByHop = []string{"Connection", "Proxy-Connection", "Keep-Alive", "Proxy-Authenticate",
 	"Proxy-Authorization", "Te", "Trailer", "Transfer-Encoding", "Upgrade"}
 
+// overrides ask a server to take a request for one of another method or path. What
+// may pass was judged by the request's own, so these are not passed on.
+var overrides = []string{"X-Http-Method-Override", "X-Http-Method", "X-Method-Override", "X-Original-Url", "X-Rewrite-Url"}
+
 // dropHopByHop removes them, and those that Connection names.
 func dropHopByHop(h http.Header) {
 	for _, line := range h["Connection"] {
@@ -63,6 +67,9 @@ func (p *Proxy) upstreamHeader(in *http.Request, identity, hide bool) http.Heade
 	dropHopByHop(h)
 	h.Del("Expect") // answered here
 	h.Del("Content-Length")
+	for _, name := range overrides {
+		delete(h, name)
+	}
 	if upgrade != "" {
 		h.Set("Upgrade", upgrade)
 	}

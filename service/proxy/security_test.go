@@ -148,6 +148,23 @@ func TestAPathIsPassedAsItCame(t *testing.T) {
 	})
 }
 
+// A GET that may pass must not become a DELETE of a path that may not, by a header
+// that a server behind the proxy obeys.
+func TestRequestsStayWhatTheyAre(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := open(t, play("1ms "+whole(200, "application/json", "{}")), nil)
+		got := h.talk("GET /v1/models/m HTTP/1.1\r\nhost: proxy\r\nx-http-method-override: DELETE\r\nX-HTTP-Method: PUT\r\nx-method-override: PATCH\r\n"+
+			"x-original-url: /v1/files\r\nx-rewrite-url: /v1/files\r\nx-method: kept\r\n\r\n", 0)
+		h.settled()
+		want(t, "status", got.StatusCode, 200)
+		up := h.up.last().Header
+		for _, name := range []string{"X-Http-Method-Override", "X-Http-Method", "X-Method-Override", "X-Original-Url", "X-Rewrite-Url"} {
+			want(t, name, up.Get(name), "")
+		}
+		want(t, "another header", up.Get("X-Method"), "kept")
+	})
+}
+
 func TestHopByHopHeadersStay(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := open(t, play("1ms HTTP/1.1 200 OK\r\ncontent-type: application/json\r\nconnection: x-private\r\nx-private: 1\r\nkeep-alive: timeout=5\r\nx-public: 2\r\ncontent-length: 2\r\n\r\n{}"), nil)

@@ -52,6 +52,7 @@ type responsesDecoder struct {
 	summary  bool          // reasoning came as a summary only so far
 	thought  bool          // reasoning came as such
 	alone    bool          // nothing came in deltas: what a structural event holds is new
+	repeats  repeats
 }
 
 // deltas are the event types that carry generated text, by what they carry.
@@ -82,6 +83,7 @@ func (d *responsesDecoder) Event(e framing.Event, s *Stream) bool {
 		return false
 	}
 	d.generated()
+	d.wholes()
 	otherwise, last := d.structure()
 	if e.Name == "error" && d.r.errors == nil || d.kind.Is("error") {
 		d.r.errors = e.Data
@@ -105,6 +107,7 @@ func (d *responsesDecoder) generated() {
 	if d.delta.Empty() {
 		return
 	}
+	d.repeats.heard(kind)
 	if kind == timeline.Media {
 		d.r.said.add(kind, 0)
 		return

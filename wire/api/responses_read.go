@@ -7,6 +7,7 @@ import (
 
 func (d *responsesDecoder) read(data []byte, keep bool) bool {
 	c := d.r.start(data, keep)
+	d.repeats.item, d.repeats.whole = notTold, d.repeats.whole[:0]
 	d.kind, d.delta, d.status, d.why, d.item, d.itemType = jsonscan.Text{}, jsonscan.Text{}, jsonscan.Text{}, jsonscan.Text{}, jsonscan.Text{}, jsonscan.Text{}
 	for name := range c.Members {
 		switch string(name) {
@@ -22,6 +23,18 @@ func (d *responsesDecoder) read(data []byte, keep bool) bool {
 			d.newItem()
 		case "output":
 			d.output()
+		case "output_index":
+			if n, ok := c.Integer(); ok {
+				d.repeats.item = n
+			}
+		case "text":
+			d.whole(timeline.Text)
+		case "refusal":
+			d.whole(timeline.Refusal)
+		case "arguments", "input":
+			d.whole(timeline.Tool)
+		case "part":
+			d.wholePart(timeline.Text)
 		default:
 			d.responseMember(name)
 		}
@@ -69,7 +82,8 @@ func (d *responsesDecoder) responseMember(name []byte) {
 	}
 }
 
-// newItem reads the output item that starts: a call's name counts as text.
+// newItem reads an output item. Where it starts, a call's name counts as text;
+// where it is done, it has all of its text.
 func (d *responsesDecoder) newItem() {
 	c := &d.r.c
 	for name := range c.Members {
@@ -78,6 +92,12 @@ func (d *responsesDecoder) newItem() {
 			d.itemType, _ = c.Text()
 		case "name":
 			d.item, _ = c.Text()
+		case "content":
+			d.wholeParts(timeline.Text)
+		case "summary":
+			d.wholeParts(timeline.Reasoning)
+		case "arguments", "input":
+			d.whole(timeline.Tool)
 		default:
 			c.Skip()
 		}

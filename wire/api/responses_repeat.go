@@ -1,0 +1,106 @@
+package api
+
+import (
+	"bytes"
+
+	"tokenmeter/record/timeline"
+	"tokenmeter/wire/api/jsonscan"
+)
+
+// Events whose type ends in .done repeat what deltas brought. Some gateways send
+// no deltas, and the answer stands in these alone.
+
+// repeats tells texts that deltas brought from those that are new.
+type repeats struct {
+	item  int64 // output_index of the event, or notTold
+	whole []piece
+
+	told  [maxChoices]uint16 // kinds that an item's deltas had
+	loose uint16             // the same of deltas that name no item
+	all   uint16
+}
+
+func (r *repeats) heard(kind timeline.Kind) {
+	r.all |= 1 << kind
+	if r.item >= 0 && r.item < maxChoices {
+		r.told[r.item] |= 1 << kind
+	} else {
+		r.loose |= 1 << kind
+	}
+}
+
+// again reports whether a text of the event's item may have been there before.
+func (r *repeats) again(kind timeline.Kind) bool {
+	known := r.all
+	if r.item >= 0 && r.item < maxChoices {
+		known = r.told[r.item] | r.loose
+	}
+	return known&(1<<kind) != 0
+}
+
+// wholes counts the texts of an event that is done, as far as they are new.
+func (d *responsesDecoder) wholes() {
+	if !bytes.HasSuffix(d.kind.Raw, []byte(".done")) || d.kind.Is("response.done") {
+		return
+	}
+	reasoning := bytes.HasPrefix(d.kind.Raw, []byte("response.reasoning"))
+	var fresh uint16
+	for _, p := range d.repeats.whole {
+		if reasoning && p.kind == timeline.Text {
+			p.kind = timeline.Reasoning
+		}
+		if d.repeats.again(p.kind) {
+			continue
+		}
+		fresh |= 1 << p.kind
+		d.r.said.add(p.kind, p.text.Size())
+		if d.r.keep {
+			d.r.pieces = append(d.r.pieces, p)
+		}
+	}
+	for kind := range timeline.Kind(16) {
+		if fresh&(1<<kind) != 0 {
+			d.repeats.heard(kind)
+		}
+	}
+}
+
+// whole reads a text that an event has in full.
+func (d *responsesDecoder) whole(kind timeline.Kind) {
+	if d.r.c.Peek() != '"' {
+		d.r.c.Skip()
+		return
+	}
+	if t, ok := d.r.c.Text(); ok && !t.Empty() {
+		d.repeats.whole = append(d.repeats.whole, piece{kind: kind, text: t})
+	}
+}
+
+func (d *responsesDecoder) wholeParts(kind timeline.Kind) {
+	for range d.r.c.Elements {
+		d.wholePart(kind)
+	}
+}
+
+// wholePart reads a part of a message or of a summary.
+func (d *responsesDecoder) wholePart(kind timeline.Kind) {
+	c, from := &d.r.c, len(d.repeats.whole)
+	var is jsonscan.Text
+	for name := range c.Members {
+		switch string(name) {
+		case "type":
+			is, _ = c.Text()
+		case "text":
+			d.whole(kind)
+		case "refusal":
+			d.whole(timeline.Refusal)
+		default:
+			c.Skip()
+		}
+	}
+	if is.Is("reasoning_text") || is.Is("summary_text") {
+		for i := range d.repeats.whole[from:] {
+			d.repeats.whole[from+i].kind = timeline.Reasoning
+		}
+	}
+}
