@@ -103,6 +103,7 @@ type tokenCounts struct {
 	cacheTold          bool
 	asked, got         int64 // where an output length was asked for
 	askedN, short, far int64
+	shortBy            shortAnswers
 	hidden             int64
 	inputs             int64 // of successful requests: texts embedded, documents ranked
 }

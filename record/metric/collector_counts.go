@@ -116,6 +116,7 @@ func (c *Collector) countTokens(tl *timeline.Timeline, v *Values) {
 		t.askedN++
 		if float64(n) < 0.95*float64(asked) {
 			t.short++
+			t.shortBy.add(tl, v.TokenSource)
 		}
 		if n > asked+1 {
 			t.far++

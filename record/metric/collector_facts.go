@@ -44,8 +44,10 @@ type Facts struct {
 	PrefixHits    timeline.Opt[float64] // cached ÷ input tokens, beyond the template's where it is known
 	OutputIsCap   bool
 	OSLShortfall  timeline.Opt[float64] // 1 − produced ÷ asked tokens; empty: no length was asked for
+	OSLWhy, OSLDo string                // why answers are shorter than asked, and what to do; empty: none is
 	InputAsked    timeline.Opt[float64] // mean; empty: no length was asked for
 	ISLError      timeline.Opt[float64] // |mean input ÷ asked − 1|
+	ISLWhy, ISLDo string                // likewise of prompts of another length
 }
 
 // Facts computes them from what has been added so far.
@@ -183,9 +185,11 @@ func (c *Collector) lengthFacts(f *Facts) {
 	}
 	if t.asked > 0 {
 		f.OSLShortfall = timeline.Some(1 - float64(t.got)/float64(t.asked))
+		f.OSLWhy, f.OSLDo = t.shortBy.words()
 	}
 	asked, ok := c.Opts.AskedInput.Get()
 	if got, have := mean(c.samples["input_tokens"]).Get(); ok && have && asked > 0 {
 		f.ISLError = timeline.Some(math.Abs(got/asked - 1))
+		f.ISLWhy, f.ISLDo = promptWords(got, asked, float64(c.Opts.TemplateTokens))
 	}
 }

@@ -84,6 +84,7 @@ func (t *tokenCounts) merge(o *tokenCounts) {
 	t.askedN += o.askedN
 	t.short += o.short
 	t.far += o.far
+	t.shortBy.merge(&o.shortBy)
 	t.hidden += o.hidden
 	t.inputs += o.inputs
 }

@@ -115,12 +115,20 @@ func (c *Collector) lengthWarnings(w *noted, f *Facts) {
 		asked = FarShort
 	}
 	w.add(known && (t.far > 0 || short > asked || !c.Opts.OutputIsCap && t.short > 0), "osl_mismatch", short,
-		"Answers have %s tokens on average, %s were asked for; %d of %d are over 5 %% short, %d too long.",
-		per(t.got, t.askedN), per(t.asked, t.askedN), t.short, t.askedN, t.far)
+		"Answers have %s tokens on average, %s were asked for; %d of %d are over 5 %% short, %d too long.%s",
+		per(t.got, t.askedN), per(t.asked, t.askedN), t.short, t.askedN, t.far, sentence(f.OSLWhy))
 	off, known := f.ISLError.Get()
 	w.add(known && off > 0.05, "isl_mismatch", off,
-		"Prompts have %s tokens on average as the server counts, %s were asked for.",
-		Significant(mean(c.samples["input_tokens"]).Or(0), 4), Significant(c.Opts.AskedInput.Or(0), 4))
+		"Prompts have %s tokens on average as the server counts, %s were asked for.%s",
+		Significant(mean(c.samples["input_tokens"]).Or(0), 4), Significant(c.Opts.AskedInput.Or(0), 4), sentence(f.ISLWhy))
+}
+
+// sentence is a further one, if there is any.
+func sentence(s string) string {
+	if s == "" {
+		return ""
+	}
+	return " " + s
 }
 
 // FarShort is the share by which answers may stay below a length that is a cap

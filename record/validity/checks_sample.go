@@ -137,13 +137,21 @@ func oslShortfall(r *Rule, f *Facts) (Check, bool) {
 	}
 	if f.OutputIsCap {
 		// Answers of their own length to made prompts are no fault, but another load.
-		c := r.judge(timeline.Some(short), fmt.Sprintf("Answers had %s of the tokens that were asked for, as a cap.", percent(1-short)))
+		c := r.judge(timeline.Some(short), because(fmt.Sprintf("Answers had %s of the tokens that were asked for, as a cap.", percent(1-short)), f.OSLWhy))
 		c.Verdict, c.Limit = Suspect, timeline.Some(r.Invalid)
-		return c.advise("This is the load of shorter answers: give --ignore-eos where the server knows it, or ask for the --output-tokens that come."), true
+		return c.advise("This is the load of shorter answers: ask for the --output-tokens that come. %s", f.OSLDo), true
 	}
 	return r.judge(timeline.Some(short),
-		fmt.Sprintf("Answers had %s of the tokens that were asked for.", percent(1-short))).
-		advise("The model stopped early: give --ignore-eos where the server knows it, or prompts that ask for long answers."), true
+		because(fmt.Sprintf("Answers had %s of the tokens that were asked for.", percent(1-short)), f.OSLWhy)).
+		advise("%s", f.OSLDo), true
+}
+
+// because adds a sentence that gives the reason, where one is known.
+func because(says, why string) string {
+	if why == "" {
+		return says
+	}
+	return says + " " + why
 }
 
 // islError asks whether prompts had the length that was asked for.
@@ -157,8 +165,8 @@ func islError(r *Rule, f *Facts) (Check, bool) {
 		return r.judge(opt{}, "The server does not tell how long the prompts were."), true
 	}
 	c := r.judge(f.ISLError,
-		fmt.Sprintf("The mean prompt length is off by %s from the %s tokens asked for.", percent(off), metric.Significant(asked, 4))).
-		advise("Give the server's own --tokenizer.")
+		because(fmt.Sprintf("The mean prompt length is off by %s from the %s tokens asked for.", percent(off), metric.Significant(asked, 4)), f.ISLWhy)).
+		advise("%s", f.ISLDo)
 	switch {
 	case c.Verdict != Invalid:
 	case f.AllowISLDrift:

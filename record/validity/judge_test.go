@@ -182,7 +182,7 @@ func TestAnswersFarBelowTheirCap(t *testing.T) {
 		listed bool
 	}{{0.75, true, true}, {0.5, true, true}, {0.21, true, true}, {0.19, true, false}, {0.75, false, false}} {
 		f := sound()
-		f.OutputIsCap, f.OSLShortfall = true, some(c.short)
+		f.OutputIsCap, f.OSLShortfall, f.OSLDo = true, some(c.short), "Give --ignore-eos."
 		if !c.made {
 			f.InputAsked, f.ISLError = opt{}, opt{}
 		}
@@ -202,7 +202,7 @@ func TestAdviceOnISLDrift(t *testing.T) {
 		advised bool
 	}{{0.12, false, false}, {0.12, true, false}, {0.5, false, true}, {0.5, true, false}} {
 		f := sound()
-		f.ISLError, f.AllowISLDrift = some(c.off), c.allowed
+		f.ISLError, f.ISLDo, f.AllowISLDrift = some(c.off), "Give the server's own --tokenizer.", c.allowed
 		got, _ := find(Judge(f), "isl_error")
 		if strings.Contains(got.Says, "--allow-isl-drift") != c.advised || !strings.Contains(got.Says, "--tokenizer") {
 			t.Errorf("off by %v, allowed %t: %s", c.off, c.allowed, got.Says)
