@@ -160,7 +160,9 @@ func (c *probeCmd) target(a *app, check *checker, url string) probe.Target {
 	flags := c.targetFlags
 	flags.URL = url
 	t := probe.Target{Model: c.Model, Client: client.Config{ConnectTimeout: defaultConnectTimeout, Timeout: defaultTimeout, IdleTimeout: defaultIdleTimeout}}
-	t.Client.API = flags.apiOf(check)
+	if t.Client.API = flags.apiOf(check); t.Client.API != nil && t.Client.API.Product.Batched() {
+		check.addf("--api %s: probes ask for words, and it answers without", t.Client.API.Name)
+	}
 	flags.reach(&t.Client, check, a)
 	if _, err := client.JoinURL(url, "/v1/models"); err != nil {
 		check.add(err)

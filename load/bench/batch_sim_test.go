@@ -159,6 +159,29 @@ func TestBatchesOfAFile(t *testing.T) {
 	}
 }
 
+// A record with several texts is a request as it stands: of a ranking a query and its
+// documents.
+func TestRecordsOfSeveralTexts(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "q.jsonl")
+	record := `{"messages":[{"role":"user","content":"q"},{"role":"user","content":"d1"},{"role":"user","content":"d2"}]}`
+	if err := os.WriteFile(path, []byte(record), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, a := range []*api.API{api.Embeddings, api.Rerank} {
+		w, err := workload.FromSpec("x", workload.Spec{Content: workload.Content{File: path}}, workload.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		w.ForAPI(a)
+		req := api.Request{Messages: w.Item(1).Messages}
+		want := map[*api.API]int64{api.Embeddings: 3, api.Rerank: 2}[a]
+		if n := a.Inputs(&req).Or(0); n != want || fmt.Sprint(req.Texts()) != "[q d1 d2]" {
+			t.Errorf("%s: %d texts of %v", a.Name, n, req.Texts())
+		}
+		w.Close()
+	}
+}
+
 // What does not go together is refused before anything is sent.
 func TestBatchesThatCannotBe(t *testing.T) {
 	for _, c := range []struct {
@@ -168,6 +191,7 @@ func TestBatchesThatCannotBe(t *testing.T) {
 	}{
 		{api.OpenAIChat, Content{Batch: "2"}, "not a batch of texts"},
 		{api.Embeddings, Content{OutputTokens: "5"}, "no length can be asked for"},
+		{api.Embeddings, Content{ReadsAnswers: true}, "nothing to check"},
 		{api.Embeddings, Content{Batch: "3000"}, "at most 2048"},
 		{api.Embeddings, Content{Batch: "0"}, "batch:"},
 		{api.Embeddings, Content{Batch: "2", Prompt: "x"}, "not one prompt"},

@@ -123,6 +123,9 @@ func (p *Plan) check() error {
 	if p.batched() && p.OutputTokens != "" {
 		errs = append(errs, fmt.Errorf("%s answers without words, so no length can be asked for: leave out the output tokens", p.Client.API.Name))
 	}
+	if p.batched() && (p.ReadsAnswers || p.Norm != nil) {
+		errs = append(errs, fmt.Errorf("%s answers without words, so there is nothing to check or to count in them", p.Client.API.Name))
+	}
 	if err := errors.Join(errs...); err != nil {
 		return &UsageError{err}
 	}

@@ -24,6 +24,10 @@ func (p *patient) probe(ctx context.Context) {
 	p.found.Probed = true
 	req := api.Request{Model: p.o.Model, Stream: true, MaxTokens: timeline.Some[int64](probeTokens),
 		Messages: []api.Message{{Role: "user", Content: probePrompt}}}
+	wordless := p.o.Client.API.Product.Batched()
+	if wordless {
+		req.Stream, req.MaxTokens = false, timeline.Opt[int64]{}
+	}
 	tl := p.ask(ctx, &req)
 	refused := tl.Error != nil && (tl.HTTPStatus == 400 || tl.HTTPStatus == 422) && api.RefusesMaxTokens(tl.Error.Message)
 	if refused { // a refusal is no completion
@@ -34,11 +38,15 @@ func (p *patient) probe(ctx context.Context) {
 	if !p.completion(tl, s) {
 		return
 	}
-	p.streaming(tl, s)
-	p.ending(tl)
+	if !wordless {
+		p.streaming(tl, s)
+		p.ending(tl)
+	}
 	p.usage(tl, s)
-	p.length(tl, refused)
-	p.cache(tl)
+	if !wordless {
+		p.length(tl, refused)
+		p.cache(tl)
+	}
 	p.serverTimes(tl)
 	p.kept(ctx, tl)
 	if tl.Flags.Has(timeline.Compressed) {
@@ -51,6 +59,7 @@ func (p *patient) ask(ctx context.Context, req *api.Request) *timeline.Timeline 
 	tl.Phase = timeline.Warmup
 	tl.DueUS = p.o.Client.Clock.US()
 	tl.StartUS = tl.DueUS
+	tl.Asked, tl.Inputs = req.Stream, p.o.Client.API.Inputs(req)
 	p.cl.Do(ctx, req, tl)
 	return tl
 }
@@ -91,7 +100,7 @@ func (p *patient) completion(tl *timeline.Timeline, s shape) bool {
 		p.add(c)
 		return false
 	}
-	if s.events > 0 {
+	if s.events > 0 && !tl.Inputs.OK() {
 		c.Facts["ttft_ms"], c.Facts["e2e_ms"] = float64(s.firstUS)/1000, float64(s.lastUS)/1000
 		c.Value = fmt.Sprintf("first token after %.3g ms, last after %.3g ms", float64(s.firstUS)/1000, float64(s.lastUS)/1000)
 	} else {
@@ -168,6 +177,14 @@ func (p *patient) usage(tl *timeline.Timeline, s shape) {
 		p.add(c)
 		return
 	}
+	if tl.Inputs.OK() {
+		c.Value = "the server does not tell how many tokens it read"
+		if n, ok := tl.Usage.Input.Get(); ok {
+			c.Value = fmt.Sprintf("the server counts: %d tokens in", n)
+		}
+		p.add(c)
+		return
+	}
 	c.Verdict, c.Value = Warn, "the server sends no token counts, although they were asked for"
 	c.Fix = "tokens are then estimated from the chunks; a chunk may hold several: look for an option like include_usage in the server or the gateway"
 	if tl.Counted.OK() {
@@ -240,9 +257,13 @@ func (p *patient) kept(ctx context.Context, tl *timeline.Timeline) {
 	if err != nil || p.o.Client.NoKeepAlive {
 		return
 	}
-	c := Check{Name: "stream_keep_alive", Verdict: OK, Value: "the connection is kept after a streamed reply", Facts: facts{"reused": reused(r.Timeline)}}
+	what := "streamed"
+	if !tl.Streamed {
+		what = "whole"
+	}
+	c := Check{Name: "stream_keep_alive", Verdict: OK, Value: "the connection is kept after a " + what + " reply", Facts: facts{"reused": reused(r.Timeline)}}
 	if !reused(r.Timeline) {
-		c.Verdict, c.Value = Warn, "the server closes the connection after a streamed reply"
+		c.Verdict, c.Value = Warn, "the server closes the connection after a "+what+" reply"
 		c.Fix = fmt.Sprintf("each request pays for a new connection (here %.3g ms), as this server's users do", float64(r.Timeline.ConnectUS.Or(0)+r.Timeline.TLSUS.Or(0))/1000)
 	}
 	p.add(c)

@@ -203,6 +203,9 @@ func (s *Server) look(ctx context.Context, n int, within time.Duration) (times [
 		Conditions: bench.Conditions{Preflight: of.Preflight, KeepGoing: true, IgnoreLimits: of.IgnoreLimits, WaitReady: of.WaitReady},
 		Output:     bench.Output{Out: filepath.Join(dir, "run")},
 	}
+	if of.Client.API != nil && of.Client.API.Product.Batched() {
+		p.OutputTokens = ""
+	}
 	p.Each = func(e bench.Ended) bool {
 		v := metric.ValuesOf(e.Timeline)
 		times = append(times, v.TTFTMS.Or(v.E2EMS.Or(math.Inf(1))))

@@ -46,6 +46,13 @@ func (b *batch) ranks() bool { return b != nil && !b.query.IsZero() }
 // batched makes an item of several single ones. Of the texts of a file the first is
 // the query, where one is wanted; a query for made documents is made.
 func (c *class) batched(i int64) Item {
+	if c.source != nil && c.batch.texts.IsZero() {
+		if whole := c.single(i); len(whole.Messages) > 1 || whole.Err != nil || !c.batch.ranks() { // a record with all of them
+			whole.InputTokens, whole.Units = timeline.Opt[int64]{}, 0
+			c.sent(&whole)
+			return whole
+		}
+	}
 	src := random.New(c.seed, batchKey, uint64(i))
 	n, each := drawOr1(c.batch.texts, &src), c.batch.stride()
 	if c.batch.ranks() && c.source != nil {
@@ -60,9 +67,7 @@ func (c *class) batched(i int64) Item {
 		whole.Units += one.Units
 	}
 	whole.Index = i
-	if c.source != nil && whole.Err == nil {
-		c.source.note(whole.Messages)
-	}
+	c.sent(&whole)
 	if c.batch.ranks() {
 		whole.InputTokens, whole.Units = timeline.Opt[int64]{}, 0
 		if c.source == nil {
@@ -71,6 +76,13 @@ func (c *class) batched(i int64) Item {
 		}
 	}
 	return whole
+}
+
+// sent notes the texts of a file as one prompt.
+func (c *class) sent(whole *Item) {
+	if c.source != nil && whole.Err == nil {
+		c.source.note(whole.Messages)
+	}
 }
 
 // plus adds counts; empty unless both are known.

@@ -17,7 +17,7 @@ func (c *compiler) lengths(out *class, k *Content, at func(string) string) {
 		c.Addf(at("input"), "input is missing: how many tokens prompts have (or file, or task)")
 		return
 	}
-	out.shape = c.shape(input, output, at("input"), at("output"), k.File == "")
+	out.shape = c.shape(input, output, at("input"), at("output"), k.File == "" && k.Batch == "" && k.Query == "")
 	if k.NextInput != "" {
 		out.next = c.shape(k.NextInput, output, at("next_input"), at("output"), true)
 	}

@@ -81,7 +81,7 @@ var rerank = dialect{
 func (j *askJSON) texts(raw json.RawMessage) {
 	var list []json.RawMessage
 	var ids []int
-	if json.Unmarshal(raw, &ids) == nil || json.Unmarshal(raw, &list) != nil {
+	if json.Unmarshal(raw, &ids) == nil && len(ids) > 0 || json.Unmarshal(raw, &list) != nil {
 		list = []json.RawMessage{raw}
 	}
 	for _, text := range list {

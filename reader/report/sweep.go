@@ -163,8 +163,13 @@ func (v *sweepView) table() {
 	if rates {
 		v.heads = append(v.heads, "done /s")
 	}
-	v.heads = append(v.heads, "out tok/s")
-	for _, l := range sweepLatencies {
+	served := "out tok/s"
+	latencies := sweepLatencies
+	if v.wordless() {
+		served, latencies = "texts/s", wordlessLatencies
+	}
+	v.heads = append(v.heads, served)
+	for _, l := range latencies {
 		v.heads = append(v.heads, l.name+" p50", "p95", "p99 ms")
 		v.spare = append(v.spare, len(v.heads)-v.lessAsked(l.objective))
 	}
@@ -193,8 +198,12 @@ func (v *sweepView) table() {
 		if rates {
 			row.cells = append(row.cells, pace(p.Throughput.RequestsPerS, short))
 		}
-		row.cells = append(row.cells, pace(p.Throughput.SystemOutputTPS, short))
-		for _, l := range sweepLatencies {
+		rate := p.Throughput.SystemOutputTPS
+		if v.wordless() {
+			rate = p.Throughput.InputsPerS
+		}
+		row.cells = append(row.cells, pace(rate, short))
+		for _, l := range latencies {
 			d := p.Metrics[l.key]
 			row.cells = append(row.cells, shownOr(d.P50, typeset.Digits{}.Value), shownOr(d.P95, typeset.Digits{}.Value), shownOr(d.P99, typeset.Digits{}.Value))
 		}
@@ -219,6 +228,22 @@ func (v *sweepView) table() {
 
 // sweepLatencies are those that each point shows.
 var sweepLatencies = []struct{ key, name, objective string }{{"ttft_ms", "TTFT", "ttft"}, {"tpot_ms", "TPOT", "tpot"}}
+
+// wordlessLatencies are those of points whose answers are vectors or scores.
+var wordlessLatencies = []struct{ key, name, objective string }{{"e2e_ms", "E2E", "e2e"}}
+
+// wordless reports whether no point has an answer with words.
+func (v *sweepView) wordless() bool {
+	any := false
+	for i := range v.s.Points {
+		r := run.Run{Summary: metric.Summary{Requests: v.s.Points[i].Requests, Metrics: v.s.Points[i].Metrics}}
+		if r.Requests.OK > 0 && !r.Wordless() {
+			return false
+		}
+		any = any || r.Wordless()
+	}
+	return any
+}
 
 // lessAsked is which of the last columns of a latency gives way first where a screen is
 // narrow: its p99 (the last), or its p95 where an objective is on the p99.

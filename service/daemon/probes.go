@@ -68,6 +68,10 @@ func (c *checker) probes() {
 				c.addf(at+".api", "%v", err)
 				continue
 			}
+			if known.Product.Batched() {
+				c.addf(at+".api", "probes ask for words, and %s answers without", t.API)
+				continue
+			}
 			cfg.API = known
 		}
 		k := slices.IndexFunc(c.p.Config.Upstreams, func(u Upstream) bool { return u.Name == t.Upstream })

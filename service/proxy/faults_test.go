@@ -134,7 +134,7 @@ func TestTheOthersShareWhatIsRefused(t *testing.T) {
 func TestAConnectionThatDiedInThePool(t *testing.T) {
 	for request, wanted := range map[string]struct{ status, tries int }{
 		post(chatPath, hello):                            {502, 2},
-		post("/v1/embeddings", hello):                    {502, 2},
+		post("/v1/messages/count_tokens", hello):         {502, 2},
 		"GET /v1/models HTTP/1.1\r\nhost: proxy\r\n\r\n": {200, 3},
 	} {
 		synctest.Test(t, func(t *testing.T) {
@@ -272,7 +272,7 @@ func TestWhatIsNotUnderstoodPasses(t *testing.T) {
 	t.Run("unknown API", func(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			h := open(t, play("5ms "+whole(200, "application/json", `{"data":[]}`)), nil)
-			got := h.talk(post("/v1/embeddings", `{"model":"m","input":"x"}`), 0)
+			got := h.talk(post("/v1/messages/count_tokens", `{"model":"m","input":"x"}`), 0)
 			h.settled()
 			want(t, "body", got.body, `{"data":[]}`)
 			want(t, "unmeasured", h.sink.one(t).Unmeasured, traffic.UnknownAPI)

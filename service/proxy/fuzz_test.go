@@ -27,7 +27,7 @@ func FuzzBytesPassUnchanged(f *testing.F) {
 		f.Add([]byte(body), []byte{byte(i), 1, 7, 200}, uint8(i), false)
 		f.Add([]byte(body), []byte{3}, uint8(i), true)
 	}
-	paths := []string{chatPath, "/v1/completions", "/api/chat", "/v1/messages", "/v1/responses", "/generate", "/v1/embeddings"}
+	paths := []string{chatPath, "/v1/completions", "/api/chat", "/v1/messages", "/v1/responses", "/generate", "/v1/messages/count_tokens"}
 	kinds := []string{"text/event-stream", "application/x-ndjson", "application/json", "application/vnd.amazon.eventstream", "", "text/event-stream;charset=utf-8"}
 	f.Fuzz(func(t *testing.T, body, cuts []byte, form uint8, length bool) {
 		synctest.Test(t, func(t *testing.T) {

@@ -170,7 +170,7 @@ func TestBodiesHaveABudget(t *testing.T) {
 		if good < 1 || good > 2 {
 			t.Errorf("%d of unknown length fit", good)
 		}
-		good, _ = try(10, "/v1/embeddings", sized)
+		good, _ = try(10, "/v1/messages/count_tokens", sized)
 		want(t, "that need no reading", good, 10)
 		h.settled()
 		want(t, "held at the end", budget.used.Load(), 0)

@@ -86,8 +86,8 @@ func keepsThings(path string) bool {
 	return last != "" && !(last == "models" && strings.Contains(path[strings.LastIndexByte(path, '/')+1:], ":"))
 }
 
-// DefaultPaths are let through where nothing else is said: completions of every
-// API that is known, what clients ask for before them, and embeddings.
+// DefaultPaths are let through where nothing else is said: what every
+// API that is known answers, and what clients ask for before.
 func DefaultPaths() []string {
 	var paths []string
 	for _, a := range api.All {
@@ -95,7 +95,7 @@ func DefaultPaths() []string {
 			paths = append(paths, "POST "+path)
 		}
 	}
-	return append(paths, "POST /v1/messages/count_tokens", "POST /v1/embeddings", "POST /v1/rerank",
+	return append(paths, "POST /v1/messages/count_tokens",
 		"GET /v1/models", "GET /v1/models/*", "GET /v1beta/models", "GET /v1beta/models/*", // Gemini's
 		"GET /api/tags", "GET /api/ps", "GET /api/version", "POST /api/show", // Ollama's
 		"GET /health", "GET /ping", "GET /version")

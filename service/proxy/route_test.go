@@ -104,13 +104,13 @@ func TestBodyLimitIsTheRoutes(t *testing.T) {
 		"small, beyond, unsaid":   {chunked, chatPath, model("small", 500), 413},
 		"another, within":         {sized, chatPath, model("other", 500), 200},
 		"another, beyond":         {sized, chatPath, model("other", 2000), 413},
-		"no completion, within":   {sized, "/v1/embeddings", model("small", 500), 200},
-		"no completion, beyond":   {sized, "/v1/embeddings", model("large", 2000), 413},
-		"no completion, unsaid":   {chunked, "/v1/embeddings", model("large", 2000), 413},
+		"no completion, within":   {sized, "/v1/messages/count_tokens", model("small", 500), 200},
+		"no completion, beyond":   {sized, "/v1/messages/count_tokens", model("large", 2000), 413},
+		"no completion, unsaid":   {chunked, "/v1/messages/count_tokens", model("large", 2000), 413},
 		"large, within":           {sized, chatPath, model("large", 2000), 200},
 		"large, beyond all":       {sized, chatPath, model("large", 3500), 413},
 		"large, beyond, unsaid":   {chunked, chatPath, model("large", 3500), 413},
-		"no completion, in drops": {chunked, "/v1/embeddings", model("other", 500), 200},
+		"no completion, in drops": {chunked, "/v1/messages/count_tokens", model("other", 500), 200},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -206,7 +206,8 @@ func TestAPIsByPath(t *testing.T) {
 		"/v1/chat/completions": "openai-chat", "/chat/completions": "openai-chat", "/openai/v1/chat/completions": "openai-chat",
 		"/v1/completions": "openai-completions", "/completion": "llamacpp", "/v1/messages": "anthropic", "/v1/responses": "openai-responses",
 		"/api/chat": "ollama-chat", "/api/generate": "ollama-generate", "/generate": "sglang", "/generate_stream": "tgi",
-		"/v1/models": "", "/v1/embeddings": "", "/": "",
+		"/v1/models": "", "/v1/messages/count_tokens": "", "/": "",
+		"/v1/embeddings": "embeddings", "/api/embed": "embeddings", "/v1/rerank": "rerank", "/v2/rerank": "rerank",
 	} {
 		got := ""
 		if a := api.OfPath(path); a != nil {

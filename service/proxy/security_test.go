@@ -226,7 +226,7 @@ func TestReplySmuggling(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				h := open(t, play(reply), nil)
-				got := h.talk(post(embeddings, hello), 0)
+				got := h.talk(post(unmeasured, hello), 0)
 				h.settled()
 				want(t, "end", got.err, nil)
 				want(t, "body", got.body, "{}")
@@ -321,7 +321,7 @@ func TestHalfARequest(t *testing.T) {
 	}{
 		"a completion":   {"POST " + chatPath, "body"},
 		"a refused path": {"POST /elsewhere", "path"},
-		"another API":    {"POST /v1/embeddings", "body"},
+		"another API":    {"POST /v1/messages/count_tokens", "body"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -361,7 +361,7 @@ func TestHalfARequest(t *testing.T) {
 // A body that is refused while it is passed on is answered as one that is read
 // first, and is no request of the record.
 func TestABodyThatIsRefusedOnTheWay(t *testing.T) {
-	for _, path := range []string{chatPath, "/v1/embeddings"} {
+	for _, path := range []string{chatPath, "/v1/messages/count_tokens"} {
 		for name, tc := range map[string]struct {
 			body   string
 			status int
@@ -396,7 +396,7 @@ func TestABodyThatIsRefusedOnTheWay(t *testing.T) {
 
 // One that comes in drops does not hold its place for ever either.
 func TestABodyInDrops(t *testing.T) {
-	for _, path := range []string{chatPath, "/v1/embeddings"} {
+	for _, path := range []string{chatPath, "/v1/messages/count_tokens"} {
 		synctest.Test(t, func(t *testing.T) {
 			h := open(t, answerOK, func(c *Config) { c.BodyTimeout = 10 * time.Second })
 			c := h.front.dial()
@@ -421,7 +421,7 @@ func TestALargeBodyHasTime(t *testing.T) {
 		h := open(t, answerOK, func(c *Config) { c.BodyTimeout = 10 * time.Second })
 		c := h.front.dial()
 		defer c.Close()
-		_, _ = io.WriteString(c, "POST /v1/embeddings HTTP/1.1\r\nhost: p\r\ncontent-length: 120000\r\n\r\n")
+		_, _ = io.WriteString(c, "POST /v1/messages/count_tokens HTTP/1.1\r\nhost: p\r\ncontent-length: 120000\r\n\r\n")
 		for range 60 {
 			time.Sleep(time.Second)
 			_, _ = io.WriteString(c, strings.Repeat(" ", 2000))

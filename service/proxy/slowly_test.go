@@ -13,7 +13,7 @@ import (
 	"tokenmeter/wire/client"
 )
 
-const embeddings = "/v1/embeddings"
+const unmeasured = "/v1/messages/count_tokens"
 
 // An upload that its client, or our stop, ends is a request of the record. What
 // is refused is not.
@@ -33,7 +33,7 @@ func TestAnUploadThatEnds(t *testing.T) {
 						c := h.front.dial()
 						defer c.Close()
 						go func() { _, _ = io.Copy(io.Discard, c) }()
-						_, _ = io.WriteString(c, "POST "+embeddings+" HTTP/1.1\r\nhost: p\r\n"+head+"{")
+						_, _ = io.WriteString(c, "POST "+unmeasured+" HTTP/1.1\r\nhost: p\r\n"+head+"{")
 						time.Sleep(time.Second)
 						tc.end(h, c)
 						h.settled()
@@ -62,7 +62,7 @@ func TestAnUploadThatEndsOverHTTP2(t *testing.T) {
 				h := open(t, answerOK, nil)
 				f := h.frames()
 				f.send(frameHeaders, flagEndHeaders, 1, literals([]string{":method", "POST", ":scheme", "http", ":authority", "proxy",
-					":path", embeddings, "content-length", "5000"}))
+					":path", unmeasured, "content-length", "5000"}))
 				f.send(frameData, 0, 1, []byte("{"))
 				time.Sleep(time.Second)
 				end(f)
@@ -83,7 +83,7 @@ func TestAnUploadGoesElsewhere(t *testing.T) {
 			c.Routes[0].Upstreams = []Share{{"b", 1}, {"a", 1}}
 		})
 		for range 4 {
-			want(t, "status", h.talk(post(embeddings, hello), 0).StatusCode, 200)
+			want(t, "status", h.talk(post(unmeasured, hello), 0).StatusCode, 200)
 			want(t, "body", h.up.last().body, hello)
 		}
 		h.settled()
@@ -97,7 +97,7 @@ func TestAnUploadGoesElsewhere(t *testing.T) {
 // think about an answer.
 func TestAnUpstreamThatTakesNothing(t *testing.T) {
 	body := `{"model":"m","input":"` + strings.Repeat("a", 100_000) + `"}`
-	for _, path := range []string{chatPath, embeddings} {
+	for _, path := range []string{chatPath, unmeasured} {
 		t.Run(path, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				h := open(t, nil, func(c *Config) {

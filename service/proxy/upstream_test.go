@@ -88,7 +88,7 @@ func TestASlowClientMakesNoUpstreamSick(t *testing.T) {
 		})
 		c := h.front.dial()
 		defer c.Close()
-		_, _ = io.WriteString(c, "POST /v1/embeddings HTTP/1.1\r\nhost: proxy\r\ncontent-length: 4\r\n\r\nab")
+		_, _ = io.WriteString(c, "POST /v1/messages/count_tokens HTTP/1.1\r\nhost: proxy\r\ncontent-length: 4\r\n\r\nab")
 		time.Sleep(2 * time.Second)
 		go func() { _, _ = io.WriteString(c, "cd") }()
 		resp, err := http.ReadResponse(bufio.NewReader(c), nil)

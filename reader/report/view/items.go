@@ -19,7 +19,7 @@ func itemFacts(r *run.Run, add func(label, text string)) {
 	for i := range r.Classes {
 		add("class", classWords(&r.Classes[i]))
 	}
-	add("template", templateWords(&r.Workload))
+	add("template", templateWords(r))
 }
 
 func checkWords(c *metric.Checks) string {
@@ -109,13 +109,17 @@ func classWords(c *metric.ClassSummary) string {
 
 // templateWords says what the server's chat template adds, where that is known
 // and not nothing.
-func templateWords(w *run.Workload) string {
+func templateWords(r *run.Run) string {
+	w, to := &r.Workload, "request"
+	if r.Wordless() {
+		to = "text"
+	}
 	overhead, ok := w.TemplateOverhead.Get()
 	if !ok || overhead < 0.5 {
 		return ""
 	}
 	if w.TemplateCompensated {
-		return fmt.Sprintf("adds %s tokens to each request; prompts were made shorter by them", typeset.Digits{}.Value(overhead))
+		return fmt.Sprintf("adds %s tokens to each %s; prompts were made shorter by them", typeset.Digits{}.Value(overhead), to)
 	}
-	return fmt.Sprintf("adds %s tokens to each request, beside our own %s", typeset.Digits{}.Value(overhead), typeset.Digits{}.Value(w.UserInput.Or(0)))
+	return fmt.Sprintf("adds %s tokens to each %s, beside our own %s", typeset.Digits{}.Value(overhead), to, typeset.Digits{}.Value(w.UserInput.Or(0)))
 }

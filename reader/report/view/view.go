@@ -232,7 +232,11 @@ func lengths(r *run.Run) string {
 			n = typeset.Count(int64(d.Mean.Or(0)))
 		}
 		each = " each"
-		parts = append(parts, n+" texts")
+		noun := " texts"
+		if n == "1" {
+			noun = " text"
+		}
+		parts = append(parts, n+noun)
 	}
 	for _, side := range []struct{ metric, way, asked string }{
 		{"input_tokens", "in", r.Workload.InputTokens}, {"output_tokens", "out", r.Workload.OutputTokens},

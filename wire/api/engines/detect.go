@@ -57,7 +57,7 @@ func ModelPath(a *api.API) string {
 		return ollamaEngine.models
 	case api.SGLang:
 		return sglangEngine.models
-	case api.TGI:
+	case api.TGI, api.TEIRerank:
 		return tgiEngine.models
 	}
 	return ""
