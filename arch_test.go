@@ -90,6 +90,7 @@ var rooms = map[string][]string{
 var inner = map[string][]string{
 	"physics/sim":       {"simtest", "."},
 	"record/metric":     {".", "lens"},
+	"record/objective":  {".", "objectivetest"},
 	"wire/api":          {"jsonscan", ".", "engines"},
 	"wire/tokens":       {"char", "pattern", "bpe", "split", "ranks", "hf", "internal/corpustest", "."},
 	"load/workload":     {"records", "sessions", "."},

@@ -16,6 +16,7 @@ import (
 	"tokenmeter/physics/sim/simtest"
 	"tokenmeter/record/metric"
 	"tokenmeter/record/objective"
+	"tokenmeter/record/objective/objectivetest"
 	"tokenmeter/record/timeline"
 	"tokenmeter/record/validity"
 	"tokenmeter/wire/api"
@@ -47,15 +48,6 @@ func simulated(t *testing.T, do func(t *testing.T, plan bench.Plan)) {
 	})
 }
 
-func promises(t *testing.T, texts ...string) []objective.Objective {
-	t.Helper()
-	all, err := objective.ParseAll(texts)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return all
-}
-
 func reopened(t *testing.T, s *result.Sweep) *result.Sweep {
 	t.Helper()
 	saved, err := sweep.Open(s.Dir)
@@ -76,7 +68,7 @@ func searched(t *testing.T, heard func(saved *result.Sweep, stop func())) (saved
 		ctx, cancel := context.WithCancelCause(context.Background())
 		defer cancel(nil)
 		view := onSay{heard: func() { heard(reopened(t, s), func() { cancel(client.ErrUser) }) }}
-		search := sweep.Search{Objectives: promises(t, "p90 ttft < 10s"), Most: 4, MaxTime: 5 * time.Minute, Confidence: 0.95}
+		search := sweep.Search{Objectives: objectivetest.Parse(t, "p90 ttft < 10s"), Most: 4, MaxTime: 5 * time.Minute, Confidence: 0.95}
 		err = (&sweepCmd{}).find(ctx, view, search, &sweep.Server{Variable: sweep.Rate, Dir: s.Dir, Plan: plan}, s)
 		saved = reopened(t, s)
 	})
@@ -93,7 +85,7 @@ func TestMethodThatSearches(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				plan.Objectives, plan.Duration = promises(t, limit, "p99 tpot < 10s"), 5*time.Second
+				plan.Objectives, plan.Duration = objectivetest.Parse(t, limit, "p99 tpot < 10s"), 5*time.Second
 				j := &sweepJob{plan: plan, way: way, repeats: 1, promises: plan.Objectives, variable: way.Variable, settle: time.Second,
 					search: sweep.Search{From: 4, Most: 8, MaxTime: time.Hour, Confidence: 0.95, Width: 0.4}}
 				c := &sweepCmd{}

@@ -10,17 +10,9 @@ import (
 	"tokenmeter/load/schedule"
 	"tokenmeter/load/workload"
 	"tokenmeter/record/objective"
+	"tokenmeter/record/objective/objectivetest"
 	"tokenmeter/record/timeline"
 )
-
-func objectivesOf(t *testing.T, texts ...string) []objective.Objective {
-	t.Helper()
-	all, err := objective.ParseAll(texts)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return all
-}
 
 // Failures at the start that pass by do not end the run, in whatever phase they fall.
 func TestEarlyFailuresThatPassBy(t *testing.T) {
@@ -77,7 +69,7 @@ func TestNeverSentIsNotSent(t *testing.T) {
 		}
 		plan := Plan{
 			Load:       Load{Rate: 100, Concurrency: 5, Duration: 10 * time.Second, Grace: 5 * time.Second, Warmup: Warmup{Off: true}},
-			Conditions: Conditions{Objectives: objectivesOf(t, list...)},
+			Conditions: Conditions{Objectives: objectivetest.Parse(t, list...)},
 		}
 		res := virtual(t, f, plan, nil)
 		if res.err != nil || len(res.records) != 1000 {
@@ -131,7 +123,7 @@ func TestUnsentByTheUser(t *testing.T) {
 		s.token(time.Second)
 		s.end(256, 0)
 	}}
-	plan := Plan{Load: Load{Rate: 10, Concurrency: 1, Duration: time.Minute, Warmup: Warmup{Off: true}}, Conditions: Conditions{Objectives: objectivesOf(t, "p99 e2e < 1h")}}
+	plan := Plan{Load: Load{Rate: 10, Concurrency: 1, Duration: time.Minute, Warmup: Warmup{Off: true}}, Conditions: Conditions{Objectives: objectivetest.Parse(t, "p99 e2e < 1h")}}
 	res := virtual(t, f, plan, func(cancel func()) { time.AfterFunc(3*time.Second, cancel) })
 	if g := res.run.Goodput; g == nil || g.Bad != 0 {
 		t.Errorf("%+v", g)

@@ -11,6 +11,7 @@ import (
 	"tokenmeter/load/sweep/result"
 	"tokenmeter/record/metric"
 	"tokenmeter/record/objective"
+	"tokenmeter/record/objective/objectivetest"
 	"tokenmeter/record/stat"
 	"tokenmeter/record/timeline"
 	"tokenmeter/record/validity"
@@ -181,22 +182,13 @@ func TestRefused(t *testing.T) {
 		{"nim", Options{Base: bench.Plan{Load: bench.Load{Arrival: "gamma"}}}, "leave --arrival and --burstiness out"},
 		{"nim", Options{Lists: map[string][]float64{"input_tokens": two}}, "takes one value of --input-tokens, not 2"},
 		{"mlperf-offline", Options{Lists: map[string][]float64{"concurrency": two}}, "takes one value of --concurrency, not 2"},
-		{"mlperf-server", Options{Base: bench.Plan{Conditions: bench.Conditions{Objectives: parsed(t, "p99 ttft < 2s", "p99 tpot < 100ms", "p95 e2e < 9s")}}}, "leave \"p95 e2e < 9s\" out"},
+		{"mlperf-server", Options{Base: bench.Plan{Conditions: bench.Conditions{Objectives: objectivetest.Parse(t, "p99 ttft < 2s", "p99 tpot < 100ms", "p95 e2e < 9s")}}}, "leave \"p95 e2e < 9s\" out"},
 	} {
 		m, _ := ByName(c.name)
 		if _, err := m.Prepare(&c.o); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: %v, want %q", c.name, err, c.want)
 		}
 	}
-}
-
-func parsed(t *testing.T, texts ...string) []objective.Objective {
-	t.Helper()
-	all, err := objective.ParseAll(texts)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return all
 }
 
 // Without its measured run a method says why there is none, and still what it is not.

@@ -10,6 +10,7 @@ import (
 
 	"tokenmeter/base/random"
 	"tokenmeter/physics/engine"
+	"tokenmeter/record/objective/objectivetest"
 	"tokenmeter/record/timeline"
 )
 
@@ -157,7 +158,7 @@ func TestCapacity(t *testing.T) {
 			v := c.scenario.server
 			v.seed = seed + 1
 			subject := c.server(v)
-			found, err := Search{Objectives: parsed(t, c.objectives...), MaxTime: 15 * time.Minute, Now: subject.now, Most: 1000}.Run(context.Background(), subject)
+			found, err := Search{Objectives: objectivetest.Parse(t, c.objectives...), MaxTime: 15 * time.Minute, Now: subject.now, Most: 1000}.Run(context.Background(), subject)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -10,6 +10,7 @@ import (
 	"tokenmeter/base/random"
 	"tokenmeter/physics/engine"
 	"tokenmeter/record/metric"
+	"tokenmeter/record/objective/objectivetest"
 	"tokenmeter/record/timeline"
 )
 
@@ -105,7 +106,7 @@ func TestStreamsOfASlowServer(t *testing.T) {
 	limit := 10 * time.Minute
 	for range 4 {
 		subject := &closed{slowServer()}
-		found, err := Search{Objectives: parsed(t, "p95 tpot < 80ms"), Variable: Concurrency, Width: 0.2, MaxTime: limit,
+		found, err := Search{Objectives: objectivetest.Parse(t, "p95 tpot < 80ms"), Variable: Concurrency, Width: 0.2, MaxTime: limit,
 			Now: subject.now}.Run(context.Background(), subject)
 		if err != nil || found.Holds > 100 || found.Fails > 0 && found.Fails <= 100 {
 			t.Fatalf("%v: %v, [%g, %g] after %v: %s", limit, err, found.Holds, found.Fails, subject.clock, found.Why)
@@ -146,7 +147,7 @@ func TestQueueThatThePaceDoesNotFeel(t *testing.T) {
 		for seed := range 3 {
 			subject := &slow{virtual: crowded(c.tokens), grace: 30 * time.Second}
 			subject.seed = uint64(seed + 1)
-			found, err := Search{Objectives: parsed(t, c.objective), MaxTime: 15 * time.Minute,
+			found, err := Search{Objectives: objectivetest.Parse(t, c.objective), MaxTime: 15 * time.Minute,
 				Now: func() time.Duration { return subject.clock }}.Run(context.Background(), subject)
 			if err != nil {
 				t.Fatal(err)

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"tokenmeter/record/metric"
+	"tokenmeter/record/objective/objectivetest"
 	"tokenmeter/record/timeline"
 )
 
@@ -16,7 +17,7 @@ import (
 // first token is judged.
 func TestCutAnswersCountAsFarAsTheyCame(t *testing.T) {
 	subject := &slow{virtual: slowServer(), grace: time.Second}
-	found, err := Search{Objectives: parsed(t, "p95 ttft < 2s"), From: 4, Most: 4, MaxTime: time.Hour,
+	found, err := Search{Objectives: objectivetest.Parse(t, "p95 ttft < 2s"), From: 4, Most: 4, MaxTime: time.Hour,
 		Now: func() time.Duration { return subject.clock }}.Run(context.Background(), subject)
 	if err != nil || found.Holds != 4 || found.Fails != 0 {
 		t.Errorf("%v, [%g, %g] %s", err, found.Holds, found.Fails, found.Why)
@@ -27,7 +28,7 @@ func TestCutAnswersCountAsFarAsTheyCame(t *testing.T) {
 // A stream of which nothing came is bad, as the server did not get round to it. One
 // that goes on says what it can.
 func TestCutRequests(t *testing.T) {
-	tests, err := newTests(parsed(t, "p95 ttft < 2s", "error rate < 5%", "mean e2e < 9s", "p95 tpot < 50ms"))
+	tests, err := newTests(objectivetest.Parse(t, "p95 ttft < 2s", "error rate < 5%", "mean e2e < 9s", "p95 tpot < 50ms"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -65,7 +66,7 @@ func TestCutRequests(t *testing.T) {
 
 // A user who hangs up, and one who thinks for long, hold nobody up and say nothing.
 func TestUsersWhoLeave(t *testing.T) {
-	tests, err := newTests(parsed(t, "p95 ttft < 2s"))
+	tests, err := newTests(objectivetest.Parse(t, "p95 ttft < 2s"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -93,7 +94,7 @@ func TestUsersWhoLeave(t *testing.T) {
 // Streams are whole.
 func TestWholeStreams(t *testing.T) {
 	for _, s := range []Search{{From: 2.5}, {Most: 2.5}} {
-		s.Objectives, s.Variable = parsed(t, "p90 ttft < 500ms"), Concurrency
+		s.Objectives, s.Variable = objectivetest.Parse(t, "p90 ttft < 500ms"), Concurrency
 		if err := s.Check(); err == nil || !strings.Contains(err.Error(), "whole numbers") {
 			t.Errorf("%v", err)
 		}

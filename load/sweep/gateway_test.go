@@ -7,6 +7,7 @@ import (
 
 	"tokenmeter/base/random"
 	"tokenmeter/record/metric"
+	"tokenmeter/record/objective/objectivetest"
 	"tokenmeter/record/timeline"
 )
 
@@ -62,7 +63,7 @@ func TestLimitOfAGateway(t *testing.T) {
 		{"all refused", gateway{most: 40}, 100, 40, 40},
 		{"all refused, from far above", gateway{most: 40}, 5000, 40, 40},
 	} {
-		found, err := Search{Objectives: parsed(t, "p90 ttft < 500ms"), From: c.from, Width: 0.2,
+		found, err := Search{Objectives: objectivetest.Parse(t, "p90 ttft < 500ms"), From: c.from, Width: 0.2,
 			MaxTime: 30 * time.Minute, Now: func() time.Duration { return c.subject.clock }}.Run(context.Background(), &c.subject)
 		if err != nil || found.Holds == 0 || found.Holds > c.top || found.Fails < c.low || found.Fails > 1.5*found.Holds {
 			t.Errorf("%s: %v, [%g, %g], %d probes, settled %v %s", c.name, err, found.Holds, found.Fails, len(found.Probes), found.Settled, found.Why)
@@ -76,7 +77,7 @@ func TestLimitOfAGateway(t *testing.T) {
 // Once a quota is used up nothing holds any more. No load is tried over and over.
 func TestQuotaUsedUp(t *testing.T) {
 	subject := &gateway{quota: 150}
-	found, err := Search{Objectives: parsed(t, "p90 ttft < 500ms")}.Run(context.Background(), subject)
+	found, err := Search{Objectives: objectivetest.Parse(t, "p90 ttft < 500ms")}.Run(context.Background(), subject)
 	tried := map[float64]int{}
 	most := 0
 	for _, p := range found.Probes {
@@ -96,7 +97,7 @@ func TestNoLoadHolds(t *testing.T) {
 		from  float64
 	}{{[]string{"p90 ttft < 5ms"}, 1}, {[]string{"p99 ttft < 5ms"}, 16}, {[]string{"mean e2e < 9ms"}, 2}} {
 		subject := &gateway{}
-		found, err := Search{Objectives: parsed(t, c.texts...), From: c.from, MaxTime: 15 * time.Minute,
+		found, err := Search{Objectives: objectivetest.Parse(t, c.texts...), From: c.from, MaxTime: 15 * time.Minute,
 			Now: func() time.Duration { return subject.clock }}.Run(context.Background(), subject)
 		if err != nil || found.Holds > 0 || found.Fails != c.from || !found.Result(nil).NoneHolds() || subject.clock > 5*time.Minute {
 			t.Errorf("%q: %v, [%g, %g] after %d probes and %v; %s", c.texts, err, found.Holds, found.Fails, len(found.Probes), subject.clock, found.Why)

@@ -15,7 +15,7 @@ import (
 	"tokenmeter/base/random"
 	"tokenmeter/physics/laws"
 	"tokenmeter/record/metric"
-	"tokenmeter/record/objective"
+	"tokenmeter/record/objective/objectivetest"
 	"tokenmeter/record/timeline"
 )
 
@@ -128,7 +128,7 @@ func searchLaw(t *testing.T, l *laws.Law, n int, first uint64) *lawTally {
 			gate <- struct{}{}
 			defer func() { <-gate }()
 			subject := newLawSubject(l, first+uint64(i))
-			found, err := Search{Objectives: parsed(t, l.Objective), MaxTime: *lawTime, ProbeTime: *lawProbe, Now: subject.now, Most: 1000}.
+			found, err := Search{Objectives: objectivetest.Parse(t, l.Objective), MaxTime: *lawTime, ProbeTime: *lawProbe, Now: subject.now, Most: 1000}.
 				Run(context.Background(), subject)
 			mu.Lock()
 			defer mu.Unlock()
@@ -215,15 +215,6 @@ func TestSearchOfLaws(t *testing.T) {
 	}
 }
 
-func parsed(t *testing.T, texts ...string) []objective.Objective {
-	t.Helper()
-	o, err := objective.ParseAll(texts)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return o
-}
-
 // TestOneSearch shows a search: go test ./load/sweep -run TestOneSearch -law mm1 -laws SEED -v
 func TestOneSearch(t *testing.T) {
 	l := laws.ByName(*onlyLaw)
@@ -231,7 +222,7 @@ func TestOneSearch(t *testing.T) {
 		t.Skip("give -law NAME")
 	}
 	subject := newLawSubject(l, uint64(*perLaw))
-	found, err := Search{Objectives: parsed(t, l.Objective), MaxTime: *lawTime, ProbeTime: *lawProbe, Now: subject.now, Most: 1000, Told: func(f *Found) {
+	found, err := Search{Objectives: objectivetest.Parse(t, l.Objective), MaxTime: *lawTime, ProbeTime: *lawProbe, Now: subject.now, Most: 1000, Told: func(f *Found) {
 		p := &f.Probes[len(f.Probes)-1]
 		t.Logf("%4.0f s  %8.4g %-7s firm %-5v grows %-5v %6d requests, good %.4f, moments %5.0f, longer %5.1f %s", subject.clock, p.Load, p.Says, p.firm, p.Grows, p.Requests, p.Share,
 			p.look.moments, p.look.longer, p.Note)

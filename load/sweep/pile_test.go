@@ -10,6 +10,7 @@ import (
 	"tokenmeter/base/random"
 	"tokenmeter/physics/laws"
 	"tokenmeter/record/metric"
+	"tokenmeter/record/objective/objectivetest"
 	"tokenmeter/record/timeline"
 )
 
@@ -46,7 +47,7 @@ func TestOverloadFailsEarly(t *testing.T) {
 		l := laws.ByName(name)
 		truth, _ := l.Truth()
 		for seed := range uint64(5) {
-			h := &hunt{Search: Search{Objectives: parsed(t, l.Objective), ProbeTime: 150 * time.Second}, subject: newLawSubject(l, seed+1)}
+			h := &hunt{Search: Search{Objectives: objectivetest.Parse(t, l.Objective), ProbeTime: 150 * time.Second}, subject: newLawSubject(l, seed+1)}
 			if err := h.settle(); err != nil {
 				t.Fatal(err)
 			}
@@ -62,7 +63,7 @@ func TestOverloadFailsEarly(t *testing.T) {
 
 // A server that stops for a while makes no load fail within that while: it may be rare.
 func TestStallFailsNothingEarly(t *testing.T) {
-	tests, err := newTests(parsed(t, "p95 ttft < 500ms"))
+	tests, err := newTests(objectivetest.Parse(t, "p95 ttft < 500ms"))
 	if err != nil {
 		t.Fatal(err)
 	}

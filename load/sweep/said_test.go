@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"tokenmeter/record/objective"
+	"tokenmeter/record/objective/objectivetest"
 	"tokenmeter/record/timeline"
 )
 
@@ -16,7 +17,7 @@ func TestObjectiveThatNoRequestTells(t *testing.T) {
 	for _, texts := range [][]string{{"p95 tpot < 20ms"}, {"p95 ttft < 400ms", "p95 tpot < 20ms"}} {
 		v := scenarios[1].server
 		v.seed, v.output = 3, [2]int64{1, 1}
-		found, err := Search{Objectives: parsed(t, texts...), Width: 0.2}.Run(context.Background(), &v)
+		found, err := Search{Objectives: objectivetest.Parse(t, texts...), Width: 0.2}.Run(context.Background(), &v)
 		if err != nil || found.Holds != 0 || found.Fails != 0 || len(found.Probes) > 1 || !strings.Contains(found.Why, `"p95 tpot < 20ms"`) || strings.Contains(found.Next, "max-time") {
 			t.Errorf("%q: [%v, %v] after %d probes, %d requests; %v, %q, %q", texts, found.Holds, found.Fails, len(found.Probes), found.Requests, err, found.Why, found.Next)
 		}

@@ -11,6 +11,7 @@ import (
 
 	"tokenmeter/load/bench"
 	"tokenmeter/physics/sim/simtest"
+	"tokenmeter/record/objective/objectivetest"
 	"tokenmeter/wire/api"
 	"tokenmeter/wire/client"
 )
@@ -27,7 +28,7 @@ func TestSilentServer(t *testing.T) {
 			})}
 			go silent.Serve(ln)
 			defer silent.Close()
-			all := parsed(t, "p95 ttft < 500ms")
+			all := objectivetest.Parse(t, "p95 ttft < 500ms")
 			start := time.Now()
 			subject := &Server{Variable: variable, Dir: t.TempDir(), SettleTime: 2 * time.Second, Plan: bench.Plan{
 				Client:     client.Config{BaseURL: "http://silent", API: api.OpenAIChat, Dial: ln.Dial, NoKernelStamps: true},

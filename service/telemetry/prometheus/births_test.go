@@ -10,6 +10,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"tokenmeter/record/objective/objectivetest"
 	"tokenmeter/record/timeline"
 	"tokenmeter/service/telemetry/telemetrytest"
 	"tokenmeter/service/traffic"
@@ -95,7 +96,7 @@ func TestPagesFitAndOnlyGrow(t *testing.T) {
 		}
 		values := map[string]float64{}
 		text := look(e, "a:1")
-		for _, o := range parse(t, "error rate < 1%", "p50 ttft < 100ms") {
+		for _, o := range objectivetest.Parse(t, "error rate < 1%", "p50 ttft < 100ms") {
 			for _, name := range []string{badTotal, validTotal} {
 				id := name + o.Text
 				values[id] = sum(text, name, `hash="`+traffic.Key(&o)+`"`)

@@ -18,6 +18,7 @@ import (
 	"testing"
 	"time"
 
+	"tokenmeter/record/objective/objectivetest"
 	"tokenmeter/record/timeline"
 	"tokenmeter/service/telemetry/telemetrytest"
 	"tokenmeter/service/traffic"
@@ -47,7 +48,7 @@ func TestAgainstPrometheus(t *testing.T) {
 	p := begin(t, program, u.Host, false)
 	p.until(t, `count(slo:good:ratio)`, float64(len(texts)))
 
-	for _, o := range parse(t, texts...) {
+	for _, o := range objectivetest.Parse(t, texts...) {
 		want := telemetrytest.Total(counters.Snapshot(), traffic.Key(&o))
 		slo := traffic.Key(&o)
 		good := p.value(t, fmt.Sprintf(`sum(tokenmeter_slo_good_total{slo=%q})`, slo))

@@ -11,25 +11,16 @@ import (
 	"sync"
 	"testing"
 
-	"tokenmeter/record/objective"
+	"tokenmeter/record/objective/objectivetest"
 	"tokenmeter/record/timeline"
 	"tokenmeter/service/telemetry"
 	"tokenmeter/service/telemetry/telemetrytest"
 	"tokenmeter/service/traffic"
 )
 
-func parse(t testing.TB, texts ...string) []objective.Objective {
-	t.Helper()
-	all, err := objective.ParseAll(texts)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return all
-}
-
 // daemon is an exporter with the counters that it shows.
 func daemon(t testing.TB, opt Options, texts ...string) (*Exporter, *traffic.Counters, traffic.Sinks) {
-	objectives := parse(t, texts...)
+	objectives := objectivetest.Parse(t, texts...)
 	counters := traffic.NewCounters(objectives)
 	var e *Exporter
 	opt.State = func(emit func(m *telemetry.Metric, v float64, values ...string)) {
@@ -90,7 +81,7 @@ func TestBucketsAgreeWithExactCounters(t *testing.T) {
 		}
 	}
 	text := page(t, e)
-	for i, o := range parse(t, texts...) {
+	for i, o := range objectivetest.Parse(t, texts...) {
 		want := telemetrytest.Total(counters.Snapshot(), traffic.Key(&o))
 		slo, hash := fmt.Sprintf("slo=%q", traffic.Key(&o)), fmt.Sprintf("hash=%q", traffic.Key(&o))
 		if good, valid := sum(text, "tokenmeter_slo_good_total", slo), sum(text, "tokenmeter_slo_valid_total", slo); good != float64(want.Good) || valid != float64(want.Valid) || valid == 0 {
@@ -139,7 +130,7 @@ func TestThresholdsChange(t *testing.T) {
 	sinks.Done(telemetrytest.Streamed(100, 130, 190))
 	for e.count("tokenmeter_e2e_seconds_count") == 0 { // what waits
 	}
-	e.Set(parse(t, "p99 tpot <= 44ms"))
+	e.Set(objectivetest.Parse(t, "p99 tpot <= 44ms"))
 	sinks.Done(telemetrytest.Streamed(100, 130, 188))
 	text := page(t, e)
 	for _, c := range []struct {
@@ -218,7 +209,7 @@ func TestAtOnce(t *testing.T) {
 	}
 	all.Go(func() {
 		for i := range 5 {
-			e.Set(parse(t, fmt.Sprintf("p99 tpot <= %dms", 30+rand.IntN(5)+i)))
+			e.Set(objectivetest.Parse(t, fmt.Sprintf("p99 tpot <= %dms", 30+rand.IntN(5)+i)))
 			e.count("tokenmeter_requests_total")
 		}
 	})
