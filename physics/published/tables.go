@@ -33,12 +33,10 @@ func speedTable() Table {
 			"Of the bound: share of what the memory's bandwidth allows for that many streams, or, where their number is not told, of what the arithmetic allows for output tokens alone. A figure above it is impossible without speculation; so is one whose weights do not fit.",
 		}}
 	for _, s := range Speeds() {
-		verdict := ""
-		switch share, err := s.Check(); {
-		case err != nil:
+		share, err := s.Check()
+		verdict := fmt.Sprintf("%.0f %%", 100*share)
+		if err != nil {
 			verdict = "impossible: " + err.Error()
-		default:
-			verdict = fmt.Sprintf("%.0f %%", 100*share)
 		}
 		gpu, of := s.Accelerator, "all"
 		if s.Devices > 1 {

@@ -74,10 +74,10 @@ func (r *Request) Texts() []string {
 // Inputs is how many texts a request has answered: texts to embed, or documents to
 // rank; empty for an API that answers with text of its own.
 func (a *API) Inputs(r *Request) timeline.Opt[int64] {
-	switch n := int64(len(r.Messages)); {
-	case a.Product == Vectors:
+	switch n := int64(len(r.Messages)); a.Product {
+	case Vectors:
 		return timeline.Some(n)
-	case a.Product == Scores:
+	case Scores:
 		return timeline.Some(max(n-1, min(n, 1)))
 	}
 	return none
