@@ -36,7 +36,7 @@ func main() {
 	flag.StringVar(&s.binary, "binary", "tokenmeter", "the tokenmeter binary")
 	flag.StringVar(&s.before, "before", "", "another tokenmeter binary to hold it against; empty: none")
 	flag.StringVar(&s.nginx, "nginx", "nginx", "the nginx binary; empty: without it")
-	flag.StringVar(&s.others, "others", "", "further ways, with commas between: haproxy, litellm")
+	flag.StringVar(&s.others, "others", "", "further ways, with commas between: bare (net/http with nothing around it), haproxy, litellm")
 	flag.StringVar(&s.litellm, "litellm", "litellm", "the litellm program (pip install 'litellm[proxy]')")
 	flag.IntVar(&s.streams, "streams", 500, "streams at once")
 	flag.Float64Var(&s.rate, "rate", 50, "tokens a second of a stream")
@@ -45,7 +45,15 @@ func main() {
 	flag.IntVar(&s.repeats, "repeats", 5, "rounds of each way")
 	flag.IntVar(&s.idle, "idle", 0, "instead: so many streams with a token every 10 s, and the memory they take")
 	flag.StringVar(&s.out, "json", "", "write the rounds to a file")
+	serve := flag.Bool("bare", false, "be the bare proxy: ADDRESS UPSTREAM")
 	flag.Parse()
+	if *serve {
+		if err := serveBare(flag.Arg(0), flag.Arg(1)); err != nil {
+			fmt.Fprintln(os.Stderr, "benchmarks/proxy:", err)
+			os.Exit(1)
+		}
+		return
+	}
 	if err := run(s); err != nil {
 		fmt.Fprintln(os.Stderr, "benchmarks/proxy:", err)
 		os.Exit(1)

@@ -11,6 +11,7 @@ import (
 // others are proxies and gateways that stand beside nginx when they are asked
 // for. They are started as their manuals say; each takes a folder of its own.
 var others = map[string]func(s settings, address, upstream, dir string) (*exec.Cmd, error){
+	"bare":    bare,
 	"haproxy": haproxy,
 	"litellm": litellm,
 }
@@ -23,7 +24,7 @@ func startOthers(s settings, upstream string) (ways []*way, err error) {
 		}
 		command, known := others[name]
 		if !known {
-			return ways, fmt.Errorf("-others: %q is not known; there are haproxy and litellm", name)
+			return ways, fmt.Errorf("-others: %q is not known; there are bare, haproxy and litellm", name)
 		}
 		address, err := freeAddress()
 		if err != nil {

@@ -128,7 +128,7 @@ func dnsWords(err *net.DNSError) string {
 // lost reports whether the peer's end of the connection is gone.
 func lost(err error) bool {
 	return errors.Is(err, syscall.ECONNRESET) || errors.Is(err, syscall.EPIPE) ||
-		errors.Is(err, syscall.ECONNABORTED) || errors.Is(err, io.ErrClosedPipe) || errors.Is(err, net.ErrClosed)
+		errors.Is(err, syscall.ECONNABORTED) || errors.Is(err, io.ErrClosedPipe) || errors.Is(err, net.ErrClosed) || errors.Is(err, os.ErrClosed)
 }
 
 // bare removes the addresses and system calls that are put around an error:

@@ -48,16 +48,11 @@ func stampControl(_, _ string, rc syscall.RawConn) error {
 
 // enable switches to recvmsg where the connection is a socket that can stamp.
 func (r *rawRead) enable(s *source) {
-	sc, ok := s.Conn.(syscall.Conn)
+	tcp, ok := s.Conn.(*net.TCPConn)
 	if !ok {
-		return
-	}
-	switch s.Conn.(type) {
-	case *net.TCPConn, fileConn:
-	default:
 		return // other sockets have no stamps
 	}
-	rc, err := sc.SyscallConn()
+	rc, err := tcp.SyscallConn()
 	if err != nil {
 		return
 	}
