@@ -12,6 +12,9 @@ import (
 type serverTimings struct {
 	known  uint32
 	values [nTimings]float64
+	// headAtStart: the server begins its answer when it begins to work on the
+	// request, so that the head's lateness is the queue.
+	headAtStart bool
 }
 
 type timing uint8
@@ -73,6 +76,7 @@ func (t *serverTimings) merge(o *serverTimings) {
 	if o.known == 0 {
 		return
 	}
+	t.headAtStart = t.headAtStart || o.headAtStart
 	for key := range nTimings {
 		if o.known&(1<<key) != 0 {
 			t.set(key, o.values[key])
@@ -82,6 +86,7 @@ func (t *serverTimings) merge(o *serverTimings) {
 
 // llamacpp reads the object `timings` of llama.cpp.
 func (t *serverTimings) llamacpp(c *scan) {
+	t.headAtStart = true
 	for name := range c.Members {
 		switch string(name) {
 		case "prompt_ms":
@@ -157,6 +162,35 @@ func (t *serverTimings) headers(h http.Header) {
 		if v, err := strconv.ParseFloat(h.Get(th.name), 64); err == nil {
 			t.set(th.key, v)
 		}
+	}
+}
+
+// What a server with headAtStart may leave unexplained of the time to its first
+// token: a part of it, and the way there and back. More says that this one sends
+// its head at once, as llama.cpp did until the end of 2025.
+const (
+	unexplainedShare = 0.1
+	unexplainedUS    = 5000
+)
+
+// queueByHead completes the timings of a server with headAtStart, which does not
+// tell its queue: the time from the request written to the head, less the way,
+// which a new connection's handshake took once.
+func (t *serverTimings) queueByHead(tl *timeline.Timeline) {
+	const told, queue = 1 << prefillMS, 1 << queueMS
+	sent, ok := tl.SentUS.Get()
+	head, ok2 := tl.HeadUS.Get()
+	if !t.headAtStart || !ok || !ok2 || t.known&(told|queue) != told {
+		return
+	}
+	for e := range tl.Events.Generation() {
+		way := tl.ConnectUS.Or(0)
+		waited := float64(max(head-sent-way, 0))
+		first := float64(e.AtUS - sent)
+		if rest := first - float64(way) - waited - 1e3*t.values[prefillMS]; max(rest, -rest) <= unexplainedShare*first+unexplainedUS {
+			t.set(queueMS, waited/1e3)
+		}
+		return
 	}
 }
 

@@ -63,6 +63,9 @@ func (s *Stream) results() {
 	s.dropRepeated()
 	tl.Usage = s.usage.final(s.progress.seen, s.tokens, &s.server)
 	tl.Counted = s.count.counted()
+	if s.form != whole {
+		s.server.queueByHead(tl)
+	}
 	tl.Server = s.server.result()
 	if s.opts.KeepText {
 		tl.Text, tl.Thought, tl.Calls = joined(s.kept.answer, between), joined(s.kept.thought, between), joined(s.kept.calls, between)
