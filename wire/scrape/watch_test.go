@@ -47,6 +47,8 @@ func TestEngines(t *testing.T) {
 		"dynamo":    {"running": 10, "waiting": 7, "output_tokens": 5000, "requests": 20, "ttft_n": 20, "ttft_sum_s": 4, "itl_n": 4980, "itl_sum_s": 49.8},
 		"llamacpp": {"running": 2, "waiting": 1, "prompt_tokens": 900, "cached_tokens": 100, "prefix_queries": 1000, "prefix_hits": 100, "output_tokens": 1250, "prompt_s": 1.25, "decode_s": 25,
 			"spec_draft_tokens": 10, "spec_accepted_tokens": 5},
+		"llamacpp-recorded": {"running": 2, "waiting": 3, "prompt_tokens": 141, "cached_tokens": 39, "prefix_queries": 180, "prefix_hits": 39, "output_tokens": 80,
+			"prompt_s": 0.834701, "decode_s": 1.08733, "spec_drafts": 0, "spec_draft_tokens": 0, "spec_accepted_tokens": 0},
 		"lmdeploy": {"running": 5, "waiting": 10, "kv_usage": 0.3, "prompt_tokens": 100, "output_tokens": 200,
 			"ttft_n": 6, "ttft_sum_s": 0.6, "prefill_n": 6, "prefill_sum_s": 0.3},
 		"nim": {"running": 2, "waiting": 0, "kv_usage": 0.1, "prompt_tokens": 50, "output_tokens": 80,
