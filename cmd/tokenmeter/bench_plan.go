@@ -47,6 +47,7 @@ func (c *benchCmd) plan(a *app) (bench.Plan, error) {
 	p.Session = c.session(&check)
 	p.Client.PerSession = c.perSession(&check)
 	p.Pricing = c.pricing(&check)
+	p.Hardware = c.hardware(&check)
 	p.Beside = c.beside(&check)
 	check.choice("--preflight", c.Preflight, "none", "get", "probe")
 	c.checkShared(&check, forms...)

@@ -27,6 +27,7 @@ func (r *runner) manifest(ready found) run.Run {
 			Batch: info.Batch, PromptsUnique: info.UniquePrompts, OutputIsCap: !p.IgnoreEOS,
 			Name: info.Name, Classes: info.Classes, SegmentS: info.SegmentS, TaskDeadlineS: seconds(info.Deadline), Readers: p.Readers},
 		Pricing:   p.Pricing,
+		Hardware:  p.Hardware,
 		AllowLowN: p.AllowLowN, AllowISLDrift: p.AllowISLDrift, Noticed: r.log.warnings(),
 	}
 	if p.Tokenizer != nil {

@@ -9,6 +9,7 @@ import (
 	"tokenmeter/load/schedule"
 	"tokenmeter/load/workload"
 	"tokenmeter/record/cost"
+	"tokenmeter/record/metric"
 	"tokenmeter/record/objective"
 	"tokenmeter/record/timeline"
 	"tokenmeter/wire/client"
@@ -32,6 +33,8 @@ type Plan struct {
 	Conditions
 	Output
 
+	// Hardware is what the server runs on; nil: nothing is known.
+	Hardware *metric.Hardware
 	// Pricing says what things cost; nil: nothing is known.
 	Pricing *cost.Pricing
 	// Timers waits on Go's timers rather than in the kernel: less exact, but it

@@ -317,7 +317,7 @@ func TestPairNames(t *testing.T) {
 		"deepseek-v3/h200x8-fp8":       {Model: "deepseek-v3", Accelerator: "h200", Devices: 8, Weights: engine.FP8, KV: engine.FP8},
 		"llama-3.1-8b/rtx-4090-q4_k_m": {Model: "llama-3.1-8b", Accelerator: "rtx-4090", Devices: 1, Weights: engine.Q4},
 	} {
-		got, err := parsePair(name)
+		got, err := Deployment(name)
 		if err != nil || got != want {
 			t.Errorf("%s: %+v, %v", name, got, err)
 		}

@@ -16,9 +16,9 @@ var pairs = []string{
 	"mixtral-8x7b/h100x2", "gpt-oss-120b/h100x2-mxfp4", "deepseek-v3/h200x8-fp8", "llama-3.1-8b/mi300x", "llama-3.1-70b/b200-fp8",
 }
 
-// parsePair reads "model/accelerator", "model/acceleratorxN" and either with
+// Deployment reads "model/accelerator", "model/acceleratorxN" and either with
 // "-precision" behind: "llama-3.1-70b/h100x2-fp8".
-func parsePair(name string) (engine.Deployment, error) {
+func Deployment(name string) (engine.Deployment, error) {
 	var d engine.Deployment
 	model, hardware, ok := strings.Cut(name, "/")
 	if !ok {
@@ -91,7 +91,7 @@ func pairPresets() (all []Preset) {
 		if err != nil {
 			panic(err) // the list is part of the program
 		}
-		d, _ := parsePair(name)
+		d, _ := Deployment(name)
 		devices := "one"
 		if d.Devices > 1 {
 			devices = strconv.Itoa(d.Devices) + " ×"

@@ -29,7 +29,7 @@ const Accepted = 0.7
 
 // PairAs is Pair with another scheduling. The errors name what does not go together.
 func PairAs(name string, s Scheduling) (Config, error) {
-	d, err := parsePair(name)
+	d, err := Deployment(name)
 	if err != nil {
 		return Config{}, err
 	}

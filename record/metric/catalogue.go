@@ -49,6 +49,7 @@ const (
 	GroupCold          Group = "Cold starts"
 	GroupCost          Group = "Cost"
 	GroupDecomposition Group = "Decomposition"
+	GroupRoofline      Group = "Roofline"
 )
 
 // Catalogue lists every definition, group by group.

@@ -208,4 +208,10 @@ var decompositionDefinitions = []Definition{
 	{Name: "decomposition.server_tpot_ms", Unit: "ms", Title: "mean TPOT by the server's own clock, or where it has none its mean gap between tokens", Better: Lower, Group: GroupDecomposition, Null: "its page does not tell", Source: "the server's metrics page", Aliases: []string{"server tpot"}},
 	{Name: "decomposition.server_e2e_ms", Unit: "ms", Title: "mean E2E by the server's own clock", Better: Lower, Group: GroupDecomposition, Null: "its page does not tell", Source: "the server's metrics page"},
 	{Name: "decomposition.server_output_tps", Unit: "tokens/s", Title: "output tokens that the server counted a second", Better: Higher, Group: GroupDecomposition, Null: "its page does not tell", Source: "the server's metrics page"},
+
+	{Name: "roofline.batch", Unit: "requests", Title: "mean number of measured requests that decoded at once", Formula: "Σ (E2E − TTFT) / window", Group: GroupRoofline, Null: "no stream, or no --hardware"},
+	{Name: "roofline.mbu", Unit: "ratio", Title: "model bandwidth utilisation: share of the memory's bandwidth that decoding used", Formula: "(weights + cache of the batch, in bytes) / (mean TPOT × tokens a step × bandwidth)", Better: Higher, Group: GroupRoofline, Null: "no stream, or no --hardware", Source: "Databricks, LLM inference performance engineering", Aliases: []string{"mbu"}},
+	{Name: "roofline.mfu", Unit: "ratio", Title: "model FLOPS utilisation: share of the dense arithmetic", Formula: "2 × active weights × (prompt tokens that were computed + output tokens) a second / peak; without attention", Better: Higher, Group: GroupRoofline, Null: "no token counts, or no --hardware", Source: "Chowdhery et al., PaLM, appendix B (forward pass only)", Aliases: []string{"mfu"}},
+	{Name: "roofline.least_tpot_ms", Unit: "ms", Title: "shortest TPOT that memory and arithmetic allow at that batch", Better: Lower, Group: GroupRoofline, Null: "no stream, or no --hardware"},
+	{Name: "roofline.bound", Title: "what the step waits for: memory or arithmetic", Group: GroupRoofline, Null: "unknown: an empty text"},
 }

@@ -41,6 +41,7 @@ func TestCatalogueIsComplete(t *testing.T) {
 		{Reader{}, "readers.", nil},
 		{Cost{}, "", nil},
 		{Decomposition{}, "decomposition.", nil},
+		{Roofline{}, "roofline.", nil},
 		{Dist{}, "", []string{"p50", "p90", "p95", "p99", "p999"}},
 	} {
 		for _, name := range jsonNames(s.v) {

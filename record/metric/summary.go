@@ -19,6 +19,7 @@ type Summary struct {
 	ServerMetrics *ServerMetrics `json:"server_metrics"` // null where no page was read
 	GPU           *GPU           `json:"gpu"`            // null where no page told of GPUs
 	Decomposition *Decomposition `json:"decomposition"`
+	Roofline      *Roofline      `json:"roofline"` // null where no hardware was named
 }
 
 // Warning is a fact to read beside the figures.

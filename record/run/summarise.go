@@ -85,6 +85,7 @@ func (f *Folder) summarise(also func(*timeline.Timeline) error) (Run, error) {
 	var facts metric.Facts
 	sum.Summary, facts = got.collected.Results()
 	sum.WithServer(f.run.ServerMetrics)
+	sum.WithHardware(sum.Hardware)
 	if tally != nil {
 		sum.Cost = tally.Cost(&sum.Summary)
 	}

@@ -41,6 +41,8 @@ type Run struct {
 	Client      validity.Client `json:"client"`
 	// Pricing is what the user said things cost; null when nothing was said.
 	Pricing *cost.Pricing `json:"pricing"`
+	// Hardware is what the server runs on, as the user said; null when nothing was said.
+	Hardware *metric.Hardware `json:"hardware"`
 	// AllowLowN and AllowISLDrift are the user's word that a small sample or a
 	// shifted input length is meant.
 	AllowLowN     bool `json:"allow_low_n"`

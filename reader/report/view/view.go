@@ -180,6 +180,7 @@ func facts(r *run.Run) []Fact {
 	add("of TTFT", ofTTFT(r))
 	add("engine", serverSide(r))
 	add("GPUs", gpuSide(r))
+	add("roofline", rooflineWords(r))
 	add("failed", failed(r))
 	add("left out", leftOut(r))
 	return list
