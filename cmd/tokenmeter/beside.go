@@ -15,7 +15,7 @@ import (
 
 // besideFlags say what is looked at beside the requests. A lean build has none.
 type besideFlags struct {
-	ServerMetrics []string `name:"server-metrics" group:"target" sep:"none" placeholder:"auto|URL|off" help:"Read what the server tells of itself meanwhile: queue, running, KV cache, its own times. auto looks for /metrics at the target, a URL names a page (repeatable: one a replica, or of a GPU exporter), off reads nothing. Default: auto. It never holds up or fails a run."`
+	ServerMetrics []string `name:"server-metrics" group:"target" sep:"none" placeholder:"auto|URL|TOOL|off" help:"Read what the server tells of itself meanwhile: queue, running, KV cache, its own times. auto looks for /metrics at the target, a URL names a page (repeatable: one a replica, or of a GPU exporter), nvidia-smi and amd-smi are run on this machine, off reads nothing. Default: auto. It never holds up or fails a run."`
 }
 
 // beside is what makes the reader of a run's server, or nil.
@@ -31,8 +31,10 @@ func (c *benchCmd) beside(check *checker) func(client.Config) bench.Beside {
 				check.addf("--server-metrics off stands alone: leave out the others, or it")
 			}
 			return nil
+		case scrape.IsTool(text):
+			pages = append(pages, text)
 		case err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https":
-			check.addf("--server-metrics: give auto, off, or the URL of a page like http://localhost:8000/metrics")
+			check.addf("--server-metrics: give auto, off, the URL of a page like http://localhost:8000/metrics, or %s", strings.Join(scrape.ToolNames(), " or "))
 		default:
 			pages = append(pages, text)
 		}

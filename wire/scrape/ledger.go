@@ -177,7 +177,7 @@ func (l *ledger) post(found []entry) (map[string]float64, error) {
 			out[as] /= many
 		}
 	}
-	if many := cmp.Or(n["gpu_power_w"], n["gpu_utilization"], n["gpu_active"]); many > 0 {
+	if many := cmp.Or(n["gpu_power_w"], n["gpu_utilization"], n["gpu_active"], n["gpu_memory_used"]); many > 0 {
 		out["gpus"] = many
 	}
 	divide(out)

@@ -19,7 +19,7 @@ import (
 
 // Page is where a server tells of itself.
 type Page struct {
-	URL    string
+	URL    string   // or the name of a tool that runs beside us: see IsTool
 	Else   []string // where it is looked for in turn when it is not at URL
 	Header http.Header
 	// Guessed: nobody named it. That it is not there is nothing to be told.
@@ -201,6 +201,13 @@ func (w *Watcher) read(ctx context.Context, source int, p *watched) (spent time.
 
 // ask gets the page and enters it; spent is what of a processor that took.
 func (p *watched) ask(ctx context.Context) (seen map[string]float64, spent time.Duration, err error) {
+	if t, ok := tools[p.URL]; ok {
+		body, spent, err := t.run(ctx, p.URL, p.client.Timeout)
+		if err == nil {
+			seen, err = p.book.enter(body, time.Now())
+		}
+		return seen, spent, err
+	}
 	body, err := get(ctx, p.client, p.URL, p.Header)
 	if err != nil {
 		return nil, 0, err
