@@ -34,7 +34,7 @@ func (c *benchCmd) beside(check *checker) func(client.Config) bench.Beside {
 		case scrape.IsTool(text):
 			pages = append(pages, text)
 		case err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https":
-			check.addf("--server-metrics: give auto, off, the URL of a page like http://localhost:8000/metrics, or %s", strings.Join(scrape.ToolNames(), " or "))
+			check.addf("--server-metrics: give auto, off, or the URL of a page like http://localhost:8000/metrics; or %s", strings.Join(scrape.ToolNames(), " or "))
 		default:
 			pages = append(pages, text)
 		}

@@ -17,10 +17,15 @@ func (c *benchCmd) hardware(check *checker) *metric.Hardware {
 	}
 	h, err := hardwareOf(c.Hardware)
 	if err != nil {
-		check.addf("--hardware %s: %s", c.Hardware, strings.TrimPrefix(strings.TrimPrefix(err.Error(), "sim: "), "engine: "))
+		check.addf("--hardware %s: %s", c.Hardware, plainly(err))
 		return nil
 	}
 	return h
+}
+
+// plainly is an error of the simulator's packages without their names.
+func plainly(err error) string {
+	return strings.TrimPrefix(strings.TrimPrefix(err.Error(), "sim: "), "engine: ")
 }
 
 // hardwareOf makes numbers of a pair. In place of a model's name stands its number

@@ -37,6 +37,9 @@ func (c *simPair) scheduling() sim.Scheduling {
 
 // schedule applies the flags to the configuration of a preset.
 func (c *simPair) schedule(preset string, cfg *sim.Config) error {
+	if c.InputTokens != 0 && !c.tries() {
+		return errors.New("--input-tokens is the length of what --try tries; a server takes what it is sent")
+	}
 	s := c.scheduling()
 	if s == (sim.Scheduling{}) {
 		return nil
@@ -46,7 +49,7 @@ func (c *simPair) schedule(preset string, cfg *sim.Config) error {
 	}
 	as, err := sim.PairAs(preset, s)
 	if err != nil {
-		return errors.New(strings.TrimPrefix(strings.TrimPrefix(err.Error(), "sim: "), "engine: "))
+		return errors.New(plainly(err))
 	}
 	*cfg = as
 	return nil
@@ -62,7 +65,7 @@ func (c *simPair) try(a *app, cfg sim.Config) error {
 	}
 	trials, err := sim.TryAll(cfg, c.Try, in, out)
 	if err != nil {
-		return &usageError{fmt.Errorf("--try: %s", strings.TrimPrefix(err.Error(), "sim: "))}
+		return &usageError{fmt.Errorf("--try: %s", plainly(err))}
 	}
 	table := published.TrialTable(trials)
 	switch a.flags.Format {

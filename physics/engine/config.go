@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"time"
@@ -98,10 +99,11 @@ const (
 	PrefixAware         // least work, counting what an instance's cache already holds
 )
 
+// BlockSize is the number of tokens in a block of the cache.
+func (c Config) BlockSize() int { return cmp.Or(c.BlockTokens, 16) }
+
 func (c Config) withDefaults() Config {
-	if c.BlockTokens == 0 {
-		c.BlockTokens = 16
-	}
+	c.BlockTokens = c.BlockSize()
 	c.StepsPerPlan = max(c.StepsPerPlan, 1)
 	c.Instances = max(c.Instances, 1)
 	if c.MaxSequences == 0 {

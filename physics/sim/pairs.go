@@ -16,6 +16,9 @@ var pairs = []string{
 	"mixtral-8x7b/h100x2", "gpt-oss-120b/h100x2-mxfp4", "deepseek-v3/h200x8-fp8", "llama-3.1-8b/mi300x", "llama-3.1-70b/b200-fp8",
 }
 
+// mostDevices that may share a layer.
+const mostDevices = 1024
+
 // Deployment reads "model/accelerator", "model/acceleratorxN" and either with
 // "-precision" behind: "llama-3.1-70b/h100x2-fp8".
 func Deployment(name string) (engine.Deployment, error) {
@@ -32,7 +35,7 @@ func Deployment(name string) (engine.Deployment, error) {
 		}
 	}
 	if i := strings.LastIndexByte(hardware, 'x'); i > 0 {
-		if n, err := strconv.Atoi(hardware[i+1:]); err == nil && n >= 1 && n <= 1024 {
+		if n, err := strconv.Atoi(hardware[i+1:]); err == nil && n >= 1 && n <= mostDevices {
 			if _, err := engine.FindAccelerator(hardware); err != nil {
 				hardware, d.Devices = hardware[:i], n
 			}

@@ -36,6 +36,9 @@ func PairAs(name string, s Scheduling) (Config, error) {
 	if s.TensorParallel < 0 || s.MaxSequences < 0 || s.Speculate < 0 || s.BeamWidth < 0 {
 		return Config{}, errors.New("sim: a number of devices, sequences, guesses or beams is negative")
 	}
+	if s.TensorParallel > mostDevices {
+		return Config{}, fmt.Errorf("sim: %d devices cannot share a layer: %d at most", s.TensorParallel, mostDevices)
+	}
 	if s.TensorParallel > 0 {
 		d.Devices = s.TensorParallel
 	}
@@ -88,11 +91,18 @@ func (s Scheduling) speculate(c *Config, d engine.Deployment) error {
 		guess.Acceptance = Accepted
 	}
 	if s.Draft != "" {
+		target := c.Engine.Law.(*engine.Roofline)
 		d.Model = s.Draft
 		law, err := d.Law()
 		if err != nil {
 			return err
 		}
+		// The draft's weights take the place of the target's cache.
+		lost := law.Model.Params() * law.Weights.Bytes() / (target.Model.KVPerToken(target.KV) * float64(c.Engine.BlockSize()))
+		if c.Engine.Blocks -= int(lost); c.Engine.Blocks < 1 {
+			return fmt.Errorf("sim: the weights of %s and of its draft %s leave no room for a cache: use more devices or fewer bits", c.Model, s.Draft)
+		}
+		c.MaxContext = min(c.MaxContext, c.Engine.Blocks*c.Engine.BlockSize())
 		law.StepOverhead = 0 // the draft's steps are launched with the target's
 		guess.Law = law
 	}

@@ -30,9 +30,11 @@ func (l Load) validate() error {
 	case l.Streams < 1 || l.InputTokens < 1 || l.OutputTokens < leastOutput:
 		return fmt.Errorf("sim: cannot try %d streams with %d tokens in and %d out: give 1 stream or more, 1 or more in, %d or more out",
 			l.Streams, l.InputTokens, l.OutputTokens, leastOutput)
-	case l.InputTokens > mostTokens || l.OutputTokens > mostTokens || l.Streams > mostTrialSteps/l.OutputTokens:
-		return fmt.Errorf("sim: %d streams with %d tokens in and %d out are too many to try: streams × tokens out may be %d",
-			l.Streams, l.InputTokens, l.OutputTokens, mostTrialSteps)
+	case l.InputTokens > mostTokens:
+		return fmt.Errorf("sim: a prompt of %d tokens is too long to try: %d at most", l.InputTokens, mostTokens)
+	case l.OutputTokens > mostTokens || l.Streams > mostTrialSteps/l.OutputTokens:
+		return fmt.Errorf("sim: %d streams with %d tokens out are too many to try: streams × tokens out may be %d",
+			l.Streams, l.OutputTokens, mostTrialSteps)
 	}
 	return nil
 }
