@@ -19,6 +19,7 @@ import (
 // does not say is empty.
 type entry struct {
 	at       timeline.Opt[time.Duration] // on the file's own clock
+	delay    timeline.Opt[time.Duration] // after the end of the session's record before it, in place of a time
 	messages []api.Message
 	turns    []turn // instead of messages
 	input    timeline.Opt[int64]

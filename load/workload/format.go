@@ -131,15 +131,21 @@ func readGeneric(r *reading, row records.Row) (e entry, err error) {
 func user(text string) []api.Message { return []api.Message{{Role: "user", Content: text}} }
 
 func readWhen(r *reading, row records.Row, e *entry) error {
+	into := &e.at
 	v, ok := r.get(row, "time")
 	if !ok {
-		return nil
+		// Later turns in AIPerf's form of Mooncake's.
+		into = &e.delay
+		_, session := r.get(row, "session")
+		if v, ok = row.Get("delay"); !ok || v == nil || !session || r.unit == "iso" {
+			return nil
+		}
 	}
 	at, err := moment(v, r.unit)
 	if err != nil {
 		return err
 	}
-	e.at = timeline.Some(at)
+	*into = timeline.Some(at)
 	return nil
 }
 

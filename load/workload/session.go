@@ -53,7 +53,7 @@ func (s *source) group() error {
 }
 
 // session makes the requests of a session: each is due at its recorded time, or
-// when the one before has ended, whichever is later.
+// when the one before has ended, whichever is later; one with a delay so long after that.
 func (c *class) session(it *Item) {
 	n := int64(len(c.source.sessions))
 	entries := c.source.sessions[(it.Index%n+n)%n]
@@ -69,7 +69,9 @@ func (c *class) session(it *Item) {
 		e.turns = nil
 		list = append(list, e)
 	}
-	slices.SortStableFunc(list, func(a, b entry) int { return cmp.Compare(a.at.Or(0), b.at.Or(0)) })
+	if !slices.ContainsFunc(list, func(e entry) bool { return e.delay.OK() }) {
+		slices.SortStableFunc(list, func(a, b entry) int { return cmp.Compare(a.at.Or(0), b.at.Or(0)) })
+	}
 	speed := c.source.speed
 	if speed == 0 {
 		speed = 1
@@ -84,6 +86,9 @@ func (c *class) session(it *Item) {
 		} else {
 			s.After = []int{k - 1}
 			first, timed := zero.Get()
+			if d, ok := e.delay.Get(); ok {
+				s.Wait = time.Duration(float64(d) / speed)
+			}
 			if at, ok := e.at.Get(); ok && timed {
 				s.At = timeline.Some(time.Duration(float64(at-first) / speed))
 			}
