@@ -77,11 +77,10 @@ type benchCmd struct {
 	AllowLowN     bool     `name:"allow-low-n" group:"judging" help:"Let objectives on percentiles count although there are too few requests for them."`
 	AllowISLDrift bool     `name:"allow-isl-drift" group:"judging" help:"Go on although prompts are not as long as asked; the run is then suspect at worst, not invalid."`
 
-	Consume  string `group:"judging" placeholder:"RATE" help:"Say how long somebody waits who reads answers at so many tokens a second, like 10; several with commas."`
-	Prices   string `group:"judging" placeholder:"FILE" help:"What things cost: a YAML file with GPU hours and token prices. See docs/cost.md."`
-	Hardware string `name:"hardware" group:"judging" placeholder:"MODEL/GPU" help:"What the server runs, like llama-3.1-8b/h100, qwen3-32b/h100x2-fp8 or 8.03B/l40s: MBU and MFU, and a warning where they are more than there is. tokenmeter explain gpus lists devices, sizes models."`
-	GPUHour  string `name:"gpu-hour" group:"judging" placeholder:"USD" help:"Price of one GPU for an hour."`
-	GPUs     string `name:"gpus" group:"judging" placeholder:"N" help:"GPUs that serve. Default: 1."`
+	Consume string `group:"judging" placeholder:"RATE" help:"Say how long somebody waits who reads answers at so many tokens a second, like 10; several with commas."`
+	Prices  string `group:"judging" placeholder:"FILE" help:"What things cost: a YAML file with GPU hours and token prices. See docs/cost.md."`
+	GPUHour string `name:"gpu-hour" group:"judging" placeholder:"USD" help:"Price of one GPU for an hour."`
+	GPUs    string `name:"gpus" group:"judging" placeholder:"N" help:"GPUs that serve. Default: 1."`
 
 	Out      string   `group:"results" placeholder:"DIR" help:"The run's folder. Default: ./runs/TIME-NAME."`
 	Force    bool     `group:"results" help:"Replace the run that --out holds."`
