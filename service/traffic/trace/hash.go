@@ -25,7 +25,7 @@ type Hasher struct {
 func NewHasher(key []byte, enc tokens.Encoder) *Hasher {
 	// Not by the very key by which ids of sessions are hidden.
 	own := hmac.New(sha256.New, key)
-	own.Write([]byte("tokenmeter trace of prompts"))
+	own.Write([]byte("trace of prompts"))
 	return &Hasher{tokens: enc, mac: hmac.New(sha256.New, own.Sum(nil))}
 }
 
