@@ -1,6 +1,7 @@
 package compare
 
 import (
+	"fmt"
 	"testing"
 
 	"tokenmeter/physics/laws"
@@ -63,12 +64,41 @@ func TestEqualServersRaiseNoAlarm(t *testing.T) {
 				canaries += truth(lawCanary(t, l, uint64(i), n) != Continue)
 			}
 			t.Logf("%d pairs: %d alarms, %d broken gates, %d canaries that decide; p50 TTFT has an interval in %d", pairs, alarms, broken, canaries, settled)
-			for name, got := range map[string]int{"comparisons": alarms, "gates": broken} {
+			for name, got := range map[string]int{"comparisons": alarms, "gates": broken, "canaries": canaries} {
 				if got > allowedOf(pairs, 0.05) {
 					t.Errorf("%d of %d %s of a server with itself raise an alarm", got, pairs, name)
 				}
 			}
 		})
+	}
+}
+
+// Nor do six rounds in which they take turns. With -full 300 comparisons a law.
+func TestEqualServersInTurnsRaiseNoAlarm(t *testing.T) {
+	pairs := times(8, 300)
+	for _, l := range laws.All() {
+		alarms := 0
+		for i := range pairs {
+			a, b := Group{Name: "a"}, Group{Name: "b"}
+			for round := range 6 {
+				for side, g := range []*Group{&a, &b} {
+					one := lawRun(g.Name, l, uint64(5_000_000+12*i+2*round+side), 300).Runs[0]
+					one.Facts.Tags = map[string]string{"side": g.Name, "round": fmt.Sprint(round + 1)}
+					g.Runs = append(g.Runs, one)
+				}
+			}
+			r := mustCompare(t, a, b, Options{})
+			for j := range r.Rows {
+				if r.Rows[j].Real() {
+					alarms++
+					break
+				}
+			}
+		}
+		t.Logf("%s: %d of %d", l.Name, alarms, pairs)
+		if alarms > allowedOf(pairs, 0.05) {
+			t.Errorf("%s: %d of %d comparisons of a server with itself raise an alarm", l.Name, alarms, pairs)
+		}
 	}
 }
 
