@@ -290,7 +290,7 @@ func (c *compareCmd) show(a *app, r *compare.Result) error {
 		return report.CompareMarkdown(a.stdout, r)
 	}
 	s := a.screen(a.stdout, c.NoColor)
-	return report.CompareTerminal(a.stdout, r, report.Options{Width: s.width, Color: s.color, ASCII: s.ascii})
+	return report.CompareTerminal(a.stdout, r, report.Options{Why: brokenBy(r), Width: s.width, Color: s.color, ASCII: s.ascii})
 }
 
 // appendSummary adds the Markdown form to the page of a GitHub job.

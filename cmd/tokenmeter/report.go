@@ -92,8 +92,12 @@ func (a *app) show(format string, sum *run.Run, dir string, noColor bool) error 
 		return report.Markdown(a.stdout, sum)
 	}
 	s := a.screen(a.stdout, noColor)
+	var beyond []string
+	if missed := missedBy(sum); len(missed) > 0 {
+		beyond, _ = why(dir, missed)
+	}
 	return report.Terminal(a.stdout, sum, report.Options{
-		Width: s.width, Whole: !s.terminal, Color: s.color, ASCII: s.ascii, Dir: dir, Link: s.link(dir),
+		Why: beyond, Width: s.width, Whole: !s.terminal, Color: s.color, ASCII: s.ascii, Dir: dir, Link: s.link(dir),
 	})
 }
 

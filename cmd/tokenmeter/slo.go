@@ -16,6 +16,7 @@ import (
 
 	"tokenmeter/base/limitio"
 	"tokenmeter/base/printable"
+	"tokenmeter/reader/report"
 	"tokenmeter/record/objective"
 	"tokenmeter/record/run"
 	"tokenmeter/record/validity"
@@ -167,9 +168,34 @@ func (c *sloSource) shown(a *app, results slo.Document) (t sloTrust, objectives 
 	if objectives, err = readObjectives(c.Config, c.Objective); err != nil {
 		return t, nil, err
 	}
-	err = writeSLO(a.stdout, c.Format, results)
-	t.warn(a, objectives)
+	t.warn(a, objectives) // before the figures that it is about
+	if err = writeSLO(a.stdout, c.Format, results); err == nil && (c.Format == "" || c.Format == "table") {
+		err = c.whyMissed(a, results, objectives)
+	}
 	return t, objectives, err
+}
+
+// whyMissed says of each run which requests missed the objectives that it did not keep,
+// what failed, and where to look next.
+func (c *sloSource) whyMissed(a *app, results slo.Document, objectives []*slo.Objective) error {
+	missed := map[string]bool{}
+	for _, r := range results.Objectives {
+		if r.Met != nil && !*r.Met {
+			missed[r.Name] = true
+		}
+	}
+	var promises []objective.Objective
+	for _, o := range objectives {
+		if missed[o.Name] {
+			promises = append(promises, o.Promises...)
+		}
+	}
+	if len(missed) == 0 {
+		return nil
+	}
+	s := a.screen(a.stdout, c.NoColor)
+	return report.Reasons(a.stdout, c.Runs, func(dir string) ([]string, string) { return why(dir, timed(promises)) },
+		report.Options{Width: s.width, Color: s.color, ASCII: s.ascii})
 }
 
 // Run writes rules.

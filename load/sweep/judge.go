@@ -255,7 +255,7 @@ func (l *look) why() string {
 	case l.over && l.moments < moments:
 		return fmt.Sprintf("beyond the limit, but %d requests are worth %.0f independent ones, as each tells of the next: a slow spell would look the same", l.n, l.moments)
 	case l.moments < moments:
-		return fmt.Sprintf("%d requests are worth %.0f independent ones, as each tells of the next: too few to say that it holds", l.n, l.moments)
+		return fmt.Sprintf("%d requests count as only %.0f independent ones, for those close in time are alike: too few to say that it holds", l.n, l.moments)
 	case l.piles:
 		return "all objectives hold, but requests may pile up behind them"
 	case l.over:

@@ -195,7 +195,7 @@ func (out *GateResult) Words() string {
 // tooDependent says why single runs settle nothing of a figure, and how many
 // requests (or sessions) a side would do; 0: nobody knows.
 func (m *measure) tooDependent(iv stat.Interval, w stat.Worth) (why string, needed int64) {
-	why = fmt.Sprintf("%d %s that tell of each other are worth %.0f independent ones", w.N, m.ones(), math.Max(1, w.Moments()))
+	why = fmt.Sprintf("%d %s count as only %.0f independent ones, for those close in time are alike", w.N, m.ones(), math.Max(1, w.Moments()))
 	if iv.NeedFactor > 1 && !math.IsInf(iv.NeedFactor, 0) {
 		needed = int64(math.Ceil(float64(w.N)*iv.NeedFactor/10) * 10)
 		why += fmt.Sprintf("; about %d %s a side would do", needed, m.ones())

@@ -116,7 +116,7 @@ func untestedNotes(r *compare.Result) []string {
 	if r.Verdict == compare.NotComparable {
 		return nil
 	}
-	const tooFew = "requests tell of each other and are too few; in brackets how many a side would do"
+	const tooFew = "requests close in time are alike, so they count as too few; in brackets how many a side would do"
 	return because("Not tested", r, func(row *compare.Row) (why, name string) {
 		if n := row.Needed(); n > 0 {
 			return tooFew, rowName(row) + " (" + typeset.Exact(n) + ")"

@@ -45,6 +45,7 @@ func (t *terminal) versus(c *versus) {
 	for _, g := range c.gates {
 		t.labelled(pad(g.mark, 9)+"  ", g.text+": "+g.says, 11, colourOf(g.state))
 	}
+	t.why()
 	notes := slices.Concat(c.notes, c.untested)
 	if len(notes) > 0 {
 		t.line("")
@@ -104,8 +105,17 @@ func (t *terminal) compareTable(table *compareTable) {
 		head += "  " + barHead(table.scale, g.bar)
 	}
 	t.line(t.text(head))
+	drawn := false
 	for i := range table.rows {
 		t.compareRow(&table.rows[i], table, &g)
+		drawn = drawn || g.bar > 0 && table.rows[i].bar != nil
+	}
+	if drawn {
+		s := glyphBar
+		if t.o.ASCII {
+			s = asciiBar
+		}
+		t.line(fmt.Sprintf("%c difference  %c%c its interval  %c%c it goes on beyond the scale", s.point, s.from, s.to, s.less, s.more))
 	}
 }
 

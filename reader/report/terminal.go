@@ -44,6 +44,7 @@ func (t *terminal) show(v *view.View) {
 	for _, o := range v.Objectives {
 		t.labelled(pad(o.Mark(), 7)+"  ", o.Text+": "+o.Says, 9, colourOf(o.State))
 	}
+	t.why()
 	for _, c := range v.Checks {
 		t.labelled(pad(strings.ToUpper(c.Verdict), 7)+"  ", c.Name+": "+c.Says, 9, colourOf(strings.ToUpper(c.Verdict)))
 	}
@@ -56,6 +57,12 @@ func (t *terminal) show(v *view.View) {
 	}
 	t.line("")
 	t.facts(v)
+}
+
+func (t *terminal) why() {
+	for _, line := range t.o.Why {
+		t.labelled(pad("WHY", 7)+"  ", line, 9, "")
+	}
 }
 
 // label is the width of the labels of the last block.
@@ -109,7 +116,12 @@ func (t *terminal) head(v *view.View) {
 	gap := t.width - typeset.Width(left) - typeset.Width(right)
 	text := t.colour(v.Verdict, colourOf(v.Verdict)) + t.text(left[len(v.Verdict):])
 	if gap < 2 {
-		t.line(text)
+		if typeset.Width(left) > t.width {
+			t.line(t.colour(v.Verdict, colourOf(v.Verdict)) + ".")
+			t.paragraph("", v.Judged)
+		} else {
+			t.line(text)
+		}
 		t.line(t.text(right))
 		return
 	}

@@ -1,8 +1,13 @@
 package report
 
 import (
+	"bufio"
+	"cmp"
 	"fmt"
+	"io"
+	"iter"
 	"math"
+	"slices"
 	"strings"
 
 	"tokenmeter/reader/report/gather"
@@ -11,7 +16,101 @@ import (
 	"tokenmeter/record/objective"
 	"tokenmeter/record/run"
 	"tokenmeter/record/stat"
+	"tokenmeter/record/timeline"
 )
+
+// Why says of objectives that were missed which requests missed them, when, and
+// whether these waited or decoded longer than the others; then what failed, and how.
+// Objectives that are on no time of a request, nor on failures, have no line.
+func Why(r *run.Run, requests iter.Seq2[*timeline.Timeline, error], missed []objective.Objective) (beyond []string, failed string) {
+	c := gather.From(r, requests)
+	for _, o := range missed {
+		of, _ := timeOf(o.Metric)
+		f, ok := missedBy(o.Text, of, o.Limit, c)
+		if !ok {
+			continue
+		}
+		beyond = append(beyond, strings.Join(nonEmpty(f.Text+".", worst(of, o.Limit, c), f.Detail), " "))
+	}
+	return beyond, failedHow(r, c)
+}
+
+// Reasons writes what runs say of why they missed objectives, and where to look next.
+func Reasons(w io.Writer, dirs []string, why func(dir string) (beyond []string, failed string), o Options) error {
+	b := bufio.NewWriter(w)
+	t := newTerminal(b, o)
+	for _, dir := range dirs {
+		beyond, failed := why(dir)
+		t.line("")
+		t.line(t.text("Why, by the requests of " + dir + ":"))
+		for _, text := range nonEmpty(append(beyond, failed)...) {
+			t.labelled("  ", text, 2, "")
+		}
+		t.labelled("  ", "One by one: "+Command(dir)+" --html", 2, "")
+	}
+	return b.Flush()
+}
+
+func nonEmpty(texts ...string) []string {
+	return slices.DeleteFunc(texts, func(s string) bool { return s == "" })
+}
+
+// namedMost is how many requests are named one by one.
+const namedMost = 3
+
+// worst names the requests furthest beyond a limit.
+func worst(of func(*gather.Request) float64, limit float64, c *gather.Gathered) string {
+	var beyond []*gather.Request
+	for i := range c.Requests {
+		if q := &c.Requests[i]; q.OK && of(q) > limit {
+			beyond = append(beyond, q)
+		}
+	}
+	slices.SortStableFunc(beyond, func(a, b *gather.Request) int { return cmp.Compare(of(b), of(a)) })
+	var list []string
+	for _, q := range beyond[:min(len(beyond), namedMost)] {
+		list = append(list, fmt.Sprintf("%d (%s)", q.ID, msWords(of(q))))
+	}
+	if len(list) == 0 {
+		return ""
+	}
+	return "Furthest beyond: requests " + strings.Join(list, ", ") + "."
+}
+
+// failedHow says how many requests failed, in which ways, when, and what the first of
+// them was told.
+func failedHow(r *run.Run, c *gather.Gathered) string {
+	f := view.FailureOf(r)
+	if f == nil {
+		return ""
+	}
+	var at []int64
+	var first *gather.Request
+	for i := range c.Requests {
+		q := &c.Requests[i]
+		if !q.Classed {
+			continue
+		}
+		at = append(at, q.Due)
+		if first == nil || q.Due < first.Due {
+			first = q
+		}
+	}
+	text := fmt.Sprintf("%s of %s failed: %s%s.", typeset.Exact(r.Requests.Failed),
+		typeset.Plural(r.Requests.OK+r.Requests.Failed, "request"), f.List(), crowded(at, c))
+	if first != nil && f.First != "" {
+		text += fmt.Sprintf(" The first, request %d, due at %s: %s.", first.ID, typeset.Clock(float64(first.Due)/1e6), strings.TrimRight(f.First, ". "))
+	}
+	return strings.Join(nonEmpty(text, sentence(f.Advice)), " ")
+}
+
+// sentence begins with a capital and ends with a full stop.
+func sentence(text string) string {
+	if text == "" {
+		return ""
+	}
+	return strings.ToUpper(text[:1]) + strings.TrimRight(text[1:], ".") + "."
+}
 
 // whyMissed says of each missed objective which requests missed it and when, and whether
 // these waited or decoded longer than the others.
@@ -22,7 +121,7 @@ func whyMissed(r *run.Run, v *view.View, c *gather.Gathered) (list []finding) {
 	for i := range r.Goodput.Objectives {
 		o := &r.Goodput.Objectives[i]
 		if i < len(v.Objectives) && (v.Objectives[i].State == view.Missed || v.Objectives[i].State == view.Voided && o.State == objective.Missed) {
-			if f, ok := missedBy(o, c); ok {
+			if f, ok := missedAt(o, c); ok {
 				list = append(list, f)
 			}
 		}
@@ -45,9 +144,16 @@ func timeOf(metric string) (of func(*gather.Request) float64, link string) {
 	return nil, ""
 }
 
-// missedBy describes the requests beyond an objective's limit.
-func missedBy(o *objective.ObjectiveResult, c *gather.Gathered) (f finding, ok bool) {
+func missedAt(o *objective.ObjectiveResult, c *gather.Gathered) (f finding, ok bool) {
 	of, link := timeOf(o.Metric)
+	f, ok = missedBy(o.Text, of, o.Limit, c)
+	f.Link = link
+	return f, ok
+}
+
+// missedBy describes the requests beyond an objective's limit on a time of theirs; of
+// none where there is no such time.
+func missedBy(name string, of func(*gather.Request) float64, limit float64, c *gather.Gathered) (f finding, ok bool) {
 	if of == nil {
 		return f, false
 	}
@@ -61,7 +167,7 @@ func missedBy(o *objective.ObjectiveResult, c *gather.Gathered) (f finding, ok b
 		case q.Classed:
 			failed++
 			at = append(at, q.Due)
-		case q.OK && x > o.Limit: // NaN is not beyond
+		case q.OK && x > limit: // NaN is not beyond
 			beyond = append(beyond, q)
 			at = append(at, q.Due)
 		case q.OK && !math.IsNaN(x):
@@ -72,7 +178,7 @@ func missedBy(o *objective.ObjectiveResult, c *gather.Gathered) (f finding, ok b
 	if n == 0 {
 		return f, false
 	}
-	text := fmt.Sprintf("%s: %s of %s", o.Text, typeset.Exact(int64(n)), typeset.Plural(int64(n+len(within)), "request"))
+	text := fmt.Sprintf("%s: %s of %s", name, typeset.Exact(int64(n)), typeset.Plural(int64(n+len(within)), "request"))
 	switch {
 	case len(beyond) == 0:
 		text += " failed"
@@ -82,7 +188,7 @@ func missedBy(o *objective.ObjectiveResult, c *gather.Gathered) (f finding, ok b
 		text += " are beyond it"
 	}
 	text += crowded(at, c)
-	return finding{Text: text, Detail: waitOrDecode(beyond, within), Link: link}, true
+	return finding{Text: text, Detail: waitOrDecode(beyond, within)}, true
 }
 
 // crowded says when most of the requests were due, where they crowd.

@@ -76,12 +76,7 @@ func WriteTable(w io.Writer, d Document) {
 
 // details are the alerts that fire, and what is to be known beside.
 func (r *Result) details() []string {
-	var lines []string
-	for _, a := range r.Alerts {
-		if a.Firing {
-			lines = append(lines, strings.ToUpper(string(a.Severity))+" "+a.Name+": "+a.Says)
-		}
-	}
+	lines := r.firing()
 	if r.Since != nil {
 		lines = append(lines, fmt.Sprintf("Counted since %s: new, or its limit was changed; the budget is of that time.", r.Since.Format(time.RFC3339)))
 	}
@@ -96,6 +91,30 @@ func (r *Result) details() []string {
 	}
 	for _, note := range r.Notes {
 		lines = append(lines, "Note: "+note+".")
+	}
+	return lines
+}
+
+// firing has a line for each alert that fires, and one for all whose windows hold the
+// same events, as those of a run that is shorter than the shortest of them do.
+func (r *Result) firing() (lines []string) {
+	var alike []string
+	var burn opt
+	for _, a := range r.Alerts {
+		if a.Firing && a.BurnLong.OK() && a.BurnLong == a.BurnShort && (!burn.OK() || burn == a.BurnLong) {
+			burn = a.BurnLong
+			alike = append(alike, fmt.Sprintf("%s %s (limit %s)", strings.ToUpper(string(a.Severity)), a.Name, hundredths(a.Factor.Or(0))))
+		}
+	}
+	said := len(alike) > 1
+	if said {
+		lines = append(lines, fmt.Sprintf("%s: all that was counted lies within the shortest of their windows, and burns the budget %s times as fast as allowed.",
+			strings.Join(alike, ", "), number(burn.Or(0))))
+	}
+	for _, a := range r.Alerts {
+		if a.Firing && !(said && a.BurnLong == burn && a.BurnShort == burn) {
+			lines = append(lines, strings.ToUpper(string(a.Severity))+" "+a.Name+": "+a.Says)
+		}
 	}
 	return lines
 }

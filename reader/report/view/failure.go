@@ -62,12 +62,13 @@ func failed(r *run.Run) string {
 	}
 	text += " (" + typeset.Percent(float64(r.Requests.Failed)/float64(counted)) + ")"
 	if len(f.Classes) > 0 {
-		text += ": " + f.list()
+		text += ": " + f.List()
 	}
 	return text
 }
 
-func (f *Failure) list() string {
+// List is how many requests failed in which way, most frequent first.
+func (f *Failure) List() string {
 	parts := make([]string, len(f.Classes))
 	for i, c := range f.Classes {
 		parts[i] = typeset.Exact(c.N) + " " + string(c.Class)

@@ -84,13 +84,13 @@ func (t tally) words() string {
 	case t.missed > 0:
 		text = fmt.Sprintf("%d of %s failed", t.missed, typeset.Plural(int64(n), "objective"))
 	case t.void > 0 && t.held == 0:
-		text = typeset.Plural(int64(t.void), "objective") + " void"
+		text = typeset.Plural(int64(t.void), "objective") + " void, as the measurement is invalid"
 	}
 	if t.void > 0 && t.held+t.missed > 0 {
 		text += fmt.Sprintf(", %d void", t.void)
 	}
 	if t.failing > 0 {
-		text += fmt.Sprintf(", %d failing", t.failing)
+		text += fmt.Sprintf("; %d would fail", t.failing)
 	}
 	if t.open > 0 {
 		text += fmt.Sprintf(", %d open", t.open)

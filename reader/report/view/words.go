@@ -75,7 +75,7 @@ func allFailed(r *run.Run, f *Failure) string {
 	case len(f.Classes) == 1:
 		return fmt.Sprintf("%s: %s (%s).", text, words, c.Class)
 	default:
-		return fmt.Sprintf("%s, most because %s (%s).", text, words, f.list())
+		return fmt.Sprintf("%s, most because %s (%s).", text, words, f.List())
 	}
 }
 
