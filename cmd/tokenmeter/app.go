@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -82,7 +83,7 @@ func Main(args []string, stdout, stderr io.Writer, env func(string) (string, boo
 		return a.fail("tokenmeter", &outputError{err}) // the help found no room
 	}
 	if err != nil {
-		return a.fail("tokenmeter", &usageError{withHelp(err)})
+		return a.fail("tokenmeter", &usageError{cmp.Or(lacking(args), withHelp(err))})
 	}
 	if err := emptyFlags(ctx); err != nil {
 		return a.fail("tokenmeter "+ctx.Command(), err)

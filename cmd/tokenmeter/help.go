@@ -2,32 +2,72 @@ package main
 
 import (
 	"fmt"
+	"io"
 	"slices"
 	"strings"
 
 	"github.com/alecthomas/kong"
 )
 
-// everyday is the first screen of help for a command with more flags than anybody reads:
-// three examples and the flags that most people need. --help-all has the others.
+// everyday is what the first screen of a command's help shows: three examples, and where
+// there are more flags than anybody reads, those that most people need. --help-all has
+// the others.
 type everyday struct {
-	examples string
-	flags    []string
+	examples string // a line each, without the program's name
+	flags    string // names; empty: as many as there is room for
 }
 
 var firstScreens = map[string]everyday{
-	"bench": {`Examples:
-
-    tokenmeter bench http://localhost:8000
-    tokenmeter bench http://localhost:8000 --rate 5 --duration 2m --objective "p95 ttft < 500ms"
-    tokenmeter bench http://localhost:8000 --prompts chat.jsonl --concurrency 32 --html`,
-		[]string{"help", "concurrency", "rate", "duration", "requests", "input-tokens", "output-tokens", "prompts", "model", "api-key-env", "objective", "out", "html", "format"}},
-	"sweep": {`Examples:
-
-    tokenmeter sweep http://localhost:8000 --concurrency 1..64 --objective "p95 ttft < 500ms"
-    tokenmeter sweep http://localhost:8000 --find --objective "p95 ttft < 500ms"
-    tokenmeter sweep http://localhost:8000 --input-tokens 128..8192 --concurrency 1,8 --html`,
-		[]string{"help", "concurrency", "rate", "input-tokens", "output-tokens", "find", "objective", "duration", "requests", "out", "html"}},
+	"bench": {`bench http://localhost:8000
+bench http://localhost:8000 --rate 5 --duration 2m --objective "p95 ttft < 500ms"
+bench http://localhost:8000 --prompts chat.jsonl --concurrency 32 --html`,
+		"help concurrency rate duration requests input-tokens output-tokens prompts model api-key-env objective out html format"},
+	"sweep": {`sweep http://localhost:8000 --concurrency 1..64 --objective "p95 ttft < 500ms"
+sweep http://localhost:8000 --find --objective "p95 ttft < 500ms"
+sweep http://localhost:8000 --input-tokens 128..8192 --concurrency 1,8 --html`,
+		"help concurrency rate input-tokens output-tokens find objective duration requests out html"},
+	"compare": {`compare runs/main runs/pr --gate "p99 tpot +5%" --gate "error rate < 1%"
+compare A1 A2 A3 A4 vs B1 B2 B3 B4 --html compare.html
+compare runs/pr --baseline baseline.json --strict`, "help baseline save-baseline gate strict within metric html junit format"},
+	"report": {`report runs/a
+report runs/a --html report.html
+report runs/a --lens vllm,aiperf`, ""},
+	"import": {`import profile_export.jsonl
+import benchmarks.json --from guidellm --out runs/theirs
+import results.json --objective "p95 ttft < 500ms"`, ""},
+	"export": {`export runs/a --as csv --out requests.csv
+export runs/a --as jsonl --out -
+export runs/a --as vllm --out result.json`, ""},
+	"analyze": {`analyze runs/a/capture/000001.capture.jsonl
+analyze *.capture.jsonl
+analyze stream.capture.jsonl --format json`, ""},
+	"doctor": {`doctor
+doctor http://localhost:8000
+doctor http://localhost:8000 --probe`, "help api model api-key-env probe header timeout format"},
+	"explain": {`explain tpot
+explain client_lag
+explain http_429`, ""},
+	"sim": {`sim
+sim --preset llama-3.1-8b/h100 --truth truth.jsonl
+sim --like llama.cpp --fault stall=2%:for=3s`, ""},
+	"tokens": {`tokens prompt.txt
+tokens --text "How many are these?" --encode
+tokens --tokenizer tokenizer.json --jsonl prompts.jsonl`, ""},
+	"workload show": {`workload show chat
+workload show mix.yaml
+workload show prompts.jsonl --format json`, ""},
+	"workload validate": {`workload validate mix.yaml
+workload validate trace.jsonl
+workload validate prompts.jsonl --format json`, ""},
+	"version": {`version
+version --format json
+version --quiet`, ""},
+	"licenses": {`licenses
+licenses --quiet
+licenses --no-color`, ""},
+	"completion": {`completion bash
+completion zsh
+completion fish`, ""},
 }
 
 // helpAll asks for every flag. It is taken out of the line before it is parsed, as help is
@@ -45,34 +85,75 @@ func wholeHelp(args []string) ([]string, bool) {
 	return args, true
 }
 
-// printHelp prints the first screen of a command that has one, else all.
+// firstScreen is how many lines help may have that was not asked for whole.
+const firstScreen = 40
+
+// printHelp prints a command's examples with as much of its help as fits on the first
+// screen: the text and the exit codes, else every flag, else their first sentences, else
+// those that most people need.
 func printHelp(all bool) kong.HelpPrinter {
 	return func(options kong.HelpOptions, ctx *kong.Context) error {
 		node := ctx.Selected()
-		if node == nil || all {
+		if node == nil {
 			return kong.DefaultHelpPrinter(options, ctx)
 		}
-		first, ok := firstScreens[node.Name]
+		name := strings.TrimPrefix(node.Path(), "tokenmeter ")
+		first, ok := firstScreens[name]
 		if !ok {
+			first, ok = serviceScreens[name]
+		}
+		if !ok || all {
 			return kong.DefaultHelpPrinter(options, ctx)
 		}
-		left := 0
-		for _, group := range node.AllFlags(true) {
-			for _, f := range group {
-				f.Group = nil
-				if !slices.Contains(first.flags, f.Name) {
-					f.Hidden = true
-					left++
-				} else {
-					f.Help, _, _ = strings.Cut(f.Help, ". ") // the rest is in --help-all
-				}
+		examples := "Examples:\n\n"
+		for line := range strings.Lines(first.examples) {
+			examples += "    tokenmeter " + line
+		}
+		text := node.Detail
+		for level := range 4 {
+			node.Detail = examples
+			switch level {
+			case 0:
+				node.Detail = strings.TrimSpace(examples + "\n\n" + text)
+			case 2, 3:
+				fewer(node, first.flags, level == 3)
+			}
+			page, err := rendered(options, ctx)
+			if err != nil {
+				return err
+			}
+			if level > 0 {
+				page += fmt.Sprintf("\ntokenmeter %s %s shows all: every flag, by group, and the exit codes.\n", name, helpAll)
+			}
+			if level == 3 || first.flags == "" && strings.Count(page, "\n") <= firstScreen {
+				_, err := io.WriteString(ctx.Stdout, page)
+				return err
 			}
 		}
-		node.Detail = first.examples
-		if err := kong.DefaultHelpPrinter(options, ctx); err != nil {
-			return err
+		return nil
+	}
+}
+
+// rendered is the help as kong prints it.
+func rendered(options kong.HelpOptions, ctx *kong.Context) (string, error) {
+	var page strings.Builder
+	out := ctx.Stdout
+	ctx.Stdout = &page
+	err := kong.DefaultHelpPrinter(options, ctx)
+	ctx.Stdout = out
+	return page.String(), err
+}
+
+// fewer leaves the first sentence of each flag's text, and hides the flags that every
+// command has; of those named, where some are, it leaves only them.
+func fewer(node *kong.Node, named string, only bool) {
+	for _, group := range node.AllFlags(true) {
+		for _, f := range group {
+			f.Group = nil
+			f.Help, _, _ = strings.Cut(f.Help, ". ")
+			f.Help = strings.TrimSuffix(f.Help, ".")
+			f.Hidden = f.Hidden || slices.Contains([]string{"quiet", "no-color", "log-level"}, f.Name) ||
+				only && named != "" && !slices.Contains(strings.Fields(named), f.Name)
 		}
-		_, err := fmt.Fprintf(ctx.Stdout, "\ntokenmeter %s %s shows the other %d flags, by group, and the exit codes.\n", node.Name, helpAll, left)
-		return err
 	}
 }

@@ -2,6 +2,8 @@
 
 package main
 
+const lean = false
+
 // service is the commands around live traffic. The build tag lean leaves them
 // out, with SQLite, OpenTelemetry and Prometheus, and Parquet too: a run stays a
 // journal. Such a binary is built from nothing in a third of the time.

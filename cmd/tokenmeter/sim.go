@@ -22,7 +22,7 @@ import (
 
 type simCmd struct {
 	Listen          string   `default:"127.0.0.1:8000" placeholder:"ADDR" help:"Where to listen. Port 0 takes a free one. Default: ${default}."`
-	Preset          string   `default:"default" placeholder:"NAME" help:"Behaviour: one of the presets that this page lists. Default: ${default}."`
+	Preset          string   `default:"default" placeholder:"NAME" help:"Behaviour: one of the presets that sim --help-all lists. Default: ${default}."`
 	Truth           string   `placeholder:"FILE" help:"Write what really happened to each request, a JSON line each; - is stdout."`
 	Model           string   `placeholder:"NAME" help:"Name of the model. Default: the preset's."`
 	Seed            uint64   `default:"1" placeholder:"N" help:"The same seed gives the same behaviour. Default: ${default}."`

@@ -61,7 +61,7 @@ func brokenBy(r *compare.Result) (lines []string) {
 					lines = append(lines, name+": "+text)
 				}
 			}
-			lines = append(lines, name+": its requests one by one: "+report.Command(one.Dir)+" --html")
+			lines = append(lines, name+": its requests one by one: "+report.Command(one.Dir)+" --html report.html")
 		}
 	}
 	return slices.Compact(lines)

@@ -2,7 +2,6 @@ package report
 
 import (
 	"bufio"
-	"cmp"
 	"fmt"
 	"io"
 	"iter"
@@ -46,7 +45,7 @@ func Reasons(w io.Writer, dirs []string, why func(dir string) (beyond []string, 
 		for _, text := range nonEmpty(append(beyond, failed)...) {
 			t.labelled("  ", text, 2, "")
 		}
-		t.labelled("  ", "One by one: "+Command(dir)+" --html", 2, "")
+		t.labelled("  ", "One by one: "+Command(dir)+" --html report.html", 2, "")
 	}
 	return b.Flush()
 }
@@ -60,16 +59,21 @@ const namedMost = 3
 
 // worst names the requests furthest beyond a limit.
 func worst(of func(*gather.Request) float64, limit float64, c *gather.Gathered) string {
-	var beyond []*gather.Request
-	for i := range c.Requests {
-		if q := &c.Requests[i]; q.OK && of(q) > limit {
-			beyond = append(beyond, q)
-		}
-	}
-	slices.SortStableFunc(beyond, func(a, b *gather.Request) int { return cmp.Compare(of(b), of(a)) })
+	var named []*gather.Request
 	var list []string
-	for _, q := range beyond[:min(len(beyond), namedMost)] {
-		list = append(list, fmt.Sprintf("%d (%s)", q.ID, msWords(of(q))))
+	for range namedMost {
+		var furthest *gather.Request
+		for i := range c.Requests {
+			q := &c.Requests[i]
+			if q.OK && of(q) > limit && (furthest == nil || of(q) > of(furthest)) && !slices.Contains(named, q) {
+				furthest = q
+			}
+		}
+		if furthest == nil {
+			break
+		}
+		named = append(named, furthest)
+		list = append(list, fmt.Sprintf("%d (%s)", furthest.ID, msWords(of(furthest))))
 	}
 	if len(list) == 0 {
 		return ""
