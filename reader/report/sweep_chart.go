@@ -317,6 +317,7 @@ func (s *scatter) plot() *chart.Plot {
 	if l := s.limit; l != nil {
 		p.Hline(l.Value, l.Text)
 	}
+	s.labels(p)
 	for _, d := range s.dots {
 		s.dot(p, d)
 	}
@@ -369,9 +370,6 @@ func (s *scatter) dot(p *chart.Plot, d dot) {
 	if !math.IsNaN(d.lo) {
 		p.Front.Put(`<line x1="%s" x2="%s" y1="%s" y2="%s" class="ln %s"/>`, x, x,
 			chart.Coordinate(p.YAt(math.Max(d.lo, p.Y.Lo))), chart.Coordinate(p.YAt(math.Min(d.hi, p.Y.Hi))), s.class)
-	}
-	if d.label != "" {
-		p.Front.Put(`<text x="%s" y="%s" dx="-8" class="e lab">%s</text>`, x, chart.Coordinate(p.YAt(d.y)+4), chart.Escape(d.label))
 	}
 	colour := s.class
 	if len(s.curves) > 0 {

@@ -198,12 +198,12 @@ func (c *Curve) plot() *Plot {
 	p.Frame()
 	c.XTicks(p, end)
 	p.Path("band "+c.Class, c.Band(p, points))
-	line := make([][2]float64, len(points))
+	line, highest := make([][2]float64, len(points)), 0.0
 	for i, d := range points {
-		line[i] = p.Point(d.X, d.V)
+		line[i], highest = p.Point(d.X, d.V), max(highest, d.V)
 	}
 	p.Path("ln "+c.Class, Polyline(line))
-	c.limitLines(p)
+	c.limitLines(p, highest)
 	c.marks(p, end)
 	return p
 }
@@ -246,9 +246,14 @@ func (c *Curve) Band(p *Plot, points []Drawn) string {
 	return Polyline(up) + "L" + Polyline(down)[1:] + "Z"
 }
 
-func (c *Curve) limitLines(p *Plot) {
+// limitLines draws the limits over a curve that reaches as high as that.
+func (c *Curve) limitLines(p *Plot, highest float64) {
 	for _, l := range c.Limits {
-		p.Hline(l.Value/c.scale(), l.Text)
+		if v := l.Value / c.scale(); v < highest && v > p.Y.Lo {
+			p.HlineUnder(v, l.Text)
+		} else {
+			p.Hline(v, l.Text)
+		}
 	}
 }
 
@@ -280,7 +285,7 @@ func (c *Curve) dots() *Plot {
 	p := NewPlot(200, LinearAxis(0, float64(n)+1), c.yAxis(lo, hi))
 	p.YAxis(c.unit()+", log", p.Y.Ticks(6), typeset.AxisNumber)
 	p.Frame()
-	c.limitLines(p)
+	c.limitLines(p, 0)
 	for i := range n {
 		v := c.Sample.At(i) / c.scale()
 		p.Front.Put(`<circle cx="%s" cy="%s" r="5" class="hollow %s"><title>%s</title></circle>`,

@@ -221,14 +221,27 @@ func (p *Plot) Frame() {
 
 // Hline draws a limit with its text at a value of the y axis, in its unit; nothing
 // where that lies outside the field.
-func (p *Plot) Hline(v float64, text string) {
+func (p *Plot) Hline(v float64, text string) { p.limit(v, text, false) }
+
+// HlineUnder draws a limit that a rising curve crosses: its text stands at the end, below
+// the line, where the curve is above it.
+func (p *Plot) HlineUnder(v float64, text string) { p.limit(v, text, true) }
+
+func (p *Plot) limit(v float64, text string, under bool) {
 	if at := p.Y.At(v); at < 0 || at > 1 {
 		return
 	}
 	y := p.YAt(v)
 	p.Front.Put(`<line x1="0" x2="100%%" y1="%s" y2="%s" class="lim"/>`, Coordinate(y), Coordinate(y))
+	if under && y+underText < p.Height-p.Bottom {
+		p.Front.Put(`<text x="100%%" y="%s" dx="-4" class="e limt">%s</text>`, Coordinate(y+underText-4), Escape(text))
+		return
+	}
 	p.Front.Put(`<text x="4" y="%s" class="limt">%s</text>`, Coordinate(y-4), Escape(text))
 }
+
+// underText is the room that a text under a line takes.
+const underText = 18
 
 // Path adds a line or an area to the field.
 func (p *Plot) Path(class, d string) {
