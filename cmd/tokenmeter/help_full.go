@@ -10,6 +10,18 @@ translate guidellm benchmark --target http://localhost:8000 --rate 5`, ""},
 	"rerun": {`rerun runs/a
 rerun runs/a --out runs/b
 rerun runs/a -- --concurrency 16`, ""},
+	"history list": {`history list
+history list --in runs --since 7d --model "llama*"
+history list --tag main --figure "p99 tpot"`, ""},
+	"history best": {`history best
+history best --by "p99 tpot" --since 7d
+history best --by "output tps" --tag main`, ""},
+	"history show": {`history show nightly
+history show nightly --in runs
+history show nightly --format json`, ""},
+	"history compare": {`history compare main pr-812
+history compare main pr-812 --in runs
+history compare main pr-812 --format markdown`, ""},
 	"merge": {`merge runs/a runs/b
 merge runs/a runs/b --out runs/both
 merge runs/worker-1 runs/worker-2 runs/worker-3`, ""},
