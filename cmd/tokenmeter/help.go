@@ -49,7 +49,8 @@ explain client_lag
 explain http_429`, ""},
 	"sim": {`sim
 sim --preset llama-3.1-8b/h100 --truth truth.jsonl
-sim --like llama.cpp --fault stall=2%:for=3s`, ""},
+sim --like llama.cpp --fault stall=2%:for=3s`,
+		"help listen preset truth model seed output-tokens speed like usage template-tokens letters-per-token try fault"},
 	"tokens": {`tokens prompt.txt
 tokens --text "How many are these?" --encode
 tokens --tokenizer tokenizer.json --jsonl prompts.jsonl`, ""},

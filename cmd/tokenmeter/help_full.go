@@ -10,6 +10,9 @@ translate guidellm benchmark --target http://localhost:8000 --rate 5`, ""},
 	"rerun": {`rerun runs/a
 rerun runs/a --out runs/b
 rerun runs/a -- --concurrency 16`, ""},
+	"workload from-traffic": {`workload from-traffic trace.jsonl --out tuesday.yaml
+workload from-traffic traces --out march.yaml --force
+workload from-traffic trace.jsonl --from 2026-03-03T14:00:00Z --out afternoon.yaml`, ""},
 	"history list": {`history list
 history list --in runs --since 7d --model "llama*"
 history list --tag main --figure "p99 tpot"`, ""},
