@@ -194,7 +194,10 @@ func (c *sloSource) whyMissed(a *app, results slo.Document, objectives []*slo.Ob
 		return nil
 	}
 	s := a.screen(a.stdout, c.NoColor)
-	return report.Reasons(a.stdout, c.Runs, func(dir string) ([]string, string) { return why(dir, timed(promises)) },
+	return report.Reasons(a.stdout, c.Runs, func(dir string) []string {
+		beyond, failed := why(dir, timed(promises))
+		return append(beyond, failed, oneByOne(dir))
+	},
 		report.Options{Width: s.width, Color: s.color, ASCII: s.ascii})
 }
 

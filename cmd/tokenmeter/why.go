@@ -61,11 +61,14 @@ func brokenBy(r *compare.Result) (lines []string) {
 					lines = append(lines, name+": "+text)
 				}
 			}
-			lines = append(lines, name+": its requests one by one: "+report.Command(one.Dir)+" --html report.html")
+			lines = append(lines, name+": "+oneByOne(one.Dir))
 		}
 	}
 	return slices.Compact(lines)
 }
+
+// oneByOne says where a run's requests are seen.
+func oneByOne(dir string) string { return "One by one: " + report.Command(dir) + " --html report.html" }
 
 // timed are objectives that are not on failures, of which another line says more.
 func timed(missed []objective.Objective) (list []objective.Objective) {

@@ -34,18 +34,17 @@ func Why(r *run.Run, requests iter.Seq2[*timeline.Timeline, error], missed []obj
 	return beyond, failedHow(r, c)
 }
 
-// Reasons writes what runs say of why they missed objectives, and where to look next.
-func Reasons(w io.Writer, dirs []string, why func(dir string) (beyond []string, failed string), o Options) error {
+// Reasons writes of each run why it missed objectives, a paragraph a line; empty ones
+// are passed over.
+func Reasons(w io.Writer, dirs []string, why func(dir string) []string, o Options) error {
 	b := bufio.NewWriter(w)
 	t := newTerminal(b, o)
 	for _, dir := range dirs {
-		beyond, failed := why(dir)
 		t.line("")
 		t.line(t.text("Why, by the requests of " + dir + ":"))
-		for _, text := range nonEmpty(append(beyond, failed)...) {
+		for _, text := range nonEmpty(why(dir)...) {
 			t.labelled("  ", text, 2, "")
 		}
-		t.labelled("  ", "One by one: "+Command(dir)+" --html report.html", 2, "")
 	}
 	return b.Flush()
 }
