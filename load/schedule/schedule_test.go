@@ -75,14 +75,14 @@ func TestCheck(t *testing.T) {
 		o    Open
 		word string
 	}{
-		{Open{}, "--rate"}, {Open{Rate: -1}, "--rate"}, {Open{Rate: math.NaN()}, "--rate"},
-		{Open{Rate: math.Inf(1)}, "--rate"}, {Open{Rate: 1e7}, "--rate"},
+		{Open{}, "rate"}, {Open{Rate: -1}, "rate"}, {Open{Rate: math.NaN()}, "rate"},
+		{Open{Rate: math.Inf(1)}, "rate"}, {Open{Rate: 1e7}, "rate"},
 		{Open{Rate: 1, Arrival: "weibull"}, "constant, poisson, gamma"},
-		{Open{Rate: 1, Arrival: "gamma", Burstiness: -1}, "--burstiness"},
-		{Open{Rate: 1, Arrival: "gamma", Burstiness: math.NaN()}, "--burstiness"},
-		{Open{Rate: 1, Arrival: "gamma", Burstiness: 1e-9}, "--burstiness"},
-		{Open{Rate: 1, Arrival: "poisson", Burstiness: 2}, "--arrival gamma"},
-		{Open{Rate: 1, Requests: -1}, "--requests"}, {Open{Rate: 1, Duration: -1}, "--duration"},
+		{Open{Rate: 1, Arrival: "gamma", Burstiness: -1}, "burstiness"},
+		{Open{Rate: 1, Arrival: "gamma", Burstiness: math.NaN()}, "burstiness"},
+		{Open{Rate: 1, Arrival: "gamma", Burstiness: 1e-9}, "burstiness"},
+		{Open{Rate: 1, Arrival: "poisson", Burstiness: 2}, "gamma"},
+		{Open{Rate: 1, Requests: -1}, "requests"}, {Open{Rate: 1, Duration: -1}, "duration"},
 	}
 	for _, c := range bad {
 		if err := c.o.Check(); err == nil || !strings.Contains(err.Error(), c.word) {

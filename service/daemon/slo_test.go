@@ -135,6 +135,7 @@ func TestProbesAndDelivered(t *testing.T) {
 	for _, c := range []struct{ config, header string }{{"", "X-Tokenmeter-Probe"}, {"identity: {probe: X-Synthetic}\n", "X-Synthetic"}, {"identity: {probe: none}\n", ""}} {
 		file := c.config + fmt.Sprintf(`
 listeners: [{listen: "127.0.0.1:0"}]
+admin: {listen: "127.0.0.1:0"}
 upstreams: [{name: one, url: %q}]
 routes: [{name: all, upstreams: [{name: one}]}]
 store: %q
