@@ -123,8 +123,10 @@ func keptObjectives(s bench.Snapshot) (kept, judged int) {
 	return kept, judged
 }
 
+// counted is how many requests are done, of how many where that is known: a warm-up that
+// learns how the server counts sends more than were planned.
 func counted(s bench.Snapshot) string {
-	if s.Planned > 0 {
+	if s.Planned > 0 && s.Done <= s.Planned {
 		return fmt.Sprintf("%d/%d", s.Done, s.Planned)
 	}
 	return fmt.Sprint(s.Done)

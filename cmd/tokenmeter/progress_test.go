@@ -21,6 +21,15 @@ func snapshot(done int64) bench.Snapshot {
 }
 
 // B108: in a minute a log gets at most 13 lines, without control bytes.
+// A count never goes beyond what it is of.
+func TestCountedBeyondPlan(t *testing.T) {
+	for want, s := range map[string]bench.Snapshot{"3/4": {Done: 3, Planned: 4}, "4/4": {Done: 4, Planned: 4}, "7": {Done: 7, Planned: 4}, "2": {Done: 2}} {
+		if got := counted(s); got != want {
+			t.Errorf("%d of %d: %q, want %q", s.Done, s.Planned, got, want)
+		}
+	}
+}
+
 func TestPlainProgress(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var out bytes.Buffer
