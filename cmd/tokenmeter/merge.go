@@ -36,7 +36,7 @@ func (c *mergeCmd) Run(a *app) error {
 		folders = append(folders, f)
 	}
 	for _, f := range folders {
-		if sameFolder(c.Out, f.Dir()) {
+		if sameFile(c.Out, f.Dir()) {
 			return &usageError{fmt.Errorf("--out %s is one of the runs, which would be lost: name another folder", c.Out)}
 		}
 	}
@@ -63,8 +63,8 @@ func (c *mergeCmd) Run(a *app) error {
 	return a.show(cmp.Or(c.Format, "table"), &sum, w.Dir(), c.NoColor)
 }
 
-// sameFolder reports whether two names are of one folder that is there.
-func sameFolder(a, b string) bool {
+// sameFile reports whether two names are of one file or folder that is there.
+func sameFile(a, b string) bool {
 	x, err := os.Stat(a)
 	if err != nil {
 		return false

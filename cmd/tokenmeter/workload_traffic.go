@@ -30,7 +30,7 @@ type fromTrafficCmd struct {
 
 // Help is shown below the flags.
 func (fromTrafficCmd) Help() string {
-	return `Names of sessions and hashes of prompts are replaced by numbers: the result can't be joined with the trace, and can be handed on.
+	return `Names of sessions and hashes of prompts are replaced by numbers: the result can't be joined with the trace. Names of models stay.
 bench --workload FILE sends it at the recorded times; --speedup hurries it, --sessions N ignores when sessions began.`
 }
 
@@ -52,6 +52,12 @@ func (c *fromTrafficCmd) Run(a *app) error {
 	data := strings.TrimSuffix(c.Out, filepath.Ext(c.Out)) + ".jsonl"
 	if ext := strings.ToLower(filepath.Ext(c.Out)); ext != ".yaml" && ext != ".yml" {
 		check.addf("--out %s: it is YAML, so let it end in .yaml", c.Out)
+	}
+	for _, out := range []string{c.Out, data} { // a folder's next files would be read as traces too
+		if sameFile(out, c.Trace) || sameFile(filepath.Dir(out), c.Trace) {
+			check.addf("--out %s is where the trace stands; name a file elsewhere", c.Out)
+			break
+		}
 	}
 	if err := check.err(); err != nil {
 		return err
@@ -75,7 +81,6 @@ func (c *fromTrafficCmd) Run(a *app) error {
 	if err != nil {
 		return err
 	}
-	return a.print(fmt.Sprintf("%s: %d requests of %d conversations, %s to %s\n%s\n", printable.Text(c.Out), sum.Requests, sum.Conversations,
-		sum.First.Format(time.RFC3339), sum.Last.Format(time.RFC3339),
+	return a.print(fmt.Sprintf("%s: %s\n%s\n", printable.Text(c.Out), &sum,
 		"replay: tokenmeter bench URL --workload "+printable.Text(c.Out)))
 }

@@ -178,6 +178,24 @@ func TestBodiesHaveABudget(t *testing.T) {
 	})
 }
 
+// A body that a sink is to get stays until the reply has ended, and so does its share of
+// the budget; without such a sink both go as soon as the upstream has it.
+func TestBodiesForASinkAreCounted(t *testing.T) {
+	for _, asked := range []bool{false, true} {
+		synctest.Test(t, func(t *testing.T) {
+			budget := NewBudget(1 << 20)
+			reply := whole(200, "application/json", "{}")
+			h := open(t, play("1ms "+reply[:len(reply)-1], "10s "+reply[len(reply)-1:]), func(c *Config) { c.Bodies, c.Asked = budget, asked })
+			go h.talk(post(chatPath, `{"model":"m","prompt":"`+strings.Repeat("x", 200<<10)+`"}`), 0)
+			time.Sleep(time.Second)
+			want(t, "held while the reply comes", budget.used.Load() >= 200<<10, asked)
+			time.Sleep(time.Minute)
+			h.settled()
+			want(t, "held at the end", budget.used.Load(), 0)
+		})
+	}
+}
+
 // What a server says behind a body changes nothing of how the reply is read, and
 // a header with a NUL is no header.
 func TestTrailersAndNULs(t *testing.T) {

@@ -132,7 +132,9 @@ func (c *call) ask(ctx context.Context) (*client.Passed, error) {
 			tl.SentUS = timeline.Some(c.meter.us(reply.SentNS))
 			c.req.Delay.HeadUS = timeline.Some(max(c.meter.us(reply.SentNS), 0))
 			c.body, c.more = nil, nil
-			c.letGo()
+			if c.req.Body == nil { // else it stays until a sink has had it
+				c.letGo()
+			}
 			return reply, nil
 		}
 		var why *client.Error

@@ -3,7 +3,6 @@ package sessions
 import (
 	"bufio"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"strconv"
@@ -23,6 +22,7 @@ func (s Span) holds(t time.Time) bool {
 // Written is what Renumber wrote.
 type Written struct {
 	Requests, Conversations int64
+	Cut                     int64     // lines that broke off and were left out
 	First, Last             time.Time // when requests came
 }
 
@@ -85,20 +85,34 @@ func Renumber(to io.Writer, path string, span Span) (sum Written, err error) {
 		if err != nil {
 			return sum, err
 		}
-		var failed error
-		err = lines(in, func(s *scanner) {
-			if c := liveLine(s); s.err == nil && failed == nil && span.holds(c.begin) {
-				failed = write(&c)
+		cut, err := liveLines(in, func(c *said) error {
+			if !span.holds(c.begin) {
+				return nil
 			}
+			return write(c)
 		})
 		in.Close()
-		if err = errors.Join(failed, err); err != nil {
+		if sum.Cut += cut; err != nil {
 			return sum, err
 		}
 	}
 	sum.Conversations = int64(len(names) - 1)
 	if sum.Requests == 0 {
-		return sum, fmt.Errorf("%s: no request came in that time", path)
+		return sum, fmt.Errorf("%s: no request came in that time%s", path, sum.without())
 	}
 	return sum, out.Flush()
+}
+
+// without says what was left out.
+func (w *Written) without() string {
+	if w.Cut == 0 {
+		return ""
+	}
+	return fmt.Sprintf("; lines that broke off and were left out: %d", w.Cut)
+}
+
+// String says what was written.
+func (w *Written) String() string {
+	return fmt.Sprintf("%d requests of %d conversations, %s to %s%s", w.Requests, w.Conversations,
+		w.First.Format(time.RFC3339), w.Last.Format(time.RFC3339), w.without())
 }

@@ -1,7 +1,11 @@
 package sessions
 
 import (
+	"bufio"
+	"bytes"
+	"encoding/json"
 	"fmt"
+	"io"
 	"os"
 	"time"
 
@@ -14,11 +18,9 @@ import (
 func live(files []*os.File) ([]*Session, error) {
 	var calls []said
 	for _, in := range files {
-		if err := lines(in, func(s *scanner) {
-			c := liveLine(s)
-			if s.err == nil {
-				calls = append(calls, c)
-			}
+		if _, err := liveLines(in, func(c *said) error {
+			calls = append(calls, *c)
+			return nil
 		}); err != nil {
 			return nil, err
 		}
@@ -41,15 +43,60 @@ func live(files []*os.File) ([]*Session, error) {
 	return all, err
 }
 
-// place says which session a conversation is an agent of, by who began it.
+// mostLine is how long a line may be: it has some 20 bytes for every 16 tokens.
+const mostLine = 64 << 20
+
+// liveLines reads a file of lines. Those that broke off, as where the proxy was killed
+// or the disk was full, are left out and counted.
+func liveLines(in *os.File, each func(c *said) error) (cut int64, err error) {
+	info, err := in.Stat()
+	if err != nil {
+		return 0, err
+	}
+	from := bufio.NewScanner(io.NewSectionReader(in, 0, info.Size()))
+	from.Buffer(nil, mostLine)
+	s := newScanner(nil)
+	for n := 1; from.Scan() && err == nil; n++ {
+		line := bytes.TrimSpace(from.Bytes())
+		if len(line) == 0 {
+			continue
+		}
+		if begun := []byte(`{"at":`); bytes.HasPrefix(line, begun[:min(len(begun), len(line))]) && !json.Valid(line) {
+			cut++
+			continue
+		}
+		*s = scanner{in: bytes.NewReader(line), buf: s.buf}
+		c := liveLine(s)
+		if s.err == nil && s.peek() != 0 {
+			s.fail("more than one object in a line")
+		}
+		if err = s.err; err == nil {
+			err = each(&c)
+		}
+		if err != nil {
+			err = fmt.Errorf("%s: line %d: %w", in.Name(), n, err)
+		}
+	}
+	if err == nil && from.Err() != nil {
+		err = fmt.Errorf("%s: %w", in.Name(), from.Err())
+	}
+	return cut, err
+}
+
+// place says which session a conversation is an agent of, by who began it. In a circle
+// nobody began: each stands by itself.
 func (c *said) place(parents map[string]string) {
-	own := c.session
-	for range 100 { // a circle has no beginning
+	own, rooted := c.session, false
+	for range 100 {
 		parent := parents[c.session]
 		if _, known := parents[parent]; !known {
+			rooted = true
 			break
 		}
 		c.session = parent
+	}
+	if !rooted {
+		c.session = own
 	}
 	if c.session == own {
 		c.parent = ""
