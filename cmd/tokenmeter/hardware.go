@@ -53,11 +53,12 @@ func hardwareOf(pair string) (*metric.Hardware, error) {
 		Name: pair, ReadParams: law.Model.StepParams(0), ExpertParams: law.Model.StepParams(math.MaxInt32) - law.Model.StepParams(0),
 		Experts: law.Model.Experts, ExpertsUsed: law.Model.ExpertsUsed, ActiveParams: law.Model.ActiveParams(),
 		BytesPerParam: law.Weights.Bytes(), CacheBytes: law.Model.KVPerToken(law.KV),
+		WindowShare: law.Model.Windowed(), Window: float64(law.Model.Window),
 		BandwidthBytes: n * law.Accelerator.Bandwidth, PeakFLOPS: n * law.Accelerator.Peak(law.Weights),
 	}
 	if counted {
 		h.ReadParams, h.ActiveParams = 1e9*billions, 1e9*billions
-		h.ExpertParams, h.Experts, h.ExpertsUsed, h.CacheBytes = 0, 0, 0, 0
+		h.ExpertParams, h.Experts, h.ExpertsUsed, h.CacheBytes, h.WindowShare, h.Window = 0, 0, 0, 0, 0, 0
 	}
 	return h, nil
 }

@@ -25,6 +25,9 @@ func TestHardware(t *testing.T) {
 	if h, err = hardwareOf("mixtral-8x7b/h100x2"); err != nil || h.Experts != 8 || h.ExpertParams < 45e9 || h.ExpertParams+h.ReadParams > 46.8e9 {
 		t.Errorf("%+v, %v", h, err)
 	}
+	if h, err = hardwareOf("gpt-oss-120b/h100x2-mxfp4"); err != nil || h.WindowShare != 0.5 || h.Window != 128 {
+		t.Errorf("%+v, %v", h, err)
+	}
 	for _, bad := range []string{"llama-3.1-8b", "no-such/h100", "llama-3.1-8b/h99", "0B/h100", "-1B/h100", "B/h100", "/", "InfB/h100", "NaNB/h100", "8.03B/"} {
 		if _, err := hardwareOf(bad); err == nil || strings.Contains(err.Error(), "%!") {
 			t.Errorf("%s: %v", bad, err)

@@ -132,8 +132,8 @@ func (m Model) kernels() int {
 	return n + 7*int(m.moeLayers())
 }
 
-// windowed is the share of layers with a sliding window.
-func (m Model) windowed() float64 {
+// Windowed is the share of layers with a sliding window.
+func (m Model) Windowed() float64 {
 	if m.Window == 0 || m.WindowEvery == 0 {
 		return 0
 	}

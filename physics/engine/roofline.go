@@ -109,7 +109,7 @@ func (l *Roofline) CacheMove() time.Duration {
 
 // seen is how many cached tokens decoding sequences read, on average over layers.
 func (l *Roofline) seen(b *Batch) float64 {
-	w := l.Model.windowed()
+	w := l.Model.Windowed()
 	return (1-w)*float64(b.DecodeContext) + w*float64(b.DecodeWindow)
 }
 

@@ -29,9 +29,10 @@ func wanted(beyond, inside float64, tests int) float64 {
 
 // more is what would settle a figure, one of so many tests: enough to narrow its interval until it
 // either leaves zero behind or fits into the margin, whichever is nearer. nil
-// where more of the same would not help, or can't be told.
+// where more of the same would not help, or can't be told. Of sessions it is not told: what
+// is proposed is a number of requests, or runs.
 func (f *finding) more(o *Options, m *measure, tests int) *More {
-	if f.interval == nil || f.why != "" {
+	if f.interval == nil || f.why != "" || m.kind == ofSession {
 		return nil
 	}
 	diff, half, margin := f.spread(o, m)
@@ -40,7 +41,7 @@ func (f *finding) more(o *Options, m *measure, tests int) *More {
 		// needs repeats, however many requests there are.
 		more := f.moreOfRequests(half, wanted(math.Abs(diff)-math.Log1p(o.RunNoise), margin-math.Abs(diff), tests))
 		if more == nil {
-			more = &More{Runs: repeats(half, wanted(math.Abs(diff), margin-math.Abs(diff), tests)) - 1}
+			more = moreOfRuns(half, wanted(math.Abs(diff), margin-math.Abs(diff), tests))
 		}
 		return more
 	}
@@ -51,7 +52,7 @@ func (f *finding) more(o *Options, m *measure, tests int) *More {
 	}
 	factor := half / target
 	factor *= factor
-	if factor > mostFactor {
+	if !(factor <= mostFactor) {
 		return nil
 	}
 	if f.unit != ByRequest {
@@ -73,11 +74,15 @@ func (f *finding) spread(o *Options, m *measure) (diff, half, margin float64) {
 // least: they have to tell how runs differ too, of which nothing is known yet.
 const fewestRepeats = 4
 
-// repeats are the runs a side that narrow half an interval to the target, if runs differ by no
-// more than their requests do.
-func repeats(half, target float64) int64 {
+// moreOfRuns narrows half an interval of single runs to the target by repeats, if runs differ
+// by no more than their requests do: at most as many as are worth proposing, to see more by. nil
+// where an end of the interval is no number.
+func moreOfRuns(half, target float64) *More {
+	if math.IsNaN(half) || math.IsInf(half, 0) || !(target > 0) {
+		return nil
+	}
 	factor := half / target
-	return int64(math.Ceil(math.Min(math.Max(fewestRepeats, factor*factor), mostFactor)))
+	return &More{Runs: int64(math.Ceil(math.Min(math.Max(fewestRepeats, factor*factor), mostFactor))) - 1}
 }
 
 // moreOfRequests is nil where repeats are the better plan.

@@ -14,13 +14,16 @@ type Hardware struct {
 	Name string `json:"name"` // model/accelerator, as it was given
 	// ReadParams is the number of weights that every step reads, ExpertParams that
 	// of all experts, of which a token uses ExpertsUsed of Experts.
-	ReadParams     float64 `json:"read_params"`
-	ExpertParams   float64 `json:"expert_params"`
-	Experts        int     `json:"experts"`
-	ExpertsUsed    int     `json:"experts_used"`
-	ActiveParams   float64 `json:"active_params"` // multiplied for each token
-	BytesPerParam  float64 `json:"bytes_per_param"`
-	CacheBytes     float64 `json:"cache_bytes_per_token"` // of the KV cache; 0: not known, and not counted
+	ReadParams    float64 `json:"read_params"`
+	ExpertParams  float64 `json:"expert_params"`
+	Experts       int     `json:"experts"`
+	ExpertsUsed   int     `json:"experts_used"`
+	ActiveParams  float64 `json:"active_params"` // multiplied for each token
+	BytesPerParam float64 `json:"bytes_per_param"`
+	CacheBytes    float64 `json:"cache_bytes_per_token"` // of the KV cache; 0: not known, and not counted
+	// WindowShare is the share of the layers that see only the last Window tokens.
+	WindowShare    float64 `json:"window_share"`
+	Window         float64 `json:"window_tokens"`
 	BandwidthBytes float64 `json:"bandwidth_bytes_per_s"` // of the memory of all devices
 	PeakFLOPS      float64 `json:"peak_flops"`            // dense, of all devices, for these weights
 }
@@ -29,7 +32,7 @@ type Hardware struct {
 // show: others at the same server are not in it.
 type Roofline struct {
 	// Batch is the mean number of measured requests that were decoding at once,
-	// by Little's law.
+	// by Little's law; at least 1, for a step has a request.
 	Batch timeline.Opt[float64] `json:"batch"`
 	// MBU is the share of the memory's bandwidth that decoding used: the bytes of a
 	// step (weights, and the cache of Batch requests of the mean length) over its
@@ -56,6 +59,12 @@ func (h *Hardware) stepParams(tokens float64) float64 {
 	return h.ReadParams + h.ExpertParams*touched
 }
 
+// seen is how many tokens of the cache a step reads for a request with a context of
+// so many, on average over the layers.
+func (h *Hardware) seen(context float64) float64 {
+	return (1-h.WindowShare)*context + h.WindowShare*min(context, h.Window)
+}
+
 // Use is what a summary shows of the hardware's use; nil: h is nil, or nothing
 // was streamed.
 func (h *Hardware) Use(s *Summary) *Roofline {
@@ -64,15 +73,16 @@ func (h *Hardware) Use(s *Summary) *Roofline {
 	}
 	mean := func(name string) (float64, bool) { return s.Metrics[name].Mean.Get() }
 	window, ok := s.Throughput.WindowS.Get()
-	output, _ := s.Throughput.SystemOutputTPS.Get()
+	total := func(name string) float64 { return s.Metrics[name].Mean.Or(0) * float64(s.Metrics[name].N) }
 	if !ok || window <= 0 {
 		return nil
 	}
 	var r Roofline
 	input, known := mean("input_tokens")
-	if known {
-		cached, _ := mean("cached_tokens")
-		prompts := max(input-cached, 0) * float64(s.Metrics["input_tokens"].N) / window
+	output, told := s.Throughput.SystemOutputTPS.Get()
+	if known && (told || s.Throughput.InputsPerS.OK()) { // embeddings have no output
+		// Some servers tell of cached tokens only where there were any.
+		prompts := max(total("input_tokens")-total("cached_tokens"), 0) / window
 		r.MFU = timeline.Some(2 * h.ActiveParams * (prompts + output) / h.PeakFLOPS)
 	}
 	tpot, ok1 := mean("tpot_ms")
@@ -83,7 +93,7 @@ func (h *Hardware) Use(s *Summary) *Roofline {
 	}
 	batch := max(float64(s.Metrics["e2e_ms"].N)*(e2e-ttft)/1e3/window, 1)
 	made, _ := mean("output_tokens")
-	bytes := h.stepParams(batch)*h.BytesPerParam + batch*(input+made/2)*h.CacheBytes
+	bytes := h.stepParams(batch)*h.BytesPerParam + batch*h.seen(input+made/2)*h.CacheBytes
 	flops := 2 * h.ActiveParams * batch
 	tokens := 1.0 // of a request that a step gives
 	if s.ServerMetrics != nil {

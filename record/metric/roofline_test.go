@@ -45,6 +45,29 @@ func TestMBUAsPublished(t *testing.T) {
 	wants(t, "MFU with a cache", use.MFU, 2*7e9*201/312e12)
 }
 
+// Where a server tells of cached tokens only for the 2 of 10 prompts that had any, the
+// other 8 were computed; where nothing tells output tokens, there is no MFU.
+func TestMFUOfWhatIsTold(t *testing.T) {
+	h := &Hardware{ReadParams: 7e9, ActiveParams: 7e9, BytesPerParam: 2, BandwidthBytes: 2e12, PeakFLOPS: 312e12}
+	s := used(10, 10, 100, 14, 500, 101, 0)
+	s.Metrics["cached_tokens"] = Dist{N: 2, Mean: timeline.Some(400.0)}
+	wants(t, "MFU", h.Use(s).MFU, 2*7e9*(5000-800+1010)/10/312e12)
+	s.Throughput.SystemOutputTPS = timeline.Opt[float64]{}
+	if v, ok := h.Use(s).MFU.Get(); ok {
+		t.Errorf("MFU %v of output tokens that nobody knows", v)
+	}
+	s.Throughput.InputsPerS = timeline.Some(1.0)
+	wants(t, "MFU of embeddings", h.Use(s).MFU, 2*7e9*(5000-800)/10/312e12)
+}
+
+// Every second layer of gpt-oss sees 128 tokens: of a context of 8,128 a step reads
+// as much as half of that and 64 tokens are.
+func TestSlidingWindowsReadLess(t *testing.T) {
+	h := &Hardware{ReadParams: 1e9, ActiveParams: 1e9, BytesPerParam: 2, CacheBytes: 1e6, BandwidthBytes: 1e12, PeakFLOPS: 1e15, WindowShare: 0.5, Window: 128}
+	use := h.Use(used(1, 10, 0, 10, 8028, 200, 0))
+	wants(t, "MBU", use.MBU, (2e9+(4064+64)*1e6)/(0.010*1e12))
+}
+
 func TestBatchesReadMore(t *testing.T) {
 	// 40 requests decode for 10 s each in 10 s: 40 at once. All of 8 experts are
 	// touched by 40 tokens that use 2 each, but for a share of 0.75⁴⁰; each reads the

@@ -43,15 +43,28 @@ func ToolNames() []string {
 // mostPrinted bounds what a tool prints.
 const mostPrinted = 1 << 20
 
+// straggle is how long a tool may take to go once it was killed, and what it
+// started may keep its output open once it ended.
+const straggle = time.Second
+
+// errStuck: the system can't end a program that waits inside a driver.
+var errStuck = errors.New("it can't be ended")
+
 // run starts a tool, and says how much of a processor it took.
 func (t tool) run(ctx context.Context, name string, limit time.Duration) (page []byte, spent time.Duration, err error) {
 	ctx, stop := context.WithTimeout(ctx, limit)
 	defer stop()
 	cmd := exec.CommandContext(ctx, name, t.args...)
-	cmd.WaitDelay = limit
+	kill := inGroup(cmd)
+	cmd.Cancel, cmd.WaitDelay = kill, straggle
 	var out capped
 	cmd.Stdout = &out
-	err = cmd.Run()
+	if err = orStuck(ctx, cmd.Run); errors.Is(err, errStuck) {
+		return nil, 0, fmt.Errorf("%s did not end within %v, and %w", name, limit, err)
+	}
+	if errors.Is(err, exec.ErrWaitDelay) {
+		_ = kill() // what it left behind
+	}
 	if s := cmd.ProcessState; s != nil {
 		spent = s.UserTime() + s.SystemTime()
 	}
@@ -68,6 +81,25 @@ func (t tool) run(ctx context.Context, name string, limit time.Duration) (page [
 		return nil, spent, fmt.Errorf("%s: %w", name, err)
 	}
 	return page, spent, nil
+}
+
+// orStuck is what f returns, or errStuck where it still runs long after ctx is done.
+func orStuck(ctx context.Context, f func() error) error {
+	ended := make(chan error, 1)
+	go func() { ended <- f() }()
+	select {
+	case err := <-ended:
+		return err
+	case <-ctx.Done():
+	}
+	late := time.NewTimer(2 * straggle)
+	defer late.Stop()
+	select {
+	case err := <-ended:
+		return err
+	case <-late.C:
+		return errStuck
+	}
 }
 
 // capped keeps the beginning of what is written. It is no bytes.Buffer, whose
@@ -97,12 +129,34 @@ func nvidiaPage(printed []byte) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	var b []byte
+	var gpus []row
 	for _, cells := range lines {
-		for i, name := range names {
-			if v, err := strconv.ParseFloat(strings.TrimSpace(cells[i]), 64); i > 0 && err == nil {
-				b = fmt.Appendf(b, "%s{UUID=%q} %v\n", name, cells[0], v)
-			}
+		g := row{label: fmt.Sprintf("UUID=%q", cells[0])}
+		for _, cell := range cells[1:] {
+			v, err := strconv.ParseFloat(strings.TrimSpace(cell), 64)
+			g.cells = append(g.cells, reading{value: v, known: err == nil})
+		}
+		gpus = append(gpus, g)
+	}
+	return pageOf(names[1:], gpus)
+}
+
+// row is what a GPU tells of the figures that its tool has.
+type row struct {
+	label string
+	cells []reading
+}
+
+// pageOf leaves out a figure that not every GPU tells: power of one of two would be
+// taken for that of both.
+func pageOf(names []string, gpus []row) ([]byte, error) {
+	var b []byte
+	for i, name := range names {
+		if slices.ContainsFunc(gpus, func(g row) bool { return !g.cells[i].known }) {
+			continue
+		}
+		for _, g := range gpus {
+			b = fmt.Appendf(b, "%s{%s} %v\n", name, g.label, g.cells[i].value)
 		}
 	}
 	if len(b) == 0 {
@@ -166,22 +220,10 @@ func amdPage(printed []byte) ([]byte, error) {
 		}
 		gpus = whole.Data
 	}
-	var b []byte
+	var rows []row
 	for _, g := range gpus {
-		for _, x := range []struct {
-			name string
-			reading
-		}{
-			{"gpu_gfx_activity", g.Usage.is.GFX}, {"gpu_umc_activity", g.Usage.is.UMC}, {"gpu_package_power", g.Power.is.Socket},
-			{"gpu_total_vram", g.Memory.is.Total}, {"gpu_used_vram", g.Memory.is.Used},
-		} {
-			if x.known {
-				b = fmt.Appendf(b, "%s{gpu_uuid=%q} %v\n", x.name, g.GPU.String(), x.value)
-			}
-		}
+		rows = append(rows, row{fmt.Sprintf("gpu_uuid=%q", g.GPU.String()),
+			[]reading{g.Usage.is.GFX, g.Usage.is.UMC, g.Power.is.Socket, g.Memory.is.Total, g.Memory.is.Used}})
 	}
-	if len(b) == 0 {
-		return nil, errNoGPU
-	}
-	return b, nil
+	return pageOf([]string{"gpu_gfx_activity", "gpu_umc_activity", "gpu_package_power", "gpu_total_vram", "gpu_used_vram"}, rows)
 }

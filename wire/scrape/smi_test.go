@@ -2,11 +2,14 @@ package scrape
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"runtime"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 )
 
@@ -39,6 +42,7 @@ func TestToolsAreReadLikePages(t *testing.T) {
 	}{
 		{"nvidia-smi", twoNvidia, map[string]float64{"gpus": 2, "gpu_utilization": 0.5, "gpu_memory": 0.375, "gpu_power_w": 600}},
 		{"nvidia-smi", partly, map[string]float64{"gpus": 1, "gpu_memory": 0.25}},
+		{"nvidia-smi", partly + twoNvidia, map[string]float64{"gpus": 3, "gpu_memory": 61.0 / 164}},
 		{"amd-smi", radeon, map[string]float64{"gpus": 1, "gpu_utilization": 0.42, "gpu_dram_active": 0.01, "gpu_memory": 0.25, "gpu_power_w": 20}},
 		{"amd-smi", strix, map[string]float64{"gpus": 1, "gpu_memory": 0.5}},
 	} {
@@ -99,6 +103,25 @@ func TestToolsThatHangFailOrFlood(t *testing.T) {
 			t.Errorf("%s: %v, want %q", script, err, says)
 		}
 	}
+}
+
+func TestToolsThatCannotBeEndedAreLeft(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ctx, stop := context.WithTimeout(t.Context(), 5*time.Second)
+		defer stop()
+		release, begun := make(chan error), time.Now()
+		if err := orStuck(ctx, func() error { return <-release }); !errors.Is(err, errStuck) {
+			t.Error(err)
+		}
+		if took := time.Since(begun); took > 8*time.Second {
+			t.Errorf("held up for %v", took)
+		}
+		close(release)
+		p := &watched{Page: Page{URL: "nvidia-smi"}, readings: 3, err: fmt.Errorf("nvidia-smi: %w", errStuck)}
+		if !(&Watcher{}).hopeless(p) {
+			t.Error("a second one is started beside one that can't be ended")
+		}
+	})
 }
 
 func FuzzTools(f *testing.F) {

@@ -151,10 +151,14 @@ func (w *Watcher) follow(ctx context.Context, source int, p *watched) {
 	}
 }
 
-// hopeless: a page that nobody named and that is not there.
+// hopeless: a page that nobody named and that is not there, or a tool that can't be
+// ended, of which there shall not be a second.
 func (w *Watcher) hopeless(p *watched) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
+	if errors.Is(p.err, errStuck) {
+		return true
+	}
 	if !p.Guessed || p.readings > 0 {
 		return false
 	}

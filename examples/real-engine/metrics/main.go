@@ -68,6 +68,9 @@ func check(dir string, within float64) error {
 			s.add(tl)
 		}
 	}
+	if s.n == 0 {
+		return fmt.Errorf("%s: no request was answered, so there is nothing to hold against the page", dir)
+	}
 	fmt.Printf("%s: %d requests\n", dir, s.n)
 	bad := 0
 	hold := func(what string, ours, theirs float64) {
