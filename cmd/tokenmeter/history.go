@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"path/filepath"
 	"strings"
 	"time"
 
@@ -71,6 +72,8 @@ func (w *wantedRuns) find(a *app, check *checker) ([]run.Run, error) {
 		return nil, &usageError{err}
 	case err != nil:
 		return nil, err
+	case seen == 0 && len(notes) > 0:
+		return nil, fmt.Errorf("no run in %s can be read", strings.Join(in, ", "))
 	case seen == 0:
 		return nil, &usageError{fmt.Errorf("there is no run in %s: give the folder that holds the folders of runs with --in", strings.Join(in, ", "))}
 	case len(list) == 0:
@@ -210,7 +213,11 @@ func (w *wantedRuns) pass(a *app, shared *sharedFlags, command string, names ...
 		if err != nil {
 			return &usageError{err}
 		}
-		args = append(args, r.Dir)
+		dir := r.Dir
+		if strings.HasPrefix(dir, "-") { // or it would be a flag
+			dir = "." + string(filepath.Separator) + dir
+		}
+		args = append(args, dir)
 	}
 	a.note("%s", typeset.CommandLine(append([]string{"tokenmeter"}, args...)))
 	for flag, value := range map[string]string{"--format": shared.Format, "--log-level": shared.LogLevel} {

@@ -132,12 +132,16 @@ func WriteBest(w io.Writer, form string, list []Best) error {
 			Best   []Best `json:"best"`
 		}{BestSchema, list})
 	}
-	s := typeset.Sheet{Columns: []string{"group", "best", "95% interval", "of runs", "next best", "apart", "started", "load", "verdict", "run"}}
+	figure := "best"
+	if len(list) > 0 { // all are by one
+		figure += " " + titled(list[0].Figure, list[0].Unit)
+	}
+	s := typeset.Sheet{Columns: []string{"group", figure, "95% interval", "n", "of runs", "next best", "apart", "started", "load", "verdict", "run"}}
 	number := typeset.Numbers(form)
 	for i := range list {
 		b := &list[i]
 		if b.Run == nil {
-			s.Rows = append(s.Rows, []string{b.Group, typeset.Missing, typeset.Missing, "0", typeset.Missing, typeset.Missing, typeset.Missing, typeset.Missing, typeset.Missing, typeset.Missing})
+			s.Rows = append(s.Rows, []string{b.Group, typeset.Missing, typeset.Missing, typeset.Missing, "0", typeset.Missing, typeset.Missing, typeset.Missing, typeset.Missing, typeset.Missing, typeset.Missing})
 			continue
 		}
 		interval, next, apart := typeset.Missing, typeset.Missing, typeset.Missing
@@ -150,7 +154,7 @@ func WriteBest(w io.Writer, form string, list []Best) error {
 		if b.Apart != nil {
 			apart = map[bool]string{true: "yes", false: "no"}[*b.Apart]
 		}
-		s.Rows = append(s.Rows, []string{b.Group, shown(number, b.Value), interval, fmt.Sprint(b.Of), next, apart, at(b.Run.Started), b.Run.Load, b.Run.Verdict, b.Run.Run})
+		s.Rows = append(s.Rows, []string{b.Group, shown(number, b.Value), interval, counted(b.Run.Figures[0].N), fmt.Sprint(b.Of), next, apart, at(b.Run.Started), b.Run.Load, b.Run.Verdict, b.Run.Run})
 	}
 	return s.Write(w, form)
 }

@@ -3,6 +3,7 @@ package runs
 import (
 	"fmt"
 	"io"
+	"strings"
 	"time"
 
 	"tokenmeter/reader/report/typeset"
@@ -52,6 +53,7 @@ type Value struct {
 	Figure string                `json:"figure"`
 	Unit   string                `json:"unit"`
 	Value  timeline.Opt[float64] `json:"value"` // null: not measured
+	N      timeline.Opt[int64]   `json:"n"`     // how many were measured; null: the figure is one of the whole run
 	CI95   *[2]float64           `json:"ci95"`  // null: none
 }
 
@@ -66,7 +68,7 @@ func line(r *run.Run, figures []objective.Figure) Line {
 	}
 	for _, f := range figures {
 		v, ci := f.Of(&r.Summary)
-		l.Figures = append(l.Figures, Value{f.Text, f.Unit(), v, ci})
+		l.Figures = append(l.Figures, Value{f.Text, f.Unit(), v, f.N(&r.Summary), ci})
 	}
 	return l
 }
@@ -85,7 +87,7 @@ func WriteList(w io.Writer, form string, list []run.Run, figures []objective.Fig
 	}
 	s := typeset.Sheet{Columns: []string{"started", "name", "model", "load", "n", "failed", "verdict"}}
 	for _, f := range figures {
-		s.Columns = append(s.Columns, title(f))
+		s.Columns = append(s.Columns, titled(f.Text, f.Unit()))
 	}
 	s.Columns = append(s.Columns, "tags", "run")
 	number := typeset.Numbers(form)
@@ -106,11 +108,13 @@ func WriteList(w io.Writer, form string, list []run.Run, figures []objective.Fig
 
 func at(t time.Time) string { return t.UTC().Format("2006-01-02 15:04") }
 
-func title(f objective.Figure) string {
-	if unit := f.Unit(); unit != "" {
-		return f.Text + " " + unit
+func titled(figure, unit string) string { return strings.TrimSpace(figure + " " + unit) }
+
+func counted(n timeline.Opt[int64]) string {
+	if x, ok := n.Get(); ok {
+		return fmt.Sprint(x)
 	}
-	return f.Text
+	return typeset.Missing
 }
 
 func shown(number func(float64) string, v timeline.Opt[float64]) string {

@@ -149,7 +149,12 @@ func (p *Pricing) each(wrong func(path, format string, args ...any)) {
 			wrong(path+".tiers", "a tier has no tiers of its own")
 			return
 		}
+		folded := map[string]string{}
 		for _, name := range slices.Sorted(maps.Keys(t.Tiers)) {
+			if twin, ok := folded[strings.ToLower(name)]; ok {
+				wrong(path+".tiers."+name, "it is the same class as %q: case says nothing", twin)
+			}
+			folded[strings.ToLower(name)] = name
 			model(path+".tiers."+name, t.Tiers[name], true)
 		}
 	}

@@ -85,3 +85,11 @@ func TestTiersWithoutEnd(t *testing.T) {
 		t.Errorf("%d requests, %d bytes of words", c.UnpricedRequests, len(c.Basis))
 	}
 }
+
+// Two prices of one class would be charged by chance.
+func TestTierOnce(t *testing.T) {
+	_, err := Read(strings.NewReader("per_million: {input: 1, tiers: {flex: {input: 2}, Flex: {input: 3}}}"), "p.yaml")
+	if err == nil || !strings.Contains(err.Error(), "same class") {
+		t.Errorf("it said %v", err)
+	}
+}

@@ -42,12 +42,13 @@ func (c *Collector) countRequest(tl *timeline.Timeline, v *Values) {
 // a new name for each request does not fill the memory.
 func CountTier(tiers map[string]int64, name string) {
 	const most = 16
+	if name == "" {
+		return
+	}
 	if _, known := tiers[name]; !known && len(tiers) >= most {
 		name = "others"
 	}
-	if name != "" {
-		tiers[name]++
-	}
+	tiers[name]++
 }
 
 func sourceName(v *Values) string {

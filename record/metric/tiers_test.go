@@ -47,3 +47,15 @@ func TestServiceTiersAreTold(t *testing.T) {
 		t.Errorf("%d classes, %d others", len(many), many["others"])
 	}
 }
+
+// A request whose class nobody named is in no class, however many there are.
+func TestCountTier(t *testing.T) {
+	tiers := map[string]int64{}
+	for i := range 20 {
+		CountTier(tiers, fmt.Sprint(i))
+		CountTier(tiers, "")
+	}
+	if tiers["others"] != 4 || tiers[""] != 0 || len(tiers) != 17 {
+		t.Errorf("%v", tiers)
+	}
+}

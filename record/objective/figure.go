@@ -98,6 +98,18 @@ func (f Figure) Of(s *metric.Summary) (value timeline.Opt[float64], ci95 *[2]flo
 	return f.subject.run(s), nil
 }
 
+// N is of how many values the figure is; absent for one of the whole run, such as
+// a rate.
+func (f Figure) N(s *metric.Summary) timeline.Opt[int64] {
+	switch f.subject.class {
+	case ofRequest, ofGaps:
+		return timeline.Some(s.Metrics[f.subject.key].N)
+	case ofRatio:
+		return timeline.Some(s.Requests.OK + s.Requests.Failed)
+	}
+	return timeline.Opt[int64]{}
+}
+
 // of is the statistic of a distribution and its name in files.
 func (f Figure) of(d metric.Dist) (v timeline.Opt[float64], name string, kept bool) {
 	name = strings.ReplaceAll(f.Stat, ".", "")

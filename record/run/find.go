@@ -10,7 +10,9 @@ import (
 
 // Find returns the run folders at or below a path, and the regular files there
 // that also wants by their names; nil wants none. What lies in a run folder is
-// the run's, and links below the path are not followed, so there is no circle.
+// the run's, and links below the path are not followed, so there is no circle. What
+// is below folders that can't be read is missing, and the error says so: beside it
+// stands what was found elsewhere.
 func Find(path string, also func(name string) bool) (found []string, err error) {
 	if _, err := os.Stat(path); err != nil {
 		if inner := (*fs.PathError)(nil); errors.As(err, &inner) {
@@ -21,9 +23,11 @@ func Find(path string, also func(name string) bool) (found []string, err error) 
 	if real, err := filepath.EvalSymlinks(path); err == nil {
 		path = real
 	}
+	var unread []error
 	err = filepath.WalkDir(path, func(at string, d fs.DirEntry, err error) error {
 		if err != nil {
-			return err
+			unread = append(unread, err)
+			return nil // it goes on beside it
 		}
 		if !d.IsDir() {
 			if also != nil && also(d.Name()) && d.Type().IsRegular() {
@@ -32,12 +36,17 @@ func Find(path string, also func(name string) bool) (found []string, err error) 
 			return nil
 		}
 		for _, name := range Files() {
-			if info, err := os.Stat(filepath.Join(at, name)); err == nil && info.Mode().IsRegular() {
+			info, err := os.Stat(filepath.Join(at, name))
+			switch {
+			case errors.Is(err, fs.ErrPermission): // what is inside is hidden
+				unread = append(unread, err)
+				return fs.SkipDir
+			case err == nil && info.Mode().IsRegular():
 				found = append(found, at)
 				return fs.SkipDir
 			}
 		}
 		return nil
 	})
-	return found, err
+	return found, errors.Join(append(unread, err)...)
 }

@@ -25,6 +25,7 @@ type artificialReader struct {
 	first, answer, speed stat.Sample
 	reasoning            stat.Sample // time from the first chunk to the answer, s
 	standIn, unknown     int64
+	uncounted            int64 // of unknown: no count at all
 }
 
 func (r *artificialReader) add(tl *timeline.Timeline) {
@@ -45,6 +46,9 @@ func (r *artificialReader) add(tl *timeline.Timeline) {
 	after, split := afterFirst(tl, n, c.n)
 	if !known || !split {
 		r.unknown++
+		if !known {
+			r.uncounted++
+		}
 		return
 	}
 	speed := float64(after) * 1000
@@ -61,9 +65,13 @@ func (r *artificialReader) add(tl *timeline.Timeline) {
 func (r *artificialReader) report(t *table) {
 	t.row("time to first token P50", "s", linear(&r.first, 0.5), "ttft_ms.p50", "starts at the send")
 	t.row("time to first answer token P50", "s", linear(&r.answer, 0.5), "ttfo_ms.p50", "starts at the send")
-	why := "needs the tokens of the first chunk: several came in one"
-	if r.unknown == 0 || r.speed.Len() > 0 {
-		why = "tokens after the first chunk; bursts are not left out"
+	why := "tokens after the first chunk; bursts are not left out"
+	switch {
+	case r.speed.Len() > 0 || r.unknown == 0:
+	case r.unknown > r.uncounted:
+		why = needsFirst
+	default:
+		why = noCount
 	}
 	speed := linear(&r.speed, 0.5)
 	t.row("output speed P50", "tokens/s", speed, "norm_decode_tps.p50|decode_tps.p50", why)

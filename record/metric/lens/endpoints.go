@@ -50,8 +50,11 @@ func (r *endpointsReader) add(tl *timeline.Timeline) {
 		return
 	}
 	r.ttft.Add(since(start, c.firstUS) * 1e6)
+	if !known {
+		return
+	}
 	after, ok := afterFirst(tl, n, c.n)
-	if !known || !ok {
+	if !ok {
 		r.several++
 		return
 	}
@@ -79,8 +82,12 @@ func (r *endpointsReader) report(t *table) {
 	}
 	figures("ttft", &r.ttft, "ttft_ms", "starts at the issue")
 	tpotWhy := "from the first chunk to the end of the answer, over the tokens behind the first chunk"
-	if r.tpot.Len() == 0 && r.several > 0 {
-		tpotWhy = "needs the tokens of the first chunk: several came in one"
+	switch {
+	case r.tpot.Len() > 0:
+	case r.several > 0:
+		tpotWhy = needsFirst
+	case r.uncounted > 0:
+		tpotWhy = noCount
 	}
 	figures("tpot", &r.tpot, "tpot_ms", tpotWhy)
 	figures("latency", &r.latency, "e2e_ms", "ends with the answer; failures are inside")

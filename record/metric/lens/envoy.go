@@ -50,7 +50,7 @@ func (r *envoyReader) report(t *table) {
 	t.row("gen_ai.server.request.duration mean", "s", mean(&r.duration), "e2e_ms.mean", "failures are inside; ends with the stream, not with the last token; starts at the send")
 	t.row("gen_ai.server.time_to_first_token mean", "s", mean(&r.first), "ttft_ms.mean", "a role chunk or a comment is a first token")
 	why := "from the first piece to the end of the stream: the finish and the usage chunk are inside"
-	if r.perToken.Len() == 0 {
+	if r.perToken.Len() == 0 && r.noUsage > 0 {
 		why = "needs usage: no count came"
 	}
 	t.row("gen_ai.server.time_per_output_token mean", "s", mean(&r.perToken), "tpot_ms.mean", why)

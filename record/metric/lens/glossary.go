@@ -44,16 +44,16 @@ func (r *glossaryReader) add(tl *timeline.Timeline) {
 	r.ttft.Add(ttft)
 	r.e2e.Add(e2e)
 	r.busyMS += e2e
-	n, known := usageOrTokenizer(tl)
-	if !known || n == 0 {
+	tpot := 0.0
+	if n, known := usageOrTokenizer(tl); known && n > 0 {
+		r.out += n
+		tpot = (e2e - ttft) / float64(n)
+		r.tpot.Add(tpot)
+		if e2e > 0 {
+			r.tps.Add(float64(n) * 1000 / e2e)
+		}
+	} else {
 		r.uncounted++
-		return
-	}
-	r.out += n
-	tpot := (e2e - ttft) / float64(n)
-	r.tpot.Add(tpot)
-	if e2e > 0 {
-		r.tps.Add(float64(n) * 1000 / e2e)
 	}
 	if within(r.limits.TTFTMS, ttft) && within(r.limits.TPOTMS, tpot) && within(r.limits.E2EMS, e2e) {
 		r.good++
@@ -80,7 +80,10 @@ func (r *glossaryReader) report(t *table) {
 		"what some call the system's rate: it is one stream's, as if requests never ran beside each other")
 	t.row("requests/s", "requests/s", ratio(float64(r.ok), d), "requests_per_s", "another window")
 	good, why := opt{}, noLimit
-	if r.limits.any() {
+	switch {
+	case r.limits.TPOTMS.OK() && r.uncounted > 0:
+		why = noCount
+	case r.limits.any():
 		good, why = ratio(float64(r.good), d), "a failed request is not spoken of: it is no good one, and in no share"
 	}
 	t.row("goodput", "requests/s", good, "goodput.requests_per_s", why)

@@ -5,6 +5,7 @@
 package lens
 
 import (
+	"errors"
 	"fmt"
 	"iter"
 	"slices"
@@ -106,9 +107,13 @@ type Row struct {
 	Why      string                `json:"why"` // why the two differ, or why there is no value
 }
 
+// ErrNoWords says that there is nothing to look at through a lens.
+var ErrNoWords = errors.New("lenses are of answers with words, and these requests were embeddings or rankings: a report without a lens shows them")
+
 // Apply looks at the measured timelines through the named lenses; "all" names
 // every one. Requests cancelled at the end of the run are left out, as the
-// tools would not have sent them.
+// tools would not have sent them, and so are those whose answers have no words:
+// embeddings and rankings. Of a run of nothing else it is ErrNoWords.
 func Apply(names []string, timelines iter.Seq[*timeline.Timeline], facts Facts) ([]Table, error) {
 	chosen, err := choose(names)
 	if err != nil {
@@ -118,7 +123,7 @@ func Apply(names []string, timelines iter.Seq[*timeline.Timeline], facts Facts) 
 	for i, l := range chosen {
 		readers[i] = l.open(facts)
 	}
-	var bare, unstreamed int64
+	var bare, unstreamed, wordless, seen int64
 	for tl := range timelines {
 		if !tl.Phase.Counts() || tl.Outcome.Cancelled() {
 			continue
@@ -127,6 +132,11 @@ func Apply(names []string, timelines iter.Seq[*timeline.Timeline], facts Facts) 
 			bare++
 			continue
 		}
+		if tl.Inputs.OK() {
+			wordless++
+			continue
+		}
+		seen++
 		if !tl.Streamed && tl.Outcome == timeline.OK {
 			unstreamed++
 		}
@@ -134,11 +144,15 @@ func Apply(names []string, timelines iter.Seq[*timeline.Timeline], facts Facts) 
 			r.add(tl)
 		}
 	}
+	if seen == 0 && wordless > 0 {
+		return nil, ErrNoWords
+	}
 	tables := make([]Table, len(chosen))
 	for i, l := range chosen {
 		t := table{facts: facts}
 		readers[i].report(&t)
 		t.noteIf(bare > 0, "%s left out: arrivals are not known", some(bare, "request"))
+		t.noteIf(wordless > 0, "%s left out: embeddings and rankings have no words", some(wordless, "request"))
 		t.noteIf(unstreamed > 0, "%s without a stream: no first token and no pace there", some(unstreamed, "answer"))
 		tables[i] = Table{Lens: l.name, Tool: l.tool, AsOf: l.asOf, Rows: t.rows, Notes: t.notes}
 	}

@@ -106,8 +106,9 @@ func tokenizer(tl *timeline.Timeline) (n int64, exact, ok bool) {
 }
 
 const (
-	noCount = "needs the answer's tokens: no usage came, and the record has no text to tokenise again (--tokenizer)"
-	noLimit = "no objective on TTFT, TPOT or E2E was set"
+	noCount    = "needs the answer's tokens: no usage came, and the record has no text to tokenise again (--tokenizer)"
+	needsFirst = "needs the tokens of the first chunk: several came in one"
+	noLimit    = "no objective on TTFT, TPOT or E2E was set"
 )
 
 func ms(us int64) float64 { return float64(us) / 1000 }

@@ -1,0 +1,39 @@
+package run_test
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+
+	"tokenmeter/record/run"
+)
+
+// A folder that may not be read hides its runs, not those beside it.
+func TestFindGoesOnBesideWhatCantBeRead(t *testing.T) {
+	top := t.TempDir()
+	for _, dir := range []string{"a", "locked", "z"} {
+		if err := os.Mkdir(filepath.Join(top, dir), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join(top, dir, run.Files()[0]), nil, 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, mode := range []fs.FileMode{0, 0o444} { // nothing; names alone
+		locked := filepath.Join(top, "locked")
+		if err := os.Chmod(locked, mode); err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { _ = os.Chmod(locked, 0o755) })
+		if _, err := os.Stat(filepath.Join(locked, run.Files()[0])); err == nil {
+			t.Skip("this user may read everything")
+		}
+		found, err := run.Find(top, nil)
+		if !errors.Is(err, fs.ErrPermission) || !slices.Equal(found, []string{filepath.Join(top, "a"), filepath.Join(top, "z")}) {
+			t.Errorf("with mode %o found are %q, %v", mode, found, err)
+		}
+	}
+}
