@@ -4,6 +4,7 @@
 package run
 
 import (
+	"slices"
 	"time"
 
 	"tokenmeter/record/cost"
@@ -137,5 +138,10 @@ type Workload struct {
 }
 
 // Wordless reports whether every answer was vectors or scores, which have no first
-// token and no pace.
-func (r *Run) Wordless() bool { return r.Requests.OK > 0 && r.Metrics["inputs"].N >= r.Requests.OK }
+// token and no pace. Where nothing succeeded the API says it.
+func (r *Run) Wordless() bool {
+	if r.Requests.OK == 0 {
+		return slices.Contains([]string{"embeddings", "rerank", "tei-rerank"}, r.Target.API)
+	}
+	return r.Metrics["inputs"].N >= r.Requests.OK
+}

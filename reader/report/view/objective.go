@@ -138,6 +138,9 @@ func counted(o *objective.ObjectiveResult) string {
 
 // openValue says why nothing was decided: what was seen is on both sides of the limit.
 func openValue(o *objective.ObjectiveResult, v float64, ok bool, show shower) string {
+	if o.N == 0 && o.Metric == "session_e2e" {
+		return "no whole session was seen"
+	}
 	if o.N == 0 {
 		return "no " + counted(o) + " can settle it"
 	}
