@@ -120,7 +120,7 @@ func (c *historyListCmd) Run(a *app) error {
 
 type historyBestCmd struct {
 	By  string `default:"p95 ttft" placeholder:"FIGURE" help:"The figure, like \"p99 tpot\" or \"output tps\". Default: p95 ttft."`
-	Per string `default:"model" placeholder:"KIND" help:"One best run for each model, server, name, load or tag:NAME, or of all. Default: model."`
+	Per string `default:"model,load,workload" placeholder:"KIND" help:"One best run for each model, load, workload, server, name or tag:NAME, for several of these together (model,tag:gpu), or of all. Default: model,load,workload."`
 	wantedRuns
 	sharedFlags `embed:""`
 }

@@ -31,10 +31,32 @@ type Best struct {
 }
 
 // GroupKinds are what runs can be grouped by, beside tag:NAME.
-var GroupKinds = []string{"model", "server", "name", "load", "all"}
+var GroupKinds = []string{"model", "load", "workload", "server", "name", "all"}
 
-// Grouping returns what names a run's group; the error says what can be chosen.
-func Grouping(kind string) (func(*run.Run) string, error) {
+// Grouping returns what names a run's group by one kind, or by several with commas
+// between: runs are in one group where all of them agree. The error says what can
+// be chosen.
+func Grouping(kinds string) (func(*run.Run) string, error) {
+	var by []func(*run.Run) string
+	for _, kind := range strings.Split(kinds, ",") {
+		f, err := groupBy(strings.TrimSpace(kind))
+		if err != nil {
+			return nil, err
+		}
+		by = append(by, f)
+	}
+	return func(r *run.Run) string {
+		var words []string
+		for _, f := range by {
+			if word := f(r); word != "" {
+				words = append(words, word)
+			}
+		}
+		return strings.Join(words, ", ")
+	}, nil
+}
+
+func groupBy(kind string) (func(*run.Run) string, error) {
 	if tag, ok := strings.CutPrefix(kind, "tag:"); ok && tag != "" {
 		return func(r *run.Run) string { return r.Tags[tag] }, nil
 	}
@@ -47,6 +69,8 @@ func Grouping(kind string) (func(*run.Run) string, error) {
 		return func(r *run.Run) string { return r.Name }, nil
 	case "load":
 		return func(r *run.Run) string { return loadWords(&r.Load) }, nil
+	case "workload":
+		return func(r *run.Run) string { return workloadWords(&r.Workload) }, nil
 	case "all":
 		return func(*run.Run) string { return "" }, nil
 	}
@@ -55,10 +79,15 @@ func Grouping(kind string) (func(*run.Run) string, error) {
 
 // FindBest finds the best run of each group, in order of the groups' names. Runs
 // that were broken off, and those whose figure is not there or was measured
-// invalidly, win nothing.
+// invalidly, win nothing. Of copies of one run the first counts.
 func FindBest(list []run.Run, f objective.Figure, group func(*run.Run) string) []Best {
-	groups := map[string][]*run.Run{}
+	groups, known := map[string][]*run.Run{}, map[string]bool{}
 	for i := range list {
+		if id := list[i].ID; id != "" && known[id] {
+			continue // a copy says nothing new, and would be its own next best
+		} else {
+			known[id] = true
+		}
 		g := group(&list[i])
 		groups[g] = append(groups[g], &list[i])
 	}

@@ -136,6 +136,19 @@ func loadWords(l *run.Load) string {
 	return l.Kind
 }
 
+// workloadWords say in a few letters what was sent: "256/128 tokens", a name.
+func workloadWords(w *run.Workload) string {
+	switch {
+	case w.Name != "":
+		return w.Name
+	case w.InputTokens != "" || w.OutputTokens != "":
+		return w.InputTokens + "/" + w.OutputTokens + " tokens"
+	case w.Source != "":
+		return w.Source
+	}
+	return w.Kind
+}
+
 // tagWords are a run's tags, in order of their names.
 func tagWords(tags map[string]string) string {
 	var words []string

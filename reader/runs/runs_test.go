@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/csv"
 	"encoding/json"
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -81,6 +82,40 @@ func TestBest(t *testing.T) {
 			}
 		} else if m.Apart != nil {
 			t.Errorf("a rate without an interval is apart: %v", *m.Apart)
+		}
+	}
+}
+
+// Runs of one group agree in all that is asked for; a copy is no second run.
+func TestGroups(t *testing.T) {
+	one, four := made("one", "m", 50, [2]float64{45, 55}, validity.Valid), made("four", "m", 90, [2]float64{80, 99}, validity.Valid)
+	one.Load.Concurrency = timeline.Some(int64(1))
+	long := made("long", "m", 70, [2]float64{60, 80}, validity.Valid)
+	long.Workload.InputTokens, long.Workload.OutputTokens = "8000", "100"
+	copied := one
+	copied.Dir = "copy"
+	list := []run.Run{one, four, long, copied}
+	for kinds, want := range map[string]string{
+		"model":               "m one 3",
+		"model,load":          "m, c=1 one 1; m, c=4 long 2",
+		"load , workload":     "c=1 one 1; c=4 four 1; c=4, 8000/100 tokens long 1",
+		"model,load,workload": "m, c=1 one 1; m, c=4 four 1; m, c=4, 8000/100 tokens long 1",
+	} {
+		group, err := Grouping(kinds)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got []string
+		for _, b := range FindBest(list, figure(t, "p95 ttft"), group) {
+			got = append(got, fmt.Sprint(b.Group, " ", b.Run.Name, " ", b.Of))
+		}
+		if s := strings.Join(got, "; "); s != want {
+			t.Errorf("by %s: %q, want %q", kinds, s, want)
+		}
+	}
+	for _, kinds := range []string{"", "size", "model,", "tag:", "model,tag"} {
+		if _, err := Grouping(kinds); err == nil {
+			t.Errorf("%q groups runs", kinds)
 		}
 	}
 }
