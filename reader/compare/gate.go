@@ -153,14 +153,21 @@ func (g *Gate) words() string {
 	case ofRate:
 		name = g.measure.name
 	}
-	limit := strconv.FormatFloat(g.Limit*100, 'g', 10, 64) + "%"
+	limit := written(g.Limit*100) + "%"
 	switch {
 	case g.measure.kind == ofShare:
-		limit = strconv.FormatFloat(g.Limit*100, 'g', 10, 64) + "pp"
+		limit = written(g.Limit*100) + "pp"
 	case !g.Relative:
-		limit = strconv.FormatFloat(g.Limit, 'g', 10, 64) + strings.ReplaceAll(g.measure.unit, "tokens/s", "tok/s")
+		limit = written(g.Limit) + strings.ReplaceAll(g.measure.unit, "tokens/s", "tok/s")
 	}
 	return name + " " + sign + limit
+}
+
+// written is a number to ten digits as it can be read again: a sign in an exponent
+// would be taken for that of the gate.
+func written(x float64) string {
+	rounded, _ := strconv.ParseFloat(strconv.FormatFloat(x, 'g', 10, 64), 64)
+	return strconv.FormatFloat(rounded, 'f', -1, 64)
 }
 
 // GateState says what became of a gate.

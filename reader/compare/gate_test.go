@@ -66,7 +66,7 @@ func TestParseGate(t *testing.T) {
 }
 
 func FuzzParseGate(f *testing.F) {
-	for _, s := range []string{"p99 tpot +5%", "error rate < 1%", "ttft +1,000ms", "goodput -1pp", "± +−", "p0 e2e +1%"} {
+	for _, s := range []string{"p99 tpot +5%", "error rate < 1%", "ttft +1,000ms", "goodput -1pp", "± +−", "p0 e2e +1%", "ttfb +10000000m", "p50 ttft +0.0000000001%", "output tps -900000000000000000000000tok/s"} {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
