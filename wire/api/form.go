@@ -78,7 +78,11 @@ func (f form) settle(first byte, a *API) form {
 // beginsStream tells by its first bytes whether a body of an unlikely content type
 // is a stream of the API; sure is false while there are too few of them.
 func beginsStream(b []byte, a *API) (stream, sure bool) {
-	b = bytes.TrimLeft(bytes.TrimPrefix(b, []byte("\ufeff")), " \t\r\n")
+	const mark = "\ufeff"
+	if n := min(len(b), len(mark)); n < len(mark) && string(b) == mark[:n] {
+		return false, false
+	}
+	b = bytes.TrimLeft(bytes.TrimPrefix(b, []byte(mark)), " \t\r\n")
 	if len(b) == 0 {
 		return false, false
 	}

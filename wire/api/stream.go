@@ -62,6 +62,8 @@ type Stream struct {
 	finishes      int   // finish reasons so far
 	scattered     bool  // an event's choice was not the number of events before it
 	doubt         bool  // the content type is of no reply, the bytes may be
+	judging       bool  // whether the content type is of another reply than this
+	opening       []byte
 
 	progress progress
 	usage    usageState
@@ -139,6 +141,9 @@ func (s *Stream) body(data []byte) error {
 		s.form, s.plain = sse, nil
 		data = append(early[:len(early):len(early)], data...)
 	}
+	if s.judging {
+		s.judge(data)
+	}
 	if s.framer == nil {
 		if started, err := s.start(data); !started {
 			return err
@@ -149,6 +154,25 @@ func (s *Stream) body(data []byte) error {
 	}
 	return s.framer.Feed(data, s.yield)
 }
+
+// judge flags a stream under the content type of another reply as soon as its bytes
+// may begin one, and takes that back when they don't: however they are split.
+func (s *Stream) judge(data []byte) {
+	s.opening = append(s.opening, data[:min(len(data), maxOpening-len(s.opening))]...)
+	stream, sure := beginsStream(s.opening, s.api)
+	if stream || !sure {
+		s.tl.Flags |= timeline.WrongContentType
+	} else {
+		s.tl.Flags &^= timeline.WrongContentType
+	}
+	if sure || len(s.opening) == maxOpening {
+		s.judging, s.opening = false, nil
+	}
+}
+
+// maxOpening is how many bytes tell what a body is: a byte order mark, the longest
+// name of a field, and some white space.
+const maxOpening = 64
 
 // maxPlain is how much of an error body is kept to read its words from.
 const maxPlain = 64 << 10
@@ -168,10 +192,8 @@ func (s *Stream) start(data []byte) (bool, error) {
 	s.yield = s.event
 	labelled := s.form
 	s.form = s.form.settle(first[0], s.api)
-	if labelled == whole || labelled == lines {
-		if stream, sure := beginsStream(first, s.api); s.form == sse && (stream || !sure) {
-			s.tl.Flags |= timeline.WrongContentType
-		}
+	if s.judging = s.form == sse && (labelled == whole || labelled == lines); s.judging {
+		s.judge(first)
 	}
 	switch s.form {
 	case whole:
