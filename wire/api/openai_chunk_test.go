@@ -173,7 +173,7 @@ func deltaByJSON(d map[string]any, add func(timeline.Kind, any), kinds map[timel
 // reasoningByJSON adds what an object holds under the names of reasoning.
 func reasoningByJSON(d map[string]any, add func(timeline.Kind, any)) {
 	var texts []string
-	for _, name := range []string{"reasoning", "reasoning_content", "thinking"} {
+	for _, name := range reasoningNames(d) {
 		if t := thoughtsByJSON(d[name]); t != "" {
 			texts = append(texts, t)
 		}
@@ -184,6 +184,13 @@ func reasoningByJSON(d map[string]any, add func(timeline.Kind, any)) {
 	case len(texts) > 1:
 		add(timeline.Reasoning, "\x00") // which of the copies counts is the order's choice
 	}
+}
+
+// reasoningNames are an object's members that have a name of reasoning; which names
+// have is tested by themselves.
+func reasoningNames(d map[string]any) []string {
+	names := slices.Sorted(maps.Keys(d))
+	return slices.DeleteFunc(names, func(name string) bool { return !isReasoning([]byte(name)) })
 }
 
 func thoughtsByJSON(v any) string {
@@ -198,7 +205,7 @@ func thoughtsByJSON(v any) string {
 		return all
 	case map[string]any:
 		all := ""
-		for _, name := range []string{"text", "content", "summary", "delta", "reasoning", "reasoning_content", "thinking"} {
+		for _, name := range append([]string{"text", "content", "summary", "delta"}, reasoningNames(v)...) {
 			all += thoughtsByJSON(v[name])
 		}
 		return all
