@@ -266,7 +266,8 @@ func FuzzSamples(f *testing.F) {
 		l.enter(data, now)
 		parser := expfmt.NewTextParser(model.UTF8Validation)
 		families, theirErr := parser.TextToMetricFamilies(bytes.NewReader(data))
-		if theirErr != nil || bytes.Contains(data, []byte(`{"`)) || bytes.ContainsAny(data, "\r\v\f") || bytes.Contains(data, []byte(`, "`)) {
+		// Theirs takes a name in quotes before the braces too, which the format has not.
+		if theirErr != nil || quotedFirst.Match(data) || bytes.Contains(data, []byte(`{"`)) || bytes.ContainsAny(data, "\r\v\f") || bytes.Contains(data, []byte(`, "`)) {
 			return
 		}
 		n := 0
@@ -284,6 +285,8 @@ func FuzzSamples(f *testing.F) {
 		}
 	})
 }
+
+var quotedFirst = regexp.MustCompile(`(?m)^[ \t]*"`)
 
 // No line of a table is written wrong.
 func TestTables(t *testing.T) {
