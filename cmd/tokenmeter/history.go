@@ -37,10 +37,7 @@ type wantedRuns struct {
 func (w *wantedRuns) find(a *app, check *checker) ([]run.Run, error) {
 	want := runs.Want{Name: w.Name, Model: w.Model, Server: w.Server, Tags: map[string]string{}}
 	for _, tag := range w.Tag {
-		name, pattern, given := strings.Cut(tag, "=")
-		if !given {
-			pattern = ""
-		}
+		name, pattern, _ := strings.Cut(tag, "=")
 		if name == "" {
 			check.addf("--tag %q: write NAME or NAME=PATTERN", tag)
 		}

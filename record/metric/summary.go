@@ -87,6 +87,34 @@ type Dist struct {
 	Needs map[string]float64 `json:"needs,omitempty"`
 }
 
+// Stat is a statistic by its name in files: mean, sd, min, p50, p90, p95, p99, p999
+// or max; kept is false for any other. It is absent where the sample has none.
+func (d *Dist) Stat(name string) (v timeline.Opt[float64], kept bool) {
+	switch name {
+	case "mean":
+		v = d.Mean
+	case "sd":
+		v = d.SD
+	case "min":
+		v = d.Min
+	case "p50":
+		v = d.P50
+	case "p90":
+		v = d.P90
+	case "p95":
+		v = d.P95
+	case "p99":
+		v = d.P99
+	case "p999":
+		v = d.P999
+	case "max":
+		v = d.Max
+	default:
+		return v, false
+	}
+	return v, true
+}
+
 // Throughput holds rates over the measured window: first due time to last
 // generation event.
 type Throughput struct {

@@ -38,7 +38,7 @@ func ParseFigure(text string) (Figure, error) {
 		if f.Stat == "" {
 			f.Stat = "p50"
 		}
-		if _, _, kept := f.of(metric.Dist{}); !kept {
+		if _, kept := new(metric.Dist).Stat(f.stat()); !kept {
 			return Figure{}, fmt.Errorf("a run keeps no %s of %s: choose p50, p90, p95, p99, p99.9, mean, min or max", f.Stat, f.Metric)
 		}
 		f.Text = f.Stat + " " + f.Metric
@@ -84,8 +84,8 @@ func (f Figure) Of(s *metric.Summary) (value timeline.Opt[float64], ci95 *[2]flo
 	switch f.subject.class {
 	case ofRequest, ofGaps:
 		d := s.Metrics[f.subject.key]
-		v, name, _ := f.of(d)
-		if ci, ok := d.CI95[name]; ok {
+		v, _ := d.Stat(f.stat())
+		if ci, ok := d.CI95[f.stat()]; ok {
 			ci95 = &ci
 		}
 		return v, ci95
@@ -110,28 +110,5 @@ func (f Figure) N(s *metric.Summary) timeline.Opt[int64] {
 	return timeline.Opt[int64]{}
 }
 
-// of is the statistic of a distribution and its name in files.
-func (f Figure) of(d metric.Dist) (v timeline.Opt[float64], name string, kept bool) {
-	name = strings.ReplaceAll(f.Stat, ".", "")
-	switch name {
-	case "p50":
-		v = d.P50
-	case "p90":
-		v = d.P90
-	case "p95":
-		v = d.P95
-	case "p99":
-		v = d.P99
-	case "p999":
-		v = d.P999
-	case "mean":
-		v = d.Mean
-	case "min":
-		v = d.Min
-	case "max":
-		v = d.Max
-	default:
-		return v, "", false
-	}
-	return v, name, true
-}
+// stat is the statistic's name in files: p999 for p99.9.
+func (f Figure) stat() string { return strings.ReplaceAll(f.Stat, ".", "") }

@@ -109,29 +109,9 @@ func (t *table) ours(path string) (float64, bool) {
 		return s.Throughput.Best1sTPS.Get()
 	}
 	name, stat, _ := strings.Cut(path, ".")
-	return ofDist(s.Metrics[name], stat)
-}
-
-func ofDist(d metric.Dist, stat string) (float64, bool) {
-	switch stat {
-	case "mean":
-		return d.Mean.Get()
-	case "sd":
-		return d.SD.Get()
-	case "min":
-		return d.Min.Get()
-	case "p50":
-		return d.P50.Get()
-	case "p90":
-		return d.P90.Get()
-	case "p95":
-		return d.P95.Get()
-	case "p99":
-		return d.P99.Get()
-	case "max":
-		return d.Max.Get()
-	}
-	return 0, false
+	d := s.Metrics[name]
+	v, _ := d.Stat(stat)
+	return v.Get()
 }
 
 // withStat names the same statistic of each alternative.
