@@ -6,9 +6,10 @@ import (
 	"reflect"
 	"slices"
 	"strings"
-	"tokenmeter/base/spelling"
 
 	"github.com/goccy/go-yaml/ast"
+
+	"tokenmeter/base/spelling"
 )
 
 type decoder struct {

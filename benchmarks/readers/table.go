@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"strings"
+
 	"tokenmeter/benchmarks/harness"
 )
 

@@ -7,11 +7,11 @@ import (
 	"strings"
 	"sync"
 	"sync/atomic"
-	"tokenmeter/record/timeline"
 	"unicode"
 	"unicode/utf8"
 
 	"tokenmeter/base/random"
+	"tokenmeter/record/timeline"
 )
 
 // Tokenizer counts and writes tokens; an encoder of package tokens is one. It

@@ -8,6 +8,7 @@ import (
 	"net"
 	"sync"
 	"time"
+
 	"tokenmeter/base/clock"
 )
 

@@ -5,6 +5,7 @@ import (
 	"math"
 	"strings"
 	"time"
+
 	"tokenmeter/record/metric"
 	"tokenmeter/record/stat"
 )

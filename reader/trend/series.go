@@ -4,6 +4,7 @@ import (
 	"math"
 	"slices"
 	"time"
+
 	"tokenmeter/record/stat"
 )
 

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"text/tabwriter"
 	"time"
+
 	"tokenmeter/base/printable"
 )
 

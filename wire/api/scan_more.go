@@ -2,6 +2,7 @@ package api
 
 import (
 	"strings"
+
 	"tokenmeter/wire/api/jsonscan"
 )
 
