@@ -1,8 +1,10 @@
 package bench
 
 import (
+	"net/http"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -104,4 +106,48 @@ func valueOf(n *int64) int64 {
 		return 0
 	}
 	return *n
+}
+
+// Sessions that begin in the middle: first the server is told, all at once, what came
+// before; then each goes on as it was recorded, 120 ms after its beginning and, when the
+// sub-agent's 1 s and a gap of 600 ms are over, with the last turn. The sessions after
+// them are whole.
+func TestSessionsFromTheMiddle(t *testing.T) {
+	work, err := recordedWork(t, workload.Content{}).Midway(workload.Midway{Sessions: 2, From: 0.8, To: 0.8, PrimeTokens: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var primes atomic.Int64
+	f := &fake{chat: said(time.Second, func(_ int, b body) string {
+		if max(valueOf(b.MaxTokens), valueOf(b.MaxNewer)) == 1 {
+			primes.Add(1)
+		}
+		return "so"
+	})}
+	res := virtual(t, f, Plan{Load: Load{Concurrency: 2, Requests: 6, Warmup: Warmup{Off: true}}, Content: Content{Workload: work}}, nil)
+	if res.err != nil {
+		t.Fatal(res.err)
+	}
+	measured := map[string]int{}
+	for _, rec := range res.records {
+		if measured[*rec.Session]++; *rec.Session < "2" { // the primes took the first second
+			near(t, "due", rec.DueS, map[int64]float64{30: 1.12, 120: 2.72}[rec.RequestedTokens.Or(0)])
+		}
+	}
+	if primes.Load() != 4 || measured["0"] != 2 || measured["1"] != 2 || measured["2"] != 5 {
+		t.Errorf("%d primes, %v", primes.Load(), measured)
+	}
+}
+
+// Where a session can't be brought to its beginning nothing is measured.
+func TestFailedPrime(t *testing.T) {
+	work, err := recordedWork(t, workload.Content{}).Midway(workload.Midway{Sessions: 1, From: 0.8, To: 0.8})
+	if err != nil {
+		t.Fatal(err)
+	}
+	f := &fake{chat: func(s *stream, _ body) { http.Error(s.w, "no", http.StatusInternalServerError) }}
+	res := virtual(t, f, Plan{Load: Load{Concurrency: 1, Requests: 6, Warmup: Warmup{Off: true}}, Content: Content{Workload: work}, Conditions: Conditions{KeepGoing: true}}, nil)
+	if res.err == nil || !strings.Contains(res.err.Error(), "2 requests failed that bring sessions to where they begin") || res.run.Requests.Total != 0 {
+		t.Errorf("%v, %+v", res.err, res.run.Requests)
+	}
 }

@@ -100,20 +100,17 @@ func (p *playing) playFrom(j job, dueUS int64) {
 		p.free.give()
 		return
 	}
-	if p.item.Len() == 1 {
-		p.send(0, j, dueUS)
-		return
-	}
-	if !p.chain() {
-		p.graph(j)
-		return
-	}
-	if first, ok := p.item.Nth(0).At.Get(); ok {
+	chain := p.chain()
+	if begins := p.begins(chain); begins > 0 {
 		p.free.give()
-		if dueUS += first.Microseconds(); p.r.pause(p.ph, dueUS) != nil || !p.r.place(p.free, p.ph, p.part) {
+		if dueUS += begins.Microseconds(); p.r.pause(p.ph, dueUS) != nil || !p.r.place(p.free, p.ph, p.part) {
 			p.r.rec.drop(j)
 			return
 		}
+	}
+	if !chain {
+		p.graph(j, dueUS)
+		return
 	}
 	p.send(0, j, dueUS)
 	for k := 1; k < p.item.Len() && p.goesOn(k); k++ {
@@ -131,6 +128,19 @@ func (p *playing) chain() bool {
 		}
 	}
 	return true
+}
+
+// begins is how long after the item its first step is due: sessions that begin in the
+// middle may do so in a pause.
+func (p *playing) begins(chain bool) time.Duration {
+	first := p.item.Nth(0)
+	switch {
+	case p.item.Kind == workload.Session:
+		return first.Wait
+	case chain && p.item.Len() > 1:
+		return first.At.Or(0)
+	}
+	return 0
 }
 
 // goesOn reports whether step k may still be sent. A medium plays on whatever
@@ -196,8 +206,8 @@ func (p *playing) over(us int64) bool {
 }
 
 // graph sends steps as soon as those that they need have ended, side by side
-// where they may. The first step is ready.
-func (p *playing) graph(first job) {
+// where they may. The first step is ready, and due at a moment.
+func (p *playing) graph(first job, firstUS int64) {
 	n := p.item.Len()
 	waits := make([]int, n)
 	next := make([][]int, n) // steps that wait for each
@@ -229,7 +239,7 @@ func (p *playing) graph(first job) {
 		}
 	}
 	all.Go(func() {
-		p.send(0, first, p.dueUS)
+		p.send(0, first, firstUS)
 		finished(0)
 	})
 	for k := 1; k < n; k++ {

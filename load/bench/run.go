@@ -149,6 +149,9 @@ func (r *runner) record(ctx context.Context, ready found) (*run.Run, error) {
 	facts.begin()
 	beside := r.beside()
 	cause := r.warmup(ctx)
+	if work, ok := r.work.(workload.Primed); ok && cause == nil {
+		cause = r.prime(ctx, work)
+	}
 	if cause == nil {
 		r.checkTimer()
 		r.preconnect(ctx)

@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"tokenmeter/load/schedule"
@@ -63,6 +64,35 @@ func (r *runner) warmup(ctx context.Context) error {
 		return err
 	}
 	return r.calibrate(ctx, ph, answers)
+}
+
+// prime brings the server to where items begin in the middle. Without it they would not
+// be what they are said to be, so what fails here ends the run.
+func (r *runner) prime(ctx context.Context, work workload.Primed) error {
+	ph, end := r.begin(ctx, timeline.Warmup)
+	defer end()
+	defer r.watch(ph)()
+	before := r.rec.of(timeline.Warmup).failed
+	var all sync.WaitGroup
+	for i := range work.Primes() {
+		item, any := work.Prime(int64(i))
+		if !any {
+			continue
+		}
+		all.Go(func() {
+			p := r.playing(ph, item, timeline.Warmup, 0)
+			p.play(r.clk.US())
+			p.ended()
+		})
+	}
+	all.Wait()
+	if err := r.ended(ctx, ph); err != nil {
+		return err
+	}
+	if c := r.rec.of(timeline.Warmup); c.failed > before {
+		return r.targetFailed(c, fmt.Sprintf("%d requests failed that bring sessions to where they begin", c.failed-before))
+	}
+	return nil
 }
 
 // errWarmupMost is the end of a warm-up that took too long.

@@ -67,7 +67,7 @@ type Steps struct {
 }
 
 // methods are all of them, in the order in which they are listed.
-var methods = slices.Concat(mlperf, []Method{artificialAnalysis, artificialLoad, llamaBench, batchedBench}, tools)
+var methods = slices.Concat(mlperf, []Method{artificialAnalysis, artificialLoad, llamaBench, batchedBench}, tools, []Method{agentX})
 
 // Names lists their names, with what has to follow one.
 func Names() (names []string) {

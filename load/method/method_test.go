@@ -47,7 +47,7 @@ func TestEveryMethod(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			steps, err := one.Prepare(&Options{})
+			steps, err := one.Prepare(&Options{Base: bench.Plan{Content: bench.Content{Workload: recorded(t)}}})
 			switch needs := variant == "" && (name == "mlperf-server" || name == "mlperf-interactive"); {
 			case needs:
 				if err == nil || !strings.Contains(err.Error(), "name a benchmark") {

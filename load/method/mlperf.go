@@ -22,7 +22,8 @@ const (
 	tail       = 0.99
 	minTime    = 10 * time.Minute
 
-	valid = "VALID by these rules"
+	valid   = "VALID by these rules"
+	invalid = "INVALID"
 )
 
 // limits are p99 limits in ms of the benchmarks: TTFT and TPOT.
@@ -189,7 +190,7 @@ func lookOrWhy(s *result.Sweep, p *result.Point, out *result.Method) (v seen, ok
 	if p == nil && s.Searched() && s.Found.Why != "" {
 		why += ": " + s.Found.Why
 	}
-	out.Verdict, out.Why = "INVALID", append(out.Why, why)
+	out.Verdict, out.Why = invalid, append(out.Why, why)
 	return v, false
 }
 
@@ -279,6 +280,15 @@ func conclude(out *result.Method, p *result.Point, v *seen, seconds float64, fig
 	if asked := minTime.Seconds(); len(v.good) > 0 && seconds < asked*0.999 {
 		out.Why = append(out.Why, fmt.Sprintf("it went on for %.0f s, where at least %.0f s are asked", seconds, asked))
 	}
+	out.Why = append(out.Why, doubts(p, figures...)...)
+	out.Verdict = valid
+	if len(out.Why) > 0 {
+		out.Verdict = invalid
+	}
+}
+
+// doubts says for which figures the measurement itself is invalid, and by which check.
+func doubts(p *result.Point, figures ...string) (whys []string) {
 	for _, figure := range figures {
 		if p.Validity.Of(figure) != validity.Invalid {
 			continue
@@ -287,10 +297,7 @@ func conclude(out *result.Method, p *result.Point, v *seen, seconds float64, fig
 		if c, ok := p.Validity.Why(figure); ok {
 			why += ": " + c.Name
 		}
-		out.Why = append(out.Why, why)
+		whys = append(whys, why)
 	}
-	out.Verdict = valid
-	if len(out.Why) > 0 {
-		out.Verdict = "INVALID"
-	}
+	return whys
 }

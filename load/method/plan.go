@@ -23,6 +23,7 @@ type ask struct {
 	warmup                int // requests; below 0 none
 	input, output         string
 	ignoreEOS             bool
+	given                 bool // the rules want the user's own workload
 }
 
 // cell makes a point. What the user said goes before what the method asks for.
@@ -41,10 +42,12 @@ func (o *Options) plan(a ask) bench.Plan {
 	if a.warmup != 0 {
 		given(o, "warm-up", &p.Warmup, bench.Warmup{Requests: max(a.warmup, 0), Off: a.warmup < 0})
 	}
-	if o.Base.Workload == nil && o.Base.Prompt == "" && o.Base.Prompts == nil {
+	switch {
+	case a.given:
+	case o.Base.Workload == nil && o.Base.Prompt == "" && o.Base.Prompts == nil:
 		given(o, "input tokens", &p.InputTokens, a.input)
 		given(o, "output tokens", &p.OutputTokens, a.output)
-	} else {
+	default:
 		o.depart("what is sent is the user's own")
 	}
 	p.IgnoreEOS = p.IgnoreEOS || a.ignoreEOS
@@ -155,6 +158,23 @@ func some(x float64) opt { return timeline.Some(x) }
 func ratio(a, b float64) opt {
 	if b > 0 {
 		return some(a / b)
+	}
+	return opt{}
+}
+
+// ratioOf is a / b; empty where one of them is, or b is 0.
+func ratioOf(a, b opt) opt {
+	x, ok := a.Get()
+	y, has := b.Get()
+	if !ok || !has {
+		return opt{}
+	}
+	return ratio(x, y)
+}
+
+func asFloat(n timeline.Opt[int64]) opt {
+	if v, ok := n.Get(); ok {
+		return some(float64(v))
 	}
 	return opt{}
 }

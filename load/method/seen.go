@@ -23,6 +23,7 @@ type seen struct {
 	// The last successful request to be due, and when it was complete.
 	lastDue, lastDone float64
 	lasted            float64 // s for which queries were issued
+	partial           bool    // the run was stopped
 }
 
 // look reads the records of a point.
@@ -41,6 +42,7 @@ func look(s *result.Sweep, p *result.Point) (out seen, ok bool) {
 		r.Server = nil
 		out.add(r)
 	}
+	out.partial = f.Run().Partial
 	out.lasted = out.issued(f.Run().Load, f.Run().Partial)
 	return out, len(out.records) > 0
 }
@@ -91,6 +93,22 @@ func (s *seen) sum(count func(*metric.Record) timeline.Opt[int64]) opt {
 		total += n
 	}
 	return some(float64(total))
+}
+
+// share is a count of tokens over all input tokens; empty where a request lacks one of
+// them.
+func (s *seen) share(count func(*metric.Record) opt) opt {
+	part, all := 0.0, 0.0
+	for i := range s.good {
+		r := &s.good[i]
+		n, ok := count(r).Get()
+		in, told := r.InputTokens.Get()
+		if !ok || !told {
+			return opt{}
+		}
+		part, all = part+n, all+float64(in)
+	}
+	return ratio(part, all)
 }
 
 func inputs(r *metric.Record) timeline.Opt[int64]  { return r.InputTokens }

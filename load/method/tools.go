@@ -1,11 +1,8 @@
 package method
 
 import (
-	"slices"
-
 	"tokenmeter/load/sweep"
 	"tokenmeter/load/sweep/result"
-	"tokenmeter/record/stat"
 )
 
 // tools are benchmarks whose defaults are followed and whose definitions are
@@ -122,15 +119,8 @@ func inferenceXRow(o *Options, _ *result.Sweep, p *result.Point, v *seen) []resu
 		}
 	}
 	paces := v.values(tpot)
-	var perToken []float64
-	for i := range v.good {
-		r := &v.good[i]
-		if ms, ok := r.E2EMS.Get(); ok && r.OutputTokens.Or(0) > 0 {
-			perToken = append(perToken, ms/float64(r.OutputTokens.Or(1)))
-		}
-	}
 	return []result.MethodCell{word(p.Text), cellOf(perGPU(total, gpus), 2), cellOf(perGPU(out, gpus), 2), cellOf(perGPU(in, gpus), 2),
-		cellOf(intvty(quantile(paces, 0.5)), 2), cellOf(intvty(quantile(paces, 0.99)), 2), cellOf(intvty(quantile(sorted(perToken), 0.9)), 2),
+		cellOf(intvty(quantile(paces, 0.5)), 2), cellOf(intvty(quantile(paces, 0.99)), 2), cellOf(intvty(quantile(perToken(v), 0.9)), 2),
 		cellOf(quantile(v.values(ttft), 0.5), 2)}
 }
 
@@ -146,8 +136,3 @@ func perGPU(tps, gpus opt) opt {
 
 // intvty is tokens/s for one user at a time per token in ms.
 func intvty(ms opt) opt { return inverse(ms, 1000) }
-
-func sorted(x []float64) stat.Sorted {
-	slices.Sort(x)
-	return x
-}

@@ -98,16 +98,20 @@ func (c *class) single(i int64) Item {
 	default:
 		c.made(&it)
 	}
-	if it.Err != nil {
-		return it
-	}
-	for k := range it.Len() {
-		c.finish(&it, k)
-	}
+	c.complete(&it)
 	return it
 }
 
-// finish adds what does not depend on where the text came from.
+// complete adds to all steps what does not depend on where the text came from.
+func (c *class) complete(it *Item) {
+	if it.Err != nil {
+		return
+	}
+	for k := range it.Len() {
+		c.finish(it, k)
+	}
+}
+
 func (c *class) finish(it *Item, k int) {
 	s := it.Nth(k)
 	i := it.Index

@@ -135,22 +135,36 @@ func (r *recording) times() iter.Seq2[time.Duration, error] {
 	}
 }
 
-// item makes the requests of a session. One that is played again has other texts,
-// so that no cache knows it from before. What sessions share they share among those
-// of the same time through the recording.
+// item makes the requests of a session.
 func (r *recording) item(c *class, it *Item) {
-	n := r.file.Len()
-	s, err := r.session((it.Index%n + n) % n)
+	s, err := r.of(it.Index)
 	if err != nil {
 		it.Err = err
 		return
 	}
+	it.Kind = Session
+	it.fill(r.steps(c, s, it.Index))
+}
+
+// of is the session that item i plays.
+func (r *recording) of(i int64) (*sessions.Session, error) {
+	n := r.file.Len()
+	return r.session((i%n + n) % n)
+}
+
+// fill gives an item its steps.
+func (it *Item) fill(steps []Step) { it.Step, it.More = steps[0], steps[1:] }
+
+// steps are the requests of a session that item i plays. One that is played again has
+// other texts, so that no cache knows it from before. What sessions share they share
+// among those of the same time through the recording.
+func (r *recording) steps(c *class, s *sessions.Session, i int64) []Step {
 	steps := make([]Step, len(s.Calls))
 	turns := make([]int, len(s.Agents))
-	own := random.Mix(c.salt ^ random.Mix(uint64(it.Index)))
+	own := random.Mix(c.salt ^ random.Mix(uint64(i)))
 	salt := own
 	if s.Shared {
-		salt = random.Mix(c.salt ^ random.Mix(uint64(it.Index/n)))
+		salt = random.Mix(c.salt ^ random.Mix(uint64(i/r.file.Len())))
 	}
 	models, hits := r.models(c, s), s.Ideal()
 	for k := range s.Calls {
@@ -185,7 +199,7 @@ func (r *recording) item(c *class, it *Item) {
 		}
 		step.Make = func(last bool) []api.Message { return c.blocks(s, salt, own, k, last) }
 	}
-	it.Kind, it.Step, it.More = Session, steps[0], steps[1:]
+	return steps
 }
 
 // texts gives a step its recorded texts: all of them, or what follows those of the
