@@ -187,6 +187,7 @@ var flagged = map[string]string{
 	"load/method/mlperf.go":               advises,
 	"load/method/tools.go":                advises,
 	"load/method/llamacpp.go":             advises,
+	"load/method/depth.go":                advises,
 	"load/sweep/found.go":                 advises,
 	"reader/compare/baseline_read.go":     advises,
 	"reader/report/compare_notes.go":      advises,

@@ -73,6 +73,9 @@ func (c *sweepCmd) axes(check *checker) (axes []axis) {
 			*f.text = axes[len(axes)-1].values[0]
 		}
 	}
+	if depths := c.depths(check); len(depths) > 0 {
+		axes = append(axes, numeric(sweep.Depth, depths))
+	}
 	for _, text := range c.Vary {
 		if x, ok := c.varied(text, check); ok {
 			axes = append(axes, x)
@@ -90,6 +93,29 @@ func (c *sweepCmd) axes(check *checker) (axes []axis) {
 		axes = c.one(check)
 	}
 	return axes
+}
+
+// depths is the list of --depth, in which 0 is a value too.
+func (c *sweepCmd) depths(check *checker) (all []float64) {
+	if c.Depth == "" {
+		return nil
+	}
+	for _, part := range strings.Split(c.Depth, ",") {
+		if strings.TrimSpace(part) == "0" {
+			all = append(all, 0)
+			continue
+		}
+		values, err := sweep.ParseList(part, true)
+		if err != nil {
+			check.addf("--depth: %w", err)
+			return nil
+		}
+		all = append(all, values...)
+	}
+	if len(all) > mostCells {
+		check.addf("--depth: %d depths, at most %d", len(all), mostCells)
+	}
+	return all
 }
 
 // one value is a list too: of the load, if one was named.

@@ -18,6 +18,7 @@ type sweepCmd struct {
 	Paired     bool     `group:"sweep" help:"Take the first values of all lists together, then the second ones. Default: every combination."`
 	Ordered    bool     `group:"sweep" help:"Measure in the order of the lists. Default: in random order, so that a drift of the server is no effect of the load."`
 	Method     string   `group:"sweep" placeholder:"NAME" help:"Measure as somebody else does, by their rules and with their figures: ${methods}. See docs/sweep.md."`
+	Depth      string   `group:"sweep" placeholder:"LIST" help:"Of --method depth: tokens of context before what is measured. Default: 0,4096,8192."`
 	Find       bool     `group:"sweep" help:"Find the largest rate (or, with --variable concurrency, number of streams) at which the objectives hold."`
 	Variable   string   `group:"sweep" placeholder:"NAME" help:"Of --find: rate or concurrency. Default: rate."`
 	From       string   `group:"sweep" placeholder:"LOAD" help:"Of --find: the first load to try. Default: 1."`
@@ -100,6 +101,9 @@ func (c *sweepCmd) misfits(p *bench.Plan, axes []axis, way *method.Method, check
 		check.addf("--find varies the load only: leave the list of %s out", axes[0].name)
 	case c.Paired && len(axes) < 2:
 		check.addf("--paired belongs to several lists")
+	}
+	if way == nil && c.Depth != "" {
+		check.addf("--depth belongs to --method depth: add it, or leave --depth out")
 	}
 	if c.DryRun {
 		check.addf("--dry-run belongs to bench")

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 
 	"tokenmeter/load/method"
@@ -84,7 +85,7 @@ func (c *sweepCmd) carryOut(ctx context.Context, view progress, j *sweepJob, ste
 }
 
 func (c *sweepCmd) methodOptions(j *sweepJob) *method.Options {
-	o := &method.Options{Base: j.plan, Lists: map[string][]float64{}}
+	o := &method.Options{Base: j.plan, Lists: map[string][]float64{}, Salt: cmp.Or(c.Salt, newSalt())}
 	// A workload's own load gives way to the method's; what flags say does not.
 	p := &o.Base
 	p.Stages, p.StagesClosed = nil, false

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"net/http"
 	"slices"
 
 	"tokenmeter/load/schedule"
@@ -51,7 +52,7 @@ func (r *runner) calibrate(ctx context.Context, ph *phase, answers []warmAnswer)
 		}
 	}
 	for _, corpus := range made.Corpora() {
-		if !slices.Contains(corporaOf(answers), corpus) && anyOK(answers) {
+		if anyOK(answers) && !slices.Contains(corporaOf(answers), corpus) || !anyOK(answers) && r.tooLong() {
 			more, err := r.unmet(ctx, ph, made, corpus)
 			if err != nil {
 				return err
@@ -195,6 +196,16 @@ func (r *runner) unmet(ctx context.Context, ph *phase, made workload.Calibrated,
 		}
 	}
 	return answers, nil
+}
+
+// tooLong reports whether the server may have refused the warm-up for its length: a
+// prompt of so many words may be several times as many of its tokens.
+func (r *runner) tooLong() bool {
+	switch r.rec.of(timeline.Warmup).firstStatus {
+	case http.StatusBadRequest, http.StatusRequestEntityTooLarge:
+		return true
+	}
+	return false
 }
 
 func anyOK(answers []warmAnswer) bool {

@@ -125,7 +125,7 @@ func (r *runner) complete(m *run.Run, facts *machineFacts, cause error) {
 		m.Client.OfferedPerS = timeline.Some(rate)
 	}
 	m.Workload.UniquePrompts = timeline.Some(r.unique())
-	if c.askedN > 0 {
+	if c.askedN > 0 && c.askedN == c.ok { // else it is the mean of other requests than the server counted
 		asked := float64(c.asked) / float64(c.askedN)
 		m.Workload.AskedInput = timeline.Some(asked)
 		if overhead, ok := r.lengths.overhead.Get(); ok {

@@ -50,6 +50,9 @@ type Options struct {
 	Base  bench.Plan
 	Lists map[string][]float64 // by variable: lists in place of the method's own
 	GPUs  timeline.Opt[int64]
+	// Salt makes the words of a workload that a method brings; a new one for each sweep
+	// keeps a server from knowing them.
+	Salt string
 
 	departs []string
 }
@@ -67,7 +70,7 @@ type Steps struct {
 }
 
 // methods are all of them, in the order in which they are listed.
-var methods = slices.Concat(mlperf, []Method{artificialAnalysis, artificialLoad, llamaBench, batchedBench}, tools, []Method{agentX})
+var methods = slices.Concat(mlperf, []Method{artificialAnalysis, artificialLoad, llamaBench, batchedBench, depthSeries}, tools, []Method{agentX})
 
 // Names lists their names, with what has to follow one.
 func Names() (names []string) {
@@ -140,6 +143,7 @@ func (m *Method) refuse(o *Options) error {
 		{sweep.Concurrency, "--concurrency", o.Base.Concurrency > 0},
 		{sweep.InputTokens, "--input-tokens", o.Base.InputTokens != ""},
 		{sweep.OutputTokens, "--output-tokens", o.Base.OutputTokens != ""},
+		{sweep.Depth, "--depth", false},
 	} {
 		switch most, n := m.most(v.variable), len(o.Lists[v.variable]); {
 		case most == none && (v.given || n > 0):

@@ -20,6 +20,7 @@ import (
 const (
 	InputTokens  = "input_tokens"
 	OutputTokens = "output_tokens"
+	Depth        = "depth" // tokens of context before what is measured
 )
 
 // Cell is a point to measure: a whole plan, and what it is called.
