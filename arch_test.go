@@ -58,7 +58,8 @@ var rooms = map[string][]string{
 	"wire/framing": {},
 	"wire/tokens":  {"base/limitio"},
 	"wire/scrape":  {"record/metric", "record/timeline"},
-	"wire/api":     {"wire/framing", "record/timeline"},
+	"wire/audio":   {},
+	"wire/api":     {"wire/audio", "wire/framing", "record/timeline"},
 	"wire/capture": {"wire/api", "wire/framing", "record/timeline", "base/limitio", "base/printable"},
 	"wire/client":  {"wire/api", "wire/capture", "wire/framing", "record/timeline", "base/clock", "base/secret"},
 

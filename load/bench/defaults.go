@@ -11,6 +11,7 @@ import (
 
 	"tokenmeter/load/schedule"
 	"tokenmeter/load/workload"
+	"tokenmeter/record/timeline"
 	"tokenmeter/wire/api"
 )
 
@@ -23,8 +24,13 @@ const (
 	defaultOutput      = "128"
 )
 
-// batched reports whether the API answers texts without words of its own.
-func (p *Plan) batched() bool { return p.Client.API != nil && p.Client.API.Product.Batched() }
+// product is what requests are answered with.
+func (p *Plan) product() timeline.Product {
+	if p.Client.API == nil {
+		return timeline.Words
+	}
+	return p.Client.API.Product()
+}
 
 // open reports whether the load is an open loop.
 func (p *Plan) open() bool {
@@ -77,7 +83,7 @@ func (p *Plan) settle() {
 		if p.InputTokens == "" {
 			p.InputTokens, p.defaultInput = defaultInput, true
 		}
-		if p.OutputTokens == "" && !p.batched() {
+		if p.OutputTokens == "" && !p.product().Wordless() {
 			p.OutputTokens, p.defaultOutput = defaultOutput, true
 		}
 	}
@@ -120,10 +126,10 @@ func (p *Plan) check() error {
 	if p.Client.API == nil {
 		errs = append(errs, errors.New("no API is set"))
 	}
-	if p.batched() && p.OutputTokens != "" {
+	if p.product().Wordless() && p.OutputTokens != "" {
 		errs = append(errs, fmt.Errorf("%s answers without words, so no length can be asked for: leave out the output tokens", p.Client.API.Name))
 	}
-	if p.batched() && (p.ReadsAnswers || p.Norm != nil) {
+	if p.product().Wordless() && (p.ReadsAnswers || p.Norm != nil) {
 		errs = append(errs, fmt.Errorf("%s answers without words, so there is nothing to check or to count in them", p.Client.API.Name))
 	}
 	if err := errors.Join(errs...); err != nil {
@@ -171,7 +177,7 @@ func (p *Plan) work() (workload.Workload, error) {
 	if err != nil {
 		return nil, err
 	}
-	if w.Info().Batch != "" && !p.batched() {
+	if w.Info().Batch != "" && !p.product().Batched() {
 		return nil, &UsageError{fmt.Errorf("%s takes one conversation in a request, not a batch of texts: leave out the batch, or speak embeddings or rerank", p.Client.API.Name)}
 	}
 	if made, ok := w.(interface{ ForAPI(*api.API) }); ok {

@@ -269,7 +269,7 @@ func (p *playing) prepare(k int) job {
 	if s.Model != "" {
 		j.req.Model = s.Model
 	}
-	if r.plan.batched() {
+	if r.plan.product().Wordless() {
 		j.req.Stream, j.req.IgnoreEOS, j.req.MaxTokens = false, false, timeline.Opt[int64]{}
 	}
 	r.plan.Session.identify(&j.req, r.id, &p.item, k)
@@ -279,7 +279,7 @@ func (p *playing) prepare(k int) job {
 	tl.Phase, tl.Worker, tl.Class = p.part, p.worker, p.item.Class
 	tl.API, tl.Model = r.plan.Client.API.Name, j.req.Model
 	tl.Asked, tl.Requested = j.req.Stream, j.req.MaxTokens
-	tl.Inputs = r.plan.Client.API.Inputs(&j.req)
+	tl.Inputs, tl.Chars = r.plan.Client.API.Inputs(&j.req), r.plan.Client.API.Chars(&j.req)
 	p.place(tl, k)
 	return j
 }

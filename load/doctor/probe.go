@@ -24,7 +24,7 @@ func (p *patient) probe(ctx context.Context) {
 	p.found.Probed = true
 	req := api.Request{Model: p.o.Model, Stream: true, MaxTokens: timeline.Some[int64](probeTokens),
 		Messages: []api.Message{{Role: "user", Content: probePrompt}}}
-	wordless := p.o.Client.API.Product.Batched()
+	wordless := p.o.Client.API.Product().Wordless()
 	if wordless {
 		req.Stream, req.MaxTokens = false, timeline.Opt[int64]{}
 	}
@@ -59,7 +59,8 @@ func (p *patient) ask(ctx context.Context, req *api.Request) *timeline.Timeline 
 	tl.Phase = timeline.Warmup
 	tl.DueUS = p.o.Client.Clock.US()
 	tl.StartUS = tl.DueUS
-	tl.Asked, tl.Inputs = req.Stream, p.o.Client.API.Inputs(req)
+	tl.API = p.o.Client.API.Name
+	tl.Asked, tl.Inputs, tl.Chars = req.Stream, p.o.Client.API.Inputs(req), p.o.Client.API.Chars(req)
 	p.cl.Do(ctx, req, tl)
 	return tl
 }
@@ -100,7 +101,7 @@ func (p *patient) completion(tl *timeline.Timeline, s shape) bool {
 		p.add(c)
 		return false
 	}
-	if s.events > 0 && !tl.Inputs.OK() {
+	if s.events > 0 && !tl.Wordless() {
 		c.Facts["ttft_ms"], c.Facts["e2e_ms"] = float64(s.firstUS)/1000, float64(s.lastUS)/1000
 		c.Value = fmt.Sprintf("first token after %.3g ms, last after %.3g ms", float64(s.firstUS)/1000, float64(s.lastUS)/1000)
 	} else {
@@ -177,7 +178,7 @@ func (p *patient) usage(tl *timeline.Timeline, s shape) {
 		p.add(c)
 		return
 	}
-	if tl.Inputs.OK() {
+	if tl.Wordless() {
 		c.Value = "the server does not tell how many tokens it read"
 		if n, ok := tl.Usage.Input.Get(); ok {
 			c.Value = fmt.Sprintf("the server counts: %d tokens in", n)

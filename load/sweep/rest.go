@@ -203,7 +203,7 @@ func (s *Server) look(ctx context.Context, n int, within time.Duration) (times [
 		Conditions: bench.Conditions{Preflight: of.Preflight, KeepGoing: true, IgnoreLimits: of.IgnoreLimits, WaitReady: of.WaitReady},
 		Output:     bench.Output{Out: filepath.Join(dir, "run")},
 	}
-	if of.Client.API != nil && of.Client.API.Product.Batched() {
+	if of.Client.API != nil && of.Client.API.Product().Wordless() {
 		p.OutputTokens = ""
 	}
 	p.Each = func(e bench.Ended) bool {

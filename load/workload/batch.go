@@ -98,7 +98,7 @@ func plus(a, b timeline.Opt[int64]) timeline.Opt[int64] {
 // ForAPI fits a workload to what an API takes. One that ranks wants a query in front
 // of its texts.
 func (w *Made) ForAPI(a *api.API) {
-	if a.Product != api.Scores {
+	if a.Product() != timeline.Scores {
 		return
 	}
 	query, _ := ParseLengths(defaultQuery)

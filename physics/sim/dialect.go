@@ -14,6 +14,8 @@ type dialect struct {
 	oneText bool
 	// mute says that replies have no words: nothing is decoded, nothing streams.
 	mute bool
+	// bare says that a stream is what was asked for itself, in which no error can be told.
+	bare bool
 	// read takes a body for what OpenAI's would say.
 	read func(path string, body []byte) (askJSON, error)
 	// kind is the content type of a stream, and frame puts an event's data into it.
@@ -31,7 +33,7 @@ type dialect struct {
 
 // dialects are the APIs beside OpenAI's completions. A new one is a file of its
 // own and a line here.
-var dialects = []*dialect{&anthropic, &responses, &ollamaChat, &ollamaGenerate, &gemini, &interactions, &bedrock, &cohere, &triton, &tgi, &sglang, &llamaCpp, &embeddings, &rerank}
+var dialects = []*dialect{&anthropic, &responses, &ollamaChat, &ollamaGenerate, &gemini, &interactions, &bedrock, &cohere, &triton, &tgi, &sglang, &llamaCpp, &embeddings, &rerank, &speech}
 
 // dialectOf is the API of a path; nil: none.
 func dialectOf(path string) *dialect {

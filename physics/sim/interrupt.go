@@ -32,6 +32,9 @@ func (r *reply) interrupted(at int64, d *delivery) bool {
 			return true
 		case FaultMalformed:
 			f.After = -1
+			if r.dialect != nil && r.dialect.bare {
+				continue // there is nothing that could be malformed
+			}
 			r.c.out.write(r.framed(nil, r.frame(`{"choices":[{"index":0,"delta":{"content":`)), mark{}, keepOpen)
 		}
 	}
@@ -44,6 +47,9 @@ func (r *reply) breakOff(at int64, kind string) {
 	r.abort("error")
 	r.truth.Outcome = "fault"
 	m := mark{r: r, end: true}
+	if (kind == FaultError || kind == FaultErrorDone) && r.dialect != nil && r.dialect.bare {
+		kind = FaultCut
+	}
 	switch kind {
 	case FaultReset:
 		r.push(at, nil, m, resetIt)

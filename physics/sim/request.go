@@ -34,6 +34,7 @@ type ask struct {
 type askJSON struct {
 	inputs int
 	bare   bool
+	as     *dialect // that writes the reply; nil: the one that read
 
 	Model               string          `json:"model"`
 	Stream              bool            `json:"stream"`
@@ -94,6 +95,9 @@ func parseAsk(cfg *Config, chat bool, d *dialect, path string, body []byte, head
 	a.priority, a.metrics, a.timings = j.Priority, j.IncludeMetrics, j.TimingsPerToken
 	a.tokenIDs = j.ReturnTokenIDs
 	a.inputs, a.bare = j.inputs, j.bare
+	if j.as != nil {
+		a.dialect = j.as
+	}
 	switch string(j.Logprobs) {
 	case "", "null", "false":
 	default:

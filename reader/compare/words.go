@@ -59,6 +59,8 @@ var phrases = []struct{ metric, worse, better string }{
 	{"check_pass", "answers wrong more often", "answers right more often"},
 	{"ttft_ms", "starts later", "starts sooner"},
 	{"ttfo_ms", "answers later", "answers sooner"},
+	{"ttfa_ms", "speaks later", "speaks sooner"},
+	{"starved_ms", "starves players more", "starves players less"},
 	{"tpot_ms", "streams slower", "streams faster"},
 	{"tpot_adj_ms", "streams slower", "streams faster"},
 	{"itl_ms", "stutters more", "stutters less"},

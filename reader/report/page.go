@@ -288,7 +288,10 @@ func terms(r *run.Run, rows []pageRow) []metric.Definition {
 		}
 	}
 	served := "system_output_tps"
-	if r.Wordless() {
+	switch {
+	case r.Speaks():
+		served = "audio_s_per_s"
+	case r.Wordless():
 		served = "inputs_per_s"
 	}
 	for _, name := range []string{served, "requests_per_s", "sustained_tps", "goodput.fraction", "goodput.requests_per_s", "error_rate", "client_lag_ms"} {

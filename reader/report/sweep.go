@@ -165,12 +165,15 @@ func (v *sweepView) table() {
 	}
 	served := "out tok/s"
 	latencies := sweepLatencies
-	if v.wordless() {
+	switch {
+	case v.all((*run.Run).Speaks):
+		served, latencies = "sound s/s", speechLatencies
+	case v.all((*run.Run).Wordless):
 		served, latencies = "texts/s", wordlessLatencies
 	}
 	v.heads = append(v.heads, served)
 	for _, l := range latencies {
-		v.heads = append(v.heads, l.name+" p50", "p95", "p99 ms")
+		v.heads = append(v.heads, l.name+" p50", "p95", strings.TrimSpace("p99 "+l.unit))
 		v.spare = append(v.spare, len(v.heads)-v.lessAsked(l.objective))
 	}
 	judged := len(v.s.Objectives) > 0
@@ -199,7 +202,10 @@ func (v *sweepView) table() {
 			row.cells = append(row.cells, pace(p.Throughput.RequestsPerS, short))
 		}
 		rate := p.Throughput.SystemOutputTPS
-		if v.wordless() {
+		switch served {
+		case "sound s/s":
+			rate = p.Throughput.AudioPerS
+		case "texts/s":
 			rate = p.Throughput.InputsPerS
 		}
 		row.cells = append(row.cells, pace(rate, short))
@@ -227,20 +233,28 @@ func (v *sweepView) table() {
 }
 
 // sweepLatencies are those that each point shows.
-var sweepLatencies = []struct{ key, name, objective string }{{"ttft_ms", "TTFT", "ttft"}, {"tpot_ms", "TPOT", "tpot"}}
+var sweepLatencies = []sweepFigure{{"ttft_ms", "TTFT", "ttft", "ms"}, {"tpot_ms", "TPOT", "tpot", "ms"}}
+
+type sweepFigure struct{ key, name, objective, unit string }
 
 // wordlessLatencies are those of points whose answers are vectors or scores.
-var wordlessLatencies = []struct{ key, name, objective string }{{"e2e_ms", "E2E", "e2e"}}
+var wordlessLatencies = []sweepFigure{{"e2e_ms", "E2E", "e2e", "ms"}}
 
-// wordless reports whether no point has an answer with words.
-func (v *sweepView) wordless() bool {
+// speechLatencies are those of points whose answers are sound.
+var speechLatencies = []sweepFigure{{"ttfa_ms", "TTFA", "ttfa", "ms"}, {"rtf", "RTF", "rtf", ""}}
+
+// all reports whether something holds of every point that has answers, and there is one.
+func (v *sweepView) all(holds func(*run.Run) bool) bool {
 	any := false
 	for i := range v.s.Points {
 		r := run.Run{Summary: metric.Summary{Requests: v.s.Points[i].Requests, Metrics: v.s.Points[i].Metrics}}
-		if r.Requests.OK > 0 && !r.Wordless() {
+		if r.Requests.OK == 0 {
+			continue
+		}
+		if !holds(&r) {
 			return false
 		}
-		any = any || r.Wordless()
+		any = true
 	}
 	return any
 }

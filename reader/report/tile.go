@@ -52,6 +52,9 @@ func serverTile(r *run.Run) tile {
 	if v, ok := r.Throughput.SystemOutputTPS.Get(); ok {
 		t.Value, t.Unit = typeset.Rate(v), "output tok/s"
 	}
+	if v, ok := r.Throughput.AudioPerS.Get(); ok && r.Speaks() {
+		t.Value, t.Unit, t.Link = typeset.Rate(v), "s of sound a second", "#def-audio_s_per_s"
+	}
 	if v, ok := r.Throughput.InputsPerS.Get(); ok && r.Wordless() {
 		t.Value, t.Unit, t.Link = typeset.Rate(v), "texts/s", "#def-inputs_per_s"
 	}

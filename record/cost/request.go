@@ -19,8 +19,8 @@ func (p *Pricing) Of(tl *timeline.Timeline) timeline.Opt[float64] {
 		return timeline.Opt[float64]{}
 	}
 	u := tl.Usage
-	if tl.Inputs.OK() && !u.Output.OK() {
-		u.Output = timeline.Some(int64(0)) // vectors and scores are no tokens
+	if tl.Wordless() && !u.Output.OK() {
+		u.Output = timeline.Some(int64(0)) // vectors, scores and sound are no tokens
 	}
 	return prices.Of(u)
 }

@@ -35,6 +35,8 @@ func writeOpenMetrics(w io.Writer, f *run.Folder) error {
 	p.gauge("input_tokens_per_second", "", t.SystemInputTPS)
 	p.gauge("requests_per_second", "", t.RequestsPerS)
 	p.gauge("inputs_per_second", "", t.InputsPerS)
+	p.gauge("characters_per_second", "", t.CharsPerS)
+	p.gauge("audio_seconds_per_second", "", t.AudioPerS)
 	if sum.Goodput != nil {
 		p.gauge("good_ratio", "ratio", sum.Goodput.Fraction)
 	}

@@ -37,6 +37,7 @@ type Group string
 const (
 	GroupLatency       Group = "Latency"
 	GroupPace          Group = "Pace"
+	GroupSound         Group = "Sound"
 	GroupTokens        Group = "Tokens"
 	GroupConnection    Group = "Sending and connection"
 	GroupOutcome       Group = "Outcome"
@@ -54,7 +55,7 @@ const (
 
 // Catalogue lists every definition, group by group.
 var Catalogue = slices.Concat(
-	latencyDefinitions, paceDefinitions, tokenDefinitions, connectionDefinitions,
+	latencyDefinitions, paceDefinitions, soundDefinitions, tokenDefinitions, connectionDefinitions,
 	outcomeDefinitions, identityDefinitions, statisticsDefinitions,
 	requestsDefinitions, throughputDefinitions, goodputDefinitions, itemDefinitions,
 	coldDefinitions, costDefinitions, decompositionDefinitions,

@@ -106,6 +106,7 @@ type tokenCounts struct {
 	shortBy            shortAnswers
 	hidden             int64
 	inputs             int64 // of successful requests: texts embedded, documents ranked
+	chars, audioUS     int64 // of those too: characters spoken, and how long the sound was
 }
 
 type task struct {

@@ -11,7 +11,7 @@ func (c *Collector) countRequest(tl *timeline.Timeline, v *Values) {
 	switch {
 	case tl.Outcome == timeline.OK:
 		r.OK++
-		if !tl.Inputs.OK() { // an answer without words has no token to be counted
+		if !tl.Wordless() { // an answer without words has no token to be counted
 			r.TokenSources[sourceName(v)]++
 		}
 		if v.LeftOut != "" {
@@ -84,11 +84,13 @@ func (c *Collector) countTokens(tl *timeline.Timeline, v *Values) {
 	n, known := v.OutputTokens.Get()
 	if known {
 		t.byOutcome[tl.Outcome] += n
-	} else if ok && !tl.Inputs.OK() {
+	} else if ok && !tl.Wordless() {
 		t.unknown++
 	}
 	if ok {
 		t.inputs += tl.Inputs.Or(0)
+		t.chars += tl.Chars.Or(0)
+		t.audioUS += tl.AudioUS.Or(0)
 	}
 	if streamed, has := v.StreamedTokens.Get(); has {
 		t.streamed += streamed

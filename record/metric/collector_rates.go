@@ -207,6 +207,12 @@ func (c *Collector) rates(t *Throughput, w *windows) {
 	if c.tokens.inputs > 0 {
 		t.InputsPerS = per(c.tokens.inputs)
 	}
+	if c.tokens.chars > 0 {
+		t.CharsPerS = per(c.tokens.chars)
+	}
+	if c.tokens.audioUS > 0 {
+		t.AudioPerS = timeline.Some(float64(c.tokens.audioUS) / 1e6 / window)
+	}
 	if len(c.tasks) > 0 {
 		var done int64
 		for _, task := range c.tasks {

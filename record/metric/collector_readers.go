@@ -21,6 +21,7 @@ type reading struct {
 	perTokenUS  float64
 	from, until float64 // the first token came; all that has come is read
 	waited      float64
+	waits       int64
 	any         bool
 }
 
@@ -32,6 +33,7 @@ func (r *reading) take(atUS int64, tokens float64) {
 		r.any, r.from, r.until = true, at, at
 	case at > r.until:
 		r.waited += at - r.until
+		r.waits++
 		r.until = at
 	}
 	r.until += tokens * r.perTokenUS

@@ -27,7 +27,9 @@ type Drift struct {
 func (c *Collector) drifts() []Drift {
 	var out []Drift
 	looked := []string{"ttft_ms", "tpot_ms"}
-	if c.at(looked[0]).Len() == 0 {
+	if sound := c.samples["ttfa_ms"]; sound != nil && sound.Len() > 0 {
+		looked = []string{"ttfa_ms", "e2e_ms"}
+	} else if c.at(looked[0]).Len() == 0 {
 		looked = []string{"e2e_ms"}
 	}
 	for _, name := range looked {

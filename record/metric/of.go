@@ -21,6 +21,7 @@ func Of(tl *timeline.Timeline) Record {
 // into copies the figures to the record.
 func (v *Values) into(r *Record) {
 	r.TTFTMS, r.TTFOMS, r.E2EMS = v.TTFTMS, v.TTFOMS, v.E2EMS
+	r.TTFAMS, r.RTF, r.StarvedMS, r.Starvations = v.TTFAMS, v.RTF, v.StarvedMS, v.Starvations
 	r.TPOTMS, r.TPOTAdjMS = v.TPOTMS, v.TPOTAdjMS
 	r.MaxGapMS, r.Stalls = v.MaxGapMS, v.Stalls
 	r.DecodeTPS, r.E2ETPS = v.DecodeTPS, v.E2ETPS
@@ -53,6 +54,7 @@ func facts(tl *timeline.Timeline) Record {
 		ConnectionReused: tl.Reused, Remote: optional(tl.Remote),
 		SentMS: optMS(tl.SentUS), FirstByteMS: optMS(tl.HeadUS), CloseMS: optMS(tl.CloseUS),
 
+		InputChars: tl.Chars, AudioS: seconds(tl.AudioUS), AudioBytesPerS: tl.AudioRate,
 		Inputs: tl.Inputs, InputTokens: tl.Usage.Input, CachedTokens: tl.Usage.Cached, ReusableTokens: tl.Reusable,
 		RequestedTokens: tl.Requested,
 
@@ -85,6 +87,14 @@ func ms(us int64) float64 { return float64(us) / 1000 }
 func optMS(us timeline.Opt[int64]) timeline.Opt[float64] {
 	if v, ok := us.Get(); ok && v >= 0 {
 		return timeline.Some(ms(v))
+	}
+	return timeline.Opt[float64]{}
+}
+
+// seconds is a length in microseconds.
+func seconds(us timeline.Opt[int64]) timeline.Opt[float64] {
+	if v, ok := us.Get(); ok && v >= 0 {
+		return timeline.Some(float64(v) / 1e6)
 	}
 	return timeline.Opt[float64]{}
 }

@@ -44,6 +44,7 @@ type Record struct {
 	FirstByteMS      timeline.Opt[float64] `json:"first_byte_ms"`
 	TTFTMS           timeline.Opt[float64] `json:"ttft_ms"`
 	TTFOMS           timeline.Opt[float64] `json:"ttfo_ms"`
+	TTFAMS           timeline.Opt[float64] `json:"ttfa_ms"`
 	E2EMS            timeline.Opt[float64] `json:"e2e_ms"`
 	CloseMS          timeline.Opt[float64] `json:"close_ms"`
 
@@ -56,6 +57,13 @@ type Record struct {
 	DecodeTPS timeline.Opt[float64] `json:"decode_tps"`
 	E2ETPS    timeline.Opt[float64] `json:"e2e_tps"`
 
+	AudioS         timeline.Opt[float64] `json:"audio_s"`
+	AudioBytesPerS timeline.Opt[int64]   `json:"audio_bytes_per_s"`
+	RTF            timeline.Opt[float64] `json:"rtf"`
+	StarvedMS      timeline.Opt[float64] `json:"starved_ms"`
+	Starvations    timeline.Opt[int64]   `json:"starvations"`
+
+	InputChars      timeline.Opt[int64] `json:"input_chars"`
 	Inputs          timeline.Opt[int64] `json:"inputs"`
 	InputTokens     timeline.Opt[int64] `json:"input_tokens"`
 	CachedTokens    timeline.Opt[int64] `json:"cached_tokens"`

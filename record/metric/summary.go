@@ -126,6 +126,8 @@ type Throughput struct {
 	SystemInOutTPS   timeline.Opt[float64]        `json:"system_in_out_tps"`
 	RequestsPerS     timeline.Opt[float64]        `json:"requests_per_s"` // successful
 	InputsPerS       timeline.Opt[float64]        `json:"inputs_per_s"`   // texts of successful requests that were embedded or ranked; null where none were
+	CharsPerS        timeline.Opt[float64]        `json:"chars_per_s"`    // characters of successful requests that were spoken; null where none were
+	AudioPerS        timeline.Opt[float64]        `json:"audio_s_per_s"`  // seconds of sound of successful requests; null where none is known
 	TasksPerS        timeline.Opt[float64]        `json:"tasks_per_s"`
 	SuccessOutputTPS timeline.Opt[float64]        `json:"success_output_tps"`
 	ByOutcome        map[timeline.Outcome]float64 `json:"by_outcome"` // output tokens/s

@@ -7,6 +7,7 @@ import "tokenmeter/record/timeline"
 type Values struct {
 	TTFTMS timeline.Opt[float64]
 	TTFOMS timeline.Opt[float64]
+	TTFAMS timeline.Opt[float64] // of sound only
 	E2EMS  timeline.Opt[float64]
 
 	TPOTMS    timeline.Opt[float64]
@@ -15,6 +16,10 @@ type Values struct {
 	Stalls    timeline.Opt[int64]
 	DecodeTPS timeline.Opt[float64]
 	E2ETPS    timeline.Opt[float64]
+
+	RTF         timeline.Opt[float64]
+	StarvedMS   timeline.Opt[float64]
+	Starvations timeline.Opt[int64]
 
 	ServiceTTFTMS timeline.Opt[float64]
 	ServiceE2EMS  timeline.Opt[float64]
@@ -67,6 +72,11 @@ func Scan(tl *timeline.Timeline, icl func(gapMS float64), itl func(gapMS float64
 }
 
 func valuesOf(tl *timeline.Timeline) (Values, seen) {
+	if timeline.ProductOf(tl.API) == timeline.Speech {
+		v := sound(tl)
+		realTime(tl, &v)
+		return v, seen{}
+	}
 	s := observe(tl)
 	c := count(tl, &s)
 	v := Values{
@@ -82,6 +92,7 @@ func valuesOf(tl *timeline.Timeline) (Values, seen) {
 	pace(tl, &s, &c, &v)
 	gaps(tl, &s, &v)
 	rates(tl, &v)
+	realTime(tl, &v)
 	return v, s
 }
 

@@ -117,6 +117,9 @@ func (c *coder) timeline(t *timeline.Timeline) {
 	c.optInt(&t.Reusable)
 	c.string(&t.ServiceTier)
 	c.optInt(&t.Inputs)
+	c.optInt(&t.Chars)
+	c.optInt(&t.AudioUS)
+	c.optInt(&t.AudioRate)
 }
 
 // more reports whether there is anything left to read; writing always goes on.

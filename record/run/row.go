@@ -41,6 +41,7 @@ type row struct {
 	FirstByteMS      *float64 `parquet:"first_byte_ms"`
 	TTFTMS           *float64 `parquet:"ttft_ms"`
 	TTFOMS           *float64 `parquet:"ttfo_ms"`
+	TTFAMS           *float64 `parquet:"ttfa_ms"`
 	E2EMS            *float64 `parquet:"e2e_ms"`
 	CloseMS          *float64 `parquet:"close_ms"`
 
@@ -53,6 +54,13 @@ type row struct {
 	DecodeTPS *float64  `parquet:"decode_tps"`
 	E2ETPS    *float64  `parquet:"e2e_tps"`
 
+	AudioS         *float64 `parquet:"audio_s"`
+	AudioBytesPerS *int64   `parquet:"audio_bytes_per_s"`
+	RTF            *float64 `parquet:"rtf"`
+	StarvedMS      *float64 `parquet:"starved_ms"`
+	Starvations    *int64   `parquet:"starvations"`
+
+	InputChars      *int64  `parquet:"input_chars"`
 	Inputs          *int64  `parquet:"inputs"`
 	InputTokens     *int64  `parquet:"input_tokens"`
 	CachedTokens    *int64  `parquet:"cached_tokens"`
@@ -88,7 +96,7 @@ type row struct {
 	EvKind   []string `parquet:"ev_kind,list" parquet-element:",dict" says:"what the event was"`
 	EvTokens []*int64 `parquet:"ev_tokens,list" parquet-element:",dict" says:"output tokens in it; null where the protocol does not tell"`
 	EvChoice []int32  `parquet:"ev_choice,list" parquet-element:",dict" says:"which choice (n > 1) it belongs to"`
-	EvBytes  []int64  `parquet:"ev_bytes,list" parquet-element:",dict" says:"UTF-8 bytes of generated text in it"`
+	EvBytes  []int64  `parquet:"ev_bytes,list" parquet-element:",dict" says:"UTF-8 bytes of generated text in it, or bytes of sound"`
 	EvRead   []int64  `parquet:"ev_read,list" parquet-element:",delta" says:"which read completed it, counted from 0; events of one read share a stamp"`
 	EvLagUS  []int64  `parquet:"ev_lag_us,list" parquet-element:",dict" says:"from the kernel's stamp to the client's read, µs; 0 with the user clock"`
 

@@ -23,24 +23,27 @@ type fact struct {
 
 // outline is a fact without its events.
 type outline struct {
-	Request  int64   `parquet:"request"`
-	Phase    string  `parquet:"phase"`
-	Worker   int64   `parquet:"worker"`
-	Session  *string `parquet:"session"`
-	Turn     *int64  `parquet:"turn"`
-	Task     *string `parquet:"task"`
-	Step     *int64  `parquet:"step"`
-	Parent   *string `parquet:"parent"`
-	Agent    *string `parquet:"agent"`
-	Reusable *int64  `parquet:"reusable_tokens"`
-	Inputs   *int64  `parquet:"inputs"`
-	Class    *string `parquet:"workload_class"`
-	ID       string  `parquet:"id"`
-	API      string  `parquet:"api"`
-	Model    string  `parquet:"model"`
-	Evidence string  `parquet:"evidence"`
-	Outcome  string  `parquet:"outcome"`
-	Error    *reason `parquet:"error"`
+	Request   int64    `parquet:"request"`
+	Phase     string   `parquet:"phase"`
+	Worker    int64    `parquet:"worker"`
+	Session   *string  `parquet:"session"`
+	Turn      *int64   `parquet:"turn"`
+	Task      *string  `parquet:"task"`
+	Step      *int64   `parquet:"step"`
+	Parent    *string  `parquet:"parent"`
+	Agent     *string  `parquet:"agent"`
+	Reusable  *int64   `parquet:"reusable_tokens"`
+	Inputs    *int64   `parquet:"inputs"`
+	Chars     *int64   `parquet:"input_chars"`
+	AudioS    *float64 `parquet:"audio_s"`
+	AudioRate *int64   `parquet:"audio_bytes_per_s"`
+	Class     *string  `parquet:"workload_class"`
+	ID        string   `parquet:"id"`
+	API       string   `parquet:"api"`
+	Model     string   `parquet:"model"`
+	Evidence  string   `parquet:"evidence"`
+	Outcome   string   `parquet:"outcome"`
+	Error     *reason  `parquet:"error"`
 
 	HTTPStatus   *int64  `parquet:"http_status"`
 	FinishReason *string `parquet:"finish_reason"`
@@ -116,6 +119,7 @@ func (f *outline) into(t *timeline.Timeline) error {
 		Request: f.Request, ID: f.ID, Phase: timeline.Phase(f.Phase), Worker: int(f.Worker),
 		Session: word(f.Session), Turn: timeline.FromPtr(f.Turn),
 		Task: word(f.Task), Step: timeline.FromPtr(f.Step), Parent: word(f.Parent), Agent: word(f.Agent), Reusable: timeline.FromPtr(f.Reusable), Inputs: timeline.FromPtr(f.Inputs), Class: word(f.Class),
+		Chars: timeline.FromPtr(f.Chars), AudioUS: microsOfSeconds(f.AudioS), AudioRate: timeline.FromPtr(f.AudioRate),
 		Norm: timeline.FromPtr(f.NormTokens), NormBy: word(f.NormBy),
 		API: f.API, Model: f.Model,
 		Evidence: timeline.Evidence(f.Evidence), Clock: timeline.Clock(f.Clock),
@@ -190,6 +194,14 @@ func word(s *string) string {
 		return ""
 	}
 	return *s
+}
+
+// microsOfSeconds turns a column of seconds back.
+func microsOfSeconds(s *float64) timeline.Opt[int64] {
+	if s == nil {
+		return timeline.Opt[int64]{}
+	}
+	return timeline.Some(int64(math.Round(*s * 1e6)))
 }
 
 // micros undoes µs/1000, exactly for times up to decades.

@@ -4,7 +4,6 @@
 package run
 
 import (
-	"slices"
 	"time"
 
 	"tokenmeter/record/cost"
@@ -137,11 +136,19 @@ type Workload struct {
 	OutputIsCap bool `json:"output_is_cap"`
 }
 
-// Wordless reports whether every answer was vectors or scores, which have no first
-// token and no pace. Where nothing succeeded the API says it.
+// Wordless reports whether every answer was vectors, scores or sound, which have no
+// first token and no pace. Where nothing succeeded the API says it.
 func (r *Run) Wordless() bool {
 	if r.Requests.OK == 0 {
-		return slices.Contains([]string{"embeddings", "rerank", "tei-rerank"}, r.Target.API)
+		return timeline.ProductOf(r.Target.API).Wordless()
 	}
-	return r.Metrics["inputs"].N >= r.Requests.OK
+	return r.Metrics["inputs"].N+r.Metrics["ttfa_ms"].N >= r.Requests.OK
+}
+
+// Speaks reports whether every answer was sound.
+func (r *Run) Speaks() bool {
+	if r.Requests.OK == 0 {
+		return timeline.ProductOf(r.Target.API) == timeline.Speech
+	}
+	return r.Metrics["ttfa_ms"].N >= r.Requests.OK
 }

@@ -115,6 +115,15 @@ type Timeline struct {
 	// Inputs is how many texts the request had answered at once: texts to embed, or
 	// documents to rank. Empty for requests that are answered with text.
 	Inputs Opt[int64]
+	// Chars is how many characters of text were to be spoken; empty for requests of
+	// another kind, and through a proxy, which does not read them.
+	Chars Opt[int64]
+	// AudioUS is how long the sound is that was made, or sent. Empty without any, and
+	// where its format does not tell.
+	AudioUS Opt[int64]
+	// AudioRate is how many of its bytes play for a second, where that is the same
+	// throughout: then the bytes of the events are times.
+	AudioRate Opt[int64]
 }
 
 // Usage is the server's own count, normalised: Input includes cached tokens

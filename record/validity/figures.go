@@ -31,11 +31,12 @@ var Latencies = []string{TTFT, TPOT, ITL, E2E}
 var families = []struct{ prefix, figure string }{
 	{"ttf", TTFT}, {"turn_ttft", TTFT}, {"first_", TTFT}, {"service_ttft", TTFT}, {"delivered_ttf", TTFT}, {"cold", TTFT}, {"network", TTFT},
 	{"tpot", TPOT}, {"decode_tps", TPOT}, {"norm_decode_tps", TPOT},
-	{"itl", ITL}, {"icl", ITL}, {"max_gap", ITL}, {"stall", ITL}, {"pace", ITL},
-	{"e2e", E2E}, {"norm_e2e", E2E}, {"service_e2e", E2E}, {"close", E2E}, {"task", E2E}, {"session_e2e", E2E},
+	{"itl", ITL}, {"icl", ITL}, {"starv", ITL}, {"max_gap", ITL}, {"stall", ITL}, {"pace", ITL},
+	{"e2e", E2E}, {"norm_e2e", E2E}, {"service_e2e", E2E}, {"close", E2E}, {"task", E2E}, {"session_e2e", E2E}, {"rtf", E2E},
 	{"delay", Delay}, {"client_lag", Delay}, {"send_late", Delay},
 	{"error", Errors}, {"check", Errors},
 	{"system_", Throughput}, {"delivered_tps", Throughput}, {"success_", Throughput}, {"sustained", Throughput}, {"requests_per_s", Throughput},
+	{"inputs_per_s", Throughput}, {"chars_per_s", Throughput}, {"audio_s_per_s", Throughput},
 	{"tasks_per_s", Throughput}, {"usd", Throughput}, {"cost", Throughput}, {"peak", Throughput}, {"throughput", Throughput},
 }
 

@@ -68,7 +68,7 @@ func (c *checker) probes() {
 				c.addf(at+".api", "%v", err)
 				continue
 			}
-			if known.Product.Batched() {
+			if known.Product().Wordless() {
 				c.addf(at+".api", "probes ask for words, and %s answers without", t.API)
 				continue
 			}

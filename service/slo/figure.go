@@ -80,6 +80,8 @@ var figures = map[string]figure{
 	"system_input_tps":  {over: "input tokens", perSecond: true, times: 1},
 	"requests_per_s":    {over: "requests", perSecond: true, times: 1},
 	"inputs_per_s":      {over: "texts", perSecond: true, times: 1},
+	"chars_per_s":       {over: "characters", perSecond: true, times: 1},
+	"audio_s_per_s":     {over: "seconds of sound", perSecond: true, times: 1},
 	"goodput_per_s":     {over: "good requests", perSecond: true, times: 1},
 	"usd_per_1k_output": {over: "dollars", under: "output tokens", times: 1e3},
 	"usd_per_m_output":  {over: "dollars", under: "output tokens", times: 1e6},

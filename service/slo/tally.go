@@ -133,6 +133,10 @@ func (o *Objective) FigureOf(r *metric.Record) (over, under float64, ok bool) {
 		return float64(input), 0, haveInput
 	case "requests_per_s":
 		return 1, 0, true
+	case "chars_per_s":
+		return float64(r.InputChars.Or(0)), 0, r.Error == nil && r.InputChars.OK()
+	case "audio_s_per_s":
+		return r.AudioS.Or(0), 0, r.Error == nil && r.AudioS.OK()
 	case "inputs_per_s":
 		return float64(r.Inputs.Or(0)), 0, r.Error == nil && r.Inputs.OK()
 	case "goodput_per_s":

@@ -85,8 +85,6 @@ type API struct {
 	// Common says that its path without the version is too common a word to know
 	// it by.
 	Common bool
-	// Product is what its replies bring.
-	Product Product
 	// Build writes the request.
 	Build func(*Request) (Call, error)
 	// Decoder makes the decoder of one reply.
@@ -111,6 +109,9 @@ type API struct {
 	// Signs finds the API's replies among others; see Recognise.
 	Signs []Sign
 }
+
+// Product is what its replies bring.
+func (a *API) Product() timeline.Product { return timeline.ProductOf(a.Name) }
 
 // Ending is how a streamed reply shows that it is whole.
 type Ending uint8

@@ -24,6 +24,7 @@ var All = []*API{
 	Embeddings,
 	Rerank,
 	TEIRerank,
+	Speech,
 }
 
 // ByName finds an API. The error lists the names there are.

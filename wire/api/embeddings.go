@@ -14,7 +14,6 @@ var Embeddings = &API{
 	Name:    "embeddings",
 	Path:    "/v1/embeddings",
 	Aliases: []string{"/api/embed"}, // Ollama's own, which takes the same request
-	Product: Vectors,
 	Build: func(r *Request) (Call, error) {
 		return r.call("/v1/embeddings", map[string]any{"model": r.Model, "input": r.Texts()})
 	},
@@ -28,7 +27,6 @@ var Embeddings = &API{
 var Rerank = &API{
 	Name:    "rerank",
 	Path:    "/v1/rerank",
-	Product: Scores,
 	Build:   func(r *Request) (Call, error) { return r.rank("/v1/rerank", "documents") },
 	Decoder: func() Decoder { return new(batchDecoder) },
 	Signs:   []Sign{{"results/relevance_score"}, {"data/relevance_score"}},
@@ -39,27 +37,10 @@ var Rerank = &API{
 var TEIRerank = &API{
 	Name:    "tei-rerank",
 	Path:    "/rerank",
-	Product: Scores,
 	Build:   func(r *Request) (Call, error) { return r.rank("/rerank", "texts") },
 	Decoder: func() Decoder { return new(batchDecoder) },
 	Signs:   []Sign{{"index", "score"}},
 }
-
-// Product is what the replies of an API bring.
-type Product uint8
-
-const (
-	// Words are text, token by token: the rule.
-	Words Product = iota
-	// Vectors are embeddings, one for each text that was sent.
-	Vectors
-	// Scores say how well each of the documents that were sent fits a query.
-	Scores
-)
-
-// Batched reports whether a reply answers several texts at once, with no text of
-// its own: there is no stream, and no length to ask for.
-func (p Product) Batched() bool { return p == Vectors || p == Scores }
 
 // Texts are the contents of the messages, for APIs that take each as a text of its
 // own.
@@ -74,10 +55,10 @@ func (r *Request) Texts() []string {
 // Inputs is how many texts a request has answered: texts to embed, or documents to
 // rank; empty for an API that answers with text of its own.
 func (a *API) Inputs(r *Request) timeline.Opt[int64] {
-	switch n := int64(len(r.Messages)); a.Product {
-	case Vectors:
+	switch n := int64(len(r.Messages)); a.Product() {
+	case timeline.Vectors:
 		return timeline.Some(n)
-	case Scores:
+	case timeline.Scores:
 		return timeline.Some(max(n-1, min(n, 1)))
 	}
 	return none
@@ -146,7 +127,7 @@ func (s *Stream) answered(n int64) {
 	switch {
 	case !told:
 		s.tl.Inputs = timeline.Some(n)
-	case n > asked, s.api.Product == Vectors && n < asked:
+	case n > asked, s.api.Product() == timeline.Vectors && n < asked:
 		s.failQuietly(fmt.Sprintf("the reply answers %d texts, and %d were sent", n, asked))
 	}
 }

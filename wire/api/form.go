@@ -20,6 +20,7 @@ const (
 	elements             // a JSON array, an event an element
 	messages             // Amazon's event stream
 	native               // the API's own framing
+	bare                 // what was asked for itself, as sound is
 	foreign              // not a reply of an API: an error, a web page
 )
 

@@ -59,6 +59,39 @@ func FuzzEmbeddings(f *testing.F)        { fuzzAPI(f, Embeddings) }
 func FuzzRerank(f *testing.F)            { fuzzAPI(f, Rerank) }
 func FuzzTEIRerank(f *testing.F)         { fuzzAPI(f, TEIRerank) }
 
+// FuzzSpeech: sound has an event a read, so what is the same however it is split is
+// their sum, its length and the outcome.
+func FuzzSpeech(f *testing.F) {
+	f.Add(uint8(0), []byte(speechEvents), uint64(1))
+	f.Add(uint8(1), []byte("RIFF\xff\xff\xff\xffWAVEfmt \x10\x00\x00\x00\x01\x00\x01\x00\xc0\x5d\x00\x00\x80\xbb\x00\x00\x02\x00\x10\x00data\xff\xff\xff\xffabcd"), uint64(2))
+	f.Add(uint8(2), []byte(`{"error":{"message":"no voice"}}`), uint64(3))
+	kinds := []string{"text/event-stream", "audio/wav", "application/json", "", "audio/pcm", "audio/mpeg", "text/html"}
+	f.Fuzz(func(t *testing.T, kind uint8, body []byte, seed uint64) {
+		head := Head{200, http.Header{}}
+		if ct := kinds[int(kind)%len(kinds)]; ct != "" {
+			head.Header.Set("Content-Type", ct)
+		}
+		end := fuzzEnds[int(kind)/len(kinds)%len(fuzzEnds)]
+		told := func(reads [][]byte) string {
+			tl := replay(Speech, head, reads, end)
+			var sound int64
+			for ev := range tl.Events.Generation() {
+				sound += ev.Bytes
+			}
+			if sound > int64(len(body)) || tl.AudioUS.Or(0) < 0 || tl.AudioRate.Or(0) < 0 || (tl.Outcome == timeline.OK) != (tl.Error == nil) {
+				t.Errorf("%d bytes of sound in %d, %v µs, outcome %s, %v", sound, len(body), tl.AudioUS, tl.Outcome, tl.Error)
+			}
+			return sprint(sound) + sprint(tl.AudioUS) + sprint(tl.AudioRate) + string(tl.Outcome) + sprint(tl.Usage)
+		}
+		whole := told([][]byte{body})
+		for _, reads := range [][][]byte{single(body), pieces(body, seed)} {
+			if got := told(reads); got != whole {
+				t.Errorf("in pieces %s, whole %s", got, whole)
+			}
+		}
+	})
+}
+
 // fuzzAPI begins with the recorded replies in which the API is recognised, and
 // with the typical chunks.
 func fuzzAPI(f *testing.F, a *API) {

@@ -65,6 +65,9 @@ func TestRequests(t *testing.T) {
 		"tei-rerank": {
 			`/rerank {"model":"m","query":"s","texts":["hi"],"seed":1}`,
 			`/rerank {"model":"m","query":"s","texts":["hi"],"seed":1}`},
+		"speech": {
+			`/v1/audio/speech {"model":"m","input":"s\n\nhi","voice":"alloy","response_format":"wav","seed":1}`,
+			`/v1/audio/speech {"model":"m","input":"s\n\nhi","voice":"alloy","response_format":"wav","seed":1}`},
 	}
 	for _, a := range All {
 		for i, stream := range []bool{true, false} {

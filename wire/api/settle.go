@@ -73,7 +73,7 @@ func (s *Stream) results() {
 	if s.malformed > 0 {
 		tl.Flags |= timeline.MalformedEvent
 	}
-	if s.form == whole && !s.api.Product.Batched() {
+	if s.form == whole && !s.api.Product().Wordless() {
 		tl.Flags |= timeline.NonStreaming
 		if tl.Asked {
 			tl.Flags |= timeline.StreamIgnored
@@ -84,7 +84,7 @@ func (s *Stream) results() {
 // settle decides the outcome; the first rule that applies wins.
 func (s *Stream) settle(end timeline.End, trailer http.Header, cause error, garbage int) {
 	tl := s.tl
-	if s.api.Ends == ByBody && end == timeline.EOF && garbage == 0 && s.tokens > 0 {
+	if (s.api.Ends == ByBody || s.form == bare) && end == timeline.EOF && garbage == 0 && (s.tokens > 0 || s.form == bare && s.fault == nil) {
 		s.progress.done = true
 	}
 	complete := s.progress.complete() && !s.failed
@@ -129,7 +129,7 @@ func (s *Stream) good(end timeline.End) {
 	if s.form != whole && !s.progress.done && s.api.Ends == ByTerminator {
 		tl.Flags |= timeline.NoDone
 	}
-	if s.form != whole && s.progress.done && tl.FinishReason == "" && s.api.Ends != ByBody {
+	if s.form != whole && s.progress.done && tl.FinishReason == "" && s.api.Ends != ByBody && !s.api.Product().Wordless() {
 		tl.Flags |= timeline.NoFinish
 	}
 	switch end {
@@ -184,8 +184,11 @@ func (s *Stream) failureWords(trailer http.Header) string {
 
 func (s *Stream) emptyWords() string {
 	tl := s.tl
-	if s.api.Product.Batched() {
+	switch product := s.api.Product(); {
+	case product.Batched():
 		return "the reply answers none of the texts"
+	case product == timeline.Speech:
+		return "the reply holds no sound"
 	}
 	words := "the answer is complete and has no token"
 	if n, ok := tl.Usage.Output.Get(); ok && n > 0 {
@@ -214,6 +217,8 @@ func (s *Stream) truncatedWords(end timeline.End, trailer http.Header, garbage i
 		words = how + " before any data came"
 	case s.progress.reason:
 		words = how + " before every choice had finished"
+	case s.form == bare:
+		words = how
 	case s.form == whole:
 		words = how + " within the JSON text"
 	}

@@ -94,6 +94,9 @@ func (s *Stream) Head(atUS int64, head Head) {
 		s.tl.RetryAfterUS = timeline.Some(after.Microseconds())
 	}
 	s.form = formOf(head)
+	if s.api.Product() == timeline.Speech && (s.form == foreign || s.form == unsure) && head.Status >= 200 && head.Status <= 299 && isSound(head.Header) {
+		s.form = bare
+	}
 	s.doubt = s.form == foreign && head.Status >= 200 && head.Status <= 299
 	coding, err := framing.NewDecoder(head.Header["Content-Encoding"]...)
 	if coding != nil {
@@ -127,6 +130,9 @@ func (s *Stream) Read(atUS, lagUS int64, data []byte) {
 // body takes body bytes after content decoding.
 func (s *Stream) body(data []byte) error {
 	s.total += int64(len(data))
+	if s.form == bare && s.raw(data) {
+		return nil
+	}
 	if s.form == foreign {
 		early := s.plain
 		s.plain = append(s.plain, data[:min(len(data), maxPlain-len(s.plain))]...)

@@ -97,7 +97,7 @@ func (h *head) timeline(a *api.API) *timeline.Timeline {
 	if tl.Requested = h.Requested; !tl.Requested.OK() {
 		tl.Requested = requested
 	}
-	tl.Inputs = h.Inputs
+	tl.Inputs, tl.Chars = h.Inputs, h.Chars
 	if h.Phase != "" {
 		tl.Phase = h.Phase
 	}

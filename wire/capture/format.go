@@ -46,6 +46,7 @@ type head struct {
 	Asked     timeline.Opt[bool]  `json:"asked,omitzero"`
 	Requested timeline.Opt[int64] `json:"requested_tokens,omitzero"`
 	Inputs    timeline.Opt[int64] `json:"inputs,omitzero"`
+	Chars     timeline.Opt[int64] `json:"input_chars,omitzero"`
 	Flags     timeline.FlagSet    `json:"flags,omitzero"`
 }
 

@@ -125,7 +125,7 @@ func (w *Writer) firstLine() *head {
 		RetryAfter: fromOpt(tl.RetryAfterUS), Clock: tl.Clock,
 		Ordinal: tl.Request, ID: tl.ID, Phase: tl.Phase, Worker: tl.Worker,
 		Session: tl.Session, Turn: tl.Turn, Task: tl.Task, Step: tl.Step, Parent: tl.Parent,
-		Model: tl.Model, Asked: timeline.Some(tl.Asked), Requested: tl.Requested, Inputs: tl.Inputs,
+		Model: tl.Model, Asked: timeline.Some(tl.Asked), Requested: tl.Requested, Inputs: tl.Inputs, Chars: tl.Chars,
 		Flags: tl.Flags & clientFlags,
 	}
 	if w.head != nil {

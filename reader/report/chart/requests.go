@@ -82,6 +82,9 @@ func stripsInto(f *Figure, strips []*gather.Strip) {
 	f.Chart = HTML(p, stripSentence(strips))
 	for _, n := range partNames {
 		if used[n.kind] {
+			if n.kind == "wait" && strips[0].Wordless {
+				n.text = "waiting for the answer, not split by the server"
+			}
 			f.Keys = append(f.Keys, Key{"k-" + n.kind, n.text})
 		}
 	}
@@ -162,25 +165,61 @@ func stripSentence(strips []*gather.Strip) string {
 	return text + " " + stripWords(strips[0]) + "."
 }
 
+// column is one of the table beside the chart.
+type column struct {
+	head string
+	of   func(*gather.Strip) string
+}
+
+// stripTable is the figures of the strips; of answers without words those that they
+// can have.
 func stripTable(strips []*gather.Strip) *Table {
-	t := &Table{Head: []string{"request", "due at", "TTFT ms", "end ms", "longest gap ms", "output tokens", "outcome"}}
 	opt := func(o timeline.Opt[float64]) string {
 		if v, ok := o.Get(); ok {
 			return typeset.Digits{}.Value(v)
 		}
 		return typeset.Missing
 	}
+	words, sound := false, false
 	for _, s := range strips {
-		tokens := typeset.Missing
-		if n, ok := s.Output.Get(); ok {
-			tokens = typeset.Exact(n)
-		}
-		outcome := string(s.Class)
+		words, sound = words || !s.Wordless, sound || s.TTFA.OK()
+	}
+	columns := []column{
+		{"request", func(s *gather.Strip) string { return fmt.Sprintf("#%d", s.ID) }},
+		{"due at", func(s *gather.Strip) string { return typeset.Clock(s.DueS) }},
+	}
+	if words {
+		columns = append(columns, column{"TTFT ms", func(s *gather.Strip) string { return opt(s.TTFT) }})
+	}
+	if sound {
+		columns = append(columns, column{"TTFA ms", func(s *gather.Strip) string { return opt(s.TTFA) }})
+	}
+	columns = append(columns, column{"end ms", func(s *gather.Strip) string { return typeset.Digits{}.Value(s.End) }})
+	if words {
+		columns = append(columns, column{"longest gap ms", func(s *gather.Strip) string { return opt(s.MaxGap) }},
+			column{"output tokens", func(s *gather.Strip) string {
+				if n, ok := s.Output.Get(); ok {
+					return typeset.Exact(n)
+				}
+				return typeset.Missing
+			}})
+	}
+	columns = append(columns, column{"outcome", func(s *gather.Strip) string {
 		if s.Message != "" {
-			outcome += ": " + typeset.Short(s.Message, 200)
+			return string(s.Class) + ": " + typeset.Short(s.Message, 200)
 		}
-		t.Rows = append(t.Rows, []string{fmt.Sprintf("#%d", s.ID), typeset.Clock(s.DueS), opt(s.TTFT),
-			typeset.Digits{}.Value(s.End), opt(s.MaxGap), tokens, outcome})
+		return string(s.Class)
+	}})
+	t := &Table{}
+	for _, c := range columns {
+		t.Head = append(t.Head, c.head)
+	}
+	for _, s := range strips {
+		row := make([]string, len(columns))
+		for i, c := range columns {
+			row[i] = c.of(s)
+		}
+		t.Rows = append(t.Rows, row)
 	}
 	return t
 }

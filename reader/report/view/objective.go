@@ -203,8 +203,12 @@ func ShowAs(metric string) shower {
 		return showUnit(" tokens/s", false)
 	case strings.HasPrefix(metric, "usd"):
 		return showUnit(" USD", false)
-	case strings.HasSuffix(metric, "tokens") || metric == "stalls" || metric == "chunks":
+	case strings.HasSuffix(metric, "tokens") || metric == "stalls" || metric == "starvations" || metric == "rtf" || metric == "chunks":
 		return showUnit("", false)
+	case metric == "chars_per_s":
+		return showUnit(" characters/s", false)
+	case metric == "audio_s_per_s":
+		return showUnit(" s of sound/s", false)
 	case metric == "inputs_per_s":
 		return showUnit(" texts/s", false)
 	case strings.HasSuffix(metric, "_per_s"):

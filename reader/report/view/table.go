@@ -95,8 +95,14 @@ var latencies = []struct{ key, name, objective string }{
 	{"tpot_ms", "TPOT", "tpot"},
 	{"itl_ms", "ITL", "itl"},
 	{"icl_ms", "ICL", "icl"},
+	{"ttfa_ms", "TTFA", "ttfa"},
+	{"starved_ms", "starved", "starved"},
+	{"rtf", "RTF", "rtf"},
 	{"e2e_ms", "E2E", "e2e"},
 }
+
+// ofSound are the rows that are shown where there is sound.
+func ofSound(key string) bool { return key == "ttfa_ms" || key == "starved_ms" || key == "rtf" }
 
 // rows builds the latency table. Gaps between tokens are shown when they are
 // known, else gaps between chunks; the answer's first token has a row of its
@@ -104,8 +110,11 @@ var latencies = []struct{ key, name, objective string }{
 func rows(r *run.Run) (table []Row, notes []string) {
 	for _, l := range latencies {
 		d := r.Metrics[l.key]
-		if r.Wordless() && l.key != "e2e_ms" {
-			continue // vectors and scores have no first token and no pace
+		if ofSound(l.key) && d.N == 0 && !(r.Speaks() && l.key == "ttfa_ms") {
+			continue
+		}
+		if r.Wordless() && l.key != "e2e_ms" && !ofSound(l.key) {
+			continue // vectors, scores and sound have no first token and no pace
 		}
 		switch l.key {
 		case "ttfo_ms":
@@ -138,8 +147,11 @@ func same(a, b metric.Dist) bool {
 
 func newRow(r *run.Run, key, name, objective string, d metric.Dist) Row {
 	scale, unit := 1.0, "ms"
+	if key == "rtf" {
+		unit = "×"
+	}
 	for _, i := range Shown {
-		if v, ok := Percentiles[i].Of(&d).Get(); ok && v >= 10_000 {
+		if v, ok := Percentiles[i].Of(&d).Get(); ok && v >= 10_000 && unit == "ms" {
 			scale, unit = 1e3, "s"
 		}
 	}

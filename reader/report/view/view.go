@@ -176,6 +176,7 @@ func facts(r *run.Run) []Fact {
 	itemFacts(r, add)
 	add("cost", costWords(r))
 	add("stalls", Stalls(r))
+	add("playback", playback(r))
 	add("of E2E", split(r))
 	add("of TTFT", ofTTFT(r))
 	add("engine", serverSide(r))
@@ -198,11 +199,31 @@ func Stalls(r *run.Run) string {
 	return fmt.Sprintf("%s in %s, the longest of %s", typeset.Plural(pauses, "pause"), typeset.Plural(n.N, "request"), typeset.Span(ms, typeset.Digits{}))
 }
 
+// playback says how often a player that begins with the first sound waits for more.
+func playback(r *run.Run) string {
+	d, waited := r.Metrics["starvations"], r.Metrics["starved_ms"]
+	longest, ok := waited.Max.Get()
+	if !ok {
+		return ""
+	}
+	if longest == 0 {
+		return "never starves, even if it begins with the first sound"
+	}
+	return fmt.Sprintf("%s in %s; never, if it begins %s after the first sound", typeset.Plural(int64(math.Round(d.Mean.Or(0)*float64(d.N))), "starvation"),
+		typeset.Plural(d.N, "request"), typeset.Span(longest, typeset.Digits{}))
+}
+
 // server is what the server delivered, to all readers together.
 func server(r *run.Run) string {
 	t := r.Throughput
 	var parts []string
-	if v, ok := t.SystemOutputTPS.Get(); ok {
+	if v, ok := t.AudioPerS.Get(); ok {
+		parts = append(parts, typeset.Rate(v)+" s of sound a second")
+	}
+	if v, ok := t.CharsPerS.Get(); ok {
+		parts = append(parts, typeset.Rate(v)+" characters/s")
+	}
+	if v, ok := t.SystemOutputTPS.Get(); ok && !r.Speaks() {
 		parts = append(parts, typeset.Rate(v)+" output tok/s")
 	}
 	if v, ok := t.SustainedTPS.Get(); ok {
@@ -238,6 +259,12 @@ func lengths(r *run.Run) string {
 			noun = " text"
 		}
 		parts = append(parts, n+noun)
+	}
+	if mean, ok := r.Metrics["input_chars"].Mean.Get(); ok {
+		parts = append(parts, typeset.Rate(mean)+" characters in")
+	}
+	if mean, ok := r.Metrics["audio_s"].Mean.Get(); ok {
+		parts = append(parts, typeset.Rate(mean)+" s of sound")
 	}
 	for _, side := range []struct{ metric, way, asked string }{
 		{"input_tokens", "in", r.Workload.InputTokens}, {"output_tokens", "out", r.Workload.OutputTokens},

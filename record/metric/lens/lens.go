@@ -108,12 +108,12 @@ type Row struct {
 }
 
 // ErrNoWords says that there is nothing to look at through a lens.
-var ErrNoWords = errors.New("lenses are of answers with words, and these requests were embeddings or rankings: a report without a lens shows them")
+var ErrNoWords = errors.New("lenses are of answers with words, and these requests were answered with vectors, scores or sound: a report without a lens shows them")
 
 // Apply looks at the measured timelines through the named lenses; "all" names
 // every one. Requests cancelled at the end of the run are left out, as the
-// tools would not have sent them, and so are those whose answers have no words:
-// embeddings and rankings. Of a run of nothing else it is ErrNoWords.
+// tools would not have sent them, and so are those whose answers have
+// no words. Of a run of nothing else it is ErrNoWords.
 func Apply(names []string, timelines iter.Seq[*timeline.Timeline], facts Facts) ([]Table, error) {
 	chosen, err := choose(names)
 	if err != nil {
@@ -132,7 +132,7 @@ func Apply(names []string, timelines iter.Seq[*timeline.Timeline], facts Facts) 
 			bare++
 			continue
 		}
-		if tl.Inputs.OK() {
+		if tl.Wordless() {
 			wordless++
 			continue
 		}
@@ -152,7 +152,7 @@ func Apply(names []string, timelines iter.Seq[*timeline.Timeline], facts Facts) 
 		t := table{facts: facts}
 		readers[i].report(&t)
 		t.noteIf(bare > 0, "%s left out: arrivals are not known", some(bare, "request"))
-		t.noteIf(wordless > 0, "%s left out: embeddings and rankings have no words", some(wordless, "request"))
+		t.noteIf(wordless > 0, "%s left out: vectors, scores and sound have no words", some(wordless, "request"))
 		t.noteIf(unstreamed > 0, "%s without a stream: no first token and no pace there", some(unstreamed, "answer"))
 		tables[i] = Table{Lens: l.name, Tool: l.tool, AsOf: l.asOf, Rows: t.rows, Notes: t.notes}
 	}

@@ -1,0 +1,61 @@
+package metric
+
+import "tokenmeter/record/timeline"
+
+// sound are the figures of sound that was made of a text. Its events carry bytes of
+// it, which have no pace of tokens: what counts is whether they come faster than
+// they are played.
+//
+//	TTFA          first event with sound − due
+//	E2E           last event with sound − due
+//	RTF           E2E / how long the sound is
+//	starved_ms    how long a player waits that begins with the first sound: whenever
+//	              all that has come is played, until more comes
+//	starvations   how often it does
+//
+// A player that begins d later waits max(starved_ms − d, 0): the waits of one only
+// move what follows, so starved_ms is the shortest delay with which it never waits.
+func sound(tl *timeline.Timeline) Values {
+	v := Values{OutputTokens: tl.Usage.Output, Flags: tl.Flags}
+	if v.OutputTokens.OK() {
+		v.TokenSource = FromUsage
+	}
+	if !tl.Streamed {
+		return v
+	}
+	var p reading
+	rate, steady := tl.AudioRate.Get()
+	if steady = steady && rate > 0 && restOf(tl) == nil && !tl.Flags.Has(timeline.ArrivalsCapped); steady {
+		p.perTokenUS = 1e6 / float64(rate)
+	}
+	var first, last, n int64
+	for ev := range tl.Events.Generation() {
+		if n == 0 {
+			first = ev.AtUS
+		}
+		n++
+		last = ev.AtUS
+		p.take(ev.AtUS, float64(ev.Bytes))
+	}
+	if r := restOf(tl); r != nil {
+		first, last, n = r.whole.firstUS, r.whole.lastUS, r.whole.n
+	}
+	if n == 0 {
+		return v
+	}
+	v.Chunks = timeline.Some(n)
+	v.TTFAMS, v.E2EMS = timeline.Some(ms(max(first, 0))), timeline.Some(ms(max(last, 0)))
+	v.ServiceE2EMS = sinceSent(tl, last)
+	if steady {
+		v.StarvedMS, v.Starvations = timeline.Some(p.waited/1000), timeline.Some(p.waits)
+	}
+	return v
+}
+
+// realTime is the real-time factor: how long the server took for sound of a length.
+func realTime(tl *timeline.Timeline, v *Values) {
+	us, known := tl.AudioUS.Get()
+	if e2e, ok := v.E2EMS.Get(); ok && known && us > 0 && tl.Outcome == timeline.OK {
+		v.RTF = timeline.Some(e2e * 1000 / float64(us))
+	}
+}

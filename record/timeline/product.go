@@ -1,0 +1,38 @@
+package timeline
+
+// Product is what a request is answered with.
+type Product uint8
+
+const (
+	// Words are text, token by token: the rule.
+	Words Product = iota
+	// Vectors are embeddings, one for each text that was sent.
+	Vectors
+	// Scores say how well each of the documents that were sent fits a query.
+	Scores
+	// Speech is sound, made of a text.
+	Speech
+)
+
+// ProductOf tells it by the name of an API.
+func ProductOf(api string) Product {
+	switch api {
+	case "embeddings":
+		return Vectors
+	case "rerank", "tei-rerank":
+		return Scores
+	case "speech":
+		return Speech
+	}
+	return Words
+}
+
+// Batched reports whether a reply answers several texts at once, as one whole.
+func (p Product) Batched() bool { return p == Vectors || p == Scores }
+
+// Wordless reports whether replies have no text of their own: no length can be asked
+// for, and there is no pace of tokens.
+func (p Product) Wordless() bool { return p != Words }
+
+// Wordless reports whether the request is answered without words.
+func (t *Timeline) Wordless() bool { return t.Inputs.OK() || ProductOf(t.API).Wordless() }
