@@ -219,6 +219,17 @@ func (c *Conn) Watch(gone func()) (stop func()) {
 	return c.unwatch
 }
 
+// Left reports whether the client has gone, where the kernel tells without a
+// read (on Linux): nobody reads while a body's last piece is passed on. An end
+// that waits behind more than the kernel takes unread is not seen.
+func (c *Conn) Left() bool {
+	under := c.Conn
+	if secure, ok := under.(*tls.Conn); ok {
+		under = secure.NetConn()
+	}
+	return ended(under)
+}
+
 func (c *Conn) unwatch() {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -40,6 +40,32 @@ func (l *leaving) unwatch() {
 	}
 }
 
+// patrol asks the kernel now and then while the body is passed on: where the
+// upstream takes nothing of it, nobody reads the client's connection.
+func (l *leaving) patrol() (stop func()) {
+	if l.c.gate == nil {
+		return func() {}
+	}
+	over := make(chan struct{})
+	go func() {
+		tick := time.NewTicker(patrolEvery)
+		defer tick.Stop()
+		for {
+			select {
+			case <-tick.C:
+				if l.c.gate.Left() {
+					l.now()
+				}
+			case <-over:
+				return
+			}
+		}
+	}()
+	return func() { close(over) }
+}
+
+const patrolEvery = 500 * time.Millisecond
+
 // ended is told that the client's context ended.
 func (l *leaving) ended() {
 	if l.c.stopped() {
@@ -89,6 +115,8 @@ func (c *call) pass() {
 	unhook := context.AfterFunc(c.in.Context(), left.ended)
 	if c.more == nil {
 		left.watch()
+	} else {
+		defer left.patrol()()
 	}
 	var abort bool
 	defer func() {
