@@ -73,6 +73,7 @@ slo: {objectives: [{name: pace, objective: "p99 ttft < 60s", window: 28d}]}
 store: %q
 rows: {folder: %q}
 keep: 1
+identity: {session: "header:X-Session-Id", parent: "header:X-Dynamo-Parent-Session-Id"}
 otel: {endpoint: %q, traces: true, key_env: TEAM, key_header: X-Team}
 datadog: {address: %q}
 log: {requests: true, level: debug}
@@ -81,12 +82,16 @@ log: {requests: true, level: debug}
 	if err != nil {
 		t.Fatal(err)
 	}
+	trace, err := OpenTrace(filepath.Join(dir, "trace.jsonl"), &Plan{})
+	if err != nil {
+		t.Fatal(err)
+	}
 	var log collected
 	ctx, stop := context.WithCancel(t.Context())
 	defer stop()
 	ready, ended := make(chan [2]string, 1), make(chan error, 1)
 	go func() {
-		ended <- Run(ctx, Options{Log: slog.New(slog.NewJSONHandler(&log, &slog.HandlerOptions{Level: slog.LevelDebug})), Sinks: []traffic.Sink{records},
+		ended <- Run(ctx, Options{Log: slog.New(slog.NewJSONHandler(&log, &slog.HandlerOptions{Level: slog.LevelDebug})), Sinks: []traffic.Sink{records, trace},
 			Load: func() (*Plan, error) {
 				return Parse("t.yaml", []byte(file), func(n string) (string, bool) { v, ok := canaries[n]; return v, ok })
 			},
@@ -116,8 +121,8 @@ log: {requests: true, level: debug}
 	}
 	outputs := map[string]string{}
 	for i := range 6 {
-		fetch("POST", at[0]+"/v1/chat/completions?tag="+canaries["other"], fmt.Sprintf(`{"model":%q,"stream":true,"user":%q,"messages":[]}`, canaries["other"], canaries["other"]),
-			"Authorization", "Bearer "+canaries["CI"], "X-Other", "token "+canaries["other"], "X-Api-Key", canaries["other"], "X-Request-Id", canaries["CI"],
+		fetch("POST", at[0]+"/v1/chat/completions?tag="+canaries["other"], fmt.Sprintf(`{"model":%q,"stream":true,"user":%q,"messages":[{"role":"user","content":%q}]}`, canaries["other"], canaries["other"], canaries["other"]),
+			"Authorization", "Bearer "+canaries["CI"], "X-Other", "token "+canaries["other"], "X-Api-Key", canaries["other"], "X-Request-Id", canaries["CI"], "X-Session-Id", canaries["other"], "X-Dynamo-Parent-Session-Id", canaries["CI"],
 			"Traceparent", fmt.Sprintf("00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b%d-01", i))
 		outputs["a refusal"] += fetch("GET", at[0]+"/v1/files/"+canaries["other"], "", "Authorization", "Bearer "+canaries["CI"])
 		outputs["a stranger's refusal"] += fetch("GET", at[0]+"/v1/models", "", "Authorization", "Bearer "+canaries["other"])
@@ -145,8 +150,10 @@ log: {requests: true, level: debug}
 	if err := <-ended; err != nil {
 		t.Fatal(err)
 	}
-	if _, err := records.Close(); err != nil {
-		t.Fatal(err)
+	for _, sink := range []interface{ Close() (int64, error) }{records, trace} {
+		if _, err := sink.Close(); err != nil {
+			t.Fatal(err)
+		}
 	}
 	_ = agent.SetReadDeadline(time.Now().Add(100 * time.Millisecond))
 	for buf := make([]byte, 64<<10); ; {
@@ -176,7 +183,7 @@ log: {requests: true, level: debug}
 		}
 		return err
 	})
-	if err != nil || rows != 6 || strings.Count(outputs["records.jsonl"], `"client":"ci"`) != 6 || !strings.Contains(outputs["the log"], `"key":"ci"`) {
+	if err != nil || rows != 6 || strings.Count(outputs["records.jsonl"], `"client":"ci"`) != 6 || strings.Count(outputs["trace.jsonl"], `"session":"`) != 4 || !strings.Contains(outputs["the log"], `"key":"ci"`) {
 		t.Errorf("%d rows, %v\n%s\n%s", rows, err, outputs["records.jsonl"], outputs["the log"])
 	}
 	for _, name := range []string{"records.jsonl", "store.db", "rows", "the agent", "the collector", "the log", "a refusal", "a stranger's refusal"} {

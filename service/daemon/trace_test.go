@@ -47,3 +47,22 @@ func TestTraceFile(t *testing.T) {
 		t.Errorf("%q, %v", data, err)
 	}
 }
+
+// What a client says acts on nobody who looks at the file.
+func TestHostileTrace(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "t.jsonl")
+	trace, err := OpenTrace(path, &Plan{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := tracedRequest(`{"prompt":"hello there"}`)
+	r.Model = "\x1b[2J\u009b31m\u202etile\ufeff\r\n{}"
+	trace.Done(r)
+	if _, err := trace.Close(); err != nil {
+		t.Fatal(err)
+	}
+	data, err := os.ReadFile(path)
+	if err != nil || strings.Count(string(data), "\n") != 1 || strings.ContainsAny(string(data), "\x1b\u009b\u202e\ufeff\r") {
+		t.Errorf("%q, %v", data, err)
+	}
+}

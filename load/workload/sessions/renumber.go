@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"time"
 
+	"tokenmeter/base/printable"
 	"tokenmeter/load/workload/records"
 	"tokenmeter/record/timeline"
 )
@@ -76,14 +77,14 @@ func Renumber(to io.Writer, path string, span Span) (sum Written, err error) {
 		}
 		data, err := json.Marshal(line)
 		if err == nil {
-			_, err = out.Write(append(data, '\n'))
+			_, err = out.Write(append(printable.JSON(data), '\n'))
 		}
 		return err
 	}
 	for _, p := range paths {
 		in, _, err := records.OpenFile(p)
 		if err != nil {
-			return sum, err
+			return sum, named(p, err)
 		}
 		cut, err := liveLines(in, func(c *said) error {
 			if !span.holds(c.begin) {
@@ -97,10 +98,13 @@ func Renumber(to io.Writer, path string, span Span) (sum Written, err error) {
 		}
 	}
 	sum.Conversations = int64(len(names) - 1)
-	if sum.Requests == 0 {
-		return sum, fmt.Errorf("%s: no request came in that time%s", path, sum.without())
+	switch {
+	case sum.Requests > 0:
+		return sum, out.Flush()
+	case span == Span{}:
+		return sum, fmt.Errorf("%s: there is no request in it%s", path, sum.without())
 	}
-	return sum, out.Flush()
+	return sum, fmt.Errorf("%s: no request came in that time%s", path, sum.without())
 }
 
 // without says what was left out.

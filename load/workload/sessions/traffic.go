@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -56,7 +57,8 @@ func liveLines(in *os.File, each func(c *said) error) (cut int64, err error) {
 	from := bufio.NewScanner(io.NewSectionReader(in, 0, info.Size()))
 	from.Buffer(nil, mostLine)
 	s := newScanner(nil)
-	for n := 1; from.Scan() && err == nil; n++ {
+	n := 1
+	for ; err == nil && from.Scan(); n++ {
 		line := bytes.TrimSpace(from.Bytes())
 		if len(line) == 0 {
 			continue
@@ -77,8 +79,12 @@ func liveLines(in *os.File, each func(c *said) error) (cut int64, err error) {
 			err = fmt.Errorf("%s: line %d: %w", in.Name(), n, err)
 		}
 	}
-	if err == nil && from.Err() != nil {
-		err = fmt.Errorf("%s: %w", in.Name(), from.Err())
+	switch more := from.Err(); {
+	case err != nil:
+	case errors.Is(more, bufio.ErrTooLong):
+		err = fmt.Errorf("%s: line %d has more than %d MiB", in.Name(), n, mostLine>>20)
+	case more != nil:
+		err = fmt.Errorf("%s: %w", in.Name(), more)
 	}
 	return cut, err
 }
@@ -145,6 +151,8 @@ func liveLine(s *scanner) (c said) {
 	at, err := time.Parse(time.RFC3339Nano, stamp)
 	switch {
 	case s.err != nil:
+	case stamp == "":
+		s.fail(`no time: a line of a trace has "at"`)
 	case err != nil:
 		s.fail(`%q is no time, in "at"`, stamp)
 	case !c.call.fits() || c.call.Input < int64(len(c.ids))*lengthBlock:
