@@ -52,7 +52,7 @@ var rooms = map[string][]string{
 	"record/exit":      {"record/metric", "record/timeline"},
 	"record/run":       {"record/cost", "record/metric", "record/objective", "record/stat", "record/timeline", "record/validity", "base/limitio", "base/printable", "base/secret"},
 	"record/genai":     {"record/timeline"},
-	"record/imports":   {"record/genai", "record/run", "record/timeline", "base/limitio"},
+	"record/imports":   {"record/genai", "record/metric", "record/run", "record/timeline", "base/config", "base/limitio"},
 	"record/export":    {"record/metric", "record/run", "record/stat", "record/timeline", "base/printable"},
 
 	"wire/framing": {},

@@ -204,7 +204,6 @@ var flagged = map[string]string{
 	"record/metric/lens/aiperf.go":  others,
 	"record/export/others.go":       others,
 	"record/imports/imports.go":     others,
-	"record/imports/summaries.go":   others,
 	"record/imports/vllm.go":        others,
 	"service/slo/rules/promtool.go": others,
 	"load/translate":                others,

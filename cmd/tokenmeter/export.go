@@ -3,6 +3,7 @@ package main
 import (
 	"cmp"
 	"errors"
+	"fmt"
 	"io"
 
 	"tokenmeter/record/export"
@@ -38,6 +39,9 @@ func (c *exportCmd) Run(a *app) error {
 		return err
 	}
 	defer f.Close()
+	if f.Run().Told != nil && !form.Summary {
+		return &usageError{fmt.Errorf("%s has another tool's figures of a whole run and no request to export: --as llm-d and --as openmetrics write the figures", c.Dir)}
+	}
 	if c.Out == "" || c.Out == "-" {
 		return form.Write(a.stdout, f)
 	}

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"slices"
 	"time"
 
 	"tokenmeter/base/limitio"
@@ -98,13 +97,19 @@ func (c *importCmd) write(a *app, in *imports.Input, from *imports.Importer) err
 	if err != nil {
 		return &usageError{err}
 	}
-	if len(all) == 0 {
+	if len(all) == 0 && m.Told == nil {
 		return &usageError{fmt.Errorf("%s holds no request", c.File)}
 	}
 	for _, note := range in.Notes {
 		a.warn("note: %s", note)
 	}
-	m.Target.Model = cmp.Or(c.Model, m.Target.Model, all[0].Model)
+	if m.Told != nil && len(c.Objective) > 0 {
+		return &usageError{fmt.Errorf("--objective: %s has figures of a whole run and no request to judge", c.File)}
+	}
+	m.Target.Model = cmp.Or(c.Model, m.Target.Model)
+	if len(all) > 0 {
+		m.Target.Model = cmp.Or(m.Target.Model, all[0].Model)
+	}
 	for _, tl := range all {
 		tl.Model = cmp.Or(tl.Model, m.Target.Model)
 	}
@@ -113,11 +118,17 @@ func (c *importCmd) write(a *app, in *imports.Input, from *imports.Importer) err
 			m.Started = info.ModTime().UTC()
 		}
 	}
-	last := slices.MaxFunc(all, func(x, y *timeline.Timeline) int { return cmp.Compare(endUS(x), endUS(y)) })
-	finished := m.Started.Add(time.Duration(endUS(last)) * time.Microsecond)
+	lastUS := int64(0)
+	for _, tl := range all {
+		lastUS = max(lastUS, tl.DueUS+tl.CloseUS.Or(0))
+	}
+	finished := m.Started.Add(time.Duration(lastUS) * time.Microsecond)
+	if m.Told != nil {
+		finished = m.Started.Add(time.Duration(m.Told.Throughput.WindowS.Or(0) * float64(time.Second)))
+	}
 	m.Finished = &finished
 	m.Objectives = c.Objective
-	m.Name = filepath.Base(c.File)
+	m.Name = cmp.Or(m.Name, filepath.Base(c.File))
 	m.Tags = map[string]string{"imported": from.Name}
 	m.Version, m.Command = fullVersion(), []string{"tokenmeter", "import", c.File}
 	w, err := run.Create(c.Out, m, run.Options{Force: c.Force})
@@ -133,8 +144,10 @@ func (c *importCmd) write(a *app, in *imports.Input, from *imports.Importer) err
 	if err != nil {
 		return err
 	}
-	a.note("imported %d requests of %s into %s", len(all), from.Name, w.Dir())
+	if m.Told != nil {
+		a.note("imported the summary of a run of %s into %s", from.Name, w.Dir())
+	} else {
+		a.note("imported %d requests of %s into %s", len(all), from.Name, w.Dir())
+	}
 	return a.show(cmp.Or(c.Format, "table"), &sum, w.Dir(), c.NoColor)
 }
-
-func endUS(tl *timeline.Timeline) int64 { return tl.DueUS + tl.CloseUS.Or(0) }

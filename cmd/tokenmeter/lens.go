@@ -2,6 +2,7 @@ package main
 
 import (
 	"encoding/json"
+	"errors"
 	"slices"
 	"strings"
 
@@ -14,6 +15,9 @@ import (
 
 // lens shows a run under the definitions of other tools.
 func (c *reportCmd) lens(a *app, f *run.Folder, sum *run.Run) error {
+	if sum.Told != nil {
+		return &usageError{errors.New("a lens needs requests, and this run has another tool's figures of the whole alone: leave out --lens")}
+	}
 	facts := lens.Facts{Summary: &sum.Summary, Limits: lensLimits(sum.Objectives)}
 	if sum.Load.Kind == "closed" {
 		facts.Concurrency = sum.Load.Concurrency

@@ -100,7 +100,7 @@ func vllmEnd(c *call) {
 	default:
 		c.note("--dataset-name %s: no equal here; --workload takes files, traces and %s", c.given["dataset-name"], "made texts")
 	}
-	c.note("TTFT counts from when a request was due and ends with the first token, not with a role chunk: report --lens vllm shows the other")
+	c.note("TTFT counts from when a request was due and ends with the first token, not with a role chunk: report --lens vllm,vllm-rust shows the others")
 }
 
 // around is a length, or the range about it.

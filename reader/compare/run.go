@@ -84,6 +84,9 @@ func Load(path string, gates ...Gate) (*Run, error) {
 	if err != nil {
 		return nil, err
 	}
+	if manifest.Told != nil {
+		return nil, fmt.Errorf("%s has another tool's figures of a whole run and no request, without which no difference can be told from chance: look at both with report, or import the tool's file of requests", path)
+	}
 	c := NewCollector(manifest, gates...)
 	for tl, err := range f.Timelines() {
 		if err != nil {

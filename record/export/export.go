@@ -16,14 +16,17 @@ type Exporter struct {
 	Ext   string // the usual extension of its files, with the dot
 	Says  string // one line for the help
 	Write func(w io.Writer, f *run.Folder) error
+	// Summary forms are of the run's summary, so they can be written of a run that is
+	// known by another tool's figures alone.
+	Summary bool
 }
 
 // Exporters lists every form, in the order of the help: our own, then those of other
 // tools.
 var Exporters = append([]Exporter{
-	{"jsonl", ".jsonl", "one record a line, every figure of a request", writeJSONL},
-	{"csv", ".csv", "the same columns for spreadsheets; lists are joined with spaces", writeCSV},
-	{"parquet", ".parquet", "the same columns and every event, for DuckDB, pandas and the like", writeParquet},
+	{"jsonl", ".jsonl", "one record a line, every figure of a request", writeJSONL, false},
+	{"csv", ".csv", "the same columns for spreadsheets; lists are joined with spaces", writeCSV, false},
+	{"parquet", ".parquet", "the same columns and every event, for DuckDB, pandas and the like", writeParquet, false},
 }, others...)
 
 // Names lists the forms, for messages.

@@ -34,11 +34,19 @@ type aiperfValue struct {
 }
 
 func isAIPerf(head []byte) bool {
-	return bytes.Contains(head, []byte(`"benchmark_phase"`)) && bytes.Contains(head, []byte(`"request_start_ns"`))
+	return bytes.Contains(head, []byte(`"benchmark_phase"`)) && bytes.Contains(head, []byte(`"request_start_ns"`)) || isAIPerfSummary(head)
+}
+
+func isAIPerfSummary(head []byte) bool {
+	return bytes.Contains(head, []byte(`"request_latency"`)) && bytes.Contains(head, []byte(`"schema_version"`))
 }
 
 func readAIPerf(in *Input, add func(*timeline.Timeline) error) (run.Run, error) {
 	var m run.Run
+	if isAIPerfSummary(in.Head()) {
+		err := aiperfSummary(in, &m)
+		return m, err
+	}
 	var all []*request
 	err := eachLine(in, func(at int64, v *aiperfRecord) error {
 		r := unknown(at)
@@ -136,4 +144,48 @@ func words(candidates ...string) string {
 		}
 	}
 	return "failed, without words"
+}
+
+// aiperfSummary reads profile_export_aiperf.json. Source: AIPerf's
+// docs/reference/json-export-schema.md.
+func aiperfSummary(in *Input, m *run.Run) error {
+	var o object
+	if err := in.whole(&o); err != nil {
+		return err
+	}
+	t := newTold(in, 0)
+	for name, our := range map[string]string{"time_to_first_token": "ttft_ms", "time_to_first_output_token": "ttfo_ms", "request_latency": "e2e_ms",
+		"inter_token_latency": "tpot_ms", "inter_chunk_latency": "icl_ms", "output_sequence_length": "output_tokens", "input_sequence_length": "input_tokens"} {
+		d, ok := o[name].(object)
+		if !ok {
+			continue
+		}
+		scale, ok := map[string]float64{"s": 1000, "sec": 1000, "ms": 1, "us": 1e-3, "ns": 1e-6, "tokens": 1}[text(d, "unit")]
+		if !ok {
+			t.fail(name, "has the unit "+text(d, "unit")+", which is not known")
+			continue
+		}
+		for key, stat := range map[string]string{"avg": "mean", "std": "sd", "min": "min", "p50": "p50", "p90": "p90", "p95": "p95", "p99": "p99", "max": "max"} {
+			t.stat(our, stat, t.number(d, key), scale)
+		}
+		if n, ok := t.whole(t.number(d, "count")).Get(); ok {
+			dist := t.Metrics[our]
+			dist.N = n
+			t.Metrics[our] = dist
+		}
+	}
+	one := func(name string) timeline.Opt[float64] {
+		d, _ := o[name].(object)
+		return t.number(d, "avg")
+	}
+	t.OK, t.Failed = t.whole(one("request_count")), t.whole(one("error_request_count"))
+	if n, ok := t.OK.Get(); ok {
+		t.Total = timeline.Some(n + t.Failed.Or(0))
+	}
+	t.Throughput.WindowS, t.Throughput.RequestsPerS = one("benchmark_duration"), one("request_throughput")
+	t.Throughput.SuccessOutputTPS, t.Throughput.SystemInOutTPS = one("output_token_throughput"), one("total_token_throughput")
+	t.counted(timeline.Opt[int64]{})
+	m.Load.Kind = "closed"
+	in.note("profile_export.jsonl, which stands beside the file, has every request")
+	return t.into(m)
 }

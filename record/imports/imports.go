@@ -23,19 +23,24 @@ type Importer struct {
 	// Is tells the tool's files by their first bytes.
 	Is func(head []byte) bool
 	// Read calls add for every request, in the order of the file, and returns
-	// what the file tells of the run.
+	// what the file tells of the run. Of a file that holds no request, only the
+	// figures of a whole run, these are the run's Told.
 	Read func(in *Input, add func(*timeline.Timeline) error) (run.Run, error)
 }
 
 // Importers lists the tools, in the order in which files are recognised.
 var Importers = []Importer{
-	{"aiperf", "AIPerf's profile_export.jsonl", isAIPerf, readAIPerf},
-	{"vllm", "vllm bench serve --save-result --save-detailed, and SGLang's bench_serving --output-details", isVLLM, readVLLM},
+	{"aiperf", "AIPerf's profile_export.jsonl and profile_export_aiperf.json", isAIPerf, readAIPerf},
+	{"vllm", "vllm bench serve --save-result, with --save-detailed every request; SGLang's bench_serving", isVLLM, readVLLM},
 	{"guidellm", "GuideLLM's benchmarks.json", isGuideLLM, readGuideLLM},
 	{"inference-perf", "inference-perf's per_request_lifecycle_metrics.json", isInferencePerf, readInferencePerf},
 	{"llmeter", "llmeter's responses.jsonl", isLLMeter, readLLMeter},
 	{"genai-perf", "genai-perf's and perf_analyzer's profile_export.json", isGenAIPerf, readGenAIPerf},
-	{"llama-bench", "llama-bench -o json or -o jsonl", isLLAMABench, readLLAMABench},
+	{"llama-bench", "llama-bench -o json, jsonl, csv or md", isLLAMABench, readLLAMABench},
+	{"mlperf", "MLPerf LoadGen's mlperf_log_summary.txt and mlperf_log_detail.txt", isMLPerf, readMLPerf},
+	{"mlperf-endpoints", "MLPerf Endpoints' result_summary.json", isEndpoints, readEndpoints},
+	{"inferencex", "rows of InferenceX's results", isInferenceX, readInferenceX},
+	{"llm-d", "llm-d's benchmark report 0.2 and 0.2.1, YAML or JSON", isLLMD, readLLMD},
 	{"otel", "OpenTelemetry spans of GenAI clients, as OTLP in JSON", isOTel, readOTel},
 	{"csv", "a table with the columns start_s, ttft_ms, e2e_ms, input_tokens, output_tokens, error", isCSV, readCSV},
 }

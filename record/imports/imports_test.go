@@ -225,21 +225,16 @@ func TestLLAMABench(t *testing.T) {
 	}
 }
 
-// Files with the figures of a whole run are known, and say where the requests are. The
-// row is of SemiAnalysisAI/InferenceX (Apache 2.0), the rest by the tools' sources.
+// Files that can't be imported and are known say where the requests are.
 func TestSummariesAreKnown(t *testing.T) {
 	for head, want := range map[string]string{
-		`{"hw": "mi355x", "conc": 4, "infmax_model_prefix": "kimik2.5", "tput_per_gpu": 55.6}`: "InferenceX",
-		`{"version": "0.2.1", "results": {"request_performance": {"aggregate": {}}}}`:          "llm-d",
-		"| model | size | t/s |\n| --- |":                                                      "-o json",
-		"build_commit,build_number,n_gen,avg_ts,stddev_ts\n":                                   "-o json",
-		`:::MLLOG {"key": "loadgen_version", "value": "5.0"}`:                                  "LoadGen",
-		`{"n_samples_issued": 9, "legacy_loadgen_window_duration_ns": 5}`:                      "Endpoints",
-		`{"schema_version":"1.5","request_latency":{"unit":"ms","avg":3}}`:                     "profile_export.jsonl",
-		"hello": "",
+		"Metric,avg,min,max\n": "profile_export.jsonl",
+		`{"total_requests":1,"failed_requests_rate":0,"requests_per_minute":3}`: "responses.jsonl",
+		`{"load_summary":{},"successes":{}}`:                                    "per_request_lifecycle_metrics.json",
+		"hello":                                                                 "",
 	} {
 		if Recognise([]byte(head)) != nil {
-			t.Errorf("%s is taken for a file with requests", head)
+			t.Errorf("%s is taken for a file that can be imported", head)
 		}
 		if got := SummaryOf([]byte(head)); (got == "") != (want == "") || !strings.Contains(got, want) {
 			t.Errorf("%s: %q", head, got)
@@ -250,7 +245,8 @@ func TestSummariesAreKnown(t *testing.T) {
 // What can't be read says where and what to do.
 func TestFaultyFiles(t *testing.T) {
 	for _, c := range []struct{ from, file, want string }{
-		{"vllm", `{"mean_ttft_ms":1,"request_throughput":1}`, "--save-detailed"},
+		{"vllm", `{"mean_ttft_ms":"x","request_throughput":1}`, "f:1:3: mean_ttft_ms is a text, no number"},
+		{"vllm", `{"date":"x"}`, "none of the figures"},
 		{"vllm", `{"ttfts":[1,2],"itls":[[]],"input_lens":[1,2],"output_lens":[1,2]}`, "f:1:1: itls has 1 elements and ttfts has 2"},
 		{"vllm", `{"ttfts":[1],"itls":[[]],"input_lens":[1],"output_lens":[1]}`, "start_times has 0 elements"},
 		{"vllm", `{"ttfts":[1],"itls":[[-2]],"input_lens":[1],"output_lens":[1],"start_times":[0]}`, "token 2 of the request comes before"},
@@ -273,6 +269,25 @@ func TestFaultyFiles(t *testing.T) {
 		{"llama-bench", `[{"n_prompt":1,"n_gen":1,"samples_ns":[]}]`, "f:1:2: the test has no samples_ns"},
 		{"llama-bench", `{"n_prompt":1,"n_gen":1,"samples_ns":[-5]}`, "f:1:1: a repetition that took -5 ns"},
 		{"llama-bench", `{"n_prompt":1,"n_gen":0,"samples_ns":[1,`, "the file ends in the middle"},
+		{"llama-bench", "| model | test | t/s |\n| --- | --- | --- |\n", "f:3:1: the table has no row"},
+		{"llama-bench", "| model | test | t/s |\n| m | pp5 |\n", "f:2:1: the row has 2 columns and the table's head 3"},
+		{"llama-bench", "| model | test | t/s |\n| m | pp5 | x |\n", `f:2:1: t/s is "x", no number`},
+		{"llama-bench", "build_commit,n_prompt,n_gen,avg_ts\na,5,0,-3\n", "avg_ts is -3, which nothing measured can be"},
+		{"llama-bench", "build_commit,n_prompt,n_gen,avg_ts\na,5\n", "f:2:"},
+		{"mlperf", "MLPerf Results Summary\nMean latency (ns) : 5\n", "f:3:1: the file ends before the test's parameters"},
+		{"mlperf", "MLPerf Results Summary\nMean latency (ns) : fast\nTest Parameters Used\n", `f:2:1: Mean latency (ns) is "fast", no number`},
+		{"mlperf", "MLPerf Results Summary\nMin latency (ns) : 9\nMax latency (ns) : 5\nTest Parameters Used\n", "the max of e2e_ms is below its min"},
+		{"mlperf", ":::MLLOG {\"key\": \"result_query_count\", \"value\": 5}\n", "has no num_errors"},
+		{"mlperf", ":::MLLOG {\"key\": \"num_err", "f:1:9: this is no JSON"},
+		{"mlperf", ":::MLLOG {\"key\": \"num_errors\", \"value\": 0}\n", "none of the figures"},
+		{"mlperf-endpoints", `{"n_samples_issued":5,"ttft":{"avg":-1}}`, "f:1:32: avg is -1"},
+		{"mlperf-endpoints", `{"n_samples_issued":5,`, "the file ends in the middle"},
+		{"inferencex", `[{"mean_ttft":true}]`, "f:1:4: mean_ttft is true or false, no number"},
+		{"inferencex", `[{"conc":1},{"conc":2}]`, "holds 2 runs: choose one; 1: "},
+		{"llm-d", "version: '0.3'\nresults: {}\n", "f:1:1: version 0.3 of the report is not known"},
+		{"llm-d", "version: '0.2'\nresults: {}\n", "aggregate is missing"},
+		{"llm-d", "version: '0.2'\nresults: {request_performance: {aggregate: {latency: {request_latency: {mean: 5, units: furlongs}}}}}\n", `request_latency is in "furlongs"`},
+		{"llm-d", "version: [\n", "f:"},
 		{"otel", `{"resourceSpans":[]}`, "gen_ai.operation.name"},
 		{"csv", "start_s,e2e_ms\n1,x\n", `f:2:3: e2e_ms is "x", no number`},
 		{"csv", "start_s,e2e_ms\n", "no row"},
@@ -303,6 +318,13 @@ func FuzzImport(f *testing.F) {
 		f.Add(uint8(i), []byte(`[{"n_prompt":5,"n_gen":2,"n_depth":1,"test_time":"2025-04-24T11:59:33Z","samples_ns":[1000,2000]}]`))
 		f.Add(uint8(i), []byte("start_s,ttft_ms,e2e_ms\n1,2,3\n"))
 		f.Add(uint8(i), []byte(`[{"start_time":5,"end_time":6,"info":{"output_token_times":[5.5]}}]`))
+		f.Add(uint8(i), []byte(":::MLLOG {\"key\":\"result_mean_latency_ns\",\"value\":5}\n:::MLLOG {\"key\":\"num_errors\",\"value\":0}\n"))
+		f.Add(uint8(i), []byte("MLPerf Results Summary\n99.00 percentile latency (ns) : 5\nTest Parameters Used\n"))
+		f.Add(uint8(i), []byte("| model | test | t/s |\n| m | pp5 | 1.5 ± 0.1 |\n"))
+		f.Add(uint8(i), []byte("build_commit,n_prompt,n_gen,avg_ns,avg_ts\na,5,0,7,1.5\n"))
+		f.Add(uint8(i), []byte("version: 0.2.1\nresults: {request_performance: {aggregate: {requests: {total: 5}}}}\n"))
+		f.Add(uint8(i), []byte(`{"infmax_model_prefix":"a","conc":1,"mean_ttft":0.5,"n_samples_issued":3,"duration_ns":5,"ttft":{"avg":3}}`))
+		f.Add(uint8(i), []byte(`{"schema_version":"1","request_latency":{"unit":"ms","avg":3,"std":1,"count":4}}`))
 		f.Add(uint8(i), []byte(`{"metadata":{"request_start_ns":1},"metrics":{"request_latency":{"value":1,"unit":"ms"}}}`))
 	}
 	f.Fuzz(func(t *testing.T, which uint8, data []byte) {
@@ -311,7 +333,7 @@ func FuzzImport(f *testing.F) {
 			t.Fatal(err)
 		}
 		Recognise(in.Head())
-		_, err = Importers[int(which)%len(Importers)].Read(in, func(tl *timeline.Timeline) error {
+		m, err := Importers[int(which)%len(Importers)].Read(in, func(tl *timeline.Timeline) error {
 			if (tl.Outcome == timeline.OK) != (tl.Error == nil) || tl.DueUS < 0 || tl.StartUS < tl.DueUS {
 				t.Errorf("%s, %+v, due %d, started %d", tl.Outcome, tl.Error, tl.DueUS, tl.StartUS)
 			}
@@ -327,6 +349,16 @@ func FuzzImport(f *testing.F) {
 		})
 		if err != nil && err.Error() == "" {
 			t.Error("an error without words")
+		}
+		if err == nil && m.Told != nil {
+			for name, d := range m.Told.Metrics {
+				for _, stat := range []string{"mean", "sd", "min", "p50", "p99", "max"} {
+					v, _ := d.Stat(stat)
+					if x, ok := v.Get(); ok && !(x >= 0 && x < math.Inf(1)) {
+						t.Errorf("%s of %s is %v", stat, name, x)
+					}
+				}
+			}
 		}
 	})
 }

@@ -22,12 +22,16 @@ type llamaBenchRow struct {
 }
 
 func isLLAMABench(head []byte) bool {
-	return bytes.Contains(head, []byte(`"samples_ns"`)) && bytes.Contains(head, []byte(`"n_gen"`)) && bytes.Contains(head, []byte(`"n_prompt"`))
+	return isLLAMABenchTable(head) || bytes.Contains(head, []byte(`"samples_ns"`)) && bytes.Contains(head, []byte(`"n_gen"`)) && bytes.Contains(head, []byte(`"n_prompt"`))
 }
 
 func readLLAMABench(in *Input, add func(*timeline.Timeline) error) (run.Run, error) {
 	m := run.Run{}
 	m.Load.Kind, m.Load.Concurrency = "closed", timeline.Some(int64(1))
+	if isLLAMABenchTable(in.Head()) {
+		err := llamaBenchTable(in, &m)
+		return m, err
+	}
 	var rows []*llamaBenchRow
 	var places []int64
 	var names []string

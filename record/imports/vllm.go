@@ -2,7 +2,6 @@ package imports
 
 import (
 	"bytes"
-	"errors"
 	"fmt"
 	"time"
 
@@ -53,6 +52,11 @@ func readVLLM(in *Input, add func(*timeline.Timeline) error) (run.Run, error) {
 	if err != nil {
 		return m, err
 	}
+	if len(results[part].TTFTs) == 0 {
+		m = vllmRun(results[part])
+		err = vllmSummary(in, places[part], &m)
+		return m, err
+	}
 	all, err := vllmRequests(in, places[part], results[part])
 	if err != nil {
 		return m, err
@@ -62,9 +66,6 @@ func readVLLM(in *Input, add func(*timeline.Timeline) error) (run.Run, error) {
 
 func vllmRequests(in *Input, at int64, v *vllmResult) (all []*request, err error) {
 	n := len(v.TTFTs)
-	if n == 0 {
-		return nil, in.at(at, errors.New("the file has the summary only: run vllm bench serve with --save-detailed (SGLang: --output-details)"))
-	}
 	for _, list := range []struct {
 		name   string
 		length int
@@ -117,4 +118,29 @@ func vllmRun(v *vllmResult) (m run.Run) {
 	}
 	m.Load.Concurrency = count(v.Concurrency)
 	return m
+}
+
+// vllmSummary reads what vLLM writes without --save-detailed, and SGLang without
+// --output-details. Its ITL are gaps between chunks, which are our ICL.
+func vllmSummary(in *Input, at int64, m *run.Run) error {
+	var o object
+	if _, err := in.decode(at, &o); err != nil {
+		return err
+	}
+	t := newTold(in, at)
+	for name, our := range map[string]string{"ttft_ms": "ttft_ms", "tpot_ms": "tpot_ms", "itl_ms": "icl_ms", "e2el_ms": "e2e_ms", "e2e_latency_ms": "e2e_ms"} {
+		for key, stat := range map[string]string{"mean": "mean", "std": "sd", "median": "p50", "p50": "p50", "p90": "p90", "p95": "p95", "p99": "p99", "p99.9": "p999"} {
+			t.stat(our, stat, t.number(o, key+"_"+name), 1)
+		}
+	}
+	t.OK, t.Failed = t.whole(t.number(o, "completed")), t.whole(t.number(o, "failed"))
+	if n, ok := t.OK.Get(); ok {
+		t.Total = timeline.Some(n + t.Failed.Or(0))
+	}
+	t.Throughput.WindowS = t.number(o, "duration")
+	t.Throughput.RequestsPerS, t.Throughput.SuccessOutputTPS = t.number(o, "request_throughput"), t.number(o, "output_throughput")
+	t.Throughput.SystemInOutTPS = t.number(o, "total_token_throughput")
+	t.counted(timeline.Opt[int64]{})
+	in.note("--save-detailed (SGLang: --output-details) has vLLM write every request")
+	return t.into(m)
 }

@@ -37,6 +37,9 @@ func Merged(folders []*Folder) (Run, error) {
 			return Run{}, fmt.Errorf("%s is a run that was named before: its requests would count twice", f.Dir())
 		}
 		seen[r.ID] = true
+		if r.Told != nil {
+			return Run{}, fmt.Errorf("%s has another tool's figures of a whole run and no request to merge", f.Dir())
+		}
 		if i > 0 {
 			if d := differences(&m, &r); len(d) > 0 {
 				return Run{}, fmt.Errorf("%s did not do what %s did: %s", f.Dir(), folders[0].Dir(), strings.Join(d, "; "))

@@ -95,6 +95,9 @@ func (f *Folder) summarise(also func(*timeline.Timeline) error) (Run, error) {
 	sum.Validity = validity.Judge(validity.Facts{
 		Facts: facts, Client: sum.Client, AllowISLDrift: sum.AllowISLDrift,
 	})
+	if sum.Told != nil {
+		sum.told()
+	}
 	if f.damaged != "" {
 		sum.Validity.Damaged(f.damaged)
 		return sum, nil

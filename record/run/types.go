@@ -51,6 +51,10 @@ type Run struct {
 	// warnings of the summary, which is computed anew from the records.
 	Noticed []metric.Warning `json:"noticed"`
 
+	// Told is what another tool's file says of a run whose requests are in no file;
+	// null for every other run.
+	Told *Told `json:"told,omitempty"`
+
 	// ServerSamples are for who draws them; see Folder.ServerSamples.
 	ServerSamples []metric.ServerSample `json:"-"`
 

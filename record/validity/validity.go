@@ -24,12 +24,21 @@ const errorsCheck = "errors"
 // Damaged makes the verdict unknown: the files that it is made from are not what
 // was written, in the way that says tells.
 func (v *Validity) Damaged(says string) {
-	v.Verdict = Unknown
+	v.unknown(append(slices.Clone(v.Checks), Check{Name: "files", Verdict: Unknown, Says: says}))
+}
+
+// SummaryOnly makes the verdict unknown: no request is there that could be checked.
+func (v *Validity) SummaryOnly() {
+	v.unknown([]Check{{Name: "evidence", Verdict: Unknown,
+		Says: "These are another tool's figures of a whole run, by its definitions: no request is there to check them by."}})
+}
+
+func (v *Validity) unknown(checks []Check) {
+	v.Verdict, v.Checks = Unknown, checks
 	v.Figures = make(map[string]string, len(Figures))
 	for _, figure := range Figures {
 		v.Figures[figure] = Unknown
 	}
-	v.Checks = append(slices.Clone(v.Checks), Check{Name: "files", Verdict: Unknown, Says: says})
 }
 
 // Check is one test of the measurement.

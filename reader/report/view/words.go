@@ -29,6 +29,10 @@ func sentences(r *run.Run, v *View) []string {
 	case v.Verdict == Invalid:
 		add("Do not use these figures: the measurement itself failed a check.")
 	}
+	if r.Told != nil {
+		add("Another tool's figures of a whole run, by its definitions; its requests are in no file.")
+		return list
+	}
 	switch {
 	case r.Requests.Total == 0:
 		add("No request was measured.")

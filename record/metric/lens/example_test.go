@@ -17,7 +17,7 @@ func ExampleApply() {
 	tl.Events.Append(timeline.Event{AtUS: 50_000, Kind: timeline.Text, Read: 1})
 	tl.Usage.Output = timeline.Some(int64(1))
 
-	tables, err := lens.Apply([]string{"vllm", "sglang"}, slices.Values([]*timeline.Timeline{tl}), lens.Facts{})
+	tables, err := lens.Apply([]string{"vllm-rust", "sglang"}, slices.Values([]*timeline.Timeline{tl}), lens.Facts{})
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -30,6 +30,6 @@ func ExampleApply() {
 		}
 	}
 	// Output:
-	// vllm bench serve mean_ttft_ms 9
+	// vllm bench serve (Rust) mean_ttft_ms 9
 	// sglang.bench_serving mean_ttft_ms 50
 }

@@ -40,6 +40,12 @@ func (r *inferencePerfReader) add(tl *timeline.Timeline) {
 	}
 	r.successes++
 	n, exact, known := tokenizer(tl)
+	if exact { // it tokenises the content, and our count is of reasoning too
+		thought, told := tl.Usage.Reasoning.Get()
+		if n -= thought; !told && read(tl, isReasoning, nil).n > 0 {
+			n, known = 0, false
+		}
+	}
 	switch {
 	case !known:
 		r.uncounted++

@@ -10,15 +10,15 @@ import (
 var inferenceX = lens{
 	name: "inferencex", tool: "SemiAnalysis InferenceX", asOf: "2026-08",
 	differs: Differs{
-		FirstToken: "as vLLM, whose client it uses",
-		Clock:      "as vLLM",
-		TPOT:       "as vLLM; interactivity is 1 / TPOT of the same statistic, so 1 / p99 TPOT is called p99",
-		ITL:        "as vLLM",
-		Tokens:     "as vLLM",
-		End:        "as vLLM",
-		Failures:   "as vLLM",
+		FirstToken: "as vLLM in Rust, whose client it uses",
+		Clock:      "as vLLM in Rust",
+		TPOT:       "as vLLM in Rust; interactivity is 1 / TPOT of the same statistic, so 1 / p99 TPOT is called p99",
+		ITL:        "as vLLM in Rust",
+		Tokens:     "as vLLM in Rust",
+		End:        "as vLLM in Rust",
+		Failures:   "as vLLM in Rust",
 	},
-	open: func(Facts) reader { return &inferenceXReader{} },
+	open: func(Facts) reader { return &inferenceXReader{vllm: vllmReader{counts: hasChoice}} },
 }
 
 type inferenceXReader struct {

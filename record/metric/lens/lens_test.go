@@ -110,15 +110,19 @@ func TestTPOTWithTTFTInside(t *testing.T) {
 	}
 }
 
-// A role chunk at 8.97 ms before a first token at 50: only vLLM counts it.
+// A role chunk at 8.97 ms before a first token at 50: only vLLM in Rust counts it.
 func TestRoleChunk(t *testing.T) {
 	r := newReply().events(timeline.Role, 1, 8.97, 0).events(timeline.Text, 100, 50, 10).
 		events(timeline.Finish, 1, 1040, 0).usage(10, 100)
-	v := through(t, "vllm", Facts{}, r)
+	v := through(t, "vllm-rust", Facts{}, r)
 	v.want(t, "mean_ttft_ms", 8.97)
 	v.want(t, "mean_tpot_ms", (1040-8.97)/99)
 	v.want(t, "mean_itl_ms", (1040-8.97)/101)
 	v.want(t, "max_output_tokens_per_s", 96) // the role chunk and the 95 tokens before 1 s
+	v = through(t, "vllm", Facts{}, r)       // in Python the first token is one
+	v.want(t, "mean_ttft_ms", 50)
+	v.want(t, "mean_e2el_ms", 1040)
+	v.want(t, "mean_itl_ms", 10)
 	for lens, row := range map[string]string{
 		"aiperf": "time_to_first_token avg", "sglang": "mean_ttft_ms", "guidellm": "time_to_first_token_ms.mean",
 		"genai-perf": "time_to_first_token avg",
@@ -250,7 +254,7 @@ func TestErrorsInsideAStream(t *testing.T) {
 	through(t, "inference-perf", limits, rs...).want(t, "goodput.goodput_percentage", null)
 }
 
-// An empty answer: SGLang records TTFT 0, vLLM the role chunk, others fail it.
+// An empty answer: SGLang records TTFT 0, vLLM in Rust the role chunk, others fail it.
 func TestEmptyAnswer(t *testing.T) {
 	rs := []reply{
 		newReply().events(timeline.Text, 3, 200, 10).usage(12, 3),
@@ -258,7 +262,8 @@ func TestEmptyAnswer(t *testing.T) {
 		newReply().events(timeline.Role, 1, 8, 0).usage(12, 0).fails(timeline.EmptyOutput),
 	}
 	through(t, "sglang", Facts{}, rs...).want(t, "mean_ttft_ms", 140)
-	through(t, "vllm", Facts{}, rs...).want(t, "mean_ttft_ms", (200.0+220+8)/3)
+	through(t, "vllm-rust", Facts{}, rs...).want(t, "mean_ttft_ms", (200.0+220+8)/3)
+	through(t, "vllm", Facts{}, rs...).want(t, "mean_ttft_ms", 210)
 	through(t, "guidellm", Facts{}, rs...).want(t, "time_to_first_token_ms.mean", 210)
 	through(t, "aiperf", Facts{}, rs...).want(t, "time_to_first_token avg", 210)
 }
@@ -391,7 +396,7 @@ func TestWhatIsLeftOut(t *testing.T) {
 }
 
 func TestUnknownLens(t *testing.T) {
-	if _, err := Apply([]string{"wrk"}, slices.Values([]*timeline.Timeline(nil)), Facts{}); err == nil || !strings.Contains(err.Error(), "vllm, aiperf") {
+	if _, err := Apply([]string{"wrk"}, slices.Values([]*timeline.Timeline(nil)), Facts{}); err == nil || !strings.Contains(err.Error(), "vllm, vllm-rust, aiperf") {
 		t.Errorf("got %v", err)
 	}
 	tables, err := Apply([]string{"all"}, slices.Values([]*timeline.Timeline(nil)), Facts{})

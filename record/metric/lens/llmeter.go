@@ -17,7 +17,7 @@ var llmeter = lens{
 		ITL:        "–",
 		Tokens:     "usage, else its own tokenizer",
 		End:        "last chunk with content",
-		Failures:   "left out of latencies, inside requests_per_minute; a cut stream counts as success",
+		Failures:   "left out of latencies, inside requests_per_minute, which counts over the time between sends; a cut stream counts as success",
 	},
 	open: func(Facts) reader { return &llmeterReader{} },
 }
@@ -28,11 +28,17 @@ type llmeterReader struct {
 	out                int64
 	uncounted, noToken int64
 	span               timeline.Span
+	firstUS, lastUS    int64 // when it sent the first and the last request
 }
 
 func (r *llmeterReader) add(tl *timeline.Timeline) {
-	r.all++
 	start := startUS(tl)
+	if sent := onRun(tl, start); r.all == 0 {
+		r.firstUS, r.lastUS = sent, sent
+	} else {
+		r.firstUS, r.lastUS = min(r.firstUS, sent), max(r.lastUS, sent)
+	}
+	r.all++
 	r.span.Add(onRun(tl, start), onRun(tl, closeUS(tl)))
 	if !withoutError(tl) {
 		r.failed++
@@ -76,11 +82,9 @@ func (r *llmeterReader) report(t *table) {
 	figures("time_per_output_token", &r.tpot, "tpot_ms", why)
 	t.row("failed_requests", "requests", whole(r.failed), "requests.failed", "a cut stream and an empty answer are no failures")
 	t.row("failed_requests_rate", "ratio", ratio(float64(r.failed), float64(r.all)), "error_rate", "the same")
-	perMinute := opt{}
-	if rate, ok := ratio(float64(r.all), r.span.Seconds()).Get(); ok {
-		perMinute = timeline.Some(60 * rate)
-	}
-	t.row("requests_per_minute", "requests/min", perMinute, "", "failures count too; 60 × requests_per_s over another window")
+	perMinute := ratio(60e6*float64(r.all), float64(r.lastUS-r.firstUS))
+	t.row("requests_per_minute", "requests/min", perMinute, "",
+		"all requests, failures too, over the time from the first send to the last: one too many for that time")
 	output, whyOutput := opt{}, noCount
 	if rate, ok := ratio(float64(r.out), r.span.Seconds()).Get(); ok && r.uncounted == 0 {
 		output, whyOutput = timeline.Some(60*rate), "60 × success_output_tps over another window"

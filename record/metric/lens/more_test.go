@@ -40,12 +40,15 @@ func TestLLMeterInferenceXAndOTel(t *testing.T) {
 	}
 	failure := newReply().closed(5000).fails(timeline.HTTP5xx)
 	failure.tl.HTTPStatus = 500
+	later := newReply().closed(5000).fails(timeline.HTTP5xx)
+	later.tl.DueUS, later.tl.StartUS, later.tl.HTTPStatus = 5e6, 5e6, 500
 	m := through(t, "llmeter", Facts{}, answer(), failure)
 	m.want(t, "time_to_first_token-average", 1)
 	m.want(t, "time_per_output_token-p50", 0.01)
 	m.want(t, "time_to_last_token-p99", 1.99)
 	m.want(t, "failed_requests_rate", 0.5)
-	m.want(t, "requests_per_minute", 24) // 2 in 5 s, the failure among them
+	m.want(t, "requests_per_minute", null)                                             // all were sent at one moment
+	through(t, "llmeter", Facts{}, answer(), later).want(t, "requests_per_minute", 24) // 2, between whose sends lie 5 s
 	x := through(t, "inferencex", Facts{}, answer(), failure)
 	x.want(t, "mean_ttft", 0.009)
 	x.want(t, "median_intvty", 1000/(1981.0/99))

@@ -23,6 +23,8 @@ func hasContentOrReasoning(k timeline.Kind) bool {
 // isAnswer: chunks with a token that is not reasoning.
 func isAnswer(k timeline.Kind) bool { return k.Bears() && k != timeline.Reasoning }
 
+func isReasoning(k timeline.Kind) bool { return k == timeline.Reasoning }
+
 // chunks are the chunks of one reply that a tool counts.
 type chunks struct {
 	n       int64

@@ -5,8 +5,29 @@ import (
 	"tokenmeter/record/timeline"
 )
 
+// Source: vllm 0.33.0, vllm/benchmarks/lib/endpoint_request_func.py and
+// vllm/benchmarks/serve.py.
 var vllm = lens{
-	name: "vllm", tool: "vllm bench serve", asOf: "2026-08",
+	name: "vllm", tool: "vllm bench serve (Python)", asOf: "0.33.0, 2026-11",
+	differs: Differs{
+		FirstToken: "first chunk with content, `reasoning` or a tool call; one with empty content and no role too; `reasoning_content` is not seen",
+		Clock:      "the send, after its own concurrency limit",
+		TPOT:       "(E2E − TTFT) / (n − 1)",
+		ITL:        "gaps between such chunks; a chunk counts as one token",
+		Tokens:     "usage, else the text tokenised again",
+		End:        "last such chunk",
+		Failures:   "left out of latency, inside the duration; an error inside a stream counts as success",
+	},
+	open: func(f Facts) reader {
+		return &vllmReader{limits: f.Limits, counts: func(k timeline.Kind) bool { return k.Bears() || k == timeline.Empty },
+			from: "starts after the client's own queue", to: "ends with the last token", gaps: "gaps between chunks: k times too large with k tokens a chunk"}
+	},
+}
+
+// Source: the client in Rust that vllm 0.33.0 brings along, which
+// VLLM_USE_RUST_BENCH=1 chooses.
+var vllmRust = lens{
+	name: "vllm-rust", tool: "vllm bench serve (Rust)", asOf: "0.33.0, 2026-11",
 	differs: Differs{
 		FirstToken: "first chunk with `choices`, an empty role chunk too",
 		Clock:      "the send, after its own concurrency limit",
@@ -16,11 +37,18 @@ var vllm = lens{
 		End:        "last chunk with `choices`",
 		Failures:   "left out of latency, inside the duration; an error inside a stream counts as success",
 	},
-	open: func(f Facts) reader { return &vllmReader{limits: f.Limits} },
+	open: func(f Facts) reader {
+		return &vllmReader{limits: f.Limits, counts: hasChoice,
+			from: "counts the role chunk as first token and starts after the client's own queue",
+			to:   "starts at the role chunk and ends with the finish chunk",
+			gaps: "gaps between chunks from the role chunk to the finish chunk: k times too large with k tokens a chunk"}
+	},
 }
 
 type vllmReader struct {
-	limits Limits
+	limits         Limits
+	counts         func(timeline.Kind) bool // which chunks are tokens to it
+	from, to, gaps string                   // why TTFT, E2E and ITL differ from ours
 
 	ttft, tpot, e2el  stat.Sample
 	itl               stat.Ints
@@ -34,13 +62,13 @@ type vllmReader struct {
 
 func (r *vllmReader) add(tl *timeline.Timeline) {
 	r.span.Add(onRun(tl, startUS(tl)), onRun(tl, closeUS(tl)))
-	c := read(tl, hasChoice, nil)
+	c := read(tl, r.counts, nil)
 	if !readToTheEnd(tl) || c.n == 0 || tl.Flags.Has(timeline.MalformedEvent) {
 		r.failed++
 		return
 	}
 	r.completed++
-	read(tl, hasChoice, func(us int64, _ timeline.Event) { r.itl.Add(us) })
+	read(tl, r.counts, func(us int64, _ timeline.Event) { r.itl.Add(us) })
 	r.chunks(tl)
 	start := startUS(tl)
 	ttft, e2el := since(start, c.firstUS), since(start, c.lastUS)
@@ -78,7 +106,7 @@ func (r *vllmReader) chunks(tl *timeline.Timeline) {
 		r.chunksByMS = map[int64]int64{}
 	}
 	for ev := range tl.Events.All() {
-		if hasChoice(ev.Kind) {
+		if r.counts(ev.Kind) {
 			r.chunksByMS[onRun(tl, ev.AtUS)/1000]++
 		}
 	}
@@ -108,7 +136,7 @@ func (r *vllmReader) report(t *table) {
 	t.row("request_throughput", "requests/s", ratio(float64(r.completed), d), "requests_per_s", "another window, another notion of success")
 	good, why := opt{}, noLimit
 	if r.limits.any() {
-		good, why = ratio(float64(r.good), d), "a role chunk can meet a TTFT limit; TPOT of one token counts as 0"
+		good, why = ratio(float64(r.good), d), "TPOT of one token counts as 0; "+r.from
 	}
 	t.row("request_goodput", "requests/s", good, "goodput.requests_per_s", why)
 	tokenRates(t, "output_throughput", "total_token_throughput",
@@ -116,16 +144,16 @@ func (r *vllmReader) report(t *table) {
 	t.row("max_output_tokens_per_s", "tokens/s", r.peak(), "best_1s_tps",
 		"counts chunks, not tokens, in whole seconds from the start")
 	meanMedianP99(t, "ttft_ms", &r.ttft, "ttft_ms",
-		"counts the role chunk as first token and starts after the client's own queue")
-	tpotWhy := "starts at the role chunk and ends with the finish chunk"
+		r.from)
+	tpotWhy := r.to
 	if r.tpot.Len() == 0 && r.uncounted > 0 {
 		tpotWhy = noCount
 	}
 	meanMedianP99(t, "tpot_ms", &r.tpot, "tpot_ms", tpotWhy)
 	meanMedianP99(t, "itl_ms", r.itl.Frozen(1000), "itl_ms|icl_ms",
-		"gaps between chunks from the role chunk to the finish chunk: k times too large with k tokens a chunk")
+		r.gaps)
 	meanMedianP99(t, "e2el_ms", &r.e2el, "e2e_ms",
-		"ends with the finish chunk and starts after the client's own queue")
+		"starts after the client's own queue; "+r.to)
 	t.noteIf(r.uncounted > 0 && r.tpot.Len() > 0, "%s without a token count, left out of TPOT", some(r.uncounted, "request"))
 }
 

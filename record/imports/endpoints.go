@@ -1,0 +1,50 @@
+package imports
+
+import (
+	"bytes"
+
+	"tokenmeter/record/run"
+	"tokenmeter/record/timeline"
+)
+
+func isEndpoints(head []byte) bool {
+	return bytes.Contains(head, []byte(`"n_samples_issued"`)) && bytes.Contains(head, []byte(`"duration_ns"`))
+}
+
+// readEndpoints reads performance/result_summary.json of MLPerf Endpoints, whose times
+// are nanoseconds. Source: mlcommons/endpoints, src/inference_endpoint/metrics/report.py.
+func readEndpoints(in *Input, _ func(*timeline.Timeline) error) (run.Run, error) {
+	m := run.Run{}
+	var o object
+	if err := in.whole(&o); err != nil {
+		return m, err
+	}
+	t := newTold(in, 0)
+	for series, our := range map[string]string{"ttft": "ttft_ms", "tpot": "tpot_ms", "latency": "e2e_ms",
+		"output_sequence_lengths": "output_tokens", "input_sequence_lengths": "input_tokens"} {
+		scale := 1e-6
+		if series == "output_sequence_lengths" || series == "input_sequence_lengths" {
+			scale = 1
+		}
+		for key, stat := range map[string]string{"avg": "mean", "std_dev": "sd", "min": "min", "max": "max", "median": "p50"} {
+			t.stat(our, stat, t.number(o, series, key), scale)
+		}
+		for key, stat := range map[string]string{"50": "p50", "50.0": "p50", "90": "p90", "90.0": "p90", "95": "p95", "95.0": "p95", "99": "p99", "99.0": "p99", "99.9": "p999"} {
+			t.stat(our, stat, t.number(o, series, "percentiles", key), scale)
+		}
+	}
+	completed, failed := t.whole(t.number(o, "n_samples_completed")), t.whole(t.number(o, "n_samples_failed"))
+	t.Total, t.Failed = t.whole(t.number(o, "n_samples_issued")), failed
+	if n, ok := completed.Get(); ok { // failures are completed too
+		t.OK = timeline.Some(max(n-failed.Or(0), 0))
+	}
+	if ns, ok := t.number(o, "duration_ns").Get(); ok {
+		t.Throughput.WindowS = timeline.Some(ns / 1e9)
+	}
+	t.Throughput.SuccessOutputTPS = t.number(o, "tps")
+	if qps := t.number(o, "qps"); failed.Or(0) == 0 {
+		t.Throughput.RequestsPerS = qps
+	}
+	err := t.into(&m)
+	return m, err
+}

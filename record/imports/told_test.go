@@ -1,0 +1,101 @@
+package imports
+
+import (
+	"bytes"
+	"math"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"tokenmeter/record/run"
+	"tokenmeter/record/timeline"
+)
+
+// summaryOf imports a file of testdata that has no request.
+func summaryOf(t *testing.T, name string, part int) run.Run {
+	t.Helper()
+	data, err := os.ReadFile(filepath.Join("testdata", name))
+	if err != nil {
+		t.Fatal(err)
+	}
+	in, err := NewInput(name, bytes.NewReader(data))
+	if err != nil {
+		t.Fatal(err)
+	}
+	in.Part = part
+	from := Recognise(in.Head())
+	if from == nil {
+		t.Fatalf("%s is not recognised", name)
+	}
+	m, err := from.Read(in, func(*timeline.Timeline) error {
+		t.Errorf("%s: a request out of nothing", name)
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if m.Told == nil {
+		t.Fatalf("%s told nothing", name)
+	}
+	return m
+}
+
+// The figures that stand in the files, in our units.
+func TestFiguresOfWholeRuns(t *testing.T) {
+	for _, c := range []struct {
+		file   string
+		part   int
+		metric string
+		stat   string
+		want   float64
+	}{
+		{"mlperf_log_summary.txt", 0, "ttft_ms", "mean", 918.456323},
+		{"mlperf_log_summary.txt", 0, "ttft_ms", "p999", 2562.462764},
+		{"mlperf_log_summary.txt", 0, "tpot_ms", "p99", 193.380124},
+		{"mlperf_log_summary.txt", 0, "e2e_ms", "max", 165057.12734},
+		{"mlperf_log_detail.txt", 0, "ttft_ms", "mean", 918.456323},
+		{"mlperf_log_detail.txt", 0, "tpot_ms", "p99", 193.380124},
+		{"mlperf_log_detail.txt", 0, "tpot_ms", "mean", 144.594078},
+		{"mlperf_log_detail.txt", 0, "e2e_ms", "p50", 38401.775522},
+		{"endpoints.json", 0, "ttft_ms", "p99", 200},
+		{"endpoints.json", 0, "tpot_ms", "mean", 8.7},
+		{"endpoints.json", 0, "output_tokens", "p50", 48},
+		{"inferencex.json", 2, "ttft_ms", "mean", 250},
+		{"inferencex.json", 2, "tpot_ms", "p99", 14},
+		{"llmd.yaml", 0, "ttft_ms", "p999", 57.014757215045425},
+		{"llmd.yaml", 0, "tpot_ms", "mean", 36.8578234128654},
+		{"llmd.yaml", 0, "input_tokens", "p95", 2294},
+		{"llamabench.md", 2, "e2e_tps", "mean", 19904.09},
+		{"llamabench.md", 2, "e2e_tps", "sd", 291.76},
+		{"llamabench.csv", 1, "ttft_ms", "mean", 0.907668},
+		{"llamabench.csv", 2, "e2e_ms", "sd", 0.047507},
+		{"aiperf_profile.json", 0, "ttft_ms", "p99", 387.13670486},
+		{"aiperf_profile.json", 0, "tpot_ms", "mean", 2.7625583311977584},
+		{"vllm_summary.json", 0, "icl_ms", "p99", 12.5},
+		{"vllm_summary.json", 0, "tpot_ms", "p50", 9.9},
+	} {
+		m := summaryOf(t, c.file, c.part)
+		d := m.Told.Metrics[c.metric]
+		v, _ := d.Stat(c.stat)
+		if got, ok := v.Get(); !ok || math.Abs(got-c.want) > 1e-9*c.want {
+			t.Errorf("%s: %s of %s is %v, the file says %v", c.file, c.stat, c.metric, got, c.want)
+		}
+	}
+	m := summaryOf(t, "mlperf_log_detail.txt", 0)
+	if m.Told.OK.Or(0) != 73728 || m.Told.Throughput.SystemOutputTPS.Or(0) != 24593.8 || m.Load.Kind != "open" {
+		t.Errorf("%+v, %s", m.Told, m.Load.Kind)
+	}
+	m = summaryOf(t, "endpoints.json", 0)
+	if m.Told.OK.Or(0) != 2000 || m.Told.Throughput.WindowS.Or(0) != 475.7 || m.Told.Throughput.RequestsPerS.Or(0) != 4.2 {
+		t.Errorf("%+v", m.Told)
+	}
+	m = summaryOf(t, "inferencex.json", 1)
+	if m.Load.Concurrency.Or(0) != 4 || m.Target.Model != "org/model" {
+		t.Errorf("%+v", m.Load)
+	}
+	// vLLM divides deviations by n, which its file does not say: ours can't be told.
+	m = summaryOf(t, "vllm_summary.json", 0)
+	if m.Told.OK.Or(0) != 10 || m.Told.Failed.Or(0) != 1 || m.Told.Metrics["ttft_ms"].SD.OK() {
+		t.Errorf("%+v", m.Told.Metrics["ttft_ms"])
+	}
+}
