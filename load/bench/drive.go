@@ -74,6 +74,9 @@ func (d *closedLoop) stream(s int) {
 			lost = 0
 		}
 		at = max(at, r.clk.US()+retreat(lost).Microseconds())
+		if p.waits.Load() { // its user is there until the end, so nobody takes the place
+			at = max(at, ph.untilUS)
+		}
 	}
 }
 

@@ -563,3 +563,21 @@ func TestClassesInTheSummary(t *testing.T) {
 }
 
 func writeFile(name, text string) error { return os.WriteFile(name, []byte(text), 0o600) }
+
+// A user whose next turn is due after the end waits for it: no other one begins in
+// their place, who would do nothing but first turns.
+func TestNobodyBeginsInPlaceOfWhoWaits(t *testing.T) {
+	for _, content := range []string{
+		"input: 20\noutput: 10\nturns: 3\nthink: 8s",
+		"task: {steps: [{name: a, input: 20}, {name: b, after: [a], tool: 8s, input: 20}, {name: c, after: [a], tool: 9s, input: 20}]}",
+	} {
+		f := &fake{chat: said(100*time.Millisecond, func(int, body) string { return "so" })}
+		res := virtual(t, f, Plan{Load: Load{Concurrency: 2, Duration: 5 * time.Second, Warmup: Warmup{Off: true}}, Content: Content{Workload: spec(t, content)}}, nil)
+		if res.err != nil {
+			t.Fatal(res.err)
+		}
+		if f := res.run.Requests; f.OK != 2 || f.Total-f.OK != f.Unsent() || f.Unsent() > 4 || f.Failed != 0 {
+			t.Errorf("%s: %d requests were sent, want 2; %d never", content, f.OK, f.Unsent())
+		}
+	}
+}

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strconv"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"tokenmeter/load/workload"
@@ -25,6 +26,7 @@ type playing struct {
 	dueUS int64
 	steps []played
 	told  told
+	waits atomic.Bool // a step is due after the time to send
 }
 
 // played is how a step went.
@@ -174,7 +176,11 @@ func (p *playing) next(k int) bool {
 		dueUS = p.dueUS + at.Microseconds()
 	}
 	j := p.prepare(k)
-	if p.over(max(dueUS, readyUS)) || r.pause(p.ph, max(dueUS, readyUS)) != nil || !r.place(p.free, p.ph, p.part) {
+	over := p.over(max(dueUS, readyUS))
+	if over {
+		p.waits.Store(true)
+	}
+	if over || r.pause(p.ph, max(dueUS, readyUS)) != nil || !r.place(p.free, p.ph, p.part) {
 		p.cut(j, max(dueUS, readyUS))
 		return false
 	}

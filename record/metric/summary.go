@@ -58,8 +58,8 @@ type Requests struct {
 	ITLLeftOut map[string]int64 `json:"itl_left_out,omitempty"`
 }
 
-// NeverSent is the name in excluded of requests that were due and never sent:
-// the end came before a place under the cap was free for them.
+// NeverSent is the name in excluded of requests that were planned and never sent: their
+// time lay after the end, or it came before a place under the cap was free for them.
 const NeverSent = "never_sent"
 
 // Unsent is how many of the measured requests were never sent.

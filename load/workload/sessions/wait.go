@@ -20,6 +20,7 @@ type recorded struct {
 	calls []Call
 	owner map[uint64]int // the call that first had an id
 	fresh uint64         // ids that were made up, where lengths are all that is known
+	named map[string]int // agents, by the names that they were recorded by
 }
 
 // event is a call, or the beginning of an agent.
@@ -29,15 +30,16 @@ type event struct {
 }
 
 func newRecorded(id string, block int64) *recorded {
-	return &recorded{id: id, block: block, agents: []Agent{{Parent: -1}}, did: make([][]event, 1), owner: map[uint64]int{}}
+	return &recorded{id: id, block: block, agents: []Agent{{Parent: -1}}, did: make([][]event, 1), owner: map[uint64]int{}, named: map[string]int{"": 1}}
 }
 
 // begin notes an agent that another one began.
 func (r *recorded) begin(name string, parent int, at time.Duration) int {
 	n := len(r.agents)
-	for k, plain := 2, name; slices.ContainsFunc(r.agents, func(a Agent) bool { return a.Name == name }); k++ {
-		name = fmt.Sprintf("%s-%d", plain, k)
+	for plain := name; r.named[name] > 0; name = fmt.Sprintf("%s-%d", plain, r.named[plain]) {
+		r.named[plain]++
 	}
+	r.named[name]++
 	r.agents = append(r.agents, Agent{Name: name, Parent: parent})
 	r.did = append(r.did, nil)
 	r.did[parent] = append(r.did[parent], event{at, -1, n})

@@ -119,6 +119,9 @@ func (r *recorded) weka(s *scanner, row *wekaRow) {
 		r.wekaCall(s, row, 0, 0)
 		return
 	}
+	if len(row.nested) == 0 {
+		return // it asked no model
+	}
 	agent := r.begin(cmp.Or(row.agent, row.sort), 0, row.at)
 	since := time.Duration(0)
 	for i := range row.nested {

@@ -210,3 +210,23 @@ func checkSession(t *testing.T, s *Session) {
 	s.Width()
 	s.Path()
 }
+
+// Sub-agents of one name have names of their own, however many there are; one that asked
+// no model is none.
+func TestManyAgentsOfOneName(t *testing.T) {
+	const call = `{"t":1,"type":"n","model":"m","in":64,"out":1,"hash_ids":[1]}`
+	agent := `{"t":1,"type":"subagent","agent_id":"same","subagent_type":"E","status":"completed","models":[],"requests":[` + call + `]},`
+	text := `{"id":"x","models":[],"block_size":64,"hash_id_scope":"local","requests":[` + strings.Repeat(agent, 10_000) +
+		strings.Replace(agent, call, "", 1) + call + `]}`
+	s := sessionOf(t, write(t, "x.json", text), "")
+	if len(s.Agents) != 10_001 || len(s.Calls) != 10_001 {
+		t.Fatalf("%d agents, %d calls", len(s.Agents), len(s.Calls))
+	}
+	names := map[string]bool{}
+	for _, a := range s.Agents {
+		if names[a.Name] {
+			t.Fatalf("two agents are named %q", a.Name)
+		}
+		names[a.Name] = true
+	}
+}

@@ -355,7 +355,7 @@ func leftOut(r *run.Run) string {
 // than a few.
 func leftOutWhy(class timeline.Outcome, n, total int64) string {
 	if class == metric.NeverSent {
-		return " (due, but the end came before the cap left them a place; bad in every objective)"
+		return " (the end came before their time, or before the cap left them a place; what was due is bad in every objective)"
 	}
 	if !class.Cancelled() {
 		return ""
