@@ -87,9 +87,16 @@ func (c *benchCmd) results(a *app, sum *run.Run, err error) error {
 	if format == "" {
 		format = "table"
 	}
-	if target := (*bench.TargetError)(nil); format == "table" && sum.Requests.Total == 0 && errors.As(err, &target) {
-		a.note("no request was measured; the warm-up is saved in %s", sum.Dir)
-		return err
+	target, plan := (*bench.TargetError)(nil), (*bench.UsageError)(nil)
+	if format == "table" && sum.Requests.Total == 0 {
+		switch {
+		case errors.As(err, &target):
+			a.note("no request was measured; the warm-up is saved in %s", sum.Dir)
+			return err
+		case errors.As(err, &plan):
+			a.note("no request was measured; what was done is in %s", sum.Dir)
+			return err
+		}
 	}
 	if format != "table" {
 		a.note("saved %s", sum.Dir)

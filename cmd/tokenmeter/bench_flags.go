@@ -113,6 +113,7 @@ var benchGroups = []kong.Group{
 	{Key: "connection", Title: "Connection:"},
 	{Key: "sweep", Title: "Sweep:"},
 	{Key: "turns", Title: "Repeats, and servers in turns:"},
+	{Key: "control", Title: "Before, meanwhile and after:"},
 	{Key: "judging", Title: "Judging:"},
 	{Key: "results", Title: "Results:"},
 	{Key: "output", Title: "Output:"},

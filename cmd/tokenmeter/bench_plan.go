@@ -49,6 +49,7 @@ func (c *benchCmd) plan(a *app) (bench.Plan, error) {
 	p.Pricing = c.pricing(&check)
 	p.Hardware = c.hardware(&check)
 	p.Beside = c.beside(&check)
+	p.Control = c.control(&check)
 	check.choice("--preflight", c.Preflight, "none", "get", "probe")
 	c.checkShared(&check, forms...)
 	p.Tags = tags(c.Tag, &check)

@@ -12,5 +12,7 @@ type besideFlags struct{}
 
 func (*benchCmd) beside(*checker) func(client.Config) bench.Beside { return nil }
 
+func (*benchCmd) control(*checker) func(client.Config) bench.Control { return nil }
+
 // hardware knows none.
 func (*benchCmd) hardware(*checker) *metric.Hardware { return nil }

@@ -89,6 +89,7 @@ func TestEveryWarningIsExplained(t *testing.T) {
 		"record/metric/collector_warnings.go": regexp.MustCompile(`w\.add\([^"]*"([a-z_0-9]+)"|\{"([a-z_]+)", "[%A-Z]`),
 		"load/bench/*.go":                     regexp.MustCompile(`\.notice\("([a-z_]+)"`),
 		"wire/scrape/watch.go":                regexp.MustCompile(`\bsay\("([a-z_]+)"`),
+		"load/control/control.go":             regexp.MustCompile(`Name: "([a-z_]+)",`),
 		"record/run/merge.go":                 regexp.MustCompile(`Name: "([a-z_]+)", Says`),
 		"record/metric/roofline.go":           regexp.MustCompile(`Name: "([a-z_]+)", Value`),
 	} {

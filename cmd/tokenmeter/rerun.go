@@ -82,6 +82,11 @@ func again(m *run.Run, more []string) ([]string, error) {
 			args = append(args, arg)
 		}
 	}
+	for _, flag := range []string{"--before-point", "--after-point"} {
+		if given(args, flag) {
+			return nil, fmt.Errorf("the run had commands around it (%s): a folder may come from anybody, so nothing of it is run in a shell; type the command yourself if you know it: tokenmeter %s", flag, strings.Join(args, " "))
+		}
+	}
 	if len(lost) > 0 {
 		return nil, fmt.Errorf("secrets are in no run: give again, behind --, what was %s", strings.Join(lost, " and "))
 	}

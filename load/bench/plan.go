@@ -134,6 +134,8 @@ type Output struct {
 	Each func(Ended) bool
 	// Beside makes what looks at the server from beside the run; nil: nothing does.
 	Beside func(client.Config) Beside
+	// Control makes what acts on the server around the run; nil: nothing does.
+	Control func(client.Config) Control
 	// Progress receives a snapshot a few times a second; nil: nobody looks.
 	Progress func(Snapshot)
 	Log      io.Writer // warnings while running; nil: none

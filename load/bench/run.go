@@ -147,10 +147,17 @@ func (r *runner) record(ctx context.Context, ready found) (*run.Run, error) {
 	r.writer.Store(w)
 	facts := machineFacts{machine: machine.This()}
 	facts.begin()
+	control := r.control()
+	cause := control.before(ctx, r, ready)
 	beside := r.beside()
-	cause := r.warmup(ctx)
+	if cause == nil {
+		cause = r.warmup(ctx)
+	}
 	if work, ok := r.work.(workload.Primed); ok && cause == nil {
 		cause = r.prime(ctx, work)
+	}
+	if cause == nil {
+		cause = control.measure(ctx, r)
 	}
 	if cause == nil {
 		r.checkTimer()
@@ -158,10 +165,12 @@ func (r *runner) record(ctx context.Context, ready found) (*run.Run, error) {
 		beside.Measure()
 		cause = r.measure(ctx, &facts)
 	}
+	cause = control.measured(ctx, cause)
 	r.rise()
 	final := r.manifest(ready)
 	r.complete(&final, &facts, cause)
 	r.aside(&final, beside, w)
+	cause = control.after(ctx, r, &final, cause)
 	done, err := w.Finish(final)
 	r.writer.Store(nil)
 	if err != nil {

@@ -204,6 +204,9 @@ func (g *Grid) point(ctx context.Context, n, place, repeat int, s *result.Sweep)
 	p.Value, p.Text, p.Settings, p.Place, p.Repeat = cell.Value, cell.Text, cell.Settings, place+1, repeat
 	var target *bench.TargetError
 	if !errors.As(err, &target) {
+		if err != nil && p.Run != "" && p.Requests.Total == 0 && !errors.Is(err, bench.ErrInterrupted) {
+			p.Error = err.Error()
+		}
 		return p, err
 	}
 	spared := server.alive || g.several()

@@ -25,7 +25,7 @@ func Merged(folders []*Folder) (Run, error) {
 	first := folders[0].Run()
 	m := first
 	m.ID, m.MonotonicZeroNS, m.Noticed = "", 0, nil
-	m.ServerMetrics = nil // each machine read the server in a time of its own
+	m.ServerMetrics, m.Control = nil, nil // each machine's are of a time of its own
 	m.Tags = map[string]string{"merged": fmt.Sprint(len(folders))}
 	last := m.end()
 	var offsets []string

@@ -55,6 +55,9 @@ type Run struct {
 	// null for every other run.
 	Told *Told `json:"told,omitempty"`
 
+	// Control is what was done to the server around the run, in that order.
+	Control []Act `json:"control"`
+
 	// ServerSamples are for who draws them; see Folder.ServerSamples.
 	ServerSamples []metric.ServerSample `json:"-"`
 
@@ -67,6 +70,22 @@ type Run struct {
 	Files    map[string]string `json:"files,omitempty"`
 	Checksum string            `json:"checksum,omitempty"`
 }
+
+// Act is one thing that was done to the server around a run: a command, a cache that
+// was emptied, its profiler.
+type Act struct {
+	Name  string                `json:"name"` // before_point | after_point | reset_cache | profile
+	Does  string                `json:"does"` // the command, or the request: POST /reset_prefix_cache; secrets removed
+	FromS float64               `json:"from_s"`
+	ToS   timeline.Opt[float64] `json:"to_s"` // both on the run's clock; null where it never ended
+	OK    bool                  `json:"ok"`
+	Says  string                `json:"says"`  // what went wrong, or what is to know; secrets removed
+	Files string                `json:"files"` // where its files are, as the user said; empty: nobody said
+}
+
+// Profiled reports whether the server's profiler ran: one that could not be stopped did,
+// one that could not be started did not.
+func (a *Act) Profiled() bool { return a.Name == "profile" && (a.OK || !a.ToS.OK()) }
 
 // Environment is the machine that made the load.
 type Environment struct {

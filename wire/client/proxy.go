@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"net"
+	"net/http"
 	"net/url"
 	"strconv"
 	"strings"
@@ -165,4 +166,17 @@ func (p *proxied) connect(nc net.Conn, address string) (status int, reason strin
 		return 0, "", errors.New("it does not answer as an HTTP proxy does")
 	}
 	return status, reason, nil
+}
+
+// OwnHeader are the headers of a request that somebody else sends to the target
+// beside the client: the user's, and the key as a bearer's.
+func (cfg *Config) OwnHeader() http.Header {
+	own := http.Header{}
+	for name, values := range cfg.Header {
+		own[name] = values
+	}
+	if cfg.Key != "" && own.Get("Authorization") == "" {
+		own.Set("Authorization", "Bearer "+cfg.Key)
+	}
+	return own
 }

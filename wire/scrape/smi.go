@@ -12,6 +12,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"tokenmeter/base/child"
 )
 
 // tool is a vendor's program that prints what its GPUs do. What it prints becomes
@@ -55,7 +57,7 @@ func (t tool) run(ctx context.Context, name string, limit time.Duration) (page [
 	ctx, stop := context.WithTimeout(ctx, limit)
 	defer stop()
 	cmd := exec.CommandContext(ctx, name, t.args...)
-	kill := inGroup(cmd)
+	kill := child.Group(cmd)
 	cmd.Cancel, cmd.WaitDelay = kill, straggle
 	var out capped
 	cmd.Stdout = &out

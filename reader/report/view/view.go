@@ -180,6 +180,7 @@ func facts(r *run.Run) []Fact {
 	add("of E2E", split(r))
 	add("of TTFT", ofTTFT(r))
 	add("engine", serverSide(r))
+	add("control", controlWords(r))
 	add("GPUs", gpuSide(r))
 	add("roofline", rooflineWords(r))
 	add("failed", failed(r))

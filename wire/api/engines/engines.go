@@ -22,6 +22,7 @@ type engine struct {
 	speaks  []string // names of its APIs, the best first
 	version struct{ path, name string }
 	models  string // where models are named when /v1/models is not there; empty: nowhere
+	control Control
 }
 
 // engines are tried in this order.

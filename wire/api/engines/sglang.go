@@ -14,4 +14,9 @@ var sglangEngine = &engine{
 	speaks:  []string{"openai-chat", "openai-completions", api.SGLang.Name},
 	version: struct{ path, name string }{"/get_server_info", "version"},
 	models:  "/get_model_info",
+	control: Control{
+		Resets: []string{"/flush_cache"},
+		Start:  "/start_profile", Stop: "/stop_profile",
+		ProfileGuard: "SGLang writes traces where SGLANG_TORCH_PROFILER_DIR says",
+	},
 }

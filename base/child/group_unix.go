@@ -1,15 +1,15 @@
 //go:build unix
 
-package scrape
+package child
 
 import (
 	"os/exec"
 	"syscall"
 )
 
-// inGroup gives a program a process group of its own: what it starts ends with it,
+// Group gives a program a process group of its own: what it starts ends with it,
 // and Ctrl-C at our terminal does not reach it.
-func inGroup(cmd *exec.Cmd) (kill func() error) {
+func Group(cmd *exec.Cmd) (kill func() error) {
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	return func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
 }

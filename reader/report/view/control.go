@@ -1,0 +1,36 @@
+package view
+
+import (
+	"strings"
+
+	"tokenmeter/reader/report/typeset"
+	"tokenmeter/record/run"
+)
+
+// controlWords is what was done to the server around the run, in a line.
+func controlWords(r *run.Run) string {
+	var list []string
+	for _, a := range r.Control {
+		text := a.Name
+		if a.Does != "" {
+			text += " (" + typeset.Short(a.Does, 60) + ")"
+		}
+		text += " at " + seconds(a.FromS)
+		if to, ok := a.ToS.Get(); ok && to > a.FromS {
+			text += "–" + seconds(to)
+		}
+		switch {
+		case !a.OK:
+			text += ", failed: " + a.Says
+		case a.Says != "":
+			text += ": " + a.Says
+		}
+		if a.Files != "" {
+			text += ", files in " + a.Files
+		}
+		list = append(list, text)
+	}
+	return strings.Join(list, "; ")
+}
+
+func seconds(s float64) string { return typeset.Span(s*1e3, typeset.Digits{}) }
