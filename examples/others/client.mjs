@@ -20,6 +20,15 @@ if (name === "openai") {
     text += e.type === "response.output_text.delta" ? e.delta : "";
   }
   show("responses", events, text);
+} else if (name === "@google/genai") {
+  const { GoogleGenAI } = await import("@google/genai");
+  const c = new GoogleGenAI({ apiKey: "sk-example-not-a-key", httpOptions: { baseUrl: base, apiVersion: "v1beta" } });
+  let events = 0, text = "";
+  for await (const chunk of await c.models.generateContentStream({ model: "gemini-2.0-flash", contents: "measure this" })) {
+    events++;
+    text += chunk.text ?? "";
+  }
+  show("generateContentStream", events, text);
 } else {
   const { default: Anthropic } = await import("@anthropic-ai/sdk");
   const c = new Anthropic({ baseURL: base, apiKey: "sk-ant-example-not-a-key", maxRetries: 0 });

@@ -153,6 +153,50 @@ func TestAConnectionThatDiedInThePool(t *testing.T) {
 	}
 }
 
+// A server that closes each connection right after its response, though it
+// promised to keep it, loses one request at most. One that did so once gets its
+// connections back.
+func TestAServerThatClosesEarly(t *testing.T) {
+	const requests = 50
+	reply := whole(200, "application/json", `{"choices":[{"message":{"content":"w"},"finish_reason":"stop"}]}`)
+	for name, tc := range map[string]struct {
+		closes        func(n int64) bool
+		pause         time.Duration
+		lost, dialled int // at most
+	}{
+		"always": {func(int64) bool { return true }, 0, 1, requests},
+		"once":   {func(n int64) bool { return n == 1 }, 10 * time.Millisecond, 1, 15},
+		"never":  {func(int64) bool { return false }, 0, 0, 1},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			var n atomic.Int64
+			h := open(t, func(c net.Conn, r *received) bool {
+				_, _ = io.WriteString(c, reply)
+				if !tc.closes(n.Add(1)) {
+					return true
+				}
+				time.Sleep(time.Millisecond) // the next one is on its way
+				return false
+			}, nil)
+			c, lost := h.front.dial(), 0
+			defer c.Close()
+			in := bufio.NewReader(c)
+			for range requests {
+				got := ask(t, c, in, post(chatPath, hello))
+				_, _ = io.Copy(io.Discard, got.Body)
+				if got.StatusCode != 200 {
+					lost++
+				}
+				time.Sleep(tc.pause)
+			}
+			h.settled()
+			if h.up.dialled > tc.dialled || lost > tc.lost {
+				t.Errorf("%s: %d requests were lost, %d connections opened", name, lost, h.up.dialled)
+			}
+		})
+	}
+}
+
 // A reader that does not read holds up its own stream only, and it is its own
 // time, not the server's.
 func TestASlowReaderIsToldFromTheServer(t *testing.T) {

@@ -95,6 +95,7 @@ type Client struct {
 	redact *secret.Redactor
 	pool   pool
 	count  counters
+	early  atomic.Int64 // until when the server counts as one that closes early, on the clock
 	loops  *reactors
 	h2     *http.Transport // nil: HTTP/1.1
 
@@ -175,7 +176,7 @@ func (c *Client) Close() error {
 // nothing more.
 func (c *Client) EndSession(id string) {
 	for {
-		cn := c.pool.take(id)
+		cn := c.pool.take(id, c.clk.NS())
 		if cn == nil {
 			return
 		}

@@ -99,7 +99,7 @@ func (x *exchange) connection(ctx context.Context, fresh bool) (*conn, *failure)
 		return nil, &failure{class: class, msg: words.Error()}
 	}
 	if !fresh && !c.cfg.NoKeepAlive {
-		cn, dead := c.takeAlive(x.owner())
+		cn, dead := c.takeAlive(x.owner(), false)
 		if dead > 0 {
 			tl.ConnRetries++
 		}

@@ -116,7 +116,7 @@ func (r *Passed) try(p *Passing, fresh bool) (f *failure, again bool) {
 	if f := r.cancelled(); f != nil {
 		return f, false
 	}
-	if f := r.connect(fresh); f != nil {
+	if f := r.connect(fresh, !p.Again); f != nil {
 		return f, false
 	}
 	waited := r.cn.idle
@@ -130,6 +130,9 @@ func (r *Passed) try(p *Passing, fresh bool) (f *failure, again bool) {
 	}
 	lost := r.HeadNS == 0 && f.class == timeline.ConnReset && r.ctx.Err() == nil
 	r.over = true
+	if waited && lost {
+		r.c.foundDead(r.cn)
+	}
 	r.release(false)
 	return f, waited && lost
 }
@@ -144,10 +147,10 @@ func (r *Passed) cancelled() *failure {
 }
 
 // connect takes a connection of the pool or opens one.
-func (r *Passed) connect(fresh bool) *failure {
+func (r *Passed) connect(fresh, once bool) *failure {
 	r.cn, r.over, r.HeadNS, r.body = nil, false, 0, nil
 	if !fresh {
-		cn, dead := r.c.takeAlive("")
+		cn, dead := r.c.takeAlive("", once)
 		r.ConnRetries += dead
 		r.cn = cn
 	}

@@ -32,12 +32,12 @@ type pool struct {
 	closed bool
 }
 
-// take returns an idle connection of an owner or nil.
-func (p *pool) take(owner string) *conn {
+// take returns an owner's connection that is idle since then or longer, or nil.
+func (p *pool) take(owner string, thenNS int64) *conn {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	for i, c := range slices.Backward(p.idle) {
-		if c.owner == owner {
+		if c.owner == owner && c.sinceNS <= thenNS {
 			p.idle = slices.Delete(p.idle, i, i+1)
 			return c
 		}
@@ -76,24 +76,49 @@ func (p *pool) drop(final bool) {
 }
 
 // takeAlive returns an idle connection of an owner that looks usable, and how many were
-// found closed on the way.
-func (c *Client) takeAlive(owner string) (cn *conn, dead int) {
+// found closed on the way. once: the request can't be sent again.
+func (c *Client) takeAlive(owner string, once bool) (cn *conn, dead int) {
 	for {
-		cn := c.pool.take(owner)
+		now := c.clk.NS()
+		then := now
+		if once && now < c.early.Load() {
+			then -= int64(settleTime)
+		}
+		cn := c.pool.take(owner, then)
 		if cn == nil {
 			return nil, dead
 		}
 		switch {
-		case cn.expiresNS > 0 && c.clk.NS() >= cn.expiresNS:
+		case cn.expiresNS > 0 && now >= cn.expiresNS:
 			cn.close() // its time was over; that is no surprise
 		case !cn.alive():
 			cn.close()
 			dead++
 			c.count.dead.Add(1)
+			c.foundDead(cn)
 		default:
 			cn.idle = true
 			return cn, dead
 		}
+	}
+}
+
+// Some servers close connections right after a response though they promise to
+// keep them (llama.cpp's after every stream, 24 µs later, with "Keep-Alive:
+// timeout=5"). A request that is sent in that moment is lost. After a server was
+// seen to close within earlyClose, which is shorter than servers wait for a next
+// request, what can't be sent again has for earlyFor only connections that were
+// still open settleTime after their response.
+const (
+	earlyClose = time.Second
+	earlyFor   = time.Minute
+	settleTime = 100 * time.Millisecond
+)
+
+// foundDead is told of a connection that the server closed while it was idle.
+func (c *Client) foundDead(cn *conn) {
+	if now := c.clk.NS(); now-cn.sinceNS < int64(earlyClose) {
+		c.early.Store(now + int64(earlyFor))
 	}
 }
 
