@@ -45,6 +45,7 @@ type benchCmd struct {
 	Prompts            string   `group:"content" placeholder:"FILE" help:"Send the prompts of a file in turn: text or JSON, one a line."`
 	InputTokens        string   `aliases:"isl" group:"content" placeholder:"DIST" help:"Length of made prompts: 256, uniform:128,512, normal:256,32, lognormal:256,128, exponential:256, file:FILE, or shares of input/output: 40%:512/128,60%:4096/512. Default: 256."`
 	Batch              string   `group:"content" placeholder:"DIST" help:"Texts in a request, written like --input-tokens, for --api embeddings and rerank. Default: 1."`
+	Audio              string   `group:"content" placeholder:"DIR|DIST" help:"Sound to be written down, for --api transcription: a folder of recordings, or seconds to make, like 10 or uniform:5,30."`
 	OutputTokens       string   `aliases:"osl" group:"content" placeholder:"DIST" help:"Length to ask for. Default: 128 for made prompts, else the server's choice."`
 	Tokenizer          string   `group:"content" placeholder:"NAME|FILE" help:"The server's tokenizer: makes lengths exact and counts answers without usage. ${tokenizers}, or a tokenizer.json."`
 	NormTokenizer      string   `name:"norm-tokenizer" group:"content" placeholder:"NAME|FILE" help:"Count answers by this tokenizer too, to compare models with different ones, like o200k_base."`

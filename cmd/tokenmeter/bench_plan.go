@@ -128,6 +128,10 @@ func (c *benchCmd) content(p *bench.Plan, check *checker) {
 		check.addf("--input-tokens is for made prompts: leave it out with --prompt and --prompts")
 	}
 	p.Extra = c.parameters(check)
+	if c.Audio != "" {
+		c.sounds(p, check)
+		return
+	}
 	if c.Prompts == "" {
 		return
 	}

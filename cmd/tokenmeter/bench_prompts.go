@@ -6,6 +6,23 @@ import (
 	"tokenmeter/load/workload"
 )
 
+// sounds makes the workload of --audio.
+func (c *benchCmd) sounds(p *bench.Plan, check *checker) {
+	for flag, text := range map[string]string{"--prompt": c.Prompt, "--prompts": c.Prompts, "--input-tokens": c.InputTokens, "--batch": c.Batch,
+		"--workload": c.Workload, "--scenario": c.Scenario, "--check": c.Check} {
+		if text != "" {
+			check.addf("--audio says what is sent, and so does %s: leave one of them out", flag)
+			return
+		}
+	}
+	w, err := workload.NewSounds(c.Audio, p.Seed, c.Salt)
+	if err != nil {
+		check.addf("--audio: %w", err)
+		return
+	}
+	p.Workload = w
+}
+
 // prompts makes the workload of --prompts: the records of a file in turn. The
 // file is read as it is needed, so that a million prompts start at once; its
 // times, where it has any, are not played.

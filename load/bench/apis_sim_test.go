@@ -50,8 +50,8 @@ var untoldUsage = map[*api.API]bool{api.Triton: true}
 // was due, each count as it was.
 func TestEveryAPIOfTheSimulator(t *testing.T) {
 	for _, a := range api.All {
-		if a.Product().Wordless() {
-			continue // see TestBatchesOfTexts and TestSpeech
+		if a.Product().Lengthless() {
+			continue // see TestBatchesOfTexts, TestSpeech and TestTranscription
 		}
 		for _, reasoning := range []int{0, 2} {
 			t.Run(fmt.Sprintf("%s, %d of reasoning", a.Name, reasoning), func(t *testing.T) {

@@ -83,7 +83,7 @@ func (p *Plan) settle() {
 		if p.InputTokens == "" {
 			p.InputTokens, p.defaultInput = defaultInput, true
 		}
-		if p.OutputTokens == "" && !p.product().Wordless() {
+		if p.OutputTokens == "" && !p.product().Lengthless() {
 			p.OutputTokens, p.defaultOutput = defaultOutput, true
 		}
 	}
@@ -126,14 +126,29 @@ func (p *Plan) check() error {
 	if p.Client.API == nil {
 		errs = append(errs, errors.New("no API is set"))
 	}
-	if p.product().Wordless() && p.OutputTokens != "" {
-		errs = append(errs, fmt.Errorf("%s answers without words, so no length can be asked for: leave out the output tokens", p.Client.API.Name))
+	if p.product().Lengthless() && p.OutputTokens != "" {
+		errs = append(errs, fmt.Errorf("no length can be asked for with %s: leave out the output tokens", p.Client.API.Name))
+	}
+	if err := p.checkSound(); err != nil {
+		errs = append(errs, err)
 	}
 	if p.product().Wordless() && (p.ReadsAnswers || p.Norm != nil) {
 		errs = append(errs, fmt.Errorf("%s answers without words, so there is nothing to check or to count in them", p.Client.API.Name))
 	}
 	if err := errors.Join(errs...); err != nil {
 		return &UsageError{err}
+	}
+	return nil
+}
+
+// checkSound: sound goes to what writes it down, and nothing else does.
+func (p *Plan) checkSound() error {
+	_, sound := p.Workload.(*workload.Sounds)
+	switch transcribes := p.product() == timeline.Transcript; {
+	case sound && !transcribes && p.Client.API != nil:
+		return fmt.Errorf("%s takes no sound: leave it out, or speak transcription", p.Client.API.Name)
+	case transcribes && !sound:
+		return fmt.Errorf("%s takes sound: give a folder of recordings, or a length in seconds to make some", p.Client.API.Name)
 	}
 	return nil
 }

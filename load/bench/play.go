@@ -275,9 +275,10 @@ func (p *playing) prepare(k int) job {
 	if s.Model != "" {
 		j.req.Model = s.Model
 	}
-	if r.plan.product().Wordless() {
-		j.req.Stream, j.req.IgnoreEOS, j.req.MaxTokens = false, false, timeline.Opt[int64]{}
+	if r.plan.product().Lengthless() {
+		j.req.IgnoreEOS, j.req.MaxTokens = false, timeline.Opt[int64]{}
 	}
+	j.req.Stream = j.req.Stream && !r.plan.product().Wordless()
 	r.plan.Session.identify(&j.req, r.id, &p.item, k)
 	p.told.echo(&r.plan.Session, &j.req, &p.item, k)
 	tl := j.tl
@@ -285,7 +286,7 @@ func (p *playing) prepare(k int) job {
 	tl.Phase, tl.Worker, tl.Class = p.part, p.worker, p.item.Class
 	tl.API, tl.Model = r.plan.Client.API.Name, j.req.Model
 	tl.Asked, tl.Requested = j.req.Stream, j.req.MaxTokens
-	tl.Inputs, tl.Chars = r.plan.Client.API.Inputs(&j.req), r.plan.Client.API.Chars(&j.req)
+	r.plan.Client.API.Describe(&j.req, tl)
 	p.place(tl, k)
 	return j
 }

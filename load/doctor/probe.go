@@ -20,6 +20,10 @@ func (p *patient) probe(ctx context.Context) {
 		p.add(Check{Name: "completion", Verdict: Fail, Value: "not tried: no single model is known", Fix: "name one with --model"})
 		return
 	}
+	if p.o.Client.API.Product() == timeline.Transcript {
+		p.add(Check{Name: "completion", Verdict: Warn, Value: "not tried: it would take a recording", Fix: "measure one: bench with a folder of recordings", Facts: facts{"outcome": nil}})
+		return
+	}
 	p.o.say("sending one short completion")
 	p.found.Probed = true
 	req := api.Request{Model: p.o.Model, Stream: true, MaxTokens: timeline.Some[int64](probeTokens),
@@ -60,7 +64,8 @@ func (p *patient) ask(ctx context.Context, req *api.Request) *timeline.Timeline 
 	tl.DueUS = p.o.Client.Clock.US()
 	tl.StartUS = tl.DueUS
 	tl.API = p.o.Client.API.Name
-	tl.Asked, tl.Inputs, tl.Chars = req.Stream, p.o.Client.API.Inputs(req), p.o.Client.API.Chars(req)
+	tl.Asked = req.Stream
+	p.o.Client.API.Describe(req, tl)
 	p.cl.Do(ctx, req, tl)
 	return tl
 }

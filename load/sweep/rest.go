@@ -203,8 +203,11 @@ func (s *Server) look(ctx context.Context, n int, within time.Duration) (times [
 		Conditions: bench.Conditions{Preflight: of.Preflight, KeepGoing: true, IgnoreLimits: of.IgnoreLimits, WaitReady: of.WaitReady},
 		Output:     bench.Output{Out: filepath.Join(dir, "run")},
 	}
-	if of.Client.API != nil && of.Client.API.Product().Wordless() {
+	if of.Client.API != nil && of.Client.API.Product().Lengthless() {
 		p.OutputTokens = ""
+	}
+	if of.Client.API != nil && of.Client.API.Product() == timeline.Transcript {
+		p.Prompt, p.Workload = "", of.Workload
 	}
 	p.Each = func(e bench.Ended) bool {
 		v := metric.ValuesOf(e.Timeline)

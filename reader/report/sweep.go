@@ -168,6 +168,8 @@ func (v *sweepView) table() {
 	switch {
 	case v.all((*run.Run).Speaks):
 		served, latencies = "sound s/s", speechLatencies
+	case v.all((*run.Run).Hears):
+		served, latencies = "sound s/s", transcriptLatencies
 	case v.all((*run.Run).Wordless):
 		served, latencies = "texts/s", wordlessLatencies
 	}
@@ -242,6 +244,9 @@ var wordlessLatencies = []sweepFigure{{"e2e_ms", "E2E", "e2e", "ms"}}
 
 // speechLatencies are those of points whose answers are sound.
 var speechLatencies = []sweepFigure{{"ttfa_ms", "TTFA", "ttfa", "ms"}, {"rtf", "RTF", "rtf", ""}}
+
+// transcriptLatencies are those of points whose answers are what was heard.
+var transcriptLatencies = []sweepFigure{{"ttft_ms", "TTFT", "ttft", "ms"}, {"rtf", "RTF", "rtf", ""}}
 
 // all reports whether something holds of every point that has answers, and there is one.
 func (v *sweepView) all(holds func(*run.Run) bool) bool {

@@ -1,9 +1,9 @@
 package metric
 
 var soundDefinitions = []Definition{
-	{Name: "audio_s", Unit: "s", Title: "how long the sound plays", Group: GroupSound,
+	{Name: "audio_s", Unit: "s", Title: "how long the sound plays that was made, or sent", Group: GroupSound,
 		Formula: "WAV and bare PCM: bytes of sound / bytes a second; MP3: samples of its frames; Ogg Opus: its count of samples less the pre-skip",
-		Null:    "no sound, or a format that is not read (FLAC, AAC, WebM)", Source: "the bytes that came", Aliases: []string{"audio seconds", "audio length", "audio duration"}},
+		Null:    "no sound, or a format that is not read (FLAC, AAC, WebM)", Source: "the bytes that came, or were sent; where neither tells, the seconds of usage", Aliases: []string{"audio seconds", "audio length", "audio duration"}},
 	{Name: "audio_bytes_per_s", Unit: "bytes/s", Title: "bytes that play for a second", Group: GroupSound,
 		Formula: "by the header of WAV, the type of bare PCM (24,000 samples of 16 bits where nothing is said), the bit rate of MP3's frames",
 		Null:    "the rate varies (Opus, MP3 of variable rate), or the format is not read", Source: "the bytes that came"},

@@ -168,6 +168,11 @@ func (r *Run) Wordless() bool {
 	return r.Metrics["inputs"].N+r.Metrics["ttfa_ms"].N >= r.Requests.OK
 }
 
+// Hears reports whether every answer was the text of sound whose length is known.
+func (r *Run) Hears() bool {
+	return r.Requests.OK > 0 && !r.Speaks() && r.Metrics["rtf"].N >= r.Requests.OK
+}
+
 // Speaks reports whether every answer was sound.
 func (r *Run) Speaks() bool {
 	if r.Requests.OK == 0 {

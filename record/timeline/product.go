@@ -12,6 +12,9 @@ const (
 	Scores
 	// Speech is sound, made of a text.
 	Speech
+	// Transcript is text that was heard in sound: words, of no length that can be
+	// asked for.
+	Transcript
 )
 
 // ProductOf tells it by the name of an API.
@@ -23,6 +26,8 @@ func ProductOf(api string) Product {
 		return Scores
 	case "speech":
 		return Speech
+	case "transcription":
+		return Transcript
 	}
 	return Words
 }
@@ -30,9 +35,11 @@ func ProductOf(api string) Product {
 // Batched reports whether a reply answers several texts at once, as one whole.
 func (p Product) Batched() bool { return p == Vectors || p == Scores }
 
-// Wordless reports whether replies have no text of their own: no length can be asked
-// for, and there is no pace of tokens.
-func (p Product) Wordless() bool { return p != Words }
+// Wordless reports whether replies have no text of their own, and so no pace of tokens.
+func (p Product) Wordless() bool { return p != Words && p != Transcript }
+
+// Lengthless reports whether no length can be asked for.
+func (p Product) Lengthless() bool { return p != Words }
 
 // Wordless reports whether the request is answered without words.
 func (t *Timeline) Wordless() bool { return t.Inputs.OK() || ProductOf(t.API).Wordless() }

@@ -68,7 +68,7 @@ func (c *checker) probes() {
 				c.addf(at+".api", "%v", err)
 				continue
 			}
-			if known.Product().Wordless() {
+			if known.Product().Lengthless() {
 				c.addf(at+".api", "probes ask for words, and %s answers without", t.API)
 				continue
 			}

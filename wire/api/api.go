@@ -18,6 +18,8 @@ type Message struct {
 	Content string `json:"content"`
 	// Images go in front of the content.
 	Images []Image `json:"-"`
+	// Sound is what is to be written down; nil: none.
+	Sound *Sound `json:"-"`
 	// ToolCalls are the tools that an assistant's message calls, and ToolCallID
 	// is the call whose result a tool's message brings.
 	ToolCalls  []ToolCall `json:"tool_calls,omitempty"`

@@ -25,6 +25,7 @@ var All = []*API{
 	Rerank,
 	TEIRerank,
 	Speech,
+	Transcription,
 }
 
 // ByName finds an API. The error lists the names there are.

@@ -78,6 +78,9 @@ func (r *Request) call(path string, body map[string]any) (Call, error) {
 		}
 		body[name] = value
 	}
+	if r.sound() != nil {
+		return Call{}, errNoSound
+	}
 	data, err := json.Marshal(body)
 	if err != nil {
 		return Call{}, fmt.Errorf("the request body cannot be written as JSON: %w", err)

@@ -27,13 +27,16 @@ var Speech = &API{
 	Signs:   []Sign{{"type=speech.audio.*"}},
 }
 
-// Chars is how many characters a request has spoken; empty for an API that makes no
-// speech.
-func (a *API) Chars(r *Request) timeline.Opt[int64] {
-	if a.Product() != timeline.Speech {
-		return none
+// Describe notes on a request's timeline how much it asks for: texts, characters, or
+// seconds of sound, by what the API takes.
+func (a *API) Describe(r *Request, tl *timeline.Timeline) {
+	tl.Inputs = a.Inputs(r)
+	switch a.Product() {
+	case timeline.Speech:
+		tl.Chars = timeline.Some(int64(utf8.RuneCountInString(r.Prompt())))
+	case timeline.Transcript:
+		tl.AudioUS = r.heardUS()
 	}
-	return timeline.Some(int64(utf8.RuneCountInString(r.Prompt())))
 }
 
 // isSound reports whether a body is the sound itself.

@@ -97,6 +97,9 @@ func (s *Stream) Head(atUS int64, head Head) {
 	if s.api.Product() == timeline.Speech && (s.form == foreign || s.form == unsure) && head.Status >= 200 && head.Status <= 299 && isSound(head.Header) {
 		s.form = bare
 	}
+	if s.api.Product() == timeline.Speech { // of an earlier try
+		s.tl.AudioUS, s.tl.AudioRate = none, none
+	}
 	s.doubt = s.form == foreign && head.Status >= 200 && head.Status <= 299
 	coding, err := framing.NewDecoder(head.Header["Content-Encoding"]...)
 	if coding != nil {

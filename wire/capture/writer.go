@@ -22,6 +22,7 @@ type Writer struct {
 	out     io.Writer
 	tl      *timeline.Timeline
 	request []byte
+	sent    timeline.Opt[int64] // how long the sound is that was sent, µs
 	head    *api.Head
 	headUS  int64
 	buf     bytes.Buffer
@@ -37,7 +38,7 @@ const maxHeld = 1 << 20
 // NewWriter returns the writer of the capture of tl's request, whose body was
 // request. The timeline is read when the capture ends, or when it grows large.
 func NewWriter(w io.Writer, tl *timeline.Timeline, request []byte) *Writer {
-	return &Writer{out: w, tl: tl, request: request}
+	return &Writer{out: w, tl: tl, request: request, sent: tl.AudioUS}
 }
 
 // Head takes the response's head.
@@ -125,7 +126,7 @@ func (w *Writer) firstLine() *head {
 		RetryAfter: fromOpt(tl.RetryAfterUS), Clock: tl.Clock,
 		Ordinal: tl.Request, ID: tl.ID, Phase: tl.Phase, Worker: tl.Worker,
 		Session: tl.Session, Turn: tl.Turn, Task: tl.Task, Step: tl.Step, Parent: tl.Parent,
-		Model: tl.Model, Asked: timeline.Some(tl.Asked), Requested: tl.Requested, Inputs: tl.Inputs, Chars: tl.Chars,
+		Model: tl.Model, Asked: timeline.Some(tl.Asked), Requested: tl.Requested, Inputs: tl.Inputs, Chars: tl.Chars, Audio: w.sent,
 		Flags: tl.Flags & clientFlags,
 	}
 	if w.head != nil {

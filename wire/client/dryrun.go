@@ -1,6 +1,10 @@
 package client
 
 import (
+	"bytes"
+	"io"
+	"mime"
+	"mime/multipart"
 	"net/http"
 	"strings"
 
@@ -31,12 +35,39 @@ func (c *Client) DryRun(req *api.Request) (string, error) {
 		case "host", "content-length", "user-agent":
 			continue
 		}
+		if f.name == "content-type" && strings.HasPrefix(f.value, "multipart/") { // curl makes its own boundary
+			continue
+		}
 		line := secret.RedactHeaderLine(f.name + ": " + f.value)
 		b.WriteString(" \\\n  -H " + shellQuote(c.redact.String(line)))
 	}
-	b.WriteString(" \\\n  --data-raw " + shellQuote(c.redact.String(string(call.Body))))
+	for _, argument := range bodyArguments(&call) {
+		b.WriteString(" \\\n  " + argument[0] + " " + shellQuote(c.redact.String(argument[1])))
+	}
 	b.WriteString(" \\\n  " + shellQuote(c.redact.URL(c.curlURL(call.Path))) + "\n")
 	return b.String(), nil
+}
+
+// bodyArguments are the options that make curl send a body: as it is, or a form part
+// by part. A file is named, and lies where its user has it.
+func bodyArguments(call *api.Call) (arguments [][2]string) {
+	kind, params, err := mime.ParseMediaType(call.Header.Get("Content-Type"))
+	if err != nil || kind != "multipart/form-data" {
+		return [][2]string{{"--data-raw", string(call.Body)}}
+	}
+	form := multipart.NewReader(bytes.NewReader(call.Body), params["boundary"])
+	for {
+		part, err := form.NextPart()
+		if err != nil {
+			return arguments
+		}
+		if name := part.FileName(); name != "" {
+			arguments = append(arguments, [2]string{"-F", part.FormName() + "=@" + name})
+			continue
+		}
+		value, _ := io.ReadAll(part) // of memory
+		arguments = append(arguments, [2]string{"--form-string", part.FormName() + "=" + string(value)})
+	}
 }
 
 // curlURL is the URL as curl takes it: a Unix socket is named by an option.

@@ -1,0 +1,222 @@
+package api
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"maps"
+	"mime/multipart"
+	"net/http"
+	"net/textproto"
+	"slices"
+
+	"tokenmeter/record/timeline"
+	"tokenmeter/wire/api/jsonscan"
+	"tokenmeter/wire/audio"
+	"tokenmeter/wire/framing"
+)
+
+// Transcription is POST /v1/audio/transcriptions: sound is uploaded as a file and
+// becomes text, as a whole or in events. Source: OpenAI's API reference and Python
+// library, audio/transcriptions. vLLM streams chunks like those of its chat, Mistral
+// events of its own names.
+var Transcription = &API{
+	Name:    "transcription",
+	Path:    "/v1/audio/transcriptions",
+	Build:   buildTranscription,
+	Decoder: func() Decoder { return new(transcriptDecoder) },
+	Signs:   []Sign{{"type=transcript.text.*"}, {"type=transcription.*"}},
+}
+
+// Sound is a piece of sound in a message, as a file.
+type Sound struct {
+	Name string // of the file, whose ending tells its format
+	Data []byte
+}
+
+// sound is the first piece of sound of a request; nil: there is none.
+func (r *Request) sound() *Sound {
+	for i := range r.Messages {
+		if s := r.Messages[i].Sound; s != nil {
+			return s
+		}
+	}
+	return nil
+}
+
+var (
+	errNoSound   = errors.New("this API takes no sound; use transcription")
+	errWantSound = errors.New("this API takes sound, and there is none: give a folder of recordings or a length")
+)
+
+// boundary stands between the parts of a form. No file of sound has it.
+const boundary = "tokenmeter-b81f4f1b6a0d4a6e9f5f0c6a2d7e3c94"
+
+func buildTranscription(r *Request) (Call, error) {
+	sound := r.sound()
+	if sound == nil {
+		return Call{}, errWantSound
+	}
+	fields := map[string]any{"model": r.Model, "response_format": "json"}
+	if r.Stream {
+		fields["stream"] = true
+	}
+	maps.Copy(fields, r.Extra)
+	var b bytes.Buffer
+	b.Grow(len(sound.Data) + 1024)
+	form := multipart.NewWriter(&b)
+	err := form.SetBoundary(boundary)
+	for _, name := range slices.Sorted(maps.Keys(fields)) {
+		if value := fields[name]; value != nil && err == nil {
+			err = form.WriteField(name, fmt.Sprint(value))
+		}
+	}
+	if err != nil {
+		return Call{}, err
+	}
+	part, err := form.CreatePart(textproto.MIMEHeader{
+		"Content-Disposition": {fmt.Sprintf(`form-data; name="file"; filename=%q`, sound.Name)}, "Content-Type": {"application/octet-stream"}})
+	if err != nil {
+		return Call{}, err
+	}
+	_, _ = part.Write(sound.Data) // to memory
+	_ = form.Close()
+	return Call{Path: "/v1/audio/transcriptions", Body: b.Bytes(), Header: http.Header{"Content-Type": {form.FormDataContentType()}}}, nil
+}
+
+// heardUS is how long the sound of a request plays; empty without any, and where its
+// format does not tell.
+func (r *Request) heardUS() timeline.Opt[int64] {
+	if sound := r.sound(); sound != nil {
+		var m audio.Meter
+		m.Add(sound.Data)
+		if us, ok := m.Length(); ok {
+			return timeline.Some(us)
+		}
+	}
+	return none
+}
+
+// transcriptDecoder reads the text of a transcript.
+type transcriptDecoder struct {
+	r          reading
+	kind, text jsonscan.Text
+	seconds    float64 // that the server says it heard
+}
+
+// Event implements Decoder. The last event says all of the text again, and so do
+// those of segments: that is no token, unless nothing else came.
+func (d *transcriptDecoder) Event(e framing.Event, s *Stream) bool {
+	if !d.read(e.Data, s.opts.KeepText) {
+		return false
+	}
+	d.heard(s)
+	otherwise, last := timeline.Empty, false
+	switch d.kind.String() {
+	case "transcript.text.done", "transcription.done":
+		otherwise, last = timeline.UsageEvent, true
+		if s.tokens == 0 {
+			d.r.add(timeline.Text, d.text)
+		}
+	case "transcript.text.segment", "transcription.segment", "transcription.language":
+		otherwise = timeline.Progress
+	case "transcription.text.delta":
+		d.r.add(timeline.Text, d.text)
+	}
+	d.r.apply(s, otherwise)
+	if last {
+		s.done()
+	}
+	return true
+}
+
+// Body implements Decoder.
+func (d *transcriptDecoder) Body(data []byte, s *Stream) bool {
+	if !d.read(data, s.opts.KeepText) {
+		return false
+	}
+	d.heard(s)
+	d.r.add(timeline.Text, d.text)
+	d.r.apply(s, timeline.Empty)
+	return true
+}
+
+// heard takes the length that the server tells where the request did not: a proxy
+// does not read what is uploaded.
+func (d *transcriptDecoder) heard(s *Stream) {
+	if us := d.seconds * 1e6; !s.tl.AudioUS.OK() && us >= 1 && us < 1e15 {
+		s.tl.AudioUS = timeline.Some(int64(us))
+	}
+}
+
+func (d *transcriptDecoder) read(data []byte, keep bool) bool {
+	c := d.r.start(data, keep)
+	d.kind, d.text, d.seconds = jsonscan.Text{}, jsonscan.Text{}, 0
+	for name := range c.Members {
+		switch string(name) {
+		case "type":
+			d.kind, _ = c.Text()
+		case "delta":
+			d.r.piece(timeline.Text)
+		case "text":
+			d.text, _ = c.Text()
+		case "choices": // vLLM's chunks
+			for range c.Elements {
+				d.choice(c)
+			}
+		case "model":
+			d.r.model, _ = c.Text()
+		case "usage":
+			d.usage(c)
+		case "duration": // of verbose_json: a number, or its text
+			d.length(c)
+		case "error":
+			d.r.errors = c.problem()
+		default:
+			c.Skip()
+		}
+	}
+	return c.End()
+}
+
+func (d *transcriptDecoder) choice(c *scan) {
+	for name := range c.Members {
+		switch string(name) {
+		case "delta":
+			for name := range c.Members {
+				if string(name) == "content" {
+					d.r.piece(timeline.Text)
+				} else {
+					c.Skip()
+				}
+			}
+		case "finish_reason":
+			d.r.finish = c.reason()
+		default:
+			c.Skip()
+		}
+	}
+}
+
+// usage reads counts of tokens, or of seconds: by what a model is billed.
+func (d *transcriptDecoder) usage(c *scan) {
+	from := c.Place()
+	c.usage(&d.r.usage, &d.r.timings)
+	d.r.hasUsage = true
+	var again scan
+	again.Reset(c.Since(from))
+	for name := range again.Members {
+		switch string(name) {
+		case "seconds", "prompt_audio_seconds":
+			d.length(&again)
+		default:
+			again.Skip()
+		}
+	}
+}
+
+func (d *transcriptDecoder) length(c *scan) {
+	if seconds, ok := c.Float(); ok {
+		d.seconds = seconds
+	}
+}
