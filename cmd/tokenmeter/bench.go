@@ -46,6 +46,11 @@ func (c *benchCmd) Run(a *app) error {
 	if how := c.detect(&plan); how != "" {
 		a.note("%s", how)
 	}
+	untell, err := c.telemetry(a, &plan)
+	if err != nil {
+		return err
+	}
+	defer untell()
 	sum, err := c.measure(a, plan)
 	if sum == nil {
 		return err

@@ -50,6 +50,7 @@ func (c *benchCmd) plan(a *app) (bench.Plan, error) {
 	p.Hardware = c.hardware(&check)
 	p.Beside = c.beside(&check)
 	p.Control = c.control(&check)
+	c.checkTelemetry(&check)
 	check.choice("--preflight", c.Preflight, "none", "get", "probe")
 	c.checkShared(&check, forms...)
 	p.Tags = tags(c.Tag, &check)

@@ -52,6 +52,9 @@ func (c *benchTurnsCmd) Run(a *app) error {
 	if c.DryRun && (len(c.Interleave) > 0 || repeats > 1) {
 		check.addf("--dry-run shows one request: leave out --interleave and --repeat")
 	}
+	if c.tells() && (len(c.Interleave) > 0 || repeats > 1) {
+		check.addf("--telemetry tells of one run: leave out --interleave and --repeat")
+	}
 	if err := check.err(); err != nil {
 		return err
 	}

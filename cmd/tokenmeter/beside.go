@@ -18,6 +18,7 @@ import (
 // besideFlags say what is looked at beside the requests. A lean build has none.
 type besideFlags struct {
 	ServerMetrics []string `name:"server-metrics" group:"target" sep:"none" placeholder:"auto|URL|TOOL|off" help:"Read what the server tells of itself meanwhile: queue, running, KV cache, its own times. auto looks for /metrics at the target, a URL names a page (repeatable: one a replica, or of a GPU exporter), nvidia-smi and amd-smi are run on this machine, off reads nothing. Default: auto. It never holds up or fails a run."`
+	Telemetry     []string `name:"telemetry" group:"results" sep:"none" placeholder:"URL|ADDRESS" help:"Tell of the requests while the run goes on: to an OpenTelemetry Collector, http://HOST:4318, or as a page for Prometheus at HOST:PORT/metrics. The metrics are those of the daemon. Repeatable."`
 	Hardware      string   `name:"hardware" group:"judging" placeholder:"MODEL/GPU" help:"What the server runs, like llama-3.1-8b/h100, qwen3-32b/h100x2-fp8 or 8.03B/l40s: MBU and MFU, and a warning where they are more than there is. tokenmeter explain gpus lists devices, sizes models."`
 
 	BeforePoint  []string `name:"before-point" group:"control" sep:"none" placeholder:"COMMAND" help:"Run this in the shell before each run or point of a sweep, warm-up included. It has the point's facts as TOKENMETER_URL, _MODEL, _CONCURRENCY, _RATE, _RUN (folder), …; what it prints is in control.log there. Where it fails, the point is not measured. Repeatable."`

@@ -10,6 +10,13 @@ import (
 
 type besideFlags struct{}
 
+// Nobody is told of requests.
+func (*benchCmd) tells() bool { return false }
+
+func (*benchCmd) checkTelemetry(*checker) {}
+
+func (*benchCmd) telemetry(*app, *bench.Plan) (func(), error) { return func() {}, nil }
+
 func (*benchCmd) beside(*checker) func(client.Config) bench.Beside { return nil }
 
 func (*benchCmd) control(*checker) func(client.Config) bench.Control { return nil }

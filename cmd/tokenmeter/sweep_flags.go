@@ -108,6 +108,9 @@ func (c *sweepCmd) misfits(p *bench.Plan, axes []axis, way *method.Method, check
 	if c.DryRun {
 		check.addf("--dry-run belongs to bench")
 	}
+	if c.tells() {
+		check.addf("--telemetry belongs to bench")
+	}
 	if c.Stages != "" || p.Trace != nil {
 		check.addf("a load that changes by itself can't be swept: leave --stages and traces to bench")
 	}

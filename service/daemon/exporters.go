@@ -38,7 +38,7 @@ func (d *Daemon) openExporters(ctx context.Context, plan *Plan) (*exporters, err
 			share = *o.Sample
 		}
 		x.otel, err = otel.New(context.WithoutCancel(ctx), otel.Options{Endpoint: o.Endpoint, Headers: o.headers(plan.otelKey, plan.otelExtra), TLS: plan.otelTLS,
-			Timeout: o.Timeout, Every: o.Every, NoMetrics: no(o.Metrics), Spans: o.Traces, Sample: share, Next: o.Conventions == "next",
+			Timeout: o.Timeout, Every: o.Every, NoMetrics: no(o.Metrics), Spans: o.Traces, Sample: share, Next: o.Conventions != "v1.41",
 			Exponential: o.Histograms == "exponential", NoFine: no(o.Gaps), Models: cfg.Metrics.Models, Version: d.opt.Version, State: d.state, Log: d.log}, plan.thresholds())
 		if err != nil {
 			x.close()

@@ -50,7 +50,7 @@ type OTel struct {
 	Metrics     *bool             `yaml:"metrics" doc:"default true"`
 	Traces      bool              `yaml:"traces" doc:"a span a request, a child of the client's traceparent; never with texts"`
 	Sample      *float64          `yaml:"sample" doc:"share of requests with a span, above 0 to 1, where the client's traceparent does not say; default 1"`
-	Conventions string            `yaml:"conventions" enum:"v1.41|next" doc:"names of the GenAI conventions: of v1.41 (the default), or those after it"`
+	Conventions string            `yaml:"conventions" enum:"v0.1.0|v1.41|next" doc:"names of the GenAI conventions: of v0.1.0 (the default; next is the same), or the former ones, of v1.41"`
 	Histograms  string            `yaml:"histograms" enum:"explicit|exponential" doc:"default explicit, with the thresholds of objectives as edges"`
 	Gaps        *bool             `yaml:"gaps" doc:"histograms of gaps between tokens and chunks; default true"`
 }

@@ -193,7 +193,7 @@ log: {requests: true, level: debug}
 			t.Errorf("the agent did not get %s in\n%s", want, sent.String())
 		}
 	}
-	if !strings.Contains(out.text.String(), "gen_ai.client.operation.duration") || !strings.Contains(out.text.String(), "\x4b\xf9\x2f\x35\x77\xb3\x4d\xa6\xa3\xce\x92\x9d\x0e\x0e\x47\x36") {
+	if !strings.Contains(out.text.String(), "gen_ai.client.inference.duration") || !strings.Contains(out.text.String(), "\x4b\xf9\x2f\x35\x77\xb3\x4d\xa6\xa3\xce\x92\x9d\x0e\x0e\x47\x36") {
 		t.Error("the collector got no duration or no trace")
 	}
 	for name, text := range map[string]string{"page": text, "collector": out.text.String(), "agent": sent.String(), "log": log.text.String()} {

@@ -15,10 +15,12 @@ import (
 // Source says whose request it was.
 type Source string
 
-// Live requests are those of users; probes are our own, and never dilute them.
+// Live requests are those of users; probes are our own, and never dilute them. Those
+// of a benchmark are neither, and no daemon counts them.
 const (
 	Live  Source = "live"
 	Probe Source = "probe"
+	Bench Source = "bench"
 )
 
 // Labels say where a request went. Their values come from the configuration

@@ -14,7 +14,7 @@ var aiperf = lens{
 		ITL:        "called inter_chunk_latency: gaps between content chunks",
 		Tokens:     "the text tokenised again; usage with --use-server-token-count",
 		End:        "last content chunk",
-		Failures:   "left out of every figure but the error rate; a missing metric makes a request bad",
+		Failures:   "left out of every figure but the error rate; an error inside a stream counts as success; a missing metric makes a request bad",
 	},
 	open: func(f Facts) reader { return &aiperfReader{limits: f.Limits} },
 }
@@ -33,7 +33,9 @@ type aiperfReader struct {
 
 func (r *aiperfReader) add(tl *timeline.Timeline) {
 	r.phase.Add(onRun(tl, startUS(tl)), onRun(tl, closeUS(tl)))
-	if !withoutError(tl) || tl.Outcome == timeline.EmptyOutput {
+	// An error inside a stream is none to it, as long as a token came before: it looks
+	// for "event: error", which APIs like OpenAI's do not send.
+	if !readToTheEnd(tl) || tl.Outcome == timeline.EmptyOutput || tl.Streamed && read(tl, hasToken, nil).n == 0 {
 		r.failed++
 		return
 	}
@@ -104,7 +106,7 @@ func has(limit, v opt) bool {
 
 func (r *aiperfReader) report(t *table) {
 	d := r.phase.Seconds()
-	t.row("request_count", "requests", whole(r.ok), "requests.ok", "a cut stream counts as success")
+	t.row("request_count", "requests", whole(r.ok), "requests.ok", "a cut stream and an error inside one count as success")
 	t.row("request_error_rate", "%", r.errorRate(), "", "absent when everything failed")
 	t.row("benchmark_duration", "s", r.span.Length(), "window_s", "of successes only: a slow failure at the end is not inside")
 	t.row("request_throughput", "requests/s", ratio(float64(r.ok), d), "requests_per_s", "over its phase, which ends when the last request has returned, also a failed one")

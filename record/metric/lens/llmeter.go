@@ -17,7 +17,7 @@ var llmeter = lens{
 		ITL:        "–",
 		Tokens:     "usage, else its own tokenizer",
 		End:        "last chunk with content",
-		Failures:   "left out of latencies, inside requests_per_minute, which counts over the time between sends; a cut stream counts as success",
+		Failures:   "left out of latencies unless content came before, inside requests_per_minute, which counts over the time between sends; a cut stream counts as success",
 	},
 	open: func(Facts) reader { return &llmeterReader{} },
 }
@@ -42,6 +42,11 @@ func (r *llmeterReader) add(tl *timeline.Timeline) {
 	r.span.Add(onRun(tl, start), onRun(tl, closeUS(tl)))
 	if !withoutError(tl) {
 		r.failed++
+		// What had come before the failure counts all the same.
+		if c := read(tl, hasContent, nil); c.n > 0 {
+			r.ttft.Add(since(start, c.firstUS) / 1000)
+			r.ttlt.Add(since(start, c.lastUS) / 1000)
+		}
 		return
 	}
 	n, known := usageOrTokenizer(tl)

@@ -1,0 +1,171 @@
+//go:build !lean
+
+package main
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/http"
+	"net/url"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"tokenmeter/load/bench"
+	"tokenmeter/record/metric"
+	"tokenmeter/record/objective"
+	"tokenmeter/record/timeline"
+	"tokenmeter/service/telemetry/otel"
+	"tokenmeter/service/telemetry/prometheus"
+	"tokenmeter/service/traffic"
+)
+
+// How often figures go to a collector, how long the last ones may take, and how long
+// the page stays for whoever had read it before.
+const (
+	telemetryEvery = 5 * time.Second
+	telemetryEnd   = 5 * time.Second
+	telemetryStays = 20 * time.Second
+)
+
+// telemetry is where the figures of a run go while it goes on: the same table of
+// metrics as the daemon's, with the source bench.
+type telemetry struct {
+	sinks  traffic.Sinks
+	page   *prometheus.Exporter // nil: no page
+	read   atomic.Bool          // somebody reads the page
+	server *http.Server
+	otel   []*otel.Exporter
+}
+
+// tells reports whether somebody is told of requests while the run goes on.
+func (c *benchCmd) tells() bool { return len(c.Telemetry) > 0 }
+
+// checkTelemetry says what is wrong with --telemetry.
+func (c *benchCmd) checkTelemetry(check *checker) {
+	pages := 0
+	for _, to := range c.Telemetry {
+		if strings.Contains(to, "://") {
+			if u, err := url.Parse(to); err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
+				check.addf("--telemetry %q is no URL of a collector; give one like http://localhost:4318", to)
+			} else if u.User != nil {
+				check.addf("--telemetry: a URL with a password goes into outputs; let a collector nearby add it")
+			}
+			continue
+		}
+		if pages++; pages > 1 {
+			check.addf("--telemetry %q: one page is enough, every Prometheus can read it", to)
+		}
+		if _, _, err := net.SplitHostPort(to); err != nil {
+			check.addf("--telemetry %q is neither the URL of a collector, like http://localhost:4318, nor an address for a page, like localhost:9464", to)
+		}
+	}
+}
+
+// telemetry begins to tell of the plan's requests, and returns what ends it. A run
+// without it is left alone.
+func (c *benchCmd) telemetry(a *app, plan *bench.Plan) (end func(), err error) {
+	if !c.tells() {
+		return func() {}, nil
+	}
+	t, objectives := &telemetry{}, plan.Objectives
+	for _, to := range c.Telemetry {
+		if strings.Contains(to, "://") {
+			err = t.send(a, to, objectives)
+		} else {
+			err = t.listen(a, to, objectives)
+		}
+		if err != nil {
+			t.close(a)
+			return nil, &usageError{fmt.Errorf("--telemetry %s: %w", to, err)}
+		}
+	}
+	labels := traffic.Labels{Source: traffic.Bench, Route: "bench", Upstream: hostOf(plan.Client.BaseURL), Model: plan.Model, API: plan.Client.API.Name}
+	before := plan.Each
+	plan.Each = func(e bench.Ended) bool {
+		t.sinks.Done(finished(e.Timeline, labels))
+		return before == nil || before(e)
+	}
+	return func() { t.close(a) }, nil
+}
+
+// finished is the request as exporters take it. They keep what they are given; the run
+// uses a timeline again.
+func finished(tl *timeline.Timeline, labels traffic.Labels) *traffic.Request {
+	own := *tl
+	own.Events = timeline.Events{}
+	own.Events.Reserve(tl.Events.Len())
+	for ev := range tl.Events.All() {
+		own.Events.Append(ev)
+	}
+	if labels.Model == "" {
+		labels.Model = tl.Model
+	}
+	took := time.Duration(max(tl.CloseUS.Or(0), tl.Events.LastUS())) * time.Microsecond
+	return &traffic.Request{Timeline: &own, At: time.Now().Add(-took), Record: metric.ScalarsOf(&own), Labels: labels}
+}
+
+// send sends to a collector, by the names of the conventions as they are now.
+func (t *telemetry) send(a *app, to string, objectives []objective.Objective) error {
+	out, err := otel.New(context.Background(), otel.Options{Endpoint: to, Every: telemetryEvery, Timeout: telemetryEnd, Next: true,
+		Version: fullVersion(), Log: slog.New(slog.NewTextHandler(a.stderr, nil))}, objectives)
+	if err != nil {
+		return err
+	}
+	t.otel, t.sinks = append(t.otel, out), append(t.sinks, out)
+	return nil
+}
+
+// listen serves a page for Prometheus.
+func (t *telemetry) listen(a *app, to string, objectives []objective.Objective) error {
+	ln, err := net.Listen("tcp", to)
+	if err != nil {
+		return err
+	}
+	t.page = prometheus.New(prometheus.Options{}, objectives)
+	t.sinks = append(t.sinks, t.page)
+	pages := http.NewServeMux()
+	pages.HandleFunc("GET /metrics", func(w http.ResponseWriter, r *http.Request) {
+		t.read.Store(true)
+		t.page.ServeHTTP(w, r)
+	})
+	t.server = &http.Server{Handler: pages, ReadHeaderTimeout: telemetryEnd, MaxHeaderBytes: 64 << 10}
+	t.server.ConnState = func(conn net.Conn, state http.ConnState) {
+		if state == http.StateClosed {
+			t.page.Gone(conn.RemoteAddr().String())
+		}
+	}
+	go func() { _ = t.server.Serve(ln) }()
+	a.note("metrics of the run: http://%s/metrics", ln.Addr())
+	return nil
+}
+
+// close sends what waits, and leaves the page open until those who read it have read
+// the last figures.
+func (t *telemetry) close(a *app) {
+	ctx, stop := context.WithTimeout(context.Background(), telemetryEnd)
+	defer stop()
+	for _, out := range t.otel {
+		out.Close(ctx)
+		if n := out.Dropped() + out.Failed(); n > 0 {
+			a.warn("the collector was not told all: %d requests dropped, %d sends failed", out.Dropped(), out.Failed())
+		}
+	}
+	if t.page == nil {
+		return
+	}
+	if !t.page.End() && t.read.Load() {
+		a.note("waiting for a last reading of the metrics, for at most %s; Ctrl-C leaves", telemetryStays)
+		asked, leave := interruptible(func() {})
+		defer leave()
+		ctx, stop := context.WithTimeout(asked, telemetryStays)
+		defer stop()
+		if !t.page.Linger(ctx) {
+			a.warn("the metrics were not read once more: who reads them lacks the last figures")
+		}
+	}
+	_ = t.server.Close()
+	t.page.Close()
+}

@@ -1,0 +1,86 @@
+//go:build !lean
+
+package main
+
+import (
+	"bytes"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"sync/atomic"
+	"testing"
+)
+
+// A Prometheus and a collector are told of a run while it goes on, and the last page
+// has every request.
+func TestBenchTells(t *testing.T) {
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		token(w)
+		_, _ = io.WriteString(w, `data: {"choices":[{"index":0,"delta":{},"finish_reason":"stop"}]}`+"\n\ndata: [DONE]\n\n")
+	}))
+	defer server.Close()
+	var sent atomic.Int64
+	collector := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == "/v1/metrics" {
+			sent.Add(1)
+		}
+	}))
+	defer collector.Close()
+	ln, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	address := ln.Addr().String()
+	ln.Close()
+
+	ended := make(chan int, 1)
+	var stderr bytes.Buffer
+	go func() {
+		ended <- Main([]string{"bench", server.URL, "--model", "m", "--api", "openai-chat", "--requests", "40", "--concurrency", "1", "--warmup", "0",
+			"--telemetry", address, "--telemetry", collector.URL, "--out", filepath.Join(t.TempDir(), "run")}, io.Discard, &stderr, func(string) (string, bool) { return "", false })
+	}()
+	var last string
+	code := -1
+	for code < 0 {
+		if resp, err := http.Get("http://" + address + "/metrics"); err == nil {
+			page, _ := io.ReadAll(resp.Body)
+			resp.Body.Close()
+			last = string(page)
+		}
+		select {
+		case code = <-ended:
+		default:
+		}
+	}
+	if code != exitOK {
+		t.Fatalf("exit code %d: %s", code, stderr.String())
+	}
+	if found := regexp.MustCompile(`(?m)^tokenmeter_requests_total\{.*source="bench".*\} 40$`).FindString(last); found == "" {
+		t.Errorf("the last page has no 40 requests of the benchmark:\n%.2000s", last)
+	}
+	if sent.Load() == 0 {
+		t.Error("the collector was told nothing")
+	}
+}
+
+func TestTelemetryIsRefused(t *testing.T) {
+	for _, c := range []struct{ flags, want string }{
+		{"--telemetry x", "neither the URL of a collector"},
+		{"--telemetry ftp://h:1", "no URL of a collector"},
+		{"--telemetry http://u:p@h:1", "password"},
+		{"--telemetry :1 --telemetry :2", "one page is enough"},
+		{"--telemetry :1 --repeat 2", "leave out --interleave and --repeat"},
+		{"--telemetry 192.0.2.1:1", "--telemetry 192.0.2.1:1"},
+	} {
+		var stderr bytes.Buffer
+		code := Main(append([]string{"bench", "http://127.0.0.1:1", "--model", "m", "--api", "openai-chat", "--preflight", "none", "--out", filepath.Join(t.TempDir(), "run")},
+			strings.Fields(c.flags)...), io.Discard, &stderr, func(string) (string, bool) { return "", false })
+		if code != exitUsage || !strings.Contains(strings.Join(strings.Fields(stderr.String()), " "), c.want) {
+			t.Errorf("%s: exit code %d, %s", c.flags, code, stderr.String())
+		}
+	}
+}
