@@ -57,3 +57,7 @@ const (
 	EndUser         End = "cancelled_user"
 	EndRunEnd       End = "cancelled_run_end"
 )
+
+// CutWords begin the message of a stream that ended because its connection was closed
+// in the middle of the body, and not because the body ended.
+const CutWords = "the connection was closed in the middle of the reply"

@@ -209,7 +209,7 @@ func (s *Stream) contentWords() string {
 func (s *Stream) truncatedWords(end timeline.End, trailer http.Header, garbage int) string {
 	how := "the body ended"
 	if end == timeline.Cut {
-		how = "the connection was closed in the middle of the reply"
+		how = timeline.CutWords
 	}
 	words := how + " without a finish reason"
 	switch {

@@ -12,7 +12,7 @@ var guidellm = lens{
 		Clock:      "the send",
 		TPOT:       "(last token − send) / n: TTFT is inside",
 		ITL:        "(last − first token) / (n − 1), one value a request, weighted by n − 1; no real gaps",
-		Tokens:     "usage, else the chunk count",
+		Tokens:     "usage, else the length that was asked for, else the chunk count",
 		End:        "end of the request",
 		Failures:   "a group of their own",
 	},
@@ -44,7 +44,7 @@ func (r *guidellmReader) add(tl *timeline.Timeline) {
 	c := read(tl, hasToken, nil)
 	n, ok := usage(tl)
 	if !ok {
-		n = c.n
+		n = tl.Requested.Or(c.n) // the length that was asked for, where the data had one
 	}
 	r.out += n
 	ttft, tpot, itl := 0.0, 0.0, 0.0

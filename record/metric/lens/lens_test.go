@@ -437,3 +437,15 @@ func TestAIPerfDividesByItsPhase(t *testing.T) {
 		g.want(t, "request_throughput", 1/(late/1000))
 	}
 }
+
+// A body that ended early is a success to most tools; a connection that broke in it is
+// an exception in all of them.
+func TestBrokenConnectionFails(t *testing.T) {
+	ended := newReply().events(timeline.Text, 4, 100, 10).fails(timeline.StreamTruncated)
+	broke := newReply().events(timeline.Text, 4, 100, 10).fails(timeline.StreamTruncated)
+	broke.tl.Error.Message = timeline.CutWords + " without a finish reason"
+	for lens, row := range map[string]string{"vllm": "completed", "vllm-rust": "completed", "aiperf": "request_count",
+		"guidellm": "requests.successful", "inference-perf": "successes.count"} {
+		through(t, lens, Facts{}, ended, broke).want(t, row, 1)
+	}
+}

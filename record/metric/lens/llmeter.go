@@ -15,7 +15,7 @@ var llmeter = lens{
 		Clock:      "before the SDK's call",
 		TPOT:       "(TTLT − TTFT) / (n − 1)",
 		ITL:        "–",
-		Tokens:     "usage, else its own tokenizer",
+		Tokens:     "usage",
 		End:        "last chunk with content",
 		Failures:   "left out of latencies unless content came before, inside requests_per_minute, which counts over the time between sends; a cut stream counts as success",
 	},
@@ -49,7 +49,7 @@ func (r *llmeterReader) add(tl *timeline.Timeline) {
 		}
 		return
 	}
-	n, known := usageOrTokenizer(tl)
+	n, known := usage(tl)
 	if !known {
 		r.uncounted++
 	}

@@ -1,6 +1,10 @@
 package lens
 
-import "tokenmeter/record/timeline"
+import (
+	"strings"
+
+	"tokenmeter/record/timeline"
+)
 
 // What tools take for a chunk with a token.
 
@@ -74,8 +78,10 @@ func onRun(tl *timeline.Timeline, us int64) int64 { return tl.DueUS + us }
 // the client: most tools call it a success, errors inside the stream included.
 func readToTheEnd(tl *timeline.Timeline) bool {
 	switch tl.Outcome {
-	case timeline.OK, timeline.StreamError, timeline.StreamTruncated, timeline.EmptyOutput:
+	case timeline.OK, timeline.StreamError, timeline.EmptyOutput:
 		return tl.HTTPStatus/100 == 2
+	case timeline.StreamTruncated: // a body that ended, not a connection that broke in it
+		return tl.HTTPStatus/100 == 2 && (tl.Error == nil || !strings.HasPrefix(tl.Error.Message, timeline.CutWords))
 	}
 	return false
 }

@@ -33,12 +33,12 @@ var vllmRust = lens{
 		Clock:      "the send, after its own concurrency limit",
 		TPOT:       "(E2E − TTFT) / (n − 1)",
 		ITL:        "gaps between chunks with `choices`, the finish chunk included; a chunk counts as one token",
-		Tokens:     "usage, else the text tokenised again",
+		Tokens:     "usage, else chunks with `choices`",
 		End:        "last chunk with `choices`",
 		Failures:   "left out of latency, inside the duration; an error inside a stream counts as success",
 	},
 	open: func(f Facts) reader {
-		return &vllmReader{limits: f.Limits, counts: hasChoice,
+		return &vllmReader{limits: f.Limits, counts: hasChoice, perChunk: true,
 			from: "counts the role chunk as first token and starts after the client's own queue",
 			to:   "starts at the role chunk and ends with the finish chunk",
 			gaps: "gaps between chunks from the role chunk to the finish chunk: k times too large with k tokens a chunk"}
@@ -48,6 +48,7 @@ var vllmRust = lens{
 type vllmReader struct {
 	limits         Limits
 	counts         func(timeline.Kind) bool // which chunks are tokens to it
+	perChunk       bool                     // without usage, chunks are counted
 	from, to, gaps string                   // why TTFT, E2E and ITL differ from ours
 
 	ttft, tpot, e2el  stat.Sample
@@ -75,6 +76,9 @@ func (r *vllmReader) add(tl *timeline.Timeline) {
 	r.ttft.Add(ttft)
 	r.e2el.Add(e2el)
 	n, known := usageOrTokenizer(tl)
+	if r.perChunk && !tl.Usage.Output.OK() {
+		n, known = c.n, true
+	}
 	if !known {
 		r.uncounted++
 	}
