@@ -129,7 +129,7 @@ func (s *Stream) good(end timeline.End) {
 	if s.form != whole && !s.progress.done && s.api.Ends == ByTerminator {
 		tl.Flags |= timeline.NoDone
 	}
-	if s.form != whole && s.progress.done && tl.FinishReason == "" && s.api.Ends != ByBody && !s.api.Product().Wordless() {
+	if s.form != whole && s.progress.done && tl.FinishReason == "" && s.api.Ends != ByBody && !s.api.Product().Lengthless() {
 		tl.Flags |= timeline.NoFinish
 	}
 	switch end {

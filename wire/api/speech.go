@@ -2,8 +2,6 @@ package api
 
 import (
 	"encoding/base64"
-	"net/http"
-	"strings"
 	"unicode/utf8"
 
 	"tokenmeter/record/timeline"
@@ -37,36 +35,6 @@ func (a *API) Describe(r *Request, tl *timeline.Timeline) {
 	case timeline.Transcript:
 		tl.AudioUS = r.heardUS()
 	}
-}
-
-// isSound reports whether a body is the sound itself.
-func isSound(h http.Header) bool {
-	kind := mediaType(h.Get("Content-Type"))
-	switch kind {
-	case "", "application/octet-stream", "binary/octet-stream", "application/ogg":
-		return true
-	}
-	return strings.HasPrefix(kind, "audio/")
-}
-
-// rawDecoder reads a body that is what was asked for itself, in no framing.
-type rawDecoder interface {
-	// Raw takes the bytes of a read.
-	Raw(data []byte, s *Stream)
-}
-
-// raw hands on the bytes of a body without framing. A JSON text without a content
-// type is an answer of another kind.
-func (s *Stream) raw(data []byte) bool {
-	if s.decoder == nil {
-		if data[0] == '{' && s.header.Get("Content-Type") == "" {
-			s.form = whole
-			return false
-		}
-		s.decoder, s.tl.Streamed = s.api.Decoder(), true
-	}
-	s.decoder.(rawDecoder).Raw(data, s)
-	return true
 }
 
 // speechDecoder measures the sound as it comes.

@@ -94,7 +94,7 @@ func (s *Stream) Head(atUS int64, head Head) {
 		s.tl.RetryAfterUS = timeline.Some(after.Microseconds())
 	}
 	s.form = formOf(head)
-	if s.api.Product() == timeline.Speech && (s.form == foreign || s.form == unsure) && head.Status >= 200 && head.Status <= 299 && isSound(head.Header) {
+	if (s.form == foreign || s.form == unsure) && head.Status >= 200 && head.Status <= 299 && s.api.isBare(head.Header.Get("Content-Type")) {
 		s.form = bare
 	}
 	if s.api.Product() == timeline.Speech { // of an earlier try

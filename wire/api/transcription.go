@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"net/textproto"
 	"slices"
+	"unicode/utf8"
 
 	"tokenmeter/record/timeline"
 	"tokenmeter/wire/api/jsonscan"
@@ -102,6 +103,7 @@ type transcriptDecoder struct {
 	r          reading
 	kind, text jsonscan.Text
 	seconds    float64 // that the server says it heard
+	split      []byte  // the beginning of a letter
 }
 
 // Event implements Decoder. The last event says all of the text again, and so do
@@ -139,6 +141,24 @@ func (d *transcriptDecoder) Body(data []byte, s *Stream) bool {
 	d.r.add(timeline.Text, d.text)
 	d.r.apply(s, timeline.Empty)
 	return true
+}
+
+// Raw implements rawDecoder: the text itself. A letter that a read ends in the middle of
+// is kept with the next.
+func (d *transcriptDecoder) Raw(data []byte, s *Stream) {
+	s.add(timeline.Text, 0, int64(len(data)), none)
+	text := append(d.split, data...)
+	n := len(text)
+	for k := 1; k <= min(n, utf8.UTFMax-1); k++ {
+		if utf8.RuneStart(text[n-k]) {
+			if !utf8.FullRune(text[n-k:]) {
+				n -= k
+			}
+			break
+		}
+	}
+	s.keep(timeline.Text, 0, jsonscan.Text{Raw: text[:n], Wide: true})
+	d.split = append(d.split[:0], text[n:]...)
 }
 
 // heard takes the length that the server tells where the request did not: a proxy

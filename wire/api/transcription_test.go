@@ -96,6 +96,8 @@ data: {"type":"transcription.done","model":"voxtral","text":"Hello","usage":{"pr
 		{"cut off", "text/event-stream", `data: {"type":"transcript.text.delta","delta":"I"}` + "\n\n", timeline.StreamTruncated, "I", 1, -1, `{}`, ""},
 		{"an error within", "text/event-stream", `data: {"type":"error","error":{"message":"overloaded"}}` + "\n\n", timeline.StreamError, "", 0, -1, `{}`, "overloaded"},
 		{"nothing was said", "application/json", `{"text":""}`, timeline.EmptyOutput, "", 0, -1, `{}`, ""},
+		{"wanted as text", "text/plain; charset=utf-8", "C:\\ Hällo\n", timeline.OK, "C:\\ Hällo\n", 11, -1, `{}`, ""},
+		{"wanted as text, and empty", "text/plain", "", timeline.EmptyOutput, "", 0, -1, `{}`, ""},
 		{"an error of status 200", "application/json", `{"error":{"message":"no such model"}}`, timeline.StreamError, "", 0, -1, `{}`, "no such model"},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -1,0 +1,44 @@
+package api
+
+import (
+	"strings"
+
+	"tokenmeter/record/timeline"
+)
+
+// isBare reports whether a body of a content type is what was asked for itself, in no
+// framing: sound, or a transcript that was wanted as text or subtitles.
+func (a *API) isBare(contentType string) bool {
+	kind := mediaType(contentType)
+	switch a.Product() {
+	case timeline.Speech:
+		switch kind {
+		case "", "application/octet-stream", "binary/octet-stream", "application/ogg":
+			return true
+		}
+		return strings.HasPrefix(kind, "audio/")
+	case timeline.Transcript:
+		return kind == "text/plain" || kind == "text/vtt" || kind == "text/srt" || kind == "application/x-subrip"
+	}
+	return false
+}
+
+// rawDecoder reads such a body.
+type rawDecoder interface {
+	// Raw takes the bytes of a read.
+	Raw(data []byte, s *Stream)
+}
+
+// raw hands on the bytes of a body without framing. Sound comes as it is made, a text
+// as a whole. A JSON text without a content type is an answer of another kind.
+func (s *Stream) raw(data []byte) bool {
+	if s.decoder == nil {
+		if data[0] == '{' && s.header.Get("Content-Type") == "" {
+			s.form = whole
+			return false
+		}
+		s.decoder, s.tl.Streamed = s.api.Decoder(), s.api.Product() == timeline.Speech
+	}
+	s.decoder.(rawDecoder).Raw(data, s)
+	return true
+}
