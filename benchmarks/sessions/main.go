@@ -31,7 +31,7 @@ func main() {
 	}
 	c := corpus{out: bufio.NewWriterSize(f, 1<<20)}
 	for i := range *sessions {
-		c.session(i, random.New(*seed, uint64(i)))
+		c.session(i, mostTurns, random.New(*seed, uint64(i)))
 	}
 	if err := c.out.Flush(); err != nil {
 		log.Fatal(err)
@@ -102,12 +102,13 @@ func (x *context) grow(tokens float64) {
 	}
 }
 
-func (c *corpus) session(i int, src random.Source) {
+// session writes session i, whose own agent has so many turns at most.
+func (c *corpus) session(i, most int, src random.Source) {
 	next := 0
-	most := int((shortest + (1-shortest)*src.Float64()) * longest / block)
-	own := context{next: &next, most: most}
+	room := int((shortest + (1-shortest)*src.Float64()) * longest / block)
+	own := context{next: &next, most: room}
 	c.write(`{"id":"made-`, strconv.Itoa(i), `","models":["big","small"],"block_size":64,"hash_id_scope":"local","requests":[`)
-	n, at := min(max(int(turns.draw(&src)), 3), mostTurns), 0.0
+	n, at := min(max(int(turns.draw(&src)), 3), most), 0.0
 	agents := 0
 	if src.Float64() < withAgents {
 		agents = 1 + int(src.Exp()*(agentsEach-1)+0.5)
