@@ -33,6 +33,7 @@ type aiperfReader struct {
 
 func (r *aiperfReader) add(tl *timeline.Timeline) {
 	r.phase.Add(onRun(tl, startUS(tl)), onRun(tl, closeUS(tl)))
+	r.effective.Add(ms(closeUS(tl))) // of failures too
 	// An error inside a stream is none to it, as long as a token came before: it looks
 	// for "event: error", which APIs like OpenAI's do not send.
 	if !readToTheEnd(tl) || tl.Outcome == timeline.EmptyOutput || tl.Streamed && read(tl, hasToken, nil).n == 0 {
@@ -55,7 +56,6 @@ func (r *aiperfReader) add(tl *timeline.Timeline) {
 	latency := since(start, end)
 	r.span.Add(onRun(tl, start), onRun(tl, end))
 	r.latency.Add(latency)
-	r.effective.Add(ms(closeUS(tl)))
 	n, exact, known := tokenizer(tl)
 	switch {
 	case !known:
@@ -123,7 +123,7 @@ func (r *aiperfReader) report(t *table) {
 	}
 	avgAndPercentiles(t, "inter_token_latency", &r.itl, "tpot_ms", itlWhy)
 	avgAndPercentiles(t, "inter_chunk_latency", r.chunkGaps.Frozen(1000), "icl_ms", "the same, without our flag for coalesced arrivals")
-	t.row("effective_latency avg", "ms", mean(&r.effective), "close_ms.mean|e2e_ms.mean", "from when the request was due to the end of the body")
+	t.row("effective_latency avg", "ms", mean(&r.effective), "close_ms.mean|e2e_ms.mean", "from when the request was due to the end of the body, failures too")
 	t.row("prefill_throughput_per_user avg", "tokens/s", mean(&r.prefill), "", "ISL / TTFT: network and queue are inside, cached tokens too")
 	t.row("output_token_throughput_per_user avg", "tokens/s", mean(&r.user), "decode_tps.mean", "bursts are not left out")
 	t.row("e2e_output_token_throughput avg", "tokens/s", mean(&r.e2eTPS), "e2e_tps.mean", "starts at the send")
