@@ -5,7 +5,6 @@ package main
 import (
 	"context"
 	"fmt"
-	"log/slog"
 	"net"
 	"net/http"
 	"net/url"
@@ -59,7 +58,7 @@ func (c *benchCmd) checkTelemetry(check *checker) {
 			check.addf("--telemetry %q: one page is enough, every Prometheus can read it", to)
 		}
 		if _, _, err := net.SplitHostPort(to); err != nil {
-			check.addf("--telemetry %q is neither the URL of a collector, like http://localhost:4318, nor an address for a page, like localhost:9464", to)
+			check.addf("--telemetry %q is neither the URL of a collector, like http://localhost:4318, nor an address for a page, like localhost:9465", to)
 		}
 	}
 }
@@ -73,7 +72,7 @@ func (c *benchCmd) telemetry(a *app, plan *bench.Plan) (end func(), err error) {
 	t, objectives := &telemetry{}, plan.Objectives
 	for _, to := range c.Telemetry {
 		if strings.Contains(to, "://") {
-			err = t.send(a, to, objectives)
+			err = t.send(to, objectives)
 		} else {
 			err = t.listen(a, to, objectives)
 		}
@@ -108,9 +107,8 @@ func finished(tl *timeline.Timeline, labels traffic.Labels) *traffic.Request {
 }
 
 // send sends to a collector, by the names of the conventions as they are now.
-func (t *telemetry) send(a *app, to string, objectives []objective.Objective) error {
-	out, err := otel.New(context.Background(), otel.Options{Endpoint: to, Every: telemetryEvery, Timeout: telemetryEnd, Next: true,
-		Version: fullVersion(), Log: slog.New(slog.NewTextHandler(a.stderr, nil))}, objectives)
+func (t *telemetry) send(to string, objectives []objective.Objective) error {
+	out, err := otel.New(context.Background(), otel.Options{Endpoint: to, Every: telemetryEvery, Timeout: telemetryEnd, Next: true, Version: fullVersion()}, objectives)
 	if err != nil {
 		return err
 	}
@@ -150,7 +148,7 @@ func (t *telemetry) close(a *app) {
 	for _, out := range t.otel {
 		out.Close(ctx)
 		if n := out.Dropped() + out.Failed(); n > 0 {
-			a.warn("the collector was not told all: %d requests dropped, %d sends failed", out.Dropped(), out.Failed())
+			a.warn("the collector of --telemetry was not told all: %d requests dropped, %d sends failed; the run itself lacks nothing", out.Dropped(), out.Failed())
 		}
 	}
 	if t.page == nil {
