@@ -65,8 +65,8 @@ func operation(name string) string {
 		return "generate_content"
 	case "embeddings":
 		return "embeddings"
-	case "rerank":
-		return "rerank"
+	case "rerank", "speech", "transcription": // the conventions have no name of their own
+		return name
 	}
 	return "chat"
 }

@@ -31,10 +31,11 @@ type Line struct {
 const Block = 16
 
 // Of is the line of a finished request, without its hashes; false for one that can't be
-// played again: a probe's, and one of which nothing was answered.
+// played again: a probe's, one of which nothing was answered, and one for speech, a
+// transcript and the like.
 func Of(r *traffic.Request) (Line, bool) {
 	output := r.Record.OutputTokens.Or(0)
-	if r.Labels.Source != traffic.Live || output < 1 {
+	if r.Labels.Source != traffic.Live || output < 1 || timeline.ProductOf(r.Record.API).Lengthless() {
 		return Line{}, false
 	}
 	return Line{At: r.At.UTC(), Session: r.Session, Parent: r.Parent, Model: r.Model, Input: r.Record.InputTokens.Or(0), Output: output,

@@ -99,6 +99,11 @@ func TestLines(t *testing.T) {
 	if line, _ := Of(r); !h.Fill(&line, r.Body) || line.Input < 200 {
 		t.Errorf("counted: %+v", line)
 	}
+	r.Record.API = "transcription"
+	if line, ok := Of(r); ok {
+		t.Errorf("a transcript has a line: %+v", line)
+	}
+	r.Record.API = "openai-chat"
 	for what, change := range map[string]func(){
 		"a probe":           func() { r.Labels.Source = traffic.Probe },
 		"nothing answered":  func() { r.Labels.Source, r.Record.OutputTokens = traffic.Live, timeline.Opt[int64]{} },
