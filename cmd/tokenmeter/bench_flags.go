@@ -78,6 +78,7 @@ type benchCmd struct {
 	AllowLowN     bool     `name:"allow-low-n" group:"judging" help:"Let objectives on percentiles count although there are too few requests for them."`
 	AllowISLDrift bool     `name:"allow-isl-drift" group:"judging" help:"Go on although prompts are not as long as asked; the run is then suspect at worst, not invalid."`
 
+	RTT     string `name:"rtt" group:"judging" placeholder:"auto|TIME" help:"Say TTFT without the network too: less a round trip to the server, as given, or with auto the shortest TCP connect of the run. The TTFT that was seen stays."`
 	Consume string `group:"judging" placeholder:"RATE" help:"Say how long somebody waits who reads answers at so many tokens a second, like 10; several with commas."`
 	Prices  string `group:"judging" placeholder:"FILE" help:"What things cost: a YAML file with GPU hours and token prices. See docs/cost.md."`
 	GPUHour string `name:"gpu-hour" group:"judging" placeholder:"USD" help:"Price of one GPU for an hour."`

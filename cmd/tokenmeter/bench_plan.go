@@ -12,7 +12,9 @@ import (
 	"tokenmeter/load/bench"
 	"tokenmeter/load/schedule"
 	"tokenmeter/load/workload"
+	"tokenmeter/record/metric"
 	"tokenmeter/record/objective"
+	"tokenmeter/record/timeline"
 	"tokenmeter/wire/api"
 	"tokenmeter/wire/client"
 )
@@ -51,6 +53,7 @@ func (c *benchCmd) plan(a *app) (bench.Plan, error) {
 	p.Beside = c.beside(&check)
 	p.Control = c.control(&check)
 	c.checkTelemetry(&check)
+	p.RTT = c.rtt(&check)
 	check.choice("--preflight", c.Preflight, "none", "get", "probe")
 	c.checkShared(&check, forms...)
 	p.Tags = tags(c.Tag, &check)
@@ -58,6 +61,21 @@ func (c *benchCmd) plan(a *app) (bench.Plan, error) {
 		p.Objectives = own
 	}
 	return p, check.err()
+}
+
+// rtt is what --rtt asks for, or nil.
+func (c *benchCmd) rtt(check *checker) *metric.RTT {
+	if c.RTT == "" {
+		return nil
+	}
+	if c.RTT == "auto" {
+		if c.Proxy != "" {
+			check.addf("--rtt auto measures the way to the --proxy only: give the round trip to the server, like --rtt 12ms")
+		}
+		return &metric.RTT{}
+	}
+	d, _ := check.duration("--rtt", c.RTT, 0)
+	return &metric.RTT{GivenMS: timeline.Some(float64(d.Microseconds()) / 1e3)}
 }
 
 // objectives reads those of the flag --objective; nil: none, or wrong ones.

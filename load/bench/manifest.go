@@ -28,6 +28,7 @@ func (r *runner) manifest(ready found) run.Run {
 			Name: info.Name, Classes: info.Classes, SegmentS: info.SegmentS, TaskDeadlineS: seconds(info.Deadline), Readers: p.Readers},
 		Pricing:   p.Pricing,
 		Hardware:  p.Hardware,
+		RTT:       p.RTT,
 		AllowLowN: p.AllowLowN, AllowISLDrift: p.AllowISLDrift, Noticed: r.log.warnings(),
 	}
 	if p.Tokenizer != nil {

@@ -35,6 +35,8 @@ type Plan struct {
 
 	// Hardware is what the server runs on; nil: nothing is known.
 	Hardware *metric.Hardware
+	// RTT asks for TTFT without the network; nil: nobody does.
+	RTT *metric.RTT
 	// Pricing says what things cost; nil: nothing is known.
 	Pricing *cost.Pricing
 	// Timers waits on Go's timers rather than in the kernel: less exact, but it

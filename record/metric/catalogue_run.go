@@ -214,6 +214,11 @@ var decompositionDefinitions = []Definition{
 	{Name: "decomposition.server_e2e_ms", Unit: "ms", Title: "mean E2E by the server's own clock", Better: Lower, Group: GroupDecomposition, Null: "its page does not tell", Source: "the server's metrics page"},
 	{Name: "decomposition.server_output_tps", Unit: "tokens/s", Title: "output tokens that the server counted a second", Better: Higher, Group: GroupDecomposition, Null: "its page does not tell", Source: "the server's metrics page"},
 
+	{Name: "network.rtt_ms", Unit: "ms", Title: "round trip to the server: the given one, or the shortest TCP connect", Group: GroupDecomposition, Null: "not asked for, or every connection was reused"},
+	{Name: "network.source", Title: "where it is from: given or connect", Group: GroupDecomposition, Null: "unknown: an empty text"},
+	{Name: "network.connects", Unit: "connections", Title: "TCP connects that were measured, warm-up included", Group: GroupDecomposition},
+	{Name: "network.ttft_ms", Unit: "ms", Title: "TTFT without the network: from the request written, less a round trip", Formula: "service_ttft_ms − network.rtt_ms", Better: Lower, Group: GroupDecomposition, Null: "no round trip, or one longer than the shortest TTFT", Aliases: []string{"network-adjusted ttft"}},
+
 	{Name: "roofline.batch", Unit: "requests", Title: "mean number of measured requests that decoded at once", Formula: "Σ (E2E − TTFT) / window, at least 1", Group: GroupRoofline, Null: "no stream, or no hardware was named"},
 	{Name: "roofline.mbu", Unit: "ratio", Title: "model bandwidth utilisation: share of the memory's bandwidth that decoding used", Formula: "(weights + cache of the batch, in bytes) / (mean TPOT × tokens a step × bandwidth)", Better: Higher, Group: GroupRoofline, Null: "no stream, or no hardware was named", Source: "Databricks, LLM inference performance engineering", Aliases: []string{"mbu"}},
 	{Name: "roofline.mfu", Unit: "ratio", Title: "model FLOPS utilisation: share of the dense arithmetic", Formula: "2 × active weights × (prompt tokens that were computed + output tokens) a second / peak; without attention", Better: Higher, Group: GroupRoofline, Null: "no token counts, or no hardware was named", Source: "Chowdhery et al., PaLM, appendix B (forward pass only)", Aliases: []string{"mfu"}},

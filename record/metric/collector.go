@@ -56,6 +56,7 @@ type Collector struct {
 	now      uint32 // the request that is being added
 	samples  map[string]*Ordered
 	requests Requests
+	connects connects
 	first    firstError
 	gaps     pooled // where each event is one token: ICL and ITL alike
 	icl, itl pooled // of the other requests
@@ -141,6 +142,7 @@ func (c *Collector) Add(tl *timeline.Timeline) {
 	r := rowOf(tl, &v)
 	c.rows = append(c.rows, r)
 	c.now = c.order.Add(r.due, r.end, r.request)
+	c.connects.add(tl)
 	if r.warmup {
 		if tl.Phase == timeline.Cooldown {
 			c.requests.Cooldown++

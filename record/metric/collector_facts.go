@@ -17,6 +17,8 @@ type Facts struct {
 	CapReached  bool  // an open loop waited for slots
 	MaxInFlight int64
 
+	connects connects // warm-up included
+
 	Requests     int64 // measured, without the cancelled ones
 	Failed       int64 // of these, by the server or on the way to it
 	ClientErrors int64 // of these, by the client itself (out of descriptors, …)
@@ -65,7 +67,7 @@ func (c *Collector) facts(w *windows) Facts {
 		Requests:      c.requests.OK + c.requests.Failed,
 		ClientErrors:  c.requests.ByClass[timeline.ClientResource],
 		PromptsUnique: c.Opts.PromptsUnique, OutputIsCap: c.Opts.OutputIsCap, InputAsked: c.Opts.AskedInput,
-		Drifts: c.drifts(),
+		Drifts: c.drifts(), connects: c.connects,
 	}
 	f.Failed = c.requests.Failed - f.ClientErrors
 	c.lagFacts(&f)

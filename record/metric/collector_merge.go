@@ -12,6 +12,7 @@ func (c *Collector) Merge(o *Collector) {
 		delete(o.samples, name) // its memory is free for the next one's
 	}
 	c.mergeRequests(&o.requests)
+	c.connects.merge(o.connects)
 	if o.first.any && (!c.first.any || o.first.before(c.first)) {
 		c.first, c.requests.FirstError = o.first, o.requests.FirstError
 	}

@@ -19,6 +19,7 @@ type Summary struct {
 	ServerMetrics *ServerMetrics `json:"server_metrics"` // null where no page was read
 	GPU           *GPU           `json:"gpu"`            // null where no page told of GPUs
 	Decomposition *Decomposition `json:"decomposition"`
+	Network       *Network       `json:"network"`  // null where it was not asked for
 	Roofline      *Roofline      `json:"roofline"` // null where no hardware was named
 }
 

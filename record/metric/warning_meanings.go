@@ -36,6 +36,7 @@ var WarningMeanings = []WarningMeaning{
 	{"stream_ignored", "answers came as one body although a stream was asked for", "they have an E2E only"},
 	{"clock_step", "the wall clock was set while requests ran", "nothing: times are monotonic and not affected"},
 	{"malformed_event", "streams held events that are no JSON", "these were skipped; look at a stream with --capture"},
+	{"rtt_too_long", "the round trip of --rtt is longer than the shortest TTFT", "give a shorter one: the least that ping shows"},
 	{"faster_than_hardware", "MBU or MFU is above 1 for what --hardware names", "something is counted wrong: give the precision of the weights and the number of devices as they are, or look at bursts, speculation and cached prompts"},
 	{"arrivals_capped", "not every arrival of a request was kept", "its chunks and gaps are null"},
 

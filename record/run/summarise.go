@@ -86,6 +86,7 @@ func (f *Folder) summarise(also func(*timeline.Timeline) error) (Run, error) {
 	sum.Summary, facts = got.collected.Results()
 	sum.WithServer(f.run.ServerMetrics)
 	sum.WithHardware(sum.Hardware)
+	sum.WithRTT(sum.RTT, &facts)
 	if tally != nil {
 		sum.Cost = tally.Cost(&sum.Summary)
 	}

@@ -43,6 +43,8 @@ type Run struct {
 	Pricing *cost.Pricing `json:"pricing"`
 	// Hardware is what the server runs on, as the user said; null when nothing was said.
 	Hardware *metric.Hardware `json:"hardware"`
+	// RTT asks for TTFT without the network; null: nobody did.
+	RTT *metric.RTT `json:"rtt"`
 	// AllowLowN and AllowISLDrift are the user's word that a small sample or a
 	// shifted input length is meant.
 	AllowLowN     bool `json:"allow_low_n"`

@@ -179,6 +179,7 @@ func facts(r *run.Run) []Fact {
 	add("playback", playback(r))
 	add("of E2E", split(r))
 	add("of TTFT", ofTTFT(r))
+	add("network", networkWords(r))
 	add("engine", serverSide(r))
 	add("control", controlWords(r))
 	add("GPUs", gpuSide(r))

@@ -1,0 +1,36 @@
+package view
+
+import (
+	"fmt"
+
+	"tokenmeter/reader/report/typeset"
+	"tokenmeter/record/run"
+)
+
+// networkWords is TTFT without the network, in a line, where that was asked for.
+func networkWords(r *run.Run) string {
+	n := r.Network
+	if n == nil {
+		return ""
+	}
+	rtt, ok := n.RTTMS.Get()
+	if !ok {
+		return "round trip unknown: every connection was opened before; give it"
+	}
+	text := fmt.Sprintf("round trip %s (%s)", typeset.Span(rtt, typeset.Digits{}), map[string]string{"given": "as given"}[n.Source])
+	if n.Source == "connect" {
+		text = fmt.Sprintf("round trip %s (the shortest of %s)", typeset.Span(rtt, typeset.Digits{}), typeset.Plural(n.Connects, "connect"))
+	}
+	if n.TTFTMS == nil {
+		return text
+	}
+	text += "; TTFT without it"
+	sep := " "
+	for _, name := range []string{"p50", "p95", "p99"} {
+		if v, _ := n.TTFTMS.Stat(name); v.OK() {
+			text += sep + name + " " + typeset.Span(v.Or(0), typeset.Digits{})
+			sep = ", "
+		}
+	}
+	return text
+}
