@@ -33,6 +33,8 @@ type Pricing struct {
 	// GPUHour is USD for one GPU and hour, GPUs how many serve; empty: not told.
 	GPUHour timeline.Opt[float64] `json:"usd_per_gpu_hour"`
 	GPUs    timeline.Opt[int64]   `json:"gpus"`
+	// KWh is USD for a kilowatt-hour of electricity; empty: not told.
+	KWh timeline.Opt[float64] `json:"usd_per_kwh"`
 	// Models have prices of their own; Any is for those that have none. A model
 	// that is in neither has no price.
 	Models map[string]Tokens `json:"models"`
@@ -43,6 +45,7 @@ type Pricing struct {
 type file struct {
 	GPUHour *float64              `yaml:"gpu_hour"`
 	GPUs    *int64                `yaml:"gpus"`
+	KWh     *float64              `yaml:"energy_kwh"`
 	Any     *fileTokens           `yaml:"per_million"`
 	Models  map[string]fileTokens `yaml:"models"`
 }
@@ -64,6 +67,7 @@ const maxFile = 1 << 20
 //
 //	gpu_hour: 2.50          # USD for one GPU and hour
 //	gpus: 8
+//	energy_kwh: 0.30        # USD for a kilowatt-hour
 //	per_million:            # USD per million tokens, of any model
 //	  input: 2.50
 //	  cached_read: 1.25
@@ -85,7 +89,7 @@ func Read(r io.Reader, name string) (Pricing, error) {
 	}
 	var f file
 	doc := config.Decode(name, data, &f)
-	p := Pricing{GPUHour: timeline.FromPtr(f.GPUHour), GPUs: timeline.FromPtr(f.GPUs)}
+	p := Pricing{GPUHour: timeline.FromPtr(f.GPUHour), GPUs: timeline.FromPtr(f.GPUs), KWh: timeline.FromPtr(f.KWh)}
 	if f.Any != nil {
 		t := f.Any.tokens()
 		p.Any = &t
@@ -132,6 +136,7 @@ func (p *Pricing) each(wrong func(path, format string, args ...any)) {
 		}
 	}
 	price("gpu_hour", p.GPUHour)
+	price("energy_kwh", p.KWh)
 	if n, ok := p.GPUs.Get(); ok && n < 1 {
 		wrong("gpus", "%d is too few: want at least 1", n)
 	}
@@ -204,7 +209,7 @@ func (p *Pricing) of(model string) (Tokens, bool) {
 func (p *Pricing) Priced() bool { return p.Any != nil || len(p.Models) > 0 }
 
 // Empty reports whether nothing has a price.
-func (p *Pricing) Empty() bool { return !p.Priced() && !p.GPUHour.OK() }
+func (p *Pricing) Empty() bool { return !p.Priced() && !p.GPUHour.OK() && !p.KWh.OK() }
 
 // Blend is the price of a million tokens at somebody's mix of input and output,
 // as rankings print it; it belongs together with its ratio.

@@ -119,3 +119,13 @@ func FuzzRead(f *testing.F) {
 		}
 	})
 }
+
+func TestEnergyPrice(t *testing.T) {
+	p, err := Read(strings.NewReader("energy_kwh: 0.30\n"), "prices.yaml")
+	if err != nil || p.KWh.Or(0) != 0.30 || p.Empty() || p.Priced() {
+		t.Errorf("%+v, %v", p, err)
+	}
+	if _, err := Read(strings.NewReader("energy_kwh: -1\n"), "prices.yaml"); err == nil || !strings.Contains(err.Error(), "energy_kwh") {
+		t.Errorf("a negative price: %v", err)
+	}
+}

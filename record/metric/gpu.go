@@ -15,6 +15,8 @@ type GPU struct {
 	TensorActive *ServerGauge `json:"tensor_active"`
 	DRAMActive   *ServerGauge `json:"dram_active"`
 	MemoryUsed   *ServerGauge `json:"memory_used"` // share of the memory
+	// Idle is the mean share of the time in which no kernel ran; null without Utilization.
+	Idle timeline.Opt[float64] `json:"idle"`
 
 	// PowerW is of all GPUs together: by their energy counters, or else the mean of
 	// the readings. EnergyJ is null without counters.
@@ -24,6 +26,9 @@ type GPU struct {
 	// reverse. Null without power, or without tokens.
 	JPerOutputToken timeline.Opt[float64] `json:"j_per_output_token"`
 	OutputTPSPerW   timeline.Opt[float64] `json:"output_tps_per_w"`
+	// EnergyUSDPerMOutput is the electricity of a million output tokens, of the GPUs
+	// alone. Null without JPerOutputToken or without a price.
+	EnergyUSDPerMOutput timeline.Opt[float64] `json:"energy_usd_per_m_output"`
 }
 
 // gpuOf is what a server's pages tell of GPUs; nil: nothing.
@@ -44,6 +49,9 @@ func gpuOf(m *ServerMetrics, tps timeline.Opt[float64]) *GPU {
 	}
 	g := &GPU{Utilization: gauge("gpu_utilization"), Active: gauge("gpu_active"), SMActive: gauge("gpu_sm_active"),
 		TensorActive: gauge("gpu_tensor_active"), DRAMActive: gauge("gpu_dram_active"), MemoryUsed: gauge("gpu_memory")}
+	if g.Utilization != nil {
+		g.Idle = timeline.Some(1 - g.Utilization.Mean)
+	}
 	if gpus != nil {
 		g.GPUs = timeline.Some(int64(gpus.Max))
 	}
@@ -59,4 +67,16 @@ func gpuOf(m *ServerMetrics, tps timeline.Opt[float64]) *GPU {
 		g.JPerOutputToken, g.OutputTPSPerW = timeline.Some(watts/rate), timeline.Some(rate/watts)
 	}
 	return g
+}
+
+// WithEnergyPrice puts the electricity's price into the summary, where the power of the
+// GPUs is known: usdPerKWh is USD for a kilowatt-hour, which is 3.6 MJ.
+func (s *Summary) WithEnergyPrice(usdPerKWh timeline.Opt[float64]) {
+	price, told := usdPerKWh.Get()
+	if s.GPU == nil || !told {
+		return
+	}
+	if j, ok := s.GPU.JPerOutputToken.Get(); ok {
+		s.GPU.EnergyUSDPerMOutput = timeline.Some(j * 1e6 * price / 3.6e6)
+	}
 }

@@ -87,6 +87,9 @@ func (f *Folder) summarise(also func(*timeline.Timeline) error) (Run, error) {
 	sum.WithServer(f.run.ServerMetrics)
 	sum.WithHardware(sum.Hardware)
 	sum.WithRTT(sum.RTT, &facts)
+	if sum.Pricing != nil {
+		sum.WithEnergyPrice(sum.Pricing.KWh)
+	}
 	if tally != nil {
 		sum.Cost = tally.Cost(&sum.Summary)
 	}

@@ -43,6 +43,9 @@ func gpuSide(r *run.Run) string {
 	if j, ok := g.JPerOutputToken.Get(); ok {
 		add("%s J a token", typeset.Digits{}.Value(j))
 	}
+	if usd, ok := g.EnergyUSDPerMOutput.Get(); ok {
+		add("electricity $%s a million output tokens", typeset.Digits{}.Value(usd))
+	}
 	if rate, ok := g.OutputTPSPerW.Get(); ok {
 		add("%s tokens/s a watt", typeset.Digits{}.Value(rate))
 	}
