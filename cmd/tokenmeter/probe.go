@@ -52,7 +52,7 @@ func (probeCmd) Help() string {
 
 Without a URL nothing is sent: what the folder holds is shown. tokenmeter trend says when something changed.
 
-Exit codes: 0 done; 2 wrong usage; 3 no probe was answered; 5 the folder can't be written; 130 interrupted (what was asked is saved).`
+Exit codes: 0 done; 2 wrong usage; 3 no probe was answered; 4 none was asked, for want of budget; 5 the folder can't be written; 130 interrupted (what was asked is saved).`
 }
 
 // probeSuite is the file of --suite.
@@ -75,7 +75,7 @@ func (c *probeCmd) Run(a *app) error {
 	if len(job.plan.Targets) > 0 {
 		c.warnSecrets(a)
 		err = c.ask(a, job)
-		if code := exitCode(err); code != exitOK && code != exitInterrupted {
+		if code := exitCode(err); code != exitOK && code != exitInterrupted && code != exitInvalid {
 			return err
 		}
 	}
@@ -260,6 +260,14 @@ func (c *probeCmd) ask(a *app, job *probeJob) error {
 		err = bench.ErrInterrupted
 	}
 	err = worse(err, folders.Finish(err != nil))
+	left := prober.Unaffordable()
+	switch {
+	case err != nil || left == 0:
+	case asked == exit.Facts{}:
+		return &codedError{code: exitInvalid, text: "nothing was asked: what is left of the day's budget is less than the most that any of the probes may cost; the next day begins at 00:00 UTC, and --budget-tokens and --budget-usd set another budget"}
+	default:
+		a.note("%d probes were not asked: they might have passed the day's budget", left)
+	}
 	if v := exit.Of(asked); err == nil && v.Code != exit.OK {
 		return &codedError{code: int(v.Code), text: v.Says + "; tokenmeter report on a folder below " + job.out + " says why"}
 	}

@@ -41,10 +41,11 @@ func (k *Kind) task(n int64) task {
 func (p *Prober) ask(ctx context.Context, t *asked, i int) error {
 	k, s := &t.kinds[i], &t.seen[i]
 	s.mu.Lock()
-	retry := s.retry
+	retry := s.Retry
 	s.mu.Unlock()
-	if now().Before(retry) {
-		return nil // it was said when it was refused
+	if wait := retry.Sub(now()); wait > 0 && wait < 24*time.Hour { // longer: a clock was wrong
+		p.skip(t, i, "the target refused it; it is asked again after %s UTC", retry.UTC().Format(time.DateTime))
+		return nil
 	}
 	defer func() { t.ended = now() }()
 	if k.Idle > 0 { // cold, and the same again
@@ -76,6 +77,7 @@ func (p *Prober) together(ctx context.Context, t *asked, i int, class string, n 
 		return false, err
 	}
 	if !ok {
+		p.unaffordable.Add(1)
 		p.skip(t, i, "up to %d tokens more would pass the day's budget", tokens)
 		return false, nil
 	}
@@ -123,7 +125,7 @@ func (p *Prober) job(t *asked, i int, class string) (*job, error) {
 	}
 	in, out := int64(bytes)+int64(pictures)*tokensOfPicture+templateTokens, k.Output
 	s.mu.Lock()
-	in, out = max(in, s.mostIn), max(out, s.mostOut) // a target that thinks beyond the limit is believed
+	in, out = max(in, s.MostIn), max(out, s.MostOut) // a target that thinks beyond the limit is believed
 	s.mu.Unlock()
 	j.tokens = in + out
 	j.usd, _ = p.worst(t.Model, in, out)
@@ -167,7 +169,7 @@ func (p *Prober) send(ctx context.Context, t *asked, i int, j *job, day string) 
 	for {
 		j.tl.DueUS = p.clk.US()
 		j.tl.StartUS = j.tl.DueUS
-		t.cl.Do(ctx, &j.req, j.tl)
+		t.cl.Load().Do(ctx, &j.req, j.tl)
 		refused := (j.tl.HTTPStatus == 400 || j.tl.HTTPStatus == 422) && j.tl.Error != nil && api.RefusesMaxTokens(j.tl.Error.Message)
 		if !refused || j.req.MaxTokensField != "" {
 			break
@@ -183,7 +185,7 @@ func (p *Prober) send(ctx context.Context, t *asked, i int, j *job, day string) 
 		tl.Model = t.Model
 	}
 	spent := p.settleUp(t, i, j, day) // what was answered is kept whatever became of the sum
-	p.learn(t, i, tl)
+	learnt := p.learn(t, i, tl)
 	if tl.Outcome == timeline.OK && j.check != nil {
 		if right := j.check.Passes(tl.Text); right || !cutByUs(tl) {
 			tl.CheckPassed = timeline.Some(right)
@@ -196,7 +198,7 @@ func (p *Prober) send(ctx context.Context, t *asked, i int, j *job, day string) 
 		tl.Norm, tl.NormBy = timeline.Some(n), p.plan.Tokenizer.Name()
 	}
 	tl.Text, tl.Thought, tl.Calls = "", "", ""
-	return errors.Join(spent, p.plan.Took(t.at, tl))
+	return errors.Join(spent, learnt, p.plan.Took(t.at, tl))
 }
 
 // cutByUs reports whether the answer ended where we asked it to: a wrong one may
@@ -227,7 +229,7 @@ func (p *Prober) settleUp(t *asked, i int, j *job, day string) error {
 		}
 		s := &t.seen[i]
 		s.mu.Lock()
-		s.mostIn, s.mostOut = max(s.mostIn, in), max(s.mostOut, out)
+		s.MostIn, s.MostOut = max(s.MostIn, in), max(s.MostOut, out)
 		s.mu.Unlock()
 	}
 	return p.plan.Ledger.correct(day, usd-j.usd, tokens-j.tokens)
@@ -236,19 +238,21 @@ func (p *Prober) settleUp(t *asked, i int, j *job, day string) error {
 // learn finds out whether a target takes such requests at all: what is refused
 // before it was ever answered (a picture, too long a prompt) is no failure of a
 // service that was promised. It counts as warm-up, and is tried again a day later.
-func (p *Prober) learn(t *asked, i int, tl *timeline.Timeline) {
+func (p *Prober) learn(t *asked, i int, tl *timeline.Timeline) error {
 	s := &t.seen[i]
 	s.mu.Lock()
 	refused := false
 	switch {
 	case tl.Outcome == timeline.OK:
-		s.taken, s.retry = true, time.Time{}
-	case !s.taken && (tl.HTTPStatus == 400 || tl.HTTPStatus == 413 || tl.HTTPStatus == 415 || tl.HTTPStatus == 422):
+		s.Taken, s.Retry = true, time.Time{}
+	case !s.Taken && (tl.HTTPStatus == 400 || tl.HTTPStatus == 413 || tl.HTTPStatus == 415 || tl.HTTPStatus == 422):
 		tl.Phase, refused = timeline.Warmup, true
-		s.retry = now().Add(24*time.Hour - time.Minute)
+		s.Retry = now().Add(24*time.Hour - time.Minute)
 	}
+	err := p.plan.Ledger.learn(subject(&t.Target, &t.kinds[i]), s.lesson)
 	s.mu.Unlock()
 	if refused && tl.Error != nil {
 		p.skip(t, i, "the target refuses it: %s", tl.Error.Message)
 	}
+	return err
 }

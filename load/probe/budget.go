@@ -51,8 +51,9 @@ type Ledger struct {
 	path  string
 	limit Budget
 
-	mu    sync.Mutex
-	spent Spent
+	mu      sync.Mutex
+	spent   Spent
+	lessons map[string]lesson
 }
 
 // ErrBusy is of a folder into which another process asks.
@@ -95,13 +96,17 @@ func (l *Ledger) Close() error {
 // Limit is the budget that is kept.
 func (l *Ledger) Limit() Budget { return l.limit }
 
-// OpenLedger reads what was spent so far. The file belongs to one process at a
+// OpenLedger reads what was spent so far, and what is known of targets. The file belongs to one process at a
 // time; see run.LockFolder.
 func OpenLedger(path string, limit Budget) (*Ledger, error) {
 	if err := limit.Check(); err != nil { // it would be no bound at all
 		return nil, fmt.Errorf("budget: %w", err)
 	}
-	l := &Ledger{path: path, limit: limit}
+	lessons, err := readLessons(filepath.Join(filepath.Dir(path), lessonsFile))
+	if err != nil {
+		return nil, err
+	}
+	l := &Ledger{path: path, limit: limit, lessons: lessons}
 	switch data, err := limitio.File(path, 1<<20); {
 	case errors.Is(err, fs.ErrNotExist):
 	case err != nil:

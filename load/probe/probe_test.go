@@ -371,6 +371,74 @@ func TestRefusals(t *testing.T) {
 	}
 }
 
+// What was learnt of a target outlives the process: what it took is a failure when
+// it refuses it a day later, what it never took is asked once a day by Run, and one
+// that bills more than it may is believed from the first request of every day on.
+func TestLessonsOutliveDays(t *testing.T) {
+	var l log
+	c := &counted{t: t, right: true}
+	broken := false
+	c.refuseWith = func(text string) (int, string) {
+		if broken || len(text) > 3000 {
+			return 400, "no"
+		}
+		return 0, ""
+	}
+	kinds := []Kind{{Name: "a", Output: 8, Ask: true, PerDay: 4}, {Name: "b", Input: 2000, Output: 9, PerDay: 4}}
+	dir := t.TempDir()
+	synctest.Test(t, func(t *testing.T) {
+		c.t = t
+		targets := served(t, of(c))
+		for range 3 { // each day and process knows what the one before learnt
+			if err := probing(t, l.plan(t, dir, targets, kinds, Budget{})).Run(t.Context(), now().Truncate(24*time.Hour).Add(24*time.Hour-time.Second)); err != nil {
+				t.Error(err)
+			}
+			time.Sleep(now().Truncate(24 * time.Hour).Add(24 * time.Hour).Sub(now()))
+			broken = true
+		}
+		// By hand it is asked at once.
+		if err := probing(t, l.plan(t, dir, targets, kinds, Budget{})).Once(t.Context()); err != nil {
+			t.Error(err)
+		}
+	})
+	phases := map[string]int{}
+	for _, r := range l.rows {
+		phases[fmt.Sprint(r.tl.Class, " ", r.tl.Phase, " ", r.tl.Outcome)]++
+	}
+	if phases["a measure ok"] != 4 || phases["a measure http_4xx"] != 9 || phases["a warmup http_4xx"] != 0 {
+		t.Errorf("of what was taken: %v", phases)
+	}
+	if n := phases["b warmup http_4xx"]; n < 3 || n > 4 || phases["b measure http_4xx"] != 0 {
+		t.Errorf("of what never was: %v", phases)
+	}
+}
+
+// The file of lessons is read as it is written, and what is none is told.
+func TestLessonsDamage(t *testing.T) {
+	for text, ok := range map[string]bool{
+		`{}`: true, `null`: true, `{"x": {"taken": true}}`: true, ``: false, `[`: false, `[1]`: false, `{"x": {"taken": false, "most_in": -1}}`: false,
+	} {
+		dir := t.TempDir()
+		if err := os.WriteFile(filepath.Join(dir, lessonsFile), []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		l, err := OpenLedger(filepath.Join(dir, "spent.json"), Budget{})
+		if (err == nil) != ok || err != nil && !strings.Contains(err.Error(), lessonsFile) {
+			t.Errorf("%q: %v", text, err)
+		}
+		if ok {
+			want := lesson{Taken: true, MostIn: 9, Retry: time.Date(2026, 1, 2, 3, 4, 5, 6, time.UTC)}
+			if err := l.learn("y", want); err != nil {
+				t.Error(err)
+			}
+			again, err := OpenLedger(filepath.Join(dir, "spent.json"), Budget{})
+			if err != nil || again.lesson("y") != want || again.lesson("z") != (lesson{}) {
+				t.Errorf("%q: %+v, %v", text, again, err)
+			}
+		}
+	}
+}
+
 // A server that gives wrong answers is told from one that gives right ones, and
 // an answer that we cut off is neither.
 func TestAnswers(t *testing.T) {

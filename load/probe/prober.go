@@ -51,6 +51,8 @@ type Prober struct {
 	clk     *clock.Clock
 	targets []*asked
 	ordinal atomic.Int64
+
+	unaffordable atomic.Int64
 }
 
 // asked is a target and what is known of it.
@@ -58,7 +60,7 @@ type asked struct {
 	Target
 	at    int // among the plan's
 	kinds []Kind
-	cl    *client.Client
+	cl    atomic.Pointer[client.Client]
 	made  []*workload.Loaded // prompts, by kind
 	seen  []kindState
 
@@ -69,11 +71,8 @@ type asked struct {
 // kindState is what the answers to a kind have taught.
 type kindState struct {
 	mu      sync.Mutex
-	taken   bool      // the target has answered it once
-	retry   time.Time // it was refused before it was ever taken: not asked until then
-	mostIn  int64     // tokens that one request has had,
-	mostOut int64     // and that one answer has cost, where that was more than was thought
-	told    string    // the day on which it was said that it is not asked
+	lesson         // as the ledger keeps it
+	told    string // the day on which it was said that it is not asked
 	prompts int64
 }
 
@@ -92,17 +91,7 @@ func New(plan Plan, clk *clock.Clock) (*Prober, error) {
 	p := &Prober{plan: plan, kinds: kinds, clk: clk}
 	for i := range plan.Targets {
 		t := &asked{Target: plan.Targets[i], at: i, kinds: kinds, seen: make([]kindState, len(kinds)), ended: now()}
-		cfg := t.Client
-		// Each probe pays for its connection, as a first request does: whether an old
-		// one still stands after minutes is chance. connect_ms and tls_ms are in the
-		// rows, service_ttft_ms is without them.
-		cfg.Clock, cfg.NoKeepAlive, cfg.Stream.KeepText = clk, true, true
-		cfg.Header = http.Header{}
-		for name, values := range t.Client.Header {
-			cfg.Header[name] = values
-		}
-		cfg.Header.Set(Header, "1")
-		if t.cl, err = client.New(cfg); err != nil {
+		if err := t.reach(t.Client, clk); err != nil {
 			return nil, err
 		}
 		for j := range kinds {
@@ -111,6 +100,10 @@ func New(plan Plan, clk *clock.Clock) (*Prober, error) {
 				return nil, fmt.Errorf("probe %q: %w", kinds[j].Name, err)
 			}
 			t.made = append(t.made, made)
+			// Whoever asks anew by hand wants to know what is taken now: only Run waits
+			// with what another process was refused.
+			t.seen[j].lesson = plan.Ledger.lesson(subject(&t.Target, &kinds[j]))
+			t.seen[j].Retry = time.Time{}
 			if _, known := p.worst(t.Model, 1, 1); !known && plan.Ledger.limit.USD > 0 {
 				return nil, fmt.Errorf("target %s: a budget in dollars needs the token prices of %q", t.Name, t.Model)
 			}
@@ -122,6 +115,35 @@ func New(plan Plan, clk *clock.Clock) (*Prober, error) {
 	}
 	return p, nil
 }
+
+// Reach reaches a target in another way from its next request on: with another
+// key, when the old one was replaced. The API, the server's address and what is
+// asked stay.
+func (p *Prober) Reach(target int, cfg client.Config) error {
+	return p.targets[target].reach(cfg, p.clk)
+}
+
+func (t *asked) reach(cfg client.Config, clk *clock.Clock) error {
+	// Each probe pays for its connection, as a first request does: whether an old
+	// one still stands after minutes is chance. connect_ms and tls_ms are in the
+	// rows, service_ttft_ms is without them.
+	cfg.Clock, cfg.NoKeepAlive, cfg.Stream.KeepText = clk, true, true
+	own := cfg.Header
+	cfg.Header = http.Header{}
+	for name, values := range own {
+		cfg.Header[name] = values
+	}
+	cfg.Header.Set(Header, "1")
+	cl, err := client.New(cfg)
+	if err == nil {
+		t.cl.Store(cl)
+	}
+	return err
+}
+
+// Unaffordable is how many probes were not asked because the most that they can
+// cost would have passed the day's budget.
+func (p *Prober) Unaffordable() int64 { return p.unaffordable.Load() }
 
 // prompts makes the texts of a kind, with words that nobody has seen before.
 func (p *Prober) prompts(k *Kind) (*workload.Loaded, error) {
@@ -159,6 +181,9 @@ func (p *Prober) Once(ctx context.Context) error {
 // Run asks everything when it is due, until a moment or the context's end.
 func (p *Prober) Run(ctx context.Context, until time.Time) error {
 	return p.each(ctx, func(ctx context.Context, t *asked) error {
+		for i := range t.seen {
+			t.seen[i].Retry = p.plan.Ledger.lesson(subject(&t.Target, &t.kinds[i])).Retry
+		}
 		for after := now(); ; {
 			k, due := t.soonest(after)
 			if due.After(until) {

@@ -4,7 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"reflect"
 	"slices"
+	"sync"
 	"time"
 
 	"tokenmeter/base/clock"
@@ -89,9 +91,12 @@ func (c *checker) probes() {
 // prober asks for as long as the daemon runs.
 type prober struct {
 	d    *Daemon
-	plan *Plan
-	base probe.Plan
+	plan *Plan // of the start
 	sent traffic.Sinks
+
+	mu     sync.Mutex
+	base   probe.Plan
+	asking *probe.Prober // nil: not yet
 }
 
 // openProbes prepares what is asked; nil where nothing is.
@@ -151,14 +156,19 @@ func (p *prober) run(ctx context.Context) {
 }
 
 func (p *prober) day(ctx context.Context, until time.Time) error {
-	clk, plan := clock.Start(), p.base
+	clk := clock.Start()
 	var folders *probe.Folders
+	p.mu.Lock()
+	plan := p.base
+	plan.Targets = slices.Clone(plan.Targets)
 	plan.Took = func(target int, tl *timeline.Timeline) error {
 		err := folders.Took(target, tl)
 		p.tell(target, tl, clk) // from here on it is only read
 		return err
 	}
 	asking, err := probe.New(plan, clk)
+	p.asking = asking
+	p.mu.Unlock()
 	if err != nil {
 		return err
 	}
@@ -173,6 +183,49 @@ func (p *prober) day(ctx context.Context, until time.Time) error {
 	}
 	err = asking.Run(ctx, until)
 	return errors.Join(err, folders.Finish(err != nil || ctx.Err() != nil))
+}
+
+// takeProbes lets probes go on by a new plan, as far as they can.
+func (d *Daemon) takeProbes(plan *Plan) {
+	var before *Probes
+	if d.asking != nil {
+		before = d.asking.plan.Config.Probes
+	}
+	if all := d.asking.take(plan); !all || !reflect.DeepEqual(before, plan.Config.Probes) {
+		d.log.Warn("what is probed, and where, is taken at the start only: probes go on as they were until a restart")
+	}
+}
+
+// take goes on with the keys, headers and certificates of a new plan: a probe with
+// a key that was replaced would tell of a failure of ours as one of the server. It
+// reports whether all targets are where they were.
+func (p *prober) take(plan *Plan) bool {
+	if p == nil {
+		return true
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	kept := true
+	for i := range p.base.Targets {
+		t := &p.base.Targets[i]
+		k := slices.IndexFunc(plan.probed, func(n probe.Target) bool {
+			return n.Name == t.Name && n.Model == t.Model && n.Client.BaseURL == t.Client.BaseURL && n.Client.API == t.Client.API
+		})
+		if k < 0 {
+			kept = false
+			continue
+		}
+		cfg := plan.probed[k].Client
+		cfg.Dial = p.d.opt.Dial
+		if p.asking != nil {
+			if err := p.asking.Reach(i, cfg); err != nil {
+				p.d.log.Error("probes go on with the old key and headers", "target", t.Name, "error", err.Error())
+				continue
+			}
+		}
+		t.Client = cfg
+	}
+	return kept
 }
 
 // tell passes a probe on to everything that is told of requests: as a probe, so

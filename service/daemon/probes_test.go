@@ -1,9 +1,12 @@
 package daemon
 
 import (
+	"fmt"
+	"net/http"
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -68,6 +71,71 @@ func TestProbes(t *testing.T) {
 	}
 	if l, err := probe.OpenLedger(dir+"/spent.json", probe.Budget{}); err != nil || l.Spent(time.Time{}).Tokens == 0 {
 		t.Errorf("%v", err)
+	}
+}
+
+// A key that is replaced while the daemon runs is the probes' too, in the same run
+// folder and on the days after; another address or suite counts after a restart, and
+// no key is sent to an address that it was not given for.
+func TestProbesTakeNewKeys(t *testing.T) {
+	dir := t.TempDir()
+	config := func(url, key, suite string) string {
+		return fmt.Sprintf(`listeners: [{name: m, listen: "front:1", open: true}]
+upstreams: [{name: a, url: %q, key_env: %s}]
+probes: {folder: %s, targets: [{upstream: a, model: m}], suite: [{name: %s, input: 60, output: 20, per_day: 1440}]}
+`, url, key, dir, suite) + allRoutes
+	}
+	synctest.Test(t, func(t *testing.T) {
+		var mu sync.Mutex
+		shown := map[string]int{}
+		time.Sleep(24*time.Hour - 15*time.Minute) // the virtual clock begins at midnight (UTC)
+		w := begin(t, config("http://keyed:1", "OLD", "often"))
+		ln, _ := w.net.listen("tcp", "keyed:1")
+		server := &http.Server{Handler: http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
+			if r.Method == http.MethodPost { // the daemon asks what the server is, too
+				mu.Lock()
+				shown[r.Header.Get("Authorization")+" "+r.Header.Get(probe.Header)]++
+				mu.Unlock()
+			}
+			upstream(rw, r)
+		})}
+		go func() { _ = server.Serve(ln) }()
+		defer server.Close()
+		until := func(d time.Duration, want string) {
+			t.Helper()
+			time.Sleep(time.Minute) // what is being asked ends
+			mu.Lock()
+			clear(shown)
+			mu.Unlock()
+			time.Sleep(d)
+			mu.Lock()
+			defer mu.Unlock()
+			if len(shown) != 1 || shown[want+" 1"] == 0 {
+				t.Errorf("asked with %v, want %s", shown, want)
+			}
+		}
+		until(10*time.Minute, "Bearer token-OLD")
+		w.change(config("http://keyed:1", "NEW", "often"))
+		if strings.Contains(w.logged(), "until a restart") {
+			t.Error(w.logged())
+		}
+		until(10*time.Minute, "Bearer token-NEW")
+		w.change(config("http://keyed:1", "NEWER", "other"))
+		if strings.Count(w.logged(), "until a restart") != 1 {
+			t.Error(w.logged())
+		}
+		until(10*time.Minute, "Bearer token-NEWER")
+		w.change(config("http://elsewhere:1", "LAST", "often"))
+		if strings.Count(w.logged(), "until a restart") != 2 || strings.Contains(w.logged(), "token-") {
+			t.Error(w.logged())
+		}
+		until(10*time.Minute, "Bearer token-NEWER")
+		w.stop()
+		<-w.ended
+		w.ended <- nil
+	})
+	if folders, _ := filepath.Glob(dir + "/*/*"); len(folders) != 2 {
+		t.Errorf("%q: want one for each day", folders)
 	}
 }
 

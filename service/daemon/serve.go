@@ -72,6 +72,7 @@ type Daemon struct {
 	out      *exporters
 	budgets  *budgets      // nil: none; under mu
 	rows     *rows.Archive // nil: none; under mu
+	asking   *prober       // nil: nothing is asked; under mu
 	bodies   *proxy.Budget // of all listeners
 
 	mu       sync.Mutex
@@ -138,6 +139,9 @@ func Run(ctx context.Context, opt Options) error {
 		return err
 	}
 	var probing sync.WaitGroup
+	d.mu.Lock()
+	d.asking = asking
+	d.mu.Unlock()
 	if asking != nil {
 		probing.Go(func() { asking.run(ctx) })
 	}
@@ -210,6 +214,9 @@ func (d *Daemon) apply(plan *Plan) error {
 	d.out.set(d.plan, plan, d.log)
 	if !opened {
 		d.budgets.set(d, plan)
+	}
+	if d.plan != nil {
+		d.takeProbes(plan)
 	}
 	for i, opening := range next {
 		opening.tls.Store(plan.listeners[i].tls)
