@@ -2,9 +2,13 @@ package daemon
 
 import (
 	"encoding/json"
+	"errors"
+	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"slices"
+	"syscall"
 
 	"tokenmeter/base/limitio"
 	"tokenmeter/base/printable"
@@ -22,8 +26,18 @@ type lineFile[T any] struct {
 }
 
 // openLines opens a file for appending, and says whether it may end within a line.
+// A named pipe that nobody reads is an error: it would be waited for.
 func openLines(path string) (f io.WriteCloser, broke bool, err error) {
-	f, err = os.OpenFile(path, os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o600)
+	flags := os.O_CREATE | os.O_WRONLY | os.O_APPEND
+	info, err := os.Stat(path)
+	pipe := err == nil && info.Mode()&fs.ModeNamedPipe != 0
+	if pipe {
+		flags |= syscall.O_NONBLOCK
+	}
+	f, err = os.OpenFile(path, flags, 0o600)
+	if pipe && errors.Is(err, syscall.ENXIO) {
+		err = fmt.Errorf("open %s: nobody reads this named pipe", path)
+	}
 	return f, err == nil && endsWithin(path), err
 }
 
