@@ -4,13 +4,13 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"time"
 
 	"tokenmeter/base/limitio"
+	"tokenmeter/base/printable"
 	"tokenmeter/record/run"
 )
 
@@ -76,7 +76,7 @@ func (l *Ledger) learn(subject string, now lesson) error {
 		return err
 	}
 	return run.ReplaceFile(filepath.Join(filepath.Dir(l.path), lessonsFile), func(f *os.File) error {
-		_, err := io.WriteString(f, string(data)+"\n")
+		_, err := f.Write(append(printable.JSON(data), '\n'))
 		return err
 	})
 }
