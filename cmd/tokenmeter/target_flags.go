@@ -52,6 +52,9 @@ func (c *targetFlags) apiOf(check *checker) *api.API {
 	if !api.Generates(path) {
 		check.addf("URL: %s answers with no tokens, and tokenmeter measures what generates: give the base of the server, or the endpoint of a completion", path)
 	}
+	if api.OverWebSocket(path) {
+		check.addf("URL: %s is spoken over a WebSocket, which is not measured: give the base of the server, where its models stream over HTTP", path)
+	}
 	if known := api.OfBase(path); known != nil {
 		return known
 	}

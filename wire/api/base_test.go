@@ -39,4 +39,12 @@ func TestBasesAsPasted(t *testing.T) {
 			t.Errorf("%s generates: %v", path, !want)
 		}
 	}
+	for path, want := range map[string]bool{
+		"/v1/realtime": true, "/v1/realtime/": true, "/openai/v1/realtime": true,
+		"/realtime/v1": false, "/v1/realtime/sessions": false, "/v1/realtimes": false, "/v1/responses": false, "": false,
+	} {
+		if OverWebSocket(path) != want {
+			t.Errorf("%s over a WebSocket: %v", path, !want)
+		}
+	}
 }

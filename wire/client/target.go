@@ -38,6 +38,9 @@ func parseTarget(raw string) (target, error) {
 	switch scheme {
 	case "http", "https":
 		return parseTCP(scheme, rest)
+	case "ws", "wss":
+		return target{}, fmt.Errorf("scheme %q is a WebSocket's, and no API is measured over one; give the server's http or https URL, "+
+			"where the same model streams over HTTP", scheme)
 	case "unix":
 		if path, _, _ := strings.Cut(rest, "?"); strings.HasPrefix(path, "/") && len(path) > 1 {
 			return target{network: "unix", address: path, host: "localhost"}, nil
