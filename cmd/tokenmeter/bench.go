@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"net"
-	"path/filepath"
 	"time"
 
 	"tokenmeter/base/process"
@@ -85,7 +84,7 @@ func (c *benchCmd) results(a *app, sum *run.Run, err error) error {
 	if errors.Is(err, bench.ErrInterrupted) {
 		err = fmt.Errorf("%w; what was measured is saved in %s", err, sum.Dir)
 	}
-	if c.HTML {
+	if c.HTML.Asked {
 		err = worse(err, c.html(sum))
 	}
 	format := c.Format
@@ -116,7 +115,7 @@ func (c *benchCmd) html(sum *run.Run) error {
 		return err
 	}
 	defer f.Close()
-	return writeHTML(filepath.Join(sum.Dir, "report.html"), true, f, sum)
+	return writeHTML(c.HTML.path(sum.Dir, "report.html"), true, f, sum)
 }
 
 // verdict is the exit code of what was measured.

@@ -88,7 +88,7 @@ type benchCmd struct {
 	Force    bool     `group:"results" help:"Replace the run that --out holds."`
 	Name     string   `group:"results" placeholder:"TEXT" help:"Name of the run."`
 	Tag      []string `group:"results" sep:"none" placeholder:"NAME[=VALUE]" help:"A label of the run. Repeatable."`
-	HTML     bool     `name:"html" group:"results" help:"Write report.html into the run's folder."`
+	HTML     pageFlag `name:"html" group:"results" help:"Write a page: report.html, or --html=FILE."`
 	Capture  bool     `group:"results" help:"Keep the raw streams in the run's folder, for analyze."`
 	KeepText bool     `group:"results" help:"Keep the text of the replies."`
 

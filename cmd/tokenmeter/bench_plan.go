@@ -53,6 +53,7 @@ func (c *benchCmd) plan(a *app) (bench.Plan, error) {
 	p.Beside = c.beside(&check)
 	p.Control = c.control(&check)
 	c.checkTelemetry(&check)
+	c.HTML.check(&check, c.Out, c.Force)
 	p.RTT = c.rtt(&check)
 	check.choice("--preflight", c.Preflight, "none", "get", "probe")
 	c.checkShared(&check, forms...)

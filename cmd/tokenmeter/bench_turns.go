@@ -291,8 +291,8 @@ func (t *turns) conclude(err error) error {
 		return worse(err, compareErr)
 	}
 	out := compareCmd{sharedFlags: t.c.sharedFlags, Strict: t.c.Strict, Force: true}
-	if t.c.HTML {
-		out.HTML = filepath.Join(t.dir, "compare.html")
+	if t.c.HTML.Asked {
+		out.HTML = t.c.HTML.path(t.dir, "compare.html")
 	}
 	if out.Format == "" {
 		out.Format = "table"

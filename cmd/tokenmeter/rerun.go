@@ -68,6 +68,11 @@ func again(m *run.Run, more []string) ([]string, error) {
 			if !inOne {
 				i++
 			}
+		case name == "--html": // into its own folder
+			args = append(args, name)
+			if i+1 < len(m.Command) && !inOne && isPage(m.Command[i+1]) {
+				i++
+			}
 		case name == "--force" || name == "--dry-run":
 		case strings.HasPrefix(arg, "--") && !inOne && i+1 < len(m.Command) && strings.Contains(m.Command[i+1], secret.Mask):
 			if !given(more, arg) {

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"path/filepath"
 	"strings"
 	"time"
 
@@ -251,8 +250,8 @@ func (c *sweepCmd) conclude(a *app, s *result.Sweep, err error) error {
 	if len(s.Points) == 0 {
 		return err
 	}
-	if c.HTML {
-		err = worse(err, writeFile(filepath.Join(s.Dir, result.Page), true, func(w io.Writer) error { return report.SweepHTML(w, s) }))
+	if c.HTML.Asked {
+		err = worse(err, writeFile(c.HTML.path(s.Dir, result.Page), true, func(w io.Writer) error { return report.SweepHTML(w, s) }))
 	}
 	format := c.Format
 	if format == "" {

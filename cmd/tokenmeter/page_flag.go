@@ -1,0 +1,81 @@
+package main
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/alecthomas/kong"
+)
+
+// pageFlag is --html of what makes a folder: by itself it asks for the page in
+// that folder, with a file (--html=FILE, or --html FILE.html) for that file.
+type pageFlag struct {
+	Asked bool
+	File  string // empty: in the folder
+}
+
+// IsBool says that no value need follow.
+func (pageFlag) IsBool() bool { return true }
+
+// Decode takes the next word for the file only if it is one by its end: what
+// follows --html is often the URL to measure.
+func (p *pageFlag) Decode(ctx *kong.DecodeContext) error {
+	next := ctx.Scan.Peek()
+	text, _ := next.Value.(string)
+	switch {
+	case next.Type == kong.FlagValueToken && text == "":
+		return errors.New("there is no file behind the =; leave both out for a page in the folder of the results")
+	case next.Type == kong.FlagValueToken && (text == "true" || text == "false"):
+		ctx.Scan.Pop()
+		p.Asked, p.File = text == "true", ""
+	case next.Type == kong.FlagValueToken, isPage(text):
+		ctx.Scan.Pop()
+		p.Asked, p.File = true, text
+	default:
+		p.Asked, p.File = true, ""
+	}
+	return nil
+}
+
+// isPage reports whether a word names a file for a page.
+func isPage(word string) bool {
+	end := strings.ToLower(filepath.Ext(word))
+	return (end == ".html" || end == ".htm") && !strings.HasPrefix(word, "-") && !strings.Contains(word, "://")
+}
+
+// check refuses, before anything is measured, a file that could not be written
+// after it. The folder of the results, out, need not exist yet.
+func (p pageFlag) check(check *checker, out string, force bool) {
+	if p.File == "" {
+		return
+	}
+	info, err := os.Stat(p.File)
+	folder := filepath.Dir(p.File)
+	switch {
+	case p.File == "-":
+		check.addf("--html -: standard output takes the result; name a file")
+	case errors.Is(err, fs.ErrNotExist):
+		if dir, err := os.Stat(folder); (err != nil || !dir.IsDir()) && (out == "" || folder != filepath.Clean(out)) {
+			check.addf("--html %s: there is no folder %s", p.File, folder)
+		}
+	case err != nil:
+		check.addf("--html: %w", err)
+	case info.IsDir():
+		check.addf("--html %s is a folder; name a file in it", p.File)
+	case owned(p.File):
+		check.addf("--html %s belongs to a run and holds what it measured; name another file", p.File)
+	case !force && info.Mode().IsRegular():
+		check.addf("--html %s exists already; name another file or pass --force", p.File)
+	}
+}
+
+// path is where the page goes that stands in the folder unless a file was named.
+func (p pageFlag) path(dir, name string) string {
+	if p.File != "" {
+		return p.File
+	}
+	return filepath.Join(dir, name)
+}
