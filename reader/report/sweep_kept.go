@@ -3,6 +3,7 @@ package report
 import (
 	"cmp"
 	"fmt"
+	"math"
 	"strings"
 
 	"tokenmeter/load/sweep/result"
@@ -40,7 +41,7 @@ func (v *sweepView) kept(f *result.Found) {
 		v.says = fmt.Sprintf("No load is decided yet for %s.", listed(f))
 	}
 	var open, void []string
-	because := ""
+	because, asks := "", int64(0)
 	for i := range v.s.Points {
 		p := &v.s.Points[i]
 		if p.State() != objective.Open {
@@ -50,6 +51,8 @@ func (v *sweepView) kept(f *result.Found) {
 		if check, is := p.Void(); is {
 			list, because = &void, cmp.Or(because, check)
 			v.saidInvalid++
+		} else {
+			asks = max(asks, fewest(p))
 		}
 		if text := v.value(p.Value); len(*list) == 0 || (*list)[len(*list)-1] != text {
 			*list = append(*list, text)
@@ -58,13 +61,40 @@ func (v *sweepView) kept(f *result.Found) {
 	if len(void) > 0 {
 		v.more = append(v.more, fmt.Sprintf("The measurement at %s is invalid (%s) and decides nothing.", listWords(void), because))
 	}
-	if len(open) > 0 {
+	switch {
+	case len(open) > 0 && asks > 0:
+		v.more = append(v.more, fmt.Sprintf("Not settled at %s: about %s requests at each would, if all are good (--requests %d).", listWords(open), typeset.Exact(asks), asks))
+	case len(open) > 0:
 		v.more = append(v.more, fmt.Sprintf("Not settled at %s: more requests there would tell (--requests, --duration).", listWords(open)))
 	}
 	if s := v.s; s.Knee != nil && s.Peak != nil {
 		v.more = append(v.more, fmt.Sprintf("Throughput stops growing at %s [%s, %s]: the server then delivers %s output tok/s.",
 			v.load(s.Knee.Value), v.value(s.Knee.Lo), v.value(s.Knee.Hi), v.tps(s.Peak.TPS, s.Peak.CI95)))
 	}
+}
+
+// fewest is how many requests at a point would settle its open percentiles if not one
+// of them were bad; 0 where it had so many. Of n independent requests that are all good
+// the 95 % interval of the bad share ends at 1 − 0.025^(1/n) (Clopper and Pearson), which
+// must be what the percentile allows; that many times more where requests are alike.
+func fewest(p *result.Point) (asks int64) {
+	if p.Goodput == nil {
+		return 0
+	}
+	for _, o := range p.Goodput.Objectives {
+		percentile, ok := o.Percentile.Get()
+		if !ok || o.State != objective.Open || o.Metric == "itl" || o.N == 0 { // of itl, N counts gaps
+			continue
+		}
+		n := math.Log(0.025) / math.Log(max(percentile, 1-percentile))
+		if worth, ok := o.Worth.Get(); ok && worth > 0 {
+			n *= max(1, float64(o.N)/worth)
+		}
+		if n := int64(math.Ceil(n)); n > o.N {
+			asks = max(asks, n)
+		}
+	}
+	return asks
 }
 
 // them are the objectives in a sentence.

@@ -32,3 +32,27 @@ func TestSweepSaysWhatKeepsObjectives(t *testing.T) {
 		}
 	}
 }
+
+// A sweep in which nothing is decided says how many requests would, from the binomial
+// law: 0.99^368 < 0.025 < 0.99^367, and five times 367.04 that are alike in fives.
+func TestSweepSaysHowManyRequestsWouldSettle(t *testing.T) {
+	point := func(n int64, worth float64) result.Point {
+		return result.Point{Value: 8, Place: 1, Run: "r", Goodput: &objective.Goodput{Objectives: []objective.ObjectiveResult{
+			{Text: "p99 ttft < 500ms", Metric: "ttft", Percentile: timeline.Some(0.99), Limit: 500, N: n, Worth: timeline.Some(worth), State: objective.Open}}}}
+	}
+	for _, c := range []struct {
+		n     int64
+		worth float64
+		want  string
+	}{
+		{12, 12, "Not settled at 8: about 368 requests at each would, if all are good (--requests 368)."},
+		{100, 20, "Not settled at 8: about 1,836 requests at each would, if all are good (--requests 1836)."},
+		{400, 400, "Not settled at 8: more requests there would tell (--requests, --duration)."},
+	} {
+		s := result.Sweep{Variable: "concurrency", Objectives: []string{"p99 ttft < 500ms"}, Points: []result.Point{point(c.n, c.worth)}}
+		s.Conclude()
+		if more := strings.Join(newSweepView(&s).more, " "); !strings.Contains(more, c.want) {
+			t.Errorf("%d worth %g: %q, want %q", c.n, c.worth, more, c.want)
+		}
+	}
+}
