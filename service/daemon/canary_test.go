@@ -41,7 +41,7 @@ func TestCanaryKeysOfTheDaemon(t *testing.T) {
 	up := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		said := strings.Join(r.Header["Authorization"], " ") + strings.Join(r.Header["X-Auth-Token"], " ") + strings.Join(r.Header["X-Other"], " ") + " " + r.URL.RawQuery
 		said += " " + strings.ToLower(said) + " " + strings.ToUpper(said)
-		if n.Add(1)%3 == 0 {
+		if r.Method == http.MethodPost && n.Add(1)%3 == 0 { // the daemon looks, too, whenever it likes
 			w.WriteHeader(http.StatusUnauthorized)
 			fmt.Fprintf(w, `{"error":{"message":%q,"type":%q,"code":%q}}`, "no entry for "+said, said, said)
 			return
