@@ -83,3 +83,25 @@ func TestSoundThatIsNotKnown(t *testing.T) {
 		t.Errorf("a rate that varies: %+v", v)
 	}
 }
+
+// Answers without tokens have no rate of tokens, however long the run is: null, not 0.
+func TestSoundHasNoRateOfTokens(t *testing.T) {
+	c := NewCollector(CollectorOpts{OpenLoop: true})
+	for i := range 700 {
+		c.Add(made{request: int64(i), due: float64(i) * 200, set: func(tl *timeline.Timeline) {
+			tl.API, tl.AudioUS = "speech", timeline.Some[int64](3e6)
+			tl.Events.Append(timeline.Event{AtUS: us(100), Kind: timeline.Media, Bytes: 96})
+			tl.CloseUS = timeline.Some(us(1000))
+		}}.timeline())
+	}
+	through := c.Summary().Throughput
+	if through.Steady == nil || through.Steady.ToS-through.Steady.FromS < 60 {
+		t.Fatalf("steady %+v", through.Steady)
+	}
+	for name, rate := range map[string]timeline.Opt[float64]{
+		"sustained": through.SustainedTPS, "worst 30 s": through.Worst30sTPS, "best second": through.Best1sTPS,
+		"steady": through.Steady.SystemOutputTPS, "tokens": through.Steady.OutputTokens, "system": through.SystemOutputTPS,
+	} {
+		null(t, name, rate)
+	}
+}

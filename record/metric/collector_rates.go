@@ -156,7 +156,7 @@ func (c *Collector) throughput(w *windows) Throughput {
 			t.OfferedPerS = c.offered(w)
 		}
 	}
-	if from, to, ok := c.bins.span(); ok {
+	if from, to, ok := c.bins.span(); ok && c.counted() {
 		if _, most, ok := c.bins.extreme(from, max(to, from+100), 100); ok && t.WindowS.Or(0) >= 1 {
 			t.Best1sTPS = timeline.Some(most)
 		}
@@ -187,7 +187,7 @@ func (c *Collector) rates(t *Throughput, w *windows) {
 		spent += n
 		t.ByOutcome[outcome] = float64(n) / window
 	}
-	if len(c.tokens.byOutcome) > 0 {
+	if c.counted() {
 		t.SystemOutputTPS = per(spent)
 		if n, has := c.tokens.byOutcome[timeline.OK]; has || c.requests.OK == 0 {
 			t.SuccessOutputTPS = per(n)
@@ -224,15 +224,19 @@ func (c *Collector) rates(t *Throughput, w *windows) {
 	}
 }
 
+// counted reports whether any answer had tokens to count: sound and vectors have none.
+func (c *Collector) counted() bool { return len(c.tokens.byOutcome) > 0 }
+
 // steady fills the figures of the steady window.
 func (c *Collector) steady(t *Throughput, w *windows) {
 	from, to := w.from/binUS, w.to/binUS
 	seconds := float64(w.to-w.from) / 1e6
-	tokens := c.bins.sum(from, to)
-	t.Steady = &Steady{
-		FromS: float64(w.from) / 1e6, ToS: float64(w.to) / 1e6,
-		OutputTokens: tokens, SystemOutputTPS: tokens / seconds,
+	t.Steady = &Steady{FromS: float64(w.from) / 1e6, ToS: float64(w.to) / 1e6}
+	if !c.counted() {
+		return
 	}
+	tokens := c.bins.sum(from, to)
+	t.Steady.OutputTokens, t.Steady.SystemOutputTPS = timeline.Some(tokens), timeline.Some(tokens/seconds)
 	if seconds >= 60 {
 		t.SustainedTPS = timeline.Some(tokens / seconds)
 	}

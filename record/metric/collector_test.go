@@ -164,7 +164,7 @@ func TestB69StragglerTail(t *testing.T) {
 	is(t, "window", s.Throughput.WindowS, 40)
 	is(t, "full", s.Throughput.SystemOutputTPS, 182.5)
 	st := s.Throughput.Steady
-	if st == nil || st.FromS != 0 || st.ToS != 10 || st.OutputTokens != 6550 || st.SystemOutputTPS != 655 {
+	if st == nil || st.FromS != 0 || st.ToS != 10 || st.OutputTokens.Or(0) != 6550 || st.SystemOutputTPS.Or(0) != 655 {
 		t.Errorf("steady %+v, want 6550 tokens in 10 s", st)
 	}
 	null(t, "sustained", s.Throughput.SustainedTPS)

@@ -142,10 +142,10 @@ type Throughput struct {
 
 // Steady is the window in which all planned concurrency was busy.
 type Steady struct {
-	FromS           float64 `json:"from_s"`
-	ToS             float64 `json:"to_s"`
-	OutputTokens    float64 `json:"output_tokens"`
-	SystemOutputTPS float64 `json:"system_output_tps"`
+	FromS           float64               `json:"from_s"`
+	ToS             float64               `json:"to_s"`
+	OutputTokens    timeline.Opt[float64] `json:"output_tokens"`     // null where answers have no tokens
+	SystemOutputTPS timeline.Opt[float64] `json:"system_output_tps"` // likewise
 }
 
 // Cold is what a first request paid.
