@@ -9,23 +9,29 @@ import (
 	"tokenmeter/record/run"
 )
 
-// tiles are the three or four numbers under the verdict.
+// tiles are the three or four numbers under the verdict: what somebody waits for,
+// what the server does, and how much of it is good.
 func tiles(r *run.Run, v *view.View) []tile {
+	waits := map[string]int{"ttft_ms": 1, "tpot_ms": 2} // with which percentile of the tail
+	switch {
+	case r.Speaks():
+		waits = map[string]int{"ttfa_ms": 1, "rtf": 1}
+	case r.Hears():
+		waits = map[string]int{"ttft_ms": 1, "rtf": 1}
+	case r.Wordless():
+		waits = map[string]int{"e2e_ms": 1}
+	}
 	var list []tile
 	for _, row := range v.Rows {
-		switch row.Key {
-		case "ttft_ms":
-			list = append(list, latencyTile(v, row, 1, "ttft"))
-		case "tpot_ms":
-			list = append(list, latencyTile(v, row, 2, "tpot"))
+		if tail, ok := waits[row.Key]; ok {
+			list = append(list, latencyTile(v, row, tail))
 		}
 	}
-	list = append(list, serverTile(r), goodTile(r))
-	return list
+	return append(list, serverTile(r), goodTile(r))
 }
 
 // latencyTile has the median large and one percentile of the tail under it.
-func latencyTile(v *view.View, row view.Row, tail int, objective string) tile {
+func latencyTile(v *view.View, row view.Row, tail int) tile {
 	t := tile{Label: row.Name, Value: row.Cells[0].Value, Unit: row.Unit + " p50", Link: "#def-" + row.Key}
 	if row.Cells[0].Value == typeset.Missing {
 		t.Unit, t.Sub = "", "not measured"
@@ -37,7 +43,7 @@ func latencyTile(v *view.View, row view.Row, tail int, objective string) tile {
 		t.Sub += " " + extra
 	}
 	for _, o := range v.Objectives {
-		if o.Metric != objective {
+		if o.Metric != strings.TrimSuffix(row.Key, "_ms") {
 			continue
 		}
 		if class, sign := stateOf(o.State); t.State != "bad" {
