@@ -58,6 +58,9 @@ func (l *live) show(s bench.Snapshot) {
 		return
 	}
 	l.last = now
+	if l.screen.resized() {
+		l.draw(nil) // what was cut for another width is not passed over
+	}
 	l.draw(l.view(s))
 }
 
@@ -143,7 +146,12 @@ func (l *live) bar(s bench.Snapshot) string {
 	if left, ok := s.Left.Get(); ok {
 		line += fmt.Sprintf("   %.0f s left", left.Seconds())
 	}
-	return line + "   Ctrl-C = stop and save"
+	for _, hint := range []string{"   Ctrl-C = stop and save", "   ^C stops"} {
+		if utf8.RuneCountInString(line+hint) < l.screen.width {
+			return line + hint
+		}
+	}
+	return line
 }
 
 // done is the share of the run that is over: the bound that is nearer.

@@ -6,6 +6,7 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+	"unicode/utf8"
 
 	"tokenmeter/load/bench"
 	"tokenmeter/record/timeline"
@@ -127,5 +128,20 @@ func TestScreen(t *testing.T) {
 	s := env(map[string]string{"TERM": "xterm"}).screen(&bytes.Buffer{}, false)
 	if s.terminal || s.color || s.moves || s.width != 80 {
 		t.Errorf("a buffer is no terminal: %+v", s)
+	}
+}
+
+// How to stop is said whole or not at all, at any width.
+func TestHintFits(t *testing.T) {
+	for width := 20; width <= 120; width++ {
+		l := newLive(&bytes.Buffer{}, screen{width: width}, "bench")
+		bar := l.view(snapshot(421))[1]
+		_, hint, said := strings.Cut(bar, "Ctrl")
+		if _, short, ok := strings.Cut(bar, "^C"); said && hint != "-C = stop and save" || ok && short != " stops" {
+			t.Errorf("%d columns: %q", width, bar)
+		}
+		if got := utf8.RuneCountInString(bar); got >= width {
+			t.Errorf("%d columns: %d letters", width, got)
+		}
 	}
 }

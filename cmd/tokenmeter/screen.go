@@ -16,6 +16,21 @@ type screen struct {
 	color    bool // colours are wanted and can be shown
 	moves    bool // the cursor can be moved
 	ascii    bool // only ASCII can be shown
+
+	file *os.File // the terminal; nil where there is none
+}
+
+// resized reads the width anew and reports whether it is another.
+func (s *screen) resized() bool {
+	if s.file == nil {
+		return false
+	}
+	width, ok := terminalWidth(s.file)
+	if !ok || width <= 0 || width == s.width {
+		return false
+	}
+	s.width = width
+	return true
 }
 
 // screen finds out about an output.
@@ -26,7 +41,9 @@ func (a *app) screen(w io.Writer, noColor bool) screen {
 	}
 	f, ok := w.(*os.File)
 	if ok {
-		s.width, s.terminal = terminalWidth(f)
+		if s.width, s.terminal = terminalWidth(f); s.terminal {
+			s.file = f
+		}
 	}
 	if s.width <= 0 {
 		s.width = 80
