@@ -19,7 +19,7 @@ type completionCmd struct {
 func (completionCmd) Help() string {
 	return `bash: source <(tokenmeter completion bash)
 
-zsh: tokenmeter completion zsh > "$${fpath[1]}/_tokenmeter"
+zsh: tokenmeter completion zsh > "$${fpath[1]}/_tokenmeter", or, behind compinit, source <(tokenmeter completion zsh)
 
 fish: tokenmeter completion fish > ~/.config/fish/completions/tokenmeter.fish`
 }
@@ -129,7 +129,9 @@ func completeZsh(w io.Writer, all []completed) error {
 		}
 		b.WriteString(" ;;\n")
 	}
-	b.WriteString("  esac\n}\n_tokenmeter \"$@\"\n")
+	// A file of fpath is run as the function, to complete at once; one that is sourced is not,
+	// and says what it is for.
+	b.WriteString("  esac\n}\nif [[ $funcstack[1] == _tokenmeter ]]; then\n  _tokenmeter \"$@\"\nelif (( $+functions[compdef] )); then\n  compdef _tokenmeter tokenmeter\nfi\n")
 	_, err := io.WriteString(w, b.String())
 	return err
 }
