@@ -13,32 +13,45 @@ import (
 	"tokenmeter/record/run"
 )
 
+// replaceable refuses what no result is written to: a folder, a file of a run, or
+// without force any file that exists.
+func replaceable(path string, force bool) error {
+	if path == "-" { // where it may mean stdout, it does not come here
+		return &usageError{errors.New("- would be standard output, which takes the result: name a file")}
+	}
+	info, err := os.Stat(path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil
+	case err != nil:
+		return &run.WriteError{Path: path, Err: err, Named: true}
+	case info.IsDir():
+		return &usageError{fmt.Errorf("%s is a folder; name a file in it", path)}
+	case !info.Mode().IsRegular():
+		return nil
+	case !owned(path) && !force:
+		return &usageError{fmt.Errorf("%s exists already; name another file or pass --force", path)}
+	}
+	real, err := filepath.EvalSymlinks(path)
+	if owned(path) || err == nil && owned(real) {
+		return &usageError{fmt.Errorf("%s belongs to a run and holds what it measured; name another file", path)}
+	}
+	return nil
+}
+
 // writeFile writes a file as a whole: a temporary file beside it, then a
 // rename. An existing one is replaced only with force; the files of a run never
 // are, a device or a pipe is written into.
 func writeFile(path string, force bool, write func(io.Writer) error) (err error) {
-	if path == "-" { // where it may mean stdout, it does not come here
-		return &usageError{errors.New("- would be standard output, which takes the result: name a file")}
+	if err := replaceable(path, force); err != nil {
+		return err
 	}
-	info, statErr := os.Stat(path)
-	switch {
-	case errors.Is(statErr, fs.ErrNotExist):
-	case statErr != nil:
-		return &run.WriteError{Path: path, Err: statErr, Named: true}
-	case info.IsDir():
-		return &usageError{fmt.Errorf("%s is a folder; name a file in it", path)}
-	case !info.Mode().IsRegular():
-		return writeInto(path, write)
-	case owned(path):
-		return &usageError{fmt.Errorf("%s belongs to a run and holds what it measured; name another file", path)}
-	case !force:
-		return &usageError{fmt.Errorf("%s exists already; name another file or pass --force", path)}
-	default:
+	if info, err := os.Stat(path); err == nil {
+		if !info.Mode().IsRegular() {
+			return writeInto(path, write)
+		}
 		if real, err := filepath.EvalSymlinks(path); err == nil {
 			path = real // a link stays one
-		}
-		if owned(path) {
-			return &usageError{fmt.Errorf("%s belongs to a run and holds what it measured; name another file", path)}
 		}
 	}
 	name := filepath.Join(filepath.Dir(path), "."+filepath.Base(path)+".tmp-"+strconv.Itoa(os.Getpid()))

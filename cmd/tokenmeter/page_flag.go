@@ -2,7 +2,6 @@ package main
 
 import (
 	"errors"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -52,23 +51,13 @@ func (p pageFlag) check(check *checker, out string, force bool) {
 	if p.File == "" {
 		return
 	}
-	info, err := os.Stat(p.File)
+	if err := replaceable(p.File, force); err != nil {
+		check.addf("--html %w", err)
+		return
+	}
 	folder := filepath.Dir(p.File)
-	switch {
-	case p.File == "-":
-		check.addf("--html -: standard output takes the result; name a file")
-	case errors.Is(err, fs.ErrNotExist):
-		if dir, err := os.Stat(folder); (err != nil || !dir.IsDir()) && (out == "" || folder != filepath.Clean(out)) {
-			check.addf("--html %s: there is no folder %s", p.File, folder)
-		}
-	case err != nil:
-		check.addf("--html: %w", err)
-	case info.IsDir():
-		check.addf("--html %s is a folder; name a file in it", p.File)
-	case owned(p.File):
-		check.addf("--html %s belongs to a run and holds what it measured; name another file", p.File)
-	case !force && info.Mode().IsRegular():
-		check.addf("--html %s exists already; name another file or pass --force", p.File)
+	if dir, err := os.Stat(folder); (err != nil || !dir.IsDir()) && (out == "" || folder != filepath.Clean(out)) {
+		check.addf("--html %s: there is no folder %s", p.File, folder)
 	}
 }
 

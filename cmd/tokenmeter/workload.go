@@ -13,6 +13,7 @@ import (
 	"tokenmeter/base/printable"
 	"tokenmeter/load/schedule"
 	"tokenmeter/load/workload"
+	"tokenmeter/reader/report/typeset"
 	"tokenmeter/record/cost"
 )
 
@@ -150,7 +151,7 @@ func (s *shown) table(out io.Writer, l *workload.Loaded) error {
 	if l.Spec.About != "" {
 		line("question", "%s", l.Spec.About)
 	}
-	line("looked at", "%s arrivals with %s requests", thousands(s.Items), thousands(s.Requests))
+	line("looked at", "%s arrivals with %s requests", typeset.Exact(s.Items), typeset.Exact(s.Requests))
 	if len(s.ByName) > 1 {
 		var parts []string
 		for _, class := range l.Info().Classes {
@@ -167,7 +168,7 @@ func (s *shown) table(out io.Writer, l *workload.Loaded) error {
 		lengthLines(line, "per arrival", "requests", &s.Turns)
 	}
 	if r := s.Sessions; r != nil {
-		line("sessions", "%s with %s agents, at most %d requests of one at once", thousands(r.Sessions), thousands(r.Agents), r.Width.Max)
+		line("sessions", "%s with %s agents, at most %d requests of one at once", typeset.Exact(r.Sessions), typeset.Exact(r.Agents), r.Width.Max)
 		lengthLines(line, "turns", "of an agent", &r.Turns)
 		lengthLines(line, "gaps", "ms", &r.GapMS)
 		line("ideal cache", "%s of the input: what a prefix cache without a limit would know", percent(r.IdealHit))
@@ -206,36 +207,28 @@ func lengthLines(line func(string, string, ...any), label, unit string, s *workl
 		return
 	}
 	if s.Min == s.Max {
-		line(label, "%s %s each", thousands(s.Min), unit)
+		line(label, "%s %s each", typeset.Exact(s.Min), unit)
 		return
 	}
-	mean := thousands(int64(math.Round(s.Mean)))
+	mean := typeset.Exact(int64(math.Round(s.Mean)))
 	if s.Mean < 10 {
 		mean = strconv.FormatFloat(s.Mean, 'f', 1, 64)
 	}
 	line(label, "mean %s %s, p50 %s, p90 %s, p99 %s, from %s to %s",
-		mean, unit, thousands(s.P50), thousands(s.P90), thousands(s.P99), thousands(s.Min), thousands(s.Max))
+		mean, unit, typeset.Exact(s.P50), typeset.Exact(s.P90), typeset.Exact(s.P99), typeset.Exact(s.Min), typeset.Exact(s.Max))
 	most := slices.Max(s.Bins)
 	for i, n := range s.Bins {
 		bar := strings.Repeat("█", int((n*40+most-1)/max(most, 1)))
-		line("", "%19s %7s %s", binName(s.Edges[i], s.Edges[i+1]-1), thousands(n), bar)
+		line("", "%19s %7s %s", binName(s.Edges[i], s.Edges[i+1]-1), typeset.Exact(n), bar)
 	}
 }
 
 // binName is one number where a bin holds one.
 func binName(from, to int64) string {
 	if from == to {
-		return thousands(from)
+		return typeset.Exact(from)
 	}
-	return thousands(from) + " … " + thousands(to)
-}
-
-func thousands(n int64) string {
-	text := strconv.FormatInt(n, 10)
-	for i := len(text) - 3; i > 0; i -= 3 {
-		text = text[:i] + "," + text[i:]
-	}
-	return text
+	return typeset.Exact(from) + " … " + typeset.Exact(to)
 }
 
 func percent(share float64) string { return strconv.FormatFloat(100*share, 'f', 1, 64) + " %" }
