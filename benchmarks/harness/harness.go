@@ -9,6 +9,7 @@ import (
 	"io"
 	"net"
 	"os"
+	"path/filepath"
 	"runtime/pprof"
 	"slices"
 
@@ -66,4 +67,13 @@ func Median(x []float64) float64 {
 	x = slices.Sorted(slices.Values(x))
 	n := len(x)
 	return (x[(n-1)/2] + x[n/2]) / 2
+}
+
+// Venvs is where benchmarks/peers/setup puts the clients without being told.
+func Venvs() string {
+	cache, err := os.UserCacheDir()
+	if err != nil {
+		return "tokenmeter-peers"
+	}
+	return filepath.Join(cache, "tokenmeter-peers")
 }

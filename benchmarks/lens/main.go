@@ -21,24 +21,18 @@ import (
 	"slices"
 	"strings"
 	"unicode/utf8"
+
+	"tokenmeter/benchmarks/harness"
 )
 
 var (
-	venvsFlag = flag.String("venvs", defaultVenvs(), "the folder that benchmarks/peers/setup filled")
+	venvsFlag = flag.String("venvs", harness.Venvs(), "the folder that benchmarks/peers/setup filled")
 	workFlag  = flag.String("work", "", "where runs go, and stay; empty: a temporary folder")
 	outFlag   = flag.String("out", "docs/lens.md", "the document to write")
 	againFlag = flag.Bool("again", false, "play nothing: look at what an earlier run left in -work, with the lenses as they are now")
 	toolsFlag = flag.String("tools", "", "lenses of the tools to play to, with commas between; empty: all")
 	shapeFlag = flag.String("shapes", "", "shapes to play, with commas between; empty: all")
 )
-
-func defaultVenvs() string {
-	cache, err := os.UserCacheDir()
-	if err != nil {
-		return "tokenmeter-peers"
-	}
-	return filepath.Join(cache, "tokenmeter-peers")
-}
 
 func main() {
 	flag.Parse()

@@ -23,10 +23,12 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"tokenmeter/benchmarks/harness"
 )
 
 var (
-	venvsFlag   = flag.String("venvs", defaultVenvs(), "the folder that setup filled")
+	venvsFlag   = flag.String("venvs", harness.Venvs(), "the folder that setup filled")
 	workFlag    = flag.String("work", "", "where runs go; empty: a temporary folder")
 	outFlag     = flag.String("out", "peers", "name of the results: NAME.md and NAME.json")
 	peersFlag   = flag.String("peers", "", "the clients to compare, with commas between; empty: all")
@@ -43,15 +45,6 @@ var (
 	serveFlag   = flag.String("serve", "", "internal: serve, and write the truth to this file")
 	tokensFlag  = flag.Int("tokens", 100, "internal: tokens of a reply")
 )
-
-// defaultVenvs is where setup puts the clients without being told.
-func defaultVenvs() string {
-	cache, err := os.UserCacheDir()
-	if err != nil {
-		return "tokenmeter-peers"
-	}
-	return filepath.Join(cache, "tokenmeter-peers")
-}
 
 func main() {
 	flag.Parse()
