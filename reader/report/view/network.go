@@ -17,10 +17,11 @@ func networkWords(r *run.Run) string {
 	if !ok {
 		return "round trip unknown: every connection was opened before; give it"
 	}
-	text := fmt.Sprintf("round trip %s (%s)", typeset.Span(rtt, typeset.Digits{}), map[string]string{"given": "as given"}[n.Source])
+	source := "as given"
 	if n.Source == "connect" {
-		text = fmt.Sprintf("round trip %s (the shortest of %s)", typeset.Span(rtt, typeset.Digits{}), typeset.Plural(n.Connects, "connect"))
+		source = "the shortest of " + typeset.Plural(n.Connects, "connect")
 	}
+	text := fmt.Sprintf("round trip %s (%s)", typeset.Span(rtt, typeset.Digits{}), source)
 	if n.TTFTMS == nil {
 		return text
 	}
