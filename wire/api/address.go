@@ -226,8 +226,8 @@ func endsInVersion(path string) bool {
 	return len(segments) > 0 && isVersion(segments[len(segments)-1])
 }
 
-// Generates reports whether a path may be of an API that generates: embeddings,
-// rankings and the like are services that answer with no tokens.
+// Generates reports whether a path that is of no known API may be the base of one that
+// generates: these names are of services that answer with no tokens.
 func Generates(path string) bool {
 	segments := splitPath(path)
 	if len(segments) == 0 {
