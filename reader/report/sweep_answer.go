@@ -118,20 +118,26 @@ func (v *sweepView) verdicts() {
 	v.more = append(v.more, text)
 }
 
-// failures says which points the target failed.
+// failures says which points the target failed, and at which nothing could be measured
+// for another reason.
 func (v *sweepView) failures() {
-	n, first := 0, ""
-	for i := range v.s.Points {
-		p := &v.s.Points[i]
-		if p.Error == "" {
-			continue
+	for _, kind := range []struct {
+		target bool
+		says   string
+	}{{true, "The target failed at"}, {false, "Nothing could be measured at"}} {
+		n, first := 0, ""
+		for i := range v.s.Points {
+			p := &v.s.Points[i]
+			if p.Error == "" || p.TargetFailed != kind.target {
+				continue
+			}
+			if n++; n == 1 {
+				first = typeset.Clean(fmt.Sprintf("%s %s: %s", v.variable.axis, v.shown(p), p.Error))
+			}
 		}
-		if n++; n == 1 {
-			first = typeset.Clean(fmt.Sprintf("%s %s: %s", v.variable.axis, v.shown(p), p.Error))
+		if n > 0 {
+			v.more = append(v.more, fmt.Sprintf("%s %s, the first %s", kind.says, typeset.Plural(int64(n), "point"), ended(first)))
 		}
-	}
-	if n > 0 {
-		v.more = append(v.more, fmt.Sprintf("The target failed at %s, the first %s", typeset.Plural(int64(n), "point"), ended(first)))
 	}
 }
 

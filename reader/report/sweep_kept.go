@@ -127,7 +127,7 @@ func (v *sweepView) breaks(load float64) string {
 		if o := p.FirstMissed(); o != nil {
 			return missedWords(o)
 		}
-		if p.Error != "" {
+		if p.TargetFailed {
 			return "the target fails"
 		}
 	}

@@ -141,7 +141,7 @@ func TestSweepOfABrokenSearch(t *testing.T) {
 
 // Of a server that was never reached nothing is known, not even that no request failed.
 func TestSweepOfAServerThatNobodyReached(t *testing.T) {
-	s := &result.Sweep{Variable: "url", Points: []result.Point{{Text: "http://dead", Value: 1, Repeat: 2, Error: "refused"}}}
+	s := &result.Sweep{Variable: "url", Points: []result.Point{{Text: "http://dead", Value: 1, Repeat: 2, Error: "refused", TargetFailed: true}}}
 	var csv, table bytes.Buffer
 	if err := errors.Join(SweepCSV(&csv, s), SweepTerminal(&table, s, Options{Width: 120})); err != nil {
 		t.Fatal(err)

@@ -62,10 +62,10 @@ var rank = map[string]int{objective.Met: 0, objective.Open: 1, objective.Missed:
 // A measurement that is invalid for a figure that they are on decides nothing, and a
 // point that the target failed has kept none.
 func (p *Point) State() string {
-	if p.Goodput == nil {
-		if p.Error != "" {
-			return objective.Missed
-		}
+	switch {
+	case p.TargetFailed:
+		return objective.Missed
+	case p.Goodput == nil:
 		return objective.Open
 	}
 	all, judged := objective.Met, false

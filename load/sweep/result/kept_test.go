@@ -21,6 +21,8 @@ func TestKeeps(t *testing.T) {
 	invalid.Validity = validity.Validity{Verdict: validity.Invalid, Checks: []validity.Check{{Name: "cpu_busy", Verdict: validity.Invalid}}}
 	other := invalid
 	other.Validity.Figures = map[string]string{validity.TTFT: validity.Valid}
+	unanswered := at(8, objective.Open)
+	unanswered.Error, unanswered.TargetFailed = "every warm-up request failed", true
 	none := timeline.Opt[float64]{}
 	for name, c := range map[string]struct {
 		points       []Point
@@ -36,7 +38,9 @@ func TestKeeps(t *testing.T) {
 		"repeats disagree":      {[]Point{at(4, objective.Met), at(8, objective.Met), at(8, objective.Missed)}, timeline.Some(4.0), timeline.Some(8.0), true},
 		"invalid":               {[]Point{at(4, objective.Met), invalid}, timeline.Some(4.0), none, false},
 		"invalid, but for TTFT": {[]Point{at(4, objective.Met), other}, timeline.Some(8.0), none, true},
-		"the target failed":     {[]Point{at(4, objective.Met), {Value: 8, Place: 2, Error: "gone"}}, timeline.Some(4.0), timeline.Some(8.0), true},
+		"the target failed":     {[]Point{at(4, objective.Met), {Value: 8, Place: 2, Error: "gone", TargetFailed: true}}, timeline.Some(4.0), timeline.Some(8.0), true},
+		"its warm-up failed":    {[]Point{at(4, objective.Met), unanswered}, timeline.Some(4.0), timeline.Some(8.0), true},
+		"a command failed":      {[]Point{at(4, objective.Met), {Value: 8, Place: 2, Error: "exit status 1"}}, timeline.Some(4.0), none, false},
 	} {
 		s := Sweep{Variable: "concurrency", Objectives: []string{"p95 ttft < 1s"}, Points: c.points}
 		f := s.keeps()

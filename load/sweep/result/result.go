@@ -81,6 +81,9 @@ type Point struct {
 	Repeat   int       `json:"repeat"`
 	Run      string    `json:"run"` // folder, relative to the sweep's
 	Error    string    `json:"error"`
+	// TargetFailed says that Error is the server's: it answered nothing that was measured.
+	// False where the error is ours, as of a command before the point.
+	TargetFailed bool `json:"target_failed"`
 
 	OfferedPerS  timeline.Opt[float64]  `json:"offered_per_s"`
 	AchievedPerS timeline.Opt[float64]  `json:"achieved_per_s"`
