@@ -72,7 +72,7 @@ func ports(s machine.Settings) Check {
 	if !known {
 		return c
 	}
-	c.Value += fmt.Sprintf(", %d closed ones still hold theirs", held)
+	c.Value += fmt.Sprintf(", %d of them held by closed ones (TIME_WAIT)", held)
 	if float64(held) > timeWaitMuch*float64(s.Ports) {
 		c.Verdict = Warn
 		c.Fix = fmt.Sprintf("something opens and closes connections quickly: keep them alive, or wait %d s; net.ipv4.ip_local_port_range widens the range", machine.TimeWaitS)
@@ -81,7 +81,7 @@ func ports(s machine.Settings) Check {
 }
 
 func cores(e machine.Environment) Check {
-	c := Check{Name: "cores", Verdict: OK, Value: fmt.Sprintf("%d, of which Go uses %d at once", e.CPUs, e.MaxProcs),
+	c := Check{Name: "cores", Verdict: OK, Value: fmt.Sprintf("%d, of which this program uses %d at once", e.CPUs, e.MaxProcs),
 		Facts: facts{"cpus": e.CPUs, "gomaxprocs": e.MaxProcs, "cpu_quota": orNull(e.CPUQuota),
 			"container": e.Container, "cpu_model": textOrNull(e.CPUModel)}}
 	quota, limited := e.CPUQuota.Get()

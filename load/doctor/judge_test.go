@@ -60,7 +60,7 @@ func TestWhatIsWrongIsSaid(t *testing.T) {
 		{"soft only", func(s *state) { s.settings.SoftFiles, s.settings.HardFiles = some(256), some(4096) }, "open_files", OK, "raised to 4096", ""},
 		{"no hard limit", func(s *state) { s.settings.HardFiles = timeline.Opt[int64]{} }, "open_files", OK, "no hard limit", ""},
 		{"no limit", func(s *state) { s.settings = machine.Settings{} }, "open_files", OK, "no limit", ""},
-		{"ports held", func(s *state) { s.settings.TimeWait = some(20000) }, "ports", Warn, "20000 closed ones", "wait 60 s"},
+		{"ports held", func(s *state) { s.settings.TimeWait = some(20000) }, "ports", Warn, "20000 of them held by closed ones", "wait 60 s"},
 		{"ports unknown", func(s *state) { s.settings.TimeWait = timeline.Opt[int64]{} }, "ports", OK, "28232 for", ""},
 		{"quota", func(s *state) { s.env.CPUQuota = timeline.Some(2.0) }, "cores", Warn, "a quota of 2", "GOMAXPROCS=2"},
 		{"quota kept", func(s *state) { s.env.CPUQuota, s.env.MaxProcs = timeline.Some(2.0), 2 }, "cores", OK, "a quota of 2", ""},

@@ -28,6 +28,8 @@ func (r *Report) Table(w io.Writer, f Form) error {
 		f.Width = 80
 	}
 	f.Width = max(f.Width, textColumn+24)
+	f.fill(b, r.answer(), 0)
+	b.WriteByte('\n')
 	subject := Subject("")
 	for _, c := range r.Checks {
 		if c.Of != subject {
@@ -51,7 +53,28 @@ func (r *Report) title(of Subject) string {
 	return r.Target.URL
 }
 
-// sum is the last line: what is to be made of it all.
+// answer is the first line: whether measuring can begin, and what is against it.
+func (r *Report) answer() string {
+	var failed, look []string
+	for _, c := range r.Checks {
+		name := strings.ReplaceAll(c.Name, "_", " ")
+		switch c.Verdict {
+		case Fail:
+			failed = append(failed, name+": "+c.Value)
+		case Warn:
+			look = append(look, name)
+		}
+	}
+	switch {
+	case len(failed) > 0:
+		return "NOT READY.  " + strings.Join(failed, "; ")
+	case len(look) > 0:
+		return "READY, but look at: " + strings.Join(look, ", ") + "."
+	}
+	return "READY."
+}
+
+// sum is the last line: what was checked, and what was not.
 func (r *Report) sum() string {
 	counts := map[Verdict]int{}
 	for _, c := range r.Checks {

@@ -87,7 +87,7 @@ var measures = []measure{
 		value: func(r *metric.Record) opt { return r.NormE2ETPS }},
 	{key: "cost_usd", name: "cost", title: "cost of a request", unit: "USD", better: metric.Lower,
 		value: func(r *metric.Record) opt { return r.CostUSD }},
-	{key: "system_output_tps", name: "system_output_tps", title: "server", unit: "tokens/s", kind: ofRate, better: metric.Higher, stats: []string{statRate}, counted: true},
+	{key: "system_output_tps", name: "system_output_tps", title: "output", unit: "tokens/s", kind: ofRate, better: metric.Higher, stats: []string{statRate}, counted: true},
 	{key: "requests_per_s", name: "requests_per_s", title: "requests", unit: "requests/s", kind: ofRate, better: metric.Higher},
 	{key: "error_rate", name: "error_rate", title: "failed", unit: "ratio", kind: ofShare, better: metric.Lower, stats: []string{statShare}},
 	{key: "goodput", name: "goodput", title: "goodput", unit: "ratio", kind: ofShare, better: metric.Higher, stats: []string{statShare}},

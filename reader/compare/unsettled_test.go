@@ -56,6 +56,26 @@ func TestUnsettledReasons(t *testing.T) {
 	}
 }
 
+// What is much worse but was not proved stands in the first lines, the largest first,
+// one figure of a metric; what is better, within the margin or the same does not.
+func TestHeadlineNamesWhatIsSeen(t *testing.T) {
+	row := func(metric, stat string, by float64, verdict Verdict) Row {
+		return Row{Candidate: "pr", Metric: metric, Stat: stat, Diff: some(by), DiffPct: some(by), Verdict: verdict, measure: measureNamed(metric)}
+	}
+	r := Result{Rows: []Row{
+		row("ttft_ms", "p50", -40, Unclear), row("ttft_ms", "p99", 2.5, Unclear),
+		row("tpot_ms", "p95", 158.9, Unclear), row("tpot_ms", "p99", 159.7, Unclear),
+		row("e2e_ms", "p99", 20, Same), row("system_output_tps", "rate", -12.4, Unclear),
+	}}
+	r.Method.WithinPct, r.Method.RunNoisePct = 2, 3
+	if got, want := r.seen("pr", ""), " Seen, but not proven: TPOT p99 +160 %, output −12 %."; got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+	if got := r.seen("other", ""); got != "" {
+		t.Errorf("%q of another candidate", got)
+	}
+}
+
 // Where nothing is shown to differ, the first line does not sound as if
 // nothing did.
 func TestHeadlineOfOpenFigures(t *testing.T) {

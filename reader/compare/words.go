@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"sort"
 	"strings"
 
 	"tokenmeter/record/stat"
@@ -104,7 +105,40 @@ func (r *Result) about(candidate, group string) string {
 	} else if len(better) > 0 {
 		changed = list(better)
 	}
-	return head + " " + ending(changed, count)
+	says := head + " " + ending(changed, count)
+	if changed == "" {
+		says += r.seen(candidate, group)
+	}
+	return says
+}
+
+// seen names the largest differences for the worse that no test has proved, so that
+// nobody takes them for none: one of each metric, at most three, of those beyond what
+// counts as none (Options.Within, RunNoise).
+func (r *Result) seen(candidate, group string) string {
+	var rows []*Row
+	for i := range r.Rows {
+		row := &r.Rows[i]
+		by, ok := row.DiffPct.Get()
+		if !ok || row.Candidate != candidate || row.label() != group || row.Real() || row.Verdict == Same || math.Abs(by) <= max(r.Method.WithinPct, r.Method.RunNoisePct) {
+			continue
+		}
+		if row.Bad() {
+			rows = append(rows, row)
+		}
+	}
+	sort.SliceStable(rows, func(i, j int) bool { return math.Abs(rows[i].DiffPct.Or(0)) > math.Abs(rows[j].DiffPct.Or(0)) })
+	var words, named []string
+	for _, row := range rows {
+		if len(words) < 3 && !slices.Contains(named, row.Metric) {
+			named = append(named, row.Metric)
+			words = append(words, strings.Replace(fmt.Sprintf("%s %+.0f %%", strings.TrimSuffix(row.Title()+" "+row.Stat, " rate"), row.DiffPct.Or(0)), "-", "−", 1))
+		}
+	}
+	if len(words) == 0 {
+		return ""
+	}
+	return " Seen, but not proven: " + strings.Join(words, ", ") + "."
 }
 
 // ending closes the sentence with what did not change.
@@ -154,7 +188,10 @@ func (row *Row) Word() string {
 	case Same:
 		return "same"
 	}
-	if row.Why != "" {
+	switch {
+	case row.Needed() > 0:
+		return "too few"
+	case row.Why != "":
 		return "not tested"
 	}
 	return "not settled"

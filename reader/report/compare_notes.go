@@ -116,7 +116,7 @@ func untestedNotes(r *compare.Result) []string {
 	if r.Verdict == compare.NotComparable {
 		return nil
 	}
-	const tooFew = "requests close in time are alike, so they count as too few; in brackets how many a side would do"
+	const tooFew = "too few requests, since those close in time are alike and count as fewer; in brackets how many in all a side would do"
 	return because("Not tested", r, func(row *compare.Row) (why, name string) {
 		if n := row.Needed(); n > 0 {
 			return tooFew, rowName(row) + " (" + typeset.Exact(n) + ")"

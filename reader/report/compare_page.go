@@ -110,11 +110,18 @@ func barPicture(b *bar, scale float64, words string) string {
 	s.Put(`<line class="x" x1="90" x2="90" y1="0" y2="18"/>`)
 	if b != nil {
 		at := func(v float64) float64 { return math.Min(math.Max(mid+v/scale*(mid-5), 1), w-1) }
-		s.Put(`<line class="iv" x1="%s" x2="%s" y1="9" y2="9"/>`, chart.Coordinate(at(b.lo)), chart.Coordinate(at(b.hi)))
+		if b.lo < b.hi {
+			s.Put(`<line class="iv" x1="%s" x2="%s" y1="9" y2="9"/>`, chart.Coordinate(at(b.lo)), chart.Coordinate(at(b.hi)))
+		}
 		for _, end := range []float64{b.lo, b.hi} {
-			if math.Abs(end) <= scale*1.001 {
+			if b.lo < b.hi && math.Abs(end) <= scale*1.001 {
 				s.Put(`<line class="iv" x1="%s" x2="%s" y1="5" y2="13"/>`, chart.Coordinate(at(end)), chart.Coordinate(at(end)))
 			}
+		}
+		if b.lo == b.hi && math.Abs(b.at) > scale*1.001 { // not tested, and beyond the scale: an arrow at its end
+			edge := at(b.at)
+			back := edge - math.Copysign(5, b.at)
+			s.Put(`<path class="iv" fill="none" d="M%s 4L%s 9L%s 14"/>`, chart.Coordinate(back), chart.Coordinate(edge), chart.Coordinate(back))
 		}
 		if math.Abs(b.at) <= scale*1.001 {
 			s.Put(`<circle class="pt" cx="%s" cy="%s" r="4"/>`, chart.Coordinate(at(b.at)), chart.Coordinate(h/2))

@@ -30,12 +30,12 @@ func rankOf(state string) int {
 	return slices.Index([]string{string(compare.Worse), string(compare.Better), string(compare.Unclear), string(compare.Same), "untested"}, state)
 }
 
-// scaleOf is the end of the bars: all of most intervals, and at least the
+// scaleOf is the end of the bars: all of most intervals (an untested difference has none), and at least the
 // margin twice.
 func scaleOf(rows []compareRow, margin float64) float64 {
 	var ends []float64
 	for _, r := range rows {
-		if r.bar != nil {
+		if r.bar != nil && r.bar.lo < r.bar.hi { // the tested ones
 			ends = append(ends, math.Max(math.Abs(r.bar.lo), math.Abs(r.bar.hi)))
 		}
 	}
@@ -70,7 +70,7 @@ func newCompareRow(row *compare.Row, r *compare.Result) compareRow {
 	if p, ok := row.PAdjusted.Get(); ok {
 		out.tip += ", p (Holm) " + typeset.Digits{}.Value(p)
 	}
-	out.difference(row)
+	out.difference(row, r)
 	if row.Verdict == compare.Same {
 		out.verdict += " (± " + marginOf(row, r) + ")"
 	}
@@ -106,7 +106,7 @@ func rowScale(row *compare.Row) (float64, string) {
 	return 1, row.Unit
 }
 
-func (out *compareRow) difference(row *compare.Row) {
+func (out *compareRow) difference(row *compare.Row, r *compare.Result) {
 	value, ci, unit := row.DiffPct, row.CI95Pct, "%"
 	if row.Share() {
 		unit = "pp"
@@ -123,6 +123,9 @@ func (out *compareRow) difference(row *compare.Row) {
 	}
 	if ci == nil {
 		out.diff = plus(v, typeset.Number(v, 1)) + " " + unit
+		if !row.Share() && row.Why != "" && math.Abs(v) > 2*r.Method.WithinPct {
+			out.bar = &bar{v, v, v} // a large difference must catch the eye, tested or not
+		}
 		return
 	}
 	at, lo, hi := differenceDigits(v, ci[0], ci[1])
