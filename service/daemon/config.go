@@ -26,7 +26,7 @@ type Config struct {
 	Models     []string   `yaml:"models" doc:"names, or prefixes that end in *, that may be labels of metrics; others count as other"`
 	Identity   Identity   `yaml:"identity" doc:"where the ids of sessions and tasks come from"`
 	Keep       *float64   `yaml:"keep" doc:"share of requests whose arrivals are kept, 0 to 1; default 0.01; of the others the record is kept"`
-	Bodies     Size       `yaml:"bodies" doc:"memory for the request bodies of all clients together, where they are read before they are passed on; more get 503; default: a quarter of the memory that the cgroup, or the machine, has"`
+	Bodies     Size       `yaml:"bodies" doc:"memory for the request bodies of all clients together, where they are read before they are passed on, and for what they send behind a request that waits; more get 503; default: a quarter of the memory that the cgroup, or the machine, has"`
 	Metrics    Metrics    `yaml:"metrics" doc:"what /metrics of the admin listener shows"`
 	OTel       *OTel      `yaml:"otel" doc:"OpenTelemetry by OTLP over HTTP; default: nothing is sent"`
 	Datadog    *Datadog   `yaml:"datadog" doc:"a Datadog agent by DogStatsD; default: nothing is sent"`

@@ -119,7 +119,7 @@ func (d *Daemon) begin(one *opening) {
 	one.server.HTTP2.WriteByteTimeout = or(one.ReaderTimeout, 5*time.Minute)
 	one.server.BaseContext = func(net.Listener) context.Context { return ctx }
 	one.server.ConnContext = proxy.ConnContext
-	let := gate.Config{MostHead: one.server.MaxHeaderBytes, Handshake: one.server.ReadHeaderTimeout,
+	let := gate.Config{MostHead: one.server.MaxHeaderBytes, Handshake: one.server.ReadHeaderTimeout, Room: proxy.Behind{Of: d.bodies},
 		Failed: func(from net.Addr, err error) {
 			one.proxy.Load().Refused("tls")
 			d.log.Debug("TLS handshake failed", "from", from.String(), "error", err.Error())

@@ -25,14 +25,24 @@ type Conn struct {
 	reading bool   // somebody waits in Conn.Read
 	ahead   bool   // it is the lookout
 	late    bool   // whose read ended at a deadline
+	room    Room   // for what it reads
+	taken   int64  // of that
+	closed  bool
 	gone    func() // is told that the client has gone; nil: nobody asks
 }
 
 // mostAhead is how much of further requests is kept while a reply is awaited.
 const mostAhead = 64 << 10
 
-func newConn(c net.Conn, mostHead int, mark string) *Conn {
-	g := &Conn{Conn: c}
+// Room is memory that connections share with others.
+type Room interface {
+	// Take reports whether n more bytes may be held; then they must be given back.
+	Take(n int64) bool
+	Give(n int64)
+}
+
+func newConn(c net.Conn, mostHead int, mark string, room Room) *Conn {
+	g := &Conn{Conn: c, room: room}
 	g.cond.L = &g.mu
 	g.framing.most, g.framing.mark = mostHead, mark
 	_, g.framing.began = c.(*tls.Conn) // there HTTP/2 has another way to begin
@@ -103,12 +113,14 @@ func (c *Conn) Read(p []byte) (int, error) {
 	defer c.mu.Unlock()
 	for {
 		if len(c.out) == 0 && len(c.held) > 0 {
-			c.out, c.held = c.sift(c.held)
+			pass, rest := c.sift(c.held)
+			c.out, c.held = pass, append([]byte(nil), rest...)
 		}
 		if len(c.out) > 0 {
 			n := copy(p, c.out)
 			if c.out = c.out[n:]; len(c.out) == 0 {
 				c.out = nil
+				c.giveBut(twice * int64(len(c.held)))
 			}
 			return n, nil
 		}
@@ -242,6 +254,42 @@ func (c *Conn) unwatch() {
 	}
 }
 
+// Close implements net.Conn.
+func (c *Conn) Close() error {
+	c.mu.Lock()
+	c.closed = true
+	c.giveBut(0)
+	c.mu.Unlock()
+	return c.Conn.Close()
+}
+
+// twice is what a slice that grows may take of memory for a byte in it.
+const twice = 2
+
+// keep puts b behind what is held, and reports whether there was room for it. The
+// first piece needs none: without a byte the reader would see the client's end.
+// c.mu is held.
+func (c *Conn) keep(b []byte) bool {
+	n := twice * int64(len(b))
+	if len(c.held) == 0 {
+		n = 0
+	}
+	if c.closed || len(c.held)+len(b) > mostAhead || n > 0 && c.room != nil && !c.room.Take(n) {
+		return false
+	}
+	c.taken += n
+	c.held = append(c.held, b...)
+	return true
+}
+
+// giveBut gives room back but for so much. c.mu is held.
+func (c *Conn) giveBut(n int64) {
+	if c.room != nil && c.taken > n {
+		c.room.Give(c.taken - n)
+	}
+	c.taken = min(c.taken, n)
+}
+
 // look begins to read ahead. c.mu is held.
 func (c *Conn) look() {
 	if !c.ahead {
@@ -251,18 +299,15 @@ func (c *Conn) look() {
 }
 
 // lookout reads until the client has gone or nobody asks any more. What it reads
-// are further requests; beyond a bound they are dropped, and the connection ends
-// when those before are answered.
+// are further requests; beyond a bound, or when there is no room, they are dropped,
+// and the connection ends when those before are answered.
 func (c *Conn) lookout() {
 	var buf [1 << 10]byte
 	for {
 		n, err := c.Conn.Read(buf[:])
 		c.mu.Lock()
-		if room := mostAhead - len(c.held); n > room {
-			n, c.err = max(room, 0), io.EOF
-		}
-		if c.framing.state != over {
-			c.held = append(c.held, buf[:n]...)
+		if n > 0 && c.framing.state != over && c.err == nil && !c.keep(buf[:n]) {
+			c.err = io.EOF
 		}
 		gone := c.gone
 		if gone == nil {

@@ -16,7 +16,7 @@ import (
 // pair is a gate with its client.
 func pair() (client net.Conn, server *Conn) {
 	ours, theirs := net.Pipe()
-	return ours, newConn(theirs, 8<<10, "Refused")
+	return ours, newConn(theirs, 8<<10, "Refused", nil)
 }
 
 const body = `{"model":"m"}`
@@ -146,4 +146,72 @@ func TestWatchStops(t *testing.T) {
 			}
 		}
 	})
+}
+
+// counted is room that was taken, up to a bound.
+type counted struct{ most, used, highest atomic.Int64 }
+
+func (c *counted) Take(n int64) bool {
+	if c.used.Add(n) > c.most.Load() {
+		c.used.Add(-n)
+		return false
+	}
+	c.highest.Store(max(c.highest.Load(), c.used.Load()))
+	return true
+}
+
+func (c *counted) Give(n int64) { c.used.Add(-n) }
+
+// What clients send behind a request takes room until it is read or they have gone. Where
+// there is none, what was kept is answered and the connection ends.
+func TestReadAheadTakesRoom(t *testing.T) {
+	for name, tc := range map[string]struct {
+		most              int64
+		least, mostOfThem int
+	}{
+		"enough": {1 << 20, 64 << 10 / len(bare) * 9 / 10, 64 << 10 / len(bare)}, "little": {4 << 10, 1, 5 << 10 / len(bare)}, "none": {-1, 1, 1 << 10 / len(bare)},
+	} {
+		for _, leaves := range []bool{false, true} {
+			synctest.Test(t, func(t *testing.T) {
+				room := &counted{}
+				room.most.Store(tc.most)
+				client, server := pair()
+				server.room = room
+				defer client.Close()
+				in := bufio.NewReader(server)
+				go func() { _, _ = io.WriteString(client, sized) }()
+				req, err := http.ReadRequest(in)
+				if err != nil {
+					t.Fatal(err)
+				}
+				_, _ = io.ReadAll(req.Body)
+				stop := server.Watch(func() {})
+				go func() { _, _ = io.WriteString(client, strings.Repeat(bare, 10_000)) }()
+				time.Sleep(time.Second)
+				if used := room.used.Load(); used > max(tc.most, 0) || tc.most > 0 && used == 0 {
+					t.Errorf("%s: %d of %d are taken", name, used, tc.most)
+				}
+				if leaves {
+					_ = server.Close()
+					synctest.Wait()
+				}
+				stop()
+				answered := 0
+				for !leaves {
+					if _, err := http.ReadRequest(in); err != nil {
+						break
+					}
+					answered++
+				}
+				_ = server.Close()
+				synctest.Wait()
+				if !leaves && (answered < tc.least || answered > tc.mostOfThem) {
+					t.Errorf("%s: %d further requests were kept, want %d to %d", name, answered, tc.least, tc.mostOfThem)
+				}
+				if used := room.used.Load(); used != 0 {
+					t.Errorf("%s: %d are never given back", name, used)
+				}
+			})
+		}
+	}
 }

@@ -26,7 +26,7 @@ func TestLeft(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		g := newConn(server, 8<<10, "Refused")
+		g := newConn(server, 8<<10, "Refused", nil)
 		_, _ = client.Write([]byte(sized))
 		if g.Left() {
 			t.Errorf("%s: gone before", name)

@@ -26,6 +26,9 @@ type Config struct {
 	// Full is told of each connection for which there were no file descriptors;
 	// nil: nobody is. It may be called from many goroutines.
 	Full func(err error)
+	// Room is for what clients send behind a request whose reply is awaited, 64 KiB of each
+	// at most; nil: it is not counted.
+	Room Room
 }
 
 // Listen returns a listener whose connections are for an http.Server, which must
@@ -79,7 +82,7 @@ func (l *listener) Accept() (net.Conn, error) {
 }
 
 func (l *listener) gated(c net.Conn) *Conn {
-	return newConn(c, l.cfg.MostHead+8<<10, l.mark) // net/http takes 4 KiB more than it says
+	return newConn(c, l.cfg.MostHead+8<<10, l.mark, l.cfg.Room) // net/http takes 4 KiB more than it says
 }
 
 // Close implements net.Listener.

@@ -14,8 +14,10 @@ func NewBudget(most int64) *Budget { return &Budget{most: most} }
 
 // take reports whether n more bytes may be held; then they must be given back.
 // Without a budget they may.
-func (b *Budget) take(n int64) bool {
-	if b == nil || b.used.Add(n) <= b.most {
+func (b *Budget) take(n int64) bool { return b == nil || b.within(n, b.most) }
+
+func (b *Budget) within(n, most int64) bool {
+	if b.used.Add(n) <= most {
 		return true
 	}
 	b.used.Add(-n)
@@ -27,3 +29,13 @@ func (b *Budget) give(n int64) {
 		b.used.Add(-n)
 	}
 }
+
+// Behind is the part of a budget for what clients send behind a request that
+// waits. Half of the budget stays for bodies whatever they send.
+type Behind struct{ Of *Budget }
+
+// Take implements gate.Room.
+func (b Behind) Take(n int64) bool { return b.Of == nil || b.Of.within(n, b.Of.most/2) }
+
+// Give implements gate.Room.
+func (b Behind) Give(n int64) { b.Of.give(n) }

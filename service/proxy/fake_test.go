@@ -221,7 +221,7 @@ func open(t *testing.T, serve func(net.Conn, *received) bool, change func(*Confi
 	h.stop = stop
 	server := &http.Server{Handler: h.p, ConnContext: ConnContext, BaseContext: func(net.Listener) context.Context { return base },
 		Protocols: protocols, HTTP2: &http.HTTP2Config{MaxConcurrentStreams: 1000}}
-	go func() { _ = server.Serve(gate.Listen(h.front, gate.Config{})) }()
+	go func() { _ = server.Serve(gate.Listen(h.front, gate.Config{Room: Behind{cfg.Bodies}})) }()
 	t.Cleanup(func() {
 		stop(nil)
 		_ = server.Close()

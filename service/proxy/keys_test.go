@@ -3,6 +3,8 @@ package proxy
 import (
 	"crypto/sha256"
 	"fmt"
+	"io"
+	"runtime"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -176,6 +178,49 @@ func TestBodiesHaveABudget(t *testing.T) {
 		want(t, "held at the end", budget.used.Load(), 0)
 		want(t, "counted", h.p.Stats().Refused["memory"] >= 16, true)
 	})
+}
+
+// Clients that wait with long bodies, and with further requests behind them, take no more
+// memory than the same number that sent little, but for the budget.
+func TestWaitingClientsStayWithinTheBudget(t *testing.T) {
+	const most, clients = 4 << 20, 80
+	heap := func(request string) (bytes, held int64) {
+		synctest.Test(t, func(t *testing.T) {
+			budget := NewBudget(most)
+			h := open(t, play("1s KEEP"), func(c *Config) { c.Bodies, c.Upstreams[0].Dial = budget, silent })
+			data := []byte(request)
+			for range clients {
+				c := h.front.dial()
+				t.Cleanup(func() { _ = c.Close() })
+				go func() { _, _ = c.Write(data) }()
+				go func() { _, _ = io.Copy(io.Discard, c) }()
+			}
+			time.Sleep(5 * time.Second)
+			synctest.Wait()
+			var m runtime.MemStats
+			runtime.GC()
+			runtime.GC() // what is pooled goes with the second
+			runtime.ReadMemStats(&m)
+			bytes, held = int64(m.HeapAlloc), budget.used.Load()
+		})
+		return bytes, held
+	}
+	behind := strings.Repeat(get("/v1/models"), 3000)
+	heap(post(chatPath, `{"model":"m"}`)) // what is made once is made
+	few, _ := heap(post(chatPath, `{"model":"m"}`))
+	for name, request := range map[string]string{
+		"long bodies":     post(chatPath, `{"model":"m","prompt":"`+strings.Repeat("x", 300<<10)+`"}`),
+		"requests behind": post(chatPath, `{"model":"m"}`) + behind,
+		"both":            post(chatPath, `{"model":"m","prompt":"`+strings.Repeat("x", 30<<10)+`"}`) + behind,
+	} {
+		bytes, held := heap(request)
+		if held < most*3/8 || held > most {
+			t.Errorf("%s: %d of %d are held: this test fills nothing", name, held, most)
+		}
+		if more := bytes - few; more > most+most/4 {
+			t.Errorf("%s: %d KiB more than clients that sent little, want at most %d", name, more>>10, most>>10)
+		}
+	}
 }
 
 // A body that a sink is to get stays until the reply has ended, and so does its share of

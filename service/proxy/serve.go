@@ -233,6 +233,9 @@ func (c *call) readBody(candidates []*route) bool {
 		return true
 	}
 	data, err := c.readAll(body, in.ContentLength)
+	if err == nil && c.p.cfg.Asked && !c.hold(int64(len(data))) { // the sink's copy is without the usage option
+		err = errNoRoom
+	}
 	if err == errNoRoom {
 		c.last()
 		c.p.refuse(c.w, http.StatusServiceUnavailable, "memory", "the bodies of other requests take all the memory that there is for them")

@@ -15,17 +15,24 @@ import (
 // mostWrite is the longest piece of a request whose taking has a limit of its own.
 const mostWrite = 1 << 20
 
-// send writes the request; what is in memory goes in one write, if it is not
-// very long.
+// mostTogether is the longest body that is copied, so that it goes in one write with the head.
+const mostTogether = 16 << 10
+
+// send writes the request, in one write if its body is in memory and short.
 func (r *Passed) send(p *Passing) error {
-	b := requests.Get().(*[]byte)
-	*b = append(r.c.passHead((*b)[:0], p), p.Body...)
+	b, body := requests.Get().(*[]byte), p.Body
+	if *b = r.c.passHead((*b)[:0], p); len(body) <= mostTogether {
+		*b, body = append(*b, body...), nil
+	}
 	before := r.c.clk.Now()
 	r.cn.src.begin(before)
 	r.lastNS = before.NS
 	err := r.write(*b, p.HeadLimit)
 	if cap(*b) <= 1<<20 {
 		requests.Put(b)
+	}
+	if err == nil {
+		err = r.write(body, p.HeadLimit)
 	}
 	if err == nil && p.More != nil {
 		err = r.sendMore(p)
