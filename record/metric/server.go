@@ -98,17 +98,21 @@ func (d *Decomposition) withServer(m *ServerMetrics, s *Summary) {
 		return
 	}
 	d.Source = "server_metrics"
+	server, told := d.ServerTTFTMS.Get()
+	prefill, known := d.PrefillMS.Get()
+	switch {
+	case !told && !known:
+		return
+	case !told:
+		server = prefill + d.QueueMS.Or(0)
+	case known && d.QueueMS.OK():
+		if rest := server - prefill - d.QueueMS.Or(0); rest >= -clockRounding*server {
+			d.ServerRestMS = timeline.Some(max(rest, 0))
+		}
+	}
 	client, ok := s.Metrics["service_ttft_ms"].Mean.Get()
 	if !ok {
 		return
-	}
-	server, told := d.ServerTTFTMS.Get()
-	if !told {
-		prefill, known := d.PrefillMS.Get()
-		if !known {
-			return
-		}
-		server = prefill + d.QueueMS.Or(0)
 	}
 	// Much less than nothing: the server counts other requests, or in another way.
 	if rest := client - server; rest >= -clockRounding*client {

@@ -192,7 +192,10 @@ type Decomposition struct {
 	ServerTPOTMS    timeline.Opt[float64] `json:"server_tpot_ms"`
 	ServerE2EMS     timeline.Opt[float64] `json:"server_e2e_ms"`
 	ServerOutputTPS timeline.Opt[float64] `json:"server_output_tps"`
-	QueueMS         timeline.Opt[float64] `json:"queue_ms"`
-	PrefillMS       timeline.Opt[float64] `json:"prefill_ms"`
-	DecodeMS        timeline.Opt[float64] `json:"decode_ms"`
+	// ServerRestMS is what of the server's own TTFT is neither queue nor prefill; null
+	// where it does not tell all three, or they contradict each other.
+	ServerRestMS timeline.Opt[float64] `json:"server_rest_ms"`
+	QueueMS      timeline.Opt[float64] `json:"queue_ms"`
+	PrefillMS    timeline.Opt[float64] `json:"prefill_ms"`
+	DecodeMS     timeline.Opt[float64] `json:"decode_ms"`
 }

@@ -1,6 +1,7 @@
 package scrape
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -83,24 +84,30 @@ type watched struct {
 
 // NewWatcher returns one that is not reading yet.
 func NewWatcher(watch Watch) *Watcher {
-	if watch.Every == 0 {
-		watch.Every = WatchEvery
-	}
-	if watch.Timeout == 0 {
-		watch.Timeout = DefaultTimeout
-	}
-	if watch.Show == nil {
-		watch.Show = func(url string) string { return url }
-	}
+	watch = watch.filled()
 	w := &Watcher{watch: watch, last: make(chan struct{}), measureUS: -1, keep: 1}
 	for _, p := range watch.Pages {
-		transport := &http.Transport{TLSClientConfig: watch.TLS, DialContext: watch.Dial}
-		if watch.Proxy != nil {
-			transport.Proxy = http.ProxyURL(watch.Proxy)
-		}
-		w.pages = append(w.pages, &watched{Page: p, client: newClient(transport, watch.Timeout), poke: make(chan struct{}, 1)})
+		w.pages = append(w.pages, watch.page(p))
 	}
 	return w
+}
+
+// filled is the watch with its defaults.
+func (w Watch) filled() Watch {
+	w.Every, w.Timeout = cmp.Or(w.Every, WatchEvery), cmp.Or(w.Timeout, DefaultTimeout)
+	if w.Show == nil {
+		w.Show = func(url string) string { return url }
+	}
+	return w
+}
+
+// page is what reads one of the pages; it has a connection of its own.
+func (w *Watch) page(p Page) *watched {
+	transport := &http.Transport{TLSClientConfig: w.TLS, DialContext: w.Dial}
+	if w.Proxy != nil {
+		transport.Proxy = http.ProxyURL(w.Proxy)
+	}
+	return &watched{Page: p, client: newClient(transport, w.Timeout), poke: make(chan struct{}, 1)}
 }
 
 // Start begins to read. nowUS is the run's clock.
@@ -169,14 +176,7 @@ func (w *Watcher) hopeless(p *watched) bool {
 // read takes one reading and says how much of a processor it took.
 func (w *Watcher) read(ctx context.Context, source int, p *watched) (spent time.Duration) {
 	begunUS := w.nowUS()
-	seen, spent, err := p.ask(ctx)
-	for elsewhere(err) && len(p.Else) > 0 {
-		p.URL, p.Else = p.Else[0], p.Else[1:]
-		seen, spent, err = p.ask(ctx)
-	}
-	if err == nil {
-		p.Else = nil
-	}
+	seen, spent, err := p.find(ctx)
 	if ctx.Err() != nil {
 		err = errSilent // Stop has waited for it
 	}
@@ -201,6 +201,19 @@ func (w *Watcher) read(ctx context.Context, source int, p *watched) (spent time.
 		}
 	}
 	return spent
+}
+
+// find asks for the page where it may be, until it is found.
+func (p *watched) find(ctx context.Context) (seen map[string]float64, spent time.Duration, err error) {
+	seen, spent, err = p.ask(ctx)
+	for elsewhere(err) && len(p.Else) > 0 {
+		p.URL, p.Else = p.Else[0], p.Else[1:]
+		seen, spent, err = p.ask(ctx)
+	}
+	if err == nil {
+		p.Else = nil
+	}
+	return seen, spent, err
 }
 
 // ask gets the page and enters it; spent is what of a processor that took.

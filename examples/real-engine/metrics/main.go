@@ -1,8 +1,8 @@
-// Command metrics holds runs of a llama-server against the server's own metrics
-// page, which bench read meanwhile (llama-server needs --metrics). It exits 1 when
-// a figure is further off than allowed.
+// Command metrics holds runs of a llama-server or of vLLM against the server's own
+// metrics page, which bench read meanwhile (llama-server needs --metrics). It exits 1
+// when a figure is further off than allowed.
 //
-//	go run ./examples/real-engine/metrics [-within 0.05] RUN…
+//	go run ./examples/real-engine/metrics [-within 0.05] [-places 4] RUN…
 package main
 
 import (
@@ -10,7 +10,6 @@ import (
 	"fmt"
 	"math"
 	"os"
-	"slices"
 
 	"tokenmeter/record/metric"
 	"tokenmeter/record/run"
@@ -19,6 +18,7 @@ import (
 
 func main() {
 	within := flag.Float64("within", 0.05, "largest relative difference")
+	places := flag.Int("places", 4, "how many requests the server computes at once")
 	flag.Parse()
 	if flag.NArg() == 0 {
 		flag.Usage()
@@ -26,7 +26,7 @@ func main() {
 	}
 	failed := false
 	for _, dir := range flag.Args() {
-		if err := check(dir, *within); err != nil {
+		if err := check(dir, *within, *places); err != nil {
 			fmt.Fprintln(os.Stderr, "metrics:", err)
 			failed = true
 		}
@@ -49,15 +49,24 @@ type sums struct {
 	alive                  float64 // requests at the server, mean over the page's readings
 }
 
-func check(dir string, within float64) error {
+func check(dir string, within float64, places int) error {
 	f, err := run.Open(dir)
 	if err != nil {
 		return err
 	}
 	defer f.Close()
 	r := f.Run()
-	if r.ServerMetrics == nil || r.ServerMetrics.Engine != "llamacpp" {
-		return fmt.Errorf("%s: nothing was read from a llama-server's metrics page", dir)
+	if r.ServerMetrics == nil {
+		return fmt.Errorf("%s: no metrics page was read", dir)
+	}
+	var against func(*holder, *run.Run, *sums, []metric.ServerSample)
+	switch r.ServerMetrics.Engine {
+	case "llamacpp":
+		against = llamacpp
+	case "vllm":
+		against = vllm
+	default:
+		return fmt.Errorf("%s: the page is of %q, and only those of llama-server and vLLM are known here", dir, r.ServerMetrics.Engine)
 	}
 	var s sums
 	for tl, err := range f.Timelines() {
@@ -71,44 +80,33 @@ func check(dir string, within float64) error {
 	if s.n == 0 {
 		return fmt.Errorf("%s: no request was answered, so there is nothing to hold against the page", dir)
 	}
-	fmt.Printf("%s: %d requests\n", dir, s.n)
-	bad := 0
-	hold := func(what string, ours, theirs float64) {
-		off := math.Abs(ours-theirs) / max(theirs, 1e-9)
-		verdict := "ok"
-		if off > within {
-			verdict = "OFF"
-			bad++
-		}
-		fmt.Printf("  %-46s %10.3f  %10.3f  %+6.2f %%  %s\n", what, ours, theirs, 100*(ours/max(theirs, 1e-9)-1), verdict)
-	}
-	page := r.ServerMetrics.Counters
-	fmt.Printf("  %-46s %10s  %10s\n", "", "records", "/metrics")
-	hold("prompt tokens", float64(s.input), page["prompt_tokens"].Total)
-	hold("output tokens", float64(s.output), page["output_tokens"].Total)
-	hold("decode, s: E2E − TTFT", s.decodeUS/1e6, page["decode_s"].Total)
-	hold("decode, s: as the replies say", s.toldUS/1e6, page["decode_s"].Total)
-	// The page counts the time in which prompts were computed, once for all that
-	// shared it; a reply's prefill is its own, with what else was in the steps.
-	hold("prompts, s: time in which any was computed", union(s.prefills)/1e6, page["prompt_s"].Total)
-	if r.ServerMetrics.Gauges["running"].Max <= 1 {
-		hold("prefill, s: as the replies say", s.prefillMS/1e3, page["prompt_s"].Total)
-	}
-	queue, running, deferred := s.atReadings(f.ServerSamples(), r.ServerMetrics)
-	hold("requests that run, at the page's readings", s.alive-queue, running)
-	if deferred > 0.5 {
-		// requests_deferred leaves out what the server's loop has not looked at since
-		// its last step, or has just given a slot.
-		hold("requests in the queue: at the server − running", queue, s.alive-running)
-		fmt.Printf("  %-46s %10s  %10.3f\n", "of them deferred, as the page says", "", deferred)
-	}
+	fmt.Printf("%s: %d requests\n  %-52s %10s  %10s\n", dir, s.n, "", "records", "/metrics")
+	h := holder{within: within, places: places}
+	against(&h, &r, &s, f.ServerSamples())
 	if d := r.Decomposition; d != nil {
-		fmt.Printf("  mean TTFT: queue %.1f, prefill %.1f, network and the rest %.1f ms\n", d.QueueMS.Or(0), d.PrefillMS.Or(0), d.NetworkMS.Or(0))
+		fmt.Printf("  mean TTFT: queue %.2f, prefill %.1f, else in the server %.1f, network and the rest %.1f ms\n",
+			d.QueueMS.Or(0), d.PrefillMS.Or(0), d.ServerRestMS.Or(0), d.NetworkMS.Or(0))
 	}
-	if bad > 0 {
-		return fmt.Errorf("%s: %d figures are off by more than %.0f %%", dir, bad, 100*within)
+	if h.off > 0 {
+		return fmt.Errorf("%s: %d figures are off by more than %.0f %%", dir, h.off, 100*within)
 	}
 	return nil
+}
+
+// holder prints figures beside those of the page, and counts which are too far off.
+type holder struct {
+	within float64 // largest relative difference
+	places int     // requests that the server computes at once
+	off    int
+}
+
+func (h *holder) hold(what string, ours, theirs float64) {
+	verdict := "ok"
+	if math.Abs(ours-theirs) > h.within*max(theirs, 1e-9) {
+		verdict = "OFF"
+		h.off++
+	}
+	fmt.Printf("  %-52s %10.3f  %10.3f  %+6.2f %%  %s\n", what, ours, theirs, 100*(ours/max(theirs, 1e-9)-1), verdict)
 }
 
 func (s *sums) add(tl *timeline.Timeline) {
@@ -131,17 +129,6 @@ func (s *sums) add(tl *timeline.Timeline) {
 		s.waits = append(s.waits, span{at, at + int64(1e3*tl.Server["queue_ms"])})
 		s.lives = append(s.lives, span{at, tl.DueUS + int64(1e3*e2e)})
 	}
-}
-
-// union is the length of time that any of the spans covers.
-func union(spans []span) (us float64) {
-	slices.SortFunc(spans, func(a, b span) int { return int(a.from - b.from) })
-	end := int64(math.MinInt64)
-	for _, s := range spans {
-		us += float64(max(s.to-max(s.from, end), 0))
-		end = max(end, s.to)
-	}
-	return us
 }
 
 // atReadings are means over the moments when the page was read: requests in the

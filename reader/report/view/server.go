@@ -46,7 +46,7 @@ func ofTTFT(r *run.Run) string {
 	for _, part := range []struct {
 		name string
 		ms   interface{ Get() (float64, bool) }
-	}{{"queue", d.QueueMS}, {"prefill", d.PrefillMS}, {"network and the rest", d.NetworkMS}} {
+	}{{"queue", d.QueueMS}, {"prefill", d.PrefillMS}, {"else in the server", d.ServerRestMS}, {"network and the rest", d.NetworkMS}} {
 		if ms, ok := part.ms.Get(); ok {
 			if text != "" {
 				text += ", "
