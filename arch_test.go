@@ -60,7 +60,8 @@ var rooms = map[string][]string{
 	"wire/tokens":  {"base/limitio"},
 	"wire/scrape":  {"record/metric", "record/timeline", "base/child"},
 	"wire/audio":   {},
-	"wire/api":     {"wire/audio", "wire/framing", "record/timeline"},
+	"wire/picture": {},
+	"wire/api":     {"wire/audio", "wire/picture", "wire/framing", "record/timeline"},
 	"wire/capture": {"wire/api", "wire/framing", "record/timeline", "base/limitio", "base/printable"},
 	"wire/client":  {"wire/api", "wire/capture", "wire/framing", "record/timeline", "base/clock", "base/secret"},
 

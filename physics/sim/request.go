@@ -28,13 +28,15 @@ type ask struct {
 	logprobs  bool
 	inputs    int  // texts to answer at once
 	bare      bool // in text-embeddings-inference's form
+	drawing   drawing
 	directive
 }
 
 type askJSON struct {
-	inputs int
-	bare   bool
-	as     *dialect // that writes the reply; nil: the one that read
+	inputs  int
+	bare    bool
+	drawing drawing
+	as      *dialect // that writes the reply; nil: the one that read
 
 	Model               string          `json:"model"`
 	Stream              bool            `json:"stream"`
@@ -94,7 +96,7 @@ func parseAsk(cfg *Config, chat bool, d *dialect, path string, body []byte, head
 	a.model, a.stream, a.ignoreEOS = j.Model, j.Stream, j.IgnoreEOS
 	a.priority, a.metrics, a.timings = j.Priority, j.IncludeMetrics, j.TimingsPerToken
 	a.tokenIDs = j.ReturnTokenIDs
-	a.inputs, a.bare = j.inputs, j.bare
+	a.inputs, a.bare, a.drawing = j.inputs, j.bare, j.drawing
 	if j.as != nil {
 		a.dialect = j.as
 	}

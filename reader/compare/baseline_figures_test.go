@@ -59,6 +59,7 @@ func (l loaded) record(rng *rand.Rand, j int, due float64) metric.Record {
 	r.TTFOMS, r.MaxGapMS, r.CostUSD = some(r.TTFTMS.Or(0)+rng.Float64()), some(90*rng.Float64()), some(1e-6*rng.Float64())
 	r.FirstByteMS, r.CloseMS, r.NetworkMS = some(rng.Float64()), some(r.E2EMS.Or(0)+1), some(0)
 	r.ServiceTTFTMS, r.ServiceE2EMS, r.E2ETPS = r.TTFTMS, r.E2EMS, some(1/r.E2EMS.Or(1))
+	r.TTFIMS = some(100 * rng.Float64())
 	r.TTFAMS, r.StarvedMS, r.RTF = some(100*rng.Float64()), some(300*rng.Float64()), some(0.1+rng.Float64())
 	r.NormDecodeTPS, r.NormE2ETPS = r.DecodeTPS, r.E2ETPS
 	for range 5 {

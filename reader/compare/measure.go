@@ -51,6 +51,8 @@ var measures = []measure{
 	{key: "icl_ms", name: "icl", title: "ICL", unit: "ms", kind: ofGaps, better: metric.Lower, stats: []string{"p99"}, paced: true},
 	{key: "ttfa_ms", name: "ttfa", title: "TTFA", unit: "ms", better: metric.Lower, stats: percentiles,
 		value: func(r *metric.Record) opt { return r.TTFAMS }},
+	{key: "ttfi_ms", name: "ttfi", title: "TTFI", unit: "ms", better: metric.Lower, stats: percentiles,
+		value: func(r *metric.Record) opt { return r.TTFIMS }},
 	{key: "starved_ms", name: "starved", title: "starved", unit: "ms", better: metric.Lower, stats: []string{"p95"},
 		value: func(r *metric.Record) opt { return r.StarvedMS }},
 	{key: "rtf", name: "rtf", title: "RTF", better: metric.Lower, stats: percentiles,

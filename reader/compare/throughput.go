@@ -27,7 +27,7 @@ func meanThroughput(runs []*Run) metric.Throughput {
 func rates(t *metric.Throughput) []*opt {
 	return []*opt{
 		&t.WindowS, &t.SystemOutputTPS, &t.DeliveredTPS, &t.SystemInputTPS, &t.CacheHitRate, &t.SystemInOutTPS,
-		&t.RequestsPerS, &t.InputsPerS, &t.CharsPerS, &t.AudioPerS, &t.TasksPerS, &t.SuccessOutputTPS, &t.Best1sTPS, &t.Worst30sTPS,
+		&t.RequestsPerS, &t.InputsPerS, &t.CharsPerS, &t.AudioPerS, &t.ImagesPerS, &t.TasksPerS, &t.SuccessOutputTPS, &t.Best1sTPS, &t.Worst30sTPS,
 		&t.SustainedTPS, &t.OfferedPerS, &t.AchievedPerS,
 	}
 }

@@ -61,6 +61,7 @@ var phrases = []struct{ metric, worse, better string }{
 	{"ttft_ms", "starts later", "starts sooner"},
 	{"ttfo_ms", "answers later", "answers sooner"},
 	{"ttfa_ms", "speaks later", "speaks sooner"},
+	{"ttfi_ms", "shows later", "shows sooner"},
 	{"starved_ms", "starves players more", "starves players less"},
 	{"tpot_ms", "streams slower", "streams faster"},
 	{"tpot_adj_ms", "streams slower", "streams faster"},

@@ -291,6 +291,8 @@ func terms(r *run.Run, rows []pageRow) []metric.Definition {
 	switch {
 	case r.Speaks():
 		served = "audio_s_per_s"
+	case r.Draws():
+		served = "images_per_s"
 	case r.Wordless():
 		served = "inputs_per_s"
 	}

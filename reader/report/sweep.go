@@ -170,6 +170,8 @@ func (v *sweepView) table() {
 		served, latencies = "sound s/s", speechLatencies
 	case v.all((*run.Run).Hears):
 		served, latencies = "sound s/s", transcriptLatencies
+	case v.all((*run.Run).Draws):
+		served, latencies = "pictures/s", pictureLatencies
 	case v.all((*run.Run).Wordless):
 		served, latencies = "texts/s", wordlessLatencies
 	}
@@ -207,6 +209,8 @@ func (v *sweepView) table() {
 		switch served {
 		case "sound s/s":
 			rate = p.Throughput.AudioPerS
+		case "pictures/s":
+			rate = p.Throughput.ImagesPerS
 		case "texts/s":
 			rate = p.Throughput.InputsPerS
 		}
@@ -244,6 +248,9 @@ var wordlessLatencies = []sweepFigure{{"e2e_ms", "E2E", "e2e", "ms"}}
 
 // speechLatencies are those of points whose answers are sound.
 var speechLatencies = []sweepFigure{{"ttfa_ms", "TTFA", "ttfa", "ms"}, {"rtf", "RTF", "rtf", ""}}
+
+// pictureLatencies are those of points whose answers are pictures.
+var pictureLatencies = []sweepFigure{{"ttfi_ms", "TTFI", "ttfi", "ms"}, {"e2e_ms", "E2E", "e2e", "ms"}}
 
 // transcriptLatencies are those of points whose answers are what was heard.
 var transcriptLatencies = []sweepFigure{{"ttft_ms", "TTFT", "ttft", "ms"}, {"rtf", "RTF", "rtf", ""}}

@@ -18,6 +18,8 @@ func tiles(r *run.Run, v *view.View) []tile {
 		waits = map[string]int{"ttfa_ms": 1, "rtf": 1}
 	case r.Hears():
 		waits = map[string]int{"ttft_ms": 1, "rtf": 1}
+	case r.Draws():
+		waits = map[string]int{"ttfi_ms": 1, "e2e_ms": 1}
 	case r.Wordless():
 		waits = map[string]int{"e2e_ms": 1}
 	}
@@ -63,6 +65,9 @@ func serverTile(r *run.Run) tile {
 	}
 	if v, ok := r.Throughput.InputsPerS.Get(); ok && r.Wordless() {
 		t.Value, t.Unit, t.Link = typeset.Rate(v), "texts/s", "#def-inputs_per_s"
+	}
+	if v, ok := r.Throughput.ImagesPerS.Get(); ok && r.Draws() {
+		t.Value, t.Unit, t.Link = typeset.Rate(v), "pictures/s", "#def-images_per_s"
 	}
 	if v, ok := r.Throughput.RequestsPerS.Get(); ok {
 		t.Sub = typeset.Rate(v) + " requests/s"

@@ -20,7 +20,7 @@ func (p *Pricing) Of(tl *timeline.Timeline) timeline.Opt[float64] {
 	}
 	u := tl.Usage
 	if tl.Wordless() && !u.Output.OK() {
-		u.Output = timeline.Some(int64(0)) // vectors, scores and sound are no tokens
+		u.Output = timeline.Some(int64(0)) // vectors, scores, sound and pictures are no tokens
 	}
 	return prices.Of(u)
 }

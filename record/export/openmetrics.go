@@ -37,6 +37,7 @@ func writeOpenMetrics(w io.Writer, f *run.Folder) error {
 	p.gauge("inputs_per_second", "", t.InputsPerS)
 	p.gauge("characters_per_second", "", t.CharsPerS)
 	p.gauge("audio_seconds_per_second", "", t.AudioPerS)
+	p.gauge("images_per_second", "", t.ImagesPerS)
 	if sum.Goodput != nil {
 		p.gauge("good_ratio", "ratio", sum.Goodput.Fraction)
 	}

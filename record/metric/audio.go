@@ -28,28 +28,31 @@ func sound(tl *timeline.Timeline) Values {
 	if steady = steady && rate > 0 && restOf(tl) == nil && !tl.Flags.Has(timeline.ArrivalsCapped); steady {
 		p.perTokenUS = 1e6 / float64(rate)
 	}
-	var first, last, n int64
-	for ev := range tl.Events.Generation() {
-		if n == 0 {
-			first = ev.AtUS
-		}
-		n++
-		last = ev.AtUS
-		p.take(ev.AtUS, float64(ev.Bytes))
-	}
-	if r := restOf(tl); r != nil {
-		first, last, n = r.whole.firstUS, r.whole.lastUS, r.whole.n
-	}
-	if n == 0 {
+	came := spanOf(tl)
+	if came.n == 0 {
 		return v
 	}
-	v.Chunks = timeline.Some(n)
-	v.TTFAMS, v.E2EMS = timeline.Some(ms(max(first, 0))), timeline.Some(ms(max(last, 0)))
-	v.ServiceE2EMS = sinceSent(tl, last)
+	v.Chunks = timeline.Some(came.n)
+	v.TTFAMS, v.E2EMS = timeline.Some(ms(max(came.firstUS, 0))), timeline.Some(ms(max(came.lastUS, 0)))
+	v.ServiceE2EMS = sinceSent(tl, came.lastUS)
 	if steady {
+		for ev := range tl.Events.Generation() {
+			p.take(ev.AtUS, float64(ev.Bytes))
+		}
 		v.StarvedMS, v.Starvations = timeline.Some(p.waited/1000), timeline.Some(p.waits)
 	}
 	return v
+}
+
+// spanOf is when what was asked for came, and in how many events.
+func spanOf(tl *timeline.Timeline) (s choiceSpan) {
+	if r := restOf(tl); r != nil {
+		return choiceSpan{r.whole.n, r.whole.firstUS, r.whole.lastUS}
+	}
+	for ev := range tl.Events.Generation() {
+		s.add(ev.AtUS)
+	}
+	return s
 }
 
 // realTime is the real-time factor: how long the server took for sound of a length.

@@ -38,6 +38,7 @@ const (
 	GroupLatency       Group = "Latency"
 	GroupPace          Group = "Pace"
 	GroupSound         Group = "Sound"
+	GroupPictures      Group = "Pictures"
 	GroupTokens        Group = "Tokens"
 	GroupConnection    Group = "Sending and connection"
 	GroupOutcome       Group = "Outcome"
@@ -55,7 +56,7 @@ const (
 
 // Catalogue lists every definition, group by group.
 var Catalogue = slices.Concat(
-	latencyDefinitions, paceDefinitions, soundDefinitions, tokenDefinitions, connectionDefinitions,
+	latencyDefinitions, paceDefinitions, soundDefinitions, pictureDefinitions, tokenDefinitions, connectionDefinitions,
 	outcomeDefinitions, identityDefinitions, statisticsDefinitions,
 	requestsDefinitions, throughputDefinitions, goodputDefinitions, itemDefinitions,
 	coldDefinitions, costDefinitions, decompositionDefinitions,

@@ -76,6 +76,8 @@ var throughputDefinitions = []Definition{
 	{Name: "audio_s_per_s", Unit: "s/s", Title: "seconds of sound per second, of all requests together", Better: Higher, Group: GroupThroughput,
 		Formula: "Σ audio_s of ok requests / window", Null: "no length of sound is known, or window_s is null",
 		Elsewhere: "also RTFx of a server: how many times faster than it plays", Source: "sound, window", Aliases: []string{"audio throughput", "rtfx"}},
+	{Name: "images_per_s", Unit: "pictures/s", Title: "pictures made per second, of all requests together", Better: Higher, Group: GroupThroughput,
+		Formula: "Σ images of ok requests / window", Null: "no picture was made, or window_s is null", Source: "responses, window", Aliases: []string{"images per second", "pictures per second"}},
 	{Name: "tasks_per_s", Unit: "tasks/s", Title: "completed tasks per second", Better: Higher, Group: GroupThroughput,
 		Formula: "tasks of which every step succeeded / window", Null: "no tasks", Source: "outcomes, window"},
 	{Name: "success_output_tps", Unit: "tokens/s", Title: "output tokens per second of successful requests", Better: Higher, Group: GroupThroughput,

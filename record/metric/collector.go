@@ -108,6 +108,7 @@ type tokenCounts struct {
 	hidden             int64
 	inputs             int64 // of successful requests: texts embedded, documents ranked
 	chars, audioUS     int64 // of those too: characters spoken, and how long the sound was
+	images             int64 // and pictures made
 }
 
 type task struct {

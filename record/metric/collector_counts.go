@@ -91,6 +91,7 @@ func (c *Collector) countTokens(tl *timeline.Timeline, v *Values) {
 		t.inputs += tl.Inputs.Or(0)
 		t.chars += tl.Chars.Or(0)
 		t.audioUS += tl.AudioUS.Or(0)
+		t.images += tl.Images.Or(0)
 	}
 	if streamed, has := v.StreamedTokens.Get(); has {
 		t.streamed += streamed

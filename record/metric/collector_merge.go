@@ -90,4 +90,5 @@ func (t *tokenCounts) merge(o *tokenCounts) {
 	t.inputs += o.inputs
 	t.chars += o.chars
 	t.audioUS += o.audioUS
+	t.images += o.images
 }

@@ -213,6 +213,9 @@ func (c *Collector) rates(t *Throughput, w *windows) {
 	if c.tokens.audioUS > 0 {
 		t.AudioPerS = timeline.Some(float64(c.tokens.audioUS) / 1e6 / window)
 	}
+	if c.tokens.images > 0 {
+		t.ImagesPerS = per(c.tokens.images)
+	}
 	if len(c.tasks) > 0 {
 		var done int64
 		for _, task := range c.tasks {

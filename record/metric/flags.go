@@ -50,7 +50,7 @@ func mismatch(tl *timeline.Timeline, s *seen, c *counted) bool {
 // deliveryFlags are the flags that follow from how the stream arrived.
 func deliveryFlags(tl *timeline.Timeline, s *seen, c *counted) timeline.FlagSet {
 	var f timeline.FlagSet
-	if !tl.Streamed && tl.Outcome == timeline.OK && tl.Evidence == timeline.Arrivals && !tl.Wordless() {
+	if !tl.Streamed && tl.Outcome == timeline.OK && tl.Evidence == timeline.Arrivals && (!tl.Wordless() || tl.Asked) {
 		f |= timeline.NonStreaming
 		if tl.Asked {
 			f |= timeline.StreamIgnored

@@ -21,6 +21,7 @@ func Of(tl *timeline.Timeline) Record {
 // into copies the figures to the record.
 func (v *Values) into(r *Record) {
 	r.TTFTMS, r.TTFOMS, r.E2EMS = v.TTFTMS, v.TTFOMS, v.E2EMS
+	r.TTFIMS = v.TTFIMS
 	r.TTFAMS, r.RTF, r.StarvedMS, r.Starvations = v.TTFAMS, v.RTF, v.StarvedMS, v.Starvations
 	r.TPOTMS, r.TPOTAdjMS = v.TPOTMS, v.TPOTAdjMS
 	r.MaxGapMS, r.Stalls = v.MaxGapMS, v.Stalls
@@ -55,6 +56,7 @@ func facts(tl *timeline.Timeline) Record {
 		SentMS: optMS(tl.SentUS), FirstByteMS: optMS(tl.HeadUS), CloseMS: optMS(tl.CloseUS),
 
 		InputChars: tl.Chars, AudioS: seconds(tl.AudioUS), AudioBytesPerS: tl.AudioRate,
+		Images: tl.Images, ImageSize: optional(tl.ImageSize),
 		Inputs: tl.Inputs, InputTokens: tl.Usage.Input, CachedTokens: tl.Usage.Cached, ReusableTokens: tl.Reusable,
 		RequestedTokens: tl.Requested,
 

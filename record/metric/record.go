@@ -45,6 +45,7 @@ type Record struct {
 	TTFTMS           timeline.Opt[float64] `json:"ttft_ms"`
 	TTFOMS           timeline.Opt[float64] `json:"ttfo_ms"`
 	TTFAMS           timeline.Opt[float64] `json:"ttfa_ms"`
+	TTFIMS           timeline.Opt[float64] `json:"ttfi_ms"`
 	E2EMS            timeline.Opt[float64] `json:"e2e_ms"`
 	CloseMS          timeline.Opt[float64] `json:"close_ms"`
 
@@ -62,6 +63,9 @@ type Record struct {
 	RTF            timeline.Opt[float64] `json:"rtf"`
 	StarvedMS      timeline.Opt[float64] `json:"starved_ms"`
 	Starvations    timeline.Opt[int64]   `json:"starvations"`
+
+	Images    timeline.Opt[int64] `json:"images"`
+	ImageSize *string             `json:"image_size"`
 
 	InputChars      timeline.Opt[int64] `json:"input_chars"`
 	Inputs          timeline.Opt[int64] `json:"inputs"`

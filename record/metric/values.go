@@ -8,6 +8,7 @@ type Values struct {
 	TTFTMS timeline.Opt[float64]
 	TTFOMS timeline.Opt[float64]
 	TTFAMS timeline.Opt[float64] // of sound only
+	TTFIMS timeline.Opt[float64] // of pictures only
 	E2EMS  timeline.Opt[float64]
 
 	TPOTMS    timeline.Opt[float64]
@@ -72,10 +73,13 @@ func Scan(tl *timeline.Timeline, icl func(gapMS float64), itl func(gapMS float64
 }
 
 func valuesOf(tl *timeline.Timeline) (Values, seen) {
-	if timeline.ProductOf(tl.API) == timeline.Speech {
+	switch timeline.ProductOf(tl.API) {
+	case timeline.Speech:
 		v := sound(tl)
 		realTime(tl, &v)
 		return v, seen{}
+	case timeline.Pictures:
+		return pictures(tl), seen{}
 	}
 	s := observe(tl)
 	c := count(tl, &s)

@@ -42,6 +42,7 @@ var subjects = []subject{
 	{name: "ttft", key: "ttft_ms", unit: duration, value: func(r *metric.Record) opt { return r.TTFTMS }},
 	{name: "ttfo", key: "ttfo_ms", unit: duration, value: func(r *metric.Record) opt { return r.TTFOMS }},
 	{name: "ttfa", key: "ttfa_ms", unit: duration, value: func(r *metric.Record) opt { return r.TTFAMS }},
+	{name: "ttfi", key: "ttfi_ms", unit: duration, value: func(r *metric.Record) opt { return r.TTFIMS }},
 	{name: "tpot", key: "tpot_ms", unit: duration, value: func(r *metric.Record) opt { return r.TPOTMS }},
 	{name: "tpot_adj", key: "tpot_adj_ms", unit: duration, value: func(r *metric.Record) opt { return r.TPOTAdjMS }},
 	{name: "e2e", key: "e2e_ms", unit: duration, value: func(r *metric.Record) opt { return r.E2EMS }},
@@ -94,6 +95,7 @@ var subjects = []subject{
 	{name: "inputs_per_s", key: "inputs_per_s", class: ofRun, unit: perSecond, higher: true, run: func(s *metric.Summary) opt { return s.Throughput.InputsPerS }},
 	{name: "chars_per_s", key: "chars_per_s", class: ofRun, unit: perSecond, higher: true, run: func(s *metric.Summary) opt { return s.Throughput.CharsPerS }},
 	{name: "audio_s_per_s", key: "audio_s_per_s", class: ofRun, unit: perSecond, higher: true, run: func(s *metric.Summary) opt { return s.Throughput.AudioPerS }},
+	{name: "images_per_s", key: "images_per_s", class: ofRun, unit: perSecond, higher: true, run: func(s *metric.Summary) opt { return s.Throughput.ImagesPerS }},
 	{name: "tasks_per_s", key: "tasks_per_s", class: ofRun, unit: perSecond, higher: true, run: func(s *metric.Summary) opt { return s.Throughput.TasksPerS }},
 	{name: "achieved_per_s", key: "achieved_per_s", class: ofRun, unit: perSecond, higher: true, run: func(s *metric.Summary) opt { return s.Throughput.AchievedPerS }},
 	// The rate of good requests; its value comes from the judge.
@@ -140,7 +142,7 @@ func perMillion(factor float64) func(*metric.Summary) opt {
 var spellings = map[string]string{
 	"e2el": "e2e", "latency": "e2e", "request_latency": "e2e", "e2e_latency": "e2e", "end_to_end": "e2e", "end_to_end_latency": "e2e",
 	"inter_token_latency": "itl", "inter_chunk_latency": "icl", "gap": "itl", "longest_gap": "max_gap",
-	"time_to_first_token": "ttft", "time_per_output_token": "tpot", "time_to_first_output": "ttfo", "time_to_first_audio": "ttfa", "real_time_factor": "rtf",
+	"time_to_first_token": "ttft", "time_per_output_token": "tpot", "time_to_first_output": "ttfo", "time_to_first_audio": "ttfa", "time_to_first_image": "ttfi", "real_time_factor": "rtf",
 	"session": sessionE2E, "session_duration": sessionE2E, "conversation_e2e": sessionE2E,
 	"errors": "error_rate", "error": "error_rate", "failure_rate": "error_rate", "failures": "error_rate",
 	"checks": "check_pass", "check": "check_pass", "check_passed": "check_pass", "checks_pass": "check_pass",

@@ -37,7 +37,7 @@ var factors = map[dimension]map[string]factor{
 	tokenRate: {"": plain, "tps": plain, "tok/s": plain, "tokens/s": plain, "token/s": plain, "t/s": plain,
 		"tokens/sec": plain, "tok/sec": plain, "/s": plain, "tokenspersecond": plain, "tokpersecond": plain},
 	perSecond: {"": plain, "/s": plain, "rps": plain, "qps": plain, "req/s": plain, "requests/s": plain,
-		"request/s": plain, "tasks/s": plain, "texts/s": plain, "inputs/s": plain, "chars/s": plain, "characters/s": plain, "audio s/s": plain, "s/s": plain, "req/sec": plain, "requestspersecond": plain},
+		"request/s": plain, "tasks/s": plain, "texts/s": plain, "inputs/s": plain, "chars/s": plain, "images/s": plain, "pictures/s": plain, "characters/s": plain, "audio s/s": plain, "s/s": plain, "req/sec": plain, "requestspersecond": plain},
 	tokens:  {"": plain, "tokens": plain, "token": plain, "tok": plain},
 	number:  {"": plain},
 	dollars: {"": plain, "$": plain, "usd": plain, "dollars": plain},

@@ -120,6 +120,8 @@ func (c *coder) timeline(t *timeline.Timeline) {
 	c.optInt(&t.Chars)
 	c.optInt(&t.AudioUS)
 	c.optInt(&t.AudioRate)
+	c.optInt(&t.Images)
+	c.string(&t.ImageSize)
 }
 
 // more reports whether there is anything left to read; writing always goes on.

@@ -42,6 +42,7 @@ type row struct {
 	TTFTMS           *float64 `parquet:"ttft_ms"`
 	TTFOMS           *float64 `parquet:"ttfo_ms"`
 	TTFAMS           *float64 `parquet:"ttfa_ms"`
+	TTFIMS           *float64 `parquet:"ttfi_ms"`
 	E2EMS            *float64 `parquet:"e2e_ms"`
 	CloseMS          *float64 `parquet:"close_ms"`
 
@@ -59,6 +60,9 @@ type row struct {
 	RTF            *float64 `parquet:"rtf"`
 	StarvedMS      *float64 `parquet:"starved_ms"`
 	Starvations    *int64   `parquet:"starvations"`
+
+	Images    *int64  `parquet:"images"`
+	ImageSize *string `parquet:"image_size,dict"`
 
 	InputChars      *int64  `parquet:"input_chars"`
 	Inputs          *int64  `parquet:"inputs"`
@@ -96,7 +100,7 @@ type row struct {
 	EvKind   []string `parquet:"ev_kind,list" parquet-element:",dict" says:"what the event was"`
 	EvTokens []*int64 `parquet:"ev_tokens,list" parquet-element:",dict" says:"output tokens in it; null where the protocol does not tell"`
 	EvChoice []int32  `parquet:"ev_choice,list" parquet-element:",dict" says:"which choice (n > 1) it belongs to"`
-	EvBytes  []int64  `parquet:"ev_bytes,list" parquet-element:",dict" says:"UTF-8 bytes of generated text in it, or bytes of sound"`
+	EvBytes  []int64  `parquet:"ev_bytes,list" parquet-element:",dict" says:"UTF-8 bytes of generated text in it, or bytes of sound or of a picture"`
 	EvRead   []int64  `parquet:"ev_read,list" parquet-element:",delta" says:"which read completed it, counted from 0; events of one read share a stamp"`
 	EvLagUS  []int64  `parquet:"ev_lag_us,list" parquet-element:",dict" says:"from the kernel's stamp to the client's read, µs; 0 with the user clock"`
 

@@ -37,6 +37,8 @@ type outline struct {
 	Chars     *int64   `parquet:"input_chars"`
 	AudioS    *float64 `parquet:"audio_s"`
 	AudioRate *int64   `parquet:"audio_bytes_per_s"`
+	Images    *int64   `parquet:"images"`
+	ImageSize *string  `parquet:"image_size"`
 	Class     *string  `parquet:"workload_class"`
 	ID        string   `parquet:"id"`
 	API       string   `parquet:"api"`
@@ -120,6 +122,7 @@ func (f *outline) into(t *timeline.Timeline) error {
 		Session: word(f.Session), Turn: timeline.FromPtr(f.Turn),
 		Task: word(f.Task), Step: timeline.FromPtr(f.Step), Parent: word(f.Parent), Agent: word(f.Agent), Reusable: timeline.FromPtr(f.Reusable), Inputs: timeline.FromPtr(f.Inputs), Class: word(f.Class),
 		Chars: timeline.FromPtr(f.Chars), AudioUS: microsOfSeconds(f.AudioS), AudioRate: timeline.FromPtr(f.AudioRate),
+		Images: timeline.FromPtr(f.Images), ImageSize: word(f.ImageSize),
 		Norm: timeline.FromPtr(f.NormTokens), NormBy: word(f.NormBy),
 		API: f.API, Model: f.Model,
 		Evidence: timeline.Evidence(f.Evidence), Clock: timeline.Clock(f.Clock),

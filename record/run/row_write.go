@@ -57,7 +57,7 @@ func recordRow(rec *metric.Record) row {
 		ConnectionReused: rec.ConnectionReused.Ptr(), Remote: rec.Remote,
 		SentMS: rec.SentMS.Ptr(), FirstByteMS: rec.FirstByteMS.Ptr(),
 		TTFTMS: rec.TTFTMS.Ptr(), TTFOMS: rec.TTFOMS.Ptr(),
-		TTFAMS: rec.TTFAMS.Ptr(), E2EMS: rec.E2EMS.Ptr(), CloseMS: rec.CloseMS.Ptr(),
+		TTFAMS: rec.TTFAMS.Ptr(), TTFIMS: rec.TTFIMS.Ptr(), E2EMS: rec.E2EMS.Ptr(), CloseMS: rec.CloseMS.Ptr(),
 
 		TPOTMS: rec.TPOTMS.Ptr(), TPOTAdjMS: rec.TPOTAdjMS.Ptr(),
 		ICLMS: rec.ICLMS, ITLMS: rec.ITLMS,
@@ -65,6 +65,7 @@ func recordRow(rec *metric.Record) row {
 		DecodeTPS: rec.DecodeTPS.Ptr(), E2ETPS: rec.E2ETPS.Ptr(),
 
 		AudioS: rec.AudioS.Ptr(), AudioBytesPerS: rec.AudioBytesPerS.Ptr(), RTF: rec.RTF.Ptr(), StarvedMS: rec.StarvedMS.Ptr(), Starvations: rec.Starvations.Ptr(),
+		Images: rec.Images.Ptr(), ImageSize: rec.ImageSize,
 		InputChars: rec.InputChars.Ptr(), Inputs: rec.Inputs.Ptr(), InputTokens: rec.InputTokens.Ptr(), CachedTokens: rec.CachedTokens.Ptr(), ReusableTokens: rec.ReusableTokens.Ptr(),
 		OutputTokens: rec.OutputTokens.Ptr(), ReasoningTokens: rec.ReasoningTokens.Ptr(),
 		RequestedTokens: rec.RequestedTokens.Ptr(), Chunks: rec.Chunks.Ptr(),

@@ -161,13 +161,13 @@ type Workload struct {
 	OutputIsCap bool `json:"output_is_cap"`
 }
 
-// Wordless reports whether every answer was vectors, scores or sound, which have no
+// Wordless reports whether every answer was vectors, scores, sound or pictures, which have no
 // first token and no pace. Where nothing succeeded the API says it.
 func (r *Run) Wordless() bool {
 	if r.Requests.OK == 0 {
 		return timeline.ProductOf(r.Target.API).Wordless()
 	}
-	return r.Metrics["inputs"].N+r.Metrics["ttfa_ms"].N >= r.Requests.OK
+	return r.Metrics["inputs"].N+r.Metrics["ttfa_ms"].N+r.Metrics["images"].N >= r.Requests.OK
 }
 
 // Hears reports whether every answer was the text of sound whose length is known.
@@ -181,4 +181,12 @@ func (r *Run) Speaks() bool {
 		return timeline.ProductOf(r.Target.API) == timeline.Speech
 	}
 	return r.Metrics["ttfa_ms"].N >= r.Requests.OK
+}
+
+// Draws reports whether every answer was pictures.
+func (r *Run) Draws() bool {
+	if r.Requests.OK == 0 {
+		return timeline.ProductOf(r.Target.API) == timeline.Pictures
+	}
+	return r.Metrics["images"].N >= r.Requests.OK
 }

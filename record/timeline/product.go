@@ -15,6 +15,8 @@ const (
 	// Transcript is text that was heard in sound: words, of no length that can be
 	// asked for.
 	Transcript
+	// Pictures are made of a text, or of other pictures.
+	Pictures
 )
 
 // ProductOf tells it by the name of an API.
@@ -28,6 +30,8 @@ func ProductOf(api string) Product {
 		return Speech
 	case "transcription":
 		return Transcript
+	case "images":
+		return Pictures
 	}
 	return Words
 }

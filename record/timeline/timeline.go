@@ -124,6 +124,12 @@ type Timeline struct {
 	// AudioRate is how many of its bytes play for a second, where that is the same
 	// throughout: then the bytes of the events are times.
 	AudioRate Opt[int64]
+	// Images is how many pictures were made, those on the way to them not counted.
+	// Empty for requests of another kind.
+	Images Opt[int64]
+	// ImageSize is how large each is, in pixels: 1024x768. Empty where that is not
+	// known, or they differ.
+	ImageSize string
 }
 
 // Usage is the server's own count, normalised: Input includes cached tokens

@@ -36,7 +36,7 @@ var families = []struct{ prefix, figure string }{
 	{"delay", Delay}, {"client_lag", Delay}, {"send_late", Delay},
 	{"error", Errors}, {"check", Errors},
 	{"system_", Throughput}, {"delivered_tps", Throughput}, {"success_", Throughput}, {"sustained", Throughput}, {"requests_per_s", Throughput},
-	{"inputs_per_s", Throughput}, {"chars_per_s", Throughput}, {"audio_s_per_s", Throughput},
+	{"inputs_per_s", Throughput}, {"chars_per_s", Throughput}, {"audio_s_per_s", Throughput}, {"images_per_s", Throughput},
 	{"tasks_per_s", Throughput}, {"usd", Throughput}, {"cost", Throughput}, {"peak", Throughput}, {"throughput", Throughput},
 }
 

@@ -82,6 +82,7 @@ var figures = map[string]figure{
 	"inputs_per_s":      {over: "texts", perSecond: true, times: 1},
 	"chars_per_s":       {over: "characters", perSecond: true, times: 1},
 	"audio_s_per_s":     {over: "seconds of sound", perSecond: true, times: 1},
+	"images_per_s":      {over: "pictures", perSecond: true, times: 1},
 	"goodput_per_s":     {over: "good requests", perSecond: true, times: 1},
 	"usd_per_1k_output": {over: "dollars", under: "output tokens", times: 1e3},
 	"usd_per_m_output":  {over: "dollars", under: "output tokens", times: 1e6},

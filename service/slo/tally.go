@@ -137,6 +137,8 @@ func (o *Objective) FigureOf(r *metric.Record) (over, under float64, ok bool) {
 		return float64(r.InputChars.Or(0)), 0, r.Error == nil && r.InputChars.OK()
 	case "audio_s_per_s":
 		return r.AudioS.Or(0), 0, r.Error == nil && r.AudioS.OK()
+	case "images_per_s":
+		return float64(r.Images.Or(0)), 0, r.Error == nil && r.Images.OK()
 	case "inputs_per_s":
 		return float64(r.Inputs.Or(0)), 0, r.Error == nil && r.Inputs.OK()
 	case "goodput_per_s":

@@ -189,6 +189,8 @@ func (a *API) Paths() []string {
 		return []string{a.Path}
 	case a == Anthropic, a.Common:
 		return []string{a.Path, "*" + a.Path}
+	case a == Images:
+		return []string{a.Path, "*" + tail, "*/images/edits"}
 	default:
 		return []string{a.Path, "*" + tail}
 	}

@@ -26,6 +26,7 @@ var All = []*API{
 	TEIRerank,
 	Speech,
 	Transcription,
+	Images,
 }
 
 // ByName finds an API. The error lists the names there are.

@@ -68,6 +68,9 @@ func TestRequests(t *testing.T) {
 		"speech": {
 			`/v1/audio/speech {"model":"m","input":"s\n\nhi","voice":"alloy","response_format":"wav","seed":1}`,
 			`/v1/audio/speech {"model":"m","input":"s\n\nhi","voice":"alloy","response_format":"wav","seed":1}`},
+		"images": {
+			`/v1/images/generations {"model":"m","prompt":"s\n\nhi","seed":1}`,
+			`/v1/images/generations {"model":"m","prompt":"s\n\nhi","seed":1}`},
 	}
 	for _, a := range All {
 		if a == Transcription {

@@ -73,7 +73,7 @@ func (s *Stream) results() {
 	if s.malformed > 0 {
 		tl.Flags |= timeline.MalformedEvent
 	}
-	if s.form == whole && !s.api.Product().Wordless() {
+	if s.form == whole && (!s.api.Product().Wordless() || tl.Asked) {
 		tl.Flags |= timeline.NonStreaming
 		if tl.Asked {
 			tl.Flags |= timeline.StreamIgnored
@@ -189,6 +189,8 @@ func (s *Stream) emptyWords() string {
 		return "the reply answers none of the texts"
 	case product == timeline.Speech:
 		return "the reply holds no sound"
+	case product == timeline.Pictures:
+		return "the reply holds no picture"
 	}
 	words := "the answer is complete and has no token"
 	if n, ok := tl.Usage.Output.Get(); ok && n > 0 {
@@ -215,6 +217,8 @@ func (s *Stream) truncatedWords(end timeline.End, trailer http.Header, garbage i
 	switch {
 	case s.total == 0:
 		words = how + " before any data came"
+	case s.api.Product() == timeline.Pictures && s.form != whole:
+		words = how + " before every picture had come"
 	case s.progress.reason:
 		words = how + " before every choice had finished"
 	case s.form == bare:

@@ -25,8 +25,8 @@ var Speech = &API{
 	Signs:   []Sign{{"type=speech.audio.*"}},
 }
 
-// Describe notes on a request's timeline how much it asks for: texts, characters, or
-// seconds of sound, by what the API takes.
+// Describe notes on a request's timeline how much it asks for: texts, characters,
+// seconds of sound or pictures, by what the API takes.
 func (a *API) Describe(r *Request, tl *timeline.Timeline) {
 	tl.Inputs = a.Inputs(r)
 	switch a.Product() {
@@ -34,6 +34,8 @@ func (a *API) Describe(r *Request, tl *timeline.Timeline) {
 		tl.Chars = timeline.Some(int64(utf8.RuneCountInString(r.Prompt())))
 	case timeline.Transcript:
 		tl.AudioUS = r.heardUS()
+	case timeline.Pictures:
+		tl.Images, tl.Asked = timeline.Some(r.wanted()), r.Extra["stream"] == true
 	}
 }
 

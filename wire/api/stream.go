@@ -97,8 +97,11 @@ func (s *Stream) Head(atUS int64, head Head) {
 	if (s.form == foreign || s.form == unsure) && head.Status >= 200 && head.Status <= 299 && s.api.isBare(head.Header.Get("Content-Type")) {
 		s.form = bare
 	}
-	if s.api.Product() == timeline.Speech { // of an earlier try
+	switch s.api.Product() { // of an earlier try
+	case timeline.Speech:
 		s.tl.AudioUS, s.tl.AudioRate = none, none
+	case timeline.Pictures:
+		s.tl.ImageSize = ""
 	}
 	s.doubt = s.form == foreign && head.Status >= 200 && head.Status <= 299
 	coding, err := framing.NewDecoder(head.Header["Content-Encoding"]...)

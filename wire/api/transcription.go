@@ -1,14 +1,8 @@
 package api
 
 import (
-	"bytes"
 	"errors"
-	"fmt"
 	"maps"
-	"mime/multipart"
-	"net/http"
-	"net/textproto"
-	"slices"
 	"unicode/utf8"
 
 	"tokenmeter/record/timeline"
@@ -50,9 +44,6 @@ var (
 	errWantSound = errors.New("this API takes sound, and there is none: give a folder of recordings or a length")
 )
 
-// boundary stands between the parts of a form. No file of sound has it.
-const boundary = "tokenmeter-b81f4f1b6a0d4a6e9f5f0c6a2d7e3c94"
-
 func buildTranscription(r *Request) (Call, error) {
 	sound := r.sound()
 	if sound == nil {
@@ -63,26 +54,7 @@ func buildTranscription(r *Request) (Call, error) {
 		fields["stream"] = true
 	}
 	maps.Copy(fields, r.Extra)
-	var b bytes.Buffer
-	b.Grow(len(sound.Data) + 1024)
-	form := multipart.NewWriter(&b)
-	err := form.SetBoundary(boundary)
-	for _, name := range slices.Sorted(maps.Keys(fields)) {
-		if value := fields[name]; value != nil && err == nil {
-			err = form.WriteField(name, fmt.Sprint(value))
-		}
-	}
-	if err != nil {
-		return Call{}, err
-	}
-	part, err := form.CreatePart(textproto.MIMEHeader{
-		"Content-Disposition": {fmt.Sprintf(`form-data; name="file"; filename=%q`, sound.Name)}, "Content-Type": {"application/octet-stream"}})
-	if err != nil {
-		return Call{}, err
-	}
-	_, _ = part.Write(sound.Data) // to memory
-	_ = form.Close()
-	return Call{Path: "/v1/audio/transcriptions", Body: b.Bytes(), Header: http.Header{"Content-Type": {form.FormDataContentType()}}}, nil
+	return upload("/v1/audio/transcriptions", fields, []file{{"file", sound.Name, "application/octet-stream", sound.Data}})
 }
 
 // heardUS is how long the sound of a request plays; empty without any, and where its

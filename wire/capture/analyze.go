@@ -97,7 +97,7 @@ func (h *head) timeline(a *api.API) *timeline.Timeline {
 	if tl.Requested = h.Requested; !tl.Requested.OK() {
 		tl.Requested = requested
 	}
-	tl.Inputs, tl.Chars, tl.AudioUS = h.Inputs, h.Chars, h.Audio
+	tl.Inputs, tl.Chars, tl.AudioUS, tl.Images = h.Inputs, h.Chars, h.Audio, h.Images
 	if h.Phase != "" {
 		tl.Phase = h.Phase
 	}

@@ -47,6 +47,7 @@ type head struct {
 	Requested timeline.Opt[int64] `json:"requested_tokens,omitzero"`
 	Inputs    timeline.Opt[int64] `json:"inputs,omitzero"`
 	Chars     timeline.Opt[int64] `json:"input_chars,omitzero"`
+	Images    timeline.Opt[int64] `json:"images,omitzero"`   // that were asked for
 	Audio     timeline.Opt[int64] `json:"audio_us,omitzero"` // that was sent; what came is in the reads
 	Flags     timeline.FlagSet    `json:"flags,omitzero"`
 }

@@ -23,6 +23,7 @@ type Writer struct {
 	tl      *timeline.Timeline
 	request []byte
 	sent    timeline.Opt[int64] // how long the sound is that was sent, µs
+	images  timeline.Opt[int64] // how many pictures are asked for
 	head    *api.Head
 	headUS  int64
 	buf     bytes.Buffer
@@ -38,7 +39,7 @@ const maxHeld = 1 << 20
 // NewWriter returns the writer of the capture of tl's request, whose body was
 // request. The timeline is read when the capture ends, or when it grows large.
 func NewWriter(w io.Writer, tl *timeline.Timeline, request []byte) *Writer {
-	return &Writer{out: w, tl: tl, request: request, sent: tl.AudioUS}
+	return &Writer{out: w, tl: tl, request: request, sent: tl.AudioUS, images: tl.Images}
 }
 
 // Head takes the response's head.
@@ -126,7 +127,7 @@ func (w *Writer) firstLine() *head {
 		RetryAfter: fromOpt(tl.RetryAfterUS), Clock: tl.Clock,
 		Ordinal: tl.Request, ID: tl.ID, Phase: tl.Phase, Worker: tl.Worker,
 		Session: tl.Session, Turn: tl.Turn, Task: tl.Task, Step: tl.Step, Parent: tl.Parent,
-		Model: tl.Model, Asked: timeline.Some(tl.Asked), Requested: tl.Requested, Inputs: tl.Inputs, Chars: tl.Chars, Audio: w.sent,
+		Model: tl.Model, Asked: timeline.Some(tl.Asked), Requested: tl.Requested, Inputs: tl.Inputs, Chars: tl.Chars, Audio: w.sent, Images: w.images,
 		Flags: tl.Flags & clientFlags,
 	}
 	if w.head != nil {

@@ -180,9 +180,9 @@ func stripTable(strips []*gather.Strip) *Table {
 		}
 		return typeset.Missing
 	}
-	words, sound := false, false
+	words, sound, pictures := false, false, false
 	for _, s := range strips {
-		words, sound = words || !s.Wordless, sound || s.TTFA.OK()
+		words, sound, pictures = words || !s.Wordless, sound || s.TTFA.OK(), pictures || s.TTFI.OK()
 	}
 	columns := []column{
 		{"request", func(s *gather.Strip) string { return fmt.Sprintf("#%d", s.ID) }},
@@ -193,6 +193,9 @@ func stripTable(strips []*gather.Strip) *Table {
 	}
 	if sound {
 		columns = append(columns, column{"TTFA ms", func(s *gather.Strip) string { return opt(s.TTFA) }})
+	}
+	if pictures {
+		columns = append(columns, column{"TTFI ms", func(s *gather.Strip) string { return opt(s.TTFI) }})
 	}
 	columns = append(columns, column{"end ms", func(s *gather.Strip) string { return typeset.Digits{}.Value(s.End) }})
 	if words {

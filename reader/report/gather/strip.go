@@ -19,6 +19,7 @@ type Strip struct {
 	Output   timeline.Opt[int64]
 	TTFT     timeline.Opt[float64]
 	TTFA     timeline.Opt[float64]
+	TTFI     timeline.Opt[float64]
 	Wordless bool
 	MaxGap   timeline.Opt[float64]
 	notSplit bool // the server did not say how the wait was spent
@@ -35,7 +36,7 @@ const ticksMax = 400
 
 func newStrip(tl *timeline.Timeline, v *metric.Values) *Strip {
 	s := &Strip{ID: tl.Request, DueS: float64(tl.DueUS) / 1e6, Class: tl.Outcome,
-		Output: v.OutputTokens, TTFT: v.TTFTMS, TTFA: v.TTFAMS, Wordless: tl.Wordless(), MaxGap: v.MaxGapMS}
+		Output: v.OutputTokens, TTFT: v.TTFTMS, TTFA: v.TTFAMS, TTFI: v.TTFIMS, Wordless: tl.Wordless(), MaxGap: v.MaxGapMS}
 	if tl.Error != nil {
 		s.Message = tl.Error.Message
 	}
@@ -49,18 +50,18 @@ func newStrip(tl *timeline.Timeline, v *metric.Values) *Strip {
 }
 
 // split divides the request: our own lateness, making the connection, the wait
-// for the first token, or sound, and what follows it. The wait is divided only when the
+// for the first token, sound or picture, and what follows it. The wait is divided only when the
 // server said how.
 func (s *Strip) split(tl *timeline.Timeline, v *metric.Values) {
 	at := max(float64(tl.StartUS-tl.DueUS)/1000, 0)
 	s.add("late", 0, at)
 	connect := float64(tl.DNSUS.Or(0)+tl.ConnectUS.Or(0)+tl.TLSUS.Or(0)) / 1000
 	at = s.add("connect", at, min(at+connect, s.End))
-	first := min(v.TTFTMS.Or(v.TTFAMS.Or(s.End)), s.End)
+	first := min(v.TTFTMS.Or(v.TTFAMS.Or(v.TTFIMS.Or(s.End))), s.End)
 	if first > at {
 		s.wait(tl, v, at, first)
 	}
-	if v.TTFTMS.OK() || v.TTFAMS.OK() {
+	if v.TTFTMS.OK() || v.TTFAMS.OK() || v.TTFIMS.OK() {
 		s.add("decode", first, s.End)
 	}
 }

@@ -209,6 +209,8 @@ func ShowAs(metric string) shower {
 		return showUnit(" characters/s", false)
 	case metric == "audio_s_per_s":
 		return showUnit(" s of sound/s", false)
+	case metric == "images_per_s":
+		return showUnit(" pictures/s", false)
 	case metric == "inputs_per_s":
 		return showUnit(" texts/s", false)
 	case strings.HasSuffix(metric, "_per_s"):

@@ -96,13 +96,17 @@ var latencies = []struct{ key, name, objective string }{
 	{"itl_ms", "ITL", "itl"},
 	{"icl_ms", "ICL", "icl"},
 	{"ttfa_ms", "TTFA", "ttfa"},
+	{"ttfi_ms", "TTFI", "ttfi"},
 	{"starved_ms", "starved", "starved"},
 	{"rtf", "RTF", "rtf"},
 	{"e2e_ms", "E2E", "e2e"},
 }
 
-// ofSound are the rows that are shown where there is sound.
-func ofSound(key string) bool { return key == "ttfa_ms" || key == "starved_ms" || key == "rtf" }
+// wordless are the rows that are shown where there is sound, or a picture that came
+// in steps.
+func wordless(key string) bool {
+	return key == "ttfa_ms" || key == "starved_ms" || key == "rtf" || key == "ttfi_ms"
+}
 
 // rows builds the latency table. Gaps between tokens are shown when they are
 // known, else gaps between chunks; the answer's first token has a row of its
@@ -110,11 +114,11 @@ func ofSound(key string) bool { return key == "ttfa_ms" || key == "starved_ms" |
 func rows(r *run.Run) (table []Row, notes []string) {
 	for _, l := range latencies {
 		d := r.Metrics[l.key]
-		if ofSound(l.key) && d.N == 0 && !(r.Speaks() && l.key == "ttfa_ms") {
+		if wordless(l.key) && d.N == 0 && !(r.Speaks() && l.key == "ttfa_ms") {
 			continue
 		}
-		if r.Wordless() && l.key != "e2e_ms" && !ofSound(l.key) {
-			continue // vectors, scores and sound have no first token and no pace
+		if r.Wordless() && l.key != "e2e_ms" && !wordless(l.key) {
+			continue // vectors, scores, sound and pictures have no first token and no pace
 		}
 		switch l.key {
 		case "ttfo_ms":

@@ -225,7 +225,10 @@ func server(r *run.Run) string {
 	if v, ok := t.CharsPerS.Get(); ok {
 		parts = append(parts, typeset.Rate(v)+" characters/s")
 	}
-	if v, ok := t.SystemOutputTPS.Get(); ok && !r.Speaks() {
+	if v, ok := t.ImagesPerS.Get(); ok {
+		parts = append(parts, typeset.Rate(v)+" pictures/s")
+	}
+	if v, ok := t.SystemOutputTPS.Get(); ok && !r.Speaks() && !r.Draws() {
 		parts = append(parts, typeset.Rate(v)+" output tok/s")
 	}
 	if v, ok := t.SustainedTPS.Get(); ok {

@@ -108,7 +108,7 @@ type Row struct {
 }
 
 // ErrNoWords says that there is nothing to look at through a lens.
-var ErrNoWords = errors.New("lenses are of answers with words, and these requests were answered with vectors, scores or sound: a report without a lens shows them")
+var ErrNoWords = errors.New("lenses are of answers with words, and these requests were answered with vectors, scores, sound or pictures: a report without a lens shows them")
 
 // Apply looks at the measured timelines through the named lenses; "all" names
 // every one. Requests cancelled at the end of the run are left out, as the
@@ -152,7 +152,7 @@ func Apply(names []string, timelines iter.Seq[*timeline.Timeline], facts Facts) 
 		t := table{facts: facts}
 		readers[i].report(&t)
 		t.noteIf(bare > 0, "%s left out: arrivals are not known", some(bare, "request"))
-		t.noteIf(wordless > 0, "%s left out: vectors, scores and sound have no words", some(wordless, "request"))
+		t.noteIf(wordless > 0, "%s left out: vectors, scores, sound and pictures have no words", some(wordless, "request"))
 		t.noteIf(unstreamed > 0, "%s without a stream: no first token and no pace there", some(unstreamed, "answer"))
 		tables[i] = Table{Lens: l.name, Tool: l.tool, AsOf: l.asOf, Rows: t.rows, Notes: t.notes}
 	}

@@ -24,7 +24,7 @@ func TestAnswersWithoutWords(t *testing.T) {
 	tab := through(t, "vllm", Facts{}, newReply().events(timeline.Text, 2, 100, 10).usage(1, 2), vectors())
 	tab.want(t, "completed", 1)
 	tab.want(t, "failed", 0)
-	if notes := strings.Join(tab.Notes, "\n"); !strings.Contains(notes, "1 request left out: vectors, scores and sound") {
+	if notes := strings.Join(tab.Notes, "\n"); !strings.Contains(notes, "1 request left out: vectors, scores, sound and pictures") {
 		t.Errorf("notes are %q", notes)
 	}
 }

@@ -65,7 +65,7 @@ func operation(name string) string {
 		return "generate_content"
 	case "embeddings":
 		return "embeddings"
-	case "rerank", "speech", "transcription": // the conventions have no name of their own
+	case "rerank", "speech", "transcription", "images": // the conventions have no name of their own
 		return name
 	}
 	return "chat"
