@@ -83,10 +83,11 @@ var rooms = map[string][]string{
 	"service/slo":       {"service/traffic", "record/cost", "record/metric", "record/objective", "record/stat", "record/timeline", "base/config", "base/limitio", "base/printable", "base/secret"},
 	"service/telemetry": {"service/traffic", "record/metric", "record/objective", "record/timeline"},
 
-	"reader/trend":   {"reader/report", "record/metric", "record/run", "record/stat", "record/timeline", "base/printable"},
-	"reader/runs":    {"reader/report", "record/metric", "record/objective", "record/run", "record/timeline", "record/validity"},
-	"reader/compare": {"base/random", "record/exit", "record/metric", "record/objective", "record/run", "record/stat", "record/timeline", "record/validity", "base/limitio", "base/printable"},
-	"reader/report":  {"reader/compare", "load/sweep", "record/metric", "record/objective", "record/run", "record/stat", "record/timeline", "record/validity", "base/printable"},
+	"reader/typeset": {"record/metric", "record/timeline", "base/printable"},
+	"reader/trend":   {"reader/report", "reader/typeset", "record/metric", "record/run", "record/stat", "record/timeline", "base/printable"},
+	"reader/runs":    {"reader/report", "reader/typeset", "record/metric", "record/objective", "record/run", "record/timeline", "record/validity"},
+	"reader/compare": {"reader/typeset", "base/random", "record/exit", "record/metric", "record/objective", "record/run", "record/stat", "record/timeline", "record/validity", "base/limitio", "base/printable"},
+	"reader/report":  {"reader/compare", "reader/typeset", "load/sweep", "record/metric", "record/objective", "record/run", "record/stat", "record/timeline", "record/validity", "base/printable"},
 }
 
 // inner lists the packages of each room that has more than one, "." for the one
@@ -102,7 +103,7 @@ var inner = map[string][]string{
 	"service/traffic":   {".", "rows", "trace"},
 	"service/slo":       {".", "rules", "foreign", "kept", "notify", "history", "history/historytest", "history/sqlite", "history/watch"},
 	"service/telemetry": {".", "telemetrytest", "prometheus", "otel", "datadog", "dashboard"},
-	"reader/report":     {"typeset", "view", "gather", "chart", "."},
+	"reader/report":     {"view", "gather", "chart", "."},
 }
 
 // wiring may import anything; nobody imports it.

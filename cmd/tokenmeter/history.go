@@ -10,8 +10,8 @@ import (
 	"strings"
 	"time"
 
-	"tokenmeter/reader/report/typeset"
 	"tokenmeter/reader/runs"
+	"tokenmeter/reader/typeset"
 	"tokenmeter/record/objective"
 	"tokenmeter/record/run"
 )

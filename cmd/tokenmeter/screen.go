@@ -6,7 +6,7 @@ import (
 	"path/filepath"
 	"strings"
 
-	"tokenmeter/reader/report/typeset"
+	"tokenmeter/reader/typeset"
 )
 
 // screen is what an output can show.

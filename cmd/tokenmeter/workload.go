@@ -13,7 +13,7 @@ import (
 	"tokenmeter/base/printable"
 	"tokenmeter/load/schedule"
 	"tokenmeter/load/workload"
-	"tokenmeter/reader/report/typeset"
+	"tokenmeter/reader/typeset"
 	"tokenmeter/record/cost"
 )
 

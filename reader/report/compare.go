@@ -6,8 +6,8 @@ import (
 	"strings"
 
 	"tokenmeter/reader/compare"
-	"tokenmeter/reader/report/typeset"
 	"tokenmeter/reader/report/view"
+	"tokenmeter/reader/typeset"
 )
 
 // versus is a comparison in words and figures, before a form is given to it.

@@ -6,8 +6,8 @@ import (
 	"strings"
 
 	"tokenmeter/reader/compare"
-	"tokenmeter/reader/report/typeset"
 	"tokenmeter/reader/report/view"
+	"tokenmeter/reader/typeset"
 )
 
 type gateLine struct{ mark, state, text, says string }

@@ -10,8 +10,8 @@ import (
 
 	"tokenmeter/reader/compare"
 	"tokenmeter/reader/report/chart"
-	"tokenmeter/reader/report/typeset"
 	"tokenmeter/reader/report/view"
+	"tokenmeter/reader/typeset"
 )
 
 var (

@@ -8,7 +8,7 @@ import (
 
 	"tokenmeter/reader/compare"
 	"tokenmeter/reader/report/chart"
-	"tokenmeter/reader/report/typeset"
+	"tokenmeter/reader/typeset"
 	"tokenmeter/record/timeline"
 )
 

@@ -9,7 +9,7 @@ import (
 	"strings"
 
 	"tokenmeter/reader/compare"
-	"tokenmeter/reader/report/typeset"
+	"tokenmeter/reader/typeset"
 )
 
 // CompareTerminal writes a comparison: the verdict in a sentence, whether the

@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"tokenmeter/reader/compare"
-	"tokenmeter/reader/report/typeset"
+	"tokenmeter/reader/typeset"
 	"tokenmeter/record/metric"
 	"tokenmeter/record/run"
 	"tokenmeter/record/timeline"

@@ -8,8 +8,8 @@ import (
 	"strings"
 
 	"tokenmeter/reader/report/gather"
-	"tokenmeter/reader/report/typeset"
 	"tokenmeter/reader/report/view"
+	"tokenmeter/reader/typeset"
 	"tokenmeter/record/run"
 	"tokenmeter/record/stat"
 )

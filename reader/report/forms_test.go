@@ -8,8 +8,8 @@ import (
 	"strings"
 	"testing"
 
-	"tokenmeter/reader/report/typeset"
 	"tokenmeter/reader/report/view"
+	"tokenmeter/reader/typeset"
 	"tokenmeter/record/run"
 )
 

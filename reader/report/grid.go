@@ -3,8 +3,8 @@ package report
 import (
 	"strings"
 
-	"tokenmeter/reader/report/typeset"
 	"tokenmeter/reader/report/view"
+	"tokenmeter/reader/typeset"
 )
 
 // grid lays the table out in columns: name and unit, for each percentile a

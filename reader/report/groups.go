@@ -9,7 +9,7 @@ import (
 	"strings"
 
 	"tokenmeter/base/printable"
-	"tokenmeter/reader/report/typeset"
+	"tokenmeter/reader/typeset"
 	"tokenmeter/record/metric"
 	"tokenmeter/record/timeline"
 )

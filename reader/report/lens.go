@@ -8,7 +8,7 @@ import (
 	"slices"
 	"strings"
 
-	"tokenmeter/reader/report/typeset"
+	"tokenmeter/reader/typeset"
 	"tokenmeter/record/metric"
 	"tokenmeter/record/metric/lens"
 	"tokenmeter/record/timeline"

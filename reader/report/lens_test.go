@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"tokenmeter/reader/report/typeset"
+	"tokenmeter/reader/typeset"
 	"tokenmeter/record/metric/lens"
 	"tokenmeter/record/timeline"
 )

@@ -6,8 +6,8 @@ import (
 	"io"
 	"strings"
 
-	"tokenmeter/reader/report/typeset"
 	"tokenmeter/reader/report/view"
+	"tokenmeter/reader/typeset"
 	"tokenmeter/record/run"
 )
 

@@ -9,8 +9,8 @@ import (
 
 	"tokenmeter/reader/report/chart"
 	"tokenmeter/reader/report/gather"
-	"tokenmeter/reader/report/typeset"
 	"tokenmeter/reader/report/view"
+	"tokenmeter/reader/typeset"
 	"tokenmeter/record/metric"
 	"tokenmeter/record/run"
 	"tokenmeter/record/stat"

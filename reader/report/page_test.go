@@ -11,7 +11,7 @@ import (
 	"strings"
 	"testing"
 
-	"tokenmeter/reader/report/typeset"
+	"tokenmeter/reader/typeset"
 	"tokenmeter/record/run"
 	"tokenmeter/record/timeline"
 )

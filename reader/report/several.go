@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"strings"
 
-	"tokenmeter/reader/report/typeset"
 	"tokenmeter/reader/report/view"
+	"tokenmeter/reader/typeset"
 	"tokenmeter/record/run"
 )
 

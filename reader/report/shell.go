@@ -9,7 +9,7 @@ import (
 
 	"tokenmeter/base/printable"
 	"tokenmeter/reader/report/chart"
-	"tokenmeter/reader/report/typeset"
+	"tokenmeter/reader/typeset"
 )
 
 // writePage writes one self-contained page: the content between a head and an

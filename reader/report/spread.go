@@ -9,7 +9,7 @@ import (
 
 	"tokenmeter/base/printable"
 	"tokenmeter/reader/compare"
-	"tokenmeter/reader/report/typeset"
+	"tokenmeter/reader/typeset"
 )
 
 // SpreadJSON writes the repeats of one server as JSON.

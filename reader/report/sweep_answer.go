@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"tokenmeter/load/sweep/result"
-	"tokenmeter/reader/report/typeset"
+	"tokenmeter/reader/typeset"
 	"tokenmeter/record/validity"
 )
 

@@ -7,8 +7,8 @@ import (
 	"strings"
 
 	"tokenmeter/load/sweep/result"
-	"tokenmeter/reader/report/typeset"
 	"tokenmeter/reader/report/view"
+	"tokenmeter/reader/typeset"
 	"tokenmeter/record/objective"
 	"tokenmeter/record/timeline"
 )

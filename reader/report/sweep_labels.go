@@ -2,7 +2,7 @@ package report
 
 import (
 	"tokenmeter/reader/report/chart"
-	"tokenmeter/reader/report/typeset"
+	"tokenmeter/reader/typeset"
 )
 
 // box is a part of a plot in pixels.

@@ -5,7 +5,7 @@ import (
 	"slices"
 
 	"tokenmeter/load/sweep/result"
-	"tokenmeter/reader/report/typeset"
+	"tokenmeter/reader/typeset"
 	"tokenmeter/record/metric"
 	"tokenmeter/record/timeline"
 	"tokenmeter/record/validity"

@@ -4,8 +4,8 @@ import (
 	"strings"
 
 	"tokenmeter/load/sweep/result"
-	"tokenmeter/reader/report/typeset"
 	"tokenmeter/reader/report/view"
+	"tokenmeter/reader/typeset"
 )
 
 // methodView is what a published method says, in words and cells.

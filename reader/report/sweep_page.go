@@ -8,8 +8,8 @@ import (
 
 	"tokenmeter/load/sweep/result"
 	"tokenmeter/reader/report/chart"
-	"tokenmeter/reader/report/typeset"
 	"tokenmeter/reader/report/view"
+	"tokenmeter/reader/typeset"
 )
 
 //go:embed sweep_page.html

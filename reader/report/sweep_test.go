@@ -11,7 +11,7 @@ import (
 	"testing"
 
 	"tokenmeter/load/sweep/result"
-	"tokenmeter/reader/report/typeset"
+	"tokenmeter/reader/typeset"
 	"tokenmeter/record/metric"
 	"tokenmeter/record/objective"
 	"tokenmeter/record/timeline"

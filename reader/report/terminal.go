@@ -7,8 +7,8 @@ import (
 	"regexp"
 	"strings"
 
-	"tokenmeter/reader/report/typeset"
 	"tokenmeter/reader/report/view"
+	"tokenmeter/reader/typeset"
 	"tokenmeter/record/run"
 )
 

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"io"
 
-	"tokenmeter/reader/report/typeset"
+	"tokenmeter/reader/typeset"
 )
 
 // MediansSchema names the JSON form of medians.

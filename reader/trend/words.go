@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"tokenmeter/base/printable"
-	"tokenmeter/reader/report/typeset"
+	"tokenmeter/reader/typeset"
 )
 
 // Says tells a change in a sentence.

@@ -5,7 +5,7 @@ import (
 	"strings"
 
 	"tokenmeter/reader/report/gather"
-	"tokenmeter/reader/report/typeset"
+	"tokenmeter/reader/typeset"
 	"tokenmeter/record/timeline"
 )
 

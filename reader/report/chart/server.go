@@ -2,7 +2,7 @@ package chart
 
 import (
 	"tokenmeter/reader/report/gather"
-	"tokenmeter/reader/report/typeset"
+	"tokenmeter/reader/typeset"
 	"tokenmeter/record/metric"
 	"tokenmeter/record/run"
 )

@@ -7,7 +7,7 @@ import (
 	"strconv"
 	"strings"
 
-	"tokenmeter/reader/report/typeset"
+	"tokenmeter/reader/typeset"
 )
 
 // A chart is two pictures side by side: a fixed column of labels for y, and

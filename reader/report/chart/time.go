@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"tokenmeter/reader/report/gather"
-	"tokenmeter/reader/report/typeset"
+	"tokenmeter/reader/typeset"
 )
 
 // Charts over the time of the run share one x axis: 0 is the run's start.

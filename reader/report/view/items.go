@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"strings"
 
-	"tokenmeter/reader/report/typeset"
+	"tokenmeter/reader/typeset"
 	"tokenmeter/record/metric"
 	"tokenmeter/record/run"
 )

@@ -6,7 +6,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"tokenmeter/reader/report/typeset"
+	"tokenmeter/reader/typeset"
 	"tokenmeter/record/run"
 	"tokenmeter/record/timeline"
 )
