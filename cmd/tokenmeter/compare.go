@@ -241,6 +241,9 @@ func readGroups(args []string, gates []compare.Gate) ([]compare.Group, error) {
 // save keeps a side as a baseline file. An older baseline is replaced, any
 // other file only with --force.
 func (c *compareCmd) save(a *app, side compare.Group, gates []compare.Gate) error {
+	if err := compare.Keepable(side); err != nil {
+		return &usageError{fmt.Errorf("--save-baseline: %w", err)}
+	}
 	force := c.Force
 	if f, err := limitio.Open(c.SaveBaseline); err == nil {
 		_, err = compare.ReadBaseline(f)

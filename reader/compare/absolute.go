@@ -78,6 +78,9 @@ func shownValue(v float64, ci *[2]float64, name string) string {
 
 // judged is an objective's result over all requests of the runs.
 func judged(o *objective.Objective, runs []*Run, opts *Options) (objective.ObjectiveResult, bool) {
+	if slices.ContainsFunc(runs, isTold) {
+		return objective.ObjectiveResult{}, false
+	}
 	if o.Metric == "goodput" {
 		return goodputOf(o, runs, opts)
 	}

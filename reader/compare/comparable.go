@@ -317,6 +317,8 @@ func unlike(a, b *Facts) map[string]string {
 			why[m.key] = a.invalidFigure(m.key)
 		case b.invalidFigure(m.key) != "" && b.partly() != "":
 			why[m.key] = b.invalidFigure(m.key)
+		case m.counted && (a.Evidence == timeline.SummaryOnly) != (b.Evidence == timeline.SummaryOnly):
+			why[m.key] = "only the summary is known of one side, and not how its tokens were counted"
 		case m.counted && a.TokenSource != b.TokenSource:
 			why[m.key] = "tokens are counted otherwise"
 		case m.counted && tokenizerOf(a) != tokenizerOf(b):

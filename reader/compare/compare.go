@@ -115,6 +115,10 @@ func (r *Result) compare(baseline, candidate Group, index int, measures []*measu
 	r.Comparable.add(reasons)
 	for _, p := range pairs {
 		p.candidate = index
+		if p.hasTold() {
+			r.compareTold(p, measures, o)
+			continue
+		}
 		for _, m := range measures {
 			if len(o.Metrics) == 0 && p.redundant(m) {
 				continue
@@ -131,13 +135,34 @@ func (r *Result) compare(baseline, candidate Group, index int, measures []*measu
 				}
 			}
 		}
-		for _, g := range o.Gates {
-			if m := g.measure; m != nil && !r.has(p, m, g.Stat) {
-				r.add(p, m, g.Stat, true, o)
-			}
-		}
-		r.pairs = append(r.pairs, p)
+		r.gated(p, o)
 	}
+}
+
+// compareTold adds rows for the figures that both sides have.
+func (r *Result) compareTold(p *pairing, asked []*measure, o *Options) {
+	if len(o.Metrics) == 0 {
+		asked = everyMeasure()
+	}
+	for _, m := range asked {
+		for _, stat := range p.shared(m) {
+			r.add(p, m, stat, false, o)
+		}
+	}
+	if only := p.leftOutTold(asked); only != "" {
+		r.Comparable.add([]Reason{{Name: "not_told", Level: Note, Says: r.Candidates[p.candidate].Name + ": figures that only one side has are left out: " + only}})
+	}
+	r.gated(p, o)
+}
+
+// gated adds the rows that only gates ask for.
+func (r *Result) gated(p *pairing, o *Options) {
+	for _, g := range o.Gates {
+		if m := g.measure; m != nil && !r.has(p, m, g.Stat) {
+			r.add(p, m, g.Stat, true, o)
+		}
+	}
+	r.pairs = append(r.pairs, p)
 }
 
 // redundant reports whether another row says the same: the answer's first
@@ -185,7 +210,7 @@ func (r *Result) add(p *pairing, m *measure, stat string, asked bool, o *Options
 	} else {
 		row.Why = "neither side measured it"
 	}
-	if m.kind == ofGaps {
+	if m.kind == ofGaps && !p.hasTold() {
 		row.LeftOut = leftOut(p)
 	}
 	r.Rows = append(r.Rows, row)

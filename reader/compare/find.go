@@ -61,6 +61,9 @@ func (s sides) unit() Unit {
 
 // find computes a row; nil when neither side has the metric.
 func (p *pairing) find(m *measure, name string, o *Options) *finding {
+	if p.hasTold() {
+		return p.findTold(m, name)
+	}
 	s := p.sides(m)
 	if len(s.a) == 0 && len(s.b) == 0 {
 		return nil

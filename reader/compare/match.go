@@ -31,6 +31,7 @@ func match(baseline, candidate Group, o *Options) ([]*pairing, []Reason) {
 	}
 	for _, p := range pairs {
 		reasons = append(reasons, p.check()...)
+		reasons = append(reasons, p.severalTold()...)
 	}
 	reasons = allowed(reasons, o)
 	refused := slices.ContainsFunc(reasons, func(r Reason) bool { return r.Level == Refuse })

@@ -120,6 +120,14 @@ func measureNamed(name string) *measure {
 	return nil
 }
 
+func everyMeasure() []*measure {
+	list := make([]*measure, len(measures))
+	for i := range measures {
+		list[i] = &measures[i]
+	}
+	return list
+}
+
 func measureNames() []string {
 	list := make([]string, len(measures))
 	for i := range measures {

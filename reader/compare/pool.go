@@ -59,8 +59,15 @@ func pooled(runs []*Run, key, name string) (v float64, ok bool) {
 	return v, ok
 }
 
-// figureOf is the figure of runs together, and of how many values it is.
+// figureOf is the figure of runs together, and of how many values it is. Of several
+// summaries there is none.
 func figureOf(runs []*Run, m *measure, name string) (v opt, n int64) {
+	if slices.ContainsFunc(runs, isTold) {
+		if len(runs) == 1 {
+			return runs[0].figure(m, name)
+		}
+		return opt{}, 0
+	}
 	v, n = value(seriesOf(runs, m), m, name)
 	if x, ok := pooled(runs, m.key, name); ok {
 		v = finite(x)

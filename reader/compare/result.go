@@ -93,11 +93,12 @@ type Method struct {
 type Unit string
 
 // The units. A round is a pair of runs that were measured in turns. By request
-// the interval holds within these runs only.
+// the interval holds within these runs only. Of a summary nothing is tested.
 const (
 	ByRun     Unit = "run"
 	ByRound   Unit = "round"
 	ByRequest Unit = "request"
+	BySummary Unit = "summary"
 )
 
 // Row is one figure of one candidate against the baseline.

@@ -23,6 +23,7 @@ type Run struct {
 	summary metric.Summary
 	judged  []objective.Objective // of gates on values
 	judge   *objective.Judge      // nil where the records are not known
+	told    *run.Told             // nil but where another tool told figures and no request
 }
 
 // Facts are what must be alike for two runs to be compared, and their names.
@@ -85,7 +86,7 @@ func Load(path string, gates ...Gate) (*Run, error) {
 		return nil, err
 	}
 	if manifest.Told != nil {
-		return nil, fmt.Errorf("%s has another tool's figures of a whole run and no request, without which no difference can be told from chance: look at both with report, or import the tool's file of requests", path)
+		return newTold(&manifest), nil
 	}
 	c := NewCollector(manifest, gates...)
 	for tl, err := range f.Timelines() {

@@ -18,7 +18,11 @@ func (r *Result) sentence() string {
 	}
 	var parts []string
 	for _, c := range r.Candidates {
-		for _, p := range r.groups(c.Name) {
+		groups := r.groups(c.Name)
+		if len(groups) == 0 {
+			parts = append(parts, c.Name+" has no figure that the baseline has too.")
+		}
+		for _, p := range groups {
 			parts = append(parts, r.about(c.Name, p))
 		}
 	}
