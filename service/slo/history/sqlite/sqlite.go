@@ -12,19 +12,20 @@ import (
 	"path/filepath"
 
 	"tokenmeter/base/limitio"
-	"tokenmeter/service/slo/history"
+	"tokenmeter/service/slo/history/sqlstore"
 
 	_ "modernc.org/sqlite" // the driver
 )
 
 // DB is a store in a file. Other processes may read it meanwhile.
 type DB struct {
+	*sqlstore.Store
 	db   *sql.DB
 	path string
 	held *os.File // the lock; nil: it only reads
 }
 
-var _ history.Store = (*DB)(nil)
+var dialect = &sqlstore.Dialect{Version: "PRAGMA user_version", SetVersion: "PRAGMA user_version = %d"}
 
 // Open opens a store, makes it if it is not there, and brings an older one up
 // to date. One that another process writes is a HeldError, a file that is
@@ -48,7 +49,7 @@ func Open(path string) (*DB, error) {
 		return nil, err
 	}
 	d.held = held
-	if err := d.migrate(context.Background()); err != nil {
+	if err := d.Migrate(context.Background(), sqlstore.Migrations); err != nil {
 		d.Close()
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
@@ -65,21 +66,11 @@ func OpenReadOnly(path string) (*DB, error) {
 		return nil, err
 	}
 	err = d.foreign()
-	var version int
 	if err == nil {
-		version, err = d.version(context.Background())
-	}
-	switch {
-	case err != nil:
-	case version > len(migrations):
-		err = history.ErrNewer
-	case version == 0:
-		err = fmt.Errorf("nothing is in this store yet; has tokenmeter serve just been started? Try again in a moment")
-	case version < len(migrations):
-		err = fmt.Errorf("an older version of tokenmeter made this store; start tokenmeter serve with it once")
+		err = d.Current(context.Background())
 	}
 	if err != nil {
-		d.db.Close()
+		d.Close()
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
 	return d, nil
@@ -110,47 +101,17 @@ func open(path, mode string) (*DB, error) {
 		db.Close()
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
-	return &DB{db: db, path: full}, nil
+	return &DB{Store: sqlstore.New(db, dialect), db: db, path: full}, nil
 }
 
 // Close closes the file.
 func (d *DB) Close() error {
-	err := d.db.Close()
+	err := d.Store.Close()
 	if d.held != nil {
 		d.held.Close()
 	}
 	return err
 }
-
-// migrations bring a store from one version to the next. What is here never
-// changes: a change is a new entry.
-var migrations = []string{`
-CREATE TABLE series (
-	id INTEGER PRIMARY KEY,
-	hash TEXT NOT NULL, source TEXT NOT NULL, grp TEXT NOT NULL,
-	good INTEGER NOT NULL, valid INTEGER NOT NULL, excluded INTEGER NOT NULL,
-	UNIQUE (hash, source, grp)
-);
-CREATE TABLE cells (
-	series INTEGER NOT NULL REFERENCES series, tier INTEGER NOT NULL, at INTEGER NOT NULL,
-	good INTEGER NOT NULL, valid INTEGER NOT NULL, excluded INTEGER NOT NULL,
-	PRIMARY KEY (tier, at, series)
-) WITHOUT ROWID;
-CREATE TABLE sketches (
-	name TEXT NOT NULL, tier INTEGER NOT NULL, at INTEGER NOT NULL, data BLOB NOT NULL,
-	PRIMARY KEY (name, tier, at)
-) WITHOUT ROWID;
-CREATE TABLE watched (
-	source TEXT NOT NULL, start INTEGER NOT NULL, until INTEGER NOT NULL,
-	PRIMARY KEY (source, start)
-) WITHOUT ROWID;
-CREATE TABLE writers (id TEXT PRIMARY KEY, seq INTEGER NOT NULL, at INTEGER NOT NULL) WITHOUT ROWID;
-CREATE TABLE runs (id TEXT PRIMARY KEY, name TEXT NOT NULL, dir TEXT NOT NULL, started INTEGER NOT NULL, summary TEXT NOT NULL) WITHOUT ROWID;
-CREATE INDEX runs_started ON runs (started);
-CREATE TABLE annotations (id INTEGER PRIMARY KEY, at INTEGER NOT NULL, until INTEGER NOT NULL, kind TEXT NOT NULL, text TEXT NOT NULL, labels TEXT NOT NULL);
-CREATE INDEX annotations_at ON annotations (at);
-CREATE TABLE states (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
-`}
 
 // foreign is an error when there are tables, and none of them is of a store.
 func (d *DB) foreign() error {
@@ -159,58 +120,6 @@ func (d *DB) foreign() error {
 		(SELECT 1 FROM sqlite_schema WHERE name = 'series' AND sql LIKE '%grp TEXT%')`).Scan(&others)
 	if err == nil && others > 0 {
 		err = &ForeignError{d.path}
-	}
-	return err
-}
-
-func (d *DB) version(ctx context.Context) (int, error) {
-	var version int
-	err := d.db.QueryRowContext(ctx, "PRAGMA user_version").Scan(&version)
-	return version, err
-}
-
-func (d *DB) migrate(ctx context.Context) error {
-	for {
-		done := false
-		err := d.tx(ctx, func(tx *sql.Tx) error {
-			var version int
-			if err := tx.QueryRowContext(ctx, "PRAGMA user_version").Scan(&version); err != nil {
-				return err
-			}
-			switch {
-			case version > len(migrations):
-				return history.ErrNewer
-			case version == len(migrations):
-				done = true
-				return nil
-			}
-			if _, err := tx.ExecContext(ctx, migrations[version]); err != nil {
-				return fmt.Errorf("cannot bring the store to version %d: %w", version+1, err)
-			}
-			_, err := tx.ExecContext(ctx, fmt.Sprintf("PRAGMA user_version = %d", version+1))
-			return err
-		})
-		if err != nil || done {
-			return err
-		}
-	}
-}
-
-// tx does all of it or nothing.
-func (d *DB) tx(ctx context.Context, do func(*sql.Tx) error) error {
-	tx, err := d.db.BeginTx(ctx, nil)
-	if err != nil {
-		return err
-	}
-	if err := do(tx); err != nil {
-		return errors.Join(err, ignoreDone(tx.Rollback()))
-	}
-	return tx.Commit()
-}
-
-func ignoreDone(err error) error {
-	if errors.Is(err, sql.ErrTxDone) {
-		return nil
 	}
 	return err
 }

@@ -1,11 +1,11 @@
 package sqlite
 
 import (
-	"context"
 	"database/sql"
 	"errors"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -13,6 +13,7 @@ import (
 	"tokenmeter/service/slo"
 	"tokenmeter/service/slo/history"
 	"tokenmeter/service/slo/history/historytest"
+	"tokenmeter/service/slo/history/sqlstore"
 	"tokenmeter/service/traffic"
 )
 
@@ -44,8 +45,8 @@ func TestVersions(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if v, _ := d.version(t.Context()); v != len(migrations) {
-		t.Errorf("version %d", v)
+	if err := d.Current(t.Context()); err != nil {
+		t.Error(err)
 	}
 	if _, err := d.db.Exec("PRAGMA user_version = 1000"); err != nil {
 		t.Fatal(err)
@@ -72,18 +73,16 @@ func TestMigrationsAreAtomic(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer d.Close()
-	saved := migrations
-	defer func() { migrations = saved }()
-	migrations = append(migrations[:len(migrations):len(migrations)], "CREATE TABLE extra (x); INSERT INTO nothing VALUES (1)")
-	if d.migrate(t.Context()) == nil {
+	broken := append(slices.Clone(sqlstore.Migrations), "CREATE TABLE extra (x); INSERT INTO nothing VALUES (1)")
+	if d.Migrate(t.Context(), broken) == nil {
 		t.Fatal("a broken migration passed")
 	}
 	var name string
 	if err := d.db.QueryRow("SELECT name FROM sqlite_master WHERE name = 'extra'").Scan(&name); !errors.Is(err, sql.ErrNoRows) {
 		t.Errorf("half a migration is there: %v", err)
 	}
-	if v, _ := d.version(context.Background()); v != len(saved) {
-		t.Errorf("version %d", v)
+	if err := d.Current(t.Context()); err != nil {
+		t.Error(err)
 	}
 }
 

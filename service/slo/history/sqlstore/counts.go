@@ -1,4 +1,4 @@
-package sqlite
+package sqlstore
 
 import (
 	"context"
@@ -13,17 +13,17 @@ import (
 )
 
 // Write implements history.Store.
-func (d *DB) Write(ctx context.Context, b history.Batch) error {
-	return d.tx(ctx, func(tx *sql.Tx) error {
+func (s *Store) Write(ctx context.Context, b history.Batch) error {
+	return s.tx(ctx, func(tx queries) error {
 		var seq int64
-		err := tx.QueryRowContext(ctx, "SELECT seq FROM writers WHERE id = ?", b.Writer).Scan(&seq)
+		err := tx.row(ctx, "SELECT seq FROM writers WHERE id = ?", b.Writer).Scan(&seq)
 		if err != nil && !errors.Is(err, sql.ErrNoRows) {
 			return err
 		}
 		if b.Seq <= seq {
 			return nil // it was written, and only the answer was lost
 		}
-		if _, err := tx.ExecContext(ctx, "INSERT INTO writers VALUES (?, ?, ?) ON CONFLICT (id) DO UPDATE SET seq = excluded.seq, at = excluded.at",
+		if _, err := tx.exec(ctx, "INSERT INTO writers (id, seq, at) VALUES (?, ?, ?) ON CONFLICT (id) DO UPDATE SET seq = excluded.seq, at = excluded.at",
 			b.Writer, b.Seq, b.At.Unix()); err != nil {
 			return err
 		}
@@ -44,54 +44,58 @@ func (d *DB) Write(ctx context.Context, b history.Batch) error {
 	})
 }
 
-func writeCounts(ctx context.Context, tx *sql.Tx, increments []slo.Increment) error {
+func writeCounts(ctx context.Context, tx queries, increments []slo.Increment) error {
 	if len(increments) == 0 {
 		return nil
 	}
-	series, err := tx.PrepareContext(ctx, `INSERT INTO series (hash, source, grp, good, valid, excluded) VALUES (?, ?, ?, ?, ?, ?)
-		ON CONFLICT (hash, source, grp) DO UPDATE SET good = good + excluded.good, valid = valid + excluded.valid, excluded = series.excluded + excluded.excluded
+	series, err := tx.prepare(ctx, `INSERT INTO series (hash, source, grp, good, valid, excluded) VALUES (?, ?, ?, ?, ?, ?)
+		ON CONFLICT (hash, source, grp) DO UPDATE SET good = series.good + excluded.good, valid = series.valid + excluded.valid, excluded = series.excluded + excluded.excluded
 		RETURNING id`)
 	if err != nil {
 		return err
 	}
 	defer series.Close()
-	cell, err := tx.PrepareContext(ctx, addCell)
+	cell, err := tx.prepare(ctx, addCell)
 	if err != nil {
 		return err
 	}
 	defer cell.Close()
 	for _, i := range increments {
 		var id int64
-		if err := series.QueryRowContext(ctx, i.Key.Hash, i.Key.Source, i.Key.Group, i.Good, i.Valid, i.Excluded).Scan(&id); err != nil {
+		if err := series.row(ctx, i.Key.Hash, i.Key.Source, i.Key.Group, i.Good, i.Valid, i.Excluded).Scan(&id); err != nil {
 			return err
 		}
 		at := i.At.Truncate(slo.Tiers[0].Step).Unix()
-		if _, err := cell.ExecContext(ctx, id, 0, at, i.Good, i.Valid, i.Excluded); err != nil {
+		if _, err := cell.exec(ctx, id, 0, at, i.Good, i.Valid, i.Excluded); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-const addCell = `INSERT INTO cells (series, tier, at, good, valid, excluded) VALUES (?, ?, ?, ?, ?, ?)
-	ON CONFLICT (tier, at, series) DO UPDATE SET good = good + excluded.good, valid = valid + excluded.valid, excluded = cells.excluded + excluded.excluded`
+const addCell = `INSERT INTO cells (series, tier, at, good, valid, excluded) VALUES (?, ?, ?, ?, ?, ?)` + addUp
+
+// addUp adds to a cell that is there already.
+const addUp = ` ON CONFLICT (tier, at, series) DO UPDATE
+	SET good = cells.good + excluded.good, valid = cells.valid + excluded.valid, excluded = cells.excluded + excluded.excluded`
 
 // watch notes an interval, in ms; one that continues the last one lengthens it.
-func watch(ctx context.Context, tx *sql.Tx, w history.Watched) error {
+func watch(ctx context.Context, tx queries, w history.Watched) error {
 	from, to := w.From.UnixMilli(), w.To.UnixMilli()
-	done, err := tx.ExecContext(ctx, `UPDATE watched SET until = max(until, ?) WHERE source = ? AND start <= ? AND until >= ?
-		AND start = (SELECT max(start) FROM watched WHERE source = ?)`, to, w.Source, from, from, w.Source)
+	done, err := tx.exec(ctx, `UPDATE watched SET until = CASE WHEN until < ? THEN ? ELSE until END WHERE source = ? AND start <= ? AND until >= ?
+		AND start = (SELECT max(start) FROM watched WHERE source = ?)`, to, to, w.Source, from, from, w.Source)
 	if err != nil {
 		return err
 	}
 	if n, err := done.RowsAffected(); err != nil || n > 0 {
 		return err
 	}
-	_, err = tx.ExecContext(ctx, "INSERT INTO watched VALUES (?, ?, ?) ON CONFLICT (source, start) DO UPDATE SET until = max(until, excluded.until)", w.Source, from, to)
+	_, err = tx.exec(ctx, `INSERT INTO watched (source, start, until) VALUES (?, ?, ?)
+		ON CONFLICT (source, start) DO UPDATE SET until = CASE WHEN watched.until < excluded.until THEN excluded.until ELSE watched.until END`, w.Source, from, to)
 	return err
 }
 
-func writeSketches(ctx context.Context, tx *sql.Tx, list []history.Sketch) error {
+func writeSketches(ctx context.Context, tx queries, list []history.Sketch) error {
 	for _, s := range list {
 		if err := mergeSketch(ctx, tx, s.Name, 0, s.At.Truncate(history.SketchTiers[0].Step).Unix(), s.Sketch); err != nil {
 			return err
@@ -100,10 +104,10 @@ func writeSketches(ctx context.Context, tx *sql.Tx, list []history.Sketch) error
 	return nil
 }
 
-func mergeSketch(ctx context.Context, tx *sql.Tx, name string, tier int, at int64, add *stat.Sketch) error {
+func mergeSketch(ctx context.Context, tx queries, name string, tier int, at int64, add *stat.Sketch) error {
 	var data []byte
 	var merged stat.Sketch
-	err := tx.QueryRowContext(ctx, "SELECT data FROM sketches WHERE name = ? AND tier = ? AND at = ?", name, tier, at).Scan(&data)
+	err := tx.row(ctx, "SELECT data FROM sketches WHERE name = ? AND tier = ? AND at = ?", name, tier, at).Scan(&data)
 	switch {
 	case errors.Is(err, sql.ErrNoRows):
 	case err != nil:
@@ -117,13 +121,13 @@ func mergeSketch(ctx context.Context, tx *sql.Tx, name string, tier int, at int6
 	if data, err = merged.MarshalBinary(); err != nil {
 		return err
 	}
-	_, err = tx.ExecContext(ctx, "INSERT OR REPLACE INTO sketches VALUES (?, ?, ?, ?)", name, tier, at, data)
+	_, err = tx.exec(ctx, "INSERT INTO sketches (name, tier, at, data) VALUES (?, ?, ?, ?) ON CONFLICT (name, tier, at) DO UPDATE SET data = excluded.data", name, tier, at, data)
 	return err
 }
 
 // Cells implements history.Store.
-func (d *DB) Cells(ctx context.Context, from, to time.Time, yield func(history.Cell) error) error {
-	rows, err := d.db.QueryContext(ctx, `SELECT hash, source, grp, tier, at, cells.good, cells.valid, cells.excluded
+func (s *Store) Cells(ctx context.Context, from, to time.Time, yield func(history.Cell) error) error {
+	rows, err := s.query(ctx, `SELECT hash, source, grp, tier, at, cells.good, cells.valid, cells.excluded
 		FROM cells JOIN series ON series.id = cells.series WHERE at >= ? AND at < ? ORDER BY hash, source, grp, at`, from.Unix(), to.Unix())
 	if err != nil {
 		return err
@@ -145,8 +149,8 @@ func (d *DB) Cells(ctx context.Context, from, to time.Time, yield func(history.C
 }
 
 // Totals implements history.Store.
-func (d *DB) Totals(ctx context.Context) (map[slo.Key]slo.Counts, error) {
-	rows, err := d.db.QueryContext(ctx, "SELECT hash, source, grp, good, valid, excluded FROM series")
+func (s *Store) Totals(ctx context.Context) (map[slo.Key]slo.Counts, error) {
+	rows, err := s.query(ctx, "SELECT hash, source, grp, good, valid, excluded FROM series")
 	if err != nil {
 		return nil, err
 	}
@@ -164,8 +168,8 @@ func (d *DB) Totals(ctx context.Context) (map[slo.Key]slo.Counts, error) {
 }
 
 // Watched implements history.Store.
-func (d *DB) Watched(ctx context.Context) (map[slo.Source][]slo.Interval, error) {
-	rows, err := d.db.QueryContext(ctx, "SELECT source, start, until FROM watched ORDER BY source, start")
+func (s *Store) Watched(ctx context.Context) (map[slo.Source][]slo.Interval, error) {
+	rows, err := s.query(ctx, "SELECT source, start, until FROM watched ORDER BY source, start")
 	if err != nil {
 		return nil, err
 	}
@@ -183,12 +187,12 @@ func (d *DB) Watched(ctx context.Context) (map[slo.Source][]slo.Interval, error)
 }
 
 // Sketch implements history.Store.
-func (d *DB) Sketch(ctx context.Context, name string, from, to time.Time) (*stat.Sketch, error) {
+func (s *Store) Sketch(ctx context.Context, name string, from, to time.Time) (*stat.Sketch, error) {
 	steps := "CASE tier"
 	for tier, t := range history.SketchTiers {
 		steps += fmt.Sprintf(" WHEN %d THEN %d", tier, int64(t.Step/time.Second))
 	}
-	rows, err := d.db.QueryContext(ctx, "SELECT data FROM sketches WHERE name = ? AND at >= ? AND at + "+steps+" END <= ?", name, from.Unix(), to.Unix())
+	rows, err := s.query(ctx, "SELECT data FROM sketches WHERE name = ? AND at >= ? AND at + "+steps+" END <= ?", name, from.Unix(), to.Unix())
 	if err != nil {
 		return nil, err
 	}
@@ -209,8 +213,8 @@ func (d *DB) Sketch(ctx context.Context, name string, from, to time.Time) (*stat
 }
 
 // SketchNames implements history.Store.
-func (d *DB) SketchNames(ctx context.Context) ([]string, error) {
-	rows, err := d.db.QueryContext(ctx, "SELECT DISTINCT name FROM sketches ORDER BY name")
+func (s *Store) SketchNames(ctx context.Context) ([]string, error) {
+	rows, err := s.query(ctx, "SELECT DISTINCT name FROM sketches ORDER BY name")
 	if err != nil {
 		return nil, err
 	}

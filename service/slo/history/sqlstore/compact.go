@@ -1,8 +1,7 @@
-package sqlite
+package sqlstore
 
 import (
 	"context"
-	"database/sql"
 	"time"
 
 	"tokenmeter/record/stat"
@@ -12,24 +11,24 @@ import (
 
 // Compact implements history.Store. Each step is one transaction, so that a count
 // is in one tier or in the other and never in both.
-func (d *DB) Compact(ctx context.Context, now time.Time) error {
+func (s *Store) Compact(ctx context.Context, now time.Time) error {
 	for tier := range slo.Tiers {
-		if err := d.tx(ctx, func(tx *sql.Tx) error { return compactCells(ctx, tx, tier, now) }); err != nil {
+		if err := s.tx(ctx, func(tx queries) error { return compactCells(ctx, tx, tier, now) }); err != nil {
 			return err
 		}
 	}
 	for tier := range history.SketchTiers {
-		if err := d.tx(ctx, func(tx *sql.Tx) error { return compactSketches(ctx, tx, tier, now) }); err != nil {
+		if err := s.tx(ctx, func(tx queries) error { return compactSketches(ctx, tx, tier, now) }); err != nil {
 			return err
 		}
 	}
-	return d.tx(ctx, func(tx *sql.Tx) error {
+	return s.tx(ctx, func(tx queries) error {
 		oldest := now.Add(-slo.Tiers[len(slo.Tiers)-1].Keep)
-		if _, err := tx.ExecContext(ctx, "DELETE FROM watched WHERE until < ?", oldest.UnixMilli()); err != nil {
+		if _, err := tx.exec(ctx, "DELETE FROM watched WHERE until < ?", oldest.UnixMilli()); err != nil {
 			return err
 		}
 		// A writer that has been silent for so long does not repeat a batch.
-		_, err := tx.ExecContext(ctx, "DELETE FROM writers WHERE at < ?", now.Add(-7*24*time.Hour).Unix())
+		_, err := tx.exec(ctx, "DELETE FROM writers WHERE at < ?", now.Add(-7*24*time.Hour).Unix())
 		return err
 	})
 }
@@ -41,40 +40,39 @@ func cutoff(tiers []slo.Tier, tier int, now time.Time) int64 {
 	return now.Add(-tiers[tier].Keep).Truncate(step).Unix()
 }
 
-func compactCells(ctx context.Context, tx *sql.Tx, tier int, now time.Time) error {
+func compactCells(ctx context.Context, tx queries, tier int, now time.Time) error {
 	before := cutoff(slo.Tiers, tier, now)
 	if tier+1 < len(slo.Tiers) {
 		step := int64(slo.Tiers[tier+1].Step / time.Second)
-		_, err := tx.ExecContext(ctx, `INSERT INTO cells (series, tier, at, good, valid, excluded)
-			SELECT series, ?, at - at % ?, sum(good), sum(valid), sum(excluded) FROM cells WHERE tier = ? AND at < ? GROUP BY series, at - at % ?
-			ON CONFLICT (tier, at, series) DO UPDATE SET good = good + excluded.good, valid = valid + excluded.valid, excluded = cells.excluded + excluded.excluded`,
-			tier+1, step, tier, before, step)
+		_, err := tx.exec(ctx, `INSERT INTO cells (series, tier, at, good, valid, excluded)
+			SELECT series, tier + 1, at - at % ?, sum(good), sum(valid), sum(excluded) FROM cells WHERE tier = ? AND at < ? GROUP BY series, tier, 3`+addUp,
+			step, tier, before)
 		if err != nil {
 			return err
 		}
 	}
-	_, err := tx.ExecContext(ctx, "DELETE FROM cells WHERE tier = ? AND at < ?", tier, before)
+	_, err := tx.exec(ctx, "DELETE FROM cells WHERE tier = ? AND at < ?", tier, before)
 	return err
 }
 
-func compactSketches(ctx context.Context, tx *sql.Tx, tier int, now time.Time) error {
+func compactSketches(ctx context.Context, tx queries, tier int, now time.Time) error {
 	before := cutoff(history.SketchTiers, tier, now)
 	if tier+1 < len(history.SketchTiers) {
 		if err := moveSketches(ctx, tx, tier, before); err != nil {
 			return err
 		}
 	}
-	_, err := tx.ExecContext(ctx, "DELETE FROM sketches WHERE tier = ? AND at < ?", tier, before)
+	_, err := tx.exec(ctx, "DELETE FROM sketches WHERE tier = ? AND at < ?", tier, before)
 	return err
 }
 
-func moveSketches(ctx context.Context, tx *sql.Tx, tier int, before int64) error {
+func moveSketches(ctx context.Context, tx queries, tier int, before int64) error {
 	type target struct {
 		name string
 		at   int64
 	}
 	step := int64(history.SketchTiers[tier+1].Step / time.Second)
-	rows, err := tx.QueryContext(ctx, "SELECT name, at - at % ?, data FROM sketches WHERE tier = ? AND at < ?", step, tier, before)
+	rows, err := tx.query(ctx, "SELECT name, at - at % ?, data FROM sketches WHERE tier = ? AND at < ?", step, tier, before)
 	if err != nil {
 		return err
 	}

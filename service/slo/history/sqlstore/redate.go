@@ -1,8 +1,7 @@
-package sqlite
+package sqlstore
 
 import (
 	"context"
-	"database/sql"
 	"time"
 
 	"tokenmeter/record/stat"
@@ -12,17 +11,17 @@ import (
 
 // redate moves what a clock that was ahead has dated. It stays in its
 // resolution.
-func redate(ctx context.Context, tx *sql.Tx, r history.Redate) error {
+func redate(ctx context.Context, tx queries, r history.Redate) error {
 	after, by := r.After.Unix(), int64(r.By/time.Second)
 	for tier, t := range slo.Tiers {
 		step := int64(t.Step / time.Second)
-		if _, err := tx.ExecContext(ctx, `INSERT INTO cells (series, tier, at, good, valid, excluded)
-			SELECT series, tier, min(at - ?, ?) / ? * ?, sum(good), sum(valid), sum(excluded) FROM cells WHERE tier = ? AND at > ? GROUP BY series, 3
-			ON CONFLICT (tier, at, series) DO UPDATE SET good = good + excluded.good, valid = valid + excluded.valid, excluded = cells.excluded + excluded.excluded`,
-			by, after, step, step, tier, after); err != nil {
+		if _, err := tx.exec(ctx, `INSERT INTO cells (series, tier, at, good, valid, excluded)
+			SELECT series, tier, CASE WHEN at - ? < ? THEN at - ? ELSE ? END / ? * ?, sum(good), sum(valid), sum(excluded) FROM cells
+			WHERE tier = ? AND at > ? GROUP BY series, tier, 3`+addUp,
+			by, after, by, after, step, step, tier, after); err != nil {
 			return err
 		}
-		if _, err := tx.ExecContext(ctx, "DELETE FROM cells WHERE tier = ? AND at > ?", tier, after); err != nil {
+		if _, err := tx.exec(ctx, "DELETE FROM cells WHERE tier = ? AND at > ?", tier, after); err != nil {
 			return err
 		}
 	}
@@ -32,9 +31,9 @@ func redate(ctx context.Context, tx *sql.Tx, r history.Redate) error {
 	return redateSketches(ctx, tx, r)
 }
 
-func redateWatched(ctx context.Context, tx *sql.Tx, r history.Redate) error {
+func redateWatched(ctx context.Context, tx queries, r history.Redate) error {
 	after := r.After.UnixMilli()
-	rows, err := tx.QueryContext(ctx, "SELECT source, start, until FROM watched WHERE until > ?", after)
+	rows, err := tx.query(ctx, "SELECT source, start, until FROM watched WHERE until > ?", after)
 	if err != nil {
 		return err
 	}
@@ -59,7 +58,7 @@ func redateWatched(ctx context.Context, tx *sql.Tx, r history.Redate) error {
 		return err
 	}
 	rows.Close()
-	if _, err := tx.ExecContext(ctx, "DELETE FROM watched WHERE until > ?", after); err != nil {
+	if _, err := tx.exec(ctx, "DELETE FROM watched WHERE until > ?", after); err != nil {
 		return err
 	}
 	for _, w := range list {
@@ -70,14 +69,14 @@ func redateWatched(ctx context.Context, tx *sql.Tx, r history.Redate) error {
 	return nil
 }
 
-func redateSketches(ctx context.Context, tx *sql.Tx, r history.Redate) error {
+func redateSketches(ctx context.Context, tx queries, r history.Redate) error {
 	type row struct {
 		name string
 		tier int
 		at   int64
 		stat.Sketch
 	}
-	rows, err := tx.QueryContext(ctx, "SELECT name, tier, at, data FROM sketches WHERE at > ?", r.After.Unix())
+	rows, err := tx.query(ctx, "SELECT name, tier, at, data FROM sketches WHERE at > ?", r.After.Unix())
 	if err != nil {
 		return err
 	}
@@ -98,7 +97,7 @@ func redateSketches(ctx context.Context, tx *sql.Tx, r history.Redate) error {
 		return err
 	}
 	rows.Close()
-	if _, err := tx.ExecContext(ctx, "DELETE FROM sketches WHERE at > ?", r.After.Unix()); err != nil {
+	if _, err := tx.exec(ctx, "DELETE FROM sketches WHERE at > ?", r.After.Unix()); err != nil {
 		return err
 	}
 	for _, one := range list {
