@@ -101,7 +101,7 @@ var inner = map[string][]string{
 	"load/workload":     {"records", "sessions", "."},
 	"load/sweep":        {"result", "."},
 	"service/traffic":   {".", "rows", "trace"},
-	"service/slo":       {".", "rules", "foreign", "kept", "notify", "history", "history/historytest", "history/sqlite", "history/watch"},
+	"service/slo":       {".", "rules", "foreign", "kept", "notify", "history", "history/historytest", "history/postgrestest", "history/sqlstore", "history/sqlite", "history/postgres", "history/watch"},
 	"service/telemetry": {".", "telemetrytest", "prometheus", "otel", "datadog", "dashboard"},
 	"reader/report":     {"view", "gather", "chart", "."},
 }

@@ -83,7 +83,6 @@ var waiting = map[string]string{
 	"service/daemon/slo_test.go":                  "a database on the disk",
 	"service/daemon/telemetry_test.go":            "real listeners",
 	"service/proxy/direct_test.go":                "the kernel's sockets",
-	"service/slo/history/sqlite/kill_test.go":     "a process that is killed",
 	"service/slo/rules/oracle_test.go":            "Prometheus, another process",
 	"service/telemetry/otel/collector_test.go":    "a collector, another process",
 	"service/telemetry/prometheus/oracle_test.go": "Prometheus, another process",

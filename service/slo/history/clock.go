@@ -149,7 +149,7 @@ func (r *Recorder) remember(ctx context.Context, now time.Time) error {
 	if !stale {
 		return nil
 	}
-	memory, err := load(ctx, r.store, now, time.Time{}, view)
+	memory, err := load(ctx, []Reader{r.store}, now, time.Time{}, view)
 	if err != nil {
 		return err
 	}

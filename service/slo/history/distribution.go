@@ -89,13 +89,16 @@ func (r *Recorder) Request(source slo.Source, labels slo.Labels, at time.Time, r
 }
 
 // Percentiles fills in those of the metrics that objectives are about, each over
-// the objective's window, from what is kept of live requests. What lies in
+// the objective's window, from what stores keep of live requests. What lies in
 // corrections is in them; what came at until or later, unless that is zero, is
 // not, and neither is the step in which it lies.
-func Percentiles(ctx context.Context, s Store, objectives []*slo.Objective, results []slo.Result, until time.Time) error {
-	names, err := s.SketchNames(ctx)
-	if err != nil {
-		return err
+func Percentiles(ctx context.Context, stores []Reader, objectives []*slo.Objective, results []slo.Result, until time.Time) error {
+	names := make([][]string, len(stores))
+	for i, s := range stores {
+		var err error
+		if names[i], err = s.SketchNames(ctx); err != nil {
+			return err
+		}
 	}
 	for i := range results {
 		r := &results[i]
@@ -110,16 +113,18 @@ func Percentiles(ctx context.Context, s Store, objectives []*slo.Objective, resu
 		o := objectives[at]
 		for _, m := range metricsOf(o) {
 			merged := &stat.Sketch{}
-			for _, name := range names {
-				d, ok := ParseDistribution(name)
-				if !ok || d.Metric != m || d.Source != r.Source || !o.Applies(d.Labels) || r.Group != "" && o.Group(d.Labels) != r.Group {
-					continue
+			for k, s := range stores {
+				for _, name := range names[k] {
+					d, ok := ParseDistribution(name)
+					if !ok || d.Metric != m || d.Source != r.Source || !o.Applies(d.Labels) || r.Group != "" && o.Group(d.Labels) != r.Group {
+						continue
+					}
+					part, err := s.Sketch(ctx, name, r.From, to)
+					if err != nil {
+						return err
+					}
+					merged.Merge(part)
 				}
-				part, err := s.Sketch(ctx, name, r.From, to)
-				if err != nil {
-					return err
-				}
-				merged.Merge(part)
 			}
 			if leavesOutFailed(o, m) {
 				merged.DropInf()

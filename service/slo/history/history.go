@@ -15,22 +15,11 @@ import (
 
 // Store keeps history. A store is safe for concurrent use.
 type Store interface {
+	Reader
 	// Write adds a batch, all of it or nothing. When it returns nil the batch
 	// outlives the process. A batch that was written before, as its writer and
 	// number say, changes nothing: after an error it can be written again.
 	Write(ctx context.Context, b Batch) error
-	// Cells yields the counts that begin in [from, to), ascending by series and
-	// time. yield must not use the store.
-	Cells(ctx context.Context, from, to time.Time, yield func(Cell) error) error
-	// Totals are what each series has counted in its life.
-	Totals(ctx context.Context) (map[slo.Key]slo.Counts, error)
-	// Watched lists when each source was watched, ascending.
-	Watched(ctx context.Context) (map[slo.Source][]slo.Interval, error)
-	// Sketch merges the sketches of a series that begin at or after from and are
-	// over by to.
-	Sketch(ctx context.Context, name string, from, to time.Time) (*stat.Sketch, error)
-	// SketchNames lists the series of sketches, ascending.
-	SketchNames(ctx context.Context) ([]string, error)
 	// Compact moves what is old to coarser resolutions and drops what is older
 	// than they are kept.
 	Compact(ctx context.Context, now time.Time) error
@@ -45,7 +34,24 @@ type Store interface {
 	Annotations(ctx context.Context, from, to time.Time) ([]Annotation, error)
 	// PutState keeps a small document under a name; nil removes it.
 	PutState(ctx context.Context, name string, value json.RawMessage) error
-	// State returns it; nil when there is none.
+}
+
+// Reader is what reports need of a store. Where several daemons write one
+// history, each has a store, and a report is of all of them.
+type Reader interface {
+	// Cells yields the counts that begin in [from, to), ascending by series and
+	// time. yield must not use the store.
+	Cells(ctx context.Context, from, to time.Time, yield func(Cell) error) error
+	// Totals are what each series has counted in its life.
+	Totals(ctx context.Context) (map[slo.Key]slo.Counts, error)
+	// Watched lists when each source was watched, ascending.
+	Watched(ctx context.Context) (map[slo.Source][]slo.Interval, error)
+	// Sketch merges the sketches of a series that begin at or after from and are
+	// over by to.
+	Sketch(ctx context.Context, name string, from, to time.Time) (*stat.Sketch, error)
+	// SketchNames lists the series of sketches, ascending.
+	SketchNames(ctx context.Context) ([]string, error)
+	// State returns the small document under a name; nil when there is none.
 	State(ctx context.Context, name string) (json.RawMessage, error)
 
 	Close() error

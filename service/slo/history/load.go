@@ -8,44 +8,56 @@ import (
 )
 
 // Load reads the history of a store into memory, as far back as it is kept.
-func Load(ctx context.Context, s Store, now time.Time) (*slo.Memory, error) {
-	return LoadUntil(ctx, s, now, time.Time{})
+func Load(ctx context.Context, s Reader, now time.Time) (*slo.Memory, error) {
+	return LoadUntil(ctx, []Reader{s}, now, time.Time{})
 }
 
-// LoadUntil is Load of what was known at a moment. Of a time whose counts are
-// kept in longer steps, the step in which it lies is left out.
-func LoadUntil(ctx context.Context, s Store, now, until time.Time) (*slo.Memory, error) {
-	return load(ctx, s, now, until, Redate{})
+// LoadUntil is Load of several stores together, and of what was known at a
+// moment. Of a time whose counts are kept in longer steps, the step in which it
+// lies is left out.
+func LoadUntil(ctx context.Context, stores []Reader, now, until time.Time) (*slo.Memory, error) {
+	return load(ctx, stores, now, until, Redate{})
 }
 
 // load is LoadUntil where what lies in the future is seen as redated, if it is.
-func load(ctx context.Context, s Store, now, until time.Time, r Redate) (*slo.Memory, error) {
+func load(ctx context.Context, stores []Reader, now, until time.Time, r Redate) (*slo.Memory, error) {
 	memory := &slo.Memory{Until: until}
 	oldest, newest := now.Add(-slo.Tiers[len(slo.Tiers)-1].Keep), now.Add(ahead)
 	if r.By > 0 {
 		newest = farthest
 	}
-	err := s.Cells(ctx, oldest, newest, func(c Cell) error {
-		memory.Add(c.Key, r.Of(c.At), c.Step, c.Counts)
-		return nil
-	})
-	if err != nil {
-		return nil, err
-	}
-	since, err := counting(ctx, s, now)
-	if err != nil {
-		return nil, err
-	}
-	memory.Counting(since)
-	watched, err := s.Watched(ctx)
-	for source, list := range watched {
-		for _, i := range list {
-			if i = r.interval(i); i.From.Before(newest) {
-				memory.Watch(source, i.From, i.To)
+	since := map[slo.Key]time.Time{}
+	for _, s := range stores {
+		err := s.Cells(ctx, oldest, newest, func(c Cell) error {
+			memory.Add(c.Key, r.Of(c.At), c.Step, c.Counts)
+			return nil
+		})
+		if err != nil {
+			return nil, err
+		}
+		begun, err := counting(ctx, s, now)
+		if err != nil {
+			return nil, err
+		}
+		for k, at := range begun {
+			if first, known := since[k]; !known || at.Before(first) {
+				since[k] = at
+			}
+		}
+		watched, err := s.Watched(ctx)
+		if err != nil {
+			return nil, err
+		}
+		for source, list := range watched {
+			for _, i := range list {
+				if i = r.interval(i); i.From.Before(newest) {
+					memory.Watch(source, i.From, i.To)
+				}
 			}
 		}
 	}
-	return memory, err
+	memory.Counting(since)
+	return memory, nil
 }
 
 // ahead is how far in the future what was stored may lie: another host's clock.

@@ -21,7 +21,7 @@ type begun struct {
 // counting reads from when on series have been counted. What a store of an
 // older version counted has no beginning, nor where they can't be read. A beginning that is yet to come was
 // noted while the clock was wrong.
-func counting(ctx context.Context, s Store, now time.Time) (map[slo.Key]time.Time, error) {
+func counting(ctx context.Context, s Reader, now time.Time) (map[slo.Key]time.Time, error) {
 	since := map[slo.Key]time.Time{}
 	saved, err := s.State(ctx, sinceState)
 	if err != nil {

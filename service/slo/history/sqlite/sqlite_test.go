@@ -33,6 +33,22 @@ func TestConformance(t *testing.T) {
 	})
 }
 
+func openAt(path string) (history.Store, error) { return Open(path) }
+
+func TestMain(m *testing.M) { historytest.Main(m, openAt) }
+
+func TestKilledAtRandomMoments(t *testing.T) {
+	historytest.Killed(t, filepath.Join(t.TempDir(), "h.db"), openAt)
+}
+
+func TestThreeDaysOfFaultsAndRestarts(t *testing.T) {
+	hours := 72
+	if testing.Short() {
+		hours = 8
+	}
+	historytest.FaultsAndRestarts(t, hours, filepath.Join(t.TempDir(), "h.db"), openAt)
+}
+
 var begin = time.Date(2026, 3, 2, 0, 0, 0, 0, time.UTC)
 
 func one(seq int64) history.Batch {

@@ -258,7 +258,7 @@ func TestPercentiles(t *testing.T) {
 	}
 	s.seconds(2, nil)
 	results := slo.Evaluate(all, s.recorder.Memory(), s.now)
-	if err := history.Percentiles(t.Context(), s.db, all, results, time.Time{}); err != nil {
+	if err := history.Percentiles(t.Context(), []history.Reader{s.db}, all, results, time.Time{}); err != nil {
 		t.Fatal(err)
 	}
 	near := func(got timeline.Opt[float64], want float64) bool {
@@ -323,7 +323,7 @@ func TestUnmeasuredRequests(t *testing.T) {
 	s.now = s.now.Add(TaskIdle)
 	s.seconds(1, nil)
 	results := slo.Evaluate(all, s.recorder.Memory(), s.now)
-	if err := history.Percentiles(t.Context(), s.db, all, results, time.Time{}); err != nil {
+	if err := history.Percentiles(t.Context(), []history.Reader{s.db}, all, results, time.Time{}); err != nil {
 		t.Fatal(err)
 	}
 	for _, r := range results {

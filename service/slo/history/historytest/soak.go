@@ -1,10 +1,9 @@
-package sqlite
+package historytest
 
 import (
 	"context"
 	"errors"
 	"math/rand/v2"
-	"path/filepath"
 	"testing"
 	"time"
 
@@ -42,14 +41,11 @@ func (f *faulty) Write(ctx context.Context, b history.Batch) error {
 	return f.Store.Write(ctx, b)
 }
 
-// Three days in virtual time: an event a second, a write every thirty, faults of
-// the store and restarts at random moments. Nothing that was acknowledged is
-// lost, nothing is there twice, and what is shown never shrinks.
-func TestThreeDaysOfFaultsAndRestarts(t *testing.T) {
-	hours := 72
-	if testing.Short() {
-		hours = 8
-	}
+// FaultsAndRestarts holds a store to hours in virtual time: an event a second, a
+// write every thirty, faults of the store and restarts at random moments.
+// Nothing that was acknowledged is lost, nothing is there twice, and what is
+// shown never shrinks.
+func FaultsAndRestarts(t *testing.T, hours int, place string, open OpenAt) {
 	objectives, _, err := slo.Load("x.yaml", []byte("objectives: [{name: up, objective: availability >= 99%, window: 7d}]"))
 	if err != nil {
 		t.Fatal(err)
@@ -57,11 +53,10 @@ func TestThreeDaysOfFaultsAndRestarts(t *testing.T) {
 	up := objectives[0]
 	k := slo.Key{Hash: up.Hash, Source: slo.Live}
 	random := rand.New(rand.NewPCG(7, 7))
-	path := filepath.Join(t.TempDir(), "h.db")
 	now := begin
 	var acknowledged, restarts, faults int64
 	start := func() (*history.Recorder, *faulty, func()) {
-		d, err := Open(path)
+		d, err := open(place)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -1,4 +1,4 @@
-package sqlite
+package historytest
 
 import (
 	"bufio"
@@ -8,7 +8,6 @@ import (
 	"math/rand/v2"
 	"os"
 	"os/exec"
-	"path/filepath"
 	"strconv"
 	"strings"
 	"sync"
@@ -21,10 +20,17 @@ import (
 
 const killFlush = 20 * time.Millisecond
 
-// TestMain is also the process that is killed.
-func TestMain(m *testing.M) {
-	if path := os.Getenv("STORE_KILL_CHILD"); path != "" {
-		if err := countUntilKilled(path); err != nil {
+// child is the environment variable that makes a test's process the one that is
+// killed: it writes the store that it names.
+const child = "HISTORY_KILL_CHILD"
+
+// OpenAt opens the store in a place, for writing.
+type OpenAt func(place string) (history.Store, error)
+
+// Main is the TestMain of a package with a test of Killed.
+func Main(m *testing.M, open OpenAt) {
+	if place := os.Getenv(child); place != "" {
+		if err := countUntilKilled(place, open); err != nil {
 			fmt.Println("failed", err)
 			os.Exit(1)
 		}
@@ -34,8 +40,8 @@ func TestMain(m *testing.M) {
 
 // countUntilKilled counts as fast as it can, and says what it counted and what
 // was written.
-func countUntilKilled(path string) error {
-	d, err := Open(path)
+func countUntilKilled(place string, open OpenAt) error {
+	d, err := open(place)
 	if err != nil {
 		return err
 	}
@@ -66,22 +72,22 @@ func countUntilKilled(path string) error {
 	}
 }
 
-// A process that is killed at any moment loses what it counted since the last
-// write and nothing else: no count is wrong, none is there twice.
-func TestKilledAtRandomMoments(t *testing.T) {
+// Killed holds a store to this: a process that is killed at any moment loses what
+// it counted since the last write and nothing else. No count is wrong, none is
+// there twice.
+func Killed(t *testing.T, place string, open OpenAt) {
 	rounds := 12
 	if testing.Short() {
 		rounds = 4
 	}
-	path := filepath.Join(t.TempDir(), "h.db")
 	random := rand.New(rand.NewPCG(uint64(time.Now().UnixNano()), 1))
 	var before int64
 	for round := range rounds {
-		begun, counted, written := round1(t, path, 30*time.Millisecond+time.Duration(random.Int64N(int64(150*time.Millisecond))), round == 0)
+		begun, counted, written := round1(t, place, 30*time.Millisecond+time.Duration(random.Int64N(int64(150*time.Millisecond))), round == 0)
 		if begun != before {
 			t.Fatalf("round %d began at %d, the store had %d", round, begun, before)
 		}
-		d, err := Open(path)
+		d, err := open(place)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -122,19 +128,19 @@ func TestKilledAtRandomMoments(t *testing.T) {
 
 // round1 lets a child count and kills it some time after it began, or where
 // something is to be there for certain, after its first write.
-func round1(t *testing.T, path string, after time.Duration, writes bool) (begun, counted, written int64) {
+func round1(t *testing.T, place string, after time.Duration, writes bool) (begun, counted, written int64) {
 	t.Helper()
-	child := exec.Command(os.Args[0])
-	child.Env = append(os.Environ(), "STORE_KILL_CHILD="+path)
-	out, err := child.StdoutPipe()
+	process := exec.Command(os.Args[0])
+	process.Env = append(os.Environ(), child+"="+place)
+	out, err := process.StdoutPipe()
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := child.Start(); err != nil {
+	if err := process.Start(); err != nil {
 		t.Fatal(err)
 	}
 	lines := bufio.NewReader(out)
-	start := sync.OnceFunc(func() { time.AfterFunc(after, func() { child.Process.Kill() }) })
+	start := sync.OnceFunc(func() { time.AfterFunc(after, func() { process.Process.Kill() }) })
 	for {
 		line, err := lines.ReadString('\n')
 		if err == io.EOF || err != nil {
@@ -157,6 +163,6 @@ func round1(t *testing.T, path string, after time.Duration, writes bool) (begun,
 			t.Errorf("the child says %q", line)
 		}
 	}
-	child.Wait()
+	process.Wait()
 	return begun, counted, written
 }

@@ -1,0 +1,315 @@
+package postgres
+
+import (
+	"context"
+	"errors"
+	"net"
+	"net/url"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"tokenmeter/service/slo"
+	"tokenmeter/service/slo/history"
+	"tokenmeter/service/slo/history/historytest"
+	"tokenmeter/service/slo/history/postgrestest"
+)
+
+// openAt opens what is written as URL#NAME.
+func openAt(place string) (history.Store, error) {
+	store, name, _ := strings.Cut(place, "#")
+	return Open(context.Background(), store, name)
+}
+
+func TestMain(m *testing.M) { historytest.Main(m, openAt) }
+
+func TestStore(t *testing.T) {
+	server := postgrestest.Start(t)
+	t.Run("Conformance", func(t *testing.T) {
+		historytest.Run(t, func(t testing.TB) historytest.Opener {
+			place := server.Database(t) + "#a.daemon-1"
+			return func(t testing.TB) history.Store {
+				s, err := openAt(place)
+				if err != nil {
+					t.Fatal(err)
+				}
+				return s
+			}
+		})
+	})
+	t.Run("KilledAtRandomMoments", func(t *testing.T) { historytest.Killed(t, server.Database(t)+"#a", openAt) })
+	t.Run("HoursOfFaultsAndRestarts", func(t *testing.T) { historytest.FaultsAndRestarts(t, 3, server.Database(t)+"#a", openAt) })
+	for name, test := range map[string]func(*testing.T, *postgrestest.Server){
+		"OneWriter":        oneWriter,
+		"TwoDaemons":       twoDaemons,
+		"ConnectionKilled": connectionKilled,
+		"NoAnswers":        noAnswers,
+		"ServerKilled":     serverKilled,
+		"Texts":            texts,
+	} {
+		t.Run(name, func(t *testing.T) { test(t, server) })
+	}
+}
+
+var begin0 = time.Date(2026, 3, 2, 0, 0, 0, 0, time.UTC)
+
+func one(seq int64) history.Batch {
+	return history.Batch{Writer: "w", Seq: seq, At: begin0, Counts: []slo.Increment{{Key: slo.Key{Hash: "a", Source: slo.Live}, At: begin0.Add(time.Duration(seq) * time.Second), Counts: slo.Counts{Good: 1, Valid: 1}}}}
+}
+
+// A second writer under a name is told who the first is; under another name it
+// counts for itself, and who reads sees both.
+func oneWriter(t *testing.T, server *postgrestest.Server) {
+	url := server.Database(t)
+	first, err := Open(t.Context(), url, "a")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer first.Close()
+	held := (*HeldError)(nil)
+	if _, err := Open(t.Context(), url, "a"); !errors.As(err, &held) || !strings.Contains(err.Error(), "process ") || !strings.Contains(err.Error(), "store_name") {
+		t.Errorf("a second writer: %v", err)
+	}
+	second, err := Open(t.Context(), url, "b")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer second.Close()
+	for _, d := range []*DB{first, second} {
+		if err := d.Write(t.Context(), one(1)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	all, done, err := OpenReadOnly(t.Context(), url, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer done()
+	var sum int64
+	for _, d := range all {
+		totals, err := d.Totals(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		sum += totals[slo.Key{Hash: "a", Source: slo.Live}].Good
+	}
+	if len(all) != 2 || sum != 2 {
+		t.Errorf("%d stores have %d", len(all), sum)
+	}
+}
+
+func recorder(t *testing.T, s history.Store, now time.Time) *history.Recorder {
+	t.Helper()
+	r, err := history.NewRecorder(t.Context(), s, nil, now, slo.Live)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+var counted = slo.Key{Hash: "a", Source: slo.Live}
+
+func count(r *history.Recorder, at time.Time) {
+	r.Count(slo.Increment{Key: counted, At: at, Counts: slo.Counts{Good: 1, Valid: 1}})
+}
+
+// total is what all daemons of a database have counted, as totals and as cells.
+func total(t *testing.T, url string) int64 {
+	t.Helper()
+	all, done, err := OpenReadOnly(t.Context(), url, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer done()
+	var sum int64
+	for _, d := range all {
+		totals, err := d.Totals(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		sum += totals[counted].Valid
+	}
+	memory, err := history.LoadUntil(t.Context(), all, begin0.Add(time.Hour), time.Time{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	now := begin0.Add(time.Hour)
+	if kept, _ := memory.Sum(counted, begin0, now, now, nil); kept.Valid != sum {
+		t.Errorf("the cells have %d, the totals %d", kept.Valid, sum)
+	}
+	return sum
+}
+
+// Two daemons count into one database, each compacts and redates at will: the
+// sum is what both have counted.
+func twoDaemons(t *testing.T, server *postgrestest.Server) {
+	url := server.Database(t)
+	const events = 300
+	errs := make(chan error, 2)
+	for _, name := range []string{"a", "b"} {
+		d, err := Open(t.Context(), url, name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer d.Close()
+		r := recorder(t, d, begin0)
+		go func() {
+			var failed error
+			now := begin0
+			for range events {
+				count(r, now)
+				now = now.Add(time.Second)
+				failed = errors.Join(failed, r.Flush(t.Context(), now), d.Compact(t.Context(), now))
+			}
+			errs <- failed
+		}()
+	}
+	for range 2 {
+		if err := <-errs; err != nil {
+			t.Fatal(err)
+		}
+	}
+	if got := total(t, url); got != 2*events {
+		t.Errorf("%d of %d", got, 2*events)
+	}
+}
+
+// through counts while something happens to the server, and says how many writes
+// failed. In the end every count is there once.
+func through(t *testing.T, url, read string, silence time.Duration, fault func(second int)) (failed int) {
+	t.Helper()
+	target, err := parse(url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	target.silence = silence
+	d, err := target.open(t.Context(), "a")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer d.Close()
+	r := recorder(t, d, begin0)
+	now := begin0
+	const seconds = 30
+	for second := range seconds {
+		fault(second)
+		count(r, now)
+		now = now.Add(time.Second)
+		if err := r.Flush(t.Context(), now); err != nil {
+			failed++
+		}
+	}
+	for last := time.Now().Add(20 * time.Second); ; {
+		err := r.Flush(t.Context(), now)
+		if err == nil {
+			break
+		}
+		if time.Now().After(last) {
+			t.Fatalf("it is not written again: %v", err)
+		}
+	}
+	if got := total(t, read); got != seconds {
+		t.Errorf("%d of %d, after %d writes that failed", got, seconds, failed)
+	}
+	return failed
+}
+
+// A connection that somebody ends is made anew, with its lock.
+func connectionKilled(t *testing.T, server *postgrestest.Server) {
+	url := server.Database(t)
+	through(t, url, url, silence, func(second int) {
+		if second%10 == 5 {
+			postgrestest.SQL(t, url, "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()")
+		}
+	})
+}
+
+// A network that swallows everything, and then another connection: the server
+// still has the old one, with its lock, and gives it up.
+func noAnswers(t *testing.T, server *postgrestest.Server) {
+	direct := server.Database(t)
+	var swallow atomic.Bool
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer listener.Close()
+	pass := func(from, to net.Conn) {
+		part := make([]byte, 1<<16)
+		for {
+			n, err := from.Read(part)
+			if err != nil {
+				if !swallow.Load() {
+					to.Close()
+				}
+				return
+			}
+			if !swallow.Load() {
+				to.Write(part[:n])
+			}
+		}
+	}
+	go func() {
+		for {
+			client, err := listener.Accept()
+			if err != nil {
+				return
+			}
+			back, err := net.Dial("unix", server.Socket())
+			if err != nil {
+				client.Close()
+				continue
+			}
+			t.Cleanup(func() { client.Close(); back.Close() })
+			go pass(client, back)
+			go pass(back, client)
+		}
+	}()
+	u, err := url.Parse(direct)
+	if err != nil {
+		t.Fatal(err)
+	}
+	u.Host, u.RawQuery = listener.Addr().String(), "sslmode=disable"
+	if failed := through(t, u.String(), direct, time.Second, func(second int) { swallow.Store(second >= 5 && second < 7) }); failed == 0 {
+		t.Error("nothing failed")
+	}
+}
+
+// A server that is away, or killed with all it does, loses nothing.
+func serverKilled(t *testing.T, server *postgrestest.Server) {
+	url := server.Database(t)
+	if failed := through(t, url, url, silence, func(second int) {
+		switch second {
+		case 5:
+			server.Kill(t)
+		case 10:
+			server.End(t, "immediate")
+		case 20:
+			server.Begin(t)
+		}
+	}); failed == 0 {
+		t.Error("nothing failed")
+	}
+}
+
+// A text that PostgreSQL can't hold stops nothing.
+func texts(t *testing.T, server *postgrestest.Server) {
+	url := server.Database(t)
+	d, err := Open(t.Context(), url, "a")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer d.Close()
+	b := one(1)
+	for _, group := range []string{"a\x00b", "\xff\xfe", "'; DROP TABLE cells; --", "?$1"} {
+		b.Counts = append(b.Counts, slo.Increment{Key: slo.Key{Hash: "g", Source: slo.Live, Group: group}, At: begin0, Counts: slo.Counts{Valid: 1}})
+	}
+	if err := d.Write(t.Context(), b); err != nil {
+		t.Fatal(err)
+	}
+	totals, err := d.Totals(t.Context())
+	if err != nil || len(totals) != 5 || totals[counted].Valid != 1 {
+		t.Errorf("%v, %v", totals, err)
+	}
+}
