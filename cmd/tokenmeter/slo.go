@@ -16,12 +16,14 @@ import (
 
 	"tokenmeter/base/limitio"
 	"tokenmeter/base/printable"
+	"tokenmeter/base/secret"
 	"tokenmeter/reader/report"
 	"tokenmeter/record/objective"
 	"tokenmeter/record/run"
 	"tokenmeter/record/validity"
 	"tokenmeter/service/slo"
 	"tokenmeter/service/slo/history"
+	"tokenmeter/service/slo/history/postgres"
 	"tokenmeter/service/slo/history/sqlite"
 	"tokenmeter/service/slo/rules"
 )
@@ -39,7 +41,8 @@ type sloSource struct {
 	Runs      []string `arg:"" optional:"" name:"run" help:"Run folders. Without one, the live data of --store."`
 	Config    string   `short:"c" placeholder:"FILE" help:"Objectives: tokenmeter.yaml, or a file of its own (docs/slo.md)."`
 	Objective []string `sep:"none" placeholder:"TEXT" help:"An objective, like \"p99 tpot < 120ms\", over 28 days. Repeatable."`
-	Store     string   `placeholder:"FILE" help:"The history that tokenmeter serve writes."`
+	Store     string   `placeholder:"FILE|URL" help:"The history that tokenmeter serve writes: a file, or postgres://USER@HOST/DATABASE."`
+	Daemon    string   `placeholder:"NAME" help:"Of a history in PostgreSQL: only what this daemon counted (store_name). Default: all, added up."`
 	At        string   `placeholder:"TIME" help:"As of a time, like 2026-03-01T12:00:00Z: nothing of that moment or later is seen. Default: now; of runs, the end of the last one."`
 
 	sharedFlags `embed:""`
@@ -248,6 +251,9 @@ func (c *sloSource) evaluate(a *app, allowStale bool) (slo.Document, error) {
 	case len(c.Runs) == 0 && c.Store == "":
 		check.addf("there is nothing to look at; name run folders, or --store for live data")
 	}
+	if c.Daemon != "" && !postgres.Is(c.Store) {
+		check.addf("--daemon: only a history in PostgreSQL (--store postgres://…) is of several daemons; leave it out")
+	}
 	now, at := time.Now(), time.Time{}
 	if c.At != "" {
 		t, err := time.Parse(time.RFC3339, c.At)
@@ -333,20 +339,36 @@ func (c *sloSource) fromStore(objectives []*slo.Objective, now, until time.Time)
 		at = now
 	}
 	doc := slo.Document{Schema: slo.Schema, At: at.UTC()}
-	db, err := sqlite.OpenReadOnly(c.Store)
-	if errors.Is(err, fs.ErrNotExist) {
-		return doc, &usageError{fmt.Errorf("--store %s: there is no such file; tokenmeter serve writes it", c.Store)}
-	}
+	ctx := context.Background()
+	stores, closeAll, err := c.openStores(ctx)
 	if err != nil {
-		return doc, &usageError{fmt.Errorf("--store: %w", err)}
+		return doc, &usageError{err}
 	}
-	defer db.Close()
-	memory, err := history.LoadUntil(context.Background(), db, now, until)
+	defer closeAll()
+	memory, err := history.LoadUntil(ctx, stores, now, until)
 	if err != nil {
 		return doc, err
 	}
 	doc.Objectives = slo.Evaluate(objectives, memory, at)
-	return doc, history.Percentiles(context.Background(), db, objectives, doc.Objectives, until)
+	return doc, history.Percentiles(ctx, stores, objectives, doc.Objectives, until)
+}
+
+// openStores opens what --store names, to be read.
+func (c *sloSource) openStores(ctx context.Context) (stores []history.Reader, closeAll func(), err error) {
+	if postgres.Is(c.Store) {
+		if stores, closeAll, err = postgres.OpenReadOnly(ctx, c.Store, c.Daemon); err != nil {
+			return nil, nil, fmt.Errorf("--store: %w", err)
+		}
+		return stores, closeAll, nil
+	}
+	db, err := sqlite.OpenReadOnly(c.Store)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil, nil, fmt.Errorf("--store %s: there is no such file; tokenmeter serve writes it", secret.RedactURL(c.Store))
+	case err != nil:
+		return nil, nil, fmt.Errorf("--store: %w", err)
+	}
+	return []history.Reader{db}, func() { db.Close() }, nil
 }
 
 // writeSLO writes a report.

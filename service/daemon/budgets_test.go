@@ -77,6 +77,11 @@ func TestMistakesShowNoPasswords(t *testing.T) {
 		"otel: {endpoint: \"http://u:" + password + "@h\"}\n",
 		"otel: {endpoint: \"u:" + password + "@h\"}\n",
 		"datadog: {address: \"udp://u:" + password + "@h\"}\n",
+		"store: \"postgres://u:" + password + "@h:x/d\"\n",
+		"store: \"postgres://u:" + password + "@h/d?sslmode=" + password + "\"\n",
+		"store: \"postgres://u:" + password + "/x@h/d?port=x\"\n",
+		"store: \"mysql://u:" + password + "@h/d\"\n",
+		"store: \"postgres://u:" + password + "@h/d\"\nstore_name: a/b\n",
 		"admin: {listen: \"http://u:" + password + "@h\"}\n",
 		"slo: {objectives: [{name: a, objective: p99 ttft < 1s}], notify: [{webhook: \"ftp://u:" + password + "@h\"}, {slack: \"http://u:" + password + "@h:x\"}]}\n",
 	} {

@@ -18,7 +18,8 @@ type Config struct {
 	Admin      Admin      `yaml:"admin" doc:"the listener for health checks and metrics"`
 	Objectives []string   `yaml:"objectives" doc:"such as p99 tpot < 120ms; exact counters of good and valid requests are kept for each"`
 	SLO        *slo.Spec  `yaml:"slo" doc:"objectives with error budgets and alerts, kept over restarts; docs/slo.md"`
-	Store      string     `yaml:"store" doc:"file that keeps their history; default tokenmeter.db in the working directory"`
+	Store      string     `yaml:"store" doc:"where their history is kept: a file, default tokenmeter.db in the working directory; or postgres://USER@HOST/DATABASE, for several daemons"`
+	StoreName  string     `yaml:"store_name" doc:"in PostgreSQL: the name under which this daemon counts, the same after a restart; default: the host's"`
 	Prices     string     `yaml:"prices" doc:"file of prices (docs/cost.md), for objectives on dollars"`
 	Scrape     []Scrape   `yaml:"scrape" doc:"exporters of GPU telemetry, such as DCGM's, for objectives on gpu_utilization"`
 	Rows       *Rows      `yaml:"rows" doc:"a row a request in Parquet, for DuckDB, ClickHouse or Spark; default: none"`

@@ -11,8 +11,10 @@ import (
 	"sync/atomic"
 	"time"
 
+	"tokenmeter/base/secret"
 	"tokenmeter/service/slo"
 	"tokenmeter/service/slo/history"
+	"tokenmeter/service/slo/history/postgres"
 	"tokenmeter/service/slo/history/sqlite"
 	"tokenmeter/service/slo/history/watch"
 	"tokenmeter/service/telemetry"
@@ -25,8 +27,9 @@ const defaultStore = "tokenmeter.db"
 // them, and whoever is told of alerts. A new plan brings new objectives; the
 // store stays the one of the start.
 type budgets struct {
-	db     *sqlite.DB
+	db     history.Store
 	store  string // as the configuration names it
+	name   string // in it, likewise
 	watch  *watch.Watch
 	life   *history.Life
 	reads  atomic.Pointer[scrapers]
@@ -67,9 +70,36 @@ func (d *Daemon) openBudgets(plan *Plan) (*budgets, error) {
 	return b, nil
 }
 
-// openStore opens the history in a file and begins to watch.
-func (d *Daemon) openStore(plan *Plan, path string) (*budgets, error) {
-	db, err := sqlite.Open(path)
+// openHistory opens a history for writing, and says where it is: two places are
+// never called the same.
+func openHistory(store, name string) (db history.Store, place string, err error) {
+	if postgres.Is(store) {
+		if name, err = postgres.Name(name); err != nil {
+			return nil, "", err
+		}
+		p, err := postgres.Open(context.Background(), store, name)
+		if err != nil {
+			return nil, "", err
+		}
+		return p, p.Place, nil
+	}
+	f, err := sqlite.Open(store)
+	if err != nil {
+		return nil, "", err
+	}
+	host, err := os.Hostname()
+	if err != nil {
+		host = ""
+	}
+	if full, err := filepath.Abs(store); err == nil {
+		store = full
+	}
+	return f, host + ":" + store, nil
+}
+
+// openStore opens a history and begins to watch.
+func (d *Daemon) openStore(plan *Plan, store string) (*budgets, error) {
+	db, place, err := openHistory(store, plan.Config.StoreName)
 	if err != nil {
 		return nil, err
 	}
@@ -80,13 +110,13 @@ func (d *Daemon) openStore(plan *Plan, path string) (*budgets, error) {
 		db.Close()
 		return nil, err
 	}
-	life, err := openLife(ctx, db, path, w, d.opt.Now())
+	life, err := openLife(ctx, db, place, w, d.opt.Now())
 	if err != nil {
 		stop()
 		db.Close()
 		return nil, err
 	}
-	b := &budgets{db: db, store: plan.Config.Store, watch: w, life: life, ctx: ctx, cancel: stop, ended: make(chan struct{})}
+	b := &budgets{db: db, store: plan.Config.Store, name: plan.Config.StoreName, watch: w, life: life, ctx: ctx, cancel: stop, ended: make(chan struct{})}
 	told := func(err error) { d.log.Warn("objectives", "error", err.Error()) }
 	var work sync.WaitGroup
 	work.Go(func() { w.Run(ctx, told) })
@@ -98,19 +128,12 @@ func (d *Daemon) openStore(plan *Plan, path string) (*budgets, error) {
 
 // openLife goes on with the life of a store's counters, unless the store is a
 // copy: it lies elsewhere, or on another host.
-func openLife(ctx context.Context, db *sqlite.DB, path string, w *watch.Watch, now time.Time) (*history.Life, error) {
+func openLife(ctx context.Context, db history.Store, place string, w *watch.Watch, now time.Time) (*history.Life, error) {
 	totals := map[slo.Key]slo.Counts{}
 	for _, t := range w.Totals() {
 		totals[t.Key] = t.Counts
 	}
-	host, err := os.Hostname()
-	if err != nil {
-		host = ""
-	}
-	if full, err := filepath.Abs(path); err == nil {
-		path = full
-	}
-	return history.OpenLife(ctx, db, host+":"+path, totals, now)
+	return history.OpenLife(ctx, db, place, totals, now)
 }
 
 // set takes the objectives of a new plan. Counters, slices, alerts and receivers
@@ -119,8 +142,8 @@ func (b *budgets) set(d *Daemon, plan *Plan) {
 	if b == nil {
 		return
 	}
-	if plan.Config.Store != b.store {
-		d.log.Warn("store is opened at the start only; the history goes on where it is until a restart", "store", or(b.store, defaultStore))
+	if plan.Config.Store != b.store || plan.Config.StoreName != b.name {
+		d.log.Warn("store is opened at the start only; the history goes on where it is until a restart", "store", secret.RedactURL(or(b.store, defaultStore)))
 	}
 	b.watch.Change(b.ctx, plan.watched())
 	if old := b.reads.Load(); !old.same(plan) {

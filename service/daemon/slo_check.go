@@ -8,6 +8,7 @@ import (
 	"tokenmeter/base/limitio"
 	"tokenmeter/record/cost"
 	"tokenmeter/service/slo"
+	"tokenmeter/service/slo/history/postgres"
 	"tokenmeter/service/slo/notify"
 	"tokenmeter/wire/api"
 	"tokenmeter/wire/scrape"
@@ -16,6 +17,7 @@ import (
 // slo checks the part of the file that is about objectives with budgets.
 func (c *checker) slo() {
 	c.prices()
+	c.store()
 	spec := c.p.Config.SLO
 	if spec == nil {
 		return
@@ -39,6 +41,24 @@ func (c *checker) slo() {
 			c.where(at, o.Where)
 			c.occurs(at, o)
 		}
+	}
+}
+
+// store checks where the history is kept.
+func (c *checker) store() {
+	cfg := &c.p.Config
+	switch {
+	case postgres.Is(cfg.Store):
+		if err := postgres.Check(cfg.Store); err != nil {
+			c.addf("store", "%v", err)
+		}
+		if _, err := postgres.Name(cfg.StoreName); err != nil {
+			c.addf("store_name", "%v", err)
+		}
+	case strings.Contains(cfg.Store, "://"):
+		c.addf("store", "write the name of a file, or postgres://USER@HOST/DATABASE") // it may hold a password
+	case cfg.StoreName != "":
+		c.addf("store_name", "only a store in PostgreSQL has daemons with names; leave it out")
 	}
 }
 
