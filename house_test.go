@@ -77,7 +77,6 @@ func isZero(args []ast.Expr) bool {
 var waiting = map[string]string{
 	"cmd/tokenmeter/connection_test.go":           "the command's own process",
 	"cmd/tokenmeter/detect_test.go":               "the command's own process",
-	"cmd/tokenmeter/fleet_test.go":                "the command's own processes",
 	"cmd/tokenmeter/outcome_test.go":              "the command's own process",
 	"service/daemon/budgets_test.go":              "a database on the disk",
 	"service/daemon/canary_test.go":               "real listeners",

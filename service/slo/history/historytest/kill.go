@@ -27,15 +27,13 @@ const child = "HISTORY_KILL_CHILD"
 // OpenAt opens the store in a place, for writing.
 type OpenAt func(place string) (history.Store, error)
 
-// Main is the TestMain of a package with a test of Killed.
-func Main(m *testing.M, open OpenAt) {
+// Main is what the TestMain of a package with a test of Killed exits with.
+func Main(m *testing.M, open OpenAt) (code int) {
 	if place := os.Getenv(child); place != "" {
-		if err := countUntilKilled(place, open); err != nil {
-			fmt.Println("failed", err)
-			os.Exit(1)
-		}
+		fmt.Println("failed", countUntilKilled(place, open))
+		return 1
 	}
-	os.Exit(m.Run())
+	return m.Run()
 }
 
 // countUntilKilled counts as fast as it can, and says what it counted and what

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"net"
 	"net/url"
+	"os"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -22,7 +23,7 @@ func openAt(place string) (history.Store, error) {
 	return Open(context.Background(), store, name)
 }
 
-func TestMain(m *testing.M) { historytest.Main(m, openAt) }
+func TestMain(m *testing.M) { os.Exit(historytest.Main(m, openAt)) }
 
 func TestStore(t *testing.T) {
 	server := postgrestest.Start(t)

@@ -49,7 +49,7 @@ func Start(t testing.TB) *Server {
 	if err := os.Chmod(s.dir, 0o777); err != nil { // the server's user makes its own there
 		t.Fatal(err)
 	}
-	s.do(t, "initdb", "--no-sync", "-A", "trust", "-U", "tokenmeter", "-E", "UTF8", "--locale", "C", "-D", s.data())
+	s.do(t, "initdb", "-N", "-A", "trust", "-U", "tokenmeter", "-E", "UTF8", "-D", s.data())
 	t.Cleanup(func() { s.command("pg_ctl", "-D", s.data(), "-m", "immediate", "stop").Run() })
 	s.Begin(t)
 	return s
@@ -82,6 +82,7 @@ func (s *Server) command(program string, args ...string) *exec.Cmd {
 	all := append(append(append([]string{}, s.as...), filepath.Join(s.bin, program)), args...)
 	c := exec.Command(all[0], all[1:]...)
 	c.Dir = s.dir
+	c.Env = append(os.Environ(), "LC_ALL=C")
 	return c
 }
 

@@ -35,7 +35,7 @@ func TestConformance(t *testing.T) {
 
 func openAt(path string) (history.Store, error) { return Open(path) }
 
-func TestMain(m *testing.M) { historytest.Main(m, openAt) }
+func TestMain(m *testing.M) { os.Exit(historytest.Main(m, openAt)) }
 
 func TestKilledAtRandomMoments(t *testing.T) {
 	historytest.Killed(t, filepath.Join(t.TempDir(), "h.db"), openAt)
