@@ -58,7 +58,7 @@ var rooms = map[string][]string{
 
 	"wire/framing": {},
 	"wire/tokens":  {"base/limitio"},
-	"wire/scrape":  {"record/metric", "record/timeline", "base/child"},
+	"wire/scrape":  {"wire/api", "wire/client", "record/metric", "record/timeline", "base/child"},
 	"wire/audio":   {},
 	"wire/picture": {},
 	"wire/api":     {"wire/audio", "wire/picture", "wire/framing", "record/timeline"},

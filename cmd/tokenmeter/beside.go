@@ -10,7 +10,6 @@ import (
 
 	"tokenmeter/load/bench"
 	"tokenmeter/load/control"
-	"tokenmeter/wire/api"
 	"tokenmeter/wire/client"
 	"tokenmeter/wire/scrape"
 )
@@ -90,34 +89,16 @@ func (c *benchCmd) beside(check *checker) func(client.Config) bench.Beside {
 // newWatcher reads these pages and, with auto, the one that the target may have.
 func newWatcher(cfg client.Config, pages []string, auto bool) bench.Beside {
 	watch := scrape.Watch{TLS: cfg.TLS, Proxy: cfg.Proxy, Show: cfg.Redactor().URL}
-	full, err := client.JoinURL(cfg.BaseURL, cfg.API.Path)
-	at, parseErr := url.Parse(full)
-	if err != nil || parseErr != nil {
-		at = &url.URL{}
-	}
-	own := cfg.OwnHeader()
 	named := map[string]bool{} // a page that is read twice would count everything twice
 	for _, page := range pages {
-		if named[page] {
-			continue
+		if !named[page] {
+			named[page] = true
+			watch.Pages = append(watch.Pages, scrape.Named(page, &cfg))
 		}
-		named[page] = true
-		p := scrape.Page{URL: page}
-		if u, err := url.Parse(page); err == nil && u.Scheme == at.Scheme && u.Host == at.Host {
-			p.Header = own // a key goes nowhere but to the server that it is for
-		}
-		watch.Pages = append(watch.Pages, p)
 	}
-	if auto && at.Host != "" && at.Scheme != "http+unix" && api.ProviderOf(at.Hostname()) == nil {
-		root := at.Scheme + "://" + at.Host
-		if path, err := client.LookupPath(cfg.BaseURL, cfg.API.Path, "/metrics"); err == nil {
-			path, _, _ = strings.Cut(path, "?")
-			if named[root+path] {
-				return scrape.NewWatcher(watch)
-			}
-			below := root + strings.TrimSuffix(path, "/metrics")
-			watch.Pages = append(watch.Pages, scrape.Page{URL: root + path, Else: []string{below + "/v1/metrics", below + "/prometheus/metrics"}, // NIM, trtllm-serve
-				Header: own, Guessed: true})
+	if auto {
+		if page, ok := scrape.PageOf(&cfg); ok && !named[page.URL] {
+			watch.Pages = append(watch.Pages, page)
 		}
 	}
 	return scrape.NewWatcher(watch)

@@ -216,6 +216,7 @@ type proxyCmd struct {
 	APIKeyEnv     string        `name:"api-key-env" placeholder:"NAME" help:"Environment variable that holds the key for the upstream; the client's own is replaced."`
 	CAFile        string        `name:"ca-file" placeholder:"FILE" help:"PEM file of the authority that signed the upstream's certificate."`
 	Insecure      bool          `help:"Do not verify the upstream's certificate."`
+	ServerMetrics []string      `name:"server-metrics" sep:"none" placeholder:"auto|URL" help:"Read what the server tells of itself every five seconds, and show it in /metrics: queue, running, KV cache, its own times. auto looks for its page, a URL names one. Repeatable. Default: nothing is asked."`
 	MaxStreams    int           `placeholder:"N" help:"Requests at once; more get 503."`
 	IdleTimeout   time.Duration `placeholder:"D" help:"A stream without a further token, or a silent server, for so long is ended. Default: 10m."`
 	Keep          float64       `default:"0.01" placeholder:"SHARE" help:"Share of requests whose arrivals are kept. Default: ${default}."`
@@ -268,7 +269,7 @@ var index = regexp.MustCompile(`\[\d+\]`)
 
 var flagsOfFields = map[string]string{
 	"upstreams.url": "--upstream", "upstreams.key_env": "--api-key-env", "upstreams.ca_file": "--ca-file",
-	"upstreams.head_timeout": "--idle-timeout", "upstreams.idle_timeout": "--idle-timeout",
+	"upstreams.server_metrics": "--server-metrics", "upstreams.head_timeout": "--idle-timeout", "upstreams.idle_timeout": "--idle-timeout",
 	"listeners.listen": "--listen", "listeners.streams": "--max-streams", "admin.listen": "--metrics-listen", "metrics.hold": "--metrics-hold", "metrics.linger": "--metrics-linger",
 	"routes.paths": "--allow-path", "objectives": "--objective", "models": "--model", "keep": "--keep",
 	"identity.session": "--session", "identity.task": "--task", "identity.parent": "--parent",
@@ -288,7 +289,7 @@ func (c *proxyCmd) config() daemon.Config {
 		Listeners:  []daemon.Listener{{Listen: c.Listen, Streams: c.MaxStreams}},
 		Admin:      daemon.Admin{Listen: c.MetricsListen},
 		Metrics:    daemon.Metrics{Hold: &c.MetricsHold, Linger: &c.MetricsLinger},
-		Upstreams:  []daemon.Upstream{{Name: "upstream", URL: c.Upstream, KeyEnv: c.APIKeyEnv, CAFile: c.CAFile, Insecure: c.Insecure, HeadTimeout: c.IdleTimeout, IdleTimeout: c.IdleTimeout}},
+		Upstreams:  []daemon.Upstream{{Name: "upstream", URL: c.Upstream, KeyEnv: c.APIKeyEnv, CAFile: c.CAFile, Insecure: c.Insecure, HeadTimeout: c.IdleTimeout, IdleTimeout: c.IdleTimeout, ServerMetrics: c.ServerMetrics}},
 		Routes:     []daemon.Route{route},
 		Objectives: c.Objective, Models: c.Model, Keep: &c.Keep,
 		Identity: daemon.Identity{Session: c.Session, Task: c.Task, Parent: c.Parent},

@@ -66,7 +66,7 @@ func TestCanaryKeysOfTheDaemon(t *testing.T) {
 listeners: [{name: m, listen: "127.0.0.1:0", keys: [{name: ci, key_env: CI}]}]
 admin: {listen: "127.0.0.1:0", token_env: ADMIN}
 metrics: {hold: 0s, linger: 0s}
-upstreams: [{name: a, url: %q, key_env: OPERATOR, headers: {X-Auth-Token: %q}}]
+upstreams: [{name: a, url: %q, server_metrics: [auto], key_env: OPERATOR, headers: {X-Auth-Token: %q}}]
 routes: [{name: chat, upstreams: [{name: a}]}]
 objectives: ["p99 ttft < 60s"]
 slo: {objectives: [{name: pace, objective: "p99 ttft < 60s", window: 28d}]}

@@ -33,6 +33,7 @@ type Plan struct {
 	bucket    *rows.Bucket
 	listeners []listen
 	upstreams []proxy.Upstream
+	tellings  []telling // of upstreams
 	probed    []probe.Target
 	admin     listen
 	token     string

@@ -59,6 +59,7 @@ func (c *checker) upstreams() {
 				c.addf(at+".url", "%v", err)
 			}
 		}
+		c.tells(at, u, &made)
 		c.p.upstreams = append(c.p.upstreams, made)
 	}
 }

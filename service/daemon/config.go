@@ -75,6 +75,7 @@ type Upstream struct {
 	IdleTimeout    time.Duration     `yaml:"idle_timeout" doc:"no further token of a stream, or byte; default 10m"`
 	KeepIdle       time.Duration     `yaml:"keep_idle" doc:"how long unused connections are kept; default 90s"`
 	Health         Health            `yaml:"health" doc:"how it is found sick and spared"`
+	ServerMetrics  []string          `yaml:"server_metrics" doc:"what it tells of itself, for the metrics: auto looks for /metrics at its url, a URL names a page (one a replica, or of its GPUs); default: nothing is asked"`
 }
 
 // Health is passive, and active where a path is given.

@@ -126,9 +126,10 @@ func (d *Daemon) state(emit func(m *telemetry.Metric, v float64, values ...strin
 	for i, one := range d.openings { // its own name may be older
 		all, names = append(all, one.proxy.Load().Stats()), append(names, d.plan.listeners[i].Name)
 	}
-	plan, out, budgets, archive := d.plan, d.out, d.budgets, d.rows
+	plan, out, budgets, archive, servers := d.plan, d.out, d.budgets, d.rows, d.servers
 	d.mu.Unlock()
 	budgets.emit(emit)
+	servers.emit(emit)
 	for i, s := range all {
 		name := names[i]
 		emit(telemetry.InFlight, float64(s.InFlight), name)

@@ -73,6 +73,7 @@ type Daemon struct {
 	budgets  *budgets      // nil: none; under mu
 	rows     *rows.Archive // nil: none; under mu
 	asking   *prober       // nil: nothing is asked; under mu
+	servers  *servers      // nil: not yet; under mu
 	bodies   *proxy.Budget // of all listeners
 
 	mu       sync.Mutex
@@ -121,6 +122,7 @@ func Run(ctx context.Context, opt Options) error {
 	d.out, d.rows = out, archive
 	d.mu.Unlock()
 	defer func() { d.budgets.close() }()
+	defer func() { d.servers.close() }()
 	defer d.closeRows()
 	if err := d.openAdmin(plan); err != nil {
 		d.out.close()
@@ -218,6 +220,7 @@ func (d *Daemon) apply(plan *Plan) error {
 	if d.plan != nil {
 		d.takeProbes(plan)
 	}
+	d.takeServers(plan)
 	for i, opening := range next {
 		opening.tls.Store(plan.listeners[i].tls)
 		if old := opening.proxy.Swap(made[i]); old != nil {

@@ -52,30 +52,45 @@ var (
 
 // Read when asked for.
 var (
-	SLOBad         = state("tokenmeter_slo_bad_total", Counter, "events", "Events that missed an objective. The rules of `tokenmeter slo rules` read this and tokenmeter_slo_valid_total; of one run and one page they always fit. A new series shows 0 first (docs/slo.md).", SLOLabels...)
-	SLOValid       = state("tokenmeter_slo_valid_total", Counter, "events", "Events that an objective could judge: good and bad ones.", SLOLabels...)
-	SLOGood        = state("tokenmeter_slo_good_total", Counter, "events", "Events that met an objective: valid less bad.", SLOLabels...)
-	SLOExcluded    = state("tokenmeter_slo_excluded_total", Counter, "events", "Events that an objective could not judge.", SLOLabels...)
-	SLOInfo        = state("tokenmeter_slo_info", Gauge, "info", "Always 1: the objective is counted here. Rules see by its absence that nobody does.", "slo", "hash", "source", "objective", "target", "window")
-	SLOTarget      = state("tokenmeter_slo_target_ratio", Gauge, "ratio", "Share of good among valid that an objective promises.", "slo", "hash", "objective")
-	ObjectiveCount = state("tokenmeter_objective_requests_total", Counter, "requests", "Requests by what an objective found them: good, bad or excluded (cancelled, or it does not apply). Exact: no request is sampled.", slices.Concat(RequestLabels, []string{"objective", "hash", "verdict"})...)
-	InFlight       = state("tokenmeter_in_flight_requests", Gauge, "requests", "Requests on their way.", "listener")
-	Refused        = state("tokenmeter_refused_requests_total", Counter, "requests", "Requests that were refused, by why.", "listener", "why")
-	Passed         = state("tokenmeter_passed_requests_total", Counter, "requests", "Requests that are no completions: models, health.", "listener")
-	Retries        = state("tokenmeter_upstream_retries_total", Counter, "retries", "Requests that another upstream got, as the first could not be reached.", "listener")
-	Healthy        = state("tokenmeter_upstream_healthy_ratio", Gauge, "ratio", "1: requests go there. 0: it is spared.", "listener", "upstream")
-	KeyInFlight    = state("tokenmeter_client_in_flight_requests", Gauge, "requests", "Requests on their way that showed a client's key, by its name.", "listener", "client")
-	KeyRequests    = state("tokenmeter_client_requests_total", Counter, "requests", "Requests that a client's key let in, by its name.", "listener", "client")
-	KeyLimited     = state("tokenmeter_client_limited_requests_total", Counter, "requests", "Requests that were refused as their key was over its limits.", "listener", "client")
-	KeyInput       = state("tokenmeter_client_input_tokens_total", Counter, "tokens", "Input tokens of finished requests, by the name of the client's key.", "listener", "client")
-	KeyOutput      = state("tokenmeter_client_output_tokens_total", Counter, "tokens", "Output tokens of finished requests, by the name of the client's key.", "listener", "client")
-	Reloads        = state("tokenmeter_config_reloads_total", Counter, "reloads", "Configurations that were taken.")
-	ReloadErrors   = state("tokenmeter_config_reload_failures_total", Counter, "failures", "Configurations that were not taken.")
-	HistoryFailed  = state("tokenmeter_history_write_failures_total", Counter, "failures", "Times that the history of objectives could not be written (disk full, no right). What was counted is kept in memory and written later.")
-	HistoryLate    = state("tokenmeter_history_unwritten_seconds", Gauge, "s", "For how long the history of objectives could not be written; 0: it is. A daemon that ends meanwhile loses what it counted.")
-	Dropped        = state("tokenmeter_telemetry_dropped_requests_total", Counter, "requests", "Requests whose figures an exporter dropped because it could not keep up, or write. Counters of Prometheus are never dropped.", "exporter")
-	ScrapeErrors   = state("tokenmeter_scrape_failures_total", Counter, "failures", "Times that an exporter of GPU telemetry gave no reading: a gap.", "scrape")
-	DroppedSends   = state("tokenmeter_telemetry_failed_sends_total", Counter, "sends", "Batches or packets that an exporter could not deliver.", "exporter")
+	SLOBad          = state("tokenmeter_slo_bad_total", Counter, "events", "Events that missed an objective. The rules of `tokenmeter slo rules` read this and tokenmeter_slo_valid_total; of one run and one page they always fit. A new series shows 0 first (docs/slo.md).", SLOLabels...)
+	SLOValid        = state("tokenmeter_slo_valid_total", Counter, "events", "Events that an objective could judge: good and bad ones.", SLOLabels...)
+	SLOGood         = state("tokenmeter_slo_good_total", Counter, "events", "Events that met an objective: valid less bad.", SLOLabels...)
+	SLOExcluded     = state("tokenmeter_slo_excluded_total", Counter, "events", "Events that an objective could not judge.", SLOLabels...)
+	SLOInfo         = state("tokenmeter_slo_info", Gauge, "info", "Always 1: the objective is counted here. Rules see by its absence that nobody does.", "slo", "hash", "source", "objective", "target", "window")
+	SLOTarget       = state("tokenmeter_slo_target_ratio", Gauge, "ratio", "Share of good among valid that an objective promises.", "slo", "hash", "objective")
+	ObjectiveCount  = state("tokenmeter_objective_requests_total", Counter, "requests", "Requests by what an objective found them: good, bad or excluded (cancelled, or it does not apply). Exact: no request is sampled.", slices.Concat(RequestLabels, []string{"objective", "hash", "verdict"})...)
+	InFlight        = state("tokenmeter_in_flight_requests", Gauge, "requests", "Requests on their way.", "listener")
+	Refused         = state("tokenmeter_refused_requests_total", Counter, "requests", "Requests that were refused, by why.", "listener", "why")
+	Passed          = state("tokenmeter_passed_requests_total", Counter, "requests", "Requests that are no completions: models, health.", "listener")
+	Retries         = state("tokenmeter_upstream_retries_total", Counter, "retries", "Requests that another upstream got, as the first could not be reached.", "listener")
+	Healthy         = state("tokenmeter_upstream_healthy_ratio", Gauge, "ratio", "1: requests go there. 0: it is spared.", "listener", "upstream")
+	KeyInFlight     = state("tokenmeter_client_in_flight_requests", Gauge, "requests", "Requests on their way that showed a client's key, by its name.", "listener", "client")
+	KeyRequests     = state("tokenmeter_client_requests_total", Counter, "requests", "Requests that a client's key let in, by its name.", "listener", "client")
+	KeyLimited      = state("tokenmeter_client_limited_requests_total", Counter, "requests", "Requests that were refused as their key was over its limits.", "listener", "client")
+	KeyInput        = state("tokenmeter_client_input_tokens_total", Counter, "tokens", "Input tokens of finished requests, by the name of the client's key.", "listener", "client")
+	KeyOutput       = state("tokenmeter_client_output_tokens_total", Counter, "tokens", "Output tokens of finished requests, by the name of the client's key.", "listener", "client")
+	Reloads         = state("tokenmeter_config_reloads_total", Counter, "reloads", "Configurations that were taken.")
+	ReloadErrors    = state("tokenmeter_config_reload_failures_total", Counter, "failures", "Configurations that were not taken.")
+	HistoryFailed   = state("tokenmeter_history_write_failures_total", Counter, "failures", "Times that the history of objectives could not be written (disk full, no right). What was counted is kept in memory and written later.")
+	HistoryLate     = state("tokenmeter_history_unwritten_seconds", Gauge, "s", "For how long the history of objectives could not be written; 0: it is. A daemon that ends meanwhile loses what it counted.")
+	Dropped         = state("tokenmeter_telemetry_dropped_requests_total", Counter, "requests", "Requests whose figures an exporter dropped because it could not keep up, or write. Counters of Prometheus are never dropped.", "exporter")
+	ScrapeErrors    = state("tokenmeter_scrape_failures_total", Counter, "failures", "Times that an exporter of GPU telemetry gave no reading: a gap.", "scrape")
+	ServerRunning   = server("tokenmeter_server_running_requests", Gauge, "requests", "Requests in the batch, as the server says itself.")
+	ServerWaiting   = server("tokenmeter_server_waiting_requests", Gauge, "requests", "Requests in the server's queue, as it says itself.")
+	ServerKV        = server("tokenmeter_server_kv_usage_ratio", Gauge, "ratio", "Share of the KV cache that is in use, as the server says itself.")
+	ServerInput     = server("tokenmeter_server_input_tokens_total", Counter, "tokens", "Prompt tokens that the server counted, of all its clients, since it was first read.")
+	ServerOutput    = server("tokenmeter_server_output_tokens_total", Counter, "tokens", "Output tokens that the server counted, likewise.")
+	ServerLookups   = server("tokenmeter_server_prefix_query_tokens_total", Counter, "tokens", "Prompt tokens that the server looked up in its prefix cache.")
+	ServerHits      = server("tokenmeter_server_prefix_hit_tokens_total", Counter, "tokens", "Of these, those that it found.")
+	ServerPreempted = server("tokenmeter_server_preempted_requests_total", Counter, "requests", "Requests that the server put back for want of memory.")
+	ServerDrafted   = server("tokenmeter_server_draft_tokens_total", Counter, "tokens", "Tokens that the server's draft model proposed.")
+	ServerAccepted  = server("tokenmeter_server_accepted_tokens_total", Counter, "tokens", "Of these, those that it accepted.")
+	ServerTime      = server("tokenmeter_server_time_seconds_total", Counter, "seconds", "Time by the server's own clock, summed over what ended there: queue, prefill, decode, ttft, e2e (of requests), itl, tpot (of tokens).", "of")
+	ServerTimed     = server("tokenmeter_server_timed_values_total", Counter, "values", "How many times tokenmeter_server_time_seconds_total adds up: their quotient is the mean.", "of")
+	ServerGPU       = server("tokenmeter_server_gpu_utilization_ratio", Gauge, "ratio", "Share of the time in which any kernel ran, mean of the GPUs on the page.")
+	ServerPower     = server("tokenmeter_server_gpu_power_watts", Gauge, "watts", "Power of the GPUs on the page together.")
+	ServerUnread    = server("tokenmeter_server_metrics_failures_total", Counter, "failures", "Times that a server's own metrics could not be read: a gap.")
+	DroppedSends    = state("tokenmeter_telemetry_failed_sends_total", Counter, "sends", "Batches or packets that an exporter could not deliver.", "exporter")
 )
 
 // SLOLabels are those of the counters of objectives. run is new whenever a
@@ -101,6 +116,11 @@ func request(name string, kind Kind, unit, help string, own ...string) *Metric {
 
 func state(name string, kind Kind, unit, help string, labels ...string) *Metric {
 	return add(&Metric{Name: name, Kind: kind, Unit: unit, Help: help, Labels: labels, state: true})
+}
+
+// server is what an upstream tells of itself: read off one of its pages.
+func server(name string, kind Kind, unit, help string, own ...string) *Metric {
+	return state(name, kind, unit, help, append([]string{"upstream", "page"}, own...)...)
 }
 
 func histogram(name, unit, objective string, edges []float64, help string) *Metric {

@@ -62,6 +62,16 @@ var rows = []row{
 		{title: "Share of output tokens wasted", view: share, metric: telemetry.Wasted, of: telemetry.OutputTokens, by: []string{"route"}, unit: "percentunit"},
 		{title: "Stalls per second", view: rate, metric: telemetry.Stalls, by: []string{"upstream"}},
 	}},
+	{"The servers, as they say themselves", []panel{
+		{title: "Running", view: now, metric: telemetry.ServerRunning, by: []string{"upstream"}},
+		{title: "Waiting", view: now, metric: telemetry.ServerWaiting, by: []string{"upstream"}},
+		{title: "KV cache in use", view: now, metric: telemetry.ServerKV, by: []string{"upstream", "page"}, unit: "percentunit"},
+		{title: "Mean times", about: "By the server's own clock: queue, prefill, decode, first token, gaps.", view: share, metric: telemetry.ServerTime, of: telemetry.ServerTimed, by: []string{"upstream", "of"}, unit: "s"},
+		{title: "Prefix cache hits", view: share, metric: telemetry.ServerHits, of: telemetry.ServerLookups, by: []string{"upstream"}, unit: "percentunit"},
+		{title: "Drafted tokens accepted", view: share, metric: telemetry.ServerAccepted, of: telemetry.ServerDrafted, by: []string{"upstream"}, unit: "percentunit"},
+		{title: "Preemptions per second", view: rate, metric: telemetry.ServerPreempted, by: []string{"upstream"}},
+		{title: "GPU utilisation", view: now, metric: telemetry.ServerGPU, by: []string{"upstream", "page"}, unit: "percentunit"},
+	}},
 	{"The proxy itself", []panel{
 		{title: telemetry.FirstDelay.Help, view: quantiles, metric: telemetry.FirstDelay, unit: "s"},
 		{title: telemetry.SlowReader.Help, view: quantiles, metric: telemetry.SlowReader, unit: "s"},
