@@ -62,7 +62,7 @@ var rooms = map[string][]string{
 	"wire/audio":   {},
 	"wire/picture": {},
 	"wire/api":     {"wire/audio", "wire/picture", "wire/framing", "record/timeline"},
-	"wire/capture": {"wire/api", "wire/framing", "record/timeline", "base/limitio", "base/printable"},
+	"wire/capture": {"wire/api", "wire/framing", "record/timeline", "base/limitio", "base/printable", "base/secret"},
 	"wire/client":  {"wire/api", "wire/capture", "wire/framing", "record/timeline", "base/clock", "base/secret"},
 
 	"load/machine":   {"record/timeline", "record/validity", "base/clock"},

@@ -2,17 +2,23 @@ package secret
 
 import (
 	"encoding/base64"
+	"encoding/hex"
 	"encoding/json"
+	"fmt"
+	"html"
 	"net/url"
 	"strings"
 )
 
 // forms lists what a secret may have been turned into on its way back.
 func forms(s string) []string {
-	out := []string{s}
+	out := []string{s, hex.EncodeToString([]byte(s)), eachByte(s, "%%%02x"), eachByte(s, `\u%04x`)}
+	if page := html.EscapeString(s); page != s {
+		out = append(out, page, strings.NewReplacer("&#34;", "&quot;", "&#39;", "&#x27;").Replace(page))
+	}
 	for _, enc := range []string{url.QueryEscape(s), url.PathEscape(s)} {
-		if enc != s {
-			out = append(out, enc)
+		if enc != s { // a URL within a URL is escaped twice
+			out = append(out, enc, url.QueryEscape(enc))
 		}
 	}
 	for _, quoted := range jsonForms(s) {
@@ -31,6 +37,15 @@ func forms(s string) []string {
 		}
 	}
 	return out
+}
+
+// eachByte is s with every byte escaped, whether it needs that or not.
+func eachByte(s, format string) string {
+	var b strings.Builder
+	for i := range len(s) {
+		fmt.Fprintf(&b, format, s[i])
+	}
+	return b.String()
 }
 
 // jsonForms lists s as it stands inside a JSON string: with and without the

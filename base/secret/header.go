@@ -3,41 +3,11 @@ package secret
 import (
 	"encoding/base64"
 	"net/http"
-	"slices"
 	"strings"
 )
 
 // SensitiveHeader reports whether a header's value is a secret by its name.
-func SensitiveHeader(name string) bool {
-	name = strings.ToLower(strings.TrimSpace(name))
-	switch name {
-	case "authorization", "proxy-authorization", "cookie", "set-cookie", "api-key", "apikey",
-		"x-api-key", "x-goog-api-key", "ocp-apim-subscription-key", "x-auth-token", "x-amz-security-token":
-		return true
-	}
-	for _, part := range []string{"api-key", "apikey", "api_key", "token", "secret", "password", "credential"} {
-		if strings.Contains(name, part) && !harmless(name) {
-			return true
-		}
-	}
-	return false
-}
-
-// SensitiveField reports whether a field of a request's body holds a secret by its
-// name. Tokens of text (stop_token_ids, prompt_cache_key) are none.
-func SensitiveField(name string) bool {
-	name = strings.ToLower(strings.NewReplacer("-", "", "_", "", ".", "").Replace(name))
-	switch name {
-	case "authorization", "token", "accesstoken", "authtoken", "bearertoken", "sessiontoken":
-		return true
-	}
-	return slices.ContainsFunc([]string{"apikey", "password", "secret", "credential"}, func(part string) bool { return strings.Contains(name, part) })
-}
-
-// harmless names speak of tokens of text: x-ratelimit-remaining-tokens.
-func harmless(name string) bool {
-	return strings.HasSuffix(name, "tokens") || strings.Contains(name, "ratelimit") || strings.Contains(name, "max-token")
-}
+func SensitiveHeader(name string) bool { return sensitiveName(name) }
 
 // valueSecrets lists the secret parts of a sensitive header's value.
 func valueSecrets(name, value string) []string {

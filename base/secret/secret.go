@@ -86,17 +86,11 @@ func (r *Redactor) maskKnown(s string) string {
 	var out strings.Builder
 	done := 0
 	for i := 0; i < len(s); i++ {
-		if !r.starts[s[i]] {
-			continue
-		}
-		for _, form := range r.forms {
-			if foldPrefix(s[i:], form) {
-				out.WriteString(s[done:i])
-				out.WriteString(Mask)
-				done = i + len(form)
-				i = done - 1
-				break
-			}
+		if n := r.known(s[i:]); n > 0 {
+			out.WriteString(s[done:i])
+			out.WriteString(Mask)
+			done = i + n
+			i = done - 1
 		}
 	}
 	if done == 0 {
@@ -104,6 +98,50 @@ func (r *Redactor) maskKnown(s string) string {
 	}
 	out.WriteString(s[done:])
 	return out.String()
+}
+
+// Longest is how many bytes the longest form of a known secret has; 0: none is known.
+func (r *Redactor) Longest() int {
+	if r == nil || len(r.forms) == 0 {
+		return 0
+	}
+	return len(r.forms[0])
+}
+
+// Pieces returns texts that follow each other without secrets. The mask of a known one
+// that goes on in the next text stands where it begins.
+func (r *Redactor) Pieces(parts []string) []string {
+	all := strings.Join(parts, "")
+	out := make([]string, len(parts))
+	begin, done := 0, 0 // of this part; up to where everything is told
+	for k, part := range parts {
+		end := begin + len(part)
+		var b strings.Builder
+		for done = max(done, begin); done < end; {
+			if n := r.known(all[done:]); n > 0 {
+				b.WriteString(Mask)
+				done += n
+				continue
+			}
+			b.WriteByte(all[done])
+			done++
+		}
+		out[k], begin = maskLooks(b.String()), end
+	}
+	return out
+}
+
+// known is how many bytes of a known secret s begins with.
+func (r *Redactor) known(s string) int {
+	if r == nil || s == "" || !r.starts[s[0]] {
+		return 0
+	}
+	for _, form := range r.forms {
+		if foldPrefix(s, form) {
+			return len(form)
+		}
+	}
+	return 0
 }
 
 // minStart is the shortest start of a secret that is hidden at the end of a

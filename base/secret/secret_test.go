@@ -2,6 +2,7 @@ package secret
 
 import (
 	"encoding/base64"
+	"encoding/hex"
 	"encoding/json"
 	"net/http"
 	"net/url"
@@ -23,6 +24,8 @@ func TestB106EveryForm(t *testing.T) {
 		strings.ToLower(url.QueryEscape("/+")) + url.QueryEscape(query), jsonOf(key + "\n" + query),
 		b64([]byte(key)), b64([]byte("a" + key)), b64([]byte("ab" + key)), b64([]byte(":" + key + "\n")),
 		base64.URLEncoding.EncodeToString([]byte("user:" + query)), "TEST%2fQUERY%2b456",
+		"next=" + url.QueryEscape("http://h?key="+url.QueryEscape(query)), "0x" + hex.EncodeToString([]byte(key)), strings.ToUpper(hex.EncodeToString([]byte(query))),
+		"%54%45%53%54%2F%51%55%45%52%59%2B%34%35%36", `\u0054\u0045\u0053\u0054\u002f\u0051\u0055\u0045\u0052\u0059\u002B\u0034\u0035\u0036`,
 		`{"error":"Incorrect API key provided: ` + key + `"}`,
 	} {
 		got := r.String(text)
@@ -282,6 +285,24 @@ func TestKeysInHeadersOfHarmlessNames(t *testing.T) {
 			if got := New(HeaderSecrets(h)...).String("no: " + repeated + " is wrong"); got != "no: *** is wrong" {
 				t.Errorf("repeated: %q", got)
 			}
+		}
+	}
+}
+
+// What is a secret by its name is one in a header and in a query alike.
+func TestSensitiveNames(t *testing.T) {
+	for name, want := range map[string]bool{
+		"Authorization": true, "Proxy-Authorization": true, "Cookie": true, "Set-Cookie": true, "X-Api-Key": true, "api_key": true, "X-Auth": true,
+		"X-Key": true, "x-functions-key": true, "X-Access-Key": true, "X-Custom-Auth": true, "X-Signature": true, "X-Pass": true, "x-passwd": true,
+		"X-Master-Key": true, "Ocp-Apim-Subscription-Key": true, "sig": true, "key": true, "subscriptionKey": true, "X-Amz-Security-Token": true, "X-JWT": true,
+		"Idempotency-Key": false, "x-cache-key": false, "X-Routing-Key": false, "Sec-WebSocket-Key": false, "X-Ratelimit-Remaining-Tokens": false,
+		"max_tokens": false, "Content-Type": false, "X-Author": false, "X-Compass": false, "monkey": false, "X-Team": false, "model": false, "": false, "-": false,
+	} {
+		if got := SensitiveHeader(name); got != want {
+			t.Errorf("header %s: %v", name, got)
+		}
+		if got := strings.Contains(RedactURL("http://h/v1?"+name+"=abc"), Mask); got != want {
+			t.Errorf("parameter %s: %v", name, got)
 		}
 	}
 }

@@ -4,17 +4,7 @@ import "strings"
 
 // sensitiveParam reports whether a query parameter's value is a secret by its name.
 func sensitiveParam(name string) bool {
-	name = strings.ToLower(strings.NewReplacer("-", "", "_", "", ".", "").Replace(name))
-	switch name {
-	case "key", "sig", "auth", "pass", "pwd", "code", "subscriptionkey", "xamzsignature", "xgoogsignature":
-		return true
-	}
-	for _, part := range []string{"apikey", "token", "secret", "password", "passwd", "signature", "credential", "accesskey"} {
-		if strings.Contains(name, part) && !strings.HasSuffix(name, "tokens") {
-			return true
-		}
-	}
-	return false
+	return strings.EqualFold(name, "code") || sensitiveName(name)
 }
 
 // forEachURLSecret calls yield with the place of every secret in rawURL: a

@@ -21,7 +21,7 @@ func (r *runner) capture(tl *timeline.Timeline, request []byte) client.Recorder 
 		return nil
 	}
 	cw := capture.NewWriter(f, tl, request)
-	cw.Redact = r.log.red.String
+	cw.Redact = r.log.red
 	return &captured{Writer: cw, file: f, log: r.log}
 }
 

@@ -9,6 +9,7 @@ import (
 	"unicode/utf8"
 
 	"tokenmeter/base/printable"
+	"tokenmeter/base/secret"
 	"tokenmeter/record/timeline"
 	"tokenmeter/wire/api"
 )
@@ -16,8 +17,9 @@ import (
 // Writer writes one capture while a reply comes in. Its methods are called
 // beside those of api.Stream, with the same arguments and in the same order.
 type Writer struct {
-	// Redact, when set, removes secrets from header values, data and causes.
-	Redact func(string) string
+	// Redact, when set, removes secrets from header values, data and causes; of data also
+	// those that came in several reads.
+	Redact *secret.Redactor
 
 	out     io.Writer
 	tl      *timeline.Timeline
@@ -26,10 +28,18 @@ type Writer struct {
 	images  timeline.Opt[int64] // how many pictures are asked for
 	head    *api.Head
 	headUS  int64
+	recent  []read // not in buf yet: a secret may go on in the next one
 	buf     bytes.Buffer
 	begun   bool   // the first line is written
 	sum     uint32 // of what is written
 	err     error
+}
+
+// read is what one read brought.
+type read struct {
+	atUS, lagUS int64
+	text        string
+	binary      bool // no UTF-8
 }
 
 // maxHeld is how much is kept in memory before lines are written. Until then a
@@ -49,6 +59,7 @@ func (w *Writer) Head(atUS int64, head api.Head) {
 	}
 	w.head, w.headUS = &head, atUS
 	w.buf.Reset()
+	w.recent = nil
 }
 
 // Read takes the bytes of one read.
@@ -56,16 +67,45 @@ func (w *Writer) Read(atUS, lagUS int64, data []byte) {
 	if len(data) == 0 {
 		return
 	}
-	l := line{T: (*micros)(&atUS), Lag: micros(lagUS)}
-	if utf8.Valid(data) {
-		s := w.clean(string(data))
-		l.Data = &s
-	} else {
-		l.B64 = []byte(w.clean(string(data)))
-	}
-	w.add(l)
+	w.recent = append(w.recent, read{atUS, lagUS, string(data), !utf8.Valid(data)})
+	w.settle(w.Redact.Longest())
 	if w.buf.Len() > maxHeld {
 		w.flush()
+	}
+}
+
+// settle makes lines of reads, but for the last ones, which together are shorter
+// than the longest secret.
+func (w *Writer) settle(longest int) {
+	if w.Redact != nil {
+		texts := make([]string, len(w.recent))
+		for i := range w.recent {
+			texts[i] = w.recent[i].text
+		}
+		for i, text := range w.Redact.Pieces(texts) {
+			w.recent[i].text = text
+		}
+	}
+	if n := len(w.recent); longest == 0 && n > 0 {
+		w.recent[n-1].text = w.clean(w.recent[n-1].text) // the end may have cut one off
+	}
+	behind := 0
+	for _, r := range w.recent {
+		behind += len(r.text)
+	}
+	for len(w.recent) > 0 {
+		r := w.recent[0]
+		if behind -= len(r.text); behind < longest-1 {
+			return
+		}
+		l := line{T: (*micros)(&r.atUS), Lag: micros(r.lagUS)}
+		if r.binary {
+			l.B64 = []byte(r.text)
+		} else {
+			l.Data = &r.text
+		}
+		w.add(l)
+		w.recent = w.recent[1:]
 	}
 }
 
@@ -79,6 +119,7 @@ func (w *Writer) End(atUS int64, end timeline.End, trailer http.Header, cause er
 	if w.head == nil {
 		l.Error = w.tl.Error
 	}
+	w.settle(0)
 	w.flush()
 	w.add(l)
 	last := seal(w.sum, w.buf.Bytes())
@@ -171,5 +212,5 @@ func (w *Writer) clean(s string) string {
 	if w.Redact == nil {
 		return s
 	}
-	return w.Redact(s)
+	return w.Redact.String(s)
 }

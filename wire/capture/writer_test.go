@@ -2,12 +2,15 @@ package capture_test
 
 import (
 	"bytes"
+	"encoding/json"
 	"errors"
 	"net/http"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 
+	"tokenmeter/base/secret"
 	"tokenmeter/record/timeline"
 	"tokenmeter/wire/api"
 	"tokenmeter/wire/capture"
@@ -116,17 +119,48 @@ func (s *session) end(at int64, end timeline.End, cause error) {
 	s.endUS, s.ended, s.cause = at, end, cause
 }
 
+// No part of a secret that is long enough to be known is in a capture, in however many
+// reads it came; times and bytes of the rest stay.
 func TestWriterRedacts(t *testing.T) {
-	var out bytes.Buffer
-	tl := timeline.New()
-	w := capture.NewWriter(&out, tl, []byte(`{"user":"sk-1"}`))
-	w.Redact = func(s string) string { return strings.ReplaceAll(s, "sk-1", "***") }
-	w.Head(1, api.Head{Status: 401, Header: http.Header{"X-Echo": {"sk-1"}}})
-	w.Read(2, 0, []byte("bad key sk-1"))
-	w.Read(2, 0, []byte("\xff sk-1"))
-	w.End(3, timeline.Cut, nil, errors.New("sk-1"))
-	if strings.Contains(out.String(), "sk-1") || strings.Count(out.String(), "***") < 4 {
-		t.Errorf("got %s", out.String())
+	const key = "Quiet-Zebra/42"
+	for name, tc := range map[string]struct{ reads, want []string }{
+		"whole":           {[]string{"bad key " + key + "."}, []string{"bad key ***."}},
+		"no UTF-8":        {[]string{"\xff " + key}, []string{"\xff ***"}},
+		"two reads":       {[]string{"bad key Quiet-", "Zebra/42.", "more"}, []string{"bad key ***", ".", "more"}},
+		"byte by byte":    {strings.Split("a"+key+"b"+key, ""), nil},
+		"escaped, halved": {[]string{"aQuiet-Zebra%2", "F42b"}, []string{"a***", "b"}},
+		"cut":             {[]string{"bad key ", "Quiet-Zeb"}, []string{"bad key ", "***"}},
+		"none":            {[]string{"Quiet-", "Giraffe", strings.Repeat("x", 500), "y"}, []string{"Quiet-", "Giraffe", strings.Repeat("x", 500), "y"}},
+	} {
+		var out bytes.Buffer
+		w := capture.NewWriter(&out, timeline.New(), []byte(`{"user":"`+key+`"}`))
+		w.Redact = secret.New(key)
+		w.Head(1, api.Head{Status: 401, Header: http.Header{"X-Echo": {key}}})
+		for i, data := range tc.reads {
+			w.Read(int64(i), 0, []byte(data))
+		}
+		if err := w.End(1000, timeline.Cut, nil, errors.New(key)); err != nil {
+			t.Fatal(err)
+		}
+		var got []string
+		lines := strings.Split(strings.TrimSpace(out.String()), "\n")
+		for i, text := range lines[1 : len(lines)-1] {
+			var l struct {
+				T    float64 `json:"t_ms"`
+				Data string
+				B64  []byte
+			}
+			if err := json.Unmarshal([]byte(text), &l); err != nil || l.T != float64(i)/1000 {
+				t.Fatalf("%s: %v, read %d at %v ms", name, err, i, l.T)
+			}
+			got = append(got, l.Data+string(l.B64))
+		}
+		if tc.want != nil && !slices.Equal(got, tc.want) {
+			t.Errorf("%s: %q, want %q", name, got, tc.want)
+		}
+		if all := out.String() + strings.Join(got, ""); strings.Contains(all, "Zebra") || strings.Count(out.String(), "***") < 3 {
+			t.Errorf("%s: %s", name, out.String())
+		}
 	}
 }
 
