@@ -29,9 +29,9 @@ func TestPictures(t *testing.T) {
 	}{
 		{"whole", map[string]any{"size": "256x128"}, 1, 8, -1, 1, "256x128"},
 		{"three of medium quality, whole", map[string]any{"size": "128x128", "n": 3, "quality": "medium"}, 3, 16, -1, 3, "128x128"},
-		{"stream", map[string]any{"size": "512x512", "stream": true}, 1, 64, 63, 1, "512x512"},
-		{"stream with two on the way", map[string]any{"size": "192x192", "stream": true, "partial_images": 2}, 1, 9, 2, 3, "192x192"},
-		{"two with one on the way each", map[string]any{"size": "128x128", "stream": true, "partial_images": 1, "n": 2.0}, 2, 4, 1, 4, "128x128"},
+		{"stream", map[string]any{"size": "512x512", "partial_images": 0}, 1, 64, 63, 1, "512x512"},
+		{"stream with two on the way", map[string]any{"size": "192x192", "partial_images": 2}, 1, 9, 2, 3, "192x192"},
+		{"two with one on the way each", map[string]any{"size": "128x128", "partial_images": 1, "n": 2.0}, 2, 4, 1, 4, "128x128"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			done, records, known := benchSim(t, Plan{

@@ -17,9 +17,9 @@ import (
 )
 
 // Images is POST /v1/images/generations: a text becomes pictures, as a whole or, with
-// the parameter stream, in events that may show pictures on the way. A request that has
-// pictures of its own has them edited, at /v1/images/edits. Parameters choose size,
-// quality, format, how many (n), stream and partial_images. Source: OpenAI's API
+// the parameter partial_images, in events that show so many on the way. A request that
+// has pictures of its own has them edited, at /v1/images/edits. Parameters choose size,
+// quality, format and how many (n). Source: OpenAI's API
 // reference and Python library, images; vLLM, LocalAI and others speak it too.
 var Images = &API{
 	Name:    "images",
@@ -33,6 +33,9 @@ var Images = &API{
 
 func buildImages(r *Request) (Call, error) {
 	fields := map[string]any{"model": r.Model, "prompt": r.Prompt()}
+	if r.showsSteps() {
+		fields["stream"] = true
+	}
 	if !r.hasImages() {
 		return r.call("/v1/images/generations", fields)
 	}
@@ -45,6 +48,11 @@ func buildImages(r *Request) (Call, error) {
 		}
 	}
 	return upload("/v1/images/edits", fields, files)
+}
+
+// showsSteps reports whether pictures are asked for in events.
+func (r *Request) showsSteps() bool {
+	return r.Extra["partial_images"] != nil || r.Extra["stream"] == true
 }
 
 // wanted is how many pictures a request asks for.

@@ -143,9 +143,13 @@ func TestImageRequests(t *testing.T) {
 	if want := "model   m\nn   2\nprompt   a hat\nsize   64x64\nimage[] image0.png image/png one\nimage[] image1.webp image/webp two\n"; got != want {
 		t.Errorf("%s\nwant\n%s", got, want)
 	}
+	r.Extra = map[string]any{"partial_images": 0, "n": 2}
+	if call, err = Images.Build(&Request{Model: "m", Extra: r.Extra, Messages: []Message{{Content: "a hat"}}}); err != nil || string(call.Body) != `{"model":"m","n":2,"partial_images":0,"prompt":"a hat","stream":true}` {
+		t.Errorf("%s, %v", call.Body, err)
+	}
 	tl := timeline.New()
 	Images.Describe(r, tl)
-	if tl.Images.Or(0) != 2 || tl.Asked {
+	if tl.Images.Or(0) != 2 || !tl.Asked {
 		t.Errorf("%v pictures, stream %v", tl.Images, tl.Asked)
 	}
 	for _, c := range []struct {

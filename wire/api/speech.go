@@ -35,7 +35,7 @@ func (a *API) Describe(r *Request, tl *timeline.Timeline) {
 	case timeline.Transcript:
 		tl.AudioUS = r.heardUS()
 	case timeline.Pictures:
-		tl.Images, tl.Asked = timeline.Some(r.wanted()), r.Extra["stream"] == true
+		tl.Images, tl.Asked = timeline.Some(r.wanted()), r.showsSteps()
 	}
 }
 
