@@ -9,18 +9,26 @@ import (
 	"os/exec"
 )
 
-// bare is net/http's server in front of its own client, in a process of this
-// program: what a proxy in Go costs that reads each body first, and then measures
-// nothing, refuses nothing and notices nobody leave.
-func bare(_ settings, address, upstream, _ string) (*exec.Cmd, error) {
-	self, err := os.Executable()
-	if err != nil {
-		return nil, err
-	}
-	return exec.Command(self, "-bare", address, "http://"+upstream), nil
+// roles are proxies in Go that measure nothing, refuse nothing and notice nobody
+// leave, each in a process of this program: what of a proxy's cost is whose.
+var roles = map[string]func(address, upstream string) error{
+	"bare": serveBare,
+	"half": serveHalf,
+	"own":  serveOwn,
 }
 
-// serveBare is that process.
+// self starts this program in a role.
+func self(role string) func(s settings, address, upstream, dir string) (*exec.Cmd, error) {
+	return func(_ settings, address, upstream, _ string) (*exec.Cmd, error) {
+		program, err := os.Executable()
+		if err != nil {
+			return nil, err
+		}
+		return exec.Command(program, "-be", role, address, upstream), nil
+	}
+}
+
+// serveBare is net/http's server in front of its own client.
 func serveBare(address, upstream string) error {
 	transport := &http.Transport{MaxIdleConns: 10000, MaxIdleConnsPerHost: 10000, DisableCompression: true}
 	return http.ListenAndServe(address, http.HandlerFunc(func(w http.ResponseWriter, in *http.Request) {
@@ -28,7 +36,7 @@ func serveBare(address, upstream string) error {
 		if err != nil {
 			return
 		}
-		out, err := http.NewRequestWithContext(in.Context(), in.Method, upstream+in.URL.RequestURI(), bytes.NewReader(body))
+		out, err := http.NewRequestWithContext(in.Context(), in.Method, "http://"+upstream+in.URL.RequestURI(), bytes.NewReader(body))
 		if err != nil {
 			return
 		}

@@ -36,7 +36,7 @@ func main() {
 	flag.StringVar(&s.binary, "binary", "tokenmeter", "the tokenmeter binary")
 	flag.StringVar(&s.before, "before", "", "another tokenmeter binary to hold it against; empty: none")
 	flag.StringVar(&s.nginx, "nginx", "nginx", "the nginx binary; empty: without it")
-	flag.StringVar(&s.others, "others", "", "further ways, with commas between: bare (net/http with nothing around it), haproxy, litellm")
+	flag.StringVar(&s.others, "others", "", "further ways, with commas between: bare (net/http with nothing around it), half (its server only), own (neither), haproxy, litellm")
 	flag.StringVar(&s.litellm, "litellm", "litellm", "the litellm program (pip install 'litellm[proxy]')")
 	flag.IntVar(&s.streams, "streams", 500, "streams at once")
 	flag.Float64Var(&s.rate, "rate", 50, "tokens a second of a stream")
@@ -45,16 +45,13 @@ func main() {
 	flag.IntVar(&s.repeats, "repeats", 5, "rounds of each way")
 	flag.IntVar(&s.idle, "idle", 0, "instead: so many streams with a token every 10 s, and the memory they take")
 	flag.StringVar(&s.out, "json", "", "write the rounds to a file")
-	serve := flag.Bool("bare", false, "be the bare proxy: ADDRESS UPSTREAM")
+	be := flag.String("be", "", "be a proxy of this program: bare, half or own, ADDRESS UPSTREAM")
 	flag.Parse()
-	if *serve {
-		if err := serveBare(flag.Arg(0), flag.Arg(1)); err != nil {
-			fmt.Fprintln(os.Stderr, "benchmarks/proxy:", err)
-			os.Exit(1)
-		}
-		return
+	do := func() error { return run(s) }
+	if role, known := roles[*be]; known {
+		do = func() error { return role(flag.Arg(0), flag.Arg(1)) }
 	}
-	if err := run(s); err != nil {
+	if err := do(); err != nil {
 		fmt.Fprintln(os.Stderr, "benchmarks/proxy:", err)
 		os.Exit(1)
 	}
@@ -98,8 +95,8 @@ func run(s settings) error {
 			if err != nil {
 				return err
 			}
-			fmt.Fprintf(os.Stderr, "round %d %-10s ttft p50 %6s p99 %6s  chunk p50 %6s p99 %6s µs  cpu %5.1f µs/chunk  load %s\n",
-				i+1, w.name, whole("%.0f", r.TTFT50), whole("%.0f", r.TTFT99), whole("%.0f", r.Chunk50), whole("%.0f", r.Chunk99), r.CPU, r.Load)
+			fmt.Fprintf(os.Stderr, "round %d %-10s ttft p50 %6s p99 %6s (request %6s, first token %6s)  chunk p50 %6s p99 %6s µs  cpu %5.1f µs/chunk  load %s\n",
+				i+1, w.name, whole("%.0f", r.TTFT50), whole("%.0f", r.TTFT99), whole("%.0f", r.Request50), whole("%.0f", r.First50), whole("%.0f", r.Chunk50), whole("%.0f", r.Chunk99), r.CPU, r.Load)
 			rounds = append(rounds, r)
 		}
 	}

@@ -11,9 +11,11 @@ import (
 // others are proxies and gateways that stand beside nginx when they are asked
 // for. They are started as their manuals say; each takes a folder of its own.
 var others = map[string]func(s settings, address, upstream, dir string) (*exec.Cmd, error){
-	"bare":    bare,
+	"bare":    self("bare"),
 	"haproxy": haproxy,
 	"litellm": litellm,
+	"half":    self("half"),
+	"own":     self("own"),
 }
 
 // startOthers starts those that were named.
@@ -24,7 +26,7 @@ func startOthers(s settings, upstream string) (ways []*way, err error) {
 		}
 		command, known := others[name]
 		if !known {
-			return ways, fmt.Errorf("-others: %q is not known; there are bare, haproxy and litellm", name)
+			return ways, fmt.Errorf("-others: %q is not known; there are bare, half, own, haproxy and litellm", name)
 		}
 		address, err := freeAddress()
 		if err != nil {

@@ -24,6 +24,8 @@ type round struct {
 	Way              string
 	TTFT50, TTFT99   timeline.Opt[float64] // from the request sent to the first token, less the time the upstream waited on purpose
 	Chunk50, Chunk99 timeline.Opt[float64] // from the upstream's write to its arrival (the kernel's stamp)
+	Request50        timeline.Opt[float64] // of the TTFT: until the upstream had the request
+	First50          timeline.Opt[float64] // and from its first write to the arrival
 	CPU              float64               // of the proxy's processes, a chunk
 	Chunks           int
 	Load             string
@@ -41,7 +43,7 @@ func play(s settings, up *upstream, w *way) (round, error) {
 	defer stop()
 	var all sync.WaitGroup
 	var mu sync.Mutex
-	var ttft, chunk []float64
+	var seen times
 	var failed error
 	begin := time.Now()
 	// The first replies warm the connections and are not counted.
@@ -51,9 +53,9 @@ func play(s settings, up *upstream, w *way) (round, error) {
 	for i := range s.streams {
 		all.Go(func() {
 			time.Sleep(time.Duration(i) * time.Second / time.Duration(s.streams))
-			var t, k []float64
+			var mine times
 			for time.Since(begin) < s.round {
-				if err := one(ctx, c, up, countFrom, &t, &k); err != nil {
+				if err := one(ctx, c, up, countFrom, &mine); err != nil {
 					mu.Lock()
 					failed = errors.Join(failed, err)
 					mu.Unlock()
@@ -61,7 +63,7 @@ func play(s settings, up *upstream, w *way) (round, error) {
 				}
 			}
 			mu.Lock()
-			ttft, chunk = append(ttft, t...), append(chunk, k...)
+			seen.add(mine)
 			mu.Unlock()
 		})
 	}
@@ -70,10 +72,20 @@ func play(s settings, up *upstream, w *way) (round, error) {
 	if failed != nil {
 		return round{}, fmt.Errorf("%s: %w", w.name, failed)
 	}
-	slices.Sort(ttft)
-	slices.Sort(chunk)
-	return round{Way: w.name, TTFT50: at(ttft, .5), TTFT99: at(ttft, .99), Chunk50: at(chunk, .5), Chunk99: at(chunk, .99),
-		CPU: float64(cpu) / 1000 / float64(max(len(chunk), 1)), Chunks: len(chunk), Load: load()}, nil
+	for _, t := range [][]float64{seen.ttft, seen.request, seen.first, seen.chunk} {
+		slices.Sort(t)
+	}
+	return round{Way: w.name, TTFT50: at(seen.ttft, .5), TTFT99: at(seen.ttft, .99), Chunk50: at(seen.chunk, .5), Chunk99: at(seen.chunk, .99),
+		Request50: at(seen.request, .5), First50: at(seen.first, .5),
+		CPU: float64(cpu) / 1000 / float64(max(len(seen.chunk), 1)), Chunks: len(seen.chunk), Load: load()}, nil
+}
+
+// times are those of a round, in microseconds.
+type times struct{ ttft, request, first, chunk []float64 }
+
+func (t *times) add(more times) {
+	t.ttft, t.request = append(t.ttft, more.ttft...), append(t.request, more.request...)
+	t.first, t.chunk = append(t.first, more.first...), append(t.chunk, more.chunk...)
 }
 
 func at(sorted []float64, p float64) timeline.Opt[float64] {
@@ -92,7 +104,7 @@ func whole(format string, v timeline.Opt[float64]) string {
 }
 
 // one makes a request and notes how late everything came.
-func one(ctx context.Context, c *client.Client, up *upstream, fromNS int64, ttft, chunk *[]float64) error {
+func one(ctx context.Context, c *client.Client, up *upstream, fromNS int64, seen *times) error {
 	begun := up.clk.NS()
 	r, err := c.Pass(ctx, &client.Passing{Method: http.MethodPost, Path: "/v1/chat/completions", Body: []byte(body), Length: int64(len(body)),
 		Header: http.Header{"Content-Type": {"application/json"}}, Again: true})
@@ -107,17 +119,19 @@ func one(ctx context.Context, c *client.Client, up *upstream, fromNS int64, ttft
 	for {
 		data, stamp, err := r.Read(0)
 		for text := string(data); ; {
-			_, wrote, rest, ok := moments(text)
+			asked, wrote, rest, ok := moments(text)
 			if !ok {
 				break
 			}
 			text = rest
 			if first && begun >= fromNS {
-				*ttft = append(*ttft, float64(stamp.AtNS-begun-int64(firstAfter))/1000)
+				seen.ttft = append(seen.ttft, float64(stamp.AtNS-begun-int64(firstAfter))/1000)
+				seen.request = append(seen.request, float64(asked-begun)/1000)
+				seen.first = append(seen.first, float64(stamp.AtNS-wrote)/1000)
 			}
 			first = false
 			if wrote >= fromNS {
-				*chunk = append(*chunk, float64(stamp.AtNS-wrote)/1000)
+				seen.chunk = append(seen.chunk, float64(stamp.AtNS-wrote)/1000)
 			}
 		}
 		if errors.Is(err, io.EOF) {

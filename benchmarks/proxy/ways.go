@@ -262,5 +262,5 @@ func added(med median, name string, of func(round) timeline.Opt[float64]) string
 }
 
 func order(name string) int {
-	return slices.Index([]string{"direct", "tokenmeter", "before", "nginx", "bare", "haproxy", "litellm"}, name)
+	return slices.Index([]string{"direct", "tokenmeter", "before", "nginx", "bare", "half", "own", "haproxy", "litellm"}, name)
 }
