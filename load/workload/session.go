@@ -1,10 +1,10 @@
 package workload
 
 import (
-	"cmp"
 	"errors"
 	"io"
 	"slices"
+	"sort"
 	"time"
 
 	"tokenmeter/record/timeline"
@@ -70,7 +70,7 @@ func (c *class) session(it *Item) {
 		list = append(list, e)
 	}
 	if !slices.ContainsFunc(list, func(e entry) bool { return e.delay.OK() }) {
-		slices.SortStableFunc(list, func(a, b entry) int { return cmp.Compare(a.at.Or(0), b.at.Or(0)) })
+		sort.SliceStable(list, func(i, j int) bool { return list[i].at.Or(0) < list[j].at.Or(0) })
 	}
 	speed := c.source.speed
 	if speed == 0 {

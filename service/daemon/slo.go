@@ -77,11 +77,7 @@ func openHistory(store, name string) (db history.Store, place string, err error)
 		if name, err = postgres.Name(name); err != nil {
 			return nil, "", err
 		}
-		p, err := postgres.Open(context.Background(), store, name)
-		if err != nil {
-			return nil, "", err
-		}
-		return p, p.Place, nil
+		return postgres.Open(context.Background(), store, name)
 	}
 	f, err := sqlite.Open(store)
 	if err != nil {

@@ -8,6 +8,7 @@ import (
 	"net/textproto"
 	"runtime/debug"
 	"slices"
+	"sort"
 	"strconv"
 	"strings"
 
@@ -55,15 +56,8 @@ func newTemplate(cfg *Config, t *target) (template, error) {
 			out = append(out, field{strings.ToLower(name), v})
 		}
 	}
-	slices.SortStableFunc(out, func(a, b field) int { // Host first, as servers expect it
-		switch {
-		case a.name == "host" && b.name != "host":
-			return -1
-		case b.name == "host" && a.name != "host":
-			return 1
-		}
-		return 0
-	})
+	// Host first, as servers expect it.
+	sort.SliceStable(out, func(i, j int) bool { return out[i].name == "host" && out[j].name != "host" })
 	return out, nil
 }
 

@@ -3,6 +3,7 @@ package lens
 import (
 	"math"
 	"slices"
+	"sort"
 	"strings"
 
 	"tokenmeter/record/timeline"
@@ -70,20 +71,13 @@ func Beside(tables []Table) []Figure {
 		return !slices.ContainsFunc(f.States, func(s State) bool { return s.Theirs.OK() })
 	})
 	for _, f := range figures {
-		slices.SortStableFunc(f.States, func(a, b State) int {
-			x, known := a.Change.Get()
-			y, alsoKnown := b.Change.Get()
-			switch {
-			case known != alsoKnown && known:
-				return -1
-			case known != alsoKnown:
-				return 1
-			case math.Abs(x) > math.Abs(y):
-				return -1
-			case math.Abs(x) < math.Abs(y):
-				return 1
+		sort.SliceStable(f.States, func(i, j int) bool {
+			x, known := f.States[i].Change.Get()
+			y, alsoKnown := f.States[j].Change.Get()
+			if known != alsoKnown {
+				return known
 			}
-			return 0
+			return math.Abs(x) > math.Abs(y)
 		})
 	}
 	return figures

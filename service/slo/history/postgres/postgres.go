@@ -23,14 +23,6 @@ import (
 	"github.com/lib/pq"
 )
 
-// DB is the store of one daemon.
-type DB struct {
-	*sqlstore.Store
-	Place  string // where it is: host, port, database and schema
-	sql    *sql.DB
-	schema string
-}
-
 // Is reports whether the name of a store is the URL of a PostgreSQL database.
 func Is(store string) bool {
 	return strings.HasPrefix(store, "postgres://") || strings.HasPrefix(store, "postgresql://")
@@ -68,7 +60,7 @@ func Check(store string) error {
 
 // target is a database, and what must not be printed of it.
 type target struct {
-	pq.Config
+	config  pq.Config
 	redact  *secret.Redactor
 	silence time.Duration // how long the server may take for an answer
 }
@@ -80,18 +72,18 @@ func parse(store string) (*target, error) {
 	}
 	password, _ := u.User.Password()
 	t := &target{silence: silence, redact: secret.New(password, u.Query().Get("password"), os.Getenv("PGPASSWORD"))}
-	if t.Config, err = pq.NewConfig(store); err != nil {
+	if t.config, err = pq.NewConfig(store); err != nil {
 		return nil, errors.New(t.redact.Error(err))
 	}
 	if u.Query().Get("connect_timeout") == "" {
-		t.ConnectTimeout = dialFor
+		t.config.ConnectTimeout = dialFor
 	}
 	return t, nil
 }
 
 // String is where the database is, without who asks.
 func (t *target) String() string {
-	return fmt.Sprintf("postgres://%s:%d/%s", t.Host, t.Port, t.Database)
+	return fmt.Sprintf("postgres://%s:%d/%s", t.config.Host, t.config.Port, t.config.Database)
 }
 
 // heldFor is how long Open waits for whoever writes under the name: the server
@@ -100,20 +92,21 @@ const heldFor = 2 * time.Second
 
 // Open opens the store of a daemon in a database, makes it if it is not there,
 // and brings an older one up to date. A name that another process has is a
-// HeldError.
-func Open(ctx context.Context, store, name string) (*DB, error) {
+// HeldError. place is the host, the port, the database and the schema.
+func Open(ctx context.Context, store, name string) (d *sqlstore.Store, place string, err error) {
 	t, err := parse(store)
 	if err != nil {
-		return nil, err
+		return nil, "", err
 	}
-	return t.open(ctx, name)
+	d, err = t.open(ctx, name)
+	return d, t.String() + "#" + prefix + name, err
 }
 
-func (t *target) open(ctx context.Context, name string) (*DB, error) {
+func (t *target) open(ctx context.Context, name string) (*sqlstore.Store, error) {
 	var err error
 	d := t.store(name, newWriter(name).begin)
 	for until := time.Now().Add(heldFor); ; {
-		if _, err = d.sql.ExecContext(ctx, "CREATE SCHEMA IF NOT EXISTS "+pq.QuoteIdentifier(d.schema)); err == nil {
+		if _, err = d.SQL.ExecContext(ctx, "CREATE SCHEMA IF NOT EXISTS "+pq.QuoteIdentifier(prefix+name)); err == nil {
 			err = d.Migrate(ctx, sqlstore.Migrations)
 		}
 		held := (*HeldError)(nil)
@@ -134,7 +127,7 @@ func (t *target) open(ctx context.Context, name string) (*DB, error) {
 }
 
 // store returns the store of a daemon; begin is called with each new connection.
-func (t *target) store(name string, begin begin) *DB {
+func (t *target) store(name string, begin begin) *sqlstore.Store {
 	schema := prefix + name
 	db := sql.OpenDB(connector{t, func(ctx context.Context, c session) error {
 		if err := c.exec(ctx, "SET search_path TO "+pq.QuoteIdentifier(schema)); err != nil {
@@ -143,7 +136,7 @@ func (t *target) store(name string, begin begin) *DB {
 		return begin(ctx, c)
 	}})
 	db.SetMaxOpenConns(1) // the one that holds the lock
-	return &DB{sqlstore.New(db, dialect(schema)), t.String() + "#" + schema, db, schema}
+	return sqlstore.New(db, dialect(schema), func() {})
 }
 
 // dialect is that of PostgreSQL, in one schema. Its version is in the schema's
@@ -176,7 +169,7 @@ func OpenReadOnly(ctx context.Context, store, name string) (all []history.Reader
 			return nil, nil, fmt.Errorf("%s: no daemon has a store there; tokenmeter serve makes one", t)
 		}
 	}
-	var opened []*DB
+	var opened []*sqlstore.Store
 	close = func() {
 		for _, d := range opened {
 			d.Close()
@@ -184,7 +177,7 @@ func OpenReadOnly(ctx context.Context, store, name string) (all []history.Reader
 	}
 	for _, name := range names {
 		d := t.store(name, reader)
-		d.sql.SetMaxIdleConns(0) // there may be many daemons, and a server has few connections
+		d.SQL.SetMaxIdleConns(0) // there may be many daemons, and a server has few connections
 		opened, all = append(opened, d), append(all, d)
 		if err := d.Current(ctx); err != nil {
 			close()

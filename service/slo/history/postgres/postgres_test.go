@@ -15,13 +15,17 @@ import (
 	"tokenmeter/service/slo/history"
 	"tokenmeter/service/slo/history/historytest"
 	"tokenmeter/service/slo/history/postgrestest"
+	"tokenmeter/service/slo/history/sqlstore"
 )
 
 // openAt opens what is written as URL#NAME.
 func openAt(place string) (history.Store, error) {
 	store, name, _ := strings.Cut(place, "#")
-	return Open(context.Background(), store, name)
+	return begun(Open(context.Background(), store, name))
 }
+
+// begun leaves out where a store is.
+func begun(d *sqlstore.Store, _ string, err error) (*sqlstore.Store, error) { return d, err }
 
 func TestMain(m *testing.M) { os.Exit(historytest.Main(m, openAt)) }
 
@@ -63,21 +67,21 @@ func one(seq int64) history.Batch {
 // counts for itself, and who reads sees both.
 func oneWriter(t *testing.T, server *postgrestest.Server) {
 	url := server.Database(t)
-	first, err := Open(t.Context(), url, "a")
+	first, err := begun(Open(t.Context(), url, "a"))
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer first.Close()
 	held := (*HeldError)(nil)
-	if _, err := Open(t.Context(), url, "a"); !errors.As(err, &held) || !strings.Contains(err.Error(), "process ") || !strings.Contains(err.Error(), "store_name") {
+	if _, err := begun(Open(t.Context(), url, "a")); !errors.As(err, &held) || !strings.Contains(err.Error(), "process ") || !strings.Contains(err.Error(), "store_name") {
 		t.Errorf("a second writer: %v", err)
 	}
-	second, err := Open(t.Context(), url, "b")
+	second, err := begun(Open(t.Context(), url, "b"))
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer second.Close()
-	for _, d := range []*DB{first, second} {
+	for _, d := range []*sqlstore.Store{first, second} {
 		if err := d.Write(t.Context(), one(1)); err != nil {
 			t.Fatal(err)
 		}
@@ -149,7 +153,7 @@ func twoDaemons(t *testing.T, server *postgrestest.Server) {
 	const events = 300
 	errs := make(chan error, 2)
 	for _, name := range []string{"a", "b"} {
-		d, err := Open(t.Context(), url, name)
+		d, err := begun(Open(t.Context(), url, name))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -297,7 +301,7 @@ func serverKilled(t *testing.T, server *postgrestest.Server) {
 // A text that PostgreSQL can't hold stops nothing.
 func texts(t *testing.T, server *postgrestest.Server) {
 	url := server.Database(t)
-	d, err := Open(t.Context(), url, "a")
+	d, err := begun(Open(t.Context(), url, "a"))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -50,7 +50,7 @@ func (c connector) Driver() driver.Driver { return &pq.Driver{} }
 
 // Connect implements driver.Connector.
 func (c connector) Connect(ctx context.Context) (driver.Conn, error) {
-	p, err := pq.NewConnectorConfig(c.target.Config)
+	p, err := pq.NewConnectorConfig(c.target.config)
 	if err != nil {
 		return nil, err
 	}

@@ -98,12 +98,12 @@ func refuseForeign(path string) error {
 		return nil
 	}
 	if string(head[:n]) == magic {
-		d, err := open(path, "ro") // to write is to change it, if only its kind of journal
+		d, err := open(path, "ro", func() {}) // to write is to change it, if only its kind of journal
 		if err != nil {
 			return err
 		}
 		defer d.Close()
-		return d.foreign()
+		return foreign(d, path)
 	}
 	if is, err := ours(path); err != nil || is {
 		return err

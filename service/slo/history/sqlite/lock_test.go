@@ -182,11 +182,11 @@ func TestFaultsAreNoDamage(t *testing.T) {
 		for second := range 600 {
 			switch second {
 			case 200:
-				if _, err := d.db.Exec(fault.begin); err != nil {
+				if _, err := d.SQL.Exec(fault.begin); err != nil {
 					t.Fatal(err)
 				}
 			case 400:
-				if _, err := d.db.Exec(fault.end); err != nil {
+				if _, err := d.SQL.Exec(fault.end); err != nil {
 					t.Fatal(err)
 				}
 			}
@@ -213,7 +213,7 @@ func TestFaultsAreNoDamage(t *testing.T) {
 		if sum != 600 {
 			t.Errorf("%s: %d of 600 counts are there, after %d writes that failed", name, sum, failed)
 		}
-		if _, err := d.db.Exec("SELECT * FROM nothing"); err == nil || Damaged(err) {
+		if _, err := d.SQL.Exec("SELECT * FROM nothing"); err == nil || Damaged(err) {
 			t.Errorf("a statement that fails: %v", err)
 		}
 	}

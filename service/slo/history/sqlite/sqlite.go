@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"io/fs"
 	"net/url"
-	"os"
 	"path/filepath"
 
 	"tokenmeter/base/limitio"
@@ -17,20 +16,13 @@ import (
 	_ "modernc.org/sqlite" // the driver
 )
 
-// DB is a store in a file. Other processes may read it meanwhile.
-type DB struct {
-	*sqlstore.Store
-	db   *sql.DB
-	path string
-	held *os.File // the lock; nil: it only reads
-}
-
 var dialect = &sqlstore.Dialect{Version: "PRAGMA user_version", SetVersion: "PRAGMA user_version = %d"}
 
 // Open opens a store, makes it if it is not there, and brings an older one up
 // to date. One that another process writes is a HeldError, a file that is
-// something else a ForeignError; neither is touched.
-func Open(path string) (*DB, error) {
+// something else a ForeignError; neither is touched. Other processes may read it
+// meanwhile.
+func Open(path string) (*sqlstore.Store, error) {
 	for _, name := range []string{path, path + lockEnd} {
 		if err := limitio.Plain(name); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return nil, err
@@ -43,12 +35,11 @@ func Open(path string) (*DB, error) {
 	if err != nil {
 		return nil, err
 	}
-	d, err := open(path, "rwc")
+	d, err := open(path, "rwc", func() { held.Close() })
 	if err != nil {
 		held.Close()
 		return nil, err
 	}
-	d.held = held
 	if err := d.Migrate(context.Background(), sqlstore.Migrations); err != nil {
 		d.Close()
 		return nil, fmt.Errorf("%s: %w", path, err)
@@ -57,15 +48,15 @@ func Open(path string) (*DB, error) {
 }
 
 // OpenReadOnly opens a store that exists, also one that a daemon writes.
-func OpenReadOnly(path string) (*DB, error) {
+func OpenReadOnly(path string) (*sqlstore.Store, error) {
 	if err := limitio.Plain(path); err != nil {
 		return nil, err
 	}
-	d, err := open(path, "ro")
+	d, err := open(path, "ro", func() {})
 	if err != nil {
 		return nil, err
 	}
-	err = d.foreign()
+	err = foreign(d, path)
 	if err == nil {
 		err = d.Current(context.Background())
 	}
@@ -76,7 +67,7 @@ func OpenReadOnly(path string) (*DB, error) {
 	return d, nil
 }
 
-func open(path, mode string) (*DB, error) {
+func open(path, mode string, closed func()) (*sqlstore.Store, error) {
 	full, err := filepath.Abs(path)
 	if err != nil {
 		return nil, err
@@ -101,25 +92,16 @@ func open(path, mode string) (*DB, error) {
 		db.Close()
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
-	return &DB{Store: sqlstore.New(db, dialect), db: db, path: full}, nil
-}
-
-// Close closes the file.
-func (d *DB) Close() error {
-	err := d.Store.Close()
-	if d.held != nil {
-		d.held.Close()
-	}
-	return err
+	return sqlstore.New(db, dialect, closed), nil
 }
 
 // foreign is an error when there are tables, and none of them is of a store.
-func (d *DB) foreign() error {
+func foreign(d *sqlstore.Store, path string) error {
 	var others int
-	err := d.db.QueryRow(`SELECT count(*) FROM sqlite_schema WHERE NOT EXISTS
+	err := d.SQL.QueryRow(`SELECT count(*) FROM sqlite_schema WHERE NOT EXISTS
 		(SELECT 1 FROM sqlite_schema WHERE name = 'series' AND sql LIKE '%grp TEXT%')`).Scan(&others)
 	if err == nil && others > 0 {
-		err = &ForeignError{d.path}
+		err = &ForeignError{path}
 	}
 	return err
 }

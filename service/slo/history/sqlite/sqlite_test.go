@@ -64,7 +64,7 @@ func TestVersions(t *testing.T) {
 	if err := d.Current(t.Context()); err != nil {
 		t.Error(err)
 	}
-	if _, err := d.db.Exec("PRAGMA user_version = 1000"); err != nil {
+	if _, err := d.SQL.Exec("PRAGMA user_version = 1000"); err != nil {
 		t.Fatal(err)
 	}
 	d.Close()
@@ -94,7 +94,7 @@ func TestMigrationsAreAtomic(t *testing.T) {
 		t.Fatal("a broken migration passed")
 	}
 	var name string
-	if err := d.db.QueryRow("SELECT name FROM sqlite_master WHERE name = 'extra'").Scan(&name); !errors.Is(err, sql.ErrNoRows) {
+	if err := d.SQL.QueryRow("SELECT name FROM sqlite_master WHERE name = 'extra'").Scan(&name); !errors.Is(err, sql.ErrNoRows) {
 		t.Errorf("half a migration is there: %v", err)
 	}
 	if err := d.Current(t.Context()); err != nil {

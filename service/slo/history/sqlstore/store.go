@@ -18,7 +18,8 @@ import (
 // Store is a store in a database. One process writes it, on one connection.
 type Store struct {
 	queries
-	db *sql.DB
+	SQL    *sql.DB
+	closed func()
 }
 
 var _ history.Store = (*Store)(nil)
@@ -33,13 +34,16 @@ type Dialect struct {
 }
 
 // New returns the store in a database, whose Migrate or Current is to be called
-// first. It closes the database.
-func New(db *sql.DB, d *Dialect) *Store {
-	return &Store{queries{db, d}, db}
+// first. It closes the database, and calls closed after it.
+func New(db *sql.DB, d *Dialect, closed func()) *Store {
+	return &Store{queries{db, d}, db, closed}
 }
 
 // Close closes the database.
-func (s *Store) Close() error { return s.db.Close() }
+func (s *Store) Close() error {
+	defer s.closed()
+	return s.SQL.Close()
+}
 
 // queries are asked in a dialect, of a database or within a transaction.
 type queries struct {
@@ -199,7 +203,7 @@ func (s *Store) Migrate(ctx context.Context, migrations []string) error {
 
 // tx does all of it or nothing.
 func (s *Store) tx(ctx context.Context, do func(queries) error) error {
-	t, err := s.db.BeginTx(ctx, nil)
+	t, err := s.SQL.BeginTx(ctx, nil)
 	if err != nil {
 		return err
 	}

@@ -16,6 +16,7 @@ import (
 	"tokenmeter/service/slo"
 	"tokenmeter/service/slo/history"
 	"tokenmeter/service/slo/history/sqlite"
+	"tokenmeter/service/slo/history/sqlstore"
 	"tokenmeter/service/slo/notify"
 	"tokenmeter/service/telemetry/telemetrytest"
 	"tokenmeter/service/traffic"
@@ -25,7 +26,7 @@ import (
 type stage struct {
 	*Watch
 	t   *testing.T
-	db  *sqlite.DB
+	db  *sqlstore.Store
 	now time.Time
 
 	words []string // about the clock

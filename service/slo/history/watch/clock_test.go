@@ -10,6 +10,7 @@ import (
 	"tokenmeter/service/slo"
 	"tokenmeter/service/slo/history"
 	"tokenmeter/service/slo/history/sqlite"
+	"tokenmeter/service/slo/history/sqlstore"
 )
 
 // A clock that is wrong for a while, at the beginning, or before a
@@ -51,7 +52,7 @@ func TestWrongClocks(t *testing.T) {
 			}
 			objectives := compiled(t, up)
 			key := slo.Key{Hash: objectives[0].Hash, Source: slo.Live}
-			var db *sqlite.DB
+			var db *sqlstore.Store
 			var w *Watch
 			var words []string
 			start := func() {

@@ -14,6 +14,7 @@ import (
 	"tokenmeter/record/timeline"
 	"tokenmeter/service/slo"
 	"tokenmeter/service/slo/history/sqlite"
+	"tokenmeter/service/slo/history/sqlstore"
 	"tokenmeter/service/slo/notify"
 	"tokenmeter/service/traffic"
 )
@@ -39,7 +40,7 @@ func TestWatch(t *testing.T) {
 	}
 	path := filepath.Join(t.TempDir(), "h.db")
 	now := time.Date(2026, 3, 2, 0, 0, 0, 0, time.UTC)
-	start := func() (*Watch, *sqlite.DB) {
+	start := func() (*Watch, *sqlstore.Store) {
 		db, err := sqlite.Open(path)
 		if err != nil {
 			t.Fatal(err)
