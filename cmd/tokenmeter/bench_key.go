@@ -1,11 +1,11 @@
 package main
 
 import (
-	"net/netip"
 	"net/url"
 	"strings"
 
 	"tokenmeter/base/limitio"
+	"tokenmeter/base/secret"
 	"tokenmeter/wire/api"
 )
 
@@ -80,12 +80,7 @@ func private(raw string) bool {
 	if err != nil {
 		return false
 	}
-	if u.Scheme != "http" {
-		return true
-	}
-	host := u.Hostname()
-	ip, err := netip.ParseAddr(host)
-	return strings.EqualFold(host, "localhost") || err == nil && ip.Unmap().IsLoopback()
+	return u.Scheme != "http" || secret.Loopback(u.Hostname())
 }
 
 // hostOf is host and port in lower case; a port that is the scheme's own is left out.

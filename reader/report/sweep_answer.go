@@ -116,6 +116,14 @@ func (v *sweepView) verdicts() {
 		v.state = "bad"
 	}
 	v.more = append(v.more, text)
+	for i := range s.Points {
+		if p := &s.Points[i]; p.Validity.Verdict == validity.Suspect {
+			if safe := p.Validity.Safe(); safe != "" {
+				v.more = append(v.more, "There "+safe)
+			}
+			break
+		}
+	}
 }
 
 // failures says which points the target failed, and at which nothing could be measured
@@ -199,14 +207,22 @@ func numbers(points []result.Point) bool {
 
 // firstOf is the check by which the first point with a verdict has it.
 func firstOf(s *result.Sweep, verdict string) string {
-	for _, p := range s.Points {
-		for _, c := range p.Validity.Checks {
-			if c.Verdict == verdict {
-				return c.Name
-			}
+	for i := range s.Points {
+		if name := firstWith(&s.Points[i], verdict); name != "" {
+			return name
 		}
 	}
 	return "its checks"
+}
+
+// firstWith is the first check of a point with a verdict; empty: none has it.
+func firstWith(p *result.Point, verdict string) string {
+	for _, c := range p.Validity.Checks {
+		if c.Verdict == verdict {
+			return c.Name
+		}
+	}
+	return ""
 }
 
 // curve is what one of several curves shows.

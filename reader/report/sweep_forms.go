@@ -101,28 +101,29 @@ func (t *terminal) sweepTable(v *sweepView) {
 		t.line(b.String() + "  " + t.colour(t.text(sign), colour))
 	}
 	line(v.heads, "", "")
-	pareto := false
+	// A star at every point would single out none.
+	star := len(v.rows) > 2 && slices.ContainsFunc(v.rows, func(r sweepRow) bool { return !r.pareto })
+	var marks string
 	for _, r := range v.rows {
 		mark := r.sign
 		if r.bad {
 			mark += " ✗"
 		}
-		if r.pareto && len(v.rows) > 2 {
+		if r.pareto && star {
 			mark += " *"
-			pareto = true
 		}
+		marks += mark
 		line(r.cells, mark, map[string]string{"▲": "33", "■": "31"}[r.sign])
 	}
-	key := "● valid  ▲ suspect  ■ invalid  ✗ an objective was missed"
-	if slices.ContainsFunc(v.rows, func(r sweepRow) bool { return r.sign == "○" }) {
-		key = strings.Replace(key, "  ✗", "  ○ not measured  ✗", 1)
+	var key []string
+	for _, of := range []string{"● valid", "▲ suspect", "■ invalid", "○ not measured", "✗ an objective was missed", "* Pareto: no other point is better in every figure"} {
+		if sign, _, _ := strings.Cut(of, " "); strings.Contains(marks, sign) {
+			key = append(key, of)
+		}
 	}
-	if pareto {
-		key += "  * Pareto"
-	}
-	t.paragraph("", key)
+	t.paragraph("", strings.Join(key, " · "))
 	if len(left) > 0 {
-		t.paragraph("", "Not shown for want of width: "+strings.Join(left, ", ")+".")
+		t.paragraph("", "Left out at this width: "+strings.Join(left, ", ")+".")
 	}
 	for _, n := range v.notes {
 		t.paragraph("", n)

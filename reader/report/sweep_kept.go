@@ -11,6 +11,7 @@ import (
 	"tokenmeter/reader/typeset"
 	"tokenmeter/record/objective"
 	"tokenmeter/record/timeline"
+	"tokenmeter/record/validity"
 )
 
 // kept is the answer of measured loads: the most that keeps the objectives, and what
@@ -40,6 +41,9 @@ func (v *sweepView) kept(f *result.Found) {
 		v.state = "none"
 		v.says = fmt.Sprintf("No load is decided yet for %s.", listed(f))
 	}
+	if has {
+		v.doubtful(holds)
+	}
 	var open, void []string
 	because, asks := "", int64(0)
 	for i := range v.s.Points {
@@ -63,13 +67,33 @@ func (v *sweepView) kept(f *result.Found) {
 	}
 	switch {
 	case len(open) > 0 && asks > 0:
-		v.more = append(v.more, fmt.Sprintf("Not settled at %s: about %s requests at each would, if all are good (--requests %d).", listWords(open), typeset.Exact(asks), asks))
+		v.more = append(v.more, fmt.Sprintf("Not settled at %s: too few requests; about %s at each load would do, if all are good (--requests %d).", listWords(open), typeset.Exact(asks), asks))
 	case len(open) > 0:
-		v.more = append(v.more, fmt.Sprintf("Not settled at %s: more requests there would tell (--requests, --duration).", listWords(open)))
+		v.more = append(v.more, fmt.Sprintf("Not settled at %s: too few requests, more would tell (--requests, --duration).", listWords(open)))
 	}
 	if s := v.s; s.Knee != nil && s.Peak != nil {
 		v.more = append(v.more, fmt.Sprintf("Throughput stops growing at %s [%s, %s]: the server then delivers %s output tok/s.",
 			v.load(s.Knee.Value), v.value(s.Knee.Lo), v.value(s.Knee.Hi), v.tps(s.Peak.TPS, s.Peak.CI95)))
+	}
+}
+
+// doubtful warns where the load that keeps the objectives was measured suspectly for a
+// figure that they are on.
+func (v *sweepView) doubtful(load float64) {
+	for i := range v.s.Points {
+		p := &v.s.Points[i]
+		if p.Value != load || p.Goodput == nil {
+			continue
+		}
+		for j := range p.Goodput.Objectives {
+			for _, m := range p.Goodput.Metrics(&p.Goodput.Objectives[j]) {
+				if p.Validity.Of(m) == validity.Suspect {
+					v.state = "suspect"
+					v.more = append(v.more, fmt.Sprintf("The measurement at %s is suspect (%s).", v.value(load), firstWith(p, validity.Suspect)))
+					return
+				}
+			}
+		}
 	}
 }
 

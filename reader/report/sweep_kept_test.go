@@ -45,9 +45,9 @@ func TestSweepSaysHowManyRequestsWouldSettle(t *testing.T) {
 		worth float64
 		want  string
 	}{
-		{12, 12, "Not settled at 8: about 368 requests at each would, if all are good (--requests 368)."},
-		{100, 20, "Not settled at 8: about 1,836 requests at each would, if all are good (--requests 1836)."},
-		{400, 400, "Not settled at 8: more requests there would tell (--requests, --duration)."},
+		{12, 12, "Not settled at 8: too few requests; about 368 at each load would do, if all are good (--requests 368)."},
+		{100, 20, "Not settled at 8: too few requests; about 1,836 at each load would do, if all are good (--requests 1836)."},
+		{400, 400, "Not settled at 8: too few requests, more would tell (--requests, --duration)."},
 	} {
 		s := result.Sweep{Variable: "concurrency", Objectives: []string{"p99 ttft < 500ms"}, Points: []result.Point{point(c.n, c.worth)}}
 		s.Conclude()

@@ -323,7 +323,7 @@ func TestNarrowSweepTable(t *testing.T) {
 		if err := SweepTerminal(&b, s, Options{Width: 40}); err != nil {
 			t.Fatal(err)
 		}
-		for _, want := range append(c.want, "Not shown for want of width: ") {
+		for _, want := range append(c.want, "Left out at this width: ") {
 			if !strings.Contains(b.String(), want) {
 				t.Errorf("%d failed: no %q\n%s", c.failed, want, b.String())
 			}

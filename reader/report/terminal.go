@@ -101,12 +101,12 @@ func (t *terminal) saved(dir string) {
 	if t.o.Link != "" && !t.o.ASCII {
 		shown = "\x1b]8;;file://" + escapePath(t.o.Link) + "\x1b\\" + shown + "\x1b]8;;\x1b\\"
 	}
-	if label+typeset.Width(dir)+4+typeset.Width(command) > t.width {
+	if label+typeset.Width(dir)+len("    again: ")+typeset.Width(command) > t.width {
 		t.line(line + shown)
-		t.line(strings.Repeat(" ", label) + command)
+		t.line(strings.Repeat(" ", label) + "again: " + command)
 		return
 	}
-	t.line(line + shown + "    " + command)
+	t.line(line + shown + "    again: " + command)
 }
 
 // head is the first line: the verdict, the objectives, the size on the right.

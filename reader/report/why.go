@@ -29,7 +29,7 @@ func Why(r *run.Run, requests iter.Seq2[*timeline.Timeline, error], missed []obj
 		if !ok {
 			continue
 		}
-		beyond = append(beyond, strings.Join(nonEmpty(f.Text+".", worst(of, o.Limit, c), f.Detail), " "))
+		beyond = append(beyond, strings.Join(nonEmpty(f.Text+".", worst(of, o.Limit, c), f.Detail, causeOf(r, o.Metric, o.Limit)), " "))
 	}
 	return beyond, failedHow(r, c)
 }
@@ -125,6 +125,7 @@ func whyMissed(r *run.Run, v *view.View, c *gather.Gathered) (list []finding) {
 		o := &r.Goodput.Objectives[i]
 		if i < len(v.Objectives) && (v.Objectives[i].State == view.Missed || v.Objectives[i].State == view.Voided && o.State == objective.Missed) {
 			if f, ok := missedAt(o, c); ok {
+				f.Detail = strings.Join(nonEmpty(f.Detail, causeOf(r, o.Metric, o.Limit)), " ")
 				list = append(list, f)
 			}
 		}
@@ -202,7 +203,10 @@ func crowded(at []int64, c *gather.Gathered) string {
 	}
 	from, to, n := densest(at, length/5)
 	if share := float64(n) / float64(len(at)); share >= 0.5 {
-		return fmt.Sprintf(", %s of these due at %s", typeset.Percent(share), stretch(from, to))
+		if n == len(at) {
+			return ", all of them at " + stretch(from, to)
+		}
+		return fmt.Sprintf(", %s of them at %s", typeset.Exact(int64(n)), stretch(from, to))
 	}
 	return ", spread over the whole run"
 }
@@ -217,7 +221,7 @@ func waitOrDecode(slow, others []*gather.Request) string {
 	if math.IsNaN(wait) || math.IsNaN(pace) {
 		return ""
 	}
-	text := fmt.Sprintf("They waited %s for the first token and then decoded for %s (medians)", msWords(wait), msWords(pace))
+	text := fmt.Sprintf("Those beyond it waited %s for the first token and then decoded for %s (medians)", msWords(wait), msWords(pace))
 	w, p := medianOf(others, ttft), medianOf(others, decode)
 	if math.IsNaN(w) || math.IsNaN(p) || len(others) < 5 {
 		return text + "."

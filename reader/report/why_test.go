@@ -35,7 +35,7 @@ func TestWhyMissed(t *testing.T) {
 		text, detail string
 	}{
 		{"waiting", "ttft", 100, made(early, func(q *gather.Request) { q.TTFT, q.E2E = 800, 1800 }),
-			"15 of 100 requests are beyond it, 100 % of these due at 0:00–0:14", "they were waiting, not decoding"},
+			"15 of 100 requests are beyond it, all of them at 0:00–0:14", "they were waiting, not decoding"},
 		{"decoding", "e2e", 2000, made(func(i int) bool { return i%10 == 0 }, func(q *gather.Request) { q.TPOT, q.E2E = 40, 4050 }),
 			"10 of 100 requests are beyond it, spread over the whole run", "they were decoding, not waiting"},
 		{"failing", "ttft", 100, made(early, func(q *gather.Request) { q.OK, q.Classed, q.TTFT, q.E2E = false, true, math.NaN(), math.NaN() }),
@@ -97,7 +97,7 @@ func TestWhySaysWhichRequests(t *testing.T) {
 		!strings.Contains(beyond[0], "Furthest beyond: requests 13 (4 s), 12 (3 s), 11 (2 s).") || !strings.Contains(beyond[0], "waiting, not decoding") {
 		t.Errorf("%q", beyond)
 	}
-	for _, part := range []string{"3 of 60 requests failed: 3 http_429, 100 % of these due at 0:40–0:4", "The first, request 40, due at 0:40: overloaded. "} {
+	for _, part := range []string{"3 of 60 requests failed: 3 http_429, all of them at 0:40–0:4", "The first, request 40, due at 0:40: overloaded. "} {
 		if !strings.Contains(failed, part) {
 			t.Errorf("%q lacks %q", failed, part)
 		}

@@ -4,8 +4,10 @@
 package run
 
 import (
+	"net/url"
 	"time"
 
+	"tokenmeter/base/secret"
 	"tokenmeter/record/cost"
 	"tokenmeter/record/metric"
 	"tokenmeter/record/objective"
@@ -108,6 +110,13 @@ type Target struct {
 	API    string `json:"api"`
 	Model  string `json:"model"`
 	Server string `json:"server"` // engine and version where known
+}
+
+// Local reports whether the server is on the machine that measured it, as far as its
+// URL tells.
+func (t *Target) Local() bool {
+	u, err := url.Parse(t.URL)
+	return err == nil && (u.Scheme == "unix" || secret.Loopback(u.Hostname()))
 }
 
 // Load is when requests were sent.

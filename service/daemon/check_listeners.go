@@ -4,7 +4,6 @@ import (
 	"crypto/tls"
 	"fmt"
 	"net"
-	"net/netip"
 
 	"tokenmeter/base/secret"
 )
@@ -100,6 +99,5 @@ func local(address string) bool {
 	if err != nil {
 		return true // told elsewhere
 	}
-	ip, err := netip.ParseAddr(host)
-	return host == "localhost" || err == nil && ip.IsLoopback()
+	return secret.Loopback(host)
 }

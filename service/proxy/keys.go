@@ -7,13 +7,14 @@ import (
 	"math"
 	"net"
 	"net/http"
-	"net/netip"
 	"net/url"
 	"slices"
 	"strconv"
 	"strings"
 	"sync"
 	"time"
+
+	"tokenmeter/base/secret"
 	"tokenmeter/service/traffic"
 )
 
@@ -197,9 +198,6 @@ func KnownHost(host string, others []string) bool {
 		name = h
 	}
 	name = strings.ToLower(strings.Trim(name, "[]"))
-	if ip, err := netip.ParseAddr(name); err == nil && ip.IsLoopback() {
-		return true
-	}
-	return name == "" || name == "localhost" || strings.HasSuffix(name, ".localhost") ||
+	return name == "" || secret.Loopback(name) || strings.HasSuffix(name, ".localhost") ||
 		slices.ContainsFunc(others, func(o string) bool { return o == "*" || strings.EqualFold(o, name) || strings.EqualFold(o, host) })
 }

@@ -3,12 +3,14 @@ package view
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 
 	"tokenmeter/reader/typeset"
 	"tokenmeter/record/objective"
 	"tokenmeter/record/run"
 	"tokenmeter/record/timeline"
+	"tokenmeter/record/validity"
 )
 
 // ObjectiveLine is what became of one objective.
@@ -60,6 +62,9 @@ func objectiveLines(r *run.Run) (lines []ObjectiveLine, judged string) {
 		case o.State == "missed":
 			line.State = Missed
 			n.missed++
+			if !slices.ContainsFunc(r.Goodput.Metrics(o), func(m string) bool { return r.Validity.Of(m) != validity.Valid }) {
+				n.safe++
+			}
 		case o.State == objective.Open:
 			line.State = Open
 			n.open++
@@ -68,11 +73,18 @@ func objectiveLines(r *run.Run) (lines []ObjectiveLine, judged string) {
 		}
 		lines = append(lines, line)
 	}
-	return lines, n.words()
+	judged = n.words()
+	if n.missed > 0 && n.safe == n.missed && verdict(r) != Valid {
+		judged = strings.TrimSuffix(judged, ".") + "; " + map[bool]string{true: "its figure is", false: "their figures are"}[n.missed == 1] + " safe."
+	}
+	return lines, judged
 }
 
 // tally counts objectives by what became of them.
-type tally struct{ held, missed, open, void, failing int }
+type tally struct {
+	held, missed, open, void, failing int
+	safe                              int // of the missed, on figures that are valid
+}
 
 func (t tally) words() string {
 	n := t.held + t.missed + t.open + t.void
@@ -177,7 +189,7 @@ func WorthWords(n int64, worth timeline.Opt[float64]) string {
 	if !ok || w >= 0.9*float64(n) {
 		return ""
 	}
-	return ", worth " + typeset.Count(int64(max(w, 1)))
+	return ", worth " + typeset.Plural(int64(max(w, 1)), "independent one")
 }
 
 // noValue explains a percentile that failed requests made infinite.

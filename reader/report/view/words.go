@@ -3,10 +3,12 @@ package view
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	"tokenmeter/reader/typeset"
 	"tokenmeter/record/metric"
 	"tokenmeter/record/run"
+	"tokenmeter/record/validity"
 )
 
 // readingTPS is the pace people read at, in tokens a second.
@@ -44,10 +46,23 @@ func sentences(r *run.Run, v *View) []string {
 		add(single(r))
 		return list
 	}
-	add(readerSees(r))
-	add(firstToken(r))
+	add(sharesMachine(r))
+	if !slices.ContainsFunc(v.Objectives, func(o ObjectiveLine) bool { return o.State == Missed }) { // no praise beside a miss
+		add(readerSees(r))
+		add(firstToken(r))
+	}
 	add(someFailed(r))
 	return list
+}
+
+// sharesMachine warns, where the machine was busy, that right times may still be those
+// of a server that this client slowed.
+func sharesMachine(r *run.Run) string {
+	busy := slices.ContainsFunc(r.Validity.Checks, func(c validity.Check) bool { return c.Name == "cpu_busy" && c.Verdict != validity.Valid })
+	if !busy || !r.Target.Local() {
+		return ""
+	}
+	return "The server shares this busy machine with the client, and may be slower for it."
 }
 
 func partial(r *run.Run) string {
