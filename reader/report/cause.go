@@ -3,7 +3,7 @@ package report
 import (
 	"fmt"
 
-	"tokenmeter/reader/report/typeset"
+	"tokenmeter/reader/typeset"
 	"tokenmeter/record/run"
 )
 
