@@ -19,7 +19,7 @@ type reportCmd struct {
 	Dir   string `arg:"" name:"run" help:"The folder of a run."`
 	HTML  string `name:"html" placeholder:"FILE" help:"Write one self-contained HTML file, - to stdout; stdout gets nothing else then, unless --format is given."`
 	Lens  string `placeholder:"NAME,…" help:"Show the run under the definitions of other tools instead: ${lenses}, or all."`
-	By    string `placeholder:"KIND" help:"Show conversations, tasks and sessions of agents instead: by session, turn, agent, or depth (of the context). With tokens, real and ideal cache hits, TTFT, E2E, and what a session waited for."`
+	By    string `placeholder:"KIND" help:"Show conversations, tasks and sessions of agents instead: by session, turn, agent, depth (of the context), or task; or all requests by model. With tokens, real and ideal cache hits, TTFT, E2E, cost, and what a session waited for."`
 	Force bool   `help:"Overwrite the HTML file."`
 
 	sharedFlags `embed:""`

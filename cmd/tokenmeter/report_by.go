@@ -8,8 +8,8 @@ import (
 	"tokenmeter/record/run"
 )
 
-// groups shows the requests of sessions put together by session, turn, agent or
-// depth of context.
+// groups shows requests put together by session, turn, agent, depth of context, task
+// or model.
 func (c *reportCmd) groups(a *app, f *run.Folder) error {
 	g, err := metric.NewGrouped(c.By)
 	if err != nil {
@@ -23,7 +23,7 @@ func (c *reportCmd) groups(a *app, f *run.Folder) error {
 	}
 	rows := g.Rows()
 	if len(rows) == 0 {
-		return &usageError{errors.New("--by: no measured request of the run is part of a conversation, a task or a session")}
+		return &usageError{errors.New("--by: no measured request of the run is part of a conversation, a task or a session; --by model takes all")}
 	}
 	switch c.Format {
 	case "json":

@@ -68,7 +68,7 @@ func groupColumns() []groupColumn {
 		{"duration_ms", "session ms", func(r *row) timeline.Opt[float64] { return r.Duration }, count},
 		{"model_ms", "model", func(r *row) timeline.Opt[float64] { return r.Model }, count},
 		{"tools_ms", "tools", func(r *row) timeline.Opt[float64] { return r.Tools }, count},
-		{"cost_usd", "", func(r *row) timeline.Opt[float64] { return r.CostUSD }, one},
+		{"cost_usd", "USD", func(r *row) timeline.Opt[float64] { return r.CostUSD }, func(x float64) string { return metric.Significant(x, 3) }},
 	}
 }
 

@@ -52,13 +52,17 @@ func (p *Pricing) expect(l Load, cached float64) timeline.Opt[float64] {
 		return timeline.Opt[float64]{}
 	}
 	whole := func(x float64) timeline.Opt[int64] { return timeline.Some(int64(math.Round(many * x))) }
-	tl := timeline.New()
-	tl.Model, tl.Outcome = l.Model, timeline.OK
-	tl.Usage = timeline.Usage{Input: whole(input), Output: whole(output)}
+	u := timeline.Usage{Input: whole(input), Output: whole(output)}
 	if cached > 0 {
-		tl.Usage.Cached = whole(input * cached)
+		u.Cached = whole(input * cached)
 	}
-	usd, ok := p.Of(tl).Get()
+	prices, ok := p.of(l.Model)
+	if !ok {
+		return timeline.Opt[float64]{}
+	}
+	prices = prices.at(int64(math.Round(input)))
+	prices.Long = nil // a thousand prompts are not a long one
+	usd, ok := prices.Of(u).Get()
 	if !ok {
 		return timeline.Opt[float64]{}
 	}

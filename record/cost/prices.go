@@ -9,6 +9,7 @@ import (
 	"maps"
 	"math"
 	"slices"
+	"sort"
 	"strings"
 
 	"tokenmeter/base/config"
@@ -21,11 +22,23 @@ type Tokens struct {
 	Input      timeline.Opt[float64] `json:"input"`       // neither read from a cache nor written to one
 	CachedRead timeline.Opt[float64] `json:"cached_read"` // read from the prefix cache
 	CacheWrite timeline.Opt[float64] `json:"cache_write"` // written to it
-	Output     timeline.Opt[float64] `json:"output"`
-	Reasoning  timeline.Opt[float64] `json:"reasoning"` // empty: as output, which it is part of
+	// CacheWrite1h is for what is written to stay for an hour.
+	CacheWrite1h timeline.Opt[float64] `json:"cache_write_1h,omitzero"`
+	Output       timeline.Opt[float64] `json:"output"`
+	Reasoning    timeline.Opt[float64] `json:"reasoning"` // empty: as output, which it is part of
 	// Tiers have prices of their own, by what the server calls a class of service
 	// (flex, priority, …). These prices here are those of the standard class.
 	Tiers map[string]Tokens `json:"tiers,omitempty"`
+	// Long are the prices of requests with long prompts, in ascending order: all of the
+	// request is at them, its output too.
+	Long []Long `json:"long,omitempty"`
+}
+
+// Long are prices of requests whose prompt, cached tokens included, has more than
+// so many tokens.
+type Long struct {
+	Above int64 `json:"above"`
+	Tokens
 }
 
 // Pricing is what a user says things cost.
@@ -54,9 +67,12 @@ type fileTokens struct {
 	Input      *float64 `yaml:"input"`
 	CachedRead *float64 `yaml:"cached_read"`
 	CacheWrite *float64 `yaml:"cache_write"`
+	Write1h    *float64 `yaml:"cache_write_1h"`
 	Output     *float64 `yaml:"output"`
 	Reasoning  *float64 `yaml:"reasoning"`
 
+	Above *int64                `yaml:"above"`
+	Long  []fileTokens          `yaml:"long"`
 	Tiers map[string]fileTokens `yaml:"tiers"`
 }
 
@@ -79,6 +95,8 @@ const maxFile = 1 << 20
 //	    output: 10
 //	    tiers:              # of classes of service but the standard one
 //	      flex: {input: 0.625, output: 5}
+//	    long:               # of prompts with more tokens
+//	      - {above: 200000, input: 2.50, output: 15}
 func Read(r io.Reader, name string) (Pricing, error) {
 	data, err := io.ReadAll(io.LimitReader(r, maxFile+1))
 	switch {
@@ -90,7 +108,9 @@ func Read(r io.Reader, name string) (Pricing, error) {
 	var f file
 	doc := config.Decode(name, data, &f)
 	p := Pricing{GPUHour: timeline.FromPtr(f.GPUHour), GPUs: timeline.FromPtr(f.GPUs), KWh: timeline.FromPtr(f.KWh)}
+	wrong := func(path, format string, args ...any) { doc.Addf(path, path+": "+format, args...) }
 	if f.Any != nil {
+		f.Any.check("per_million", wrong)
 		t := f.Any.tokens()
 		p.Any = &t
 	}
@@ -98,24 +118,43 @@ func Read(r io.Reader, name string) (Pricing, error) {
 		if p.Models == nil {
 			p.Models = map[string]Tokens{}
 		}
+		t.check("models."+model, wrong)
 		p.Models[model] = t.tokens()
 	}
-	p.each(func(path, format string, args ...any) { doc.Addf(path, path+": "+format, args...) })
+	p.each(wrong)
 	if err := doc.Err(); err != nil {
 		return Pricing{}, err
 	}
 	return p, nil
 }
 
+// check tells of above where it would say nothing.
+func (t fileTokens) check(path string, wrong func(path, format string, args ...any)) {
+	if t.Above != nil {
+		wrong(path+".above", "it belongs to the prices under long")
+	}
+	for name, tier := range t.Tiers {
+		tier.check(path+".tiers."+name, wrong)
+	}
+}
+
 func (t fileTokens) tokens() Tokens {
 	prices := Tokens{Input: timeline.FromPtr(t.Input), CachedRead: timeline.FromPtr(t.CachedRead), CacheWrite: timeline.FromPtr(t.CacheWrite),
-		Output: timeline.FromPtr(t.Output), Reasoning: timeline.FromPtr(t.Reasoning)}
+		CacheWrite1h: timeline.FromPtr(t.Write1h), Output: timeline.FromPtr(t.Output), Reasoning: timeline.FromPtr(t.Reasoning)}
 	for name, tier := range t.Tiers {
 		if prices.Tiers == nil {
 			prices.Tiers = map[string]Tokens{}
 		}
 		prices.Tiers[name] = tier.tokens()
 	}
+	for _, long := range t.Long {
+		above := int64(-1) // it must be said
+		if long.Above != nil {
+			above = *long.Above
+		}
+		prices.Long = append(prices.Long, Long{above, long.tokens()})
+	}
+	sort.SliceStable(prices.Long, func(i, k int) bool { return prices.Long[i].Above < prices.Long[k].Above })
 	return prices
 }
 
@@ -140,15 +179,28 @@ func (p *Pricing) each(wrong func(path, format string, args ...any)) {
 	if n, ok := p.GPUs.Get(); ok && n < 1 {
 		wrong("gpus", "%d is too few: want at least 1", n)
 	}
-	var model func(path string, t Tokens, tier bool)
-	model = func(path string, t Tokens, tier bool) {
+	var model func(path string, t Tokens, tier, long bool)
+	model = func(path string, t Tokens, tier, long bool) {
 		price(path+".input", t.Input)
 		price(path+".cached_read", t.CachedRead)
 		price(path+".cache_write", t.CacheWrite)
+		price(path+".cache_write_1h", t.CacheWrite1h)
 		price(path+".output", t.Output)
 		price(path+".reasoning", t.Reasoning)
 		if !t.Input.OK() && !t.Output.OK() {
 			wrong(path, "there is neither an input nor an output price")
+		}
+		if long && (len(t.Tiers) > 0 || len(t.Long) > 0) {
+			wrong(path, "prices of long prompts have no tiers and no long of their own; a tier may have long")
+			return
+		}
+		for i, l := range t.Long {
+			if l.Above < 1 {
+				wrong(path+".long", "each needs above: prompts of more tokens are at its prices")
+			} else if i > 0 && l.Above == t.Long[i-1].Above {
+				wrong(path+".long", "above %d is there twice", l.Above)
+			}
+			model(path+".long", l.Tokens, false, true)
 		}
 		if tier && len(t.Tiers) > 0 {
 			wrong(path+".tiers", "a tier has no tiers of its own")
@@ -160,14 +212,14 @@ func (p *Pricing) each(wrong func(path, format string, args ...any)) {
 				wrong(path+".tiers."+name, "it is the same class as %q: case says nothing", twin)
 			}
 			folded[strings.ToLower(name)] = name
-			model(path+".tiers."+name, t.Tiers[name], true)
+			model(path+".tiers."+name, t.Tiers[name], true, false)
 		}
 	}
 	if p.Any != nil {
-		model("per_million", *p.Any, false)
+		model("per_million", *p.Any, false, false)
 	}
 	for _, name := range slices.Sorted(maps.Keys(p.Models)) {
-		model("models."+name, p.Models[name], false)
+		model("models."+name, p.Models[name], false, false)
 	}
 }
 
@@ -192,6 +244,16 @@ func (t Tokens) tier(name string) (Tokens, bool) {
 		return t, true
 	}
 	return Tokens{}, false
+}
+
+// at are the prices of a prompt of so many tokens.
+func (t Tokens) at(input int64) Tokens {
+	for _, l := range slices.Backward(t.Long) {
+		if input > l.Above {
+			return l.Tokens
+		}
+	}
+	return t
 }
 
 // of are the token prices of a model.

@@ -8,42 +8,52 @@ import "tokenmeter/record/timeline"
 // Usage is normalised: input includes what was read from a cache and written to
 // one, output includes reasoning, whatever the API's own convention.
 func (p *Pricing) Of(tl *timeline.Timeline) timeline.Opt[float64] {
+	usd, _ := p.price(tl)
+	return usd
+}
+
+// What a request may lack to have a known cost, beside a class of tokens without a
+// price, which is called as in a price file.
+const (
+	lacksModel = "its model"
+	lacksTier  = "its class of service"
+	lacksUsage = "its usage"
+)
+
+// price is what a request cost, or what is missing to know it.
+func (p *Pricing) price(tl *timeline.Timeline) (usd timeline.Opt[float64], lacks string) {
 	if Refused(tl) {
-		return timeline.Some(0.0)
+		return timeline.Some(0.0), ""
 	}
 	prices, ok := p.of(tl.Model)
 	if !ok {
-		return timeline.Opt[float64]{}
+		return usd, lacksModel
 	}
 	if prices, ok = prices.tier(tl.ServiceTier); !ok {
-		return timeline.Opt[float64]{}
+		return usd, lacksTier
 	}
 	u := tl.Usage
 	if tl.Wordless() && !u.Output.OK() {
 		u.Output = timeline.Some(int64(0)) // vectors, scores, sound and pictures are no tokens
 	}
-	return prices.Of(u)
-}
-
-// withoutTier reports whether it is only the class of service that has no price.
-func (p *Pricing) withoutTier(tl *timeline.Timeline) bool {
-	prices, ok := p.of(tl.Model)
-	if ok {
-		_, ok = prices.tier(tl.ServiceTier)
-		return !ok
-	}
-	return false
+	return prices.price(u)
 }
 
 // Of is the cost of a usage, at the prices of the standard class.
 func (t Tokens) Of(u timeline.Usage) timeline.Opt[float64] {
+	usd, _ := t.price(u)
+	return usd
+}
+
+func (t Tokens) price(u timeline.Usage) (usd timeline.Opt[float64], lacks string) {
 	input, okIn := u.Input.Get()
 	output, okOut := u.Output.Get()
-	cached, written, reasoning := u.Cached.Or(0), u.CacheWrite.Or(0), u.Reasoning.Or(0)
-	fresh, plain := input-cached-written, output-reasoning
-	if !okIn || !okOut || fresh < 0 || plain < 0 || cached < 0 || written < 0 || reasoning < 0 {
-		return timeline.Opt[float64]{}
+	cached, written, hour, reasoning := u.Cached.Or(0), u.CacheWrite.Or(0), u.CacheWrite1h.Or(0), u.Reasoning.Or(0)
+	fresh, short, plain := input-cached-written, written-hour, output-reasoning
+	if !okIn || !okOut || min(fresh, short, plain, cached, hour, reasoning) < 0 {
+		return usd, lacksUsage
 	}
+	t = t.at(input)
 	thought := t.Reasoning
 	if !thought.OK() {
 		thought = t.Output
@@ -52,17 +62,19 @@ func (t Tokens) Of(u timeline.Usage) timeline.Opt[float64] {
 	for _, part := range []struct {
 		n     int64
 		price timeline.Opt[float64]
-	}{{fresh, t.Input}, {cached, t.CachedRead}, {written, t.CacheWrite}, {plain, t.Output}, {reasoning, thought}} {
+		name  string
+	}{{fresh, t.Input, "input"}, {cached, t.CachedRead, "cached_read"}, {short, t.CacheWrite, "cache_write"}, {hour, t.CacheWrite1h, "cache_write_1h"},
+		{plain, t.Output, "output"}, {reasoning, thought, "reasoning"}} {
 		if part.n == 0 {
 			continue
 		}
-		usd, known := part.price.Get()
+		each, known := part.price.Get()
 		if !known {
-			return timeline.Opt[float64]{}
+			return usd, part.name
 		}
-		total += float64(part.n) * usd
+		total += float64(part.n) * each
 	}
-	return timeline.Some(total / 1e6)
+	return timeline.Some(total / 1e6), ""
 }
 
 // Refused reports whether the server turned the request away, or was never

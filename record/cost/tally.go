@@ -17,21 +17,27 @@ type Tally struct {
 	priced, unpriced int64
 	input, output    int64            // tokens of the priced requests
 	tiers            map[string]int64 // unpriced requests by class of service, where that has no price
+	lacks            map[string]int64 // the others by what has no price
 }
 
 // NewTally is of no request yet, at these prices.
-func NewTally(p Pricing) *Tally { return &Tally{pricing: p, tiers: map[string]int64{}} }
+func NewTally(p Pricing) *Tally {
+	return &Tally{pricing: p, tiers: map[string]int64{}, lacks: map[string]int64{}}
+}
 
 // Add takes a request.
 func (t *Tally) Add(tl *timeline.Timeline) {
 	if tl.Phase != timeline.Measure || !t.pricing.Priced() {
 		return
 	}
-	usd, ok := t.pricing.Of(tl).Get()
+	cost, lacks := t.pricing.price(tl)
+	usd, ok := cost.Get()
 	if !ok {
 		t.unpriced++
-		if t.pricing.withoutTier(tl) {
+		if lacks == lacksTier {
 			metric.CountTier(t.tiers, tl.ServiceTier)
+		} else {
+			t.lacks[lacks]++
 		}
 		return
 	}
@@ -113,6 +119,16 @@ func (t *Tally) byTokens(s *metric.Summary) *metric.Cost {
 			metric.Significant(t.known, 3), t.unpriced, t.priced+t.unpriced)
 		for _, name := range slices.Sorted(maps.Keys(t.tiers)) {
 			c.Basis += fmt.Sprintf("; %d of them were served as %q, which has no price under tiers", t.tiers[name], name)
+		}
+		for _, name := range slices.Sorted(maps.Keys(t.lacks)) {
+			switch n := t.lacks[name]; name {
+			case lacksUsage:
+				c.Basis += fmt.Sprintf("; of %d of them the tokens are not known", n)
+			case lacksModel:
+				c.Basis += fmt.Sprintf("; %d of them were of a model that has no price", n)
+			default:
+				c.Basis += fmt.Sprintf("; %d of them have tokens of %s, which has no price at their length of prompt", n, name)
+			}
 		}
 		return c
 	}

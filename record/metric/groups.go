@@ -13,11 +13,13 @@ import (
 	"tokenmeter/record/timeline"
 )
 
-// GroupKinds are the ways in which the requests of sessions are put together.
-var GroupKinds = []string{"session", "turn", "agent", "depth"}
+// GroupKinds are the ways in which requests are put together; by model those too that
+// are of no session.
+var GroupKinds = []string{"session", "turn", "agent", "depth", "task", "model"}
 
 // Grouped puts the measured requests of conversations, tasks and sessions of agents
-// together: by session, by turn, by agent, or by the depth of their context.
+// together: by session, by turn, by agent, by the depth of their context, by task, or
+// all requests by model.
 type Grouped struct {
 	by     string
 	groups map[string]*group
@@ -70,6 +72,12 @@ type group struct {
 // Add takes a request. One that was not measured, or that is of no session, is left out.
 func (g *Grouped) Add(tl *timeline.Timeline) {
 	name := cmp.Or(tl.Session, tl.Task)
+	switch g.by {
+	case "task":
+		name = tl.Task
+	case "model":
+		name = cmp.Or(tl.Model, "not told")
+	}
 	if tl.Phase != timeline.Measure || name == "" {
 		return
 	}

@@ -80,3 +80,38 @@ func TestGroups(t *testing.T) {
 		t.Error("there is no group of days")
 	}
 }
+
+// Costs by model are of all measured requests, by task of those of tasks; where one
+// has no price, the group's is not known.
+func TestCostOfGroups(t *testing.T) {
+	of := func(task, model string, usd float64) *timeline.Timeline {
+		tl := call(task, "", "", "", 0, 0, 10, 20, 5, 0, 0)
+		tl.Session, tl.Model = "", model
+		if usd >= 0 {
+			tl.CostUSD = timeline.Some(usd)
+		}
+		return tl
+	}
+	all := []*timeline.Timeline{of("t1", "a", 0.25), of("t1", "b", 0.5), of("", "a", 1), of("t2", "b", -1), of("", "", 2)}
+	for by, want := range map[string]map[string]float64{
+		"model": {"a": 1.25, "b": -1, "not told": 2},
+		"task":  {"t1": 0.75, "t2": -1},
+	} {
+		g, err := NewGrouped(by)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, tl := range all {
+			g.Add(tl)
+		}
+		rows := g.Rows()
+		if len(rows) != len(want) {
+			t.Errorf("by %s: %+v", by, rows)
+		}
+		for _, r := range rows {
+			if usd, known := r.CostUSD.Get(); known != (want[r.Group] >= 0) || known && usd != want[r.Group] {
+				t.Errorf("by %s, %s: %v, want %v", by, r.Group, r.CostUSD, want[r.Group])
+			}
+		}
+	}
+}

@@ -122,6 +122,7 @@ func (c *coder) timeline(t *timeline.Timeline) {
 	c.optInt(&t.AudioRate)
 	c.optInt(&t.Images)
 	c.string(&t.ImageSize)
+	c.optInt(&t.Usage.CacheWrite1h)
 }
 
 // more reports whether there is anything left to read; writing always goes on.

@@ -47,7 +47,7 @@ func anyTimeline(t *rapid.T) *timeline.Timeline {
 		Streamed: rapid.Bool().Draw(t, "streamed"), Asked: rapid.Bool().Draw(t, "asked"),
 		Usage: timeline.Usage{
 			Input: opt(t, count, "input"), Cached: opt(t, count, "cached"),
-			CacheWrite: opt(t, count, "cache write"), Output: opt(t, count, "output"),
+			CacheWrite: opt(t, count, "cache write"), CacheWrite1h: opt(t, count, "cache write 1h"), Output: opt(t, count, "output"),
 			Reasoning: opt(t, count, "reasoning"), Rejected: opt(t, count, "rejected"), Total: opt(t, count, "total"),
 		},
 		Counted: opt(t, count, "counted"), Tokenized: opt(t, count, "tokenized"),

@@ -110,6 +110,7 @@ type row struct {
 	UsageInput      *int64   `parquet:"usage_input" says:"prompt tokens by the usage that the server sent"`
 	UsageCached     *int64   `parquet:"usage_cached" says:"of these, read from its cache"`
 	UsageCacheWrite *int64   `parquet:"usage_cache_write" says:"of these, written to its cache"`
+	UsageWrite1h    *int64   `parquet:"usage_cache_write_1h" says:"of these, written to stay for an hour"`
 	UsageOutput     *int64   `parquet:"usage_output" says:"output tokens by usage"`
 	UsageReasoning  *int64   `parquet:"usage_reasoning" says:"of these, reasoning"`
 	UsageRejected   *int64   `parquet:"usage_rejected" says:"of these, predicted by the caller and not taken: never streamed"`

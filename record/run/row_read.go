@@ -82,6 +82,7 @@ type outline struct {
 	UsageInput      *int64   `parquet:"usage_input"`
 	UsageCached     *int64   `parquet:"usage_cached"`
 	UsageCacheWrite *int64   `parquet:"usage_cache_write"`
+	UsageWrite1h    *int64   `parquet:"usage_cache_write_1h"`
 	UsageOutput     *int64   `parquet:"usage_output"`
 	UsageReasoning  *int64   `parquet:"usage_reasoning"`
 	UsageRejected   *int64   `parquet:"usage_rejected"`
@@ -138,7 +139,7 @@ func (f *outline) into(t *timeline.Timeline) error {
 		FinishReason: word(f.FinishReason), ServiceTier: word(f.ServiceTier), Streamed: f.Streamed, Asked: f.Asked,
 		Usage: timeline.Usage{
 			Input: timeline.FromPtr(f.UsageInput), Cached: timeline.FromPtr(f.UsageCached),
-			CacheWrite: timeline.FromPtr(f.UsageCacheWrite), Output: timeline.FromPtr(f.UsageOutput),
+			CacheWrite: timeline.FromPtr(f.UsageCacheWrite), CacheWrite1h: timeline.FromPtr(f.UsageWrite1h), Output: timeline.FromPtr(f.UsageOutput),
 			Reasoning: timeline.FromPtr(f.UsageReasoning), Rejected: timeline.FromPtr(f.UsageRejected),
 			Total: timeline.FromPtr(f.UsageTotal),
 		},

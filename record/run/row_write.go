@@ -94,7 +94,7 @@ func (r *row) facts(tl *timeline.Timeline) {
 	r.Redirects = int64(tl.Redirects)
 	r.Streamed, r.Asked = tl.Streamed, tl.Asked
 	r.UsageInput, r.UsageCached = tl.Usage.Input.Ptr(), tl.Usage.Cached.Ptr()
-	r.UsageCacheWrite = tl.Usage.CacheWrite.Ptr()
+	r.UsageCacheWrite, r.UsageWrite1h = tl.Usage.CacheWrite.Ptr(), tl.Usage.CacheWrite1h.Ptr()
 	r.UsageOutput, r.UsageReasoning = tl.Usage.Output.Ptr(), tl.Usage.Reasoning.Ptr()
 	r.UsageRejected = tl.Usage.Rejected.Ptr()
 	r.UsageTotal = tl.Usage.Total.Ptr()

@@ -138,10 +138,13 @@ type Usage struct {
 	Input      Opt[int64] `json:"input,omitzero"`
 	Cached     Opt[int64] `json:"cached,omitzero"`      // read from the prefix cache; part of Input
 	CacheWrite Opt[int64] `json:"cache_write,omitzero"` // written to it; part of Input
-	Output     Opt[int64] `json:"output,omitzero"`
-	Reasoning  Opt[int64] `json:"reasoning,omitzero"` // part of Output
-	Rejected   Opt[int64] `json:"rejected,omitzero"`  // predicted by the caller and not taken: part of Output, never streamed
-	Total      Opt[int64] `json:"total,omitzero"`     // as reported, to check the others
+	// CacheWrite1h is what was written to stay for an hour, at a price of its own; part
+	// of CacheWrite.
+	CacheWrite1h Opt[int64] `json:"cache_write_1h,omitzero"`
+	Output       Opt[int64] `json:"output,omitzero"`
+	Reasoning    Opt[int64] `json:"reasoning,omitzero"` // part of Output
+	Rejected     Opt[int64] `json:"rejected,omitzero"`  // predicted by the caller and not taken: part of Output, never streamed
+	Total        Opt[int64] `json:"total,omitzero"`     // as reported, to check the others
 }
 
 // Error says why a request failed, in words fit to be shown: secrets removed.

@@ -204,6 +204,24 @@ func (d *bedrockDecoder) usage() {
 			c.count(&u.Cached)
 		case "cacheWriteInputTokens", "cacheWriteInputTokenCount":
 			c.count(&u.CacheWrite)
+		case "cacheDetails": // of each time to live
+			for range c.Elements {
+				ttl, n := "", none
+				for name := range c.Members {
+					switch string(name) {
+					case "ttl":
+						t, _ := c.Text()
+						ttl = t.String()
+					case "inputTokens":
+						c.count(&n)
+					default:
+						c.Skip()
+					}
+				}
+				if ttl == "1h" {
+					rise(&u.CacheWrite1h, n)
+				}
+			}
 		default:
 			c.Skip()
 		}

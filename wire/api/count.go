@@ -124,6 +124,7 @@ func (u *usage) each(v *usage, join func(field *timeline.Opt[int64], v timeline.
 	join(&u.Input, v.Input)
 	join(&u.Cached, v.Cached)
 	join(&u.CacheWrite, v.CacheWrite)
+	join(&u.CacheWrite1h, v.CacheWrite1h)
 	join(&u.Output, v.Output)
 	join(&u.Reasoning, v.Reasoning)
 	join(&u.Rejected, v.Rejected)
@@ -160,7 +161,7 @@ func (u *usageState) final(seen uint64, tokens int64, server *serverTimings) tim
 			v.Total = timeline.Some(total - repeated)
 		}
 		if u.sameInput {
-			v.Input, v.Cached, v.CacheWrite = u.last.Input, u.last.Cached, u.last.CacheWrite
+			v.Input, v.Cached, v.CacheWrite, v.CacheWrite1h = u.last.Input, u.last.Cached, u.last.CacheWrite, u.last.CacheWrite1h
 		}
 	}
 	v.reconcile(u.exclusive)

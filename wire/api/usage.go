@@ -75,6 +75,14 @@ func (s *scan) usageDetail(name []byte, u *usage, side part) {
 		s.count(&u.Cached)
 	case "cache_creation_input_tokens", "cache_creation_tokens", "cache_write_tokens", "cache_write_input_tokens":
 		s.count(&u.CacheWrite)
+	case "cache_creation", "cache_creation_token_details": // Anthropic's, LiteLLM's
+		for name := range s.Members {
+			if string(name) == "ephemeral_1h_input_tokens" {
+				s.count(&u.CacheWrite1h)
+			} else {
+				s.Skip()
+			}
+		}
 	case "reasoning_tokens", "thinking_tokens", "thoughts_tokens":
 		s.count(&u.Reasoning)
 	case "rejected_prediction_tokens":

@@ -47,6 +47,12 @@ func TestUsageOfVendors(t *testing.T) {
 			`{"input":300,"cached":256,"output":10,"total":310}`},
 		{"Anthropic: always beside", "anthropic", []string{`{"input_tokens":12,"output_tokens":5,"cache_read_input_tokens":10,"cache_creation_input_tokens":2}`},
 			`{"input":24,"cached":10,"cache_write":2,"output":5}`},
+		{"Anthropic: written for an hour", "anthropic", []string{`{"input_tokens":2048,"cache_read_input_tokens":1800,"cache_creation_input_tokens":248,"output_tokens":503,"cache_creation":{"ephemeral_5m_input_tokens":148,"ephemeral_1h_input_tokens":100}}`},
+			`{"input":4096,"cached":1800,"cache_write":248,"cache_write_1h":100,"output":503}`},
+		{"Anthropic: told twice, the end has no details", "anthropic", []string{`{"input_tokens":10,"cache_creation_input_tokens":50,"output_tokens":1,"cache_creation":{"ephemeral_1h_input_tokens":50,"ephemeral_5m_input_tokens":0}}`, `{"output_tokens":7,"cache_creation":null}`},
+			`{"input":60,"cache_write":50,"cache_write_1h":50,"output":7}`},
+		{"LiteLLM: written for an hour", "openai-chat", []string{`{"prompt_tokens":12012,"completion_tokens":5,"total_tokens":12017,"prompt_tokens_details":{"cached_tokens":8000,"cache_creation_tokens":4000,"cache_creation_token_details":{"ephemeral_5m_input_tokens":1000,"ephemeral_1h_input_tokens":3000}}}`},
+			`{"input":12012,"cached":8000,"cache_write":4000,"cache_write_1h":3000,"output":5,"total":12017}`},
 
 		// Other parts of a prompt beside it.
 		{"tools' prompts", "openai-chat", []string{`{"prompt_tokens":20,"completion_tokens":30,"total_tokens":117,"tool_use_prompt_tokens":67}`},
