@@ -12,12 +12,11 @@ var sources = []struct{ lens, shape, figure, because string }{
 	{"vllm*", "*", "max_output_tokens_per_s", "vllm/benchmarks/serve.py:742: whole seconds from the first send; a token at an edge falls on either side."},
 	{"aiperf", "*", "total_token_throughput", inputs},
 	{"aiperf", "*", "prefill_throughput_per_user *", inputs},
-	{"aiperf", "failures", "effective_latency avg", "aiperf/metrics/derived_latency.py:124: over all records. It ends failed ones at moments of its own."},
 	{"llmeter", "*", "average_output_tokens_per_minute", "llmeter/tokenizers.py:88: without usage it splits the text at spaces. A record has no words."},
 	{"inference-perf", "many tokens", "latency.inter_token_latency.*", "inference_perf/reportgen/base.py:588-622: it tokenises each chunk again. A record has the text's tokens in sum, not those of each chunk."},
 }
 
-const inputs = "aiperf/records/inference_result_parser.py: it tokenises prompts itself. Without usage a record has no such length."
+const inputs = "aiperf/records/inference_result_parser.py:452-457: it tokenises prompts itself. Without usage a record has no such length."
 
 func because(lens, shape, figure string) string {
 	for _, r := range sources {

@@ -261,4 +261,9 @@ event, to another event, or over one token more would show in every play. A cell
 first and the lens's behind it; its number names the line of the tool's source that makes the difference. An empty cell: the tool has no
 such figure there.
 
+The lens ` + "`aiperf-native`" + ` was not played: AIPerf's engine in Rust stands in its repository (` + "`rust/`" + `), while the wheel of 0.13.0 is pure
+Python. What it counts otherwise is what its developers wrote down in ` + "`docs/dev/parity-audit/`" + ` at commit e0569e65ff1a
+(04-response-tokens.md, findings 1, 3, 4 and 6; 07-metrics.md, finding 3). The lens leaves one thing out: a chunk with reasoning and
+content in one, which that engine takes for reasoning alone.
+
 `

@@ -19,8 +19,27 @@ var aiperf = lens{
 	open: func(f Facts) reader { return &aiperfReader{limits: f.Limits} },
 }
 
+// aiperfNative is AIPerf's engine in Rust, which stands in its repository and not in the
+// wheel of 0.13. Where it differs from the Python one its developers wrote down in
+// docs/dev/parity-audit/04-response-tokens.md (findings 1, 3, 4, 6) and 07-metrics.md
+// (finding 3; "checked and consistent" is the rest), at commit e0569e65ff1a.
+var aiperfNative = lens{
+	name: "aiperf-native", tool: "NVIDIA AIPerf's native engine", asOf: "repository at e0569e65, 2026-07",
+	differs: Differs{
+		FirstToken: "first chunk with content or reasoning; of an answer that is not streamed the whole of it",
+		Clock:      "just before the send; connecting is inside",
+		TPOT:       "called inter_token_latency: (E2E − TTFT) / (n − 1), with the body's end and n chunks",
+		ITL:        "called inter_chunk_latency: gaps between content chunks",
+		Tokens:     "chunks with content or reasoning are counted as tokens; usage with --use-server-token-count",
+		End:        "end of the body",
+		Failures:   "as of aiperf",
+	},
+	open: func(f Facts) reader { return &aiperfReader{limits: f.Limits, native: true} },
+}
+
 type aiperfReader struct {
 	limits Limits
+	native bool
 
 	ttft, ttst, ttfo, latency, itl   stat.Sample
 	user, e2eTPS, prefill, effective stat.Sample
@@ -33,7 +52,7 @@ type aiperfReader struct {
 
 func (r *aiperfReader) add(tl *timeline.Timeline) {
 	r.phase.Add(onRun(tl, startUS(tl)), onRun(tl, closeUS(tl)))
-	r.effective.Add(ms(closeUS(tl))) // of failures too
+	r.effective.Add(ms(r.ended(tl))) // of failures too
 	// An error inside a stream is none to it, as long as a token came before: it looks
 	// for "event: error", which APIs like OpenAI's do not send.
 	if !readToTheEnd(tl) || tl.Outcome == timeline.EmptyOutput || tl.Streamed && read(tl, hasToken, nil).n == 0 {
@@ -50,13 +69,19 @@ func (r *aiperfReader) add(tl *timeline.Timeline) {
 		r.chunkGaps.Add(us)
 	})
 	end := c.lastUS
-	if !tl.Streamed {
+	if !tl.Streamed || r.native {
 		end = closeUS(tl)
+	}
+	if r.native && !tl.Streamed {
+		c = chunks{n: 1, firstUS: end, lastUS: end} // its one response is an arrival to it
 	}
 	latency := since(start, end)
 	r.span.Add(onRun(tl, start), onRun(tl, end))
 	r.latency.Add(latency)
 	n, exact, known := tokenizer(tl)
+	if r.native {
+		n, exact, known = c.n, true, true
+	}
 	switch {
 	case !known:
 		r.uncounted++
@@ -98,6 +123,21 @@ func (r *aiperfReader) add(tl *timeline.Timeline) {
 	}
 }
 
+// ended is when AIPerf takes a request for over, failed or not: at the last message
+// of a stream; at its very start where the status was no 2xx, as it then notes no end
+// (transports/aiohttp_client.py:165-172, records/record_processor_service.py:464).
+func (r *aiperfReader) ended(tl *timeline.Timeline) int64 {
+	switch {
+	case r.native:
+		return closeUS(tl)
+	case tl.HTTPStatus != 0 && tl.HTTPStatus/100 != 2:
+		return startUS(tl)
+	case tl.Streamed && tl.Events.Len() > 0:
+		return lastLineUS(tl)
+	}
+	return closeUS(tl)
+}
+
 // has is within, where a missing metric fails its limit.
 func has(limit, v opt) bool {
 	x, ok := v.Get()
@@ -116,17 +156,29 @@ func (r *aiperfReader) report(t *table) {
 	avgAndPercentiles(t, "time_to_first_token", &r.ttft, "ttft_ms", "starts at the send, not when the request was due")
 	avgAndPercentiles(t, "time_to_second_token", &r.ttst, "", "a gap, not a time since the start: the first icl_ms of each request")
 	avgAndPercentiles(t, "time_to_first_output_token", &r.ttfo, "ttfo_ms", "starts at the send")
-	avgAndPercentiles(t, "request_latency", &r.latency, "e2e_ms", "starts at the send")
+	latencyWhy := "starts at the send"
+	if r.native {
+		latencyWhy = "starts at the send and ends with the body: usage and [DONE] are inside"
+	}
+	avgAndPercentiles(t, "request_latency", &r.latency, "e2e_ms", latencyWhy)
 	itlWhy := "the same formula as our TPOT under another name: one mean a request, so stalls do not show"
+	if r.native {
+		itlWhy = "until the body's end, over the chunks but one"
+	}
 	if r.itl.Len() == 0 && r.uncounted > 0 {
 		itlWhy = noCount
 	}
 	avgAndPercentiles(t, "inter_token_latency", &r.itl, "tpot_ms", itlWhy)
 	avgAndPercentiles(t, "inter_chunk_latency", r.chunkGaps.Frozen(1000), "icl_ms", "the same, without our flag for coalesced arrivals")
-	t.row("effective_latency avg", "ms", mean(&r.effective), "close_ms.mean|e2e_ms.mean", "from when the request was due to the end of the body, failures too")
+	effectiveWhy := "from when the request was due, failures too; an answer of HTTP 4xx or 5xx ends when it began"
+	if r.native {
+		effectiveWhy = "from when the request was due to the end of the body, failures too"
+	}
+	t.row("effective_latency avg", "ms", mean(&r.effective), "close_ms.mean|e2e_ms.mean", effectiveWhy)
 	t.row("prefill_throughput_per_user avg", "tokens/s", mean(&r.prefill), "", "ISL / TTFT: network and queue are inside, cached tokens too")
 	t.row("output_token_throughput_per_user avg", "tokens/s", mean(&r.user), "decode_tps.mean", "bursts are not left out")
 	t.row("e2e_output_token_throughput avg", "tokens/s", mean(&r.e2eTPS), "e2e_tps.mean", "starts at the send")
+	t.noteIf(r.native, "it counts chunks as tokens: with several tokens a chunk its tokens and rates are too low, and inter_token_latency is too high")
 	t.noteIf(r.standIn > 0, "%s counted by the server, as with --use-server-token-count; without it AIPerf tokenises the text again", some(r.standIn, "answer"))
 }
 

@@ -16,7 +16,7 @@ import (
 )
 
 // lenses are all tools, the most used first.
-var lenses = []lens{vllm, vllmRust, aiperf, guidellm, sglang, genaiPerf, llmperf, inferencePerf, genaiBench, llmeter, inferenceX,
+var lenses = []lens{vllm, vllmRust, aiperf, aiperfNative, guidellm, sglang, genaiPerf, llmperf, inferencePerf, genaiBench, llmeter, inferenceX,
 	llamaBench, mlperf, mlperfEndpoints, artificialAnalysis, nim, otel, envoy, glossary}
 
 // lens is one tool's way to look at timelines.

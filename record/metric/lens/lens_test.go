@@ -133,6 +133,16 @@ func TestRoleChunk(t *testing.T) {
 	through(t, "llmperf", Facts{}, r).want(t, "results_ttft_s_mean", 0.05)
 }
 
+// vLLM's seconds begin when the first request that succeeded was sent (serve.py,
+// min_start_time over successful_outputs), whatever failed before.
+func TestBestSecondBeginsWithASuccess(t *testing.T) {
+	failed := newReply()
+	failed.tl.Outcome, failed.tl.HTTPStatus = timeline.HTTP5xx, 500
+	r := newReply().events(timeline.Text, 10, 50, 100).usage(1, 10)
+	r.tl.DueUS, r.tl.StartUS = 600_000, 600_000
+	through(t, "vllm", Facts{}, failed, r).want(t, "max_output_tokens_per_s", 10)
+}
+
 // Reasoning at 50 ms, the answer at 214: some tools do not see reasoning.
 func TestReasoning(t *testing.T) {
 	r := newReply().events(timeline.Reasoning, 8, 50, 20).events(timeline.Text, 10, 214, 20).usage(10, 18)
@@ -148,6 +158,27 @@ func TestReasoning(t *testing.T) {
 	through(t, "llmperf", Facts{}, r).want(t, "results_ttft_s_mean", 0.214)
 }
 
+// AIPerf's native engine ends a request with its body, and sees a first token in an
+// answer that is not streamed, of one token.
+func TestNativeAIPerf(t *testing.T) {
+	r := newReply().events(timeline.Text, 11, 100, 10).events(timeline.Done, 1, 300, 0).usage(10, 11)
+	through(t, "aiperf", Facts{}, r).want(t, "request_latency avg", 200)
+	through(t, "aiperf", Facts{}, r).want(t, "inter_token_latency avg", 10)
+	n := through(t, "aiperf-native", Facts{}, r)
+	n.want(t, "request_latency avg", 300)
+	n.want(t, "inter_token_latency avg", 20)
+	n.want(t, "time_to_first_token avg", 100)
+	n.want(t, "benchmark_duration", 0.3)
+
+	whole := newReply().events(timeline.Text, 1, 400, 0).usage(10, 12)
+	whole.tl.Streamed = false
+	through(t, "aiperf", Facts{}, whole).want(t, "time_to_first_token avg", null)
+	n = through(t, "aiperf-native", Facts{}, whole)
+	n.want(t, "time_to_first_token avg", 400)
+	n.want(t, "inter_token_latency avg", null)
+	n.want(t, "output_token_throughput", 1/0.4)
+}
+
 // Four tokens a chunk: gaps between chunks are four times those between tokens.
 func TestFourTokensAChunk(t *testing.T) {
 	r := newReply().holding(slices.Repeat([]int64{4}, 25), 100, 40).usage(10, 100)
@@ -158,6 +189,9 @@ func TestFourTokensAChunk(t *testing.T) {
 	through(t, "sglang", Facts{}, r).want(t, "mean_itl_ms", 40)
 	through(t, "aiperf", Facts{}, r).want(t, "inter_chunk_latency avg", 40)
 	through(t, "aiperf", Facts{}, r).want(t, "inter_token_latency avg", 960.0/99)
+	n := through(t, "aiperf-native", Facts{}, r) // it takes chunks for tokens
+	n.want(t, "inter_token_latency avg", 40)
+	n.want(t, "e2e_output_token_throughput avg", 25/1.06)
 	ip := through(t, "inference-perf", Facts{}, r)
 	ip.want(t, "latency.inter_token_latency.mean", 0.96/99)
 	ip.want(t, "latency.inter_token_latency.median", 0)

@@ -58,6 +58,7 @@ type vllmReader struct {
 	uncounted         int64 // successes whose n is not known
 	noInput           int64
 	span              timeline.Span
+	okFromUS          int64 // the first send of a success, on the run's clock
 	chunksByMS        map[int64]int64
 }
 
@@ -67,6 +68,9 @@ func (r *vllmReader) add(tl *timeline.Timeline) {
 	if !readToTheEnd(tl) || c.n == 0 || tl.Flags.Has(timeline.MalformedEvent) {
 		r.failed++
 		return
+	}
+	if start := onRun(tl, startUS(tl)); r.completed == 0 || start < r.okFromUS {
+		r.okFromUS = start
 	}
 	r.completed++
 	read(tl, r.counts, func(us int64, _ timeline.Event) { r.itl.Add(us) })
@@ -120,7 +124,7 @@ func (r *vllmReader) peak() opt {
 	seconds := map[int64]int64{}
 	best := int64(0)
 	for at, n := range r.chunksByMS {
-		s := (at - r.span.FromUS/1000) / 1000
+		s := (at - r.okFromUS/1000) / 1000
 		seconds[s] += n
 		best = max(best, seconds[s])
 	}
@@ -146,7 +150,7 @@ func (r *vllmReader) report(t *table) {
 	tokenRates(t, "output_throughput", "total_token_throughput",
 		rates{r.in, r.out, r.noInput, r.uncounted, d}, noCount)
 	t.row("max_output_tokens_per_s", "tokens/s", r.peak(), "best_1s_tps",
-		"counts chunks, not tokens, in whole seconds from the start")
+		"counts chunks, not tokens, in whole seconds from the first send of a success")
 	meanMedianP99(t, "ttft_ms", &r.ttft, "ttft_ms",
 		r.from)
 	tpotWhy := r.to
