@@ -69,7 +69,7 @@ type benchCmd struct {
 	SessionField  []string `name:"session-field" group:"connection" sep:"none" placeholder:"NAME" help:"Field of the body that carries it, like prompt_cache_key or user. Repeatable."`
 	SessionEcho   []string `name:"session-echo" group:"connection" sep:"none" placeholder:"NAME" help:"Header by which the server names a session in its replies, like x-session-token: it is sent back with the next request. Repeatable."`
 
-	Connection string `name:"connection" group:"connection" placeholder:"WHOSE" default:"pooled" enum:"pooled,per-session" help:"Whose connections requests go on: everybody's (pooled), or their own conversation's, task's or session's (per-session), as agents' clients have; opening it is then part of its first TTFT. Default: ${default}."`
+	Connection string `name:"connection" group:"connection" placeholder:"WHOSE" default:"auto" enum:"auto,pooled,per-session" help:"Whose connections requests go on: everybody's (pooled), or their own conversation's, task's or session's (per-session), as agents' clients have; opening it is then part of its first TTFT. Default: pooled, over a WebSocket per-session."`
 
 	Client string `name:"client" group:"connection" placeholder:"FORM" help:"How replies are read: reactor (all streams in one loop; Linux, http:// only), plain (a goroutine a stream) or auto. Default: auto, the reactor where it can be."`
 

@@ -7,6 +7,7 @@ import (
 	"tokenmeter/base/limitio"
 	"tokenmeter/base/secret"
 	"tokenmeter/wire/api"
+	"tokenmeter/wire/client"
 )
 
 // baseURLs are variables by which users name their own OpenAI-compatible host.
@@ -80,7 +81,7 @@ func private(raw string) bool {
 	if err != nil {
 		return false
 	}
-	return u.Scheme != "http" || secret.Loopback(u.Hostname())
+	return client.HTTPScheme(u.Scheme) != "http" || secret.Loopback(u.Hostname())
 }
 
 // hostOf is host and port in lower case; a port that is the scheme's own is left out.
@@ -91,7 +92,7 @@ func hostOf(raw string) string {
 	}
 	host := strings.ToLower(u.Host)
 	for scheme, port := range map[string]string{"https": ":443", "http": ":80"} {
-		if u.Scheme == scheme {
+		if client.HTTPScheme(u.Scheme) == scheme {
 			host = strings.TrimSuffix(host, port)
 		}
 	}

@@ -199,6 +199,9 @@ func (c *benchCmd) checkURL(a *api.API, check *checker) {
 		if _, err := client.JoinURL(c.URL, a.Path); err != nil {
 			check.add(err)
 		}
+		if c.NoStream && client.OverWebSocket(c.URL) {
+			check.addf("--no-stream: over a WebSocket every reply streams; leave it out")
+		}
 	}
 }
 

@@ -5,12 +5,13 @@ import (
 	"strings"
 
 	"tokenmeter/load/bench"
+	"tokenmeter/wire/client"
 )
 
 // perSession reports whether sessions have connections of their own.
 func (c *benchCmd) perSession(check *checker) bool {
-	per := c.Connection == "per-session"
-	if per && c.HTTP2 {
+	per := c.Connection == "per-session" || c.Connection == "auto" && !c.NoKeepalive && client.OverWebSocket(c.URL)
+	if c.Connection == "per-session" && c.HTTP2 {
 		check.addf("--connection per-session is of HTTP/1.1: with --http2 one connection carries everything")
 	}
 	if per && c.NoKeepalive {

@@ -21,7 +21,7 @@ const detectTime = 5 * time.Second
 // line says it.
 func (c *benchCmd) detect(p *bench.Plan) string {
 	switch {
-	case c.API != "" || c.Demo || c.DryRun || pathTells(c.URL):
+	case c.API != "" || c.Demo || c.DryRun || pathTells(c.URL), client.OverWebSocket(c.URL):
 		return ""
 	case c.Preflight == "none" || c.WaitReady != "":
 		return fmt.Sprintf("API %s: the default, the server was not asked (--api names another)", p.Client.API.Name)

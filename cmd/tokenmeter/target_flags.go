@@ -16,7 +16,7 @@ import (
 // targetFlags name a server and what it takes to reach it; every command that
 // talks to a server has them.
 type targetFlags struct {
-	URL string `arg:"" optional:"" name:"url" help:"The server: http://HOST:PORT, with or without /v1, or the whole endpoint; a Unix socket is unix:///PATH."`
+	URL string `arg:"" optional:"" name:"url" help:"The server: http://HOST:PORT, with or without /v1, or the whole endpoint; ws(s):// is a WebSocket, unix:///PATH a Unix socket."`
 
 	API       string   `name:"api" group:"target" placeholder:"NAME" help:"${apis}. Default: detected, then openai-chat."`
 	Model     string   `group:"target" placeholder:"NAME" help:"Default: asked from the server."`
@@ -34,9 +34,27 @@ type targetFlags struct {
 	HTTP2           bool   `name:"http2" group:"connection" help:"Speak HTTP/2. Arrivals are then stamped when they are read, not by the kernel."`
 }
 
-// apiOf is the API that was named, or the one whose path the URL ends in; nil
-// where neither tells.
+// apiOf is the API that was named, or the one that the URL tells; nil where neither
+// does.
 func (c *targetFlags) apiOf(check *checker) *api.API {
+	if !client.OverWebSocket(c.URL) {
+		return c.known(check)
+	}
+	known := c.known(check)
+	switch {
+	case c.HTTP2:
+		check.addf("--http2: a WebSocket is opened by HTTP/1.1, leave it out")
+	case known == nil:
+		return api.OpenAIResponses
+	case known.Create == nil:
+		check.addf("URL: %s is not spoken over a WebSocket, %s is: give the server's http or https URL", known.Name, api.OpenAIResponses.Name)
+	}
+	return known
+}
+
+// known is the API that was named, or the one whose path the URL ends in; nil where
+// neither tells.
+func (c *targetFlags) known(check *checker) *api.API {
 	if c.API != "" {
 		known, err := api.ByName(c.API)
 		if err != nil {
@@ -53,7 +71,7 @@ func (c *targetFlags) apiOf(check *checker) *api.API {
 		check.addf("URL: %s answers with no tokens, and tokenmeter measures what generates: give the base of the server, or the endpoint of a completion", path)
 	}
 	if api.OverWebSocket(path) {
-		check.addf("URL: %s is spoken over a WebSocket, which is not measured: give the base of the server, where its models stream over HTTP", path)
+		check.addf("URL: %s is the Realtime API, which is not measured: give the base of the server, where its models stream over HTTP, or wss://…/v1/responses", path)
 	}
 	if known := api.OfBase(path); known != nil {
 		return known

@@ -19,6 +19,11 @@ import (
 // time: 20 ms, 0.1 ms a token of the prompt, 6 ms a token.
 func askSim(t *testing.T, a *api.API, cfg sim.Config, stream bool, directive string) *timeline.Timeline {
 	t.Helper()
+	return askSimAt(t, "http://sim", a, cfg, stream, directive)
+}
+
+func askSimAt(t *testing.T, url string, a *api.API, cfg sim.Config, stream bool, directive string) *timeline.Timeline {
+	t.Helper()
 	tl := timeline.New()
 	synctest.Test(t, func(t *testing.T) {
 		cfg.Overhead, cfg.PrefillPerToken = 20*time.Millisecond, 100*time.Microsecond
@@ -27,7 +32,7 @@ func askSim(t *testing.T, a *api.API, cfg sim.Config, stream bool, directive str
 		s, ln := sim.New(cfg), simtest.NewPipeListener()
 		served := make(chan error, 1)
 		go func() { served <- s.Serve(ln) }()
-		c, err := client.New(client.Config{BaseURL: "http://sim", API: a, Dial: ln.Dial, Form: client.PlainForm,
+		c, err := client.New(client.Config{BaseURL: url, API: a, Dial: ln.Dial, Form: client.PlainForm,
 			Header: http.Header{"X-Sim": {directive}}, Stream: api.StreamOptions{KeepText: true}})
 		if err != nil {
 			t.Fatal(err)

@@ -47,12 +47,17 @@ func benchSim(t *testing.T, plan Plan, cfg sim.Config) (*run.Run, []metric.Recor
 			t.Error(err)
 		}
 	})
+	return done, measured(t, dir), known
+}
+
+// measured are the records of a folder, without the warm-up.
+func measured(t *testing.T, dir string) (records []metric.Record) {
+	t.Helper()
 	folder, err := run.Open(dir)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer folder.Close()
-	var records []metric.Record
 	for rec, err := range folder.Records() {
 		if err != nil {
 			t.Fatal(err)
@@ -61,7 +66,7 @@ func benchSim(t *testing.T, plan Plan, cfg sim.Config) (*run.Run, []metric.Recor
 			records = append(records, rec)
 		}
 	}
-	return done, records, known
+	return records
 }
 
 // Vectors and scores, from the request to the summary: how many texts and how long,

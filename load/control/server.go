@@ -84,6 +84,9 @@ const (
 
 func (s *server) ask(ctx context.Context, method, path string) (engines.Answer, error) {
 	base, err := url.Parse(s.cfg.BaseURL)
+	if err == nil {
+		base.Scheme = client.HTTPScheme(base.Scheme)
+	}
 	if err != nil || base.Scheme != "http" && base.Scheme != "https" {
 		return engines.Answer{}, fmt.Errorf("only a server at http:// or https:// can be told anything beside its requests")
 	}

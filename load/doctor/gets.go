@@ -270,8 +270,8 @@ func (p *patient) replace(c Check) {
 
 func (p *patient) http2(ctx context.Context) {
 	cfg := p.o.Client
-	if cfg.HTTP2 {
-		return // it is spoken already
+	if cfg.HTTP2 || client.OverWebSocket(cfg.BaseURL) {
+		return // it is spoken already, or opens no WebSocket
 	}
 	cfg.HTTP2 = true
 	c := Check{Name: "http2", Verdict: OK, Value: "not spoken", Facts: facts{"http2": false}}

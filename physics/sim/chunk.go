@@ -25,6 +25,16 @@ func endChunk(b []byte, at int) []byte {
 }
 
 func (r *reply) appendStreamHead(b []byte) []byte {
+	if r.c.ws == nil {
+		b = r.appendHTTPHead(b)
+	}
+	if r.s.cfg.Role == RoleEarly {
+		b = r.appendRole(b)
+	}
+	return b
+}
+
+func (r *reply) appendHTTPHead(b []byte) []byte {
 	kind := eventStream
 	if r.dialect != nil {
 		kind = r.dialect.kind
@@ -37,11 +47,32 @@ func (r *reply) appendStreamHead(b []byte) []byte {
 		more += "Keep-Alive: timeout=5, max=100\r\n" // and then it closes: see afterEnd
 	}
 	b = appendHead(b, 200, kind, more, r.closing)
-	b = append(b, '\r', '\n')
-	if r.s.cfg.Role == RoleEarly {
-		b = r.appendRole(b)
+	return append(b, '\r', '\n')
+}
+
+// appendPart adds a part of the body: a chunk, or a message of a WebSocket.
+func (r *reply) appendPart(b, data []byte) []byte {
+	if r.c.ws != nil {
+		return appendTextFrame(b, data)
+	}
+	return appendChunk(b, data)
+}
+
+// appendBodyEnd adds what ends a body. A WebSocket has nothing there: where the
+// reply did not end by itself the connection does.
+func (r *reply) appendBodyEnd(b []byte) []byte {
+	switch {
+	case r.c.ws == nil:
+		return append(b, "0\r\n\r\n"...)
+	case r.endless():
+		return appendCloseFrame(b, 1000)
 	}
 	return b
+}
+
+// endless reports whether a fault leaves out what ends a reply.
+func (r *reply) endless() bool {
+	return findFault(r.faults, FaultNoDone) != nil || findFault(r.faults, FaultNoFinish) != nil || findFault(r.faults, FaultHTML) != nil
 }
 
 // appendOpen adds an event up to its choices. The beginning is the same in all
@@ -136,7 +167,7 @@ func (r *reply) appendTokens(b []byte, upto int, last bool) []byte {
 	r.chunks++
 	if findFault(r.faults, FaultHTML) != nil {
 		if last {
-			b = appendChunk(b, []byte(htmlPage))
+			b = r.appendPart(b, []byte(htmlPage))
 		}
 		return b
 	}

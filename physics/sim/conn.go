@@ -25,6 +25,7 @@ type conn struct {
 	out     out
 	idle    chan struct{} // holds a token while no reply is under way
 	current *reply        // the reply under way, of the reading goroutine
+	ws      *webSocket    // nil: the connection speaks HTTP
 }
 
 func newConn(s *Server, nc net.Conn) *conn {
@@ -85,6 +86,9 @@ func (c *conn) handle(req *http.Request, body []byte, at int64, kernel bool) boo
 	if len(body) > maxBody {
 		return c.answer(413, "application/json", errorBody(413, "BadRequestError", "the body is too long"), true, "")
 	}
+	if isUpgrade(req) && dialectOf(req.URL.Path) == &responses {
+		return c.switches(req)
+	}
 	var chat bool
 	var other *dialect
 	switch req.URL.Path {
@@ -106,17 +110,21 @@ func (c *conn) handle(req *http.Request, body []byte, at int64, kernel bool) boo
 	if err != nil {
 		return c.answer(400, "application/json", errorBody(400, "BadRequestError", err.Error()), closing, "")
 	}
-	r := newReply(c, a, req.Header.Get("X-Request-Id"), at, kernel, closing)
+	return c.begin(newReply(c, a, req.Header.Get("X-Request-Id"), at, kernel, closing))
+}
+
+// begin hands a reply to the pacing goroutine, or refuses it at once.
+func (c *conn) begin(r *reply) bool {
 	if status, message := r.refusal(); status != 0 {
 		r.refuse(status, message)
-		return !closing
+		return !r.closing
 	}
 	if findFault(r.faults, FaultDrop) != nil {
 		r.end("fault")
 		return false
 	}
 	c.current = r
-	c.s.post(message{at: at, r: r})
+	c.s.post(message{at: r.truth.ReceivedNS, r: r})
 	return true
 }
 

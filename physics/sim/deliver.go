@@ -99,7 +99,11 @@ func (r *reply) fire(at int64, do action) {
 	case actPing:
 		f := findFault(r.faults, FaultPing)
 		if r.headOut && r.rest == nil && (r.dialect == nil || r.dialect.kind == eventStream) {
-			r.c.out.write(appendChunk(nil, []byte(": ping\n\n")), mark{}, keepOpen)
+			ping := appendChunk(nil, []byte(": ping\n\n"))
+			if r.c.ws != nil {
+				ping = []byte{opPing, 0}
+			}
+			r.c.out.write(ping, mark{}, keepOpen)
 		}
 		r.s.timers.add(at+int64(f.For), actPing, r)
 	}
@@ -170,7 +174,10 @@ func (r *reply) framed(b, event []byte) []byte {
 		r.headOut = true
 		b = r.appendStreamHead(b)
 	}
-	return appendChunk(b, event)
+	if r.c.ws != nil && event == nil {
+		return r.appendBodyEnd(b)
+	}
+	return r.appendPart(b, event)
 }
 
 // push writes, in two pieces when that is this reply's fault.
@@ -196,7 +203,7 @@ func (r *reply) push(at int64, b []byte, m mark, then after) {
 
 func (r *reply) afterEnd(end bool) after {
 	// llama-server closes after every stream, although it promises not to.
-	if end && (r.closing || r.s.cfg.Like == LikeLlama && r.stream || findFault(r.faults, FaultCloseSilent) != nil) {
+	if end && (r.closing || r.c.ws != nil && r.endless() || r.s.cfg.Like == LikeLlama && r.stream || findFault(r.faults, FaultCloseSilent) != nil) {
 		return closeIt
 	}
 	return keepOpen

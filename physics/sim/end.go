@@ -4,10 +4,10 @@ package sim
 func (r *reply) appendEnd(b []byte) []byte {
 	r.truth.Finish = r.finish
 	if findFault(r.faults, FaultHTML) != nil {
-		return append(b, "0\r\n\r\n"...)
+		return r.appendBodyEnd(b)
 	}
 	if r.dialect != nil {
-		return append(r.dialect.end(r, b), "0\r\n\r\n"...)
+		return r.appendBodyEnd(r.dialect.end(r, b))
 	}
 	cfg := &r.s.cfg
 	if !cfg.FinishInLast || r.yielded == 0 {

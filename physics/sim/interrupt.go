@@ -62,13 +62,16 @@ func (r *reply) breakOff(at int64, kind string) {
 		if kind == FaultErrorDone && r.dialect == nil {
 			b = appendChunk(b, []byte("data: [DONE]\n\n"))
 		}
-		r.push(at, append(b, "0\r\n\r\n"...), m, r.afterEnd(true))
+		r.push(at, r.appendBodyEnd(b), m, r.afterEnd(true))
 	}
 }
 
 // frame makes an event of JSON as the reply's API has it.
 func (r *reply) frame(data string) []byte {
-	if r.dialect != nil {
+	switch {
+	case r.c.ws != nil:
+		return []byte(data)
+	case r.dialect != nil:
 		return r.dialect.frame(nil, []byte(data))
 	}
 	return dataFrame(nil, []byte(data))

@@ -31,6 +31,11 @@ func (r *reply) refuse(status int, message string) {
 		kind = "InternalServerError"
 	}
 	body := errorBody(status, kind, message)
+	if r.c.ws != nil {
+		r.truth.Status, r.truth.Outcome, r.over = status, "refused", true
+		r.c.out.write(appendErrorEvent(nil, status, kind, message), mark{r: r, end: true}, keepOpen)
+		return
+	}
 	more := "X-Request-Id: " + r.truth.ID + "\r\n"
 	if status == 429 || status == 503 {
 		more += fmt.Sprintf("Retry-After: %d\r\n", r.s.cfg.RetryAfter)

@@ -10,20 +10,12 @@ import (
 var responses = dialect{
 	ends: []string{"/responses"}, kind: eventStream, frame: dataFrame,
 	read: func(_ string, body []byte) (askJSON, error) {
-		var j struct {
-			askJSON
-			Input           json.RawMessage
-			Instructions    string
-			MaxOutputTokens *int `json:"max_output_tokens"`
-		}
-		err := json.Unmarshal(body, &j)
-		j.MaxTokens = j.MaxOutputTokens
-		j.messagesOr(j.Input)
+		j, err := readResponses(body)
 		j.begin(rawText(j.Instructions))
 		return j.askJSON, err
 	},
 	begin: func(r *reply, b []byte) []byte {
-		return appendNamed(b, "response.created", append(r.appendResponse([]byte(`{"type":"response.created","response":`), "in_progress", -1), '}'))
+		return r.appendTyped(b, "response.created", append(r.appendResponse([]byte(`{"type":"response.created","response":`), "in_progress", -1), '}'))
 	},
 	piece: func(r *reply, b []byte, reasoning bool, from, to int, last bool) []byte {
 		kind := "response.output_text.delta"
@@ -31,7 +23,7 @@ var responses = dialect{
 			kind = "response.reasoning_text.delta"
 		}
 		data := append(append([]byte(`{"type":"`), kind...), `","output_index":0,"content_index":0,"delta":`...)
-		return appendNamed(b, kind, append(r.appendText(data, from, to), '}'))
+		return r.appendTyped(b, kind, append(r.appendText(data, from, to), '}'))
 	},
 	end: func(r *reply, b []byte) []byte {
 		if findFault(r.faults, FaultNoDone) != nil {
@@ -39,9 +31,34 @@ var responses = dialect{
 		}
 		status := r.responseStatus()
 		data := append(append([]byte(`{"type":"response.`), status...), `","response":`...)
-		return appendNamed(b, "response."+status, append(r.appendResponse(data, status, r.yielded), '}'))
+		return r.appendTyped(b, "response."+status, append(r.appendResponse(data, status, r.yielded), '}'))
 	},
 	whole: func(r *reply, b []byte) []byte { return r.appendResponse(b, r.responseStatus(), r.toldTokens()) },
+}
+
+type responsesJSON struct {
+	askJSON
+	Type            string
+	Input           json.RawMessage
+	Instructions    string
+	MaxOutputTokens *int   `json:"max_output_tokens"`
+	Previous        string `json:"previous_response_id"`
+}
+
+func readResponses(body []byte) (j responsesJSON, err error) {
+	err = json.Unmarshal(body, &j)
+	j.MaxTokens = j.MaxOutputTokens
+	j.messagesOr(j.Input)
+	return j, err
+}
+
+// appendTyped adds an event of the Responses API: a message of a WebSocket, or an
+// event of a stream with its name.
+func (r *reply) appendTyped(b []byte, name string, data []byte) []byte {
+	if r.c.ws != nil {
+		return appendTextFrame(b, data)
+	}
+	return appendNamed(b, name, data)
 }
 
 func (r *reply) responseStatus() string {

@@ -89,6 +89,10 @@ type API struct {
 	Common bool
 	// Build writes the request.
 	Build func(*Request) (Call, error)
+	// Create writes the message that asks for a reply over a WebSocket; previous is
+	// the response that it goes on with, so that only what is new need be in the
+	// request (empty: none). Nil: the API is not spoken over one.
+	Create func(r *Request, previous string) (Call, error)
 	// Decoder makes the decoder of one reply.
 	Decoder func() Decoder
 	// Framer makes the framer of a streamed reply where the content type does

@@ -21,11 +21,15 @@ const (
 	messages             // Amazon's event stream
 	native               // the API's own framing
 	bare                 // what was asked for itself, as sound is
+	socket               // messages of a WebSocket, each as a line
 	foreign              // not a reply of an API: an error, a web page
 )
 
 // formOf reads the framing from status and content type.
 func formOf(head Head) form {
+	if head.Status == http.StatusSwitchingProtocols {
+		return socket
+	}
 	if head.Status < 200 || head.Status > 299 {
 		return foreign
 	}

@@ -14,12 +14,30 @@ var OpenAIResponses = &API{
 	Name:    "openai-responses",
 	Path:    "/v1/responses",
 	Build:   buildResponses,
+	Create:  createResponse,
 	Decoder: func() Decoder { return new(responsesDecoder) },
 	Signs:   []Sign{{"type=response.*"}, {"object=response"}},
 }
 
 func buildResponses(r *Request) (Call, error) {
-	body := map[string]any{"model": r.Model, "stream": r.Stream}
+	body := r.responsesBody()
+	body["stream"] = r.Stream
+	return r.call("/v1/responses", body)
+}
+
+// createResponse writes response.create, whose members are those of the HTTP request
+// without stream (https://developers.openai.com/api/docs/guides/websocket-mode).
+func createResponse(r *Request, previous string) (Call, error) {
+	body := r.responsesBody()
+	body["type"] = "response.create"
+	if previous != "" {
+		body["previous_response_id"] = previous
+	}
+	return r.call("/v1/responses", body)
+}
+
+func (r *Request) responsesBody() map[string]any {
+	body := map[string]any{"model": r.Model}
 	if len(r.Messages) == 1 && r.Messages[0].Role == "user" && !r.hasImages() {
 		body["input"] = r.Messages[0].Content
 	} else {
@@ -35,7 +53,7 @@ func buildResponses(r *Request) (Call, error) {
 	if r.IgnoreEOS {
 		body["ignore_eos"] = true
 	}
-	return r.call("/v1/responses", body)
+	return body
 }
 
 // responsesDecoder reads events of the Responses API. Generated text comes in
@@ -48,6 +66,7 @@ type responsesDecoder struct {
 	status   jsonscan.Text
 	why      jsonscan.Text // incomplete_details.reason
 	itemType jsonscan.Text
+	id       jsonscan.Text // of the response
 	item     jsonscan.Text // name of a function call that starts
 	summary  bool          // reasoning came as a summary only so far
 	thought  bool          // reasoning came as such
@@ -81,6 +100,9 @@ func (d *responsesDecoder) Event(e framing.Event, s *Stream) bool {
 	d.alone = s.tokens == 0
 	if !d.read(e.Data, s.opts.KeepText) {
 		return false
+	}
+	if n := d.id.Size(); n > 0 && n <= maxWords {
+		s.replyID = d.id.String()
 	}
 	d.generated()
 	d.wholes()

@@ -8,7 +8,7 @@ import (
 func (d *responsesDecoder) read(data []byte, keep bool) bool {
 	c := d.r.start(data, keep)
 	d.repeats.item, d.repeats.whole = notTold, d.repeats.whole[:0]
-	d.kind, d.delta, d.status, d.why, d.item, d.itemType = jsonscan.Text{}, jsonscan.Text{}, jsonscan.Text{}, jsonscan.Text{}, jsonscan.Text{}, jsonscan.Text{}
+	d.kind, d.delta, d.status, d.why, d.item, d.itemType, d.id = jsonscan.Text{}, jsonscan.Text{}, jsonscan.Text{}, jsonscan.Text{}, jsonscan.Text{}, jsonscan.Text{}, jsonscan.Text{}
 	for name := range c.Members {
 		switch string(name) {
 		case "type":
@@ -47,9 +47,12 @@ func (d *responsesDecoder) read(data []byte, keep bool) bool {
 func (d *responsesDecoder) response() {
 	c := &d.r.c
 	for name := range c.Members {
-		if d.alone && string(name) == "output" {
+		switch {
+		case d.alone && string(name) == "output":
 			d.output()
-		} else {
+		case string(name) == "id":
+			d.id, _ = c.Text()
+		default:
 			d.responseMember(name)
 		}
 	}

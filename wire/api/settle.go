@@ -89,7 +89,7 @@ func (s *Stream) settle(end timeline.End, trailer http.Header, cause error, garb
 	}
 	complete := s.progress.complete() && !s.failed
 	switch status := tl.HTTPStatus; {
-	case status != 0 && (status < 200 || status > 299):
+	case status != 0 && (status < 200 || status > 299) && s.form != socket:
 		tl.Fail(statusClass(status), statusWords(status, s.header, s.plain))
 	case s.failed:
 		tl.Fail(timeline.StreamError, s.failureWords(trailer))

@@ -71,6 +71,7 @@ type Stream struct {
 	kept     keptText
 	server   serverTimings
 
+	replyID   string
 	malformed int
 	fault     error  // the body could not be read on: over the cap, damaged coding
 	failure   string // the server's own error within a 200 reply
@@ -210,7 +211,7 @@ func (s *Stream) start(data []byte) (bool, error) {
 	switch s.form {
 	case whole:
 		s.framer = framing.NewWhole(s.opts.MaxEvent)
-	case lines:
+	case lines, socket:
 		s.framer = framing.NewLines(s.opts.MaxEvent)
 	case elements:
 		s.framer = framing.NewElements(s.opts.MaxEvent)
@@ -258,6 +259,10 @@ func (s *Stream) event(e framing.Event) error {
 	return nil
 }
 
+// ReplyID is the server's name of the reply, by which a WebSocket's next request may
+// go on with it; empty: it told none, or the API has no use for it.
+func (s *Stream) ReplyID() string { return s.replyID }
+
 // Tokens is how many generation events have come.
 func (s *Stream) Tokens() int64 { return s.tokens }
 
@@ -271,7 +276,7 @@ func (s *Stream) LastTokenUS() int64 { return s.lastToken }
 // Complete reports whether the reply needs no more bytes: its terminator came,
 // or what has come can't be read on and the rest would change nothing.
 func (s *Stream) Complete() bool {
-	return s.progress.done || s.fault != nil || len(s.plain) == maxPlain && s.form == foreign
+	return s.progress.done || s.fault != nil || s.failed && s.form == socket || len(s.plain) == maxPlain && s.form == foreign
 }
 
 // TooLarge reports whether the reply could not be read on because an event, or

@@ -56,7 +56,7 @@ func (x *exchange) idleSocket(ctx context.Context) *conn {
 	if len(c.loops.all) == 0 || c.cfg.NoKeepAlive || ctx.Err() != nil {
 		return nil
 	}
-	cn, dead := c.takeAlive(x.owner(), false)
+	cn, dead := c.takeAlive(x.fits, false)
 	if dead > 0 {
 		x.tl.ConnRetries++
 	}

@@ -9,11 +9,13 @@ import (
 	"crypto/rand"
 	"crypto/tls"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"net"
 	"net/http"
 	"net/url"
 	"strconv"
+	"strings"
 	"sync/atomic"
 	"time"
 
@@ -112,8 +114,13 @@ func New(cfg Config) (*Client, error) {
 	if err != nil {
 		return nil, err
 	}
-	if cfg.Proxy != nil && t.network != "tcp" {
+	switch {
+	case cfg.Proxy != nil && t.network != "tcp":
 		return nil, errUnixProxy
+	case t.ws && cfg.API.Create == nil:
+		return nil, fmt.Errorf("%s is not spoken over a WebSocket; give the server's http or https URL", cfg.API.Name)
+	case t.ws && cfg.HTTP2:
+		return nil, errors.New("a WebSocket is opened by HTTP/1.1; leave HTTP/2 out")
 	}
 	if cfg.Clock == nil {
 		cfg.Clock = clock.Start()
@@ -175,8 +182,9 @@ func (c *Client) Close() error {
 // EndSession closes the idle connections of a session or task that sends
 // nothing more.
 func (c *Client) EndSession(id string) {
+	of := func(cn *conn) bool { return cn.owner == id || strings.HasPrefix(cn.owner, id+ofAgent) }
 	for {
-		cn := c.pool.take(id, c.clk.NS())
+		cn := c.pool.take(of, c.clk.NS())
 		if cn == nil {
 			return
 		}
@@ -210,8 +218,8 @@ func (c *Client) newID() string { return c.idPrefix + strconv.FormatInt(c.ids.Ad
 // pays for connecting. It returns how many wait, and why not all.
 func (c *Client) Preconnect(ctx context.Context, n int) (int, error) {
 	const atOnce = 16
-	if c.h2 != nil {
-		return 0, nil // one connection carries many requests
+	if c.h2 != nil || c.target.ws {
+		return 0, nil // one connection carries many requests, or is opened with a session's first
 	}
 	missing := n - c.pool.size()
 	if missing <= 0 {

@@ -48,7 +48,8 @@ var errNothing error = nothingYet{}
 type conn struct {
 	sock   *socket // nil: plain
 	src    *source
-	tls    *tls.Conn // nil without TLS
+	tls    *tls.Conn  // nil without TLS
+	ws     *webSocket // nil: no WebSocket, or none yet
 	remote string
 
 	armed  int64 // deadline of reads on the run's clock; 0: none
@@ -117,8 +118,11 @@ func deadline(clk *clock.Clock, ns int64) time.Time {
 
 // alive looks whether an idle connection can still be used.
 func (c *conn) alive() bool {
-	if c.sock != nil {
+	switch {
+	case c.sock != nil:
 		return c.sock.peek() == quiet
+	case c.ws != nil:
+		return c.ws.open()
 	}
 	switch c.src.peek() {
 	case gone:
@@ -144,6 +148,9 @@ func (c *conn) close() {
 	if c.sock != nil {
 		c.sock.close()
 		return
+	}
+	if c.ws != nil {
+		c.ws.shut()
 	}
 	_ = c.src.Conn.Close()
 }

@@ -62,6 +62,9 @@ func (x *exchange) goOn(ctx context.Context, v verdict) {
 				return
 			}
 			x.tl.Attempts++
+		case unchained:
+			x.whole = true
+			x.tl.Attempts++
 		}
 		v = x.attempt(ctx, v == lostIdle)
 	}
@@ -80,8 +83,11 @@ func (x *exchange) goes(ctx context.Context) bool {
 // attempt sends the request once, on a connection of the pool or a new one.
 func (x *exchange) attempt(ctx context.Context, fresh bool) verdict {
 	x.begin()
-	if x.c.h2 != nil {
+	switch {
+	case x.c.h2 != nil:
 		return x.onceHTTP2(ctx)
+	case x.ask != nil:
+		return x.onceWebSocket(ctx, fresh)
 	}
 	cn, f := x.connection(ctx, fresh)
 	if f != nil {
@@ -99,7 +105,12 @@ func (x *exchange) connection(ctx context.Context, fresh bool) (*conn, *failure)
 		return nil, &failure{class: class, msg: words.Error()}
 	}
 	if !fresh && !c.cfg.NoKeepAlive {
-		cn, dead := c.takeAlive(x.owner(), false)
+		cn, dead := c.takeAlive(x.continued, false)
+		if cn == nil {
+			var more int
+			cn, more = c.takeAlive(x.fits, false)
+			dead += more
+		}
 		if dead > 0 {
 			tl.ConnRetries++
 		}
@@ -130,7 +141,19 @@ func (x *exchange) owner() string {
 	if !x.c.cfg.PerSession {
 		return ""
 	}
-	return cmp.Or(x.tl.Session, x.tl.Task)
+	owner := cmp.Or(x.tl.Session, x.tl.Task)
+	if x.ask != nil && x.tl.Agent != "" { // each has a conversation of its own
+		owner += ofAgent + x.tl.Agent
+	}
+	return owner
+}
+
+// ofAgent stands between a session and its agent.
+const ofAgent = "\x00"
+
+// fits reports whether an idle connection is one for the request.
+func (x *exchange) fits(cn *conn) bool {
+	return cn.owner == x.owner() && (cn.ws != nil) == (x.ask != nil)
 }
 
 func (x *exchange) use(cn *conn) {

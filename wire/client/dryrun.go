@@ -21,6 +21,9 @@ func (c *Client) DryRun(req *api.Request) (string, error) {
 	}
 	m := message{method: http.MethodPost, extra: together(call.Header, req.Header), body: call.Body}
 	var b strings.Builder
+	if c.target.ws {
+		return c.dryWebSocket(req)
+	}
 	b.WriteString("curl -sS -N")
 	if c.target.network == "unix" {
 		b.WriteString(" --unix-socket " + shellQuote(c.target.address))
@@ -45,6 +48,23 @@ func (c *Client) DryRun(req *api.Request) (string, error) {
 		b.WriteString(" \\\n  " + argument[0] + " " + shellQuote(c.redact.String(argument[1])))
 	}
 	b.WriteString(" \\\n  " + shellQuote(c.redact.URL(c.curlURL(call.Path))) + "\n")
+	return b.String(), nil
+}
+
+// dryWebSocket is DryRun for a program that speaks WebSocket: it sends what it reads.
+func (c *Client) dryWebSocket(req *api.Request) (string, error) {
+	call, err := c.cfg.API.Create(req, "")
+	if err != nil {
+		return "", err
+	}
+	var b strings.Builder
+	b.WriteString("echo " + shellQuote(c.redact.String(string(call.Body))) + " | websocat -n")
+	for _, f := range c.head.fields(&message{extra: together(call.Header, req.Header)}) {
+		if f.name != "host" && f.name != "accept-encoding" && f.name != "user-agent" {
+			b.WriteString(" \\\n  -H " + shellQuote(c.redact.String(secret.RedactHeaderLine(f.name+": "+f.value))))
+		}
+	}
+	b.WriteString(" \\\n  " + shellQuote(c.redact.URL(c.target.url(c.path(call.Path)))) + "\n")
 	return b.String(), nil
 }
 

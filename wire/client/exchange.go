@@ -31,6 +31,8 @@ const (
 	lostIdle           // the connection was dead before anything was answered
 	moved              // a redirection to follow
 	turnedAway         // asked to come again later
+	switched           // the connection is a WebSocket now
+	unchained          // over one, the response to go on with is not there
 )
 
 // What is done with the body.
@@ -63,6 +65,8 @@ type exchange struct {
 	heard   func(http.Header) // told about the head of the reply that counts; nil: nobody is
 	leaveAt int64             // hang up after so many generation events; 0: never
 	againNS int64             // when the next try is due
+	ask     *api.Request      // over a WebSocket, what its message is written from; else nil
+	whole   bool              // of it all messages are sent, whatever the server has of them
 
 	// One attempt:
 	rd        response
@@ -78,6 +82,9 @@ type exchange struct {
 	refused   error  // a redirection that is not followed
 	writeErr  error  // the request could not be written whole
 	unsent    []byte // of the request, what the socket did not take at once
+	unwritten bool   // over a WebSocket: the request is not known to be out
+	chained   bool   // it goes on with a response
+	early     []byte // what came behind the handshake
 
 	awaited // by the reactor
 
@@ -164,6 +171,8 @@ func (x *exchange) got(at *stamper, data []byte) (v verdict, keep, over bool) {
 	case err != nil:
 		x.violated(err)
 		return settled, false, true
+	case x.rd.switched():
+		return switched, true, true
 	case x.rd.done():
 		return x.finish(), !x.rd.last && rest == 0 && x.writeErr == nil && len(x.unsent) == 0, true
 	case x.watched():
@@ -215,19 +224,16 @@ func (x *exchange) limit() (int64, timeline.End) {
 
 // feed takes the bytes of one read and returns how many lie behind the end.
 func (x *exchange) feed(src *stamper, data []byte) (rest int, err error) {
-	at, lag := src.arrivedNS, (src.readNS-src.arrivedNS)/1000
-	at = max(at, x.lastNS) // stamps of one connection never run backwards
-	if !x.any && at < x.sentNS && len(x.unsent) == 0 {
-		// The answer came before we saw that the request was out.
-		x.sentNS = at
-		x.tl.SentUS = timeline.Some(x.us(at))
-	}
-	x.any, x.lastNS = true, at
+	at, lag := x.arrival(src), (src.readNS-src.arrivedNS)/1000
 	if x.rd.fresh() {
 		x.headNS = at
 	}
 	waited := !x.rd.headDone()
 	body, after, err := x.rd.feed(data)
+	if x.rd.switched() {
+		x.early = append([]byte(nil), body...)
+		return 0, err
+	}
 	if waited && x.rd.headDone() {
 		x.tl.Clock = timeline.User
 		if src.allSeen {
@@ -240,6 +246,18 @@ func (x *exchange) feed(src *stamper, data []byte) (rest int, err error) {
 	}
 	x.body(at, lag, body)
 	return len(after), err
+}
+
+// arrival is when the bytes of a read came.
+func (x *exchange) arrival(src *stamper) int64 {
+	at := max(src.arrivedNS, x.lastNS) // stamps of one connection never run backwards
+	if !x.any && (at < x.sentNS || x.unwritten) && len(x.unsent) == 0 {
+		// The answer came before we saw that the request was out.
+		x.sentNS = at
+		x.tl.SentUS = timeline.Some(x.us(at))
+	}
+	x.any, x.lastNS = true, at
+	return at
 }
 
 // body hands on what a read brought of the body.

@@ -55,7 +55,7 @@ func newReactors(cfg *Config, t *target) (*reactors, error) {
 	switch {
 	case runtime.GOOS != "linux":
 		why = "Linux"
-	case t.network != "tcp" || t.tls || cfg.HTTP2:
+	case t.network != "tcp" || t.tls || t.ws || cfg.HTTP2:
 		why = "TCP without TLS, and HTTP/1.1"
 	case cfg.NoKernelStamps:
 		why = "the kernel's stamps"

@@ -48,7 +48,9 @@ func (c *Client) Get(ctx context.Context, path string) (*Response, error) {
 	if tl.Outcome != timeline.OK {
 		return nil, &Error{Class: tl.Outcome, Message: c.redact.String(tl.Error.Message)}
 	}
-	return &Response{URL: c.redact.URL(c.target.url(at)), Status: body.head.Status,
+	asked := c.target
+	asked.ws = false
+	return &Response{URL: c.redact.URL(asked.url(at)), Status: body.head.Status,
 		Header: body.head.Header, Body: body.data, Timeline: tl}, nil
 }
 

@@ -150,7 +150,7 @@ func (r *Passed) cancelled() *failure {
 func (r *Passed) connect(fresh, once bool) *failure {
 	r.cn, r.over, r.HeadNS, r.body = nil, false, 0, nil
 	if !fresh {
-		cn, dead := r.c.takeAlive("", once)
+		cn, dead := r.c.takeAlive(anybodys, once)
 		r.ConnRetries += dead
 		r.cn = cn
 	}

@@ -120,7 +120,7 @@ func (c *Client) passHead(b []byte, p *Passing) []byte {
 	slices.Sort(names)
 	for _, name := range names {
 		if lower := strings.ToLower(name); lower == "host" || c.given(lower) && c.head.has(lower) ||
-			framing(name) && (name != "Upgrade" || !p.Upgrade) {
+			frames(name) && (name != "Upgrade" || !p.Upgrade) {
 			continue
 		}
 		for _, v := range p.Header[name] {

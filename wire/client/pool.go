@@ -32,12 +32,12 @@ type pool struct {
 	closed bool
 }
 
-// take returns an owner's connection that is idle since then or longer, or nil.
-func (p *pool) take(owner string, thenNS int64) *conn {
+// take returns a connection that fits and is idle since then or longer, or nil.
+func (p *pool) take(fits func(*conn) bool, thenNS int64) *conn {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	for i, c := range slices.Backward(p.idle) {
-		if c.owner == owner && c.sinceNS <= thenNS {
+		if c.sinceNS <= thenNS && fits(c) {
 			p.idle = slices.Delete(p.idle, i, i+1)
 			return c
 		}
@@ -75,16 +75,16 @@ func (p *pool) drop(final bool) {
 	}
 }
 
-// takeAlive returns an idle connection of an owner that looks usable, and how many were
+// takeAlive returns an idle connection that fits and looks usable, and how many were
 // found closed on the way. once: the request can't be sent again.
-func (c *Client) takeAlive(owner string, once bool) (cn *conn, dead int) {
+func (c *Client) takeAlive(fits func(*conn) bool, once bool) (cn *conn, dead int) {
 	for {
 		now := c.clk.NS()
 		then := now
 		if once && now < c.early.Load() {
 			then -= int64(settleTime)
 		}
-		cn := c.pool.take(owner, then)
+		cn := c.pool.take(fits, then)
 		if cn == nil {
 			return nil, dead
 		}
@@ -114,6 +114,9 @@ const (
 	earlyFor   = time.Minute
 	settleTime = 100 * time.Millisecond
 )
+
+// anybodys: connections that belong to no session.
+func anybodys(cn *conn) bool { return cn.owner == "" }
 
 // foundDead is told of a connection that the server closed while it was idle.
 func (c *Client) foundDead(cn *conn) {

@@ -35,7 +35,11 @@ func (c *Client) Prepare(req *api.Request, tl *timeline.Timeline) *Prepared {
 		tl.ID = c.newID()
 	}
 	own := *req // builders note in it what they wrote, and others may send the same
-	call, err := c.cfg.API.Build(&own)
+	build := c.cfg.API.Build
+	if c.target.ws {
+		build = func(r *api.Request) (api.Call, error) { return c.cfg.API.Create(r, "") }
+	}
+	call, err := build(&own)
 	if err != nil {
 		p.fault = err
 		return p
@@ -44,6 +48,9 @@ func (c *Client) Prepare(req *api.Request, tl *timeline.Timeline) *Prepared {
 		sink:  api.NewStream(tl, c.cfg.API, c.cfg.Stream),
 		msg:   message{method: http.MethodPost, origin: c.origin, path: c.path(call.Path), extra: together(call.Header, req.Header), id: tl.ID, body: call.Body},
 		tries: c.cfg.Retries, first: req.FirstToken, heard: req.OnHead, leaveAt: req.LeaveTokens,
+	}
+	if c.target.ws {
+		p.x.ask = &own
 	}
 	if req.NoID {
 		p.x.msg.id = ""

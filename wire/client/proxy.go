@@ -58,7 +58,7 @@ func (c *Client) through(proxy *url.URL) {
 		password, _ := u.Password()
 		via.auth = "Basic " + base64.StdEncoding.EncodeToString([]byte(u.Username()+":"+password))
 	}
-	if c.target.tls || c.cfg.HTTP2 {
+	if c.target.tls || c.target.ws || c.cfg.HTTP2 {
 		c.cfg.Dial = via.tunnel
 		return
 	}

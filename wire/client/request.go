@@ -39,7 +39,7 @@ func newTemplate(cfg *Config, t *target) (template, error) {
 	}
 	for name, values := range cfg.Header {
 		name = textproto.CanonicalMIMEHeaderKey(strings.TrimSpace(name))
-		if framing(name) {
+		if frames(name) || t.ws && strings.HasPrefix(name, "Sec-Websocket-") && name != "Sec-Websocket-Protocol" {
 			return nil, fmt.Errorf("header %s is set by the client itself; leave it out", name)
 		}
 		h[name] = nil
@@ -70,8 +70,8 @@ func setKey(h http.Header, name, key string) {
 	h.Set("Authorization", "Bearer "+key)
 }
 
-// framing headers tell where a request ends; the client writes them.
-func framing(name string) bool {
+// frames reports headers that tell where a request ends; the client writes them.
+func frames(name string) bool {
 	switch name {
 	case "Content-Length", "Transfer-Encoding", "Trailer", "Upgrade", "Expect":
 		return true
@@ -105,15 +105,22 @@ type message struct {
 	extra  http.Header
 	id     string
 	body   []byte
+	// upgrade asks for a WebSocket: the Sec-WebSocket-Key.
+	upgrade string
 }
 
 // fields lists the headers of m in order: the fixed ones, then its own, which
 // never replace a header that the user gave.
 func (t template) fields(m *message) []field {
 	out := slices.Clone(t)
+	if m.upgrade != "" {
+		out = slices.DeleteFunc(out, func(f field) bool { return f.name == "connection" })
+		out = append(out, field{"connection", "Upgrade"}, field{"upgrade", "websocket"},
+			field{"sec-websocket-version", "13"}, field{"sec-websocket-key", m.upgrade})
+	}
 	for _, name := range slices.Sorted(maps.Keys(m.extra)) {
 		lower := strings.ToLower(name)
-		if t.has(lower) || framing(textproto.CanonicalMIMEHeaderKey(name)) {
+		if t.has(lower) || frames(textproto.CanonicalMIMEHeaderKey(name)) {
 			continue
 		}
 		for _, v := range m.extra[name] {

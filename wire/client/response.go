@@ -76,6 +76,9 @@ func (r *response) fresh() bool { return r.state == inHead && len(r.kept) == 0 }
 
 func (r *response) done() bool { return r.state == atEnd }
 
+// switched reports whether the connection speaks another protocol from here on.
+func (r *response) switched() bool { return r.status == http.StatusSwitchingProtocols }
+
 // feed takes the next bytes. It returns the body bytes among them, which lie
 // in data and are valid as long as data is, and what follows the end of the
 // response.

@@ -19,6 +19,7 @@ type target struct {
 	host    string // for the Host header
 	name    string // for TLS
 	tls     bool
+	ws      bool   // spoken to over a WebSocket
 	base    string // path before an API's own; no slash at its end
 	query   string // of the base URL, kept on every request
 	auth    *url.Userinfo
@@ -39,8 +40,9 @@ func parseTarget(raw string) (target, error) {
 	case "http", "https":
 		return parseTCP(scheme, rest)
 	case "ws", "wss":
-		return target{}, fmt.Errorf("scheme %q is a WebSocket's, and no API is measured over one; give the server's http or https URL, "+
-			"where the same model streams over HTTP", scheme)
+		t, err := parseTCP(HTTPScheme(scheme), rest)
+		t.ws = true
+		return t, err
 	case "unix":
 		if path, _, _ := strings.Cut(rest, "?"); strings.HasPrefix(path, "/") && len(path) > 1 {
 			return target{network: "unix", address: path, host: "localhost"}, nil
@@ -49,7 +51,25 @@ func parseTarget(raw string) (target, error) {
 	case "http+unix":
 		return parseHTTPUnix(rest)
 	}
-	return target{}, fmt.Errorf("scheme %q is not supported; use http, https or unix", scheme)
+	return target{}, fmt.Errorf("scheme %q is not supported; use http, https or unix; ws or wss for an API over a WebSocket", scheme)
+}
+
+// HTTPScheme is the scheme by which a server is asked over HTTP: that of a
+// WebSocket's URL stands for the one below it.
+func HTTPScheme(scheme string) string {
+	switch strings.ToLower(scheme) {
+	case "ws":
+		return "http"
+	case "wss":
+		return "https"
+	}
+	return scheme
+}
+
+// OverWebSocket reports whether a URL as users write it is a WebSocket's.
+func OverWebSocket(raw string) bool {
+	scheme, _, ok := strings.Cut(strings.TrimSpace(raw), "://")
+	return ok && HTTPScheme(scheme) != scheme
 }
 
 // isScheme reports whether s can be a URL's scheme.
@@ -202,8 +222,11 @@ func (t *target) url(requested string) string {
 		return "http+unix://" + url.PathEscape(t.address) + requested
 	}
 	scheme := "http"
+	if t.ws {
+		scheme = "ws"
+	}
 	if t.tls {
-		scheme = "https"
+		scheme += "s"
 	}
 	return scheme + "://" + t.host + requested
 }

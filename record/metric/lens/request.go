@@ -1,6 +1,7 @@
 package lens
 
 import (
+	"net/http"
 	"strings"
 
 	"tokenmeter/record/timeline"
@@ -79,11 +80,16 @@ func onRun(tl *timeline.Timeline, us int64) int64 { return tl.DueUS + us }
 func readToTheEnd(tl *timeline.Timeline) bool {
 	switch tl.Outcome {
 	case timeline.OK, timeline.StreamError, timeline.EmptyOutput:
-		return tl.HTTPStatus/100 == 2
+		return begun(tl)
 	case timeline.StreamTruncated: // a body that ended, not a connection that broke in it
-		return tl.HTTPStatus/100 == 2 && (tl.Error == nil || !strings.HasPrefix(tl.Error.Message, timeline.CutWords))
+		return begun(tl) && (tl.Error == nil || !strings.HasPrefix(tl.Error.Message, timeline.CutWords))
 	}
 	return false
+}
+
+// begun reports whether the server began an answer: 2xx, or a message of a WebSocket.
+func begun(tl *timeline.Timeline) bool {
+	return tl.HTTPStatus/100 == 2 || tl.HTTPStatus == http.StatusSwitchingProtocols
 }
 
 // withoutError is readToTheEnd for tools that see an error inside the stream.
