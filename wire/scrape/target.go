@@ -43,6 +43,7 @@ func hostOf(cfg *client.Config) *url.URL {
 		return &url.URL{}
 	}
 	if at, err := url.Parse(full); err == nil {
+		at.Scheme = client.HTTPScheme(at.Scheme) // its pages are read over HTTP
 		return at
 	}
 	return &url.URL{}
