@@ -61,6 +61,7 @@ var rooms = map[string][]string{
 	"wire/scrape":  {"wire/api", "wire/client", "record/metric", "record/timeline", "base/child"},
 	"wire/audio":   {},
 	"wire/picture": {},
+	"wire/sigv4":   {},
 	"wire/api":     {"wire/audio", "wire/picture", "wire/framing", "record/timeline"},
 	"wire/capture": {"wire/api", "wire/framing", "record/timeline", "base/limitio", "base/printable", "base/secret"},
 	"wire/client":  {"wire/api", "wire/capture", "wire/framing", "record/timeline", "base/clock", "base/secret"},

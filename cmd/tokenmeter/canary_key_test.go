@@ -21,6 +21,7 @@ import (
 // key, so only what is known of them can hide them.
 var canaryKeys = map[string]string{
 	"environment": "canary-Environment-Qx7", "header": "canary-Header-Wz8", "query": "canary-Query-Rt9",
+	"Amazon's secret": "canary-Secret-Lk2", "Amazon's session": "canary-Session-Pv5",
 }
 
 // parrot repeats all that it is sent in whatever a reply can hold, in other
@@ -28,7 +29,7 @@ var canaryKeys = map[string]string{
 func parrot() *httptest.Server {
 	var n atomic.Int64
 	return httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		said := r.Header.Get("Authorization") + " " + r.Header.Get("X-Auth-Token") + " " + r.URL.RawQuery
+		said := r.Header.Get("Authorization") + " " + r.Header.Get("X-Auth-Token") + " " + r.Header.Get("X-Amz-Security-Token") + " " + r.URL.RawQuery
 		said += " " + strings.ToLower(said) + " " + strings.ToUpper(said)
 		h := w.Header()
 		h.Set("Server", said)

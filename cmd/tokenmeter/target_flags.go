@@ -90,6 +90,7 @@ func (c *targetFlags) reach(cfg *client.Config, check *checker, a *app) {
 	cfg.NoKeepAlive, cfg.FollowRedirects = c.NoKeepalive, c.FollowRedirects
 	cfg.Header = headers(c.Header, check)
 	cfg.Key = c.key(check, a)
+	c.sign(cfg, check, a)
 	cfg.TLS = c.tls(check)
 	cfg.Proxy = c.proxy(check)
 }

@@ -10,7 +10,7 @@ import (
 
 // Bedrock is POST /model/MODEL/converse-stream and /converse: a binary event
 // stream whose metadata comes after messageStop. Requests carry a Bedrock API key
-// (a bearer token); they are not signed. Source: the model of botocore 1.44.8.
+// (a bearer token), or whoever sends them signs them. Source: the model of botocore 1.44.8.
 var Bedrock = &API{
 	Name:             "bedrock",
 	Path:             "/model/MODEL/converse-stream",

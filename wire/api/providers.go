@@ -48,7 +48,7 @@ var Providers = []*Provider{
 	{Name: "Amazon Bedrock, OpenAI's path", Hosts: []string{"bedrock-runtime.*.amazonaws.com"}, URL: "https://bedrock-runtime.REGION.amazonaws.com/openai/v1", Bare: "/openai/v1",
 		Keys: []string{"AWS_BEARER_TOKEN_BEDROCK"}, Reads: "cached and reasoning tokens"},
 	{Name: "Amazon Bedrock, Converse", Hosts: []string{"bedrock-runtime.*.amazonaws.com"}, URL: "https://bedrock-runtime.REGION.amazonaws.com", API: "bedrock",
-		Keys: []string{"AWS_BEARER_TOKEN_BEDROCK"}, Reads: "cache reads and writes, which are beside its input count; `metrics.latencyMs`", Note: "by Bedrock's API keys; requests are not signed"},
+		Keys: []string{"AWS_BEARER_TOKEN_BEDROCK"}, Reads: "cache reads and writes, which are beside its input count; `metrics.latencyMs`", Note: "or signed, by `AWS_ACCESS_KEY_ID`, `AWS_SECRET_ACCESS_KEY` and `AWS_SESSION_TOKEN`"},
 	{Name: "Amazon Bedrock, Mantle", Hosts: []string{"bedrock-mantle.*.api.aws"}, URL: "https://bedrock-mantle.REGION.api.aws/v1",
 		Keys: []string{"AWS_BEARER_TOKEN_BEDROCK"}, Reads: "cached and reasoning tokens", Note: "some models under `/openai/v1`"},
 	{Name: "Anthropic", Hosts: []string{"api.anthropic.com"}, URL: "https://api.anthropic.com", API: "anthropic", Keys: []string{"ANTHROPIC_API_KEY"},

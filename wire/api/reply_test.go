@@ -243,6 +243,7 @@ func TestOutcomes(t *testing.T) {
 		{"rate limit (B46)", 429, "application/json", `{"error":{"message":"slow down","type":"rate_limit_error"}}`, timeline.EOF, nil, timeline.HTTP429, "HTTP 429 Too Many Requests: slow down (type rate_limit_error)", nil},
 		{"load balancer page (B47)", 503, "text/html", "<p>no healthy\r\n\tupstream</p>" + strings.Repeat("x", 4000), timeline.EOF, nil, timeline.HTTP5xx, "HTTP 503 Service Unavailable: <p>no healthy upstream</p>xx", nil},
 		{"error body, cut", 500, "application/json", `{"error":{"mess`, timeline.Cut, nil, timeline.HTTP5xx, `{"error":{"mess`, nil},
+		{"a signature too old", 403, "application/json", `{"message":"Signature expired: 20261129T115400Z is now earlier than 20261129T115900Z"}`, timeline.EOF, nil, timeline.HTTP4xx, "HTTP 403 Forbidden: Signature expired: 20261129T115400Z is now earlier than 20261129T115900Z; the clocks of this machine and the server differ: set both by NTP", nil},
 		{"empty error body", 404, "", "", timeline.EOF, nil, timeline.HTTP4xx, "HTTP 404 Not Found", nil},
 		{"detail", 422, "application/json", `{"detail":[{"loc":["body"],"msg":"field required","type":"missing"}]}`, timeline.EOF, nil, timeline.HTTP4xx, "field required (type missing)", nil},
 		{"list of errors", 400, "application/json", `[{"error":{"code":400,"message":"bad","status":"INVALID_ARGUMENT"}}]`, timeline.EOF, nil, timeline.HTTP4xx, "bad (code 400, status INVALID_ARGUMENT)", nil},

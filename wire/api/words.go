@@ -134,11 +134,17 @@ func statusWords(status int, header http.Header, body []byte) string {
 	if to := header.Get("Location"); to != "" && status >= 300 && status <= 399 {
 		return s + ": redirected to " + to
 	}
-	if words := errorWords(body); words != "" {
-		return s + ": " + words
+	words := errorWords(body)
+	if words == "" {
+		words = quote(body)
 	}
-	if words := quote(body); words != "" {
-		return s + ": " + words
+	if words != "" {
+		s += ": " + words
+	}
+	for _, of := range []string{"Signature expired", "Signature not yet current", "RequestTimeTooSkewed"} {
+		if strings.Contains(words, of) {
+			return s + "; the clocks of this machine and the server differ: set both by NTP"
+		}
 	}
 	return s
 }

@@ -31,7 +31,10 @@ type Config struct {
 	API     *api.API
 	Header  http.Header // sent with every request; wins over the client's own
 	Key     string      // API key; goes into the header the API names
-	Clock   *clock.Clock
+	// Sign, when set, adds headers that prove who asks to each request for a model, as
+	// it is sent: r has its method, URL, host and content type, and no body.
+	Sign  func(r *http.Request, body []byte) error
+	Clock *clock.Clock
 	// Dial opens a connection; nil means net.Dialer. Tests pass in-memory pipes.
 	Dial func(ctx context.Context, network, addr string) (net.Conn, error)
 	// Admit, when set, refuses new connections: an error is why one is closed again.

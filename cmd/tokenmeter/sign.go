@@ -1,0 +1,62 @@
+package main
+
+import (
+	"net/http"
+	"strings"
+
+	"tokenmeter/wire/api"
+	"tokenmeter/wire/client"
+)
+
+// amazonEndpoint is the variable by which users of Amazon's SDKs name a host of their
+// own for Bedrock.
+const amazonEndpoint = "AWS_ENDPOINT_URL_BEDROCK_RUNTIME"
+
+// sign has requests to Bedrock signed with Amazon's own keys, where the environment has
+// them and there is no other key. They prove something to Bedrock alone, so no other
+// host gets them, unless the user named it.
+func (c *targetFlags) sign(cfg *client.Config, check *checker, a *app) {
+	value := func(name string) string {
+		v, _ := a.env(name)
+		return strings.TrimSpace(v)
+	}
+	host, own := hostOf(c.URL), value(amazonEndpoint)
+	region, ours := bedrockRegion(host)
+	access, secret, token := value("AWS_ACCESS_KEY_ID"), value("AWS_SECRET_ACCESS_KEY"), value("AWS_SESSION_TOKEN")
+	if !ours && (own == "" || hostOf(own) != host) || access == "" || secret == "" || cfg.Key != "" || cfg.Header.Get("Authorization") != "" {
+		return
+	}
+	if !private(c.URL) {
+		a.warn("warning: requests are not signed, as %s would carry AWS_SESSION_TOKEN in clear; use https://", host)
+		return
+	}
+	for _, name := range []string{"AWS_REGION", "AWS_DEFAULT_REGION"} {
+		if region == "" {
+			region = value(name)
+		}
+	}
+	if region == "" {
+		check.addf("AWS_REGION: it is empty, and %s does not tell the region that requests are signed for: set it", host)
+		return
+	}
+	if cfg.Sign = signer(access, secret, token, region); cfg.Sign == nil {
+		a.warn("warning: this build (tag lean) signs no requests; build without the tag, or set AWS_BEARER_TOKEN_BEDROCK")
+		return
+	}
+	if token != "" {
+		if cfg.Header == nil {
+			cfg.Header = http.Header{}
+		}
+		cfg.Header.Set("X-Amz-Security-Token", token) // which keeps it out of what is written
+	}
+}
+
+// bedrockRegion is the region in the name of a host of Bedrock's; false for another host.
+func bedrockRegion(host string) (string, bool) {
+	rest, ok := strings.CutPrefix(host, "bedrock-runtime.")
+	if !ok || api.ProviderOf(host) == nil {
+		return "", false
+	}
+	region, _, _ := strings.Cut(rest, ".")
+	return region, true
+}
