@@ -31,6 +31,10 @@ var Images = &API{
 	Signs:   []Sign{{"type=image_generation.*"}, {"type=image_edit.*"}, {"data/b64_json"}, {"created", "data/url"}},
 }
 
+// maxPictures is the cap of a whole reply: ten pictures, the most that OpenAI's API
+// gives at once, of 2,048 × 2,048 pixels of 2 bytes each, in base64, are 112 MB.
+const maxPictures = 128 << 20
+
 func buildImages(r *Request) (Call, error) {
 	fields := map[string]any{"model": r.Model, "prompt": r.Prompt()}
 	if r.showsSteps() {

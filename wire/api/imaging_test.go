@@ -119,6 +119,23 @@ func TestImageReplies(t *testing.T) {
 	}
 }
 
+// Ten large pictures in one reply are more than an event of text may be.
+func TestLargePictures(t *testing.T) {
+	one := pngHead(4, 4)[:36] + strings.Repeat("A", 4<<20)
+	body := []byte(`{"data":[` + strings.Repeat(`{"b64_json":"`+one+`"},`, 9) + `{"b64_json":"` + one + `"}]}`)
+	tl := timeline.New()
+	tl.API, tl.Images = Images.Name, timeline.Some[int64](10)
+	s := NewStream(tl, Images, StreamOptions{})
+	s.Head(1, Head{200, http.Header{"Content-Type": {"application/json"}}})
+	for at := 0; at < len(body); at += 1 << 20 {
+		s.Read(int64(2+at), 0, body[at:min(at+1<<20, len(body))])
+	}
+	s.End(1<<40, timeline.EOF, nil, nil)
+	if tl.Outcome != timeline.OK || tl.Events.Len() != 10 || tl.ImageSize != "1024x1024" {
+		t.Errorf("%s, %v: %d pictures of %s", tl.Outcome, tl.Error, tl.Events.Len(), tl.ImageSize)
+	}
+}
+
 // A request with pictures uploads them to be edited.
 func TestImageRequests(t *testing.T) {
 	r := &Request{Model: "m", Extra: map[string]any{"n": 2.0, "size": "64x64"},

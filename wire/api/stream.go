@@ -29,7 +29,7 @@ type Head struct {
 // StreamOptions are the choices of whoever reads a reply.
 type StreamOptions struct {
 	KeepText   bool
-	MaxEvent   int  // bytes; 0 means wire's default cap of 16 MiB
+	MaxEvent   int  // bytes; 0 means wire's default cap of 16 MiB, for pictures 128 MiB
 	AllowEmpty bool // an empty answer is not a failure
 	Room       *Room
 }
@@ -80,6 +80,9 @@ type Stream struct {
 
 // NewStream returns a stream that writes to tl.
 func NewStream(tl *timeline.Timeline, a *API, opts StreamOptions) *Stream {
+	if opts.MaxEvent == 0 && a.Product() == timeline.Pictures {
+		opts.MaxEvent = maxPictures
+	}
 	return &Stream{tl: tl, api: a, opts: opts}
 }
 

@@ -268,6 +268,13 @@ func lengths(r *run.Run) string {
 	if mean, ok := r.Metrics["input_chars"].Mean.Get(); ok {
 		parts = append(parts, typeset.Rate(mean)+" characters in")
 	}
+	if mean, ok := r.Metrics["images"].Mean.Get(); ok {
+		noun := " pictures"
+		if mean == 1 {
+			noun = " picture"
+		}
+		parts = append(parts, typeset.Rate(mean)+noun)
+	}
 	if mean, ok := r.Metrics["audio_s"].Mean.Get(); ok {
 		parts = append(parts, typeset.Rate(mean)+" s of sound")
 	}
