@@ -26,6 +26,8 @@ type Tokens struct {
 	CacheWrite1h timeline.Opt[float64] `json:"cache_write_1h,omitzero"`
 	Output       timeline.Opt[float64] `json:"output"`
 	Reasoning    timeline.Opt[float64] `json:"reasoning"` // empty: as output, which it is part of
+	// Units are billed beside the tokens, or in their place.
+	Units
 	// Tiers have prices of their own, by what the server calls a class of service
 	// (flex, priority, …). These prices here are those of the standard class.
 	Tiers map[string]Tokens `json:"tiers,omitempty"`
@@ -71,6 +73,10 @@ type fileTokens struct {
 	Output     *float64 `yaml:"output"`
 	Reasoning  *float64 `yaml:"reasoning"`
 
+	Image       *float64 `yaml:"image"`
+	AudioMinute *float64 `yaml:"audio_minute"`
+	Characters  *float64 `yaml:"million_characters"`
+
 	Above *int64                `yaml:"above"`
 	Long  []fileTokens          `yaml:"long"`
 	Tiers map[string]fileTokens `yaml:"tiers"`
@@ -89,6 +95,7 @@ const maxFile = 1 << 20
 //	  cached_read: 1.25
 //	  output: 10
 //	models:                 # or of each
+//	  a-painter: {image: 0.04} # USD a picture; also audio_minute, million_characters
 //	  some-model: {input: 0.15, cached_read: 0.075, output: 0.60}
 //	  other-model:
 //	    input: 1.25
@@ -140,7 +147,8 @@ func (t fileTokens) check(path string, wrong func(path, format string, args ...a
 
 func (t fileTokens) tokens() Tokens {
 	prices := Tokens{Input: timeline.FromPtr(t.Input), CachedRead: timeline.FromPtr(t.CachedRead), CacheWrite: timeline.FromPtr(t.CacheWrite),
-		CacheWrite1h: timeline.FromPtr(t.Write1h), Output: timeline.FromPtr(t.Output), Reasoning: timeline.FromPtr(t.Reasoning)}
+		CacheWrite1h: timeline.FromPtr(t.Write1h), Output: timeline.FromPtr(t.Output), Reasoning: timeline.FromPtr(t.Reasoning),
+		Units: Units{timeline.FromPtr(t.Image), timeline.FromPtr(t.AudioMinute), timeline.FromPtr(t.Characters)}}
 	for name, tier := range t.Tiers {
 		if prices.Tiers == nil {
 			prices.Tiers = map[string]Tokens{}
@@ -187,8 +195,14 @@ func (p *Pricing) each(wrong func(path, format string, args ...any)) {
 		price(path+".cache_write_1h", t.CacheWrite1h)
 		price(path+".output", t.Output)
 		price(path+".reasoning", t.Reasoning)
-		if !t.Input.OK() && !t.Output.OK() {
-			wrong(path, "there is neither an input nor an output price")
+		price(path+".image", t.Image)
+		price(path+".audio_minute", t.AudioMinute)
+		price(path+".million_characters", t.Characters)
+		if !t.Input.OK() && !t.Output.OK() && !t.any() {
+			wrong(path, "there is neither an input nor an output price, nor one of pictures, sound or characters")
+		}
+		if long && t.any() {
+			wrong(path, "pictures, sound and characters have no price by the length of a prompt")
 		}
 		if long && (len(t.Tiers) > 0 || len(t.Long) > 0) {
 			wrong(path, "prices of long prompts have no tiers and no long of their own; a tier may have long")

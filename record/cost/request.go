@@ -36,7 +36,25 @@ func (p *Pricing) price(tl *timeline.Timeline) (usd timeline.Opt[float64], lacks
 	if tl.Wordless() && !u.Output.OK() {
 		u.Output = timeline.Some(int64(0)) // vectors, scores, sound and pictures are no tokens
 	}
-	return prices.price(u)
+	units, applies, lacks := prices.Units.of(tl)
+	if lacks != "" {
+		return usd, lacks
+	}
+	if applies && !prices.Input.OK() && !prices.Output.OK() {
+		return timeline.Some(units), ""
+	}
+	if usd, lacks = prices.price(u); lacks == "" {
+		usd = timeline.Some(usd.Or(0) + units)
+	}
+	return usd, lacks
+}
+
+// byUnits reports whether a request is billed by other things than tokens.
+func (p *Pricing) byUnits(tl *timeline.Timeline) bool {
+	prices, _ := p.of(tl.Model)
+	prices, _ = prices.tier(tl.ServiceTier)
+	_, applies, _ := prices.Units.of(tl)
+	return applies && !Refused(tl)
 }
 
 // Of is the cost of a usage, at the prices of the standard class.

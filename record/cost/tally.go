@@ -16,6 +16,7 @@ type Tally struct {
 	known            float64 // USD of the priced requests
 	priced, unpriced int64
 	input, output    int64            // tokens of the priced requests
+	units            bool             // some were billed by other things
 	tiers            map[string]int64 // unpriced requests by class of service, where that has no price
 	lacks            map[string]int64 // the others by what has no price
 }
@@ -42,6 +43,7 @@ func (t *Tally) Add(tl *timeline.Timeline) {
 		return
 	}
 	t.priced++
+	t.units = t.units || t.pricing.byUnits(tl)
 	t.known += usd
 	t.input += tl.Usage.Input.Or(0)
 	t.output += tl.Usage.Output.Or(0)
@@ -107,10 +109,18 @@ func (t *Tally) byHours(perHour float64, s *metric.Summary) *metric.Cost {
 	return c
 }
 
+// prices says by what is billed.
+func (t *Tally) prices() string {
+	if t.units {
+		return "prices of pictures, sound or characters"
+	}
+	return "token prices"
+}
+
 // byTokens divides what the tokens cost. A request without a price leaves every
 // figure unknown but the sum of the others.
 func (t *Tally) byTokens(s *metric.Summary) *metric.Cost {
-	c := &metric.Cost{Basis: "token prices at the measured mix", PricedRequests: t.priced, UnpricedRequests: t.unpriced}
+	c := &metric.Cost{Basis: t.prices() + " at the measured mix", PricedRequests: t.priced, UnpricedRequests: t.unpriced}
 	if t.priced > 0 {
 		c.USDKnown = timeline.Some(t.known)
 	}
@@ -124,6 +134,8 @@ func (t *Tally) byTokens(s *metric.Summary) *metric.Cost {
 			switch n := t.lacks[name]; name {
 			case lacksUsage:
 				c.Basis += fmt.Sprintf("; of %d of them the tokens are not known", n)
+			case lacksImages, lacksSound, lacksCharacters:
+				c.Basis += fmt.Sprintf("; of %d of them %s is not known, or they failed", n, name)
 			case lacksModel:
 				c.Basis += fmt.Sprintf("; %d of them were of a model that has no price", n)
 			default:
