@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"tokenmeter/base/child"
+	"tokenmeter/base/printable"
 )
 
 const (
@@ -75,7 +76,8 @@ func (c *Control) env(when string, more map[string]string) []string {
 	return env
 }
 
-// log adds what was printed to the log of the run, without secrets.
+// log adds what was printed to the log of the run, without secrets and without what
+// acts on the terminal of who reads it.
 func (c *Control) log(printed *os.File, head string) error {
 	text, err := io.ReadAll(io.NewSectionReader(printed, 0, mostPrinted+1))
 	if err != nil {
@@ -85,11 +87,12 @@ func (c *Control) log(printed *os.File, head string) error {
 	if len(text) > mostPrinted {
 		text, note = text[:mostPrinted], "\n[further output is not kept]"
 	}
+	said := printable.Lines(c.point.Redact(strings.ReplaceAll(string(text), "\r\n", "\n")))
 	f, err := os.OpenFile(filepath.Join(c.point.Dir, Log), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o644)
 	if err != nil {
 		return fmt.Errorf("its output could not be kept: %w", err)
 	}
-	_, err = fmt.Fprintf(f, "== %s\n%s%s\n", c.point.Redact(head), strings.TrimRight(c.point.Redact(string(text)), "\n"), note)
+	_, err = fmt.Fprintf(f, "== %s\n%s%s\n", printable.Text(c.point.Redact(head)), strings.TrimRight(said, "\n"), note)
 	if err = errors.Join(err, f.Close()); err != nil {
 		return fmt.Errorf("its output could not be kept: %w", err)
 	}
