@@ -15,6 +15,7 @@ import (
 	"tokenmeter/base/limitio"
 	"tokenmeter/reader/compare"
 	"tokenmeter/reader/report"
+	"tokenmeter/reader/typeset"
 	"tokenmeter/record/exit"
 	"tokenmeter/record/run"
 	"tokenmeter/record/validity"
@@ -254,11 +255,7 @@ func (c *compareCmd) save(a *app, side compare.Group, gates []compare.Gate) erro
 	if err != nil {
 		return err
 	}
-	runs := "1 run"
-	if n := len(side.Runs); n != 1 {
-		runs = fmt.Sprintf("%d runs", n)
-	}
-	a.note("saved %s (%s) as the baseline %s", side.Name, runs, c.SaveBaseline)
+	a.note("saved %s (%s) as the baseline %s", side.Name, typeset.Plural(int64(len(side.Runs)), "run"), c.SaveBaseline)
 	return nil
 }
 

@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"strings"
 
+	"tokenmeter/reader/typeset"
 	"tokenmeter/record/timeline"
 	"tokenmeter/record/validity"
 )
@@ -144,11 +145,11 @@ func lengths(name, word string, a, b Length, askedA, askedB string, allowed bool
 		return nil
 	}
 	if far := apart(ma, mb); far > lengthLimit {
-		return []Reason{{name, level, fmt.Sprintf("the %s lengths differ by %s: %s and %s tokens on average", word, percentText(far), tokensText(ma), tokensText(mb)),
+		return []Reason{{name, level, fmt.Sprintf("the %s lengths differ by %s: %s and %s tokens on average", word, percentText(far), typeset.Number(ma, 0), typeset.Number(mb, 0)),
 			tokensText(ma), tokensText(mb)}}
 	}
 	if pa, pb := a.P90.Or(ma), b.P90.Or(mb); apart(pa, pb) > 2*lengthLimit {
-		return []Reason{{name, Warn, fmt.Sprintf("the %s lengths are spread otherwise: the p90 is %s and %s tokens", word, tokensText(pa), tokensText(pb)),
+		return []Reason{{name, Warn, fmt.Sprintf("the %s lengths are spread otherwise: the p90 is %s and %s tokens", word, typeset.Number(pa, 0), typeset.Number(pb, 0)),
 			tokensText(pa), tokensText(pb)}}
 	}
 	return nil
@@ -165,9 +166,10 @@ func percentText(share float64) string {
 	if share > 10 {
 		return "more than ten times"
 	}
-	return strconv.FormatFloat(share*100, 'f', 0, 64) + " %"
+	return typeset.Number(share*100, 0) + " %"
 }
 
+// tokensText is a length as programs read it: in values and in the names of groups.
 func tokensText(n float64) string { return strconv.FormatFloat(n, 'f', 0, 64) }
 
 // loadOf is the load in one line.
@@ -209,7 +211,7 @@ func (f *Facts) flagShare(names ...string) float64 {
 func shareReasons(a, b *Facts) []Reason {
 	var list []Reason
 	add := func(name string, va, vb float64, says string) {
-		list = append(list, Reason{name, Warn, fmt.Sprintf(says, shareText(va), shareText(vb)), shareText(va), shareText(vb)})
+		list = append(list, Reason{name, Warn, fmt.Sprintf(says, typeset.Percent(va), typeset.Percent(vb)), typeset.Percent(va), typeset.Percent(vb)})
 	}
 	if va, vb := bursts(a), bursts(b); va > flagLimit || vb > flagLimit {
 		add("bursts", va, vb, "tokens arrived in bursts in %s and %s of the requests: the pace between tokens is not compared, only TPOT adj., which leaves the first burst out")
@@ -229,13 +231,6 @@ func failedShare(f *Facts) float64 {
 
 // bursts is the share of requests whose tokens came in bursts.
 func bursts(f *Facts) float64 { return f.flagShare("coalesced_bursts", "burst") }
-
-func shareText(v float64) string {
-	if v > 0 && v < 0.01 {
-		return "< 1 %"
-	}
-	return strconv.FormatFloat(v*100, 'f', 0, 64) + " %"
-}
 
 // state lists what is wrong with the runs of a side themselves, a line each:
 // how many of them, and what the first of them says.

@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"tokenmeter/reader/typeset"
 	"tokenmeter/record/stat"
 	"tokenmeter/record/timeline"
 )
@@ -124,7 +125,7 @@ func tooFew(s sides, m *measure, name string, f *finding, o *Options) string {
 	n := min(f.na, f.nb)
 	if p, ok := percentileOf(name); ok && m.kind != ofGaps && !o.AllowLowN {
 		if need := int64(math.Ceil(1/(1-p) - 1e-9)); n < need {
-			return fmt.Sprintf("%s needs %d %s a side, there are %d", name, need, m.ones(), n)
+			return fmt.Sprintf("%s needs %s %s a side, there are %s", name, typeset.Exact(need), m.ones(), typeset.Exact(n))
 		}
 	}
 	if f.unit != ByRequest {

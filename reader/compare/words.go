@@ -7,6 +7,7 @@ import (
 	"sort"
 	"strings"
 
+	"tokenmeter/reader/typeset"
 	"tokenmeter/record/stat"
 )
 
@@ -104,11 +105,11 @@ func (r *Result) about(candidate, group string) string {
 	if group != "" {
 		head = fmt.Sprintf("With %s, %s", group, candidate)
 	}
-	changed := list(worse)
+	changed := typeset.List(worse)
 	if len(worse) > 0 && len(better) > 0 {
-		changed += ", but " + list(better)
+		changed += ", but " + typeset.List(better)
 	} else if len(better) > 0 {
-		changed = list(better)
+		changed = typeset.List(better)
 	}
 	says := head + " " + ending(changed, count)
 	if changed == "" {
@@ -159,30 +160,15 @@ func ending(changed string, count map[Verdict]int) string {
 	case changed == "" && same == 0:
 		return "is not shown to differ, nor to be the same: no figure is settled."
 	case changed == "":
-		return fmt.Sprintf("is not shown to differ; %s could still.", plural(unclear, "figure", "figures"))
+		return fmt.Sprintf("is not shown to differ; %s could still.", typeset.Plural(int64(unclear), "figure"))
 	case unclear == 0 && same > 0:
 		return changed + ", otherwise it is the same."
+	case unclear == 1:
+		return changed + "; 1 figure is not settled."
 	case unclear > 0:
-		return changed + fmt.Sprintf("; %s not settled.", plural(unclear, "figure is", "figures are"))
+		return changed + fmt.Sprintf("; %s are not settled.", typeset.Plural(int64(unclear), "figure"))
 	}
 	return changed + "."
-}
-
-func plural(n int, one, many string) string {
-	if n == 1 {
-		return "1 " + one
-	}
-	return fmt.Sprintf("%d %s", n, many)
-}
-
-func list(parts []string) string {
-	switch len(parts) {
-	case 0:
-		return ""
-	case 1:
-		return parts[0]
-	}
-	return strings.Join(parts[:len(parts)-1], ", ") + " and " + parts[len(parts)-1]
 }
 
 // Word is a row's verdict for people.
@@ -239,10 +225,10 @@ func (out *GateResult) Words() string {
 // tooDependent says why single runs settle nothing of a figure, and how many
 // requests (or sessions) a side would do; 0: nobody knows.
 func (m *measure) tooDependent(iv stat.Interval, w stat.Worth) (why string, needed int64) {
-	why = fmt.Sprintf("%d %s count as only %.0f independent ones, for those close in time are alike", w.N, m.ones(), math.Max(1, w.Moments()))
+	why = fmt.Sprintf("%s %s count as only %s independent ones, for those close in time are alike", typeset.Exact(int64(w.N)), m.ones(), typeset.Number(math.Max(1, w.Moments()), 0))
 	if iv.NeedFactor > 1 && !math.IsInf(iv.NeedFactor, 0) {
 		needed = int64(math.Ceil(float64(w.N)*iv.NeedFactor/10) * 10)
-		why += fmt.Sprintf("; about %d %s a side would do", needed, m.ones())
+		why += fmt.Sprintf("; about %s %s a side would do", typeset.Exact(needed), m.ones())
 	}
 	return why, needed
 }

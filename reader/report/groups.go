@@ -45,9 +45,8 @@ func whole(of func(r *metric.GroupRow) timeline.Opt[int64]) func(*metric.GroupRo
 }
 
 func groupColumns() []groupColumn {
-	count := func(x float64) string { return strconv.FormatFloat(x, 'f', 0, 64) }
-	share := func(x float64) string { return strconv.FormatFloat(100*x, 'f', 1, 64) + " %" }
-	one := func(x float64) string { return strconv.FormatFloat(x, 'f', 1, 64) }
+	count := func(x float64) string { return typeset.Number(x, 0) }
+	one := func(x float64) string { return typeset.Number(x, 1) }
 	sure := func(of func(r *metric.GroupRow) int64) func(*metric.GroupRow) timeline.Opt[float64] {
 		return func(r *metric.GroupRow) timeline.Opt[float64] { return timeline.Some(float64(of(r))) }
 	}
@@ -59,8 +58,8 @@ func groupColumns() []groupColumn {
 		{"input_tokens", "input", whole(func(r *row) timeline.Opt[int64] { return r.Input }), count},
 		{"cached_tokens", "", whole(func(r *row) timeline.Opt[int64] { return r.Cached }), count},
 		{"output_tokens", "output", whole(func(r *row) timeline.Opt[int64] { return r.Output }), count},
-		{"cache_hit_rate", "cache hits", func(r *row) timeline.Opt[float64] { return r.CacheHit }, share},
-		{"ideal_hit_rate", "ideal", func(r *row) timeline.Opt[float64] { return r.IdealHit }, share},
+		{"cache_hit_rate", "cache hits", func(r *row) timeline.Opt[float64] { return r.CacheHit }, typeset.Percent},
+		{"ideal_hit_rate", "ideal", func(r *row) timeline.Opt[float64] { return r.IdealHit }, typeset.Percent},
 		{"ttft_p50_ms", "TTFT p50 ms", func(r *row) timeline.Opt[float64] { return r.TTFT50 }, one},
 		{"ttft_p90_ms", "p90", func(r *row) timeline.Opt[float64] { return r.TTFT90 }, one},
 		{"e2e_p50_ms", "E2E p50 ms", func(r *row) timeline.Opt[float64] { return r.E2E50 }, one},

@@ -188,10 +188,7 @@ func listWords(list []string) string {
 	if len(list) > most {
 		return strings.Join(list[:most], ", ") + fmt.Sprintf(" and %d more", len(list)-most)
 	}
-	if len(list) == 1 {
-		return list[0]
-	}
-	return strings.Join(list[:len(list)-1], ", ") + " and " + list[len(list)-1]
+	return typeset.List(list)
 }
 
 // SweepPoint is a finished point in one line, for who waits.
