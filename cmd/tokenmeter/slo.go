@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
@@ -421,11 +420,5 @@ func runIdentity(path, id string, started time.Time) string {
 	if !started.IsZero() {
 		return id + " " + started.Format(time.RFC3339Nano)
 	}
-	if real, err := filepath.EvalSymlinks(path); err == nil {
-		path = real
-	}
-	if full, err := filepath.Abs(path); err == nil {
-		path = full
-	}
-	return path
+	return run.Absolute(path)
 }

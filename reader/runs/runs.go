@@ -61,35 +61,27 @@ func (w *Want) takes(r *run.Run) bool {
 // records, by their start; seen is how many runs there are in all. notes say what
 // can't be read or is damaged.
 func Find(paths []string, want Want) (list []run.Run, seen int, notes []string, err error) {
-	known := map[string]bool{}
-	for _, p := range paths {
-		dirs, err := run.Find(p, nil)
-		switch {
-		case err != nil && len(dirs) == 0:
-			return nil, 0, nil, err
-		case err != nil:
-			notes = append(notes, "not every folder can be read: "+strings.ReplaceAll(err.Error(), "\n", "; "))
+	dirs, err := run.Find(paths, nil)
+	switch {
+	case err != nil && len(dirs) == 0:
+		return nil, 0, nil, err
+	case err != nil:
+		notes = append(notes, "not every folder can be read: "+strings.ReplaceAll(err.Error(), "\n", "; "))
+	}
+	for _, dir := range dirs {
+		f, err := run.Open(dir)
+		if err != nil {
+			notes = append(notes, fmt.Sprintf("%s: %v", dir, err))
+			continue
 		}
-		for _, dir := range dirs {
-			full := absolute(dir)
-			if known[full] {
-				continue // below two of the paths
-			}
-			known[full] = true
-			f, err := run.Open(dir)
-			if err != nil {
-				notes = append(notes, fmt.Sprintf("%s: %v", dir, err))
-				continue
-			}
-			r := f.Run()
-			for _, note := range f.Notes() {
-				notes = append(notes, dir+": "+note)
-			}
-			f.Close()
-			seen++
-			if want.takes(&r) {
-				list = append(list, r)
-			}
+		r := f.Run()
+		for _, note := range f.Notes() {
+			notes = append(notes, dir+": "+note)
+		}
+		f.Close()
+		seen++
+		if want.takes(&r) {
+			list = append(list, r)
 		}
 	}
 	sort.SliceStable(list, func(i, j int) bool { return list[i].Started.Before(list[j].Started) })
@@ -99,9 +91,9 @@ func Find(paths []string, want Want) (list []run.Run, seen int, notes []string, 
 // Named returns the run that somebody means: by its folder, its id, or its name,
 // of which the latest is meant.
 func Named(list []run.Run, name string) (*run.Run, error) {
-	folder := absolute(name)
+	folder := run.Absolute(name)
 	for _, is := range []func(r *run.Run) bool{
-		func(r *run.Run) bool { return r.ID == name || absolute(r.Dir) == folder },
+		func(r *run.Run) bool { return r.ID == name || run.Absolute(r.Dir) == folder },
 		func(r *run.Run) bool { return filepath.Base(r.Dir) == name },
 		func(r *run.Run) bool { return r.Name == name },
 	} {
@@ -112,17 +104,6 @@ func Named(list []run.Run, name string) (*run.Run, error) {
 		}
 	}
 	return nil, fmt.Errorf("none of the %d runs has the id, the folder or the name %q", len(list), name)
-}
-
-// absolute is a folder's one path, whatever links lead to it.
-func absolute(dir string) string {
-	if real, err := filepath.EvalSymlinks(dir); err == nil {
-		dir = real
-	}
-	if full, err := filepath.Abs(dir); err == nil {
-		dir = full
-	}
-	return dir
 }
 
 // loadWords say in a few letters how a run was loaded: "c=16", "5/s poisson".

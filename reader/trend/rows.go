@@ -5,6 +5,7 @@ package trend
 
 import (
 	"fmt"
+	"path/filepath"
 	"sort"
 	"strings"
 	"time"
@@ -69,22 +70,15 @@ func share(is bool) timeline.Opt[float64] {
 // tables (rows: of the daemon), at or below some paths that are due at or after a
 // moment, in order of time. notes say what was damaged.
 func Read(paths []string, since time.Time) (rows []Row, notes []string, err error) {
-	seen := map[string]bool{}
-	for _, path := range paths {
-		dirs, err := run.Find(path, isLive)
-		if err != nil {
-			return nil, nil, err
-		}
-		for _, dir := range dirs {
-			if seen[dir] {
-				continue // below two of the paths
-			}
-			seen[dir] = true
-			if strings.HasSuffix(dir, ".parquet") {
-				rows, notes = readLive(rows, notes, dir, since)
-			} else {
-				rows, notes = readFolder(rows, notes, dir, since)
-			}
+	found, err := run.Find(paths, isLive)
+	if err != nil {
+		return nil, nil, err
+	}
+	for _, at := range found {
+		if isLive(filepath.Base(at)) {
+			rows, notes = readLive(rows, notes, at, since)
+		} else {
+			rows, notes = readFolder(rows, notes, at, since)
 		}
 	}
 	sort.SliceStable(rows, func(i, j int) bool { return rows[i].At.Before(rows[j].At) })

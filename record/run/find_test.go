@@ -31,9 +31,31 @@ func TestFindGoesOnBesideWhatCantBeRead(t *testing.T) {
 		if _, err := os.Stat(filepath.Join(locked, run.Files()[0])); err == nil {
 			t.Skip("this user may read everything")
 		}
-		found, err := run.Find(top, nil)
+		found, err := run.Find([]string{top}, nil)
 		if !errors.Is(err, fs.ErrPermission) || !slices.Equal(found, []string{filepath.Join(top, "a"), filepath.Join(top, "z")}) {
 			t.Errorf("with mode %o found are %q, %v", mode, found, err)
 		}
+	}
+}
+
+// A run below two of the paths, or reached by a link, is one run.
+func TestFindTellsOfEachRunOnce(t *testing.T) {
+	t.Chdir(t.TempDir())
+	if err := os.MkdirAll(filepath.Join("runs", "a"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join("runs", "a", run.Files()[0]), nil, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink("runs", "link"); err != nil {
+		t.Skip(err)
+	}
+	full, err := filepath.Abs("runs")
+	if err != nil {
+		t.Fatal(err)
+	}
+	found, err := run.Find([]string{"runs", full, filepath.Join("runs", "a"), "link"}, nil)
+	if want := []string{filepath.Join("runs", "a")}; err != nil || !slices.Equal(found, want) {
+		t.Errorf("found are %q, %v; want %q", found, err, want)
 	}
 }

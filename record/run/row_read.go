@@ -122,7 +122,7 @@ func (f *outline) into(t *timeline.Timeline) error {
 		Request: f.Request, ID: f.ID, Phase: timeline.Phase(f.Phase), Worker: int(f.Worker),
 		Session: word(f.Session), Turn: timeline.FromPtr(f.Turn),
 		Task: word(f.Task), Step: timeline.FromPtr(f.Step), Parent: word(f.Parent), Agent: word(f.Agent), Reusable: timeline.FromPtr(f.Reusable), Inputs: timeline.FromPtr(f.Inputs), Class: word(f.Class),
-		Chars: timeline.FromPtr(f.Chars), AudioUS: microsOfSeconds(f.AudioS), AudioRate: timeline.FromPtr(f.AudioRate),
+		Chars: timeline.FromPtr(f.Chars), AudioUS: scaled(f.AudioS, 1e6), AudioRate: timeline.FromPtr(f.AudioRate),
 		Images: timeline.FromPtr(f.Images), ImageSize: word(f.ImageSize),
 		Norm: timeline.FromPtr(f.NormTokens), NormBy: word(f.NormBy),
 		API: f.API, Model: f.Model,
@@ -200,18 +200,13 @@ func word(s *string) string {
 	return *s
 }
 
-// microsOfSeconds turns a column of seconds back.
-func microsOfSeconds(s *float64) timeline.Opt[int64] {
-	if s == nil {
-		return timeline.Opt[int64]{}
-	}
-	return timeline.Some(int64(math.Round(*s * 1e6)))
-}
-
 // micros undoes µs/1000, exactly for times up to decades.
-func micros(ms *float64) timeline.Opt[int64] {
-	if ms == nil {
+func micros(ms *float64) timeline.Opt[int64] { return scaled(ms, 1e3) }
+
+// scaled is a column as the whole number that it was divided from.
+func scaled(v *float64, by float64) timeline.Opt[int64] {
+	if v == nil {
 		return timeline.Opt[int64]{}
 	}
-	return timeline.Some(int64(math.Round(*ms * 1000)))
+	return timeline.Some(int64(math.Round(*v * by)))
 }
