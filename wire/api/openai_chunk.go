@@ -87,7 +87,8 @@ func (d *openaiDecoder) choice(keep bool) {
 	ordinal := len(d.choices) - 1
 	ch := &d.choices[ordinal]
 	ids, logprobs := int64(notTold), int64(notTold)
-	var message scan // where one begins
+	var message, text scan // where one begins
+	spoke := false         // the delta did
 	for name := range c.Members {
 		switch string(name) {
 		case "index":
@@ -95,13 +96,17 @@ func (d *openaiDecoder) choice(keep bool) {
 				ch.index = int(n)
 			}
 		case "delta":
+			before := ch.said
 			d.delta(ch, ordinal, keep)
+			spoke = ch.said != before
 		case "message":
 			c.Space()
 			message = *c
 			c.Skip()
 		case "text":
-			d.piece(ch, ordinal, timeline.Text, keep)
+			c.Space()
+			text = *c
+			c.Skip()
 		case "finish_reason":
 			ch.finish = c.reason()
 		case "logprobs":
@@ -117,6 +122,12 @@ func (d *openaiDecoder) choice(keep bool) {
 				c.Skip()
 			}
 		}
+	}
+	if text.Whole() != nil && !c.Failed() && !spoke { // else it repeats what the delta said, as Together's does
+		after := *c
+		*c = text
+		d.piece(ch, ordinal, timeline.Text, keep)
+		*c = after
 	}
 	if ch.inDelta = ch.said.kind().Bears(); message.Whole() != nil && !c.Failed() && !ch.inDelta && !d.hasDelta(ch.index) {
 		after := *c

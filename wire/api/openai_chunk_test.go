@@ -111,8 +111,10 @@ func choiceByJSON(c map[string]any, text *string) saidChoice {
 			*text += s
 		}
 	}
-	add(timeline.Text, c["text"])
 	deltaByJSON(object(c["delta"]), add, kinds)
+	if len(kinds) == 0 { // else it repeats what the delta said
+		add(timeline.Text, c["text"])
+	}
 	reasoningByJSON(c, add)
 	if out.Bytes == 0 && !kinds[timeline.Media] { // else it repeats what the delta said
 		deltaByJSON(object(c["message"]), add, kinds)
