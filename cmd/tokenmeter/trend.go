@@ -10,6 +10,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"tokenmeter/base/config"
@@ -36,7 +37,7 @@ func (trendCmd) collects() {}
 func (trendCmd) Help() string {
 	return `Says when TTFT, TPOT, errors, wrong answers or costs of a target changed, by how much and how sure that is, from the probes and runs of some folders. Cycles of the day and the week are taken out, values that depend on each other are heeded, and all that is looked at shares one allowance: a target has one false alarm in twenty months.
 
-docs/probes.md says how changes are found and what is too small to be. The exit code is 0 whatever was found; 2 wrong usage; 5 a receiver was not told.`
+docs/probes.md says how changes are found and what is too small to be. The exit code is 0 whatever was found; 2 wrong usage, or nothing that can be read; 5 a receiver was not told.`
 }
 
 const trendSince = 62 * 24 * time.Hour
@@ -66,6 +67,9 @@ func (c *trendCmd) Run(a *app) error {
 	}
 	for _, note := range notes {
 		a.warn("%s", note)
+	}
+	if len(rows) == 0 && len(notes) > 0 {
+		return &usageError{fmt.Errorf("no request in %s can be read", strings.Join(c.Paths, ", "))}
 	}
 	changes, looked := trend.Changes(rows, events)
 	err = trend.WriteChanges(a.stdout, c.Format, changes, looked)

@@ -40,6 +40,12 @@ func Merged(folders []*Folder) (Run, error) {
 		if r.Told != nil {
 			return Run{}, fmt.Errorf("%s has another tool's figures of a whole run and no request to merge", f.Dir())
 		}
+		if f.damaged != "" {
+			return Run{}, fmt.Errorf("%s would lend its damage to a run that looks whole: %s", f.Dir(), f.damaged)
+		}
+		if f.Len() == 0 && r.Requests.Total > 0 {
+			return Run{}, fmt.Errorf("%s has no records of its %d requests, only %s: copy the whole folder from where it was measured", f.Dir(), r.Requests.Total, manifestFile)
+		}
 		if i > 0 {
 			if d := differences(&m, &r); len(d) > 0 {
 				return Run{}, fmt.Errorf("%s did not do what %s did: %s", f.Dir(), folders[0].Dir(), strings.Join(d, "; "))

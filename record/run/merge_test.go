@@ -3,6 +3,10 @@
 package run
 
 import (
+	"bytes"
+	"errors"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -121,5 +125,37 @@ func TestMergeRefuses(t *testing.T) {
 	m, err := Merged([]*Folder{a, half(t, 1, time.Hour, nil)})
 	if err != nil || m.Noticed[0].Name != "no_overlap" {
 		t.Errorf("an hour apart: %+v, %v", m.Noticed, err)
+	}
+}
+
+// What is damaged, or has lost its records, does not become a part of a run that looks
+// whole.
+func TestMergeRefusesDamage(t *testing.T) {
+	for name, harm := range map[string]func(dir string) error{
+		"another run's records": func(dir string) error {
+			data, err := os.ReadFile(filepath.Join(half(t, 3, 0, nil).Dir(), tableFile))
+			return errors.Join(err, os.WriteFile(filepath.Join(dir, tableFile), data, 0o644))
+		},
+		"no records": func(dir string) error { return os.Remove(filepath.Join(dir, tableFile)) },
+		"another manifest": func(dir string) error {
+			path := filepath.Join(dir, manifestFile)
+			data, err := os.ReadFile(path)
+			return errors.Join(err, os.WriteFile(path, bytes.Replace(data, []byte(`"seed": 0`), []byte(`"seed": 1`), 1), 0o644))
+		},
+	} {
+		well, dir := half(t, 5, 0, nil), half(t, 5, 0, nil).Dir()
+		if err := harm(dir); err != nil {
+			t.Fatal(err)
+		}
+		f, err := Open(dir)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer f.Close()
+		for _, folders := range [][]*Folder{{well, f}, {f, well}} {
+			if _, err := Merged(folders); err == nil || !strings.Contains(err.Error(), dir) {
+				t.Errorf("%s: %v", name, err)
+			}
+		}
 	}
 }

@@ -107,8 +107,11 @@ func (f *Folder) openRecords(known bool) error {
 	case !errors.Is(journalErr, fs.ErrNotExist):
 		return fmt.Errorf("%s: %w", filepath.Join(f.dir, journalFile), journalErr)
 	case !known:
-		return fmt.Errorf("%w at %s: it has neither %s nor %s; give the folder that bench printed as saved",
-			ErrNoRun, f.dir, tableFile, journalFile)
+		instead := "the folder that bench printed as saved"
+		if inside, _ := fs.Glob(os.DirFS(f.dir), "*/"+manifestFile); len(inside) > 0 {
+			instead = "one of the runs in it, like " + filepath.Join(f.dir, filepath.Dir(inside[0]))
+		}
+		return fmt.Errorf("%w at %s: it has neither %s nor %s; give %s", ErrNoRun, f.dir, tableFile, journalFile, instead)
 	}
 	f.note("the folder has no records, only %s", manifestFile)
 	f.source = &journal{}

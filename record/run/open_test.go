@@ -67,6 +67,9 @@ func TestOpenWhateverIsLeft(t *testing.T) {
 			dir := filepath.Join(t.TempDir(), "run")
 			os.Mkdir(dir, 0o755)
 			for file, data := range c.files {
+				if err := os.MkdirAll(filepath.Dir(filepath.Join(dir, file)), 0o755); err != nil {
+					t.Fatal(err)
+				}
 				write(t, filepath.Join(dir, file), data)
 			}
 			f := open(t, dir)
@@ -99,11 +102,15 @@ func TestOpenRefuses(t *testing.T) {
 		"a foreign run.json": {map[string][]byte{manifestFile: []byte(`{"a":1}`)}, "not written by tokenmeter"},
 		"a huge footer":      {map[string][]byte{tableFile: []byte("PAR1....\xff\xff\xff\x7fPAR1")}, "footer would be longer than the file"},
 		"a cut table":        {map[string][]byte{tableFile: []byte("PAR1 and no end")}, "its end is missing"},
+		"a folder of runs":   {map[string][]byte{"a-01/" + manifestFile: []byte("{}")}, "give one of the runs in it, like "},
 		"no journal at all":  {map[string][]byte{journalFile: []byte("something else")}, "not a journal"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			dir := t.TempDir()
 			for file, data := range c.files {
+				if err := os.MkdirAll(filepath.Dir(filepath.Join(dir, file)), 0o755); err != nil {
+					t.Fatal(err)
+				}
 				write(t, filepath.Join(dir, file), data)
 			}
 			if _, err := Open(dir); err == nil || !strings.Contains(err.Error(), c.says) {
