@@ -12,23 +12,25 @@ import (
 	"tokenmeter/wire/api"
 )
 
-// DryRun returns the request as a curl command that a person can run, with
-// secrets shown as ***. Nothing is sent.
+// DryRun returns the request as a command that a person can run, with secrets shown
+// as ***: of curl, or of websocat, which sends what it reads. Nothing is sent.
 func (c *Client) DryRun(req *api.Request) (string, error) {
-	call, err := c.cfg.API.Build(req)
+	call, err := c.build(req)
 	if err != nil {
 		return "", err
 	}
 	m := message{method: http.MethodPost, extra: together(call.Header, req.Header), body: call.Body}
 	var b strings.Builder
 	if c.target.ws {
-		return c.dryWebSocket(req)
+		m.method = http.MethodGet
+		b.WriteString("echo " + shellQuote(c.redact.String(string(call.Body))) + " | websocat -n")
+	} else {
+		b.WriteString("curl -sS -N")
 	}
-	b.WriteString("curl -sS -N")
 	if c.target.network == "unix" {
 		b.WriteString(" --unix-socket " + shellQuote(c.target.address))
 	}
-	if c.cfg.Proxy != nil {
+	if c.cfg.Proxy != nil && !c.target.ws {
 		b.WriteString(" --proxy " + shellQuote(c.redact.URL(c.cfg.Proxy.String())))
 	}
 	for _, f := range c.head.fields(&m) {
@@ -37,6 +39,10 @@ func (c *Client) DryRun(req *api.Request) (string, error) {
 			continue
 		case "host", "content-length", "user-agent":
 			continue
+		case "accept-encoding":
+			if c.target.ws {
+				continue
+			}
 		}
 		if f.name == "content-type" && strings.HasPrefix(f.value, "multipart/") { // curl makes its own boundary
 			continue
@@ -45,26 +51,12 @@ func (c *Client) DryRun(req *api.Request) (string, error) {
 		b.WriteString(" \\\n  -H " + shellQuote(c.redact.String(line)))
 	}
 	for _, argument := range bodyArguments(&call) {
+		if c.target.ws {
+			break // it is there already
+		}
 		b.WriteString(" \\\n  " + argument[0] + " " + shellQuote(c.redact.String(argument[1])))
 	}
 	b.WriteString(" \\\n  " + shellQuote(c.redact.URL(c.curlURL(call.Path))) + "\n")
-	return b.String(), nil
-}
-
-// dryWebSocket is DryRun for a program that speaks WebSocket: it sends what it reads.
-func (c *Client) dryWebSocket(req *api.Request) (string, error) {
-	call, err := c.cfg.API.Create(req, "")
-	if err != nil {
-		return "", err
-	}
-	var b strings.Builder
-	b.WriteString("echo " + shellQuote(c.redact.String(string(call.Body))) + " | websocat -n")
-	for _, f := range c.head.fields(&message{extra: together(call.Header, req.Header)}) {
-		if f.name != "host" && f.name != "accept-encoding" && f.name != "user-agent" {
-			b.WriteString(" \\\n  -H " + shellQuote(c.redact.String(secret.RedactHeaderLine(f.name+": "+f.value))))
-		}
-	}
-	b.WriteString(" \\\n  " + shellQuote(c.redact.URL(c.target.url(c.path(call.Path)))) + "\n")
 	return b.String(), nil
 }
 

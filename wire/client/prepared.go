@@ -35,11 +35,7 @@ func (c *Client) Prepare(req *api.Request, tl *timeline.Timeline) *Prepared {
 		tl.ID = c.newID()
 	}
 	own := *req // builders note in it what they wrote, and others may send the same
-	build := c.cfg.API.Build
-	if c.target.ws {
-		build = func(r *api.Request) (api.Call, error) { return c.cfg.API.Create(r, "") }
-	}
-	call, err := build(&own)
+	call, err := c.build(&own)
 	if err != nil {
 		p.fault = err
 		return p
@@ -56,6 +52,14 @@ func (c *Client) Prepare(req *api.Request, tl *timeline.Timeline) *Prepared {
 		p.x.msg.id = ""
 	}
 	return p
+}
+
+// build writes a request as the target is spoken to.
+func (c *Client) build(req *api.Request) (api.Call, error) {
+	if c.target.ws {
+		return c.cfg.API.Create(req, "")
+	}
+	return c.cfg.API.Build(req)
 }
 
 // together are the headers that an API needs and those of one request.

@@ -465,6 +465,19 @@ func TestWebSocketCancelled(t *testing.T) {
 	})
 }
 
+func TestWebSocketDryRun(t *testing.T) {
+	c, err := New(Config{BaseURL: "wss://h/v1/responses", API: api.OpenAIResponses, Key: "sk-topsecret99"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := c.DryRun(hello)
+	want(t, "error", err, nil)
+	want(t, "command", got, `echo '{"input":"hi","model":"m","type":"response.create"}' | websocat -n \
+  -H 'authorization: Bearer ***' \
+  'wss://h/v1/responses'
+`)
+}
+
 func TestWebSocketTargets(t *testing.T) {
 	for url, want := range map[string]string{
 		"ws://h:8000":                          "ws://h:8000/v1/responses",
