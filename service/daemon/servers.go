@@ -39,6 +39,9 @@ func (c *checker) tells(at string, u *Upstream, made *proxy.Upstream) {
 		switch where, err := url.Parse(text); {
 		case text == "off" && len(u.ServerMetrics) == 1:
 			return
+		case text == "off":
+			c.addf(at, "off stands alone: leave out the others, or it")
+			continue
 		case text == "auto":
 			page, ok := scrape.PageOf(&cfg)
 			if !ok {
@@ -55,11 +58,11 @@ func (c *checker) tells(at string, u *Upstream, made *proxy.Upstream) {
 		default:
 			t.page, t.name = scrape.Named(text, &cfg), strings.TrimSuffix(where.Host+where.Path, "/metrics")
 		}
-		if seen[t.name] {
+		if seen[t.name] || seen[t.page.URL] { // one that is read twice would count twice
 			c.addf(at, "this page is named already")
 			continue
 		}
-		seen[t.name] = true
+		seen[t.name], seen[t.page.URL] = true, true
 		c.p.tellings = append(c.p.tellings, t)
 	}
 }
@@ -73,7 +76,8 @@ type servers struct {
 	ended    sync.WaitGroup
 }
 
-// takeServers reads the pages of a plan; those that stay go on.
+// takeServers reads the pages of a plan. Where none changed, their reading goes on; else
+// all counters begin anew.
 func (d *Daemon) takeServers(plan *Plan) {
 	same := func(a, b telling) bool {
 		return a.upstream == b.upstream && a.name == b.name && reflect.DeepEqual(a.page, b.page) && proxy.SameTLS(a.tls, b.tls)

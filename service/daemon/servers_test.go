@@ -151,6 +151,8 @@ func TestServersFile(t *testing.T) {
 		`"nonsense"`:                    "give auto, or the URL of a page",
 		`"ftp://x/metrics"`:             "give auto",
 		`"http://u:pw@x/metrics"`:       "passwords and queries",
+		`auto, "http://up:1/metrics"`:   "named already",
+		`auto, "off"`:                   "stands alone",
 		`auto, auto`:                    "named already",
 		`"http://x/a", "http://x/a"`:    "named already",
 		`"http://x/metrics?key=canary"`: "passwords and queries",
