@@ -5,12 +5,15 @@ package main
 import (
 	"context"
 	"fmt"
+	"maps"
 	"net"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"time"
+	"unicode"
 
 	"tokenmeter/load/bench"
 	"tokenmeter/record/metric"
@@ -37,6 +40,9 @@ type telemetry struct {
 	read   atomic.Bool          // somebody reads the page
 	server *http.Server
 	otel   []*otel.Exporter
+	writes []*prometheus.Writer
+	key    string            // of collectors; empty: none
+	extra  map[string]string // headers of OTLP that the environment names
 }
 
 // tells reports whether somebody is told of requests while the run goes on.
@@ -70,10 +76,17 @@ func (c *benchCmd) telemetry(a *app, plan *bench.Plan) (end func(), err error) {
 		return func() {}, nil
 	}
 	t, objectives := &telemetry{}, plan.Objectives
+	if t.key, err = c.telemetryKey(a); err != nil {
+		return nil, &usageError{err}
+	}
+	t.extra = collectorHeaders(a)
 	for _, to := range c.Telemetry {
-		if strings.Contains(to, "://") {
+		switch {
+		case isRemoteWrite(to):
+			t.write(to, objectives)
+		case strings.Contains(to, "://"):
 			err = t.send(to, objectives)
-		} else {
+		default:
 			err = t.listen(a, to, objectives)
 		}
 		if err != nil {
@@ -108,11 +121,61 @@ func finished(tl *timeline.Timeline, labels traffic.Labels) *traffic.Request {
 
 // send sends to a collector, by the names of the conventions as they are now.
 func (t *telemetry) send(to string, objectives []objective.Objective) error {
-	out, err := otel.New(context.Background(), otel.Options{Endpoint: to, Every: telemetryEvery, Timeout: telemetryEnd, Next: true, Version: fullVersion()}, objectives)
+	headers := maps.Clone(t.extra)
+	if t.key != "" {
+		headers = map[string]string{"Authorization": "Bearer " + t.key}
+	}
+	out, err := otel.New(context.Background(), otel.Options{Endpoint: to, Headers: headers, Every: telemetryEvery, Timeout: telemetryEnd, Next: true, Version: fullVersion()}, objectives)
 	if err != nil {
 		return err
 	}
 	t.otel, t.sinks = append(t.otel, out), append(t.sinks, out)
+	return nil
+}
+
+// metrics makes what a page shows and remote writes send, once.
+func (t *telemetry) metrics(objectives []objective.Objective) {
+	if t.page == nil {
+		t.page = prometheus.New(prometheus.Options{}, objectives)
+		t.sinks = append(t.sinks, t.page)
+	}
+}
+
+// write writes to a Prometheus that takes remote writes.
+func (t *telemetry) write(to string, objectives []objective.Objective) {
+	t.metrics(objectives)
+	t.writes = append(t.writes, t.page.Write(prometheus.Remote{URL: to, Key: t.key, Every: telemetryEvery, Timeout: telemetryEnd, Version: fullVersion()}))
+}
+
+// isRemoteWrite tells the receivers of Prometheus, Mimir and Thanos by their paths.
+func isRemoteWrite(to string) bool {
+	u, err := url.Parse(to)
+	return err == nil && slices.ContainsFunc([]string{"/api/v1/write", "/api/v1/push", "/api/v1/receive"}, func(end string) bool { return strings.HasSuffix(u.Path, end) })
+}
+
+// telemetryKey is the key of collectors.
+func (c *benchCmd) telemetryKey(a *app) (string, error) {
+	if c.TelemetryKeyEnv == "" {
+		return "", nil
+	}
+	key, ok := a.env(c.TelemetryKeyEnv)
+	if key = strings.TrimSpace(key); !ok || key == "" {
+		return "", fmt.Errorf("--telemetry-key-env: %s is not set or empty", c.TelemetryKeyEnv)
+	}
+	if strings.ContainsFunc(key, unicode.IsControl) {
+		return "", fmt.Errorf("--telemetry-key-env: %s holds what no header can", c.TelemetryKeyEnv)
+	}
+	return key, nil
+}
+
+// collectorHeaders are those that OpenTelemetry's own variables name, the one for
+// metrics first.
+func collectorHeaders(a *app) map[string]string {
+	for _, name := range []string{"OTEL_EXPORTER_OTLP_METRICS_HEADERS", "OTEL_EXPORTER_OTLP_HEADERS"} {
+		if text, ok := a.env(name); ok && text != "" {
+			return otel.HeadersOf(text)
+		}
+	}
 	return nil
 }
 
@@ -122,8 +185,7 @@ func (t *telemetry) listen(a *app, to string, objectives []objective.Objective) 
 	if err != nil {
 		return err
 	}
-	t.page = prometheus.New(prometheus.Options{}, objectives)
-	t.sinks = append(t.sinks, t.page)
+	t.metrics(objectives)
 	pages := http.NewServeMux()
 	pages.HandleFunc("GET /metrics", func(w http.ResponseWriter, r *http.Request) {
 		t.read.Store(true)
@@ -152,6 +214,18 @@ func (t *telemetry) close(a *app) {
 		}
 	}
 	if t.page == nil {
+		return
+	}
+	if len(t.writes) > 0 {
+		t.page.Close() // its distributions have all that ended
+	}
+	for _, out := range t.writes {
+		if err := out.Close(ctx); err != nil {
+			a.warn("the receiver of --telemetry has not got the last figures (%d writes failed); the run itself lacks nothing", out.Failed())
+		}
+	}
+	if t.server == nil {
+		t.page.Close()
 		return
 	}
 	if !t.page.End() && t.read.Load() {

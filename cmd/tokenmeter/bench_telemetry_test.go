@@ -5,12 +5,15 @@ package main
 import (
 	"bytes"
 	"io"
+	"io/fs"
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"os"
 	"path/filepath"
 	"regexp"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 )
@@ -73,6 +76,7 @@ func TestTelemetryIsRefused(t *testing.T) {
 		{"--telemetry ftp://h:1", "no URL of a collector"},
 		{"--telemetry http://u:p@h:1", "password"},
 		{"--telemetry :1 --telemetry :2", "one page is enough"},
+		{"--telemetry :1 --telemetry-key-env NONE", "NONE is not set"},
 		{"--telemetry :1 --repeat 2", "leave out --interleave and --repeat"},
 		{"--telemetry 192.0.2.1:1", "--telemetry 192.0.2.1:1"},
 	} {
@@ -81,6 +85,59 @@ func TestTelemetryIsRefused(t *testing.T) {
 			strings.Fields(c.flags)...), io.Discard, &stderr, func(string) (string, bool) { return "", false })
 		if code != exitUsage || !strings.Contains(strings.Join(strings.Fields(stderr.String()), " "), c.want) {
 			t.Errorf("%s: exit code %d, %s", c.flags, code, stderr.String())
+		}
+	}
+}
+
+// Keys go to the collectors that they are for, and into nothing that is written.
+func TestCollectorKeys(t *testing.T) {
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		token(w)
+		_, _ = io.WriteString(w, "data: [DONE]\n\n")
+	}))
+	defer server.Close()
+	var keys sync.Map // path → what came as Authorization
+	collector := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		keys.Store(r.URL.Path, r.Header.Get("Authorization"))
+		http.Error(w, "no: "+r.Header.Get("Authorization"), http.StatusForbidden) // a receiver that repeats it
+	}))
+	defer collector.Close()
+	for _, c := range []struct {
+		flags          []string
+		otlp, receiver string
+	}{
+		{nil, "Api canary-otlp", ""},
+		{[]string{"--telemetry-key-env", "KEY"}, "Bearer canary-key", "Bearer canary-key"},
+	} {
+		env := func(name string) (string, bool) {
+			v, ok := map[string]string{"KEY": "canary-key", "OTEL_EXPORTER_OTLP_HEADERS": "authorization=Api%20canary-otlp"}[name]
+			return v, ok
+		}
+		dir := t.TempDir()
+		var out bytes.Buffer
+		code := Main(append([]string{"bench", server.URL, "--model", "m", "--api", "openai-chat", "--requests", "3", "--warmup", "0", "--html",
+			"--telemetry", collector.URL, "--telemetry", collector.URL + "/api/v1/write", "--out", filepath.Join(dir, "run")}, c.flags...), &out, &out, env)
+		if code != exitOK {
+			t.Fatalf("exit code %d: %s", code, out.String())
+		}
+		for path, want := range map[string]string{"/v1/metrics": c.otlp, "/api/v1/write": c.receiver} {
+			if got, ok := keys.Load(path); !ok || got != want {
+				t.Errorf("%v: %s got %v, want %q", c.flags, path, got, want)
+			}
+		}
+		texts := out.String()
+		_ = filepath.WalkDir(dir, func(path string, e fs.DirEntry, err error) error {
+			if err == nil && !e.IsDir() {
+				data, _ := os.ReadFile(path)
+				texts += string(data)
+			}
+			return err
+		})
+		if strings.Contains(texts, "canary") {
+			t.Errorf("%v: a key of a collector is in what was written", c.flags)
+		}
+		if !strings.Contains(out.String(), "not got the last figures") {
+			t.Errorf("nothing is said of writes that were refused: %s", out.String())
 		}
 	}
 }

@@ -8,6 +8,7 @@ import (
 
 	"tokenmeter/base/secret"
 	"tokenmeter/service/telemetry/datadog"
+	"tokenmeter/service/telemetry/otel"
 	"tokenmeter/service/telemetry/prometheus"
 )
 
@@ -97,19 +98,12 @@ func (c *checker) telemetry() {
 }
 
 // headers are those of requests to the collector, with its key; where there are none,
-// those of the environment: name=value with commas, values as in a URL. Source:
-// opentelemetry.io/docs/specs/otel/protocol/exporter.
+// those of the environment.
 func (o *OTel) headers(key, environment string) map[string]string {
-	all := map[string]string{}
 	if key == "" && len(o.Headers) == 0 {
-		for part := range strings.SplitSeq(environment, ",") {
-			name, value, ok := strings.Cut(part, "=")
-			if value, err := url.PathUnescape(strings.TrimSpace(value)); ok && err == nil && strings.TrimSpace(name) != "" {
-				all[strings.TrimSpace(name)] = value
-			}
-		}
-		return all
+		return otel.HeadersOf(environment)
 	}
+	all := map[string]string{}
 	for name, value := range o.Headers {
 		all[name] = value
 	}

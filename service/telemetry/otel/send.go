@@ -9,7 +9,9 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"net/url"
 	"strconv"
+	"strings"
 	"time"
 
 	"google.golang.org/protobuf/encoding/protowire"
@@ -133,4 +135,18 @@ func field(message []byte, number protowire.Number) (data []byte, value uint64) 
 		message = message[size:]
 	}
 	return nil, 0
+}
+
+// HeadersOf reads OTEL_EXPORTER_OTLP_HEADERS: name=value with commas, values as in a
+// URL; what is none of it is left out. Source:
+// opentelemetry.io/docs/specs/otel/protocol/exporter.
+func HeadersOf(environment string) map[string]string {
+	all := map[string]string{}
+	for part := range strings.SplitSeq(environment, ",") {
+		name, value, ok := strings.Cut(part, "=")
+		if value, err := url.PathUnescape(strings.TrimSpace(value)); ok && err == nil && strings.TrimSpace(name) != "" {
+			all[strings.TrimSpace(name)] = value
+		}
+	}
+	return all
 }
