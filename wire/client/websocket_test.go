@@ -218,6 +218,7 @@ func TestWebSocketConversation(t *testing.T) {
 			want(t, "attempts", tl.Attempts, 1)
 			want(t, "usage", tl.Usage.Output.Or(-1), 2)
 		}
+		s.mu.Lock()
 		want(t, "connections", fmt.Sprint(s.conns), "[0 0 1 0 0]")
 		want(t, "reused", fmt.Sprint(first.Reused.Or(true), second.Reused.Or(false), other.Reused.Or(true)), "false true false")
 		want(t, "connect", fmt.Sprint(first.ConnectUS.OK(), second.ConnectUS.OK()), "true false")
@@ -235,6 +236,7 @@ func TestWebSocketConversation(t *testing.T) {
 		want(t, "pongs", fmt.Sprint(s.heard), "[10 still there 10 still there 10 still there 10 still there]")
 		want(t, "key", f.request(0).Header.Get("Authorization"), "Bearer sk-key")
 		want(t, "method", f.request(0).Method+" "+f.request(0).URL.Path+" "+f.request(0).Header.Get("Connection"), "GET /v1/responses Upgrade")
+		s.mu.Unlock()
 		c.EndSession("1")
 		time.Sleep(time.Second)
 		s.mu.Lock()
@@ -253,9 +255,11 @@ func TestWebSocketAgents(t *testing.T) {
 		turnOf(t.Context(), c, "1", "explore", "look")
 		turnOf(t.Context(), c, "1", "", "plan", "AB", "go on")
 		turnOf(t.Context(), c, "1", "explore", "look", "AB", "deeper")
+		s.mu.Lock()
 		want(t, "connections", fmt.Sprint(s.conns), "[0 1 0 1]")
 		want(t, "the plan goes on", s.asked[2]["previous_response_id"], any("resp_0"))
 		want(t, "the look goes on", s.asked[3]["previous_response_id"], any("resp_1"))
+		s.mu.Unlock()
 		c.EndSession("1")
 		want(t, "idle", c.Stats().Idle, 0)
 	})
@@ -292,6 +296,8 @@ func TestWebSocketChainBreaks(t *testing.T) {
 				if tl.Outcome != timeline.OK {
 					t.Fatal(tl.Outcome, tl.Error)
 				}
+				s.mu.Lock()
+				defer s.mu.Unlock()
 				want(t, "tokens", fmt.Sprint(tokens(tl)), "[80000 100000]")
 				want(t, "attempts", tl.Attempts, c.attempts)
 				if c.conn != "" {
