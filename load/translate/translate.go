@@ -17,7 +17,8 @@ type Command struct {
 
 // tool is one load generator.
 type tool struct {
-	names []string // the words its command lines begin with, the longest first
+	names    []string // the words its command lines begin with, the longest first
+	shortens bool     // Python's argparse: a flag may be shortened while one alone begins so
 	// switches are flags without a value.
 	switches []string
 	// flags say what becomes of each flag that is known. Names are without dashes, in
@@ -55,9 +56,12 @@ func Of(args []string) (Command, error) {
 		name, value, inOne := strings.Cut(strings.TrimLeft(arg, "-"), "=")
 		name = strings.ReplaceAll(strings.ToLower(name), "_", "-")
 		do, known := t.flags[name]
+		if full := t.whole(name); !known && full != "" {
+			name, do, known = full, t.flags[full], true
+		}
 		if !inOne && !slices.Contains(t.switches, name) && len(rest) > 0 && (known || !strings.HasPrefix(rest[0], "-")) {
 			value, rest = rest[0], rest[1:]
-			for strings.HasPrefix(name, "goodput") && len(rest) > 0 && !strings.HasPrefix(rest[0], "-") { // takes several
+			for (strings.HasPrefix(name, "goodput") || slices.Contains(lists, name)) && len(rest) > 0 && !strings.HasPrefix(rest[0], "-") { // takes several
 				value, rest = value+" "+rest[0], rest[1:]
 			}
 		}
@@ -82,6 +86,27 @@ func Of(args []string) (Command, error) {
 		command = "sweep"
 	}
 	return Command{Args: append([]string{command, url}, c.args...), Notes: c.notes}, nil
+}
+
+// lists are flags that take several words.
+var lists = []string{"server-metrics", "server-metrics-formats", "gpu-telemetry", "metric-percentiles"}
+
+// whole is the only flag that a shortened name can mean to a tool that takes such
+// names; empty: there is none, or several.
+func (t *tool) whole(name string) (full string) {
+	if !t.shortens || len(name) < 2 {
+		return ""
+	}
+	for known := range t.flags {
+		if !strings.HasPrefix(known, name) {
+			continue
+		}
+		if full != "" {
+			return ""
+		}
+		full = known
+	}
+	return full
 }
 
 func toolOf(args []string) (*tool, []string) {

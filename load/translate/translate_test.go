@@ -64,3 +64,24 @@ func FuzzOf(f *testing.F) {
 		}
 	})
 }
+
+// Command lines as others publish them: flags that argparse lets shorten, sets that the
+// tool fetches, and flags of several words.
+func TestPublishedCommands(t *testing.T) {
+	for command, want := range map[string][2]string{ // what is in it, what is not
+		"python3 -m sglang.bench_serving --backend sglang --dataset-name random --num-prompts 1000 --random-input 1024 --random-output 1024 --random-range-ratio 0.5": {"--input-tokens uniform:512,1536 --output-tokens uniform:512,1536", "no equal"},
+		"vllm bench serve --backend openai-chat --model m --dataset-name hf --dataset-path lmarena-ai/VisionArena-Chat":                                               {"dataset-name hf: no equal", "--workload lmarena"},
+		"aiperf profile -m m --url localhost:1 --server-metrics localhost:2 localhost:3 --request-count 50":                                                           {"--requests 50", "localhost:3"},
+		"vllm bench serve --model m --random 5": {"--random: no equal", "--input-tokens 5"},
+	} {
+		c, err := Of(strings.Fields(command))
+		if err != nil {
+			t.Errorf("%s: %v", command, err)
+			continue
+		}
+		got := strings.Join(c.Args, " ") + "\n" + strings.Join(c.Notes, "\n")
+		if !strings.Contains(got, want[0]) || strings.Contains(got, want[1]) {
+			t.Errorf("%s: %s", command, got)
+		}
+	}
+}

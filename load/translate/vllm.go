@@ -3,6 +3,7 @@ package translate
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -10,7 +11,8 @@ import (
 // vllm is `vllm bench serve`, and SGLang's bench_serving, which has its flags from it.
 // Source: vllm/benchmarks/serve.py and datasets.py, sglang/bench_serving.py.
 var vllm = &tool{
-	names: []string{"python3 -m sglang.bench_serving", "python -m sglang.bench_serving", "vllm bench serve"},
+	shortens: true,
+	names:    []string{"python3 -m sglang.bench_serving", "python -m sglang.bench_serving", "vllm bench serve"},
 	switches: []string{"ignore-eos", "save-result", "save-detailed", "append-result", "disable-tqdm", "profile", "insecure",
 		"trust-remote-code", "disable-shuffle", "plot-timeline", "plot-dataset-stats", "disable-stream", "disable-ignore-eos", "output-details", "skip-test-prompt"},
 	flags: map[string]func(*call, string){
@@ -98,9 +100,19 @@ func vllmEnd(c *call) {
 			c.note("--dataset-name %s: name the file with --workload; nothing is fetched", c.given["dataset-name"])
 		}
 	default:
+		if c.given["dataset-name"] == "hf" {
+			c.unset("workload") // no file: the name of a set that the tool fetches
+		}
 		c.note("--dataset-name %s: no equal here; --workload takes files, traces and %s", c.given["dataset-name"], "made texts")
 	}
 	c.note("TTFT counts from when a request was due and ends with the first token, not with a role chunk: report --lens vllm,vllm-rust shows the others")
+}
+
+// unset takes a flag back.
+func (c *call) unset(flag string) {
+	if i := slices.Index(c.args, "--"+flag); i >= 0 {
+		c.args = slices.Delete(c.args, i, i+2)
+	}
 }
 
 // around is a length, or the range about it.
