@@ -20,9 +20,9 @@ const (
 	NotFinite Reason = "failures have no value"
 	// NoValues: there is nothing to tell of.
 	NoValues Reason = "no values"
-	// BurstsUnseen goes with an interval that is given: nothing, or everything,
-	// was seen, which says nothing of whether it comes in bursts. In bursts of L
-	// the interval is L times as wide.
+	// BurstsUnseen goes with an interval that is given: all but one at most were
+	// alike, and one alone says as little as none of whether they come in bursts.
+	// In bursts of L the interval is L times as wide.
 	BurstsUnseen Reason = "holds if they come one by one"
 )
 
@@ -292,8 +292,8 @@ func settling(own LRV, most float64, worth Worth, level float64) Interval {
 }
 
 // Share is the share of requests of which something is true (failures, goodput),
-// in their order of time, and its interval. With none, or all, what is said holds
-// if they come one by one (BurstsUnseen).
+// in their order of time, and its interval. With none or one, or all or all but one,
+// what is said holds if they come one by one (BurstsUnseen).
 func Share(is []bool, level float64) Interval {
 	return ShareInterval(shareSeries(is), level)
 }
@@ -310,8 +310,12 @@ func ShareInterval(own LRV, level float64) Interval {
 	design := math.Max(1, own.Effect())
 	df := shareDF(design, math.Min(own.Mean, 1-own.Mean)*float64(n), own.Cosines)
 	e := effect{design: design, df: df, t: StudentQuantile((1+level)/2, df)}
-	return exactShare(own.Mean, e.size(n, level), level,
-		Interval{N: n, Moments: float64(n) / design, Effective: float64(n) / design, DF: df})
+	iv := Interval{N: n, Moments: float64(n) / design, Effective: float64(n) / design, DF: df}
+	if math.Round(float64(n)*math.Min(own.Mean, 1-own.Mean)) <= 1 {
+		// The design effect of a lone spike tells where it is, and nothing of others.
+		iv.Why = BurstsUnseen
+	}
+	return exactShare(own.Mean, e.size(n, level), level, iv)
 }
 
 func shareSeries(is []bool) LRV {

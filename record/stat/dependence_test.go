@@ -5,6 +5,8 @@ import (
 	"testing"
 
 	"pgregory.net/rapid"
+
+	"tokenmeter/base/random"
 )
 
 // The known answers were computed with numpy and scipy, apart from this package:
@@ -155,6 +157,49 @@ func TestIntervalsOfOddSeries(t *testing.T) {
 	}
 	if iv := Share(make([]bool, 300), 0.95); !iv.Given || iv.Lo != 0 || math.Abs(iv.Hi-(1-math.Pow(0.025, 1.0/300))) > 1e-12 || iv.Why != BurstsUnseen {
 		t.Errorf("no failure in 300: %+v", iv)
+	}
+}
+
+// A lone failure shows as little as none of whether failures come in bursts. Failures here
+// go on with a chance that makes bursts of that length on average (a chain of two states,
+// whose share of failures is known), so few that most runs meet two or three: what is said
+// without a condition may be wrong in 6 % of runs.
+func TestShareOfFewBursts(t *testing.T) {
+	const n, runs = 1000, 500
+	for _, c := range []struct{ length, bursts float64 }{{2, 3}, {3, 2}, {3, 3}, {5, 2}} {
+		begins, ends := c.bursts/n, 1/c.length
+		truth := begins / (begins + ends)
+		src := random.New(18, uint64(10*c.length+c.bursts))
+		wrong, lone := 0, 0
+		for range runs {
+			is, failing, seen := make([]bool, n), src.Float64() < truth, 0
+			for i := range is {
+				if is[i] = failing; failing {
+					seen++
+				}
+				if u := src.Float64(); failing {
+					failing = u >= ends
+				} else {
+					failing = u < begins
+				}
+			}
+			iv := Share(is, 0.95)
+			if (iv.Why == BurstsUnseen) != (seen <= 1) {
+				t.Fatalf("%d failures: %+v", seen, iv)
+			}
+			if !(iv.Lo <= truth && truth <= iv.Hi) {
+				if iv.Why == "" {
+					wrong++
+				} else if seen == 1 {
+					lone++
+				}
+			}
+		}
+		// Three standard errors of a count of 6 %.
+		if most := 0.06*runs + 3*math.Sqrt(0.06*0.94*runs); float64(wrong) > most {
+			t.Errorf("%g bursts of %g: wrong in %d of %d runs", c.bursts, c.length, wrong, runs)
+		}
+		t.Logf("%g bursts of %g: wrong in %d of %d runs without a condition, and in %d with one failure", c.bursts, c.length, wrong, runs, lone)
 	}
 }
 

@@ -26,7 +26,21 @@ func checkWords(c *metric.Checks) string {
 	if c == nil {
 		return ""
 	}
-	return fmt.Sprintf("%s right%s, %s of %s", typeset.Percent(c.Rate.Or(0)), typeset.ShareInterval(c.CI95), typeset.Exact(c.Passed), typeset.Exact(c.N))
+	return fmt.Sprintf("%s right%s, %s of %s", typeset.Percent(c.Rate.Or(0)), shareInterval(c.CI95, c.Passed, c.N), typeset.Exact(c.Passed), typeset.Exact(c.N))
+}
+
+// shareInterval is the interval of good of all, and what it takes for granted where
+// all but one at most are alike: nothing was seen of whether the others come in bursts.
+func shareInterval(ci *[2]float64, good, all int64) string {
+	text := typeset.ShareInterval(ci)
+	switch {
+	case ci == nil:
+	case all-good <= 1:
+		text += " if bad ones come one by one"
+	case good <= 1:
+		text += " if good ones come one by one"
+	}
+	return text
 }
 
 func taskWords(t *metric.Tasks) string {
@@ -41,7 +55,7 @@ func taskWords(t *metric.Tasks) string {
 	if !ok {
 		return fmt.Sprintf("%s begun, none ended", typeset.Exact(t.Total))
 	}
-	text := fmt.Sprintf("%s done%s%s, %s of %s", typeset.Percent(share), within, typeset.ShareInterval(t.CI95), typeset.Exact(t.InTime), typeset.Exact(t.OK+t.Failed))
+	text := fmt.Sprintf("%s done%s%s, %s of %s", typeset.Percent(share), within, shareInterval(t.CI95, t.InTime, t.OK+t.Failed), typeset.Exact(t.InTime), typeset.Exact(t.OK+t.Failed))
 	if p50, ok := t.Duration.P50.Get(); ok {
 		text += fmt.Sprintf("; p50 %s", typeset.Span(p50, typeset.Digits{Round: true}))
 		if model, ok := t.Model.P50.Get(); ok {

@@ -308,7 +308,7 @@ func goodput(r *run.Run) string {
 		return typeset.Missing + " (no request could be judged)"
 	}
 	text := fmt.Sprintf("%s good", typeset.Percent(share))
-	text += typeset.ShareInterval(g.FractionCI95)
+	text += shareInterval(g.FractionCI95, g.Good, g.Good+g.Bad)
 	text += fmt.Sprintf(", %s of %s", typeset.Exact(g.Good), typeset.Exact(g.Good+g.Bad))
 	if v, ok := g.RequestsPerS.Get(); ok {
 		text += fmt.Sprintf(", %s good requests/s", typeset.Rate(v))
