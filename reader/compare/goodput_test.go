@@ -1,10 +1,12 @@
 package compare
 
 import (
+	"math/rand/v2"
 	"testing"
 
 	"tokenmeter/record/objective"
 	"tokenmeter/record/stat"
+	"tokenmeter/record/timeline"
 )
 
 // 120 bad requests of 1,000 in three bursts are three events: they leave a promise of
@@ -36,5 +38,35 @@ func TestGoodputOfBursts(t *testing.T) {
 	}
 	if got, _ := goodputOf(o, made(func(i int) bool { return i%333 < 40 }), &Options{AllowLowN: true}); got.State != objective.Missed {
 		t.Errorf("as it came: %s", got.State)
+	}
+}
+
+// Ten of 200 requests begin so late that they miss the objective, and none of the other
+// side's: by Fisher's exact test that comes by chance in 0.2 % of pairs. The percentiles are
+// worth too few requests to say so; the share of those that keep the objective breaks its gate.
+func TestTailOfFewRequestsBreaksGoodput(t *testing.T) {
+	gates := mustGates(t, "goodput -1pp")
+	side := func(name string, i int, late bool) Group {
+		rng := rand.New(rand.NewPCG(5, uint64(i)))
+		list := server{tpot: 20, cv: 0.1}.records(rng, 200)
+		for j := range list {
+			ttft := 500 + 50*max(-3, min(3, rng.NormFloat64()))
+			if late && j%20 == 7 {
+				ttft *= 2.5
+			}
+			list[j].TTFTMS = timeline.Some(ttft)
+		}
+		m := manifest(name, i)
+		m.Objectives = []string{"p95 ttft < 800ms"}
+		return Group{Name: name, Runs: []*Run{fromRecords(m, list, gates...)}}
+	}
+	for late, want := range map[bool]GateState{true: Broken, false: Held} {
+		r := mustCompare(t, side("A", 0, false), side("B", 1, late), Options{Gates: gates})
+		if row := findRow(t, r, "ttft_ms", "p99"); row.Needed() == 0 {
+			t.Errorf("late %v: p99 of 200 requests is %s", late, row.Word())
+		}
+		if g := r.Gates[0]; g.State != want {
+			t.Errorf("late %v: the gate is %s: %s", late, g.State, g.Words())
+		}
 	}
 }

@@ -117,12 +117,33 @@ func untestedNotes(r *compare.Result) []string {
 		return nil
 	}
 	const tooFew = "too few requests, since those close in time are alike and count as fewer; in brackets how many in all a side would do"
-	return because("Not tested", r, func(row *compare.Row) (why, name string) {
+	notes := because("Not tested", r, func(row *compare.Row) (why, name string) {
 		if n := row.Needed(); n > 0 {
 			return tooFew, rowName(row) + " (" + typeset.Exact(n) + ")"
 		}
 		return row.Why, rowName(row)
 	})
+	return append(notes, tailNotes(r)...)
+}
+
+// tailNotes say how a tail is compared of which the runs are too short to tell a percentile:
+// as the share of requests within a limit. The limit has to be set before anybody looked.
+func tailNotes(r *compare.Result) []string {
+	var tail *compare.Row
+	for i := range r.Rows {
+		row := &r.Rows[i]
+		if row.Metric == "goodput" {
+			return nil
+		}
+		if tail == nil && row.Needed() > 0 && row.Stat != "p50" && strings.HasSuffix(row.Metric, "_ms") {
+			tail = row
+		}
+	}
+	if tail == nil {
+		return nil
+	}
+	return []string{fmt.Sprintf(`Fewer requests tell the share of those within a limit: measure both sides with --objective "%s %s < LIMIT", set before you look, and compare with --gate "goodput -1pp".`,
+		tail.Stat, strings.TrimSuffix(tail.Metric, "_ms"))}
 }
 
 // because has a line for each reason, with the figures that have it.
