@@ -165,9 +165,13 @@ func (c *call) or(fallback string, names ...string) string {
 }
 
 // to gives a flag another name.
+//
+//go:noinline
 func to(flag string) func(*call, string) { return func(c *call, v string) { c.set(flag, v) } }
 
 // seconds gives a number of seconds another name.
+//
+//go:noinline
 func seconds(flag string) func(*call, string) {
 	return func(c *call, v string) { c.set(flag, v+"s") }
 }
@@ -176,6 +180,8 @@ func seconds(flag string) func(*call, string) {
 func same(*call, string) {}
 
 // says is for what has no equal, with the reason.
+//
+//go:noinline
 func says(why string) func(*call, string) { return func(c *call, _ string) { c.note("%s", why) } }
 
 func address(c *call, v string) {

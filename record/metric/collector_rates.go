@@ -3,6 +3,7 @@ package metric
 import (
 	"cmp"
 	"slices"
+	"sort"
 
 	"tokenmeter/record/timeline"
 )
@@ -55,13 +56,22 @@ func (s *sent) rate() timeline.Opt[float64] {
 	return rate(s.n, until-s.firstStart)
 }
 
+// byStart sorts by package sort: of slices' generic sort a copy for this struct weighs
+// 30 kB in the binary, for a tenth of a second in a million requests.
+type byStart []row
+
+func (rows byStart) Len() int      { return len(rows) }
+func (rows byStart) Swap(i, j int) { rows[i], rows[j] = rows[j], rows[i] }
+func (rows byStart) Less(i, j int) bool {
+	a, b := &rows[i], &rows[j]
+	if a.start != b.start {
+		return a.start < b.start
+	}
+	return cmp.Or(cmp.Compare(a.due, b.due), cmp.Compare(a.end, b.end), cmp.Compare(a.request, b.request)) < 0
+}
+
 func (c *Collector) windows() windows {
-	slices.SortFunc(c.rows, func(a, b row) int {
-		if a.start != b.start {
-			return cmp.Compare(a.start, b.start)
-		}
-		return cmp.Or(cmp.Compare(a.due, b.due), cmp.Compare(a.end, b.end), cmp.Compare(a.request, b.request))
-	})
+	sort.Sort(byStart(c.rows))
 	w := windows{rows: c.measured()}
 	for i := range w.rows {
 		r := &w.rows[i]

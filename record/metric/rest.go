@@ -1,9 +1,9 @@
 package metric
 
 import (
-	"cmp"
 	"math/bits"
 	"slices"
+	"sort"
 
 	"tokenmeter/record/timeline"
 )
@@ -118,7 +118,7 @@ func (r *rest) stalls(tl *timeline.Timeline) int64 {
 	}
 	eachGapUS(tl, func(us int64, _ timeline.Event) { add(float64(us), 1) })
 	r.chunkGaps.each(add)
-	slices.SortFunc(all, func(a, b gap) int { return cmp.Compare(a.us, b.us) })
+	sort.Slice(all, func(i, j int) bool { return all[i].us < all[j].us })
 	at := func(rank int64) float64 {
 		for _, g := range all {
 			if rank < g.n {

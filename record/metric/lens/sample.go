@@ -2,7 +2,7 @@ package lens
 
 import (
 	"math"
-	"slices"
+	"sort"
 
 	"tokenmeter/record/stat"
 	"tokenmeter/record/timeline"
@@ -86,15 +86,7 @@ func (w *weighted) quantile(p float64) opt {
 	if weight <= 0 {
 		return opt{}
 	}
-	slices.SortFunc(w.values, func(a, b weightedValue) int {
-		switch {
-		case a.value < b.value:
-			return -1
-		case a.value > b.value:
-			return 1
-		}
-		return 0
-	})
+	sort.Slice(w.values, func(i, j int) bool { return w.values[i].value < w.values[j].value })
 	sum, same := 0.0, 0.0
 	for i, v := range w.values {
 		same += v.weight
