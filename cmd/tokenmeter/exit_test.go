@@ -28,7 +28,9 @@ func TestExitCodesOfEveryCommand(t *testing.T) {
 		urls[kind] = s.URL
 	}
 	none := func(string) (string, bool) { return "", false } // CI is not set
-	const ask = "--model m --preflight none --server-metrics off --warmup 0 --concurrency 2 --duration 300ms --grace 0s"
+	// Who answers is asked so many times; who does not is waited for so long.
+	const ask = "--model m --preflight none --server-metrics off --warmup 0 --concurrency 2 LENGTH --grace 0s"
+	length := map[string]string{"answered": "--requests 20", "failed": "--requests 20", "unanswered": "--duration 300ms", "cut": "--duration 300ms"}
 	const promise = "--objective p50_ttft<1h"
 	for _, c := range []struct {
 		command                           string // @ is the kind, URL its server, GOOD the one that answers, _ a space
@@ -58,7 +60,7 @@ func TestExitCodesOfEveryCommand(t *testing.T) {
 		{"report i@", 0, 0, 0, 0},
 	} {
 		for kind, want := range map[string]int{"answered": c.answered, "failed": c.failed, "unanswered": c.unanswered, "cut": c.cut} {
-			args := strings.Fields(strings.NewReplacer("@", kind, "URL", urls[kind], "GOOD", urls["answered"]).Replace(c.command))
+			args := strings.Fields(strings.NewReplacer("@", kind, "LENGTH", length[kind], "URL", urls[kind], "GOOD", urls["answered"]).Replace(c.command))
 			for i := range args {
 				args[i] = strings.ReplaceAll(args[i], "_", " ")
 			}
