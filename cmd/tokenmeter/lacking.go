@@ -7,7 +7,7 @@ import (
 )
 
 // leanLacks are the commands and flags that the build tag lean leaves out.
-var leanLacks = []string{"serve", "proxy", "probe", "trend", "slo", "translate", "rerun", "history", "merge", "--server-metrics", "--telemetry", "--hardware",
+var leanLacks = []string{"serve", "proxy", "probe", "trend", "slo", "translate", "rerun", "history", "merge", "--server-metrics", "--telemetry", "--telemetry-key-env", "--hardware",
 	"--before-point", "--after-point", "--reset-cache", "--server-profile", "--profile-at", "--profile-for", "--profile-files", "--control-limit"}
 
 // lacking is the error of a command line that asks a lean build for what only a whole one
