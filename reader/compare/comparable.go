@@ -272,6 +272,22 @@ func state(side string, g Group) []Reason {
 	return list
 }
 
+// likewise leaves out of reasons what earlier ones of their name have said word for word
+// after the first sentence: the same advice twice makes readers pass over both.
+func likewise(earlier, reasons []Reason) []Reason {
+	for i := range reasons {
+		r := &reasons[i]
+		head, advice, found := strings.Cut(r.Says, ". ")
+		if found && slices.ContainsFunc(earlier, func(e Reason) bool {
+			_, said, ok := strings.Cut(e.Says, ". ")
+			return ok && e.Name == r.Name && said == advice
+		}) {
+			r.Says = head
+		}
+	}
+	return reasons
+}
+
 // partly says which figures of an invalid run hold all the same; empty: none does, or
 // the run is not invalid.
 func (f *Facts) partly() string {

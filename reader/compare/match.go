@@ -13,7 +13,7 @@ import (
 func match(baseline, candidate Group, o *Options) ([]*pairing, []Reason) {
 	var reasons []Reason
 	reasons = append(reasons, state("the baseline", baseline)...)
-	reasons = append(reasons, state(candidate.Name, candidate)...)
+	reasons = append(reasons, likewise(reasons, state(candidate.Name, candidate))...)
 	groups := alike(baseline.Runs)
 	var pairs []*pairing
 	if len(groups) == 1 {

@@ -84,3 +84,19 @@ func TestHeadlineOfOpenFigures(t *testing.T) {
 		t.Error(got)
 	}
 }
+
+// What both sides suffer from is explained once; what only one does is explained there.
+func TestReasonsAreNotRepeated(t *testing.T) {
+	why := func(name, says string) Reason { return Reason{Name: name, Level: Warn, Says: says} }
+	earlier := []Reason{why("suspect", "the baseline is suspect: cores were 72 % busy. Use a quieter machine.")}
+	got := likewise(earlier, []Reason{
+		why("suspect", "pr is suspect: cores were 71 % busy. Use a quieter machine."),
+		why("suspect", "pr is suspect: it stalled. Look at it."),
+		why("partial", "pr was stopped. Use a quieter machine."),
+	})
+	for i, want := range []string{"pr is suspect: cores were 71 % busy", "pr is suspect: it stalled. Look at it.", "pr was stopped. Use a quieter machine."} {
+		if got[i].Says != want {
+			t.Errorf("%q, want %q", got[i].Says, want)
+		}
+	}
+}

@@ -2,6 +2,7 @@ package report
 
 import (
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 
@@ -129,13 +130,19 @@ func untestedNotes(r *compare.Result) []string {
 // tailNotes say how a tail is compared of which the runs are too short to tell a percentile:
 // as the share of requests within a limit. The limit has to be set before anybody looked.
 func tailNotes(r *compare.Result) []string {
-	var tail *compare.Row
+	var tail *compare.Row // the one that looks worst
+	worst := func(row *compare.Row) float64 {
+		if !row.Bad() {
+			return 0
+		}
+		return math.Abs(row.DiffPct.Or(0))
+	}
 	for i := range r.Rows {
 		row := &r.Rows[i]
 		if row.Metric == "goodput" {
 			return nil
 		}
-		if tail == nil && row.Needed() > 0 && row.Stat != "p50" && strings.HasSuffix(row.Metric, "_ms") {
+		if row.Needed() > 0 && row.Stat != "p50" && strings.HasSuffix(row.Metric, "_ms") && (tail == nil || row.Metric != tail.Metric && worst(row) > worst(tail)) {
 			tail = row
 		}
 	}
