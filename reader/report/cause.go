@@ -23,11 +23,13 @@ func causeOf(r *run.Run, metric string, limitMS float64) string {
 	}
 	span := func(ms float64) string { return typeset.Span(ms, typeset.Digits{}) }
 	text := fmt.Sprintf("On average the server had a request in its queue for %s and in prefill for %s: ", span(queue), span(prefill))
-	switch network := d.NetworkMS.Or(0); {
+	switch network, rest := d.NetworkMS.Or(0), d.ServerRestMS.Or(0); {
 	case prefill > limitMS:
 		return text + "prefill alone is beyond the limit; shorter prompts, a prefix cache, a faster server or fewer requests beside it shorten it."
 	case network > queue && network > prefill:
 		return text + fmt.Sprintf("%s went on the way between, in a proxy or the network.", span(network))
+	case rest > queue && rest > prefill:
+		return text + fmt.Sprintf("%s more went in the server, which it books to neither; less load shortens it where that is waiting for its engine.", span(rest))
 	case queue > prefill:
 		return text + "most is the queue; less load, or more slots or replicas, shortens it."
 	}

@@ -15,6 +15,8 @@ func TestCause(t *testing.T) {
 	parts := func(queue, prefill, network float64) *metric.Decomposition {
 		return &metric.Decomposition{Source: "replies", QueueMS: timeline.Some(queue), PrefillMS: timeline.Some(prefill), NetworkMS: timeline.Some(network)}
 	}
+	uncounted := parts(20, 70, 2)
+	uncounted.ServerRestMS = timeline.Some(180.0)
 	for name, c := range map[string]struct {
 		metric string
 		d      *metric.Decomposition
@@ -24,6 +26,7 @@ func TestCause(t *testing.T) {
 		"prefill too long": {"ttft", parts(433, 190, 2), "prefill alone is beyond the limit"},
 		"prefill":          {"ttft", parts(1, 70, 2), "most is prefill"},
 		"network":          {"ttft", parts(1, 7, 60), "60.0 ms went on the way between"},
+		"uncounted":        {"ttft", uncounted, "0.180 s more went in the server"},
 		"nobody told":      {"ttft", &metric.Decomposition{}, ""},
 		"half told":        {"ttft", &metric.Decomposition{Source: "replies", QueueMS: timeline.Some(1.0)}, ""},
 		"other metric":     {"tpot", parts(433, 70, 2), ""},
