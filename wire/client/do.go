@@ -244,6 +244,9 @@ func (x *exchange) redirect() error {
 	case location == "":
 		return fmt.Errorf("HTTP %d without a location", x.rd.status)
 	case x.rd.status != http.StatusTemporaryRedirect && x.rd.status != http.StatusPermanentRedirect:
+		if x.msg.upgrade != "" { // a handshake is a GET
+			return fmt.Errorf("HTTP %d redirects to %s; use that URL", x.rd.status, shown)
+		}
 		return fmt.Errorf("HTTP %d redirects to %s and would turn the POST into a GET; use that URL", x.rd.status, shown)
 	case x.tl.Redirects >= maxRedirects:
 		return fmt.Errorf("more than %d redirects, the last to %s", maxRedirects, shown)

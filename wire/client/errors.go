@@ -87,15 +87,19 @@ func resourceFailure(err error) *failure {
 	return &failure{class: timeline.ClientResource, msg: hint + ": " + bare(err).Error()}
 }
 
-// tlsFailure words what went wrong in the handshake.
-func tlsFailure(err error, name string) *failure {
+// tlsFailure words what went wrong in the handshake with a target.
+func tlsFailure(err error, to target) *failure {
 	var (
 		unknown  x509.UnknownAuthorityError
 		hostname x509.HostnameError
 		invalid  x509.CertificateInvalidError
 		record   tls.RecordHeaderError
 		hint     string
+		plain    = "http://"
 	)
+	if to.ws {
+		plain = "ws://"
+	}
 	if f := resourceFailure(err); f != nil {
 		return f
 	}
@@ -107,12 +111,12 @@ func tlsFailure(err error, name string) *failure {
 	case errors.As(err, &invalid):
 		hint = "; the certificate is not valid: renew it, give its authority, or do not verify it"
 	case errors.As(err, &record):
-		hint = "; the server does not speak TLS on this port: use http://"
+		hint = "; the server does not speak TLS on this port: use " + plain
 	case errors.Is(err, io.EOF) || lost(err):
 		err = errors.New("the server closed the connection")
-		hint = "; if it does not speak TLS on this port, use http://"
+		hint = "; if it does not speak TLS on this port, use " + plain
 	}
-	return &failure{class: timeline.TLS, msg: fmt.Sprintf("TLS handshake with %s failed: %v%s", name, bare(err), hint)}
+	return &failure{class: timeline.TLS, msg: fmt.Sprintf("TLS handshake with %s failed: %v%s", to.address, bare(err), hint)}
 }
 
 func dnsWords(err *net.DNSError) string {

@@ -1,6 +1,7 @@
 package client
 
 import (
+	"crypto/tls"
 	"crypto/x509"
 	"errors"
 	"fmt"
@@ -58,9 +59,13 @@ func TestTLSFailureHints(t *testing.T) {
 		{syscall.ECONNRESET, "http://"},
 		{errors.New("tls: handshake failure"), "handshake failure"},
 	} {
-		f := tlsFailure(tc.err, "h:443")
+		f := tlsFailure(tc.err, target{address: "h:443"})
 		if f.class != timeline.TLS || !strings.Contains(f.msg, tc.hint) {
 			t.Errorf("%v: got %s %q, want %q", tc.err, f.class, f.msg, tc.hint)
 		}
+	}
+	f := tlsFailure(tls.RecordHeaderError{}, target{address: "h:443", ws: true})
+	if !strings.HasSuffix(f.msg, "use ws://") {
+		t.Errorf("of a WebSocket: %q", f.msg)
 	}
 }

@@ -168,7 +168,7 @@ func (c *Client) http2Failure(err error) *failure {
 	case errors.As(err, &proxy), errors.As(err, &dns), errors.As(err, &op) && op.Op == "dial":
 		return dialFailure(err, c.target.address)
 	case isTLS(err):
-		return tlsFailure(err, c.target.address)
+		return tlsFailure(err, c.target)
 	case strings.Contains(text, "looked like an HTTP/1.1 header"), strings.Contains(text, "malformed HTTP"), strings.Contains(text, "could not be established"),
 		strings.Contains(text, "unexpected ALPN protocol"), strings.Contains(text, "no application protocol"), strings.Contains(text, "HTTP_1_1_REQUIRED"):
 		return &failure{class: timeline.Parse, msg: "the server does not speak HTTP/2: " + text + "; ask it by HTTP/1.1"}

@@ -282,6 +282,9 @@ func (w *webSocket) take(op framing.Op, data []byte) error {
 		if w.x == nil {
 			return nil // nobody asked for it
 		}
+		if w.fresh && len(w.lines) == 0 && string(bytes.TrimSpace(data)) == "[DONE]" {
+			return nil // of the reply before, which ended without it
+		}
 		from := len(w.lines)
 		w.lines = append(append(w.lines, data...), '\n')
 		for i, c := range w.lines[from : len(w.lines)-1] {

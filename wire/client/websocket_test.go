@@ -400,6 +400,27 @@ func TestWebSocketMessages(t *testing.T) {
 	}
 }
 
+// A gateway that passes events of HTTP on may say [DONE] behind the end of a reply:
+// it may come when the next turn has been asked for, and is none of its reply.
+func TestWebSocketDone(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := &turnServer{turn: func(n int, _ map[string]any) []string {
+			if n == 0 {
+				return append(reply("r"), "75ms TEXT [DONE]")
+			}
+			return append([]string{"5ms TEXT [DONE]\n"}, reply("r")...)
+		}}
+		c := turnClient(t, &fake{serve: s.serve}, nil)
+		for range 3 {
+			tl := turnOf(t.Context(), c, "1", "", "hi")
+			if tl.Outcome != timeline.OK || tl.Text != "AB" || len(tokens(tl)) != 2 {
+				t.Errorf("%s %v: %v %q", tl.Outcome, tl.Error, tokens(tl), tl.Text)
+			}
+		}
+		want(t, "connections", c.Stats().Opened, 1)
+	})
+}
+
 // A server that answers the handshake by HTTP is told apart as over HTTP.
 func TestWebSocketRefused(t *testing.T) {
 	switchTo := "HTTP/1.1 101 Switching Protocols\r\nupgrade: websocket\r\nconnection: upgrade\r\n"
@@ -415,6 +436,7 @@ func TestWebSocketRefused(t *testing.T) {
 		"503":            {whole("503 Service Unavailable", "text/plain", "busy"), timeline.HTTP5xx, "busy"},
 		"a web page":     {whole("200 OK", "text/html", "<html>"), timeline.Parse, "HTTP 200 instead of 101"},
 		"a redirection":  {whole("307 Temporary Redirect", "text/plain", "", "location: /v2/responses"), timeline.RedirectRefused, "307"},
+		"another place":  {whole("302 Found", "text/plain", "", "location: /v2/responses"), timeline.RedirectRefused, "redirects to /v2/responses; use that URL"},
 		"a wrong accept": {switchTo + "sec-websocket-accept: x\r\n\r\n", timeline.Parse, "Sec-WebSocket-Accept"},
 		"no accept":      {switchTo + "\r\n", timeline.Parse, "Sec-WebSocket-Accept"},
 		"another":        {"HTTP/1.1 101 Switching Protocols\r\nupgrade: h2c\r\nconnection: upgrade\r\n\r\n", timeline.Parse, "another protocol"},
