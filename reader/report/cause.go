@@ -2,18 +2,60 @@ package report
 
 import (
 	"fmt"
+	"math"
 
+	"tokenmeter/reader/report/gather"
 	"tokenmeter/reader/typeset"
+	"tokenmeter/record/metric"
 	"tokenmeter/record/run"
 )
 
-// causeOf says which part of the time before the first token breaks an objective on it,
-// and so what would help, where the server told its queue and its prefill; else empty.
+// causeOf says what broke an objective and so what would help, as far as the records
+// tell; else empty.
+func causeOf(r *run.Run, c *gather.Gathered, of string, limitMS float64) string {
+	switch of {
+	case "ttft":
+		return causeOfTTFT(r.Decomposition, limitMS)
+	case "tpot":
+		return causeOfTPOT(c, limitMS)
+	}
+	return ""
+}
+
+// causeOfTPOT tells answers that stood still from those that were slow throughout.
+func causeOfTPOT(c *gather.Gathered, limitMS float64) string {
+	var slow, others, slowStood, othersStood int
+	for i := range c.Requests {
+		switch q := &c.Requests[i]; {
+		case !q.OK || math.IsNaN(q.TPOT):
+		case q.TPOT > limitMS:
+			slow++
+			if q.Stalled {
+				slowStood++
+			}
+		default:
+			others++
+			if q.Stalled {
+				othersStood++
+			}
+		}
+	}
+	switch {
+	case slow == 0:
+		return ""
+	case 2*slowStood < slow:
+		return fmt.Sprintf("%d of these %d stood still in the middle, so it is the pace as a whole; less load, a smaller batch or a faster server quickens it.", slowStood, slow)
+	}
+	return fmt.Sprintf("%d of these %d answers stood still for over 200 ms in the middle, of the others %d of %d: look at what the server did then, such as prefill of other prompts, preemption, or another program on its cores.",
+		slowStood, slow, othersStood, others)
+}
+
+// causeOfTTFT says which part of the time before the first token breaks an objective on it,
+// where the server told its queue and its prefill; else empty.
 // The parts are means of all requests, the objective mostly is on a tail: so it names
 // what is largest, or prefill where that alone, without any queue, is beyond the limit.
-func causeOf(r *run.Run, metric string, limitMS float64) string {
-	d := r.Decomposition
-	if metric != "ttft" || d == nil || d.Source == "" {
+func causeOfTTFT(d *metric.Decomposition, limitMS float64) string {
+	if d == nil || d.Source == "" {
 		return ""
 	}
 	queue, hasQueue := d.QueueMS.Get()

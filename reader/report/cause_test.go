@@ -1,9 +1,11 @@
 package report
 
 import (
+	"math"
 	"strings"
 	"testing"
 
+	"tokenmeter/reader/report/gather"
 	"tokenmeter/record/metric"
 	"tokenmeter/record/run"
 	"tokenmeter/record/timeline"
@@ -32,9 +34,34 @@ func TestCause(t *testing.T) {
 		"other metric":     {"tpot", parts(433, 70, 2), ""},
 		"none":             {"ttft", nil, ""},
 	} {
-		got := causeOf(&run.Run{Summary: metric.Summary{Decomposition: c.d}}, c.metric, 80)
+		got := causeOf(&run.Run{Summary: metric.Summary{Decomposition: c.d}}, &gather.Gathered{}, c.metric, 80)
 		if (got == "") != (c.want == "") || !strings.Contains(got, c.want) {
 			t.Errorf("%s: %q", name, got)
 		}
+	}
+}
+
+// Slow answers that stood still are told from those that were slow throughout.
+func TestCauseOfTPOT(t *testing.T) {
+	made := func(slow, stood, others int) *gather.Gathered {
+		c := &gather.Gathered{}
+		for i := range slow {
+			c.Requests = append(c.Requests, gather.Request{OK: true, TPOT: 30, Stalled: i < stood})
+		}
+		for range others {
+			c.Requests = append(c.Requests, gather.Request{OK: true, TPOT: 10}, gather.Request{OK: false, TPOT: 90}, gather.Request{OK: true, TPOT: math.NaN()})
+		}
+		return c
+	}
+	for want, c := range map[string]*gather.Gathered{
+		"9 of these 18 answers stood still for over 200 ms in the middle, of the others 0 of 102:": made(18, 9, 102),
+		"8 of these 18 stood still in the middle, so it is the pace as a whole":                    made(18, 8, 102),
+	} {
+		if got := causeOf(&run.Run{}, c, "tpot", 12); !strings.HasPrefix(got, want) {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+	if got := causeOf(&run.Run{}, made(0, 0, 5), "tpot", 12); got != "" {
+		t.Error(got)
 	}
 }

@@ -29,7 +29,7 @@ func Why(r *run.Run, requests iter.Seq2[*timeline.Timeline, error], missed []obj
 		if !ok {
 			continue
 		}
-		beyond = append(beyond, strings.Join(nonEmpty(f.Text+".", worst(of, o.Limit, c), f.Detail, causeOf(r, o.Metric, o.Limit)), " "))
+		beyond = append(beyond, strings.Join(nonEmpty(f.Text+".", worst(of, o.Limit, c), f.Detail, causeOf(r, c, o.Metric, o.Limit)), " "))
 	}
 	return beyond, failedHow(r, c)
 }
@@ -125,7 +125,7 @@ func whyMissed(r *run.Run, v *view.View, c *gather.Gathered) (list []finding) {
 		o := &r.Goodput.Objectives[i]
 		if i < len(v.Objectives) && (v.Objectives[i].State == view.Missed || v.Objectives[i].State == view.Voided && o.State == objective.Missed) {
 			if f, ok := missedAt(o, c); ok {
-				f.Detail = strings.Join(nonEmpty(f.Detail, causeOf(r, o.Metric, o.Limit)), " ")
+				f.Detail = strings.Join(nonEmpty(f.Detail, causeOf(r, c, o.Metric, o.Limit)), " ")
 				list = append(list, f)
 			}
 		}

@@ -32,14 +32,15 @@ type Gathered struct {
 // Request is one measured request, small enough to keep all of them. What was
 // not measured is NaN.
 type Request struct {
-	ID               int64
-	Due              int64 // µs
-	TTFT, TPOT, E2E  float64
-	Input, InFlight  float64
-	Fresh            bool // on a new connection
-	OK, ReusedKnown  bool
-	stalled, Classed bool
-	class            timeline.Outcome
+	ID              int64
+	Due             int64 // µs
+	TTFT, TPOT, E2E float64
+	Input, InFlight float64
+	Fresh           bool // on a new connection
+	OK, ReusedKnown bool
+	Stalled         bool // stood still in the middle of its answer, as of Gathered.Stalls
+	Classed         bool
+	class           timeline.Outcome
 }
 
 // Stall is a long pause in the middle of an answer.
@@ -120,7 +121,7 @@ func newRequest(tl *timeline.Timeline, v *metric.Values) Request {
 		TTFT: orNaN(v.TTFTMS), TPOT: orNaN(v.TPOTMS), E2E: orNaN(v.E2EMS),
 		Input: float64(tl.Usage.Input.Or(0)), Fresh: known && !reused, ReusedKnown: known,
 		OK: tl.Outcome == timeline.OK, Classed: tl.Outcome.Failed(), class: tl.Outcome,
-		stalled: v.Stalls.Or(0) > 0}
+		Stalled: v.Stalls.Or(0) > 0}
 }
 
 func orNaN(o timeline.Opt[float64]) float64 { return o.Or(math.NaN()) }
