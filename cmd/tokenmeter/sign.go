@@ -30,13 +30,21 @@ func (c *targetFlags) sign(cfg *client.Config, check *checker, a *app) {
 		a.warn("warning: requests are not signed, as %s would carry AWS_SESSION_TOKEN in clear; use https://", host)
 		return
 	}
+	from := ""
 	for _, name := range []string{"AWS_REGION", "AWS_DEFAULT_REGION"} {
 		if region == "" {
-			region = value(name)
+			from, region = name, value(name)
 		}
 	}
-	if region == "" {
+	switch {
+	case region == "":
 		check.addf("AWS_REGION: it is empty, and %s does not tell the region that requests are signed for: set it", host)
+		return
+	case strings.ContainsFunc(region, outOfScope):
+		check.addf("%s: %.40q is no region; set it to one like eu-west-1", from, region)
+		return
+	case strings.ContainsFunc(access, outOfScope):
+		check.addf("AWS_ACCESS_KEY_ID: it holds a character that no key's id has, as a blank, a comma or a line end: set it again")
 		return
 	}
 	if cfg.Sign = signer(access, secret, token, region); cfg.Sign == nil {
@@ -50,6 +58,10 @@ func (c *targetFlags) sign(cfg *client.Config, check *checker, a *app) {
 		cfg.Header.Set("X-Amz-Security-Token", token) // which keeps it out of what is written
 	}
 }
+
+// outOfScope reports what would end a part of a signature's scope, or the header that
+// the scope is in.
+func outOfScope(r rune) bool { return r <= ' ' || r > '~' || r == '/' || r == ',' }
 
 // bedrockRegion is the region in the name of a host of Bedrock's; false for another host.
 func bedrockRegion(host string) (string, bool) {

@@ -51,7 +51,10 @@ func TestSignedKeysStaySecret(t *testing.T) {
 // Which requests are signed, and for which region.
 func TestSigned(t *testing.T) {
 	keys := map[string]string{"AWS_ACCESS_KEY_ID": "AKIDEXAMPLE", "AWS_SECRET_ACCESS_KEY": "canary-secret-key", "AWS_SESSION_TOKEN": "canary-session-token"}
-	const host = "https://bedrock-runtime.eu-west-1.amazonaws.com"
+	const (
+		host = "https://bedrock-runtime.eu-west-1.amazonaws.com"
+		own  = "http://127.0.0.1:9"
+	)
 	for _, c := range []struct {
 		name, url, key string
 		more           map[string]string
@@ -68,6 +71,13 @@ func TestSigned(t *testing.T) {
 		{"in clear", "http://bedrock-runtime.eu-west-1.amazonaws.com", "", nil, nil, "", ""},
 		{"a host of one's own", "http://127.0.0.1:9", "", map[string]string{"AWS_REGION": "eu-central-1", "AWS_ENDPOINT_URL_BEDROCK_RUNTIME": "http://127.0.0.1:9/x"}, nil, "eu-central-1", ""},
 		{"the other variable", "http://127.0.0.1:9", "", map[string]string{"AWS_DEFAULT_REGION": "ap-south-1", "AWS_ENDPOINT_URL_BEDROCK_RUNTIME": "http://127.0.0.1:9"}, nil, "ap-south-1", ""},
+		{"a region of two lines", own, "", map[string]string{"AWS_REGION": "eu\nX-Other: 1", amazonEndpoint: own}, nil, "", "AWS_REGION: "},
+		{"a path", own, "", map[string]string{"AWS_DEFAULT_REGION": "../x", amazonEndpoint: own}, nil, "", `AWS_DEFAULT_REGION: "../x"`},
+		{"two regions", own, "", map[string]string{"AWS_REGION": "eu-west-1,eu-west-2", amazonEndpoint: own}, nil, "", "AWS_REGION: "},
+		{"no region of ASCII", own, "", map[string]string{"AWS_REGION": "eu-wést-1", amazonEndpoint: own}, nil, "", "AWS_REGION: "},
+		{"a key's id of two lines", host, "", map[string]string{"AWS_ACCESS_KEY_ID": "AKID\r\nX-Other: 1"}, nil, "", "AWS_ACCESS_KEY_ID: "},
+		{"a key's id with a scope", host, "", map[string]string{"AWS_ACCESS_KEY_ID": "AKID/20260101"}, nil, "", "AWS_ACCESS_KEY_ID: "},
+		{"line ends around", host, "", map[string]string{"AWS_ACCESS_KEY_ID": " AKID\n"}, nil, "eu-west-1", ""},
 		{"no region", "http://127.0.0.1:9", "", map[string]string{"AWS_ENDPOINT_URL_BEDROCK_RUNTIME": "http://127.0.0.1:9"}, nil, "", "AWS_REGION"},
 	} {
 		a := &app{stderr: io.Discard, env: func(name string) (string, bool) {
