@@ -221,7 +221,7 @@ func (t *telemetry) close(a *app) {
 	}
 	for _, out := range t.writes {
 		if err := out.Close(ctx); err != nil {
-			a.warn("the receiver of --telemetry has not got the last figures (%d writes failed); the run itself lacks nothing", out.Failed())
+			a.warn("the receiver of --telemetry has not got the last figures: %v (%d writes failed); the run itself lacks nothing", err, out.Failed())
 		}
 	}
 	if t.server == nil {

@@ -102,6 +102,9 @@ func TestCollectorKeys(t *testing.T) {
 		http.Error(w, "no: "+r.Header.Get("Authorization"), http.StatusForbidden) // a receiver that repeats it
 	}))
 	defer collector.Close()
+	gone := httptest.NewServer(nil)
+	gone.Close()
+	dead := gone.URL
 	for _, c := range []struct {
 		flags          []string
 		otlp, receiver string
@@ -116,7 +119,7 @@ func TestCollectorKeys(t *testing.T) {
 		dir := t.TempDir()
 		var out bytes.Buffer
 		code := Main(append([]string{"bench", server.URL, "--model", "m", "--api", "openai-chat", "--requests", "3", "--warmup", "0", "--html",
-			"--telemetry", collector.URL, "--telemetry", collector.URL + "/api/v1/write", "--out", filepath.Join(dir, "run")}, c.flags...), &out, &out, env)
+			"--telemetry", collector.URL, "--telemetry", collector.URL + "/api/v1/write", "--telemetry", dead + "/api/v1/write?token=canary-query", "--out", filepath.Join(dir, "run")}, c.flags...), &out, &out, env)
 		if code != exitOK {
 			t.Fatalf("exit code %d: %s", code, out.String())
 		}
@@ -136,8 +139,10 @@ func TestCollectorKeys(t *testing.T) {
 		if strings.Contains(texts, "canary") {
 			t.Errorf("%v: a key of a collector is in what was written", c.flags)
 		}
-		if !strings.Contains(out.String(), "not got the last figures") {
-			t.Errorf("nothing is said of writes that were refused: %s", out.String())
+		for _, why := range []string{"not got the last figures: it answered HTTP 403", "not got the last figures: dial tcp"} {
+			if !strings.Contains(out.String(), why) {
+				t.Errorf("%q is not said: %s", why, out.String())
+			}
 		}
 	}
 }

@@ -4,10 +4,12 @@ import (
 	"bytes"
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"math"
 	"net/http"
+	"net/url"
 	"os"
 	"slices"
 	"strconv"
@@ -124,6 +126,9 @@ func (w *Writer) once(ctx context.Context) (err error) {
 	}
 	response, err := w.client.Do(request)
 	if err != nil {
+		if failed := new(url.Error); errors.As(err, &failed) {
+			return failed.Err // the URL's query may hold a key
+		}
 		return err
 	}
 	defer response.Body.Close()
