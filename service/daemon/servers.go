@@ -58,11 +58,15 @@ func (c *checker) tells(at string, u *Upstream, made *proxy.Upstream) {
 		default:
 			t.page, t.name = scrape.Named(text, &cfg), strings.TrimSuffix(where.Host+where.Path, "/metrics")
 		}
-		if seen[t.name] || seen[t.page.URL] { // one that is read twice would count twice
-			c.addf(at, "this page is named already")
+		// One that is read twice would count twice, wherever it is found.
+		places := append([]string{t.name, t.page.URL}, t.page.Else...)
+		if slices.ContainsFunc(places, func(place string) bool { return seen[place] }) {
+			c.addf(at, "this page is named already, or auto looks there too: leave one of them out")
 			continue
 		}
-		seen[t.name], seen[t.page.URL] = true, true
+		for _, place := range places {
+			seen[place] = true
+		}
 		c.p.tellings = append(c.p.tellings, t)
 	}
 }

@@ -146,16 +146,23 @@ func TestServersDisturbNobody(t *testing.T) {
 // What can be no page is a mistake of the file.
 func TestServersFile(t *testing.T) {
 	for text, want := range map[string]string{
-		`"off"`:                         "",
-		`auto`:                          "",
-		`"nonsense"`:                    "give auto, or the URL of a page",
-		`"ftp://x/metrics"`:             "give auto",
-		`"http://u:pw@x/metrics"`:       "passwords and queries",
-		`auto, "http://up:1/metrics"`:   "named already",
-		`auto, "off"`:                   "stands alone",
-		`auto, auto`:                    "named already",
-		`"http://x/a", "http://x/a"`:    "named already",
-		`"http://x/metrics?key=canary"`: "passwords and queries",
+		`"off"`:                       "",
+		`auto`:                        "",
+		`"nonsense"`:                  "give auto, or the URL of a page",
+		`"ftp://x/metrics"`:           "give auto",
+		`"http://u:pw@x/metrics"`:     "passwords and queries",
+		`auto, "http://up:1/metrics"`: "named already",
+		`auto, "off"`:                 "stands alone",
+		`auto, auto`:                  "named already",
+		`"http://x/a", "http://x/a"`:  "named already",
+		// Where NIM and trtllm-serve have it, auto looks too.
+		`auto, "http://up:1/v1/metrics"`:                              "auto looks there too",
+		`"http://up:1/v1/metrics", auto`:                              "auto looks there too",
+		`auto, "http://up:1/prometheus/metrics"`:                      "auto looks there too",
+		`"http://up:1/prometheus/metrics", auto`:                      "auto looks there too",
+		`"http://up:1/metrics", "http://up:1/v1/metrics"`:             "",
+		`auto, "http://other:1/v1/metrics", "http://up:2/v1/metrics"`: "",
+		`"http://x/metrics?key=canary"`:                               "passwords and queries",
 	} {
 		_, err := Parse("t.yaml", fmt.Appendf(nil, tellingFile, text), func(string) (string, bool) { return "k", true })
 		if (err == nil) != (want == "") || err != nil && (!strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "canary") || strings.Contains(err.Error(), "pw")) {
