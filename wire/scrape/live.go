@@ -30,7 +30,7 @@ func NewLive(watch Watch) *Live {
 }
 
 // Run reads until the context ends. told hears of the first failure of several in a
-// row, and nil when it is over; of a guessed page that was never there nothing.
+// row, of a guessed page too, and nil when a page that was read before is read again.
 func (l *Live) Run(ctx context.Context, told func(error)) {
 	defer l.page.client.CloseIdleConnections()
 	places := l.page.Page // where it may be, as long as it was not found
@@ -48,7 +48,7 @@ func (l *Live) Run(ctx context.Context, told func(error)) {
 				l.page.book.engine = nil // another may stand there now
 			}
 			l.missed()
-			if !wrong && (found || !l.page.Guessed) {
+			if !wrong {
 				told(err)
 			}
 			pause = min(2*pause, max(mostPause, l.watch.Every))

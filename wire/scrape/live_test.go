@@ -73,7 +73,7 @@ func TestLive(t *testing.T) {
 	})
 }
 
-// A page that was only guessed is missed without a word, and found when it is there.
+// A page that was only guessed is missed with one word, and found when it is there.
 func TestLiveGuessed(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		began := time.Now()
@@ -85,10 +85,11 @@ func TestLiveGuessed(t *testing.T) {
 			}
 			return &http.Response{StatusCode: status, Body: io.NopCloser(strings.NewReader("num_requests_running 1\nnum_requests_waiting 0\nnum_request_max 9\n"))}, nil
 		})
+		var told []string
 		ctx, stop := context.WithCancel(t.Context())
 		done := make(chan struct{})
 		go func() {
-			l.Run(ctx, func(err error) { t.Errorf("it told %v", err) })
+			l.Run(ctx, func(err error) { told = append(told, fmt.Sprint(err)) })
 			close(done)
 		}()
 		time.Sleep(7 * time.Minute)
@@ -98,5 +99,8 @@ func TestLiveGuessed(t *testing.T) {
 		}
 		stop()
 		<-done
+		if len(told) != 1 || !strings.Contains(told[0], "404") {
+			t.Errorf("it told %q", told)
+		}
 	})
 }

@@ -23,7 +23,7 @@ type Page struct {
 	URL    string   // or the name of a tool that runs beside us: see IsTool
 	Else   []string // where it is looked for in turn when it is not at URL
 	Header http.Header
-	// Guessed: nobody named it. That it is not there is nothing to be told.
+	// Guessed: nobody named it. That it is not there is nothing that a run tells.
 	Guessed bool
 }
 
