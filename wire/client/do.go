@@ -66,6 +66,10 @@ func (x *exchange) goOn(ctx context.Context, v verdict) {
 			x.whole = true
 			x.tl.Attempts++
 		}
+		if f := x.sign(); f != nil {
+			x.fail(f)
+			return
+		}
 		v = x.attempt(ctx, v == lostIdle)
 	}
 }

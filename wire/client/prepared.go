@@ -166,10 +166,9 @@ func (p *Prepared) begin() bool {
 		p.tl.Fail(timeline.ClientResource, "the request can't be built: "+p.c.redact.Error(p.fault))
 		return false
 	}
-	if err := p.sign(); err != nil {
+	if f := p.x.sign(); f != nil {
 		p.tl.Attempts = 1
-		p.tl.CloseUS = timeline.Some(p.c.clk.US() - p.tl.DueUS)
-		p.tl.Fail(timeline.ClientResource, "the request can't be signed: "+p.c.redact.Error(err))
+		p.x.fail(f)
 		return false
 	}
 	if n, known := p.tl.Requested.Get(); known && p.tl.Asked && n > 0 {
@@ -179,32 +178,6 @@ func (p *Prepared) begin() bool {
 	p.c.count.begun.Add(1)
 	p.x.lim = p.c.limitsFrom(p.tl.StartUS*1000, p.tl.Asked)
 	return true
-}
-
-// sign proves who asks, where that takes more than a key. A proof tells the time, so it
-// is made when the request is sent.
-func (p *Prepared) sign() error {
-	c, m := p.c, &p.x.msg
-	if c.cfg.Sign == nil {
-		return nil
-	}
-	r, err := http.NewRequest(m.method, "https://"+c.target.host+m.path, nil)
-	if err != nil {
-		return err
-	}
-	for _, f := range c.head.fields(m) {
-		switch f.name {
-		case "host":
-			r.Host = f.value
-		case "content-type":
-			r.Header.Set("Content-Type", f.value)
-		}
-	}
-	if err := c.cfg.Sign(r, m.body); err != nil {
-		return err
-	}
-	m.extra = together(r.Header, m.extra)
-	return nil
 }
 
 // end completes the timeline.
