@@ -244,6 +244,8 @@ func TestOutcomes(t *testing.T) {
 		{"load balancer page (B47)", 503, "text/html", "<p>no healthy\r\n\tupstream</p>" + strings.Repeat("x", 4000), timeline.EOF, nil, timeline.HTTP5xx, "HTTP 503 Service Unavailable: <p>no healthy upstream</p>xx", nil},
 		{"error body, cut", 500, "application/json", `{"error":{"mess`, timeline.Cut, nil, timeline.HTTP5xx, `{"error":{"mess`, nil},
 		{"a signature too old", 403, "application/json", `{"message":"Signature expired: 20261129T115400Z is now earlier than 20261129T115900Z"}`, timeline.EOF, nil, timeline.HTTP4xx, "HTTP 403 Forbidden: Signature expired: 20261129T115400Z is now earlier than 20261129T115900Z; the clocks of this machine and the server differ: set both by NTP", nil},
+		{"a signature of the future", 403, "application/json", `{"message":"Signature not yet current: 20261129T120400Z is still later than 20261129T120400Z (20261129T115900Z + 5 min.)"}`, timeline.EOF, nil, timeline.HTTP4xx, "5 min.); the clocks of this machine", nil},
+		{"a clock that is off", 403, "application/xml", `<Error><Code>RequestTimeTooSkewed</Code></Error>`, timeline.EOF, nil, timeline.HTTP4xx, "</Error>; the clocks of this machine", nil},
 		{"empty error body", 404, "", "", timeline.EOF, nil, timeline.HTTP4xx, "HTTP 404 Not Found", nil},
 		{"detail", 422, "application/json", `{"detail":[{"loc":["body"],"msg":"field required","type":"missing"}]}`, timeline.EOF, nil, timeline.HTTP4xx, "field required (type missing)", nil},
 		{"list of errors", 400, "application/json", `[{"error":{"code":400,"message":"bad","status":"INVALID_ARGUMENT"}}]`, timeline.EOF, nil, timeline.HTTP4xx, "bad (code 400, status INVALID_ARGUMENT)", nil},
@@ -288,6 +290,20 @@ func TestOutcomes(t *testing.T) {
 				t.Errorf("close %v", tl.CloseUS)
 			}
 		})
+	}
+}
+
+// A gateway whose token is stale says nothing of clocks.
+func TestStaleToken(t *testing.T) {
+	for _, words := range []string{"Signature expired", "JWT rejected: Signature expired: log in again", "Signature not yet current", "Signature has expired"} {
+		tl := timeline.New()
+		s := NewStream(tl, OpenAIChat, StreamOptions{})
+		s.Head(1, Head{401, http.Header{"Content-Type": {"application/json"}}})
+		s.Read(2, 0, []byte(`{"message":"`+words+`"}`))
+		s.End(3, timeline.EOF, nil, nil)
+		if tl.Error == nil || tl.Error.Message != "HTTP 401 Unauthorized: "+words {
+			t.Errorf("%s: %+v", words, tl.Error)
+		}
 	}
 }
 

@@ -141,10 +141,22 @@ func statusWords(status int, header http.Header, body []byte) string {
 	if words != "" {
 		s += ": " + words
 	}
-	for _, of := range []string{"Signature expired", "Signature not yet current", "RequestTimeTooSkewed"} {
-		if strings.Contains(words, of) {
-			return s + "; the clocks of this machine and the server differ: set both by NTP"
-		}
+	if skewed(words) {
+		s += "; the clocks of this machine and the server differ: set both by NTP"
 	}
 	return s
+}
+
+// skewed reports whether Amazon refused a signature by its time. It tells two times
+// then: a gateway that says no more than "Signature expired" means a token that is
+// stale, and no clock.
+func skewed(words string) bool {
+	for _, said := range [][2]string{
+		{"Signature expired: ", " is now earlier than "}, {"Signature not yet current: ", " is still later than "}, {"RequestTimeTooSkewed", ""},
+	} {
+		if strings.Contains(words, said[0]) && strings.Contains(words, said[1]) {
+			return true
+		}
+	}
+	return false
 }
