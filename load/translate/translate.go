@@ -4,7 +4,9 @@
 package translate
 
 import (
+	"cmp"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 )
@@ -55,10 +57,8 @@ func Of(args []string) (Command, error) {
 		}
 		name, value, inOne := strings.Cut(strings.TrimLeft(arg, "-"), "=")
 		name = strings.ReplaceAll(strings.ToLower(name), "_", "-")
+		name = t.whole(name)
 		do, known := t.flags[name]
-		if full := t.whole(name); !known && full != "" {
-			name, do, known = full, t.flags[full], true
-		}
 		if !inOne && !slices.Contains(t.switches, name) && len(rest) > 0 && (known || !strings.HasPrefix(rest[0], "-")) {
 			value, rest = rest[0], rest[1:]
 			for (strings.HasPrefix(name, "goodput") || slices.Contains(lists, name)) && len(rest) > 0 && !strings.HasPrefix(rest[0], "-") { // takes several
@@ -91,22 +91,24 @@ func Of(args []string) (Command, error) {
 // lists are flags that take several words.
 var lists = []string{"server-metrics", "server-metrics-formats", "gpu-telemetry", "metric-percentiles"}
 
-// whole is the only flag that a shortened name can mean to a tool that takes such
-// names; empty: there is none, or several.
-func (t *tool) whole(name string) (full string) {
-	if !t.shortens || len(name) < 2 {
-		return ""
+// whole is the only flag or switch that a shortened name can mean to a tool that takes
+// such names; the name itself where there is none, or several.
+func (t *tool) whole(name string) string {
+	names := slices.AppendSeq(slices.Clone(t.switches), maps.Keys(t.flags))
+	if !t.shortens || len(name) < 2 || slices.Contains(names, name) {
+		return name
 	}
-	for known := range t.flags {
-		if !strings.HasPrefix(known, name) {
-			continue
+	full := ""
+	for _, known := range names {
+		switch {
+		case known == full || !strings.HasPrefix(known, name):
+		case full != "":
+			return name
+		default:
+			full = known
 		}
-		if full != "" {
-			return ""
-		}
-		full = known
 	}
-	return full
+	return cmp.Or(full, name)
 }
 
 func toolOf(args []string) (*tool, []string) {

@@ -73,6 +73,12 @@ func TestPublishedCommands(t *testing.T) {
 		"vllm bench serve --backend openai-chat --model m --dataset-name hf --dataset-path lmarena-ai/VisionArena-Chat":                                               {"dataset-name hf: no equal", "--workload lmarena"},
 		"aiperf profile -m m --url localhost:1 --server-metrics localhost:2 localhost:3 --request-count 50":                                                           {"--requests 50", "localhost:3"},
 		"vllm bench serve --model m --random 5": {"--random: no equal", "--input-tokens 5"},
+		// Switches may be shortened too; what may be a switch or a flag is neither.
+		"vllm bench serve --model m --save-r --num-prompts 7": {"--requests 7", "no equal"},
+		"vllm bench serve --model m --ignore --num-prompts 7": {"--ignore-eos --requests 7", "no equal"},
+		"vllm bench serve --model m --plot-t --num-prompts 7": {"--plot-timeline: no equal", "--plot-t:"},
+		"vllm bench serve --model m --disable-tq --seed 7":    {"--quiet --seed 7", "no equal"},
+		"vllm bench serve --model m --in --num-prompts 7":     {"--in: no equal", "--insecure"},
 	} {
 		c, err := Of(strings.Fields(command))
 		if err != nil {
