@@ -12,6 +12,7 @@ var aiperf = &tool{
 	names: []string{"aiperf profile"},
 	switches: []string{"streaming", "use-server-token-count", "use-legacy-max-tokens", "no-gpu-telemetry", "no-server-metrics", "fixed-schedule",
 		"verbose", "v", "extra-verbose", "vv", "export-http-trace", "show-trace-timing", "apply-chat-template", "force-min-tokens"},
+	lists: []string{"goodput", "server-metrics", "server-metrics-formats", "gpu-telemetry"},
 	flags: aiperfFlags,
 	end: func(c *call) {
 		aiperfEnd(c, "10")
@@ -28,6 +29,7 @@ var aiperf = &tool{
 var genAIPerf = &tool{
 	names:    []string{"genai-perf profile"},
 	switches: append(aiperf.switches, "server-metrics"),
+	lists:    aiperf.lists,
 	flags: func() map[string]func(*call, string) {
 		flags := maps.Clone(aiperfFlags)
 		flags["service-kind"], flags["backend"] = same, same

@@ -23,6 +23,8 @@ type tool struct {
 	shortens bool     // Python's argparse: a flag may be shortened while one alone begins so
 	// switches are flags without a value.
 	switches []string
+	// lists are flags that take several words.
+	lists []string
 	// flags say what becomes of each flag that is known. Names are without dashes, in
 	// lower case, with - for _.
 	flags map[string]func(c *call, value string)
@@ -61,7 +63,7 @@ func Of(args []string) (Command, error) {
 		do, known := t.flags[name]
 		if !inOne && !slices.Contains(t.switches, name) && len(rest) > 0 && (known || !strings.HasPrefix(rest[0], "-")) {
 			value, rest = rest[0], rest[1:]
-			for (strings.HasPrefix(name, "goodput") || slices.Contains(lists, name)) && len(rest) > 0 && !strings.HasPrefix(rest[0], "-") { // takes several
+			for slices.Contains(t.lists, name) && len(rest) > 0 && !strings.HasPrefix(rest[0], "-") {
 				value, rest = value+" "+rest[0], rest[1:]
 			}
 		}
@@ -87,9 +89,6 @@ func Of(args []string) (Command, error) {
 	}
 	return Command{Args: append([]string{command, url}, c.args...), Notes: c.notes}, nil
 }
-
-// lists are flags that take several words.
-var lists = []string{"server-metrics", "server-metrics-formats", "gpu-telemetry", "metric-percentiles"}
 
 // whole is the only flag or switch that a shortened name can mean to a tool that takes
 // such names; the name itself where there is none, or several.

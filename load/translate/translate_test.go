@@ -35,7 +35,8 @@ func TestOf(t *testing.T) {
 			t.Errorf("%s: notes %q have no %q", c.line, got.Notes, c.note)
 		}
 	}
-	for line, want := range map[string]string{"wrk http://h": "no tool that is known: vllm bench serve, aiperf", "": "no tool", "aiperf profile x": `"x" stands without a flag`} {
+	for line, want := range map[string]string{"wrk http://h": "no tool that is known: vllm bench serve, aiperf", "": "no tool", "aiperf profile x": `"x" stands without a flag`,
+		"vllm bench serve --model m --metric-percentiles 50 99": `"99" stands without a flag`, "guidellm benchmark --target http://h --gpu-telemetry a b": `"b" stands without a flag`} {
 		if _, err := Of(strings.Fields(line)); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: %v", line, err)
 		}

@@ -15,6 +15,7 @@ var vllm = &tool{
 	names:    []string{"python3 -m sglang.bench_serving", "python -m sglang.bench_serving", "vllm bench serve"},
 	switches: []string{"ignore-eos", "save-result", "save-detailed", "append-result", "disable-tqdm", "profile", "insecure",
 		"trust-remote-code", "disable-shuffle", "plot-timeline", "plot-dataset-stats", "disable-stream", "disable-ignore-eos", "output-details", "skip-test-prompt"},
+	lists: []string{"goodput"},
 	flags: map[string]func(*call, string){
 		"backend": vllmBackend, "endpoint-type": vllmBackend, "base-url": address, "host": same, "port": same, "endpoint": same,
 		"model": to("model"), "served-model-name": to("model"), "tokenizer": to("tokenizer"),
