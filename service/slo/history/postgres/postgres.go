@@ -10,9 +10,12 @@ import (
 	"errors"
 	"fmt"
 	"hash/fnv"
+	"net"
 	"net/url"
 	"os"
+	"path/filepath"
 	"regexp"
+	"strconv"
 	"strings"
 	"time"
 
@@ -75,15 +78,24 @@ func parse(store string) (*target, error) {
 	if t.config, err = pq.NewConfig(store); err != nil {
 		return nil, errors.New(t.redact.Error(err))
 	}
+	t.config.Host = strings.Trim(t.config.Host, "[]") // of IPv6 without a port pq keeps them, and can't dial
 	if u.Query().Get("connect_timeout") == "" {
 		t.config.ConnectTimeout = dialFor
 	}
 	return t, nil
 }
 
-// String is where the database is, without who asks.
+// String is where the database is, as a URL without who asks: one for all spellings of
+// a host's name.
 func (t *target) String() string {
-	return fmt.Sprintf("postgres://%s:%d/%s", t.config.Host, t.config.Port, t.config.Database)
+	host, port := t.config.Host, strconv.Itoa(int(t.config.Port))
+	u := url.URL{Scheme: "postgres", Path: "/" + t.config.Database}
+	if filepath.IsAbs(host) || strings.HasPrefix(host, "@") { // a socket's folder
+		u.RawQuery = url.Values{"host": {host}, "port": {port}}.Encode()
+		return u.String()
+	}
+	u.Host = net.JoinHostPort(strings.ToLower(host), port)
+	return u.String()
 }
 
 // heldFor is how long Open waits for whoever writes under the name: the server

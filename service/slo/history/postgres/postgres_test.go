@@ -318,3 +318,38 @@ func texts(t *testing.T, server *postgrestest.Server) {
 		t.Errorf("%v, %v", totals, err)
 	}
 }
+
+// Where a store is reads as a URL that names the same database: without who asks, and
+// once for all spellings of a host.
+func TestPlace(t *testing.T) {
+	for _, name := range []string{"PGHOST", "PGPORT", "PGDATABASE", "PGUSER", "PGPASSWORD"} {
+		t.Setenv(name, "") // so that it is put back
+		os.Unsetenv(name)
+	}
+	for store, place := range map[string]string{
+		"postgres://u:canary@db/slo?sslmode=disable":              "postgres://db:5432/slo",
+		"postgresql://u@DB.Example:6432/SLO":                      "postgres://db.example:6432/SLO",
+		"postgres://u@[2001:DB8::1]/slo":                          "postgres://[2001:db8::1]:5432/slo",
+		"postgres://u@[::1]:6432/slo":                             "postgres://[::1]:6432/slo",
+		"postgres://u@/slo?host=/var/run/postgresql":              "postgres:///slo?host=%2Fvar%2Frun%2Fpostgresql&port=5432",
+		"postgres:///slo?user=u&host=%2Fvar%2Frun%2FPG&port=6432": "postgres:///slo?host=%2Fvar%2Frun%2FPG&port=6432",
+		"postgres://u@db/a%20b%3Fc":                               "postgres://db:5432/a%20b%3Fc",
+	} {
+		target, err := parse(store)
+		if err != nil {
+			t.Errorf("%s: %v", store, err)
+			continue
+		}
+		if got := target.String(); got != place {
+			t.Errorf("%s is at %s, want %s", store, got, place)
+		}
+		again, err := parse(place)
+		if err != nil {
+			t.Errorf("%s is no URL: %v", place, err)
+			continue
+		}
+		if a, b := again.config, target.config; a.Port != b.Port || a.Database != b.Database || !strings.EqualFold(a.Host, b.Host) {
+			t.Errorf("%s names %s %d %s", place, a.Host, a.Port, a.Database)
+		}
+	}
+}
