@@ -147,10 +147,10 @@ func (t *telemetry) write(to string, objectives []objective.Objective) {
 	t.writes = append(t.writes, t.page.Write(prometheus.Remote{URL: to, Key: t.key, Every: telemetryEvery, Timeout: telemetryEnd, Version: fullVersion()}))
 }
 
-// isRemoteWrite tells the receivers of Prometheus, Mimir and Thanos by their paths.
+// isRemoteWrite tells the receivers of Prometheus, Mimir, Cortex and Thanos by their paths.
 func isRemoteWrite(to string) bool {
 	u, err := url.Parse(to)
-	return err == nil && slices.ContainsFunc([]string{"/api/v1/write", "/api/v1/push", "/api/v1/receive"}, func(end string) bool { return strings.HasSuffix(u.Path, end) })
+	return err == nil && slices.ContainsFunc([]string{"/api/v1/write", "/api/v1/push", "/api/prom/push", "/api/v1/receive"}, func(end string) bool { return strings.HasSuffix(u.Path, end) })
 }
 
 // telemetryKey is the key of collectors.
@@ -205,10 +205,13 @@ func (t *telemetry) listen(a *app, to string, objectives []objective.Objective) 
 // close sends what waits, and leaves the page open until those who read it have read
 // the last figures.
 func (t *telemetry) close(a *app) {
-	ctx, stop := context.WithTimeout(context.Background(), telemetryEnd)
-	defer stop()
+	last := func(send func(context.Context) error) error { // each has its own time: a receiver that hangs costs no other
+		ctx, stop := context.WithTimeout(context.Background(), telemetryEnd)
+		defer stop()
+		return send(ctx)
+	}
 	for _, out := range t.otel {
-		out.Close(ctx)
+		_ = last(func(ctx context.Context) error { out.Close(ctx); return nil }) // counted
 		if n := out.Dropped() + out.Failed(); n > 0 {
 			a.warn("the collector of --telemetry was not told all: %d requests dropped, %d sends failed; the run itself lacks nothing", out.Dropped(), out.Failed())
 		}
@@ -220,8 +223,8 @@ func (t *telemetry) close(a *app) {
 		t.page.Close() // its distributions have all that ended
 	}
 	for _, out := range t.writes {
-		if err := out.Close(ctx); err != nil {
-			a.warn("the receiver of --telemetry has not got the last figures: %v (%d writes failed); the run itself lacks nothing", err, out.Failed())
+		if err := last(out.Close); err != nil {
+			a.warn("a receiver of --telemetry has not got the last figures: %v (%d writes failed); the run itself lacks nothing", err, out.Failed())
 		}
 	}
 	if t.server == nil {

@@ -127,7 +127,7 @@ func (p *patient) identity(s engines.Server, asked *api.API) {
 	name := p.o.Client.API.Name
 	c = Check{Name: "api", Verdict: OK, Facts: facts{"api": name, "told_by": textOrNull(s.By), "speaks": append([]string{}, s.APIs...)}}
 	switch {
-	case asked != nil && len(s.APIs) > 0 && !asked.Product().Wordless() && !slices.Contains(s.APIs, asked.Name):
+	case asked != nil && !client.OverWebSocket(p.o.Client.BaseURL) && len(s.APIs) > 0 && !asked.Product().Wordless() && !slices.Contains(s.APIs, asked.Name):
 		c.Verdict = Warn
 		c.Value = fmt.Sprintf("%s, as asked; this server is known to speak %s", name, strings.Join(s.APIs, ", "))
 		c.Fix = "leave out --api, or name one of these"

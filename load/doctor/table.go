@@ -67,7 +67,11 @@ func (r *Report) answer() string {
 	}
 	switch {
 	case len(failed) > 0:
-		return "NOT READY.  " + strings.Join(failed, "; ")
+		text := "NOT READY. " + strings.Join(failed, ". ")
+		if !strings.HasSuffix(text, "?") && !strings.HasSuffix(text, ".") {
+			text += "."
+		}
+		return text
 	case len(look) > 0:
 		return "READY, but look at: " + strings.Join(look, ", ") + "."
 	}

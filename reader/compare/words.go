@@ -138,7 +138,11 @@ func (r *Result) seen(candidate, group string) string {
 	for _, row := range rows {
 		if len(words) < 3 && !slices.Contains(named, row.Metric) {
 			named = append(named, row.Metric)
-			words = append(words, strings.Replace(fmt.Sprintf("%s %+.0f %%", strings.TrimSuffix(row.Title()+" "+row.Stat, " rate"), row.DiffPct.Or(0)), "-", "−", 1))
+			by := typeset.Number(row.DiffPct.Or(0), 0)
+			if row.DiffPct.Or(0) > 0 {
+				by = "+" + by
+			}
+			words = append(words, strings.TrimSuffix(row.Title()+" "+row.Stat, " rate")+" "+by+" %")
 		}
 	}
 	if len(words) == 0 {

@@ -23,7 +23,7 @@ func (c *Client) DryRun(req *api.Request) (string, error) {
 	var b strings.Builder
 	if c.target.ws {
 		m.method = http.MethodGet
-		b.WriteString("echo " + shellQuote(c.redact.String(string(call.Body))) + " | websocat -n")
+		b.WriteString("printf '%s\\n' " + shellQuote(c.redact.String(string(call.Body))) + " | websocat -n")
 	} else {
 		b.WriteString("curl -sS -N")
 	}

@@ -500,7 +500,7 @@ func TestWebSocketDryRun(t *testing.T) {
 	}
 	got, err := c.DryRun(hello)
 	want(t, "error", err, nil)
-	want(t, "command", got, `echo '{"input":"hi","model":"m","type":"response.create"}' | websocat -n \
+	want(t, "command", got, `printf '%s\n' '{"input":"hi","model":"m","type":"response.create"}' | websocat -n \
   -H 'authorization: Bearer ***' \
   'wss://h/v1/responses'
 `)

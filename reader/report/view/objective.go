@@ -75,7 +75,11 @@ func objectiveLines(r *run.Run) (lines []ObjectiveLine, judged string) {
 	}
 	judged = n.words()
 	if n.missed > 0 && n.safe == n.missed && verdict(r) != Valid {
-		judged = strings.TrimSuffix(judged, ".") + "; " + map[bool]string{true: "its figure is", false: "their figures are"}[n.missed == 1] + " safe."
+		safe := "their figures are safe."
+		if n.missed == 1 {
+			safe = "its figure is safe."
+		}
+		judged = strings.TrimSuffix(judged, ".") + "; " + safe
 	}
 	return lines, judged
 }

@@ -134,7 +134,8 @@ func (w *Writer) once(ctx context.Context) (err error) {
 	defer response.Body.Close()
 	_, _ = io.Copy(io.Discard, io.LimitReader(response.Body, 64<<10))
 	if response.StatusCode/100 != 2 {
-		return fmt.Errorf("it answered HTTP %d", response.StatusCode)
+		// Not in its own words, which may hold the key that it was sent.
+		return fmt.Errorf("%s answered HTTP %d %s", request.URL.Host, response.StatusCode, http.StatusText(response.StatusCode))
 	}
 	for _, name := range m.new {
 		w.known[name] = true

@@ -15,6 +15,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -118,7 +119,7 @@ func (t *target) open(ctx context.Context, name string) (*sqlstore.Store, error)
 	var err error
 	d := t.store(name, newWriter(name).begin)
 	for until := time.Now().Add(heldFor); ; {
-		if _, err = d.SQL.ExecContext(ctx, "CREATE SCHEMA IF NOT EXISTS "+pq.QuoteIdentifier(prefix+name)); err == nil {
+		if err = makeSchema(ctx, d.SQL, prefix+name); err == nil {
 			err = d.Migrate(ctx, sqlstore.Migrations)
 		}
 		held := (*HeldError)(nil)
@@ -136,6 +137,17 @@ func (t *target) open(ctx context.Context, name string) (*sqlstore.Store, error)
 		return nil, t.explain(err)
 	}
 	return d, nil
+}
+
+// makeSchema makes a schema that is not there. Where it is, nothing is asked of the
+// database: IF NOT EXISTS wants the right to make one all the same.
+func makeSchema(ctx context.Context, db *sql.DB, schema string) error {
+	var there bool
+	if err := db.QueryRowContext(ctx, "SELECT EXISTS (SELECT FROM pg_namespace WHERE nspname = "+pq.QuoteLiteral(schema)+")").Scan(&there); err != nil || there {
+		return err
+	}
+	_, err := db.ExecContext(ctx, "CREATE SCHEMA IF NOT EXISTS "+pq.QuoteIdentifier(schema))
+	return err
 }
 
 // store returns the store of a daemon; begin is called with each new connection.
@@ -172,14 +184,16 @@ func OpenReadOnly(ctx context.Context, store, name string) (all []history.Reader
 	if err != nil {
 		return nil, nil, err
 	}
-	names := []string{name}
-	if name == "" {
-		if names, err = t.names(ctx); err != nil {
-			return nil, nil, t.explain(err)
-		}
-		if len(names) == 0 {
-			return nil, nil, fmt.Errorf("%s: no daemon has a store there; tokenmeter serve makes one", t)
-		}
+	names, err := t.names(ctx)
+	switch {
+	case err != nil:
+		return nil, nil, t.explain(err)
+	case len(names) == 0:
+		return nil, nil, fmt.Errorf("%s: no daemon has a store there; tokenmeter serve makes one", t)
+	case name != "" && !slices.Contains(names, name):
+		return nil, nil, fmt.Errorf("%s: no daemon %q has a store there; there are %s", t, name, strings.Join(names, ", "))
+	case name != "":
+		names = []string{name}
 	}
 	var opened []*sqlstore.Store
 	close = func() {
@@ -231,8 +245,11 @@ func (t *target) explain(err error) error {
 		case "3D000": // no such database
 			advice = "; make it with createdb"
 		case "42501": // insufficient privilege
-			advice = "; each daemon makes a schema of its own: GRANT CREATE ON DATABASE to its user, or let somebody make the schema for it"
+			advice = "; each daemon makes a schema of its own: GRANT CREATE ON DATABASE to its user, or CREATE SCHEMA tokenmeter_NAME AUTHORIZATION that user"
 		}
+	}
+	if errors.Is(err, pq.ErrSSLNotSupported) {
+		advice = "; turn TLS on there, or add ?sslmode=disable to the URL where the way to it is private"
 	}
 	if text := t.redact.Error(err); text != err.Error() {
 		err = errors.New(text)

@@ -47,6 +47,7 @@ func TestStore(t *testing.T) {
 	t.Run("HoursOfFaultsAndRestarts", func(t *testing.T) { historytest.FaultsAndRestarts(t, 3, server.Database(t)+"#a", openAt) })
 	for name, test := range map[string]func(*testing.T, *postgrestest.Server){
 		"OneWriter":        oneWriter,
+		"MadeByAnother":    madeByAnother,
 		"TwoDaemons":       twoDaemons,
 		"ConnectionKilled": connectionKilled,
 		"NoAnswers":        noAnswers,
@@ -61,6 +62,31 @@ var begin0 = time.Date(2026, 3, 2, 0, 0, 0, 0, time.UTC)
 
 func one(seq int64) history.Batch {
 	return history.Batch{Writer: "w", Seq: seq, At: begin0, Counts: []slo.Increment{{Key: slo.Key{Hash: "a", Source: slo.Live}, At: begin0.Add(time.Duration(seq) * time.Second), Counts: slo.Counts{Good: 1, Valid: 1}}}}
+}
+
+// A user who may make no schema counts in one that somebody made, at each start; without
+// one the advice says how. Who asks for a daemon that is not there is told which are.
+func madeByAnother(t *testing.T, server *postgrestest.Server) {
+	place := server.Database(t)
+	postgrestest.SQL(t, place, `CREATE ROLE plain LOGIN; CREATE SCHEMA "tokenmeter_a" AUTHORIZATION plain`)
+	u, err := url.Parse(place)
+	if err != nil {
+		t.Fatal(err)
+	}
+	u.User = url.User("plain")
+	for range 2 {
+		d, err := begun(Open(t.Context(), u.String(), "a"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		d.Close()
+	}
+	if _, err := begun(Open(t.Context(), u.String(), "b")); err == nil || !strings.Contains(err.Error(), "CREATE SCHEMA") {
+		t.Errorf("without a schema: %v", err)
+	}
+	if _, _, err := OpenReadOnly(t.Context(), place, "nope"); err == nil || !strings.Contains(err.Error(), `no daemon "nope" has a store there; there are a`) {
+		t.Errorf("a name that is not there: %v", err)
+	}
 }
 
 // A second writer under a name is told who the first is; under another name it
