@@ -227,8 +227,7 @@ func (t *telemetry) close(a *app) {
 			a.warn("a receiver of --telemetry has not got the last figures: %v (%d writes failed); the run itself lacks nothing", err, out.Failed())
 		}
 	}
-	if t.server == nil {
-		t.page.Close()
+	if t.server == nil { // the page was for the writes alone, and is closed
 		return
 	}
 	if !t.page.End() && t.read.Load() {

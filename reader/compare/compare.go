@@ -13,7 +13,6 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
-	"strings"
 
 	"tokenmeter/record/metric"
 )
@@ -250,5 +249,3 @@ func (r *Result) conclude(o *Options) {
 	}
 	r.Says = r.sentence()
 }
-
-func names(list []string) string { return strings.Join(list, ", ") }

@@ -77,7 +77,7 @@ func relative(head, sign, amount, unit string) (Gate, error) {
 	}
 	m := measureNamed(o.Metric)
 	if m == nil {
-		return Gate{}, fmt.Errorf("%s can't be held against a baseline; these can: %s", o.Metric, names(measureNames()))
+		return Gate{}, fmt.Errorf("%s can't be held against a baseline; these can: %s", o.Metric, strings.Join(measureNames(), ", "))
 	}
 	g := Gate{Stat: statOf(o, m), measure: m}
 	if err := wrongStat(g.Stat, o.Stat, m); err != nil {

@@ -3,6 +3,7 @@ package compare
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"tokenmeter/record/metric"
 	"tokenmeter/record/timeline"
@@ -154,7 +155,7 @@ func chosen(list []string) ([]*measure, error) {
 			if near := metric.Nearest(name, measureNames()); near != "" {
 				hint = fmt.Sprintf("; did you mean %s?", near)
 			}
-			return nil, fmt.Errorf("no metric called %q can be compared%s (%s)", name, hint, names(measureNames()))
+			return nil, fmt.Errorf("no metric called %q can be compared%s (%s)", name, hint, strings.Join(measureNames(), ", "))
 		}
 		if len(m.stats) == 0 {
 			c := *m

@@ -114,7 +114,7 @@ func (p *pairing) leftOutTold(measures []*measure) string {
 			only = append(only, m.title)
 		}
 	}
-	return names(only)
+	return strings.Join(only, ", ")
 }
 
 // severalTold warns where nothing says what told figures of several runs would be
