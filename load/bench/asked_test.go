@@ -92,6 +92,10 @@ func TestNeverSentIsNotSent(t *testing.T) {
 		if int64(len(f.bodies)) != sent || q.Attempts != sent || q.Unsent() != 1000-sent || q.Excluded["cancelled_run_end"] != 0 || q.OK != sent {
 			t.Errorf("%d sent, the server saw %d, %+v", sent, len(f.bodies), q)
 		}
+		// Each prompt that was sent was another: those that were not sent repeat nothing.
+		if warned(res.run, "prompt_reuse") {
+			t.Errorf("prompts that were never sent are taken for repeated ones: %+v", res.run.Warnings)
+		}
 		g := res.run.Goodput
 		near(t, "goodput", g.Fraction.Or(1), float64(sent)/1000)
 		if g.Objectives[0].State != objective.Missed {

@@ -72,11 +72,11 @@ func (c *Collector) loadWarnings(w *noted, s *Summary, f *Facts) {
 		"%s%s. The wait is part of the latency.", f.RateKept(), capWords(f))
 	w.add(f.OpenLoop && late > 10, "client_limited", late,
 		"1 of 100 requests left %s ms late or later through the client's own doing. Use more --workers or a quieter machine.", Significant(late, 3))
-	reuse := s.Requests.Total + s.Requests.Warmup + s.Requests.Cooldown
-	if unique, ok := c.Opts.UniquePrompts.Get(); ok && unique < reuse {
+	sent := s.Requests.Total - s.Requests.Unsent() + s.Requests.Warmup + s.Requests.Cooldown
+	if unique, ok := c.Opts.UniquePrompts.Get(); ok && unique < sent {
 		w.add(true, "prompt_reuse", float64(unique),
 			"%d requests used %d different prompts%s: a prefix cache answers repeats faster than users would see.",
-			reuse, unique, cacheWords(f))
+			sent, unique, cacheWords(f))
 	}
 	var opened int64
 	for _, r := range c.rows {
