@@ -21,16 +21,18 @@ type record struct {
 }
 
 func main() {
+	name := flag.String("name", "", "the API, for the line that is printed")
 	chunks := flag.Int("chunks", 40, "chunks of a reply")
 	ttft := flag.Float64("ttft", 100, "ms to the first token")
 	gap := flag.Float64("gap", 20, "ms between chunks")
+	timer := flag.Float64("timer", 0, "ms that a timer of the mock's runtime takes for a gap; 0: not known")
 	// A timer of the mock's runtime is never early and late by up to a few
 	// milliseconds; a busy machine makes single ones later.
 	early := flag.Float64("early", 1.5, "ms that a time may be short")
 	late := flag.Float64("late", 15, "ms that the median gap, and the least TTFT, may be over")
 	flag.Parse()
 
-	var ttfts, gaps []float64
+	var ttfts, gaps, rates []float64
 	n, wrong := 0, 0
 	lines := bufio.NewScanner(os.Stdin)
 	lines.Buffer(nil, 1<<24)
@@ -49,18 +51,24 @@ func main() {
 			wrong++
 			fmt.Printf("outcome %s, %d chunks, TTFT %.1f ms, E2E %.1f ms\n", r.Outcome, r.Chunks, r.TTFT, r.E2E)
 		}
-		ttfts = append(ttfts, r.TTFT)
+		// Chunks a second, not tokens: what the mock's usage says has nothing to do with them.
+		var all float64
+		for _, ms := range r.ICL {
+			all += ms
+		}
+		ttfts, rates = append(ttfts, r.TTFT), append(rates, 1000*float64(len(r.ICL))/max(all, 1e-3))
 		gaps = append(gaps, r.ICL...)
 	}
 	if n == 0 || len(gaps) == 0 {
 		fmt.Println("no measured request")
 		os.Exit(1)
 	}
-	slices.Sort(ttfts)
-	slices.Sort(gaps)
+	for _, values := range [][]float64{ttfts, gaps, rates} {
+		slices.Sort(values)
+	}
 	median := gaps[len(gaps)/2]
-	fmt.Printf("%d requests, %d wrong; TTFT %.1f to %.1f ms (told %.0f), median gap %.2f ms (told %.0f), %d chunks each\n",
-		n, wrong, ttfts[0], ttfts[n-1], *ttft, median, *gap, *chunks)
+	fmt.Printf("| %s | %d of %d | %.0f | %.1f (%.1f to %.1f) | %.0f | %.2f | %.2f | %.0f | %.1f |\n",
+		*name, n-wrong, n, *ttft, ttfts[n/2], ttfts[0], ttfts[n-1], *gap, *timer, median, 1000 / *gap, rates[n/2])
 	if wrong > 0 || ttfts[0] > *ttft+*late || median < *gap-*early || median > *gap+*late {
 		os.Exit(1)
 	}
