@@ -3,7 +3,6 @@ package report
 import (
 	_ "embed"
 	"fmt"
-	"html/template"
 	"io"
 	"math"
 	"strings"
@@ -14,22 +13,18 @@ import (
 	"tokenmeter/reader/typeset"
 )
 
-var (
-	//go:embed compare_page.css
-	compareCSS string
-	//go:embed compare_page.html
-	compareHTML string
-)
+//go:embed compare_page.css
+var compareCSS string
 
 // CompareHTML writes a comparison as one self-contained page: the table with
 // its intervals, and for each latency the percentiles of both sides over each
 // other and their difference at each percentile.
 func CompareHTML(w io.Writer, r *compare.Result) error {
 	p := newComparePage(r)
-	return writePage(w, p.Title, pageCSS+compareCSS, "", compareHTML, p)
+	return writePage(w, p.Title, pageCSS+compareCSS, "", p.content)
 }
 
-// comparePage is what the template shows.
+// comparePage is what its content shows.
 type comparePage struct {
 	Title, State, Sign, Verdict, Says string
 	Comparable                        string
@@ -53,7 +48,7 @@ type comparePageTable struct {
 
 type comparePageRow struct {
 	Name, Unit, A, B, Diff, Verdict, State, Why, Tip string
-	Bar                                              template.HTML
+	Bar                                              chart.Markup
 }
 
 func newComparePage(r *compare.Result) *comparePage {
@@ -96,7 +91,7 @@ func newComparePageTable(t *compareTable) comparePageTable {
 	out := comparePageTable{Title: t.title, A: t.a, B: t.b, Ends: "−" + end + " … +" + end}
 	for _, r := range t.rows {
 		row := comparePageRow{Name: r.name, Unit: r.unit, A: r.a, B: r.b, Diff: r.diff, Verdict: r.verdict, State: r.state, Why: r.why, Tip: r.tip}
-		row.Bar = template.HTML(barPicture(r.bar, t.scale, r.diff))
+		row.Bar = chart.Markup(barPicture(r.bar, t.scale, r.diff))
 		out.Rows = append(out.Rows, row)
 	}
 	return out

@@ -163,9 +163,6 @@ func TestCompareFormsAgree(t *testing.T) {
 			for _, row := range table.rows {
 				for form, text := range forms {
 					for _, cell := range []string{row.a, row.b, row.diff} {
-						if form == "html" {
-							cell = strings.NewReplacer("+", "&#43;").Replace(cell)
-						}
 						if !strings.Contains(text, cell) {
 							t.Errorf("%s: %s of %s is not in the %s form", name, cell, row.name, form)
 						}

@@ -24,8 +24,6 @@ var (
 	pageCSS string
 	//go:embed page.js
 	pageJS string
-	//go:embed page.html
-	pageHTML string
 )
 
 // HTML writes one self-contained page: no script is needed to read it, nothing
@@ -33,10 +31,10 @@ var (
 // without arrivals, leave a sentence in place of the charts that need them.
 func HTML(w io.Writer, r *run.Run, requests iter.Seq2[*timeline.Timeline, error]) error {
 	p := newPage(r, requests)
-	return writePage(w, p.Title, pageCSS, pageJS, pageHTML, p)
+	return writePage(w, p.Title, pageCSS, pageJS, p.content)
 }
 
-// page is what the template shows.
+// page is what its content shows.
 type page struct {
 	Title      string
 	State      string // ok | suspect | bad | none: a class

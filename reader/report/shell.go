@@ -3,25 +3,21 @@ package report
 import (
 	"crypto/sha256"
 	"encoding/base64"
-	"html/template"
 	"io"
-	"strings"
 
 	"tokenmeter/base/printable"
 	"tokenmeter/reader/report/chart"
-	"tokenmeter/reader/typeset"
 )
 
 // writePage writes one self-contained page: the content between a head and an
-// end that all pages share. content is an html/template of ours, read only when
-// a page is wanted: commands that write none shall not wait for it. script may
-// be empty.
-func writePage(w io.Writer, title, style, script, content string, data any) error {
-	body := template.Must(template.New("page").Funcs(template.FuncMap{"clean": typeset.Clean, "lower": strings.ToLower}).Parse(content))
+// end that all pages share. script may be empty.
+func writePage(w io.Writer, title, style, script string, content func(*markup)) error {
+	var body markup
+	content(&body)
 	if _, err := io.WriteString(w, pageHead(title, style, script)); err != nil {
 		return err
 	}
-	if err := body.Execute(printable.LinesWriter(w), data); err != nil {
+	if _, err := io.WriteString(printable.LinesWriter(w), body.String()); err != nil {
 		return err
 	}
 	if script != "" {

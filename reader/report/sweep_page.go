@@ -1,7 +1,6 @@
 package report
 
 import (
-	_ "embed"
 	"fmt"
 	"io"
 	"strings"
@@ -12,19 +11,16 @@ import (
 	"tokenmeter/reader/typeset"
 )
 
-//go:embed sweep_page.html
-var sweepHTML string
-
 // sweepCSS is what a sweep's page has beyond that of a run.
 const sweepCSS = `.ok .trustsign{color:var(--ok)}.suspect .trustsign{color:var(--suspect)}.bad .trustsign{color:var(--bad)}.chart text.lab{fill:var(--text);font-size:12px;paint-order:stroke;stroke:var(--page);stroke-width:3px}#search .text{text-align:left}.bracket{fill:var(--s3);opacity:.16}.hold{fill:var(--s3);opacity:.07}.dot.s3{fill:var(--s3)}.line2{stroke:var(--axis);stroke-dasharray:2 2;fill:none}.iv1{stroke:var(--s1);stroke-width:1.5}.keys .sw{height:3px}.sw.s1{background:var(--s1)}.sw.s2{background:var(--s2)}.sw.s3{background:var(--s3)}.sw.s4{background:var(--s4)}`
 
 // SweepHTML writes a sweep as one self-contained page.
 func SweepHTML(w io.Writer, s *result.Sweep) error {
 	p := newSweepPage(s)
-	return writePage(w, p.Title, pageCSS+sweepCSS, "", sweepHTML, p)
+	return writePage(w, p.Title, pageCSS+sweepCSS, "", p.content)
 }
 
-// sweepPage is what the template shows.
+// sweepPage is what its content shows.
 type sweepPage struct {
 	Title, State, Sign, Says, More string
 	Objectives                     []string

@@ -1,14 +1,12 @@
 package chart
 
-import "html/template"
-
 // Figure is a chart with its words and the table of its values.
 type Figure struct {
 	ID    string
 	Title string // what it shows, as a finding
 	Sub   string // what is drawn, and of how many
 	Empty string // in place of a chart that cannot be drawn
-	Chart template.HTML
+	Chart Markup
 	Keys  []Key // what the marks mean, where labels on the lines cannot say it
 	Table *Table
 }
@@ -26,6 +24,10 @@ type Table struct {
 // rowsMax bounds a chart's table.
 const rowsMax = 60
 
+// Markup is markup that was made here, with every foreign text escaped: it goes
+// into a page as it is.
+type Markup string
+
 // HTML trusts the markup of a plot: it is made here, with every foreign text
 // escaped.
-func HTML(p *Plot, sentence string) template.HTML { return template.HTML(p.render(sentence)) }
+func HTML(p *Plot, sentence string) Markup { return Markup(p.render(sentence)) }
