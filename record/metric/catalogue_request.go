@@ -103,6 +103,11 @@ var paceDefinitions = []Definition{
 	{Name: "norm_e2e_tps", Unit: "tokens/s", Title: "e2e_tps in normalised tokens", Better: Higher, Group: GroupPace,
 		Formula: "norm_tokens / E2E", Null: "as e2e_ms, or without --norm-tokenizer", Source: "arrivals, the answer's text"},
 	{Name: "norm_tokenizer", Title: "name of that tokenizer", Group: GroupPace, Null: "without --norm-tokenizer"},
+	{Name: "words_per_s", Unit: "words/s", Title: "speed a reader sees, in words", Better: Higher, Group: GroupPace,
+		Formula:   "(output_words − 1) / (last − first event of the answer's text), one value a request; reasoning and tool calls are no part of it",
+		Null:      "as tpot_ms or output_words, fewer than two words, or several choices",
+		Elsewhere: "three quarters of tokens/s, a rule for English prose; people read 200–300 words a minute, 3–5 a second",
+		Source:    "arrivals, the answer's text", Aliases: []string{"words/s", "words per second", "wps"}},
 }
 
 var tokenDefinitions = []Definition{
@@ -111,6 +116,9 @@ var tokenDefinitions = []Definition{
 		Null:      "no usage, and no token came or the body was no stream; 0 where the server refused the request",
 		Elsewhere: "AIPerf counts with a local tokenizer unless told otherwise, inference-perf too; SGLang takes the requested length where usage is missing; LLMPerf counts with the Llama tokenizer and a BOS",
 		Source:    "usage, ids, tokenizer or chunks: token_source", Aliases: []string{"osl", "completion tokens", "output_sequence_length", "output length", "generated tokens"}},
+	{Name: "output_words", Unit: "words", Title: "words of the answer's text", Group: GroupTokens,
+		Formula: "what white space parts and holds a letter or a digit, in output_text", Source: "the answer's text",
+		Null: "without --keep-text, without a word, or over a tenth of the letters are Chinese, Japanese, Thai, Lao, Khmer, Burmese or Tibetan, which put no space between words"},
 	{Name: "token_source", Title: "where output_tokens came from", Group: GroupTokens,
 		Formula: "usage, ids, tokenizer or chunks; the last two are flagged estimated", Null: "output_tokens is null, or 0 of a refused request", Source: "the response"},
 	{Name: "input_chars", Unit: "characters", Title: "characters of the text that was spoken", Group: GroupTokens,

@@ -155,6 +155,7 @@ func (c *Collector) Add(tl *timeline.Timeline) {
 	c.countRequest(tl, &v)
 	c.countTokens(tl, &v)
 	c.sample(tl, &v)
+	c.words(tl, &v, &s)
 	c.item(tl, &v)
 	c.read(tl, &v)
 	c.readEvents(tl, &v, &s)

@@ -109,6 +109,17 @@ func (c *Collector) norm(tl *timeline.Timeline, v *Values) {
 	c.put("norm_e2e_tps", r.NormE2ETPS)
 }
 
+// words adds what the text tells where it was kept.
+func (c *Collector) words(tl *timeline.Timeline, v *Values, s *seen) {
+	if tl.Text == "" || tl.Outcome != timeline.OK {
+		return
+	}
+	var r Record
+	r.read(tl, v, s)
+	c.putInt("output_words", r.OutputWords)
+	c.put("words_per_s", r.WordsPerS)
+}
+
 // Samples behind the decomposition; not shown under these names.
 const (
 	partTTFT = "_part_ttft"

@@ -14,6 +14,7 @@ func Of(tl *timeline.Timeline) Record {
 	r := facts(tl)
 	v.into(&r)
 	r.normalised(tl)
+	r.read(tl, &v, &s)
 	r.ICLMS, r.ITLMS = gapLists(tl, &s, &v)
 	return r
 }

@@ -78,6 +78,9 @@ type Record struct {
 	Chunks          timeline.Opt[int64] `json:"chunks"`
 	TokenSource     *string             `json:"token_source"` // usage | ids | tokenizer | chunks
 
+	OutputWords timeline.Opt[int64]   `json:"output_words"`
+	WordsPerS   timeline.Opt[float64] `json:"words_per_s"`
+
 	Flags timeline.FlagSet `json:"flags"`
 
 	Attempts     int                   `json:"attempts"`

@@ -75,6 +75,9 @@ type row struct {
 	Chunks          *int64  `parquet:"chunks"`
 	TokenSource     *string `parquet:"token_source,dict"`
 
+	OutputWords *int64   `parquet:"output_words"`
+	WordsPerS   *float64 `parquet:"words_per_s"`
+
 	Flags []string `parquet:"flags,list" parquet-element:",dict"`
 
 	Attempts     int64    `parquet:"attempts,dict"`

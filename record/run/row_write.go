@@ -69,7 +69,7 @@ func recordRow(rec *metric.Record) row {
 		InputChars: rec.InputChars.Ptr(), Inputs: rec.Inputs.Ptr(), InputTokens: rec.InputTokens.Ptr(), CachedTokens: rec.CachedTokens.Ptr(), ReusableTokens: rec.ReusableTokens.Ptr(),
 		OutputTokens: rec.OutputTokens.Ptr(), ReasoningTokens: rec.ReasoningTokens.Ptr(),
 		RequestedTokens: rec.RequestedTokens.Ptr(), Chunks: rec.Chunks.Ptr(),
-		TokenSource: rec.TokenSource, Flags: rec.Flags.Names(),
+		TokenSource: rec.TokenSource, OutputWords: rec.OutputWords.Ptr(), WordsPerS: rec.WordsPerS.Ptr(), Flags: rec.Flags.Names(),
 
 		Attempts: int64(rec.Attempts), ConnRetries: int64(rec.ConnRetries),
 		RetryAfterMS: rec.RetryAfterMS.Ptr(),

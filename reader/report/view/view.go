@@ -172,6 +172,7 @@ func facts(r *run.Run) []Fact {
 	}
 	add("server", server(r))
 	add("lengths", lengths(r))
+	add("words", wordsRead(r))
 	add("goodput", goodput(r))
 	itemFacts(r, add)
 	add("cost", costWords(r))
@@ -295,6 +296,20 @@ func lengths(r *run.Run) string {
 		return ""
 	}
 	return strings.Join(parts, ", ") + ", on average"
+}
+
+// wordsRead is the speed of one stream in words, where texts were kept.
+func wordsRead(r *run.Run) string {
+	d := r.Metrics["words_per_s"]
+	v, ok := d.P50.Get()
+	if !ok {
+		return ""
+	}
+	text := fmt.Sprintf("%s words/s for one reader (p50 of %s)", typeset.Rate(v), typeset.Plural(d.N, "answer"))
+	if words, tokens := r.Metrics["output_words"], r.Metrics["output_tokens"]; words.N == tokens.N && tokens.Mean.Or(0) > 0 {
+		text += fmt.Sprintf(", %s words a token", typeset.Digits{}.Value(words.Mean.Or(0)/tokens.Mean.Or(0)))
+	}
+	return text
 }
 
 // goodput is the share and the rate of requests that met every objective.
