@@ -18,7 +18,7 @@ func TestWordsRead(t *testing.T) {
 		"output_words":  {N: 24, Mean: timeline.Some(75.0)},
 		"output_tokens": {N: 24, Mean: timeline.Some(100.0)},
 	}
-	if got, want := wordsRead(r), "48.0 words/s for one reader (p50 of 20 answers), 0.75 words a token"; got != want {
+	if got, want := wordsRead(r), "48.0 words/s for one reader (p50 of 20 answers), 0.750 words a token"; got != want {
 		t.Errorf("%q, want %q", got, want)
 	}
 	r.Metrics["output_tokens"] = metric.Dist{N: 23, Mean: timeline.Some(100.0)}
