@@ -3,30 +3,13 @@ package secret
 import (
 	"encoding/base64"
 	"encoding/hex"
-	"encoding/json"
-	"fmt"
-	"html"
-	"net/url"
 	"strings"
 )
 
-// forms lists what a secret may have been turned into on its way back.
+// forms lists what a secret may have been turned into on its way back. Escapes of
+// single bytes are no forms: match sees through them.
 func forms(s string) []string {
-	out := []string{s, hex.EncodeToString([]byte(s)), eachByte(s, "%%%02x"), eachByte(s, `\u%04x`)}
-	if page := html.EscapeString(s); page != s {
-		out = append(out, page, strings.NewReplacer("&#34;", "&quot;", "&#39;", "&#x27;").Replace(page))
-	}
-	for _, enc := range []string{url.QueryEscape(s), url.PathEscape(s)} {
-		if enc != s { // a URL within a URL is escaped twice
-			out = append(out, enc, url.QueryEscape(enc))
-		}
-	}
-	for _, quoted := range jsonForms(s) {
-		out = append(out, quoted)
-		if quoted != s { // JSON inside of JSON: a server's error, handed on by a gateway
-			out = append(out, jsonForms(quoted)...)
-		}
-	}
+	out := []string{s, hex.EncodeToString([]byte(s))}
 	for shift := range 3 {
 		core, end := base64Core(s, shift)
 		if len(core) < minLength {
@@ -35,33 +18,6 @@ func forms(s string) []string {
 		for _, form := range []string{core, end, strings.TrimRight(end, "=")} {
 			out = append(out, form, toURLAlphabet(form))
 		}
-	}
-	return out
-}
-
-// eachByte is s with every byte escaped, whether it needs that or not.
-func eachByte(s, format string) string {
-	var b strings.Builder
-	for i := range len(s) {
-		fmt.Fprintf(&b, format, s[i])
-	}
-	return b.String()
-}
-
-// jsonForms lists s as it stands inside a JSON string: with and without the
-// escapes that Go adds for HTML, and with everything else than ASCII escaped.
-func jsonForms(s string) []string {
-	var out []string
-	if quoted, err := json.Marshal(s); err == nil {
-		out = append(out, string(quoted[1:len(quoted)-1]))
-	}
-	var b strings.Builder
-	enc := json.NewEncoder(&b)
-	enc.SetEscapeHTML(false)
-	if enc.Encode(s) == nil {
-		plain := strings.TrimSuffix(b.String(), "\n")
-		plain = plain[1 : len(plain)-1]
-		out = append(out, plain, strings.ReplaceAll(plain, "/", `\/`))
 	}
 	return out
 }

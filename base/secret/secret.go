@@ -24,9 +24,9 @@ type Redactor struct {
 	starts [256]bool // bytes that a form starts with, in both cases
 }
 
-// New returns a redactor of the given secrets, in raw, URL-encoded,
-// JSON-escaped and base64 form, whatever became of the case of their letters on
-// the way. Texts under six bytes are left out.
+// New returns a redactor of the given secrets, in raw, hexadecimal and base64 form,
+// with any of their bytes escaped as in URLs, JSON and HTML, whatever became of the
+// case of their letters on the way. Texts under six bytes are left out.
 func New(secrets ...string) *Redactor {
 	var all []string
 	for _, s := range secrets {
@@ -44,6 +44,11 @@ func New(secrets ...string) *Redactor {
 	r := &Redactor{forms: all}
 	for _, form := range all {
 		r.starts[form[0]], r.starts[upper(form[0])] = true, true
+	}
+	if len(all) > 0 {
+		for _, escape := range []byte(`%\&+`) {
+			r.starts[escape] = true
+		}
 	}
 	return r
 }
@@ -100,12 +105,13 @@ func (r *Redactor) maskKnown(s string) string {
 	return out.String()
 }
 
-// Longest is how many bytes the longest form of a known secret has; 0: none is known.
+// Longest is how many bytes the longest form of a known secret has with all of it
+// escaped as JSON within JSON; 0: none is known.
 func (r *Redactor) Longest() int {
 	if r == nil || len(r.forms) == 0 {
 		return 0
 	}
-	return len(r.forms[0])
+	return len(`\\u002d`) * len(r.forms[0])
 }
 
 // Pieces returns texts that follow each other without secrets. The mask of a known one
@@ -137,8 +143,8 @@ func (r *Redactor) known(s string) int {
 		return 0
 	}
 	for _, form := range r.forms {
-		if foldPrefix(s, form) {
-			return len(form)
+		if n := match(s, form); n > 0 {
+			return n
 		}
 	}
 	return 0

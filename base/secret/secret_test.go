@@ -27,6 +27,8 @@ func TestB106EveryForm(t *testing.T) {
 		"next=" + url.QueryEscape("http://h?key="+url.QueryEscape(query)), "0x" + hex.EncodeToString([]byte(key)), strings.ToUpper(hex.EncodeToString([]byte(query))),
 		"%54%45%53%54%2F%51%55%45%52%59%2B%34%35%36", `\u0054\u0045\u0053\u0054\u002f\u0051\u0055\u0045\u0052\u0059\u002B\u0034\u0035\u0036`,
 		`{"error":"Incorrect API key provided: ` + key + `"}`,
+		"TEST%25252FQUERY%2525252b456", `TEST\\u002FQUERY\\\x2B456`, "TEST&#x2f;QUERY&#43;456", "TEST&amp;#x2F;QUERY&amp;amp;#043;456",
+		url.QueryEscape(b64([]byte(query + "a"))), "TEST%2FQUER&#89;+456", `sk\u002dTESTSECRET123`,
 	} {
 		got := r.String(text)
 		if !strings.Contains(got, Mask) {
@@ -56,6 +58,8 @@ func TestCutSecrets(t *testing.T) {
 		"bad key " + key[:4] + "…":       "bad key " + key[:4] + "…",
 		"bad key " + coded[:26] + "…":    "bad key dXNlcjp***…",
 		key[:15] + " is a start":         key[:15] + " is a start",
+		"key " + key[:20] + " (of many)": "key *** (of many)",
+		"key " + key[:20] + " b)":        "key " + key[:20] + " b)",
 		"":                               "",
 		"…":                              "…",
 	} {
@@ -84,6 +88,23 @@ func TestJSONInsideOfJSON(t *testing.T) {
 		quoted = string(b)
 		if got := New(key).String(quoted); strings.Contains(got, "slash") || !strings.Contains(got, Mask) {
 			t.Errorf("%s came out as %s", quoted, got)
+		}
+	}
+}
+
+// Escapes that are none, or that end too early, are text like any other.
+func TestBrokenEscapes(t *testing.T) {
+	r := New("quiet-zebra&more\\\\here")
+	for _, text := range []string{"%", "%2", "%25", "%252", "%zz", `\`, `\\`, `\u`, `\u00`, `\u002`, `\x`, `\x2`, "&", "&a", "&amp", "&amp;", "&#", "&#;", "&#x;", "&#xzz;", "&#999;", "&lt", "&;", "+"} {
+		for _, s := range []string{text, "quiet" + text, text + "quiet", strings.Repeat(text, 50)} {
+			if got := r.String(s); got != s {
+				t.Errorf("%q came out as %q", s, got)
+			}
+		}
+	}
+	for _, text := range []string{`quiet-zebra&amp;more\\here`, `QUIET-zebra&amp;amp;more\\\\\\\\here`, `quiet%2dzebra%26more%5c%5Chere`, `quiet&#45;zebra&more&#92;\here`} {
+		if got := r.String(text); got != Mask {
+			t.Errorf("%q came out as %q", text, got)
 		}
 	}
 }

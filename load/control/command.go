@@ -87,7 +87,7 @@ func (c *Control) log(printed *os.File, head string) error {
 	if len(text) > mostPrinted {
 		text, note = text[:mostPrinted], "\n[further output is not kept]"
 	}
-	said := printable.Lines(c.point.Redact(strings.ReplaceAll(string(text), "\r\n", "\n")))
+	said := printable.Lines(c.keys.String(c.point.Redact(strings.ReplaceAll(string(text), "\r\n", "\n"))))
 	f, err := os.OpenFile(filepath.Join(c.point.Dir, Log), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o644)
 	if err != nil {
 		return fmt.Errorf("its output could not be kept: %w", err)

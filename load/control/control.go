@@ -6,9 +6,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"sync"
 	"time"
 
+	"tokenmeter/base/secret"
 	"tokenmeter/load/bench"
 	"tokenmeter/record/metric"
 	"tokenmeter/record/run"
@@ -45,6 +47,7 @@ func (p *Plan) Empty() bool {
 // Control is the control of one run. It is used once.
 type Control struct {
 	plan   Plan
+	keys   *secret.Redactor // knows the keys in the commands' environment
 	server *server
 	point  bench.Point
 
@@ -61,7 +64,27 @@ func New(plan Plan, cfg client.Config) *Control {
 	if plan.Limit == 0 {
 		plan.Limit = DefaultLimit
 	}
-	return &Control{plan: plan, server: newServer(cfg), quit: make(chan struct{})}
+	return &Control{plan: plan, keys: envSecrets(plan.Env), server: newServer(cfg), quit: make(chan struct{})}
+}
+
+// envSecrets knows what is a secret by its variable's name, or in a URL: a command may
+// print its environment, with keys of others than this server.
+func envSecrets(env []string) *secret.Redactor {
+	var secrets []string
+	for _, variable := range env {
+		name, value, _ := strings.Cut(variable, "=")
+		if name != "PWD" && (secret.SensitiveHeader(name) || strings.Contains(name, "WEBHOOK")) {
+			secrets = append(secrets, value)
+		}
+		secrets = append(secrets, secret.URLSecrets(value)...)
+		if strings.HasSuffix(name, "_HEADERS") { // OTEL_EXPORTER_OTLP_HEADERS
+			for pair := range strings.SplitSeq(value, ",") {
+				_, value, _ := strings.Cut(pair, "=")
+				secrets = append(secrets, value)
+			}
+		}
+	}
+	return secret.New(secrets...)
 }
 
 // Before runs the commands, then empties the caches: a command may start the server

@@ -266,3 +266,34 @@ func TestProfiler(t *testing.T) {
 		})
 	}
 }
+
+// What a command prints of its environment shows no key, whosever it is.
+func TestKeysOfTheEnvironment(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("the lines are of a Unix shell")
+	}
+	secrets := map[string]string{
+		"OPENAI_API_KEY": "canary-vendor-7", "AWS_SECRET_ACCESS_KEY": "canary-cloud-8", "DATABASE_URL": "postgres://u:canary-store-9@h/d",
+		"OTEL_EXPORTER_OTLP_HEADERS": "a=1,authorization=canary-collector-3", "SLACK_WEBHOOK": "https://h/services/canary-hook-4",
+	}
+	plan := Plan{Before: []string{"env; printf %s $OPENAI_API_KEY | od -An -tx1 | tr -d ' \n'"}, Env: []string{"PATH=" + os.Getenv("PATH"), "PWD=/somewhere", "TEAM=blue-whale"}}
+	for name, value := range secrets {
+		plan.Env = append(plan.Env, name+"="+value)
+	}
+	ctl, p := controlOf(t, &engine{owner: "vllm"}, plan)
+	if err := ctl.Before(context.Background(), p); err != nil {
+		t.Fatal(err)
+	}
+	said, err := os.ReadFile(filepath.Join(p.Dir, Log))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, shown := range []string{"TEAM=blue-whale", "OPENAI_API_KEY=***", "postgres://u:***@h/d", "TOKENMETER_MODEL=m"} {
+		if !strings.Contains(string(said), shown) {
+			t.Errorf("%q is not in the log", shown)
+		}
+	}
+	if strings.Contains(string(said), "canary") || strings.Contains(string(said), fmt.Sprintf("%x", "canary-vendor-7")) {
+		t.Errorf("a key is in the log:\n%s", said)
+	}
+}
