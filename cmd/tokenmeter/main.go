@@ -9,6 +9,9 @@ import (
 
 func main() {
 	quietPipes()
+	if len(os.Args) > 1 {
+		leaveAtSignals(os.Args[1])
+	}
 	os.Exit(Main(os.Args[1:], os.Stdout, os.Stderr, os.LookupEnv))
 }
 

@@ -5,6 +5,7 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"os"
 	"path/filepath"
 	"sync"
 	"testing"
@@ -52,4 +53,35 @@ func TestClientResource(t *testing.T) {
 		t.Errorf("exit code %d", got)
 	}
 	wantOutcome(t, dir, timeline.ClientResource, out.String())
+}
+
+// A signal after all is saved, while nobody reads what is said of it, is an
+// interruption as any other.
+func TestSignalWhileNobodyReads(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes seconds")
+	}
+	r, w, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	if _, err := unix.FcntlInt(w.Fd(), unix.F_SETPIPE_SZ, 4096); err != nil {
+		t.Skip(err)
+	}
+	dir := filepath.Join(t.TempDir(), "run")
+	cmd := started(t, w, "bench", "--demo", "--requests", "8", "--warmup", "0", "--out", dir, "--format", "json")
+	w.Close()
+	eventually(t, func() bool { // the pipe is full
+		n, err := unix.IoctlGetInt(int(r.Fd()), unix.TIOCINQ)
+		return err == nil && n >= 4096
+	})
+	cmd.Process.Signal(unix.SIGTERM)
+	if got := waitCode(cmd); got != exitInterrupted {
+		t.Errorf("exit code %d", got)
+	}
+	a := &app{stdout: io.Discard, stderr: io.Discard}
+	if got := recorded(a, dir, timeline.OK); got != 8 {
+		t.Errorf("%d requests are saved", got)
+	}
 }

@@ -4,6 +4,8 @@ import (
 	"context"
 	"os"
 	"os/signal"
+	"slices"
+	"sync/atomic"
 	"syscall"
 
 	"tokenmeter/wire/client"
@@ -13,13 +15,10 @@ import (
 // cancels, after calling stopping. The second one leaves at once: what was
 // recorded more than half a second ago is in the journal.
 func interruptible(stopping func()) (ctx context.Context, end func()) {
-	signals := []os.Signal{os.Interrupt, syscall.SIGTERM}
-	if !signal.Ignored(syscall.SIGHUP) { // under nohup it stays ignored
-		signals = append(signals, syscall.SIGHUP)
-	}
 	ctx, cancel := context.WithCancelCause(context.Background())
 	got := make(chan os.Signal, 2)
-	signal.Notify(got, signals...)
+	listen(got)
+	working.Add(1)
 	done := make(chan struct{})
 	go func() {
 		select {
@@ -36,8 +35,42 @@ func interruptible(stopping func()) (ctx context.Context, end func()) {
 		}
 	}()
 	return ctx, func() {
+		working.Add(-1)
 		signal.Stop(got)
 		close(done)
 		cancel(nil)
 	}
+}
+
+// working counts the contexts of interruptible that did not end.
+var working atomic.Int32
+
+// leaveAtSignals makes 130 the exit code of a command that is interrupted while there
+// is nothing to stop: before its work began and when all is saved. The default would be
+// to die of the signal. A daemon is not hung up before it listens for that: it is about
+// to read its configuration anyway.
+func leaveAtSignals(command string) {
+	if command == "serve" {
+		signal.Ignore(syscall.SIGHUP)
+	}
+	if !slices.Contains([]string{"bench", "sweep", "probe", "rerun", "doctor", "sim"}, command) {
+		return
+	}
+	got := make(chan os.Signal, 1)
+	listen(got)
+	go func() {
+		for range got {
+			if working.Load() == 0 {
+				os.Exit(exitInterrupted)
+			}
+		}
+	}()
+}
+
+func listen(got chan<- os.Signal) {
+	signals := []os.Signal{os.Interrupt, syscall.SIGTERM}
+	if !signal.Ignored(syscall.SIGHUP) { // under nohup it stays ignored
+		signals = append(signals, syscall.SIGHUP)
+	}
+	signal.Notify(got, signals...)
 }
