@@ -143,6 +143,9 @@ func (c *sweepCmd) begun(j *sweepJob) *result.Sweep {
 	} else if plan.Pricing != nil {
 		s.GPUs = plan.Pricing.GPUs
 	}
+	if plan.Hardware != nil {
+		s.Hardware = plan.Hardware.Name
+	}
 	for _, o := range j.promises {
 		s.Objectives = append(s.Objectives, o.Text)
 	}

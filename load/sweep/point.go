@@ -16,7 +16,7 @@ func PointOf(r *run.Run, value float64) result.Point {
 		Value: value, Repeat: 1,
 		OfferedPerS: r.Throughput.OfferedPerS, AchievedPerS: r.Throughput.AchievedPerS,
 		Requests: r.Requests, Metrics: r.Metrics, Throughput: r.Throughput,
-		Goodput: r.Goodput, Cost: r.Cost, Validity: r.Validity,
+		Goodput: r.Goodput, Cost: r.Cost, Roofline: r.Roofline, Validity: r.Validity,
 	}
 	if ci, ok := outputInterval(r); ok {
 		p.OutputCI95 = &ci

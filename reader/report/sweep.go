@@ -117,6 +117,7 @@ func (v *sweepView) factList() []view.Fact {
 	for i, one := range s.Series {
 		add("curve", settingWords(one.Settings)+": "+v.curve(&s.Series[i]))
 	}
+	v.roofline(add)
 	add("order", orderWords(s))
 	if s.Target != (run.Target{}) {
 		add("target", strings.TrimSpace(s.Target.Model+" @ "+s.Target.URL))
@@ -176,6 +177,10 @@ func (v *sweepView) table() {
 		served, latencies = "texts/s", wordlessLatencies
 	}
 	v.heads = append(v.heads, served)
+	roofed := v.hasRoofline()
+	if roofed {
+		v.heads = append(v.heads, rooflineHeads...)
+	}
 	for _, l := range latencies {
 		v.heads = append(v.heads, l.name+" p50", "p95", strings.TrimSpace("p99 "+l.unit))
 		v.spare = append(v.spare, len(v.heads)-v.lessAsked(l.objective))
@@ -215,6 +220,9 @@ func (v *sweepView) table() {
 			rate = p.Throughput.InputsPerS
 		}
 		row.cells = append(row.cells, pace(rate, short))
+		if roofed {
+			row.cells = append(row.cells, rooflineCells(p.Roofline)...)
+		}
 		for _, l := range latencies {
 			d := p.Metrics[l.key]
 			row.cells = append(row.cells, shownOr(d.P50, typeset.Digits{}.Value), shownOr(d.P95, typeset.Digits{}.Value), shownOr(d.P99, typeset.Digits{}.Value))
@@ -229,6 +237,9 @@ func (v *sweepView) table() {
 		row.cells = append(row.cells, failedCell(p))
 		v.anyFailed = v.anyFailed || p.Requests.Failed > 0
 		v.rows = append(v.rows, row)
+	}
+	if roofed {
+		v.notes = append(v.notes, "at most: output tok/s that the hardware allows the requests that decoded at once; MBU, MFU: shares of its bandwidth and arithmetic that were used.")
 	}
 	if anyShort {
 		v.notes = append(v.notes, "No throughput stands where a probe was too short for it beside the time that a request takes.")

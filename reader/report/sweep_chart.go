@@ -35,7 +35,8 @@ type scatter struct {
 	limit          *chart.LimitLine
 	holds, fails   float64 // a bracket; 0: none
 	knee           *result.Knee
-	level          float64 // a plateau
+	level          float64      // a plateau
+	roof           [][2]float64 // what the hardware allows
 	linearX        bool
 	curves         []string // what each of several curves is of
 }
@@ -126,6 +127,9 @@ func (v *sweepView) limited(o *objective.Objective) scatter {
 func (v *sweepView) throughput() scatter {
 	s := scatter{id: "throughput", title: "Throughput by " + v.variable.axis, xUnit: v.variable.axis, yUnit: "tok/s", class: "s1", line: true,
 		sub: "output tokens a second of the whole server, with 95 % intervals; better ↑", knee: v.s.Knee}
+	if s.roof = v.roof(); s.roof != nil {
+		s.sub += "; dotted: the most that " + typeset.Clean(v.s.Hardware) + " allows the requests that decoded at once"
+	}
 	if k := v.s.Peak; k != nil {
 		s.level = k.TPS
 		s.title = fmt.Sprintf("Throughput levels off at %s output tok/s", typeset.Rate(k.TPS))
@@ -270,6 +274,9 @@ func (s *scatter) axes() (x, y chart.Axis) {
 	if l := s.limit; l != nil && l.Value > 0 {
 		ylo, yhi = min(ylo, l.Value), max(yhi, l.Value)
 	}
+	for _, at := range s.roof {
+		yhi = max(yhi, at[1])
+	}
 	for _, b := range []float64{s.holds, s.fails} {
 		if b > 0 {
 			xlo, xhi = min(xlo, b), max(xhi, b)
@@ -302,6 +309,13 @@ func (s *scatter) plot() *chart.Plot {
 		if hi > lo {
 			p.Path("line2", chart.Polyline([][2]float64{p.Point(lo, lo), p.Point(hi, hi)}))
 		}
+	}
+	if len(s.roof) > 0 {
+		var line [][2]float64
+		for _, at := range s.roof {
+			line = append(line, p.Point(at[0], at[1]))
+		}
+		p.Path("line2", chart.Polyline(line))
 	}
 	if s.line && len(s.curves) == 0 {
 		p.Path("ln "+s.class, chart.Polyline(s.segments(p, 0)))

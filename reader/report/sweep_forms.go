@@ -12,6 +12,7 @@ import (
 
 	"tokenmeter/load/sweep/result"
 	"tokenmeter/reader/typeset"
+	"tokenmeter/record/metric"
 	"tokenmeter/record/timeline"
 )
 
@@ -188,7 +189,7 @@ func SweepCSV(w io.Writer, s *result.Sweep) error {
 	head = append(head, "repeat", "run", "verdict", "requests", "failed", "offered_per_s", "achieved_per_s", "requests_per_s",
 		"system_output_tps", "output_tps_ci_lo", "output_tps_ci_hi", "tps_per_gpu", "tps_per_user",
 		"ttft_ms_p50", "ttft_ms_p95", "ttft_ms_p99", "tpot_ms_p50", "tpot_ms_p95", "tpot_ms_p99", "e2e_ms_p50", "e2e_ms_p95", "e2e_ms_p99",
-		"good_fraction", "usd_per_m_output", "error", "partial")
+		"good_fraction", "usd_per_m_output", "roofline_output_tps", "mbu", "mfu", "error", "partial")
 	c.Write(head)
 	for _, p := range s.Points {
 		first := unrounded(p.Value)
@@ -227,7 +228,11 @@ func SweepCSV(w io.Writer, s *result.Sweep) error {
 		if p.Cost != nil {
 			usd = unroundedOr(p.Cost.USDPerMOutput)
 		}
-		c.Write(append(row, good, usd, p.Error, strconv.FormatBool(s.Partial)))
+		roof := p.Roofline
+		if roof == nil {
+			roof = &metric.Roofline{}
+		}
+		c.Write(append(row, good, usd, unroundedOr(roof.MostOutputTPS), unroundedOr(roof.MBU), unroundedOr(roof.MFU), p.Error, strconv.FormatBool(s.Partial)))
 	}
 	c.Flush()
 	return c.Error()

@@ -46,7 +46,10 @@ type Roofline struct {
 	// LeastTPOTMS is the shortest TPOT that the memory and the arithmetic allow at
 	// that batch, with as many tokens a step as the server's metrics tell (else 1).
 	LeastTPOTMS timeline.Opt[float64] `json:"least_tpot_ms"`
-	Bound       string                `json:"bound"` // memory or arithmetic: what that step waits for; empty: unknown
+	// MostOutputTPS is how many output tokens a second that is for the batch: what the
+	// same requests would get if each step took no longer than it must.
+	MostOutputTPS timeline.Opt[float64] `json:"most_output_tps"`
+	Bound         string                `json:"bound"` // memory or arithmetic: what that step waits for; empty: unknown
 }
 
 // stepParams is the number of weights that a step of so many tokens reads, if the
@@ -103,6 +106,7 @@ func (h *Hardware) Use(s *Summary) *Roofline {
 	r.Batch = timeline.Some(batch)
 	r.MBU = timeline.Some(memory / (tpot * tokens))
 	r.LeastTPOTMS = timeline.Some(max(memory, arithmetic) / tokens)
+	r.MostOutputTPS = timeline.Some(1e3 * batch * tokens / max(memory, arithmetic))
 	r.Bound = "memory"
 	if arithmetic > memory {
 		r.Bound = "arithmetic"
@@ -114,14 +118,14 @@ func (h *Hardware) Use(s *Summary) *Roofline {
 // more than there is.
 func (s *Summary) WithHardware(h *Hardware) {
 	s.Roofline = h.Use(s)
-	if says := s.Roofline.impossible(); says != "" {
+	if says := s.Roofline.Impossible(); says != "" {
 		share := max(s.Roofline.MBU.Or(0), s.Roofline.MFU.Or(0))
 		s.Warnings = append(s.Warnings, Warning{Name: "faster_than_hardware", Value: timeline.Some(share), Says: fmt.Sprintf("%s: %s.", h.Name, says)})
 	}
 }
 
-// impossible says what is above 1 and therefore counted wrong; empty: nothing.
-func (r *Roofline) impossible() string {
+// Impossible says what is above 1 and therefore counted wrong; empty: nothing.
+func (r *Roofline) Impossible() string {
 	switch {
 	case r == nil:
 	case r.MBU.Or(0) > 1:

@@ -32,6 +32,7 @@ func TestMBUAsPublished(t *testing.T) {
 	use := h.Use(used(10, 10, 100, 14, 500, 101, 0))
 	wants(t, "MBU", use.MBU, 0.5)
 	wants(t, "least TPOT", use.LeastTPOTMS, 7)
+	wants(t, "most tokens", use.MostOutputTPS, 10*100*0.014/10/0.007) // 1.4 at once
 	// 10 × (500 + 101) tokens in 10 s, two operations a weight.
 	wants(t, "MFU", use.MFU, 2*7e9*601/312e12)
 	if use.Bound != "memory" {
@@ -42,6 +43,7 @@ func TestMBUAsPublished(t *testing.T) {
 	s.ServerMetrics = &ServerMetrics{SpecLength: timeline.Some(2.0)}
 	use = h.Use(s)
 	wants(t, "MBU with speculation", use.MBU, 0.25)
+	wants(t, "most tokens with speculation", use.MostOutputTPS, 10*100*0.014/10/0.0035)
 	wants(t, "MFU with a cache", use.MFU, 2*7e9*201/312e12)
 }
 

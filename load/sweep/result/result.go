@@ -40,8 +40,10 @@ type Sweep struct {
 	// Axes are all that was varied, the variable among them.
 	Axes []string `json:"axes"`
 	// GPUs behind the server, as the user says; null when not told.
-	GPUs       timeline.Opt[int64] `json:"gpus"`
-	Objectives []string            `json:"objectives"`
+	GPUs timeline.Opt[int64] `json:"gpus"`
+	// Hardware is the model and its devices, as the user says; empty when not told.
+	Hardware   string   `json:"hardware"`
+	Objectives []string `json:"objectives"`
 
 	// Points are in the order of their values; those of one value in that of
 	// their repeats. Planned counts them all, Points holds those that were made.
@@ -94,6 +96,7 @@ type Point struct {
 	OutputCI95 *[2]float64        `json:"output_tps_ci95"`
 	Goodput    *objective.Goodput `json:"goodput"`
 	Cost       *metric.Cost       `json:"cost"`
+	Roofline   *metric.Roofline   `json:"roofline"` // null where no hardware was named
 	Validity   validity.Validity  `json:"validity"`
 	// Unsettled says that the server was not at rest before the run.
 	Unsettled string `json:"unsettled"`
