@@ -26,6 +26,8 @@ type conn struct {
 	idle    chan struct{} // holds a token while no reply is under way
 	current *reply        // the reply under way, of the reading goroutine
 	ws      *webSocket    // nil: the connection speaks HTTP
+
+	headOnly bool // the request is a HEAD, whose answer has no body
 }
 
 func newConn(s *Server, nc net.Conn) *conn {
@@ -83,6 +85,7 @@ func isHTTPError(err error) bool {
 // whether the connection goes on.
 func (c *conn) handle(req *http.Request, body []byte, at int64, kernel bool) bool {
 	closing := req.Close || !req.ProtoAtLeast(1, 1)
+	c.headOnly = req.Method == http.MethodHead
 	if len(body) > maxBody {
 		return c.answer(413, "application/json", errorBody(413, "BadRequestError", "the body is too long"), true, "")
 	}
@@ -132,7 +135,9 @@ func (c *conn) begin(r *reply) bool {
 func (c *conn) answer(status int, contentType string, body []byte, closing bool, more string) bool {
 	b := appendHead(nil, status, contentType, more, closing)
 	b = fmt.Appendf(b, "Content-Length: %d\r\n\r\n", len(body))
-	b = append(b, body...)
+	if !c.headOnly {
+		b = append(b, body...)
+	}
 	_, err := c.out.nc.Write(b)
 	c.idle <- struct{}{}
 	return err == nil && !closing

@@ -3,6 +3,8 @@ package sim
 import (
 	"bufio"
 	"encoding/json"
+	"fmt"
+	"net/http"
 	"strings"
 	"sync"
 	"testing"
@@ -216,6 +218,28 @@ func TestKeepAlive(t *testing.T) {
 		for i, tr := range w.truths() {
 			if tr.Conn != 1 || tr.OnConn != int64(i+1) {
 				t.Errorf("connection %d, request %d on it", tr.Conn, tr.OnConn)
+			}
+		}
+	})
+}
+
+// RFC 9110, 9.3.2: an answer to HEAD has the headers of GET's and no body. What comes
+// after the empty line would be taken for the next answer on the connection.
+func TestHeadHasNoBody(t *testing.T) {
+	inVirtualTime(t, plain, func(w *world) {
+		nc := w.dial()
+		defer nc.Close()
+		br := bufio.NewReader(nc)
+		for _, path := range []string{"/metrics", "/v1/models", "/v1/chat/completions", "/none", "/metrics"} {
+			if _, err := fmt.Fprintf(nc, "HEAD %s HTTP/1.1\r\nHost: sim\r\n\r\n", path); err != nil {
+				t.Fatal(err)
+			}
+			r, err := http.ReadResponse(br, &http.Request{Method: http.MethodHead})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if r.ContentLength <= 0 || br.Buffered() > 0 {
+				t.Errorf("%s: Content-Length %d, %d bytes behind the headers", path, r.ContentLength, br.Buffered())
 			}
 		}
 	})
