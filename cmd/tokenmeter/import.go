@@ -16,7 +16,7 @@ import (
 )
 
 type importCmd struct {
-	File      string   `arg:"" name:"file" help:"A result file of another tool."`
+	Files     []string `arg:"" name:"file" help:"A result file of another tool; beside it, in any order, files of what that read of servers and GPUs meanwhile."`
 	From      string   `placeholder:"TOOL" help:"Whose file it is: ${import_tools}. Default: recognised by its content."`
 	Part      int      `placeholder:"N" help:"Which run of a file that holds several, from 1."`
 	Out       string   `placeholder:"DIR" help:"The folder of the run. Default: a new one under ./runs."`
@@ -58,20 +58,41 @@ func (c *importCmd) Run(a *app) error {
 	if err := check.err(); err != nil {
 		return err
 	}
-	in, err := readImport(c.File)
+	in, beside, err := c.read()
 	if err != nil {
 		return &usageError{err}
 	}
 	in.Part = c.Part
 	if from == nil {
 		if from = imports.Recognise(in.Head()); from == nil {
-			if says := imports.SummaryOf(in.Head()); says != "" {
-				return &usageError{fmt.Errorf("%s: %s", c.File, says)}
-			}
-			return &usageError{fmt.Errorf("%s is no file of a tool that is known: %s; name it with --from", c.File, imports.Names())}
+			return &usageError{fmt.Errorf("%s is no file of a tool that is known: %s; name it with --from", in.Name, imports.Names())}
 		}
 	}
-	return c.write(a, in, from)
+	return c.write(a, in, from, beside)
+}
+
+// read reads the one file that has requests, and those beside it that have readings.
+func (c *importCmd) read() (of *imports.Input, beside []*imports.Input, err error) {
+	for _, name := range c.Files {
+		in, err := readImport(name)
+		if err != nil {
+			return nil, nil, err
+		}
+		switch says := imports.SummaryOf(in.Head()); {
+		case imports.RecogniseReadings(in.Head()) != nil:
+			beside = append(beside, in)
+		case says != "" && c.From == "":
+			return nil, nil, fmt.Errorf("%s: %s", name, says)
+		case of != nil:
+			return nil, nil, fmt.Errorf("%s and %s: of files with requests one makes a run; merge puts runs together", of.Name, name)
+		default:
+			of = in
+		}
+	}
+	if of == nil {
+		return nil, nil, fmt.Errorf("%s has no request, only what was read of servers: name it together with profile_export.jsonl", beside[0].Name)
+	}
+	return of, beside, nil
 }
 
 func readImport(path string) (*imports.Input, error) {
@@ -85,7 +106,7 @@ func readImport(path string) (*imports.Input, error) {
 
 // write reads the requests before it makes a folder: a file that can't be read
 // leaves none behind.
-func (c *importCmd) write(a *app, in *imports.Input, from *imports.Importer) error {
+func (c *importCmd) write(a *app, in *imports.Input, from *imports.Importer, beside []*imports.Input) error {
 	var all []*timeline.Timeline
 	m, err := from.Read(in, func(tl *timeline.Timeline) error {
 		all = append(all, tl)
@@ -98,13 +119,17 @@ func (c *importCmd) write(a *app, in *imports.Input, from *imports.Importer) err
 		return &usageError{err}
 	}
 	if len(all) == 0 && m.Told == nil {
-		return &usageError{fmt.Errorf("%s holds no request", c.File)}
+		return &usageError{fmt.Errorf("%s holds no request", in.Name)}
+	}
+	samples, err := readBeside(beside, in.ZeroS, all, &m)
+	if err != nil {
+		return &usageError{err}
 	}
 	for _, note := range in.Notes {
 		a.warn("note: %s", note)
 	}
 	if m.Told != nil && len(c.Objective) > 0 {
-		return &usageError{fmt.Errorf("--objective: %s has figures of a whole run and no request to judge", c.File)}
+		return &usageError{fmt.Errorf("--objective: %s has figures of a whole run and no request to judge", in.Name)}
 	}
 	m.Target.Model = cmp.Or(c.Model, m.Target.Model)
 	if len(all) > 0 {
@@ -114,7 +139,7 @@ func (c *importCmd) write(a *app, in *imports.Input, from *imports.Importer) err
 		tl.Model = cmp.Or(tl.Model, m.Target.Model)
 	}
 	if m.Started.IsZero() {
-		if info, err := os.Stat(c.File); err == nil {
+		if info, err := os.Stat(in.Name); err == nil {
 			m.Started = info.ModTime().UTC()
 		}
 	}
@@ -128,9 +153,9 @@ func (c *importCmd) write(a *app, in *imports.Input, from *imports.Importer) err
 	}
 	m.Finished = &finished
 	m.Objectives = c.Objective
-	m.Name = cmp.Or(m.Name, filepath.Base(c.File))
+	m.Name = cmp.Or(m.Name, filepath.Base(in.Name))
 	m.Tags = map[string]string{"imported": from.Name}
-	m.Version, m.Command = fullVersion(), []string{"tokenmeter", "import", c.File}
+	m.Version, m.Command = fullVersion(), append([]string{"tokenmeter", "import"}, c.Files...)
 	w, err := run.Create(c.Out, m, run.Options{Force: c.Force})
 	if err != nil {
 		return err
@@ -139,6 +164,9 @@ func (c *importCmd) write(a *app, in *imports.Input, from *imports.Importer) err
 		if err := w.Append(tl); err != nil {
 			return err
 		}
+	}
+	if err := writeBeside(w, samples); err != nil {
+		return err
 	}
 	sum, err := w.Finish(m)
 	if err != nil {

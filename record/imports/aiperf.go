@@ -3,6 +3,7 @@ package imports
 import (
 	"bytes"
 	"encoding/json"
+	"time"
 
 	"tokenmeter/record/run"
 	"tokenmeter/record/timeline"
@@ -99,7 +100,11 @@ func readAIPerf(in *Input, add func(*timeline.Timeline) error) (run.Run, error) 
 		return m, err
 	}
 	m.Load.Kind = "closed"
-	return m, emit(in, all, add)
+	err = emit(in, all, add)
+	if sensible(in.ZeroS) {
+		m.Started = time.UnixMicro(us(in.ZeroS)).UTC()
+	}
+	return m, err
 }
 
 // number is a metric in its unit, milliseconds where it is a time.

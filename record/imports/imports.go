@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"strings"
 
 	"tokenmeter/base/limitio"
@@ -88,6 +89,9 @@ type Input struct {
 	Part int
 	// Notes are what Read says of the file beside the run: what it left out, and why.
 	Notes []string
+	// ZeroS is the moment at which the run's clock begins, in seconds of the file's own
+	// clock; NaN where the file tells none, or was not read yet.
+	ZeroS float64
 	data  []byte
 }
 
@@ -97,7 +101,7 @@ func NewInput(name string, r io.Reader) (*Input, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", name, err)
 	}
-	return &Input{Name: name, data: bytes.TrimPrefix(data, []byte("\ufeff"))}, nil
+	return &Input{Name: name, ZeroS: math.NaN(), data: bytes.TrimPrefix(data, []byte("\ufeff"))}, nil
 }
 
 // Head is the start of the file, to recognise it by.

@@ -69,6 +69,7 @@ func emit(in *Input, requests []*request, add func(*timeline.Timeline) error) er
 		}
 		zero = min(zero, r.due)
 	}
+	in.ZeroS = zero
 	slices.SortStableFunc(requests, func(a, b *request) int {
 		switch {
 		case a.due < b.due:

@@ -1,0 +1,65 @@
+//go:build !lean
+
+package main
+
+import (
+	"fmt"
+	"math"
+	"time"
+
+	"tokenmeter/base/secret"
+	"tokenmeter/record/imports"
+	"tokenmeter/record/metric"
+	"tokenmeter/record/run"
+	"tokenmeter/record/timeline"
+	"tokenmeter/wire/scrape"
+)
+
+// readBeside plays readings of servers as if they had been read now, and lays them
+// beside the requests. zeroS is when the run's clock begins, NaN where nothing tells:
+// then it begins with the first reading, and all counts.
+func readBeside(files []*imports.Input, zeroS float64, all []*timeline.Timeline, m *run.Run) ([]metric.ServerSample, error) {
+	if len(files) == 0 {
+		return nil, nil
+	}
+	fromUS, toUS := int64(math.MaxInt64), int64(0)
+	for _, tl := range all {
+		if tl.Phase.Counts() {
+			fromUS, toUS = min(fromUS, tl.DueUS), max(toUS, tl.DueUS+tl.CloseUS.Or(0))
+		}
+	}
+	unknown := zeroS != zeroS || fromUS > toUS
+	if unknown {
+		fromUS, toUS = 0, math.MaxInt64
+	}
+	replay := scrape.NewReplay(fromUS, toUS, secret.RedactURL)
+	for _, in := range files {
+		kind, first, last := imports.RecogniseReadings(in.Head()), int64(math.MaxInt64), int64(math.MinInt64)
+		err := kind.Read(in, func(r *imports.Reading) error {
+			if zeroS != zeroS {
+				zeroS = float64(r.AtNS) / 1e9
+			}
+			at := r.AtNS/1e3 - int64(zeroS*1e6)
+			first, last = min(first, at), max(last, at)
+			if err := replay.Read(&scrape.Reading{URL: r.URL, AtUS: at, Early: r.Early, Page: r.Page, Mean: r.Mean, Least: r.Least, Most: r.Most, Times: r.Times, EveryS: r.EveryS}); err != nil {
+				return fmt.Errorf("%s: %w", in.Name, err)
+			}
+			return nil
+		})
+		if err != nil {
+			return nil, err
+		}
+		if !unknown && (first > toUS || last < fromUS) {
+			day := func(us int64) string { return time.UnixMicro(us + int64(zeroS*1e6)).UTC().Format(time.RFC3339) }
+			return nil, fmt.Errorf("%s was read from %s to %s, and the requests ran from %s to %s: they are not of one run", in.Name, day(first), day(last), day(fromUS), day(toUS))
+		}
+	}
+	told, samples, warnings := replay.Told()
+	if told == nil {
+		return nil, fmt.Errorf("%s: none of its metrics is known", files[0].Name)
+	}
+	m.ServerMetrics, m.Noticed = told, append(m.Noticed, warnings...)
+	return samples, nil
+}
+
+func writeBeside(w *run.Writer, samples []metric.ServerSample) error { return w.ServerSamples(samples) }
