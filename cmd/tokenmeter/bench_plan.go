@@ -34,7 +34,7 @@ func (c *benchCmd) plan(a *app) (bench.Plan, error) {
 	p := bench.Plan{
 		Name:       c.Name,
 		Version:    fullVersion(),
-		Model:      c.Model,
+		Model:      c.model(),
 		Command:    append([]string{"tokenmeter"}, a.args...),
 		Load:       bench.Load{Arrival: c.Arrival},
 		Content:    bench.Content{Prompt: c.Prompt, InputTokens: c.InputTokens, Batch: c.Batch, OutputTokens: c.OutputTokens, IgnoreEOS: c.IgnoreEOS, NoStream: c.NoStream},
@@ -47,7 +47,7 @@ func (c *benchCmd) plan(a *app) (bench.Plan, error) {
 	c.workload(&p, &check)
 	c.target(&p, &check, a)
 	p.Session = c.session(&check)
-	p.Client.PerSession = c.perSession(&check)
+	p.Client.PerSession = c.perSession(p.Client.API, &check)
 	p.Pricing = c.pricing(&check)
 	p.Hardware = c.hardware(&check)
 	p.Beside = c.beside(&check)

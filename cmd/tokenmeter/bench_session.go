@@ -5,14 +5,18 @@ import (
 	"strings"
 
 	"tokenmeter/load/bench"
+	"tokenmeter/wire/api"
 	"tokenmeter/wire/client"
 )
 
 // perSession reports whether sessions have connections of their own.
-func (c *benchCmd) perSession(check *checker) bool {
+func (c *benchCmd) perSession(a *api.API, check *checker) bool {
 	per := c.Connection == "per-session" || c.Connection == "auto" && !c.NoKeepalive && client.OverWebSocket(c.URL)
 	if c.Connection == "per-session" && c.HTTP2 {
 		check.addf("--connection per-session is of HTTP/1.1: with --http2 one connection carries everything")
+	}
+	if c.Connection == "pooled" && a.Remembers {
+		check.addf("--connection pooled: %s keeps a conversation on its connection, leave it out", a.Name)
 	}
 	if per && c.NoKeepalive {
 		check.addf("--no-keepalive opens a connection for every request: leave out --connection per-session")

@@ -1,8 +1,10 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
+	"net/url"
 	"strings"
 	"time"
 
@@ -73,6 +75,16 @@ func engineWords(s engines.Server) string {
 // ends in a version as OpenAI's do.
 func pathTells(raw string) bool {
 	return pathOf(raw) != "" || api.ProviderOf(hostOf(raw)) != nil
+}
+
+// model is the model that was named, or that the URL of the Realtime API names.
+func (c *targetFlags) model() string {
+	if c.Model == "" && api.OfPath("/"+pathOf(c.URL)) == api.Realtime {
+		_, query, _ := strings.Cut(c.URL, "?")
+		named, _ := url.ParseQuery(query)
+		return cmp.Or(named.Get("model"), named.Get("deployment"))
+	}
+	return c.Model
 }
 
 // pathOf is the path of a URL without slashes at its ends. The path of a Unix

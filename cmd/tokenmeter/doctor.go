@@ -64,7 +64,7 @@ func (c *doctorCmd) Run(a *app) error {
 
 func (c *doctorCmd) options(a *app) (doctor.Options, error) {
 	var check checker
-	o := doctor.Options{Version: fullVersion(), Model: c.Model, Probe: c.Probe || c.Preflight == "probe",
+	o := doctor.Options{Version: fullVersion(), Model: c.model(), Probe: c.Probe || c.Preflight == "probe",
 		Client: client.Config{Timeout: doctorTimeout, ConnectTimeout: defaultConnectTimeout, API: c.apiOf(&check)}}
 	if o.Client.API == nil && pathTells(c.URL) {
 		o.Client.API = api.OpenAIChat // as bench reads such a URL

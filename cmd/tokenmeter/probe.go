@@ -159,7 +159,7 @@ func (c *probeCmd) suite(check *checker, job *probeJob) {
 func (c *probeCmd) target(a *app, check *checker, url string) probe.Target {
 	flags := c.targetFlags
 	flags.URL = url
-	t := probe.Target{Model: c.Model, Client: client.Config{ConnectTimeout: defaultConnectTimeout, Timeout: defaultTimeout, IdleTimeout: defaultIdleTimeout}}
+	t := probe.Target{Model: flags.model(), Client: client.Config{ConnectTimeout: defaultConnectTimeout, Timeout: defaultTimeout, IdleTimeout: defaultIdleTimeout}}
 	if t.Client.API = flags.apiOf(check); t.Client.API != nil && t.Client.API.Product().Lengthless() {
 		check.addf("--api %s: probes ask for words, and it answers without", t.Client.API.Name)
 	}

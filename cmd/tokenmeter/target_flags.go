@@ -37,17 +37,17 @@ type targetFlags struct {
 // apiOf is the API that was named, or the one that the URL tells; nil where neither
 // does.
 func (c *targetFlags) apiOf(check *checker) *api.API {
-	if !client.OverWebSocket(c.URL) {
-		return c.known(check)
-	}
-	known := c.known(check)
+	known, ws := c.known(check), client.OverWebSocket(c.URL)
 	switch {
+	case known != nil && known.Build == nil && !ws:
+		check.addf("URL: %s is spoken over a WebSocket alone: give it as ws://HOST or wss://HOST", known.Name)
+	case !ws:
 	case c.HTTP2:
 		check.addf("--http2: a WebSocket is opened by HTTP/1.1, leave it out")
 	case known == nil:
 		return api.OpenAIResponses
 	case known.Create == nil:
-		check.addf("URL: %s is not spoken over a WebSocket, %s is: give the server's http or https URL", known.Name, api.OpenAIResponses.Name)
+		check.addf("URL: %s is not spoken over a WebSocket, %s and %s are: give the server's http or https URL", known.Name, api.OpenAIResponses.Name, api.Realtime.Name)
 	}
 	return known
 }
@@ -69,9 +69,6 @@ func (c *targetFlags) known(check *checker) *api.API {
 	}
 	if !api.Generates(path) {
 		check.addf("URL: %s answers with no tokens, and tokenmeter measures what generates: give the base of the server, or the endpoint of a completion", path)
-	}
-	if api.OverWebSocket(path) {
-		check.addf("URL: %s is the Realtime API, which is not measured: give the base of the server, where its models stream over HTTP, or wss://…/v1/responses", path)
 	}
 	if known := api.OfBase(path); known != nil {
 		return known

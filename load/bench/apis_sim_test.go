@@ -55,8 +55,8 @@ var untoldUsage = map[*api.API]bool{api.Triton: true}
 // was due, each count as it was.
 func TestEveryAPIOfTheSimulator(t *testing.T) {
 	for _, a := range api.All {
-		if a.Product().Lengthless() {
-			continue // see TestBatchesOfTexts, TestSpeech and TestTranscription
+		if a.Product().Lengthless() || a.Build == nil {
+			continue // see TestBatchesOfTexts, TestSpeech, TestTranscription and TestWebSocketOfTheSimulator
 		}
 		for _, reasoning := range []int{0, 2} {
 			t.Run(fmt.Sprintf("%s, %d of reasoning", a.Name, reasoning), func(t *testing.T) {

@@ -3,6 +3,7 @@ package bench
 import (
 	"fmt"
 	"net"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -39,27 +40,32 @@ func TestWebSocketOfTheSimulator(t *testing.T) {
 		"drop":      {directive: "fault=drop", outcome: timeline.ConnReset},
 		"empty":     {directive: "fault=empty", outcome: timeline.EmptyOutput},
 	} {
-		t.Run(name, func(t *testing.T) {
-			tl := askSimAt(t, "ws://sim", api.OpenAIResponses, c.cfg, true, c.directive)
-			var at, want []int64
-			for ev := range tl.Events.Generation() {
-				at = append(at, ev.AtUS)
-			}
-			for i := range c.tokens {
-				want = append(want, 21_000+6_000*int64(i))
-			}
-			if name == "split" { // a token's second half is a millisecond later, but for the last, behind which the end stands
-				for i := range want[:4] {
-					want[i] += 1000
+		for _, a := range []*api.API{api.OpenAIResponses, api.Realtime} {
+			t.Run(a.Name+" "+name, func(t *testing.T) {
+				tl := askSimAt(t, "ws://sim", a, c.cfg, true, c.directive)
+				var at, want []int64
+				for ev := range tl.Events.Generation() {
+					at = append(at, ev.AtUS)
 				}
-			}
-			if tl.Outcome != c.outcome || fmt.Sprint(at) != fmt.Sprint(want) {
-				t.Errorf("%s (%v) with tokens at %v, want %s at %v", tl.Outcome, tl.Error, at, c.outcome, want)
-			}
-			if c.outcome == timeline.OK && (tl.Usage.Input.Or(0) != 10 || tl.Usage.Output.Or(0) != 5 || tl.Flags != 0) {
-				t.Errorf("usage %+v, flags %v", tl.Usage, tl.Flags.Names())
-			}
-		})
+				for i := range c.tokens {
+					want = append(want, 21_000+6_000*int64(i))
+				}
+				if name == "split" { // a token's second half is a millisecond later, but for the last, behind which the end stands
+					for i := range want[:4] {
+						want[i] += 1000
+					}
+				}
+				if tl.Outcome != c.outcome || fmt.Sprint(at) != fmt.Sprint(want) {
+					t.Errorf("%s (%v) with tokens at %v, want %s at %v", tl.Outcome, tl.Error, at, c.outcome, want)
+				}
+				if c.outcome == timeline.OK && (tl.Usage.Input.Or(0) != 10 || tl.Usage.Output.Or(0) != 5 || tl.Flags != 0) {
+					t.Errorf("usage %+v, flags %v", tl.Usage, tl.Flags.Names())
+				}
+				if c.outcome == timeline.OK && len(strings.Fields(tl.Text+" "+tl.Thought)) != 5 {
+					t.Errorf("text %q", tl.Text)
+				}
+			})
+		}
 	}
 }
 
@@ -67,6 +73,12 @@ func TestWebSocketOfTheSimulator(t *testing.T) {
 // has of the turns before, so that a turn's prefill tells whether it had them:
 // 20 ms and 0.1 ms a token of the whole context.
 func TestWebSocketConversationsOfTheSimulator(t *testing.T) {
+	for _, a := range []*api.API{api.OpenAIResponses, api.Realtime} {
+		t.Run(a.Name, func(t *testing.T) { conversations(t, a) })
+	}
+}
+
+func conversations(t *testing.T, a *api.API) {
 	work, err := workload.FromSpec("x", workload.Spec{Content: workload.Content{Input: "20", Output: "5", Turns: "3"}}, workload.Options{Salt: "s"})
 	if err != nil {
 		t.Fatal(err)
@@ -81,7 +93,7 @@ func TestWebSocketConversationsOfTheSimulator(t *testing.T) {
 		served := make(chan error, 1)
 		go func() { served <- s.Serve(ln) }()
 		done, err = Run(t.Context(), Plan{
-			Client: client.Config{BaseURL: "ws://sim", API: api.OpenAIResponses, Dial: ln.Dial, NoKernelStamps: true, PerSession: true},
+			Client: client.Config{BaseURL: "ws://sim", API: a, Dial: ln.Dial, NoKernelStamps: true, PerSession: true},
 			Load:   Load{Concurrency: 1, Requests: 12, Warmup: Warmup{Off: true}}, Content: Content{Workload: work, IgnoreEOS: true},
 			Output: Output{Out: dir}, Conditions: Conditions{Preflight: "none"}, Model: "m", Timers: true,
 		})

@@ -89,7 +89,7 @@ func (c *conn) handle(req *http.Request, body []byte, at int64, kernel bool) boo
 	if len(body) > maxBody {
 		return c.answer(413, "application/json", errorBody(413, "BadRequestError", "the body is too long"), true, "")
 	}
-	if isUpgrade(req) && dialectOf(req.URL.Path) == &responses {
+	if d := dialectOf(req.URL.Path); isUpgrade(req) && (d == &responses || d == &realtime) {
 		return c.switches(req)
 	}
 	var chat bool

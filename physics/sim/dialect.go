@@ -33,7 +33,7 @@ type dialect struct {
 
 // dialects are the APIs beside OpenAI's completions. A new one is a file of its
 // own and a line here.
-var dialects = []*dialect{&anthropic, &responses, &ollamaChat, &ollamaGenerate, &gemini, &interactions, &bedrock, &cohere, &triton, &tgi, &sglang, &llamaCpp, &embeddings, &rerank, &speech, &transcription, &pictures}
+var dialects = []*dialect{&anthropic, &responses, &realtime, &ollamaChat, &ollamaGenerate, &gemini, &interactions, &bedrock, &cohere, &triton, &tgi, &sglang, &llamaCpp, &embeddings, &rerank, &speech, &transcription, &pictures}
 
 // dialectOf is the API of a path; nil: none.
 func dialectOf(path string) *dialect {

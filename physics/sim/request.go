@@ -29,7 +29,10 @@ type ask struct {
 	inputs    int  // texts to answer at once
 	bare      bool // in text-embeddings-inference's form
 	drawing   drawing
+	voice     bool // the Realtime API is to speak
 	directive
+
+	heardTokens int // of the prompt, those that are sound
 }
 
 type askJSON struct {

@@ -10,15 +10,25 @@ import (
 	"io"
 	"net/http"
 	"strings"
+	"sync/atomic"
 )
 
-// webSocket is what a connection knows after its handshake (RFC 6455): the server
-// keeps the last response alone, as OpenAI's does where nothing is stored.
+// webSocket is what a connection knows after its handshake (RFC 6455). Of the
+// Responses API the server keeps the last response alone, as OpenAI's does where nothing
+// is stored.
 type webSocket struct {
 	directive string // of the handshake's X-Sim, for every reply
 	path      string
 	last      *reply
 	messages  []askMessage // that led to it
+
+	// Of the Realtime API:
+	realtime bool
+	model    string
+	wishes   realtimeWishes
+	sound    int          // bytes that are not committed
+	heard    int          // tokens of those that are
+	events   atomic.Int64 // that were sent
 }
 
 const (
@@ -40,9 +50,13 @@ func isUpgrade(req *http.Request) bool {
 // switches answers the handshake and serves messages until the client leaves.
 func (c *conn) switches(req *http.Request) bool {
 	sum := sha1.Sum([]byte(req.Header.Get("Sec-Websocket-Key") + ofAccept))
-	c.ws = &webSocket{directive: req.Header.Get("X-Sim"), path: req.URL.EscapedPath()}
+	c.ws = &webSocket{directive: req.Header.Get("X-Sim"), path: req.URL.EscapedPath(),
+		realtime: dialectOf(req.URL.Path) == &realtime, model: req.URL.Query().Get("model")}
 	_, err := fmt.Fprintf(c.out.nc, "HTTP/1.1 101 Switching Protocols\r\nServer: tokenmeter-sim\r\nUpgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Accept: %s\r\n\r\n",
 		base64.StdEncoding.EncodeToString(sum[:]))
+	if c.ws.realtime {
+		c.later(c.ws.appendEvent(nil, "session.created", `"session":`, c.ws.session()))
+	}
 	c.idle <- struct{}{}
 	for err == nil {
 		err = c.message()
@@ -80,8 +94,11 @@ func (c *conn) message() error {
 	at, kernel := c.src.lastNS, c.src.kernel
 	<-c.idle // one reply at a time
 	c.current = nil
-	c.n++
-	if !c.create(data, at, kernel) {
+	take := c.create
+	if c.ws.realtime {
+		take = c.converse
+	}
+	if !take(data, at, kernel) {
 		return errClosed
 	}
 	return nil
@@ -130,6 +147,7 @@ func (c *conn) frame() (op byte, data []byte, err error) {
 // create answers response.create.
 func (c *conn) create(body []byte, at int64, kernel bool) bool {
 	w := c.ws
+	c.n++
 	j, err := readResponses(body)
 	switch {
 	case err == nil && j.Type != "response.create":

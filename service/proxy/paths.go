@@ -91,6 +91,9 @@ func keepsThings(path string) bool {
 func DefaultPaths() []string {
 	var paths []string
 	for _, a := range api.All {
+		if a.Build == nil {
+			continue // a WebSocket is passed through at any path
+		}
 		for _, path := range a.Paths() {
 			paths = append(paths, "POST "+path)
 		}

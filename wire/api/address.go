@@ -242,14 +242,6 @@ func Generates(path string) bool {
 	return true
 }
 
-// OverWebSocket reports whether a path is OpenAI's Realtime API, which is spoken
-// over a WebSocket alone. A gateway may have a version behind a name of its own,
-// so only the last segment counts.
-func OverWebSocket(path string) bool {
-	segments := splitPath(path)
-	return len(segments) > 0 && segments[len(segments)-1] == "realtime"
-}
-
 // operationOf is the operation that a path ends in, behind the model's name.
 func operationOf(path string) string {
 	_, op := ofPath(path)

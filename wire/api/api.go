@@ -87,12 +87,18 @@ type API struct {
 	// Common says that its path without the version is too common a word to know
 	// it by.
 	Common bool
-	// Build writes the request.
+	// Build writes the request. Nil: the API is spoken over a WebSocket alone.
 	Build func(*Request) (Call, error)
-	// Create writes the message that asks for a reply over a WebSocket; previous is
-	// the response that it goes on with, so that only what is new need be in the
-	// request (empty: none). Nil: the API is not spoken over one.
+	// Create writes the messages that ask for a reply over a WebSocket, a line each;
+	// previous is the response that they go on with, so that only what is new need be
+	// in the request (empty: none). Nil: the API is not spoken over one.
 	Create func(r *Request, previous string) (Call, error)
+	// Begins reports whether a message of a WebSocket may be the first of a reply:
+	// those before it tell of something else. Nil: any may.
+	Begins func(message []byte) bool
+	// Remembers says that a WebSocket's server keeps the conversation on the
+	// connection, so that no other can be had there.
+	Remembers bool
 	// Decoder makes the decoder of one reply.
 	Decoder func() Decoder
 	// Framer makes the framer of a streamed reply where the content type does

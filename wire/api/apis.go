@@ -9,6 +9,7 @@ import (
 var All = []*API{
 	OpenAIChat,
 	OpenAICompletions,
+	Realtime, // its events are those of the next with a sign of their own
 	OpenAIResponses,
 	Anthropic,
 	OllamaChat,

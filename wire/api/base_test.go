@@ -40,11 +40,11 @@ func TestBasesAsPasted(t *testing.T) {
 		}
 	}
 	for path, want := range map[string]bool{
-		"/v1/realtime": true, "/v1/realtime/": true, "/openai/v1/realtime": true,
+		"/v1/realtime": true, "/openai/v1/realtime": true, "/openai/realtime": true,
 		"/realtime/v1": false, "/v1/realtime/sessions": false, "/v1/realtimes": false, "/v1/responses": false, "": false,
 	} {
-		if OverWebSocket(path) != want {
-			t.Errorf("%s over a WebSocket: %v", path, !want)
+		if (OfPath(path) == Realtime) != want {
+			t.Errorf("%s is the Realtime API: %v", path, !want)
 		}
 	}
 }

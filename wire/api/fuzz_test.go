@@ -58,6 +58,7 @@ func FuzzTriton(f *testing.F)            { fuzzAPI(f, Triton) }
 func FuzzEmbeddings(f *testing.F)        { fuzzAPI(f, Embeddings) }
 func FuzzRerank(f *testing.F)            { fuzzAPI(f, Rerank) }
 func FuzzTEIRerank(f *testing.F)         { fuzzAPI(f, TEIRerank) }
+func FuzzRealtime(f *testing.F)          { fuzzAPI(f, Realtime) }
 func FuzzTranscription(f *testing.F)     { fuzzAPI(f, Transcription) }
 
 // FuzzSpeech: sound has an event a read, so what is the same however it is split is

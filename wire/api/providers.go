@@ -29,7 +29,7 @@ type Provider struct {
 // hosts or APIs there is a line each.
 var Providers = []*Provider{
 	{Name: "OpenAI", Hosts: []string{"api.openai.com"}, URL: "https://api.openai.com/v1", Keys: []string{"OPENAI_API_KEY"},
-		Reads: "cached, reasoning and rejected prediction tokens; `openai-processing-ms`", Note: "also `openai-responses`"},
+		Reads: "cached, reasoning and rejected prediction tokens; `openai-processing-ms`", Note: "also `openai-responses`, `realtime`"},
 	{Name: "Azure OpenAI, v1", Hosts: []string{"*.openai.azure.com"}, URL: "https://RESOURCE.openai.azure.com/openai/v1", Bare: "/openai/v1",
 		Keys: []string{"AZURE_OPENAI_API_KEY"}, KeyHeader: "api-key", Reads: "as OpenAI; chunks of the content filter are no tokens"},
 	{Name: "Azure OpenAI, deployments", Hosts: []string{"*.openai.azure.com"}, URL: "https://RESOURCE.openai.azure.com/openai/deployments/NAME?api-version=2024-10-21",

@@ -73,8 +73,8 @@ func TestRequests(t *testing.T) {
 			`/v1/images/generations {"model":"m","prompt":"s\n\nhi","seed":1}`},
 	}
 	for _, a := range All {
-		if a == Transcription {
-			continue // a form: see TestTranscriptionRequest
+		if a == Transcription || a == Realtime {
+			continue // see TestTranscriptionRequest and TestRealtimeRequest
 		}
 		for i, stream := range []bool{true, false} {
 			r := &Request{Model: "m", Stream: stream, MaxTokens: timeline.Some(int64(8)), IgnoreEOS: true,
@@ -98,7 +98,7 @@ func TestRequests(t *testing.T) {
 func TestRequestDetails(t *testing.T) {
 	r := &Request{Model: "m", Messages: []Message{{Role: "user", Content: "hi"}}}
 	for _, a := range All {
-		if a == Transcription {
+		if a == Transcription || a == Realtime {
 			continue
 		}
 		call, err := a.Build(r)

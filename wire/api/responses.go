@@ -2,6 +2,7 @@ package api
 
 import (
 	"bytes"
+	"encoding/json"
 
 	"tokenmeter/record/timeline"
 	"tokenmeter/wire/api/jsonscan"
@@ -71,12 +72,16 @@ type responsesDecoder struct {
 	summary  bool          // reasoning came as a summary only so far
 	thought  bool          // reasoning came as such
 	alone    bool          // nothing came in deltas: what a structural event holds is new
+	realtime bool          // the events are of the Realtime API
 	repeats  repeats
 }
 
 // deltas are the event types that carry generated text, by what they carry.
 var deltas = map[string]timeline.Kind{
 	"response.output_text.delta":                   timeline.Text,
+	"response.text.delta":                          timeline.Text,
+	"response.output_audio_transcript.delta":       timeline.Text,
+	"response.audio_transcript.delta":              timeline.Text,
 	"response.refusal.delta":                       timeline.Refusal,
 	"response.function_call_arguments.delta":       timeline.Tool,
 	"response.custom_tool_call_input.delta":        timeline.Tool,
@@ -91,7 +96,6 @@ var deltas = map[string]timeline.Kind{
 	"response.audio.delta":                         timeline.Media,
 	"response.audio.transcript.delta":              timeline.Media,
 	"response.output_audio.delta":                  timeline.Media,
-	"response.output_audio_transcript.delta":       timeline.Media,
 	"response.image_generation_call.partial_image": timeline.Media,
 }
 
@@ -100,6 +104,10 @@ func (d *responsesDecoder) Event(e framing.Event, s *Stream) bool {
 	d.alone = s.tokens == 0
 	if !d.read(e.Data, s.opts.KeepText) {
 		return false
+	}
+	if d.realtime && !ofRealtimeReply(d.kind) {
+		s.add(timeline.Progress, 0, 0, none)
+		return true
 	}
 	if n := d.id.Size(); n > 0 && n <= maxWords {
 		s.replyID = d.id.String()
@@ -157,15 +165,33 @@ func (d *responsesDecoder) structure() (otherwise timeline.Kind, last bool) {
 	case "response.completed", "response.incomplete":
 		d.finish()
 		return timeline.Finish, true
-	case "response.failed":
-		if d.r.errors == nil {
-			d.r.errors = []byte(`"the response failed"`)
+	case "response.done": // of the Realtime API
+		if d.status.Is("failed") || d.status.Is("cancelled") {
+			return d.failed(), true
 		}
-		return timeline.ErrorEvent, true
+		d.finish()
+		return timeline.Finish, true
+	case "response.failed":
+		return d.failed(), true
 	case "keepalive":
 		return timeline.Ping, false
 	}
 	return timeline.Empty, false
+}
+
+// failed takes it that the server gave the reply up. Its error says why, if there is one.
+func (d *responsesDecoder) failed() timeline.Kind {
+	if d.r.errors == nil {
+		words := "the response failed"
+		if d.status.Is("cancelled") {
+			words = "the response was cancelled"
+		}
+		if !d.why.Empty() {
+			words += ": " + d.why.String()
+		}
+		d.r.errors, _ = json.Marshal(words)
+	}
+	return timeline.ErrorEvent
 }
 
 // finish takes the status, or why the response is incomplete, as finish reason.
@@ -191,8 +217,8 @@ func (d *responsesDecoder) Body(data []byte, s *Stream) bool {
 	if !d.read(data, s.opts.KeepText) {
 		return false
 	}
-	if d.status.Is("failed") && d.r.errors == nil {
-		d.r.errors = []byte(`"the response failed"`)
+	if d.status.Is("failed") {
+		d.failed()
 	}
 	d.finish()
 	d.r.apply(s, timeline.Empty)

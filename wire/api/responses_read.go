@@ -67,11 +67,14 @@ func (d *responsesDecoder) responseMember(name []byte) {
 		d.status, _ = c.Text()
 	case "error":
 		d.r.errors = c.problem()
-	case "incomplete_details":
+	case "incomplete_details", "status_details":
 		for name := range c.Members {
-			if string(name) == "reason" {
+			switch string(name) {
+			case "reason":
 				d.why, _ = c.Text()
-			} else {
+			case "error":
+				d.r.errors = c.problem()
+			default:
 				c.Skip()
 			}
 		}

@@ -43,11 +43,11 @@ func (s *scan) usage(u *usage, t *serverTimings) {
 			s.count(&u.Output)
 		case "total_tokens":
 			s.count(&u.Total)
-		case "prompt_tokens_details", "input_tokens_details":
+		case "prompt_tokens_details", "input_tokens_details", "input_token_details":
 			for name := range s.Members {
 				s.usageDetail(name, u, promptTool)
 			}
-		case "completion_tokens_details", "output_tokens_details":
+		case "completion_tokens_details", "output_tokens_details", "output_token_details":
 			for name := range s.Members {
 				s.usageDetail(name, u, firstOfAnswer)
 			}

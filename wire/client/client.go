@@ -122,6 +122,8 @@ func New(cfg Config) (*Client, error) {
 		return nil, errUnixProxy
 	case t.ws && cfg.API.Create == nil:
 		return nil, fmt.Errorf("%s is not spoken over a WebSocket; give the server's http or https URL", cfg.API.Name)
+	case !t.ws && cfg.API.Build == nil:
+		return nil, fmt.Errorf("%s is spoken over a WebSocket alone; give the server's ws or wss URL", cfg.API.Name)
 	case t.ws && cfg.HTTP2:
 		return nil, errors.New("a WebSocket is opened by HTTP/1.1; leave HTTP/2 out")
 	}

@@ -110,7 +110,7 @@ func (x *exchange) connection(ctx context.Context, fresh bool) (*conn, *failure)
 	}
 	if !fresh && !c.cfg.NoKeepAlive {
 		cn, dead := c.takeAlive(x.continued, false)
-		if cn == nil {
+		if cn == nil && !(x.ask != nil && c.cfg.API.Remembers) {
 			var more int
 			cn, more = c.takeAlive(x.fits, false)
 			dead += more

@@ -204,7 +204,8 @@ func parseHTTPUnix(rest string) (target, error) {
 func (t *target) path(apiPath string) string {
 	path, query, _ := strings.Cut(apiPath, "?")
 	path = api.AddressOf(t.host, t.base, path).Endpoint(escape(path))
-	if name, _, _ := strings.Cut(query, "="); query != "" && strings.Contains("&"+t.query, "&"+name+"=") {
+	name, _, _ := strings.Cut(query, "=")
+	if has := func(name string) bool { return strings.Contains("&"+t.query, "&"+name+"=") }; has(name) || name == "model" && has("deployment") { // Azure's
 		query = "" // the URL says it already
 	}
 	return withQuery(withQuery(path, escape(query)), t.query)

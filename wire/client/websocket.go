@@ -59,6 +59,9 @@ func (x *exchange) onceWebSocket(ctx context.Context, fresh bool) verdict {
 		}
 	}
 	v, keep := x.speak(ctx, cn.ws)
+	if x.c.cfg.API.Remembers { // nobody else can use it
+		keep = keep && x.owner() != "" && cn.ws.talk.previous != ""
+	}
 	x.release(cn, keep)
 	return v
 }
@@ -191,12 +194,19 @@ func (w *webSocket) wait(ctx context.Context, x *exchange) {
 	}
 }
 
-// send writes a message or a control frame.
+// send writes a control frame, or messages of text, a line each.
 func (w *webSocket) send(op framing.Op, data []byte, by time.Time) error {
-	var mask [4]byte
-	_, _ = rand.Read(mask[:])
 	b := requests.Get().(*[]byte)
-	*b = framing.AppendFrame((*b)[:0], op, mask, data)
+	*b = (*b)[:0]
+	for more := true; more; {
+		part := data
+		if more = false; op == framing.OpText {
+			part, data, more = bytes.Cut(data, []byte{'\n'})
+		}
+		var mask [4]byte // each frame has another
+		_, _ = rand.Read(mask[:])
+		*b = framing.AppendFrame(*b, op, mask, part)
+	}
 	w.out.Lock()
 	_ = w.src.SetWriteDeadline(by)
 	err := w.write(*b)
@@ -282,8 +292,8 @@ func (w *webSocket) take(op framing.Op, data []byte) error {
 		if w.x == nil {
 			return nil // nobody asked for it
 		}
-		if w.fresh && len(w.lines) == 0 && string(bytes.TrimSpace(data)) == "[DONE]" {
-			return nil // of the reply before, which ended without it
+		if w.fresh && len(w.lines) == 0 && !w.begins(data) {
+			return nil
 		}
 		from := len(w.lines)
 		w.lines = append(append(w.lines, data...), '\n')
@@ -294,6 +304,15 @@ func (w *webSocket) take(op framing.Op, data []byte) error {
 		}
 	}
 	return nil
+}
+
+// begins reports whether a message may be the first of a reply. What the reply before
+// left behind is not, nor is what the server tells of its session.
+func (w *webSocket) begins(data []byte) bool {
+	if begins := w.c.cfg.API.Begins; begins != nil && !begins(data) {
+		return false
+	}
+	return string(bytes.TrimSpace(data)) != "[DONE]"
 }
 
 // hand gives the lines of a read to the exchange whose reply they are.

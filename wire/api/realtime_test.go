@@ -1,0 +1,106 @@
+package api
+
+import (
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"tokenmeter/record/timeline"
+)
+
+// The messages of a conversation that begins and of one that goes on, in the members
+// that OpenAI's Python library has in types/realtime.
+func TestRealtimeRequest(t *testing.T) {
+	r := &Request{Model: "gpt realtime", MaxTokens: timeline.Some(int64(8)), Messages: []Message{
+		{Role: "system", Content: "s"}, {Role: "user", Content: "hi\nyou"}, {Role: "assistant", Content: "a"}, {Role: "user", Content: "more"}},
+		Extra: map[string]any{"instructions": "be brief", "output_modalities": []string{"audio"}}}
+	call, err := Realtime.Create(r, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := "/v1/realtime?model=gpt+realtime"; call.Path != want {
+		t.Errorf("path %s, want %s", call.Path, want)
+	}
+	want := strings.Join([]string{
+		`{"item":{"content":[{"text":"s","type":"input_text"}],"role":"system","type":"message"},"type":"conversation.item.create"}`,
+		`{"item":{"content":[{"text":"hi\nyou","type":"input_text"}],"role":"user","type":"message"},"type":"conversation.item.create"}`,
+		`{"item":{"content":[{"text":"a","type":"output_text"}],"role":"assistant","type":"message"},"type":"conversation.item.create"}`,
+		`{"item":{"content":[{"text":"more","type":"input_text"}],"role":"user","type":"message"},"type":"conversation.item.create"}`,
+		`{"response":{"instructions":"be brief","max_output_tokens":8,"output_modalities":["audio"]},"type":"response.create"}`}, "\n")
+	if string(call.Body) != want {
+		t.Errorf("got\n%s\nwant\n%s", call.Body, want)
+	}
+	call, _ = Realtime.Create(&Request{Model: "m", MaxTokens: timeline.Some(int64(8)), MaxTokensField: "max_response_output_tokens", IgnoreEOS: true, Messages: []Message{{Role: "user", Content: "more"}}}, "resp_1")
+	want = `{"item":{"content":[{"text":"more","type":"input_text"}],"role":"user","type":"message"},"type":"conversation.item.create"}` + "\n" +
+		`{"response":{"ignore_eos":true,"max_response_output_tokens":8,"output_modalities":["text"]},"type":"response.create"}`
+	if string(call.Body) != want {
+		t.Errorf("got\n%s\nwant\n%s", call.Body, want)
+	}
+	if _, err := Realtime.Create(&Request{Messages: []Message{{Role: "tool", ToolCallID: "c"}}}, ""); err == nil {
+		t.Error("a tool's message was taken")
+	}
+}
+
+// realtimeOf plays messages of a WebSocket.
+func realtimeOf(messages string) *timeline.Timeline {
+	return replay(Realtime, Head{http.StatusSwitchingProtocols, http.Header{}}, [][]byte{[]byte(messages)}, timeline.EOF)
+}
+
+// Synthetic replies with the members of OpenAI's types, and with those of the beta as
+// other people's logs have them.
+func TestRealtimeReplies(t *testing.T) {
+	for name, c := range map[string]struct {
+		outcome                    timeline.Outcome
+		kinds, finish, usage, text string
+		words                      string
+	}{
+		"text": {timeline.OK, "role progress empty progress empty text text empty empty empty progress finish", "completed",
+			`{"input":127,"cached":64,"output":15,"total":142}`, "Hello there", ""},
+		"beta":       {timeline.OK, "role empty progress empty text text empty empty empty finish progress", "completed", `{"input":9,"cached":0,"output":4,"total":13}`, "ok.", ""},
+		"incomplete": {timeline.OK, "role text finish", "max_output_tokens", `{"input":5,"cached":0,"output":1,"total":6}`, "Once", ""},
+		"cancelled":  {timeline.StreamError, "role text error", "", `{"input":5,"cached":0,"output":1,"total":6}`, "On", "the response was cancelled: turn_detected"},
+		"failed":     {timeline.StreamError, "role error", "", "{}", "", "insufficient_quota"},
+		"error":      {timeline.StreamError, "role text error", "", "{}", "Hm", "The server had an error"},
+		"tool":       {timeline.OK, "role tool tool tool empty finish", "completed", `{"input":40,"cached":0,"output":12,"total":52}`, "", ""},
+		"whole":      {timeline.OK, "role text", "completed", "{}", "All at once", ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			data, err := os.ReadFile(filepath.Join("testdata/realtime", name+".jsonl"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			tl := realtimeOf(string(data))
+			if got := kinds(tl); tl.Outcome != c.outcome || got != c.kinds || tl.FinishReason != c.finish || jsonOf(tl.Usage) != c.usage || tl.Text != c.text {
+				t.Errorf("%s %v\n %s\n finish %q, usage %s, text %q", tl.Outcome, tl.Error, got, tl.FinishReason, jsonOf(tl.Usage), tl.Text)
+			}
+			if c.words != "" && (tl.Error == nil || !strings.Contains(tl.Error.Message, c.words)) {
+				t.Errorf("%v does not say %q", tl.Error, c.words)
+			}
+			if tl.Outcome == timeline.OK && tl.Flags != 0 {
+				t.Errorf("flags %v", tl.Flags.Names())
+			}
+			if a := Recognise(data); a != Realtime {
+				t.Errorf("recognised as %+v", a)
+			}
+		})
+	}
+}
+
+// A reply begins with an event of its own, or an error.
+func TestRealtimeBegins(t *testing.T) {
+	for message, want := range map[string]bool{
+		`{"event_id":"e","type":"response.created","response":{}}`: true,
+		`{"type":"error","error":{"message":"no"}}`:                true,
+		`{"error":{"message":"no"}}`:                               true,
+		`{"type":"session.created","session":{"type":"realtime"}}`: false,
+		`{"type":"conversation.item.done","item":{"id":"i"}}`:      false,
+		`{"type":"rate_limits.updated","rate_limits":[]}`:          false,
+		`{"type":"input_audio_buffer.committed","item_id":"i"}`:    false,
+	} {
+		if beginsRealtime([]byte(message)) != want {
+			t.Errorf("%s begins a reply: %v", message, !want)
+		}
+	}
+}
