@@ -81,6 +81,9 @@ func (w *Writer) convert(final Run) (Run, error) {
 		return Run{}, err
 	}
 	sum.Files = map[string]string{tableFile: tableSum}
+	if told, err := f.sum(serverFile, func(file *os.File) (string, error) { return sumOf(file) }); err == nil {
+		sum.Files[serverFile] = told
+	}
 	if err := sum.seal(); err != nil {
 		return Run{}, err
 	}

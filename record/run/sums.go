@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"hash/crc32"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -70,32 +71,43 @@ func intact(data []byte) bool {
 	return fmt.Sprintf(sumForm, h.Sum32()) == string(text[at[2]:at[3]])
 }
 
-// verify compares the table with the sum that the manifest has of it, or else
-// with the one that it has of itself.
+// verify compares the table, and what the server told of itself, with the sums that
+// the manifest has of them; a table without one with the sum that it has of itself. A
+// file that is not there was left out by whoever copied the folder.
 func (f *Folder) verify() error {
-	if f.Table() == "" {
-		return nil
-	}
-	file, err := limitio.Open(filepath.Join(f.dir, tableFile))
-	if err != nil {
-		return err
-	}
-	defer file.Close()
-	var got string
-	want, by := f.run.Files[tableFile], manifestFile
-	if want != "" {
-		got, err = sumOf(file)
-	} else {
-		by = "its footer"
-		want, got, err = ownSum(file)
-	}
-	if err != nil {
-		return err
-	}
-	if got != want {
-		f.damage("%s is not as it was written (its sum is %s, %s has %s); copy it again from where it was measured", tableFile, got, by, want)
+	for _, name := range []string{tableFile, serverFile} {
+		want, by := f.run.Files[name], manifestFile
+		if name == tableFile && f.Table() == "" || name != tableFile && want == "" {
+			continue
+		}
+		got, err := f.sum(name, func(file *os.File) (got string, err error) {
+			if want != "" {
+				return sumOf(file)
+			}
+			by = "its footer"
+			want, got, err = ownSum(file)
+			return got, err
+		})
+		if errors.Is(err, fs.ErrNotExist) {
+			continue
+		}
+		if err != nil {
+			return err
+		}
+		if got != want {
+			f.damage("%s is not as it was written (its sum is %s, %s has %s); copy it again from where it was measured", name, got, by, want)
+		}
 	}
 	return nil
+}
+
+func (f *Folder) sum(name string, of func(*os.File) (string, error)) (string, error) {
+	file, err := limitio.Open(filepath.Join(f.dir, name))
+	if err != nil {
+		return "", err
+	}
+	defer file.Close()
+	return of(file)
 }
 
 // A table has the sum of itself in its metadata: of all its bytes, with zeros

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"tokenmeter/record/metric"
 	"tokenmeter/record/timeline"
 	"tokenmeter/record/validity"
 )
@@ -21,10 +22,13 @@ func TestFlippedBits(t *testing.T) {
 		tl.Request, tl.API, tl.Outcome, tl.CloseUS = int64(i), "openai-chat", timeline.OK, timeline.Some(int64(5000+i))
 		appendAll(t, w, tl)
 	}
+	if err := w.ServerSamples([]metric.ServerSample{{AtUS: 5, Name: "running", Value: 3}, {AtUS: 9, Name: "running", Value: 4}}); err != nil {
+		t.Fatal(err)
+	}
 	if _, err := w.Finish(Run{}); err != nil {
 		t.Fatal(err)
 	}
-	for _, name := range []string{manifestFile, tableFile} {
+	for _, name := range []string{manifestFile, tableFile, serverFile} {
 		flips(t, filepath.Join(dir, name), func(bit string) {
 			if verdict := judged(dir); verdict != "error" && verdict != validity.Unknown {
 				t.Errorf("%s: the verdict is %s", bit, verdict)
@@ -33,6 +37,12 @@ func TestFlippedBits(t *testing.T) {
 	}
 	if verdict := judged(dir); verdict != validity.Valid {
 		t.Errorf("untouched: %s", verdict)
+	}
+	if err := os.Remove(filepath.Join(dir, serverFile)); err != nil {
+		t.Fatal(err)
+	}
+	if verdict := judged(dir); verdict != validity.Valid {
+		t.Errorf("without what the server told: %s", verdict)
 	}
 	if err := os.Remove(filepath.Join(dir, manifestFile)); err != nil {
 		t.Fatal(err)
