@@ -100,15 +100,14 @@ func (u *usage) split(v *usage) {
 	switch all := v.Input.Or(0) + cache(v); {
 	case !named(v):
 		rise(&u.Input, v.Input)
-	case !named(u) && all > 0 || all > u.Input.Or(0)+cache(u):
-		whole := u.Input
-		if named(u) { // then it is the fresh part already
-			whole = none
-		}
-		if u.Cached, u.CacheWrite = v.Cached, v.CacheWrite; v.Input.OK() {
+	case cache(u) == 0 && cache(v) > 0 || all > u.Input.Or(0)+cache(u):
+		// What was told without a cache is the whole prompt, give or take an estimate;
+		// with a cache of 0 it may be too small for that.
+		whole := !named(u) || cache(u) == 0 && u.Input.Or(0) >= cache(v)/2
+		if u.Cached, u.CacheWrite = v.Cached, v.CacheWrite; v.Input.Or(0) > 0 {
 			u.Input = v.Input
-		} else if n, ok := whole.Get(); ok {
-			u.Input = timeline.Some(max(n-cache(v), 0))
+		} else if whole && u.Input.OK() {
+			u.Input = timeline.Some(max(u.Input.Or(0)-cache(v), 0))
 		}
 	default: // no more than was told before: a placeholder
 		for _, count := range [][2]*timeline.Opt[int64]{{&u.Input, &v.Input}, {&u.Cached, &v.Cached}, {&u.CacheWrite, &v.CacheWrite}} {

@@ -35,6 +35,8 @@ const (
 // usage reads a usage object with the names of OpenAI and of those who extend
 // them.
 func (s *scan) usage(u *usage, t *serverTimings) {
+	var besides *usage
+	var fast jsonscan.Text
 	for name := range s.Members {
 		switch string(name) {
 		case "prompt_tokens", "input_tokens":
@@ -61,10 +63,50 @@ func (s *scan) usage(u *usage, t *serverTimings) {
 			t.seconds(totalMS, s)
 		case "service_tier": // Anthropic
 			s.tier(u)
+		case "speed": // Anthropic's fast mode has prices of its own
+			if t, ok := s.Text(); ok && t.Is("fast") {
+				fast = t
+			}
+		case "iterations":
+			besides = s.iterations()
 		default:
 			s.usageDetail(name, u, promptTool)
 		}
 	}
+	if !fast.Empty() {
+		u.tier = fast
+	}
+	if besides != nil {
+		u.each(besides, plus)
+	}
+}
+
+// iterations reads the passes that Anthropic tells of, as far as the counts of the
+// message leave them out: a context that was summarised first. Its tokens were
+// spent and are no part of the answer.
+func (s *scan) iterations() *usage {
+	sum := new(usage)
+	for range s.Elements {
+		var one usage
+		compacts := false
+		for name := range s.Members {
+			switch string(name) {
+			case "type":
+				t, _ := s.Text()
+				compacts = t.Is("compaction")
+			case "input_tokens":
+				s.count(&one.Input)
+			case "output_tokens":
+				s.count(&one.Output)
+			default:
+				s.usageDetail(name, &one, promptTool)
+			}
+		}
+		if one.Rejected = one.Output; compacts {
+			sum.each(&one, plus)
+		}
+	}
+	return sum
 }
 
 // usageDetail reads one of the counts that stand in the details, or, with some

@@ -127,6 +127,22 @@ func TestAnthropicCountsNeverFall(t *testing.T) {
 			`{"input":3604,"cached":3604,"cache_write":0,"output":878}`},
 		{`{"input_tokens":3602,"output_tokens":0}`, `{"cache_read_input_tokens":1000,"output_tokens":8}`, `{"input":3602,"cached":1000,"output":8}`},
 		{`{"input_tokens":0,"output_tokens":0}`, `{"input_tokens":4522,"cache_creation_input_tokens":4511,"output_tokens":5}`, `{"input":9033,"cache_write":4511,"output":5}`},
+		// The same with a cache of 0 at first (maximhq/bifrost#5354, Kimi): a prompt of 20000, of which 500 were fresh.
+		{`{"input_tokens":20000,"cache_creation_input_tokens":0,"cache_read_input_tokens":0,"output_tokens":1}`, `{"input_tokens":500,"cache_creation_input_tokens":0,"cache_read_input_tokens":19500,"output_tokens":3}`,
+			`{"input":20000,"cached":19500,"cache_write":0,"output":3}`},
+		{`{"input_tokens":20000,"cache_creation_input_tokens":0,"cache_read_input_tokens":0,"output_tokens":1}`, `{"cache_read_input_tokens":19500,"output_tokens":3}`,
+			`{"input":20000,"cached":19500,"output":3}`},
+		{`{"input_tokens":20100,"cache_read_input_tokens":0,"output_tokens":1}`, `{"input_tokens":500,"cache_read_input_tokens":19500,"output_tokens":3}`, `{"input":20000,"cached":19500,"output":3}`},
+		{`{"input_tokens":3602,"cache_read_input_tokens":0,"output_tokens":1}`, `{"input_tokens":0,"cache_read_input_tokens":3604,"output_tokens":3}`, `{"input":3604,"cached":3604,"output":3}`},
+		{`{"input_tokens":25,"output_tokens":1}`, `{"input_tokens":10,"cache_read_input_tokens":0,"output_tokens":15}`, `{"input":25,"cached":0,"output":15}`},
+		// A context that was summarised first stands in its own pass (Anthropic's guide, compaction):
+		// 180000 + 23000 read, 3500 + 1000 written, of which 3500 are no answer. Passes of the message are in its counts.
+		{`{"input_tokens":23000,"output_tokens":1}`, `{"input_tokens":23000,"output_tokens":1000,"iterations":[{"type":"compaction","input_tokens":180000,"output_tokens":3500},{"type":"message","input_tokens":23000,"output_tokens":1000}]}`,
+			`{"input":203000,"output":4500,"rejected":3500}`},
+		{`{"input_tokens":2679,"output_tokens":1}`, `{"iterations":[{"type":"message","input_tokens":2679,"output_tokens":100},{"type":"message","input_tokens":8003,"output_tokens":410}],"input_tokens":10682,"output_tokens":510}`,
+			`{"input":10682,"output":510}`},
+		{`{"input_tokens":5,"cache_read_input_tokens":100,"output_tokens":1}`, `{"iterations":[{"type":"compaction","input_tokens":7,"cache_read_input_tokens":900,"output_tokens":60},{"type":"message","input_tokens":5,"output_tokens":9}],"input_tokens":5,"cache_read_input_tokens":100,"output_tokens":9}`,
+			`{"input":1012,"cached":1000,"output":69,"rejected":60}`},
 		// Anthropic's own: the same twice, or only what was fresh at first.
 		{`{"input_tokens":317,"cache_creation_input_tokens":4425,"cache_read_input_tokens":0,"output_tokens":1}`, `{"input_tokens":317,"cache_creation_input_tokens":4425,"cache_read_input_tokens":0,"output_tokens":16}`,
 			`{"input":4742,"cached":0,"cache_write":4425,"output":16}`},
