@@ -38,7 +38,8 @@ func AddressOf(host, path, apiPath string) Address {
 		if a.base == "" && (version == "v1" || apiPath == "") { // it is a base of OpenAI's API
 			a.base = p.Bare
 		}
-		a.versioned = p.Unversioned && tail == OpenAIChat.tail()
+		models := a.base == "/models" && strings.HasSuffix(host, foundry)
+		a.versioned = (p.Unversioned || models) && tail == OpenAIChat.tail()
 	}
 	a.root = a.base
 	segments := splitPath(a.base)
@@ -51,7 +52,7 @@ func AddressOf(host, path, apiPath string) Address {
 	case deployment >= 0 && deployment == last-1:
 		a.versioned, a.deployed = true, true
 		a.root = ofSegments(segments[:deployment])
-	case at >= 0 && (at == last || !isMessages(apiPath)): // Anthropic's SDKs add the version to any base
+	case at >= 0 && (at == last || !addsVersion(apiPath, segments[at+1:])):
 		a.versioned = true
 		a.root, a.rest = ofSegments(segments[:at]), ofSegments(segments[at+1:])
 	case last >= 0 && segments[last] == "serving-endpoints": // Databricks
@@ -60,6 +61,12 @@ func AddressOf(host, path, apiPath string) Address {
 		a.versioned = true
 	}
 	return a
+}
+
+// addsVersion reports whether an API's own SDKs add its version to any base that does
+// not end in one: Anthropic's, and Google's but where resources of Vertex AI follow.
+func addsVersion(apiPath string, behind []string) bool {
+	return isMessages(apiPath) || strings.HasPrefix(apiPath, "/v1beta/") && behind[0] != "projects" && behind[0] != "publishers"
 }
 
 // isMessages reports whether a path is one of Anthropic's API.
@@ -235,8 +242,10 @@ func Generates(path string) bool {
 	if len(segments) == 0 {
 		return true
 	}
-	switch segments[len(segments)-1] {
-	case "embeddings", "embed", "rerank", "moderations", "score", "classify", "pooling", "tokenize", "detokenize":
+	last := segments[len(segments)-1]
+	switch last[strings.LastIndexByte(last, ':')+1:] {
+	case "embeddings", "embed", "rerank", "moderations", "score", "classify", "pooling", "tokenize", "detokenize",
+		"count_tokens", "input_tokens", "countTokens", "compact", "embedContent", "batchEmbedContents", "translations", "tags":
 		return false
 	}
 	return true

@@ -31,8 +31,27 @@ func TestBasesAsPasted(t *testing.T) {
 	if got := AddressOf("h", "/apps/anthropic/v1", Anthropic.Path).Endpoint(Anthropic.Path); got != "/apps/anthropic/v1/messages" {
 		t.Errorf("Anthropic's base with a version: %s", got)
 	}
+	// Google's SDK adds its version to any base (http_options.base_url), Vertex AI's
+	// resources have it in front of them.
+	for path, want := range map[string]string{
+		"/v1/ACCOUNT/GATEWAY/google-ai-studio":         "/v1/ACCOUNT/GATEWAY/google-ai-studio/v1beta/models/MODEL:streamGenerateContent",
+		"/v1/ACCOUNT/GATEWAY/google-ai-studio/v1":      "/v1/ACCOUNT/GATEWAY/google-ai-studio/v1/models/MODEL:streamGenerateContent",
+		"/v1/gemini-proxy":                             "/v1/gemini-proxy/v1beta/models/MODEL:streamGenerateContent",
+		"/gemini":                                      "/gemini/v1beta/models/MODEL:streamGenerateContent",
+		"/v1/projects/P/locations/L/publishers/google": "/v1/projects/P/locations/L/publishers/google/models/MODEL:streamGenerateContent",
+		"/v1beta1/publishers/google":                   "/v1beta1/publishers/google/models/MODEL:streamGenerateContent",
+	} {
+		if got := AddressOf("h", path, Gemini.Path).Endpoint(Gemini.Path); got != want {
+			t.Errorf("Gemini at %s: %s, want %s", path, got, want)
+		}
+	}
+	if got := AddressOf("r.services.ai.azure.com", "/models", OpenAIChat.Path).Endpoint(OpenAIChat.Path); got != "/models/chat/completions" {
+		t.Errorf("models of Azure AI Foundry: %s", got)
+	}
 	for path, want := range map[string]bool{
 		"/v1/embeddings": false, "/v1/rerank/": false, "/api/embed": false, "/v1/moderations": false,
+		"/v1/messages/count_tokens": false, "/v1/responses/input_tokens": false, "/v1/responses/compact": false, "/v1beta/models/m:countTokens": false,
+		"/v1beta/models/m:embedContent": false, "/v1/audio/translations": false, "/api/tags": false, "/models/llama3:8b": true,
 		"/v1": true, "": true, "/v1/chat/completions": true, "/embeddings/v1": true,
 	} {
 		if Generates(path) != want {

@@ -115,6 +115,10 @@ func (d *openaiDecoder) choice(keep bool) {
 			ids = c.length()
 		case "usage":
 			d.readUsage()
+		case "error": // OpenRouter
+			if raw := c.problem(); raw != nil {
+				d.errors = raw
+			}
 		default:
 			if isReasoning(name) {
 				d.reasoning(ch, ordinal, keep)

@@ -74,6 +74,7 @@ func byJSON(data []byte) said {
 			usages["choice "+string(rune('0'+i))] = u
 		}
 		out.Choices = append(out.Choices, choiceByJSON(object(c), &out.Text))
+		out.Failed = out.Failed || isProblem(object(c)["error"])
 	}
 	n := 0
 	for _, u := range usages {

@@ -34,7 +34,9 @@ var Providers = []*Provider{
 		Keys: []string{"AZURE_OPENAI_API_KEY"}, KeyHeader: "api-key", Reads: "as OpenAI; chunks of the content filter are no tokens"},
 	{Name: "Azure OpenAI, deployments", Hosts: []string{"*.openai.azure.com"}, URL: "https://RESOURCE.openai.azure.com/openai/deployments/NAME?api-version=2024-10-21",
 		Keys: []string{"AZURE_OPENAI_API_KEY"}, KeyHeader: "api-key", Reads: "as OpenAI", Note: "the model is the deployment's: `--model NAME`"},
-	{Name: "Azure AI Foundry", Hosts: []string{"*.services.ai.azure.com"}, URL: "https://RESOURCE.services.ai.azure.com/openai/v1", Bare: "/openai/v1",
+	{Name: "Azure AI Foundry", Hosts: []string{"*" + foundry}, URL: "https://RESOURCE" + foundry + "/openai/v1", Bare: "/openai/v1",
+		Keys: []string{"AZURE_OPENAI_API_KEY"}, KeyHeader: "api-key", Reads: "as OpenAI"},
+	{Name: "Azure AI Foundry, models", Hosts: []string{"*" + foundry}, URL: "https://RESOURCE" + foundry + "/models?api-version=2024-05-01-preview",
 		Keys: []string{"AZURE_OPENAI_API_KEY"}, KeyHeader: "api-key", Reads: "as OpenAI"},
 	{Name: "Google Gemini, OpenAI's path", Hosts: []string{"generativelanguage.googleapis.com"}, URL: "https://generativelanguage.googleapis.com/v1beta/openai", Bare: "/v1beta/openai",
 		Keys: []string{"GEMINI_API_KEY", "GOOGLE_API_KEY"}, Reads: "thoughts that only the total counts; `extra_content.google.thought`"},
@@ -96,6 +98,9 @@ var Providers = []*Provider{
 	{Name: "Alibaba DashScope", Hosts: []string{"dashscope.aliyuncs.com", "dashscope-intl.aliyuncs.com", "dashscope-us.aliyuncs.com"}, URL: "https://dashscope-intl.aliyuncs.com/compatible-mode/v1", Bare: "/compatible-mode/v1", Keys: []string{"DASHSCOPE_API_KEY"},
 		Reads: "`reasoning_content`; cached tokens"},
 }
+
+// foundry is where resources of Azure AI Foundry are.
+const foundry = ".services.ai.azure.com"
 
 // ProviderOf finds the vendor of a host; nil: none that is known. A port of the
 // host's makes it another.

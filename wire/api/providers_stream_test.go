@@ -114,7 +114,7 @@ var vendorStreams = map[string]vendorStream{
 // sameStream are providers that stream as others of the table do. Bedrock's Converse is
 // in messages of Amazon's event stream: see TestVendorReplies.
 var sameStream = map[string]string{
-	"Azure OpenAI, deployments": "Azure OpenAI, v1", "Azure AI Foundry": "Azure OpenAI, v1",
+	"Azure OpenAI, deployments": "Azure OpenAI, v1", "Azure AI Foundry": "Azure OpenAI, v1", "Azure AI Foundry, models": "Azure OpenAI, v1",
 	"Google Vertex AI, OpenAI's path": "Google Gemini, OpenAI's path", "Google Vertex AI, Gemini": "Google Gemini",
 	"Amazon Bedrock, Mantle": "Amazon Bedrock, OpenAI's path", "Amazon Bedrock, Converse": "",
 	"Anthropic on Vertex AI": "Anthropic", "Anthropic on Bedrock": "Anthropic",

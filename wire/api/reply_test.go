@@ -230,6 +230,8 @@ func TestOutcomes(t *testing.T) {
 		{"field called error", 200, stream, "error: {\"message\":\"it broke\"}\n\n", timeline.EOF, nil, timeline.StreamError, "it broke", nil},
 		{"error after the finish reason", 200, stream, events(content("a"), stopChunk, `{"error":{"message":"late"}}`), timeline.EOF, nil, timeline.StreamError, "late", nil},
 		{"finish reason error (B42)", 200, stream, events(content("a"), `{"choices":[{"delta":{"content":""},"finish_reason":"error"}],"error":{"code":502,"message":"upstream disconnected"}}`, "[DONE]"), timeline.EOF, nil, timeline.StreamError, "upstream disconnected (code 502)", nil},
+		{"an error in the choice, as OpenRouter's API reference has it", 200, stream, events(content("a"), `{"choices":[{"index":0,"delta":{"content":""},"finish_reason":null,"error":{"code":502,"message":"upstream died"}}]}`, "[DONE]"), timeline.EOF, nil, timeline.StreamError, "upstream died (code 502)", nil},
+		{"no error in the choice", 200, stream, events(`{"choices":[{"index":0,"delta":{"content":"a"},"error":null}]}`, `{"choices":[{"index":0,"delta":{},"finish_reason":"stop","error":{}}]}`, "[DONE]"), timeline.EOF, nil, timeline.OK, "", nil},
 		{"finish reason error alone (B42)", 200, stream, events(content("a"), `{"choices":[{"delta":{},"finish_reason":"error"}]}`, "[DONE]"), timeline.EOF, nil, timeline.StreamError, "finish reason error", nil},
 		{"finish reason abort", 200, stream, events(content("a"), `{"choices":[{"delta":{},"finish_reason":"abort"}]}`), timeline.EOF, nil, timeline.StreamError, "finish reason abort", nil},
 		{"error line in an event stream", 200, stream, `{"error":{"message":"no stream"}}`, timeline.EOF, nil, timeline.StreamError, "no stream", nil},

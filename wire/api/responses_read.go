@@ -31,7 +31,7 @@ func (d *responsesDecoder) read(data []byte, keep bool) bool {
 			d.whole(timeline.Text)
 		case "refusal":
 			d.whole(timeline.Refusal)
-		case "arguments", "input":
+		case "arguments", "input", "code", "command", "diff":
 			d.whole(timeline.Tool)
 		case "part":
 			d.wholePart(timeline.Text)

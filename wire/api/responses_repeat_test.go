@@ -38,6 +38,12 @@ func TestResponsesWholeTexts(t *testing.T) {
 			`{"type":"response.function_call_arguments.delta","output_index":1,"delta":"{\"a\":1}"}`, argsDone, `{"type":"response.function_call_arguments.done","output_index":2,"arguments":"{}"}`}, 4, ""},
 		"reasoning whole": {[]string{`{"type":"response.reasoning_text.done","output_index":0,"text":"hm"}`, `{"type":"response.output_item.done","output_index":0,"item":{"type":"reasoning","content":[{"type":"reasoning_text","text":"hm"}]}}`,
 			`{"type":"response.output_text.delta","output_index":1,"delta":"hello"}`}, 2, "hello"},
+		"a shell's command and a patch": {[]string{`{"type":"response.shell_call_command.added","output_index":0,"command_index":0,"command":""}`,
+			`{"type":"response.shell_call_command.delta","output_index":0,"command_index":0,"delta":"ls"}`, `{"type":"response.shell_call_command.done","output_index":0,"command_index":0,"command":"ls"}`,
+			`{"type":"response.shell_call_output_content.delta","output_index":1,"delta":{"stdout":"a.txt"}}`,
+			`{"type":"response.apply_patch_call_operation_diff.delta","output_index":2,"delta":"+a"}`, `{"type":"response.apply_patch_call_operation_diff.done","output_index":2,"diff":"+a"}`, delta(`"output_index":3,`, "hello")}, 3, "hello"},
+		"a patch and code whole": {[]string{`{"type":"response.apply_patch_call_operation_diff.done","output_index":0,"diff":"+a"}`, `{"type":"response.code_interpreter_call_code.done","output_index":1,"code":"1+1"}`,
+			delta(`"output_index":2,`, "hello")}, 3, "hello"},
 		"nothing in them": {[]string{delta(`"output_index":0,`, "hello"), `{"type":"response.output_text.done","output_index":1,"text":""}`, `{"type":"response.output_item.done","output_index":2,"item":{"type":"web_search_call","status":"completed"}}`}, 1, "hello"},
 	} {
 		tl := reply(OpenAIResponses, "text/event-stream", typed(append(c.events, completed)...), timeline.EOF)

@@ -24,6 +24,7 @@ var chatPaths = map[string]string{
 	"Azure OpenAI, v1":                "/openai/v1/chat/completions",
 	"Azure OpenAI, deployments":       "/openai/deployments/gpt-x/chat/completions?api-version=2024-10-21",
 	"Azure AI Foundry":                "/openai/v1/chat/completions",
+	"Azure AI Foundry, models":        "/models/chat/completions?api-version=2024-05-01-preview",
 	"Google Gemini, OpenAI's path":    "/v1beta/openai/chat/completions",
 	"Google Gemini":                   "/v1beta/models/m:streamGenerateContent?alt=sse",
 	"Google Vertex AI, Gemini":        "/v1/projects/p1/locations/us-east5/publishers/google/models/m:streamGenerateContent?alt=sse",
