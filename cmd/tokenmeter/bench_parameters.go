@@ -33,7 +33,7 @@ func (c *benchCmd) parameters(check *checker) (fields map[string]any) {
 		return nil
 	}
 	for _, path := range slices.Sorted(maps.Keys(writtenByFlag)) {
-		if has(fields, path) {
+		if has(fields, path) && !leftOut(fields, path) {
 			check.addf("--parameters: %s is written by %s: use that", path, writtenByFlag[path])
 		}
 	}
@@ -41,6 +41,12 @@ func (c *benchCmd) parameters(check *checker) (fields map[string]any) {
 		check.addf("--parameters: %s looks like a secret, and a command line is seen and recorded: use --api-key-env or --api-key-file", name)
 	}
 	return fields
+}
+
+// leftOut reports whether a field is left out that some servers take from the path
+// alone, and refuse in the body: the model (Vertex AI), and whether to stream (Bedrock).
+func leftOut(fields map[string]any, name string) bool {
+	return (name == "model" || name == "stream") && fields[name] == nil
 }
 
 // has reports whether the fields replace or leave out one, or a member of one

@@ -93,6 +93,8 @@ func TestKeysHaveLimits(t *testing.T) {
 func TestMethodsAreListed(t *testing.T) {
 	for request, status := range map[string]int{
 		"GET /v1/models": 200, "HEAD /v1/models/m": 200, "OPTIONS /v1/models": 200, "GET /v1beta/models": 200, "GET /api/tags": 200, "GET /health": 200, "GET /ping": 200, "GET /version": 200, "GET /api/version": 200,
+		"POST /anthropic/v1/messages/count_tokens": 200, "POST /v1beta/models/g:countTokens": 200, // Claude Code's and Google's clients count before they ask
+		"POST /v1/projects/p/locations/l/publishers/anthropic/models/c:streamRawPredict": 200, "POST /model/us.anthropic.c/invoke-with-response-stream": 200, "GET /model/us.anthropic.c/invoke": 405,
 		"DELETE /v1/models/m": 405, "PUT /v1/models/m": 405, "POST /v1/models": 405, "POST /v1/models/m": 405, "PATCH /v1/models/m": 405, "DELETE /api/tags": 405, "GET " + chatPath: 405, "DELETE " + chatPath: 405, "POST /health": 405,
 		"TRACE /v1/models": 405, "TRACE " + chatPath: 405, "GET /v1/files": 404, "POST /v1/fine_tuning/jobs": 404,
 	} {
@@ -114,6 +116,7 @@ func TestMethodsAreListed(t *testing.T) {
 	}{
 		{"/v1/*", "POST", "/v1/audio/speech", true}, {"/v1/*", "DELETE", "/v1/responses/x", false}, {"/v1/*", "POST", "/v1/files", false}, {"/v1/*", "GET", "/v1/files", true},
 		{"/*", "POST", "/proxy/v1/fine_tuning/jobs", false}, {"/*", "POST", "/v1beta/models/g:generateContent", true}, {"/*", "POST", "/v1beta/models/g", false},
+		{"/*", "POST", "/v1/projects/p/locations/l/endpoints/openapi/chat/completions", true}, {"/*", "POST", "/api/projects/p/openai/v1/responses", true}, {"/*", "POST", "/v1/projects/p", false},
 		{"POST,DELETE /v1/files*", "DELETE", "/v1/files/x", true}, {"POST /v1/files*", "GET", "/v1/files/x", false}, {"* /v1/*", "PATCH", "/v1/models/x", true},
 	} {
 		rule, err := parsePath(tc.paths)

@@ -82,8 +82,15 @@ func keepsThings(path string) bool {
 			last = name
 		}
 	}
-	// Gemini's operations are models/NAME:generateContent.
-	return last != "" && !(last == "models" && strings.Contains(path[strings.LastIndexByte(path, '/')+1:], ":"))
+	switch last {
+	case "":
+		return false
+	case "models": // Gemini's operations are models/NAME:generateContent
+		return !strings.Contains(path[strings.LastIndexByte(path, '/')+1:], ":")
+	case "projects", "organization", "organizations": // whose completions are behind them at Google and Azure
+		return api.OfPath(path) == nil
+	}
+	return true
 }
 
 // DefaultPaths are let through where nothing else is said: what every
@@ -98,7 +105,7 @@ func DefaultPaths() []string {
 			paths = append(paths, "POST "+path)
 		}
 	}
-	return append(paths, "POST /v1/messages/count_tokens",
+	return append(paths, "POST /v1/messages/count_tokens", "POST */v1/messages/count_tokens", "POST *:countTokens",
 		"GET /v1/models", "GET /v1/models/*", "GET /v1beta/models", "GET /v1beta/models/*", // Gemini's
 		"GET /api/tags", "GET /api/ps", "GET /api/version", "POST /api/show", // Ollama's
 		"GET /health", "GET /ping", "GET /version")

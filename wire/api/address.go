@@ -195,7 +195,12 @@ func (a *API) Paths() []string {
 	case version == "":
 		return []string{a.Path}
 	case a == Anthropic, a.Common:
-		return []string{a.Path, "*" + a.Path}
+		paths := []string{a.Path, "*" + a.Path}
+		for _, op := range a.Aliases {
+			_, end := splitModel(op)
+			paths = append(paths, "*"+end)
+		}
+		return paths
 	case a == Images:
 		return []string{a.Path, "*" + tail, "*/images/edits"}
 	default:

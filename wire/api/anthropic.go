@@ -12,9 +12,10 @@ import (
 
 // Anthropic is POST /v1/messages: named events, message_stop at the end.
 var Anthropic = &API{
-	Name:       "anthropic",
-	Path:       "/v1/messages",
-	Aliases:    []string{":streamRawPredict", ":rawPredict"}, // Vertex AI
+	Name: "anthropic",
+	Path: "/v1/messages",
+	// Vertex AI, and InvokeModel of Bedrock, where other models speak other forms.
+	Aliases:    []string{":streamRawPredict", ":rawPredict", "anthropic.MODEL/invoke-with-response-stream", "anthropic.MODEL/invoke"},
 	Build:      buildAnthropic,
 	Decoder:    func() Decoder { return new(anthropicDecoder) },
 	AuthHeader: "x-api-key",

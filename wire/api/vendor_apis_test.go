@@ -208,6 +208,10 @@ func TestReadPath(t *testing.T) {
 		{"/model/m/converse", "bedrock", "m", false, true},
 		{"/v2/models/ensemble/generate_stream", "triton", "ensemble", true, true},
 		{"/v2/models/ensemble/versions/1/generate", "triton", "ensemble", false, true},
+		{"/v1/projects/p/locations/l/publishers/anthropic/models/c:streamRawPredict", "anthropic", "", false, false},
+		{"/model/us.anthropic.claude-x-v1:0/invoke-with-response-stream", "anthropic", "", false, false},
+		{"/model/anthropic.claude-x/invoke", "anthropic", "", false, false},
+		{"/model/meta.llama3/invoke-with-response-stream", "", "", false, false}, // another form
 		{"/generate_stream", "tgi", "", false, false},
 		{"/generate", "sglang", "", false, false},
 		{"/v2/chat", "cohere", "", false, false},
