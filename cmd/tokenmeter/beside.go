@@ -27,7 +27,7 @@ type besideFlags struct {
 	Profile      bool     `name:"server-profile" group:"control" help:"Let the server's own profiler run while it is measured: vLLM (started with a profiler), SGLang. It slows the server down."`
 	ProfileAt    string   `name:"profile-at" group:"control" placeholder:"N" help:"Start it once N requests are in flight. Default: when measuring begins."`
 	ProfileFor   string   `name:"profile-for" group:"control" placeholder:"TIME" help:"Stop it after so long. Default: when the last request has ended."`
-	ProfileFiles string   `name:"profile-files" group:"control" placeholder:"PATH" help:"Where the server writes the profile (PyTorch's traces, a .nsys-rep): named in the report."`
+	ProfileFiles string   `name:"profile-files" group:"control" placeholder:"PATH" help:"Where the server writes the profile (PyTorch's traces, a .nsys-rep): the report names it, and links the files if this machine reaches them."`
 	ControlLimit string   `name:"control-limit" group:"control" placeholder:"TIME" help:"How long each of these may take. Default: 10m."`
 }
 

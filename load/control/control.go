@@ -56,7 +56,8 @@ type Control struct {
 
 	mu     sync.Mutex
 	acts   []run.Act
-	failed error // of the profiler, in the middle of the run
+	failed error     // of the profiler, in the middle of the run
+	began  time.Time // the profiler, by this machine's clock
 }
 
 // New makes the control of one run against that target.
@@ -187,6 +188,9 @@ func (c *Control) await(inFlight func() int64) bool {
 
 // startProfile begins the act; it lasts until stopProfile.
 func (c *Control) startProfile(ctx context.Context) error {
+	c.mu.Lock()
+	c.began = time.Now()
+	c.mu.Unlock()
 	err := c.post(ctx, "profile", c.server.can.Start, c.server.can.ProfileGuard)
 	if err != nil {
 		return fmt.Errorf("the server's profiler could not be started: %w", err)
@@ -230,17 +234,20 @@ func (c *Control) After(ctx context.Context, facts map[string]string) error {
 	return first
 }
 
-// Acts are what was done when.
+// Acts are what was done when; of the profiler also the files that it left behind, those
+// that a command after the point has fetched among them.
 func (c *Control) Acts() ([]run.Act, []metric.Warning) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	var warnings []metric.Warning
 	profiled := false
-	for _, a := range c.acts {
+	for i := range c.acts {
+		a := &c.acts[i]
 		if a.Name == "profile" {
 			profiled = true // or it was tried, and the run ends with that
 		}
 		if a.Profiled() {
+			a.Found = c.find(c.began)
 			from, to := a.FromS, a.ToS.Or(c.now())
 			warnings = append(warnings, metric.Warning{Name: "server_profiled", Value: timeline.Some(to - from),
 				Says: fmt.Sprintf("The server's profiler ran from %.1f to %.1f s of the run, and slowed the server down: requests of that time tell little of its speed.", from, to)})

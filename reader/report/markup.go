@@ -81,6 +81,13 @@ func (m *markup) figure(f *chart.Figure) {
 			m.put(`</ul>`)
 		}
 	}
+	if len(f.Links) > 0 {
+		m.put(`<ul class="keys">`)
+		for _, l := range f.Links {
+			m.put(`<li><a href="%s">%s</a></li>`, l.Href, l.Text)
+		}
+		m.put(`</ul>`)
+	}
 	if t := f.Table; t != nil {
 		m.put(`<details class="data"><summary>table</summary>`)
 		m.table(t.Head, t.Rows)

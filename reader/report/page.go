@@ -264,6 +264,7 @@ func (p *page) charts(r *run.Run, v *view.View, c *gather.Gathered) {
 	}
 	if c.N == 0 {
 		p.NoTimes = "There are no single requests to draw: none was measured, or this report was made without the run's records."
+		p.Times = chart.ServerFigures(r, c)
 		return
 	}
 	if !r.Wordless() {

@@ -85,6 +85,15 @@ type Act struct {
 	OK    bool                  `json:"ok"`
 	Says  string                `json:"says"`  // what went wrong, or what is to know; secrets removed
 	Files string                `json:"files"` // where its files are, as the user said; empty: nobody said
+	// Found are the files that the profiler wrote meanwhile, as far as they are on the
+	// machine that measured; null where none is, as where only the server can reach them.
+	Found []ProfileFile `json:"found"`
+}
+
+// ProfileFile is a file of a profiler.
+type ProfileFile struct {
+	Path  string `json:"path"` // from the run's folder, with slashes; or absolute, outside of it
+	Bytes int64  `json:"bytes"`
 }
 
 // Profiled reports whether the server's profiler ran: one that could not be stopped did,

@@ -8,8 +8,12 @@ type Figure struct {
 	Empty string // in place of a chart that cannot be drawn
 	Chart Markup
 	Keys  []Key // what the marks mean, where labels on the lines cannot say it
+	Links []Link
 	Table *Table
 }
+
+// Link leads from a chart to a file.
+type Link struct{ Href, Text string }
 
 // Key is a mark and its meaning.
 type Key struct{ Class, Text string }

@@ -10,8 +10,8 @@ import (
 // ServerFigures are what the server told of itself, on the time axis of the
 // requests; none where it told nothing.
 func ServerFigures(r *run.Run, c *gather.Gathered) (list []Figure) {
-	if values := profiling(r, c); values != nil {
-		list = append(list, seriesFigure(c, "profiler", "The server's profiler", "on", "what was measured meanwhile tells little of the server's speed", "bad", values, false))
+	if profiled(r) {
+		list = append(list, profilerFigure(r, c))
 	}
 	if len(r.ServerSamples) == 0 || c.N == 0 {
 		return list
@@ -34,25 +34,6 @@ func ServerFigures(r *run.Run, c *gather.Gathered) (list []Figure) {
 		}
 	}
 	return list
-}
-
-// profiling is 1 in each column of time in which the server's profiler ran; nil: it
-// never did.
-func profiling(r *run.Run, c *gather.Gathered) (columns []float64) {
-	for _, a := range r.Control {
-		if !a.Profiled() || c.N == 0 || c.Grid.Used == 0 {
-			continue
-		}
-		if columns == nil {
-			columns = make([]float64, c.Grid.Used)
-		}
-		width := c.Grid.Seconds()
-		last := a.ToS.Or(float64(c.Grid.Used) * width)
-		for i := max(int(a.FromS/width), 0); i < len(columns) && float64(i)*width < last; i++ {
-			columns[i] = 1
-		}
-	}
-	return columns
 }
 
 // serverCharts are what is drawn: a gauge, or of a counter what it grew in each

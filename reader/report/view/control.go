@@ -28,6 +28,14 @@ func controlWords(r *run.Run) string {
 		if a.Files != "" {
 			text += ", files in " + a.Files
 		}
+		if n := len(a.Found); n > 0 {
+			text += ", " + typeset.Plural(int64(n), "file") + " found: " + typeset.Short(a.Found[0].Path, 120)
+			if n > 1 {
+				text += ", …"
+			}
+		} else if a.Files != "" {
+			text += " (none found from here)"
+		}
 		list = append(list, text)
 	}
 	return strings.Join(list, "; ")
