@@ -152,10 +152,9 @@ func (c *benchCmd) content(p *bench.Plan, check *checker) {
 		c.sounds(p, check)
 		return
 	}
-	if c.Prompts == "" {
-		return
+	if c.Prompts != "" || c.Images != "" || c.Video != "" {
+		c.prompts(p, check)
 	}
-	c.prompts(p, check)
 }
 
 func (c *benchCmd) target(p *bench.Plan, check *checker, a *app) {

@@ -1,6 +1,11 @@
 package main
 
 import (
+	"cmp"
+	"os"
+	"strconv"
+	"strings"
+
 	"tokenmeter/base/limitio"
 	"tokenmeter/load/bench"
 	"tokenmeter/load/workload"
@@ -9,7 +14,7 @@ import (
 // sounds makes the workload of --audio.
 func (c *benchCmd) sounds(p *bench.Plan, check *checker) {
 	for flag, text := range map[string]string{"--prompt": c.Prompt, "--prompts": c.Prompts, "--input-tokens": c.InputTokens, "--batch": c.Batch,
-		"--workload": c.Workload, "--scenario": c.Scenario, "--check": c.Check} {
+		"--images": c.Images, "--video": c.Video, "--workload": c.Workload, "--scenario": c.Scenario, "--check": c.Check} {
 		if text != "" {
 			check.addf("--audio says what is sent, and so does %s: leave one of them out", flag)
 			return
@@ -23,26 +28,78 @@ func (c *benchCmd) sounds(p *bench.Plan, check *checker) {
 	p.Workload = w
 }
 
-// prompts makes the workload of --prompts: the records of a file in turn. The
-// file is read as it is needed, so that a million prompts start at once; its
-// times, where it has any, are not played.
-func (c *benchCmd) prompts(p *bench.Plan, check *checker) {
-	if f, err := limitio.Open(c.Prompts); err != nil {
-		check.addf("--prompts: %w", err)
-		return
-	} else {
-		f.Close()
+// contentOf is what the flags say of each request.
+func (c *benchCmd) contentOf(check *checker) workload.Content {
+	k := workload.Content{Input: c.InputTokens, Batch: c.Batch, Output: c.OutputTokens, File: c.Prompts}
+	if c.Images != "" {
+		n, files := sizes(c.Images, check, "--images", "2x1024x1024, 1024x1024")
+		k.Images = &workload.ImagesSpec{Files: files, Width: n[1], Height: n[2]}
+		if n[0] > 0 {
+			k.Images.Count = strconv.Itoa(n[0])
+		}
 	}
-	p.PromptsFile = c.Prompts
-	if c.Check != "" || c.Workload != "" || c.Scenario != "" || c.InputTokens != "" {
+	if c.Video != "" {
+		n, files := sizes(c.Video, check, "--video", "8x640x360")
+		k.Video = &workload.VideoSpec{Seconds: n[0], ImagesSpec: workload.ImagesSpec{Files: files, Width: n[1], Height: n[2]}}
+	}
+	return k
+}
+
+// sizes reads two or three numbers like 2x1024x768, the first of three ahead; what is
+// there as a file or a folder, or is a pattern, is none.
+func sizes(text string, check *checker, flag, like string) (n [3]int, files string) {
+	if _, err := os.Stat(text); err == nil || strings.ContainsAny(text, "*?[/\\") {
+		return n, text
+	}
+	parts := strings.Split(strings.ReplaceAll(text, "×", "x"), "x")
+	for i, part := range parts {
+		v, err := strconv.Atoi(part)
+		if err != nil || v < 1 || len(parts) < 2 || len(parts) > 3 {
+			check.addf("%s %s: write %s, or name a folder that is there", flag, text, like)
+			return n, ""
+		}
+		n[3-len(parts)+i] = v
+	}
+	return n, ""
+}
+
+// prompts makes the workload of --prompts, the records of a file in turn, and of
+// prompts with something to look at. The file is read as it is needed, so that a
+// million prompts start at once; its times, where it has any, are not played.
+func (c *benchCmd) prompts(p *bench.Plan, check *checker) {
+	if c.Prompts != "" {
+		f, err := limitio.Open(c.Prompts)
+		if err != nil {
+			check.addf("--prompts: %w", err)
+			return
+		}
+		f.Close()
+		p.PromptsFile = c.Prompts
+	}
+	if c.Check != "" || c.Workload != "" || c.Scenario != "" || c.InputTokens != "" && c.Prompts != "" {
 		return // made, or refused, there
 	}
-	spec := workload.Spec{Content: workload.Content{File: c.Prompts, Batch: c.Batch, Output: c.OutputTokens}}
-	l, err := workload.FromSpec("--prompts", spec, workload.Options{Seed: p.Seed, Salt: c.Salt, Tokenizer: findTokenizer, TokenizerName: c.Tokenizer})
+	if c.Prompt != "" {
+		if c.Prompts == "" {
+			check.addf("--images and --video go with made prompts, --prompts and --check, not with one --prompt: put it into a file")
+		}
+		return
+	}
+	spec := workload.Spec{Content: c.contentOf(check)}
+	if spec.File == "" {
+		spec.Input = cmp.Or(spec.Input, "256")
+	}
+	salt := c.Salt
+	if salt == "" && spec.File == "" {
+		salt = newSalt()
+	}
+	l, err := workload.FromSpec("--prompts", spec, workload.Options{Seed: p.Seed, Salt: salt, Tokenizer: findTokenizer, TokenizerName: c.Tokenizer})
 	if err != nil {
 		check.add(prefixed("", err))
 		return
 	}
-	l.Given()
+	if spec.File != "" {
+		l.Given()
+	}
 	p.Workload, p.ReadsAnswers = l, l.ReadsAnswers()
 }

@@ -115,7 +115,8 @@ func (c *benchCmd) promises(p *bench.Plan, s workload.Scenario, check *checker) 
 
 // loaded reads what is to be sent, with the requests whose answers are known.
 func (c *benchCmd) loaded(name string, opt workload.Options, check *checker) *workload.Loaded {
-	for flag, text := range map[string]string{"--prompt": c.Prompt, "--prompts": c.Prompts, "--input-tokens": c.InputTokens, "--batch": c.Batch, "--output-tokens": c.OutputTokens} {
+	for flag, text := range map[string]string{"--prompt": c.Prompt, "--prompts": c.Prompts, "--input-tokens": c.InputTokens, "--batch": c.Batch, "--output-tokens": c.OutputTokens,
+		"--images": c.Images, "--video": c.Video} {
 		if text != "" && name != "" {
 			check.addf("%s says what is sent, and so does --workload (or --scenario): leave one of them out", flag)
 			return nil
@@ -128,7 +129,7 @@ func (c *benchCmd) loaded(name string, opt workload.Options, check *checker) *wo
 		}
 		return l
 	}
-	spec := workload.Spec{Content: workload.Content{Input: c.InputTokens, Batch: c.Batch, Output: c.OutputTokens, File: c.Prompts}}
+	spec := workload.Spec{Content: c.contentOf(check)}
 	switch {
 	case c.Prompt != "":
 		check.addf("--check goes with made prompts, --prompts and --workload, not with one --prompt")

@@ -31,7 +31,8 @@ type class struct {
 	task      *taskPlan
 	deadline  time.Duration
 	segment   time.Duration
-	images    *images
+	images    []*images  // pictures and videos to look at
+	sounds    *Sounds    // to be written down; nil: prompts are sent
 	batch     *batch     // nil: a request is one text
 	source    *source    // nil: prompts are made
 	recording *recording // nil: no sessions of agents
@@ -89,6 +90,9 @@ func (c *class) item(i int64) Item {
 func (c *class) single(i int64) Item {
 	it := Item{Index: i, Class: c.name, Kind: c.kind, Live: c.live}
 	switch {
+	case c.sounds != nil:
+		heard := c.sounds.Item(i)
+		it.Messages, it.Err = heard.Messages, heard.Err
 	case c.recording != nil:
 		c.recording.item(c, &it)
 	case c.source != nil:
@@ -121,8 +125,11 @@ func (c *class) finish(it *Item, k int) {
 	if c.system != "" && !s.Continue.OK() && (len(s.Messages) == 0 || s.Messages[0].Role != "system") {
 		s.Messages = append([]api.Message{{Role: "system", Content: c.system}}, s.Messages...)
 	}
-	if c.images != nil && !s.Continue.OK() {
-		if err := c.images.into(s, c.salt, c.seed, i); err != nil {
+	for _, m := range c.images {
+		if s.Continue.OK() {
+			break
+		}
+		if err := m.into(s, c.salt, c.seed, i); err != nil {
 			it.Err = err
 		}
 	}

@@ -180,6 +180,7 @@ func firstGiven(k *Content) string {
 	}{
 		{"input", k.Input != ""}, {"batch", k.Batch != ""}, {"query", k.Query != ""}, {"output", k.Output != ""}, {"file", k.File != ""}, {"turns", k.Turns != ""}, {"corpus", k.Corpus != ""},
 		{"task", k.Task != nil}, {"segments", k.Segments != nil}, {"prefix", k.Prefix != nil}, {"images", k.Images != nil},
+		{"video", k.Video != nil}, {"audio", k.Audio != ""},
 		{"system", k.System != ""}, {"check", k.Check != nil}, {"parameters", k.Parameters != nil}, {"models", k.Models != nil},
 		{"leave", k.Leave != nil}, {"slow", k.Slow != nil},
 	} {
@@ -204,6 +205,10 @@ func (c *compiler) class(path string, k *Content, name string, seed, salt uint64
 		out.salt = salt ^ saltOf(c.opt.Salt)
 	}
 	out.maker = c.maker(k.Corpus, at("corpus"))
+	if k.Audio != "" {
+		c.audio(out, k, at)
+		return out
+	}
 	c.lengths(out, k, at)
 	c.openRecording(out, k, at)
 	c.kinds(out, k, at)
@@ -241,7 +246,10 @@ func (c *compiler) describe(s *Spec) {
 		if k.recording != nil {
 			i.Source = k.recording.file.Name
 		}
-		if k.source != nil {
+		if k.sounds != nil {
+			sound := k.sounds.Info()
+			i.UniquePrompts, i.Source = i.UniquePrompts && sound.UniquePrompts, sound.Source
+		} else if k.source != nil {
 			i.UniquePrompts = false
 			i.Source = k.source.file.Name
 		} else if k.bust == "off" {
@@ -271,6 +279,8 @@ func (c *compiler) describe(s *Spec) {
 	switch {
 	case len(c.out.classes) > 1:
 		i.Kind = "mix"
+	case first.sounds != nil:
+		i.Kind = first.sounds.Info().Kind
 	case first.recording != nil:
 		i.Kind = first.recording.file.Format
 		c.out.Timed = first.recording.file.Timed
@@ -286,7 +296,7 @@ func (c *compiler) describe(s *Spec) {
 	default:
 		i.Kind = "synthetic"
 	}
-	if len(c.out.classes) == 1 && first.source == nil && first.task == nil && first.recording == nil {
+	if len(c.out.classes) == 1 && first.source == nil && first.task == nil && first.recording == nil && first.sounds == nil {
 		i.InputTokens, i.OutputTokens = first.shape.String(), first.shape.Output()
 	}
 }

@@ -1,6 +1,7 @@
 package workload
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"strings"
@@ -66,7 +67,7 @@ func (c *compiler) batch(out *class, k *Content, at func(string) string) {
 		set  bool
 	}{
 		{"turns", k.Turns != ""}, {"task", k.Task != nil}, {"segments", k.Segments != nil}, {"sessions", k.Sessions}, {"prefix", k.Prefix != nil},
-		{"images", k.Images != nil}, {"system", k.System != ""}, {"check", k.Check != nil}, {"output", k.Output != ""},
+		{"images", k.Images != nil}, {"video", k.Video != nil}, {"audio", k.Audio != ""}, {"system", k.System != ""}, {"check", k.Check != nil}, {"output", k.Output != ""},
 	} {
 		if f.set {
 			c.Addf(at(f.name), "a batch is of single texts, which are answered without words: leave out %s", f.name)
@@ -144,6 +145,30 @@ func (c *compiler) step(s *StepSpec, path string, place map[string]int) stepPlan
 	return p
 }
 
+// images compiles what there is to look at: videos of so many seconds, or pictures.
+func (c *compiler) images(m *ImagesSpec, seconds int, at func(string) string, name string) *images {
+	out := &images{count: c.count(m.Count, at(name+".count"), 100), width: m.Width, height: m.Height, seconds: seconds}
+	if m.Files != "" {
+		files, err := ownPictures(c.beside(m.Files), seconds > 0)
+		if err != nil {
+			c.Addf(at(name+".files"), "%v", bare(c.beside(m.Files), err))
+		}
+		if m.Width != 0 || m.Height != 0 {
+			c.Addf(at(name+".files"), "width and height are of made ones: leave them out")
+		}
+		out.files = files
+	}
+	for field, side := range map[string]*int{"width": &out.width, "height": &out.height} {
+		if *side == 0 {
+			*side = 512
+		}
+		if *side < 1 || *side > 8192 {
+			c.Addf(at(name+"."+field), "%d pixels; want 1 to 8192", *side)
+		}
+	}
+	return out
+}
+
 // extras compiles what goes with any request.
 func (c *compiler) extras(out *class, k *Content, at func(string) string) {
 	if p := k.Prefix; p != nil {
@@ -164,25 +189,17 @@ func (c *compiler) extras(out *class, k *Content, at func(string) string) {
 		}
 	}
 	if m := k.Images; m != nil {
-		out.images = &images{count: c.count(m.Count, at("images.count"), 100), width: m.Width, height: m.Height}
-		if m.Files != "" {
-			files, err := ownPictures(c.beside(m.Files))
-			if err != nil {
-				c.Addf(at("images.files"), "%v", bare(c.beside(m.Files), err))
-			}
-			if m.Width != 0 || m.Height != 0 {
-				c.Addf(at("images.files"), "width and height are of made pictures: leave them out")
-			}
-			out.images.files = files
+		out.images = append(out.images, c.images(m, 0, at, "images"))
+	}
+	if m := k.Video; m != nil {
+		seconds := cmp.Or(m.Seconds, defaultVideoS)
+		if seconds < 1 || seconds > maxVideoS {
+			c.Addf(at("video.seconds"), "%d seconds; want 1 to %d", seconds, maxVideoS)
 		}
-		for field, side := range map[string]*int{"width": &out.images.width, "height": &out.images.height} {
-			if *side == 0 {
-				*side = 512
-			}
-			if *side < 1 || *side > 8192 {
-				c.Addf(at("images."+field), "%d pixels; want 1 to 8192", *side)
-			}
+		if m.Files != "" && m.Seconds != 0 {
+			c.Addf(at("video.files"), "seconds are of made videos: leave them out")
 		}
+		out.images = append(out.images, c.images(&m.ImagesSpec, seconds, at, "video"))
 	}
 	var shares []float64
 	for i, m := range k.Models {

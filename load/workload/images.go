@@ -9,20 +9,25 @@ import (
 	"tokenmeter/wire/api"
 )
 
-// images makes pictures. They are noise, so that no server has seen them, and
+// images makes pictures, or videos of them. They are noise, so that no server has seen them, and
 // are written here byte by byte: the standard encoder may compress otherwise in
 // another version of Go, and the same seed and salt are to give the same bytes.
 type images struct {
 	count         Lengths // zero: 1
 	width, height int
-	files         []string // the user's own; nil: pictures are made
+	seconds       int      // how long a video plays; 0: pictures
+	files         []string // the user's own; nil: they are made
 }
 
 // into puts the pictures of item i into the first message of the user.
 func (m *images) into(s *Step, salt, seed uint64, i int64) error {
-	src := random.New(seed, imageKey, uint64(i))
+	key := uint64(imageKey)
+	if m.seconds > 0 {
+		key = videoKey
+	}
+	src := random.New(seed, key, uint64(i))
 	pictures := make([]api.Image, drawOr1(m.count, &src))
-	noise := random.New(salt, imageKey, uint64(i))
+	noise := random.New(salt, key, uint64(i))
 	for k := range pictures {
 		if m.files != nil {
 			picture, err := ownPicture(m.files[src.Uint64()%uint64(len(m.files))])
@@ -33,11 +38,15 @@ func (m *images) into(s *Step, salt, seed uint64, i int64) error {
 			continue
 		}
 		pictures[k] = api.Image{MIME: "image/png", Data: png(m.width, m.height, &noise)}
+		if m.seconds > 0 {
+			pictures[k] = api.Image{MIME: "video/avi", Data: avi(m.width, m.height, m.seconds, pictures[k].Data, &noise)}
+		}
 	}
 	messages := append([]api.Message{}, s.Messages...)
 	for k := range messages {
 		if messages[k].Role == "user" {
-			messages[k].Images = pictures
+			had := messages[k].Images
+			messages[k].Images = append(had[:len(had):len(had)], pictures...)
 			break
 		}
 	}

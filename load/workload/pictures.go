@@ -12,17 +12,18 @@ import (
 	"tokenmeter/wire/api"
 )
 
-// pictureTypes are the forms of pictures that models take, by the file's name.
+// pictureTypes are the forms of pictures and videos that models take, by the file's name.
 var pictureTypes = map[string]string{
 	".png": "image/png", ".jpg": "image/jpeg", ".jpeg": "image/jpeg", ".gif": "image/gif", ".webp": "image/webp",
+	".mp4": "video/mp4", ".mov": "video/mov", ".webm": "video/webm", ".avi": "video/avi", ".mkv": "video/mkv", ".mpeg": "video/mpeg", ".mpg": "video/mpg",
 }
 
 // maxPicture bounds one picture.
 const maxPicture = 64 << 20
 
-// ownPictures lists the pictures of a folder, or those that a pattern names, in
+// ownPictures lists the pictures, or the videos, of a folder, or those that a pattern names, in
 // the order of their names, so that the same seed takes the same ones.
-func ownPictures(path string) ([]string, error) {
+func ownPictures(path string, videos bool) ([]string, error) {
 	if info, err := os.Stat(path); err == nil && info.IsDir() {
 		path = filepath.Join(path, "*")
 	}
@@ -32,9 +33,12 @@ func ownPictures(path string) ([]string, error) {
 	}
 	var files []string
 	for _, m := range matches {
-		if pictureTypes[strings.ToLower(filepath.Ext(m))] != "" {
+		if kind := pictureTypes[strings.ToLower(filepath.Ext(m))]; kind != "" && strings.HasPrefix(kind, "video/") == videos {
 			files = append(files, m)
 		}
+	}
+	if len(files) == 0 && videos {
+		return nil, errors.New("there is no video (mp4, mov, webm, avi, mkv, mpg)")
 	}
 	if len(files) == 0 {
 		return nil, errors.New("there is no picture (png, jpg, gif, webp)")

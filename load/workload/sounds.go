@@ -153,3 +153,27 @@ func noise(seconds int64, src random.Source) []byte {
 	}
 	return b
 }
+
+// audio compiles requests for what sound says, which have no prompt.
+func (c *compiler) audio(out *class, k *Content, at func(string) string) {
+	bare := *k
+	bare.Audio, bare.Parameters, bare.Models, bare.Leave, bare.Slow, bare.Check = "", nil, nil, nil, nil, nil
+	if name := firstGiven(&bare); name != "" {
+		c.Addf(at(name), "%s is of prompts, and audio says what is sent: leave one of them out", name)
+		return
+	}
+	from := k.Audio
+	if path := c.beside(from); path != from {
+		if _, err := os.Stat(path); err == nil {
+			from = path
+		}
+	}
+	sounds, err := NewSounds(from, out.seed, "")
+	if err != nil {
+		c.Addf(at("audio"), "%v", err)
+		return
+	}
+	sounds.salt = out.salt
+	out.sounds = sounds
+	c.extras(out, k, at)
+}

@@ -60,6 +60,8 @@ type Content struct {
 	Task     *TaskSpec     `yaml:"task" doc:"an agent's task of several requests that need each other; instead of input, output and turns"`
 	Segments *SegmentsSpec `yaml:"segments" doc:"a medium that is played: one request for each stretch of it, due when the stretch has ended"`
 	Images   *ImagesSpec   `yaml:"images" doc:"pictures in each request, made or your own, for models that see"`
+	Video    *VideoSpec    `yaml:"video" doc:"videos in each request, made or your own, for models that see them"`
+	Audio    string        `yaml:"audio" doc:"sound to be written down, for transcription, instead of input: a folder or a file, or seconds to make, like 10 or uniform:5,30"`
 
 	CacheBust  string         `yaml:"cache_bust" enum:"run|request|off" doc:"what keeps a prefix cache from knowing prompts: run (default for made ones) new text in each run; request a word of its own in front of each request; off (default for given ones) nothing, so that two runs send the same"`
 	Parameters map[string]any `yaml:"parameters" doc:"further fields of each request: temperature, tools, response_format, priority, …"`
@@ -104,9 +106,15 @@ type SegmentsSpec struct {
 // ImagesSpec is the pictures that go with a prompt: how many, and made or given.
 type ImagesSpec struct {
 	Count  string `yaml:"count" doc:"how many in a request, written like turns; default 1"`
-	Files  string `yaml:"files" doc:"pictures of your own instead of made ones: a folder or a pattern, beside the workload file"`
+	Files  string `yaml:"files" doc:"your own instead of made ones: a folder or a pattern, beside the workload file"`
 	Width  int    `yaml:"width" doc:"in pixels; default 512"`
 	Height int    `yaml:"height" doc:"in pixels; default 512"`
+}
+
+// VideoSpec is the videos that go with a prompt.
+type VideoSpec struct {
+	Seconds int `yaml:"seconds" doc:"how long a made one plays, at a picture a second; default 8"`
+	ImagesSpec
 }
 
 // ModelShare is a model and how often it is asked.

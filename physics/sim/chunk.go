@@ -111,6 +111,9 @@ func (r *reply) appendUsage(b []byte, completion int, show bool) []byte {
 	b = strconv.AppendInt(b, int64(r.promptTokens+completion), 10)
 	b = append(b, `,"prompt_tokens_details":{"cached_tokens":`...)
 	b = strconv.AppendInt(b, int64(r.cachedTokens), 10)
+	if r.media > 0 {
+		b = strconv.AppendInt(append(b, `,"image_tokens":`...), int64(r.media), 10)
+	}
 	b = append(b, '}')
 	if n := min(r.s.cfg.Reasoning, completion); n > 0 {
 		b = append(b, `,"completion_tokens_details":{"reasoning_tokens":`...)

@@ -61,6 +61,26 @@ var pictures = dialect{
 	},
 }
 
+// patchesOf counts the tokens of the pictures that a chat's message has to look at:
+// their squares, by the sizes in their files' heads. Only PNG is read.
+func patchesOf(content json.RawMessage) (n int) {
+	var parts []struct {
+		Image struct{ URL string } `json:"image_url"`
+	}
+	if !bytes.Contains(content, []byte("image_url")) || json.Unmarshal(content, &parts) != nil {
+		return 0
+	}
+	for _, p := range parts {
+		_, data, _ := strings.Cut(p.Image.URL, ";base64,")
+		head, _ := base64.StdEncoding.DecodeString(data[:min(len(data), 32)])
+		if len(head) == 24 && string(head[12:16]) == "IHDR" {
+			w, h := binary.BigEndian.Uint32(head[16:]), binary.BigEndian.Uint32(head[20:])
+			n += int(min((w+PatchSide-1)/PatchSide, mostSide)) * int(min((h+PatchSide-1)/PatchSide, mostSide))
+		}
+	}
+	return n
+}
+
 func readPictures(path string, body []byte) (j askJSON, err error) {
 	var g struct {
 		Model, Prompt, Size, Quality string

@@ -30,6 +30,7 @@ type ask struct {
 	bare      bool // in text-embeddings-inference's form
 	drawing   drawing
 	voice     bool // the Realtime API is to speak
+	media     int  // tokens of the prompt that are of pictures
 	directive
 
 	heardTokens int // of the prompt, those that are sound
@@ -131,7 +132,9 @@ func parseAsk(cfg *Config, chat bool, d *dialect, path string, body []byte, head
 			t, n := cfg.textOf(m.Content)
 			text.WriteString(t)
 			text.WriteByte('\n')
-			a.tokens += n
+			seen := patchesOf(m.Content)
+			a.media += seen
+			a.tokens += n + seen
 		}
 		a.prompt = text.String()
 		a.tokens += cfg.TemplateTokens

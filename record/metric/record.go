@@ -67,6 +67,10 @@ type Record struct {
 	Images    timeline.Opt[int64] `json:"images"`
 	ImageSize *string             `json:"image_size"`
 
+	InputVideos     timeline.Opt[int64] `json:"input_videos"`
+	InputMediaBytes timeline.Opt[int64] `json:"input_media_bytes"`
+	MediaTokens     timeline.Opt[int64] `json:"media_tokens"`
+
 	InputChars      timeline.Opt[int64] `json:"input_chars"`
 	Inputs          timeline.Opt[int64] `json:"inputs"`
 	InputTokens     timeline.Opt[int64] `json:"input_tokens"`

@@ -123,6 +123,9 @@ func (c *coder) timeline(t *timeline.Timeline) {
 	c.optInt(&t.Images)
 	c.string(&t.ImageSize)
 	c.optInt(&t.Usage.CacheWrite1h)
+	c.optInt(&t.Videos)
+	c.optInt(&t.MediaBytes)
+	c.optInt(&t.Usage.Media)
 }
 
 // more reports whether there is anything left to read; writing always goes on.

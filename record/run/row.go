@@ -64,6 +64,10 @@ type row struct {
 	Images    *int64  `parquet:"images"`
 	ImageSize *string `parquet:"image_size,dict"`
 
+	InputVideos     *int64 `parquet:"input_videos"`
+	InputMediaBytes *int64 `parquet:"input_media_bytes"`
+	MediaTokens     *int64 `parquet:"media_tokens"`
+
 	InputChars      *int64  `parquet:"input_chars"`
 	Inputs          *int64  `parquet:"inputs"`
 	InputTokens     *int64  `parquet:"input_tokens"`

@@ -39,6 +39,9 @@ type outline struct {
 	AudioRate *int64   `parquet:"audio_bytes_per_s"`
 	Images    *int64   `parquet:"images"`
 	ImageSize *string  `parquet:"image_size"`
+	Videos    *int64   `parquet:"input_videos"`
+	Media     *int64   `parquet:"input_media_bytes"`
+	MediaToks *int64   `parquet:"media_tokens"`
 	Class     *string  `parquet:"workload_class"`
 	ID        string   `parquet:"id"`
 	API       string   `parquet:"api"`
@@ -123,7 +126,7 @@ func (f *outline) into(t *timeline.Timeline) error {
 		Session: word(f.Session), Turn: timeline.FromPtr(f.Turn),
 		Task: word(f.Task), Step: timeline.FromPtr(f.Step), Parent: word(f.Parent), Agent: word(f.Agent), Reusable: timeline.FromPtr(f.Reusable), Inputs: timeline.FromPtr(f.Inputs), Class: word(f.Class),
 		Chars: timeline.FromPtr(f.Chars), AudioUS: scaled(f.AudioS, 1e6), AudioRate: timeline.FromPtr(f.AudioRate),
-		Images: timeline.FromPtr(f.Images), ImageSize: word(f.ImageSize),
+		Images: timeline.FromPtr(f.Images), ImageSize: word(f.ImageSize), Videos: timeline.FromPtr(f.Videos), MediaBytes: timeline.FromPtr(f.Media),
 		Norm: timeline.FromPtr(f.NormTokens), NormBy: word(f.NormBy),
 		API: f.API, Model: f.Model,
 		Evidence: timeline.Evidence(f.Evidence), Clock: timeline.Clock(f.Clock),
@@ -141,7 +144,7 @@ func (f *outline) into(t *timeline.Timeline) error {
 			Input: timeline.FromPtr(f.UsageInput), Cached: timeline.FromPtr(f.UsageCached),
 			CacheWrite: timeline.FromPtr(f.UsageCacheWrite), CacheWrite1h: timeline.FromPtr(f.UsageWrite1h), Output: timeline.FromPtr(f.UsageOutput),
 			Reasoning: timeline.FromPtr(f.UsageReasoning), Rejected: timeline.FromPtr(f.UsageRejected),
-			Total: timeline.FromPtr(f.UsageTotal),
+			Total: timeline.FromPtr(f.UsageTotal), Media: timeline.FromPtr(f.MediaToks),
 		},
 		Counted: timeline.FromPtr(f.CountedTokens), Tokenized: timeline.FromPtr(f.TokenizedTokens),
 		Requested: timeline.FromPtr(f.RequestedTokens), ClockStepUS: timeline.FromPtr(f.ClockStepUS),

@@ -124,12 +124,18 @@ type Timeline struct {
 	// AudioRate is how many of its bytes play for a second, where that is the same
 	// throughout: then the bytes of the events are times.
 	AudioRate Opt[int64]
-	// Images is how many pictures were made, those on the way to them not counted.
-	// Empty for requests of another kind.
+	// Images is how many pictures were made, those on the way to them not counted, or
+	// were sent to be looked at. Empty for requests without any, and of those to be
+	// looked at through a proxy, which does not read them.
 	Images Opt[int64]
 	// ImageSize is how large each is, in pixels: 1024x768. Empty where that is not
 	// known, or they differ.
 	ImageSize string
+	// Videos is how many were sent to be looked at; empty like Images.
+	Videos Opt[int64]
+	// MediaBytes is how large the files are of what was sent to be looked at, before
+	// they were written as text; empty like Images.
+	MediaBytes Opt[int64]
 }
 
 // Usage is the server's own count, normalised: Input includes cached tokens
@@ -145,6 +151,7 @@ type Usage struct {
 	Reasoning    Opt[int64] `json:"reasoning,omitzero"` // part of Output
 	Rejected     Opt[int64] `json:"rejected,omitzero"`  // predicted by the caller and not taken: part of Output, never streamed
 	Total        Opt[int64] `json:"total,omitzero"`     // as reported, to check the others
+	Media        Opt[int64] `json:"media,omitzero"`     // of pictures and videos that were sent; part of Input
 }
 
 // Error says why a request failed, in words fit to be shown: secrets removed.

@@ -54,6 +54,7 @@ type Request struct {
 	FirstToken func()
 
 	pictured bool // the builder has written the images
+	filmed   bool // the builder writes videos, or has
 	tooled   bool // the builder writes tool messages, or has
 }
 

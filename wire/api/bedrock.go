@@ -39,7 +39,7 @@ func buildBedrock(r *Request) (Call, error) {
 			messages = append(messages, map[string]any{"role": m.Role, "content": bedrockParts(m)})
 		}
 	}
-	r.pictured, r.tooled = true, true
+	r.pictured, r.filmed, r.tooled = true, true, true
 	body := map[string]any{"messages": messages}
 	if system != nil {
 		body["system"] = system
@@ -53,8 +53,8 @@ func buildBedrock(r *Request) (Call, error) {
 func bedrockParts(m *Message) []any {
 	var parts []any
 	for _, picture := range m.Images {
-		_, format, _ := strings.Cut(picture.MIME, "/")
-		parts = append(parts, map[string]any{"image": map[string]any{
+		kind, format, _ := strings.Cut(picture.MIME, "/")
+		parts = append(parts, map[string]any{kind: map[string]any{
 			"format": format, "source": map[string]any{"bytes": picture.base64()}}})
 	}
 	if m.Content != "" || parts == nil && len(m.ToolCalls) == 0 {

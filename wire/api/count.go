@@ -128,6 +128,7 @@ func (u *usage) each(v *usage, join func(field *timeline.Opt[int64], v timeline.
 	join(&u.Reasoning, v.Reasoning)
 	join(&u.Rejected, v.Rejected)
 	join(&u.Total, v.Total)
+	u.media = max(u.media, v.media)
 	for i := range u.parts {
 		u.parts[i] = max(u.parts[i], v.parts[i])
 	}
@@ -164,6 +165,7 @@ func (u *usageState) final(seen uint64, tokens int64, server *serverTimings) tim
 		}
 	}
 	v.reconcile(u.exclusive)
+	v.Media = above0(max(v.media, v.parts[promptImage]+v.parts[promptVideo]))
 	if n, ok := v.Output.Get(); ok && n == 0 && tokens > 0 {
 		v.Output, v.Total = none, none // a placeholder, and the real count never came
 	}

@@ -46,7 +46,7 @@ func buildGemini(r *Request) (Call, error) {
 		}
 		contents = append(contents, map[string]any{"role": role, "parts": geminiParts(m, names)})
 	}
-	r.pictured, r.tooled = true, true
+	r.pictured, r.filmed, r.tooled = true, true, true
 	body := map[string]any{"contents": contents}
 	if system != nil {
 		body["systemInstruction"] = map[string]any{"parts": system}
@@ -247,6 +247,8 @@ func (d *geminiDecoder) usage() {
 			c.part(&u.parts[promptTool])
 		case "totalTokenCount":
 			c.count(&u.Total)
+		case "promptTokensDetails":
+			c.modalities(u)
 		case "serviceTier", "trafficType": // of the Gemini API, of Vertex AI
 			c.tier(u)
 		default:

@@ -40,13 +40,14 @@ func buildInteractions(r *Request) (Call, error) {
 		if len(m.Images) > 0 {
 			var parts []any
 			for _, picture := range m.Images {
-				parts = append(parts, map[string]any{"type": "image", "mime_type": picture.MIME, "data": picture.base64()})
+				kind, _, _ := strings.Cut(picture.MIME, "/")
+				parts = append(parts, map[string]any{"type": kind, "mime_type": picture.MIME, "data": picture.base64()})
 			}
 			content = append(parts, map[string]any{"type": "text", "text": m.Content})
 		}
 		turns = append(turns, map[string]any{"role": role, "content": content})
 	}
-	r.pictured = true
+	r.pictured, r.filmed = true, true
 	body["input"] = turns
 	if len(turns) == 1 && !r.hasImages() {
 		body["input"] = turns[0].(map[string]any)["content"]
@@ -253,6 +254,8 @@ func (d *interactionsDecoder) usage() {
 			c.part(&u.parts[promptTool])
 		case "total_tokens":
 			c.count(&u.Total)
+		case "input_tokens_by_modality":
+			c.modalities(u)
 		default:
 			c.Skip()
 		}

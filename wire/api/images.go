@@ -3,13 +3,21 @@ package api
 import (
 	"encoding/base64"
 	"errors"
+	"fmt"
+	"strings"
+
+	"tokenmeter/record/timeline"
+	"tokenmeter/wire/picture"
 )
 
-// Image is a picture in a message, for models that see.
+// Image is a picture or a video in a message, for models that see.
 type Image struct {
-	MIME string // image/png
+	MIME string // image/png, video/mp4
 	Data []byte
 }
+
+// Moves reports whether it is a video.
+func (i Image) Moves() bool { return strings.HasPrefix(i.MIME, "video/") }
 
 func (i Image) base64() string { return base64.StdEncoding.EncodeToString(i.Data) }
 
@@ -24,7 +32,54 @@ func (r *Request) hasImages() bool {
 	return false
 }
 
-var errNoImages = errors.New("this API takes no images; use openai-chat, openai-responses, anthropic or ollama-chat")
+func (r *Request) hasVideos() bool {
+	for i := range r.Messages {
+		for _, m := range r.Messages[i].Images {
+			if m.Moves() {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+var (
+	errNoImages = errors.New("this API takes no images; use openai-chat, openai-responses, anthropic, gemini, bedrock or ollama-chat")
+	errNoVideos = errors.New("this API takes no videos; use openai-chat (of vLLM and its like), gemini, gemini-interactions or bedrock")
+)
+
+// shown notes on a timeline what a request has to look at.
+func (r *Request) shown(tl *timeline.Timeline) {
+	var pictures, videos, bytes int64
+	size := ""
+	for i := range r.Messages {
+		for _, m := range r.Messages[i].Images {
+			bytes += int64(len(m.Data))
+			if m.Moves() {
+				videos++
+				continue
+			}
+			this := ""
+			if w, h, ok := picture.Size(m.Data); ok {
+				this = fmt.Sprintf("%dx%d", w, h)
+			}
+			if pictures == 0 {
+				size = this
+			} else if this != size {
+				size = ""
+			}
+			pictures++
+		}
+	}
+	tl.Images, tl.Videos, tl.MediaBytes, tl.ImageSize = above0(pictures), above0(videos), above0(bytes), size
+}
+
+func above0(n int64) timeline.Opt[int64] {
+	if n == 0 {
+		return none
+	}
+	return timeline.Some(n)
+}
 
 // parts writes messages in the way of an API that takes text and images as
 // parts of a content; a message without images stays as it is.
@@ -55,6 +110,9 @@ func (r *Request) parts(messages []Message, textType string, image func(Image) a
 }
 
 func chatImage(i Image) any {
+	if i.Moves() { // vLLM, SGLang and others
+		return map[string]any{"type": "video_url", "video_url": map[string]any{"url": i.url()}}
+	}
 	return map[string]any{"type": "image_url", "image_url": map[string]any{"url": i.url()}}
 }
 

@@ -3,6 +3,8 @@ package api
 import (
 	"strings"
 	"testing"
+
+	"tokenmeter/record/timeline"
 )
 
 func TestImages(t *testing.T) {
@@ -28,6 +30,53 @@ func TestImages(t *testing.T) {
 	for _, a := range []*API{OpenAICompletions, OllamaGenerate, TGI, LlamaCpp, SGLang} {
 		if _, err := a.Build(ask()); err == nil || !strings.Contains(err.Error(), "images") {
 			t.Errorf("%s takes images: %v", a.Name, err)
+		}
+	}
+}
+
+// Videos are written where an API has a form for them, and refused elsewhere.
+func TestVideos(t *testing.T) {
+	ask := func() *Request {
+		return &Request{Model: "m", Messages: []Message{{Role: "user", Content: "what?", Images: []Image{{MIME: "video/mp4", Data: []byte("PNG")}}}}}
+	}
+	for _, c := range []struct {
+		api  *API
+		want string
+	}{
+		// https://docs.vllm.ai/en/latest/features/multimodal_inputs/
+		{OpenAIChat, `{"type":"video_url","video_url":{"url":"data:video/mp4;base64,UE5H"}}`},
+		// https://ai.google.dev/gemini-api/docs/video-understanding
+		{Gemini, `{"inlineData":{"data":"UE5H","mimeType":"video/mp4"}}`},
+		{GeminiInteractions, `{"data":"UE5H","mime_type":"video/mp4","type":"video"}`},
+		// https://docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_VideoBlock.html
+		{Bedrock, `{"video":{"format":"mp4","source":{"bytes":"UE5H"}}}`},
+	} {
+		call, err := c.api.Build(ask())
+		if err != nil || !strings.Contains(string(call.Body), c.want) {
+			t.Errorf("%s: %v\n got %s\nwant %s", c.api.Name, err, call.Body, c.want)
+		}
+	}
+	for _, a := range []*API{OpenAIResponses, Anthropic, OllamaChat, OpenAICompletions} {
+		if _, err := a.Build(ask()); err == nil || !strings.Contains(err.Error(), "takes no") {
+			t.Errorf("%s takes videos: %v", a.Name, err)
+		}
+	}
+}
+
+// Google counts what was looked at by kind, in each event anew.
+func TestTokensOfWhatWasLookedAt(t *testing.T) {
+	const gemini = `{"candidates":[{"content":{"parts":[{"text":"a"}]},"finishReason":"STOP"}],"usageMetadata":{"promptTokenCount":2070,"candidatesTokenCount":1,"totalTokenCount":2071,` +
+		`"promptTokensDetails":[{"modality":"TEXT","tokenCount":6},{"modality":"IMAGE","tokenCount":258},{"modality":"VIDEO","tokenCount":1806}]}}`
+	const interactions = `{"event_type":"interaction.completed","interaction":{"status":"completed","usage":{"total_input_tokens":264,"total_output_tokens":1,"total_tokens":265,` +
+		`"input_tokens_by_modality":[{"modality":"text","tokens":6},{"modality":"image","tokens":258}]}}}`
+	for _, c := range []struct {
+		api   *API
+		event string
+		want  int64
+	}{{Gemini, gemini, 258 + 1806}, {GeminiInteractions, interactions, 258}} {
+		tl := reply(c.api, "text/event-stream", events(c.event, c.event), timeline.EOF)
+		if tl.Usage.Media.Or(0) != c.want {
+			t.Errorf("%s: %v tokens, want %d", c.api.Name, tl.Usage.Media, c.want)
 		}
 	}
 }

@@ -28,6 +28,7 @@ var OpenAICompletions = &API{
 func buildOpenAIChat(r *Request) (Call, error) {
 	body := openaiBody(r)
 	r.tooled = true // they are written as they stand
+	r.filmed = true
 	body["messages"] = r.parts(r.Messages, "text", chatImage)
 	return r.call("/v1/chat/completions", body)
 }
@@ -61,6 +62,9 @@ func openaiBody(r *Request) map[string]any {
 func (r *Request) call(path string, body map[string]any) (Call, error) {
 	if r.hasImages() && !r.pictured {
 		return Call{}, errNoImages
+	}
+	if !r.filmed && r.hasVideos() {
+		return Call{}, errNoVideos
 	}
 	if r.hasTools() && !r.tooled {
 		return Call{}, errNoTools

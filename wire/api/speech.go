@@ -26,7 +26,7 @@ var Speech = &API{
 }
 
 // Describe notes on a request's timeline how much it asks for: texts, characters,
-// seconds of sound or pictures, by what the API takes.
+// seconds of sound or pictures, by what the API takes, and what it has to look at.
 func (a *API) Describe(r *Request, tl *timeline.Timeline) {
 	tl.Inputs = a.Inputs(r)
 	switch a.Product() {
@@ -36,6 +36,8 @@ func (a *API) Describe(r *Request, tl *timeline.Timeline) {
 		tl.AudioUS = r.heardUS()
 	case timeline.Pictures:
 		tl.Images, tl.Asked = timeline.Some(r.wanted()), r.showsSteps()
+	case timeline.Words:
+		r.shown(tl)
 	}
 }
 

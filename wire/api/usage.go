@@ -11,6 +11,7 @@ type usage struct {
 	timeline.Usage
 	parts [nParts]int64 // what is counted beside text; 0: nothing, or not told
 	tier  jsonscan.Text // the class of service, by which the counts are billed
+	media int64         // of the prompt's pictures and videos, within it; 0: none, or not told
 }
 
 // part is something that a usage counts and that some servers leave out of the
@@ -149,6 +150,28 @@ func (p part) or(prompt, answer part) part {
 		return answer
 	}
 	return prompt
+}
+
+// modalities reads Google's counts of the prompt by kind of content.
+func (s *scan) modalities(u *usage) {
+	for range s.Elements {
+		var kind jsonscan.Text
+		var n int64
+		for name := range s.Members {
+			switch string(name) {
+			case "modality":
+				kind, _ = s.Text()
+			case "tokenCount", "tokens":
+				s.part(&n)
+			default:
+				s.Skip()
+			}
+		}
+		switch string(kind.Raw) {
+		case "IMAGE", "VIDEO", "image", "video":
+			u.media += n
+		}
+	}
 }
 
 // count reads a count; what is no count (null, negative) changes nothing, and

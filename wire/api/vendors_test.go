@@ -58,9 +58,9 @@ func TestUsageOfVendors(t *testing.T) {
 		{"tools' prompts", "openai-chat", []string{`{"prompt_tokens":20,"completion_tokens":30,"total_tokens":117,"tool_use_prompt_tokens":67}`},
 			`{"input":87,"output":30,"total":117}`},
 		{"pictures and reasoning", "openai-chat", []string{`{"prompt_tokens":20,"completion_tokens":30,"total_tokens":408,"prompt_tokens_details":{"image_tokens":258},"completion_tokens_details":{"reasoning_tokens":100,"image_tokens":0}}`},
-			`{"input":278,"output":130,"reasoning":100,"total":408}`},
+			`{"input":278,"output":130,"reasoning":100,"total":408,"media":258}`},
 		{"pictures within the prompt", "openai-chat", []string{`{"prompt_tokens":278,"completion_tokens":30,"total_tokens":308,"prompt_tokens_details":{"image_tokens":258,"audio_tokens":0}}`},
-			`{"input":278,"output":30,"total":308}`},
+			`{"input":278,"output":30,"total":308,"media":258}`},
 		{"sound spoken", "openai-chat", []string{`{"prompt_tokens":20,"completion_tokens":30,"total_tokens":90,"completion_tokens_details":{"audio_tokens":40}}`},
 			`{"input":20,"output":70,"total":90}`},
 

@@ -47,7 +47,10 @@ type head struct {
 	Requested timeline.Opt[int64] `json:"requested_tokens,omitzero"`
 	Inputs    timeline.Opt[int64] `json:"inputs,omitzero"`
 	Chars     timeline.Opt[int64] `json:"input_chars,omitzero"`
-	Images    timeline.Opt[int64] `json:"images,omitzero"`   // that were asked for
+	Images    timeline.Opt[int64] `json:"images,omitzero"` // that were asked for, or sent
+	ImageSize string              `json:"image_size,omitempty"`
+	Videos    timeline.Opt[int64] `json:"input_videos,omitzero"`
+	Media     timeline.Opt[int64] `json:"input_media_bytes,omitzero"`
 	Audio     timeline.Opt[int64] `json:"audio_us,omitzero"` // that was sent; what came is in the reads
 	Flags     timeline.FlagSet    `json:"flags,omitzero"`
 }

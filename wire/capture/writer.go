@@ -25,7 +25,8 @@ type Writer struct {
 	tl      *timeline.Timeline
 	request []byte
 	sent    timeline.Opt[int64] // how long the sound is that was sent, µs
-	images  timeline.Opt[int64] // how many pictures are asked for
+	images  timeline.Opt[int64] // how many pictures are asked for, or sent
+	size    string              // of those that are sent
 	head    *api.Head
 	headUS  int64
 	recent  []read // not in buf yet: a secret may go on in the next one
@@ -49,7 +50,7 @@ const maxHeld = 1 << 20
 // NewWriter returns the writer of the capture of tl's request, whose body was
 // request. The timeline is read when the capture ends, or when it grows large.
 func NewWriter(w io.Writer, tl *timeline.Timeline, request []byte) *Writer {
-	return &Writer{out: w, tl: tl, request: request, sent: tl.AudioUS, images: tl.Images}
+	return &Writer{out: w, tl: tl, request: request, sent: tl.AudioUS, images: tl.Images, size: tl.ImageSize}
 }
 
 // Head takes the response's head.
@@ -168,7 +169,7 @@ func (w *Writer) firstLine() *head {
 		RetryAfter: fromOpt(tl.RetryAfterUS), Clock: tl.Clock,
 		Ordinal: tl.Request, ID: tl.ID, Phase: tl.Phase, Worker: tl.Worker,
 		Session: tl.Session, Turn: tl.Turn, Task: tl.Task, Step: tl.Step, Parent: tl.Parent,
-		Model: tl.Model, Asked: timeline.Some(tl.Asked), Requested: tl.Requested, Inputs: tl.Inputs, Chars: tl.Chars, Audio: w.sent, Images: w.images,
+		Model: tl.Model, Asked: timeline.Some(tl.Asked), Requested: tl.Requested, Inputs: tl.Inputs, Chars: tl.Chars, Audio: w.sent, Images: w.images, ImageSize: w.size, Videos: tl.Videos, Media: tl.MediaBytes,
 		Flags: tl.Flags & clientFlags,
 	}
 	if w.head != nil {

@@ -269,12 +269,21 @@ func lengths(r *run.Run) string {
 	if mean, ok := r.Metrics["input_chars"].Mean.Get(); ok {
 		parts = append(parts, typeset.Rate(mean)+" characters in")
 	}
-	if mean, ok := r.Metrics["images"].Mean.Get(); ok {
-		noun := " pictures"
-		if mean == 1 {
-			noun = " picture"
+	for _, seen := range [][2]string{{"images", " picture"}, {"input_videos", " video"}} {
+		if mean, ok := r.Metrics[seen[0]].Mean.Get(); ok {
+			text := typeset.Rate(mean) + seen[1]
+			if mean != 1 {
+				text += "s"
+			}
+			parts = append(parts, text)
 		}
-		parts = append(parts, typeset.Rate(mean)+noun)
+	}
+	if mean, ok := r.Metrics["input_media_bytes"].Mean.Get(); ok {
+		text := typeset.Rate(mean/1e6) + " MB"
+		if mean, ok := r.Metrics["media_tokens"].Mean.Get(); ok {
+			text += " and " + typeset.Rate(mean) + " tokens"
+		}
+		parts[len(parts)-1] += " (" + text + ")"
 	}
 	if mean, ok := r.Metrics["audio_s"].Mean.Get(); ok {
 		parts = append(parts, typeset.Rate(mean)+" s of sound")
