@@ -38,6 +38,7 @@ var rooms = map[string][]string{
 	"base/random":    {},
 	"base/process":   {},
 	"base/child":     {},
+	"base/cmdline":   {},
 
 	"physics/engine":    {},
 	"physics/laws":      {"base/random"},

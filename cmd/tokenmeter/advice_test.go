@@ -4,7 +4,6 @@ import (
 	"go/ast"
 	"go/parser"
 	gotoken "go/token"
-	"io"
 	"io/fs"
 	"maps"
 	"os"
@@ -15,7 +14,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/alecthomas/kong"
+	"tokenmeter/base/cmdline"
 )
 
 // foreign are flags of other programs that our words may name.
@@ -38,12 +37,8 @@ type vocabulary struct {
 
 func words(t *testing.T) vocabulary {
 	t.Helper()
-	parser, err := newParser(&commands{}, io.Discard, io.Discard)
-	if err != nil {
-		t.Fatal(err)
-	}
 	v := vocabulary{flags: map[string]bool{"help": true, "help-all": true, "version": true}, commands: map[string]map[string]bool{}}
-	for _, node := range parser.Model.Children {
+	for _, node := range newParser().Commands() {
 		own := map[string]bool{"help": true, "help-all": true}
 		v.learn(node, own)
 		v.commands[node.Name] = own
@@ -52,16 +47,16 @@ func words(t *testing.T) vocabulary {
 }
 
 // learn adds the flags of a command and of what is below it.
-func (v *vocabulary) learn(node *kong.Node, own map[string]bool) {
+func (v *vocabulary) learn(node *cmdline.Command, own map[string]bool) {
 	for _, f := range node.Flags {
 		for _, name := range append([]string{f.Name}, f.Aliases...) {
 			own[name], v.flags[name] = true, true
 		}
-		if no := "no-" + f.Name; f.Tag.Negatable != "" {
+		if no := "no-" + f.Name; f.Negatable {
 			own[no], v.flags[no] = true, true
 		}
 	}
-	for _, below := range node.Children {
+	for _, below := range node.Commands() {
 		v.learn(below, own)
 	}
 }

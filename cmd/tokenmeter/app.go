@@ -5,15 +5,12 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
-	"reflect"
 	"regexp"
 	"slices"
 	"strings"
 	"syscall"
 
-	"github.com/alecthomas/kong"
-
+	"tokenmeter/base/cmdline"
 	"tokenmeter/base/printable"
 	"tokenmeter/load/method"
 	"tokenmeter/load/workload"
@@ -63,44 +60,48 @@ const about = `Measures LLM inference servers: TTFT, TPOT, ITL, throughput and g
 
 // Main runs one command line and returns the exit code.
 func Main(args []string, stdout, stderr io.Writer, env func(string) (string, bool)) (code int) {
-	defer func() {
-		if r := recover(); r != nil {
-			leave, ok := r.(leaving)
-			if !ok {
-				panic(r)
-			}
-			code = int(leave)
-		}
-	}()
 	a := &app{stdout: output{stdout}, stderr: stderr, env: env, args: args}
 	args, all := wholeHelp(joinNegative(customary(args)))
-	parser, err := newParser(grammarFor(args[0]), stdout, stderr, kong.Help(printHelp(all)))
-	if err != nil {
-		panic(err) // the grammar itself is wrong
-	}
-	ctx, err := parser.Parse(args)
-	if write := (*fs.PathError)(nil); errors.As(err, &write) {
-		return a.fail("tokenmeter", &outputError{err}) // the help found no room
-	}
+	line, err := newParser().Parse(args)
 	if err != nil {
 		return a.fail("tokenmeter", &usageError{cmp.Or(lacking(args), withHelp(err))})
 	}
-	if err := emptyFlags(ctx); err != nil {
-		return a.fail("tokenmeter "+ctx.Command(), err)
+	if line.Help {
+		_, err := io.WriteString(a.stdout, helpOf(line.Command, all, a.columns()))
+		return a.fail("tokenmeter", err)
 	}
-	if err := a.takeShared(ctx); err != nil {
-		return a.fail("tokenmeter "+ctx.Command(), err)
+	name := "tokenmeter " + line.Command.Path()
+	if err := emptyFlags(line); err != nil {
+		return a.fail(name, err)
 	}
-	a.strictInCI(ctx)
-	a.calmStdout(ctx)
-	return a.fail("tokenmeter "+ctx.Command(), ctx.Run(a))
+	chosen := line.Command.Target.(command)
+	if err := a.takeShared(chosen); err != nil {
+		return a.fail(name, err)
+	}
+	a.strictInCI(line)
+	a.calmStdout(chosen)
+	return a.fail(name, chosen.Run(a))
+}
+
+// command is a command that has none below it.
+type command interface {
+	Run(*app) error
+	shared() *sharedFlags
+}
+
+// instead runs another command line in the place of this one, whose exit code is ours.
+func (a *app) instead(args []string) error {
+	if code := Main(args, a.stdout, a.stderr, a.env); code != exitOK {
+		return &codedError{code: code, said: true}
+	}
+	return nil
 }
 
 // calmStdout keeps what servers and names say in a form without colours of its
 // own from acting on a terminal. Records have writers of their own, and may be
 // binary.
-func (a *app) calmStdout(ctx *kong.Context) {
-	if _, records := ctx.Selected().Target.Addr().Interface().(*exportCmd); records {
+func (a *app) calmStdout(chosen command) {
+	if _, records := chosen.(*exportCmd); records {
 		return
 	}
 	switch a.flags.Format {
@@ -113,48 +114,26 @@ func (a *app) calmStdout(ctx *kong.Context) {
 
 // emptyFlags refuses flags without a value: --requests "$N" must not measure
 // something else because a script's variable is not set.
-func emptyFlags(ctx *kong.Context) error {
+func emptyFlags(line *cmdline.Line) error {
 	var check checker
-	for _, part := range ctx.Path {
-		if part.Flag == nil {
-			continue
-		}
-		if value, ok := ctx.FlagValue(part.Flag).(string); ok && value == "" {
-			check.addf("--%s: the value is empty; leave the flag out for its default", part.Flag.Name)
+	for _, f := range line.Flags {
+		if f.Empty() {
+			check.addf("--%s: the value is empty; leave the flag out for its default", f.Name)
 		}
 	}
 	return check.err()
 }
 
-// leaving ends Main from inside the parser, after --help.
-type leaving int
-
-// grammarFor is the part of the command line that the first word needs. The
-// parser looks at every flag of what it is given, and all commands together
-// cost it longer than most of them run.
-func grammarFor(word string) any {
-	for _, f := range reflect.VisibleFields(reflect.TypeFor[commands]()) {
-		if !f.Anonymous && strings.ToLower(f.Name) == word {
-			alone := reflect.StructField{Name: f.Name, Type: f.Type, Tag: f.Tag}
-			return reflect.New(reflect.StructOf([]reflect.StructField{alone})).Interface()
-		}
-	}
-	return &commands{}
-}
-
-func newParser(grammar any, stdout, stderr io.Writer, more ...kong.Option) (*kong.Kong, error) {
-	return kong.New(grammar, append(more,
-		kong.Name("tokenmeter"),
-		kong.Description(about),
-		kong.Writers(stdout, stderr),
-		kong.Exit(func(code int) { panic(leaving(code)) }),
-		kong.ConfigureHelp(kong.HelpOptions{Compact: true, WrapUpperBound: 100}),
-		kong.ExplicitGroups(slices.Concat(benchGroups, compareGroups, simGroups)),
-		kong.Vars{"export_forms": export.Names(), "import_tools": imports.Names(), "apis": apiNames(), "lenses": strings.Join(lens.Names(), ", "),
+func newParser() *cmdline.Program {
+	return cmdline.New(cmdline.Program{
+		Program: "tokenmeter",
+		Command: cmdline.Command{Help: about},
+		Groups:  slices.Concat(benchGroups, compareGroups, simGroups),
+		Vars: map[string]string{"export_forms": export.Names(), "import_tools": imports.Names(), "apis": apiNames(), "lenses": strings.Join(lens.Names(), ", "),
 			"tokenizer": tokens.Default, "tokenizers": strings.Join(tokens.Names(), ", "),
 			"scenarios": strings.Join(workload.ScenarioNames(), ", "),
 			"methods":   strings.Join(method.Names(), ", ")},
-	)...)
+	}, &commands{})
 }
 
 // customary lets people ask for help and the version as they do elsewhere.
@@ -191,13 +170,12 @@ func joinNegative(args []string) []string {
 
 // withHelp adds where to look to an error of the parser.
 func withHelp(err error) error {
-	var parse *kong.ParseError
-	command := ""
-	if errors.As(err, &parse) && parse.Context != nil && parse.Context.Command() != "" {
-		command, _, _ = strings.Cut(parse.Context.Command(), " <")
-		command += " "
+	var parse *cmdline.Error
+	path := ""
+	if errors.As(err, &parse) && parse.Command.Path() != "" {
+		path = parse.Command.Path() + " "
 	}
-	return fmt.Errorf("%w; see tokenmeter %s--help", err, command)
+	return fmt.Errorf("%w; see tokenmeter %s--help", err, path)
 }
 
 // fail reports an error, one line a cause, and returns the exit code.
@@ -208,7 +186,6 @@ func (a *app) fail(command string, err error) int {
 	if exitCode(err) == exitOK && !a.flags.warnings() {
 		return exitOK
 	}
-	command, _, _ = strings.Cut(command, " <")
 	for _, line := range causes(err) {
 		fmt.Fprintf(a.stderr, "%s: %s\n", command, printable.Text(line))
 	}

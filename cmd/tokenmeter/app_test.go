@@ -4,9 +4,12 @@ import (
 	"bytes"
 	"io"
 	"io/fs"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
+
+	"tokenmeter/base/cmdline"
 )
 
 func TestEmptyValuesAreRefused(t *testing.T) {
@@ -48,32 +51,26 @@ func TestErrorsAreInert(t *testing.T) {
 	}
 }
 
-// One command is parsed by a grammar of its own, which says of it what the whole
-// one says.
-func TestGrammarOfOneCommand(t *testing.T) {
-	whole, err := newParser(&commands{}, io.Discard, io.Discard)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, want := range whole.Model.Children {
-		alone, err := newParser(grammarFor(want.Name), io.Discard, io.Discard)
-		if err != nil {
-			t.Fatal(err)
+// No two flags or commands that meet on a command line have a name in common.
+func TestNamesAreUnique(t *testing.T) {
+	var check func(c *cmdline.Command, above []string)
+	check = func(c *cmdline.Command, above []string) {
+		names := slices.Clone(above)
+		for _, f := range c.Flags {
+			names = append(append(names, f.Name), f.Aliases...)
+			if f.Short != "" {
+				names = append(names, f.Short)
+			}
 		}
-		if len(alone.Model.Children) != 1 {
-			t.Fatalf("%s: %d commands", want.Name, len(alone.Model.Children))
+		for _, below := range c.Commands() {
+			check(below, names)
 		}
-		got := alone.Model.Children[0]
-		if got.Name != want.Name || got.Help != want.Help || got.Summary() != want.Summary() || len(got.Flags) != len(want.Flags) || len(got.Children) != len(want.Children) {
-			t.Errorf("%s differs alone", want.Name)
-		}
-	}
-	for _, word := range []string{"--help", "nothing", "service"} {
-		all, err := newParser(grammarFor(word), io.Discard, io.Discard)
-		if err != nil || len(all.Model.Children) != len(whole.Model.Children) {
-			t.Errorf("%q: not the whole grammar", word)
+		slices.Sort(names)
+		if n := len(names); len(slices.Compact(names)) != n {
+			t.Errorf("%s: a name stands twice among %v", c.Path(), names)
 		}
 	}
+	check(&newParser().Command, nil)
 }
 
 // The first screen of help fits one: three examples and the flags that most need. The

@@ -3,7 +3,7 @@ package main
 import (
 	"strings"
 
-	"github.com/alecthomas/kong"
+	"tokenmeter/base/cmdline"
 
 	"tokenmeter/wire/api"
 )
@@ -109,7 +109,7 @@ Ctrl-C stops, saves and summarises; a second one leaves at once.
 Exit codes: 0 done; 1 an objective was missed; 2 wrong usage; 3 the target failed; 4 the measurement is invalid and --strict was given; 5 results could not be written; 130 interrupted.`
 }
 
-var benchGroups = []kong.Group{
+var benchGroups = []cmdline.Group{
 	{Key: "target", Title: "Target:"},
 	{Key: "load", Title: "Load:"},
 	{Key: "content", Title: "What is sent:"},

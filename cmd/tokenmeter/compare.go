@@ -10,7 +10,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/alecthomas/kong"
+	"tokenmeter/base/cmdline"
 
 	"tokenmeter/base/limitio"
 	"tokenmeter/reader/compare"
@@ -57,7 +57,7 @@ A gate breaks when the candidate is beyond its limit and the difference is real.
 Exit codes: 0 done and every gate held; 1 a gate broke; 2 wrong usage, or the runs can't be compared and there are gates on the difference; 4 with --strict (on where CI is set), when a gate got no answer or a run is invalid or nobody knows whether it is; 5 results could not be written.`
 }
 
-var compareGroups = []kong.Group{
+var compareGroups = []cmdline.Group{
 	{Key: "sides", Title: "Sides:"},
 	{Key: "gates", Title: "Gates:"},
 	{Key: "statistics", Title: "Statistics:"},

@@ -6,7 +6,7 @@ import (
 	"sort"
 	"strings"
 
-	"github.com/alecthomas/kong"
+	"tokenmeter/base/cmdline"
 )
 
 type completionCmd struct {
@@ -19,7 +19,7 @@ type completionCmd struct {
 func (completionCmd) Help() string {
 	return `bash: source <(tokenmeter completion bash)
 
-zsh: tokenmeter completion zsh > "$${fpath[1]}/_tokenmeter", or, behind compinit, source <(tokenmeter completion zsh)
+zsh: tokenmeter completion zsh > "${fpath[1]}/_tokenmeter", or, behind compinit, source <(tokenmeter completion zsh)
 
 fish: tokenmeter completion fish > ~/.config/fish/completions/tokenmeter.fish`
 }
@@ -32,11 +32,7 @@ func (c *completionCmd) Run(a *app) error {
 	if !ok {
 		return &usageError{fmt.Errorf("%q: choose bash, zsh or fish", c.Shell)}
 	}
-	parser, err := newParser(&commands{}, a.stdout, a.stderr)
-	if err != nil {
-		return err
-	}
-	return write(a.stdout, completions(parser.Model))
+	return write(a.stdout, completions(newParser().Commands()))
 }
 
 // completed is a command as a shell needs to know it.
@@ -53,17 +49,12 @@ type completedFlag struct {
 }
 
 // completions walks the grammar, so that a new flag completes by itself.
-func completions(model *kong.Application) []completed {
+func completions(commands []*cmdline.Command) []completed {
 	var all []completed
-	for _, node := range model.Children {
-		if node.Hidden {
-			continue
-		}
+	for _, node := range commands {
 		c := completed{name: node.Name, help: node.Help}
-		for _, group := range node.AllFlags(true) {
-			for _, f := range group {
-				c.flags = append(c.flags, completedFlag{f.Name, oneLine(f.Help), !f.IsBool()})
-			}
+		for _, f := range node.Visible() {
+			c.flags = append(c.flags, completedFlag{f.Name, oneLine(f.Help), !f.IsBool()})
 		}
 		sort.Slice(c.flags, func(i, j int) bool {
 			a, b := &c.flags[i], &c.flags[j]

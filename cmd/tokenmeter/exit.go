@@ -9,8 +9,7 @@ import (
 	"strings"
 	"syscall"
 
-	"github.com/alecthomas/kong"
-
+	"tokenmeter/base/cmdline"
 	"tokenmeter/load/bench"
 	"tokenmeter/record/exit"
 	"tokenmeter/record/objective"
@@ -101,18 +100,13 @@ func worse(first, next error) error {
 
 // strictInCI makes --strict the default of a command that has it where CI is
 // set: a gate that nobody looks at must not pass because nothing was decided.
-func (a *app) strictInCI(ctx *kong.Context) {
-	command, ok := ctx.Selected().Target.Addr().Interface().(interface{ strictness() *bool })
-	if !ok {
+func (a *app) strictInCI(line *cmdline.Line) {
+	chosen, ok := line.Command.Target.(interface{ strictness() *bool })
+	if !ok || line.Given("strict") {
 		return
 	}
-	for _, part := range ctx.Path {
-		if part.Flag != nil && part.Flag.Name == "strict" {
-			return
-		}
-	}
 	if ci, set := a.env("CI"); set && ci != "" && ci != "0" && !strings.EqualFold(ci, "false") {
-		*command.strictness() = true
+		*chosen.strictness() = true
 	}
 }
 

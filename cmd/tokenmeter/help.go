@@ -2,11 +2,11 @@ package main
 
 import (
 	"fmt"
-	"io"
 	"slices"
+	"strconv"
 	"strings"
 
-	"github.com/alecthomas/kong"
+	"tokenmeter/base/cmdline"
 )
 
 // everyday is what the first screen of a command's help shows: three examples, and where
@@ -89,72 +89,60 @@ func wholeHelp(args []string) ([]string, bool) {
 // firstScreen is how many lines help may have that was not asked for whole.
 const firstScreen = 40
 
-// printHelp prints a command's examples with as much of its help as fits on the first
+// helpOf is a command's examples with as much of its help as fits on the first
 // screen: the text and the exit codes, else every flag, else their first sentences, else
 // those that most people need.
-func printHelp(all bool) kong.HelpPrinter {
-	return func(options kong.HelpOptions, ctx *kong.Context) error {
-		node := ctx.Selected()
-		if node == nil {
-			return kong.DefaultHelpPrinter(options, ctx)
-		}
-		name := strings.TrimPrefix(node.Path(), "tokenmeter ")
-		first, ok := firstScreens[name]
-		if !ok {
-			first, ok = serviceScreens[name]
-		}
-		if !ok || all {
-			return kong.DefaultHelpPrinter(options, ctx)
-		}
-		examples := "Examples:\n\n"
-		for line := range strings.Lines(first.examples) {
-			examples += "    tokenmeter " + line
-		}
-		text := node.Detail
-		for level := range 4 {
-			node.Detail = examples
-			switch level {
-			case 0:
-				node.Detail = strings.TrimSpace(examples + "\n\n" + text)
-			case 2, 3:
-				fewer(node, first.flags, level == 3)
-			}
-			page, err := rendered(options, ctx)
-			if err != nil {
-				return err
-			}
-			if level > 0 {
-				page += fmt.Sprintf("\ntokenmeter %s %s shows all: every flag, by group, and the exit codes.\n", name, helpAll)
-			}
-			if level == 3 || first.flags == "" && strings.Count(page, "\n") <= firstScreen {
-				_, err := io.WriteString(ctx.Stdout, page)
-				return err
-			}
-		}
-		return nil
+func helpOf(c *cmdline.Command, all bool, width int) string {
+	name := c.Path()
+	first, ok := firstScreens[name]
+	if !ok {
+		first, ok = serviceScreens[name]
 	}
-}
-
-// rendered is the help as kong prints it.
-func rendered(options kong.HelpOptions, ctx *kong.Context) (string, error) {
-	var page strings.Builder
-	out := ctx.Stdout
-	ctx.Stdout = &page
-	err := kong.DefaultHelpPrinter(options, ctx)
-	ctx.Stdout = out
-	return page.String(), err
+	if !ok || all {
+		return c.Usage(width)
+	}
+	examples := "Examples:\n\n"
+	for line := range strings.Lines(first.examples) {
+		examples += "    tokenmeter " + line
+	}
+	text := c.Detail
+	for level := 0; ; level++ {
+		c.Detail = examples
+		switch level {
+		case 0:
+			c.Detail = examples + "\n\n" + text
+		case 2, 3:
+			fewer(c, first.flags, level == 3)
+		}
+		page := c.Usage(width)
+		if level > 0 {
+			page += fmt.Sprintf("\ntokenmeter %s %s shows all: every flag, by group, and the exit codes.\n", name, helpAll)
+		}
+		if level == 3 || first.flags == "" && strings.Count(page, "\n") <= firstScreen {
+			return page
+		}
+	}
 }
 
 // fewer leaves the first sentence of each flag's text, and hides the flags that every
 // command has; of those named, where some are, it leaves only them.
-func fewer(node *kong.Node, named string, only bool) {
-	for _, group := range node.AllFlags(true) {
-		for _, f := range group {
-			f.Group = nil
-			f.Help, _, _ = strings.Cut(f.Help, ". ")
-			f.Help = strings.TrimSuffix(f.Help, ".")
-			f.Hidden = f.Hidden || slices.Contains([]string{"quiet", "no-color", "log-level"}, f.Name) ||
-				only && named != "" && !slices.Contains(strings.Fields(named), f.Name)
-		}
+func fewer(c *cmdline.Command, named string, only bool) {
+	for _, f := range c.Visible() {
+		f.Group = ""
+		f.Help, _, _ = strings.Cut(f.Help, ". ")
+		f.Help = strings.TrimSuffix(f.Help, ".")
+		f.Hidden = slices.Contains([]string{"quiet", "no-color", "log-level"}, f.Name) ||
+			only && named != "" && !slices.Contains(strings.Fields(named), f.Name)
 	}
+}
+
+// columns is how wide the help may be: as COLUMNS says, or as the terminal is, and no
+// wider than lines that are easily read.
+func (a *app) columns() int {
+	wide, _ := a.env("COLUMNS")
+	n, err := strconv.Atoi(wide)
+	if err != nil {
+		n = a.screen(a.stdout, true).width
+	}
+	return min(n, 100)
 }

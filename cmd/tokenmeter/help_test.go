@@ -4,7 +4,6 @@ package main
 
 import (
 	"bytes"
-	"io"
 	"reflect"
 	"slices"
 	"strings"
@@ -14,12 +13,8 @@ import (
 // The help of every command fits a screen and shows three examples that are commands.
 func TestHelpOfEveryCommand(t *testing.T) {
 	none := func(string) (string, bool) { return "", false }
-	whole, err := newParser(&commands{}, io.Discard, io.Discard)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, command := range whole.Model.Leaves(true) {
-		name := strings.TrimPrefix(command.Path(), "tokenmeter ")
+	for _, command := range newParser().Leaves() {
+		name := command.Path()
 		var page, more, errs bytes.Buffer
 		if Main(append(strings.Fields(name), "--help"), &page, &errs, none) != 0 || Main(append(strings.Fields(name), "--help-all"), &more, &errs, none) != 0 {
 			t.Fatal(errs.String())
@@ -35,11 +30,7 @@ func TestHelpOfEveryCommand(t *testing.T) {
 			}
 			examples++
 			args := argumentsOf(strings.TrimSpace(rest))
-			parser, err := newParser(grammarFor(args[0]), io.Discard, io.Discard)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if ctx, err := parser.Parse(joinNegative(args)); err != nil || ctx.Selected().Path() != command.Path() {
+			if got, err := newParser().Parse(joinNegative(args)); err != nil || got.Command.Path() != command.Path() {
 				t.Errorf("%s --help: %s: %v", name, strings.TrimSpace(line), err)
 			}
 		}
@@ -47,11 +38,9 @@ func TestHelpOfEveryCommand(t *testing.T) {
 			t.Errorf("%s --help has %d examples:\n%s", name, examples, page.String())
 		}
 		// What the first screen has no room for, the whole help has.
-		for _, group := range command.AllFlags(true) {
-			for _, f := range group {
-				if !strings.Contains(more.String(), "--"+f.Name) && !strings.Contains(more.String(), "]"+f.Name) {
-					t.Errorf("%s --help-all lacks --%s", name, f.Name)
-				}
+		for _, f := range command.Visible() {
+			if !strings.Contains(more.String(), "--"+f.Name) && !strings.Contains(more.String(), "]"+f.Name) {
+				t.Errorf("%s --help-all lacks --%s", name, f.Name)
 			}
 		}
 	}

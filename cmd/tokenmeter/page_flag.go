@@ -5,8 +5,6 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-
-	"github.com/alecthomas/kong"
 )
 
 // pageFlag is --html of what makes a folder: by itself it asks for the page in
@@ -16,27 +14,23 @@ type pageFlag struct {
 	File  string // empty: in the folder
 }
 
-// IsBool says that no value need follow.
-func (pageFlag) IsBool() bool { return true }
-
-// Decode takes the next word for the file only if it is one by its end: what
+// Take takes the next word for the file only if it is one by its end: what
 // follows --html is often the URL to measure.
-func (p *pageFlag) Decode(ctx *kong.DecodeContext) error {
-	next := ctx.Scan.Peek()
-	text, _ := next.Value.(string)
+func (p *pageFlag) Take(attached *string, next string) (took bool, err error) {
 	switch {
-	case next.Type == kong.FlagValueToken && text == "":
-		return errors.New("there is no file behind the =; leave both out for a page in the folder of the results")
-	case next.Type == kong.FlagValueToken && (text == "true" || text == "false"):
-		ctx.Scan.Pop()
-		p.Asked, p.File = text == "true", ""
-	case next.Type == kong.FlagValueToken, isPage(text):
-		ctx.Scan.Pop()
-		p.Asked, p.File = true, text
-	default:
+	case attached == nil && isPage(next):
+		p.Asked, p.File = true, next
+		return true, nil
+	case attached == nil:
 		p.Asked, p.File = true, ""
+	case *attached == "":
+		return false, errors.New("there is no file behind the =; leave both out for a page in the folder of the results")
+	case *attached == "true" || *attached == "false":
+		p.Asked, p.File = *attached == "true", ""
+	default:
+		p.Asked, p.File = true, *attached
 	}
-	return nil
+	return false, nil
 }
 
 // isPage reports whether a word names a file for a page.

@@ -50,7 +50,7 @@ func (c *rerunCmd) Run(a *app) error {
 		a.note("the prompts are the very same: a server that has them cached is faster now")
 	}
 	a.note("tokenmeter %s", strings.Join(args, " "))
-	panic(leaving(Main(args, a.stdout, a.stderr, a.env))) // its exit code is ours
+	return a.instead(args)
 }
 
 // again is the command line, without the program's name, that repeats a run. The

@@ -205,9 +205,9 @@ type proxyCmd struct {
 	MetricsHold   time.Duration `default:"65s" placeholder:"D" help:"How long a new counter of an objective is shown as 0, so that Prometheus sees it grow; 0: not at all. Default: ${default}."`
 	MetricsLinger time.Duration `default:"40s" placeholder:"D" help:"How long /metrics stays for a last scrape when the proxy is stopped; 0: not at all. Default: ${default}."`
 	Objective     []string      `sep:"none" placeholder:"TEXT" help:"Like p99 tpot < 120ms: exact counters of good and valid requests. Repeatable."`
-	Usage         string        `default:"strip" enum:"strip,pass,off" help:"Streams whose client did not ask for usage: ask for it and take it out again (strip), leave it in (pass), or do not ask (off). Default: ${default}."`
+	Usage         string        `default:"strip" placeholder:"HOW" enum:"strip,pass,off" help:"Streams whose client did not ask for usage: ask for it and take it out again (strip), leave it in (pass), or do not ask (off). Default: ${default}."`
 	NoInject      bool          `help:"The same as --usage off: byte-exact both ways, tokens are estimated."`
-	Leave         string        `default:"cancel" enum:"cancel,drain" help:"When a client hangs up: cancel the upstream, or drain it so that its tokens are known. Default: ${default}."`
+	Leave         string        `default:"cancel" placeholder:"HOW" enum:"cancel,drain" help:"When a client hangs up: cancel the upstream, or drain it so that its tokens are known. Default: ${default}."`
 	Model         []string      `placeholder:"NAME" help:"A model that may be a label. Repeatable. Default: those that the server names."`
 	AllowPath     []string      `placeholder:"PATH" help:"A further path that is let through; a * at its end stands for any rest. Repeatable."`
 	Session       string        `placeholder:"WHERE" help:"Where session ids come from: header:NAME, traceparent or user. They are stored as HMACs."`

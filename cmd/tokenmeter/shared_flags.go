@@ -1,7 +1,5 @@
 package main
 
-import "github.com/alecthomas/kong"
-
 // sharedFlags are the flags that every command takes, so that a script can give
 // them to all. Where one changes nothing it is taken all the same.
 type sharedFlags struct {
@@ -23,10 +21,9 @@ func (compareCmd) collects() {}
 func (doctorCmd) collects()  {}
 
 // takeShared sets what the shared flags of the chosen command say.
-func (a *app) takeShared(ctx *kong.Context) error {
-	command := ctx.Selected().Target.Addr().Interface()
-	a.flags = *command.(interface{ shared() *sharedFlags }).shared()
-	if _, ok := command.(collector); ok {
+func (a *app) takeShared(chosen command) error {
+	a.flags = *chosen.shared()
+	if _, ok := chosen.(collector); ok {
 		return nil
 	}
 	var check checker

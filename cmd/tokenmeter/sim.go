@@ -12,7 +12,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/alecthomas/kong"
+	"tokenmeter/base/cmdline"
 
 	"tokenmeter/load/bench"
 	"tokenmeter/load/machine"
@@ -39,7 +39,7 @@ type simCmd struct {
 	sharedFlags `embed:""`
 }
 
-var simGroups = []kong.Group{{Key: "pair", Title: "A pair of model and hardware:"}}
+var simGroups = []cmdline.Group{{Key: "pair", Title: "A pair of model and hardware:"}}
 
 // Help is shown below the flags.
 func (simCmd) Help() string {

@@ -1,0 +1,215 @@
+// Package cmdline is a command line told by structs: a field is a flag, an argument or
+// a command, and its tags say the rest. It parses words into the fields and writes the
+// help. No method is called by its name, so that the linker may drop those that nobody
+// calls; every general library of the kind keeps them all.
+//
+// Tags of a field:
+//
+//	cmd          the field is a struct, and a command of its own
+//	arg          an argument; without it the field is a flag
+//	name         its name, where that is not the field's in lower case with dashes
+//	help         its text; $$ is a dollar, ${name} a variable
+//	default      the value where none is given, ${default} in its help
+//	placeholder  what stands for the value in the help
+//	aliases      other names of a flag, with commas
+//	short        one letter
+//	group        the key of the group that the help shows the flag in
+//	enum         the values that are taken, with commas
+//	xor          of the flags of the same word only one may be given
+//	sep          what parts the values of a list (default a comma), or none
+//	negatable    a bool has a flag with no- too
+//	required     the flag must be given
+//	optional     the argument need not be given
+//	passthrough  the argument takes everything that follows, flags too
+//
+// Fields of embedded structs count as fields of the outer one.
+package cmdline
+
+import (
+	"fmt"
+	"reflect"
+	"strings"
+)
+
+// Command is a program, or a command of one.
+type Command struct {
+	Name     string // empty: the program
+	Help     string // one sentence
+	Detail   string // what stands below it: what the method Help of the struct returns
+	Flags    []*Flag
+	Args     []*Flag
+	Parent   *Command // nil: the program
+	Target   any      // pointer to the struct
+	commands []*Command
+	program  *Program
+	known    bool // the struct was read
+}
+
+// Program is the whole command line.
+type Program struct {
+	Command
+	Program string            // its name
+	Vars    map[string]string // of the tags help and default
+	Groups  []Group
+}
+
+// Group is a part of the flags with a title of its own in the help.
+type Group struct{ Key, Title string }
+
+// Flag is a flag or an argument.
+type Flag struct {
+	Name, Help, Placeholder, Default, Short, Group string
+	Aliases                                        []string
+	Enum                                           []string
+	Required, Hidden, Negatable                    bool
+	Given                                          bool // it was on the command line
+
+	positional, optional, passthrough, help bool
+	xor, sep                                string
+	value                                   reflect.Value
+}
+
+// New reads the grammar of p from a pointer to a struct.
+func New(p Program, grammar any) *Program {
+	p.Target = grammar
+	p.Flags = []*Flag{{Name: "help", Short: "h", Help: "Show context-sensitive help.", help: true, value: reflect.ValueOf(new(bool)).Elem()}}
+	p.Command.program = &p
+	p.Command.read()
+	return &p
+}
+
+// Commands are those below it, in the order of their fields.
+func (c *Command) Commands() []*Command {
+	for _, below := range c.commands {
+		below.read()
+	}
+	return c.commands
+}
+
+// read adds what the fields of the struct say. Commands below are not read before
+// somebody asks: one is typed, and all together have hundreds of flags.
+func (c *Command) read() {
+	if c.known {
+		return
+	}
+	c.known = true
+	if d, ok := c.Target.(interface{ Help() string }); ok {
+		c.Detail = d.Help()
+	}
+	v := reflect.ValueOf(c.Target).Elem()
+	for _, f := range reflect.VisibleFields(v.Type()) {
+		if f.Anonymous || !f.IsExported() {
+			continue
+		}
+		name := f.Tag.Get("name")
+		if name == "" {
+			name = dashed(f.Name)
+		}
+		value := v.FieldByIndex(f.Index)
+		if _, is := f.Tag.Lookup("cmd"); is {
+			c.commands = append(c.commands, &Command{Name: name, Help: c.program.filled(f.Tag.Get("help"), ""), Parent: c,
+				Target: value.Addr().Interface(), program: c.program})
+			continue
+		}
+		flag := c.program.flag(name, f.Tag, value)
+		if flag.positional {
+			c.Args = append(c.Args, flag)
+		} else {
+			c.Flags = append(c.Flags, flag)
+		}
+	}
+}
+
+func (p *Program) flag(name string, tag reflect.StructTag, value reflect.Value) *Flag {
+	has := func(key string) bool { _, is := tag.Lookup(key); return is }
+	f := &Flag{Name: name, Placeholder: tag.Get("placeholder"), Short: tag.Get("short"), Group: tag.Get("group"),
+		Aliases: list(tag.Get("aliases")), Enum: list(tag.Get("enum")), Negatable: has("negatable"), xor: tag.Get("xor"), sep: tag.Get("sep"),
+		positional: has("arg"), optional: has("optional"), passthrough: has("passthrough"), value: value}
+	f.Required = has("required") || f.positional && !f.optional
+	f.Default = p.filled(tag.Get("default"), "")
+	f.Help = p.filled(tag.Get("help"), f.Default)
+	if f.Default != "" {
+		if err := f.set(f.Default); err != nil {
+			panic(fmt.Sprintf("the default of %s: %v", f, err)) // the grammar itself is wrong
+		}
+	}
+	return f
+}
+
+func list(words string) []string {
+	return strings.FieldsFunc(words, func(r rune) bool { return r == ',' })
+}
+
+// filled puts the variables into a text.
+func (p *Program) filled(text, byDefault string) string {
+	if !strings.Contains(text, "$") {
+		return text
+	}
+	pairs := []string{"$$", "$", "${default}", byDefault}
+	for name, value := range p.Vars {
+		pairs = append(pairs, "${"+name+"}", value)
+	}
+	return strings.NewReplacer(pairs...).Replace(text)
+}
+
+// dashed is the name of a field in lower case, with a dash between its words.
+func dashed(name string) string {
+	var b strings.Builder
+	class := func(i int) int {
+		switch c := name[i]; {
+		case 'a' <= c && c <= 'z':
+			return 1
+		case '0' <= c && c <= '9':
+			return 2
+		}
+		return 3
+	}
+	for i := range len(name) {
+		if i > 0 {
+			before, here := class(i-1), class(i)
+			starts := here == 3 && i+1 < len(name) && class(i+1) == 1 // the last capital of several begins the next word
+			if before != here && !(before == 3 && here == 1) || before == 3 && starts {
+				b.WriteByte('-')
+			}
+		}
+		b.WriteByte(name[i])
+	}
+	return strings.ToLower(b.String())
+}
+
+// Path is the command as it is typed, without the program.
+func (c *Command) Path() string {
+	if c.Parent == nil {
+		return ""
+	}
+	return strings.TrimSpace(c.Parent.Path() + " " + c.Name)
+}
+
+// Leaves are the commands below that have none of their own.
+func (c *Command) Leaves() (all []*Command) {
+	for _, below := range c.Commands() {
+		if len(below.commands) == 0 {
+			all = append(all, below)
+		}
+		all = append(all, below.Leaves()...)
+	}
+	return all
+}
+
+// Visible are the flags that the command takes and the help shows: those of the program
+// first, each in the order of its fields.
+func (c *Command) Visible() (all []*Flag) {
+	for _, f := range c.all() {
+		if !f.Hidden {
+			all = append(all, f)
+		}
+	}
+	return all
+}
+
+func (c *Command) all() []*Flag {
+	if c.Parent == nil {
+		return c.Flags
+	}
+	return append(c.Parent.all()[:len(c.Parent.all()):len(c.Parent.all())], c.Flags...)
+}
