@@ -48,6 +48,17 @@ func upgradeOf(h http.Header) string {
 	return ""
 }
 
+// disguised reports whether a name has underscores where a header that is judged here
+// has hyphens: servers that hand headers on as variables (CGI, WSGI) take one for the
+// other.
+func disguised(name string) bool {
+	if !strings.Contains(name, "_") {
+		return false
+	}
+	name = textproto.CanonicalMIMEHeaderKey(strings.ReplaceAll(name, "_", "-"))
+	return !mayTrail(name) || slices.Contains(overrides, name) || slices.Contains(keyHeaders, name)
+}
+
 // via is our name in the Via header; a request that comes back with it is in a loop.
 const via = "tokenmeter"
 
@@ -67,8 +78,10 @@ func (p *Proxy) upstreamHeader(in *http.Request, identity, hide bool) http.Heade
 	dropHopByHop(h)
 	h.Del("Expect") // answered here
 	h.Del("Content-Length")
-	for _, name := range overrides {
-		delete(h, name)
+	for name := range h {
+		if disguised(name) || slices.Contains(overrides, name) {
+			delete(h, name)
+		}
 	}
 	if upgrade != "" {
 		h.Set("Upgrade", upgrade)

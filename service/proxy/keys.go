@@ -157,9 +157,10 @@ func (c *call) limited(after, words string) {
 	c.p.refuse(c.w, http.StatusTooManyRequests, "rate", words)
 }
 
-// withoutKey takes the client's key out of what goes upstream.
-func (c *call) withoutKey(h http.Header) {
-	if c.key == nil {
+// withoutKey takes the client's key out of what goes upstream, where it is one of ours
+// or the upstream has its own: a server could take either for the one that counts.
+func (c *call) withoutKey(h http.Header, up *upstream) {
+	if c.key == nil && up.Key == "" {
 		return
 	}
 	for _, name := range keyHeaders {
@@ -168,8 +169,8 @@ func (c *call) withoutKey(h http.Header) {
 }
 
 // target is the request's target as it goes upstream.
-func (c *call) target() string {
-	if c.key == nil || c.in.URL.RawQuery == "" {
+func (c *call) target(up *upstream) string {
+	if c.key == nil && up.Key == "" || c.in.URL.RawQuery == "" {
 		return c.in.URL.RequestURI()
 	}
 	u := *c.in.URL

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"sync"
 	"sync/atomic"
+	"unicode"
+	"unicode/utf8"
 
 	"tokenmeter/wire/api"
 )
@@ -98,9 +100,10 @@ func badPath(path string) bool {
 	return !strings.HasPrefix(path, "/") || climbs(path) || err == nil && again != path && climbs(again)
 }
 
-// climbs reports whether a path has segments that lead elsewhere.
+// climbs reports whether a path has segments that lead elsewhere, or what ends a path,
+// a line or a text where it is decoded too early or by another rule.
 func climbs(path string) bool {
-	if strings.ContainsAny(path, "\\\x00") {
+	if strings.ContainsAny(path, `\?#`) || !utf8.ValidString(path) || strings.ContainsFunc(path, unicode.IsControl) {
 		return true
 	}
 	for segment := range strings.SplitSeq(path, "/") {

@@ -154,15 +154,48 @@ func TestRequestsStayWhatTheyAre(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := open(t, play("1ms "+whole(200, "application/json", "{}")), nil)
 		got := h.talk("GET /v1/models/m HTTP/1.1\r\nhost: proxy\r\nx-http-method-override: DELETE\r\nX-HTTP-Method: PUT\r\nx-method-override: PATCH\r\n"+
-			"x-original-url: /v1/files\r\nx-rewrite-url: /v1/files\r\nx-method: kept\r\n\r\n", 0)
+			"x-original-url: /v1/files\r\nx-rewrite-url: /v1/files\r\nx-method: kept\r\nX_HTTP_Method_Override: DELETE\r\nX-HTTP-Method_Override: DELETE\r\n"+
+			"transfer_encoding: chunked\r\nContent_Length: 5\r\nx_api_key: another\r\nx_forwarded_for: 10.0.0.1\r\nsession_id: kept\r\n\r\n", 0)
 		h.settled()
 		want(t, "status", got.StatusCode, 200)
 		up := h.up.last().Header
 		for _, name := range []string{"X-Http-Method-Override", "X-Http-Method", "X-Method-Override", "X-Original-Url", "X-Rewrite-Url"} {
 			want(t, name, up.Get(name), "")
 		}
+		for name := range up {
+			if strings.Contains(name, "_") && !strings.EqualFold(name, "session_id") {
+				t.Errorf("%s went upstream", name)
+			}
+		}
 		want(t, "another header", up.Get("X-Method"), "kept")
+		want(t, "one with an underscore", up.Get("session_id"), "kept")
 	})
+}
+
+// Where the upstream has a key of its own, no other one goes there.
+func TestOneKeyGoesUpstream(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := open(t, answerOK, func(c *Config) { c.Upstreams[0].Key = "ours" })
+		h.talk(post(chatPath+"?key=theirs&a=b", hello, "authorization: Bearer theirs", "x-api-key: theirs", "api-key: theirs", "x-goog-api-key: theirs"), 0)
+		h.settled()
+		up := h.up.last()
+		want(t, "key", strings.Join(up.Header["Authorization"], ", "), "Bearer ours")
+		want(t, "query", up.URL.RawQuery, "a=b")
+		for _, name := range keyHeaders[1:] {
+			want(t, name, up.Header.Get(name), "")
+		}
+	})
+}
+
+// What a path means must not hang on how often it is decoded.
+func TestAmbiguousPaths(t *testing.T) {
+	for path, bad := range map[string]bool{
+		"/v1/a:b": false, "/v1/a;b=c/d": false, "/v1/ä": false, "/v1/a b": false, "/v1/arn%3Aaws%2Fm": false, "/v1/100%": false,
+		"/x?/chat/completions": true, "/x#/chat/completions": true, "/x%3f/chat/completions": true, "/x%23/chat/completions": true, "/x\n/y": true, "/x%0d%0ay": true,
+		"/x\x7f": true, "/\xc0\xae\xc0\xae/y": true, "/a/%2e%2e/b": true, "/a/..;b/c": true, "a": true,
+	} {
+		want(t, path, badPath(path), bad)
+	}
 }
 
 func TestHopByHopHeadersStay(t *testing.T) {

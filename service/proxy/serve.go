@@ -417,7 +417,7 @@ func plainID(id string) string {
 // passing is the request as it goes to an upstream.
 func (c *call) passing(up *upstream) *client.Passing {
 	identity := c.meter.stream != nil && !c.route.KeepEncoding
-	pass := &client.Passing{Method: c.in.Method, Path: c.target(), Body: c.body, Length: c.length,
+	pass := &client.Passing{Method: c.in.Method, Path: c.target(up), Body: c.body, Length: c.length,
 		Header: c.p.upstreamHeader(c.in, identity, c.route.HideClient), HeadLimit: up.HeadTimeout,
 		Upgrade: upgradeOf(c.in.Header) != "",
 		// RFC 9110 section 9.2.2: what may have been done is not asked for twice.
@@ -431,7 +431,7 @@ func (c *call) passing(up *upstream) *client.Passing {
 			}
 		},
 	}
-	c.withoutKey(pass.Header)
+	c.withoutKey(pass.Header, up)
 	if c.unpacked {
 		pass.Header.Del("Content-Encoding")
 	}
