@@ -21,8 +21,9 @@ type genAI struct {
 	duration, firstChunk, perChunk              metric.Float64Histogram
 	serverDuration, serverFirst, serverPerToken metric.Float64Histogram
 	usage                                       metric.Int64Histogram // v1.41
-	input, output, cached, thought              metric.Int64Counter   // after it
-	inputSizes, outputSizes                     metric.Int64Histogram
+	input, output, cached, written, thought     metric.Int64Counter   // after it
+	inputSizes, outputSizes, embedSizes         metric.Int64Histogram
+	embedDuration                               metric.Float64Histogram // nil: embeddings are like all else
 }
 
 func newGenAI(meter metric.Meter, n *names, objectives []objective.Objective) (genAI, error) {
@@ -50,7 +51,7 @@ func newGenAI(meter metric.Meter, n *names, objectives []objective.Objective) (g
 		return c
 	}
 	g.duration = seconds(n.duration, "GenAI operation duration.", durationEdges, telemetry.E2E)
-	g.firstChunk = seconds(n.firstChunk, "Time to the first chunk that bears tokens.", firstEdges, telemetry.TTFT)
+	g.firstChunk = seconds(n.firstChunk, "Time to the first chunk that bears tokens.", chunkEdges, telemetry.TTFT)
 	g.perChunk = seconds(n.perChunk, "Time per chunk that bears tokens, after the first.", chunkEdges, telemetry.ICL)
 	g.serverDuration = seconds(serverDuration, "Generative AI server request duration, as seen by the proxy.", durationEdges, telemetry.E2E)
 	g.serverFirst = seconds(serverFirst, "Time to generate the first token of successful responses, as seen by the proxy.", firstEdges, telemetry.TTFT)
@@ -62,9 +63,12 @@ func newGenAI(meter metric.Meter, n *names, objectives []objective.Objective) (g
 	g.input = counter(n.inputCounter, "Input tokens used.")
 	g.output = counter(n.outputCounter, "Output tokens used.")
 	g.cached = counter(n.cacheCounter, "Input tokens read from a cache; part of the input tokens.")
+	g.written = counter(n.writeCounter, "Input tokens written to a cache; part of the input tokens.")
 	g.thought = counter(n.thinkCounter, "Reasoning tokens; part of the output tokens.")
 	g.inputSizes = tokens(n.inputSizes, "Input tokens of an operation.")
 	g.outputSizes = tokens(n.outputSizes, "Output tokens of an operation.")
+	g.embedDuration = seconds(n.embedDuration, "Embeddings operation duration.", durationEdges, telemetry.E2E)
+	g.embedSizes = tokens(n.embedSizes, "Input tokens of an embeddings operation.")
 	return g, errors.Join(errs...)
 }
 
@@ -94,16 +98,21 @@ func (g *genAI) record(ctx context.Context, r *traffic.Request, set telemetry.Se
 		return
 	}
 	all := append(identity(set[4], set[3]), labels([]string{"tokenmeter.source", "tokenmeter.route", "tokenmeter.upstream"}, set[:3])...)
+	all = slices.Clip(all) // NewSet sorts what it is given: what is added goes to a copy
 	plain := metric.WithAttributeSet(attribute.NewSet(all...))
 	with := plain
 	if r.Outcome != timeline.OK {
 		with = metric.WithAttributeSet(attribute.NewSet(append(all, attribute.String("error.type", string(r.Outcome)))...))
 	}
+	duration := g.duration
+	if g.embedDuration != nil && set[4] == "embeddings" {
+		duration = g.embedDuration
+	}
 	if s, ok := seconds(r); ok {
-		g.duration.Record(ctx, s, with)
+		duration.Record(ctx, s, with)
 		g.serverDuration.Record(ctx, s, with)
 	}
-	g.tokens(ctx, r, all)
+	g.tokens(ctx, r, all, with)
 	if r.Unmeasured != "" || r.Outcome != timeline.OK {
 		return
 	}
@@ -119,39 +128,48 @@ func (g *genAI) record(ctx context.Context, r *traffic.Request, set telemetry.Se
 	}
 }
 
-// tokens records only counts that a server told: an estimate must not be
-// reported as usage.
-func (g *genAI) tokens(ctx context.Context, r *traffic.Request, all []attribute.KeyValue) {
+// tokens records only counts that a server told: an estimate must not be reported as
+// usage. Where none came the conventions want 0, of tokens of unknown modality. with has
+// the class of an error too.
+func (g *genAI) tokens(ctx context.Context, r *traffic.Request, all []attribute.KeyValue, with metric.MeasurementOption) {
 	v := &r.Record
-	input, knowsInput := v.InputTokens.Get()
-	output, knowsOutput := v.OutputTokens.Get()
-	knowsOutput = knowsOutput && v.TokenSource != nil && *v.TokenSource == string(record.FromUsage)
-	all = slices.Clip(all)
+	output := v.OutputTokens
+	if v.TokenSource == nil || *v.TokenSource != string(record.FromUsage) {
+		output = timeline.Opt[int64]{}
+	}
 	if g.usage != nil {
-		typed := func(kind string) metric.MeasurementOption {
-			return metric.WithAttributeSet(attribute.NewSet(append(all, attribute.String("gen_ai.token.type", kind))...))
+		typed := func(kind string, n timeline.Opt[int64]) {
+			if n, ok := n.Get(); ok {
+				g.usage.Record(ctx, n, metric.WithAttributeSet(attribute.NewSet(append(all, attribute.String("gen_ai.token.type", kind))...)))
+			}
 		}
-		if knowsInput {
-			g.usage.Record(ctx, input, typed("input"))
-		}
-		if knowsOutput {
-			g.usage.Record(ctx, output, typed("output"))
+		typed("input", v.InputTokens)
+		typed("output", output)
+		return
+	}
+	if r.Unmeasured != "" { // nobody looked for usage
+		return
+	}
+	if r.Labels.API == "embeddings" {
+		if n, ok := v.InputTokens.Get(); ok {
+			g.embedSizes.Record(ctx, n, with)
 		}
 		return
 	}
-	with := metric.WithAttributeSet(attribute.NewSet(all...))
-	if knowsInput {
-		g.input.Add(ctx, input, with)
-		g.inputSizes.Record(ctx, input, with)
+	g.inputSizes.Record(ctx, v.InputTokens.Or(0), with)
+	g.outputSizes.Record(ctx, output.Or(0), with)
+	of := func(modality string) metric.MeasurementOption {
+		return metric.WithAttributeSet(attribute.NewSet(append(all, attribute.String("gen_ai.token.modality", modality))...))
 	}
-	if knowsOutput {
-		g.output.Add(ctx, output, with)
-		g.outputSizes.Record(ctx, output, with)
-	}
-	if n, ok := v.CachedTokens.Get(); ok {
-		g.cached.Add(ctx, n, with)
-	}
-	if n, ok := v.ReasoningTokens.Get(); ok {
-		g.thought.Add(ctx, n, with)
+	known, unknown := of(modality(operation(r.Labels.API))), of("unknown")
+	for _, c := range []struct {
+		counter metric.Int64Counter
+		n       timeline.Opt[int64]
+	}{{g.input, v.InputTokens}, {g.output, output}, {g.cached, v.CachedTokens}, {g.written, r.Usage.CacheWrite}, {g.thought, v.ReasoningTokens}} {
+		if n, ok := c.n.Get(); ok {
+			c.counter.Add(ctx, n, known)
+		} else {
+			c.counter.Add(ctx, 0, unknown)
+		}
 	}
 }

@@ -9,13 +9,17 @@ type names struct {
 	duration      string // of a whole operation
 	firstChunk    string
 	perChunk      string
-	tokenUsage    string // a histogram with gen_ai.token.type; empty: the four below
+	cacheWrite    string // an attribute of spans
+	tokenUsage    string // a histogram with gen_ai.token.type; empty: those below
 	inputCounter  string
 	outputCounter string
 	cacheCounter  string
+	writeCounter  string
 	thinkCounter  string
 	inputSizes    string
 	outputSizes   string
+	embedDuration string // of embeddings, in place of duration
+	embedSizes    string // their input, in place of all other tokens
 }
 
 var v141 = names{
@@ -23,6 +27,7 @@ var v141 = names{
 	duration:   "gen_ai.client.operation.duration",
 	firstChunk: "gen_ai.client.operation.time_to_first_chunk",
 	perChunk:   "gen_ai.client.operation.time_per_output_chunk",
+	cacheWrite: "gen_ai.usage.cache_creation.input_tokens",
 	tokenUsage: "gen_ai.client.token.usage",
 }
 
@@ -30,12 +35,16 @@ var next = names{
 	duration:      "gen_ai.client.inference.duration",
 	firstChunk:    "gen_ai.client.inference.time_to_first_chunk",
 	perChunk:      "gen_ai.client.inference.time_per_output_chunk",
+	cacheWrite:    "gen_ai.usage.cache_write.input_tokens",
 	inputCounter:  "gen_ai.client.inference.usage.input_tokens",
 	outputCounter: "gen_ai.client.inference.usage.output_tokens",
 	cacheCounter:  "gen_ai.client.inference.usage.cache_read.input_tokens",
+	writeCounter:  "gen_ai.client.inference.usage.cache_write.input_tokens",
 	thinkCounter:  "gen_ai.client.inference.usage.reasoning.output_tokens",
 	inputSizes:    "gen_ai.client.inference.operation.input_tokens",
 	outputSizes:   "gen_ai.client.inference.operation.output_tokens",
+	embedDuration: "gen_ai.client.embeddings.duration",
+	embedSizes:    "gen_ai.client.embeddings.operation.input_tokens",
 }
 
 // Both editions have these.
@@ -85,4 +94,13 @@ func provider(name string) string {
 		return "ollama"
 	}
 	return "openai"
+}
+
+// modality is of what an operation's tokens are, as far as its API alone tells: a chat
+// may have pictures and sounds in it, and what servers count is not told apart.
+func modality(operation string) string {
+	if operation == "text_completion" {
+		return "text"
+	}
+	return "unknown"
 }

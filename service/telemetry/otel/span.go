@@ -50,8 +50,10 @@ func (e *Exporter) span(r *traffic.Request) {
 func (e *Exporter) about(r *traffic.Request) []attribute.KeyValue {
 	v := &r.Record
 	all := append(identity(r.Labels.API, r.Labels.Model),
-		attribute.Bool("gen_ai.request.stream", r.Asked),
 		attribute.String("tokenmeter.outcome", string(r.Outcome)))
+	if r.Asked {
+		all = append(all, attribute.Bool("gen_ai.request.stream", true))
+	}
 	all = append(all, labels([]string{"tokenmeter.source", "tokenmeter.listener", "tokenmeter.route", "tokenmeter.upstream", "tokenmeter.unmeasured"},
 		[]string{string(r.Labels.Source), r.Labels.Listener, r.Labels.Route, r.Labels.Upstream, string(r.Unmeasured)})...)
 	if v.Remote != nil {
@@ -62,8 +64,14 @@ func (e *Exporter) about(r *traffic.Request) []attribute.KeyValue {
 			}
 		}
 	}
+	reason := ""
 	if v.FinishReason != nil {
-		all = append(all, attribute.StringSlice("gen_ai.response.finish_reasons", []string{finish(*v.FinishReason)}))
+		reason = finish(*v.FinishReason)
+	} else if r.Outcome != timeline.OK && r.HTTPStatus == 200 {
+		reason = "error" // an answer began and never said why it ended
+	}
+	if reason != "" {
+		all = append(all, attribute.StringSlice("gen_ai.response.finish_reasons", []string{reason}))
 	}
 	if n, ok := v.HTTPStatus.Get(); ok {
 		all = append(all, attribute.Int64("http.response.status_code", n))
@@ -84,6 +92,7 @@ func (e *Exporter) about(r *traffic.Request) []attribute.KeyValue {
 		count("gen_ai.usage.output_tokens", v.OutputTokens)
 	}
 	count("gen_ai.usage.cache_read.input_tokens", v.CachedTokens)
+	count(e.names().cacheWrite, r.Usage.CacheWrite)
 	count("gen_ai.usage.reasoning.output_tokens", v.ReasoningTokens)
 	if r.Streamed {
 		time("gen_ai.response.time_to_first_chunk", v.TTFTMS)
