@@ -23,7 +23,15 @@ func (c *targetFlags) sign(cfg *client.Config, check *checker, a *app) {
 	host, own := hostOf(c.URL), value(amazonEndpoint)
 	region, ours := bedrockRegion(host)
 	access, secret, token := value("AWS_ACCESS_KEY_ID"), value("AWS_SECRET_ACCESS_KEY"), value("AWS_SESSION_TOKEN")
-	if !ours && (own == "" || hostOf(own) != host) || access == "" || secret == "" || cfg.Key != "" || cfg.Header.Get("Authorization") != "" {
+	if !ours && (own == "" || hostOf(own) != host) || access == "" && secret == "" || cfg.Key != "" || cfg.Header.Get("Authorization") != "" {
+		return
+	}
+	if access == "" || secret == "" {
+		lacks, has := "AWS_SECRET_ACCESS_KEY", "AWS_ACCESS_KEY_ID"
+		if access == "" {
+			lacks, has = has, lacks
+		}
+		a.warn("warning: requests are not signed, as %s is set and %s is not", has, lacks)
 		return
 	}
 	if !private(c.URL) {
@@ -65,8 +73,8 @@ func outOfScope(r rune) bool { return r <= ' ' || r > '~' || r == '/' || r == ',
 
 // bedrockRegion is the region in the name of a host of Bedrock's; false for another host.
 func bedrockRegion(host string) (string, bool) {
-	rest, ok := strings.CutPrefix(host, "bedrock-runtime.")
-	if !ok || api.ProviderOf(host) == nil {
+	service, rest, _ := strings.Cut(host, ".")
+	if service != "bedrock-runtime" && service != "bedrock-runtime-fips" || api.ProviderOf(host) == nil {
 		return "", false
 	}
 	region, _, _ := strings.Cut(rest, ".")

@@ -63,6 +63,7 @@ func TestSigned(t *testing.T) {
 	}{
 		{"Bedrock", host, "", nil, nil, "eu-west-1", ""},
 		{"Bedrock's region wins", host + ":443/openai/v1", "", map[string]string{"AWS_REGION": "us-east-1"}, nil, "eu-west-1", ""},
+		{"a FIPS host", "https://bedrock-runtime-fips.us-gov-west-1.amazonaws.com", "", nil, nil, "us-gov-west-1", ""},
 		{"an API key", host, "bearer", nil, nil, "", ""},
 		{"the user's own header", host, "", nil, http.Header{"Authorization": {"Bearer x"}}, "", ""},
 		{"no secret", host, "", map[string]string{"AWS_SECRET_ACCESS_KEY": ""}, nil, "", ""},
@@ -105,6 +106,29 @@ func TestSigned(t *testing.T) {
 		}
 		if err := cfg.Sign(r, nil); err != nil || !strings.Contains(r.Header.Get("Authorization"), "/"+c.region+"/bedrock/aws4_request") {
 			t.Errorf("%s: %v, %v", c.name, r.Header, err)
+		}
+	}
+}
+
+// One of the two keys is a slip, which is said where requests would be signed.
+func TestHalfOfAmazonsKeys(t *testing.T) {
+	for _, c := range []struct{ url, set, want string }{
+		{"https://bedrock-runtime.eu-west-1.amazonaws.com", "AWS_ACCESS_KEY_ID", "AWS_ACCESS_KEY_ID is set and AWS_SECRET_ACCESS_KEY is not"},
+		{"https://bedrock-runtime.eu-west-1.amazonaws.com", "AWS_SECRET_ACCESS_KEY", "AWS_SECRET_ACCESS_KEY is set and AWS_ACCESS_KEY_ID is not"},
+		{"https://bedrock-runtime.eu-west-1.amazonaws.com", "", ""},
+		{"https://api.openai.com", "AWS_ACCESS_KEY_ID", ""},
+	} {
+		var said bytes.Buffer
+		a := &app{stderr: &said, env: func(name string) (string, bool) {
+			if name == c.set {
+				return "canary-secret-key", true
+			}
+			return "", false
+		}}
+		cfg, check := client.Config{}, &checker{}
+		(&targetFlags{URL: c.url}).sign(&cfg, check, a)
+		if cfg.Sign != nil || check.err() != nil || (said.Len() > 0) != (c.want != "") || !strings.Contains(said.String(), c.want) || strings.Contains(said.String(), "canary") {
+			t.Errorf("%s of %s: %q", c.set, c.url, said.String())
 		}
 	}
 }

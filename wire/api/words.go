@@ -141,8 +141,11 @@ func statusWords(status int, header http.Header, body []byte) string {
 	if words != "" {
 		s += ": " + words
 	}
-	if skewed(words) {
+	switch {
+	case skewed(words):
 		s += "; the clocks of this machine and the server differ: set both by NTP"
+	case strings.Contains(header.Get("X-Amzn-Errortype")+words, "ExpiredToken"), strings.Contains(words, "security token included in the request is expired"):
+		s += "; Amazon's temporary keys have run out: export new ones"
 	}
 	return s
 }

@@ -170,10 +170,15 @@ func (p *proxied) connect(nc net.Conn, address string) (status int, reason strin
 
 // OwnHeader are the headers of a request that somebody else sends to the target
 // beside the client: the user's, and the key as a bearer's.
+//
+// What belongs to signatures stays out: these requests have none.
 func (cfg *Config) OwnHeader() http.Header {
 	own := http.Header{}
 	for name, values := range cfg.Header {
 		own[name] = values
+	}
+	if cfg.Sign != nil {
+		own.Del("X-Amz-Security-Token")
 	}
 	if cfg.Key != "" && own.Get("Authorization") == "" {
 		own.Set("Authorization", "Bearer "+cfg.Key)

@@ -77,3 +77,17 @@ func TestUnsigned(t *testing.T) {
 		})
 	}
 }
+
+// Pages beside the signed requests, as the server's metrics are, get none of Amazon's
+// temporary keys: the request there would prove nothing by them.
+func TestPagesBesideSignedRequestsGetNoToken(t *testing.T) {
+	for _, signs := range []bool{true, false} {
+		cfg := Config{Header: http.Header{"X-Amz-Security-Token": {"canary"}, "X-Team": {"a"}}}
+		if signs {
+			cfg.Sign = func(*http.Request, []byte) error { return nil }
+		}
+		if own := cfg.OwnHeader(); (own.Get("X-Amz-Security-Token") == "") != signs || own.Get("X-Team") != "a" || cfg.Header.Get("X-Amz-Security-Token") != "canary" {
+			t.Errorf("signed %v: %v", signs, own)
+		}
+	}
+}
