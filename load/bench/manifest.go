@@ -8,6 +8,7 @@ import (
 	"tokenmeter/load/workload"
 	"tokenmeter/record/run"
 	"tokenmeter/record/timeline"
+	"tokenmeter/wire/client"
 )
 
 // manifest describes the run as it is known before its end.
@@ -122,6 +123,11 @@ func (r *runner) complete(m *run.Run, facts *machineFacts, cause error) {
 	}
 	m.Client.ConnectionsOpened = r.rec.opened.Load()
 	m.Client.MaxInFlight = r.rec.maxInFlight.Load()
+	if c, ok := r.do.(*client.Client); ok {
+		if n := c.Stats().Streams; n > 0 {
+			m.Client.Streams = timeline.Some(n)
+		}
+	}
 	if rate, ok := r.offered(); ok {
 		m.Client.OfferedPerS = timeline.Some(rate)
 	}

@@ -60,5 +60,7 @@ type Client struct {
 	GCPauseMaxMS      timeline.Opt[float64] `json:"gc_pause_max_ms"`
 	ConnectionsOpened int64                 `json:"connections_opened"`
 	MaxInFlight       int64                 `json:"max_in_flight"`
-	OfferedPerS       timeline.Opt[float64] `json:"offered_per_s"`
+	// Streams is the most requests at once on one connection; null over HTTP/1.1.
+	Streams     timeline.Opt[int64]   `json:"streams_per_connection"`
+	OfferedPerS timeline.Opt[float64] `json:"offered_per_s"`
 }

@@ -200,7 +200,7 @@ func (c *Client) EndSession(id string) {
 // Stats returns the counts so far.
 func (c *Client) Stats() Stats {
 	return Stats{Opened: c.count.opened.Load(), Reused: c.count.reused.Load(),
-		Dead: c.count.dead.Load(), Idle: int64(c.pool.size())}
+		Dead: c.count.dead.Load(), Idle: int64(c.pool.size()), Streams: c.count.streams.max()}
 }
 
 // URL is where requests are sent, fit to be shown: secrets removed.

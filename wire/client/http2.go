@@ -63,6 +63,7 @@ func (x *exchange) onceHTTP2(ctx context.Context) verdict {
 	w.set(x.limit())
 
 	tr := &trace{c: c, sent: -1, head: -1}
+	defer tr.leave()
 	req, err := x.httpRequest(httptrace.WithClientTrace(limited, tr.hooks()))
 	if err != nil {
 		x.fail(&failure{class: timeline.ClientResource, msg: "the request can't be built: " + err.Error()})

@@ -190,6 +190,25 @@ func TestHTTP2OverTLS(t *testing.T) {
 	want(t, "handshake measured", tl.TLSUS.OK(), true)
 }
 
+// Requests of one connection at once are counted, and those that ended are not.
+func TestHTTP2StreamsOfAConnection(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := http2Client(t, streamB1, nil)
+		send(t.Context(), c) // opens the connection
+		want(t, "streams", c.Stats().Streams, 1)
+		for _, at := range []int{5, 3} {
+			var wg sync.WaitGroup
+			for range at {
+				wg.Go(func() { send(t.Context(), c) })
+			}
+			wg.Wait()
+			want(t, "streams", c.Stats().Streams, 5)
+		}
+		want(t, "connections", c.Stats().Opened, 1)
+		want(t, "counted after the end", len(c.count.streams.on), 0)
+	})
+}
+
 // B53: a server that sends GOAWAY after some requests loses none.
 func TestB53GoAway(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

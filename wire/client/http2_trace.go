@@ -2,6 +2,7 @@ package client
 
 import (
 	"crypto/tls"
+	"net"
 	"net/http/httptrace"
 	"sync"
 
@@ -18,6 +19,7 @@ type trace struct {
 	sent, head              int64 // -1: not yet
 	conns                   int   // connections the request was given: one, and one more for each that was lost
 	reused                  bool
+	conn                    net.Conn // that the request is on; nil before, and after its end
 	remote                  string
 }
 
@@ -44,9 +46,19 @@ func (t *trace) hooks() *httptrace.ClientTrace {
 				t.conns++
 				t.reused = info.Reused
 				t.remote = info.Conn.RemoteAddr().String()
+				t.c.count.streams.move(t.conn, info.Conn)
+				t.conn = info.Conn
 			})
 		},
 	}
+}
+
+// leave ends the request's stay on its connection.
+func (t *trace) leave() {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.c.count.streams.move(t.conn, nil)
+	t.conn = nil
 }
 
 // record writes what is known when the head has come, or will not.

@@ -1,6 +1,7 @@
 package client
 
 import (
+	"net"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -13,11 +14,45 @@ type Stats struct {
 	Reused int64 // requests sent on a connection that had served one before
 	Dead   int64 // idle connections that were found closed, or closed as they were used
 	Idle   int64 // connections that wait in the pool now
+	// Streams is the most requests at once on one connection of HTTP/2; 0 over HTTP/1.1.
+	Streams int64
 }
 
 type counters struct {
 	begun, retried       atomic.Int64 // requests, and tries beyond the first
 	opened, reused, dead atomic.Int64
+	streams              streams
+}
+
+// streams counts the requests on each connection of HTTP/2.
+type streams struct {
+	mu   sync.Mutex
+	on   map[net.Conn]int64
+	most int64
+}
+
+// move has a request leave a connection for another; nil is none.
+func (s *streams) move(from, to net.Conn) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if from != nil {
+		if s.on[from]--; s.on[from] <= 0 {
+			delete(s.on, from)
+		}
+	}
+	if to != nil {
+		if s.on == nil {
+			s.on = map[net.Conn]int64{}
+		}
+		s.on[to]++
+		s.most = max(s.most, s.on[to])
+	}
+}
+
+func (s *streams) max() int64 {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.most
 }
 
 // expiryMargin is how long before its announced end an idle connection is no
