@@ -76,9 +76,11 @@ var vendorStreams = map[string]vendorStream{
 	"Cerebras": {"cerebras-cloud-sdk, ChatChunkResponse.time_info", "", []string{roleFirst, delta(`"reasoning":"hm"`), content("hi"),
 		stopLast + `,"usage":{"prompt_tokens":9,"completion_tokens":4,"total_tokens":13,"prompt_tokens_details":{"cached_tokens":0}},"time_info":{"queue_time":0.0001,"prompt_time":0.002,"completion_time":0.003,"total_time":0.0051,"created":1700000000}}`, "[DONE]"},
 		"hm", `{"input":9,"cached":0,"output":4,"total":13}`, "decode_ms prefill_ms queue_ms total_ms"},
-	"Together": {"API reference, chat completions", "", []string{delta(`"role":"assistant","content":"","reasoning":"hm"`),
-		`{"choices":[{"index":0,"text":"hi","delta":{"token_id":5,"role":"assistant","content":"hi"},"finish_reason":null}]}`,
-		stopLast + `,"usage":{"prompt_tokens":9,"completion_tokens":4,"total_tokens":13,"cached_tokens":8}}`, "[DONE]"},
+	// Text twice in a choice, a token's id, a large seed and the reason eos: as chunks that AIProxySwift's tests hold, which were recorded in August 2024.
+	"Together": {"together 3.1.1, ChatCompletionChunk; AIProxySwift, TogetherAIChatCompletionStreamingChunkTests", "", []string{
+		`{"id":"8b","object":"chat.completion.chunk","created":1723834621,"choices":[{"index":0,"text":"","logprobs":null,"finish_reason":null,"seed":null,"delta":{"token_id":30,"role":"assistant","content":"","reasoning":"hm","tool_calls":null}}],"model":"m","usage":null}`,
+		`{"id":"8b","object":"chat.completion.chunk","created":1723834621,"choices":[{"index":0,"text":"hi","logprobs":null,"finish_reason":null,"seed":null,"delta":{"token_id":31,"role":"assistant","content":"hi","tool_calls":null}}],"model":"m","usage":null}`,
+		`{"id":"8b","object":"chat.completion.chunk","created":1723834621,"choices":[{"index":0,"text":"","logprobs":null,"finish_reason":"eos","seed":2039908639335532000,"delta":{"token_id":128009,"role":"assistant","content":"","tool_calls":null}}],"model":"m","usage":{"prompt_tokens":9,"completion_tokens":4,"total_tokens":13,"cached_tokens":8}}`, "[DONE]"},
 		"hm", `{"input":9,"cached":8,"output":4,"total":13}`, ""},
 	"Fireworks": {"API reference, chat completions", "", []string{roleFirst, delta(`"reasoning_content":"hm"`), content("hi"),
 		stopLast + `,"usage":{"prompt_tokens":9,"total_tokens":13,"completion_tokens":4,"prompt_tokens_details":{"cached_tokens":8}}}`, "[DONE]"},
