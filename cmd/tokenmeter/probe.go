@@ -164,6 +164,7 @@ func (c *probeCmd) target(a *app, check *checker, url string) probe.Target {
 		check.addf("--api %s: probes ask for words, and it answers without", t.Client.API.Name)
 	}
 	flags.reach(&t.Client, check, a)
+	probe.Mark(&t.Client) // of what it is before it is asked, too
 	if _, err := client.JoinURL(url, "/v1/models"); err != nil {
 		check.add(err)
 	}
@@ -243,14 +244,14 @@ func (c *probeCmd) ask(a *app, job *probeJob) error {
 	if err != nil {
 		return &usageError{err}
 	}
-	folders, err = probe.Create(job.out, p.Targets, probe.About{Version: fullVersion(), Command: append([]string{"tokenmeter"}, a.args...),
+	ctx, end := interruptible(func() { a.note("stopping; what was asked is kept in %s", job.out) })
+	defer end()
+	folders, err = probe.Create(ctx, job.out, p.Targets, probe.About{Version: fullVersion(), Command: append([]string{"tokenmeter"}, a.args...),
 		Pricing: p.Pricing, Kinds: p.Kinds}, clk)
 	if err != nil {
 		return err
 	}
 	a.note("%s", c.words(job, prober.Day()))
-	ctx, end := interruptible(func() { a.note("stopping; what was asked is kept in %s", job.out) })
-	defer end()
 	if job.during > 0 {
 		err = prober.Run(ctx, time.Now().Add(job.during))
 	} else {
@@ -311,5 +312,5 @@ func (c *probeCmd) show(a *app, job *probeJob) error {
 	for _, note := range notes {
 		a.warn("%s", note)
 	}
-	return trend.WriteMedians(a.stdout, c.Format, win, trend.Medians(rows))
+	return trend.WriteMedians(a.stdout, c.Format, win, trend.Medians(rows), trend.PublishedOf(rows))
 }

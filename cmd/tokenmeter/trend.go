@@ -172,7 +172,7 @@ func (c *trendCmd) tell(receivers []*notify.Notifier, changes []trend.Change) er
 				continue
 			}
 			f := slo.Firing{Objective: "trend " + ch.Metric, Hash: traffic.Hash(ch.Target + "\x00" + ch.Kind + "\x00" + ch.Metric + ch.At.Format(time.DateOnly)),
-				Source: slo.Probe, Group: ch.Target, Alert: "change", Severity: slo.Ticket, Since: ch.At, Says: ch.Says(), Compiled: "a change of level, by tokenmeter trend"}
+				Source: slo.Probe, Group: ch.Target, Alert: "change", Severity: slo.Ticket, Since: ch.At, Says: ch.SaysAll(), Compiled: "a change of level, by tokenmeter trend"}
 			if n.Wants(&f) {
 				fresh, news = append(fresh, t), append(news, f)
 			}

@@ -51,7 +51,7 @@ func TestTrend(t *testing.T) {
 	var told atomic.Int64
 	receiver := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
 		body, _ := io.ReadAll(r.Body)
-		if !strings.Contains(string(body), "TTFT of x rose") {
+		if s := string(body); !strings.Contains(s, "TTFT of x rose") || !strings.Contains(s, "beside it: ") || !strings.Contains(s, "a deploy") {
 			t.Errorf("%s", body)
 		}
 		told.Add(1)

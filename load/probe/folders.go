@@ -1,8 +1,10 @@
 package probe
 
 import (
+	"context"
 	"errors"
 	"path/filepath"
+	"sync"
 	"time"
 
 	"tokenmeter/base/clock"
@@ -27,22 +29,29 @@ type About struct {
 }
 
 // Create makes a folder for each target below root, by the target's name and the
-// moment.
-func Create(root string, targets []Target, about About, clk *clock.Clock) (*Folders, error) {
+// moment. Routers are asked what they publish before.
+func Create(ctx context.Context, root string, targets []Target, about About, clk *clock.Clock) (*Folders, error) {
 	f := &Folders{}
 	var classes []string
 	for i := range about.Kinds {
 		classes = append(classes, about.Kinds[i].Name)
 	}
+	var asking sync.WaitGroup
+	said := make([][]run.Published, len(targets))
+	for i := range targets {
+		asking.Go(func() { said[i] = published(ctx, &targets[i], clk) })
+	}
+	asking.Wait()
 	environment := run.Environment(machine.This().Environment())
 	for i := range targets {
 		t := &targets[i]
 		red := t.Client.Redactor()
 		m := run.Run{Name: t.Name, Tags: map[string]string{"source": "probe"}, Version: about.Version, Command: red.Args(about.Command),
 			Started: clk.Wall(), MonotonicZeroNS: clk.MonotonicZeroNS, Environment: environment, Pricing: about.Pricing, AllowLowN: true, AllowISLDrift: true,
-			Target:   run.Target{URL: red.URL(t.Client.BaseURL), API: t.Client.API.Name, Model: t.Model, Server: red.String(t.Server)},
-			Load:     run.Load{Kind: "closed", Arrival: "closed", Warmup: "0", Workers: 1, NoKeepAlive: true},
-			Workload: run.Workload{Kind: "probe", Classes: classes, PromptsUnique: true, OutputIsCap: true}}
+			Target:    run.Target{URL: red.URL(t.Client.BaseURL), API: t.Client.API.Name, Model: t.Model, Server: red.String(t.Server)},
+			Published: said[i],
+			Load:      run.Load{Kind: "closed", Arrival: "closed", Warmup: "0", Workers: 1, NoKeepAlive: true},
+			Workload:  run.Workload{Kind: "probe", Classes: classes, PromptsUnique: true, OutputIsCap: true}}
 		w, err := run.Create("", m, run.Options{Root: filepath.Join(root, run.Slug(t.Name))})
 		if err != nil {
 			return nil, errors.Join(err, f.Close())

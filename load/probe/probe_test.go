@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -366,7 +367,7 @@ func TestRefusals(t *testing.T) {
 	if want := "[a measure ok b warmup http_4xx a measure http_4xx]"; fmt.Sprint(got) != want {
 		t.Errorf("%v, want %v", got, want)
 	}
-	if len(l.said) != 1 || !strings.Contains(l.said[0], "longer than the context") {
+	if len(l.said) != 2 || !strings.Contains(l.said[0], "longer than the context") || !strings.Contains(l.said[1], "asked again after") {
 		t.Errorf("%q", l.said)
 	}
 }
@@ -410,6 +411,24 @@ func TestLessonsOutliveDays(t *testing.T) {
 	}
 	if n := phases["b warmup http_4xx"]; n < 3 || n > 4 || phases["b measure http_4xx"] != 0 {
 		t.Errorf("of what never was: %v", phases)
+	}
+}
+
+// Each reason for not asking is said once a day: one does not hide another.
+func TestReasonsOnceADay(t *testing.T) {
+	var l log
+	synctest.Test(t, func(t *testing.T) {
+		p := probing(t, l.plan(t, t.TempDir(), served(t, of(&counted{t: t})), []Kind{{Name: "a"}}, Budget{}))
+		for range 3 {
+			p.skip(p.targets[0], 0, "it was asked %v before", time.Minute)
+			p.skip(p.targets[0], 0, "it may cost %d", 7)
+		}
+		time.Sleep(24 * time.Hour)
+		p.skip(p.targets[0], 0, "it may cost %d", 8)
+	})
+	want := []string{"t0: a is not asked: it was asked 1m0s before", "t0: a is not asked: it may cost 7", "t0: a is not asked: it may cost 8"}
+	if !slices.Equal(l.said, want) {
+		t.Errorf("%q", l.said)
 	}
 }
 
@@ -473,7 +492,7 @@ func TestFolders(t *testing.T) {
 		targets := served(t, of(c), of(c))
 		var l log
 		plan := l.plan(t, root, targets, []Kind{{Name: "a", Output: 8, Ask: true}}, Budget{})
-		f, err := Create(root, targets, About{Version: "v", Kinds: plan.Kinds}, clk)
+		f, err := Create(t.Context(), root, targets, About{Version: "v", Kinds: plan.Kinds}, clk)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -5,7 +5,9 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
+	"maps"
 	"net/http"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -71,8 +73,8 @@ type asked struct {
 // kindState is what the answers to a kind have taught.
 type kindState struct {
 	mu      sync.Mutex
-	lesson         // as the ledger keeps it
-	told    string // the day on which it was said that it is not asked
+	lesson            // as the ledger keeps it
+	told    [2]string // the day, and for what reasons it was said on it that it is not asked
 	prompts int64
 }
 
@@ -128,17 +130,20 @@ func (t *asked) reach(cfg client.Config, clk *clock.Clock) error {
 	// one still stands after minutes is chance. connect_ms and tls_ms are in the
 	// rows, service_ttft_ms is without them.
 	cfg.Clock, cfg.NoKeepAlive, cfg.Stream.KeepText = clk, true, true
-	own := cfg.Header
-	cfg.Header = http.Header{}
-	for name, values := range own {
-		cfg.Header[name] = values
-	}
-	cfg.Header.Set(Header, "1")
+	Mark(&cfg)
 	cl, err := client.New(cfg)
 	if err == nil {
 		t.cl.Store(cl)
 	}
 	return err
+}
+
+// Mark gives all requests of a target the header of probes.
+func Mark(cfg *client.Config) {
+	header := http.Header{}
+	maps.Copy(header, cfg.Header)
+	header.Set(Header, "1")
+	cfg.Header = header
 }
 
 // Unaffordable is how many probes were not asked because the most that they can
@@ -264,14 +269,19 @@ func pause(ctx context.Context, d time.Duration) bool {
 	}
 }
 
-// skip says, once a day, that a kind is not asked.
+// skip says, once a day and reason, that a kind is not asked.
 func (p *Prober) skip(t *asked, i int, format string, args ...any) {
 	s, day := &t.seen[i], now().UTC().Format(time.DateOnly)
 	s.mu.Lock()
-	old := s.told
-	s.told = day
+	if s.told[0] != day {
+		s.told = [2]string{day}
+	}
+	known := strings.Contains(s.told[1], format)
+	if !known {
+		s.told[1] += format
+	}
 	s.mu.Unlock()
-	if old != day {
+	if !known {
 		p.plan.Say(fmt.Sprintf("%s: %s is not asked: %s", t.Name, t.kinds[i].Name, fmt.Sprintf(format, args...)))
 	}
 }

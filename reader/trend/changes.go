@@ -288,18 +288,35 @@ func meanOf(x []float64) (mean, n float64) {
 	return mean / n, n
 }
 
-// versions are the moments from which on a target called itself something else.
+// forgotten is after how long what a target called itself counts as new again.
+// Behind one address several versions may answer in turns.
+const forgotten = 24 * time.Hour
+
+// versions are the moments from which on a target called itself what it did not
+// within a day before: at a start of the measurement, or in its answers.
 func versions(rows []Row) (events []Event) {
-	last := map[string]string{}
+	type name struct {
+		target, said string
+		answers      bool
+	}
+	type subject struct {
+		target  string
+		answers bool
+	}
+	seen, last := map[name]time.Time{}, map[subject]string{}
 	for i := range rows {
 		r := &rows[i]
-		if r.Server == "" {
-			continue
+		for k, said := range [...]string{r.Server, r.AnsweredBy} {
+			if said == "" {
+				continue
+			}
+			n, s := name{r.Target, said, k > 0}, subject{r.Target, k > 0}
+			was, before := last[s], seen[n]
+			if was != "" && was != said && r.At.Sub(before) > forgotten {
+				events = append(events, Event{At: r.At, Target: r.Target, Text: "the server calls itself " + said + ", no longer " + was})
+			}
+			seen[n], last[s] = r.At, said
 		}
-		if was := last[r.Target]; was != "" && was != r.Server {
-			events = append(events, Event{At: r.At, Target: r.Target, Text: "the server calls itself " + r.Server + ", no longer " + was})
-		}
-		last[r.Target] = r.Server
 	}
 	return events
 }

@@ -2,8 +2,10 @@ package trend
 
 import (
 	"bytes"
+	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -142,6 +144,28 @@ func TestStepBesideADeploy(t *testing.T) {
 		if !strings.Contains(b.String(), want) {
 			t.Errorf("%q is missing in\n%s", want, b.String())
 		}
+	}
+}
+
+// A server that calls itself something new in its answers is told of beside a
+// change; one behind which two versions answer in turns is no news each time, and
+// what was there before, and went, is news when it comes back.
+func TestVersionsInAnswers(t *testing.T) {
+	at := func(hours int) time.Time { return monthBegins.Add(time.Duration(hours) * time.Hour) }
+	answers := func(hour int, by string) Row { return Row{At: at(hour), Target: "x", AnsweredBy: by} }
+	rows := []Row{answers(0, "a"), answers(1, "b"), answers(2, "a"), answers(3, ""), answers(4, "b"), {At: at(5), Target: "y", AnsweredBy: "c", Server: "s"}, answers(6, "c"), answers(40, "c"), answers(41, "a"),
+		{At: at(42), Target: "y", AnsweredBy: "c", Server: "t"}}
+	var got []string
+	for _, e := range versions(rows) {
+		got = append(got, fmt.Sprint(e.At.Sub(monthBegins).Hours(), " ", e.Target, " ", e.Text))
+	}
+	want := []string{"1 x the server calls itself b, no longer a", "6 x the server calls itself c, no longer b", "41 x the server calls itself a, no longer c", "42 y the server calls itself t, no longer s"}
+	if !slices.Equal(got, want) {
+		t.Errorf("%q", got)
+	}
+	c := Change{Target: "x", Metric: "tpot_ms", At: at(7), Beside: []Event{{At: at(6), Text: "the server calls itself c, no longer b"}}}
+	if text := c.SaysAll(); !strings.HasSuffix(text, "; beside it: 06:00, 1h0m0s before: the server calls itself c, no longer b") {
+		t.Error(text)
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 	"sort"
 	"time"
 
+	"tokenmeter/record/run"
 	"tokenmeter/record/stat"
 	"tokenmeter/record/timeline"
 )
@@ -95,6 +96,35 @@ func Medians(rows []Row) (groups []Group) {
 	}
 	sort.SliceStable(groups, func(i, j int) bool { return groups[i].Target < groups[j].Target })
 	return groups
+}
+
+// Published is what a target's router said last of one of its providers.
+type Published struct {
+	Target string `json:"target"`
+	run.Published
+}
+
+// PublishedOf is what was said last of each target within the rows' time.
+func PublishedOf(rows []Row) (all []Published) {
+	last := map[string][]run.Published{}
+	var targets []string
+	for i := range rows {
+		r := &rows[i]
+		if r.Published == nil {
+			continue
+		}
+		if last[r.Target] == nil {
+			targets = append(targets, r.Target)
+		}
+		last[r.Target] = r.Published
+	}
+	sort.Strings(targets)
+	for _, target := range targets {
+		for _, p := range last[target] {
+			all = append(all, Published{target, p})
+		}
+	}
+	return all
 }
 
 // again ends the kind of what follows a cold start (probe.Again).

@@ -151,7 +151,7 @@ func TestMediansForms(t *testing.T) {
 	rows := []Row{{Target: "a|b\x1b[2J<script>", Kind: "light", Failed: true}}
 	for form, want := range map[string]string{"table": "–", "json": `"p50": null`, "csv": ",1,1,,,,", "markdown": "–"} {
 		var b bytes.Buffer
-		if err := WriteMedians(&b, form, Window{}, Medians(rows)); err != nil {
+		if err := WriteMedians(&b, form, Window{}, Medians(rows), nil); err != nil {
 			t.Fatal(err)
 		}
 		if !strings.Contains(b.String(), want) || strings.Contains(b.String(), "\x1b") || strings.Contains(b.String(), "NaN") {
@@ -159,8 +159,34 @@ func TestMediansForms(t *testing.T) {
 		}
 	}
 	var b bytes.Buffer
-	if err := WriteMedians(&b, "json", Window{}, nil); err != nil || !strings.Contains(b.String(), `"groups": []`) {
+	if err := WriteMedians(&b, "json", Window{}, nil, nil); err != nil || !strings.Contains(b.String(), `"groups": []`) {
 		t.Errorf("%s, %v", b.String(), err)
+	}
+}
+
+// What a router published last stands beside the medians of each target; what it
+// did not say is null.
+func TestPublishedBeside(t *testing.T) {
+	said := func(hour int, provider string, ms timeline.Opt[float64]) []run.Published {
+		return []run.Published{{At: time.Date(2026, 11, 12, hour, 5, 0, 0, time.UTC), Provider: provider + "\x1b[2J", Tag: "t", TTFTP50: ms}}
+	}
+	rows := []Row{{Target: "b", Published: said(8, "Earlier", timeline.Some(1.0))}, {Target: "b"}, {Target: "a"},
+		{Target: "b", Published: said(9, "new", timeline.Some(250.0))}, {Target: "c", Published: said(9, "none", timeline.Opt[float64]{})}}
+	all := PublishedOf(rows)
+	if len(all) != 2 || all[0].Target != "b" || all[0].TTFTP50.Or(0) != 250 || all[1].Target != "c" {
+		t.Fatalf("%+v", all)
+	}
+	for form, want := range map[string][]string{"table": {"Published medians of half an hour", "12 Nov 09:05", "250", "–"},
+		"json": {`"target": "b",`, `"at": "2026-11-12T09:05:00Z"`, `"ttft_ms_p50": 250,`, `"tps_p50": null`}, "markdown": {"| b |", "| 250 |"}, "csv": {"target,probe,"}} {
+		var b bytes.Buffer
+		if err := WriteMedians(&b, form, Window{}, Medians(rows), all); err != nil {
+			t.Fatal(err)
+		}
+		for _, w := range want {
+			if !strings.Contains(b.String(), w) || strings.Contains(b.String(), "\x1b") || strings.Contains(b.String(), "Earlier") {
+				t.Errorf("%s: no %q in %s", form, w, b.String())
+			}
+		}
 	}
 }
 

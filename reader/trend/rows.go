@@ -22,8 +22,12 @@ type Row struct {
 	Kind   string    // of probe (workload_class); empty without one
 	// Server is what the target said it was (run.json); empty: nothing.
 	Server string
-	Failed bool
-	Values Values
+	// AnsweredBy is what it called itself in this answer; empty: nothing.
+	AnsweredBy string
+	// Published is what a router said of the target when its run began.
+	Published []run.Published
+	Failed    bool
+	Values    Values
 }
 
 // Values are figures of a request, in the order of names. error_rate and
@@ -117,7 +121,10 @@ func readFolder(rows []Row, notes []string, dir string, since time.Time) ([]Row,
 		if rec.Class != nil {
 			kind = *rec.Class
 		}
-		rows = append(rows, Row{At: at, Target: target, Kind: kind, Server: r.Target.Server, Failed: rec.Outcome.Failed(), Values: valuesOf(&rec)})
+		rows = append(rows, Row{At: at, Target: target, Kind: kind, Server: r.Target.Server, Published: r.Published, Failed: rec.Outcome.Failed(), Values: valuesOf(&rec)})
+		if rec.AnsweredBy != nil {
+			rows[len(rows)-1].AnsweredBy = *rec.AnsweredBy
+		}
 	}
 	return rows, notes
 }
@@ -136,6 +143,9 @@ func readLive(rows []Row, notes []string, path string, since time.Time) ([]Row, 
 		row.Values[Errors] = share(row.Failed)
 		if !row.Failed {
 			row.Values[TTFT], row.Values[TPOT], row.Values[Cost] = timeline.FromPtr(r.TTFTMS), timeline.FromPtr(r.TPOTMS), timeline.FromPtr(r.CostUSD)
+		}
+		if r.AnsweredBy != nil {
+			row.AnsweredBy = *r.AnsweredBy
 		}
 		rows = append(rows, row)
 		return nil

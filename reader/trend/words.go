@@ -32,6 +32,15 @@ func (c *Change) Says() string {
 	return text
 }
 
+// SaysAll tells a change and what is beside it.
+func (c *Change) SaysAll() string {
+	text := c.Says()
+	for _, e := range c.Beside {
+		text += "; beside it: " + beside(c, e)
+	}
+	return text
+}
+
 // smaller and larger put the ends of an interval in the order of a size without
 // a sign.
 func smaller(lo, hi float64) float64 {

@@ -47,6 +47,7 @@ func facts(tl *timeline.Timeline) Record {
 		HTTPStatus:   status(tl.HTTPStatus),
 		FinishReason: optional(tl.FinishReason),
 		ServiceTier:  optional(tl.ServiceTier),
+		AnsweredBy:   optional(tl.AnsweredBy),
 
 		DueS:    float64(tl.DueUS) / 1e6,
 		StartS:  float64(max(tl.StartUS, tl.DueUS)) / 1e6,

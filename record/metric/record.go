@@ -30,6 +30,7 @@ type Record struct {
 	HTTPStatus   timeline.Opt[int64] `json:"http_status"`
 	FinishReason *string             `json:"finish_reason"`
 	ServiceTier  *string             `json:"service_tier"`
+	AnsweredBy   *string             `json:"answered_by"`
 
 	DueS    float64 `json:"due_s"`
 	StartS  float64 `json:"start_s"`

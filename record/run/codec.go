@@ -126,6 +126,7 @@ func (c *coder) timeline(t *timeline.Timeline) {
 	c.optInt(&t.Videos)
 	c.optInt(&t.MediaBytes)
 	c.optInt(&t.Usage.Media)
+	c.string(&t.AnsweredBy)
 }
 
 // more reports whether there is anything left to read; writing always goes on.

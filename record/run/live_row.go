@@ -50,6 +50,7 @@ type LiveFigures struct {
 	ModelLabel string    `parquet:"model_label,dict"`
 	Unmeasured *string   `parquet:"unmeasured,dict"`
 	Outcome    string    `parquet:"outcome,dict"`
+	AnsweredBy *string   `parquet:"answered_by,dict"`
 	TTFTMS     *float64  `parquet:"ttft_ms"`
 	TPOTMS     *float64  `parquet:"tpot_ms"`
 	CostUSD    *float64  `parquet:"cost_usd"`

@@ -27,6 +27,7 @@ type row struct {
 	HTTPStatus   *int64  `parquet:"http_status,dict"`
 	FinishReason *string `parquet:"finish_reason,dict"`
 	ServiceTier  *string `parquet:"service_tier,dict"`
+	AnsweredBy   *string `parquet:"answered_by,dict"`
 
 	DueS    float64 `parquet:"due_s"`
 	StartS  float64 `parquet:"start_s"`

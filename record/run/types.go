@@ -59,6 +59,10 @@ type Run struct {
 	// null for every other run.
 	Told *Told `json:"told,omitempty"`
 
+	// Published is what a router said of its providers' speeds when a run of probes
+	// began.
+	Published []Published `json:"published,omitempty"`
+
 	// Control is what was done to the server around the run, in that order.
 	Control []Act `json:"control"`
 
@@ -119,6 +123,18 @@ type Target struct {
 	API    string `json:"api"`
 	Model  string `json:"model"`
 	Server string `json:"server"` // engine and version where known
+}
+
+// Published are percentiles of other people's requests in half an hour, as a router
+// tells them of one of its providers. Null: it did not say.
+type Published struct {
+	At       time.Time             `json:"at"` // when it was asked
+	Provider string                `json:"provider"`
+	Tag      string                `json:"tag"` // tells apart what one provider serves in several ways
+	TTFTP50  timeline.Opt[float64] `json:"ttft_ms_p50"`
+	TTFTP90  timeline.Opt[float64] `json:"ttft_ms_p90"`
+	TPSP50   timeline.Opt[float64] `json:"tps_p50"` // tokens of its own count a second
+	TPSP90   timeline.Opt[float64] `json:"tps_p90"`
 }
 
 // Local reports whether the server is on the machine that measured it, as far as its

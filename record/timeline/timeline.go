@@ -83,8 +83,11 @@ type Timeline struct {
 	HTTPStatus   int    // 0: no response
 	FinishReason string // as the server said it; empty: never said
 	ServiceTier  string // the class that the server says it served the request in (flex, priority, …); empty: never said
-	Streamed     bool   // the answer came as a stream of events
-	Asked        bool   // a stream was asked for
+	// AnsweredBy is what the server called itself in this answer: its Server header,
+	// then system_fingerprint; empty: it said neither.
+	AnsweredBy string
+	Streamed   bool // the answer came as a stream of events
+	Asked      bool // a stream was asked for
 
 	Events Events
 	Usage  Usage

@@ -176,12 +176,15 @@ func (p *prober) day(ctx context.Context, until time.Time) error {
 	if len(kinds) == 0 {
 		kinds = probe.Default()
 	}
-	folders, err = probe.Create(p.plan.Config.Probes.Folder, plan.Targets, probe.About{Version: p.d.opt.Version, Command: []string{"tokenmeter", "serve"},
+	folders, err = probe.Create(ctx, p.plan.Config.Probes.Folder, plan.Targets, probe.About{Version: p.d.opt.Version, Command: []string{"tokenmeter", "serve"},
 		Pricing: plan.Pricing, Kinds: kinds}, clk)
 	if err != nil {
 		return err
 	}
 	err = asking.Run(ctx, until)
+	if n := asking.Unaffordable(); n > 0 {
+		plan.Say(fmt.Sprintf("%d probes were not asked: they might have passed the day's budget", n))
+	}
 	return errors.Join(err, folders.Finish(err != nil || ctx.Err() != nil))
 }
 

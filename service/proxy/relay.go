@@ -402,7 +402,7 @@ func (c *call) finish() {
 	if r.Error != nil {
 		r.Error.Message = c.hide(r.Error.Message)
 	}
-	r.FinishReason, r.ServiceTier = c.hide(r.FinishReason), c.hide(r.ServiceTier)
+	r.FinishReason, r.ServiceTier, r.AnsweredBy = c.hide(r.FinishReason), c.hide(r.ServiceTier), c.hide(r.AnsweredBy)
 	r.ID, r.Model = c.hide(r.ID), c.hide(r.Model)
 	r.Record = metric.ScalarsOf(r.Timeline)
 	if ttft, ok := r.Record.TTFTMS.Get(); ok && r.Delay.FirstUS.OK() {

@@ -1,6 +1,8 @@
 package api
 
 import (
+	"strings"
+
 	"tokenmeter/record/timeline"
 	"tokenmeter/wire/api/jsonscan"
 )
@@ -122,6 +124,16 @@ func (s *Stream) served(t jsonscan.Text) {
 	if !t.Empty() && !t.Is("auto") && string(t.Raw) != s.tl.ServiceTier {
 		s.tl.ServiceTier = cut(t.String(), maxWords)
 	}
+}
+
+// identified records what the server calls itself, behind its header. The first
+// word counts: the chunks of an answer are of one server.
+func (s *Stream) identified(t jsonscan.Text) {
+	if t.Empty() || s.identity {
+		return
+	}
+	s.identity = true
+	s.tl.AnsweredBy = strings.TrimSpace(s.tl.AnsweredBy + " " + cut(t.String(), maxWords))
 }
 
 // named records the model that answered, when the request did not name one.

@@ -14,14 +14,15 @@ type openaiDecoder struct {
 	pieces  []piece // text of the chunk's choices, only when it is kept
 	deltas  uint64  // choices that have said something in deltas
 
-	usage    usage
-	hasUsage bool
-	timings  serverTimings
-	timed    bool // the chunk had llama.cpp's timings
-	progress bool
-	model    jsonscan.Text
-	errors   []byte // the error object
-	object   jsonscan.Text
+	usage       usage
+	hasUsage    bool
+	timings     serverTimings
+	timed       bool // the chunk had llama.cpp's timings
+	progress    bool
+	model       jsonscan.Text
+	errors      []byte // the error object
+	object      jsonscan.Text
+	fingerprint jsonscan.Text
 
 	like model
 }
@@ -65,6 +66,7 @@ func (d *openaiDecoder) Body(data []byte, s *Stream) bool {
 func (d *openaiDecoder) apply(s *Stream) {
 	s.named(d.model)
 	s.served(d.usage.tier)
+	s.identified(d.fingerprint)
 	s.server.merge(&d.timings)
 	if d.hasUsage {
 		d.applyUsage(s)

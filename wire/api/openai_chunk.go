@@ -17,7 +17,7 @@ func (d *openaiDecoder) read(data []byte, keep bool) bool {
 		d.timings.known = 0
 	}
 	d.timed, d.progress, d.errors = false, false, nil
-	d.model, d.object, d.usage.tier = jsonscan.Text{}, jsonscan.Text{}, jsonscan.Text{}
+	d.model, d.object, d.usage.tier, d.fingerprint = jsonscan.Text{}, jsonscan.Text{}, jsonscan.Text{}, jsonscan.Text{}
 	c := &d.c
 	for name := range c.Members {
 		switch string(name) {
@@ -48,6 +48,8 @@ func (d *openaiDecoder) read(data []byte, keep bool) bool {
 			d.model, _ = c.Text()
 		case "service_tier":
 			c.tier(&d.usage)
+		case "system_fingerprint":
+			d.fingerprint, _ = c.Text()
 		case "object":
 			d.object, _ = c.Text()
 		default:

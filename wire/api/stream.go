@@ -76,6 +76,7 @@ type Stream struct {
 	fault     error  // the body could not be read on: over the cap, damaged coding
 	failure   string // the server's own error within a 200 reply
 	failed    bool
+	identity  bool // what the server calls itself was read
 }
 
 // NewStream returns a stream that writes to tl.
@@ -117,6 +118,7 @@ func (s *Stream) Head(atUS int64, head Head) {
 		s.fault = err
 	}
 	s.server.headers(head.Header)
+	s.tl.AnsweredBy = cut(head.Header.Get("Server"), maxWords)
 }
 
 // Read takes the body bytes of one read, stamped atUS since due and picked up

@@ -1,0 +1,74 @@
+package probe
+
+import (
+	"context"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"testing"
+
+	"tokenmeter/base/clock"
+	"tokenmeter/record/run"
+	"tokenmeter/record/timeline"
+	"tokenmeter/wire/api"
+	"tokenmeter/wire/client"
+)
+
+// The answer of the router's API reference: percentiles of half an hour, null for
+// an endpoint of which it does not tell.
+const routerSays = `{"data": {"id": "openai/gpt-4", "endpoints": [
+  {"provider_name": "OpenAI", "tag": "openai", "latency_last_30m": {"p50": 250, "p75": 350, "p90": 480, "p99": 850},
+   "throughput_last_30m": {"p50": 45.2, "p75": 38.5, "p90": 28.3, "p99": 15.1}},
+  {"provider_name": "Someone", "tag": "someone/fp8", "latency_last_30m": null, "throughput_last_30m": null}]}}`
+
+// What a router publishes of its providers is in the run's description, asked for
+// as a probe and with the key; nobody else is asked, and what can't be read is null.
+func TestPublished(t *testing.T) {
+	var asked []string
+	said, status := routerSays, 200
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		asked = append(asked, r.Method+" "+r.URL.Path+" "+r.Header.Get("Authorization")+" "+r.Header.Get(Header))
+		w.WriteHeader(status)
+		_, _ = io.WriteString(w, said)
+	}))
+	defer server.Close()
+	about := func(url string) run.Run {
+		t.Helper()
+		target := Target{Name: "t", Model: "openai/gpt-4:floor", Client: client.Config{API: api.OpenAIChat, BaseURL: url, Key: "secret",
+			Dial: func(ctx context.Context, network, _ string) (net.Conn, error) {
+				return new(net.Dialer).DialContext(ctx, network, server.Listener.Addr().String())
+			}}}
+		f, err := Create(t.Context(), t.TempDir(), []Target{target}, About{Kinds: small()}, clock.Start())
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer f.Close()
+		return f.about[0]
+	}
+	got := about("http://" + Publisher + "/api/v1").Published
+	if len(got) != 2 || got[0].At.IsZero() {
+		t.Fatalf("%+v", got)
+	}
+	some := timeline.Some[float64]
+	want := run.Published{At: got[0].At, Provider: "OpenAI", Tag: "openai", TTFTP50: some(250), TTFTP90: some(480), TPSP50: some(45.2), TPSP90: some(28.3)}
+	if got[0] != want || got[1] != (run.Published{At: got[1].At, Provider: "Someone", Tag: "someone/fp8"}) {
+		t.Errorf("%+v", got)
+	}
+	if !slices.Equal(asked, []string{"GET /api/v1/models/openai/gpt-4/endpoints Bearer secret 1"}) {
+		t.Errorf("%q", asked)
+	}
+	for _, said = range []string{``, `{`, `[]`, `{"data": null}`, `{"data": {"endpoints": [{"latency_last_30m": "?"}]}}`} {
+		if got := about("http://" + Publisher + "/api/v1").Published; got != nil {
+			t.Errorf("%s: %+v", said, got)
+		}
+	}
+	if said, status = routerSays, 401; about("http://"+Publisher+"/api/v1").Published != nil {
+		t.Error("of a refusal")
+	}
+	asked = nil
+	if about("http://example.com/api/v1").Published != nil || asked != nil {
+		t.Errorf("another server was asked: %q", asked)
+	}
+}
