@@ -48,7 +48,7 @@ func TestEngines(t *testing.T) {
 		"amd":       {"gpus": 2, "gpu_utilization": 0.98, "gpu_memory": 0.5, "gpu_power_w": 1499},
 		"amd-old":   {"gpus": 1, "gpu_utilization": 0.5, "gpu_power_w": 300},
 		"triton":    {"running": 5, "waiting": 2, "kv_usage": 0.125, "requests": 9},
-		"dynamo":    {"running": 10, "waiting": 7, "output_tokens": 5000, "requests": 20, "ttft_n": 20, "ttft_sum_s": 4, "itl_n": 4980, "itl_sum_s": 49.8},
+		"dynamo":    {"running": 10, "waiting": 7, "prompt_tokens": 8000, "cached_tokens": 2000, "prefix_queries": 8000, "prefix_hits": 2000, "output_tokens": 5000, "requests": 20, "ttft_n": 20, "ttft_sum_s": 4, "itl_n": 4980, "itl_sum_s": 49.8},
 		"llamacpp": {"running": 2, "waiting": 1, "prompt_tokens": 900, "cached_tokens": 100, "prefix_queries": 1000, "prefix_hits": 100, "output_tokens": 1250, "prompt_s": 1.25, "decode_s": 25,
 			"spec_draft_tokens": 10, "spec_accepted_tokens": 5},
 		"llamacpp-recorded": {"running": 2, "waiting": 3, "prompt_tokens": 141, "cached_tokens": 39, "prefix_queries": 180, "prefix_hits": 39, "output_tokens": 80,
