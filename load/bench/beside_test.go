@@ -161,6 +161,7 @@ func TestDecompositionIsTheTruth(t *testing.T) {
 			{Load: Load{Concurrency: 1, Requests: 20}},
 			{Load: Load{Concurrency: 4, Requests: 60}},
 			{Load: Load{Concurrency: 24, Requests: 120}}, // six wait for each that runs
+			{Load: Load{Concurrency: 24, Requests: 120}, Content: Content{Extra: map[string]any{"include_metrics": true}}}, // vLLM's replies tell, too
 		} {
 			load.InputTokens, load.OutputTokens, load.Warmup = "uniform:64,1500", "uniform:20,120", Warmup{Requests: 2}
 			sum, truths := truthful(t, like, load)
@@ -180,14 +181,17 @@ func TestDecompositionIsTheTruth(t *testing.T) {
 				t.Fatal(name, "no decomposition")
 			}
 			want := map[string]string{sim.LikeVLLM: "server_metrics", sim.LikeLlama: "replies"}[like]
+			if load.Extra != nil {
+				want = "replies"
+			}
 			if d.Source != want {
 				t.Errorf("%s: by %q, want %q", name, d.Source, want)
 			}
 			within(t, name+": prefill", d.PrefillMS.Or(-1), prefill/n, 0.02)
 			within(t, name+": decode", d.DecodeMS.Or(-1), decode/n, 0.02)
 			within(t, name+": queue", d.QueueMS.Or(-1), queue/n, 0.02) // llama.cpp's is told by its head
-			if like == sim.LikeLlama {
-				continue // no histograms
+			if want == "replies" {
+				continue // histograms tell no more, or there are none
 			}
 			within(t, name+": TTFT", d.ServerTTFTMS.Or(-1), ttft/n, 0.02)
 			within(t, name+": the parts of TTFT", d.NetworkMS.Or(-1)+d.ServerRestMS.Or(-1)+d.QueueMS.Or(-1)+d.PrefillMS.Or(-1), sum.Metrics["service_ttft_ms"].Mean.Or(0), 0.02)

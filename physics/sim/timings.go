@@ -18,7 +18,7 @@ func (r *reply) appendTimings(b []byte, n int, end bool) []byte {
 	t := r.truth
 	first, last := t.DueNS[0], t.DueNS[n-1]
 	b = append(b, `,"metrics":{"time_to_first_token_ms":`...)
-	b = appendMS(b, first-t.ReceivedNS)
+	b = appendMS(b, t.PrefillNS) // vLLM counts it from when the request was scheduled
 	b = append(b, `,"queue_time_ms":`...)
 	b = appendMS(b, t.QueueNS)
 	b = append(b, `,"generation_time_ms":`...)

@@ -141,9 +141,9 @@ func TestOpenAIChunks(t *testing.T) {
 		}},
 		{"timings and metrics", []string{
 			`{"choices":[{"delta":{"content":"a"}}],"timings":{"cache_n":3,"prompt_n":8,"prompt_ms":1.5,"predicted_n":1,"predicted_ms":0.5,"predicted_per_token_ms":0.5,"predicted_per_second":2000,"draft_n":4,"draft_n_accepted":3}}`,
-			`{"choices":[],"metrics":{"queue_time_ms":7,"time_to_first_token_ms":9,"speculative_decoding":{"x":1}},"timings":{"predicted_ms":-1}}`,
+			`{"choices":[],"metrics":{"queue_time_ms":7,"time_to_first_token_ms":9,"speculative_decoding":{"x":1,"num_spec_steps":2,"num_draft_tokens":6,"num_accepted_draft_tokens":5}},"timings":{"predicted_ms":-1}}`,
 		}, "text empty", func(tl *timeline.Timeline) string {
-			return want("server", jsonOf(tl.Server), `{"cached_tokens":3,"decode_ms":0.5,"decode_per_token_ms":0.5,"decode_tokens":1,"draft_accepted_tokens":3,"draft_tokens":4,"prefill_ms":1.5,"prefill_tokens":8,"queue_ms":7,"ttft_ms":9}`)
+			return want("server", jsonOf(tl.Server), `{"cached_tokens":3,"decode_ms":0.5,"decode_per_token_ms":0.5,"decode_tokens":1,"draft_accepted_tokens":5,"draft_tokens":6,"prefill_ms":9,"prefill_tokens":8,"queue_ms":7}`)
 		}},
 		{"progress", []string{`{"choices":[{"delta":{"role":"assistant","content":null}}],"prompt_progress":{"total":3,"processed":1}}`, content("a")}, "progress text", nil},
 		{"no JSON (B31)", []string{": OPENROUTER PROCESSING", "{", `{"choices":[{"delta":{"content":"a"}}]} x`, content("a")}, "empty empty empty text",

@@ -26,7 +26,6 @@ const (
 	decodePerTokenMS
 	totalMS
 	loadMS
-	ttftMS
 	validationMS
 	prefillTokens
 	decodeTokens
@@ -39,7 +38,7 @@ const (
 // timingNames are the keys of a record's `server` object.
 var timingNames = [nTimings]string{
 	"queue_ms", "prefill_ms", "decode_ms", "decode_per_token_ms", "total_ms", "load_ms",
-	"ttft_ms", "validation_ms", "prefill_tokens", "decode_tokens", "cached_tokens",
+	"validation_ms", "prefill_tokens", "decode_tokens", "cached_tokens",
 	"draft_tokens", "draft_accepted_tokens",
 }
 
@@ -129,18 +128,35 @@ func (t *serverTimings) fill(u *timeline.Usage) {
 	}
 }
 
-// vllm reads the object `metrics` that vLLM sends when asked.
+// vllm reads the object `metrics` that vLLM sends when asked. Its time to the first token
+// counts from when the request was scheduled: it is the prefill, without the queue.
 func (t *serverTimings) vllm(c *scan) {
 	for name := range c.Members {
 		switch string(name) {
 		case "queue_time_ms":
 			t.number(queueMS, c)
 		case "time_to_first_token_ms":
-			t.number(ttftMS, c)
+			t.number(prefillMS, c)
 		case "generation_time_ms":
 			t.number(decodeMS, c)
 		case "mean_itl_ms":
 			t.number(decodePerTokenMS, c)
+		case "speculative_decoding":
+			t.drafted(c, "num_draft_tokens", "num_accepted_draft_tokens")
+		default:
+			c.Skip()
+		}
+	}
+}
+
+// drafted reads an object that has the numbers of drafted and accepted tokens.
+func (t *serverTimings) drafted(c *scan, drafted, accepted string) {
+	for name := range c.Members {
+		switch string(name) {
+		case drafted:
+			t.number(draftTokens, c)
+		case accepted:
+			t.number(draftAccepted, c)
 		default:
 			c.Skip()
 		}

@@ -157,6 +157,10 @@ func (d *sglangDecoder) meta() {
 			d.r.timings.seconds(totalMS, c)
 		case "queue_time":
 			d.r.timings.seconds(queueMS, c)
+		case "spec_draft_token_num":
+			d.r.timings.number(draftTokens, c)
+		case "spec_accept_token_num":
+			d.r.timings.number(draftAccepted, c)
 		default:
 			c.Skip()
 		}
