@@ -104,7 +104,7 @@ var inner = map[string][]string{
 	"load/sweep":        {"result", "."},
 	"service/traffic":   {".", "rows", "trace"},
 	"service/slo":       {".", "rules", "foreign", "kept", "notify", "history", "history/historytest", "history/postgrestest", "history/sqlstore", "history/sqlite", "history/postgres", "history/watch"},
-	"service/telemetry": {".", "telemetrytest", "prometheus", "otel", "datadog", "dashboard"},
+	"service/telemetry": {".", "telemetrytest", "prometheus", "otel", "datadog", "mlflow", "dashboard"},
 	"reader/report":     {"view", "gather", "chart", "."},
 }
 

@@ -49,8 +49,9 @@ func (c *benchCmd) Run(a *app) error {
 	if err != nil {
 		return err
 	}
-	defer untell()
-	sum, err := c.measure(a, plan)
+	var sum *run.Run
+	defer func() { untell(sum) }()
+	sum, err = c.measure(a, plan)
 	if sum == nil {
 		return err
 	}

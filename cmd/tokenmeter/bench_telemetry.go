@@ -15,10 +15,13 @@ import (
 	"time"
 	"unicode"
 
+	"tokenmeter/base/printable"
 	"tokenmeter/load/bench"
 	"tokenmeter/record/metric"
 	"tokenmeter/record/objective"
+	"tokenmeter/record/run"
 	"tokenmeter/record/timeline"
+	"tokenmeter/service/telemetry/mlflow"
 	"tokenmeter/service/telemetry/otel"
 	"tokenmeter/service/telemetry/prometheus"
 	"tokenmeter/service/traffic"
@@ -41,6 +44,7 @@ type telemetry struct {
 	server *http.Server
 	otel   []*otel.Exporter
 	writes []*prometheus.Writer
+	logs   []*mlflow.Logger
 	key    string            // of collectors; empty: none
 	extra  map[string]string // headers of OTLP that the environment names
 }
@@ -69,11 +73,11 @@ func (c *benchCmd) checkTelemetry(check *checker) {
 	}
 }
 
-// telemetry begins to tell of the plan's requests, and returns what ends it. A run
-// without it is left alone.
-func (c *benchCmd) telemetry(a *app, plan *bench.Plan) (end func(), err error) {
+// telemetry begins to tell of the plan's requests, and returns what ends it, with the
+// run that was measured, or nil. A run without it is left alone.
+func (c *benchCmd) telemetry(a *app, plan *bench.Plan) (end func(*run.Run), err error) {
 	if !c.tells() {
-		return func() {}, nil
+		return func(*run.Run) {}, nil
 	}
 	t, objectives := &telemetry{}, plan.Objectives
 	if t.key, err = c.telemetryKey(a); err != nil {
@@ -84,23 +88,25 @@ func (c *benchCmd) telemetry(a *app, plan *bench.Plan) (end func(), err error) {
 		switch {
 		case isRemoteWrite(to):
 			t.write(to, objectives)
+		case isMLflow(to):
+			t.log(a, to, plan, objectives)
 		case strings.Contains(to, "://"):
 			err = t.send(to, objectives)
 		default:
 			err = t.listen(a, to, objectives)
 		}
 		if err != nil {
-			t.close(a)
+			t.close(a, nil)
 			return nil, &usageError{fmt.Errorf("--telemetry %s: %w", to, err)}
 		}
 	}
-	labels := traffic.Labels{Source: traffic.Bench, Route: "bench", Upstream: hostOf(plan.Client.BaseURL), Model: plan.Model, API: plan.Client.API.Name}
+	labels := traffic.Labels{Source: traffic.Bench, Route: "bench", Upstream: hostOf(plan.Client.BaseURL), Model: printable.Text(plan.Model), API: plan.Client.API.Name}
 	before := plan.Each
 	plan.Each = func(e bench.Ended) bool {
 		t.sinks.Done(finished(e.Timeline, labels))
 		return before == nil || before(e)
 	}
-	return func() { t.close(a) }, nil
+	return func(of *run.Run) { t.close(a, of) }, nil
 }
 
 // finished is the request as exporters take it. They keep what they are given; the run
@@ -113,7 +119,7 @@ func finished(tl *timeline.Timeline, labels traffic.Labels) *traffic.Request {
 		own.Events.Append(ev)
 	}
 	if labels.Model == "" {
-		labels.Model = tl.Model
+		labels.Model = printable.Text(tl.Model)
 	}
 	took := time.Duration(max(tl.CloseUS.Or(0), tl.Events.LastUS())) * time.Microsecond
 	return &traffic.Request{Timeline: &own, At: time.Now().Add(-took), Record: metric.ScalarsOf(&own), Labels: labels}
@@ -204,7 +210,7 @@ func (t *telemetry) listen(a *app, to string, objectives []objective.Objective) 
 
 // close sends what waits, and leaves the page open until those who read it have read
 // the last figures.
-func (t *telemetry) close(a *app) {
+func (t *telemetry) close(a *app, of *run.Run) {
 	last := func(send func(context.Context) error) error { // each has its own time: a receiver that hangs costs no other
 		ctx, stop := context.WithTimeout(context.Background(), telemetryEnd)
 		defer stop()
@@ -219,13 +225,16 @@ func (t *telemetry) close(a *app) {
 	if t.page == nil {
 		return
 	}
-	if len(t.writes) > 0 {
+	if len(t.writes)+len(t.logs) > 0 {
 		t.page.Close() // its distributions have all that ended
 	}
 	for _, out := range t.writes {
 		if err := last(out.Close); err != nil {
 			a.warn("a receiver of --telemetry has not got the last figures: %v (%d writes failed); the run itself lacks nothing", err, out.Failed())
 		}
+	}
+	for _, log := range t.logs {
+		_ = last(func(ctx context.Context) error { t.ended(ctx, a, log, of); return nil })
 	}
 	if t.server == nil { // the page was for the writes alone, and is closed
 		return

@@ -4,6 +4,8 @@ package main
 
 import (
 	"bytes"
+	"compress/gzip"
+	"fmt"
 	"io"
 	"io/fs"
 	"net"
@@ -85,6 +87,50 @@ func TestTelemetryIsRefused(t *testing.T) {
 			strings.Fields(c.flags)...), io.Discard, &stderr, func(string) (string, bool) { return "", false })
 		if code != exitUsage || !strings.Contains(strings.Join(strings.Fields(stderr.String()), " "), c.want) {
 			t.Errorf("%s: exit code %d, %s", c.flags, code, stderr.String())
+		}
+	}
+}
+
+// No key that requests are sent with goes to those who are told of a run, and no name
+// that acts on those who look at it: a server may call its model anything.
+func TestTelemetryIsToldNoKeyAndNoWords(t *testing.T) {
+	var mu sync.Mutex
+	told := map[string][]byte{}
+	receiver := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		var body io.Reader = r.Body
+		if r.Header.Get("Content-Encoding") == "gzip" {
+			body, _ = gzip.NewReader(r.Body)
+		}
+		data, _ := io.ReadAll(body)
+		mu.Lock()
+		defer mu.Unlock()
+		told[r.URL.Path] = append(told[r.URL.Path], fmt.Sprint(r.Header, string(data))...)
+		if strings.HasSuffix(r.URL.Path, "/runs/create") {
+			_, _ = io.WriteString(w, `{"run":{"info":{"run_id":"5"}}}`)
+		}
+	}))
+	defer receiver.Close()
+	for _, server := range []*httptest.Server{parrot(), jester()} {
+		defer server.Close()
+		var out bytes.Buffer
+		if code := Main([]string{"bench", server.URL + "?key=" + canaryKeys["query"], "--api-key-env", "CANARY", "--header", "X-Auth-Token: " + canaryKeys["header"],
+			"--requests", "9", "--concurrency", "1", "--warmup", "0", "--telemetry", receiver.URL, "--telemetry", receiver.URL + "/api/v1/write",
+			"--telemetry", receiver.URL + "/api/2.0/mlflow", "--out", filepath.Join(t.TempDir(), "run")}, &out, &out, func(name string) (string, bool) {
+			return canaryKeys["environment"], name == "CANARY"
+		}); code != exitOK {
+			t.Fatalf("exit code %d: %s", code, out.String())
+		}
+	}
+	for _, path := range []string{"/v1/metrics", "/api/v1/write", "/api/2.0/mlflow/runs/log-batch", "/api/2.0/mlflow/runs/update"} {
+		data := told[path]
+		if len(data) == 0 {
+			t.Errorf("nothing was sent to %s", path)
+		}
+		holdsNoKey(t, path, data)
+		for _, word := range []string{"\x1b[2J", "\u202e", "\u009b", `\u001b`, `\u202e`} {
+			if bytes.Contains(data, []byte(word)) {
+				t.Errorf("%s was sent %q, which acts on a terminal", path, word)
+			}
 		}
 	}
 }

@@ -5,6 +5,7 @@ package main
 import (
 	"tokenmeter/load/bench"
 	"tokenmeter/record/metric"
+	"tokenmeter/record/run"
 	"tokenmeter/wire/client"
 )
 
@@ -15,7 +16,7 @@ func (*benchCmd) tells() bool { return false }
 
 func (*benchCmd) checkTelemetry(*checker) {}
 
-func (*benchCmd) telemetry(*app, *bench.Plan) (func(), error) { return func() {}, nil }
+func (*benchCmd) telemetry(*app, *bench.Plan) (func(*run.Run), error) { return func(*run.Run) {}, nil }
 
 func (*benchCmd) beside(*checker) func(client.Config) bench.Beside { return nil }
 

@@ -62,11 +62,15 @@ func everyOutput(url, dir string, flags ...string) [][]string {
 	target := func(command string, more ...string) []string {
 		return slices.Concat([]string{command, url}, flags, more)
 	}
+	receivers, _, _ := strings.Cut(url, "?")
 	outputs := [][]string{
 		target("bench", "--requests", "9", "--concurrency", "1", "--warmup", "0", "--capture", "--keep-text", "--html", "--retries", "1", "--out", dir, "--force"),
 		target("bench", "--dry-run"),
 		// control.log has what commands print: here all that is in their environment.
 		target("bench", "--requests", "2", "--concurrency", "1", "--warmup", "0", "--before-point", "set", "--after-point", "set; echo "+url, "--out", dir+"-control", "--force"),
+		// Receivers that answer as that server does.
+		target("bench", "--requests", "2", "--concurrency", "1", "--warmup", "0", "--telemetry", receivers, "--telemetry", receivers+"/api/v1/write",
+			"--telemetry", receivers+"/api/2.0/mlflow", "--out", dir+"-told", "--force"),
 		target("doctor"),
 		target("sweep", "--concurrency", "1,2", "--requests", "4", "--warmup", "0", "--out", dir+"-sweep", "--html"),
 		{"compare", dir, dir, "--html", dir + "-compare.html", "--junit", dir + "-junit.xml", "--gate", "error rate < 99%", "--github"},

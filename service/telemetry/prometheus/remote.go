@@ -49,7 +49,7 @@ type Writer struct {
 // Write begins to write the page. It must be closed.
 func (e *Exporter) Write(to Remote) *Writer {
 	to.Every, to.Timeout = cmp.Or(to.Every, 5*time.Second), cmp.Or(to.Timeout, 5*time.Second)
-	w := &Writer{remote: to, gather: e.gather, known: map[string]bool{}, before: time.Now(), stop: make(chan struct{}), ended: make(chan struct{}),
+	w := &Writer{remote: to, gather: e.Gather, known: map[string]bool{}, before: time.Now(), stop: make(chan struct{}), ended: make(chan struct{}),
 		client: &http.Client{Timeout: to.Timeout, Transport: http.DefaultTransport.(*http.Transport).Clone(),
 			// A key goes to nobody else, and a POST that became a GET writes nothing.
 			CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}}
@@ -58,8 +58,8 @@ func (e *Exporter) Write(to Remote) *Writer {
 	return w
 }
 
-// gather is what the page shows.
-func (e *Exporter) gather() ([]*dto.MetricFamily, error) {
+// Gather is what the page shows.
+func (e *Exporter) Gather() ([]*dto.MetricFamily, error) {
 	own := prometheus.NewRegistry()
 	own.MustRegister(&view{e: e})
 	return prometheus.Gatherers{e.registry, own}.Gather()

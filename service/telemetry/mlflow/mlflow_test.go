@@ -1,0 +1,214 @@
+package mlflow
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	dto "github.com/prometheus/client_model/go"
+
+	"tokenmeter/service/telemetry/prometheus"
+	"tokenmeter/service/telemetry/telemetrytest"
+)
+
+// server is a tracking server as MLflow's REST API 2.0 describes it.
+type server struct {
+	*httptest.Server
+	mu      sync.Mutex
+	metrics map[string]float64
+	params  map[string]string
+	calls   []string
+	largest int    // metrics in a batch
+	status  string // of the run
+	auth    string
+	refuse  map[string]int // status by call
+	id      string
+}
+
+func listen(t *testing.T) *server {
+	s := &server{metrics: map[string]float64{}, params: map[string]string{}, refuse: map[string]int{}, id: "0a1b"}
+	s.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		call := strings.TrimPrefix(r.URL.Path, "/api/2.0/mlflow/")
+		s.calls, s.auth = append(s.calls, r.Method+" "+call), r.Header.Get("Authorization")
+		if code := s.refuse[call]; code != 0 {
+			w.WriteHeader(code)
+			fmt.Fprintf(w, `{"error_code":"X","message":%q}`, s.auth)
+			return
+		}
+		var body struct {
+			Name       string
+			Experiment string `json:"experiment_id"`
+			Run        string `json:"run_id"`
+			Status     string
+			Metrics    []struct {
+				Key             string
+				Value           float64
+				Timestamp, Step int64
+			}
+			Params []struct{ Key, Value string }
+		}
+		data, _ := io.ReadAll(r.Body)
+		if r.Method == http.MethodPost && json.Unmarshal(data, &body) != nil {
+			t.Errorf("%s: %s", call, data)
+		}
+		switch call {
+		case "experiments/get-by-name":
+			fmt.Fprintf(w, `{"experiment":{"experiment_id":"7","name":%q}}`, r.URL.Query().Get("experiment_name"))
+		case "experiments/create":
+			fmt.Fprint(w, `{"experiment_id":"8"}`)
+		case "runs/create":
+			s.params["experiment"] = body.Experiment
+			fmt.Fprintf(w, `{"run":{"info":{"run_id":%q,"run_uuid":"x"}}}`, s.id)
+		case "runs/log-batch":
+			if body.Run != s.id {
+				t.Errorf("a batch of the run %q", body.Run)
+			}
+			s.largest = max(s.largest, len(body.Metrics))
+			for _, m := range body.Metrics {
+				if m.Timestamp < 1e12 || strings.IndexFunc(m.Key, func(r rune) bool { return !plain(r) }) >= 0 {
+					t.Errorf("%+v", m)
+				}
+				s.metrics[m.Key] = m.Value
+			}
+			for _, p := range body.Params {
+				if old, ok := s.params[p.Key]; ok && old != p.Value {
+					t.Errorf("MLflow refuses another value of %s", p.Key)
+				}
+				s.params[p.Key] = p.Value
+			}
+			fmt.Fprint(w, `{}`)
+		case "runs/update":
+			s.status = body.Status
+			fmt.Fprint(w, `{}`)
+		default:
+			t.Errorf("no such call: %s", call)
+		}
+	}))
+	t.Cleanup(s.Close)
+	return s
+}
+
+func (s *server) options() Options {
+	page := prometheus.New(prometheus.Options{}, nil)
+	page.Done(telemetrytest.Streamed(100, 130, 190))
+	page.Done(telemetrytest.Failed("http_5xx"))
+	page.Close()
+	return Options{URL: s.URL + "/api/2.0/mlflow/", Key: "k", Every: time.Hour, Params: map[string]string{"api": "openai-chat", "model": ""}, Gather: page.Gather}
+}
+
+func TestARunIsLogged(t *testing.T) {
+	s := listen(t)
+	opt := s.options()
+	opt.Experiment = "my bench"
+	l := New(opt)
+	id, err := l.Close(context.Background(), Finished, map[string]float64{"ttft_ms/p99": 100}, map[string]string{"load": "closed", "api": "openai-chat"})
+	if err != nil || id != "0a1b" || l.Failed() != 0 {
+		t.Fatalf("%s, %v, %d failed", id, err, l.Failed())
+	}
+	for name, want := range map[string]float64{"tokenmeter_requests_total/ok": 1, "tokenmeter_requests_total/http_5xx": 1, "tokenmeter_ttft_seconds/count": 1,
+		"tokenmeter_ttft_seconds/mean": 0.1, "ttft_ms/p99": 100} {
+		if got, ok := s.metrics[name]; !ok || got != want {
+			t.Errorf("%s is %v, want %v", name, got, want)
+		}
+	}
+	if s.status != "FINISHED" || s.params["experiment"] != "7" || s.params["api"] != "openai-chat" || s.params["load"] != "closed" || s.auth != "Bearer k" {
+		t.Errorf("%s, %v, %s", s.status, s.params, s.auth)
+	}
+	if _, ok := s.params["model"]; ok {
+		t.Error("an empty parameter was logged, which can't be changed later")
+	}
+	if got := strings.Join(s.calls[:2], ", "); got != "GET experiments/get-by-name, POST runs/create" {
+		t.Errorf("first %s", got)
+	}
+}
+
+func TestTheExperimentIsMadeOrTheDefault(t *testing.T) {
+	s := listen(t)
+	s.refuse["experiments/get-by-name"] = http.StatusNotFound
+	opt := s.options()
+	opt.Experiment = "new"
+	if _, err := New(opt).Close(context.Background(), Failed, nil, nil); err != nil || s.params["experiment"] != "8" || s.status != "FAILED" {
+		t.Errorf("%v, %v, %s", err, s.params, s.status)
+	}
+	s = listen(t)
+	if _, err := New(s.options()).Close(context.Background(), Finished, nil, nil); err != nil || s.params["experiment"] != "0" {
+		t.Errorf("%v, %v", err, s.params)
+	}
+}
+
+// What the server does not take costs the run nothing, and its words, which may repeat
+// a key, are nobody's.
+func TestAServerThatRefuses(t *testing.T) {
+	for call, code := range map[string]int{"runs/create": 500, "runs/log-batch": 413, "runs/update": 403} {
+		s := listen(t)
+		s.refuse[call] = code
+		l := New(s.options())
+		_, err := l.Close(context.Background(), Finished, map[string]float64{"a": 1}, nil)
+		if err == nil || !strings.Contains(err.Error(), fmt.Sprint("answered HTTP ", code)) || strings.Contains(err.Error(), "Bearer") {
+			t.Errorf("%s: %v", call, err)
+		}
+	}
+	for _, id := range []string{"", "a\x1b[2J", strings.Repeat("a", 65)} {
+		s := listen(t)
+		s.id = id
+		if _, err := New(s.options()).Close(context.Background(), Finished, nil, nil); err == nil || id != "a\x1b[2J" && !strings.Contains(err.Error(), "without an id") {
+			t.Errorf("the id %q: %v", id, err)
+		}
+	}
+	s := listen(t)
+	opt := s.options()
+	s.Close()
+	if _, err := New(opt).Close(context.Background(), Finished, nil, nil); err == nil || strings.Contains(err.Error(), "/api/") {
+		t.Errorf("nobody is there: %v", err)
+	}
+}
+
+// MLflow takes at most 1000 metrics in a batch.
+func TestManyMetricsAreSeveralBatches(t *testing.T) {
+	s := listen(t)
+	many := map[string]float64{}
+	for i := range 2500 {
+		many[fmt.Sprint("m", i)] = float64(i)
+	}
+	opt := s.options()
+	opt.Gather = func() ([]*dto.MetricFamily, error) { return nil, nil }
+	if _, err := New(opt).Close(context.Background(), Finished, many, nil); err != nil || len(s.metrics) != 2500 || s.largest != 1000 {
+		t.Errorf("%v, %d metrics, %d in a batch", err, len(s.metrics), s.largest)
+	}
+}
+
+// With MLFLOW_TRACKING_URI a real server is told, and asked what it has.
+func TestAgainstMLflow(t *testing.T) {
+	at := os.Getenv("MLFLOW_TRACKING_URI")
+	if at == "" {
+		t.Skip("MLFLOW_TRACKING_URI is not set")
+	}
+	opt := listen(t).options()
+	opt.URL, opt.Experiment = at+"/api/2.0/mlflow", "tokenmeter test"
+	id, err := New(opt).Close(context.Background(), Finished, map[string]float64{"ttft_ms/p99": 100}, map[string]string{"load": "closed"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	resp, err := http.Get(opt.URL + "/runs/get?run_id=" + id)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	text, _ := io.ReadAll(resp.Body)
+	flat := strings.Join(strings.Fields(string(text)), "")
+	for _, want := range []string{`"status":"FINISHED"`, `"key":"tokenmeter_ttft_seconds/mean","value":0.1,`, `"key":"ttft_ms/p99","value":100.0,`, `"key":"load","value":"closed"`} {
+		if !strings.Contains(flat, want) {
+			t.Errorf("it has no %s: %s", want, flat)
+		}
+	}
+}
