@@ -20,6 +20,12 @@ if (name === "openai") {
     text += e.type === "response.output_text.delta" ? e.delta : "";
   }
   show("responses", events, text);
+  const vectors = (await c.embeddings.create({ model: "text-embedding-3-small", input: ["measure this", "measure that"], encoding_format: "float" })).data;
+  show("embeddings", vectors.length, JSON.stringify(vectors.map((v) => Array.from(v.embedding))));
+  const pictures = (await c.images.generate({ model: "gpt-image-1", prompt: "measure this" })).data;
+  show("images", pictures.length, pictures[0].b64_json);
+  const sound = await c.audio.speech.create({ model: "tts-1", voice: "alloy", input: "measure this", response_format: "wav" });
+  show("speech", 1, Buffer.from(await sound.arrayBuffer()).toString("hex"));
 } else if (name === "@google/genai") {
   const { GoogleGenAI } = await import("@google/genai");
   const c = new GoogleGenAI({ apiKey: "sk-example-not-a-key", httpOptions: { baseUrl: base, apiVersion: "v1beta" } });

@@ -5,6 +5,7 @@ import sys
 package, base = sys.argv[1:]
 ASK = [{"role": "user", "content": "measure this"}]
 KEY = "sk-example-not-a-key"
+PICTURE = "data:image/gif;base64,R0lGODlhAQABAIAAAAAAAP///yH5BAEAAAAALAAAAAABAAEAAAIBRAA7"
 
 
 def show(name, events, text):
@@ -23,6 +24,16 @@ if package == "openai":
     events = list(c.responses.create(model="gpt-4o", input="measure this", stream=True))
     show("responses", len(events), "".join(e.delta for e in events if e.type == "response.output_text.delta"))
     print("models:", len(c.models.list().data) > 0)
+    seen = [{"role": "user", "content": [{"type": "text", "text": "measure this"}, {"type": "image_url", "image_url": {"url": PICTURE}}]}]
+    chunks = list(c.chat.completions.create(model="gpt-4o", messages=seen, stream=True))
+    show("chat with a picture", len(chunks), "".join(ch.choices[0].delta.content or "" for ch in chunks if ch.choices))
+    vectors = c.embeddings.create(model="text-embedding-3-small", input=["measure this", "measure that"]).data
+    show("embeddings", len(vectors), repr([v.embedding for v in vectors]))
+    picture = c.images.generate(model="gpt-image-1", prompt="measure this").data
+    show("images", len(picture), picture[0].b64_json)
+    with c.audio.speech.with_streaming_response.create(model="tts-1", voice="alloy", input="measure this", response_format="wav") as r:
+        sound = b"".join(r.iter_bytes())
+    show("speech", 1, sound.hex())
 elif package == "anthropic":
     import anthropic
 
