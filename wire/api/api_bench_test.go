@@ -2,6 +2,7 @@ package api
 
 import (
 	"net/http"
+	"slices"
 	"testing"
 
 	"tokenmeter/record/timeline"
@@ -23,6 +24,12 @@ var typicalChunks = []struct{ name, api, chunk string }{
 	{"native", "llamacpp", `{"index":0,"content":" the","tokens":[389],"stop":false,"id_slot":-1,"tokens_predicted":2,"tokens_evaluated":2,"timings":{"cache_n":1,"prompt_n":1,"prompt_ms":0.586,"prompt_per_token_ms":0.586,"prompt_per_second":1706.4846416382254,"predicted_n":2,"predicted_ms":0.426,"predicted_per_token_ms":0.426,"predicted_per_second":2347.4178403755868}}`},
 	{"TGI", "tgi", `{"index":12,"token":{"id":5,"text":" token","logprob":-0.1015625,"special":false},"generated_text":null,"details":null}`},
 	{"SGLang", "sglang", `{"text":" token","output_ids":[5],"meta_info":{"id":"0f8fad5bd9cb469fa16570867728950e","finish_reason":null,"prompt_tokens":5,"weight_version":"default","completion_tokens":1,"cached_tokens":0}}`},
+	{"Gemini", "gemini", `{"candidates":[{"content":{"parts":[{"text":" token"}],"role":"model"},"index":0}],"usageMetadata":{"promptTokenCount":264,"candidatesTokenCount":12,"totalTokenCount":276,"promptTokensDetails":[{"modality":"TEXT","tokenCount":6},{"modality":"IMAGE","tokenCount":258}]},"modelVersion":"gemini-3-pro","responseId":"mAitaLmkHPPlz7IPvtfUqQ4"}`},
+	{"Interactions", "gemini-interactions", `{"event_type":"step.delta","index":0,"delta":{"type":"text","text":" token"},"event_id":"evt_223"}`},
+	{"Converse", "bedrock", `{"contentBlockIndex":0,"delta":{"text":" token"},"p":"abcdefghijklmnopqrstuvwxyzABCD"}`},
+	{"Cohere", "cohere", `{"type":"content-delta","index":0,"delta":{"message":{"content":{"text":" token"}}}}`},
+	{"Triton", "triton", `{"model_name":"ensemble","model_version":"1","sequence_end":false,"sequence_id":0,"sequence_start":false,"text_output":" token"}`},
+	{"transcription", "transcription", `{"type":"transcript.text.delta","delta":" token"}`},
 	{"completions", "openai-completions", `{"id":"cmpl-0f8fad5bd9cb469fa16570867728950e","object":"text_completion","created":1795821382,"model":"m","choices":[{"text":" part","index":0,"logprobs":null,"finish_reason":null}]}`},
 }
 
@@ -78,6 +85,11 @@ func benchStream(name string) *Stream {
 
 // No chunk allocates, whatever the API.
 func TestChunksAllocateNothing(t *testing.T) {
+	for _, a := range All {
+		if !a.Product().Wordless() && !slices.ContainsFunc(typicalChunks, func(c struct{ name, api, chunk string }) bool { return c.api == a.Name }) {
+			t.Errorf("%s has no chunk here", a.Name)
+		}
+	}
 	for _, c := range typicalChunks {
 		s := benchStream(c.api)
 		data := []byte("data: " + c.chunk + "\n\n")

@@ -73,19 +73,16 @@ func (d *interactionsDecoder) Event(e framing.Event, s *Stream) bool {
 	if !d.read(e.Data, s.opts.KeepText, false) {
 		return false
 	}
-	kind := d.event.String()
-	if kind == "" {
-		kind = e.Name
-	}
-	otherwise := timeline.Empty
-	switch kind {
-	case "interaction.created":
+	is := func(kind string) bool { return d.event.Is(kind) || d.event.Empty() && e.Name == kind }
+	otherwise, completed := timeline.Empty, is("interaction.completed")
+	switch {
+	case is("interaction.created"):
 		otherwise = timeline.Role
-	case "interaction.completed":
+	case completed:
 		if d.r.stops == "" {
 			d.r.stops = "completed"
 		}
-	case "error":
+	case is("error"):
 		if d.r.errors == nil {
 			d.r.errors = e.Data
 		}
@@ -96,7 +93,7 @@ func (d *interactionsDecoder) Event(e framing.Event, s *Stream) bool {
 		otherwise = timeline.UsageEvent
 	}
 	d.r.apply(s, otherwise)
-	if kind == "interaction.completed" {
+	if completed {
 		s.progress.done = true
 	}
 	return true

@@ -86,15 +86,15 @@ func (d *transcriptDecoder) Event(e framing.Event, s *Stream) bool {
 	}
 	d.heard(s)
 	otherwise, last := timeline.Empty, false
-	switch d.kind.String() {
-	case "transcript.text.done", "transcription.done":
+	switch is := d.kind.Is; {
+	case is("transcript.text.done"), is("transcription.done"):
 		otherwise, last = timeline.UsageEvent, true
 		if s.tokens == 0 {
 			d.r.add(timeline.Text, d.text)
 		}
-	case "transcript.text.segment", "transcription.segment", "transcription.language":
+	case is("transcript.text.segment"), is("transcription.segment"), is("transcription.language"):
 		otherwise = timeline.Progress
-	case "transcription.text.delta":
+	case is("transcription.text.delta"):
 		d.r.add(timeline.Text, d.text)
 	}
 	d.r.apply(s, otherwise)
