@@ -46,7 +46,7 @@ type ServerGauge struct {
 // ServerCounter is how much a counter grew, over all replicas and across restarts.
 type ServerCounter struct {
 	Total float64               `json:"total"`
-	PerS  timeline.Opt[float64] `json:"per_s"` // null without a span of time
+	PerS  timeline.Opt[float64] `json:"per_s"` // of each page between its own first and last reading, added up
 }
 
 // ServerTime is a histogram of times of the requests, or tokens, that ended

@@ -16,6 +16,7 @@ func (w *Watcher) told() *metric.ServerMetrics {
 	m := &metric.ServerMetrics{EveryS: w.watch.Every.Seconds(), Gauges: map[string]metric.ServerGauge{},
 		Counters: map[string]metric.ServerCounter{}, Times: map[string]metric.ServerTime{}}
 	all := account{counts: map[string]float64{}, times: map[string]histogram{}}
+	perS := map[string]float64{} // each page's over its own time: one may be read late, or fall silent
 	from, to, read := int64(math.MaxInt64), int64(-1), false
 	for _, p := range w.pages {
 		if p.readings == 0 {
@@ -35,6 +36,9 @@ func (w *Watcher) told() *metric.ServerMetrics {
 		}
 		from, to = min(from, p.first.atUS), max(to, p.final.atUS)
 		all.grow(p.first, p.final)
+		for name, v := range p.final.counts {
+			perS[name] += (v - p.first.counts[name]) / (float64(p.final.atUS-p.first.atUS) / 1e6)
+		}
 	}
 	if !read {
 		return nil
@@ -44,11 +48,7 @@ func (w *Watcher) told() *metric.ServerMetrics {
 	}
 	w.gauges(m)
 	for name, v := range all.counts {
-		c := metric.ServerCounter{Total: v}
-		if to > from {
-			c.PerS = timeline.Some(v / (float64(to-from) / 1e6))
-		}
-		m.Counters[name] = c
+		m.Counters[name] = metric.ServerCounter{Total: v, PerS: timeline.Some(perS[name])}
 	}
 	for name, h := range all.times {
 		m.Times[name] = h.time()

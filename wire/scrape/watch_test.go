@@ -133,6 +133,39 @@ func TestReplicasAndRestarts(t *testing.T) {
 	})
 }
 
+// A page that can't be read at first has its rate of the time in which it was read: here
+// a GPU of 500 W whose exporter came five seconds late.
+func TestRateOfALatePage(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		began := time.Now()
+		w := NewWatcher(Watch{Pages: []Page{{URL: "http://a/metrics"}, {URL: "http://gpu/metrics"}}})
+		w.pages[0].client.Transport = roundTrip(func(*http.Request) (*http.Response, error) {
+			r := httptest.NewRecorder()
+			fmt.Fprintf(r, "vllm:generation_tokens_total %v\n", 100*time.Since(began).Seconds())
+			return r.Result(), nil
+		})
+		w.pages[1].client.Transport = roundTrip(func(q *http.Request) (*http.Response, error) {
+			r := httptest.NewRecorder()
+			if time.Since(began) < 5*time.Second {
+				http.NotFound(r, q)
+			} else {
+				fmt.Fprintf(r, "DCGM_FI_DEV_TOTAL_ENERGY_CONSUMPTION{gpu=\"0\",UUID=\"GPU-a\"} %v\n", 500e3*time.Since(began).Seconds())
+			}
+			return r.Result(), nil
+		})
+		w.Start(func() int64 { return time.Since(began).Microseconds() })
+		w.Measure()
+		time.Sleep(20 * time.Second)
+		m, _, _ := w.Stop()
+		if got := m.Counters["gpu_energy_j"].PerS.Or(0); math.Abs(got-500) > 0.5 {
+			t.Errorf("%v W of 500", got)
+		}
+		if got := m.Counters["output_tokens"].PerS.Or(0); math.Abs(got-100) > 0.1 {
+			t.Errorf("%v tokens/s of 100", got)
+		}
+	})
+}
+
 type roundTrip func(*http.Request) (*http.Response, error)
 
 func (f roundTrip) RoundTrip(q *http.Request) (*http.Response, error) { return f(q) }
