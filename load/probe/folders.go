@@ -3,8 +3,10 @@ package probe
 import (
 	"context"
 	"errors"
+	"os"
 	"path/filepath"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"tokenmeter/base/clock"
@@ -18,6 +20,7 @@ import (
 type Folders struct {
 	writers []*run.Writer
 	about   []run.Run
+	took    []atomic.Int64 // requests of each
 }
 
 // About is what run.json says beside the target.
@@ -31,7 +34,7 @@ type About struct {
 // Create makes a folder for each target below root, by the target's name and the
 // moment. Routers are asked what they publish before.
 func Create(ctx context.Context, root string, targets []Target, about About, clk *clock.Clock) (*Folders, error) {
-	f := &Folders{}
+	f := &Folders{took: make([]atomic.Int64, len(targets))}
 	var classes []string
 	for i := range about.Kinds {
 		classes = append(classes, about.Kinds[i].Name)
@@ -62,9 +65,13 @@ func Create(ctx context.Context, root string, targets []Target, about About, clk
 }
 
 // Took writes a request that has ended.
-func (f *Folders) Took(target int, tl *timeline.Timeline) error { return f.writers[target].Append(tl) }
+func (f *Folders) Took(target int, tl *timeline.Timeline) error {
+	f.took[target].Add(1)
+	return f.writers[target].Append(tl)
+}
 
-// Finish ends the runs; partial ones were broken off.
+// Finish ends the runs; partial ones were broken off. A target that was not asked
+// leaves no folder.
 func (f *Folders) Finish(partial bool) error {
 	end := time.Now().UTC().Round(0)
 	var errs []error
@@ -72,6 +79,11 @@ func (f *Folders) Finish(partial bool) error {
 		final := f.about[i]
 		final.Finished, final.Partial = &end, partial
 		_, err := w.Finish(final)
+		if err == nil && f.took[i].Load() == 0 {
+			if err = os.RemoveAll(w.Dir()); err == nil {
+				_ = os.Remove(filepath.Dir(w.Dir())) // unless earlier runs are there
+			}
+		}
 		errs = append(errs, err)
 	}
 	f.writers = nil

@@ -529,6 +529,27 @@ func TestFolders(t *testing.T) {
 	}
 }
 
+// A target that was not asked leaves no run, and what is there of earlier ones
+// stays.
+func TestNoFolderOfNothing(t *testing.T) {
+	root := t.TempDir()
+	targets := served(t, of(&counted{t: t}), of(&counted{t: t}))
+	if err := os.MkdirAll(filepath.Join(root, "t1", "earlier"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	f, err := Create(t.Context(), root, targets, About{Kinds: small()}, clock.Start())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := f.Finish(false); err != nil {
+		t.Error(err)
+	}
+	left, _ := filepath.Glob(root + "/*/*")
+	if _, err := os.Stat(filepath.Join(root, "t0")); err == nil || len(left) != 1 || filepath.Base(left[0]) != "earlier" {
+		t.Errorf("%q, %v", left, err)
+	}
+}
+
 // What was spent is known or nothing is sent.
 func TestLedgerDamage(t *testing.T) {
 	for _, text := range []string{"", "{", `{"day":"x"}`, `{"day":"2026-11-12","usd":-1}`, `[]`} {
