@@ -57,7 +57,7 @@ class Hour:
 def reserves(hour):
     """The most that a probe of a kind and target may cost, where the daemon said it."""
     said = {}
-    for target, kind, n in re.findall(r'says="(\S+): (\S+) is not asked: up to (\d+) tokens more', hour.log):
+    for target, kind, n in re.findall(r'says="(\S+): (\S+) is not asked: up to (\d+) tokens(?: \(\$[\d.]+\))? more', hour.log):
         said[target, kind] = int(n)
     return said
 
@@ -88,17 +88,17 @@ def schedule(hour):
                     count["kept silent for a cold start"] += 1
                 elif any(r["kind"] == kind and r["phase"] == "warmup" for r in before):
                     count["refused before"] += 1
-                elif k["idle_s"] and any(r["at"] + r["close_ms"] / 1e3 > at - k["idle_s"] for r in before):
+                elif k["idle_s"] and (at - hour.first < k["idle_s"] or any(ended(r) > at - k["idle_s"] for r in before)):
                     count["not idle"] += 1
-                elif (name, kind) in said and over(hour, spent, at, said[name, kind], k):
+                elif (name, kind) in said and any(over(hour, spent, t, said, name, k) for t in (at, at + part / 2)):
                     count["no budget"] += 1
                     unaffordable += 1
                     n = len(mine) and sum((r["input_tokens"] or 0) + (r["output_tokens"] or 0) for r in mine) / len(mine) or k["input"]
                     demand[0] += n * many
                     demand[1] += hour.price(k["input"], k["output"] if not k["ask"] else 12) * many
-                elif any(r["at"] < at + part / 2 < r["at"] + (r["close_ms"] or 0) / 1e3 for r in rows):
+                elif any(r["at"] < at + part / 2 < ended(r) for r in rows):
                     count["busy"] += 1
-                elif hour.end - at < 2:
+                elif hour.end - at < 2 or any(r["outcome"].startswith("cancelled") for r in before):
                     count["the end"] += 1
                 else:
                     unexplained.append((name, kind, at - hour.begin))
@@ -118,11 +118,22 @@ def schedule(hour):
     return demand
 
 
-def over(hour, spent, at, most, k):
-    """Whether a probe's most would have passed what was left."""
+def ended(r):
+    return r["at"] + (r["close_ms"] or 0) / 1e3
+
+
+def over(hour, spent, at, said, name, k):
+    """Whether a probe's most would have passed what was left: of what was not
+    answered yet the most counts too."""
     tokens = sum(n for t, n, _ in spent if t <= at)
     usd = sum(x for t, _, x in spent if t <= at)
-    many = max(k["parallel"], 1)
+    for other in hour.names:
+        for r in hour.rows[other]:
+            if r["at"] <= at < ended(r):
+                flying = hour.kinds[r["kind"].removesuffix("-again")]
+                most = 6.3 * flying["input"] + 1000 + flying["output"]
+                tokens, usd = tokens + most, usd + hour.price(most - flying["output"], flying["output"])
+    many, most = max(k["parallel"], 1), said[name, k["name"]]
     worst_usd = hour.price(most - many * k["output"], many * k["output"])
     return tokens + WORST * most > hour.about["budget_tokens"] or usd + WORST * worst_usd > hour.about["budget_usd"]
 

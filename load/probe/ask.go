@@ -78,7 +78,11 @@ func (p *Prober) together(ctx context.Context, t *asked, i int, class string, n 
 	}
 	if !ok {
 		p.unaffordable.Add(1)
-		p.skip(t, i, "up to %d tokens more would pass the day's budget", tokens)
+		dollars := ""
+		if p.plan.Ledger.limit.USD > 0 {
+			dollars = fmt.Sprintf(" ($%.4f)", usd)
+		}
+		p.skip(t, i, "up to %d tokens%s more would pass the day's budget", tokens, dollars)
 		return false, nil
 	}
 	var all sync.WaitGroup
