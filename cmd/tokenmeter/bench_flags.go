@@ -45,7 +45,7 @@ type benchCmd struct {
 	Prompts            string   `group:"content" placeholder:"FILE" help:"Send the prompts of a file in turn: text or JSON, one a line."`
 	InputTokens        string   `aliases:"isl" group:"content" placeholder:"DIST" help:"Length of made prompts: 256, uniform:128,512, normal:256,32, lognormal:256,128, exponential:256, file:FILE, or shares of input/output: 40%:512/128,60%:4096/512. Default: 256."`
 	Batch              string   `group:"content" placeholder:"DIST" help:"Texts in a request, written like --input-tokens, for --api embeddings and rerank. Default: 1."`
-	Audio              string   `group:"content" placeholder:"DIR|DIST" help:"Sound to be written down, for --api transcription: a folder of recordings, or seconds to make, like 10 or uniform:5,30."`
+	Audio              string   `group:"content" placeholder:"DIR|DIST" help:"Sound to be sent, for --api transcription or realtime: a folder of recordings, or seconds to make, like 10 or uniform:5,30."`
 	Images             string   `group:"content" placeholder:"[N×]W×H|DIR" help:"Pictures with each prompt, for models that see: made ones of noise, like 2x1024x1024, or one of a folder's."`
 	Video              string   `group:"content" placeholder:"S×W×H|DIR" help:"A video with each prompt: made, so many seconds of W×H pixels, like 8x640x360, or one of a folder's."`
 	OutputTokens       string   `aliases:"osl" group:"content" placeholder:"DIST" help:"Length to ask for. Default: 128 for made prompts, else the server's choice."`

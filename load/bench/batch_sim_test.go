@@ -37,6 +37,9 @@ func benchSim(t *testing.T, plan Plan, cfg sim.Config) (*run.Run, []metric.Recor
 		served := make(chan error, 1)
 		go func() { served <- s.Serve(ln) }()
 		plan.Client.BaseURL, plan.Client.Dial, plan.Client.NoKernelStamps = "http://sim", ln.Dial, true
+		if plan.Client.API.Build == nil {
+			plan.Client.BaseURL = "ws://sim"
+		}
 		plan.Timers, plan.Log, plan.Out = true, io.Discard, dir
 		var err error
 		if done, err = Run(t.Context(), plan); err != nil {

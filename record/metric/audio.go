@@ -2,7 +2,7 @@ package metric
 
 import "tokenmeter/record/timeline"
 
-// sound are the figures of sound that was made of a text. Its events carry bytes of
+// sound are the figures of sound that was made of a text. Its events of the kind media carry bytes of
 // it, which have no pace of tokens: what counts is whether they come faster than
 // they are played.
 //
@@ -37,22 +37,35 @@ func sound(tl *timeline.Timeline) Values {
 	v.ServiceE2EMS = sinceSent(tl, came.lastUS)
 	if steady {
 		for ev := range tl.Events.Generation() {
-			p.take(ev.AtUS, float64(ev.Bytes))
+			if ev.Kind == timeline.Media {
+				p.take(ev.AtUS, float64(ev.Bytes))
+			}
 		}
 		v.StarvedMS, v.Starvations = timeline.Some(p.waited/1000), timeline.Some(p.waits)
 	}
 	return v
 }
 
-// spanOf is when what was asked for came, and in how many events.
+// spanOf is when sound or pictures came, and in how many events.
 func spanOf(tl *timeline.Timeline) (s choiceSpan) {
-	if r := restOf(tl); r != nil {
-		return choiceSpan{r.whole.n, r.whole.firstUS, r.whole.lastUS}
-	}
 	for ev := range tl.Events.Generation() {
-		s.add(ev.AtUS)
+		if ev.Kind == timeline.Media {
+			s.add(ev.AtUS)
+		}
+	}
+	if r := restOf(tl); r != nil {
+		s.n, s.lastUS = r.whole.n, r.whole.lastUS
 	}
 	return s
+}
+
+// spoken adds the figures of sound that came beside words, as a voice's does with its
+// transcript.
+func spoken(tl *timeline.Timeline, v *Values) {
+	if tl.AudioRate.OK() {
+		s := sound(tl)
+		v.TTFAMS, v.StarvedMS, v.Starvations = s.TTFAMS, s.StarvedMS, s.Starvations
+	}
 }
 
 // realTime is the real-time factor: how long the server took for sound of a length.

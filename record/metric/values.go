@@ -96,6 +96,7 @@ func valuesOf(tl *timeline.Timeline) (Values, seen) {
 	pace(tl, &s, &c, &v)
 	gaps(tl, &s, &v)
 	rates(tl, &v)
+	spoken(tl, &v)
 	realTime(tl, &v)
 	return v, s
 }

@@ -201,7 +201,7 @@ func (r *Run) Wordless() bool {
 	if r.Requests.OK == 0 {
 		return timeline.ProductOf(r.Target.API).Wordless()
 	}
-	return r.Metrics["inputs"].N+r.Metrics["ttfa_ms"].N+r.drawn() >= r.Requests.OK
+	return r.Metrics["inputs"].N+r.Metrics["ttfa_ms"].N+r.drawn() >= r.Requests.OK && r.Metrics["ttft_ms"].N == 0
 }
 
 // drawn is how many answers were pictures. Others only had some to look at, whose

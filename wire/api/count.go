@@ -164,6 +164,12 @@ func (u *usageState) final(seen uint64, tokens int64, server *serverTimings) tim
 			v.Input, v.Cached, v.CacheWrite, v.CacheWrite1h = u.last.Input, u.last.Cached, u.last.CacheWrite, u.last.CacheWrite1h
 		}
 	}
+	if n := v.parts[promptAudio]; n > 0 {
+		server.set(audioInput, float64(n))
+	}
+	if n := v.parts[answerAudio]; n > 0 {
+		server.set(audioOutput, float64(n))
+	}
 	v.reconcile(u.exclusive)
 	v.Media = above0(max(v.media, v.parts[promptImage]+v.parts[promptVideo]))
 	if n, ok := v.Output.Get(); ok && n == 0 && tokens > 0 {

@@ -2,10 +2,14 @@ package api
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"net/url"
+	"slices"
+	"strconv"
 
 	"tokenmeter/wire/api/jsonscan"
+	"tokenmeter/wire/audio"
 )
 
 // Realtime is OpenAI's Realtime API, which is spoken over a WebSocket alone:
@@ -27,15 +31,17 @@ var Realtime = &API{
 // them. Text is asked for; further fields are of the response. A conversation that goes
 // on needs its new items only.
 func createRealtime(r *Request, previous string) (Call, error) {
-	switch {
-	case r.hasTools():
+	if r.hasTools() {
 		return Call{}, errNoTools
-	case r.sound() != nil:
-		return Call{}, errNoSound
 	}
 	var out realtimeMessages
+	if previous == "" && r.sound() != nil {
+		out.add("session.update", "session", json.RawMessage(listening))
+	}
 	for i := range r.Messages {
-		out.item(&r.Messages[i])
+		if err := out.item(&r.Messages[i]); err != nil {
+			return Call{}, err
+		}
 	}
 	response := map[string]any{"output_modalities": []string{"text"}}
 	if n, ok := r.MaxTokens.Get(); ok {
@@ -55,12 +61,24 @@ func createRealtime(r *Request, previous string) (Call, error) {
 	return call, err
 }
 
+const (
+	// listening is a session that takes sound and answers when it is asked to, not when
+	// somebody pauses.
+	listening = `{"type":"realtime","audio":{"input":{"format":{"type":"audio/pcm","rate":24000},"turn_detection":null}}}`
+	// realtimeHz is how many samples a second the API takes, and realtimePiece how many
+	// bytes of them a message has: a second.
+	realtimeHz    = 24_000
+	realtimePiece = 2 * realtimeHz
+)
+
 // realtimeMessages are messages of a client, a line each.
 type realtimeMessages []byte
 
-// add adds a message of a type, with a member.
+// add adds a message of a type, with a member unless its name is empty.
 func (m *realtimeMessages) add(kind, name string, value any) {
-	data, err := json.Marshal(map[string]any{"type": kind, name: value})
+	message := map[string]any{name: value, "type": kind}
+	delete(message, "")
+	data, err := json.Marshal(message)
 	if err != nil {
 		return // of what can't be written the caller knows
 	}
@@ -70,8 +88,20 @@ func (m *realtimeMessages) add(kind, name string, value any) {
 	*m = append(*m, data...)
 }
 
-// item adds a message of the conversation.
-func (m *realtimeMessages) item(of *Message) {
+// item adds a message of the conversation. Sound goes into the session's buffer, which
+// becomes a message.
+func (m *realtimeMessages) item(of *Message) error {
+	if of.Sound != nil {
+		samples, err := audio.PCM(of.Sound.Data, realtimeHz)
+		if err != nil {
+			return err
+		}
+		for piece := range slices.Chunk(samples, realtimePiece) {
+			m.add("input_audio_buffer.append", "audio", piece)
+		}
+		m.add("input_audio_buffer.commit", "", nil)
+		return nil
+	}
 	var content []any
 	for _, picture := range of.Images {
 		content = append(content, responsesImage(picture))
@@ -84,6 +114,33 @@ func (m *realtimeMessages) item(of *Message) {
 		content = append(content, map[string]any{"type": kind, "text": of.Content})
 	}
 	m.add("conversation.item.create", "item", map[string]any{"type": "message", "role": of.Role, "content": content})
+	return nil
+}
+
+// soundType is how the sound of the deltas is to be read: Realtime sends bare samples,
+// the Responses API files too.
+func (d *responsesDecoder) soundType() string {
+	if !d.realtime || d.sound.meter != nil {
+		return ""
+	}
+	kind := cmp.Or(d.format, "audio/pcm")
+	if d.hz > 0 {
+		kind += "; rate=" + strconv.FormatInt(d.hz, 10)
+	}
+	return kind
+}
+
+// soundFormat reads a member of the format of a reply's sound.
+func (d *responsesDecoder) soundFormat(name []byte) {
+	switch string(name) {
+	case "type":
+		t, _ := d.r.c.Text()
+		d.format = t.String()
+	case "rate":
+		d.hz, _ = d.r.c.Integer()
+	default:
+		d.r.c.Skip()
+	}
 }
 
 // beginsRealtime reports whether a message of the server is of a reply. Others tell of

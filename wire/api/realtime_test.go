@@ -1,6 +1,7 @@
 package api
 
 import (
+	"encoding/base64"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -81,10 +82,75 @@ func TestRealtimeReplies(t *testing.T) {
 			if tl.Outcome == timeline.OK && tl.Flags != 0 {
 				t.Errorf("flags %v", tl.Flags.Names())
 			}
+			if name == "text" && jsonOf(tl.Server) != `{"input_audio_tokens":8}` {
+				t.Errorf("server %v", tl.Server)
+			}
 			if a := Recognise(data); a != Realtime {
 				t.Errorf("recognised as %+v", a)
 			}
 		})
+	}
+}
+
+// Sound comes in base64 beside its transcript: bare samples, of the rate and kind that the
+// response says, in the names of today and of the beta.
+func TestRealtimeSound(t *testing.T) {
+	second := base64.StdEncoding.EncodeToString(make([]byte, 48_000))
+	for name, c := range map[string]struct {
+		response, transcript, sound string
+		rate, us                    int64
+	}{
+		"not told":    {`{}`, "response.output_audio_transcript.delta", "response.output_audio.delta", 48_000, 2e6},
+		"24,000":      {`{"audio":{"input":{"format":{"type":"x"}},"output":{"voice":"marin","format":{"type":"audio/pcm","rate":24000}}}}`, "response.output_audio_transcript.delta", "response.output_audio.delta", 48_000, 2e6},
+		"16,000":      {`{"audio":{"output":{"format":{"rate":16000,"type":"audio/pcm"}}}}`, "response.output_audio_transcript.delta", "response.output_audio.delta", 32_000, 3e6},
+		"µ-law":       {`{"audio":{"output":{"format":{"type":"audio/pcmu"}}}}`, "response.output_audio_transcript.delta", "response.output_audio.delta", 8000, 12e6},
+		"beta":        {`{"output_audio_format":"pcm16"}`, "response.audio_transcript.delta", "response.audio.delta", 48_000, 2e6},
+		"beta, G.711": {`{"output_audio_format":"g711_alaw"}`, "response.audio_transcript.delta", "response.audio.delta", 8000, 12e6},
+	} {
+		t.Run(name, func(t *testing.T) {
+			event := func(kind, delta string) string {
+				return `{"type":"` + kind + `","output_index":0,"delta":"` + delta + `"}` + "\n"
+			}
+			reply := `{"type":"response.created","response":` + c.response + "}\n" + event(c.transcript, "Hel") + event(c.sound, second) + event(c.sound, "?") +
+				event(c.transcript, "lo") + event(c.sound, strings.ReplaceAll(second, "/", `\/`)) + `{"type":"response.output_audio.done","output_index":0}` + "\n" +
+				`{"type":"response.output_audio_transcript.done","output_index":0,"transcript":"Hello"}` + "\n" +
+				`{"type":"response.output_item.done","output_index":0,"item":{"type":"message","content":[{"type":"output_audio","transcript":"Hello"}]}}` + "\n" +
+				`{"type":"response.done","response":{"status":"completed","output":[{"type":"message","content":[{"type":"output_audio","transcript":"Hello"}]}]}}` + "\n"
+			tl := realtimeOf(reply)
+			if got := kinds(tl); got != "role text media empty text media empty empty empty finish" || tl.Outcome != timeline.OK || tl.Text != "Hello" || tl.Flags != timeline.MalformedEvent {
+				t.Errorf("%s %v: %s, text %q, flags %v", tl.Outcome, tl.Error, got, tl.Text, tl.Flags.Names())
+			}
+			if tl.AudioRate.Or(-1) != c.rate || tl.AudioUS.Or(-1) != c.us {
+				t.Errorf("%v bytes/s, %v µs", tl.AudioRate, tl.AudioUS)
+			}
+		})
+	}
+}
+
+// Sound is sent second by second behind a session that does not listen for pauses, as
+// 24,000 samples a second.
+func TestRealtimeHears(t *testing.T) {
+	wav := append([]byte("RIFF\xff\xff\xff\xffWAVEfmt \x10\x00\x00\x00\x01\x00\x01\x00\xc0\x5d\x00\x00\x80\xbb\x00\x00\x02\x00\x10\x00data\xff\xff\xff\xff"), make([]byte, 48_000+4)...)
+	r := &Request{Model: "m", Messages: []Message{{Role: "user", Sound: &Sound{Name: "a.wav", Data: wav}}}}
+	call, err := Realtime.Create(r, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	second := base64.StdEncoding.EncodeToString(make([]byte, 48_000))
+	want := `{"session":{"type":"realtime","audio":{"input":{"format":{"type":"audio/pcm","rate":24000},"turn_detection":null}}},"type":"session.update"}
+{"audio":"` + second + `","type":"input_audio_buffer.append"}
+{"audio":"AAAAAA==","type":"input_audio_buffer.append"}
+{"type":"input_audio_buffer.commit"}
+{"response":{"output_modalities":["text"]},"type":"response.create"}`
+	if string(call.Body) != want {
+		t.Errorf("%.300s … %s", call.Body, call.Body[len(call.Body)-300:])
+	}
+	if call, _ := Realtime.Create(r, "resp_1"); strings.Contains(string(call.Body), "session.update") {
+		t.Error("the session is set up twice")
+	}
+	r.Messages[0].Sound.Data = []byte("ID3 and more")
+	if _, err := Realtime.Create(r, ""); err == nil {
+		t.Error("an MP3 file was taken")
 	}
 }
 

@@ -73,6 +73,9 @@ type responsesDecoder struct {
 	thought  bool          // reasoning came as such
 	alone    bool          // nothing came in deltas: what a structural event holds is new
 	realtime bool          // the events are of the Realtime API
+	sound    sounding
+	format   string // of the sound, as a content type; empty: not told
+	hz       int64  // of it; 0: not told
 	repeats  repeats
 }
 
@@ -96,7 +99,7 @@ var deltas = map[string]timeline.Kind{
 	"response.reasoning_summary_text.delta":          timeline.Reasoning,
 	"response.reasoning_summary.delta":               timeline.Reasoning,
 	"response.audio.delta":                           timeline.Media,
-	"response.audio.transcript.delta":                timeline.Media,
+	"response.audio.transcript.delta":                timeline.Text,
 	"response.output_audio.delta":                    timeline.Media,
 	"response.image_generation_call.partial_image":   timeline.Media,
 }
@@ -114,7 +117,10 @@ func (d *responsesDecoder) Event(e framing.Event, s *Stream) bool {
 	if n := d.id.Size(); n > 0 && n <= maxWords {
 		s.replyID = d.id.String()
 	}
-	d.generated()
+	if !d.generated(s) {
+		s.bad(e.Partial)
+		return true
+	}
 	d.wholes()
 	otherwise, last := d.structure()
 	if e.Name == "error" && d.r.errors == nil || d.kind.Is("error") {
@@ -126,28 +132,34 @@ func (d *responsesDecoder) Event(e framing.Event, s *Stream) bool {
 	return true
 }
 
-// generated counts the text of a delta event.
-func (d *responsesDecoder) generated() {
+// generated counts what a delta event carries; false where that should be base64 and is
+// not.
+func (d *responsesDecoder) generated(s *Stream) bool {
 	kind, ok := deltas[string(d.kind.Raw)]
 	if !ok {
-		return
+		return true
 	}
 	if kind == timeline.Reasoning {
 		summary := bytes.Contains(d.kind.Raw, []byte("summary"))
 		d.summary, d.thought = d.summary || summary, d.thought || !summary
 	}
 	if d.delta.Empty() {
-		return
+		return true
+	}
+	if kind == timeline.Media {
+		n := int64(0)
+		if bytes.HasSuffix(d.kind.Raw, []byte("audio.delta")) {
+			if n, ok = d.sound.takeText(d.delta, d.soundType(), s); !ok {
+				return false
+			}
+		}
+		d.repeats.heard(kind)
+		d.r.said.add(kind, n)
+		return true
 	}
 	d.repeats.heard(kind)
-	if kind == timeline.Media {
-		d.r.said.add(kind, 0)
-		return
-	}
-	d.r.said.add(kind, d.delta.Size())
-	if d.r.keep {
-		d.r.pieces = append(d.r.pieces, piece{kind: kind, text: d.delta})
-	}
+	d.r.add(kind, d.delta)
+	return true
 }
 
 // structure says what an event without text is, and whether it is the last one.

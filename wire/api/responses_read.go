@@ -83,6 +83,12 @@ func (d *responsesDecoder) responseMember(name []byte) {
 		c.usage(&d.r.usage, &d.r.timings)
 	case "service_tier":
 		c.tier(&d.r.usage)
+	case "audio": // of Realtime
+		c.under(d.soundFormat, "output", "format")
+	case "output_audio_format": // of its beta
+		if t, ok := c.Text(); ok {
+			d.format = map[string]string{"g711_ulaw": "audio/pcmu", "g711_alaw": "audio/pcma"}[t.String()]
+		}
 	default:
 		c.Skip()
 	}

@@ -170,6 +170,20 @@ func (s *scan) object() []byte {
 	return s.Since(from)
 }
 
+// under reads the members of an object within objects, by the names that lead there.
+func (s *scan) under(read func(name []byte), path ...string) {
+	for name := range s.Members {
+		switch {
+		case len(path) == 0:
+			read(name)
+		case string(name) == path[0]:
+			s.under(read, path[1:]...)
+		default:
+			s.Skip()
+		}
+	}
+}
+
 // length counts the elements of an array; notTold for any other value.
 func (s *scan) length() int64 {
 	if s.Peek() != '[' {

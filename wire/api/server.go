@@ -32,6 +32,8 @@ const (
 	cachedTokens
 	draftTokens
 	draftAccepted
+	audioInput
+	audioOutput
 	nTimings
 )
 
@@ -40,6 +42,7 @@ var timingNames = [nTimings]string{
 	"queue_ms", "prefill_ms", "decode_ms", "decode_per_token_ms", "total_ms", "load_ms",
 	"validation_ms", "prefill_tokens", "decode_tokens", "cached_tokens",
 	"draft_tokens", "draft_accepted_tokens",
+	"input_audio_tokens", "output_audio_tokens",
 }
 
 func (t *serverTimings) set(key timing, v float64) {

@@ -5,6 +5,7 @@ import (
 	"unicode/utf8"
 
 	"tokenmeter/record/timeline"
+	"tokenmeter/wire/api/jsonscan"
 	"tokenmeter/wire/audio"
 	"tokenmeter/wire/framing"
 )
@@ -37,37 +38,62 @@ func (a *API) Describe(r *Request, tl *timeline.Timeline) {
 	case timeline.Pictures:
 		tl.Images, tl.Asked = timeline.Some(r.wanted()), r.showsSteps()
 	case timeline.Words:
+		tl.AudioUS = r.heardUS()
 		r.shown(tl)
 	}
 }
 
-// speechDecoder measures the sound as it comes.
-type speechDecoder struct {
-	r     reading
+// sounding measures sound as it comes.
+type sounding struct {
 	meter *audio.Meter
 	buf   []byte
 }
 
-// Raw implements rawDecoder.
-func (d *speechDecoder) Raw(data []byte, s *Stream) { d.heard(data, s.header.Get("Content-Type"), s) }
-
-// heard takes a piece of the sound. One that has only a header plays for no time.
-func (d *speechDecoder) heard(data []byte, kind string, s *Stream) {
+// take takes a piece of the sound, whose type is kind (empty: its bytes tell), notes on
+// the timeline how long all of it plays, and returns how many bytes of sound it has.
+func (d *sounding) take(data []byte, kind string, s *Stream) int64 {
 	if d.meter == nil {
 		d.meter = audio.NewMeter(kind)
 	}
 	n := d.meter.Add(data)
-	if n == 0 {
-		s.add(timeline.Empty, 0, 0, none)
-	} else {
-		s.add(timeline.Media, 0, n, none)
-	}
 	s.tl.AudioUS, s.tl.AudioRate = none, none
 	if us, ok := d.meter.Length(); ok {
 		s.tl.AudioUS = timeline.Some(us)
 	}
 	if rate, ok := d.meter.Rate(); ok {
 		s.tl.AudioRate = timeline.Some(rate)
+	}
+	return n
+}
+
+// takeText takes a piece in base64; not ok where it is none.
+func (d *sounding) takeText(text jsonscan.Text, kind string, s *Stream) (n int64, ok bool) {
+	d.buf = text.Append(d.buf[:0])
+	end := len(d.buf)
+	var err error
+	if d.buf, err = base64.StdEncoding.AppendDecode(d.buf, d.buf); err != nil {
+		return 0, false
+	}
+	return d.take(d.buf[end:], kind, s), true
+}
+
+// speechDecoder reads sound, and the events that it may come in.
+type speechDecoder struct {
+	r     reading
+	sound sounding
+}
+
+// Raw implements rawDecoder.
+func (d *speechDecoder) Raw(data []byte, s *Stream) {
+	heard(d.sound.take(data, s.header.Get("Content-Type"), s), s)
+}
+
+// heard records a piece of sound. One that has only a header plays for no time.
+func heard(n int64, s *Stream) {
+	if n == 0 {
+		s.add(timeline.Empty, 0, 0, none)
+	} else {
+		s.add(timeline.Media, 0, n, none)
 	}
 }
 
@@ -77,13 +103,12 @@ func (d *speechDecoder) Event(e framing.Event, s *Stream) bool {
 	if !ok {
 		return false
 	}
-	if len(sound) > 0 && !done && len(d.r.errors) == 0 {
-		var err error
-		if d.buf, err = base64.StdEncoding.AppendDecode(d.buf[:0], sound); err != nil {
+	if !sound.Empty() && !done && len(d.r.errors) == 0 {
+		if n, ok := d.sound.takeText(sound, "", s); ok {
+			heard(n, s)
+		} else {
 			s.bad(e.Partial)
-			return true
 		}
-		d.heard(d.buf, "", s)
 		return true
 	}
 	d.settle(e.Data, done, s)
@@ -116,7 +141,7 @@ func (d *speechDecoder) settle(data []byte, done bool, s *Stream) {
 }
 
 // read reads an event: the base64 text of its sound, and whether it is the last.
-func (d *speechDecoder) read(data []byte) (sound []byte, done, ok bool) {
+func (d *speechDecoder) read(data []byte) (sound jsonscan.Text, done, ok bool) {
 	c := d.r.start(data, false)
 	for name := range c.Members {
 		switch string(name) {
@@ -124,8 +149,7 @@ func (d *speechDecoder) read(data []byte) (sound []byte, done, ok bool) {
 			kind, _ := c.Text()
 			done = kind.Is("speech.audio.done")
 		case "audio":
-			text, _ := c.Text()
-			sound = text.Append(sound)
+			sound, _ = c.Text()
 		case "usage":
 			c.usage(&d.r.usage, &d.r.timings)
 		case "error":
