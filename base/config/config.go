@@ -109,6 +109,10 @@ func Documents(name string, data []byte) ([]any, error) {
 
 // parse returns the documents of a file, or adds why there are none.
 func (d *Document) parse(data []byte) []*ast.DocumentNode {
+	if len(data) > maxBytes {
+		d.errs = append(d.errs, &Error{File: d.name, Message: "the file has more than 1 MiB; move lists of data into files of their own"})
+		return nil
+	}
 	tokens := lexer.Tokenize(string(bytes.TrimPrefix(data, []byte("\xef\xbb\xbf")))) // an editor's byte order mark
 	if e := tooMuch(d.name, tokens); e != nil {
 		d.errs = append(d.errs, e)
@@ -122,8 +126,10 @@ func (d *Document) parse(data []byte) []*ast.DocumentNode {
 	return file.Docs
 }
 
-// The parser's time grows with the square of both.
+// The lexer takes up to 300 times the memory of the file, and the parser's time grows
+// with the square of the others.
 const (
+	maxBytes  = 1 << 20
 	maxTokens = 20_000
 	maxDepth  = 100
 )

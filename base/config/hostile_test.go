@@ -11,7 +11,8 @@ func TestHostileFiles(t *testing.T) {
 		"deep lists":  {strings.Repeat("[", 100_000), "x.yaml:1:101: lists and fields are nested more than 100 deep"},
 		"deep fields": {strings.Repeat("{a: ", 20_000), "nested more than 100 deep"},
 		"deep rows":   {strings.Repeat("- ", 20_000) + "a", "nested more than 100 deep"},
-		"many names":  {strings.Repeat("a: 1\n", 200_000), "more than 20000 names and values"},
+		"long":        {"a: " + strings.Repeat("b", 1<<20), "more than 1 MiB"},
+		"many names":  {strings.Repeat("a: 1\n", 50_000), "more than 20000 names and values"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var into struct {

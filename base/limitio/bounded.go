@@ -4,6 +4,7 @@ package limitio
 
 import (
 	"bufio"
+	"bytes"
 	"errors"
 	"fmt"
 	"io"
@@ -31,16 +32,24 @@ func size(n int64) string {
 // All reads to the end, which must come within most bytes. A file that says that
 // it is larger is not begun.
 func All(r io.Reader, most int64) ([]byte, error) {
+	var known int64
 	if f, ok := r.(*os.File); ok {
-		if info, err := f.Stat(); err == nil && info.Mode().IsRegular() && info.Size() > most {
+		if info, err := f.Stat(); err == nil && info.Mode().IsRegular() {
+			known = info.Size()
+		}
+		if known > most {
 			return nil, &tooLong{most}
 		}
 	}
-	data, err := io.ReadAll(io.LimitReader(r, most+1))
-	if err == nil && int64(len(data)) > most {
+	// A place of the right size at once: one that grows is there twice for a while.
+	into := bytes.NewBuffer(make([]byte, 0, known+bytes.MinRead))
+	if _, err := into.ReadFrom(io.LimitReader(r, most+1)); err != nil {
+		return into.Bytes(), err
+	}
+	if int64(into.Len()) > most {
 		return nil, &tooLong{most}
 	}
-	return data, err
+	return into.Bytes(), nil
 }
 
 // File reads a whole file of at most so many bytes. The error names it.

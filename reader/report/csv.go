@@ -4,8 +4,8 @@ import (
 	"encoding/csv"
 	"io"
 	"strconv"
-	"strings"
 
+	"tokenmeter/base/printable"
 	"tokenmeter/reader/report/view"
 	"tokenmeter/record/metric"
 	"tokenmeter/record/run"
@@ -32,21 +32,7 @@ type csvTable struct{ w *csv.Writer }
 
 // row writes one line; a write error stays with the writer until Error.
 func (c *csvTable) row(fields ...string) {
-	for i, f := range fields {
-		fields[i] = cellText(f)
-	}
-	c.w.Write(fields)
-}
-
-// cellText keeps a spreadsheet from reading text as a formula.
-func cellText(s string) string {
-	if s == "" || !strings.ContainsRune("=+-@\t\r", rune(s[0])) {
-		return s
-	}
-	if _, err := strconv.ParseFloat(s, 64); err == nil {
-		return s
-	}
-	return "'" + s
+	c.w.Write(printable.Cells(fields...))
 }
 
 func (c *csvTable) value(metric, stat string, v timeline.Opt[float64], n int64, ci *[2]float64) {

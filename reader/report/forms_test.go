@@ -73,16 +73,6 @@ func TestCSV(t *testing.T) {
 	}
 }
 
-func TestCSVNeutralisesFormulas(t *testing.T) {
-	for in, want := range map[string]string{
-		"=1+1": "'=1+1", "+x": "'+x", "-x": "'-x", "@x": "'@x", "-1.5": "-1.5", "a": "a", "": "",
-	} {
-		if got := cellText(in); got != want {
-			t.Errorf("%q: got %q, want %q", in, got, want)
-		}
-	}
-}
-
 // JSON is run.json and comes back as it was.
 func TestJSONRoundTrip(t *testing.T) {
 	for name, r := range allRuns() {

@@ -81,7 +81,7 @@ func GroupsCSV(out io.Writer, by string, rows []metric.GroupRow) error {
 	}
 	lines := [][]string{line}
 	for i := range rows {
-		line := []string{printable.Text(rows[i].Group)}
+		line := []string{printable.Cell(printable.Text(rows[i].Group))}
 		for _, c := range columns {
 			text := ""
 			if x, ok := c.of(&rows[i]).Get(); ok {

@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"strings"
 
+	"tokenmeter/base/printable"
 	"tokenmeter/load/sweep/result"
 	"tokenmeter/reader/typeset"
 	"tokenmeter/record/metric"
@@ -232,7 +233,8 @@ func SweepCSV(w io.Writer, s *result.Sweep) error {
 		if roof == nil {
 			roof = &metric.Roofline{}
 		}
-		c.Write(append(row, good, usd, unroundedOr(roof.MostOutputTPS), unroundedOr(roof.MBU), unroundedOr(roof.MFU), p.Error, strconv.FormatBool(s.Partial)))
+		row = append(row, good, usd, unroundedOr(roof.MostOutputTPS), unroundedOr(roof.MBU), unroundedOr(roof.MFU), p.Error, strconv.FormatBool(s.Partial))
+		c.Write(printable.Cells(row...))
 	}
 	c.Flush()
 	return c.Error()

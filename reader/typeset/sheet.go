@@ -29,7 +29,7 @@ func (s *Sheet) Write(w io.Writer, form string) error {
 			cells := make([]string, len(row))
 			for i, cell := range row {
 				if cell != Missing {
-					cells[i] = printable.Text(cell)
+					cells[i] = printable.Cell(printable.Text(cell))
 				}
 			}
 			if err := c.Write(cells); err != nil {

@@ -5,9 +5,7 @@ import (
 	"encoding/json"
 	"io"
 	"reflect"
-	"strconv"
 	"strings"
-	"unicode/utf8"
 
 	"tokenmeter/base/printable"
 	"tokenmeter/record/metric"
@@ -75,7 +73,7 @@ func cell(v any) (string, error) {
 	case '"':
 		var s string
 		err := json.Unmarshal(data, &s)
-		return safe(s), err
+		return printable.Cell(s), err
 	case '[':
 		return joined(data)
 	case '{':
@@ -100,7 +98,7 @@ func joined(data []byte) (string, error) {
 			parts[i] = item
 		}
 	}
-	return safe(strings.Join(parts, " ")), nil
+	return printable.Cell(strings.Join(parts, " ")), nil
 }
 
 func object(data []byte) (string, error) {
@@ -109,22 +107,7 @@ func object(data []byte) (string, error) {
 		Message string `json:"message"`
 	}
 	if json.Unmarshal(data, &reason) == nil && reason.Class != "" {
-		return safe(reason.Class + ": " + reason.Message), nil
+		return printable.Cell(reason.Class + ": " + reason.Message), nil
 	}
 	return string(data), nil
-}
-
-// safe keeps a spreadsheet from running text as a formula: text that starts
-// like one gets an apostrophe, unless it is a number. Nor must it act on the
-// terminal that the table is printed on.
-func safe(s string) string {
-	s = printable.Lines(s)
-	first, _ := utf8.DecodeRuneInString(s)
-	if !strings.ContainsRune("=+-@\t\n＝＋－＠", first) || s == "" {
-		return s
-	}
-	if _, err := strconv.ParseFloat(s, 64); err == nil {
-		return s
-	}
-	return "'" + s
 }

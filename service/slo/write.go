@@ -156,7 +156,7 @@ func WriteCSV(w io.Writer, d Document) error {
 		return ""
 	}
 	for _, r := range d.Objectives {
-		c.Write([]string{r.Name, r.Group, string(r.Source), r.Window, r.From.UTC().Format(time.RFC3339), r.To.UTC().Format(time.RFC3339),
+		c.Write([]string{printable.Cell(r.Name), printable.Cell(r.Group), string(r.Source), r.Window, r.From.UTC().Format(time.RFC3339), r.To.UTC().Format(time.RFC3339),
 			strconv.FormatInt(r.Good, 10), strconv.FormatInt(r.Valid, 10), strconv.FormatInt(r.Excluded, 10), text(r.SLI), text(timelineSome(r.Target)),
 			text(r.BudgetRemaining), text(r.Burn["5m"]), text(r.Burn["1h"]), text(r.ExhaustionS), string(r.State)})
 	}
