@@ -105,9 +105,9 @@ type API struct {
 	// Framer makes the framer of a streamed reply where the content type does
 	// not tell; max is the size cap of an event. Nil: server-sent events.
 	Framer func(max int) framing.Framer
-	// FramesJSON says that a body of type application/json is a stream too and
-	// goes through Framer.
-	FramesJSON bool
+	// Opening stands, without blanks, in the first line of a stream and in no whole
+	// reply: by it a stream is known that comes as application/json. Empty: by nothing.
+	Opening string
 	// StreamsArray says that a body that is a JSON array is a stream of its
 	// elements.
 	StreamsArray bool

@@ -7,6 +7,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"tokenmeter/record/timeline"
 )
 
 // form is how a body is framed.
@@ -68,7 +70,7 @@ func (f form) settle(first byte, a *API) form {
 		return messages
 	case a.StreamsArray && first == '[' && (f == unsure || f == whole):
 		return elements
-	case a.Framer != nil && (f == unsure || f == whole && a.FramesJSON):
+	case a.Framer != nil && f == unsure:
 		return native
 	case f == unsure && json:
 		return whole
@@ -78,6 +80,25 @@ func (f form) settle(first byte, a *API) form {
 		return lines
 	}
 	return f
+}
+
+// line tells by the first line whether what is called JSON is a stream of lines. It
+// returns what of the body the framer has not had.
+func (s *Stream) line(data []byte) []byte {
+	early := len(s.opening)
+	s.opening = append(s.opening, data...)
+	line, _, ended := bytes.Cut(bytes.TrimLeft(s.opening, " \t\r\n"), []byte("\n"))
+	if s.lining = !ended && len(s.opening) < maxPlain; s.lining {
+		return data
+	}
+	body := s.opening
+	s.opening = nil
+	if !ended || !bytes.Contains(bytes.ReplaceAll(line, []byte(" "), nil), []byte(s.api.Opening)) {
+		return body[early:]
+	}
+	s.form, s.framer, s.tl.Streamed = native, s.api.Framer(s.opts.MaxEvent), true
+	s.tl.Flags |= timeline.WrongContentType
+	return body
 }
 
 // beginsStream tells by its first bytes whether a body of an unlikely content type

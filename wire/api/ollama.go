@@ -13,6 +13,7 @@ var OllamaChat = &API{
 	Decoder:          func() Decoder { return new(ollamaDecoder) },
 	Framer:           func(max int) framing.Framer { return framing.NewLines(max) },
 	StreamsByDefault: true,
+	Opening:          ollamaOpening,
 	Signs:            []Sign{{"message", "done"}},
 }
 
@@ -24,8 +25,11 @@ var OllamaGenerate = &API{
 	Decoder:          func() Decoder { return new(ollamaDecoder) },
 	Framer:           func(max int) framing.Framer { return framing.NewLines(max) },
 	StreamsByDefault: true,
+	Opening:          ollamaOpening,
 	Signs:            []Sign{{"response", "done"}},
 }
+
+const ollamaOpening = `"done":false`
 
 func buildOllamaChat(r *Request) (Call, error) {
 	body := ollamaBody(r)

@@ -63,6 +63,7 @@ type Stream struct {
 	scattered     bool  // an event's choice was not the number of events before it
 	doubt         bool  // the content type is of no reply, the bytes may be
 	judging       bool  // whether the content type is of another reply than this
+	lining        bool  // whether what is called JSON is a stream of lines, by the first of them
 	opening       []byte
 
 	progress progress
@@ -170,6 +171,9 @@ func (s *Stream) body(data []byte) error {
 			return err
 		}
 	}
+	if s.lining {
+		data = s.line(data)
+	}
 	return s.framer.Feed(data, s.yield)
 }
 
@@ -210,6 +214,7 @@ func (s *Stream) start(data []byte) (bool, error) {
 	s.yield = s.event
 	labelled := s.form
 	s.form = s.form.settle(first[0], s.api)
+	s.lining = s.form == whole && s.api.Opening != ""
 	if s.judging = s.form == sse && (labelled == whole || labelled == lines); s.judging {
 		s.judge(first)
 	}

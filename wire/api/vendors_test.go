@@ -308,6 +308,36 @@ func TestErrorsOfVendors(t *testing.T) {
 	}
 }
 
+// Servers and gateways that speak Ollama's API may call its lines JSON, as its whole
+// reply is. Which it is does not hang on how the reads cut them.
+func TestOllamasLinesCalledJSON(t *testing.T) {
+	const (
+		first = `{"model": "m", "message": {"role": "assistant", "content": "a"}, "done": false}`
+		last  = `{"model":"m","message":{"content":""},"done":true,"done_reason":"stop","prompt_eval_count":9,"eval_count":3}`
+		whole = `{"model":"m","message":{"content":"say \"done\":false"},"done":true,"done_reason":"stop","prompt_eval_count":9,"eval_count":3}`
+	)
+	for name, c := range map[string]struct {
+		body     string
+		streamed bool
+	}{
+		"lines": {first + "\n" + last + "\n", true}, "blank lines first": {"\r\n\n" + first + "\r\n" + last, true},
+		"a whole reply": {whole, false}, "with a line's end": {whole + "\n", false},
+		"on many lines": {strings.ReplaceAll(whole, ",", ",\n"), false}, "a long first line": {strings.Replace(first, "a\"", strings.Repeat("a", 9000)+"\"", 1) + "\n" + last, true},
+	} {
+		for _, size := range []int{1, 7, 80, 1 << 20} {
+			var reads [][]byte
+			for rest := c.body; rest != ""; {
+				n := min(size, len(rest))
+				reads, rest = append(reads, []byte(rest[:n])), rest[n:]
+			}
+			tl := replay(OllamaChat, Head{200, map[string][]string{"Content-Type": {"application/json"}}}, reads, timeline.EOF)
+			if tl.Outcome != timeline.OK || tl.Streamed != c.streamed || tl.Flags.Has(timeline.WrongContentType) != c.streamed || tl.Usage.Output.Or(0) != 3 || tl.Text == "" {
+				t.Errorf("%s, reads of %d: %s, streamed %v, %v, %v %v", name, size, tl.Outcome, tl.Streamed, tl.Flags.Names(), tl.Usage, tl.Error)
+			}
+		}
+	}
+}
+
 // Anthropic's blocks and Responses as gateways write them: text that stands in
 // the events around the deltas counts where it is new, and once.
 func TestTextAroundDeltas(t *testing.T) {
