@@ -46,7 +46,7 @@ func (d *cohereDecoder) Event(e framing.Event, s *Stream) bool {
 	case d.kind.Is("debug"):
 		otherwise = timeline.Ping
 	}
-	d.r.apply(s, otherwise)
+	d.apply(s, otherwise)
 	if d.kind.Is("message-end") {
 		s.progress.done = true
 	}
@@ -58,8 +58,15 @@ func (d *cohereDecoder) Body(data []byte, s *Stream) bool {
 	if !d.read(data, s.opts.KeepText) {
 		return false
 	}
-	d.r.apply(s, timeline.Empty)
+	d.apply(s, timeline.Empty)
 	return true
+}
+
+func (d *cohereDecoder) apply(s *Stream, otherwise timeline.Kind) {
+	d.r.apply(s, otherwise)
+	if brokeOff(d.r.finish) {
+		s.failQuietly("the server ended the reply with finish reason " + s.tl.FinishReason)
+	}
 }
 
 func (d *cohereDecoder) read(data []byte, keep bool) bool {

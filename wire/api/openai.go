@@ -97,7 +97,7 @@ func (d *openaiDecoder) apply(s *Stream) {
 	for i := range d.choices {
 		if ch := &d.choices[i]; !ch.finish.Empty() {
 			s.finish(ch.index, ch.finish)
-			if ch.finish.Is("error") || ch.finish.Is("abort") {
+			if brokeOff(ch.finish) {
 				s.failQuietly("the server ended the reply with finish reason " + s.tl.FinishReason)
 			}
 		}
@@ -170,4 +170,15 @@ func (d *openaiDecoder) failure() string {
 		return quote(data)
 	}
 	return ""
+}
+
+// brokeOff reports whether an answer ended by a failure of the server, by the words of
+// OpenRouter, Mistral, vLLM, Zhipu (its inference failed), DeepSeek (it was
+// interrupted) and Cohere.
+func brokeOff(reason jsonscan.Text) bool {
+	switch string(reason.Raw) {
+	case "error", "abort", "network_error", "insufficient_system_resource", "ERROR", "TIMEOUT":
+		return true
+	}
+	return false
 }

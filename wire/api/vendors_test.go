@@ -308,6 +308,17 @@ func TestErrorsOfVendors(t *testing.T) {
 	}
 }
 
+// Cohere's reasons why an answer ended, by the types of its SDK.
+func TestCoheresFailures(t *testing.T) {
+	for reason, want := range map[string]timeline.Outcome{"COMPLETE": timeline.OK, "MAX_TOKENS": timeline.OK, "ERROR": timeline.StreamError, "TIMEOUT": timeline.StreamError} {
+		tl := reply(Cohere, "text/event-stream", events(`{"type":"content-delta","delta":{"message":{"content":{"text":"a"}}}}`,
+			`{"type":"message-end","delta":{"finish_reason":"`+reason+`","usage":{"tokens":{"input_tokens":9,"output_tokens":4}}}}`), timeline.EOF)
+		if tl.Outcome != want || want != timeline.OK && !strings.Contains(tl.Error.Message, reason) {
+			t.Errorf("%s: %s %v", reason, tl.Outcome, tl.Error)
+		}
+	}
+}
+
 // Servers and gateways that speak Ollama's API may call its lines JSON, as its whole
 // reply is. Which it is does not hang on how the reads cut them.
 func TestOllamasLinesCalledJSON(t *testing.T) {
