@@ -9,7 +9,9 @@ import re
 import statistics
 import sys
 
-from schedule import moments, stamp
+sys.dont_write_bytecode = True
+
+from schedule import moments, stamp  # noqa: E402
 
 WORST = 0.97  # reserves of one kind differ by a few bytes of their prompts
 

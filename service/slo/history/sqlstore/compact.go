@@ -13,7 +13,7 @@ import (
 // is in one tier or in the other and never in both.
 func (s *Store) Compact(ctx context.Context, now time.Time) error {
 	for tier := range slo.Tiers {
-		if err := s.tx(ctx, func(tx queries) error { return compactCells(ctx, tx, tier, now) }); err != nil {
+		if err := s.compactCells(ctx, tier, cutoff(slo.Tiers, tier, now)); err != nil {
 			return err
 		}
 	}
@@ -40,8 +40,31 @@ func cutoff(tiers []slo.Tier, tier int, now time.Time) int64 {
 	return now.Add(-tiers[tier].Keep).Truncate(step).Unix()
 }
 
-func compactCells(ctx context.Context, tx queries, tier int, now time.Time) error {
-	before := cutoff(slo.Tiers, tier, now)
+// atOnce is how many steps of the next tier are moved in one transaction: what has
+// gathered while a daemon was down for days would keep a server busy for longer than
+// its answers are waited for.
+const atOnce = 200
+
+// compactCells moves what a tier has of before a moment, the oldest first.
+func (s *Store) compactCells(ctx context.Context, tier int, before int64) error {
+	step := int64(slo.Tiers[min(tier+1, len(slo.Tiers)-1)].Step / time.Second)
+	for end := int64(0); end < before; {
+		err := s.tx(ctx, func(tx queries) error {
+			var oldest int64
+			if err := tx.row(ctx, "SELECT coalesce(min(at), ?) FROM cells WHERE tier = ?", before, tier).Scan(&oldest); err != nil {
+				return err
+			}
+			end = min(oldest-oldest%step+atOnce*step, before)
+			return compactCells(ctx, tx, tier, end)
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func compactCells(ctx context.Context, tx queries, tier int, before int64) error {
 	if tier+1 < len(slo.Tiers) {
 		step := int64(slo.Tiers[tier+1].Step / time.Second)
 		_, err := tx.exec(ctx, `INSERT INTO cells (series, tier, at, good, valid, excluded)
