@@ -171,8 +171,6 @@ func (d *anthropicDecoder) messageMember(name []byte) {
 		for range c.Elements {
 			d.part()
 		}
-	default:
-		c.Skip()
 	}
 }
 
@@ -206,8 +204,6 @@ func (d *anthropicDecoder) part() {
 			}
 		case "stop_reason":
 			d.r.finish, _ = c.Text()
-		default:
-			c.Skip()
 		}
 	}
 }

@@ -124,8 +124,6 @@ func (d *bedrockDecoder) read(data []byte, keep bool) bool {
 			for name := range c.Members {
 				if string(name) == "message" {
 					d.message()
-				} else {
-					c.Skip()
 				}
 			}
 		case "stopReason":
@@ -141,20 +139,14 @@ func (d *bedrockDecoder) read(data []byte, keep bool) bool {
 			for name := range c.Members {
 				if string(name) == "type" {
 					c.tier(&d.r.usage)
-				} else {
-					c.Skip()
 				}
 			}
 		case "metrics":
 			for name := range c.Members {
 				if string(name) == "latencyMs" {
 					d.r.timings.number(totalMS, c)
-				} else {
-					c.Skip()
 				}
 			}
-		default:
-			c.Skip()
 		}
 	}
 	return c.End()
@@ -214,16 +206,12 @@ func (d *bedrockDecoder) usage() {
 						ttl = t.String()
 					case "inputTokens":
 						c.count(&n)
-					default:
-						c.Skip()
 					}
 				}
 				if ttl == "1h" {
 					rise(&u.CacheWrite1h, n)
 				}
 			}
-		default:
-			c.Skip()
 		}
 	}
 }

@@ -42,8 +42,6 @@ func (s *scan) thoughts(take func() bool) (some bool) {
 			default:
 				if isReasoning(name) {
 					some = s.thoughts(take) || some
-				} else {
-					s.Skip()
 				}
 			}
 		}
@@ -82,8 +80,6 @@ func (s *scan) media() (some bool) {
 			default:
 				if isMedia(name) {
 					some = s.media() || some
-				} else {
-					s.Skip()
 				}
 			}
 		}

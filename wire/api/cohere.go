@@ -105,8 +105,6 @@ func (d *cohereDecoder) member(name []byte) {
 		d.r.errors = c.problem()
 	case "usage":
 		d.usage()
-	default:
-		c.Skip()
 	}
 }
 
@@ -121,8 +119,6 @@ func (d *cohereDecoder) message(name []byte) {
 		d.r.piece(timeline.Reasoning)
 	case "tool_calls":
 		c.oneOrMore(d.r.calledFunction)
-	default:
-		c.Skip()
 	}
 }
 
@@ -134,8 +130,6 @@ func (d *cohereDecoder) content() {
 			d.r.piece(timeline.Text)
 		case "thinking":
 			d.r.piece(timeline.Reasoning)
-		default:
-			c.Skip()
 		}
 	}
 }
@@ -158,14 +152,10 @@ func (d *cohereDecoder) usage() {
 				case "output_tokens":
 					d.r.hasUsage = true
 					count(&u.Output)
-				default:
-					c.Skip()
 				}
 			}
 		case "cached_tokens":
 			count(&u.Cached)
-		default:
-			c.Skip()
 		}
 	}
 }

@@ -150,8 +150,6 @@ func (d *batchDecoder) read(data []byte) bool {
 			for name := range c.Members {
 				if string(name) == "tokens" || string(name) == "billed_units" {
 					c.usage(&d.r.usage, &d.r.timings)
-				} else {
-					c.Skip()
 				}
 			}
 		case "prompt_eval_count": // Ollama's
@@ -162,8 +160,6 @@ func (d *batchDecoder) read(data []byte) bool {
 			d.r.timings.nanos(loadMS, c)
 		case "error":
 			d.r.errors = c.problem()
-		default:
-			c.Skip()
 		}
 	}
 	return c.End()

@@ -153,16 +153,12 @@ func (d *geminiDecoder) read(data []byte, keep bool) bool {
 			for name := range c.Members {
 				if string(name) == "blockReason" {
 					d.r.finish, _ = c.Text()
-				} else {
-					c.Skip()
 				}
 			}
 		case "modelVersion":
 			d.r.model, _ = c.Text()
 		case "error":
 			d.r.errors = c.problem()
-		default:
-			c.Skip()
 		}
 	}
 	return c.End()
@@ -190,8 +186,6 @@ func (d *geminiDecoder) candidate(choice int) {
 			}
 		case "finishReason":
 			finish, _ = c.Text()
-		default:
-			c.Skip()
 		}
 	}
 	d.cands = append(d.cands, geminiCandidate{choice, d.r.said, len(d.r.pieces), finish})
@@ -217,8 +211,6 @@ func (d *geminiDecoder) part() {
 			for name := range c.Members {
 				if string(name) == "code" {
 					d.r.piece(timeline.Tool)
-				} else {
-					c.Skip()
 				}
 			}
 		default:
@@ -251,8 +243,6 @@ func (d *geminiDecoder) usage() {
 			c.modalities(u)
 		case "serviceTier", "trafficType": // of the Gemini API, of Vertex AI
 			c.tier(u)
-		default:
-			c.Skip()
 		}
 	}
 	u.Reasoning = thought

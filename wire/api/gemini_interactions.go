@@ -162,8 +162,6 @@ func (d *interactionsDecoder) member(name []byte, whole bool) {
 		}
 	case "error":
 		d.r.errors = c.problem()
-	default:
-		c.Skip()
 	}
 }
 
@@ -212,8 +210,6 @@ func (d *interactionsDecoder) content() {
 			} else {
 				c.Skip()
 			}
-		default:
-			c.Skip()
 		}
 	}
 	switch {
@@ -229,8 +225,6 @@ func (d *interactionsDecoder) start() {
 	for name := range c.Members {
 		if string(name) == "name" {
 			d.r.piece(timeline.Tool)
-		} else {
-			c.Skip()
 		}
 	}
 }
@@ -253,8 +247,6 @@ func (d *interactionsDecoder) usage() {
 			c.count(&u.Total)
 		case "input_tokens_by_modality":
 			c.modalities(u)
-		default:
-			c.Skip()
 		}
 	}
 }

@@ -187,8 +187,6 @@ func (d *imageDecoder) read(data []byte) bool {
 			c.usage(&d.r.usage, &d.r.timings)
 		case "error":
 			d.r.errors = c.problem()
-		default:
-			c.Skip()
 		}
 	}
 	return c.End()
@@ -203,8 +201,6 @@ func (d *imageDecoder) picture(c *scan) {
 			d.content(c)
 		case "url":
 			d.address(c)
-		default:
-			c.Skip()
 		}
 	}
 	if len(d.came) > n+1 { // one, in two forms

@@ -119,8 +119,6 @@ func (d *llamacppDecoder) read(data []byte, keep bool) bool {
 			d.r.model, _ = c.Text()
 		case "error":
 			d.r.errors = c.problem()
-		default:
-			c.Skip()
 		}
 	}
 	if !d.stop {

@@ -122,8 +122,6 @@ func (d *ollamaDecoder) read(data []byte, keep bool) bool {
 			d.r.timings.nanos(totalMS, c)
 		case "error":
 			d.r.errors = c.problem()
-		default:
-			c.Skip()
 		}
 	}
 	if decoded > 0 && decodeNS > 0 {
@@ -148,8 +146,6 @@ func (d *ollamaDecoder) message() {
 			if t, ok := c.Text(); ok && !t.Empty() {
 				d.r.said.add(timeline.Role, 0)
 			}
-		default:
-			c.Skip()
 		}
 	}
 }

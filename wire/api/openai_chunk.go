@@ -76,8 +76,6 @@ func (d *openaiDecoder) vendor() {
 	for name := range c.Members {
 		if string(name) == "usage" {
 			d.readUsage()
-		} else {
-			c.Skip()
 		}
 	}
 }
@@ -124,8 +122,6 @@ func (d *openaiDecoder) choice(keep bool) {
 		default:
 			if isReasoning(name) {
 				d.reasoning(ch, ordinal, keep)
-			} else {
-				c.Skip()
 			}
 		}
 	}

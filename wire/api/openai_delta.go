@@ -65,8 +65,6 @@ func (d *openaiDecoder) extra(ch *openaiChoice) {
 			if string(name) == "thought" {
 				is, _ := c.Boolean()
 				ch.said.inThought = ch.said.inThought || is
-			} else {
-				c.Skip()
 			}
 		}
 	}
@@ -149,8 +147,6 @@ func (d *openaiDecoder) toolCall(ch *openaiChoice, ordinal int, keep bool) {
 		switch string(name) {
 		case "function", "custom":
 			d.function(ch, ordinal, keep)
-		default:
-			c.Skip()
 		}
 	}
 }
@@ -172,8 +168,6 @@ func (d *openaiDecoder) function(ch *openaiChoice, ordinal int, keep bool) {
 					d.pieces = append(d.pieces, piece{timeline.Tool, ordinal, jsonscan.Text{Raw: raw}})
 				}
 			}
-		default:
-			c.Skip()
 		}
 	}
 }

@@ -79,8 +79,6 @@ func (r *reading) call(arguments string) {
 			r.piece(timeline.Tool)
 		case arguments:
 			r.arguments()
-		default:
-			r.c.Skip()
 		}
 	}
 }
@@ -90,8 +88,6 @@ func (r *reading) calledFunction() {
 	for name := range r.c.Members {
 		if string(name) == "function" {
 			r.call("arguments")
-		} else {
-			r.c.Skip()
 		}
 	}
 }

@@ -152,8 +152,6 @@ func beginsRealtime(message []byte) bool {
 	for name := range c.Members {
 		if string(name) == "type" {
 			kind, _ = c.Text()
-		} else {
-			c.Skip()
 		}
 	}
 	return ofRealtimeReply(kind)

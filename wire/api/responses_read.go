@@ -74,8 +74,6 @@ func (d *responsesDecoder) responseMember(name []byte) {
 				d.why, _ = c.Text()
 			case "error":
 				d.r.errors = c.problem()
-			default:
-				c.Skip()
 			}
 		}
 	case "usage":
@@ -89,8 +87,6 @@ func (d *responsesDecoder) responseMember(name []byte) {
 		if t, ok := c.Text(); ok {
 			d.format = map[string]string{"g711_ulaw": "audio/pcmu", "g711_alaw": "audio/pcma"}[t.String()]
 		}
-	default:
-		c.Skip()
 	}
 }
 
@@ -110,8 +106,6 @@ func (d *responsesDecoder) newItem() {
 			d.wholeParts(timeline.Reasoning)
 		case "arguments", "input":
 			d.whole(timeline.Tool)
-		default:
-			c.Skip()
 		}
 	}
 }
@@ -130,8 +124,6 @@ func (d *responsesDecoder) output() {
 				d.r.piece(timeline.Tool)
 			case "arguments", "input":
 				d.r.arguments()
-			default:
-				c.Skip()
 			}
 		}
 	}
@@ -153,8 +145,6 @@ func (d *responsesDecoder) texts(kind timeline.Kind) {
 				t, _ = c.Text()
 			case "refusal":
 				d.r.piece(timeline.Refusal)
-			default:
-				c.Skip()
 			}
 		}
 		if !t.Empty() {

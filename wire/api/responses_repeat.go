@@ -94,8 +94,6 @@ func (d *responsesDecoder) wholePart(kind timeline.Kind) {
 			d.whole(kind)
 		case "refusal":
 			d.whole(timeline.Refusal)
-		default:
-			c.Skip()
 		}
 	}
 	if is.Is("reasoning_text") || is.Is("summary_text") {

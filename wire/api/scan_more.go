@@ -40,8 +40,6 @@ func (s *scan) reason() (t jsonscan.Text) {
 		for name := range s.Members {
 			if string(name) == "type" {
 				t, _ = s.Text()
-			} else {
-				s.Skip()
 			}
 		}
 	} else if t, _ = s.Text(); t.Is("null") {
@@ -96,8 +94,6 @@ func (s *scan) baseResp() []byte {
 		if string(name) == "status_code" {
 			n, ok := s.Integer()
 			failed = ok && n != 0
-		} else {
-			s.Skip()
 		}
 	}
 	if s.Failed() || !failed {
@@ -145,8 +141,6 @@ func refusal(data []byte) []byte {
 		case "request_id", "requestId", "id", "trace_id":
 			c.Skip()
 			members--
-		default:
-			c.Skip()
 		}
 	}
 	switch {
@@ -207,8 +201,6 @@ func (s *scan) logprobs() int64 {
 			if l := s.length(); l != notTold {
 				n = max(n, 0) + l
 			}
-		default:
-			s.Skip()
 		}
 	}
 	return n

@@ -107,8 +107,6 @@ func (t *serverTimings) llamacpp(c *scan) {
 			t.number(draftTokens, c)
 		case "draft_n_accepted":
 			t.number(draftAccepted, c)
-		default:
-			c.Skip()
 		}
 	}
 }
@@ -146,8 +144,6 @@ func (t *serverTimings) vllm(c *scan) {
 			t.number(decodePerTokenMS, c)
 		case "speculative_decoding":
 			t.drafted(c, "num_draft_tokens", "num_accepted_draft_tokens")
-		default:
-			c.Skip()
 		}
 	}
 }
@@ -160,8 +156,6 @@ func (t *serverTimings) drafted(c *scan, drafted, accepted string) {
 			t.number(draftTokens, c)
 		case accepted:
 			t.number(draftAccepted, c)
-		default:
-			c.Skip()
 		}
 	}
 }

@@ -127,8 +127,6 @@ func (d *sglangDecoder) read(data []byte, keep bool) bool {
 			d.meta()
 		case "error":
 			d.r.errors = c.problem()
-		default:
-			c.Skip()
 		}
 	}
 	if d.r.finish.Is("abort") && d.r.errors == nil {
@@ -161,8 +159,6 @@ func (d *sglangDecoder) meta() {
 			d.r.timings.number(draftTokens, c)
 		case "spec_accept_token_num":
 			d.r.timings.number(draftAccepted, c)
-		default:
-			c.Skip()
 		}
 	}
 }

@@ -154,8 +154,6 @@ func (d *speechDecoder) read(data []byte) (sound jsonscan.Text, done, ok bool) {
 			c.usage(&d.r.usage, &d.r.timings)
 		case "error":
 			d.r.errors = c.problem()
-		default:
-			c.Skip()
 		}
 	}
 	return sound, done, c.End()

@@ -89,8 +89,6 @@ func (d *tgiDecoder) read(data []byte, keep bool) bool {
 		case "error_type":
 			c.Skip()
 			failed = true
-		default:
-			c.Skip()
 		}
 	}
 	if failed {
@@ -108,8 +106,6 @@ func (d *tgiDecoder) readToken() {
 			d.token, _ = c.Text()
 		case "special":
 			d.special, _ = c.Boolean()
-		default:
-			c.Skip()
 		}
 	}
 }
@@ -132,8 +128,6 @@ func (d *tgiDecoder) details() {
 				d.r.hasUsage = true
 				d.r.usage.Input = timeline.Some(n)
 			}
-		default:
-			c.Skip()
 		}
 	}
 }

@@ -164,8 +164,6 @@ func (d *transcriptDecoder) read(data []byte, keep bool) bool {
 			d.length(c)
 		case "error":
 			d.r.errors = c.problem()
-		default:
-			c.Skip()
 		}
 	}
 	return c.End()
@@ -178,14 +176,10 @@ func (d *transcriptDecoder) choice(c *scan) {
 			for name := range c.Members {
 				if string(name) == "content" {
 					d.r.piece(timeline.Text)
-				} else {
-					c.Skip()
 				}
 			}
 		case "finish_reason":
 			d.r.finish = c.reason()
-		default:
-			c.Skip()
 		}
 	}
 }
@@ -201,8 +195,6 @@ func (d *transcriptDecoder) usage(c *scan) {
 		switch string(name) {
 		case "seconds", "prompt_audio_seconds":
 			d.length(&again)
-		default:
-			again.Skip()
 		}
 	}
 }

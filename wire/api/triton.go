@@ -57,8 +57,6 @@ func (d *tritonDecoder) read(data []byte, keep bool) bool {
 			d.r.model, _ = c.Text()
 		case "error":
 			d.r.errors = c.problem()
-		default:
-			c.Skip()
 		}
 	}
 	return c.End()

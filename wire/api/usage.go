@@ -122,8 +122,6 @@ func (s *scan) usageDetail(name []byte, u *usage, side part) {
 		for name := range s.Members {
 			if string(name) == "ephemeral_1h_input_tokens" {
 				s.count(&u.CacheWrite1h)
-			} else {
-				s.Skip()
 			}
 		}
 	case "reasoning_tokens", "thinking_tokens", "thoughts_tokens":
@@ -140,8 +138,6 @@ func (s *scan) usageDetail(name []byte, u *usage, side part) {
 		s.part(&u.parts[side.or(promptAudio, answerAudio)])
 	case "video_tokens":
 		s.part(&u.parts[side.or(promptVideo, answerVideo)])
-	default:
-		s.Skip()
 	}
 }
 
@@ -163,8 +159,6 @@ func (s *scan) modalities(u *usage) {
 				kind, _ = s.Text()
 			case "tokenCount", "tokens":
 				s.part(&n)
-			default:
-				s.Skip()
 			}
 		}
 		switch string(kind.Raw) {

@@ -67,8 +67,6 @@ func (e *errorObject) read(c *scan, depth int) {
 			e.read(c, depth+1)
 		case "code", "type", "status", "error_type", "status_code", "reason", "error_code", "errcode", "errno":
 			e.detail(string(name), c)
-		default:
-			c.Skip()
 		}
 	}
 }

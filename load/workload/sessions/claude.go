@@ -70,16 +70,10 @@ func (f *claudeFile) line(s *scanner) {
 							written, _ = s.whole()
 						case "output_tokens":
 							out, _ = s.whole()
-						default:
-							s.skip()
 						}
 					})
-				default:
-					s.skip()
 				}
 			})
-		default:
-			s.skip()
 		}
 	})
 	at, err := time.Parse(time.RFC3339Nano, stamp)

@@ -81,16 +81,10 @@ func (t *codexThread) line(s *scanner) {
 							last = s.codexUsage()
 						case "total_token_usage":
 							total = s.codexUsage().total
-						default:
-							s.skip()
 						}
 					})
-				default:
-					s.skip()
 				}
 			})
-		default:
-			s.skip()
 		}
 	})
 	at, err := time.Parse(time.RFC3339Nano, stamp)
@@ -137,8 +131,6 @@ func (s *scanner) codexUsage() (u codexUsage) {
 			u.output, _ = s.whole()
 		case "total_tokens":
 			u.total, _ = s.whole()
-		default:
-			s.skip()
 		}
 	})
 	return u

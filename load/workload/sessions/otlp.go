@@ -48,8 +48,6 @@ func (t *traces) line(s *scanner) {
 			s.array(func() { s.object(t.resource(s)) })
 		case "spans":
 			s.array(func() { t.add(s, readSpan(s)) })
-		default:
-			s.skip()
 		}
 	})
 }
@@ -105,8 +103,6 @@ func readSpan(s *scanner) *genai.Span {
 			sp.End = s.moment()
 		case "attributes":
 			attributes(s, sp)
-		default:
-			s.skip()
 		}
 	})
 	return sp

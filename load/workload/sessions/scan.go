@@ -93,7 +93,7 @@ func (s *scanner) take(c byte) bool {
 	return true
 }
 
-// object reads an object: each is called for every name, and reads its value.
+// object reads an object: each is called for every name, and may read its value.
 // Anything else is an error, null is an empty one.
 func (s *scanner) object(each func(name string)) {
 	if s.null() || !s.take('{') {
@@ -106,7 +106,11 @@ func (s *scanner) object(each func(name string)) {
 	for s.err == nil {
 		name := s.text()
 		if s.take(':') {
-			each(name)
+			s.peek()
+			from := s.where()
+			if each(name); s.where() == from {
+				s.skip()
+			}
 		}
 		if s.err == nil && s.peek() == '}' {
 			s.i++

@@ -144,8 +144,6 @@ func liveLine(s *scanner) (c said) {
 			}
 		case "hash_ids":
 			c.ids = s.ids([]uint64{})
-		default:
-			s.skip()
 		}
 	})
 	at, err := time.Parse(time.RFC3339Nano, stamp)

@@ -34,8 +34,6 @@ func weka(s *scanner) (*Session, error) {
 					r.weka(s, &row)
 				}
 			})
-		default:
-			s.skip()
 		}
 	})
 	switch {
@@ -102,8 +100,6 @@ func readWeka(s *scanner, nested bool) (row wekaRow) {
 				s.fail("a sub-agent in a sub-agent, which the format has not")
 			}
 			s.array(func() { row.nested = append(row.nested, readWeka(s, true)) })
-		default:
-			s.skip()
 		}
 	})
 	if s.err == nil && !row.timed {

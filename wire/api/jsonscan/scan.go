@@ -158,12 +158,20 @@ func (s *Scanner) oddName() []byte {
 }
 
 // Members walks the next value if it is an object: it yields the name of each
-// member, whose value must then be read or skipped. Any other value is skipped.
+// member, whose value is skipped if it is not read then. Any other value is skipped.
 func (s *Scanner) Members(yield func(name []byte) bool) {
 	for ok := s.open('{'); ok; {
 		var name []byte
-		if name, ok = s.member(); ok && !yield(name) {
+		if name, ok = s.member(); !ok {
 			return
+		}
+		s.Peek()
+		from := s.i
+		if !yield(name) {
+			return
+		}
+		if s.i == from {
+			s.Skip()
 		}
 	}
 }
@@ -171,8 +179,13 @@ func (s *Scanner) Members(yield func(name []byte) bool) {
 // Elements walks the next value if it is an array, in the same way.
 func (s *Scanner) Elements(yield func() bool) {
 	for ok := s.open('['); ok && s.Element(); {
+		s.Peek()
+		from := s.i
 		if !yield() {
 			return
+		}
+		if s.i == from {
+			s.Skip()
 		}
 	}
 }
@@ -182,11 +195,9 @@ func (s *Scanner) Skip() {
 	switch c := s.Peek(); c {
 	case '{':
 		for range s.Members {
-			s.Skip()
 		}
 	case '[':
 		for range s.Elements {
-			s.Skip()
 		}
 	case '"':
 		s.str()

@@ -72,3 +72,34 @@ func FuzzScan(f *testing.F) {
 		checkText(t, data)
 	})
 }
+
+// What nobody reads of an object or a list is passed over.
+func TestUnreadValuesAreSkipped(t *testing.T) {
+	var s Scanner
+	s.Reset([]byte(`{"a": {"x": [1, {"y": "z"}]} , "b" : 2, "c":[ 3 , "four", 5 ], "d": null}`))
+	var names []string
+	var b, last int64
+	for name := range s.Members {
+		names = append(names, string(name))
+		switch string(name) {
+		case "b":
+			b, _ = s.Integer()
+		case "c":
+			n := 0
+			for range s.Elements {
+				if n++; n == 3 {
+					last, _ = s.Integer()
+				}
+			}
+		}
+	}
+	if s.Failed() || b != 2 || last != 5 || len(names) != 4 {
+		t.Errorf("%q: %d, %d, failed %t", names, b, last, s.Failed())
+	}
+	s.Reset([]byte(`{"a": {"x": tru}}`))
+	for range s.Members {
+	}
+	if !s.Failed() {
+		t.Error("a wrong value that nobody reads is no error")
+	}
+}
