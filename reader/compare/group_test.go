@@ -213,6 +213,29 @@ func TestPareto(t *testing.T) {
 	}
 }
 
+// junitSuite is a JUnit file as CI systems read it.
+type junitSuite struct {
+	XMLName  xml.Name `xml:"testsuite"`
+	Name     string   `xml:"name,attr"`
+	Tests    int      `xml:"tests,attr"`
+	Failures int      `xml:"failures,attr"`
+	Errors   int      `xml:"errors,attr"`
+	Skipped  int      `xml:"skipped,attr"`
+	Cases    []struct {
+		Name    string      `xml:"name,attr"`
+		Class   string      `xml:"classname,attr"`
+		Failure *junitWords `xml:"failure"`
+		Error   *junitWords `xml:"error"`
+		Skipped *junitWords `xml:"skipped"`
+		Out     string      `xml:"system-out"`
+	} `xml:"testcase"`
+}
+
+type junitWords struct {
+	Message string `xml:"message,attr"`
+	Text    string `xml:",chardata"`
+}
+
 func TestJUnit(t *testing.T) {
 	rng := rand.New(rand.NewPCG(11, 12))
 	gates := mustGates(t, "p50 tpot +5%", "p50 tpot +50%", "p99.9 tpot +5%")
@@ -229,6 +252,9 @@ func TestJUnit(t *testing.T) {
 	}
 	if got.Tests != 4 || got.Failures != 1 || got.Skipped != 1 || got.Errors != 0 || got.Cases[1].Failure == nil || got.Cases[3].Skipped == nil {
 		t.Errorf("%s", b.String())
+	}
+	if c := got.Cases[1]; c.Name != "p50 tpot +5%" || c.Failure != nil && c.Failure.Message != r.Gates[0].Words() || c.Out != r.Gates[0].Words() {
+		t.Errorf("%+v", c)
 	}
 	if strings.Contains(b.String(), "\x1b") {
 		t.Error("a control byte in the file")

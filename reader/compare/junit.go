@@ -5,73 +5,51 @@ import (
 	"fmt"
 	"io"
 	"strings"
+
 	"tokenmeter/base/printable"
 )
-
-type junitSuite struct {
-	XMLName  xml.Name    `xml:"testsuite"`
-	Name     string      `xml:"name,attr"`
-	Tests    int         `xml:"tests,attr"`
-	Failures int         `xml:"failures,attr"`
-	Errors   int         `xml:"errors,attr"`
-	Skipped  int         `xml:"skipped,attr"`
-	Cases    []junitCase `xml:"testcase"`
-}
-
-type junitCase struct {
-	Name    string      `xml:"name,attr"`
-	Class   string      `xml:"classname,attr"`
-	Failure *junitWords `xml:"failure"`
-	Error   *junitWords `xml:"error"`
-	Skipped *junitWords `xml:"skipped"`
-	Out     string      `xml:"system-out,omitempty"`
-}
-
-type junitWords struct {
-	Message string `xml:"message,attr"`
-	Text    string `xml:",chardata"`
-}
 
 // WriteJUnit writes the gates as the test cases of a JUnit file, which CI
 // systems show. A gate without an answer is skipped, or an error where the
 // runs can't be compared.
 func (r *Result) WriteJUnit(w io.Writer) error {
-	suite := junitSuite{Name: "tokenmeter compare"}
-	comparable := junitCase{Name: "comparable", Class: "compare", Out: r.Says}
+	var cases strings.Builder
+	count := map[string]int{}
+	add := func(name, class, state, words, text, out string) {
+		count["tests"]++
+		fmt.Fprintf(&cases, "  <testcase name=\"%s\" classname=\"%s\">\n", xmlText(name), xmlText(class))
+		if state != "" {
+			count[state]++
+			fmt.Fprintf(&cases, "    <%s message=\"%s\">%s</%[1]s>\n", state, xmlText(words), xmlText(text))
+		}
+		if out != "" {
+			fmt.Fprintf(&cases, "    <system-out>%s</system-out>\n", xmlText(out))
+		}
+		cases.WriteString("  </testcase>\n")
+	}
+	state := ""
 	if r.Comparable.Verdict == NotComparableRuns {
-		suite.Errors++
-		comparable.Error = &junitWords{Message: r.Says, Text: r.reasonsText()}
+		state = "error"
 	}
-	suite.Cases = append(suite.Cases, comparable)
+	add("comparable", "compare", state, r.Says, r.reasonsText(), r.Says)
 	for _, g := range r.Gates {
-		c := junitCase{Name: g.Text, Class: "gate." + strings.ReplaceAll(g.Candidate, ".", "_"), Out: g.Words()}
+		name := g.Text
 		if g.Group != nil {
-			c.Name += " (" + *g.Group + ")"
+			name += " (" + *g.Group + ")"
 		}
-		switch g.State {
-		case Broken:
-			suite.Failures++
-			c.Failure = &junitWords{Message: g.Words()}
-		case GateIncomparable:
-			suite.Errors++
-			c.Error = &junitWords{Message: g.Words()}
-		case GateRefused:
-			suite.Skipped++
-			c.Skipped = &junitWords{Message: g.Words()}
-		}
-		suite.Cases = append(suite.Cases, c)
+		state := map[GateState]string{Broken: "failure", GateIncomparable: "error", GateRefused: "skipped"}[g.State]
+		add(name, "gate."+strings.ReplaceAll(g.Candidate, ".", "_"), state, g.Words(), "", g.Words())
 	}
-	suite.Tests = len(suite.Cases)
-	if _, err := io.WriteString(w, xml.Header); err != nil {
-		return err
-	}
-	enc := xml.NewEncoder(printable.LinesWriter(w))
-	enc.Indent("", "  ")
-	if err := enc.Encode(suite); err != nil {
-		return err
-	}
-	_, err := io.WriteString(w, "\n")
+	_, err := fmt.Fprintf(printable.LinesWriter(w), "%s<testsuite name=\"tokenmeter compare\" tests=\"%d\" failures=\"%d\" errors=\"%d\" skipped=\"%d\">\n%s</testsuite>\n",
+		xml.Header, count["tests"], count["failure"], count["error"], count["skipped"], cases.String())
 	return err
+}
+
+// xmlText makes text stay text, in an attribute too.
+func xmlText(text string) string {
+	var b strings.Builder
+	xml.EscapeText(&b, []byte(text)) // a Builder has no errors
+	return b.String()
 }
 
 func (r *Result) reasonsText() string {
