@@ -23,6 +23,7 @@ type EventStream struct {
 	max  int
 	held []byte // of a message that is not whole yet
 	data []byte // of an unwrapped payload
+	kind string // of the event before: the next is mostly of the same
 	err  error
 }
 
@@ -74,9 +75,12 @@ func (f *EventStream) deliver(message []byte, headers int, yield func(Event) err
 	if binary.BigEndian.Uint32(sum) != crc32.ChecksumIEEE(body) {
 		return errors.New("a message does not fit its checksum")
 	}
-	h, err := readHeaders(body[preludeBytes : preludeBytes+headers])
+	h, err := readHeaders(body[preludeBytes:preludeBytes+headers], f.kind)
 	if err != nil {
 		return err
+	}
+	if h.event != "" {
+		f.kind = h.event
 	}
 	e := Event{Name: h.event, Data: f.unwrap(body[preludeBytes+headers:]), Size: len(message)}
 	if h.exception != "" {
@@ -93,6 +97,13 @@ func (f *EventStream) deliver(message []byte, headers int, yield func(Event) err
 func (f *EventStream) unwrap(payload []byte) []byte {
 	if !bytes.HasPrefix(payload, []byte(`{"bytes":`)) {
 		return payload
+	}
+	if text, ok := bytes.CutPrefix(payload, []byte(`{"bytes":"`)); ok { // as it is written, but for blanks
+		text, _, _ = bytes.Cut(text, []byte{'"'})
+		if data, err := base64.StdEncoding.AppendDecode(f.data[:0], text); err == nil {
+			f.data = data
+			return data
+		}
 	}
 	var wrapped struct{ Bytes string }
 	if json.Unmarshal(payload, &wrapped) != nil {
@@ -113,13 +124,14 @@ type messageHeaders struct{ event, exception, code, words string }
 // text (7): true, false, the integers of 1 to 8 bytes, a time, a UUID.
 var fixedWidths = [...]int{0, 0, 1, 2, 4, 8, -1, -1, 8, 16}
 
-func readHeaders(b []byte) (h messageHeaders, err error) {
+// readHeaders reads them; last is what the event is mostly called.
+func readHeaders(b []byte, last string) (h messageHeaders, err error) {
 	for len(b) > 0 {
 		n := int(b[0])
 		if len(b) < n+2 {
 			return h, errShortHeader
 		}
-		name, kind := string(b[1:1+n]), b[1+n]
+		name, kind := b[1:1+n], b[1+n]
 		b = b[n+2:]
 		if int(kind) >= len(fixedWidths) {
 			return h, fmt.Errorf("a message's header has the type %d, which there is not", kind)
@@ -137,9 +149,11 @@ func readHeaders(b []byte) (h messageHeaders, err error) {
 		}
 		value := b[:size]
 		b = b[size:]
-		switch name {
+		switch string(name) {
 		case ":event-type":
-			h.event = string(value)
+			if h.event = last; string(value) != last {
+				h.event = string(value)
+			}
 		case ":exception-type":
 			h.exception = string(value)
 		case ":error-code":

@@ -3,6 +3,9 @@ package framing
 import (
 	"bytes"
 	"compress/gzip"
+	"encoding/base64"
+	"encoding/binary"
+	"hash/crc32"
 	"testing"
 )
 
@@ -80,6 +83,47 @@ func TestFramingAllocatesNothing(t *testing.T) {
 	yield := func(Event) error { return nil }
 	event := []byte("event: delta\nid: 7\n" + benchEvent)
 	many := []byte("data: {\ndata: }\n\n: ping\n\n" + benchEvent)
+	wrapped, _ := base64.StdEncoding.DecodeString(amazonVectors[0].base64)
+	message := append(append([]byte{}, wrapped...), amazonMessage(":event-type", "chunk", `{"bytes":"eyJhIjoxfQ==","p":"abcd"}`)...)
+	for name, c := range map[string]struct {
+		f interface {
+			Feed([]byte, func(Event) error) error
+		}
+		first []byte
+		event []byte
+	}{
+		"event stream": {NewEventStream(0), nil, message},
+		"elements":     {NewElements(0), []byte("["), []byte(`{"a":[1,"}"]},`)},
+	} {
+		f, n := c.f, 0
+		count := func(e Event) error { n++; return nil }
+		if err := f.Feed(c.first, count); err != nil {
+			t.Fatal(err)
+		}
+		run := func() {
+			f.Feed(c.event, count)
+			f.Feed(c.event[:9], count)
+			f.Feed(c.event[9:], count)
+		}
+		run()
+		if got := testing.AllocsPerRun(200, run); got != 0 || n < 400 {
+			t.Errorf("%s: %v allocations for two events, %d events", name, got, n)
+		}
+	}
+	socket := NewWebSocket(0)
+	messages := 0
+	frame := append([]byte{0x81, 11}, `{"a":"b c"}`...)
+	run := func() {
+		for _, p := range [][]byte{frame, frame[:5], frame[5:]} {
+			if err := socket.Feed(p, func(Op, []byte) error { messages++; return nil }); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	run()
+	if got := testing.AllocsPerRun(200, run); got != 0 || messages < 400 {
+		t.Errorf("WebSocket: %v allocations for two messages, %d messages", got, messages)
+	}
 	for name, f := range map[string]Framer{"SSE": NewSSE(0), "lines": NewLines(0)} {
 		run := func() {
 			f.Feed(event, yield)
@@ -92,4 +136,16 @@ func TestFramingAllocatesNothing(t *testing.T) {
 			t.Errorf("%s: %v allocations for four events", name, n)
 		}
 	}
+}
+
+// amazonMessage is a message of Amazon's event stream with one header, a text.
+func amazonMessage(header, value, payload string) []byte {
+	headers := append([]byte{byte(len(header))}, header...)
+	headers = append(headers, 7, byte(len(value)>>8), byte(len(value)))
+	headers = append(headers, value...)
+	m := binary.BigEndian.AppendUint32(nil, uint32(16+len(headers)+len(payload)))
+	m = binary.BigEndian.AppendUint32(m, uint32(len(headers)))
+	m = binary.BigEndian.AppendUint32(m, crc32.ChecksumIEEE(m))
+	m = append(append(m, headers...), payload...)
+	return binary.BigEndian.AppendUint32(m, crc32.ChecksumIEEE(m))
 }
