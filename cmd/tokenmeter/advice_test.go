@@ -20,7 +20,7 @@ import (
 // foreign are flags of other programs that our words may name.
 var foreign = map[string]string{
 	"unix-socket": "curl", "data-raw": "curl", "form-string": "curl", "proxy": "curl",
-	"save-result": "vLLM", "save-detailed": "vLLM", "output-details": "SGLang", "session-key": "vLLM's router", "enable-prompt-tokens-details": "vLLM",
+	"save-result": "vLLM", "save-detailed": "vLLM", "output-details": "SGLang", "session-key": "vLLM's router", "enable-prompt-tokens-details": "vLLM", "enable-per-request-metrics": "vLLM",
 	"use-server-token-count": "AIPerf", "enable-feature": "Prometheus", "enable-metrics": "SGLang", "metrics": "llama.cpp",
 	"base-url": "vLLM", "max-num-seqs": "vLLM", "url": "AIPerf", "target": "GuideLLM",
 	"headers": "other tools' way to give a key, which is hidden too",

@@ -62,7 +62,7 @@ var Providers = []*Provider{
 	{Name: "Anthropic on Bedrock", Hosts: []string{"bedrock-mantle.*.api.aws"}, URL: "https://bedrock-mantle.REGION.api.aws/anthropic", API: "anthropic",
 		Keys: []string{"AWS_BEARER_TOKEN_BEDROCK"}, Reads: "as Anthropic"},
 	{Name: "Mistral", Hosts: []string{"api.mistral.ai"}, URL: "https://api.mistral.ai/v1", Keys: []string{"MISTRAL_API_KEY"},
-		Note: "its Conversations API is not measured: OpenAI has another at that path",
+		Note:  "its Conversations API is not measured: OpenAI has another at that path",
 		Reads: "thinking within a list of contents; usage beside the finish reason"},
 	{Name: "Cohere, compatibility", Hosts: []string{"api.cohere.ai", "api.cohere.com"}, URL: "https://api.cohere.ai/compatibility/v1", Bare: "/compatibility/v1",
 		Keys: []string{"CO_API_KEY", "COHERE_API_KEY"}, Reads: "the usual counts"},
