@@ -151,7 +151,11 @@ func (in *Input) at(offset int64, err error) error {
 func (in *Input) decode(from int64, v any) (end int64, err error) {
 	d := json.NewDecoder(bytes.NewReader(in.data[from:]))
 	err = d.Decode(v)
-	end = from + d.InputOffset()
+	return in.placed(from, from+d.InputOffset(), err)
+}
+
+// placed gives an error of JSON that starts at from its place.
+func (in *Input) placed(from, end int64, err error) (int64, error) {
 	var syntax *json.SyntaxError
 	var kind *json.UnmarshalTypeError
 	switch {
@@ -169,6 +173,10 @@ func (in *Input) decode(from int64, v any) (end int64, err error) {
 
 // whole reads the file as one JSON text.
 func (in *Input) whole(v any) error {
+	if json.Valid(in.data) { // a decoder would copy a file that may be large
+		_, err := in.placed(0, 0, json.Unmarshal(in.data, v))
+		return err
+	}
 	end, err := in.decode(0, v)
 	if err == io.EOF {
 		return in.at(0, errors.New("the file is empty"))
