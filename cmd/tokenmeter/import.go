@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"math"
 	"os"
 	"path/filepath"
 	"time"
@@ -104,12 +105,32 @@ func readImport(path string) (*imports.Input, error) {
 	return imports.NewInput(path, f)
 }
 
-// write reads the requests before it makes a folder: a file that can't be read
-// leaves none behind.
+// span is what is known of the requests of a file when it has been read once.
+type span struct {
+	n            int
+	model        string // of the first
+	fromUS, toUS int64  // of measured requests: the first is due, the last ends; on the run's clock
+	lastUS       int64  // the last of all ends
+}
+
+func (s *span) add(tl *timeline.Timeline) {
+	end := tl.DueUS + tl.CloseUS.Or(0)
+	if s.n++; s.n == 1 {
+		s.model = tl.Model
+	}
+	if tl.Phase.Counts() {
+		s.fromUS, s.toUS = min(s.fromUS, tl.DueUS), max(s.toUS, end)
+	}
+	s.lastUS = max(s.lastUS, end)
+}
+
+// write reads the requests before it makes a folder, so that a file that can't be read
+// leaves none behind, and once more when it writes them: a million of them are more than
+// memory should hold.
 func (c *importCmd) write(a *app, in *imports.Input, from *imports.Importer, beside []*imports.Input) error {
-	var all []*timeline.Timeline
+	all := span{fromUS: math.MaxInt64}
 	m, err := from.Read(in, func(tl *timeline.Timeline) error {
-		all = append(all, tl)
+		all.add(tl)
 		return nil
 	})
 	if part := (*imports.PartError)(nil); errors.As(err, &part) {
@@ -118,10 +139,10 @@ func (c *importCmd) write(a *app, in *imports.Input, from *imports.Importer, bes
 	if err != nil {
 		return &usageError{err}
 	}
-	if len(all) == 0 && m.Told == nil {
+	if all.n == 0 && m.Told == nil {
 		return &usageError{fmt.Errorf("%s holds no request", in.Name)}
 	}
-	samples, err := readBeside(beside, in.ZeroS, all, &m)
+	samples, err := readBeside(beside, in.ZeroS, &all, &m)
 	if err != nil {
 		return &usageError{err}
 	}
@@ -132,22 +153,13 @@ func (c *importCmd) write(a *app, in *imports.Input, from *imports.Importer, bes
 		return &usageError{fmt.Errorf("--objective: %s has figures of a whole run and no request to judge", in.Name)}
 	}
 	m.Target.Model = cmp.Or(c.Model, m.Target.Model)
-	if len(all) > 0 {
-		m.Target.Model = cmp.Or(m.Target.Model, all[0].Model)
-	}
-	for _, tl := range all {
-		tl.Model = cmp.Or(tl.Model, m.Target.Model)
-	}
+	m.Target.Model = cmp.Or(m.Target.Model, all.model)
 	if m.Started.IsZero() {
 		if info, err := os.Stat(in.Name); err == nil {
 			m.Started = info.ModTime().UTC()
 		}
 	}
-	lastUS := int64(0)
-	for _, tl := range all {
-		lastUS = max(lastUS, tl.DueUS+tl.CloseUS.Or(0))
-	}
-	finished := m.Started.Add(time.Duration(lastUS) * time.Microsecond)
+	finished := m.Started.Add(time.Duration(all.lastUS) * time.Microsecond)
 	if m.Told != nil {
 		finished = m.Started.Add(time.Duration(m.Told.Throughput.WindowS.Or(0) * float64(time.Second)))
 	}
@@ -160,9 +172,12 @@ func (c *importCmd) write(a *app, in *imports.Input, from *imports.Importer, bes
 	if err != nil {
 		return err
 	}
-	for _, tl := range all {
-		if err := w.Append(tl); err != nil {
-			return err
+	if all.n > 0 {
+		if _, err := from.Read(in, func(tl *timeline.Timeline) error {
+			tl.Model = cmp.Or(tl.Model, m.Target.Model)
+			return w.Append(tl)
+		}); err != nil {
+			return errors.Join(err, w.Close())
 		}
 	}
 	if err := writeBeside(w, samples); err != nil {
@@ -175,7 +190,7 @@ func (c *importCmd) write(a *app, in *imports.Input, from *imports.Importer, bes
 	if m.Told != nil {
 		a.note("imported the summary of a run of %s into %s", from.Name, w.Dir())
 	} else {
-		a.note("imported %d requests of %s into %s", len(all), from.Name, w.Dir())
+		a.note("imported %d requests of %s into %s", all.n, from.Name, w.Dir())
 	}
 	return a.show(cmp.Or(c.Format, "table"), &sum, w.Dir(), c.NoColor)
 }

@@ -11,23 +11,17 @@ import (
 	"tokenmeter/record/imports"
 	"tokenmeter/record/metric"
 	"tokenmeter/record/run"
-	"tokenmeter/record/timeline"
 	"tokenmeter/wire/scrape"
 )
 
 // readBeside plays readings of servers as if they had been read now, and lays them
 // beside the requests. zeroS is when the run's clock begins, NaN where nothing tells:
 // then it begins with the first reading, and all counts.
-func readBeside(files []*imports.Input, zeroS float64, all []*timeline.Timeline, m *run.Run) ([]metric.ServerSample, error) {
+func readBeside(files []*imports.Input, zeroS float64, all *span, m *run.Run) ([]metric.ServerSample, error) {
 	if len(files) == 0 {
 		return nil, nil
 	}
-	fromUS, toUS := int64(math.MaxInt64), int64(0)
-	for _, tl := range all {
-		if tl.Phase.Counts() {
-			fromUS, toUS = min(fromUS, tl.DueUS), max(toUS, tl.DueUS+tl.CloseUS.Or(0))
-		}
-	}
+	fromUS, toUS := all.fromUS, all.toUS
 	unknown := zeroS != zeroS || fromUS > toUS
 	if unknown {
 		fromUS, toUS = 0, math.MaxInt64

@@ -7,10 +7,9 @@ import (
 
 	"tokenmeter/record/imports"
 	"tokenmeter/record/run"
-	"tokenmeter/record/timeline"
 )
 
-func readBeside(files []*imports.Input, _ float64, _ []*timeline.Timeline, _ *run.Run) ([]struct{}, error) {
+func readBeside(files []*imports.Input, _ float64, _ *span, _ *run.Run) ([]struct{}, error) {
 	if len(files) > 0 {
 		return nil, fmt.Errorf("%s: this build can't lay readings beside requests (tag lean); build without the tag: go build ./cmd/tokenmeter", files[0].Name)
 	}

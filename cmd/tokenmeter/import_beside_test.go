@@ -23,8 +23,8 @@ func readingsBeside(t *testing.T, names ...string) *metric.ServerMetrics {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var all []*timeline.Timeline
-	m, err := imports.Recognise(in.Head()).Read(in, func(tl *timeline.Timeline) error { all = append(all, tl); return nil })
+	all := span{fromUS: math.MaxInt64}
+	m, err := imports.Recognise(in.Head()).Read(in, func(tl *timeline.Timeline) error { all.add(tl); return nil })
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -36,7 +36,7 @@ func readingsBeside(t *testing.T, names ...string) *metric.ServerMetrics {
 		}
 		beside = append(beside, b)
 	}
-	if _, err := readBeside(beside, in.ZeroS, all, &m); err != nil {
+	if _, err := readBeside(beside, in.ZeroS, &all, &m); err != nil {
 		t.Fatal(err)
 	}
 	return m.ServerMetrics

@@ -5,12 +5,15 @@ package imports
 
 import (
 	"bytes"
+	"compress/gzip"
+	"encoding/binary"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"math"
 	"strings"
+	"unicode/utf16"
 
 	"tokenmeter/base/limitio"
 	"tokenmeter/record/run"
@@ -95,13 +98,37 @@ type Input struct {
 	data  []byte
 }
 
-// NewInput reads a file of at most MostBytes.
+// NewInput reads a file of at most MostBytes, also one that gzip packed or that is
+// written in UTF-16, as some shells do.
 func NewInput(name string, r io.Reader) (*Input, error) {
 	data, err := limitio.All(r, MostBytes)
+	if err == nil && bytes.HasPrefix(data, []byte{0x1f, 0x8b}) {
+		var packed *gzip.Reader
+		if packed, err = gzip.NewReader(bytes.NewReader(data)); err == nil {
+			data, err = limitio.All(packed, MostBytes)
+		}
+	}
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", name, err)
 	}
-	return &Input{Name: name, ZeroS: math.NaN(), data: bytes.TrimPrefix(data, []byte("\ufeff"))}, nil
+	return &Input{Name: name, ZeroS: math.NaN(), data: bytes.TrimPrefix(plain(data), []byte("\ufeff"))}, nil
+}
+
+// plain is the text in UTF-8 of one that begins with UTF-16's mark of its order.
+func plain(data []byte) []byte {
+	var order binary.ByteOrder = binary.LittleEndian
+	switch {
+	case bytes.HasPrefix(data, []byte{0xff, 0xfe}):
+	case bytes.HasPrefix(data, []byte{0xfe, 0xff}):
+		order = binary.BigEndian
+	default:
+		return data
+	}
+	units := make([]uint16, len(data)/2)
+	for i := range units {
+		units[i] = order.Uint16(data[2*i:])
+	}
+	return []byte(string(utf16.Decode(units)))
 }
 
 // Head is the start of the file, to recognise it by.

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 
 	"tokenmeter/record/timeline"
 )
@@ -84,7 +85,7 @@ func emit(in *Input, requests []*request, add func(*timeline.Timeline) error) er
 		if err != nil {
 			return in.at(r.at, err)
 		}
-		tl.Request = int64(i)
+		tl.Request, requests[i] = int64(i), nil
 		if err := add(tl); err != nil {
 			return err
 		}
@@ -96,10 +97,11 @@ func emit(in *Input, requests []*request, add func(*timeline.Timeline) error) er
 // first and the last token, and says that it knows no more.
 func (r *request) timeline(zero float64) (*timeline.Timeline, error) {
 	tl := timeline.New()
-	tl.ID, tl.Session, tl.Turn, tl.Worker, tl.Model = r.id, r.session, r.turn, r.worker, r.model
+	r.failure = cut(r.failure)
+	tl.ID, tl.Session, tl.Turn, tl.Worker, tl.Model = cut(r.id), cut(r.session), r.turn, r.worker, cut(r.model)
 	tl.DueUS, tl.StartUS, tl.Attempts = us(r.due-zero), us(r.start-zero), 1
 	tl.Streamed, tl.Asked = r.streamed, r.streamed
-	tl.HTTPStatus, tl.FinishReason, tl.Requested = r.status, r.finish, r.asked
+	tl.HTTPStatus, tl.FinishReason, tl.Requested = r.status, cut(r.finish), r.asked
 	tl.Usage.Input, tl.Usage.Cached, tl.Usage.Output, tl.Usage.Reasoning = r.input, r.cached, r.output, r.reasoning
 	tl.Tokenized = r.tokenized
 	if r.warmup {
@@ -162,6 +164,17 @@ func (r *request) timeline(zero float64) (*timeline.Timeline, error) {
 		tl.Outcome = timeline.OK
 	}
 	return tl, nil
+}
+
+// mostWords is how much is kept of a text: an answer may stand where an error should.
+const mostWords = 1000
+
+// cut keeps the start of a text, without the rest of the file behind it.
+func cut(text string) string {
+	if len(text) <= mostWords {
+		return text
+	}
+	return strings.ToValidUTF8(strings.Clone(text[:mostWords]), "") + "…"
 }
 
 // outcomeOf is the class of a failure of which only the status is known.

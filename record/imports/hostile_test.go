@@ -1,0 +1,122 @@
+package imports
+
+import (
+	"bytes"
+	"compress/gzip"
+	"encoding/binary"
+	"fmt"
+	"strings"
+	"testing"
+	"unicode/utf16"
+
+	"tokenmeter/record/timeline"
+)
+
+// small are files of each tool that hold little more than what is needed.
+var small = map[string]string{
+	"aiperf":           `{"metadata":{"request_start_ns":1000000000,"benchmark_phase":"profiling"},"metrics":{"request_latency":{"value":1000,"unit":"ms"},"time_to_first_token":{"value":100,"unit":"ms"}}}`,
+	"vllm":             `{"ttfts":[0.1],"itls":[[0.1,0.1]],"input_lens":[1],"output_lens":[3],"start_times":[1],"request_rate":2}`,
+	"guidellm":         `{"benchmarks":[{"start_time":1,"requests":{"successful":[{"request_start_time":1,"request_end_time":2,"info":{"timings":{"request_start":1,"first_iteration":1.5,"last_iteration":2,"request_end":2}}}]}}]}`,
+	"inference-perf":   `[{"start_time":5,"end_time":6,"info":{"output_token_times":[5.5,5.8]}}]`,
+	"llmeter":          `{"response_text":"x","time_to_first_token":0.1,"time_to_last_token":0.5,"request_time":"2026-03-01T00:00:00Z"}`,
+	"genai-perf":       `{"experiments":[{"requests":[{"timestamp":1000000000,"response_timestamps":[1100000000,1200000000]}]}]}`,
+	"llama-bench":      `[{"n_prompt":5,"n_gen":0,"n_depth":1,"test_time":"2025-04-24T11:59:33Z","samples_ns":[1000,2000]}]`,
+	"mlperf-endpoints": `{"n_samples_issued":3,"n_samples_completed":3,"duration_ns":5000000000,"ttft":{"avg":3}}`,
+	"inferencex":       `{"infmax_model_prefix":"a","conc":1,"mean_ttft":0.5}`,
+	"llm-d":            "version: 0.2.1\nresults: {request_performance: {aggregate: {requests: {total: 5}}}}\n",
+	"csv":              "start_s,ttft_ms,e2e_ms\n1,100,500\n",
+}
+
+func readSmall(t *testing.T, name, file string) (n int, err error) {
+	t.Helper()
+	m, err := ByName(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	in, err := NewInput("f", strings.NewReader(file))
+	if err != nil {
+		return 0, err
+	}
+	r, err := m.Read(in, func(tl *timeline.Timeline) error {
+		n++
+		if tl.DueUS < 0 || tl.CloseUS.Or(0) < 0 {
+			t.Errorf("%s: due %d, closed %d", name, tl.DueUS, tl.CloseUS.Or(0))
+		}
+		return nil
+	})
+	if r.Told != nil {
+		n++
+	}
+	return n, err
+}
+
+func inUTF16(text string, order binary.ByteOrder) string {
+	units := utf16.Encode([]rune("\ufeff" + text))
+	data := make([]byte, 2*len(units))
+	for i, u := range units {
+		order.PutUint16(data[2*i:], u)
+	}
+	return string(data)
+}
+
+// The same file packed, in other codes or behind a mark is the same file.
+func TestFilesInOtherWrappings(t *testing.T) {
+	for name, file := range small {
+		want, err := readSmall(t, name, file)
+		if err != nil || want == 0 {
+			t.Errorf("%s: %d, %v", name, want, err)
+			continue
+		}
+		var packed bytes.Buffer
+		z := gzip.NewWriter(&packed)
+		_, _ = z.Write([]byte(file))
+		z.Close()
+		for how, same := range map[string]string{"gzip": packed.String(), "a mark": "\ufeff" + file, "UTF-16": inUTF16(file, binary.LittleEndian), "UTF-16, big": inUTF16(file, binary.BigEndian)} {
+			if n, err := readSmall(t, name, same); err != nil || n != want {
+				t.Errorf("%s, %s: %d of %d, %v", name, how, n, want, err)
+			}
+		}
+		if _, err := readSmall(t, name, packed.String()[:packed.Len()/2]); err == nil {
+			t.Errorf("%s: half of a packed file is read", name)
+		}
+	}
+}
+
+// A file that was cut off, or is bent, ends in an error with its place, or is read as far
+// as its format lets it be; it never crashes, and time never runs backwards.
+func TestBentFiles(t *testing.T) {
+	for name, file := range small {
+		for i := range len(file) {
+			if _, err := readSmall(t, name, file[:i]); err != nil && !strings.HasPrefix(err.Error(), "f") {
+				t.Fatalf("%s cut at %d: %v", name, i, err)
+			}
+		}
+		for how, bent := range map[string]string{
+			"numbers as texts": strings.NewReplacer(":1", `:"1"`, "[0", `["0"`, ":5", `:"5"`, ": 5", `: "x"`, "1,100", "1,x").Replace(file),
+			"NaN":              strings.NewReplacer("0.1", "NaN", "1000", "NaN", ": 5", ": .nan", "100", "NaN").Replace(file),
+			"huge":             strings.NewReplacer("0.1", "1e308", "1000", "1e308", ": 5", ": 1e308", ",100", ",1e308").Replace(file),
+			"negative":         strings.NewReplacer("0.1", "-0.1", ":1", ":-1", ": 5", ": -5", "\n1,", "\n-1,").Replace(file),
+			"twice":            strings.NewReplacer(`"value":`, `"value":7,"value":`, `"ttfts":`, `"ttfts":[5],"ttfts":`).Replace(file),
+			"deep":             strings.Replace(file, "[", strings.Repeat("[", 20000), 1),
+		} {
+			if _, err := readSmall(t, name, bent); err != nil && !strings.HasPrefix(err.Error(), "f:") {
+				t.Errorf("%s, %s: the error has no place: %v", name, how, err)
+			}
+		}
+	}
+}
+
+// An answer may stand where an error should: of a text no more is kept than tells.
+func TestLongTextsAreCut(t *testing.T) {
+	long := strings.Repeat("é", 5000)
+	var got *timeline.Timeline
+	in, _ := NewInput("f", strings.NewReader(fmt.Sprintf("start_s,e2e_ms,error,id,model\n1,2,%s,%s,%s\n", long, long, long)))
+	if _, err := readCSV(in, func(tl *timeline.Timeline) error { got = tl; return nil }); err != nil {
+		t.Fatal(err)
+	}
+	for _, text := range []string{got.Error.Message, got.ID, got.Model} {
+		if len(text) < mostWords || len(text) > mostWords+len("…") || strings.Trim(text, "é") != "…" {
+			t.Errorf("%d bytes are kept: %.20s", len(text), text)
+		}
+	}
+}
