@@ -45,9 +45,9 @@ type aiperfReader struct {
 	user, e2eTPS, prefill, effective stat.Sample
 	chunkGaps                        stat.Ints
 	ok, failed, good                 int64
-	in, out                          int64
-	noInput, uncounted, standIn      int64
+	in, noInput                      int64
 	span, phase                      timeline.Span // of successes; of all requests, until each had returned
+	answers
 }
 
 func (r *aiperfReader) add(tl *timeline.Timeline) {
@@ -82,13 +82,7 @@ func (r *aiperfReader) add(tl *timeline.Timeline) {
 	if r.native {
 		n, exact, known = c.n, true, true
 	}
-	switch {
-	case !known:
-		r.uncounted++
-	case !exact:
-		r.standIn++
-	}
-	r.out += n
+	r.count(n, exact, known)
 	in, hasIn := tl.Usage.Input.Get()
 	if !hasIn {
 		r.noInput++

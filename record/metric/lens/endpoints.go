@@ -22,10 +22,10 @@ var mlperfEndpoints = lens{
 }
 
 type endpointsReader struct {
-	ttft, latency, tpot         stat.Sample
-	completed, failed, out      int64
-	uncounted, several, standIn int64
-	span                        timeline.Span
+	ttft, latency, tpot        stat.Sample
+	completed, failed, several int64
+	span                       timeline.Span
+	answers
 }
 
 func (r *endpointsReader) add(tl *timeline.Timeline) {
@@ -37,14 +37,7 @@ func (r *endpointsReader) add(tl *timeline.Timeline) {
 		r.failed++
 		return
 	}
-	n, exact, known := tokenizer(tl)
-	switch {
-	case !known:
-		r.uncounted++
-	case !exact:
-		r.standIn++
-	}
-	r.out += n
+	n, known := r.tokenized(tl)
 	c := read(tl, hasToken, nil)
 	if c.n == 0 {
 		return
@@ -69,10 +62,7 @@ func (r *endpointsReader) report(t *table) {
 	t.row("n_samples_failed", "requests", whole(r.failed), "requests.failed", "a cut stream is no failure")
 	t.row("duration_ns", "ns", nanoseconds(r.span.Length()), "", "first issue to the last completion, failures included")
 	t.row("qps", "requests/s", ratio(float64(r.completed), d), "requests_per_s", "failures count too; with Poisson arrivals it is (completed − 1) / (first issue to the end of the last issued) instead")
-	output, why := opt{}, noCount
-	if r.uncounted == 0 {
-		output, why = ratio(float64(r.out), d), "over another window"
-	}
+	output, why := r.rate(d, "over another window")
 	t.row("tps", "tokens/s", output, "success_output_tps", why)
 	figures := func(name string, s sample, ours, why string) {
 		t.row(name+".avg", "ns", mean(s), withStat(ours, "mean"), why)

@@ -23,9 +23,9 @@ var genaiPerf = lens{
 
 type genaiPerfReader struct {
 	ttft, latency, itl, perUser stat.Sample
-	all, out                    int64
-	uncounted, standIn          int64
+	all                         int64
 	span                        timeline.Span
+	answers
 }
 
 func (r *genaiPerfReader) add(tl *timeline.Timeline) {
@@ -42,14 +42,7 @@ func (r *genaiPerfReader) add(tl *timeline.Timeline) {
 	}
 	latency := since(start, end)
 	r.latency.Add(latency)
-	n, exact, known := tokenizer(tl)
-	switch {
-	case !known:
-		r.uncounted++
-	case !exact:
-		r.standIn++
-	}
-	r.out += n
+	n, known := r.tokenized(tl)
 	if known && latency > 0 {
 		r.perUser.Add(float64(n) * 1000 / latency)
 	}
@@ -66,10 +59,7 @@ func (r *genaiPerfReader) add(tl *timeline.Timeline) {
 func (r *genaiPerfReader) report(t *table) {
 	d := r.span.Seconds()
 	t.row("request_throughput", "requests/s", ratio(float64(r.all), d), "achieved_per_s|requests_per_s", "failed and empty requests count too")
-	output, why := opt{}, noCount
-	if r.uncounted == 0 {
-		output, why = ratio(float64(r.out), d), "successes only, over another window"
-	}
+	output, why := r.rate(d, "successes only, over another window")
 	t.row("output_token_throughput", "tokens/s", output, "success_output_tps", why)
 	avgAndPercentiles(t, "time_to_first_token", &r.ttft, "ttfo_ms", "does not see reasoning: it is our TTFO, from the send")
 	avgAndPercentiles(t, "request_latency", &r.latency, "e2e_ms", "starts at the send")

@@ -27,8 +27,8 @@ type inferencePerfReader struct {
 	itl                        stat.Ints
 	unknownPerChunk            int64
 	successes, failures, good  int64
-	out, uncounted, standIn    int64
 	span                       timeline.Span
+	answers
 }
 
 func (r *inferencePerfReader) add(tl *timeline.Timeline) {
@@ -46,13 +46,7 @@ func (r *inferencePerfReader) add(tl *timeline.Timeline) {
 			n, known = 0, false
 		}
 	}
-	switch {
-	case !known:
-		r.uncounted++
-	case !exact:
-		r.standIn++
-	}
-	r.out += n
+	r.count(n, exact, known)
 	latency := since(start, closeUS(tl))
 	r.latency.Add(latency / 1000)
 	switch {
@@ -131,10 +125,7 @@ func (r *inferencePerfReader) report(t *table) {
 	t.row("successes.count", "requests", whole(r.successes), "requests.ok", "an error inside a stream, a cut stream and an empty answer are successes")
 	t.row("failures.count", "requests", whole(r.failures), "requests.failed", "the same")
 	t.row("throughput.requests_per_sec", "requests/s", ratio(float64(r.successes), d), "requests_per_s", "another window, another notion of success")
-	output, why := opt{}, noCount
-	if r.uncounted == 0 {
-		output, why = ratio(float64(r.out), d), "successes only, over another window"
-	}
+	output, why := r.rate(d, "successes only, over another window")
 	t.row("throughput.output_tokens_per_sec", "tokens/s", output, "success_output_tps", why)
 	good, why := opt{}, noLimit
 	if r.limits.any() {

@@ -20,10 +20,10 @@ var llmperf = lens{
 }
 
 type llmperfReader struct {
-	itl, ttft, e2e, speed   stat.Sample
-	completed, failed       int64
-	out, uncounted, standIn int64
-	span                    timeline.Span
+	itl, ttft, e2e, speed stat.Sample
+	completed, failed     int64
+	span                  timeline.Span
+	answers
 }
 
 func (r *llmperfReader) add(tl *timeline.Timeline) {
@@ -36,14 +36,7 @@ func (r *llmperfReader) add(tl *timeline.Timeline) {
 	r.completed++
 	e2e := since(start, closeUS(tl)) / 1000
 	r.e2e.Add(e2e)
-	n, exact, known := tokenizer(tl)
-	switch {
-	case !known:
-		r.uncounted++
-	case !exact:
-		r.standIn++
-	}
-	r.out += n
+	n, known := r.tokenized(tl)
 	if known && e2e > 0 {
 		r.speed.Add(float64(n) / e2e)
 	}
@@ -72,11 +65,7 @@ func (r *llmperfReader) report(t *table) {
 	quantiles("ttft_s", "s", &r.ttft, "ttft_ms", "does not see reasoning or tool calls; starts at the send")
 	quantiles("end_to_end_latency_s", "s", &r.e2e, "e2e_ms", "ends with the stream, not with the last token")
 	quantiles("request_output_throughput_token_per_s", "tokens/s", &r.speed, "e2e_tps", "ends with the stream")
-	output, why := opt{}, noCount
-	if r.uncounted == 0 {
-		output = ratio(float64(r.out), d)
-		why = "its window also includes building its clients, which this record cannot know"
-	}
+	output, why := r.rate(d, "its window also includes building its clients, which this record cannot know")
 	t.row("results_mean_output_throughput_token_per_s", "tokens/s", output, "success_output_tps", why)
 	perMin := opt{}
 	if rate, ok := ratio(float64(r.completed), d).Get(); ok {

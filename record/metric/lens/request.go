@@ -119,6 +119,40 @@ func tokenizer(tl *timeline.Timeline) (n int64, exact, ok bool) {
 	return n, false, ok
 }
 
+// answers counts the tokens of a tool that tokenises every answer again.
+type answers struct {
+	out       int64
+	uncounted int64 // answers that nobody counted
+	standIn   int64 // answers counted by the server in the tool's place
+}
+
+// tokenized adds an answer, and returns its tokens; known is false where nobody
+// counted them.
+func (a *answers) tokenized(tl *timeline.Timeline) (n int64, known bool) {
+	n, exact, known := tokenizer(tl)
+	a.count(n, exact, known)
+	return n, known
+}
+
+func (a *answers) count(n int64, exact, known bool) {
+	switch {
+	case !known:
+		a.uncounted++
+	case !exact:
+		a.standIn++
+	}
+	a.out += n
+}
+
+// rate is the tokens of all answers over a time in seconds, and why it differs from
+// ours: nothing, for want of a count, where one was not counted.
+func (a *answers) rate(seconds float64, differs string) (rate opt, why string) {
+	if a.uncounted > 0 {
+		return opt{}, noCount
+	}
+	return ratio(float64(a.out), seconds), differs
+}
+
 const (
 	noCount    = "needs the answer's tokens: no usage came, and the record has no text to tokenise again (--tokenizer)"
 	needsFirst = "needs the tokens of the first chunk: several came in one"
