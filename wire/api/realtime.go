@@ -31,8 +31,11 @@ var Realtime = &API{
 // them. Text is asked for; further fields are of the response. A conversation that goes
 // on needs its new items only.
 func createRealtime(r *Request, previous string) (Call, error) {
-	if r.hasTools() {
+	switch {
+	case r.hasTools():
 		return Call{}, errNoTools
+	case r.hasVideos():
+		return Call{}, errNoVideos
 	}
 	var out realtimeMessages
 	if previous == "" && r.sound() != nil {

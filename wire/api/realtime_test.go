@@ -42,6 +42,9 @@ func TestRealtimeRequest(t *testing.T) {
 	if _, err := Realtime.Create(&Request{Messages: []Message{{Role: "tool", ToolCallID: "c"}}}, ""); err == nil {
 		t.Error("a tool's message was taken")
 	}
+	if _, err := Realtime.Create(&Request{Messages: []Message{{Role: "user", Images: []Image{{MIME: "video/mp4"}}}}}, ""); err == nil {
+		t.Error("a video was taken")
+	}
 }
 
 // realtimeOf plays messages of a WebSocket.
