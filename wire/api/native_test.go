@@ -131,6 +131,8 @@ data:{"index":3,"token":{"id":2,"text":"</s>","logprob":-0.1,"special":true},"ge
 			`{"type":"response.output_text.delta","delta":"a"}`,
 			`{"type":"response.failed","response":{"status":"failed","error":{"code":"server_error","message":"it broke"}}}`),
 			timeline.StreamError, "text error", "", `{}`, "a", "it broke (code server_error)"},
+		{"Responses, cancelled", "openai-responses", "text/event-stream", typed(`{"type":"response.cancelled","response":{"status":"cancelled","usage":null}}`),
+			timeline.StreamError, "error", "", `{}`, "", "the response was cancelled"},
 		{"Responses, failed without words", "openai-responses", "text/event-stream", typed(`{"type":"response.failed","response":{"status":"failed","error":null}}`),
 			timeline.StreamError, "error", "", `{}`, "", "the response failed"},
 		{"Responses, error", "openai-responses", "text/event-stream", typed(`{"type":"error","code":"rate_limit","message":"slow down","param":null}`),

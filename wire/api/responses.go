@@ -185,7 +185,7 @@ func (d *responsesDecoder) structure() (otherwise timeline.Kind, last bool) {
 		}
 		d.finish()
 		return timeline.Finish, true
-	case "response.failed":
+	case "response.failed", "response.cancelled":
 		return d.failed(), true
 	case "keepalive":
 		return timeline.Ping, false
