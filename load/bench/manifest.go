@@ -6,6 +6,7 @@ import (
 
 	"tokenmeter/load/machine"
 	"tokenmeter/load/workload"
+	"tokenmeter/record/metric"
 	"tokenmeter/record/run"
 	"tokenmeter/record/timeline"
 	"tokenmeter/wire/client"
@@ -29,7 +30,7 @@ func (r *runner) manifest(ready found) run.Run {
 			Name: info.Name, Classes: info.Classes, SegmentS: info.SegmentS, TaskDeadlineS: seconds(info.Deadline), Readers: p.Readers},
 		Pricing:   p.Pricing,
 		Hardware:  p.Hardware,
-		RTT:       p.RTT,
+		RTT:       r.rtt(),
 		AllowLowN: p.AllowLowN, AllowISLDrift: p.AllowISLDrift, Noticed: r.log.warnings(),
 	}
 	if p.Tokenizer != nil {
@@ -40,6 +41,16 @@ func (r *runner) manifest(ready found) run.Run {
 		m.Objectives = append(m.Objectives, o.Text)
 	}
 	return m
+}
+
+// rtt is what was asked for, with what connecting ahead of the requests took.
+func (r *runner) rtt() *metric.RTT {
+	if r.plan.RTT == nil {
+		return nil
+	}
+	asked := *r.plan.RTT
+	asked.ConnectMS = r.connectMS
+	return &asked
 }
 
 // environment is read once: it describes the start.

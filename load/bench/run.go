@@ -196,7 +196,14 @@ func (r *runner) preconnect(ctx context.Context) {
 	}
 	some, stop := context.WithTimeout(ctx, preconnectTime)
 	defer stop()
-	_, _ = r.do.Preconnect(some, min(n, preconnectMost)) // the run will show what is wrong
+	ask := r.plan.RTT != nil && !r.plan.RTT.GivenMS.OK()
+	if ask {
+		n++ // so that one is opened, though calibration has left one for each stream
+	}
+	_, us, _ := r.do.Preconnect(some, min(n, preconnectMost)) // the run will show what is wrong
+	if shortest, ok := us.Get(); ok && ask {
+		r.connectMS = timeline.Some(float64(shortest) / 1e3)
+	}
 }
 
 const (

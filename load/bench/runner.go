@@ -20,8 +20,8 @@ import (
 // doer sends requests; *client.Client is one.
 type doer interface {
 	Do(ctx context.Context, req *api.Request, tl *timeline.Timeline)
-	// Preconnect opens connections until n are idle.
-	Preconnect(ctx context.Context, n int) (int, error)
+	// Preconnect opens connections until n are idle, and tells the shortest connect in µs.
+	Preconnect(ctx context.Context, n int) (int, timeline.Opt[int64], error)
 	// EndSession is told that a session or task sends nothing more.
 	EndSession(id string)
 }
@@ -56,6 +56,8 @@ type runner struct {
 	keepText bool                       // the user wants the answers in the record
 	writer   atomic.Pointer[run.Writer] // for captures
 	env      *machine.Environment
+
+	connectMS timeline.Opt[float64] // the shortest connect ahead of the requests
 }
 
 // phase is a stretch of the run: the warm-up, or the measuring.

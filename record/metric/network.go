@@ -12,6 +12,9 @@ type RTT struct {
 	// GivenMS is the round trip to the server as the user knows it; null: the shortest
 	// TCP connect of the run is taken.
 	GivenMS timeline.Opt[float64] `json:"given_ms"`
+	// ConnectMS is the shortest TCP connect of the connections that were opened ahead of
+	// the requests, which then have none of their own; null: none was, or nobody asked.
+	ConnectMS timeline.Opt[float64] `json:"connect_ms"`
 }
 
 // Network is what the way to the server adds to TTFT. It stands beside ttft_ms, which
@@ -19,7 +22,7 @@ type RTT struct {
 type Network struct {
 	RTTMS    timeline.Opt[float64] `json:"rtt_ms"`   // null where no connect was measured and none was given
 	Source   string                `json:"source"`   // given | connect; empty: RTTMS is null
-	Connects int64                 `json:"connects"` // that were measured, warm-up included
+	Connects int64                 `json:"connects"` // that were measured, warm-up included; those opened ahead count as one
 	// TTFTMS is service_ttft_ms (from the request written: no connecting, no wait of our
 	// own) less one round trip: half for the request, half for the token. Null without
 	// a round trip, or where it is longer than the shortest TTFT.
@@ -50,14 +53,18 @@ func (s *Summary) WithRTT(asked *RTT, f *Facts) {
 	if asked == nil {
 		return
 	}
-	n := &Network{Connects: f.connects.n}
+	seen := f.connects
+	if ms, ok := asked.ConnectMS.Get(); ok {
+		seen.merge(connects{1, microseconds(ms)})
+	}
+	n := &Network{Connects: seen.n}
 	s.Network = n
 	switch {
 	case asked.GivenMS.OK():
 		n.RTTMS, n.Source = asked.GivenMS, "given"
-	case f.connects.n > 0:
+	case seen.n > 0:
 		// What lengthens a handshake (a busy machine, a lost packet) never shortens it.
-		n.RTTMS, n.Source = timeline.Some(float64(f.connects.leastUS)/1e3), "connect"
+		n.RTTMS, n.Source = timeline.Some(float64(seen.leastUS)/1e3), "connect"
 	default:
 		return
 	}

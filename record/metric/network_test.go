@@ -35,6 +35,8 @@ func TestNetwork(t *testing.T) {
 		"from the warm-up's connects": {warm, &RTT{}, 7, 193, "connect", false},
 		"given":                       {warm, &RTT{GivenMS: timeline.Some(20.0)}, 20, 180, "given", false},
 		"none measured":               {reused, &RTT{}, math.NaN(), math.NaN(), "", false},
+		"ahead of the requests":       {reused, &RTT{ConnectMS: timeline.Some(5.0)}, 5, 195, "connect", false},
+		"ahead, and the warm-up's":    {warm, &RTT{ConnectMS: timeline.Some(8.0)}, 7, 193, "connect", false},
 		"given, none measured":        {reused, &RTT{GivenMS: timeline.Some(0.0)}, 0, 200, "given", false},
 		"longer than TTFT":            {reused, &RTT{GivenMS: timeline.Some(100.5)}, 100.5, math.NaN(), "given", true},
 	} {

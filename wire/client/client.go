@@ -11,6 +11,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"math"
 	"net"
 	"net/http"
 	"net/url"
@@ -220,34 +221,43 @@ func (c *Client) Redactor() *secret.Redactor { return c.redact }
 func (c *Client) newID() string { return c.idPrefix + strconv.FormatInt(c.ids.Add(1), 10) }
 
 // Preconnect opens connections until n wait in the pool, so that no request
-// pays for connecting. It returns how many wait, and why not all.
-func (c *Client) Preconnect(ctx context.Context, n int) (int, error) {
+// pays for connecting. It returns how many wait, how many µs the shortest TCP connect
+// took (empty: none was opened), and why not all wait.
+func (c *Client) Preconnect(ctx context.Context, n int) (int, timeline.Opt[int64], error) {
+	var shortest timeline.Opt[int64]
 	const atOnce = 16
 	if c.h2 != nil || c.target.ws {
-		return 0, nil // one connection carries many requests, or is opened with a session's first
+		return 0, shortest, nil // one connection carries many requests, or is opened with a session's first
 	}
 	missing := n - c.pool.size()
 	if missing <= 0 {
-		return c.pool.size(), nil
+		return c.pool.size(), shortest, nil
 	}
-	results := make(chan *failure, missing)
+	type result struct {
+		us timeline.Opt[int64]
+		*failure
+	}
+	results := make(chan result, missing)
 	slots := make(chan struct{}, atOnce)
 	for range missing {
 		go func() {
 			slots <- struct{}{}
 			defer func() { <-slots }()
-			cn, _, f := c.dial(ctx)
+			cn, took, f := c.dial(ctx)
 			if f == nil {
 				c.pool.put(cn)
 			}
-			results <- f
+			results <- result{took.connect, f}
 		}()
 	}
 	var first error
 	for range missing {
-		if f := <-results; f != nil && first == nil {
-			first = &Error{Class: f.class, Message: c.redact.String(f.msg)}
+		switch r := <-results; {
+		case r.failure != nil && first == nil:
+			first = &Error{Class: r.class, Message: c.redact.String(r.msg)}
+		case r.failure == nil && r.us.OK() && r.us.Or(0) <= shortest.Or(math.MaxInt64):
+			shortest = r.us
 		}
 	}
-	return c.pool.size(), first
+	return c.pool.size(), shortest, first
 }

@@ -422,10 +422,11 @@ func TestPreconnect(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := &fake{serve: play(b1...)}
 		c := pipeClient(t, f, nil)
-		n, err := c.Preconnect(t.Context(), 5)
+		n, us, err := c.Preconnect(t.Context(), 5)
 		if err != nil || n != 5 {
 			t.Fatalf("%d connections, %v", n, err)
 		}
+		want(t, "the shortest connect, in virtual time", us, timeline.Some(int64(0)))
 		tl := send(t.Context(), c)
 		want(t, "connections", f.dialled, 5)
 		want(t, "reused", tl.Reused, timeline.Some(false))

@@ -324,7 +324,7 @@ func TestB50TLS(t *testing.T) {
 
 	// A connection that waits has unread session tickets and is still good.
 	c2 := socketClient(t, url, func(c *Config) { c.TLS = &tls.Config{RootCAs: roots} })
-	if n, err := c2.Preconnect(t.Context(), 1); n != 1 || err != nil {
+	if n, us, err := c2.Preconnect(t.Context(), 1); n != 1 || err != nil || !us.OK() {
 		t.Fatal(n, err)
 	}
 	time.Sleep(20 * time.Millisecond)

@@ -86,7 +86,7 @@ func TestStartManyAndCancel(t *testing.T) {
 			return play("0s "+whole("200 OK", "text/event-stream", tok("w")+fin+done))(f, c, r)
 		}})
 		c := socketClient(t, "http://"+l.Addr().String(), in(form))
-		if n, err := c.Preconnect(t.Context(), 20); n != 20 || err != nil {
+		if n, _, err := c.Preconnect(t.Context(), 20); n != 20 || err != nil {
 			t.Fatal(n, err)
 		}
 		ctx, cancel := context.WithCancelCause(t.Context())
