@@ -17,7 +17,11 @@ func Find(paths []string, also func(name string) bool) (found []string, err erro
 	var unread []error
 	known := map[string]bool{}
 	for _, path := range paths {
-		if _, err := os.Stat(path); err != nil {
+		info, err := os.Stat(path)
+		if err == nil && !info.IsDir() && !info.Mode().IsRegular() {
+			err = errDevice{}
+		}
+		if err != nil {
 			if inner := (*fs.PathError)(nil); errors.As(err, &inner) {
 				err = inner.Err
 			}
@@ -37,6 +41,12 @@ func Find(paths []string, also func(name string) bool) (found []string, err erro
 	}
 	return found, errors.Join(unread...)
 }
+
+// errDevice is of a path that can hold no runs, as one that is not there.
+type errDevice struct{}
+
+func (errDevice) Error() string        { return "it is no folder" }
+func (errDevice) Is(target error) bool { return target == fs.ErrNotExist }
 
 // findBelow is Find for one path that is no link, with all that can't be read.
 func findBelow(path string, also func(name string) bool) (found []string, unread []error) {

@@ -59,3 +59,10 @@ func TestFindTellsOfEachRunOnce(t *testing.T) {
 		t.Errorf("found are %q, %v; want %q", found, err, want)
 	}
 }
+
+// A device holds no runs: that is a mistake in the path, and no empty answer.
+func TestFindRefusesDevices(t *testing.T) {
+	if found, err := run.Find([]string{os.DevNull}, nil); !errors.Is(err, fs.ErrNotExist) || len(found) > 0 {
+		t.Errorf("found %q, %v", found, err)
+	}
+}
