@@ -66,9 +66,10 @@ def reserves(hour):
 
 def schedule(hour):
     """Every moment of the schedule has its probe, or a reason for none."""
-    spent = sorted((stamp(s["at"]) + s["seconds"], s["input"] + s["output"], hour.price(s["input"], s["output"]))
-                   for n in hour.names for s in hour.posts(n) if s["probe"])
-    said, unaffordable, table, unexplained, early, late = reserves(hour), 0, [], [], 0, 0.0
+    said = reserves(hour)
+    spent = sorted((ended(r), (r["input_tokens"] or 0) + (r["output_tokens"] or 0), worst(hour, said, n, r) if r["cost_usd"] is None else r["cost_usd"])
+                   for n in hour.names for r in hour.rows[n] if r["phase"] == "measure")
+    unaffordable, table, unexplained, early, late = 0, [], [], 0, 0.0
     demand = [sum(s[1] for s in spent), sum(s[2] for s in spent)]
     for name in hour.names:
         rows = hour.rows[name]
@@ -120,6 +121,13 @@ def schedule(hour):
     return demand
 
 
+def worst(hour, said, name, r):
+    """Dollars of a request at most: what stays where no price is known."""
+    k = hour.kinds[r["kind"].removesuffix("-again")]
+    most = said[name, k["name"]] / max(k["parallel"], 1) if (name, k["name"]) in said else 6.2 * k["input"] + 1000 + k["output"]
+    return hour.price(most - k["output"], k["output"])
+
+
 def ended(r):
     return r["at"] + (r["close_ms"] or 0) / 1e3
 
@@ -152,10 +160,12 @@ def budget(hour, demand):
     rows = [r for n in hour.names for r in hour.rows[n]]
     of_rows = sum((r["input_tokens"] or 0) + (r["output_tokens"] or 0) for r in rows if not r["outcome"].startswith("cancelled"))
     usd_rows = sum(r["cost_usd"] or 0 for r in rows)
+    unpriced = [r for r in rows if r["cost_usd"] is None and r["outcome"] == "ok"]
+    usd_rows += sum(hour.price(r["input_tokens"], r["output_tokens"]) for r in unpriced)
     spent = json.load(open(hour.dir + "/probes/spent.json"))
     hour.say(tokens <= limit and usd <= limit_usd and not passed,
              f"the servers counted {tokens:,} of {limit:,} tokens and ${usd:.4f} of ${limit_usd:g}; requests sent beyond: {passed}; by target {dict(by_target)}")
-    hour.say(of_rows <= limit and abs(of_rows - tokens) < 50 and abs(usd_rows - usd) < 0.001, f"the rows say {of_rows:,} tokens and ${usd_rows:.4f}")
+    hour.say(of_rows <= limit and abs(of_rows - tokens) < 50 and abs(usd_rows - usd) < 0.001, f"the rows say {of_rows:,} tokens and ${usd_rows:.4f}; {len(unpriced)} of them have no price of their own")
     hour.say(tokens <= spent["tokens"] <= limit and usd <= spent["usd"] + 1e-9 and spent["usd"] <= limit_usd,
              f"spent.json says {spent['tokens']:,} and ${spent['usd']:.4f}: what was broken off is in it with its most")
     hour.say(demand[0] > limit or demand[1] > limit_usd, f"all that was due would have taken about {demand[0]:,.0f} tokens and ${demand[1]:.2f}")
@@ -212,7 +222,7 @@ def speeds(hour, groups):
         rows = [r for r in hour.rows[name] if r["kind"] == "light" and r["outcome"] == "ok" and (side == 0 or (r["at"] > turn) == (side > 0))]
         if not rows:
             continue
-        got = statistics.median(r["ttft_ms"] for r in rows), statistics.median(r["tpot_ms"] for r in rows)
+        got = [statistics.median(r[m] for r in rows if r[m] is not None) for m in ("ttft_ms", "tpot_ms")]
         hour.say(0 <= got[0] - ttft < 10 and abs(got[1] - tpot) < 0.05 * tpot,
                  f"{name}{('', ', second half', ', first half')[side]}: TTFT {got[0]:.1f} of {ttft} ms, TPOT {got[1]:.2f} of {tpot} ms ({len(rows)} light probes)")
     start = groups.get(("cold", "cold"), {}).get("metrics", {}).get("cold_start_ms", {}).get("p50")

@@ -64,7 +64,7 @@ func (c *config) write() error {
 	prices.WriteString("models:\n")
 	for _, t := range c.Targets {
 		fmt.Fprintf(&b, "    - {name: %[1]s, upstream: %[1]s, model: %[1]s}\n", t.Name)
-		fmt.Fprintf(&prices, "  %s: {input: %d, output: %d}\n", t.Name, priceInput, priceOutput)
+		fmt.Fprintf(&prices, "  %[1]s: {input: %[2]d, cached_read: %[2]d, output: %[3]d}\n", t.Name, priceInput, priceOutput)
 	}
 	b.WriteString("  suite:\n")
 	for _, k := range suite {
