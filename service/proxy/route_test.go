@@ -57,6 +57,27 @@ func TestRoutesByModelAndWeight(t *testing.T) {
 	})
 }
 
+// Anthropic's models on Vertex AI and Bedrock are named by the path, not by the body.
+func TestRoutesByModelInThePath(t *testing.T) {
+	for path, model := range map[string]string{
+		"/v1/projects/p/locations/l/publishers/anthropic/models/claude-x@20260101:rawPredict": "claude-x@20260101",
+		"/model/us.anthropic.claude-x-v1:0/invoke":                                            "us.anthropic.claude-x-v1:0",
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			answer := `{"type":"message","content":[{"type":"text","text":"x"}],"stop_reason":"end_turn","usage":{"input_tokens":3,"output_tokens":1}}`
+			h := open(t, play("1ms "+whole(200, "application/json", answer)), func(c *Config) {
+				c.Routes = []Route{{Name: "claude", Models: []string{model}, Upstreams: c.Routes[0].Upstreams}, {Name: "rest", Upstreams: c.Routes[0].Upstreams}}
+			})
+			h.talk(post(path, `{"anthropic_version":"x","max_tokens":1,"messages":[]}`), 0)
+			h.settled()
+			r := h.sink.one(t)
+			want(t, "outcome", r.Outcome, timeline.OK)
+			want(t, "route", r.Labels.Route, "claude")
+			want(t, "model", r.Labels.Model, model)
+		})
+	}
+}
+
 // A route's limit of requests at once holds over a reload: those that began
 // before it count.
 func TestStreamsOfARouteOverAReload(t *testing.T) {

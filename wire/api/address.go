@@ -259,28 +259,31 @@ func Generates(path string) bool {
 // operationOf is the operation that a path ends in, behind the model's name.
 func operationOf(path string) string {
 	_, op := ofPath(path)
-	return op
+	_, end := splitModel(op)
+	return end
 }
 
 // ReadPath tells what the path of a request says where the API names the model in
 // it: the model, and whether a stream is asked for. ok is false where the body
 // tells.
 func (a *API) ReadPath(path string) (model string, stream, ok bool) {
-	if !strings.Contains(a.Path, "MODEL") {
-		return "", false, false
+	_, op := ofPath(path)
+	before, end := splitModel(op)
+	if before == "" { // an end for any model
+		before, _ = splitModel(a.tail())
 	}
-	before, _ := splitModel(a.tail())
-	end := operationOf(path)
 	rest := strings.TrimSuffix(path, end)
 	i := strings.LastIndex(rest, before)
-	if end == "" || i < 0 {
+	if before == "" || end == "" || i < 0 {
 		return "", false, false
 	}
-	model, _, _ = strings.Cut(rest[i+len(before):], "/versions/") // Triton's
+	name := strings.LastIndexByte(rest[:i+len(before)], '/') + 1 // before may hold the name's beginning
+	model, _, _ = strings.Cut(rest[name:], "/versions/")         // Triton's
 	return model, strings.Contains(strings.ToLower(end), "stream"), true
 }
 
-// ofPath finds the operation of which most stands in a path.
+// ofPath finds the operation of which most stands in a path, with MODEL where the
+// model's name is.
 func ofPath(path string) (best *API, operation string) {
 	most := 0
 	for _, a := range All {
@@ -288,7 +291,7 @@ func ofPath(path string) (best *API, operation string) {
 			before, end := splitModel(op)
 			rest, ok := strings.CutSuffix(path, end)
 			if n := len(before) + len(end); ok && n > most && strings.Contains(rest, before) {
-				best, operation, most = a, end, n
+				best, operation, most = a, op, n
 			}
 		}
 	}

@@ -208,9 +208,11 @@ func TestReadPath(t *testing.T) {
 		{"/model/m/converse", "bedrock", "m", false, true},
 		{"/v2/models/ensemble/generate_stream", "triton", "ensemble", true, true},
 		{"/v2/models/ensemble/versions/1/generate", "triton", "ensemble", false, true},
-		{"/v1/projects/p/locations/l/publishers/anthropic/models/c:streamRawPredict", "anthropic", "", false, false},
-		{"/model/us.anthropic.claude-x-v1:0/invoke-with-response-stream", "anthropic", "", false, false},
-		{"/model/anthropic.claude-x/invoke", "anthropic", "", false, false},
+		{"/v1/projects/p/locations/l/publishers/anthropic/models/c:streamRawPredict", "anthropic", "c", true, true},
+		{"/v1/projects/p/locations/l/publishers/anthropic/models/c@20260101:rawPredict", "anthropic", "c@20260101", false, true},
+		{"/v1/projects/p/locations/l/publishers/mistralai/models/c:streamRawPredict", "", "", false, false}, // another form
+		{"/model/us.anthropic.claude-x-v1:0/invoke-with-response-stream", "anthropic", "us.anthropic.claude-x-v1:0", true, true},
+		{"/model/anthropic.claude-x/invoke", "anthropic", "anthropic.claude-x", false, true},
 		{"/model/meta.llama3/invoke-with-response-stream", "", "", false, false}, // another form
 		{"/generate_stream", "tgi", "", false, false},
 		{"/generate", "sglang", "", false, false},
