@@ -269,6 +269,7 @@ func lengths(r *run.Run) string {
 	if mean, ok := r.Metrics["input_chars"].Mean.Get(); ok {
 		parts = append(parts, typeset.Rate(mean)+" characters in")
 	}
+	seenFrom := len(parts)
 	for _, seen := range [][2]string{{"images", " picture"}, {"input_videos", " video"}} {
 		if mean, ok := r.Metrics[seen[0]].Mean.Get(); ok {
 			text := typeset.Rate(mean) + seen[1]
@@ -283,7 +284,11 @@ func lengths(r *run.Run) string {
 		if mean, ok := r.Metrics["media_tokens"].Mean.Get(); ok {
 			text += " and " + typeset.Rate(mean) + " tokens"
 		}
-		parts[len(parts)-1] += " (" + text + ")"
+		if len(parts) > seenFrom {
+			parts[len(parts)-1] += " (" + text + ")"
+		} else {
+			parts = append(parts, text+" of media")
+		}
 	}
 	if mean, ok := r.Metrics["audio_s"].Mean.Get(); ok {
 		parts = append(parts, typeset.Rate(mean)+" s of sound")
