@@ -209,7 +209,7 @@ type proxyCmd struct {
 	NoInject      bool          `help:"The same as --usage off: byte-exact both ways, tokens are estimated."`
 	Leave         string        `default:"cancel" placeholder:"HOW" enum:"cancel,drain" help:"When a client hangs up: cancel the upstream, or drain it so that its tokens are known. Default: ${default}."`
 	Model         []string      `placeholder:"NAME" help:"A model that may be a label. Repeatable. Default: those that the server names."`
-	AllowPath     []string      `placeholder:"PATH" help:"A further path that is let through; a * at its end stands for any rest. Repeatable."`
+	AllowPath     []string      `placeholder:"PATH" help:"A further path that is let through; a * in it stands for any text. Repeatable."`
 	Session       string        `placeholder:"WHERE" help:"Where session ids come from: header:NAME, traceparent or user. They are stored as HMACs."`
 	Task          string        `placeholder:"WHERE" help:"Where task ids come from, likewise."`
 	Parent        string        `placeholder:"WHERE" help:"Where the id of the session stands that began this one, for sub-agents: header:NAME."`

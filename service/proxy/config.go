@@ -74,12 +74,11 @@ type Share struct {
 // Route is where requests of some paths and models go.
 type Route struct {
 	Name string
-	// Paths that are let through: exact, or a prefix that ends in *, with their
+	// Paths that are let through, in which * stands for any text, with their
 	// methods before them: "GET /x", "GET,POST /x", "* /x". Without methods: GET
 	// and POST, where models, files and jobs are kept GET only.
 	Paths []string
-	// Models that belong to the route, a * at the end stands for any rest;
-	// empty: all of them.
+	// Models that belong to the route, in which * stands for any text; empty: all.
 	Models    []string
 	Upstreams []Share
 

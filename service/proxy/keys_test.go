@@ -95,6 +95,9 @@ func TestMethodsAreListed(t *testing.T) {
 		"GET /v1/models": 200, "HEAD /v1/models/m": 200, "OPTIONS /v1/models": 200, "GET /v1beta/models": 200, "GET /api/tags": 200, "GET /health": 200, "GET /ping": 200, "GET /version": 200, "GET /api/version": 200,
 		"POST /anthropic/v1/messages/count_tokens": 200, "POST /v1beta/models/g:countTokens": 200, // Claude Code's and Google's clients count before they ask
 		"POST /v1/projects/p/locations/l/publishers/anthropic/models/c:streamRawPredict": 200, "POST /model/us.anthropic.c/invoke-with-response-stream": 200, "GET /model/us.anthropic.c/invoke": 405,
+		"POST /model/us.anthropic.c/invoke": 200, "POST /bedrock/model/arn:aws:bedrock:r:1:inference-profile%2Fus.anthropic.c/invoke": 200, "POST /v2/models/m/versions/1/generate": 200, "POST /v1beta/models/g:generateContent": 200, "POST /model/m/converse": 200,
+		"POST /x/invoke": 404, "POST /invoke": 404, "POST /model/meta.llama3/invoke": 404, "POST /model/invoke": 404, "POST /x/anthropic.y/invoke": 404, "POST /x/generate": 404, "POST /x/generate_stream": 404,
+		"POST /v1/projects/p/locations/l/publishers/mistralai/models/c:rawPredict": 404, "POST /v1/projects/p/locations/l/endpoints/e:rawPredict": 404, "POST /x:streamRawPredict": 404,
 		"DELETE /v1/models/m": 405, "PUT /v1/models/m": 405, "POST /v1/models": 405, "POST /v1/models/m": 405, "PATCH /v1/models/m": 405, "DELETE /api/tags": 405, "GET " + chatPath: 405, "DELETE " + chatPath: 405, "POST /health": 405,
 		"TRACE /v1/models": 405, "TRACE " + chatPath: 405, "GET /v1/files": 404, "POST /v1/fine_tuning/jobs": 404,
 	} {
@@ -118,13 +121,14 @@ func TestMethodsAreListed(t *testing.T) {
 		{"/*", "POST", "/proxy/v1/fine_tuning/jobs", false}, {"/*", "POST", "/v1beta/models/g:generateContent", true}, {"/*", "POST", "/v1beta/models/g", false},
 		{"/*", "POST", "/v1/projects/p/locations/l/endpoints/openapi/chat/completions", true}, {"/*", "POST", "/api/projects/p/openai/v1/responses", true}, {"/*", "POST", "/v1/projects/p", false},
 		{"POST,DELETE /v1/files*", "DELETE", "/v1/files/x", true}, {"POST /v1/files*", "GET", "/v1/files/x", false}, {"* /v1/*", "PATCH", "/v1/models/x", true},
+		{"/a/*/b", "POST", "/a/x/y/b", true}, {"/a/*/b", "POST", "/a/b", false}, {"/a/*/b", "POST", "/a/x/b/c", false}, {"*/m/*x.*/go", "POST", "/p/m/a.x.b/go", true}, {"*/m/*x.*/go", "POST", "/p/m/a/go", false}, {"*/m/*x.*/go", "POST", "//p/m/x.b/go", false}, {"/a*a", "POST", "/a", false},
 	} {
 		rule, err := parsePath(tc.paths)
-		if err != nil || !matches(rule.pattern, tc.path) || rule.allows(tc.method, tc.path) != tc.passes {
+		if passes := matches(rule.pattern, tc.path) && rule.allows(tc.method, tc.path); err != nil || passes != tc.passes {
 			t.Errorf("%s: %s %s, %v", tc.paths, tc.method, tc.path, err)
 		}
 	}
-	for _, bad := range []string{"x", "GET x", "get /x", "GET, /x", "/a*b", " /x"} {
+	for _, bad := range []string{"x", "GET x", "get /x", "GET, /x", "a*b", "*a/b", " /x"} {
 		if CheckPath(bad) == nil {
 			t.Errorf("%q is taken", bad)
 		}

@@ -33,13 +33,9 @@ func parsePath(text string) (pathRule, error) {
 			}
 		}
 	}
-	fixed := strings.TrimPrefix(r.pattern, "*")
-	if fixed == r.pattern {
-		fixed = strings.TrimSuffix(r.pattern, "*")
-	}
 	operation := strings.HasPrefix(r.pattern, "*:") // models/NAME:generateContent
-	if !strings.HasPrefix(fixed, "/") && !operation || strings.Contains(fixed, "*") {
-		return r, fmt.Errorf("%q is no path: it begins with /, and a * stands at its end or before its / or : only", r.pattern)
+	if !strings.HasPrefix(strings.TrimPrefix(r.pattern, "*"), "/") && !operation {
+		return r, fmt.Errorf("%q is no path: it begins with /, or with a * before its first / or :", r.pattern)
 	}
 	return r, nil
 }

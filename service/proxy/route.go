@@ -57,16 +57,24 @@ func (r *route) pick(now int64, tried []*upstream) *upstream {
 	return nil
 }
 
-// matches a path or a model against a pattern: exact, a prefix before *, or an
-// end after it.
+// matches a path or a model against a pattern, in which each * stands for any text,
+// at its beginning for one without //, which may name another host.
 func matches(pattern, s string) bool {
-	if prefix, ok := strings.CutSuffix(pattern, "*"); ok {
-		return strings.HasPrefix(s, prefix)
+	rest, anyPrefix := strings.CutPrefix(pattern, "*")
+	if anyPrefix && rest != "" && strings.Contains(s, "//") {
+		return false
 	}
-	if end, ok := strings.CutPrefix(pattern, "*"); ok {
-		return strings.HasSuffix(s, end) && !strings.Contains(s, "//") // which may name another host
+	part, pattern, more := strings.Cut(pattern, "*")
+	if !more {
+		return part == s
 	}
-	return pattern == s
+	s, ok := strings.CutPrefix(s, part)
+	for ok && more {
+		if part, pattern, more = strings.Cut(pattern, "*"); more {
+			_, s, ok = strings.Cut(s, part)
+		}
+	}
+	return ok && strings.HasSuffix(s, part)
 }
 
 func matchesAny(patterns []string, s string) bool {

@@ -179,15 +179,13 @@ func (a *API) Operations() []string {
 // Paths are patterns of the paths at which the API is met: its own, and with *
 // for any prefix, model or other version. What has no version of its own is met at
 // its own path alone; messages exist in other APIs (/v1/threads/ID/messages), so
-// theirs needs its version.
+// theirs needs its version. What stands before a model's name stays in the pattern:
+// other services' paths end in /invoke or /generate, too.
 func (a *API) Paths() []string {
 	if strings.Contains(a.Path, "MODEL") {
 		var paths []string
 		for _, op := range a.Operations() {
-			_, end := splitModel(op)
-			if path := "*" + end; !slices.Contains(paths, path) {
-				paths = append(paths, path)
-			}
+			paths = append(paths, anyModel(op))
 		}
 		return paths
 	}
@@ -197,8 +195,7 @@ func (a *API) Paths() []string {
 	case a == Anthropic, a.Common:
 		paths := []string{a.Path, "*" + a.Path}
 		for _, op := range a.Aliases {
-			_, end := splitModel(op)
-			paths = append(paths, "*"+end)
+			paths = append(paths, anyModel(op))
 		}
 		return paths
 	case a == Images:
@@ -206,6 +203,19 @@ func (a *API) Paths() []string {
 	default:
 		return []string{a.Path, "*" + tail}
 	}
+}
+
+// anyModel is the pattern of an operation behind any prefix and of any model. Where a
+// model is known by how its name begins, it is Bedrock's, which has them at /model/.
+func anyModel(op string) string {
+	before, end := splitModel(op)
+	switch {
+	case before == "":
+		return "*" + end
+	case before[0] != '/':
+		before = "/model/*" + before
+	}
+	return "*" + before + "*" + end
 }
 
 // splitModel splits an operation at the model's name.
