@@ -164,7 +164,13 @@ func (c *compiler) images(m *ImagesSpec, seconds int, at func(string) string, na
 		}
 		if *side < 1 || *side > 8192 {
 			c.Addf(at(name+"."+field), "%d pixels; want 1 to 8192", *side)
+			*side = 1
 		}
+	}
+	most := max(out.count.hi, 1)
+	if all := most * int64(pngPixels(out.width, out.height)*max(seconds, 1)); m.Files == "" && all > maxPicture {
+		c.Addf(at(name), "up to %d of them are %d MB in one request; want at most %d MB: fewer, smaller or shorter ones",
+			most, all/1e6, maxPicture/1_000_000)
 	}
 	return out
 }
@@ -195,6 +201,7 @@ func (c *compiler) extras(out *class, k *Content, at func(string) string) {
 		seconds := cmp.Or(m.Seconds, defaultVideoS)
 		if seconds < 1 || seconds > maxVideoS {
 			c.Addf(at("video.seconds"), "%d seconds; want 1 to %d", seconds, maxVideoS)
+			seconds = 1
 		}
 		if m.Files != "" && m.Seconds != 0 {
 			c.Addf(at("video.files"), "seconds are of made videos: leave them out")

@@ -72,8 +72,7 @@ func png(width, height int, src *random.Source) []byte {
 	}
 	out = pngChunk(out, "PLTE", palette)
 
-	row := 1 + (width+1)/2 // a filter byte and the pixels
-	raw := make([]byte, 0, row*height)
+	raw := make([]byte, 0, pngPixels(width, height))
 	var line []byte
 	for y := range height {
 		if y%patch == 0 {
@@ -84,6 +83,10 @@ func png(width, height int, src *random.Source) []byte {
 	out = pngChunk(out, "IDAT", stored(raw))
 	return pngChunk(out, "IEND", nil)
 }
+
+// pngPixels is how many bytes the pixels of a made picture take, which are all but 1 kB
+// of a large one: in each row a filter byte, and two pixels a byte.
+func pngPixels(width, height int) int { return (1 + (width+1)/2) * height }
 
 func pngLine(width int, src *random.Source) []byte {
 	line := make([]byte, (width+1)/2)

@@ -18,7 +18,8 @@ var pictureTypes = map[string]string{
 	".mp4": "video/mp4", ".mov": "video/mov", ".webm": "video/webm", ".avi": "video/avi", ".mkv": "video/mkv", ".mpeg": "video/mpeg", ".mpg": "video/mpg",
 }
 
-// maxPicture bounds one picture.
+// maxPicture bounds one picture or video of the user, in bytes, and all that is made for
+// one request.
 const maxPicture = 64 << 20
 
 // ownPictures lists the pictures, or the videos, of a folder, or those that a pattern names, in

@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	pngs "image/png"
 	"os"
+	"strings"
 	"testing"
 )
 
@@ -49,6 +50,36 @@ func TestMadeVideosHoldTheirPictures(t *testing.T) {
 		at, n := binary.LittleEndian.Uint32(index[16*i+8:]), binary.LittleEndian.Uint32(index[16*i+12:])
 		if string(movi[at:at+4]) != "00dc" || !bytes.Equal(movi[at+8:at+8+n], f.data) {
 			t.Errorf("the index leads elsewhere for picture %d", i)
+		}
+	}
+}
+
+// What is made for one request is bounded: 600 s of the largest pictures would be 20 GB,
+// and sizes in AVI have 32 bits. Two pixels are a byte, with a byte more a row.
+func TestMadePicturesAndVideosAreBounded(t *testing.T) {
+	size := func(count string, width, height int) ImagesSpec {
+		return ImagesSpec{Count: count, Width: width, Height: height}
+	}
+	video := func(seconds int, m ImagesSpec) Content {
+		return Content{Input: "8", Video: &VideoSpec{Seconds: seconds, ImagesSpec: m}}
+	}
+	pictures := func(m ImagesSpec) Content { return Content{Input: "8", Images: &m} }
+	for _, c := range []struct {
+		content Content
+		says    string // empty: it is taken
+	}{
+		{video(600, size("", 8192, 8192)), "1 of them are 20137 MB in one request"}, // 600 × 8192 × 4097
+		{video(65, size("", 1920, 1080)), "1 of them are 67 MB in one request"},
+		{video(60, size("", 1920, 1080)), ""},
+		{video(60, size("2", 1920, 1080)), "2 of them are 124 MB in one request"},
+		{video(0, size("uniform:1,100", 1920, 1080)), "100 of them are 830 MB in one request"}, // 8 s each
+		{pictures(size("100", 8192, 8192)), "100 of them are 3356 MB in one request"},
+		{pictures(size("100", 1024, 1024)), ""},
+		{pictures(size("", 8192, 8192)), ""},
+	} {
+		_, err := FromSpec("x", Spec{Content: c.content}, Options{})
+		if c.says == "" && err != nil || c.says != "" && (err == nil || !strings.Contains(err.Error(), c.says)) {
+			t.Errorf("%+v: %v, want %q", c.content, err, c.says)
 		}
 	}
 }
