@@ -3,16 +3,11 @@
 package mlflow
 
 import (
-	"bytes"
 	"cmp"
 	"context"
-	"encoding/json"
-	"errors"
-	"fmt"
-	"io"
+	"crypto/rand"
 	"math"
 	"net/http"
-	"net/url"
 	"slices"
 	"strings"
 	"sync/atomic"
@@ -46,20 +41,24 @@ const mostMetrics = 1000
 
 // Logger logs one run.
 type Logger struct {
-	opt    Options
-	client *http.Client
-	began  time.Time
-	run    string // its id; empty: not made yet
-	step   int64
-	failed atomic.Int64
-	stop   chan struct{}
-	ended  chan struct{}
+	opt        Options
+	client     *http.Client
+	began      time.Time
+	mark       string // a tag of the run, which no other has
+	experiment string // its id; empty: not known yet
+	asked      int    // how many times the server was asked to make the run
+	run        string // its id; empty: not made yet, as far as is known
+	told       bool   // the run has Options.Params
+	step       int64
+	failed     atomic.Int64
+	stop       chan struct{}
+	ended      chan struct{}
 }
 
 // New begins to log. It must be closed.
 func New(opt Options) *Logger {
 	opt.Every, opt.Timeout = cmp.Or(opt.Every, 5*time.Second), cmp.Or(opt.Timeout, 5*time.Second)
-	l := &Logger{opt: opt, began: time.Now(), stop: make(chan struct{}), ended: make(chan struct{}),
+	l := &Logger{opt: opt, began: time.Now(), mark: rand.Text(), stop: make(chan struct{}), ended: make(chan struct{}),
 		client: &http.Client{Timeout: opt.Timeout, Transport: http.DefaultTransport.(*http.Transport).Clone(),
 			// A key goes to nobody else.
 			CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}}
@@ -87,26 +86,21 @@ func (l *Logger) follow() {
 func (l *Logger) Failed() int64 { return l.failed.Load() }
 
 // Close logs a last time, the figures of the whole run and what is known of it now too,
-// and ends it with a status. It returns the run's id; an error where the server lacks
-// something of it.
+// and ends it with a status, whatever the server refused before. It returns the run's id;
+// an error, the first, where the server lacks something of it.
 func (l *Logger) Close(ctx context.Context, status string, figures map[string]float64, params map[string]string) (run string, err error) {
 	close(l.stop)
 	<-l.ended
 	defer l.client.CloseIdleConnections()
-	if err := l.once(ctx); err != nil {
-		return l.run, err
+	err = l.once(ctx)
+	if l.run != "" {
+		var metrics []any
+		for name, v := range figures {
+			metrics = l.metric(metrics, name, v)
+		}
+		err = cmp.Or(err, l.log(ctx, metrics), l.params(ctx, params))
 	}
-	var metrics []any
-	for name, v := range figures {
-		metrics = l.metric(metrics, name, v)
-	}
-	if err := l.log(ctx, metrics); err != nil {
-		return l.run, err
-	}
-	if err := l.params(ctx, params); err != nil {
-		return l.run, err
-	}
-	return l.run, l.ask(ctx, "runs/update", map[string]any{"run_id": l.run, "status": status, "end_time": time.Now().UnixMilli()}, nil)
+	return l.run, cmp.Or(err, l.end(ctx, status))
 }
 
 // once logs what there is now.
@@ -120,6 +114,11 @@ func (l *Logger) once(ctx context.Context) (err error) {
 		if err := l.begin(ctx); err != nil {
 			return err
 		}
+	}
+	var refused error // of parameters: costs no metric
+	if !l.told {
+		refused = l.params(ctx, l.opt.Params)
+		l.told = refused == nil
 	}
 	families, err := l.opt.Gather()
 	if err != nil {
@@ -142,45 +141,7 @@ func (l *Logger) once(ctx context.Context) (err error) {
 		}
 	}
 	l.step++
-	return l.log(ctx, metrics)
-}
-
-// begin makes the run, in its experiment.
-func (l *Logger) begin(ctx context.Context) error {
-	experiment := cmp.Or(l.opt.ExperimentID, "0")
-	if name := l.opt.Experiment; name != "" {
-		var told struct {
-			ID         string `json:"experiment_id"`
-			Experiment struct {
-				ID string `json:"experiment_id"`
-			} `json:"experiment"`
-		}
-		err := l.ask(ctx, "experiments/get-by-name?experiment_name="+url.QueryEscape(name), nil, &told)
-		if status := (*statusError)(nil); errors.As(err, &status) && status.code == http.StatusNotFound {
-			err = l.ask(ctx, "experiments/create", map[string]any{"name": name}, &told)
-		}
-		if err != nil {
-			return err
-		}
-		experiment = cmp.Or(told.Experiment.ID, told.ID)
-	}
-	var made struct {
-		Run struct {
-			Info struct {
-				ID string `json:"run_id"`
-			} `json:"info"`
-		} `json:"run"`
-	}
-	if err := l.ask(ctx, "runs/create", map[string]any{"experiment_id": experiment, "start_time": l.began.UnixMilli(),
-		"tags": []any{tag("mlflow.source.name", "tokenmeter bench"), tag("mlflow.source.type", "JOB")}}, &made); err != nil {
-		return err
-	}
-	id := made.Run.Info.ID
-	if id == "" || len(id) > 64 || strings.IndexFunc(id, func(r rune) bool { return !plain(r) }) >= 0 {
-		return errors.New("it made a run without an id that is one")
-	}
-	l.run = id
-	return l.params(ctx, l.opt.Params)
+	return cmp.Or(refused, l.log(ctx, metrics))
 }
 
 // params says what a run was; those that are empty are left out.
@@ -235,56 +196,6 @@ func (l *Logger) log(ctx context.Context, metrics []any) error {
 			return err
 		}
 		metrics = metrics[n:]
-	}
-	return nil
-}
-
-// statusError is an answer that is none of a server that took it.
-type statusError struct {
-	host string
-	code int
-}
-
-// Error does not use the server's words, which may hold the key that it was sent.
-func (e *statusError) Error() string {
-	return fmt.Sprintf("%s answered HTTP %d %s", e.host, e.code, http.StatusText(e.code))
-}
-
-// ask sends one request, GET where there is no body, and reads the answer into told.
-func (l *Logger) ask(ctx context.Context, what string, body map[string]any, told any) error {
-	method, text := http.MethodGet, []byte(nil)
-	if body != nil {
-		method = http.MethodPost
-		text, _ = json.Marshal(body) // maps, lists, texts and finite numbers
-	}
-	request, err := http.NewRequestWithContext(ctx, method, strings.TrimSuffix(l.opt.URL, "/")+"/"+what, bytes.NewReader(text))
-	if err != nil {
-		return errors.New("the address is no URL")
-	}
-	request.Header.Set("Content-Type", "application/json")
-	request.Header.Set("User-Agent", strings.TrimSpace("tokenmeter "+l.opt.Version))
-	if l.opt.Key != "" {
-		request.Header.Set("Authorization", "Bearer "+l.opt.Key)
-	}
-	response, err := l.client.Do(request)
-	if err != nil {
-		if failed := new(url.Error); errors.As(err, &failed) {
-			return failed.Err // the URL's query may hold a key
-		}
-		return err
-	}
-	defer response.Body.Close()
-	answer, err := io.ReadAll(io.LimitReader(response.Body, 1<<20))
-	switch {
-	case response.StatusCode != http.StatusOK:
-		return &statusError{request.URL.Host, response.StatusCode}
-	case err != nil:
-		return err
-	case told == nil:
-		return nil
-	}
-	if json.Unmarshal(answer, told) != nil {
-		return errors.New("its answer is not that of MLflow")
 	}
 	return nil
 }

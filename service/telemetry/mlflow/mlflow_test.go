@@ -1,13 +1,18 @@
 package mlflow
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"net/http/httputil"
+	"net/url"
 	"os"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -26,21 +31,30 @@ type server struct {
 	metrics map[string]float64
 	params  map[string]string
 	calls   []string
-	largest int    // metrics in a batch
-	status  string // of the run
+	largest int               // metrics in a batch
+	status  string            // of the run
+	ended   map[string]string // statuses of all runs, by id
+	marks   map[string]string // tags that find a run, by id
+	lose    int               // of so many runs that it makes it tells nobody
+	slow    bool              // what it made is not found when it is first looked for
 	auth    string
 	refuse  map[string]int // status by call
+	times   map[string]int // how often it refuses that; 0: always
 	id      string
 }
 
 func listen(t *testing.T) *server {
-	s := &server{metrics: map[string]float64{}, params: map[string]string{}, refuse: map[string]int{}, id: "0a1b"}
+	s := &server{metrics: map[string]float64{}, params: map[string]string{}, refuse: map[string]int{}, id: "0a1b",
+		times: map[string]int{}, ended: map[string]string{}, marks: map[string]string{}}
 	s.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		s.mu.Lock()
 		defer s.mu.Unlock()
 		call := strings.TrimPrefix(r.URL.Path, "/api/2.0/mlflow/")
 		s.calls, s.auth = append(s.calls, r.Method+" "+call), r.Header.Get("Authorization")
 		if code := s.refuse[call]; code != 0 {
+			if s.times[call]--; s.times[call] == 0 {
+				delete(s.refuse, call)
+			}
 			w.WriteHeader(code)
 			fmt.Fprintf(w, `{"error_code":"X","message":%q}`, s.auth)
 			return
@@ -55,7 +69,9 @@ func listen(t *testing.T) *server {
 				Value           float64
 				Timestamp, Step int64
 			}
-			Params []struct{ Key, Value string }
+			Params, Tags []struct{ Key, Value string }
+			Filter       string
+			In           []string `json:"experiment_ids"`
 		}
 		data, _ := io.ReadAll(r.Body)
 		if r.Method == http.MethodPost && json.Unmarshal(data, &body) != nil {
@@ -68,9 +84,30 @@ func listen(t *testing.T) *server {
 			fmt.Fprint(w, `{"experiment_id":"8"}`)
 		case "runs/create":
 			s.params["experiment"] = body.Experiment
-			fmt.Fprintf(w, `{"run":{"info":{"run_id":%q,"run_uuid":"x"}}}`, s.id)
+			id := s.id + strings.Repeat("b", len(s.marks))
+			for _, tag := range body.Tags {
+				if tag.Key == "tokenmeter.id" {
+					s.marks[id] = tag.Value
+				}
+			}
+			if s.lose--; s.lose >= 0 {
+				panic(http.ErrAbortHandler) // the connection ends
+			}
+			fmt.Fprintf(w, `{"run":{"info":{"run_id":%q,"run_uuid":"x"}}}`, id)
+		case "runs/search":
+			if !slices.Equal(body.In, []string{cmp.Or(s.params["experiment"], "0")}) {
+				t.Errorf("runs are looked for in %v", body.In)
+			}
+			var found []string
+			for id, mark := range s.marks {
+				if body.Filter == "tags.`tokenmeter.id` = '"+mark+"'" && !s.slow {
+					found = append(found, fmt.Sprintf(`{"info":{"run_id":%q}}`, id))
+				}
+			}
+			s.slow = false
+			fmt.Fprintf(w, `{"runs":[%s]}`, strings.Join(found, ","))
 		case "runs/log-batch":
-			if body.Run != s.id {
+			if _, ok := s.marks[body.Run]; !ok {
 				t.Errorf("a batch of the run %q", body.Run)
 			}
 			s.largest = max(s.largest, len(body.Metrics))
@@ -89,6 +126,7 @@ func listen(t *testing.T) *server {
 			fmt.Fprint(w, `{}`)
 		case "runs/update":
 			s.status = body.Status
+			s.ended[body.Run] = body.Status
 			fmt.Fprint(w, `{}`)
 		default:
 			t.Errorf("no such call: %s", call)
@@ -173,6 +211,76 @@ func TestAServerThatRefuses(t *testing.T) {
 	}
 }
 
+// A run that could not be logged to ends all the same, after the time that its last
+// figures have is used up, too.
+func TestARunEndsWhateverWasRefused(t *testing.T) {
+	for name, bad := range map[string]func(*server, *Options, func()){
+		"a batch": func(s *server, _ *Options, _ func()) { s.refuse["runs/log-batch"] = 413 },
+		"nothing to log": func(_ *server, o *Options, _ func()) {
+			o.Gather = func() ([]*dto.MetricFamily, error) { return nil, errors.New("no page") }
+		},
+		"no time was left": func(_ *server, _ *Options, end func()) { end() },
+	} {
+		s := listen(t)
+		opt := s.options()
+		ctx, end := context.WithCancel(context.Background())
+		bad(s, &opt, end)
+		id, err := New(opt).Close(ctx, Finished, map[string]float64{"a": 1}, nil)
+		if end(); err == nil || id != "0a1b" || s.status != Finished {
+			t.Errorf("%s: the run %q is %q, %v", name, id, s.status, err)
+		}
+	}
+}
+
+// Parameters that were refused once are sent again; a run is complete or an error says
+// that it is not.
+func TestParametersAreSentUntilTheyAreTaken(t *testing.T) {
+	s := listen(t)
+	s.refuse["runs/log-batch"], s.times["runs/log-batch"] = 503, 1
+	opt := s.options()
+	opt.Gather = func() ([]*dto.MetricFamily, error) { return nil, nil }
+	if _, err := New(opt).Close(context.Background(), Finished, nil, nil); err != nil || s.params["api"] != "openai-chat" {
+		t.Errorf("%v, %v", err, s.params)
+	}
+	s = listen(t)
+	s.refuse["runs/log-batch"] = 503
+	opt.URL = s.URL + "/api/2.0/mlflow"
+	if _, err := New(opt).Close(context.Background(), Finished, nil, nil); err == nil {
+		t.Error("the parameters are missing, and nobody says so")
+	}
+}
+
+// A server may have made a run though its answer never came.
+func TestNoRunIsMadeTwiceAndLeftRunning(t *testing.T) {
+	for _, c := range []struct {
+		name string
+		lose int
+		slow bool
+		err  bool
+		want string
+	}{
+		{"its answer was lost", 1, false, false, "map[0a1b:FINISHED]"},
+		{"it was made later than it was looked for", 1, true, false, "map[0a1b:FAILED 0a1bb:FINISHED]"},
+		{"two answers were lost", 2, true, true, "map[0a1b:FAILED 0a1bb:FAILED]"},
+	} {
+		s := listen(t)
+		s.lose, s.slow = c.lose, c.slow
+		opt := s.options()
+		opt.Experiment = "e"
+		_, err := New(opt).Close(context.Background(), Finished, nil, nil)
+		if got := fmt.Sprint(s.ended); got != c.want || (err != nil) != c.err || len(s.marks) != len(s.ended) {
+			t.Errorf("%s: runs ended as %s, want %s; %d were made; %v", c.name, got, c.want, len(s.marks), err)
+		}
+	}
+	s := listen(t)
+	a, b := New(s.options()), New(s.options())
+	a.Close(context.Background(), Finished, nil, nil)
+	b.Close(context.Background(), Finished, nil, nil)
+	if len(s.marks) != 2 || s.marks["0a1b"] == s.marks["0a1bb"] {
+		t.Errorf("two runs have the marks %v", s.marks)
+	}
+}
+
 // MLflow takes at most 1000 metrics in a batch.
 func TestManyMetricsAreSeveralBatches(t *testing.T) {
 	s := listen(t)
@@ -193,11 +301,29 @@ func TestAgainstMLflow(t *testing.T) {
 	if at == "" {
 		t.Skip("MLFLOW_TRACKING_URI is not set")
 	}
+	to, err := url.Parse(at)
+	if err != nil {
+		t.Fatal(err)
+	}
+	proxy, created := httputil.NewSingleHostReverseProxy(to), 0 // the first run's answer is lost
+	proxy.ModifyResponse = func(r *http.Response) error {
+		if strings.HasSuffix(r.Request.URL.Path, "/runs/create") {
+			if created++; created == 1 {
+				panic(http.ErrAbortHandler)
+			}
+		}
+		return nil
+	}
+	between := httptest.NewServer(proxy)
+	defer between.Close()
 	opt := listen(t).options()
-	opt.URL, opt.Experiment = at+"/api/2.0/mlflow", "tokenmeter test"
+	opt.URL, opt.Experiment = between.URL+"/api/2.0/mlflow", "tokenmeter test"
 	id, err := New(opt).Close(context.Background(), Finished, map[string]float64{"ttft_ms/p99": 100}, map[string]string{"load": "closed"})
 	if err != nil {
 		t.Fatal(err)
+	}
+	if created != 1 {
+		t.Errorf("%d runs were made", created)
 	}
 	resp, err := http.Get(opt.URL + "/runs/get?run_id=" + id)
 	if err != nil {
