@@ -46,7 +46,9 @@ func (t *telemetry) log(a *app, to string, plan *bench.Plan, objectives []object
 func (t *telemetry) ended(ctx context.Context, a *app, log *mlflow.Logger, of *run.Run) {
 	status, figures, params := mlflow.Failed, map[string]float64{}, map[string]string{}
 	if of != nil {
-		status = mlflow.Finished
+		if !of.Partial && of.Requests.OK > 0 {
+			status = mlflow.Finished
+		}
 		params["model"], params["load"], params["verdict"] = printable.Text(of.Target.Model), of.Load.Kind, of.Validity.Verdict
 		if n, ok := of.Load.Concurrency.Get(); ok {
 			params["concurrency"] = strconv.FormatInt(n, 10)

@@ -5,6 +5,7 @@ package main
 import (
 	"bytes"
 	"compress/gzip"
+	"encoding/json"
 	"fmt"
 	"io"
 	"io/fs"
@@ -131,6 +132,46 @@ func TestTelemetryIsToldNoKeyAndNoWords(t *testing.T) {
 			if bytes.Contains(data, []byte(word)) {
 				t.Errorf("%s was sent %q, which acts on a terminal", path, word)
 			}
+		}
+	}
+}
+
+// MLflow's users go by a run's status: only one that did what it was asked has finished.
+func TestStatusOfRunsInMLflow(t *testing.T) {
+	for _, c := range []struct {
+		answered    int64 // requests; the rest fail
+		flags, want string
+	}{
+		{40, "", "FINISHED"},
+		{39, "", "FINISHED"},
+		{0, "", "FAILED"},
+		{10, "--max-failures 0.2", "FAILED"}, // it was stopped early
+	} {
+		var asked atomic.Int64
+		server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			if asked.Add(1) > c.answered {
+				http.Error(w, "no", http.StatusInternalServerError)
+				return
+			}
+			token(w)
+			_, _ = io.WriteString(w, "data: [DONE]\n\n")
+		}))
+		statuses := make(chan string, 9)
+		receiver := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			var body struct{ Status string }
+			if strings.HasSuffix(r.URL.Path, "/runs/update") && json.NewDecoder(r.Body).Decode(&body) == nil {
+				statuses <- body.Status
+			}
+			_, _ = io.WriteString(w, `{"run":{"info":{"run_id":"5"}}}`)
+		}))
+		var out bytes.Buffer
+		Main(append([]string{"bench", server.URL, "--model", "m", "--api", "openai-chat", "--preflight", "none", "--requests", "40", "--concurrency", "1",
+			"--warmup", "0", "--telemetry", receiver.URL + "/api/2.0/mlflow", "--out", filepath.Join(t.TempDir(), "run")}, strings.Fields(c.flags)...),
+			&out, &out, func(string) (string, bool) { return "", false })
+		server.Close()
+		receiver.Close()
+		if close(statuses); <-statuses != c.want || len(statuses) != 0 {
+			t.Errorf("%d of 40 answered %s: not %s\n%s", c.answered, c.flags, c.want, out.String())
 		}
 	}
 }
