@@ -4,6 +4,7 @@
 package secret
 
 import (
+	"math"
 	"net/http"
 	"net/url"
 	"slices"
@@ -21,7 +22,7 @@ const minLength = 6
 // nil know no secrets and still catch the looks. Safe for concurrent use.
 type Redactor struct {
 	forms  []string  // of known secrets, in lower case, the longest first
-	starts [256]bool // bytes that a form starts with, in both cases
+	starts [256]bool // bytes that a form starts with
 }
 
 // New returns a redactor of the given secrets, in raw, hexadecimal and base64 form,
@@ -43,12 +44,7 @@ func New(secrets ...string) *Redactor {
 	slices.SortStableFunc(all, func(a, b string) int { return len(b) - len(a) })
 	r := &Redactor{forms: all}
 	for _, form := range all {
-		r.starts[form[0]], r.starts[upper(form[0])] = true, true
-	}
-	if len(all) > 0 {
-		for _, escape := range []byte(`%\&+`) {
-			r.starts[escape] = true
-		}
+		r.starts[form[0]] = true
 	}
 	return r
 }
@@ -88,15 +84,13 @@ func (r *Redactor) String(s string) string {
 
 // maskKnown replaces the known secrets.
 func (r *Redactor) maskKnown(s string) string {
+	found, _ := r.find(s, never)
 	var out strings.Builder
 	done := 0
-	for i := 0; i < len(s); i++ {
-		if n := r.known(s[i:]); n > 0 {
-			out.WriteString(s[done:i])
-			out.WriteString(Mask)
-			done = i + n
-			i = done - 1
-		}
+	for _, f := range found {
+		out.WriteString(s[done:f.from])
+		out.WriteString(Mask)
+		done = f.to
 	}
 	if done == 0 {
 		return s
@@ -105,68 +99,121 @@ func (r *Redactor) maskKnown(s string) string {
 	return out.String()
 }
 
-// Longest is how many bytes the longest form of a known secret has with all of it
-// escaped as JSON within JSON; 0: none is known.
-func (r *Redactor) Longest() int {
-	if r == nil || len(r.forms) == 0 {
-		return 0
+// maskStart hides the start of a secret that the end of a text cut off, with
+// or without an ellipsis behind it.
+func (r *Redactor) maskStart(s string) string {
+	text := strings.TrimRight(strings.TrimRight(s, "….\uFFFD"), " ")
+	begin := max(0, len(text)-r.longest())
+	if _, cut := r.find(text[begin:], minStart); begin+cut < len(text) {
+		return text[:begin+cut] + Mask + s[len(text):]
 	}
-	return len(`\\u002d`) * len(r.forms[0])
+	return s
 }
 
 // Pieces returns texts that follow each other without secrets. The mask of a known one
-// that goes on in the next text stands where it begins.
-func (r *Redactor) Pieces(parts []string) []string {
-	all := strings.Join(parts, "")
-	out := make([]string, len(parts))
-	begin, done := 0, 0 // of this part; up to where everything is told
-	for k, part := range parts {
-		end := begin + len(part)
-		var b strings.Builder
-		for done = max(done, begin); done < end; {
-			if n := r.known(all[done:]); n > 0 {
-				b.WriteString(Mask)
-				done += n
-				continue
-			}
-			b.WriteByte(all[done])
-			done++
-		}
-		out[k], begin = maskLooks(b.String()), end
+// that goes on in the next text stands where it begins. Where further texts may come,
+// the last ones are left out when a secret may begin in them: hand them over again, with
+// those that follow.
+func (r *Redactor) Pieces(parts []string, further bool) []string {
+	out := slices.Clone(parts)
+	if r != nil && len(r.forms) > 0 {
+		out = r.pieces(parts, further)
+	}
+	for i := range out {
+		out[i] = maskLooks(out[i])
 	}
 	return out
 }
 
-// known is how many bytes of a known secret s begins with.
-func (r *Redactor) known(s string) int {
-	if r == nil || s == "" || !r.starts[s[0]] {
-		return 0
+func (r *Redactor) pieces(parts []string, further bool) (out []string) {
+	all := strings.Join(parts, "")
+	least := minStart
+	if further {
+		least = 0
 	}
-	for _, form := range r.forms {
-		if n := match(s, form); n > 0 {
-			return n
+	found, cut := r.find(all, least)
+	if cut < len(all) && !further {
+		found = append(found, place{cut, len(all)})
+	}
+	begin, done := 0, 0 // of this part; up to where everything is told
+	for _, part := range parts {
+		end := begin + len(part)
+		if further && end > cut {
+			break
+		}
+		var b strings.Builder
+		for done = max(done, begin); done < end; {
+			if len(found) == 0 || found[0].from >= end {
+				b.WriteString(all[done:end])
+				break
+			}
+			b.WriteString(all[done:found[0].from])
+			b.WriteString(Mask)
+			done, found = found[0].to, found[1:]
+		}
+		out, begin = append(out, b.String()), end
+	}
+	return out
+}
+
+// place is where a secret stands in a text.
+type place struct{ from, to int }
+
+// never is more bytes of a secret than can be seen.
+const never = math.MaxInt
+
+// find returns the places of known secrets in s, and where one begins that the end of s
+// cut off after at least so many bytes of it: len(s) where none does.
+func (r *Redactor) find(s string, least int) (found []place, cut int) {
+	for i := 0; i < len(s); {
+		known := r.known(s[i:])
+		switch {
+		case known.cut && known.seen >= least && len(s)-i <= r.longest():
+			return found, i
+		case known.n > 0:
+			found = append(found, place{i, i + known.n})
+			i += known.n
+		case s[i] == '\\':
+			// What begins at one of many backslashes begins at the first or the last of them.
+			// Each would have to look for the end of them all.
+			i += max(1, backslashes(s[i:])-1)
+		default:
+			i++
 		}
 	}
-	return 0
+	return found, len(s)
+}
+
+// longest is how many bytes of a text are looked through for a secret whose end is not
+// there. That is enough for JSON within JSON within JSON.
+func (r *Redactor) longest() int {
+	return 16 * len(r.forms[0])
+}
+
+// known is what of a known secret s begins with.
+func (r *Redactor) known(s string) (all sight) {
+	if !r.starts[lower(s[0])] {
+		v, n := unescaped(s)
+		if n == 0 || !r.starts[lower(byte(v))] && !r.starts[string(v)[0]] {
+			return sight{cut: opened(s)}
+		}
+	}
+	for _, form := range r.forms {
+		one := match(s, form)
+		if one.cut {
+			all.cut, all.seen = true, max(all.seen, one.seen)
+		}
+		if one.n > 0 {
+			all.n = one.n
+			break
+		}
+	}
+	return all
 }
 
 // minStart is the shortest start of a secret that is hidden at the end of a
 // text that was cut.
 const minStart = 8
-
-// maskStart hides the start of a secret that the end of a text cut off, with
-// or without an ellipsis behind it.
-func (r *Redactor) maskStart(s string) string {
-	text := strings.TrimRight(strings.TrimRight(s, "….\uFFFD"), " ")
-	for _, form := range r.forms {
-		for i := max(0, len(text)-len(form)+1); i <= len(text)-minStart; i++ {
-			if foldPrefix(text[i:], form[:len(text)-i]) {
-				return text[:i] + Mask + s[len(text):]
-			}
-		}
-	}
-	return s
-}
 
 // foldPrefix reports whether s starts with a text in lower case, the case of
 // ASCII letters aside.

@@ -69,45 +69,36 @@ func (w *Writer) Read(atUS, lagUS int64, data []byte) {
 		return
 	}
 	w.recent = append(w.recent, read{atUS, lagUS, string(data), !utf8.Valid(data)})
-	w.settle(w.Redact.Longest())
+	w.settle(false)
 	if w.buf.Len() > maxHeld {
 		w.flush()
 	}
 }
 
-// settle makes lines of reads, but for the last ones, which together are shorter
-// than the longest secret.
-func (w *Writer) settle(longest int) {
+// settle makes lines of reads, but for the last ones where a secret may begin that goes
+// on in the next one. At the end of the reply there is no next one.
+func (w *Writer) settle(ended bool) {
+	texts := make([]string, len(w.recent))
+	for i := range w.recent {
+		texts[i] = w.recent[i].text
+	}
 	if w.Redact != nil {
-		texts := make([]string, len(w.recent))
-		for i := range w.recent {
-			texts[i] = w.recent[i].text
-		}
-		for i, text := range w.Redact.Pieces(texts) {
-			w.recent[i].text = text
-		}
+		texts = w.Redact.Pieces(texts, !ended)
 	}
-	if n := len(w.recent); longest == 0 && n > 0 {
-		w.recent[n-1].text = w.clean(w.recent[n-1].text) // the end may have cut one off
+	if n := len(texts); ended && n > 0 {
+		texts[n-1] = w.clean(texts[n-1]) // the end may have cut one off
 	}
-	behind := 0
-	for _, r := range w.recent {
-		behind += len(r.text)
-	}
-	for len(w.recent) > 0 {
-		r := w.recent[0]
-		if behind -= len(r.text); behind < longest-1 {
-			return
-		}
+	for i, text := range texts {
+		r := w.recent[i]
 		l := line{T: (*micros)(&r.atUS), Lag: micros(r.lagUS)}
 		if r.binary {
-			l.B64 = []byte(r.text)
+			l.B64 = []byte(text)
 		} else {
-			l.Data = &r.text
+			l.Data = &text
 		}
 		w.add(l)
-		w.recent = w.recent[1:]
 	}
+	w.recent = w.recent[len(texts):]
 }
 
 // End ends the capture, after the stream has settled the outcome. It returns
@@ -120,7 +111,7 @@ func (w *Writer) End(atUS int64, end timeline.End, trailer http.Header, cause er
 	if w.head == nil {
 		l.Error = w.tl.Error
 	}
-	w.settle(0)
+	w.settle(true)
 	w.flush()
 	w.add(l)
 	last := seal(w.sum, w.buf.Bytes())

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"net/http"
 	"reflect"
 	"slices"
@@ -124,13 +125,15 @@ func (s *session) end(at int64, end timeline.End, cause error) {
 func TestWriterRedacts(t *testing.T) {
 	const key = "Quiet-Zebra/42"
 	for name, tc := range map[string]struct{ reads, want []string }{
-		"whole":           {[]string{"bad key " + key + "."}, []string{"bad key ***."}},
-		"no UTF-8":        {[]string{"\xff " + key}, []string{"\xff ***"}},
-		"two reads":       {[]string{"bad key Quiet-", "Zebra/42.", "more"}, []string{"bad key ***", ".", "more"}},
-		"byte by byte":    {strings.Split("a"+key+"b"+key, ""), nil},
-		"escaped, halved": {[]string{"aQuiet-Zebra%2", "F42b"}, []string{"a***", "b"}},
-		"cut":             {[]string{"bad key ", "Quiet-Zeb"}, []string{"bad key ", "***"}},
-		"none":            {[]string{"Quiet-", "Giraffe", strings.Repeat("x", 500), "y"}, []string{"Quiet-", "Giraffe", strings.Repeat("x", 500), "y"}},
+		"whole":             {[]string{"bad key " + key + "."}, []string{"bad key ***."}},
+		"no UTF-8":          {[]string{"\xff " + key}, []string{"\xff ***"}},
+		"two reads":         {[]string{"bad key Quiet-", "Zebra/42.", "more"}, []string{"bad key ***", ".", "more"}},
+		"byte by byte":      {strings.Split("a"+key+"b"+key, ""), nil},
+		"escaped, halved":   {[]string{"aQuiet-Zebra%2", "F42b"}, []string{"a***", "b"}},
+		"escaped often":     {strings.Split("a"+escapedOften(key)+"b", ""), nil},
+		"cut, byte by byte": {strings.Split("bad key Quiet-Zebra", ""), nil},
+		"cut":               {[]string{"bad key ", "Quiet-Zeb"}, []string{"bad key ", "***"}},
+		"none":              {[]string{"Quiet-", "Giraffe", strings.Repeat("x", 500), "y"}, []string{"Quiet-", "Giraffe", strings.Repeat("x", 500), "y"}},
 	} {
 		var out bytes.Buffer
 		w := capture.NewWriter(&out, timeline.New(), []byte(`{"user":"`+key+`"}`))
@@ -162,6 +165,20 @@ func TestWriterRedacts(t *testing.T) {
 			t.Errorf("%s: %s", name, out.String())
 		}
 	}
+}
+
+// escapedOften is a text with each letter escaped by two standards in turn, as often as
+// a text may be that is handed on.
+func escapedOften(s string) string {
+	var b strings.Builder
+	for i, c := range []byte(s) {
+		if i%2 == 0 {
+			fmt.Fprintf(&b, "%%252525252525252525%02x", c)
+		} else {
+			fmt.Fprintf(&b, `%su00%02x`, strings.Repeat(`\`, 15), c)
+		}
+	}
+	return b.String()
 }
 
 type fullDisk struct{}
