@@ -141,6 +141,13 @@ data:{"index":3,"token":{"id":2,"text":"</s>","logprob":-0.1,"special":true},"ge
 			`{"object":"response","status":"completed","output":[{"type":"reasoning","content":[{"type":"reasoning_text","text":"hm"}]},{"type":"function_call","name":"f","arguments":"{}"},{"type":"message","content":[{"type":"output_text","text":"a"},{"type":"refusal","refusal":"b"}]}],"usage":{"output_tokens":3}}`,
 			timeline.OK, "text", "completed", `{"output":3}`, "ab", ""},
 
+		{"Responses, whole, cancelled", "openai-responses", "application/json",
+			`{"object":"response","status":"cancelled","output":[{"type":"message","content":[{"type":"output_text","text":"a"}]}],"usage":{"output_tokens":3}}`,
+			timeline.StreamError, "text", "cancelled", `{"output":3}`, "a", "the response was cancelled"},
+		{"Responses, whole, failed", "openai-responses", "application/json",
+			`{"object":"response","status":"failed","error":{"code":"server_error","message":"it broke"},"output":[],"usage":null}`,
+			timeline.StreamError, "error", "failed", `{}`, "", "it broke (code server_error)"},
+
 		{"llama.cpp, older stop flags", "llamacpp", "text/event-stream", events(
 			`{"content":"a","stop":false}`, `{"content":"","stop":true,"stopped_eos":false,"stopped_limit":true,"stopped_word":false,"tokens_predicted":1,"tokens_evaluated":3}`),
 			timeline.OK, "text finish", "limit", `{"input":3,"output":1}`, "a", ""},

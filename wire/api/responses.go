@@ -180,7 +180,7 @@ func (d *responsesDecoder) structure() (otherwise timeline.Kind, last bool) {
 		d.finish()
 		return timeline.Finish, true
 	case "response.done": // of the Realtime API
-		if d.status.Is("failed") || d.status.Is("cancelled") {
+		if d.gaveUp() {
 			return d.failed(), true
 		}
 		d.finish()
@@ -192,6 +192,9 @@ func (d *responsesDecoder) structure() (otherwise timeline.Kind, last bool) {
 	}
 	return timeline.Empty, false
 }
+
+// gaveUp reports whether the status says that the reply did not come to its end.
+func (d *responsesDecoder) gaveUp() bool { return d.status.Is("failed") || d.status.Is("cancelled") }
 
 // failed takes it that the server gave the reply up. Its error says why, if there is one.
 func (d *responsesDecoder) failed() timeline.Kind {
@@ -231,7 +234,7 @@ func (d *responsesDecoder) Body(data []byte, s *Stream) bool {
 	if !d.read(data, s.opts.KeepText) {
 		return false
 	}
-	if d.status.Is("failed") {
+	if d.gaveUp() {
 		d.failed()
 	}
 	d.finish()
