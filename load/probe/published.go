@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
+	"time"
 
 	"tokenmeter/base/clock"
 	"tokenmeter/record/run"
@@ -17,6 +18,9 @@ import (
 // model's providers, to those who show a key (its API reference, "List all
 // endpoints for a model").
 const Publisher = "openrouter.ai"
+
+// publishedTime is how long the first probes of a day wait for its answer.
+const publishedTime = 5 * time.Second
 
 // percentiles are those that the router has of half an hour.
 type percentiles struct {
@@ -38,6 +42,9 @@ func published(ctx context.Context, t *Target, clk *clock.Clock) (all []run.Publ
 	if err != nil {
 		return nil
 	}
+	defer cl.Close()
+	ctx, stop := context.WithTimeout(ctx, publishedTime)
+	defer stop()
 	model, _, _ := strings.Cut(t.Model, ":") // what follows is a way to be served, no model
 	r, err := cl.Get(ctx, "/v1/models/"+model+"/endpoints")
 	if err != nil || r.Status != http.StatusOK {

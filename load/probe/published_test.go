@@ -7,7 +7,10 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"slices"
+	"sync/atomic"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"tokenmeter/base/clock"
 	"tokenmeter/record/run"
@@ -27,6 +30,7 @@ const routerSays = `{"data": {"id": "openai/gpt-4", "endpoints": [
 // as a probe and with the key; nobody else is asked, and what can't be read is null.
 func TestPublished(t *testing.T) {
 	var asked []string
+	var open atomic.Int64 // connections
 	said, status := routerSays, 200
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		asked = append(asked, r.Method+" "+r.URL.Path+" "+r.Header.Get("Authorization")+" "+r.Header.Get(Header))
@@ -38,7 +42,9 @@ func TestPublished(t *testing.T) {
 		t.Helper()
 		target := Target{Name: "t", Model: "openai/gpt-4:floor", Client: client.Config{API: api.OpenAIChat, BaseURL: url, Key: "secret",
 			Dial: func(ctx context.Context, network, _ string) (net.Conn, error) {
-				return new(net.Dialer).DialContext(ctx, network, server.Listener.Addr().String())
+				c, err := new(net.Dialer).DialContext(ctx, network, server.Listener.Addr().String())
+				open.Add(1)
+				return leaving{c, &open}, err
 			}}}
 		f, err := Create(t.Context(), t.TempDir(), []Target{target}, About{Kinds: small()}, clock.Start())
 		if err != nil {
@@ -67,8 +73,41 @@ func TestPublished(t *testing.T) {
 	if said, status = routerSays, 401; about("http://"+Publisher+"/api/v1").Published != nil {
 		t.Error("of a refusal")
 	}
+	if n := open.Load(); n != 0 {
+		t.Errorf("%d connections are still open", n)
+	}
 	asked = nil
 	if about("http://example.com/api/v1").Published != nil || asked != nil {
 		t.Errorf("another server was asked: %q", asked)
 	}
+}
+
+// leaving is a connection that is counted until it is closed.
+type leaving struct {
+	net.Conn
+	open *atomic.Int64
+}
+
+func (c leaving) Close() error {
+	err := c.Conn.Close()
+	if err == nil {
+		c.open.Add(-1)
+	}
+	return err
+}
+
+// A router that does not answer holds up the first probes for 5 s at most.
+func TestPublishedIsNotWaitedFor(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		target := Target{Model: "m", Client: client.Config{API: api.OpenAIChat, BaseURL: "http://" + Publisher + "/api/v1",
+			Dial: func(context.Context, string, string) (net.Conn, error) {
+				ours, theirs := net.Pipe()
+				go func() { _, _ = io.Copy(io.Discard, theirs) }()
+				return ours, nil
+			}}}
+		began := time.Now()
+		if got := published(t.Context(), &target, clock.Start()); got != nil || time.Since(began) != 5*time.Second {
+			t.Errorf("%+v after %v", got, time.Since(began))
+		}
+	})
 }
