@@ -422,11 +422,12 @@ func TestReasonsOnceADay(t *testing.T) {
 		for range 3 {
 			p.skip(p.targets[0], 0, "it was asked %v before", time.Minute)
 			p.skip(p.targets[0], 0, "it may cost %d", 7)
+			p.skip(p.targets[0], 0, "cost")
 		}
 		time.Sleep(24 * time.Hour)
 		p.skip(p.targets[0], 0, "it may cost %d", 8)
 	})
-	want := []string{"t0: a is not asked: it was asked 1m0s before", "t0: a is not asked: it may cost 7", "t0: a is not asked: it may cost 8"}
+	want := []string{"t0: a is not asked: it was asked 1m0s before", "t0: a is not asked: it may cost 7", "t0: a is not asked: cost", "t0: a is not asked: it may cost 8"}
 	if !slices.Equal(l.said, want) {
 		t.Errorf("%q", l.said)
 	}

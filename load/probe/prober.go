@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"maps"
 	"net/http"
-	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -73,8 +72,9 @@ type asked struct {
 // kindState is what the answers to a kind have taught.
 type kindState struct {
 	mu      sync.Mutex
-	lesson            // as the ledger keeps it
-	told    [2]string // the day, and for what reasons it was said on it that it is not asked
+	lesson                  // as the ledger keeps it
+	day     string          // on which reasons were last said why it is not asked
+	told    map[string]bool // these reasons
 	prompts int64
 }
 
@@ -273,13 +273,11 @@ func pause(ctx context.Context, d time.Duration) bool {
 func (p *Prober) skip(t *asked, i int, format string, args ...any) {
 	s, day := &t.seen[i], now().UTC().Format(time.DateOnly)
 	s.mu.Lock()
-	if s.told[0] != day {
-		s.told = [2]string{day}
+	if s.day != day {
+		s.day, s.told = day, map[string]bool{}
 	}
-	known := strings.Contains(s.told[1], format)
-	if !known {
-		s.told[1] += format
-	}
+	known := s.told[format]
+	s.told[format] = true
 	s.mu.Unlock()
 	if !known {
 		p.plan.Say(fmt.Sprintf("%s: %s is not asked: %s", t.Name, t.kinds[i].Name, fmt.Sprintf(format, args...)))
