@@ -82,7 +82,7 @@ func (c *targetFlags) model() string {
 	if c.Model == "" && api.OfPath("/"+pathOf(c.URL)) == api.Realtime {
 		_, query, _ := strings.Cut(c.URL, "?")
 		named, _ := url.ParseQuery(query)
-		return cmp.Or(named.Get("model"), named.Get("deployment"))
+		return api.ModelOf(named)
 	}
 	return c.Model
 }

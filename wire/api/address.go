@@ -1,6 +1,8 @@
 package api
 
 import (
+	"cmp"
+	"net/url"
 	"slices"
 	"strings"
 )
@@ -244,6 +246,9 @@ func OfBase(path string) *API {
 	}
 	return nil
 }
+
+// ModelOf is the model that the query of a URL names, Azure's by its deployment; empty: none.
+func ModelOf(query url.Values) string { return cmp.Or(query.Get("model"), query.Get("deployment")) }
 
 func endsInVersion(path string) bool {
 	segments := splitPath(path)

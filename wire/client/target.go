@@ -205,7 +205,7 @@ func (t *target) path(apiPath string) string {
 	path, query, _ := strings.Cut(apiPath, "?")
 	path = api.AddressOf(t.host, t.base, path).Endpoint(escape(path))
 	name, _, _ := strings.Cut(query, "=")
-	if has := func(name string) bool { return strings.Contains("&"+t.query, "&"+name+"=") }; has(name) || name == "model" && has("deployment") { // Azure's
+	if named, _ := url.ParseQuery(t.query); named.Get(name) != "" || name == "model" && api.ModelOf(named) != "" {
 		query = "" // the URL says it already
 	}
 	return withQuery(withQuery(path, escape(query)), t.query)

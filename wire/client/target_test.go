@@ -155,6 +155,23 @@ func TestKeyGoesWhereTheAPIWantsIt(t *testing.T) {
 	}
 }
 
+// What the URL's query names stays its own, however it is written; a name without a value names nothing.
+func TestQueryOfTheURL(t *testing.T) {
+	for base, want := range map[string]string{
+		"ws://h/v1": "/v1/realtime?model=m", "ws://h/v1?a=b": "/v1/realtime?model=m&a=b",
+		"ws://h/v1?model=x": "/v1/realtime?model=x", "ws://h/v1?%6dodel=x": "/v1/realtime?%6dodel=x", "ws://h/v1?deployment=x": "/v1/realtime?deployment=x", "ws://h/v1?%64eployment=x": "/v1/realtime?%64eployment=x",
+		"ws://h/v1?model": "/v1/realtime?model=m&model", "ws://h/v1?model=": "/v1/realtime?model=m&model=", "ws://h/v1?submodel=x": "/v1/realtime?model=m&submodel=x",
+	} {
+		tg, err := parseTarget(base)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := tg.path("/v1/realtime?model=m"); got != want {
+			t.Errorf("%s: %s, not %s", base, got, want)
+		}
+	}
+}
+
 func FuzzTarget(f *testing.F) {
 	for _, s := range []string{"http://h/v1", "http://::1:80", "unix:///a", "http+unix://%2Fa/b?c", "http://[::1%25a]:1/"} {
 		f.Add(s)
