@@ -85,6 +85,31 @@ func TestRealtimeConversation(t *testing.T) {
 	})
 }
 
+// Messages are made before they are due, which for sound takes a while: what the making
+// takes is no latency of the server's, unless the turn goes on with one before it.
+func TestRealtimeIsMadeAhead(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := realtimeServer(-1)
+		slowly := *api.Realtime
+		slowly.Create = func(r *api.Request, previous string) (api.Call, error) {
+			time.Sleep(30 * time.Millisecond)
+			return api.Realtime.Create(r, previous)
+		}
+		c := turnClient(t, &fake{serve: s.serve}, func(c *Config) { c.BaseURL, c.API = "ws://server", &slowly })
+		for i, messages := range [][]string{{"hi"}, {"hi", "A B", "more"}} {
+			tl := timeline.New()
+			tl.Session = "1"
+			made := c.Prepare(requestOf(messages...), tl)
+			tl.DueUS = c.clk.US()
+			tl.StartUS = tl.DueUS
+			made.Do(t.Context())
+			want(t, "outcome", tl.Outcome, timeline.OK)
+			wantUS(t, "sent", tl.SentUS, int64(i)*30_000)
+		}
+		want(t, "messages", s.items(), "0:u!u!")
+	})
+}
+
 // After a reply that failed the conversation goes on elsewhere, with all of it: the
 // server may still answer.
 func TestRealtimeAfterFailure(t *testing.T) {

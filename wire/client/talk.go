@@ -47,8 +47,8 @@ func (x *exchange) continued(cn *conn) bool {
 	return x.ask != nil && x.fits(cn) && cn.ws.talk.goesOn(x.ask.Messages) > 0
 }
 
-// create writes the message that asks for the reply: of a turn that goes on with the
-// one before it only what is new.
+// create writes the message that asks for the reply, unless it is the one that was made
+// ahead: of a turn that goes on with the one before it only what is new.
 func (x *exchange) create(t *talk) error {
 	own := *x.ask
 	previous := ""
@@ -56,7 +56,10 @@ func (x *exchange) create(t *talk) error {
 	if n > 0 && !x.whole {
 		own.Messages, previous = own.Messages[n:], t.previous
 	}
-	x.chained = previous != ""
+	made := !x.chained // x.msg.body has all of the messages
+	if x.chained = previous != ""; made && !x.chained {
+		return nil
+	}
 	call, err := x.c.cfg.API.Create(&own, previous)
 	x.msg.body = call.Body
 	return err

@@ -180,12 +180,17 @@ func turnOf(ctx context.Context, c *Client, session, agent string, texts ...stri
 	tl.Session, tl.Agent = session, agent
 	tl.DueUS = c.clk.US()
 	tl.StartUS = tl.DueUS
+	c.Do(ctx, requestOf(texts...), tl)
+	return tl
+}
+
+// requestOf is a request whose messages are the user's and the model's in turn.
+func requestOf(texts ...string) *api.Request {
 	req := &api.Request{Model: "m", Stream: true}
 	for i, text := range texts {
 		req.Messages = append(req.Messages, api.Message{Role: []string{"user", "assistant"}[i%2], Content: text})
 	}
-	c.Do(ctx, req, tl)
-	return tl
+	return req
 }
 
 // A conversation stays on its connection, each turn sends what is new, and its TTFT
