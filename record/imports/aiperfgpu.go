@@ -42,13 +42,12 @@ func isGPULines(head []byte) bool {
 
 // readGPULines makes a page of the GPUs that were read together.
 func readGPULines(in *Input, take func(*Reading) error) error {
-	all := newGathered()
-	err := eachLine(in, func(at int64, v *aiperfGPU) error {
-		if v.AtNS == nil || *v.AtNS < 0 {
-			return in.at(at, errNoMoment)
+	return inTime(in, func(v *aiperfGPU) (of moment, early, ok bool) {
+		if v.AtNS == nil {
+			return of, false, false
 		}
-		url := v.URL + v.Older
-		p := all.page(moment{url, *v.AtNS})
+		return moment{v.URL + v.Older, *v.AtNS}, false, true
+	}, func(p *page, v *aiperfGPU) {
 		labels := map[string]string{"UUID": v.UUID}
 		if v.UUID == "" && v.Index != nil {
 			labels["UUID"] = v.Hostname + " " + strconv.FormatInt(*v.Index, 10)
@@ -59,15 +58,10 @@ func readGPULines(in *Input, take func(*Reading) error) error {
 				x = v.Data["nvidia_"+g.name]
 			}
 			// NVML tells of processes' use of the SMs, which is another figure than DCGM's.
-			if x != nil && !(g.unit == 0.01 && strings.HasPrefix(url, "pynvml:")) {
+			if x != nil && !(g.unit == 0.01 && strings.HasPrefix(v.URL+v.Older, "pynvml:")) {
 				y := *x * g.unit
 				p.line(g.exporter, "", labels, "", &y)
 			}
 		}
-		return nil
-	})
-	if err != nil {
-		return err
-	}
-	return all.hand(take)
+	}, take)
 }

@@ -3,6 +3,9 @@ package imports
 import (
 	"bytes"
 	"errors"
+	"fmt"
+	"maps"
+	"slices"
 )
 
 // aiperfPage is a line of server_metrics_export.jsonl: what a page of metrics said, a
@@ -26,27 +29,21 @@ func isServerLines(head []byte) bool {
 }
 
 func readServerLines(in *Input, take func(*Reading) error) error {
-	all := newGathered()
-	err := eachLine(in, func(at int64, v *aiperfPage) error {
-		if v.AtNS == nil || *v.AtNS < 0 {
-			return in.at(at, errNoMoment)
+	return inTime(in, func(v *aiperfPage) (of moment, early, ok bool) {
+		if v.AtNS == nil {
+			return of, false, false
 		}
-		of := moment{v.URL, *v.AtNS}
-		p := all.page(of)
-		all.early[of] = v.Phase != nil && *v.Phase != "profiling"
-		for name, series := range v.Metrics {
+		return moment{v.URL, *v.AtNS}, v.Phase != nil && *v.Phase != "profiling", true
+	}, func(p *page, v *aiperfPage) {
+		for _, name := range slices.Sorted(maps.Keys(v.Metrics)) {
+			series := v.Metrics[name]
 			for i := range series {
 				s := &series[i]
 				p.line(name, "", s.Labels, "", s.Value)
 				p.histogram(name, s.Labels, s.Buckets, s.Sum, s.Count)
 			}
 		}
-		return nil
-	})
-	if err != nil {
-		return err
-	}
-	return all.hand(take)
+	}, take)
 }
 
 var errNoMoment = errors.New("the reading has no timestamp_ns, without which it can't be laid beside requests")
@@ -86,60 +83,93 @@ func isServerSums(head []byte) bool {
 	return bytes.Contains(head, []byte(`"endpoints_configured"`)) && bytes.Contains(head, []byte(`"endpoint_info"`))
 }
 
+// mostPages bounds how many pages a file has figures of.
+const mostPages = 1 << 10
+
 func readServerSums(in *Input, take func(*Reading) error) error {
 	var v aiperfServer
 	if err := in.whole(&v); err != nil {
 		return err
 	}
-	var none, grown, mean, least, most page
-	for url, about := range v.Summary.Pages {
-		for _, p := range []*page{&none, &grown, &mean, &least, &most} {
-			p.Reset()
-		}
-		zero := 0.0
-		for name, m := range v.Metrics {
-			for i := range m.Series {
-				s := &m.Series[i]
-				st := &s.Stats
-				switch {
-				case s.URL != url:
-				case s.Buckets != nil:
-					nothing := map[string]float64{}
-					for le := range s.Buckets {
-						nothing[le] = 0
-					}
-					none.histogram(name, s.Labels, nothing, &zero, &zero)
-					grown.histogram(name, s.Labels, s.Buckets, st.Sum, st.Count)
-				case st.Total != nil:
-					none.line(name, "", s.Labels, "", &zero)
-					grown.line(name, "", s.Labels, "", st.Total)
-				default:
-					mean.line(name, "", s.Labels, "", st.Mean)
-					least.line(name, "", s.Labels, "", st.Min)
-					most.line(name, "", s.Labels, "", st.Max)
-				}
-			}
-		}
-		from, to := about.FirstNS, about.LastNS
-		if p, ok := v.Summary.Phases["profiling"]; ok {
-			from, to = p.StartNS, p.EndNS
-		}
-		if from < 0 || to < from {
-			return in.at(0, errNoMoment)
-		}
-		if err := take(&Reading{URL: url, AtNS: from, Early: true, Page: none.Bytes()}); err != nil {
-			return err
-		}
-		last := &Reading{URL: url, AtNS: to, Page: grown.Bytes(), Mean: mean.Bytes(), Least: least.Bytes(), Most: most.Bytes(), Times: max(about.Fetches-1, 1)}
-		if n := about.Fetches; n > 1 {
-			last.EveryS = float64(about.LastNS-about.FirstNS) / 1e9 / float64(n-1)
-		}
-		if err := take(last); err != nil {
-			return err
-		}
-	}
 	if len(v.Summary.Pages) == 0 {
 		return in.at(0, errors.New("the file tells of no page that was read"))
 	}
+	if n := len(v.Summary.Pages); n > mostPages {
+		return in.at(0, fmt.Errorf("the file tells of %d pages, over the %d that are read", n, mostPages))
+	}
+	urls := slices.Sorted(maps.Keys(v.Summary.Pages))
+	for _, ends := range []bool{false, true} { // all begin before one ends
+		for _, url := range urls {
+			if err := v.reading(in, url, ends, take); err != nil {
+				return err
+			}
+		}
+	}
 	return nil
+}
+
+// reading hands on what a page had when the measured part began, or what it grew and was
+// until that ended.
+func (v *aiperfServer) reading(in *Input, url string, ends bool, take func(*Reading) error) error {
+	about := v.Summary.Pages[url]
+	from, to := about.FirstNS, about.LastNS
+	if p, ok := v.Summary.Phases["profiling"]; ok {
+		from, to = p.StartNS, p.EndNS
+	}
+	if min(from, about.FirstNS) < 0 || to < from || about.LastNS < about.FirstNS || about.Fetches < 0 {
+		return in.at(0, errNoMoment)
+	}
+	pages := [4]page{}
+	now, mean, least, most := &pages[0], &pages[1], &pages[2], &pages[3]
+	for i := range pages {
+		pages[i].most = mostPage
+	}
+	zero := 0.0
+	for _, name := range slices.Sorted(maps.Keys(v.Metrics)) {
+		series := v.Metrics[name].Series
+		for i := range series {
+			s := &series[i]
+			buckets, st := s.Buckets, s.Stats
+			switch {
+			case s.URL != url:
+				continue
+			case !ends: // counters stood at 0
+				buckets = map[string]float64{}
+				for le := range s.Buckets {
+					buckets[le] = 0
+				}
+				st.Sum, st.Count = &zero, &zero
+				if st.Total != nil {
+					st.Total = &zero
+				}
+				st.Mean, st.Min, st.Max = nil, nil, nil
+			}
+			switch {
+			case s.Buckets != nil:
+				now.histogram(name, s.Labels, buckets, st.Sum, st.Count)
+			case st.Total != nil:
+				now.line(name, "", s.Labels, "", st.Total)
+			default:
+				mean.line(name, "", s.Labels, "", st.Mean)
+				least.line(name, "", s.Labels, "", st.Min)
+				most.line(name, "", s.Labels, "", st.Max)
+			}
+		}
+	}
+	for i := range pages {
+		if pages[i].full {
+			return in.at(0, errLargePage)
+		}
+	}
+	if !ends {
+		if now.Len() == 0 { // gauges alone, which nothing is known of yet
+			return nil
+		}
+		return take(&Reading{URL: url, AtNS: from, Early: true, Page: now.Bytes()})
+	}
+	last := &Reading{URL: url, AtNS: to, Page: now.Bytes(), Mean: mean.Bytes(), Least: least.Bytes(), Most: most.Bytes(), Times: max(about.Fetches-1, 1)}
+	if n := about.Fetches; n > 1 {
+		last.EveryS = float64(about.LastNS-about.FirstNS) / 1e9 / float64(n-1)
+	}
+	return take(last)
 }

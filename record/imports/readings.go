@@ -2,9 +2,11 @@ package imports
 
 import (
 	"bytes"
-	"cmp"
+	"fmt"
+	"maps"
 	"math"
 	"slices"
+	"sort"
 	"strconv"
 	"strings"
 )
@@ -32,7 +34,8 @@ type Readings struct {
 	Name string // for messages
 	// Is tells the files by their first bytes.
 	Is func(head []byte) bool
-	// Read hands on every reading, in the order of time.
+	// Read hands on every reading, in the order of time. What a reading has is there
+	// until take returns.
 	Read func(in *Input, take func(*Reading) error) error
 }
 
@@ -60,39 +63,65 @@ type moment struct {
 	atNS int64
 }
 
-// gathered are pages whose lines stand anywhere in a file.
-type gathered struct {
-	pages map[moment]*page
-	early map[moment]bool
-	order []moment
+func (m moment) before(other moment) bool {
+	return m.atNS < other.atNS || m.atNS == other.atNS && m.url < other.url
 }
 
-func newGathered() *gathered { return &gathered{pages: map[moment]*page{}, early: map[moment]bool{}} }
-
-// page is the one of a moment.
-func (g *gathered) page(of moment) *page {
-	p := g.pages[of]
-	if p == nil {
-		p = &page{}
-		g.pages[of] = p
-		g.order = append(g.order, of)
+// inTime hands on a page of the lines of each moment, in the order of time. As pages
+// lines are many times as large, so they are found first and then read once more, one
+// page after another.
+func inTime[T any](in *Input, when func(v *T) (of moment, early, ok bool), write func(p *page, v *T), take func(*Reading) error) error {
+	type line struct {
+		moment
+		early bool
+		at    int64
 	}
-	return p
-}
-
-// hand hands the pages on in the order of time.
-func (g *gathered) hand(take func(*Reading) error) error {
-	slices.SortStableFunc(g.order, func(a, b moment) int { return cmp.Compare(a.atNS, b.atNS) })
-	for _, m := range g.order {
-		if err := take(&Reading{URL: m.url, AtNS: m.atNS, Early: g.early[m], Page: g.pages[m].Bytes()}); err != nil {
+	var lines []line
+	err := eachLine(in, func(at int64, v *T) error {
+		of, early, ok := when(v)
+		if !ok || of.atNS < 0 {
+			return in.at(at, errNoMoment)
+		}
+		lines = append(lines, line{of, early, at})
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	sort.SliceStable(lines, func(i, j int) bool { return lines[i].before(lines[j].moment) })
+	p := page{most: mostPage}
+	for i, l := range lines {
+		v := new(T)
+		if _, err := in.decode(l.at, v); err != nil {
 			return err
 		}
+		write(&p, v)
+		if p.full {
+			return in.at(l.at, errLargePage)
+		}
+		if i+1 < len(lines) && lines[i+1].moment == l.moment {
+			continue
+		}
+		if err := take(&Reading{URL: l.url, AtNS: l.atNS, Early: l.early, Page: p.Bytes()}); err != nil {
+			return err
+		}
+		p.Reset()
 	}
 	return nil
 }
 
-// page is a page of metrics that is being written.
-type page struct{ bytes.Buffer }
+// mostPage bounds a page, twice what is read of a server.
+const mostPage = 16 << 20
+
+var errLargePage = fmt.Errorf("the reading is larger than %d MiB as a page", mostPage>>20)
+
+// page is a page of metrics that is being written, of at most so many bytes: a file may
+// say once, for all buckets of a histogram, what a page says on every line.
+type page struct {
+	bytes.Buffer
+	most int
+	full bool // something had no room and was left out
+}
 
 // word reports whether a name can stand on a page.
 func word(name string) bool {
@@ -107,6 +136,13 @@ var escapes = strings.NewReplacer(`\`, `\\`, `"`, `\"`, "\n", `\n`)
 // left out. A bound that is not empty is the label le.
 func (p *page) line(name, ending string, labels map[string]string, le string, v *float64) {
 	if v == nil || math.IsNaN(*v) || !word(name) || name[0] >= '0' && name[0] <= '9' {
+		return
+	}
+	size := len(name) + len(ending) + 2*len(le) + 64 // the value, at most
+	for key, value := range labels {
+		size += len(key) + 2*len(value) + 4 // all of it escaped
+	}
+	if p.full = p.full || size > p.most-p.Len(); p.full {
 		return
 	}
 	p.WriteString(name)
@@ -143,7 +179,8 @@ func (p *page) line(name, ending string, labels map[string]string, le string, v 
 
 // histogram adds what of one is known.
 func (p *page) histogram(name string, labels map[string]string, buckets map[string]float64, sum, count *float64) {
-	for le, n := range buckets {
+	for _, le := range slices.Sorted(maps.Keys(buckets)) {
+		n := buckets[le]
 		p.line(name, "_bucket", labels, le, &n)
 	}
 	p.line(name, "_sum", labels, "", sum)

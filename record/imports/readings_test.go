@@ -23,7 +23,12 @@ func readingsOf(t *testing.T, name string) (list []Reading, size int) {
 	if kind == nil || !strings.HasSuffix(kind.Name, name) || Recognise(in.Head()) != nil {
 		t.Fatalf("%s is taken for %v, and as requests for %v", name, kind, Recognise(in.Head()))
 	}
-	if err := kind.Read(in, func(r *Reading) error { list = append(list, *r); return nil }); err != nil {
+	if err := kind.Read(in, func(r *Reading) error {
+		c := *r
+		c.Page = bytes.Clone(r.Page)
+		list = append(list, c)
+		return nil
+	}); err != nil {
 		t.Fatal(err)
 	}
 	return list, len(data)
