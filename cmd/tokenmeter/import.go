@@ -7,6 +7,7 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"tokenmeter/base/limitio"
@@ -74,7 +75,10 @@ func (c *importCmd) Run(a *app) error {
 
 // read reads the one file that has requests, and those beside it that have readings.
 func (c *importCmd) read() (of *imports.Input, beside []*imports.Input, err error) {
-	for _, name := range c.Files {
+	for i, name := range c.Files {
+		if slices.Contains(c.Files[:i], name) {
+			return nil, nil, fmt.Errorf("%s is named twice", name)
+		}
 		in, err := readImport(name)
 		if err != nil {
 			return nil, nil, err

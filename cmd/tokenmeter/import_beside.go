@@ -3,6 +3,7 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"time"
@@ -27,12 +28,17 @@ func readBeside(files []*imports.Input, zeroS float64, all *span, m *run.Run) ([
 		fromUS, toUS = 0, math.MaxInt64
 	}
 	replay := scrape.NewReplay(fromUS, toUS, secret.RedactURL)
+	fileOf := map[string]string{} // each page's
 	for _, in := range files {
 		kind, first, last := imports.RecogniseReadings(in.Head()), int64(math.MaxInt64), int64(math.MinInt64)
 		err := kind.Read(in, func(r *imports.Reading) error {
 			if zeroS != zeroS {
 				zeroS = float64(r.AtNS) / 1e9
 			}
+			if other := cmp.Or(fileOf[r.URL], in.Name); other != in.Name {
+				return fmt.Errorf("%s and %s hold readings of the same page, %s: name one of them", other, in.Name, secret.RedactURL(r.URL))
+			}
+			fileOf[r.URL] = in.Name
 			at := r.AtNS/1e3 - int64(zeroS*1e6)
 			first, last = min(first, at), max(last, at)
 			if err := replay.Read(&scrape.Reading{URL: r.URL, AtUS: at, Early: r.Early, Page: r.Page, Mean: r.Mean, Least: r.Least, Most: r.Most, Times: r.Times, EveryS: r.EveryS}); err != nil {

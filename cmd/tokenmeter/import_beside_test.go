@@ -7,6 +7,7 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"tokenmeter/record/imports"
@@ -18,6 +19,15 @@ var aiperfRun = filepath.FromSlash("../../record/imports/testdata/aiperf-run")
 
 // readingsBeside lays files of one run of AIPerf beside its requests.
 func readingsBeside(t *testing.T, names ...string) *metric.ServerMetrics {
+	t.Helper()
+	m, err := tryBeside(t, names...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return m
+}
+
+func tryBeside(t *testing.T, names ...string) (*metric.ServerMetrics, error) {
 	t.Helper()
 	in, err := readImport(filepath.Join(aiperfRun, "profile_export.jsonl"))
 	if err != nil {
@@ -36,10 +46,8 @@ func readingsBeside(t *testing.T, names ...string) *metric.ServerMetrics {
 		}
 		beside = append(beside, b)
 	}
-	if _, err := readBeside(beside, in.ZeroS, &all, &m); err != nil {
-		t.Fatal(err)
-	}
-	return m.ServerMetrics
+	_, err = readBeside(beside, in.ZeroS, &all, &m)
+	return m.ServerMetrics, err
 }
 
 // Of each of the three forms in which AIPerf 0.13.0 writes what a server told, our
@@ -95,5 +103,21 @@ func TestGPUTelemetryOfAIPerf(t *testing.T) {
 	if g == nil || g.GPUs.Or(0) != 2 || math.Abs(g.PowerW.Or(0)-650) > 2 || math.Abs(g.JPerOutputToken.Or(0)-6.5) > 0.02 ||
 		math.Abs(g.SMActive.Mean-0.55) > 1e-9 || !(g.Utilization.Mean > 0.64 && g.Utilization.Mean < 0.71) {
 		t.Errorf("%+v", g)
+	}
+}
+
+// AIPerf writes the same readings in three forms: whoever names two of them would have
+// counted a page twice.
+func TestOnePageOfTwoFiles(t *testing.T) {
+	names := []string{"server_metrics_export.json", "server_metrics_export.jsonl", "server_metrics_export.parquet"}
+	for _, a := range names {
+		for _, b := range names {
+			if a == b {
+				continue
+			}
+			if m, err := tryBeside(t, a, b); err == nil || !strings.Contains(err.Error(), "hold readings of the same page, http://127.0.0.1:18080/metrics: name one of them") {
+				t.Errorf("%s and %s: %v, %+v", a, b, err, m)
+			}
+		}
 	}
 }
