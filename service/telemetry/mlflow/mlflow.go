@@ -9,11 +9,12 @@ import (
 	"math"
 	"net/http"
 	"slices"
-	"strings"
 	"sync/atomic"
 	"time"
 
 	dto "github.com/prometheus/client_model/go"
+
+	"tokenmeter/service/telemetry"
 )
 
 // Options say where a run is logged.
@@ -26,7 +27,8 @@ type Options struct {
 	Every        time.Duration // between two batches; 0: 5 s
 	Timeout      time.Duration // of one; 0: 5 s
 	Version      string        // of this program, in the user agent
-	// Gather is what there is to log. Labels that are constant are left out of names.
+	// Gather is what there is to log. Labels of requests that all series of a metric have
+	// alike are left out of names.
 	Gather func() ([]*dto.MetricFamily, error)
 }
 
@@ -36,8 +38,11 @@ const (
 	Failed   = "FAILED"
 )
 
-// mostMetrics is how many one batch may hold. Source: MLflow's REST API, runs/log-batch.
-const mostMetrics = 1000
+// What one batch may hold. Source: MLflow's REST API, runs/log-batch.
+const (
+	mostMetrics = 1000
+	mostParams  = 100
+)
 
 // Logger logs one run.
 type Logger struct {
@@ -126,8 +131,9 @@ func (l *Logger) once(ctx context.Context) (err error) {
 	}
 	var metrics []any
 	for _, f := range families {
+		shown := labelsOf(f)
 		for _, m := range f.GetMetric() {
-			name := nameOf(f.GetName(), m)
+			name := nameOf(f.GetName(), m, shown)
 			switch f.GetType() {
 			case dto.MetricType_COUNTER:
 				metrics = l.metric(metrics, name, m.GetCounter().GetValue())
@@ -144,58 +150,56 @@ func (l *Logger) once(ctx context.Context) (err error) {
 	return cmp.Or(refused, l.log(ctx, metrics))
 }
 
-// params says what a run was; those that are empty are left out.
-func (l *Logger) params(ctx context.Context, params map[string]string) error {
-	var list []any
-	for name, value := range params {
-		if value != "" {
-			list = append(list, tag(name, value[:min(len(value), 500)])) // 500 is what the oldest servers take
+// labelsOf tells which labels' values a family's names need: neither those of requests
+// that all its series have alike, nor what stands for another label.
+func labelsOf(f *dto.MetricFamily) func(*dto.LabelPair) bool {
+	first, differ := map[string]string{}, map[string]bool{}
+	for _, m := range f.GetMetric() {
+		for _, label := range m.GetLabel() {
+			name, value := label.GetName(), label.GetValue()
+			if one, ok := first[name]; ok && one != value {
+				differ[name] = true
+			}
+			first[name] = value
 		}
 	}
-	if len(list) == 0 {
-		return nil
+	return func(label *dto.LabelPair) bool {
+		switch name := label.GetName(); {
+		case label.GetValue() == "" || name == "hash" || name == "run": // the objective is named, and it is one run
+			return false
+		default:
+			return differ[name] || !slices.Contains(telemetry.RequestLabels, name)
+		}
 	}
-	return l.ask(ctx, "runs/log-batch", map[string]any{"run_id": l.run, "params": list}, nil)
 }
 
-func tag(key, value string) map[string]string { return map[string]string{"key": key, "value": value} }
-
-// plain reports whether a letter may stand in names of every server.
-func plain(r rune) bool {
-	return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("_-./", r)
-}
-
-// nameOf is a series' name: behind its family's the values of labels that differ within
-// a run.
-func nameOf(family string, m *dto.Metric) string {
+// nameOf is a series' name: behind its family's the values of those labels.
+func nameOf(family string, m *dto.Metric, shown func(*dto.LabelPair) bool) string {
 	for _, label := range m.GetLabel() {
-		if value := label.GetValue(); value != "" && !slices.Contains([]string{"source", "route", "upstream", "model", "api", "hash", "run"}, label.GetName()) {
-			family += "/" + value
+		if shown(label) {
+			family += "/" + label.GetValue()
 		}
 	}
-	return strings.Map(func(r rune) rune {
-		if plain(r) {
-			return r
-		}
-		return '_'
-	}, family)
+	return family
 }
 
 func (l *Logger) metric(list []any, name string, v float64) []any {
 	if math.IsNaN(v) || math.IsInf(v, 0) {
 		return list
 	}
-	return append(list, map[string]any{"key": name, "value": v, "timestamp": time.Now().UnixMilli(), "step": l.step})
+	return append(list, map[string]any{"key": keyOf(name), "value": v, "timestamp": time.Now().UnixMilli(), "step": l.step})
 }
 
 // log sends metrics in as many batches as it takes.
 func (l *Logger) log(ctx context.Context, metrics []any) error {
-	for len(metrics) > 0 {
-		n := min(len(metrics), mostMetrics)
-		if err := l.ask(ctx, "runs/log-batch", map[string]any{"run_id": l.run, "metrics": metrics[:n]}, nil); err != nil {
+	return l.batches(ctx, "metrics", metrics, mostMetrics)
+}
+
+func (l *Logger) batches(ctx context.Context, what string, list []any, most int) error {
+	for batch := range slices.Chunk(list, most) {
+		if err := l.ask(ctx, "runs/log-batch", map[string]any{"run_id": l.run, what: batch}, nil); err != nil {
 			return err
 		}
-		metrics = metrics[n:]
 	}
 	return nil
 }

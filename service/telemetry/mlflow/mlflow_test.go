@@ -12,11 +12,13 @@ import (
 	"net/http/httputil"
 	"net/url"
 	"os"
+	"path"
 	"slices"
 	"strings"
 	"sync"
 	"testing"
 	"time"
+	"unicode/utf8"
 
 	dto "github.com/prometheus/client_model/go"
 
@@ -112,12 +114,26 @@ func listen(t *testing.T) *server {
 			}
 			s.largest = max(s.largest, len(body.Metrics))
 			for _, m := range body.Metrics {
-				if m.Timestamp < 1e12 || strings.IndexFunc(m.Key, func(r rune) bool { return !plain(r) }) >= 0 {
+				if m.Timestamp < 1e12 || len(m.Key) > 250 || path.Clean(m.Key) != m.Key || strings.ContainsFunc(m.Key, func(r rune) bool { return !plain(r) }) {
 					t.Errorf("%+v", m)
 				}
 				s.metrics[m.Key] = m.Value
 			}
+			seen := map[string]bool{}
+			for _, m := range body.Metrics {
+				if seen[m.Key] {
+					t.Errorf("%s is twice in a batch: only the last is kept", m.Key)
+				}
+				seen[m.Key] = true
+			}
+			if len(body.Params) > 100 {
+				w.WriteHeader(http.StatusBadRequest)
+				return
+			}
 			for _, p := range body.Params {
+				if len(p.Key) > 250 || len(p.Value) > 500 || strings.ContainsRune(p.Value, utf8.RuneError) || strings.ContainsFunc(p.Key, func(r rune) bool { return !plain(r) }) {
+					t.Errorf("MLflow does not take %q: %q", p.Key, p.Value)
+				}
 				if old, ok := s.params[p.Key]; ok && old != p.Value {
 					t.Errorf("MLflow refuses another value of %s", p.Key)
 				}
@@ -281,6 +297,47 @@ func TestNoRunIsMadeTwiceAndLeftRunning(t *testing.T) {
 	}
 }
 
+// A label that tells series of one metric apart is in their names; one that all have
+// alike is not.
+func TestSeriesOfSeveralModels(t *testing.T) {
+	s := listen(t)
+	opt := s.options()
+	page := prometheus.New(prometheus.Options{}, nil)
+	for i, model := range []string{"/models/a", "b", "b"} {
+		r := telemetrytest.Streamed(100+100*float64(i), 130+100*float64(i))
+		r.Labels.Model = model
+		page.Done(r)
+	}
+	page.Close()
+	opt.Gather = page.Gather
+	if _, err := New(opt).Close(context.Background(), Finished, nil, nil); err != nil {
+		t.Fatal(err)
+	}
+	for name, want := range map[string]float64{"tokenmeter_requests_total/models/a/ok": 1, "tokenmeter_requests_total/b/ok": 2,
+		"tokenmeter_ttft_seconds/models/a/mean": 0.1, "tokenmeter_ttft_seconds/b/mean": 0.25} {
+		if got, ok := s.metrics[name]; !ok || got != want {
+			t.Errorf("%s is %v, want %v", name, got, want)
+		}
+	}
+}
+
+// MLflow takes at most 100 parameters in a batch, of 500 bytes, under plain names of 250.
+func TestParametersAreWithinTheLimits(t *testing.T) {
+	s := listen(t)
+	opt := s.options()
+	for i := range 250 {
+		opt.Params[fmt.Sprint("objective.", i)] = "x"
+	}
+	opt.Params["long"] = strings.Repeat("x", 499) + "é"
+	last := map[string]string{"a b\u00e9": "y", strings.Repeat("k", 300): "z"}
+	if _, err := New(opt).Close(context.Background(), Finished, map[string]float64{"a b": 1, strings.Repeat("m", 300): 2}, last); err != nil {
+		t.Fatal(err)
+	}
+	if len(s.params) != 255 || s.params["long"] != strings.Repeat("x", 499) || s.params["a_b_"] != "y" || s.metrics["a_b"] != 1 {
+		t.Errorf("%d parameters: %.2000v", len(s.params), s.params)
+	}
+}
+
 // MLflow takes at most 1000 metrics in a batch.
 func TestManyMetricsAreSeveralBatches(t *testing.T) {
 	s := listen(t)
@@ -314,10 +371,20 @@ func TestAgainstMLflow(t *testing.T) {
 		}
 		return nil
 	}
+	page := prometheus.New(prometheus.Options{}, nil) // two models, one by its path
+	page.Done(telemetrytest.Streamed(100, 130))
+	other := telemetrytest.Streamed(100, 130)
+	other.Labels.Model = "/models/é"
+	page.Done(other)
+	page.Close()
 	between := httptest.NewServer(proxy)
 	defer between.Close()
 	opt := listen(t).options()
 	opt.URL, opt.Experiment = between.URL+"/api/2.0/mlflow", "tokenmeter test"
+	opt.Gather, opt.Params[strings.Repeat("k", 300)] = page.Gather, strings.Repeat("é", 300)
+	for i := range 250 {
+		opt.Params[fmt.Sprint("objective.", i)] = "x"
+	}
 	id, err := New(opt).Close(context.Background(), Finished, map[string]float64{"ttft_ms/p99": 100}, map[string]string{"load": "closed"})
 	if err != nil {
 		t.Fatal(err)
@@ -332,7 +399,8 @@ func TestAgainstMLflow(t *testing.T) {
 	defer resp.Body.Close()
 	text, _ := io.ReadAll(resp.Body)
 	flat := strings.Join(strings.Fields(string(text)), "")
-	for _, want := range []string{`"status":"FINISHED"`, `"key":"tokenmeter_ttft_seconds/mean","value":0.1,`, `"key":"ttft_ms/p99","value":100.0,`, `"key":"load","value":"closed"`} {
+	for _, want := range []string{`"status":"FINISHED"`, `"key":"tokenmeter_ttft_seconds/m/mean","value":0.1,`,
+		`"key":"tokenmeter_ttft_seconds/models/_/mean","value":0.1,`, `"key":"objective.249","value":"x"`, `"key":"ttft_ms/p99","value":100.0,`, `"key":"load","value":"closed"`} {
 		if !strings.Contains(flat, want) {
 			t.Errorf("it has no %s: %s", want, flat)
 		}

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"net/http"
 	"net/url"
+	"path"
 	"strings"
 	"time"
 )
@@ -122,4 +123,34 @@ func (l *Logger) end(ctx context.Context, status string) error {
 		}
 	}
 	return err
+}
+
+// params says what a run was; those that are empty are left out.
+func (l *Logger) params(ctx context.Context, params map[string]string) error {
+	var list []any
+	for name, value := range params {
+		if value = strings.ToValidUTF8(value[:min(len(value), 500)], ""); value != "" { // 500 is what the oldest servers take
+			list = append(list, tag(keyOf(name), value))
+		}
+	}
+	return l.batches(ctx, "params", list, mostParams)
+}
+
+func tag(key, value string) map[string]string { return map[string]string{"key": key, "value": value} }
+
+// keyOf is a name as every server takes it: of at most 250 plain letters, and a path
+// without empty parts. Source: the REST API and what a server says to others.
+func keyOf(name string) string {
+	name = strings.Map(func(r rune) rune {
+		if plain(r) {
+			return r
+		}
+		return '_'
+	}, name)
+	return path.Clean(name[:min(len(name), 250)])
+}
+
+// plain reports whether a letter may stand in names of every server.
+func plain(r rune) bool {
+	return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("_-./", r)
 }

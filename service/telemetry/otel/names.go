@@ -97,7 +97,7 @@ func provider(name string) string {
 }
 
 // modality is of what an operation's tokens are, as far as its API alone tells: a chat
-// may have pictures and sounds in it, and what servers count is not told apart.
+// may have pictures and sounds in it, which its count holds too.
 func modality(operation string) string {
 	if operation == "text_completion" {
 		return "text"
