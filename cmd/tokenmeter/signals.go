@@ -4,7 +4,6 @@ import (
 	"context"
 	"os"
 	"os/signal"
-	"slices"
 	"sync/atomic"
 	"syscall"
 
@@ -50,10 +49,8 @@ var working atomic.Int32
 // to die of the signal. A daemon is not hung up before it listens for that: it is about
 // to read its configuration anyway.
 func leaveAtSignals(command string) {
-	if command == "serve" {
+	if command == "serve" || command == "proxy" {
 		signal.Ignore(syscall.SIGHUP)
-	}
-	if !slices.Contains([]string{"bench", "sweep", "probe", "rerun", "doctor", "sim"}, command) {
 		return
 	}
 	got := make(chan os.Signal, 1)
