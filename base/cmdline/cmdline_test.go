@@ -34,7 +34,7 @@ type runCmd struct {
 	N       uint64        `default:"7" placeholder:"N" help:"How many. Default: ${default}."`
 	MaxTime time.Duration `aliases:"limit,at-most" placeholder:"D" help:"How long."`
 	Set     []string      `sep:"none" placeholder:"A=B" help:"Set."`
-	Try     []int         `sep:"," placeholder:"N" help:"Numbers."`
+	Try     []int         `placeholder:"N" help:"Numbers."`
 	Share   float64       `help:"A part."`
 	Strict  bool          `negatable:"" help:"Be strict."`
 	Kind    string        `default:"fast" enum:"fast,slow" help:"Of ${kinds}, for $$5."`
@@ -119,6 +119,8 @@ func TestParse(t *testing.T) {
 		"pass a --b -q":    "a --b -q",
 		"pass -- a --b -q": "-- a --b -q",
 		"pass --b a -q":    "--b a -q",
+		"pass -- --b -5":   "-- --b -5",
+		"pass a -- --b -5": "a -- --b -5",
 	} {
 		g, _, err := parse(words)
 		if got := strings.Join(g.Pass.Line, " "); err != nil || got != want || g.Pass.Quiet {
@@ -135,7 +137,16 @@ func TestErrors(t *testing.T) {
 		"rnu":                          `unexpected argument rnu, did you mean "run"?`,
 		"run --strikt":                 `unknown flag --strikt, did you mean "--strict"?`,
 		"run --unlike=it":              "unknown flag --unlike",
-		"run -x":                       `unknown flag -x, did you mean one of "-h", "--n", "-q"?`,
+		"run -x":                       "unknown flag -x",
+		"run -1":                       "unknown flag -1",
+		"run -é":                       "unknown flag -é",
+		"run -éa=b":                    "unknown flag -é",
+		"run --=x":                     "unknown flag --",
+		"run -- -x -1 --=x --n -1":     "",
+		"run --n -1":                   `--n: expected an unsigned int but got "-1"`,
+		"run --max-time -5m --try -1":  "",
+		"run --share -.5 --set -1=2":   "",
+		"run --shar -1":                `unknown flag --shar, did you mean "--share"?`,
 		"run --n":                      "--n: there is no value behind it",
 		"run --n --strict":             `--n: expected a value but got the flag --strict; perhaps try --n="--strict"?`,
 		"run --n x":                    `--n: expected an unsigned int but got "x"`,
@@ -155,10 +166,35 @@ func TestErrors(t *testing.T) {
 		"pass":                         `expected "<command> ..."`,
 		"":                             `expected one of "run", "pass", "more"`,
 	} {
-		if _, _, err := parse(words); err == nil || err.Error() != want {
+		if _, _, err := parse(words); (err == nil) != (want == "") || err != nil && err.Error() != want {
 			t.Errorf("%s: %v, want %s", words, err, want)
 		}
 	}
+}
+
+// A flag that was given nothing is told from one that was not given, lists too.
+func TestEmpty(t *testing.T) {
+	for words, want := range map[string]bool{
+		"run": false, "run --n 3": false, "run --kind=fast": false, "run --set= --set=a": true, "run --set=a": false, "run --try=": true,
+		"run --try=,": true, "run --try=1,2": false, "run --q=": false,
+	} {
+		_, line, err := parse(words)
+		if got := err == nil && slices.ContainsFunc(line.Flags, (*Flag).Empty); got != want {
+			t.Errorf("%s: %v, want %v (%v)", words, got, want, err)
+		}
+	}
+}
+
+// A grammar whose enum nobody could keep is wrong itself.
+func TestEnumOfANumber(t *testing.T) {
+	defer func() {
+		if recover() == nil {
+			t.Error("it is taken")
+		}
+	}()
+	New(Program{}, &struct {
+		N int `enum:"1,2"`
+	}{})
 }
 
 func TestUsage(t *testing.T) {

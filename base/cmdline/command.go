@@ -14,9 +14,9 @@
 //	aliases      other names of a flag, with commas
 //	short        one letter
 //	group        the key of the group that the help shows the flag in
-//	enum         the values that are taken, with commas
+//	enum         the values that a flag of a text takes, with commas
 //	xor          of the flags of the same word only one may be given
-//	sep          what parts the values of a list (default a comma), or none
+//	sep          none: commas do not part the values of a list
 //	negatable    a bool has a flag with no- too
 //	required     the flag must be given
 //	optional     the argument need not be given
@@ -65,7 +65,9 @@ type Flag struct {
 	Given                                          bool // it was on the command line
 
 	positional, optional, passthrough, help bool
-	xor, sep                                string
+	xor                                     string
+	whole                                   bool // a list's value is not parted at commas
+	empty                                   bool // it was given without anything
 	value                                   reflect.Value
 }
 
@@ -123,11 +125,14 @@ func (c *Command) read() {
 func (p *Program) flag(name string, tag reflect.StructTag, value reflect.Value) *Flag {
 	has := func(key string) bool { _, is := tag.Lookup(key); return is }
 	f := &Flag{Name: name, Placeholder: tag.Get("placeholder"), Short: tag.Get("short"), Group: tag.Get("group"),
-		Aliases: list(tag.Get("aliases")), Enum: list(tag.Get("enum")), Negatable: has("negatable"), xor: tag.Get("xor"), sep: tag.Get("sep"),
+		Aliases: list(tag.Get("aliases")), Enum: list(tag.Get("enum")), Negatable: has("negatable"), xor: tag.Get("xor"), whole: tag.Get("sep") == "none",
 		positional: has("arg"), optional: has("optional"), passthrough: has("passthrough"), value: value}
 	f.Required = has("required") || f.positional && !f.optional
 	f.Default = p.filled(tag.Get("default"), "")
 	f.Help = p.filled(tag.Get("help"), f.Default)
+	if len(f.Enum) > 0 && (f.positional || value.Kind() != reflect.String) {
+		panic(fmt.Sprintf("%s: only a flag of a text can have an enum", f))
+	}
 	if f.Default != "" {
 		if err := f.set(f.Default); err != nil {
 			panic(fmt.Sprintf("the default of %s: %v", f, err)) // the grammar itself is wrong

@@ -27,7 +27,7 @@ func (f *Flag) valueName() string {
 	switch {
 	case f.IsBool():
 		return ""
-	case f.several() && f.sep != "none":
+	case f.several() && !f.whole:
 		return "=" + f.Placeholder + ",..."
 	case f.Placeholder == "":
 		return "=" + strings.ToUpper(f.Name)

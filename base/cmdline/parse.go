@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 )
 
 // Line is a command line that was understood.
@@ -109,9 +110,10 @@ func (l *line) argument(next *Flag) error {
 func (l *line) flag() error {
 	word := l.words[0]
 	name, value, has := strings.Cut(word, "=")
-	if !strings.HasPrefix(word, "--") {
-		name, value = word[:2], word[2:]
-		has = false
+	letter := !strings.HasPrefix(word, "--")
+	if letter {
+		_, n := utf8.DecodeRuneInString(word[1:])
+		name, value, has = word[:1+n], word[1+n:], false
 	}
 	f, negated := l.find(name)
 	if f == nil {
@@ -122,7 +124,7 @@ func (l *line) flag() error {
 		return unknownFlag(fmt.Sprintf("unknown flag %s%s", name, meant(name, names)))
 	}
 	l.words = l.words[1:]
-	if len(name) == 2 && value != "" {
+	if letter && value != "" {
 		if f.IsBool() {
 			l.words = slices.Insert(l.words, 0, "-"+value)
 		} else {
@@ -169,12 +171,18 @@ func (l *line) take(f *Flag, attached *string, negated bool) error {
 		return f.set(*attached)
 	case len(l.words) == 0:
 		return fmt.Errorf("there is no value behind it")
-	case l.words[0] != "-" && strings.HasPrefix(l.words[0], "-"):
+	case l.words[0] != "-" && strings.HasPrefix(l.words[0], "-") && !negative(l.words[0]):
 		return fmt.Errorf("expected a value but got the flag %s; perhaps try --%s=%q?", l.words[0], f.Name, l.words[0])
 	}
 	word := l.words[0]
 	l.words = l.words[1:]
 	return f.set(word)
+}
+
+// negative reports whether a word begins like a number below 0: that is a wrong value,
+// and no flag.
+func negative(word string) bool {
+	return len(word) > 1 && word[0] == '-' && (word[1] == '.' || '0' <= word[1] && word[1] <= '9')
 }
 
 func (l *line) find(name string) (f *Flag, negated bool) {
@@ -248,11 +256,16 @@ func (l *line) check() error {
 	return nil
 }
 
-// meant names what a word was perhaps meant to be.
+// meant names what a word was perhaps meant to be: what begins so, or differs in at most
+// two letters, but not in all that it has.
 func meant(word string, known []string) string {
+	bare := strings.TrimLeft(word, "-")
+	if bare == "" {
+		return ""
+	}
 	var near []string
 	for _, k := range known {
-		if strings.HasPrefix(k, word) || distance(k, word) <= 2 {
+		if strings.HasPrefix(k, word) || distance(strings.TrimLeft(k, "-"), bare) <= min(2, len(bare)-1) {
 			near = append(near, strconv.Quote(k))
 		}
 	}

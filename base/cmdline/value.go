@@ -22,14 +22,15 @@ func (f *Flag) IsBool() bool {
 	return ok || f.value.Kind() == reflect.Bool
 }
 
-// Empty reports whether the flag is a text and that is empty.
-func (f *Flag) Empty() bool { return f.value.Kind() == reflect.String && f.value.Len() == 0 }
+// Empty reports whether the flag is a text, or a list, and was given without anything.
+func (f *Flag) Empty() bool { return f.empty }
 
 // several reports whether the flag may be given again for one value more.
 func (f *Flag) several() bool { return f.value.Kind() == reflect.Slice }
 
 // set writes a value of the command line into the field.
 func (f *Flag) set(text string) error {
+	f.empty = f.empty || strings.Trim(text, ",") == "" && (f.several() || f.value.Kind() == reflect.String && text == "")
 	if !f.several() {
 		return set(f.value, text)
 	}
@@ -37,7 +38,7 @@ func (f *Flag) set(text string) error {
 		f.value.SetZero()
 	}
 	values := []string{text}
-	if !f.positional && f.sep != "none" {
+	if !f.positional && !f.whole {
 		values = list(text)
 	}
 	for _, one := range values {

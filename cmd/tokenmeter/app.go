@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"regexp"
 	"slices"
 	"strings"
 	"syscall"
@@ -61,7 +60,7 @@ const about = `Measures LLM inference servers: TTFT, TPOT, ITL, throughput and g
 // Main runs one command line and returns the exit code.
 func Main(args []string, stdout, stderr io.Writer, env func(string) (string, bool)) (code int) {
 	a := &app{stdout: output{stdout}, stderr: stderr, env: env, args: args}
-	args, all := wholeHelp(joinNegative(customary(args)))
+	args, all := wholeHelp(customary(args))
 	line, err := newParser().Parse(args)
 	if err != nil {
 		return a.fail("tokenmeter", &usageError{cmp.Or(lacking(args), withHelp(err))})
@@ -147,25 +146,6 @@ func customary(args []string) []string {
 		return append([]string{"version"}, args[1:]...)
 	}
 	return args
-}
-
-var negative = regexp.MustCompile(`^-[0-9.]`)
-
-// joinNegative writes "--flag -1" as "--flag=-1": a negative number is a wrong
-// value and no flag.
-func joinNegative(args []string) []string {
-	var joined []string
-	for i := 0; i < len(args); i++ {
-		next := i + 1
-		if strings.HasPrefix(args[i], "--") && !strings.Contains(args[i], "=") && next < len(args) &&
-			negative.MatchString(args[next]) {
-			joined = append(joined, args[i]+"="+args[next])
-			i = next
-			continue
-		}
-		joined = append(joined, args[i])
-	}
-	return joined
 }
 
 // withHelp adds where to look to an error of the parser.

@@ -14,7 +14,8 @@ import (
 
 func TestEmptyValuesAreRefused(t *testing.T) {
 	for _, args := range [][]string{{"bench", "http://h", "--requests", "", "--prompt=", "--dry-run"}, {"bench", "http://h", "--num-prompts=", "--dry-run"},
-		{"export", ".", "--as="}, {"sim", "--listen", ""}} {
+		{"export", ".", "--as="}, {"sim", "--listen", ""},
+		{"sim", "--try", ","}, {"bench", "http://h", "--header=", "--header", "a: b", "--dry-run"}} {
 		var stderr strings.Builder
 		code := Main(args, io.Discard, &stderr, func(string) (string, bool) { return "", false })
 		if code != exitUsage || !strings.Contains(stderr.String(), ": the value is empty; leave the flag out for its default") {

@@ -100,7 +100,7 @@ func TestDocumentedCommandsParse(t *testing.T) {
 		if len(args) == 0 || strings.ContainsRune(line, '…') || strings.HasPrefix(args[0], "<") {
 			return
 		}
-		args = joinNegative(customary(args))
+		args = customary(args)
 		if slices.Contains(args, "--help") {
 			args = args[:1]
 		}

@@ -30,7 +30,7 @@ func TestHelpOfEveryCommand(t *testing.T) {
 			}
 			examples++
 			args := argumentsOf(strings.TrimSpace(rest))
-			if got, err := newParser().Parse(joinNegative(args)); err != nil || got.Command.Path() != command.Path() {
+			if got, err := newParser().Parse(args); err != nil || got.Command.Path() != command.Path() {
 				t.Errorf("%s --help: %s: %v", name, strings.TrimSpace(line), err)
 			}
 		}

@@ -27,16 +27,3 @@ func TestVendorKey(t *testing.T) {
 		}
 	}
 }
-
-func TestJoinNegative(t *testing.T) {
-	got := joinNegative([]string{"bench", "--requests", "-1", "-q", "--rate=-2", "--grace", "-5s", "--quiet", "-x", "-"})
-	want := []string{"bench", "--requests=-1", "-q", "--rate=-2", "--grace=-5s", "--quiet", "-x", "-"}
-	if len(got) != len(want) {
-		t.Fatalf("got %q", got)
-	}
-	for i := range want {
-		if got[i] != want[i] {
-			t.Errorf("got %q, want %q", got[i], want[i])
-		}
-	}
-}

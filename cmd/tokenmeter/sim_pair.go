@@ -15,7 +15,7 @@ import (
 
 // simPair are the flags of sim that need a pair of model and hardware.
 type simPair struct {
-	Try            []int   `group:"pair" placeholder:"STREAMS" sep:"," help:"Serve nothing: print what a closed loop of so many streams would see, from virtual time. Several numbers with commas."`
+	Try            []int   `group:"pair" placeholder:"STREAMS" help:"Serve nothing: print what a closed loop of so many streams would see, from virtual time. Several numbers with commas."`
 	InputTokens    int     `group:"pair" placeholder:"N" help:"Length of the prompts that --try tries. Default: 1000. --output-tokens is that of its answers."`
 	TensorParallel int     `group:"pair" placeholder:"N" help:"Devices that share each layer. Default: the pair's."`
 	Quantization   string  `group:"pair" placeholder:"P" help:"Precision of the weights: bf16, fp8, int8, fp4, mxfp4, int4, q8_0 or q4_k_m. Default: the pair's."`
