@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"slices"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
@@ -29,17 +30,24 @@ const routerSays = `{"data": {"id": "openai/gpt-4", "endpoints": [
 // What a router publishes of its providers is in the run's description, asked for
 // as a probe and with the key; nobody else is asked, and what can't be read is null.
 func TestPublished(t *testing.T) {
+	var mu sync.Mutex // the server's requests run beside the test
 	var asked []string
 	var open atomic.Int64 // connections
 	said, status := routerSays, 200
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		mu.Lock()
+		defer mu.Unlock()
 		asked = append(asked, r.Method+" "+r.URL.Path+" "+r.Header.Get("Authorization")+" "+r.Header.Get(Header))
 		w.WriteHeader(status)
 		_, _ = io.WriteString(w, said)
 	}))
 	defer server.Close()
-	about := func(url string) run.Run {
+	// about is what a run says of a target, where the server answers with a status and a text.
+	about := func(url string, code int, text string) (of run.Run, requests []string) {
 		t.Helper()
+		mu.Lock()
+		asked, status, said = nil, code, text
+		mu.Unlock()
 		target := Target{Name: "t", Model: "openai/gpt-4:floor", Client: client.Config{API: api.OpenAIChat, BaseURL: url, Key: "secret",
 			Dial: func(ctx context.Context, network, _ string) (net.Conn, error) {
 				c, err := new(net.Dialer).DialContext(ctx, network, server.Listener.Addr().String())
@@ -51,9 +59,13 @@ func TestPublished(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer f.Close()
-		return f.about[0]
+		mu.Lock()
+		defer mu.Unlock()
+		return f.about[0], asked
 	}
-	got := about("http://" + Publisher + "/api/v1").Published
+	router := "http://" + Publisher + "/api/v1"
+	of, requests := about(router, 200, routerSays)
+	got := of.Published
 	if len(got) != 2 || got[0].At.IsZero() {
 		t.Fatalf("%+v", got)
 	}
@@ -62,23 +74,22 @@ func TestPublished(t *testing.T) {
 	if got[0] != want || got[1] != (run.Published{At: got[1].At, Provider: "Someone", Tag: "someone/fp8"}) {
 		t.Errorf("%+v", got)
 	}
-	if !slices.Equal(asked, []string{"GET /api/v1/models/openai/gpt-4/endpoints Bearer secret 1"}) {
-		t.Errorf("%q", asked)
+	if !slices.Equal(requests, []string{"GET /api/v1/models/openai/gpt-4/endpoints Bearer secret 1"}) {
+		t.Errorf("%q", requests)
 	}
-	for _, said = range []string{``, `{`, `[]`, `{"data": null}`, `{"data": {"endpoints": [{"latency_last_30m": "?"}]}}`} {
-		if got := about("http://" + Publisher + "/api/v1").Published; got != nil {
-			t.Errorf("%s: %+v", said, got)
+	for _, text := range []string{``, `{`, `[]`, `{"data": null}`, `{"data": {"endpoints": [{"latency_last_30m": "?"}]}}`} {
+		if of, _ := about(router, 200, text); of.Published != nil {
+			t.Errorf("%s: %+v", text, of.Published)
 		}
 	}
-	if said, status = routerSays, 401; about("http://"+Publisher+"/api/v1").Published != nil {
+	if of, _ := about(router, 401, routerSays); of.Published != nil {
 		t.Error("of a refusal")
 	}
 	if n := open.Load(); n != 0 {
 		t.Errorf("%d connections are still open", n)
 	}
-	asked = nil
-	if about("http://example.com/api/v1").Published != nil || asked != nil {
-		t.Errorf("another server was asked: %q", asked)
+	if of, requests := about("http://example.com/api/v1", 200, routerSays); of.Published != nil || requests != nil {
+		t.Errorf("another server was asked: %q", requests)
 	}
 }
 
