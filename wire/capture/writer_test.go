@@ -130,7 +130,7 @@ func TestWriterRedacts(t *testing.T) {
 		"two reads":         {[]string{"bad key Quiet-", "Zebra/42.", "more"}, []string{"bad key ***", ".", "more"}},
 		"byte by byte":      {strings.Split("a"+key+"b"+key, ""), nil},
 		"escaped, halved":   {[]string{"aQuiet-Zebra%2", "F42b"}, []string{"a***", "b"}},
-		"escaped often":     {strings.Split("a"+escapedOften(key)+"b", ""), nil},
+		"escaped often":     {strings.Split("a"+escapedOften(key)+"b", ""), slices.Concat([]string{"a", "***"}, make([]string, len(escapedOften(key))-1), []string{"b"})},
 		"cut, byte by byte": {strings.Split("bad key Quiet-Zebra", ""), nil},
 		"cut":               {[]string{"bad key ", "Quiet-Zeb"}, []string{"bad key ", "***"}},
 		"none":              {[]string{"Quiet-", "Giraffe", strings.Repeat("x", 500), "y"}, []string{"Quiet-", "Giraffe", strings.Repeat("x", 500), "y"}},
