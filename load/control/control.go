@@ -6,7 +6,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strings"
 	"sync"
 	"time"
 
@@ -66,26 +65,6 @@ func New(plan Plan, cfg client.Config) *Control {
 		plan.Limit = DefaultLimit
 	}
 	return &Control{plan: plan, keys: envSecrets(plan.Env), server: newServer(cfg), quit: make(chan struct{})}
-}
-
-// envSecrets knows what is a secret by its variable's name, or in a URL: a command may
-// print its environment, with keys of others than this server.
-func envSecrets(env []string) *secret.Redactor {
-	var secrets []string
-	for _, variable := range env {
-		name, value, _ := strings.Cut(variable, "=")
-		if name != "PWD" && (secret.SensitiveHeader(name) || strings.Contains(name, "WEBHOOK")) {
-			secrets = append(secrets, value)
-		}
-		secrets = append(secrets, secret.URLSecrets(value)...)
-		if strings.HasSuffix(name, "_HEADERS") { // OTEL_EXPORTER_OTLP_HEADERS
-			for pair := range strings.SplitSeq(value, ",") {
-				_, value, _ := strings.Cut(pair, "=")
-				secrets = append(secrets, value)
-			}
-		}
-	}
-	return secret.New(secrets...)
 }
 
 // Before runs the commands, then empties the caches: a command may start the server

@@ -297,3 +297,25 @@ func TestKeysOfTheEnvironment(t *testing.T) {
 		t.Errorf("a key is in the log:\n%s", said)
 	}
 }
+
+// Only what is a secret is hidden: names of models and paths that a command prints are
+// what its log is read for.
+func TestVariablesThatAreNoSecrets(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "service-account.json")
+	if err := os.WriteFile(file, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for variable, hidden := range map[string]bool{
+		"TOKENIZER=meta-llama/Llama-3.1-8B": false, "TOKENIZER_PATH=models/llama-8b": false, "HF_TOKENIZER_NAME=meta-llama/Llama-3.1-8B": false,
+		"GOOGLE_APPLICATION_CREDENTIALS=" + file: false, "VLLM_API_KEY_FILE=" + file: false, "MAX_TOKENS=1000000": false, "TOKEN_LIMIT=1000000": false,
+		"PWD=/somewhere": false, "OLDPWD=/somewhere": false, "CACHE_KEY=llama-8b-fp8": false, "MODEL=meta-llama/Llama-3.1-8B": false,
+		"HF_TOKEN=canary-hub-1": true, "HF_TOKEN_READ=canary-hub-1": true, "OPENAI_API_KEY=canary-vendor-7": true, "PGPASSWORD=canary-store-2": true,
+		"DB_PASSWORD=12345678": true, "TOKENIZER_API_KEY=canary-vendor-7": true, "SLACK_WEBHOOK=https://h/services/canary-4": true,
+		"AWS_SECRET_ACCESS_KEY=/kx7Canary/Abs3d9fGh2": true, "=": false, "KEY": false,
+	} {
+		_, value, _ := strings.Cut(variable, "=")
+		if got := envSecrets([]string{variable}).String("it is " + value); (got == "it is ***") != hidden {
+			t.Errorf("%s: %s", variable, got)
+		}
+	}
+}
