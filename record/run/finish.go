@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"time"
@@ -81,8 +82,12 @@ func (w *Writer) convert(final Run) (Run, error) {
 		return Run{}, err
 	}
 	sum.Files = map[string]string{tableFile: tableSum}
-	if told, err := f.sum(serverFile, func(file *os.File) (string, error) { return sumOf(file) }); err == nil {
+	told, err := f.sum(serverFile, func(file *os.File) (string, error) { return sumOf(file) })
+	switch {
+	case err == nil:
 		sum.Files[serverFile] = told
+	case !errors.Is(err, fs.ErrNotExist): // without a sum nobody would see that it was altered
+		return Run{}, err
 	}
 	if err := sum.seal(); err != nil {
 		return Run{}, err

@@ -60,3 +60,21 @@ func TestServerSamples(t *testing.T) {
 		}
 	}
 }
+
+// What the server told gets a sum, or the run does not end as if it had one.
+func TestServerSamplesThatCantBeSummed(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "run")
+	w, err := Create(dir, Run{}, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Mkdir(filepath.Join(dir, serverFile), 0o755); err != nil { // a file that can't be read
+		t.Fatal(err)
+	}
+	if _, err := w.Finish(Run{}); err == nil {
+		t.Error("the run ended in order")
+	}
+	if _, err := os.Stat(filepath.Join(dir, journalFile)); err != nil {
+		t.Errorf("the journal is gone: %v", err)
+	}
+}
