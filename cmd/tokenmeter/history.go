@@ -65,7 +65,7 @@ func (w *wantedRuns) find(a *app, check *checker) ([]run.Run, error) {
 		a.warn("%s", note)
 	}
 	switch {
-	case errors.Is(err, fs.ErrNotExist):
+	case errors.Is(err, fs.ErrNotExist), errors.Is(err, run.ErrDevice):
 		return nil, &usageError{err}
 	case err != nil:
 		return nil, err

@@ -59,7 +59,7 @@ func (c *trendCmd) Run(a *app) error {
 		return err
 	}
 	rows, notes, err := trend.Read(c.Paths, time.Now().Add(-since))
-	if errors.Is(err, fs.ErrNotExist) {
+	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, run.ErrDevice) {
 		return &usageError{err}
 	}
 	if err != nil {

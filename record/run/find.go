@@ -19,7 +19,7 @@ func Find(paths []string, also func(name string) bool) (found []string, err erro
 	for _, path := range paths {
 		info, err := os.Stat(path)
 		if err == nil && !info.IsDir() && !info.Mode().IsRegular() {
-			err = errDevice{}
+			err = ErrDevice
 		}
 		if err != nil {
 			if inner := (*fs.PathError)(nil); errors.As(err, &inner) {
@@ -42,11 +42,8 @@ func Find(paths []string, also func(name string) bool) (found []string, err erro
 	return found, errors.Join(unread...)
 }
 
-// errDevice is of a path that can hold no runs, as one that is not there.
-type errDevice struct{}
-
-func (errDevice) Error() string        { return "it is no folder" }
-func (errDevice) Is(target error) bool { return target == fs.ErrNotExist }
+// ErrDevice is of a path that is there and can hold no runs: a device or a pipe.
+var ErrDevice = errors.New("it is neither a folder nor a file")
 
 // findBelow is Find for one path that is no link, with all that can't be read.
 func findBelow(path string, also func(name string) bool) (found []string, unread []error) {
