@@ -127,6 +127,8 @@ func TestReadingsThatCantBeRead(t *testing.T) {
 		{`{"gpu_uuid":"u","telemetry_data":[],"timestamp_ns":5}`, "telemetry_data is a array"},
 		{`{"summary":{"endpoints_configured":[],"endpoint_info":{}},"metrics":{}}`, "no page that was read"},
 		{`{"summary":{"endpoints_configured":[],"endpoint_info":{"u":{"first_fetch_ns":9,"last_fetch_ns":3}}},"metrics":{}}`, "no timestamp_ns"},
+		{`{"summary":{"endpoints_configured":[],"endpoint_info":{"u":{"first_fetch_ns":9,"last_fetch_ns":3}},"phase_time_ranges":{"profiling":{"start_ns":1,"end_ns":2}}},"metrics":{}}`, "no timestamp_ns"},
+		{`{"summary":{"endpoints_configured":[],"endpoint_info":{"u":{"total_fetches":-2}}},"metrics":{}}`, "no timestamp_ns"},
 		{string(whole[:len(whole)/2]), "no table in Parquet's form"},
 		{string(bent), "f: "},
 	} {
@@ -172,4 +174,21 @@ func FuzzReadings(f *testing.F) {
 			t.Error("an error without words")
 		}
 	})
+}
+
+// Of several pages all begin before one ends, in the order of their names, and one with
+// gauges alone has no reading of nothing before.
+func TestSumsComeInOneOrder(t *testing.T) {
+	file := `{"summary":{"endpoints_configured":[],"endpoint_info":{"b":{"last_fetch_ns":5},"c":{"last_fetch_ns":5},"a":{"last_fetch_ns":5}}},"metrics":{` +
+		`"n":{"series":[{"endpoint_url":"a","stats":{"total":1}},{"endpoint_url":"b","stats":{"total":1}}]},"g":{"series":[{"endpoint_url":"c","stats":{"avg":1}}]}}}`
+	for range 20 { // maps are read in another order each time
+		in, _ := NewInput("f", strings.NewReader(file))
+		var got []string
+		if err := readServerSums(in, func(r *Reading) error { got = append(got, fmt.Sprint(r.URL, r.AtNS)); return nil }); err != nil {
+			t.Fatal(err)
+		}
+		if fmt.Sprint(got) != "[a0 b0 a5 b5 c5]" {
+			t.Fatal(got)
+		}
+	}
 }

@@ -2,6 +2,7 @@ package scrape
 
 import (
 	"fmt"
+	"sort"
 	"time"
 
 	"tokenmeter/record/metric"
@@ -24,11 +25,16 @@ type Reading struct {
 // mostReplayed is how many pages of a file are told apart.
 const mostReplayed = 1 << 10
 
+// mostEveryS bounds what a file says of the time between its readings, which may be
+// anything: three years.
+const mostEveryS = 1e8
+
 // Replay makes of pages that another program read what a Watcher would have told.
 type Replay struct {
 	w            *Watcher
 	fromUS, toUS int64
 	pages        map[string]*replayed
+	order        []*replayed // by place
 	everyS       float64
 }
 
@@ -59,6 +65,7 @@ func (r *Replay) Read(rd *Reading) error {
 		}
 		p = &replayed{place: len(r.w.pages), firstUS: rd.AtUS, gauges: map[string]metric.ServerGauge{}}
 		r.pages[rd.URL] = p
+		r.order = append(r.order, p)
 		r.w.pages = append(r.w.pages, &watched{Page: Page{URL: rd.URL}})
 	}
 	if p.over {
@@ -131,18 +138,26 @@ func (p *replayed) sums(rd *Reading) error {
 
 // Told is what the readings say; nil where none has a metric that is known.
 func (r *Replay) Told() (told *metric.ServerMetrics, samples []metric.ServerSample, warnings []metric.Warning) {
-	for _, p := range r.pages {
+	for _, p := range r.order {
 		if n := r.w.pages[p.place].readings; r.everyS == 0 && n > 1 {
 			r.everyS = float64(p.finalUS-p.firstUS) / 1e6 / float64(n-1)
 		}
 	}
-	r.w.watch.Every = time.Duration(r.everyS * float64(time.Second))
+	r.w.watch.Every = time.Duration(min(r.everyS, mostEveryS) * float64(time.Second))
+	rows := r.w.rows // one file after another so far, and names in any order
+	sort.Slice(rows, func(i, j int) bool {
+		a, b := &rows[i], &rows[j]
+		if a.AtUS != b.AtUS {
+			return a.AtUS < b.AtUS
+		}
+		return a.Source < b.Source || a.Source == b.Source && a.Name < b.Name
+	})
 	m := r.w.told()
 	if m == nil {
 		return nil, nil, nil
 	}
 	n := map[string]float64{}
-	for _, p := range r.pages {
+	for _, p := range r.order {
 		for name, g := range p.gauges {
 			sum := m.Gauges[name]
 			m.Gauges[name] = metric.ServerGauge{Mean: sum.Mean + g.Mean, Min: sum.Min + g.Min, Max: sum.Max + g.Max}

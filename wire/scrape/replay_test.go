@@ -3,6 +3,7 @@ package scrape
 import (
 	"fmt"
 	"math"
+	"slices"
 	"testing"
 
 	"tokenmeter/record/timeline"
@@ -101,6 +102,39 @@ func TestReplayOfSums(t *testing.T) {
 	m, _, _ = replayOf(t, Reading{AtUS: 10e6, Page: []byte{}, Early: true}, Reading{AtUS: 20e6, Mean: []byte("DCGM_FI_DEV_GPU_UTIL 50\n"), Least: []byte("DCGM_FI_DEV_GPU_UTIL 0\n"), Most: []byte("DCGM_FI_DEV_GPU_UTIL 100\n")}).Told()
 	if m == nil || m.Gauges["gpu_utilization"].Mean != 0.5 || m.Gauges["gpus"].Mean != 1 {
 		t.Errorf("%+v", m)
+	}
+}
+
+// Two replicas whose readings stand in a file each: the gauge of both is over the same
+// moments, whichever file comes first, and what is kept is in the order of time.
+func TestReplayOfFilesAfterEachOther(t *testing.T) {
+	at := func(url string, s int64, running int) Reading {
+		return Reading{URL: url, AtUS: s * 1e6, Page: fmt.Appendf(nil, "vllm:num_requests_running %d\nvllm:num_requests_waiting 1\n", running)}
+	}
+	a := []Reading{at("a", 10, 1), at("a", 12, 2), at("a", 14, 3), at("a", 16, 4)}
+	b := []Reading{at("b", 11, 10), at("b", 13, 20), at("b", 15, 30), at("b", 17, 40)}
+	// From 11 on, when both were read: 11, 12, 22, 23, 33, 34, 44.
+	const mean = (11 + 12 + 22 + 23 + 33 + 34 + 44) / 7.0
+	for name, list := range map[string][]Reading{"a first": slices.Concat(a, b), "b first": slices.Concat(b, a)} {
+		m, samples, _ := replayOf(t, list...).Told()
+		if got := m.Gauges["running"]; math.Abs(got.Mean-mean) > 1e-9 || got.Min != 11 || got.Max != 44 {
+			t.Errorf("%s: %+v, want a mean of %v", name, got, mean)
+		}
+		for i := 1; i < len(samples); i++ {
+			if p, q := samples[i-1], samples[i]; q.AtUS < p.AtUS || q.AtUS == p.AtUS && q.Name < p.Name {
+				t.Errorf("%s: %+v after %+v", name, q, p)
+			}
+		}
+	}
+}
+
+// A file may say anything of the time between its readings.
+func TestReplayEverySoLong(t *testing.T) {
+	far := tokensAt(21, 5)
+	far.EveryS = math.MaxInt64
+	m, _, _ := replayOf(t, tokensAt(9, 0), far).Told()
+	if m.EveryS != mostEveryS || m.Gauges["running"].Max != 5 {
+		t.Errorf("every %v s, %+v", m.EveryS, m.Gauges)
 	}
 }
 
