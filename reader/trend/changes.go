@@ -1,6 +1,7 @@
 package trend
 
 import (
+	"fmt"
 	"math"
 	"sort"
 	"time"
@@ -292,6 +293,10 @@ func meanOf(x []float64) (mean, n float64) {
 // Behind one address several versions may answer in turns.
 const forgotten = 24 * time.Hour
 
+// namesADay is how many new names of a target are told of a day: a gateway may call
+// itself something else in every answer.
+const namesADay = 3
+
 // versions are the moments from which on a target called itself what it did not
 // within a day before: at a start of the measurement, or in its answers.
 func versions(rows []Row) (events []Event) {
@@ -303,7 +308,13 @@ func versions(rows []Row) (events []Event) {
 		target  string
 		answers bool
 	}
-	seen, last := map[name]time.Time{}, map[subject]string{}
+	type told struct {
+		day  string
+		n    int    // new names on it
+		text string // of the last event
+		at   int    // that
+	}
+	seen, last, tolds := map[name]time.Time{}, map[subject]string{}, map[subject]told{}
 	for i := range rows {
 		r := &rows[i]
 		for k, said := range [...]string{r.Server, r.AnsweredBy} {
@@ -313,7 +324,17 @@ func versions(rows []Row) (events []Event) {
 			n, s := name{r.Target, said, k > 0}, subject{r.Target, k > 0}
 			was, before := last[s], seen[n]
 			if was != "" && was != said && r.At.Sub(before) > forgotten {
-				events = append(events, Event{At: r.At, Target: r.Target, Text: "the server calls itself " + said + ", no longer " + was})
+				day, t := r.At.UTC().Format(time.DateOnly), tolds[s]
+				if t.day != day {
+					t = told{day: day}
+				}
+				if t.n++; t.n <= namesADay {
+					t.text, t.at = "the server calls itself "+said+", no longer "+was, len(events)
+					events = append(events, Event{At: r.At, Target: r.Target, Text: t.text})
+				} else {
+					events[t.at].Text = fmt.Sprintf("%s, and then by %d more new names that day", t.text, t.n-namesADay)
+				}
+				tolds[s] = t
 			}
 			seen[n], last[s] = r.At, said
 		}

@@ -169,6 +169,24 @@ func TestVersionsInAnswers(t *testing.T) {
 	}
 }
 
+// A gateway that calls itself something new in every answer makes no event of each.
+func TestNamesWithoutEnd(t *testing.T) {
+	var rows []Row
+	for i := range 2 * 24 * 6 { // two days
+		rows = append(rows, Row{At: monthBegins.Add(time.Duration(i) * 10 * time.Minute), Target: "x", AnsweredBy: fmt.Sprint("fp_", i)})
+	}
+	events := versions(rows)
+	if len(events) != 6 {
+		t.Fatalf("%d events", len(events))
+	}
+	for i, text := range []string{"fp_1, no longer fp_0", "fp_2, no longer fp_1", "fp_3, no longer fp_2, and then by 140 more new names that day",
+		"fp_144, no longer fp_143", "fp_145, no longer fp_144", "fp_146, no longer fp_145, and then by 141 more new names that day"} {
+		if text = "the server calls itself " + text; events[i].Text != text {
+			t.Errorf("%q, not %q", events[i].Text, text)
+		}
+	}
+}
+
 // Errors that become common are told, and when they stop; failures on end are one
 // and change nothing.
 func TestErrors(t *testing.T) {
