@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"slices"
@@ -109,6 +110,38 @@ func (w *Sounds) file(path string) ([]byte, error) {
 		w.read[path], w.room = data, w.room-n
 	}
 	return data, nil
+}
+
+// headOf is how much of a file is read to see what it is: a WAV file says so at once.
+const headOf = 4 << 10
+
+// Samples says which file is none whose bare samples can be sent, as a conversation
+// needs them; nil: all can. Made sound can always.
+func (w *Sounds) Samples() error {
+	for _, path := range w.files {
+		data, err := head(path)
+		if err == nil {
+			if err = api.CheckSamples(data); err != nil && len(data) == headOf { // its sound may stand behind that
+				if data, err = w.file(path); err == nil {
+					err = api.CheckSamples(data)
+				}
+			}
+		}
+		if err != nil {
+			return bare(path, err)
+		}
+	}
+	return nil
+}
+
+// head reads the beginning of a file.
+func head(path string) ([]byte, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	return io.ReadAll(io.LimitReader(f, headOf))
 }
 
 // Unique implements Workload.

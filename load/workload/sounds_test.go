@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"tokenmeter/base/random"
 	"tokenmeter/record/timeline"
 	"tokenmeter/wire/api"
 	"tokenmeter/wire/audio"
@@ -39,6 +40,38 @@ func TestMadeSounds(t *testing.T) {
 	}
 	if len(lengths) != 3 || w.Unique(3, 20) != 23 {
 		t.Errorf("lengths %v, %d different", lengths, w.Unique(3, 20))
+	}
+}
+
+// What is no WAV file of 16 bits is found before anything is sent, wherever in the file
+// its sound begins.
+func TestSamples(t *testing.T) {
+	wav := noise(1, random.New(1))
+	late := append(append(bytes.Clone(wav[:12]), "LIST\x00\x20\x00\x00"+strings.Repeat("x", 0x2000)...), wav[12:]...)
+	eight := bytes.Clone(wav)
+	eight[34] = 8
+	for name, tc := range map[string]struct {
+		data []byte
+		good bool
+	}{
+		"made.wav": {wav, true}, "late.wav": {late, true}, "eight.wav": {eight, false}, "a.mp3": {[]byte("ID3\x04 and so on"), false}, "long.mp3": {bytes.Repeat([]byte("ID3"), 4000), false}, "empty.wav": {nil, false},
+	} {
+		dir := t.TempDir()
+		for name, data := range map[string][]byte{"0.wav": wav, name: tc.data} {
+			if err := os.WriteFile(filepath.Join(dir, name), data, 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+		w, err := NewSounds(dir, 0, "")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := w.Samples(); (err == nil) != tc.good || err != nil && strings.Count(err.Error(), name) != 1 {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	if w, err := NewSounds("2", 0, ""); err != nil || w.Samples() != nil {
+		t.Error("made sound")
 	}
 }
 

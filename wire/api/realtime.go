@@ -120,6 +120,12 @@ func (m *realtimeMessages) item(of *Message) error {
 	return nil
 }
 
+// CheckSamples says why the bare samples of a file can't be sent; nil: they can.
+func CheckSamples(wav []byte) error {
+	_, err := audio.PCM(wav, realtimeHz)
+	return err
+}
+
 // soundType is how the sound of the deltas is to be read: Realtime sends bare samples,
 // the Responses API files too.
 func (d *responsesDecoder) soundType() string {
