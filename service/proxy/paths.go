@@ -35,7 +35,7 @@ func parsePath(text string) (pathRule, error) {
 	}
 	operation := strings.HasPrefix(r.pattern, "*:") // models/NAME:generateContent
 	if !strings.HasPrefix(strings.TrimPrefix(r.pattern, "*"), "/") && !operation {
-		return r, fmt.Errorf("%q is no path: it begins with /, or with a * before its first / or :", r.pattern)
+		return r, fmt.Errorf("%q is no path: it begins with /, or with a * before its first slash or colon", r.pattern)
 	}
 	return r, nil
 }
