@@ -282,7 +282,7 @@ func operationOf(path string) string {
 // it: the model, and whether a stream is asked for. ok is false where the body
 // tells.
 func (a *API) ReadPath(path string) (model string, stream, ok bool) {
-	_, op := ofPath(path)
+	op, _ := a.operation(path)
 	before, end := splitModel(op)
 	if before == "" { // an end for any model
 		before, _ = splitModel(a.tail())
@@ -302,15 +302,24 @@ func (a *API) ReadPath(path string) (model string, stream, ok bool) {
 func ofPath(path string) (best *API, operation string) {
 	most := 0
 	for _, a := range All {
-		for _, op := range a.Operations() {
-			before, end := splitModel(op)
-			rest, ok := strings.CutSuffix(path, end)
-			if n := len(before) + len(end); ok && n > most && strings.Contains(rest, before) {
-				best, operation, most = a, op, n
-			}
+		if op, n := a.operation(path); n > most {
+			best, operation, most = a, op, n
 		}
 	}
 	return best, operation
+}
+
+// operation is the one of the API's operations of which most stands in a path, and how
+// many bytes of the path it is; 0: none does.
+func (a *API) operation(path string) (best string, most int) {
+	for _, op := range a.Operations() {
+		before, end := splitModel(op)
+		rest, ok := strings.CutSuffix(path, end)
+		if n := len(before) + len(end); ok && n > most && strings.Contains(rest, before) {
+			best, most = op, n
+		}
+	}
+	return best, most
 }
 
 // isVersion reports whether a segment of a path is a version: v1, v4, v1beta,

@@ -4,6 +4,7 @@ import (
 	"encoding/base64"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"tokenmeter/record/timeline"
@@ -34,10 +35,8 @@ func (r *Request) hasImages() bool {
 
 func (r *Request) hasVideos() bool {
 	for i := range r.Messages {
-		for _, m := range r.Messages[i].Images {
-			if m.Moves() {
-				return true
-			}
+		if slices.ContainsFunc(r.Messages[i].Images, Image.Moves) {
+			return true
 		}
 	}
 	return false
