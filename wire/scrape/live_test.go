@@ -7,6 +7,7 @@ import (
 	"io"
 	"net/http"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -18,9 +19,9 @@ func TestLive(t *testing.T) {
 		began := time.Now()
 		after := func() time.Duration { return time.Since(began) }
 		l := NewLive(Watch{Pages: []Page{{URL: "http://a/metrics"}}, Every: 5 * time.Second})
-		asked := 0
+		var asked atomic.Int32
 		l.page.client.Transport = roundTrip(func(*http.Request) (*http.Response, error) {
-			asked++
+			asked.Add(1)
 			says := func(status int, text string) (*http.Response, error) {
 				return &http.Response{StatusCode: status, Body: io.NopCloser(strings.NewReader(text))}, nil
 			}
@@ -51,8 +52,8 @@ func TestLive(t *testing.T) {
 			return now
 		}
 		at(30, -1)
-		if asked > 5 { // 0, 10, 30, …: ever less often
-			t.Errorf("a page that is not there was asked for %d times in half a minute", asked)
+		if n := asked.Load(); n > 5 { // 0, 10, 30, …: ever less often
+			t.Errorf("a page that is not there was asked for %d times in half a minute", n)
 		}
 		at(125, 3)
 		if a, b := at(200, 3)["output_tokens"], at(590, 3)["output_tokens"]; b-a != 39000 {
