@@ -30,19 +30,20 @@ var wings = map[string][]string{
 // docs/design.md too.
 var rooms = map[string][]string{
 	"base/printable": {},
+	"base/heap":      {},
 	"base/limitio":   {},
 	"base/spelling":  {},
 	"base/config":    {"base/spelling"},
+	"base/cmdline":   {"base/spelling"},
 	"base/secret":    {},
 	"base/clock":     {},
 	"base/random":    {},
 	"base/process":   {},
 	"base/child":     {},
-	"base/cmdline":   {},
 
-	"physics/engine":    {},
-	"physics/laws":      {"base/random"},
-	"physics/sim":       {"physics/engine", "base/clock"},
+	"physics/engine":    {"base/heap"},
+	"physics/laws":      {"base/heap", "base/random"},
+	"physics/sim":       {"physics/engine", "base/clock", "base/heap"},
 	"physics/published": {"physics/engine", "physics/sim"},
 
 	"record/timeline":  {},

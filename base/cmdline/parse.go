@@ -6,6 +6,8 @@ import (
 	"strconv"
 	"strings"
 	"unicode/utf8"
+
+	"tokenmeter/base/spelling"
 )
 
 // Line is a command line that was understood.
@@ -265,7 +267,7 @@ func meant(word string, known []string) string {
 	}
 	var near []string
 	for _, k := range known {
-		if strings.HasPrefix(k, word) || distance(strings.TrimLeft(k, "-"), bare) <= min(2, len(bare)-1) {
+		if strings.HasPrefix(k, word) || spelling.Distance(strings.TrimLeft(k, "-"), bare) <= min(2, len(bare)-1) {
 			near = append(near, strconv.Quote(k))
 		}
 	}
@@ -276,27 +278,4 @@ func meant(word string, known []string) string {
 		return ", did you mean " + near[0] + "?"
 	}
 	return ", did you mean one of " + strings.Join(near, ", ") + "?"
-}
-
-// distance is how many letters must be put in, left out or replaced to make b of a
-// (Levenshtein).
-func distance(a, b string) int {
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := range len(a) {
-		corner := row[0]
-		row[0]++
-		for j := range len(b) {
-			best := min(row[j], row[j+1]) + 1
-			if a[i] == b[j] {
-				best = min(best, corner)
-			} else {
-				best = min(best, corner+1)
-			}
-			corner, row[j+1] = row[j+1], best
-		}
-	}
-	return row[len(b)]
 }

@@ -6,9 +6,6 @@ import (
 	"strings"
 )
 
-// SensitiveHeader reports whether a header's value is a secret by its name.
-func SensitiveHeader(name string) bool { return sensitiveName(name) }
-
 // valueSecrets lists the secret parts of a sensitive header's value.
 func valueSecrets(name, value string) []string {
 	value = strings.TrimSpace(value)

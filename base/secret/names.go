@@ -5,9 +5,9 @@ import (
 	"strings"
 )
 
-// sensitiveName reports whether the value of a header, or of a query's parameter, is a
+// SensitiveHeader reports whether the value of a header, or of a query's parameter, is a
 // secret by its name.
-func sensitiveName(name string) bool {
+func SensitiveHeader(name string) bool {
 	name = strings.ToLower(strings.TrimSpace(name))
 	if harmless(name) {
 		return false

@@ -4,7 +4,7 @@ import "strings"
 
 // sensitiveParam reports whether a query parameter's value is a secret by its name.
 func sensitiveParam(name string) bool {
-	return strings.EqualFold(name, "code") || sensitiveName(name)
+	return strings.EqualFold(name, "code") || SensitiveHeader(name)
 }
 
 // forEachURLSecret calls yield with the place of every secret in rawURL: a

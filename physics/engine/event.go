@@ -1,6 +1,11 @@
 package engine
 
-import "time"
+import (
+	"cmp"
+	"time"
+
+	"tokenmeter/base/heap"
+)
 
 type eventKind uint8
 
@@ -30,46 +35,14 @@ type events struct {
 func (q *events) push(e event) {
 	q.seq++
 	e.seq = q.seq
-	q.h = append(q.h, e)
-	for i := len(q.h) - 1; i > 0; {
-		p := (i - 1) / 2
-		if !q.before(i, p) {
-			break
-		}
-		q.h[i], q.h[p] = q.h[p], q.h[i]
-		i = p
-	}
+	q.h = heap.Push(q.h, e, event.before)
 }
 
-func (q *events) pop() event {
-	top := q.h[0]
-	last := len(q.h) - 1
-	q.h[0] = q.h[last]
-	q.h[last] = event{}
-	q.h = q.h[:last]
-	for i := 0; ; {
-		c := 2*i + 1
-		if c >= last {
-			return top
-		}
-		if c+1 < last && q.before(c+1, c) {
-			c++
-		}
-		if !q.before(c, i) {
-			return top
-		}
-		q.h[i], q.h[c] = q.h[c], q.h[i]
-		i = c
-	}
+func (q *events) pop() (first event) {
+	first, q.h = heap.Pop(q.h, event.before)
+	return first
 }
 
-func (q *events) before(i, j int) bool {
-	a, b := &q.h[i], &q.h[j]
-	if a.at != b.at {
-		return a.at < b.at
-	}
-	if a.kind != b.kind {
-		return a.kind < b.kind
-	}
-	return a.seq < b.seq
+func (e event) before(other event) bool {
+	return cmp.Or(cmp.Compare(e.at, other.at), cmp.Compare(e.kind, other.kind), cmp.Compare(e.seq, other.seq)) < 0
 }

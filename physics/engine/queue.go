@@ -1,5 +1,7 @@
 package engine
 
+import "tokenmeter/base/heap"
+
 // queue holds the requests that wait, in the order of a discipline. Those that
 // leave are skipped when they come to the front.
 type queue struct {
@@ -15,7 +17,8 @@ func (q *queue) push(r *Request) {
 	q.live++
 	q.tokens += r.s.total - r.s.computed
 	if q.discipline != FCFS {
-		q.heapPush(r)
+		q.ring = heap.Push(q.ring, r, q.before)
+		q.n++
 		return
 	}
 	q.room()
@@ -79,7 +82,8 @@ func (q *queue) left(r *Request) {
 
 func (q *queue) drop() {
 	if q.discipline != FCFS {
-		q.heapPop()
+		_, q.ring = heap.Pop(q.ring, q.before)
+		q.n--
 		return
 	}
 	q.ring[q.head] = nil
@@ -96,39 +100,4 @@ func (q *queue) before(a, b *Request) bool {
 		return x < y
 	}
 	return a.s.order < b.s.order
-}
-
-func (q *queue) heapPush(r *Request) {
-	q.ring = append(q.ring, r)
-	q.n = len(q.ring)
-	for i := q.n - 1; i > 0; {
-		p := (i - 1) / 2
-		if !q.before(q.ring[i], q.ring[p]) {
-			break
-		}
-		q.ring[i], q.ring[p] = q.ring[p], q.ring[i]
-		i = p
-	}
-}
-
-func (q *queue) heapPop() {
-	last := q.n - 1
-	q.ring[0] = q.ring[last]
-	q.ring[last] = nil
-	q.ring = q.ring[:last]
-	q.n = last
-	for i := 0; ; {
-		c := 2*i + 1
-		if c >= last {
-			return
-		}
-		if c+1 < last && q.before(q.ring[c+1], q.ring[c]) {
-			c++
-		}
-		if !q.before(q.ring[c], q.ring[i]) {
-			return
-		}
-		q.ring[i], q.ring[c] = q.ring[c], q.ring[i]
-		i = c
-	}
 }

@@ -1,8 +1,10 @@
 package laws
 
 import (
+	"cmp"
 	"iter"
 
+	"tokenmeter/base/heap"
 	"tokenmeter/base/random"
 )
 
@@ -57,14 +59,14 @@ type Server struct {
 	work   func(*random.Source) (first, rest float64)
 	speed  *pace
 	broken *pace
-	free   times // when each slot is free
-	ends   times // of those in flight
+	free   []float64 // a heap: when each slot is free
+	ends   []float64 // a heap: of those in flight
 }
 
 // Server starts a server that is empty at time 0. Its disturbances are at any
 // place of their cycle then.
 func (l *Law) Server(seed uint64) *Server {
-	s := &Server{law: l, rng: random.New(seed, 1), work: l.Work(), free: make(times, l.Slots)}
+	s := &Server{law: l, rng: random.New(seed, 1), work: l.Work(), free: make([]float64, l.Slots)}
 	if l.Speed != nil {
 		src := random.New(seed, 2)
 		s.speed = l.Speed(&src)
@@ -79,7 +81,7 @@ func (l *Law) Server(seed uint64) *Server {
 // Serve takes the next request. Due times must not fall.
 func (s *Server) Serve(dueS float64) Request {
 	for len(s.ends) > 0 && s.ends[0] <= dueS {
-		s.ends.pop()
+		_, s.ends = heap.Pop(s.ends, cmp.Less)
 	}
 	r := Request{DueS: dueS, InFlight: len(s.ends)}
 	first, rest := s.work(&s.rng)
@@ -96,9 +98,9 @@ func (s *Server) Serve(dueS float64) Request {
 	r.TTFTS, r.LatencyS = began-dueS, end-dueS
 	if len(s.free) > 0 {
 		s.free[0] = end
-		s.free.sink()
+		heap.Sink(s.free, cmp.Less)
 	}
-	s.ends.push(end)
+	s.ends = heap.Push(s.ends, end, cmp.Less)
 	return r
 }
 
@@ -113,40 +115,5 @@ func (l *Law) Poisson(seed uint64, rate float64) iter.Seq[Request] {
 				return
 			}
 		}
-	}
-}
-
-// times is a heap, the earliest first.
-type times []float64
-
-func (h *times) push(t float64) {
-	*h = append(*h, t)
-	a := *h
-	for i := len(a) - 1; i > 0 && a[i] < a[(i-1)/2]; i = (i - 1) / 2 {
-		a[i], a[(i-1)/2] = a[(i-1)/2], a[i]
-	}
-}
-
-func (h *times) pop() {
-	a := *h
-	a[0] = a[len(a)-1]
-	*h = a[:len(a)-1]
-	h.sink()
-}
-
-// sink puts the first into its place.
-func (h times) sink() {
-	for i := 0; ; {
-		least := i
-		for _, child := range [2]int{2*i + 1, 2*i + 2} {
-			if child < len(h) && h[child] < h[least] {
-				least = child
-			}
-		}
-		if least == i {
-			return
-		}
-		h[i], h[least] = h[least], h[i]
-		i = least
 	}
 }

@@ -73,12 +73,7 @@ func (r *reply) endBlock(b []byte) []byte {
 	return b
 }
 
-func (r *reply) anthropicReason() string {
-	if r.finish == "length" {
-		return "max_tokens"
-	}
-	return "end_turn"
-}
+func (r *reply) anthropicReason() string { return r.ended("end_turn", "max_tokens") }
 
 // anthropicUsage counts what came from the cache beside the input.
 func (r *reply) anthropicUsage(b []byte, output int) []byte {

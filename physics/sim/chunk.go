@@ -1,6 +1,9 @@
 package sim
 
-import "strconv"
+import (
+	"fmt"
+	"strconv"
+)
 
 // appendChunk adds data as one chunk of a chunked body; no data is its end.
 func appendChunk(b, data []byte) []byte {
@@ -79,17 +82,19 @@ func (r *reply) endless() bool {
 // events of a reply.
 func (r *reply) appendOpen(b []byte) []byte {
 	if r.opening == nil {
-		o := append([]byte(nil), `data: {"id":`...)
-		o = appendJSONString(o, r.truth.ID)
-		if r.chat {
-			o = append(o, `,"object":"chat.completion.chunk","created":1700000000,"model":`...)
-		} else {
-			o = append(o, `,"object":"text_completion","created":1700000000,"model":`...)
-		}
-		o = appendJSONString(o, r.s.modelName())
-		r.opening = append(o, `,"choices":[`...)
+		r.opening = append(r.appendObject([]byte("data: "), "chat.completion.chunk"), `,"choices":[`...)
 	}
 	return append(b, r.opening...)
+}
+
+// appendObject adds the beginning of an object, in a chat of this kind: whose it is
+// and which model's.
+func (r *reply) appendObject(b []byte, kind string) []byte {
+	if !r.chat {
+		kind = "text_completion"
+	}
+	b = fmt.Appendf(appendQuoted(b, `{"id":`, r.truth.ID), `,"object":"%s","created":1700000000`, kind)
+	return appendQuoted(b, `,"model":`, r.s.modelName())
 }
 
 // appendUsage adds the usage after the choices, or what stands in its place.
@@ -103,22 +108,14 @@ func (r *reply) appendUsage(b []byte, completion int, show bool) []byte {
 		}
 		return b
 	}
-	b = append(b, `,"usage":{"prompt_tokens":`...)
-	b = strconv.AppendInt(b, int64(r.promptTokens), 10)
-	b = append(b, `,"completion_tokens":`...)
-	b = strconv.AppendInt(b, int64(completion), 10)
-	b = append(b, `,"total_tokens":`...)
-	b = strconv.AppendInt(b, int64(r.promptTokens+completion), 10)
-	b = append(b, `,"prompt_tokens_details":{"cached_tokens":`...)
-	b = strconv.AppendInt(b, int64(r.cachedTokens), 10)
+	b = fmt.Appendf(b, `,"usage":{"prompt_tokens":%d,"completion_tokens":%d,"total_tokens":%d,"prompt_tokens_details":{"cached_tokens":%d`,
+		r.promptTokens, completion, r.promptTokens+completion, r.cachedTokens)
 	if r.media > 0 {
-		b = strconv.AppendInt(append(b, `,"image_tokens":`...), int64(r.media), 10)
+		b = fmt.Appendf(b, `,"image_tokens":%d`, r.media)
 	}
 	b = append(b, '}')
 	if n := min(r.s.cfg.Reasoning, completion); n > 0 {
-		b = append(b, `,"completion_tokens_details":{"reasoning_tokens":`...)
-		b = strconv.AppendInt(b, int64(n), 10)
-		b = append(b, '}')
+		b = fmt.Appendf(b, `,"completion_tokens_details":{"reasoning_tokens":%d}`, n)
 	}
 	return append(b, '}')
 }

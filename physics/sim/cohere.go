@@ -43,11 +43,7 @@ var cohere = dialect{
 }
 
 func (r *reply) cohereEnd(b []byte, n int) []byte {
-	reason := "COMPLETE"
-	if r.finish == "length" {
-		reason = "MAX_TOKENS"
-	}
-	b = fmt.Appendf(b, `"finish_reason":"%s"`, reason)
+	b = fmt.Appendf(b, `"finish_reason":"%s"`, r.ended("COMPLETE", "MAX_TOKENS"))
 	if r.s.cfg.Usage == UsageNone {
 		return b
 	}

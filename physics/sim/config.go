@@ -1,8 +1,11 @@
 package sim
 
 import (
+	"cmp"
 	"fmt"
 	"io"
+	"slices"
+	"strings"
 	"time"
 
 	"tokenmeter/physics/engine"
@@ -106,33 +109,17 @@ const (
 func (c Config) withDefaults() Config {
 	c.TokensPerStep = max(c.TokensPerStep, 1)
 	c.StreamInterval = max(c.StreamInterval, 1)
-	if c.OutputTokens == 0 {
-		c.OutputTokens = 128
+	c.OutputTokens = cmp.Or(c.OutputTokens, 128)
+	c.Like = cmp.Or(c.Like, LikeVLLM)
+	if c.HeadAt == "" && c.Like == LikeLlama {
+		c.HeadAt = HeadSlot
 	}
-	if c.Like == "" {
-		c.Like = LikeVLLM
-	}
-	if c.HeadAt == "" {
-		c.HeadAt = HeadAccept
-		if c.Like == LikeLlama {
-			c.HeadAt = HeadSlot
-		}
-	}
-	if c.Speed == 0 {
-		c.Speed = 1
-	}
-	if c.Role == "" {
-		c.Role = RoleFirst
-	}
-	if c.Usage == "" {
-		c.Usage = UsageAsked
-	}
-	if c.ReasoningAs == "" {
-		c.ReasoningAs = "reasoning_content"
-	}
-	if c.Vocabulary == "" {
-		c.Vocabulary = "english"
-	}
+	c.HeadAt = cmp.Or(c.HeadAt, HeadAccept)
+	c.Speed = cmp.Or(c.Speed, 1)
+	c.Role = cmp.Or(c.Role, RoleFirst)
+	c.Usage = cmp.Or(c.Usage, UsageAsked)
+	c.ReasoningAs = cmp.Or(c.ReasoningAs, "reasoning_content")
+	c.Vocabulary = cmp.Or(c.Vocabulary, "english")
 	c.RetryAfter = max(c.RetryAfter, 1)
 	return c
 }
@@ -163,38 +150,25 @@ func (c Config) Validate() error {
 	if !(c.Speed >= 1e-6 && c.Speed <= 1e6) {
 		return fmt.Errorf("sim: speed is %v: give a number between 0.000001 and 1000000", c.Speed)
 	}
-	if c.Like != LikeVLLM && c.Like != LikeLlama {
-		return fmt.Errorf("sim: unknown server to be like %q: vllm or llama.cpp", c.Like)
-	}
 	if c.Engine != nil {
 		if err := c.Engine.Validate(); err != nil {
 			return err
 		}
 	}
-	switch c.HeadAt {
-	case HeadAccept, HeadSlot, HeadToken:
-	default:
-		return fmt.Errorf("sim: unknown time of the head %q: accept, slot or token", c.HeadAt)
-	}
-	switch c.Role {
-	case RoleFirst, RoleEarly, RoleNone:
-	default:
-		return fmt.Errorf("sim: unknown role chunk %q: first, early or none", c.Role)
-	}
-	switch c.Usage {
-	case UsageAsked, UsageFinal, UsageContinuous, UsageFinish, UsageNone, UsageZeros, UsageNull:
-	default:
-		return fmt.Errorf("sim: unknown usage %q: asked, final, continuous, finish, none, zeros or null", c.Usage)
-	}
-	switch c.ReasoningAs {
-	case "reasoning_content", "reasoning", "hidden":
-	default:
-		return fmt.Errorf("sim: unknown field for reasoning %q: reasoning_content, reasoning or hidden", c.ReasoningAs)
-	}
-	switch c.Vocabulary {
-	case "english", "numbered":
-	default:
-		return fmt.Errorf("sim: unknown vocabulary %q: english or numbered", c.Vocabulary)
+	for _, choice := range []struct {
+		what, is string
+		of       []string
+	}{
+		{"server to be like", c.Like, []string{LikeVLLM, LikeLlama}},
+		{"time of the head", string(c.HeadAt), []string{"accept", "slot", "token"}},
+		{"role chunk", string(c.Role), []string{"first", "early", "none"}},
+		{"usage", string(c.Usage), []string{"asked", "final", "continuous", "finish", "none", "zeros", "null"}},
+		{"field for reasoning", c.ReasoningAs, []string{"reasoning_content", "reasoning", "hidden"}},
+		{"vocabulary", c.Vocabulary, []string{"english", "numbered"}},
+	} {
+		if last := len(choice.of) - 1; !slices.Contains(choice.of, choice.is) {
+			return fmt.Errorf("sim: unknown %s %q: %s or %s", choice.what, choice.is, strings.Join(choice.of[:last], ", "), choice.of[last])
+		}
 	}
 	for _, f := range c.Faults {
 		if err := f.validate(); err != nil {

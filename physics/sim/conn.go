@@ -7,7 +7,6 @@ import (
 	"io"
 	"net"
 	"net/http"
-	"strconv"
 	"strings"
 )
 
@@ -145,14 +144,7 @@ func (c *conn) answer(status int, contentType string, body []byte, closing bool,
 
 // appendHead adds a status line and headers, without the empty line.
 func appendHead(b []byte, status int, contentType, more string, closing bool) []byte {
-	b = append(b, "HTTP/1.1 "...)
-	b = strconv.AppendInt(b, int64(status), 10)
-	b = append(b, ' ')
-	b = append(b, http.StatusText(status)...)
-	b = append(b, "\r\nServer: tokenmeter-sim\r\nContent-Type: "...)
-	b = append(b, contentType...)
-	b = append(b, "\r\n"...)
-	b = append(b, more...)
+	b = fmt.Appendf(b, "HTTP/1.1 %d %s\r\nServer: tokenmeter-sim\r\nContent-Type: %s\r\n%s", status, http.StatusText(status), contentType, more)
 	if closing {
 		b = append(b, "Connection: close\r\n"...)
 	}
@@ -161,9 +153,6 @@ func appendHead(b []byte, status int, contentType, more string, closing bool) []
 
 // errorBody is an error as OpenAI-compatible servers write it.
 func errorBody(code int, kind, message string) []byte {
-	b := []byte(`{"error":{"message":`)
-	b = appendJSONString(b, message)
-	b = append(b, `,"type":`...)
-	b = appendJSONString(b, kind)
+	b := appendQuoted(appendQuoted(nil, `{"error":{"message":`, message), `,"type":`, kind)
 	return fmt.Appendf(b, `,"param":null,"code":%d}}`, code)
 }

@@ -88,6 +88,14 @@ func appendNamed(b []byte, name string, data []byte) []byte {
 	return endChunk(dataFrame(b, data), at)
 }
 
+// ended is the API's word for why the reply ended: by itself, or at its limit.
+func (r *reply) ended(stop, length string) string {
+	if r.finish == "length" {
+		return length
+	}
+	return stop
+}
+
 // toldTokens is how many tokens a whole reply has.
 func (r *reply) toldTokens() int {
 	if findFault(r.faults, FaultEmpty) != nil {

@@ -58,11 +58,7 @@ type geminiContent struct{ Parts json.RawMessage }
 func (r *reply) appendGemini(b, parts []byte, n int, done bool) []byte {
 	b = append(append(append(b, `{"candidates":[{"index":0,"content":{"role":"model","parts":[`...), parts...), "]}"...)
 	if done {
-		reason := "STOP"
-		if r.finish == "length" {
-			reason = "MAX_TOKENS"
-		}
-		b = fmt.Appendf(b, `,"finishReason":"%s"`, reason)
+		b = fmt.Appendf(b, `,"finishReason":"%s"`, r.ended("STOP", "MAX_TOKENS"))
 	}
 	b = appendQuoted(b, `}],"modelVersion":`, r.s.modelName())
 	if r.s.cfg.Usage != UsageNone && (done || r.continuous()) {

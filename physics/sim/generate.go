@@ -27,17 +27,14 @@ var tgi = dialect{
 			if !last || i < to-1 || r.noFinish() {
 				data = append(data, "null}"...)
 			} else {
-				reason := "eos_token"
-				if r.finish == "length" {
-					reason = "length"
-				}
-				data = fmt.Appendf(r.appendText(data, 0, to), `,"details":{"finish_reason":"%s","generated_tokens":%d,"input_length":%d}}`, reason, to, r.promptTokens)
+				data = fmt.Appendf(r.appendText(data, 0, to), `,"details":{"finish_reason":"%s","generated_tokens":%d,"input_length":%d}}`,
+					r.ended("eos_token", "length"), to, r.promptTokens)
 			}
 			b = appendFramed(b, dataFrame, data)
 		}
 		return b
 	},
-	end: func(r *reply, b []byte) []byte { return b },
+	end: nothingMore,
 	whole: func(r *reply, b []byte) []byte {
 		return append(r.appendText(append(b, `{"generated_text":`...), 0, r.toldTokens()), '}')
 	},
@@ -57,7 +54,7 @@ var triton = dialect{
 	piece: func(r *reply, b []byte, reasoning bool, from, to int, last bool) []byte {
 		return appendFramed(b, dataFrame, r.appendTriton(nil, from, to))
 	},
-	end:   func(r *reply, b []byte) []byte { return b },
+	end:   nothingMore,
 	whole: func(r *reply, b []byte) []byte { return r.appendTriton(b, 0, r.toldTokens()) },
 }
 
@@ -89,13 +86,9 @@ var llamaCpp = dialect{
 }
 
 func (r *reply) appendLlama(b []byte, from, to int) []byte {
-	why := "eos"
-	if r.finish == "length" {
-		why = "limit"
-	}
 	b = r.appendText(append(b, `{"index":0,"stop":true,"content":`...), from, to)
 	return fmt.Appendf(appendQuoted(b, `,"model":`, r.s.modelName()), `,"stop_type":"%s","tokens_predicted":%d,"tokens_evaluated":%d,"timings":{"cache_n":%d,"prompt_n":%d,"predicted_n":%d}}`,
-		why, to, r.promptTokens, r.cachedTokens, r.promptTokens-r.cachedTokens, to)
+		r.ended("eos", "limit"), to, r.promptTokens, r.cachedTokens, r.promptTokens-r.cachedTokens, to)
 }
 
 // sglang is SGLang's own POST /generate: each event has the whole text so far.

@@ -1,5 +1,7 @@
 package sim
 
+import "tokenmeter/base/heap"
+
 // action is what to do with a reply when a timer is due.
 type action uint8
 
@@ -27,16 +29,7 @@ type timers struct {
 
 func (t *timers) add(at int64, do action, r *reply) {
 	t.seq++
-	t.h = append(t.h, timer{at, t.seq, do, r})
-	i := len(t.h) - 1
-	for i > 0 {
-		p := (i - 1) / 2
-		if !t.before(i, p) {
-			break
-		}
-		t.h[i], t.h[p] = t.h[p], t.h[i]
-		i = p
-	}
+	t.h = heap.Push(t.h, timer{at, t.seq, do, r}, timer.before)
 }
 
 func (t *timers) next() (int64, bool) {
@@ -46,33 +39,11 @@ func (t *timers) next() (int64, bool) {
 	return t.h[0].at, true
 }
 
-func (t *timers) pop() timer {
-	top := t.h[0]
-	last := len(t.h) - 1
-	t.h[0] = t.h[last]
-	t.h[last] = timer{}
-	t.h = t.h[:last]
-	i := 0
-	for {
-		c := 2*i + 1
-		if c >= last {
-			break
-		}
-		if c+1 < last && t.before(c+1, c) {
-			c++
-		}
-		if !t.before(c, i) {
-			break
-		}
-		t.h[i], t.h[c] = t.h[c], t.h[i]
-		i = c
-	}
-	return top
+func (t *timers) pop() (first timer) {
+	first, t.h = heap.Pop(t.h, timer.before)
+	return first
 }
 
-func (t *timers) before(i, j int) bool {
-	if t.h[i].at != t.h[j].at {
-		return t.h[i].at < t.h[j].at
-	}
-	return t.h[i].seq < t.h[j].seq
+func (t timer) before(other timer) bool {
+	return t.at < other.at || t.at == other.at && t.seq < other.seq
 }

@@ -38,16 +38,9 @@ var interactions = dialect{
 		if findFault(r.faults, FaultNoDone) != nil {
 			return b
 		}
-		return appendFramed(b, dataFrame, append(r.appendInteraction([]byte(`{"event_type":"interaction.completed","interaction":`), r.interactionStatus(), r.yielded), '}'))
+		return appendFramed(b, dataFrame, append(r.appendInteraction([]byte(`{"event_type":"interaction.completed","interaction":`), r.responseStatus(), r.yielded), '}'))
 	},
-	whole: func(r *reply, b []byte) []byte { return r.appendInteraction(b, r.interactionStatus(), r.toldTokens()) },
-}
-
-func (r *reply) interactionStatus() string {
-	if r.finish == "length" {
-		return "incomplete"
-	}
-	return "completed"
+	whole: func(r *reply, b []byte) []byte { return r.appendInteraction(b, r.responseStatus(), r.toldTokens()) },
 }
 
 // appendInteraction adds the interaction; n is its tokens, −1 before the first.

@@ -61,19 +61,18 @@ func (s *Server) Lateness() (l Lateness) {
 		l.Writes += counts[i]
 	}
 	at := func(p float64) time.Duration {
-		left := uint64(p * float64(l.Writes))
+		left, last := uint64(p*float64(l.Writes)), 0
 		for i, c := range counts {
-			if c > 0 && left < c {
-				return time.Duration(edge(i))
+			if c == 0 {
+				continue
 			}
-			left -= min(left, c)
-		}
-		for i := len(counts) - 1; i >= 0; i-- {
-			if counts[i] > 0 {
-				return time.Duration(edge(i))
+			last = i
+			if left < c {
+				break
 			}
+			left -= c
 		}
-		return 0
+		return time.Duration(edge(last))
 	}
 	l.P50, l.P90, l.P99, l.P999, l.Max = at(.5), at(.9), at(.99), at(.999), at(1)
 	return l

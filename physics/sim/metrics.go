@@ -1,6 +1,8 @@
 package sim
 
 import (
+	"fmt"
+	"slices"
 	"strconv"
 	"sync"
 )
@@ -17,10 +19,7 @@ func newHistogram(bounds []float64) *histogram {
 }
 
 func (h *histogram) observe(v float64) {
-	i := 0
-	for i < len(h.bounds) && v > h.bounds[i] {
-		i++
-	}
+	i, _ := slices.BinarySearch(h.bounds, v)
 	h.counts[i]++
 	h.sum += v
 }
@@ -102,31 +101,18 @@ type page struct {
 }
 
 func (p *page) head(name, kind, help string) {
-	p.b = append(p.b, "# HELP "...)
-	p.b = append(p.b, name...)
-	p.b = append(p.b, ' ')
-	p.b = append(p.b, help...)
-	p.b = append(p.b, "\n# TYPE "...)
-	p.b = append(p.b, name...)
-	p.b = append(p.b, ' ')
-	p.b = append(p.b, kind...)
-	p.b = append(p.b, '\n')
+	p.b = fmt.Appendf(p.b, "# HELP %s %s\n# TYPE %[1]s %[3]s\n", name, help, kind)
 }
 
 func (p *page) sample(name, more string, v float64) {
-	p.b = append(p.b, name...)
 	labels := p.labels + more
 	if p.labels == "" && more != "" {
 		labels = more[1:]
 	}
 	if labels != "" {
-		p.b = append(p.b, '{')
-		p.b = append(p.b, labels...)
-		p.b = append(p.b, '}')
+		labels = "{" + labels + "}"
 	}
-	p.b = append(p.b, ' ')
-	p.b = strconv.AppendFloat(p.b, v, 'g', -1, 64)
-	p.b = append(p.b, '\n')
+	p.b = fmt.Appendf(p.b, "%s%s %s\n", name, labels, strconv.FormatFloat(v, 'g', -1, 64))
 }
 
 func (p *page) single(kind, name, help string, v float64) {

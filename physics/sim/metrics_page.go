@@ -51,7 +51,7 @@ func (m *metrics) vllm(st engine.Stats, model string, cfg *engine.Config) []byte
 	}
 	if cfg != nil && cfg.Blocks > 0 {
 		p.head("vllm:cache_config_info", "gauge", "Information of the LLMEngine CacheConfig")
-		p.sample("vllm:cache_config_info", `,block_size="`+strconv.Itoa(blockTokens(cfg))+`",num_gpu_blocks="`+strconv.Itoa(cfg.Blocks)+`"`, 1)
+		p.sample("vllm:cache_config_info", `,block_size="`+strconv.Itoa(cfg.BlockSize())+`",num_gpu_blocks="`+strconv.Itoa(cfg.Blocks)+`"`, 1)
 	}
 	p.head("vllm:request_success_total", "counter", "Count of successfully processed requests.")
 	for _, reason := range []string{"stop", "length", "abort", "error"} {

@@ -18,10 +18,9 @@ type mark struct {
 type after uint8
 
 const (
-	keepOpen  after = iota
-	closeIt         // FIN
-	resetIt         // RST, where the connection can
-	abandonIt       // nothing more comes, but the connection stays open
+	keepOpen after = iota
+	closeIt        // FIN
+	resetIt        // RST, where the connection can
 )
 
 type item struct {

@@ -1,6 +1,7 @@
 package sim
 
 import (
+	"cmp"
 	"fmt"
 )
 
@@ -26,10 +27,7 @@ var errorTypes = map[int]string{400: "BadRequestError", 401: "AuthenticationErro
 // refuse answers with an error. It may run on either goroutine, while no other
 // writes to the connection.
 func (r *reply) refuse(status int, message string) {
-	kind := errorTypes[status]
-	if kind == "" {
-		kind = "InternalServerError"
-	}
+	kind := cmp.Or(errorTypes[status], "InternalServerError")
 	body := errorBody(status, kind, message)
 	if r.c.ws != nil {
 		r.truth.Status, r.truth.Outcome, r.over = status, "refused", true

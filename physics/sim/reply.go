@@ -94,7 +94,7 @@ func newReply(c *conn, a ask, id string, at int64, kernel, closing bool) *reply 
 		r.via = s.fixed
 	}
 	if e := s.cfg.Engine; e != nil && e.PrefixCache {
-		r.blocks = engine.NameBlocks(r.identities(), blockTokens(e))
+		r.blocks = engine.NameBlocks(r.identities(), e.BlockSize())
 	}
 	stamp := "user"
 	if kernel {
@@ -163,13 +163,6 @@ func identity(word string) uint32 {
 		h = (h ^ uint32(word[i])) * 16777619
 	}
 	return h
-}
-
-func blockTokens(e *engine.Config) int {
-	if e.BlockTokens > 0 {
-		return e.BlockTokens
-	}
-	return 16
 }
 
 // jitter spreads a time without moving its mean.

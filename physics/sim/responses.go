@@ -61,12 +61,7 @@ func (r *reply) appendTyped(b []byte, name string, data []byte) []byte {
 	return appendNamed(b, name, data)
 }
 
-func (r *reply) responseStatus() string {
-	if r.finish == "length" {
-		return "incomplete"
-	}
-	return "completed"
-}
+func (r *reply) responseStatus() string { return r.ended("completed", "incomplete") }
 
 // appendResponse adds the response object; n is its tokens, −1 before the first.
 func (r *reply) appendResponse(b []byte, status string, n int) []byte {

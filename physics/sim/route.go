@@ -1,6 +1,7 @@
 package sim
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"net/http"
@@ -18,10 +19,8 @@ func (s *Server) route(req *http.Request, body []byte) (status int, contentType 
 	case "/metrics":
 		return 200, "text/plain; version=0.0.4; charset=utf-8", s.metricsPage()
 	case "/v1/models":
-		b := []byte(`{"object":"list","data":[{"id":`)
-		b = appendJSONString(b, s.modelName())
-		b = append(b, `,"object":"model","created":1700000000,"owned_by":"tokenmeter","root":`...)
-		b = appendJSONString(b, s.modelName())
+		b := appendQuoted(nil, `{"object":"list","data":[{"id":`, s.modelName())
+		b = appendQuoted(b, `,"object":"model","created":1700000000,"owned_by":"tokenmeter","root":`, s.modelName())
 		b = append(b, `,"parent":null,"max_model_len":`...)
 		if s.cfg.MaxContext > 0 {
 			b = fmt.Appendf(b, "%d", s.cfg.MaxContext)
@@ -78,8 +77,5 @@ func (s *Server) props() []byte {
 }
 
 func (s *Server) modelName() string {
-	if s.cfg.Model == "" {
-		return "sim"
-	}
-	return s.cfg.Model
+	return cmp.Or(s.cfg.Model, "sim")
 }

@@ -1,6 +1,9 @@
 package sim
 
-import "strconv"
+import (
+	"fmt"
+	"strconv"
+)
 
 // appendTimings adds what the server tells about its own times inside a reply,
 // in the way of the server it is like. n tokens are out; end marks the chunk in
@@ -17,21 +20,13 @@ func (r *reply) appendTimings(b []byte, n int, end bool) []byte {
 	}
 	t := r.truth
 	first, last := t.DueNS[0], t.DueNS[n-1]
-	b = append(b, `,"metrics":{"time_to_first_token_ms":`...)
-	b = appendMS(b, t.PrefillNS) // vLLM counts it from when the request was scheduled
-	b = append(b, `,"queue_time_ms":`...)
-	b = appendMS(b, t.QueueNS)
-	b = append(b, `,"generation_time_ms":`...)
-	b = appendMS(b, last-first)
-	if n > 1 && last > first {
-		b = append(b, `,"mean_itl_ms":`...)
-		b = strconv.AppendFloat(b, float64(last-first)/1e6/float64(n-1), 'f', 3, 64)
-		b = append(b, `,"tokens_per_second":`...)
-		b = strconv.AppendFloat(b, float64(n-1)/float64(last-first)*1e9, 'f', 3, 64)
-	} else {
-		b = append(b, `,"mean_itl_ms":null,"tokens_per_second":null`...)
+	// vLLM counts the time to the first token from when the request was scheduled.
+	b = fmt.Appendf(b, `,"metrics":{"time_to_first_token_ms":%.3f,"queue_time_ms":%.3f,"generation_time_ms":%.3f`,
+		float64(t.PrefillNS)/1e6, float64(t.QueueNS)/1e6, float64(last-first)/1e6)
+	if n == 1 || last <= first {
+		return append(b, `,"mean_itl_ms":null,"tokens_per_second":null}`...)
 	}
-	return append(b, '}')
+	return fmt.Appendf(b, `,"mean_itl_ms":%.3f,"tokens_per_second":%.3f}`, float64(last-first)/1e6/float64(n-1), float64(n-1)/float64(last-first)*1e9)
 }
 
 // appendLlamaTimings adds the timings of llama-server: prompt_n leaves cached
@@ -59,8 +54,4 @@ func (r *reply) appendLlamaTimings(b []byte, n int) []byte {
 	num(`,"predicted_per_token_ms":`, decode, float64(n))
 	num(`,"predicted_per_second":`, float64(n)*1e3, decode)
 	return append(b, '}')
-}
-
-func appendMS(b []byte, ns int64) []byte {
-	return strconv.AppendFloat(b, float64(ns)/1e6, 'f', 3, 64)
 }

@@ -65,24 +65,11 @@ func (t *Truth) close(n int) {
 
 // AppendJSON adds the truth as one JSON object.
 func (t *Truth) AppendJSON(b []byte) []byte {
-	b = append(b, `{"id":`...)
-	b = appendJSONString(b, t.ID)
+	b = appendQuoted(b, `{"id":`, t.ID)
 	num := func(name string, v int64) {
-		b = append(b, ',', '"')
-		b = append(b, name...)
-		b = append(b, '"', ':')
-		if v == -1 {
-			b = append(b, "null"...)
-			return
-		}
-		b = strconv.AppendInt(b, v, 10)
+		b = appendNS(append(append(append(b, `,"`...), name...), `":`...), v)
 	}
-	str := func(name, v string) {
-		b = append(b, ',', '"')
-		b = append(b, name...)
-		b = append(b, '"', ':')
-		b = appendJSONString(b, v)
-	}
+	str := func(name, v string) { b = appendQuoted(b, `,"`+name+`":`, v) }
 	num("n", t.N)
 	num("conn", t.Conn)
 	num("on_conn", t.OnConn)
@@ -106,11 +93,7 @@ func (t *Truth) AppendJSON(b []byte) []byte {
 	str("outcome", t.Outcome)
 	b = append(b, `,"faults":[`...)
 	for i, f := range t.Faults {
-		if i > 0 {
-			b = append(b, ',')
-		}
-		b = append(b, `{"kind":`...)
-		b = appendJSONString(b, f.Kind)
+		b = appendQuoted(commaBut(b, i), `{"kind":`, f.Kind)
 		num("after", int64(f.After))
 		num("for_ns", int64(f.For))
 		b = append(b, '}')
@@ -128,18 +111,17 @@ func (t *Truth) AppendJSON(b []byte) []byte {
 }
 
 func appendInts[T int32 | int64](b []byte, name string, v []T) []byte {
-	b = append(b, ',', '"')
-	b = append(b, name...)
-	b = append(b, `":[`...)
+	b = append(append(append(b, `,"`...), name...), `":[`...)
 	for i, x := range v {
-		if i > 0 {
-			b = append(b, ',')
-		}
-		if x == -1 {
-			b = append(b, "null"...)
-			continue
-		}
-		b = strconv.AppendInt(b, int64(x), 10)
+		b = appendNS(commaBut(b, i), int64(x))
 	}
 	return append(b, ']')
+}
+
+// appendNS adds a number; −1 stands for one that did not come.
+func appendNS(b []byte, v int64) []byte {
+	if v == -1 {
+		return append(b, "null"...)
+	}
+	return strconv.AppendInt(b, v, 10)
 }

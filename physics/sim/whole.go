@@ -39,29 +39,15 @@ func (r *reply) appendWhole(b []byte) []byte {
 		return r.dialect.whole(r, b)
 	}
 	n := r.toldTokens()
-	b = append(b, `{"id":`...)
-	b = appendJSONString(b, r.truth.ID)
+	b = append(r.appendObject(b, "chat.completion"), `,"choices":[{"index":0,`...)
 	if r.chat {
-		b = append(b, `,"object":"chat.completion","created":1700000000,"model":`...)
-	} else {
-		b = append(b, `,"object":"text_completion","created":1700000000,"model":`...)
-	}
-	b = appendJSONString(b, r.s.modelName())
-	reasoning := min(r.s.cfg.Reasoning, n)
-	if r.chat {
-		b = append(b, `,"choices":[{"index":0,"message":{"role":"assistant"`...)
-		if reasoning > 0 && r.s.cfg.ReasoningAs != "hidden" {
-			b = append(b, ',', '"')
-			b = append(b, r.s.cfg.ReasoningAs...)
-			b = append(b, `":`...)
-			b = r.appendText(b, 0, reasoning)
+		b = append(b, `"message":{"role":"assistant"`...)
+		if min(r.s.cfg.Reasoning, n) > 0 && r.showsReasoning() {
+			b = r.appendReasoning(append(append(append(b, `,"`...), r.s.cfg.ReasoningAs...), `":`...), n)
 		}
-		b = append(b, `,"content":`...)
-		b = r.appendText(b, reasoning, n)
-		b = append(b, '}')
+		b = append(r.appendAnswer(append(b, `,"content":`...), n), '}')
 	} else {
-		b = append(b, `,"choices":[{"index":0,"text":`...)
-		b = r.appendText(b, reasoning, n)
+		b = r.appendAnswer(append(b, `"text":`...), n)
 	}
 	b = r.appendFinish(b, true)
 	b = r.appendUsage(b, n, r.s.cfg.Usage != UsageNone)
