@@ -9,7 +9,6 @@ import (
 
 	"tokenmeter/reader/compare"
 	"tokenmeter/reader/report/chart"
-	"tokenmeter/reader/report/view"
 	"tokenmeter/reader/typeset"
 )
 
@@ -20,81 +19,9 @@ var compareCSS string
 // its intervals, and for each latency the percentiles of both sides over each
 // other and their difference at each percentile.
 func CompareHTML(w io.Writer, r *compare.Result) error {
-	p := newComparePage(r)
-	return writePage(w, p.Title, pageCSS+compareCSS, "", p.content)
-}
-
-// comparePage is what its content shows.
-type comparePage struct {
-	Title, State, Sign, Verdict, Says string
-	Comparable                        string
-	Sides                             []view.Fact
-	Reasons                           []compareReason
-	Tables                            []comparePageTable
-	Gates                             []pageObjective
-	Notes                             []string
-	Pareto                            *chart.Table
-	Curves                            []chart.Figure
-	Grey                              bool // the sides can't be compared
-}
-
-type compareReason struct{ State, Sign, Level, Says string }
-
-type comparePageTable struct {
-	Title, A, B string
-	Ends        string
-	Rows        []comparePageRow
-}
-
-type comparePageRow struct {
-	Name, Unit, A, B, Diff, Verdict, State, Why, Tip string
-	Bar                                              chart.Markup
-}
-
-func newComparePage(r *compare.Result) *comparePage {
-	v := newVersus(r)
-	p := &comparePage{State: v.state, Verdict: v.verdict, Says: v.says, Comparable: v.comparable, Sides: v.sides, Notes: v.notes,
-		Grey: r.Verdict == compare.NotComparable}
-	p.Sign = map[string]string{"ok": "●", "bad": "■", "suspect": "▲", "none": "○"}[v.state]
-	p.Title = typeset.Short(fmt.Sprintf("%s against %s · tokenmeter", v.sides[len(v.sides)-1].Text, v.sides[0].Text), 120)
-	for _, why := range v.reasons {
-		out := compareReason{"none", "○", string(why.Level), why.Says}
-		switch why.Level {
-		case compare.Refuse:
-			out.State, out.Sign = "bad", "■"
-		case compare.Warn:
-			out.State, out.Sign = "suspect", "▲"
-		}
-		p.Reasons = append(p.Reasons, out)
-	}
-	for _, t := range v.tables {
-		p.Tables = append(p.Tables, newComparePageTable(&t))
-	}
-	for _, g := range v.gates {
-		state, sign := stateOf(g.state)
-		if g.state == view.Open {
-			state, sign = "suspect", "▲"
-		}
-		p.Gates = append(p.Gates, pageObjective{state, sign, g.mark, g.text, g.says})
-	}
-	if v.pareto != nil {
-		p.Pareto = &chart.Table{Head: v.pareto.heads, Rows: v.pareto.rows}
-	}
-	for i, c := range r.Curves() {
-		p.Curves = append(p.Curves, compareFigures(i, &c)...)
-	}
-	return p
-}
-
-func newComparePageTable(t *compareTable) comparePageTable {
-	end := typeset.AxisNumber(t.scale) + " %"
-	out := comparePageTable{Title: t.title, A: t.a, B: t.b, Ends: "−" + end + " … +" + end}
-	for _, r := range t.rows {
-		row := comparePageRow{Name: r.name, Unit: r.unit, A: r.a, B: r.b, Diff: r.diff, Verdict: r.verdict, State: r.state, Why: r.why, Tip: r.tip}
-		row.Bar = chart.Markup(barPicture(r.bar, t.scale, r.diff))
-		out.Rows = append(out.Rows, row)
-	}
-	return out
+	c := newVersus(r)
+	title := fmt.Sprintf("%s against %s · tokenmeter", c.sides[len(c.sides)-1].Text, c.sides[0].Text)
+	return writePage(w, typeset.Short(title, 120), pageCSS+compareCSS, "", func(m *markup) { c.content(m, r) })
 }
 
 // barPicture draws an interval around its estimate, zero in the middle.

@@ -1,6 +1,7 @@
 package report
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -29,24 +30,29 @@ const findingsMax = 5
 
 // findings are looked for only when something failed or is suspect.
 func findings(r *run.Run, v *view.View, c *gather.Gathered) []finding {
-	if !wrong(r, v) || c.N == 0 {
+	slow := judgedBad(v)
+	if r.Requests.Failed == 0 && !slow || c.N == 0 {
 		return nil
 	}
-	slow := judgedBad(v)
 	var list []finding
-	for _, look := range []func(*gather.Gathered) (finding, bool){
-		stallsTogether, failuresTogether, firstTokenByInput, paceByInput, firstTokenByLoad, paceByLoad,
-		newConnections, paceDrift, firstTokenDrift,
-	} {
-		if f, ok := look(c); ok && (f.metric == "" || slow) {
-			relevant := relevance(v, f.metric)
-			if relevant < 0 && v.Verdict == view.Valid {
-				continue
-			}
+	take := func(f finding, ok bool) {
+		if !ok || f.metric != "" && !slow {
+			return
+		}
+		relevant := relevance(v, f.metric)
+		if relevant >= 0 || v.Verdict != view.Valid {
 			f.weight += relevant
 			list = append(list, f)
 		}
 	}
+	take(stallsTogether(c))
+	take(failuresTogether(c))
+	for _, q := range dependences {
+		take(thirds(c, q))
+	}
+	take(newConnections(c))
+	take(drift(c, tpot, "TPOT", "#gaps"))
+	take(drift(c, ttft, "TTFT", "#curve-ttft"))
 	sort.SliceStable(list, func(i, j int) bool { return list[i].weight > list[j].weight })
 	return list[:min(len(list), findingsMax)]
 }
@@ -77,11 +83,6 @@ func judgedBad(v *view.View) bool {
 		}
 	}
 	return v.Verdict == view.Suspect || v.Verdict == view.Invalid
-}
-
-// wrong reports whether there is something to explain.
-func wrong(r *run.Run, v *view.View) bool {
-	return r.Requests.Failed > 0 || judgedBad(v)
 }
 
 // stallsTogether finds the stretch of time in which most requests stalled.
@@ -162,16 +163,26 @@ func failuresTogether(c *gather.Gathered) (finding, bool) {
 	}, true
 }
 
-// comparison of the requests at both ends of something.
+// comparison of a metric of the requests at both ends of something.
 type comparison struct {
 	metric func(*gather.Request) float64
 	by     func(*gather.Request) float64
 	needs  float64 // ratio of the medians that is worth a word
-	text   func(low, high, lowBy, highBy float64) string
-	link   string
-	apart  float64 // ratio of the groups' medians of by, at least
 	name   string  // of the metric
+	words  func(by float64) string
+	link   string
 }
+
+// dependences are the metrics that are held against what may slow them.
+var dependences = []comparison{
+	{ttft, input, 1.3, "TTFT", tokensWords, "#curve-ttft"},
+	{tpot, input, 1.15, "TPOT", tokensWords, "#curve-tpot"},
+	{ttft, inFlight, 1.3, "TTFT", loadedWords, "#in-flight-over-time"},
+	{tpot, inFlight, 1.15, "TPOT", loadedWords, "#in-flight-over-time"},
+}
+
+// apart is the ratio of the groups' medians of what they differ in, at least.
+const apart = 1.2
 
 // thirds compares the median of a metric between the requests with the lowest
 // and the highest third of something.
@@ -186,32 +197,16 @@ func thirds(c *gather.Gathered, q comparison) (finding, bool) {
 	if len(rows) < 30 {
 		return finding{}, false
 	}
-	slices.SortStableFunc(rows, func(a, b *gather.Request) int {
-		switch {
-		case q.by(a) < q.by(b):
-			return -1
-		case q.by(a) > q.by(b):
-			return 1
-		}
-		return 0
-	})
+	slices.SortStableFunc(rows, func(a, b *gather.Request) int { return cmp.Compare(q.by(a), q.by(b)) })
 	third := len(rows) / 3
-	low, lowBy := medians(rows[:third], q)
-	high, highBy := medians(rows[len(rows)-third:], q)
-	if low <= 0 || lowBy <= 0 || high/low < q.needs || highBy/lowBy < q.apart {
+	low, lowBy := medianOf(rows[:third], q.metric), medianOf(rows[:third], q.by)
+	high, highBy := medianOf(rows[len(rows)-third:], q.metric), medianOf(rows[len(rows)-third:], q.by)
+	if low <= 0 || lowBy <= 0 || high/low < q.needs || highBy/lowBy < apart {
 		return finding{}, false
 	}
-	return finding{Text: q.text(low, high, lowBy, highBy), Link: q.link,
+	return finding{Text: fmt.Sprintf("%s is %s with %s and %s with %s", q.name, msWords(low), q.words(lowBy), msWords(high), q.words(highBy)), Link: q.link,
 		Detail: fmt.Sprintf("medians of the lowest and the highest third; n %s", typeset.Count(int64(len(rows)))),
-		metric: q.name, weight: math.Log(high / low)}, true
-}
-
-func medians(rows []*gather.Request, q comparison) (metric, by float64) {
-	m, b := make([]float64, len(rows)), make([]float64, len(rows))
-	for i, r := range rows {
-		m[i], b[i] = q.metric(r), q.by(r)
-	}
-	return stat.Median(m), stat.Median(b)
+		metric: strings.ToLower(q.name), weight: math.Log(high / low)}, true
 }
 
 func ttft(q *gather.Request) float64     { return q.TTFT }
@@ -219,33 +214,10 @@ func tpot(q *gather.Request) float64     { return q.TPOT }
 func input(q *gather.Request) float64    { return q.Input }
 func inFlight(q *gather.Request) float64 { return q.InFlight }
 
-func growth(what string, by func(float64) string) func(low, high, lowBy, highBy float64) string {
-	return func(low, high, lowBy, highBy float64) string {
-		return fmt.Sprintf("%s is %s with %s and %s with %s", what,
-			msWords(low), by(lowBy), msWords(high), by(highBy))
-	}
-}
-
 func msWords(ms float64) string { return typeset.Span(ms, typeset.Digits{Round: true}) }
 
 func tokensWords(n float64) string { return typeset.Count(int64(n)) + " input tokens" }
 func loadedWords(n float64) string { return typeset.Rate(n) + " in flight" }
-
-func firstTokenByInput(c *gather.Gathered) (finding, bool) {
-	return thirds(c, comparison{ttft, input, 1.3, growth("TTFT", tokensWords), "#curve-ttft", 1.2, "ttft"})
-}
-
-func paceByInput(c *gather.Gathered) (finding, bool) {
-	return thirds(c, comparison{tpot, input, 1.15, growth("TPOT", tokensWords), "#curve-tpot", 1.2, "tpot"})
-}
-
-func firstTokenByLoad(c *gather.Gathered) (finding, bool) {
-	return thirds(c, comparison{ttft, inFlight, 1.3, growth("TTFT", loadedWords), "#in-flight-over-time", 1.2, "ttft"})
-}
-
-func paceByLoad(c *gather.Gathered) (finding, bool) {
-	return thirds(c, comparison{tpot, inFlight, 1.15, growth("TPOT", loadedWords), "#in-flight-over-time", 1.2, "tpot"})
-}
 
 // newConnections compares requests that had to connect with the others.
 func newConnections(c *gather.Gathered) (finding, bool) {
@@ -271,12 +243,6 @@ func newConnections(c *gather.Gathered) (finding, bool) {
 	return finding{Text: fmt.Sprintf("TTFT is %s on new connections and %s on reused ones", msWords(a), msWords(b)),
 		Detail: fmt.Sprintf("%s of %s requests made a new connection", typeset.Count(int64(n)), typeset.Count(int64(n+len(reused)))),
 		Link:   "#worst", metric: "ttft", weight: math.Log(a/b) * float64(n) / float64(n+len(reused))}, true
-}
-
-func paceDrift(c *gather.Gathered) (finding, bool) { return drift(c, tpot, "TPOT", "#gaps") }
-
-func firstTokenDrift(c *gather.Gathered) (finding, bool) {
-	return drift(c, ttft, "TTFT", "#curve-ttft")
 }
 
 // drift compares the halves of the run.

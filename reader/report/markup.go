@@ -63,7 +63,7 @@ func (m *markup) table(head []string, rows [][]string) {
 }
 
 // figure writes a chart with its words and the table of its values.
-func (m *markup) figure(f *chart.Figure) {
+func (m *markup) figure(f chart.Figure) {
 	m.put(`<figure id="%s"><figcaption><strong>%s</strong>`, f.ID, f.Title)
 	m.unlessEmpty(`<span class="sub">%s</span>`, f.Sub)
 	m.put(`</figcaption>`)
@@ -98,8 +98,8 @@ func (m *markup) figure(f *chart.Figure) {
 }
 
 func (m *markup) figures(list []chart.Figure) {
-	for i := range list {
-		m.figure(&list[i])
+	for _, f := range list {
+		m.figure(f)
 	}
 }
 
@@ -116,12 +116,12 @@ func (m *markup) factRows(list []view.Fact) {
 	}
 }
 
-// objectives writes what was promised and what became of it.
-func (m *markup) objectives(list []pageObjective) {
+// stated writes what was promised, or checked, and what became of it.
+func (m *markup) stated(list []stated) {
 	if len(list) > 0 {
 		m.put(`<ul class="objectives">`)
 		for _, o := range list {
-			m.put(`<li class="%s"><b><span aria-hidden="true">%s</span> %s</b> <bdi>%s</bdi>: %s</li>`, o.State, o.Sign, o.Mark, o.Text, o.Says)
+			m.put(`<li class="%s"><b><span aria-hidden="true">%s</span> %s</b> <bdi>%s</bdi>: %s</li>`, o.class, o.sign, o.mark, o.text, o.says)
 		}
 		m.put(`</ul>`)
 	}

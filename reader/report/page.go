@@ -31,52 +31,22 @@ var (
 // without arrivals, leave a sentence in place of the charts that need them.
 func HTML(w io.Writer, r *run.Run, requests iter.Seq2[*timeline.Timeline, error]) error {
 	p := newPage(r, requests)
-	return writePage(w, p.Title, pageCSS, pageJS, p.content)
+	return writePage(w, typeset.Short(title(r), 120), pageCSS, pageJS, p.content)
 }
 
-// page is what its content shows.
+// page is what its content shows: the view of a run, and what only a page has room for.
 type page struct {
-	Title      string
-	State      string // ok | suspect | bad | none: a class
-	Sign       string
-	Verdict    string
-	Judged     string
-	Size       string
-	Model      string
-	When       string
-	Sentences  string
-	Objectives []pageObjective
-	Tiles      []tile
-	Doubts     []pageObjective // checks that do not hold
-	Why        string
-	Missed     []finding // of each missed objective
-	Findings   []finding
-	Checks     []pageCheck
-	Heads      []string
-	Rows       []pageRow
-	Notes      []string
-	Facts      []view.Fact
-	Warnings   []string
-	Next       string
-	Offer      string
-	Trust      string
-	Curves     []chart.Figure
-	Times      []chart.Figure
-	Worst      chart.Figure
-	Failed     *chart.Figure
-	Errors     []pageError
-	FirstError string
-	Workload   []view.Fact
-	Machine    []view.Fact
-	Terms      []metric.Definition
-	Command    string
-	Broken     int
-	Seen       bool
-	NoTimes    string
-	Version    string
+	*view.View
+	run              *run.Run
+	seen             *gather.Gathered
+	state, sign      string    // of the whole: a class (ok, suspect, bad, none) and its sign
+	missed, findings []finding // of each missed objective; and seen together with them
+	curves, times    []chart.Figure
+	noTimes          string // why nothing is drawn over time; empty: something is
 }
 
-type pageObjective struct{ State, Sign, Mark, Text, Says string }
+// stated is a line that begins with a sign and a word: an objective, a gate, a check.
+type stated struct{ class, sign, mark, text, says string }
 
 type tile struct {
 	Label, Value, Unit, Sub string
@@ -85,54 +55,16 @@ type tile struct {
 	Link                    string
 }
 
-type pageCheck struct{ State, Sign, Verdict, Name, Value, Limit, Says string }
-
-type pageRow struct {
-	Name, Unit, N, ExactN, Link string
-	Cells                       []pageCell
-}
-
-type pageCell struct{ Value, Extra, Exact string }
-
-type pageError struct{ Class, N, Share, Means, Cause, Next string }
-
 func newPage(r *run.Run, requests timelines) *page {
-	v := view.New(r)
-	c := gather.From(r, requests)
-	p := &page{
-		Verdict: v.Verdict, Judged: v.Judged, Size: v.Size,
-		Model: typeset.Short(r.Target.Model, 160), Sentences: strings.Join(v.Sentences, " "),
-		Notes: v.Notes, Facts: v.Facts, Warnings: v.Warnings, Next: v.Next, Offer: v.Offer, Trust: v.Trust,
-		Findings: findings(r, v, c), Command: typeset.CommandLine(r.Command), Broken: c.Broken, Seen: c.N > 0,
-		Version: r.Version,
-	}
-	p.State, p.Sign = outcome(v)
-	for _, c := range v.Checks {
-		state, sign := stateOf(c.Verdict)
-		p.Doubts = append(p.Doubts, pageObjective{state, sign, strings.ToUpper(c.Verdict), c.Name, c.Says})
-	}
-	p.Missed = whyMissed(r, v, c)
-	p.Why = why(v)
-	p.Title = typeset.Short(title(r), 120)
-	p.When = when(r)
-	for _, o := range v.Objectives {
-		state, sign := stateOf(o.State)
-		p.Objectives = append(p.Objectives, pageObjective{state, sign, o.Mark(), o.Text, o.Says})
-	}
-	for _, c := range r.Validity.Checks {
-		p.Checks = append(p.Checks, newPageCheck(c.Name, c.Verdict, c.Value, c.Limit, c.Says))
-	}
-	p.Tiles = tiles(r, v)
-	p.table(v)
-	p.charts(r, v, c)
-	p.errors(r)
-	p.Workload, p.Machine = workload(r), machine(r)
-	p.Terms = terms(r, p.Rows)
+	v, c := view.New(r), gather.From(r, requests)
+	p := &page{View: v, run: r, seen: c, missed: whyMissed(r, v, c), findings: findings(r, v, c)}
+	p.state, p.sign = outcome(v)
+	p.charts()
 	return p
 }
 
-// why is the head of the findings.
-func why(v *view.View) string {
+// whyHead is the head of the findings.
+func whyHead(v *view.View) string {
 	for _, o := range v.Objectives {
 		if o.State == view.Missed || o.State == view.Voided && strings.Contains(o.Says, "would fail") {
 			return "Why it failed"
@@ -177,48 +109,31 @@ func outcome(v *view.View) (class, sign string) {
 	return class, sign
 }
 
+// signs stand for the classes of a state.
+var signs = map[string]string{"ok": "●", "suspect": "▲", "bad": "■", "none": "○"}
+
 // stateOf is the class and the sign of a state.
 func stateOf(state string) (class, sign string) {
+	class = "none"
 	switch strings.ToUpper(state) {
 	case view.Valid, view.Held:
-		return "ok", "●"
+		class = "ok"
 	case view.Suspect:
-		return "suspect", "▲"
+		class = "suspect"
 	case view.Invalid, view.Missed:
-		return "bad", "■"
+		class = "bad"
 	}
-	return "none", "○"
+	return class, signs[class]
 }
 
-func newPageCheck(name, verdict string, value, limit timeline.Opt[float64], says string) pageCheck {
-	show := func(o timeline.Opt[float64]) string {
-		if x, ok := o.Get(); ok {
-			return typeset.Digits{Limit: limit}.Value(x)
-		}
-		return typeset.Missing
-	}
-	state, sign := stateOf(verdict)
-	return pageCheck{state, sign, verdict, name, show(value), show(limit), view.Sentence(says)}
-}
-
-// table copies the latencies of the view.
-func (p *page) table(v *view.View) {
-	for _, i := range view.Shown {
-		p.Heads = append(p.Heads, view.Percentiles[i].Name)
-	}
-	for _, r := range v.Rows {
-		row := pageRow{Name: r.Name, Unit: r.Unit, N: r.N, ExactN: typeset.Exact(r.ExactN), Link: r.Key}
-		for _, c := range r.Cells {
-			row.Cells = append(row.Cells, pageCell{c.Value, c.Extra(), c.Exact})
-		}
-		p.Rows = append(p.Rows, row)
-	}
-}
-
-func pooledCurve(s *stat.Shares) *chart.Curve {
+// pooledCurve is of gaps, which are pooled over requests.
+func pooledCurve(gaps interface {
+	Len() int64
+	Frozen(unit float64) *stat.Counted
+}) *chart.Curve {
 	k := &chart.Curve{Pooled: true}
-	if s.Len() > 0 {
-		k.Sample = s.Frozen(1000)
+	if gaps.Len() > 0 {
+		k.Sample = gaps.Frozen(1000)
 	}
 	return k
 }
@@ -243,46 +158,39 @@ func sampleCurve(c *gather.Gathered, of func(*gather.Request) float64) *chart.Cu
 	return &chart.Curve{}
 }
 
-func (p *page) charts(r *run.Run, v *view.View, c *gather.Gathered) {
-	for _, row := range v.Rows {
+func (p *page) charts() {
+	r, c := p.run, p.seen
+	for _, row := range p.Rows {
 		class, k := curveOf(c, row.Key)
 		switch row.Key {
 		case "itl_ms":
 			class, k = "s2", pooledCurve(&c.ITL)
 		case "icl_ms":
-			class, k = "s2", &chart.Curve{Pooled: true}
-			if c.ICL.Len() > 0 {
-				k.Sample = c.ICL.Frozen(1000)
-			}
+			class, k = "s2", pooledCurve(&c.ICL)
 		}
 		if k == nil {
 			continue
 		}
 		k.Row, k.Dist, k.Class = row, r.Metrics[row.Key], class
 		k.Limits = chart.LimitsOf(r, metric.WithoutUnit(row.Key))
-		p.Curves = append(p.Curves, chart.PercentileFigure(k))
+		p.curves = append(p.curves, chart.PercentileFigure(k))
 	}
 	if c.N == 0 {
-		p.NoTimes = "There are no single requests to draw: none was measured, or this report was made without the run's records."
-		p.Times = chart.ServerFigures(r, c)
+		p.noTimes = "There are no single requests to draw: none was measured, or this report was made without the run's records."
+		p.times = chart.ServerFigures(r, c)
 		return
 	}
 	if !r.Wordless() {
-		p.Times = []chart.Figure{chart.HeatFigure(c, chart.LimitsOf(r, "itl", "icl", "max_gap"))}
+		p.times = []chart.Figure{chart.HeatFigure(c, chart.LimitsOf(r, "itl", "icl", "max_gap"))}
 	}
-	p.Times = append(p.Times, append(chart.SeriesFigures(c, !r.Wordless()), chart.ServerFigures(r, c)...)...)
-	p.Worst = chart.WorstFigure(c)
-	if len(c.Failed) > 0 {
-		f := chart.FailedFigure(c)
-		p.Failed = &f
-	}
+	p.times = append(p.times, append(chart.SeriesFigures(c, !r.Wordless()), chart.ServerFigures(r, c)...)...)
 }
 
 // terms are the definitions of the names on the page.
-func terms(r *run.Run, rows []pageRow) []metric.Definition {
+func terms(r *run.Run, rows []view.Row) []metric.Definition {
 	var list []metric.Definition
 	for _, row := range rows {
-		if d, err := metric.Lookup(row.Link); err == nil {
+		if d, err := metric.Lookup(row.Key); err == nil {
 			list = append(list, d)
 		}
 	}
@@ -301,21 +209,6 @@ func terms(r *run.Run, rows []pageRow) []metric.Definition {
 		}
 	}
 	return list
-}
-
-// errors lists the classes of failure with what they mean.
-func (p *page) errors(r *run.Run) {
-	f := view.FailureOf(r)
-	if f == nil {
-		return
-	}
-	p.FirstError = f.First
-	total := r.Requests.OK + r.Requests.Failed
-	for _, c := range f.Classes {
-		a := metric.AdviceOn(c.Class)
-		p.Errors = append(p.Errors, pageError{string(c.Class), typeset.Exact(c.N), typeset.Percent(float64(c.N) / float64(max(total, 1))),
-			a.Means, a.Cause, a.Next})
-	}
 }
 
 func workload(r *run.Run) []view.Fact {

@@ -2,8 +2,12 @@ package report
 
 import (
 	"fmt"
+	"strings"
 
+	"tokenmeter/reader/report/chart"
 	"tokenmeter/reader/report/view"
+	"tokenmeter/reader/typeset"
+	"tokenmeter/record/metric"
 )
 
 // content is the page of a run, from its body on.
@@ -12,7 +16,7 @@ func (p *page) content(m *markup) {
 <div class="page">
 <nav aria-label="sections"><ol>
 <li><a href="#verdict">Verdict</a></li>`)
-	why := len(p.Missed)+len(p.Findings) > 0
+	why := len(p.missed)+len(p.findings) > 0
 	if why {
 		m.put(`<li><a href="#why">Why</a></li>`)
 	}
@@ -24,16 +28,16 @@ func (p *page) content(m *markup) {
 `)
 	p.head(m)
 	if why {
-		m.put(`<section id="why"><h2>%s</h2>`+"\n", p.Why)
-		if len(p.Missed) > 0 {
+		m.put(`<section id="why"><h2>%s</h2>`+"\n", whyHead(p.View))
+		if len(p.missed) > 0 {
 			m.put(`<ul class="findings">`)
-			m.findings(p.Missed)
+			m.findings(p.missed)
 			m.put(`</ul>`)
 		}
 		m.put("\n")
-		if len(p.Findings) > 0 {
+		if len(p.findings) > 0 {
 			m.put(`<p class="sub">Seen together with it: the records show what coincides, not why.</p><ol class="findings">`)
-			m.findings(p.Findings)
+			m.findings(p.findings)
 			m.put(`</ol>`)
 		}
 		m.put(`</section>`)
@@ -47,18 +51,18 @@ func (p *page) content(m *markup) {
 
 func (p *page) head(m *markup) {
 	m.put(`<header id="verdict" class="verdict %s">
-<p class="about"><bdi>%s</bdi>`, p.State, p.Model)
-	m.unlessEmpty(`<span>%s</span>`, p.When)
+<p class="about"><bdi>%s</bdi>`, p.state, typeset.Short(p.run.Target.Model, 160))
+	m.unlessEmpty(`<span>%s</span>`, when(p.run))
 	m.put(`</p>
 <h1><span class="sign" aria-hidden="true">%s</span> %s<span class="judged">%s</span><span class="size">%s</span></h1>
-`, p.Sign, p.Verdict, p.Judged, p.Size)
-	m.unlessEmpty(`<p class="lead">%s</p>`, p.Sentences)
+`, p.sign, p.Verdict, p.Judged, p.Size)
+	m.unlessEmpty(`<p class="lead">%s</p>`, strings.Join(p.Sentences, " "))
 	m.put("\n")
-	m.objectives(p.Objectives)
-	m.objectives(p.Doubts)
+	m.stated(promises(p.View))
+	m.stated(doubts(p.View))
 	m.unlessEmpty(`<p class="next">%s</p>`, p.Offer)
 	m.put("\n</header>\n" + `<div class="tiles">`)
-	for _, t := range p.Tiles {
+	for _, t := range tiles(p.run, p.View) {
 		m.put(`<a class="tile" href="%s"><span class="label">%s</span><span class="value">%s</span> <span class="unit">%s</span>`, t.Link, t.Label, t.Value, t.Unit)
 		m.unlessEmpty(`<span class="tail">%s</span>`, t.Sub)
 		if t.Sign != "" {
@@ -67,6 +71,24 @@ func (p *page) head(m *markup) {
 		m.put(`</a>`)
 	}
 	m.put("</div>\n")
+}
+
+// promises are the objectives of a run, and what became of them.
+func promises(v *view.View) (list []stated) {
+	for _, o := range v.Objectives {
+		class, sign := stateOf(o.State)
+		list = append(list, stated{class, sign, o.Mark(), o.Text, o.Says})
+	}
+	return list
+}
+
+// doubts are the checks that do not hold.
+func doubts(v *view.View) (list []stated) {
+	for _, c := range v.Checks {
+		class, sign := stateOf(c.Verdict)
+		list = append(list, stated{class, sign, strings.ToUpper(c.Verdict), c.Name, c.Says})
+	}
+	return list
 }
 
 func (m *markup) findings(list []finding) {
@@ -82,18 +104,20 @@ func (p *page) latencies(m *markup) {
 	m.put(`
 <section id="how-long"><h2>How long</h2>
 <div class="scroll"><table class="main"><thead><tr><th scope="col"><span class="vh">latency</span></th>`)
-	m.each(`<th scope="col">%s <span class="ci">[95 % CI]</span></th>`, p.Heads)
+	for _, i := range view.Shown {
+		m.put(`<th scope="col">%s <span class="ci">[95 % CI]</span></th>`, view.Percentiles[i].Name)
+	}
 	m.put(`<th scope="col">n</th></tr></thead>` + "\n<tbody>")
 	for _, r := range p.Rows {
-		m.put(`<tr><th scope="row"><a href="#def-%s">%s</a> <span class="unit">%s</span></th>`, r.Link, r.Name, r.Unit)
+		m.put(`<tr><th scope="row"><a href="#def-%s">%s</a> <span class="unit">%s</span></th>`, r.Key, r.Name, r.Unit)
 		for _, c := range r.Cells {
 			m.put(`<td><span`)
 			m.unlessEmpty(` title="%s ms"`, c.Exact)
 			m.put(`>%s</span>`, c.Value)
-			m.unlessEmpty(` <span class="ci">%s</span>`, c.Extra)
+			m.unlessEmpty(` <span class="ci">%s</span>`, c.Extra())
 			m.put(`</td>`)
 		}
-		m.put(`<td title="%s">%s</td></tr>`, r.ExactN, r.N)
+		m.put(`<td title="%s">%s</td></tr>`, typeset.Exact(r.ExactN), r.N)
 	}
 	m.put("</tbody></table></div>\n")
 	m.each(`<p class="sub">%s</p>`, p.Notes)
@@ -102,44 +126,46 @@ func (p *page) latencies(m *markup) {
 	m.put("\n")
 	m.unlessEmpty(`<p class="next"><b>next</b> %s</p>`, p.Next)
 	m.put("\n" + `<div class="curves">`)
-	m.figures(p.Curves)
+	m.figures(p.curves)
 	m.put("</div>\n</section>\n")
 }
 
 func (p *page) requests(m *markup) {
 	m.put(`<section id="when"><h2>When</h2>` + "\n")
-	m.unlessEmpty(`<p class="empty">%s</p>`, p.NoTimes)
+	m.unlessEmpty(`<p class="empty">%s</p>`, p.noTimes)
 	m.put("\n")
-	m.figures(p.Times)
+	m.figures(p.times)
 	m.put("\n")
-	switch {
-	case p.Broken == 1:
+	switch broken := p.seen.Broken; {
+	case broken == 1:
 		m.put(`<p class="sub">1 record could not be read and is not drawn.</p>`)
-	case p.Broken > 1:
-		m.put(`<p class="sub">%s records could not be read and are not drawn.</p>`, fmt.Sprint(p.Broken))
+	case broken > 1:
+		m.put(`<p class="sub">%s records could not be read and are not drawn.</p>`, fmt.Sprint(broken))
 	}
 	m.put("\n</section>\n" + `<section id="requests"><h2>Requests</h2>` + "\n")
-	if p.Seen {
-		m.figure(&p.Worst)
-		if p.Failed != nil {
-			m.figure(p.Failed)
+	if p.seen.N > 0 {
+		m.figure(chart.WorstFigure(p.seen))
+		if len(p.seen.Failed) > 0 {
+			m.figure(chart.FailedFigure(p.seen))
 		}
 	} else {
-		m.put(`<p class="empty">%s</p>`, p.NoTimes)
+		m.put(`<p class="empty">%s</p>`, p.noTimes)
 	}
 	m.put("\n</section>\n")
 }
 
 func (p *page) failures(m *markup) {
 	m.put(`<section id="errors"><h2>Errors by cause</h2>` + "\n")
-	if len(p.Errors) > 0 {
-		m.unlessEmpty(`<p>First: <bdi class="quote">%s</bdi></p>`, p.FirstError)
+	if f := p.Failure; f != nil && len(f.Classes) > 0 {
+		m.unlessEmpty(`<p>First: <bdi class="quote">%s</bdi></p>`, f.First)
 		m.put(`
 <div class="scroll"><table class="words"><thead><tr><th scope="col">class</th><th scope="col">requests</th><th scope="col">share</th><th scope="col">what happened</th><th scope="col">often</th><th scope="col">what to do</th></tr></thead><tbody>
 `)
-		for _, e := range p.Errors {
+		total := float64(max(p.run.Requests.OK+p.run.Requests.Failed, 1))
+		for _, c := range f.Classes {
+			a := metric.AdviceOn(c.Class)
 			m.put(`<tr><th scope="row">%s</th><td>%s</td><td>%s</td><td class="text">%s</td><td class="text">%s</td><td class="text">%s</td></tr>`,
-				e.Class, e.N, e.Share, e.Means, e.Cause, e.Next)
+				string(c.Class), typeset.Exact(c.N), typeset.Percent(float64(c.N)/total), a.Means, a.Cause, a.Next)
 		}
 		m.put("</tbody></table></div>\n")
 	} else {
@@ -152,11 +178,12 @@ func (p *page) trust(m *markup) {
 	m.put(`<section id="trust"><h2>Trust</h2>
 <p>%s.</p>
 `, p.Trust)
-	if len(p.Checks) > 0 {
+	if checks := p.run.Validity.Checks; len(checks) > 0 {
 		m.put(`<ul class="checks">`)
-		for _, c := range p.Checks {
+		for _, c := range checks {
+			class, sign := stateOf(c.Verdict)
 			m.put(`<li class="%s"><span class="mark"><span aria-hidden="true">%s</span> %s</span> <b>%s</b> <span class="says">%s</span></li>`,
-				c.State, c.Sign, c.Verdict, c.Name, c.Says)
+				class, sign, c.Verdict, c.Name, view.Sentence(c.Says))
 		}
 		m.put(`</ul>`)
 	} else {
@@ -175,7 +202,7 @@ func (p *page) trust(m *markup) {
 func (p *page) end(m *markup) {
 	m.put(`<section id="workload"><h2>Workload and environment</h2>
 <div class="two">`)
-	for _, facts := range [][]view.Fact{p.Workload, p.Machine} {
+	for _, facts := range [][]view.Fact{workload(p.run), machine(p.run)} {
 		m.put(`<div>`)
 		m.facts(facts)
 		m.put(`</div>`)
@@ -184,8 +211,7 @@ func (p *page) end(m *markup) {
 </section>
 <section id="definitions"><h2>Definitions</h2>
 <dl class="terms">`)
-	for i := range p.Terms {
-		d := &p.Terms[i]
+	for _, d := range terms(p.run, p.Rows) {
 		m.put(`<div id="def-%s"><dt>%s <code>%s</code>`, d.Name, d.Title, d.Name)
 		m.unlessEmpty(` <span class="unit">%s</span>`, d.Unit)
 		m.put(`</dt><dd>%s`, d.Formula)
@@ -197,8 +223,8 @@ func (p *page) end(m *markup) {
 </section>
 <section id="reproduce"><h2>Reproduce</h2>
 `)
-	if p.Command != "" {
-		m.put(`<pre id="command"><code>%s</code></pre><button type="button" data-copy="command" hidden>copy</button>`, p.Command)
+	if command := typeset.CommandLine(p.run.Command); command != "" {
+		m.put(`<pre id="command"><code>%s</code></pre><button type="button" data-copy="command" hidden>copy</button>`, command)
 	} else {
 		m.put(`<p class="empty">The command is not known.</p>`)
 	}
@@ -207,5 +233,5 @@ func (p *page) end(m *markup) {
 </section>
 </main>
 </div>
-`, p.Version)
+`, p.run.Version)
 }

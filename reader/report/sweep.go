@@ -13,7 +13,6 @@ import (
 	"tokenmeter/record/objective"
 	"tokenmeter/record/run"
 	"tokenmeter/record/timeline"
-	"tokenmeter/record/validity"
 )
 
 // sweepView is a sweep in words and cells, from which every form is made.
@@ -38,6 +37,7 @@ type sweepView struct {
 // sweepRow is a point.
 type sweepRow struct {
 	cells  []string
+	class  string // of the sign
 	sign   string // ● valid ▲ suspect ■ invalid ○ unknown
 	bad    bool   // an objective was missed
 	pareto bool
@@ -135,16 +135,16 @@ func orderWords(s *result.Sweep) string {
 	return "points were made in random order, the server at rest before each"
 }
 
-func pointSign(p *result.Point) string {
-	switch p.Validity.Verdict {
-	case validity.Valid:
-		return "●"
-	case validity.Suspect:
-		return "▲"
-	case validity.Invalid:
-		return "■"
+// mark is the sign, and what else marks a point; front: a star for the Pareto front too.
+func (r *sweepRow) mark(front bool) string {
+	mark := r.sign
+	if r.bad {
+		mark += " ✗"
 	}
-	return "○"
+	if r.pareto && front {
+		mark += " *"
+	}
+	return mark
 }
 
 // table makes a row a point.
@@ -200,7 +200,8 @@ func (v *sweepView) table() {
 	anyShort := false
 	for i := range v.s.Points {
 		p := &v.s.Points[i]
-		row := sweepRow{sign: pointSign(p), pareto: best[p.Run]}
+		row := sweepRow{pareto: best[p.Run]}
+		row.class, row.sign = stateOf(p.Validity.Verdict)
 		short := v.s.Short(p)
 		anyShort = anyShort || short
 		row.cells = []string{v.shown(p)}

@@ -107,13 +107,7 @@ func (t *terminal) sweepTable(v *sweepView) {
 	star := len(v.rows) > 2 && slices.ContainsFunc(v.rows, func(r sweepRow) bool { return !r.pareto })
 	var marks string
 	for _, r := range v.rows {
-		mark := r.sign
-		if r.bad {
-			mark += " ✗"
-		}
-		if r.pareto && star {
-			mark += " *"
-		}
+		mark := r.mark(star)
 		marks += mark
 		line(r.cells, mark, map[string]string{"▲": "33", "■": "31"}[r.sign])
 	}
@@ -143,11 +137,7 @@ func SweepMarkdown(w io.Writer, s *result.Sweep) error {
 		m.printf("| %s | trust |\n|%s---|\n", strings.Join(escaped(v.heads), " | "), strings.Repeat("---:|", len(v.heads)))
 	}
 	for _, r := range v.rows {
-		mark := r.sign
-		if r.bad {
-			mark += " ✗"
-		}
-		m.printf("| %s | %s |\n", strings.Join(escaped(r.cells), " | "), mark)
+		m.printf("| %s | %s |\n", strings.Join(escaped(r.cells), " | "), r.mark(false))
 	}
 	m.printf("\n")
 	for _, n := range v.notes {

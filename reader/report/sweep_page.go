@@ -3,11 +3,8 @@ package report
 import (
 	"fmt"
 	"io"
-	"strings"
 
 	"tokenmeter/load/sweep/result"
-	"tokenmeter/reader/report/chart"
-	"tokenmeter/reader/report/view"
 	"tokenmeter/reader/typeset"
 )
 
@@ -16,57 +13,19 @@ const sweepCSS = `.ok .trustsign{color:var(--ok)}.suspect .trustsign{color:var(-
 
 // SweepHTML writes a sweep as one self-contained page.
 func SweepHTML(w io.Writer, s *result.Sweep) error {
-	p := newSweepPage(s)
-	return writePage(w, p.Title, pageCSS+sweepCSS, "", p.content)
-}
-
-// sweepPage is what its content shows.
-type sweepPage struct {
-	Title, State, Sign, Says, More string
-	Objectives                     []string
-	Facts                          []view.Fact
-	Charts                         []chart.Figure
-	Heads                          []string
-	Rows                           []sweepPageRow
-	Notes                          []string // on the columns
-	Steps                          [][]string
-	Command                        string
-	Method                         *methodView
-	Matrices                       []matrix
-}
-
-type sweepPageRow struct {
-	Cells     []string
-	Sign, Run string
-	State     string // class of the sign
-}
-
-// signState is the class of a point's sign.
-var signState = map[string]string{"●": "ok", "▲": "suspect", "■": "bad", "○": "none"}
-
-func newSweepPage(s *result.Sweep) *sweepPage {
 	v := newSweepView(s)
-	p := &sweepPage{State: v.state, Says: v.says, More: strings.Join(v.more, " "), Objectives: s.Objectives, Facts: v.facts,
-		Heads: v.heads, Notes: v.notes, Charts: v.figures(), Command: typeset.CommandLine(s.Command),
-		Method: v.method, Matrices: v.matrices()}
-	p.Sign = map[string]string{"ok": "●", "bad": "■", "suspect": "▲", "none": "○"}[v.state]
-	p.Title = typeset.Short(fmt.Sprintf("sweep of %s · %s · tokenmeter", v.variable.axis, s.Target.Model), 120)
-	for i, r := range v.rows {
-		mark := r.sign
-		if r.bad {
-			mark += " ✗"
-		}
-		if r.pareto {
-			mark += " *"
-		}
-		p.Rows = append(p.Rows, sweepPageRow{r.cells, mark, s.Points[i].Run, signState[r.sign]})
-	}
-	if s.Found != nil {
-		for i := range s.Found.Steps {
-			p.Steps = append(p.Steps, stepCells(v, s.Found.Steps, i))
+	title := fmt.Sprintf("sweep of %s · %s · tokenmeter", v.variable.axis, s.Target.Model)
+	return writePage(w, typeset.Short(title, 120), pageCSS+sweepCSS, "", v.content)
+}
+
+// steps are those of a search, in cells.
+func (v *sweepView) steps() (rows [][]string) {
+	if v.s.Found != nil {
+		for i := range v.s.Found.Steps {
+			rows = append(rows, stepCells(v, v.s.Found.Steps, i))
 		}
 	}
-	return p
+	return rows
 }
 
 // stepCells are those of one step.

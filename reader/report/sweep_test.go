@@ -159,7 +159,7 @@ func TestSecondLooks(t *testing.T) {
 	s := madeSweep()
 	s.Found = &result.Found{Steps: []result.Step{{Load: 2, Says: "holds", Firm: true}, {Load: 4, Says: "fails", Firm: true},
 		{Load: 4, Says: "fails", Repeat: true}, {Load: 2, Says: "holds", Repeat: true}}}
-	steps := newSweepPage(s).Steps
+	steps := newSweepView(s).steps()
 	for i, want := range map[int]string{2: "the load that failed, once more", 3: "the load that held, once more"} {
 		if got := steps[i][4]; got != want {
 			t.Errorf("step %d: %q, want %q", i, got, want)
@@ -261,8 +261,8 @@ func TestProbesInTheTable(t *testing.T) {
 			t.Errorf("%s: %v, no note on the columns", form, err)
 		}
 	}
-	if page := newSweepPage(s); page.Steps[0][1] != "leans to hold (weak)" {
-		t.Errorf("%q", page.Steps[0])
+	if steps := newSweepView(s).steps(); steps[0][1] != "leans to hold (weak)" {
+		t.Errorf("%q", steps[0])
 	}
 }
 
