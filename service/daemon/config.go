@@ -43,7 +43,7 @@ type Listener struct {
 	Keys          []ClientKey   `yaml:"keys" doc:"clients must show one of them, as a Bearer token, x-api-key, api-key, x-goog-api-key or ?key=; it stays here"`
 	KeysFile      string        `yaml:"keys_file" doc:"YAML file with more of them, under keys; read again when it changes"`
 	Open          bool          `yaml:"open" doc:"let everybody who can reach an address that is not local use the keys of the upstreams"`
-	Hosts         []string      `yaml:"hosts" doc:"names in the Host header besides local ones, * for any; default: any, and only local ones where the address is a local one"`
+	Hosts         []string      `yaml:"hosts" doc:"names in the Host header, and of web pages that requests come from (Origin), besides local ones, * for any; default: any, and only local ones where the address is a local one"`
 	Streams       int           `yaml:"streams" doc:"requests at once; more get 503; default: no limit"`
 	Header        Size          `yaml:"header" doc:"largest request head; default 64KiB"`
 	HeaderTimeout time.Duration `yaml:"header_timeout" doc:"how long a client may take to send its head; default 10s"`

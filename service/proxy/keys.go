@@ -202,3 +202,17 @@ func KnownHost(host string, others []string) bool {
 	return name == "" || secret.Loopback(name) || strings.HasSuffix(name, ".localhost") ||
 		slices.ContainsFunc(others, func(o string) bool { return o == "*" || strings.EqualFold(o, name) || strings.EqualFold(o, host) })
 }
+
+// knownOrigin reports whether a request may come from the page that a browser says it
+// does: any page can send requests to a local address, and read a WebSocket's answers.
+// Where clients need keys it is those that tell. Other schemes than HTTP's are those of
+// programs that were installed.
+func (p *Proxy) knownOrigin(h http.Header) bool {
+	if p.cfg.Hosts == nil || len(p.cfg.Keys) > 0 {
+		return true
+	}
+	return !slices.ContainsFunc(h["Origin"], func(origin string) bool {
+		u, err := url.Parse(origin)
+		return err != nil || u.Scheme == "" || (u.Scheme == "http" || u.Scheme == "https") && !KnownHost(u.Host, p.cfg.Hosts)
+	})
+}

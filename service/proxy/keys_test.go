@@ -119,6 +119,8 @@ func TestMethodsAreListed(t *testing.T) {
 	}{
 		{"/v1/*", "POST", "/v1/audio/speech", true}, {"/v1/*", "DELETE", "/v1/responses/x", false}, {"/v1/*", "POST", "/v1/files", false}, {"/v1/*", "GET", "/v1/files", true},
 		{"/*", "POST", "/proxy/v1/fine_tuning/jobs", false}, {"/*", "POST", "/v1beta/models/g:generateContent", true}, {"/*", "POST", "/v1beta/models/g", false},
+		{"/*", "POST", "/v1beta/tunedModels", false}, {"/*", "POST", "/v1beta/cachedContents", false}, {"/*", "POST", "/api/pull", false}, {"/*", "POST", "/api/Create", false}, {"/*", "POST", "/api/chat", true}, {"/*", "POST", "/x/create", true},
+		{"/*", "POST", "/v1/load_lora_adapter", false},
 		{"/*", "POST", "/v1/projects/p/locations/l/endpoints/openapi/chat/completions", true}, {"/*", "POST", "/api/projects/p/openai/v1/responses", true}, {"/*", "POST", "/v1/projects/p", false},
 		{"POST,DELETE /v1/files*", "DELETE", "/v1/files/x", true}, {"POST /v1/files*", "GET", "/v1/files/x", false}, {"* /v1/*", "PATCH", "/v1/models/x", true},
 		{"/a/*/b", "POST", "/a/x/y/b", true}, {"/a/*/b", "POST", "/a/b", false}, {"/a/*/b", "POST", "/a/x/b/c", false}, {"*/m/*x.*/go", "POST", "/p/m/a.x.b/go", true}, {"*/m/*x.*/go", "POST", "/p/m/a/go", false}, {"*/m/*x.*/go", "POST", "//p/m/x.b/go", false}, {"/a*a", "POST", "/a", false},
@@ -143,6 +145,36 @@ func TestHosts(t *testing.T) {
 			h := open(t, answerOK, func(c *Config) { c.Hosts = []string{"ours.example"} })
 			want(t, host, h.talk(strings.Replace(get("/v1/models"), "proxy", host, 1), 0).StatusCode, status)
 		})
+	}
+}
+
+// Every page of a browser can send requests to a local address, and hold a WebSocket: it
+// says whose it is. Who must show a key has nothing to fear of pages that have none.
+func TestOrigins(t *testing.T) {
+	for origin, status := range map[string]int{"http://localhost:3000": 200, "https://127.0.0.1": 200, "http://[::1]:1": 200, "https://ours.example": 200, "https://OURS.example:81": 200,
+		"vscode-webview://abc": 200, "chrome-extension://abc": 200,
+		"https://evil.example": 403, "https://localhost.evil.example": 403, "https://evil.example:8088": 403, "null": 403, "": 403, "http://%": 403, "//localhost": 403, "https://localhost@evil.example": 403} {
+		for _, request := range []string{post(chatPath, hello, "origin: "+origin, "content-type: text/plain"), strings.Replace(webSocket, "\r\n", "\r\norigin: "+origin+"\r\n", 1)} {
+			for _, keys := range [][]Key{nil, {{Name: "one", SHA256: sha256.Sum256([]byte("k"))}}} {
+				synctest.Test(t, func(t *testing.T) {
+					h := open(t, answerOK, func(c *Config) {
+						c.Hosts, c.Keys, c.Routes[0].Paths = []string{"ours.example"}, keys, []string{"/*"}
+					})
+					want := status
+					if keys != nil {
+						want = 200
+					}
+					request := strings.Replace(strings.Replace(request, "host: proxy", "host: 127.0.0.1", 1), "\r\n\r\n", "\r\nx-api-key: k\r\n\r\n", 1)
+					if got := h.talk(request, 0).StatusCode; got != want {
+						t.Errorf("%q, %d keys: %d, want %d", origin, len(keys), got, want)
+					}
+					h.settled()
+					if passed := len(h.up.requests) > 0; passed != (want == 200) {
+						t.Errorf("%q: passed is %v", origin, passed)
+					}
+				})
+			}
+		}
 	}
 }
 

@@ -71,12 +71,19 @@ func (r *pathRule) allowed(path string) []string {
 // keepsThings reports whether a path is among those under which servers keep
 // models, files and jobs of whoever has the key.
 func keepsThings(path string) bool {
-	last := ""
+	last, before := "", ""
 	for segment := range strings.SplitSeq(path, "/") {
-		switch name := strings.ToLower(segment); name {
-		case "models", "files", "uploads", "fine-tunes", "fine_tuning", "fine-tuning", "batches", "vector_stores", "assistants", "organization", "organizations", "projects":
+		name := strings.ToLower(segment)
+		switch name {
+		case "models", "files", "uploads", "fine-tunes", "fine_tuning", "fine-tuning", "batches", "vector_stores", "assistants", "organization", "organizations", "projects",
+			"tunedmodels", "cachedcontents", "filesearchstores", "containers", "skills", "evals", "load_lora_adapter", "unload_lora_adapter":
 			last = name
+		case "pull", "push", "create", "copy", "delete", "blobs": // Ollama's, of models
+			if before == "api" {
+				last = name
+			}
 		}
+		before = name
 	}
 	switch last {
 	case "":

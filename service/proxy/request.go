@@ -2,9 +2,11 @@ package proxy
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"strconv"
+	"strings"
 
 	"tokenmeter/record/timeline"
 	"tokenmeter/wire/api"
@@ -14,8 +16,11 @@ import (
 // read once and never written anew: what is not understood is passed on.
 type asked struct {
 	model     string
+	also      []string // models that the path names besides, Azure's by their deployments
+	vague     bool     // it can't be told which model is asked for
 	user      string
 	stream    bool
+	named     bool // the field model is there
 	says      bool // the field stream is there
 	maxTokens timeline.Opt[int64]
 
@@ -39,6 +44,20 @@ type span struct{ from, to int }
 
 var errNoObject = errors.New("the body is no JSON object")
 
+// mostName is how long a name may be that is kept for as long as a request lasts, in bytes.
+const mostName = 1 << 10
+
+// name takes a member that names the model. Servers differ in which of two they believe,
+// and in whether the case of a member's letters matters.
+func (a *asked) name(raw []byte) {
+	var name string
+	err := json.Unmarshal(raw, &name)
+	a.vague = a.vague || err != nil || len(name) > mostName || a.named && name != a.model
+	if a.named = true; !a.vague {
+		a.model = name
+	}
+}
+
 // readAsked reads the members of the body's object.
 func readAsked(body []byte) (asked, error) {
 	a := asked{}
@@ -47,10 +66,10 @@ func readAsked(body []byte) (asked, error) {
 		a.members++
 		raw := body[v.from:v.to]
 		switch key {
-		case "model":
-			_ = json.Unmarshal(raw, &a.model)
 		case "user":
-			_ = json.Unmarshal(raw, &a.user)
+			if len(raw) <= mostName {
+				_ = json.Unmarshal(raw, &a.user)
+			}
 		case "stream":
 			a.repeated = a.repeated || a.says
 			a.says, a.stream = true, string(raw) == "true"
@@ -71,20 +90,29 @@ func readAsked(body []byte) (asked, error) {
 			a.repeated = a.repeated || a.options.to > 0
 			a.options = v
 			a.usage = usageOf(body, v)
+		default:
+			if strings.EqualFold(key, "model") {
+				a.name(raw)
+			}
 		}
 	})
 	return a, err
 }
 
-// readPath takes what the path says, where the API has the model's name there.
+// readPath takes what the path says. Where the API has the model's name there, that is
+// the one that answers, whatever the body says; deployments have it there beside the
+// body, which some servers believe.
 func (a *asked) readPath(of *api.API, path string) {
-	model, stream, ok := of.ReadPath(path)
-	if !ok {
-		return
+	segments := strings.Split(path, "/")
+	for i, name := range segments[1:] {
+		if strings.EqualFold(segments[i], "deployments") && name != "" {
+			a.also = append(a.also, name)
+			a.model = cmp.Or(a.model, name)
+		}
 	}
-	a.stream, a.says = stream, true
-	if a.model == "" {
-		a.model = model
+	if model, stream, ok := of.ReadPath(path); ok {
+		a.stream, a.says = stream, true
+		a.model = cmp.Or(model, a.model)
 	}
 }
 

@@ -2,7 +2,6 @@ package proxy
 
 import (
 	"fmt"
-	"net/url"
 	"slices"
 	"strings"
 	"sync"
@@ -84,39 +83,34 @@ func matchesAny(patterns []string, s string) bool {
 // routeOf is the first of the routes that takes the model. What is no completion
 // and names no model goes to the first one.
 func (c *call) routeOf(routes []*route) *route {
-	r := byModel(routes, c.asked.model)
-	if r == nil && c.api == nil && c.asked.model == "" {
-		return routes[0]
-	}
-	return r
-}
-
-// byModel is the first of the routes that takes the model.
-func byModel(routes []*route, model string) *route {
 	for _, r := range routes {
-		if len(r.Models) == 0 || matchesAny(r.Models, model) {
+		if len(r.Models) == 0 || c.asked.of(r.Models) {
 			return r
 		}
+	}
+	if c.api == nil && c.asked.model == "" && !c.asked.vague {
+		return routes[0]
 	}
 	return nil
 }
 
-// badPath reports whether a path could mean another one to the upstream than
-// to the allow-list. Some servers decode what they have decoded.
-func badPath(path string) bool {
-	again, err := url.PathUnescape(path)
-	return !strings.HasPrefix(path, "/") || climbs(path) || err == nil && again != path && climbs(again)
+// of reports whether all that may be the model is among these.
+func (a *asked) of(models []string) bool {
+	return !a.vague && matchesAny(models, a.model) &&
+		!slices.ContainsFunc(a.also, func(name string) bool { return !matchesAny(models, name) })
 }
 
-// climbs reports whether a path has segments that lead elsewhere, or what ends a path,
-// a line or a text where it is decoded too early or by another rule.
-func climbs(path string) bool {
-	if strings.ContainsAny(path, `\?#`) || !utf8.ValidString(path) || strings.ContainsFunc(path, unicode.IsControl) {
+// badPath reports whether a path, decoded, could mean another one to the upstream than
+// to the allow-list: it has segments that lead elsewhere, what ends a path, a line or a
+// text where it is decoded too early or by another rule, or what is encoded still, or
+// drops out. Some servers decode what they have decoded, and drop parameters behind a
+// semicolon, and blanks and dots at the end of a segment.
+func badPath(path string) bool {
+	if !strings.HasPrefix(path, "/") || strings.ContainsAny(path, `\?#%;`) || !utf8.ValidString(path) || strings.ContainsFunc(path, unicode.IsControl) {
 		return true
 	}
 	for segment := range strings.SplitSeq(path, "/") {
-		segment, _, _ = strings.Cut(segment, ";") // some servers drop parameters
-		if segment == "." || segment == ".." {
+		if strings.TrimRight(segment, ". ") != segment {
 			return true
 		}
 	}

@@ -2,6 +2,7 @@ package proxy
 
 import (
 	"bufio"
+	"cmp"
 	"fmt"
 	"io"
 	"net"
@@ -74,6 +75,71 @@ func TestRoutesByModelInThePath(t *testing.T) {
 			want(t, "outcome", r.Outcome, timeline.OK)
 			want(t, "route", r.Labels.Route, "claude")
 			want(t, "model", r.Labels.Model, model)
+		})
+	}
+}
+
+// Where all routes are for some models, no request gets through that a server could take
+// for one to another model.
+func TestModelsOfRoutesHold(t *testing.T) {
+	const mine, other = `{"model":"mine"}`, `{"model":"other"}`
+	wide := string(append([]byte{0xff, 0xfe}, strings.Join(strings.Split(other, ""), "\x00")+"\x00"...)) // UTF-16
+	for name, tc := range map[string]struct {
+		path, body, header string
+		passes             bool
+	}{
+		"mine":                       {chatPath, mine, "", true},
+		"other":                      {chatPath, other, "", false},
+		"twice, other first":         {chatPath, `{"model":"other","model":"mine"}`, "", false}, // RapidJSON takes the first
+		"twice, in capitals":         {chatPath, `{"model":"mine","MODEL":"other"}`, "", false}, // Go takes any case
+		"twice, escaped":             {chatPath, `{"model":"mine","mod\u0065l":"other"}`, "", false},
+		"twice the same":             {chatPath, `{"model":"mine","Model":"mine"}`, "", true},
+		"a list":                     {"/tokenize", `{"model":["other"]}`, "", false},
+		"null, then other":           {"/tokenize", `{"model":null,"model":"other"}`, "", false},
+		"none":                       {"/tokenize", `{"prompt":"x"}`, "", true},
+		"no body":                    {"/tokenize", ``, "", true},
+		"UTF-16":                     {"/tokenize", wide, "", false}, // Python's json takes it
+		"no object":                  {"/tokenize", `[` + other + `]`, "", false},
+		"a form":                     {"/v1/audio/translations", "--x\r\ncontent-disposition: form-data; name=\"model\"\r\n\r\nother\r\n--x--\r\n", "content-type: multipart/form-data; boundary=x", false},
+		"an unknown coding":          {"/tokenize", other, "content-encoding: x", false},
+		"Gemini, mine":               {"/v1beta/models/mine:generateContent", `{"model":"models/mine"}`, "", true},
+		"Gemini, other in the path":  {"/v1beta/models/other:generateContent", mine, "", false},
+		"Bedrock, other in the path": {"/model/other/converse", mine, "", false},
+		"Vertex, other in the path":  {"/v1/projects/p/locations/l/publishers/anthropic/models/other:rawPredict", mine, "", false},
+		"Azure, mine":                {"/openai/deployments/mine/chat/completions", mine, "", true},
+		"Azure, mine in the path":    {"/openai/deployments/mine/chat/completions", `{}`, "", true},
+		"Azure, other in the path":   {"/openai/Deployments/other/chat/completions", mine, "", false},
+		"Azure, other in the body":   {"/openai/deployments/mine/chat/completions", other, "", false},
+		"a very long name":           {chatPath, `{"model":"mine` + strings.Repeat("e", 2000) + `"}`, "", false},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			h := open(t, answerOK, func(c *Config) {
+				c.Routes[0].Paths, c.Routes[0].Models = []string{"/*"}, []string{"mine*"}
+			})
+			status := 404
+			if tc.passes {
+				status = 200
+			}
+			want(t, name, h.talk(post(tc.path, tc.body, cmp.Or(tc.header, "x-a: b")), 0).StatusCode, status)
+			h.settled()
+			want(t, name+": requests that got through", len(h.up.requests) > 0, tc.passes)
+		})
+	}
+}
+
+// What a WebSocket asks for is inside, where nobody looks.
+func TestAWebSocketGoesToNoRouteOfModels(t *testing.T) {
+	for _, models := range [][]string{{"m"}, nil} {
+		synctest.Test(t, func(t *testing.T) {
+			h := open(t, play("0ms "+switchesNow, "1h KEEP"), func(c *Config) {
+				realtime(c)
+				c.Routes[0].Models = models
+			})
+			c := h.front.dial()
+			want(t, "status", ask(t, c, bufio.NewReader(c), webSocket).StatusCode, map[bool]int{true: 404, false: 101}[models != nil])
+			_ = c.Close()
+			h.settled()
+			want(t, "requests that got through", len(h.up.requests) > 0, models == nil)
 		})
 	}
 }

@@ -84,6 +84,11 @@ func (p *Proxy) ServeHTTP(w http.ResponseWriter, in *http.Request) {
 		p.refuse(w, http.StatusMisdirectedRequest, "host", "this address is a local one, and the request names another host: list it in hosts of the listener")
 		return
 	}
+	if !p.knownOrigin(in.Header) {
+		c.last()
+		p.refuse(w, http.StatusForbidden, "origin", "the request comes from a page of another host: list that in hosts of the listener, or give clients keys")
+		return
+	}
 	if in.Method == http.MethodTrace {
 		c.last()
 		p.refuse(w, http.StatusMethodNotAllowed, "method", "TRACE is not answered")
@@ -109,7 +114,11 @@ func (p *Proxy) ServeHTTP(w http.ResponseWriter, in *http.Request) {
 		return
 	}
 	if c.route = c.routeOf(candidates); c.route == nil {
-		p.refuse(w, http.StatusNotFound, "model", "no route takes this model")
+		words := "no route takes this model"
+		if upgradeOf(in.Header) != "" {
+			words = "a WebSocket names its models inside: it goes to a route without models only"
+		}
+		p.refuse(w, http.StatusNotFound, "model", words)
 		return
 	}
 	if int64(len(c.body)) > c.route.MaxBody {
@@ -215,7 +224,8 @@ func (c *call) readBody(candidates []*route) bool {
 		most = max(most, r.MaxBody)
 		byModelOnly = byModelOnly && len(r.Models) > 0
 	}
-	unread := c.api == nil && !byModelOnly || upgradeOf(in.Header) != ""
+	c.asked.vague = upgradeOf(in.Header) != "" // its models are named inside
+	unread := c.api == nil && !byModelOnly || c.asked.vague
 	if r := c.routeOf(candidates); unread && r != nil {
 		most = r.MaxBody // its model is never known
 	}
@@ -249,9 +259,11 @@ func (c *call) readBody(candidates []*route) bool {
 	c.body, c.length = data, int64(len(data))
 	plain, ok := c.decoded(data, most)
 	if !ok {
+		c.asked.vague = true
 		return true // passed on as it is
 	}
 	c.asked, err = readAsked(plain)
+	c.asked.vague = c.asked.vague || err != nil && len(plain) > 0
 	if c.api != nil {
 		c.asked.readPath(c.api, in.URL.Path)
 	}
