@@ -2,9 +2,11 @@ package proxy
 
 import (
 	"context"
+	"errors"
 	"io"
 	"net"
 	"net/http"
+	"os"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -35,7 +37,8 @@ func (c *call) upgrade(reply *client.Passed) {
 		return
 	}
 	defer nc.Close()
-	_ = nc.SetDeadline(time.Time{})
+	_ = nc.SetReadDeadline(time.Time{})
+	_ = nc.SetWriteDeadline(time.Now().Add(c.p.cfg.ReaderTimeout))
 	c.gate.Open()
 	h := reply.Header.Clone()
 	protocol := upgradeOf(h)
@@ -71,36 +74,44 @@ func (c *call) join(nc net.Conn, fromClient io.Reader, up net.Conn, already int6
 	var both sync.WaitGroup
 	var once sync.Once
 	var half *time.Timer
-	one := func(to net.Conn, from io.Reader, n *atomic.Int64) {
-		pump(to, from, n)
+	var deaf, stuck bool
+	one := func(to net.Conn, from io.Reader, n *atomic.Int64, patience time.Duration) (late bool) {
+		late = errors.Is(pump(to, from, n, patience), os.ErrDeadlineExceeded)
 		closeWrite(to)
 		once.Do(func() { half = time.AfterFunc(halfOpen, closeBoth) })
+		return late
 	}
-	both.Go(func() { one(up, fromClient, &sent) })
-	both.Go(func() { one(nc, up, &down) })
+	both.Go(func() { stuck = one(up, fromClient, &sent, c.up.HeadTimeout) })
+	both.Go(func() { deaf = one(nc, up, &down, c.p.cfg.ReaderTimeout) })
 	both.Wait()
 	c.req.Outcome = timeline.OK
-	if c.stopped() {
+	switch {
+	case c.stopped():
 		c.req.Fail(timeline.CancelledRunEnd, client.ErrRunEnd.Error())
+	case deaf:
+		c.req.Fail(timeline.CancelledUser, "the client read nothing for too long")
+	case stuck:
+		c.req.Fail(timeline.TimeoutIdle, "the upstream read nothing for too long")
 	}
 	half.Stop()
 	c.req.RequestBytes, c.req.ResponseBytes = sent.Load(), down.Load()
 	c.req.CloseUS = timeline.Some(c.meter.us(c.p.clk.NS()))
 }
 
-// pump copies as it comes.
-func pump(to io.Writer, from io.Reader, n *atomic.Int64) {
+// pump copies as it comes. The error is that of a write, which may wait for so long.
+func pump(to net.Conn, from io.Reader, n *atomic.Int64, patience time.Duration) error {
 	buf := make([]byte, 16<<10)
 	for {
 		k, err := from.Read(buf)
 		if k > 0 {
+			_ = to.SetWriteDeadline(time.Now().Add(patience))
 			if _, err := to.Write(buf[:k]); err != nil {
-				return
+				return err
 			}
 			n.Add(int64(k))
 		}
 		if err != nil {
-			return
+			return nil
 		}
 	}
 }

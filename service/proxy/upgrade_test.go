@@ -5,6 +5,7 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -67,4 +68,40 @@ func TestAnUpgradedClientThatClosesItsDirection(t *testing.T) {
 	r := <-s.seen
 	want(t, "outcome", r.Outcome, timeline.OK)
 	want(t, "bytes", r.ResponseBytes, 3)
+}
+
+// Neither side of a WebSocket may hold the other for ever by reading nothing.
+func TestAnUpgradedSideThatDoesNotRead(t *testing.T) {
+	for name, tc := range map[string]struct {
+		deaf    bool // the client is
+		outcome timeline.Outcome
+		limit   time.Duration
+	}{
+		"the client":   {true, timeline.CancelledUser, 5 * time.Minute},
+		"the upstream": {false, timeline.TimeoutIdle, 10 * time.Minute},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			h := open(t, func(c net.Conn, r *received) bool {
+				_, _ = io.WriteString(c, switchesNow)
+				if tc.deaf {
+					_, _ = io.WriteString(c, "nobody reads this")
+				}
+				time.Sleep(time.Hour)
+				return false
+			}, realtime)
+			c := h.front.dial()
+			defer c.Close()
+			want(t, name+": status", ask(t, c, bufio.NewReaderSize(c, 16), webSocket).StatusCode, 101)
+			if !tc.deaf {
+				_, _ = io.WriteString(c, strings.Repeat("x", 1<<20))
+			}
+			time.Sleep(30 * time.Minute)
+			h.settled()
+			r := h.sink.one(t)
+			want(t, name+": outcome", r.Outcome, tc.outcome)
+			if after := time.Duration(r.CloseUS.Or(-1)) * time.Microsecond; after < tc.limit || after > tc.limit+halfOpen {
+				t.Errorf("%s: ended after %v", name, after)
+			}
+		})
+	}
 }
