@@ -128,6 +128,8 @@ func (d *openaiDecoder) part(ch *openaiChoice, ordinal int, keep bool) {
 			d.piece(ch, ordinal, kind, keep)
 		case "refusal":
 			d.piece(ch, ordinal, timeline.Refusal, keep)
+		case "summary": // of reasoning (Databricks)
+			c.thoughts(func() bool { return d.piece(ch, ordinal, timeline.Reasoning, keep) })
 		default:
 			switch {
 			case isMedia(name):

@@ -135,7 +135,7 @@ func (d *responsesDecoder) Event(e framing.Event, s *Stream) bool {
 // generated counts what a delta event carries; false where that should be base64 and is
 // not.
 func (d *responsesDecoder) generated(s *Stream) bool {
-	kind, ok := deltas[string(d.kind.Raw)]
+	kind, ok := deltaKind(d.kind.Raw)
 	if !ok {
 		return true
 	}
@@ -153,13 +153,36 @@ func (d *responsesDecoder) generated(s *Stream) bool {
 				return false
 			}
 		}
-		d.repeats.heard(kind)
+		d.repeats.heard(kind, 0)
 		d.r.said.add(kind, n)
 		return true
 	}
-	d.repeats.heard(kind)
+	d.repeats.heard(kind, d.delta.Size())
 	d.r.add(kind, d.delta)
 	return true
+}
+
+// deltaKind tells what the delta of an event of this type holds. Types that are not in
+// the table, of vendors and of times to come, say it by their name; what a tool gave
+// was not generated.
+func deltaKind(event []byte) (timeline.Kind, bool) {
+	if kind, ok := deltas[string(event)]; ok {
+		return kind, true
+	}
+	name, ours := bytes.CutPrefix(event, []byte("response."))
+	name, ends := bytes.CutSuffix(name, []byte(".delta"))
+	has := func(word string) bool { return bytes.Contains(name, []byte(word)) }
+	switch {
+	case !ours || !ends || has("call_output") || has("annotation"):
+		return 0, false
+	case isReasoning(name):
+		return timeline.Reasoning, true
+	case has("call") || has("arguments") || has("input"):
+		return timeline.Tool, true
+	case has("audio") && !has("transcript"):
+		return timeline.Media, true
+	}
+	return timeline.Text, true
 }
 
 // structure says what an event without text is, and whether it is the last one.

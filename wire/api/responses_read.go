@@ -14,7 +14,7 @@ func (d *responsesDecoder) read(data []byte, keep bool) bool {
 		case "type":
 			d.kind, _ = c.Text()
 		case "delta", "partial_image_b64":
-			d.delta, _ = c.Text()
+			d.readDelta()
 		case "logprobs":
 			d.r.ids = c.length()
 		case "response":
@@ -40,6 +40,20 @@ func (d *responsesDecoder) read(data []byte, keep bool) bool {
 		}
 	}
 	return c.End()
+}
+
+// readDelta reads a text, or the object with a text that some gateways send.
+func (d *responsesDecoder) readDelta() {
+	c := &d.r.c
+	if c.Peek() != '{' {
+		d.delta, _ = c.Text()
+		return
+	}
+	for name := range c.Members {
+		if string(name) == "text" {
+			d.delta, _ = c.Text()
+		}
+	}
 }
 
 // response reads the response object of a structural event; its output repeats
@@ -104,8 +118,10 @@ func (d *responsesDecoder) newItem() {
 			d.wholeParts(timeline.Text)
 		case "summary":
 			d.wholeParts(timeline.Reasoning)
-		case "arguments", "input":
+		case "arguments", "input", "code":
 			d.whole(timeline.Tool)
+		case "result": // the picture of an image_generation_call
+			d.whole(timeline.Media)
 		}
 	}
 }
@@ -124,6 +140,10 @@ func (d *responsesDecoder) output() {
 				d.r.piece(timeline.Tool)
 			case "arguments", "input":
 				d.r.arguments()
+			case "result": // the picture of an image_generation_call
+				if c.media() {
+					d.r.said.add(timeline.Media, 0)
+				}
 			}
 		}
 	}

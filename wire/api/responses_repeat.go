@@ -18,10 +18,16 @@ type repeats struct {
 	told  [maxChoices]uint16 // kinds that an item's deltas had
 	loose uint16             // the same of deltas that name no item
 	all   uint16
+	open  [maxKinds]int64 // bytes in deltas of a kind, since a text of that kind was done
 }
 
-func (r *repeats) heard(kind timeline.Kind) {
+// maxKinds is how many kinds of events are told apart.
+const maxKinds = 16
+
+// heard notes what a delta brought.
+func (r *repeats) heard(kind timeline.Kind, bytes int64) {
 	r.all |= 1 << kind
+	r.open[kind] += bytes
 	if r.item >= 0 && r.item < maxChoices {
 		r.told[r.item] |= 1 << kind
 	} else {
@@ -29,13 +35,16 @@ func (r *repeats) heard(kind timeline.Kind) {
 	}
 }
 
-// again reports whether a text of the event's item may have been there before.
-func (r *repeats) again(kind timeline.Kind) bool {
-	known := r.all
+// again reports whether a text of the event's item may have been there before: the
+// item had deltas of its kind, or those since the last such text are as long, as where
+// vLLM counts an item up before it is done.
+func (r *repeats) again(p piece) bool {
+	known, bytes := r.all, r.open[p.kind]
 	if r.item >= 0 && r.item < maxChoices {
 		known = r.told[r.item] | r.loose
 	}
-	return known&(1<<kind) != 0
+	r.open[p.kind] = 0
+	return known&(1<<p.kind) != 0 || bytes > 0 && bytes == p.text.Size()
 }
 
 // wholes counts the texts of an event that is done, as far as they are new.
@@ -44,23 +53,24 @@ func (d *responsesDecoder) wholes() {
 		return
 	}
 	reasoning := bytes.HasPrefix(d.kind.Raw, []byte("response.reasoning"))
-	var fresh uint16
+	var told uint16 // kinds
 	for _, p := range d.repeats.whole {
 		if reasoning && p.kind == timeline.Text {
 			p.kind = timeline.Reasoning
 		}
-		if d.repeats.again(p.kind) {
-			continue
-		}
-		fresh |= 1 << p.kind
-		d.r.said.add(p.kind, p.text.Size())
-		if d.r.keep {
-			d.r.pieces = append(d.r.pieces, p)
+		again := d.repeats.again(p)
+		told |= 1 << p.kind
+		switch {
+		case again:
+		case p.kind == timeline.Media:
+			d.r.said.add(p.kind, 0)
+		default:
+			d.r.add(p.kind, p.text)
 		}
 	}
-	for kind := range timeline.Kind(16) {
-		if fresh&(1<<kind) != 0 {
-			d.repeats.heard(kind)
+	for kind := range timeline.Kind(maxKinds) {
+		if told&(1<<kind) != 0 {
+			d.repeats.heard(kind, 0)
 		}
 	}
 }

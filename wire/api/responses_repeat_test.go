@@ -44,6 +44,19 @@ func TestResponsesWholeTexts(t *testing.T) {
 			`{"type":"response.apply_patch_call_operation_diff.delta","output_index":2,"delta":"+a"}`, `{"type":"response.apply_patch_call_operation_diff.done","output_index":2,"diff":"+a"}`, delta(`"output_index":3,`, "hello")}, 3, "hello"},
 		"a patch and code whole": {[]string{`{"type":"response.apply_patch_call_operation_diff.done","output_index":0,"diff":"+a"}`, `{"type":"response.code_interpreter_call_code.done","output_index":1,"code":"1+1"}`,
 			delta(`"output_index":2,`, "hello")}, 3, "hello"},
+		// As vLLM's pull requests 23927 and 31761 show it: an item is done under the next index.
+		"vLLM: done under the next index": {[]string{`{"type":"response.reasoning_text.delta","item_id":"msg_b9","output_index":7,"delta":"977"}`, `{"type":"response.reasoning_text.delta","item_id":"msg_b9","output_index":7,"delta":"966"}`,
+			`{"type":"response.reasoning_text.done","item_id":"msg_b9","output_index":8,"text":"977966"}`, `{"type":"response.reasoning_part.done","output_index":8,"part":{"type":"reasoning_text","text":"977966"}}`,
+			`{"type":"response.output_item.done","output_index":8,"item":{"type":"reasoning","content":[{"type":"reasoning_text","text":"977966"}]}}`,
+			delta(`"output_index":8,`, "he"), delta(`"output_index":8,`, "llo"), `{"type":"response.output_text.done","output_index":9,"text":"hello"}`, `{"type":"response.content_part.done","output_index":9,"part":{"type":"output_text","text":"hello"}}`}, 4, "hello"},
+		"vLLM: code done under the next index": {[]string{`{"type":"response.code_interpreter_call_code.delta","item_id":"","output_index":3,"delta":"645"}`, `{"type":"response.code_interpreter_call_code.delta","item_id":"","output_index":3,"delta":"48"}`,
+			`{"type":"response.code_interpreter_call_code.done","item_id":"","output_index":4,"code":"64548"}`, `{"type":"response.output_item.done","output_index":4,"item":{"type":"code_interpreter_call","code":"64548","outputs":null}}`, delta(`"output_index":5,`, "hello")}, 3, "hello"},
+		"a second text of other length, whole": {[]string{delta(`"output_index":0,`, "hello"), textDone, `{"type":"response.output_text.done","output_index":1,"text":"hello"}`}, 2, "hellohello"},
+		// https://openrouter.ai/docs/api_reference/responses/basic-usage.md
+		"OpenRouter: parts in deltas": {[]string{`{"type":"response.content_part.delta","output_index":0,"content_index":0,"delta":"he"}`, `{"type":"response.content_part.delta","output_index":0,"content_index":0,"delta":"llo"}`, itemDone}, 2, "hello"},
+		"deltas that are objects":     {[]string{`{"type":"response.content_part.delta","output_index":0,"delta":{"type":"output_text","text":"he"}}`, `{"type":"response.output_text.delta","output_index":0,"delta":{"text":"llo"}}`, textDone}, 2, "hello"},
+		"types to come": {[]string{`{"type":"response.thinking_text.delta","output_index":0,"delta":"hm"}`, `{"type":"response.browser_call_script.delta","output_index":1,"delta":"go"}`,
+			`{"type":"response.browser_call_output.delta","output_index":1,"delta":"a page"}`, `{"type":"response.output_text.annotation.delta","output_index":2,"delta":"x"}`, `{"type":"response.output_markdown.delta","output_index":2,"delta":"hello"}`}, 3, "hello"},
 		"nothing in them": {[]string{delta(`"output_index":0,`, "hello"), `{"type":"response.output_text.done","output_index":1,"text":""}`, `{"type":"response.output_item.done","output_index":2,"item":{"type":"web_search_call","status":"completed"}}`}, 1, "hello"},
 	} {
 		tl := reply(OpenAIResponses, "text/event-stream", typed(append(c.events, completed)...), timeline.EOF)
@@ -53,6 +66,31 @@ func TestResponsesWholeTexts(t *testing.T) {
 		}
 		if got := fmt.Sprint(tl.Outcome, n, tl.Text); got != fmt.Sprint(timeline.OK, c.chunks, c.text) {
 			t.Errorf("%s: %s", name, got)
+		}
+	}
+}
+
+// A picture that comes without parts of it stands in the item that is done; it is the
+// answer. What came in parts is not counted again.
+func TestResponsesPictures(t *testing.T) {
+	const (
+		added     = `{"type":"response.output_item.added","output_index":0,"item":{"id":"ig_1","type":"image_generation_call","status":"in_progress"}}`
+		partial   = `{"type":"response.image_generation_call.partial_image","output_index":0,"partial_image_index":0,"partial_image_b64":"iVBO"}`
+		done      = `{"type":"response.output_item.done","output_index":0,"item":{"id":"ig_1","type":"image_generation_call","status":"completed","result":"iVBORw0K","revised_prompt":"a cat"}}`
+		completed = `{"type":"response.completed","response":{"status":"completed","output":[],"usage":{"input_tokens":5,"output_tokens":3}}}`
+		whole     = `{"object":"response","status":"completed","output":[{"type":"image_generation_call","status":"completed","result":"iVBORw0K"}],"usage":{"input_tokens":5,"output_tokens":3}}`
+	)
+	for name, c := range map[string]struct {
+		kind, body, want string
+	}{
+		"whole":        {"text/event-stream", typed(added, done, completed), "ok empty media finish"},
+		"in parts too": {"text/event-stream", typed(added, partial, done, completed), "ok empty media empty finish"},
+		"no stream":    {"application/json", whole, "ok media"},
+		"none":         {"text/event-stream", typed(added, completed), "empty_output empty finish"},
+	} {
+		tl := reply(OpenAIResponses, c.kind, c.body, timeline.EOF)
+		if got := string(tl.Outcome) + " " + kinds(tl); got != c.want || tl.Text != "" {
+			t.Errorf("%s: %s %q, want %s", name, got, tl.Text, c.want)
 		}
 	}
 }

@@ -1,6 +1,8 @@
 package api
 
 import (
+	"strconv"
+
 	"tokenmeter/record/timeline"
 	"tokenmeter/wire/api/jsonscan"
 )
@@ -171,7 +173,7 @@ func (s *scan) modalities(u *usage) {
 // count reads a count; what is no count (null, negative) changes nothing, and
 // neither does one that is smaller: see [usageState.merge].
 func (s *scan) count(field *timeline.Opt[int64]) {
-	if n, ok := s.Integer(); ok && n >= 0 {
+	if n, ok := s.number(); ok && n >= 0 {
 		rise(field, timeline.Some(n))
 	}
 }
@@ -184,9 +186,20 @@ func (s *scan) tier(u *usage) {
 }
 
 func (s *scan) part(field *int64) {
-	if n, ok := s.Integer(); ok {
+	if n, ok := s.number(); ok {
 		*field = max(*field, n)
 	}
+}
+
+// number reads a whole number, also one in quotes: JSON of protobuf messages has
+// 64-bit numbers so. Other texts are none.
+func (s *scan) number() (int64, bool) {
+	if s.Peek() != '"' {
+		return s.Integer()
+	}
+	t, ok := s.Text()
+	n, err := strconv.ParseInt(string(t.Raw), 10, 64)
+	return n, ok && err == nil && n < 1<<53
 }
 
 // rise takes a count that is larger than the one before. Counts of a reply are

@@ -54,6 +54,13 @@ func TestUsageOfVendors(t *testing.T) {
 		{"LiteLLM: written for an hour", "openai-chat", []string{`{"prompt_tokens":12012,"completion_tokens":5,"total_tokens":12017,"prompt_tokens_details":{"cached_tokens":8000,"cache_creation_tokens":4000,"cache_creation_token_details":{"ephemeral_5m_input_tokens":1000,"ephemeral_1h_input_tokens":3000}}}`},
 			`{"input":12012,"cached":8000,"cache_write":4000,"cache_write_1h":3000,"output":5,"total":12017}`},
 
+		// Numbers in quotes, as protobuf's JSON writes those of 64 bits.
+		{"in quotes", "openai-chat", []string{`{"prompt_tokens":"12","completion_tokens":"5","total_tokens":"17","prompt_tokens_details":{"cached_tokens":"8"}}`}, `{"input":12,"cached":8,"output":5,"total":17}`},
+		{"Anthropic's in quotes", "anthropic", []string{`{"input_tokens":"12","output_tokens":"5","cache_read_input_tokens":"10"}`}, `{"input":22,"cached":10,"output":5}`},
+		{"a part in quotes", "openai-chat", []string{`{"prompt_tokens":"20","completion_tokens":"30","total_tokens":"117","tool_use_prompt_tokens":"67"}`}, `{"input":87,"output":30,"total":117}`},
+		{"fractions that are whole", "openai-chat", []string{`{"prompt_tokens":12.0,"completion_tokens":5.0,"total_tokens":1.7e1}`}, `{"input":12,"output":5,"total":17}`},
+		{"texts that are no counts", "openai-chat", []string{`{"prompt_tokens":"","completion_tokens":"5","total_tokens":"many","prompt_tokens_details":{"cached_tokens":"-3"},"completion_tokens_details":{"reasoning_tokens":"1.5"}}`}, `{"output":5}`},
+
 		// Other parts of a prompt beside it.
 		{"tools' prompts", "openai-chat", []string{`{"prompt_tokens":20,"completion_tokens":30,"total_tokens":117,"tool_use_prompt_tokens":67}`},
 			`{"input":87,"output":30,"total":117}`},
@@ -197,6 +204,8 @@ func TestChannelsOfVendors(t *testing.T) {
 		{"reasoning as an object", []string{delta(`"reasoning":{"effort":"high","summary":[{"type":"summary_text","text":"th"}]}`)}, "reasoning", "|th"},
 		{"reasoning_content as a list", []string{delta(`"reasoning_content":[{"type":"text","text":"t"},{"type":"text","text":"h"}]`)}, "reasoning", "|th"},
 		{"Mistral", []string{delta(`"content":[{"type":"thinking","thinking":[{"type":"text","text":"th"}],"closed":true}]`)}, "reasoning", "|th"},
+		{"Databricks: a summary within a part", []string{delta(`"role":"assistant","content":[{"type":"reasoning","summary":[{"type":"summary_text","text":"th","signature":""}]}]`), delta(`"content":[{"type":"reasoning","summary":[{"type":"summary_text","text":"","signature":"EqQBCg"}]}]`), content("a")}, "reasoning empty text", "a|th"},
+		{"a summary before its type", []string{delta(`"content":[{"summary":["t",{"text":"h"}],"type":"reasoning"},{"type":"text","text":"a"}]`)}, "text", "a|th"},
 		{"a part that says what it is", []string{delta(`"content":[{"type":"reasoning","text":"th"},{"type":"text","text":""}]`)}, "reasoning", "|th"},
 		{"Perplexity", []string{delta(`"content":"","reasoning_steps":[{"thought":"th","type":"web_search"}]`)}, "reasoning", "|th"},
 		{"Google: content that is thought", []string{delta(`"content":"th","extra_content":{"google":{"thought":true}}`), content("a")}, "reasoning text", "a|th"},
