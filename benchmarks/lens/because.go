@@ -14,7 +14,11 @@ var sources = []struct{ lens, shape, figure, because string }{
 	{"aiperf", "*", "prefill_throughput_per_user *", inputs},
 	{"llmeter", "*", "average_output_tokens_per_minute", "llmeter/tokenizers.py:88: without usage it splits the text at spaces. A record has no words."},
 	{"inference-perf", "many tokens", "latency.inter_token_latency.*", "inference_perf/reportgen/base.py:588-622: it tokenises each chunk again. A record has the text's tokens in sum, not those of each chunk."},
+	{"genai-bench", "*", "requests_per_second", seconds},
+	{"genai-bench", "*", "mean_*_per_s", seconds},
 }
+
+const seconds = "genai_bench/cli/utils.py:40-46: once a second it looks whether its run is over; a record ends with the last answer."
 
 const inputs = "aiperf/records/inference_result_parser.py:452-457: it tokenises prompts itself. Without usage a record has no such length."
 

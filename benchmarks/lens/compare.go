@@ -83,6 +83,7 @@ func (r *result) theirs(j *job) (figures, error) {
 		return nil, err
 	}
 	defer p.stop()
+	p.once = r.tool.restless
 	j.url = p.url
 	args := r.tool.args(j)
 	if args == nil {

@@ -193,6 +193,7 @@ var shapes = []shape{
 type player struct {
 	shape  *shape
 	played atomic.Int64
+	once   bool // the replies are played once; who asks on waits until it leaves
 	server *http.Server
 	url    string
 }
@@ -222,6 +223,11 @@ func (p *player) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	io.Copy(io.Discard, r.Body)
 	n := int(p.played.Add(1) - 1)
+	if p.once && n >= requests {
+		p.played.Add(-1)
+		<-r.Context().Done()
+		return
+	}
 	reply := p.shape.reply(n % requests)
 	if reply.lines == nil {
 		time.Sleep(time.Until(began.Add(reply.after)))

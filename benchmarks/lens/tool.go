@@ -23,6 +23,9 @@ type tool struct {
 	args func(j *job) []string
 	// warms tells that it sends all requests once before those that it measures.
 	warms bool
+	// restless tells that it asks until somebody looks, once a second: what it asks
+	// after the last reply gets none.
+	restless bool
 	// read finds the figures that it printed, by our lens's name of them.
 	read func(j *job) (figures, error)
 }
@@ -68,6 +71,7 @@ var tools = []tool{
 	{name: "GuideLLM", lens: "guidellm", program: "guidellm/bin/guidellm", pkg: "guidellm", args: guidellmArgs, read: readGuideLLM},
 	{name: "inference-perf", lens: "inference-perf", program: "inference-perf/bin/inference-perf", pkg: "inference-perf", args: inferencePerfArgs, read: readInferencePerf},
 	{name: "llmeter", lens: "llmeter", program: "llmeter/bin/python", pkg: "llmeter", args: llmeterArgs, warms: true, read: readFlat("out/run/stats.json")},
+	{name: "genai-bench", lens: "genai-bench", program: "genai-bench/bin/genai-bench", pkg: "genai-bench", args: genaiBenchArgs, restless: true, read: readGenAIBench},
 }
 
 func vllmArgs(j *job) []string {
@@ -141,6 +145,16 @@ func llmeterArgs(j *job) []string {
 	return []string{j.write("drive.py", llmeterScript), j.url + "/v1", asked, strconv.FormatBool(j.shape.whole), j.file("out")}
 }
 
+func genaiBenchArgs(j *job) []string {
+	if j.shape.whole {
+		return nil
+	}
+	return []string{"benchmark", "--api-backend", "openai", "--api-base", j.url, "--api-key", "none", "--api-model-name", "sim",
+		"--model-tokenizer", j.tokenizer, "--task", "text-to-text", "--traffic-scenario", fmt.Sprintf("D(%d,16)", prompt),
+		"--num-concurrency", "1", "--max-requests-per-run", asked, "--max-time-per-run", "1",
+		"--experiment-base-dir", j.dir, "--experiment-folder-name", "out"}
+}
+
 // readFlat reads a file whose keys are the lens's names.
 func readFlat(name string) func(j *job) (figures, error) {
 	return func(j *job) (figures, error) {
@@ -190,6 +204,21 @@ func readInferencePerf(j *job) (figures, error) {
 			path = append([]string{"successes"}, path...)
 		}
 		return number(all, path...)
+	}, err
+}
+
+func readGenAIBench(j *job) (figures, error) {
+	names, err := filepath.Glob(j.file("out/D*.json"))
+	if err != nil || len(names) != 1 {
+		return nil, fmt.Errorf("%d files of results, not one", len(names))
+	}
+	all, err := readJSON(names[0])
+	return func(name string) (float64, bool) {
+		metric, stat, found := strings.Cut(name, ".")
+		if !found {
+			return number(all, "aggregated_metrics", metric)
+		}
+		return number(all, "aggregated_metrics", "stats", metric, stat)
 	}, err
 }
 

@@ -15,15 +15,15 @@ var genaiBench = lens{
 		TPOT:       "(E2E − TTFT) / (n − 1)",
 		ITL:        "–",
 		Tokens:     "usage, else the text tokenised again",
-		End:        "last chunk with content or reasoning",
-		Failures:   "left out; its error_rate is 0 whatever failed; answers faster than 1,000 tokens/s are thrown away as abnormal",
+		End:        "the chunk with usage, else [DONE], else the end of the body",
+		Failures:   "left out; its error_rate is 0 whatever failed; an answer without content or usage is counted nowhere; no TPOT where the output took under 1 ms",
 	},
 	open: func(Facts) reader { return &genaiBenchReader{} },
 }
 
 type genaiBenchReader struct {
 	ttft, e2e, output, tpot, speed, input stat.Sample
-	completed, failed, thrown             int64
+	completed, failed, unseen, abnormal   int64
 	in, out, uncounted, noInput           int64
 	span                                  timeline.Span
 }
@@ -31,32 +31,39 @@ type genaiBenchReader struct {
 func (r *genaiBenchReader) add(tl *timeline.Timeline) {
 	start := startUS(tl)
 	r.span.Add(onRun(tl, start), onRun(tl, closeUS(tl)))
-	c := read(tl, hasContentOrReasoning, nil)
-	if !withoutError(tl) || c.n == 0 {
+	if !withoutError(tl) {
 		r.failed++
 		return
 	}
-	ttft, e2e := since(start, c.firstUS)/1000, since(start, c.lastUS)/1000
-	n, known := usageOrTokenizer(tl)
-	tpot := opt{}
-	if n > 1 {
-		tpot = timeline.Some((e2e - ttft) / float64(n-1))
-		if tpot.Or(0) < 1e-3 {
-			r.thrown++
+	endUS, counted := genaiBenchEnd(tl)
+	n, known := tl.Tokenized.Get()
+	if counted {
+		n, known = usageOrTokenizer(tl)
+	}
+	c := read(tl, hasContentOrReasoning, nil)
+	if c.n == 0 {
+		if !counted || n <= 1 {
+			r.unseen++ // an exception ends it outside all counts
 			return
 		}
+		c.firstUS = endUS
 	}
 	r.completed++
 	if !known {
 		r.uncounted++
 	}
 	r.out += n
+	ttft, e2e := since(start, c.firstUS)/1000, since(start, endUS)/1000
+	output := e2e - ttft
 	r.ttft.Add(ttft)
 	r.e2e.Add(e2e)
-	r.output.Add(e2e - ttft)
-	if v, ok := tpot.Get(); ok {
-		r.tpot.Add(v)
-		r.speed.Add(1 / v)
+	r.output.Add(output)
+	switch {
+	case output < 1e-3:
+		r.abnormal++
+	case n > 1:
+		r.tpot.Add(output / float64(n-1))
+		r.speed.Add(float64(n-1) / output)
 	}
 	in, ok := tl.Usage.Input.Get()
 	if !ok {
@@ -67,12 +74,37 @@ func (r *genaiBenchReader) add(tl *timeline.Timeline) {
 	}
 }
 
+// genaiBenchEnd is where it stops reading, since due: at the usage that comes with
+// the finish reason or after it, else at [DONE], else with the body. It counts by
+// that usage alone.
+func genaiBenchEnd(tl *timeline.Timeline) (us int64, counted bool) {
+	finishUS, finished := int64(0), false
+	for ev := range tl.Events.All() {
+		switch {
+		case ev.Kind == timeline.Finish && !finished:
+			finishUS, finished = ev.AtUS, true
+		case ev.Kind == timeline.UsageEvent && finished:
+			return ev.AtUS, true
+		case ev.Kind == timeline.Done:
+			us = ev.AtUS
+		}
+	}
+	_, told := usage(tl)
+	switch {
+	case told && finished:
+		return finishUS, true
+	case us == 0: // no [DONE]
+		us = closeUS(tl)
+	}
+	return us, told && tl.Outcome == timeline.OK // of a record without such events
+}
+
 func (r *genaiBenchReader) report(t *table) {
 	d := r.span.Seconds()
 	t.row("num_completed_requests", "requests", whole(r.completed), "requests.ok", "a cut stream counts as completed")
 	t.row("num_error_requests", "requests", whole(r.failed), "requests.failed", "the same")
 	t.row("error_rate", "ratio", timeline.Some(0.0), "error_rate", "divides before it has counted the requests: always 0")
-	t.row("requests_per_second", "requests/s", ratio(float64(r.completed), d), "requests_per_s", "over the whole run, warm-up inside")
+	t.row("requests_per_second", "requests/s", ratio(float64(r.completed), d), "requests_per_s", "over its whole run, which ends when it looks, once a second")
 	tokenRates(t, "mean_output_throughput_tokens_per_s", "mean_total_tokens_throughput_tokens_per_s",
 		rates{r.in, r.out, r.noInput, r.uncounted, d}, noCount)
 	figures := func(name, unit string, s sample, ours, why string) {
@@ -81,10 +113,13 @@ func (r *genaiBenchReader) report(t *table) {
 		t.row(name+".p99", unit, linear(s, 0.99), withStat(ours, "p99"), why)
 	}
 	figures("ttft", "s", &r.ttft, "ttft_ms", "starts at the send")
-	figures("e2e_latency", "s", &r.e2e, "e2e_ms", "starts at the send")
+	figures("e2e_latency", "s", &r.e2e, "e2e_ms", genaiBenchEnds)
 	figures("output_latency", "s", &r.output, "", "E2E − TTFT")
-	figures("tpot", "s", &r.tpot, "tpot_ms", "the same formula; answers below 1 ms are thrown away")
-	figures("output_inference_speed", "tokens/s", &r.speed, "decode_tps", "the same formula; bursts are not left out")
+	figures("tpot", "s", &r.tpot, "tpot_ms", genaiBenchEnds)
+	figures("output_inference_speed", "tokens/s", &r.speed, "decode_tps", genaiBenchEnds)
 	figures("input_throughput", "tokens/s", &r.input, "", "ISL / TTFT: network and queue are inside, cached tokens too")
-	t.noteIf(r.thrown > 0, "%s faster than 1,000 tokens/s thrown away as abnormal, out of every figure above", some(r.thrown, "answer"))
+	t.noteIf(r.abnormal > 0, "%s with all output within 1 ms: abnormal to it, out of tpot and output_inference_speed", some(r.abnormal, "answer"))
+	t.noteIf(r.unseen > 0, "%s without content or usage ended it with an exception and is counted nowhere", some(r.unseen, "answer"))
 }
+
+const genaiBenchEnds = "starts at the send and ends with the usage or [DONE], not with the last token"

@@ -20,10 +20,10 @@ func TestTheRestOfTheTools(t *testing.T) {
 
 	g := through(t, "genai-bench", Facts{}, answer(), failure())
 	g.want(t, "ttft.mean", 1)
-	g.want(t, "e2e_latency.mean", 1.99)
-	g.want(t, "output_latency.p50", 0.99)
-	g.want(t, "tpot.mean", 0.01)
-	g.want(t, "output_inference_speed.mean", 100)
+	g.want(t, "e2e_latency.mean", 2.09) // no event after the tokens is known: the end of the body
+	g.want(t, "output_latency.p50", 1.09)
+	g.want(t, "tpot.mean", 1.09/99)
+	g.want(t, "output_inference_speed.mean", 99/1.09)
 	g.want(t, "input_throughput.mean", 10)
 	g.want(t, "error_rate", 0)
 	g.want(t, "num_error_requests", 1)
@@ -77,12 +77,51 @@ func TestSpeedAfterTheFirstChunk(t *testing.T) {
 	aa.want(t, "time to first token P50", 0.05)
 	aa.want(t, "time to first answer token P50", 0.2)
 	aa.want(t, "end-to-end response time", 0.05+0.15+500/(9/0.19))
-	// Faster than 1,000 tokens/s: thrown away.
-	fast := newReply().events(timeline.Text, 100, 100, 0.5).usage(10, 100)
-	through(t, "genai-bench", Facts{}, fast).want(t, "num_completed_requests", 0)
 	// Requests that ran beside each other.
 	both := []reply{newReply().events(timeline.Text, 10, 100, 10).usage(1, 10), newReply().events(timeline.Text, 10, 100, 10).usage(1, 10)}
 	g := through(t, "glossary", Facts{}, both...)
 	g.want(t, "tokens/s of the system", 20/0.19)
 	g.want(t, "tokens / sum of the requests' times", 20/0.38)
+}
+
+// genai-bench 0.0.5 reads on to the usage that comes with the finish reason or after
+// it, else to [DONE], else to the end of the body, and takes its end from there.
+func TestGenAIBenchEndsWithTheUsage(t *testing.T) {
+	// Ten tokens from 100 ms to 190 ms.
+	tokens := func() reply { return newReply().events(timeline.Text, 10, 100, 10) }
+	then := func(r reply, ms float64, kinds ...timeline.Kind) reply {
+		for i, k := range kinds {
+			r = r.events(k, 1, ms+30*float64(i), 0)
+		}
+		return r
+	}
+	tools := func(n int64) reply {
+		return then(newReply().events(timeline.Tool, 10, 100, 10), 250, timeline.Finish, timeline.UsageEvent, timeline.Done).usage(10, n)
+	}
+	for _, c := range []struct {
+		name             string
+		r                reply
+		completed        float64
+		ttft, e2e, tpot  float64
+		output, perSpeed float64
+	}{
+		{"usage after the finish", then(tokens(), 250, timeline.Finish, timeline.UsageEvent, timeline.Done).usage(10, 10), 1, 0.1, 0.28, 0.18 / 9, 0.18, 9 / 0.18},
+		{"usage in the finish", then(tokens(), 250, timeline.Finish, timeline.Done).usage(10, 10), 1, 0.1, 0.25, 0.15 / 9, 0.15, 9 / 0.15},
+		{"no usage", then(tokens(), 250, timeline.Finish, timeline.Done), 1, 0.1, 0.28, null, 0.18, null},
+		{"nothing but the body's end", tokens().closed(400), 1, 0.1, 0.4, null, 0.3, null},
+		{"faster than 1,000 tokens/s", newReply().events(timeline.Text, 100, 100, 0.5).usage(10, 100), 1, 0.1, 0.1495, 0.0495 / 99, 0.0495, 99 / 0.0495},
+		{"all output within 1 ms", newReply().events(timeline.Text, 2, 100, 0.5).usage(10, 2), 1, 0.1, 0.1005, null, 0.0005, null},
+		{"a call of a tool begins with the usage", tools(10), 1, 0.28, 0.28, null, 0, null},
+		{"an answer of nothing is counted nowhere", tools(1), 0, null, null, null, null, null},
+	} {
+		g := through(t, "genai-bench", Facts{}, c.r)
+		t.Log(c.name)
+		g.want(t, "num_completed_requests", c.completed)
+		g.want(t, "num_error_requests", 0)
+		g.want(t, "ttft.mean", c.ttft)
+		g.want(t, "e2e_latency.mean", c.e2e)
+		g.want(t, "output_latency.mean", c.output)
+		g.want(t, "tpot.mean", c.tpot)
+		g.want(t, "output_inference_speed.mean", c.perSpeed)
+	}
 }
