@@ -52,50 +52,18 @@ func buildAnthropic(r *Request) (Call, error) {
 	return call, err
 }
 
-// anthropicDecoder reads messages. Usage is cumulative: message_start has the
-// input and a provisional output count, message_delta the final one. Input
-// leaves cached tokens out, so they are added at the end.
 type anthropicDecoder struct {
-	r    reading
-	kind jsonscan.Text // the event's type
+	r reading
 
 	last  jsonscan.Text // the last text of the event
 	ahead []byte        // text that a block began with, as far as no delta has repeated it
-}
-
-// Event implements Decoder.
-func (d *anthropicDecoder) Event(e framing.Event, s *Stream) bool {
-	if !d.read(e.Data, s.opts.KeepText) {
-		return false
-	}
-	if e.Name == "error" && d.r.errors == nil {
-		d.r.errors = e.Data
-	}
-	otherwise := timeline.Empty
-	switch string(d.kind.Raw) {
-	case "ping":
-		otherwise = timeline.Ping
-	case "message_start":
-		otherwise = timeline.Role
-		d.r.usage.Output = none // provisional
-	case "message_delta":
-		otherwise = timeline.UsageEvent
-	case "message_stop":
-		s.done()
-		return true
-	}
-	if d.repeats(s) {
-		d.r.said, d.r.pieces = saying{}, d.r.pieces[:0]
-	}
-	d.apply(s, otherwise)
-	return true
 }
 
 // repeats reports whether the event's text was there before: the end of a block
 // or of the message with all of it, or deltas of a block that began with its
 // text, as some gateways write them.
 func (d *anthropicDecoder) repeats(s *Stream) bool {
-	switch string(d.kind.Raw) {
+	switch string(d.r.kind.Raw) {
 	case "content_block_stop", "message_delta":
 		return s.tokens > 0
 	case "message_start", "content_block_start":
@@ -113,64 +81,63 @@ func (d *anthropicDecoder) repeats(s *Stream) bool {
 	return false
 }
 
-// Body implements Decoder.
-func (d *anthropicDecoder) Body(data []byte, s *Stream) bool {
-	if !d.read(data, s.opts.KeepText) {
-		return false
+func (d *anthropicDecoder) apply(e framing.Event, s *Stream) {
+	if e.Name == "error" && d.r.errors == nil {
+		d.r.errors = e.Data
 	}
-	d.apply(s, timeline.Empty)
-	return true
-}
-
-func (d *anthropicDecoder) apply(s *Stream, otherwise timeline.Kind) {
 	s.usage.exclusive = true
+	otherwise := timeline.Empty
+	switch string(d.r.kind.Raw) {
+	case "ping":
+		otherwise = timeline.Ping
+	case "message_start":
+		otherwise = timeline.Role
+		d.r.usage.Output = none // provisional
+	case "message_delta":
+		otherwise = timeline.UsageEvent
+	case "message_stop":
+		s.done()
+		return
+	}
+	if d.repeats(s) {
+		d.r.said, d.r.pieces = saying{}, d.r.pieces[:0]
+	}
 	d.r.apply(s, otherwise)
 }
 
-func (d *anthropicDecoder) read(data []byte, keep bool) bool {
-	c := d.r.start(data, keep)
-	d.kind, d.last = jsonscan.Text{}, jsonscan.Text{}
+func (d *anthropicDecoder) read(e framing.Event, s *Stream) bool {
+	c := d.r.start(e, s)
+	d.last = jsonscan.Text{}
 	for name := range c.Members {
 		switch string(name) {
 		case "type":
-			d.kind, _ = c.Text()
+			d.r.typed()
 		case "delta", "content_block":
 			d.part()
 		case "message":
-			d.message()
-		case "error":
-			d.r.errors = c.problem()
+			for name := range c.Members {
+				d.member(name)
+			}
 		default:
-			d.messageMember(name)
+			d.member(name)
 		}
 	}
 	return c.End()
 }
 
-// message reads the message of message_start.
-func (d *anthropicDecoder) message() {
-	c := &d.r.c
-	for name := range c.Members {
-		d.messageMember(name)
-	}
-}
-
-// messageMember reads a member of a message, which stands in message_start, or
-// is the whole reply.
-func (d *anthropicDecoder) messageMember(name []byte) {
+// member reads a member of a message, which stands in message_start, or is the whole
+// reply.
+func (d *anthropicDecoder) member(name []byte) {
 	c := &d.r.c
 	switch string(name) {
-	case "model":
-		d.r.model, _ = c.Text()
-	case "usage":
-		d.r.hasUsage = c.Peek() == '{'
-		c.usage(&d.r.usage, &d.r.timings)
 	case "stop_reason":
 		d.r.finish, _ = c.Text()
 	case "content":
 		for range c.Elements {
 			d.part()
 		}
+	default:
+		d.r.account(name)
 	}
 }
 
@@ -195,9 +162,7 @@ func (d *anthropicDecoder) part() {
 				d.last = jsonscan.Text{Raw: c.Since(from)}
 			}
 		case "source": // of a picture
-			if c.media() {
-				d.r.said.add(timeline.Media, 0)
-			}
+			d.r.media()
 		case "data": // of a redacted thinking block: no words, but the model thought
 			if t, ok := c.Text(); ok && !t.Empty() {
 				d.r.said.add(timeline.Reasoning, 0)

@@ -111,6 +111,8 @@ type API struct {
 	// StreamsArray says that a body that is a JSON array is a stream of its
 	// elements.
 	StreamsArray bool
+	// Lists says that a whole reply to several prompts is a list of replies.
+	Lists bool
 	// Ends is how a streamed reply shows that it is whole.
 	Ends Ending
 	// StreamsByDefault says that a request without the field stream asks for one,

@@ -42,7 +42,8 @@ func BenchmarkChunk(b *testing.B) {
 			b.SetBytes(int64(len(c.chunk)))
 			b.ReportAllocs()
 			for b.Loop() {
-				s.decoder.Event(e, s)
+				s.decoder.read(e, s)
+				s.decoder.apply(e, s)
 				s.tl.Events.Reset()
 			}
 		})

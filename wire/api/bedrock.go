@@ -71,70 +71,52 @@ func bedrockParts(m *Message) []any {
 // what was read from the cache or written to it.
 type bedrockDecoder struct{ r reading }
 
-// Event implements Decoder.
-func (d *bedrockDecoder) Event(e framing.Event, s *Stream) bool {
-	if failsBy(e.Name) {
-		s.fail(e.Name + ": " + wordsOf(e.Data))
-		return true
-	}
-	if !d.read(e.Data, s.opts.KeepText) {
-		return false
-	}
-	otherwise := timeline.Empty
-	switch {
-	case e.Name == "messageStart":
-		otherwise = timeline.Role
-	case d.r.hasUsage:
-		otherwise = timeline.UsageEvent
-	}
-	d.apply(s, otherwise)
-	if e.Name == "metadata" {
-		s.progress.done = true
-	}
-	return true
-}
-
 // failsBy reports whether an event of this name is a failure: an exception, or an
 // error code.
 func failsBy(name string) bool {
 	return strings.HasSuffix(name, "Exception") || strings.HasSuffix(name, "Error") || strings.HasSuffix(name, "Failure")
 }
 
-// Body implements Decoder.
-func (d *bedrockDecoder) Body(data []byte, s *Stream) bool {
-	if !d.read(data, s.opts.KeepText) {
-		return false
+func (d *bedrockDecoder) apply(e framing.Event, s *Stream) {
+	if failsBy(e.Name) {
+		s.fail(e.Name + ": " + wordsOf(e.Data))
+		return
 	}
-	d.apply(s, timeline.Empty)
-	return true
-}
-
-func (d *bedrockDecoder) apply(s *Stream, otherwise timeline.Kind) {
 	s.usage.exclusive = true
+	otherwise := timeline.Empty
+	switch {
+	case e.Name == "messageStart":
+		otherwise = timeline.Role
+	case d.r.hasUsage && !d.r.whole:
+		otherwise = timeline.UsageEvent
+	}
 	d.r.apply(s, otherwise)
+	if e.Name == "metadata" {
+		s.progress.done = true
+	}
 }
 
-func (d *bedrockDecoder) read(data []byte, keep bool) bool {
-	c := d.r.start(data, keep)
+func (d *bedrockDecoder) read(e framing.Event, s *Stream) bool {
+	c := d.r.start(e, s)
+	if failsBy(e.Name) {
+		return true // in words, if need be
+	}
 	for name := range c.Members {
 		switch string(name) {
 		case "start", "delta":
 			d.block()
 		case "output": // the whole reply
-			for name := range c.Members {
-				if string(name) == "message" {
-					d.message()
+			c.under(func(name []byte) {
+				if string(name) == "content" {
+					for range c.Elements {
+						d.block()
+					}
 				}
-			}
+			}, "message")
 		case "stopReason":
 			d.r.finish, _ = c.Text()
 		case "usage":
-			if c.Peek() != '{' {
-				c.Skip()
-				continue
-			}
-			d.r.hasUsage = true
-			d.usage()
+			d.r.counts()
 		case "serviceTier":
 			for name := range c.Members {
 				if string(name) == "type" {
@@ -152,19 +134,6 @@ func (d *bedrockDecoder) read(data []byte, keep bool) bool {
 	return c.End()
 }
 
-func (d *bedrockDecoder) message() {
-	c := &d.r.c
-	for name := range c.Members {
-		if string(name) != "content" {
-			c.Skip()
-			continue
-		}
-		for range c.Elements {
-			d.block()
-		}
-	}
-}
-
 // block reads a content block, the start of one, or a piece of one.
 func (d *bedrockDecoder) block() {
 	c := &d.r.c
@@ -178,40 +147,6 @@ func (d *bedrockDecoder) block() {
 			d.r.call("input")
 		default:
 			d.r.other(name)
-		}
-	}
-}
-
-func (d *bedrockDecoder) usage() {
-	c, u := &d.r.c, &d.r.usage
-	for name := range c.Members {
-		switch string(name) {
-		case "inputTokens":
-			c.count(&u.Input)
-		case "outputTokens":
-			c.count(&u.Output)
-		case "totalTokens":
-			c.count(&u.Total)
-		case "cacheReadInputTokens", "cacheReadInputTokenCount":
-			c.count(&u.Cached)
-		case "cacheWriteInputTokens", "cacheWriteInputTokenCount":
-			c.count(&u.CacheWrite)
-		case "cacheDetails": // of each time to live
-			for range c.Elements {
-				ttl, n := "", none
-				for name := range c.Members {
-					switch string(name) {
-					case "ttl":
-						t, _ := c.Text()
-						ttl = t.String()
-					case "inputTokens":
-						c.count(&n)
-					}
-				}
-				if ttl == "1h" {
-					rise(&u.CacheWrite1h, n)
-				}
-			}
 		}
 	}
 }

@@ -2,7 +2,6 @@ package api
 
 import (
 	"tokenmeter/record/timeline"
-	"tokenmeter/wire/api/jsonscan"
 	"tokenmeter/wire/framing"
 )
 
@@ -27,55 +26,31 @@ func buildCohere(r *Request) (Call, error) {
 	return r.call("/v2/chat", body)
 }
 
-// cohereDecoder reads the events. Counts are fractions in this API, and those
-// that are billed are not those of the model.
-type cohereDecoder struct {
-	r    reading
-	kind jsonscan.Text
-}
+type cohereDecoder struct{ r reading }
 
-// Event implements Decoder.
-func (d *cohereDecoder) Event(e framing.Event, s *Stream) bool {
-	if !d.read(e.Data, s.opts.KeepText) {
-		return false
-	}
+func (d *cohereDecoder) apply(_ framing.Event, s *Stream) {
 	otherwise := timeline.Empty
 	switch {
-	case d.kind.Is("message-start"):
+	case d.r.kind.Is("message-start"):
 		otherwise = timeline.Role
-	case d.kind.Is("debug"):
+	case d.r.kind.Is("debug"):
 		otherwise = timeline.Ping
 	}
-	d.apply(s, otherwise)
-	if d.kind.Is("message-end") {
-		s.progress.done = true
-	}
-	return true
-}
-
-// Body implements Decoder.
-func (d *cohereDecoder) Body(data []byte, s *Stream) bool {
-	if !d.read(data, s.opts.KeepText) {
-		return false
-	}
-	d.apply(s, timeline.Empty)
-	return true
-}
-
-func (d *cohereDecoder) apply(s *Stream, otherwise timeline.Kind) {
 	d.r.apply(s, otherwise)
 	if brokeOff(d.r.finish) {
 		s.failQuietly("the server ended the reply with finish reason " + s.tl.FinishReason)
 	}
+	if d.r.kind.Is("message-end") {
+		s.progress.done = true
+	}
 }
 
-func (d *cohereDecoder) read(data []byte, keep bool) bool {
-	c := d.r.start(data, keep)
-	d.kind = jsonscan.Text{}
+func (d *cohereDecoder) read(e framing.Event, s *Stream) bool {
+	c := d.r.start(e, s)
 	for name := range c.Members {
 		switch string(name) {
 		case "type":
-			d.kind, _ = c.Text()
+			d.r.typed()
 		case "delta":
 			for name := range c.Members {
 				d.member(name)

@@ -84,42 +84,6 @@ type batchDecoder struct {
 	list bool // there was one
 }
 
-// Event implements Decoder: no such API streams.
-func (d *batchDecoder) Event(e framing.Event, s *Stream) bool {
-	s.progress.done = true
-	return d.Body(e.Data, s)
-}
-
-// Body implements Decoder.
-func (d *batchDecoder) Body(data []byte, s *Stream) bool {
-	if !d.read(data) {
-		return false
-	}
-	if !d.list && len(d.r.errors) == 0 {
-		d.r.errors = refusal(data)
-	}
-	s.named(d.r.model)
-	s.server.merge(&d.r.timings)
-	d.r.usage.allInput()
-	s.usage.merge(d.r.usage)
-	switch {
-	case len(d.r.errors) > 0:
-		s.fail(wordsOf(d.r.errors))
-	case d.n > 0:
-		s.add(timeline.Media, 0, int64(len(data)), none)
-		s.answered(d.n)
-	}
-	return true
-}
-
-// allInput takes the total for the count of what was read, where only that is told:
-// nothing is written.
-func (u *usage) allInput() {
-	if !u.Input.OK() {
-		u.Input = u.Total
-	}
-}
-
 // answered checks how many texts were answered. A ranking may hold only the best
 // of them.
 func (s *Stream) answered(n int64) {
@@ -132,8 +96,8 @@ func (s *Stream) answered(n int64) {
 	}
 }
 
-func (d *batchDecoder) read(data []byte) bool {
-	c := d.r.start(data, false)
+func (d *batchDecoder) read(e framing.Event, s *Stream) bool {
+	c := d.r.start(e, s)
 	if c.Peek() == '[' { // TEI
 		d.count()
 		return c.End()
@@ -142,37 +106,47 @@ func (d *batchDecoder) read(data []byte) bool {
 		switch string(name) {
 		case "data", "results", "embeddings":
 			d.count()
-		case "model":
-			d.r.model, _ = c.Text()
-		case "usage":
-			c.usage(&d.r.usage, &d.r.timings)
 		case "meta": // Cohere's
 			for name := range c.Members {
 				if string(name) == "tokens" || string(name) == "billed_units" {
-					c.usage(&d.r.usage, &d.r.timings)
+					d.r.counts()
 				}
 			}
 		case "prompt_eval_count": // Ollama's
-			c.count(&d.r.usage.Input)
+			d.r.count(&d.r.usage.Input)
 		case "total_duration":
 			d.r.timings.nanos(totalMS, c)
 		case "load_duration":
 			d.r.timings.nanos(loadMS, c)
-		case "error":
-			d.r.errors = c.problem()
+		default:
+			d.r.account(name)
 		}
 	}
 	return c.End()
 }
 
-// count counts the elements of a list; with several lists those of the longest.
-func (d *batchDecoder) count() {
-	c := &d.r.c
-	d.list = d.list || c.Peek() == '['
-	n := int64(0)
-	for range c.Elements {
-		c.Skip()
-		n++
+func (d *batchDecoder) apply(e framing.Event, s *Stream) {
+	s.progress.done = true // no such API streams
+	if !d.list && len(d.r.errors) == 0 {
+		d.r.errors = refusal(e.Data)
 	}
+	s.named(d.r.model)
+	s.server.merge(&d.r.timings)
+	if !d.r.usage.Input.OK() { // nothing is written
+		d.r.usage.Input = d.r.usage.Total
+	}
+	s.usage.merge(d.r.usage)
+	switch {
+	case len(d.r.errors) > 0:
+		s.fail(wordsOf(d.r.errors))
+	case d.n > 0:
+		s.add(timeline.Media, 0, int64(len(e.Data)), none)
+		s.answered(d.n)
+	}
+}
+
+func (d *batchDecoder) count() {
+	n := d.r.c.length()
+	d.list = d.list || n != notTold
 	d.n = max(d.n, n)
 }

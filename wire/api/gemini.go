@@ -93,21 +93,9 @@ type geminiCandidate struct {
 	finish jsonscan.Text
 }
 
-// Event implements Decoder.
-func (d *geminiDecoder) Event(e framing.Event, s *Stream) bool { return d.Body(e.Data, s) }
-
-// Body implements Decoder.
-func (d *geminiDecoder) Body(data []byte, s *Stream) bool {
-	if !d.read(data, s.opts.KeepText) {
-		return false
-	}
-	d.apply(s)
-	return true
-}
-
 // apply tells of each candidate by itself, and of what belongs to all of them
 // with the last.
-func (d *geminiDecoder) apply(s *Stream) {
+func (d *geminiDecoder) apply(_ framing.Event, s *Stream) {
 	all, from := d.r.pieces, 0
 	usage, has := d.r.usage, d.r.hasUsage
 	blocked := d.r.finish
@@ -134,8 +122,8 @@ func (d *geminiDecoder) apply(s *Stream) {
 	d.r.apply(s, otherwise)
 }
 
-func (d *geminiDecoder) read(data []byte, keep bool) bool {
-	c := d.r.start(data, keep)
+func (d *geminiDecoder) read(e framing.Event, s *Stream) bool {
+	c := d.r.start(e, s)
 	d.cands = d.cands[:0]
 	for name := range c.Members {
 		switch string(name) {
@@ -144,11 +132,7 @@ func (d *geminiDecoder) read(data []byte, keep bool) bool {
 				d.candidate(len(d.cands))
 			}
 		case "usageMetadata":
-			if d.r.hasUsage = c.Peek() == '{'; d.r.hasUsage {
-				d.usage()
-			} else {
-				c.Skip()
-			}
+			d.usage()
 		case "promptFeedback": // a prompt that is blocked gets no candidate
 			for name := range c.Members {
 				if string(name) == "blockReason" {
@@ -176,12 +160,10 @@ func (d *geminiDecoder) candidate(choice int) {
 			}
 		case "content":
 			for name := range c.Members {
-				if string(name) != "parts" {
-					c.Skip()
-					continue
-				}
-				for range c.Elements {
-					d.part()
+				if string(name) == "parts" {
+					for range c.Elements {
+						d.part()
+					}
 				}
 			}
 		case "finishReason":
@@ -220,36 +202,14 @@ func (d *geminiDecoder) part() {
 	d.r.add(kind, says)
 }
 
-// usage reads the counts. Thoughts stand beside those of the candidates.
 func (d *geminiDecoder) usage() {
-	c := &d.r.c
-	var answered, thought timeline.Opt[int64]
+	d.r.counts()
 	u := &d.r.usage
-	for name := range c.Members {
-		switch string(name) {
-		case "promptTokenCount":
-			c.count(&u.Input)
-		case "cachedContentTokenCount":
-			c.count(&u.Cached)
-		case "candidatesTokenCount":
-			c.count(&answered)
-		case "thoughtsTokenCount":
-			c.count(&thought)
-		case "toolUsePromptTokenCount":
-			c.part(&u.parts[promptTool])
-		case "totalTokenCount":
-			c.count(&u.Total)
-		case "promptTokensDetails":
-			c.modalities(u)
-		case "serviceTier", "trafficType": // of the Gemini API, of Vertex AI
-			c.tier(u)
-		}
-	}
-	u.Reasoning = thought
+	answered, thought := u.Output, u.Reasoning
 	prompt, all := u.Input.Or(0), u.Total.Or(0)
 	switch {
 	case thought.Or(0) > 0 && answered.Or(0) >= thought.Or(0) && prompt > 0 && prompt+u.parts[promptTool]+answered.Or(0) == all:
-		u.Output = answered // the total leaves no room for thoughts beside it
+		// the total leaves no room for thoughts beside it
 	case answered.OK() || thought.OK():
 		u.Output = timeline.Some(answered.Or(0) + thought.Or(0))
 	}

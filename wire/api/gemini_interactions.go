@@ -61,19 +61,14 @@ func buildInteractions(r *Request) (Call, error) {
 	return r.call("/v1beta/interactions", body)
 }
 
-// interactionsDecoder reads the events. What a step generates comes in its
-// deltas; the last event may repeat all of it, and only its usage is read.
-type interactionsDecoder struct {
-	r     reading
-	event jsonscan.Text // event_type
-}
+type interactionsDecoder struct{ r reading }
 
-// Event implements Decoder.
-func (d *interactionsDecoder) Event(e framing.Event, s *Stream) bool {
-	if !d.read(e.Data, s.opts.KeepText, false) {
-		return false
+func (d *interactionsDecoder) apply(e framing.Event, s *Stream) {
+	if d.r.whole {
+		d.r.apply(s, timeline.Empty)
+		return
 	}
-	is := func(kind string) bool { return d.event.Is(kind) || d.event.Empty() && e.Name == kind }
+	is := func(kind string) bool { return d.r.kind.Is(kind) || d.r.kind.Empty() && e.Name == kind }
 	otherwise, completed := timeline.Empty, is("interaction.completed")
 	switch {
 	case is("interaction.created"):
@@ -96,26 +91,14 @@ func (d *interactionsDecoder) Event(e framing.Event, s *Stream) bool {
 	if completed {
 		s.progress.done = true
 	}
-	return true
 }
 
-// Body implements Decoder.
-func (d *interactionsDecoder) Body(data []byte, s *Stream) bool {
-	if !d.read(data, s.opts.KeepText, true) {
-		return false
-	}
-	d.r.apply(s, timeline.Empty)
-	return true
-}
-
-// read reads an event, or the whole interaction.
-func (d *interactionsDecoder) read(data []byte, keep, whole bool) bool {
-	c := d.r.start(data, keep)
-	d.event = jsonscan.Text{}
+func (d *interactionsDecoder) read(e framing.Event, s *Stream) bool {
+	c := d.r.start(e, s)
 	for name := range c.Members {
 		switch string(name) {
 		case "event_type":
-			d.event, _ = c.Text()
+			d.r.typed()
 		case "delta":
 			d.content()
 		case "interaction":
@@ -123,45 +106,33 @@ func (d *interactionsDecoder) read(data []byte, keep, whole bool) bool {
 				d.member(name, false)
 			}
 		case "step": // a step that starts names the tool that it calls
-			d.start()
-		case "error":
-			d.r.errors = c.problem()
+			for name := range c.Members {
+				if string(name) == "name" {
+					d.r.piece(timeline.Tool)
+				}
+			}
 		default:
-			d.member(name, whole)
+			d.member(name, d.r.whole)
 		}
 	}
 	return c.End()
 }
 
-// member reads a member of an interaction.
 func (d *interactionsDecoder) member(name []byte, whole bool) {
 	c := &d.r.c
 	switch string(name) {
-	case "model":
-		d.r.model, _ = c.Text()
-	case "service_tier":
-		c.tier(&d.r.usage)
-	case "usage":
-		if c.Peek() != '{' {
-			c.Skip()
-			return
-		}
-		d.r.hasUsage = true
-		d.usage()
 	case "status":
 		if t, ok := c.Text(); ok {
 			d.status(t)
 		}
 	case "outputs", "steps", "output":
-		if !whole {
-			c.Skip()
-			return
+		if whole {
+			for range c.Elements {
+				d.content()
+			}
 		}
-		for range c.Elements {
-			d.content()
-		}
-	case "error":
-		d.r.errors = c.problem()
+	default:
+		d.r.account(name)
 	}
 }
 
@@ -207,8 +178,6 @@ func (d *interactionsDecoder) content() {
 		case "name":
 			if kind.Is("function_call") {
 				d.r.piece(timeline.Tool)
-			} else {
-				c.Skip()
 			}
 		}
 	}
@@ -217,36 +186,5 @@ func (d *interactionsDecoder) content() {
 		d.r.add(timeline.Reasoning, says)
 	case kind.Is("text"), kind.Empty():
 		d.r.add(timeline.Text, says)
-	}
-}
-
-func (d *interactionsDecoder) start() {
-	c := &d.r.c
-	for name := range c.Members {
-		if string(name) == "name" {
-			d.r.piece(timeline.Tool)
-		}
-	}
-}
-
-func (d *interactionsDecoder) usage() {
-	c, u := &d.r.c, &d.r.usage
-	for name := range c.Members {
-		switch string(name) {
-		case "total_input_tokens":
-			c.count(&u.Input)
-		case "total_output_tokens":
-			c.count(&u.Output)
-		case "total_thought_tokens":
-			c.count(&u.Reasoning)
-		case "total_cached_tokens":
-			c.count(&u.Cached)
-		case "total_tool_use_tokens":
-			c.part(&u.parts[promptTool])
-		case "total_tokens":
-			c.count(&u.Total)
-		case "input_tokens_by_modality":
-			c.modalities(u)
-		}
 	}
 }

@@ -71,7 +71,6 @@ func (r *Request) wanted() int64 {
 // imageDecoder counts the pictures of a reply and reads how large they are.
 type imageDecoder struct {
 	r     reading
-	kind  jsonscan.Text
 	came  []came
 	asked timeline.Opt[int64]
 	done  int64
@@ -85,18 +84,20 @@ type came struct {
 	bad                  bool // it is no base64
 }
 
-// Event implements Decoder. A picture on the way is one that is shown, but not counted.
-func (d *imageDecoder) Event(e framing.Event, s *Stream) bool {
-	if !d.read(e.Data) {
-		return false
-	}
+// A picture on the way is one that is shown, but not counted.
+func (d *imageDecoder) apply(e framing.Event, s *Stream) {
 	s.usage.merge(d.r.usage)
 	if len(d.came) == 0 && len(d.r.errors) == 0 {
 		d.r.errors = refusal(e.Data)
 	}
-	switch kind := d.kind.String(); {
+	switch kind := d.r.kind.String(); {
 	case len(d.r.errors) > 0:
 		s.fail(wordsOf(d.r.errors))
+	case d.r.whole:
+		d.take(s)
+		if n, ok := d.asked.Get(); ok && d.done > 0 && d.done < n {
+			s.failQuietly(fmt.Sprintf("the reply holds %d of the %d pictures that were asked for", d.done, n))
+		}
 	case len(d.came) == 0:
 		s.add(timeline.Progress, 0, 0, none)
 	case d.came[0].bad:
@@ -108,36 +109,6 @@ func (d *imageDecoder) Event(e framing.Event, s *Stream) bool {
 		if s.progress.reason = d.done >= d.asked.Or(1); s.progress.reason {
 			s.progress.finished |= 1
 		}
-		d.tooMany(s)
-	}
-	return true
-}
-
-// Body implements Decoder.
-func (d *imageDecoder) Body(data []byte, s *Stream) bool {
-	if !d.read(data) {
-		return false
-	}
-	if len(d.came) == 0 && len(d.r.errors) == 0 {
-		d.r.errors = refusal(data)
-	}
-	s.usage.merge(d.r.usage)
-	if len(d.r.errors) > 0 {
-		s.fail(wordsOf(d.r.errors))
-		return true
-	}
-	d.take(s)
-	if n, ok := d.asked.Get(); ok && d.done > 0 && d.done < n {
-		s.failQuietly(fmt.Sprintf("the reply holds %d of the %d pictures that were asked for", d.done, n))
-	}
-	d.tooMany(s)
-	return true
-}
-
-// tooMany: they would make the server's rate a lie.
-func (d *imageDecoder) tooMany(s *Stream) {
-	if n, ok := d.asked.Get(); ok && d.done > n {
-		s.failQuietly(fmt.Sprintf("the reply holds more than the %d pictures that were asked for", n))
 	}
 }
 
@@ -163,70 +134,62 @@ func (d *imageDecoder) take(s *Stream) {
 		}
 		d.done++
 	}
-	if !d.asked.OK() && d.done > 0 {
+	if n, ok := d.asked.Get(); ok && d.done > n { // they would make the server's rate a lie
+		s.failQuietly(fmt.Sprintf("the reply holds more than the %d pictures that were asked for", n))
+	} else if !ok && d.done > 0 {
 		s.tl.Images = timeline.Some(d.done)
 	}
 }
 
-func (d *imageDecoder) read(data []byte) bool {
-	c := d.r.start(data, false)
-	d.kind, d.came = jsonscan.Text{}, d.came[:0]
+func (d *imageDecoder) read(e framing.Event, s *Stream) bool {
+	c := d.r.start(e, s)
+	d.came = d.came[:0]
 	for name := range c.Members {
 		switch string(name) {
 		case "type":
-			d.kind, _ = c.Text()
+			d.r.typed()
 		case "data":
 			for range c.Elements {
 				d.picture(c)
 			}
-		case "b64_json":
-			d.content(c)
-		case "url":
-			d.address(c)
-		case "usage":
-			c.usage(&d.r.usage, &d.r.timings)
-		case "error":
-			d.r.errors = c.problem()
+		case "b64_json", "url":
+			d.form(c, name)
+		default:
+			d.r.account(name)
 		}
 	}
 	return c.End()
 }
 
-// picture reads an element of data.
+// form reads a picture in one of the forms in which it comes.
+func (d *imageDecoder) form(c *scan, name []byte) {
+	switch string(name) {
+	case "b64_json":
+		if text, ok := c.Text(); ok && !text.Empty() {
+			d.measure(text)
+		}
+	case "url": // it lies elsewhere, or is in its address
+		text, ok := c.Text()
+		switch {
+		case !ok || text.Empty():
+		case bytes.HasPrefix(text.Raw, []byte("data:")):
+			d.measure(text)
+		default:
+			d.came = append(d.came, came{})
+		}
+	}
+}
+
 func (d *imageDecoder) picture(c *scan) {
 	n := len(d.came)
 	for name := range c.Members {
-		switch string(name) {
-		case "b64_json":
-			d.content(c)
-		case "url":
-			d.address(c)
-		}
+		d.form(c, name)
 	}
 	if len(d.came) > n+1 { // one, in two forms
 		if d.came[n].bytes == 0 {
 			d.came[n] = d.came[n+1]
 		}
 		d.came = d.came[:n+1]
-	}
-}
-
-// address notes a picture that lies elsewhere, or is in its address.
-func (d *imageDecoder) address(c *scan) {
-	text, ok := c.Text()
-	switch {
-	case !ok || text.Empty():
-	case bytes.HasPrefix(text.Raw, []byte("data:")):
-		d.measure(text)
-	default:
-		d.came = append(d.came, came{})
-	}
-}
-
-// content reads a picture in base64.
-func (d *imageDecoder) content(c *scan) {
-	if text, ok := c.Text(); ok && !text.Empty() {
-		d.measure(text)
 	}
 }
 

@@ -12,6 +12,7 @@ var LlamaCpp = &API{
 	Path:    "/completion",
 	Build:   buildLlamaCpp,
 	Decoder: func() Decoder { return new(llamacppDecoder) },
+	Lists:   true,
 	Signs:   []Sign{{"content", "stop", "tokens_predicted"}, {"content", "stop", "id_slot"}},
 }
 
@@ -39,34 +40,10 @@ type llamacppDecoder struct {
 	progress bool
 }
 
-// Event implements Decoder.
-func (d *llamacppDecoder) Event(e framing.Event, s *Stream) bool {
-	if !d.read(e.Data, s.opts.KeepText) {
-		return false
-	}
+func (d *llamacppDecoder) apply(e framing.Event, s *Stream) {
 	if e.Name == "error" && d.r.errors == nil {
 		d.r.errors = e.Data
 	}
-	d.apply(s)
-	if d.stop {
-		s.progress.done = s.progress.complete()
-	}
-	return true
-}
-
-// Body implements Decoder. Several prompts give a list.
-func (d *llamacppDecoder) Body(data []byte, s *Stream) bool {
-	return eachObject(data, func(data []byte) bool {
-		if !d.read(data, s.opts.KeepText) {
-			return false
-		}
-		d.r.running = false
-		d.apply(s)
-		return true
-	})
-}
-
-func (d *llamacppDecoder) apply(s *Stream) {
 	if d.stop && d.r.finish.Empty() && d.r.stops == "" {
 		d.r.stops = "stop"
 	}
@@ -79,30 +56,29 @@ func (d *llamacppDecoder) apply(s *Stream) {
 		otherwise = timeline.Progress
 	}
 	d.r.apply(s, otherwise)
+	if d.stop {
+		s.progress.done = s.progress.complete()
+	}
 }
 
-func (d *llamacppDecoder) read(data []byte, keep bool) bool {
-	c := d.r.start(data, keep)
+func (d *llamacppDecoder) read(e framing.Event, s *Stream) bool {
+	c := d.r.start(e, s)
 	d.stop, d.progress = false, false
-	d.r.running = true
+	d.r.running = !d.r.whole
 	for name := range c.Members {
 		switch string(name) {
 		case "content":
 			d.r.piece(timeline.Text)
 		case "index":
-			if n, ok := c.Integer(); ok {
-				d.r.choice = int(n)
-			}
+			d.r.index()
 		case "stop":
 			d.stop, _ = c.Boolean()
 		case "stop_type":
 			d.r.finish, _ = c.Text()
 		case "tokens_predicted":
-			d.r.hasUsage = true
-			c.count(&d.r.usage.Output)
+			d.r.count(&d.r.usage.Output)
 		case "tokens_evaluated":
-			d.r.hasUsage = true
-			c.count(&d.r.usage.Input)
+			d.r.count(&d.r.usage.Input)
 		case "timings":
 			d.r.timings.llamacpp(c)
 			if d.r.timings.known&(1<<cachedTokens) != 0 {
@@ -110,42 +86,16 @@ func (d *llamacppDecoder) read(data []byte, keep bool) bool {
 			}
 		case "prompt_progress":
 			d.progress = c.Peek() == '{'
-			c.Skip()
 		case "stopped_eos", "stopped_limit", "stopped_word": // before stop_type
 			if is, _ := c.Boolean(); is {
 				d.r.stops = string(name[len("stopped_"):])
 			}
-		case "model":
-			d.r.model, _ = c.Text()
-		case "error":
-			d.r.errors = c.problem()
+		default:
+			d.r.member(name)
 		}
 	}
 	if !d.stop {
 		d.r.finish = jsonscan.Text{} // "none" until the end
 	}
 	return c.End()
-}
-
-// eachObject hands out a whole reply, or each reply of a list of them.
-func eachObject(data []byte, use func([]byte) bool) bool {
-	var c scan
-	c.Reset(data)
-	if c.Peek() != '[' {
-		return use(data)
-	}
-	var parts [][]byte
-	for range c.Elements {
-		c.Space()
-		from := c.Place()
-		c.Skip()
-		parts = append(parts, data[from:min(c.Place(), len(data))])
-	}
-	if !c.End() {
-		return false
-	}
-	for _, part := range parts {
-		use(part)
-	}
-	return true
 }

@@ -60,19 +60,7 @@ type ollamaDecoder struct {
 	done bool
 }
 
-// Event implements Decoder.
-func (d *ollamaDecoder) Event(e framing.Event, s *Stream) bool { return d.Body(e.Data, s) }
-
-// Body implements Decoder.
-func (d *ollamaDecoder) Body(data []byte, s *Stream) bool {
-	if !d.read(data, s.opts.KeepText) {
-		return false
-	}
-	d.apply(s)
-	return true
-}
-
-func (d *ollamaDecoder) apply(s *Stream) {
+func (d *ollamaDecoder) apply(_ framing.Event, s *Stream) {
 	if d.done && d.r.finish.Empty() {
 		d.r.stops = "stop" // before v0.1.42 no reason was given
 	}
@@ -80,36 +68,28 @@ func (d *ollamaDecoder) apply(s *Stream) {
 	s.progress.done = s.progress.done || d.done
 }
 
-func (d *ollamaDecoder) read(data []byte, keep bool) bool {
-	c := d.r.start(data, keep)
+func (d *ollamaDecoder) read(e framing.Event, s *Stream) bool {
+	c := d.r.start(e, s)
 	d.done = false
 	var decodeNS, decoded float64
 	for name := range c.Members {
 		switch string(name) {
 		case "message":
-			d.message()
+			for name := range c.Members {
+				d.said(name)
+			}
 		case "response":
 			d.r.piece(timeline.Text)
-		case "thinking":
-			d.r.piece(timeline.Reasoning)
-		case "tool_calls":
-			d.calls()
-		case "images", "image":
-			d.media()
 		case "logprobs":
 			d.r.ids = c.length()
-		case "model":
-			d.r.model, _ = c.Text()
 		case "done":
 			d.done, _ = c.Boolean()
 		case "done_reason":
 			d.r.finish, _ = c.Text()
 		case "prompt_eval_count":
-			d.r.hasUsage = true
-			c.count(&d.r.usage.Input)
+			d.r.count(&d.r.usage.Input)
 		case "eval_count":
-			d.r.hasUsage = true
-			c.count(&d.r.usage.Output)
+			d.r.count(&d.r.usage.Output)
 			decoded = float64(d.r.usage.Output.Or(0))
 		case "prompt_eval_duration":
 			d.r.timings.nanos(prefillMS, c)
@@ -120,8 +100,11 @@ func (d *ollamaDecoder) read(data []byte, keep bool) bool {
 			d.r.timings.nanos(loadMS, c)
 		case "total_duration":
 			d.r.timings.nanos(totalMS, c)
-		case "error":
-			d.r.errors = c.problem()
+		case "content", "role": // of a message alone
+		case "model", "error":
+			d.r.member(name)
+		default:
+			d.said(name)
 		}
 	}
 	if decoded > 0 && decodeNS > 0 {
@@ -130,35 +113,23 @@ func (d *ollamaDecoder) read(data []byte, keep bool) bool {
 	return c.End()
 }
 
-func (d *ollamaDecoder) message() {
+// said reads a member of a message, some of which stand beside it too.
+func (d *ollamaDecoder) said(name []byte) {
 	c := &d.r.c
-	for name := range c.Members {
-		switch string(name) {
-		case "content":
-			d.r.piece(timeline.Text)
-		case "thinking":
-			d.r.piece(timeline.Reasoning)
-		case "tool_calls":
-			d.calls()
-		case "images", "image":
-			d.media()
-		case "role":
-			if t, ok := c.Text(); ok && !t.Empty() {
-				d.r.said.add(timeline.Role, 0)
-			}
+	switch string(name) {
+	case "content":
+		d.r.piece(timeline.Text)
+	case "thinking":
+		d.r.piece(timeline.Reasoning)
+	case "tool_calls":
+		for range c.Elements {
+			d.r.calledFunction()
 		}
-	}
-}
-
-// media counts pictures that were generated.
-func (d *ollamaDecoder) media() {
-	if d.r.c.media() {
-		d.r.said.add(timeline.Media, 0)
-	}
-}
-
-func (d *ollamaDecoder) calls() {
-	for range d.r.c.Elements {
-		d.r.calledFunction()
+	case "images", "image":
+		d.r.media()
+	case "role":
+		if t, ok := c.Text(); ok && !t.Empty() {
+			d.r.said.add(timeline.Role, 0)
+		}
 	}
 }

@@ -24,7 +24,8 @@ type openaiDecoder struct {
 	object      jsonscan.Text
 	fingerprint jsonscan.Text
 
-	like model
+	like  model
+	again bool // the chunk is like the model
 }
 
 // openaiChoice is what a chunk said of one choice.
@@ -37,33 +38,21 @@ type openaiChoice struct {
 	inDelta bool // it said so in a delta, not in a message
 }
 
-// Event implements Decoder.
-func (d *openaiDecoder) Event(e framing.Event, s *Stream) bool {
-	if d.same(e, s) {
-		return true
-	}
-	if !d.read(e.Data, s.opts.KeepText) {
-		return false
+// apply tells the stream what the chunk said.
+func (d *openaiDecoder) apply(e framing.Event, s *Stream) {
+	if d.again {
+		d.applyChoice(s, &d.choices[0], false)
+		return
 	}
 	if e.Name == "error" && len(d.errors) == 0 {
 		d.errors = e.Data
 	}
-	d.apply(s)
+	d.tell(s)
 	d.learn(e.Data)
-	return true
 }
 
-// Body implements Decoder.
-func (d *openaiDecoder) Body(data []byte, s *Stream) bool {
-	if !d.read(data, s.opts.KeepText) {
-		return false
-	}
-	d.apply(s)
-	return true
-}
-
-// apply tells the stream what the chunk said.
-func (d *openaiDecoder) apply(s *Stream) {
+// tell tells the stream what a chunk said that was scanned.
+func (d *openaiDecoder) tell(s *Stream) {
 	s.named(d.model)
 	s.served(d.usage.tier)
 	s.identified(d.fingerprint)

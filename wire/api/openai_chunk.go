@@ -3,11 +3,16 @@ package api
 import (
 	"tokenmeter/record/timeline"
 	"tokenmeter/wire/api/jsonscan"
+	"tokenmeter/wire/framing"
 )
 
 // read scans one chunk; false when it is no JSON.
-func (d *openaiDecoder) read(data []byte, keep bool) bool {
-	d.c.Reset(data)
+func (d *openaiDecoder) read(e framing.Event, s *Stream) bool {
+	if d.again = d.same(e, s); d.again {
+		return true
+	}
+	keep := s.opts.KeepText
+	d.c.Reset(e.Data)
 	d.like.chunk, d.like.texts = d.like.chunk[:0], 0
 	d.choices, d.pieces = d.choices[:0], d.pieces[:0]
 	if d.hasUsage {
@@ -37,7 +42,6 @@ func (d *openaiDecoder) read(data []byte, keep bool) bool {
 			c.usage(&none, &d.timings)
 		case "prompt_progress":
 			d.progress = c.Peek() == '{'
-			c.Skip()
 		case "error":
 			d.errors = c.problem()
 		case "base_resp":
@@ -66,14 +70,8 @@ func (d *openaiDecoder) readUsage() {
 	d.c.usage(&d.usage, &d.timings)
 }
 
-// vendor looks into an object that some vendor added: it may hold the usage.
 func (d *openaiDecoder) vendor() {
-	c := &d.c
-	if c.Peek() != '{' {
-		c.Skip()
-		return
-	}
-	for name := range c.Members {
+	for name := range d.c.Members {
 		if string(name) == "usage" {
 			d.readUsage()
 		}

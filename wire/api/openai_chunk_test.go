@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"tokenmeter/record/timeline"
+	"tokenmeter/wire/framing"
 )
 
 // said is what a chunk means, in a form that can be compared.
@@ -36,7 +37,7 @@ type saidChoice struct {
 // byScan reads a chunk with the decoder, byJSON with encoding/json.
 func byScan(data []byte) (said, bool) {
 	d := new(openaiDecoder)
-	if !d.read(data, true) {
+	if !d.read(framing.Event{Data: data}, &Stream{opts: StreamOptions{KeepText: true}}) {
 		return said{}, false
 	}
 	out := said{Usage: d.usage.Usage, HasUsage: d.hasUsage, Progress: d.progress, Timed: d.timed,

@@ -54,6 +54,5 @@ func (d *openaiDecoder) same(e framing.Event, s *Stream) bool {
 		return false
 	}
 	d.choices[0].said.bytes = int64(len(said))
-	d.applyChoice(s, &d.choices[0], false)
 	return true
 }

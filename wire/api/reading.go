@@ -3,13 +3,14 @@ package api
 import (
 	"tokenmeter/record/timeline"
 	"tokenmeter/wire/api/jsonscan"
+	"tokenmeter/wire/framing"
 )
 
-// reading is what one event said, collected until all of it is known to be
-// JSON. It serves the APIs whose events carry one choice at a time.
 type reading struct {
 	c      scan
 	keep   bool
+	whole  bool          // it is no event, but a whole reply
+	kind   jsonscan.Text // of an event: its type
 	choice int
 	said   saying
 	pieces []piece
@@ -25,13 +26,59 @@ type reading struct {
 	model    jsonscan.Text
 }
 
-// start begins an event.
-func (r *reading) start(data []byte, keep bool) *scan {
+func (r *reading) start(e framing.Event, s *Stream) *scan {
 	pieces, key := r.pieces[:0], r.c.Key
-	*r = reading{keep: keep, pieces: pieces, ids: notTold}
+	*r = reading{keep: s.opts.KeepText, whole: s.form == whole, pieces: pieces, ids: notTold}
 	r.c.Key = key
-	r.c.Reset(data)
+	r.c.Reset(e.Data)
 	return &r.c
+}
+
+// typed reads the type of an event. That of a whole reply says nothing.
+func (r *reading) typed() {
+	if t, _ := r.c.Text(); !r.whole {
+		r.kind = t
+	}
+}
+
+func (r *reading) member(name []byte) {
+	switch string(name) {
+	case "model":
+		r.model, _ = r.c.Text()
+	case "error":
+		r.errors = r.c.problem()
+	}
+}
+
+// account is member, and what tells how a reply is billed.
+func (r *reading) account(name []byte) {
+	switch string(name) {
+	case "service_tier":
+		r.c.tier(&r.usage)
+	case "usage":
+		r.counts()
+	default:
+		r.member(name)
+	}
+}
+
+// counts reads a usage object.
+func (r *reading) counts() {
+	r.hasUsage = r.c.Peek() == '{'
+	r.c.usage(&r.usage, &r.timings)
+}
+
+// count reads a count that stands among the members of a reply.
+func (r *reading) count(field *timeline.Opt[int64]) {
+	r.hasUsage = true
+	r.c.count(field)
+}
+
+// index reads the number of the choice.
+func (r *reading) index() {
+	if n, ok := r.c.Integer(); ok {
+		r.choice = int(n)
+	}
 }
 
 // piece reads a string of generated text; true when there was some.
@@ -57,17 +104,11 @@ func (r *reading) add(kind timeline.Kind, t jsonscan.Text) bool {
 	return true
 }
 
-// arguments reads a call's arguments: a string of JSON, or the object itself.
 func (r *reading) arguments() {
 	if r.c.Peek() != '{' {
 		r.piece(timeline.Tool)
-		return
-	}
-	if raw := r.c.object(); len(raw) > 0 {
-		r.said.add(timeline.Tool, int64(len(raw)))
-		if r.keep {
-			r.pieces = append(r.pieces, piece{kind: timeline.Tool, text: jsonscan.Text{Raw: raw}})
-		}
+	} else if raw := r.c.object(); len(raw) > 0 {
+		r.add(timeline.Tool, jsonscan.Text{Raw: raw})
 	}
 }
 
@@ -92,11 +133,15 @@ func (r *reading) calledFunction() {
 	}
 }
 
-// other passes over a member that the API's table does not name. A medium is noted.
 func (r *reading) other(name []byte) {
-	if !isMedia(name) {
-		r.c.Skip()
-	} else if r.c.media() {
+	if isMedia(name) {
+		r.media()
+	}
+}
+
+// media counts what was generated and is no text: pictures, sound.
+func (r *reading) media() {
+	if r.c.media() {
 		r.said.add(timeline.Media, 0)
 	}
 }

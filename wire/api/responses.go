@@ -62,7 +62,6 @@ func (r *Request) responsesBody() map[string]any {
 // only its usage is read.
 type responsesDecoder struct {
 	r        reading
-	kind     jsonscan.Text
 	delta    jsonscan.Text
 	status   jsonscan.Text
 	why      jsonscan.Text // incomplete_details.reason
@@ -104,61 +103,64 @@ var deltas = map[string]timeline.Kind{
 	"response.image_generation_call.partial_image":   timeline.Media,
 }
 
-// Event implements Decoder.
-func (d *responsesDecoder) Event(e framing.Event, s *Stream) bool {
-	d.alone = s.tokens == 0
-	if !d.read(e.Data, s.opts.KeepText) {
-		return false
+func (d *responsesDecoder) apply(e framing.Event, s *Stream) {
+	if d.r.whole {
+		if d.gaveUp() {
+			d.failed()
+		}
+		d.finish()
+		d.r.apply(s, timeline.Empty)
+		d.ended(s)
+		return
 	}
-	if d.realtime && !ofRealtimeReply(d.kind) {
+	if d.realtime && !ofRealtimeReply(d.r.kind) {
 		s.add(timeline.Progress, 0, 0, none)
-		return true
+		return
 	}
 	if n := d.id.Size(); n > 0 && n <= maxWords {
 		s.replyID = d.id.String()
 	}
 	if !d.generated(s) {
 		s.bad(e.Partial)
-		return true
+		return
 	}
 	d.wholes()
 	otherwise, last := d.structure()
-	if e.Name == "error" && d.r.errors == nil || d.kind.Is("error") {
+	if e.Name == "error" && d.r.errors == nil || d.r.kind.Is("error") {
 		d.r.errors = e.Data
 	}
 	d.r.apply(s, otherwise)
 	d.ended(s)
 	s.progress.done = s.progress.done || last
-	return true
 }
 
 // generated counts what a delta event carries; false where that should be base64 and is
 // not.
 func (d *responsesDecoder) generated(s *Stream) bool {
-	kind, ok := deltaKind(d.kind.Raw)
+	kind, ok := deltaKind(d.r.kind.Raw)
 	if !ok {
 		return true
 	}
 	if kind == timeline.Reasoning {
-		summary := bytes.Contains(d.kind.Raw, []byte("summary"))
+		summary := bytes.Contains(d.r.kind.Raw, []byte("summary"))
 		d.summary, d.thought = d.summary || summary, d.thought || !summary
 	}
 	if d.delta.Empty() {
 		return true
 	}
-	if kind == timeline.Media {
-		n := int64(0)
-		if bytes.HasSuffix(d.kind.Raw, []byte("audio.delta")) {
-			if n, ok = d.sound.takeText(d.delta, d.soundType(), s); !ok {
-				return false
-			}
+	n := int64(0)
+	if kind == timeline.Media && bytes.HasSuffix(d.r.kind.Raw, []byte("audio.delta")) {
+		if n, ok = d.sound.takeText(d.delta, d.soundType(), s); !ok {
+			return false
 		}
+	}
+	if kind == timeline.Media {
 		d.repeats.heard(kind, 0)
 		d.r.said.add(kind, n)
-		return true
+	} else {
+		d.repeats.heard(kind, d.delta.Size())
+		d.r.add(kind, d.delta)
 	}
-	d.repeats.heard(kind, d.delta.Size())
-	d.r.add(kind, d.delta)
 	return true
 }
 
@@ -187,17 +189,14 @@ func deltaKind(event []byte) (timeline.Kind, bool) {
 
 // structure says what an event without text is, and whether it is the last one.
 func (d *responsesDecoder) structure() (otherwise timeline.Kind, last bool) {
-	switch string(d.kind.Raw) {
+	switch string(d.r.kind.Raw) {
 	case "response.created":
 		return timeline.Role, false
 	case "response.queued", "response.in_progress":
 		return timeline.Progress, false
 	case "response.output_item.added":
 		if !d.item.Empty() && bytes.HasSuffix(d.itemType.Raw, []byte("_call")) {
-			d.r.said.add(timeline.Tool, d.item.Size())
-			if d.r.keep {
-				d.r.pieces = append(d.r.pieces, piece{kind: timeline.Tool, text: d.item})
-			}
+			d.r.add(timeline.Tool, d.item)
 		}
 	case "response.completed", "response.incomplete":
 		d.finish()
@@ -250,18 +249,4 @@ func (d *responsesDecoder) ended(s *Stream) {
 	if n, ok := d.r.usage.Reasoning.Get(); ok && n > 0 && d.summary && !d.thought {
 		s.tl.Flags |= timeline.HiddenReasoning
 	}
-}
-
-// Body implements Decoder.
-func (d *responsesDecoder) Body(data []byte, s *Stream) bool {
-	if !d.read(data, s.opts.KeepText) {
-		return false
-	}
-	if d.gaveUp() {
-		d.failed()
-	}
-	d.finish()
-	d.r.apply(s, timeline.Empty)
-	d.ended(s)
-	return true
 }

@@ -3,16 +3,18 @@ package api
 import (
 	"tokenmeter/record/timeline"
 	"tokenmeter/wire/api/jsonscan"
+	"tokenmeter/wire/framing"
 )
 
-func (d *responsesDecoder) read(data []byte, keep bool) bool {
-	c := d.r.start(data, keep)
+func (d *responsesDecoder) read(e framing.Event, s *Stream) bool {
+	c := d.r.start(e, s)
+	d.alone = s.tokens == 0 && !d.r.whole
 	d.repeats.item, d.repeats.whole = notTold, d.repeats.whole[:0]
-	d.kind, d.delta, d.status, d.why, d.item, d.itemType, d.id = jsonscan.Text{}, jsonscan.Text{}, jsonscan.Text{}, jsonscan.Text{}, jsonscan.Text{}, jsonscan.Text{}, jsonscan.Text{}
+	d.delta, d.status, d.why, d.item, d.itemType, d.id = jsonscan.Text{}, jsonscan.Text{}, jsonscan.Text{}, jsonscan.Text{}, jsonscan.Text{}, jsonscan.Text{}
 	for name := range c.Members {
 		switch string(name) {
 		case "type":
-			d.kind, _ = c.Text()
+			d.r.typed()
 		case "delta", "partial_image_b64":
 			d.readDelta()
 		case "logprobs":
@@ -75,12 +77,8 @@ func (d *responsesDecoder) response() {
 func (d *responsesDecoder) responseMember(name []byte) {
 	c := &d.r.c
 	switch string(name) {
-	case "model":
-		d.r.model, _ = c.Text()
 	case "status":
 		d.status, _ = c.Text()
-	case "error":
-		d.r.errors = c.problem()
 	case "incomplete_details", "status_details":
 		for name := range c.Members {
 			switch string(name) {
@@ -90,17 +88,14 @@ func (d *responsesDecoder) responseMember(name []byte) {
 				d.r.errors = c.problem()
 			}
 		}
-	case "usage":
-		d.r.hasUsage = c.Peek() == '{'
-		c.usage(&d.r.usage, &d.r.timings)
-	case "service_tier":
-		c.tier(&d.r.usage)
 	case "audio": // of Realtime
 		c.under(d.soundFormat, "output", "format")
 	case "output_audio_format": // of its beta
 		if t, ok := c.Text(); ok {
 			d.format = map[string]string{"g711_ulaw": "audio/pcmu", "g711_alaw": "audio/pcma"}[t.String()]
 		}
+	default:
+		d.r.account(name)
 	}
 }
 
@@ -167,11 +162,6 @@ func (d *responsesDecoder) texts(kind timeline.Kind) {
 				d.r.piece(timeline.Refusal)
 			}
 		}
-		if !t.Empty() {
-			d.r.said.add(kind, t.Size())
-			if d.r.keep {
-				d.r.pieces = append(d.r.pieces, piece{kind: kind, text: t})
-			}
-		}
+		d.r.add(kind, t)
 	}
 }

@@ -49,10 +49,10 @@ func (r *repeats) again(p piece) bool {
 
 // wholes counts the texts of an event that is done, as far as they are new.
 func (d *responsesDecoder) wholes() {
-	if !bytes.HasSuffix(d.kind.Raw, []byte(".done")) || d.kind.Is("response.done") {
+	if !bytes.HasSuffix(d.r.kind.Raw, []byte(".done")) || d.r.kind.Is("response.done") {
 		return
 	}
-	reasoning := bytes.HasPrefix(d.kind.Raw, []byte("response.reasoning"))
+	reasoning := bytes.HasPrefix(d.r.kind.Raw, []byte("response.reasoning"))
 	var told uint16 // kinds
 	for _, p := range d.repeats.whole {
 		if reasoning && p.kind == timeline.Text {
@@ -75,12 +75,7 @@ func (d *responsesDecoder) wholes() {
 	}
 }
 
-// whole reads a text that an event has in full.
 func (d *responsesDecoder) whole(kind timeline.Kind) {
-	if d.r.c.Peek() != '"' {
-		d.r.c.Skip()
-		return
-	}
 	if t, ok := d.r.c.Text(); ok && !t.Empty() {
 		d.repeats.whole = append(d.repeats.whole, piece{kind: kind, text: t})
 	}

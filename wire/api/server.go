@@ -86,27 +86,32 @@ func (t *serverTimings) merge(o *serverTimings) {
 	}
 }
 
-// llamacpp reads the object `timings` of llama.cpp.
 func (t *serverTimings) llamacpp(c *scan) {
 	t.headAtStart = true
+	t.named(c, []namedTiming{
+		{"prompt_ms", prefillMS}, {"predicted_ms", decodeMS}, {"predicted_per_token_ms", decodePerTokenMS},
+		{"prompt_n", prefillTokens}, {"predicted_n", decodeTokens}, {"cache_n", cachedTokens},
+		{"draft_n", draftTokens}, {"draft_n_accepted", draftAccepted},
+	})
+}
+
+// namedTiming is what a server calls one of its timings.
+type namedTiming struct {
+	name string
+	key  timing
+}
+
+// named reads an object that has timings in their own units, some of them an object deeper.
+func (t *serverTimings) named(c *scan, names []namedTiming) {
 	for name := range c.Members {
-		switch string(name) {
-		case "prompt_ms":
-			t.number(prefillMS, c)
-		case "predicted_ms":
-			t.number(decodeMS, c)
-		case "predicted_per_token_ms":
-			t.number(decodePerTokenMS, c)
-		case "prompt_n":
-			t.number(prefillTokens, c)
-		case "predicted_n":
-			t.number(decodeTokens, c)
-		case "cache_n":
-			t.number(cachedTokens, c)
-		case "draft_n":
-			t.number(draftTokens, c)
-		case "draft_n_accepted":
-			t.number(draftAccepted, c)
+		if c.Peek() == '{' {
+			t.named(c, names)
+			continue
+		}
+		for _, n := range names {
+			if n.name == string(name) {
+				t.number(n.key, c)
+			}
 		}
 	}
 }
@@ -129,42 +134,15 @@ func (t *serverTimings) fill(u *timeline.Usage) {
 	}
 }
 
-// vllm reads the object `metrics` that vLLM sends when asked. Its time to the first token
-// counts from when the request was scheduled: it is the prefill, without the queue.
 func (t *serverTimings) vllm(c *scan) {
-	for name := range c.Members {
-		switch string(name) {
-		case "queue_time_ms":
-			t.number(queueMS, c)
-		case "time_to_first_token_ms":
-			t.number(prefillMS, c)
-		case "generation_time_ms":
-			t.number(decodeMS, c)
-		case "mean_itl_ms":
-			t.number(decodePerTokenMS, c)
-		case "speculative_decoding":
-			t.drafted(c, "num_draft_tokens", "num_accepted_draft_tokens")
-		}
-	}
-}
-
-// drafted reads an object that has the numbers of drafted and accepted tokens.
-func (t *serverTimings) drafted(c *scan, drafted, accepted string) {
-	for name := range c.Members {
-		switch string(name) {
-		case drafted:
-			t.number(draftTokens, c)
-		case accepted:
-			t.number(draftAccepted, c)
-		}
-	}
+	t.named(c, []namedTiming{
+		{"queue_time_ms", queueMS}, {"time_to_first_token_ms", prefillMS}, {"generation_time_ms", decodeMS}, {"mean_itl_ms", decodePerTokenMS},
+		{"num_draft_tokens", draftTokens}, {"num_accepted_draft_tokens", draftAccepted}, // of speculative_decoding
+	})
 }
 
 // timingHeaders are those of text-generation-inference and of OpenAI, in ms.
-var timingHeaders = []struct {
-	name string
-	key  timing
-}{
+var timingHeaders = []namedTiming{
 	{"X-Queue-Time", queueMS}, {"X-Validation-Time", validationMS},
 	{"X-Inference-Time", decodeMS}, {"X-Time-Per-Token", decodePerTokenMS},
 	{"X-Total-Time", totalMS}, {"Openai-Processing-Ms", totalMS},

@@ -14,6 +14,7 @@ var SGLang = &API{
 	Path:    "/generate",
 	Build:   buildSGLang,
 	Decoder: func() Decoder { return new(sglangDecoder) },
+	Lists:   true,
 	Signs:   []Sign{{"meta_info"}},
 }
 
@@ -45,31 +46,18 @@ type sglangText struct {
 	pieces bool // the server sends pieces
 }
 
-// Event implements Decoder.
-func (d *sglangDecoder) Event(e framing.Event, s *Stream) bool {
-	if !d.read(e.Data, s.opts.KeepText) {
-		return false
-	}
-	d.r.add(timeline.Text, d.grown())
-	if !d.r.finish.Empty() && d.r.hasUsage {
-		s.usage.sequence(d.r.usage)
-		d.r.hasUsage = false
+func (d *sglangDecoder) apply(_ framing.Event, s *Stream) {
+	if d.r.whole {
+		d.r.running = false
+		d.r.add(timeline.Text, d.text)
+	} else {
+		d.r.add(timeline.Text, d.grown())
+		if !d.r.finish.Empty() && d.r.hasUsage {
+			s.usage.sequence(d.r.usage)
+			d.r.hasUsage = false
+		}
 	}
 	d.r.apply(s, timeline.Empty)
-	return true
-}
-
-// Body implements Decoder. Several prompts give a list.
-func (d *sglangDecoder) Body(data []byte, s *Stream) bool {
-	return eachObject(data, func(data []byte) bool {
-		if !d.read(data, s.opts.KeepText) {
-			return false
-		}
-		d.r.add(timeline.Text, d.text)
-		d.r.running = false
-		d.r.apply(s, timeline.Empty)
-		return true
-	})
 }
 
 // grown is the part of the event's text that is new.
@@ -104,25 +92,22 @@ func commonPrefix(a, b []byte) int {
 	if bytes.Equal(a[:n], b[:n]) {
 		return n
 	}
-	for i := range n {
-		if a[i] != b[i] {
-			return i
-		}
+	i := 0
+	for a[i] == b[i] {
+		i++
 	}
-	return n
+	return i
 }
 
-func (d *sglangDecoder) read(data []byte, keep bool) bool {
-	c := d.r.start(data, keep)
+func (d *sglangDecoder) read(e framing.Event, s *Stream) bool {
+	c := d.r.start(e, s)
 	d.text, d.reason = jsonscan.Text{}, nil
 	for name := range c.Members {
 		switch string(name) {
 		case "text":
 			d.text, _ = c.Text()
 		case "index":
-			if n, ok := c.Integer(); ok {
-				d.r.choice = int(n)
-			}
+			d.r.index()
 		case "meta_info":
 			d.meta()
 		case "error":
@@ -140,17 +125,18 @@ func (d *sglangDecoder) meta() {
 	d.r.running = true
 	for name := range c.Members {
 		switch string(name) {
-		case "finish_reason":
-			d.finishReason()
+		case "finish_reason": // an object with a type, or a plain string
+			object := c.Peek() == '{'
+			from := c.Place()
+			if d.r.finish = c.reason(); object && !c.Failed() {
+				d.reason = c.Since(from)
+			}
 		case "prompt_tokens":
-			d.r.hasUsage = true
-			c.count(&d.r.usage.Input)
+			d.r.count(&d.r.usage.Input)
 		case "completion_tokens":
-			d.r.hasUsage = true
-			c.count(&d.r.usage.Output)
+			d.r.count(&d.r.usage.Output)
 		case "cached_tokens":
-			d.r.hasUsage = true
-			c.count(&d.r.usage.Cached)
+			d.r.count(&d.r.usage.Cached)
 		case "e2e_latency":
 			d.r.timings.seconds(totalMS, c)
 		case "queue_time":
@@ -160,15 +146,5 @@ func (d *sglangDecoder) meta() {
 		case "spec_accept_token_num":
 			d.r.timings.number(draftAccepted, c)
 		}
-	}
-}
-
-// finishReason reads an object with a type, or a plain string.
-func (d *sglangDecoder) finishReason() {
-	c := &d.r.c
-	object := c.Peek() == '{'
-	from := c.Place()
-	if d.r.finish = c.reason(); object && !c.Failed() {
-		d.reason = c.Since(from)
 	}
 }

@@ -77,9 +77,9 @@ func (d *sounding) takeText(text jsonscan.Text, kind string, s *Stream) (n int64
 	return d.take(d.buf[end:], kind, s), true
 }
 
-// speechDecoder reads sound, and the events that it may come in.
 type speechDecoder struct {
 	r     reading
+	audio jsonscan.Text // the base64 text of the event's sound
 	sound sounding
 }
 
@@ -97,38 +97,20 @@ func heard(n int64, s *Stream) {
 	}
 }
 
-// Event implements Decoder.
-func (d *speechDecoder) Event(e framing.Event, s *Stream) bool {
-	sound, done, ok := d.read(e.Data)
-	if !ok {
-		return false
-	}
-	if !sound.Empty() && !done && len(d.r.errors) == 0 {
-		if n, ok := d.sound.takeText(sound, "", s); ok {
+// A whole reply, which is JSON, is no sound, but an error.
+func (d *speechDecoder) apply(e framing.Event, s *Stream) {
+	done := d.r.kind.Is("speech.audio.done")
+	if !d.audio.Empty() && !done && len(d.r.errors) == 0 && !d.r.whole {
+		if n, ok := d.sound.takeText(d.audio, "", s); ok {
 			heard(n, s)
 		} else {
 			s.bad(e.Partial)
 		}
-		return true
+		return
 	}
-	d.settle(e.Data, done, s)
-	return true
-}
-
-// Body implements Decoder: a JSON text is no sound, but an error.
-func (d *speechDecoder) Body(data []byte, s *Stream) bool {
-	if _, _, ok := d.read(data); !ok {
-		return false
-	}
-	d.settle(data, false, s)
-	return true
-}
-
-// settle takes an event without sound.
-func (d *speechDecoder) settle(data []byte, done bool, s *Stream) {
 	s.usage.merge(d.r.usage)
 	if len(d.r.errors) == 0 && !done {
-		d.r.errors = refusal(data)
+		d.r.errors = refusal(e.Data)
 	}
 	switch {
 	case len(d.r.errors) > 0:
@@ -140,21 +122,18 @@ func (d *speechDecoder) settle(data []byte, done bool, s *Stream) {
 	}
 }
 
-// read reads an event: the base64 text of its sound, and whether it is the last.
-func (d *speechDecoder) read(data []byte) (sound jsonscan.Text, done, ok bool) {
-	c := d.r.start(data, false)
+func (d *speechDecoder) read(e framing.Event, s *Stream) bool {
+	c := d.r.start(e, s)
+	d.audio = jsonscan.Text{}
 	for name := range c.Members {
 		switch string(name) {
 		case "type":
-			kind, _ := c.Text()
-			done = kind.Is("speech.audio.done")
+			d.r.typed()
 		case "audio":
-			sound, _ = c.Text()
-		case "usage":
-			c.usage(&d.r.usage, &d.r.timings)
-		case "error":
-			d.r.errors = c.problem()
+			d.audio, _ = c.Text()
+		default:
+			d.r.account(name)
 		}
 	}
-	return sound, done, c.End()
+	return c.End()
 }

@@ -11,13 +11,14 @@ import (
 )
 
 // Decoder reads the framed events of one reply and tells the stream what they
-// mean. It keeps nothing of an event's data beyond the call. False is for data that
-// is no JSON.
+// mean. A reply that is no stream is one event without a name. It keeps nothing of an
+// event's data beyond the two calls.
 type Decoder interface {
-	// Event reads one event of a streamed reply. Its data is not the terminator [DONE].
-	Event(e framing.Event, s *Stream) bool
-	// Body reads a whole reply that is no stream.
-	Body(data []byte, s *Stream) bool
+	// read reads an event, whose data is not the terminator [DONE]; false where that is
+	// no JSON.
+	read(e framing.Event, s *Stream) bool
+	// apply tells the stream what was read.
+	apply(e framing.Event, s *Stream)
 }
 
 // Head is what a response's head said.
@@ -253,20 +254,49 @@ func (s *Stream) event(e framing.Event) error {
 	case e.Comment:
 		s.add(timeline.Ping, 0, 0, none)
 	case s.form == whole:
-		if s.progress.done = s.decoder.Body(e.Data, s); !s.progress.done {
+		if s.progress.done = s.whole(e); !s.progress.done {
 			s.fault = fmt.Errorf("the body is no JSON: %s", quote(e.Data))
 		}
 	case s.form == sse && len(bytes.TrimSpace(e.Data)) == 0 && e.Name != "error": // some gateways keep a connection up so
 		s.add(timeline.Ping, 0, 0, none)
 	case isDone(e.Data): // of whatever API: gateways add it
 		s.done()
-	case s.decoder.Event(e, s):
+	case s.decoder.read(e, s):
+		s.decoder.apply(e, s)
 	case e.Name == "error": // in words
 		s.fail(quote(e.Data))
 	default:
 		s.bad(e.Partial)
 	}
 	return nil
+}
+
+// whole takes a reply that is no stream, or a list of them; false: it is no JSON.
+func (s *Stream) whole(e framing.Event) bool {
+	var c scan
+	c.Reset(e.Data)
+	if !s.api.Lists || c.Peek() != '[' {
+		if !s.decoder.read(e, s) {
+			return false
+		}
+		s.decoder.apply(e, s)
+		return true
+	}
+	var replies [][]byte
+	for range c.Elements {
+		from := c.Place()
+		c.Skip()
+		replies = append(replies, c.Since(from))
+	}
+	if !c.End() {
+		return false
+	}
+	for _, e.Data = range replies {
+		if s.decoder.read(e, s) {
+			s.decoder.apply(e, s)
+		}
+	}
+	return true
 }
 
 // ReplyID is the server's name of the reply, by which a WebSocket's next request may

@@ -13,6 +13,7 @@ var TGI = &API{
 	Path:             "/generate_stream",
 	Build:            buildTGI,
 	Decoder:          func() Decoder { return new(tgiDecoder) },
+	Lists:            true,
 	StreamsByDefault: true,
 	Signs:            []Sign{{"token/id"}, {"token/text"}, {"generated_text"}},
 }
@@ -39,32 +40,13 @@ type tgiDecoder struct {
 	last    bool
 }
 
-// Event implements Decoder.
-func (d *tgiDecoder) Event(e framing.Event, s *Stream) bool {
-	if !d.read(e.Data, s.opts.KeepText) {
-		return false
-	}
-	if !d.special {
-		d.r.add(timeline.Text, d.token)
-	}
-	d.apply(s)
-	return true
-}
-
-// Body implements Decoder.
-func (d *tgiDecoder) Body(data []byte, s *Stream) bool {
-	return eachObject(data, func(data []byte) bool {
-		if !d.read(data, s.opts.KeepText) {
-			return false
-		}
+func (d *tgiDecoder) apply(_ framing.Event, s *Stream) {
+	if d.r.whole {
 		d.r.add(timeline.Text, d.whole)
 		d.r.ids = notTold
-		d.apply(s)
-		return true
-	})
-}
-
-func (d *tgiDecoder) apply(s *Stream) {
+	} else if !d.special {
+		d.r.add(timeline.Text, d.token)
+	}
 	if d.last && d.r.finish.Empty() && d.r.errors == nil {
 		d.r.stops = "stop" // without details no reason is given
 	}
@@ -72,8 +54,8 @@ func (d *tgiDecoder) apply(s *Stream) {
 	s.progress.done = s.progress.done || d.last
 }
 
-func (d *tgiDecoder) read(data []byte, keep bool) bool {
-	c := d.r.start(data, keep)
+func (d *tgiDecoder) read(e framing.Event, s *Stream) bool {
+	c := d.r.start(e, s)
 	d.token, d.special, d.whole, d.last = jsonscan.Text{}, false, jsonscan.Text{}, false
 	failed := false
 	for name := range c.Members {
@@ -87,12 +69,11 @@ func (d *tgiDecoder) read(data []byte, keep bool) bool {
 		case "error":
 			failed = c.problem() != nil
 		case "error_type":
-			c.Skip()
 			failed = true
 		}
 	}
 	if failed {
-		d.r.errors = data
+		d.r.errors = e.Data
 	}
 	return c.End()
 }
@@ -117,11 +98,9 @@ func (d *tgiDecoder) details() {
 		case "finish_reason":
 			d.r.finish, _ = c.Text()
 		case "generated_tokens":
-			d.r.hasUsage = true
-			c.count(&d.r.usage.Output)
+			d.r.count(&d.r.usage.Output)
 		case "input_length":
-			d.r.hasUsage = true
-			c.count(&d.r.usage.Input)
+			d.r.count(&d.r.usage.Input)
 		case "prefill":
 			n := c.length()
 			if n > 0 && !d.r.usage.Input.OK() {

@@ -72,21 +72,20 @@ func (r *Request) heardUS() timeline.Opt[int64] {
 
 // transcriptDecoder reads the text of a transcript.
 type transcriptDecoder struct {
-	r          reading
-	kind, text jsonscan.Text
-	seconds    float64 // that the server says it heard
-	split      []byte  // the beginning of a letter
+	r       reading
+	text    jsonscan.Text
+	seconds float64 // that the server says it heard
+	split   []byte  // the beginning of a letter
 }
 
-// Event implements Decoder. The last event says all of the text again, and so do
-// those of segments: that is no token, unless nothing else came.
-func (d *transcriptDecoder) Event(e framing.Event, s *Stream) bool {
-	if !d.read(e.Data, s.opts.KeepText) {
-		return false
+// The last event says all of the text again, and so do those of segments: that is no
+// token, unless nothing else came.
+func (d *transcriptDecoder) apply(_ framing.Event, s *Stream) {
+	if us := d.seconds * 1e6; !s.tl.AudioUS.OK() && us >= 1 && us < 1e15 {
+		s.tl.AudioUS = timeline.Some(int64(us)) // a proxy does not read what is uploaded
 	}
-	d.heard(s)
 	otherwise, last := timeline.Empty, false
-	switch is := d.kind.Is; {
+	switch is := d.r.kind.Is; {
 	case is("transcript.text.done"), is("transcription.done"):
 		otherwise, last = timeline.UsageEvent, true
 		if s.tokens == 0 {
@@ -94,25 +93,13 @@ func (d *transcriptDecoder) Event(e framing.Event, s *Stream) bool {
 		}
 	case is("transcript.text.segment"), is("transcription.segment"), is("transcription.language"):
 		otherwise = timeline.Progress
-	case is("transcription.text.delta"):
+	case is("transcription.text.delta"), d.r.whole:
 		d.r.add(timeline.Text, d.text)
 	}
 	d.r.apply(s, otherwise)
 	if last {
 		s.done()
 	}
-	return true
-}
-
-// Body implements Decoder.
-func (d *transcriptDecoder) Body(data []byte, s *Stream) bool {
-	if !d.read(data, s.opts.KeepText) {
-		return false
-	}
-	d.heard(s)
-	d.r.add(timeline.Text, d.text)
-	d.r.apply(s, timeline.Empty)
-	return true
 }
 
 // Raw implements rawDecoder: the text itself. A letter that a read ends in the middle of
@@ -133,21 +120,13 @@ func (d *transcriptDecoder) Raw(data []byte, s *Stream) {
 	d.split = append(d.split[:0], text[n:]...)
 }
 
-// heard takes the length that the server tells where the request did not: a proxy
-// does not read what is uploaded.
-func (d *transcriptDecoder) heard(s *Stream) {
-	if us := d.seconds * 1e6; !s.tl.AudioUS.OK() && us >= 1 && us < 1e15 {
-		s.tl.AudioUS = timeline.Some(int64(us))
-	}
-}
-
-func (d *transcriptDecoder) read(data []byte, keep bool) bool {
-	c := d.r.start(data, keep)
-	d.kind, d.text, d.seconds = jsonscan.Text{}, jsonscan.Text{}, 0
+func (d *transcriptDecoder) read(e framing.Event, s *Stream) bool {
+	c := d.r.start(e, s)
+	d.text, d.seconds = jsonscan.Text{}, 0
 	for name := range c.Members {
 		switch string(name) {
 		case "type":
-			d.kind, _ = c.Text()
+			d.r.typed()
 		case "delta":
 			d.r.piece(timeline.Text)
 		case "text":
@@ -156,14 +135,12 @@ func (d *transcriptDecoder) read(data []byte, keep bool) bool {
 			for range c.Elements {
 				d.choice(c)
 			}
-		case "model":
-			d.r.model, _ = c.Text()
 		case "usage":
 			d.usage(c)
 		case "duration": // of verbose_json: a number, or its text
 			d.length(c)
-		case "error":
-			d.r.errors = c.problem()
+		default:
+			d.r.member(name)
 		}
 	}
 	return c.End()

@@ -35,20 +35,10 @@ func buildTriton(r *Request) (Call, error) {
 // answer in text_output and whatever else the model gives out.
 type tritonDecoder struct{ r reading }
 
-// Event implements Decoder.
-func (d *tritonDecoder) Event(e framing.Event, s *Stream) bool { return d.Body(e.Data, s) }
+func (d *tritonDecoder) apply(_ framing.Event, s *Stream) { d.r.apply(s, timeline.Empty) }
 
-// Body implements Decoder.
-func (d *tritonDecoder) Body(data []byte, s *Stream) bool {
-	if !d.read(data, s.opts.KeepText) {
-		return false
-	}
-	d.r.apply(s, timeline.Empty)
-	return true
-}
-
-func (d *tritonDecoder) read(data []byte, keep bool) bool {
-	c := d.r.start(data, keep)
+func (d *tritonDecoder) read(e framing.Event, s *Stream) bool {
+	c := d.r.start(e, s)
 	for name := range c.Members {
 		switch string(name) {
 		case "text_output":

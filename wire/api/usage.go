@@ -35,18 +35,18 @@ const (
 	others        = 4 // counts that may stand beside their whole and have fields of their own
 )
 
-// usage reads a usage object with the names of OpenAI and of those who extend
-// them.
+// usage reads a usage object: the names of OpenAI and of those who extend them, of
+// Amazon's Bedrock and of Google's two APIs.
 func (s *scan) usage(u *usage, t *serverTimings) {
 	var besides *usage
 	var fast jsonscan.Text
 	for name := range s.Members {
 		switch string(name) {
-		case "prompt_tokens", "input_tokens":
+		case "prompt_tokens", "input_tokens", "inputTokens", "promptTokenCount", "total_input_tokens":
 			s.count(&u.Input)
-		case "completion_tokens", "output_tokens":
+		case "completion_tokens", "output_tokens", "outputTokens", "candidatesTokenCount", "total_output_tokens":
 			s.count(&u.Output)
-		case "total_tokens":
+		case "total_tokens", "totalTokens", "totalTokenCount":
 			s.count(&u.Total)
 		case "prompt_tokens_details", "input_tokens_details", "input_token_details":
 			for name := range s.Members {
@@ -64,7 +64,7 @@ func (s *scan) usage(u *usage, t *serverTimings) {
 			t.seconds(decodeMS, s)
 		case "total_time":
 			t.seconds(totalMS, s)
-		case "service_tier": // Anthropic
+		case "service_tier", "serviceTier", "trafficType": // Anthropic, the Gemini API, Vertex AI
 			s.tier(u)
 		case "speed": // Anthropic's fast mode has prices of its own
 			if t, ok := s.Text(); ok && t.Is("fast") {
@@ -72,6 +72,24 @@ func (s *scan) usage(u *usage, t *serverTimings) {
 			}
 		case "iterations":
 			besides = s.iterations()
+		case "cacheDetails": // Bedrock's, of each time to live
+			for range s.Elements {
+				var ttl jsonscan.Text
+				n := none
+				for name := range s.Members {
+					switch string(name) {
+					case "ttl":
+						ttl, _ = s.Text()
+					case "inputTokens":
+						s.count(&n)
+					}
+				}
+				if ttl.Is("1h") {
+					rise(&u.CacheWrite1h, n)
+				}
+			}
+		case "promptTokensDetails", "input_tokens_by_modality": // Google's
+			s.modalities(u)
 		default:
 			s.usageDetail(name, u, promptTool)
 		}
@@ -116,9 +134,11 @@ func (s *scan) iterations() *usage {
 // vendors, beside them. side is the first part of the side that it belongs to.
 func (s *scan) usageDetail(name []byte, u *usage, side part) {
 	switch string(name) {
-	case "cached_tokens", "num_cached_tokens", "cache_read_tokens", "prompt_cache_hit_tokens", "cache_read_input_tokens":
+	case "cached_tokens", "num_cached_tokens", "cache_read_tokens", "prompt_cache_hit_tokens", "cache_read_input_tokens",
+		"cacheReadInputTokens", "cacheReadInputTokenCount", "cachedContentTokenCount", "total_cached_tokens":
 		s.count(&u.Cached)
-	case "cache_creation_input_tokens", "cache_creation_tokens", "cache_write_tokens", "cache_write_input_tokens":
+	case "cache_creation_input_tokens", "cache_creation_tokens", "cache_write_tokens", "cache_write_input_tokens",
+		"cacheWriteInputTokens", "cacheWriteInputTokenCount":
 		s.count(&u.CacheWrite)
 	case "cache_creation", "cache_creation_token_details": // Anthropic's, LiteLLM's
 		for name := range s.Members {
@@ -126,11 +146,11 @@ func (s *scan) usageDetail(name []byte, u *usage, side part) {
 				s.count(&u.CacheWrite1h)
 			}
 		}
-	case "reasoning_tokens", "thinking_tokens", "thoughts_tokens":
+	case "reasoning_tokens", "thinking_tokens", "thoughts_tokens", "thoughtsTokenCount", "total_thought_tokens":
 		s.count(&u.Reasoning)
 	case "rejected_prediction_tokens":
 		s.count(&u.Rejected)
-	case "tool_use_prompt_tokens", "tool_prompt_tokens", "tool_tokens":
+	case "tool_use_prompt_tokens", "tool_prompt_tokens", "tool_tokens", "toolUsePromptTokenCount", "total_tool_use_tokens":
 		s.part(&u.parts[promptTool])
 	case "citation_tokens", "search_tokens":
 		s.part(&u.parts[promptSearch])
