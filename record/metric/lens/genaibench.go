@@ -41,7 +41,7 @@ func (r *genaiBenchReader) add(tl *timeline.Timeline) {
 		n, known = usageOrTokenizer(tl)
 	}
 	c := read(tl, hasContentOrReasoning, nil)
-	if c.n == 0 {
+	if c.n == 0 || c.firstUS > endUS {
 		if !counted || n <= 1 {
 			r.unseen++ // an exception ends it outside all counts
 			return

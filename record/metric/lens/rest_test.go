@@ -112,6 +112,7 @@ func TestGenAIBenchEndsWithTheUsage(t *testing.T) {
 		{"faster than 1,000 tokens/s", newReply().events(timeline.Text, 100, 100, 0.5).usage(10, 100), 1, 0.1, 0.1495, 0.0495 / 99, 0.0495, 99 / 0.0495},
 		{"all output within 1 ms", newReply().events(timeline.Text, 2, 100, 0.5).usage(10, 2), 1, 0.1, 0.1005, null, 0.0005, null},
 		{"a call of a tool begins with the usage", tools(10), 1, 0.28, 0.28, null, 0, null},
+		{"text behind the usage is not read", then(newReply(), 250, timeline.Finish, timeline.UsageEvent, timeline.Text).usage(10, 10), 1, 0.28, 0.28, null, 0, null},
 		{"an answer of nothing is counted nowhere", tools(1), 0, null, null, null, null, null},
 	} {
 		g := through(t, "genai-bench", Facts{}, c.r)
