@@ -258,3 +258,14 @@ func TestFurtherTurnsAreNotOffered(t *testing.T) {
 		t.Errorf("%s", f.RateKept())
 	}
 }
+
+// A folder may say any time: the search for a long enough stretch comes to an end.
+func TestPooledStretchesOfAnyTime(t *testing.T) {
+	var p pooled
+	for _, due := range []int64{math.MinInt64, -1, 0, 1 << 40, 1 << 62, math.MaxInt64} {
+		p.at(due).AddOne(1)
+	}
+	if whole, _ := frozen(&p); whole.Len() != 6 {
+		t.Errorf("%d of 6 values", whole.Len())
+	}
+}

@@ -18,11 +18,12 @@ type pooled struct {
 const (
 	stretchCount = 32 // 16 to 32 are used, of a run without a warm-up
 	shortestUS   = 100_000
+	lastDueUS    = 1 << 60 // a later one is damage; twice as much would not fit
 )
 
 // at is the stretch of requests due at a time.
 func (p *pooled) at(dueUS int64) *stat.Shares {
-	dueUS = max(dueUS, 0)
+	dueUS = min(max(dueUS, 0), lastDueUS)
 	for dueUS >= int64(shortestUS*stretchCount)<<p.doubled {
 		p.double()
 	}

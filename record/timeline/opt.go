@@ -1,6 +1,9 @@
 package timeline
 
-import "encoding/json"
+import (
+	"encoding/json"
+	"math"
+)
 
 // Opt is a value that may not have been measured. The zero value is "not
 // measured" and is null in JSON, so an unmeasured zero can't be written by
@@ -47,9 +50,11 @@ func FromPtr[T any](p *T) Opt[T] {
 // IsZero lets `omitzero` leave unmeasured values out.
 func (o Opt[T]) IsZero() bool { return !o.ok }
 
-// MarshalJSON writes null for an unmeasured value.
+// MarshalJSON writes null for an unmeasured value, and for one that is no number: JSON
+// has none, and one figure must not keep a whole run from being written.
 func (o Opt[T]) MarshalJSON() ([]byte, error) {
-	if !o.ok {
+	x, isFloat := any(o.value).(float64)
+	if !o.ok || isFloat && (math.IsNaN(x) || math.IsInf(x, 0)) {
 		return []byte("null"), nil
 	}
 	return json.Marshal(o.value)

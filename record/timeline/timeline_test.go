@@ -2,6 +2,7 @@ package timeline
 
 import (
 	"encoding/json"
+	"math"
 	"slices"
 	"testing"
 
@@ -60,6 +61,15 @@ func TestOptJSON(t *testing.T) {
 	var back row
 	if err := json.Unmarshal(data, &back); err != nil || !back.A.OK() || back.B.OK() {
 		t.Fatalf("got %+v, %v", back, err)
+	}
+}
+
+// JSON has no such numbers; one of them must not keep all the rest from being written.
+func TestOptJSONOfWhatIsNoNumber(t *testing.T) {
+	for _, x := range []float64{math.NaN(), math.Inf(1), math.Inf(-1)} {
+		if data, err := json.Marshal([]Opt[float64]{Some(x), Some(1.5)}); err != nil || string(data) != `[null,1.5]` {
+			t.Errorf("%v: %s, %v", x, data, err)
+		}
 	}
 }
 

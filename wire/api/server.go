@@ -45,8 +45,12 @@ var timingNames = [nTimings]string{
 	"input_audio_tokens", "output_audio_tokens",
 }
 
+// mostTold bounds what a server can have measured, thirty years in ms: beyond it sums
+// would leave what numbers can hold, and with them a whole run what can be written.
+const mostTold = 1e12
+
 func (t *serverTimings) set(key timing, v float64) {
-	if v >= 0 {
+	if v >= 0 && v <= mostTold {
 		t.values[key] = v
 		t.known |= 1 << key
 	}

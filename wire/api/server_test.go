@@ -1,6 +1,7 @@
 package api
 
 import (
+	"net/http"
 	"testing"
 
 	"tokenmeter/record/timeline"
@@ -41,5 +42,24 @@ func TestQueueByHead(t *testing.T) {
 	other.queueByHead(&timeline.Timeline{SentUS: timeline.Some(int64(0)), HeadUS: timeline.Some(int64(500_000))})
 	if _, told := other.result()["queue_ms"]; told {
 		t.Error("the head of another server was taken for its queue")
+	}
+}
+
+// strconv reads Inf and NaN too, and a sum of large numbers is one: what no server can
+// have measured is not told.
+func TestServersTellNoImpossibleTimes(t *testing.T) {
+	for _, text := range []string{"Inf", "+inf", "NaN", "-Inf", "1e308", "-1", "0x1p1000"} {
+		st := serverTimings{}
+		for _, th := range timingHeaders {
+			st.headers(http.Header{http.CanonicalHeaderKey(th.name): {text}})
+		}
+		if got := st.result(); got != nil {
+			t.Errorf("%s: %v", text, got)
+		}
+	}
+	st := serverTimings{}
+	st.headers(http.Header{"X-Queue-Time": {"12.5"}})
+	if got := st.result()["queue_ms"]; got != 12.5 {
+		t.Errorf("a time: %v", got)
 	}
 }
