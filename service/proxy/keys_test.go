@@ -97,7 +97,8 @@ func TestMethodsAreListed(t *testing.T) {
 		"POST /v1/projects/p/locations/l/publishers/anthropic/models/c:streamRawPredict": 200, "POST /model/us.anthropic.c/invoke-with-response-stream": 200, "GET /model/us.anthropic.c/invoke": 405,
 		"POST /model/us.anthropic.c/invoke": 200, "POST /bedrock/model/arn:aws:bedrock:r:1:inference-profile%2Fus.anthropic.c/invoke": 200, "POST /v2/models/m/versions/1/generate": 200, "POST /v1beta/models/g:generateContent": 200, "POST /model/m/converse": 200,
 		"POST /x/invoke": 404, "POST /invoke": 404, "POST /model/meta.llama3/invoke": 404, "POST /model/invoke": 404, "POST /x/anthropic.y/invoke": 404, "POST /x/generate": 404, "POST /x/generate_stream": 404,
-		"POST /v1/projects/p/locations/l/publishers/mistralai/models/c:rawPredict": 404, "POST /v1/projects/p/locations/l/endpoints/e:rawPredict": 404, "POST /x:streamRawPredict": 404,
+		"POST /v1/projects/p/locations/l/publishers/mistralai/models/c:rawPredict": 200, "POST /serving-endpoints/m/invocations": 200, "POST /x/invocations": 404, "POST /v1/sonar": 200,
+		"POST /ml/v1/text/chat_stream": 200, "POST /v1/text/chatcompletion_v2": 200, "POST /api/embed": 200, "GET /serving-endpoints/m/invocations": 405, "POST /v1/projects/p/locations/l/endpoints/e:rawPredict": 404, "POST /x:streamRawPredict": 404,
 		"DELETE /v1/models/m": 405, "PUT /v1/models/m": 405, "POST /v1/models": 405, "POST /v1/models/m": 405, "PATCH /v1/models/m": 405, "DELETE /api/tags": 405, "GET " + chatPath: 405, "DELETE " + chatPath: 405, "POST /health": 405,
 		"TRACE /v1/models": 405, "TRACE " + chatPath: 405, "GET /v1/files": 404, "POST /v1/fine_tuning/jobs": 404,
 	} {

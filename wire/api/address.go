@@ -32,10 +32,11 @@ func AddressOf(host, path, apiPath string) Address {
 	if base, ok := strings.CutSuffix(a.base, "/models"); ok && endsInVersion(base) { // the list of models, as it was copied
 		a.base = base
 	}
-	if op := operationOf(a.base); op != "" {
+	p := ProviderOf(host)
+	if op := cmp.Or(operationOf(a.base), p.operationOf(a.base)); op != "" {
 		a.whole, a.operation = a.base, op
 		a.base = strings.TrimSuffix(a.base, op)
-	} else if p := ProviderOf(host); p != nil && !isMessages(apiPath) {
+	} else if p != nil && !isMessages(apiPath) {
 		version, tail := splitVersion(apiPath)
 		if a.base == "" && (version == "v1" || apiPath == "") { // it is a base of OpenAI's API
 			a.base = p.Bare
@@ -103,7 +104,7 @@ func (a Address) Lookup(path string) string {
 // Through is the path of a request that is passed on.
 func (a Address) Through(path string) string {
 	switch version, tail := splitVersion(path); {
-	case a.whole != "" && operationOf(path) == a.operation:
+	case a.whole != "" && (operationOf(path) == a.operation || a.chats() && operationOf(path) == OpenAIChat.tail()):
 		return a.whole
 	case a.deployed && tail == "/models":
 		return a.root + tail
@@ -115,6 +116,12 @@ func (a Address) Through(path string) string {
 		return a.join(version, tail, path)
 	}
 	return joinPath(a.base, path)
+}
+
+// chats reports whether the endpoint takes chat completions under a name of its own.
+func (a Address) chats() bool {
+	of := OfPath(a.whole)
+	return of == nil || of == OpenAIChat
 }
 
 func (a Address) join(version, tail, path string) string {
@@ -194,16 +201,20 @@ func (a *API) Paths() []string {
 	switch version, tail := splitVersion(a.Path); {
 	case version == "":
 		return []string{a.Path}
-	case a == Anthropic, a.Common:
-		paths := []string{a.Path, "*" + a.Path}
-		for _, op := range a.Aliases {
-			paths = append(paths, anyModel(op))
-		}
-		return paths
 	case a == Images:
 		return []string{a.Path, "*" + tail, "*/images/edits"}
 	default:
-		return []string{a.Path, "*" + tail}
+		if a == Anthropic || a.Common {
+			tail = a.Path
+		}
+		paths := []string{a.Path, "*" + tail}
+		for _, op := range a.Aliases {
+			if op == anyInvocations {
+				op = "/serving-endpoints/*" + op
+			}
+			paths = append(paths, anyModel(op))
+		}
+		return paths
 	}
 }
 

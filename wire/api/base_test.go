@@ -48,6 +48,32 @@ func TestBasesAsPasted(t *testing.T) {
 	if got := AddressOf("r.services.ai.azure.com", "/models", OpenAIChat.Path).Endpoint(OpenAIChat.Path); got != "/models/chat/completions" {
 		t.Errorf("models of Azure AI Foundry: %s", got)
 	}
+	// Whole endpoints whose last part is a vendor's own.
+	for _, c := range []struct{ host, path, endpoint, models string }{
+		{"us-south.ml.cloud.ibm.com", "/ml/v1/text/chat_stream", "/ml/v1/text/chat_stream", "/ml/v1/models"},
+		{"h", "/ml/v1/deployments/d/text/chat", "/ml/v1/deployments/d/text/chat", "/ml/v1/models"},
+		{"h", "/v1/projects/p/locations/l/publishers/mistralai/models/m@1:streamRawPredict", "/v1/projects/p/locations/l/publishers/mistralai/models/m@1:streamRawPredict", ""},
+		{"api.writer.com", "/v1/chat", "/v1/chat", "/v1/models"},
+		{"api.writer.com", "/v1/chat/completions", "/v1/chat/completions", "/v1/models"},
+		{"api.writer.com", "/v1", "/v1/chat/completions", "/v1/models"},
+		{"h", "/serving-endpoints/m/invocations", "/serving-endpoints/m/invocations", ""},
+		{"api.perplexity.ai", "/v1/sonar", "/v1/sonar", ""},
+		{"h", "/v1/chat", "/v1/chat/completions", "/v1/chat/models"}, // of others it is none
+	} {
+		a := AddressOf(c.host, c.path, OpenAIChat.Path)
+		if got := a.Endpoint(OpenAIChat.Path); got != c.endpoint {
+			t.Errorf("%s%s: %s, want %s", c.host, c.path, got, c.endpoint)
+		}
+		if got := a.Lookup("/v1/models"); c.models != "" && got != c.models {
+			t.Errorf("%s%s has its models at %s, want %s", c.host, c.path, got, c.models)
+		}
+		if got := a.Through(OpenAIChat.Path); got != c.endpoint {
+			t.Errorf("%s%s: a proxy asks %s, want %s", c.host, c.path, got, c.endpoint)
+		}
+	}
+	if got := AddressOf("h", "/v1beta/models/m:streamGenerateContent", "").Through("/v1/chat/completions"); got != "/v1beta/models/m/chat/completions" {
+		t.Errorf("chat completions at Gemini's whole endpoint: %s", got)
+	}
 	for path, want := range map[string]bool{
 		"/v1/embeddings": false, "/v1/rerank/": false, "/api/embed": false, "/v1/moderations": false,
 		"/v1/messages/count_tokens": false, "/v1/responses/input_tokens": false, "/v1/responses/compact": false, "/v1beta/models/m:countTokens": false,

@@ -8,13 +8,18 @@ import (
 
 // OpenAIChat is POST /v1/chat/completions.
 var OpenAIChat = &API{
-	Name:    "openai-chat",
-	Path:    "/v1/chat/completions",
-	Aliases: []string{"/v1/sonar", "/chatcompletion_v2", "/invocations"}, // Perplexity, MiniMax, Databricks
+	Name: "openai-chat",
+	Path: "/v1/chat/completions",
+	// Perplexity, MiniMax, Databricks, IBM watsonx, what Vertex AI has of others than Anthropic.
+	Aliases: []string{"/v1/sonar", "/chatcompletion_v2", anyInvocations, "/text/chat_stream", "/text/chat", "/models/MODEL:streamRawPredict", "/models/MODEL:rawPredict"},
 	Build:   buildOpenAIChat,
 	Decoder: func() Decoder { return new(openaiDecoder) },
 	Signs:   []Sign{{"choices/delta"}, {"choices/message"}, {"object=chat.completion*"}},
 }
+
+// anyInvocations ends Databricks' paths, and those of containers on Amazon SageMaker
+// whatever they do.
+const anyInvocations = "/invocations"
 
 // OpenAICompletions is POST /v1/completions, the older API without a chat template.
 var OpenAICompletions = &API{

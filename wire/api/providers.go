@@ -19,6 +19,8 @@ type Provider struct {
 	Bare string
 	// Unversioned says that chat completions have no version in their path.
 	Unversioned bool
+	// Operation is what its path of chat completions ends in; empty: as everywhere.
+	Operation string
 	// Reads lists what is read of its replies beside the usual counts.
 	Reads string
 	// Note is what else to know.
@@ -61,6 +63,14 @@ var Providers = []*Provider{
 		Note: "`--parameters '{\"anthropic_version\":\"vertex-2023-10-16\",\"model\":null}'`; the key is an access token"},
 	{Name: "Anthropic on Bedrock", Hosts: []string{"bedrock-mantle.*.api.aws"}, URL: "https://bedrock-mantle.REGION.api.aws/anthropic", API: "anthropic",
 		Keys: []string{"AWS_BEARER_TOKEN_BEDROCK"}, Reads: "as Anthropic"},
+	{Name: "Mistral on Vertex AI", Hosts: []string{"*-aiplatform.googleapis.com", "aiplatform.googleapis.com"},
+		URL:   "https://REGION-aiplatform.googleapis.com/v1/projects/PROJECT/locations/REGION/publishers/mistralai/models/MODEL:streamRawPredict",
+		Reads: "as Mistral", Note: "the key is an access token; so are other publishers' models that take chat completions"},
+	{Name: "IBM watsonx", Hosts: []string{"*.ml.cloud.ibm.com"}, URL: "https://REGION.ml.cloud.ibm.com/ml/v1/text/chat_stream?version=2024-10-08",
+		Reads: "the usual counts",
+		Note:  "`--parameters '{\"model_id\":\"NAME\",\"project_id\":\"ID\",\"model\":null,\"stream\":null,\"stream_options\":null}'`; the key is an access token; its gateway is at `/ml/gateway/v1`"},
+	{Name: "Writer", Hosts: []string{"api.writer.com"}, URL: "https://api.writer.com/v1/chat", Operation: "/chat", Keys: []string{"WRITER_API_KEY"},
+		Reads: "the usual counts"},
 	{Name: "Mistral", Hosts: []string{"api.mistral.ai"}, URL: "https://api.mistral.ai/v1", Keys: []string{"MISTRAL_API_KEY"},
 		Note:  "its Conversations API is not measured: OpenAI has another at that path",
 		Reads: "thinking within a list of contents; usage beside the finish reason"},
@@ -143,4 +153,12 @@ func KeyHeader(host, path string, a *API) string {
 		return "authorization"
 	}
 	return a.AuthHeader
+}
+
+// operationOf is the operation of the vendor's own that a path ends in; empty: none.
+func (p *Provider) operationOf(path string) string {
+	if p == nil || p.Operation == "" || !strings.HasSuffix(path, p.Operation) {
+		return ""
+	}
+	return p.Operation
 }

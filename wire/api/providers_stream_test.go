@@ -2,6 +2,7 @@ package api
 
 import (
 	"encoding/json"
+	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -107,6 +108,10 @@ var vendorStreams = map[string]vendorStream{
 	"Moonshot": {"API reference, chat completions", "", []string{roleFirst, delta(`"reasoning_content":"hm"`), content("hi"),
 		`{"choices":[{"index":0,"delta":{},"finish_reason":"stop","usage":{"prompt_tokens":9,"completion_tokens":4,"total_tokens":13,"cached_tokens":8}}]}`, "[DONE]"},
 		"hm", `{"input":9,"cached":8,"output":4,"total":13}`, ""},
+	"Writer": {"API reference, chat completion", "", []string{
+		`{"id":"a","object":"chat.completion.chunk","choices":[{"index":0,"finish_reason":null,"message":null,"delta":{"content":"hi","role":"assistant","tool_calls":null,"graph_data":null},"logprobs":null}],"created":1,"model":"palmyra-x5","usage":null}`,
+		`{"id":"a","object":"chat.completion.chunk","choices":[{"index":0,"finish_reason":"stop","message":{"content":"hi","role":"assistant"},"delta":{"content":"","role":"assistant"}}],"usage":{"prompt_tokens":9,"total_tokens":10,"completion_tokens":1}}`, "[DONE]"},
+		"", `{"input":9,"output":1,"total":10}`, ""},
 	"Alibaba DashScope": {"Model Studio reference, OpenAI compatibility", "", []string{delta(`"content":null,"reasoning_content":"hm","role":"assistant"`), delta(`"content":"hi","reasoning_content":null`),
 		`{"choices":[{"delta":{"content":"","reasoning_content":null},"finish_reason":"stop","index":0,"logprobs":null}]}`,
 		`{"choices":[],"usage":{"prompt_tokens":9,"completion_tokens":4,"total_tokens":13,"completion_tokens_details":{"reasoning_tokens":3},"prompt_tokens_details":{"cached_tokens":0}}}`, "[DONE]"},
@@ -114,12 +119,14 @@ var vendorStreams = map[string]vendorStream{
 }
 
 // sameStream are providers that stream as others of the table do. Bedrock's Converse is
-// in messages of Amazon's event stream: see TestVendorReplies.
+// in messages of Amazon's event stream: see TestVendorReplies. IBM's has no terminator: see
+// TestWatsonx.
 var sameStream = map[string]string{
 	"Azure OpenAI, deployments": "Azure OpenAI, v1", "Azure AI Foundry": "Azure OpenAI, v1", "Azure AI Foundry, models": "Azure OpenAI, v1",
 	"Google Vertex AI, OpenAI's path": "Google Gemini, OpenAI's path", "Google Vertex AI, Gemini": "Google Gemini",
 	"Amazon Bedrock, Mantle": "Amazon Bedrock, OpenAI's path", "Amazon Bedrock, Converse": "",
 	"Anthropic on Vertex AI": "Anthropic", "Anthropic on Bedrock": "Anthropic",
+	"Mistral on Vertex AI": "Mistral", "IBM watsonx": "",
 	"Cohere, compatibility": "OpenAI", "GitHub Models": "OpenAI", "Zhipu, China": "Z.ai (Zhipu)",
 }
 
@@ -157,5 +164,25 @@ func TestStreamsOfProviders(t *testing.T) {
 				t.Errorf("%s (%s): %s %v, %q after %q, usage %s, server %s, flags %v", p.Name, c.source, tl.Outcome, tl.Error, tl.Text, tl.Thought, usage, server, tl.Flags.Names())
 			}
 		})
+	}
+}
+
+// IBM watsonx, as the tests of its Java SDK show it: named events with ids, usage in one
+// of its own, and no terminator.
+func TestWatsonx(t *testing.T) {
+	var body strings.Builder
+	for i, data := range []string{
+		`{"id":"chatcmpl-5d","object":"chat.completion.chunk","model_id":"meta-llama/m","model":"meta-llama/m","choices":[{"index":0,"finish_reason":null,"delta":{"role":"assistant","content":""}}],"created":1749736055,"model_version":"4.0.0","system":{"warnings":[{"message":"This model is a Non-IBM Product.","id":"disclaimer_warning"}]}}`,
+		`{"id":"chatcmpl-5d","object":"chat.completion.chunk","model_id":"meta-llama/m","choices":[{"index":0,"finish_reason":null,"delta":{"content":"C"}}]}`,
+		`{"id":"chatcmpl-5d","object":"chat.completion.chunk","model_id":"meta-llama/m","choices":[{"index":0,"finish_reason":null,"delta":{"content":"iao"}}]}`,
+		`{"id":"chatcmpl-5d","object":"chat.completion.chunk","model_id":"meta-llama/m","choices":[{"index":0,"finish_reason":"stop","delta":{"content":""}}]}`,
+		`{"id":"chatcmpl-5d","object":"chat.completion.chunk","model_id":"meta-llama/m","choices":[],"usage":{"completion_tokens":3,"prompt_tokens":38,"total_tokens":41}}`,
+	} {
+		fmt.Fprintf(&body, "id: %d\nevent: message\ndata: %s\n\n", i+1, data)
+	}
+	tl := reply(OpenAIChat, "text/event-stream", body.String(), timeline.EOF)
+	usage, _ := json.Marshal(tl.Usage)
+	if got := fmt.Sprintf("%s %v %s: %s", tl.Outcome, tl.Flags.Names(), tl.Text, kinds(tl)); got != "ok [no_done] Ciao: role text text finish usage" || string(usage) != `{"input":38,"output":3,"total":41}` {
+		t.Errorf("%s, usage %s", got, usage)
 	}
 }

@@ -210,7 +210,12 @@ func TestReadPath(t *testing.T) {
 		{"/v2/models/ensemble/versions/1/generate", "triton", "ensemble", false, true},
 		{"/v1/projects/p/locations/l/publishers/anthropic/models/c:streamRawPredict", "anthropic", "c", true, true},
 		{"/v1/projects/p/locations/l/publishers/anthropic/models/c@20260101:rawPredict", "anthropic", "c@20260101", false, true},
-		{"/v1/projects/p/locations/l/publishers/mistralai/models/c:streamRawPredict", "", "", false, false}, // another form
+		{"/v1/projects/p/locations/l/publishers/mistralai/models/c:streamRawPredict", "openai-chat", "c", true, true},
+		{"/v1/projects/p/locations/l/publishers/ai21/models/jamba:rawPredict", "openai-chat", "jamba", false, true},
+		{"/ml/v1/text/chat_stream", "openai-chat", "", false, false},
+		{"/serving-endpoints/m/invocations", "openai-chat", "", false, false}, // the body tells
+		{"/invocations", "openai-chat", "", false, false},
+		{"/ml/v1/deployments/d/text/chat", "openai-chat", "", false, false},
 		{"/model/us.anthropic.claude-x-v1:0/invoke-with-response-stream", "anthropic", "us.anthropic.claude-x-v1:0", true, true},
 		{"/model/anthropic.claude-x/invoke", "anthropic", "anthropic.claude-x", false, true},
 		{"/model/meta.llama3/invoke-with-response-stream", "", "", false, false}, // another form
