@@ -5,6 +5,18 @@ import (
 	"time"
 )
 
+// Sleep waits so long, or until ctx is done: it then returns the cause of ctx.
+func Sleep(ctx context.Context, d time.Duration) error {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-t.C:
+		return nil
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+}
+
 // Sleeper waits for absolute moments of a clock. One goroutine uses it. The
 // precise kind keeps a processor of Go's scheduler, which is added, until Close.
 type Sleeper struct {

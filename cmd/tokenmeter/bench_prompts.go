@@ -74,7 +74,6 @@ func (c *benchCmd) prompts(p *bench.Plan, check *checker) {
 			return
 		}
 		f.Close()
-		p.PromptsFile = c.Prompts
 	}
 	if c.Check != "" || c.Workload != "" || c.Scenario != "" || c.InputTokens != "" && c.Prompts != "" {
 		return // made, or refused, there

@@ -35,7 +35,6 @@ func (r *runner) aside(m *run.Run, b Beside, w *run.Writer) {
 	if err := w.ServerSamples(samples); err != nil {
 		r.log.notice("server_metrics_lost", timeline.Opt[float64]{}, "What the server told of itself could not be written: %v.", err)
 	}
-	m.Noticed = r.log.warnings()
 }
 
 type nothingBeside struct{}

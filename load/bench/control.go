@@ -96,7 +96,6 @@ func (c *controlled) after(ctx context.Context, r *runner, m *run.Run, cause err
 	for _, w := range warnings {
 		r.log.notice(w.Name, w.Value, "%s", w.Says)
 	}
-	m.Noticed = r.log.warnings()
 	return cause
 }
 

@@ -60,26 +60,19 @@ func (p *Plan) settle() {
 	if p.Requests == 0 && p.Duration == 0 && p.Stages.Length() == 0 && p.Trace == nil {
 		p.Duration = defaultDuration
 	}
-	if p.Grace == 0 {
-		p.Grace = defaultGrace
-	}
-	p.Grace = max(p.Grace, 0)
+	p.Grace = max(cmp.Or(p.Grace, defaultGrace), 0)
 	if p.Warmup == (Warmup{}) && !p.open() {
 		p.Warmup.Requests = defaultWarmup
 	}
 	if p.Warmup.Off {
 		p.Warmup = Warmup{Off: true}
 	}
-	if p.Workers == 0 {
-		p.Workers = 1
-	}
+	p.Workers = cmp.Or(p.Workers, 1)
 	if p.Arrival == "" && p.open() && p.Trace == nil {
 		p.Arrival = "constant"
 	}
-	if p.Preflight == "" {
-		p.Preflight = "get"
-	}
-	if p.Workload == nil && p.Prompt == "" && len(p.Prompts) == 0 {
+	p.Preflight = cmp.Or(p.Preflight, "get")
+	if p.Workload == nil && p.Prompt == "" {
 		if p.InputTokens == "" {
 			p.InputTokens, p.defaultInput = defaultInput, true
 		}
@@ -225,11 +218,7 @@ func (p *Plan) content() (workload.Workload, error) {
 		}
 		texts = l
 	}
-	given := p.Prompts
 	if p.Prompt != "" {
-		given = append([]workload.Prompt{workload.Text(p.Prompt)}, given...)
-	}
-	if len(given) > 0 {
 		if p.InputTokens != "" {
 			errs = append(errs, errors.New("a length of the input makes prompts, and so excludes given ones"))
 		}
@@ -239,7 +228,7 @@ func (p *Plan) content() (workload.Workload, error) {
 		if err := errors.Join(errs...); err != nil {
 			return nil, &UsageError{err}
 		}
-		return workload.NewGiven(given, p.PromptsFile, output, p.Seed), nil
+		return workload.NewGiven(p.Prompt, output, p.Seed), nil
 	}
 	shape, err := workload.ParseShape(p.InputTokens, p.OutputTokens, workload.OpenLengths)
 	if err != nil && p.defaultOutput { // the input may hold the output's lengths

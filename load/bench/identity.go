@@ -2,6 +2,7 @@ package bench
 
 import (
 	"fmt"
+	"maps"
 	"net/http"
 	"slices"
 	"strings"
@@ -70,9 +71,7 @@ func (s *Session) identify(req *api.Request, run string, item *workload.Item, k 
 	req.NoID = req.Header[sessionHeader] == nil
 	if len(s.Fields) > 0 {
 		extra := map[string]any{}
-		for name, v := range req.Extra {
-			extra[name] = v
-		}
+		maps.Copy(extra, req.Extra)
 		for _, name := range s.Fields {
 			if _, given := extra[name]; !given {
 				extra[name] = id

@@ -121,16 +121,13 @@ func (r *runner) complete(m *run.Run, facts *machineFacts, cause error) {
 		r.log.notice("client_limited", timeline.Some(share),
 			"The CPU quota stopped the client %.1f %% of the time, in %d periods. Raise the quota, or lower GOMAXPROCS to it.",
 			100*share, m.Client.ThrottledPeriods.Or(0))
-		m.Noticed = r.log.warnings()
 	}
 	if l, ok := r.work.(interface{ LeftOut() string }); ok && l.LeftOut() != "" {
 		r.log.notice("records_left_out", timeline.Opt[float64]{}, "Of the file as far as it was read %s.", l.LeftOut())
-		m.Noticed = r.log.warnings()
 	}
 	if p := r.plan; p.CompensateTemplate && !r.lengths.overhead.OK() {
 		r.log.notice("template_unmeasured", timeline.Opt[float64]{},
 			"What the server's chat template adds was not measured, for there was no warm-up or the server did not count two short prompts: no prompt was made shorter.")
-		m.Noticed = r.log.warnings()
 	}
 	m.Client.ConnectionsOpened = r.rec.opened.Load()
 	m.Client.MaxInFlight = r.rec.maxInFlight.Load()

@@ -82,15 +82,13 @@ type Load struct {
 }
 
 // Content is what is sent, and what is done with the answers: Workload, or else
-// Prompt, or Prompts, or made prompts.
+// Prompt, or made prompts.
 type Content struct {
 	Workload     workload.Workload
-	Prompt       string            // one fixed prompt
-	Prompts      []workload.Prompt // in turn
-	PromptsFile  string            // where Prompts came from
-	InputTokens  string            // a distribution, default "256"; an asked one must be kept by the server's count
-	Batch        string            // texts in a request, a distribution, for APIs that answer several at once; default 1
-	OutputTokens string            // default "128" for made prompts, else the server's choice
+	Prompt       string // one fixed prompt
+	InputTokens  string // a distribution, default "256"; an asked one must be kept by the server's count
+	Batch        string // texts in a request, a distribution, for APIs that answer several at once; default 1
+	OutputTokens string // default "128" for made prompts, else the server's choice
 	IgnoreEOS    bool
 	NoStream     bool
 	Seed         uint64 // fixes lengths and arrival times

@@ -121,29 +121,15 @@ func (r *runner) untilPrecise(ph *phase) (stop func()) {
 	if p == nil {
 		return func() {}
 	}
-	quit, done := make(chan struct{}), make(chan struct{})
 	began := time.Now()
-	go func() {
-		defer close(done)
-		tick := time.NewTicker(precisionEvery)
-		defer tick.Stop()
-		for {
-			select {
-			case <-tick.C:
-				if p.reached() {
-					p.after = time.Since(began)
-					ph.stop(errPrecise)
-					return
-				}
-			case <-quit:
-				return
-			}
+	return every(precisionEvery, func() bool {
+		if !p.reached() {
+			return true
 		}
-	}()
-	return func() {
-		close(quit)
-		<-done
-	}
+		p.after = time.Since(began)
+		ph.stop(errPrecise)
+		return false
+	})
 }
 
 // precise says what the medians are known for, or that the run ended before they were.

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"slices"
 	"strings"
 	"time"
 
@@ -69,7 +70,7 @@ func (r *runner) preflight(ctx context.Context, get getter) (found, error) {
 		if f.model, err = r.chooseModel(a, models); err != nil {
 			return found{}, err
 		}
-	} else if len(models) > 0 && !contains(models, f.model) {
+	} else if len(models) > 0 && !slices.Contains(models, f.model) {
 		r.log.notice("model_not_listed", timeline.Opt[float64]{},
 			"The server does not list the model %q; it lists %s.", f.model, listed(models))
 	}
@@ -107,28 +108,18 @@ func (r *runner) waitReady(ctx context.Context, get getter) (reply, error) {
 
 // answers reports whether a failure shows that something was reached.
 func answers(err error) bool {
-	var target *TargetError
-	if !errors.As(err, &target) {
-		return false
-	}
-	switch target.Class {
-	case timeline.ConnectRefused, timeline.DNS, timeline.TLS, timeline.TimeoutConnect, timeline.ClientResource:
-		return false
-	}
-	return true
+	return failedBut(err, timeline.ConnectRefused, timeline.DNS, timeline.TLS, timeline.TimeoutConnect, timeline.ClientResource)
 }
 
 // mayHeal reports whether a failure may go away while a server starts.
 func mayHeal(err error) bool {
+	return failedBut(err, timeline.TLS, timeline.RedirectRefused, timeline.ClientResource)
+}
+
+// failedBut reports whether a target failed in another way than these.
+func failedBut(err error, classes ...timeline.Outcome) bool {
 	var target *TargetError
-	if !errors.As(err, &target) {
-		return false
-	}
-	switch target.Class {
-	case timeline.TLS, timeline.RedirectRefused, timeline.ClientResource:
-		return false
-	}
-	return true
+	return errors.As(err, &target) && !slices.Contains(classes, target.Class)
 }
 
 // accessible judges the status of the model list. The list itself is optional:
@@ -248,15 +239,6 @@ func listModels(a reply) []string {
 		}
 	}
 	return ids
-}
-
-func contains(list []string, s string) bool {
-	for _, x := range list {
-		if x == s {
-			return true
-		}
-	}
-	return false
 }
 
 // listed is the first names, each on one line and of a length that can be read.

@@ -171,6 +171,7 @@ func (r *runner) record(ctx context.Context, ready found) (*run.Run, error) {
 	r.complete(&final, &facts, cause)
 	r.aside(&final, beside, w)
 	cause = control.after(ctx, r, &final, cause)
+	final.Noticed = r.log.warnings()
 	done, err := w.Finish(final)
 	r.writer.Store(nil)
 	if err != nil {
@@ -264,21 +265,35 @@ func (r *runner) watch(ph *phase) (stop func()) {
 	if r.plan.Progress == nil {
 		return func() {}
 	}
+	judge := newTrust()
+	look := func() {
+		s := r.snapshot(ph)
+		s.Trust = judge.look(r)
+		r.plan.Progress(s)
+	}
+	halt := every(snapshotEvery, func() bool { look(); return true })
+	return func() {
+		halt()
+		look()
+	}
+}
+
+// every does something again and again while it returns true, until stop is called.
+func every(interval time.Duration, do func() (goOn bool)) (stop func()) {
 	quit, done := make(chan struct{}), make(chan struct{})
 	go func() {
 		defer close(done)
-		tick := time.NewTicker(snapshotEvery)
+		tick := time.NewTicker(interval)
 		defer tick.Stop()
-		judge := newTrust()
-		for going := true; going; {
+		for {
 			select {
 			case <-tick.C:
+				if !do() {
+					return
+				}
 			case <-quit:
-				going = false
+				return
 			}
-			s := r.snapshot(ph)
-			s.Trust = judge.look(r)
-			r.plan.Progress(s)
 		}
 	}()
 	return func() {

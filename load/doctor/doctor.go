@@ -35,18 +35,6 @@ func (v Verdict) MarshalJSON() ([]byte, error) {
 	return json.Marshal(string(v))
 }
 
-// UnmarshalJSON reads null as not known.
-func (v *Verdict) UnmarshalJSON(data []byte) error {
-	var s *string
-	if err := json.Unmarshal(data, &s); err != nil {
-		return err
-	}
-	if *v = ""; s != nil {
-		*v = Verdict(*s)
-	}
-	return nil
-}
-
 // Subject is what a check is about.
 type Subject string
 

@@ -148,25 +148,19 @@ func readAgentX(m *Method, o *Options, s *result.Sweep, out *result.Method) {
 	if len(out.Rows) == 0 {
 		out.Why = append(out.Why, "nothing was measured")
 	}
-	out.Verdict = valid
-	if len(out.Why) > 0 {
-		out.Verdict = invalid
-	}
+	decide(out)
 }
 
 // agentXFigures are those of a whole point.
 func agentXFigures(o *Options, v *seen, at string, out *result.Method) {
-	gpus := opt{}
-	if n, ok := o.GPUs.Get(); ok {
-		gpus = some(float64(n))
-	}
+	gpus := asFloat(o.GPUs)
 	window := v.last - v.from
 	in, tokens := v.sum(inputs), v.sum(outputs)
 	field(out, "P90 E2E interactivity"+at, "tokens/s", intvty(quantile(perToken(v), 0.9)), "what InferenceX shows, and decides by")
 	field(out, "Output throughput"+at, "tokens/s", over(tokens, window), "")
 	field(out, "Input throughput"+at, "tokens/s", over(in, window), "cached tokens included")
 	if gpus.OK() {
-		field(out, "Output throughput per GPU"+at, "tokens/s", perGPU(over(tokens, window), gpus), "")
+		field(out, "Output throughput per GPU"+at, "tokens/s", ratioOf(over(tokens, window), gpus), "")
 	}
 	cached, ideal := v.share(cachedOf), v.share(reusableOf)
 	field(out, "Cache hits"+at, "share", cached, noteUnless(cached, "the server does not tell them"))

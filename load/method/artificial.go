@@ -1,6 +1,7 @@
 package method
 
 import (
+	"cmp"
 	"fmt"
 	"time"
 
@@ -72,22 +73,11 @@ func prepareArtificial(m *Method, o *Options) (*Steps, error) {
 // speed is a request's output speed: after the first chunk, by their tokenizer
 // where answers were counted by it.
 func speed(r *metric.Record) opt {
-	if r.NormDecodeTPS.OK() {
-		return r.NormDecodeTPS
-	}
-	if x := inverse(r.TPOTAdjMS, 1000); x.OK() {
-		return x
-	}
-	return r.DecodeTPS
+	return cmp.Or(r.NormDecodeTPS, inverse(r.TPOTAdjMS, 1000), r.DecodeTPS)
 }
 
 // answered is when the answer began: after any thinking.
-func answered(r *metric.Record) opt {
-	if r.TTFOMS.OK() {
-		return r.TTFOMS
-	}
-	return r.TTFTMS
-}
+func answered(r *metric.Record) opt { return cmp.Or(r.TTFOMS, r.TTFTMS) }
 
 const answerTokens = 500
 
@@ -193,10 +183,7 @@ func readArtificialLoad(_ *Method, _ *Options, s *result.Sweep, out *result.Meth
 		if !ok {
 			continue
 		}
-		tps := p.Throughput.SustainedTPS
-		if !tps.OK() {
-			tps = p.Throughput.SystemOutputTPS
-		}
+		tps := cmp.Or(p.Throughput.SustainedTPS, p.Throughput.SystemOutputTPS)
 		if tps.Or(0) > top.Or(0) {
 			top = tps
 		}

@@ -40,7 +40,7 @@ const lead = "16"
 const depthRepetitions = 5
 
 func prepareDepth(m *Method, o *Options) (*Steps, error) {
-	if o.Base.Workload != nil || o.Base.Prompt != "" || o.Base.Prompts != nil {
+	if o.Base.Workload != nil || o.Base.Prompt != "" {
 		return nil, errors.New(m.Name + " makes what it sends: leave the workload, or the prompts, out")
 	}
 	depths := o.list(sweep.Depth, 0, 4096, 8192)

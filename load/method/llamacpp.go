@@ -113,12 +113,7 @@ func less(tokens opt, n float64) opt {
 func batched(v *seen) []result.MethodCell {
 	b := float64(len(v.good))
 	in, tokens := v.sum(inputs), v.sum(outputs)
-	kv := opt{}
-	if x, ok := in.Get(); ok {
-		if y, ok := tokens.Get(); ok {
-			kv = some(x + y)
-		}
-	}
+	kv := plus(in, tokens)
 	pp, all := v.first-v.from, v.last-v.from
 	tg := all - pp
 	return []result.MethodCell{cellOf(scaled(in, 1/b), 0), cellOf(scaled(tokens, 1/b), 0), cellOf(some(b), 0), cellOf(kv, 0),

@@ -315,13 +315,13 @@ func TestBatched(t *testing.T) {
 // Published: total 15,000.5, output 12,000, TP8 are 1,875.0625, 1,500 and
 // 375.0625 a GPU; TPOT of 25 and 45 ms are 40 and 22.2222 tokens/s for a user.
 func TestInferenceX(t *testing.T) {
-	near(t, "total", perGPU(some(15000.5), some(8)), 1875.0625)
-	near(t, "output", perGPU(some(12000), some(8)), 1500)
-	near(t, "input", perGPU(some(3000.5), some(8)), 375.0625)
+	near(t, "total", ratioOf(some(15000.5), some(8)), 1875.0625)
+	near(t, "output", ratioOf(some(12000), some(8)), 1500)
+	near(t, "input", ratioOf(some(3000.5), some(8)), 375.0625)
 	near(t, "median", intvty(some(25)), 40)
 	near(t, "p99", intvty(some(45)), 22.2222)
 	near(t, "30 ms", intvty(some(30)), 33.3333)
-	if _, ok := perGPU(some(1), opt{}).Get(); ok {
+	if _, ok := ratioOf(some(1), opt{}).Get(); ok {
 		t.Error("a number of GPUs that nobody told")
 	}
 }

@@ -195,7 +195,7 @@ func lookOrWhy(s *result.Sweep, p *result.Point, out *result.Method) (v seen, ok
 }
 
 // limitsOfObjectives reads the limits back.
-func (m *Method) limitsOfObjectives(o *Options) (l limits, ok bool) {
+func limitsOfObjectives(o *Options) (l limits) {
 	for i := range o.Base.Objectives {
 		switch x := &o.Base.Objectives[i]; x.Metric {
 		case "ttft":
@@ -204,15 +204,10 @@ func (m *Method) limitsOfObjectives(o *Options) (l limits, ok bool) {
 			l.tpot = x.Limit
 		}
 	}
-	return l, l.ttft > 0
+	return l
 }
 
-func over(sum opt, seconds float64) opt {
-	if x, ok := sum.Get(); ok {
-		return ratio(x, seconds)
-	}
-	return opt{}
-}
+func over(sum opt, seconds float64) opt { return ratioOf(sum, some(seconds)) }
 
 func prepareOffline(_ *Method, o *Options) (*Steps, error) {
 	const samples, flying = 24576, 1024
@@ -281,8 +276,12 @@ func conclude(out *result.Method, p *result.Point, v *seen, seconds float64, fig
 		out.Why = append(out.Why, fmt.Sprintf("it went on for %.0f s, where at least %.0f s are asked", seconds, asked))
 	}
 	out.Why = append(out.Why, doubts(p, figures...)...)
-	out.Verdict = valid
-	if len(out.Why) > 0 {
+	decide(out)
+}
+
+// decide makes a result valid unless something is in the way of that.
+func decide(out *result.Method) {
+	if out.Verdict = valid; len(out.Why) > 0 {
 		out.Verdict = invalid
 	}
 }

@@ -85,7 +85,7 @@ func (m *Method) readRate(o *Options, s *result.Sweep, p *result.Point, out *res
 	if !ok {
 		return
 	}
-	l, _ := m.limitsOfObjectives(o)
+	l := limitsOfObjectives(o)
 	t := v.lastDone - v.from
 	field(out, "Scheduled samples per second", "samples/s", some(p.OfferedPerS.Or(p.Value)), "")
 	field(out, "Completed samples per second", "samples/s", ratio(float64(len(v.good)-1), t), "(N − 1) / T, T = when the query issued last was complete")

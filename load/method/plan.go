@@ -44,7 +44,7 @@ func (o *Options) plan(a ask) bench.Plan {
 	}
 	switch {
 	case a.given:
-	case o.Base.Workload == nil && o.Base.Prompt == "" && o.Base.Prompts == nil:
+	case o.Base.Workload == nil && o.Base.Prompt == "":
 		given(o, "input tokens", &p.InputTokens, a.input)
 		given(o, "output tokens", &p.OutputTokens, a.output)
 	default:
@@ -187,11 +187,16 @@ func scaled(x opt, by float64) opt {
 }
 
 // inverse is k / x.
-func inverse(x opt, k float64) opt {
-	if v, ok := x.Get(); ok && v > 0 {
-		return some(k / v)
+func inverse(x opt, k float64) opt { return ratioOf(some(k), x) }
+
+// plus is a + b; empty where one of them is.
+func plus(a, b opt) opt {
+	x, ok := a.Get()
+	y, has := b.Get()
+	if !ok || !has {
+		return opt{}
 	}
-	return opt{}
+	return some(x + y)
 }
 
 // cellOf is a figure with so many decimals.

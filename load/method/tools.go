@@ -106,32 +106,13 @@ func nimRow(_ *Options, _ *result.Sweep, p *result.Point, v *seen) []result.Meth
 }
 
 func inferenceXRow(o *Options, _ *result.Sweep, p *result.Point, v *seen) []result.MethodCell {
-	gpus := opt{}
-	if n, ok := o.GPUs.Get(); ok {
-		gpus = some(float64(n))
-	}
+	gpus := asFloat(o.GPUs)
 	window := v.last - v.from
 	in, out := over(v.sum(inputs), window), over(v.sum(outputs), window)
-	total := opt{}
-	if a, ok := in.Get(); ok {
-		if b, ok := out.Get(); ok {
-			total = some(a + b)
-		}
-	}
 	paces := v.values(tpot)
-	return []result.MethodCell{word(p.Text), cellOf(perGPU(total, gpus), 2), cellOf(perGPU(out, gpus), 2), cellOf(perGPU(in, gpus), 2),
+	return []result.MethodCell{word(p.Text), cellOf(ratioOf(plus(in, out), gpus), 2), cellOf(ratioOf(out, gpus), 2), cellOf(ratioOf(in, gpus), 2),
 		cellOf(intvty(quantile(paces, 0.5)), 2), cellOf(intvty(quantile(paces, 0.99)), 2), cellOf(intvty(quantile(perToken(v), 0.9)), 2),
 		cellOf(quantile(v.values(ttft), 0.5), 2)}
-}
-
-// perGPU is a throughput over all GPUs.
-func perGPU(tps, gpus opt) opt {
-	if x, ok := tps.Get(); ok {
-		if n, ok := gpus.Get(); ok && n > 0 {
-			return some(x / n)
-		}
-	}
-	return opt{}
 }
 
 // intvty is tokens/s for one user at a time per token in ms.

@@ -5,6 +5,7 @@
 package probe
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"time"
@@ -72,8 +73,8 @@ func settle(kinds []Kind) ([]Kind, error) {
 	seen := map[string]bool{}
 	var wrong []error
 	for i, k := range kinds {
-		k.Input, k.Output = or(k.Input, 100), or(k.Output, 64)
-		k.PerDay, k.Parallel = or(k.PerDay, 8), or(k.Parallel, 1)
+		k.Input, k.Output = cmp.Or(k.Input, 100), cmp.Or(k.Output, 64)
+		k.PerDay, k.Parallel = cmp.Or(k.PerDay, 8), cmp.Or(k.Parallel, 1)
 		bad := func(what string) { wrong = append(wrong, fmt.Errorf("probe %q: %s", k.Name, what)) }
 		switch {
 		case k.Name == "":
@@ -111,13 +112,6 @@ func settle(kinds []Kind) ([]Kind, error) {
 		wrong = append(wrong, errors.New("there is nothing to ask: name at least one probe"))
 	}
 	return out, errors.Join(wrong...)
-}
-
-func or[T int | int64](v, other T) T {
-	if v == 0 {
-		return other
-	}
-	return v
 }
 
 // part is the length of the part of a day that holds one probe of the kind.

@@ -190,18 +190,18 @@ func (p *Prober) Run(ctx context.Context, until time.Time) error {
 			t.seen[i].Retry = p.plan.Ledger.lesson(subject(&t.Target, &t.kinds[i])).Retry
 		}
 		for after := now(); ; {
-			k, due := t.soonest(after)
+			i, due := t.soonest(after)
 			if due.After(until) {
 				return nil
 			}
 			after = due
-			if !pause(ctx, due.Sub(now())) {
+			if clock.Sleep(ctx, due.Sub(now())) != nil || ctx.Err() != nil {
 				return nil
 			}
-			if t.withheld(k, due) {
+			if t.withheld(&t.kinds[i], due) {
 				continue
 			}
-			if err := p.due(ctx, t, k, due); err != nil {
+			if err := p.due(ctx, t, i, due); err != nil {
 				return err
 			}
 		}
@@ -210,8 +210,8 @@ func (p *Prober) Run(ctx context.Context, until time.Time) error {
 
 // due asks a kind whose time has come, unless that is over: one probe of a target
 // waits for another, half of its part of the day at most.
-func (p *Prober) due(ctx context.Context, t *asked, k *Kind, due time.Time) error {
-	at, i := now(), t.index(k)
+func (p *Prober) due(ctx context.Context, t *asked, i int, due time.Time) error {
+	at, k := now(), &t.kinds[i]
 	switch {
 	case at.Sub(due) > k.part()/2:
 		p.skip(t, i, "its time was over: the target was busy with another probe, or this machine slept")
@@ -221,15 +221,6 @@ func (p *Prober) due(ctx context.Context, t *asked, k *Kind, due time.Time) erro
 		return nil
 	}
 	return p.ask(ctx, t, i)
-}
-
-func (t *asked) index(k *Kind) int {
-	for i := range t.kinds {
-		if &t.kinds[i] == k {
-			return i
-		}
-	}
-	return -1
 }
 
 // each runs a task for every target side by side. The first error ends all.
@@ -257,17 +248,6 @@ func (p *Prober) each(ctx context.Context, task func(context.Context, *asked) er
 
 // now is the wall clock: probes belong to hours of the day.
 func now() time.Time { return time.Now().UTC().Round(0) }
-
-func pause(ctx context.Context, d time.Duration) bool {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return ctx.Err() == nil
-	case <-ctx.Done():
-		return false
-	}
-}
 
 // skip says, once a day and reason, that a kind is not asked.
 func (p *Prober) skip(t *asked, i int, format string, args ...any) {

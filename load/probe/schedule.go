@@ -34,13 +34,13 @@ func moment(target string, k *Kind, day time.Time, part int) time.Time {
 }
 
 // soonest is the first kind that is due after a moment.
-func (t *asked) soonest(after time.Time) (k *Kind, due time.Time) {
+func (t *asked) soonest(after time.Time) (first int, due time.Time) {
 	for i := range t.kinds {
-		if at := next(t.Name, &t.kinds[i], after); k == nil || at.Before(due) {
-			k, due = &t.kinds[i], at
+		if at := next(t.Name, &t.kinds[i], after); i == 0 || at.Before(due) {
+			first, due = i, at
 		}
 	}
-	return k, due
+	return first, due
 }
 
 // withheld reports whether a probe would wake a server that is to be cold.

@@ -1,6 +1,7 @@
 package sweep
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -113,26 +114,12 @@ func (s Search) Check() error {
 }
 
 func (s *Search) settle() error {
-	if s.Variable == "" {
-		s.Variable = Rate
-	}
-	if s.From == 0 {
-		s.From = 1
-	}
-	if s.Most == 0 {
-		s.Most = 1e5
-	}
-	if s.Width == 0 {
-		s.Width = 0.05
-	}
-	if s.Confidence == 0 {
-		s.Confidence = 0.95
-	}
-	if s.ProbeTime == 0 {
-		if s.ProbeTime = s.MaxTime / ofTime; s.MaxTime == 0 {
-			s.ProbeTime = 2 * time.Minute
-		}
-	}
+	s.Variable = cmp.Or(s.Variable, Rate)
+	s.From = cmp.Or(s.From, 1)
+	s.Most = cmp.Or(s.Most, 1e5)
+	s.Width = cmp.Or(s.Width, 0.05)
+	s.Confidence = cmp.Or(s.Confidence, 0.95)
+	s.ProbeTime = cmp.Or(s.ProbeTime, s.MaxTime/ofTime, 2*time.Minute)
 	switch {
 	case s.Variable != Rate && s.Variable != Concurrency:
 		return fmt.Errorf("variable %q: want %s or %s", s.Variable, Rate, Concurrency)

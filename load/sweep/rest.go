@@ -11,6 +11,7 @@ import (
 	"slices"
 	"time"
 
+	"tokenmeter/base/clock"
 	"tokenmeter/load/bench"
 	"tokenmeter/record/metric"
 	"tokenmeter/record/run"
@@ -108,24 +109,17 @@ func (s *Server) settle(ctx context.Context) (says string, busy bool, err error)
 	case s.rest.known:
 		return s.await(ctx)
 	}
-	times, err := s.look(ctx, restRequests, s.settleTime())
+	times, err := s.look(ctx, restRequests, cmp.Or(s.SettleTime, settleTime))
 	if err == nil {
 		s.rest.learn(times)
 	}
 	return "", false, err
 }
 
-func (s *Server) settleTime() time.Duration {
-	if s.SettleTime == 0 {
-		return settleTime
-	}
-	return s.SettleTime
-}
-
 // await looks at the server at longer and longer intervals, so that the looks
 // themselves are no load.
 func (s *Server) await(ctx context.Context) (says string, busy bool, err error) {
-	began, most := time.Now(), s.settleTime()
+	began, most := time.Now(), cmp.Or(s.SettleTime, settleTime)
 	if s.SettleTotal > 0 {
 		most = max(min(most, s.SettleTotal-s.rest.spent), shortestLet)
 	}
@@ -144,8 +138,8 @@ func (s *Server) await(ctx context.Context) (says string, busy bool, err error) 
 		if most-time.Since(began) <= pause {
 			break
 		}
-		if err := sleep(ctx, pause); err != nil {
-			return "", false, err
+		if clock.Sleep(ctx, pause) != nil {
+			return "", false, bench.ErrInterrupted
 		}
 	}
 	return s.restless(times, time.Since(began))
@@ -165,8 +159,10 @@ func (s *Server) breathe(ctx context.Context) error {
 	if pause <= 0 {
 		return nil
 	}
-	s.rest.spent += pause
-	return sleep(ctx, pause)
+	if s.rest.spent += pause; clock.Sleep(ctx, pause) != nil {
+		return bench.ErrInterrupted
+	}
+	return nil
 }
 
 // restless says what a server is like that did not come to rest.
@@ -225,15 +221,4 @@ func (s *Server) look(ctx context.Context, n int, within time.Duration) (times [
 // unreachable are the failures after which another request is no use.
 var unreachable = map[timeline.Outcome]bool{
 	timeline.ConnectRefused: true, timeline.DNS: true, timeline.TLS: true, timeline.TimeoutConnect: true,
-}
-
-func sleep(ctx context.Context, d time.Duration) error {
-	t := time.NewTimer(d)
-	defer t.Stop()
-	select {
-	case <-t.C:
-		return nil
-	case <-ctx.Done():
-		return bench.ErrInterrupted
-	}
 }

@@ -15,7 +15,7 @@ var aiperf = &tool{
 	lists: []string{"goodput", "server-metrics", "server-metrics-formats", "gpu-telemetry"},
 	flags: aiperfFlags,
 	end: func(c *call) {
-		aiperfEnd(c, "10")
+		aiperfEnd(c)
 		if c.has("request-rate") {
 			c.set("arrival", c.or("poisson", "arrival-pattern"))
 			if v := c.or("", "arrival-smoothness", "vllm-burstiness"); v != "" {
@@ -39,14 +39,17 @@ var genAIPerf = &tool{
 		return flags
 	}(),
 	end: func(c *call) {
-		aiperfEnd(c, "10")
+		aiperfEnd(c)
 		c.note("genai-perf's TTFT does not see reasoning: that is ttfo here")
 	},
 }
 
 var aiperfFlags = map[string]func(*call, string){
 	"model": to("model"), "m": to("model"), "model-names": to("model"), "url": address, "u": address, "tokenizer": to("tokenizer"),
-	"endpoint-type": aiperfEndpoint, "endpoint": endpointPath, "custom-endpoint": endpointPath, "streaming": same, "api-key": key,
+	"endpoint-type": apis("--endpoint-type %s: no equal here; --api names what there is", map[string]string{
+		"chat": "openai-chat", "completions": "openai-completions", "responses": "openai-responses", "messages": "anthropic",
+		"embeddings": "embeddings", "huggingface_generate": "tgi", "rankings": "rerank"}),
+	"endpoint": endpointPath, "custom-endpoint": endpointPath, "streaming": same, "api-key": key,
 	"concurrency": to("concurrency"), "prefill-concurrency": to("prefill-concurrency"), "request-rate": to("rate"),
 	"arrival-pattern": same, "arrival-smoothness": same, "vllm-burstiness": same,
 	"request-count": to("requests"), "num-requests": to("requests"), "benchmark-duration": seconds("duration"), "benchmark-grace-period": seconds("grace"),
@@ -68,16 +71,6 @@ var aiperfFlags = map[string]func(*call, string){
 	"public-dataset":           says("--public-dataset: name a file with --workload; nothing is fetched"),
 	"request-cancellation-rate": says(
 		"--request-cancellation-rate: a workload file has `leave`, readers who go away (docs/workloads.md)"),
-}
-
-func aiperfEndpoint(c *call, v string) {
-	switch api := map[string]string{"chat": "openai-chat", "completions": "openai-completions", "responses": "openai-responses", "messages": "anthropic",
-		"embeddings": "embeddings", "huggingface_generate": "tgi", "rankings": "rerank"}[v]; api {
-	case "":
-		c.note("--endpoint-type %s: no equal here; --api names what there is", v)
-	default:
-		c.set("api", api)
-	}
 }
 
 func endpointPath(c *call, v string) {
@@ -102,7 +95,7 @@ func extraInput(c *call, v string) {
 	}
 }
 
-func aiperfEnd(c *call, fewest string) {
+func aiperfEnd(c *call) {
 	if !c.has("streaming") {
 		c.on("no-stream")
 	}
@@ -114,8 +107,7 @@ func aiperfEnd(c *call, fewest string) {
 	}
 	if !c.has("request-count", "num-requests", "benchmark-duration", "input-file") {
 		n, _ := strconv.Atoi(c.or("1", "concurrency"))
-		least, _ := strconv.Atoi(fewest)
-		c.set("requests", strconv.Itoa(max(least, 2*n)))
+		c.set("requests", strconv.Itoa(max(10, 2*n)))
 	}
 	if !c.has("warmup-request-count", "num-warmup-requests", "warmup-duration") {
 		c.set("warmup", "0")

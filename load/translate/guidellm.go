@@ -57,17 +57,12 @@ func guideBackend(c *call, v string) {
 	}
 }
 
+var guideAPI = apis("request format %s: choose an API with --api", map[string]string{
+	"chat_completions": "openai-chat", "v1_chat_completions": "openai-chat", "text_completions": "openai-completions",
+	"v1_completions": "openai-completions", "completions": "openai-completions", "responses": "openai-responses", "v1_responses": "openai-responses"})
+
 func guideRequest(c *call, v string) {
-	switch strings.Trim(strings.ReplaceAll(v, "/", "_"), "_") {
-	case "chat_completions", "v1_chat_completions":
-		c.set("api", "openai-chat")
-	case "text_completions", "v1_completions", "completions":
-		c.set("api", "openai-completions")
-	case "responses", "v1_responses":
-		c.set("api", "openai-responses")
-	default:
-		c.note("request format %s: choose an API with --api", v)
-	}
+	guideAPI(c, strings.Trim(strings.ReplaceAll(v, "/", "_"), "_"))
 }
 
 func guideData(c *call, v string) {

@@ -18,16 +18,7 @@ var inferencePerf = &tool{
 				c.on("ignore-eos")
 			}
 		},
-		"api.type": func(c *call, v string) {
-			switch v {
-			case "chat":
-				c.set("api", "openai-chat")
-			case "completion":
-				c.set("api", "openai-completions")
-			default:
-				c.note("api.type %s: choose an API with --api", v)
-			}
-		},
+		"api.type":      apis("api.type %s: choose an API with --api", map[string]string{"chat": "openai-chat", "completion": "openai-completions"}),
 		"api.streaming": same, "load.type": same, "load.stages": inferencePerfStages, "load.num-workers": to("workers"),
 		"load.worker-max-concurrency": same, "load.interval": same, "load.request-timeout": seconds("timeout"), "data.type": same, "data.path": to("workload"),
 		"data.input-distribution.mean": same, "data.input-distribution.std-dev": same,

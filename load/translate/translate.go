@@ -186,6 +186,17 @@ func same(*call, string) {}
 //go:noinline
 func says(why string) func(*call, string) { return func(c *call, _ string) { c.note("%s", why) } }
 
+// apis chooses the API by the tool's name of it; otherwise is what is said of others.
+func apis(otherwise string, names map[string]string) func(*call, string) {
+	return func(c *call, v string) {
+		if api := names[v]; api != "" {
+			c.set("api", api)
+		} else {
+			c.note(otherwise, v)
+		}
+	}
+}
+
 func address(c *call, v string) {
 	if !strings.Contains(v, "://") {
 		v = "http://" + v

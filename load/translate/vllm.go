@@ -38,20 +38,9 @@ var vllm = &tool{
 	end: vllmEnd,
 }
 
-func vllmBackend(c *call, v string) {
-	switch v {
-	case "openai-chat", "sglang-oai-chat":
-		c.set("api", "openai-chat")
-	case "vllm", "openai", "sglang-oai", "vllm-rs":
-		c.set("api", "openai-completions")
-	case "sglang":
-		c.set("api", "sglang")
-	case "tgi":
-		c.set("api", "tgi")
-	default:
-		c.note("--backend %s: choose an API with --api", v)
-	}
-}
+var vllmBackend = apis("--backend %s: choose an API with --api", map[string]string{
+	"openai-chat": "openai-chat", "sglang-oai-chat": "openai-chat", "vllm": "openai-completions", "openai": "openai-completions",
+	"sglang-oai": "openai-completions", "vllm-rs": "openai-completions", "sglang": "sglang", "tgi": "tgi"})
 
 func vllmHeader(c *call, v string) {
 	name, value, _ := strings.Cut(v, "=")

@@ -1,8 +1,6 @@
 package workload
 
 import (
-	"fmt"
-
 	"tokenmeter/base/random"
 	"tokenmeter/record/timeline"
 	"tokenmeter/wire/api"
@@ -115,9 +113,8 @@ func (w *Made) ForAPI(a *api.API) {
 // ParseBatch reads how many texts a request holds.
 func ParseBatch(text string) (Lengths, error) {
 	l, err := ParseLengths(text)
-	if err == nil && (l.lo > maxBatch || l.draw == nil && l.hi > maxBatch) {
-		err = fmt.Errorf("%s; want at most %d", text, maxBatch)
+	if err != nil {
+		return l, err
 	}
-	l.hi = min(l.hi, maxBatch)
-	return l, err
+	return l.atMost(maxBatch)
 }

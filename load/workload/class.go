@@ -72,6 +72,7 @@ const (
 	unitsKey  = 0x756e697473
 )
 
+// saltOf is a number that stands for a text.
 func saltOf(text string) uint64 {
 	h := fnv.New64a()
 	h.Write([]byte(text))

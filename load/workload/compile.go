@@ -107,22 +107,11 @@ func compile(s Spec, doc *config.Document, dir string, opt Options) (*Loaded, er
 	}
 	c.when(&s.When)
 	if err := c.Err(); err != nil {
-		c.close()
+		c.out.Close()
 		return nil, err
 	}
 	c.describe(&s)
 	return c.out, nil
-}
-
-func (c *compiler) close() {
-	for _, k := range c.out.classes {
-		if k != nil && k.source != nil {
-			k.source.file.Close()
-		}
-		if k != nil && k.recording != nil {
-			k.recording.file.Close()
-		}
-	}
 }
 
 func (c *compiler) findTokenizer(name string) {
@@ -220,9 +209,7 @@ func (c *compiler) class(path string, k *Content, name string, seed, salt uint64
 }
 
 func (c *compiler) maker(corpus, path string) *maker {
-	if corpus == "" {
-		corpus = Words
-	}
+	corpus = cmp.Or(corpus, Words)
 	if m := c.makers[corpus]; m != nil {
 		return m
 	}

@@ -49,14 +49,12 @@ func (c *compiler) count(text, path string, most int64) Lengths {
 		return Lengths{}
 	}
 	l, err := ParseLengths(text)
+	if err == nil {
+		l, err = l.atMost(most)
+	}
 	if err != nil {
 		c.Addf(path, "%v", err)
-		return Lengths{}
 	}
-	if l.lo > most || l.draw == nil && l.hi > most {
-		c.Addf(path, "%s; want at most %d", text, most)
-	}
-	l.hi = min(l.hi, most)
 	return l
 }
 

@@ -93,7 +93,7 @@ func Describe(w Workload, n int64) (Description, error) {
 			total += int64(len(text))
 			seen := known(text, blocks)
 			reused += seen
-			h := hashOf(text)
+			h := saltOf(text)
 			if prompts[h] {
 				again++
 			}
@@ -142,12 +142,6 @@ func flat(messages []api.Message) (text string, pictures int64) {
 	return b.String(), pictures
 }
 
-func hashOf(text string) uint64 {
-	h := fnv.New64a()
-	h.Write([]byte(text))
-	return h.Sum64()
-}
-
 // known is how many bytes of a text begin as an earlier one did. The blocks of
 // the text are known from then on.
 func known(text string, blocks map[uint64]bool) (n int64) {
@@ -193,7 +187,7 @@ func sampleOf(x []int64) Lengths5 {
 func edges(lo, hi int64) []int64 {
 	width := int64(1)
 	for step := 0; (hi-lo)/width >= 10; step++ {
-		width = []int64{2, 5, 10}[step%3] * pow10(step/3)
+		width = []int64{2, 5, 10}[step%3] * int64(math.Pow10(step/3))
 	}
 	first := lo / width * width
 	out := []int64{first}
@@ -202,14 +196,6 @@ func edges(lo, hi int64) []int64 {
 			return out
 		}
 	}
-}
-
-func pow10(n int) int64 {
-	p := int64(1)
-	for range n {
-		p *= 10
-	}
-	return p
 }
 
 // Dispersion says how uneven arrivals are: the coefficient of variation of their

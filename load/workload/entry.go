@@ -1,10 +1,10 @@
 package workload
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"hash/fnv"
 	"math"
 	"strconv"
 	"strings"
@@ -123,10 +123,7 @@ func moment(v any, unit string) (time.Duration, error) {
 	if strings.HasPrefix(text, "-") && strings.Trim(text, "-0.") != "" {
 		return 0, fmt.Errorf("the time %s lies before 0", text)
 	}
-	if unit == "" {
-		unit = "s"
-	}
-	scale := timeUnits[unit]
+	scale := timeUnits[cmp.Or(unit, "s")]
 	if n, err := strconv.ParseInt(text, 10, 64); err == nil && math.Abs(float64(n)*scale) < math.MaxInt64 {
 		return time.Duration(n) * time.Duration(scale), nil
 	}
@@ -188,9 +185,7 @@ func hashID(text string) uint64 {
 	if n, err := strconv.ParseUint(text, 10, 64); err == nil {
 		return n
 	}
-	h := fnv.New64a()
-	h.Write([]byte(text))
-	return h.Sum64()
+	return saltOf(text)
 }
 
 // blocks says what is wrong with a number of hash ids: each stands for a block of

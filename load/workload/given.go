@@ -1,6 +1,7 @@
 package workload
 
 import (
+	"maps"
 	"strings"
 
 	"tokenmeter/base/random"
@@ -57,11 +58,8 @@ func (c *class) output() Lengths {
 
 func merged(a, b map[string]any) map[string]any {
 	out := map[string]any{}
-	for _, m := range []map[string]any{a, b} {
-		for k, v := range m {
-			out[k] = v
-		}
-	}
+	maps.Copy(out, a)
+	maps.Copy(out, b)
 	return out
 }
 

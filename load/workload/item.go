@@ -85,6 +85,9 @@ type Step struct {
 	ReadRate int64
 }
 
+// fill gives an item its steps.
+func (it *Item) fill(steps []Step) { it.Step, it.More = steps[0], steps[1:] }
+
 // Len is the number of steps.
 func (it *Item) Len() int { return 1 + len(it.More) }
 

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"regexp"
+	"sort"
 	"strconv"
 	"strings"
 
@@ -156,6 +157,16 @@ func (l Lengths) IsZero() bool { return l.text == "" }
 // Fixed returns the length in tokens when it is always the same; else false.
 func (l Lengths) Fixed() (int64, bool) { return l.lo, l.draw == nil && l.text != "" }
 
+// atMost bounds lengths by a limit, which some must keep.
+func (l Lengths) atMost(most int64) (Lengths, error) {
+	var err error
+	if l.lo > most || l.draw == nil && l.hi > most {
+		err = fmt.Errorf("%s; want at most %d", l.text, most)
+	}
+	l.hi = min(l.hi, most)
+	return l, err
+}
+
 // Draw returns one length. What falls outside the limits is drawn again, so
 // that no heap of equal lengths builds up at a limit.
 func (l Lengths) Draw(s *random.Source) int64 {
@@ -189,13 +200,5 @@ func newChoice(shares []float64) choice {
 
 func (c choice) draw(s *random.Source) int {
 	u := s.Float64()
-	lo, hi := 0, len(c)-1
-	for lo < hi {
-		if mid := (lo + hi) / 2; u < c[mid] {
-			hi = mid
-		} else {
-			lo = mid + 1
-		}
-	}
-	return lo
+	return sort.Search(len(c)-1, func(i int) bool { return u < c[i] })
 }

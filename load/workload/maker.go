@@ -1,6 +1,7 @@
 package workload
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"math"
@@ -66,9 +67,7 @@ func (c *calibrated) get() Calibration {
 
 // newMaker returns a maker. Without a tokenizer, lengths are estimated.
 func newMaker(corpus string, tokenizer Tokenizer) (*maker, error) {
-	if corpus == "" {
-		corpus = Words
-	}
+	corpus = cmp.Or(corpus, Words)
 	m := &maker{corpus: corpus, tokenizer: tokenizer, cost: map[string]int{}}
 	switch corpus {
 	case Words:

@@ -1,6 +1,7 @@
 package workload
 
 import (
+	"cmp"
 	"math"
 	"sync"
 
@@ -24,10 +25,7 @@ func newPrefixes(lengths Lengths, count int64, skew float64, role string) *prefi
 	for k := range shares {
 		shares[k] = random.Exp(-float64(skew * random.Ln(float64(k+1))))
 	}
-	if role == "" {
-		role = "system"
-	}
-	return &prefixes{lengths: lengths, use: newChoice(shares), role: role, text: map[int]string{}}
+	return &prefixes{lengths: lengths, use: newChoice(shares), role: cmp.Or(role, "system"), text: map[int]string{}}
 }
 
 // maxPrefixes bounds a pool: all that were used are kept.
@@ -59,9 +57,9 @@ func (p *prefixes) draw(c *class, i int64) (string, int64) {
 func (p *prefixes) messages(prefix, body string) []api.Message {
 	switch {
 	case prefix == "":
-		return []api.Message{{Role: "user", Content: body}}
+		return user(body)
 	case p.role == "user":
-		return []api.Message{{Role: "user", Content: prefix + " " + body}}
+		return user(prefix + " " + body)
 	}
 	return []api.Message{{Role: "system", Content: prefix}, {Role: "user", Content: body}}
 }

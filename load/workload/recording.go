@@ -149,11 +149,8 @@ func (r *recording) item(c *class, it *Item) {
 // of is the session that item i plays.
 func (r *recording) of(i int64) (*sessions.Session, error) {
 	n := r.file.Len()
-	return r.session((i%n + n) % n)
+	return r.session(around(i, n))
 }
-
-// fill gives an item its steps.
-func (it *Item) fill(steps []Step) { it.Step, it.More = steps[0], steps[1:] }
 
 // steps are the requests of a session that item i plays. One that is played again has
 // other texts, so that no cache knows it from before. What sessions share they share

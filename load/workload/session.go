@@ -1,6 +1,7 @@
 package workload
 
 import (
+	"cmp"
 	"errors"
 	"io"
 	"slices"
@@ -56,7 +57,7 @@ func (s *source) group() error {
 // when the one before has ended, whichever is later; one with a delay so long after that.
 func (c *class) session(it *Item) {
 	n := int64(len(c.source.sessions))
-	entries := c.source.sessions[(it.Index%n+n)%n]
+	entries := c.source.sessions[around(it.Index, n)]
 	var zero timeline.Opt[time.Duration]
 	steps := make([]Step, 0, len(entries))
 	list := make([]entry, 0, len(entries))
@@ -72,10 +73,7 @@ func (c *class) session(it *Item) {
 	if !slices.ContainsFunc(list, func(e entry) bool { return e.delay.OK() }) {
 		sort.SliceStable(list, func(i, j int) bool { return list[i].at.Or(0) < list[j].at.Or(0) })
 	}
-	speed := c.source.speed
-	if speed == 0 {
-		speed = 1
-	}
+	speed := cmp.Or(c.source.speed, 1)
 	for k := range list {
 		e := &list[k]
 		one := Item{Index: it.Index<<20 | int64(k)}
@@ -95,7 +93,7 @@ func (c *class) session(it *Item) {
 		}
 		steps = append(steps, s)
 	}
-	it.Step, it.More = steps[0], steps[1:]
+	it.fill(steps)
 	if len(steps) > 1 {
 		it.Kind = Conversation
 	}

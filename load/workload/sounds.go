@@ -67,10 +67,9 @@ func NewSounds(from string, seed uint64, salt string) (*Sounds, error) {
 		if w.length, err = ParseLengths(from); err != nil {
 			return nil, fmt.Errorf("%s is no folder or file that is there, and no number of seconds: %w", from, err)
 		}
-		if w.length.lo > maxSoundS || w.length.draw == nil && w.length.hi > maxSoundS {
+		if w.length, err = w.length.atMost(maxSoundS); err != nil {
 			return nil, fmt.Errorf("%s seconds; want at most %d", from, maxSoundS)
 		}
-		w.length.hi = min(w.length.hi, maxSoundS)
 	}
 	return w, nil
 }
@@ -84,7 +83,7 @@ func (w *Sounds) Item(i int64) Item {
 		sound.Data = noise(w.length.Draw(&src), random.New(w.seed^w.salt, soundKey, uint64(i)))
 	} else {
 		n := int64(len(w.files))
-		path := w.files[((i%n)+n)%n]
+		path := w.files[around(i, n)]
 		sound.Name = filepath.Base(path)
 		sound.Data, it.Err = w.file(path)
 	}

@@ -1,6 +1,7 @@
 package workload
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"hash/maphash"
@@ -56,13 +57,8 @@ func openSource(file *records.File, name, unit string, block int64, columns map[
 	if s.format, err = formatOf(name, file.Form, first); err != nil {
 		return nil, fmt.Errorf("%s: %w", file.Name, err)
 	}
-	s.reading = reading{columns: columns, unit: unit}
-	if unit == "" {
-		s.unit = s.format.unit
-	}
-	if s.block = block; block == 0 {
-		s.block = s.format.block
-	}
+	s.reading = reading{columns: columns, unit: cmp.Or(unit, s.format.unit)}
+	s.block = cmp.Or(block, s.format.block)
 	e, err := s.entry(0)
 	if err != nil {
 		return nil, err
@@ -191,8 +187,11 @@ func (s *source) fromEnd(k int64) (entry, error) {
 	if err != nil {
 		return entry{}, err
 	}
-	return s.at(((n-k)%n + n) % n)
+	return s.at(around(-k, n))
 }
+
+// around is the place of item i among n that come again and again.
+func around(i, n int64) int64 { return (i%n + n) % n }
 
 // count returns the number of items: entries or sessions, reading to the end
 // where it must.

@@ -15,6 +15,7 @@ import (
 
 	"tokenmeter/base/config"
 	"tokenmeter/load/workload/sessions"
+	"tokenmeter/wire/api"
 	"tokenmeter/wire/tokens"
 )
 
@@ -394,3 +395,5 @@ func FuzzFromYAML(f *testing.F) {
 		}
 	})
 }
+
+func sameText(a, b api.Message) bool { return a.Role == b.Role && a.Content == b.Content }

@@ -6,7 +6,6 @@ import (
 
 	"tokenmeter/base/random"
 	"tokenmeter/record/timeline"
-	"tokenmeter/wire/api"
 )
 
 // taskPlan is a task as it was written, checked and in an order in which every
@@ -100,7 +99,7 @@ func (c *class) steps(it *Item) {
 			last[p] = append(last[p], len(all)-1)
 		}
 	}
-	it.Step, it.More = all[0], all[1:]
+	it.fill(all)
 }
 
 func drawOr1(l Lengths, src *random.Source) int64 {
@@ -116,7 +115,7 @@ func (c *class) step(plan *stepPlan, i int64, k int) (Step, int64) {
 	units := c.unitsOf(i, k, input)
 	s := Step{
 		Name:      plan.name,
-		Messages:  []api.Message{{Role: "user", Content: c.maker.make(c.salt^partKey(k), i, units)}},
+		Messages:  user(c.maker.make(c.salt^partKey(k), i, units)),
 		MaxTokens: output,
 	}
 	if !c.live {

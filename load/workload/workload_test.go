@@ -10,7 +10,6 @@ import (
 
 	"tokenmeter/base/random"
 	"tokenmeter/record/timeline"
-	"tokenmeter/wire/api"
 )
 
 func lengths(t testing.TB, text string) Lengths {
@@ -249,25 +248,19 @@ func FuzzParseLengths(f *testing.F) {
 }
 
 func TestGiven(t *testing.T) {
-	ps := []Prompt{Text("a"), Text("b"), Text("a"), {Messages: []api.Message{{Role: "system", Content: "a"}}}}
-	g := NewGiven(ps, "p.txt", lengths(t, "uniform:5,9"), 1)
-	for n, want := range []int64{0, 1, 2, 2, 3, 3, 3} {
-		if got := g.Unique(0, int64(n)); got != want {
-			t.Errorf("Unique(0, %d) = %d, want %d", n, got, want)
-		}
-	}
-	for _, c := range [][3]int64{{1, 0, 1}, {2, 1, 2}, {1, 2, 3}, {2, 2, 3}, {99, 99, 3}} {
+	g := NewGiven("a", lengths(t, "uniform:5,9"), 1)
+	for _, c := range [][3]int64{{0, 0, 0}, {0, 1, 1}, {1, 0, 1}, {2, 3, 1}} {
 		if got := g.Unique(c[0], c[1]); got != c[2] {
 			t.Errorf("Unique(%d, %d) = %d, want %d", c[0], c[1], got, c[2])
 		}
 	}
-	if g.Item(5).Messages[0].Content != "b" || g.Item(-1).Messages[0].Role != "system" {
-		t.Error("prompts are not sent in turn")
+	if m := g.Item(-1).Messages; len(m) != 1 || m[0].Role != "user" || m[0].Content != "a" {
+		t.Errorf("%+v is sent", m)
 	}
 	if n, ok := g.Item(0).MaxTokens.Get(); !ok || n < 5 || n > 9 {
 		t.Errorf("output length %d, %v", n, ok)
 	}
-	if one := NewGiven([]Prompt{Text("x")}, "", Lengths{}, 0); one.Info().Kind != "prompt" || one.Item(3).MaxTokens.OK() {
+	if one := NewGiven("x", Lengths{}, 0); one.Info().Kind != "prompt" || one.Item(3).MaxTokens.OK() {
 		t.Errorf("%+v", one.Info())
 	}
 }

@@ -51,9 +51,6 @@ func (e *Engine) tell(ev Event) {
 // Now is the moment of the last thing done.
 func (e *Engine) Now() time.Duration { return e.clock }
 
-// Live is the number of requests that are not done.
-func (e *Engine) Live() int { return e.live }
-
 // Submit adds a request, which arrives at its Arrival. A moment before Now is
 // allowed: the request then takes part in what is planned from Now on. The error
 // says why the engine could never finish it.
@@ -156,6 +153,3 @@ func (e *Engine) Stats() (s Stats) {
 	}
 	return s
 }
-
-// InstanceStats is the same of one instance.
-func (e *Engine) InstanceStats(i int) Stats { return e.instances[i].now() }

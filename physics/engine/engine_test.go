@@ -20,12 +20,12 @@ func run(t testing.TB, cfg Config, requests ...*Request) (all []Event) {
 	if err := e.Run(slices.Values(requests)); err != nil {
 		t.Fatal(err)
 	}
-	if e.Live() != 0 {
-		t.Errorf("%d requests are left over", e.Live())
+	if e.live != 0 {
+		t.Errorf("%d requests are left over", e.live)
 	}
 	for i := range e.instances {
 		checkBlocks(t, e.instances[i].blocks)
-		if s := e.InstanceStats(i); s.BlocksUsed != 0 || s.Running != 0 || s.Waiting != 0 || s.QueuedTokens != 0 {
+		if s := e.instances[i].now(); s.BlocksUsed != 0 || s.Running != 0 || s.Waiting != 0 || s.QueuedTokens != 0 {
 			t.Errorf("instance %d is not empty at the end: %+v", i, s)
 		}
 	}
@@ -363,8 +363,8 @@ func TestCancel(t *testing.T) {
 		e.Step()
 	}
 	// A's step ends at 54 ms; then C has the place.
-	if a.End != 50*ms || b.Start != -1 || c.Start != 54*ms || c.Made != 100 || e.Live() != 0 {
-		t.Errorf("a %v, b %v, c %v, %d live", a.End, b.Start, c.Start, e.Live())
+	if a.End != 50*ms || b.Start != -1 || c.Start != 54*ms || c.Made != 100 || e.live != 0 {
+		t.Errorf("a %v, b %v, c %v, %d live", a.End, b.Start, c.Start, e.live)
 	}
 	checkBlocks(t, e.instances[0].blocks)
 	if s := e.Stats(); s.BlocksUsed != 0 || s.Waiting != 0 || s.QueuedTokens != 0 {

@@ -116,8 +116,8 @@ func TestEveryTokenIsMadeOnceAndInOrder(t *testing.T) {
 			total += made[r]
 		}
 		s := e.Stats()
-		if s.OutputTokens != total || e.Live() != 0 || s.BlocksUsed != 0 || s.Waiting+s.Running != 0 || s.QueuedTokens != 0 {
-			rt.Fatalf("made %d, live %d, %+v", total, e.Live(), s)
+		if s.OutputTokens != total || e.live != 0 || s.BlocksUsed != 0 || s.Waiting+s.Running != 0 || s.QueuedTokens != 0 {
+			rt.Fatalf("made %d, live %d, %+v", total, e.live, s)
 		}
 	})
 }
@@ -168,7 +168,7 @@ func TestLittlesLaw(t *testing.T) {
 				if err := e.Submit(all[k]); err != nil {
 					rt.Fatal(err)
 				}
-				in = e.Live()
+				in = e.live
 				k++
 				at, ok = e.Next()
 			}
@@ -178,7 +178,7 @@ func TestLittlesLaw(t *testing.T) {
 			area += time.Duration(in) * (at - clock)
 			clock = at
 			e.Step()
-			in = e.Live()
+			in = e.live
 		}
 		var sojourn time.Duration
 		for _, r := range all {

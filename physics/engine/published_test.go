@@ -133,14 +133,14 @@ func TestPublishedLittlesLaw(t *testing.T) {
 			area += time.Duration(in) * (at - clock)
 			clock = at
 			e.Step()
-			in = e.Live()
+			in = e.live
 		}
 		area += time.Duration(in) * (r.Arrival - clock)
 		clock = r.Arrival
 		if err := e.Submit(r); err != nil {
 			t.Fatal(err)
 		}
-		in = e.Live()
+		in = e.live
 	}
 	end := clock
 	for _, ok := e.Next(); ok; _, ok = e.Next() {

@@ -139,13 +139,13 @@ func (c Check) run(ctx context.Context, s *Server, addr *net.TCPAddr, gap time.D
 			return result, fmt.Errorf("sim: self-check: %w", err)
 		}
 	}
-	if err := sleep(ctx, gap+200*time.Millisecond); err != nil {
+	if err := clock.Sleep(ctx, gap+200*time.Millisecond); err != nil {
 		return result, err
 	}
 	s.resetLateness()
 	from, cpu := time.Now(), clock.ProcessTime()
 	before, told := stolen(held.core)
-	if err := sleep(ctx, c.Duration); err != nil {
+	if err := clock.Sleep(ctx, c.Duration); err != nil {
 		return result, err
 	}
 	result.Lateness = s.Lateness()
@@ -158,17 +158,6 @@ func (c Check) run(ctx context.Context, s *Server, addr *net.TCPAddr, gap time.D
 	}
 	result.WritesPerS = float64(result.Writes) / result.Seconds
 	return result, nil
-}
-
-func sleep(ctx context.Context, d time.Duration) error {
-	t := time.NewTimer(d)
-	defer t.Stop()
-	select {
-	case <-t.C:
-		return nil
-	case <-ctx.Done():
-		return context.Cause(ctx)
-	}
 }
 
 // drainAll empties the taps until stop, ten times a second each and a few at a

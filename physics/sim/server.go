@@ -60,9 +60,6 @@ func New(cfg Config) *Server {
 	return s
 }
 
-// Now is the time on the truth's clock, in nanoseconds.
-func (s *Server) Now() int64 { return s.clock.now() }
-
 // Serve answers the connections of a listener until Close. On a TCP listener
 // the writes are paced by the kernel's clock; on any other, by the runtime's
 // timers, which are exact in virtual time.

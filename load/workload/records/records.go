@@ -5,6 +5,7 @@ package records
 
 import (
 	"bytes"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -170,7 +171,7 @@ var bom = []byte("\xef\xbb\xbf")
 // validStart reports whether the first line, as far as it is there, is JSON.
 func validStart(text []byte) bool {
 	line, _, whole := bytes.Cut(text, []byte("\n"))
-	return !whole && len(line) > 1000 || validJSON(bytes.TrimSpace(line))
+	return !whole && len(line) > 1000 || json.Valid(bytes.TrimSpace(line))
 }
 
 // Row returns record i, from 0, and its line (or row) number, from 1; io.EOF

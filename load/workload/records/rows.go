@@ -45,8 +45,6 @@ func parseJSON(data []byte) (Row, error) {
 	return &objectRow{object, string(data)}, nil
 }
 
-func validJSON(data []byte) bool { return json.Valid(data) }
-
 func kindOf(v any) string {
 	switch v.(type) {
 	case []any:

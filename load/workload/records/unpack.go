@@ -31,7 +31,7 @@ func OpenFile(path string) (in *os.File, name string, err error) {
 	var unpack func(io.Reader) (io.Reader, error)
 	switch ext := strings.ToLower(filepath.Ext(path)); ext {
 	case ".gz":
-		unpack = gunzip
+		unpack = func(r io.Reader) (io.Reader, error) { return gzip.NewReader(r) }
 	case ".zst":
 		unpack = func(r io.Reader) (io.Reader, error) { return zstd.NewReader(r, zstd.WithDecoderConcurrency(1)) }
 	default:
@@ -44,8 +44,6 @@ func OpenFile(path string) (in *os.File, name string, err error) {
 	}
 	return in, strings.TrimSuffix(path, filepath.Ext(path)), err
 }
-
-func gunzip(r io.Reader) (io.Reader, error) { return gzip.NewReader(r) }
 
 // What a file may unpack to: this, or so many times its size. Texts and traces
 // pack to a twentieth or so; what packs to far less is made to fill a disk.

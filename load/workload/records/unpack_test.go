@@ -2,6 +2,7 @@ package records
 
 import (
 	"compress/gzip"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -27,7 +28,7 @@ func TestUnpackIsBounded(t *testing.T) {
 		says string
 	}{{1 << 20, ""}, {1<<20 - 1, "it unpacks to more than"}} {
 		in := pack(1 << 20)
-		out, err := unpacked(in, gunzip, c.most)
+		out, err := unpacked(in, func(r io.Reader) (io.Reader, error) { return gzip.NewReader(r) }, c.most)
 		in.Close()
 		if c.says == "" {
 			if err != nil {
