@@ -18,6 +18,7 @@ import (
 	"tokenmeter/service/proxy"
 	"tokenmeter/service/traffic"
 	"tokenmeter/service/traffic/rows"
+	"tokenmeter/wire/api"
 )
 
 // Options are what the daemon gets from outside.
@@ -75,6 +76,7 @@ type Daemon struct {
 	asking   *prober       // nil: nothing is asked; under mu
 	servers  *servers      // nil: not yet; under mu
 	bodies   *proxy.Budget // of all listeners
+	replies  *api.Room     // of all listeners
 
 	mu       sync.Mutex
 	plan     *Plan
@@ -107,7 +109,8 @@ func Run(ctx context.Context, opt Options) error {
 	if err != nil {
 		return err
 	}
-	d.bodies = proxy.NewBudget(or(int64(plan.Config.Bodies), defaultBodies()))
+	bodies := or(int64(plan.Config.Bodies), defaultBodies())
+	d.bodies, d.replies = proxy.NewBudget(bodies), api.NewRoom(bodies/2)
 	seen := d.fingerprint(plan) // before anything else: what changes from here on is seen
 	out, err := d.openExporters(ctx, plan)
 	if err != nil {
@@ -199,7 +202,7 @@ func (d *Daemon) apply(plan *Plan) error {
 		for k := range cfg.Upstreams {
 			cfg.Upstreams[k].Dial = d.opt.Dial
 		}
-		cfg.Log, cfg.LogRequests, cfg.Bodies = d.log, plan.Config.Log.Requests, d.bodies
+		cfg.Log, cfg.LogRequests, cfg.Bodies, cfg.Replies = d.log, plan.Config.Log.Requests, d.bodies, d.replies
 		if made[i], err = proxy.New(cfg, opening.proxy.Load()); err != nil {
 			for k, p := range made[:i] {
 				p.Retire(next[k].proxy.Load())

@@ -3,15 +3,22 @@ package proxy
 import (
 	"errors"
 	"io"
+	"runtime"
 
 	"tokenmeter/wire/framing"
 )
+
+// decoding is held by bodies that are decoded, as many at once as there are processors
+// for: a decoder's window takes megabytes, however small the body.
+var decoding = make(chan struct{}, runtime.GOMAXPROCS(0))
 
 var errTooMuch = errors.New("the body decodes to too much")
 
 // decoded is a request's body as its client wrote it, at most most bytes; false:
 // it can't be read. What is passed on stays as it came.
 func (c *call) decoded(data []byte, most int64) ([]byte, bool) {
+	decoding <- struct{}{}
+	defer func() { <-decoding }()
 	d, err := framing.NewDecoder(c.in.Header["Content-Encoding"]...)
 	if err != nil {
 		return nil, false

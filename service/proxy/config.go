@@ -13,6 +13,7 @@ import (
 
 	"tokenmeter/base/clock"
 	"tokenmeter/service/traffic"
+	"tokenmeter/wire/api"
 )
 
 // Usage says what is done about streams whose client did not ask for usage
@@ -141,6 +142,9 @@ type Config struct {
 	Hosts []string
 	// Bodies bounds the memory of bodies; nil: nothing does.
 	Bodies *Budget
+	// Replies bounds the memory of what of replies is not parsed yet; nil: nothing does.
+	// One for which there is no room passes unmeasured.
+	Replies *api.Room
 
 	Sink        traffic.Sink
 	Log         *slog.Logger // nil: none

@@ -317,7 +317,7 @@ func TestWhoGoesTheShortWay(t *testing.T) {
 		d.shortWay(reply, in)
 		want(t, coding, d.direct.out != nil, short && runtime.GOOS == "linux")
 	}
-	d := &downstream{c: &call{meter: newMeter(clock.Start(), timeline.New(), api.OpenAIChat, 0)}}
+	d := &downstream{c: &call{meter: newMeter(clock.Start(), timeline.New(), api.OpenAIChat, api.StreamOptions{})}}
 	d.c.meter.spent(int64(100 * time.Millisecond))
 	want(t, "once late", d.heavy(10), false)
 	d.c.meter.spent(int64(100 * time.Millisecond))

@@ -323,7 +323,7 @@ func TestWhatIsNotUnderstoodPasses(t *testing.T) {
 		})
 	})
 	t.Run("a crash", func(t *testing.T) {
-		m := newMeter(nil, timeline.New(), api.OfPath(chatPath), 0)
+		m := newMeter(nil, timeline.New(), api.OfPath(chatPath), api.StreamOptions{})
 		m.guard(func() { panic("boom") })
 		want(t, "reason", m.reason, traffic.Crashed)
 		m.guard(func() { t.Error("it goes on") })

@@ -1,6 +1,7 @@
 package proxy
 
 import (
+	"fmt"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -29,5 +30,21 @@ func TestServerThatRepeatsKeys(t *testing.T) {
 				t.Errorf("%s: %q", key, got)
 			}
 		}
+	}
+}
+
+// A head that is full of secrets is not searched for: nothing of such a request is told.
+func TestManySecrets(t *testing.T) {
+	p, err := New(Config{Upstreams: []Upstream{{Name: "a", URL: "http://127.0.0.1:9"}}, Routes: []Route{{Name: "all", Upstreams: []Share{{Upstream: "a", Weight: 1}}}}}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for n, shown := range map[int]string{10: "no entry", mostSecrets + 1: "***"} {
+		in := httptest.NewRequest("POST", "/v1/chat/completions", nil)
+		for i := range n {
+			in.Header.Add("X-Api-Key", fmt.Sprintf("secret-%08d", i))
+		}
+		c := &call{p: p, in: in}
+		want(t, "shown", c.hide("no entry"), shown)
 	}
 }

@@ -302,7 +302,7 @@ func TestTrailersAndNULs(t *testing.T) {
 
 // A panic in measuring is told with its value and where it was.
 func TestAPanicIsTold(t *testing.T) {
-	m := newMeter(clock.Start(), timeline.New(), api.OpenAIChat, 1<<20)
+	m := newMeter(clock.Start(), timeline.New(), api.OpenAIChat, api.StreamOptions{MaxEvent: 1 << 20})
 	var told string
 	m.crashed = func(what any, stack []byte) { told = fmt.Sprint(what) + string(stack) }
 	m.guard(func() { panic("canary 42") })

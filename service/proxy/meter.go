@@ -33,12 +33,12 @@ const (
 	parserOver = time.Second
 )
 
-func newMeter(clk *clock.Clock, tl *timeline.Timeline, a *api.API, maxEvent int) *meter {
+func newMeter(clk *clock.Clock, tl *timeline.Timeline, a *api.API, opts api.StreamOptions) *meter {
 	m := &meter{clk: clk, tl: tl, reason: traffic.UnknownAPI}
 	if a != nil {
 		m.reason = ""
 		metric.KeepFirst(tl, traffic.MostArrivals)
-		m.stream = api.NewStream(tl, a, api.StreamOptions{MaxEvent: maxEvent})
+		m.stream = api.NewStream(tl, a, opts)
 	}
 	return m
 }
@@ -62,7 +62,10 @@ func (m *meter) guard(f func()) {
 }
 
 func (m *meter) giveUp(why traffic.Reason) {
-	m.stream, m.reason = nil, why
+	given := m.stream
+	if m.stream, m.reason = nil, why; given != nil {
+		_ = given.Close()
+	}
 }
 
 func (m *meter) head(atNS int64, status int, h http.Header) {
@@ -80,6 +83,10 @@ func (m *meter) read(at client.Arrived, data []byte) (first bool) {
 	before := m.clk.NS()
 	m.guard(func() { m.stream.Read(m.us(at.AtNS), (at.ReadNS-at.AtNS)/1000, data) })
 	if m.stream == nil {
+		return false
+	}
+	if m.stream.NoRoom() {
+		m.giveUp(traffic.TooLarge)
 		return false
 	}
 	m.spent(m.clk.NS() - before)

@@ -2,7 +2,10 @@ package proxy
 
 import (
 	"fmt"
+	"net/http"
 	"runtime"
+	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -22,7 +25,7 @@ func TestALongStreamNeedsBoundedMemory(t *testing.T) { synctest.Test(t, longStre
 func longStream(t *testing.T) {
 	const tokens = 100_000
 	tl := timeline.New()
-	m := newMeter(clock.Start(), tl, api.OfPath(chatPath), 0)
+	m := newMeter(clock.Start(), tl, api.OfPath(chatPath), api.StreamOptions{})
 	m.head(0, 200, map[string][]string{"Content-Type": {"text/event-stream"}})
 	one, last := []byte(tok("w")), []byte(fin+usage(10, tokens)+done)
 	var before, after runtime.MemStats
@@ -72,7 +75,7 @@ func TestAParserThatIsTooSlow(t *testing.T) {
 		"always a bit":   {[]time.Duration{25 * time.Millisecond}, traffic.TooSlow},
 		"once, for long": {[]time.Duration{0, 0, 0, 2 * time.Second, 0}, traffic.TooSlow},
 	} {
-		m := newMeter(clock.Start(), timeline.New(), api.OfPath(chatPath), 0)
+		m := newMeter(clock.Start(), timeline.New(), api.OfPath(chatPath), api.StreamOptions{})
 		for i := range 1000 {
 			m.spent(int64(tc.took[i%len(tc.took)]))
 		}
@@ -101,5 +104,50 @@ func TestSharesOfALongStream(t *testing.T) {
 			t.Errorf("%d tokens were delivered, want 6000", got)
 		}
 		want(t, "wasted", r.Wasted.Or(-1), tokens-got)
+	})
+}
+
+// A measurement that ends before its reply leaves no decoder behind.
+func TestGivingUpFreesTheDecoder(t *testing.T) {
+	before := runtime.NumGoroutine()
+	for range 20 {
+		m := newMeter(clock.Start(), timeline.New(), api.OpenAIChat, api.StreamOptions{})
+		m.head(0, http.StatusOK, http.Header{"Content-Encoding": {"zstd"}, "Content-Type": {"text/event-stream"}})
+		m.read(client.Arrived{}, []byte{0x28})
+		m.giveUp(traffic.TooSlow)
+	}
+	if after := runtime.NumGoroutine(); after > before {
+		t.Errorf("%d goroutines before, %d after", before, after)
+	}
+}
+
+// Replies that are whole when they end are kept until then, of all clients in one room: those
+// beyond it pass unmeasured, and what they took is given back.
+func TestRepliesHaveOneRoom(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		answer := `{"choices":[{"index":0,"message":{"content":"` + strings.Repeat("x", 200<<10) + `"},"finish_reason":"stop"}]}`
+		head := fmt.Sprintf("HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: %d\r\n\r\n", len(answer))
+		h := open(t, play("0ms "+head+answer[:len(answer)-1], "10s }"), func(c *Config) { c.Replies = api.NewRoom(1 << 20) })
+		for range 2 {
+			var all sync.WaitGroup
+			for range 8 {
+				all.Go(func() {
+					if got := h.talk(post(chatPath, hello), 0); got.body != answer {
+						t.Errorf("%d bytes came, %v", len(got.body), got.err)
+					}
+				})
+			}
+			all.Wait()
+			h.settled()
+			count := map[traffic.Reason]int{}
+			for _, r := range h.sink.all {
+				want(t, "outcome", r.Outcome, timeline.OK)
+				count[r.Unmeasured]++
+			}
+			h.sink.all = nil
+			if count[""] < 2 || count[traffic.TooLarge] < 2 || count[""]+count[traffic.TooLarge] != 8 {
+				t.Errorf("measured and not: %v", count)
+			}
+		}
 	})
 }

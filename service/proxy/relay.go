@@ -391,6 +391,7 @@ func (c *call) settle(reply *client.Passed, out *downstream, end timeline.End, c
 // finish computes the figures and tells the sink, once, whatever happened.
 func (c *call) finish() {
 	r := c.req
+	defer c.p.cfg.Replies.Free(r.Timeline)
 	if c.refused {
 		return
 	}
@@ -423,6 +424,10 @@ func (c *call) logLine() {
 		"api", r.Labels.API, "model", r.Labels.Model, "status", r.HTTPStatus, "outcome", string(r.Outcome))
 }
 
+// mostSecrets is how many secrets of a request are looked for: with thousands, as there is
+// room for in a head, that would take a tenth of a second of each.
+const mostSecrets = 64
+
 // hide removes what a server may have repeated: the request's own secrets, and
 // those of every upstream that it may have been sent to.
 func (c *call) hide(text string) string {
@@ -431,6 +436,9 @@ func (c *call) hide(text string) string {
 	}
 	if c.secrets == nil {
 		own := append(secret.HeaderSecrets(c.in.Header), secret.URLSecrets(c.in.URL.String())...)
+		if len(own) > mostSecrets {
+			return secret.Mask
+		}
 		c.secrets = secret.New(own...).And(c.p.secrets)
 	}
 	return c.secrets.String(text)

@@ -24,7 +24,7 @@ func (s *Stream) End(atUS int64, end timeline.End, trailer http.Header, cause er
 // read. It returns the bytes that made up no event.
 func (s *Stream) closeBody(end timeline.End) int {
 	s.read = max(s.read-1, 0)
-	if err := s.close(); err != nil && s.fault == nil && end == timeline.EOF && !s.progress.complete() {
+	if err := s.Close(); err != nil && s.fault == nil && end == timeline.EOF && !s.progress.complete() {
 		s.fault = fmt.Errorf("the compressed body stops short: %w", err)
 	}
 	if s.framer == nil || s.fault != nil {

@@ -40,7 +40,7 @@ type StreamOptions struct {
 // those after transfer decoding and before content decoding.
 //
 // The order of calls is Head, Read any number of times, End once. Without a
-// response there is only End. End must be called: it frees decoders.
+// response there is only End. End or Close must be called: they free decoders.
 type Stream struct {
 	tl   *timeline.Timeline
 	api  *API
@@ -92,7 +92,7 @@ func NewStream(tl *timeline.Timeline, a *API, opts StreamOptions) *Stream {
 // Head takes the response's head, which came atUS microseconds after due. Of
 // several heads (a retry, an interim answer) the last one counts.
 func (s *Stream) Head(atUS int64, head Head) {
-	s.close()
+	_ = s.Close()
 	*s = Stream{tl: s.tl, api: s.api, opts: s.opts}
 	s.header = head.Header
 	s.tl.HeadUS = timeline.Some(atUS)
@@ -326,8 +326,18 @@ func (s *Stream) TooLarge() bool {
 	return errors.As(s.fault, &large)
 }
 
-// close frees the content decoder.
-func (s *Stream) close() error {
+// NoRoom reports whether the reply could not be read on because [Room] was used up.
+func (s *Stream) NoRoom() bool {
+	if s.fault == nil {
+		return false
+	}
+	var none *noRoomError
+	return errors.As(s.fault, &none)
+}
+
+// Close frees the content decoder of a reply that is not read to its end. The error is
+// that of what has come.
+func (s *Stream) Close() error {
 	if s.coding == nil {
 		return nil
 	}

@@ -2,6 +2,8 @@ package framing
 
 import (
 	"fmt"
+	"io"
+	"slices"
 	"strings"
 )
 
@@ -17,44 +19,45 @@ type Decoder interface {
 	Close() error
 }
 
+// mostCodings is how many codings are undone, one over the other. Each takes memory, up
+// to 16 MiB of it, and a head has room for thousands.
+const mostCodings = 4
+
 // NewDecoder returns the decoder of a head's Content-Encoding fields, which make
-// one list: gzip, deflate, br, zstd. It is nil when there is nothing to undo.
+// one list: gzip, deflate, br, zstd. It is nil when there is nothing to undo. One that
+// is not nil must be closed, also when it was fed nothing.
 func NewDecoder(fields ...string) (Decoder, error) {
-	var chain Decoder
-	codings := strings.Split(strings.Join(fields, ","), ",")
-	for i := len(codings) - 1; i >= 0; i-- { // the last one applied comes off first
-		d, err := newDecoder(strings.ToLower(strings.TrimSpace(codings[i])))
-		if err != nil {
-			return nil, err
-		}
-		if d != nil {
-			d = newCapped(d)
-		}
-		switch {
-		case d == nil:
-		case chain == nil:
-			chain = d
+	var opens []func(io.Reader) (io.Reader, error)
+	for coding := range strings.SplitSeq(strings.Join(fields, ","), ",") {
+		coding = strings.ToLower(strings.TrimSpace(coding))
+		switch coding {
+		case "", "identity":
+			continue
+		case "gzip", "x-gzip":
+			opens = append(opens, openGzip)
+		case "deflate":
+			opens = append(opens, openDeflate)
+		case "br":
+			opens = append(opens, openBrotli)
+		case "zstd":
+			opens = append(opens, openZstd)
 		default:
+			return nil, fmt.Errorf("content encoding %q is not supported (gzip, deflate, br and zstd are)", coding)
+		}
+		if len(opens) > mostCodings {
+			return nil, fmt.Errorf("more than %d content encodings, one over the other", mostCodings)
+		}
+	}
+	var chain Decoder
+	for _, open := range slices.Backward(opens) { // the last one applied comes off first
+		var d Decoder = newCapped(newPulled(open))
+		if chain == nil {
+			chain = d
+		} else {
 			chain = &chained{outer: chain, inner: d}
 		}
 	}
 	return chain, nil
-}
-
-func newDecoder(coding string) (Decoder, error) {
-	switch coding {
-	case "", "identity":
-		return nil, nil
-	case "gzip", "x-gzip":
-		return newPulled(openGzip), nil
-	case "deflate":
-		return newPulled(openDeflate), nil
-	case "br":
-		return newPulled(openBrotli), nil
-	case "zstd":
-		return newPulled(openZstd), nil
-	}
-	return nil, fmt.Errorf("content encoding %q is not supported (gzip, deflate, br and zstd are)", coding)
 }
 
 // mostDecoded is what the bytes of one Feed may decode to. Some codings say half

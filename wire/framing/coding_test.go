@@ -184,6 +184,37 @@ func TestZstdLeaksNoGoroutine(t *testing.T) {
 	}
 }
 
+// A head that names many codings, or one that is not known beside others, costs nothing
+// and leaves nothing behind.
+func TestManyCodings(t *testing.T) {
+	before := runtime.NumGoroutine()
+	for codings, ok := range map[string]bool{"gzip, br, zstd, deflate": true, "identity, , gzip, gzip, identity, gzip, gzip": true, "gzip, gzip, gzip, gzip, gzip": false,
+		strings.Repeat("br,", 20_000): false, "lzma," + strings.Repeat("br,", 4): false, "br, lzma": false} {
+		d, err := NewDecoder(codings)
+		if (err == nil) != ok {
+			t.Errorf("%.40s: %v", codings, err)
+		}
+		if d != nil {
+			_ = d.Close()
+		}
+	}
+	if after := runtime.NumGoroutine(); after > before {
+		t.Errorf("%d goroutines before, %d after", before, after)
+	}
+}
+
+// A frame says how large a window it wants, and that is taken before anything is decoded
+// (RFC 8878, section 3.1.1.1.2): HTTP's limit is 8 MiB (RFC 9659).
+func TestZstdWindow(t *testing.T) {
+	for exponent, ok := range map[byte]bool{13: true, 14: false, 15: false, 20: false} {
+		frame := append([]byte{0x28, 0xb5, 0x2f, 0xfd, 0, exponent << 3, 2<<3 | 1, 0, 0}, "ok"...) // one raw block
+		got, err := decodeSplit(t, "zstd", frame, 100)
+		if (err == nil && string(got) == "ok") != ok {
+			t.Errorf("2^%d bytes: %q, %v", 10+exponent, got, err)
+		}
+	}
+}
+
 // Decoders work in virtual time and leave nothing running behind.
 func TestCodingsInVirtualTime(t *testing.T) {
 	for _, c := range codings {

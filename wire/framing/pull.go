@@ -124,8 +124,9 @@ func (d *pulled) Close() error {
 	return d.err
 }
 
-// maxZstdWindow bounds a decoder's memory. HTTP allows 8 MiB (RFC 9659).
-const maxZstdWindow = 32 << 20
+// maxZstdWindow bounds a decoder's memory, which is taken before anything is decoded:
+// as much as HTTP allows (RFC 9659).
+const maxZstdWindow = 8 << 20
 
 func openZstd(in io.Reader) (io.Reader, error) {
 	return zstd.NewReader(in, zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true), zstd.WithDecoderMaxWindow(maxZstdWindow))
