@@ -29,15 +29,7 @@ const (
 )
 
 func buildAnthropic(r *Request) (Call, error) {
-	var system []string
-	var messages []Message
-	for _, m := range r.Messages {
-		if m.Role == "system" {
-			system = append(system, m.Content)
-		} else {
-			messages = append(messages, m)
-		}
-	}
+	system, messages := r.system()
 	body := map[string]any{"model": r.Model, "messages": r.parts(messages, "text", anthropicImage), "stream": r.Stream,
 		"max_tokens": r.MaxTokens.Or(anthropicLength)}
 	if system != nil {

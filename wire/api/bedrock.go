@@ -26,27 +26,22 @@ func buildBedrock(r *Request) (Call, error) {
 	if r.Stream {
 		path += "-stream"
 	}
-	var system, messages []any
-	for i := range r.Messages {
-		m := &r.Messages[i]
-		switch {
-		case m.Role == "system":
-			system = append(system, map[string]any{"text": m.Content})
-		case m.ToolCallID != "":
+	var messages []any
+	system, others := r.system()
+	for _, m := range others {
+		if m.ToolCallID != "" {
 			messages = append(messages, map[string]any{"role": "user", "content": []any{map[string]any{
 				"toolResult": map[string]any{"toolUseId": m.ToolCallID, "content": []any{map[string]any{"text": m.Content}}}}}})
-		default:
-			messages = append(messages, map[string]any{"role": m.Role, "content": bedrockParts(m)})
+		} else {
+			messages = append(messages, map[string]any{"role": m.Role, "content": bedrockParts(&m)})
 		}
 	}
 	r.pictured, r.filmed, r.tooled = true, true, true
 	body := map[string]any{"messages": messages}
 	if system != nil {
-		body["system"] = system
+		body["system"] = textParts(system)
 	}
-	if n, ok := r.MaxTokens.Get(); ok {
-		body["inferenceConfig"] = map[string]any{"maxTokens": n}
-	}
+	within(body, "inferenceConfig", r.length("maxTokens"))
 	return r.call(path, body)
 }
 

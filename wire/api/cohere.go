@@ -1,6 +1,7 @@
 package api
 
 import (
+	"maps"
 	"tokenmeter/record/timeline"
 	"tokenmeter/wire/framing"
 )
@@ -20,9 +21,7 @@ var Cohere = &API{
 func buildCohere(r *Request) (Call, error) {
 	r.tooled = true // they are written as they stand
 	body := map[string]any{"model": r.Model, "stream": r.Stream, "messages": r.parts(r.Messages, "text", chatImage)}
-	if n, ok := r.MaxTokens.Get(); ok {
-		body["max_tokens"] = n
-	}
+	maps.Copy(body, r.length("max_tokens"))
 	return r.call("/v2/chat", body)
 }
 

@@ -32,29 +32,27 @@ func buildGemini(r *Request) (Call, error) {
 	} else {
 		path += ":generateContent"
 	}
-	var system, contents []any
+	var contents []any
 	names := map[string]string{} // of the tools, by the call's id
-	for i := range r.Messages {
-		m := &r.Messages[i]
-		if m.Role == "system" {
-			system = append(system, map[string]any{"text": m.Content})
-			continue
-		}
-		role := "user"
-		if m.Role == "assistant" {
-			role = "model"
-		}
-		contents = append(contents, map[string]any{"role": role, "parts": geminiParts(m, names)})
+	system, others := r.system()
+	for _, m := range others {
+		contents = append(contents, map[string]any{"role": m.googleRole(), "parts": geminiParts(&m, names)})
 	}
 	r.pictured, r.filmed, r.tooled = true, true, true
 	body := map[string]any{"contents": contents}
 	if system != nil {
-		body["systemInstruction"] = map[string]any{"parts": system}
+		body["systemInstruction"] = map[string]any{"parts": textParts(system)}
 	}
-	if n, ok := r.MaxTokens.Get(); ok {
-		body["generationConfig"] = map[string]any{"maxOutputTokens": n}
-	}
+	within(body, "generationConfig", r.length("maxOutputTokens"))
 	return r.call(path, body)
+}
+
+// googleRole is the role of a message by Google's names.
+func (m *Message) googleRole() string {
+	if m.Role == "assistant" {
+		return "model"
+	}
+	return "user"
 }
 
 // geminiParts writes a message. The result of a tool names the tool, not the call.

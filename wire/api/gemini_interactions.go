@@ -21,21 +21,9 @@ var GeminiInteractions = &API{
 
 func buildInteractions(r *Request) (Call, error) {
 	body := map[string]any{"model": r.Model, "stream": r.Stream}
-	var system string
 	var turns []any
-	for i := range r.Messages {
-		m := &r.Messages[i]
-		if m.Role == "system" {
-			if system != "" {
-				system += "\n\n"
-			}
-			system += m.Content
-			continue
-		}
-		role := "user"
-		if m.Role == "assistant" {
-			role = "model"
-		}
+	system, others := r.system()
+	for _, m := range others {
 		var content any = m.Content
 		if len(m.Images) > 0 {
 			var parts []any
@@ -45,19 +33,17 @@ func buildInteractions(r *Request) (Call, error) {
 			}
 			content = append(parts, map[string]any{"type": "text", "text": m.Content})
 		}
-		turns = append(turns, map[string]any{"role": role, "content": content})
+		turns = append(turns, map[string]any{"role": m.googleRole(), "content": content})
 	}
 	r.pictured, r.filmed = true, true
 	body["input"] = turns
 	if len(turns) == 1 && !r.hasImages() {
 		body["input"] = turns[0].(map[string]any)["content"]
 	}
-	if system != "" {
-		body["system_instruction"] = system
+	if text := strings.Join(system, "\n\n"); text != "" {
+		body["system_instruction"] = text
 	}
-	if n, ok := r.MaxTokens.Get(); ok {
-		body["generation_config"] = map[string]any{"max_output_tokens": n}
-	}
+	within(body, "generation_config", r.length("max_output_tokens"))
 	return r.call("/v1beta/interactions", body)
 }
 

@@ -25,21 +25,11 @@ func (i Image) base64() string { return base64.StdEncoding.EncodeToString(i.Data
 func (i Image) url() string { return "data:" + i.MIME + ";base64," + i.base64() }
 
 func (r *Request) hasImages() bool {
-	for i := range r.Messages {
-		if len(r.Messages[i].Images) > 0 {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(r.Messages, func(m Message) bool { return len(m.Images) > 0 })
 }
 
 func (r *Request) hasVideos() bool {
-	for i := range r.Messages {
-		if slices.ContainsFunc(r.Messages[i].Images, Image.Moves) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(r.Messages, func(m Message) bool { return slices.ContainsFunc(m.Images, Image.Moves) })
 }
 
 var (

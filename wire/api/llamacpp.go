@@ -21,12 +21,7 @@ func buildLlamaCpp(r *Request) (Call, error) {
 	if r.Model != "" {
 		body["model"] = r.Model // a router of several models needs it
 	}
-	if n, ok := r.MaxTokens.Get(); ok {
-		body["n_predict"] = n
-	}
-	if r.IgnoreEOS {
-		body["ignore_eos"] = true
-	}
+	r.limits(body, "n_predict")
 	return r.call("/completion", body)
 }
 

@@ -13,23 +13,20 @@ var OllamaChat = &API{
 	Decoder:          func() Decoder { return new(ollamaDecoder) },
 	Framer:           func(max int) framing.Framer { return framing.NewLines(max) },
 	StreamsByDefault: true,
-	Opening:          ollamaOpening,
+	Opening:          `"done":false`,
 	Signs:            []Sign{{"message", "done"}},
 }
 
-// OllamaGenerate is POST /api/generate, the same for a bare prompt.
 var OllamaGenerate = &API{
 	Name:             "ollama-generate",
 	Path:             "/api/generate",
 	Build:            buildOllamaGenerate,
-	Decoder:          func() Decoder { return new(ollamaDecoder) },
-	Framer:           func(max int) framing.Framer { return framing.NewLines(max) },
+	Decoder:          OllamaChat.Decoder,
+	Framer:           OllamaChat.Framer,
 	StreamsByDefault: true,
-	Opening:          ollamaOpening,
+	Opening:          OllamaChat.Opening,
 	Signs:            []Sign{{"response", "done"}},
 }
-
-const ollamaOpening = `"done":false`
 
 func buildOllamaChat(r *Request) (Call, error) {
 	body := ollamaBody(r)
@@ -46,9 +43,7 @@ func buildOllamaGenerate(r *Request) (Call, error) {
 // ollamaBody asks for the length in options. Ollama cannot ignore the end token.
 func ollamaBody(r *Request) map[string]any {
 	body := map[string]any{"model": r.Model, "stream": r.Stream}
-	if n, ok := r.MaxTokens.Get(); ok {
-		body["options"] = map[string]any{"num_predict": n}
-	}
+	within(body, "options", r.length("num_predict"))
 	return body
 }
 

@@ -1,6 +1,7 @@
 package api
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -49,17 +50,51 @@ func openaiBody(r *Request) map[string]any {
 	if r.Stream {
 		body["stream_options"] = map[string]any{"include_usage": true}
 	}
+	r.limits(body, cmp.Or(r.MaxTokensField, "max_tokens"))
+	return body
+}
+
+// length is how long the answer shall be, under an API's name for it; empty: nobody said.
+func (r *Request) length(field string) map[string]any {
 	if n, ok := r.MaxTokens.Get(); ok {
-		field := r.MaxTokensField
-		if field == "" {
-			field = "max_tokens"
-		}
-		body[field] = n
+		return map[string]any{field: n}
 	}
+	return nil
+}
+
+// limits writes how long the answer shall be, and that its end token is ignored.
+func (r *Request) limits(body map[string]any, field string) {
+	maps.Copy(body, r.length(field))
 	if r.IgnoreEOS {
 		body["ignore_eos"] = true
 	}
-	return body
+}
+
+// within writes an object of settings, unless it is empty.
+func within(body map[string]any, name string, settings map[string]any) {
+	if len(settings) > 0 {
+		body[name] = settings
+	}
+}
+
+// system takes what the system says out of the conversation.
+func (r *Request) system() (said []string, others []Message) {
+	for _, m := range r.Messages {
+		if m.Role == "system" {
+			said = append(said, m.Content)
+		} else {
+			others = append(others, m)
+		}
+	}
+	return said, others
+}
+
+// textParts are texts as parts of a content.
+func textParts(texts []string) (parts []any) {
+	for _, text := range texts {
+		parts = append(parts, map[string]any{"text": text})
+	}
+	return parts
 }
 
 // call finishes a request: further fields replace what the builder wrote, those

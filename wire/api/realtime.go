@@ -47,16 +47,7 @@ func createRealtime(r *Request, previous string) (Call, error) {
 		}
 	}
 	response := map[string]any{"output_modalities": []string{"text"}}
-	if n, ok := r.MaxTokens.Get(); ok {
-		field := r.MaxTokensField
-		if field == "" {
-			field = "max_output_tokens"
-		}
-		response[field] = n
-	}
-	if r.IgnoreEOS {
-		response["ignore_eos"] = true
-	}
+	r.limits(response, cmp.Or(r.MaxTokensField, "max_output_tokens"))
 	more := Request{Extra: r.Extra}
 	call, err := more.call("/v1/realtime?model="+url.QueryEscape(r.Model), response)
 	out.add("response.create", "response", json.RawMessage(call.Body))

@@ -2,6 +2,7 @@ package api
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 
 	"tokenmeter/record/timeline"
@@ -44,16 +45,7 @@ func (r *Request) responsesBody() map[string]any {
 	} else {
 		body["input"] = r.parts(r.Messages, "input_text", responsesImage)
 	}
-	if n, ok := r.MaxTokens.Get(); ok {
-		field := r.MaxTokensField
-		if field == "" {
-			field = "max_output_tokens"
-		}
-		body[field] = n
-	}
-	if r.IgnoreEOS {
-		body["ignore_eos"] = true
-	}
+	r.limits(body, cmp.Or(r.MaxTokensField, "max_output_tokens"))
 	return body
 }
 

@@ -20,12 +20,7 @@ var SGLang = &API{
 
 func buildSGLang(r *Request) (Call, error) {
 	sampling := map[string]any{}
-	if n, ok := r.MaxTokens.Get(); ok {
-		sampling["max_new_tokens"] = n
-	}
-	if r.IgnoreEOS {
-		sampling["ignore_eos"] = true
-	}
+	r.limits(sampling, "max_new_tokens")
 	return r.call("/generate", map[string]any{"text": r.Prompt(), "sampling_params": sampling, "stream": r.Stream})
 }
 

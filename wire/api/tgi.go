@@ -1,6 +1,7 @@
 package api
 
 import (
+	"maps"
 	"tokenmeter/record/timeline"
 	"tokenmeter/wire/api/jsonscan"
 	"tokenmeter/wire/framing"
@@ -24,9 +25,7 @@ func buildTGI(r *Request) (Call, error) {
 		path = "/generate_stream"
 	}
 	parameters := map[string]any{"details": true}
-	if n, ok := r.MaxTokens.Get(); ok {
-		parameters["max_new_tokens"] = n
-	}
+	maps.Copy(parameters, r.length("max_new_tokens"))
 	return r.call(path, map[string]any{"inputs": r.Prompt(), "parameters": parameters})
 }
 

@@ -3,6 +3,7 @@ package api
 import (
 	"encoding/json"
 	"errors"
+	"slices"
 )
 
 // ToolCall is a call of a tool in a conversation that is repeated.
@@ -21,12 +22,7 @@ type ToolFunction struct {
 func (m *Message) tools() bool { return len(m.ToolCalls) > 0 || m.ToolCallID != "" }
 
 func (r *Request) hasTools() bool {
-	for i := range r.Messages {
-		if r.Messages[i].tools() {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(r.Messages, func(m Message) bool { return m.tools() })
 }
 
 var errNoTools = errors.New("this API takes no recorded tool messages here; use openai-chat, ollama-chat or anthropic")

@@ -1,6 +1,7 @@
 package api
 
 import (
+	"maps"
 	"tokenmeter/record/timeline"
 	"tokenmeter/wire/framing"
 )
@@ -25,9 +26,7 @@ func buildTriton(r *Request) (Call, error) {
 		path += "_stream"
 	}
 	body := map[string]any{"text_input": r.Prompt(), "stream": r.Stream}
-	if n, ok := r.MaxTokens.Get(); ok {
-		body["max_tokens"] = n
-	}
+	maps.Copy(body, r.length("max_tokens"))
 	return r.call(path, body)
 }
 

@@ -132,10 +132,7 @@ func statusWords(status int, header http.Header, body []byte) string {
 	if to := header.Get("Location"); to != "" && status >= 300 && status <= 399 {
 		return s + ": redirected to " + to
 	}
-	words := errorWords(body)
-	if words == "" {
-		words = quote(body)
-	}
+	words := wordsOf(body)
 	if words != "" {
 		s += ": " + words
 	}
