@@ -1,6 +1,6 @@
-// Package history is history: counts of objectives, sketches, runs, annotations
-// and the states of alerts. The package itself says what a store does and
-// buffers what is written; each database is a package below it.
+// Package history is history: counts of objectives, sketches and the states of
+// alerts. The package itself says what a store does and buffers what is written; each
+// database is a package below it.
 package history
 
 import (
@@ -24,14 +24,6 @@ type Store interface {
 	// than they are kept.
 	Compact(ctx context.Context, now time.Time) error
 
-	// PutRun adds a run to the index of runs, or replaces it.
-	PutRun(ctx context.Context, r Run) error
-	// Runs lists the runs that started in [from, to), the newest first.
-	Runs(ctx context.Context, from, to time.Time) ([]Run, error)
-	// Annotate adds an annotation and returns its number.
-	Annotate(ctx context.Context, a Annotation) (int64, error)
-	// Annotations lists those that touch [from, to), ascending.
-	Annotations(ctx context.Context, from, to time.Time) ([]Annotation, error)
 	// PutState keeps a small document under a name; nil removes it.
 	PutState(ctx context.Context, name string, value json.RawMessage) error
 }
@@ -117,25 +109,6 @@ type Cell struct {
 	At   time.Time
 	Step time.Duration
 	slo.Counts
-}
-
-// Run is an entry of the index of runs. The run's folder holds the rest.
-type Run struct {
-	ID      string
-	Name    string
-	Dir     string
-	Started time.Time
-	Summary json.RawMessage
-}
-
-// Annotation is something that happened: a deployment, an incident.
-type Annotation struct {
-	ID     int64
-	At     time.Time
-	Until  time.Time // zero: a moment
-	Kind   string    // deploy, incident, correction, …
-	Text   string
-	Labels map[string]string
 }
 
 // SketchTiers are the resolutions of sketches, finest first.

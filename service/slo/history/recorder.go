@@ -336,31 +336,3 @@ func joined(list []Watched) []Watched {
 	}
 	return out
 }
-
-// Run flushes every second and compacts every minute, until the context ends;
-// then it flushes once more. Errors go to told, which must not block.
-func (r *Recorder) Run(ctx context.Context, told func(error)) {
-	ticker := time.NewTicker(FlushEvery)
-	defer ticker.Stop()
-	compacted := time.Now()
-	for {
-		select {
-		case <-ctx.Done():
-			last, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
-			defer cancel()
-			if err := r.Flush(last, time.Now()); err != nil {
-				told(err)
-			}
-			return
-		case now := <-ticker.C:
-			err := errors.Join(append(r.Words(), r.Flush(ctx, now))...)
-			if now.Sub(compacted) >= time.Minute {
-				compacted = now
-				err = errors.Join(err, r.Compact(ctx, now))
-			}
-			if err != nil {
-				told(err)
-			}
-		}
-	}
-}

@@ -5,7 +5,6 @@ package historytest
 import (
 	"context"
 	"encoding/json"
-	"maps"
 	"math/rand/v2"
 	"slices"
 	"testing"
@@ -27,17 +26,15 @@ var begin = time.Date(2026, 3, 2, 0, 0, 0, 0, time.UTC)
 // Run runs the suite. fresh returns the opener of a new, empty store.
 func Run(t *testing.T, fresh func(t testing.TB) Opener) {
 	for name, test := range map[string]func(*testing.T, Opener){
-		"Empty":       empty,
-		"Counts":      counts,
-		"Once":        once,
-		"Compaction":  compaction,
-		"Reopened":    reopened,
-		"Watched":     watched,
-		"Sketches":    sketches,
-		"Runs":        runs,
-		"Annotations": annotations,
-		"States":      states,
-		"Recorder":    recorder,
+		"Empty":      empty,
+		"Counts":     counts,
+		"Once":       once,
+		"Compaction": compaction,
+		"Reopened":   reopened,
+		"Watched":    watched,
+		"Sketches":   sketches,
+		"States":     states,
+		"Recorder":   recorder,
 	} {
 		t.Run(name, func(t *testing.T) { test(t, fresh(t)) })
 	}
@@ -260,43 +257,6 @@ func sketches(t *testing.T, open Opener) {
 	}
 	if got, _ := s.Sketch(t.Context(), "other", begin, begin.Add(10*time.Hour)); got.Len() != 0 {
 		t.Error("another name has values")
-	}
-}
-
-func runs(t *testing.T, open Opener) {
-	s := opened(t, open)
-	for i, id := range []string{"a", "b", "c"} {
-		if err := s.PutRun(t.Context(), history.Run{ID: id, Name: "n" + id, Dir: "/runs/" + id, Started: at(i), Summary: json.RawMessage(`{"x":1}`)}); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if err := s.PutRun(t.Context(), history.Run{ID: "b", Name: "renamed", Started: at(1)}); err != nil {
-		t.Fatal(err)
-	}
-	list, err := s.Runs(t.Context(), at(1), at(3))
-	if err != nil || len(list) != 2 || list[0].ID != "c" || list[1].Name != "renamed" || !list[0].Started.Equal(at(2)) || string(list[0].Summary) != `{"x":1}` {
-		t.Errorf("%+v, %v", list, err)
-	}
-}
-
-func annotations(t *testing.T, open Opener) {
-	s := opened(t, open)
-	for _, a := range []history.Annotation{
-		{At: at(100), Kind: "deploy", Text: "v2 ' \" ✓", Labels: map[string]string{"model": "x"}},
-		{At: at(0), Until: at(200), Kind: "incident", Text: "slow"},
-		{At: at(300), Kind: "deploy"},
-	} {
-		if id, err := s.Annotate(t.Context(), a); err != nil || id == 0 {
-			t.Fatal(id, err)
-		}
-	}
-	list, err := s.Annotations(t.Context(), at(150), at(300))
-	if err != nil || len(list) != 1 || list[0].Kind != "incident" || !list[0].Until.Equal(at(200)) {
-		t.Errorf("%+v, %v", list, err)
-	}
-	list, _ = s.Annotations(t.Context(), at(0), at(400))
-	if len(list) != 3 || list[1].Text != "v2 ' \" ✓" || !maps.Equal(list[1].Labels, map[string]string{"model": "x"}) || !list[1].Until.IsZero() {
-		t.Errorf("%+v", list)
 	}
 }
 

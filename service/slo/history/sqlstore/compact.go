@@ -95,31 +95,22 @@ func moveSketches(ctx context.Context, tx queries, tier int, before int64) error
 		at   int64
 	}
 	step := int64(history.SketchTiers[tier+1].Step / time.Second)
-	rows, err := tx.query(ctx, "SELECT name, at - at % ?, data FROM sketches WHERE tier = ? AND at < ?", step, tier, before)
-	if err != nil {
-		return err
-	}
-	defer rows.Close()
 	merged := map[target]*stat.Sketch{}
-	for rows.Next() {
+	err := tx.each(ctx, func(scan func(...any) error) error {
 		var to target
-		var data []byte
-		var s stat.Sketch
-		if err := rows.Scan(&to.name, &to.at, &data); err != nil {
-			return err
-		}
-		if err := s.UnmarshalBinary(data); err != nil {
+		var s sketch
+		if err := scan(&to.name, &to.at, &s); err != nil {
 			return err
 		}
 		if merged[to] == nil {
 			merged[to] = &stat.Sketch{}
 		}
-		merged[to].Merge(&s)
-	}
-	if err := rows.Err(); err != nil {
+		merged[to].Merge(&s.Sketch)
+		return nil
+	}, "SELECT name, at - at % ?, data FROM sketches WHERE tier = ? AND at < ?", step, tier, before)
+	if err != nil {
 		return err
 	}
-	rows.Close()
 	for to, s := range merged {
 		if err := mergeSketch(ctx, tx, to.name, tier+1, to.at, s); err != nil {
 			return err

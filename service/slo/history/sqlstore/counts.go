@@ -40,7 +40,12 @@ func (s *Store) Write(ctx context.Context, b history.Batch) error {
 				return err
 			}
 		}
-		return writeSketches(ctx, tx, b.Sketches)
+		for _, s := range b.Sketches {
+			if err := mergeSketch(ctx, tx, s.Name, 0, s.At.Truncate(history.SketchTiers[0].Step).Unix(), s.Sketch); err != nil {
+				return err
+			}
+		}
+		return nil
 	})
 }
 
@@ -95,137 +100,89 @@ func watch(ctx context.Context, tx queries, w history.Watched) error {
 	return err
 }
 
-func writeSketches(ctx context.Context, tx queries, list []history.Sketch) error {
-	for _, s := range list {
-		if err := mergeSketch(ctx, tx, s.Name, 0, s.At.Truncate(history.SketchTiers[0].Step).Unix(), s.Sketch); err != nil {
-			return err
-		}
-	}
-	return nil
+// sketch is one as it is read from a column.
+type sketch struct{ stat.Sketch }
+
+// Scan implements sql.Scanner.
+func (s *sketch) Scan(data any) error {
+	b, _ := data.([]byte)
+	return s.UnmarshalBinary(b)
 }
 
 func mergeSketch(ctx context.Context, tx queries, name string, tier int, at int64, add *stat.Sketch) error {
-	var data []byte
-	var merged stat.Sketch
-	err := tx.row(ctx, "SELECT data FROM sketches WHERE name = ? AND tier = ? AND at = ?", name, tier, at).Scan(&data)
-	switch {
-	case errors.Is(err, sql.ErrNoRows):
-	case err != nil:
+	var merged sketch
+	err := tx.row(ctx, "SELECT data FROM sketches WHERE name = ? AND tier = ? AND at = ?", name, tier, at).Scan(&merged)
+	if err != nil && !errors.Is(err, sql.ErrNoRows) {
 		return err
-	default:
-		if err := merged.UnmarshalBinary(data); err != nil {
-			return err
-		}
 	}
 	merged.Merge(add)
-	if data, err = merged.MarshalBinary(); err != nil {
+	data, err := merged.MarshalBinary()
+	if err != nil {
 		return err
 	}
 	_, err = tx.exec(ctx, "INSERT INTO sketches (name, tier, at, data) VALUES (?, ?, ?, ?) ON CONFLICT (name, tier, at) DO UPDATE SET data = excluded.data", name, tier, at, data)
 	return err
 }
 
-// Cells implements history.Store.
 func (s *Store) Cells(ctx context.Context, from, to time.Time, yield func(history.Cell) error) error {
-	rows, err := s.query(ctx, `SELECT hash, source, grp, tier, at, cells.good, cells.valid, cells.excluded
-		FROM cells JOIN series ON series.id = cells.series WHERE at >= ? AND at < ? ORDER BY hash, source, grp, at`, from.Unix(), to.Unix())
-	if err != nil {
-		return err
-	}
-	defer rows.Close()
-	for rows.Next() {
+	return s.each(ctx, func(scan func(...any) error) error {
 		var c history.Cell
 		var tier int
 		var at int64
-		if err := rows.Scan(&c.Key.Hash, &c.Key.Source, &c.Key.Group, &tier, &at, &c.Good, &c.Valid, &c.Excluded); err != nil {
+		if err := scan(&c.Key.Hash, &c.Key.Source, &c.Key.Group, &tier, &at, &c.Good, &c.Valid, &c.Excluded); err != nil {
 			return err
 		}
 		c.At, c.Step = time.Unix(at, 0), slo.Tiers[tier].Step
-		if err := yield(c); err != nil {
-			return err
-		}
-	}
-	return rows.Err()
+		return yield(c)
+	}, `SELECT hash, source, grp, tier, at, cells.good, cells.valid, cells.excluded
+		FROM cells JOIN series ON series.id = cells.series WHERE at >= ? AND at < ? ORDER BY hash, source, grp, at`, from.Unix(), to.Unix())
 }
 
-// Totals implements history.Store.
 func (s *Store) Totals(ctx context.Context) (map[slo.Key]slo.Counts, error) {
-	rows, err := s.query(ctx, "SELECT hash, source, grp, good, valid, excluded FROM series")
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
 	totals := map[slo.Key]slo.Counts{}
-	for rows.Next() {
+	return totals, s.each(ctx, func(scan func(...any) error) error {
 		var k slo.Key
 		var c slo.Counts
-		if err := rows.Scan(&k.Hash, &k.Source, &k.Group, &c.Good, &c.Valid, &c.Excluded); err != nil {
-			return nil, err
-		}
+		err := scan(&k.Hash, &k.Source, &k.Group, &c.Good, &c.Valid, &c.Excluded)
 		totals[k] = c
-	}
-	return totals, rows.Err()
+		return err
+	}, "SELECT hash, source, grp, good, valid, excluded FROM series")
 }
 
-// Watched implements history.Store.
 func (s *Store) Watched(ctx context.Context) (map[slo.Source][]slo.Interval, error) {
-	rows, err := s.query(ctx, "SELECT source, start, until FROM watched ORDER BY source, start")
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
 	all := map[slo.Source][]slo.Interval{}
-	for rows.Next() {
-		var source slo.Source
-		var from, to int64
-		if err := rows.Scan(&source, &from, &to); err != nil {
-			return nil, err
-		}
-		all[source] = append(all[source], slo.Interval{From: time.UnixMilli(from), To: time.UnixMilli(to)})
-	}
-	return all, rows.Err()
+	return all, s.each(ctx, func(scan func(...any) error) error {
+		w, err := scanWatched(scan)
+		all[w.Source] = append(all[w.Source], w.Interval)
+		return err
+	}, "SELECT source, start, until FROM watched ORDER BY source, start")
 }
 
-// Sketch implements history.Store.
+func scanWatched(scan func(...any) error) (w history.Watched, err error) {
+	var from, to int64
+	err = scan(&w.Source, &from, &to)
+	w.From, w.To = time.UnixMilli(from), time.UnixMilli(to)
+	return w, err
+}
+
 func (s *Store) Sketch(ctx context.Context, name string, from, to time.Time) (*stat.Sketch, error) {
 	steps := "CASE tier"
 	for tier, t := range history.SketchTiers {
 		steps += fmt.Sprintf(" WHEN %d THEN %d", tier, int64(t.Step/time.Second))
 	}
-	rows, err := s.query(ctx, "SELECT data FROM sketches WHERE name = ? AND at >= ? AND at + "+steps+" END <= ?", name, from.Unix(), to.Unix())
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
 	merged := &stat.Sketch{}
-	for rows.Next() {
-		var data []byte
-		var s stat.Sketch
-		if err := rows.Scan(&data); err != nil {
-			return nil, err
-		}
-		if err := s.UnmarshalBinary(data); err != nil {
-			return nil, err
-		}
-		merged.Merge(&s)
-	}
-	return merged, rows.Err()
+	return merged, s.each(ctx, func(scan func(...any) error) error {
+		var one sketch
+		err := scan(&one)
+		merged.Merge(&one.Sketch)
+		return err
+	}, "SELECT data FROM sketches WHERE name = ? AND at >= ? AND at + "+steps+" END <= ?", name, from.Unix(), to.Unix())
 }
 
-// SketchNames implements history.Store.
-func (s *Store) SketchNames(ctx context.Context) ([]string, error) {
-	rows, err := s.query(ctx, "SELECT DISTINCT name FROM sketches ORDER BY name")
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	var names []string
-	for rows.Next() {
-		var name string
-		if err := rows.Scan(&name); err != nil {
-			return nil, err
-		}
-		names = append(names, name)
-	}
-	return names, rows.Err()
+func (s *Store) SketchNames(ctx context.Context) (names []string, err error) {
+	err = s.each(ctx, func(scan func(...any) error) error {
+		names = append(names, "")
+		return scan(&names[len(names)-1])
+	}, "SELECT DISTINCT name FROM sketches ORDER BY name")
+	return names, err
 }

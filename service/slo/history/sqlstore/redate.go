@@ -4,7 +4,6 @@ import (
 	"context"
 	"time"
 
-	"tokenmeter/record/stat"
 	"tokenmeter/service/slo"
 	"tokenmeter/service/slo/history"
 )
@@ -33,31 +32,20 @@ func redate(ctx context.Context, tx queries, r history.Redate) error {
 
 func redateWatched(ctx context.Context, tx queries, r history.Redate) error {
 	after := r.After.UnixMilli()
-	rows, err := tx.query(ctx, "SELECT source, start, until FROM watched WHERE until > ?", after)
+	var list []history.Watched
+	err := tx.each(ctx, func(scan func(...any) error) error {
+		w, err := scanWatched(scan)
+		if w.From.UnixMilli() > after {
+			w.From = w.From.Add(-r.By)
+		}
+		if w.To = r.Of(w.To); w.From.Before(w.To) {
+			list = append(list, w)
+		}
+		return err
+	}, "SELECT source, start, until FROM watched WHERE until > ?", after)
 	if err != nil {
 		return err
 	}
-	defer rows.Close()
-	var list []history.Watched
-	for rows.Next() {
-		var source slo.Source
-		var from, to int64
-		if err := rows.Scan(&source, &from, &to); err != nil {
-			return err
-		}
-		i := slo.Interval{From: time.UnixMilli(from), To: time.UnixMilli(to)}
-		if from > after {
-			i.From = i.From.Add(-r.By)
-		}
-		i.To = r.Of(i.To)
-		if i.From.Before(i.To) {
-			list = append(list, history.Watched{Source: source, Interval: i})
-		}
-	}
-	if err := rows.Err(); err != nil {
-		return err
-	}
-	rows.Close()
 	if _, err := tx.exec(ctx, "DELETE FROM watched WHERE until > ?", after); err != nil {
 		return err
 	}
@@ -74,29 +62,17 @@ func redateSketches(ctx context.Context, tx queries, r history.Redate) error {
 		name string
 		tier int
 		at   int64
-		stat.Sketch
+		sketch
 	}
-	rows, err := tx.query(ctx, "SELECT name, tier, at, data FROM sketches WHERE at > ?", r.After.Unix())
+	var list []*row
+	err := tx.each(ctx, func(scan func(...any) error) error {
+		one := &row{}
+		list = append(list, one)
+		return scan(&one.name, &one.tier, &one.at, &one.sketch)
+	}, "SELECT name, tier, at, data FROM sketches WHERE at > ?", r.After.Unix())
 	if err != nil {
 		return err
 	}
-	defer rows.Close()
-	var list []*row
-	for rows.Next() {
-		var data []byte
-		one := &row{}
-		if err := rows.Scan(&one.name, &one.tier, &one.at, &data); err != nil {
-			return err
-		}
-		if err := one.UnmarshalBinary(data); err != nil {
-			return err
-		}
-		list = append(list, one)
-	}
-	if err := rows.Err(); err != nil {
-		return err
-	}
-	rows.Close()
 	if _, err := tx.exec(ctx, "DELETE FROM sketches WHERE at > ?", r.After.Unix()); err != nil {
 		return err
 	}

@@ -60,8 +60,20 @@ func (q queries) exec(ctx context.Context, query string, args ...any) (sql.Resul
 	return q.conn.ExecContext(ctx, q.dialect.in(query), q.dialect.texts(args)...)
 }
 
-func (q queries) query(ctx context.Context, query string, args ...any) (*sql.Rows, error) {
-	return q.conn.QueryContext(ctx, q.dialect.in(query), q.dialect.texts(args)...)
+// each calls take for every row of a query, whose columns scan reads. The connection is
+// free again when it returns.
+func (q queries) each(ctx context.Context, take func(scan func(...any) error) error, query string, args ...any) error {
+	rows, err := q.conn.QueryContext(ctx, q.dialect.in(query), q.dialect.texts(args)...)
+	if err != nil {
+		return err
+	}
+	defer rows.Close()
+	for rows.Next() {
+		if err := take(rows.Scan); err != nil {
+			return err
+		}
+	}
+	return rows.Err()
 }
 
 func (q queries) row(ctx context.Context, query string, args ...any) *sql.Row {
@@ -201,21 +213,16 @@ func (s *Store) Migrate(ctx context.Context, migrations []string) error {
 	}
 }
 
-// tx does all of it or nothing.
 func (s *Store) tx(ctx context.Context, do func(queries) error) error {
 	t, err := s.SQL.BeginTx(ctx, nil)
 	if err != nil {
 		return err
 	}
 	if err := do(queries{t, s.dialect}); err != nil {
-		return errors.Join(err, ignoreDone(t.Rollback()))
+		if undone := t.Rollback(); !errors.Is(undone, sql.ErrTxDone) {
+			err = errors.Join(err, undone)
+		}
+		return err
 	}
 	return t.Commit()
-}
-
-func ignoreDone(err error) error {
-	if errors.Is(err, sql.ErrTxDone) {
-		return nil
-	}
-	return err
 }
