@@ -151,15 +151,24 @@ func (c *call) ask(ctx context.Context) (*client.Passed, error) {
 	c.up = c.route.pick(c.p.clk.NS(), nil)
 	for {
 		c.req.Labels.Upstream = c.up.Name
+		if c.inject && c.up.noUsage.Load() {
+			c.asSent()
+		}
 		reply, err := c.up.client.Pass(ctx, c.passing(c.up))
 		tl := c.req.Timeline
 		tl.ConnRetries += reply.ConnRetries
 		tl.DNSUS, tl.ConnectUS, tl.TLSUS = reply.DNSUS, reply.ConnectUS, reply.TLSUS
+		if err == nil && c.refusesUsage(reply) {
+			reply.Close()
+			c.asSent()
+			tl.Attempts++
+			continue
+		}
 		if err == nil {
 			tl.Reused, tl.Remote = timeline.Some(reply.Reused), reply.Remote
 			tl.SentUS = timeline.Some(c.meter.us(reply.SentNS))
 			c.req.Delay.HeadUS = timeline.Some(max(c.meter.us(reply.SentNS), 0))
-			c.body, c.more = nil, nil
+			c.body, c.own, c.more = nil, nil, nil
 			if c.req.Body == nil { // else it stays until a sink has had it
 				c.letGo()
 			}
@@ -297,7 +306,7 @@ func (c *call) copyBody(reply *client.Passed, strip *stripper, out *downstream) 
 		if err == nil {
 			var data []byte
 			var at client.Arrived
-			if data, at, err = reply.Read(c.limit(reply, out)); len(data) > 0 {
+			if data, at, err = c.read(reply, c.limit(reply, out)); len(data) > 0 {
 				c.req.ResponseBytes += int64(len(data))
 				out.take(data, at, strip)
 				c.look(data, at, out)
@@ -334,7 +343,7 @@ func (c *call) look(data []byte, at client.Arrived, out *downstream) {
 // follow goes the short way for as long as it can. The error is how the reply
 // ended; nil: the long way goes on.
 func (c *call) follow(reply *client.Passed, strip *stripper, out *downstream) error {
-	if out.direct.out == nil || reply.Waits() {
+	if out.direct.out == nil || reply.Waits() || len(c.early) > 0 {
 		return nil
 	}
 	err := reply.Follow(func() int64 { return c.limit(reply, out) }, func(data []byte, at client.Arrived) bool {

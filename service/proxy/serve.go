@@ -45,7 +45,9 @@ type call struct {
 	length  int64
 	// unpacked: the body is sent decoded, as usage is asked for in it.
 	unpacked bool
-	inject   bool // usage was asked for on the client's behalf
+	inject   bool    // usage was asked for on the client's behalf
+	own      []byte  // then the body as the client sent it, until the upstream has taken ours
+	early    []early // what was read of the reply before it is passed on
 
 	req   *traffic.Request
 	meter *meter
@@ -406,7 +408,7 @@ func (c *call) begin() {
 		}
 		var body []byte
 		if body, c.inject = c.asked.withUsage(from); c.inject {
-			c.body, c.unpacked = body, c.plain != nil
+			c.own, c.body, c.unpacked = c.body, body, c.plain != nil
 		}
 		c.length, c.plain = int64(len(c.body)), nil
 	}

@@ -38,7 +38,8 @@ type upstream struct {
 	down     bool  // the active check failed
 	why      string
 
-	learnt atomic.Pointer[[]string] // names of its models
+	learnt  atomic.Pointer[[]string] // names of its models
+	noUsage atomic.Bool              // it refuses to be asked for usage
 }
 
 func newUpstream(cfg Upstream, clk *clock.Clock) (*upstream, error) {
