@@ -251,8 +251,12 @@ func wrap(text string, first, rest int) []string {
 		if line != "" && typeset.Width(line)+1+typeset.Width(word) > room {
 			flush()
 		}
-		for typeset.Width(word) > room {
-			line, word = typeset.Cut(word, room)
+		for {
+			head, tail := typeset.Cut(word, room) // it looks no further: a word may have a million letters
+			if tail == "" {
+				break
+			}
+			line, word = head, tail
 			flush()
 		}
 		if line != "" && word != "" {

@@ -93,8 +93,9 @@ func readAIPerf(in *Input, add func(*timeline.Timeline) error) (run.Run, error) 
 				r.status = int(*e.Code)
 			}
 		}
-		all = append(all, r)
-		return nil
+		var err error
+		all, err = in.hold(all, r)
+		return err
 	})
 	if err != nil {
 		return m, err

@@ -26,7 +26,8 @@ func isCSV(head []byte) bool {
 func readCSV(in *Input, add func(*timeline.Timeline) error) (run.Run, error) {
 	var m run.Run
 	m.Load.Kind = "closed"
-	table := csv.NewReader(bytes.NewReader(in.data))
+	rows := &shortRows{from: bytes.NewReader(in.data)}
+	table := csv.NewReader(rows)
 	table.ReuseRecord = true
 	if line, _, _ := bytes.Cut(in.data, []byte("\n")); bytes.Count(line, []byte(";")) > bytes.Count(line, []byte(",")) {
 		table.Comma = ';'
@@ -36,6 +37,7 @@ func readCSV(in *Input, add func(*timeline.Timeline) error) (run.Run, error) {
 	columns := map[string]int{}
 	var all []*request
 	for {
+		rows.begin()
 		row, err := table.Read()
 		if err == io.EOF {
 			break
@@ -58,12 +60,37 @@ func readCSV(in *Input, add func(*timeline.Timeline) error) (run.Run, error) {
 		if err != nil {
 			return m, err
 		}
-		all = append(all, r)
+		if all, err = in.hold(all, r); err != nil {
+			return m, err
+		}
 	}
 	if len(all) == 0 {
 		return m, in.at(0, errors.New("the table has no row"))
 	}
 	return m, emit(in, all, add)
+}
+
+// shortRows bounds a row of a table: its fields take twenty times its bytes as memory.
+type shortRows struct {
+	from io.Reader
+	left int
+}
+
+// mostRow is the longest row that is read.
+const mostRow = 1 << 20
+
+var errRow = fmt.Errorf("a row of more than %d MiB", mostRow>>20)
+
+// begin says that a row begins.
+func (s *shortRows) begin() { s.left = mostRow }
+
+func (s *shortRows) Read(p []byte) (int, error) {
+	if s.left <= 0 {
+		return 0, errRow
+	}
+	n, err := s.from.Read(p)
+	s.left -= n
+	return n, err
 }
 
 func csvRequest(in *Input, table *csv.Reader, row []string, columns map[string]int) (*request, error) {

@@ -4,11 +4,13 @@ import (
 	"bytes"
 	"compress/gzip"
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"strings"
 	"testing"
 	"unicode/utf16"
 
+	"tokenmeter/record/run"
 	"tokenmeter/record/timeline"
 )
 
@@ -118,5 +120,37 @@ func TestLongTextsAreCut(t *testing.T) {
 		if len(text) < mostWords || len(text) > mostWords+len("…") || strings.Trim(text, "é") != "…" {
 			t.Errorf("%d bytes are kept: %.20s", len(text), text)
 		}
+	}
+}
+
+// A row, or a request, of a few bytes takes twenty to fifty times as much memory: what
+// a file may ask for is bounded.
+func TestTablesAreBounded(t *testing.T) {
+	wide := strings.Repeat("a,", 1<<20)
+	lines := strings.Repeat("\"\n\",", 1<<19)
+	for name, table := range map[string]string{
+		"a wide head":            wide,
+		"a wide row":             "start_s,e2e_ms\n1,2\n" + wide,
+		"a row of many lines":    "start_s,e2e_ms\n" + lines,
+		"a field without an end": "start_s,e2e_ms\n\"" + wide,
+	} {
+		for _, read := range []func(*Input, func(*timeline.Timeline) error) (run.Run, error){readCSV, readLLAMABench} {
+			in := &Input{Name: "x", data: []byte(table)}
+			_, err := read(in, func(*timeline.Timeline) error { return nil })
+			if err == nil {
+				t.Errorf("%s was read", name)
+			}
+		}
+		in := &Input{Name: "x", data: []byte(table)}
+		if _, err := readCSV(in, func(*timeline.Timeline) error { return nil }); !errors.Is(err, errRow) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	in := &Input{Name: "x"}
+	if _, err := in.hold(make([]*request, mostRequests), unknown(0)); err == nil {
+		t.Error("requests without end")
+	}
+	if all, err := in.hold(nil, unknown(0)); err != nil || len(all) != 1 {
+		t.Error(err)
 	}
 }

@@ -79,8 +79,9 @@ func readInferencePerf(in *Input, add func(*timeline.Timeline) error) (run.Run, 
 		if e := v.Error; e != nil {
 			r.failure = words(e.Message, e.Type)
 		}
-		all = append(all, r)
-		return nil
+		var err error
+		all, err = in.hold(all, r)
+		return err
 	})
 	if err != nil {
 		return m, err

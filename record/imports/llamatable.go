@@ -123,11 +123,14 @@ func llamaMarkdownRows(in *Input, t *told) (tests []llamaTest, err error) {
 }
 
 func llamaCSVRows(in *Input, t *told) (tests []llamaTest, err error) {
-	rows := csv.NewReader(bytes.NewReader(in.data))
+	short := &shortRows{from: bytes.NewReader(in.data)}
+	rows := csv.NewReader(short)
+	short.begin()
 	columns, err := rows.Read()
 	for err == nil {
 		at := rows.InputOffset()
 		var row []string
+		short.begin()
 		if row, err = rows.Read(); err != nil {
 			break
 		}

@@ -51,8 +51,9 @@ func readLLMeter(in *Input, add func(*timeline.Timeline) error) (run.Run, error)
 		if v.Error != nil && *v.Error != "" {
 			r.failure = *v.Error
 		}
-		all = append(all, r)
-		return nil
+		var err error
+		all, err = in.hold(all, r)
+		return err
 	})
 	if err != nil {
 		return m, err

@@ -27,8 +27,15 @@ import (
 	"github.com/lib/pq"
 )
 
-// Is reports whether the name of a store is the URL of a PostgreSQL database.
+// Is reports whether the name of a store is meant as a PostgreSQL database. What is not
+// written as its URL is refused later: taken for a file, its password would be a name.
 func Is(store string) bool {
+	s := strings.ToLower(strings.TrimSpace(store))
+	return strings.HasPrefix(s, "postgres:") || strings.HasPrefix(s, "postgresql:") || strings.Contains(s, "password=")
+}
+
+// isURL reports whether it is written as one.
+func isURL(store string) bool {
 	return strings.HasPrefix(store, "postgres://") || strings.HasPrefix(store, "postgresql://")
 }
 
@@ -71,7 +78,7 @@ type target struct {
 
 func parse(store string) (*target, error) {
 	u, err := url.Parse(store)
-	if err != nil {
+	if err != nil || !isURL(store) {
 		return nil, errors.New("it is no URL; write postgres://USER@HOST:PORT/DATABASE") // the error would show its password
 	}
 	password, _ := u.User.Password()

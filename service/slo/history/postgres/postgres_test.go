@@ -379,3 +379,24 @@ func TestPlace(t *testing.T) {
 		}
 	}
 }
+
+// What is meant as a database and not written as its URL is refused without a word of
+// it: taken for a file, its password would be in messages and in the file's name.
+func TestOtherFormsOfADatabase(t *testing.T) {
+	for _, store := range []string{
+		"host=db user=u password=canary dbname=x", "host=db PASSWORD='canary", "postgres:u:canary@h",
+		"POSTGRES://u:canary@h/x", " postgres://u:canary@h/x",
+	} {
+		if !Is(store) {
+			t.Errorf("%q is taken for a file", store)
+		}
+		if err := Check(store); err == nil || strings.Contains(err.Error(), "canary") {
+			t.Errorf("%q: %v", store, err)
+		}
+	}
+	for _, file := range []string{"tokenmeter.db", "./postgres.db", "/var/lib/postgres/x.db"} {
+		if Is(file) {
+			t.Errorf("the file %q is taken for a database", file)
+		}
+	}
+}
