@@ -1,7 +1,6 @@
 package main
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -14,6 +13,7 @@ import (
 	"tokenmeter/load/bench"
 	"tokenmeter/reader/compare"
 	"tokenmeter/reader/report"
+	"tokenmeter/reader/typeset"
 	"tokenmeter/record/exit"
 	"tokenmeter/record/objective"
 	"tokenmeter/record/run"
@@ -148,12 +148,7 @@ func (w *canaryWatch) result(a, b string, v report.SeveralValidity) *canaryResul
 	return &canaryResult{"tokenmeter.canary/v1", a, b, w.state, v, w.seen, w.took.Seconds(), w.c.Figures(), false}
 }
 
-func (r *canaryResult) json(out io.Writer) error {
-	e := json.NewEncoder(printable.JSONWriter(out))
-	e.SetIndent("", "  ")
-	e.SetEscapeHTML(false)
-	return e.Encode(r)
-}
+func (r *canaryResult) json(out io.Writer) error { return typeset.JSON(out, r) }
 
 func (r *canaryResult) show(out io.Writer, format string) error {
 	if format == "json" {

@@ -57,9 +57,10 @@ func (t *telemetry) ended(ctx context.Context, a *app, log *mlflow.Logger, of *r
 			params["rate_per_s"] = strconv.FormatFloat(rate, 'g', -1, 64)
 		}
 		for name, d := range of.Metrics {
-			for _, stat := range []string{"mean", "min", "p50", "p90", "p95", "p99", "p999", "max"} {
-				v, _ := d.Stat(stat)
-				figure(figures, name+"/"+stat, v)
+			for _, f := range d.Figures() {
+				if f.Name != "sd" {
+					figure(figures, name+"/"+f.Name, *f.Value)
+				}
 			}
 		}
 		figure(figures, "system_output_tps", of.Throughput.SystemOutputTPS)

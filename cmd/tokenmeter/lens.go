@@ -1,12 +1,12 @@
 package main
 
 import (
-	"encoding/json"
 	"errors"
 	"slices"
 	"strings"
 
 	"tokenmeter/reader/report"
+	"tokenmeter/reader/typeset"
 	"tokenmeter/record/metric/lens"
 	"tokenmeter/record/objective"
 	"tokenmeter/record/run"
@@ -49,9 +49,7 @@ func (c *reportCmd) lens(a *app, f *run.Folder, sum *run.Run) error {
 		return broken
 	}
 	if c.Format == "json" {
-		enc := json.NewEncoder(a.stdout)
-		enc.SetIndent("", "  ")
-		return enc.Encode(tables)
+		return typeset.JSON(a.stdout, tables)
 	}
 	s := a.screen(a.stdout, c.NoColor)
 	show := report.Lens

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"encoding/json"
 	"fmt"
 	"io"
 	"math"
@@ -90,10 +89,7 @@ func (c *workloadShowCmd) Run(a *app) error {
 	}
 	s.Cost = expected(prices, c.Model, &d, planned(l, &d), l.Spec.When.Duration)
 	if c.Format == "json" {
-		e := json.NewEncoder(a.stdout)
-		e.SetIndent("", "  ")
-		e.SetEscapeHTML(false)
-		return e.Encode(s)
+		return typeset.JSON(a.stdout, s)
 	}
 	var b strings.Builder
 	if err := s.table(&b, l); err != nil {

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"io"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -117,17 +118,7 @@ func keeps(key string, gates []Gate) bool {
 	if m := measureNamed(key); m != nil && len(m.stats) > 0 {
 		return true
 	}
-	for _, k := range kept {
-		if k == key {
-			return true
-		}
-	}
-	for _, g := range gates {
-		if g.measure != nil && g.measure.key == key {
-			return true
-		}
-	}
-	return false
+	return slices.Contains(kept, key) || slices.ContainsFunc(gates, func(g Gate) bool { return g.measure != nil && g.measure.key == key })
 }
 
 func encodeSeries(s series, blocks int, percentiles []string) baselineSeries {

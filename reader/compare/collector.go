@@ -148,7 +148,7 @@ func (c *Collector) values(t *taken, r *metric.Record) {
 	if r.TokenSource != nil {
 		c.sources[*r.TokenSource]++
 	}
-	t.input, t.output = float(r.InputTokens), float(r.OutputTokens)
+	t.input, t.output = timeline.Float(r.InputTokens), timeline.Float(r.OutputTokens)
 	if r.Check != nil {
 		t.check = timeline.Some(*r.Check == "pass")
 	}
@@ -186,13 +186,6 @@ func (c *Collector) spend(n int) {
 // rank orders evidence from best to least.
 func rank(e timeline.Evidence) int {
 	return slices.Index([]timeline.Evidence{timeline.Arrivals, timeline.RequestOnly, timeline.SummaryOnly}, e)
-}
-
-func float(n timeline.Opt[int64]) opt {
-	if v, ok := n.Get(); ok {
-		return timeline.Some(float64(v))
-	}
-	return opt{}
 }
 
 // Run returns the run. The collector must not be used afterwards.

@@ -58,11 +58,6 @@ func (r *Result) Broken() bool {
 	return slices.ContainsFunc(r.Gates, func(g GateResult) bool { return g.State == Broken })
 }
 
-// Unjudged reports whether a gate got no answer.
-func (r *Result) Unjudged() bool {
-	return slices.ContainsFunc(r.Gates, func(g GateResult) bool { return g.State == GateRefused || g.State == GateIncomparable })
-}
-
 // Side is one side as it is shown.
 type Side struct {
 	Name     string    `json:"name"`
@@ -154,9 +149,6 @@ func (row *Row) Bad() bool {
 	d, ok := row.Diff.Get()
 	return ok && d != 0 && (d > 0) == (row.measure.better == metric.Lower)
 }
-
-// Better says which direction of the row's metric is an improvement.
-func (row *Row) Better() metric.Better { return row.measure.better }
 
 // Title is the metric's short name for people.
 func (row *Row) Title() string { return row.measure.title }

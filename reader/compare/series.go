@@ -1,6 +1,7 @@
 package compare
 
 import (
+	"cmp"
 	"math"
 	"slices"
 	"sort"
@@ -56,15 +57,7 @@ func (l *listed) sortCounted() {
 	for i := range order {
 		order[i] = int32(i)
 	}
-	slices.SortFunc(order, func(a, b int32) int {
-		switch {
-		case l.values[a] < l.values[b]:
-			return -1
-		case l.values[a] > l.values[b]:
-			return 1
-		}
-		return 0
-	})
+	slices.SortFunc(order, func(a, b int32) int { return cmp.Compare(l.values[a], l.values[b]) })
 	n := 0.0
 	for _, i := range order {
 		n += l.times[i]
@@ -142,10 +135,7 @@ func (l *listed) pieces(of func(float64) float64) []stat.Pair {
 	from := 0
 	for i, to := range l.cuts {
 		for j := from; j < to; j++ {
-			times := 1.0
-			if l.times != nil {
-				times = l.times[j]
-			}
+			times := l.weight(j)
 			out[i].Num += of(l.values[j]) * times
 			out[i].Den += times
 		}

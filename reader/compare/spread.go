@@ -1,8 +1,7 @@
 package compare
 
 import (
-	"math"
-
+	"tokenmeter/record/stat"
 	"tokenmeter/record/timeline"
 )
 
@@ -41,7 +40,7 @@ func SpreadOf(g Group) []SpreadRow {
 
 func spreadOf(g Group, m *measure, name string) (SpreadRow, bool) {
 	row := SpreadRow{Metric: m.key, Stat: name, Unit: m.unit, Title: m.title}
-	var known []float64
+	var known stat.Sample
 	for _, r := range g.Runs {
 		s := r.series[m.key]
 		if s == nil {
@@ -51,26 +50,19 @@ func spreadOf(g Group, m *measure, name string) (SpreadRow, bool) {
 		v, _ := value([]series{s}, m, name)
 		row.Runs = append(row.Runs, v)
 		if x, ok := v.Get(); ok {
-			known = append(known, x)
+			known.Add(x)
 		}
 	}
-	if len(known) == 0 {
+	if known.Len() == 0 {
 		return row, false
 	}
 	row.Together, _ = figureOf(g.Runs, m, name)
-	if len(known) > 1 {
-		var mean, squares float64
-		for i, x := range known {
-			d := x - mean
-			mean += d / float64(i+1)
-			squares += d * (x - mean)
-		}
-		sd := math.Sqrt(squares / float64(len(known)-1))
+	if of, _ := known.Moments(); of.N > 1 {
 		switch {
 		case m.kind == ofShare:
-			row.SpreadPct = timeline.Some(100 * sd)
-		case mean > 0:
-			row.SpreadPct = timeline.Some(100 * sd / mean)
+			row.SpreadPct = timeline.Some(100 * of.SD)
+		case of.Mean > 0:
+			row.SpreadPct = timeline.Some(100 * of.SD / of.Mean)
 		}
 	}
 	return row, true

@@ -44,7 +44,7 @@ func (r *Result) groups(candidate string) []string {
 	var list []string
 	for i := range r.Rows {
 		row := &r.Rows[i]
-		label := row.label()
+		label := row.Label()
 		if row.Candidate == candidate && !slices.Contains(list, label) {
 			list = append(list, label)
 		}
@@ -52,7 +52,8 @@ func (r *Result) groups(candidate string) []string {
 	return list
 }
 
-func (row *Row) label() string {
+// Label is the workload that the row is of; empty where there is one only.
+func (row *Row) Label() string {
 	if row.Group == nil {
 		return ""
 	}
@@ -83,7 +84,7 @@ func (r *Result) about(candidate, group string) string {
 	count := map[Verdict]int{}
 	for i := range r.Rows {
 		row := &r.Rows[i]
-		if row.Candidate != candidate || row.label() != group || row.Why != "" {
+		if row.Candidate != candidate || row.Label() != group || row.Why != "" {
 			continue
 		}
 		if verdicts[row.Metric] == nil {
@@ -126,7 +127,7 @@ func (r *Result) seen(candidate, group string) string {
 	for i := range r.Rows {
 		row := &r.Rows[i]
 		by, ok := row.DiffPct.Get()
-		if !ok || row.Candidate != candidate || row.label() != group || row.Real() || row.Verdict == Same || math.Abs(by) <= max(r.Method.WithinPct, r.Method.RunNoisePct) {
+		if !ok || row.Candidate != candidate || row.Label() != group || row.Real() || row.Verdict == Same || math.Abs(by) <= max(r.Method.WithinPct, r.Method.RunNoisePct) {
 			continue
 		}
 		if row.Bad() {

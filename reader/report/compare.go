@@ -95,10 +95,7 @@ func (c *versus) table(r *compare.Result) {
 			if row.Candidate != side.Name {
 				continue
 			}
-			group := ""
-			if row.Group != nil {
-				group = *row.Group
-			}
+			group := row.Label()
 			t := groups[group]
 			if t == nil {
 				t = &compareTable{title: group, a: "A", b: letter(i + 1)}

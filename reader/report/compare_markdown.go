@@ -9,7 +9,6 @@ import (
 	"strings"
 
 	"tokenmeter/reader/compare"
-	"tokenmeter/record/timeline"
 )
 
 // CompareMarkdown writes a comparison as Markdown, for pull requests and the
@@ -86,29 +85,13 @@ func CompareCSV(w io.Writer, r *compare.Result) error {
 	c := &csvTable{w: csv.NewWriter(w)}
 	c.row("candidate", "group", "metric", "stat", "unit", "a", "b", "n_a", "n_b", "diff", "diff_pct",
 		"ci95_lo", "ci95_hi", "ci95_pct_lo", "ci95_pct_hi", "unit_of_analysis", "p", "p_permutation", "p_adjusted", "verdict", "why", "unsettled")
-	value := func(v timeline.Opt[float64]) string {
-		if x, ok := v.Get(); ok {
-			return plain(x)
-		}
-		return ""
-	}
-	ends := func(ci *[2]float64) (lo, hi string) {
-		if ci == nil {
-			return "", ""
-		}
-		return plain(ci[0]), plain(ci[1])
-	}
 	for i := range r.Rows {
 		row := &r.Rows[i]
-		group := ""
-		if row.Group != nil {
-			group = *row.Group
-		}
-		lo, hi := ends(row.CI95)
-		loPct, hiPct := ends(row.CI95Pct)
-		c.row(row.Candidate, group, row.Metric, row.Stat, row.Unit, value(row.A), value(row.B),
-			strconv.FormatInt(row.NA, 10), strconv.FormatInt(row.NB, 10), value(row.Diff), value(row.DiffPct),
-			lo, hi, loPct, hiPct, string(row.UnitOfAnalysis), value(row.P), value(row.PPermutation), value(row.PAdjusted), string(row.Verdict), row.Why, row.Unsettled)
+		lo, hi := plainEnds(row.CI95)
+		loPct, hiPct := plainEnds(row.CI95Pct)
+		c.row(row.Candidate, row.Label(), row.Metric, row.Stat, row.Unit, plainOr(row.A), plainOr(row.B),
+			strconv.FormatInt(row.NA, 10), strconv.FormatInt(row.NB, 10), plainOr(row.Diff), plainOr(row.DiffPct),
+			lo, hi, loPct, hiPct, string(row.UnitOfAnalysis), plainOr(row.P), plainOr(row.PPermutation), plainOr(row.PAdjusted), string(row.Verdict), row.Why, row.Unsettled)
 	}
 	c.w.Flush()
 	return c.w.Error()

@@ -22,7 +22,7 @@ func CompareTerminal(w io.Writer, r *compare.Result, o Options) error {
 }
 
 func (t *terminal) versus(c *versus) {
-	t.paragraph("", c.says)
+	t.paragraph(c.says)
 	for _, s := range c.sides {
 		t.labelled(s.Label+"  ", s.Text, 3, "")
 	}
@@ -51,7 +51,7 @@ func (t *terminal) versus(c *versus) {
 		t.line("")
 	}
 	for _, n := range notes {
-		t.paragraph("", n)
+		t.paragraph(n)
 	}
 }
 

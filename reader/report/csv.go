@@ -35,33 +35,36 @@ func (c *csvTable) row(fields ...string) {
 	c.w.Write(printable.Cells(fields...))
 }
 
+// plainEnds are those of an interval; empty without one.
+func plainEnds(ci *[2]float64) (lo, hi string) {
+	if ci == nil {
+		return "", ""
+	}
+	return plain(ci[0]), plain(ci[1])
+}
+
 func (c *csvTable) value(metric, stat string, v timeline.Opt[float64], n int64, ci *[2]float64) {
-	lo, hi := "", ""
-	if ci != nil {
-		lo, hi = plain(ci[0]), plain(ci[1])
-	}
-	value := ""
-	if x, ok := v.Get(); ok {
-		value = plain(x)
-	}
-	c.row(metric, stat, value, strconv.FormatInt(n, 10), lo, hi)
+	lo, hi := plainEnds(ci)
+	c.row(metric, stat, plainOr(v), strconv.FormatInt(n, 10), lo, hi)
 }
 
 func plain(v float64) string { return strconv.FormatFloat(v, 'f', -1, 64) }
 
+// plainOr is a value as it is; empty where it was not measured.
+func plainOr(v timeline.Opt[float64]) string {
+	if x, ok := v.Get(); ok {
+		return plain(x)
+	}
+	return ""
+}
+
 func (c *csvTable) dist(name string, d metric.Dist) {
-	for _, s := range []struct {
-		stat string
-		v    timeline.Opt[float64]
-	}{
-		{"mean", d.Mean}, {"sd", d.SD}, {"min", d.Min}, {"p50", d.P50}, {"p90", d.P90},
-		{"p95", d.P95}, {"p99", d.P99}, {"p999", d.P999}, {"max", d.Max},
-	} {
+	for _, f := range d.Figures() {
 		var ci *[2]float64
-		if x, ok := d.CI95[s.stat]; ok {
+		if x, ok := d.CI95[f.Name]; ok {
 			ci = &x
 		}
-		c.value(name, s.stat, s.v, d.N, ci)
+		c.value(name, f.Name, *f.Value, d.N, ci)
 	}
 }
 
@@ -79,11 +82,7 @@ func (c *csvTable) throughput(t *metric.Throughput) {
 		{"sustained_tps", t.SustainedTPS}, {"offered_per_s", t.OfferedPerS},
 		{"achieved_per_s", t.AchievedPerS},
 	} {
-		value := ""
-		if x, ok := s.v.Get(); ok {
-			value = plain(x)
-		}
-		c.row(s.name, "rate", value, "", "", "")
+		c.row(s.name, "rate", plainOr(s.v), "", "", "")
 	}
 }
 

@@ -2,10 +2,8 @@ package report
 
 import (
 	"encoding/csv"
-	"encoding/json"
 	"fmt"
 	"io"
-	"strconv"
 	"strings"
 
 	"tokenmeter/base/printable"
@@ -16,16 +14,11 @@ import (
 
 // GroupsJSON writes the figures of sessions, turns, agents or depths as JSON.
 func GroupsJSON(out io.Writer, by string, rows []metric.GroupRow) error {
-	data, err := json.MarshalIndent(struct {
+	return typeset.JSON(out, struct {
 		Schema string            `json:"schema"`
 		By     string            `json:"by"`
 		Rows   []metric.GroupRow `json:"rows"`
-	}{"tokenmeter.groups/v1", by, rows}, "", "  ")
-	if err != nil {
-		return err
-	}
-	_, err = out.Write(append(printable.JSON(data), '\n'))
-	return err
+	}{"tokenmeter.groups/v1", by, rows})
 }
 
 // groupColumn is one column: its name in files, its heading, and how a number is shown.
@@ -36,12 +29,7 @@ type groupColumn struct {
 }
 
 func whole(of func(r *metric.GroupRow) timeline.Opt[int64]) func(*metric.GroupRow) timeline.Opt[float64] {
-	return func(r *metric.GroupRow) timeline.Opt[float64] {
-		if n, ok := of(r).Get(); ok {
-			return timeline.Some(float64(n))
-		}
-		return timeline.Opt[float64]{}
-	}
+	return func(r *metric.GroupRow) timeline.Opt[float64] { return timeline.Float(of(r)) }
 }
 
 func groupColumns() []groupColumn {
@@ -83,11 +71,7 @@ func GroupsCSV(out io.Writer, by string, rows []metric.GroupRow) error {
 	for i := range rows {
 		line := []string{printable.Cell(printable.Text(rows[i].Group))}
 		for _, c := range columns {
-			text := ""
-			if x, ok := c.of(&rows[i]).Get(); ok {
-				text = strconv.FormatFloat(x, 'f', -1, 64)
-			}
-			line = append(line, text)
+			line = append(line, plainOr(c.of(&rows[i])))
 		}
 		lines = append(lines, line)
 	}
@@ -112,13 +96,6 @@ func shownColumns(rows []metric.GroupRow) (out []groupColumn) {
 	return out
 }
 
-func groupCell(c *groupColumn, r *metric.GroupRow) string {
-	if x, ok := c.of(r).Get(); ok {
-		return c.show(x)
-	}
-	return typeset.Missing
-}
-
 // GroupsMarkdown writes a table.
 func GroupsMarkdown(out io.Writer, by string, rows []metric.GroupRow) error {
 	var b strings.Builder
@@ -131,7 +108,7 @@ func GroupsMarkdown(out io.Writer, by string, rows []metric.GroupRow) error {
 	for i := range rows {
 		fmt.Fprintf(&b, "| %s |", md(rows[i].Group))
 		for _, c := range columns {
-			fmt.Fprintf(&b, " %s |", groupCell(&c, &rows[i]))
+			fmt.Fprintf(&b, " %s |", shownOr(c.of(&rows[i]), c.show))
 		}
 		b.WriteByte('\n')
 	}
@@ -162,7 +139,7 @@ func GroupsTerminal(out io.Writer, by string, rows []metric.GroupRow) error {
 		}
 		fmt.Fprintf(&b, "%-*s", wide, typeset.Clean(rows[i].Group))
 		for _, c := range columns {
-			fmt.Fprintf(&b, " %11s", groupCell(&c, &rows[i]))
+			fmt.Fprintf(&b, " %11s", shownOr(c.of(&rows[i]), c.show))
 		}
 		b.WriteByte('\n')
 	}

@@ -40,14 +40,14 @@ func Lenses(w io.Writer, tables []lens.Table, o Options) error {
 		t.lensFigure(f)
 	}
 	t.line("")
-	t.paragraph("", fmt.Sprintf("%s; of each the median, or the mean where it has none. Through the lens of one tool all of its figures show.",
+	t.paragraph(fmt.Sprintf("%s; of each the median, or the mean where it has none. Through the lens of one tool all of its figures show.",
 		typeset.Plural(int64(len(tables)), "tool")))
 	noted := map[string]bool{}
 	for _, table := range tables {
 		for _, note := range table.Notes {
 			if !noted[note] {
 				noted[note] = true
-				t.paragraph("", table.Lens+": "+note)
+				t.paragraph(table.Lens + ": " + note)
 			}
 		}
 	}
@@ -124,7 +124,7 @@ func sizeOf(s lens.State) string {
 type lensColumns struct{ name, theirs, ours int }
 
 func (t *terminal) lens(table lens.Table) {
-	t.paragraph("", fmt.Sprintf("%s (%s), definitions as of %s", table.Tool, table.Lens, table.AsOf))
+	t.paragraph(fmt.Sprintf("%s (%s), definitions as of %s", table.Tool, table.Lens, table.AsOf))
 	c := lensColumns{name: len("figure"), theirs: len("theirs"), ours: len("ours")}
 	for _, r := range table.Rows {
 		c.name = max(c.name, typeset.Width(lensName(r)))
@@ -137,7 +137,7 @@ func (t *terminal) lens(table lens.Table) {
 		t.lensRow(r, c)
 	}
 	for _, note := range table.Notes {
-		t.paragraph("", note)
+		t.paragraph(note)
 	}
 }
 

@@ -2,29 +2,22 @@ package report
 
 import (
 	"encoding/csv"
-	"encoding/json"
 	"fmt"
 	"io"
 	"strings"
 
-	"tokenmeter/base/printable"
 	"tokenmeter/reader/compare"
 	"tokenmeter/reader/typeset"
 )
 
 // SpreadJSON writes the repeats of one server as JSON.
 func SpreadJSON(out io.Writer, name string, v SeveralValidity, rows []compare.SpreadRow) error {
-	data, err := json.MarshalIndent(struct {
+	return typeset.JSON(out, struct {
 		Schema   string              `json:"schema"`
 		Name     string              `json:"name"`
 		Validity SeveralValidity     `json:"validity"`
 		Rows     []compare.SpreadRow `json:"rows"`
-	}{"tokenmeter.repeats/v1", name, v, rows}, "", "  ")
-	if err != nil {
-		return err
-	}
-	_, err = out.Write(append(printable.JSON(data), '\n'))
-	return err
+	}{"tokenmeter.repeats/v1", name, v, rows})
 }
 
 // SpreadCSV writes a line for each figure and run.

@@ -3,7 +3,6 @@ package report
 import (
 	"bufio"
 	"encoding/csv"
-	"encoding/json"
 	"fmt"
 	"io"
 	"slices"
@@ -29,7 +28,7 @@ func SweepTerminal(w io.Writer, s *result.Sweep, o Options) error {
 func Command(dir string) string { return typeset.CommandLine([]string{"tokenmeter", "report", dir}) }
 
 func (t *terminal) sweep(v *sweepView) {
-	t.paragraph("", v.says+"  "+strings.Join(v.more, " "))
+	t.paragraph(v.says + "  " + strings.Join(v.more, " "))
 	t.method(v.method)
 	if len(v.rows) > 0 {
 		t.line("")
@@ -117,12 +116,12 @@ func (t *terminal) sweepTable(v *sweepView) {
 			key = append(key, of)
 		}
 	}
-	t.paragraph("", strings.Join(key, " · "))
+	t.paragraph(strings.Join(key, " · "))
 	if len(left) > 0 {
-		t.paragraph("", "Left out at this width: "+strings.Join(left, ", ")+".")
+		t.paragraph("Left out at this width: " + strings.Join(left, ", ") + ".")
 	}
 	for _, n := range v.notes {
-		t.paragraph("", n)
+		t.paragraph(n)
 	}
 }
 
@@ -158,12 +157,7 @@ func escaped(cells []string) []string {
 }
 
 // SweepJSON writes sweep.json as it is.
-func SweepJSON(w io.Writer, s *result.Sweep) error {
-	e := json.NewEncoder(w)
-	e.SetIndent("", "  ")
-	e.SetEscapeHTML(false)
-	return e.Encode(s)
-}
+func SweepJSON(w io.Writer, s *result.Sweep) error { return typeset.JSON(w, s) }
 
 // SweepCSV writes a line a point, unrounded; what was not measured is empty. partial,
 // the same in every line, says that the sweep or search was stopped before its end.

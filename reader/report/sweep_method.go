@@ -56,7 +56,7 @@ func (t *terminal) method(v *methodView) {
 		return
 	}
 	for _, w := range v.Why {
-		t.paragraph("", "- "+typeset.Clean(w))
+		t.paragraph("- " + typeset.Clean(w))
 	}
 	if len(v.Fields) > 0 {
 		t.line("")

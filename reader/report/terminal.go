@@ -40,7 +40,7 @@ func newTerminal(w *bufio.Writer, o Options) *terminal {
 
 func (t *terminal) show(v *view.View) {
 	t.head(v)
-	t.paragraph("", strings.Join(v.Sentences, " "))
+	t.paragraph(strings.Join(v.Sentences, " "))
 	for _, o := range v.Objectives {
 		t.labelled(pad(o.Mark(), 7)+"  ", o.Text+": "+o.Says, 9, colourOf(o.State))
 	}
@@ -52,7 +52,7 @@ func (t *terminal) show(v *view.View) {
 		t.line("")
 		t.table(v.Rows)
 		for _, note := range v.Notes {
-			t.paragraph("", note)
+			t.paragraph(note)
 		}
 	}
 	t.line("")
@@ -118,7 +118,7 @@ func (t *terminal) head(v *view.View) {
 	if gap < 2 {
 		if typeset.Width(left) > t.width {
 			t.line(t.colour(v.Verdict, colourOf(v.Verdict)) + ".")
-			t.paragraph("", v.Judged)
+			t.paragraph(v.Judged)
 		} else {
 			t.line(text)
 		}
@@ -178,9 +178,9 @@ func (t *terminal) labelled(label, text string, indent int, colour string) {
 	}
 }
 
-func (t *terminal) paragraph(indent, text string) {
+func (t *terminal) paragraph(text string) {
 	for _, line := range wrap(t.text(text), min(t.width, 78), min(t.width, 78)) {
-		t.line(indent + line)
+		t.line(line)
 	}
 }
 

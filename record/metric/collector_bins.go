@@ -31,7 +31,7 @@ func (b *tokenBins) add(atUS, amount int64) {
 	if amount == 0 {
 		return
 	}
-	b.addBin(floorDiv(atUS-1, binUS), amount)
+	b.addBin(binOf(atUS-1), amount)
 }
 
 // binCursor adds amounts at times that do not run backwards: a division is needed
@@ -54,7 +54,7 @@ func (c *binCursor) add(atUS, amount int64) {
 			c.end += binUS
 		}
 	default:
-		c.any, c.bin = true, floorDiv(atUS-1, binUS)
+		c.any, c.bin = true, binOf(atUS-1)
 		c.end = (c.bin + 1) * binUS
 	}
 	c.bins.addBin(c.bin, amount)
@@ -176,12 +176,13 @@ func (b *tokenBins) span() (from, to int64, ok bool) {
 	return from, to, from < to
 }
 
-func floorDiv(a, b int64) int64 {
-	q := a / b
-	if a%b != 0 && (a < 0) != (b < 0) {
-		q--
+// binOf is the bin of a time: its quotient rounded down.
+func binOf(us int64) int64 {
+	bin := us / binUS
+	if us < 0 && us%binUS != 0 {
+		bin--
 	}
-	return q
+	return bin
 }
 
 // portions shares the streamed tokens out over the generation events, in fixed

@@ -79,17 +79,11 @@ func (c *Collector) facts(w *windows) Facts {
 }
 
 func share(part, whole int64) timeline.Opt[float64] {
-	if whole <= 0 {
-		return timeline.Opt[float64]{}
-	}
-	return timeline.Some(float64(part) / float64(whole))
+	return timeline.Maybe(float64(part)/float64(whole), whole > 0)
 }
 
 func quantile(s stat.Ordered, p float64) timeline.Opt[float64] {
-	if x, ok := stat.Quantile(s, p); ok {
-		return timeline.Some(x)
-	}
-	return timeline.Opt[float64]{}
+	return timeline.Maybe(stat.Quantile(s, p))
 }
 
 func pooledQuantile(p float64, pools ...*pooled) timeline.Opt[float64] {

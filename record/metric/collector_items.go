@@ -202,18 +202,11 @@ func (k *classItems) add(now uint32, tl *timeline.Timeline, v *Values, checked, 
 	}
 	k.ok++
 	for name, x := range map[string]timeline.Opt[float64]{"ttft_ms": v.TTFTMS, "tpot_ms": v.TPOTMS, "e2e_ms": v.E2EMS,
-		"input_tokens": asFloat(tl.Usage.Input), "output_tokens": asFloat(v.OutputTokens)} {
+		"input_tokens": timeline.Float(tl.Usage.Input), "output_tokens": timeline.Float(v.OutputTokens)} {
 		if value, ok := x.Get(); ok {
 			k.samples[name].Add(now, value)
 		}
 	}
-}
-
-func asFloat(v timeline.Opt[int64]) timeline.Opt[float64] {
-	if n, ok := v.Get(); ok {
-		return timeline.Some(float64(n))
-	}
-	return timeline.Opt[float64]{}
 }
 
 func oneIf(b bool) float64 {
@@ -246,8 +239,6 @@ func shareOf(series []float64) (ones int64, ci [2]float64) {
 	iv := stat.Share(is, 0.95)
 	return ones, [2]float64{iv.Lo, iv.Hi}
 }
-
-func (c *Collector) checks() *Checks { return c.checksOf(&c.items.checks) }
 
 // taskSummary is nil without tasks.
 func (c *Collector) taskSummary() *Tasks {

@@ -39,13 +39,18 @@ func (p *pooled) double() {
 	p.stretches = [stretchCount]*stat.Shares{}
 	p.doubled++
 	for i, s := range old {
-		switch into := &p.stretches[i/2]; {
-		case s == nil:
-		case *into == nil:
-			*into = s
-		default:
-			(*into).Merge(s)
-		}
+		p.put(i/2, s)
+	}
+}
+
+// put adds values to a stretch; nil are none.
+func (p *pooled) put(stretch int, s *stat.Shares) {
+	switch into := &p.stretches[stretch]; {
+	case s == nil:
+	case *into == nil:
+		*into = s
+	default:
+		(*into).Merge(s)
 	}
 }
 
@@ -57,13 +62,7 @@ func (p *pooled) merge(o *pooled) {
 		o.double()
 	}
 	for i, s := range o.stretches {
-		switch into := &p.stretches[i]; {
-		case s == nil:
-		case *into == nil:
-			*into = s
-		default:
-			(*into).Merge(s)
-		}
+		p.put(i, s)
 	}
 }
 
@@ -145,11 +144,9 @@ func distOf(s stat.Ordered, m stat.Moments, ok bool) Dist {
 		d.SD = timeline.Some(m.SD)
 	}
 	d.Min, d.Max = timeline.Some(s.At(0)), timeline.Some(s.At(s.Len()-1))
-	for name, into := range map[string]*timeline.Opt[float64]{
-		"p50": &d.P50, "p90": &d.P90, "p95": &d.P95, "p99": &d.P99, "p999": &d.P999,
-	} {
-		if x, ok := stat.Quantile(s, percentiles[name]); ok {
-			*into = timeline.Some(x)
+	for _, f := range d.Figures() {
+		if p, is := percentiles[f.Name]; is {
+			*f.Value = quantile(s, p)
 		}
 	}
 	return d

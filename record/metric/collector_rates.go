@@ -110,10 +110,7 @@ func (c *Collector) measured() []row {
 // full is the length of the whole window in seconds: first due time to last
 // generation event.
 func (w *windows) full() timeline.Opt[float64] {
-	if !w.anyToken || w.lastToken <= w.firstDue {
-		return timeline.Opt[float64]{}
-	}
-	return timeline.Some(float64(w.lastToken-w.firstDue) / 1e6)
+	return timeline.Maybe(float64(w.lastToken-w.firstDue)/1e6, w.anyToken && w.lastToken > w.firstDue)
 }
 
 // step is a change of the number of requests in flight.
@@ -151,15 +148,12 @@ func (w *windows) steps() []step {
 
 // rate is (n−1) ÷ span: the rate at which events followed one another.
 func rate(n, span int64) timeline.Opt[float64] {
-	if n < 2 || span <= 0 {
-		return timeline.Opt[float64]{}
-	}
-	return timeline.Some(float64(n-1) / (float64(span) / 1e6))
+	return timeline.Maybe(float64(n-1)/(float64(span)/1e6), n >= 2 && span > 0)
 }
 
 func (c *Collector) throughput(w *windows) Throughput {
 	t := Throughput{ByOutcome: map[timeline.Outcome]float64{}, WindowS: w.full()}
-	c.rates(&t, w)
+	c.rates(&t)
 	if w.n > 0 {
 		t.AchievedPerS = w.sent.rate()
 		if c.Opts.OpenLoop {
@@ -185,7 +179,7 @@ func (c *Collector) offered(w *windows) timeline.Opt[float64] {
 }
 
 // rates are the means over the full window.
-func (c *Collector) rates(t *Throughput, w *windows) {
+func (c *Collector) rates(t *Throughput) {
 	window, ok := t.WindowS.Get()
 	t.CacheHitRate = c.tokens.cacheHitRate()
 	if !ok {
@@ -214,18 +208,9 @@ func (c *Collector) rates(t *Throughput, w *windows) {
 		}
 	}
 	t.RequestsPerS = per(c.requests.OK)
-	if c.tokens.inputs > 0 {
-		t.InputsPerS = per(c.tokens.inputs)
-	}
-	if c.tokens.chars > 0 {
-		t.CharsPerS = per(c.tokens.chars)
-	}
-	if c.tokens.audioUS > 0 {
-		t.AudioPerS = timeline.Some(float64(c.tokens.audioUS) / 1e6 / window)
-	}
-	if c.tokens.images > 0 {
-		t.ImagesPerS = per(c.tokens.images)
-	}
+	some := func(n int64) timeline.Opt[float64] { return timeline.Maybe(float64(n)/window, n > 0) }
+	t.InputsPerS, t.CharsPerS, t.ImagesPerS = some(c.tokens.inputs), some(c.tokens.chars), some(c.tokens.images)
+	t.AudioPerS = timeline.Maybe(float64(c.tokens.audioUS)/1e6/window, c.tokens.audioUS > 0)
 	if len(c.tasks) > 0 {
 		var done int64
 		for _, task := range c.tasks {

@@ -28,11 +28,7 @@ func (c *Collector) put(name string, v timeline.Opt[float64]) {
 	}
 }
 
-func (c *Collector) putInt(name string, v timeline.Opt[int64]) {
-	if x, ok := v.Get(); ok {
-		c.at(name).Add(c.now, float64(x))
-	}
-}
+func (c *Collector) putInt(name string, v timeline.Opt[int64]) { c.put(name, timeline.Float(v)) }
 
 // sample adds a measured request's values. Only successful requests have
 // latencies; a failure's time is an error latency, nothing else. The client's
@@ -91,11 +87,9 @@ func (c *Collector) sample(tl *timeline.Timeline, v *Values) {
 			c.at(serverPrefix+name).Add(c.now, x)
 		}
 	}
-	if ttft, ok := v.TTFTMS.Get(); ok {
-		if e2e, ok := v.E2EMS.Get(); ok {
-			c.at(partTTFT).Add(c.now, ttft)
-			c.at(partE2E).Add(c.now, e2e)
-		}
+	if v.TTFTMS.OK() && v.E2EMS.OK() {
+		c.put(partTTFT, v.TTFTMS)
+		c.put(partE2E, v.E2EMS)
 	}
 }
 

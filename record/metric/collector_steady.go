@@ -33,7 +33,7 @@ func (w *windows) findSteady(opts *CollectorOpts) {
 	if !ok {
 		return
 	}
-	w.from, w.to = -floorDiv(-from, binUS)*binUS, floorDiv(to, binUS)*binUS
+	w.from, w.to = -binOf(-from)*binUS, binOf(to)*binUS
 	w.steady = w.from < w.to
 }
 

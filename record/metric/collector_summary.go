@@ -25,7 +25,7 @@ func (c *Collector) Results() (Summary, Facts) {
 	s := Summary{
 		Requests: c.requests.copied(), Metrics: c.dists(), Throughput: c.throughput(&w),
 		Cold: c.cold(), Cost: c.Opts.Cost, Decomposition: c.decomposition(),
-		Checks: c.checks(), Tasks: c.taskSummary(), Media: c.media(), Classes: c.classSummaries(),
+		Checks: c.checksOf(&c.items.checks), Tasks: c.taskSummary(), Media: c.media(), Classes: c.classSummaries(),
 		Readers: c.readerSummaries(),
 	}
 	facts := c.facts(&w)
@@ -88,10 +88,8 @@ func mean(v *Ordered) timeline.Opt[float64] {
 	for _, x := range v.values {
 		s.Add(x)
 	}
-	if m, ok := s.Moments(); ok {
-		return timeline.Some(m.Mean)
-	}
-	return timeline.Opt[float64]{}
+	m, ok := s.Moments()
+	return timeline.Maybe(m.Mean, ok)
 }
 
 // decomposition splits the mean request; nil when no request was streamed.
@@ -141,12 +139,8 @@ func (c *Collector) cold() *Cold {
 			lastEnd = r.end
 		}
 	}
-	if x, ok := stat.Quantile(newConnection.Sorted(), 0.5); ok {
-		out.FirstOnNewConnectionTTFTMS = timeline.Some(x)
-	}
-	if x, ok := stat.Quantile(afterIdle.Sorted(), 0.5); ok {
-		out.AfterIdleTTFTMS = timeline.Some(x)
-	}
+	out.FirstOnNewConnectionTTFTMS = quantile(newConnection.Sorted(), 0.5)
+	out.AfterIdleTTFTMS = quantile(afterIdle.Sorted(), 0.5)
 	if out == (Cold{}) {
 		return nil
 	}

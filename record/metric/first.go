@@ -28,10 +28,8 @@ func latencies(tl *timeline.Timeline, s *seen, v *Values) {
 // sinceSent counts from the request written. An answer that began before the
 // request was complete has no such time.
 func sinceSent(tl *timeline.Timeline, atUS int64) timeline.Opt[float64] {
-	if sent, ok := tl.SentUS.Get(); ok && atUS >= sent {
-		return timeline.Some(ms(atUS - sent))
-	}
-	return timeline.Opt[float64]{}
+	sent, ok := tl.SentUS.Get()
+	return timeline.Maybe(ms(atUS-sent), ok && atUS >= sent)
 }
 
 // network is the part of the service TTFT that the server did not report as
@@ -39,13 +37,7 @@ func sinceSent(tl *timeline.Timeline, atUS int64) timeline.Opt[float64] {
 func network(tl *timeline.Timeline, v *Values) timeline.Opt[float64] {
 	ttft, ok := v.ServiceTTFTMS.Get()
 	prefill, reported := tl.Server["prefill_ms"]
-	if !ok || !reported {
-		return timeline.Opt[float64]{}
-	}
 	// A server that cannot tell its queue has counted it in the prefill.
 	rest := ttft - prefill - tl.Server["queue_ms"]
-	if rest >= 0 && rest <= ttft {
-		return timeline.Some(rest)
-	}
-	return timeline.Opt[float64]{}
+	return timeline.Maybe(rest, ok && reported && rest >= 0 && rest <= ttft)
 }

@@ -13,7 +13,7 @@ func gaps(tl *timeline.Timeline, s *seen, v *Values) {
 	}
 	v.Gaps = timeline.Some(s.n - 1)
 	if tokenGapsKnown(s, v) {
-		v.TokenGaps = timeline.Some(tokenGaps(s, v))
+		v.TokenGaps = timeline.Some(tokenGaps(s))
 	}
 	v.LeftOut = leftOut(s, v)
 	if s.n < 2 {
@@ -32,7 +32,7 @@ func tokenGapsKnown(s *seen, v *Values) bool {
 }
 
 // tokenGaps is how many gaps between tokens there are.
-func tokenGaps(s *seen, v *Values) int64 {
+func tokenGaps(s *seen) int64 {
 	if s.k == oneEach {
 		return s.n - 1
 	}

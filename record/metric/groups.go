@@ -182,14 +182,8 @@ func (k *group) result(by string) GroupRow {
 	if k.knows && k.ofIdea > 0 {
 		r.IdealHit = timeline.Some(float64(k.ideal) / float64(k.ofIdea))
 	}
-	at := func(s *stat.Sample, p float64) timeline.Opt[float64] {
-		if x, ok := stat.Quantile(s, p); ok {
-			return timeline.Some(x)
-		}
-		return timeline.Opt[float64]{}
-	}
-	r.TTFT50, r.TTFT90 = at(&k.ttft, 0.5), at(&k.ttft, 0.9)
-	r.E2E50, r.E2E90 = at(&k.e2e, 0.5), at(&k.e2e, 0.9)
+	r.TTFT50, r.TTFT90 = quantile(&k.ttft, 0.5), quantile(&k.ttft, 0.9)
+	r.E2E50, r.E2E90 = quantile(&k.e2e, 0.5), quantile(&k.e2e, 0.9)
 	if !k.unpriced {
 		r.CostUSD = timeline.Some(k.cost)
 	}

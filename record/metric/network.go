@@ -83,9 +83,9 @@ func (s *Summary) WithRTT(asked *RTT, f *Facts) {
 
 // less is the sample with the same taken off each value.
 func (d Dist) less(x float64) *Dist {
-	for _, v := range []*timeline.Opt[float64]{&d.Mean, &d.Min, &d.P50, &d.P90, &d.P95, &d.P99, &d.P999, &d.Max} {
-		if was, ok := v.Get(); ok {
-			*v = timeline.Some(was - x)
+	for _, f := range d.Figures() {
+		if was, ok := f.Value.Get(); ok && f.Name != "sd" {
+			*f.Value = timeline.Some(was - x)
 		}
 	}
 	d.CI95 = maps.Clone(d.CI95)

@@ -44,7 +44,7 @@ func facts(tl *timeline.Timeline) Record {
 		ID: tl.ID, API: tl.API, Model: tl.Model,
 		Evidence: tl.Evidence, Outcome: tl.Outcome, Error: tl.Error,
 
-		HTTPStatus:   status(tl.HTTPStatus),
+		HTTPStatus:   timeline.Maybe(int64(tl.HTTPStatus), tl.HTTPStatus != 0),
 		FinishReason: optional(tl.FinishReason),
 		ServiceTier:  optional(tl.ServiceTier),
 		AnsweredBy:   optional(tl.AnsweredBy),
@@ -90,18 +90,14 @@ func ms(us int64) float64 { return float64(us) / 1000 }
 
 // optMS turns microseconds to milliseconds. A negative time is no measurement.
 func optMS(us timeline.Opt[int64]) timeline.Opt[float64] {
-	if v, ok := us.Get(); ok && v >= 0 {
-		return timeline.Some(ms(v))
-	}
-	return timeline.Opt[float64]{}
+	v, ok := us.Get()
+	return timeline.Maybe(ms(v), ok && v >= 0)
 }
 
 // seconds is a length in microseconds.
 func seconds(us timeline.Opt[int64]) timeline.Opt[float64] {
-	if v, ok := us.Get(); ok && v >= 0 {
-		return timeline.Some(float64(v) / 1e6)
-	}
-	return timeline.Opt[float64]{}
+	v, ok := us.Get()
+	return timeline.Maybe(float64(v)/1e6, ok && v >= 0)
 }
 
 func optional(s string) *string {
@@ -109,13 +105,6 @@ func optional(s string) *string {
 		return nil
 	}
 	return &s
-}
-
-func status(code int) timeline.Opt[int64] {
-	if code == 0 {
-		return timeline.Opt[int64]{}
-	}
-	return timeline.Some(int64(code))
 }
 
 func check(passed timeline.Opt[bool]) *string {

@@ -40,10 +40,7 @@ func adjusted(s *seen, streamed int64) timeline.Opt[float64] {
 	case oneEach:
 		k1 = s.firstN
 	}
-	if streamed <= k1 {
-		return timeline.Opt[float64]{}
-	}
-	return timeline.Some(ms(s.spanUS()) / float64(streamed-k1))
+	return timeline.Maybe(ms(s.spanUS())/float64(streamed-k1), streamed > k1)
 }
 
 // paceOfChoices is the mean pace of the choices; share is S / events. Pace

@@ -33,10 +33,7 @@ func words(text string) timeline.Opt[int64] {
 			n++
 		}
 	}
-	if n == 0 || 10*without > letters {
-		return timeline.Opt[int64]{}
-	}
-	return timeline.Some(n)
+	return timeline.Maybe(n, n > 0 && 10*without <= letters)
 }
 
 // read fills in how many words the kept answer has, and how fast they came: those after

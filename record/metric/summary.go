@@ -88,32 +88,27 @@ type Dist struct {
 	Needs map[string]float64 `json:"needs,omitempty"`
 }
 
+// Figure is one of the figures of a sample, by its name in files.
+type Figure struct {
+	Name  string
+	Value *timeline.Opt[float64]
+}
+
+// Figures are all of a sample, in their order; what is written through them changes it.
+func (d *Dist) Figures() [9]Figure {
+	return [...]Figure{{"mean", &d.Mean}, {"sd", &d.SD}, {"min", &d.Min}, {"p50", &d.P50}, {"p90", &d.P90},
+		{"p95", &d.P95}, {"p99", &d.P99}, {"p999", &d.P999}, {"max", &d.Max}}
+}
+
 // Stat is a statistic by its name in files: mean, sd, min, p50, p90, p95, p99, p999
 // or max; kept is false for any other. It is absent where the sample has none.
 func (d *Dist) Stat(name string) (v timeline.Opt[float64], kept bool) {
-	switch name {
-	case "mean":
-		v = d.Mean
-	case "sd":
-		v = d.SD
-	case "min":
-		v = d.Min
-	case "p50":
-		v = d.P50
-	case "p90":
-		v = d.P90
-	case "p95":
-		v = d.P95
-	case "p99":
-		v = d.P99
-	case "p999":
-		v = d.P999
-	case "max":
-		v = d.Max
-	default:
-		return v, false
+	for _, f := range d.Figures() {
+		if f.Name == name {
+			return *f.Value, true
+		}
 	}
-	return v, true
+	return v, false
 }
 
 // Throughput holds rates over the measured window: first due time to last

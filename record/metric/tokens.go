@@ -102,10 +102,7 @@ func fromChunks(tl *timeline.Timeline, s *seen) counted {
 // chunks is the number of generation events: null for an answer that is no
 // stream, and where arrivals were not kept nor counted.
 func chunks(tl *timeline.Timeline, s *seen) timeline.Opt[int64] {
-	if !tl.Streamed || tl.Evidence != timeline.Arrivals || tl.Flags.Has(timeline.ArrivalsCapped) && restOf(tl) == nil {
-		return timeline.Opt[int64]{}
-	}
-	return timeline.Some(s.n)
+	return timeline.Maybe(s.n, tl.Streamed && tl.Evidence == timeline.Arrivals && !(tl.Flags.Has(timeline.ArrivalsCapped) && restOf(tl) == nil))
 }
 
 // tokensPerEvent decides whether the tokens of each event are known. A told

@@ -95,14 +95,14 @@ func valuesOf(tl *timeline.Timeline) (Values, seen) {
 	v.Flags = tl.Flags | tokenFlags(tl, &s, &c) | deliveryFlags(tl, &s, &c)
 	pace(tl, &s, &c, &v)
 	gaps(tl, &s, &v)
-	rates(tl, &v)
+	rates(&v)
 	spoken(tl, &v)
 	realTime(tl, &v)
 	return v, s
 }
 
 // rates are the two speeds of a request: as a reader sees it, and as a whole.
-func rates(tl *timeline.Timeline, v *Values) {
+func rates(v *Values) {
 	if tpot, ok := v.TPOTMS.Get(); ok {
 		v.DecodeTPS = timeline.Some(1000 / tpot)
 	}

@@ -17,7 +17,7 @@ func TestB86SketchHasNoCap(t *testing.T) {
 			s.Add(v)
 		}
 		got, ok := s.Quantile(0.99)
-		most, _ := s.Max()
+		most, _ := s.hi, s.finite() > 0
 		if !ok || math.Abs(got-c.want) > 0.01*c.want || got > most {
 			t.Errorf("p99 of %v is %v, at most %v", c.values[0], got, most)
 		}

@@ -109,23 +109,6 @@ func (s *Sketch) DropInf() { s.n, s.infs = s.finite(), 0 }
 // Len returns the number of values.
 func (s *Sketch) Len() int64 { return int64(s.n) }
 
-// Sum returns the sum of the finite values, in their unit; 0 without any.
-func (s *Sketch) Sum() float64 { return s.sum }
-
-// Min returns the smallest finite value, exactly; false without any.
-func (s *Sketch) Min() (float64, bool) { return s.lo, s.finite() > 0 }
-
-// Max returns the largest finite value, exactly; false without any.
-func (s *Sketch) Max() (float64, bool) { return s.hi, s.finite() > 0 }
-
-// Mean returns the mean of the finite values; false without any.
-func (s *Sketch) Mean() (float64, bool) {
-	if s.finite() == 0 {
-		return 0, false
-	}
-	return s.sum / float64(s.finite()), true
-}
-
 // At returns the i-th smallest value, from 0, to within 0.8 %.
 func (s *Sketch) At(i int64) float64 {
 	rank := uint64(max(i, 0))

@@ -16,6 +16,17 @@ type Opt[T any] struct {
 // Some returns a measured value.
 func Some[T any](v T) Opt[T] { return Opt[T]{v, true} }
 
+// Maybe returns a value that was measured if ok says so.
+func Maybe[T any](v T, ok bool) Opt[T] {
+	if ok {
+		return Some(v)
+	}
+	return Opt[T]{}
+}
+
+// Float is a whole number as one with a fraction.
+func Float(n Opt[int64]) Opt[float64] { return Opt[float64]{float64(n.value), n.ok} }
+
 // Get returns the value and whether it was measured.
 func (o Opt[T]) Get() (T, bool) { return o.value, o.ok }
 

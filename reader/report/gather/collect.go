@@ -40,7 +40,6 @@ type Request struct {
 	OK, ReusedKnown bool
 	Stalled         bool // stood still in the middle of its answer, as of Gathered.Stalls
 	Classed         bool
-	class           timeline.Outcome
 }
 
 // Stall is a long pause in the middle of an answer.
@@ -72,7 +71,9 @@ func From(r *run.Run, requests iter.Seq2[*timeline.Timeline, error]) *Gathered {
 			c.add(tl)
 		}
 	}
-	c.setInFlight()
+	for i := range c.Requests { // the load that each met
+		c.Requests[i].InFlight = c.Grid.inFlightAt(c.Requests[i].Due)
+	}
 	c.Grid.settle()
 	return c
 }
@@ -120,25 +121,31 @@ func newRequest(tl *timeline.Timeline, v *metric.Values) Request {
 	return Request{ID: tl.Request, Due: tl.DueUS,
 		TTFT: orNaN(v.TTFTMS), TPOT: orNaN(v.TPOTMS), E2E: orNaN(v.E2EMS),
 		Input: float64(tl.Usage.Input.Or(0)), Fresh: known && !reused, ReusedKnown: known,
-		OK: tl.Outcome == timeline.OK, Classed: tl.Outcome.Failed(), class: tl.Outcome,
+		OK: tl.Outcome == timeline.OK, Classed: tl.Outcome.Failed(),
 		Stalled: v.Stalls.Or(0) > 0}
 }
 
 func orNaN(o timeline.Opt[float64]) float64 { return o.Or(math.NaN()) }
 
-// gaps puts every pause between chunks into its column of time.
-func (c *Gathered) gaps(tl *timeline.Timeline, v *metric.Values, ok bool) {
+// eachGap calls f with each pause between chunks in µs, and when it ended.
+func eachGap(tl *timeline.Timeline, f func(gap, at int64)) {
 	last := int64(-1)
 	for ev := range tl.Events.Generation() {
 		if last >= 0 {
-			gap := ev.AtUS - last
-			c.Grid.gap(tl.DueUS+ev.AtUS, gap)
-			if ok {
-				c.ICL.Add(gap)
-			}
+			f(ev.AtUS-last, ev.AtUS)
 		}
 		last = ev.AtUS
 	}
+}
+
+// gaps puts every pause between chunks into its column of time.
+func (c *Gathered) gaps(tl *timeline.Timeline, v *metric.Values, ok bool) {
+	eachGap(tl, func(gap, at int64) {
+		c.Grid.gap(tl.DueUS+at, gap)
+		if ok {
+			c.ICL.Add(gap)
+		}
+	})
 	if v.Stalls.Or(0) > 0 && len(c.Stalls) < keepStalls {
 		c.findStalls(tl)
 	}
@@ -148,29 +155,14 @@ func (c *Gathered) gaps(tl *timeline.Timeline, v *metric.Values, ok bool) {
 // over five times its median gap.
 func (c *Gathered) findStalls(tl *timeline.Timeline) {
 	c.scratch = c.scratch[:0]
-	last := int64(-1)
-	for ev := range tl.Events.Generation() {
-		if last >= 0 {
-			c.scratch = append(c.scratch, ev.AtUS-last)
-		}
-		last = ev.AtUS
-	}
+	eachGap(tl, func(gap, _ int64) { c.scratch = append(c.scratch, gap) })
 	slices.Sort(c.scratch)
 	limit := max(200_000, 5*c.scratch[len(c.scratch)/2])
-	last = -1
-	for ev := range tl.Events.Generation() {
-		if last >= 0 && ev.AtUS-last > limit {
-			c.Stalls = append(c.Stalls, Stall{tl.Request, tl.DueUS + ev.AtUS, ev.AtUS - last})
+	eachGap(tl, func(gap, at int64) {
+		if gap > limit {
+			c.Stalls = append(c.Stalls, Stall{tl.Request, tl.DueUS + at, gap})
 		}
-		last = ev.AtUS
-	}
-}
-
-// setInFlight gives every request the load it met.
-func (c *Gathered) setInFlight() {
-	for i := range c.Requests {
-		c.Requests[i].InFlight = c.Grid.inFlightAt(c.Requests[i].Due)
-	}
+	})
 }
 
 // Sample is the sorted values of one latency over the successful requests.

@@ -22,7 +22,6 @@ type Strip struct {
 	TTFI     timeline.Opt[float64]
 	Wordless bool
 	MaxGap   timeline.Opt[float64]
-	notSplit bool // the server did not say how the wait was spent
 }
 
 // Part is a stretch of a strip.
@@ -59,30 +58,28 @@ func (s *Strip) split(tl *timeline.Timeline, v *metric.Values) {
 	at = s.add("connect", at, min(at+connect, s.End))
 	first := min(v.TTFTMS.Or(v.TTFAMS.Or(v.TTFIMS.Or(s.End))), s.End)
 	if first > at {
-		s.wait(tl, v, at, first)
+		s.wait(tl, at, first)
 	}
 	if v.TTFTMS.OK() || v.TTFAMS.OK() || v.TTFIMS.OK() {
 		s.add("decode", first, s.End)
 	}
 }
 
-func (s *Strip) wait(tl *timeline.Timeline, v *metric.Values, from, to float64) float64 {
+// wait divides the wait for the first token where the server said how.
+func (s *Strip) wait(tl *timeline.Timeline, from, to float64) {
 	queue, hasQueue := tl.Server["queue_ms"]
 	prefill, hasPrefill := tl.Server["prefill_ms"]
 	if !hasQueue && !hasPrefill || queue < 0 || prefill < 0 || from+queue+prefill > to*1.001 {
-		s.notSplit = true
 		s.add("wait", from, to)
-		return to
+		return
 	}
-	network := to - from - queue - prefill
+	rest := "wait"
 	if hasQueue && hasPrefill {
-		from = s.add("network", from, from+network)
-	} else {
-		from = s.add("wait", from, from+network)
+		rest = "network"
 	}
+	from = s.add(rest, from, to-queue-prefill)
 	from = s.add("queue", from, from+queue)
 	s.add("prefill", from, to)
-	return to
 }
 
 func (s *Strip) add(kind string, from, to float64) float64 {

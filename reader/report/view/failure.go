@@ -16,7 +16,6 @@ type Failure struct {
 	Classes []ClassCount // most frequent first
 	First   string       // the first failure's words
 	Advice  string       // what to do about the most frequent class
-	all     bool         // nothing succeeded
 }
 
 // ClassCount is how many requests, N, ended in an outcome.
@@ -30,7 +29,7 @@ func FailureOf(r *run.Run) *Failure {
 	if r.Requests.Failed == 0 {
 		return nil
 	}
-	f := &Failure{all: r.Requests.OK == 0}
+	f := &Failure{}
 	for _, class := range SortedKeys(r.Requests.ByClass) {
 		if n := r.Requests.ByClass[class]; n > 0 && class.Failed() {
 			f.Classes = append(f.Classes, ClassCount{class, n})

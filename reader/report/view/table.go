@@ -71,18 +71,19 @@ func (r *Row) doubt() (marked bool) {
 	return marked
 }
 
-// Percentiles are those of the table: a name, the share P of values below, and the
-// value Of a distribution.
-var Percentiles = []struct {
+// Percentile is one of the table: its name, and the share P of values below it.
+type Percentile struct {
 	Name string
 	P    float64
-	Of   func(*metric.Dist) timeline.Opt[float64]
-}{
-	{"p50", 0.50, func(d *metric.Dist) timeline.Opt[float64] { return d.P50 }},
-	{"p90", 0.90, func(d *metric.Dist) timeline.Opt[float64] { return d.P90 }},
-	{"p95", 0.95, func(d *metric.Dist) timeline.Opt[float64] { return d.P95 }},
-	{"p99", 0.99, func(d *metric.Dist) timeline.Opt[float64] { return d.P99 }},
-	{"p999", 0.999, func(d *metric.Dist) timeline.Opt[float64] { return d.P999 }},
+}
+
+// Percentiles are those of the table.
+var Percentiles = []Percentile{{"p50", 0.50}, {"p90", 0.90}, {"p95", 0.95}, {"p99", 0.99}, {"p999", 0.999}}
+
+// Of is the percentile of a distribution.
+func (p Percentile) Of(d *metric.Dist) timeline.Opt[float64] {
+	v, _ := d.Stat(p.Name)
+	return v
 }
 
 // Shown are the columns of the table, as indices of percentiles.
