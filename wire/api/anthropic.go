@@ -6,8 +6,8 @@ import (
 	"strings"
 
 	"tokenmeter/record/timeline"
-	"tokenmeter/wire/api/jsonscan"
 	"tokenmeter/wire/framing"
+	"tokenmeter/wire/jsonscan"
 )
 
 // Anthropic is POST /v1/messages: named events, message_stop at the end.

@@ -4,7 +4,7 @@ import (
 	"strings"
 
 	"tokenmeter/record/timeline"
-	"tokenmeter/wire/api/jsonscan"
+	"tokenmeter/wire/jsonscan"
 )
 
 // This file is how decoders tell the stream what an event was.

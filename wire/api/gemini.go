@@ -4,8 +4,8 @@ import (
 	"strings"
 
 	"tokenmeter/record/timeline"
-	"tokenmeter/wire/api/jsonscan"
 	"tokenmeter/wire/framing"
+	"tokenmeter/wire/jsonscan"
 )
 
 // Gemini is POST /v1beta/models/MODEL:streamGenerateContent and :generateContent,

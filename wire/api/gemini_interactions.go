@@ -4,8 +4,8 @@ import (
 	"strings"
 
 	"tokenmeter/record/timeline"
-	"tokenmeter/wire/api/jsonscan"
 	"tokenmeter/wire/framing"
+	"tokenmeter/wire/jsonscan"
 )
 
 // GeminiInteractions is POST /v1beta/interactions: events by event_type,

@@ -11,8 +11,8 @@ import (
 	"strings"
 
 	"tokenmeter/record/timeline"
-	"tokenmeter/wire/api/jsonscan"
 	"tokenmeter/wire/framing"
+	"tokenmeter/wire/jsonscan"
 	"tokenmeter/wire/picture"
 )
 

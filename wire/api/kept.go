@@ -4,7 +4,7 @@ import (
 	"bytes"
 
 	"tokenmeter/record/timeline"
-	"tokenmeter/wire/api/jsonscan"
+	"tokenmeter/wire/jsonscan"
 )
 
 // keptText is the text of an answer by channel and choice, when it was asked to

@@ -2,8 +2,8 @@ package api
 
 import (
 	"tokenmeter/record/timeline"
-	"tokenmeter/wire/api/jsonscan"
 	"tokenmeter/wire/framing"
+	"tokenmeter/wire/jsonscan"
 )
 
 // openaiDecoder reads the chunks of chat completions and completions, of OpenAI

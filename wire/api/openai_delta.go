@@ -2,7 +2,7 @@ package api
 
 import (
 	"tokenmeter/record/timeline"
-	"tokenmeter/wire/api/jsonscan"
+	"tokenmeter/wire/jsonscan"
 )
 
 // delta reads what a chunk adds to a choice.

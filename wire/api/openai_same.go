@@ -4,8 +4,8 @@ import (
 	"bytes"
 
 	"tokenmeter/record/timeline"
-	"tokenmeter/wire/api/jsonscan"
 	"tokenmeter/wire/framing"
+	"tokenmeter/wire/jsonscan"
 )
 
 // Most chunks of a stream differ from the one before in nothing but the text.

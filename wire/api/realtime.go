@@ -8,8 +8,8 @@ import (
 	"slices"
 	"strconv"
 
-	"tokenmeter/wire/api/jsonscan"
 	"tokenmeter/wire/audio"
+	"tokenmeter/wire/jsonscan"
 )
 
 // Realtime is OpenAI's Realtime API, which is spoken over a WebSocket alone:

@@ -6,8 +6,8 @@ import (
 	"encoding/json"
 
 	"tokenmeter/record/timeline"
-	"tokenmeter/wire/api/jsonscan"
 	"tokenmeter/wire/framing"
+	"tokenmeter/wire/jsonscan"
 )
 
 // OpenAIResponses is POST /v1/responses: named events, response.completed (or

@@ -2,8 +2,8 @@ package api
 
 import (
 	"tokenmeter/record/timeline"
-	"tokenmeter/wire/api/jsonscan"
 	"tokenmeter/wire/framing"
+	"tokenmeter/wire/jsonscan"
 )
 
 func (d *responsesDecoder) read(e framing.Event, s *Stream) bool {

@@ -4,7 +4,7 @@ import (
 	"bytes"
 
 	"tokenmeter/record/timeline"
-	"tokenmeter/wire/api/jsonscan"
+	"tokenmeter/wire/jsonscan"
 )
 
 // Events whose type ends in .done repeat what deltas brought. Some gateways send

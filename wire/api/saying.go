@@ -2,7 +2,7 @@ package api
 
 import (
 	"tokenmeter/record/timeline"
-	"tokenmeter/wire/api/jsonscan"
+	"tokenmeter/wire/jsonscan"
 )
 
 // saying is what an event carried, over its channels.

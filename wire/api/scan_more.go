@@ -3,7 +3,7 @@ package api
 import (
 	"strings"
 
-	"tokenmeter/wire/api/jsonscan"
+	"tokenmeter/wire/jsonscan"
 )
 
 // scan is a scanner that also reads the values several APIs share.

@@ -4,8 +4,8 @@ import (
 	"bytes"
 
 	"tokenmeter/record/timeline"
-	"tokenmeter/wire/api/jsonscan"
 	"tokenmeter/wire/framing"
+	"tokenmeter/wire/jsonscan"
 )
 
 // SGLang is POST /generate, the native API of SGLang.

@@ -5,9 +5,9 @@ import (
 	"unicode/utf8"
 
 	"tokenmeter/record/timeline"
-	"tokenmeter/wire/api/jsonscan"
 	"tokenmeter/wire/audio"
 	"tokenmeter/wire/framing"
+	"tokenmeter/wire/jsonscan"
 )
 
 // Speech is POST /v1/audio/speech: text becomes sound, which comes as the bytes of a

@@ -3,8 +3,8 @@ package api
 import (
 	"maps"
 	"tokenmeter/record/timeline"
-	"tokenmeter/wire/api/jsonscan"
 	"tokenmeter/wire/framing"
+	"tokenmeter/wire/jsonscan"
 )
 
 // TGI is text-generation-inference: POST /generate_stream, and /generate for a

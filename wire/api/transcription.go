@@ -6,9 +6,9 @@ import (
 	"unicode/utf8"
 
 	"tokenmeter/record/timeline"
-	"tokenmeter/wire/api/jsonscan"
 	"tokenmeter/wire/audio"
 	"tokenmeter/wire/framing"
+	"tokenmeter/wire/jsonscan"
 )
 
 // Transcription is POST /v1/audio/transcriptions: sound is uploaded as a file and

@@ -4,7 +4,7 @@ import (
 	"strconv"
 
 	"tokenmeter/record/timeline"
-	"tokenmeter/wire/api/jsonscan"
+	"tokenmeter/wire/jsonscan"
 )
 
 // usage is a usage object as it was sent. Whether its parts stand within the

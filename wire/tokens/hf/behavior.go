@@ -33,37 +33,17 @@ func (b *behavior) UnmarshalText(name []byte) error {
 	return nil
 }
 
-// apply turns the spans of a text, which cover it, into pieces. It works in
-// place.
 func (b behavior) apply(p piece, spans []span, into []piece) []piece {
 	switch b {
 	case mergedWithNext:
 		// The same as merging with the one before, seen from the end.
 		slices.Reverse(spans)
-		spans = merge(spans, func(last *span, s span, after bool) bool {
-			if s.match && !after {
-				last.from = s.from
-				return true
-			}
-			return false
-		})
+		spans = merge(spans, func(s span, after bool) bool { return s.match && !after })
 		slices.Reverse(spans)
 	case mergedWithPrevious:
-		spans = merge(spans, func(last *span, s span, after bool) bool {
-			if s.match && !after {
-				last.to = s.to
-				return true
-			}
-			return false
-		})
+		spans = merge(spans, func(s span, after bool) bool { return s.match && !after })
 	case contiguous:
-		spans = merge(spans, func(last *span, s span, after bool) bool {
-			if s.match == after {
-				last.to = s.to
-				return true
-			}
-			return false
-		})
+		spans = merge(spans, func(s span, after bool) bool { return s.match == after })
 	}
 	for _, s := range spans {
 		if s.from == s.to || b == removed && s.match {
@@ -74,12 +54,15 @@ func (b behavior) apply(p piece, spans []span, into []piece) []piece {
 	return into
 }
 
-// merge joins spans to the one before where join does so; after says whether
+// merge joins spans to the one before where joins says so; after says whether
 // the span before was a match.
-func merge(spans []span, join func(last *span, s span, after bool) bool) []span {
+func merge(spans []span, joins func(s span, after bool) bool) []span {
 	kept, after := spans[:0], false
 	for _, s := range spans {
-		if len(kept) == 0 || !join(&kept[len(kept)-1], s, after) {
+		if n := len(kept); n > 0 && joins(s, after) {
+			last := &kept[n-1]
+			last.from, last.to = min(last.from, s.from), max(last.to, s.to)
+		} else {
 			kept = append(kept, s)
 		}
 		after = s.match

@@ -4,8 +4,9 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"strconv"
+	"strings"
 
+	"tokenmeter/wire/jsonscan"
 	"tokenmeter/wire/tokens/bpe"
 )
 
@@ -24,17 +25,20 @@ func readVocab(raw json.RawMessage) (*vocab, error) {
 	var blob []byte
 	var entries []entry
 	size := uint32(0)
-	s := scanner{b: raw}
-	err := s.each('{', func(key []byte) error {
-		id, err := s.id()
-		entries = append(entries, entry{id, len(blob)})
-		blob = append(blob, key...)
-		size = max(size, id+1)
-		return err
+	err := walk(raw, '{', func(s *jsonscan.Scanner) error {
+		for key := range s.Members {
+			start := len(blob)
+			blob = append(blob, key...)
+			from := s.Place()
+			n, ok := s.Integer()
+			if !s.Failed() && !(ok && n >= 0 && n < mostIDs) {
+				return fmt.Errorf("%s is no id", s.Since(from))
+			}
+			entries = append(entries, entry{uint32(n), start})
+			size = max(size, uint32(n)+1)
+		}
+		return nil
 	})
-	if err == nil {
-		err = s.done()
-	}
 	if err != nil {
 		return nil, fmt.Errorf("the vocabulary: %w", err)
 	}
@@ -61,35 +65,26 @@ func (v *vocab) id(token string) (uint32, bool) {
 	return id, id != bpe.None
 }
 
-// readScores reads a list of tokens and their scores.
 func readScores(raw json.RawMessage) (names []string, scores []float64, err error) {
-	s := scanner{b: raw}
-	var token []byte
-	err = s.each('[', func([]byte) error {
-		if !s.take('[') {
-			return s.fail()
+	err = walk(raw, '[', func(s *jsonscan.Scanner) error {
+		for range s.Elements {
+			var token jsonscan.Text
+			var score float64
+			n, ok := 0, false
+			for range s.Elements {
+				if n++; n == 1 {
+					token, ok = s.Text()
+				} else if ok && n == 2 {
+					score, ok = s.Float()
+				}
+			}
+			if !ok || n != 2 {
+				return errJSON
+			}
+			names, scores = append(names, token.String()), append(scores, score)
 		}
-		var err error
-		if token, err = s.text(token[:0]); err != nil {
-			return err
-		}
-		if !s.take(',') {
-			return s.fail()
-		}
-		n, err := s.number()
-		if err != nil {
-			return err
-		}
-		score, err := strconv.ParseFloat(n, 64)
-		if err != nil || !s.take(']') {
-			return s.fail()
-		}
-		names, scores = append(names, string(token)), append(scores, score)
 		return nil
 	})
-	if err == nil {
-		err = s.done()
-	}
 	if err == nil && (len(names) == 0 || len(names) >= mostIDs) {
 		err = errors.New("it is empty or too large")
 	}
@@ -99,63 +94,34 @@ func readScores(raw json.RawMessage) (names []string, scores []float64, err erro
 	return names, scores, nil
 }
 
-// readMerges calls merge for every pair of a list, which is "a b" or ["a","b"].
 func readMerges(raw json.RawMessage, merge func(left, right string) error) error {
-	s := scanner{b: raw}
-	var left, right []byte
-	err := s.each('[', func([]byte) error {
-		var err error
-		if s.next() == '"' {
-			if left, err = s.text(left[:0]); err != nil {
+	err := walk(raw, '[', func(s *jsonscan.Scanner) error {
+		for range s.Elements {
+			var pair []string
+			if s.Peek() == '"' {
+				t, _ := s.Text()
+				if pair = strings.Split(t.String(), " "); len(pair) != 2 && !s.Failed() {
+					return fmt.Errorf("%q is no pair", t.String())
+				}
+			} else {
+				for range s.Elements {
+					t, _ := s.Text()
+					pair = append(pair, t.String())
+				}
+			}
+			if len(pair) != 2 {
+				return errJSON
+			}
+			if err := merge(pair[0], pair[1]); err != nil {
 				return err
 			}
-			a, b, ok := cutOnce(left)
-			if !ok {
-				return fmt.Errorf("%q is no pair", left)
-			}
-			return merge(string(a), string(b))
 		}
-		if !s.take('[') {
-			return s.fail()
-		}
-		if left, err = s.text(left[:0]); err != nil {
-			return err
-		}
-		if !s.take(',') {
-			return s.fail()
-		}
-		if right, err = s.text(right[:0]); err != nil {
-			return err
-		}
-		if !s.take(']') {
-			return s.fail()
-		}
-		return merge(string(left), string(right))
+		return nil
 	})
-	if err == nil {
-		err = s.done()
-	}
 	if err != nil {
 		return fmt.Errorf("the merges: %w", err)
 	}
 	return nil
-}
-
-// cutOnce cuts at the only space.
-func cutOnce(b []byte) (left, right []byte, ok bool) {
-	at := -1
-	for i, c := range b {
-		if c == ' ' {
-			if at >= 0 {
-				return nil, nil, false
-			}
-			at = i
-		}
-	}
-	if at < 0 {
-		return nil, nil, false
-	}
-	return b[:at], b[at+1:], true
 }
 
 // byteTokens are the ids of <0x00> to <0xFF>; ok is false if one is missing.
