@@ -124,16 +124,12 @@ type firstError struct {
 // NewCollector returns an empty collector.
 func NewCollector(opts CollectorOpts) *Collector {
 	return &Collector{
-		Opts:    opts,
-		order:   Order{OpenLoop: opts.OpenLoop},
-		samples: map[string]*Ordered{},
-		requests: Requests{
-			ByClass: map[timeline.Outcome]int64{}, Excluded: map[string]int64{},
-			TokenSources: map[string]int64{}, Flags: map[string]int64{}, ITLLeftOut: map[string]int64{},
-			Clocks: map[timeline.Clock]int64{}, ServiceTiers: map[string]int64{},
-		},
-		tokens: tokenCounts{byOutcome: map[timeline.Outcome]int64{}},
-		tasks:  map[string]task{},
+		Opts:     opts,
+		order:    Order{OpenLoop: opts.OpenLoop},
+		samples:  map[string]*Ordered{},
+		requests: NewRequests(),
+		tokens:   tokenCounts{byOutcome: map[timeline.Outcome]int64{}},
+		tasks:    map[string]task{},
 	}
 }
 
@@ -144,12 +140,7 @@ func (c *Collector) Add(tl *timeline.Timeline) {
 	c.rows = append(c.rows, r)
 	c.now = c.order.Add(r.due, r.end, r.request)
 	c.connects.add(tl)
-	if r.warmup {
-		if tl.Phase == timeline.Cooldown {
-			c.requests.Cooldown++
-		} else {
-			c.requests.Warmup++
-		}
+	if !c.requests.Count(tl) {
 		return
 	}
 	c.countRequest(tl, &v)

@@ -1,34 +1,22 @@
 package metric
 
-import "tokenmeter/record/timeline"
+import (
+	"cmp"
+	"tokenmeter/record/timeline"
+)
 
 func (c *Collector) countRequest(tl *timeline.Timeline, v *Values) {
 	r := &c.requests
-	r.Total++
-	if !tl.Unsent() {
-		r.Attempts += int64(max(tl.Attempts, 1))
-	}
-	switch {
-	case tl.Outcome == timeline.OK:
-		r.OK++
+	if tl.Outcome == timeline.OK {
 		if !tl.Wordless() { // an answer without words has no token to be counted
-			r.TokenSources[sourceName(v)]++
+			r.TokenSources[cmp.Or(string(v.TokenSource), "unknown")]++
 		}
 		if v.LeftOut != "" {
 			r.ITLLeftOut[v.LeftOut]++
 		}
-	case tl.Unsent():
-		r.Excluded[NeverSent]++
-	case tl.Outcome.Cancelled():
-		r.Excluded[string(tl.Outcome)]++
-		if tl.Unanswered() {
-			r.Unanswered++
-		}
-	default:
-		r.Failed++
+	} else if !tl.Outcome.Cancelled() {
 		c.noteError(tl)
 	}
-	r.ByClass[tl.Outcome]++
 	r.Clocks[tl.Clock]++
 	CountTier(r.ServiceTiers, tl.ServiceTier)
 	if v.Flags != 0 {
@@ -49,13 +37,6 @@ func CountTier(tiers map[string]int64, name string) {
 		name = "others"
 	}
 	tiers[name]++
-}
-
-func sourceName(v *Values) string {
-	if v.TokenSource == "" {
-		return "unknown"
-	}
-	return string(v.TokenSource)
 }
 
 // noteError keeps the words of the failure that was due first.

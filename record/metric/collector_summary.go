@@ -1,7 +1,6 @@
 package metric
 
 import (
-	"maps"
 	"runtime"
 	"strings"
 	"sync"
@@ -23,7 +22,7 @@ func (c *Collector) Results() (Summary, Facts) {
 	c.order.Prepare()
 	c.align()
 	s := Summary{
-		Requests: c.requests.copied(), Metrics: c.dists(), Throughput: c.throughput(&w),
+		Requests: c.requests.Copied(), Metrics: c.dists(), Throughput: c.throughput(&w),
 		Cold: c.cold(), Cost: c.Opts.Cost, Decomposition: c.decomposition(),
 		Checks: c.checksOf(&c.items.checks), Tasks: c.taskSummary(), Media: c.media(), Classes: c.classSummaries(),
 		Readers: c.readerSummaries(),
@@ -31,15 +30,6 @@ func (c *Collector) Results() (Summary, Facts) {
 	facts := c.facts(&w)
 	s.Warnings = c.warnings(&s, &facts)
 	return s, facts
-}
-
-// copied keeps a summary still while the collector goes on.
-func (r *Requests) copied() Requests {
-	out := *r
-	out.ByClass, out.Excluded = maps.Clone(r.ByClass), maps.Clone(r.Excluded)
-	out.TokenSources, out.Flags = maps.Clone(r.TokenSources), maps.Clone(r.Flags)
-	out.Clocks, out.ITLLeftOut, out.ServiceTiers = maps.Clone(r.Clocks), maps.Clone(r.ITLLeftOut), maps.Clone(r.ServiceTiers)
-	return out
 }
 
 // dists describes every sample.

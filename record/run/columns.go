@@ -47,7 +47,7 @@ func eventColumnsOf(file *parquet.File) []*column {
 		if words := name == eventNames[evKind]; words != (kind == parquet.ByteArray) || !words && kind != parquet.Int64 && kind != parquet.Int32 {
 			return nil
 		}
-		all = append(all, &column{file: file, index: leaf.ColumnIndex, full: byte(leaf.MaxDefinitionLevel)})
+		all = append(all, &column{pager: pager{file: file, index: leaf.ColumnIndex}, full: byte(leaf.MaxDefinitionLevel)})
 	}
 	return all
 }
@@ -58,12 +58,9 @@ const absent = int64(timeline.Absent)
 // column gives the values of one column of lists, list by list. Words are given
 // as kinds of events.
 type column struct {
-	file  *parquet.File
-	index int
-	full  byte // the definition level of a value
+	pager
+	full byte // the definition level of a value
 
-	pages parquet.Pages // of a row group; nil: none is open
-	page  parquet.Page  // whose memory is used; nil: none
 	// Of the page: levels, values, and how many of each are used.
 	reps, defs   []byte
 	values       []int64
@@ -78,11 +75,43 @@ type column struct {
 	same  []int64 // the only value of a dictionary, again and again
 }
 
+// pager reads the pages of a column, a row group after the other.
+type pager struct {
+	file  *parquet.File
+	index int
+	pages parquet.Pages // of a row group; nil: none is open
+	page  parquet.Page  // whose memory is used; nil: none
+}
+
+// begin turns to a row group.
+func (p *pager) begin(group int) error {
+	err := p.end()
+	p.pages = p.file.RowGroups()[group].ColumnChunks()[p.index].Pages()
+	return err
+}
+
+// free gives the page's memory back.
+func (p *pager) free() {
+	if p.page != nil {
+		parquet.Release(p.page)
+	}
+	p.page = nil
+}
+
+// end closes the row group.
+func (p *pager) end() error {
+	if p.pages == nil {
+		return nil
+	}
+	err := p.pages.Close()
+	p.pages = nil
+	return err
+}
+
 // begin turns to a row group.
 func (c *column) begin(group int) error {
-	err := c.close()
-	c.pages = c.file.RowGroups()[group].ColumnChunks()[c.index].Pages()
-	return err
+	c.release()
+	return c.pager.begin(group)
 }
 
 // next returns the values of the next list, which are good until the next call.
@@ -176,22 +205,14 @@ func (c *column) load() error {
 	}
 }
 
-// release gives the page's memory back.
 func (c *column) release() {
-	if c.page != nil {
-		parquet.Release(c.page)
-	}
-	c.page, c.reps, c.defs, c.values, c.level, c.value = nil, nil, nil, nil, 0, 0
+	c.free()
+	c.reps, c.defs, c.values, c.level, c.value = nil, nil, nil, 0, 0
 }
 
 func (c *column) close() error {
 	c.release()
-	if c.pages == nil {
-		return nil
-	}
-	err := c.pages.Close()
-	c.pages = nil
-	return err
+	return c.end()
 }
 
 // valuesOf returns the values of a page that are there, without nulls.

@@ -12,7 +12,7 @@ type Column struct{ Name, Type, Says string }
 // a timeline needs. Those before them are the fields of a metric.Record.
 func Columns() []Column {
 	var all []Column
-	for f := range reflect.TypeFor[row]().Fields() {
+	for _, f := range reflect.VisibleFields(reflect.TypeFor[row]()) {
 		if says := f.Tag.Get("says"); says != "" {
 			name, _, _ := strings.Cut(f.Tag.Get("parquet"), ",")
 			all = append(all, Column{name, kindOf(f.Type), says})

@@ -50,7 +50,7 @@ func (w *Writer) manifest(final Run) Run {
 // from here on loses nothing that it says.
 func (w *Writer) convert(final Run) (Run, error) {
 	early := final
-	early.Requests = cloneRequests(w.counts)
+	early.Requests = w.counts.Copied()
 	if err := writeManifest(w.dir, &early); err != nil {
 		return Run{}, err
 	}
@@ -68,7 +68,7 @@ func (w *Writer) convert(final Run) (Run, error) {
 	}
 	path := filepath.Join(w.dir, tableFile)
 	var tableSum string
-	err = replaceFile(path, func(out *os.File) error {
+	err = ReplaceFile(path, func(out *os.File) error {
 		err := f.writeChecked(out, func(add func(*timeline.Timeline) error) (err error) {
 			sum, err = f.summarise(add)
 			return err
@@ -154,7 +154,7 @@ func (f *Folder) writeTable(table *tableWriter, from func(add func(*timeline.Tim
 func (w *Writer) salvage(final Run, cause error) (Run, error) {
 	f, err := Open(w.dir)
 	if err != nil {
-		final.Requests = cloneRequests(w.counts)
+		final.Requests = w.counts.Copied()
 		return final, cause
 	}
 	defer f.Close()

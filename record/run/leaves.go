@@ -13,14 +13,11 @@ import (
 // leaf reads one column that is no list of events into a field of an outline,
 // row by row. Values come in the library's own form, a few at a time.
 type leaf struct {
-	file  *parquet.File
-	index int
+	pager
 	many  bool // several values a row
 	set   func(v parquet.Value)
 	reset func() // before the values of a row; nil: not needed
 
-	pages  parquet.Pages
-	page   parquet.Page
 	reader parquet.ValueReader
 	buffer [128]parquet.Value
 	values []parquet.Value // of buffer, not used yet
@@ -48,7 +45,7 @@ func leavesOf(file *parquet.File, o *outline) (leaves []*leaf, ok bool) {
 			have.Node.Type().Kind() != want.Node.Type().Kind() {
 			return nil, false
 		}
-		l := &leaf{file: file, index: have.ColumnIndex, many: want.MaxRepetitionLevel > 0}
+		l := &leaf{pager: pager{file: file, index: have.ColumnIndex}, many: want.MaxRepetitionLevel > 0}
 		if !l.bind(path, o, fields, &keys) {
 			return nil, false
 		}
@@ -61,9 +58,10 @@ func leavesOf(file *parquet.File, o *outline) (leaves []*leaf, ok bool) {
 func fieldsOf(o *outline) map[string]any {
 	all := map[string]any{}
 	v := reflect.ValueOf(o).Elem()
-	for i := range v.NumField() {
-		name, _, _ := strings.Cut(v.Type().Field(i).Tag.Get("parquet"), ",")
-		all[name] = v.Field(i).Addr().Interface()
+	for _, f := range reflect.VisibleFields(v.Type()) {
+		if name, _, _ := strings.Cut(f.Tag.Get("parquet"), ","); name != "" {
+			all[name] = v.FieldByIndex(f.Index).Addr().Interface()
+		}
 	}
 	return all
 }
@@ -171,10 +169,9 @@ func (w *words) of(v parquet.Value) string {
 
 // begin turns to a row group.
 func (l *leaf) begin(group int) error {
-	err := l.close()
+	l.release()
 	l.same = 0
-	l.pages = l.file.RowGroups()[group].ColumnChunks()[l.index].Pages()
-	return err
+	return l.pager.begin(group)
 }
 
 // next sets the field to what the next row has.
@@ -245,20 +242,12 @@ func (l *leaf) load() error {
 	}
 }
 
-// release gives the page's memory back.
 func (l *leaf) release() {
-	if l.page != nil {
-		parquet.Release(l.page)
-	}
-	l.page, l.reader, l.values, l.alike = nil, nil, nil, false
+	l.free()
+	l.reader, l.values, l.alike = nil, nil, false
 }
 
 func (l *leaf) close() error {
 	l.release()
-	if l.pages == nil {
-		return nil
-	}
-	err := l.pages.Close()
-	l.pages = nil
-	return err
+	return l.end()
 }

@@ -2,7 +2,6 @@ package run
 
 import (
 	"io"
-	"os"
 	"time"
 
 	"tokenmeter/record/metric"
@@ -64,7 +63,7 @@ func NewLiveRow(rec *metric.Record, tl *timeline.Timeline, kept bool) *LiveRow {
 		r.fill(rec, tl)
 	} else {
 		r.row = recordRow(rec)
-		r.facts(tl)
+		r.facts = factsOf(tl)
 	}
 	r.OutputText = nil
 	return r
@@ -86,7 +85,3 @@ func LockFolder(dir string) (held io.Closer, busy bool, err error) {
 type nopCloser struct{}
 
 func (nopCloser) Close() error { return nil }
-
-// ReplaceFile writes a file under another name and puts it in its place when it
-// is whole and on the disk.
-func ReplaceFile(path string, write func(*os.File) error) error { return replaceFile(path, write) }

@@ -24,15 +24,15 @@ func writeManifest(dir string, m *Run) error {
 	if err != nil {
 		return &WriteError{Path: path, Err: err}
 	}
-	return replaceFile(path, func(f *os.File) error {
+	return ReplaceFile(path, func(f *os.File) error {
 		_, err := f.Write(append(printable.JSON(data), '\n'))
 		return err
 	})
 }
 
-// replaceFile writes a temporary file and renames it: path is either the old
-// file or the whole new one, through a power failure too.
-func replaceFile(path string, write func(*os.File) error) (err error) {
+// ReplaceFile writes a temporary file and renames it: path is either the old
+// file or the whole new one, through a power failure too. Errors are *WriteError.
+func ReplaceFile(path string, write func(*os.File) error) (err error) {
 	name := path + temporary + strconv.Itoa(os.Getpid())
 	f, err := os.OpenFile(name, os.O_CREATE|os.O_TRUNC|os.O_RDWR, 0o644)
 	if err != nil {

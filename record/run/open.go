@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"tokenmeter/base/limitio"
+	"tokenmeter/record/metric"
 	"tokenmeter/record/timeline"
 )
 
@@ -200,7 +201,7 @@ func (f *Folder) rebuild(cause error) {
 	if abs, err := filepath.Abs(f.dir); err == nil {
 		f.run.ID = filepath.Base(abs)
 	}
-	f.run.Requests = emptyRequests()
+	f.run.Requests = metric.NewRequests()
 	for tl, err := range f.Timelines() {
 		if err != nil {
 			continue

@@ -8,7 +8,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"iter"
 
 	"github.com/parquet-go/parquet-go"
 	"github.com/parquet-go/parquet-go/compress/zstd"
@@ -34,41 +33,37 @@ const (
 	parquetVersion = "v1"
 )
 
-// tableWriter writes requests.parquet, one row a request.
-type tableWriter struct {
+// rowWriter writes rows as Parquet. One goroutine uses it.
+type rowWriter[T any] struct {
 	buf    *bufio.Writer
-	out    *parquet.GenericWriter[row]
-	row    []row // one, reused with its lists
+	out    *parquet.GenericWriter[T]
+	row    []T // one, to be filled before write
 	rows   int
 	events int
 }
 
-// newTableWriter returns one whose metadata has further keys, each followed by
-// its value.
-func newTableWriter(w io.Writer, more ...string) *tableWriter {
+// newRowWriter returns one whose metadata has a key with the version, and further keys,
+// each followed by its value.
+func newRowWriter[T any](w io.Writer, key, version string, more ...string) *rowWriter[T] {
 	buf := bufio.NewWriterSize(w, 1<<18)
-	table := &tableWriter{
-		buf: buf,
-		out: parquet.NewGenericWriter[row](buf,
-			parquet.Compression(new(zstd.Codec)), // not the shared one: see outside.go
-			parquet.DictionaryMaxBytes(1<<20),    // beyond it plain values are smaller
-			parquet.CreatedBy("tokenmeter", parquetVersion, ""),
-			parquet.KeyValueMetadata(parquetKey, parquetVersion)),
-		row: make([]row, 1),
-	}
+	table := &rowWriter[T]{buf: buf, row: make([]T, 1), out: parquet.NewGenericWriter[T](buf,
+		parquet.Compression(new(zstd.Codec)), // not the shared one: see outside.go
+		parquet.DictionaryMaxBytes(1<<20),    // beyond it plain values are smaller
+		parquet.CreatedBy("tokenmeter", version, ""),
+		parquet.KeyValueMetadata(key, version))}
 	for i := 0; i+1 < len(more); i += 2 {
 		table.out.SetKeyValueMetadata(more[i], more[i+1])
 	}
 	return table
 }
 
-func (w *tableWriter) write(rec *metric.Record, tl *timeline.Timeline) error {
-	w.row[0].fill(rec, tl)
+// write adds the row, which has so many events.
+func (w *rowWriter[T]) write(events int) error {
 	if _, err := w.out.Write(w.row); err != nil {
 		return err
 	}
 	w.rows++
-	w.events += tl.Events.Len()
+	w.events += events
 	if w.rows < groupRows && w.events < groupEvents {
 		return nil
 	}
@@ -76,11 +71,24 @@ func (w *tableWriter) write(rec *metric.Record, tl *timeline.Timeline) error {
 	return w.out.Flush()
 }
 
-func (w *tableWriter) close() error {
+// close ends the table; the writer below stays open.
+func (w *rowWriter[T]) close() error {
 	if err := w.out.Close(); err != nil {
 		return err
 	}
 	return w.buf.Flush()
+}
+
+// tableWriter writes requests.parquet, one row a request, reused with its lists.
+type tableWriter struct{ *rowWriter[row] }
+
+func newTableWriter(w io.Writer, more ...string) *tableWriter {
+	return &tableWriter{newRowWriter[row](w, parquetKey, parquetVersion, more...)}
+}
+
+func (w *tableWriter) write(rec *metric.Record, tl *timeline.Timeline) error {
+	w.row[0].fill(rec, tl)
+	return w.rowWriter.write(tl.Events.Len())
 }
 
 // table is an open requests.parquet.
@@ -188,9 +196,8 @@ func (t *table) readRows(yield func(*timeline.Timeline, error) bool) error {
 			if !yield(tl, err) {
 				return nil
 			}
-			facts[i] = fact{EvUS: facts[i].EvUS[:0], EvKind: facts[i].EvKind[:0],
-				EvChoice: facts[i].EvChoice[:0], EvBytes: facts[i].EvBytes[:0],
-				EvRead: facts[i].EvRead[:0], EvLagUS: facts[i].EvLagUS[:0]}
+			facts[i] = fact{eventLists: facts[i].emptied()}
+			facts[i].EvTokens = nil // the counts would be written through the old pointers
 		}
 		if end == io.EOF {
 			return nil
@@ -203,5 +210,3 @@ func (t *table) readRows(yield func(*timeline.Timeline, error) bool) error {
 		}
 	}
 }
-
-var _ iter.Seq2[*timeline.Timeline, error] = (*table)(nil).each

@@ -104,6 +104,12 @@ type row struct {
 	CostUSD    *float64           `parquet:"cost_usd"`
 	Check      *string            `parquet:"check,dict"`
 
+	eventLists
+	facts
+}
+
+// eventLists are the events of a request, in lists of one length.
+type eventLists struct {
 	EvUS     []int64  `parquet:"ev_us,list" parquet-element:",delta" says:"arrival since due, µs"`
 	EvKind   []string `parquet:"ev_kind,list" parquet-element:",dict" says:"what the event was"`
 	EvTokens []*int64 `parquet:"ev_tokens,list" parquet-element:",dict" says:"output tokens in it; null where the protocol does not tell"`
@@ -111,7 +117,15 @@ type row struct {
 	EvBytes  []int64  `parquet:"ev_bytes,list" parquet-element:",dict" says:"UTF-8 bytes of generated text in it, or bytes of sound or of a picture"`
 	EvRead   []int64  `parquet:"ev_read,list" parquet-element:",delta" says:"which read completed it, counted from 0; events of one read share a stamp"`
 	EvLagUS  []int64  `parquet:"ev_lag_us,list" parquet-element:",dict" says:"from the kernel's stamp to the client's read, µs; 0 with the user clock"`
+}
 
+// emptied are lists of no events, with the memory of these.
+func (e *eventLists) emptied() eventLists {
+	return eventLists{e.EvUS[:0], e.EvKind[:0], e.EvTokens[:0], e.EvChoice[:0], e.EvBytes[:0], e.EvRead[:0], e.EvLagUS[:0]}
+}
+
+// facts are what a timeline has and no record shows.
+type facts struct {
 	Redirects       int64    `parquet:"redirects,dict" says:"redirects that were followed"`
 	Streamed        bool     `parquet:"streamed" says:"the reply was a stream"`
 	Asked           bool     `parquet:"stream_asked" says:"a stream was asked for"`

@@ -12,13 +12,7 @@ import (
 // part leaves the figures, which are computed anew, unread.
 type fact struct {
 	outline
-	EvUS     []int64  `parquet:"ev_us,list"`
-	EvKind   []string `parquet:"ev_kind,list"`
-	EvTokens []*int64 `parquet:"ev_tokens,list"`
-	EvChoice []int32  `parquet:"ev_choice,list"`
-	EvBytes  []int64  `parquet:"ev_bytes,list"`
-	EvRead   []int64  `parquet:"ev_read,list"`
-	EvLagUS  []int64  `parquet:"ev_lag_us,list"`
+	eventLists
 }
 
 // outline is a fact without its events.
@@ -80,27 +74,13 @@ type outline struct {
 	NormBy     *string            `parquet:"norm_tokenizer"`
 	Check      *string            `parquet:"check"`
 
-	Redirects       int64    `parquet:"redirects"`
-	Streamed        bool     `parquet:"streamed"`
-	Asked           bool     `parquet:"stream_asked"`
-	UsageInput      *int64   `parquet:"usage_input"`
-	UsageCached     *int64   `parquet:"usage_cached"`
-	UsageCacheWrite *int64   `parquet:"usage_cache_write"`
-	UsageWrite1h    *int64   `parquet:"usage_cache_write_1h"`
-	UsageOutput     *int64   `parquet:"usage_output"`
-	UsageReasoning  *int64   `parquet:"usage_reasoning"`
-	UsageRejected   *int64   `parquet:"usage_rejected"`
-	UsageTotal      *int64   `parquet:"usage_total"`
-	CountedTokens   *int64   `parquet:"counted_tokens"`
-	TokenizedTokens *int64   `parquet:"tokenized_tokens"`
-	ClockStepUS     *int64   `parquet:"clock_step_us"`
-	NoticedFlags    []string `parquet:"noticed_flags,list"`
+	facts
 }
 
 // timeline rebuilds what was recorded.
 func (f *fact) timeline() (*timeline.Timeline, error) {
-	t, err := f.outline.timeline()
-	if err != nil {
+	t := &timeline.Timeline{}
+	if err := f.into(t); err != nil {
 		return nil, err
 	}
 	if err := f.events(&t.Events); err != nil {
@@ -109,16 +89,7 @@ func (f *fact) timeline() (*timeline.Timeline, error) {
 	return t, nil
 }
 
-// timeline rebuilds what was recorded, but for the events.
-func (f *outline) timeline() (*timeline.Timeline, error) {
-	t := &timeline.Timeline{}
-	if err := f.into(t); err != nil {
-		return nil, err
-	}
-	return t, nil
-}
-
-// into does so in place; the memory of the events is kept, they are none.
+// into rebuilds what was recorded, but for the events, whose memory is kept.
 func (f *outline) into(t *timeline.Timeline) error {
 	events := t.Events
 	events.Reset()

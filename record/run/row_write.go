@@ -10,12 +10,9 @@ import (
 // fill makes r the row of a request. The lists of r are reused; r is good
 // until the next call.
 func (r *row) fill(rec *metric.Record, tl *timeline.Timeline) {
-	lists := *r
+	lists := r.emptied()
 	*r = recordRow(rec)
-	r.facts(tl)
-	r.EvUS, r.EvKind, r.EvTokens = lists.EvUS[:0], lists.EvKind[:0], lists.EvTokens[:0]
-	r.EvChoice, r.EvBytes = lists.EvChoice[:0], lists.EvBytes[:0]
-	r.EvRead, r.EvLagUS = lists.EvRead[:0], lists.EvLagUS[:0]
+	r.facts, r.eventLists = factsOf(tl), lists
 	for ev := range tl.Events.All() {
 		r.EvUS = append(r.EvUS, ev.AtUS)
 		r.EvKind = append(r.EvKind, ev.Kind.String())
@@ -90,16 +87,14 @@ func recordRow(rec *metric.Record) row {
 	return r
 }
 
-// facts fills the columns that the timeline has and no record shows.
-func (r *row) facts(tl *timeline.Timeline) {
-	r.Redirects = int64(tl.Redirects)
-	r.Streamed, r.Asked = tl.Streamed, tl.Asked
-	r.UsageInput, r.UsageCached = tl.Usage.Input.Ptr(), tl.Usage.Cached.Ptr()
-	r.UsageCacheWrite, r.UsageWrite1h = tl.Usage.CacheWrite.Ptr(), tl.Usage.CacheWrite1h.Ptr()
-	r.UsageOutput, r.UsageReasoning = tl.Usage.Output.Ptr(), tl.Usage.Reasoning.Ptr()
-	r.UsageRejected = tl.Usage.Rejected.Ptr()
-	r.UsageTotal = tl.Usage.Total.Ptr()
-	r.CountedTokens, r.TokenizedTokens = tl.Counted.Ptr(), tl.Tokenized.Ptr()
-	r.ClockStepUS = tl.ClockStepUS.Ptr()
-	r.NoticedFlags = slices.Clip(tl.Flags.Names())
+// factsOf fills the columns that the timeline has and no record shows.
+func factsOf(tl *timeline.Timeline) facts {
+	u := &tl.Usage
+	return facts{
+		Redirects: int64(tl.Redirects), Streamed: tl.Streamed, Asked: tl.Asked,
+		UsageInput: u.Input.Ptr(), UsageCached: u.Cached.Ptr(), UsageCacheWrite: u.CacheWrite.Ptr(), UsageWrite1h: u.CacheWrite1h.Ptr(),
+		UsageOutput: u.Output.Ptr(), UsageReasoning: u.Reasoning.Ptr(), UsageRejected: u.Rejected.Ptr(), UsageTotal: u.Total.Ptr(),
+		CountedTokens: tl.Counted.Ptr(), TokenizedTokens: tl.Tokenized.Ptr(), ClockStepUS: tl.ClockStepUS.Ptr(),
+		NoticedFlags: slices.Clip(tl.Flags.Names()),
+	}
 }

@@ -34,7 +34,7 @@ func (w *Writer) ServerSamples(samples []metric.ServerSample) error {
 	if len(samples) == 0 {
 		return nil
 	}
-	return replaceFile(filepath.Join(w.dir, serverFile), func(f *os.File) error {
+	return ReplaceFile(filepath.Join(w.dir, serverFile), func(f *os.File) error {
 		out := parquet.NewWriter(f, serverSchema(), parquet.Compression(new(zstd.Codec)), parquet.CreatedBy("tokenmeter", parquetVersion, ""))
 		for _, s := range samples {
 			row := parquet.Row{parquet.Int64Value(s.AtUS).Level(0, 0, serverAt), parquet.ByteArrayValue([]byte(s.Name)).Level(0, 0, serverName),

@@ -54,7 +54,7 @@ func newWriter(dir string, m Run, opts Options, out sink) *Writer {
 	w := &Writer{
 		dir: dir, opts: opts, m: m, out: out,
 		pending: []byte(journalMagic),
-		counts:  emptyRequests(),
+		counts:  metric.NewRequests(),
 		wake:    make(chan struct{}, 1),
 		stop:    make(chan struct{}),
 		done:    make(chan struct{}),
@@ -189,7 +189,7 @@ func (w *Writer) fail(err error) error {
 func (w *Writer) refresh() error {
 	w.mu.Lock()
 	m := w.m
-	m.Requests = cloneRequests(w.counts)
+	m.Requests = w.counts.Copied()
 	w.mu.Unlock()
 	if w.opts.Refresh != nil {
 		w.opts.Refresh(&m)
