@@ -92,7 +92,7 @@ func (c *benchCmd) prompts(p *bench.Plan, check *checker) {
 	if salt == "" && spec.File == "" {
 		salt = newSalt()
 	}
-	l, err := workload.FromSpec("--prompts", spec, workload.Options{Seed: p.Seed, Salt: salt, Tokenizer: findTokenizer, TokenizerName: c.Tokenizer})
+	l, err := workload.FromSpec(c.promptsFlag(), spec, workload.Options{Seed: p.Seed, Salt: salt, Tokenizer: findTokenizer, TokenizerName: c.Tokenizer})
 	if err != nil {
 		check.add(prefixed("", err))
 		return
@@ -101,4 +101,17 @@ func (c *benchCmd) prompts(p *bench.Plan, check *checker) {
 		l.Given()
 	}
 	p.Workload, p.ReadsAnswers = l, l.ReadsAnswers()
+}
+
+// promptsFlag is the flag that makes the workload, as errors name it.
+func (c *benchCmd) promptsFlag() string {
+	switch {
+	case c.Prompts != "":
+		return "--prompts"
+	case c.Images == "":
+		return "--video"
+	case c.Video == "":
+		return "--images"
+	}
+	return "--images and --video"
 }

@@ -137,14 +137,22 @@ func (p *Plan) check() error {
 // checkSound: what writes sound down needs some, and it goes nowhere else but where
 // people talk.
 func (p *Plan) checkSound() error {
-	sounds, sound := p.Workload.(*workload.Sounds)
+	var sounds []*workload.Sounds
+	if w, ok := p.Workload.(interface{ Sounds() []*workload.Sounds }); ok {
+		sounds = w.Sounds()
+	}
+	sound := len(sounds) > 0
 	switch transcribes := p.product() == timeline.Transcript; {
 	case sound && !transcribes && p.Client.API != nil && p.Client.API != api.Realtime:
 		return fmt.Errorf("%s takes no sound: leave it out, or speak transcription or realtime", p.Client.API.Name)
 	case transcribes && !sound:
 		return fmt.Errorf("%s takes sound: give a folder of recordings, or a length in seconds to make some", p.Client.API.Name)
 	case sound && !transcribes:
-		return sounds.Samples()
+		for _, s := range sounds {
+			if err := s.Samples(); err != nil {
+				return err
+			}
+		}
 	}
 	return nil
 }

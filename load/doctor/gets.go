@@ -178,6 +178,9 @@ func listed(names []string) string {
 
 // keepAlive sees whether a connection outlives its reply.
 func (p *patient) keepAlive(ctx context.Context) {
+	if client.OverWebSocket(p.o.Client.BaseURL) {
+		return // a conversation has one of its own, whatever becomes of those of GETs
+	}
 	// The connections of the client before are closed, by us: this one needs its own.
 	if _, err := p.get(ctx, p.cl, api.Probes[0].Path, getTime); err != nil {
 		return

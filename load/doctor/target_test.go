@@ -427,3 +427,18 @@ func TestOurOwnClosingIsNotTheServers(t *testing.T) {
 		t.Error("it is judged by a connection that we closed")
 	}
 }
+
+// Whether connections outlive a GET says nothing of a WebSocket's, which a
+// conversation keeps.
+func TestKeepAliveIsNotOfWebSockets(t *testing.T) {
+	s := &server{header: map[string]string{"Connection": "close"}}
+	_, checks := look(t, s, func(o *Options) {
+		o.Client.BaseURL, o.Client.API = "ws://fake/v1/responses", api.OpenAIResponses
+	})
+	for _, c := range checks {
+		if c.Name == "keep_alive" {
+			t.Errorf("%+v", c)
+		}
+	}
+	wantCheck(t, checks, "reach", OK, "connection")
+}

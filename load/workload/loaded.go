@@ -25,6 +25,16 @@ func (l *Loaded) ReadsAnswers() bool {
 	})
 }
 
+// Sounds are the recordings that a workload sends, by its classes; none: words only.
+func (l *Loaded) Sounds() (all []*Sounds) {
+	for _, c := range l.classes {
+		if c.sounds != nil {
+			all = append(all, c.sounds)
+		}
+	}
+	return all
+}
+
 // Given calls the workload a file of prompts, whatever form the file has.
 func (l *Loaded) Given() { l.info.Kind = "prompts" }
 

@@ -111,6 +111,9 @@ func (w *Sounds) file(path string) ([]byte, error) {
 	return data, nil
 }
 
+// Sounds is the workload itself: see [Loaded.Sounds].
+func (w *Sounds) Sounds() []*Sounds { return []*Sounds{w} }
+
 // headOf is how much of a file is read to see what it is: a WAV file says so at once.
 const headOf = 4 << 10
 

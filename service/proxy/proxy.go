@@ -127,12 +127,12 @@ func build(cfg Config, before *Proxy) (p *Proxy, fresh []*upstream, err error) {
 
 // adopt takes an upstream over from the proxy before, or makes it.
 func (p *Proxy) adopt(cfg Upstream, before *Proxy) (*upstream, error) {
-	made, err := newUpstream(cfg, p.clk)
+	made, err := newUpstream(cfg, p.clk, p.cfg.Probe)
 	if err != nil || before == nil || before.clk != p.clk {
 		return made, err
 	}
 	for _, u := range before.ups {
-		if u.same(made.Upstream) {
+		if u.same(made.Upstream) && before.cfg.Probe == p.cfg.Probe {
 			made.close()
 			return u, nil
 		}

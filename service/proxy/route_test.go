@@ -319,3 +319,36 @@ func TestKeepIsAnEvenShare(t *testing.T) {
 func chunked(path, body string) string {
 	return fmt.Sprintf("POST %s HTTP/1.1\r\nhost: proxy\r\ntransfer-encoding: chunked\r\n\r\n%x\r\n%s\r\n0\r\n\r\n", path, len(body), body)
 }
+
+// What the proxy asks an upstream by itself says that it is no user's, under the name
+// that the configuration gives the header; users' requests don't.
+func TestOwnLookupsAreProbes(t *testing.T) {
+	for _, header := range []string{DefaultProbe, "X-Ours", ""} {
+		synctest.Test(t, func(t *testing.T) {
+			h := open(t, answerOK, func(c *Config) {
+				c.Probe = header
+				c.Upstreams[0].LearnModels, c.Upstreams[0].Health = true, Health{Path: "/health", Every: time.Second}
+			})
+			time.Sleep(1500 * time.Millisecond)
+			h.talk("GET /v1/models HTTP/1.1\r\nhost: proxy\r\nconnection: close\r\n\r\n", 0)
+			h.settled()
+			h.up.mu.Lock()
+			defer h.up.mu.Unlock()
+			own := map[string]int{}
+			for _, r := range h.up.requests {
+				if header != "" && r.Header.Get(header) == "1" {
+					own[r.URL.Path]++
+				} else {
+					own["not "+r.URL.Path]++
+				}
+			}
+			want := "map[/health:2 /v1/models:1 not /v1/models:1]"
+			if header == "" {
+				want = "map[not /health:2 not /v1/models:2]"
+			}
+			if got := fmt.Sprint(own); got != want {
+				t.Errorf("%q: %s, want %s", header, got, want)
+			}
+		})
+	}
+}

@@ -42,13 +42,19 @@ type upstream struct {
 	noUsage atomic.Bool              // it refuses to be asked for usage
 }
 
-func newUpstream(cfg Upstream, clk *clock.Clock) (*upstream, error) {
+// newUpstream prepares an upstream. What it asks by itself carries the header probe;
+// empty: none.
+func newUpstream(cfg Upstream, clk *clock.Clock, probe string) (*upstream, error) {
 	cfg.ConnectTimeout = or(cfg.ConnectTimeout, 10*time.Second)
 	cfg.HeadTimeout, cfg.IdleTimeout = or(cfg.HeadTimeout, defaultLimit), or(cfg.IdleTimeout, defaultLimit)
 	cfg.KeepIdle = or(cfg.KeepIdle, 90*time.Second)
 	cfg.Health.Failures, cfg.Health.Spare = or(cfg.Health.Failures, 3), or(cfg.Health.Spare, 5*time.Second)
 	cfg.Health.Every, cfg.Health.Timeout = or(cfg.Health.Every, 10*time.Second), or(cfg.Health.Timeout, 5*time.Second)
-	c, err := client.New(client.Config{BaseURL: cfg.URL, API: api.OpenAIChat, Key: cfg.Key, Header: cfg.Header,
+	lookup := http.Header{}
+	if probe != "" {
+		lookup.Set(probe, "1")
+	}
+	c, err := client.New(client.Config{Lookup: lookup, BaseURL: cfg.URL, API: api.OpenAIChat, Key: cfg.Key, Header: cfg.Header,
 		TLS: cfg.TLS, Dial: cfg.Dial, Clock: clk, ConnectTimeout: cfg.ConnectTimeout, Form: client.PlainForm, Admit: gate.Spare})
 	if err != nil {
 		return nil, fmt.Errorf("upstream %q: %w", cfg.Name, err)

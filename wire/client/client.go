@@ -31,6 +31,7 @@ type Config struct {
 	BaseURL string // as the user gave it; see JoinURL
 	API     *api.API
 	Header  http.Header // sent with every request; wins over the client's own
+	Lookup  http.Header // sent with every Get beside it
 	Key     string      // API key; goes into the header the API names
 	// Sign, when set, adds headers that prove who asks to each request for a model, as
 	// it is sent: r has its method, URL, host and content type, and no body.

@@ -42,7 +42,7 @@ func (c *Client) Get(ctx context.Context, path string) (*Response, error) {
 	tl.StartUS = tl.DueUS
 	body := &lookup{tl: tl}
 	x := &exchange{c: c, tl: tl, sink: body,
-		msg: message{method: http.MethodGet, origin: c.origin, path: at, id: c.newID()}}
+		msg: message{method: http.MethodGet, origin: c.origin, path: at, extra: c.cfg.Lookup, id: c.newID()}}
 	x.lim = limits{totalNS: tl.StartUS*1000 + int64(lookupTime), ttftNS: farFuture}
 	x.run(ctx)
 	if tl.Outcome != timeline.OK {
