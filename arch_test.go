@@ -44,7 +44,7 @@ var rooms = map[string][]string{
 	"physics/engine":    {"base/heap"},
 	"physics/laws":      {"base/heap", "base/random"},
 	"physics/sim":       {"physics/engine", "base/clock", "base/heap"},
-	"physics/published": {"physics/engine", "physics/sim"},
+	"physics/published": {"physics/engine", "physics/sim", "base/printable"},
 
 	"record/timeline":  {},
 	"record/stat":      {},
@@ -74,7 +74,7 @@ var rooms = map[string][]string{
 	"load/translate": {},
 	"load/schedule":  {"base/random"},
 	"load/workload":  {"load/answer", "wire/api", "record/genai", "record/timeline", "base/config", "base/limitio", "base/printable", "base/random"},
-	"load/doctor":    {"load/machine", "wire/api", "wire/client", "record/timeline", "base/clock", "base/secret"},
+	"load/doctor":    {"load/machine", "wire/api", "wire/client", "record/timeline", "base/clock", "base/printable", "base/secret"},
 	"load/probe":     {"load/answer", "load/machine", "load/workload", "wire/api", "wire/client", "record/cost", "record/run", "record/timeline", "base/clock", "base/limitio", "base/printable", "base/random"},
 	"load/bench":     {"load/answer", "load/machine", "load/schedule", "load/workload", "wire/api", "wire/capture", "wire/client", "record/cost", "record/exit", "record/metric", "record/objective", "record/run", "record/stat", "record/timeline", "record/validity", "base/clock", "base/printable", "base/random", "base/secret"},
 	"load/control":   {"load/bench", "wire/api", "wire/client", "record/metric", "record/run", "record/timeline", "base/child", "base/printable", "base/secret"},

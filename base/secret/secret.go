@@ -247,17 +247,6 @@ func (r *Redactor) Error(err error) string {
 	return r.String(err.Error())
 }
 
-// Header returns a copy of h without secrets.
-func (r *Redactor) Header(h http.Header) http.Header {
-	out := RedactHeader(h)
-	for _, values := range out {
-		for i, v := range values {
-			values[i] = r.String(v)
-		}
-	}
-	return out
-}
-
 // URL returns rawURL without secrets.
 func (r *Redactor) URL(rawURL string) string { return r.String(RedactURL(rawURL)) }
 

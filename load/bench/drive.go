@@ -20,7 +20,6 @@ type items func(i int64) workload.Item
 // arrivals is a schedule of an open loop; schedule.Open and schedule.Trace are.
 type arrivals interface {
 	Arrivals(schedule.Share) iter.Seq[schedule.Arrival]
-	Planned() int64
 }
 
 // closed drives a closed loop: each stream sends its next item when the one

@@ -47,9 +47,9 @@ func (r *runner) asked(ph *phase, j job, answer string) bool {
 	local := j.step.Check.Passes(answer)
 	c := &r.judging
 	c.open.Go(func() {
-		c.take()
+		c.seats <- struct{}{}
 		passes, known, why := c.ask(judge, prompt)
-		c.leave()
+		<-c.seats
 		if j.tl.CheckPassed = (timeline.Opt[bool]{}); known {
 			j.tl.CheckPassed = timeline.Some(passes && local)
 		} else {
@@ -60,18 +60,6 @@ func (r *runner) asked(ph *phase, j job, answer string) bool {
 	})
 	return true
 }
-
-func (c *judging) take() {
-	c.mu.Lock()
-	if c.seats == nil {
-		c.seats = make(chan struct{}, judgesAtOnce)
-	}
-	seats := c.seats
-	c.mu.Unlock()
-	seats <- struct{}{}
-}
-
-func (c *judging) leave() { <-c.seats }
 
 // ask sends one question to a judge.
 func (c *judging) ask(judge *answer.Judge, prompt string) (passes, known bool, why string) {

@@ -1,6 +1,7 @@
 package bench
 
 import (
+	"cmp"
 	"strconv"
 	"time"
 
@@ -70,10 +71,7 @@ func (r *runner) load() run.Load {
 		switch {
 		case p.Trace != nil:
 			l.Arrival = "trace"
-			l.Speed = timeline.Some(max(p.Trace.Speed, 0))
-			if p.Trace.Speed == 0 {
-				l.Speed = timeline.Some(1.0)
-			}
+			l.Speed = timeline.Some(max(cmp.Or(p.Trace.Speed, 1), 0))
 		case len(p.Stages) == 0:
 			l.RatePerS = timeline.Some(p.Rate)
 		}
@@ -81,7 +79,7 @@ func (r *runner) load() run.Load {
 	if len(p.Stages) > 0 {
 		l.Stages = p.Stages.String()
 	}
-	l.RampS, l.CooldownS = seconds(p.Ramp), seconds(p.Cooldown)
+	l.RampS, l.CooldownS, l.DurationS = seconds(p.Ramp), seconds(p.Cooldown), seconds(p.Duration)
 	if p.Prefills > 0 {
 		l.PrefillConcurrency = timeline.Some(int64(p.Prefills))
 	}
@@ -90,9 +88,6 @@ func (r *runner) load() run.Load {
 	}
 	if p.Requests > 0 {
 		l.Requests = timeline.Some(int64(p.Requests))
-	}
-	if p.Duration > 0 {
-		l.DurationS = timeline.Some(p.Duration.Seconds())
 	}
 	switch {
 	case p.Warmup.Duration > 0:

@@ -37,9 +37,8 @@ type precision struct {
 	order  metric.Order
 	values [len(medians)]metric.Ordered
 
-	seen   int64 // requests at the last look
-	passed bool  // the last look found all precise
-	why    string
+	seen   int64         // requests at the last look
+	passed bool          // the last look found all precise
 	after  time.Duration // how long it took until all were
 }
 
@@ -81,7 +80,7 @@ func (p *precision) reached() bool {
 	p.seen = n
 	order.Prepare()
 	before := p.passed
-	p.passed, p.why = p.judge(&order, &values)
+	p.passed, _ = p.judge(&order, &values)
 	return p.passed && before
 }
 

@@ -68,7 +68,8 @@ func start(plan *Plan) (*runner, *client.Client, error) {
 	clk := clock.Start()
 	r := &runner{plan: plan, clk: clk, id: randomHex(6), work: work,
 		log:      &logger{out: plan.Log, red: redactor(plan)},
-		prefills: newSlots(plan.Prefills), keepText: plan.Client.Stream.KeepText}
+		prefills: newSlots(plan.Prefills), keepText: plan.Client.Stream.KeepText,
+		judging: judging{seats: make(chan struct{}, judgesAtOnce)}}
 	if n := plan.Requests; !plan.open() && n > 0 && n < plan.Concurrency {
 		r.log.notice("too_few_requests", timeline.Some(float64(n)),
 			"%d requests keep at most %d of the %d streams busy: raise --requests to several times --concurrency.", n, n, plan.Concurrency)

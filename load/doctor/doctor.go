@@ -5,6 +5,7 @@ package doctor
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"io"
 	"time"
 
@@ -55,6 +56,9 @@ type Check struct {
 	Facts map[string]any `json:"facts"`
 	Fix   string         `json:"fix"` // what to do; empty where nothing is to be done
 }
+
+// warn says what to do about something that spoils figures.
+func (c *Check) warn(fix string, args ...any) { c.Verdict, c.Fix = Warn, fmt.Sprintf(fix, args...) }
 
 // Target is the server as it was found.
 type Target struct {

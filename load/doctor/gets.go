@@ -53,8 +53,7 @@ func (p *patient) reach(ctx context.Context) {
 		c.Value += " (" + best.Remote + ")"
 	}
 	if us := best.ConnectUS.Or(0); us > farUS {
-		c.Verdict = Warn
-		c.Fix = fmt.Sprintf("every TTFT holds at least one way there and back, %.3g ms: measure from a machine nearer to the server to judge the server", float64(us)/1000)
+		c.warn("every TTFT holds at least one way there and back, %.3g ms: measure from a machine nearer to the server to judge the server", float64(us)/1000)
 	}
 	p.add(c)
 }

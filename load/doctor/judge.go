@@ -56,8 +56,7 @@ func openFiles(s machine.Settings) Check {
 		c.Value = fmt.Sprintf("%d, raised to %d when needed", soft, hard)
 	}
 	if most < filesFew {
-		c.Verdict = Warn
-		c.Fix = fmt.Sprintf("about %d requests can be in flight; raise the limit: ulimit -n 65536, or LimitNOFILE= of the service", max(most-filesNone, 0))
+		c.warn("about %d requests can be in flight; raise the limit: ulimit -n 65536, or LimitNOFILE= of the service", max(most-filesNone, 0))
 	}
 	if most < filesNone {
 		c.Verdict = Fail
@@ -74,8 +73,7 @@ func ports(s machine.Settings) Check {
 	}
 	c.Value += fmt.Sprintf(", %d of them held by closed ones (TIME_WAIT)", held)
 	if float64(held) > timeWaitMuch*float64(s.Ports) {
-		c.Verdict = Warn
-		c.Fix = fmt.Sprintf("something opens and closes connections quickly: keep them alive, or wait %d s; net.ipv4.ip_local_port_range widens the range", machine.TimeWaitS)
+		c.warn("something opens and closes connections quickly: keep them alive, or wait %d s; net.ipv4.ip_local_port_range widens the range", machine.TimeWaitS)
 	}
 	return c
 }
@@ -91,11 +89,9 @@ func cores(e machine.Environment) Check {
 	c.Value += fmt.Sprintf("; a quota of %.2g", quota)
 	switch {
 	case float64(e.MaxProcs) > math.Ceil(quota):
-		c.Verdict = Warn
-		c.Fix = fmt.Sprintf("more threads than the quota pays for are stopped in turn: set GOMAXPROCS=%d, or raise the quota", max(int(quota), 1))
+		c.warn("more threads than the quota pays for are stopped in turn: set GOMAXPROCS=%d, or raise the quota", max(int(quota), 1))
 	case quota < 1:
-		c.Verdict = Warn
-		c.Fix = "less than one core: the program is stopped for a part of every period; raise the quota to 2 or more"
+		c.warn("less than one core: the program is stopped for a part of every period; raise the quota to 2 or more")
 	}
 	return c
 }
@@ -115,8 +111,7 @@ func load(e machine.Environment, u machine.Usage) Check {
 		c.Value = "not known on this system"
 	}
 	if busy > busyMuch {
-		c.Verdict = Warn
-		c.Fix = "other work takes the processor: stop it, or measure from another machine"
+		c.warn("other work takes the processor: stop it, or measure from another machine")
 	}
 	return c
 }
@@ -132,8 +127,7 @@ func steal(u machine.Usage) Check {
 		stolen = max(stolen, t)
 	}
 	if stolen > stealMuch {
-		c.Verdict = Warn
-		c.Fix = "arrivals come late in clumps while the machine is stopped: use a machine or quota of its own"
+		c.warn("arrivals come late in clumps while the machine is stopped: use a machine or quota of its own")
 	}
 	return c
 }
@@ -144,8 +138,7 @@ func governor(s machine.Settings) Check {
 	case s.Governor == "":
 		c.Verdict, c.Value = "", "not told (usual in virtual machines)"
 	case strings.Contains(s.Governor, "powersave"), strings.Contains(s.Governor, "ondemand"), strings.Contains(s.Governor, "conservative"):
-		c.Verdict = Warn
-		c.Fix = "a core that sleeps deep wakes late: cpupower frequency-set -g performance"
+		c.warn("a core that sleeps deep wakes late: cpupower frequency-set -g performance")
 	}
 	return c
 }
@@ -160,8 +153,7 @@ func clockSource(s machine.Settings) Check {
 	}
 	for _, slow := range slowClocks {
 		if s.ClockSource == slow {
-			c.Verdict = Warn
-			c.Fix = "reading this clock is slow or coarse: boot with clocksource=tsc where the processor has a steady one"
+			c.warn("reading this clock is slow or coarse: boot with clocksource=tsc where the processor has a steady one")
 		}
 	}
 	return c
@@ -206,8 +198,7 @@ func timer(l lateness) Check {
 		c.Value += ", on an ordinary timer"
 	}
 	if l.p99 > lateMuch {
-		c.Verdict = Warn
-		c.Fix = "requests of an open loop leave that much late (their latency counts from when they were due): use a quieter machine"
+		c.warn("requests of an open loop leave that much late (their latency counts from when they were due): use a quieter machine")
 		if !l.exact {
 			c.Fix = "requests of an open loop leave that much late (their latency counts from when they were due): Linux waits exactly"
 		}
@@ -237,8 +228,7 @@ func kernelStamps(s stamps) Check {
 		where, inMS(at(s.after, 0.5)), inMS(at(s.after, 0.99)), inMS(at(s.lag, 0.99)))
 	switch {
 	case s.clock != timeline.Kernel:
-		c.Verdict = Warn
-		c.Fix = "a busy client then makes the server look slow: keep this machine's load low, and watch client_lag; Linux outside a sandbox such as gVisor stamps in the kernel"
+		c.warn("a busy client then makes the server look slow: keep this machine's load low, and watch client_lag; Linux outside a sandbox such as gVisor stamps in the kernel")
 	case 50*s.early > s.tokens:
 		c.Verdict = Warn
 		c.Value += fmt.Sprintf("; %d of %d before the write", s.early, s.tokens)

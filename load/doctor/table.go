@@ -6,7 +6,8 @@ import (
 	"io"
 	"strings"
 	"unicode"
-	"unicode/utf8"
+
+	"tokenmeter/base/printable"
 )
 
 // Form is how the table is to look.
@@ -114,23 +115,7 @@ func (f Form) paragraph(b *bufio.Writer, text string) { f.fill(b, text, textColu
 
 // fill breaks a text that begins in a column at the width.
 func (f Form) fill(b *bufio.Writer, text string, column int) {
-	room := f.Width - column
-	used := 0
-	for i, word := range strings.Fields(f.clean(text)) {
-		n := utf8.RuneCountInString(word)
-		switch {
-		case i == 0:
-		case used+1+n > room:
-			b.WriteString("\n" + strings.Repeat(" ", column))
-			used = 0
-		default:
-			b.WriteByte(' ')
-			used++
-		}
-		b.WriteString(word)
-		used += n
-	}
-	b.WriteByte('\n')
+	b.WriteString(printable.Wrap(f.clean(text), f.Width-column, "\n"+strings.Repeat(" ", column)) + "\n")
 }
 
 func (f Form) colour(v Verdict, text string) string {

@@ -69,9 +69,12 @@ func (a Sample) Until(b Sample) Usage {
 	} else if b.process > a.process && wall >= 10*time.Millisecond {
 		u.CPUBusy = ratio(float64(b.process-a.process), float64(wall)*cores)
 	}
+	if ms, ok := a.pauses.longestUntil(b.pauses); ok {
+		u.GCPauseMaxMS = timeline.Some(ms)
+	}
 	quota, limited := b.group.quota.Get()
 	if !limited {
-		return u.pause(a, b)
+		return u
 	}
 	if used := b.group.usage - a.group.usage; used > 0 && wall >= 10*time.Millisecond {
 		busy := ratio(float64(used), quota*float64(wall))
@@ -83,13 +86,6 @@ func (a Sample) Until(b Sample) Usage {
 		// The kernel adds up the stopped time of every core.
 		u.Throttled = ratio(float64(b.group.throttled-a.group.throttled), cores*float64(wall))
 		u.ThrottledPeriods = timeline.Some(max(b.group.periods-a.group.periods, 0))
-	}
-	return u.pause(a, b)
-}
-
-func (u Usage) pause(a, b Sample) Usage {
-	if ms, ok := a.pauses.longestUntil(b.pauses); ok {
-		u.GCPauseMaxMS = timeline.Some(ms)
 	}
 	return u
 }

@@ -34,18 +34,10 @@ func (c Closed) Check() error {
 		return fmt.Errorf("concurrency %d: want at least 1", c.Concurrency)
 	case c.Concurrency > 1_000_000:
 		return fmt.Errorf("concurrency %d: at most 1000000", c.Concurrency)
-	case c.Requests < 0:
-		return fmt.Errorf("requests %d: want a positive number", c.Requests)
-	case c.Duration < 0:
-		return fmt.Errorf("duration %v: want a positive time", c.Duration)
-	case c.Ramp < 0:
-		return fmt.Errorf("ramp %v: want a positive time", c.Ramp)
-	case c.Tail < 0:
-		return fmt.Errorf("cool-down %v: want a positive time", c.Tail)
 	case c.Gap < 0:
 		return fmt.Errorf("a pace of %v between two requests of a user: want a positive time", c.Gap)
 	}
-	return nil
+	return bounds{requests: c.Requests, ramp: c.Ramp, duration: c.Duration, tail: c.Tail}.check()
 }
 
 // Starts is when stream s, from 0, sends its first request: the ramp spreads the
@@ -63,16 +55,4 @@ func (c Closed) May(s int, at time.Duration) (time.Duration, bool) {
 	}
 	// Stream s runs while the level, rounded, is above s.
 	return c.Levels.Reaches(float64(s)+0.5, at)
-}
-
-// For returns a worker's part: its number of streams, and the ordinals they
-// send. Workers beyond the number of streams get neither, so that no request is
-// left without a stream.
-func (c Closed) For(s Share) (streams int, ordinals Share) {
-	of := max(min(s.Of, c.Concurrency), 1)
-	if s.Worker >= of {
-		return 0, s
-	}
-	ordinals = Share{Worker: s.Worker, Of: of}
-	return int(ordinals.Count(int64(c.Concurrency))), ordinals
 }

@@ -198,20 +198,6 @@ func (c Curve) expected(until time.Duration) float64 {
 	return sum
 }
 
-// Level is the value of the curve at a moment; behind its end 0.
-func (c Curve) Level(at time.Duration) float64 {
-	for _, s := range c {
-		switch {
-		case s.For == 0:
-			return s.From
-		case at < s.For:
-			return s.From + float64(float64(s.To-s.From)*at.Seconds())/s.For.Seconds()
-		}
-		at -= s.For
-	}
-	return 0
-}
-
 // Reaches is the first moment from at on when the curve is at or above level;
 // false when that never comes.
 func (c Curve) Reaches(level float64, at time.Duration) (time.Duration, bool) {

@@ -104,18 +104,15 @@ func (o Open) Check() error {
 		return fmt.Errorf("rate %v: at most 1000000 requests a second", o.Rate)
 	}
 	switch {
-	case o.Requests < 0:
-		return fmt.Errorf("requests %d: want a positive number", o.Requests)
-	case o.Duration < 0:
-		return fmt.Errorf("duration %v: want a positive time", o.Duration)
 	case o.Ramp < 0 || o.Ramp > maxStage:
 		return fmt.Errorf("ramp %v: want a time from 0 to %v", o.Ramp, maxStage)
-	case o.Tail < 0:
-		return fmt.Errorf("cool-down %v: want a positive time", o.Tail)
 	case o.Burstiness < 0 || math.IsNaN(o.Burstiness) || math.IsInf(o.Burstiness, 0):
 		return fmt.Errorf("burstiness %v: want a number above 0", o.Burstiness)
 	case o.Burstiness > 0 && o.Burstiness < 0.01:
 		return fmt.Errorf("burstiness %v: at least 0.01", o.Burstiness)
+	}
+	if err := o.bounds().check(); err != nil {
+		return err
 	}
 	p := o.process()
 	if p == nil {
@@ -161,7 +158,7 @@ func (o Open) Arrivals(share Share) iter.Seq[Arrival] {
 			shape = 1
 		}
 		unit, when := p.start(o.Seed, shape), o.curve().walk()
-		b := bounds{requests: o.Requests, ramp: o.Ramp, duration: o.Duration, tail: o.Tail}
+		b := o.bounds()
 		for i := int64(0); ; i++ {
 			at, ok := when(unit(i))
 			if !ok {
@@ -183,6 +180,25 @@ type bounds struct {
 	main  int64         // requests of the main part so far
 	ended bool          // the main part is over
 	end   time.Duration // since when
+}
+
+func (o Open) bounds() bounds {
+	return bounds{requests: o.Requests, ramp: o.Ramp, duration: o.Duration, tail: o.Tail}
+}
+
+// check returns what is wrong with them.
+func (b bounds) check() error {
+	switch {
+	case b.requests < 0:
+		return fmt.Errorf("requests %d: want a positive number", b.requests)
+	case b.duration < 0:
+		return fmt.Errorf("duration %v: want a positive time", b.duration)
+	case b.ramp < 0:
+		return fmt.Errorf("ramp %v: want a positive time", b.ramp)
+	case b.tail < 0:
+		return fmt.Errorf("cool-down %v: want a positive time", b.tail)
+	}
+	return nil
 }
 
 // part is where the next request, due at a moment, belongs; over says that it

@@ -1,6 +1,7 @@
 package schedule
 
 import (
+	"cmp"
 	"fmt"
 	"iter"
 	"math"
@@ -33,25 +34,20 @@ func (t Trace) Check() error {
 		return fmt.Errorf("speed %v: want a number above 0, like 2 for twice as fast", t.Speed)
 	case t.From < 0 || t.To < 0 || t.To > 0 && t.To <= t.From:
 		return fmt.Errorf("the part of the trace from %v to %v is empty", t.From, t.To)
-	case t.Requests < 0:
-		return fmt.Errorf("requests %d: want a positive number", t.Requests)
-	case t.Duration < 0:
-		return fmt.Errorf("duration %v: want a positive time", t.Duration)
-	case t.Tail < 0:
-		return fmt.Errorf("cool-down %v: want a positive time", t.Tail)
 	}
-	return nil
+	return t.bounds().check()
+}
+
+func (t Trace) bounds() bounds {
+	return bounds{requests: t.Requests, duration: t.Duration, tail: t.Tail}
 }
 
 // Arrivals yields the share's requests in order of their due times. It ends
 // with the trace, or early when its times can't be read or run backwards.
 func (t Trace) Arrivals(share Share) iter.Seq[Arrival] {
 	return func(yield func(Arrival) bool) {
-		speed := t.Speed
-		if speed == 0 {
-			speed = 1
-		}
-		b := bounds{requests: t.Requests, duration: t.Duration, tail: t.Tail}
+		speed := cmp.Or(t.Speed, 1)
+		b := t.bounds()
 		i, last := int64(-1), time.Duration(0)
 		for at, err := range t.Times() {
 			i++
@@ -88,6 +84,3 @@ func (t Trace) Verify() (err error) {
 	}
 	return err
 }
-
-// Planned is the number of requests, where a bound tells it; else 0.
-func (t Trace) Planned() int64 { return t.Requests }

@@ -140,8 +140,8 @@ func (c *compiler) findTokenizer(name string) {
 }
 
 func (c *compiler) mix(s *Spec) {
-	if name := firstGiven(&s.Content); name != "" {
-		c.Addf(name, "%s stands beside mix; put it into each class of the mix", name)
+	if names := given(&s.Content); names != nil {
+		c.Addf(names[0], "%s stands beside mix; put it into each class of the mix", names[0])
 	}
 	var shares []float64
 	names := map[string]bool{}
@@ -161,8 +161,8 @@ func (c *compiler) mix(s *Spec) {
 	c.out.of = newChoice(shares)
 }
 
-// firstGiven names a field of the content that is set.
-func firstGiven(k *Content) string {
+// given lists the fields of the content that say what is sent.
+func given(k *Content) (names []string) {
 	for _, f := range []struct {
 		name string
 		set  bool
@@ -174,10 +174,10 @@ func firstGiven(k *Content) string {
 		{"leave", k.Leave != nil}, {"slow", k.Slow != nil},
 	} {
 		if f.set {
-			return f.name
+			names = append(names, f.name)
 		}
 	}
-	return ""
+	return names
 }
 
 // class compiles one; what is wrong is noted under the path.
@@ -226,7 +226,6 @@ func (c *compiler) maker(corpus, path string) *maker {
 func (c *compiler) describe(s *Spec) {
 	i := &c.out.info
 	i.Name = s.Name
-	i.Exact = c.tokenizer != nil
 	i.UniquePrompts = true
 	for _, k := range c.out.classes {
 		i.SharedPrefix = i.SharedPrefix || k.prefix != nil || k.system != "" || k.kind == Conversation || k.task != nil || k.recording != nil

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 
 	"tokenmeter/load/answer"
@@ -62,15 +63,13 @@ func (c *compiler) kinds(out *class, k *Content, at func(string) string) {
 // batch compiles requests of several texts.
 func (c *compiler) batch(out *class, k *Content, at func(string) string) {
 	out.batch = &batch{texts: c.count(k.Batch, at("batch"), maxBatch), query: c.count(k.Query, at("query"), MaxTokens)}
-	for _, f := range []struct {
-		name string
-		set  bool
-	}{
-		{"turns", k.Turns != ""}, {"task", k.Task != nil}, {"segments", k.Segments != nil}, {"sessions", k.Sessions}, {"prefix", k.Prefix != nil},
-		{"images", k.Images != nil}, {"video", k.Video != nil}, {"audio", k.Audio != ""}, {"system", k.System != ""}, {"check", k.Check != nil}, {"output", k.Output != ""},
-	} {
-		if f.set {
-			c.Addf(at(f.name), "a batch is of single texts, which are answered without words: leave out %s", f.name)
+	names := given(k)
+	if k.Sessions {
+		names = append(names, "sessions")
+	}
+	for _, name := range names {
+		if !slices.Contains([]string{"batch", "query", "input", "file", "corpus", "parameters", "models", "leave", "slow"}, name) {
+			c.Addf(at(name), "a batch is of single texts, which are answered without words: leave out %s", name)
 		}
 	}
 	if out.recording != nil {

@@ -35,7 +35,7 @@ func NewMade(shape Shape, corpus string, tokenizer Tokenizer, seed uint64, salt 
 	}
 	c := &class{seed: seed, salt: saltOf(salt), maker: m, shape: shape}
 	return &Made{classes: []*class{c}, seed: seed, info: Info{Kind: "synthetic", InputTokens: shape.String(),
-		OutputTokens: shape.Output(), Salt: salt, UniquePrompts: true, Exact: tokenizer != nil}}, nil
+		OutputTokens: shape.Output(), Salt: salt, UniquePrompts: true}}, nil
 }
 
 // Batch makes each request of several texts, as many as a distribution says.
@@ -57,20 +57,6 @@ func (w *Made) class(i int64) *class {
 
 // Item implements Workload.
 func (w *Made) Item(i int64) Item { return w.class(i).item(i) }
-
-// Size implements Sized.
-func (w *Made) Size(i int64) int {
-	c := w.class(i)
-	if c.kind == Request && c.source == nil && c.recording == nil {
-		return 1
-	}
-	if c.source == nil && c.task == nil && c.recording == nil {
-		src := random.New(c.seed, turnsKey, uint64(i))
-		return int(drawOr1(c.turns, &src))
-	}
-	it := c.item(i)
-	return it.Len()
-}
 
 // Unique implements Workload. Of files it counts the prompts that were taken so
 // far.

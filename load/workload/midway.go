@@ -135,9 +135,3 @@ func (st *Step) follow(base *Step) {
 
 // Primes implements Primed.
 func (m *midway) Primes() int { return m.Sessions }
-
-// Size implements Sized.
-func (m *midway) Size(i int64) int {
-	it := m.Item(i)
-	return it.Len()
-}

@@ -193,8 +193,8 @@ func noise(seconds int64, src random.Source) []byte {
 func (c *compiler) audio(out *class, k *Content, at func(string) string) {
 	bare := *k
 	bare.Audio, bare.Parameters, bare.Models, bare.Leave, bare.Slow, bare.Check = "", nil, nil, nil, nil, nil
-	if name := firstGiven(&bare); name != "" {
-		c.Addf(at(name), "%s is of prompts, and audio says what is sent: leave one of them out", name)
+	if names := given(&bare); names != nil {
+		c.Addf(at(names[0]), "%s is of prompts, and audio says what is sent: leave one of them out", names[0])
 		return
 	}
 	from := k.Audio

@@ -177,8 +177,8 @@ func TestTask(t *testing.T) {
 	if n := len(it.Conversation(2, nil)); n != 5 {
 		t.Errorf("the second look sends %d messages, want plan, answer, look, answer, look", n)
 	}
-	if l.Info().Deadline != time.Minute || l.Size(it.Index) != 6 {
-		t.Errorf("deadline %v, size %d", l.Info().Deadline, l.Size(it.Index))
+	if l.Info().Deadline != time.Minute || it.Len() != 6 {
+		t.Errorf("deadline %v, size %d", l.Info().Deadline, it.Len())
 	}
 }
 

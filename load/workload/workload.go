@@ -17,12 +17,6 @@ type Workload interface {
 	Info() Info
 }
 
-// Sized is a workload whose items may hold several requests.
-type Sized interface {
-	// Size is how many requests item i holds.
-	Size(i int64) int
-}
-
 // Repeating is a workload of which only the sending shows how many prompts were
 // the same.
 type Repeating interface {
@@ -61,8 +55,6 @@ type Info struct {
 	UniquePrompts bool
 	// SharedPrefix: prompts are meant to begin alike.
 	SharedPrefix bool
-	// Exact: lengths were made with the server's own tokenizer.
-	Exact bool
 	// SegmentS is the length of a media segment in seconds; 0: none.
 	SegmentS float64
 	// Deadline is how long a task may take to be a success; 0: as long as it likes.

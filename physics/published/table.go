@@ -5,7 +5,8 @@ import (
 	"strconv"
 	"strings"
 	"text/tabwriter"
-	"unicode/utf8"
+
+	"tokenmeter/base/printable"
 )
 
 // Table is reference data in a form to read.
@@ -27,7 +28,7 @@ func (t Table) Markdown() string {
 		}
 	}
 	for _, note := range t.Notes {
-		b.WriteString("\n" + wrap(note, 140) + "\n")
+		b.WriteString("\n" + printable.Wrap(note, 140, "\n") + "\n")
 	}
 	return b.String()
 }
@@ -46,31 +47,9 @@ func (t Table) Text() string {
 	}
 	text := strings.Join(lines, "\n")
 	for _, note := range t.Notes {
-		text += "\n" + wrap(note, 100) + "\n"
+		text += "\n" + printable.Wrap(note, 100, "\n") + "\n"
 	}
 	return text
-}
-
-// wrap breaks a text at spaces so that no line is longer than width characters,
-// where words allow it.
-func wrap(text string, width int) string {
-	var b strings.Builder
-	used := 0
-	for i, word := range strings.Fields(text) {
-		n := utf8.RuneCountInString(word)
-		switch {
-		case i == 0:
-		case used+1+n > width:
-			b.WriteByte('\n')
-			used = 0
-		default:
-			b.WriteByte(' ')
-			used++
-		}
-		b.WriteString(word)
-		used += n
-	}
-	return b.String()
 }
 
 // figure is a number with about three digits.

@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 
+	"tokenmeter/base/printable"
 	"tokenmeter/physics/engine"
 	"tokenmeter/physics/sim"
 )
@@ -198,7 +199,7 @@ func (t Table) names(id string) bool {
 // the commands that show it.
 func (c Claim) Text() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s\n\n%s\n\n", c.Said, wrap(c.True, 100))
+	fmt.Fprintf(&b, "%s\n\n%s\n\n", c.Said, printable.Wrap(c.True, 100, "\n"))
 	for _, s := range c.Shows {
 		b.WriteString("    " + s.Command() + "\n")
 	}
@@ -213,7 +214,7 @@ func (c Claim) Text() string {
 // show is an error.
 func (c Claim) Markdown() (string, error) {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s\n\n", wrap(fmt.Sprintf("**%s** (`%s`) %s", c.Said, c.Name, c.True), 140))
+	fmt.Fprintf(&b, "%s\n\n", printable.Wrap(fmt.Sprintf("**%s** (`%s`) %s", c.Said, c.Name, c.True), 140, "\n"))
 	var rows []sim.Trial
 	for _, s := range c.Shows {
 		trials, err := s.Run()

@@ -37,45 +37,12 @@ type claudeFile struct {
 
 func (f *claudeFile) line(s *scanner) {
 	var kind, session, agent, stamp, id, model string
-	var sidechain, used bool
+	var sidechain bool
 	var in, read, written, out int64
-	s.object(func(name string) {
-		switch name {
-		case "type":
-			kind = s.text()
-		case "sessionId":
-			session = s.text()
-		case "agentId":
-			agent = s.text()
-		case "timestamp":
-			stamp = s.text()
-		case "isSidechain":
-			sidechain = s.flag()
-		case "message":
-			s.ifObject(func(name string) {
-				switch name {
-				case "id":
-					id = s.text()
-				case "model":
-					model = s.text()
-				case "usage":
-					s.object(func(name string) {
-						used = true
-						switch name {
-						case "input_tokens":
-							in, _ = s.whole()
-						case "cache_read_input_tokens":
-							read, _ = s.whole()
-						case "cache_creation_input_tokens":
-							written, _ = s.whole()
-						case "output_tokens":
-							out, _ = s.whole()
-						}
-					})
-				}
-			})
-		}
-	})
+	s.fill(fields{"type": &kind, "sessionId": &session, "agentId": &agent, "timestamp": &stamp, "isSidechain": &sidechain,
+		"message": fields{"id": &id, "model": &model, "usage": func() {
+			s.fill(fields{"input_tokens": &in, "cache_read_input_tokens": &read, "cache_creation_input_tokens": &written, "output_tokens": &out})
+		}}})
 	at, err := time.Parse(time.RFC3339Nano, stamp)
 	if s.err != nil || err != nil || kind != "user" && kind != "assistant" {
 		return
@@ -93,7 +60,7 @@ func (f *claudeFile) line(s *scanner) {
 		return
 	}
 	c := Call{Model: model, Input: in + read + written, Output: out, Cached: timeline.Some(read)}
-	if !used || !c.fits() || model == "<synthetic>" {
+	if !c.fits() || model == "<synthetic>" {
 		return
 	}
 	c.Output = max(c.Output, 1)

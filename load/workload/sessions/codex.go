@@ -51,42 +51,18 @@ type codexThread struct {
 }
 
 func (t *codexThread) line(s *scanner) {
-	var kind, stamp, id, parent, model, what, role string
+	var kind, stamp string
+	var id, parent, model, what, role loose
 	var last codexUsage
 	total, info := int64(-1), false
-	s.object(func(name string) {
-		switch name {
-		case "timestamp":
-			stamp = s.text()
-		case "type":
-			kind = s.text()
-		case "payload":
-			s.ifObject(func(name string) {
-				switch name {
-				case "type":
-					what = s.ifText()
-				case "role":
-					role = s.ifText()
-				case "id":
-					id = s.ifText()
-				case "model":
-					model = s.ifText()
-				case "parent_thread_id":
-					parent = s.ifText()
-				case "info":
-					s.object(func(name string) {
-						info = true
-						switch name {
-						case "last_token_usage":
-							last = s.codexUsage()
-						case "total_token_usage":
-							total = s.codexUsage().total
-						}
-					})
-				}
+	s.fill(fields{"timestamp": &stamp, "type": &kind, "payload": fields{
+		"type": &what, "role": &role, "id": &id, "model": &model, "parent_thread_id": &parent,
+		"info": func() {
+			s.fill(fields{
+				"last_token_usage":  func() { last, info = s.codexUsage(), true },
+				"total_token_usage": func() { total, info = s.codexUsage().total, true },
 			})
-		}
-	})
+		}}})
 	at, err := time.Parse(time.RFC3339Nano, stamp)
 	if s.err != nil || err != nil {
 		return
@@ -94,12 +70,12 @@ func (t *codexThread) line(s *scanner) {
 	switch {
 	case kind == "session_meta":
 		if id != "" {
-			t.id = id
+			t.id = string(id)
 		}
-		t.parent = parent
+		t.parent = string(parent)
 	case kind == "turn_context":
-		t.model, t.asked = model, at
-	case kind == "response_item" && (strings.HasSuffix(what, "_output") || what == "message" && role != "assistant"):
+		t.model, t.asked = string(model), at
+	case kind == "response_item" && (strings.HasSuffix(string(what), "_output") || what == "message" && role != "assistant"):
 		t.asked = at
 	case kind == "event_msg" && (what == "user_message" || what == "task_started"):
 		t.asked = at
@@ -121,17 +97,6 @@ func (t *codexThread) line(s *scanner) {
 type codexUsage struct{ input, cached, output, total int64 }
 
 func (s *scanner) codexUsage() (u codexUsage) {
-	s.object(func(name string) {
-		switch name {
-		case "input_tokens":
-			u.input, _ = s.whole()
-		case "cached_input_tokens":
-			u.cached, _ = s.whole()
-		case "output_tokens":
-			u.output, _ = s.whole()
-		case "total_tokens":
-			u.total, _ = s.whole()
-		}
-	})
+	s.fill(fields{"input_tokens": &u.input, "cached_input_tokens": &u.cached, "output_tokens": &u.output, "total_tokens": &u.total})
 	return u
 }

@@ -42,32 +42,11 @@ type traces struct {
 }
 
 func (t *traces) line(s *scanner) {
-	s.object(func(name string) {
-		switch name {
-		case "resourceSpans":
-			s.array(func() { s.object(t.resource(s)) })
-		case "spans":
-			s.array(func() { t.add(s, readSpan(s)) })
-		}
-	})
-}
-
-func (t *traces) resource(s *scanner) func(string) {
-	return func(name string) {
-		if name != "scopeSpans" && name != "instrumentationLibrarySpans" {
-			s.skip()
-			return
-		}
-		s.array(func() {
-			s.object(func(name string) {
-				if name != "spans" {
-					s.skip()
-					return
-				}
-				s.array(func() { t.add(s, readSpan(s)) })
-			})
-		})
-	}
+	spans := func() { s.array(func() { t.add(s, readSpan(s)) }) }
+	scopes := func() { s.array(func() { s.fill(fields{"spans": spans}) }) }
+	s.fill(fields{"spans": spans, "resourceSpans": func() {
+		s.array(func() { s.fill(fields{"scopeSpans": scopes, "instrumentationLibrarySpans": scopes}) })
+	}})
 }
 
 func (t *traces) add(s *scanner, sp *genai.Span) {
@@ -89,22 +68,10 @@ const maxSpans = 5_000_000
 
 func readSpan(s *scanner) *genai.Span {
 	sp := &genai.Span{Attrs: map[string]any{}}
-	s.object(func(name string) {
-		switch name {
-		case "traceId", "trace_id":
-			sp.Trace = s.ifText()
-		case "spanId", "span_id":
-			sp.ID = s.ifText()
-		case "parentSpanId", "parent_span_id":
-			sp.Parent = s.ifText()
-		case "startTimeUnixNano", "start_time":
-			sp.Begin = s.moment()
-		case "endTimeUnixNano", "end_time":
-			sp.End = s.moment()
-		case "attributes":
-			attributes(s, sp)
-		}
-	})
+	trace, id, parent := (*loose)(&sp.Trace), (*loose)(&sp.ID), (*loose)(&sp.Parent)
+	begin, end := func() { sp.Begin = s.moment() }, func() { sp.End = s.moment() }
+	s.fill(fields{"traceId": trace, "trace_id": trace, "spanId": id, "span_id": id, "parentSpanId": parent, "parent_span_id": parent,
+		"startTimeUnixNano": begin, "start_time": begin, "endTimeUnixNano": end, "end_time": end, "attributes": func() { attributes(s, sp) }})
 	return sp
 }
 
@@ -143,16 +110,7 @@ func attributes(s *scanner, sp *genai.Span) {
 	s.array(func() {
 		var name string
 		var value any
-		s.object(func(field string) {
-			switch field {
-			case "key":
-				name = s.text()
-			case "value":
-				value = genai.Plain(s.value(0))
-			default:
-				s.skip()
-			}
-		})
+		s.fill(fields{"key": &name, "value": func() { value = genai.Plain(s.value(0)) }})
 		keep(name, value)
 	})
 }

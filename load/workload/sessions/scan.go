@@ -120,13 +120,34 @@ func (s *scanner) object(each func(name string)) {
 	}
 }
 
-// ifObject reads an object, and skips anything else.
-func (s *scanner) ifObject(each func(name string)) {
-	if s.peek() != '{' {
-		s.skip()
-		return
-	}
-	s.object(each)
+// fields are the names in an object that mean something, and where their values go:
+// into a text, a number or a truth, into fields of their own where the value is an
+// object, or to a function that reads it.
+type fields map[string]any
+
+// loose is a text that may be something else, which is skipped.
+type loose string
+
+// fill reads an object into fields. Other names are skipped.
+func (s *scanner) fill(into fields) {
+	s.object(func(name string) {
+		switch to := into[name].(type) {
+		case *string:
+			*to = s.text()
+		case *loose:
+			*to = loose(s.ifText())
+		case *int64:
+			*to, _ = s.whole()
+		case *bool:
+			*to = s.flag()
+		case func():
+			to()
+		case fields:
+			if s.peek() == '{' { // anything else says nothing
+				s.fill(to)
+			}
+		}
+	})
 }
 
 // array is object for a list.

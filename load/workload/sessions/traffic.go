@@ -116,35 +116,24 @@ func (c *said) place(parents map[string]string) {
 func liveLine(s *scanner) (c said) {
 	var stamp string
 	var took time.Duration
-	s.object(func(name string) {
-		switch name {
-		case "at":
-			stamp = s.text()
-		case "session":
-			c.session = s.text()
-		case "parent":
-			c.parent = s.text()
-		case "model":
-			c.call.Model = s.text()
-		case "in":
-			c.call.Input, _ = s.whole()
-		case "out":
-			c.call.Output, _ = s.whole()
-		case "cached":
+	s.fill(fields{
+		"at": &stamp, "session": &c.session, "parent": &c.parent, "model": &c.call.Model, "in": &c.call.Input, "out": &c.call.Output,
+		"cached": func() {
 			if n, ok := s.whole(); ok {
 				c.call.Cached = timeline.Some(n)
 			}
-		case "took_ms":
+		},
+		"took_ms": func() {
 			if x, ok := s.number(); ok {
 				took = time.Duration(x * float64(time.Millisecond))
 			}
-		case "ttft_ms":
+		},
+		"ttft_ms": func() {
 			if x, ok := s.number(); ok {
 				c.call.TTFT = timeline.Some(x / 1e3)
 			}
-		case "hash_ids":
-			c.ids = s.ids([]uint64{})
-		}
+		},
+		"hash_ids": func() { c.ids = s.ids([]uint64{}) },
 	})
 	at, err := time.Parse(time.RFC3339Nano, stamp)
 	switch {

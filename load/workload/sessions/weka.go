@@ -18,24 +18,15 @@ func weka(s *scanner) (*Session, error) {
 	r := newRecorded("", 0)
 	var scope string
 	found := false
-	s.object(func(name string) {
-		switch name {
-		case "id":
-			r.id = s.text()
-		case "block_size":
-			r.block, _ = s.whole()
-		case "hash_id_scope":
-			scope = s.text()
-		case "requests":
-			found = true
-			s.array(func() {
-				row := readWeka(s, false)
-				if s.err == nil {
-					r.weka(s, &row)
-				}
-			})
-		}
-	})
+	s.fill(fields{"id": &r.id, "block_size": &r.block, "hash_id_scope": &scope, "requests": func() {
+		found = true
+		s.array(func() {
+			row := readWeka(s, false)
+			if s.err == nil {
+				r.weka(s, &row)
+			}
+		})
+	}})
 	switch {
 	case s.err != nil:
 		return nil, s.err
@@ -71,36 +62,22 @@ type wekaRow struct {
 }
 
 func readWeka(s *scanner, nested bool) (row wekaRow) {
-	s.object(func(name string) {
-		switch name {
-		case "type":
-			row.kind = s.text()
-		case "t":
-			row.at, row.timed = s.seconds()
-		case "model":
-			row.model = s.text()
-		case "in":
-			row.in, _ = s.whole()
-		case "out":
-			row.out, _ = s.whole()
-		case "hash_ids":
-			row.ids = s.ids(nil)
-		case "api_time":
-			row.took, _ = s.seconds()
-		case "ttft":
+	s.fill(fields{
+		"type": &row.kind, "model": &row.model, "in": &row.in, "out": &row.out, "agent_id": &row.agent, "subagent_type": &row.sort,
+		"t":        func() { row.at, row.timed = s.seconds() },
+		"api_time": func() { row.took, _ = s.seconds() },
+		"hash_ids": func() { row.ids = s.ids(nil) },
+		"ttft": func() {
 			if x, ok := s.number(); ok {
 				row.ttft = timeline.Some(x)
 			}
-		case "agent_id":
-			row.agent = s.text()
-		case "subagent_type":
-			row.sort = s.text()
-		case "requests":
+		},
+		"requests": func() {
 			if nested {
 				s.fail("a sub-agent in a sub-agent, which the format has not")
 			}
 			s.array(func() { row.nested = append(row.nested, readWeka(s, true)) })
-		}
+		},
 	})
 	if s.err == nil && !row.timed {
 		s.fail(`a request without its time, "t"`)
