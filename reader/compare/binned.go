@@ -102,7 +102,7 @@ const keptBlocks = 40
 func (l *listed) bin(most int, percentiles []string) *binned {
 	pieces := len(l.sums())
 	size := (pieces + most - 1) / most
-	b := &binned{requests: pieces, is: l.is, quantile: map[string]float64{}}
+	b := &binned{requests: pieces, is: l.worth(), quantile: map[string]float64{}}
 	b.edges = l.edges()
 	b.point = make([]bool, len(b.edges))
 	b.total = make([]float64, len(b.edges))
@@ -144,8 +144,8 @@ func (l *listed) edges() []float64 {
 			continue
 		}
 		if n := len(list); n > 0 && list[n-1] == v {
-			if i := sort.SearchFloat64s(l.sorted, v); i > 0 {
-				list = append(list, l.sorted[i-1])
+			if i := sort.SearchFloat64s(l.ascending(), v); i > 0 {
+				list = append(list, l.ascending()[i-1])
 			}
 			continue
 		}

@@ -22,7 +22,7 @@ type Collector struct {
 	judge      *objective.Judge
 	rows       []taken
 	sessions   metric.Joins
-	columns    [][]float64 // of the measures that are figures of a request, in their order; NaN: null
+	columns    [][]float64 // of each measure that is a figure of a request, by row; NaN, or beyond the end: null
 	sources    map[string]int64
 	flags      map[string]int64
 	gapBudget  int
@@ -56,13 +56,8 @@ const maxGaps = 2_000_000
 // validity in it are taken as they are.
 func NewCollector(manifest run.Run, gates ...Gate) *Collector {
 	c := &Collector{facts: factsOf(&manifest), summary: manifest.Summary, judged: objectivesOf(gates),
-		sessions: metric.Joins{}, sources: map[string]int64{}, flags: map[string]int64{}, gapBudget: maxGaps}
+		sessions: metric.Joins{}, columns: make([][]float64, len(measures)), sources: map[string]int64{}, flags: map[string]int64{}, gapBudget: maxGaps}
 	c.facts.ITLLeftOut = map[string]int64{}
-	for i := range measures {
-		if measures[i].value != nil {
-			c.columns = append(c.columns, make([]float64, 0, max(min(manifest.Requests.Total, 1<<20), 0)))
-		}
-	}
 	c.judge = objective.NewJudge(c.judged, false)
 	c.judge.OpenLoop(manifest.Load.Kind == "open")
 	// Objectives that no longer parse judge nothing.
@@ -136,9 +131,6 @@ func (c *Collector) take(r *metric.Record, gaps [2][]gap) {
 		t.gaps = gaps
 	} else {
 		f.Requests.Failed++
-		for i := range c.columns {
-			c.columns[i] = append(c.columns[i], math.NaN())
-		}
 	}
 	c.rows = append(c.rows, t)
 	c.spend(len(t.gaps[0]) + len(t.gaps[1]))
@@ -152,11 +144,14 @@ func (c *Collector) values(t *taken, r *metric.Record) {
 	if r.Check != nil {
 		t.check = timeline.Some(*r.Check == "pass")
 	}
-	column := 0
-	for i := range measures {
+	for i, list := range c.columns {
 		if of := measures[i].value; of != nil {
-			c.columns[column] = append(c.columns[column], of(r).Or(math.NaN()))
-			column++
+			if v, ok := of(r).Get(); ok {
+				for len(list) < t.at {
+					list = append(list, math.NaN())
+				}
+				c.columns[i] = append(list, v)
+			}
 		}
 	}
 }
@@ -198,17 +193,13 @@ func (c *Collector) Run() *Run {
 	r.Facts.OutputTokens = c.length(func(t *taken) opt { return t.output })
 	inFlight := c.inFlight()
 	put := func(key string, s series) {
-		if s != nil && s.count() > 0 {
+		if s != nil {
 			r.series[key] = s
 		}
 	}
-	column := 0
-	for i := range measures {
-		if m := &measures[i]; m.value != nil {
-			put(m.key, c.column(c.columns[column], inFlight))
-			c.columns[column] = nil
-			column++
-		}
+	for i, list := range c.columns {
+		put(measures[i].key, c.column(list, inFlight))
+		c.columns[i] = nil
 	}
 	put("itl_ms", c.pooled(0, inFlight))
 	put("icl_ms", c.pooled(1, inFlight))

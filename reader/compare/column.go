@@ -26,18 +26,15 @@ func (c *Collector) length(of func(*taken) opt) Length {
 
 // column is a figure of the requests in the order in which these were due.
 func (c *Collector) column(of, inFlight []float64) series {
-	n := 0
-	for _, v := range of {
-		if !math.IsNaN(v) {
-			n++
-		}
-	}
-	values := make([]float64, 0, n)
+	values := make([]float64, 0, len(of))
 	var flying []float64
 	for j := range c.rows {
-		if v := of[c.rows[j].at]; !math.IsNaN(v) {
-			values, flying = append(values, v), appendAt(flying, inFlight, j)
+		if at := c.rows[j].at; at < len(of) && !math.IsNaN(of[at]) {
+			values, flying = append(values, of[at]), appendAt(flying, inFlight, j)
 		}
+	}
+	if len(values) == len(inFlight) {
+		flying = inFlight // all columns share it
 	}
 	return newListed(values, nil, nil, flying)
 }

@@ -254,7 +254,7 @@ func alikeSeries(a, b []series) bool {
 		switch x := a[i].(type) {
 		case *listed:
 			y, ok := b[i].(*listed)
-			if !ok || !slices.Equal(x.sorted, y.sorted) {
+			if !ok || !slices.Equal(x.ascending(), y.ascending()) {
 				return false
 			}
 		case *binned:

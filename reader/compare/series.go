@@ -27,12 +27,14 @@ type series interface {
 	extent() (lo, hi float64)
 }
 
-// listed is a series of which every value is known.
+// listed is a series of which every value is known. It sorts and measures only what
+// is asked for: not safe for concurrent use.
 type listed struct {
-	values, times []float64 // in order; times nil: each counts once
-	cuts          []int     // ends of the pieces; nil: each value is one
-	sorted, upto  []float64 // values ascending; how many up to each (nil: its index + 1)
-	is            stat.Worth
+	values       []float64   // in order
+	times        []float64   // how often each counts, and
+	cuts         []int       // ends of the pieces; both nil: each value is a piece
+	levels       stat.Series // the pieces' means
+	sorted, upto []float64   // of pieces: values ascending, and how many up to each
 }
 
 // newListed returns nil for no values. inFlight is how many requests were in
@@ -41,15 +43,25 @@ func newListed(values, times []float64, cuts []int, inFlight []float64) series {
 	if len(values) == 0 {
 		return nil
 	}
-	l := &listed{values: values, times: times, cuts: cuts}
-	if times == nil {
-		l.sorted = slices.Clone(values)
-		slices.Sort(l.sorted)
-	} else {
+	l := &listed{values: values, times: times, cuts: cuts, levels: stat.Series{Values: values, InFlight: inFlight}}
+	if cuts != nil {
+		l.levels.Values = make([]float64, len(cuts))
+		for i, s := range l.sums() {
+			l.levels.Values[i] = s.Num / s.Den
+		}
+	}
+	return l
+}
+
+// ascending are the values in order of size.
+func (l *listed) ascending() []float64 {
+	if l.cuts == nil {
+		return l.levels.Sorted()
+	}
+	if l.sorted == nil {
 		l.sortCounted()
 	}
-	l.is = (&stat.Series{Values: l.levels(), InFlight: inFlight}).Worth()
-	return l
+	return l.sorted
 }
 
 func (l *listed) sortCounted() {
@@ -69,24 +81,14 @@ func (l *listed) sortCounted() {
 	}
 }
 
-// levels is one number a piece, its mean.
-func (l *listed) levels() []float64 {
-	sums := l.sums()
-	levels := make([]float64, len(sums))
-	for i, s := range sums {
-		levels[i] = s.Num / s.Den
-	}
-	return levels
-}
-
-func (l *listed) count() float64 { return l.rank(len(l.sorted)) }
+func (l *listed) count() float64 { return l.rank(len(l.ascending())) }
 
 // rank is how many values the first i sorted entries stand for.
 func (l *listed) rank(i int) float64 {
 	switch {
 	case i == 0:
 		return 0
-	case l.upto == nil:
+	case l.cuts == nil:
 		return float64(i)
 	}
 	return l.upto[i-1]
@@ -97,16 +99,16 @@ func (l *listed) rank(i int) float64 {
 const tie = 1e-9
 
 func (l *listed) atMost(x float64) float64 {
-	return l.rank(sort.SearchFloat64s(l.sorted, math.Nextafter(x*(1+tie), math.Inf(1))))
+	return l.rank(sort.SearchFloat64s(l.ascending(), math.Nextafter(x*(1+tie), math.Inf(1))))
 }
 
 func (l *listed) below(x float64) float64 {
-	return l.rank(sort.SearchFloat64s(l.sorted, x*(1-tie)))
+	return l.rank(sort.SearchFloat64s(l.ascending(), x*(1-tie)))
 }
 
-func (l *listed) extent() (lo, hi float64) { return l.sorted[0], l.sorted[len(l.sorted)-1] }
+func (l *listed) extent() (lo, hi float64) { return l.ascending()[0], last(l.ascending()) }
 
-func (l *listed) worth() stat.Worth { return l.is }
+func (l *listed) worth() stat.Worth { return l.levels.Worth() }
 
 func (l *listed) parts(x float64) []stat.Pair {
 	over, under := x*(1+tie), x*(1-tie)
@@ -135,9 +137,8 @@ func (l *listed) pieces(of func(float64) float64) []stat.Pair {
 	from := 0
 	for i, to := range l.cuts {
 		for j := from; j < to; j++ {
-			times := l.weight(j)
-			out[i].Num += of(l.values[j]) * times
-			out[i].Den += times
+			out[i].Num += of(l.values[j]) * l.times[j]
+			out[i].Den += l.times[j]
 		}
 		from = to
 	}
@@ -146,12 +147,12 @@ func (l *listed) pieces(of func(float64) float64) []stat.Pair {
 
 // ordered are the values as a sample.
 func (l *listed) ordered() stat.Ordered {
-	if l.upto == nil {
-		return stat.Sorted(l.sorted)
+	if l.cuts == nil {
+		return l.levels.Sorted()
 	}
 	c := &stat.Counted{}
 	before := 0.0
-	for i, v := range l.sorted {
+	for i, v := range l.ascending() {
 		c.Append(v, int64(l.upto[i]-before))
 		before = l.upto[i]
 	}
