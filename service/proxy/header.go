@@ -14,6 +14,17 @@ import (
 var hopByHop = []string{"Connection", "Proxy-Connection", "Keep-Alive", "Proxy-Authenticate",
 	"Proxy-Authorization", "Te", "Trailer", "Transfer-Encoding", "Upgrade"}
 
+// mostFields is how many fields a request may have: each takes some two hundred bytes
+// besides its own for as long as the request waits, and a head has room for thousands.
+const mostFields = 200
+
+func fields(h http.Header) (n int) {
+	for _, values := range h {
+		n += len(values)
+	}
+	return n
+}
+
 // overrides ask a server to take a request for one of another method or path. What
 // may pass was judged by the request's own, so these are not passed on.
 var overrides = []string{"X-Http-Method-Override", "X-Http-Method", "X-Method-Override", "X-Original-Url", "X-Rewrite-Url"}

@@ -9,6 +9,7 @@ import (
 	"net"
 	"net/http"
 	"runtime"
+	"strconv"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -466,4 +467,22 @@ func TestALargeBodyHasTime(t *testing.T) {
 		}
 		want(t, "status", resp.StatusCode, 200)
 	})
+}
+
+// A head of many small fields is refused, whether they have one name or many.
+func TestManyFields(t *testing.T) {
+	for n, status := range map[int]int{100: 200, mostFields + 1: 431, 5000: 431} {
+		for name, field := range map[string]string{"one name": "a: x", "many": "a%d: x"} {
+			synctest.Test(t, func(t *testing.T) {
+				h := open(t, answerOK, nil)
+				var all []string
+				for i := range n {
+					all = append(all, strings.Replace(field, "%d", strconv.Itoa(i), 1))
+				}
+				want(t, name, h.talk(post(chatPath, hello, all...), 0).StatusCode, status)
+				h.settled()
+				want(t, name+": passed", len(h.up.requests) > 0, status == 200)
+			})
+		}
+	}
 }

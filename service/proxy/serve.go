@@ -81,6 +81,11 @@ func (p *Proxy) ServeHTTP(w http.ResponseWriter, in *http.Request) {
 	if nc, ok := in.Context().Value(connKey{}).(net.Conn); ok && in.ProtoMajor == 1 {
 		c.gate = gate.Of(nc)
 	}
+	if fields(in.Header) > mostFields {
+		c.last()
+		p.refuse(w, http.StatusRequestHeaderFieldsTooLarge, "header", fmt.Sprintf("the request has over %d header fields", mostFields))
+		return
+	}
 	if !p.knownHost(in.Host) {
 		c.last()
 		p.refuse(w, http.StatusMisdirectedRequest, "host", "this address is a local one, and the request names another host: list it in hosts of the listener")
