@@ -40,7 +40,7 @@ type Listener struct {
 	Name          string        `yaml:"name" doc:"default: its address"`
 	Listen        string        `yaml:"listen" required:"true" doc:"HOST:PORT"`
 	TLS           *TLS          `yaml:"tls" doc:"without it HTTP is spoken in the clear, HTTP/2 too"`
-	Keys          []ClientKey   `yaml:"keys" doc:"clients must show one of them, as a Bearer token, x-api-key, api-key, x-goog-api-key or ?key=; it stays here"`
+	Keys          []ClientKey   `yaml:"keys" doc:"clients must show one of them, as a Bearer token, x-api-key, api-key, x-goog-api-key, ?key= or ?api-key=; it stays here"`
 	KeysFile      string        `yaml:"keys_file" doc:"YAML file with more of them, under keys; read again when it changes"`
 	Open          bool          `yaml:"open" doc:"let everybody who can reach an address that is not local use the keys of the upstreams"`
 	Hosts         []string      `yaml:"hosts" doc:"names in the Host header, and of web pages that requests come from (Origin), besides local ones, * for any; default: any, and only local ones where the address is a local one"`

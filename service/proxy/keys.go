@@ -44,6 +44,13 @@ type keyUses struct {
 // keyHeaders are the headers in which clients show a key.
 var keyHeaders = []string{"Authorization", "X-Api-Key", "Api-Key", "X-Goog-Api-Key"}
 
+// keyQueries are the parameters of the query in which they do so; api-key is Azure's, of
+// WebSockets.
+var keyQueries = []string{"key", "api-key"}
+
+// keyProtocol begins a protocol of a WebSocket that is OpenAI's key, of pages.
+const keyProtocol = "openai-insecure-api-key."
+
 // shown are the keys that a request shows.
 func shown(in *http.Request) []string {
 	var keys []string
@@ -56,7 +63,10 @@ func shown(in *http.Request) []string {
 		}
 	}
 	if in.URL.RawQuery != "" {
-		keys = append(keys, in.URL.Query()["key"]...)
+		query := in.URL.Query()
+		for _, name := range keyQueries {
+			keys = append(keys, query[name]...)
+		}
 	}
 	return keys
 }
@@ -166,6 +176,15 @@ func (c *call) withoutKey(h http.Header, up *upstream) {
 	for _, name := range keyHeaders {
 		h.Del(name)
 	}
+	const protocols = "Sec-Websocket-Protocol"
+	if all := strings.Join(h[protocols], ","); strings.Contains(all, keyProtocol) {
+		kept := slices.DeleteFunc(strings.Split(all, ","), func(name string) bool {
+			return strings.HasPrefix(strings.TrimSpace(name), keyProtocol)
+		})
+		if h.Set(protocols, strings.Join(kept, ",")); len(kept) == 0 {
+			h.Del(protocols)
+		}
+	}
 }
 
 // target is the request's target as it goes upstream.
@@ -177,7 +196,7 @@ func (c *call) target(up *upstream) string {
 	var kept []string
 	for part := range strings.SplitSeq(u.RawQuery, "&") {
 		name, _, _ := strings.Cut(part, "=")
-		if plain, err := url.QueryUnescape(name); err != nil || plain != "key" {
+		if plain, err := url.QueryUnescape(name); err != nil || !slices.Contains(keyQueries, plain) {
 			kept = append(kept, part)
 		}
 	}

@@ -34,6 +34,7 @@ func TestClientKeys(t *testing.T) {
 		"azure's":    {get("/v1/models?a=b", "api-key: canary-1"), 200},
 		"google's":   {get("/v1/models?a=b", "x-goog-api-key: canary-1"), 200},
 		"query":      {get("/v1/models?key=canary-1&a=b"), 200},
+		"Azure's":    {get("/v1/models?api-key=canary-1&a=b"), 200},
 		"encoded":    {get("/v1/models?a=b&%6bey=canary-1"), 200},
 		"two":        {get("/v1/models?a=b&key=canary-1", "authorization: Bearer canary-2"), 200},
 	} {

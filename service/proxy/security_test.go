@@ -177,11 +177,12 @@ func TestRequestsStayWhatTheyAre(t *testing.T) {
 func TestOneKeyGoesUpstream(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := open(t, answerOK, func(c *Config) { c.Upstreams[0].Key = "ours" })
-		h.talk(post(chatPath+"?key=theirs&a=b", hello, "authorization: Bearer theirs", "x-api-key: theirs", "api-key: theirs", "x-goog-api-key: theirs"), 0)
+		h.talk(post(chatPath+"?key=theirs&a=b&api%2dkey=theirs", hello, "sec-websocket-protocol: realtime, openai-insecure-api-key.theirs,x", "authorization: Bearer theirs", "x-api-key: theirs", "api-key: theirs", "x-goog-api-key: theirs"), 0)
 		h.settled()
 		up := h.up.last()
 		want(t, "key", strings.Join(up.Header["Authorization"], ", "), "Bearer ours")
 		want(t, "query", up.URL.RawQuery, "a=b")
+		want(t, "protocols", up.Header.Get("Sec-WebSocket-Protocol"), "realtime,x")
 		for _, name := range keyHeaders[1:] {
 			want(t, name, up.Header.Get(name), "")
 		}
