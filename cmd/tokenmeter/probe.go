@@ -303,7 +303,7 @@ func (c *probeCmd) show(a *app, job *probeJob) error {
 	win := trend.Window{To: time.Now().UTC()}
 	win.From = win.To.Add(-job.window)
 	rows, notes, err := trend.Read([]string{job.out}, win.From)
-	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, run.ErrDevice) {
+	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, run.ErrDevice) || errors.Is(err, run.ErrNoRun) {
 		return &usageError{fmt.Errorf("%w; give a URL to ask, or --out with the folder of earlier probes", err)}
 	}
 	if err != nil {

@@ -37,7 +37,7 @@ func (trendCmd) collects() {}
 func (trendCmd) Help() string {
 	return `Says when TTFT, TPOT, errors, wrong answers or costs of a target changed, by how much and how sure that is, from the probes and runs of some folders. Cycles of the day and the week are taken out, values that depend on each other are heeded, and all that is looked at shares one allowance: a target has one false alarm in twenty months.
 
-docs/probes.md says how changes are found and what is too small to be. The exit code is 0 whatever was found; 2 wrong usage, or nothing that can be read; 5 a receiver was not told.`
+docs/probes.md says how changes are found and what is too small to be. The exit code is 0 whatever was found; 2 wrong usage, or no run that can be read; 5 a receiver was not told.`
 }
 
 const trendSince = 62 * 24 * time.Hour
@@ -59,7 +59,7 @@ func (c *trendCmd) Run(a *app) error {
 		return err
 	}
 	rows, notes, err := trend.Read(c.Paths, time.Now().Add(-since))
-	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, run.ErrDevice) {
+	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, run.ErrDevice) || errors.Is(err, run.ErrNoRun) {
 		return &usageError{err}
 	}
 	if err != nil {

@@ -72,9 +72,13 @@ func share(is bool) timeline.Opt[float64] {
 
 // Read reads the measured requests of all run folders, and of live traffic all
 // tables (rows: of the daemon), at or below some paths that are due at or after a
-// moment, in order of time. notes say what was damaged.
+// moment, in order of time. notes say what was damaged. Where there is none of both it
+// is run.ErrNoRun.
 func Read(paths []string, since time.Time) (rows []Row, notes []string, err error) {
 	found, err := run.Find(paths, isLive)
+	if err == nil && len(found) == 0 { // a watch over the wrong folder must not look like one that finds nothing
+		err = fmt.Errorf("%w and no table of live requests is in %s", run.ErrNoRun, strings.Join(paths, ", "))
+	}
 	if err != nil {
 		return nil, nil, err
 	}

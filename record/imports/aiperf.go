@@ -93,9 +93,8 @@ func readAIPerf(in *Input, add func(*timeline.Timeline) error) (run.Run, error) 
 				r.status = int(*e.Code)
 			}
 		}
-		var err error
-		all, err = in.hold(all, r)
-		return err
+		all = append(all, r)
+		return nil
 	})
 	if err != nil {
 		return m, err

@@ -26,7 +26,7 @@ func isCSV(head []byte) bool {
 func readCSV(in *Input, add func(*timeline.Timeline) error) (run.Run, error) {
 	var m run.Run
 	m.Load.Kind = "closed"
-	rows := &shortRows{from: bytes.NewReader(in.data)}
+	rows := &short{from: bytes.NewReader(in.data), over: errRow}
 	table := csv.NewReader(rows)
 	table.ReuseRecord = true
 	if line, _, _ := bytes.Cut(in.data, []byte("\n")); bytes.Count(line, []byte(";")) > bytes.Count(line, []byte(",")) {
@@ -37,7 +37,7 @@ func readCSV(in *Input, add func(*timeline.Timeline) error) (run.Run, error) {
 	columns := map[string]int{}
 	var all []*request
 	for {
-		rows.begin()
+		rows.left = mostRow
 		row, err := table.Read()
 		if err == io.EOF {
 			break
@@ -60,37 +60,15 @@ func readCSV(in *Input, add func(*timeline.Timeline) error) (run.Run, error) {
 		if err != nil {
 			return m, err
 		}
-		if all, err = in.hold(all, r); err != nil {
+		if err := in.fits(r.at, len(all)); err != nil {
 			return m, err
 		}
+		all = append(all, r)
 	}
 	if len(all) == 0 {
 		return m, in.at(0, errors.New("the table has no row"))
 	}
 	return m, emit(in, all, add)
-}
-
-// shortRows bounds a row of a table: its fields take twenty times its bytes as memory.
-type shortRows struct {
-	from io.Reader
-	left int
-}
-
-// mostRow is the longest row that is read.
-const mostRow = 1 << 20
-
-var errRow = fmt.Errorf("a row of more than %d MiB", mostRow>>20)
-
-// begin says that a row begins.
-func (s *shortRows) begin() { s.left = mostRow }
-
-func (s *shortRows) Read(p []byte) (int, error) {
-	if s.left <= 0 {
-		return 0, errRow
-	}
-	n, err := s.from.Read(p)
-	s.left -= n
-	return n, err
 }
 
 func csvRequest(in *Input, table *csv.Reader, row []string, columns map[string]int) (*request, error) {

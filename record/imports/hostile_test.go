@@ -146,11 +146,33 @@ func TestTablesAreBounded(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
+	for name, text := range map[string]string{
+		"inferencex":       `[{"a":[0` + strings.Repeat(",1000", mostFigures/5) + "]}]",
+		"mlperf-endpoints": `{"a":[0` + strings.Repeat(",1000", mostFigures/5) + "]}",
+	} {
+		m, err := ByName(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, err = m.Read(&Input{Name: "x", data: []byte(text)}, func(*timeline.Timeline) error { return nil })
+		if err == nil || !strings.Contains(err.Error(), "more than") {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
 	in := &Input{Name: "x"}
-	if _, err := in.hold(make([]*request, mostRequests), unknown(0)); err == nil {
+	if in.fits(0, mostRequests-1) != nil || in.fits(0, mostRequests) == nil {
 		t.Error("requests without end")
 	}
-	if all, err := in.hold(nil, unknown(0)); err != nil || len(all) != 1 {
-		t.Error(err)
+	for text, want := range map[string]bool{
+		`{"benchmarks":[{"requests":{"successful":[{}` + strings.Repeat(",{}", 3<<20) + "]}}]}":        true,
+		`{"itls":[[]` + strings.Repeat(",[]", 3<<20) + "]}":                                            true,
+		`[{"info":{"output_token_times":[5` + strings.Repeat(",5", 6<<20) + "]}}]":                     true,
+		"start_s,e2e_ms" + strings.Repeat("\n1,2", 3<<20):                                              false,
+		`[` + strings.Repeat(`{"key":"gen_ai.system","value":{"stringValue":"\"{{{"}},`, 1<<20) + "1]": false,
+		`{"text":"` + strings.Repeat("{[", 3<<20) + `"}`:                                               false,
+	} {
+		if _, err := NewInput("x", strings.NewReader(text)); (err != nil) != want {
+			t.Errorf("%.60s: %v", text, err)
+		}
 	}
 }

@@ -111,7 +111,11 @@ func NewInput(name string, r io.Reader) (*Input, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", name, err)
 	}
-	return &Input{Name: name, ZeroS: math.NaN(), data: bytes.TrimPrefix(plain(data), []byte("\ufeff"))}, nil
+	data = bytes.TrimPrefix(plain(data), []byte("\ufeff"))
+	if crowded(data) {
+		return nil, fmt.Errorf("%s: it has more objects, lists and numbers than a file of its size can have from any tool", name)
+	}
+	return &Input{Name: name, ZeroS: math.NaN(), data: data}, nil
 }
 
 // plain is the text in UTF-8 of one that begins with UTF-16's mark of its order.
@@ -176,7 +180,11 @@ func (in *Input) at(offset int64, err error) error {
 // decode reads the JSON text that starts at from into v and returns where it ends.
 // The error names its place.
 func (in *Input) decode(from int64, v any) (end int64, err error) {
-	d := json.NewDecoder(bytes.NewReader(in.data[from:]))
+	var text io.Reader = bytes.NewReader(in.data[from:])
+	if _, free := v.(*object); free {
+		text = &short{from: text, left: mostFigures, over: errFigures}
+	}
+	d := json.NewDecoder(text)
 	err = d.Decode(v)
 	return in.placed(from, from+d.InputOffset(), err)
 }
@@ -200,6 +208,9 @@ func (in *Input) placed(from, end int64, err error) (int64, error) {
 
 // whole reads the file as one JSON text.
 func (in *Input) whole(v any) error {
+	if _, free := v.(*object); free && len(in.data) > mostFigures {
+		return in.at(0, errFigures)
+	}
 	if json.Valid(in.data) { // a decoder would copy a file that may be large
 		_, err := in.placed(0, 0, json.Unmarshal(in.data, v))
 		return err
@@ -223,6 +234,9 @@ func eachLine[T any](in *Input, read func(at int64, v *T) error) error {
 		end, err := in.decode(from, v)
 		if err == io.EOF {
 			break
+		}
+		if err == nil {
+			err = in.fits(from, n)
 		}
 		if err == nil {
 			err = read(from, v)
@@ -253,11 +267,14 @@ func elements[T any](in *Input, read func(at int64, v *T) error) error {
 	if at = in.space(at + 1); in.byteAt(at) == ']' {
 		return in.at(0, errors.New("the list has no request"))
 	}
-	for {
+	for n := 0; ; n++ {
 		v := new(T)
 		end, err := in.decode(at, v)
 		if err == io.EOF {
 			return cut
+		}
+		if err == nil {
+			err = in.fits(at, n)
 		}
 		if err == nil {
 			err = read(at, v)

@@ -123,14 +123,13 @@ func llamaMarkdownRows(in *Input, t *told) (tests []llamaTest, err error) {
 }
 
 func llamaCSVRows(in *Input, t *told) (tests []llamaTest, err error) {
-	short := &shortRows{from: bytes.NewReader(in.data)}
-	rows := csv.NewReader(short)
-	short.begin()
+	text := &short{from: bytes.NewReader(in.data), left: mostRow, over: errRow}
+	rows := csv.NewReader(text)
 	columns, err := rows.Read()
 	for err == nil {
 		at := rows.InputOffset()
 		var row []string
-		short.begin()
+		text.left = mostRow
 		if row, err = rows.Read(); err != nil {
 			break
 		}

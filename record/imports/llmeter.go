@@ -51,9 +51,8 @@ func readLLMeter(in *Input, add func(*timeline.Timeline) error) (run.Run, error)
 		if v.Error != nil && *v.Error != "" {
 			r.failure = *v.Error
 		}
-		var err error
-		all, err = in.hold(all, r)
-		return err
+		all = append(all, r)
+		return nil
 	})
 	if err != nil {
 		return m, err

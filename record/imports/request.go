@@ -57,18 +57,6 @@ func sensible(seconds float64) bool { return seconds >= 0 && seconds < largest }
 // us turns seconds to whole microseconds.
 func us(seconds float64) int64 { return int64(math.Round(seconds * 1e6)) }
 
-// mostRequests bounds a file's requests, which are all in memory at once: some 400 bytes
-// each, so that lines of a few bytes would take fifty times the file.
-const mostRequests = 2 << 20
-
-// hold adds a request to those of a file.
-func (in *Input) hold(all []*request, r *request) ([]*request, error) {
-	if len(all) >= mostRequests {
-		return nil, in.at(r.at, fmt.Errorf("the file has more than %d requests; make several of it", mostRequests))
-	}
-	return append(all, r), nil
-}
-
 // emit turns the requests of a file into timelines, on a clock that begins with
 // the earliest, and hands them on in the order in which they began.
 func emit(in *Input, requests []*request, add func(*timeline.Timeline) error) error {

@@ -164,6 +164,9 @@ func ordered(name string, d *metric.Dist) error {
 // or of lines.
 func objects(in *Input, read func(at int64, o object)) error {
 	take := func(at int64, o *object) error {
+		if at > mostFigures {
+			return in.at(at, errFigures)
+		}
 		read(at, *o)
 		return nil
 	}

@@ -37,6 +37,11 @@ func Merged(folders []*Folder) (Run, error) {
 			return Run{}, fmt.Errorf("%s is a run that was named before: its requests would count twice", f.Dir())
 		}
 		seen[r.ID] = true
+		for _, err := range f.Timelines() { // what is damaged is known before anything is replaced
+			if err != nil {
+				return Run{}, err
+			}
+		}
 		if r.Told != nil {
 			return Run{}, fmt.Errorf("%s has another tool's figures of a whole run and no request to merge", f.Dir())
 		}

@@ -159,3 +159,18 @@ func TestMergeRefusesDamage(t *testing.T) {
 		}
 	}
 }
+
+// broken is a table of which nobody saw that it was altered.
+type broken struct{}
+
+func (broken) each(yield func(*timeline.Timeline, error) bool) { yield(nil, errTable) }
+
+// A run that can't be read to its end is refused before the one that the merged run is to
+// replace is gone.
+func TestMergeReadsBeforeItReplaces(t *testing.T) {
+	folders := []*Folder{half(t, 3, 0, nil), half(t, 3, 0, nil)}
+	folders[1].source = broken{}
+	if _, err := Merged(folders); !errors.Is(err, errTable) {
+		t.Errorf("a broken table: %v", err)
+	}
+}
