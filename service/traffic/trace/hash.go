@@ -1,6 +1,7 @@
 package trace
 
 import (
+	"bytes"
 	"crypto/hmac"
 	"crypto/sha256"
 	"encoding/binary"
@@ -38,6 +39,9 @@ var parts = []string{"model", "instructions", "system", "systemInstruction", "sy
 // hash is of it and of all before it, and of the model: caches of others know nothing
 // of it.
 func (h *Hasher) Prompt(body []byte) (hashes []uint64, count int64) {
+	if bytes.Count(body, []byte(","))+bytes.Count(body, []byte("[")) > mostValues {
+		return nil, 0
+	}
 	var members map[string]json.RawMessage
 	if json.Unmarshal(body, &members) != nil {
 		return nil, 0
@@ -67,6 +71,10 @@ func (h *Hasher) sum(data []byte) []byte {
 	h.mac.Write(data)
 	return h.mac.Sum(nil)
 }
+
+// mostValues is how many values a body may have, or commas in its texts: read, each takes
+// some hundred bytes, and 32 MiB have room for eleven million.
+const mostValues = 1 << 20
 
 // mostData is from which length on a text without a space is data, like a picture.
 const mostData = 4096

@@ -79,6 +79,22 @@ func TestPromptsOfAllForms(t *testing.T) {
 	}
 }
 
+// A body of millions of small values, which would take a gigabyte, is not read.
+func TestABodyOfManyValues(t *testing.T) {
+	h := hasher(t, "k")
+	for _, one := range []string{"{},", "[],", "0,"} {
+		body := []byte(`{"prompt":["x",` + strings.Repeat(one, 2_000_000) + `0]}`)
+		per := testing.AllocsPerRun(1, func() {
+			if ids, n := h.Prompt(body); ids != nil || n != 0 {
+				t.Errorf("%s: %d tokens", one, n)
+			}
+		})
+		if per > 100 {
+			t.Errorf("%s: %.0f allocations", one, per)
+		}
+	}
+}
+
 // A line has no piece of a content, and hashes have no more blocks than the server
 // counted tokens for.
 func TestLines(t *testing.T) {
