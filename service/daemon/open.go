@@ -1,6 +1,7 @@
 package daemon
 
 import (
+	"cmp"
 	"context"
 	"crypto/tls"
 	"errors"
@@ -113,10 +114,10 @@ func (d *Daemon) begin(one *opening) {
 	ctx, cancel := context.WithCancelCause(context.Background())
 	one.cancel = cancel
 	one.server = newServer(one, d.log)
-	one.server.ReadHeaderTimeout = or(one.HeaderTimeout, 10*time.Second)
-	one.server.IdleTimeout = or(one.IdleTimeout, 2*time.Minute)
-	one.server.MaxHeaderBytes = int(or(one.Header, 64<<10))
-	one.server.HTTP2.WriteByteTimeout = or(one.ReaderTimeout, 5*time.Minute)
+	one.server.ReadHeaderTimeout = cmp.Or(one.HeaderTimeout, 10*time.Second)
+	one.server.IdleTimeout = cmp.Or(one.IdleTimeout, 2*time.Minute)
+	one.server.MaxHeaderBytes = int(cmp.Or(one.Header, 64<<10))
+	one.server.HTTP2.WriteByteTimeout = cmp.Or(one.ReaderTimeout, 5*time.Minute)
 	one.server.BaseContext = func(net.Listener) context.Context { return ctx }
 	one.server.ConnContext = proxy.ConnContext
 	let := gate.Config{MostHead: one.server.MaxHeaderBytes, Handshake: one.server.ReadHeaderTimeout, Room: proxy.Behind{Of: d.bodies},

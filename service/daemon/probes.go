@@ -1,6 +1,7 @@
 package daemon
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -83,7 +84,7 @@ func (c *checker) probes() {
 		}
 		u := &c.p.upstreams[k]
 		cfg.BaseURL, cfg.Key, cfg.Header, cfg.TLS = u.URL, u.Key, u.Header, u.TLS
-		cfg.ConnectTimeout, cfg.IdleTimeout = or(u.ConnectTimeout, 10*time.Second), u.IdleTimeout
+		cfg.ConnectTimeout, cfg.IdleTimeout = cmp.Or(u.ConnectTimeout, 10*time.Second), u.IdleTimeout
 		c.p.probed = append(c.p.probed, probe.Target{Name: t.Name, Model: t.Model, Client: cfg})
 	}
 }

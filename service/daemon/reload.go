@@ -1,6 +1,7 @@
 package daemon
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"fmt"
@@ -12,7 +13,7 @@ import (
 
 // watch waits for signals and changed files until ctx ends.
 func (d *Daemon) watch(ctx context.Context, seen [32]byte) {
-	tick := time.NewTicker(or(d.opt.Watch, 2*time.Second))
+	tick := time.NewTicker(cmp.Or(d.opt.Watch, 2*time.Second))
 	defer tick.Stop()
 	for {
 		select {

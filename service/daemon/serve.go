@@ -4,6 +4,7 @@
 package daemon
 
 import (
+	"cmp"
 	"context"
 	"log/slog"
 	"net"
@@ -109,7 +110,7 @@ func Run(ctx context.Context, opt Options) error {
 	if err != nil {
 		return err
 	}
-	bodies := or(int64(plan.Config.Bodies), defaultBodies())
+	bodies := cmp.Or(int64(plan.Config.Bodies), defaultBodies())
 	d.bodies, d.replies = proxy.NewBudget(bodies), api.NewRoom(bodies/2)
 	seen := d.fingerprint(plan) // before anything else: what changes from here on is seen
 	out, err := d.openExporters(ctx, plan)
@@ -250,14 +251,6 @@ func (p *Plan) drain() time.Duration {
 		return p.Config.Stop.Drain
 	}
 	return time.Minute
-}
-
-func or[T comparable](v, otherwise T) T {
-	var zero T
-	if v == zero {
-		return otherwise
-	}
-	return v
 }
 
 // stop ends the daemon: not ready, no new connections, streams to their end

@@ -1,6 +1,7 @@
 package daemon
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -49,7 +50,7 @@ func (d *Daemon) openBudgets(plan *Plan) (*budgets, error) {
 	if len(plan.SLO) == 0 && plan.Config.Store == "" {
 		return nil, nil
 	}
-	path := or(plan.Config.Store, defaultStore)
+	path := cmp.Or(plan.Config.Store, defaultStore)
 	b, err := d.openStore(plan, path)
 	if err != nil && sqlite.Damaged(err) {
 		// The proxy is needed, whatever became of the history.
@@ -139,7 +140,7 @@ func (b *budgets) set(d *Daemon, plan *Plan) {
 		return
 	}
 	if plan.Config.Store != b.store || plan.Config.StoreName != b.name {
-		d.log.Warn("store is opened at the start only; the history goes on where it is until a restart", "store", secret.RedactURL(or(b.store, defaultStore)))
+		d.log.Warn("store is opened at the start only; the history goes on where it is until a restart", "store", secret.RedactURL(cmp.Or(b.store, defaultStore)))
 	}
 	b.watch.Change(b.ctx, plan.watched())
 	if old := b.reads.Load(); !old.same(plan) {

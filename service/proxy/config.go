@@ -151,11 +151,3 @@ type Config struct {
 	LogRequests bool         // a line a request
 	Clock       *clock.Clock // nil: a new one
 }
-
-func or[T comparable](v, otherwise T) T {
-	var zero T
-	if v == zero {
-		return otherwise
-	}
-	return v
-}

@@ -105,7 +105,6 @@ func (d *downstream) rest(strip *stripper) {
 	default:
 		_ = strip.end(d.write)
 		_ = d.c.ctl.Flush()
-		d.c.p.stats.stripped.Add(strip.removed)
 	}
 }
 

@@ -1,6 +1,7 @@
 package proxy
 
 import (
+	"cmp"
 	"crypto/rand"
 	"encoding/hex"
 	"errors"
@@ -68,9 +69,9 @@ func build(cfg Config, before *Proxy) (p *Proxy, fresh []*upstream, err error) {
 	if p.log == nil {
 		p.log = slog.New(slog.DiscardHandler)
 	}
-	p.cfg.MaxEvent = or(cfg.MaxEvent, 8<<20)
-	p.cfg.ReaderTimeout = or(cfg.ReaderTimeout, 5*time.Minute)
-	p.cfg.BodyTimeout = or(cfg.BodyTimeout, time.Minute)
+	p.cfg.MaxEvent = cmp.Or(cfg.MaxEvent, 8<<20)
+	p.cfg.ReaderTimeout = cmp.Or(cfg.ReaderTimeout, 5*time.Minute)
+	p.cfg.BodyTimeout = cmp.Or(cfg.BodyTimeout, time.Minute)
 	var random [8]byte
 	_, _ = rand.Read(random[:]) // never fails
 	p.via = via + "-" + hex.EncodeToString(random[:4])

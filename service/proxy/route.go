@@ -1,6 +1,7 @@
 package proxy
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -133,9 +134,9 @@ func (p *Proxy) inUseOf(name string) *atomic.Int64 {
 // newRoute checks a route and ties it to its upstreams.
 func newRoute(cfg Route, upstreams map[string]*upstream, inUse *atomic.Int64) (*route, error) {
 	r := &route{Route: cfg, inUse: inUse}
-	r.Usage, r.Leave = or(r.Usage, UsageStrip), or(r.Leave, LeaveCancel)
-	r.MaxBody = or(r.MaxBody, 32<<20)
-	r.DrainTime, r.DrainBytes = or(r.DrainTime, defaultDrain), or(r.DrainBytes, 16<<20)
+	r.Usage, r.Leave = cmp.Or(r.Usage, UsageStrip), cmp.Or(r.Leave, LeaveCancel)
+	r.MaxBody = cmp.Or(r.MaxBody, 32<<20)
+	r.DrainTime, r.DrainBytes = cmp.Or(r.DrainTime, defaultDrain), cmp.Or(r.DrainBytes, 16<<20)
 	if len(r.Paths) == 0 {
 		r.Paths = DefaultPaths()
 	}

@@ -12,9 +12,9 @@ import (
 // stats are counters of what the proxy did; but for inUse they only grow. They
 // go on when the configuration changes.
 type stats struct {
-	inUse, ordinal                      atomic.Int64
-	keeps                               atomic.Uint64
-	requests, passed, retries, stripped atomic.Int64
+	inUse, ordinal            atomic.Int64
+	keeps                     atomic.Uint64
+	requests, passed, retries atomic.Int64
 
 	keyUses keyUses
 
@@ -30,7 +30,6 @@ type Stats struct {
 	Requests   int64                      // that were told to the sink
 	Passed     int64                      // that are no completions: models, health
 	Retries    int64                      // on another upstream, as nothing had been sent
-	Stripped   int64                      // usage events taken out
 	Outcomes   map[timeline.Outcome]int64 // of requests told to the sink
 	Unmeasured map[traffic.Reason]int64
 	Refused    map[string]int64 // by why: path, method, body, streams, …
@@ -42,7 +41,6 @@ type Stats struct {
 type UpstreamStats struct {
 	Name    string
 	Healthy bool
-	Why     string // in words, when it was last found sick
 	client.Stats
 }
 
@@ -78,7 +76,7 @@ func (s *stats) finished(r *traffic.Request) {
 // Stats returns the counters.
 func (p *Proxy) Stats() Stats {
 	s := Stats{InFlight: p.stats.inUse.Load(), Requests: p.stats.requests.Load(), Passed: p.stats.passed.Load(),
-		Retries: p.stats.retries.Load(), Stripped: p.stats.stripped.Load(),
+		Retries:  p.stats.retries.Load(),
 		Outcomes: map[timeline.Outcome]int64{}, Unmeasured: map[traffic.Reason]int64{}, Refused: map[string]int64{}}
 	p.stats.mu.Lock()
 	for k, n := range p.stats.outcomes {
@@ -94,10 +92,7 @@ func (p *Proxy) Stats() Stats {
 	s.Keys = p.stats.keyUses.stats()
 	now := p.clk.NS()
 	for _, u := range p.ups {
-		healthy := u.healthy(now)
-		u.mu.Lock()
-		s.Upstreams = append(s.Upstreams, UpstreamStats{Name: u.Name, Healthy: healthy, Why: u.why, Stats: u.client.Stats()})
-		u.mu.Unlock()
+		s.Upstreams = append(s.Upstreams, UpstreamStats{Name: u.Name, Healthy: u.healthy(now), Stats: u.client.Stats()})
 	}
 	return s
 }

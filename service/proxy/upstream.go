@@ -1,6 +1,7 @@
 package proxy
 
 import (
+	"cmp"
 	"context"
 	"crypto/tls"
 	"fmt"
@@ -36,7 +37,6 @@ type upstream struct {
 	spared   int   // times in a row
 	sickTo   int64 // until this moment of the clock, ns; 0: well
 	down     bool  // the active check failed
-	why      string
 
 	learnt  atomic.Pointer[[]string] // names of its models
 	noUsage atomic.Bool              // it refuses to be asked for usage
@@ -45,11 +45,11 @@ type upstream struct {
 // newUpstream prepares an upstream. What it asks by itself carries the header probe;
 // empty: none.
 func newUpstream(cfg Upstream, clk *clock.Clock, probe string) (*upstream, error) {
-	cfg.ConnectTimeout = or(cfg.ConnectTimeout, 10*time.Second)
-	cfg.HeadTimeout, cfg.IdleTimeout = or(cfg.HeadTimeout, defaultLimit), or(cfg.IdleTimeout, defaultLimit)
-	cfg.KeepIdle = or(cfg.KeepIdle, 90*time.Second)
-	cfg.Health.Failures, cfg.Health.Spare = or(cfg.Health.Failures, 3), or(cfg.Health.Spare, 5*time.Second)
-	cfg.Health.Every, cfg.Health.Timeout = or(cfg.Health.Every, 10*time.Second), or(cfg.Health.Timeout, 5*time.Second)
+	cfg.ConnectTimeout = cmp.Or(cfg.ConnectTimeout, 10*time.Second)
+	cfg.HeadTimeout, cfg.IdleTimeout = cmp.Or(cfg.HeadTimeout, defaultLimit), cmp.Or(cfg.IdleTimeout, defaultLimit)
+	cfg.KeepIdle = cmp.Or(cfg.KeepIdle, 90*time.Second)
+	cfg.Health.Failures, cfg.Health.Spare = cmp.Or(cfg.Health.Failures, 3), cmp.Or(cfg.Health.Spare, 5*time.Second)
+	cfg.Health.Every, cfg.Health.Timeout = cmp.Or(cfg.Health.Every, 10*time.Second), cmp.Or(cfg.Health.Timeout, 5*time.Second)
 	lookup := http.Header{}
 	if probe != "" {
 		lookup.Set(probe, "1")
@@ -157,13 +157,7 @@ func (u *upstream) check(ctx context.Context) {
 	}
 	u.mu.Lock()
 	defer u.mu.Unlock()
-	switch {
-	case err != nil:
-		u.down, u.why = true, err.Error()
-	case r.Status/100 != 2:
-		u.down, u.why = true, fmt.Sprintf("HTTP %d from %s", r.Status, u.Health.Path)
-	default:
-		u.down, u.why = false, ""
+	if u.down = err != nil || r.Status/100 != 2; !u.down {
 		u.failures, u.sickTo = 0, 0
 	}
 }
@@ -220,5 +214,4 @@ func (u *upstream) saw(outcome timeline.Outcome, status int, nowNS int64) {
 	u.failures = 0
 	u.sickTo = nowNS + int64(u.Health.Spare)<<min(u.spared, 4)
 	u.spared++
-	u.why = string(outcome)
 }

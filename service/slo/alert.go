@@ -3,6 +3,8 @@ package slo
 import (
 	"fmt"
 	"time"
+
+	"tokenmeter/record/timeline"
 )
 
 // Severity says whom an alert is for.
@@ -231,7 +233,7 @@ const unwatched = 30 * time.Second
 func seconds(x float64) time.Duration { return time.Duration(x * float64(time.Second)) }
 
 func (a Alert) weighBurn(o *Objective, r *Result, long, short Counts, s *AlertStatus) {
-	s.Long, s.Short, s.Factor = span(a.Long), span(a.Short), timelineSome(a.Factor)
+	s.Long, s.Short, s.Factor = span(a.Long), span(a.Short), timeline.Some(a.Factor)
 	s.BurnLong, s.BurnShort = Burn(long, o.Budget), Burn(short, o.Budget)
 	l, okLong := s.BurnLong.Get()
 	b, okShort := s.BurnShort.Get()

@@ -7,8 +7,6 @@ import (
 	"tokenmeter/record/timeline"
 )
 
-func timelineSome(x float64) opt { return timeline.Some(x) }
-
 // State is what an objective looks like now.
 type State string
 
@@ -147,7 +145,7 @@ func (o *Objective) Evaluate(reader Reader, source Source, groups []string, now 
 		return c
 	}
 	o.reckon(&r, holes, from, until)
-	for _, w := range o.burnWindows() {
+	for _, w := range o.BurnWindows() {
 		r.Burn[span(w)] = Burn(at(w), o.Budget)
 	}
 	r.ExhaustionS = Exhaustion(r.BudgetRemaining, Burn(at(o.pace()), o.Budget), o.Window.Period())
@@ -184,8 +182,9 @@ func (o *Objective) holes(source Source) []Interval {
 	return list
 }
 
-// burnWindows are the windows of the objective's alerts, and 5m and 1h.
-func (o *Objective) burnWindows() []time.Duration {
+// BurnWindows are the windows over which burn rates are told: those of the
+// objective's alerts, and 5m and 1h.
+func (o *Objective) BurnWindows() []time.Duration {
 	list := []time.Duration{5 * time.Minute, time.Hour}
 	for _, a := range o.Alerts {
 		if a.Factor > 0 {
@@ -195,9 +194,6 @@ func (o *Objective) burnWindows() []time.Duration {
 	slices.Sort(list)
 	return slices.Compact(list)
 }
-
-// BurnWindows are the windows over which burn rates are told.
-func (o *Objective) BurnWindows() []time.Duration { return o.burnWindows() }
 
 // reckon fills in the budget.
 func (o *Objective) reckon(r *Result, holes []Interval, from, until time.Time) {

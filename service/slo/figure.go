@@ -50,8 +50,6 @@ func (f *Figure) OfDollars() bool {
 	return figures[f.Name].over == "dollars" || f.PerDollar()
 }
 
-func (f *Figure) says() string { return f.text }
-
 // Holds reports whether a slice keeps the limit.
 func (f *Figure) Holds(v float64) bool {
 	switch f.Op {

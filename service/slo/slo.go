@@ -106,7 +106,7 @@ func (o *Objective) Compiled() string {
 	var b strings.Builder
 	switch {
 	case o.Kind == Slices && o.Figure != nil:
-		fmt.Fprintf(&b, "%s of the %s slices with %s", percent(o.Target), span(o.Slice), o.Figure.says())
+		fmt.Fprintf(&b, "%s of the %s slices with %s", percent(o.Target), span(o.Slice), o.Figure.text)
 	case o.Kind == Slices:
 		fmt.Fprintf(&b, "%s of the %s slices in which %s of the %s %s", percent(o.Target), span(o.Slice), percent(o.SliceShare), o.sliced(), o.did())
 	case o.Kind == Tokens:

@@ -71,12 +71,9 @@ func span(d time.Duration) string {
 	return b.String()
 }
 
-// windowName names a window in files and rules: 3d, 1d, 6h.
-func windowName(d time.Duration) string { return span(d) }
-
-// WindowName is how a window of time is called in results and in rules: 5m, 1h,
+// WindowName is how a window of time is called in results, files and rules: 5m, 1h,
 // 3d.
-func WindowName(d time.Duration) string { return windowName(d) }
+func WindowName(d time.Duration) string { return span(d) }
 
 // about writes a time to come in one unit: 29 hours.
 func about(d time.Duration) string {

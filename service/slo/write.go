@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"tokenmeter/base/printable"
+	"tokenmeter/record/timeline"
 )
 
 // WriteJSON writes a report as JSON, schema tokenmeter.slo/v1.
@@ -157,7 +158,7 @@ func WriteCSV(w io.Writer, d Document) error {
 	}
 	for _, r := range d.Objectives {
 		c.Write([]string{printable.Cell(r.Name), printable.Cell(r.Group), string(r.Source), r.Window, r.From.UTC().Format(time.RFC3339), r.To.UTC().Format(time.RFC3339),
-			strconv.FormatInt(r.Good, 10), strconv.FormatInt(r.Valid, 10), strconv.FormatInt(r.Excluded, 10), text(r.SLI), text(timelineSome(r.Target)),
+			strconv.FormatInt(r.Good, 10), strconv.FormatInt(r.Valid, 10), strconv.FormatInt(r.Excluded, 10), text(r.SLI), text(timeline.Some(r.Target)),
 			text(r.BudgetRemaining), text(r.Burn["5m"]), text(r.Burn["1h"]), text(r.ExhaustionS), string(r.State)})
 	}
 	c.Flush()

@@ -5,22 +5,20 @@ import "bytes"
 // Elements frames one JSON array that arrives in pieces: an event an element.
 // It finds where elements end and does not check them otherwise.
 type Elements struct {
-	max     int
-	held    []byte // of an element that is not whole yet
-	begun   bool   // the array's bracket came
-	ended   bool   // its closing bracket came
-	within  bool   // an element has begun
-	depth   int    // brackets that are open within it
-	text    bool   // inside a string
-	escaped bool   // after a backslash in it
-	size    int    // bytes since the event before
-	garbage int    // bytes outside of the array
-	err     error
+	kept         // of an element
+	begun   bool // the array's bracket came
+	ended   bool // its closing bracket came
+	within  bool // an element has begun
+	depth   int  // brackets that are open within it
+	text    bool // inside a string
+	escaped bool // after a backslash in it
+	size    int  // bytes since the event before
+	garbage int  // bytes outside of the array
 }
 
 // NewElements returns a framer whose elements hold at most max bytes (0: the
 // default).
-func NewElements(max int) *Elements { return &Elements{max: limit(max)} }
+func NewElements(max int) *Elements { return &Elements{kept: keep(max)} }
 
 // Feed implements Framer.
 func (f *Elements) Feed(p []byte, yield func(Event) error) error {
@@ -110,17 +108,5 @@ func (f *Elements) deliver(element []byte, yield func(Event) error) error {
 	return yield(e)
 }
 
-// Held implements Framer.
-func (f *Elements) Held() int { return cap(f.held) }
-
 // Close implements Framer.
-func (f *Elements) Close(func(Event) error) (int, error) {
-	n := f.garbage + len(f.held)
-	f.held = nil
-	return n, f.err
-}
-
-func (f *Elements) fail(err error) error {
-	f.err, f.held = err, nil
-	return err
-}
+func (f *Elements) Close(func(Event) error) (int, error) { return f.garbage + f.drop(), f.err }

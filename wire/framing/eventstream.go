@@ -20,16 +20,14 @@ import (
 // type, or the type of the exception; its data is the payload, with what
 // InvokeModelWithResponseStream wraps in base64 unwrapped.
 type EventStream struct {
-	max  int
-	held []byte // of a message that is not whole yet
+	kept        // of a message
 	data []byte // of an unwrapped payload
 	kind string // of the event before: the next is mostly of the same
-	err  error
 }
 
 // NewEventStream returns a framer whose messages hold at most max bytes (0: the
 // default).
-func NewEventStream(max int) *EventStream { return &EventStream{max: limit(max)} }
+func NewEventStream(max int) *EventStream { return &EventStream{kept: keep(max)} }
 
 const (
 	preludeBytes = 12
@@ -169,13 +167,4 @@ func readHeaders(b []byte, last string) (h messageHeaders, err error) {
 func (f *EventStream) Held() int { return cap(f.held) + cap(f.data) }
 
 // Close implements Framer.
-func (f *EventStream) Close(func(Event) error) (int, error) {
-	n := len(f.held)
-	f.held = nil
-	return n, f.err
-}
-
-func (f *EventStream) fail(err error) error {
-	f.err, f.held = err, nil
-	return err
-}
+func (f *EventStream) Close(func(Event) error) (int, error) { return f.drop(), f.err }

@@ -2,18 +2,41 @@ package framing
 
 import "bytes"
 
+// kept is what a framer has of a frame that is not whole yet.
+type kept struct {
+	max  int
+	held []byte
+	err  error // what it failed with
+}
+
+// keep begins with a cap of so many bytes; 0: the default.
+func keep(max int) kept { return kept{max: limit(max)} }
+
+// Held implements Framer.
+func (k *kept) Held() int { return cap(k.held) }
+
+func (k *kept) fail(err error) error {
+	k.err, k.held = err, nil
+	return err
+}
+
+// drop forgets what is held, and tells how much it was.
+func (k *kept) drop() int {
+	n := len(k.held)
+	k.held = nil
+	return n
+}
+
 // Lines frames newline-delimited JSON: one event a line, LF or CR LF, blank
 // lines ignored.
 type Lines struct {
-	max  int
-	line []byte
+	kept
 	bom  bool // the start has been looked at
 	size int
-	err  error
 }
 
 // NewLines returns a framer whose lines hold at most max bytes (0: the default).
-func NewLines(max int) *Lines { return &Lines{max: limit(max)} }
+func NewLines(max int) *Lines { return &Lines{kept: keep(max)} }
 
 // Feed implements Framer.
 func (f *Lines) Feed(p []byte, yield func(Event) error) error {
@@ -29,16 +52,16 @@ func (f *Lines) Feed(p []byte, yield func(Event) error) error {
 			f.size++
 		}
 		f.size += len(part)
-		if len(f.line)+len(part) > f.max {
+		if len(f.held)+len(part) > f.max {
 			return f.fail(&TooLargeError{f.max})
 		}
 		if n < 0 {
-			f.line = append(f.line, part...)
+			f.held = append(f.held, part...)
 			return nil
 		}
-		if len(f.line) > 0 {
-			part = append(f.line, part...)
-			f.line = part[:0]
+		if len(f.held) > 0 {
+			part = append(f.held, part...)
+			f.held = part[:0]
 		}
 		if err := f.deliver(part, false, yield); err != nil {
 			return f.fail(err)
@@ -62,59 +85,42 @@ func (f *Lines) deliver(line []byte, partial bool, yield func(Event) error) erro
 	return yield(e)
 }
 
-// Held implements Framer.
-func (f *Lines) Held() int { return cap(f.line) }
-
 // Close implements Framer. A last line without its line end is delivered as partial.
 func (f *Lines) Close(yield func(Event) error) (int, error) {
-	if f.err != nil || len(f.line) == 0 {
+	if f.err != nil || len(f.held) == 0 {
 		return 0, f.err
 	}
-	line := f.line
-	f.line = nil
+	line := f.held
+	f.held = nil
 	if err := f.deliver(line, true, yield); err != nil {
 		return 0, f.fail(err)
 	}
 	return 0, nil
 }
 
-func (f *Lines) fail(err error) error {
-	f.err, f.line = err, nil
-	return err
-}
-
 // Whole delivers a body as one event when it has ended.
-type Whole struct {
-	max  int
-	body []byte
-	err  error
-}
+type Whole struct{ kept }
 
 // NewWhole returns a framer of a body of at most max bytes (0: the default).
-func NewWhole(max int) *Whole { return &Whole{max: limit(max)} }
+func NewWhole(max int) *Whole { return &Whole{keep(max)} }
 
 // Feed implements Framer.
 func (f *Whole) Feed(p []byte, _ func(Event) error) error {
-	if f.err != nil {
+	switch {
+	case f.err != nil:
 		return f.err
+	case len(f.held)+len(p) > f.max:
+		return f.fail(&TooLargeError{f.max})
 	}
-	if len(f.body)+len(p) > f.max {
-		f.body, f.err = nil, &TooLargeError{f.max}
-		return f.err
-	}
-	f.body = append(f.body, p...)
+	f.held = append(f.held, p...)
 	return nil
 }
 
-// Held implements Framer.
-func (f *Whole) Held() int { return cap(f.body) }
-
 // Close implements Framer. An empty body is no event.
 func (f *Whole) Close(yield func(Event) error) (int, error) {
-	if f.err != nil || len(f.body) == 0 {
+	body := f.held
+	if f.err != nil || f.drop() == 0 {
 		return 0, f.err
 	}
-	body := f.body
-	f.body = nil
 	return 0, yield(Event{Data: body, Size: len(body)})
 }

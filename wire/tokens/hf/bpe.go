@@ -63,12 +63,12 @@ func (v *bpeJSON) merges(raw modelJSON, vocab *vocab) (*bpe.Merges, error) {
 	prefix, rank := text(v.Prefix), uint32(0)
 	merges := bpe.NewMerges(len(vocab.names))
 	err := readMerges(raw.merges, func(a, b string) error {
-		left, ok1 := vocab.id(a)
-		right, ok2 := vocab.id(b)
+		left, ok1 := vocab.find(a)
+		right, ok2 := vocab.find(b)
 		if !ok1 || !ok2 || len(b) < len(prefix) {
 			return fmt.Errorf("%q and %q are not both in the vocabulary", a, b)
 		}
-		id, ok := vocab.id(a + b[len(prefix):])
+		id, ok := vocab.find(a + b[len(prefix):])
 		if !ok {
 			return fmt.Errorf("%q and %q make no token", a, b)
 		}
@@ -81,7 +81,7 @@ func (v *bpeJSON) merges(raw modelJSON, vocab *vocab) (*bpe.Merges, error) {
 
 // byteBPE is a model whose symbols are the bytes of the text.
 type byteBPE struct {
-	vocab  *vocab // as in the file: letters
+	*vocab // as in the file: letters
 	bytes  [256]uint32
 	merges *bpe.Merges
 	whole  *bpe.Vocab // tokens that need no merges, or nil
@@ -115,8 +115,6 @@ func newByteBPE(vocab *vocab, merges *bpe.Merges, ignoreMerges bool) (*byteBPE, 
 	return m, true
 }
 
-func (m *byteBPE) tokens() []string { return m.vocab.names }
-
 func (m *byteBPE) encode(s string, out *scratch) {
 	if out.known(s, m.whole) {
 		return
@@ -131,7 +129,7 @@ func (m *byteBPE) encode(s string, out *scratch) {
 
 // charBPE is a model whose symbols are the characters of the text.
 type charBPE struct {
-	vocab          *vocab
+	*vocab
 	merges         *bpe.Merges
 	prefix, suffix string
 	unk            uint32 // or bpe.None: an unknown character is dropped
@@ -147,14 +145,14 @@ func (v *bpeJSON) charBPE(vocab *vocab, merges *bpe.Merges) (model, error) {
 		m.whole = vocab.Vocab
 	}
 	if is(v.ByteFallback) {
-		ids, ok := byteTokens(vocab.id)
+		ids, ok := byteTokens(vocab.find)
 		if !ok {
 			return nil, errors.New("the model falls back to bytes, but the vocabulary lacks some of <0x00> to <0xFF>")
 		}
 		m.bytes = &ids
 	}
 	if v.UnkToken != nil {
-		id, ok := vocab.id(*v.UnkToken)
+		id, ok := vocab.find(*v.UnkToken)
 		if !ok && m.bytes == nil {
 			return nil, fmt.Errorf("the vocabulary lacks the token for unknown characters, %q", *v.UnkToken)
 		}
@@ -164,8 +162,6 @@ func (v *bpeJSON) charBPE(vocab *vocab, merges *bpe.Merges) (model, error) {
 	}
 	return m, nil
 }
-
-func (m *charBPE) tokens() []string { return m.vocab.names }
 
 func (m *charBPE) encode(s string, out *scratch) {
 	if out.known(s, m.whole) {
@@ -218,6 +214,3 @@ func (m *charBPE) symbols(s string, w *bpe.Word) {
 		w.IDs = append(w.IDs, m.unk)
 	}
 }
-
-func (m *byteBPE) find(token string) (uint32, bool) { return m.vocab.id(token) }
-func (m *charBPE) find(token string) (uint32, bool) { return m.vocab.id(token) }

@@ -59,11 +59,14 @@ func readVocab(raw json.RawMessage) (*vocab, error) {
 	return &vocab{names, bpe.NewVocab(names)}, nil
 }
 
-// id is the id of a token.
-func (v *vocab) id(token string) (uint32, bool) {
+// find is the id of a token.
+func (v *vocab) find(token string) (uint32, bool) {
 	id := v.Find(token)
 	return id, id != bpe.None
 }
+
+// tokens are the names of the tokens by id; gaps are empty.
+func (v *vocab) tokens() []string { return v.names }
 
 func readScores(raw json.RawMessage) (names []string, scores []float64, err error) {
 	err = walk(raw, '[', func(s *jsonscan.Scanner) error {

@@ -9,7 +9,7 @@ import (
 
 // wordPiece takes the longest token that a word starts with, again and again.
 type wordPiece struct {
-	starts  *vocab     // tokens as they are
+	*vocab             // tokens as they are
 	follows *bpe.Vocab // those that continue a word, without their prefix
 	unk     uint32
 	most    int // characters of a word
@@ -29,9 +29,9 @@ func parseWordPiece(raw modelJSON) (model, error) {
 	if err != nil {
 		return nil, err
 	}
-	m := &wordPiece{starts: known, most: v.Most}
+	m := &wordPiece{vocab: known, most: v.Most}
 	var ok bool
-	if m.unk, ok = known.id(v.UnkToken); !ok {
+	if m.unk, ok = known.find(v.UnkToken); !ok {
 		return nil, fmt.Errorf("the vocabulary lacks the token for unknown words, %q", v.UnkToken)
 	}
 	rest := make([]string, len(known.names))
@@ -44,8 +44,6 @@ func parseWordPiece(raw modelJSON) (model, error) {
 	return m, nil
 }
 
-func (m *wordPiece) tokens() []string { return m.starts.names }
-
 func (m *wordPiece) encode(s string, out *scratch) {
 	w := &out.word
 	w.Reset()
@@ -53,7 +51,7 @@ func (m *wordPiece) encode(s string, out *scratch) {
 		out.add(m.unk)
 		return
 	}
-	for start, vocab := 0, m.starts.Vocab; start < len(s); vocab = m.follows {
+	for start, vocab := 0, m.Vocab; start < len(s); vocab = m.follows {
 		end := min(len(s), start+vocab.Longest())
 		for end < len(s) && !utf8.RuneStart(s[end]) {
 			end--
@@ -78,8 +76,8 @@ func (m *wordPiece) encode(s string, out *scratch) {
 
 // wordLevel knows whole words only.
 type wordLevel struct {
-	vocab *vocab
-	unk   uint32
+	*vocab
+	unk uint32
 }
 
 func parseWordLevel(raw modelJSON) (model, error) {
@@ -94,14 +92,12 @@ func parseWordLevel(raw modelJSON) (model, error) {
 	if err != nil {
 		return nil, err
 	}
-	unk, ok := known.id(v.UnkToken)
+	unk, ok := known.find(v.UnkToken)
 	if !ok {
 		return nil, fmt.Errorf("the vocabulary lacks the token for unknown words, %q", v.UnkToken)
 	}
 	return &wordLevel{known, unk}, nil
 }
-
-func (m *wordLevel) tokens() []string { return m.vocab.names }
 
 func (m *wordLevel) encode(s string, out *scratch) {
 	if id := m.vocab.Find(s); id != bpe.None {
@@ -110,6 +106,3 @@ func (m *wordLevel) encode(s string, out *scratch) {
 	}
 	out.add(m.unk)
 }
-
-func (m *wordPiece) find(token string) (uint32, bool) { return m.starts.id(token) }
-func (m *wordLevel) find(token string) (uint32, bool) { return m.vocab.id(token) }
