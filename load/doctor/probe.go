@@ -3,6 +3,7 @@ package doctor
 import (
 	"context"
 	"fmt"
+	"strings"
 
 	"tokenmeter/record/timeline"
 	"tokenmeter/wire/api"
@@ -33,9 +34,18 @@ func (p *patient) probe(ctx context.Context) {
 		req.Stream, req.MaxTokens = false, timeline.Opt[int64]{}
 	}
 	tl := p.ask(ctx, &req)
-	refused := tl.Error != nil && (tl.HTTPStatus == 400 || tl.HTTPStatus == 422) && api.RefusesMaxTokens(tl.Error.Message)
-	if refused { // a refusal is no completion
-		req.MaxTokensField = api.MaxCompletionTokens
+	refused, strict := false, false
+	for range 2 { // a refusal is no completion
+		switch {
+		case tl.Error == nil || tl.HTTPStatus != 400 && tl.HTTPStatus != 422:
+			continue
+		case !refused && api.RefusesMaxTokens(tl.Error.Message):
+			refused, req.MaxTokensField = true, api.MaxCompletionTokens
+		case !strict && strings.Contains(tl.Error.Message, "stream_options"):
+			strict, req.Extra = true, map[string]any{"stream_options": nil}
+		default:
+			continue
+		}
 		tl = p.ask(ctx, &req)
 	}
 	s := summarise(tl)
@@ -46,7 +56,7 @@ func (p *patient) probe(ctx context.Context) {
 		p.streaming(tl, s)
 		p.ending(tl)
 	}
-	p.usage(tl, s)
+	p.usage(tl, s, strict)
 	if !wordless {
 		p.length(tl, refused)
 		p.cache(tl)
@@ -172,13 +182,16 @@ func (p *patient) ending(tl *timeline.Timeline) {
 }
 
 // usage says whether the server counts the tokens of a stream.
-func (p *patient) usage(tl *timeline.Timeline, s shape) {
+func (p *patient) usage(tl *timeline.Timeline, s shape, strict bool) {
 	c := Check{Name: "usage", Verdict: OK, Facts: facts{"input_tokens": orNull(tl.Usage.Input),
 		"output_tokens": orNull(tl.Usage.Output), "reasoning_tokens": orNull(tl.Usage.Reasoning), "chunks": s.events}}
 	if n, ok := tl.Usage.Output.Get(); ok {
 		c.Value = fmt.Sprintf("the server counts: %d tokens in, %d out, in %d chunks", tl.Usage.Input.Or(0), n, s.events)
 		if !tl.Usage.Input.OK() {
 			c.Value = fmt.Sprintf("the server counts: %d tokens out, in %d chunks", n, s.events)
+		}
+		if strict {
+			c.Verdict, c.Value, c.Fix = Warn, c.Value+"; stream_options is refused", leaveOut
 		}
 		p.add(c)
 		return
@@ -196,8 +209,13 @@ func (p *patient) usage(tl *timeline.Timeline, s shape) {
 	if tl.Counted.OK() {
 		c.Fix = "tokens are then counted by the ids in the stream"
 	}
+	if strict {
+		c.Value, c.Fix = "the server sends no token counts, and refuses stream_options, which asks for them", leaveOut
+	}
 	p.add(c)
 }
+
+const leaveOut = `leave it out of a run, too: --parameters '{"stream_options": null}'; without counts of the server a tokenizer counts (--tokenizer)`
 
 // length says whether the asked output length is kept.
 func (p *patient) length(tl *timeline.Timeline, refused bool) {

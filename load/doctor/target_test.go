@@ -442,3 +442,38 @@ func TestKeepAliveIsNotOfWebSockets(t *testing.T) {
 	}
 	wantCheck(t, checks, "reach", OK, "connection")
 }
+
+// A server that refuses options which we add is asked without them, and what that
+// means for a run is said: the words are those of FastAPI's validation.
+func TestOptionsThatAreRefused(t *testing.T) {
+	refuses := func(names ...string) *server {
+		s := &server{}
+		s.chat = func(w http.ResponseWriter, n int) {
+			for _, name := range names {
+				if strings.Contains(s.posts[len(s.posts)-1], `"`+name+`"`) {
+					w.WriteHeader(422)
+					fmt.Fprintf(w, `{"detail":[{"type":"extra_forbidden","loc":["body","%s"],"msg":"Extra inputs are not permitted"}]}`, name)
+					return
+				}
+			}
+			stream(w, max(n, -n), time.Millisecond)
+			event(w, "[DONE]")
+		}
+		return s
+	}
+	for _, names := range [][]string{{"stream_options"}, {"stream_options", "max_tokens"}, {"max_tokens", "stream_options"}} {
+		s := refuses(names...)
+		_, checks := look(t, s, probing)
+		wantCheck(t, checks, "completion", OK, "first token")
+		wantCheck(t, checks, "usage", Warn, "refuses stream_options")
+		if len(s.posts) < 1+len(names) || strings.Contains(s.posts[len(names)], "stream_options") {
+			t.Errorf("%v: %d requests, the last %s", names, len(s.posts), s.posts[len(s.posts)-1])
+		}
+	}
+	s := refuses("messages")
+	_, checks := look(t, s, probing)
+	wantCheck(t, checks, "completion", Fail, "Extra inputs are not permitted (type extra_forbidden, loc body.messages)")
+	if len(s.posts) != 1 {
+		t.Errorf("%d requests", len(s.posts))
+	}
+}

@@ -60,7 +60,7 @@ func (d *openaiDecoder) tell(s *Stream) {
 	if d.hasUsage {
 		d.applyUsage(s)
 	}
-	if len(d.choices) == 0 && !d.hasUsage && !d.progress && !d.timed && len(d.errors) == 0 {
+	if len(d.choices) == 0 && !d.progress && !d.timed && len(d.errors) == 0 {
 		d.errors = refusal(d.c.Whole())
 	}
 	failed := len(d.errors) > 0 || d.object.Is("error")

@@ -3,6 +3,7 @@ package api
 import (
 	"fmt"
 	"net/http"
+	"strconv"
 	"strings"
 	"unicode/utf8"
 )
@@ -65,7 +66,7 @@ func (e *errorObject) read(c *scan, depth int) {
 		switch string(name) {
 		case "error", "detail", "errors", "msg", "message", "Message", "error_message", "error_msg", "errorMessage", "fault", "faultstring", "base_resp", "status_msg":
 			e.read(c, depth+1)
-		case "code", "type", "status", "error_type", "status_code", "reason", "error_code", "errcode", "errno":
+		case "code", "type", "status", "error_type", "status_code", "reason", "error_code", "errcode", "errno", "param", "loc", "field":
 			e.detail(string(name), c)
 		}
 	}
@@ -76,14 +77,18 @@ func (e *errorObject) detail(name string, c *scan) {
 		c.Skip()
 		return
 	}
-	if c.Peek() == '"' {
-		if t, ok := c.Text(); ok && !t.Empty() && !(name == "type" && t.Is("error")) {
-			e.details = append(e.details, name+" "+t.String())
+	var parts []string // loc is a path: ["body", "messages", 0, "name"]
+	c.oneOrMore(func() {
+		if c.Peek() == '"' {
+			if t, ok := c.Text(); ok && !t.Empty() {
+				parts = append(parts, t.String())
+			}
+		} else if n, ok := c.Integer(); ok {
+			parts = append(parts, strconv.FormatInt(n, 10))
 		}
-		return
-	}
-	if n, ok := c.Integer(); ok {
-		e.details = append(e.details, fmt.Sprintf("%s %d", name, n))
+	})
+	if words := strings.Join(parts, "."); words != "" && !(name == "type" && words == "error") {
+		e.details = append(e.details, name+" "+words)
 	}
 }
 
