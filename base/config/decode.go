@@ -39,13 +39,9 @@ func (d *decoder) value(n ast.Node, v reflect.Value, path string) {
 			d.at[path] = *at
 		}
 	}
-	if d.nodes++; d.nodes > maxNodes || d.depth > 100 {
-		if d.nodes == maxNodes+1 || d.depth == 101 {
-			d.fail(n, "the file unfolds to too much")
-		}
+	if !d.enter(n) {
 		return
 	}
-	d.depth++
 	defer func() { d.depth-- }()
 	if v.Type() == anyType {
 		if x := d.plain(n); x != nil {
@@ -83,6 +79,18 @@ func (d *decoder) value(n ast.Node, v reflect.Value, path string) {
 	default:
 		d.scalar(n, v)
 	}
+}
+
+// enter goes into a node; false where the file unfolds to too much.
+func (d *decoder) enter(n ast.Node) bool {
+	if d.nodes++; d.nodes > maxNodes || d.depth > 100 {
+		if d.nodes == maxNodes+1 || d.depth == 101 {
+			d.fail(n, "the file unfolds to too much")
+		}
+		return false
+	}
+	d.depth++
+	return true
 }
 
 // resolve follows anchors, aliases and tags.

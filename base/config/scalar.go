@@ -91,13 +91,9 @@ func (d *decoder) plain(n ast.Node) any {
 	if n == nil {
 		return nil
 	}
-	if d.nodes++; d.nodes > maxNodes || d.depth > 100 {
-		if d.nodes == maxNodes+1 || d.depth == 101 {
-			d.fail(n, "the file unfolds to too much")
-		}
+	if !d.enter(n) {
 		return nil
 	}
-	d.depth++
 	defer func() { d.depth-- }()
 	switch x := n.(type) {
 	case *ast.SequenceNode:

@@ -41,40 +41,36 @@ type Check struct {
 func Compile(s Spec) (*Check, error) {
 	c := &Check{}
 	var errs []error
-	add := func(kind, text string, test func(string) bool) {
+	add := func(kind, text string, err error, test func(string) bool) {
+		if err != nil {
+			errs = append(errs, fmt.Errorf("%s: %w", kind, err))
+			return
+		}
 		c.tests = append(c.tests, test)
 		c.text += strings.TrimSpace(" " + kind + " " + text)
 	}
 	if s.Exact != "" {
 		want := plain(s.Exact)
-		add("exact", s.Exact, func(a string) bool { return plain(a) == want })
+		add("exact", s.Exact, nil, func(a string) bool { return plain(a) == want })
 	}
 	if s.Contains != "" {
 		want := fold(s.Contains)
-		add("contains", s.Contains, func(a string) bool { return strings.Contains(fold(a), want) })
+		add("contains", s.Contains, nil, func(a string) bool { return strings.Contains(fold(a), want) })
 	}
 	if s.Regex != "" {
 		re, err := regexp.Compile(s.Regex)
-		if err != nil {
-			errs = append(errs, fmt.Errorf("regex: %w", err))
-		} else {
-			add("regex", s.Regex, re.MatchString)
-		}
+		add("regex", s.Regex, err, func(a string) bool { return re.MatchString(a) })
 	}
 	if n := s.Number; n != nil {
+		var err error
 		if math.IsNaN(n.Value) || math.IsInf(n.Value, 0) || !(n.Tolerance >= 0) {
-			errs = append(errs, errors.New("number: want a finite value and a tolerance of at least 0"))
-		} else {
-			add("number", strconv.FormatFloat(n.Value, 'g', -1, 64), n.holds)
+			err = errors.New("want a finite value and a tolerance of at least 0")
 		}
+		add("number", strconv.FormatFloat(n.Value, 'g', -1, 64), err, n.holds)
 	}
 	if s.JSON != nil {
 		schema, err := compileSchema(s.JSON)
-		if err != nil {
-			errs = append(errs, fmt.Errorf("json_schema: %w", err))
-		} else {
-			add("json_schema", "", schema.holds)
-		}
+		add("json_schema", "", err, func(a string) bool { return schema.holds(a) })
 	}
 	if s.Judge != nil {
 		judge, err := s.Judge.compile()

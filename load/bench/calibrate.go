@@ -124,13 +124,11 @@ func wordForToken(answers []warmAnswer) bool {
 func (r *runner) template(ctx context.Context, ph *phase) error {
 	var counts [probes]int64
 	for k := range counts {
-		r.closed(ph, schedule.Closed{Concurrency: 1, Requests: 1}, func(int64) workload.Item {
-			return workload.Letters(-r.warm.Add(1), k+1)
-		}, 1)
-		if err := r.ended(ctx, ph); err != nil {
+		answers, err := r.one(ctx, ph, func(int64) workload.Item { return workload.Letters(-r.warm.Add(1), k+1) })
+		if err != nil {
 			return err
 		}
-		for _, a := range r.rec.warmed() {
+		for _, a := range answers {
 			counts[k] = a.input
 		}
 	}
@@ -187,13 +185,11 @@ func toFit(work workload.Workload) bool {
 // unmet sends prompts of two lengths of a corpus that the warm-up did not send.
 func (r *runner) unmet(ctx context.Context, ph *phase, made workload.Calibrated, corpus string) (answers []warmAnswer, err error) {
 	for _, units := range []int{64, 256} {
-		r.closed(ph, schedule.Closed{Concurrency: 1, Requests: 1}, func(int64) workload.Item {
-			return made.Probe(corpus, -r.warm.Add(1), units)
-		}, 1)
-		answers = append(answers, r.rec.warmed()...)
-		if err := r.ended(ctx, ph); err != nil {
+		more, err := r.one(ctx, ph, func(int64) workload.Item { return made.Probe(corpus, -r.warm.Add(1), units) })
+		if err != nil {
 			return nil, err
 		}
+		answers = append(answers, more...)
 	}
 	return answers, nil
 }
@@ -255,13 +251,11 @@ func (r *runner) paced(ctx context.Context, ph *phase, made workload.Calibrated,
 	seen := observed(answers, corpus)
 	c, ok := r.pace(seen)
 	for words := total(seen); ok && words < paceWords; words += paceStep {
-		r.closed(ph, schedule.Closed{Concurrency: 1, Requests: 1}, func(int64) workload.Item {
-			return made.Probe(corpus, -r.warm.Add(1), paceStep)
-		}, 1)
-		seen = append(seen, observed(r.rec.warmed(), corpus)...)
-		if err := r.ended(ctx, ph); err != nil {
+		more, err := r.one(ctx, ph, func(int64) workload.Item { return made.Probe(corpus, -r.warm.Add(1), paceStep) })
+		if err != nil {
 			return c, err
 		}
+		seen = append(seen, observed(more, corpus)...)
 		c, ok = r.pace(seen)
 	}
 	return c, nil
@@ -276,7 +270,12 @@ func total(seen []workload.Observed) (words int) {
 
 // again sends one more request of the warm-up.
 func (r *runner) again(ctx context.Context, ph *phase) ([]warmAnswer, error) {
-	r.closed(ph, schedule.Closed{Concurrency: 1, Requests: 1}, r.warmFirst, 1)
+	return r.one(ctx, ph, r.warmFirst)
+}
+
+// one sends a request and waits for its answer.
+func (r *runner) one(ctx context.Context, ph *phase, item items) ([]warmAnswer, error) {
+	r.closed(ph, schedule.Closed{Concurrency: 1, Requests: 1}, item, 1)
 	return r.rec.warmed(), r.ended(ctx, ph)
 }
 

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"time"
 
 	"tokenmeter/load/schedule"
@@ -84,49 +85,30 @@ func (p *Plan) settle() {
 
 // check returns everything that is wrong with a settled plan, as a *UsageError.
 func (p *Plan) check() error {
-	errs := []error{p.Session.check()}
+	errs := []error{p.Session.check(), p.checkSound()}
+	wrong := func(is bool, format string, args ...any) {
+		if is {
+			errs = append(errs, fmt.Errorf(format, args...))
+		}
+	}
 	if p.open() {
 		errs = append(errs, p.checkOpen())
-		if p.Concurrency < 0 {
-			errs = append(errs, fmt.Errorf("concurrency %d: want at least 1", p.Concurrency))
-		}
+		wrong(p.Concurrency < 0, "concurrency %d: want at least 1", p.Concurrency)
 	} else {
 		errs = append(errs, p.closedLoop().Check())
-		if p.Arrival != "" || p.Burstiness != 0 {
-			errs = append(errs, errors.New("arrival and burstiness belong to an open loop, which has a rate"))
-		}
+		wrong(p.Arrival != "" || p.Burstiness != 0, "arrival and burstiness belong to an open loop, which has a rate")
 	}
-	if p.Warmup.Requests < 0 || p.Warmup.Duration < 0 {
-		errs = append(errs, errors.New("a warm-up of less than nothing"))
-	}
-	if p.Workers < 1 || p.Workers > 1024 {
-		errs = append(errs, fmt.Errorf("workers %d: want 1 to 1024", p.Workers))
-	}
-	if p.MaxFailures < 0 || p.MaxFailures > 1 || p.MaxFailures != p.MaxFailures {
-		errs = append(errs, fmt.Errorf("a share of failures of %v: want 0 to 1, like 0.1", p.MaxFailures))
-	}
-	if p.Prefills < 0 {
-		errs = append(errs, fmt.Errorf("%d prefills at once: want at least 1", p.Prefills))
-	}
-	if p.UntilPrecision < 0 || p.UntilPrecision >= 1 || p.UntilPrecision != p.UntilPrecision {
-		errs = append(errs, fmt.Errorf("a precision of %v: want a share between 0 and 1, like 0.05", p.UntilPrecision))
-	}
-	switch p.Preflight {
-	case "none", "get", "probe":
-	default:
-		errs = append(errs, fmt.Errorf("preflight %q: want none, get or probe", p.Preflight))
-	}
-	if p.Client.API == nil {
-		errs = append(errs, errors.New("no API is set"))
-	}
-	if p.product().Lengthless() && p.OutputTokens != "" {
-		errs = append(errs, fmt.Errorf("no length can be asked for with %s: leave out the output tokens", p.Client.API.Name))
-	}
-	if err := p.checkSound(); err != nil {
-		errs = append(errs, err)
-	}
-	if p.product().Wordless() && (p.ReadsAnswers || p.Norm != nil) {
-		errs = append(errs, fmt.Errorf("%s answers without words, so there is nothing to check or to count in them", p.Client.API.Name))
+	wrong(p.Warmup.Requests < 0 || p.Warmup.Duration < 0, "a warm-up of less than nothing")
+	wrong(p.Workers < 1 || p.Workers > 1024, "workers %d: want 1 to 1024", p.Workers)
+	wrong(!(p.MaxFailures >= 0 && p.MaxFailures <= 1), "a share of failures of %v: want 0 to 1, like 0.1", p.MaxFailures)
+	wrong(p.Prefills < 0, "%d prefills at once: want at least 1", p.Prefills)
+	wrong(!(p.UntilPrecision >= 0 && p.UntilPrecision < 1), "a precision of %v: want a share between 0 and 1, like 0.05", p.UntilPrecision)
+	wrong(!slices.Contains([]string{"none", "get", "probe"}, p.Preflight), "preflight %q: want none, get or probe", p.Preflight)
+	if a := p.Client.API; a == nil {
+		wrong(true, "no API is set")
+	} else {
+		wrong(p.product().Lengthless() && p.OutputTokens != "", "no length can be asked for with %s: leave out the output tokens", a.Name)
+		wrong(p.product().Wordless() && (p.ReadsAnswers || p.Norm != nil), "%s answers without words, so there is nothing to check or to count in them", a.Name)
 	}
 	if err := errors.Join(errs...); err != nil {
 		return &UsageError{err}

@@ -99,19 +99,13 @@ func aiperfEnd(c *call) {
 	if !c.has("streaming") {
 		c.on("no-stream")
 	}
-	if !c.has("endpoint-type") {
-		c.set("api", "openai-chat")
-	}
-	if !c.has("concurrency", "request-rate", "fixed-schedule") {
-		c.set("concurrency", "1")
-	}
+	c.byDefault("api", "openai-chat", "endpoint-type")
+	c.byDefault("concurrency", "1", "concurrency", "request-rate", "fixed-schedule")
 	if !c.has("request-count", "num-requests", "benchmark-duration", "input-file") {
 		n, _ := strconv.Atoi(c.or("1", "concurrency"))
 		c.set("requests", strconv.Itoa(max(10, 2*n)))
 	}
-	if !c.has("warmup-request-count", "num-warmup-requests", "warmup-duration") {
-		c.set("warmup", "0")
-	}
+	c.byDefault("warmup", "0", "warmup-request-count", "num-warmup-requests", "warmup-duration")
 	if !c.has("input-file") {
 		lengths(c, "input-tokens", c.or("550", "isl", "synthetic-input-tokens-mean", "prompt-input-tokens-mean"), c.or("", "isl-stddev", "synthetic-input-tokens-stddev", "prompt-input-tokens-stddev"))
 	}

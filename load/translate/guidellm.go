@@ -122,9 +122,7 @@ func guideEnd(c *call) {
 	default:
 		c.note("profile %s: no equal here", profile)
 	}
-	if !c.has("request-type", "request-format") {
-		c.set("api", "openai-chat")
-	}
+	c.byDefault("api", "openai-chat", "request-type", "request-format")
 	if c.has("warmup", "warmup-percent", "cooldown", "cooldown-percent") {
 		c.note("warm-up and cool-down are shares of the run there; --warmup and --cooldown take a number or a time, and --warmup 0 is without")
 	} else if !c.sweeps {

@@ -30,9 +30,7 @@ var inferencePerf = &tool{
 		if c.or("false", "api.streaming") != "true" {
 			c.on("no-stream")
 		}
-		if !c.has("api.type") {
-			c.set("api", "openai-completions")
-		}
+		c.byDefault("api", "openai-completions", "api.type")
 		if c.or("constant", "load.type") == "poisson" {
 			c.set("arrival", "poisson")
 		}

@@ -155,6 +155,13 @@ func (c *call) has(names ...string) bool {
 	return slices.ContainsFunc(names, func(name string) bool { _, ok := c.given[name]; return ok })
 }
 
+// byDefault sets a flag of ours unless the tool was given one of some of its own.
+func (c *call) byDefault(flag, value string, unless ...string) {
+	if !c.has(unless...) {
+		c.set(flag, value)
+	}
+}
+
 // or is the first of some flags that was given, else a default.
 func (c *call) or(fallback string, names ...string) string {
 	for _, name := range names {

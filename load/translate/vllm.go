@@ -56,12 +56,8 @@ func vllmEnd(c *call) {
 	if c.url == "" && c.has("host", "port") {
 		address(c, c.or("localhost", "host")+":"+c.or("8000", "port"))
 	}
-	if !c.has("backend", "endpoint-type") {
-		c.set("api", "openai-completions")
-	}
-	if !c.has("num-prompts") {
-		c.set("requests", "1000")
-	}
+	c.byDefault("api", "openai-completions", "backend", "endpoint-type")
+	c.byDefault("requests", "1000", "num-prompts")
 	switch rate := c.or("inf", "request-rate"); {
 	case rate != "inf":
 		c.set("rate", rate)
@@ -77,9 +73,7 @@ func vllmEnd(c *call) {
 		c.set("concurrency", c.or("1000", "num-prompts"))
 		c.note("without a rate and a cap every request is sent at once: a closed loop of as many streams")
 	}
-	if !c.has("num-warmups") {
-		c.set("warmup", "0")
-	}
+	c.byDefault("warmup", "0", "num-warmups")
 	switch c.or("random", "dataset-name") {
 	case "random":
 		ratio, _ := strconv.ParseFloat(c.or("0", "random-range-ratio"), 64)

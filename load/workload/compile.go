@@ -147,18 +147,21 @@ func (c *compiler) mix(s *Spec) {
 	names := map[string]bool{}
 	for i := range s.Mix {
 		m, path := &s.Mix[i], fmt.Sprintf("mix[%d]", i)
-		if !(m.Share > 0) || math.IsInf(m.Share, 0) {
-			c.Addf(path+".share", "a share of %v; want a number above 0", m.Share)
-		}
-		if names[m.Name] {
-			c.Addf(path+".name", "two classes are named %q", m.Name)
-		}
+		c.refuse(!(m.Share > 0) || math.IsInf(m.Share, 0), path+".share", "a share of %v; want a number above 0", m.Share)
+		c.refuse(names[m.Name], path+".name", "two classes are named %q", m.Name)
 		names[m.Name] = true
 		key := random.Mix(uint64(i) + classKey)
 		c.out.classes = append(c.out.classes, c.class(path, &m.Content, m.Name, random.Mix(c.opt.Seed^key), saltOf(c.opt.Salt)^key))
 		shares = append(shares, m.Share)
 	}
 	c.out.of = newChoice(shares)
+}
+
+// refuse notes what is wrong, where it is so.
+func (c *compiler) refuse(wrong bool, path, format string, args ...any) {
+	if wrong {
+		c.Addf(path, format, args...)
+	}
 }
 
 // given lists the fields of the content that say what is sent.

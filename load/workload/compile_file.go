@@ -29,15 +29,11 @@ func (c *compiler) beside(name string) string {
 
 func (c *compiler) users(out *class, k *Content, at func(string) string) {
 	if l := k.Leave; l != nil {
-		if l.After == "" && l.Tokens == "" {
-			c.Addf(at("leave"), "when do they leave? Give after, tokens, or both")
-		}
+		c.refuse(l.After == "" && l.Tokens == "", at("leave"), "when do they leave? Give after, tokens, or both")
 		out.leave = &leave{share: float64(l.Share), after: c.pause(l.After, at("leave.after")), tokens: c.count(l.Tokens, at("leave.tokens"), MaxTokens)}
 	}
 	if s := k.Slow; s != nil {
-		if s.BytesPerSec < 1 {
-			c.Addf(at("slow.bytes_per_s"), "%d bytes a second; want at least 1", s.BytesPerSec)
-		}
+		c.refuse(s.BytesPerSec < 1, at("slow.bytes_per_s"), "%d bytes a second; want at least 1", s.BytesPerSec)
 		out.slow = &slow{share: float64(s.Share), rate: s.BytesPerSec}
 	}
 }
@@ -45,13 +41,9 @@ func (c *compiler) users(out *class, k *Content, at func(string) string) {
 // file opens a class's file and looks at its first records.
 func (c *compiler) file(out *class, k *Content, at func(string) string) {
 	for name := range k.Columns {
-		if !slices.Contains(fieldNames(), name) {
-			c.Addf(at("columns."+name), "%q is no column of ours; want %s", name, strings.Join(fieldNames(), ", "))
-		}
+		c.refuse(!slices.Contains(fieldNames(), name), at("columns."+name), "%q is no column of ours; want %s", name, strings.Join(fieldNames(), ", "))
 	}
-	if k.Sessions && (k.Order == "random" || k.Turns != "") {
-		c.Addf(at("sessions"), "sessions are sent as they were recorded: leave out order and turns")
-	}
+	c.refuse(k.Sessions && (k.Order == "random" || k.Turns != ""), at("sessions"), "sessions are sent as they were recorded: leave out order and turns")
 	if c.Failed(at("format")) || c.Failed(at("file")) {
 		return
 	}
@@ -110,16 +102,10 @@ func (c *compiler) when(w *When) {
 		"when.ramp": w.Ramp < 0, "when.cooldown": w.Cooldown < 0, "when.grace": w.Grace < 0, "when.pace": w.Pace < 0,
 		"when.prefill_concurrency": w.Prefills < 0, "when.rate": w.Rate < 0 || math.IsNaN(w.Rate) || math.IsInf(w.Rate, 0),
 	} {
-		if bad {
-			c.Addf(field, "%s can't be negative", strings.TrimPrefix(field, "when."))
-		}
+		c.refuse(bad, field, "%s can't be negative", strings.TrimPrefix(field, "when."))
 	}
-	if w.Rate > 0 && w.Stages != "" {
-		c.Addf("when.stages", "rate and stages exclude each other")
-	}
-	if w.Closed && w.Stages == "" {
-		c.Addf("when.closed", "closed belongs to stages; a closed loop of one size is concurrency")
-	}
+	c.refuse(w.Rate > 0 && w.Stages != "", "when.stages", "rate and stages exclude each other")
+	c.refuse(w.Closed && w.Stages == "", "when.closed", "closed belongs to stages; a closed loop of one size is concurrency")
 	if w.Trace != nil && !slices.ContainsFunc(c.out.classes, func(k *class) bool { return k != nil && (k.source != nil || k.recording != nil) }) {
 		c.Addf("when.trace", "there is no file whose times could be played")
 	}

@@ -24,9 +24,7 @@ func (c *compiler) kinds(out *class, k *Content, at func(string) string) {
 	out.think = c.pause(k.Think, at("think"))
 	if k.Turns == "" {
 		for field, given := range map[string]bool{"think": k.Think != "", "next_input": k.NextInput != "", "history": k.History != "" && k.Task == nil && out.recording == nil} {
-			if given {
-				c.Addf(at(field), "%s is for conversations: add turns", field)
-			}
+			c.refuse(given, at(field), "%s is for conversations: add turns", field)
 		}
 	}
 	if k.Batch != "" || k.Query != "" {
@@ -45,16 +43,10 @@ func (c *compiler) kinds(out *class, k *Content, at func(string) string) {
 		out.kind = Task
 		out.deadline = k.Task.Deadline
 		c.task(out, k.Task, at)
-		if k.Prefix != nil {
-			c.Addf(at("prefix"), "tasks have no shared prefix yet: use system")
-		}
-		if k.File != "" {
-			c.Addf(at("file"), "a task is made, not read from a file")
-		}
+		c.refuse(k.Prefix != nil, at("prefix"), "tasks have no shared prefix yet: use system")
+		c.refuse(k.File != "", at("file"), "a task is made, not read from a file")
 	}
-	if several > 1 {
-		c.Addf(at("turns"), "turns, task and segments exclude each other")
-	}
+	c.refuse(several > 1, at("turns"), "turns, task and segments exclude each other")
 	if k.Segments != nil && k.File != "" {
 		c.Addf(at("segments"), "segments are made, not read from a file")
 	}
@@ -72,27 +64,19 @@ func (c *compiler) batch(out *class, k *Content, at func(string) string) {
 			c.Addf(at(name), "a batch is of single texts, which are answered without words: leave out %s", name)
 		}
 	}
-	if out.recording != nil {
-		c.Addf(at("batch"), "sessions of agents are sent as they were recorded: leave out batch")
-	}
-	if k.Query != "" && k.File != "" {
-		c.Addf(at("query"), "of a file the first text of each request is the query: leave out query")
-	}
+	c.refuse(out.recording != nil, at("batch"), "sessions of agents are sent as they were recorded: leave out batch")
+	c.refuse(k.Query != "" && k.File != "", at("query"), "of a file the first text of each request is the query: leave out query")
 }
 
 func (c *compiler) task(out *class, t *TaskSpec, at func(string) string) {
-	if t.Deadline < 0 {
-		c.Addf(at("task.deadline"), "a deadline of %v", t.Deadline)
-	}
+	c.refuse(t.Deadline < 0, at("task.deadline"), "a deadline of %v", t.Deadline)
 	names := map[string]int{}
 	for i, s := range t.Steps {
 		path := at(fmt.Sprintf("task.steps[%d]", i))
 		if _, twice := names[s.Name]; twice {
 			c.Addf(path+".name", "two steps are named %q", s.Name)
 		}
-		if s.Name == "none" {
-			c.Addf(path+".name", "no step can be named none")
-		}
+		c.refuse(s.Name == "none", path+".name", "no step can be named none")
 		names[s.Name] = i
 	}
 	sorted, circle := order(t.Steps)
@@ -138,9 +122,7 @@ func (c *compiler) step(s *StepSpec, path string, place map[string]int) stepPlan
 	case len(p.after) == 1:
 		p.continues = p.after[0]
 	}
-	if s.Tool != "" && len(s.After) == 0 {
-		c.Addf(path+".tool", "a tool works between steps: say after which (after)")
-	}
+	c.refuse(s.Tool != "" && len(s.After) == 0, path+".tool", "a tool works between steps: say after which (after)")
 	return p
 }
 
@@ -152,9 +134,7 @@ func (c *compiler) images(m *ImagesSpec, seconds int, at func(string) string, na
 		if err != nil {
 			c.Addf(at(name+".files"), "%v", bare(c.beside(m.Files), err))
 		}
-		if m.Width != 0 || m.Height != 0 {
-			c.Addf(at(name+".files"), "width and height are of made ones: leave them out")
-		}
+		c.refuse(m.Width != 0 || m.Height != 0, at(name+".files"), "width and height are of made ones: leave them out")
 		out.files = files
 	}
 	for field, side := range map[string]*int{"width": &out.width, "height": &out.height} {
@@ -186,12 +166,8 @@ func (c *compiler) extras(out *class, k *Content, at func(string) string) {
 		default:
 			out.prefix = newPrefixes(lengths, p.Count, p.Skew, p.As)
 		}
-		if k.System != "" && p.As != "user" {
-			c.Addf(at("prefix"), "the prefix is said by the system, and so is system: leave one out, or say as: user")
-		}
-		if k.File != "" {
-			c.Addf(at("prefix"), "a prefix is for made prompts; file gives them")
-		}
+		c.refuse(k.System != "" && p.As != "user", at("prefix"), "the prefix is said by the system, and so is system: leave one out, or say as: user")
+		c.refuse(k.File != "", at("prefix"), "a prefix is for made prompts; file gives them")
 	}
 	if m := k.Images; m != nil {
 		out.images = append(out.images, c.images(m, 0, at, "images"))
@@ -202,9 +178,7 @@ func (c *compiler) extras(out *class, k *Content, at func(string) string) {
 			c.Addf(at("video.seconds"), "%d seconds; want 1 to %d", seconds, maxVideoS)
 			seconds = 1
 		}
-		if m.Files != "" && m.Seconds != 0 {
-			c.Addf(at("video.files"), "seconds are of made videos: leave them out")
-		}
+		c.refuse(m.Files != "" && m.Seconds != 0, at("video.files"), "seconds are of made videos: leave them out")
 		out.images = append(out.images, c.images(&m.ImagesSpec, seconds, at, "video"))
 	}
 	var shares []float64
@@ -212,9 +186,7 @@ func (c *compiler) extras(out *class, k *Content, at func(string) string) {
 		if m.Share == 0 {
 			m.Share = 1
 		}
-		if !(m.Share > 0) || math.IsInf(m.Share, 0) {
-			c.Addf(at(fmt.Sprintf("models[%d].share", i)), "a share of %v; want a number above 0", m.Share)
-		}
+		c.refuse(!(m.Share > 0) || math.IsInf(m.Share, 0), at(fmt.Sprintf("models[%d].share", i)), "a share of %v; want a number above 0", m.Share)
 		out.models, shares = append(out.models, m.Name), append(shares, m.Share)
 	}
 	if shares != nil {

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"tokenmeter/load/workload/records"
+	"tokenmeter/load/workload/sessions"
 	"tokenmeter/record/timeline"
 	"tokenmeter/wire/api"
 )
@@ -24,20 +25,14 @@ type format struct {
 // formats is the table of formats, those that are told by their columns first.
 var formats = []format{
 	{name: "sharegpt", fits: hasAny("conversations", "conversation"), read: readShareGPT},
-	{name: "bailian", unit: "s", block: 16, fits: has("chat_id", "parent_chat_id", "input_length"), read: readGeneric},
-	{name: "mooncake", unit: "ms", block: 512, fits: has("timestamp", "input_length", "output_length"), read: readGeneric},
-	{name: "burstgpt", unit: "s", fits: has("Timestamp", "Request tokens", "Response tokens"), read: readBurstGPT},
-	{name: "azure", unit: "iso", fits: has("TIMESTAMP", "ContextTokens", "GeneratedTokens"), read: readGeneric},
-	{name: "text", form: records.Text, fits: has("text"), read: readGeneric},
+	{name: "bailian", unit: "s", block: 16, fits: sessions.Has("chat_id", "parent_chat_id", "input_length"), read: readGeneric},
+	{name: "mooncake", unit: "ms", block: 512, fits: sessions.Has("timestamp", "input_length", "output_length"), read: readGeneric},
+	{name: "burstgpt", unit: "s", fits: sessions.Has("Timestamp", "Request tokens", "Response tokens"), read: readBurstGPT},
+	{name: "azure", unit: "iso", fits: sessions.Has("TIMESTAMP", "ContextTokens", "GeneratedTokens"), read: readGeneric},
+	{name: "text", form: records.Text, fits: sessions.Has("text"), read: readGeneric},
 	{name: "jsonl", fits: func([]string) bool { return true }, read: readGeneric},
 	{name: "csv", form: records.CSV, read: readGeneric},
 	{name: "parquet", form: records.Parquet, read: readGeneric},
-}
-
-func has(want ...string) func([]string) bool {
-	return func(names []string) bool {
-		return !slices.ContainsFunc(want, func(w string) bool { return !slices.Contains(names, w) })
-	}
 }
 
 func hasAny(want ...string) func([]string) bool {

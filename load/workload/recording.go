@@ -55,14 +55,10 @@ func (c *compiler) openRecording(out *class, k *Content, at func(string) string)
 		return
 	}
 	for field, given := range map[string]bool{"turns": k.Turns != "", "sessions": k.Sessions, "order": k.Order == "random", "block": k.Block != 0} {
-		if given {
-			c.Addf(at(field), "recorded sessions are sent as they were: leave out %s", field)
-		}
+		c.refuse(given, at(field), "recorded sessions are sent as they were: leave out %s", field)
 	}
 	for field, d := range map[string]time.Duration{"max_gap": k.MaxGap, "deadline": k.Deadline} {
-		if d < 0 {
-			c.Addf(at(field), "%s can't be negative", field)
-		}
+		c.refuse(d < 0, at(field), "%s can't be negative", field)
 	}
 	out.recording = &recording{file: file, maxGap: k.MaxGap, which: -1}
 	out.deadline = k.Deadline
@@ -81,9 +77,7 @@ func (c *compiler) openRecording(out *class, k *Content, at func(string) string)
 // onlyRecorded refuses what only recorded sessions have.
 func (c *compiler) onlyRecorded(k *Content, at func(string) string) {
 	for field, given := range map[string]bool{"max_gap": k.MaxGap != 0, "deadline": k.Deadline != 0} {
-		if given {
-			c.Addf(at(field), "%s is for recorded sessions of agents (format: %s)", field, strings.Join(sessions.Formats(), ", "))
-		}
+		c.refuse(given, at(field), "%s is for recorded sessions of agents (format: %s)", field, strings.Join(sessions.Formats(), ", "))
 	}
 }
 

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"time"
@@ -48,14 +49,8 @@ func (d Deployment) Bound() (*Roofline, error) {
 	if err != nil {
 		return nil, err
 	}
-	l := &Roofline{Model: m, Accelerator: a, TP: max(d.Devices, 1), Weights: d.Weights, KV: d.KV,
+	l := &Roofline{Model: m, Accelerator: a, TP: max(d.Devices, 1), Weights: cmp.Or(d.Weights, BF16), KV: cmp.Or(d.KV, BF16),
 		MemoryEfficiency: 1, ComputeEfficiency: 1, SwapBandwidth: 25e9 * float64(max(d.Devices, 1))}
-	if l.Weights == "" {
-		l.Weights = BF16
-	}
-	if l.KV == "" {
-		l.KV = BF16
-	}
 	for _, p := range []Precision{l.Weights, l.KV} {
 		if err := p.validate(); err != nil {
 			return nil, err
@@ -71,11 +66,7 @@ func (d Deployment) KVTokens() (int, error) {
 	if err != nil {
 		return 0, err
 	}
-	share := d.MemoryShare
-	if share == 0 {
-		share = 0.9
-	}
-	memory := share * l.Accelerator.Memory * float64(l.TP)
+	memory := cmp.Or(d.MemoryShare, 0.9) * l.Accelerator.Memory * float64(l.TP)
 	weights := l.Model.Params() * l.Weights.Bytes()
 	if weights >= memory {
 		return 0, fmt.Errorf("engine: the weights of %s in %s take %.1f GB, %d × %s offer %.1f GB: use more devices or fewer bits",

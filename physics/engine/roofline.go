@@ -1,7 +1,6 @@
 package engine
 
 import (
-	"fmt"
 	"math"
 	"time"
 )
@@ -42,11 +41,6 @@ type Parts struct {
 	Swap      time.Duration // cache moved to or from the host
 	Overhead  time.Duration
 	Total     time.Duration
-}
-
-func (p Parts) String() string {
-	return fmt.Sprintf("weights %v | products %v, cache %v | attention %v, network %v, swap %v, overhead %v: %v",
-		p.Weights, p.Products, p.Cache, p.Attention, p.Network, p.Swap, p.Overhead, p.Total)
 }
 
 // Step is how long the batch takes.

@@ -2,6 +2,7 @@ package laws
 
 import (
 	"math"
+	"slices"
 
 	"tokenmeter/base/random"
 )
@@ -11,10 +12,8 @@ func All() []*Law { return table }
 
 // ByName finds a law; nil: there is none of that name.
 func ByName(name string) *Law {
-	for _, l := range table {
-		if l.Name == name {
-			return l
-		}
+	if i := slices.IndexFunc(table, func(l *Law) bool { return l.Name == name }); i >= 0 {
+		return table[i]
 	}
 	return nil
 }

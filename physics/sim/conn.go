@@ -132,8 +132,7 @@ func (c *conn) begin(r *reply) bool {
 
 // answer writes a whole response from the reading goroutine.
 func (c *conn) answer(status int, contentType string, body []byte, closing bool, more string) bool {
-	b := appendHead(nil, status, contentType, more, closing)
-	b = fmt.Appendf(b, "Content-Length: %d\r\n\r\n", len(body))
+	b := wholeHead(status, contentType, more, closing, len(body))
 	if !c.headOnly {
 		b = append(b, body...)
 	}
@@ -149,6 +148,11 @@ func appendHead(b []byte, status int, contentType, more string, closing bool) []
 		b = append(b, "Connection: close\r\n"...)
 	}
 	return b
+}
+
+// wholeHead is the head of an answer of so many bytes.
+func wholeHead(status int, contentType, more string, closing bool, size int) []byte {
+	return fmt.Appendf(appendHead(nil, status, contentType, more, closing), "Content-Length: %d\r\n\r\n", size)
 }
 
 // errorBody is an error as OpenAI-compatible servers write it.

@@ -38,8 +38,7 @@ func (r *reply) refuse(status int, message string) {
 	if status == 429 || status == 503 {
 		more += fmt.Sprintf("Retry-After: %d\r\n", r.s.cfg.RetryAfter)
 	}
-	b := appendHead(nil, status, "application/json", more, r.closing)
-	b = fmt.Appendf(b, "Content-Length: %d\r\n\r\n", len(body))
+	b := wholeHead(status, "application/json", more, r.closing, len(body))
 	r.truth.Status = status
 	r.truth.Outcome = "refused"
 	then := keepOpen

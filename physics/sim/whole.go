@@ -1,9 +1,5 @@
 package sim
 
-import (
-	"fmt"
-)
-
 // whole answers a request that asked for no stream.
 func (r *reply) whole(at int64) {
 	for i := range r.yielded {
@@ -20,8 +16,7 @@ func (r *reply) whole(at int64) {
 	case findFault(r.faults, FaultMalformed) != nil:
 		body = body[:len(body)/2]
 	}
-	head := appendHead(nil, 200, kind, "X-Request-Id: "+r.truth.ID+"\r\n", r.closing)
-	head = fmt.Appendf(head, "Content-Length: %d\r\n\r\n", len(body))
+	head := wholeHead(200, kind, "X-Request-Id: "+r.truth.ID+"\r\n", r.closing, len(body))
 	if findFault(r.faults, FaultCut) != nil {
 		r.truth.Outcome = "fault"
 		r.push(at, append(head, body[:len(body)/2]...), m, closeIt)

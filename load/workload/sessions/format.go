@@ -21,11 +21,11 @@ type format struct {
 
 // formats is the table of formats.
 var formats = []format{
-	{name: "weka", fits: has("requests", "id"), one: weka},
-	{name: "otlp", fits: func(names []string) bool { return has("resourceSpans")(names) || has("spans")(names) }, all: otlp},
-	{name: "claude-code", fits: has("type", "sessionId", "timestamp"), all: claude},
-	{name: "codex", fits: has("type", "timestamp", "payload"), all: codex},
-	{name: "traffic", fits: has("at", "in", "out", "took_ms"), all: live, timed: true},
+	{name: "weka", fits: Has("requests", "id"), one: weka},
+	{name: "otlp", fits: func(names []string) bool { return Has("resourceSpans")(names) || Has("spans")(names) }, all: otlp},
+	{name: "claude-code", fits: Has("type", "sessionId", "timestamp"), all: claude},
+	{name: "codex", fits: Has("type", "timestamp", "payload"), all: codex},
+	{name: "traffic", fits: Has("at", "in", "out", "took_ms"), all: live, timed: true},
 }
 
 // Formats lists the names of the formats.
@@ -36,7 +36,8 @@ func Formats() (names []string) {
 	return names
 }
 
-func has(want ...string) func([]string) bool {
+// Has tells whether all of some names are there.
+func Has(want ...string) func([]string) bool {
 	return func(names []string) bool {
 		return !slices.ContainsFunc(want, func(w string) bool { return !slices.Contains(names, w) })
 	}
