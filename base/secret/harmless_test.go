@@ -17,7 +17,6 @@ func TestKeysUnderHarmlessNames(t *testing.T) {
 		for _, value := range []string{key, "use " + key + " please", `{"upstream":"` + key + `"}`, "a=1;k=" + key} {
 			h := http.Header{"X-Config": {value}}
 			for what, got := range map[string]string{
-				"a header":           RedactHeader(h).Get("X-Config"),
 				"a line":             RedactHeaderLine("X-Config: " + value),
 				"an argument":        strings.Join(RedactArgs([]string{"bench", "-H", "X-Config: " + value, "--name", value, value}), " "),
 				"base64 of it":       ForTarget("http://h", h).String("you sent " + base64.StdEncoding.EncodeToString([]byte(value))),

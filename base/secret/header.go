@@ -2,7 +2,6 @@ package secret
 
 import (
 	"encoding/base64"
-	"net/http"
 	"strings"
 )
 
@@ -44,23 +43,6 @@ func maskValue(value string) string {
 		}
 	}
 	return Mask
-}
-
-// RedactHeader returns a copy of h in which sensitive values are masked, and what looks
-// like a key in the others.
-func RedactHeader(h http.Header) http.Header {
-	out := h.Clone()
-	for name, values := range out {
-		sensitive := SensitiveHeader(name)
-		for i := range values {
-			if sensitive {
-				values[i] = maskValue(values[i])
-			} else {
-				values[i] = maskLooks(values[i])
-			}
-		}
-	}
-	return out
 }
 
 // RedactHeaderLine masks the value of a "Name: value" line when it is sensitive, else

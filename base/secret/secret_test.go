@@ -194,26 +194,13 @@ func TestRedactArgs(t *testing.T) {
 	}
 }
 
-func TestRedactHeader(t *testing.T) {
-	in := http.Header{"Authorization": {"Bearer abc"}, "X-Ratelimit-Remaining-Tokens": {"5"},
-		"Cookie": {"a=b"}, "Api-Key": {"k"}, "Content-Type": {"text/plain"}}
-	got := RedactHeader(in)
-	for name, want := range map[string]string{"Authorization": "Bearer ***", "X-Ratelimit-Remaining-Tokens": "5",
-		"Cookie": "***", "Api-Key": "***", "Content-Type": "text/plain"} {
-		if got.Get(name) != want {
-			t.Errorf("%s: got %q, want %q", name, got.Get(name), want)
-		}
-	}
-	if in.Get("Authorization") != "Bearer abc" {
-		t.Error("the original was changed")
-	}
-}
-
 func TestRedactHeaderLine(t *testing.T) {
 	for line, want := range map[string]string{
 		"x-team: blue": "x-team: blue", "Authorization: Bearer abc": "Authorization: Bearer ***",
 		"bad": "bad", "bad:": "bad:", "X-Key abc": "X-Key ***", "Authorization Bearer abc": "Authorization ***",
-		"X-Key=abc": "X-Key=***", ":abc": ":***", "My key: abc": "My ***", "a\nb: abc": "a\n***", "": "",
+		"X-Key=abc": "X-Key=***", ":abc": ":***", "Cookie: a=b": "Cookie: ***", "Api-Key: k": "Api-Key: ***",
+		"Content-Type: text/plain": "Content-Type: text/plain", "X-Ratelimit-Remaining-Tokens: 5": "X-Ratelimit-Remaining-Tokens: 5",
+		"My key: abc": "My ***", "a\nb: abc": "a\n***", "": "",
 	} {
 		if got := RedactHeaderLine(line); got != want {
 			t.Errorf("%q: got %q, want %q", line, got, want)
@@ -324,12 +311,8 @@ func TestKeysInHeadersOfHarmlessNames(t *testing.T) {
 		"eyJhbGciOiJIUzI1NiJ9." + long + "." + long,
 	} {
 		h := http.Header{"X-Config": {"mode=fast; key=" + key}, "X-Team": {"blue"}}
-		hidden := RedactHeader(h)
-		if got := hidden.Get("X-Config"); strings.Contains(got, key) || !strings.Contains(got, "mode=fast") {
+		if got := RedactHeaderLine("X-Config: mode=fast; key=" + key); strings.Contains(got, key) || !strings.Contains(got, "mode=fast") {
 			t.Errorf("header: %q", got)
-		}
-		if got := hidden.Get("X-Team"); got != "blue" {
-			t.Errorf("X-Team: %q", got)
 		}
 		if got := RedactHeaderLine("X-Config: " + key); strings.Contains(got, key) {
 			t.Errorf("line: %q", got)
