@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"tokenmeter/base/printable"
+	"tokenmeter/load/bench"
 	"tokenmeter/load/schedule"
 	"tokenmeter/load/workload"
 	"tokenmeter/reader/typeset"
@@ -304,6 +305,13 @@ func (c *workloadValidateCmd) Run(a *app) error {
 		return &usageError{err}
 	}
 	defer l.Close()
+	(&benchCmd{}).when(&bench.Plan{}, l, &check)
+	if err := check.err(); err != nil {
+		return err
+	}
+	if _, err := arrivalsOf(l, 0, 1); err != nil {
+		return &usageError{err}
+	}
 	n, err := l.Len()
 	if err == nil && l.Timed {
 		tr := schedule.Trace{Times: l.Times, Failed: func(failed error) { err = failed }}
