@@ -66,6 +66,7 @@ func (c *Collector) sample(tl *timeline.Timeline, v *Values) {
 	c.put("starved_ms", v.StarvedMS)
 	c.putInt("starvations", v.Starvations)
 	c.putInt("images", tl.Images)
+	c.putInt("input_images", tl.InputImages)
 	c.putInt("input_videos", tl.Videos)
 	c.putInt("input_media_bytes", tl.MediaBytes)
 	c.putInt("media_tokens", tl.Usage.Media)

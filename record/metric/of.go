@@ -59,7 +59,7 @@ func facts(tl *timeline.Timeline) Record {
 
 		InputChars: tl.Chars, AudioS: seconds(tl.AudioUS), AudioBytesPerS: tl.AudioRate,
 		Images: tl.Images, ImageSize: optional(tl.ImageSize),
-		InputVideos: tl.Videos, InputMediaBytes: tl.MediaBytes, MediaTokens: tl.Usage.Media,
+		InputImages: tl.InputImages, InputVideos: tl.Videos, InputMediaBytes: tl.MediaBytes, MediaTokens: tl.Usage.Media,
 		Inputs: tl.Inputs, InputTokens: tl.Usage.Input, CachedTokens: tl.Usage.Cached, ReusableTokens: tl.Reusable,
 		RequestedTokens: tl.Requested,
 

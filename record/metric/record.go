@@ -68,6 +68,7 @@ type Record struct {
 	Images    timeline.Opt[int64] `json:"images"`
 	ImageSize *string             `json:"image_size"`
 
+	InputImages     timeline.Opt[int64] `json:"input_images"`
 	InputVideos     timeline.Opt[int64] `json:"input_videos"`
 	InputMediaBytes timeline.Opt[int64] `json:"input_media_bytes"`
 	MediaTokens     timeline.Opt[int64] `json:"media_tokens"`

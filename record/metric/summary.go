@@ -124,7 +124,7 @@ type Throughput struct {
 	InputsPerS       timeline.Opt[float64]        `json:"inputs_per_s"`   // texts of successful requests that were embedded or ranked; null where none were
 	CharsPerS        timeline.Opt[float64]        `json:"chars_per_s"`    // characters of successful requests that were spoken; null where none were
 	AudioPerS        timeline.Opt[float64]        `json:"audio_s_per_s"`  // seconds of sound of successful requests; null where none is known
-	ImagesPerS       timeline.Opt[float64]        `json:"images_per_s"`   // pictures of successful requests; null where none were made or sent
+	ImagesPerS       timeline.Opt[float64]        `json:"images_per_s"`   // pictures of successful requests; null where none were made
 	TasksPerS        timeline.Opt[float64]        `json:"tasks_per_s"`
 	SuccessOutputTPS timeline.Opt[float64]        `json:"success_output_tps"`
 	ByOutcome        map[timeline.Outcome]float64 `json:"by_outcome"` // output tokens/s

@@ -127,6 +127,7 @@ func (c *coder) timeline(t *timeline.Timeline) {
 	c.optInt(&t.MediaBytes)
 	c.optInt(&t.Usage.Media)
 	c.string(&t.AnsweredBy)
+	c.optInt(&t.InputImages)
 }
 
 // more reports whether there is anything left to read; writing always goes on.

@@ -43,7 +43,7 @@ func anyTimeline(t *rapid.T) *timeline.Timeline {
 		FinishReason: words.Draw(t, "finish"), ServiceTier: words.Draw(t, "tier"), AnsweredBy: words.Draw(t, "by"),
 		Agent: words.Draw(t, "agent"), Reusable: opt(t, count, "reusable"), Inputs: opt(t, count, "inputs"),
 		Chars: opt(t, count, "chars"), AudioUS: opt(t, us, "audio"), AudioRate: opt(t, count, "rate"),
-		Images: opt(t, count, "images"), ImageSize: words.Draw(t, "size"),
+		Images: opt(t, count, "images"), InputImages: opt(t, count, "input images"), ImageSize: words.Draw(t, "size"),
 		Streamed: rapid.Bool().Draw(t, "streamed"), Asked: rapid.Bool().Draw(t, "asked"),
 		Usage: timeline.Usage{
 			Input: opt(t, count, "input"), Cached: opt(t, count, "cached"),

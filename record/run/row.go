@@ -65,6 +65,7 @@ type row struct {
 	Images    *int64  `parquet:"images"`
 	ImageSize *string `parquet:"image_size,dict"`
 
+	InputImages     *int64 `parquet:"input_images"`
 	InputVideos     *int64 `parquet:"input_videos"`
 	InputMediaBytes *int64 `parquet:"input_media_bytes"`
 	MediaTokens     *int64 `parquet:"media_tokens"`

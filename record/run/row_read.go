@@ -33,6 +33,7 @@ type outline struct {
 	AudioRate *int64   `parquet:"audio_bytes_per_s"`
 	Images    *int64   `parquet:"images"`
 	ImageSize *string  `parquet:"image_size"`
+	Pictures  *int64   `parquet:"input_images"`
 	Videos    *int64   `parquet:"input_videos"`
 	Media     *int64   `parquet:"input_media_bytes"`
 	MediaToks *int64   `parquet:"media_tokens"`
@@ -98,7 +99,7 @@ func (f *outline) into(t *timeline.Timeline) error {
 		Session: word(f.Session), Turn: timeline.FromPtr(f.Turn),
 		Task: word(f.Task), Step: timeline.FromPtr(f.Step), Parent: word(f.Parent), Agent: word(f.Agent), Reusable: timeline.FromPtr(f.Reusable), Inputs: timeline.FromPtr(f.Inputs), Class: word(f.Class),
 		Chars: timeline.FromPtr(f.Chars), AudioUS: scaled(f.AudioS, 1e6), AudioRate: timeline.FromPtr(f.AudioRate),
-		Images: timeline.FromPtr(f.Images), ImageSize: word(f.ImageSize), Videos: timeline.FromPtr(f.Videos), MediaBytes: timeline.FromPtr(f.Media),
+		Images: timeline.FromPtr(f.Images), ImageSize: word(f.ImageSize), InputImages: timeline.FromPtr(f.Pictures), Videos: timeline.FromPtr(f.Videos), MediaBytes: timeline.FromPtr(f.Media),
 		Norm: timeline.FromPtr(f.NormTokens), NormBy: word(f.NormBy),
 		API: f.API, Model: f.Model,
 		Evidence: timeline.Evidence(f.Evidence), Clock: timeline.Clock(f.Clock),

@@ -63,7 +63,7 @@ func recordRow(rec *metric.Record) row {
 
 		AudioS: rec.AudioS.Ptr(), AudioBytesPerS: rec.AudioBytesPerS.Ptr(), RTF: rec.RTF.Ptr(), StarvedMS: rec.StarvedMS.Ptr(), Starvations: rec.Starvations.Ptr(),
 		Images: rec.Images.Ptr(), ImageSize: rec.ImageSize,
-		InputVideos: rec.InputVideos.Ptr(), InputMediaBytes: rec.InputMediaBytes.Ptr(), MediaTokens: rec.MediaTokens.Ptr(),
+		InputImages: rec.InputImages.Ptr(), InputVideos: rec.InputVideos.Ptr(), InputMediaBytes: rec.InputMediaBytes.Ptr(), MediaTokens: rec.MediaTokens.Ptr(),
 		InputChars: rec.InputChars.Ptr(), Inputs: rec.Inputs.Ptr(), InputTokens: rec.InputTokens.Ptr(), CachedTokens: rec.CachedTokens.Ptr(), ReusableTokens: rec.ReusableTokens.Ptr(),
 		OutputTokens: rec.OutputTokens.Ptr(), ReasoningTokens: rec.ReasoningTokens.Ptr(),
 		RequestedTokens: rec.RequestedTokens.Ptr(), Chunks: rec.Chunks.Ptr(),

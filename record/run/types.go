@@ -201,16 +201,7 @@ func (r *Run) Wordless() bool {
 	if r.Requests.OK == 0 {
 		return timeline.ProductOf(r.Target.API).Wordless()
 	}
-	return r.Metrics["inputs"].N+r.Metrics["ttfa_ms"].N+r.drawn() >= r.Requests.OK && r.Metrics["ttft_ms"].N == 0
-}
-
-// drawn is how many answers were pictures. Others only had some to look at, whose
-// bytes are known.
-func (r *Run) drawn() int64 {
-	if r.Metrics["input_media_bytes"].N > 0 {
-		return 0
-	}
-	return r.Metrics["images"].N
+	return r.Metrics["inputs"].N+r.Metrics["ttfa_ms"].N+r.Metrics["images"].N >= r.Requests.OK && r.Metrics["ttft_ms"].N == 0
 }
 
 // Hears reports whether every answer was the text of sound whose length is known.
@@ -231,5 +222,5 @@ func (r *Run) Draws() bool {
 	if r.Requests.OK == 0 {
 		return timeline.ProductOf(r.Target.API) == timeline.Pictures
 	}
-	return r.drawn() >= r.Requests.OK
+	return r.Metrics["images"].N >= r.Requests.OK
 }

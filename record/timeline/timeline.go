@@ -127,17 +127,19 @@ type Timeline struct {
 	// AudioRate is how many of its bytes play for a second, where that is the same
 	// throughout: then the bytes of the events are times.
 	AudioRate Opt[int64]
-	// Images is how many pictures were made, those on the way to them not counted, or
-	// were sent to be looked at. Empty for requests without any, and of those to be
-	// looked at through a proxy, which does not read them.
+	// Images is how many pictures were made, those on the way to them not counted. Empty
+	// for requests of another kind.
 	Images Opt[int64]
 	// ImageSize is how large each is, in pixels: 1024x768. Empty where that is not
 	// known, or they differ.
 	ImageSize string
-	// Videos is how many were sent to be looked at; empty like Images.
+	// InputImages is how many pictures were sent to be looked at. Empty for requests
+	// without any, and through a proxy, which does not read them.
+	InputImages Opt[int64]
+	// Videos is how many were sent to be looked at; empty like InputImages.
 	Videos Opt[int64]
 	// MediaBytes is how large the files are of what was sent to be looked at, before
-	// they were written as text; empty like Images.
+	// they were written as text; empty like InputImages.
 	MediaBytes Opt[int64]
 }
 

@@ -60,7 +60,7 @@ func (r *Request) shown(tl *timeline.Timeline) {
 			pictures++
 		}
 	}
-	tl.Images, tl.Videos, tl.MediaBytes, tl.ImageSize = above0(pictures), above0(videos), above0(bytes), size
+	tl.InputImages, tl.Videos, tl.MediaBytes, tl.ImageSize = above0(pictures), above0(videos), above0(bytes), size
 }
 
 func above0(n int64) timeline.Opt[int64] {

@@ -47,8 +47,9 @@ type head struct {
 	Requested timeline.Opt[int64] `json:"requested_tokens,omitzero"`
 	Inputs    timeline.Opt[int64] `json:"inputs,omitzero"`
 	Chars     timeline.Opt[int64] `json:"input_chars,omitzero"`
-	Images    timeline.Opt[int64] `json:"images,omitzero"` // that were asked for, or sent
+	Images    timeline.Opt[int64] `json:"images,omitzero"` // that were asked for
 	ImageSize string              `json:"image_size,omitempty"`
+	Pictures  timeline.Opt[int64] `json:"input_images,omitzero"`
 	Videos    timeline.Opt[int64] `json:"input_videos,omitzero"`
 	Media     timeline.Opt[int64] `json:"input_media_bytes,omitzero"`
 	Audio     timeline.Opt[int64] `json:"audio_us,omitzero"` // that was sent; what came is in the reads

@@ -110,7 +110,7 @@ func (h *head) check() error {
 		}
 	}
 	if h.Attempts < 0 || h.ConnRetries < 0 || h.Redirects < 0 || h.Ordinal < 0 || h.Worker < 0 ||
-		h.Requested.Or(0) < 0 || h.Inputs.Or(0) < 0 || h.Chars.Or(0) < 0 || h.Audio.Or(0) < 0 || h.Images.Or(0) < 0 || h.Videos.Or(0) < 0 || h.Media.Or(0) < 0 || h.Turn.Or(0) < 0 || h.Step.Or(0) < 0 {
+		h.Requested.Or(0) < 0 || h.Inputs.Or(0) < 0 || h.Chars.Or(0) < 0 || h.Audio.Or(0) < 0 || h.Images.Or(0) < 0 || h.Pictures.Or(0) < 0 || h.Videos.Or(0) < 0 || h.Media.Or(0) < 0 || h.Turn.Or(0) < 0 || h.Step.Or(0) < 0 {
 		return errors.New("attempts, conn_retries, redirects, ordinal, worker, requested_tokens, turn and step can't be negative")
 	}
 	return nil

@@ -25,7 +25,7 @@ type Writer struct {
 	tl      *timeline.Timeline
 	request []byte
 	sent    timeline.Opt[int64] // how long the sound is that was sent, µs
-	images  timeline.Opt[int64] // how many pictures are asked for, or sent
+	images  timeline.Opt[int64] // how many pictures are asked for
 	size    string              // of those that are sent
 	head    *api.Head
 	headUS  int64
@@ -160,7 +160,7 @@ func (w *Writer) firstLine() *head {
 		RetryAfter: fromOpt(tl.RetryAfterUS), Clock: tl.Clock,
 		Ordinal: tl.Request, ID: tl.ID, Phase: tl.Phase, Worker: tl.Worker,
 		Session: tl.Session, Turn: tl.Turn, Task: tl.Task, Step: tl.Step, Parent: tl.Parent,
-		Model: tl.Model, Asked: timeline.Some(tl.Asked), Requested: tl.Requested, Inputs: tl.Inputs, Chars: tl.Chars, Audio: w.sent, Images: w.images, ImageSize: w.size, Videos: tl.Videos, Media: tl.MediaBytes,
+		Model: tl.Model, Asked: timeline.Some(tl.Asked), Requested: tl.Requested, Inputs: tl.Inputs, Chars: tl.Chars, Audio: w.sent, Images: w.images, ImageSize: w.size, Pictures: tl.InputImages, Videos: tl.Videos, Media: tl.MediaBytes,
 		Flags: tl.Flags & clientFlags,
 	}
 	if w.head != nil {

@@ -16,7 +16,7 @@ func TestLengthsOfMedia(t *testing.T) {
 		metrics map[string]metric.Dist
 		want    string
 	}{
-		{map[string]metric.Dist{"images": mean(2), "input_media_bytes": mean(3e6)}, "2.00 pictures (3.00 MB), on average"},
+		{map[string]metric.Dist{"input_images": mean(2), "input_media_bytes": mean(3e6)}, "2.00 pictures (3.00 MB), on average"},
 		{map[string]metric.Dist{"input_media_bytes": mean(3e6), "media_tokens": mean(500)}, "3.00 MB and 500 tokens of media, on average"},
 		{map[string]metric.Dist{"input_media_bytes": mean(3e6), "input_chars": mean(400)}, "400 characters in, 3.00 MB of media, on average"},
 	} {

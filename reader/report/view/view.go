@@ -270,7 +270,7 @@ func lengths(r *run.Run) string {
 		parts = append(parts, typeset.Rate(mean)+" characters in")
 	}
 	seenFrom := len(parts)
-	for _, seen := range [][2]string{{"images", " picture"}, {"input_videos", " video"}} {
+	for _, seen := range [][2]string{{"images", " picture"}, {"input_images", " picture"}, {"input_videos", " video"}} {
 		if mean, ok := r.Metrics[seen[0]].Mean.Get(); ok {
 			text := typeset.Rate(mean) + seen[1]
 			if mean != 1 {
