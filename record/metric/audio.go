@@ -53,7 +53,8 @@ func spanOf(tl *timeline.Timeline) (s choiceSpan) {
 			s.add(ev.AtUS)
 		}
 	}
-	if r := restOf(tl); r != nil {
+	// The rest counts events of all kinds: when the first sound came, it does not tell.
+	if r := restOf(tl); r != nil && s.n > 0 {
 		s.n, s.lastUS = r.whole.n, r.whole.lastUS
 	}
 	return s

@@ -76,6 +76,14 @@ func TestSoundThatIsNotKnown(t *testing.T) {
 	if v := of(func(tl *timeline.Timeline) { tl.Outcome = timeline.ConnReset }); v.RTF.OK() {
 		t.Errorf("failed: %+v", v)
 	}
+	words := func(tl *timeline.Timeline) { // before any sound more than is kept
+		for i := range int64(400) {
+			tl.Events.Append(timeline.Event{AtUS: 1 + i, Kind: timeline.Text, Bytes: 4})
+		}
+	}
+	if v := of(words); v.TTFAMS.OK() || v.StarvedMS.OK() {
+		t.Errorf("the first sound is not kept: %+v", v)
+	}
 	tl := timeline.New()
 	tl.API, tl.Streamed, tl.AudioUS = "speech", true, timeline.Some[int64](1e6)
 	tl.Events.Append(timeline.Event{AtUS: 5, Kind: timeline.Media, Bytes: 96})
