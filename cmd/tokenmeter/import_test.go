@@ -1,0 +1,49 @@
+package main
+
+import (
+	"errors"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"tokenmeter/record/imports"
+	"tokenmeter/record/run"
+	"tokenmeter/record/timeline"
+)
+
+// A file that can't be read a second time leaves no folder that import made, and one
+// that was there as it was: unlocked.
+func TestImportLeavesNoHalfOfAFolder(t *testing.T) {
+	broken := errors.New("gone meanwhile")
+	for _, there := range []bool{false, true} {
+		reads := 0
+		from := &imports.Importer{Name: "vllm", Read: func(_ *imports.Input, add func(*timeline.Timeline) error) (run.Run, error) {
+			if reads++; reads%2 == 0 {
+				return run.Run{}, broken
+			}
+			tl := timeline.New()
+			tl.ID, tl.Outcome = "a", timeline.OK
+			return run.Run{}, add(tl)
+		}}
+		in, err := imports.NewInput("x.json", strings.NewReader("{}"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		c := importCmd{Out: filepath.Join(t.TempDir(), "theirs"), Force: true}
+		if there {
+			if err := os.Mkdir(c.Out, 0o755); err != nil {
+				t.Fatal(err)
+			}
+		}
+		for range 2 {
+			if err := c.write(&app{stdout: io.Discard, stderr: io.Discard}, in, from, nil); !errors.Is(err, broken) {
+				t.Fatal(err)
+			}
+			if _, err := os.Stat(c.Out); (err == nil) != there {
+				t.Errorf("the folder was there: %v, and is: %v", there, err)
+			}
+		}
+	}
+}
