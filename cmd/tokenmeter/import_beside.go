@@ -54,7 +54,7 @@ func readBeside(files []*imports.Input, zeroS float64, all *span, m *run.Run) ([
 			return nil, fmt.Errorf("%s was read from %s to %s, and the requests ran from %s to %s: they are not of one run", in.Name, day(first), day(last), day(fromUS), day(toUS))
 		}
 	}
-	told, samples, warnings := replay.Told()
+	told, samples, warnings := replay.Summary()
 	if told == nil {
 		return nil, fmt.Errorf("%s: none of its metrics is known", files[0].Name)
 	}

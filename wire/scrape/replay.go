@@ -136,8 +136,8 @@ func (p *replayed) sums(rd *Reading) error {
 	return nil
 }
 
-// Told is what the readings say; nil where none has a metric that is known.
-func (r *Replay) Told() (told *metric.ServerMetrics, samples []metric.ServerSample, warnings []metric.Warning) {
+// Summary is what the readings say; nil where none has a metric that is known.
+func (r *Replay) Summary() (told *metric.ServerMetrics, samples []metric.ServerSample, warnings []metric.Warning) {
 	for _, p := range r.order {
 		if n := r.w.pages[p.place].readings; r.everyS == 0 && n > 1 {
 			r.everyS = float64(p.finalUS-p.firstUS) / 1e6 / float64(n-1)

@@ -43,7 +43,7 @@ func TestReplayTakesCountersFromBeforeToAfter(t *testing.T) {
 		{"nothing before", []Reading{tokensAt(12, 100), tokensAt(18, 700)}, 600, 12, 18},
 		{"the server was started again", []Reading{tokensAt(9, 100), tokensAt(15, 600), tokensAt(18, 40), tokensAt(20, 90)}, 590, 10, 20},
 	} {
-		m, samples, _ := replayOf(t, c.readings...).Told()
+		m, samples, _ := replayOf(t, c.readings...).Summary()
 		got := m.Counters["output_tokens"]
 		if got.Total != c.total || m.FromS.Or(-1) != c.from || m.ToS.Or(-1) != c.to || math.Abs(got.PerS.Or(0)-c.total/(c.to-c.from)) > 1e-9 {
 			t.Errorf("%s: %+v from %v to %v, want %v from %v to %v", c.name, got, m.FromS.Or(-1), m.ToS.Or(-1), c.total, c.from, c.to)
@@ -67,7 +67,7 @@ func TestReplayTakesMetersFromTheNearestReading(t *testing.T) {
 		{[]Reading{at(1), at(10.5), at(20)}, 6650},
 		{[]Reading{at(9.9), at(10.5), at(20)}, 7070},
 	} {
-		m, _, _ := replayOf(t, c.readings...).Told()
+		m, _, _ := replayOf(t, c.readings...).Summary()
 		got := m.Counters["gpu_energy_j"]
 		if math.Abs(got.Total-c.joules) > 1e-6 || math.Abs(got.PerS.Or(0)-700) > 1e-6 || m.Engine != "" {
 			t.Errorf("%+v, want %v J", got, c.joules)
@@ -87,7 +87,7 @@ func TestReplayOfSums(t *testing.T) {
 				Most:  fmt.Appendf(nil, "vllm:num_requests_running %v\nvllm:kv_cache_usage_perc 0.5\n", most)},
 		}
 	}
-	m, _, _ := replayOf(t, append(sums("a", 2, 4), sums("b", 3, 5)...)...).Told()
+	m, _, _ := replayOf(t, append(sums("a", 2, 4), sums("b", 3, 5)...)...).Summary()
 	run, kv := m.Gauges["running"], m.Gauges["kv_usage"]
 	if run.Mean != 5 || run.Min != 0 || run.Max != 9 || kv.Mean != 0.25 || kv.Min != 0.1 || kv.Max != 0.5 {
 		t.Errorf("running %+v, KV cache %+v", run, kv)
@@ -99,7 +99,7 @@ func TestReplayOfSums(t *testing.T) {
 		t.Errorf("every %v s, %+v", m.EveryS, m.Sources)
 	}
 	// Gauges alone, as an exporter of GPUs without a meter has them.
-	m, _, _ = replayOf(t, Reading{AtUS: 10e6, Page: []byte{}, Early: true}, Reading{AtUS: 20e6, Mean: []byte("DCGM_FI_DEV_GPU_UTIL 50\n"), Least: []byte("DCGM_FI_DEV_GPU_UTIL 0\n"), Most: []byte("DCGM_FI_DEV_GPU_UTIL 100\n")}).Told()
+	m, _, _ = replayOf(t, Reading{AtUS: 10e6, Page: []byte{}, Early: true}, Reading{AtUS: 20e6, Mean: []byte("DCGM_FI_DEV_GPU_UTIL 50\n"), Least: []byte("DCGM_FI_DEV_GPU_UTIL 0\n"), Most: []byte("DCGM_FI_DEV_GPU_UTIL 100\n")}).Summary()
 	if m == nil || m.Gauges["gpu_utilization"].Mean != 0.5 || m.Gauges["gpus"].Mean != 1 {
 		t.Errorf("%+v", m)
 	}
@@ -116,7 +116,7 @@ func TestReplayOfFilesAfterEachOther(t *testing.T) {
 	// From 11 on, when both were read: 11, 12, 22, 23, 33, 34, 44.
 	const mean = (11 + 12 + 22 + 23 + 33 + 34 + 44) / 7.0
 	for name, list := range map[string][]Reading{"a first": slices.Concat(a, b), "b first": slices.Concat(b, a)} {
-		m, samples, _ := replayOf(t, list...).Told()
+		m, samples, _ := replayOf(t, list...).Summary()
 		if got := m.Gauges["running"]; math.Abs(got.Mean-mean) > 1e-9 || got.Min != 11 || got.Max != 44 {
 			t.Errorf("%s: %+v, want a mean of %v", name, got, mean)
 		}
@@ -132,14 +132,14 @@ func TestReplayOfFilesAfterEachOther(t *testing.T) {
 func TestReplayEverySoLong(t *testing.T) {
 	far := tokensAt(21, 5)
 	far.EveryS = math.MaxInt64
-	m, _, _ := replayOf(t, tokensAt(9, 0), far).Told()
+	m, _, _ := replayOf(t, tokensAt(9, 0), far).Summary()
 	if m.EveryS != mostEveryS || m.Gauges["running"].Max != 5 {
 		t.Errorf("every %v s, %+v", m.EveryS, m.Gauges)
 	}
 }
 
 func TestReplayOfNothingThatIsKnown(t *testing.T) {
-	if m, _, _ := replayOf(t, Reading{AtUS: 10e6, Page: []byte("x 1\n")}).Told(); m != nil {
+	if m, _, _ := replayOf(t, Reading{AtUS: 10e6, Page: []byte("x 1\n")}).Summary(); m != nil {
 		t.Errorf("%+v", m)
 	}
 	r := NewReplay(0, 1, nil)
