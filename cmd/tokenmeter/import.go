@@ -146,7 +146,7 @@ func (c *importCmd) write(a *app, in *imports.Input, from *imports.Importer, bes
 	if all.n == 0 && m.Told == nil {
 		return &usageError{fmt.Errorf("%s holds no request", in.Name)}
 	}
-	samples, err := readBeside(beside, in.ZeroS, &all, &m)
+	samples, err := readServerReadings(beside, in.ZeroS, &all, &m)
 	if err != nil {
 		return &usageError{err}
 	}
@@ -193,7 +193,7 @@ func (c *importCmd) write(a *app, in *imports.Input, from *imports.Importer, bes
 			return err
 		}
 	}
-	if err = writeBeside(w, samples); err != nil {
+	if err = writeServerReadings(w, samples); err != nil {
 		return err
 	}
 	sum, err := w.Finish(m)

@@ -15,10 +15,10 @@ import (
 	"tokenmeter/wire/scrape"
 )
 
-// readBeside plays readings of servers as if they had been read now, and lays them
+// readServerReadings plays readings of servers as if they had been read now, and lays them
 // beside the requests. zeroS is when the run's clock begins, NaN where nothing tells:
 // then it begins with the first reading, and all counts.
-func readBeside(files []*imports.Input, zeroS float64, all *span, m *run.Run) ([]metric.ServerSample, error) {
+func readServerReadings(files []*imports.Input, zeroS float64, all *span, m *run.Run) ([]metric.ServerSample, error) {
 	if len(files) == 0 {
 		return nil, nil
 	}
@@ -62,4 +62,6 @@ func readBeside(files []*imports.Input, zeroS float64, all *span, m *run.Run) ([
 	return samples, nil
 }
 
-func writeBeside(w *run.Writer, samples []metric.ServerSample) error { return w.ServerSamples(samples) }
+func writeServerReadings(w *run.Writer, samples []metric.ServerSample) error {
+	return w.ServerSamples(samples)
+}

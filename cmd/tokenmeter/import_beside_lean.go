@@ -9,11 +9,11 @@ import (
 	"tokenmeter/record/run"
 )
 
-func readBeside(files []*imports.Input, _ float64, _ *span, _ *run.Run) ([]struct{}, error) {
+func readServerReadings(files []*imports.Input, _ float64, _ *span, _ *run.Run) ([]struct{}, error) {
 	if len(files) > 0 {
 		return nil, fmt.Errorf("%s: this build can't lay readings beside requests (tag lean); build without the tag: go build ./cmd/tokenmeter", files[0].Name)
 	}
 	return nil, nil
 }
 
-func writeBeside(*run.Writer, []struct{}) error { return nil }
+func writeServerReadings(*run.Writer, []struct{}) error { return nil }

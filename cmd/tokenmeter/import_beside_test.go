@@ -46,7 +46,7 @@ func tryBeside(t *testing.T, names ...string) (*metric.ServerMetrics, error) {
 		}
 		beside = append(beside, b)
 	}
-	_, err = readBeside(beside, in.ZeroS, &all, &m)
+	_, err = readServerReadings(beside, in.ZeroS, &all, &m)
 	return m.ServerMetrics, err
 }
 
