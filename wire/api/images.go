@@ -37,8 +37,8 @@ var (
 	errNoVideos = errors.New("this API takes no videos; use openai-chat (of vLLM and its like), gemini, gemini-interactions or bedrock")
 )
 
-// shown notes on a timeline what a request has to look at.
-func (r *Request) shown(tl *timeline.Timeline) {
+// describeMedia notes on a timeline what a request has to look at.
+func (r *Request) describeMedia(tl *timeline.Timeline) {
 	var pictures, videos, bytes int64
 	size := ""
 	for i := range r.Messages {

@@ -39,7 +39,7 @@ func (a *API) Describe(r *Request, tl *timeline.Timeline) {
 		tl.Images, tl.Asked = timeline.Some(r.wanted()), r.showsSteps()
 	case timeline.Words:
 		tl.AudioUS = r.heardUS()
-		r.shown(tl)
+		r.describeMedia(tl)
 	}
 }
 
