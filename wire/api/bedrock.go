@@ -101,7 +101,7 @@ func (d *bedrockDecoder) read(e framing.Event, s *Stream) bool {
 		case "start", "delta":
 			d.block()
 		case "output": // the whole reply
-			c.under(func(name []byte) {
+			c.membersUnder(func(name []byte) {
 				if string(name) == "content" {
 					for range c.Elements {
 						d.block()

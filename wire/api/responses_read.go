@@ -89,7 +89,7 @@ func (d *responsesDecoder) responseMember(name []byte) {
 			}
 		}
 	case "audio": // of Realtime
-		c.under(d.soundFormat, "output", "format")
+		c.membersUnder(d.soundFormat, "output", "format")
 	case "output_audio_format": // of its beta
 		if t, ok := c.Text(); ok {
 			d.format = map[string]string{"g711_ulaw": "audio/pcmu", "g711_alaw": "audio/pcma"}[t.String()]

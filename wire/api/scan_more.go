@@ -164,14 +164,14 @@ func (s *scan) object() []byte {
 	return s.Since(from)
 }
 
-// under reads the members of an object within objects, by the names that lead there.
-func (s *scan) under(read func(name []byte), path ...string) {
+// membersUnder reads the members of an object within objects, by the names that lead there.
+func (s *scan) membersUnder(read func(name []byte), path ...string) {
 	for name := range s.Members {
 		switch {
 		case len(path) == 0:
 			read(name)
 		case string(name) == path[0]:
-			s.under(read, path[1:]...)
+			s.membersUnder(read, path[1:]...)
 		default:
 			s.Skip()
 		}
