@@ -177,8 +177,8 @@ func (v *sweepView) table() {
 		served, latencies = "texts/s", wordlessLatencies
 	}
 	v.heads = append(v.heads, served)
-	roofed := v.hasRoofline()
-	if roofed {
+	hasRoofline := v.hasRoofline()
+	if hasRoofline {
 		v.heads = append(v.heads, rooflineHeads...)
 	}
 	for _, l := range latencies {
@@ -221,7 +221,7 @@ func (v *sweepView) table() {
 			rate = p.Throughput.InputsPerS
 		}
 		row.cells = append(row.cells, pace(rate, short))
-		if roofed {
+		if hasRoofline {
 			row.cells = append(row.cells, rooflineCells(p.Roofline)...)
 		}
 		for _, l := range latencies {
@@ -239,7 +239,7 @@ func (v *sweepView) table() {
 		v.anyFailed = v.anyFailed || p.Requests.Failed > 0
 		v.rows = append(v.rows, row)
 	}
-	if roofed {
+	if hasRoofline {
 		v.notes = append(v.notes, "at most: output tok/s that the hardware allows the requests that decoded at once; MBU, MFU: shares of its bandwidth and arithmetic that were used.")
 	}
 	if anyShort {

@@ -60,9 +60,9 @@ func spanOf(tl *timeline.Timeline) (s choiceSpan) {
 	return s
 }
 
-// spoken adds the figures of sound that came beside words, as a voice's does with its
+// addAudioFigures adds the figures of sound that came beside words, as a voice's does with its
 // transcript.
-func spoken(tl *timeline.Timeline, v *Values) {
+func addAudioFigures(tl *timeline.Timeline, v *Values) {
 	if tl.AudioRate.OK() {
 		s := sound(tl)
 		v.TTFAMS, v.StarvedMS, v.Starvations = s.TTFAMS, s.StarvedMS, s.Starvations

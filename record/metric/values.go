@@ -96,7 +96,7 @@ func valuesOf(tl *timeline.Timeline) (Values, seen) {
 	pace(tl, &s, &c, &v)
 	gaps(tl, &s, &v)
 	rates(&v)
-	spoken(tl, &v)
+	addAudioFigures(tl, &v)
 	realTime(tl, &v)
 	return v, s
 }
