@@ -38,9 +38,7 @@ func isAIPerf(head []byte) bool {
 	return bytes.Contains(head, []byte(`"benchmark_phase"`)) && bytes.Contains(head, []byte(`"request_start_ns"`)) || isAIPerfSummary(head)
 }
 
-func isAIPerfSummary(head []byte) bool {
-	return bytes.Contains(head, []byte(`"request_latency"`)) && bytes.Contains(head, []byte(`"schema_version"`))
-}
+var isAIPerfSummary = contains(`"request_latency"`, `"schema_version"`)
 
 func readAIPerf(in *Input, add func(*timeline.Timeline) error) (run.Run, error) {
 	var m run.Run

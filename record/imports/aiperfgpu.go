@@ -1,7 +1,6 @@
 package imports
 
 import (
-	"bytes"
 	"strconv"
 	"strings"
 )
@@ -34,10 +33,6 @@ var gpuNames = []struct {
 	{"amd_energy_consumption", "gpu_energy_consumed", 1e12}, // MJ, µJ
 	{"amd_gfx_activity", "gpu_gfx_activity", 1},
 	{"amd_umc_activity", "gpu_umc_activity", 1},
-}
-
-func isGPULines(head []byte) bool {
-	return bytes.Contains(head, []byte(`"gpu_uuid"`)) && bytes.Contains(head, []byte(`"telemetry_data"`)) && bytes.Contains(head, []byte(`"timestamp_ns"`))
 }
 
 // readGPULines makes a page of the GPUs that were read together.

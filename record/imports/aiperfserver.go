@@ -1,7 +1,6 @@
 package imports
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 	"maps"
@@ -22,10 +21,6 @@ type aiperfPage struct {
 		Sum     *float64           `json:"sum"`
 		Count   *float64           `json:"count"`
 	} `json:"metrics"`
-}
-
-func isServerLines(head []byte) bool {
-	return bytes.Contains(head, []byte(`"endpoint_url"`)) && bytes.Contains(head, []byte(`"timestamp_ns"`)) && bytes.Contains(head, []byte(`"endpoint_latency_ns"`))
 }
 
 func readServerLines(in *Input, take func(*Reading) error) error {
@@ -77,10 +72,6 @@ type aiperfServer struct {
 			Buckets map[string]float64 `json:"buckets"`
 		} `json:"series"`
 	} `json:"metrics"`
-}
-
-func isServerSums(head []byte) bool {
-	return bytes.Contains(head, []byte(`"endpoints_configured"`)) && bytes.Contains(head, []byte(`"endpoint_info"`))
 }
 
 // mostPages bounds how many pages a file has figures of.

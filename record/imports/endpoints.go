@@ -1,15 +1,9 @@
 package imports
 
 import (
-	"bytes"
-
 	"tokenmeter/record/run"
 	"tokenmeter/record/timeline"
 )
-
-func isEndpoints(head []byte) bool {
-	return bytes.Contains(head, []byte(`"n_samples_issued"`)) && bytes.Contains(head, []byte(`"duration_ns"`))
-}
 
 // readEndpoints reads performance/result_summary.json of MLPerf Endpoints, whose times
 // are nanoseconds. Source: mlcommons/endpoints, src/inference_endpoint/metrics/report.py.

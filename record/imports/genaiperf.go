@@ -1,7 +1,6 @@
 package imports
 
 import (
-	"bytes"
 	"encoding/json"
 	"fmt"
 	"strings"
@@ -27,10 +26,6 @@ type genAIPerfProfile struct {
 		} `json:"requests"`
 	} `json:"experiments"`
 	Endpoint string `json:"endpoint"`
-}
-
-func isGenAIPerf(head []byte) bool {
-	return bytes.Contains(head, []byte(`"experiments"`)) && bytes.Contains(head, []byte(`"response_timestamps"`))
 }
 
 func readGenAIPerf(in *Input, add func(*timeline.Timeline) error) (run.Run, error) {

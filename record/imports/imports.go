@@ -12,6 +12,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"slices"
 	"strings"
 	"unicode/utf16"
 
@@ -38,15 +39,22 @@ var Importers = []Importer{
 	{"vllm", "vllm bench serve --save-result, with --save-detailed every request; SGLang's bench_serving", isVLLM, readVLLM},
 	{"guidellm", "GuideLLM's benchmarks.json", isGuideLLM, readGuideLLM},
 	{"inference-perf", "inference-perf's per_request_lifecycle_metrics.json", isInferencePerf, readInferencePerf},
-	{"llmeter", "llmeter's responses.jsonl", isLLMeter, readLLMeter},
-	{"genai-perf", "genai-perf's and perf_analyzer's profile_export.json", isGenAIPerf, readGenAIPerf},
+	{"llmeter", "llmeter's responses.jsonl", contains(`"time_to_last_token"`, `"num_tokens_output"`), readLLMeter},
+	{"genai-perf", "genai-perf's and perf_analyzer's profile_export.json", contains(`"experiments"`, `"response_timestamps"`), readGenAIPerf},
 	{"llama-bench", "llama-bench -o json, jsonl, csv or md", isLLAMABench, readLLAMABench},
 	{"mlperf", "MLPerf LoadGen's mlperf_log_summary.txt and mlperf_log_detail.txt", isMLPerf, readMLPerf},
-	{"mlperf-endpoints", "MLPerf Endpoints' result_summary.json", isEndpoints, readEndpoints},
-	{"inferencex", "rows of InferenceX's results", isInferenceX, readInferenceX},
-	{"llm-d", "llm-d's benchmark report 0.2 and 0.2.1, YAML or JSON", isLLMD, readLLMD},
-	{"otel", "OpenTelemetry spans of GenAI clients, as OTLP in JSON", isOTel, readOTel},
+	{"mlperf-endpoints", "MLPerf Endpoints' result_summary.json", contains(`"n_samples_issued"`, `"duration_ns"`), readEndpoints},
+	{"inferencex", "rows of InferenceX's results", contains(`"infmax_model_prefix"`, `"tput_per_gpu"`), readInferenceX},
+	{"llm-d", "llm-d's benchmark report 0.2 and 0.2.1, YAML or JSON", contains("request_performance", "aggregate"), readLLMD},
+	{"otel", "OpenTelemetry spans of GenAI clients, as OTLP in JSON", contains(`"resourceSpans"`, `"scopeSpans"`), readOTel},
 	{"csv", "a table with the columns start_s, ttft_ms, e2e_ms, input_tokens, output_tokens, error", isCSV, readCSV},
+}
+
+// contains tells files by words that all stand in their first bytes.
+func contains(words ...string) func(head []byte) bool {
+	return func(head []byte) bool {
+		return !slices.ContainsFunc(words, func(word string) bool { return !bytes.Contains(head, []byte(word)) })
+	}
 }
 
 // Names lists the tools, for messages.

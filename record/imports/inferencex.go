@@ -1,16 +1,11 @@
 package imports
 
 import (
-	"bytes"
 	"fmt"
 
 	"tokenmeter/record/run"
 	"tokenmeter/record/timeline"
 )
-
-func isInferenceX(head []byte) bool {
-	return bytes.Contains(head, []byte(`"infmax_model_prefix"`)) && bytes.Contains(head, []byte(`"tput_per_gpu"`))
-}
 
 // readInferenceX reads a row of InferenceX's results, or one of a list of them, whose
 // times are seconds. Its rates are of one GPU, and stay out. Source:

@@ -14,10 +14,6 @@ import (
 	"tokenmeter/record/timeline"
 )
 
-func isLLMD(head []byte) bool {
-	return bytes.Contains(head, []byte("request_performance")) && bytes.Contains(head, []byte("aggregate"))
-}
-
 // llmdFigures are the aggregates of a report and our names of them.
 var llmdFigures = []struct {
 	path  []string

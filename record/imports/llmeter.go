@@ -1,7 +1,6 @@
 package imports
 
 import (
-	"bytes"
 	"time"
 
 	"tokenmeter/record/run"
@@ -21,10 +20,6 @@ type llmeterResponse struct {
 	Error    *string  `json:"error"`
 	Time     string   `json:"request_time"`
 	Attempts *float64 `json:"retries"`
-}
-
-func isLLMeter(head []byte) bool {
-	return bytes.Contains(head, []byte(`"time_to_last_token"`)) && bytes.Contains(head, []byte(`"num_tokens_output"`))
 }
 
 func readLLMeter(in *Input, add func(*timeline.Timeline) error) (run.Run, error) {

@@ -1,7 +1,6 @@
 package imports
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 	"strconv"
@@ -40,10 +39,6 @@ type otelSpan struct {
 }
 
 var errNoSpans = errors.New("no span of a model's client is in it: they have gen_ai.operation.name")
-
-func isOTel(head []byte) bool {
-	return bytes.Contains(head, []byte(`"resourceSpans"`)) && bytes.Contains(head, []byte(`"scopeSpans"`))
-}
 
 func readOTel(in *Input, add func(*timeline.Timeline) error) (run.Run, error) {
 	var m run.Run

@@ -41,10 +41,10 @@ type Readings struct {
 
 // readings lists the kinds.
 var readings = []Readings{
-	{"AIPerf's server_metrics_export.jsonl", isServerLines, readServerLines},
-	{"AIPerf's server_metrics_export.json", isServerSums, readServerSums},
+	{"AIPerf's server_metrics_export.jsonl", contains(`"endpoint_url"`, `"timestamp_ns"`, `"endpoint_latency_ns"`), readServerLines},
+	{"AIPerf's server_metrics_export.json", contains(`"endpoints_configured"`, `"endpoint_info"`), readServerSums},
 	{"AIPerf's server_metrics_export.parquet", isParquet, readServerTable},
-	{"AIPerf's gpu_telemetry_export.jsonl", isGPULines, readGPULines},
+	{"AIPerf's gpu_telemetry_export.jsonl", contains(`"gpu_uuid"`, `"telemetry_data"`, `"timestamp_ns"`), readGPULines},
 }
 
 // RecogniseReadings finds the kind of file that begins so; nil: none.
