@@ -57,7 +57,7 @@ func (d *openaiDecoder) read(e framing.Event, s *Stream) bool {
 		case "object":
 			d.object, _ = c.Text()
 		default:
-			d.vendor()
+			d.vendor(string(name) == "x_groq")
 		}
 	}
 	return c.End()
@@ -70,10 +70,17 @@ func (d *openaiDecoder) readUsage() {
 	d.c.usage(&d.usage, &d.timings)
 }
 
-func (d *openaiDecoder) vendor() {
+// vendor looks into an object that some vendor added: it may hold the usage, and
+// Groq's why the stream was stopped early.
+func (d *openaiDecoder) vendor(groq bool) {
 	for name := range d.c.Members {
-		if string(name) == "usage" {
+		switch {
+		case string(name) == "usage":
 			d.readUsage()
+		case groq && string(name) == "error":
+			if raw := d.c.problem(); raw != nil {
+				d.errors = raw
+			}
 		}
 	}
 }
