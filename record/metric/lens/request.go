@@ -79,7 +79,9 @@ func onRun(tl *timeline.Timeline, us int64) int64 { return tl.DueUS + us }
 // the client: most tools call it a success, errors inside the stream included.
 func readToTheEnd(tl *timeline.Timeline) bool {
 	switch tl.Outcome {
-	case timeline.OK, timeline.StreamError, timeline.EmptyOutput:
+	case timeline.OK: // of an imported one no status is known
+		return true
+	case timeline.StreamError, timeline.EmptyOutput:
 		return begun(tl)
 	case timeline.StreamTruncated: // a body that ended, not a connection that broke in it
 		return begun(tl) && (tl.Error == nil || !strings.HasPrefix(tl.Error.Message, timeline.CutWords))

@@ -126,3 +126,18 @@ func TestGenAIBenchEndsWithTheUsage(t *testing.T) {
 		g.want(t, "output_inference_speed.mean", c.perSpeed)
 	}
 }
+
+// Other tools' files tell no HTTP status: an answer that went well is one all the same.
+func TestImportedAnswersCount(t *testing.T) {
+	imported := func() reply {
+		r := newReply().events(timeline.Text, 10, 100, 10).usage(10, 10)
+		r.tl.HTTPStatus = 0
+		return r
+	}
+	for name, row := range map[string]string{
+		"aiperf": "request_count", "vllm": "completed", "vllm-rust": "completed", "guidellm": "requests.successful",
+		"inference-perf": "successes.count", "genai-bench": "num_completed_requests",
+	} {
+		through(t, name, Facts{}, imported(), imported().fails(timeline.StreamError)).want(t, row, 1)
+	}
+}
