@@ -11,6 +11,8 @@ import (
 	"sort"
 
 	"github.com/parquet-go/parquet-go"
+
+	"tokenmeter/record/run"
 )
 
 // Bounds of a table. A text stands in it once, however many rows have it.
@@ -35,7 +37,7 @@ func readTable(in *Input, most int, take func(*Reading) error) (err error) {
 			err = fmt.Errorf("%s: the table is damaged: %v", in.Name, broken)
 		}
 	}()
-	file, err := parquet.OpenFile(bytes.NewReader(in.data), int64(len(in.data)))
+	file, err := run.OpenParquet(bytes.NewReader(in.data), int64(len(in.data)))
 	if err != nil {
 		return fmt.Errorf("%s: this is no table in Parquet's form: %w", in.Name, err)
 	}

@@ -190,6 +190,9 @@ func checkFree(dir string, force bool) error {
 // removePart removes name when it is a part of a run folder.
 func removePart(dir, name string) error {
 	path := filepath.Join(dir, name)
+	if info, err := os.Lstat(path); name == captureDir && err == nil && info.Mode()&fs.ModeSymlink != 0 {
+		return os.Remove(path) // and nothing of what it leads to
+	}
 	switch {
 	case name == manifestFile, name == journalFile, name == tableFile, name == reportFile, name == serverFile,
 		strings.Contains(name, temporary):

@@ -54,7 +54,7 @@ func openLive(f *os.File) (*parquet.GenericReader[LiveFigures], error) {
 	if err != nil {
 		return nil, err
 	}
-	file, err := parquet.OpenFile(f, info.Size())
+	file, err := OpenParquet(f, info.Size())
 	if err != nil {
 		return nil, err
 	}

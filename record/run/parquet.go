@@ -98,12 +98,9 @@ type table struct {
 
 // openTable checks that src is a whole table of ours.
 func openTable(src io.ReaderAt, size int64) (*table, error) {
-	if err := checkEnds(src, size); err != nil {
-		return nil, fmt.Errorf("%w: %w", errTable, err)
-	}
 	var file *parquet.File
 	err := outside(func() (err error) {
-		file, err = parquet.OpenFile(src, size, parquet.SkipBloomFilters(true), parquet.SkipPageIndex(true))
+		file, err = OpenParquet(src, size, parquet.SkipBloomFilters(true), parquet.SkipPageIndex(true))
 		return err
 	})
 	if err != nil {
@@ -116,15 +113,28 @@ func openTable(src io.ReaderAt, size int64) (*table, error) {
 	case version != parquetVersion:
 		return nil, fmt.Errorf("table of version %q, this program reads %s: use a newer tokenmeter", version, parquetVersion)
 	}
+	return &table{file}, nil
+}
+
+// OpenParquet opens a file that may come from anybody: one whose footer says more than
+// there is, or whose decoder (LZ4) takes any amount of memory that damaged bytes ask for,
+// is refused before the library believes it. The library may panic all the same.
+func OpenParquet(src io.ReaderAt, size int64, options ...parquet.FileOption) (*parquet.File, error) {
+	if err := checkEnds(src, size); err != nil {
+		return nil, err
+	}
+	file, err := parquet.OpenFile(src, size, options...)
+	if err != nil {
+		return nil, err
+	}
 	for _, group := range file.Metadata().RowGroups {
 		for i := range group.Columns {
-			// Its decoder takes any amount of memory that damaged bytes ask for.
 			if group.Columns[i].MetaData.Codec == format.Lz4Raw {
-				return nil, fmt.Errorf("%w: it is compressed with LZ4, which is not read; write it with zstd or snappy", errTable)
+				return nil, errors.New("it is compressed with LZ4, which is not read; write it with zstd or snappy")
 			}
 		}
 	}
-	return &table{file}, nil
+	return file, nil
 }
 
 // checkEnds looks at both ends of a table before the library does: it would

@@ -59,11 +59,11 @@ func (f *Folder) ServerSamples() (samples []metric.ServerSample) {
 	}
 	defer file.Close()
 	info, err := file.Stat()
-	if err != nil || checkEnds(file, info.Size()) != nil {
+	if err != nil {
 		return nil
 	}
 	err = outside(func() error {
-		table, err := parquet.OpenFile(file, info.Size())
+		table, err := OpenParquet(file, info.Size())
 		if err != nil {
 			return err
 		}

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/parquet-go/parquet-go"
+	"github.com/parquet-go/parquet-go/format"
 )
 
 // table is a Parquet file. Rows are read in blocks, of which the last few are
@@ -37,6 +38,13 @@ func openParquet(in io.ReaderAt, size int64) (t *table, err error) {
 	f, err := parquet.OpenFile(in, size)
 	if err != nil {
 		return nil, err
+	}
+	for _, group := range f.Metadata().RowGroups {
+		for i := range group.Columns {
+			if group.Columns[i].MetaData.Codec == format.Lz4Raw { // its decoder takes any amount of memory that damaged bytes ask for
+				return nil, errors.New("the Parquet file is compressed with LZ4, which is not read; write it with zstd or snappy")
+			}
+		}
 	}
 	if f.NumRows() == 0 {
 		return nil, ErrEmpty
