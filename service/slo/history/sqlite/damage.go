@@ -10,12 +10,17 @@ import (
 
 	"modernc.org/sqlite"
 	code "modernc.org/sqlite/lib"
+
+	"tokenmeter/service/slo/history/sqlstore"
 )
 
 // Damaged reports whether an error says that a store's file is broken: it can't
 // be read, now or later. That it is full, locked, newer, of somebody else or not
 // ours to open is no damage, and neither is a statement that failed.
 func Damaged(err error) bool {
+	if errors.Is(err, sqlstore.ErrDamaged) {
+		return true
+	}
 	var e *sqlite.Error
 	if !errors.As(err, &e) {
 		return false

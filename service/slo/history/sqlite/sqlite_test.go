@@ -148,3 +148,26 @@ func BenchmarkWrite100Objectives(b *testing.B) {
 		}
 	}
 }
+
+// SQLite has no sums of its pages: a flipped bit in a row's tier is an error, no panic.
+func TestRowsOfNoTier(t *testing.T) {
+	for _, tier := range []int{-1, 64} {
+		path := filepath.Join(t.TempDir(), "h.db")
+		s, err := Open(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		now := time.Now()
+		err = s.Write(t.Context(), history.Batch{Writer: "w", Seq: 1, At: now, Counts: []slo.Increment{{Key: slo.Key{Hash: "h", Source: slo.Live}, At: now, Counts: slo.Counts{Good: 1, Valid: 1}}}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := s.SQL.Exec("UPDATE cells SET tier = ?", tier); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := history.Load(t.Context(), s, now); !Damaged(err) {
+			t.Errorf("tier %d: %v", tier, err)
+		}
+		s.Close()
+	}
+}

@@ -124,6 +124,13 @@ func mergeSketch(ctx context.Context, tx queries, name string, tier int, at int6
 	return err
 }
 
+// ErrDamaged is of what nobody can have written: SQLite has no sums of its pages.
+var ErrDamaged = errors.New("the store is damaged")
+
+func errTier(tier int) error {
+	return fmt.Errorf("%w: it counts in steps of a kind %d that there is not", ErrDamaged, tier)
+}
+
 func (s *Store) Cells(ctx context.Context, from, to time.Time, yield func(history.Cell) error) error {
 	return s.each(ctx, func(scan func(...any) error) error {
 		var c history.Cell
@@ -131,6 +138,9 @@ func (s *Store) Cells(ctx context.Context, from, to time.Time, yield func(histor
 		var at int64
 		if err := scan(&c.Key.Hash, &c.Key.Source, &c.Key.Group, &tier, &at, &c.Good, &c.Valid, &c.Excluded); err != nil {
 			return err
+		}
+		if tier < 0 || tier >= len(slo.Tiers) {
+			return errTier(tier)
 		}
 		c.At, c.Step = time.Unix(at, 0), slo.Tiers[tier].Step
 		return yield(c)

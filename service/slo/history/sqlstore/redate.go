@@ -77,6 +77,9 @@ func redateSketches(ctx context.Context, tx queries, r history.Redate) error {
 		return err
 	}
 	for _, one := range list {
+		if one.tier < 0 || one.tier >= len(history.SketchTiers) {
+			return errTier(one.tier)
+		}
 		at := r.Of(time.Unix(one.at, 0)).Truncate(history.SketchTiers[one.tier].Step)
 		if err := mergeSketch(ctx, tx, one.name, one.tier, at.Unix(), &one.Sketch); err != nil {
 			return err
