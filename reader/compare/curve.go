@@ -6,11 +6,10 @@ import (
 
 // Curve is one latency of both sides over its percentiles, for charts.
 type Curve struct {
-	Metric, Title, Unit string
-	Candidate           string
-	Group               string // empty with one workload
-	A, B                stat.Ordered
-	Shift               []Shift
+	Title, Candidate string
+	Group            string // empty with one workload
+	A, B             stat.Ordered
+	Shift            []Shift
 }
 
 // Shift is the difference at one percentile, in percent of A.
@@ -41,7 +40,7 @@ func (r *Result) Curves() []Curve {
 			if len(s.a) == 0 || len(s.b) == 0 || p.unlike[key] != "" {
 				continue
 			}
-			c := Curve{Metric: m.key, Title: m.title, Unit: m.unit, Candidate: r.Candidates[p.candidate].Name, Group: p.label,
+			c := Curve{Title: m.title, Candidate: r.Candidates[p.candidate].Name, Group: p.label,
 				A: together(s.a), B: together(s.b)}
 			for _, name := range drawnPercentiles {
 				f := p.find(m, name, &o)

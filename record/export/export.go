@@ -13,7 +13,6 @@ import (
 // Exporter is one form.
 type Exporter struct {
 	Name  string // as --as names it
-	Ext   string // the usual extension of its files, with the dot
 	Says  string // one line for the help
 	Write func(w io.Writer, f *run.Folder) error
 	// Summary forms are of the run's summary, so they can be written of a run that is
@@ -24,9 +23,9 @@ type Exporter struct {
 // Exporters lists every form, in the order of the help: our own, then those of other
 // tools.
 var Exporters = append([]Exporter{
-	{"jsonl", ".jsonl", "one record a line, every figure of a request", writeJSONL, false},
-	{"csv", ".csv", "the same columns for spreadsheets; lists are joined with spaces", writeCSV, false},
-	{"parquet", ".parquet", "the same columns and every event, for DuckDB, pandas and the like", writeParquet, false},
+	{"jsonl", "one record a line, every figure of a request", writeJSONL, false},
+	{"csv", "the same columns for spreadsheets; lists are joined with spaces", writeCSV, false},
+	{"parquet", "the same columns and every event, for DuckDB, pandas and the like", writeParquet, false},
 }, others...)
 
 // Names lists the forms, for messages.

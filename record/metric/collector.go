@@ -75,7 +75,7 @@ type Collector struct {
 type row struct {
 	due, start, end int64 // end: the body ended, and with it the slot
 	request         int64
-	ttft, tpot      float64 // ms; negative: none
+	ttft            float64 // ms; negative: none
 	outcome         timeline.Outcome
 	warmup          bool
 	later           bool // a further turn of a conversation or step of a task: no schedule asks for it
@@ -155,7 +155,7 @@ func (c *Collector) Add(tl *timeline.Timeline) {
 func rowOf(tl *timeline.Timeline, v *Values) row {
 	r := row{
 		due: tl.DueUS, start: max(tl.StartUS, tl.DueUS), request: tl.Request,
-		ttft: v.TTFTMS.Or(-1), tpot: v.TPOTMS.Or(-1), outcome: tl.Outcome,
+		ttft: v.TTFTMS.Or(-1), outcome: tl.Outcome,
 		warmup: !tl.Phase.Counts(), unsent: tl.Unsent(), tokenEnd: tl.DueUS - 1,
 		later: tl.Turn.Or(0) > 0 || tl.Step.Or(0) > 0,
 	}

@@ -32,7 +32,6 @@ type Facts struct {
 	// an open loop with a cap, a slot was free. Open loop only.
 	SendLateP99MS       timeline.Opt[float64]
 	OfferedPerS         timeline.Opt[float64] // open loop only
-	AchievedPerS        timeline.Opt[float64]
 	BegunPerS           timeline.Opt[float64] // open loop only: what the schedule asks for, of conversations and tasks their first requests
 	AchievedOverOffered timeline.Opt[float64] // open loop only: of what began
 	Conversations       bool                  // some requests follow others, with no due time of the schedule
@@ -115,11 +114,7 @@ func (f *Facts) RateKept() string {
 }
 
 func (c *Collector) loadFacts(f *Facts, w *windows) {
-	if w.due == 0 {
-		return
-	}
-	f.AchievedPerS = w.sent.rate()
-	if !f.OpenLoop {
+	if w.due == 0 || !f.OpenLoop {
 		return
 	}
 	late := c.lateness()
