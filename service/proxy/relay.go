@@ -148,6 +148,7 @@ func (c *call) pass() {
 // reached the first.
 func (c *call) ask(ctx context.Context) (*client.Passed, error) {
 	var tried []*upstream
+	var refused *upstream // what was added to the request
 	c.up = c.route.pick(c.p.clk.NS(), nil)
 	for {
 		c.req.Labels.Upstream = c.up.Name
@@ -161,10 +162,14 @@ func (c *call) ask(ctx context.Context) (*client.Passed, error) {
 		if err == nil && c.refusesUsage(reply) {
 			reply.Close()
 			c.asSent()
+			refused = c.up
 			tl.Attempts++
 			continue
 		}
 		if err == nil {
+			if c.up == refused && reply.Status == http.StatusOK {
+				c.up.tookWithout(c.p.log)
+			}
 			tl.Reused, tl.Remote = timeline.Some(reply.Reused), reply.Remote
 			tl.SentUS = timeline.Some(c.meter.us(reply.SentNS))
 			c.req.Delay.HeadUS = timeline.Some(max(c.meter.us(reply.SentNS), 0))

@@ -2,6 +2,7 @@ package proxy
 
 import (
 	"bytes"
+	"log/slog"
 	"net/http"
 
 	"tokenmeter/wire/client"
@@ -9,7 +10,8 @@ import (
 
 // Some servers refuse requests with options that they do not know, as some models of
 // Azure's do with stream_options. What we added to a request must not make it fail:
-// then it goes as the client sent it, and so do all that follow to this upstream.
+// then it goes as the client sent it, and so do all that follow to this upstream, where
+// that was taken: a client can have its own words repeated in a refusal of another thing.
 
 // early is what was read of a reply before it was passed on.
 type early struct {
@@ -40,10 +42,14 @@ func (c *call) refusesUsage(reply *client.Passed) bool {
 		return false
 	}
 	c.early = nil
-	if !c.up.noUsage.Swap(true) {
-		c.p.log.Warn("the upstream refuses stream_options: streams there are no longer asked for their usage", "upstream", c.up.Name)
-	}
 	return true
+}
+
+// tookWithout is told that a request was taken that had been refused with the option.
+func (u *upstream) tookWithout(log *slog.Logger) {
+	if !u.noUsage.Swap(true) {
+		log.Warn("the upstream refuses stream_options: streams there are no longer asked for their usage", "upstream", u.Name)
+	}
 }
 
 // asSent takes the request back to how the client sent it.

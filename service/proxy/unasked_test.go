@@ -87,3 +87,21 @@ func TestRefusalThatBreaksOff(t *testing.T) {
 		}
 	})
 }
+
+// A client whose refused words name the option takes nobody else's usage away.
+func TestRefusalThatRepeatsAClient(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := open(t, func(c net.Conn, r *received) bool {
+			if strings.Contains(r.body, "say stream_options") {
+				return play("1ms "+whole(400, "application/json", `{"message":"no list: 'say stream_options'"}`))(c, r)
+			}
+			return play("5ms "+sseHead+chunk(tok("w")+fin+done)+lastChunk)(c, r)
+		}, nil)
+		got := h.talk(post(chatPath, `{"stream":true,"messages":"say stream_options"}`), 0)
+		want(t, "status", got.StatusCode, 400)
+		want(t, "reply", got.body, `{"message":"no list: 'say stream_options'"}`)
+		h.talk(post(chatPath, `{"stream":true}`), 0)
+		h.settled()
+		want(t, "the next one", h.up.last().body, `{"stream":true,"stream_options":{"include_usage":true}}`)
+	})
+}
