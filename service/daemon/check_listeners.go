@@ -20,10 +20,7 @@ func (c *checker) listeners() {
 			l.Name = l.Listen
 		}
 		c.address(at+".listen", l.Listen)
-		if seen[l.Name] {
-			c.addf(at+".name", "a listener named %q is there already", l.Name)
-		}
-		seen[l.Name] = true
+		c.once(seen, at, "a listener", l.Name, l.Name)
 		if _, port, err := net.SplitHostPort(l.Listen); err == nil && port != "0" && addresses[l.Listen] {
 			c.addf(at+".listen", "another listener is at %s already", l.Listen)
 		}
@@ -37,6 +34,14 @@ func (c *checker) listeners() {
 		c.exposed(at, l, keys)
 		c.p.listeners = append(c.p.listeners, listen{*l, c.tls(at+".tls", l.TLS), keys})
 	}
+}
+
+// once notes the mark of a thing's name, by which there shall be no other.
+func (c *checker) once(seen map[string]bool, at, what, name, mark string) {
+	if seen[mark] {
+		c.addf(at+".name", "%s named %q is there already", what, name)
+	}
+	seen[mark] = true
 }
 
 func (c *checker) address(at, address string) {

@@ -19,10 +19,7 @@ func (c *checker) routes() {
 	seen := map[string]bool{}
 	for i := range cfg.Routes {
 		r, at := &cfg.Routes[i], fmt.Sprintf("routes[%d]", i)
-		if seen[r.Name] {
-			c.addf(at+".name", "a route named %q is there already", r.Name)
-		}
-		seen[r.Name] = true
+		c.once(seen, at, "a route", r.Name, r.Name)
 		for k, name := range r.Listeners {
 			if !slices.ContainsFunc(cfg.Listeners, func(l Listener) bool { return l.Name == name }) {
 				c.addf(fmt.Sprintf("%s.listeners[%d]", at, k), "there is no listener %q%s", name, spelling.Meant(name, namesOf(cfg.Listeners, func(l Listener) string { return l.Name })))
@@ -58,13 +55,14 @@ func (c *checker) shares(at string, r *Route) {
 	any := false
 	for k, s := range r.Upstreams {
 		place := fmt.Sprintf("%s.upstreams[%d]", at, k)
-		if s.Name != "" && !slices.ContainsFunc(c.p.Config.Upstreams, func(u Upstream) bool { return u.Name == s.Name }) {
+		if s.Name != "" && !c.hasUpstream(s.Name) {
 			c.addf(place+".name", "there is no upstream %q%s", s.Name, spelling.Meant(s.Name, namesOf(c.p.Config.Upstreams, func(u Upstream) string { return u.Name })))
 		}
-		if s.Weight != nil && *s.Weight < 0 {
+		weight := given(s.Weight, 1)
+		if weight < 0 {
 			c.addf(place+".weight", "a weight below 0")
 		}
-		any = any || s.Weight == nil || *s.Weight != 0
+		any = any || weight != 0
 	}
 	if !any && c.doc.Has(at+".upstreams") {
 		c.addf(at+".upstreams", "no upstream has a weight above 0")
@@ -82,10 +80,7 @@ func namesOf[T any](list []T, name func(T) string) []string {
 // proxyConfig is the configuration of one listener's proxy.
 func (p *Plan) proxyConfig(listener string, clk *clock.Clock, sink traffic.Sink) proxy.Config {
 	cfg := proxy.Config{Listener: listener, Upstreams: p.upstreams, Models: p.Config.Models, Clock: clk, Sink: sink,
-		Session: proxy.Identity(p.Config.Identity.Session), Task: proxy.Identity(p.Config.Identity.Task), Parent: proxy.Identity(p.Config.Identity.Parent), Probe: p.Config.Identity.probe(), Secret: p.secret, Keep: 0.01}
-	if p.Config.Keep != nil {
-		cfg.Keep = *p.Config.Keep
-	}
+		Session: proxy.Identity(p.Config.Identity.Session), Task: proxy.Identity(p.Config.Identity.Task), Parent: proxy.Identity(p.Config.Identity.Parent), Probe: p.Config.Identity.probe(), Secret: p.secret, Keep: given(p.Config.Keep, 0.01)}
 	for _, l := range p.listeners {
 		if l.Name == listener {
 			cfg.Keys, cfg.Hosts = l.keys, l.Hosts
@@ -104,11 +99,7 @@ func (p *Plan) proxyConfig(listener string, clk *clock.Clock, sink traffic.Sink)
 			DrainTime: r.Drain.Time, DrainBytes: int64(r.Drain.Size), MaxStreams: r.Limits.Streams, MaxBody: int64(r.Limits.Body), Timeout: r.Limits.Time,
 			KeepHost: r.KeepHost, HideClient: r.HideClient, KeepEncoding: r.KeepCoding}
 		for _, s := range r.Upstreams {
-			weight := 1
-			if s.Weight != nil {
-				weight = *s.Weight
-			}
-			made.Upstreams = append(made.Upstreams, proxy.Share{Upstream: s.Name, Weight: weight})
+			made.Upstreams = append(made.Upstreams, proxy.Share{Upstream: s.Name, Weight: given(s.Weight, 1)})
 		}
 		cfg.Routes = append(cfg.Routes, made)
 	}

@@ -23,10 +23,7 @@ func (c *checker) upstreams() {
 	seen := map[string]bool{}
 	for i := range cfg.Upstreams {
 		u, at := &cfg.Upstreams[i], fmt.Sprintf("upstreams[%d]", i)
-		if seen[u.Name] {
-			c.addf(at+".name", "an upstream named %q is there already", u.Name)
-		}
-		seen[u.Name] = true
+		c.once(seen, at, "an upstream", u.Name, u.Name)
 		made := proxy.Upstream{Name: u.Name, URL: u.URL, Key: c.secret(at, u.KeyEnv, u.KeyFile, "key_env", "key_file"),
 			TLS: c.clientTLS(at, u), ConnectTimeout: u.ConnectTimeout, HeadTimeout: u.HeadTimeout, IdleTimeout: u.IdleTimeout, KeepIdle: u.KeepIdle,
 			Health:      proxy.Health{Failures: u.Health.Failures, Spare: u.Health.Spare, Path: u.Health.Path, Every: u.Health.Every, Timeout: u.Health.Timeout},

@@ -33,12 +33,8 @@ func (d *Daemon) openExporters(ctx context.Context, plan *Plan) (*exporters, err
 		NoNative: no(cfg.Metrics.Native), NoFine: no(cfg.Metrics.Gaps)}, plan.thresholds())}
 	var err error
 	if o := cfg.OTel; o != nil {
-		share := 1.
-		if o.Sample != nil {
-			share = *o.Sample
-		}
 		x.otel, err = otel.New(context.WithoutCancel(ctx), otel.Options{Endpoint: o.Endpoint, Headers: o.headers(plan.otelKey, plan.otelExtra), TLS: plan.otelTLS,
-			Timeout: o.Timeout, Every: o.Every, NoMetrics: no(o.Metrics), Spans: o.Traces, Sample: share, Next: o.Conventions != "v1.41",
+			Timeout: o.Timeout, Every: o.Every, NoMetrics: no(o.Metrics), Spans: o.Traces, Sample: given(o.Sample, 1), Next: o.Conventions != "v1.41",
 			Exponential: o.Histograms == "exponential", NoFine: no(o.Gaps), Models: cfg.Metrics.Models, Version: d.opt.Version, State: d.state, Log: d.log}, plan.thresholds())
 		if err != nil {
 			x.close()

@@ -60,10 +60,7 @@ func (c *checker) probes() {
 		if t.Name == "" {
 			t.Name = t.Model + " " + t.Upstream
 		}
-		if seen[run.Slug(t.Name)] {
-			c.addf(at+".name", "a target named %q is there already", t.Name)
-		}
-		seen[run.Slug(t.Name)] = true
+		c.once(seen, at, "a target", t.Name, run.Slug(t.Name))
 		cfg := client.Config{API: api.OpenAIChat, Form: client.PlainForm, Timeout: probeTimeout}
 		if t.API != "" {
 			known, err := api.ByName(t.API)

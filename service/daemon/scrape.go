@@ -92,12 +92,7 @@ func (c *checker) scrape() {
 }
 
 func (c *checker) hasUpstream(name string) bool {
-	for i := range c.p.Config.Upstreams {
-		if c.p.Config.Upstreams[i].Name == name {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(c.p.Config.Upstreams, func(u Upstream) bool { return u.Name == name })
 }
 
 // scrapers read exporters, for as long as their configuration stays.

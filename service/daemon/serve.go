@@ -174,16 +174,14 @@ func (d *Daemon) apply(plan *Plan) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	next, fresh, err := d.openListeners(plan)
-	if err != nil {
-		for _, opening := range fresh {
-			_ = opening.ln.Close()
-		}
-		return err
-	}
 	undo := func() {
 		for _, opening := range fresh {
 			_ = opening.ln.Close()
 		}
+	}
+	if err != nil {
+		undo()
+		return err
 	}
 	opened := d.budgets == nil
 	if opened {
@@ -247,10 +245,7 @@ func (d *Daemon) apply(plan *Plan) error {
 }
 
 func (p *Plan) drain() time.Duration {
-	if p.Config.Stop.Drain > 0 {
-		return p.Config.Stop.Drain
-	}
-	return time.Minute
+	return cmp.Or(p.Config.Stop.Drain, time.Minute)
 }
 
 // stop ends the daemon: not ready, no new connections, streams to their end

@@ -31,7 +31,7 @@ func (m *Metrics) hold() time.Duration { return given(m.Hold, prometheus.Default
 func (m *Metrics) linger() time.Duration { return given(m.Linger, DefaultLinger) }
 
 // given is what was said, be it zero, or otherwise a default.
-func given(said *time.Duration, otherwise time.Duration) time.Duration {
+func given[T any](said *T, otherwise T) T {
 	if said == nil {
 		return otherwise
 	}

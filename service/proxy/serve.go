@@ -82,28 +82,23 @@ func (p *Proxy) ServeHTTP(w http.ResponseWriter, in *http.Request) {
 		c.gate = gate.Of(nc)
 	}
 	if fields(in.Header) > mostFields {
-		c.last()
-		p.refuse(w, http.StatusRequestHeaderFieldsTooLarge, "header", fmt.Sprintf("the request has over %d header fields", mostFields))
+		c.refuseLast(http.StatusRequestHeaderFieldsTooLarge, "header", fmt.Sprintf("the request has over %d header fields", mostFields))
 		return
 	}
 	if !p.knownHost(in.Host) {
-		c.last()
-		p.refuse(w, http.StatusMisdirectedRequest, "host", "this address is a local one, and the request names another host: list it in hosts of the listener")
+		c.refuseLast(http.StatusMisdirectedRequest, "host", "this address is a local one, and the request names another host: list it in hosts of the listener")
 		return
 	}
 	if !p.knownOrigin(in.Header) {
-		c.last()
-		p.refuse(w, http.StatusForbidden, "origin", "the request comes from a page of another host: list that in hosts of the listener, or give clients keys")
+		c.refuseLast(http.StatusForbidden, "origin", "the request comes from a page of another host: list that in hosts of the listener, or give clients keys")
 		return
 	}
 	if in.Method == http.MethodTrace {
-		c.last()
-		p.refuse(w, http.StatusMethodNotAllowed, "method", "TRACE is not answered")
+		c.refuseLast(http.StatusMethodNotAllowed, "method", "TRACE is not answered")
 		return
 	}
 	if why := c.gate.Refused(in.Header); why != "" {
-		c.last()
-		p.refuse(w, http.StatusBadRequest, "framing", why)
+		c.refuseLast(http.StatusBadRequest, "framing", why)
 		return
 	}
 	if in.ProtoMajor == 2 && len(in.Header["Content-Length"]) > 1 { // net/http believes the first
@@ -116,8 +111,8 @@ func (p *Proxy) ServeHTTP(w http.ResponseWriter, in *http.Request) {
 	}
 	defer leave()
 	defer c.letGo()
-	candidates, ok := c.admit()
-	if !ok || !c.readBody(candidates) {
+	candidates := c.admit()
+	if candidates == nil || !c.readBody(candidates) {
 		return
 	}
 	if c.route = c.routeOf(candidates); c.route == nil {
@@ -169,45 +164,36 @@ func answer(w http.ResponseWriter, status int, code, words string) {
 }
 
 // admit holds a request against the allow-list. What it finds are the routes
-// that the path belongs to.
-func (c *call) admit() ([]*route, bool) {
+// that the path belongs to; none: it was refused.
+func (c *call) admit() []*route {
 	p, in := c.p, c.in
+	candidates, allowed := p.byPath(in.Method, in.URL.Path)
 	switch {
 	case !token(in.Method): // HTTP/2 lets others in, and upstream it begins a line
 		p.refuse(c.w, http.StatusBadRequest, "method", "the method is not one word")
-		return nil, false
 	case in.Method == http.MethodConnect, in.URL.IsAbs(), in.URL.Host != "":
 		p.refuse(c.w, http.StatusForbidden, "proxy", "this is a reverse proxy; it goes to no other host")
-		return nil, false
 	case badPath(in.URL.Path):
 		p.refuse(c.w, http.StatusBadRequest, "path", "the path is not plain")
-		return nil, false
 	case p.looped(in.Header):
 		p.refuse(c.w, http.StatusLoopDetected, "loop", "the request has been here before: an upstream's URL leads back to this proxy")
-		return nil, false
 	case upgradeOf(in.Header) != "" && in.ContentLength != 0: // it may be read as a request
-		c.last()
-		p.refuse(c.w, http.StatusBadRequest, "body", "a request to change the protocol has no body")
-		return nil, false
-	}
-	candidates, allowed := p.byPath(in.Method, in.URL.Path)
-	if len(candidates) == 0 && len(allowed) > 0 {
+		c.refuseLast(http.StatusBadRequest, "body", "a request to change the protocol has no body")
+	case len(candidates) > 0:
+		if c.api = candidates[0].api; c.api == nil {
+			c.api = api.OfPath(in.URL.Path)
+		}
+		if in.Method != http.MethodPost {
+			c.api = nil
+		}
+		return candidates
+	case len(allowed) > 0:
 		c.w.Header().Set("Allow", strings.Join(allowed, ", "))
 		p.refuse(c.w, http.StatusMethodNotAllowed, "method", "no route lets this method through to this path")
-		return nil, false
-	}
-	if len(candidates) == 0 {
+	default:
 		p.refuse(c.w, http.StatusNotFound, "path", "no route lets this path through")
-		return nil, false
 	}
-	c.api = candidates[0].api
-	if c.api == nil {
-		c.api = api.OfPath(in.URL.Path)
-	}
-	if in.Method != http.MethodPost {
-		c.api = nil
-	}
-	return candidates, true
+	return nil
 }
 
 // token reports whether a method is one word of HTTP/1.1.
@@ -254,8 +240,7 @@ func (c *call) readBody(candidates []*route) bool {
 		err = errNoRoom
 	}
 	if err == errNoRoom {
-		c.last()
-		c.p.refuse(c.w, http.StatusServiceUnavailable, "memory", "the bodies of other requests take all the memory that there is for them")
+		c.refuseLast(http.StatusServiceUnavailable, "memory", "the bodies of other requests take all the memory that there is for them")
 		return false
 	}
 	if err != nil {
@@ -347,8 +332,7 @@ func (c *call) keyName() string {
 }
 
 func (c *call) tooLarge(most int64) {
-	c.last()
-	c.p.refuse(c.w, http.StatusRequestEntityTooLarge, "body", fmt.Sprintf("the request's body is over %d bytes", most))
+	c.refuseLast(http.StatusRequestEntityTooLarge, "body", fmt.Sprintf("the request's body is over %d bytes", most))
 }
 
 // badBody refuses a request whose body could not be read.
@@ -358,19 +342,19 @@ func (c *call) badBody(err error) {
 	case errors.As(err, &large):
 		c.tooLarge(large.Limit)
 	case errors.Is(err, os.ErrDeadlineExceeded):
-		c.last()
-		c.p.refuse(c.w, http.StatusRequestTimeout, "body", "the request's body did not come in time")
+		c.refuseLast(http.StatusRequestTimeout, "body", "the request's body did not come in time")
 	default:
 		c.p.refuse(c.w, http.StatusBadRequest, "body", "the request's body did not come whole")
 	}
 }
 
-// last says that the connection takes no further request: what is left of this
-// one's body stands in its way. One of HTTP/2 has streams for that.
-func (c *call) last() {
+// refuseLast refuses a request on a connection that takes no further one: what is left
+// of this one's body stands in its way. One of HTTP/2 has streams for that.
+func (c *call) refuseLast(status int, why, words string) {
 	if c.in.ProtoMajor == 1 {
 		c.w.Header().Set("Connection", "close")
 	}
+	c.p.refuse(c.w, status, why, words)
 }
 
 // begin makes the request's record. It is due when it is here whole, so that a

@@ -17,6 +17,7 @@ var OllamaChat = &API{
 	Signs:            []Sign{{"message", "done"}},
 }
 
+// OllamaGenerate is POST /api/generate, the same for a bare prompt.
 var OllamaGenerate = &API{
 	Name:             "ollama-generate",
 	Path:             "/api/generate",

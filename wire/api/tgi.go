@@ -2,6 +2,7 @@ package api
 
 import (
 	"maps"
+
 	"tokenmeter/record/timeline"
 	"tokenmeter/wire/framing"
 	"tokenmeter/wire/jsonscan"

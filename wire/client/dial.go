@@ -100,8 +100,7 @@ func (c *Client) connectFailure(ctx context.Context, err error, doing string, pl
 	case errors.As(cause, &limit):
 		return limit
 	}
-	_, class, words := cancelled(ctx)
-	return &failure{class: class, msg: words.Error() + " while " + doing}
+	return cancelled(ctx, " while "+doing)
 }
 
 // defaultDial connects with both address families in a race and asks for

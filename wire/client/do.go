@@ -79,8 +79,7 @@ func (x *exchange) goes(ctx context.Context) bool {
 	if ctx.Err() == nil {
 		return true
 	}
-	_, class, words := cancelled(ctx)
-	x.fail(&failure{class: class, msg: words.Error()})
+	x.fail(cancelled(ctx, ""))
 	return false
 }
 
@@ -105,8 +104,7 @@ func (x *exchange) attempt(ctx context.Context, fresh bool) verdict {
 func (x *exchange) connection(ctx context.Context, fresh bool) (*conn, *failure) {
 	c, tl := x.c, x.tl
 	if ctx.Err() != nil {
-		_, class, words := cancelled(ctx)
-		return nil, &failure{class: class, msg: words.Error()}
+		return nil, cancelled(ctx, "")
 	}
 	if !fresh && !c.cfg.NoKeepAlive {
 		cn, dead := c.takeAlive(x.continued, false)
@@ -125,7 +123,7 @@ func (x *exchange) connection(ctx context.Context, fresh bool) (*conn, *failure)
 	}
 	at, end := x.lim.early()
 	if at < farFuture {
-		limit := &failure{class: classOf(end), msg: c.limitWords(end).Error() + ", while connecting", atNS: at}
+		limit := &failure{class: timeline.Outcome(end), msg: c.limitWords(end) + ", while connecting", atNS: at}
 		var stop context.CancelFunc
 		ctx, stop = context.WithDeadlineCause(ctx, c.clk.Time(at), limit)
 		defer stop()
@@ -224,8 +222,7 @@ func (x *exchange) wait(ctx context.Context) *failure {
 	case <-timer.C:
 		return nil
 	case <-ctx.Done():
-		_, class, words := cancelled(ctx)
-		return &failure{class: class, msg: fmt.Sprintf("%v while waiting to ask again after HTTP %d", words, x.tl.HTTPStatus)}
+		return cancelled(ctx, fmt.Sprintf(" while waiting to ask again after HTTP %d", x.tl.HTTPStatus))
 	}
 }
 

@@ -34,7 +34,7 @@ func (x *exchange) end(atNS int64, end timeline.End, cause error) {
 func (x *exchange) strike(limitNS int64, end timeline.End) verdict {
 	switch {
 	case len(x.unsent) > 0:
-		x.fail(untaken(limitNS, end, x.c))
+		x.fail(x.c.late(limitNS, end, notTaken))
 	case x.mode == swallow:
 		return x.verdict // the connection is given up, the verdict stands
 	case x.enoughNS > 0:
@@ -42,7 +42,7 @@ func (x *exchange) strike(limitNS int64, end timeline.End) verdict {
 	case x.mode == deliver:
 		x.end(limitNS, end, x.c.limitName(end))
 	default:
-		x.fail(&failure{class: classOf(end), msg: x.c.limitWords(end).Error() + x.silence(), atNS: limitNS})
+		x.fail(x.c.late(limitNS, end, x.silence()))
 	}
 	return settled
 }
@@ -54,39 +54,40 @@ func (x *exchange) silence() string {
 	return ": no response came"
 }
 
-// broke settles a write that failed for a reason of our own: over tells that
-// there is nothing to read.
-func (x *exchange) broke(ctx context.Context, err error, limit func() (int64, timeline.End)) (verdict, bool) {
-	if ctx.Err() != nil {
-		_, class, words := cancelled(ctx)
-		x.fail(&failure{class: class, msg: words.Error() + " while the request was written"})
-		return settled, true
+// notTaken says what was going on at a limit.
+const notTaken = ": the server did not take the request"
+
+// broke settles a write that failed for a reason of our own: there is nothing to read.
+func (x *exchange) broke(ctx context.Context, err error) bool {
+	switch {
+	case ctx.Err() != nil:
+		x.fail(cancelled(ctx, " while the request was written"))
+	case errors.Is(err, os.ErrDeadlineExceeded):
+		at, end := x.lim.early()
+		x.fail(x.c.late(at, end, notTaken))
+	default:
+		return false
 	}
-	if errors.Is(err, os.ErrDeadlineExceeded) {
-		at, end := limit()
-		x.fail(untaken(at, end, x.c))
-		return settled, true
-	}
-	return settled, false
+	return true
 }
 
-func untaken(atNS int64, end timeline.End, c *Client) *failure {
-	return &failure{class: classOf(end), atNS: atNS,
-		msg: c.limitWords(end).Error() + ": the server did not take the request"}
+// cancelled settles an attempt that was cancelled.
+func (x *exchange) cancelled(ctx context.Context) verdict {
+	f := cancelled(ctx, "")
+	if x.mode == deliver {
+		x.end(x.c.clk.NS(), timeline.End(f.class), f)
+	} else {
+		x.fail(f)
+	}
+	return settled
 }
 
 // lose settles an attempt whose connection ended or broke.
 func (x *exchange) lose(ctx context.Context, err error) verdict {
-	now := x.c.clk.NS()
 	if ctx.Err() != nil {
-		end, class, words := cancelled(ctx)
-		if x.mode == deliver {
-			x.end(now, end, words)
-		} else {
-			x.fail(&failure{class: class, msg: words.Error()})
-		}
-		return settled
+		return x.cancelled(ctx)
 	}
+	now := x.c.clk.NS()
 	ended := errors.Is(err, io.EOF)
 	switch {
 	case x.mode == swallow:

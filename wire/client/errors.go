@@ -31,16 +31,16 @@ type failure struct {
 
 func (f *failure) Error() string { return f.msg }
 
-// cancelled returns the end and class that a cancelled context stands for.
-func cancelled(ctx context.Context) (timeline.End, timeline.Outcome, error) {
+// cancelled is what a cancelled context stands for, while something went on.
+func cancelled(ctx context.Context, while string) *failure {
 	cause := context.Cause(ctx)
 	switch {
 	case errors.Is(cause, ErrRunEnd):
-		return timeline.EndRunEnd, timeline.CancelledRunEnd, cause
+		return &failure{class: timeline.CancelledRunEnd, msg: cause.Error() + while}
 	case errors.Is(cause, context.DeadlineExceeded):
-		return timeline.EndTimeoutTotal, timeline.TimeoutTotal, errors.New("the caller's deadline passed")
+		return &failure{class: timeline.TimeoutTotal, msg: "the caller's deadline passed" + while}
 	}
-	return timeline.EndUser, timeline.CancelledUser, ErrUser
+	return &failure{class: timeline.CancelledUser, msg: ErrUser.Error() + while}
 }
 
 // dialFailure classes what went wrong while connecting to address.

@@ -134,8 +134,8 @@ func (x *exchange) exchange(ctx context.Context, cn *conn) (v verdict, keep bool
 	_ = cn.src.SetWriteDeadline(deadline(x.c.clk, limit))
 	x.writeErr = x.send(&cn.src.stamper, cn.write)
 	if x.writeErr != nil {
-		if v, over := x.broke(ctx, x.writeErr, x.lim.early); over {
-			return v, false
+		if x.broke(ctx, x.writeErr) {
+			return settled, false
 		}
 		// The server may have answered and closed before it read everything.
 	}

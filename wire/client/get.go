@@ -88,6 +88,6 @@ func (l *lookup) End(_ int64, end timeline.End, _ http.Header, cause error) {
 	case timeline.Cut, timeline.Reset:
 		l.tl.Fail(timeline.ConnReset, words)
 	default:
-		l.tl.Fail(classOf(end), words)
+		l.tl.Fail(timeline.Outcome(end), words)
 	}
 }

@@ -50,9 +50,7 @@ func (c *Client) newHTTP2() *http.Transport {
 func (x *exchange) onceHTTP2(ctx context.Context) verdict {
 	c := x.c
 	if ctx.Err() != nil {
-		_, class, words := cancelled(ctx)
-		x.fail(&failure{class: class, msg: words.Error()})
-		return settled
+		return x.cancelled(ctx)
 	}
 	x.sentNS = c.clk.NS()
 	x.lastNS = x.sentNS
@@ -136,12 +134,7 @@ func (x *exchange) lostHTTP2(ctx, limited context.Context, err error) verdict {
 	var limit *limitReached
 	switch {
 	case ctx.Err() != nil:
-		end, class, words := cancelled(ctx)
-		if x.mode == deliver {
-			x.end(x.c.clk.NS(), end, words)
-		} else {
-			x.fail(&failure{class: class, msg: words.Error()})
-		}
+		return x.cancelled(ctx)
 	case errors.As(context.Cause(limited), &limit):
 		return x.strike(limit.atNS, limit.end)
 	case x.mode == swallow:

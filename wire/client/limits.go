@@ -58,14 +58,19 @@ func (l *limits) early() (int64, timeline.End) {
 }
 
 // limitWords says in words which limit ended a request.
-func (c *Client) limitWords(end timeline.End) error {
+func (c *Client) limitWords(end timeline.End) string {
 	switch end {
 	case timeline.EndTimeoutTTFT:
-		return fmt.Errorf("no token within %v", c.cfg.TTFTTimeout)
+		return "no token within " + c.cfg.TTFTTimeout.String()
 	case timeline.EndTimeoutIdle:
-		return fmt.Errorf("no further token for %v", c.cfg.IdleTimeout)
+		return "no further token for " + c.cfg.IdleTimeout.String()
 	}
-	return fmt.Errorf("not finished within %v", c.cfg.Timeout)
+	return "not finished within " + c.cfg.Timeout.String()
+}
+
+// late is the failure of a request that a limit ended.
+func (c *Client) late(atNS int64, end timeline.End, doing string) *failure {
+	return &failure{class: timeline.Outcome(end), msg: c.limitWords(end) + doing, atNS: atNS}
 }
 
 // limitName says which limit it was, beside words that are there already.
@@ -78,9 +83,6 @@ func (c *Client) limitName(end timeline.End) error {
 	}
 	return fmt.Errorf("the limit for all of it is %v", c.cfg.Timeout)
 }
-
-// classOf is the outcome of an end that a limit or a cancellation made.
-func classOf(end timeline.End) timeline.Outcome { return timeline.Outcome(end) }
 
 // endOf is the end that stands for the outcome of a request without a response.
 func endOf(class timeline.Outcome) timeline.End {

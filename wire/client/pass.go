@@ -142,8 +142,7 @@ func (r *Passed) cancelled() *failure {
 	if r.ctx.Err() == nil {
 		return nil
 	}
-	_, class, words := cancelled(r.ctx)
-	return &failure{class: class, msg: words.Error()}
+	return cancelled(r.ctx, "")
 }
 
 // connect takes a connection of the pool or opens one.

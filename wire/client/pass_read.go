@@ -150,8 +150,8 @@ func (r *Passed) ended(err error, limitNS int64) error {
 	r.over = true
 	switch {
 	case r.ctx.Err() != nil:
-		end, _, words := cancelled(r.ctx)
-		return &EndError{End: end, Err: words}
+		f := cancelled(r.ctx, "")
+		return &EndError{End: timeline.End(f.class), Err: f}
 	case errors.Is(err, os.ErrDeadlineExceeded) && limitNS == r.until:
 		return &EndError{End: timeline.EndTimeoutTotal}
 	case errors.Is(err, os.ErrDeadlineExceeded):

@@ -152,8 +152,8 @@ func (x *exchange) speak(ctx context.Context, w *webSocket) (verdict, bool) {
 		x.tl.SentUS = timeline.Some(x.us(now))
 	}
 	if err != nil && w.x == x {
-		v, over := x.broke(ctx, err, x.lim.early)
-		if !over {
+		v := settled
+		if !x.broke(ctx, err) {
 			v = x.lose(ctx, err)
 		}
 		w.decide(v, false)

@@ -2,11 +2,13 @@ package scrape
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/csv"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"os/exec"
 	"slices"
 	"strconv"
@@ -33,14 +35,7 @@ var tools = map[string]tool{
 func IsTool(name string) bool { return tools[name].page != nil }
 
 // ToolNames lists them.
-func ToolNames() []string {
-	names := []string{}
-	for name := range tools {
-		names = append(names, name)
-	}
-	slices.Sort(names)
-	return names
-}
+func ToolNames() []string { return slices.Sorted(maps.Keys(tools)) }
 
 // mostPrinted bounds what a tool prints.
 const mostPrinted = 1 << 20
@@ -167,65 +162,48 @@ func pageOf(names []string, gpus []row) ([]byte, error) {
 	return b, nil
 }
 
-// reading is a value with its unit, or the text "N/A".
+// reading is a value, where there is one.
 type reading struct {
 	value float64
-	unit  string
 	known bool
 }
 
-func (r *reading) UnmarshalJSON(data []byte) error {
-	var v struct {
-		Value *float64 `json:"value"`
-		Unit  string   `json:"unit"`
-	}
-	if json.Unmarshal(data, &v) == nil && v.Value != nil {
-		*r = reading{*v.Value, v.Unit, true}
-	}
-	return nil
+// amdFigures are where amd-smi has a GPU's figures, and what its exporter calls them.
+var amdFigures = []struct{ part, figure, name string }{
+	{"usage", "gfx_activity", "gpu_gfx_activity"},
+	{"usage", "umc_activity", "gpu_umc_activity"},
+	{"power", "socket_power", "gpu_package_power"},
+	{"mem_usage", "total_vram", "gpu_total_vram"},
+	{"mem_usage", "used_vram", "gpu_used_vram"},
 }
 
-// loose is a part of amd-smi's answer that may be the text "N/A" instead.
-type loose[T any] struct{ is T }
-
-func (l *loose[T]) UnmarshalJSON(data []byte) error {
-	var v T
-	if json.Unmarshal(data, &v) == nil {
-		l.is = v
-	}
-	return nil
-}
-
-// amdPage reads a list of GPUs, which newer versions put below gpu_data.
+// amdPage reads a list of GPUs, which newer versions put below gpu_data. Any part of it
+// may be the text "N/A" instead.
 func amdPage(printed []byte) ([]byte, error) {
-	type gpu struct {
-		GPU   json.Number `json:"gpu"`
-		Usage loose[struct {
-			GFX reading `json:"gfx_activity"`
-			UMC reading `json:"umc_activity"`
-		}] `json:"usage"`
-		Power loose[struct {
-			Socket reading `json:"socket_power"`
-		}] `json:"power"`
-		Memory loose[struct {
-			Total reading `json:"total_vram"`
-			Used  reading `json:"used_vram"`
-		}] `json:"mem_usage"`
-	}
-	var gpus []gpu
+	var gpus []map[string]any
 	if err := json.Unmarshal(printed, &gpus); err != nil {
 		var whole struct {
-			Data []gpu `json:"gpu_data"`
+			Data []map[string]any `json:"gpu_data"`
 		}
-		if err2 := json.Unmarshal(printed, &whole); err2 != nil {
+		if json.Unmarshal(printed, &whole) != nil {
 			return nil, err
 		}
 		gpus = whole.Data
 	}
 	var rows []row
 	for _, g := range gpus {
-		rows = append(rows, row{fmt.Sprintf("gpu_uuid=%q", g.GPU.String()),
-			[]reading{g.Usage.is.GFX, g.Usage.is.UMC, g.Power.is.Socket, g.Memory.is.Total, g.Memory.is.Used}})
+		one := row{label: fmt.Sprintf("gpu_uuid=%q", fmt.Sprint(cmp.Or(g["gpu"], any(""))))}
+		for _, f := range amdFigures {
+			part, _ := g[f.part].(map[string]any)
+			figure, _ := part[f.figure].(map[string]any)
+			v, known := figure["value"].(float64)
+			one.cells = append(one.cells, reading{v, known})
+		}
+		rows = append(rows, one)
 	}
-	return pageOf([]string{"gpu_gfx_activity", "gpu_umc_activity", "gpu_package_power", "gpu_total_vram", "gpu_used_vram"}, rows)
+	var names []string
+	for _, f := range amdFigures {
+		names = append(names, f.name)
+	}
+	return pageOf(names, rows)
 }

@@ -1,6 +1,7 @@
 package scrape
 
 import (
+	"cmp"
 	"maps"
 	"math"
 	"slices"
@@ -158,19 +159,12 @@ func shares(m *metric.ServerMetrics) {
 		}
 		return timeline.Opt[float64]{}
 	}
-	m.PrefixHitRate = first(of("prefix_hits", "prefix_queries"), gauge("prefix_hit_rate"))
-	m.SpecAcceptance = first(of("spec_accepted_tokens", "spec_draft_tokens"), gauge("spec_accept_rate"))
+	m.PrefixHitRate = cmp.Or(of("prefix_hits", "prefix_queries"), gauge("prefix_hit_rate"))
+	m.SpecAcceptance = cmp.Or(of("spec_accepted_tokens", "spec_draft_tokens"), gauge("spec_accept_rate"))
 	m.SpecLength = gauge("spec_accept_length")
 	if more, ok := of("spec_accepted_tokens", "spec_drafts").Get(); ok {
 		m.SpecLength = timeline.Some(1 + more)
 	}
-}
-
-func first(a, b timeline.Opt[float64]) timeline.Opt[float64] {
-	if a.OK() {
-		return a
-	}
-	return b
 }
 
 func (h *histogram) time() metric.ServerTime {

@@ -7,9 +7,7 @@ import (
 	"context"
 	"crypto/rand"
 	"math"
-	"net/http"
 	"slices"
-	"sync/atomic"
 	"time"
 
 	dto "github.com/prometheus/client_model/go"
@@ -46,8 +44,8 @@ const (
 
 // Logger logs one run.
 type Logger struct {
+	telemetry.Push
 	opt        Options
-	client     *http.Client
 	began      time.Time
 	mark       string // a tag of the run, which no other has
 	experiment string // its id; empty: not known yet
@@ -55,49 +53,23 @@ type Logger struct {
 	run        string // its id; empty: not made yet, as far as is known
 	told       bool   // the run has Options.Params
 	step       int64
-	failed     atomic.Int64
-	stop       chan struct{}
-	ended      chan struct{}
 }
 
 // New begins to log. It must be closed.
 func New(opt Options) *Logger {
-	opt.Every, opt.Timeout = cmp.Or(opt.Every, 5*time.Second), cmp.Or(opt.Timeout, 5*time.Second)
-	l := &Logger{opt: opt, began: time.Now(), mark: rand.Text(), stop: make(chan struct{}), ended: make(chan struct{}),
-		client: &http.Client{Timeout: opt.Timeout, Transport: http.DefaultTransport.(*http.Transport).Clone(),
-			// A key goes to nobody else.
-			CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}}
-	go l.follow()
+	l := &Logger{opt: opt, began: time.Now(), mark: rand.Text()}
+	l.Key, l.Every, l.Timeout, l.Version, l.Send = opt.Key, opt.Every, opt.Timeout, opt.Version, l.once
+	l.Start(true)
 	return l
 }
-
-func (l *Logger) follow() {
-	defer close(l.ended)
-	tick := time.NewTicker(l.opt.Every)
-	defer tick.Stop()
-	for {
-		ctx, cancel := context.WithTimeout(context.Background(), l.opt.Timeout)
-		_ = l.once(ctx) // counted
-		cancel()
-		select {
-		case <-l.stop:
-			return
-		case <-tick.C:
-		}
-	}
-}
-
-// Failed is how many times the server has not taken a batch.
-func (l *Logger) Failed() int64 { return l.failed.Load() }
 
 // Close logs a last time, the figures of the whole run and what is known of it now too,
 // and ends it with a status, whatever the server refused before. It returns the run's id;
 // an error, the first, where the server lacks something of it.
 func (l *Logger) Close(ctx context.Context, status string, figures map[string]float64, params map[string]string) (run string, err error) {
-	close(l.stop)
-	<-l.ended
-	defer l.client.CloseIdleConnections()
-	err = l.once(ctx)
+	l.Stop()
+	defer l.Free()
+	err = l.Once(ctx)
 	if l.run != "" {
 		var metrics []any
 		for name, v := range figures {
@@ -109,12 +81,7 @@ func (l *Logger) Close(ctx context.Context, status string, figures map[string]fl
 }
 
 // once logs what there is now.
-func (l *Logger) once(ctx context.Context) (err error) {
-	defer func() {
-		if err != nil {
-			l.failed.Add(1)
-		}
-	}()
+func (l *Logger) once(ctx context.Context) error {
 	if l.run == "" {
 		if err := l.begin(ctx); err != nil {
 			return err

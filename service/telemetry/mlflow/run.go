@@ -9,6 +9,8 @@ import (
 	"path"
 	"strings"
 	"time"
+
+	"tokenmeter/service/telemetry"
 )
 
 // markTag is the tag by which a run is found whose id never came.
@@ -57,7 +59,7 @@ func (l *Logger) place(ctx context.Context) error {
 		} `json:"experiment"`
 	}
 	err := l.ask(ctx, "experiments/get-by-name?experiment_name="+url.QueryEscape(name), nil, &told)
-	if status := (*statusError)(nil); errors.As(err, &status) && status.code == http.StatusNotFound {
+	if status := (*telemetry.StatusError)(nil); errors.As(err, &status) && status.Code == http.StatusNotFound {
 		err = l.ask(ctx, "experiments/create", map[string]any{"name": name}, &told)
 	}
 	if err == nil {
@@ -103,7 +105,7 @@ func (l *Logger) find(ctx context.Context) (ids []string, err error) {
 // too late to be logged to, has failed: none is left running. All before may have used
 // up ctx, so this has time of its own.
 func (l *Logger) end(ctx context.Context, status string) error {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), l.opt.Timeout)
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), l.Timeout)
 	defer cancel()
 	update := func(run, status string) error {
 		return l.ask(ctx, "runs/update", map[string]any{"run_id": run, "status": status, "end_time": time.Now().UnixMilli()}, nil)

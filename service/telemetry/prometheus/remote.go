@@ -1,25 +1,20 @@
 package prometheus
 
 import (
-	"bytes"
-	"cmp"
 	"context"
-	"errors"
-	"fmt"
-	"io"
 	"math"
 	"net/http"
-	"net/url"
 	"os"
 	"slices"
 	"strconv"
 	"strings"
-	"sync/atomic"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 	dto "github.com/prometheus/client_model/go"
 	"google.golang.org/protobuf/encoding/protowire"
+
+	"tokenmeter/service/telemetry"
 )
 
 // Remote says where a page is written to.
@@ -35,26 +30,20 @@ type Remote struct {
 // seconds: what a scrape would show, histograms by their classic buckets. Source:
 // prometheus.io/docs/specs/prw/remote_write_spec.
 type Writer struct {
-	remote Remote
+	telemetry.Push
+	url    string
 	gather func() ([]*dto.MetricFamily, error)
-	client *http.Client
 	host   string
-	failed atomic.Int64
 	known  map[string]bool // series that were written
 	before time.Time       // of the last write that was taken, or the start
-	stop   chan struct{}
-	ended  chan struct{}
 }
 
 // Write begins to write the page. It must be closed.
 func (e *Exporter) Write(to Remote) *Writer {
-	to.Every, to.Timeout = cmp.Or(to.Every, 5*time.Second), cmp.Or(to.Timeout, 5*time.Second)
-	w := &Writer{remote: to, gather: e.Gather, known: map[string]bool{}, before: time.Now(), stop: make(chan struct{}), ended: make(chan struct{}),
-		client: &http.Client{Timeout: to.Timeout, Transport: http.DefaultTransport.(*http.Transport).Clone(),
-			// A key goes to nobody else, and a POST that became a GET writes nothing.
-			CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}}
+	w := &Writer{url: to.URL, gather: e.Gather, known: map[string]bool{}, before: time.Now()}
+	w.Key, w.Every, w.Timeout, w.Version, w.Send = to.Key, to.Every, to.Timeout, to.Version, w.write
 	w.host, _ = os.Hostname()
-	go w.run()
+	w.Start(false)
 	return w
 }
 
@@ -65,45 +54,20 @@ func (e *Exporter) Gather() ([]*dto.MetricFamily, error) {
 	return prometheus.Gatherers{e.registry, own}.Gather()
 }
 
-func (w *Writer) run() {
-	defer close(w.ended)
-	tick := time.NewTicker(w.remote.Every)
-	defer tick.Stop()
-	for {
-		select {
-		case <-w.stop:
-			return
-		case <-tick.C:
-			ctx, cancel := context.WithTimeout(context.Background(), w.remote.Timeout)
-			_ = w.once(ctx) // counted; the next write has all of it again
-			cancel()
-		}
-	}
-}
-
-// Failed is how many writes were not taken.
-func (w *Writer) Failed() int64 { return w.failed.Load() }
-
 // Close writes a last time, once more where that failed. It is an error where the
 // receiver has not got the last figures.
 func (w *Writer) Close(ctx context.Context) error {
-	close(w.stop)
-	<-w.ended
-	defer w.client.CloseIdleConnections()
-	err := w.once(ctx)
+	w.Stop()
+	defer w.Free()
+	err := w.Once(ctx)
 	if err != nil && ctx.Err() == nil {
-		err = w.once(ctx)
+		err = w.Once(ctx)
 	}
 	return err
 }
 
-// once writes what the page shows now.
-func (w *Writer) once(ctx context.Context) (err error) {
-	defer func() {
-		if err != nil {
-			w.failed.Add(1)
-		}
-	}()
+// write writes what the page shows now. Where it fails, the next has all of it again.
+func (w *Writer) write(ctx context.Context) error {
 	families, err := w.gather()
 	if err != nil {
 		return err
@@ -113,29 +77,9 @@ func (w *Writer) once(ctx context.Context) (err error) {
 	for _, f := range families {
 		m.family(f)
 	}
-	request, err := http.NewRequestWithContext(ctx, http.MethodPost, w.remote.URL, bytes.NewReader(snappy(m.data)))
-	if err != nil {
+	if _, err = w.Ask(ctx, http.MethodPost, w.url, snappy(m.data), map[string]string{"Content-Type": "application/x-protobuf",
+		"Content-Encoding": "snappy", "X-Prometheus-Remote-Write-Version": "0.1.0"}); err != nil {
 		return err
-	}
-	for name, value := range map[string]string{"Content-Type": "application/x-protobuf", "Content-Encoding": "snappy",
-		"X-Prometheus-Remote-Write-Version": "0.1.0", "User-Agent": strings.TrimSpace("tokenmeter " + w.remote.Version)} {
-		request.Header.Set(name, value)
-	}
-	if w.remote.Key != "" {
-		request.Header.Set("Authorization", "Bearer "+w.remote.Key)
-	}
-	response, err := w.client.Do(request)
-	if err != nil {
-		if failed := new(url.Error); errors.As(err, &failed) {
-			return failed.Err // the URL's query may hold a key
-		}
-		return err
-	}
-	defer response.Body.Close()
-	_, _ = io.Copy(io.Discard, io.LimitReader(response.Body, 64<<10))
-	if response.StatusCode/100 != 2 {
-		// Not in its own words, which may hold the key that it was sent.
-		return fmt.Errorf("%s answered HTTP %d %s", request.URL.Host, response.StatusCode, http.StatusText(response.StatusCode))
 	}
 	for _, name := range m.new {
 		w.known[name] = true

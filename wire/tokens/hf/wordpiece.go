@@ -1,6 +1,7 @@
 package hf
 
 import (
+	"encoding/json"
 	"fmt"
 	"unicode/utf8"
 
@@ -25,15 +26,11 @@ func parseWordPiece(raw modelJSON) (model, error) {
 	if err != nil {
 		return nil, err
 	}
-	known, err := readVocab(raw.vocab)
+	known, unk, err := wordsOf(raw.vocab, v.UnkToken)
 	if err != nil {
 		return nil, err
 	}
-	m := &wordPiece{vocab: known, most: v.Most}
-	var ok bool
-	if m.unk, ok = known.find(v.UnkToken); !ok {
-		return nil, fmt.Errorf("the vocabulary lacks the token for unknown words, %q", v.UnkToken)
-	}
+	m := &wordPiece{vocab: known, unk: unk, most: v.Most}
 	rest := make([]string, len(known.names))
 	for id, name := range known.names {
 		if len(name) > len(v.Prefix) && name[:len(v.Prefix)] == v.Prefix {
@@ -88,15 +85,20 @@ func parseWordLevel(raw modelJSON) (model, error) {
 	if err != nil {
 		return nil, err
 	}
-	known, err := readVocab(raw.vocab)
-	if err != nil {
-		return nil, err
+	known, unk, err := wordsOf(raw.vocab, v.UnkToken)
+	return &wordLevel{known, unk}, err
+}
+
+// wordsOf reads a vocabulary that has a token for unknown words.
+func wordsOf(raw json.RawMessage, unknown string) (known *vocab, unk uint32, err error) {
+	if known, err = readVocab(raw); err != nil {
+		return nil, 0, err
 	}
-	unk, ok := known.find(v.UnkToken)
+	unk, ok := known.find(unknown)
 	if !ok {
-		return nil, fmt.Errorf("the vocabulary lacks the token for unknown words, %q", v.UnkToken)
+		return nil, 0, fmt.Errorf("the vocabulary lacks the token for unknown words, %q", unknown)
 	}
-	return &wordLevel{known, unk}, nil
+	return known, unk, nil
 }
 
 func (m *wordLevel) encode(s string, out *scratch) {
