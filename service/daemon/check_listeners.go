@@ -1,6 +1,7 @@
 package daemon
 
 import (
+	"cmp"
 	"crypto/tls"
 	"fmt"
 	"net"
@@ -16,9 +17,7 @@ func (c *checker) listeners() {
 	seen, addresses := map[string]bool{}, map[string]bool{}
 	for i := range cfg.Listeners {
 		l, at := &cfg.Listeners[i], fmt.Sprintf("listeners[%d]", i)
-		if l.Name == "" {
-			l.Name = l.Listen
-		}
+		l.Name = cmp.Or(l.Name, l.Listen)
 		c.address(at+".listen", l.Listen)
 		c.once(seen, at, "a listener", l.Name, l.Name)
 		if _, port, err := net.SplitHostPort(l.Listen); err == nil && port != "0" && addresses[l.Listen] {
@@ -79,9 +78,7 @@ const DefaultAdmin = "127.0.0.1:9464"
 
 func (c *checker) adminPart() {
 	a := &c.p.Config.Admin
-	if a.Listen == "" {
-		a.Listen = DefaultAdmin
-	}
+	a.Listen = cmp.Or(a.Listen, DefaultAdmin)
 	c.p.token = c.secret("admin", a.TokenEnv, a.TokenFile, "token_env", "token_file")
 	if a.Listen == "off" {
 		return

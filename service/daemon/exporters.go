@@ -30,12 +30,12 @@ type exporters struct {
 func (d *Daemon) openExporters(ctx context.Context, plan *Plan) (*exporters, error) {
 	cfg := &plan.Config
 	x := &exporters{page: prometheus.New(prometheus.Options{State: d.state, Models: cfg.Metrics.Models, Hold: cfg.Metrics.hold(), Shown: shown{d},
-		NoNative: no(cfg.Metrics.Native), NoFine: no(cfg.Metrics.Gaps)}, plan.thresholds())}
+		NoNative: !given(cfg.Metrics.Native, true), NoFine: !given(cfg.Metrics.Gaps, true)}, plan.thresholds())}
 	var err error
 	if o := cfg.OTel; o != nil {
 		x.otel, err = otel.New(context.WithoutCancel(ctx), otel.Options{Endpoint: o.Endpoint, Headers: o.headers(plan.otelKey, plan.otelExtra), TLS: plan.otelTLS,
-			Timeout: o.Timeout, Every: o.Every, NoMetrics: no(o.Metrics), Spans: o.Traces, Sample: given(o.Sample, 1), Next: o.Conventions != "v1.41",
-			Exponential: o.Histograms == "exponential", NoFine: no(o.Gaps), Models: cfg.Metrics.Models, Version: d.opt.Version, State: d.state, Log: d.log}, plan.thresholds())
+			Timeout: o.Timeout, Every: o.Every, NoMetrics: !given(o.Metrics, true), Spans: o.Traces, Sample: given(o.Sample, 1), Next: o.Conventions != "v1.41",
+			Exponential: o.Histograms == "exponential", NoFine: !given(o.Gaps, true), Models: cfg.Metrics.Models, Version: d.opt.Version, State: d.state, Log: d.log}, plan.thresholds())
 		if err != nil {
 			x.close()
 			return nil, fmt.Errorf("otel: %w", err)
@@ -59,9 +59,6 @@ func (p *Plan) thresholds() []objective.Objective {
 	}
 	return all
 }
-
-// no reports whether something was said not to be.
-func no(said *bool) bool { return said != nil && !*said }
 
 // sinks are told of every finished request; the counters first.
 func (d *Daemon) sinks() traffic.Sinks {

@@ -57,9 +57,7 @@ func (c *checker) probes() {
 	seen := map[string]bool{}
 	for i := range p.Targets {
 		t, at := &p.Targets[i], fmt.Sprintf("probes.targets[%d]", i)
-		if t.Name == "" {
-			t.Name = t.Model + " " + t.Upstream
-		}
+		t.Name = cmp.Or(t.Name, t.Model+" "+t.Upstream)
 		c.once(seen, at, "a target", t.Name, run.Slug(t.Name))
 		cfg := client.Config{API: api.OpenAIChat, Form: client.PlainForm, Timeout: probeTimeout}
 		if t.API != "" {

@@ -97,9 +97,7 @@ type Daemon struct {
 // an address.
 func Run(ctx context.Context, opt Options) error {
 	d := &Daemon{opt: opt, log: opt.Log, clk: clock.Start(), started: time.Now(), counters: traffic.NewCounters(nil)}
-	if d.log == nil {
-		d.log = slog.New(slog.DiscardHandler)
-	}
+	d.log = cmp.Or(d.log, slog.New(slog.DiscardHandler))
 	if opt.Listen == nil {
 		d.opt.Listen = net.Listen
 	}

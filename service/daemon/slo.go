@@ -177,9 +177,7 @@ func (b *budgets) emit(emit func(m *telemetry.Metric, v float64, values ...strin
 	totals := b.watch.Totals()
 	for _, o := range b.watch.Objectives() {
 		s := telemetry.SLO{Name: o.Name, Hash: o.Hash, Text: o.Text, Target: o.Target, Window: string(o.Window.Calendar), Run: b.life.Run()}
-		if s.Window == "" {
-			s.Window = slo.WindowName(o.Window.Rolling)
-		}
+		s.Window = cmp.Or(s.Window, slo.WindowName(o.Window.Rolling))
 		for _, source := range o.Sources {
 			if source != slo.Run {
 				s.Sources = append(s.Sources, string(source))

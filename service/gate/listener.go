@@ -4,6 +4,7 @@
 package gate
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"crypto/tls"
@@ -35,12 +36,8 @@ type Config struct {
 // not be told of TLS: HTTP/2 after a handshake comes as a *tls.Conn, all else as
 // a [Conn].
 func Listen(ln net.Listener, cfg Config) net.Listener {
-	if cfg.MostHead == 0 {
-		cfg.MostHead = 1 << 20
-	}
-	if cfg.Handshake == 0 {
-		cfg.Handshake = 10 * time.Second
-	}
+	cfg.MostHead = cmp.Or(cfg.MostHead, 1<<20)
+	cfg.Handshake = cmp.Or(cfg.Handshake, 10*time.Second)
 	var random [16]byte
 	_, _ = rand.Read(random[:]) // never fails
 	l := &listener{Listener: ln, cfg: cfg, mark: "X" + hex.EncodeToString(random[:]), come: make(chan net.Conn), over: make(chan struct{})}

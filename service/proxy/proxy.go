@@ -66,9 +66,7 @@ func build(cfg Config, before *Proxy) (p *Proxy, fresh []*upstream, err error) {
 	if p.clk == nil {
 		p.clk = clock.Start()
 	}
-	if p.log == nil {
-		p.log = slog.New(slog.DiscardHandler)
-	}
+	p.log = cmp.Or(p.log, slog.New(slog.DiscardHandler))
 	p.cfg.MaxEvent = cmp.Or(cfg.MaxEvent, 8<<20)
 	p.cfg.ReaderTimeout = cmp.Or(cfg.ReaderTimeout, 5*time.Minute)
 	p.cfg.BodyTimeout = cmp.Or(cfg.BodyTimeout, time.Minute)

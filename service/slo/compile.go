@@ -1,6 +1,7 @@
 package slo
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"regexp"
@@ -80,9 +81,7 @@ func (c *compiler) objective(s *ObjectiveSpec, path string) *Objective {
 	if s.StaleAfter > 0 {
 		o.StaleAfter = time.Duration(s.StaleAfter)
 	}
-	if o.Idle == "" {
-		o.Idle = "exclude"
-	}
+	o.Idle = cmp.Or(o.Idle, "exclude")
 	c.window(s, o, path)
 	c.population(s, o, path)
 	switch {

@@ -1,6 +1,7 @@
 package slo
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"time"
@@ -26,9 +27,7 @@ func (c *compiler) alerts(s *ObjectiveSpec, o *Objective, path string) {
 func (c *compiler) alert(s *AlertSpec, o *Objective, path string) (Alert, bool) {
 	a := Alert{Name: s.Name, Severity: Severity(s.Severity), Factor: s.Factor, Long: time.Duration(s.Long), Short: time.Duration(s.Short),
 		Within: time.Duration(s.ExhaustedWithin), NoData: time.Duration(s.NoDataFor), MinEvents: DefaultMinEvents, MinBad: DefaultMinBad}
-	if a.Severity == "" {
-		a.Severity = Page
-	}
+	a.Severity = cmp.Or(a.Severity, Page)
 	for _, guard := range []struct {
 		name  string
 		given *int64
@@ -80,9 +79,7 @@ func (c *compiler) alert(s *AlertSpec, o *Objective, path string) (Alert, bool) 
 			a.MinBad = min(a.MinBad, surely)
 		}
 	}
-	if a.Name == "" {
-		a.Name = a.name()
-	}
+	a.Name = cmp.Or(a.Name, a.name())
 	return a, true
 }
 
@@ -116,9 +113,7 @@ func (c *compiler) burn(s *AlertSpec, a *Alert, o *Objective, path string) bool 
 		c.fail(path+".long", "it must be at least 5m")
 		return false
 	}
-	if a.Short == 0 {
-		a.Short = max((a.Long / 12).Truncate(time.Minute), time.Minute, fewest(o.Slice))
-	}
+	a.Short = cmp.Or(a.Short, max((a.Long/12).Truncate(time.Minute), time.Minute, fewest(o.Slice)))
 	if o.Slice > 0 && !c.burnOfSlices(s, a, o, path) {
 		return false
 	}

@@ -1,6 +1,7 @@
 package telemetry
 
 import (
+	"cmp"
 	"sync"
 
 	"tokenmeter/service/traffic"
@@ -22,9 +23,7 @@ type Limit struct {
 
 // NewLimit lets so many models be labels; 0: DefaultModels.
 func NewLimit(models int) *Limit {
-	if models == 0 {
-		models = DefaultModels
-	}
+	models = cmp.Or(models, DefaultModels)
 	return &Limit{most: models, seen: map[string]bool{}}
 }
 

@@ -33,10 +33,7 @@ type reader struct {
 }
 
 func (c *reader) fail(at int, err error) error {
-	name := c.name
-	if name == "" {
-		name = "capture"
-	}
+	name := cmp.Or(c.name, "capture")
 	return fmt.Errorf("%s:%d: %w", name, at, err)
 }
 

@@ -1,6 +1,7 @@
 package client
 
 import (
+	"cmp"
 	"context"
 	"encoding/base64"
 	"errors"
@@ -49,10 +50,7 @@ func (cfg *Config) Redactor() *secret.Redactor {
 // through sends everything by way of the proxy: whole URLs where the target
 // speaks plain HTTP/1.1, else a tunnel. It is called once Dial is settled.
 func (c *Client) through(proxy *url.URL) {
-	port := proxy.Port()
-	if port == "" {
-		port = "80"
-	}
+	port := cmp.Or(proxy.Port(), "80")
 	via := &proxied{dial: c.cfg.Dial, address: net.JoinHostPort(proxy.Hostname(), port), agent: userAgent()}
 	if u := proxy.User; u != nil {
 		password, _ := u.Password()

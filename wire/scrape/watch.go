@@ -196,9 +196,7 @@ func (w *Watcher) read(ctx context.Context, source int, p *watched) (spent time.
 	}
 	if w.measureUS >= 0 && begunUS >= w.measureUS {
 		p.final = p.book.account(now)
-		if p.first == nil {
-			p.first = p.final
-		}
+		p.first = cmp.Or(p.first, p.final)
 	}
 	return spent
 }

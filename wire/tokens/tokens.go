@@ -11,6 +11,7 @@
 package tokens
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"os"
@@ -58,9 +59,7 @@ func ByName(name string) (Encoder, error) { return Open(name, Options{}) }
 
 // Open is ByName with options.
 func Open(name string, opt Options) (Encoder, error) {
-	if name == "" {
-		name = Default
-	}
+	name = cmp.Or(name, Default)
 	if b, ok := builtins[name]; ok {
 		return b.open(name, opt), nil
 	}

@@ -1,6 +1,7 @@
 package foreign
 
 import (
+	"cmp"
 	"fmt"
 	"strconv"
 	"strings"
@@ -39,10 +40,7 @@ func (k *openSLO) objectives(n node) (all []Objective) {
 	for i, one := range list {
 		o := Objective{From: name, About: oneLine(spec.text("description"))}
 		if len(list) > 1 {
-			label := one.text("displayName")
-			if label == "" {
-				label = strconv.Itoa(i + 1)
-			}
+			label := cmp.Or(one.text("displayName"), strconv.Itoa(i+1))
 			o.From += "-" + label
 		}
 		if x, ok := one.number("target"); ok {
@@ -138,10 +136,7 @@ func (k *openSLO) alerts(o *Objective, spec node) {
 	for _, p := range policies {
 		policy := p.at("spec")
 		if policy.v == nil {
-			name := p.text("alertPolicyRef")
-			if name == "" {
-				name = p.string()
-			}
+			name := cmp.Or(p.text("alertPolicyRef"), p.string())
 			if policy = k.policies["AlertPolicy/"+name]; policy.v == nil {
 				o.lose("its alert policy %s is not in this file; ours alert by default", name)
 				continue

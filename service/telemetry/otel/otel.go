@@ -5,6 +5,7 @@
 package otel
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"crypto/tls"
@@ -82,12 +83,8 @@ func New(ctx context.Context, opt Options, objectives []objective.Objective) (*E
 		return nil, errors.New("the endpoint is no URL like http://127.0.0.1:4318")
 	}
 	e := &Exporter{opt: opt, limit: telemetry.NewLimit(opt.Models), known: map[telemetry.Set]attribute.Set{}, own: make([]instrument, len(telemetry.Table))}
-	if e.opt.Timeout <= 0 {
-		e.opt.Timeout = 10 * time.Second
-	}
-	if e.opt.Every <= 0 {
-		e.opt.Every = 30 * time.Second
-	}
+	e.opt.Timeout = cmp.Or(e.opt.Timeout, 10*time.Second)
+	e.opt.Every = cmp.Or(e.opt.Every, 30*time.Second)
 	res, err := identityOf(opt.Version)
 	if err != nil {
 		return nil, err
@@ -294,10 +291,7 @@ func (e *Exporter) openSpans(ctx context.Context, res *resource.Resource) error 
 	if err != nil {
 		return err
 	}
-	share := e.opt.Sample
-	if share <= 0 {
-		share = 1
-	}
+	share := cmp.Or(e.opt.Sample, 1)
 	e.tracer = sdktrace.NewTracerProvider(sdktrace.WithBatcher(&spansOut{out, e}), sdktrace.WithResource(res),
 		sdktrace.WithSampler(sdktrace.ParentBased(sdktrace.TraceIDRatioBased(share))))
 	e.spans = e.tracer.Tracer("tokenmeter", trace.WithSchemaURL(e.names().schema), trace.WithInstrumentationVersion(e.opt.Version))
