@@ -4,6 +4,7 @@ package main
 
 import (
 	"fmt"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -92,6 +93,10 @@ func again(m *run.Run, more []string) ([]string, error) {
 			return nil, fmt.Errorf("the run had commands around it (%s): a folder may come from anybody, so nothing of it is run in a shell; type the command yourself if you know it: tokenmeter %s", flag, strings.Join(args, " "))
 		}
 	}
+	args, names := theirs(args, more)
+	if len(names) > 0 {
+		return nil, fmt.Errorf("a folder may come from anybody, so it does not say which keys and files of this machine are sent, or who may read them: give again, behind --, what you mean of %s", strings.Join(names, " and "))
+	}
 	if len(lost) > 0 {
 		return nil, fmt.Errorf("secrets are in no run: give again, behind --, what was %s", strings.Join(lost, " and "))
 	}
@@ -101,6 +106,58 @@ func again(m *run.Run, more []string) ([]string, error) {
 		}
 	}
 	return append(args, more...), nil
+}
+
+// theirs takes from a run's command line the flags by which a folder of somebody else's
+// would send a key or a private file of this machine to a server that it names, or let
+// others read a key on its way, and names those that were not typed behind --.
+func theirs(args, more []string) (rest, names []string) {
+	for i := 0; i < len(args); i++ {
+		name, value, inOne := strings.Cut(args[i], "=")
+		last := i
+		if !inOne && name != "--insecure" && i+1 < len(args) {
+			last, value = i+1, args[i+1]
+		}
+		if !sends(name, value) {
+			rest = append(rest, args[i])
+			continue
+		}
+		i = last
+		if !given(more, name) && !(strings.HasPrefix(name, "--api-key-") && (given(more, "--api-key-env") || given(more, "--api-key-file"))) {
+			names = append(names, strings.TrimSpace(name+" "+value))
+		}
+	}
+	return rest, names
+}
+
+// sends reports whether a flag is one of theirs.
+func sends(name, value string) bool {
+	switch name {
+	case "--api-key-env", "--api-key-file", "--telemetry", "--telemetry-key-env", "--proxy", "--insecure", "--ca-file", "--cert", "--key":
+		return true
+	case "--workload": // YAML may name other files, and a judge and its key
+		ext := strings.ToLower(filepath.Ext(value))
+		return ext == ".yaml" || ext == ".yml" || !isHere(value)
+	case "--set":
+		field, value, _ := strings.Cut(value, "=")
+		return strings.Contains(field, "judge") || !isHere(strings.TrimSpace(value))
+	case "--prompts", "--check", "--audio", "--images", "--video":
+		return !isHere(value)
+	}
+	return false
+}
+
+// isHere reports whether a file stands where rerun was typed, or below, and is not hidden,
+// nor a link to one that isn't and is.
+func isHere(path string) bool {
+	real, err := filepath.EvalSymlinks(path)
+	return plainBelow(path) && (err != nil || plainBelow(real)) // the error is told by who opens it
+}
+
+func plainBelow(path string) bool {
+	return filepath.IsLocal(path) && !slices.ContainsFunc(strings.Split(filepath.ToSlash(filepath.Clean(path)), "/"), func(part string) bool {
+		return part != "." && strings.HasPrefix(part, ".")
+	})
 }
 
 func isURL(arg string) bool {

@@ -3,6 +3,8 @@
 package main
 
 import (
+	"errors"
+	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -41,5 +43,61 @@ func TestAgain(t *testing.T) {
 	m.Command = []string{"tokenmeter", "import", "f.json"}
 	if _, err := again(m, nil); err == nil || !strings.Contains(err.Error(), "no load to repeat") {
 		t.Errorf("an import: %v", err)
+	}
+}
+
+// A folder may come from anybody: it does not decide which keys and files of this
+// machine are sent where, nor who may read them on their way.
+func TestAgainSendsNothingOfOurs(t *testing.T) {
+	t.Chdir(t.TempDir())
+	for name, to := range map[string]string{"linked.txt": "/etc/passwd", "up.txt": "../x", "other.txt": "prompts.txt"} {
+		if err := os.Symlink(to, name); err != nil {
+			t.Skip(err)
+		}
+	}
+	if err := errors.Join(os.WriteFile("prompts.txt", nil, 0o600), os.WriteFile("../x", nil, 0o600)); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		flags, more []string
+		refused     string
+	}{
+		{[]string{"--api-key-file", "/home/u/.ssh/id_rsa"}, nil, "--api-key-file /home/u/.ssh/id_rsa"},
+		{[]string{"--api-key-env=AWS_SECRET_ACCESS_KEY"}, nil, "--api-key-env AWS_SECRET_ACCESS_KEY"},
+		{[]string{"--api-key-env=AWS_SECRET_ACCESS_KEY"}, []string{"--api-key-env", "MINE"}, ""},
+		{[]string{"--api-key-env=AWS_SECRET_ACCESS_KEY"}, []string{"--api-key-file", "mine"}, ""},
+		{[]string{"--telemetry", "http://evil:4318", "--telemetry", "http://evil:4319"}, []string{"--telemetry", "http://mine:4318"}, ""},
+		{[]string{"--telemetry", "http://evil:4318"}, nil, "--telemetry http://evil:4318"},
+		{[]string{"--telemetry-key-env", "MINE"}, nil, "--telemetry-key-env"},
+		{[]string{"--insecure", "--proxy", "http://evil"}, nil, "--insecure and --proxy http://evil"},
+		{[]string{"--ca-file=evil.pem"}, nil, "--ca-file"},
+		{[]string{"--cert", "mine.pem", "--key=mine.key"}, nil, "--cert mine.pem and --key mine.key"},
+		{[]string{"--prompts", "/etc/passwd"}, nil, "--prompts /etc/passwd"},
+		{[]string{"--prompts", "../x"}, nil, "--prompts"},
+		{[]string{"--prompts", "linked.txt"}, nil, "--prompts"},
+		{[]string{"--prompts", "up.txt"}, nil, "--prompts"},
+		{[]string{"--prompts", "other.txt"}, nil, ""},
+		{[]string{"--check", ".ssh/id_rsa"}, nil, "--check"},
+		{[]string{"--audio=a/../.b"}, nil, "--audio"},
+		{[]string{"--prompts", "./prompts.txt", "--images", "2x640x480", "--workload", "cloud-chat", "--check=q/a.jsonl"}, nil, ""},
+		{[]string{"--workload", "evil.yaml"}, nil, "--workload evil.yaml"},
+		{[]string{"--workload", "mine.yaml"}, []string{"--workload=mine.yaml"}, ""},
+		{[]string{"--workload", "/var/log/x.jsonl"}, nil, "--workload"},
+		{[]string{"--scenario", "edge", "--set", "judge.api_key_env=AWS_SECRET_ACCESS_KEY"}, nil, "--set judge.api_key_env"},
+		{[]string{"--scenario", "edge", "--set=prompts=/etc/passwd"}, nil, "--set"},
+		{[]string{"--scenario", "edge", "--set=prefix.tokens=512"}, nil, ""},
+	} {
+		m := &run.Run{Command: append([]string{"tokenmeter", "bench", "http://evil:1"}, c.flags...)}
+		args, err := again(m, c.more)
+		if c.refused != "" {
+			if err == nil || !strings.Contains(err.Error(), c.refused) {
+				t.Errorf("%q: %q, %v, want %q refused", c.flags, args, err, c.refused)
+			}
+			continue
+		}
+		joined := strings.Join(args, " ")
+		if err != nil || strings.Contains(joined, "AWS") || strings.Contains(joined, "evil:43") {
+			t.Errorf("%q, %q: %q, %v", c.flags, c.more, args, err)
+		}
 	}
 }
