@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"crypto/tls"
+	"crypto/x509"
 	"errors"
 	"fmt"
 	"log"
@@ -50,7 +51,24 @@ func (d *opening) forget() {
 	d.earlier = slices.DeleteFunc(d.earlier, func(p *proxy.Proxy) bool { return p.Busy() == 0 })
 }
 
-func (d *opening) ServeHTTP(w http.ResponseWriter, r *http.Request) { d.proxy.Load().ServeHTTP(w, r) }
+func (d *opening) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	if cfg := d.tls.Load(); cfg != nil && cfg.ClientCAs != nil && !letIn(r.TLS, cfg.ClientCAs) {
+		d.proxy.Load().Refused("tls")
+		w.Header().Set("Connection", "close")
+		say(w, http.StatusForbidden, "the certificate of this connection is of no authority that is let in by now")
+		return
+	}
+	d.proxy.Load().ServeHTTP(w, r)
+}
+
+// letIn reports whether a connection would be let in again: the authority behind it may
+// be gone from the configuration since. Its chain was checked then, so its root tells.
+func letIn(state *tls.ConnectionState, by *x509.CertPool) bool {
+	return state != nil && slices.ContainsFunc(state.VerifiedChains, func(chain []*x509.Certificate) bool {
+		_, err := chain[len(chain)-1].Verify(x509.VerifyOptions{Roots: by, KeyUsages: []x509.ExtKeyUsage{x509.ExtKeyUsageAny}})
+		return err == nil
+	})
+}
 
 // openListeners finds the listeners of a plan among those that are open, and opens the
 // others.

@@ -20,6 +20,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -188,6 +189,78 @@ func TestAPanicIsLogged(t *testing.T) {
 		if n, err := io.WriteString(w, said); n != len(said) || err != nil || !strings.Contains(log.String(), "level="+level) ||
 			strings.Contains(log.String(), "main.go:7") != strings.Contains(said, "main.go:7") {
 			t.Errorf("%q: %d, %v, %s", said, n, err, log.String())
+		}
+	}
+}
+
+// A connection does not outlive the authority by which it was let in; one whose authority
+// stays goes on.
+func TestAuthorityThatIsGone(t *testing.T) {
+	dir := t.TempDir()
+	cert, key, _, pool := certificate(t, dir, "front")
+	first, _, ours, _ := certificate(t, dir, "first")
+	second, _, theirs, _ := certificate(t, dir, "second")
+	up := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, `{"data":[]}`) }))
+	defer up.Close()
+	both := filepath.Join(dir, "both.pem")
+	a, _ := os.ReadFile(first)
+	b, _ := os.ReadFile(second)
+	if err := os.WriteFile(both, append(a, b...), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	var authority atomic.Value
+	authority.Store(both)
+	ctx, stop := context.WithCancel(t.Context())
+	ready, ended, again := make(chan []Address, 1), make(chan error, 1), make(chan os.Signal)
+	go func() {
+		ended <- Run(ctx, Options{Reload: again, Ready: func(a []Address, _ net.Addr) { ready <- a }, Load: func() (*Plan, error) {
+			return Parse("tls.yaml", []byte(fmt.Sprintf(`listeners: [{name: tls, listen: "127.0.0.1:0", tls: {cert: %q, key: %q, client_ca: %q}}]
+upstreams: [{name: a, url: %q}]
+routes: [{name: all, upstreams: [{name: a}]}]
+admin: {listen: "off"}
+metrics: {linger: 0s}
+`, cert, key, authority.Load(), up.URL)), noEnv)
+		}})
+	}()
+	var at []Address
+	select {
+	case at = <-ready:
+	case err := <-ended:
+		t.Fatal(err)
+	}
+	defer func() { stop(); <-ended }()
+	take := func(file string) {
+		authority.Store(file)
+		again <- os.Interrupt
+		again <- os.Interrupt // the first was taken
+	}
+	for _, h2 := range []bool{false, true} {
+		take(both)
+		ask := map[string]func() int{}
+		for name, pair := range map[string]tls.Certificate{"first": ours, "second": theirs} {
+			protocols := new(http.Protocols)
+			protocols.SetHTTP1(!h2)
+			protocols.SetHTTP2(h2)
+			c := &http.Client{Transport: &http.Transport{Protocols: protocols, TLSClientConfig: &tls.Config{RootCAs: pool, Certificates: []tls.Certificate{pair}}}}
+			defer c.CloseIdleConnections()
+			ask[name] = func() int {
+				resp, err := c.Get(at[0].URL() + "/v1/models")
+				if err != nil {
+					return 0
+				}
+				defer resp.Body.Close()
+				_, _ = io.Copy(io.Discard, resp.Body)
+				return resp.StatusCode
+			}
+			if got := ask[name](); got != http.StatusOK {
+				t.Errorf("%s, HTTP/2 %t: %d", name, h2, got)
+			}
+		}
+		take(second)
+		for name, want := range map[string][2]int{"first": {http.StatusForbidden, 0}, "second": {http.StatusOK, http.StatusOK}} {
+			if got := [2]int{ask[name](), ask[name]()}; got != want {
+				t.Errorf("%s, HTTP/2 %t: %v, want %v", name, h2, got, want)
+			}
 		}
 	}
 }
