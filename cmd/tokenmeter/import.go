@@ -131,7 +131,7 @@ func (s *span) add(tl *timeline.Timeline) {
 // write reads the requests before it makes a folder, so that a file that can't be read
 // leaves none behind, and once more when it writes them: a million of them are more than
 // memory should hold. If that fails, a folder that it made goes again.
-func (c *importCmd) write(a *app, in *imports.Input, from *imports.Importer, beside []*imports.Input) (err error) {
+func (c *importCmd) write(a *app, in *imports.Input, from *imports.Importer, beside []*imports.Input) error {
 	all := span{fromUS: math.MaxInt64}
 	m, err := from.Read(in, func(tl *timeline.Timeline) error {
 		all.add(tl)
@@ -173,33 +173,36 @@ func (c *importCmd) write(a *app, in *imports.Input, from *imports.Importer, bes
 	m.Tags = map[string]string{"imported": from.Name}
 	m.Version, m.Command = fullVersion(), append([]string{"tokenmeter", "import"}, c.Files...)
 	_, missing := os.Stat(c.Out)
+	whole := false
 	w, err := run.Create(c.Out, m, run.Options{Force: c.Force})
 	if err != nil {
 		return err
 	}
 	defer func() {
-		if err != nil {
-			w.Close() // says only that Finish did
-			if missing != nil {
-				os.RemoveAll(w.Dir())
-			}
+		if whole {
+			return // that it can't be shown takes nothing away
+		}
+		w.Close() // says only that Finish did
+		if missing != nil {
+			os.RemoveAll(w.Dir())
 		}
 	}()
 	if all.n > 0 {
-		if _, err = from.Read(in, func(tl *timeline.Timeline) error {
+		if _, err := from.Read(in, func(tl *timeline.Timeline) error {
 			tl.Model = cmp.Or(tl.Model, m.Target.Model)
 			return w.Append(tl)
 		}); err != nil {
 			return err
 		}
 	}
-	if err = writeServerReadings(w, samples); err != nil {
+	if err := writeServerReadings(w, samples); err != nil {
 		return err
 	}
 	sum, err := w.Finish(m)
 	if err != nil {
 		return err
 	}
+	whole = true
 	if m.Told != nil {
 		a.note("imported the summary of a run of %s into %s", from.Name, w.Dir())
 	} else {

@@ -47,3 +47,29 @@ func TestImportLeavesNoHalfOfAFolder(t *testing.T) {
 		}
 	}
 }
+
+// That a run can't be shown, as to a pipe that nobody reads, takes none away that was
+// written.
+func TestImportKeepsWhatItCantShow(t *testing.T) {
+	from := &imports.Importer{Name: "vllm", Read: func(_ *imports.Input, add func(*timeline.Timeline) error) (run.Run, error) {
+		tl := timeline.New()
+		tl.ID, tl.Outcome = "a", timeline.OK
+		return run.Run{}, add(tl)
+	}}
+	in, err := imports.NewInput("x.json", strings.NewReader("{}"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := importCmd{Out: filepath.Join(t.TempDir(), "theirs")}
+	c.Format = "json"
+	_, out := io.Pipe()
+	out.Close()
+	if err := c.write(&app{stdout: out, stderr: io.Discard}, in, from, nil); err == nil {
+		t.Error("it was shown")
+	}
+	f, err := run.Open(c.Out)
+	if err != nil {
+		t.Fatal(err)
+	}
+	f.Close()
+}
