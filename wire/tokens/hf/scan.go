@@ -17,7 +17,7 @@ func walk(raw []byte, open byte, read func(s *jsonscan.Scanner) error) error {
 	var s jsonscan.Scanner
 	s.Reset(raw)
 	fits := s.Peek() == open
-	if err := read(&s); err != nil {
+	if err := read(&s); err != nil && !s.Failed() {
 		return err
 	}
 	if fits && s.End() {
