@@ -17,6 +17,9 @@ var errTooMuch = errors.New("the body decodes to too much")
 // decoded is a request's body as its client wrote it, at most most bytes; false:
 // it can't be read. What is passed on stays as it came.
 func (c *call) decoded(data []byte, most int64) ([]byte, bool) {
+	if len(c.in.Header["Content-Encoding"]) == 0 {
+		return data, true
+	}
 	decoding <- struct{}{}
 	defer func() { <-decoding }()
 	d, err := framing.NewDecoder(c.in.Header["Content-Encoding"]...)

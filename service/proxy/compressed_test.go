@@ -4,9 +4,11 @@ import (
 	"bytes"
 	"compress/gzip"
 	"io"
+	"net/http/httptest"
 	"strings"
 	"testing"
 	"testing/synctest"
+	"time"
 
 	"github.com/klauspost/compress/zstd"
 )
@@ -58,5 +60,29 @@ func TestCompressedBodies(t *testing.T) {
 			want(t, name+": coding", h.up.last().Header.Get("Content-Encoding"), tc.sentCoding)
 			want(t, name+": label", h.sink.one(t).Labels.Model, "b")
 		})
+	}
+}
+
+// A body that is not compressed waits for none that is decoded.
+func TestPlainBodiesWaitForNoDecoder(t *testing.T) {
+	for range cap(decoding) {
+		decoding <- struct{}{}
+	}
+	defer func() {
+		for range cap(decoding) {
+			<-decoding
+		}
+	}()
+	data := []byte(hello)
+	done := make(chan bool)
+	go func() {
+		plain, ok := (&call{in: httptest.NewRequest("POST", chatPath, nil)}).decoded(data, 1<<20)
+		done <- ok && string(plain) == hello
+	}()
+	select {
+	case ok := <-done:
+		want(t, "read", ok, true)
+	case <-time.After(time.Minute):
+		t.Fatal("it waits")
 	}
 }

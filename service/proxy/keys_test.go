@@ -180,6 +180,17 @@ func TestOrigins(t *testing.T) {
 	}
 }
 
+// Where any host may be named, so may any page.
+func TestAnyOrigin(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := open(t, answerOK, func(c *Config) { c.Hosts = []string{"*"} })
+		for _, origin := range []string{"https://any.example", "null"} {
+			want(t, origin, h.talk(post(chatPath, hello, "origin: "+origin), 0).StatusCode, 200)
+		}
+		h.settled()
+	})
+}
+
 // Bodies of all clients have one budget; what needs no reading needs none of it.
 func TestBodiesHaveABudget(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"encoding/json"
 	"errors"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -29,6 +30,9 @@ type asked struct {
 	end      int  // of the closing brace
 	members  int
 	repeated bool // a field that matters is there twice
+
+	added span   // of what withUsage put into its copy of the body
+	was   string // what stood there
 }
 
 type usageAsk uint8
@@ -141,6 +145,7 @@ func (a *asked) withUsage(body []byte) (out []byte, ok bool) {
 	}
 	const member = `"include_usage":true`
 	put := func(at int, text string, skip int) []byte {
+		a.added, a.was = span{at, at + len(text)}, string(body[at:at+skip])
 		out := make([]byte, 0, len(body)+len(text))
 		out = append(append(out, body[:at]...), text...)
 		return append(out, body[at+skip:]...)
@@ -169,6 +174,11 @@ func (a *asked) withUsage(body []byte) (out []byte, ok bool) {
 		return body, false
 	}
 	return put(end, comma(n > 0)+member, 0), true
+}
+
+// withoutUsage is the body that withUsage was given, made of the one that it gave.
+func (a *asked) withoutUsage(body []byte) []byte {
+	return slices.Concat(body[:a.added.from], []byte(a.was), body[a.added.to:])
 }
 
 // eachMember calls f with the members of the object that begins at or after

@@ -95,9 +95,9 @@ func (c *call) routeOf(routes []*route) *route {
 	return nil
 }
 
-// of reports whether all that may be the model is among these.
+// of reports whether all that may be the model is among these; * is any.
 func (a *asked) of(models []string) bool {
-	return !a.vague && matchesAny(models, a.model) &&
+	return slices.Contains(models, "*") || !a.vague && matchesAny(models, a.model) &&
 		!slices.ContainsFunc(a.also, func(name string) bool { return !matchesAny(models, name) })
 }
 

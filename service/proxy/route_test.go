@@ -127,6 +127,21 @@ func TestModelsOfRoutesHold(t *testing.T) {
 	}
 }
 
+// A route for any model takes what names none that can be read.
+func TestARouteOfAnyModel(t *testing.T) {
+	for name, request := range map[string]string{
+		"a form":           post("/v1/audio/transcriptions", "--x\r\ncontent-disposition: form-data; name=\"model\"\r\n\r\nother\r\n--x--\r\n", "content-type: multipart/form-data; boundary=x"),
+		"two":              post(chatPath, `{"model":"other","model":"mine"}`),
+		"an unread coding": post(chatPath, "x", "content-encoding: x"),
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			h := open(t, answerOK, func(c *Config) { c.Routes[0].Paths, c.Routes[0].Models = []string{"/*"}, []string{"mine", "*"} })
+			want(t, name, h.talk(request, 0).StatusCode, 200)
+			h.settled()
+		})
+	}
+}
+
 // What a WebSocket asks for is inside, where nobody looks.
 func TestAWebSocketGoesToNoRouteOfModels(t *testing.T) {
 	for _, models := range [][]string{{"m"}, nil} {

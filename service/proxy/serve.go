@@ -46,7 +46,7 @@ type call struct {
 	// unpacked: the body is sent decoded, as usage is asked for in it.
 	unpacked bool
 	inject   bool    // usage was asked for on the client's behalf
-	own      []byte  // then the body as the client sent it, until the upstream has taken ours
+	own      []byte  // of a compressed body then: as the client sent it, until the upstream has taken ours
 	early    []early // what was read of the reply before it is passed on
 
 	req   *traffic.Request
@@ -397,7 +397,10 @@ func (c *call) begin() {
 		}
 		var body []byte
 		if body, c.inject = c.asked.withUsage(from); c.inject {
-			c.own, c.body, c.unpacked = c.body, body, c.plain != nil
+			if c.unpacked = c.plain != nil; c.unpacked {
+				c.own = c.body
+			}
+			c.body = body
 		}
 		c.length, c.plain = int64(len(c.body)), nil
 	}

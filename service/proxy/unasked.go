@@ -52,9 +52,15 @@ func (u *upstream) tookWithout(log *slog.Logger) {
 	}
 }
 
-// asSent takes the request back to how the client sent it.
+// asSent takes the request back to how the client sent it. Until then one copy of its
+// body is in memory: it may wait for long.
 func (c *call) asSent() {
-	c.body, c.length, c.unpacked, c.inject = c.own, int64(len(c.own)), false, false
+	if !c.unpacked {
+		c.own = c.asked.withoutUsage(c.body)
+	}
+	c.body, c.own, c.unpacked, c.inject = c.own, nil, false, false
+	c.length = int64(len(c.body))
+	c.req.RequestBytes = c.length
 }
 
 // read returns the next bytes of a reply.

@@ -1,13 +1,17 @@
 package proxy
 
 import (
+	"bytes"
+	"compress/gzip"
 	"net"
 	"net/http"
+	"net/http/httptest"
 	"strings"
 	"testing"
 	"testing/synctest"
 
 	"tokenmeter/record/timeline"
+	"tokenmeter/wire/api"
 )
 
 // strict is a server that knows no stream_options, in the words of Azure's and of
@@ -45,6 +49,7 @@ func TestUpstreamThatKnowsNoStreamOptions(t *testing.T) {
 					r := h.sink.at(t, i)
 					want(t, "outcome", r.Outcome, timeline.OK)
 					want(t, "attempts", r.Attempts, attempts)
+					want(t, "bytes of the body that was taken", r.RequestBytes, int64(len(body)))
 				}
 			})
 		})
@@ -104,4 +109,39 @@ func TestRefusalThatRepeatsAClient(t *testing.T) {
 		h.settled()
 		want(t, "the next one", h.up.last().body, `{"stream":true,"stream_options":{"include_usage":true}}`)
 	})
+}
+
+// What was added to a body is taken out again, and meanwhile the body is in memory once:
+// all that wait for their first token hold theirs. A compressed one is there as it came,
+// which the budget counts.
+func TestABodyIsHeldOnce(t *testing.T) {
+	for _, body := range []string{`{"stream":true}`, ` { "stream" : true } `, `{"stream":true,"stream_options":null}`, `{"stream_options": {} ,"stream":true}`, `{"stream_options":{"a":1},"stream":true}`} {
+		for _, packed := range []bool{false, true} {
+			synctest.Test(t, func(t *testing.T) {
+				h := open(t, answerOK, nil)
+				sent, more := []byte(body), ""
+				if packed {
+					var b bytes.Buffer
+					z := gzip.NewWriter(&b)
+					_, _ = z.Write(sent)
+					_ = z.Close()
+					sent, more = b.Bytes(), "gzip"
+				}
+				in := httptest.NewRequest("POST", chatPath, bytes.NewReader(sent))
+				if more != "" {
+					in.Header.Set("Content-Encoding", more)
+				}
+				w := httptest.NewRecorder()
+				held := &call{p: h.p, w: w, in: in, ctl: http.NewResponseController(w), api: api.OpenAIChat}
+				held.route = held.p.routes[0]
+				want(t, "read", held.readBody(held.p.routes), true)
+				held.begin()
+				want(t, "asked for usage", held.inject, true)
+				want(t, "kept beside it", len(held.own) > 0, packed)
+				held.asSent()
+				want(t, "as it was sent", string(held.body), string(sent))
+				want(t, "length", held.length, int64(len(sent)))
+			})
+		}
+	}
 }
