@@ -104,21 +104,16 @@ func (r *reading) add(kind timeline.Kind, t jsonscan.Text) bool {
 	return true
 }
 
-func (r *reading) arguments() {
-	if r.c.Peek() != '{' {
-		r.piece(timeline.Tool)
-	} else if raw := r.c.object(); len(raw) > 0 {
-		r.add(timeline.Tool, jsonscan.Text{Raw: raw})
-	}
-}
+func (r *reading) arguments() { r.add(timeline.Tool, r.c.written()) }
 
 // call reads a tool's call: its name, and its arguments, under the API's name for them.
+// Google's may come in parts (streamFunctionCallArguments).
 func (r *reading) call(arguments string) {
 	for name := range r.c.Members {
 		switch string(name) {
 		case "name":
 			r.piece(timeline.Tool)
-		case arguments:
+		case arguments, "partialArgs":
 			r.arguments()
 		}
 	}

@@ -1,6 +1,8 @@
 package api
 
 import (
+	"bytes"
+
 	"tokenmeter/record/timeline"
 	"tokenmeter/wire/framing"
 	"tokenmeter/wire/jsonscan"
@@ -100,9 +102,11 @@ func (d *responsesDecoder) responseMember(name []byte) {
 }
 
 // newItem reads an output item. Where it starts, a call's name counts as text;
-// where it is done, it has all of its text.
+// where it is done, it has all of its text: what a call asks for too, under the names
+// that OpenAI's tools have for it. What a tool gave was not generated, and what is
+// searched for is told when the search is over.
 func (d *responsesDecoder) newItem() {
-	c := &d.r.c
+	c, from := &d.r.c, len(d.repeats.whole)
 	for name := range c.Members {
 		switch string(name) {
 		case "type":
@@ -113,55 +117,27 @@ func (d *responsesDecoder) newItem() {
 			d.wholeParts(timeline.Text)
 		case "summary":
 			d.wholeParts(timeline.Reasoning)
-		case "arguments", "input", "code":
-			d.whole(timeline.Tool)
+		case "arguments", "input", "code", "action", "actions", "operation":
+			d.note(timeline.Tool, c.written())
 		case "result": // the picture of an image_generation_call
 			d.whole(timeline.Media)
 		}
+	}
+	if bytes.HasSuffix(d.itemType.Raw, []byte("_output")) || d.itemType.Is("web_search_call") {
+		d.repeats.whole = d.repeats.whole[:from]
 	}
 }
 
 // output reads the output of a whole reply.
 func (d *responsesDecoder) output() {
-	c := &d.r.c
-	for range c.Elements {
-		for name := range c.Members {
-			switch string(name) {
-			case "content":
-				d.texts(timeline.Text)
-			case "summary":
-				d.texts(timeline.Reasoning)
-			case "name":
-				d.r.piece(timeline.Tool)
-			case "arguments", "input":
-				d.r.arguments()
-			case "result": // the picture of an image_generation_call
-				if c.media() {
-					d.r.said.add(timeline.Media, 0)
-				}
-			}
+	for range d.r.c.Elements {
+		d.item, d.itemType = jsonscan.Text{}, jsonscan.Text{}
+		from := len(d.repeats.whole)
+		d.newItem()
+		d.r.add(timeline.Tool, d.item)
+		for _, p := range d.repeats.whole[from:] {
+			d.add(p)
 		}
-	}
-}
-
-// texts reads a list of text parts.
-func (d *responsesDecoder) texts(kind timeline.Kind) {
-	c := &d.r.c
-	for range c.Elements {
-		kind := kind
-		var t jsonscan.Text
-		for name := range c.Members {
-			switch string(name) {
-			case "type":
-				if is, ok := c.Text(); ok && is.Is("reasoning_text") {
-					kind = timeline.Reasoning
-				}
-			case "text":
-				t, _ = c.Text()
-			case "refusal":
-				d.r.piece(timeline.Refusal)
-			}
-		}
-		d.r.add(kind, t)
+		d.repeats.whole = d.repeats.whole[:from]
 	}
 }

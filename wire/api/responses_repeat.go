@@ -60,12 +60,8 @@ func (d *responsesDecoder) wholes() {
 		}
 		again := d.repeats.again(p)
 		told |= 1 << p.kind
-		switch {
-		case again:
-		case p.kind == timeline.Media:
-			d.r.said.add(p.kind, 0)
-		default:
-			d.r.add(p.kind, p.text)
+		if !again {
+			d.add(p)
 		}
 	}
 	for kind := range timeline.Kind(maxKinds) {
@@ -75,8 +71,23 @@ func (d *responsesDecoder) wholes() {
 	}
 }
 
+// add counts a text; the bytes of a picture are none.
+func (d *responsesDecoder) add(p piece) {
+	if p.kind == timeline.Media {
+		d.r.said.add(p.kind, 0)
+	} else {
+		d.r.add(p.kind, p.text)
+	}
+}
+
 func (d *responsesDecoder) whole(kind timeline.Kind) {
-	if t, ok := d.r.c.Text(); ok && !t.Empty() {
+	t, _ := d.r.c.Text()
+	d.note(kind, t)
+}
+
+// note keeps a text that deltas may have brought already.
+func (d *responsesDecoder) note(kind timeline.Kind, t jsonscan.Text) {
+	if !t.Empty() {
 		d.repeats.whole = append(d.repeats.whole, piece{kind: kind, text: t})
 	}
 }

@@ -2,6 +2,7 @@ package api
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 
 	"tokenmeter/record/timeline"
@@ -91,6 +92,57 @@ func TestResponsesPictures(t *testing.T) {
 		tl := reply(OpenAIResponses, c.kind, c.body, timeline.EOF)
 		if got := string(tl.Outcome) + " " + kinds(tl); got != c.want || tl.Text != "" {
 			t.Errorf("%s: %s %q, want %s", name, got, tl.Text, c.want)
+		}
+	}
+}
+
+// What a model asks OpenAI's own tools for comes without deltas, in the item that is
+// done, and is the whole answer (a recorded reply of gpt-5-codex is the first). What a
+// tool gave was not generated, nor is a call counted again whose deltas came.
+func TestResponsesCallsOfTools(t *testing.T) {
+	const (
+		shell   = `{"type":"local_shell_call","status":"completed","action":{"type":"exec","command":["ls","-a","~"],"env":{}},"call_id":"call_h3"}`
+		search  = `{"type":"tool_search_call","status":"completed","arguments":{"goal":"find the weather"},"call_id":"c","execution":"client"}`
+		program = `{"type":"program","call_id":"c","code":"text(1)"}`
+		gave    = `{"type":"program_output","call_id":"c","result":"{\"a\":1}","status":"completed"}`
+		message = `{"type":"message","content":[{"type":"output_text","text":"hello"}]}`
+		hosted  = `{"type":"shell_call","status":"completed","action":{"commands":["ls -l"]}}`
+		web     = `{"type":"web_search_call","status":"completed","action":{"type":"search","query":"x"}}`
+	)
+	command := []string{`{"type":"response.shell_call_command.delta","output_index":0,"command_index":0,"delta":"ls"}`, `{"type":"response.shell_call_command.delta","output_index":0,"command_index":0,"delta":" -l"}`,
+		`{"type":"response.shell_call_command.done","output_index":0,"command_index":0,"command":"ls -l"}`}
+	for name, c := range map[string]struct {
+		deltas []string
+		items  []string
+		want   string // of a stream
+		whole  string // the same not streamed
+	}{
+		"a local shell":           {nil, []string{shell}, "ok tool finish", "ok tool"},
+		"a click":                 {nil, []string{`{"type":"computer_call","status":"completed","action":{"type":"click","x":156,"y":50}}`}, "ok tool finish", "ok tool"},
+		"clicks":                  {nil, []string{`{"type":"computer_call","actions":[{"type":"screenshot"}]}`}, "ok tool finish", "ok tool"},
+		"a file deleted":          {nil, []string{`{"operation":{"type":"delete_file","path":"old.txt"},"type":"apply_patch_call"}`}, "ok tool finish", "ok tool"},
+		"a tool looked for":       {nil, []string{search}, "ok tool finish", "ok tool"},
+		"a program":               {nil, []string{program}, "ok tool finish", "ok tool"},
+		"a program and its words": {nil, []string{program, gave, message}, "ok tool empty text finish", "ok text"},
+		"a shell in deltas":       {command, []string{hosted}, "ok tool tool empty empty finish", "ok tool"},
+		"code that ran":           {nil, []string{`{"type":"code_interpreter_call","code":"1+1","outputs":[]}`}, "ok tool finish", "ok tool"},
+		"a search, then words":    {nil, []string{web, message}, "ok empty text finish", "ok text"},
+		"nothing but thoughts":    {nil, []string{`{"type":"reasoning","summary":[]}`}, "empty_output empty finish", "empty_output finish"},
+		"a call without a wish":   {nil, []string{`{"type":"local_shell_call","action":null}`}, "empty_output empty finish", "empty_output finish"},
+	} {
+		events := c.deltas
+		for i, item := range c.items {
+			events = append(events, fmt.Sprintf(`{"type":"response.output_item.done","output_index":%d,"item":%s}`, i, item))
+		}
+		body := `"status":"completed","output":[` + strings.Join(c.items, ",") + `],"usage":{"input_tokens":407,"output_tokens":151}}`
+		events = append(events, `{"type":"response.completed","response":{`+body+`}`)
+		tl := reply(OpenAIResponses, "text/event-stream", typed(events...), timeline.EOF)
+		if got := string(tl.Outcome) + " " + kinds(tl); got != c.want {
+			t.Errorf("%s: %s, want %s", name, got, c.want)
+		}
+		tl = reply(OpenAIResponses, "application/json", `{"object":"response",`+body, timeline.EOF)
+		if got := string(tl.Outcome) + " " + kinds(tl); got != c.whole {
+			t.Errorf("%s, whole: %s, want %s", name, got, c.whole)
 		}
 	}
 }

@@ -154,7 +154,7 @@ func refusal(data []byte) []byte {
 	return nil
 }
 
-// object passes over an object and returns its bytes; nil when it is empty.
+// object passes over an object or a list and returns its bytes; nil when it is empty.
 func (s *scan) object() []byte {
 	from := s.Place()
 	s.Skip()
@@ -162,6 +162,16 @@ func (s *scan) object() []byte {
 		return nil
 	}
 	return s.Since(from)
+}
+
+// written reads what a model wrote for a tool: a text, or an object or a list as it
+// stands, unless it is empty.
+func (s *scan) written() jsonscan.Text {
+	if c := s.Peek(); c == '{' || c == '[' {
+		return jsonscan.Text{Raw: s.object()}
+	}
+	t, _ := s.Text()
+	return t
 }
 
 // membersUnder reads the members of an object within objects, by the names that lead there.

@@ -58,6 +58,12 @@ func TestVendorReplies(t *testing.T) {
 		{"Gemini, a tool's tokens beside the prompt", "gemini", events1, events(
 			`{"candidates":[{"content":{"parts":[{"functionCall":{"name":"get","args":{"a":1}}}]},"finishReason":"STOP"}],"usageMetadata":{"promptTokenCount":10,"toolUsePromptTokenCount":5,"candidatesTokenCount":7,"totalTokenCount":22}}`),
 			timeline.OK, "tool", "STOP", `{"input":15,"output":7,"total":22}`, "", ""},
+		{"Gemini, a call's arguments in parts", "gemini", events1, events(
+			`{"candidates":[{"content":{"parts":[{"functionCall":{"name":"controlLight","willContinue":true},"thoughtSignature":"sig"}]}}]}`,
+			`{"candidates":[{"content":{"parts":[{"functionCall":{"partialArgs":[{"jsonPath":"$.brightness","numberValue":50}],"willContinue":true}}]}}]}`,
+			`{"candidates":[{"content":{"parts":[{"functionCall":{"partialArgs":[{"jsonPath":"$.temperature","stringValue":"warm"}],"willContinue":true}}]}}]}`,
+			`{"candidates":[{"content":{"parts":[{"functionCall":{}}]},"finishReason":"STOP"}],"usageMetadata":{"promptTokenCount":10,"candidatesTokenCount":7,"totalTokenCount":17}}`),
+			timeline.OK, "tool tool tool finish", "STOP", `{"input":10,"output":7,"total":17}`, "", ""},
 		{"Gemini, two candidates of one event", "gemini", events1, events(
 			`{"candidates":[{"index":0,"content":{"parts":[{"text":"a"}]},"finishReason":"STOP"},{"index":1,"content":{"parts":[{"text":"b"}]},"finishReason":"MAX_TOKENS"}],"usageMetadata":{"promptTokenCount":1,"candidatesTokenCount":2,"totalTokenCount":3}}`),
 			timeline.OK, "text text#1", "STOP", `{"input":1,"output":2,"total":3}`, "a\nb", ""},
