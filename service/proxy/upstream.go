@@ -92,7 +92,7 @@ func (u *upstream) start() {
 	ctx, stop := context.WithCancel(context.Background())
 	u.stop = stop
 	go func() {
-		tick := time.NewTicker(u.KeepIdle / 3)
+		tick := time.NewTicker(max(u.KeepIdle/3, time.Second))
 		defer tick.Stop()
 		u.learn(ctx)
 		for {

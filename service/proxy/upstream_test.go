@@ -47,6 +47,23 @@ func TestSigns(t *testing.T) {
 	}
 }
 
+// However short connections are kept, the upstream is not asked without a pause for
+// what its models are called, nor does the proxy end.
+func TestKeptForNoTime(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := open(t, play("0s "+whole(200, "application/json", `{"data":[]}`)), func(c *Config) {
+			c.Upstreams[0].KeepIdle, c.Upstreams[0].LearnModels = 2, true
+		})
+		time.Sleep(10500 * time.Millisecond)
+		synctest.Wait()
+		h.up.mu.Lock()
+		defer h.up.mu.Unlock()
+		if n := len(h.up.requests); n > 11 {
+			t.Errorf("%d requests in 10.5 s", n)
+		}
+	})
+}
+
 // One that takes requests and says nothing is spared like one that can't be
 // reached, and is not taken for well by the next silence.
 func TestAHungUpstreamIsSpared(t *testing.T) {
