@@ -48,7 +48,7 @@ var rooms = map[string][]string{
 
 	"record/timeline":  {},
 	"record/stat":      {},
-	"record/metric":    {"record/stat", "record/timeline", "base/spelling"},
+	"record/metric":    {"record/stat", "record/timeline", "base/printable", "base/spelling"},
 	"record/objective": {"record/metric", "record/stat", "record/timeline"},
 	"record/validity":  {"record/metric", "record/stat", "record/timeline"},
 	"record/cost":      {"record/metric", "record/stat", "record/timeline", "base/config"},
@@ -106,7 +106,7 @@ var inner = map[string][]string{
 	"load/sweep":        {"result", "."},
 	"service/traffic":   {".", "rows", "trace"},
 	"service/slo":       {".", "rules", "foreign", "kept", "notify", "history", "history/historytest", "history/postgrestest", "history/sqlstore", "history/sqlite", "history/postgres", "history/watch"},
-	"service/telemetry": {".", "telemetrytest", "prometheus", "otel", "datadog", "mlflow", "dashboard"},
+	"service/telemetry": {".", "telemetrytest", "prometheus", "otel", "datadog", "mlflow"},
 	"reader/report":     {"view", "gather", "chart", "."},
 }
 

@@ -17,7 +17,7 @@ import (
 	"tokenmeter/load/workload"
 	"tokenmeter/service/daemon"
 	"tokenmeter/service/slo"
-	"tokenmeter/service/telemetry/dashboard"
+	"tokenmeter/tools/dashboard"
 )
 
 func main() {

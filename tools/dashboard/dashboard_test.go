@@ -45,7 +45,7 @@ func TestEveryMetricExists(t *testing.T) {
 	}
 	n := 0
 	for _, path := range []string{"grafana.json", "keda.yaml", "hpa.yaml"} {
-		text, err := os.ReadFile(filepath.Join("..", "..", "..", "examples", "dashboards", path))
+		text, err := os.ReadFile(filepath.Join("..", "..", "examples", "dashboards", path))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -56,7 +56,7 @@ func TestEveryMetricExists(t *testing.T) {
 			}
 		}
 	}
-	text, err := os.ReadFile(filepath.Join("..", "..", "..", "examples", "dashboards", "datadog.json"))
+	text, err := os.ReadFile(filepath.Join("..", "..", "examples", "dashboards", "datadog.json"))
 	if err != nil {
 		t.Fatal(err)
 	}
