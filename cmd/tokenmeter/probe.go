@@ -117,7 +117,7 @@ func (c *probeCmd) plan(a *app) (*probeJob, error) {
 	if err := check.err(); err != nil {
 		return nil, err
 	}
-	return job, c.meet(a, job)
+	return job, c.meet(job)
 }
 
 // suite reads what is asked.
@@ -172,7 +172,7 @@ func (c *probeCmd) target(a *app, check *checker, url string) probe.Target {
 }
 
 // meet asks each target what it is, by GETs, and gives it a name.
-func (c *probeCmd) meet(a *app, job *probeJob) error {
+func (c *probeCmd) meet(job *probeJob) error {
 	taken := map[string]bool{}
 	for i := range job.plan.Targets {
 		t := &job.plan.Targets[i]

@@ -10,7 +10,6 @@ import (
 type Ended struct {
 	Index    int64              // place in the order of sending, from 0, of the measured requests
 	DueUS    int64              // since measuring began
-	InFlight int64              // requests sent and not ended at this moment
 	Timeline *timeline.Timeline // must be neither changed nor kept
 }
 
@@ -28,7 +27,7 @@ func (r *recorder) shown(ph *phase, tl *timeline.Timeline) error {
 	if r.eachOver {
 		return nil
 	}
-	if r.each(Ended{Index: tl.Request - ph.first, DueUS: tl.DueUS - ph.baseUS, InFlight: r.inFlight.Load(), Timeline: tl}) {
+	if r.each(Ended{Index: tl.Request - ph.first, DueUS: tl.DueUS - ph.baseUS, Timeline: tl}) {
 		return nil
 	}
 	r.eachOver = true

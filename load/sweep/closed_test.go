@@ -87,7 +87,7 @@ func (c *closed) Probe(_ context.Context, load float64, limit Limit, take func(S
 		}
 		e.Step()
 		for _, r := range ended {
-			going = going && take(Seen{Index: r.Tag.(int64), DueS: r.Arrival.Seconds(), EndS: r.End.Seconds(), InFlight: int64(load), Record: record(r)})
+			going = going && take(Seen{Index: r.Tag.(int64), DueS: r.Arrival.Seconds(), EndS: r.End.Seconds(), Record: record(r)})
 			if err := send(r.End); err != nil {
 				return Probed{}, err
 			}
@@ -139,11 +139,11 @@ func TestQueueThatThePaceDoesNotFeel(t *testing.T) {
 		tokens    int64
 	}{{"p95 tpot < 80ms", 8}, {"p95 tpot < 80ms", 64}, {"p95 tpot < 80ms", 500}, {"error rate < 5%", 500}} {
 		server := crowded(c.tokens)
-		done, err := server.Probe(context.Background(), 1e4, Limit{Requests: 10_000}, func(Seen) bool { return true })
+		_, err := server.Probe(context.Background(), 1e4, Limit{Requests: 10_000}, func(Seen) bool { return true })
 		if err != nil {
 			t.Fatal(err)
 		}
-		saturation := done.AchievedPerS.Or(0)
+		saturation := server.achieved
 		for seed := range 3 {
 			subject := &slow{virtual: crowded(c.tokens), grace: 30 * time.Second}
 			subject.seed = uint64(seed + 1)

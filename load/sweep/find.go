@@ -89,7 +89,7 @@ func (s Search) Run(ctx context.Context, subject Subject) (Found, error) {
 	if err != nil {
 		return Found{}, err
 	}
-	h := &hunt{Search: s, subject: subject, tests: tests, found: Found{Variable: s.Variable, Confidence: s.Confidence, ProbeTime: s.ProbeTime}}
+	h := &hunt{Search: s, subject: subject, tests: tests, found: Found{Variable: s.Variable, Confidence: s.Confidence}}
 	if s.Now != nil {
 		h.began = s.Now()
 	}

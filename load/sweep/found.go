@@ -17,7 +17,6 @@ type Found struct {
 	Fails    float64 // the smallest that was shown to fail, above every load that held; 0: none was
 	// Confidence that nothing that is said of any load is wrong.
 	Confidence float64
-	ProbeTime  time.Duration // how long each probe was to last
 	Requests   int64
 	Probes     []Probe
 	// Settled: the bracket is as narrow as was asked. Else Why says what was in the way.

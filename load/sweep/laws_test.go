@@ -57,7 +57,6 @@ func (s *lawSubject) Probe(_ context.Context, load float64, limit Limit, take fu
 		for going && len(flying) > 0 && flying[0].EndS <= to {
 			seen := flying[0]
 			flying = flying[1:]
-			seen.InFlight = int64(len(flying))
 			s.clock = math.Max(s.clock, began+seen.EndS)
 			if seen.EndS > until+lawGrace {
 				seen.EndS = until + lawGrace

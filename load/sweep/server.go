@@ -67,7 +67,7 @@ func (s *Server) Probe(ctx context.Context, load float64, limit Limit, take func
 		}
 		due := float64(e.DueUS) / 1e6
 		end := due + rec.CloseMS.Or(rec.E2EMS.Or(0))/1e3
-		return take(Seen{Index: e.Index, DueS: due, EndS: end, InFlight: e.InFlight, Record: &rec})
+		return take(Seen{Index: e.Index, DueS: due, EndS: end, Record: &rec})
 	}
 	done, err := s.run(ctx, plan, &out)
 	refused := s.refused(err)
@@ -81,7 +81,6 @@ func (s *Server) Probe(ctx context.Context, load float64, limit Limit, take func
 		err = nil // every request failed: the load is too much for it
 	}
 	out.Run = filepath.Base(plan.Out)
-	out.AchievedPerS = done.Throughput.RequestsPerS
 	out.Late, out.Harsh = late(done, plan.Objectives)
 	out.Harsh = out.Harsh && s.Variable == Rate
 	if s.lost++; out.Late == "" {

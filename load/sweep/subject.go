@@ -5,7 +5,6 @@ import (
 	"time"
 
 	"tokenmeter/record/metric"
-	"tokenmeter/record/timeline"
 )
 
 // Subject is what a search loads: a server, or a model of one.
@@ -30,11 +29,10 @@ type Limit struct {
 
 // Seen is a request whose fate is known.
 type Seen struct {
-	Index    int64   // place in the order of due times, from 0
-	DueS     float64 // since the probe began
-	EndS     float64 // since the probe began
-	InFlight int64   // due and not ended when this one ended
-	Record   *metric.Record
+	Index  int64   // place in the order of due times, from 0
+	DueS   float64 // since the probe began
+	EndS   float64 // since the probe began
+	Record *metric.Record
 }
 
 // Probed is what a subject says of a probe that is over.
@@ -51,6 +49,4 @@ type Probed struct {
 	Busy      bool
 	// Missed are objectives on a figure of the whole run that it did not meet.
 	Missed []string
-
-	AchievedPerS timeline.Opt[float64]
 }

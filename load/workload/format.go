@@ -241,8 +241,8 @@ func readShareGPT(r *reading, row records.Row) (e entry, err error) {
 	}
 	for i, item := range said {
 		object, _ := item.(map[string]any)
-		from, _ := firstText(object, "from", "role", "user")
-		text, _ := firstText(object, "value", "content", "text")
+		from := firstText(object, "from", "role", "user")
+		text := firstText(object, "value", "content", "text")
 		text = strings.TrimSpace(text)
 		switch from {
 		case "system":
@@ -272,11 +272,11 @@ func readShareGPT(r *reading, row records.Row) (e entry, err error) {
 	return e, nil
 }
 
-func firstText(object map[string]any, names ...string) (string, bool) {
+func firstText(object map[string]any, names ...string) string {
 	for _, name := range names {
 		if s, ok := object[name].(string); ok {
-			return s, true
+			return s
 		}
 	}
-	return "", false
+	return ""
 }

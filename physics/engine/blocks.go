@@ -7,13 +7,12 @@ type blocks struct {
 	size  int // tokens in a block
 	named bool
 
-	uses   []int32 // sequences that hold the block
-	name   []uint64
-	found  map[uint64]int32 // by name, whether used or not
-	next   []int32          // the free ones as a ring with the sentinel at the end
-	prev   []int32
-	free   int
-	evicts int // named blocks given up
+	uses  []int32 // sequences that hold the block
+	name  []uint64
+	found map[uint64]int32 // by name, whether used or not
+	next  []int32          // the free ones as a ring with the sentinel at the end
+	prev  []int32
+	free  int
 }
 
 // newBlocks makes n free blocks. With n = 0 there is no limit and nothing is kept.
@@ -72,7 +71,6 @@ func (b *blocks) take() int32 {
 			delete(b.found, b.name[i])
 		}
 		b.name[i] = 0
-		b.evicts++
 	}
 	b.uses[i] = 1
 	return i

@@ -105,7 +105,7 @@ func (in *instance) yield(at time.Duration, r *Request, made int, last bool) {
 		r.First = at
 	}
 	in.e.tell(Event{At: at, Kind: Tokens, Request: r, Tokens: made, Last: last,
-		Batch: in.batch.Sequences, Step: in.took, Instance: in.id})
+		Batch: in.batch.Sequences, Instance: in.id})
 }
 
 // leave frees what a request holds. In a static batch it keeps its place.

@@ -97,9 +97,8 @@ type Event struct {
 	At       time.Duration
 	Kind     Kind
 	Request  *Request
-	Tokens   int           // made, of Tokens
-	Last     bool          // the request is done
-	Batch    int           // sequences in the step
-	Step     time.Duration // how long the step took
+	Tokens   int  // made, of Tokens
+	Last     bool // the request is done
+	Batch    int  // sequences in the step
 	Instance int
 }

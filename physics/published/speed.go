@@ -18,7 +18,6 @@ type Speed struct {
 	TPS         float64
 	Stream      bool   // of one stream; else of all together
 	Engine      string // empty: not told
-	Year        int
 	Source      string // its ID
 }
 
@@ -28,7 +27,7 @@ func Speeds() (all []Speed) {
 		all = append(all, Speed{
 			Model: r[0], Accelerator: r[1], Devices: int(number(r[2])), Weights: engine.Precision(r[3]),
 			Streams: int(number(r[4])), Context: int(number(r[5])), TPS: number(r[6]), Stream: r[7] == "stream",
-			Engine: r[8], Year: int(number(r[9])), Source: r[10],
+			Engine: r[8], Source: r[10],
 		})
 	}
 	return all

@@ -61,7 +61,7 @@ func (c *conn) serve() {
 		if err != nil {
 			if !errors.Is(err, io.EOF) && !errors.Is(err, net.ErrClosed) && c.current == nil && isHTTPError(err) {
 				<-c.idle
-				c.answer(http.StatusBadRequest, "application/json", errorBody(400, "BadRequestError", err.Error()), true, "")
+				c.answer(http.StatusBadRequest, "application/json", errorBody(400, "BadRequestError", err.Error()), true)
 			}
 			return
 		}
@@ -86,7 +86,7 @@ func (c *conn) handle(req *http.Request, body []byte, at int64, kernel bool) boo
 	closing := req.Close || !req.ProtoAtLeast(1, 1)
 	c.headOnly = req.Method == http.MethodHead
 	if len(body) > maxBody {
-		return c.answer(413, "application/json", errorBody(413, "BadRequestError", "the body is too long"), true, "")
+		return c.answer(413, "application/json", errorBody(413, "BadRequestError", "the body is too long"), true)
 	}
 	if d := dialectOf(req.URL.Path); isUpgrade(req) && (d == &responses || d == &realtime) {
 		return c.switches(req)
@@ -103,14 +103,14 @@ func (c *conn) handle(req *http.Request, body []byte, at int64, kernel bool) boo
 			break
 		}
 		status, kind, text := c.s.route(req, body)
-		return c.answer(status, kind, text, closing, "")
+		return c.answer(status, kind, text, closing)
 	}
 	if req.Method != http.MethodPost {
-		return c.answer(405, "application/json", errorBody(405, "MethodNotAllowed", "use POST"), closing, "")
+		return c.answer(405, "application/json", errorBody(405, "MethodNotAllowed", "use POST"), closing)
 	}
 	a, err := parseAsk(&c.s.cfg, chat, other, req.URL.EscapedPath(), body, req.Header.Get("X-Sim"))
 	if err != nil {
-		return c.answer(400, "application/json", errorBody(400, "BadRequestError", err.Error()), closing, "")
+		return c.answer(400, "application/json", errorBody(400, "BadRequestError", err.Error()), closing)
 	}
 	return c.begin(newReply(c, a, req.Header.Get("X-Request-Id"), at, kernel, closing))
 }
@@ -131,8 +131,8 @@ func (c *conn) begin(r *reply) bool {
 }
 
 // answer writes a whole response from the reading goroutine.
-func (c *conn) answer(status int, contentType string, body []byte, closing bool, more string) bool {
-	b := wholeHead(status, contentType, more, closing, len(body))
+func (c *conn) answer(status int, contentType string, body []byte, closing bool) bool {
+	b := wholeHead(status, contentType, "", closing, len(body))
 	if !c.headOnly {
 		b = append(b, body...)
 	}

@@ -132,7 +132,7 @@ func (c *conn) converse(body []byte, at int64, kernel bool) bool {
 	w := c.ws
 	var j realtimeEvent
 	if err := json.Unmarshal(body, &j); err != nil {
-		return c.complain(400, "invalid_request_error", err.Error())
+		return c.complain("invalid_request_error", err.Error())
 	}
 	switch j.Type {
 	case "session.update":
@@ -143,16 +143,16 @@ func (c *conn) converse(body []byte, at int64, kernel bool) bool {
 	case "input_audio_buffer.append":
 		sound, err := base64.StdEncoding.DecodeString(j.Audio)
 		if err != nil {
-			return c.complain(400, "invalid_value", "audio is no base64: "+err.Error())
+			return c.complain("invalid_value", "audio is no base64: "+err.Error())
 		}
 		w.sound += len(sound)
 	case "input_audio_buffer.commit":
 		n := w.sound * RealtimeHeard / (2 * SpeechHz)
 		if n == 0 {
-			return c.complain(400, "input_audio_buffer_commit_empty", "the buffer has less than 100 ms of sound")
+			return c.complain("input_audio_buffer_commit_empty", "the buffer has less than 100 ms of sound")
 		}
 		w.sound, w.heard = 0, w.heard+n
-		w.item("user", strings.Repeat("s ", n))
+		w.item(strings.Repeat("s ", n))
 		c.later(w.appendEvent(nil, "input_audio_buffer.committed", `"item_id":`, fmt.Appendf(nil, `"item_%d"`, len(w.messages))))
 		c.added("user", `{"type":"input_audio","transcript":null}`)
 	case "conversation.item.create":
@@ -160,19 +160,19 @@ func (c *conn) converse(body []byte, at int64, kernel bool) bool {
 		for _, part := range j.Item.Content {
 			text.WriteString(part.Text)
 		}
-		w.item(j.Item.Role, text.String())
+		w.item(text.String())
 		c.added(j.Item.Role, string(appendJSONString([]byte(`{"type":"input_text","text":`), text.String()))+"}")
 	case "response.create":
 		return c.respond(&j, body, at, kernel)
 	default:
-		return c.complain(400, "unknown_event", fmt.Sprintf("no client event of this simulator: %q", j.Type))
+		return c.complain("unknown_event", fmt.Sprintf("no client event of this simulator: %q", j.Type))
 	}
 	c.idle <- struct{}{}
 	return true
 }
 
 // item adds a message to the conversation, behind the reply before it.
-func (w *webSocket) item(role, text string) {
+func (w *webSocket) item(text string) {
 	w.answered()
 	w.messages = append(w.messages, askMessage{appendJSONString(nil, text)})
 }
@@ -240,7 +240,7 @@ func (c *conn) respond(j *realtimeEvent, body []byte, at int64, kernel bool) boo
 	}
 	a, err := parseAsk(&c.s.cfg, true, &d, w.path, body, w.directive)
 	if err != nil {
-		return c.complain(400, "invalid_request_error", err.Error())
+		return c.complain("invalid_request_error", err.Error())
 	}
 	a.voice, a.heardTokens = slices.Contains(w.modalities(j.Response), "audio"), w.heard
 	w.last = newReply(c, a, "", at, kernel, false)

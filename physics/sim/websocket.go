@@ -153,7 +153,7 @@ func (c *conn) create(body []byte, at int64, kernel bool) bool {
 	case err == nil && j.Type != "response.create":
 		err = fmt.Errorf("no client event of this simulator: %q", j.Type)
 	case err == nil && j.Previous != "" && (w.last == nil || w.last.truth.ID != j.Previous || w.last.truth.Finish == ""):
-		return c.complain(400, "previous_response_not_found", "Previous response with id '"+j.Previous+"' not found.")
+		return c.complain("previous_response_not_found", "Previous response with id '"+j.Previous+"' not found.")
 	}
 	var a ask
 	if err == nil {
@@ -173,15 +173,15 @@ func (c *conn) create(body []byte, at int64, kernel bool) bool {
 		a, err = parseAsk(&c.s.cfg, true, &d, w.path, body, w.directive)
 	}
 	if err != nil {
-		return c.complain(400, "invalid_request_error", err.Error())
+		return c.complain("invalid_request_error", err.Error())
 	}
 	w.last = newReply(c, a, "", at, kernel, false)
 	return c.begin(w.last)
 }
 
 // complain answers with an error alone.
-func (c *conn) complain(status int, code, says string) bool {
-	c.later(appendErrorEvent(nil, status, code, says))
+func (c *conn) complain(code, says string) bool {
+	c.later(appendErrorEvent(nil, http.StatusBadRequest, code, says))
 	c.idle <- struct{}{}
 	return true
 }

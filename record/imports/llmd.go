@@ -16,16 +16,15 @@ import (
 
 // llmdFigures are the aggregates of a report and our names of them.
 var llmdFigures = []struct {
-	path  []string
-	our   string
-	token bool // in seconds or milliseconds a token
+	path []string
+	our  string
 }{
-	{[]string{"latency", "time_to_first_token"}, "ttft_ms", false},
-	{[]string{"latency", "time_per_output_token"}, "tpot_ms", true},
-	{[]string{"latency", "inter_token_latency"}, "itl_ms", true},
-	{[]string{"latency", "request_latency"}, "e2e_ms", false},
-	{[]string{"requests", "input_length"}, "input_tokens", false},
-	{[]string{"requests", "output_length"}, "output_tokens", false},
+	{[]string{"latency", "time_to_first_token"}, "ttft_ms"},
+	{[]string{"latency", "time_per_output_token"}, "tpot_ms"},
+	{[]string{"latency", "inter_token_latency"}, "itl_ms"},
+	{[]string{"latency", "request_latency"}, "e2e_ms"},
+	{[]string{"requests", "input_length"}, "input_tokens"},
+	{[]string{"requests", "output_length"}, "output_tokens"},
 }
 
 // readLLMD reads llm-d's benchmark report 0.2 and 0.2.1, YAML or JSON. Source:

@@ -2,8 +2,6 @@ package stat
 
 // Difference is a test of whether two samples' means differ, and by how much.
 type Difference struct {
-	Diff   float64 // mean of b − mean of a
-	Lo, Hi float64 // interval of Diff at the asked confidence
-	T, DF  float64
+	Lo, Hi float64 // interval of mean of b − mean of a, at the asked confidence
 	P      float64 // two-sided
 }

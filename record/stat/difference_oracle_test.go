@@ -173,10 +173,17 @@ func TestMixtureBoundOracle(t *testing.T) {
 }
 
 // RatioDifference tests b − a with the standard error of RatioError.
-func RatioDifference(a, b Ratio, conf float64) (d Difference, ok bool) {
+func RatioDifference(a, b Ratio, conf float64) (d ratioDifference, ok bool) {
 	se, df, ok := RatioError(a, b)
 	if !ok || !(se > 0) || !(conf > 0 && conf < 1) {
-		return Difference{}, false
+		return ratioDifference{}, false
 	}
-	return TDifference(b.Value-a.Value, se, df, conf), true
+	diff := b.Value - a.Value
+	return ratioDifference{TDifference(diff, se, df, conf), diff / se, df}, true
+}
+
+// ratioDifference is a test with its statistic and degrees of freedom.
+type ratioDifference struct {
+	Difference
+	T, DF float64
 }

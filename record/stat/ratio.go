@@ -44,7 +44,7 @@ func RatioOf(parts []Pair) (r Ratio, ok bool) {
 func TDifference(diff, se, df, conf float64) Difference {
 	t := diff / se
 	half := StudentQuantile((1+conf)/2, df) * se
-	return Difference{Diff: diff, Lo: diff - half, Hi: diff + half, T: t, DF: df, P: 2 * StudentCDF(-math.Abs(t), df)}
+	return Difference{Lo: diff - half, Hi: diff + half, P: 2 * StudentCDF(-math.Abs(t), df)}
 }
 
 // RatioError returns the standard error of b − a and its degrees of freedom.

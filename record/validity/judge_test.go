@@ -20,7 +20,7 @@ func sound() Facts {
 		Facts: metric.Facts{
 			OpenLoop: true, Requests: 1000,
 			KernelShare: some(1), LagP99MS: some(0.3), ChargedLagP99MS: some(0), MedianGapMS: some(20),
-			SendLateP99MS: some(0.1), OfferedPerS: some(10), AchievedPerS: some(10), AchievedOverOffered: some(1),
+			SendLateP99MS: some(0.1), OfferedPerS: some(10), AchievedOverOffered: some(1),
 			CoalescedShare: some(0), BurstShare: some(0),
 			Drifts:        []metric.Drift{{Tested: true, Metric: "ttft_ms", First: 100, Second: 104, Change: 0.04}},
 			PromptsUnique: true, PrefixHits: some(0), OSLShortfall: some(0), InputAsked: some(256), ISLError: some(0.01),

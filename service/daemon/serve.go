@@ -69,7 +69,6 @@ type Daemon struct {
 	opt      Options
 	log      *slog.Logger
 	clk      *clock.Clock
-	started  time.Time
 	counters *traffic.Counters
 	out      *exporters
 	budgets  *budgets      // nil: none; under mu
@@ -96,7 +95,7 @@ type Daemon struct {
 // their time is over. An error at the start is one of the configuration or of
 // an address.
 func Run(ctx context.Context, opt Options) error {
-	d := &Daemon{opt: opt, log: opt.Log, clk: clock.Start(), started: time.Now(), counters: traffic.NewCounters(nil)}
+	d := &Daemon{opt: opt, log: opt.Log, clk: clock.Start(), counters: traffic.NewCounters(nil)}
 	d.log = cmp.Or(d.log, slog.New(slog.DiscardHandler))
 	if opt.Listen == nil {
 		d.opt.Listen = net.Listen

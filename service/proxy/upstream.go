@@ -29,7 +29,6 @@ const (
 type upstream struct {
 	Upstream
 	client *client.Client
-	clk    *clock.Clock
 	stop   context.CancelFunc
 
 	mu       sync.Mutex
@@ -59,7 +58,7 @@ func newUpstream(cfg Upstream, clk *clock.Clock, probe string) (*upstream, error
 	if err != nil {
 		return nil, fmt.Errorf("upstream %q: %w", cfg.Name, err)
 	}
-	return &upstream{Upstream: cfg, client: c, clk: clk}, nil
+	return &upstream{Upstream: cfg, client: c}, nil
 }
 
 // same reports whether two upstreams have the same settings.
