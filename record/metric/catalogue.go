@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"tokenmeter/base/printable"
 )
 
 // Better says which direction of a figure is an improvement.
@@ -86,29 +88,8 @@ func Paragraph(heading string, lines [][2]string) string {
 	b.WriteString(heading + "\n")
 	for _, line := range lines {
 		if label, text := line[0], line[1]; text != "" {
-			fmt.Fprintf(&b, "  %-12s%s\n", label, wrap(text, 66, "\n              "))
+			fmt.Fprintf(&b, "  %-12s%s\n", label, printable.Wrap(text, 66, "\n              "))
 		}
-	}
-	return b.String()
-}
-
-// wrap breaks text at spaces so that no line is longer than width characters.
-func wrap(text string, width int, newline string) string {
-	var b strings.Builder
-	used := 0
-	for i, word := range strings.Fields(text) {
-		length := len([]rune(word))
-		switch {
-		case i == 0:
-		case used+1+length > width:
-			b.WriteString(newline)
-			used = 0
-		default:
-			b.WriteByte(' ')
-			used++
-		}
-		b.WriteString(word)
-		used += length
 	}
 	return b.String()
 }
