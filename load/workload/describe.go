@@ -34,7 +34,6 @@ type Description struct {
 	Leaving     int64         `json:"leaving"` // users who hang up
 	Slow        int64         `json:"slow"`    // users who read slowly
 	Images      int64         `json:"images"`
-	SpanS       float64       `json:"trace_s"` // from the first to the last time of a trace that was looked at
 	First       []api.Message `json:"first"`
 	// Sessions says more of recorded sessions of agents; null for others.
 	Sessions *Recorded `json:"sessions"`

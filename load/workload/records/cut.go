@@ -82,7 +82,7 @@ func (c *cut) read(s span) (Row, error) {
 	}
 	switch c.form {
 	case Text:
-		return textRow(data), nil
+		return textRow(bytes.TrimRight(data, "\r")), nil
 	case CSV:
 		return parseCSV(data, c.columns)
 	}

@@ -43,6 +43,17 @@ func all(t testing.TB, f *File) (out []string) {
 	}
 }
 
+// A line end of Windows is no part of a prompt.
+func TestTextColumnWithoutLineEnd(t *testing.T) {
+	row, _, err := open(t, "a.txt", "one\r\ntwo\r\n", Text).Row(1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if text, ok := row.Get("text"); !ok || text != "two" {
+		t.Errorf("the text is %q, %v", text, ok)
+	}
+}
+
 func TestForms(t *testing.T) {
 	cases := []struct {
 		name, data string

@@ -17,7 +17,7 @@ type textRow string
 
 func (t textRow) Get(name string) (any, bool) { return string(t), name == "text" }
 func (t textRow) Names() []string             { return []string{"text"} }
-func (t textRow) String() string              { return strings.TrimRight(string(t), "\r") }
+func (t textRow) String() string              { return string(t) }
 
 // objectRow is a JSON object, or a row of Parquet.
 type objectRow struct {
