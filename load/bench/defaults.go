@@ -123,14 +123,17 @@ func (p *Plan) checkSound() error {
 	if w, ok := p.Workload.(interface{ Sounds() []*workload.Sounds }); ok {
 		sounds = w.Sounds()
 	}
-	sound := len(sounds) > 0
+	sound := slices.ContainsFunc(sounds, func(s *workload.Sounds) bool { return s != nil })
 	switch transcribes := p.product() == timeline.Transcript; {
 	case sound && !transcribes && p.Client.API != nil && p.Client.API != api.Realtime:
 		return fmt.Errorf("%s takes no sound: leave it out, or speak transcription or realtime", p.Client.API.Name)
-	case transcribes && !sound:
+	case transcribes && (!sound || slices.Contains(sounds, nil)):
 		return fmt.Errorf("%s takes sound: give a folder of recordings, or a length in seconds to make some", p.Client.API.Name)
 	case sound && !transcribes:
 		for _, s := range sounds {
+			if s == nil {
+				continue
+			}
 			if err := s.Samples(); err != nil {
 				return err
 			}

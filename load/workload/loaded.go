@@ -25,12 +25,10 @@ func (l *Loaded) ReadsAnswers() bool {
 	})
 }
 
-// Sounds are the recordings that a workload sends, by its classes; none: words only.
+// Sounds are the recordings that a workload sends, of each class; nil: words only.
 func (l *Loaded) Sounds() (all []*Sounds) {
 	for _, c := range l.classes {
-		if c.sounds != nil {
-			all = append(all, c.sounds)
-		}
+		all = append(all, c.sounds)
 	}
 	return all
 }
