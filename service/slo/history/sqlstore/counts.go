@@ -131,6 +131,7 @@ func errTier(tier int) error {
 	return fmt.Errorf("%w: it counts in steps of a kind %d that there is not", ErrDamaged, tier)
 }
 
+// Cells implements history.Store.
 func (s *Store) Cells(ctx context.Context, from, to time.Time, yield func(history.Cell) error) error {
 	return s.each(ctx, func(scan func(...any) error) error {
 		var c history.Cell
@@ -148,6 +149,7 @@ func (s *Store) Cells(ctx context.Context, from, to time.Time, yield func(histor
 		FROM cells JOIN series ON series.id = cells.series WHERE at >= ? AND at < ? ORDER BY hash, source, grp, at`, from.Unix(), to.Unix())
 }
 
+// Totals implements history.Store.
 func (s *Store) Totals(ctx context.Context) (map[slo.Key]slo.Counts, error) {
 	totals := map[slo.Key]slo.Counts{}
 	return totals, s.each(ctx, func(scan func(...any) error) error {
@@ -159,6 +161,7 @@ func (s *Store) Totals(ctx context.Context) (map[slo.Key]slo.Counts, error) {
 	}, "SELECT hash, source, grp, good, valid, excluded FROM series")
 }
 
+// Watched implements history.Store.
 func (s *Store) Watched(ctx context.Context) (map[slo.Source][]slo.Interval, error) {
 	all := map[slo.Source][]slo.Interval{}
 	return all, s.each(ctx, func(scan func(...any) error) error {
@@ -175,6 +178,7 @@ func scanWatched(scan func(...any) error) (w history.Watched, err error) {
 	return w, err
 }
 
+// Sketch implements history.Store.
 func (s *Store) Sketch(ctx context.Context, name string, from, to time.Time) (*stat.Sketch, error) {
 	steps := "CASE tier"
 	for tier, t := range history.SketchTiers {
@@ -189,6 +193,7 @@ func (s *Store) Sketch(ctx context.Context, name string, from, to time.Time) (*s
 	}, "SELECT data FROM sketches WHERE name = ? AND at >= ? AND at + "+steps+" END <= ?", name, from.Unix(), to.Unix())
 }
 
+// SketchNames implements history.Store.
 func (s *Store) SketchNames(ctx context.Context) (names []string, err error) {
 	err = s.each(ctx, func(scan func(...any) error) error {
 		names = append(names, "")
