@@ -55,9 +55,9 @@ func (d *interactionsDecoder) apply(e framing.Event, s *Stream) {
 		return
 	}
 	is := func(kind string) bool { return d.r.kind.Is(kind) || d.r.kind.Empty() && e.Name == kind }
-	otherwise, completed := timeline.Empty, is("interaction.completed")
+	otherwise, completed := timeline.Empty, is("interaction.completed") || is("interaction.complete") // before the API had steps
 	switch {
-	case is("interaction.created"):
+	case is("interaction.created"), is("interaction.start"):
 		otherwise = timeline.Role
 	case completed:
 		if d.r.stops == "" {

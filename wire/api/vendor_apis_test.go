@@ -104,6 +104,13 @@ func TestVendorReplies(t *testing.T) {
 			`{"event_type":"step.delta","index":1,"delta":{"type":"function_result","content":[{"type":"text","text":"found"}]}}`,
 			`{"event_type":"interaction.completed","interaction":{"status":"requires_action"}}`),
 			timeline.OK, "tool tool empty finish", "requires_action", `{}`, "", ""},
+		{"Interactions, as before they had steps", "gemini-interactions", events1, events(
+			`{"event_type":"interaction.start","interaction":{"id":"i","status":"in_progress"}}`,
+			`{"event_type":"content.start","index":0,"content":{"type":"text"}}`,
+			`{"event_type":"content.delta","index":0,"delta":{"type":"text","text":"hi"}}`,
+			`{"event_type":"content.stop","index":0}`,
+			`{"event_type":"interaction.complete","interaction":{"id":"i","status":"completed","usage":{"total_input_tokens":5,"total_output_tokens":7,"total_tokens":12}}}`),
+			timeline.OK, "role empty text empty finish", "completed", `{"input":5,"output":7,"total":12}`, "hi", ""},
 		{"Interactions, an error", "gemini-interactions", events1, events(`{"event_type":"error","error":{"code":"internal","message":"it broke"}}`),
 			timeline.StreamError, "error", "", `{}`, "", "it broke"},
 		{"Interactions, whole", "gemini-interactions", "application/json", `{"object":"interaction","status":"completed","outputs":[{"type":"thought","summary":[{"type":"text","text":"hm"}]},{"type":"text","text":"a"}],"usage":{"total_output_tokens":1}}`,
