@@ -74,6 +74,18 @@ func TestVersions(t *testing.T) {
 	if _, err := OpenReadOnly(path); !errors.Is(err, history.ErrNewer) {
 		t.Errorf("a newer store: %v", err)
 	}
+	db, err := sql.Open("sqlite", path)
+	if err == nil {
+		_, err = db.Exec("PRAGMA user_version = -1")
+	}
+	if err = errors.Join(err, db.Close()); err != nil {
+		t.Fatal(err)
+	}
+	for name, open := range map[string]func(string) (*sqlstore.Store, error){"to write": Open, "to read": OpenReadOnly} {
+		if _, err := open(path); err == nil || !strings.Contains(err.Error(), "-1") {
+			t.Errorf("a store of no version, %s: %v", name, err)
+		}
+	}
 	other := filepath.Join(t.TempDir(), "text.db")
 	os.WriteFile(other, []byte(strings.Repeat("this is no database\n", 100)), 0o644)
 	if _, err := Open(other); err == nil || !strings.Contains(err.Error(), "text.db") {

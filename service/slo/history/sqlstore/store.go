@@ -179,6 +179,9 @@ func (s *Store) Current(ctx context.Context) error {
 
 func (q queries) version(ctx context.Context) (version int, err error) {
 	err = q.row(ctx, q.dialect.Version).Scan(&version)
+	if err == nil && version < 0 {
+		err = fmt.Errorf("its version is %d: the store is damaged, or not tokenmeter's", version)
+	}
 	return version, err
 }
 
