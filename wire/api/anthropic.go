@@ -44,6 +44,9 @@ func buildAnthropic(r *Request) (Call, error) {
 	return call, err
 }
 
+// anthropicDecoder reads messages. Usage is cumulative: message_start has the
+// input and a provisional output count, message_delta the final one. Input
+// leaves cached tokens out, so they are added at the end.
 type anthropicDecoder struct {
 	r reading
 

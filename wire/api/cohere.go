@@ -26,6 +26,8 @@ func buildCohere(r *Request) (Call, error) {
 	return r.call("/v2/chat", body)
 }
 
+// cohereDecoder reads the events. Counts are fractions in this API, and those
+// that are billed are not those of the model.
 type cohereDecoder struct{ r reading }
 
 func (d *cohereDecoder) apply(_ framing.Event, s *Stream) {

@@ -47,6 +47,8 @@ func buildInteractions(r *Request) (Call, error) {
 	return r.call("/v1beta/interactions", body)
 }
 
+// interactionsDecoder reads the events. What a step generates comes in its
+// deltas; the last event may repeat all of it, and only its usage is read.
 type interactionsDecoder struct{ r reading }
 
 func (d *interactionsDecoder) apply(e framing.Event, s *Stream) {

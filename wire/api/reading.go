@@ -6,6 +6,8 @@ import (
 	"tokenmeter/wire/jsonscan"
 )
 
+// reading is what one event said, collected until all of it is known to be
+// JSON. It serves the APIs whose events carry one choice at a time.
 type reading struct {
 	c      scan
 	keep   bool

@@ -138,6 +138,8 @@ func (t *serverTimings) fill(u *timeline.Usage) {
 	}
 }
 
+// vllm reads the object `metrics` that vLLM sends when asked. Its time to the first token
+// counts from when the request was scheduled: it is the prefill, without the queue.
 func (t *serverTimings) vllm(c *scan) {
 	t.named(c, []namedTiming{
 		{"queue_time_ms", queueMS}, {"time_to_first_token_ms", prefillMS}, {"generation_time_ms", decodeMS}, {"mean_itl_ms", decodePerTokenMS},

@@ -68,6 +68,7 @@ func (v *vocab) find(token string) (uint32, bool) {
 // tokens are the names of the tokens by id; gaps are empty.
 func (v *vocab) tokens() []string { return v.names }
 
+// readScores reads a list of tokens and their scores.
 func readScores(raw json.RawMessage) (names []string, scores []float64, err error) {
 	err = walk(raw, '[', func(s *jsonscan.Scanner) error {
 		for range s.Elements {
@@ -97,6 +98,7 @@ func readScores(raw json.RawMessage) (names []string, scores []float64, err erro
 	return names, scores, nil
 }
 
+// readMerges calls merge for every pair of a list, which is "a b" or ["a","b"].
 func readMerges(raw json.RawMessage, merge func(left, right string) error) error {
 	err := walk(raw, '[', func(s *jsonscan.Scanner) error {
 		for range s.Elements {
