@@ -23,7 +23,6 @@ import (
 	"time"
 
 	"tokenmeter/base/clock"
-	"tokenmeter/base/process"
 	"tokenmeter/benchmarks/harness"
 )
 
@@ -48,21 +47,7 @@ var (
 )
 
 func main() {
-	defer process.BoundGarbage()()
-	flag.Parse()
-	var err error
-	switch *role {
-	case "serve":
-		err = serve()
-	case "drive":
-		err = drive()
-	default:
-		err = orchestrate()
-	}
-	if err != nil {
-		fmt.Fprintln(os.Stderr, "accuracy:", err)
-		os.Exit(1)
-	}
+	harness.Main("accuracy", role, orchestrate, map[string]func() error{"serve": serve, "drive": drive})
 }
 
 // orchestrate starts a server and a client for each round.

@@ -5,16 +5,57 @@ package harness
 import (
 	"bufio"
 	"encoding/json"
+	"flag"
 	"fmt"
 	"io"
 	"net"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"runtime/pprof"
 	"slices"
+	"strings"
 
+	"tokenmeter/base/process"
 	"tokenmeter/physics/sim"
 )
+
+// Main reads the flags and runs what the process is for: a role, or where it has none,
+// first. It ends the program where that fails.
+func Main(name string, role *string, first func() error, roles map[string]func() error) {
+	defer process.BoundGarbage()()
+	flag.Parse()
+	run, ok := roles[*role]
+	if !ok {
+		run = first
+	}
+	if err := run(); err != nil {
+		fmt.Fprintf(os.Stderr, "%s: %v\n", name, err)
+		os.Exit(1)
+	}
+}
+
+// Server starts this program as a server on one core and returns the URL that it
+// prints. It answers until it is killed or this process ends.
+func Server(cpu int, args ...string) (*exec.Cmd, string, error) {
+	c := exec.Command("/proc/self/exe", append([]string{"-role", "serve"}, args...)...)
+	c.Stderr = os.Stderr
+	if _, err := c.StdinPipe(); err != nil { // held open until we end
+		return nil, "", err
+	}
+	out, err := c.StdoutPipe()
+	if err != nil {
+		return nil, "", err
+	}
+	if err := Start(c, cpu); err != nil {
+		return nil, "", err
+	}
+	url, err := bufio.NewReader(out).ReadString('\n')
+	if err != nil {
+		return nil, "", fmt.Errorf("the server did not start: %w", err)
+	}
+	return c, strings.TrimSpace(url), nil
+}
 
 // Serve prints the URL of a simulated server, which answers until stdin is closed.
 func Serve(server *sim.Server) error {

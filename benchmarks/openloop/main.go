@@ -8,7 +8,6 @@
 package main
 
 import (
-	"bufio"
 	"context"
 	"encoding/json"
 	"flag"
@@ -23,7 +22,6 @@ import (
 	"strings"
 	"time"
 
-	"tokenmeter/base/process"
 	"tokenmeter/benchmarks/harness"
 	"tokenmeter/load/bench"
 	"tokenmeter/physics/sim"
@@ -47,23 +45,7 @@ var (
 )
 
 func main() {
-	defer process.BoundGarbage()()
-	flag.Parse()
-	var err error
-	switch *role {
-	case "serve":
-		err = serve()
-	case "drive":
-		err = drive()
-	case "wait":
-		err = wait()
-	default:
-		err = orchestrate()
-	}
-	if err != nil {
-		fmt.Fprintln(os.Stderr, "openloop:", err)
-		os.Exit(1)
-	}
+	harness.Main("openloop", role, orchestrate, map[string]func() error{"serve": serve, "drive": drive, "wait": wait})
 }
 
 // figures are what a round gave.
@@ -89,28 +71,16 @@ func orchestrate() error {
 		return err
 	}
 	defer os.RemoveAll(root)
-	server := exec.Command("/proc/self/exe", "-role", "serve")
-	server.Stderr = os.Stderr
-	if _, err := server.StdinPipe(); err != nil { // held open until we end
-		return err
-	}
-	out, err := server.StdoutPipe()
+	server, address, err := harness.Server(*serverCPU)
 	if err != nil {
-		return err
-	}
-	if err := harness.Start(server, *serverCPU); err != nil {
 		return err
 	}
 	defer server.Process.Kill()
-	address, err := bufio.NewReader(out).ReadString('\n')
-	if err != nil {
-		return fmt.Errorf("the server did not start: %w", err)
-	}
 	all := map[string][]figures{}
 	var floor []float64
 	for i := range *rounds {
 		for kind := range strings.SplitSeq(*arrivals, ",") {
-			f, err := one(kind, strings.TrimSpace(address), filepath.Join(root, fmt.Sprintf("%s-%d", kind, i)))
+			f, err := one(kind, address, filepath.Join(root, fmt.Sprintf("%s-%d", kind, i)))
 			if err != nil {
 				return fmt.Errorf("%s: %w", kind, err)
 			}

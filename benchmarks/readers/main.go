@@ -11,7 +11,6 @@
 package main
 
 import (
-	"bufio"
 	"flag"
 	"fmt"
 	"io"
@@ -22,7 +21,6 @@ import (
 	"strings"
 	"time"
 
-	"tokenmeter/base/process"
 	"tokenmeter/benchmarks/harness"
 )
 
@@ -46,21 +44,7 @@ var (
 )
 
 func main() {
-	defer process.BoundGarbage()()
-	flag.Parse()
-	var err error
-	switch *role {
-	case "serve":
-		err = serve()
-	case "bench":
-		err = measure()
-	default:
-		err = compare()
-	}
-	if err != nil {
-		fmt.Fprintln(os.Stderr, "readers:", err)
-		os.Exit(1)
-	}
+	harness.Main("readers", role, compare, map[string]func() error{"serve": serve, "bench": measure})
 }
 
 // compare runs all kinds in turn, round after round.
@@ -74,11 +58,12 @@ func compare() error {
 	if out, err := exec.Command(*cc, "-O2", "-o", reader, *source).CombinedOutput(); err != nil {
 		return fmt.Errorf("%s %s: %w\n%s", *cc, *source, err, out)
 	}
-	server, address, err := startServer()
+	server, url, err := harness.Server(*serverCPU, "-gap", gap.String(), "-tokens", strconv.Itoa(*tokens))
 	if err != nil {
 		return err
 	}
 	defer server.Process.Kill()
+	address := strings.TrimPrefix(url, "http://")
 	t := newTable(strings.Split(*kinds, ","))
 	for round := range *rounds {
 		for _, kind := range t.kinds {
@@ -93,28 +78,6 @@ func compare() error {
 	}
 	t.print()
 	return nil
-}
-
-func startServer() (*exec.Cmd, string, error) {
-	c := exec.Command("/proc/self/exe", "-role", "serve", "-gap", gap.String(), "-tokens", strconv.Itoa(*tokens))
-	c.Stderr = os.Stderr
-	in, err := c.StdinPipe() // held open until we end
-	if err != nil {
-		return nil, "", err
-	}
-	_ = in
-	out, err := c.StdoutPipe()
-	if err != nil {
-		return nil, "", err
-	}
-	if err := harness.Start(c, *serverCPU); err != nil {
-		return nil, "", err
-	}
-	address, err := bufio.NewReader(out).ReadString('\n')
-	if err != nil {
-		return nil, "", fmt.Errorf("the server did not start: %w", err)
-	}
-	return c, strings.TrimPrefix(strings.TrimSpace(address), "http://"), nil
 }
 
 // one runs a reader in a process of its own.
