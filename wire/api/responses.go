@@ -158,7 +158,7 @@ func (d *responsesDecoder) generated(s *Stream) bool {
 
 // deltaKind tells what the delta of an event of this type holds. Types that are not in
 // the table, of vendors and of times to come, say it by their name; what a tool gave
-// was not generated.
+// was not generated, nor is the signature of reasoning a part of it.
 func deltaKind(event []byte) (timeline.Kind, bool) {
 	if kind, ok := deltas[string(event)]; ok {
 		return kind, true
@@ -167,7 +167,7 @@ func deltaKind(event []byte) (timeline.Kind, bool) {
 	name, ends := bytes.CutSuffix(name, []byte(".delta"))
 	has := func(word string) bool { return bytes.Contains(name, []byte(word)) }
 	switch {
-	case !ours || !ends || has("call_output") || has("annotation"):
+	case !ours || !ends || has("call_output") || has("annotation") || has("signature"):
 		return 0, false
 	case isReasoning(name):
 		return timeline.Reasoning, true

@@ -56,6 +56,7 @@ func TestResponsesWholeTexts(t *testing.T) {
 		// https://openrouter.ai/docs/api_reference/responses/basic-usage.md
 		"OpenRouter: parts in deltas": {[]string{`{"type":"response.content_part.delta","output_index":0,"content_index":0,"delta":"he"}`, `{"type":"response.content_part.delta","output_index":0,"content_index":0,"delta":"llo"}`, itemDone}, 2, "hello"},
 		"deltas that are objects":     {[]string{`{"type":"response.content_part.delta","output_index":0,"delta":{"type":"output_text","text":"he"}}`, `{"type":"response.output_text.delta","output_index":0,"delta":{"text":"llo"}}`, textDone}, 2, "hello"},
+		"a signature":                 {[]string{`{"type":"response.reasoning_signature.delta","output_index":0,"delta":"sig"}`, delta(`"output_index":1,`, "hello")}, 1, "hello"},
 		"types to come": {[]string{`{"type":"response.thinking_text.delta","output_index":0,"delta":"hm"}`, `{"type":"response.browser_call_script.delta","output_index":1,"delta":"go"}`,
 			`{"type":"response.browser_call_output.delta","output_index":1,"delta":"a page"}`, `{"type":"response.output_text.annotation.delta","output_index":2,"delta":"x"}`, `{"type":"response.output_markdown.delta","output_index":2,"delta":"hello"}`}, 3, "hello"},
 		"nothing in them": {[]string{delta(`"output_index":0,`, "hello"), `{"type":"response.output_text.done","output_index":1,"text":""}`, `{"type":"response.output_item.done","output_index":2,"item":{"type":"web_search_call","status":"completed"}}`}, 1, "hello"},
