@@ -123,12 +123,16 @@ func theirs(args, more []string) (rest, names []string) {
 			continue
 		}
 		i = last
-		if !given(more, name) && !(strings.HasPrefix(name, "--api-key-") && (given(more, "--api-key-env") || given(more, "--api-key-file"))) {
+		if !given(more, name) && !(isKey(name) && (given(more, "--api-key-env") || given(more, "--api-key-file"))) {
 			names = append(names, strings.TrimSpace(name+" "+value))
 		}
 	}
 	return rest, names
 }
+
+// isKey reports whether a flag says where the server's key is: either way of saying it
+// stands in for the other.
+func isKey(flag string) bool { return flag == "--api-key-env" || flag == "--api-key-file" }
 
 // sends reports whether a flag is one of theirs.
 func sends(name, value string) bool {

@@ -111,6 +111,7 @@ func DefaultPaths() []string {
 	return append(paths, "POST /v1/messages/count_tokens", "POST */v1/messages/count_tokens", "POST *:countTokens",
 		"GET /v1/models", "GET /v1/models/*", "GET /v1beta/models", "GET /v1beta/models/*", // Gemini's
 		"GET /api/tags", "GET /api/ps", "GET /api/version", "POST /api/show", // Ollama's
+		"GET /", // its programs ask by HEAD whether it is there
 		"GET /health", "GET /ping", "GET /version")
 }
 
