@@ -1,6 +1,7 @@
 package cmdline
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strconv"
@@ -215,7 +216,7 @@ type unknownFlag string
 
 func (e unknownFlag) Error() string { return string(e) }
 
-func unknown(err error) bool { _, is := err.(unknownFlag); return is }
+func unknown(err error) bool { var e unknownFlag; return errors.As(err, &e) }
 
 // check holds the whole line against the grammar.
 func (l *line) check() error {

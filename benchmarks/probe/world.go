@@ -5,6 +5,7 @@ package main
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"net"
@@ -198,10 +199,11 @@ func ask(url, body string) error {
 		return err
 	}
 	defer resp.Body.Close()
-	if _, err := io.Copy(io.Discard, resp.Body); err != nil || resp.StatusCode != http.StatusOK {
-		return fmt.Errorf("%s, %v", resp.Status, err)
+	if resp.StatusCode != http.StatusOK {
+		return errors.New(resp.Status)
 	}
-	return nil
+	_, err = io.Copy(io.Discard, resp.Body)
+	return err
 }
 
 func rss(pid int) (kb int64) {

@@ -106,7 +106,7 @@ Times have a unit: 500ms, 30s, 2m. Results go to stdout and into the run's folde
 
 Ctrl-C stops, saves and summarises; a second one leaves at once.
 
-Exit codes: 0 done; 1 an objective was missed; 2 wrong usage; 3 the target failed; 4 the measurement is invalid and --strict was given; 5 results could not be written; 130 interrupted.`
+Exit codes: 0 done; 1 an objective was missed; 2 wrong usage; 3 the target failed; 4 nothing was decided (the measurement is invalid, an objective is open) and --strict was given; 5 results could not be written; 130 interrupted.`
 }
 
 var benchGroups = []cmdline.Group{

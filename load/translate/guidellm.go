@@ -118,7 +118,7 @@ func guideEnd(c *call) {
 		}
 	case "sweep":
 		c.set("concurrency", "1,2,4,8,16,32,64,128,256,512")
-		c.note("profile sweep: the tool takes ten rates between one stream and the most the server gives; here streams are doubled. sweep --find with an --objective finds the limit")
+		c.note("profile sweep: the tool takes rates (ten, unless it is told how many) between one stream and the most the server gives; here streams are doubled. sweep --find with an --objective finds the limit")
 	default:
 		c.note("profile %s: no equal here", profile)
 	}

@@ -104,7 +104,7 @@ func parseTemplate(s string, slots map[string][]string) template {
 	for s != "" {
 		open := strings.IndexByte(s, '{')
 		if open < 0 {
-			text, s = text+s, ""
+			text += s
 			break
 		}
 		name, rest, closed := strings.Cut(s[open+1:], "}")

@@ -152,7 +152,7 @@ func (p *page) line(name, ending string, labels map[string]string, le string, v 
 		p.WriteByte(sep)
 		p.WriteString(key)
 		p.WriteString(`="`)
-		escapes.WriteString(p, value)
+		p.WriteString(escapes.Replace(value))
 		p.WriteByte('"')
 		sep = ','
 	}

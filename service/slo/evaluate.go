@@ -2,6 +2,7 @@ package slo
 
 import (
 	"slices"
+	"strings"
 	"time"
 
 	"tokenmeter/record/timeline"
@@ -276,6 +277,9 @@ func (o *Objective) state(r *Result) State {
 // says is the objective in a sentence.
 func (o *Objective) says(r *Result) string {
 	unit := o.Kind.unit()
+	if r.Valid == 1 {
+		unit = strings.TrimSuffix(unit, "s")
+	}
 	counted := AtMost(r.SLI.Or(0)) + " of " + thousands(r.Valid) + " " + unit + " were good (target " + percent(o.Target) + ")"
 	switch {
 	case slices.Contains(r.Flags, InconsistentCounts):

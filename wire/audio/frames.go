@@ -148,8 +148,8 @@ func page(m *Meter, h []byte) int {
 		return m.then(whole+opusHead, page, 27)
 	}
 	granule := int64(binary.LittleEndian.Uint64(h[6:]))
-	switch {
-	case granule == 0: // comments
+	switch granule {
+	case 0: // comments
 		m.skip = int64(size)
 	default:
 		if granule > 0 && granule < 1<<50 { // −1: no packet ends in it

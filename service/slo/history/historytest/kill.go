@@ -138,7 +138,7 @@ func round1(t *testing.T, place string, after time.Duration, writes bool) (begun
 		t.Fatal(err)
 	}
 	lines := bufio.NewReader(out)
-	start := sync.OnceFunc(func() { time.AfterFunc(after, func() { process.Process.Kill() }) })
+	start := sync.OnceFunc(func() { time.AfterFunc(after, func() { _ = process.Process.Kill() }) })
 	for {
 		line, err := lines.ReadString('\n')
 		if err == io.EOF || err != nil {
@@ -161,6 +161,6 @@ func round1(t *testing.T, place string, after time.Duration, writes bool) (begun
 			t.Errorf("the child says %q", line)
 		}
 	}
-	process.Wait()
+	_ = process.Wait() // it was killed
 	return begun, counted, written
 }

@@ -50,7 +50,7 @@ func Start(t testing.TB) *Server {
 		t.Fatal(err)
 	}
 	s.do(t, "initdb", "-N", "-A", "trust", "-U", "tokenmeter", "-E", "UTF8", "-D", s.data())
-	t.Cleanup(func() { s.command("pg_ctl", "-D", s.data(), "-m", "immediate", "stop").Run() })
+	t.Cleanup(func() { _ = s.command("pg_ctl", "-D", s.data(), "-m", "immediate", "stop").Run() })
 	s.Begin(t)
 	return s
 }
