@@ -147,7 +147,14 @@ slo:
 	if got := report("--daemon", "nobody"); got != -1 {
 		t.Errorf("a daemon that is none has %d", got)
 	}
-	for name, text := range map[string]string{"a": a.log.String(), "second": second.log.String(), "reports": said.String()} {
+	b.cmd.Process.Kill()
+	b.cmd.Wait()
+	postgrestest.SQL(t, store, `UPDATE "tokenmeter_b".cells SET tier = 99`)
+	damaged := startReplica(t, config("b"))
+	if code := waitCode(damaged.cmd); code == 0 || !strings.Contains(damaged.log.String(), "damaged") {
+		t.Errorf("a damaged history: exit code %d\n%s", code, damaged.log.String())
+	}
+	for name, text := range map[string]string{"a": a.log.String(), "damaged": damaged.log.String(), "second": second.log.String(), "reports": said.String()} {
 		if text == "" || strings.Contains(text, password) {
 			t.Errorf("%s: no word, or the password: %q", name, text)
 		}

@@ -52,7 +52,7 @@ func (d *Daemon) openBudgets(plan *Plan) (*budgets, error) {
 	}
 	path := cmp.Or(plan.Config.Store, defaultStore)
 	b, err := d.openStore(plan, path)
-	if err != nil && sqlite.Damaged(err) {
+	if err != nil && !postgres.Is(path) && sqlite.Damaged(err) { // a database has no file to be set aside
 		// The proxy is needed, whatever became of the history.
 		aside, asideErr := sqlite.SetAside(path, d.opt.Now())
 		var foreign *sqlite.ForeignError
