@@ -106,6 +106,36 @@ func TestHostileJSON(t *testing.T) {
 	}
 }
 
+// A schema of expressions has two branches at each level, both are tried, and the
+// server chooses the depth: 2^40 steps would take years.
+func TestDeepAnswer(t *testing.T) {
+	const branches = `{"type":"object","properties":{"op":{"const":"+"},"x":{"$ref":"#/$defs/e"}},"required":["op","x"]},
+		{"type":"object","properties":{"op":{"const":"*"},"x":{"$ref":"#/$defs/e"}},"required":["op","x"]},
+		{"type":"array","items":{"anyOf":[{"$ref":"#/$defs/e"},{"minItems":1,"items":{"$ref":"#/$defs/e"}}]}},
+		{"type":"integer"}`
+	of := func(ref string) string {
+		return `{"$defs":{"e":{"anyOf":[` + branches + `]}},` + ref + `}`
+	}
+	nested := func(n int, before, leaf, after string) string {
+		return strings.Repeat(before, n) + leaf + strings.Repeat(after, n)
+	}
+	c := compile(t, Spec{JSON: of(`"$ref":"#/$defs/e"`)})
+	if !c.Passes(nested(6, `{"op":"*","x":`, "1", "}")) || c.Passes(nested(6, `{"op":"-","x":`, "1", "}")) {
+		t.Error("an expression of six levels")
+	}
+	for _, ref := range []string{`"$ref":"#/$defs/e"`, `"not":{"$ref":"#/$defs/e"}`, `"if":{"$ref":"#/$defs/e"},"then":false`, `"oneOf":[{"$ref":"#/$defs/e"},{"$ref":"#/$defs/e"}]`,
+		`"$schema":"http://json-schema.org/draft-07/schema#","allOf":[{"$ref":"#/$defs/e"}]`} {
+		c := compile(t, Spec{JSON: of(ref)})
+		for _, answer := range []string{nested(40, `{"op":"*","x":`, `"a"`, "}"), nested(40, "[", "1", "]")} {
+			c.Passes(answer) // ends
+		}
+	}
+	long := compile(t, Spec{JSON: `{"items":{"type":"object","properties":{"a":{"format":"email"},"b":{"type":"string"}}}}`})
+	if !long.Passes("[" + strings.Repeat(`{"a":"x","b":"y"},`, 30_000) + "{}]") {
+		t.Error("a long answer takes too many steps")
+	}
+}
+
 func FuzzPasses(f *testing.F) {
 	f.Add("```json\n{\"a\":1}\n```", "x-1,000.5e3")
 	c := compile(f, Spec{Exact: "a", Contains: "b", Regex: "c", Number: &Number{Value: 1}})
