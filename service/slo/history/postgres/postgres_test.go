@@ -3,6 +3,7 @@ package postgres
 import (
 	"context"
 	"errors"
+	"io"
 	"net"
 	"net/url"
 	"os"
@@ -398,5 +399,44 @@ func TestOtherFormsOfADatabase(t *testing.T) {
 		if Is(file) {
 			t.Errorf("the file %q is taken for a database", file)
 		}
+	}
+}
+
+// Whatever listens where a database was: an error, and no panic, when it is
+// connected, asked, and while it answers.
+func TestNoPostgreSQL(t *testing.T) {
+	const ok, ready, done = "R\x00\x00\x00\x08\x00\x00\x00\x00", "Z\x00\x00\x00\x05I", "C\x00\x00\x00\x08SET\x00"
+	const row = "1\x00\x00\x00\x04t\x00\x00\x00\x0a\x00\x01\x00\x00\x00\x19T\x00\x00\x00\x1a\x00\x01a\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x19\xff\xff\xff\xff\xff\xff\x00\x00"
+	for name, answers := range map[string][]string{
+		"connected": {"R\x00\x00\x00\x01"},
+		"told":      {"R\x00\x00\x00\x05\x00"},
+		"set":       {ok + ready, "C\x00\x00\x00\x00"},
+		"asked":     {ok + ready, done + ready, done + ready, "T\x00\x00\x00\x03"},
+		"answering": {ok + ready, done + ready, done + ready, row + ready, "2\x00\x00\x00\x04D\x00\x00\x00\x02"},
+		"a row":     {ok + ready, done + ready, done + ready, row + ready, "2\x00\x00\x00\x04D\x00\x00\x00\x0a\x00\x01\x7f\xff\xff\xf0"},
+	} {
+		l, err := net.Listen("tcp", "127.0.0.1:0")
+		if err != nil {
+			t.Fatal(err)
+		}
+		go func() {
+			for {
+				c, err := l.Accept()
+				if err != nil {
+					return
+				}
+				for _, a := range answers {
+					if _, err := c.Read(make([]byte, 1<<16)); err != nil {
+						break
+					}
+					io.WriteString(c, a)
+				}
+				c.Close()
+			}
+		}()
+		if _, _, err := OpenReadOnly(t.Context(), "postgres://u@"+l.Addr().String()+"/db?sslmode=disable", ""); err == nil {
+			t.Errorf("%s: no error", name)
+		}
+		l.Close()
 	}
 }

@@ -49,7 +49,9 @@ type connector struct {
 func (c connector) Driver() driver.Driver { return &pq.Driver{} }
 
 // Connect implements driver.Connector.
-func (c connector) Connect(ctx context.Context) (driver.Conn, error) {
+func (c connector) Connect(ctx context.Context) (_ driver.Conn, err error) {
+	ready := &sound{}
+	defer ready.caught(&err)
 	p, err := pq.NewConnectorConfig(c.target.config)
 	if err != nil {
 		return nil, err
@@ -61,7 +63,8 @@ func (c connector) Connect(ctx context.Context) (driver.Conn, error) {
 	}
 	// The server notices within half a minute that nobody is there any more, and
 	// gives the name back.
-	s := session{conn}
+	ready.pqConn = conn.(pqConn)
+	s := session{ready}
 	err = s.exec(ctx, "SET tcp_keepalives_idle = 10; SET tcp_keepalives_interval = 5; SET tcp_keepalives_count = 3")
 	if err == nil {
 		err = c.begin(ctx, s)
@@ -70,7 +73,7 @@ func (c connector) Connect(ctx context.Context) (driver.Conn, error) {
 		conn.Close()
 		return nil, err
 	}
-	return conn, nil
+	return ready, nil
 }
 
 // session is a connection before anything is done on it.
