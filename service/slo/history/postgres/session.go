@@ -50,7 +50,7 @@ func (c connector) Driver() driver.Driver { return &pq.Driver{} }
 
 // Connect implements driver.Connector.
 func (c connector) Connect(ctx context.Context) (_ driver.Conn, err error) {
-	ready := &sound{}
+	ready := &guarded{}
 	defer ready.caught(&err)
 	p, err := pq.NewConnectorConfig(c.target.config)
 	if err != nil {
