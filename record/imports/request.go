@@ -146,7 +146,7 @@ func (r *request) timeline(zero float64) (*timeline.Timeline, error) {
 			kind = timeline.Reasoning
 		}
 		m += r.start - r.due // a record counts from when it was due
-		tl.Events.Append(timeline.Event{AtUS: us(m), Kind: kind, Bytes: 1, Read: int64(i)})
+		tl.Events.Append(timeline.Event{AtUS: us(m), Kind: kind, Read: int64(i)})
 	}
 	if sensible(e2e) {
 		tl.CloseUS = timeline.Some(us(r.start - r.due + max(e2e, last)))

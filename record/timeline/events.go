@@ -54,7 +54,7 @@ type Event struct {
 	Kind   Kind
 	Tokens Opt[int64] // output tokens it carried, when the protocol tells
 	Choice int
-	Bytes  int64 // UTF-8 bytes of generated text in it, or bytes of sound; 0 for other kinds
+	Bytes  int64 // UTF-8 bytes of generated text in it, or bytes of sound; 0 for other kinds, and where no file tells
 	Read   int64 // ordinal of the read that completed it
 }
 
