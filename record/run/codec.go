@@ -128,6 +128,9 @@ func (c *coder) timeline(t *timeline.Timeline) {
 	c.optInt(&t.Usage.Media)
 	c.string(&t.AnsweredBy)
 	c.optInt(&t.InputImages)
+	if c.reading {
+		t.SortImages()
+	}
 }
 
 // more reports whether there is anything left to read; writing always goes on.

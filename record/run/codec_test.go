@@ -25,6 +25,23 @@ func TestJournalRoundTrip(t *testing.T) {
 	})
 }
 
+// Files from before input_images have the pictures that a chat was sent as images.
+func TestPicturesOfOlderFiles(t *testing.T) {
+	two, none := timeline.Some[int64](2), timeline.Opt[int64]{}
+	for api, want := range map[string][2]timeline.Opt[int64]{"openai-chat": {none, two}, "anthropic": {none, two}, "images": {two, none}} {
+		old := timeline.New()
+		old.API, old.Images, old.MediaBytes = api, two, timeline.Some[int64](4480)
+		got, err := decodeTimeline(encodeTimeline(nil, old))
+		if err != nil || got.Images != want[0] || got.InputImages != want[1] {
+			t.Errorf("journal of %s: images %v, input images %v, %v", api, got.Images, got.InputImages, err)
+		}
+		row := outline{API: api, Images: old.Images.Ptr(), Media: old.MediaBytes.Ptr()}
+		if err := row.into(got); err != nil || got.Images != want[0] || got.InputImages != want[1] {
+			t.Errorf("row of %s: images %v, input images %v, %v", api, got.Images, got.InputImages, err)
+		}
+	}
+}
+
 func TestParquetRoundTrip(t *testing.T) {
 	dir := t.TempDir()
 	rapid.Check(t, func(t *rapid.T) {

@@ -70,6 +70,7 @@ func anyTimeline(t *rapid.T) *timeline.Timeline {
 		tl.Server = server
 	}
 	anyEvents(t, &tl.Events)
+	tl.SortImages() // what no request is: pictures made by an API of words
 	return tl
 }
 

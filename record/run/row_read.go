@@ -125,6 +125,7 @@ func (f *outline) into(t *timeline.Timeline) error {
 		CostUSD: timeline.FromPtr(f.CostUSD),
 		Events:  events,
 	}
+	t.SortImages()
 	if f.HTTPStatus != nil {
 		t.HTTPStatus = int(*f.HTTPStatus)
 	}

@@ -36,6 +36,14 @@ func ProductOf(api string) Product {
 	return Words
 }
 
+// SortImages tells pictures that were sent from those that were made: files from before
+// InputImages hold both as Images, and only an API of pictures makes them.
+func (t *Timeline) SortImages() {
+	if t.Images.OK() && !t.InputImages.OK() && ProductOf(t.API) != Pictures {
+		t.Images, t.InputImages = t.InputImages, t.Images
+	}
+}
+
 // Batched reports whether a reply answers several texts at once, as one whole.
 func (p Product) Batched() bool { return p == Vectors || p == Scores }
 

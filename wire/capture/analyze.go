@@ -99,6 +99,7 @@ func (h *head) timeline(a *api.API) *timeline.Timeline {
 	}
 	tl.Inputs, tl.Chars, tl.AudioUS, tl.Images = h.Inputs, h.Chars, h.Audio, h.Images
 	tl.ImageSize, tl.InputImages, tl.Videos, tl.MediaBytes = h.ImageSize, h.Pictures, h.Videos, h.Media
+	tl.SortImages()
 	if h.Phase != "" {
 		tl.Phase = h.Phase
 	}

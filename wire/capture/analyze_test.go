@@ -59,6 +59,15 @@ func TestHeadDefaults(t *testing.T) {
 	}
 }
 
+func TestPicturesOfOlderCaptures(t *testing.T) {
+	in := strings.Replace(okHead, `"status":200`, `"status":200,"api":"openai-chat","images":2,"input_media_bytes":4480`, 1) + `
+{"t_ms":214,"data":"data: {\"choices\":[{\"delta\":{\"content\":\"a\"},\"finish_reason\":\"stop\"}]}\n\n"}`
+	tl, err := capture.Analyze(strings.NewReader(in), capture.Options{})
+	if err != nil || tl.Images.OK() || tl.InputImages != timeline.Some(int64(2)) {
+		t.Errorf("images %v, input images %v, %v", tl.Images, tl.InputImages, err)
+	}
+}
+
 func TestEnds(t *testing.T) {
 	for end, want := range map[string]timeline.Outcome{
 		"eof": timeline.StreamTruncated, "cut": timeline.StreamTruncated, "reset": timeline.ConnReset,
