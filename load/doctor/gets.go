@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"net/http"
+	"net/url"
 	"slices"
 	"strings"
 	"time"
@@ -94,11 +95,20 @@ func (p *patient) access(known bool) bool {
 		c.Verdict, c.Fix = Fail, "it is not ready, or its upstream is not: tokenmeter bench waits for it with --wait-ready 10m"
 	case s >= 500:
 		c.Verdict, c.Fix = Warn, "read the server's log"
-	case !known:
-		c.Verdict, c.Fix = Warn, "this may be no inference server: check host, port and path"
+	case !known && !p.provider():
+		c.Verdict, c.Fix = Warn, noServer
 	}
 	p.add(c)
 	return c.Verdict != Fail
+}
+
+// noServer is a doubt that a completion settles.
+const noServer = "this may be no inference server: check host, port and path"
+
+// provider reports whether the host is one that is known, whatever models it lists.
+func (p *patient) provider() bool {
+	u, err := url.Parse(p.o.Client.BaseURL)
+	return err == nil && api.ProviderOf(u.Host) != nil
 }
 
 // asked is the path of a GET, as the server saw it.
@@ -126,7 +136,7 @@ func (p *patient) identity(s engines.Server, asked *api.API) {
 	name := p.o.Client.API.Name
 	c = Check{Name: "api", Verdict: OK, Facts: facts{"api": name, "told_by": textOrNull(s.By), "speaks": append([]string{}, s.APIs...)}}
 	switch {
-	case asked != nil && !client.OverWebSocket(p.o.Client.BaseURL) && len(s.APIs) > 0 && !asked.Product().Wordless() && !slices.Contains(s.APIs, asked.Name):
+	case asked != nil && s.Engine != "" && ofOneEngine(asked) && !slices.Contains(s.APIs, asked.Name):
 		c.Verdict = Warn
 		c.Value = fmt.Sprintf("%s, as asked; this server is known to speak %s", name, strings.Join(s.APIs, ", "))
 		c.Fix = "leave out --api, or name one of these"
@@ -143,6 +153,16 @@ func (p *patient) identity(s engines.Server, asked *api.API) {
 		}
 	}
 	p.add(c)
+}
+
+// ofOneEngine reports whether an API is some engine's own, so that another, once it is
+// named, hardly speaks it. What many servers share they learn with their versions.
+func ofOneEngine(a *api.API) bool {
+	switch a {
+	case api.OllamaChat, api.OllamaGenerate, api.LlamaCpp, api.TGI, api.SGLang, api.Triton:
+		return true
+	}
+	return false
 }
 
 func (p *patient) models(s engines.Server) {

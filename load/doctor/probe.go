@@ -3,6 +3,7 @@ package doctor
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
 	"tokenmeter/record/timeline"
@@ -115,6 +116,9 @@ func (p *patient) completion(tl *timeline.Timeline, s shape) bool {
 		c.Fix = fmt.Sprintf("tokenmeter explain %s says what that usually means", tl.Outcome)
 		p.add(c)
 		return false
+	}
+	if i := slices.IndexFunc(p.checks, func(c Check) bool { return c.Fix == noServer }); i >= 0 {
+		p.checks[i].Verdict, p.checks[i].Fix = OK, ""
 	}
 	if s.events > 0 && !tl.Wordless() {
 		c.Facts["ttft_ms"], c.Facts["e2e_ms"] = float64(s.firstUS)/1000, float64(s.lastUS)/1000
@@ -234,6 +238,8 @@ func (p *patient) length(tl *timeline.Timeline, refused bool) {
 	switch {
 	case !known:
 		c.Verdict, c.Value = "", "not known without token counts"
+	case n > probeTokens && n-tl.Usage.Reasoning.Or(0) <= probeTokens: // xAI's limit is such a one
+		c.Value = fmt.Sprintf("kept by the answer: %d tokens; %d of reasoning came besides", n-tl.Usage.Reasoning.Or(0), tl.Usage.Reasoning.Or(0))
 	case n > probeTokens:
 		c.Verdict = Warn
 		c.Value = fmt.Sprintf("not kept: %d tokens were asked for, %d came", probeTokens, n)

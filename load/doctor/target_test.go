@@ -201,6 +201,11 @@ func TestWhatStreamsDoWrong(t *testing.T) {
 		{"no usage", func(w http.ResponseWriter, n int) { stream(w, n, time.Millisecond); event(w, "[DONE]") }, "output_length", "", "not known"},
 		{"no usage", func(w http.ResponseWriter, n int) { stream(w, n, time.Millisecond); event(w, "[DONE]") }, "prompt_cache", "", "does not tell"},
 		{"too long", func(w http.ResponseWriter, n int) { stream(w, 60, time.Millisecond); usage(w, 1, 60, 0) }, "output_length", Warn, "24 tokens were asked for, 60 came"},
+		{"a limit for the answer alone", func(w http.ResponseWriter, n int) {
+			stream(w, n, time.Millisecond)
+			event(w, `{"choices":[],"usage":{"prompt_tokens":12,"completion_tokens":24,"total_tokens":353,"completion_tokens_details":{"reasoning_tokens":317}}}`)
+			event(w, "[DONE]")
+		}, "output_length", OK, "kept by the answer: 24 tokens; 317 of reasoning came besides"},
 		{"no [DONE]", func(w http.ResponseWriter, n int) { stream(w, n, time.Millisecond) }, "ending", OK, "no terminator after it"},
 		{"closes", func(w http.ResponseWriter, n int) { w.Header().Set("Connection", "close"); good(w, n) }, "stream_keep_alive", Warn, "closes the connection"},
 		{"an error", func(w http.ResponseWriter, n int) {
@@ -277,6 +282,38 @@ func TestServersThatAnswerBadly(t *testing.T) {
 			}
 		})
 	}
+}
+
+// A list of models tells that chat is spoken, not that nothing else is, and engines
+// learn the APIs that many servers share.
+func TestAnAPIThatIsAskedIsNotDoubted(t *testing.T) {
+	openai, vllm := `{"object":"list","data":[{"id":"m","owned_by":"openai"}]}`, `{"data":[{"id":"m","owned_by":"vllm"}]}`
+	for _, test := range []struct {
+		name, list string
+		asked      *api.API
+		v          Verdict
+	}{
+		{"OpenAI's responses", openai, api.OpenAIResponses, OK},
+		{"OpenAI's transcriptions", openai, api.Transcription, OK},
+		{"a gateway with Anthropic's API", openai, api.Anthropic, OK},
+		{"TensorRT-LLM's responses", `{"data":[{"id":"m","owned_by":"tensorrt_llm"}]}`, api.OpenAIResponses, OK},
+		{"vLLM's transcriptions", vllm, api.Transcription, OK},
+		{"another engine's own", vllm, api.TGI, Warn},
+	} {
+		_, checks := look(t, &server{gets: map[string]string{"/v1/models": test.list}}, func(o *Options) { o.Client.API = test.asked })
+		t.Run(test.name, func(t *testing.T) { wantCheck(t, checks, "api", test.v, test.asked.Name+", as asked") })
+	}
+}
+
+// Providers that list no models as OpenAI does are no mistake in the host.
+func TestProvidersWithoutAList(t *testing.T) {
+	for host, want := range map[string]Verdict{"api.perplexity.ai": OK, "generativelanguage.googleapis.com": OK, "example.com": Warn} {
+		_, checks := look(t, &server{gets: map[string]string{}}, func(o *Options) { o.Client.BaseURL = "http://" + host })
+		t.Run(host, func(t *testing.T) { wantCheck(t, checks, "access", want, "answers HTTP 404") })
+	}
+	s := &server{gets: map[string]string{}, chat: good}
+	_, checks := look(t, s, func(o *Options) { o.Probe, o.Model = true, "m" })
+	wantCheck(t, checks, "access", OK, "answers HTTP 404")
 }
 
 // What is said of a GET names the path that was asked.
