@@ -265,6 +265,35 @@ func TestFewerRequestsThanStreams(t *testing.T) {
 	}
 }
 
+// Conversations hold several requests: as many as streams are too few, unless every
+// stream is to have one.
+func TestFewerConversationsThanStreams(t *testing.T) {
+	for _, c := range []struct {
+		requests int
+		every    bool
+		warned   bool
+		begun    int
+	}{{16, false, true, 6}, {45, false, true, 15}, {46, false, false, 16}, {16, true, false, 16}, {6, true, false, 16}} {
+		f := &fake{chat: echo}
+		name := t.TempDir() + "/w.yaml"
+		if err := writeFile(name, "input: 50\noutput: 10\nturns: 3\n"); err != nil {
+			t.Fatal(err)
+		}
+		work, err := workload.Load(name, workload.Options{Salt: "s"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		plan := Plan{Load: Load{Concurrency: 16, Requests: c.requests, EveryStream: c.every, Warmup: Warmup{Off: true}}, Content: Content{Workload: work}}
+		res := virtual(t, f, plan, nil)
+		if res.err != nil {
+			t.Fatal(res.err)
+		}
+		if got := res.run.Requests.Total; got != int64(3*c.begun) || warned(res.run, "too_few_requests") != c.warned {
+			t.Errorf("%+v: %d requests, warnings %v", c, got, res.run.Warnings)
+		}
+	}
+}
+
 // What a person reads while a run goes on is the load that is sent.
 func TestLoadWords(t *testing.T) {
 	for want, p := range map[string]Plan{

@@ -32,6 +32,11 @@ func (r *runner) closed(ph *phase, loop schedule.Closed, item items, workers int
 		streams.Go(func() { d.stream(s) })
 	}
 	streams.Wait()
+	if n := d.begun.Load(); ph.name == timeline.Measure && d.loop.Requests >= int64(d.loop.Concurrency) && d.allSent() && n < int64(d.loop.Concurrency) {
+		r.log.notice("too_few_requests", timeline.Some(float64(d.loop.Requests)),
+			"%d requests are %d conversations or tasks, which keep at most %d of the %d streams busy: ask for more requests, so that every stream has several of them.",
+			d.loop.Requests, n, n, d.loop.Concurrency)
+	}
 }
 
 type closedLoop struct {
@@ -42,6 +47,7 @@ type closedLoop struct {
 	workers int
 	next    atomic.Int64 // items of the main part
 	sent    atomic.Int64 // requests that they hold
+	begun   atomic.Int64 // of the items, those that were wanted
 }
 
 // stream sends one item after another.
@@ -81,7 +87,12 @@ func (d *closedLoop) stream(s int) {
 
 // allSent reports whether as many requests as were asked for are on their way.
 func (d *closedLoop) allSent() bool {
-	return d.loop.Requests > 0 && d.sent.Load() >= d.loop.Requests
+	return d.loop.Requests > 0 && d.sent.Load() >= d.loop.Requests && !d.wants(d.next.Load())
+}
+
+// wants reports whether an item is sent though the requests before are enough.
+func (d *closedLoop) wants(i int64) bool {
+	return d.r.plan.EveryStream && d.ph.name == timeline.Measure && i < int64(d.loop.Concurrency)
 }
 
 // retreat is how long a stream stays away after so many requests on end reached
@@ -107,7 +118,8 @@ func (d *closedLoop) take(now int64) (workload.Item, timeline.Phase, bool) {
 		item := d.item(i)
 		// What was planned before this item tells whether it is wanted; so each
 		// run of one seed sends the same items.
-		if n := int64(item.Len()); d.loop.Requests <= 0 || d.sent.Add(n)-n < d.loop.Requests {
+		if n := int64(item.Len()); d.loop.Requests <= 0 || d.sent.Add(n)-n < d.loop.Requests || d.wants(i) {
+			d.begun.Add(1)
 			return item, ph.name, true
 		}
 	}

@@ -56,10 +56,13 @@ type Load struct {
 	StagesClosed bool
 	// Trace plays the times of the workload's file; nil: the load is the above.
 	Trace      *schedule.Trace
-	Arrival    string        // constant (default) | poisson | gamma | uniform
-	Burstiness float64       // shape of gamma arrivals; 0 means 1
-	Requests   int           // measured requests; 0: no bound
-	Duration   time.Duration // of measuring; 0: no bound, or 30 s when Requests has none either
+	Arrival    string  // constant (default) | poisson | gamma | uniform
+	Burstiness float64 // shape of gamma arrivals; 0 means 1
+	Requests   int     // measured requests; 0: no bound
+	// EveryStream begins an item for each stream of a closed loop, however few Requests
+	// were asked for: conversations hold several, so that some streams would have none.
+	EveryStream bool
+	Duration    time.Duration // of measuring; 0: no bound, or 30 s when Requests has none either
 	// UntilPrecision ends the run early, once the medians of TTFT, TPOT and E2E
 	// are known to within ±this share at 95 % confidence; 0: not.
 	UntilPrecision float64

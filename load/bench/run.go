@@ -70,7 +70,7 @@ func start(plan *Plan) (*runner, *client.Client, error) {
 		log:      &logger{out: plan.Log, red: redactor(plan)},
 		prefills: newSlots(plan.Prefills), keepText: plan.Client.Stream.KeepText,
 		judging: judging{seats: make(chan struct{}, judgesAtOnce)}}
-	if n := plan.Requests; !plan.open() && n > 0 && n < plan.Concurrency {
+	if n := plan.Requests; !plan.open() && n > 0 && n < plan.Concurrency && !plan.EveryStream {
 		r.log.notice("too_few_requests", timeline.Some(float64(n)),
 			"%d requests keep at most %d of the %d streams busy: raise --requests to several times --concurrency.", n, n, plan.Concurrency)
 	}

@@ -29,6 +29,9 @@ func TestPointsKeepTheirStreamsBusy(t *testing.T) {
 		var log bytes.Buffer
 		c.plan.Name, c.plan.Log = "concurrency 32", &log
 		busyStreams(&c.plan)
+		if closed := c.plan.Rate == 0 && len(c.plan.Stages) == 0; c.plan.EveryStream != closed {
+			t.Errorf("%+v: every stream %t", c.plan.Load, c.plan.EveryStream)
+		}
 		if c.plan.Requests != c.want || strings.Contains(log.String(), "requests keep no") != c.told {
 			t.Errorf("%d streams: %d requests, %q", c.plan.Concurrency, c.plan.Requests, log.String())
 		}
