@@ -238,7 +238,7 @@ func (p *patient) length(tl *timeline.Timeline, refused bool) {
 	switch {
 	case !known:
 		c.Verdict, c.Value = "", "not known without token counts"
-	case n > probeTokens && n-tl.Usage.Reasoning.Or(0) <= probeTokens: // xAI's limit is such a one
+	case n > probeTokens && n-tl.Usage.Reasoning.Or(0) <= probeTokens: // some limits are of the answer alone
 		c.Value = fmt.Sprintf("kept by the answer: %d tokens; %d of reasoning came besides", n-tl.Usage.Reasoning.Or(0), tl.Usage.Reasoning.Or(0))
 	case n > probeTokens:
 		c.Verdict = Warn
