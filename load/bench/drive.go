@@ -47,6 +47,7 @@ type closedLoop struct {
 	workers int
 	next    atomic.Int64 // items of the main part
 	sent    atomic.Int64 // requests that they hold
+	turn    turn
 	begun   atomic.Int64 // of the items, those that were wanted
 }
 
@@ -90,6 +91,47 @@ func (d *closedLoop) allSent() bool {
 	return d.loop.Requests > 0 && d.sent.Load() >= d.loop.Requests && !d.wants(d.next.Load())
 }
 
+// before counts the requests of an item and says how many those before it hold: what
+// was planned before an item tells whether it is wanted. Items are counted in their
+// order, whichever stream made its own first, so each run of one seed sends the same.
+func (d *closedLoop) before(i, n int64) int64 {
+	d.turn.wait(i)
+	defer d.turn.over()
+	return d.sent.Add(n) - n
+}
+
+// turn lets those that hold the numbers 0, 1, 2, … go on one after another.
+type turn struct {
+	mu      sync.Mutex
+	now     int64
+	waiting map[int64]chan struct{}
+}
+
+func (t *turn) wait(i int64) {
+	t.mu.Lock()
+	if i == t.now {
+		t.mu.Unlock()
+		return
+	}
+	if t.waiting == nil {
+		t.waiting = map[int64]chan struct{}{}
+	}
+	come := make(chan struct{})
+	t.waiting[i] = come
+	t.mu.Unlock()
+	<-come
+}
+
+func (t *turn) over() {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.now++
+	if come := t.waiting[t.now]; come != nil {
+		delete(t.waiting, t.now)
+		close(come)
+	}
+}
+
 // wants reports whether an item is sent though the requests before are enough.
 func (d *closedLoop) wants(i int64) bool {
 	return d.r.plan.EveryStream && d.ph.name == timeline.Measure && i < int64(d.loop.Concurrency)
@@ -116,9 +158,7 @@ func (d *closedLoop) take(now int64) (workload.Item, timeline.Phase, bool) {
 	default:
 		i := d.next.Add(1) - 1
 		item := d.item(i)
-		// What was planned before this item tells whether it is wanted; so each
-		// run of one seed sends the same items.
-		if n := int64(item.Len()); d.loop.Requests <= 0 || d.sent.Add(n)-n < d.loop.Requests || d.wants(i) {
+		if d.loop.Requests <= 0 || d.before(i, int64(item.Len())) < d.loop.Requests || d.wants(i) {
 			d.begun.Add(1)
 			return item, ph.name, true
 		}
