@@ -23,9 +23,7 @@ func TestImportLeavesNoHalfOfAFolder(t *testing.T) {
 			if reads++; reads%2 == 0 {
 				return run.Run{}, broken
 			}
-			tl := timeline.New()
-			tl.ID, tl.Outcome = "a", timeline.OK
-			return run.Run{}, add(tl)
+			return oneRequest(add)
 		}}
 		in, err := imports.NewInput("x.json", strings.NewReader("{}"))
 		if err != nil {
@@ -48,13 +46,18 @@ func TestImportLeavesNoHalfOfAFolder(t *testing.T) {
 	}
 }
 
+// oneRequest is what an importer makes of a file with a request that went well.
+func oneRequest(add func(*timeline.Timeline) error) (run.Run, error) {
+	tl := timeline.New()
+	tl.ID, tl.Outcome = "a", timeline.OK
+	return run.Run{}, add(tl)
+}
+
 // That a run can't be shown, as to a pipe that nobody reads, takes none away that was
 // written.
 func TestImportKeepsWhatItCantShow(t *testing.T) {
 	from := &imports.Importer{Name: "vllm", Read: func(_ *imports.Input, add func(*timeline.Timeline) error) (run.Run, error) {
-		tl := timeline.New()
-		tl.ID, tl.Outcome = "a", timeline.OK
-		return run.Run{}, add(tl)
+		return oneRequest(add)
 	}}
 	in, err := imports.NewInput("x.json", strings.NewReader("{}"))
 	if err != nil {

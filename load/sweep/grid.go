@@ -243,8 +243,8 @@ func (g *Grid) measure(ctx context.Context, cell *Cell, server *Server, name str
 	return p, err
 }
 
-// busyStreams raises the requests of a point to one a stream, or one conversation: with fewer, the load
-// that the point is called after would never be there.
+// busyStreams raises the requests of a point to one a stream, or one conversation: with
+// fewer, the load that the point is called after would never be there.
 func busyStreams(p *bench.Plan) {
 	closed := p.Rate == 0 && p.Trace == nil && len(p.Stages) == 0
 	p.EveryStream = closed
