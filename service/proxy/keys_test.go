@@ -100,6 +100,10 @@ func TestMethodsAreListed(t *testing.T) {
 		"POST /x/invoke": 404, "POST /invoke": 404, "POST /model/meta.llama3/invoke": 404, "POST /model/invoke": 404, "POST /x/anthropic.y/invoke": 404, "POST /x/generate": 404, "POST /x/generate_stream": 404,
 		"POST /v1/projects/p/locations/l/publishers/mistralai/models/c:rawPredict": 200, "POST /serving-endpoints/m/invocations": 200, "POST /x/invocations": 404, "POST /v1/sonar": 200,
 		"POST /ml/v1/text/chat_stream": 200, "POST /v1/text/chatcompletion_v2": 200, "POST /api/embed": 200, "GET /serving-endpoints/m/invocations": 405, "POST /v1/projects/p/locations/l/endpoints/e:rawPredict": 404, "POST /x:streamRawPredict": 404,
+		"GET /openai/v1/models": 200, "GET /openai/v1/models/llama": 200, "GET /openai/models?api-version=2024-10-21": 200, "GET /v1beta/openai/models": 200, "GET /v1beta/openai/models/gemini": 200, "GET /api/v1/models": 200,
+		"POST /openai/v1/models": 405, "DELETE /openai/v1/models/ft": 405, "DELETE /openai/models/ft?api-version=2024-10-21": 405, "GET /api/v1/models/x": 404, "GET /v1/organization/models": 404,
+		"POST /v1beta/models/e:embedContent": 200, "POST /v1beta/models/e:batchEmbedContents": 200, "POST /v1beta/models/imagen:predict": 200, "POST /v1/projects/p/locations/l/publishers/google/models/e:predict": 200, "POST /model/us.anthropic.c-v1:0/count-tokens": 200,
+		"POST /v1beta/models/veo:predictLongRunning": 405, "POST /v1beta/models/g:batchGenerateContent": 405, "POST /v1beta/models/e:asyncBatchEmbedContent": 405, "POST /v1/projects/p/locations/l/endpoints/1:predict": 404, "PUT /v1beta/models/e:embedContent": 405, "POST /v1beta/tunedModels/t:transferOwnership": 404,
 		"DELETE /v1/models/m": 405, "PUT /v1/models/m": 405, "POST /v1/models": 405, "POST /v1/models/m": 405, "PATCH /v1/models/m": 405, "DELETE /api/tags": 405, "GET " + chatPath: 405, "DELETE " + chatPath: 405, "POST /health": 405,
 		"TRACE /v1/models": 405, "TRACE " + chatPath: 405, "GET /v1/files": 404, "POST /v1/fine_tuning/jobs": 404,
 	} {

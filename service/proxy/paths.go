@@ -108,8 +108,12 @@ func DefaultPaths() []string {
 			paths = append(paths, "POST "+path)
 		}
 	}
-	return append(paths, "POST /v1/messages/count_tokens", "POST */v1/messages/count_tokens", "POST *:countTokens",
-		"GET /v1/models", "GET /v1/models/*", "GET /v1beta/models", "GET /v1beta/models/*", // Gemini's
+	return append(paths, "POST /v1/messages/count_tokens", "POST */v1/messages/count_tokens", "POST *:countTokens", "POST */model/*/count-tokens",
+		// Google's vectors and pictures, which leave nothing there; what begins a job (:predictLongRunning, :batchGenerateContent) does.
+		"POST */models/*:embedContent", "POST */models/*:batchEmbedContents", "POST */models/*:predict",
+		"GET */v1/models", "GET /v1/models/*", "GET /openai/v1/models/*", // behind any prefix; Groq's and Azure's
+		"GET */openai/models", "GET /openai/models/*", "GET /v1beta/openai/models/*", // Azure's of before, and Gemini's by OpenAI's API
+		"GET /v1beta/models", "GET /v1beta/models/*", // Gemini's
 		"GET /api/tags", "GET /api/ps", "GET /api/version", "POST /api/show", // Ollama's
 		"GET /", // its programs ask by HEAD whether it is there
 		"GET /health", "GET /ping", "GET /version")

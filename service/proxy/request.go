@@ -105,7 +105,7 @@ func readAsked(body []byte) (asked, error) {
 
 // readPath takes what the path says. Where the API has the model's name there, that is
 // the one that answers, whatever the body says; deployments have it there beside the
-// body, which some servers believe.
+// body, which some servers believe. of is nil for what is of no known API.
 func (a *asked) readPath(of *api.API, path string) {
 	segments := strings.Split(path, "/")
 	for i, name := range segments[1:] {
@@ -114,10 +114,27 @@ func (a *asked) readPath(of *api.API, path string) {
 			a.model = cmp.Or(a.model, name)
 		}
 	}
-	if model, stream, ok := of.ReadPath(path); ok {
+	if of == nil {
+		a.model = cmp.Or(modelBeside(segments), a.model)
+	} else if model, stream, ok := of.ReadPath(path); ok {
 		a.stream, a.says = stream, true
 		a.model = cmp.Or(model, a.model)
 	}
+}
+
+// modelBeside is the model of an operation beside the completions: Google's are
+// models/NAME:predict, Bedrock's model/NAME/count-tokens. Empty: the path names none.
+func modelBeside(segments []string) string {
+	last := len(segments) - 1
+	if last > 0 && segments[last-1] == "models" {
+		if name, _, ok := strings.Cut(segments[last], ":"); ok {
+			return name
+		}
+	}
+	if last > 1 && segments[last-2] == "model" {
+		return segments[last-1]
+	}
+	return ""
 }
 
 // usageOf reads include_usage.

@@ -24,6 +24,26 @@ func namedUpstream(name string) *upstreamFake {
 	return &upstreamFake{serve: play("1ms " + whole(200, "application/json", `{"choices":[{"index":0,"message":{"content":"`+name+`"},"finish_reason":"stop"}]}`))}
 }
 
+// What Google's and Bedrock's paths name is the model of what is no completion, too:
+// a route's models hold for vectors and pictures as they do for words.
+func TestRoutesByModelBesideCompletions(t *testing.T) {
+	for path, status := range map[string]int{
+		"/v1beta/models/cheap:predict":                                  200,
+		"/v1beta/models/dear:predict":                                   404,
+		"/v1beta/models/cheap:embedContent":                             200,
+		"/v1beta/models/dear:batchEmbedContents":                        404,
+		"/v1beta/models/dear:countTokens":                               404,
+		"/v1/projects/p/locations/l/publishers/google/models/x:predict": 404,
+		"/model/cheap/count-tokens":                                     200,
+		"/model/dear/count-tokens":                                      404,
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			h := open(t, answerOK, func(c *Config) { c.Routes[0].Models = []string{"cheap"} })
+			want(t, path, h.talk(post(path, `{"model":"cheap"}`), 0).StatusCode, status)
+		})
+	}
+}
+
 func TestRoutesByModelAndWeight(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ups := map[string]*upstreamFake{"stable": namedUpstream("stable"), "canary": namedUpstream("canary"), "big": namedUpstream("big")}

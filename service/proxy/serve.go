@@ -256,9 +256,7 @@ func (c *call) readBody(candidates []*route) bool {
 	}
 	c.asked, err = readAsked(plain)
 	c.asked.vague = c.asked.vague || err != nil && len(plain) > 0
-	if c.api != nil {
-		c.asked.readPath(c.api, in.URL.Path)
-	}
+	c.asked.readPath(c.api, in.URL.Path)
 	if c.known = err == nil; len(in.Header["Content-Encoding"]) > 0 {
 		c.plain = plain
 	}
