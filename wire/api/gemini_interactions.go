@@ -138,10 +138,11 @@ func (d *interactionsDecoder) status(t jsonscan.Text) {
 }
 
 // content reads a delta or a content: {type, text}, a summary of thoughts, the
-// arguments of a call, media. What tools gave was not generated.
+// arguments of a call, media. What tools gave was not generated, and what a search of
+// the service's own was asked is no part of the answer: it may be told behind its end.
 func (d *interactionsDecoder) content() {
 	c := &d.r.c
-	var kind, says jsonscan.Text
+	var kind, says, arguments jsonscan.Text
 	for name := range c.Members {
 		switch string(name) {
 		case "type":
@@ -158,7 +159,7 @@ func (d *interactionsDecoder) content() {
 				c.oneOrMore(d.content)
 			}
 		case "arguments":
-			d.r.arguments()
+			arguments = c.written()
 		case "data", "uri":
 			if t, ok := c.Text(); ok && !t.Empty() {
 				d.r.said.add(timeline.Media, 0)
@@ -169,10 +170,14 @@ func (d *interactionsDecoder) content() {
 			}
 		}
 	}
-	switch {
-	case kind.Is("thought_summary"), kind.Is("thought"):
+	switch string(kind.Raw) {
+	case "thought_summary", "thought":
 		d.r.add(timeline.Reasoning, says)
-	case kind.Is("text"), kind.Empty():
+	case "text", "":
 		d.r.add(timeline.Text, says)
+	}
+	switch string(kind.Raw) {
+	case "arguments_delta", "function_call", "code_execution_call", "mcp_server_tool_call", "tool_search_call", "":
+		d.r.add(timeline.Tool, arguments)
 	}
 }

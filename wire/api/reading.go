@@ -115,9 +115,33 @@ func (r *reading) call(arguments string) {
 		switch string(name) {
 		case "name":
 			r.piece(timeline.Tool)
-		case arguments, "partialArgs":
+		case arguments:
 			r.arguments()
+		case "partialArgs":
+			r.partialArguments()
 		}
+	}
+}
+
+// partialArguments reads a list of {jsonPath, stringValue and its like}. What only says
+// that a value is at its end brought nothing.
+func (r *reading) partialArguments() {
+	c, some := &r.c, false
+	c.Space()
+	from := c.Place()
+	for range c.Elements {
+		for name := range c.Members {
+			switch string(name) {
+			case "stringValue":
+				t, _ := c.Text()
+				some = some || !t.Empty()
+			case "numberValue", "boolValue", "nullValue":
+				some = true
+			}
+		}
+	}
+	if some && !c.Failed() {
+		r.add(timeline.Tool, jsonscan.Text{Raw: c.Since(from)})
 	}
 }
 

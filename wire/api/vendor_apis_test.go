@@ -61,9 +61,12 @@ func TestVendorReplies(t *testing.T) {
 		{"Gemini, a call's arguments in parts", "gemini", events1, events(
 			`{"candidates":[{"content":{"parts":[{"functionCall":{"name":"controlLight","willContinue":true},"thoughtSignature":"sig"}]}}]}`,
 			`{"candidates":[{"content":{"parts":[{"functionCall":{"partialArgs":[{"jsonPath":"$.brightness","numberValue":50}],"willContinue":true}}]}}]}`,
-			`{"candidates":[{"content":{"parts":[{"functionCall":{"partialArgs":[{"jsonPath":"$.temperature","stringValue":"warm"}],"willContinue":true}}]}}]}`,
+			`{"candidates":[{"content":{"parts":[{"functionCall":{"partialArgs":[{"jsonPath":"$.temperature","stringValue":"warm","willContinue":true}],"willContinue":true}}]}}]}`,
+			`{"candidates":[{"content":{"parts":[{"functionCall":{"partialArgs":[{"jsonPath":"$.temperature","stringValue":""}],"willContinue":true}}]}}]}`, // its end
+			`{"candidates":[{"content":{"parts":[{"functionCall":{"partialArgs":[{"jsonPath":"$.temperature"}],"willContinue":true}}]}}]}`,
+			`{"candidates":[{"content":{"parts":[{"functionCall":{"partialArgs":[{"jsonPath":"$.on","boolValue":false},{"jsonPath":"$.scene","nullValue":"NULL_VALUE"}],"willContinue":true}}]}}]}`,
 			`{"candidates":[{"content":{"parts":[{"functionCall":{}}]},"finishReason":"STOP"}],"usageMetadata":{"promptTokenCount":10,"candidatesTokenCount":7,"totalTokenCount":17}}`),
-			timeline.OK, "tool tool tool finish", "STOP", `{"input":10,"output":7,"total":17}`, "", ""},
+			timeline.OK, "tool tool tool empty empty tool finish", "STOP", `{"input":10,"output":7,"total":17}`, "", ""},
 		{"Gemini, two candidates of one event", "gemini", events1, events(
 			`{"candidates":[{"index":0,"content":{"parts":[{"text":"a"}]},"finishReason":"STOP"},{"index":1,"content":{"parts":[{"text":"b"}]},"finishReason":"MAX_TOKENS"}],"usageMetadata":{"promptTokenCount":1,"candidatesTokenCount":2,"totalTokenCount":3}}`),
 			timeline.OK, "text text#1", "STOP", `{"input":1,"output":2,"total":3}`, "a\nb", ""},
@@ -104,6 +107,16 @@ func TestVendorReplies(t *testing.T) {
 			`{"event_type":"step.delta","index":1,"delta":{"type":"function_result","content":[{"type":"text","text":"found"}]}}`,
 			`{"event_type":"interaction.completed","interaction":{"status":"requires_action"}}`),
 			timeline.OK, "tool tool empty finish", "requires_action", `{}`, "", ""},
+		{"Interactions, what the service searched is told behind the answer", "gemini-interactions", events1, events(
+			`{"event_type":"step.start","index":0,"step":{"id":"s","signature":"","type":"google_search_call"}}`,
+			`{"event_type":"step.delta","index":0,"delta":{"signature":"c2ln","type":"google_search_call","arguments":{"queries":["largest mountain"]}}}`,
+			`{"event_type":"step.delta","index":1,"delta":{"type":"google_search_result","is_error":false}}`,
+			`{"event_type":"step.delta","index":2,"delta":{"type":"code_execution_call","arguments":{"language":"python","code":"1+1"}}}`,
+			`{"event_type":"step.delta","index":3,"delta":{"type":"text","text":"a"}}`,
+			`{"event_type":"step.delta","index":4,"delta":{"arguments":{"urls":["https://example.com"]},"type":"url_context_call"}}`,
+			`{"event_type":"step.delta","index":5,"delta":{"type":"google_maps_call","arguments":{"queries":["x"]}}}`,
+			`{"event_type":"interaction.completed","interaction":{"status":"completed"}}`),
+			timeline.OK, "empty empty empty tool text empty empty finish", "completed", `{}`, "a", ""},
 		{"Interactions, as before they had steps", "gemini-interactions", events1, events(
 			`{"event_type":"interaction.start","interaction":{"id":"i","status":"in_progress"}}`,
 			`{"event_type":"content.start","index":0,"content":{"type":"text"}}`,
