@@ -110,6 +110,26 @@ data:{"index":3,"token":{"id":2,"text":"</s>","logprob":-0.1,"special":true},"ge
 			`{"type":"message_delta","delta":{"stop_reason":"end_turn"},"usage":{"input_tokens":7,"cache_read_input_tokens":3,"output_tokens":2}}`),
 			timeline.OK, "role text finish", "end_turn", `{"input":10,"cached":3,"output":2}`, "a", ""},
 
+		// A reply that stops before the answer (Anthropic's guide, pause_after_compaction and pause_turn): the summary
+		// was written for the next request, and no answer is missing.
+		{"Anthropic, paused behind a compaction", "anthropic", "text/event-stream", typed(
+			`{"type":"message_start","message":{"usage":{"input_tokens":0,"output_tokens":0}}}`,
+			`{"type":"content_block_start","index":0,"content_block":{"type":"compaction","content":null}}`,
+			`{"type":"content_block_delta","index":0,"delta":{"type":"compaction_delta","content":"They built a site."}}`,
+			`{"type":"message_delta","delta":{"stop_reason":"compaction"},"usage":{"input_tokens":0,"output_tokens":0,"iterations":[{"type":"compaction","input_tokens":180000,"output_tokens":3500}]}}`,
+			`{"type":"message_stop"}`),
+			timeline.OK, "role empty empty finish done", "compaction", `{"input":180000,"output":3500,"rejected":3500}`, "", ""},
+		{"Anthropic, a paused turn without text", "anthropic", "text/event-stream", typed(
+			`{"type":"message_start","message":{"usage":{"input_tokens":5,"output_tokens":1}}}`,
+			`{"type":"message_delta","delta":{"stop_reason":"pause_turn"},"usage":{"output_tokens":2}}`,
+			`{"type":"message_stop"}`),
+			timeline.OK, "role finish done", "pause_turn", `{"input":5,"output":2}`, "", ""},
+		{"Anthropic, an empty turn", "anthropic", "text/event-stream", typed(
+			`{"type":"message_start","message":{"usage":{"input_tokens":5,"output_tokens":1}}}`,
+			`{"type":"message_delta","delta":{"stop_reason":"end_turn"},"usage":{"output_tokens":2}}`,
+			`{"type":"message_stop"}`),
+			timeline.EmptyOutput, "role finish done", "end_turn", `{"input":5,"output":2}`, "", ""},
+
 		{"Responses, a call and a refusal", "openai-responses", "text/event-stream", typed(
 			`{"type":"response.created","response":{"model":"m","status":"in_progress","error":null}}`,
 			`{"type":"response.in_progress","response":{}}`,

@@ -99,7 +99,7 @@ func (s *Stream) settle(end timeline.End, trailer http.Header, cause error, garb
 			class = timeline.ClientResource // our own want, whoever made it
 		}
 		tl.Fail(class, s.fault.Error())
-	case complete && s.tokens > 0, complete && s.opts.AllowEmpty:
+	case complete && (s.tokens > 0 || s.opts.AllowEmpty || paused(tl.FinishReason)):
 		s.good(end)
 	case complete:
 		s.good(end)
@@ -121,6 +121,12 @@ func (s *Stream) settle(end timeline.End, trailer http.Header, cause error, garb
 		tl.Fail(timeline.StreamTruncated, because(s.truncatedWords(end, trailer, garbage), cause))
 	}
 }
+
+// paused reports whether a finish reason says that the answer is to follow in another
+// request: Anthropic summarised the context first (compaction), or a turn of its own tools
+// took long (pause_turn). Source: https://platform.claude.com/docs/en/build-with-claude/compaction-threshold
+// and https://platform.claude.com/docs/en/build-with-claude/handling-stop-reasons
+func paused(reason string) bool { return reason == "compaction" || reason == "pause_turn" }
 
 // good settles a complete answer.
 func (s *Stream) good(end timeline.End) {
