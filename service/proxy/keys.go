@@ -16,6 +16,7 @@ import (
 
 	"tokenmeter/base/secret"
 	"tokenmeter/service/traffic"
+	"tokenmeter/wire/client"
 )
 
 // Key is what a client must show, in one of the ways in which clients of these
@@ -193,14 +194,7 @@ func (c *call) target(up *upstream) string {
 		return c.in.URL.RequestURI()
 	}
 	u := *c.in.URL
-	var kept []string
-	for part := range strings.SplitSeq(u.RawQuery, "&") {
-		name, _, _ := strings.Cut(part, "=")
-		if plain, err := url.QueryUnescape(name); err != nil || !slices.Contains(keyQueries, plain) {
-			kept = append(kept, part)
-		}
-	}
-	u.RawQuery = strings.Join(kept, "&")
+	u.RawQuery = client.QueryWithout(u.RawQuery, func(name string) bool { return slices.Contains(keyQueries, name) })
 	return u.RequestURI()
 }
 

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"io"
 	"net/http"
+	"net/url"
 	"slices"
 	"strconv"
 	"strings"
@@ -142,7 +143,8 @@ func (c *Client) passHead(b []byte, p *Passing) []byte {
 	return append(b, "\r\n\r\n"...)
 }
 
-// passPath joins a path that is passed on. Without a base path it stays as it is.
+// passPath joins a path that is passed on. Without a base path it stays as it is. Of
+// the parameters that both queries have the URL's own count: who configured it decides.
 func (t *target) passPath(path string) string {
 	only, query, has := strings.Cut(path, "?")
 	address := api.AddressOf(t.host, t.base, only)
@@ -153,7 +155,20 @@ func (t *target) passPath(path string) string {
 	if strings.HasSuffix(only, "/") && !has && !strings.HasSuffix(joined, "/") {
 		joined += "/"
 	}
-	return withQuery(withQuery(joined, escape(query)), t.query)
+	named, _ := url.ParseQuery(t.query)
+	return withQuery(withQuery(joined, QueryWithout(escape(query), named.Has)), t.query)
+}
+
+// QueryWithout is a query as it was, less the parameters whose names are to drop out.
+func QueryWithout(query string, drop func(name string) bool) string {
+	var kept []string
+	for part := range strings.SplitSeq(query, "&") {
+		name, _, _ := strings.Cut(part, "=")
+		if plain, err := url.QueryUnescape(name); err != nil || !drop(plain) {
+			kept = append(kept, part)
+		}
+	}
+	return strings.Join(kept, "&")
 }
 
 // given tells the headers that the configuration sets from those that the

@@ -233,6 +233,10 @@ func TestPassedAddresses(t *testing.T) {
 		{"http://h/openai/deployments/d?api-version=1", "/v1/chat/completions", "/openai/deployments/d/chat/completions?api-version=1"},
 		{"http://h/openai/deployments/d?api-version=1", "/v1/models", "/openai/models?api-version=1"},
 		{"http://h", "/openai/deployments/d/chat/completions?api-version=1", "/openai/deployments/d/chat/completions?api-version=1"},
+		// A parameter that both have is the configuration's.
+		{"http://h?api-version=9", "/openai/deployments/d/chat/completions?api-version=7", "/openai/deployments/d/chat/completions?api-version=9"},
+		{"http://h?api-version=9", "/v1/models?after=m&api%2Dversion=7&api-version=8&limit=2", "/v1/models?after=m&limit=2&api-version=9"},
+		{"http://h?key=k&tag=a&tag=b", "/v1/models?tag=c&flag&bad=%zz", "/v1/models?flag&bad=%zz&key=k&tag=a&tag=b"},
 		{"http://h/v1", "/health", "/health"},
 		{"http://h/v1", "/api/chat", "/api/chat"},
 		{"http://h/x", "/health", "/x/health"},
