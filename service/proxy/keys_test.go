@@ -95,6 +95,8 @@ func TestMethodsAreListed(t *testing.T) {
 	for request, status := range map[string]int{
 		"GET /v1/models": 200, "HEAD /v1/models/m": 200, "OPTIONS /v1/models": 200, "GET /v1beta/models": 200, "GET /api/tags": 200, "GET /health": 200, "GET /ping": 200, "GET /version": 200, "GET /api/version": 200, "HEAD /": 200, "GET /": 200,
 		"POST /anthropic/v1/messages/count_tokens": 200, "POST /v1beta/models/g:countTokens": 200, // Claude Code's and Google's clients count before they ask
+		"POST /v1/projects/p/locations/l/publishers/anthropic/models/count-tokens:rawPredict": 200, "POST /v1/responses/input_tokens": 200,
+		"POST /v1/responses/compact": 200, "POST /openai/v1/responses/compact": 200, "POST /v1/responses/resp_1/cancel": 404, // Codex's, when its context is full
 		"POST /v1/projects/p/locations/l/publishers/anthropic/models/c:streamRawPredict": 200, "POST /model/us.anthropic.c/invoke-with-response-stream": 200, "GET /model/us.anthropic.c/invoke": 405,
 		"POST /model/us.anthropic.c/invoke": 200, "POST /bedrock/model/arn:aws:bedrock:r:1:inference-profile%2Fus.anthropic.c/invoke": 200, "POST /v2/models/m/versions/1/generate": 200, "POST /v1beta/models/g:generateContent": 200, "POST /model/m/converse": 200,
 		"POST /x/invoke": 404, "POST /invoke": 404, "POST /model/meta.llama3/invoke": 404, "POST /model/invoke": 404, "POST /x/anthropic.y/invoke": 404, "POST /x/generate": 404, "POST /x/generate_stream": 404,

@@ -108,7 +108,8 @@ func DefaultPaths() []string {
 			paths = append(paths, "POST "+path)
 		}
 	}
-	return append(paths, "POST /v1/messages/count_tokens", "POST */v1/messages/count_tokens", "POST *:countTokens", "POST */model/*/count-tokens",
+	return append(paths, "POST /v1/messages/count_tokens", "POST */v1/messages/count_tokens", "POST *:countTokens", "POST */model/*/count-tokens", "POST */responses/input_tokens",
+		"POST */responses/compact", // Codex's, when its context is full
 		// Google's vectors and pictures, which leave nothing there; what begins a job (:predictLongRunning, :batchGenerateContent) does.
 		"POST */models/*:embedContent", "POST */models/*:batchEmbedContents", "POST */models/*:predict",
 		"GET */v1/models", "GET /v1/models/*", "GET /openai/v1/models/*", // behind any prefix; Groq's and Azure's

@@ -24,6 +24,9 @@ type asked struct {
 	named     bool // the field model is there
 	says      bool // the field stream is there
 	maxTokens timeline.Opt[int64]
+	nothing   bool // no answer is asked for here: a cache is to be warmed, a prompt scored, an answer fetched later
+	later     bool // the answer is to be fetched later, where it is not streamed
+	prompted  bool // there is a prompt
 
 	usage    usageAsk
 	options  span // of the value of stream_options
@@ -78,18 +81,17 @@ func readAsked(body []byte) (asked, error) {
 			a.repeated = a.repeated || a.says
 			a.says, a.stream = true, string(raw) == "true"
 		case "max_tokens", "max_completion_tokens", "max_output_tokens", "n_predict":
-			if n, err := strconv.ParseInt(string(raw), 10, 64); err == nil && n > 0 {
-				a.maxTokens = timeline.Some(n)
-			}
-		case "generationConfig", "generation_config", "inferenceConfig": // Gemini, Bedrock
+			a.length(raw)
+		case "generationConfig", "generation_config", "inferenceConfig", "sampling_params", "options", "parameters":
+			a.lengthWithin(body, v) // Gemini, Bedrock, SGLang, Ollama, TGI
+		case "prompt_cache_options":
 			_, _ = eachMember(body[:v.to], v.from, func(key string, v span) {
-				switch key {
-				case "maxOutputTokens", "max_output_tokens", "maxTokens":
-					if n, err := strconv.ParseInt(string(body[v.from:v.to]), 10, 64); err == nil && n > 0 {
-						a.maxTokens = timeline.Some(n)
-					}
-				}
+				a.nothing = a.nothing || key == "prewarm" && string(body[v.from:v.to]) == "true"
 			})
+		case "background", "deferred": // OpenAI's, xAI's
+			a.later = a.later || string(raw) == "true"
+		case "prompt", "messages":
+			a.prompted = a.prompted || len(raw) > 2 && string(raw) != "null"
 		case "stream_options":
 			a.repeated = a.repeated || a.options.to > 0
 			a.options = v
@@ -101,6 +103,32 @@ func readAsked(body []byte) (asked, error) {
 		}
 	})
 	return a, err
+}
+
+// noAnswer reports whether a reply without a token is all that was asked for. Without a
+// prompt Ollama loads or unloads a model.
+func (a *asked) noAnswer(of *api.API) bool {
+	return a.nothing || a.later && !a.stream || !a.prompted && (of == api.OllamaChat || of == api.OllamaGenerate)
+}
+
+// length takes how many tokens the answer may have. 0 asks for no answer: Anthropic,
+// llama.cpp and SGLang read the prompt into their caches then.
+func (a *asked) length(raw []byte) {
+	switch n, err := strconv.ParseInt(string(raw), 10, 64); {
+	case err == nil && n > 0:
+		a.maxTokens = timeline.Some(n)
+	case err == nil && n == 0:
+		a.nothing = true
+	}
+}
+
+func (a *asked) lengthWithin(body []byte, v span) {
+	_, _ = eachMember(body[:v.to], v.from, func(key string, v span) {
+		switch key {
+		case "maxOutputTokens", "max_output_tokens", "maxTokens", "max_new_tokens", "num_predict":
+			a.length(body[v.from:v.to])
+		}
+	})
 }
 
 // readPath takes what the path says. Where the API has the model's name there, that is
@@ -127,7 +155,7 @@ func (a *asked) readPath(of *api.API, path string) {
 func modelBeside(segments []string) string {
 	last := len(segments) - 1
 	if last > 0 && segments[last-1] == "models" {
-		if name, _, ok := strings.Cut(segments[last], ":"); ok {
+		if name, _, ok := strings.Cut(segments[last], ":"); ok && name != "count-tokens" { // Anthropic's SDK counts there at Vertex AI
 			return name
 		}
 	}

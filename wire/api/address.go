@@ -320,12 +320,18 @@ func ofPath(path string) (best *API, operation string) {
 	return best, operation
 }
 
+// countTokens is the name that stands for a model where Bedrock and Vertex AI count.
+const countTokens = "count-tokens"
+
 // operation is the one of the API's operations of which most stands in a path, and how
 // many bytes of the path it is; 0: none does.
 func (a *API) operation(path string) (best string, most int) {
 	for _, op := range a.Operations() {
 		before, end := splitModel(op)
 		rest, ok := strings.CutSuffix(path, end)
+		if strings.HasSuffix(rest, "/"+countTokens) { // Anthropic's SDK counts at Vertex AI as if by a model of this name
+			continue
+		}
 		if n := len(before) + len(end); ok && n > most && strings.Contains(rest, before) {
 			best, most = op, n
 		}

@@ -130,6 +130,20 @@ data:{"index":3,"token":{"id":2,"text":"</s>","logprob":-0.1,"special":true},"ge
 			`{"type":"message_stop"}`),
 			timeline.EmptyOutput, "role finish done", "end_turn", `{"input":5,"output":2}`, "", ""},
 
+		// Codex's remote compaction (openai/codex, remote_compaction_v2): an item of the encrypted context is all that comes.
+		{"Responses, a compaction", "openai-responses", "text/event-stream", typed(
+			`{"type":"response.created","response":{"model":"m","status":"in_progress"}}`,
+			`{"type":"response.output_item.added","output_index":0,"item":{"type":"compaction","encrypted_content":""}}`,
+			`{"type":"response.output_item.done","output_index":0,"item":{"type":"compaction","encrypted_content":"gAAA"}}`,
+			`{"type":"response.completed","response":{"status":"completed","usage":{"input_tokens":900,"output_tokens":438}}}`),
+			timeline.OK, "role empty empty finish", "completed", `{"input":900,"output":438}`, "", ""},
+		{"Responses, a whole compaction", "openai-responses", "application/json",
+			`{"object":"response","status":"completed","output":[{"type":"compaction","encrypted_content":"gAAA"}],"usage":{"input_tokens":900,"output_tokens":438}}`,
+			timeline.OK, "finish", "completed", `{"input":900,"output":438}`, "", ""},
+		{"Responses, nothing", "openai-responses", "application/json",
+			`{"object":"response","status":"completed","output":[],"usage":{"input_tokens":900,"output_tokens":0}}`,
+			timeline.EmptyOutput, "finish", "completed", `{"input":900,"output":0}`, "", ""},
+
 		{"Responses, a call and a refusal", "openai-responses", "text/event-stream", typed(
 			`{"type":"response.created","response":{"model":"m","status":"in_progress","error":null}}`,
 			`{"type":"response.in_progress","response":{}}`,

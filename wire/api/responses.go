@@ -53,21 +53,22 @@ func (r *Request) responsesBody() map[string]any {
 // the events whose type ends in .delta; the last event repeats all of it, and
 // only its usage is read.
 type responsesDecoder struct {
-	r        reading
-	delta    jsonscan.Text
-	status   jsonscan.Text
-	why      jsonscan.Text // incomplete_details.reason
-	itemType jsonscan.Text
-	id       jsonscan.Text // of the response
-	item     jsonscan.Text // name of a function call that starts
-	summary  bool          // reasoning came as a summary only so far
-	thought  bool          // reasoning came as such
-	alone    bool          // nothing came in deltas: what a structural event holds is new
-	realtime bool          // the events are of the Realtime API
-	sound    sounding
-	format   string // of the sound, as a content type; empty: not told
-	hz       int64  // of it; 0: not told
-	repeats  repeats
+	r         reading
+	delta     jsonscan.Text
+	status    jsonscan.Text
+	why       jsonscan.Text // incomplete_details.reason
+	itemType  jsonscan.Text
+	id        jsonscan.Text // of the response
+	item      jsonscan.Text // name of a function call that starts
+	summary   bool          // reasoning came as a summary only so far
+	thought   bool          // reasoning came as such
+	compacted bool          // an item is a compaction
+	alone     bool          // nothing came in deltas: what a structural event holds is new
+	realtime  bool          // the events are of the Realtime API
+	sound     sounding
+	format    string // of the sound, as a content type; empty: not told
+	hz        int64  // of it; 0: not told
+	repeats   repeats
 }
 
 // deltas are the event types that carry generated text, by what they carry.
@@ -236,8 +237,10 @@ func (d *responsesDecoder) finish() {
 }
 
 // ended marks reasoning that usage counts and that came as a summary only: the
-// reasoning tokens themselves did not appear in the stream.
+// reasoning tokens themselves did not appear in the stream. Nor does the text of a
+// context that was compacted, as Codex asks for: it is encrypted, and all that comes.
 func (d *responsesDecoder) ended(s *Stream) {
+	s.compacted = s.compacted || d.compacted
 	if n, ok := d.r.usage.Reasoning.Get(); ok && n > 0 && d.summary && !d.thought {
 		s.tl.Flags |= timeline.HiddenReasoning
 	}

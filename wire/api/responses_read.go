@@ -123,6 +123,7 @@ func (d *responsesDecoder) newItem() {
 			d.whole(timeline.Media)
 		}
 	}
+	d.compacted = d.compacted || d.itemType.Is("compaction")
 	if bytes.HasSuffix(d.itemType.Raw, []byte("_output")) || d.itemType.Is("web_search_call") {
 		d.repeats.whole = d.repeats.whole[:from]
 	}

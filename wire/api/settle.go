@@ -99,7 +99,7 @@ func (s *Stream) settle(end timeline.End, trailer http.Header, cause error, garb
 			class = timeline.ClientResource // our own want, whoever made it
 		}
 		tl.Fail(class, s.fault.Error())
-	case complete && (s.tokens > 0 || s.opts.AllowEmpty || paused(tl.FinishReason)):
+	case complete && (s.tokens > 0 || s.opts.AllowEmpty || s.paused()):
 		s.good(end)
 	case complete:
 		s.good(end)
@@ -122,11 +122,15 @@ func (s *Stream) settle(end timeline.End, trailer http.Header, cause error, garb
 	}
 }
 
-// paused reports whether a finish reason says that the answer is to follow in another
-// request: Anthropic summarised the context first (compaction), or a turn of its own tools
-// took long (pause_turn). Source: https://platform.claude.com/docs/en/build-with-claude/compaction-threshold
-// and https://platform.claude.com/docs/en/build-with-claude/handling-stop-reasons
-func paused(reason string) bool { return reason == "compaction" || reason == "pause_turn" }
+// paused reports whether the reply says that the answer is to follow in another request:
+// Anthropic summarised the context first (compaction), or a turn of its own tools took
+// long (pause_turn), or the context was compacted by OpenAI, which tells no text of it.
+// Source: https://platform.claude.com/docs/en/build-with-claude/compaction-threshold,
+// https://platform.claude.com/docs/en/build-with-claude/handling-stop-reasons and
+// https://developers.openai.com/api/docs/guides/compaction
+func (s *Stream) paused() bool {
+	return s.compacted || s.tl.FinishReason == "compaction" || s.tl.FinishReason == "pause_turn"
+}
 
 // good settles a complete answer.
 func (s *Stream) good(end timeline.End) {

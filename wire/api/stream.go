@@ -79,6 +79,7 @@ type Stream struct {
 	failure   string // the server's own error within a 200 reply
 	failed    bool
 	identity  bool // what the server calls itself was read
+	compacted bool // an item is the compacted context, encrypted
 }
 
 // NewStream returns a stream that writes to tl.
