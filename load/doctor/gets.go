@@ -291,19 +291,26 @@ func (p *patient) replace(c Check) {
 }
 
 func (p *patient) http2(ctx context.Context) {
-	cfg := p.o.Client
-	if cfg.HTTP2 || client.OverWebSocket(cfg.BaseURL) {
+	if p.o.Client.HTTP2 || client.OverWebSocket(p.o.Client.BaseURL) {
 		return // it is spoken already, or opens no WebSocket
 	}
-	cfg.HTTP2 = true
 	c := Check{Name: "http2", Verdict: OK, Value: "not spoken", Facts: facts{"http2": false}}
-	if cl, err := client.New(cfg); err == nil {
-		defer cl.Close()
-		if _, err := p.get(ctx, cl, api.Probes[0].Path, http2Time); err == nil {
-			c.Value, c.Facts["http2"] = "spoken (--http2); HTTP/1.1 is measured more exactly", true
-		}
+	if p.speaksHTTP2(ctx) {
+		c.Value, c.Facts["http2"] = "spoken (--http2); HTTP/1.1 is measured more exactly", true
 	}
 	p.add(c)
+}
+
+func (p *patient) speaksHTTP2(ctx context.Context) bool {
+	cfg := p.o.Client
+	cfg.HTTP2 = true
+	cl, err := client.New(cfg)
+	if err != nil {
+		return false
+	}
+	defer cl.Close()
+	_, err = p.get(ctx, cl, api.Probes[0].Path, http2Time)
+	return err == nil
 }
 
 // date tells the difference to the server's clock. It is for people who

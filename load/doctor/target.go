@@ -67,7 +67,7 @@ func (p *patient) examine(ctx context.Context, asked *api.API) {
 	p.o.say("asking " + p.cl.Redactor().URL(p.o.Client.BaseURL))
 	server, err := p.detect(ctx)
 	if p.first == nil {
-		p.unreachable(err)
+		p.unreachable(ctx, err)
 		return
 	}
 	p.reach(ctx)
@@ -137,7 +137,7 @@ func (p *patient) add(c Check) {
 }
 
 // unreachable is the end of the look: nobody answered.
-func (p *patient) unreachable(err error) {
+func (p *patient) unreachable(ctx context.Context, err error) {
 	c := Check{Name: "reach", Verdict: Fail, Value: "no answer", Facts: facts{"class": nil}, Fix: "check that the server runs, and the URL"}
 	var known *client.Error
 	if errors.As(err, &known) {
@@ -149,6 +149,12 @@ func (p *patient) unreachable(err error) {
 			c.Fix = "a firewall may drop the packets, or the address is wrong: try it with curl from this machine"
 		case timeline.CancelledUser:
 			c.Value, c.Fix = "interrupted", ""
+		}
+		switch known.Class {
+		case timeline.TLS, timeline.Parse, timeline.ConnReset: // that it is reached is sure, what it speaks is not
+			if !p.o.Client.HTTP2 && !client.OverWebSocket(p.o.Client.BaseURL) && p.speaksHTTP2(ctx) {
+				c.Fix = "it speaks HTTP/2 alone: give --http2"
+			}
 		}
 	}
 	p.add(c)

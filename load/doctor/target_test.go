@@ -305,6 +305,26 @@ func TestAnAPIThatIsAskedIsNotDoubted(t *testing.T) {
 	}
 }
 
+// A server that speaks HTTP/2 alone is no wrong address.
+func TestHTTP2Alone(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ln := simtest.NewPipeListener()
+		srv := &http.Server{Handler: &server{}, Protocols: new(http.Protocols)}
+		srv.Protocols.SetUnencryptedHTTP2(true)
+		go srv.Serve(ln)
+		defer srv.Close()
+		o := Options{Client: client.Config{BaseURL: "http://fake", Dial: ln.Dial, ConnectTimeout: time.Second}}
+		_, checks := LookAt(t.Context(), o)
+		if c := checks[0]; c.Name != "reach" || c.Verdict != Fail || !strings.Contains(c.Fix, "--http2") {
+			t.Errorf("%+v", c)
+		}
+		o.Client.HTTP2 = true
+		_, checks = LookAt(t.Context(), o)
+		wantCheck(t, checks, "access", OK, "HTTP 200")
+		time.Sleep(time.Second)
+	})
+}
+
 // Providers that list no models as OpenAI does are no mistake in the host.
 func TestProvidersWithoutAList(t *testing.T) {
 	for host, want := range map[string]Verdict{"api.perplexity.ai": OK, "generativelanguage.googleapis.com": OK, "example.com": Warn} {

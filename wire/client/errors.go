@@ -112,6 +112,8 @@ func tlsFailure(err error, to target) *failure {
 		hint = "; the certificate is not valid: renew it, give its authority, or do not verify it"
 	case errors.As(err, &record):
 		hint = "; the server does not speak TLS on this port: use " + plain
+	case strings.HasSuffix(err.Error(), "tls: no application protocol"): // the alert's type is crypto/tls's own
+		hint = "; the server may speak HTTP/2 alone"
 	case errors.Is(err, io.EOF) || lost(err):
 		err = errors.New("the server closed the connection")
 		hint = "; if it does not speak TLS on this port, use " + plain

@@ -82,6 +82,9 @@ func (r *response) checkStart(data []byte) error {
 		return nil
 	}
 	shown := append(append([]byte{}, r.kept...), data[:min(len(data), 32)]...)
+	if shown[0] == 0 { // the length of a frame; servers of HTTP/2 begin with one (RFC 9113 §3.4)
+		return broken("it starts with %q, as HTTP/2 does", shown)
+	}
 	return broken("it starts with %q", shown)
 }
 

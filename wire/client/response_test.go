@@ -62,6 +62,7 @@ func TestResponseForms(t *testing.T) {
 		"unfinished head":        {in: ok + "content-len"},
 
 		"not HTTP":                  {in: "SSH-2.0", err: "starts with"},
+		"a frame of HTTP/2":         {in: "\x00\x00\x12\x04\x00\x00\x00\x00\x00\x00\x03\x00\x00\x00\x64", err: "as HTTP/2 does"},
 		"HTTP/2":                    {in: "HTTP/2 200 OK\r\n\r\n", err: "status line"},
 		"status of two digits":      {in: "HTTP/1.1 20 OK\r\n\r\n", err: "status line"},
 		"status of letters":         {in: "HTTP/1.1 2x0 OK\r\n\r\n", err: "status line"},

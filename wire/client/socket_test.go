@@ -343,6 +343,27 @@ func TestTLSToPlainServer(t *testing.T) {
 	}
 }
 
+// A server that takes none of our protocols says so in the handshake (RFC 7301 §3.2).
+func TestTLSWithoutOurProtocol(t *testing.T) {
+	cert, roots := certificate(t)
+	l, err := tls.Listen("tcp", "127.0.0.1:0", &tls.Config{Certificates: []tls.Certificate{cert}, NextProtos: []string{"other"}})
+	if err != nil {
+		t.Skip(err)
+	}
+	defer l.Close()
+	go func() {
+		for c, err := l.Accept(); err == nil; c, err = l.Accept() {
+			_ = c.(*tls.Conn).Handshake()
+			_ = c.Close()
+		}
+	}()
+	tl := send(t.Context(), socketClient(t, "https://"+l.Addr().String(), func(c *Config) { c.TLS = &tls.Config{RootCAs: roots} }))
+	want(t, "outcome", tl.Outcome, timeline.TLS)
+	if !strings.Contains(tl.Error.Message, "HTTP/2 alone") {
+		t.Errorf("no hint in %q", tl.Error.Message)
+	}
+}
+
 // A server that answers before it has read the request is heard.
 func TestEarlyAnswerToABigRequest(t *testing.T) {
 	bothForms(t, func(t *testing.T, form Form) {
