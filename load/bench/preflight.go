@@ -61,18 +61,18 @@ func (r *runner) preflight(ctx context.Context, get getter) (found, error) {
 	if err := r.accessible(a); err != nil {
 		return found{}, err
 	}
-	models := listModels(a)
-	if len(models) == 0 {
-		models = r.nativeModels(ctx, get)
+	told := engines.Sniff(map[string]engines.Answer{modelsPath: a.answer()})
+	if len(told.Models) == 0 {
+		told.Models = r.nativeModels(ctx, get)
 	}
-	f := found{model: r.plan.Model, speaks: spoken(a)}
+	f := found{model: r.plan.Model, speaks: told.APIs}
 	if f.model == "" {
-		if f.model, err = r.chooseModel(a, models); err != nil {
+		if f.model, err = r.chooseModel(a, told.Models); err != nil {
 			return found{}, err
 		}
-	} else if len(models) > 0 && !slices.Contains(models, f.model) {
+	} else if len(told.Models) > 0 && !told.MayHave(f.model) {
 		r.log.notice("model_not_listed", timeline.Opt[float64]{},
-			"The server does not list the model %q; it lists %s.", f.model, listed(models))
+			"The server does not list the model %q; it lists %s.", f.model, listed(told.Models))
 	}
 	f.server = engine(ctx, get, a)
 	return f, nil
@@ -167,11 +167,6 @@ func (p *Plan) below(path string) string {
 	return at
 }
 
-// spoken are the APIs that a model list is a sign of.
-func spoken(models reply) []string {
-	return engines.Sniff(map[string]engines.Answer{modelsPath: models.answer()}).APIs
-}
-
 // words is the server's own explanation, short, or nothing.
 func words(a reply) string {
 	var body struct {
@@ -219,26 +214,6 @@ func (r *runner) nativeModels(ctx context.Context, get getter) []string {
 		return nil
 	}
 	return engines.Sniff(map[string]engines.Answer{path: a.answer()}).Models
-}
-
-// listModels reads the model list of OpenAI and its like.
-func listModels(a reply) []string {
-	if a.status != http.StatusOK {
-		return nil
-	}
-	var list struct {
-		Data []struct{ ID string }
-	}
-	if json.Unmarshal(a.body, &list) != nil {
-		return nil
-	}
-	var ids []string
-	for _, m := range list.Data {
-		if m.ID != "" {
-			ids = append(ids, m.ID)
-		}
-	}
-	return ids
 }
 
 // listed is the first names, each on one line and of a length that can be read.

@@ -176,10 +176,13 @@ func (p *patient) models(s engines.Server) {
 		c.Verdict, c.Value = "", "none are listed"
 	case p.o.Model == "" && len(s.Models) > 1:
 		c.Fix = "choose one with --model"
-	case p.o.Model != "" && !slices.Contains(s.Models, p.o.Model):
+	case p.o.Model != "" && !s.MayHave(p.o.Model):
 		c.Verdict = Warn
 		c.Value = fmt.Sprintf("%s is not among them: %s", p.o.Model, c.Value)
 		c.Fix = "check --model"
+	}
+	if s.More {
+		c.Value += ", and more on further pages"
 	}
 	if p.o.Model == "" && len(s.Models) == 1 {
 		p.o.Model = s.Models[0]

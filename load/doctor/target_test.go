@@ -305,6 +305,25 @@ func TestAnAPIThatIsAskedIsNotDoubted(t *testing.T) {
 	}
 }
 
+// Lists in Google's and Cohere's form are read; one with further pages denies no model.
+func TestModelListsOfVendors(t *testing.T) {
+	for _, c := range []struct {
+		a          *api.API
+		path, list string
+		model      string
+		verdict    Verdict
+		value      string
+	}{
+		{api.Gemini, "/v1beta/models", `{"models":[{"name":"models/g-1"},{"name":"models/g-2"}]}`, "g-1", OK, "models/g-1, models/g-2"},
+		{api.Gemini, "/v1beta/models", `{"models":[{"name":"models/g-1"}]}`, "g-3", Warn, "g-3 is not among them"},
+		{api.Gemini, "/v1beta/models", `{"models":[{"name":"models/g-1"}],"nextPageToken":"t"}`, "g-3", OK, "models/g-1, and more on further pages"},
+		{api.Cohere, "/v1/models", `{"models":[{"name":"command-x","endpoints":["chat"]}]}`, "command-x", OK, "command-x"},
+	} {
+		_, checks := look(t, &server{gets: map[string]string{c.path: c.list}}, func(o *Options) { o.Client.API, o.Model = c.a, c.model })
+		wantCheck(t, checks, "models", c.verdict, c.value)
+	}
+}
+
 // A server that speaks HTTP/2 alone is no wrong address.
 func TestHTTP2Alone(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

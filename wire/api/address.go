@@ -22,13 +22,14 @@ type Address struct {
 	whole     string // the endpoint, where the path named an operation
 	operation string // which one
 	versioned bool   // an API's own version is not added
+	beta      bool   // the API is Google's, whose newest version has models that the others lack
 	deployed  bool   // the base ends in an Azure deployment
 }
 
 // AddressOf takes the path of a URL apart; apiPath is that of the API that will
 // be spoken.
 func AddressOf(host, path, apiPath string) Address {
-	a := Address{base: tidy(path)}
+	a := Address{base: tidy(path), beta: strings.HasPrefix(apiPath, "/v1beta/")}
 	if base, ok := strings.CutSuffix(a.base, "/models"); ok && endsInVersion(base) { // the list of models, as it was copied
 		a.base = base
 	}
@@ -97,6 +98,9 @@ func (a Address) Lookup(path string) string {
 	version, tail := splitVersion(path)
 	if version != "" && a.deployed {
 		return a.root + tail // a deployment has no list of models
+	}
+	if version != "" && a.beta {
+		path = "/v1beta" + tail
 	}
 	return a.join(version, tail, path)
 }

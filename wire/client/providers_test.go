@@ -195,6 +195,11 @@ func TestAddresses(t *testing.T) {
 		{"http://h/x/messages", messages, "/x/messages", "/x/models"},
 		{"http://h/x/v2/messages", messages, "/x/v2/messages", "/x/v2/models"},
 
+		{"http://h", "/v1beta/models/MODEL:streamGenerateContent", "/v1beta/models/MODEL:streamGenerateContent", "/v1beta/models"},
+		{"http://h/v1beta", "/v1beta/models/MODEL:streamGenerateContent", "/v1beta/models/MODEL:streamGenerateContent", "/v1beta/models"},
+		{"http://h/v1", "/v1beta/models/MODEL:streamGenerateContent", "/v1/models/MODEL:streamGenerateContent", "/v1/models"},
+		{"http://h/gw", "/v1beta/interactions", "/gw/v1beta/interactions", "/gw/v1beta/models"},
+
 		{"http://h:11434/v1", "/api/chat", "/api/chat", "/v1/models"},
 		{"http://h/ollama/api/generate", "/api/generate", "/ollama/api/generate", "/ollama/v1/models"},
 		{"http://h/tgi", "/generate_stream", "/tgi/generate_stream", "/tgi/v1/models"},

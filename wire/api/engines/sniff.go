@@ -21,6 +21,7 @@ type Server struct {
 	Title   string   // the engine as its makers write it: vLLM; empty: unknown
 	Version string   // empty: unknown
 	Models  []string // as a request names them
+	More    bool     // the list of models has further pages: what is not in Models may be there
 	APIs    []string // names of the APIs it speaks, the best first; empty: unknown
 	By      string   // the probe that told: "/props"; empty: none did
 }
@@ -29,6 +30,7 @@ type Server struct {
 // elements, or a single name.
 var modelLists = []struct{ path, list, name string }{
 	{"/v1/models", "data", "id"},
+	{"/v1/models", "models", "name"}, // Gemini's and Cohere's, by the same path
 	{"/api/tags", "models", "name"},
 	{"/info", "", "model_id"},
 	{"/get_model_info", "", "model_path"},
@@ -59,7 +61,20 @@ func Sniff(answers map[string]Answer) Server {
 			break
 		}
 	}
+	s.More = hasMore(bodies["/v1/models"])
 	return s
+}
+
+// MayHave reports whether a model is on the list, or may be on a further page of it.
+// Google's lists have models/ before each name, its requests need not.
+func (s Server) MayHave(model string) bool {
+	return s.More || slices.Contains(s.Models, model) || slices.Contains(s.Models, "models/"+model)
+}
+
+// hasMore reads how Anthropic, Google and Cohere say that a list goes on.
+func hasMore(list any) bool {
+	more, _ := api.Follow(list, []string{"has_more"})
+	return more == true || textAt(list, "nextPageToken") != "" || textAt(list, "next_page_token") != ""
 }
 
 func textAt(value any, name string) string {

@@ -55,6 +55,29 @@ func TestSniffRecordedServers(t *testing.T) {
 	}
 }
 
+// Lists of models in the vendors' own forms, with the pages that follow.
+func TestModelListsOfVendors(t *testing.T) {
+	for _, c := range []struct {
+		list, models string
+		more         bool
+	}{
+		{`{"models":[{"name":"models/gemini-2.5-pro","supportedGenerationMethods":["generateContent"]},{"name":"models/gemini-embedding-001"}],"nextPageToken":"x"}`, "models/gemini-2.5-pro models/gemini-embedding-001", true},
+		{`{"models":[{"name":"models/gemini-2.5-pro"}]}`, "models/gemini-2.5-pro", false},
+		{`{"models":[{"name":"command-a-03-2025","endpoints":["chat"]}],"next_page_token":"x"}`, "command-a-03-2025", true},
+		{`{"models":[{"name":"command-a-03-2025"}],"next_page_token":""}`, "command-a-03-2025", false},
+		{`{"data":[{"type":"model","id":"c"}],"has_more":true}`, "c", true},
+		{`{"object":"list","data":[{"id":"models/gemini-2.5-pro","object":"model"}]}`, "models/gemini-2.5-pro", false}, // Gemini's by OpenAI's API
+	} {
+		s := Sniff(map[string]Answer{"/v1/models": {Status: 200, Body: []byte(c.list)}})
+		if got := strings.Join(s.Models, " "); got != c.models || s.More != c.more {
+			t.Errorf("%s: %s, more %v", c.list, got, s.More)
+		}
+		if known := strings.TrimPrefix(s.Models[0], "models/"); !s.MayHave(known) || s.MayHave("gpt-5") != c.more {
+			t.Errorf("%s may have %s: %v, another: %v", c.list, known, s.MayHave(known), s.MayHave("gpt-5"))
+		}
+	}
+}
+
 func TestSniff(t *testing.T) {
 	cases := []struct {
 		name                        string
