@@ -294,14 +294,26 @@ func (p *patient) replace(c Check) {
 }
 
 func (p *patient) http2(ctx context.Context) {
-	if p.o.Client.HTTP2 || client.OverWebSocket(p.o.Client.BaseURL) {
-		return // it is spoken already, or opens no WebSocket
+	if !p.mayTryHTTP2() {
+		return
 	}
 	c := Check{Name: "http2", Verdict: OK, Value: "not spoken", Facts: facts{"http2": false}}
 	if p.speaksHTTP2(ctx) {
 		c.Value, c.Facts["http2"] = "spoken (--http2); HTTP/1.1 is measured more exactly", true
 	}
 	p.add(c)
+}
+
+// http2Alone looks whether that is why a server could not be understood.
+func (p *patient) http2Alone(ctx context.Context, c *Check) {
+	if p.mayTryHTTP2() && p.speaksHTTP2(ctx) {
+		c.Fix = "it speaks HTTP/2 alone: give --http2"
+	}
+}
+
+// mayTryHTTP2 is false where it is spoken already, or opens no WebSocket.
+func (p *patient) mayTryHTTP2() bool {
+	return !p.o.Client.HTTP2 && !client.OverWebSocket(p.o.Client.BaseURL)
 }
 
 func (p *patient) speaksHTTP2(ctx context.Context) bool {

@@ -152,9 +152,7 @@ func (p *patient) unreachable(ctx context.Context, err error) {
 		}
 		switch known.Class {
 		case timeline.TLS, timeline.Parse, timeline.ConnReset: // that it is reached is sure, what it speaks is not
-			if !p.o.Client.HTTP2 && !client.OverWebSocket(p.o.Client.BaseURL) && p.speaksHTTP2(ctx) {
-				c.Fix = "it speaks HTTP/2 alone: give --http2"
-			}
+			p.http2Alone(ctx, &c)
 		}
 	}
 	p.add(c)
