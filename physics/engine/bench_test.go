@@ -25,7 +25,7 @@ func stream(n int, rate float64, prompt, output int, seed uint64) iter.Seq[*Requ
 // through four instances with paged cache and chunked prefill.
 func BenchmarkMillionRequests(b *testing.B) {
 	law := must(Deployment{Model: "llama-3.1-8b", Accelerator: "h100"}.Law())
-	cfg := Config{Law: law, Instances: 4, Router: LeastLoad, MaxSequences: 256, MaxBatchTokens: 4096, Blocks: 26000}
+	cfg := Config{Law: law, Instances: 4, MaxSequences: 256, MaxBatchTokens: 4096, Blocks: 26000}
 	for b.Loop() {
 		n := 0
 		e, err := New(cfg, func(ev Event) {

@@ -14,25 +14,17 @@ type Config struct {
 	Batching       Batching
 	MaxSequences   int // in a batch; 0: no limit
 	MaxBatchTokens int // positions in a step; 0: no limit
-	// StaticWait is how long a static batch waits to be full.
-	StaticWait time.Duration
-	Discipline Discipline
 
 	// The KV cache. Blocks 0: no limit, and no prefix cache.
 	Blocks      int
 	BlockTokens int // 0: 16
 	PrefixCache bool
-	Preemption  Preemption
 	// Window is the model's sliding window, told to the law; 0: none.
 	Window int
 
-	// StepsPerPlan is how many decode steps run before the scheduler looks
-	// again; tokens come out together. 0: 1.
-	StepsPerPlan int
-	Speculation  *Speculation
+	Speculation *Speculation
 
-	Instances int // 0: 1
-	Router    Routing
+	Instances int    // that take requests in turn; 0: 1
 	Split     *Split // prefill and decode on separate instances
 
 	Jitter float64 // σ of the logarithm of a step's time; its mean is unchanged
@@ -49,27 +41,8 @@ const (
 	Chunked Batching = iota
 	// PrefillFirst: whole prompts go before decoding steps and hold them up.
 	PrefillFirst
-	// Static: a batch is filled, and the next begins when all of it is done.
+	// Static: a batch of what waits, and the next begins when all of it is done.
 	Static
-)
-
-// Discipline is the order of the queue.
-type Discipline uint8
-
-// The disciplines. ShortestFirst knows the output's length, which no server does.
-const (
-	FCFS Discipline = iota
-	ByPriority
-	ShortestFirst
-)
-
-// Preemption is what happens to a sequence that must give up its blocks.
-type Preemption uint8
-
-// The ways to preempt.
-const (
-	Recompute Preemption = iota // its cache is dropped and computed again
-	Swap                        // its cache goes to the host's memory and comes back
 )
 
 // Speculation is decoding with a draft: Draft tokens are guessed and checked in
@@ -89,22 +62,11 @@ type Split struct {
 	PerToken time.Duration
 }
 
-// Routing is how a request finds an instance.
-type Routing uint8
-
-// The ways to route.
-const (
-	RoundRobin  Routing = iota
-	LeastLoad           // fewest sequences, running or waiting
-	PrefixAware         // least work, counting what an instance's cache already holds
-)
-
 // BlockSize is the number of tokens in a block of the cache.
 func (c Config) BlockSize() int { return cmp.Or(c.BlockTokens, 16) }
 
 func (c Config) withDefaults() Config {
 	c.BlockTokens = c.BlockSize()
-	c.StepsPerPlan = max(c.StepsPerPlan, 1)
 	c.Instances = max(c.Instances, 1)
 	if c.MaxSequences == 0 {
 		c.MaxSequences = int(^uint(0) >> 1)
@@ -129,16 +91,11 @@ func (c Config) Validate() error {
 		return errors.New("engine: a prefix cache needs a number of blocks")
 	case !(c.Jitter >= 0 && c.Jitter <= 2):
 		return fmt.Errorf("engine: jitter %v is not in 0…2", c.Jitter)
-	case c.Batching > Static || c.Discipline > ShortestFirst || c.Preemption > Swap || c.Router > PrefixAware:
-		return errors.New("engine: unknown batching, discipline, preemption or routing")
+	case c.Batching > Static:
+		return errors.New("engine: unknown batching")
 	}
-	if s := c.Speculation; s != nil {
-		if s.Draft < 1 || !(s.Acceptance >= 0 && s.Acceptance <= 1) {
-			return fmt.Errorf("engine: speculation of %d tokens with acceptance %v: give 1 or more, and a share", s.Draft, s.Acceptance)
-		}
-		if c.StepsPerPlan > 1 {
-			return errors.New("engine: speculation and several steps per plan exclude each other")
-		}
+	if s := c.Speculation; s != nil && (s.Draft < 1 || !(s.Acceptance >= 0 && s.Acceptance <= 1)) {
+		return fmt.Errorf("engine: speculation of %d tokens with acceptance %v: give 1 or more, and a share", s.Draft, s.Acceptance)
 	}
 	if s := c.Split; s != nil && (s.Prefill < 1 || s.Prefill >= c.Instances) {
 		return fmt.Errorf("engine: %d of %d instances prefill: leave at least one of each kind", s.Prefill, c.Instances)

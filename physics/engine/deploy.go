@@ -50,7 +50,7 @@ func (d Deployment) Bound() (*Roofline, error) {
 		return nil, err
 	}
 	l := &Roofline{Model: m, Accelerator: a, TP: max(d.Devices, 1), Weights: cmp.Or(d.Weights, BF16), KV: cmp.Or(d.KV, BF16),
-		MemoryEfficiency: 1, ComputeEfficiency: 1, SwapBandwidth: 25e9 * float64(max(d.Devices, 1))}
+		MemoryEfficiency: 1, ComputeEfficiency: 1}
 	for _, p := range []Precision{l.Weights, l.KV} {
 		if err := p.validate(); err != nil {
 			return nil, err

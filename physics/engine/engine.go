@@ -15,8 +15,7 @@ type Engine struct {
 	rng       *rand.Rand
 	told      func(Event)
 	clock     time.Duration
-	order     int
-	turn      [2]int // of the round robin, for prefilling and for decoding
+	turn      [2]int // whose turn it is to prefill and to decode
 	live      int    // requests that are not done
 }
 
@@ -30,7 +29,6 @@ func New(cfg Config, told func(Event)) (*Engine, error) {
 	e := &Engine{cfg: cfg, told: told, rng: rand.New(rand.NewPCG(cfg.Seed, 0x5e))}
 	for i := range cfg.Instances {
 		in := &instance{e: e, id: i, blocks: newBlocks(cfg.Blocks, cfg.BlockTokens, cfg.PrefixCache)}
-		in.queue.discipline = cfg.Discipline
 		if cfg.Split != nil {
 			in.role = onlyDecode
 			if i < cfg.Split.Prefill {
@@ -65,9 +63,8 @@ func (e *Engine) Submit(r *Request) error {
 	if need := b.need(r, r.PromptTokens+r.OutputTokens); b.limited() && need > len(b.uses) {
 		return fmt.Errorf("engine: the request needs %d blocks, the cache has %d", need, len(b.uses))
 	}
-	e.order++
 	r.Start, r.First, r.End = -1, -1, -1
-	r.s = seq{total: r.PromptTokens, order: e.order}
+	r.s = seq{total: r.PromptTokens}
 	e.live++
 	e.events.push(event{at: r.Arrival, kind: arrival, r: r})
 	return nil
@@ -113,11 +110,11 @@ func (e *Engine) Step() {
 		ev.in.finish(ev.at)
 	case arrival:
 		if ev.r.s.state != gone {
-			e.route(ev.r, both, onlyPrefill).accept(ev.at, ev.r)
+			e.route(both, onlyPrefill).accept(ev.at, ev.r)
 		}
 	case moved:
 		if ev.r.s.state != gone {
-			in := e.route(ev.r, onlyDecode, onlyDecode)
+			in := e.route(onlyDecode, onlyDecode)
 			in.accept(ev.at, ev.r)
 			e.tell(Event{At: ev.at, Kind: Moved, Request: ev.r, Instance: in.id})
 		}

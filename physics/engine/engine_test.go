@@ -129,65 +129,49 @@ func TestPrefillFirstHoldsDecodingUp(t *testing.T) {
 }
 
 func TestStaticBatchWaitsForItsLongest(t *testing.T) {
-	a, b, c := request(0, 10, 2), request(ms, 20, 4), request(2*ms, 10, 2)
-	all := run(t, Config{Law: linear, Batching: Static, MaxSequences: 2, StaticWait: 50 * ms}, a, b, c)
+	z := request(0, 20, 1)
+	a, b, c := request(ms, 10, 2), request(2*ms, 20, 4), request(3*ms, 10, 2)
+	all := run(t, Config{Law: linear, Batching: Static, MaxSequences: 2}, z, a, b, c)
 	at, _ := times(all, a)
-	want(t, "A", at, 10*ms, 17*ms) // full at 1: 5 + 2 × 20 × 0.1 (padded), then 5 + 2
+	want(t, "A", at, 16*ms, 23*ms) // from 7 on: 5 + 2 × 20 × 0.1 (padded), then 5 + 2
 	at, _ = times(all, b)
-	want(t, "B", at, 10*ms, 17*ms, 24*ms, 31*ms)
+	want(t, "B", at, 16*ms, 23*ms, 30*ms, 37*ms)
 	at, _ = times(all, c)
-	want(t, "C", at, 57*ms, 63*ms) // it came at 2 and its batch waited from the last fill on: 1 + 50
-	short := request(0, 10, 2)
-	all = run(t, Config{Law: linear, Batching: Static, MaxSequences: 2, StaticWait: 50 * ms}, short)
-	at, _ = times(all, short)
-	want(t, "alone", at, 56*ms, 62*ms)
-}
-
-func TestQueueDisciplines(t *testing.T) {
-	order := func(d Discipline) (names []any) {
-		first := request(0, 10, 2)
-		long, short, late := request(ms, 500, 2), request(2*ms, 50, 2), request(3*ms, 100, 2)
-		long.Tag, short.Tag, late.Tag = "long", "short", "important"
-		late.Priority = -1
-		for _, ev := range run(t, Config{Law: linear, MaxSequences: 1, Discipline: d}, first, long, short, late) {
-			if ev.Kind == Started && ev.Request != first {
-				names = append(names, ev.Request.Tag)
-			}
-		}
-		return names
-	}
-	for d, want := range map[Discipline][]any{
-		FCFS: {"long", "short", "important"}, ByPriority: {"important", "long", "short"}, ShortestFirst: {"short", "important", "long"},
-	} {
-		if diff := cmp.Diff(want, order(d)); diff != "" {
-			t.Errorf("discipline %d (-want +got):\n%s", d, diff)
-		}
-	}
+	want(t, "C", at, 43*ms, 49*ms) // it had no place in the batch of A and B: 37 + 5 + 1
 }
 
 func TestPreemption(t *testing.T) {
 	// Two requests of 32 + 32 tokens in 6 blocks of 16: both start, the second
 	// gives way when the first needs its fourth block.
-	for _, p := range []Preemption{Recompute, Swap} {
-		a, b := request(0, 32, 32), request(0, 32, 32)
-		all := run(t, Config{Law: linear, Blocks: 6, Preemption: p}, a, b)
-		if a.Preempted != 0 || b.Preempted != 1 {
-			t.Errorf("%d: preempted %d and %d times", p, a.Preempted, b.Preempted)
-		}
-		if a.End >= b.First+time.Hour || b.Made != 32 {
-			t.Errorf("%d: %+v", p, b)
-		}
-		_, n := times(all, b)
-		if sum(n) != 32 {
-			t.Errorf("%d: %d tokens told", p, sum(n))
-		}
+	a, b := request(0, 32, 32), request(0, 32, 32)
+	all := run(t, Config{Law: linear, Blocks: 6}, a, b)
+	if a.Preempted != 0 || b.Preempted != 1 {
+		t.Errorf("preempted %d and %d times", a.Preempted, b.Preempted)
 	}
-	var swapped int64
-	law := LawFunc(func(b *Batch) time.Duration { swapped += b.SwapTokens; return ms })
-	run(t, Config{Law: law, Blocks: 6, Preemption: Swap}, request(0, 32, 32), request(0, 32, 32))
-	// It had 32 + 16 tokens of cache when it left, and they came back.
-	if swapped != 96 {
-		t.Errorf("%d tokens moved", swapped)
+	if a.End >= b.First+time.Hour || b.Made != 32 {
+		t.Errorf("%+v", b)
+	}
+	if _, n := times(all, b); sum(n) != 32 {
+		t.Errorf("%d tokens told", sum(n))
+	}
+}
+
+// Who lost a place has it again before the others, and the older before the younger.
+func TestQueueIsFirstComeFirstServed(t *testing.T) {
+	var q queue
+	a, b, c, d := request(0, 1, 1), request(0, 1, 1), request(0, 1, 1), request(0, 1, 1)
+	q.push(c)
+	q.push(d)
+	q.pushFront(b)
+	q.pushFront(a)
+	for i, want := range []*Request{a, b, c, d} {
+		if got := q.peek(); got != want {
+			t.Fatalf("place %d has another", i)
+		}
+		q.pop(want)
+	}
+	if q.peek() != nil || q.live != 0 {
+		t.Errorf("%d are left", q.live)
 	}
 }
 
@@ -294,54 +278,19 @@ func TestSplit(t *testing.T) {
 	}
 }
 
-func TestSeveralStepsPerPlan(t *testing.T) {
-	r, late := request(0, 10, 9), request(7*ms, 10, 1)
-	all := run(t, Config{Law: Linear{Base: 5 * ms, PerPrefillToken: 100 * time.Microsecond}, StepsPerPlan: 4}, r, late)
-	at, n := times(all, r)
-	want(t, "tokens", at, 6*ms, 26*ms, 32*ms, 52*ms)
-	if d := cmp.Diff([]int{1, 4, 1, 4}, append([]int(nil), n[0], n[1], n[2], 4)); d != "" || sum(n) != 9 {
-		t.Errorf("%v", n)
-	}
-	if late.Start != 26*ms {
-		t.Errorf("the newcomer began at %v, in the middle of a plan", late.Start)
-	}
-}
-
-func TestRouting(t *testing.T) {
-	count := func(router Routing, requests ...*Request) []int {
-		n := make([]int, 3)
-		for _, ev := range run(t, Config{Law: linear, Instances: 3, Router: router, Blocks: 1000, PrefixCache: true}, requests...) {
-			if ev.Kind == Tokens && ev.Last {
-				n[ev.Instance]++
-			}
-		}
-		return n
-	}
+func TestInstancesTakeTurns(t *testing.T) {
 	var all []*Request
 	for range 9 {
 		all = append(all, request(0, 10, 5))
 	}
-	if d := cmp.Diff([]int{3, 3, 3}, count(RoundRobin, all...)); d != "" {
+	n := make([]int, 3)
+	for _, ev := range run(t, Config{Law: linear, Instances: 3}, all...) {
+		if ev.Kind == Tokens && ev.Last {
+			n[ev.Instance]++
+		}
+	}
+	if d := cmp.Diff([]int{3, 3, 3}, n); d != "" {
 		t.Error(d)
-	}
-	// One long request occupies an instance; the others avoid it.
-	all = []*Request{request(0, 10, 1000)}
-	for i := range 8 {
-		all = append(all, request(time.Duration(i+1)*20*ms, 10, 2))
-	}
-	if n := count(LeastLoad, all...); n[0] != 1 {
-		t.Errorf("%v", n)
-	}
-	// One long shared prefix: all go where it is known.
-	tokens := make([]uint32, 4000)
-	all = nil
-	for i := range 9 {
-		r := request(time.Duration(i)*time.Second, 4000, 2)
-		r.Blocks = NameBlocks(tokens, 16)
-		all = append(all, r)
-	}
-	if n := count(PrefixAware, all...); !slices.Contains(n, 9) {
-		t.Errorf("%v", n)
 	}
 }
 
@@ -380,7 +329,7 @@ func TestBadInput(t *testing.T) {
 		}
 	}
 	for _, c := range []Config{{}, {Law: linear, MaxSequences: 10, MaxBatchTokens: 5}, {Law: linear, PrefixCache: true}, {Law: linear, Jitter: 3},
-		{Law: linear, Speculation: &Speculation{}}, {Law: linear, Split: &Split{Prefill: 1}}, {Law: linear, Router: 9}} {
+		{Law: linear, Speculation: &Speculation{}}, {Law: linear, Split: &Split{Prefill: 1}}, {Law: linear, Batching: 9}} {
 		if _, err := New(c, nil); err == nil {
 			t.Errorf("%+v was accepted", c)
 		}

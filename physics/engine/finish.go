@@ -9,9 +9,9 @@ import (
 func (in *instance) finish(at time.Duration) {
 	in.busy = false
 	in.clock = at
-	in.stats.Steps += in.steps
+	in.stats.Steps++
 	in.stats.Busy += in.took
-	in.stats.Sequences += in.batch.Sequences * in.steps
+	in.stats.Sequences += in.batch.Sequences
 	keep := in.running[:0]
 	for _, r := range in.running {
 		if in.settle(at, r) {
@@ -49,7 +49,7 @@ func (in *instance) settle(at time.Duration, r *Request) bool {
 	case left > 1: // the rest of it, which yields a token
 		r.s.computed, made = r.s.total, 1
 	default:
-		made = min(in.progress(r), r.OutputTokens-r.Made)
+		made = in.progress(r)
 		r.s.computed += made
 	}
 	in.blocks.publish(r)
@@ -80,7 +80,7 @@ func (in *instance) settle(at time.Duration, r *Request) bool {
 // guesses that were right.
 func (in *instance) progress(r *Request) int {
 	if r.s.drafted == 0 {
-		return in.steps
+		return 1
 	}
 	in.stats.Drafts++
 	in.stats.Drafted += r.s.drafted

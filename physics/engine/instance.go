@@ -29,12 +29,10 @@ type instance struct {
 	armed bool          // a step will be planned
 	armAt time.Duration // when
 	batch Batch
-	steps int           // decode steps in the step under way
 	took  time.Duration // of the step under way
 	clock time.Duration // end of the last step
 
-	staticFull bool          // a static batch is closed
-	staticFrom time.Duration // when its first request came
+	staticFull bool // a static batch is closed
 
 	stats Stats
 }
@@ -89,9 +87,6 @@ func (in *instance) now() Stats {
 // accept puts a request into the queue and sees that a step is planned.
 func (in *instance) accept(at time.Duration, r *Request) {
 	r.Instance = in.id
-	if in.e.cfg.Batching == Static && in.queue.live == 0 && len(in.running) == 0 {
-		in.staticFrom = at
-	}
 	in.queue.push(r)
 	in.arm(at)
 }
@@ -108,7 +103,7 @@ func (in *instance) arm(at time.Duration) {
 
 // admit moves the head of the queue into the batch.
 func (in *instance) admit(at time.Duration, r *Request) {
-	in.queue.pop()
+	in.queue.pop(r)
 	in.running = append(in.running, r)
 	in.slots += r.width()
 	r.s.state = running
@@ -137,12 +132,7 @@ func (in *instance) preempt(at time.Duration, r *Request) {
 	}
 	r.Preempted++
 	in.stats.Preemptions++
-	if in.e.cfg.Preemption == Swap && r.s.computed > 0 {
-		r.s.swapped = true
-		in.batch.SwapTokens += int64(r.s.computed)
-	} else {
-		r.s.computed = 0
-	}
+	r.s.computed = 0
 	in.queue.pushFront(r)
 	in.e.tell(Event{At: at, Kind: Preempted, Request: r, Instance: in.id})
 }
@@ -154,7 +144,6 @@ func (in *instance) start(at time.Duration) {
 	}
 	in.armed = false
 	in.batch = Batch{}
-	in.steps = 1
 	switch in.e.cfg.Batching {
 	case Chunked:
 		in.planChunked(at)
@@ -163,7 +152,7 @@ func (in *instance) start(at time.Duration) {
 	case Static:
 		in.planStatic(at)
 	}
-	if in.batch.Tokens() == 0 && in.batch.SwapTokens == 0 {
+	if in.batch.Tokens() == 0 {
 		return
 	}
 	in.took = in.duration()
@@ -171,7 +160,7 @@ func (in *instance) start(at time.Duration) {
 	in.e.events.push(event{at: at + in.took, kind: stepEnd, in: in})
 }
 
-// duration asks the law, for as many decode steps as the plan holds.
+// duration asks the law, and the draft's.
 func (in *instance) duration() time.Duration {
 	cfg := &in.e.cfg
 	b := in.batch
@@ -179,11 +168,6 @@ func (in *instance) duration() time.Duration {
 	if s := cfg.Speculation; s != nil && s.Law != nil && b.Decode > 0 {
 		draft := Batch{Sequences: b.Decode, Decode: b.Decode, DecodeTokens: b.Decode, DecodeContext: b.DecodeContext, DecodeWindow: b.DecodeWindow}
 		t += time.Duration(s.Draft) * s.Law.Step(&draft)
-	}
-	for range in.steps - 1 {
-		b.DecodeContext += int64(b.Decode)
-		b.SwapTokens = 0
-		t += cfg.Law.Step(&b)
 	}
 	return in.e.jitter(max(t, 0))
 }

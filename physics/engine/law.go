@@ -16,8 +16,6 @@ type Batch struct {
 	PrefillTokens  int     // prompt tokens computed
 	PrefillContext int64   // cached tokens read by them: each chunk reads what is before it
 	PrefillPairs   float64 // query and key positions that meet, causal
-
-	SwapTokens int64 // tokens whose cache moves between device and host memory
 }
 
 // Tokens is the number of positions the step computes.

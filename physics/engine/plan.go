@@ -32,7 +32,6 @@ func (in *instance) planChunked(at time.Duration) {
 		}
 		fed = in.feed(at, r, &budget)
 	}
-	in.severalSteps()
 }
 
 // want is how many positions of a request the step computes: all that is left
@@ -53,30 +52,12 @@ func (in *instance) want(r *Request, budget int) int {
 func (in *instance) makeRoom(at time.Duration, r *Request, n int) bool {
 	for !in.blocks.grow(r, n) {
 		victim := in.running[len(in.running)-1]
-		if in.e.cfg.Discipline == ByPriority {
-			victim = in.leastImportant()
-		}
-		if victim != r && victim.s.planned > 0 {
-			victim = r // all others are in the step already
-		}
 		in.preempt(at, victim)
 		if victim == r {
 			return false
 		}
 	}
 	return true
-}
-
-// leastImportant is the running request with the lowest priority that the step
-// does not hold yet, or else the last.
-func (in *instance) leastImportant() *Request {
-	worst := in.running[len(in.running)-1]
-	for i := len(in.running) - 1; i >= 0; i-- {
-		if r := in.running[i]; r.s.planned == 0 && (worst.s.planned > 0 || in.queue.before(worst, r)) {
-			worst = r
-		}
-	}
-	return worst
 }
 
 // schedule puts n positions of a running request into the step.
@@ -111,10 +92,6 @@ func (in *instance) feed(at time.Duration, r *Request, budget *int) bool {
 		r.Cached = shared * in.blocks.size
 	}
 	in.admit(at, r)
-	if r.s.swapped {
-		r.s.swapped = false
-		in.batch.SwapTokens += int64(r.s.computed)
-	}
 	if shared > 0 {
 		in.blocks.share(r, shared)
 		r.s.computed = done
@@ -153,20 +130,4 @@ func (in *instance) planPrefillFirst(at time.Duration) {
 		}
 		in.schedule(r, n)
 	}
-	in.severalSteps()
-}
-
-// severalSteps lets a step that only decodes run on without the scheduler, as
-// long as the blocks reach.
-func (in *instance) severalSteps() {
-	k := in.e.cfg.StepsPerPlan
-	if k == 1 || in.batch.Prefills > 0 || in.batch.Decode == 0 {
-		return
-	}
-	for _, r := range in.running {
-		for k > 1 && !in.blocks.grow(r, r.s.computed+min(k, r.OutputTokens-r.Made)) {
-			k--
-		}
-	}
-	in.steps = k
 }

@@ -12,13 +12,10 @@ import (
 // drawConfig makes any configuration that is valid.
 func drawConfig(t *rapid.T) Config {
 	cfg := Config{
-		Law:        Linear{Base: ms, PerSequence: 20 * time.Microsecond, PerPrefillToken: 10 * time.Microsecond, PerContextToken: 10},
-		Batching:   Batching(rapid.IntRange(0, 2).Draw(t, "batching")),
-		Discipline: Discipline(rapid.IntRange(0, 2).Draw(t, "discipline")),
-		Preemption: Preemption(rapid.IntRange(0, 1).Draw(t, "preemption")),
-		Router:     Routing(rapid.IntRange(0, 2).Draw(t, "router")),
-		Instances:  rapid.IntRange(1, 3).Draw(t, "instances"),
-		Seed:       rapid.Uint64().Draw(t, "seed"),
+		Law:       Linear{Base: ms, PerSequence: 20 * time.Microsecond, PerPrefillToken: 10 * time.Microsecond, PerContextToken: 10},
+		Batching:  Batching(rapid.IntRange(0, 2).Draw(t, "batching")),
+		Instances: rapid.IntRange(1, 3).Draw(t, "instances"),
+		Seed:      rapid.Uint64().Draw(t, "seed"),
 	}
 	cfg.MaxSequences = rapid.IntRange(1, 8).Draw(t, "sequences")
 	cfg.MaxBatchTokens = rapid.IntRange(8, 200).Draw(t, "tokens")
@@ -28,15 +25,8 @@ func drawConfig(t *rapid.T) Config {
 		cfg.Blocks = ceil(180, cfg.BlockTokens) + rapid.IntRange(0, 20).Draw(t, "blocks")
 		cfg.PrefixCache = rapid.Bool().Draw(t, "prefix")
 	}
-	switch rapid.IntRange(0, 2).Draw(t, "extra") {
-	case 1:
-		if cfg.Batching != Static {
-			cfg.Speculation = &Speculation{Draft: rapid.IntRange(1, 5).Draw(t, "draft"), Acceptance: rapid.Float64Range(0, 1).Draw(t, "acceptance")}
-		}
-	case 2:
-		if cfg.Batching != Static {
-			cfg.StepsPerPlan = rapid.IntRange(1, 5).Draw(t, "steps")
-		}
+	if cfg.Batching != Static && rapid.Bool().Draw(t, "speculates") {
+		cfg.Speculation = &Speculation{Draft: rapid.IntRange(1, 5).Draw(t, "draft"), Acceptance: rapid.Float64Range(0, 1).Draw(t, "acceptance")}
 	}
 	if cfg.Instances > 1 && cfg.Batching != Static && rapid.Bool().Draw(t, "split") {
 		cfg.Split = &Split{Prefill: 1, Latency: ms}
@@ -51,7 +41,6 @@ func drawRequests(t *rapid.T, blockTokens int) (all []*Request) {
 	for range n {
 		at += time.Duration(rapid.IntRange(0, 20000).Draw(t, "gap")) * time.Microsecond
 		r := request(at, rapid.IntRange(1, 120).Draw(t, "prompt"), rapid.IntRange(1, 60).Draw(t, "output"))
-		r.Priority = rapid.IntRange(0, 2).Draw(t, "priority")
 		if group := rapid.IntRange(0, 3).Draw(t, "group"); group > 0 {
 			// Groups have their first 40 tokens in common.
 			tokens := make([]uint32, r.PromptTokens)
@@ -141,7 +130,7 @@ func step(t *rapid.T, e *Engine, cfg Config) {
 		if cfg.Batching != Static && !in.busy && !in.armed && in.queue.live > 0 {
 			t.Fatalf("%d wait at an idle instance", in.queue.live)
 		}
-		if in.busy && in.batch.Tokens() == 0 && in.batch.SwapTokens == 0 {
+		if in.busy && in.batch.Tokens() == 0 {
 			t.Fatal("a step of nothing")
 		}
 	}

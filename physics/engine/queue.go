@@ -1,77 +1,30 @@
 package engine
 
-import "tokenmeter/base/heap"
-
-// queue holds the requests that wait, in the order of a discipline. Those that
+// queue holds the requests that wait: first come, first served. Those that
 // leave are skipped when they come to the front.
 type queue struct {
-	discipline Discipline
-	ring       []*Request // FCFS: a ring; else a heap
-	head, n    int
-	live       int // without those that left
-	tokens     int // prompt tokens of the live ones
+	again  []*Request // had their turn already and go before all others, the last first
+	line   []*Request // the others, from head on
+	head   int
+	live   int // without those that left
+	tokens int // prompt tokens of the live ones
 }
 
 func (q *queue) push(r *Request) {
-	r.s.state = waiting
-	q.live++
-	q.tokens += r.s.total - r.s.computed
-	if q.discipline != FCFS {
-		q.ring = heap.Push(q.ring, r, q.before)
-		q.n++
-		return
-	}
-	q.room()
-	q.ring[(q.head+q.n)%len(q.ring)] = r
-	q.n++
+	q.waits(r)
+	q.line = append(q.line, r)
 }
 
 // pushFront puts back a request that had its turn already.
 func (q *queue) pushFront(r *Request) {
-	if q.discipline != FCFS {
-		q.push(r)
-		return
-	}
+	q.waits(r)
+	q.again = append(q.again, r)
+}
+
+func (q *queue) waits(r *Request) {
 	r.s.state = waiting
 	q.live++
 	q.tokens += r.s.total - r.s.computed
-	q.room()
-	q.head = (q.head + len(q.ring) - 1) % len(q.ring)
-	q.ring[q.head] = r
-	q.n++
-}
-
-func (q *queue) room() {
-	if q.n < len(q.ring) {
-		return
-	}
-	bigger := make([]*Request, max(2*len(q.ring), 16))
-	for i := range q.n {
-		bigger[i] = q.ring[(q.head+i)%len(q.ring)]
-	}
-	q.ring, q.head = bigger, 0
-}
-
-// peek is the next request, or nil.
-func (q *queue) peek() *Request {
-	for q.n > 0 {
-		r := q.ring[q.head]
-		if r.s.state == waiting {
-			return r
-		}
-		q.drop()
-	}
-	return nil
-}
-
-// pop takes the request that peek shows.
-func (q *queue) pop() *Request {
-	r := q.peek()
-	if r != nil {
-		q.left(r)
-		q.drop()
-	}
-	return r
 }
 
 // left notes that a request no longer waits.
@@ -80,24 +33,34 @@ func (q *queue) left(r *Request) {
 	q.tokens -= r.s.total - r.s.computed
 }
 
-func (q *queue) drop() {
-	if q.discipline != FCFS {
-		_, q.ring = heap.Pop(q.ring, q.before)
-		q.n--
-		return
+// peek is the next request, or nil.
+func (q *queue) peek() *Request {
+	for ; len(q.again) > 0; q.drop() {
+		if r := q.again[len(q.again)-1]; r.s.state == waiting {
+			return r
+		}
 	}
-	q.ring[q.head] = nil
-	q.head = (q.head + 1) % len(q.ring)
-	q.n--
+	for ; q.head < len(q.line); q.drop() {
+		if r := q.line[q.head]; r.s.state == waiting {
+			return r
+		}
+	}
+	return nil
 }
 
-func (q *queue) before(a, b *Request) bool {
-	x, y := a.Priority, b.Priority
-	if q.discipline == ShortestFirst {
-		x, y = a.PromptTokens+a.OutputTokens, b.PromptTokens+b.OutputTokens
+// pop takes the request that peek showed.
+func (q *queue) pop(r *Request) {
+	q.left(r)
+	q.drop()
+}
+
+func (q *queue) drop() {
+	if n := len(q.again); n > 0 {
+		q.again = q.again[:n-1]
+		return
 	}
-	if x != y {
-		return x < y
+	q.line[q.head] = nil
+	if q.head++; q.head == len(q.line) {
+		q.line, q.head = q.line[:0], 0
 	}
-	return a.s.order < b.s.order
 }

@@ -1,7 +1,6 @@
 package engine
 
 import (
-	"math"
 	"math/rand/v2"
 	"slices"
 	"testing"
@@ -9,10 +8,10 @@ import (
 )
 
 // single is an engine as a plain queue: one server, one step a request.
-func single(t *testing.T, discipline Discipline, all []*Request) {
+func single(t *testing.T, all []*Request) {
 	t.Helper()
 	law := LawFunc(func(b *Batch) time.Duration { return time.Duration(b.PrefillTokens) * time.Microsecond })
-	e, err := New(Config{Law: law, MaxSequences: 1, Discipline: discipline}, nil)
+	e, err := New(Config{Law: law, MaxSequences: 1}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -46,22 +45,10 @@ func TestQueueingTheory(t *testing.T) {
 	for _, rho := range []float64{0.3, 0.6, 0.8} {
 		// Pollaczek and Khinchine: the mean wait is ρS(1 + c²) / 2(1 − ρ).
 		all := arrivals(n, rho, fixed)
-		single(t, FCFS, all)
+		single(t, all)
 		near(t, "M/D/1", meanWait(all), rho*10/(2*(1-rho)), 0.03)
 		all = arrivals(n, rho, exponential)
-		single(t, FCFS, all)
+		single(t, all)
 		near(t, "M/M/1", meanWait(all), rho*10/(1-rho), 0.05)
 	}
-	// Shortest first, M/M/1 at 0.8: by Phipps the mean wait is the integral of
-	// R / (1 − ρ(x))² over sizes x, with R = ρS and ρ(x) the load of those below x.
-	const rho = 0.8
-	var want float64
-	const dx = 1e-3
-	for x := dx / 2; x < 30; x += dx {
-		below := rho * (1 - math.Exp(-x)*(1+x))
-		want += math.Exp(-x) * dx * rho * 10 / ((1 - below) * (1 - below))
-	}
-	all := arrivals(n, rho, exponential)
-	single(t, ShortestFirst, all)
-	near(t, "shortest first", meanWait(all), want, 0.05)
 }

@@ -7,7 +7,6 @@ type Request struct {
 	Arrival      time.Duration
 	PromptTokens int // 1 or more
 	OutputTokens int // 1 or more
-	Priority     int // lower goes first, under ByPriority
 	Beams        int // width of a beam search; 0 or 1: none
 
 	// Blocks names the full blocks of the prompt, and after them those of the
@@ -70,10 +69,8 @@ type seq struct {
 	state    state
 	computed int // tokens whose cache exists
 	total    int // prompt and output tokens known
-	swapped  bool
 	blocks   []int32
 	named    int  // of blocks, how many are named in the prefix cache
-	order    int  // of arrival
 	planned  int  // positions of the step under way
 	drafted  int  // of those, speculative ones
 	cancel   bool // leave at the end of the step

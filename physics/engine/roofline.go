@@ -23,8 +23,6 @@ type Roofline struct {
 	StepOverhead time.Duration // launch and scheduling, every step
 	OpTime       time.Duration // beginning and ending one kernel, for each kernel
 	SequenceTime time.Duration // sampling and bookkeeping, for each sequence
-	// SwapBandwidth is that between device and host memory, bytes/s for the group.
-	SwapBandwidth float64
 
 	// CountEmbedding streams and multiplies the input embedding like any other
 	// weight, as most published tables do. It is about 6 % of an 8B model.
@@ -38,7 +36,6 @@ type Parts struct {
 	Cache     time.Duration // reading and writing the KV cache
 	Attention time.Duration // multiplying with it; Cache and Attention overlap
 	Network   time.Duration // all-reduces between devices
-	Swap      time.Duration // cache moved to or from the host
 	Overhead  time.Duration
 	Total     time.Duration
 }
@@ -49,40 +46,35 @@ func (l *Roofline) Step(b *Batch) time.Duration { return l.Parts(b).Total }
 // Parts is the same, by cause.
 func (l *Roofline) Parts(b *Batch) Parts {
 	tokens := float64(b.Tokens())
-	if tokens == 0 && b.SwapTokens == 0 {
+	if tokens == 0 {
 		return Parts{}
 	}
 	n := float64(max(l.TP, 1))
 	bandwidth := l.Accelerator.Bandwidth * n * l.MemoryEfficiency
 	peak := l.Accelerator.Peak(l.Weights) * n * l.ComputeEfficiency
 	var p Parts
-	if tokens > 0 {
-		read := l.Model.StepParams(tokens)
-		active := l.Model.ActiveParams() - l.Model.embedding()
-		head := float64(b.Sequences) // output matrix: for the last position of each sequence only
-		if l.Model.Tied {
-			active = l.Model.ActiveParams()
-		}
-		flops := 2 * ((active-l.Model.embedding())*tokens + l.Model.embedding()*head)
-		if l.CountEmbedding {
-			if !l.Model.Tied {
-				read += l.Model.embedding()
-			}
-			flops = 2 * l.Model.ActiveParams() * tokens
-		}
-		p.Weights = seconds(read * l.Weights.Bytes() / bandwidth)
-		p.Products = seconds(flops / peak)
-		p.Cache = seconds(l.cacheBytes(b) / bandwidth)
-		// Attention itself is computed in 16 bits whatever the weights are.
-		meet := l.Model.attentionFLOPs(false)*b.PrefillPairs + l.Model.attentionFLOPs(true)*l.decodePairs(b)
-		p.Attention = seconds(meet / (l.Accelerator.BF16 * n * l.ComputeEfficiency))
-		p.Network = l.allReduces(tokens)
-		p.Overhead = l.StepOverhead + time.Duration(l.Model.kernels())*l.OpTime + time.Duration(b.Sequences)*l.SequenceTime
+	read := l.Model.StepParams(tokens)
+	active := l.Model.ActiveParams() - l.Model.embedding()
+	head := float64(b.Sequences) // output matrix: for the last position of each sequence only
+	if l.Model.Tied {
+		active = l.Model.ActiveParams()
 	}
-	if b.SwapTokens > 0 && l.SwapBandwidth > 0 {
-		p.Swap = seconds(float64(b.SwapTokens) * l.Model.KVPerToken(l.KV) / l.SwapBandwidth)
+	flops := 2 * ((active-l.Model.embedding())*tokens + l.Model.embedding()*head)
+	if l.CountEmbedding {
+		if !l.Model.Tied {
+			read += l.Model.embedding()
+		}
+		flops = 2 * l.Model.ActiveParams() * tokens
 	}
-	p.Total = max(p.Weights, p.Products) + max(p.Cache, p.Attention) + p.Network + p.Swap + p.Overhead
+	p.Weights = seconds(read * l.Weights.Bytes() / bandwidth)
+	p.Products = seconds(flops / peak)
+	p.Cache = seconds(l.cacheBytes(b) / bandwidth)
+	// Attention itself is computed in 16 bits whatever the weights are.
+	meet := l.Model.attentionFLOPs(false)*b.PrefillPairs + l.Model.attentionFLOPs(true)*l.decodePairs(b)
+	p.Attention = seconds(meet / (l.Accelerator.BF16 * n * l.ComputeEfficiency))
+	p.Network = l.allReduces(tokens)
+	p.Overhead = l.StepOverhead + time.Duration(l.Model.kernels())*l.OpTime + time.Duration(b.Sequences)*l.SequenceTime
+	p.Total = max(p.Weights, p.Products) + max(p.Cache, p.Attention) + p.Network + p.Overhead
 	return p
 }
 

@@ -2,13 +2,20 @@ package engine
 
 import "time"
 
-// planStatic fills a batch, waits for it to be full or its time to be over, and
-// then runs it to the end of its longest request. Sequences that are done keep
+// planStatic takes a batch of what waits and runs it to the end of its longest
+// request. Sequences that are done keep
 // their place: their steps are wasted, as is the padding of short prompts.
 func (in *instance) planStatic(at time.Duration) {
 	cfg := &in.e.cfg
 	if !in.staticFull {
-		if !in.fillStatic(at) {
+		for {
+			r := in.queue.peek()
+			if r == nil || in.slots+r.width() > cfg.MaxSequences || !in.blocks.grow(r, r.PromptTokens+r.OutputTokens) {
+				break
+			}
+			in.admit(at, r)
+		}
+		if len(in.running) == 0 {
 			return
 		}
 		longest := 0
@@ -29,25 +36,4 @@ func (in *instance) planStatic(at time.Duration) {
 		}
 		in.batch.addDecode(r.width(), 1, r.s.computed, cfg.Window)
 	}
-}
-
-// fillStatic takes the batch from the queue if it is time to.
-func (in *instance) fillStatic(at time.Duration) bool {
-	cfg := &in.e.cfg
-	if in.queue.live == 0 {
-		return false
-	}
-	if until := in.staticFrom + cfg.StaticWait; in.queue.live < cfg.MaxSequences && at < until {
-		in.arm(until)
-		return false
-	}
-	for {
-		r := in.queue.peek()
-		if r == nil || in.slots+r.width() > cfg.MaxSequences || !in.blocks.grow(r, r.PromptTokens+r.OutputTokens) {
-			break
-		}
-		in.admit(at, r)
-	}
-	in.staticFrom = at
-	return len(in.running) > 0
 }

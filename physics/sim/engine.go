@@ -41,7 +41,6 @@ func (m *scheduled) submit(at int64, r *reply) error {
 		Arrival:      m.inside(at) + m.s.cfg.Overhead,
 		PromptTokens: max(r.promptTokens, 1),
 		OutputTokens: r.outputTokens,
-		Priority:     r.priority,
 		Beams:        cmp.Or(r.beams, m.s.cfg.Beams),
 		Blocks:       r.blocks,
 		Tag:          r,

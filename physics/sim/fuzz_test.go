@@ -56,7 +56,7 @@ func FuzzRequest(f *testing.F) {
 		`{"messages":[{"content":"a [[sim tokens=3 fault=reset:after=1]] b"}],"stream":true}`,
 		`{"messages":[{"content":null}]}`, `{"messages":[]}`, `{"prompt":[1,2,3]}`, `{"max_tokens":-1}`, `[]`, ``, `{`,
 		`{"messages":[{"content":[{"type":"text","text":"x"}]}],"stream":true,"max_tokens":3,"n":4,"use_beam_search":true}`,
-		`{"prompt":"x","stream":true,"max_tokens":5,"priority":-3,"timings_per_token":true,"include_metrics":true}`,
+		`{"prompt":"x","stream":true,"max_tokens":5,"timings_per_token":true,"include_metrics":true}`,
 	} {
 		f.Add([]byte(s), "ttft=1ms", true)
 		f.Add([]byte(s), "fault=split;fault=ping:for=1ms", false)

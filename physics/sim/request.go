@@ -20,7 +20,6 @@ type ask struct {
 	prompt    string
 	tokens    int      // of the prompt
 	ids       []uint32 // of the prompt, if it came as token ids
-	priority  int
 	beams     int
 	metrics   bool // include_metrics
 	timings   bool // timings_per_token
@@ -47,7 +46,6 @@ type askJSON struct {
 	MaxTokens           *int            `json:"max_tokens"`
 	MaxCompletionTokens *int            `json:"max_completion_tokens"`
 	IgnoreEOS           bool            `json:"ignore_eos"`
-	Priority            int             `json:"priority"`
 	UseBeamSearch       bool            `json:"use_beam_search"`
 	N                   int             `json:"n"`
 	BestOf              int             `json:"best_of"`
@@ -98,7 +96,7 @@ func parseAsk(cfg *Config, chat bool, d *dialect, path string, body []byte, head
 		return a, fmt.Errorf("the body is no valid request: %w", err)
 	}
 	a.model, a.stream, a.ignoreEOS = j.Model, j.Stream, j.IgnoreEOS
-	a.priority, a.metrics, a.timings = j.Priority, j.IncludeMetrics, j.TimingsPerToken
+	a.metrics, a.timings = j.IncludeMetrics, j.TimingsPerToken
 	a.tokenIDs = j.ReturnTokenIDs
 	a.inputs, a.bare, a.drawing = j.inputs, j.bare, j.drawing
 	if j.as != nil {
