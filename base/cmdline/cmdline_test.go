@@ -268,3 +268,19 @@ func FuzzParse(f *testing.F) {
 		}
 	})
 }
+
+// A field is found by each of its names and can be set; no other changes, be it zero where
+// its default is not.
+func TestField(t *testing.T) {
+	var c struct {
+		Speed float64  `default:"1"`
+		Names []string `aliases:"called" sep:"none"`
+	}
+	c.Names = []string{"a", "b"}
+	if err := Field(&c, "called").Set("x,y"); err != nil || len(c.Names) != 1 || c.Names[0] != "x,y" || c.Speed != 0 {
+		t.Errorf("%v, %+v", err, c)
+	}
+	if Field(&c, "speed").Set("fast") == nil || Field(&c, "nothing") != nil {
+		t.Error("a wrong value, or an unknown name, is taken")
+	}
+}

@@ -28,6 +28,7 @@ package cmdline
 import (
 	"fmt"
 	"reflect"
+	"slices"
 	"strings"
 )
 
@@ -51,6 +52,7 @@ type Program struct {
 	Program string            // its name
 	Vars    map[string]string // of the tags help and default
 	Groups  []Group
+	asIs    bool // the fields have their values: no default is set
 }
 
 // Group is a part of the flags with a title of its own in the help.
@@ -78,6 +80,18 @@ func New(p Program, grammar any) *Program {
 	p.Command.program = &p
 	p.Command.read()
 	return &p
+}
+
+// Field is the flag, or the argument, of a name in the struct that grammar points to, whose
+// values stay; nil: it has none.
+func Field(grammar any, name string) *Flag {
+	p := New(Program{asIs: true}, grammar)
+	for _, f := range append(p.Flags, p.Args...) {
+		if slices.Contains(f.names(), "--"+name) {
+			return f
+		}
+	}
+	return nil
 }
 
 // Commands are those below it, in the order of their fields.
@@ -133,8 +147,8 @@ func (p *Program) flag(name string, tag reflect.StructTag, value reflect.Value) 
 	if len(f.Enum) > 0 && (f.positional || value.Kind() != reflect.String) {
 		panic(fmt.Sprintf("%s: only a flag of a text can have an enum", f))
 	}
-	if f.Default != "" {
-		if err := f.set(f.Default); err != nil {
+	if f.Default != "" && !p.asIs {
+		if err := f.Set(f.Default); err != nil {
 			panic(fmt.Sprintf("the default of %s: %v", f, err)) // the grammar itself is wrong
 		}
 	}

@@ -99,7 +99,7 @@ func (l *line) argument(next *Flag) error {
 	l.args++
 	l.plain = l.plain || next.passthrough
 	for first := true; len(l.words) > 0 && (first || next.several() && (l.plain || l.words[0] == "-" || !strings.HasPrefix(l.words[0], "-"))); first = false {
-		if err := next.set(l.words[0]); err != nil {
+		if err := next.Set(l.words[0]); err != nil {
 			return fmt.Errorf("%s: %w", next, err)
 		}
 		next.Given = true
@@ -171,7 +171,7 @@ func (l *line) take(f *Flag, attached *string, negated bool) error {
 		f.value.SetBool(yes != negated)
 		return nil
 	case attached != nil:
-		return f.set(*attached)
+		return f.Set(*attached)
 	case len(l.words) == 0:
 		return fmt.Errorf("there is no value behind it")
 	case l.words[0] != "-" && strings.HasPrefix(l.words[0], "-") && !negative(l.words[0]):
@@ -179,7 +179,7 @@ func (l *line) take(f *Flag, attached *string, negated bool) error {
 	}
 	word := l.words[0]
 	l.words = l.words[1:]
-	return f.set(word)
+	return f.Set(word)
 }
 
 // negative reports whether a word begins like a number below 0: that is a wrong value,

@@ -28,8 +28,9 @@ func (f *Flag) Empty() bool { return f.empty }
 // several reports whether the flag may be given again for one value more.
 func (f *Flag) several() bool { return f.value.Kind() == reflect.Slice }
 
-// set writes a value of the command line into the field.
-func (f *Flag) set(text string) error {
+// Set writes a value, as it is typed, into the field; the first of a list replaces what is
+// there.
+func (f *Flag) Set(text string) error {
 	f.empty = f.empty || strings.Trim(text, ",") == "" && (f.several() || f.value.Kind() == reflect.String && text == "")
 	if !f.several() {
 		return set(f.value, text)

@@ -88,10 +88,7 @@ func (c *benchCmd) results(a *app, sum *run.Run, err error) error {
 	if c.HTML.Asked {
 		err = worse(err, c.html(sum))
 	}
-	format := c.Format
-	if format == "" {
-		format = "table"
-	}
+	format := cmp.Or(c.Format, "table")
 	target, plan := (*bench.TargetError)(nil), (*bench.UsageError)(nil)
 	if format == "table" && sum.Requests.Total == 0 {
 		switch {
@@ -127,8 +124,6 @@ func (c *benchCmd) verdict(sum *run.Run) error {
 	f.Gates = objectivesOf(sum.Goodput, &sum.Validity)
 	return decided(f)
 }
-
-func (c *benchCmd) strictness() *bool { return &c.Strict }
 
 // demoDuration is long enough for intervals and short enough for a first look.
 const demoDuration = 10 * time.Second

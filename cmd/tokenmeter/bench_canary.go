@@ -15,7 +15,6 @@ import (
 	"tokenmeter/reader/report"
 	"tokenmeter/reader/typeset"
 	"tokenmeter/record/exit"
-	"tokenmeter/record/objective"
 	"tokenmeter/record/run"
 )
 
@@ -43,10 +42,11 @@ func (t *turns) canary() error {
 		p.KeepGoing = true // a candidate that fails at once is worse, and no reason to stop
 		plans[i] = p
 	}
-	w, err := newCanaryWatch(plans[0].Objectives)
+	c, err := compare.NewCanary(compare.CanaryOptions{Objectives: plans[0].Objectives})
 	if err != nil {
 		return err
 	}
+	w := &canaryWatch{c: c, state: compare.Continue, began: time.Now()}
 	errs := make([]error, len(plans))
 	var both sync.WaitGroup
 	for side := range plans {
@@ -99,11 +99,6 @@ type canaryWatch struct {
 	seen  [2]int64
 	began time.Time
 	took  time.Duration
-}
-
-func newCanaryWatch(objectives []objective.Objective) (*canaryWatch, error) {
-	c, err := compare.NewCanary(compare.CanaryOptions{Objectives: objectives})
-	return &canaryWatch{c: c, state: compare.Continue, began: time.Now()}, err
 }
 
 // see takes an ended request; false when enough is known.

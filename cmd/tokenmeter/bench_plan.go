@@ -48,7 +48,7 @@ func (c *benchCmd) plan(a *app) (bench.Plan, error) {
 	c.target(&p, &check, a)
 	p.Session = c.session(&check)
 	p.Client.PerSession = c.perSession(p.Client.API, &check)
-	p.Pricing = c.pricing(&check)
+	p.Pricing = priceFlags{c.Prices, c.GPUHour, c.GPUs}.read(&check)
 	p.Hardware = c.hardware(&check)
 	p.Beside = c.beside(&check)
 	p.Control = c.control(&check)

@@ -213,8 +213,7 @@ func closeWorkload(p *bench.Plan) {
 
 // run measures all rounds, each in an order of its own, and compares.
 func (t *turns) run() error {
-	first := bench.Plan{}
-	view := t.a.progress(t.c.Quiet, t.c.NoColor, t.c.Demo, first)
+	view := t.a.progress(t.c.Quiet, t.c.NoColor, t.c.Demo, bench.Plan{})
 	ctx, end := interruptible(func() { view.say("stopping; what was measured is kept (once more: leave at once)") })
 	defer end()
 	order := rand.New(rand.NewPCG(orderSeed(t.c.Seed), 0x7475726e73))
@@ -293,9 +292,6 @@ func (t *turns) conclude(err error) error {
 	out := compareCmd{sharedFlags: t.c.sharedFlags, Strict: t.c.Strict, Force: true}
 	if t.c.HTML.Asked {
 		out.HTML = t.c.HTML.path(t.dir, "compare.html")
-	}
-	if out.Format == "" {
-		out.Format = "table"
 	}
 	save := writeFile(filepath.Join(t.dir, "compare.json"), true, func(w io.Writer) error { return report.CompareJSON(w, result) })
 	err = worse(err, save)

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"crypto/rand"
 	"encoding/hex"
 	"errors"
@@ -43,10 +44,7 @@ func (c *benchCmd) workload(p *bench.Plan, check *checker) {
 	p.CompensateTemplate = c.CompensateTemplate
 	p.Salt = c.Salt
 	p.Readers = c.readers(check)
-	opt := workload.Options{Seed: p.Seed, Salt: c.Salt, TokenizerName: c.Tokenizer, Set: c.Set}
-	if opt.Salt == "" {
-		opt.Salt = newSalt()
-	}
+	opt := workload.Options{Seed: p.Seed, Salt: cmp.Or(c.Salt, newSalt()), TokenizerName: c.Tokenizer, Set: c.Set}
 	name := c.Workload
 	if c.Scenario != "" {
 		s, ok := workload.FindScenario(c.Scenario)

@@ -65,12 +65,9 @@ var compareGroups = []cmdline.Group{
 
 // Run compares runs.
 func (c *compareCmd) Run(a *app) error {
-	if c.Format == "" {
-		c.Format = "table"
-	}
 	opts, err := c.options()
 	if err != nil {
-		return &usageError{err}
+		return err
 	}
 	sides, err := c.sides(opts.Gates)
 	if err != nil {
@@ -111,13 +108,11 @@ func (c *compareCmd) Run(a *app) error {
 // options reads the flags. What is wrong with them is told all at once.
 func (c *compareCmd) options() (compare.Options, error) {
 	o := compare.Options{AllowLowN: c.AllowLowN, Allow: c.Allow, Metrics: c.Metric, Seed: c.Seed}
-	var errs []error
-	var shared checker
-	c.checkShared(&shared, forms...)
-	errs = append(errs, shared.errs...)
+	var check checker
+	c.checkShared(&check, forms...)
 	for _, name := range c.Allow {
 		if !slices.Contains(compare.Refusals, name) {
-			errs = append(errs, fmt.Errorf("--allow %q: nothing of that name refuses a comparison; those that do are %s", name, strings.Join(compare.Refusals, ", ")))
+			check.addf("--allow %q: nothing of that name refuses a comparison; those that do are %s", name, strings.Join(compare.Refusals, ", "))
 		}
 	}
 	if c.AllowISLDrift {
@@ -125,36 +120,31 @@ func (c *compareCmd) options() (compare.Options, error) {
 	}
 	for _, text := range c.Within {
 		if points, ok := strings.CutSuffix(text, "pp"); ok {
-			x, err := percentage("--within", points)
-			o.WithinShare = x
-			errs = append(errs, err)
-			continue
+			o.WithinShare = percentage(&check, "--within", points)
+		} else {
+			o.Within = percentage(&check, "--within", text)
 		}
-		x, err := percentage("--within", text)
-		o.Within = x
-		errs = append(errs, err)
 	}
 	if c.RunNoise != "" {
-		x, err := percentage("--run-noise", c.RunNoise)
-		o.RunNoise = x
-		errs = append(errs, err)
+		o.RunNoise = percentage(&check, "--run-noise", c.RunNoise)
 	}
 	gates, err := compare.ParseGates(c.Gate)
 	o.Gates = gates
-	errs = append(errs, err)
+	check.add(err)
 	if len(c.Runs) == 0 {
-		errs = append(errs, errors.New("give at least one run; see tokenmeter compare --help"))
+		check.addf("give at least one run; see tokenmeter compare --help")
 	}
-	return o, errors.Join(errs...)
+	return o, check.err()
 }
 
 // percentage reads the number of a percentage above 0 and below 100.
-func percentage(flag, text string) (float64, error) {
+func percentage(check *checker, flag, text string) float64 {
 	x, err := strconv.ParseFloat(strings.TrimSpace(strings.TrimSuffix(strings.TrimSpace(text), "%")), 64)
 	if err != nil || !(x > 0 && x < 100) {
-		return 0, fmt.Errorf("%s %q: write a percentage above 0 and below 100, for example 3%%", flag, text)
+		check.addf("%s %q: write a percentage above 0 and below 100, for example 3%%", flag, text)
+		return 0
 	}
-	return x / 100, nil
+	return x / 100
 }
 
 // sides reads all runs and makes sides of them.
@@ -336,8 +326,6 @@ func (c *compareCmd) outcome(r *compare.Result) error {
 	}
 	return decided(f)
 }
-
-func (c *compareCmd) strictness() *bool { return &c.Strict }
 
 // doubtful is the worst verdict on the runs that counts against them, and its words.
 func doubtful(r *compare.Result) (verdict, says string) {

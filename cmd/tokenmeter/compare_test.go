@@ -69,10 +69,11 @@ func TestCompareSidesByName(t *testing.T) {
 	if _, err := c.sides(nil); err != nil {
 		t.Errorf("no runs are told elsewhere: %v", err)
 	}
-	if _, err := percentage("--within", "x"); err == nil {
+	var wrong, right checker
+	if percentage(&wrong, "--within", "x"); wrong.err() == nil {
 		t.Error("x is no percentage")
 	}
-	if x, err := percentage("--within", " 2.5 %"); err != nil || x != 0.025 {
-		t.Errorf("%v %v", x, err)
+	if x := percentage(&right, "--within", " 2.5 %"); right.err() != nil || x != 0.025 {
+		t.Errorf("%v %v", x, right.err())
 	}
 }

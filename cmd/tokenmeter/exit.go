@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"strings"
 	"syscall"
 
@@ -101,12 +100,12 @@ func worse(first, next error) error {
 // strictInCI makes --strict the default of a command that has it where CI is
 // set: a gate that nobody looks at must not pass because nothing was decided.
 func (a *app) strictInCI(line *cmdline.Line) {
-	chosen, ok := line.Command.Target.(interface{ strictness() *bool })
-	if !ok || line.Given("strict") {
+	strict := cmdline.Field(line.Command.Target, "strict")
+	if strict == nil || line.Given("strict") {
 		return
 	}
 	if ci, set := a.env("CI"); set && ci != "" && ci != "0" && !strings.EqualFold(ci, "false") {
-		*chosen.strictness() = true
+		_ = strict.Set("true")
 	}
 }
 
@@ -141,11 +140,7 @@ func (o output) Write(p []byte) (int, error) {
 type outputError struct{ err error }
 
 func (e *outputError) Error() string {
-	err := e.err
-	if path := (*fs.PathError)(nil); errors.As(err, &path) {
-		err = path.Err
-	}
-	return fmt.Sprintf("cannot write to stdout: %v", err)
+	return fmt.Sprintf("cannot write to stdout: %v", cause(e.err))
 }
 
 func (e *outputError) Unwrap() error { return e.err }

@@ -42,14 +42,7 @@ func (c *exportCmd) Run(a *app) error {
 	if f.Run().Told != nil && !form.Summary {
 		return &usageError{fmt.Errorf("%s has another tool's figures of a whole run and no request to export: --as llm-d and --as openmetrics write the figures", c.Dir)}
 	}
-	if c.Out == "" || c.Out == "-" {
-		return form.Write(a.stdout, f)
-	}
-	if err := writeFile(c.Out, c.Force, func(w io.Writer) error { return form.Write(w, f) }); err != nil {
-		return err
-	}
-	a.note("wrote %s", c.Out)
-	return nil
+	return a.put(c.Out, c.Force, func(w io.Writer) error { return form.Write(w, f) })
 }
 
 func (exportCmd) collects() {}

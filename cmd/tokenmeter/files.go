@@ -39,6 +39,18 @@ func replaceable(path string, force bool) error {
 	return nil
 }
 
+// put writes to stdout, where no file or - is named, or a file, and says so.
+func (a *app) put(path string, force bool, write func(io.Writer) error) error {
+	if path == "" || path == "-" {
+		return write(a.stdout)
+	}
+	if err := writeFile(path, force, write); err != nil {
+		return err
+	}
+	a.note("wrote %s", path)
+	return nil
+}
+
 // writeFile writes a file as a whole: a temporary file beside it, then a
 // rename. An existing one is replaced only with force; the files of a run never
 // are, a device or a pipe is written into.

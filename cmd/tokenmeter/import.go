@@ -156,8 +156,7 @@ func (c *importCmd) write(a *app, in *imports.Input, from *imports.Importer, bes
 	if m.Told != nil && len(c.Objective) > 0 {
 		return &usageError{fmt.Errorf("--objective: %s has figures of a whole run and no request to judge", in.Name)}
 	}
-	m.Target.Model = cmp.Or(c.Model, m.Target.Model)
-	m.Target.Model = cmp.Or(m.Target.Model, all.model)
+	m.Target.Model = cmp.Or(c.Model, m.Target.Model, all.model)
 	if m.Started.IsZero() {
 		if info, err := os.Stat(in.Name); err == nil {
 			m.Started = info.ModTime().UTC()
@@ -195,7 +194,7 @@ func (c *importCmd) write(a *app, in *imports.Input, from *imports.Importer, bes
 			return err
 		}
 	}
-	if err := writeServerReadings(w, samples); err != nil {
+	if err := w.ServerSamples(samples); err != nil {
 		return err
 	}
 	sum, err := w.Finish(m)
@@ -208,5 +207,5 @@ func (c *importCmd) write(a *app, in *imports.Input, from *imports.Importer, bes
 	} else {
 		a.note("imported %d requests of %s into %s", all.n, from.Name, w.Dir())
 	}
-	return a.show(cmp.Or(c.Format, "table"), &sum, w.Dir(), c.NoColor)
+	return a.show(c.Format, &sum, w.Dir(), c.NoColor)
 }

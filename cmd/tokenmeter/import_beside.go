@@ -61,7 +61,3 @@ func readServerReadings(files []*imports.Input, zeroS float64, all *span, m *run
 	m.ServerMetrics, m.Noticed = told, append(m.Noticed, warnings...)
 	return samples, nil
 }
-
-func writeServerReadings(w *run.Writer, samples []metric.ServerSample) error {
-	return w.ServerSamples(samples)
-}

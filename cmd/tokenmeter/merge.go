@@ -3,7 +3,6 @@
 package main
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 	"os"
@@ -60,7 +59,7 @@ func (c *mergeCmd) Run(a *app) error {
 		a.warn("note: %s", n.Says)
 	}
 	a.note("merged %d runs into %s", len(folders), w.Dir())
-	return a.show(cmp.Or(c.Format, "table"), &sum, w.Dir(), c.NoColor)
+	return a.show(c.Format, &sum, w.Dir(), c.NoColor)
 }
 
 // sameFile reports whether two names are of one file or folder that is there.

@@ -9,12 +9,8 @@ import (
 // priceFlags are what things cost, as it was typed.
 type priceFlags struct{ file, gpuHour, gpus string }
 
-// pricing reads what things cost: a file, and over it the flags. nil when
-// nothing was said.
-func (c *benchCmd) pricing(check *checker) *cost.Pricing {
-	return priceFlags{c.Prices, c.GPUHour, c.GPUs}.read(check)
-}
-
+// read reads what things cost: a file, and over it the flags. nil when nothing was
+// said.
 func (f priceFlags) read(check *checker) *cost.Pricing {
 	var p cost.Pricing
 	if f.file != "" {

@@ -120,17 +120,10 @@ func (c *reportCmd) sweep(a *app, s *result.Sweep) error {
 
 // page writes the page that --html asks for: to a file, or to stdout.
 func (c *reportCmd) page(a *app, write func(io.Writer) error) error {
-	switch c.HTML {
-	case "":
+	if c.HTML == "" {
 		return nil
-	case "-":
-		return write(a.stdout)
 	}
-	if err := writeFile(c.HTML, c.Force, write); err != nil {
-		return err
-	}
-	a.note("wrote %s", c.HTML)
-	return nil
+	return a.put(c.HTML, c.Force, write)
 }
 
 func isFile(path string) bool {

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -141,23 +142,13 @@ func (c *simCmd) config() (sim.Config, error) {
 		return cfg, err
 	}
 	cfg.Seed = c.Seed
-	if c.Model != "" {
-		cfg.Model = c.Model
-	}
-	if c.OutputTokens != 0 {
-		cfg.OutputTokens = c.OutputTokens
-	}
+	cfg.Model, cfg.OutputTokens = cmp.Or(c.Model, cfg.Model), cmp.Or(c.OutputTokens, cfg.OutputTokens)
 	if !(c.Speed > 0) {
 		return sim.Config{}, fmt.Errorf("--speed %v: give a number above 0, like --speed 2 for times half as long", c.Speed)
 	}
 	cfg.Speed = c.Speed
-	if c.Like != "" {
-		cfg.Like = c.Like
-	}
+	cfg.Like, cfg.Usage = cmp.Or(c.Like, cfg.Like), cmp.Or(sim.UsageMode(c.Usage), cfg.Usage)
 	cfg.TemplateTokens, cfg.LettersPerToken = c.TemplateTokens, c.LettersPerToken
-	if c.Usage != "" {
-		cfg.Usage = sim.UsageMode(c.Usage)
-	}
 	var errs []error
 	for _, text := range c.Fault {
 		f, err := sim.ParseFault(text)

@@ -3,6 +3,7 @@
 package main
 
 import (
+	"cmp"
 	"encoding/csv"
 	"encoding/json"
 	"errors"
@@ -28,19 +29,15 @@ type simPair struct {
 	Split          string  `group:"pair" placeholder:"P:D" help:"P copies of the pair only prefill, and D only decode."`
 }
 
-func (c *simPair) scheduling() sim.Scheduling {
-	return sim.Scheduling{
-		TensorParallel: c.TensorParallel, Quantization: c.Quantization, Batching: c.Batching, MaxSequences: c.MaxSequences,
-		Speculate: c.Speculate, Acceptance: c.Acceptance, Draft: c.Draft, BeamWidth: c.BeamWidth, Split: c.Split,
-	}
-}
-
 // schedule applies the flags to the configuration of a preset.
 func (c *simPair) schedule(preset string, cfg *sim.Config) error {
 	if c.InputTokens != 0 && !c.tries() {
 		return errors.New("--input-tokens is the length of what --try tries; a server takes what it is sent")
 	}
-	s := c.scheduling()
+	s := sim.Scheduling{
+		TensorParallel: c.TensorParallel, Quantization: c.Quantization, Batching: c.Batching, MaxSequences: c.MaxSequences,
+		Speculate: c.Speculate, Acceptance: c.Acceptance, Draft: c.Draft, BeamWidth: c.BeamWidth, Split: c.Split,
+	}
 	if s == (sim.Scheduling{}) {
 		return nil
 	}
@@ -59,10 +56,7 @@ func (c *simPair) tries() bool { return len(c.Try) > 0 }
 
 // try prints what clients would see.
 func (c *simPair) try(a *app, cfg sim.Config) error {
-	in, out := c.InputTokens, cfg.OutputTokens
-	if in == 0 {
-		in = 1000
-	}
+	in, out := cmp.Or(c.InputTokens, 1000), cfg.OutputTokens
 	trials, err := sim.TryAll(cfg, c.Try, in, out)
 	if err != nil {
 		return &usageError{fmt.Errorf("--try: %s", plainly(err))}

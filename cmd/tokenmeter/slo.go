@@ -120,8 +120,6 @@ func (c *sloCheckCmd) Run(a *app) error {
 	return decided(f)
 }
 
-func (c *sloCheckCmd) strictness() *bool { return &c.Strict }
-
 // gates says which budgets are too small.
 func (c *sloCheckCmd) gates(results []slo.Result) (broken []string, err error) {
 	var check checker
@@ -232,10 +230,7 @@ func (c *sloRulesCmd) Run(a *app) error {
 	default:
 		return &usageError{fmt.Errorf("--as %q: choose prometheus, kubernetes, promtool, datadog, datadog-monitors or openslo", c.As)}
 	}
-	if c.Out == "" || c.Out == "-" {
-		return write(a.stdout)
-	}
-	return writeFile(c.Out, c.Force, write)
+	return a.put(c.Out, c.Force, write)
 }
 
 // evaluate reads objectives and counts and judges them; allowStale: also where

@@ -57,9 +57,5 @@ func (c *sloImportCmd) Run(a *app) error {
 		return &usageError{err}
 	}
 	a.note("%d of %d objectives are taken over; comments say what each lost", taken, len(all))
-	write := func(w io.Writer) error { _, err := io.WriteString(w, text); return err }
-	if c.Out == "" {
-		return write(a.stdout)
-	}
-	return writeFile(c.Out, c.Force, write)
+	return a.put(c.Out, c.Force, func(w io.Writer) error { _, err := io.WriteString(w, text); return err })
 }

@@ -256,10 +256,7 @@ func (c *sweepCmd) conclude(a *app, s *result.Sweep, err error) error {
 	if c.HTML.Asked {
 		err = worse(err, writeFile(c.HTML.path(s.Dir, result.Page), true, func(w io.Writer) error { return report.SweepHTML(w, s) }))
 	}
-	format := c.Format
-	if format == "" {
-		format = "table"
-	}
+	format := cmp.Or(c.Format, "table")
 	if format != "table" && !c.Quiet {
 		a.warn("saved %s", s.Dir)
 	}

@@ -3,11 +3,11 @@ package main
 import (
 	"errors"
 	"fmt"
-	"reflect"
 	"slices"
 	"strconv"
 	"strings"
 
+	"tokenmeter/base/cmdline"
 	"tokenmeter/base/secret"
 	"tokenmeter/load/sweep"
 	"tokenmeter/load/sweep/result"
@@ -152,7 +152,7 @@ func (c *sweepCmd) varied(text string, check *checker) (x axis, ok bool) {
 		return x, false
 	}
 	x = axis{name: strings.ReplaceAll(name, "-", "_")}
-	if _, known := variableFlag(reflect.ValueOf(&c.benchCmd).Elem(), name); known {
+	if variable(&c.benchCmd, name) != nil {
 		x.flag = name
 	} else {
 		x.name = name
@@ -184,40 +184,13 @@ var variableGroups = []string{"target", "load", "content", "limits", "connection
 // fixedFlags are of the sweep as a whole.
 var fixedFlags = []string{"demo", "dry-run", "set"}
 
-// variableFlag finds the field of a flag by its name.
-func variableFlag(v reflect.Value, name string) (reflect.Value, bool) {
-	for i := range v.NumField() {
-		f := v.Type().Field(i)
-		if f.Anonymous {
-			if inner, ok := variableFlag(v.Field(i), name); ok {
-				return inner, true
-			}
-			continue
-		}
-		names := append(strings.Split(f.Tag.Get("aliases"), ","), f.Tag.Get("name"))
-		if f.Tag.Get("name") == "" {
-			names = append(names, kebab(f.Name))
-		}
-		if !slices.Contains(names, name) || name == "" || slices.Contains(fixedFlags, name) {
-			continue
-		}
-		if _, isArg := f.Tag.Lookup("arg"); isArg || slices.Contains(variableGroups, f.Tag.Get("group")) {
-			return v.Field(i), true
-		}
+// variable is a flag of bench that may differ between points; nil: there is none of that name.
+func variable(c *benchCmd, name string) *cmdline.Flag {
+	f := cmdline.Field(c, name)
+	if f == nil || name != "url" && !slices.Contains(variableGroups, f.Group) || slices.Contains(fixedFlags, name) {
+		return nil
 	}
-	return reflect.Value{}, false
-}
-
-// kebab is how a flag is called after its field: InputTokens is input-tokens.
-func kebab(name string) string {
-	var b strings.Builder
-	for i, r := range name {
-		if r >= 'A' && r <= 'Z' && i > 0 {
-			b.WriteByte('-')
-		}
-		b.WriteString(strings.ToLower(string(r)))
-	}
-	return b.String()
+	return f
 }
 
 // with is the command with one flag, or field of the workload, replaced.
@@ -226,18 +199,8 @@ func (x *axis) with(c *benchCmd, value string) error {
 		c.Set = append(slices.Clone(c.Set), x.name+"="+value)
 		return nil
 	}
-	field, _ := variableFlag(reflect.ValueOf(c).Elem(), x.flag)
-	switch field.Kind() {
-	case reflect.String:
-		field.SetString(value)
-	case reflect.Bool:
-		b, err := strconv.ParseBool(value)
-		if err != nil {
-			return fmt.Errorf("--vary %s: %q: give true or false", x.flag, value)
-		}
-		field.SetBool(b)
-	case reflect.Slice:
-		field.Set(reflect.ValueOf([]string{value}))
+	if variable(c, x.flag).Set(value) != nil { // only what is true or false can be wrong
+		return fmt.Errorf("--vary %s: %q: give true or false", x.flag, value)
 	}
 	return nil
 }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"math"
@@ -65,11 +66,7 @@ func (c *workloadShowCmd) Run(a *app) error {
 	if err := check.err(); err != nil {
 		return err
 	}
-	salt := c.Salt
-	if salt == "" {
-		salt = newSalt()
-	}
-	l, err := loadWorkload(c.Name, workload.Options{Seed: c.Seed, Salt: salt, TokenizerName: c.Tokenizer})
+	l, err := loadWorkload(c.Name, workload.Options{Seed: c.Seed, Salt: cmp.Or(c.Salt, newSalt()), TokenizerName: c.Tokenizer})
 	if err != nil {
 		return &usageError{err}
 	}
@@ -140,11 +137,7 @@ func (s *shown) table(out io.Writer, l *workload.Loaded) error {
 	line := func(label, format string, args ...any) {
 		fmt.Fprintf(&b, "%-14s%s\n", label, fmt.Sprintf(format, args...))
 	}
-	name := s.Name
-	if name == "" {
-		name = s.Source
-	}
-	line("workload", "%s (%s)", name, s.Kind)
+	line("workload", "%s (%s)", cmp.Or(s.Name, s.Source), s.Kind)
 	if l.Spec.About != "" {
 		line("question", "%s", l.Spec.About)
 	}
