@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"net/http"
+	"slices"
 	"testing"
 	"time"
 
@@ -12,6 +13,7 @@ import (
 	"tokenmeter/record/objective"
 	"tokenmeter/record/objective/objectivetest"
 	"tokenmeter/record/timeline"
+	"tokenmeter/record/validity"
 )
 
 // Failures at the start that pass by do not end the run, in whatever phase they fall.
@@ -148,6 +150,36 @@ func TestRequestsCountRequests(t *testing.T) {
 			if n := len(res.records); res.err != nil || n < 40 || n > 40+6 {
 				t.Errorf("%s, %d workers: %d requests, %v", name, workers, n, res.err)
 			}
+		}
+	}
+}
+
+// Answers far below the length that was asked for are another load, whatever the made
+// prompts are of; to a prompt of the user's own they are as long as they are.
+func TestFarShorterAnswersOfAnyMadeLoad(t *testing.T) {
+	for name, text := range map[string]string{
+		"tasks":              "task: {steps: [{name: plan, input: 20, output: 100}, {name: end, after: [plan], input: 20, output: 100}]}",
+		"live conversations": "input: 20\noutput: 100\nturns: 3\nhistory: live",
+		"a mix":              "mix: [{name: a, share: 1, input: 10, output: 100}, {name: b, share: 1, input: 30, output: 100, turns: 2, history: live}]",
+		"own prompts":        "",
+	} {
+		f := &fake{chat: func(s *stream, _ body) {
+			for range 12 {
+				s.token(time.Millisecond)
+			}
+			s.end(20, 0)
+		}}
+		plan := Plan{Load: Load{Concurrency: 2, Requests: 40, Warmup: Warmup{Off: true}}, Content: Content{Prompt: "Say it.", OutputTokens: "100"}}
+		if text != "" {
+			plan.Content = Content{Workload: spec(t, text)}
+		}
+		res := virtual(t, f, plan, nil)
+		if res.err != nil {
+			t.Fatal(name, res.err)
+		}
+		i := slices.IndexFunc(res.run.Validity.Checks, func(c validity.Check) bool { return c.Name == "osl_shortfall" })
+		if suspect := i >= 0 && res.run.Validity.Checks[i].Verdict == validity.Suspect; suspect != (text != "") {
+			t.Errorf("%s: %+v", name, res.run.Validity.Checks)
 		}
 	}
 }

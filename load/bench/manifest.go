@@ -27,7 +27,7 @@ func (r *runner) manifest(ready found) run.Run {
 		Load: r.load(),
 		Workload: run.Workload{Kind: info.Kind, Source: info.Source, Salt: info.Salt,
 			InputTokens: info.InputTokens, OutputTokens: info.OutputTokens,
-			Batch: info.Batch, PromptsUnique: info.UniquePrompts, OutputIsCap: !p.IgnoreEOS,
+			Batch: info.Batch, PromptsUnique: info.UniquePrompts, PromptsMade: info.Made, OutputIsCap: !p.IgnoreEOS,
 			Name: info.Name, Classes: info.Classes, SegmentS: info.SegmentS, TaskDeadlineS: seconds(info.Deadline), Readers: p.Readers},
 		Pricing:   p.Pricing,
 		Hardware:  p.Hardware,

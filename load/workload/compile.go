@@ -229,8 +229,9 @@ func (c *compiler) maker(corpus, path string) *maker {
 func (c *compiler) describe(s *Spec) {
 	i := &c.out.info
 	i.Name = s.Name
-	i.UniquePrompts = true
+	i.Made, i.UniquePrompts = true, true
 	for _, k := range c.out.classes {
+		i.Made = i.Made && k.sounds == nil && k.recording == nil && (k.source == nil || k.source.lengths)
 		i.SharedPrefix = i.SharedPrefix || k.prefix != nil || k.system != "" || k.kind == Conversation || k.task != nil || k.recording != nil
 		if k.recording != nil {
 			i.Source = k.recording.file.Name

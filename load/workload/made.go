@@ -35,7 +35,7 @@ func NewMade(shape Shape, corpus string, tokenizer Tokenizer, seed uint64, salt 
 	}
 	c := &class{seed: seed, salt: saltOf(salt), maker: m, shape: shape}
 	return &Made{classes: []*class{c}, seed: seed, info: Info{Kind: "synthetic", InputTokens: shape.String(),
-		OutputTokens: shape.Output(), Salt: salt, UniquePrompts: true}}, nil
+		OutputTokens: shape.Output(), Salt: salt, Made: true, UniquePrompts: true}}, nil
 }
 
 // Batch makes each request of several texts, as many as a distribution says.

@@ -51,6 +51,8 @@ type Info struct {
 	OutputTokens string
 	Batch        string // of texts in a request, the asked distribution; empty: 1
 	Salt         string // empty where it changes nothing
+	// Made: every prompt is made, none the user's own words.
+	Made bool
 	// UniquePrompts: no prompt is meant to be sent twice.
 	UniquePrompts bool
 	// SharedPrefix: prompts are meant to begin alike.

@@ -19,6 +19,8 @@ type CollectorOpts struct {
 
 	// PromptsUnique: no prompt was meant to be sent twice.
 	PromptsUnique bool
+	// PromptsMade: no prompt was the user's own words, so a length was chosen for each.
+	PromptsMade bool
 	// UniquePrompts is how many different prompts were sent, warm-up included.
 	UniquePrompts timeline.Opt[int64]
 	// AskedInput is the mean input length that was asked for.

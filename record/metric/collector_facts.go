@@ -42,6 +42,7 @@ type Facts struct {
 	Drifts []Drift
 
 	PromptsUnique bool
+	PromptsMade   bool                  // none is the user's own words
 	PrefixHits    timeline.Opt[float64] // cached ÷ input tokens, beyond the template's where it is known
 	OutputIsCap   bool
 	OSLShortfall  timeline.Opt[float64] // 1 − produced ÷ asked tokens; empty: no length was asked for
@@ -65,7 +66,7 @@ func (c *Collector) facts(w *windows) Facts {
 		CapReached: c.Opts.OpenLoop && w.capWasReached, MaxInFlight: w.maxInFlight,
 		Requests:      c.requests.OK + c.requests.Failed,
 		ClientErrors:  c.requests.ByClass[timeline.ClientResource],
-		PromptsUnique: c.Opts.PromptsUnique, OutputIsCap: c.Opts.OutputIsCap, InputAsked: c.Opts.AskedInput,
+		PromptsUnique: c.Opts.PromptsUnique, PromptsMade: c.Opts.PromptsMade, OutputIsCap: c.Opts.OutputIsCap, InputAsked: c.Opts.AskedInput,
 		Drifts: c.drifts(), connects: c.connects,
 	}
 	f.Failed = c.requests.Failed - f.ClientErrors

@@ -149,6 +149,7 @@ func collectorOpts(m *Run) metric.CollectorOpts {
 		Concurrency:    m.Load.Concurrency.Or(0),
 		OfferedPerS:    m.Client.OfferedPerS,
 		PromptsUnique:  m.Workload.PromptsUnique,
+		PromptsMade:    m.Workload.PromptsMade || m.Workload.AskedInput.OK(), // as older folders tell it
 		UniquePrompts:  m.Workload.UniquePrompts,
 		AskedInput:     askedOfServer(&m.Workload),
 		TemplateTokens: int64(m.Workload.TemplateOverhead.Or(0)),

@@ -176,6 +176,8 @@ type Workload struct {
 	UniquePrompts timeline.Opt[int64] `json:"unique_prompts"`
 	// PromptsUnique: no prompt was meant to be sent twice.
 	PromptsUnique bool `json:"prompts_unique"`
+	// PromptsMade: no prompt is the user's own words.
+	PromptsMade bool `json:"prompts_made"`
 	// AskedInput is the mean of the asked input lengths, in tokens.
 	AskedInput timeline.Opt[float64] `json:"asked_input"`
 	// UserInput is the mean length of our own text, TemplateOverhead what the

@@ -132,7 +132,7 @@ func prefixHits(r *Rule, f *Facts) (Check, bool) {
 // oslShortfall asks whether answers had the length that was asked for.
 func oslShortfall(r *Rule, f *Facts) (Check, bool) {
 	short, ok := f.OSLShortfall.Get()
-	if !ok || f.OutputIsCap && !(r.beyond(short, r.Invalid) && f.InputAsked.OK()) {
+	if !ok || f.OutputIsCap && !(r.beyond(short, r.Invalid) && f.PromptsMade) {
 		return Check{}, false
 	}
 	if f.OutputIsCap {

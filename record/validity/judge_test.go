@@ -23,7 +23,7 @@ func sound() Facts {
 			SendLateP99MS: some(0.1), OfferedPerS: some(10), AchievedOverOffered: some(1),
 			CoalescedShare: some(0), BurstShare: some(0),
 			Drifts:        []metric.Drift{{Tested: true, Metric: "ttft_ms", First: 100, Second: 104, Change: 0.04}},
-			PromptsUnique: true, PrefixHits: some(0), OSLShortfall: some(0), InputAsked: some(256), ISLError: some(0.01),
+			PromptsUnique: true, PromptsMade: true, PrefixHits: some(0), OSLShortfall: some(0), InputAsked: some(256), ISLError: some(0.01),
 		},
 		Client: Client{CPUBusy: some(0.2), Steal: some(0), Throttled: some(0)},
 	}
@@ -184,7 +184,7 @@ func TestAnswersFarBelowTheirCap(t *testing.T) {
 		f := sound()
 		f.OutputIsCap, f.OSLShortfall, f.OSLDo = true, some(c.short), "Give --ignore-eos."
 		if !c.made {
-			f.InputAsked, f.ISLError = opt{}, opt{}
+			f.PromptsMade = false
 		}
 		v := Judge(f)
 		got, listed := find(v, "osl_shortfall")

@@ -8,6 +8,28 @@ import (
 	"tokenmeter/record/timeline"
 )
 
+// Where no single distribution was asked for, as of tasks and mixes, the mean is told;
+// of answers only where each had one.
+func TestLengthsThatWereAsked(t *testing.T) {
+	of := func(n int64, v float64) metric.Dist { return metric.Dist{N: n, Mean: timeline.Some(v)} }
+	for _, c := range []struct {
+		asked metric.Dist
+		w     run.Workload
+		want  string
+	}{
+		{of(4, 128), run.Workload{}, "20.0 tokens in, 32.0 tokens out (asked: 128), on average"},
+		{of(4, 127.5), run.Workload{AskedInput: timeline.Some(19.25)}, "20.0 tokens in (asked: 19.2), 32.0 tokens out (asked: 128), on average"},
+		{of(4, 128), run.Workload{InputTokens: "uniform:1,40", OutputTokens: "128"}, "20.0 tokens in (asked: uniform:1,40), 32.0 tokens out (asked: 128), on average"},
+		{of(3, 128), run.Workload{}, "20.0 tokens in, 32.0 tokens out, on average"},
+		{metric.Dist{}, run.Workload{}, "20.0 tokens in, 32.0 tokens out, on average"},
+	} {
+		r := &run.Run{Workload: c.w, Summary: metric.Summary{Metrics: map[string]metric.Dist{"input_tokens": of(4, 20), "output_tokens": of(4, 32), "requested_tokens": c.asked}}}
+		if got := lengths(r); got != c.want {
+			t.Errorf("%q, want %q", got, c.want)
+		}
+	}
+}
+
 // A run.json may come from anybody: what is sent to be looked at may have a size and no
 // count.
 func TestLengthsOfMedia(t *testing.T) {

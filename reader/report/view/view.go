@@ -1,6 +1,7 @@
 package view
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -294,7 +295,8 @@ func lengths(r *run.Run) string {
 		parts = append(parts, typeset.Rate(mean)+" s of sound")
 	}
 	for _, side := range []struct{ metric, way, asked string }{
-		{"input_tokens", "in", r.Workload.InputTokens}, {"output_tokens", "out", r.Workload.OutputTokens},
+		{"input_tokens", "in", cmp.Or(r.Workload.InputTokens, meanAsked(r.Workload.AskedInput))},
+		{"output_tokens", "out", cmp.Or(r.Workload.OutputTokens, meanAsked(requested(r)))},
 	} {
 		mean, ok := r.Metrics[side.metric].Mean.Get()
 		if !ok {
@@ -310,6 +312,23 @@ func lengths(r *run.Run) string {
 		return ""
 	}
 	return strings.Join(parts, ", ") + ", on average"
+}
+
+// requested is the mean output length that was asked for, where it was of every answer.
+func requested(r *run.Run) timeline.Opt[float64] {
+	if d := r.Metrics["requested_tokens"]; d.N == r.Metrics["output_tokens"].N {
+		return d.Mean
+	}
+	return timeline.Opt[float64]{}
+}
+
+// meanAsked is a length that was asked for on average: of several distributions, as
+// the steps of tasks and the classes of mixes have them.
+func meanAsked(mean timeline.Opt[float64]) string {
+	if v, ok := mean.Get(); ok {
+		return typeset.Rate(v)
+	}
+	return ""
 }
 
 // wordsRead is the speed of one stream in words, where texts were kept.
