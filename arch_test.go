@@ -70,7 +70,7 @@ var rooms = map[string][]string{
 	"wire/client":   {"wire/api", "wire/capture", "wire/framing", "record/timeline", "base/clock", "base/secret"},
 
 	"load/machine":   {"record/timeline", "record/validity", "base/clock"},
-	"load/answer":    {},
+	"load/answer":    {"base/secret"},
 	"load/translate": {},
 	"load/schedule":  {"base/random"},
 	"load/workload":  {"load/answer", "wire/api", "record/genai", "record/timeline", "base/config", "base/limitio", "base/printable", "base/random"},

@@ -16,6 +16,7 @@ import (
 	"unicode"
 
 	"tokenmeter/base/printable"
+	"tokenmeter/base/secret"
 	"tokenmeter/load/bench"
 	"tokenmeter/record/metric"
 	"tokenmeter/record/objective"
@@ -163,6 +164,9 @@ func isRemoteWrite(to string) bool {
 func (c *benchCmd) telemetryKey(a *app) (string, error) {
 	if c.TelemetryKeyEnv == "" {
 		return "", nil
+	}
+	if err := secret.Variable(c.TelemetryKeyEnv); err != nil {
+		return "", fmt.Errorf("--telemetry-key-env: %w", err)
 	}
 	key, ok := a.env(c.TelemetryKeyEnv)
 	if key = strings.TrimSpace(key); !ok || key == "" {

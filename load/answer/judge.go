@@ -6,6 +6,8 @@ import (
 	"net/url"
 	"regexp"
 	"strings"
+
+	"tokenmeter/base/secret"
 )
 
 // Judge is a model that says whether an answer is right.
@@ -41,6 +43,11 @@ func (j *Judge) compile() (*Judge, error) {
 	}
 	if j.Prompt != "" && !strings.Contains(j.Prompt, "{answer}") {
 		errs = append(errs, errors.New("prompt: it has no {answer}"))
+	}
+	if j.APIKeyEnv != "" {
+		if err := secret.Variable(j.APIKeyEnv); err != nil {
+			errs = append(errs, fmt.Errorf("api_key_env: %w", err))
+		}
 	}
 	if j.Pass != "" {
 		re, err := regexp.Compile(j.Pass)

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"tokenmeter/base/limitio"
+	"tokenmeter/base/secret"
 )
 
 func (c *checker) authorities(at, path string) *x509.CertPool {
@@ -47,6 +48,10 @@ func (c *checker) secret(at, env, file string, fieldEnv, fieldFile string) strin
 	case env != "" && file != "":
 		c.addf(at+"."+fieldFile, "%s and %s are both given", fieldEnv, fieldFile)
 	case env != "":
+		if err := secret.Variable(env); err != nil {
+			c.addf(at+"."+fieldEnv, "%v", err)
+			return ""
+		}
 		value, ok := c.env(env)
 		if !ok || value == "" {
 			c.addf(at+"."+fieldEnv, "the environment variable %s is not set", env)
@@ -55,7 +60,7 @@ func (c *checker) secret(at, env, file string, fieldEnv, fieldFile string) strin
 	case file != "":
 		data, err := limitio.File(file, mostSecret)
 		if err != nil {
-			c.addf(at+"."+fieldFile, "%v", err)
+			c.addf(at+"."+fieldFile, "%s", secret.New().Error(err)) // a key may stand in the name's place
 			return ""
 		}
 		value := strings.TrimSpace(string(data))

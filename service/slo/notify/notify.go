@@ -64,6 +64,9 @@ func New(s slo.NotifySpec, o Options) (*Notifier, error) {
 		if name == "" {
 			return "", nil
 		}
+		if err := secret.Variable(name); err != nil {
+			return "", err
+		}
 		if v, ok := o.Env(name); ok && v != "" {
 			return v, nil
 		}
