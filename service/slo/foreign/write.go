@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+
+	"tokenmeter/base/printable"
 )
 
 // File writes what was read as a file of objectives, and below each in comments
@@ -68,4 +70,4 @@ func (o *Objective) entry(b *strings.Builder) {
 	}
 }
 
-func comment(s string) string { return strings.Join(strings.Fields(s), " ") }
+func comment(s string) string { return printable.Text(strings.Join(strings.Fields(s), " ")) }

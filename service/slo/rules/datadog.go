@@ -7,6 +7,7 @@ import (
 	"math"
 	"time"
 
+	"tokenmeter/base/printable"
 	"tokenmeter/service/slo"
 )
 
@@ -41,7 +42,7 @@ func Datadog(w io.Writer, objectives []*slo.Objective) error {
 			list = append(list, datadogOf(o, source))
 		}
 	}
-	e := json.NewEncoder(w)
+	e := json.NewEncoder(printable.JSONWriter(w))
 	e.SetIndent("", "  ")
 	e.SetEscapeHTML(false)
 	return e.Encode(list)

@@ -6,6 +6,7 @@ import (
 	"io"
 	"time"
 
+	"tokenmeter/base/printable"
 	"tokenmeter/service/slo"
 )
 
@@ -46,7 +47,7 @@ func DatadogMonitors(w io.Writer, objectives []*slo.Objective) (left []string, e
 			}
 		}
 	}
-	e := json.NewEncoder(w)
+	e := json.NewEncoder(printable.JSONWriter(w))
 	e.SetIndent("", "  ")
 	e.SetEscapeHTML(false)
 	return left, e.Encode(list)

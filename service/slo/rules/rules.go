@@ -13,6 +13,7 @@ import (
 	"strings"
 	"time"
 
+	"tokenmeter/base/printable"
 	"tokenmeter/service/slo"
 )
 
@@ -193,5 +194,11 @@ func span(d time.Duration) string { return promDuration(d) + "1ms" }
 // and 1e3 are none to YAML otherwise.
 func named(o *slo.Objective) string { return "slo: " + quoted(o.Name) }
 
-// quoted is a YAML string in single quotes.
-func quoted(text string) string { return "'" + strings.ReplaceAll(text, "'", "''") + "'" }
+// quoted is a YAML string: in single quotes, or in double ones with escapes where
+// a character would act on a terminal or break the line.
+func quoted(text string) string {
+	if printable.Text(text) != text {
+		return strconv.Quote(text)
+	}
+	return "'" + strings.ReplaceAll(text, "'", "''") + "'"
+}
