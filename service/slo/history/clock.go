@@ -226,7 +226,7 @@ func (r *Recorder) fromTheFuture(ctx context.Context, now time.Time) error {
 func (r *Recorder) Words() []error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	words := r.words
+	words := append(r.words, r.store.Words()...)
 	r.words = nil
 	return words
 }

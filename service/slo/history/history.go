@@ -24,6 +24,10 @@ type Store interface {
 	// than they are kept.
 	Compact(ctx context.Context, now time.Time) error
 
+	// Words are what could not be read since the last call, to be told: it was set
+	// aside, and all else was written.
+	Words() []error
+
 	// PutState keeps a small document under a name; nil removes it.
 	PutState(ctx context.Context, name string, value json.RawMessage) error
 }

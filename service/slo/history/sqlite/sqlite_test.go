@@ -10,10 +10,12 @@ import (
 	"testing"
 	"time"
 
+	"tokenmeter/record/stat"
 	"tokenmeter/service/slo"
 	"tokenmeter/service/slo/history"
 	"tokenmeter/service/slo/history/historytest"
 	"tokenmeter/service/slo/history/sqlstore"
+	"tokenmeter/service/slo/kept"
 	"tokenmeter/service/traffic"
 )
 
@@ -181,5 +183,89 @@ func TestRowsOfNoTier(t *testing.T) {
 			t.Errorf("tier %d: %v", tier, err)
 		}
 		s.Close()
+	}
+}
+
+// A sketch that nobody can read stops neither what is written nor what is compacted:
+// it is set aside, told, and all others go on.
+func TestSketchesThatCantBeRead(t *testing.T) {
+	s, err := Open(filepath.Join(t.TempDir(), "h.db"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	begin := time.Date(2026, 3, 2, 0, 0, 0, 0, time.UTC)
+	seq := int64(0)
+	write := func(at time.Time, values ...float64) error {
+		sk := &stat.Sketch{}
+		for _, v := range values {
+			sk.Add(v)
+		}
+		seq++
+		return s.Write(t.Context(), history.Batch{Writer: "w", Seq: seq, At: at, Sketches: []history.Sketch{{Name: "ttft", At: at, Sketch: sk}}})
+	}
+	damage := func(data string, at time.Time) {
+		t.Helper()
+		if _, err := s.SQL.Exec("UPDATE sketches SET data = "+data+" WHERE name = 'ttft' AND at = ?", at.Unix()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	n := func(from, to time.Time) int64 {
+		t.Helper()
+		got, err := s.Sketch(t.Context(), "ttft", from, to)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return int64(got.Len())
+	}
+	told := func(want int) {
+		t.Helper()
+		words := s.Words()
+		for _, err := range words {
+			if damaged := (*kept.Damaged)(nil); !errors.As(err, &damaged) || !strings.Contains(err.Error(), "the sketch ttft of 2026-03-02T") {
+				t.Error(err)
+			}
+		}
+		if len(words) != want {
+			t.Errorf("%d words, want %d: %v", len(words), want, words)
+		}
+	}
+	for _, data := range []string{"x'ff00'", "x''", "zeroblob(50000000)"} { // the current minute, three times over
+		if err := write(begin, 1, 2); err != nil {
+			t.Fatal(err)
+		}
+		damage(data, begin)
+	}
+	if err := write(begin, 1, 2, 3); err != nil {
+		t.Fatal(err)
+	}
+	told(3)
+	if got := n(begin, begin.Add(time.Minute)); got != 3 {
+		t.Errorf("%d values, want the 3 after the damage", got)
+	}
+	for minute := 1; minute < 10; minute++ {
+		if err := write(begin.Add(time.Duration(minute)*time.Minute), 5); err != nil {
+			t.Fatal(err)
+		}
+	}
+	damage("x'01'", begin.Add(3*time.Minute))
+	for _, later := range []time.Duration{26 * time.Hour, 9 * 24 * time.Hour} {
+		if err := s.Compact(t.Context(), begin.Add(later)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	told(1)
+	if got := n(begin, begin.Add(time.Hour)); got != 3+8 {
+		t.Errorf("%d values, want 11: all but those of one minute", got)
+	}
+	var rows int
+	if err := s.SQL.QueryRow("SELECT count(*) FROM sketches WHERE tier < 2").Scan(&rows); err != nil || rows != 0 {
+		t.Errorf("%d rows stay in tiers whose time is over, %v", rows, err)
+	}
+	if err := s.Compact(t.Context(), begin.Add(500*24*time.Hour)); err != nil {
+		t.Fatal(err)
+	}
+	if names, err := s.SketchNames(t.Context()); err != nil || len(names) != 0 {
+		t.Errorf("%q outlive their time, %v", names, err)
 	}
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"time"
 
-	"tokenmeter/record/stat"
 	"tokenmeter/service/slo"
 	"tokenmeter/service/slo/history"
 )
@@ -87,34 +86,4 @@ func compactSketches(ctx context.Context, tx queries, tier int, now time.Time) e
 	}
 	_, err := tx.exec(ctx, "DELETE FROM sketches WHERE tier = ? AND at < ?", tier, before)
 	return err
-}
-
-func moveSketches(ctx context.Context, tx queries, tier int, before int64) error {
-	type target struct {
-		name string
-		at   int64
-	}
-	step := int64(history.SketchTiers[tier+1].Step / time.Second)
-	merged := map[target]*stat.Sketch{}
-	err := tx.each(ctx, func(scan func(...any) error) error {
-		var to target
-		var s sketch
-		if err := scan(&to.name, &to.at, &s); err != nil {
-			return err
-		}
-		if merged[to] == nil {
-			merged[to] = &stat.Sketch{}
-		}
-		merged[to].Merge(&s.Sketch)
-		return nil
-	}, "SELECT name, at - at % ?, data FROM sketches WHERE tier = ? AND at < ?", step, tier, before)
-	if err != nil {
-		return err
-	}
-	for to, s := range merged {
-		if err := mergeSketch(ctx, tx, to.name, tier+1, to.at, s); err != nil {
-			return err
-		}
-	}
-	return nil
 }

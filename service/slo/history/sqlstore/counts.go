@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"time"
 
-	"tokenmeter/record/stat"
 	"tokenmeter/service/slo"
 	"tokenmeter/service/slo/history"
 )
@@ -100,30 +99,6 @@ func watch(ctx context.Context, tx queries, w history.Watched) error {
 	return err
 }
 
-// sketch is one as it is read from a column.
-type sketch struct{ stat.Sketch }
-
-// Scan implements sql.Scanner.
-func (s *sketch) Scan(data any) error {
-	b, _ := data.([]byte)
-	return s.UnmarshalBinary(b)
-}
-
-func mergeSketch(ctx context.Context, tx queries, name string, tier int, at int64, add *stat.Sketch) error {
-	var merged sketch
-	err := tx.row(ctx, "SELECT data FROM sketches WHERE name = ? AND tier = ? AND at = ?", name, tier, at).Scan(&merged)
-	if err != nil && !errors.Is(err, sql.ErrNoRows) {
-		return err
-	}
-	merged.Merge(add)
-	data, err := merged.MarshalBinary()
-	if err != nil {
-		return err
-	}
-	_, err = tx.exec(ctx, "INSERT INTO sketches (name, tier, at, data) VALUES (?, ?, ?, ?) ON CONFLICT (name, tier, at) DO UPDATE SET data = excluded.data", name, tier, at, data)
-	return err
-}
-
 // ErrDamaged is of what nobody can have written: SQLite has no sums of its pages.
 var ErrDamaged = errors.New("the store is damaged")
 
@@ -176,28 +151,4 @@ func scanWatched(scan func(...any) error) (w history.Watched, err error) {
 	err = scan(&w.Source, &from, &to)
 	w.From, w.To = time.UnixMilli(from), time.UnixMilli(to)
 	return w, err
-}
-
-// Sketch implements history.Store.
-func (s *Store) Sketch(ctx context.Context, name string, from, to time.Time) (*stat.Sketch, error) {
-	steps := "CASE tier"
-	for tier, t := range history.SketchTiers {
-		steps += fmt.Sprintf(" WHEN %d THEN %d", tier, int64(t.Step/time.Second))
-	}
-	merged := &stat.Sketch{}
-	return merged, s.each(ctx, func(scan func(...any) error) error {
-		var one sketch
-		err := scan(&one)
-		merged.Merge(&one.Sketch)
-		return err
-	}, "SELECT data FROM sketches WHERE name = ? AND at >= ? AND at + "+steps+" END <= ?", name, from.Unix(), to.Unix())
-}
-
-// SketchNames implements history.Store.
-func (s *Store) SketchNames(ctx context.Context) (names []string, err error) {
-	err = s.each(ctx, func(scan func(...any) error) error {
-		names = append(names, "")
-		return scan(&names[len(names)-1])
-	}, "SELECT DISTINCT name FROM sketches ORDER BY name")
-	return names, err
 }

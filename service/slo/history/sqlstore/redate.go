@@ -56,34 +56,3 @@ func redateWatched(ctx context.Context, tx queries, r history.Redate) error {
 	}
 	return nil
 }
-
-func redateSketches(ctx context.Context, tx queries, r history.Redate) error {
-	type row struct {
-		name string
-		tier int
-		at   int64
-		sketch
-	}
-	var list []*row
-	err := tx.each(ctx, func(scan func(...any) error) error {
-		one := &row{}
-		list = append(list, one)
-		return scan(&one.name, &one.tier, &one.at, &one.sketch)
-	}, "SELECT name, tier, at, data FROM sketches WHERE at > ?", r.After.Unix())
-	if err != nil {
-		return err
-	}
-	if _, err := tx.exec(ctx, "DELETE FROM sketches WHERE at > ?", r.After.Unix()); err != nil {
-		return err
-	}
-	for _, one := range list {
-		if one.tier < 0 || one.tier >= len(history.SketchTiers) {
-			return errTier(one.tier)
-		}
-		at := r.Of(time.Unix(one.at, 0)).Truncate(history.SketchTiers[one.tier].Step)
-		if err := mergeSketch(ctx, tx, one.name, one.tier, at.Unix(), &one.Sketch); err != nil {
-			return err
-		}
-	}
-	return nil
-}

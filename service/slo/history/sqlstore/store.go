@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+	"sync"
 
 	"tokenmeter/service/slo"
 	"tokenmeter/service/slo/history"
@@ -20,6 +21,9 @@ type Store struct {
 	queries
 	SQL    *sql.DB
 	closed func()
+
+	telling sync.Mutex
+	words   []error
 }
 
 var _ history.Store = (*Store)(nil)
@@ -36,7 +40,7 @@ type Dialect struct {
 // New returns the store in a database, whose Migrate or Current is to be called
 // first. It closes the database, and calls closed after it.
 func New(db *sql.DB, d *Dialect, closed func()) *Store {
-	return &Store{queries{db, d}, db, closed}
+	return &Store{queries: queries{db, d, nil}, SQL: db, closed: closed}
 }
 
 // Close closes the database.
@@ -54,6 +58,7 @@ type queries struct {
 		PrepareContext(context.Context, string) (*sql.Stmt, error)
 	}
 	dialect *Dialect
+	words   *[]error // of a transaction: to be told when it is done
 }
 
 func (q queries) exec(ctx context.Context, query string, args ...any) (sql.Result, error) {
@@ -221,11 +226,27 @@ func (s *Store) tx(ctx context.Context, do func(queries) error) error {
 	if err != nil {
 		return err
 	}
-	if err := do(queries{t, s.dialect}); err != nil {
+	var words []error
+	if err := do(queries{t, s.dialect, &words}); err != nil {
 		if undone := t.Rollback(); !errors.Is(undone, sql.ErrTxDone) {
 			err = errors.Join(err, undone)
 		}
 		return err
 	}
-	return t.Commit()
+	if err := t.Commit(); err != nil {
+		return err
+	}
+	s.telling.Lock()
+	defer s.telling.Unlock()
+	s.words = append(s.words, words...)
+	return nil
+}
+
+// Words implements history.Store.
+func (s *Store) Words() []error {
+	s.telling.Lock()
+	defer s.telling.Unlock()
+	words := s.words
+	s.words = nil
+	return words
 }

@@ -63,6 +63,8 @@ func (d *disk) Cells(_ context.Context, from, to time.Time, yield func(history.C
 	return nil
 }
 
+func (d *disk) Words() []error { return nil }
+
 func (d *disk) Totals(context.Context) (map[slo.Key]slo.Counts, error) {
 	return maps.Clone(d.totals), nil
 }
