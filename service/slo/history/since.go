@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"tokenmeter/service/slo"
+	"tokenmeter/service/slo/kept"
 )
 
 // sinceState is the name under which a store keeps from when on each series has
@@ -28,7 +29,7 @@ func counting(ctx context.Context, s Reader, now time.Time) (map[slo.Key]time.Ti
 		return nil, err
 	}
 	var list []begun
-	if saved == nil || json.Unmarshal(saved, &list) != nil {
+	if saved == nil || kept.Decode(saved, &list) != nil {
 		totals, err := s.Totals(ctx)
 		for k := range totals {
 			since[slo.Key{Hash: k.Hash, Source: k.Source}] = time.Time{}

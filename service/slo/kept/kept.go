@@ -5,6 +5,7 @@
 package kept
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -37,6 +38,21 @@ func (d *Damaged) Unwrap() error { return d.Err }
 // errUnsound is why a document is refused that is well formed and can't be true.
 var errUnsound = errors.New("it contradicts itself")
 
+// Most is how many bytes a document has at most: fifty thousand series and more.
+const Most = 8 << 20
+
+// ErrLarge is why a document is not decoded: it is larger than Most, or has more values
+// than any that was written. An empty one of three bytes takes hundreds in memory.
+var ErrLarge = errors.New("it is larger, or of more values, than what is kept")
+
+// Decode reads a document.
+func Decode(saved json.RawMessage, v any) error {
+	if len(saved) > Most || bytes.Count(saved, []byte(",")) > 1000+len(saved)/10 {
+		return ErrLarge
+	}
+	return json.Unmarshal(saved, v)
+}
+
 // Read returns the document under a name; found is false where there is none.
 // One that is no JSON, that has other types, or that sound refuses, is moved to
 // NAME.damaged-TIME before the error, a *Damaged, is returned: the caller goes on
@@ -46,7 +62,7 @@ func Read[T any](ctx context.Context, s Store, name string, now time.Time, sound
 	if err != nil || saved == nil {
 		return v, false, err
 	}
-	bad := json.Unmarshal(saved, &v)
+	bad := Decode(saved, &v)
 	if bad == nil && sound != nil && !sound(&v) {
 		bad = errUnsound
 	}

@@ -79,3 +79,24 @@ func TestWhatCantBeKept(t *testing.T) {
 		t.Errorf("it said %v", err)
 	}
 }
+
+// A document that takes a hundred times its size in memory is not decoded.
+func TestDocumentsOfManyValues(t *testing.T) {
+	for name, text := range map[string]string{
+		"objects": "[" + strings.Repeat("{},", 5<<20) + "{}]",
+		"nulls":   "[" + strings.Repeat("null,", 1<<20) + "null]",
+		"numbers": "[" + strings.Repeat("0,", 1<<20) + "0]",
+		"large":   `[{"From": 1, "To": 2}` + strings.Repeat(" ", kept.Most) + "]",
+	} {
+		s := &shelf{docs: map[string]json.RawMessage{"x": json.RawMessage(text)}}
+		v, found, err := kept.Read[[][32]int](t.Context(), s, "x", now, nil)
+		if found || len(v) > 0 || !errors.Is(err, kept.ErrLarge) || len(s.docs) != 1 {
+			t.Errorf("%s: %d values, %v, %v", name, len(v), found, err)
+		}
+	}
+	many := "[" + strings.Repeat(`{"From": 1, "To": 2},`, 100_000) + `{"From": 1, "To": 2}]`
+	s := &shelf{docs: map[string]json.RawMessage{"x": json.RawMessage(many)}}
+	if v, found, err := kept.Read[[]span](t.Context(), s, "x", now, nil); !found || len(v) != 100_001 || err != nil {
+		t.Errorf("%d values, %v, %v", len(v), found, err)
+	}
+}

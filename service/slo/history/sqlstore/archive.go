@@ -5,6 +5,9 @@ import (
 	"database/sql"
 	"encoding/json"
 	"errors"
+	"strconv"
+
+	"tokenmeter/service/slo/kept"
 )
 
 // PutState implements history.Store.
@@ -17,10 +20,10 @@ func (s *Store) PutState(ctx context.Context, name string, value json.RawMessage
 	return err
 }
 
-// State implements history.Store.
+// State implements history.Store. Of one that is too large to be read, it is the beginning.
 func (s *Store) State(ctx context.Context, name string) (json.RawMessage, error) {
 	var value string
-	err := s.row(ctx, "SELECT value FROM states WHERE name = ?", name).Scan(&value)
+	err := s.row(ctx, "SELECT substr(value, 1, "+strconv.Itoa(kept.Most+1)+") FROM states WHERE name = ?", name).Scan(&value)
 	if errors.Is(err, sql.ErrNoRows) {
 		return nil, nil
 	}
