@@ -35,6 +35,9 @@ func (b Budget) Check() error {
 // suite takes about two thirds of it.
 const DefaultTokens = 3_000_000
 
+// mostSpent is more tokens than any day can have: a sum with them must not overflow.
+const mostSpent = 1 << 53
+
 // Spent is what a day's probes have cost so far. What was sent and not yet
 // answered, or answered without a count, is in it with the most it can cost.
 type Spent struct {
@@ -115,7 +118,7 @@ func OpenLedger(path string, limit Budget) (*Ledger, error) {
 		if err := json.Unmarshal(data, &l.spent); err != nil {
 			return nil, fmt.Errorf("%s does not say what was spent: %w; mend it, or remove it after today (UTC)", path, err)
 		}
-		if _, err := time.Parse(time.DateOnly, l.spent.Day); err != nil || l.spent.USD < 0 || l.spent.Tokens < 0 {
+		if _, err := time.Parse(time.DateOnly, l.spent.Day); err != nil || l.spent.USD < 0 || l.spent.Tokens < 0 || l.spent.Tokens > mostSpent {
 			return nil, fmt.Errorf("%s does not say what was spent: it holds %.100q; mend it, or remove it after today (UTC)", path, data)
 		}
 	}
@@ -146,7 +149,7 @@ func (l *Ledger) reserve(now time.Time, usd float64, tokens int64) (day string, 
 	next := l.spent
 	next.USD += usd
 	next.Tokens += tokens
-	if l.limit.USD > 0 && next.USD > l.limit.USD || l.limit.Tokens > 0 && next.Tokens > l.limit.Tokens {
+	if l.limit.USD > 0 && next.USD > l.limit.USD || l.limit.Tokens > 0 && tokens > l.limit.Tokens-l.spent.Tokens {
 		return "", false, nil
 	}
 	if err := l.write(next); err != nil {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"math"
 	"net"
 	"net/http"
 	"os"
@@ -553,7 +554,7 @@ func TestNoFolderOfNothing(t *testing.T) {
 
 // What was spent is known or nothing is sent.
 func TestLedgerDamage(t *testing.T) {
-	for _, text := range []string{"", "{", `{"day":"x"}`, `{"day":"2026-11-12","usd":-1}`, `[]`} {
+	for _, text := range []string{"", "{", `{"day":"x"}`, `{"day":"2026-11-12","usd":-1}`, `{"day":"2026-11-12","tokens":9223372036854775807}`, `[]`} {
 		name := filepath.Join(t.TempDir(), "spent.json")
 		if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
 			t.Fatal(err)
@@ -581,6 +582,9 @@ func TestLedgerDays(t *testing.T) {
 	day := time.Date(2026, 11, 12, 23, 59, 0, 0, time.UTC)
 	take := func(at time.Time, n int64, want bool) string {
 		t.Helper()
+		if _, ok, _ := l.reserve(at, 0, math.MaxInt64); ok {
+			t.Error("there is room for more than there are numbers")
+		}
 		d, ok, err := l.reserve(at, 0, n)
 		if err != nil || ok != want {
 			t.Errorf("%d at %v: %t, %v", n, at, ok, err)
