@@ -384,19 +384,25 @@ func writeSLO(w io.Writer, format string, doc slo.Document) error {
 // tallyRuns counts the requests of runs, each run once however often it is named,
 // and returns when the last one ended.
 func tallyRuns(a *app, paths []string, objectives []*slo.Objective, memory *slo.Memory) (last time.Time, err error) {
-	counted := map[string]string{}
+	var counted run.Counted
 	for _, path := range paths {
 		f, err := run.Open(path)
 		if err != nil {
 			return last, err
 		}
-		id := runIdentity(path, f.Run().ID, f.Run().Started)
-		if first, again := counted[id]; again {
-			f.Close()
-			a.say("tokenmeter slo: %s is the same run as %s and is counted once", path, first)
-			continue
+		r := f.Run()
+		if r.Started.IsZero() {
+			r.ID = run.Absolute(path) // a run whose manifest is lost is known by its folder only
 		}
-		counted[id] = path
+		switch first, whole := counted.Add(&r, path); {
+		case whole:
+			f.Close()
+			a.say("tokenmeter slo: %s is the same run as %s, or a part of it, and is counted once", path, first)
+			continue
+		case first != "":
+			f.Close()
+			return last, &usageError{fmt.Errorf("%s and %s have requests of one run, which would count twice: name one of the two", first, path)}
+		}
 		end, err := slo.TallyRun(f.Run().Started, f.Timelines(), objectives, memory)
 		f.Close()
 		if err != nil {
@@ -407,13 +413,4 @@ func tallyRuns(a *app, paths []string, objectives []*slo.Objective, memory *slo.
 		}
 	}
 	return last, nil
-}
-
-// runIdentity tells runs apart, also copies of one and other ways to its folder.
-// A run whose manifest is lost is known by its folder only.
-func runIdentity(path, id string, started time.Time) string {
-	if !started.IsZero() {
-		return id + " " + started.Format(time.RFC3339Nano)
-	}
-	return run.Absolute(path)
 }

@@ -24,19 +24,19 @@ func Merged(folders []*Folder) (Run, error) {
 	}
 	first := folders[0].Run()
 	m := first
-	m.ID, m.MonotonicZeroNS, m.Noticed = "", 0, nil
+	m.ID, m.MonotonicZeroNS, m.Noticed, m.Parts = "", 0, nil, nil
 	m.ServerMetrics, m.Control = nil, nil // each machine's are of a time of its own
 	m.Tags = map[string]string{"merged": fmt.Sprint(len(folders))}
 	last := m.end()
 	var offsets []string
 	began := earliest(folders)
-	seen := map[string]bool{}
+	var counted Counted
 	for i, f := range folders {
 		r := f.Run()
-		if r.ID != "" && seen[r.ID] {
-			return Run{}, fmt.Errorf("%s is a run that was named before: its requests would count twice", f.Dir())
+		if twice, _ := counted.Add(&r, f.Dir()); twice != "" {
+			return Run{}, fmt.Errorf("%s has requests of %s, which was named before: they would count twice", f.Dir(), twice)
 		}
-		seen[r.ID] = true
+		m.Parts = append(append(m.Parts, r.ID), r.Parts...)
 		for _, err := range f.Timelines() { // what is damaged is known before anything is replaced
 			if err != nil {
 				return Run{}, err
@@ -78,6 +78,30 @@ func Merged(folders []*Folder) (Run, error) {
 	m.Started, m.Finished = began, &last
 	m.Noticed = append(m.Noticed, metric.Warning{Name: "merged", Says: "put together by the machines' wall clocks: " + strings.Join(offsets, ", ") + ". A clock that is wrong shifts rates and concurrency, not latencies"})
 	return m, nil
+}
+
+// Counted knows runs whose requests were counted. The zero value knows none.
+type Counted struct {
+	by map[string]string // from where, by ID
+}
+
+// Add notes a run from a folder. twice is the folder of one that was added before and has
+// requests of it: the same run, one that it was merged of or into, or one with the same
+// part. whole: that one has all of them. "" where there is none, and the run is noted.
+func (c *Counted) Add(r *Run, dir string) (twice string, whole bool) {
+	ids := append([]string{r.ID}, r.Parts...)
+	for i, id := range ids {
+		if first, known := c.by[id]; known && id != "" {
+			return first, i == 0
+		}
+	}
+	if c.by == nil {
+		c.by = map[string]string{}
+	}
+	for _, id := range ids {
+		c.by[id] = dir
+	}
+	return "", false
 }
 
 // worse reports whether a verdict is a worse one than another.

@@ -54,6 +54,31 @@ func half(t *testing.T, n int, after time.Duration, change func(*Run)) *Folder {
 	return f
 }
 
+// merged is the run that others make together.
+func merged(t *testing.T, folders ...*Folder) *Folder {
+	t.Helper()
+	m, err := Merged(folders)
+	if err != nil {
+		t.Fatal(err)
+	}
+	w, err := Create(t.TempDir(), m, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := AppendMerged(w, folders); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := w.Finish(m); err != nil {
+		t.Fatal(err)
+	}
+	f, err := Open(w.Dir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { f.Close() })
+	return f
+}
+
 // Two machines that began half a second apart: the figures are those of all requests
 // on one clock, and their sessions stay two.
 func TestMerge(t *testing.T) {
@@ -113,8 +138,21 @@ func TestMergeRefuses(t *testing.T) {
 	if err == nil || !strings.Contains(err.Error(), `model "other", not "m"; load "open", not "closed"`) {
 		t.Errorf("another model: %v", err)
 	}
-	if _, err := Merged([]*Folder{a, a}); err == nil || !strings.Contains(err.Error(), "named before") {
+	if _, err := Merged([]*Folder{a, a}); err == nil || !strings.Contains(err.Error(), "count twice") {
 		t.Errorf("a run twice: %v", err)
+	}
+	b, c := half(t, 1, 0, nil), half(t, 1, 0, nil)
+	ab, bc := merged(t, a, b), merged(t, b, c)
+	if parts := ab.Run().Parts; len(parts) != 2 || parts[0] != a.Run().ID || parts[1] != b.Run().ID {
+		t.Errorf("parts %q", parts)
+	}
+	for name, folders := range map[string][]*Folder{"its part": {ab, a}, "of which it is a part": {b, ab}, "a part of both": {ab, bc}, "a part of a part": {merged(t, ab, c), b}} {
+		if _, err := Merged(folders); err == nil || !strings.Contains(err.Error(), "count twice") {
+			t.Errorf("a run and %s: %v", name, err)
+		}
+	}
+	if _, err := Merged([]*Folder{ab, c}); err != nil {
+		t.Error(err)
 	}
 	busy := half(t, 1, 0, func(m *Run) { m.Client.CPUBusy = timeline.Some(1.0) })
 	for _, order := range [][]*Folder{{a, busy}, {busy, a}} {

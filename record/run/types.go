@@ -25,6 +25,7 @@ type Run struct {
 	ID       string            `json:"id"`
 	Name     string            `json:"name"`
 	Tags     map[string]string `json:"tags"`
+	Parts    []string          `json:"parts,omitempty"` // IDs of the runs that it was merged of, and of theirs
 	Started  time.Time         `json:"started"`
 	Finished *time.Time        `json:"finished"`
 	Partial  bool              `json:"partial"`
