@@ -39,6 +39,7 @@ func TestNoAnswerWasAskedFor(t *testing.T) {
 		{"/v1/chat/completions", `{"model":"m","messages":[]}`, empty, timeline.EmptyOutput},
 		{"/generate", `{"text":"x","sampling_params":{"max_new_tokens":0}}`, scored, timeline.OK}, // SGLang
 		{"/generate", `{"text":"x","sampling_params":{"max_new_tokens":8}}`, scored, timeline.EmptyOutput},
+		{"/v1/audio/transcriptions", `x`, `{"text":""}`, timeline.OK},               // of silence
 		{vertex, `{"model":"m","messages":[]}`, `{"input_tokens":14}`, timeline.OK}, // Anthropic's SDK counts
 	} {
 		synctest.Test(t, func(t *testing.T) {

@@ -105,10 +105,10 @@ func readAsked(body []byte) (asked, error) {
 	return a, err
 }
 
-// noAnswer reports whether a reply without a token is all that was asked for. Without a
-// prompt Ollama loads or unloads a model.
+// noAnswer reports whether a reply without a token may be all that was asked for. Without
+// a prompt Ollama loads or unloads a model, and nobody may have spoken in a recording.
 func (a *asked) noAnswer(of *api.API) bool {
-	return a.nothing || a.later && !a.stream || !a.prompted && (of == api.OllamaChat || of == api.OllamaGenerate)
+	return of == api.Transcription || a.nothing || a.later && !a.stream || !a.prompted && (of == api.OllamaChat || of == api.OllamaGenerate)
 }
 
 // length takes how many tokens the answer may have. 0 asks for no answer: Anthropic,

@@ -7,7 +7,8 @@ import (
 )
 
 // isBare reports whether a body of a content type is what was asked for itself, in no
-// framing: sound, or a transcript that was wanted as text or subtitles.
+// framing: sound, a transcript that was wanted as text or subtitles, or the numbers of
+// vectors, as vLLM sends them for encoding_format bytes.
 func (a *API) isBare(contentType string) bool {
 	kind := mediaType(contentType)
 	switch a.Product() {
@@ -17,6 +18,8 @@ func (a *API) isBare(contentType string) bool {
 			return true
 		}
 		return strings.HasPrefix(kind, "audio/")
+	case timeline.Vectors:
+		return kind == "application/octet-stream"
 	case timeline.Transcript:
 		return kind == "text/plain" || kind == "text/vtt" || kind == "text/srt" || kind == "application/x-subrip"
 	}

@@ -145,6 +145,18 @@ func (d *batchDecoder) apply(e framing.Event, s *Stream) {
 	}
 }
 
+// Raw implements rawDecoder: the numbers alone. What they are of, and the usage, stands
+// in vLLM's header metadata, in the form of the reply that has the rest: with
+// encoding_format bytes_only nobody tells. Source: vLLM, entrypoints/pooling/embed.
+func (d *batchDecoder) Raw(data []byte, s *Stream) {
+	if told := s.header.Get("metadata"); s.tokens == 0 && told != "" && d.read(framing.Event{Data: []byte(told)}, s) {
+		s.named(d.r.model)
+		s.usage.merge(d.r.usage)
+		s.answered(d.n)
+	}
+	s.add(timeline.Media, 0, int64(len(data)), none)
+}
+
 func (d *batchDecoder) count() {
 	n := d.r.c.length()
 	d.list = d.list || n != notTold

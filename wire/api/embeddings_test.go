@@ -78,3 +78,39 @@ func TestBatchReplies(t *testing.T) {
 		})
 	}
 }
+
+// vLLM's encoding_format bytes: the numbers are the body, and the rest of the reply is
+// the header metadata (vLLM, entrypoints/pooling/embed: EmbeddingBytesResponse); with
+// bytes_only there is none.
+func TestVectorsAsBytes(t *testing.T) {
+	const metadata = `{"id":"embd-1","created":1,"model":"e","data":[{"index":0,"embed_dtype":"float32","endianness":"native","start":0,"end":8,"shape":[2]},` +
+		`{"index":1,"embed_dtype":"float32","endianness":"native","start":8,"end":16,"shape":[2]}],"usage":{"prompt_tokens":5,"total_tokens":5,"completion_tokens":0}}`
+	for _, c := range []struct {
+		name, metadata string
+		asked          int64
+		outcome        timeline.Outcome
+		inputs, input  int64
+	}{
+		{"bytes", metadata, 2, timeline.OK, 2, 5},
+		{"bytes, seen by a proxy", metadata, 0, timeline.OK, 2, 5},
+		{"a text is not answered", metadata, 3, timeline.StreamError, 3, 5},
+		{"bytes only", "", 2, timeline.OK, 2, -1},
+		{"bytes only, seen by a proxy", "", 0, timeline.OK, -1, -1},
+		{"damaged metadata", `{"data":[`, 2, timeline.OK, 2, -1},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			tl := timeline.New()
+			if c.asked > 0 {
+				tl.Inputs = timeline.Some(c.asked)
+			}
+			s := NewStream(tl, Embeddings, StreamOptions{})
+			s.Head(1000, Head{200, map[string][]string{"Content-Type": {"application/octet-stream"}, "Metadata": {c.metadata}}})
+			s.Read(1000, 0, make([]byte, 10))
+			s.Read(2000, 0, make([]byte, 6))
+			s.End(3000, timeline.EOF, nil, nil)
+			if tl.Outcome != c.outcome || tl.Inputs.Or(-1) != c.inputs || tl.Usage.Input.Or(-1) != c.input {
+				t.Errorf("%s, %d inputs, %d tokens; want %s, %d, %d", tl.Outcome, tl.Inputs.Or(-1), tl.Usage.Input.Or(-1), c.outcome, c.inputs, c.input)
+			}
+		})
+	}
+}
