@@ -180,6 +180,9 @@ func (s *shown) table(out io.Writer, l *workload.Loaded) error {
 	if s.Images > 0 {
 		line("images", "%d", s.Images)
 	}
+	if left := l.LeftOut(); left != "" {
+		line("left out", "%s", left)
+	}
 	line("when", "%s", whenWords(l, s.Arrivals))
 	if s.Cost != nil {
 		line("cost", "%s", costWords(s.Cost, &s.Description))

@@ -26,13 +26,18 @@ type format struct {
 var formats = []format{
 	{name: "sharegpt", fits: hasAny("conversations", "conversation"), read: readShareGPT},
 	{name: "bailian", unit: "s", block: 16, fits: sessions.Has("chat_id", "parent_chat_id", "input_length"), read: readGeneric},
-	{name: "mooncake", unit: "ms", block: 512, fits: sessions.Has("timestamp", "input_length", "output_length"), read: readGeneric},
+	{name: "mooncake", unit: "ms", block: 512, fits: fitsMooncake, read: readGeneric},
 	{name: "burstgpt", unit: "s", fits: sessions.Has("Timestamp", "Request tokens", "Response tokens"), read: readBurstGPT},
 	{name: "azure", unit: "iso", fits: sessions.Has("TIMESTAMP", "ContextTokens", "GeneratedTokens"), read: readGeneric},
 	{name: "text", form: records.Text, fits: sessions.Has("text"), read: readGeneric},
 	{name: "jsonl", fits: func([]string) bool { return true }, read: readGeneric},
 	{name: "csv", form: records.CSV, read: readGeneric},
 	{name: "parquet", form: records.Parquet, read: readGeneric},
+}
+
+// fitsMooncake: AIPerf's records may have texts in place of lengths.
+func fitsMooncake(names []string) bool {
+	return sessions.Has("timestamp", "output_length")(names) && hasAny("input_length", "text_input")(names)
 }
 
 func hasAny(want ...string) func([]string) bool {
@@ -64,8 +69,8 @@ var fields = map[string][]string{
 	"prompt":   {"prompt", "text", "text_input", "question", "instruction"},
 	"messages": {"messages"},
 	"system":   {"system", "system_prompt"},
-	"input":    {"input_tokens", "input_length", "prompt_tokens", "ContextTokens", "isl"},
-	"output":   {"output_tokens", "max_tokens", "output_length", "max_completion_tokens", "completion_tokens", "GeneratedTokens", "osl"},
+	"input":    {"input_tokens", "input_length", "prompt_tokens", "ContextTokens", "isl", "prompt_tokens_count"},
+	"output":   {"output_tokens", "max_tokens", "output_length", "max_completion_tokens", "completion_tokens", "GeneratedTokens", "osl", "output_tokens_count"},
 	"time":     {"timestamp", "TIMESTAMP", "Timestamp", "time", "arrival_time"},
 	"session":  {"session", "session_id", "conversation_id"},
 	"model":    {"model"},

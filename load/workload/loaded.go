@@ -77,6 +77,18 @@ func (l *Loaded) LeftOut() string {
 	if systems > 0 {
 		parts = append(parts, fmt.Sprintf("%d conversations begin with a system turn, which is not sent", systems))
 	}
+	var columns []string
+	for _, c := range l.classes {
+		if c.source != nil {
+			c.source.mu.Lock()
+			columns = append(columns, c.source.unsent.held...)
+			c.source.mu.Unlock()
+		}
+	}
+	if len(columns) > 0 {
+		slices.Sort(columns)
+		parts = append(parts, "what stands under "+strings.Join(slices.Compact(columns), ", ")+" is not sent")
+	}
 	return strings.Join(parts, "; ")
 }
 

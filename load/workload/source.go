@@ -32,6 +32,7 @@ type source struct {
 	skips int64
 	// systems is how many conversations began with a system turn that is not sent.
 	systems int64
+	unsent  unsent
 	total   int64 // entries; −1: not known yet
 
 	// sessions are the entries that wait for each other, by their numbers; nil:
@@ -59,6 +60,7 @@ func openSource(file *records.File, name, unit string, block int64, columns map[
 	}
 	s.reading = reading{columns: columns, unit: cmp.Or(unit, s.format.unit)}
 	s.block = cmp.Or(block, s.format.block)
+	s.unsent = unsentOf(first, columns, s.format.name)
 	e, err := s.entry(0)
 	if err != nil {
 		return nil, err
@@ -98,7 +100,7 @@ func (s *source) at(i int64) (entry, error) {
 		if s.next > math.MaxUint32-1 {
 			return entry{}, fmt.Errorf("%s: more than 4 billion records", s.file.Name)
 		}
-		e, err := s.record(s.next)
+		e, err := s.record(s.next, &s.unsent)
 		switch {
 		case err == io.EOF:
 			if s.total = int64(len(s.kept)); s.total == 0 {
@@ -121,11 +123,12 @@ func (s *source) at(i int64) (entry, error) {
 			return e, nil
 		}
 	}
-	return s.record(int64(s.kept[i]))
+	return s.record(int64(s.kept[i]), nil)
 }
 
-// record reads one record of the file.
-func (s *source) record(i int64) (entry, error) {
+// record reads one record of the file; what of it is not sent is told to unsent, if
+// that is not nil.
+func (s *source) record(i int64, unsent *unsent) (entry, error) {
 	row, line, err := s.file.Row(i)
 	if err != nil {
 		return entry{}, err
@@ -133,6 +136,9 @@ func (s *source) record(i int64) (entry, error) {
 	e, err := s.format.read(&s.reading, row)
 	if err == nil {
 		err = e.blocks(s.block)
+	}
+	if unsent != nil && len(unsent.names) > 0 {
+		unsent.look(row)
 	}
 	if err != nil && !errors.Is(err, errSkip) {
 		err = fmt.Errorf("%s:%d: %w", s.file.Name, line, err)

@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 )
 
 func loadText(t *testing.T, name, text string) (*Loaded, error) {
@@ -109,5 +110,55 @@ func TestLeftOutIsTold(t *testing.T) {
 		if got := l.LeftOut(); got != want {
 			t.Errorf("%q, want %q", got, want)
 		}
+	}
+}
+
+// What a record has of its request and is not sent, is told: the text beside an
+// instruction (Alpaca, Dolly), pictures (vLLM's custom_mm), tools (SGLang's openai).
+func TestColumnsThatAreNotSentAreTold(t *testing.T) {
+	for _, c := range []struct{ name, text, want string }{
+		{"alpaca", `{"instruction":"Sum","input":"","output":"x"}` + "\n" + `{"instruction":"Sum","input":"a long text","output":"x"}`, "what stands under input is not sent"},
+		{"alpaca without texts", `{"instruction":"Sum","input":"","output":"x"}`, ""},
+		{"dolly", `{"instruction":"Who?","context":"Bert","response":"x","category":"qa"}`, "what stands under context is not sent"},
+		{"pictures", `{"prompt":"Look","image_files":["a.png"],"output_tokens":9}`, "what stands under image_files is not sent"},
+		{"tools", `{"messages":[{"role":"user","content":"hi"}],"tools":[{"type":"function"}],"response_format":{"type":"json_object"}}`, "what stands under response_format, tools is not sent"},
+		{"no tools", `{"messages":[{"role":"user","content":"hi"}],"tools":[],"images":null}`, ""},
+		{"talk", `{"conversations":[{"from":"human","value":"hi"},{"from":"gpt","value":"yo"}],"system":"Be brief","tools":"[]"}`, "what stands under system, tools is not sent"},
+		{"lengths", `{"input":512,"prompt":"hi"}`, ""},
+	} {
+		l, err := loadText(t, "x.jsonl", c.text+"\n")
+		if err != nil {
+			t.Fatal(c.name, err)
+		}
+		if _, err := l.Len(); err != nil {
+			t.Fatal(c.name, err)
+		}
+		if got := l.LeftOut(); got != c.want {
+			t.Errorf("%s: %q, want %q", c.name, got, c.want)
+		}
+	}
+}
+
+// AIPerf's form of Mooncake's traces with texts in place of lengths counts in
+// milliseconds, too; GuideLLM's column of output lengths is one.
+func TestOtherToolsColumns(t *testing.T) {
+	l, err := loadText(t, "x.jsonl", `{"timestamp":0,"text_input":"hi","output_length":5}`+"\n"+`{"timestamp":1500,"text_input":"yo","output_length":5}`+"\n")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var last time.Duration
+	for at, err := range l.Times() {
+		if last = at; err != nil {
+			t.Fatal(err)
+		}
+	}
+	if last != 1500*time.Millisecond {
+		t.Errorf("the second is due at %s, want 1.5s", last)
+	}
+	if l, err = loadText(t, "y.jsonl", `{"prompt":"hi","prompt_tokens_count":2,"output_tokens_count":7}`+"\n"); err != nil {
+		t.Fatal(err)
+	}
+	if n := l.Item(0).MaxTokens.Or(-1); n != 7 {
+		t.Errorf("%d tokens are asked for, want 7", n)
 	}
 }
