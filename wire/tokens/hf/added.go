@@ -43,6 +43,11 @@ func (t *Tokenizer) addTokens(raw json.RawMessage, opt Options) error {
 		t.known[id] = name != ""
 	}
 	t.raw, t.cooked = newAdded(opt), newAdded(opt)
+	all, grown := 0, 0
+	for _, a := range tokens {
+		all += len(a.Content)
+	}
+	b := pattern.NewBudget(all)
 	for _, a := range tokens {
 		if a.Content == "" {
 			continue
@@ -64,8 +69,8 @@ func (t *Tokenizer) addTokens(raw json.RawMessage, opt Options) error {
 		}
 		content := a.Content
 		if t.normalize != nil {
-			b := pattern.NewBudget(len(content))
-			if content, _ = t.normalize.normalize(content, b); b.Err() != nil {
+			content, _ = t.normalize.normalize(content, b)
+			if grown += len(content); !b.Holds(grown) {
 				return fmt.Errorf("added token %q: %w", a.Content, b.Err())
 			}
 		}

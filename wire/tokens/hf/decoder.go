@@ -150,6 +150,13 @@ type decoderSequence []decoder
 func (all decoderSequence) decode(tokens []string, b *pattern.Budget) []string {
 	for _, d := range all {
 		tokens = d.decode(tokens, b)
+		size := 0
+		for _, s := range tokens {
+			size += len(s)
+		}
+		if !b.Holds(size) {
+			return nil
+		}
 	}
 	return tokens
 }

@@ -32,7 +32,7 @@ func readMetaspace(part string, raw json.RawMessage) (*metaspace, error) {
 		return nil, err
 	}
 	if utf8.RuneCountInString(v.Replacement) != 1 {
-		return nil, fmt.Errorf("%s Metaspace: the replacement %q is no character", part, v.Replacement)
+		return nil, fmt.Errorf("%s Metaspace: the replacement %.40q is no character", part, v.Replacement)
 	}
 	m := &metaspace{v.Replacement, "always", v.Split == nil || *v.Split}
 	if v.PrependScheme != nil {

@@ -82,6 +82,9 @@ func (all normalizerSequence) normalize(s string, b *pattern.Budget) (out string
 		var c bool
 		s, c = n.normalize(s, b)
 		cut = cut || c
+		if !b.Holds(len(s)) {
+			return "", cut
+		}
 	}
 	return s, cut
 }
@@ -160,6 +163,9 @@ func readReplace(part string, raw json.RawMessage) (*replacer, error) {
 
 func (r *replacer) normalize(s string, budget *pattern.Budget) (out string, cut bool) {
 	if r.pattern == nil {
+		if more := len(r.content) - len(r.text); more > 0 && !budget.Holds(len(s)+more*strings.Count(s, r.text)) {
+			return "", false
+		}
 		cut = r.content == "" && strings.HasPrefix(s, r.text)
 		return strings.ReplaceAll(s, r.text, r.content), cut
 	}
@@ -167,7 +173,7 @@ func (r *replacer) normalize(s string, budget *pattern.Budget) (out string, cut 
 	at := 0
 	for {
 		start, end, ok := r.pattern.Find(s, at, budget)
-		if !ok {
+		if !ok || !budget.Holds(b.Len()) {
 			break
 		}
 		cut = cut || start == 0 && r.content == ""
@@ -184,8 +190,12 @@ func (r *replacer) normalize(s string, budget *pattern.Budget) (out string, cut 
 
 // decode does the same to every token, as a decoder.
 func (r *replacer) decode(tokens []string, b *pattern.Budget) []string {
+	size := 0
 	for i, s := range tokens {
 		tokens[i], _ = r.normalize(s, b)
+		if size += len(tokens[i]); !b.Holds(size) {
+			return nil
+		}
 	}
 	return tokens
 }

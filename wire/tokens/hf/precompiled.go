@@ -49,10 +49,10 @@ func parsePrecompiled(raw json.RawMessage) (normalizer, error) {
 // longestCluster is the longest cluster, in bytes, that is looked up as a whole.
 const longestCluster = 5
 
-func (p *precompiled) normalize(s string, _ *pattern.Budget) (out string, cut bool) {
+func (p *precompiled) normalize(s string, budget *pattern.Budget) (out string, cut bool) {
 	var b strings.Builder
 	b.Grow(len(s))
-	for s != "" {
+	for s != "" && budget.Holds(b.Len()) {
 		n := cluster(s)
 		if n <= longestCluster {
 			if text, ok := p.lookup(s[:n]); ok {

@@ -121,8 +121,9 @@ func (s *scratch) addAll(ids []uint32) {
 // Size is one more than the highest id.
 func (t *Tokenizer) Size() int { return len(t.names) }
 
-// Count is the number of tokens of a text. The only error is a pattern of the
-// file that takes too many steps on it, a *pattern.ExhaustedError.
+// Count is the number of tokens of a text. The only errors are a pattern of the
+// file that takes too many steps on it, a *pattern.ExhaustedError, and replacements
+// that make too much of it, a *pattern.GrownError.
 func (t *Tokenizer) Count(text string) (int, error) {
 	s := t.scratch()
 	defer t.scratches.Put(s)
@@ -171,6 +172,16 @@ func (t *Tokenizer) encode(text string, s *scratch) error {
 	return s.budget.Err()
 }
 
+// fewSteps are too few to make much more of a text than it is: each at most doubles it.
+const fewSteps = 3
+
+func size(pieces []piece) (bytes int) {
+	for _, p := range pieces {
+		bytes += len(p.text)
+	}
+	return bytes
+}
+
 // pieces cuts a part of the text and gives each piece to the model.
 func (t *Tokenizer) pieces(p piece, s *scratch) {
 	if len(t.split) == 0 {
@@ -178,9 +189,13 @@ func (t *Tokenizer) pieces(p piece, s *scratch) {
 		return
 	}
 	now, next := append(s.pieces[0][:0], p), s.pieces[1][:0]
-	for _, step := range t.split {
+	for i, step := range t.split {
 		next = step.split(now, next[:0], &s.budget)
 		now, next = next, now
+		if i >= fewSteps && !s.budget.Holds(size(now)) {
+			now = now[:0]
+			break
+		}
 	}
 	for _, p := range now {
 		t.model.encode(p.text, s)

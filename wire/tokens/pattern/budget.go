@@ -2,8 +2,10 @@ package pattern
 
 import "fmt"
 
-// Budget bounds the steps that expressions take on one text. Those that go back
-// may need a number that doubles with every letter, as (?:a|a)*b does on "aaaa…".
+// Budget bounds the steps that expressions take on one text, and what becomes of
+// the text. Expressions that go back may need a number that doubles with every
+// letter, as (?:a|a)*b does on "aaaa…"; forty replacements of a by aa make a
+// thousand billion letters of one.
 // Not safe for concurrent use.
 type Budget struct {
 	text, left int
@@ -17,6 +19,12 @@ const (
 	// stepsPerByte is more than ten times what the costliest pattern of known
 	// tokenizers takes (TestBudgetIsWide).
 	stepsPerByte = 500
+	// leastRoom is what any text may grow to: files put words in front of it.
+	leastRoom = 1 << 20
+	// roomPerByte is more than the characters take that grow most, ligatures such
+	// as U+FDFA: eleven times in Unicode's compatibility forms, and twice that with
+	// bytes written as letters.
+	roomPerByte = 32
 )
 
 // NewBudget is the budget of a text of so many bytes.
@@ -31,8 +39,17 @@ func (b *Budget) Reset(bytes int) {
 	*b = Budget{text: bytes, left: max(leastBudget, stepsPerByte*bytes)}
 }
 
-// Err is an *ExhaustedError once the budget is spent. What was found until then
-// is not all there is.
+// Holds reports whether what became of the text may have so many bytes, and spends
+// the budget if it may not.
+func (b *Budget) Holds(bytes int) bool {
+	if most := leastRoom + roomPerByte*b.text; b.err == nil && bytes > most {
+		b.err = &GrownError{b.text, most}
+	}
+	return b.err == nil
+}
+
+// Err is an *ExhaustedError or a *GrownError once the budget is spent. What was
+// found until then is not all there is.
 func (b *Budget) Err() error { return b.err }
 
 // ExhaustedError names an expression that took too many steps.
@@ -44,4 +61,14 @@ type ExhaustedError struct {
 func (e *ExhaustedError) Error() string {
 	return fmt.Sprintf("the pattern %q takes more than %d steps on a text of %d bytes, since it can match the same characters in many ways and tries them all; "+
 		"write it in the tokenizer's file so that there is one way, or name another tokenizer", e.Expr, max(leastBudget, stepsPerByte*e.Bytes), e.Bytes)
+}
+
+// GrownError is of a file whose replacements make too much of a text.
+type GrownError struct {
+	Bytes int // of the text
+	Most  int // what it may grow to
+}
+
+func (e *GrownError) Error() string {
+	return fmt.Sprintf("the replacements in the tokenizer's file make more than %d bytes of a text of %d; name another tokenizer", e.Most, e.Bytes)
 }

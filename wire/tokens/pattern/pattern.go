@@ -29,7 +29,7 @@ func Compile(expr string) (*Pattern, error) {
 		prog, err = compile(n)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("pattern %q: %w", expr, err)
+		return nil, fmt.Errorf("pattern %.200q: %w", expr, err)
 	}
 	return &Pattern{expr, prog}, nil
 }
