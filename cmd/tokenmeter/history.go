@@ -47,7 +47,7 @@ func (w *wantedRuns) find(a *app, check *checker) ([]run.Run, error) {
 	if w.Since != "" {
 		if day, err := time.Parse("2006-01-02", w.Since); err == nil {
 			want.Since = day
-		} else if moment, err := time.Parse(time.RFC3339, w.Since); err == nil {
+		} else if moment, err := parseMoment(w.Since); err == nil {
 			want.Since = moment
 		} else if d, given := check.duration("--since", w.Since, time.Second); given {
 			want.Since = time.Now().Add(-d)

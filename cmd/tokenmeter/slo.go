@@ -250,7 +250,7 @@ func (c *sloSource) evaluate(a *app, allowStale bool) (slo.Document, error) {
 	}
 	now, at := time.Now(), time.Time{}
 	if c.At != "" {
-		t, err := time.Parse(time.RFC3339, c.At)
+		t, err := parseMoment(c.At)
 		if err != nil {
 			check.addf("--at %q: write a time like 2026-03-01T12:00:00Z", c.At)
 		}
@@ -413,4 +413,14 @@ func tallyRuns(a *app, paths []string, objectives []*slo.Objective, memory *slo.
 		}
 	}
 	return last, nil
+}
+
+// parseMoment reads a time as users give it. It is never the zero time, which
+// stands for one that was not given: in its place is the moment after.
+func parseMoment(text string) (time.Time, error) {
+	t, err := time.Parse(time.RFC3339, text)
+	if err == nil && t.IsZero() {
+		t = t.Add(1)
+	}
+	return t, err
 }

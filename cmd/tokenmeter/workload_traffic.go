@@ -43,7 +43,7 @@ func (c *fromTrafficCmd) Run(a *app) error {
 		flag, text string
 		into       *time.Time
 	}{{"--from", c.From, &span.From}, {"--to", c.To, &span.To}} {
-		if t, err := time.Parse(time.RFC3339, b.text); err == nil {
+		if t, err := parseMoment(b.text); err == nil {
 			*b.into = t
 		} else if b.text != "" {
 			check.addf("%s %q: write a moment like 2026-03-03T14:00:00Z", b.flag, b.text)
