@@ -34,7 +34,7 @@ var FlagMeanings = []FlagMeaning{
 		"the answer never began; an objective on TTFO is missed"},
 	{"prefix_cache_active", "usage counts cached prompt tokens",
 		"part of the prompt was not computed; TTFT is not that of a new prompt"},
-	{"malformed_event", "the data of an event was no JSON; it is skipped",
+	{"malformed_event", "the data of an event was no JSON; it is skipped, or read line by line where no empty line parted events",
 		"a proxy rewrites the stream, or the server has a defect"},
 	{"no_done", "finish_reason came, [DONE] did not",
 		"complete all the same"},

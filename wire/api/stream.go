@@ -264,12 +264,45 @@ func (s *Stream) event(e framing.Event) error {
 		s.done()
 	case s.decoder.read(e, s):
 		s.decoder.apply(e, s)
+	case s.several(e):
 	case e.Name == "error": // in words
 		s.fail(quote(e.Data))
 	default:
 		s.bad(e.Partial)
 	}
 	return nil
+}
+
+// mostJoined is how many events may stand without an empty line between them.
+const mostJoined = 4
+
+// several takes the events of a server that left out the empty line between them, as
+// Anthropic's did (https://github.com/anthropics/anthropic-sdk-python/issues/1162): their
+// data is one text that is no JSON, and each of its lines is. Of a server that never
+// sends the empty line, the times of events are not known, so it is not read so.
+func (s *Stream) several(e framing.Event) bool {
+	lines := bytes.Split(e.Data, []byte("\n"))
+	if s.form != sse || len(lines) < 2 || len(lines) > mostJoined {
+		return false
+	}
+	for _, line := range lines {
+		var c scan
+		c.Reset(line)
+		object := c.Peek() == '{'
+		c.Skip()
+		if !isDone(line) && !(object && c.End()) {
+			return false
+		}
+	}
+	s.malformed++
+	for _, e.Data = range lines {
+		if isDone(e.Data) {
+			s.done()
+		} else if s.decoder.read(e, s) {
+			s.decoder.apply(e, s)
+		}
+	}
+	return true
 }
 
 // whole takes a reply that is no stream, or a list of them; false: it is no JSON.

@@ -464,3 +464,50 @@ func TestSignsOfLifeAndLabels(t *testing.T) {
 		}
 	}
 }
+
+// Events that no empty line parts are read line by line, at the time at which they came,
+// and flagged: the SDKs of the vendors refuse them. What is no list of events is skipped.
+func TestEventsWithoutAnEmptyLine(t *testing.T) {
+	const anthropic = `event: content_block_delta` + "\n" + `data: {"type":"content_block_delta","index":0,"delta":{"type":"text_delta","text":"%s"}}` + "\n"
+	const chat = `data: {"choices":[{"index":0,"delta":{"content":"%s"}}]}` + "\n"
+	delta := func(form, text string) string { return strings.Replace(form, "%s", text, 1) }
+	for _, c := range []struct {
+		name      string
+		api       *API
+		writes    []string // one a millisecond
+		text      string
+		outcome   timeline.Outcome
+		first     int64
+		malformed bool
+	}{
+		{"Anthropic", Anthropic, []string{delta(anthropic, "a") + delta(anthropic, "b") + "\n", delta(anthropic, "c") + "\n",
+			"data: {\"type\":\"message_delta\",\"delta\":{\"stop_reason\":\"end_turn\"},\"usage\":{\"output_tokens\":3}}\n\ndata: {\"type\":\"message_stop\"}\n\n"}, "abc", timeline.OK, 1000, true},
+		{"chat", OpenAIChat, []string{delta(chat, "a") + delta(chat, "b") + "\n",
+			"data: {\"choices\":[{\"index\":0,\"delta\":{},\"finish_reason\":\"stop\"}]}\ndata: [DONE]\n\n"}, "ab", timeline.OK, 1000, true},
+		{"one event in lines", OpenAIChat, []string{"data: {\"choices\":[{\"index\":0,\"delta\":\ndata: {\"content\":\"a\"}}]}\n\n",
+			"data: {\"choices\":[{\"index\":0,\"delta\":{},\"finish_reason\":\"stop\"}]}\n\ndata: [DONE]\n\n"}, "a", timeline.OK, 1000, false},
+		{"no empty line at all", OpenAIChat, []string{delta(chat, "a"), delta(chat, "b"), delta(chat, "c"),
+			"data: {\"choices\":[{\"index\":0,\"delta\":{},\"finish_reason\":\"stop\"}]}\n", "data: [DONE]\n"}, "", timeline.StreamTruncated, 0, true},
+		{"no events", OpenAIChat, []string{"data: {\"choices\":\ndata: oops\n\n", delta(chat, "a") + "\n",
+			"data: {\"choices\":[{\"index\":0,\"delta\":{},\"finish_reason\":\"stop\"}]}\n\ndata: [DONE]\n\n"}, "a", timeline.OK, 2000, true},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			tl := timeline.New()
+			s := NewStream(tl, c.api, StreamOptions{KeepText: true})
+			s.Head(500, Head{200, map[string][]string{"Content-Type": {"text/event-stream"}}})
+			at := int64(0)
+			first := int64(0)
+			for _, w := range c.writes {
+				at += 1000
+				if s.Read(at, 0, []byte(w)); first == 0 && s.HasToken() {
+					first = at
+				}
+			}
+			s.End(at+1000, timeline.EOF, nil, nil)
+			if tl.Outcome != c.outcome || tl.Text != c.text || first != c.first || tl.Flags.Has(timeline.MalformedEvent) != c.malformed {
+				t.Errorf("%s, %q, first token at %d, malformed %v; want %s, %q, %d, %v", tl.Outcome, tl.Text, first,
+					tl.Flags.Has(timeline.MalformedEvent), c.outcome, c.text, c.first, c.malformed)
+			}
+		})
+	}
+}
