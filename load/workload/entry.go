@@ -59,8 +59,24 @@ func turnsOf(messages []api.Message) (turns []turn) {
 	return turns
 }
 
-// errSkip is a record that holds nothing to send, as public data sets have some.
-var errSkip = errors.New("the record holds nothing to send")
+// skip is why a record is not sent, of several records: public data sets have such.
+type skip string
+
+const (
+	skipEmpty   skip = "hold nothing to send"
+	skipFailed  skip = "failed when they were recorded"
+	skipAnswer  skip = "begin with an answer"
+	skipUnheard skip = "have no answer to the first turn"
+	skipUnknown skip = "begin with a speaker that is neither a user nor an assistant"
+)
+
+func (s skip) Error() string { return string(s) }
+
+// skipped reports whether an error is that a record is not sent, and why.
+func skipped(err error) (why skip, is bool) {
+	is = errors.As(err, &why)
+	return why, is
+}
 
 // number reads a whole number, as JSON, CSV and Parquet have it.
 func number(v any) (int64, error) {

@@ -87,8 +87,9 @@ func TestHashIDsShareText(t *testing.T) {
 
 func TestShareGPT(t *testing.T) {
 	l := load(t, "testdata/sharegpt.json", Options{})
-	if n, err := l.Len(); n != 2 || err != nil || l.Skipped() != 2 {
-		t.Errorf("%d conversations, %v, %d skipped", n, err, l.Skipped())
+	const want = "1 records begin with an answer; 1 records hold nothing to send; 1 conversations begin with a system turn, which is not sent"
+	if n, err := l.Len(); n != 2 || err != nil || l.LeftOut() != want {
+		t.Errorf("%d conversations, %v, %s", n, err, l.LeftOut())
 	}
 	a, b := l.Item(0), l.Item(1)
 	if a.Len() != 1 || a.Messages[0].Content != "How high is the tower in the old harbour?" || b.Messages[0].Content != "Name a river." ||

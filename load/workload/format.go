@@ -226,7 +226,7 @@ func readBurstGPT(r *reading, row records.Row) (e entry, err error) {
 			return e, fmt.Errorf("%s: %w", name, err)
 		}
 		if n < 1 {
-			return e, errSkip
+			return e, skipFailed
 		}
 		*into = timeline.Some(n)
 	}
@@ -244,6 +244,7 @@ func readShareGPT(r *reading, row records.Row) (e entry, err error) {
 	if !ok {
 		return e, errors.New("the conversation is no list")
 	}
+	why := skipEmpty // of a conversation of which nothing is left
 	for i, item := range said {
 		object, _ := item.(map[string]any)
 		from := firstText(object, "from", "role", "user")
@@ -257,13 +258,20 @@ func readShareGPT(r *reading, row records.Row) (e entry, err error) {
 			}
 		case "human", "user":
 			if text != "" && (len(e.turns) == 0 || e.turns[len(e.turns)-1].answer != "") {
-				e.turns = append(e.turns, turn{user: text})
+				e.turns, why = append(e.turns, turn{user: text}), skipUnheard
 				continue
 			}
 		case "gpt", "chatgpt", "bing", "bard", "assistant", "model":
+			if text != "" && len(e.turns) == 0 {
+				why = skipAnswer
+			}
 			if n := len(e.turns); text != "" && n > 0 && e.turns[n-1].answer == "" {
 				e.turns[n-1].answer = text
 				continue
+			}
+		default:
+			if len(e.turns) == 0 {
+				why = skipUnknown
 			}
 		}
 		break
@@ -272,7 +280,7 @@ func readShareGPT(r *reading, row records.Row) (e entry, err error) {
 		e.turns = e.turns[:n-1]
 	}
 	if len(e.turns) == 0 {
-		return e, errSkip
+		return e, why
 	}
 	return e, nil
 }

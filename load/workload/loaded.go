@@ -3,6 +3,7 @@ package workload
 import (
 	"fmt"
 	"iter"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -48,48 +49,37 @@ func (l *Loaded) Len() (int64, error) {
 	return l.classes[0].source.count()
 }
 
-// Skipped is how many records held nothing to send, of those that were passed.
-func (l *Loaded) Skipped() (n int64) {
-	for _, c := range l.classes {
-		if c.source != nil {
-			c.source.mu.Lock()
-			n += c.source.skips
-			c.source.mu.Unlock()
-		}
-	}
-	return n
-}
-
 // LeftOut says what of the records that were passed is not sent; empty: nothing.
 func (l *Loaded) LeftOut() string {
-	var parts []string
-	if n := l.Skipped(); n > 0 {
-		parts = append(parts, fmt.Sprintf("%d records hold nothing to send", n))
-	}
-	systems := int64(0)
+	systems, skips, columns := int64(0), map[skip]int64{}, []string(nil)
 	for _, c := range l.classes {
 		if c.source != nil {
 			c.source.mu.Lock()
 			systems += c.source.systems
-			c.source.mu.Unlock()
-		}
-	}
-	if systems > 0 {
-		parts = append(parts, fmt.Sprintf("%d conversations begin with a system turn, which is not sent", systems))
-	}
-	var columns []string
-	for _, c := range l.classes {
-		if c.source != nil {
-			c.source.mu.Lock()
+			for why, n := range c.source.skips {
+				skips[why] += n
+			}
 			columns = append(columns, c.source.unsent.held...)
 			c.source.mu.Unlock()
 		}
+	}
+	parts := reasons(skips)
+	if systems > 0 {
+		parts = append(parts, fmt.Sprintf("%d conversations begin with a system turn, which is not sent", systems))
 	}
 	if len(columns) > 0 {
 		slices.Sort(columns)
 		parts = append(parts, "what stands under "+strings.Join(slices.Compact(columns), ", ")+" is not sent")
 	}
 	return strings.Join(parts, "; ")
+}
+
+// reasons says how many records were left out for what, in a fixed order.
+func reasons(skips map[skip]int64) (parts []string) {
+	for _, why := range slices.Sorted(maps.Keys(skips)) {
+		parts = append(parts, fmt.Sprintf("%d records %s", skips[why], why))
+	}
+	return parts
 }
 
 // Close closes the files.

@@ -2,11 +2,11 @@ package workload
 
 import (
 	"cmp"
-	"errors"
 	"fmt"
 	"hash/maphash"
 	"io"
 	"math"
+	"strings"
 	"sync"
 	"time"
 
@@ -27,9 +27,9 @@ type source struct {
 	shuffle *uint64 // the seed of a random order; nil: as in the file
 
 	mu    sync.Mutex
-	kept  []uint32 // record of entry k, as far as the file was passed; identity while nothing was skipped
-	next  int64    // record that was not looked at yet
-	skips int64
+	kept  []uint32       // record of entry k, as far as the file was passed; identity while nothing was skipped
+	next  int64          // record that was not looked at yet
+	skips map[skip]int64 // records that were passed and are not sent
 	// systems is how many conversations began with a system turn that is not sent.
 	systems int64
 	unsent  unsent
@@ -47,7 +47,7 @@ type source struct {
 
 // openSource looks at the first record that holds something.
 func openSource(file *records.File, name, unit string, block int64, columns map[string]string) (*source, error) {
-	s := &source{file: file, total: -1, hashSeed: maphash.MakeSeed()}
+	s := &source{file: file, total: -1, hashSeed: maphash.MakeSeed(), skips: map[skip]int64{}}
 	first, _, err := file.Row(0)
 	if err == io.EOF {
 		return nil, fmt.Errorf("%s: %w", file.Name, records.ErrEmpty)
@@ -101,15 +101,16 @@ func (s *source) at(i int64) (entry, error) {
 			return entry{}, fmt.Errorf("%s: more than 4 billion records", s.file.Name)
 		}
 		e, err := s.record(s.next, &s.unsent)
+		why, skip := skipped(err)
 		switch {
 		case err == io.EOF:
 			if s.total = int64(len(s.kept)); s.total == 0 {
-				return entry{}, fmt.Errorf("%s: none of its %d records holds anything to send", s.file.Name, s.next)
+				return entry{}, fmt.Errorf("%s: none of its %d records can be sent: %s", s.file.Name, s.next, strings.Join(reasons(s.skips), "; "))
 			}
 			return entry{}, io.EOF
-		case errors.Is(err, errSkip):
+		case skip:
 			s.next++
-			s.skips++
+			s.skips[why]++
 			continue
 		case err != nil:
 			return entry{}, err
@@ -140,7 +141,7 @@ func (s *source) record(i int64, unsent *unsent) (entry, error) {
 	if unsent != nil && len(unsent.names) > 0 {
 		unsent.look(row)
 	}
-	if err != nil && !errors.Is(err, errSkip) {
+	if _, skip := skipped(err); err != nil && !skip {
 		err = fmt.Errorf("%s:%d: %w", s.file.Name, line, err)
 	}
 	return e, err
@@ -170,7 +171,7 @@ func (s *source) fromEnd(k int64) (entry, error) {
 	s.mu.Lock()
 	n := s.total
 	s.mu.Unlock()
-	skipped := int64(0)
+	passed := int64(0)
 	for j := int64(1); n < 0; j++ {
 		row, _, err := s.file.Last(j)
 		if err == io.EOF {
@@ -180,12 +181,13 @@ func (s *source) fromEnd(k int64) (entry, error) {
 			return entry{}, err
 		}
 		e, err := s.format.read(&s.reading, row)
+		_, skip := skipped(err)
 		switch {
-		case errors.Is(err, errSkip):
-			skipped++
+		case skip:
+			passed++
 		case err != nil:
 			return entry{}, fmt.Errorf("%s, record %d from the end: %w", s.file.Name, j, err)
-		case j-skipped == k:
+		case j-passed == k:
 			return e, nil
 		}
 	}

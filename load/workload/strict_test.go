@@ -96,9 +96,13 @@ func TestLeftOutIsTold(t *testing.T) {
 	good := talk("human", "hi", "gpt", "hello")
 	for want, text := range map[string]string{
 		"":                               good + good,
-		"2 records hold nothing to send": good + talk("gpt", "alone") + talk("human", "", "gpt", "x"),
+		"1 records hold nothing to send": good + talk("human", "", "gpt", "x"),
+		"2 records begin with an answer": good + talk("gpt", "alone") + talk("gpt", "hi", "human", "hi", "gpt", "x"),
+		"5 records have no answer to the first turn":                                                  good + talk("human", "a", "human", "b", "gpt", "x") + talk("human", "a") + talk("human", "a", "gpt", " ") + talk("human", "a", "narrator", "x") + talk("system", "s", "human", "a", "system", "t"),
+		"2 records begin with a speaker that is neither a user nor an assistant":                      good + talk("narrator", "x", "human", "a", "gpt", "b") + talk("", "x"),
+		"1 records begin with an answer; 1 records hold nothing to send":                              good + talk("gpt", "alone") + talk(),
 		"1 conversations begin with a system turn, which is not sent":                                 good + talk("system", "be brief", "human", "hi", "gpt", "hello"),
-		"1 records hold nothing to send; 2 conversations begin with a system turn, which is not sent": talk("system", "a", "human", "hi", "gpt", "x") + talk("gpt", "alone") + talk("system", "b", "human", "hi", "gpt", "x"),
+		"1 records begin with an answer; 2 conversations begin with a system turn, which is not sent": talk("system", "a", "human", "hi", "gpt", "x") + talk("gpt", "alone") + talk("system", "b", "human", "hi", "gpt", "x"),
 	} {
 		l, err := loadText(t, "talks.jsonl", text)
 		if err != nil {
