@@ -24,6 +24,14 @@ func Maybe[T any](v T, ok bool) Opt[T] {
 	return Opt[T]{}
 }
 
+// Map is f of the value, if it was measured.
+func Map[T, U any](o Opt[T], f func(T) U) Opt[U] {
+	if !o.ok {
+		return Opt[U]{}
+	}
+	return Some(f(o.value))
+}
+
 // Float is a whole number as one with a fraction.
 func Float(n Opt[int64]) Opt[float64] { return Opt[float64]{float64(n.value), n.ok} }
 

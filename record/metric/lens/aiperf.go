@@ -45,7 +45,6 @@ type aiperfReader struct {
 	user, e2eTPS, prefill, effective stat.Sample
 	chunkGaps                        stat.Ints
 	ok, failed, good                 int64
-	in, noInput                      int64
 	span, phase                      timeline.Span // of successes; of all requests, until each had returned
 	answers
 }
@@ -82,12 +81,7 @@ func (r *aiperfReader) add(tl *timeline.Timeline) {
 	if r.native {
 		n, exact, known = c.n, true, true
 	}
-	r.count(n, exact, known)
-	in, hasIn := tl.Usage.Input.Get()
-	if !hasIn {
-		r.noInput++
-	}
-	r.in += in
+	r.count(tl, n, exact, known)
 	if known && latency > 0 {
 		r.e2eTPS.Add(float64(n) * 1000 / latency)
 	}
@@ -95,7 +89,7 @@ func (r *aiperfReader) add(tl *timeline.Timeline) {
 	if c.n > 0 {
 		ttft = timeline.Some(since(start, c.firstUS))
 		r.ttft.Add(ttft.Or(0))
-		if hasIn && ttft.Or(0) > 0 {
+		if in, told := tl.Usage.Input.Get(); told && ttft.Or(0) > 0 {
 			r.prefill.Add(float64(in) * 1000 / ttft.Or(0))
 		}
 		if second >= 0 {
@@ -144,8 +138,7 @@ func (r *aiperfReader) report(t *table) {
 	t.row("request_error_rate", "%", r.errorRate(), "", "absent when everything failed")
 	t.row("benchmark_duration", "s", r.span.Length(), "window_s", "of successes only: a slow failure at the end is not inside")
 	t.row("request_throughput", "requests/s", ratio(float64(r.ok), d), "requests_per_s", "over its phase, which ends when the last request has returned, also a failed one")
-	tokenRates(t, "output_token_throughput", "total_token_throughput",
-		rates{r.in, r.out, r.noInput, r.uncounted, d}, noCount)
+	r.rates(t, "output_token_throughput", "total_token_throughput", d, noCount)
 	r.goodput(t, d)
 	avgAndPercentiles(t, "time_to_first_token", &r.ttft, "ttft_ms", "starts at the send, not when the request was due")
 	avgAndPercentiles(t, "time_to_second_token", &r.ttst, "", "a gap, not a time since the start: the first icl_ms of each request")

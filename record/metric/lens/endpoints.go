@@ -60,7 +60,7 @@ func (r *endpointsReader) report(t *table) {
 	d := r.span.Seconds()
 	t.row("n_samples_completed", "requests", whole(r.completed), "", "failures are completed too")
 	t.row("n_samples_failed", "requests", whole(r.failed), "requests.failed", "a cut stream is no failure")
-	t.row("duration_ns", "ns", nanoseconds(r.span.Length()), "", "first issue to the last completion, failures included")
+	t.row("duration_ns", "ns", timeline.Map(r.span.Length(), func(s float64) float64 { return s * 1e9 }), "", "first issue to the last completion, failures included")
 	t.row("qps", "requests/s", ratio(float64(r.completed), d), "requests_per_s", "failures count too; with Poisson arrivals it is (completed − 1) / (first issue to the end of the last issued) instead")
 	output, why := r.rate(d, "over another window")
 	t.row("tps", "tokens/s", output, "success_output_tps", why)
@@ -83,11 +83,4 @@ func (r *endpointsReader) report(t *table) {
 	figures("latency", &r.latency, "e2e_ms", "ends with the answer; failures are inside")
 	t.noteIf(r.standIn > 0, "%s counted by the server; Endpoints tokenises the text again", some(r.standIn, "answer"))
 	t.noteIf(r.several > 0 && r.tpot.Len() > 0, "%s left out of TPOT: how many tokens its first chunk held is not known", some(r.several, "answer"))
-}
-
-func nanoseconds(seconds opt) opt {
-	if s, ok := seconds.Get(); ok {
-		return timeline.Some(s * 1e9)
-	}
-	return seconds
 }

@@ -24,7 +24,8 @@ var envoy = lens{
 // what the client saw.
 type envoyReader struct {
 	duration, first, perToken stat.Sample
-	in, out, noUsage, failed  int64
+	answers
+	failed int64
 }
 
 func (r *envoyReader) add(tl *timeline.Timeline) {
@@ -33,30 +34,27 @@ func (r *envoyReader) add(tl *timeline.Timeline) {
 	if tl.Outcome != timeline.OK {
 		r.failed++
 	}
+	n, known := usage(tl)
+	r.count(tl, n, true, known)
 	if c := read(tl, func(timeline.Kind) bool { return true }, nil); c.n > 0 {
 		r.first.Add(since(start, c.firstUS) / 1000)
-		if n, ok := usage(tl); ok && n > 1 && c.n > 1 {
+		if known && n > 1 && c.n > 1 {
 			r.perToken.Add(since(c.firstUS, end) / 1000 / float64(n-1))
 		}
 	}
-	if !tl.Usage.Output.OK() {
-		r.noUsage++
-	}
-	r.in += tl.Usage.Input.Or(0)
-	r.out += tl.Usage.Output.Or(0)
 }
 
 func (r *envoyReader) report(t *table) {
 	t.row("gen_ai.server.request.duration mean", "s", mean(&r.duration), "e2e_ms.mean", "failures are inside; ends with the stream, not with the last token; starts at the send")
 	t.row("gen_ai.server.time_to_first_token mean", "s", mean(&r.first), "ttft_ms.mean", "a role chunk or a comment is a first token")
 	why := "from the first piece to the end of the stream: the finish and the usage chunk are inside"
-	if r.perToken.Len() == 0 && r.noUsage > 0 {
+	if r.perToken.Len() == 0 && r.uncounted > 0 {
 		why = "needs usage: no count came"
 	}
 	t.row("gen_ai.server.time_per_output_token mean", "s", mean(&r.perToken), "tpot_ms.mean", why)
 	t.row("gen_ai.client.token.usage input", "tokens", whole(r.in), "", "a sum over all requests, which its histogram has too")
 	t.row("gen_ai.client.token.usage output", "tokens", whole(r.out), "", "a sum over all requests, which its histogram has too")
-	t.noteIf(r.noUsage > 0, "%s without usage, in no token figure", some(r.noUsage, "request"))
+	t.noteIf(r.uncounted > 0, "%s without usage, in no token figure", some(r.uncounted, "request"))
 	t.noteIf(r.failed > 0, "%s in the duration", some(r.failed, "failed request"))
 	t.noteIf(true, "the gateway adds nothing of its own here: this is the client's view; percentiles depend on the buckets of whoever stores the histogram")
 }

@@ -23,9 +23,9 @@ var genaiBench = lens{
 
 type genaiBenchReader struct {
 	ttft, e2e, output, tpot, speed, input stat.Sample
-	completed, failed, unseen, abnormal   int64
-	in, out, uncounted, noInput           int64
-	span                                  timeline.Span
+	answers
+	completed, failed, unseen, abnormal int64
+	span                                timeline.Span
 }
 
 func (r *genaiBenchReader) add(tl *timeline.Timeline) {
@@ -49,10 +49,7 @@ func (r *genaiBenchReader) add(tl *timeline.Timeline) {
 		c.firstUS = endUS
 	}
 	r.completed++
-	if !known {
-		r.uncounted++
-	}
-	r.out += n
+	r.count(tl, n, true, known)
 	ttft, e2e := since(start, c.firstUS)/1000, since(start, endUS)/1000
 	output := e2e - ttft
 	r.ttft.Add(ttft)
@@ -65,11 +62,7 @@ func (r *genaiBenchReader) add(tl *timeline.Timeline) {
 		r.tpot.Add(output / float64(n-1))
 		r.speed.Add(float64(n-1) / output)
 	}
-	in, ok := tl.Usage.Input.Get()
-	if !ok {
-		r.noInput++
-	}
-	if r.in += in; ok && ttft > 0 {
+	if in, ok := tl.Usage.Input.Get(); ok && ttft > 0 {
 		r.input.Add(float64(in) / ttft)
 	}
 }
@@ -105,19 +98,14 @@ func (r *genaiBenchReader) report(t *table) {
 	t.row("num_error_requests", "requests", whole(r.failed), "requests.failed", "the same")
 	t.row("error_rate", "ratio", timeline.Some(0.0), "error_rate", "divides before it has counted the requests: always 0")
 	t.row("requests_per_second", "requests/s", ratio(float64(r.completed), d), "requests_per_s", "over its whole run, which ends when it looks, once a second")
-	tokenRates(t, "mean_output_throughput_tokens_per_s", "mean_total_tokens_throughput_tokens_per_s",
-		rates{r.in, r.out, r.noInput, r.uncounted, d}, noCount)
-	figures := func(name, unit string, s sample, ours, why string) {
-		t.row(name+".mean", unit, mean(s), withStat(ours, "mean"), why)
-		t.row(name+".p50", unit, linear(s, 0.5), withStat(ours, "p50"), why)
-		t.row(name+".p99", unit, linear(s, 0.99), withStat(ours, "p99"), why)
-	}
-	figures("ttft", "s", &r.ttft, "ttft_ms", "starts at the send")
-	figures("e2e_latency", "s", &r.e2e, "e2e_ms", genaiBenchEnds)
-	figures("output_latency", "s", &r.output, "", "E2E − TTFT")
-	figures("tpot", "s", &r.tpot, "tpot_ms", genaiBenchEnds)
-	figures("output_inference_speed", "tokens/s", &r.speed, "decode_tps", genaiBenchEnds)
-	figures("input_throughput", "tokens/s", &r.input, "", "ISL / TTFT: network and queue are inside, cached tokens too")
+	r.rates(t, "mean_output_throughput_tokens_per_s", "mean_total_tokens_throughput_tokens_per_s", d, noCount)
+	names := [3]string{"%s.mean", "%s.p50", "%s.p99"}
+	t.middle(names, "ttft", "s", &r.ttft, "ttft_ms", "starts at the send")
+	t.middle(names, "e2e_latency", "s", &r.e2e, "e2e_ms", genaiBenchEnds)
+	t.middle(names, "output_latency", "s", &r.output, "", "E2E − TTFT")
+	t.middle(names, "tpot", "s", &r.tpot, "tpot_ms", genaiBenchEnds)
+	t.middle(names, "output_inference_speed", "tokens/s", &r.speed, "decode_tps", genaiBenchEnds)
+	t.middle(names, "input_throughput", "tokens/s", &r.input, "", "ISL / TTFT: network and queue are inside, cached tokens too")
 	t.noteIf(r.abnormal > 0, "%s with all output within 1 ms: abnormal to it, out of tpot and output_inference_speed", some(r.abnormal, "answer"))
 	t.noteIf(r.unseen > 0, "%s without content or usage ended it with an exception and is counted nowhere", some(r.unseen, "answer"))
 }

@@ -26,10 +26,10 @@ var glossary = lens{
 type glossaryReader struct {
 	limits               Limits
 	ttft, e2e, tpot, tps stat.Sample
-	ok, good, out        int64
-	uncounted            int64
-	busyMS               float64 // the sum of all requests' times
-	span                 timeline.Span
+	answers
+	ok, good int64
+	busyMS   float64 // the sum of all requests' times
+	span     timeline.Span
 }
 
 func (r *glossaryReader) add(tl *timeline.Timeline) {
@@ -45,15 +45,13 @@ func (r *glossaryReader) add(tl *timeline.Timeline) {
 	r.e2e.Add(e2e)
 	r.busyMS += e2e
 	tpot := 0.0
-	if n, known := usageOrTokenizer(tl); known && n > 0 {
-		r.out += n
+	n, known := usageOrTokenizer(tl)
+	if r.count(tl, n, true, known && n > 0); known && n > 0 {
 		tpot = (e2e - ttft) / float64(n)
 		r.tpot.Add(tpot)
 		if e2e > 0 {
 			r.tps.Add(float64(n) * 1000 / e2e)
 		}
-	} else {
-		r.uncounted++
 	}
 	if within(r.limits.TTFTMS, ttft) && within(r.limits.TPOTMS, tpot) && within(r.limits.E2EMS, e2e) {
 		r.good++
@@ -62,19 +60,16 @@ func (r *glossaryReader) add(tl *timeline.Timeline) {
 
 func (r *glossaryReader) report(t *table) {
 	d := r.span.Seconds()
-	meanMedianP99(t, "TTFT", &r.ttft, "ttft_ms", "starts at the send")
+	t.middle(vllmRows, "TTFT", "ms", &r.ttft, "ttft_ms", "starts at the send")
 	why := "divides by n, ours by n − 1: (n − 1) / n of ours, half of it for two tokens"
 	if r.tpot.Len() == 0 {
 		why = noCount
 	}
-	meanMedianP99(t, "TPOT", &r.tpot, "tpot_ms", why)
-	meanMedianP99(t, "total latency", &r.e2e, "e2e_ms", "starts at the send")
+	t.middle(vllmRows, "TPOT", "ms", &r.tpot, "tpot_ms", why)
+	t.middle(vllmRows, "total latency", "ms", &r.e2e, "e2e_ms", "starts at the send")
 	t.row("tokens/s of a request, mean", "tokens/s", mean(&r.tps), "e2e_tps.mean", "n / E2E: TTFT is inside")
-	system, apart, why := opt{}, opt{}, noCount
-	if r.uncounted == 0 {
-		system, apart = ratio(float64(r.out), d), ratio(float64(r.out)*1000, r.busyMS)
-		why = "over another window"
-	}
+	system, why := r.rate(d, "over another window")
+	apart, _ := r.rate(r.busyMS/1000, "")
 	t.row("tokens/s of the system", "tokens/s", system, "success_output_tps", why)
 	t.row("tokens / sum of the requests' times", "tokens/s", apart, "",
 		"what some call the system's rate: it is one stream's, as if requests never ran beside each other")

@@ -46,7 +46,7 @@ func (r *inferencePerfReader) add(tl *timeline.Timeline) {
 			n, known = 0, false
 		}
 	}
-	r.count(n, exact, known)
+	r.count(tl, n, exact, known)
 	latency := since(start, closeUS(tl))
 	r.latency.Add(latency / 1000)
 	switch {
@@ -117,11 +117,7 @@ func tokensOfContent(tl *timeline.Timeline) (func(timeline.Event) int64, bool) {
 
 func (r *inferencePerfReader) report(t *table) {
 	d := r.span.Seconds()
-	dist := func(name string, s sample, ours, why string) {
-		t.row("latency."+name+".mean", "s", mean(s), withStat(ours, "mean"), why)
-		t.row("latency."+name+".median", "s", linear(s, 0.5), withStat(ours, "p50"), why)
-		t.row("latency."+name+".p99", "s", linear(s, 0.99), withStat(ours, "p99"), why)
-	}
+	names := [3]string{"latency.%s.mean", "latency.%s.median", "latency.%s.p99"}
 	t.row("successes.count", "requests", whole(r.successes), "requests.ok", "an error inside a stream, a cut stream and an empty answer are successes")
 	t.row("failures.count", "requests", whole(r.failures), "requests.failed", "the same")
 	t.row("throughput.requests_per_sec", "requests/s", ratio(float64(r.successes), d), "requests_per_s", "another window, another notion of success")
@@ -133,15 +129,15 @@ func (r *inferencePerfReader) report(t *table) {
 		why = "a share of successes only: with failures it reads too high"
 	}
 	t.row("goodput.goodput_percentage", "%", good, "", why)
-	dist("request_latency", &r.latency, "e2e_ms", "includes tokenising the answer, which this record cannot know; ends with the body")
-	dist("normalized_time_per_output_token", &r.ntpot, "tpot_ms", "E2E / n: TTFT is inside; an answer without tokens is a 0")
-	dist("time_to_first_token", &r.ttft, "ttft_ms", "does not see reasoning; none for one token")
-	dist("time_per_output_token", &r.tpot, "tpot_ms", "from content to content: reasoning tokens count in n, not in the time")
+	t.middle(names, "request_latency", "s", &r.latency, "e2e_ms", "includes tokenising the answer, which this record cannot know; ends with the body")
+	t.middle(names, "normalized_time_per_output_token", "s", &r.ntpot, "tpot_ms", "E2E / n: TTFT is inside; an answer without tokens is a 0")
+	t.middle(names, "time_to_first_token", "s", &r.ttft, "ttft_ms", "does not see reasoning; none for one token")
+	t.middle(names, "time_per_output_token", "s", &r.tpot, "tpot_ms", "from content to content: reasoning tokens count in n, not in the time")
 	itlWhy := "gaps of 0 between tokens of one chunk, so the median can be 0"
 	var itl sample = r.itl.Frozen(1e6)
 	if r.unknownPerChunk > 0 {
 		itl, itlWhy = &stat.Sample{}, "needs the tokens of each chunk: the text would have to be tokenised again"
 	}
-	dist("inter_token_latency", itl, "itl_ms|icl_ms", itlWhy)
+	t.middle(names, "inter_token_latency", "s", itl, "itl_ms|icl_ms", itlWhy)
 	t.noteIf(r.standIn > 0, "%s counted by the server, as with use_server_output_tokens", some(r.standIn, "answer"))
 }

@@ -37,12 +37,7 @@ func (r *inferenceXReader) add(tl *timeline.Timeline) {
 
 func (r *inferenceXReader) report(t *table) {
 	v := &r.vllm
-	inSeconds := func(o opt) opt {
-		if ms, ok := o.Get(); ok {
-			return timeline.Some(ms / 1000)
-		}
-		return o
-	}
+	inSeconds := func(o opt) opt { return timeline.Map(o, func(ms float64) float64 { return ms / 1000 }) }
 	figures := func(name string, s sample, ours, why string) {
 		t.row("mean_"+name, "s", inSeconds(mean(s)), withStat(ours, "mean"), why)
 		t.row("median_"+name, "s", inSeconds(linear(s, 0.5)), withStat(ours, "p50"), why)
@@ -52,12 +47,7 @@ func (r *inferenceXReader) report(t *table) {
 	figures("tpot", &v.tpot, "tpot_ms", "starts at the role chunk and ends with the finish chunk")
 	figures("itl", v.itl.Frozen(1000), "itl_ms|icl_ms", "gaps between chunks: k times too large with k tokens a chunk")
 	figures("e2el", &v.e2el, "e2e_ms", "ends with the finish chunk")
-	rate := func(o opt) opt {
-		if ms, ok := o.Get(); ok {
-			return ratio(1000, ms)
-		}
-		return o
-	}
+	rate := func(o opt) opt { return ratio(1000, o.Or(0)) }
 	t.row("mean_intvty", "tokens/s", rate(mean(&v.tpot)), "decode_tps.mean", "1 / mean TPOT, which is below the mean of the speeds")
 	t.row("median_intvty", "tokens/s", rate(linear(&v.tpot, 0.5)), "decode_tps.p50", "1 / median TPOT")
 	t.row("p99_intvty", "tokens/s", rate(linear(&v.tpot, 0.99)), "", "1 / p99 TPOT: the speed that 99 % reach or exceed, our p01")

@@ -23,12 +23,12 @@ var llmeter = lens{
 }
 
 type llmeterReader struct {
-	ttft, ttlt, tpot   stat.Sample
-	all, failed        int64
-	out                int64
-	uncounted, noToken int64
-	span               timeline.Span
-	firstUS, lastUS    int64 // when it sent the first and the last request
+	ttft, ttlt, tpot stat.Sample
+	answers
+	all, failed     int64
+	noToken         int64
+	span            timeline.Span
+	firstUS, lastUS int64 // when it sent the first and the last request
 }
 
 func (r *llmeterReader) add(tl *timeline.Timeline) {
@@ -50,10 +50,7 @@ func (r *llmeterReader) add(tl *timeline.Timeline) {
 		return
 	}
 	n, known := usage(tl)
-	if !known {
-		r.uncounted++
-	}
-	r.out += n
+	r.count(tl, n, true, known)
 	if !tl.Streamed {
 		r.ttlt.Add(since(start, closeUS(tl)) / 1000)
 		return
@@ -90,10 +87,7 @@ func (r *llmeterReader) report(t *table) {
 	perMinute := ratio(60e6*float64(r.all), float64(r.lastUS-r.firstUS))
 	t.row("requests_per_minute", "requests/min", perMinute, "",
 		"all requests, failures too, over the time from the first send to the last: one too many for that time")
-	output, whyOutput := opt{}, noCount
-	if rate, ok := ratio(float64(r.out), r.span.Seconds()).Get(); ok && r.uncounted == 0 {
-		output, whyOutput = timeline.Some(60*rate), "60 × success_output_tps over another window"
-	}
+	output, whyOutput := r.rate(r.span.Seconds()/60, "60 × success_output_tps over another window")
 	t.row("average_output_tokens_per_minute", "tokens/min", output, "", whyOutput)
 	t.noteIf(r.noToken > 0, "%s without content left out of latencies", some(r.noToken, "answer"))
 }

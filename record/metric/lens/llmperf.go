@@ -52,26 +52,18 @@ func (r *llmperfReader) add(tl *timeline.Timeline) {
 
 func (r *llmperfReader) report(t *table) {
 	d := r.span.Seconds()
-	quantiles := func(name, unit string, s sample, ours, why string) {
-		t.row("results_"+name+"_mean", unit, mean(s), withStat(ours, "mean"), why)
-		t.row("results_"+name+"_quantiles_p50", unit, linear(s, 0.5), withStat(ours, "p50"), why)
-		t.row("results_"+name+"_quantiles_p99", unit, linear(s, 0.99), withStat(ours, "p99"), why)
-	}
+	names := [3]string{"results_%s_mean", "results_%s_quantiles_p50", "results_%s_quantiles_p99"}
 	itlWhy := "gaps include TTFT: this is E2E / n, neither ITL nor TPOT"
 	if r.itl.Len() == 0 && r.uncounted > 0 {
 		itlWhy = noCount
 	}
-	quantiles("inter_token_latency_s", "s", &r.itl, "tpot_ms", itlWhy)
-	quantiles("ttft_s", "s", &r.ttft, "ttft_ms", "does not see reasoning or tool calls; starts at the send")
-	quantiles("end_to_end_latency_s", "s", &r.e2e, "e2e_ms", "ends with the stream, not with the last token")
-	quantiles("request_output_throughput_token_per_s", "tokens/s", &r.speed, "e2e_tps", "ends with the stream")
+	t.middle(names, "inter_token_latency_s", "s", &r.itl, "tpot_ms", itlWhy)
+	t.middle(names, "ttft_s", "s", &r.ttft, "ttft_ms", "does not see reasoning or tool calls; starts at the send")
+	t.middle(names, "end_to_end_latency_s", "s", &r.e2e, "e2e_ms", "ends with the stream, not with the last token")
+	t.middle(names, "request_output_throughput_token_per_s", "tokens/s", &r.speed, "e2e_tps", "ends with the stream")
 	output, why := r.rate(d, "its window also includes building its clients, which this record cannot know")
 	t.row("results_mean_output_throughput_token_per_s", "tokens/s", output, "success_output_tps", why)
-	perMin := opt{}
-	if rate, ok := ratio(float64(r.completed), d).Get(); ok {
-		perMin = timeline.Some(60 * rate)
-	}
-	t.row("results_num_completed_requests_per_min", "requests/min", perMin, "", "60 × requests_per_s over another window")
+	t.row("results_num_completed_requests_per_min", "requests/min", ratio(float64(r.completed), d/60), "", "60 × requests_per_s over another window")
 	t.row("results_error_rate", "ratio", ratio(float64(r.failed), float64(r.completed+r.failed)), "error_rate", "an empty answer and a cut stream are no errors")
 	t.noteIf(r.standIn > 0, "%s counted by the server; LLMPerf tokenises the text with the Llama tokenizer, a BOS included", some(r.standIn, "answer"))
 }

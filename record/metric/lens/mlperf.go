@@ -24,12 +24,12 @@ var mlperf = lens{
 
 type mlperfReader struct {
 	latency, ttft, tpot []int64 // ns
-	n, tokens           int64
-	failed, uncounted   int64
-	lastIssued          int64 // µs of the run: due time of the query issued last
-	lastDone            int64 // and when it was complete
-	first               int64
-	any                 bool
+	answers
+	n, failed  int64
+	lastIssued int64 // µs of the run: due time of the query issued last
+	lastDone   int64 // and when it was complete
+	first      int64
+	any        bool
 }
 
 func (r *mlperfReader) add(tl *timeline.Timeline) {
@@ -56,10 +56,7 @@ func (r *mlperfReader) add(tl *timeline.Timeline) {
 	r.latency = append(r.latency, latency)
 	r.ttft = append(r.ttft, ttft)
 	n, ok := usage(tl)
-	if !ok {
-		r.uncounted++
-	}
-	r.tokens += n
+	r.count(tl, n, true, ok)
 	if n > 1 {
 		r.tpot = append(r.tpot, (latency-ttft)/(n-1))
 	}
@@ -67,10 +64,7 @@ func (r *mlperfReader) add(tl *timeline.Timeline) {
 
 func (r *mlperfReader) report(t *table) {
 	d := float64(r.lastDone-r.first) / 1e6
-	tokens, why := opt{}, noCount
-	if r.uncounted == 0 {
-		tokens, why = ratio(float64(r.tokens), d), "the window ends with the query issued last, not with the last token"
-	}
+	tokens, why := r.rate(d, "the window ends with the query issued last, not with the last token")
 	t.row("Completed tokens per second", "tokens/s", tokens, "system_output_tps", why)
 	t.row("Completed samples per second", "samples/s", ratio(float64(r.n-1), d), "requests_per_s", "(N − 1) / T, T = when the query issued last was complete")
 	r.metric(t, "First Token latency (ns)", r.ttft, "ttft_ms", "same clock, from the scheduled time; percentile = sorted[⌊N × p⌋]")

@@ -22,9 +22,9 @@ var nim = lens{
 
 type nimReader struct {
 	ttft, e2e, itl, perUser stat.Sample
-	completed, out          int64
-	uncounted               int64
-	span                    timeline.Span // first send to last token
+	answers
+	completed int64
+	span      timeline.Span // first send to last token
 }
 
 func (r *nimReader) add(tl *timeline.Timeline) {
@@ -42,10 +42,7 @@ func (r *nimReader) add(tl *timeline.Timeline) {
 	e2e := since(start, end)
 	r.e2e.Add(e2e)
 	n, known := usageOrTokenizer(tl)
-	if !known {
-		r.uncounted++
-	}
-	r.out += n
+	r.count(tl, n, true, known)
 	if known && e2e > 0 {
 		r.perUser.Add(float64(n) * 1000 / e2e)
 	}
@@ -64,10 +61,7 @@ func (r *nimReader) report(t *table) {
 	avgAndPercentiles(t, "time to first token", &r.ttft, "ttft_ms", "starts at the send")
 	avgAndPercentiles(t, "end-to-end request latency", &r.e2e, "e2e_ms", "starts at the send")
 	avgAndPercentiles(t, "inter-token latency", &r.itl, "tpot_ms", "our TPOT under another name: one mean a request, so stalls do not show")
-	system, why := opt{}, noCount
-	if r.uncounted == 0 {
-		system, why = ratio(float64(r.out), d), "from the first send to the last token of successes: a failure at the end is not inside"
-	}
+	system, why := r.rate(d, "from the first send to the last token of successes: a failure at the end is not inside")
 	t.row("total tokens per second of the system", "tokens/s", system, "success_output_tps", why)
 	t.row("tokens per second of a user avg", "tokens/s", mean(&r.perUser), "e2e_tps.mean", "n / E2E: TTFT is inside, so it is below 1 / TPOT")
 	t.row("requests per second", "requests/s", ratio(float64(r.completed), d), "requests_per_s", "another window")

@@ -21,10 +21,10 @@ var otel = lens{
 }
 
 type otelReader struct {
-	duration, first  stat.Sample
-	gaps             stat.Ints
-	in, out, noUsage int64
-	failed           int64
+	duration, first stat.Sample
+	gaps            stat.Ints
+	answers
+	failed int64
 }
 
 // isChunk: whatever comes of an answer's data before the end of the stream.
@@ -39,11 +39,8 @@ func (r *otelReader) add(tl *timeline.Timeline) {
 	if c := read(tl, isChunk, func(us int64, _ timeline.Event) { r.gaps.Add(us) }); c.n > 0 {
 		r.first.Add(since(start, c.firstUS) / 1000)
 	}
-	if !tl.Usage.Output.OK() {
-		r.noUsage++
-	}
-	r.in += tl.Usage.Input.Or(0)
-	r.out += tl.Usage.Output.Or(0)
+	n, known := usage(tl)
+	r.count(tl, n, true, known)
 }
 
 func (r *otelReader) report(t *table) {
@@ -53,7 +50,7 @@ func (r *otelReader) report(t *table) {
 	t.row("gen_ai.client.inference.time_per_output_chunk mean", "s", mean(gaps), "icl_ms.mean", "chunks with the role, the finish and the usage count too; a chunk may hold many tokens")
 	t.row("gen_ai.client.inference.usage.input_tokens", "tokens", whole(r.in), "", "a sum over all requests; 0 where no usage came")
 	t.row("gen_ai.client.inference.usage.output_tokens", "tokens", whole(r.out), "", "a sum over all requests; 0 where no usage came")
-	t.noteIf(r.noUsage > 0, "%s without usage counted as 0 tokens", some(r.noUsage, "request"))
+	t.noteIf(r.uncounted > 0, "%s without usage counted as 0 tokens", some(r.uncounted, "request"))
 	t.noteIf(r.failed > 0, "%s in the duration", some(r.failed, "failed request"))
 	t.noteIf(true, "percentiles depend on the buckets of whoever stores the histogram: means only")
 }

@@ -121,22 +121,24 @@ func tokenizer(tl *timeline.Timeline) (n int64, exact, ok bool) {
 	return n, false, ok
 }
 
-// answers counts the tokens of a tool that tokenises every answer again.
+// answers counts the tokens of a tool's answers.
 type answers struct {
-	out       int64
+	in, out   int64
+	noInput   int64 // answers without a count of the prompt's tokens
 	uncounted int64 // answers that nobody counted
 	standIn   int64 // answers counted by the server in the tool's place
 }
 
-// tokenized adds an answer, and returns its tokens; known is false where nobody
-// counted them.
+// tokenized adds an answer of a tool that tokenises every one again, and returns its
+// tokens; known is false where nobody counted them.
 func (a *answers) tokenized(tl *timeline.Timeline) (n int64, known bool) {
 	n, exact, known := tokenizer(tl)
-	a.count(n, exact, known)
+	a.count(tl, n, exact, known)
 	return n, known
 }
 
-func (a *answers) count(n int64, exact, known bool) {
+// count adds an answer of so many tokens, if they are known; exact are the tool's own.
+func (a *answers) count(tl *timeline.Timeline, n int64, exact, known bool) {
 	switch {
 	case !known:
 		a.uncounted++
@@ -144,6 +146,10 @@ func (a *answers) count(n int64, exact, known bool) {
 		a.standIn++
 	}
 	a.out += n
+	in, told := tl.Usage.Input.Get()
+	if a.in += in; !told {
+		a.noInput++
+	}
 }
 
 // rate is the tokens of all answers over a time in seconds, and why it differs from

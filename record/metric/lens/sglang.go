@@ -22,14 +22,12 @@ var sglang = lens{
 type sglangReader struct {
 	ttft, tpot, e2e stat.Sample
 	itl             stat.Ints
-	completed       int64
-	in, out         int64
-	unknown         int64
-	noInput         int64
-	asked           int64 // counted by the length that was asked for
-	zero            int64 // recorded with TTFT 0
-	latencies       float64
-	span            timeline.Span
+	answers
+	completed int64
+	asked     int64 // counted by the length that was asked for
+	zero      int64 // recorded with TTFT 0
+	latencies float64
+	span      timeline.Span
 }
 
 func (r *sglangReader) add(tl *timeline.Timeline) {
@@ -54,16 +52,9 @@ func (r *sglangReader) add(tl *timeline.Timeline) {
 	if !ok {
 		if n, ok = tl.Requested.Get(); ok {
 			r.asked++
-		} else {
-			r.unknown++
 		}
 	}
-	r.out += n
-	in, ok := tl.Usage.Input.Get()
-	if !ok {
-		r.noInput++
-	}
-	r.in += in
+	r.count(tl, n, true, ok)
 	if n > 1 {
 		r.tpot.Add((e2e - ttft) / float64(n-1))
 	}
@@ -74,13 +65,12 @@ func (r *sglangReader) report(t *table) {
 	t.row("completed", "requests", whole(r.completed), "requests.ok", "an error inside a stream, a cut stream and an empty answer count as completed")
 	t.row("duration", "s", r.span.Length(), "window_s", "first send to the end of the last body")
 	t.row("request_throughput", "requests/s", ratio(float64(r.completed), d), "requests_per_s", "another window, another notion of success")
-	tokenRates(t, "output_throughput", "total_throughput",
-		rates{r.in, r.out, r.noInput, r.unknown, d}, "needs the length that was asked for: no usage came")
+	r.rates(t, "output_throughput", "total_throughput", d, "needs the length that was asked for: no usage came")
 	t.row("concurrency", "requests", ratio(r.latencies, d), "", "Σ E2E / duration")
-	meanMedianP99(t, "ttft_ms", &r.ttft, "ttft_ms", "a missing first token is recorded as 0; a tool call is not seen")
-	meanMedianP99(t, "tpot_ms", &r.tpot, "tpot_ms", "runs on to [DONE], and over the asked length where no usage came")
-	meanMedianP99(t, "itl_ms", r.itl.Frozen(1000), "itl_ms|icl_ms", "gaps between chunks: k times too large with k tokens a chunk")
-	meanMedianP99(t, "e2e_latency_ms", &r.e2e, "e2e_ms", "ends with [DONE], not with the last token")
+	t.middle(vllmRows, "ttft_ms", "ms", &r.ttft, "ttft_ms", "a missing first token is recorded as 0; a tool call is not seen")
+	t.middle(vllmRows, "tpot_ms", "ms", &r.tpot, "tpot_ms", "runs on to [DONE], and over the asked length where no usage came")
+	t.middle(vllmRows, "itl_ms", "ms", r.itl.Frozen(1000), "itl_ms|icl_ms", "gaps between chunks: k times too large with k tokens a chunk")
+	t.middle(vllmRows, "e2e_latency_ms", "ms", &r.e2e, "e2e_ms", "ends with [DONE], not with the last token")
 	t.noteIf(r.zero > 0, "%s without content in the TTFT sample as 0", some(r.zero, "answer"))
 	t.noteIf(r.asked > 0, "%s without usage counted with the length that was asked for", some(r.asked, "answer"))
 }

@@ -94,10 +94,7 @@ func preference(stat string) int {
 }
 
 func over(v opt, unit float64) opt {
-	if x, ok := v.Get(); ok {
-		return timeline.Some(x / unit)
-	}
-	return v
+	return timeline.Map(v, func(x float64) float64 { return x / unit })
 }
 
 func change(s State) timeline.Opt[float64] {

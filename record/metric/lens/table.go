@@ -43,6 +43,13 @@ func (t *table) row(name, unit string, value opt, ours, why string) {
 	t.rows = append(t.rows, r)
 }
 
+// middle adds the mean, the median and the p99 of a sample under these names.
+func (t *table) middle(names [3]string, name, unit string, s sample, ours, why string) {
+	t.row(fmt.Sprintf(names[0], name), unit, mean(s), withStat(ours, "mean"), why)
+	t.row(fmt.Sprintf(names[1], name), unit, linear(s, 0.5), withStat(ours, "p50"), why)
+	t.row(fmt.Sprintf(names[2], name), unit, linear(s, 0.99), withStat(ours, "p99"), why)
+}
+
 // some is a number of things in words.
 func some(n int64, thing string) string {
 	if n == 1 {

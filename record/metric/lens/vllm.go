@@ -51,12 +51,11 @@ type vllmReader struct {
 	perChunk       bool                     // without usage, chunks are counted
 	from, to, gaps string                   // why TTFT, E2E and ITL differ from ours
 
-	ttft, tpot, e2el  stat.Sample
-	itl               stat.Ints
+	ttft, tpot, e2el stat.Sample
+	itl              stat.Ints
+	answers
 	completed, failed int64
-	in, out, good     int64
-	uncounted         int64 // successes whose n is not known
-	noInput           int64
+	good              int64
 	span              timeline.Span
 	okFromUS          int64 // the first send of a success, on the run's clock
 	chunksByMS        map[int64]int64
@@ -83,15 +82,7 @@ func (r *vllmReader) add(tl *timeline.Timeline) {
 	if r.perChunk && !tl.Usage.Output.OK() {
 		n, known = c.n, true
 	}
-	if !known {
-		r.uncounted++
-	}
-	r.out += n
-	in, ok := tl.Usage.Input.Get()
-	if !ok {
-		r.noInput++
-	}
-	r.in += in
+	r.count(tl, n, true, known)
 	tpot := 0.0 // of one token, for its goodput only
 	if n > 1 {
 		tpot = (e2el - ttft) / float64(n-1)
@@ -147,48 +138,33 @@ func (r *vllmReader) report(t *table) {
 		good, why = ratio(float64(r.good), d), "TPOT of one token counts as 0; "+r.from
 	}
 	t.row("request_goodput", "requests/s", good, "goodput.requests_per_s", why)
-	tokenRates(t, "output_throughput", "total_token_throughput",
-		rates{r.in, r.out, r.noInput, r.uncounted, d}, noCount)
+	r.rates(t, "output_throughput", "total_token_throughput", d, noCount)
 	t.row("max_output_tokens_per_s", "tokens/s", r.peak(), "best_1s_tps",
 		"counts chunks, not tokens, in whole seconds from the first send of a success")
-	meanMedianP99(t, "ttft_ms", &r.ttft, "ttft_ms",
-		r.from)
+	t.middle(vllmRows, "ttft_ms", "ms", &r.ttft, "ttft_ms", r.from)
 	tpotWhy := r.to
 	if r.tpot.Len() == 0 && r.uncounted > 0 {
 		tpotWhy = noCount
 	}
-	meanMedianP99(t, "tpot_ms", &r.tpot, "tpot_ms", tpotWhy)
-	meanMedianP99(t, "itl_ms", r.itl.Frozen(1000), "itl_ms|icl_ms",
-		r.gaps)
-	meanMedianP99(t, "e2el_ms", &r.e2el, "e2e_ms",
-		"starts after the client's own queue; "+r.to)
+	t.middle(vllmRows, "tpot_ms", "ms", &r.tpot, "tpot_ms", tpotWhy)
+	t.middle(vllmRows, "itl_ms", "ms", r.itl.Frozen(1000), "itl_ms|icl_ms", r.gaps)
+	t.middle(vllmRows, "e2el_ms", "ms", &r.e2el, "e2e_ms", "starts after the client's own queue; "+r.to)
 	t.noteIf(r.uncounted > 0 && r.tpot.Len() > 0, "%s without a token count, left out of TPOT", some(r.uncounted, "request"))
 }
 
-// meanMedianP99 adds the three rows of vLLM's and SGLang's results.
-func meanMedianP99(t *table, name string, s sample, ours, why string) {
-	t.row("mean_"+name, "ms", mean(s), withStat(ours, "mean"), why)
-	t.row("median_"+name, "ms", linear(s, 0.5), withStat(ours, "p50"), why)
-	t.row("p99_"+name, "ms", linear(s, 0.99), withStat(ours, "p99"), why)
-}
+// vllmRows are the names in vLLM's and SGLang's results.
+var vllmRows = [3]string{"mean_%s", "median_%s", "p99_%s"}
 
-// rates are sums of tokens over a window, with the number of requests whose
-// count is unknown.
-type rates struct {
-	in, out, noInput, uncounted int64
-	seconds                     float64
-}
-
-// tokenRates adds output and total throughput; missing says what an unknown
+// rates adds output and total throughput; missing says what an unknown
 // count of output tokens would need.
-func tokenRates(t *table, outputName, totalName string, r rates, missing string) {
+func (a *answers) rates(t *table, outputName, totalName string, seconds float64, missing string) {
 	output, total := opt{}, opt{}
 	why, whyTotal := missing, missing
-	if r.uncounted == 0 {
-		output, why = ratio(float64(r.out), r.seconds), "successes only, over another window"
+	if a.uncounted == 0 {
+		output, why = ratio(float64(a.out), seconds), "successes only, over another window"
 		whyTotal = why
-		if r.noInput == 0 {
-			total = ratio(float64(r.in+r.out), r.seconds)
+		if a.noInput == 0 {
+			total = ratio(float64(a.in+a.out), seconds)
 		} else {
 			whyTotal = "needs the prompt's tokens: no usage came"
 		}
