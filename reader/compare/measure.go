@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"tokenmeter/record/metric"
+	"tokenmeter/record/objective"
 	"tokenmeter/record/timeline"
 )
 
@@ -32,7 +33,7 @@ type measure struct {
 	// paced figures depend on when tokens arrived one by one, counted ones on
 	// what a token is.
 	paced, counted bool
-	value          func(*metric.Record) timeline.Opt[float64]
+	value          func(*metric.Record) timeline.Opt[float64] // nil: no request has one
 }
 
 type opt = timeline.Opt[float64]
@@ -40,61 +41,41 @@ type opt = timeline.Opt[float64]
 var percentiles = []string{"p50", "p95", "p99"}
 
 var measures = []measure{
-	{key: "ttft_ms", name: "ttft", title: "TTFT", unit: "ms", better: metric.Lower, stats: percentiles,
-		value: func(r *metric.Record) opt { return r.TTFTMS }},
-	{key: "ttfo_ms", name: "ttfo", title: "TTFO", unit: "ms", better: metric.Lower, stats: []string{"p50", "p95"},
-		value: func(r *metric.Record) opt { return r.TTFOMS }},
-	{key: "tpot_ms", name: "tpot", title: "TPOT", unit: "ms", better: metric.Lower, stats: percentiles, paced: true, counted: true,
-		value: func(r *metric.Record) opt { return r.TPOTMS }},
-	{key: "tpot_adj_ms", name: "tpot_adj", title: "TPOT adj.", unit: "ms", better: metric.Lower, counted: true,
-		value: func(r *metric.Record) opt { return r.TPOTAdjMS }},
+	{key: "ttft_ms", name: "ttft", title: "TTFT", unit: "ms", better: metric.Lower, stats: percentiles},
+	{key: "ttfo_ms", name: "ttfo", title: "TTFO", unit: "ms", better: metric.Lower, stats: []string{"p50", "p95"}},
+	{key: "tpot_ms", name: "tpot", title: "TPOT", unit: "ms", better: metric.Lower, stats: percentiles, paced: true, counted: true},
+	{key: "tpot_adj_ms", name: "tpot_adj", title: "TPOT adj.", unit: "ms", better: metric.Lower, counted: true},
 	{key: "itl_ms", name: "itl", title: "ITL", unit: "ms", kind: ofGaps, better: metric.Lower, stats: []string{"p99"}, paced: true, counted: true},
 	{key: "icl_ms", name: "icl", title: "ICL", unit: "ms", kind: ofGaps, better: metric.Lower, stats: []string{"p99"}, paced: true},
-	{key: "ttfa_ms", name: "ttfa", title: "TTFA", unit: "ms", better: metric.Lower, stats: percentiles,
-		value: func(r *metric.Record) opt { return r.TTFAMS }},
-	{key: "ttfi_ms", name: "ttfi", title: "TTFI", unit: "ms", better: metric.Lower, stats: percentiles,
-		value: func(r *metric.Record) opt { return r.TTFIMS }},
-	{key: "starved_ms", name: "starved", title: "starved", unit: "ms", better: metric.Lower, stats: []string{"p95"},
-		value: func(r *metric.Record) opt { return r.StarvedMS }},
-	{key: "rtf", name: "rtf", title: "RTF", better: metric.Lower, stats: percentiles,
-		value: func(r *metric.Record) opt { return r.RTF }},
-	{key: "e2e_ms", name: "e2e", title: "E2E", unit: "ms", better: metric.Lower, stats: percentiles,
-		value: func(r *metric.Record) opt { return r.E2EMS }},
+	{key: "ttfa_ms", name: "ttfa", title: "TTFA", unit: "ms", better: metric.Lower, stats: percentiles},
+	{key: "ttfi_ms", name: "ttfi", title: "TTFI", unit: "ms", better: metric.Lower, stats: percentiles},
+	{key: "starved_ms", name: "starved", title: "starved", unit: "ms", better: metric.Lower, stats: []string{"p95"}},
+	{key: "rtf", name: "rtf", title: "RTF", better: metric.Lower, stats: percentiles},
+	{key: "e2e_ms", name: "e2e", title: "E2E", unit: "ms", better: metric.Lower, stats: percentiles},
 	{key: "session_e2e_ms", name: "session_e2e", title: "session E2E", unit: "ms", kind: ofSession, better: metric.Lower, stats: []string{"p50", "p95"}},
-	{key: "turn_ttft_ms", name: "turn_ttft", title: "TTFT of turns", unit: "ms", better: metric.Lower,
-		value: func(r *metric.Record) opt {
-			if r.SessionName() == "" {
-				return opt{}
-			}
-			return r.TTFTMS
-		}},
-	{key: "max_gap_ms", name: "max_gap", title: "longest gap", unit: "ms", better: metric.Lower, paced: true,
-		value: func(r *metric.Record) opt { return r.MaxGapMS }},
-	{key: "service_ttft_ms", name: "service_ttft", title: "service TTFT", unit: "ms", better: metric.Lower,
-		value: func(r *metric.Record) opt { return r.ServiceTTFTMS }},
-	{key: "service_e2e_ms", name: "service_e2e", title: "service E2E", unit: "ms", better: metric.Lower,
-		value: func(r *metric.Record) opt { return r.ServiceE2EMS }},
-	{key: "close_ms", name: "close", title: "close", unit: "ms", better: metric.Lower,
-		value: func(r *metric.Record) opt { return r.CloseMS }},
-	{key: "first_byte_ms", name: "first_byte", title: "first byte", unit: "ms", better: metric.Lower,
-		value: func(r *metric.Record) opt { return r.FirstByteMS }},
-	{key: "network_ms", name: "network", title: "network", unit: "ms", better: metric.Lower,
-		value: func(r *metric.Record) opt { return r.NetworkMS }},
-	{key: "decode_tps", name: "decode_tps", title: "decode TPS", unit: "tokens/s", better: metric.Higher, paced: true, counted: true,
-		value: func(r *metric.Record) opt { return r.DecodeTPS }},
-	{key: "e2e_tps", name: "e2e_tps", title: "E2E TPS", unit: "tokens/s", better: metric.Higher, counted: true,
-		value: func(r *metric.Record) opt { return r.E2ETPS }},
-	{key: "norm_decode_tps", name: "norm_decode_tps", title: "decode TPS, normalised", unit: "tokens/s", better: metric.Higher, paced: true,
-		value: func(r *metric.Record) opt { return r.NormDecodeTPS }},
-	{key: "norm_e2e_tps", name: "norm_e2e_tps", title: "E2E TPS, normalised", unit: "tokens/s", better: metric.Higher,
-		value: func(r *metric.Record) opt { return r.NormE2ETPS }},
-	{key: "cost_usd", name: "cost", title: "cost of a request", unit: "USD", better: metric.Lower,
-		value: func(r *metric.Record) opt { return r.CostUSD }},
+	{key: "turn_ttft_ms", name: "turn_ttft", title: "TTFT of turns", unit: "ms", better: metric.Lower},
+	{key: "max_gap_ms", name: "max_gap", title: "longest gap", unit: "ms", better: metric.Lower, paced: true},
+	{key: "service_ttft_ms", name: "service_ttft", title: "service TTFT", unit: "ms", better: metric.Lower},
+	{key: "service_e2e_ms", name: "service_e2e", title: "service E2E", unit: "ms", better: metric.Lower},
+	{key: "close_ms", name: "close", title: "close", unit: "ms", better: metric.Lower},
+	{key: "first_byte_ms", name: "first_byte", title: "first byte", unit: "ms", better: metric.Lower},
+	{key: "network_ms", name: "network", title: "network", unit: "ms", better: metric.Lower},
+	{key: "decode_tps", name: "decode_tps", title: "decode TPS", unit: "tokens/s", better: metric.Higher, paced: true, counted: true},
+	{key: "e2e_tps", name: "e2e_tps", title: "E2E TPS", unit: "tokens/s", better: metric.Higher, counted: true},
+	{key: "norm_decode_tps", name: "norm_decode_tps", title: "decode TPS, normalised", unit: "tokens/s", better: metric.Higher, paced: true},
+	{key: "norm_e2e_tps", name: "norm_e2e_tps", title: "E2E TPS, normalised", unit: "tokens/s", better: metric.Higher},
+	{key: "cost_usd", name: "cost", title: "cost of a request", unit: "USD", better: metric.Lower},
 	{key: "system_output_tps", name: "system_output_tps", title: "output", unit: "tokens/s", kind: ofRate, better: metric.Higher, stats: []string{statRate}, counted: true},
 	{key: "requests_per_s", name: "requests_per_s", title: "requests", unit: "requests/s", kind: ofRate, better: metric.Higher},
 	{key: "error_rate", name: "error_rate", title: "failed", unit: "ratio", kind: ofShare, better: metric.Lower, stats: []string{statShare}},
 	{key: "goodput", name: "goodput", title: "goodput", unit: "ratio", kind: ofShare, better: metric.Higher, stats: []string{statShare}},
 	{key: "check_pass", name: "check_pass", title: "checks passed", unit: "ratio", kind: ofShare, better: metric.Higher, stats: []string{statShare}},
+}
+
+func init() {
+	for i := range measures {
+		measures[i].value = objective.ValueOf(measures[i].name)
+	}
 }
 
 // ones are what a measure is a figure of, in words.

@@ -69,20 +69,8 @@ func (c *csvTable) dist(name string, d metric.Dist) {
 }
 
 func (c *csvTable) throughput(t *metric.Throughput) {
-	for _, s := range []struct {
-		name string
-		v    timeline.Opt[float64]
-	}{
-		{"window_s", t.WindowS}, {"system_output_tps", t.SystemOutputTPS},
-		{"delivered_tps", t.DeliveredTPS}, {"system_input_tps", t.SystemInputTPS}, {"cache_hit_rate", t.CacheHitRate},
-		{"system_in_out_tps", t.SystemInOutTPS}, {"requests_per_s", t.RequestsPerS}, {"inputs_per_s", t.InputsPerS},
-		{"chars_per_s", t.CharsPerS}, {"audio_s_per_s", t.AudioPerS}, {"images_per_s", t.ImagesPerS},
-		{"tasks_per_s", t.TasksPerS}, {"success_output_tps", t.SuccessOutputTPS},
-		{"best_1s_tps", t.Best1sTPS}, {"worst_30s_tps", t.Worst30sTPS},
-		{"sustained_tps", t.SustainedTPS}, {"offered_per_s", t.OfferedPerS},
-		{"achieved_per_s", t.AchievedPerS},
-	} {
-		c.row(s.name, "rate", plainOr(s.v), "", "", "")
+	for _, f := range t.Rates() {
+		c.row(f.Name, "rate", plainOr(*f.Value), "", "", "")
 	}
 }
 

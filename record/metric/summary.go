@@ -136,6 +136,27 @@ type Throughput struct {
 	AchievedPerS     timeline.Opt[float64]        `json:"achieved_per_s"`
 }
 
+// Rates are all of a run that are one figure each, by their names in files, in order; what
+// is written through them changes them.
+func (t *Throughput) Rates() [18]Figure {
+	return [...]Figure{{"window_s", &t.WindowS}, {"system_output_tps", &t.SystemOutputTPS}, {"delivered_tps", &t.DeliveredTPS},
+		{"system_input_tps", &t.SystemInputTPS}, {"cache_hit_rate", &t.CacheHitRate}, {"system_in_out_tps", &t.SystemInOutTPS},
+		{"requests_per_s", &t.RequestsPerS}, {"inputs_per_s", &t.InputsPerS}, {"chars_per_s", &t.CharsPerS},
+		{"audio_s_per_s", &t.AudioPerS}, {"images_per_s", &t.ImagesPerS}, {"tasks_per_s", &t.TasksPerS},
+		{"success_output_tps", &t.SuccessOutputTPS}, {"best_1s_tps", &t.Best1sTPS}, {"worst_30s_tps", &t.Worst30sTPS},
+		{"sustained_tps", &t.SustainedTPS}, {"offered_per_s", &t.OfferedPerS}, {"achieved_per_s", &t.AchievedPerS}}
+}
+
+// Rate is one of Rates by its name; absent where it is none.
+func (t *Throughput) Rate(name string) (v timeline.Opt[float64]) {
+	for _, f := range t.Rates() {
+		if f.Name == name {
+			return *f.Value
+		}
+	}
+	return v
+}
+
 // Steady is the window in which all planned concurrency was busy.
 type Steady struct {
 	FromS           float64               `json:"from_s"`

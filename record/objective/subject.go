@@ -31,13 +31,6 @@ type subject struct {
 
 type opt = timeline.Opt[float64]
 
-func count(v timeline.Opt[int64]) opt {
-	if n, ok := v.Get(); ok {
-		return timeline.Some(float64(n))
-	}
-	return opt{}
-}
-
 var subjects = []subject{
 	{name: "ttft", key: "ttft_ms", unit: duration, value: func(r *metric.Record) opt { return r.TTFTMS }},
 	{name: "ttfo", key: "ttfo_ms", unit: duration, value: func(r *metric.Record) opt { return r.TTFOMS }},
@@ -57,18 +50,18 @@ var subjects = []subject{
 	{name: "dns", key: "dns_ms", unit: duration, value: func(r *metric.Record) opt { return r.DNSMS }},
 	{name: "connect", key: "connect_ms", unit: duration, value: func(r *metric.Record) opt { return r.ConnectMS }},
 	{name: "tls", key: "tls_ms", unit: duration, value: func(r *metric.Record) opt { return r.TLSMS }},
-	{name: "stalls", key: "stalls", unit: number, value: func(r *metric.Record) opt { return count(r.Stalls) }},
+	{name: "stalls", key: "stalls", unit: number, value: func(r *metric.Record) opt { return timeline.Float(r.Stalls) }},
 	{name: "rtf", key: "rtf", unit: number, value: func(r *metric.Record) opt { return r.RTF }},
 	{name: "starved", key: "starved_ms", unit: duration, value: func(r *metric.Record) opt { return r.StarvedMS }},
-	{name: "starvations", key: "starvations", unit: number, value: func(r *metric.Record) opt { return count(r.Starvations) }},
+	{name: "starvations", key: "starvations", unit: number, value: func(r *metric.Record) opt { return timeline.Float(r.Starvations) }},
 	{name: "decode_tps", key: "decode_tps", unit: tokenRate, higher: true, value: func(r *metric.Record) opt { return r.DecodeTPS }},
 	{name: "e2e_tps", key: "e2e_tps", unit: tokenRate, higher: true, value: func(r *metric.Record) opt { return r.E2ETPS }},
 	{name: "norm_decode_tps", key: "norm_decode_tps", unit: tokenRate, higher: true, value: func(r *metric.Record) opt { return r.NormDecodeTPS }},
 	{name: "norm_e2e_tps", key: "norm_e2e_tps", unit: tokenRate, higher: true, value: func(r *metric.Record) opt { return r.NormE2ETPS }},
-	{name: "input_tokens", key: "input_tokens", unit: tokens, value: func(r *metric.Record) opt { return count(r.InputTokens) }},
-	{name: "cached_tokens", key: "cached_tokens", unit: tokens, value: func(r *metric.Record) opt { return count(r.CachedTokens) }},
-	{name: "output_tokens", key: "output_tokens", unit: tokens, value: func(r *metric.Record) opt { return count(r.OutputTokens) }},
-	{name: "reasoning_tokens", key: "reasoning_tokens", unit: tokens, value: func(r *metric.Record) opt { return count(r.ReasoningTokens) }},
+	{name: "input_tokens", key: "input_tokens", unit: tokens, value: func(r *metric.Record) opt { return timeline.Float(r.InputTokens) }},
+	{name: "cached_tokens", key: "cached_tokens", unit: tokens, value: func(r *metric.Record) opt { return timeline.Float(r.CachedTokens) }},
+	{name: "output_tokens", key: "output_tokens", unit: tokens, value: func(r *metric.Record) opt { return timeline.Float(r.OutputTokens) }},
+	{name: "reasoning_tokens", key: "reasoning_tokens", unit: tokens, value: func(r *metric.Record) opt { return timeline.Float(r.ReasoningTokens) }},
 	{name: "cost", key: "cost_usd", unit: dollars, value: func(r *metric.Record) opt { return r.CostUSD }},
 
 	{name: "turn_ttft", key: "turn_ttft_ms", unit: duration, turns: true, value: func(r *metric.Record) opt { return r.TTFTMS }},
@@ -100,20 +93,10 @@ var subjects = []subject{
 	{name: "achieved_per_s", key: "achieved_per_s", class: ofRun, unit: perSecond, higher: true, run: func(s *metric.Summary) opt { return s.Throughput.AchievedPerS }},
 	// The rate of good requests; its value comes from the judge.
 	{name: goodputRate, key: "goodput.requests_per_s", class: ofRun, unit: perSecond, higher: true},
-	{name: "usd_per_1k_output", key: "usd_per_1k_output", class: ofRun, unit: dollars, run: perMillion(1e-3)},
-	{name: "usd_per_m_output", key: "usd_per_m_output", class: ofRun, unit: dollars, run: perMillion(1)},
-	{name: "usd_per_m_total", key: "usd_per_m_total", class: ofRun, unit: dollars, run: func(s *metric.Summary) opt {
-		if s.Cost == nil {
-			return opt{}
-		}
-		return s.Cost.USDPerMTotal
-	}},
-	{name: "usd_per_request", key: "usd_per_request", class: ofRun, unit: dollars, run: func(s *metric.Summary) opt {
-		if s.Cost == nil {
-			return opt{}
-		}
-		return s.Cost.USDPerRequest
-	}},
+	{name: "usd_per_1k_output", key: "usd_per_1k_output", class: ofRun, unit: dollars, run: costs(func(c *metric.Cost) opt { return c.USDPer1kOutput })},
+	{name: "usd_per_m_output", key: "usd_per_m_output", class: ofRun, unit: dollars, run: costs(func(c *metric.Cost) opt { return c.USDPerMOutput })},
+	{name: "usd_per_m_total", key: "usd_per_m_total", class: ofRun, unit: dollars, run: costs(func(c *metric.Cost) opt { return c.USDPerMTotal })},
+	{name: "usd_per_request", key: "usd_per_request", class: ofRun, unit: dollars, run: costs(func(c *metric.Cost) opt { return c.USDPerRequest })},
 }
 
 const (
@@ -126,15 +109,30 @@ const (
 // what a proxy's callers saw.
 func (o *Objective) OfProxies() bool { return o.Metric == deliveredTTFT }
 
-func perMillion(factor float64) func(*metric.Summary) opt {
+func costs(of func(*metric.Cost) opt) func(*metric.Summary) opt {
 	return func(s *metric.Summary) opt {
 		if s.Cost == nil {
 			return opt{}
 		}
-		if x, ok := s.Cost.USDPerMOutput.Get(); ok {
-			return timeline.Some(x * factor)
+		return of(s.Cost)
+	}
+}
+
+// ValueOf reads a metric, named as in objectives, off one request; nil where no
+// request has a value of it.
+func ValueOf(name string) func(*metric.Record) timeline.Opt[float64] {
+	s, ok := byName(name)
+	switch {
+	case !ok:
+		return nil
+	case !s.turns:
+		return s.value
+	}
+	return func(r *metric.Record) opt {
+		if r.SessionName() == "" {
+			return opt{}
 		}
-		return opt{}
+		return s.value(r)
 	}
 }
 

@@ -100,22 +100,11 @@ func (t *table) ours(path string) (float64, bool) {
 			return float64(s.Requests.Failed) / float64(n), true
 		}
 		return 0, false
-	case "window_s":
-		return s.Throughput.WindowS.Get()
-	case "requests_per_s":
-		return s.Throughput.RequestsPerS.Get()
-	case "achieved_per_s":
-		return s.Throughput.AchievedPerS.Get()
-	case "system_output_tps":
-		return s.Throughput.SystemOutputTPS.Get()
-	case "success_output_tps":
-		return s.Throughput.SuccessOutputTPS.Get()
-	case "system_in_out_tps":
-		return s.Throughput.SystemInOutTPS.Get()
-	case "best_1s_tps":
-		return s.Throughput.Best1sTPS.Get()
 	}
-	name, stat, _ := strings.Cut(path, ".")
+	name, stat, found := strings.Cut(path, ".")
+	if !found {
+		return s.Throughput.Rate(path).Get()
+	}
 	d := s.Metrics[name]
 	v, _ := d.Stat(stat)
 	return v.Get()
