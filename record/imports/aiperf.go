@@ -3,6 +3,7 @@ package imports
 import (
 	"bytes"
 	"encoding/json"
+	"math"
 	"time"
 
 	"tokenmeter/record/run"
@@ -46,35 +47,19 @@ func readAIPerf(in *Input, add func(*timeline.Timeline) error) (run.Run, error) 
 		err := aiperfSummary(in, &m)
 		return m, err
 	}
-	var all []*request
-	err := eachLine(in, func(at int64, v *aiperfRecord) error {
-		r := unknown(at)
+	err := collect(in, eachLine[aiperfRecord], add, func(r *request, v *aiperfRecord) {
 		md := &v.Metadata
-		if md.StartNS != nil {
-			r.start = *md.StartNS / 1e9
-		}
+		r.start = known(md.StartNS, 1e9)
 		// The whole request as AIPerf measures it ends with the last content;
 		// request_end_ns may be later.
-		if ms, ok := v.number("request_latency"); ok {
-			r.e2e = ms / 1000
-		} else if md.EndNS != nil {
-			r.end = *md.EndNS / 1e9
+		if r.e2e = known(v.number("request_latency"), 1000); math.IsNaN(r.e2e) {
+			r.end = known(md.EndNS, 1e9)
 		}
-		if ms, ok := v.number("time_to_first_token"); ok {
-			r.first = ms / 1000
-		}
-		if ms, ok := v.number("time_to_first_output_token"); ok {
-			r.firstOutput = ms / 1000
-		}
+		r.first, r.firstOutput = known(v.number("time_to_first_token"), 1000), known(v.number("time_to_first_output_token"), 1000)
 		for _, ms := range v.list("inter_chunk_latency") {
 			r.gaps = append(r.gaps, ms/1000)
 		}
-		tokens := func(name string) timeline.Opt[int64] {
-			if n, ok := v.number(name); ok {
-				return count(&n)
-			}
-			return timeline.Opt[int64]{}
-		}
+		tokens := func(name string) timeline.Opt[int64] { return count(v.number(name)) }
 		r.tokenized = tokens("output_sequence_length")
 		r.input, r.output = tokens("usage_prompt_tokens"), tokens("usage_completion_tokens")
 		r.cached, r.reasoning = tokens("usage_prompt_cache_read_tokens"), tokens("usage_reasoning_tokens")
@@ -91,28 +76,22 @@ func readAIPerf(in *Input, add func(*timeline.Timeline) error) (run.Run, error) 
 				r.status = int(*e.Code)
 			}
 		}
-		all = append(all, r)
-		return nil
 	})
-	if err != nil {
-		return m, err
-	}
 	m.Load.Kind = "closed"
-	err = emit(in, all, add)
 	if sensible(in.ZeroS) {
 		m.Started = time.UnixMicro(us(in.ZeroS)).UTC()
 	}
 	return m, err
 }
 
-// number is a metric in its unit, milliseconds where it is a time.
-func (v *aiperfRecord) number(name string) (float64, bool) {
-	value, ok := v.Metrics[name]
-	var n *float64
-	if !ok || json.Unmarshal(value.Value, &n) != nil || n == nil {
-		return 0, false
+// number is a metric in its unit, milliseconds where it is a time; nil: there is none.
+func (v *aiperfRecord) number(name string) (n *float64) {
+	value := v.Metrics[name]
+	if json.Unmarshal(value.Value, &n) != nil || n == nil {
+		return nil
 	}
-	return *n * inMS(value.Unit), true
+	*n *= inMS(value.Unit)
+	return n
 }
 
 func (v *aiperfRecord) list(name string) []float64 {
@@ -171,9 +150,9 @@ func aiperfSummary(in *Input, m *run.Run) error {
 		for key, stat := range map[string]string{"avg": "mean", "std": "sd", "min": "min", "p50": "p50", "p90": "p90", "p95": "p95", "p99": "p99", "max": "max"} {
 			t.stat(our, stat, t.number(d, key), scale)
 		}
-		if n, ok := t.whole(t.number(d, "count")).Get(); ok {
+		if n := t.whole(t.number(d, "count")); n.OK() {
 			dist := t.Metrics[our]
-			dist.N = n
+			dist.N = n.Or(0)
 			t.Metrics[our] = dist
 		}
 	}
@@ -182,9 +161,7 @@ func aiperfSummary(in *Input, m *run.Run) error {
 		return t.number(d, "avg")
 	}
 	t.OK, t.Failed = t.whole(one("request_count")), t.whole(one("error_request_count"))
-	if n, ok := t.OK.Get(); ok {
-		t.Total = timeline.Some(n + t.Failed.Or(0))
-	}
+	t.Total = timeline.Map(t.OK, func(n int64) int64 { return n + t.Failed.Or(0) })
 	t.Throughput.WindowS, t.Throughput.RequestsPerS = one("benchmark_duration"), one("request_throughput")
 	t.Throughput.SuccessOutputTPS, t.Throughput.SystemInOutTPS = one("output_token_throughput"), one("total_token_throughput")
 	t.counted(timeline.Opt[int64]{})

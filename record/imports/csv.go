@@ -2,6 +2,7 @@ package imports
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/csv"
 	"errors"
 	"fmt"
@@ -92,18 +93,8 @@ func csvRequest(in *Input, table *csv.Reader, row []string, columns map[string]i
 		}
 		return &v
 	}
-	if v := number("due_s"); v != nil {
-		r.start = *v
-	}
-	if v := number("start_s"); v != nil {
-		r.start = *v
-	}
-	if v := number("ttft_ms"); v != nil {
-		r.first = *v / 1000
-	}
-	if v := number("e2e_ms"); v != nil {
-		r.e2e = *v / 1000
-	}
+	r.start = known(cmp.Or(number("start_s"), number("due_s")), 1)
+	r.first, r.e2e = known(number("ttft_ms"), 1000), known(number("e2e_ms"), 1000)
 	r.input, r.output = count(number("input_tokens")), count(number("output_tokens"))
 	r.streamed = r.first == r.first
 	r.model, r.id, r.session, r.failure = text("model"), text("id"), text("session"), text("error")

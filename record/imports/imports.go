@@ -162,6 +162,26 @@ func (in *Input) part(names []string) (int, error) {
 	return 0, &PartError{Name: in.Name, Parts: names}
 }
 
+// pick reads all runs of a file, as each hands them out, and chooses one: v, at its place,
+// and what name calls it.
+func pick[T any](in *Input, each func(*Input, func(int64, *T) error) error, name func(v *T) string) (v *T, at int64, called string, err error) {
+	var all []*T
+	var places []int64
+	var names []string
+	err = each(in, func(at int64, v *T) error {
+		all, places, names = append(all, v), append(places, at), append(names, name(v))
+		return nil
+	})
+	if err != nil {
+		return nil, 0, "", err
+	}
+	part, err := in.part(names)
+	if err != nil {
+		return nil, 0, "", err
+	}
+	return all[part], places[part], names[part], nil
+}
+
 // PartError says that a file holds several runs, of which none was chosen, or one
 // that there is not.
 type PartError struct {
@@ -302,6 +322,14 @@ func elements[T any](in *Input, read func(at int64, v *T) error) error {
 			return in.at(at, errors.New("this is no JSON: want , or ] behind an element"))
 		}
 	}
+}
+
+// runs calls read for every element of a list, or every JSON text of the file.
+func runs[T any](in *Input, read func(at int64, v *T) error) error {
+	if in.byteAt(in.space(0)) == '[' {
+		return elements(in, read)
+	}
+	return eachLine(in, read)
 }
 
 // space is the next place from at on that holds no white space.

@@ -47,18 +47,8 @@ func isInferencePerf(head []byte) bool {
 func readInferencePerf(in *Input, add func(*timeline.Timeline) error) (run.Run, error) {
 	m := run.Run{}
 	m.Load.Kind = "open"
-	var all []*request
-	err := elements(in, func(at int64, v *inferencePerfRecord) error {
-		r := unknown(at)
-		if v.Start != nil {
-			r.start = *v.Start
-		}
-		if v.End != nil {
-			r.end = *v.End
-		}
-		if v.Due != nil {
-			r.due = *v.Due
-		}
+	err := collect(in, elements[inferencePerfRecord], add, func(r *request, v *inferencePerfRecord) {
+		r.start, r.end, r.due = known(v.Start, 1), known(v.End, 1), known(v.Due, 1)
 		if i := v.Info; i != nil {
 			out, input := &i.inferencePerfOutput, i.Input
 			if i.Response != nil {
@@ -79,11 +69,6 @@ func readInferencePerf(in *Input, add func(*timeline.Timeline) error) (run.Run, 
 		if e := v.Error; e != nil {
 			r.failure = words(e.Message, e.Type)
 		}
-		all = append(all, r)
-		return nil
 	})
-	if err != nil {
-		return m, err
-	}
-	return m, emit(in, all, add)
+	return m, err
 }

@@ -12,28 +12,21 @@ import (
 // SemiAnalysisAI/InferenceX, utils/process_result.py.
 func readInferenceX(in *Input, _ func(*timeline.Timeline) error) (run.Run, error) {
 	m := run.Run{}
-	var rows []object
-	var places []int64
-	var names []string
-	err := objects(in, func(at int64, o object) {
-		rows, places = append(rows, o), append(places, at)
+	row, at, name, err := pick(in, objects, func(row *object) string {
+		o := *row
 		name := naming(text(o, "hw"), text(o, "framework"), text(o, "infmax_model_prefix"), text(o, "precision"))
 		for _, key := range []string{"tp", "isl", "osl", "conc"} {
 			if v, ok := o[key]; ok {
 				name += fmt.Sprintf(" %s=%v", key, v)
 			}
 		}
-		names = append(names, name)
+		return name
 	})
 	if err != nil {
 		return m, err
 	}
-	part, err := in.part(names)
-	if err != nil {
-		return m, err
-	}
-	o, t := rows[part], newTold(in, places[part])
-	m.Name, m.Target.Model, m.Target.Server = names[part], text(o, "model"), text(o, "framework")
+	o, t := *row, newTold(in, at)
+	m.Name, m.Target.Model, m.Target.Server = name, text(o, "model"), text(o, "framework")
 	m.Load.Kind = "closed"
 	m.Load.Concurrency = t.whole(t.number(o, "conc"))
 	for name, our := range map[string]string{"ttft": "ttft_ms", "tpot": "tpot_ms", "itl": "icl_ms", "e2el": "e2e_ms"} {

@@ -32,28 +32,11 @@ func readLLAMABench(in *Input, add func(*timeline.Timeline) error) (run.Run, err
 		err := llamaBenchTable(in, &m)
 		return m, err
 	}
-	var rows []*llamaBenchRow
-	var places []int64
-	var names []string
-	row := func(at int64, v *llamaBenchRow) error {
-		rows, places, names = append(rows, v), append(places, at), append(names, v.name())
-		return nil
-	}
-	var err error
-	if in.byteAt(in.space(0)) == '[' {
-		err = elements(in, row)
-	} else {
-		err = eachLine(in, row)
-	}
+	v, at, name, err := pick(in, runs, (*llamaBenchRow).name)
 	if err != nil {
 		return m, err
 	}
-	part, err := in.part(names)
-	if err != nil {
-		return m, err
-	}
-	v, at := rows[part], places[part]
-	m.Target.Model, m.Name = v.Model, names[part]
+	m.Target.Model, m.Name = v.Model, name
 	if began, err := parseTime(v.Time); err == nil {
 		m.Started = began
 	}

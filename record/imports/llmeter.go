@@ -25,9 +25,7 @@ type llmeterResponse struct {
 func readLLMeter(in *Input, add func(*timeline.Timeline) error) (run.Run, error) {
 	var m run.Run
 	m.Load.Kind = "closed"
-	var all []*request
-	err := eachLine(in, func(at int64, v *llmeterResponse) error {
-		r := unknown(at)
+	err := collect(in, eachLine[llmeterResponse], add, func(r *request, v *llmeterResponse) {
 		r.id = v.ID
 		if began, err := parseTime(v.Time); err == nil {
 			r.start = float64(began.UnixMicro()) / 1e6
@@ -35,24 +33,14 @@ func readLLMeter(in *Input, add func(*timeline.Timeline) error) (run.Run, error)
 				m.Started = began
 			}
 		}
-		if v.First != nil {
-			r.first = *v.First
-		}
-		if v.Last != nil {
-			r.e2e = *v.Last
-		}
+		r.first, r.e2e = known(v.First, 1), known(v.Last, 1)
 		r.streamed = v.First != nil
 		r.input, r.output, r.cached, r.reasoning = count(v.Input), count(v.Output), count(v.Cached), count(v.Thought)
-		if v.Error != nil && *v.Error != "" {
+		if v.Error != nil {
 			r.failure = *v.Error
 		}
-		all = append(all, r)
-		return nil
 	})
-	if err != nil {
-		return m, err
-	}
-	return m, emit(in, all, add)
+	return m, err
 }
 
 // parseTime reads a time in the forms of ISO 8601 that Python writes.

@@ -1,6 +1,7 @@
 package imports
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -45,6 +46,30 @@ func unknown(at int64) *request {
 	return &request{at: at, start: math.NaN(), due: math.NaN(), end: math.NaN(), e2e: math.NaN(), first: math.NaN(), firstOutput: math.NaN(), streamed: true}
 }
 
+// known is a number of the file as so many of our units; NaN where it has none.
+func known(v *float64, unit float64) float64 {
+	if v == nil {
+		return math.NaN()
+	}
+	return *v / unit
+}
+
+// collect takes a file whose every JSON text or element, as each hands them out, is one
+// request.
+func collect[T any](in *Input, each func(*Input, func(int64, *T) error) error, add func(*timeline.Timeline) error, fill func(r *request, v *T)) error {
+	var all []*request
+	err := each(in, func(at int64, v *T) error {
+		r := unknown(at)
+		fill(r, v)
+		all = append(all, r)
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	return emit(in, all, add)
+}
+
 // largest is the longest time that is believed: some 30 years of a clock that
 // counts from 1970 fit.
 const largest = 1e11
@@ -71,15 +96,7 @@ func emit(in *Input, requests []*request, add func(*timeline.Timeline) error) er
 		zero = min(zero, r.due)
 	}
 	in.ZeroS = zero
-	slices.SortStableFunc(requests, func(a, b *request) int {
-		switch {
-		case a.due < b.due:
-			return -1
-		case a.due > b.due:
-			return 1
-		}
-		return 0
-	})
+	slices.SortStableFunc(requests, func(a, b *request) int { return cmp.Compare(a.due, b.due) })
 	for i, r := range requests {
 		tl, err := r.timeline(zero)
 		if err != nil {

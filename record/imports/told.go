@@ -89,14 +89,15 @@ func (t *told) fail(name, says string) {
 
 // stat notes a statistic of one of our metrics; scale turns it into our unit.
 func (t *told) stat(metric, stat string, v timeline.Opt[float64], scale float64) {
-	x, ok := v.Get()
-	if !ok {
+	if !v.OK() {
 		return
 	}
 	d := t.Metrics[metric]
-	at := map[string]*timeline.Opt[float64]{"mean": &d.Mean, "sd": &d.SD, "min": &d.Min, "p50": &d.P50, "p90": &d.P90,
-		"p95": &d.P95, "p99": &d.P99, "p999": &d.P999, "max": &d.Max}[stat]
-	*at = timeline.Some(x * scale)
+	for _, f := range d.Figures() {
+		if f.Name == stat {
+			*f.Value = timeline.Some(v.Or(0) * scale)
+		}
+	}
 	t.Metrics[metric] = d
 }
 
@@ -160,20 +161,14 @@ func ordered(name string, d *metric.Dist) error {
 	return nil
 }
 
-// objects calls read for the one JSON object that the file is, or for each of a list
-// or of lines.
-func objects(in *Input, read func(at int64, o object)) error {
-	take := func(at int64, o *object) error {
+// objects is runs of files in which anything may stand.
+func objects(in *Input, read func(at int64, o *object) error) error {
+	return runs(in, func(at int64, o *object) error {
 		if at > mostFigures {
 			return in.at(at, errFigures)
 		}
-		read(at, *o)
-		return nil
-	}
-	if in.byteAt(in.space(0)) == '[' {
-		return elements(in, take)
-	}
-	return eachLine(in, take)
+		return read(at, o)
+	})
 }
 
 // text is a text of the object; empty where it has none.

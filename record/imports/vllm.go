@@ -2,6 +2,7 @@ package imports
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"time"
 
@@ -37,31 +38,22 @@ func isVLLM(head []byte) bool {
 
 func readVLLM(in *Input, add func(*timeline.Timeline) error) (run.Run, error) {
 	var m run.Run
-	var results []*vllmResult
-	var places []int64
-	var names []string
-	err := eachLine(in, func(at int64, v *vllmResult) error {
-		results, places = append(results, v), append(places, at)
-		names = append(names, fmt.Sprintf("%s, rate %v, %d requests", v.Date, v.Rate, len(v.TTFTs)))
-		return nil
+	v, at, _, err := pick(in, eachLine[vllmResult], func(v *vllmResult) string {
+		return fmt.Sprintf("%s, rate %v, %d requests", v.Date, v.Rate, len(v.TTFTs))
 	})
 	if err != nil {
 		return m, err
 	}
-	part, err := in.part(names)
+	if len(v.TTFTs) == 0 {
+		m = vllmRun(v)
+		err = vllmSummary(in, at, &m)
+		return m, err
+	}
+	all, err := vllmRequests(in, at, v)
 	if err != nil {
 		return m, err
 	}
-	if len(results[part].TTFTs) == 0 {
-		m = vllmRun(results[part])
-		err = vllmSummary(in, places[part], &m)
-		return m, err
-	}
-	all, err := vllmRequests(in, places[part], results[part])
-	if err != nil {
-		return m, err
-	}
-	return vllmRun(results[part]), emit(in, all, add)
+	return vllmRun(v), emit(in, all, add)
 }
 
 func vllmRequests(in *Input, at int64, v *vllmResult) (all []*request, err error) {
@@ -80,11 +72,9 @@ func vllmRequests(in *Input, at int64, v *vllmResult) (all []*request, err error
 	for i := range n {
 		r := unknown(at)
 		r.start, r.gaps = v.Starts[i], v.ITLs[i]
-		if r.streamed = v.TTFTs[i] != nil; r.streamed {
-			r.first = *v.TTFTs[i]
-		}
-		if i < len(v.Latencies) && v.Latencies[i] != nil {
-			r.e2e = *v.Latencies[i]
+		r.first, r.streamed = known(v.TTFTs[i], 1), v.TTFTs[i] != nil
+		if i < len(v.Latencies) {
+			r.e2e = known(v.Latencies[i], 1)
 		}
 		r.input, r.output = count(v.InputLens[i]), count(v.OutputLens[i])
 		if i < len(v.Errors) {
@@ -105,10 +95,7 @@ func vllmRequests(in *Input, at int64, v *vllmResult) (all []*request, err error
 }
 
 func vllmRun(v *vllmResult) (m run.Run) {
-	m.Target.Model = v.ModelID
-	if v.ModelID == "" {
-		m.Target.Model = v.Model
-	}
+	m.Target.Model = cmp.Or(v.ModelID, v.Model)
 	if started, err := time.Parse("20060102-150405", v.Date); err == nil {
 		m.Started = started
 	}
@@ -134,9 +121,7 @@ func vllmSummary(in *Input, at int64, m *run.Run) error {
 		}
 	}
 	t.OK, t.Failed = t.whole(t.number(o, "completed")), t.whole(t.number(o, "failed"))
-	if n, ok := t.OK.Get(); ok {
-		t.Total = timeline.Some(n + t.Failed.Or(0))
-	}
+	t.Total = timeline.Map(t.OK, func(n int64) int64 { return n + t.Failed.Or(0) })
 	t.Throughput.WindowS = t.number(o, "duration")
 	t.Throughput.RequestsPerS, t.Throughput.SuccessOutputTPS = t.number(o, "request_throughput"), t.number(o, "output_throughput")
 	t.Throughput.SystemInOutTPS = t.number(o, "total_token_throughput")
