@@ -2,6 +2,7 @@ package printable
 
 import (
 	"bytes"
+	"encoding/json"
 	"fmt"
 	"io"
 	"unicode/utf8"
@@ -52,6 +53,15 @@ type Writer struct {
 
 // JSONWriter returns a Writer of JSON.
 func JSONWriter(w io.Writer) *Writer { return &Writer{w: w, form: JSON} }
+
+// EncodeJSON writes v as JSON and ends the line. Markup in it stands as it is; without an
+// indent it is one line.
+func EncodeJSON(w io.Writer, indent string, v any) error {
+	e := json.NewEncoder(JSONWriter(w))
+	e.SetIndent("", indent)
+	e.SetEscapeHTML(false)
+	return e.Encode(v)
+}
 
 // LinesWriter returns a Writer of text of several lines.
 func LinesWriter(w io.Writer) *Writer {

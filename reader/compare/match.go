@@ -5,6 +5,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"tokenmeter/record/timeline"
 )
 
 // match pairs runs of the baseline with runs of the candidate that did the
@@ -123,10 +124,7 @@ func pooledLengths(runs []*Run) *Facts {
 					sum, n = sum+w*v, n+w
 				}
 			}
-			if n == 0 {
-				return opt{}
-			}
-			return some(sum / n)
+			return timeline.Maybe(sum/n, n > 0)
 		}
 		return Length{Mean: mean(func(l *Length) opt { return l.Mean }), P90: mean(func(l *Length) opt { return l.P90 })}
 	}

@@ -118,10 +118,7 @@ func costOf(g Group, of func(*metric.Cost) opt) opt {
 		}
 		sum += v
 	}
-	if len(g.Runs) == 0 {
-		return opt{}
-	}
-	return timeline.Some(sum / float64(len(g.Runs)))
+	return timeline.Maybe(sum/float64(len(g.Runs)), len(g.Runs) > 0)
 }
 
 func valueOf(g Group, m *measure, stat string) opt {

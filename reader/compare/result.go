@@ -180,9 +180,7 @@ func (row *Row) fill(f *finding, m *measure) {
 		return
 	}
 	row.Diff = timeline.Some(b - a)
-	if m.kind != ofShare && a > 0 {
-		row.DiffPct = timeline.Some((b/a - 1) * 100)
-	}
+	row.DiffPct = timeline.Maybe((b/a-1)*100, m.kind != ofShare && a > 0)
 	if f.why != "" {
 		return
 	}
@@ -301,8 +299,5 @@ func sideOf(g Group) Side {
 
 // finite keeps what is no number out of the result.
 func finite(v float64) timeline.Opt[float64] {
-	if math.IsNaN(v) || math.IsInf(v, 0) {
-		return timeline.Opt[float64]{}
-	}
-	return timeline.Some(v)
+	return timeline.Maybe(v, !math.IsNaN(v) && !math.IsInf(v, 0))
 }

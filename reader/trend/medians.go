@@ -146,9 +146,7 @@ func spreadOf(values []float64) (s Spread) {
 	s.N = len(values)
 	sorted := stat.Sorted(slices.Sorted(slices.Values(values)))
 	for p, to := range map[float64]*timeline.Opt[float64]{.05: &s.P5, .25: &s.P25, .5: &s.P50, .75: &s.P75, .95: &s.P95} {
-		if x, ok := stat.Quantile(sorted, p); ok {
-			*to = timeline.Some(x)
-		}
+		*to = timeline.Maybe(stat.Quantile(sorted, p))
 	}
 	if s.N >= leastForMoments {
 		series := stat.Series{Values: values}

@@ -195,10 +195,7 @@ func PercentNear(share float64, d Digits) string {
 }
 
 func percentDecimals(p, limit float64, limited bool) int {
-	d := Digits{}
-	if limited {
-		d.Limit = timeline.Some(limit)
-	}
+	d := Digits{Limit: timeline.Maybe(limit, limited)}
 	dec := d.sure(p, 1)
 	for ; dec < maxDecimals && p < 100 && Round(p, dec) >= 100; dec++ {
 	}
@@ -211,9 +208,7 @@ func Span(ms float64, d Digits) string {
 	if math.Abs(ms) < 100 {
 		return d.trimmed(ms) + " ms"
 	}
-	if limit, ok := d.Limit.Get(); ok {
-		d.Limit = timeline.Some(limit / 1e3)
-	}
+	d.Limit = timeline.Map(d.Limit, func(limit float64) float64 { return limit / 1e3 })
 	d.Width /= 1e3
 	switch s := ms / 1e3; {
 	case s < 600:

@@ -2,7 +2,6 @@ package typeset
 
 import (
 	"encoding/csv"
-	"encoding/json"
 	"fmt"
 	"io"
 	"strconv"
@@ -74,9 +73,4 @@ func Numbers(form string) func(float64) string {
 
 // JSON writes a document for people and programs: indented, nothing escaped but
 // what acts on a terminal.
-func JSON(w io.Writer, v any) error {
-	e := json.NewEncoder(printable.JSONWriter(w))
-	e.SetIndent("", "  ")
-	e.SetEscapeHTML(false)
-	return e.Encode(v)
-}
+func JSON(w io.Writer, v any) error { return printable.EncodeJSON(w, "  ", v) }

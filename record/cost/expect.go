@@ -30,9 +30,7 @@ type Expected struct {
 // Expect says what a load will cost, from asked lengths: servers may answer
 // shorter.
 func (p *Pricing) Expect(l Load) (e Expected) {
-	if l.Requests > 0 {
-		e.Requests = timeline.Some(l.Requests)
-	}
+	e.Requests = timeline.Maybe(l.Requests, l.Requests > 0)
 	e.USDPerRequest, e.USDCached = p.expect(l, 0), p.expect(l, l.Reuse)
 	if usd, ok := e.USDPerRequest.Get(); ok && l.Requests > 0 {
 		e.USDTotal = timeline.Some(usd * float64(l.Requests))
@@ -63,8 +61,5 @@ func (p *Pricing) expect(l Load, cached float64) timeline.Opt[float64] {
 	prices = prices.at(int64(math.Round(input)))
 	prices.Long = nil // a thousand prompts are not a long one
 	usd, ok := prices.Of(u).Get()
-	if !ok {
-		return timeline.Opt[float64]{}
-	}
-	return timeline.Some(usd / many)
+	return timeline.Maybe(usd/many, ok)
 }

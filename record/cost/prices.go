@@ -240,10 +240,7 @@ func (p *Pricing) each(wrong func(path, format string, args ...any)) {
 // Hourly is what the GPUs cost together in an hour; empty where it is not told.
 func (p *Pricing) Hourly() timeline.Opt[float64] {
 	usd, ok := p.GPUHour.Get()
-	if !ok {
-		return timeline.Opt[float64]{}
-	}
-	return timeline.Some(usd * float64(p.GPUs.Or(1)))
+	return timeline.Maybe(usd*float64(p.GPUs.Or(1)), ok)
 }
 
 // tier are the prices of a class of service; false where it has none.
@@ -292,8 +289,5 @@ func (p *Pricing) Empty() bool { return !p.Priced() && !p.GPUHour.OK() && !p.KWh
 func (t Tokens) Blend(input, output float64) timeline.Opt[float64] {
 	in, okIn := t.Input.Get()
 	out, okOut := t.Output.Get()
-	if !okIn || !okOut || !(input+output > 0) {
-		return timeline.Opt[float64]{}
-	}
-	return timeline.Some((in*input + out*output) / (input + output))
+	return timeline.Maybe((in*input+out*output)/(input+output), okIn && okOut && input+output > 0)
 }

@@ -77,10 +77,8 @@ func (t *Tally) Cost(s *metric.Summary) *metric.Cost {
 
 // per is a cost over a number of things; empty where there are none.
 func per(usd float64, n timeline.Opt[float64], unit float64) timeline.Opt[float64] {
-	if x, ok := n.Get(); ok && x > 0 {
-		return timeline.Some(usd / x * unit)
-	}
-	return timeline.Opt[float64]{}
+	x, ok := n.Get()
+	return timeline.Maybe(usd/x*unit, ok && x > 0)
 }
 
 // byHours charges the whole window, whatever became of its requests.
@@ -121,9 +119,7 @@ func (t *Tally) prices() string {
 // figure unknown but the sum of the others.
 func (t *Tally) byTokens(s *metric.Summary) *metric.Cost {
 	c := &metric.Cost{Basis: t.prices() + " at the measured mix", PricedRequests: t.priced, UnpricedRequests: t.unpriced}
-	if t.priced > 0 {
-		c.USDKnown = timeline.Some(t.known)
-	}
+	c.USDKnown = timeline.Maybe(t.known, t.priced > 0)
 	if t.unpriced > 0 {
 		c.Basis += fmt.Sprintf("; at least $%s, as %d of %d requests have no known price",
 			metric.Significant(t.known, 3), t.unpriced, t.priced+t.unpriced)

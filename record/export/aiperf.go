@@ -100,9 +100,8 @@ func (r *aiperfRow) count(name string, v timeline.Opt[int64]) {
 }
 
 func writeAIPerf(w io.Writer, f *run.Folder) error {
-	enc := encoder(w)
 	return each(f, func(rec *metric.Record, tl *timeline.Timeline) error {
-		return enc.Encode(aiperfRowOf(rec, tl, f.Run().Started))
+		return printable.EncodeJSON(w, "", aiperfRowOf(rec, tl, f.Run().Started))
 	})
 }
 
@@ -210,9 +209,7 @@ func writeAIPerfProfile(w io.Writer, f *run.Folder) error {
 			p.Metrics["output_token_throughput"] = aiperfSummary{Unit: "tokens/sec", Avg: moments.Mean * float64(ok) / seconds}
 		}
 	}
-	enc := encoder(w)
-	enc.SetIndent("", "  ")
-	return enc.Encode(p)
+	return printable.EncodeJSON(w, "  ", p)
 }
 
 func (p *aiperfProfile) count(e aiperfError) {
@@ -236,11 +233,4 @@ func aiperfSummaryOf(s *stat.Sample, unit string) aiperfSummary {
 		Min: q(0), P1: q(0.01), P5: q(0.05), P10: q(0.1), P25: q(0.25), P50: q(0.5),
 		P75: q(0.75), P90: q(0.9), P95: q(0.95), P99: q(0.99), Max: q(1),
 	}
-}
-
-// encoder writes JSON that acts on no terminal.
-func encoder(w io.Writer) *json.Encoder {
-	enc := json.NewEncoder(printable.JSONWriter(w))
-	enc.SetEscapeHTML(false)
-	return enc
 }

@@ -7,6 +7,7 @@ import (
 	"io"
 	"time"
 
+	"tokenmeter/base/printable"
 	"tokenmeter/record/metric"
 	"tokenmeter/record/run"
 	"tokenmeter/record/timeline"
@@ -94,9 +95,7 @@ func writeLLMD(w io.Writer, f *run.Folder) error {
 	t := &sum.Throughput
 	all.Throughput.Input, all.Throughput.Output = llmdRate(t.SystemInputTPS, "tokens/s"), llmdRate(t.SystemOutputTPS, "tokens/s")
 	all.Throughput.Total, all.Throughput.Requests = llmdRate(t.SystemInOutTPS, "tokens/s"), llmdRate(t.RequestsPerS, "queries/s")
-	enc := encoder(w)
-	enc.SetIndent("", "  ")
-	return enc.Encode(out)
+	return printable.EncodeJSON(w, "  ", out)
 }
 
 // llmdOf is nil for an empty sample: a mean is required.
@@ -106,10 +105,7 @@ func llmdOf(d metric.Dist, units string, scale float64) *llmdStatistics {
 		return nil
 	}
 	in := func(v timeline.Opt[float64]) timeline.Opt[float64] {
-		if x, ok := v.Get(); ok {
-			return timeline.Some(x * scale)
-		}
-		return v
+		return timeline.Map(v, func(x float64) float64 { return x * scale })
 	}
 	return &llmdStatistics{Units: units, Mean: mean * scale, StdDev: in(d.SD), Min: in(d.Min),
 		P50: in(d.P50), P90: in(d.P90), P95: in(d.P95), P99: in(d.P99), P99P9: in(d.P999), Max: in(d.Max)}

@@ -5,6 +5,7 @@ package export
 import (
 	"io"
 
+	"tokenmeter/base/printable"
 	"tokenmeter/record/metric"
 	"tokenmeter/record/run"
 	"tokenmeter/record/stat"
@@ -118,18 +119,15 @@ func writeVLLM(w io.Writer, f *run.Folder) error {
 	out.TotalInput, out.TotalOutput = in.get(), output.get()
 	if d := out.Duration; d > 0 {
 		out.RequestThroughput = timeline.Some(float64(out.Completed) / d)
-		if n, ok := out.TotalOutput.Get(); ok {
-			out.OutputThroughput = timeline.Some(float64(n) / d)
-			if i, ok := out.TotalInput.Get(); ok {
-				out.TotalThroughput = timeline.Some(float64(i+n) / d)
-			}
-		}
+		i, n := out.TotalInput.Or(0), out.TotalOutput.Or(0)
+		out.OutputThroughput = timeline.Maybe(float64(n)/d, output.known)
+		out.TotalThroughput = timeline.Maybe(float64(i+n)/d, output.known && in.known)
 	}
 	out.MeanTTFT, out.MedianTTFT, out.StdTTFT, out.P99TTFT = vllmStats(&ttft)
 	out.MeanTPOT, out.MedianTPOT, out.StdTPOT, out.P99TPOT = vllmStats(&tpot)
 	out.MeanITL, out.MedianITL, out.StdITL, out.P99ITL = vllmStats(&itl)
 	out.MeanE2EL, out.MedianE2EL, out.StdE2EL, out.P99E2EL = vllmStats(&e2el)
-	return encoder(w).Encode(out)
+	return printable.EncodeJSON(w, "", out)
 }
 
 func vllmStats(s *stat.Sample) (mean, median, std, p99 timeline.Opt[float64]) {
@@ -143,11 +141,7 @@ func vllmStats(s *stat.Sample) (mean, median, std, p99 timeline.Opt[float64]) {
 }
 
 func inSeconds(ms timeline.Opt[float64]) timeline.Opt[float64] {
-	v, ok := ms.Get()
-	if !ok {
-		return ms
-	}
-	return timeline.Some(v / 1000)
+	return timeline.Map(ms, func(ms float64) float64 { return ms / 1000 })
 }
 
 func addKnown(s *stat.Sample, v timeline.Opt[float64]) {
@@ -168,8 +162,5 @@ func (t *total) add(n timeline.Opt[int64]) {
 }
 
 func (t *total) get() timeline.Opt[int64] {
-	if !t.known {
-		return timeline.Opt[int64]{}
-	}
-	return timeline.Some(t.sum)
+	return timeline.Maybe(t.sum, t.known)
 }

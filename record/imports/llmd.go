@@ -94,16 +94,13 @@ func readLLMD(in *Input, _ func(*timeline.Timeline) error) (run.Run, error) {
 		}
 	}
 	t.Total, t.Failed = t.whole(t.number(aggregate, "requests", "total")), t.whole(t.number(aggregate, "requests", "failures"))
-	if n, ok := t.Total.Get(); ok {
-		t.OK = timeline.Some(max(n-t.Failed.Or(0)-t.whole(t.number(aggregate, "requests", "incomplete")).Or(0), 0))
-	}
+	left := t.whole(t.number(aggregate, "requests", "incomplete")).Or(0)
+	t.OK = timeline.Map(t.Total, func(n int64) int64 { return max(n-t.Failed.Or(0)-left, 0) })
 	for key, at := range map[string]*timeline.Opt[float64]{"input_token_rate": &t.Throughput.SystemInputTPS, "output_token_rate": &t.Throughput.SystemOutputTPS,
 		"total_token_rate": &t.Throughput.SystemInOutTPS, "request_rate": &t.Throughput.RequestsPerS} {
 		*at = t.number(aggregate, "throughput", key, "mean")
 	}
-	if s, ok := isoSeconds(about); ok {
-		t.Throughput.WindowS = timeline.Some(s)
-	}
+	t.Throughput.WindowS = timeline.Maybe(isoSeconds(about))
 	err = t.into(&m)
 	return m, err
 }

@@ -375,9 +375,7 @@ func (c *Collector) media() *Media {
 		series.Values = append(series.Values, f.factor)
 	}
 	out.Factor = seriesDist(&series)
-	if ended > 0 {
-		out.InTime = timeline.Some(float64(inTime) / float64(ended))
-	}
+	out.InTime = timeline.Maybe(float64(inTime)/float64(ended), ended > 0)
 	return out
 }
 

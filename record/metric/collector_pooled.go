@@ -140,9 +140,7 @@ func distOf(s stat.Ordered, m stat.Moments, ok bool) Dist {
 		return d
 	}
 	d.Mean = timeline.Some(m.Mean)
-	if m.N > 1 {
-		d.SD = timeline.Some(m.SD)
-	}
+	d.SD = timeline.Maybe(m.SD, m.N > 1)
 	d.Min, d.Max = timeline.Some(s.At(0)), timeline.Some(s.At(s.Len()-1))
 	for _, f := range d.Figures() {
 		if p, is := percentiles[f.Name]; is {

@@ -235,9 +235,7 @@ func (c *Collector) steady(t *Throughput, w *windows) {
 	}
 	tokens := c.bins.sum(from, to)
 	t.Steady.OutputTokens, t.Steady.SystemOutputTPS = timeline.Some(tokens), timeline.Some(tokens/seconds)
-	if seconds >= 60 {
-		t.SustainedTPS = timeline.Some(tokens / seconds)
-	}
+	t.SustainedTPS = timeline.Maybe(tokens/seconds, seconds >= 60)
 	if least, _, ok := c.bins.extreme(from, to, 3000); ok {
 		t.Worst30sTPS = timeline.Some(least / 30)
 	}

@@ -15,9 +15,7 @@ func latencies(tl *timeline.Timeline, s *seen, v *Values) {
 		v.ServiceTTFTMS = sinceSent(tl, s.firstUS)
 		v.ServiceE2EMS = sinceSent(tl, s.lastUS)
 	}
-	if s.answer {
-		v.TTFOMS = timeline.Some(ms(max(s.answerUS, 0)))
-	}
+	v.TTFOMS = timeline.Maybe(ms(max(s.answerUS, 0)), s.answer)
 	if end, ok := tl.CloseUS.Get(); ok && end >= 0 && !tl.Streamed && tl.Outcome == timeline.OK {
 		v.E2EMS = timeline.Some(ms(end))
 		v.ServiceE2EMS = sinceSent(tl, end)

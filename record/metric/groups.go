@@ -176,17 +176,13 @@ func (g *Grouped) Rows() []GroupRow {
 
 func (k *group) result(by string) GroupRow {
 	r := k.row
-	if k.reads && k.ofHit > 0 {
-		r.CacheHit = timeline.Some(float64(k.hit) / float64(k.ofHit))
-	}
+	r.CacheHit = timeline.Maybe(float64(k.hit)/float64(k.ofHit), k.reads && k.ofHit > 0)
 	if k.knows && k.ofIdea > 0 {
 		r.IdealHit = timeline.Some(float64(k.ideal) / float64(k.ofIdea))
 	}
 	r.TTFT50, r.TTFT90 = quantile(&k.ttft, 0.5), quantile(&k.ttft, 0.9)
 	r.E2E50, r.E2E90 = quantile(&k.e2e, 0.5), quantile(&k.e2e, 0.9)
-	if !k.unpriced {
-		r.CostUSD = timeline.Some(k.cost)
-	}
+	r.CostUSD = timeline.Maybe(k.cost, !k.unpriced)
 	if by == "session" && r.Failed == 0 && !k.over {
 		whole, waited, _ := critical(k.steps)
 		r.Duration, r.Model, r.Tools = timeline.Some(ms(whole)), timeline.Some(ms(waited)), timeline.Some(ms(whole-waited))

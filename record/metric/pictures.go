@@ -20,8 +20,6 @@ func pictures(tl *timeline.Timeline) Values {
 	v.Chunks = timeline.Some(came.n)
 	v.E2EMS = timeline.Some(ms(max(came.lastUS, 0)))
 	v.ServiceE2EMS = sinceSent(tl, came.lastUS)
-	if tl.Streamed {
-		v.TTFIMS = timeline.Some(ms(max(came.firstUS, 0)))
-	}
+	v.TTFIMS = timeline.Maybe(ms(max(came.firstUS, 0)), tl.Streamed)
 	return v
 }

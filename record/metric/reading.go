@@ -55,7 +55,5 @@ func (r *Record) read(tl *timeline.Timeline, v *Values, s *seen) {
 			last = ev.AtUS
 		}
 	}
-	if last > first {
-		r.WordsPerS = timeline.Some(float64(n-1) * 1e6 / float64(last-first))
-	}
+	r.WordsPerS = timeline.Maybe(float64(n-1)*1e6/float64(last-first), last > first)
 }

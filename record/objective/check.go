@@ -158,10 +158,7 @@ func GoodOf(objectives []Objective, r *metric.Record) timeline.Opt[bool] {
 			applies, good = true, false
 		}
 	}
-	if !applies {
-		return timeline.Opt[bool]{}
-	}
-	return timeline.Some(good)
+	return timeline.Maybe(good, applies)
 }
 
 // NeedLists reports whether records must come with their lists of gaps.

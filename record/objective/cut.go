@@ -65,13 +65,9 @@ func slow(got, r *metric.Record, waitedMS float64) {
 		return
 	}
 	for _, v := range []*timeline.Opt[float64]{&got.TPOTMS, &got.TPOTAdjMS} {
-		if x, ok := v.Get(); ok {
-			*v = timeline.Some(x * factor)
-		}
+		*v = timeline.Map(*v, func(x float64) float64 { return x * factor })
 	}
 	for _, v := range []*timeline.Opt[float64]{&got.DecodeTPS, &got.NormDecodeTPS} {
-		if x, ok := v.Get(); ok {
-			*v = timeline.Some(x / factor)
-		}
+		*v = timeline.Map(*v, func(x float64) float64 { return x / factor })
 	}
 }

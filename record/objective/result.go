@@ -29,9 +29,7 @@ func (j *Judge) Goodput(s *metric.Summary, gaps Gaps) *Goodput {
 		good, ci, _ := shareOf(bad)
 		g.Fraction, g.FractionCI95 = timeline.Some(good), &ci
 	}
-	if window, ok := s.Throughput.WindowS.Get(); ok {
-		g.RequestsPerS = timeline.Some(float64(g.Good) / window)
-	}
+	g.RequestsPerS = timeline.Map(s.Throughput.WindowS, func(s float64) float64 { return float64(g.Good) / s })
 	for i := range j.objectives {
 		g.Objectives = append(g.Objectives, j.result(i, g, s, gaps))
 	}
@@ -41,9 +39,7 @@ func (j *Judge) Goodput(s *metric.Summary, gaps Gaps) *Goodput {
 func (j *Judge) result(i int, g *Goodput, s *metric.Summary, gaps Gaps) ObjectiveResult {
 	o, t := &j.objectives[i], &j.tallies[i]
 	r := ObjectiveResult{Text: o.Text, Metric: o.Metric, Limit: o.Limit}
-	if o.Percentile > 0 {
-		r.Percentile = timeline.Some(o.Percentile)
-	}
+	r.Percentile = timeline.Maybe(o.Percentile, o.Percentile > 0)
 	switch subject := o.subject(); subject.class {
 	case ofRatio:
 		j.ratio(o, t, &r)
@@ -65,10 +61,7 @@ func (j *Judge) result(i int, g *Goodput, s *metric.Summary, gaps Gaps) Objectiv
 }
 
 func (t *tally) attained() timeline.Opt[float64] {
-	if t.good+t.bad == 0 {
-		return timeline.Opt[float64]{}
-	}
-	return timeline.Some(float64(t.good) / float64(t.good+t.bad))
+	return timeline.Maybe(float64(t.good)/float64(t.good+t.bad), t.good+t.bad > 0)
 }
 
 func pooled(gaps Gaps, key string) *stat.Counted {

@@ -182,8 +182,5 @@ func differences(a, b *Run) (out []string) {
 func plus[T int64 | float64](a, b timeline.Opt[T]) timeline.Opt[T] {
 	x, ok := a.Get()
 	y, too := b.Get()
-	if !ok || !too {
-		return timeline.Opt[T]{}
-	}
-	return timeline.Some(x + y)
+	return timeline.Maybe(x+y, ok && too)
 }

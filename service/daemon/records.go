@@ -70,10 +70,7 @@ func (out *row) arrivals(r *traffic.Request) {
 }
 
 func ms(us timeline.Opt[int64]) timeline.Opt[float64] {
-	if v, ok := us.Get(); ok {
-		return timeline.Some(float64(v) / 1000)
-	}
-	return timeline.Opt[float64]{}
+	return timeline.Map(us, func(us int64) float64 { return float64(us) / 1000 })
 }
 
 // Records is a sink that appends a line of JSON a request to a file.

@@ -17,37 +17,25 @@ func decimal(x float64) float64 { return math.Round(x*1e12) / 1e12 }
 // SLI is the share of good among valid; null without events and where the
 // counts can't be.
 func SLI(c Counts) opt {
-	if c.Valid <= 0 || !c.Sound() {
-		return opt{}
-	}
-	return timeline.Some(float64(c.Good) / float64(c.Valid))
+	return timeline.Maybe(float64(c.Good)/float64(c.Valid), c.Valid > 0 && c.Sound())
 }
 
 // Burn is how many times faster than allowed the budget is spent: the share of
 // bad events over the budget. 1 spends it in exactly one window.
 func Burn(c Counts, budget float64) opt {
-	if c.Valid <= 0 || !c.Sound() || budget <= 0 {
-		return opt{}
-	}
-	return timeline.Some(float64(c.Bad()) / float64(c.Valid) / budget)
+	return timeline.Maybe(float64(c.Bad())/float64(c.Valid)/budget, c.Valid > 0 && c.Sound() && budget > 0)
 }
 
 // Consumed is the share of a budget, given in events, that is spent; more than 1
 // is overspent. Nothing is known without valid events or without a budget.
 func Consumed(c Counts, events float64) opt {
-	if c.Valid <= 0 || !c.Sound() || events <= 0 {
-		return opt{}
-	}
-	return timeline.Some(float64(c.Bad()) / events)
+	return timeline.Maybe(float64(c.Bad())/events, c.Valid > 0 && c.Sound() && events > 0)
 }
 
 // Remaining is the share of the budget that is left. It is negative when more
 // was spent than there was.
 func Remaining(consumed opt) opt {
-	if x, ok := consumed.Get(); ok {
-		return timeline.Some(decimal(1 - x))
-	}
-	return opt{}
+	return timeline.Map(consumed, func(x float64) float64 { return decimal(1 - x) })
 }
 
 // Factor is the burn rate that spends a share of a period's budget within an

@@ -218,9 +218,7 @@ func (o *Objective) reckon(r *Result, holes []Interval, from, until time.Time) {
 			events = float64(total) * o.Budget
 		}
 	}
-	if r.Sound() && r.Valid > 0 {
-		r.BudgetEvents = timeline.Some(decimal(events))
-	}
+	r.BudgetEvents = timeline.Maybe(decimal(events), r.Sound() && r.Valid > 0)
 	r.BudgetConsumed = Consumed(r.Counts, events)
 	r.BudgetRemaining = Remaining(r.BudgetConsumed)
 }

@@ -35,9 +35,8 @@ func PercentilesOf(metric string, s *stat.Sketch) Percentiles {
 		share float64
 		to    *opt
 	}{{0.5, &p.P50}, {0.9, &p.P90}, {0.95, &p.P95}, {0.99, &p.P99}} {
-		if v, ok := s.Quantile(q.share); ok && !math.IsInf(v, 0) && !math.IsNaN(v) {
-			*q.to = timeline.Some(v)
-		}
+		v, ok := s.Quantile(q.share)
+		*q.to = timeline.Maybe(v, ok && !math.IsInf(v, 0) && !math.IsNaN(v))
 	}
 	return p
 }

@@ -2,7 +2,6 @@ package slo
 
 import (
 	"encoding/csv"
-	"encoding/json"
 	"fmt"
 	"io"
 	"strconv"
@@ -19,10 +18,7 @@ func WriteJSON(w io.Writer, d Document) error {
 	if d.Objectives == nil {
 		d.Objectives = []Result{}
 	}
-	e := json.NewEncoder(printable.JSONWriter(w))
-	e.SetIndent("", "  ")
-	e.SetEscapeHTML(false)
-	return e.Encode(d)
+	return printable.EncodeJSON(w, "  ", d)
 }
 
 // row is a result in the columns of a table.

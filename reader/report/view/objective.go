@@ -252,9 +252,7 @@ func showUnit(unit string, long bool) shower {
 			if ci != nil {
 				ci = &[2]float64{ci[0] / 1e3, ci[1] / 1e3}
 			}
-			if l, ok := limit.Get(); ok {
-				limit = timeline.Some(l / 1e3)
-			}
+			limit = timeline.Map(limit, func(l float64) float64 { return l / 1e3 })
 		}
 		d := typeset.Digits{Limit: limit}
 		if ci == nil {

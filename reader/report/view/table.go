@@ -173,10 +173,7 @@ func newCell(d metric.Dist, name string, value timeline.Opt[float64], scale floa
 	if !ok {
 		return Cell{Value: typeset.Missing}
 	}
-	if l, has := limit.Get(); has {
-		limit = timeline.Some(l / scale)
-	}
-	g := typeset.Digits{Limit: limit}
+	g := typeset.Digits{Limit: timeline.Map(limit, func(l float64) float64 { return l / scale })}
 	c := Cell{Exact: fmt.Sprintf("%g", v)}
 	if ci, has := d.CI95[name]; has {
 		c.Value, c.Lo, c.Hi = g.Interval(v/scale, ci[0]/scale, ci[1]/scale)

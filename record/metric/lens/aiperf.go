@@ -170,10 +170,7 @@ func (r *aiperfReader) report(t *table) {
 }
 
 func (r *aiperfReader) errorRate() opt {
-	if r.ok == 0 {
-		return opt{}
-	}
-	return timeline.Some(100 * float64(r.failed) / float64(r.ok+r.failed))
+	return timeline.Maybe(100*float64(r.failed)/float64(r.ok+r.failed), r.ok > 0)
 }
 
 func (r *aiperfReader) goodput(t *table, seconds float64) {

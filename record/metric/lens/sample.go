@@ -15,43 +15,31 @@ type sample interface {
 }
 
 func mean(s sample) opt {
-	if m, ok := s.Moments(); ok {
-		return timeline.Some(m.Mean)
-	}
-	return opt{}
+	m, ok := s.Moments()
+	return timeline.Maybe(m.Mean, ok)
 }
 
 // deviation is the standard deviation with n, as numpy's default.
 func deviation(s sample) opt {
 	m, ok := s.Moments()
-	if !ok {
-		return opt{}
-	}
-	return timeline.Some(m.SD * math.Sqrt(float64(m.N-1)/float64(m.N)))
+	return timeline.Maybe(m.SD*math.Sqrt(float64(m.N-1)/float64(m.N)), ok)
 }
 
 // sampleDeviation is the standard deviation with n − 1.
 func sampleDeviation(s sample) opt {
-	if m, ok := s.Moments(); ok && m.N > 1 {
-		return timeline.Some(m.SD)
-	}
-	return opt{}
+	m, ok := s.Moments()
+	return timeline.Maybe(m.SD, ok && m.N > 1)
 }
 
 // linear is numpy's default percentile.
 func linear(s sample, p float64) opt {
-	if v, ok := stat.Quantile(s, p); ok {
-		return timeline.Some(v)
-	}
-	return opt{}
+	v, ok := stat.Quantile(s, p)
+	return timeline.Maybe(v, ok)
 }
 
 // ratio is a / b, null where b is no time that passed.
 func ratio(a, b float64) opt {
-	if b > 0 {
-		return timeline.Some(a / b)
-	}
-	return opt{}
+	return timeline.Maybe(a/b, b > 0)
 }
 
 func whole(n int64) opt { return timeline.Some(float64(n)) }

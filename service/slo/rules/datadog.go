@@ -1,7 +1,6 @@
 package rules
 
 import (
-	"encoding/json"
 	"fmt"
 	"io"
 	"math"
@@ -42,10 +41,7 @@ func Datadog(w io.Writer, objectives []*slo.Objective) error {
 			list = append(list, datadogOf(o, source))
 		}
 	}
-	e := json.NewEncoder(printable.JSONWriter(w))
-	e.SetIndent("", "  ")
-	e.SetEscapeHTML(false)
-	return e.Encode(list)
+	return printable.EncodeJSON(w, "  ", list)
 }
 
 func datadogOf(o *slo.Objective, source slo.Source) datadogSLO {

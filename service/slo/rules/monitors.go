@@ -1,7 +1,6 @@
 package rules
 
 import (
-	"encoding/json"
 	"fmt"
 	"io"
 	"time"
@@ -47,10 +46,7 @@ func DatadogMonitors(w io.Writer, objectives []*slo.Objective) (left []string, e
 			}
 		}
 	}
-	e := json.NewEncoder(printable.JSONWriter(w))
-	e.SetIndent("", "  ")
-	e.SetEscapeHTML(false)
-	return left, e.Encode(list)
+	return left, printable.EncodeJSON(w, "  ", list)
 }
 
 func monitorOf(o *slo.Objective, source slo.Source, a *slo.Alert, frame string) (m datadogMonitor, why string) {
