@@ -2,7 +2,6 @@ package report
 
 import (
 	"bufio"
-	"encoding/csv"
 	"fmt"
 	"io"
 	"strconv"
@@ -64,17 +63,10 @@ func (m *markdown) versus(c *versus) {
 }
 
 func (m *markdown) paretoTable(p *paretoTable) {
-	m.printf("|")
-	for _, h := range p.heads {
-		m.printf(" %s |", md(h))
-	}
-	m.printf("\n|---|%s---|\n", strings.Repeat("---:|", len(p.heads)-2))
+	m.row(p.heads...)
+	m.printf("|---|%s---|\n", strings.Repeat("---:|", len(p.heads)-2))
 	for _, row := range p.rows {
-		m.printf("|")
-		for _, cell := range row {
-			m.printf(" %s |", md(cell))
-		}
-		m.printf("\n")
+		m.row(row...)
 	}
 	m.printf("\n")
 }
@@ -82,7 +74,7 @@ func (m *markdown) paretoTable(p *paretoTable) {
 // CompareCSV writes one line a figure with the fields of the JSON form,
 // unrounded; what was not measured is empty.
 func CompareCSV(w io.Writer, r *compare.Result) error {
-	c := &csvTable{w: csv.NewWriter(w)}
+	c := newCSV(w)
 	c.row("candidate", "group", "metric", "stat", "unit", "a", "b", "n_a", "n_b", "diff", "diff_pct",
 		"ci95_lo", "ci95_hi", "ci95_pct_lo", "ci95_pct_hi", "unit_of_analysis", "p", "p_permutation", "p_adjusted", "verdict", "why", "unsettled")
 	for i := range r.Rows {
@@ -93,8 +85,7 @@ func CompareCSV(w io.Writer, r *compare.Result) error {
 			strconv.FormatInt(row.NA, 10), strconv.FormatInt(row.NB, 10), plainOr(row.Diff), plainOr(row.DiffPct),
 			lo, hi, loPct, hiPct, string(row.UnitOfAnalysis), plainOr(row.P), plainOr(row.PPermutation), plainOr(row.PAdjusted), string(row.Verdict), row.Why, row.Unsettled)
 	}
-	c.w.Flush()
-	return c.w.Error()
+	return c.end()
 }
 
 // CompareJSON writes the result as it is.

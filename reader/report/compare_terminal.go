@@ -33,7 +33,7 @@ func (t *terminal) versus(c *versus) {
 	}
 	t.labelled("comparable  ", c.comparable, 12, "")
 	for _, r := range c.reasons {
-		t.labelled("  "+pad(string(r.Level), 8), r.Says, 10, levelColour(r.Level))
+		t.labelled("  "+pad(string(r.Level), 8), r.Says, 10, colours[string(r.Level)])
 	}
 	for _, table := range c.tables {
 		t.line("")
@@ -43,7 +43,7 @@ func (t *terminal) versus(c *versus) {
 		t.line("")
 	}
 	for _, g := range c.gates {
-		t.labelled(pad(g.mark, 9)+"  ", g.text+": "+g.says, 11, colourOf(g.state))
+		t.labelled(pad(g.mark, 9)+"  ", g.text+": "+g.says, 11, colours[g.state])
 	}
 	t.why()
 	notes := slices.Concat(c.notes, c.untested)
@@ -53,16 +53,6 @@ func (t *terminal) versus(c *versus) {
 	for _, n := range notes {
 		t.paragraph(n)
 	}
-}
-
-func levelColour(g compare.Gravity) string {
-	switch g {
-	case compare.Refuse:
-		return "31"
-	case compare.Warn:
-		return "33"
-	}
-	return ""
 }
 
 // compareGrid is the widths of the columns; bar 0: there is no room for bars.
@@ -125,23 +115,13 @@ func (t *terminal) compareRow(r *compareRow, table *compareTable, g *compareGrid
 	if g.bar > 0 {
 		line += "  " + barText(r.bar, table.scale, g.bar, t.o.ASCII)
 	}
-	t.line(line + "  " + t.colour(t.text(r.verdict), verdictColour(r.state)))
-}
-
-func verdictColour(state string) string {
-	switch compare.Verdict(state) {
-	case compare.Worse:
-		return "31"
-	case compare.Better:
-		return "32"
-	}
-	return ""
+	t.line(line + "  " + t.colour(t.text(r.verdict), colours[r.state]))
 }
 
 // compareList has two lines a row, for narrow terminals.
 func (t *terminal) compareList(table *compareTable) {
 	for _, r := range table.rows {
-		t.line(t.text(fmt.Sprintf("%s %s: ", r.name, r.unit)) + t.colour(t.text(r.verdict), verdictColour(r.state)))
+		t.line(t.text(fmt.Sprintf("%s %s: ", r.name, r.unit)) + t.colour(t.text(r.verdict), colours[r.state]))
 		t.line(t.text(fmt.Sprintf("  %s %s  %s %s  %s", table.a, r.a, table.b, r.b, r.diff)))
 	}
 }
@@ -207,13 +187,9 @@ func barText(b *bar, scale float64, n int, ascii bool) string {
 }
 
 func (t *terminal) pareto(p *paretoTable) {
-	widths := make([]int, len(p.heads))
-	for _, row := range append([][]string{p.heads}, p.rows...) {
-		for i, cell := range row {
-			widths[i] = max(widths[i], typeset.Width(cell))
-		}
-	}
-	for _, row := range append([][]string{p.heads}, p.rows...) {
+	rows := append([][]string{p.heads}, p.rows...)
+	widths := t.widths(rows)
+	for _, row := range rows {
 		line := ""
 		for i, cell := range row {
 			switch i {

@@ -15,7 +15,7 @@ import (
 // CSV writes one row a figure: metric, stat, value, n, ci_lo, ci_hi. Values
 // are those of run.json, unrounded; what was not measured is empty.
 func CSV(w io.Writer, r *run.Run) error {
-	c := &csvTable{w: csv.NewWriter(w)}
+	c := newCSV(w)
 	c.row("metric", "stat", "value", "n", "ci_lo", "ci_hi")
 	for _, name := range view.SortedKeys(r.Metrics) {
 		c.dist(name, r.Metrics[name])
@@ -24,11 +24,18 @@ func CSV(w io.Writer, r *run.Run) error {
 	c.requests(&r.Requests)
 	c.goodput(r)
 	c.items(r)
-	c.w.Flush()
-	return c.w.Error()
+	return c.end()
 }
 
 type csvTable struct{ w *csv.Writer }
+
+func newCSV(w io.Writer) *csvTable { return &csvTable{w: csv.NewWriter(w)} }
+
+// end hands on what is buffered and returns the first error.
+func (c *csvTable) end() error {
+	c.w.Flush()
+	return c.w.Error()
+}
 
 // row writes one line; a write error stays with the writer until Error.
 func (c *csvTable) row(fields ...string) {

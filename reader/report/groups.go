@@ -1,7 +1,7 @@
 package report
 
 import (
-	"encoding/csv"
+	"bufio"
 	"fmt"
 	"io"
 	"strings"
@@ -61,24 +61,22 @@ func groupColumns() []groupColumn {
 
 // GroupsCSV writes a line for each group, every figure in full.
 func GroupsCSV(out io.Writer, by string, rows []metric.GroupRow) error {
-	w := csv.NewWriter(out)
+	t := newCSV(out)
 	columns := groupColumns()
-	line := []string{by}
-	for _, c := range columns {
-		line = append(line, c.name)
-	}
-	lines := [][]string{line}
+	t.row(groupRow(by, columns, func(c *groupColumn) string { return c.name })...)
 	for i := range rows {
-		line := []string{printable.Cell(printable.Text(rows[i].Group))}
-		for _, c := range columns {
-			line = append(line, plainOr(c.of(&rows[i])))
-		}
-		lines = append(lines, line)
+		t.row(groupRow(printable.Text(rows[i].Group), columns, func(c *groupColumn) string { return plainOr(c.of(&rows[i])) })...)
 	}
-	if err := w.WriteAll(lines); err != nil {
-		return err
+	return t.end()
+}
+
+// groupRow is a row of a table: the group and a cell for each column.
+func groupRow(group string, columns []groupColumn, cell func(*groupColumn) string) []string {
+	row := []string{group}
+	for i := range columns {
+		row = append(row, cell(&columns[i]))
 	}
-	return w.Error()
+	return row
 }
 
 // shownColumns are those of tables: without what only files have, and without
@@ -98,22 +96,15 @@ func shownColumns(rows []metric.GroupRow) (out []groupColumn) {
 
 // GroupsMarkdown writes a table.
 func GroupsMarkdown(out io.Writer, by string, rows []metric.GroupRow) error {
-	var b strings.Builder
+	b := bufio.NewWriter(out)
+	m := &markdown{b}
 	columns := shownColumns(rows)
-	fmt.Fprintf(&b, "| %s |", by)
-	for _, c := range columns {
-		fmt.Fprintf(&b, " %s |", c.head)
-	}
-	b.WriteString("\n|---|" + strings.Repeat("---:|", len(columns)) + "\n")
+	m.row(groupRow(by, columns, func(c *groupColumn) string { return c.head })...)
+	m.printf("|---|%s\n", strings.Repeat("---:|", len(columns)))
 	for i := range rows {
-		fmt.Fprintf(&b, "| %s |", md(rows[i].Group))
-		for _, c := range columns {
-			fmt.Fprintf(&b, " %s |", shownOr(c.of(&rows[i]), c.show))
-		}
-		b.WriteByte('\n')
+		m.row(groupRow(rows[i].Group, columns, func(c *groupColumn) string { return shownOr(c.of(&rows[i]), c.show) })...)
 	}
-	_, err := io.WriteString(out, b.String())
-	return err
+	return b.Flush()
 }
 
 // mostGroups is how many lines a table for people has.
@@ -127,21 +118,20 @@ func GroupsTerminal(out io.Writer, by string, rows []metric.GroupRow) error {
 	for i := range rows {
 		wide = max(wide, min(len(rows[i].Group), 40))
 	}
-	fmt.Fprintf(&b, "%-*s", wide, by)
-	for _, c := range columns {
-		fmt.Fprintf(&b, " %11s", c.head)
+	line := func(row []string) {
+		fmt.Fprintf(&b, "%-*s", wide, row[0])
+		for _, cell := range row[1:] {
+			fmt.Fprintf(&b, " %11s", cell)
+		}
+		b.WriteByte('\n')
 	}
-	b.WriteByte('\n')
+	line(groupRow(by, columns, func(c *groupColumn) string { return c.head }))
 	for i := range rows {
 		if i == mostGroups {
 			fmt.Fprintf(&b, "and %d more: --format csv has all\n", len(rows)-i)
 			break
 		}
-		fmt.Fprintf(&b, "%-*s", wide, typeset.Clean(rows[i].Group))
-		for _, c := range columns {
-			fmt.Fprintf(&b, " %11s", shownOr(c.of(&rows[i]), c.show))
-		}
-		b.WriteByte('\n')
+		line(groupRow(typeset.Clean(rows[i].Group), columns, func(c *groupColumn) string { return shownOr(c.of(&rows[i]), c.show) }))
 	}
 	_, err := io.WriteString(out, b.String())
 	return err

@@ -75,12 +75,7 @@ func (t *terminal) lensFigure(f lens.Figure) {
 		}
 		rows = append(rows, []string{s.Lens, stat, lensValue(s.Theirs, unit), lensValue(s.Ours, unit), sizeOf(s)})
 	}
-	widths := make([]int, len(rows[0]))
-	for _, row := range rows {
-		for i, cell := range row {
-			widths[i] = max(widths[i], typeset.Width(cell))
-		}
-	}
+	widths := t.widths(rows)
 	t.line(t.text(title))
 	for i, row := range rows {
 		line := pad(row[0], widths[0]) + "  " + pad(row[1], widths[1])

@@ -93,6 +93,9 @@ func (m *markdown) facts(v *view.View) {
 	add("objective", v.Offer)
 }
 
+// row writes a line of a table.
+func (m *markdown) row(cells ...string) { m.printf("| %s |\n", strings.Join(escaped(cells), " | ")) }
+
 // md makes text stay text in Markdown and in the HTML made from it.
 func md(s string) string {
 	s = typeset.Clean(s)

@@ -194,16 +194,7 @@ func terms(r *run.Run, rows []view.Row) []metric.Definition {
 			list = append(list, d)
 		}
 	}
-	served := "system_output_tps"
-	switch {
-	case r.Speaks():
-		served = "audio_s_per_s"
-	case r.Draws():
-		served = "images_per_s"
-	case r.Wordless():
-		served = "inputs_per_s"
-	}
-	for _, name := range []string{served, "requests_per_s", "sustained_tps", "goodput.fraction", "goodput.requests_per_s", "error_rate", "client_lag_ms"} {
+	for _, name := range []string{ofRun(r).served, "requests_per_s", "sustained_tps", "goodput.fraction", "goodput.requests_per_s", "error_rate", "client_lag_ms"} {
 		if d, err := metric.Lookup(name); err == nil && d.Name == name {
 			list = append(list, d)
 		}

@@ -1,9 +1,10 @@
 package report
 
 import (
-	"encoding/csv"
+	"bufio"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"tokenmeter/reader/compare"
@@ -22,36 +23,29 @@ func SpreadJSON(out io.Writer, name string, v SeveralValidity, rows []compare.Sp
 
 // SpreadCSV writes a line for each figure and run.
 func SpreadCSV(out io.Writer, rows []compare.SpreadRow) error {
-	w := csv.NewWriter(out)
-	lines := [][]string{{"metric", "stat", "unit", "run", "value"}}
+	c := newCSV(out)
+	c.row("metric", "stat", "unit", "run", "value")
 	for _, r := range rows {
 		for i, v := range r.Runs {
-			text := ""
-			if x, ok := v.Get(); ok {
-				text = fmt.Sprint(x)
-			}
-			lines = append(lines, []string{r.Metric, r.Stat, r.Unit, fmt.Sprint(i + 1), text})
+			c.row(r.Metric, r.Stat, r.Unit, fmt.Sprint(i+1), plainOr(v))
 		}
 	}
-	if err := w.WriteAll(lines); err != nil {
-		return err
-	}
-	return w.Error()
+	return c.end()
 }
 
 // SpreadMarkdown writes a table.
 func SpreadMarkdown(out io.Writer, name string, v SeveralValidity, rows []compare.SpreadRow) error {
-	var b strings.Builder
+	b := bufio.NewWriter(out)
+	m := &markdown{b}
 	if v.Says != "" {
-		fmt.Fprintf(&b, "%s\n\n", md(v.Says))
+		m.printf("%s\n\n", md(v.Says))
 	}
-	fmt.Fprintf(&b, "**%s**, %d repeats\n\n| figure | together | lowest | highest | spread of runs |\n|---|---:|---:|---:|---:|\n", md(name), repeatsOf(rows))
+	m.printf("**%s**, %d repeats\n\n| figure | together | lowest | highest | spread of runs |\n|---|---:|---:|---:|---:|\n", md(name), repeatsOf(rows))
 	for _, r := range rows {
-		c := spreadCells(&r)
-		fmt.Fprintf(&b, "| %s | %s | %s | %s | %s |\n", c[0], c[1], c[2], c[3], c[4])
+		cells := spreadCells(&r)
+		m.row(cells[:]...)
 	}
-	_, err := io.WriteString(out, b.String())
-	return err
+	return b.Flush()
 }
 
 // SpreadTerminal writes a table for people.
@@ -93,28 +87,17 @@ func spreadCells(r *compare.SpreadRow) [5]string {
 		unit = "tok/s"
 	}
 	c := [5]string{name + " " + unit, typeset.Missing, typeset.Missing, typeset.Missing, typeset.Missing}
-	lo, hi, any := 0.0, 0.0, false
+	var known []float64
 	for _, v := range r.Runs {
-		x, ok := v.Get()
-		if !ok {
-			continue
+		if x, ok := v.Get(); ok {
+			known = append(known, x)
 		}
-		if !any || x < lo {
-			lo = x
-		}
-		if !any || x > hi {
-			hi = x
-		}
-		any = true
 	}
-	if any {
-		c[2], c[3] = typeset.Digits{}.Value(lo*scale), typeset.Digits{}.Value(hi*scale)
+	shown := func(x float64) string { return typeset.Digits{}.Value(x * scale) }
+	if len(known) > 0 {
+		c[2], c[3] = shown(slices.Min(known)), shown(slices.Max(known))
 	}
-	if x, ok := r.Together.Get(); ok {
-		c[1] = typeset.Digits{}.Value(x * scale)
-	}
-	if x, ok := r.SpreadPct.Get(); ok {
-		c[4] = typeset.Digits{}.Value(x) + spread
-	}
+	c[1] = shownOr(r.Together, shown)
+	c[4] = shownOr(r.SpreadPct, func(x float64) string { return typeset.Digits{}.Value(x) + spread })
 	return c
 }

@@ -164,24 +164,13 @@ func (v *sweepView) table() {
 	if rates {
 		v.heads = append(v.heads, "done /s")
 	}
-	served := "out tok/s"
-	latencies := sweepLatencies
-	switch {
-	case v.all((*run.Run).Speaks):
-		served, latencies = "sound s/s", speechLatencies
-	case v.all((*run.Run).Hears):
-		served, latencies = "sound s/s", transcriptLatencies
-	case v.all((*run.Run).Draws):
-		served, latencies = "pictures/s", pictureLatencies
-	case v.all((*run.Run).Wordless):
-		served, latencies = "texts/s", wordlessLatencies
-	}
-	v.heads = append(v.heads, served)
+	kind := productOf(v.all)
+	v.heads = append(v.heads, kind.head)
 	hasRoofline := v.hasRoofline()
 	if hasRoofline {
 		v.heads = append(v.heads, rooflineHeads...)
 	}
-	for _, l := range latencies {
+	for _, l := range kind.latencies {
 		v.heads = append(v.heads, l.name+" p50", "p95", strings.TrimSpace("p99 "+l.unit))
 		v.spare = append(v.spare, len(v.heads)-v.lessAsked(l.objective))
 	}
@@ -211,20 +200,11 @@ func (v *sweepView) table() {
 		if rates {
 			row.cells = append(row.cells, pace(p.Throughput.RequestsPerS, short))
 		}
-		rate := p.Throughput.SystemOutputTPS
-		switch served {
-		case "sound s/s":
-			rate = p.Throughput.AudioPerS
-		case "pictures/s":
-			rate = p.Throughput.ImagesPerS
-		case "texts/s":
-			rate = p.Throughput.InputsPerS
-		}
-		row.cells = append(row.cells, pace(rate, short))
+		row.cells = append(row.cells, pace(p.Throughput.Rate(kind.column), short))
 		if hasRoofline {
 			row.cells = append(row.cells, rooflineCells(p.Roofline)...)
 		}
-		for _, l := range latencies {
+		for _, l := range kind.latencies {
 			d := p.Metrics[l.key]
 			row.cells = append(row.cells, shownOr(d.P50, typeset.Digits{}.Value), shownOr(d.P95, typeset.Digits{}.Value), shownOr(d.P99, typeset.Digits{}.Value))
 		}
@@ -249,23 +229,6 @@ func (v *sweepView) table() {
 		v.notes = append(v.notes, "good: of the requests of a probe that the search judged, under the objective nearest to its limit.")
 	}
 }
-
-// sweepLatencies are those that each point shows.
-var sweepLatencies = []sweepFigure{{"ttft_ms", "TTFT", "ttft", "ms"}, {"tpot_ms", "TPOT", "tpot", "ms"}}
-
-type sweepFigure struct{ key, name, objective, unit string }
-
-// wordlessLatencies are those of points whose answers are vectors or scores.
-var wordlessLatencies = []sweepFigure{{"e2e_ms", "E2E", "e2e", "ms"}}
-
-// speechLatencies are those of points whose answers are sound.
-var speechLatencies = []sweepFigure{{"ttfa_ms", "TTFA", "ttfa", "ms"}, {"rtf", "RTF", "rtf", ""}}
-
-// pictureLatencies are those of points whose answers are pictures.
-var pictureLatencies = []sweepFigure{{"ttfi_ms", "TTFI", "ttfi", "ms"}, {"e2e_ms", "E2E", "e2e", "ms"}}
-
-// transcriptLatencies are those of points whose answers are what was heard.
-var transcriptLatencies = []sweepFigure{{"ttft_ms", "TTFT", "ttft", "ms"}, {"rtf", "RTF", "rtf", ""}}
 
 // all reports whether something holds of every point that has answers, and there is one.
 func (v *sweepView) all(holds func(*run.Run) bool) bool {

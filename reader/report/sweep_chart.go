@@ -85,6 +85,25 @@ func (v *sweepView) base(p *result.Point) dot {
 	return dot{x: p.Value, series: v.series(p), lo: math.NaN(), hi: math.NaN(), hollow: p.Repeat > 1, bad: p.Validity.Verdict == "invalid"}
 }
 
+// dots are those of the points at which y is above 0; it completes them. whole: probes that
+// are too short for a rate have none.
+func (v *sweepView) dots(whole bool, y func(p *result.Point, d *dot) timeline.Opt[float64]) (list []dot) {
+	for i := range v.s.Points {
+		p := &v.s.Points[i]
+		d := v.base(p)
+		if d.y = y(p, &d).Or(0); d.y > 0 && !(whole && v.s.Short(p)) {
+			list = append(list, d)
+		}
+	}
+	return list
+}
+
+func (d *dot) interval(ci *[2]float64) {
+	if ci != nil {
+		d.lo, d.hi = ci[0], ci[1]
+	}
+}
+
 func (v *sweepView) bracket(s *scatter) {
 	if f := v.s.Found; f != nil && f.Variable == v.s.Variable {
 		s.holds, s.fails = f.Holds.Or(0), f.Fails.Or(0)
@@ -114,9 +133,7 @@ func (v *sweepView) limited(o *objective.Objective) scatter {
 			}
 			d := v.base(p)
 			d.y = y
-			if r.CI95 != nil {
-				d.lo, d.hi = r.CI95[0], r.CI95[1]
-			}
+			d.interval(r.CI95)
 			d.tip = fmt.Sprintf("%s: %s ms, n %s, %s", v.load(p.Value), typeset.Digits{}.Value(y), typeset.Count(r.N), p.Validity.Verdict)
 			s.dots = append(s.dots, d)
 		}
@@ -135,34 +152,24 @@ func (v *sweepView) throughput() scatter {
 		s.title = fmt.Sprintf("Throughput levels off at %s output tok/s", typeset.Rate(k.TPS))
 		s.sub += "; dashed: the plateau, band: where it begins"
 	}
-	for i := range v.s.Points {
-		p := &v.s.Points[i]
-		if y, ok := p.Throughput.SystemOutputTPS.Get(); ok && y > 0 && !v.s.Short(p) {
-			d := v.base(p)
-			d.y = y
-			if ci := p.OutputCI95; ci != nil {
-				d.lo, d.hi = ci[0], ci[1]
-			}
-			d.tip = fmt.Sprintf("%s: %s output tok/s, %s", v.load(p.Value), typeset.Rate(y), p.Validity.Verdict)
-			s.dots = append(s.dots, d)
-		}
-	}
+	s.dots = v.dots(true, func(p *result.Point, d *dot) timeline.Opt[float64] {
+		y := p.Throughput.SystemOutputTPS
+		d.interval(p.OutputCI95)
+		d.tip = fmt.Sprintf("%s: %s output tok/s, %s", v.load(p.Value), typeset.Rate(y.Or(0)), p.Validity.Verdict)
+		return y
+	})
 	return s
 }
 
 func (v *sweepView) offered() scatter {
 	s := scatter{id: "offered", title: "Requests done against requests offered", xUnit: "offered requests/s", yUnit: "done/s", class: "s3",
 		line: true, identity: true, sub: "dotted: as many done as offered; below it the server does not keep up"}
-	for i := range v.s.Points {
-		p := &v.s.Points[i]
-		if y, ok := p.Throughput.RequestsPerS.Get(); ok && y > 0 && !v.s.Short(p) {
-			d := v.base(p)
-			d.x = p.OfferedPerS.Or(p.Value)
-			d.y = y
-			d.tip = fmt.Sprintf("offered %s, done %s requests/s", typeset.Rate(d.x), typeset.Rate(y))
-			s.dots = append(s.dots, d)
-		}
-	}
+	s.dots = v.dots(true, func(p *result.Point, d *dot) timeline.Opt[float64] {
+		y := p.Throughput.RequestsPerS
+		d.x = p.OfferedPerS.Or(p.Value)
+		d.tip = fmt.Sprintf("offered %s, done %s requests/s", typeset.Rate(d.x), typeset.Rate(y.Or(0)))
+		return y
+	})
 	return s
 }
 
@@ -200,37 +207,26 @@ func (v *sweepView) pareto() scatter {
 func (v *sweepView) latency(name, title, class string) scatter {
 	s := scatter{id: "by-" + name, title: title + ", p95, by " + v.variable.axis, xUnit: v.variable.axis, yUnit: "ms", class: class, line: true,
 		sub: "of successful requests, with 95 % intervals; better ↓"}
-	for i := range v.s.Points {
-		p := &v.s.Points[i]
+	s.dots = v.dots(false, func(p *result.Point, d *dot) timeline.Opt[float64] {
 		m := p.Metrics[name]
-		if y, ok := m.P95.Get(); ok && y > 0 {
-			d := v.base(p)
-			d.y = y
-			if ci, ok := m.CI95["p95"]; ok {
-				d.lo, d.hi = ci[0], ci[1]
-			}
-			d.tip = fmt.Sprintf("%s: p95 %s ms, n %s", v.load(p.Value), typeset.Digits{}.Value(y), typeset.Count(m.N))
-			s.dots = append(s.dots, d)
+		if ci, ok := m.CI95["p95"]; ok {
+			d.interval(&ci)
 		}
-	}
+		d.tip = fmt.Sprintf("%s: p95 %s ms, n %s", v.load(p.Value), typeset.Digits{}.Value(m.P95.Or(0)), typeset.Count(m.N))
+		return m.P95
+	})
 	return s
 }
 
 func (v *sweepView) cost() scatter {
 	s := scatter{id: "cost", title: "Cost by " + v.variable.axis, xUnit: v.variable.axis, yUnit: "$/M out", class: "s4", line: true, sub: "better ↓"}
-	for i := range v.s.Points {
-		p := &v.s.Points[i]
-		var usd timeline.Opt[float64]
+	s.dots = v.dots(false, func(p *result.Point, d *dot) (usd timeline.Opt[float64]) {
 		if p.Cost != nil {
 			usd = p.Cost.USDPerMOutput
 		}
-		if y, ok := usd.Get(); ok && y > 0 {
-			d := v.base(p)
-			d.y = y
-			d.tip = fmt.Sprintf("%s: $%s", v.load(p.Value), typeset.Digits{}.Value(y))
-			s.dots = append(s.dots, d)
-		}
-	}
+		d.tip = fmt.Sprintf("%s: $%s", v.load(p.Value), typeset.Digits{}.Value(usd.Or(0)))
+		return usd
+	})
 	return s
 }
 

@@ -71,7 +71,7 @@ func (v *sweepView) fitting(widths []int, room int) (shown []int, left []string)
 // name is what a column shows, also where its head stands under another one.
 func (v *sweepView) name(i int) string {
 	head := v.heads[i]
-	for _, l := range sweepLatencies {
+	for _, l := range words.latencies {
 		for back := 1; back <= 2 && i-back >= 0 && strings.HasPrefix(head, "p9"); back++ {
 			if v.heads[i-back] == l.name+" p50" {
 				return l.name + " " + strings.TrimSuffix(head, " ms")
@@ -108,7 +108,7 @@ func (t *terminal) sweepTable(v *sweepView) {
 	for _, r := range v.rows {
 		mark := r.mark(star)
 		marks += mark
-		line(r.cells, mark, map[string]string{"▲": "33", "■": "31"}[r.sign])
+		line(r.cells, mark, colours[r.sign])
 	}
 	var key []string
 	for _, of := range []string{"● valid", "▲ suspect", "■ invalid", "○ not measured", "✗ an objective was missed", "* Pareto: no other point is better in every figure"} {

@@ -75,15 +75,7 @@ func (t *terminal) columns(heads []string, rows [][]string, right int) {
 	if heads != nil {
 		all = append([][]string{heads}, rows...)
 	}
-	var widths []int
-	for _, r := range all {
-		for i, c := range r {
-			if i == len(widths) {
-				widths = append(widths, 0)
-			}
-			widths[i] = max(widths[i], typeset.Width(t.text(c)))
-		}
-	}
+	widths := t.widths(all)
 	for _, r := range all {
 		var b strings.Builder
 		used := 0
@@ -130,9 +122,10 @@ func (m *markdown) cells(heads []string, rows [][]string) {
 	if len(rows) == 0 {
 		return
 	}
-	m.printf("| %s |\n|%s\n", strings.Join(escaped(heads), " | "), strings.Repeat("---|", len(heads)))
+	m.row(heads...)
+	m.printf("|%s\n", strings.Repeat("---|", len(heads)))
 	for _, r := range rows {
-		m.printf("| %s |\n", strings.Join(escaped(r), " | "))
+		m.row(r...)
 	}
 	m.printf("\n")
 }

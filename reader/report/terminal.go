@@ -7,6 +7,7 @@ import (
 	"regexp"
 	"strings"
 
+	"tokenmeter/reader/compare"
 	"tokenmeter/reader/report/view"
 	"tokenmeter/reader/typeset"
 	"tokenmeter/record/run"
@@ -42,11 +43,11 @@ func (t *terminal) show(v *view.View) {
 	t.head(v)
 	t.paragraph(strings.Join(v.Sentences, " "))
 	for _, o := range v.Objectives {
-		t.labelled(pad(o.Mark(), 7)+"  ", o.Text+": "+o.Says, 9, colourOf(o.State))
+		t.labelled(pad(o.Mark(), 7)+"  ", o.Text+": "+o.Says, 9, colours[o.State])
 	}
 	t.why()
 	for _, c := range v.Checks {
-		t.labelled(pad(strings.ToUpper(c.Verdict), 7)+"  ", c.Name+": "+c.Says, 9, colourOf(strings.ToUpper(c.Verdict)))
+		t.labelled(pad(strings.ToUpper(c.Verdict), 7)+"  ", c.Name+": "+c.Says, 9, colours[strings.ToUpper(c.Verdict)])
 	}
 	if len(v.Rows) > 0 {
 		t.line("")
@@ -114,10 +115,10 @@ func (t *terminal) head(v *view.View) {
 	left := v.Verdict + ".  " + v.Judged
 	right := v.Size
 	gap := t.width - typeset.Width(left) - typeset.Width(right)
-	text := t.colour(v.Verdict, colourOf(v.Verdict)) + t.text(left[len(v.Verdict):])
+	text := t.colour(v.Verdict, colours[v.Verdict]) + t.text(left[len(v.Verdict):])
 	if gap < 2 {
 		if typeset.Width(left) > t.width {
-			t.line(t.colour(v.Verdict, colourOf(v.Verdict)) + ".")
+			t.line(t.colour(v.Verdict, colours[v.Verdict]) + ".")
 			t.paragraph(v.Judged)
 		} else {
 			t.line(text)
@@ -205,17 +206,25 @@ func (t *terminal) colour(s, code string) string {
 	return "\x1b[" + code + "m" + s + "\x1b[0m"
 }
 
-// colourOf repeats a state that a word already names.
-func colourOf(state string) string {
-	switch state {
-	case view.Valid, view.Held:
-		return "32"
-	case view.Suspect, view.Unknown, view.Open, view.Voided:
-		return "33"
-	case view.Invalid, view.Missed:
-		return "31"
+// colours repeat what the word of a state, or the sign of a point, says already: green,
+// yellow and red.
+var colours = map[string]string{
+	view.Valid: "32", view.Held: "32", string(compare.Better): "32",
+	view.Suspect: "33", view.Unknown: "33", view.Open: "33", view.Voided: "33", string(compare.Warn): "33", "▲": "33",
+	view.Invalid: "31", view.Missed: "31", string(compare.Worse): "31", string(compare.Refuse): "31", "■": "31",
+}
+
+// widths are those of columns, so that each cell has room.
+func (t *terminal) widths(rows [][]string) (widths []int) {
+	for _, row := range rows {
+		for i, cell := range row {
+			if i == len(widths) {
+				widths = append(widths, 0)
+			}
+			widths[i] = max(widths[i], typeset.Width(t.text(cell)))
+		}
 	}
-	return ""
+	return widths
 }
 
 func pad(s string, n int) string {

@@ -2,6 +2,7 @@ package report
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"tokenmeter/reader/report/view"
@@ -12,20 +13,13 @@ import (
 // tiles are the three or four numbers under the verdict: what somebody waits for,
 // what the server does, and how much of it is good.
 func tiles(r *run.Run, v *view.View) []tile {
-	waits := map[string]int{"ttft_ms": 1, "tpot_ms": 2} // with which percentile of the tail
-	switch {
-	case r.Speaks():
-		waits = map[string]int{"ttfa_ms": 1, "rtf": 1}
-	case r.Hears():
-		waits = map[string]int{"ttft_ms": 1, "rtf": 1}
-	case r.Draws():
-		waits = map[string]int{"ttfi_ms": 1, "e2e_ms": 1}
-	case r.Wordless():
-		waits = map[string]int{"e2e_ms": 1}
-	}
 	var list []tile
 	for _, row := range v.Rows {
-		if tail, ok := waits[row.Key]; ok {
+		tail := 1 // the percentile of it
+		if row.Key == "tpot_ms" {
+			tail = 2
+		}
+		if slices.ContainsFunc(ofRun(r).latencies, func(f sweepFigure) bool { return f.key == row.Key }) {
 			list = append(list, latencyTile(v, row, tail))
 		}
 	}
@@ -57,17 +51,10 @@ func latencyTile(v *view.View, row view.Row, tail int) tile {
 
 func serverTile(r *run.Run) tile {
 	t := tile{Label: "Server", Value: typeset.Missing, Link: "#def-system_output_tps"}
-	if v, ok := r.Throughput.SystemOutputTPS.Get(); ok {
-		t.Value, t.Unit = typeset.Rate(v), "output tok/s"
-	}
-	if v, ok := r.Throughput.AudioPerS.Get(); ok && r.Speaks() {
-		t.Value, t.Unit, t.Link = typeset.Rate(v), "s of sound a second", "#def-audio_s_per_s"
-	}
-	if v, ok := r.Throughput.InputsPerS.Get(); ok && r.Wordless() {
-		t.Value, t.Unit, t.Link = typeset.Rate(v), "texts/s", "#def-inputs_per_s"
-	}
-	if v, ok := r.Throughput.ImagesPerS.Get(); ok && r.Draws() {
-		t.Value, t.Unit, t.Link = typeset.Rate(v), "pictures/s", "#def-images_per_s"
+	for _, p := range []*product{&words, ofRun(r)} {
+		if v, ok := r.Throughput.Rate(p.served).Get(); ok {
+			t.Value, t.Unit, t.Link = typeset.Rate(v), p.unit, "#def-"+p.served
+		}
 	}
 	if v, ok := r.Throughput.RequestsPerS.Get(); ok {
 		t.Sub = typeset.Rate(v) + " requests/s"
