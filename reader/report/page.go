@@ -203,82 +203,74 @@ func terms(r *run.Run, rows []view.Row) []metric.Definition {
 }
 
 func workload(r *run.Run) []view.Fact {
-	l := factList{}
-	l.add("model", r.Target.Model)
-	l.add("API", r.Target.API)
-	l.add("address", r.Target.URL)
-	l.add("server", r.Target.Server)
-	l.add("load", view.LoadWords(r))
+	var l view.Facts
+	l.Add("model", r.Target.Model)
+	l.Add("API", r.Target.API)
+	l.Add("address", r.Target.URL)
+	l.Add("server", r.Target.Server)
+	l.Add("load", view.LoadWords(r))
 	if n, ok := r.Load.Requests.Get(); ok && n > 0 {
-		l.add("asked for", typeset.Plural(n, "request"))
+		l.Add("asked for", typeset.Plural(n, "request"))
 	}
 	if s, ok := r.Load.DurationS.Get(); ok && s > 0 {
-		l.add("duration", typeset.Span(s*1e3, typeset.Digits{Round: true}))
+		l.Add("duration", typeset.Span(s*1e3, typeset.Digits{Round: true}))
 	}
-	l.add("warm-up", r.Load.Warmup)
-	l.add("prompts", strings.TrimSpace(r.Workload.Kind+" "+r.Workload.Source))
-	l.add("input tokens asked", r.Workload.InputTokens)
-	l.add("output tokens asked", r.Workload.OutputTokens)
+	l.Add("warm-up", r.Load.Warmup)
+	l.Add("prompts", strings.TrimSpace(r.Workload.Kind+" "+r.Workload.Source))
+	l.Add("input tokens asked", r.Workload.InputTokens)
+	l.Add("output tokens asked", r.Workload.OutputTokens)
 	if n, ok := r.Workload.UniquePrompts.Get(); ok {
-		l.add("different prompts", typeset.Exact(n))
+		l.Add("different prompts", typeset.Exact(n))
 	}
 	for _, name := range []string{"input_tokens", "output_tokens"} {
 		if d := r.Metrics[name]; d.N > 0 && d.P50.OK() && d.Mean.OK() {
-			l.add(strings.ReplaceAll(name, "_", " ")+" measured",
+			l.Add(strings.ReplaceAll(name, "_", " ")+" measured",
 				fmt.Sprintf("mean %s, p50 %s, n %s", typeset.Digits{}.Value(d.Mean.Or(0)), typeset.Digits{}.Value(d.P50.Or(0)), typeset.Count(d.N)))
 		}
 	}
 	if r.Tokenizer != nil {
-		l.add("tokenizer", *r.Tokenizer)
+		l.Add("tokenizer", *r.Tokenizer)
 	}
-	return l.list
-}
-
-type factList struct{ list []view.Fact }
-
-func (l *factList) add(label, text string) {
-	if text != "" {
-		l.list = append(l.list, view.Fact{Label: label, Text: typeset.Clean(text)})
-	}
+	return l
 }
 
 func machine(r *run.Run) []view.Fact {
-	l := factList{}
+	var l view.Facts
 	e := r.Environment
-	l.add("run", r.ID)
-	l.add("name", r.Name)
+	l.Add("run", r.ID)
+	l.Add("name", r.Name)
 	for _, k := range view.SortedKeys(r.Tags) {
-		l.add("tag "+typeset.Clean(k), r.Tags[k])
+		l.Add("tag "+typeset.Clean(k), r.Tags[k])
 	}
 	if !r.Started.IsZero() {
-		l.add("started", when(r))
+		l.Add("started", when(r))
 	}
 	if r.Finished != nil {
-		l.add("finished", r.Finished.UTC().Format("2 Jan 2006 15:04:05 UTC"))
+		l.Add("finished", r.Finished.UTC().Format("2 Jan 2006 15:04:05 UTC"))
 	}
-	l.add("system", strings.TrimSpace(e.OS+" "+e.Kernel))
+	l.Add("system", strings.TrimSpace(e.OS+" "+e.Kernel))
 	if e.CPUs > 0 {
-		l.add("processors", strings.TrimSpace(fmt.Sprintf("%d × %s", e.CPUs, e.CPUModel)))
+		l.Add("processors", strings.TrimSpace(fmt.Sprintf("%d × %s", e.CPUs, e.CPUModel)))
 	}
 	if q, ok := e.CPUQuota.Get(); ok {
-		l.add("processor limit", typeset.Digits{}.Value(q)+" cores")
+		l.Add("processor limit", typeset.Digits{}.Value(q)+" cores")
 	}
 	if e.Container {
-		l.add("container", "yes")
+		l.Add("container", "yes")
 	}
 	if load, ok := e.Load1.Get(); ok {
-		l.add("load at the start", typeset.Number(load, 2))
+		l.Add("load at the start", typeset.Number(load, 2))
 	}
 	if r.Client.ConnectionsOpened > 0 {
-		l.add("connections opened", typeset.Exact(r.Client.ConnectionsOpened))
+		l.Add("connections opened", typeset.Exact(r.Client.ConnectionsOpened))
 	}
 	if r.Client.MaxInFlight > 0 {
-		l.add("most in flight", typeset.Exact(r.Client.MaxInFlight))
+		l.Add("most in flight", typeset.Exact(r.Client.MaxInFlight))
 	}
 	if busy, ok := r.Client.CPUBusy.Get(); ok {
-		l.add("client's processors busy", typeset.Percent(busy))
+		l.Add("client's processors busy", typeset.Percent(busy))
 	}
-	l.add("seed", fmt.Sprint(r.Seed))
-	l.add("tokenmeter", strings.TrimSpace(r.Version+" "+e.Go))
-	return l.list
+	l.Add("seed", fmt.Sprint(r.Seed))
+	l.Add("tokenmeter", strings.TrimSpace(r.Version+" "+e.Go))
+	return l
 }

@@ -34,16 +34,14 @@ func ValidityOf(runs []*run.Run, noun string) SeveralValidity {
 			break
 		}
 	}
-	head := fmt.Sprintf("%d of %s", v.Runs, typeset.Plural(int64(v.Of), noun))
+	head := fmt.Sprintf("%d of %s %s.", v.Runs, typeset.Plural(int64(v.Of), noun), strings.ToUpper(v.Verdict))
 	switch v.Verdict {
-	case "invalid":
-		v.Says = head + " INVALID. " + v.Says + "Do not use these figures."
-	case "unknown":
-		v.Says = head + " UNKNOWN. " + v.Says + "Do not use these figures."
+	case "invalid", "unknown":
+		v.Says = head + " " + v.Says + "Do not use these figures."
 	case "suspect":
-		v.Says = strings.TrimSpace(head + " SUSPECT. " + v.Says)
+		v.Says = strings.TrimSpace(head + " " + v.Says)
 	case "valid":
-		v.Says = head + " VALID."
+		v.Says = head
 	}
 	return v
 }

@@ -95,12 +95,8 @@ func (v *sweepView) tps(x float64, ci *[2]float64) string {
 
 func (v *sweepView) factList() []view.Fact {
 	s := v.s
-	var out []view.Fact
-	add := func(label, text string) {
-		if text != "" {
-			out = append(out, view.Fact{Label: label, Text: text})
-		}
-	}
+	var out view.Facts
+	add := out.Add
 	if s.Peak != nil {
 		text := v.tps(s.Peak.TPS, s.Peak.CI95) + " output tok/s"
 		if ci := s.Peak.CI95; ci != nil {

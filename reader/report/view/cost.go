@@ -2,7 +2,6 @@ package view
 
 import (
 	"fmt"
-	"strings"
 
 	"tokenmeter/reader/typeset"
 	"tokenmeter/record/metric"
@@ -24,16 +23,12 @@ func costWords(r *run.Run) string {
 }
 
 func costFigures(c *metric.Cost) string {
-	var parts []string
-	for _, f := range []struct {
-		value interface{ Get() (float64, bool) }
-		of    string
-	}{{c.USDPerMOutput, "M output"}, {c.USDPerMTotal, "M in and out"}, {c.USDPerRequest, "request"}, {c.USDPerGoodRequest, "good request"}} {
-		if v, ok := f.value.Get(); ok {
-			parts = append(parts, "$"+dollars(v)+" per "+f.of)
-		}
-	}
-	if len(parts) == 0 {
+	var l list
+	l.add("$%s per M output", c.USDPerMOutput, dollars)
+	l.add("$%s per M in and out", c.USDPerMTotal, dollars)
+	l.add("$%s per request", c.USDPerRequest, dollars)
+	l.add("$%s per good request", c.USDPerGoodRequest, dollars)
+	if len(l) == 0 {
 		if usd, ok := c.USDKnown.Get(); ok && c.UnpricedRequests > 0 {
 			return fmt.Sprintf("at least $%s: %s of %s have no known price", dollars(usd), typeset.Exact(c.UnpricedRequests),
 				typeset.Plural(c.PricedRequests+c.UnpricedRequests, "request"))
@@ -43,7 +38,7 @@ func costFigures(c *metric.Cost) string {
 		}
 		return c.Basis
 	}
-	return strings.Join(parts, ", ") + " (" + c.Basis + ")"
+	return l.String() + " (" + c.Basis + ")"
 }
 
 // dollars has three significant digits, and cents where there are any.

@@ -1,10 +1,9 @@
 package view
 
 import (
-	"fmt"
-
 	"tokenmeter/reader/typeset"
 	"tokenmeter/record/run"
+	"tokenmeter/record/timeline"
 )
 
 // gpuSide is what the GPUs did and used, in a line.
@@ -13,41 +12,22 @@ func gpuSide(r *run.Run) string {
 	if g == nil {
 		return ""
 	}
-	text := ""
-	add := func(format string, args ...any) {
-		if text != "" {
-			text += ", "
-		}
-		text += fmt.Sprintf(format, args...)
-	}
-	if n, ok := g.GPUs.Get(); ok {
-		add("%s", typeset.Plural(n, "GPU"))
-	}
+	var l list
+	value := typeset.Digits{}.Value
+	l.add("%s", timeline.Float(g.GPUs), func(n float64) string { return typeset.Plural(int64(n), "GPU") })
 	if g.Active != nil {
-		add("%s active", typeset.Percent(g.Active.Mean))
-	} else if g.Utilization != nil {
-		add("%s busy", typeset.Percent(g.Utilization.Mean))
+		l.add("%s active", meanOf(g.Active), typeset.Percent)
+	} else {
+		l.add("%s busy", meanOf(g.Utilization), typeset.Percent)
 	}
-	if g.TensorActive != nil {
-		add("tensor cores %s", typeset.Percent(g.TensorActive.Mean))
-	}
-	if g.DRAMActive != nil {
-		add("memory bus %s", typeset.Percent(g.DRAMActive.Mean))
-	}
+	l.add("tensor cores %s", meanOf(g.TensorActive), typeset.Percent)
+	l.add("memory bus %s", meanOf(g.DRAMActive), typeset.Percent)
 	if g.MemoryUsed != nil {
-		add("memory %s full", typeset.Percent(g.MemoryUsed.Max))
+		l = append(l, "memory "+typeset.Percent(g.MemoryUsed.Max)+" full")
 	}
-	if w, ok := g.PowerW.Get(); ok {
-		add("%s W", typeset.Digits{}.Value(w))
-	}
-	if j, ok := g.JPerOutputToken.Get(); ok {
-		add("%s J a token", typeset.Digits{}.Value(j))
-	}
-	if usd, ok := g.EnergyUSDPerMOutput.Get(); ok {
-		add("electricity $%s a million output tokens", typeset.Digits{}.Value(usd))
-	}
-	if rate, ok := g.OutputTPSPerW.Get(); ok {
-		add("%s tokens/s a watt", typeset.Digits{}.Value(rate))
-	}
-	return text
+	l.add("%s W", g.PowerW, value)
+	l.add("%s J a token", g.JPerOutputToken, value)
+	l.add("electricity $%s a million output tokens", g.EnergyUSDPerMOutput, value)
+	l.add("%s tokens/s a watt", g.OutputTPSPerW, value)
+	return l.String()
 }

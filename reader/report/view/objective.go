@@ -1,6 +1,7 @@
 package view
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -221,16 +222,9 @@ func ShowAs(metric string) shower {
 		return showUnit(" USD", false)
 	case strings.HasSuffix(metric, "tokens") || metric == "stalls" || metric == "starvations" || metric == "rtf" || metric == "chunks":
 		return showUnit("", false)
-	case metric == "chars_per_s":
-		return showUnit(" characters/s", false)
-	case metric == "audio_s_per_s":
-		return showUnit(" s of sound/s", false)
-	case metric == "images_per_s":
-		return showUnit(" pictures/s", false)
-	case metric == "inputs_per_s":
-		return showUnit(" texts/s", false)
 	case strings.HasSuffix(metric, "_per_s"):
-		return showUnit(" requests/s", false)
+		of := map[string]string{"chars_per_s": " characters/s", "audio_s_per_s": " s of sound/s", "images_per_s": " pictures/s", "inputs_per_s": " texts/s"}
+		return showUnit(cmp.Or(of[metric], " requests/s"), false)
 	}
 	return showUnit(" ms", true)
 }

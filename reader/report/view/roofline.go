@@ -2,7 +2,7 @@ package view
 
 import (
 	"fmt"
-
+	"strings"
 	"tokenmeter/reader/typeset"
 	"tokenmeter/record/run"
 )
@@ -13,23 +13,13 @@ func rooflineWords(r *run.Run) string {
 	if use == nil || r.Hardware == nil {
 		return ""
 	}
-	text := r.Hardware.Name + ":"
-	add := func(format string, args ...any) {
-		if text[len(text)-1] != ':' {
-			text += ","
-		}
-		text += " " + fmt.Sprintf(format, args...)
+	var l list
+	l.add("MBU %s", use.MBU, typeset.Percent)
+	l.add("MFU %s", use.MFU, typeset.Percent)
+	if batch, ok := use.Batch.Get(); ok {
+		l.add("%s ms", use.LeastTPOTMS, func(least float64) string {
+			return fmt.Sprintf("bound by %s: TPOT of %s together is at least %s", use.Bound, typeset.Plural(int64(batch+0.5), "stream"), typeset.Digits{}.Value(least))
+		})
 	}
-	if v, ok := use.MBU.Get(); ok {
-		add("MBU %s", typeset.Percent(v))
-	}
-	if v, ok := use.MFU.Get(); ok {
-		add("MFU %s", typeset.Percent(v))
-	}
-	least, ok := use.LeastTPOTMS.Get()
-	batch, ok2 := use.Batch.Get()
-	if ok && ok2 {
-		add("bound by %s: TPOT of %s together is at least %s ms", use.Bound, typeset.Plural(int64(batch+0.5), "stream"), typeset.Digits{}.Value(least))
-	}
-	return text
+	return strings.TrimSpace(r.Hardware.Name + ": " + l.String())
 }

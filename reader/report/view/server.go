@@ -13,8 +13,8 @@ func serverSide(r *run.Run) string {
 	if m == nil || m.Engine == "" {
 		return ""
 	}
-	text := m.Engine
-	add := func(format string, args ...any) { text += fmt.Sprintf(", "+format, args...) }
+	l := list{m.Engine}
+	add := func(format string, args ...any) { l = append(l, fmt.Sprintf(format, args...)) }
 	if g, ok := m.Gauges["running"]; ok {
 		add("%s running", typeset.Digits{}.Value(g.Mean))
 	}
@@ -24,16 +24,12 @@ func serverSide(r *run.Run) string {
 	if g, ok := m.Gauges["kv_usage"]; ok {
 		add("KV cache %s full (at most %s)", typeset.Percent(g.Mean), typeset.Percent(g.Max))
 	}
-	if v, ok := m.PrefixHitRate.Get(); ok {
-		add("%s prefix hits", typeset.Percent(v))
-	}
+	l.add("%s prefix hits", m.PrefixHitRate, typeset.Percent)
 	if n := m.Counters["preemptions"].Total; n > 0 {
 		add("%s preemptions", typeset.Digits{}.Value(n))
 	}
-	if v, ok := m.SpecAcceptance.Get(); ok {
-		add("%s of drafted tokens accepted", typeset.Percent(v))
-	}
-	return text + " (as it says itself)"
+	l.add("%s of drafted tokens accepted", m.SpecAcceptance, typeset.Percent)
+	return l.String() + " (as it says itself)"
 }
 
 // ofTTFT says where the time before the first token went.
@@ -42,19 +38,13 @@ func ofTTFT(r *run.Run) string {
 	if d == nil || d.Source == "" {
 		return ""
 	}
-	text := ""
-	for _, part := range []struct {
-		name string
-		ms   interface{ Get() (float64, bool) }
-	}{{"queue", d.QueueMS}, {"prefill", d.PrefillMS}, {"else in the server", d.ServerRestMS}, {"network and the rest", d.NetworkMS}} {
-		if ms, ok := part.ms.Get(); ok {
-			if text != "" {
-				text += ", "
-			}
-			text += part.name + " " + typeset.Span(ms, typeset.Digits{})
-		}
-	}
-	if text == "" {
+	var l list
+	span := func(ms float64) string { return typeset.Span(ms, typeset.Digits{}) }
+	l.add("queue %s", d.QueueMS, span)
+	l.add("prefill %s", d.PrefillMS, span)
+	l.add("else in the server %s", d.ServerRestMS, span)
+	l.add("network and the rest %s", d.NetworkMS, span)
+	if len(l) == 0 {
 		return ""
 	}
 	by := "by the replies"
@@ -64,5 +54,5 @@ func ofTTFT(r *run.Run) string {
 			by += fmt.Sprintf(", which count %s", typeset.Plural(n, "request"))
 		}
 	}
-	return text + " (means, " + by + ")"
+	return l.String() + " (means, " + by + ")"
 }

@@ -37,6 +37,16 @@ type View struct {
 // Fact is a labelled line of the table, such as "TTFT" and its figures.
 type Fact struct{ Label, Text string }
 
+// Facts are such lines.
+type Facts []Fact
+
+// Add adds one, where there is something to say.
+func (f *Facts) Add(label, text string) {
+	if text != "" {
+		*f = append(*f, Fact{label, typeset.Clean(text)})
+	}
+}
+
 // longest is where text from elsewhere is cut in the table; the page of a run
 // has it in full.
 const longest = 400
@@ -95,17 +105,7 @@ const (
 )
 
 func verdict(r *run.Run) string {
-	switch r.Validity.Verdict {
-	case "valid":
-		return Valid
-	case "suspect":
-		return Suspect
-	case "invalid":
-		return Invalid
-	case "unknown":
-		return Unknown
-	}
-	return notJudged
+	return cmp.Or(map[string]string{"valid": Valid, "suspect": Suspect, "invalid": Invalid, "unknown": Unknown}[r.Validity.Verdict], notJudged)
 }
 
 // size says how much was measured.
@@ -165,12 +165,8 @@ func loadOverTime(r *run.Run) string {
 
 // facts are the lines of the table that are no latencies.
 func facts(r *run.Run) []Fact {
-	var list []Fact
-	add := func(label, text string) {
-		if text != "" {
-			list = append(list, Fact{label, text})
-		}
-	}
+	var list Facts
+	add := list.Add
 	add("server", server(r))
 	add("lengths", lengths(r))
 	add("words", wordsRead(r))
@@ -220,35 +216,21 @@ func playback(r *run.Run) string {
 // server is what the server delivered, to all readers together.
 func server(r *run.Run) string {
 	t := r.Throughput
-	var parts []string
-	if v, ok := t.AudioPerS.Get(); ok {
-		parts = append(parts, typeset.Rate(v)+" s of sound a second")
+	if r.Speaks() || r.Draws() {
+		t.SystemOutputTPS = timeline.Opt[float64]{}
 	}
-	if v, ok := t.CharsPerS.Get(); ok {
-		parts = append(parts, typeset.Rate(v)+" characters/s")
+	if !t.InputsPerS.OK() {
+		t.SystemInputTPS = timeline.Opt[float64]{}
 	}
-	if v, ok := t.ImagesPerS.Get(); ok {
-		parts = append(parts, typeset.Rate(v)+" pictures/s")
+	var l list
+	for _, x := range []struct {
+		rate timeline.Opt[float64]
+		of   string
+	}{{t.AudioPerS, "s of sound a second"}, {t.CharsPerS, "characters/s"}, {t.ImagesPerS, "pictures/s"}, {t.SystemOutputTPS, "output tok/s"},
+		{t.SustainedTPS, "sustained"}, {t.RequestsPerS, "requests/s"}, {t.InputsPerS, "texts/s"}, {t.SystemInputTPS, "input tok/s"}} {
+		l.add("%s "+x.of, x.rate, typeset.Rate)
 	}
-	if v, ok := t.SystemOutputTPS.Get(); ok && !r.Speaks() && !r.Draws() {
-		parts = append(parts, typeset.Rate(v)+" output tok/s")
-	}
-	if v, ok := t.SustainedTPS.Get(); ok {
-		parts = append(parts, typeset.Rate(v)+" sustained")
-	}
-	if v, ok := t.RequestsPerS.Get(); ok {
-		parts = append(parts, typeset.Rate(v)+" requests/s")
-	}
-	if v, ok := t.InputsPerS.Get(); ok {
-		parts = append(parts, typeset.Rate(v)+" texts/s")
-		if v, ok := t.SystemInputTPS.Get(); ok {
-			parts = append(parts, typeset.Rate(v)+" input tok/s")
-		}
-	}
-	if len(parts) == 0 {
-		return typeset.Missing
-	}
-	return strings.Join(parts, ", ")
+	return cmp.Or(l.String(), typeset.Missing)
 }
 
 // lengths are the mean prompt and answer, beside what was asked for.
