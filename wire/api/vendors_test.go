@@ -487,7 +487,7 @@ func TestEventsWithoutAnEmptyLine(t *testing.T) {
 		{"one event in lines", OpenAIChat, []string{"data: {\"choices\":[{\"index\":0,\"delta\":\ndata: {\"content\":\"a\"}}]}\n\n",
 			"data: {\"choices\":[{\"index\":0,\"delta\":{},\"finish_reason\":\"stop\"}]}\n\ndata: [DONE]\n\n"}, "a", timeline.OK, 1000, false},
 		{"no empty line at all", OpenAIChat, []string{delta(chat, "a"), delta(chat, "b"), delta(chat, "c"),
-			"data: {\"choices\":[{\"index\":0,\"delta\":{},\"finish_reason\":\"stop\"}]}\n", "data: [DONE]\n"}, "", timeline.StreamTruncated, 0, true},
+			"data: {\"choices\":[{\"index\":0,\"delta\":{},\"finish_reason\":\"stop\"}]}\n", "data: [DONE]\n"}, "", timeline.StreamTruncated, 0, false},
 		{"no events", OpenAIChat, []string{"data: {\"choices\":\ndata: oops\n\n", delta(chat, "a") + "\n",
 			"data: {\"choices\":[{\"index\":0,\"delta\":{},\"finish_reason\":\"stop\"}]}\n\ndata: [DONE]\n\n"}, "a", timeline.OK, 2000, true},
 	} {
