@@ -78,7 +78,7 @@ var rooms = map[string][]string{
 	"load/probe":     {"load/answer", "load/machine", "load/workload", "wire/api", "wire/client", "record/cost", "record/run", "record/timeline", "base/clock", "base/limitio", "base/printable", "base/random"},
 	"load/bench":     {"load/answer", "load/machine", "load/schedule", "load/workload", "wire/api", "wire/capture", "wire/client", "record/cost", "record/exit", "record/metric", "record/objective", "record/run", "record/stat", "record/timeline", "record/validity", "base/clock", "base/printable", "base/random", "base/secret"},
 	"load/control":   {"load/bench", "wire/api", "wire/client", "record/metric", "record/run", "record/timeline", "base/child", "base/printable", "base/secret"},
-	"load/sweep":     {"load/bench", "wire/client", "record/cost", "record/metric", "record/objective", "record/run", "record/stat", "record/timeline", "record/validity", "base/clock", "base/limitio", "base/printable", "base/random"},
+	"load/sweep":     {"load/bench", "wire/client", "record/cost", "record/exit", "record/metric", "record/objective", "record/run", "record/stat", "record/timeline", "record/validity", "base/clock", "base/limitio", "base/printable", "base/random"},
 	"load/method":    {"load/bench", "load/sweep", "load/workload", "record/cost", "record/metric", "record/objective", "record/run", "record/stat", "record/timeline", "record/validity"},
 
 	"service/gate":      {},

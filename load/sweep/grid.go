@@ -240,6 +240,10 @@ func (g *Grid) measure(ctx context.Context, cell *Cell, server *Server, name str
 	if s.Target == (run.Target{}) {
 		s.Target = done.Target
 	}
+	if err == nil && server.silent(done) {
+		err = &bench.TargetError{URL: plan.Client.BaseURL, What: fmt.Sprintf("the server answered no short request before the first point, and none of %d in it", done.Requests.Total),
+			Hint: "look whether it is a model server and is ready"}
+	}
 	return p, err
 }
 

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"tokenmeter/load/bench"
+	"tokenmeter/record/exit"
 	"tokenmeter/record/metric"
 	"tokenmeter/record/objective"
 	"tokenmeter/record/run"
@@ -120,6 +121,12 @@ func (s *Server) run(ctx context.Context, plan bench.Plan, out *Probed) (*run.Ru
 	s.alive = s.alive || done.Requests.OK > 0
 	s.rest.after(done)
 	return done, err
+}
+
+// silent reports whether the server has answered nothing at all, at rest and in its
+// first run: each further one would only wait for it once more.
+func (s *Server) silent(done *run.Run) bool {
+	return !s.alive && s.rest.known && !s.rest.answered() && exit.Of(exit.OfRequests(&done.Requests)).Code == exit.Target
 }
 
 // refused is the failure of a server that answered before; nil: err is none.

@@ -5,11 +5,13 @@ import (
 	"errors"
 	"io"
 	"net/http"
+	"strconv"
 	"testing"
 	"testing/synctest"
 	"time"
 
 	"tokenmeter/load/bench"
+	"tokenmeter/load/sweep/result"
 	"tokenmeter/physics/sim/simtest"
 	"tokenmeter/record/objective/objectivetest"
 	"tokenmeter/wire/api"
@@ -44,4 +46,27 @@ func TestSilentServer(t *testing.T) {
 			}
 		})
 	}
+}
+
+// A server that takes requests and never answers ends a sweep after its first point.
+func TestGridOfASilentServer(t *testing.T) {
+	silent := http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		io.Copy(io.Discard, r.Body)
+		<-r.Context().Done()
+	})
+	served(t, silent, func(t *testing.T, plan bench.Plan) {
+		plan.Model, plan.Preflight, plan.Requests, plan.Duration = "m", "none", 0, 5*time.Second
+		g := Grid{Variable: Concurrency}
+		for _, n := range []int{1, 2, 4} {
+			plan.Concurrency = n
+			g.Cells = append(g.Cells, Cell{Value: float64(n), Text: strconv.Itoa(n), Plan: plan})
+		}
+		s := &result.Sweep{Dir: t.TempDir()}
+		start := time.Now()
+		err := g.Run(context.Background(), s)
+		var failed *bench.TargetError
+		if took := time.Since(start); !errors.As(err, &failed) || len(s.Points) != 1 || took > 70*time.Second {
+			t.Errorf("%v, %d points after %v", err, len(s.Points), took)
+		}
+	})
 }
