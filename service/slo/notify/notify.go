@@ -172,7 +172,7 @@ func (n *Notifier) post(ctx context.Context, body []byte) (again time.Duration, 
 		return 0, nil
 	case code == http.StatusTooManyRequests, code >= 500:
 		seconds, _ := strconv.Atoi(response.Header.Get("Retry-After"))
-		return time.Duration(max(seconds, 0)) * time.Second, fmt.Errorf("it answered %s: %s", response.Status, said)
+		return time.Duration(min(max(seconds, 0), 24*60*60)) * time.Second, fmt.Errorf("it answered %s: %s", response.Status, said)
 	default:
 		return -1, fmt.Errorf("it answered %s: %s", response.Status, said)
 	}

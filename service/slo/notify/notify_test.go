@@ -123,3 +123,19 @@ func TestRefused(t *testing.T) {
 		}
 	}
 }
+
+// A receiver that asks to be left alone for longer than there are nanoseconds is left
+// alone for a day; it has not refused the message.
+func TestRetryAfterWithoutEnd(t *testing.T) {
+	for after, want := range map[string]time.Duration{"7": 7 * time.Second, "-1": 0, "9223372037": 24 * time.Hour, "9223372036854775807": 24 * time.Hour, "1e99": 0, "99999999999999999999": 24 * time.Hour} {
+		n, err := New(slo.NotifySpec{Webhook: "http://h/hook"}, Options{Env: env, Client: &http.Client{Transport: transport(func(q *http.Request) (*http.Response, error) {
+			return &http.Response{StatusCode: 429, Header: http.Header{"Retry-After": {after}}, Body: http.NoBody, Request: q}, nil
+		})}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if again, err := n.Send(t.Context(), []slo.Firing{{}}); again != want || err == nil {
+			t.Errorf("%s: again in %v, %v", after, again, err)
+		}
+	}
+}

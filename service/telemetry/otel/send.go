@@ -97,7 +97,7 @@ func (s *sender) once(ctx context.Context, packed []byte) (again time.Duration, 
 		return -1, partly(body)
 	case code == http.StatusTooManyRequests, code == http.StatusBadGateway, code == http.StatusServiceUnavailable, code == http.StatusGatewayTimeout:
 		seconds, _ := strconv.Atoi(response.Header.Get("Retry-After"))
-		return time.Duration(max(seconds, 0)) * time.Second, fmt.Errorf("HTTP %d", code)
+		return time.Duration(min(max(seconds, 0), 24*60*60)) * time.Second, fmt.Errorf("HTTP %d", code)
 	default:
 		return -1, errors.Join(fmt.Errorf("HTTP %d", code), err)
 	}
