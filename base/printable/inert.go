@@ -8,8 +8,9 @@ import (
 )
 
 // Text returns s without what acts on a terminal: control bytes become their
-// pictures (␛ for ESC), invisible marks and broken UTF-8 become U+FFFD. Text
-// without any of them comes back as it is.
+// pictures (␛ for ESC), invisible marks and broken UTF-8 become U+FFFD. Nor does it
+// give orders to a pipeline whose log shows it: a blank goes into ::error:: and
+// ##vso[…]. Text without any of them comes back as it is.
 func Text(s string) string { return replace(s, "") }
 
 // Lines is Text for text of several lines: line feeds and tabs stay.
@@ -19,7 +20,7 @@ func replace(s, keep string) string {
 	if !utf8.ValidString(s) {
 		s = strings.ToValidUTF8(s, "\uFFFD")
 	}
-	return strings.Map(func(r rune) rune {
+	return unbidden(strings.Map(func(r rune) rune {
 		switch {
 		case r < 0x20 && !strings.ContainsRune(keep, r):
 			return 0x2400 + r
@@ -29,7 +30,7 @@ func replace(s, keep string) string {
 			return utf8.RuneError
 		}
 		return r
-	}, s)
+	}, s))
 }
 
 // directs reports whether r is an invisible mark that turns the direction of

@@ -18,6 +18,8 @@ func JSON(data []byte) []byte {
 	for len(data) > 0 {
 		r, n := utf8.DecodeRune(data)
 		switch {
+		case r == '#' && hashOrder(string(data[:min(longestName, len(data))])):
+			out = append(out, `\u0023`...)
 		case r == 0x7f || n > 1 && Text(string(r)) != string(r):
 			if r > 0xffff {
 				r -= 0x10000
@@ -36,7 +38,7 @@ func JSON(data []byte) []byte {
 // acts reports whether something in data could need an escape.
 func acts(data []byte) bool {
 	for _, c := range data {
-		if c == 0x7f || c == 0xc2 || c == 0xd8 || c == 0xe2 || c == 0xef || c == 0xf3 { // how such characters begin
+		if c == 0x7f || c == '#' || c == 0xc2 || c == 0xd8 || c == 0xe2 || c == 0xef || c == 0xf3 { // how such characters begin
 			return true
 		}
 	}
