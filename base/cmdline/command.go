@@ -26,6 +26,7 @@
 package cmdline
 
 import (
+	"cmp"
 	"fmt"
 	"reflect"
 	"slices"
@@ -117,10 +118,7 @@ func (c *Command) read() {
 		if f.Anonymous || !f.IsExported() {
 			continue
 		}
-		name := f.Tag.Get("name")
-		if name == "" {
-			name = dashed(f.Name)
-		}
+		name := cmp.Or(f.Tag.Get("name"), dashed(f.Name))
 		value := v.FieldByIndex(f.Index)
 		if _, is := f.Tag.Lookup("cmd"); is {
 			c.commands = append(c.commands, &Command{Name: name, Help: c.program.filled(f.Tag.Get("help"), ""), Parent: c,

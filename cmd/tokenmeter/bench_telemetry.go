@@ -3,6 +3,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"maps"
@@ -119,9 +120,7 @@ func finished(tl *timeline.Timeline, labels traffic.Labels) *traffic.Request {
 	for ev := range tl.Events.All() {
 		own.Events.Append(ev)
 	}
-	if labels.Model == "" {
-		labels.Model = printable.Text(tl.Model)
-	}
+	labels.Model = cmp.Or(labels.Model, printable.Text(tl.Model))
 	took := time.Duration(max(tl.CloseUS.Or(0), tl.Events.LastUS())) * time.Microsecond
 	return &traffic.Request{Timeline: &own, At: time.Now().Add(-took), Record: metric.ScalarsOf(&own), Labels: labels}
 }

@@ -2,10 +2,10 @@ package main
 
 import (
 	"cmp"
-	"crypto/rand"
-	"encoding/hex"
 	"errors"
+	"fmt"
 	"io/fs"
+	"math/rand/v2"
 	"os"
 	"slices"
 	"strconv"
@@ -216,9 +216,7 @@ func (c *benchCmd) load4(p *bench.Plan, w *workload.When, l *workload.Loaded, ch
 	if c.Pace == "" {
 		p.Pace = w.Pace
 	}
-	if p.Concurrency == 0 {
-		p.Concurrency = w.Concurrency
-	}
+	p.Concurrency = cmp.Or(p.Concurrency, w.Concurrency)
 	if w.Stages != "" {
 		stages, err := schedule.ParseStages(w.Stages)
 		if err != nil {
@@ -265,11 +263,7 @@ func warmupOf(flag, text string, check *checker) (w bench.Warmup) {
 	return w
 }
 
-func newSalt() string {
-	b := make([]byte, 8)
-	rand.Read(b) // never fails
-	return hex.EncodeToString(b)
-}
+func newSalt() string { return fmt.Sprintf("%016x", rand.Uint64()) }
 
 // stages reads --stages and what else changes the load over time.
 func (c *benchCmd) stages(p *bench.Plan, check *checker) {

@@ -56,7 +56,7 @@ func ask(cfg client.Config) (engines.Server, *client.Client, error) {
 		if err != nil {
 			return engines.Answer{}, err
 		}
-		return engines.Answer{Status: got.Status, Header: got.Header, Body: got.Body}, nil
+		return got.Answer, nil
 	})
 	return s, cl, err
 }

@@ -177,9 +177,7 @@ func (c *probeCmd) meet(job *probeJob) error {
 	for i := range job.plan.Targets {
 		t := &job.plan.Targets[i]
 		named := t.Client.API != nil || pathTells(t.Client.BaseURL)
-		if t.Client.API == nil {
-			t.Client.API = api.OpenAIChat
-		}
+		t.Client.API = cmp.Or(t.Client.API, api.OpenAIChat)
 		if !named || t.Model == "" {
 			s, cl, err := ask(t.Client)
 			if cl == nil {

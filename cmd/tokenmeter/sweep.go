@@ -175,9 +175,7 @@ func possible(cells []sweep.Cell, variable string, check *checker) {
 	var first error
 	for i := range cells {
 		p := cells[i].Plan
-		if p.Client.API == nil {
-			p.Client.API = api.OpenAIChat // it is looked for later
-		}
+		p.Client.API = cmp.Or(p.Client.API, api.OpenAIChat) // it is looked for later
 		if err := bench.Check(p); err != nil {
 			if bad++; bad == 1 {
 				first = fmt.Errorf("%s: %w", pointWords(&cells[i], variable), err)

@@ -4,6 +4,7 @@
 package answer
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"math"
@@ -143,10 +144,7 @@ func last(s string) (float64, bool) {
 
 func (n *Number) holds(answer string) bool {
 	x, ok := last(answer)
-	tolerance := n.Tolerance
-	if tolerance == 0 {
-		tolerance = 1e-9 * max(math.Abs(n.Value), 1)
-	}
+	tolerance := cmp.Or(n.Tolerance, 1e-9*max(math.Abs(n.Value), 1))
 	return ok && math.Abs(x-n.Value) <= tolerance
 }
 

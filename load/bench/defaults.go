@@ -233,10 +233,7 @@ func (p *Plan) content() (workload.Workload, error) {
 	if err := errors.Join(errs...); err != nil {
 		return nil, &UsageError{err}
 	}
-	salt := p.Salt
-	if salt == "" {
-		salt = randomHex(8)
-	}
+	salt := cmp.Or(p.Salt, randomHex(8))
 	work, err := workload.NewMade(shape, workload.Words, p.Tokenizer, p.Seed, salt)
 	if err != nil {
 		return nil, &UsageError{fmt.Errorf("tokenizer: %w", err)}

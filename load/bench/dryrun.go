@@ -1,6 +1,7 @@
 package bench
 
 import (
+	"cmp"
 	"tokenmeter/load/workload"
 	"tokenmeter/wire/api"
 	"tokenmeter/wire/client"
@@ -29,9 +30,7 @@ func DryRun(plan Plan) (string, error) {
 		Stream: !plan.NoStream, IgnoreEOS: plan.IgnoreEOS, Extra: plan.extra(&item.Step),
 	}
 	plan.Session.identify(&req, "RUN", &item, 0)
-	if req.Model == "" {
-		req.Model = "MODEL"
-	}
+	req.Model = cmp.Or(req.Model, "MODEL")
 	return cl.DryRun(&req)
 }
 

@@ -10,6 +10,7 @@ import (
 	"tokenmeter/base/random"
 	"tokenmeter/record/timeline"
 	"tokenmeter/wire/api"
+	"tokenmeter/wire/api/engines"
 	"tokenmeter/wire/client"
 )
 
@@ -140,12 +141,12 @@ func FuzzLookups(f *testing.F) {
 	f.Add(401, `{"error":{"message":"no"}}`)
 	f.Add(500, `{"detail":["x"],"version":"1"}`)
 	f.Fuzz(func(t *testing.T, status int, text string) {
-		a := reply{status: status, body: []byte(text), header: http.Header{}}
+		a := engines.Answer{Status: status, Body: []byte(text), Header: http.Header{}}
 		if w := words(a); len(w) > 210 {
 			t.Errorf("%d bytes of words", len(w))
 		}
 		r := &runner{plan: &Plan{Client: client.Config{API: api.OpenAIChat}}, log: &logger{}}
 		r.accessible(a)
-		engine(context.Background(), func(context.Context, string) (reply, error) { return a, nil }, a)
+		engine(context.Background(), func(context.Context, string) (engines.Answer, error) { return a, nil }, a)
 	})
 }

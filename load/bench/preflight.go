@@ -16,16 +16,9 @@ import (
 	"tokenmeter/wire/client"
 )
 
-// reply is what came back from a GET.
-type reply struct {
-	status int
-	header http.Header
-	body   []byte
-}
-
 // getter asks the target with a GET; the path is the API's own. An error is a
 // *TargetError.
-type getter func(ctx context.Context, path string) (reply, error)
+type getter func(ctx context.Context, path string) (engines.Answer, error)
 
 // found is what the look at the target gave.
 type found struct {
@@ -61,7 +54,7 @@ func (r *runner) preflight(ctx context.Context, get getter) (found, error) {
 	if err := r.accessible(a); err != nil {
 		return found{}, err
 	}
-	told := engines.Sniff(map[string]engines.Answer{modelsPath: a.answer()})
+	told := engines.Sniff(map[string]engines.Answer{modelsPath: a})
 	if len(told.Models) == 0 {
 		told.Models = r.nativeModels(ctx, get)
 	}
@@ -80,7 +73,7 @@ func (r *runner) preflight(ctx context.Context, get getter) (found, error) {
 
 // waitReady asks until the server answers, for at most the plan's time. Only
 // what may heal by waiting is waited for: a wrong certificate is not.
-func (r *runner) waitReady(ctx context.Context, get getter) (reply, error) {
+func (r *runner) waitReady(ctx context.Context, get getter) (engines.Answer, error) {
 	end := time.Now().Add(r.plan.WaitReady)
 	told := false
 	for {
@@ -90,7 +83,7 @@ func (r *runner) waitReady(ctx context.Context, get getter) (reply, error) {
 		if ctx.Err() != nil {
 			return a, ErrInterrupted
 		}
-		loading := err == nil && (a.status == 502 || a.status == 503 || a.status == 504)
+		loading := err == nil && (a.Status == 502 || a.Status == 503 || a.Status == 504)
 		if !loading && !mayHeal(err) || !time.Now().Add(waitBetween).Before(end) {
 			return a, err
 		}
@@ -124,24 +117,24 @@ func failedBut(err error, classes ...timeline.Outcome) bool {
 
 // accessible judges the status of the model list. The list itself is optional:
 // many servers have none.
-func (r *runner) accessible(a reply) error {
+func (r *runner) accessible(a engines.Answer) error {
 	fail := func(class timeline.Outcome, what, hint string) error {
 		return &TargetError{URL: r.plan.Client.BaseURL, Class: class, What: what, Hint: hint}
 	}
 	switch {
-	case a.status == http.StatusUnauthorized:
+	case a.Status == http.StatusUnauthorized:
 		return fail(timeline.HTTP4xx, "the server refused the API key: HTTP 401"+words(a), "check --api-key-env or --api-key-file")
-	case a.status == http.StatusForbidden && r.plan.Model == "":
+	case a.Status == http.StatusForbidden && r.plan.Model == "":
 		return fail(timeline.HTTP4xx, "the server does not let this key list models: HTTP 403"+words(a), "name one with --model, or check the key")
-	case a.status == 502, a.status == 503, a.status == 504:
-		return fail(timeline.HTTP5xx, fmt.Sprintf("the server is not ready: HTTP %d%s", a.status, words(a)), "wait for it with --wait-ready 10m")
-	case a.status >= 500:
-		r.log.warn("GET %s answered HTTP %d%s", r.plan.below(modelsPath), a.status, words(a))
+	case a.Status == 502, a.Status == 503, a.Status == 504:
+		return fail(timeline.HTTP5xx, fmt.Sprintf("the server is not ready: HTTP %d%s", a.Status, words(a)), "wait for it with --wait-ready 10m")
+	case a.Status >= 500:
+		r.log.warn("GET %s answered HTTP %d%s", r.plan.below(modelsPath), a.Status, words(a))
 	}
 	return nil
 }
 
-func (r *runner) chooseModel(a reply, models []string) (string, error) {
+func (r *runner) chooseModel(a engines.Answer, models []string) (string, error) {
 	switch {
 	case len(models) == 1:
 		return models[0], nil
@@ -153,7 +146,7 @@ func (r *runner) chooseModel(a reply, models []string) (string, error) {
 		hint = fmt.Sprintf("is the path %s right? Else name the model with --model", prefix)
 	}
 	return "", &TargetError{URL: r.plan.Client.BaseURL, Class: timeline.HTTP4xx,
-		What: fmt.Sprintf("the server lists no models (GET %s answered HTTP %d)", path, a.status), Hint: hint}
+		What: fmt.Sprintf("the server lists no models (GET %s answered HTTP %d)", path, a.Status), Hint: hint}
 }
 
 // below is the path that is asked for one of the API's: behind the path of the
@@ -168,13 +161,13 @@ func (p *Plan) below(path string) string {
 }
 
 // words is the server's own explanation, short, or nothing.
-func words(a reply) string {
+func words(a engines.Answer) string {
 	var body struct {
 		Error   json.RawMessage
 		Message string
 		Detail  json.RawMessage
 	}
-	if json.Unmarshal(a.body, &body) != nil {
+	if json.Unmarshal(a.Body, &body) != nil {
 		return ""
 	}
 	text := body.Message
@@ -213,7 +206,7 @@ func (r *runner) nativeModels(ctx context.Context, get getter) []string {
 	if err != nil {
 		return nil
 	}
-	return engines.Sniff(map[string]engines.Answer{path: a.answer()}).Models
+	return engines.Sniff(map[string]engines.Answer{path: a}).Models
 }
 
 // listed is the first names, each on one line and of a length that can be read.

@@ -15,6 +15,7 @@ import (
 	"tokenmeter/record/run"
 	"tokenmeter/record/timeline"
 	"tokenmeter/wire/api"
+	"tokenmeter/wire/api/engines"
 	"tokenmeter/wire/client"
 )
 
@@ -104,12 +105,12 @@ func redactor(plan *Plan) *secret.Redactor {
 
 // lookup turns the client's GET into what the pre-flight wants.
 func (r *runner) lookup(cl *client.Client) getter {
-	return func(ctx context.Context, path string) (reply, error) {
+	return func(ctx context.Context, path string) (engines.Answer, error) {
 		a, err := cl.Get(ctx, path)
 		if err != nil {
-			return reply{}, unanswered(ctx, r.plan.below(path), err)
+			return engines.Answer{}, unanswered(ctx, r.plan.below(path), err)
 		}
-		return reply{a.Status, a.Header, a.Body}, nil
+		return a.Answer, nil
 	}
 }
 

@@ -3,6 +3,7 @@
 package control
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -61,9 +62,7 @@ type Control struct {
 
 // New makes the control of one run against that target.
 func New(plan Plan, cfg client.Config) *Control {
-	if plan.Limit == 0 {
-		plan.Limit = DefaultLimit
-	}
+	plan.Limit = cmp.Or(plan.Limit, DefaultLimit)
 	return &Control{plan: plan, keys: envSecrets(plan.Env), server: newServer(cfg), quit: make(chan struct{})}
 }
 

@@ -2,6 +2,7 @@ package doctor
 
 import (
 	"bufio"
+	"cmp"
 	"fmt"
 	"io"
 	"strings"
@@ -97,10 +98,7 @@ func (r *Report) sum() string {
 
 // check writes one check; the fix stands below what was found.
 func (f Form) check(b *bufio.Writer, c Check) {
-	mark := string(c.Verdict)
-	if mark == "" {
-		mark = "-"
-	}
+	mark := cmp.Or(string(c.Verdict), "-")
 	fmt.Fprintf(b, "%s%s", f.colour(c.Verdict, mark), strings.Repeat(" ", max(nameColumn-len(mark), 1)))
 	fmt.Fprintf(b, "%-*s", textColumn-nameColumn, strings.ReplaceAll(c.Name, "_", " "))
 	f.paragraph(b, c.Value)

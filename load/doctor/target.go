@@ -1,6 +1,7 @@
 package doctor
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"time"
@@ -42,12 +43,8 @@ func LookAt(ctx context.Context, o Options) (*Target, []Check) {
 	if cfg.Clock == nil {
 		cfg.Clock = clock.Start()
 	}
-	if cfg.API == nil {
-		cfg.API = api.OpenAIChat
-	}
-	if cfg.Timeout == 0 {
-		cfg.Timeout = probeLimit
-	}
+	cfg.API = cmp.Or(cfg.API, api.OpenAIChat)
+	cfg.Timeout = cmp.Or(cfg.Timeout, probeLimit)
 	cfg.Capture = nil
 	var err error
 	if p.cl, err = client.New(*cfg); err != nil {
@@ -123,7 +120,7 @@ func (p *patient) detect(ctx context.Context) (engines.Server, error) {
 		if p.first == nil {
 			p.first, p.status = r, r.Status
 		}
-		return engines.Answer{Status: r.Status, Header: r.Header, Body: r.Body}, nil
+		return r.Answer, nil
 	})
 	return server, err
 }

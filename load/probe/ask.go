@@ -1,6 +1,7 @@
 package probe
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -185,9 +186,7 @@ func (p *Prober) send(ctx context.Context, t *asked, i int, j *job, day string) 
 		j.tl = fresh
 	}
 	tl := j.tl
-	if tl.Model == "" {
-		tl.Model = t.Model
-	}
+	tl.Model = cmp.Or(tl.Model, t.Model)
 	spent := p.settleUp(t, i, j, day) // what was answered is kept whatever became of the sum
 	learnt := p.learn(t, i, tl)
 	if tl.Outcome == timeline.OK && j.check != nil {

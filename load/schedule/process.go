@@ -1,6 +1,9 @@
 package schedule
 
-import "tokenmeter/base/random"
+import (
+	"cmp"
+	"tokenmeter/base/random"
+)
 
 // process is one kind of arrivals. It works in unit time, where requests come
 // once a second on average: a curve of rates only stretches it.
@@ -21,10 +24,7 @@ var processes = []process{
 }
 
 func (o Open) process() *process {
-	name := o.Arrival
-	if name == "" {
-		name = "constant"
-	}
+	name := cmp.Or(o.Arrival, "constant")
 	for i := range processes {
 		if processes[i].name == name {
 			return &processes[i]

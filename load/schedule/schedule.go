@@ -4,6 +4,7 @@
 package schedule
 
 import (
+	"cmp"
 	"fmt"
 	"iter"
 	"math"
@@ -153,10 +154,7 @@ func (o Open) Arrivals(share Share) iter.Seq[Arrival] {
 		if p == nil || len(o.Stages) == 0 && !(o.Rate > 0) {
 			return
 		}
-		shape := o.Burstiness
-		if shape == 0 {
-			shape = 1
-		}
+		shape := cmp.Or(o.Burstiness, 1)
 		unit, when := p.start(o.Seed, shape), o.curve().walk()
 		b := o.bounds()
 		for i := int64(0); ; i++ {

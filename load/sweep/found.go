@@ -1,6 +1,7 @@
 package sweep
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"strings"
@@ -46,9 +47,7 @@ func (f *Found) Result(objectives []string) *result.Found {
 	for _, p := range f.Probes {
 		step := result.Step{Load: p.Load, Says: p.Says, Firm: p.Firm, Repeat: p.Repeat, Grows: p.Grows, Requests: p.Requests,
 			Worst: p.Worst, Run: p.Run, Note: p.Note}
-		if step.Note == "" {
-			step.Note = p.Unsettled
-		}
+		step.Note = cmp.Or(step.Note, p.Unsettled)
 		if share, ok := p.GoodShare(); ok {
 			step.Share = timeline.Some(share)
 		}

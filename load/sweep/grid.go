@@ -227,9 +227,7 @@ func (g *Grid) measure(ctx context.Context, cell *Cell, server *Server, name str
 	}
 	plan := cell.Plan
 	plan.Out = filepath.Join(s.Dir, name)
-	if plan.Name == "" {
-		plan.Name = cell.name(g.Variable)
-	}
+	plan.Name = cmp.Or(plan.Name, cell.name(g.Variable))
 	busyStreams(&plan)
 	done, err := server.run(ctx, plan, &probed)
 	if done == nil {

@@ -150,9 +150,7 @@ func (s *Server) plan(load float64, limit Limit) bench.Plan {
 		p.Concurrency, p.Rate, p.Arrival, p.Burstiness = int(load), 0, "", 0
 	} else {
 		p.Rate, p.Concurrency = load, 0
-		if p.Arrival == "" {
-			p.Arrival = "poisson" // users do not come in step
-		}
+		p.Arrival = cmp.Or(p.Arrival, "poisson") // users do not come in step
 		if p.Warmup == (bench.Warmup{}) {
 			p.Warmup.Requests = 1 // connections, lengths
 		}
@@ -181,9 +179,7 @@ func late(r *run.Run, objectives []objective.Objective) (why string, harsh bool)
 			continue
 		}
 		if slices.Contains(checks, c.Name) {
-			if why == "" {
-				why = c.Name + ": " + c.Says
-			}
+			why = cmp.Or(why, c.Name+": "+c.Says)
 			harsh = harsh && c.Name == "send_late"
 		}
 		harsh = harsh && c.Name != "achieved_over_offered"

@@ -183,9 +183,7 @@ func (c *compiler) extras(out *class, k *Content, at func(string) string) {
 	}
 	var shares []float64
 	for i, m := range k.Models {
-		if m.Share == 0 {
-			m.Share = 1
-		}
+		m.Share = cmp.Or(m.Share, 1)
 		c.refuse(!(m.Share > 0) || math.IsInf(m.Share, 0), at(fmt.Sprintf("models[%d].share", i)), "a share of %v; want a number above 0", m.Share)
 		out.models, shares = append(out.models, m.Name), append(shares, m.Share)
 	}

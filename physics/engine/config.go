@@ -68,12 +68,8 @@ func (c Config) BlockSize() int { return cmp.Or(c.BlockTokens, 16) }
 func (c Config) withDefaults() Config {
 	c.BlockTokens = c.BlockSize()
 	c.Instances = max(c.Instances, 1)
-	if c.MaxSequences == 0 {
-		c.MaxSequences = int(^uint(0) >> 1)
-	}
-	if c.MaxBatchTokens == 0 {
-		c.MaxBatchTokens = int(^uint(0) >> 1)
-	}
+	c.MaxSequences = cmp.Or(c.MaxSequences, int(^uint(0)>>1))
+	c.MaxBatchTokens = cmp.Or(c.MaxBatchTokens, int(^uint(0)>>1))
 	return c
 }
 

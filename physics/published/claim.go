@@ -1,6 +1,7 @@
 package published
 
 import (
+	"cmp"
 	"fmt"
 	"strconv"
 	"strings"
@@ -86,10 +87,7 @@ func (c Claim) Check(rows []sim.Trial) (wrong []string) {
 }
 
 func (r Ratio) of(rows []sim.Trial) (float64, bool) {
-	below := r.Over
-	if below == "" {
-		below = r.Figure
-	}
+	below := cmp.Or(r.Over, r.Figure)
 	if max(r.Row, r.To) >= len(rows) {
 		return 0, false
 	}

@@ -1,6 +1,7 @@
 package sim
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -99,9 +100,7 @@ func parseAsk(cfg *Config, chat bool, d *dialect, path string, body []byte, head
 	a.metrics, a.timings = j.IncludeMetrics, j.TimingsPerToken
 	a.tokenIDs = j.ReturnTokenIDs
 	a.inputs, a.bare, a.drawing = j.inputs, j.bare, j.drawing
-	if j.as != nil {
-		a.dialect = j.as
-	}
+	a.dialect = cmp.Or(j.as, a.dialect)
 	switch string(j.Logprobs) {
 	case "", "null", "false":
 	default:

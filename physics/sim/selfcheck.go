@@ -1,6 +1,7 @@
 package sim
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -73,15 +74,9 @@ var unpinned = pinned{core: -1, apart: func() {}, unpin: func() {}}
 // were. Where the system allows it, the whole process is held to one core
 // meanwhile and only the readers get another.
 func SelfCheck(ctx context.Context, c Check) (CheckResult, error) {
-	if c.Streams == 0 {
-		c.Streams = 2000
-	}
-	if c.Rate == 0 {
-		c.Rate = 25
-	}
-	if c.Duration == 0 {
-		c.Duration = 5 * time.Second
-	}
+	c.Streams = cmp.Or(c.Streams, 2000)
+	c.Rate = cmp.Or(c.Rate, 25)
+	c.Duration = cmp.Or(c.Duration, 5*time.Second)
 	if c.Streams < 1 || !(c.Rate > 0) || c.Duration < 0 {
 		return CheckResult{Check: c}, errors.New("sim: a self-check needs streams, a rate and a duration above 0")
 	}

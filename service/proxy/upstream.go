@@ -133,7 +133,7 @@ func (u *upstream) learn(ctx context.Context) {
 	if err != nil || r.Status != http.StatusOK {
 		return
 	}
-	names := engines.Sniff(map[string]engines.Answer{"/v1/models": {Status: r.Status, Header: r.Header, Body: r.Body}}).Models
+	names := engines.Sniff(map[string]engines.Answer{"/v1/models": r.Answer}).Models
 	names = slices.DeleteFunc(names, func(name string) bool { return plainID(name) == "" })
 	names = names[:min(len(names), mostLearnt)]
 	u.learnt.Store(&names)

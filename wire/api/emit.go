@@ -1,6 +1,7 @@
 package api
 
 import (
+	"cmp"
 	"strings"
 
 	"tokenmeter/record/timeline"
@@ -104,9 +105,7 @@ func (s *Stream) fail(message string) {
 // words win, unless there were none.
 func (s *Stream) failQuietly(message string) {
 	s.failed = true
-	if s.failure == "" {
-		s.failure = message
-	}
+	s.failure = cmp.Or(s.failure, message)
 }
 
 // bad records an event whose data is no JSON. One that the end of the body cut

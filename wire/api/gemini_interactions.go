@@ -1,6 +1,7 @@
 package api
 
 import (
+	"cmp"
 	"strings"
 
 	"tokenmeter/record/timeline"
@@ -62,9 +63,7 @@ func (d *interactionsDecoder) apply(e framing.Event, s *Stream) {
 	case is("interaction.created"), is("interaction.start"):
 		otherwise = timeline.Role
 	case completed:
-		if d.r.stops == "" {
-			d.r.stops = "completed"
-		}
+		d.r.stops = cmp.Or(d.r.stops, "completed")
 	case is("error"):
 		if d.r.errors == nil {
 			d.r.errors = e.Data

@@ -1,6 +1,7 @@
 package api
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"net/http"
@@ -185,10 +186,7 @@ func because(words string, cause error) string {
 }
 
 func (s *Stream) failureWords(trailer http.Header) string {
-	words := s.failure
-	if words == "" {
-		words = "the server reported an error without words"
-	}
+	words := cmp.Or(s.failure, "the server reported an error without words")
 	return words + trailerWords(trailer)
 }
 

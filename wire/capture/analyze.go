@@ -2,6 +2,7 @@ package capture
 
 import (
 	"bufio"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"io"
@@ -100,12 +101,8 @@ func (h *head) timeline(a *api.API) *timeline.Timeline {
 	tl.Inputs, tl.Chars, tl.AudioUS, tl.Images = h.Inputs, h.Chars, h.Audio, h.Images
 	tl.ImageSize, tl.InputImages, tl.Videos, tl.MediaBytes = h.ImageSize, h.Pictures, h.Videos, h.Media
 	tl.SortImages()
-	if h.Phase != "" {
-		tl.Phase = h.Phase
-	}
-	if h.Clock != "" {
-		tl.Clock = h.Clock
-	}
+	tl.Phase = cmp.Or(h.Phase, tl.Phase)
+	tl.Clock = cmp.Or(h.Clock, tl.Clock)
 	if h.Due != nil {
 		tl.DueUS = int64(*h.Due)
 	}

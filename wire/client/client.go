@@ -5,6 +5,7 @@
 package client
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"crypto/tls"
@@ -169,9 +170,7 @@ func tlsConfig(given *tls.Config, name string) *tls.Config {
 	if given != nil {
 		cfg = given.Clone()
 	}
-	if cfg.ServerName == "" {
-		cfg.ServerName = name
-	}
+	cfg.ServerName = cmp.Or(cfg.ServerName, name)
 	cfg.NextProtos = []string{"http/1.1"}
 	return cfg
 }

@@ -7,6 +7,7 @@ import (
 
 	"tokenmeter/record/timeline"
 	"tokenmeter/wire/api"
+	"tokenmeter/wire/api/engines"
 )
 
 // Error says why there is no response, in the classes of the record.
@@ -19,10 +20,8 @@ func (e *Error) Error() string { return e.Message }
 
 // Response is a small whole answer.
 type Response struct {
-	URL    string // secrets removed
-	Status int
-	Header http.Header
-	Body   []byte // at most 4 MiB
+	URL            string // secrets removed
+	engines.Answer        // its body of at most 4 MiB
 	// Timeline has the moments of the look-up: name, connection, TLS, head.
 	Timeline *timeline.Timeline
 }
@@ -50,8 +49,8 @@ func (c *Client) Get(ctx context.Context, path string) (*Response, error) {
 	}
 	asked := c.target
 	asked.ws = false
-	return &Response{URL: c.redact.URL(asked.url(at)), Status: body.head.Status,
-		Header: body.head.Header, Body: body.data, Timeline: tl}, nil
+	return &Response{URL: c.redact.URL(asked.url(at)), Timeline: tl,
+		Answer: engines.Answer{Status: body.head.Status, Header: body.head.Header, Body: body.data}}, nil
 }
 
 // lookup is a sink that keeps the body.

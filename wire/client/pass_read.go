@@ -1,6 +1,7 @@
 package client
 
 import (
+	"cmp"
 	"errors"
 	"io"
 	"net/http"
@@ -113,9 +114,7 @@ func (r *Passed) LastNS() int64 { return r.lastNS }
 // client's clock, it gives up (0: never). The error is io.EOF after a complete
 // response, else an [*EndError].
 func (r *Passed) Read(limitNS int64) ([]byte, Arrived, error) {
-	if limitNS == 0 {
-		limitNS = farFuture
-	}
+	limitNS = cmp.Or(limitNS, farFuture)
 	limit := min(limitNS, r.until)
 	for {
 		raw := r.body

@@ -1,6 +1,7 @@
 package client
 
 import (
+	"cmp"
 	"errors"
 	"io"
 	"net/http"
@@ -99,10 +100,7 @@ type senderError struct{ error }
 
 // passHead writes the head of a request.
 func (c *Client) passHead(b []byte, p *Passing) []byte {
-	host := p.Host
-	if host == "" {
-		host = c.target.host
-	}
+	host := cmp.Or(p.Host, c.target.host)
 	b = append(b, p.Method...)
 	b = append(b, ' ')
 	b = append(b, c.origin...)

@@ -1,6 +1,7 @@
 package client
 
 import (
+	"cmp"
 	"context"
 	"net/http"
 
@@ -25,12 +26,8 @@ func (c *Client) Prepare(req *api.Request, tl *timeline.Timeline) *Prepared {
 	p := &Prepared{c: c, tl: tl}
 	tl.Asked = req.Stream
 	tl.Requested = req.MaxTokens
-	if tl.API == "" {
-		tl.API = c.cfg.API.Name
-	}
-	if tl.Model == "" {
-		tl.Model = req.Model
-	}
+	tl.API = cmp.Or(tl.API, c.cfg.API.Name)
+	tl.Model = cmp.Or(tl.Model, req.Model)
 	if tl.ID == "" {
 		tl.ID = c.newID()
 	}

@@ -1,6 +1,9 @@
 package client
 
-import "math/bits"
+import (
+	"cmp"
+	"math/bits"
+)
 
 // How long a reactor may look away.
 const (
@@ -63,9 +66,7 @@ func (r *rhythm) read(tokens, gapNS int64) {
 
 // ended notes how long a request took.
 func (r *rhythm) ended(ns int64) {
-	if r.replyNS == 0 {
-		r.replyNS = float64(ns)
-	}
+	r.replyNS = cmp.Or(r.replyNS, float64(ns))
 	r.replyNS += (float64(ns) - r.replyNS) / 16
 }
 
@@ -76,10 +77,7 @@ func (r *rhythm) settle(nowNS int64) {
 		return
 	}
 	r.learn()
-	reply := r.replyNS
-	if reply == 0 {
-		reply = float64(nowNS - r.startNS)
-	}
+	reply := cmp.Or(r.replyNS, float64(nowNS-r.startNS))
 	nap := min(r.most, float64(r.shortGap())/napOfGap, reply/napOfReply)
 	if nap < shortestNap || float64(r.reads)*nap < fewReads*float64(passed) || r.suspect > 0 {
 		nap = 0

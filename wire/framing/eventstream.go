@@ -2,6 +2,7 @@ package framing
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/base64"
 	"encoding/binary"
 	"encoding/json"
@@ -77,13 +78,9 @@ func (f *EventStream) deliver(message []byte, headers int, yield func(Event) err
 	if err != nil {
 		return err
 	}
-	if h.event != "" {
-		f.kind = h.event
-	}
+	f.kind = cmp.Or(h.event, f.kind)
 	e := Event{Name: h.event, Data: f.unwrap(body[preludeBytes+headers:]), Size: len(message)}
-	if h.exception != "" {
-		e.Name = h.exception
-	}
+	e.Name = cmp.Or(h.exception, e.Name)
 	if h.code != "" { // an error has no payload
 		e.Name = h.code
 		e.Data, _ = json.Marshal(map[string]string{"message": h.words})

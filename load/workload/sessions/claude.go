@@ -47,9 +47,7 @@ func (f *claudeFile) line(s *scanner) {
 	if s.err != nil || err != nil || kind != "user" && kind != "assistant" {
 		return
 	}
-	if session == "" {
-		session = strings.TrimSuffix(filepath.Base(f.in), ".jsonl")
-	}
+	session = cmp.Or(session, strings.TrimSuffix(filepath.Base(f.in), ".jsonl"))
 	if sidechain {
 		agent = cmp.Or(agent, "sidechain")
 	} else {

@@ -2,6 +2,7 @@ package sessions
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -50,9 +51,7 @@ func (f *File) Session(i int64) (*Session, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%s: session %d: %w", filepath.Base(f.open[p.file].Name()), i+1, err)
 	}
-	if out.ID == "" {
-		out.ID = fmt.Sprint(i + 1)
-	}
+	out.ID = cmp.Or(out.ID, fmt.Sprint(i+1))
 	return out, nil
 }
 

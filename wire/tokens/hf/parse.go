@@ -2,6 +2,7 @@ package hf
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -116,10 +117,7 @@ func missing(raw json.RawMessage, t reflect.Type) error {
 		if f.Anonymous || f.Type.Kind() == reflect.Pointer {
 			continue
 		}
-		name := f.Tag.Get("json")
-		if name == "" {
-			name = strings.ToLower(f.Name)
-		}
+		name := cmp.Or(f.Tag.Get("json"), strings.ToLower(f.Name))
 		if _, ok := given[name]; !ok {
 			return fmt.Errorf("the field %q is missing", name)
 		}
