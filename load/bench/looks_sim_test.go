@@ -30,7 +30,7 @@ func TestPicturesToLookAt(t *testing.T) {
 		Content:    Content{Workload: l},
 		Conditions: Conditions{Objectives: objectives, AllowLowN: true},
 		Client:     client.Config{API: api.OpenAIChat},
-	}, sim.Config{DecodeBase: 20 * time.Millisecond, Role: sim.RoleEarly})
+	}, sim.Config{DecodeBase: 20 * time.Millisecond, RoleEarly: true})
 	if len(records) != 10 {
 		t.Fatalf("%d records", len(records))
 	}

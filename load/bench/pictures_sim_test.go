@@ -39,7 +39,7 @@ func TestPictures(t *testing.T) {
 				Content:    Content{InputTokens: "20", Extra: c.extra},
 				Conditions: Conditions{Objectives: objectives, AllowLowN: true},
 				Client:     client.Config{API: api.Images},
-			}, sim.Config{DecodeBase: 20 * time.Millisecond, Role: sim.RoleEarly})
+			}, sim.Config{DecodeBase: 20 * time.Millisecond, RoleEarly: true})
 			if len(records) != 10 {
 				t.Fatalf("%d records", len(records))
 			}

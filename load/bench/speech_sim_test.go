@@ -50,7 +50,7 @@ func TestSpeech(t *testing.T) {
 				Content:    Content{InputTokens: "20", Extra: c.extra},
 				Conditions: Conditions{Objectives: objectives, AllowLowN: true},
 				Client:     client.Config{API: api.Speech},
-			}, sim.Config{DecodeBase: c.step, Role: sim.RoleEarly})
+			}, sim.Config{DecodeBase: c.step, RoleEarly: true})
 			if len(records) != 20 {
 				t.Fatalf("%d records", len(records))
 			}

@@ -28,7 +28,7 @@ func TestWebSocketOfTheSimulator(t *testing.T) {
 	}{
 		"plain":     {outcome: timeline.OK, tokens: 5},
 		"reasoning": {cfg: sim.Config{Reasoning: 2}, outcome: timeline.OK, tokens: 5},
-		"early":     {cfg: sim.Config{Role: sim.RoleEarly, HeadAt: sim.HeadAccept}, outcome: timeline.OK, tokens: 5},
+		"early":     {cfg: sim.Config{RoleEarly: true}, outcome: timeline.OK, tokens: 5},
 		"pings":     {directive: "fault=ping:for=3ms", outcome: timeline.OK, tokens: 5},
 		"split":     {directive: "fault=split:for=0s", outcome: timeline.OK, tokens: 5},
 		"error":     {directive: "fault=error:after=3", outcome: timeline.StreamError, tokens: 3},

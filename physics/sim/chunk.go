@@ -31,7 +31,7 @@ func (r *reply) appendStreamHead(b []byte) []byte {
 	if r.c.ws == nil {
 		b = r.appendHTTPHead(b)
 	}
-	if r.s.cfg.Role == RoleEarly {
+	if r.s.cfg.RoleEarly {
 		b = r.appendRole(b)
 	}
 	return b
@@ -161,7 +161,7 @@ func (r *reply) appendTokens(b []byte, upto int, last bool) []byte {
 		r.headOut = true
 		b = r.appendStreamHead(b)
 	}
-	if r.chunks == 0 && r.s.cfg.Role == RoleFirst {
+	if r.chunks == 0 && !r.s.cfg.RoleEarly {
 		b = r.appendRole(b)
 	}
 	r.chunks++
@@ -172,8 +172,8 @@ func (r *reply) appendTokens(b []byte, upto int, last bool) []byte {
 		return b
 	}
 	split := min(max(r.s.cfg.Reasoning, r.sent), upto)
-	if split > r.sent && r.s.cfg.ReasoningAs != "hidden" {
-		b = r.appendPiece(b, r.s.cfg.ReasoningAs, r.sent, split, last && split == upto)
+	if split > r.sent {
+		b = r.appendPiece(b, "reasoning_content", r.sent, split, last && split == upto)
 	}
 	if upto > split {
 		b = r.appendPiece(b, "content", split, upto, last)
@@ -199,10 +199,9 @@ func (r *reply) appendPiece(b []byte, field string, from, to int, last bool) []b
 		b = append(b, '}')
 	}
 	b = r.appendTokenList(b, from, to)
-	done := last && r.s.cfg.FinishInLast && !r.noFinish()
-	b = r.appendFinish(b, done)
-	b = r.appendUsage(b, to, r.continuous() || done && r.s.cfg.Usage == UsageFinish)
-	b = r.appendTimings(b, to, done && !r.usageChunk())
+	b = r.appendFinish(b, false)
+	b = r.appendUsage(b, to, r.continuous())
+	b = r.appendTimings(b, to, false)
 	return endChunk(append(b, "}\n\n"...), at)
 }
 

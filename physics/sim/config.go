@@ -32,7 +32,6 @@ type Config struct {
 	// tokens for its first token, and then DecodeBase + DecodePerSeq × running
 	// sequences for each further step.
 	Slots           int // sequences at once; 0: no limit
-	QueueLimit      int // requests that may wait for a slot; more get 429; 0: no limit
 	Overhead        time.Duration
 	PrefillPerToken time.Duration
 	DecodeBase      time.Duration
@@ -43,7 +42,6 @@ type Config struct {
 	// Length of a reply.
 	OutputTokens int     // when the request asks for no length; 0: 128
 	OutputSpread float64 // relative spread of that length; a request's own limit stays the upper bound
-	StopEarly    bool    // replies may end before max_tokens (unless ignore_eos is asked)
 	MaxContext   int     // prompt and output tokens; a longer prompt gets 400; 0: no limit
 	Beams        int     // width of the beam search when the request asks for none, with Engine; 0: none
 
@@ -52,18 +50,13 @@ type Config struct {
 	LettersPerToken int // a word is a token for every so many letters, as in a small vocabulary; 0: one token
 
 	// Delivery.
-	StreamInterval int         // tokens gathered into a chunk after the first; 0: 1
-	HeadAt         HeadTime    // when the response's head goes out
-	Role           RoleChunk   // when the role chunk goes out
-	Usage          UsageMode   // which chunks carry usage
-	FinishInLast   bool        // finish_reason in the last token's chunk, not in its own
-	Reasoning      int         // the first so many tokens are reasoning
-	ReasoningAs    string      // field of the delta; "hidden": counted and never sent; empty: reasoning_content
-	Vocabulary     string      // "english" (default) or "numbered": w0, w1, …
-	Faults         []Fault     // what goes wrong, and how often
-	RetryAfter     int         // seconds told with 429 and 503; 0: 1
-	Truth          io.Writer   // one JSON line a request, see Truth; nil: none
-	OnTruth        func(Truth) // the same in process, in the order of completion
+	RoleEarly  bool        // the chunk that names the role goes out with the head, not with the first token
+	Usage      UsageMode   // which chunks carry usage
+	Reasoning  int         // the first so many tokens are reasoning
+	Vocabulary string      // "english" (default) or "numbered": w0, w1, …
+	Faults     []Fault     // what goes wrong, and how often
+	Truth      io.Writer   // one JSON line a request, see Truth; nil: none
+	OnTruth    func(Truth) // the same in process, in the order of completion
 	// Base makes truth count nanoseconds since this moment. Zero: CLOCK_MONOTONIC
 	// where the system tells it, which a client on the same machine can read too.
 	Base time.Time
@@ -73,24 +66,6 @@ type Config struct {
 const (
 	LikeVLLM  = "vllm"
 	LikeLlama = "llama.cpp"
-)
-
-// HeadTime is when the response's head goes out.
-type HeadTime string
-
-const (
-	HeadAccept HeadTime = "accept" // as soon as the request is read (default)
-	HeadSlot   HeadTime = "slot"   // when the request gets a slot: a head's lateness is the queue
-	HeadToken  HeadTime = "token"  // with the first token
-)
-
-// RoleChunk is when the chunk that names the role goes out.
-type RoleChunk string
-
-const (
-	RoleFirst RoleChunk = "first" // in the same write as the first token (default)
-	RoleEarly RoleChunk = "early" // with the head, long before any token
-	RoleNone  RoleChunk = "none"
 )
 
 // UsageMode is which chunks of a stream carry token counts.
@@ -108,19 +83,11 @@ const (
 
 func (c Config) withDefaults() Config {
 	c.TokensPerStep = max(c.TokensPerStep, 1)
-	c.StreamInterval = max(c.StreamInterval, 1)
 	c.OutputTokens = cmp.Or(c.OutputTokens, 128)
 	c.Like = cmp.Or(c.Like, LikeVLLM)
-	if c.HeadAt == "" && c.Like == LikeLlama {
-		c.HeadAt = HeadSlot
-	}
-	c.HeadAt = cmp.Or(c.HeadAt, HeadAccept)
 	c.Speed = cmp.Or(c.Speed, 1)
-	c.Role = cmp.Or(c.Role, RoleFirst)
 	c.Usage = cmp.Or(c.Usage, UsageAsked)
-	c.ReasoningAs = cmp.Or(c.ReasoningAs, "reasoning_content")
 	c.Vocabulary = cmp.Or(c.Vocabulary, "english")
-	c.RetryAfter = max(c.RetryAfter, 1)
 	return c
 }
 
@@ -136,7 +103,7 @@ func (c Config) Validate() error {
 		}
 	}
 	for name, n := range map[string]int{
-		"slots": c.Slots, "queue limit": c.QueueLimit, "output tokens": c.OutputTokens,
+		"slots": c.Slots, "output tokens": c.OutputTokens,
 		"reasoning": c.Reasoning, "max context": c.MaxContext,
 		"template tokens": c.TemplateTokens, "letters per token": c.LettersPerToken,
 	} {
@@ -160,10 +127,7 @@ func (c Config) Validate() error {
 		of       []string
 	}{
 		{"server to be like", c.Like, []string{LikeVLLM, LikeLlama}},
-		{"time of the head", string(c.HeadAt), []string{"accept", "slot", "token"}},
-		{"role chunk", string(c.Role), []string{"first", "early", "none"}},
 		{"usage", string(c.Usage), []string{"asked", "final", "continuous", "finish", "none", "zeros", "null"}},
-		{"field for reasoning", c.ReasoningAs, []string{"reasoning_content", "reasoning", "hidden"}},
 		{"vocabulary", c.Vocabulary, []string{"english", "numbered"}},
 	} {
 		if last := len(choice.of) - 1; !slices.Contains(choice.of, choice.is) {

@@ -2,12 +2,6 @@ package sim
 
 // submit takes a request over from the reading goroutine.
 func (r *reply) submit(at int64) {
-	cfg := &r.s.cfg
-	_, waiting := r.via.load()
-	if cfg.QueueLimit > 0 && waiting >= cfg.QueueLimit {
-		r.refuse(429, "the queue is full")
-		return
-	}
 	r.truth.reserve(r.outputTokens)
 	if findFault(r.faults, FaultHang) != nil {
 		return // the client's leaving ends it
@@ -22,7 +16,7 @@ func (r *reply) submit(at int64) {
 		r.refuse(400, err.Error())
 		return
 	}
-	if r.stream && cfg.HeadAt == HeadAccept {
+	if r.stream && r.s.cfg.Like != LikeLlama {
 		r.head(at)
 	}
 }
@@ -31,7 +25,7 @@ func (r *reply) submit(at int64) {
 func (r *reply) started(at int64) {
 	r.truth.StartNS = at
 	r.truth.QueueNS = at - r.truth.ReceivedNS
-	if r.stream && r.s.cfg.HeadAt == HeadSlot {
+	if r.stream && r.s.cfg.Like == LikeLlama { // whose head comes with the slot
 		r.head(at)
 	}
 }
@@ -137,9 +131,6 @@ func (r *reply) deliver(at int64, d delivery) {
 		return
 	}
 	if r.interrupted(at, &d) {
-		return
-	}
-	if !d.last && r.sent > 0 && d.upto-r.sent < r.s.cfg.StreamInterval {
 		return
 	}
 	for i := r.sent; i < d.upto; i++ {

@@ -59,7 +59,7 @@ func (r *reply) appendAnswer(b []byte, n int) []byte {
 
 // shows reports whether reasoning is written.
 func (r *reply) showsReasoning() bool {
-	return r.s.cfg.Reasoning > 0 && r.s.cfg.ReasoningAs != "hidden"
+	return r.s.cfg.Reasoning > 0
 }
 
 const (

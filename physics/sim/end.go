@@ -10,22 +10,18 @@ func (r *reply) appendEnd(b []byte) []byte {
 		return r.appendBodyEnd(r.dialect.end(r, b))
 	}
 	cfg := &r.s.cfg
-	if !cfg.FinishInLast || r.yielded == 0 {
-		var at int
-		b, at = beginChunk(b)
-		b = r.appendOpen(b)
-		if r.chat {
-			b = append(b, `{"index":0,"delta":{}`...)
-		} else {
-			b = append(b, `{"index":0,"text":""`...)
-		}
-		b = r.appendFinish(b, true)
-		b = r.appendUsage(b, r.yielded, r.continuous() || cfg.Usage == UsageFinish)
-		b = r.appendTimings(b, r.yielded, !r.usageChunk())
-		b = endChunk(append(b, "}\n\n"...), at)
+	b, at := beginChunk(b)
+	b = r.appendOpen(b)
+	if r.chat {
+		b = append(b, `{"index":0,"delta":{}`...)
+	} else {
+		b = append(b, `{"index":0,"text":""`...)
 	}
+	b = r.appendFinish(b, true)
+	b = r.appendUsage(b, r.yielded, r.continuous() || cfg.Usage == UsageFinish)
+	b = r.appendTimings(b, r.yielded, !r.usageChunk())
+	b = endChunk(append(b, "}\n\n"...), at)
 	if r.usageChunk() {
-		var at int
 		b, at = beginChunk(b)
 		b = r.appendOpen(b)
 		if cfg.Usage == UsageNull {

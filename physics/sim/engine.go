@@ -65,11 +65,6 @@ func (m *scheduled) next() (int64, bool) {
 
 func (m *scheduled) step() { m.e.Step() }
 
-func (m *scheduled) load() (int, int) {
-	s := m.e.Stats()
-	return s.Running, s.Waiting
-}
-
 func (m *scheduled) told(ev engine.Event) {
 	r := ev.Request.Tag.(*reply)
 	switch ev.Kind {

@@ -12,7 +12,7 @@ func (s *Server) load() (st engine.Stats) {
 	if m, ok := s.model.(*scheduled); ok {
 		return m.e.Stats()
 	}
-	st.Running, st.Waiting = s.fixed.load()
+	st.Running, st.Waiting = s.fixed.running, len(s.fixed.waiting)
 	return st
 }
 

@@ -14,8 +14,6 @@ type model interface {
 	next() (int64, bool)
 	// step does what is due at next's moment and tells the replies.
 	step()
-	// load is how many requests have a slot and how many wait.
-	load() (running, waiting int)
 }
 
 // pace is a model in which every sequence steps on its own clock: a request's
@@ -28,7 +26,6 @@ type pace struct {
 	due     timers
 }
 
-func (p *pace) load() (int, int)    { return p.running, len(p.waiting) }
 func (p *pace) next() (int64, bool) { return p.due.next() }
 
 func (p *pace) step() {

@@ -115,7 +115,7 @@ func readPictures(path string, body []byte) (j askJSON, err error) {
 	}
 	tokens := d.n * ((d.width + side - 1) / side) * ((d.height + side - 1) / side)
 	prompt, _ := json.Marshal(g.Prompt)
-	j.Model, j.Stream, j.IgnoreEOS, j.MaxTokens, j.drawing = g.Model, g.Stream, true, &tokens, d
+	j.Model, j.Stream, j.MaxTokens, j.drawing = g.Model, g.Stream, &tokens, d
 	j.Messages = []askMessage{{prompt}}
 	return j, nil
 }

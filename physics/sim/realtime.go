@@ -124,7 +124,6 @@ type realtimeWishes struct {
 	Instructions     string
 	OutputModalities []string        `json:"output_modalities"`
 	MaxOutputTokens  json.RawMessage `json:"max_output_tokens"` // or "inf"
-	IgnoreEOS        bool            `json:"ignore_eos"`
 }
 
 // converse takes a message of a Realtime client.
@@ -220,7 +219,6 @@ func (c *conn) respond(j *realtimeEvent, body []byte, at int64, kernel bool) boo
 	w.answered()
 	wishes := w.wishes
 	if r := j.Response; r != nil {
-		wishes.IgnoreEOS = wishes.IgnoreEOS || r.IgnoreEOS
 		if r.MaxOutputTokens != nil {
 			wishes.MaxOutputTokens = r.MaxOutputTokens
 		}
@@ -230,7 +228,7 @@ func (c *conn) respond(j *realtimeEvent, body []byte, at int64, kernel bool) boo
 	}
 	d := realtime
 	d.read = func(string, []byte) (ask askJSON, err error) {
-		ask.Model, ask.Stream, ask.IgnoreEOS = w.model, true, wishes.IgnoreEOS
+		ask.Model, ask.Stream = w.model, true
 		if n := wishes.MaxOutputTokens; n != nil && string(n) != `"inf"` {
 			err = json.Unmarshal(n, &ask.MaxTokens)
 		}

@@ -36,7 +36,7 @@ func (r *reply) refuse(status int, message string) {
 	}
 	more := "X-Request-Id: " + r.truth.ID + "\r\n"
 	if status == 429 || status == 503 {
-		more += fmt.Sprintf("Retry-After: %d\r\n", r.s.cfg.RetryAfter)
+		more += "Retry-After: 1\r\n"
 	}
 	b := wholeHead(status, "application/json", more, r.closing, len(body))
 	r.truth.Status = status

@@ -116,12 +116,11 @@ func (r *reply) settleLength() {
 		return
 	}
 	u := r.rng.Float64()
-	drawn := max(1, int(math.Round(float64(cfg.OutputTokens)*(1+cfg.OutputSpread*(2*u-1)))))
-	n, why := drawn, "stop"
+	n, why := max(1, int(math.Round(float64(cfg.OutputTokens)*(1+cfg.OutputSpread*(2*u-1))))), "stop"
 	switch {
 	case r.ask.directive.tokens >= 1:
 		n = r.ask.directive.tokens
-	case r.maxTokens >= 1 && (!cfg.StopEarly || r.ignoreEOS || drawn >= r.maxTokens):
+	case r.maxTokens >= 1:
 		n, why = r.maxTokens, "length"
 	}
 	if cfg.MaxContext > 0 && r.promptTokens+n > cfg.MaxContext {

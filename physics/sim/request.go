@@ -14,8 +14,7 @@ type ask struct {
 	dialect   *dialect // nil: OpenAI's
 	model     string
 	stream    bool
-	maxTokens int // −1: not given
-	ignoreEOS bool
+	maxTokens int  // −1: not given
 	usage     bool // stream_options.include_usage
 	running   bool // stream_options.continuous_usage_stats
 	prompt    string
@@ -46,7 +45,6 @@ type askJSON struct {
 	Stream              bool            `json:"stream"`
 	MaxTokens           *int            `json:"max_tokens"`
 	MaxCompletionTokens *int            `json:"max_completion_tokens"`
-	IgnoreEOS           bool            `json:"ignore_eos"`
 	UseBeamSearch       bool            `json:"use_beam_search"`
 	N                   int             `json:"n"`
 	BestOf              int             `json:"best_of"`
@@ -96,7 +94,7 @@ func parseAsk(cfg *Config, chat bool, d *dialect, path string, body []byte, head
 	if err != nil {
 		return a, fmt.Errorf("the body is no valid request: %w", err)
 	}
-	a.model, a.stream, a.ignoreEOS = j.Model, j.Stream, j.IgnoreEOS
+	a.model, a.stream = j.Model, j.Stream
 	a.metrics, a.timings = j.IncludeMetrics, j.TimingsPerToken
 	a.tokenIDs = j.ReturnTokenIDs
 	a.inputs, a.bare, a.drawing = j.inputs, j.bare, j.drawing

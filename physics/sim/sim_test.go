@@ -133,26 +133,6 @@ func TestRequestsQueueWhenSlotsAreFull(t *testing.T) {
 	})
 }
 
-func TestAFullQueueRefuses(t *testing.T) {
-	cfg := Config{Slots: 1, QueueLimit: 1, Overhead: 10 * ms, DecodeBase: 5 * ms, RetryAfter: 3}
-	inVirtualTime(t, cfg, func(w *world) {
-		var wg sync.WaitGroup
-		for i := range 3 {
-			wg.Go(func() {
-				time.Sleep(time.Duration(i) * ms)
-				r := w.ask(prompt(1, 3), "")
-				if refused := r.status == 429; refused != (i == 2) {
-					t.Errorf("request %d: status %d", i, r.status)
-				}
-				if i == 2 && (r.header.Get("Retry-After") != "3" || r.end != 0) {
-					t.Errorf("%v after %v", r.header, r.end)
-				}
-			})
-		}
-		wg.Wait()
-	})
-}
-
 func TestAClientThatLeavesFreesItsSlot(t *testing.T) {
 	cfg := Config{Slots: 1, Overhead: 10 * ms, DecodeBase: 5 * ms}
 	inVirtualTime(t, cfg, func(w *world) {
@@ -262,12 +242,7 @@ func TestForms(t *testing.T) {
 		{"usage at finish", Config{Usage: UsageFinish}, prompt(3, 2), []string{`"finish_reason":"length"}],"usage":{"prompt_tokens":3,"completion_tokens":2`}, []string{`"choices":[]`}, 2, 2},
 		{"usage running", Config{Usage: UsageContinuous}, prompt(3, 2), []string{`"completion_tokens":1,`, `"completion_tokens":0,`, `"choices":[],"usage"`}, nil, 2, 2},
 		{"usage running, asked", Config{}, body(`{"stream":true,"max_tokens":2,"stream_options":{"include_usage":true,"continuous_usage_stats":true},"messages":[{"content":"a"}]}`), []string{`"completion_tokens":1,`}, nil, 2, 2},
-		{"finish in the last chunk", Config{FinishInLast: true}, prompt(3, 2), nil, []string{`"delta":{}`}, 2, 2},
-		{"no role", Config{Role: RoleNone}, prompt(3, 2), nil, []string{`"role"`}, 2, 2},
 		{"reasoning", Config{Reasoning: 2}, prompt(3, 5), []string{`"delta":{"reasoning_content":"`, `"reasoning_tokens":2`}, nil, 5, 5},
-		{"reasoning, other name", Config{Reasoning: 2, ReasoningAs: "reasoning"}, prompt(3, 5), []string{`"delta":{"reasoning":"`}, nil, 3, 3},
-		{"reasoning, hidden", Config{Reasoning: 2, ReasoningAs: "hidden"}, prompt(3, 5), []string{`"reasoning_tokens":2`, `"completion_tokens":5`}, []string{`"reasoning` + `_content"`}, 3, 3},
-		{"stream interval", Config{StreamInterval: 4}, prompt(3, 10), nil, nil, 4, 10}, // 1, 5, 9, 10
 		{"several tokens a step", Config{TokensPerStep: 3}, prompt(3, 10), nil, nil, 4, 10},
 		{"usage, zeros", Config{Usage: UsageZeros}, prompt(3, 2), []string{`"usage":{"prompt_tokens":0,"completion_tokens":0`, `"completion_tokens":2,`}, nil, 2, 2},
 		{"usage, null choices", Config{Usage: UsageNull}, prompt(3, 2), []string{`"choices":null,"usage":{"prompt_tokens":3`}, nil, 2, 2},

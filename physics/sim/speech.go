@@ -73,7 +73,7 @@ func readSpeech(_ string, body []byte) (j askJSON, err error) {
 	}
 	input, _ := json.Marshal(g.Input)
 	frames := max(1, utf8.RuneCountInString(g.Input)*SpeechHz/speechChars/SpeechFrame)
-	j.Model, j.Stream, j.IgnoreEOS, j.MaxTokens = g.Model, true, true, &frames
+	j.Model, j.Stream, j.MaxTokens = g.Model, true, &frames
 	j.Messages = []askMessage{{input}}
 	return j, nil
 }

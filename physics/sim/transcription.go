@@ -82,7 +82,7 @@ func readTranscription(_ string, body []byte) (j askJSON, err error) {
 		return j, errors.New("file is missing")
 	}
 	said := max(1, int(seconds*SaidTokens))
-	j.MaxTokens, j.IgnoreEOS = &said, true
+	j.MaxTokens = &said
 	words, _ := json.Marshal(strings.Repeat("s ", int(seconds*HeardTokens)))
 	j.Messages = []askMessage{{words}}
 	return j, nil

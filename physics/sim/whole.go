@@ -37,8 +37,8 @@ func (r *reply) appendWhole(b []byte) []byte {
 	b = append(r.appendObject(b, "chat.completion"), `,"choices":[{"index":0,`...)
 	if r.chat {
 		b = append(b, `"message":{"role":"assistant"`...)
-		if min(r.s.cfg.Reasoning, n) > 0 && r.showsReasoning() {
-			b = r.appendReasoning(append(append(append(b, `,"`...), r.s.cfg.ReasoningAs...), `":`...), n)
+		if min(r.s.cfg.Reasoning, n) > 0 {
+			b = r.appendReasoning(append(b, `,"reasoning_content":`...), n)
 		}
 		b = append(r.appendAnswer(append(b, `,"content":`...), n), '}')
 	} else {
