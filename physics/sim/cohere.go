@@ -7,7 +7,7 @@ import (
 
 // cohere is POST /v2/chat: the count of tokens beside that of what is billed.
 var cohere = dialect{
-	ends: []string{"/v2/chat"}, kind: eventStream, frame: dataFrame,
+	ends: []string{"/v2/chat"}, kind: eventStream, frame: dataFrame, oneEnd: true,
 	read: func(_ string, body []byte) (j askJSON, err error) {
 		err = json.Unmarshal(body, &j)
 		return j, err
@@ -25,9 +25,6 @@ var cohere = dialect{
 		return appendNamed(b, "content-delta", append(r.appendText(data, from, to), "}}}}"...))
 	},
 	end: func(r *reply, b []byte) []byte {
-		if findFault(r.faults, FaultNoDone) != nil {
-			return b
-		}
 		return appendNamed(b, "message-end", append(r.cohereEnd([]byte(`{"type":"message-end","delta":{`), r.yielded), "}}"...))
 	},
 	whole: func(r *reply, b []byte) []byte {

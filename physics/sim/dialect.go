@@ -25,8 +25,10 @@ type dialect struct {
 	begin func(r *reply, b []byte) []byte
 	// piece adds tokens, of reasoning or of the answer.
 	piece func(r *reply, b []byte, reasoning bool, from, to int, last bool) []byte
-	// end adds what follows the last token, but for the end of the body.
-	end func(r *reply, b []byte) []byte
+	// end adds what follows the last token, but for the end of the body. With oneEnd
+	// all of it is what FaultNoDone leaves out.
+	end    func(r *reply, b []byte) []byte
+	oneEnd bool
 	// whole adds the reply to a request that asked for no stream.
 	whole func(r *reply, b []byte) []byte
 }

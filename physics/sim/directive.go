@@ -18,8 +18,6 @@ type directive struct {
 	faults    []Fault
 }
 
-func noDirective() directive { return directive{ttft: -1, itl: -1, tokens: -1, cached: -1} }
-
 // parse adds the directives of a text.
 func (d *directive) parse(text string) error {
 	for _, word := range strings.FieldsFunc(text, func(r rune) bool { return r == ' ' || r == ';' || r == ',' }) {

@@ -6,8 +6,11 @@ func (r *reply) appendEnd(b []byte) []byte {
 	if findFault(r.faults, FaultHTML) != nil {
 		return r.appendBodyEnd(b)
 	}
-	if r.dialect != nil {
-		return r.appendBodyEnd(r.dialect.end(r, b))
+	if d := r.dialect; d != nil {
+		if !d.oneEnd || findFault(r.faults, FaultNoDone) == nil {
+			b = d.end(r, b)
+		}
+		return r.appendBodyEnd(b)
 	}
 	cfg := &r.s.cfg
 	b, at := beginChunk(b)

@@ -8,7 +8,7 @@ import (
 // interactions is Gemini's POST /v1beta/interactions: steps with their deltas,
 // interaction.completed at the end.
 var interactions = dialect{
-	ends: []string{"/interactions"}, kind: eventStream, frame: dataFrame,
+	ends: []string{"/interactions"}, kind: eventStream, frame: dataFrame, oneEnd: true,
 	read: func(_ string, body []byte) (askJSON, error) {
 		var j struct {
 			askJSON
@@ -35,9 +35,6 @@ var interactions = dialect{
 		return appendFramed(b, dataFrame, append(r.appendText(data, from, to), end...))
 	},
 	end: func(r *reply, b []byte) []byte {
-		if findFault(r.faults, FaultNoDone) != nil {
-			return b
-		}
 		return appendFramed(b, dataFrame, append(r.appendInteraction([]byte(`{"event_type":"interaction.completed","interaction":`), r.responseStatus(), r.yielded), '}'))
 	},
 	whole: func(r *reply, b []byte) []byte { return r.appendInteraction(b, r.responseStatus(), r.toldTokens()) },

@@ -11,7 +11,7 @@ var ollamaChat, ollamaGenerate = ollama("/api/chat", true), ollama("/api/generat
 
 func ollama(path string, chat bool) dialect {
 	return dialect{
-		ends: []string{path}, kind: jsonLines, frame: lineFrame, read: readOllama,
+		ends: []string{path}, kind: jsonLines, frame: lineFrame, oneEnd: true, read: readOllama,
 		piece: func(r *reply, b []byte, reasoning bool, from, to int, last bool) []byte {
 			var thinking []byte
 			text := r.appendText(nil, from, to)
@@ -21,9 +21,6 @@ func ollama(path string, chat bool) dialect {
 			return appendFramed(b, lineFrame, append(ollamaText(r.ollamaOpen(nil), chat, thinking, text), `,"done":false}`...))
 		},
 		end: func(r *reply, b []byte) []byte {
-			if findFault(r.faults, FaultNoDone) != nil {
-				return b
-			}
 			data := ollamaText(r.ollamaOpen(nil), chat, nil, []byte(`""`))
 			return appendFramed(b, lineFrame, append(r.ollamaCounts(data, r.yielded), '}'))
 		},

@@ -20,7 +20,7 @@ const (
 // realtime is /v1/realtime over a WebSocket, with replies in text: the conversation is
 // the connection's, and a reply is made when it is asked for. Nothing listens for pauses.
 var realtime = dialect{
-	ends: []string{"/realtime"}, oneText: true, kind: eventStream,
+	ends: []string{"/realtime"}, oneText: true, kind: eventStream, oneEnd: true,
 	read: func(string, []byte) (askJSON, error) {
 		return askJSON{}, errors.New("the Realtime API is spoken over a WebSocket: open one by GET")
 	},
@@ -44,9 +44,6 @@ var realtime = dialect{
 		return b
 	},
 	end: func(r *reply, b []byte) []byte {
-		if findFault(r.faults, FaultNoDone) != nil {
-			return b
-		}
 		b = r.c.ws.appendEvent(b, "response.output_item.done", r.place()+`"item":`, r.appendRealtimeItem(nil, r.yielded))
 		return r.c.ws.appendEvent(b, "response.done", `"response":`, r.appendRealtimeResponse(nil, r.responseStatus(), r.yielded))
 	},

@@ -59,14 +59,12 @@ func (s *source) Read(p []byte) (int, error) {
 		return 0, io.EOF
 	}
 	if wall, ok := kernelStamp(s.oob[:oobn]); ok {
-		if at, ok := s.clock.atWall(wall, wallNS); ok {
+		if at, ok := s.clock.atWall(wall, func() int64 { return time.Now().UnixNano() }); ok {
 			s.lastNS, s.kernel = at, true
 		}
 	}
 	return n, nil
 }
-
-func wallNS() int64 { return time.Now().UnixNano() }
 
 // kernelStamp is the wall-clock time at which the kernel received what was read.
 func kernelStamp(oob []byte) (ns int64, ok bool) {

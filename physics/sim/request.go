@@ -83,7 +83,7 @@ func (j *askJSON) messagesOr(input json.RawMessage) {
 // prompt is a conversation. The directive of the header X-Sim comes after that of
 // the prompt and wins.
 func parseAsk(cfg *Config, chat bool, d *dialect, path string, body []byte, header string) (ask, error) {
-	a := ask{chat: chat, dialect: d, maxTokens: -1, directive: noDirective()}
+	a := ask{chat: chat, dialect: d, maxTokens: -1, directive: directive{ttft: -1, itl: -1, tokens: -1, cached: -1}}
 	var j askJSON
 	var err error
 	if d != nil {

@@ -8,7 +8,7 @@ import (
 // responses is POST /v1/responses: deltas by their type, and at the end the whole
 // response with its usage.
 var responses = dialect{
-	ends: []string{"/responses"}, kind: eventStream, frame: dataFrame,
+	ends: []string{"/responses"}, kind: eventStream, frame: dataFrame, oneEnd: true,
 	read: func(_ string, body []byte) (askJSON, error) {
 		j, err := readResponses(body)
 		j.begin(rawText(j.Instructions))
@@ -26,9 +26,6 @@ var responses = dialect{
 		return r.appendTyped(b, kind, append(r.appendText(data, from, to), '}'))
 	},
 	end: func(r *reply, b []byte) []byte {
-		if findFault(r.faults, FaultNoDone) != nil {
-			return b
-		}
 		status := r.responseStatus()
 		data := append(append([]byte(`{"type":"response.`), status...), `","response":`...)
 		return r.appendTyped(b, "response."+status, append(r.appendResponse(data, status, r.yielded), '}'))

@@ -18,9 +18,6 @@ type Check struct {
 	Streams  int           // open at once; 0: 2,000
 	Rate     float64       // tokens/s of each; 0: 25
 	Duration time.Duration // after all streams have begun; 0: 5 s
-	// Config is the server to check; nil: one in which every stream keeps its own
-	// time, so that Streams × Rate writes are spread over each second.
-	Config *Config
 }
 
 // CheckResult is what came of it.
@@ -81,17 +78,14 @@ func SelfCheck(ctx context.Context, c Check) (CheckResult, error) {
 		return CheckResult{Check: c}, errors.New("sim: a self-check needs streams, a rate and a duration above 0")
 	}
 	gap := time.Duration(float64(time.Second) / c.Rate)
-	cfg := Config{Overhead: gap, DecodeBase: gap}
-	if c.Config != nil {
-		cfg = *c.Config
-	}
 	ln, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		return CheckResult{Check: c}, fmt.Errorf("sim: self-check: %w", err)
 	}
 	held := pin()
 	defer held.unpin()
-	s := New(cfg)
+	// Every stream keeps its own time, so that the writes are spread over each second.
+	s := New(Config{Overhead: gap, DecodeBase: gap})
 	served := make(chan error, 1)
 	go func() { served <- s.Serve(ln) }()
 	r, err := c.run(ctx, s, ln.Addr().(*net.TCPAddr), gap, held)

@@ -179,7 +179,7 @@ func (s *Server) drive() {
 
 // due is the next moment at which something is to be done.
 func (s *Server) due() (at int64, ok bool) {
-	for _, x := range s.sources() {
+	for _, x := range [...]interface{ next() (int64, bool) }{&s.timers, s.fixed, s.model} {
 		if t, some := x.next(); some && (!ok || t < at) {
 			at, ok = t, true
 		}
@@ -200,8 +200,4 @@ func (s *Server) fire(at int64) {
 		return
 	}
 	s.model.step()
-}
-
-func (s *Server) sources() [3]interface{ next() (int64, bool) } {
-	return [3]interface{ next() (int64, bool) }{&s.timers, s.fixed, s.model}
 }
