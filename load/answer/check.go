@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"math"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode"
@@ -92,12 +93,7 @@ func (c *Check) Passes(answer string) bool {
 	if c == nil {
 		return true
 	}
-	for _, t := range c.tests {
-		if !t(answer) {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(c.tests, func(passes func(string) bool) bool { return !passes(answer) })
 }
 
 // String names the tests.

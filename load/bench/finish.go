@@ -39,8 +39,3 @@ func (r *runner) count(by workload.Tokenizer, tl *timeline.Timeline) (n timeline
 func (r *runner) textIsThere(tl *timeline.Timeline) bool {
 	return tl.Text != "" || tl.Thought != "" || tl.Calls != ""
 }
-
-// needsText reports whether answers have to be kept until they have ended.
-func (p *Plan) needsText() bool {
-	return p.Norm != nil || p.Tokenizer != nil || p.ReadsAnswers
-}

@@ -151,12 +151,7 @@ func (p *playing) goesOn(k int) bool {
 	if p.item.Kind == workload.Segments {
 		return true
 	}
-	for _, j := range p.item.Nth(k).After {
-		if !p.steps[j].ok {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(p.item.Nth(k).After, func(j int) bool { return !p.steps[j].ok })
 }
 
 // next waits for step k's time and sends it; false when it is not sent.
@@ -176,7 +171,7 @@ func (p *playing) next(k int) bool {
 		dueUS = p.dueUS + at.Microseconds()
 	}
 	j := p.prepare(k)
-	over := p.over(max(dueUS, readyUS))
+	over := counted(p.part) && p.ph.untilUS > 0 && max(dueUS, readyUS) >= p.ph.untilUS // the time to send
 	if over {
 		p.waits.Store(true)
 	}
@@ -204,11 +199,6 @@ func (p *playing) cut(j job, dueUS int64) {
 		return
 	}
 	p.r.unsent(p.ph, j, dueUS)
-}
-
-// over reports whether a further step would come after the time to send.
-func (p *playing) over(us int64) bool {
-	return counted(p.part) && p.ph.untilUS > 0 && us >= p.ph.untilUS
 }
 
 // graph sends steps as soon as those that they need have ended, side by side

@@ -84,7 +84,7 @@ func (r *runner) waitReady(ctx context.Context, get getter) (engines.Answer, err
 			return a, ErrInterrupted
 		}
 		loading := err == nil && (a.Status == 502 || a.Status == 503 || a.Status == 504)
-		if !loading && !mayHeal(err) || !time.Now().Add(waitBetween).Before(end) {
+		if !loading && !failedBut(err, timeline.TLS, timeline.RedirectRefused, timeline.ClientResource) || !time.Now().Add(waitBetween).Before(end) {
 			return a, err
 		}
 		if !told {
@@ -102,11 +102,6 @@ func (r *runner) waitReady(ctx context.Context, get getter) (engines.Answer, err
 // answers reports whether a failure shows that something was reached.
 func answers(err error) bool {
 	return failedBut(err, timeline.ConnectRefused, timeline.DNS, timeline.TLS, timeline.TimeoutConnect, timeline.ClientResource)
-}
-
-// mayHeal reports whether a failure may go away while a server starts.
-func mayHeal(err error) bool {
-	return failedBut(err, timeline.TLS, timeline.RedirectRefused, timeline.ClientResource)
 }
 
 // failedBut reports whether a target failed in another way than these.

@@ -24,7 +24,7 @@ func (p *patient) reach(ctx context.Context) {
 	if cl, err := client.New(cfg); err == nil {
 		defer cl.Close()
 		for range connections - 1 {
-			r, err := p.get(ctx, cl, api.Probes[0].Path, getTime)
+			r, err := p.get(ctx, cl, api.Probes[0], getTime)
 			if err != nil {
 				break
 			}
@@ -117,7 +117,7 @@ func asked(r *client.Response) string {
 	if i := strings.IndexByte(rest, '/'); i >= 0 {
 		return rest[i:]
 	}
-	return api.Probes[0].Path
+	return api.Probes[0]
 }
 
 // identity says which engine and which API answer, and how that was found out.
@@ -204,11 +204,11 @@ func (p *patient) keepAlive(ctx context.Context) {
 		return // a conversation has one of its own, whatever becomes of those of GETs
 	}
 	// The connections of the client before are closed, by us: this one needs its own.
-	if _, err := p.get(ctx, p.cl, api.Probes[0].Path, getTime); err != nil {
+	if _, err := p.get(ctx, p.cl, api.Probes[0], getTime); err != nil {
 		return
 	}
 	p.idle(ctx)
-	r, err := p.get(ctx, p.cl, api.Probes[0].Path, getTime)
+	r, err := p.get(ctx, p.cl, api.Probes[0], getTime)
 	if err != nil {
 		return // what was reached a moment ago; the probe or the run will show it
 	}
@@ -324,7 +324,7 @@ func (p *patient) speaksHTTP2(ctx context.Context) bool {
 		return false
 	}
 	defer cl.Close()
-	_, err = p.get(ctx, cl, api.Probes[0].Path, http2Time)
+	_, err = p.get(ctx, cl, api.Probes[0], http2Time)
 	return err == nil
 }
 

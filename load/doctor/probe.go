@@ -283,7 +283,7 @@ func (p *patient) kept(ctx context.Context, tl *timeline.Timeline) {
 		return // we closed it; the ending says so
 	}
 	p.idle(ctx)
-	r, err := p.get(ctx, p.cl, api.Probes[0].Path, getTime)
+	r, err := p.get(ctx, p.cl, api.Probes[0], getTime)
 	if err != nil || p.o.Client.NoKeepAlive {
 		return
 	}

@@ -62,8 +62,7 @@ var agentXVariants = []agentXRules{
 
 var agentX = Method{
 	Name: "inferencex-agentx", Title: "SemiAnalysis InferenceX, AgentX", AsOf: "2026-08",
-	About: "how fast a server answers agents in full swing",
-	Says:  "not a result of InferenceX: recorded sessions of your own choice, measured by tokenmeter",
+	Says: "not a result of InferenceX: recorded sessions of your own choice, measured by tokenmeter",
 	Rules: []string{
 		"recorded sessions of agents with their sub-agents (a Weka corpus); as many at once as there are streams, here 8",
 		"the first session of each stream begins in the middle, those after it at their beginning",
@@ -162,14 +161,11 @@ func agentXFigures(o *Options, v *seen, at string, out *result.Method) {
 	if gpus.OK() {
 		field(out, "Output throughput per GPU"+at, "tokens/s", ratioOf(over(tokens, window), gpus), "")
 	}
-	cached, ideal := v.share(cachedOf), v.share(reusableOf)
+	cached, ideal := v.share(func(r *metric.Record) opt { return asFloat(r.CachedTokens) }), v.share(func(r *metric.Record) opt { return asFloat(r.ReusableTokens) })
 	field(out, "Cache hits"+at, "share", cached, noteUnless(cached, "the server does not tell them"))
 	field(out, "Ideal cache hits"+at, "share", ideal, "what a cache without a limit would have had of these requests")
 	field(out, "Requests"+at, "", some(float64(len(v.records))), fmt.Sprintf("%d failed", v.failed()))
 }
-
-func cachedOf(r *metric.Record) opt   { return asFloat(r.CachedTokens) }
-func reusableOf(r *metric.Record) opt { return asFloat(r.ReusableTokens) }
 
 func noteUnless(x opt, note string) string {
 	if x.OK() {

@@ -24,8 +24,7 @@ var artificialWorkloads = []struct {
 
 var artificialAnalysis = Method{
 	Name: "artificial-analysis", Title: artificial + ", performance of language models", AsOf: "methodology page, 2026",
-	About: "how fast an API answers one user: output speed, first token, end-to-end time for 500 tokens",
-	Says:  notArtificial, Variable: sweep.InputTokens, Variants: []string{"1k", "10k", "100k", "parallel"},
+	Says: notArtificial, Variable: sweep.InputTokens, Variants: []string{"1k", "10k", "100k", "parallel"},
 	NormTokenizer: "o200k_base",
 	Rules: []string{
 		"a unique prompt of 1,000 and of 10,000 tokens, answers of 1,000 and 1,500 (100,000/2,000 with :100k)",
@@ -111,8 +110,7 @@ func readArtificial(_ *Method, o *Options, s *result.Sweep, out *result.Method) 
 
 var artificialLoad = Method{
 	Name: "artificial-analysis-load", Title: artificial + ", System Load Test", AsOf: "methodology page, 2026",
-	About: "how much a system delivers as users are added, until it levels off",
-	Says:  notArtificial, Variable: sweep.Concurrency, NormTokenizer: "o200k_base",
+	Says: notArtificial, Variable: sweep.Concurrency, NormTokenizer: "o200k_base",
 	Rules: []string{
 		"closed loop of 1, 2, 4, 8, 16, 32, 64 streams, then 64 more each, until throughput levels off (here: until two points in a row bring less than 2 % more than the best before them)",
 		"3 minutes measured at each; ramp-up and cool-down are left out",

@@ -13,8 +13,7 @@ import (
 
 var depthSeries = Method{
 	Name: "depth", Title: "llama.cpp, llama-bench with a depth (-d), and llama-benchy", AsOf: "2026-08",
-	About: "speed of prompt and generation behind a context of a given length, cached and not",
-	Says:  "not llama-bench: over HTTP, with tokenising, sampling and the server inside, so llama-bench itself prints more",
+	Says: "not llama-bench: over HTTP, with tokenising, sampling and the server inside, so llama-bench itself prints more",
 	Rules: []string{
 		"at each depth d: a context of d tokens, which nothing knows, and one token to answer (cold); then 512 tokens behind it (pp); then 128 to answer behind it (tg)",
 		"depths 0, 4096 and 8192; --depth, --input-tokens (pp) and --output-tokens (tg) set them",

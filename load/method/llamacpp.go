@@ -9,8 +9,7 @@ import (
 
 var llamaBench = Method{
 	Name: "llama-bench", Title: "llama.cpp, llama-bench", AsOf: "2026-08",
-	About: "prompt processing and text generation speed of one sequence: pp512 and tg128",
-	Says:  "not llama-bench: over HTTP, with tokenising, sampling and the server inside, so llama-bench itself prints more",
+	Says: "not llama-bench: over HTTP, with tokenising, sampling and the server inside, so llama-bench itself prints more",
 	Rules: []string{
 		"pp: a prompt of 512 tokens and one token to answer; tg: 128 tokens after a short prompt; --input-tokens and --output-tokens set them",
 		"one sequence at a time, 5 repetitions after one of warm-up",
@@ -60,8 +59,7 @@ func spread(avg, sd opt) result.MethodCell {
 
 var batchedBench = Method{
 	Name: "batched-bench", Title: "llama.cpp, llama-batched-bench", AsOf: "2026-08",
-	About: "speed of prompt and generation as more sequences run at once",
-	Says:  "not llama-batched-bench: over HTTP a server mixes prompts and generation, so the two phases overlap; S t/s is what compares",
+	Says: "not llama-batched-bench: over HTTP a server mixes prompts and generation, so the two phases overlap; S t/s is what compares",
 	Rules: []string{
 		"PP prompt tokens, TG tokens to answer, B sequences that start at once; one batch each, no repetition",
 		"T_PP ends with the last first token, T_TG is the rest",

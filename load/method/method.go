@@ -19,7 +19,6 @@ type Method struct {
 	Name  string
 	Title string // whose it is
 	AsOf  string // which version of the rules
-	About string // which question it answers
 	// Says is what a result is not; it stands beside every one.
 	Says     string
 	Rules    []string

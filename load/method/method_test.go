@@ -30,7 +30,7 @@ func near(t *testing.T, what string, got opt, want float64) {
 func TestEveryMethod(t *testing.T) {
 	seen := map[string]bool{}
 	for _, m := range methods {
-		if m.Title == "" || m.AsOf == "" || m.About == "" || m.Says == "" || len(m.Rules) < 2 || m.Variable == "" || seen[m.Name] {
+		if m.Title == "" || m.AsOf == "" || m.Says == "" || len(m.Rules) < 2 || m.Variable == "" || seen[m.Name] {
 			t.Errorf("%s: %+v", m.Name, m)
 		}
 		seen[m.Name] = true

@@ -82,18 +82,14 @@ var rates = map[string]many{sweep.Rate: several}
 
 var mlperf = []Method{
 	{Name: "mlperf-server", Title: loadgen + ", Server", AsOf: loadgenAt, Says: unofficial, Variable: sweep.Rate, Rules: serverRules,
-		About:    "the largest Poisson rate at which p99 TTFT and p99 TPOT keep the benchmark's limits, and its tokens/s",
 		Variants: withLimits(serverLimits), absent: serverAbsent, needs: benchmark, takes: rates, prepare: prepareServer, read: readServer},
 	{Name: "mlperf-interactive", Title: loadgen + ", Interactive", AsOf: loadgenAt, Says: unofficial, Variable: sweep.Rate, Rules: serverRules,
-		About:    "the same with the tighter limits of a person who waits",
 		Variants: withLimits(interactiveLimits), absent: interactiveAbsent, needs: benchmark, takes: rates, prepare: prepareServer, read: readServer},
 	{Name: "mlperf-offline", Title: loadgen + ", Offline", AsOf: loadgenAt, Says: unofficial, Variable: sweep.Concurrency,
-		About: "tokens/s when everything is there at once",
 		Rules: []string{"24,576 samples, all due at once", "one run of at least 10 minutes", "no query fails",
 			"the figure is tokens/s: all tokens over the time until the last one is complete", "no limit on latency"},
 		takes: map[string]many{sweep.Concurrency: one}, prepare: prepareOffline, read: readOffline},
 	{Name: "mlperf-singlestream", Title: loadgen + ", SingleStream", AsOf: loadgenAt, Says: unofficial, Variable: sweep.Concurrency,
-		About: "p90 latency of one query after the other",
 		Rules: []string{"one query at a time, the next when it is complete", "one run of at least 10 minutes and at least 64 queries", "no query fails",
 			"the figure is the early-stopping estimate of p90 latency: an upper bound at 99 % confidence"},
 		prepare: prepareSingle, read: readSingle},

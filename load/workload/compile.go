@@ -38,10 +38,6 @@ type Loaded struct {
 	Timed bool
 }
 
-func readSpec(name string, data []byte, s *Spec) *config.Document {
-	return config.Decode(name, data, s)
-}
-
 // Load reads a workload file (YAML), or a file of prompts or a trace as it is.
 // The error has everything that is wrong, a line each.
 func Load(path string, opt Options) (*Loaded, error) {
@@ -61,7 +57,7 @@ func Load(path string, opt Options) (*Loaded, error) {
 // looked for beside name.
 func FromYAML(name string, data []byte, opt Options) (*Loaded, error) {
 	var s Spec
-	doc := readSpec(name, data, &s)
+	doc := config.Decode(name, data, &s)
 	return compile(s, doc, filepath.Dir(name), opt)
 }
 

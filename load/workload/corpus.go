@@ -132,10 +132,7 @@ func (g *grammar) sentence(src *random.Source) string {
 		b.WriteByte('\n')
 		return b.String()
 	}
-	return capital(b.String())
-}
-
-func capital(s string) string {
+	s := b.String()
 	r, n := utf8.DecodeRuneInString(s)
 	return string(unicode.ToUpper(r)) + s[n:]
 }

@@ -2,6 +2,7 @@ package engine
 
 import (
 	"math"
+	"slices"
 	"time"
 )
 
@@ -22,7 +23,7 @@ func (in *instance) finish(at time.Duration) {
 		in.running[i] = nil
 	}
 	in.running = keep
-	if in.staticFull && in.allDone() {
+	if in.staticFull && !slices.ContainsFunc(in.running, func(r *Request) bool { return r.s.state == running }) {
 		in.dissolve()
 	}
 	in.arm(at)
@@ -116,15 +117,6 @@ func (in *instance) leave(r *Request) {
 		in.slots -= r.width()
 		in.blocks.release(r)
 	}
-}
-
-func (in *instance) allDone() bool {
-	for _, r := range in.running {
-		if r.s.state == running {
-			return false
-		}
-	}
-	return true
 }
 
 // dissolve ends a static batch.

@@ -68,7 +68,7 @@ func (r *reply) appendBodyEnd(b []byte) []byte {
 	case r.c.ws == nil:
 		return append(b, "0\r\n\r\n"...)
 	case r.endless():
-		return appendCloseFrame(b, 1000)
+		return appendCloseFrame(b)
 	}
 	return b
 }

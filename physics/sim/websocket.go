@@ -205,6 +205,7 @@ func appendTextFrame(b, data []byte) []byte {
 	return append(b, data...)
 }
 
-func appendCloseFrame(b []byte, code uint16) []byte {
-	return binary.BigEndian.AppendUint16(append(b, opClose, 2), code)
+// appendCloseFrame adds a normal end.
+func appendCloseFrame(b []byte) []byte {
+	return binary.BigEndian.AppendUint16(append(b, opClose, 2), 1000)
 }

@@ -29,7 +29,7 @@ type Address struct {
 // AddressOf takes the path of a URL apart; apiPath is that of the API that will
 // be spoken.
 func AddressOf(host, path, apiPath string) Address {
-	a := Address{base: tidy(path), beta: strings.HasPrefix(apiPath, "/v1beta/")}
+	a := Address{base: ofSegments(splitPath(path)), beta: strings.HasPrefix(apiPath, "/v1beta/")}
 	if base, ok := strings.CutSuffix(a.base, "/models"); ok && endsInVersion(base) { // the list of models, as it was copied
 		a.base = base
 	}
@@ -157,12 +157,7 @@ func besideVersions(path string) bool {
 			return true
 		}
 	}
-	for _, p := range Probes {
-		if p.Path == path {
-			return true
-		}
-	}
-	return path == "/health" || path == "/ping" || path == "/metrics" || path == "/generate"
+	return slices.Contains(Probes, path) || path == "/health" || path == "/ping" || path == "/metrics" || path == "/generate"
 }
 
 // tail is the API's path without its version.
@@ -393,6 +388,3 @@ func ofSegments(segments []string) string {
 	}
 	return "/" + strings.Join(segments, "/")
 }
-
-// tidy removes slashes that are doubled or at the end.
-func tidy(path string) string { return ofSegments(splitPath(path)) }

@@ -122,10 +122,6 @@ func flat(messages []api.Message) string {
 	return b.String()
 }
 
-func bytesOf(messages []api.Message) (n int64) {
-	return int64(len(flat(messages)))
-}
-
 // textIDs are ids of a prompt's texts, each for 64 bytes and all in front of them:
 // about a block of 16 tokens.
 func textIDs(messages []api.Message) (ids []uint64) {

@@ -24,11 +24,11 @@ func Detect(ctx context.Context, get Getter) (Server, map[string]Answer, error) 
 		}
 		return err
 	}
-	for _, p := range api.Probes {
-		if err := ask(p.Path); err != nil {
+	for _, path := range api.Probes {
+		if err := ask(path); err != nil {
 			return Sniff(answers), answers, err
 		}
-		status := answers[p.Path].Status
+		status := answers[path].Status
 		if Sniff(answers).API() != nil || status == http.StatusUnauthorized || status == http.StatusForbidden {
 			break
 		}

@@ -41,7 +41,7 @@ type trait struct {
 
 // owner is the sign of an engine in OpenAI's list of models.
 func owner(name string) trait {
-	return trait{path: api.Probes[0].Path, sign: api.Sign{"data/owned_by=" + name}}
+	return trait{path: api.Probes[0], sign: api.Sign{"data/owned_by=" + name}}
 }
 
 func (t *trait) holds(a Answer, body any) bool {
