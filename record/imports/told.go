@@ -140,7 +140,7 @@ func (t *told) into(m *run.Run) error {
 		}
 	}
 	m.Told = &t.Told
-	t.in.note("the file has figures of a whole run and no request: they are shown as they stand, by the other tool's definitions")
+	t.in.note("what is taken are the figures of a whole run: they are shown as they stand, by the other tool's definitions")
 	return nil
 }
 

@@ -5,6 +5,7 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"tokenmeter/record/run"
@@ -97,5 +98,29 @@ func TestFiguresOfWholeRuns(t *testing.T) {
 	m = summaryOf(t, "vllm_summary.json", 0)
 	if m.Told.OK.Or(0) != 10 || m.Told.Failed.Or(0) != 1 || m.Told.Metrics["ttft_ms"].SD.OK() {
 		t.Errorf("%+v", m.Told.Metrics["ttft_ms"])
+	}
+}
+
+// SGLang's --output-details and older versions of vLLM list every request, not when it
+// began (sglang/bench_serving.py: the dictionary result): the figures of the whole run
+// are taken, however long the lists are.
+func TestListsWithoutStarts(t *testing.T) {
+	file := `{"backend":"sglang","request_rate":4.0,"max_concurrency":null,"duration":2.5,"completed":2,"request_throughput":0.8,
+"input_lens":[10,20],"output_lens":[2,1],"mean_e2e_latency_ms":150.0,"mean_ttft_ms":125.0,"median_ttft_ms":120.0,"p99_ttft_ms":149.0,
+"ttfts":[0.1,0.15],"itls":[[0.05],[]],"generated_texts":["` + strings.Repeat("x", mostFigures) + `",""],"errors":["",""]}`
+	in, err := NewInput("f", strings.NewReader(file))
+	if err != nil {
+		t.Fatal(err)
+	}
+	m, err := Recognise([]byte(file[:1000])).Read(in, func(*timeline.Timeline) error { t.Error("a request without a beginning"); return nil })
+	if err != nil {
+		t.Fatal(err)
+	}
+	d := m.Told.Metrics["ttft_ms"]
+	if p50, _ := d.Stat("p50"); p50.Or(0) != 120 || d.Mean.Or(0) != 125 || m.Told.OK.Or(0) != 2 || m.Told.Throughput.RequestsPerS.Or(0) != 0.8 || m.Load.RatePerS.Or(0) != 4 {
+		t.Errorf("%+v", m.Told)
+	}
+	if notes := strings.Join(in.Notes, "; "); !strings.Contains(notes, "start_times") {
+		t.Error(notes)
 	}
 }

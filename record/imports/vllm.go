@@ -3,6 +3,7 @@ package imports
 import (
 	"bytes"
 	"cmp"
+	"encoding/json"
 	"fmt"
 	"time"
 
@@ -28,6 +29,7 @@ type vllmResult struct {
 	Starts      []float64   `json:"start_times"`
 	Latencies   []*float64  `json:"latencies"`
 	Errors      []string    `json:"errors"`
+	MeanTTFT    any         `json:"mean_ttft_ms"` // of a file with figures of the whole run
 }
 
 func isVLLM(head []byte) bool {
@@ -44,9 +46,9 @@ func readVLLM(in *Input, add func(*timeline.Timeline) error) (run.Run, error) {
 	if err != nil {
 		return m, err
 	}
-	if len(v.TTFTs) == 0 {
+	if len(v.TTFTs) == 0 || v.Starts == nil && v.MeanTTFT != nil {
 		m = vllmRun(v)
-		err = vllmSummary(in, at, &m)
+		err = vllmSummary(in, at, len(v.TTFTs) > 0, &m)
 		return m, err
 	}
 	all, err := vllmRequests(in, at, v)
@@ -108,11 +110,24 @@ func vllmRun(v *vllmResult) (m run.Run) {
 }
 
 // vllmSummary reads what vLLM writes without --save-detailed, and SGLang without
-// --output-details. Its ITL are gaps between chunks, which are our ICL.
-func vllmSummary(in *Input, at int64, m *run.Run) error {
-	var o object
-	if _, err := in.decode(at, &o); err != nil {
+// --output-details. Its ITL are gaps between chunks, which are our ICL. listed says that
+// the file has its requests, too, but not when they began, as SGLang and older versions
+// of vLLM write it.
+func vllmSummary(in *Input, at int64, listed bool, m *run.Run) error {
+	var members map[string]json.RawMessage
+	if _, err := in.decode(at, &members); err != nil {
 		return err
+	}
+	o := object{}
+	for name, text := range members {
+		if len(text) > longestFigure {
+			continue // a list of what each request had
+		}
+		var v any
+		if err := json.Unmarshal(text, &v); err != nil {
+			return in.at(at, err)
+		}
+		o[name] = v
 	}
 	t := newTold(in, at)
 	for name, our := range map[string]string{"ttft_ms": "ttft_ms", "tpot_ms": "tpot_ms", "itl_ms": "icl_ms", "e2el_ms": "e2e_ms", "e2e_latency_ms": "e2e_ms"} {
@@ -126,6 +141,13 @@ func vllmSummary(in *Input, at int64, m *run.Run) error {
 	t.Throughput.RequestsPerS, t.Throughput.SuccessOutputTPS = t.number(o, "request_throughput"), t.number(o, "output_throughput")
 	t.Throughput.SystemInOutTPS = t.number(o, "total_token_throughput")
 	t.counted(timeline.Opt[int64]{})
-	in.note("--save-detailed (SGLang: --output-details) has vLLM write every request")
+	if listed {
+		in.note("the file does not tell when its requests began (start_times), without which rates and concurrency can't be told: of its lists nothing is taken")
+	} else {
+		in.note("--save-detailed (SGLang: --output-details) has vLLM write every request")
+	}
 	return t.into(m)
 }
+
+// longestFigure is what a number, or a text that stands for one, may take in bytes.
+const longestFigure = 100
