@@ -34,7 +34,7 @@ var rooms = map[string][]string{
 	"base/limitio":   {},
 	"base/spelling":  {},
 	"base/config":    {"base/spelling"},
-	"base/cmdline":   {"base/spelling"},
+	"base/cmdline":   {"base/printable", "base/spelling"},
 	"base/secret":    {},
 	"base/clock":     {},
 	"base/random":    {},

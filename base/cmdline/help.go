@@ -2,9 +2,10 @@ package cmdline
 
 import (
 	"fmt"
-	"go/doc/comment"
 	"slices"
 	"strings"
+
+	"tokenmeter/base/printable"
 )
 
 // String is the flag or argument as a usage line shows it.
@@ -107,17 +108,16 @@ func (h *help) line(text string) {
 	}
 }
 
-// part writes paragraphs behind an empty line.
+// part writes paragraphs, each behind an empty line; what is indented stays as it is.
 func (h *help) part(text string) {
 	if text = strings.TrimSpace(text); text != "" {
-		h.line("\n" + strings.TrimSpace(wrapped(text, h.width, "    ")))
+		for block := range strings.SplitSeq(text, "\n\n") {
+			if !strings.HasPrefix(block, " ") {
+				block = printable.Wrap(block, h.width, "\n")
+			}
+			h.line("\n" + block)
+		}
 	}
-}
-
-// wrapped breaks the paragraphs of a text; what is indented stays as it is.
-func wrapped(text string, width int, codePrefix string) string {
-	p := comment.Printer{TextWidth: width, TextCodePrefix: codePrefix}
-	return string(p.Text(new(comment.Parser).Parse(text)))
 }
 
 // flags writes the flags by their groups: those of none first, the others in the order
@@ -194,7 +194,7 @@ func (h *help) rows(rows [][2]string) {
 	under := strings.Repeat(" ", widest) + between
 	for _, row := range rows {
 		left := fmt.Sprintf("  %-*s", widest, row[0])
-		lines := strings.Split(strings.TrimRight(wrapped(row[1], width-len(under), "  "), "\n"), "\n")
+		lines := strings.Split(printable.Wrap(row[1], width-len(under), "\n"), "\n")
 		if len(row[0]) < most {
 			left += between + lines[0]
 			lines = lines[1:]
