@@ -72,7 +72,7 @@ type grammar struct {
 
 func parse(words string) (*grammar, *Line, error) {
 	g := &grammar{}
-	p := New(Program{Program: "prog", Command: Command{Help: "A program."}, Vars: map[string]string{"kinds": "two kinds"},
+	p := New(Program{Program: "prog", Command: Command{Help: "A program."}, Vars: map[string]func() string{"kinds": func() string { return "two kinds" }},
 		Groups: []Group{{"output", "Output:"}}}, g)
 	line, err := p.Parse(strings.Fields(words))
 	return g, line, err

@@ -28,6 +28,7 @@ package cmdline
 import (
 	"cmp"
 	"fmt"
+	"os"
 	"reflect"
 	"slices"
 	"strings"
@@ -50,8 +51,8 @@ type Command struct {
 // Program is the whole command line.
 type Program struct {
 	Command
-	Program string            // its name
-	Vars    map[string]string // of the tags help and default
+	Program string                   // its name
+	Vars    map[string]func() string // of the tags help and default; asked by the commands that are typed
 	Groups  []Group
 	asIs    bool // the fields have their values: no default is set
 }
@@ -159,14 +160,18 @@ func list(words string) []string {
 
 // filled puts the variables into a text.
 func (p *Program) filled(text, byDefault string) string {
-	if !strings.Contains(text, "$") {
-		return text
-	}
-	pairs := []string{"$$", "$", "${default}", byDefault}
-	for name, value := range p.Vars {
-		pairs = append(pairs, "${"+name+"}", value)
-	}
-	return strings.NewReplacer(pairs...).Replace(text)
+	return os.Expand(text, func(name string) string {
+		value, known := p.Vars[name]
+		switch {
+		case known:
+			return value()
+		case name == "default":
+			return byDefault
+		case name == "$":
+			return name
+		}
+		return "$" + name
+	})
 }
 
 // dashed is the name of a field in lower case, with a dash between its words.

@@ -128,11 +128,14 @@ func newParser() *cmdline.Program {
 		Program: "tokenmeter",
 		Command: cmdline.Command{Help: about},
 		Groups:  slices.Concat(benchGroups, compareGroups, simGroups),
-		Vars: map[string]string{"export_forms": export.Names(), "import_tools": imports.Names(), "apis": apiNames(), "lenses": strings.Join(lens.Names(), ", "),
-			"tokenizer": tokens.Default, "tokenizers": strings.Join(tokens.Names(), ", "),
-			"scenarios": strings.Join(workload.ScenarioNames(), ", "),
-			"methods":   strings.Join(method.Names(), ", ")},
+		Vars: map[string]func() string{"export_forms": export.Names, "import_tools": imports.Names, "apis": apiNames, "lenses": listed(lens.Names),
+			"tokenizer": func() string { return tokens.Default }, "tokenizers": listed(tokens.Names),
+			"scenarios": listed(workload.ScenarioNames), "methods": listed(method.Names)},
 	}, &commands{})
+}
+
+func listed(names func() []string) func() string {
+	return func() string { return strings.Join(names(), ", ") }
 }
 
 // customary lets people ask for help and the version as they do elsewhere.
