@@ -2,18 +2,19 @@ package config
 
 import (
 	"fmt"
-	"regexp"
 	"strconv"
 	"strings"
 	"time"
+
+	"tokenmeter/base/pattern"
 )
 
-var durationForm = regexp.MustCompile(`^(\d+w)?(\d+d)?(.*)$`)
+var durationForm = pattern.Lazy(`^(\d+w)?(\d+d)?(.*)$`)
 
 // ParseDuration reads a length of time as time.ParseDuration does, and one of
 // weeks and days of 24 hours, which come first: 28d, 1w2d, 1d12h.
 func ParseDuration(text string) (time.Duration, error) {
-	m := durationForm.FindStringSubmatch(strings.TrimSpace(text))
+	m := durationForm().FindStringSubmatch(strings.TrimSpace(text))
 	wrong := fmt.Errorf("%q is no length of time; write 28d, 1h30m or 90s", text)
 	if m == nil || m[0] == "" {
 		return 0, wrong

@@ -3,7 +3,8 @@ package secret
 import (
 	"regexp"
 	"strings"
-	"sync"
+
+	"tokenmeter/base/pattern"
 )
 
 // looks are the shapes of keys that are recognised without being known. Each
@@ -13,38 +14,34 @@ var looks = []struct {
 	sign string // lower case
 	re   func() *regexp.Regexp
 }{
-	{"sk-", shape(`\bsk-[A-Za-z0-9_\-]{10,}`)},
-	{"bearer", shape(`(?i)\bbearer\s+[A-Za-z0-9._~+/\-]{8,}=*`)},
-	{"basic", shape(`(?i)\bauthorization["']?\s*[:=]\s*["']?basic\s+[A-Za-z0-9+/\-_]{8,}=*`)},
-	{"hf_", shape(`\bhf_[A-Za-z0-9]{16,}`)},
-	{"aiza", shape(`\bAIza[A-Za-z0-9_\-]{30,}`)},
-	{"gsk_", shape(`\bgsk_[A-Za-z0-9]{16,}`)},
-	{"nvapi-", shape(`\bnvapi-[A-Za-z0-9_\-]{16,}`)},
-	{"akia", shape(`\bAKIA[A-Z0-9]{16}\b`)},
-	{"asia", shape(`\bASIA[A-Z0-9]{16}\b`)},
-	{"absk", shape(`\bABSK[A-Za-z0-9+/]{32,}=*`)},
-	{"fw_", shape(`\bfw_[A-Za-z0-9]{20,}`)},
-	{"tgp_v1_", shape(`\btgp_v1_[A-Za-z0-9_\-]{16,}`)},
-	{"eyj", shape(`\beyJ[A-Za-z0-9_\-]{8,}\.[A-Za-z0-9_\-]{8,}\.[A-Za-z0-9_\-]*`)},
-	{"ghp_", shape(`\bghp_[A-Za-z0-9]{20,}`)},
-	{"gho_", shape(`\bgho_[A-Za-z0-9]{20,}`)},
-	{"ghs_", shape(`\bghs_[A-Za-z0-9]{20,}`)},
-	{"ghu_", shape(`\bghu_[A-Za-z0-9]{20,}`)},
-	{"glpat-", shape(`\bglpat-[A-Za-z0-9_\-]{16,}`)},
-	{"xox", shape(`\bxox[abeprs]-[A-Za-z0-9\-]{16,}`)},
-	{"github_pat_", shape(`\bgithub_pat_[A-Za-z0-9_]{20,}`)},
-	{"csk-", shape(`\bcsk-[A-Za-z0-9]{16,}`)},
-	{"pplx-", shape(`\bpplx-[A-Za-z0-9]{16,}`)},
-	{"xai-", shape(`\bxai-[A-Za-z0-9]{16,}`)},
-	{"r8_", shape(`\br8_[A-Za-z0-9]{16,}`)},
+	{"sk-", pattern.Lazy(`\bsk-[A-Za-z0-9_\-]{10,}`)},
+	{"bearer", pattern.Lazy(`(?i)\bbearer\s+[A-Za-z0-9._~+/\-]{8,}=*`)},
+	{"basic", pattern.Lazy(`(?i)\bauthorization["']?\s*[:=]\s*["']?basic\s+[A-Za-z0-9+/\-_]{8,}=*`)},
+	{"hf_", pattern.Lazy(`\bhf_[A-Za-z0-9]{16,}`)},
+	{"aiza", pattern.Lazy(`\bAIza[A-Za-z0-9_\-]{30,}`)},
+	{"gsk_", pattern.Lazy(`\bgsk_[A-Za-z0-9]{16,}`)},
+	{"nvapi-", pattern.Lazy(`\bnvapi-[A-Za-z0-9_\-]{16,}`)},
+	{"akia", pattern.Lazy(`\bAKIA[A-Z0-9]{16}\b`)},
+	{"asia", pattern.Lazy(`\bASIA[A-Z0-9]{16}\b`)},
+	{"absk", pattern.Lazy(`\bABSK[A-Za-z0-9+/]{32,}=*`)},
+	{"fw_", pattern.Lazy(`\bfw_[A-Za-z0-9]{20,}`)},
+	{"tgp_v1_", pattern.Lazy(`\btgp_v1_[A-Za-z0-9_\-]{16,}`)},
+	{"eyj", pattern.Lazy(`\beyJ[A-Za-z0-9_\-]{8,}\.[A-Za-z0-9_\-]{8,}\.[A-Za-z0-9_\-]*`)},
+	{"ghp_", pattern.Lazy(`\bghp_[A-Za-z0-9]{20,}`)},
+	{"gho_", pattern.Lazy(`\bgho_[A-Za-z0-9]{20,}`)},
+	{"ghs_", pattern.Lazy(`\bghs_[A-Za-z0-9]{20,}`)},
+	{"ghu_", pattern.Lazy(`\bghu_[A-Za-z0-9]{20,}`)},
+	{"glpat-", pattern.Lazy(`\bglpat-[A-Za-z0-9_\-]{16,}`)},
+	{"xox", pattern.Lazy(`\bxox[abeprs]-[A-Za-z0-9\-]{16,}`)},
+	{"github_pat_", pattern.Lazy(`\bgithub_pat_[A-Za-z0-9_]{20,}`)},
+	{"csk-", pattern.Lazy(`\bcsk-[A-Za-z0-9]{16,}`)},
+	{"pplx-", pattern.Lazy(`\bpplx-[A-Za-z0-9]{16,}`)},
+	{"xai-", pattern.Lazy(`\bxai-[A-Za-z0-9]{16,}`)},
+	{"r8_", pattern.Lazy(`\br8_[A-Za-z0-9]{16,}`)},
 }
 
 // prefixes of a look that tell what was there and are kept.
-var kept = shape(`(?i)^(?:authorization["']?\s*[:=]\s*["']?)?(?:bearer|basic)\s+`)
-
-func shape(expression string) func() *regexp.Regexp {
-	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(expression) })
-}
+var kept = pattern.Lazy(`(?i)^(?:authorization["']?\s*[:=]\s*["']?)?(?:bearer|basic)\s+`)
 
 func maskLooks(s string) string { return replaceLooks(s, func(string) {}) }
 

@@ -3,11 +3,11 @@ package main
 import (
 	"errors"
 	"net/http"
-	"regexp"
 	"strconv"
 	"strings"
 	"time"
 
+	"tokenmeter/base/pattern"
 	"tokenmeter/base/secret"
 	"tokenmeter/load/bench"
 	"tokenmeter/load/schedule"
@@ -26,7 +26,7 @@ const (
 )
 
 // flagObjective begins the lines about objectives, here those of a flag.
-var flagObjective = regexp.MustCompile("(?m)^objective ")
+var flagObjective = pattern.Lazy("(?m)^objective ")
 
 // plan turns the flags into a plan. The error has everything that is wrong.
 func (c *benchCmd) plan(a *app) (bench.Plan, error) {
@@ -83,7 +83,7 @@ func (c *benchCmd) rtt(check *checker) *metric.RTT {
 func objectives(texts []string, check *checker) []objective.Objective {
 	parsed, err := objective.ParseAll(texts)
 	if err != nil {
-		check.add(errors.New(flagObjective.ReplaceAllString(err.Error(), "--objective ")))
+		check.add(errors.New(flagObjective().ReplaceAllString(err.Error(), "--objective ")))
 	}
 	for i := range parsed {
 		if parsed[i].OfProxies() {

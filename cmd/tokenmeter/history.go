@@ -96,7 +96,7 @@ func (historyListCmd) Help() string {
 func (c *historyListCmd) Run(a *app) error {
 	var check checker
 	c.checkShared(&check, forms...)
-	figures := runs.Columns
+	figures := runs.Columns()
 	if len(c.Figure) > 0 {
 		figures = nil
 	}

@@ -11,13 +11,13 @@ import (
 	"net"
 	"os"
 	"os/signal"
-	"regexp"
 	"runtime/debug"
 	"slices"
 	"strings"
 	"syscall"
 	"time"
 
+	"tokenmeter/base/pattern"
 	"tokenmeter/base/printable"
 	"tokenmeter/base/secret"
 	"tokenmeter/load/machine"
@@ -259,13 +259,13 @@ func (c *proxyCmd) Run(a *app) error {
 
 // flagOf names the flag that a field of the configuration comes from.
 func flagOf(field string) string {
-	if flag, ok := flagsOfFields[index.ReplaceAllString(field, "")]; ok {
+	if flag, ok := flagsOfFields[index().ReplaceAllString(field, "")]; ok {
 		return flag
 	}
 	return field
 }
 
-var index = regexp.MustCompile(`\[\d+\]`)
+var index = pattern.Lazy(`\[\d+\]`)
 
 var flagsOfFields = map[string]string{
 	"upstreams.url": "--upstream", "upstreams.key_env": "--api-key-env", "upstreams.ca_file": "--ca-file",

@@ -8,12 +8,12 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"regexp"
 	"slices"
 	"strings"
 	"time"
 
 	"tokenmeter/base/limitio"
+	"tokenmeter/base/pattern"
 	"tokenmeter/base/printable"
 	"tokenmeter/base/secret"
 	"tokenmeter/reader/report"
@@ -317,14 +317,14 @@ func readObjectives(path string, texts []string) ([]*slo.Objective, error) {
 		}
 		objectives, _, err := slo.Load("--objective", []byte(yaml.String()))
 		if err != nil { // its lines and columns are none that the user wrote
-			return nil, &usageError{errors.New(madePlace.ReplaceAllString(err.Error(), "--objective: "))}
+			return nil, &usageError{errors.New(madePlace().ReplaceAllString(err.Error(), "--objective: "))}
 		}
 		all = append(all, objectives...)
 	}
 	return all, nil
 }
 
-var madePlace = regexp.MustCompile(`(?m)^--objective:\d+:\d+: `)
+var madePlace = pattern.Lazy(`(?m)^--objective:\d+:\d+: `)
 
 // fromStore judges live data as of a moment; zero: now.
 func (c *sloSource) fromStore(objectives []*slo.Objective, now, until time.Time) (slo.Document, error) {

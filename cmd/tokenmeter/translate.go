@@ -5,9 +5,9 @@ package main
 import (
 	"fmt"
 	"io"
-	"regexp"
 	"strings"
 
+	"tokenmeter/base/pattern"
 	"tokenmeter/base/printable"
 	"tokenmeter/base/secret"
 	"tokenmeter/load/translate"
@@ -26,7 +26,7 @@ func (translateCmd) Help() string {
 }
 
 // bareWords are words that a shell takes as they are.
-var bareWords = regexp.MustCompile(`^[A-Za-z0-9_./:=,@%+-]+$`)
+var bareWords = pattern.Lazy(`^[A-Za-z0-9_./:=,@%+-]+$`)
 
 // Run translates.
 func (c *translateCmd) Run(a *app) error {
@@ -40,7 +40,7 @@ func (c *translateCmd) Run(a *app) error {
 	}
 	words := []string{"tokenmeter"}
 	for _, arg := range out.Args {
-		if !bareWords.MatchString(arg) {
+		if !bareWords().MatchString(arg) {
 			arg = quoted(arg)
 		}
 		words = append(words, arg)

@@ -13,6 +13,8 @@ import (
 	"strconv"
 	"strings"
 	"unicode"
+
+	"tokenmeter/base/pattern"
 )
 
 // Spec is what a user writes: what must hold of an answer. What is given must
@@ -117,12 +119,12 @@ func plain(s string) string {
 
 // number finds numbers as people and models write them: a sign, thousands
 // separated by commas, decimals, an exponent.
-var number = regexp.MustCompile(`[-−+]?(?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d+)?(?:[eE][-+]?\d+)?|[-−+]?\.\d+`)
+var number = pattern.Lazy(`[-−+]?(?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d+)?(?:[eE][-+]?\d+)?|[-−+]?\.\d+`)
 
 // last is the last number of a text. A sign counts only where it does not
 // follow a letter, a digit or a closing bracket ("x-4", "3-1").
 func last(s string) (float64, bool) {
-	all := number.FindAllStringIndex(s, -1)
+	all := number().FindAllStringIndex(s, -1)
 	for i := len(all) - 1; i >= 0; i-- {
 		text := s[all[i][0]:all[i][1]]
 		if before := []rune(s[:all[i][0]]); len(before) > 0 && (text[0] == '-' || text[0] == '+' || strings.HasPrefix(text, "−")) {

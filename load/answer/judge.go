@@ -7,6 +7,7 @@ import (
 	"regexp"
 	"strings"
 
+	"tokenmeter/base/pattern"
 	"tokenmeter/base/secret"
 )
 
@@ -90,14 +91,14 @@ func (j *Judge) Ask(question, answer string) string {
 	return strings.NewReplacer("{question}", question, "{answer}", answer, "{reference}", reference).Replace(prompt)
 }
 
-var verdicts = regexp.MustCompile(`\b(PASS|FAIL)\b`)
+var verdicts = pattern.Lazy(`\b(PASS|FAIL)\b`)
 
 // Verdict reads the judge's reply; known is false where it says neither.
 func (j *Judge) Verdict(reply string) (passes, known bool) {
 	if j.pass != nil {
 		return j.pass.MatchString(reply), strings.TrimSpace(reply) != ""
 	}
-	all := verdicts.FindAllString(reply, -1)
+	all := verdicts().FindAllString(reply, -1)
 	if len(all) == 0 {
 		return false, false
 	}

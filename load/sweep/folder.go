@@ -8,12 +8,12 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 	"time"
 
 	"tokenmeter/base/limitio"
+	"tokenmeter/base/pattern"
 	"tokenmeter/base/printable"
 	"tokenmeter/load/bench"
 	"tokenmeter/load/sweep/result"
@@ -115,7 +115,7 @@ func clear(dir string, entries []fs.DirEntry) error {
 }
 
 // numbered is how the folders of a sweep's runs are called.
-var numbered = regexp.MustCompile(`^\d{3,}-`)
+var numbered = pattern.Lazy(`^\d{3,}-`)
 
 // partOf reports whether an entry is a part of a sweep's folder, finished or not, beside
 // sweep.json.
@@ -128,7 +128,7 @@ func partOf(dir string, e fs.DirEntry) bool {
 	switch {
 	case strings.HasPrefix(name, lookPrefix):
 		return true
-	case !numbered.MatchString(name):
+	case !numbered().MatchString(name):
 		return false
 	case isRun(path):
 		return true
@@ -200,7 +200,7 @@ func begun(s *result.Sweep) (names []string) {
 	}
 	for _, e := range entries {
 		point := slices.ContainsFunc(s.Points, func(p result.Point) bool { return p.Run == e.Name() })
-		if e.IsDir() && !point && numbered.MatchString(e.Name()) && isRun(filepath.Join(s.Dir, e.Name())) {
+		if e.IsDir() && !point && numbered().MatchString(e.Name()) && isRun(filepath.Join(s.Dir, e.Name())) {
 			names = append(names, e.Name())
 		}
 	}

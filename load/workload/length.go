@@ -3,11 +3,11 @@ package workload
 import (
 	"fmt"
 	"math"
-	"regexp"
 	"sort"
 	"strconv"
 	"strings"
 
+	"tokenmeter/base/pattern"
 	"tokenmeter/base/random"
 )
 
@@ -95,7 +95,7 @@ func tokenValue(text string) (float64, error) {
 	return x, nil
 }
 
-var mixPart = regexp.MustCompile(`(?:^|,)\s*([0-9.eE+]+)%\s*:`)
+var mixPart = pattern.Lazy(`(?:^|,)\s*([0-9.eE+]+)%\s*:`)
 
 // mixPiece is one line of a mixture: its share and the text behind it.
 type mixPiece struct {
@@ -105,7 +105,7 @@ type mixPiece struct {
 
 // parseMix splits "40%:A,60%:B"; nil when the text is no mixture.
 func parseMix(text string) ([]mixPiece, error) {
-	at := mixPart.FindAllStringSubmatchIndex(text, -1)
+	at := mixPart().FindAllStringSubmatchIndex(text, -1)
 	if len(at) == 0 || at[0][0] != 0 {
 		return nil, nil
 	}

@@ -3,11 +3,11 @@ package compare
 import (
 	"errors"
 	"fmt"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 
+	"tokenmeter/base/pattern"
 	"tokenmeter/record/metric"
 	"tokenmeter/record/objective"
 	"tokenmeter/record/timeline"
@@ -30,11 +30,11 @@ type Gate struct {
 }
 
 // relativeGate is a metric, a sign, an amount and perhaps a unit.
-var relativeGate = regexp.MustCompile(`^\s*(.*?)\s*([-+−±])\s*([0-9][0-9.,]*)\s*([^\s0-9]*)\s*$`)
+var relativeGate = pattern.Lazy(`^\s*(.*?)\s*([-+−±])\s*([0-9][0-9.,]*)\s*([^\s0-9]*)\s*$`)
 
 // ParseGate reads one gate.
 func ParseGate(text string) (Gate, error) {
-	m := relativeGate.FindStringSubmatch(text)
+	m := relativeGate().FindStringSubmatch(text)
 	if m == nil || strings.ContainsAny(text, "<>≤≥") {
 		o, err := objective.Parse(text)
 		if err != nil {

@@ -4,9 +4,9 @@ import (
 	"bufio"
 	"fmt"
 	"io"
-	"regexp"
 	"strings"
 
+	"tokenmeter/base/pattern"
 	"tokenmeter/reader/compare"
 	"tokenmeter/reader/report/view"
 	"tokenmeter/reader/typeset"
@@ -239,14 +239,14 @@ func padLeft(s string, n int) string {
 var glued = strings.NewReplacer(" %", "\u00a0%", " ms", "\u00a0ms", "± ", "±\u00a0")
 
 // command is a command in running text, up to the first thing it is given.
-var command = regexp.MustCompile(`tokenmeter [a-z]+ ('[^']*'|[^\s']+)`)
+var command = pattern.Lazy(`tokenmeter [a-z]+ ('[^']*'|[^\s']+)`)
 
 // wrap breaks text at spaces, but none within a command that fits into a line;
 // words longer than a line are cut.
 func wrap(text string, first, rest int) []string {
 	var lines []string
 	line, room := "", max(first, 10)
-	text = command.ReplaceAllStringFunc(glued.Replace(text), func(c string) string {
+	text = command().ReplaceAllStringFunc(glued.Replace(text), func(c string) string {
 		if typeset.Width(c) >= max(rest, 10) { // a full stop may follow
 			return c
 		}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"strings"
+	"sync"
 	"time"
 
 	"tokenmeter/reader/typeset"
@@ -16,7 +17,7 @@ import (
 const Schema = "tokenmeter.runs/v1"
 
 // Columns are the figures that a list shows without others asked for.
-var Columns = figures("p50 ttft", "p95 ttft", "p50 tpot", "output tps")
+var Columns = sync.OnceValue(func() []objective.Figure { return figures("p50 ttft", "p95 ttft", "p50 tpot", "output tps") })
 
 func figures(texts ...string) (list []objective.Figure) {
 	for _, text := range texts {

@@ -169,7 +169,7 @@ func TestWant(t *testing.T) {
 func TestForms(t *testing.T) {
 	list := []run.Run{made("a", "m", 50, [2]float64{45, 55}, validity.Valid), {Dir: "b", Name: "b\x1b[2J|"}}
 	var out bytes.Buffer
-	if err := WriteList(&out, "json", list, Columns); err != nil {
+	if err := WriteList(&out, "json", list, Columns()); err != nil {
 		t.Fatal(err)
 	}
 	var doc struct{ Runs []Line }
@@ -180,7 +180,7 @@ func TestForms(t *testing.T) {
 		t.Errorf("%s", out.Bytes())
 	}
 	out.Reset()
-	if err := WriteList(&out, "csv", list, Columns); err != nil {
+	if err := WriteList(&out, "csv", list, Columns()); err != nil {
 		t.Fatal(err)
 	}
 	rows, err := csv.NewReader(&out).ReadAll()
@@ -189,7 +189,7 @@ func TestForms(t *testing.T) {
 	}
 	for _, form := range []string{"table", "markdown"} {
 		out.Reset()
-		if err := WriteList(&out, form, list, Columns); err != nil {
+		if err := WriteList(&out, form, list, Columns()); err != nil {
 			t.Fatal(err)
 		}
 		if strings.Contains(out.String(), "\x1b") || strings.Count(out.String(), "\n") < 3 || form == "markdown" && !strings.Contains(out.String(), `\|`) {

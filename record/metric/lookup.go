@@ -2,9 +2,9 @@ package metric
 
 import (
 	"fmt"
-	"regexp"
 	"strings"
 
+	"tokenmeter/base/pattern"
 	"tokenmeter/base/spelling"
 	"tokenmeter/record/timeline"
 )
@@ -45,12 +45,12 @@ func matches(d Definition, form string) bool {
 	return false
 }
 
-var statistic = regexp.MustCompile(`^(p\d+(\.\d+)?|mean|median|avg|average|max|min)_`)
+var statistic = pattern.Lazy(`^(p\d+(\.\d+)?|mean|median|avg|average|max|min)_`)
 
 // forms are the spellings to try, most literal first.
 func forms(name string) []string {
 	p := plain(name)
-	bare := statistic.ReplaceAllString(p, "")
+	bare := statistic().ReplaceAllString(p, "")
 	return []string{p, WithoutUnit(p), bare, WithoutUnit(bare)}
 }
 

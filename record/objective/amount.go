@@ -2,12 +2,13 @@ package objective
 
 import (
 	"math"
-	"regexp"
 	"strings"
+
+	"tokenmeter/base/pattern"
 )
 
 // amountForm splits a limit into its number and its unit; a currency may lead.
-var amountForm = regexp.MustCompile(`^\s*(\$?)\s*([-+]?(?:\d{1,3}(?:,\d{3})+|\d[\d_]*)?(?:\.\d+)?(?:[eE][-+]?\d+)?)\s*(.*?)\s*$`)
+var amountForm = pattern.Lazy(`^\s*(\$?)\s*([-+]?(?:\d{1,3}(?:,\d{3})+|\d[\d_]*)?(?:\.\d+)?(?:[eE][-+]?\d+)?)\s*(.*?)\s*$`)
 
 // limit reads a number with an optional unit; at is its byte offset.
 func (p *parser) limit(text string, at int, d dimension) float64 {
@@ -40,7 +41,7 @@ type quantity struct {
 }
 
 func (p *parser) amount(text string, at int) (q quantity, ok bool) {
-	m := amountForm.FindStringSubmatchIndex(text)
+	m := amountForm().FindStringSubmatchIndex(text)
 	if m == nil || m[4] == m[5] || !strings.ContainsAny(text[m[4]:m[5]], "0123456789") {
 		p.fail(at+leading(text), `write for example "120ms"`, "there is no number after the comparison")
 		return quantity{}, false

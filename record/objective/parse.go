@@ -3,9 +3,10 @@ package objective
 import (
 	"fmt"
 	"math"
-	"regexp"
 	"strings"
 	"unicode/utf8"
+
+	"tokenmeter/base/pattern"
 )
 
 // Parse reads one objective. The error lists everything that is wrong with it,
@@ -69,7 +70,7 @@ type part struct {
 	at   int
 }
 
-var joint = regexp.MustCompile(`(?i)\s*;\s*|\s*&&\s*|\s+and\s+|\s*\n\s*`)
+var joint = pattern.Lazy(`(?i)\s*;\s*|\s*&&\s*|\s+and\s+|\s*\n\s*`)
 
 // split cuts a text at its joints; a text without words is one empty part.
 func split(text string) []part {
@@ -80,7 +81,7 @@ func split(text string) []part {
 			parts = append(parts, part{text[from:to], from})
 		}
 	}
-	for _, m := range joint.FindAllStringIndex(text, -1) {
+	for _, m := range joint().FindAllStringIndex(text, -1) {
 		cut(m[0])
 		from = m[1]
 	}
@@ -108,9 +109,9 @@ func (p *parser) fail(at int, hint, what string, args ...any) {
 }
 
 var (
-	operator = regexp.MustCompile(`(?i)<=|=<|≤|>=|=>|≥|<|>|\bat most\b|\bat least\b|\bbelow\b|\bunder\b|\babove\b|\bover\b`)
-	validEnd = regexp.MustCompile(`(?i)[\s,(]*\bvalid\s*[:=]?\s*(\w*)\s*\)?\s*$`)
-	limits   = regexp.MustCompile(`^\s*[^\s:<>=]+\s*:`)
+	operator = pattern.Lazy(`(?i)<=|=<|≤|>=|=>|≥|<|>|\bat most\b|\bat least\b|\bbelow\b|\bunder\b|\babove\b|\bover\b`)
+	validEnd = pattern.Lazy(`(?i)[\s,(]*\bvalid\s*[:=]?\s*(\w*)\s*\)?\s*$`)
+	limits   = pattern.Lazy(`^\s*[^\s:<>=]+\s*:`)
 )
 
 var operators = map[string]string{
@@ -124,9 +125,9 @@ func (p *parser) run() {
 		return
 	}
 	body, valid := p.validClause()
-	ops := operator.FindAllStringIndex(body, -1)
+	ops := operator().FindAllStringIndex(body, -1)
 	switch {
-	case len(ops) == 0 && limits.MatchString(body):
+	case len(ops) == 0 && limits().MatchString(body):
 		p.readLimits(body)
 		return
 	case len(ops) == 0:
@@ -166,7 +167,7 @@ func (p *parser) run() {
 
 // validClause cuts "valid: success" off the end.
 func (p *parser) validClause() (body, valid string) {
-	m := validEnd.FindStringSubmatchIndex(p.rest)
+	m := validEnd().FindStringSubmatchIndex(p.rest)
 	if m == nil {
 		return p.rest, ""
 	}

@@ -3,15 +3,17 @@ package objective
 import (
 	"regexp"
 	"strings"
+
+	"tokenmeter/base/pattern"
 )
 
 var (
-	word = regexp.MustCompile(`[^\s():,]+`)
+	word = pattern.Lazy(`[^\s():,]+`)
 	// percentile is p99, p99.9, or p999 for 99.9.
-	percentile = regexp.MustCompile(`^p(\d{1,2}(?:\.\d+)?|9\d{2,5}|100(?:\.0+)?)$`)
-	ordinal    = regexp.MustCompile(`^(\d{1,2}(?:\.\d+)?)(?:st|nd|rd|th)$`)
-	ahead      = regexp.MustCompile(`^(p\d+(?:\.\d+)?|mean|avg|max|min|median)[_.](.+)$`)
-	behind     = regexp.MustCompile(`^(.+)[_.](p\d+(?:\.\d+)?|mean|avg|max|min|median)$`)
+	percentile = pattern.Lazy(`^p(\d{1,2}(?:\.\d+)?|9\d{2,5}|100(?:\.0+)?)$`)
+	ordinal    = pattern.Lazy(`^(\d{1,2}(?:\.\d+)?)(?:st|nd|rd|th)$`)
+	ahead      = pattern.Lazy(`^(p\d+(?:\.\d+)?|mean|avg|max|min|median)[_.](.+)$`)
+	behind     = pattern.Lazy(`^(.+)[_.](p\d+(?:\.\d+)?|mean|avg|max|min|median)$`)
 )
 
 var statistics = map[string]string{
@@ -29,7 +31,7 @@ func statistic(text string) (name string, p float64, ok bool) {
 			return name, 0, true
 		}
 	}
-	m := percentile.FindStringSubmatch(text)
+	m := percentile().FindStringSubmatch(text)
 	if m == nil {
 		return "", 0, false
 	}
@@ -53,7 +55,7 @@ func statistic(text string) (name string, p float64, ok bool) {
 // "p99 tpot", "tpot p99", "p99(tpot)", "tpot_p99", "99th percentile of tpot".
 func (p *parser) subject(o *Objective, text string) {
 	var words []part
-	for _, m := range word.FindAllStringIndex(text, -1) {
+	for _, m := range word().FindAllStringIndex(text, -1) {
 		w := part{text[m[0]:m[1]], m[0]}
 		if lower := strings.ToLower(w.text); lower != "of" && lower != "the" {
 			words = append(words, w)
@@ -92,7 +94,7 @@ func (p *parser) takeStatistic(o *Objective, words []part) []part {
 		o.Stat, o.Percentile = name, x
 		return words[1:]
 	}
-	if m := ordinal.FindStringSubmatch(strings.ToLower(words[0].text)); m != nil && len(words) > 1 &&
+	if m := ordinal().FindStringSubmatch(strings.ToLower(words[0].text)); m != nil && len(words) > 1 &&
 		strings.EqualFold(words[1].text, "percentile") {
 		if name, x, ok := statistic("p" + m[1]); ok {
 			o.Stat, o.Percentile = name, x
@@ -104,7 +106,7 @@ func (p *parser) takeStatistic(o *Objective, words []part) []part {
 		return words[:last]
 	}
 	whole := strings.ToLower(join(words))
-	for i, form := range []*regexp.Regexp{ahead, behind} {
+	for i, form := range []*regexp.Regexp{ahead(), behind()} {
 		m := form.FindStringSubmatch(whole)
 		if m == nil {
 			continue

@@ -11,9 +11,9 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"regexp"
 
 	"tokenmeter/base/limitio"
+	"tokenmeter/base/pattern"
 	"tokenmeter/base/printable"
 )
 
@@ -48,9 +48,9 @@ func (r *Run) seal() error {
 // each alone as well, so that a flipped bit in one of them does not make the
 // file look like an older one, which had none.
 var (
-	sealed    = regexp.MustCompile(`,"checksum":"(crc32c:[0-9a-f]{8})"\}$`)
+	sealed    = pattern.Lazy(`,"checksum":"(crc32c:[0-9a-f]{8})"\}$`)
 	sealKey   = []byte(`"checksum":`)
-	sealValue = regexp.MustCompile(`"crc32c:[0-9a-f]{8}"\}$`)
+	sealValue = pattern.Lazy(`"crc32c:[0-9a-f]{8}"\}$`)
 )
 
 // intact reports whether the content of a run.json is as it was written; one
@@ -61,9 +61,9 @@ func intact(data []byte) bool {
 		return false
 	}
 	text := compact.Bytes()
-	at := sealed.FindSubmatchIndex(text)
+	at := sealed().FindSubmatchIndex(text)
 	if at == nil {
-		return !bytes.Contains(text, sealKey) && !sealValue.Match(text)
+		return !bytes.Contains(text, sealKey) && !sealValue().Match(text)
 	}
 	h := crc32.New(castagnoli)
 	h.Write(text[:at[0]])

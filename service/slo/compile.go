@@ -4,12 +4,12 @@ import (
 	"cmp"
 	"fmt"
 	"maps"
-	"regexp"
 	"slices"
 	"strings"
 	"time"
 
 	"tokenmeter/base/config"
+	"tokenmeter/base/pattern"
 )
 
 // DefaultWindow is the window of objectives that name none.
@@ -71,11 +71,11 @@ func (c *compiler) fail(path, format string, args ...any) {
 
 func (c *compiler) has(path string) bool { return c.doc.Has(c.path(path)) }
 
-var nameForm = regexp.MustCompile(`^[a-z0-9][a-z0-9._-]{0,62}$`)
+var nameForm = pattern.Lazy(`^[a-z0-9][a-z0-9._-]{0,62}$`)
 
 func (c *compiler) objective(s *ObjectiveSpec, path string) *Objective {
 	o := &Objective{Name: s.Name, About: s.About, Slice: time.Duration(s.Slice), Idle: s.Idle, StaleAfter: 10 * time.Minute}
-	if s.Name != "" && !nameForm.MatchString(s.Name) {
+	if s.Name != "" && !nameForm().MatchString(s.Name) {
 		c.fail(path+".name", "%q is no name; use small letters, digits, dots, dashes and underscores", s.Name)
 	}
 	if s.StaleAfter > 0 {

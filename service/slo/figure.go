@@ -2,10 +2,10 @@ package slo
 
 import (
 	"fmt"
-	"regexp"
 	"strconv"
 	"strings"
 
+	"tokenmeter/base/pattern"
 	"tokenmeter/record/objective"
 )
 
@@ -91,12 +91,12 @@ var figures = map[string]figure{
 	"gpu_utilization":   {over: "sum of readings", under: "readings", times: 1, own: true},
 }
 
-var ownFigure = regexp.MustCompile(`^(?:mean\s+)?(requests_per_usd|qps_per_usd|gpu_utili[sz]ation)\s*(<=|>=|<|>)\s*\$?([0-9]*\.?[0-9]+)\s*(%|/\$|/h)?$`)
+var ownFigure = pattern.Lazy(`^(?:mean\s+)?(requests_per_usd|qps_per_usd|gpu_utili[sz]ation)\s*(<=|>=|<|>)\s*\$?([0-9]*\.?[0-9]+)\s*(%|/\$|/h)?$`)
 
 // parseFigure reads an objective on a figure of a slice; ok is false when the
 // text is about something else.
 func parseFigure(text string) (f *Figure, ok bool) {
-	m := ownFigure.FindStringSubmatch(strings.ToLower(strings.Join(strings.Fields(strings.ReplaceAll(text, "gpu util", "gpu_util")), " ")))
+	m := ownFigure().FindStringSubmatch(strings.ToLower(strings.Join(strings.Fields(strings.ReplaceAll(text, "gpu util", "gpu_util")), " ")))
 	if m == nil {
 		return nil, false
 	}

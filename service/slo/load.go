@@ -2,10 +2,10 @@ package slo
 
 import (
 	"fmt"
-	"regexp"
 	"strings"
 
 	"tokenmeter/base/config"
+	"tokenmeter/base/pattern"
 )
 
 // Load reads a file of objectives. A file with a top-level `slo:`, such as
@@ -22,7 +22,7 @@ func Load(name string, data []byte) ([]*Objective, *Spec, error) {
 		if whole.SLO != nil {
 			spec = whole.SLO
 		}
-	} else if daemonForm.Match(data) {
+	} else if daemonForm().Match(data) {
 		return nil, spec, fmt.Errorf("%s: there is no slo: part in this file of tokenmeter serve; objectives with budgets stand there (docs/slo.md), the objectives: beside it are only counted", name)
 	} else {
 		doc = config.Decode(name, data, spec)
@@ -32,9 +32,9 @@ func Load(name string, data []byte) ([]*Objective, *Spec, error) {
 }
 
 // daemonForm tells a configuration of the daemon from a file of objectives.
-var daemonForm = regexp.MustCompile(`(?m)^["']?(listeners|upstreams)["']?\s*:`)
+var daemonForm = pattern.Lazy(`(?m)^["']?(listeners|upstreams)["']?\s*:`)
 
-var sectionForm = regexp.MustCompile(`^["']?slo["']?\s*:`)
+var sectionForm = pattern.Lazy(`^["']?slo["']?\s*:`)
 
 // section blanks every line outside the top-level slo, so that places stay.
 func section(data []byte) ([]byte, bool) {
@@ -42,7 +42,7 @@ func section(data []byte) ([]byte, bool) {
 	inside, found := false, false
 	for i, line := range lines {
 		if bare := strings.TrimPrefix(line, "\ufeff"); bare != "" && !strings.ContainsAny(bare[:1], " \t#\r\n-") {
-			inside = sectionForm.MatchString(bare)
+			inside = sectionForm().MatchString(bare)
 			found = found || inside
 		}
 		if !inside && strings.HasSuffix(line, "\n") {

@@ -5,7 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"hash/crc32"
-	"regexp"
+
+	"tokenmeter/base/pattern"
 )
 
 // A capture proves itself: its last line ends with a sum of all bytes before it.
@@ -17,8 +18,8 @@ var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 // well, so that a flipped bit in one of them does not make the capture look like
 // one that another program wrote, without.
 var (
-	sealed    = regexp.MustCompile(`,"sum":"crc32c:([0-9a-f]{8})"\}\n?$`)
-	sealParts = regexp.MustCompile(`"sum":"|crc32c:`)
+	sealed    = pattern.Lazy(`,"sum":"crc32c:([0-9a-f]{8})"\}\n?$`)
+	sealParts = pattern.Lazy(`"sum":"|crc32c:`)
 )
 
 // seal adds the sum to a last line, which is a JSON object; before is the sum of
@@ -34,9 +35,9 @@ var errAltered = errors.New(`the capture is not as it was written: its sum is an
 // verify compares a last line's sum, where it has one, with that of the bytes.
 // before is the sum of all that comes above the line.
 func verify(before uint32, last []byte) error {
-	at := sealed.FindSubmatchIndex(last)
+	at := sealed().FindSubmatchIndex(last)
 	if at == nil {
-		if sealParts.Match(last) {
+		if sealParts().Match(last) {
 			return errAltered
 		}
 		return nil

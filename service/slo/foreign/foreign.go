@@ -5,12 +5,12 @@ package foreign
 
 import (
 	"fmt"
-	"regexp"
 	"strconv"
 	"strings"
 	"time"
 
 	"tokenmeter/base/config"
+	"tokenmeter/base/pattern"
 )
 
 // Objective is one that was read.
@@ -100,11 +100,11 @@ func Read(name string, data []byte) (all []Objective, notes []string, err error)
 	return all, notes, nil
 }
 
-var notPlain = regexp.MustCompile(`[^a-z0-9._-]+`)
+var notPlain = pattern.Lazy(`[^a-z0-9._-]+`)
 
 // plain is a name that ours may have.
 func plain(name string) string {
-	if out := strings.Trim(notPlain.ReplaceAllString(strings.ToLower(name), "-"), "-._"); out != "" {
+	if out := strings.Trim(notPlain().ReplaceAllString(strings.ToLower(name), "-"), "-._"); out != "" {
 		return out
 	}
 	return "objective"
@@ -156,10 +156,10 @@ func share(percent float64) float64 {
 
 // What PromQL says of what is measured.
 var (
-	bucket  = regexp.MustCompile(`([a-zA-Z_:][a-zA-Z0-9_:]*)_bucket\s*\{([^}]*)\}`)
-	edge    = regexp.MustCompile(`\ble\s*=~?\s*"([^"]*)"`)
-	status  = regexp.MustCompile(`\b(code|status|status_code|http_status|http_status_code|response_code|grpc_code)\s*(=~|!~|!=|=)\s*"([^"]*)"`)
-	aWindow = regexp.MustCompile(`^(\d+)([smhdwMQy]|mo)$`)
+	bucket  = pattern.Lazy(`([a-zA-Z_:][a-zA-Z0-9_:]*)_bucket\s*\{([^}]*)\}`)
+	edge    = pattern.Lazy(`\ble\s*=~?\s*"([^"]*)"`)
+	status  = pattern.Lazy(`\b(code|status|status_code|http_status|http_status_code|response_code|grpc_code)\s*(=~|!~|!=|=)\s*"([^"]*)"`)
+	aWindow = pattern.Lazy(`^(\d+)([smhdwMQy]|mo)$`)
 )
 
 // figures are the histograms whose meaning is known, by a part of their name: those
@@ -173,12 +173,12 @@ var figures = []struct{ part, ours string }{
 
 // latency recognises a bucket of a histogram as a limit on one of our figures.
 func latency(query, limitS string) (objective, lost string) {
-	m := bucket.FindStringSubmatch(query)
+	m := bucket().FindStringSubmatch(query)
 	if m == nil {
 		return "", "its query names no bucket of a histogram"
 	}
 	le := limitS
-	if e := edge.FindStringSubmatch(m[2]); e != nil {
+	if e := edge().FindStringSubmatch(m[2]); e != nil {
 		le = e[1]
 	}
 	x, err := strconv.ParseFloat(le, 64)
@@ -209,7 +209,7 @@ func (o *Objective) measured(query, limitS string) {
 		o.lose("%s", lost)
 		return
 	}
-	m := status.FindStringSubmatch(query)
+	m := status().FindStringSubmatch(query)
 	if m == nil {
 		o.lose("what it counts is not known here: %s", oneLine(query))
 		return
@@ -228,7 +228,7 @@ func oneLine(s string) string {
 
 // rolling is a duration as ours are written; false where it is none.
 func rolling(text string) (string, bool) {
-	m := aWindow.FindStringSubmatch(strings.TrimSpace(text))
+	m := aWindow().FindStringSubmatch(strings.TrimSpace(text))
 	if m == nil {
 		if d, err := time.ParseDuration(text); err == nil && d > 0 {
 			return text, true

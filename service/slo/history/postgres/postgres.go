@@ -14,12 +14,12 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
 
+	"tokenmeter/base/pattern"
 	"tokenmeter/base/secret"
 	"tokenmeter/service/slo/history"
 	"tokenmeter/service/slo/history/sqlstore"
@@ -41,7 +41,7 @@ func isURL(store string) bool {
 
 // named are the names that a daemon may have: with the prefix they are names of
 // schemas, which PostgreSQL cuts after 63 bytes.
-var named = regexp.MustCompile(`^[A-Za-z0-9._-]{1,52}$`)
+var named = pattern.Lazy(`^[A-Za-z0-9._-]{1,52}$`)
 
 // prefix is what the names of our schemas begin with.
 const prefix = "tokenmeter_"
@@ -57,7 +57,7 @@ func Name(given string) (string, error) {
 		}
 		name, _, _ = strings.Cut(host, ".")
 	}
-	if !named.MatchString(name) {
+	if !named().MatchString(name) {
 		return "", fmt.Errorf("%q is no name of a daemon in a PostgreSQL store: give one of 1 to 52 letters, digits, dots, dashes and underscores in store_name", name)
 	}
 	return name, nil
