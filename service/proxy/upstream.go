@@ -38,6 +38,7 @@ type upstream struct {
 	down     bool  // the active check failed
 
 	learnt  atomic.Pointer[[]string] // names of its models
+	ever    map[string]bool          // all that were learnt so far
 	noUsage atomic.Bool              // it refuses to be asked for usage
 }
 
@@ -121,8 +122,12 @@ func (u *upstream) start() {
 	}()
 }
 
-// mostLearnt bounds the labels that an upstream can make.
-const mostLearnt = 32
+// mostLearnt bounds the labels that an upstream can make at a time, mostEver those of its
+// life: a series begins with each and never ends.
+const (
+	mostLearnt = 32
+	mostEver   = 256
+)
 
 // learn asks the upstream what its models are called.
 func (u *upstream) learn(ctx context.Context) {
@@ -134,8 +139,24 @@ func (u *upstream) learn(ctx context.Context) {
 		return
 	}
 	names := engines.Sniff(map[string]engines.Answer{"/v1/models": r.Answer}).Models
-	names = slices.DeleteFunc(names, func(name string) bool { return plainID(name) == "" })
+	u.call(names)
+}
+
+// call takes names of models for labels, as many as there is room for.
+func (u *upstream) call(names []string) {
+	names = slices.DeleteFunc(names, func(name string) bool {
+		return plainID(name) == "" || !u.ever[name] && len(u.ever) >= mostEver
+	})
 	names = names[:min(len(names), mostLearnt)]
+	if u.ever == nil {
+		u.ever = map[string]bool{}
+	}
+	for _, name := range names {
+		if len(u.ever) < mostEver {
+			u.ever[name] = true
+		}
+	}
+	names = slices.DeleteFunc(names, func(name string) bool { return !u.ever[name] })
 	u.learnt.Store(&names)
 }
 

@@ -11,6 +11,7 @@ import (
 	"io"
 	"math/big"
 	"net/http"
+	"slices"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -177,4 +178,20 @@ func TestUpstreamsAreTakenOver(t *testing.T) {
 		before.Retire(after)
 		after.Retire(nil)
 	}
+}
+
+// An upstream that calls its models otherwise each time makes no series without end;
+// the names of its first hour stay.
+func TestNamesThatChangeAllTheTime(t *testing.T) {
+	u, all := &upstream{}, map[string]bool{}
+	for i := range 1000 {
+		u.call([]string{"first", fmt.Sprint("a", i), fmt.Sprint("b", i)})
+		for _, name := range *u.learnt.Load() {
+			all[name] = true
+		}
+		if !slices.Contains(*u.learnt.Load(), "first") {
+			t.Fatal("a name that was there from the beginning is none any more")
+		}
+	}
+	want(t, "labels", len(all), mostEver)
 }
