@@ -440,3 +440,40 @@ func TestNoPostgreSQL(t *testing.T) {
 		l.Close()
 	}
 }
+
+// A server that goes on speaking before a connection is ready is left: a message of
+// 2 GB, one without an end, messages without an end.
+func TestPostgreSQLThatSpeaksTooMuch(t *testing.T) {
+	for name, answer := range map[string]struct{ head, more string }{
+		"a message":           {"R\x7f\xff\xff\xf0", strings.Repeat("x", 1<<16)},
+		"an error's words":    {"E\xff\xff\xff\xff", strings.Repeat("x", 1<<16)},
+		"parameters, notices": {"R\x00\x00\x00\x08\x00\x00\x00\x00", strings.Repeat("S\x00\x00\x00\x08a\x00b\x00", 1<<12)},
+	} {
+		l, err := net.Listen("tcp", "127.0.0.1:0")
+		if err != nil {
+			t.Fatal(err)
+		}
+		sent := make(chan int, 1)
+		go func() {
+			c, err := l.Accept()
+			if err != nil {
+				return
+			}
+			defer c.Close()
+			c.Read(make([]byte, 1<<16))
+			n := 0
+			for _, err = io.WriteString(c, answer.head); err == nil && n < 256<<20; n += len(answer.more) {
+				_, err = io.WriteString(c, answer.more)
+			}
+			sent <- n
+		}()
+		_, _, err = OpenReadOnly(t.Context(), "postgres://u@"+l.Addr().String()+"/db?sslmode=disable", "")
+		if err == nil || !strings.Contains(err.Error(), "said too much") {
+			t.Errorf("%s: %v", name, err)
+		}
+		if n := <-sent; n > 64<<20 {
+			t.Errorf("%s: %d MB were taken", name, n>>20)
+		}
+		l.Close()
+	}
+}

@@ -4,11 +4,13 @@ import (
 	"context"
 	"crypto/rand"
 	"database/sql/driver"
+	"errors"
 	"fmt"
 	"io"
 	"net"
 	"os"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/lib/pq"
@@ -56,8 +58,13 @@ func (c connector) Connect(ctx context.Context) (_ driver.Conn, err error) {
 	if err != nil {
 		return nil, err
 	}
-	p.Dialer(dialer{c.target.silence})
+	d := &dialer{silence: c.target.silence}
+	p.Dialer(d)
 	conn, err := p.Connect(ctx)
+	opened := d.conn // a query that is cancelled opens another one
+	if err != nil && opened != nil && opened.start.Load().over() {
+		return nil, errStartUp // and not all that it said
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -73,6 +80,7 @@ func (c connector) Connect(ctx context.Context) (_ driver.Conn, err error) {
 		conn.Close()
 		return nil, err
 	}
+	opened.start.Store(nil)
 	return ready, nil
 }
 
@@ -152,44 +160,77 @@ func (w writer) begin(ctx context.Context, s session) error {
 }
 
 // dialer opens connections on which no read and no write waits for long.
-type dialer struct{ silence time.Duration }
+type dialer struct {
+	silence time.Duration
+	conn    *impatient // the last one
+}
 
 // Dial implements pq.Dialer.
-func (d dialer) Dial(network, address string) (net.Conn, error) {
+func (d *dialer) Dial(network, address string) (net.Conn, error) {
 	return d.DialTimeout(network, address, dialFor)
 }
 
 // DialTimeout implements pq.Dialer.
-func (d dialer) DialTimeout(network, address string, timeout time.Duration) (net.Conn, error) {
+func (d *dialer) DialTimeout(network, address string, timeout time.Duration) (net.Conn, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), timeout)
 	defer cancel()
 	return d.DialContext(ctx, network, address)
 }
 
 // DialContext implements pq.DialerContext.
-func (d dialer) DialContext(ctx context.Context, network, address string) (net.Conn, error) {
+func (d *dialer) DialContext(ctx context.Context, network, address string) (net.Conn, error) {
 	conn, err := new(net.Dialer).DialContext(ctx, network, address)
 	if err != nil {
 		return nil, err
 	}
-	return impatient{conn, d.silence}, nil
+	d.conn = &impatient{Conn: conn, silence: d.silence}
+	d.conn.start.Store(&startUp{time.Now().Add(4 * d.silence), startBytes})
+	return d.conn, nil
 }
+
+// startBytes is how much a server may say before a connection is ready: a
+// certificate, parameters, who holds a name. The driver takes messages of any length.
+const startBytes = 1 << 20
+
+// startUp is what is left of the beginning of a connection, which is told by one
+// goroutine.
+type startUp struct {
+	until time.Time
+	bytes int
+}
+
+// over reports whether nothing is left.
+func (s *startUp) over() bool { return s.bytes <= 0 || !time.Now().Before(s.until) }
+
+var errStartUp = errors.New("what answers there does not speak PostgreSQL's protocol: it said too much, or for too long, before it was ready")
 
 // impatient is a connection on which no read and no write waits for long. A
 // read begins when an answer is owed.
 type impatient struct {
 	net.Conn
 	silence time.Duration
+	start   atomic.Pointer[startUp] // nil: it is ready
 }
 
-func (c impatient) Read(b []byte) (int, error) {
-	if err := c.SetReadDeadline(time.Now().Add(c.silence)); err != nil {
+func (c *impatient) Read(b []byte) (int, error) {
+	start, until := c.start.Load(), time.Now().Add(c.silence)
+	if start != nil {
+		if start.over() {
+			return 0, errStartUp
+		}
+		b = b[:min(len(b), start.bytes)]
+	}
+	if err := c.SetReadDeadline(until); err != nil {
 		return 0, err
 	}
-	return c.Conn.Read(b)
+	n, err := c.Conn.Read(b)
+	if start != nil {
+		start.bytes -= n
+	}
+	return n, err
 }
 
-func (c impatient) Write(b []byte) (int, error) {
+func (c *impatient) Write(b []byte) (int, error) {
 	if err := c.SetWriteDeadline(time.Now().Add(c.silence)); err != nil {
 		return 0, err
 	}
