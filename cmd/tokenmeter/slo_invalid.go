@@ -27,7 +27,13 @@ func (c *sloSource) trust() (t sloTrust, err error) {
 			return t, err
 		}
 		r := f.Run()
+		if r.Partial && r.Finished == nil { // its run.json is from before the end, without a verdict
+			r, err = run.Summarise(f)
+		}
 		f.Close()
+		if err != nil {
+			return t, err
+		}
 		t.requests = t.requests.And(exit.OfRequests(&r.Requests))
 		t.runs = append(t.runs, path)
 		t.verdicts = append(t.verdicts, r.Validity)

@@ -39,3 +39,43 @@ func TestSLOOfInvalidRun(t *testing.T) {
 		}
 	}
 }
+
+// A run whose process was ended has no verdict in its run.json. It is judged by its
+// requests, and where they show nothing wrong nobody knows: what other checks need was
+// never written.
+func TestSLOOfBrokenOffRun(t *testing.T) {
+	for name, c := range map[string]struct {
+		lateUS int64 // how late requests left
+		says   string
+	}{
+		"nothing wrong": {0, "nobody knows whether it is valid: end: "},
+		"late":          {900_000, "is an INVALID measurement"},
+	} {
+		dir := filepath.Join(t.TempDir(), "r")
+		m := run.Run{Started: time.Date(2026, 11, 27, 0, 0, 0, 0, time.UTC), Target: run.Target{API: "openai-chat", Model: "m"},
+			Load: run.Load{Kind: "open", RatePerS: timeline.Some(100.0)}}
+		w, err := run.Create(dir, m, run.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i := range int64(200) {
+			tl := timeline.New()
+			tl.Request, tl.API, tl.Outcome = i, "openai-chat", timeline.OK
+			tl.DueUS, tl.StartUS, tl.SentUS = i*10_000, i*10_000+c.lateUS, timeline.Some(c.lateUS)
+			tl.CloseUS = timeline.Some(c.lateUS + 5000)
+			if err := w.Append(tl); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := w.Close(); err != nil { // without Finish, as kill -9 leaves it
+			t.Fatal(err)
+		}
+		for flag, want := range map[string]int{"--no-strict": 0, "--strict": 4} {
+			var out, errs bytes.Buffer
+			code := Main([]string{"slo", "check", dir, "--objective", "p50 e2e < 1h", flag}, &out, &errs, func(string) (string, bool) { return "", false })
+			if code != want || !strings.Contains(errs.String(), c.says) {
+				t.Errorf("%s, %s: exit code %d, %q", name, flag, code, errs.String())
+			}
+		}
+	}
+}

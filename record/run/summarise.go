@@ -99,6 +99,9 @@ func (f *Folder) summarise(also func(*timeline.Timeline) error) (Run, error) {
 	sum.Validity = validity.Judge(validity.Facts{
 		Facts: facts, Client: sum.Client, AllowISLDrift: sum.AllowISLDrift,
 	})
+	if sum.Partial && sum.Finished == nil {
+		sum.Validity.Unended()
+	}
 	if sum.Told != nil {
 		sum.told()
 	}

@@ -27,6 +27,16 @@ func (v *Validity) Damaged(says string) {
 	v.unknown(append(slices.Clone(v.Checks), Check{Name: "files", Verdict: Unknown, Says: says}))
 }
 
+// Unended makes a verdict unknown that found nothing wrong: the run was broken off
+// before it could say what some of the checks need.
+func (v *Validity) Unended() {
+	if v.Verdict != Valid {
+		return
+	}
+	v.unknown(append(slices.Clone(v.Checks), Check{Name: "end", Verdict: Unknown,
+		Says: "The run goes on, or its process was ended before it wrote how busy it was, how late its requests left and how long prompts were to be."}))
+}
+
 // SummaryOnly makes the verdict unknown: no request is there that could be checked.
 func (v *Validity) SummaryOnly() {
 	v.unknown([]Check{{Name: "evidence", Verdict: Unknown,
