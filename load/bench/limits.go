@@ -19,9 +19,6 @@ func Check(plan Plan) error {
 	if err := plan.check(); err != nil {
 		return err
 	}
-	if plan.IgnoreLimits {
-		return nil
-	}
 	limit, _ := machine.RaiseFiles()
 	if err := errors.Join(plan.tooMuch(limit, machine.This().Ports())...); err != nil {
 		return &UsageError{err}
@@ -51,10 +48,8 @@ func (r *runner) checkLimits(m *machine.Machine) error {
 		r.log.info("raised the limit of open files to %d", limit)
 	}
 	ports := m.Ports()
-	for _, err := range p.tooMuch(limit, ports) {
-		if err := r.refuse(err); err != nil {
-			return err
-		}
+	if err := errors.Join(p.tooMuch(limit, ports)...); err != nil {
+		return &UsageError{err}
 	}
 	if most := float64(ports) / machine.TimeWaitS; p.Client.NoKeepAlive && p.Rate > most {
 		r.log.notice("ports_scarce", timeline.Some(p.Rate),
@@ -84,13 +79,4 @@ func (r *runner) checkTimer() {
 			"The timer of this system wakes %.1f ms late: requests leave in clumps. Their latency counts from the time they were due.",
 			float64(over.Microseconds())/1000)
 	}
-}
-
-// refuse returns the error, or warns when the user wants to go on all the same.
-func (r *runner) refuse(err error) error {
-	if r.plan.IgnoreLimits {
-		r.log.notice("limits_ignored", timeline.Opt[float64]{}, "%v", err)
-		return nil
-	}
-	return &UsageError{err}
 }

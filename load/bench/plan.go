@@ -123,8 +123,6 @@ type Conditions struct {
 	WaitReady          time.Duration
 	// KeepGoing measures although the server refused every request of the warm-up.
 	KeepGoing bool
-	// IgnoreLimits starts although files or ports can't suffice.
-	IgnoreLimits bool
 }
 
 // Output is where a run is written, and who looks on.

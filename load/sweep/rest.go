@@ -196,7 +196,7 @@ func (s *Server) look(ctx context.Context, n int, within time.Duration) (times [
 		Timers:     of.Timers,
 		Load:       bench.Load{Concurrency: 1, Requests: n, Duration: max(within, time.Millisecond), Grace: -1, Warmup: bench.Warmup{Off: true}},
 		Content:    bench.Content{Extra: of.Extra, NoStream: of.NoStream, Prompt: restPrompt, OutputTokens: restTokens, Seed: of.Seed},
-		Conditions: bench.Conditions{Preflight: of.Preflight, KeepGoing: true, IgnoreLimits: of.IgnoreLimits, WaitReady: of.WaitReady},
+		Conditions: bench.Conditions{Preflight: of.Preflight, KeepGoing: true, WaitReady: of.WaitReady},
 		Output:     bench.Output{Out: filepath.Join(dir, "run")},
 	}
 	if of.Client.API != nil && of.Client.API.Product().Lengthless() {

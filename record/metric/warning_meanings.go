@@ -54,7 +54,6 @@ var WarningMeanings = []WarningMeaning{
 	{"tls_unverified", "--insecure was given", "whoever answered may be another, and could read the key; give --ca-file"},
 	{"ports_scarce", "more new connections a second than this machine has ports for", "leave --no-keepalive out, or lower --rate"},
 	{"timer_coarse", "the system's timer wakes over 3 ms late", "requests leave in clumps; latency counts from the time they were due"},
-	{"limits_ignored", "the load is more than this machine's limits allow, and the program that made the run went on", "raise the limits; failures may be the client's"},
 	{"server_metrics_unread", "a page of the server's metrics could not be read, or not each time", "look at the address; the requests are not touched by it"},
 	{"server_restarted", "a counter of the server went back", "what it did just before is lost to its counters, a reading at most; the requests say what happened"},
 	{"server_profiled", "the server's profiler ran while requests were measured", "do not take its speed from this run: measure once more without"},
