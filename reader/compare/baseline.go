@@ -133,7 +133,7 @@ func encodeSeries(s series, blocks int, percentiles []string) baselineSeries {
 	for _, p := range summed(list, blocks) {
 		num, den = append(num, p.Num), append(den, p.Den)
 	}
-	out := baselineSeries{Num: numbers(num), Den: numbers(den), Requests: pieces([]series{s}), Design: requestsAMoment(s.worth())}
+	out := baselineSeries{Num: numbers(num), Den: numbers(den), Requests: s.requests(), Design: requestsAMoment(s.worth())}
 	if f, ok := s.(*fixed); ok && f.whole.Den > 0 {
 		out.Whole = numbers([]float64{f.whole.Num, f.whole.Den})
 	}
@@ -141,7 +141,7 @@ func encodeSeries(s series, blocks int, percentiles []string) baselineSeries {
 }
 
 func (b *binned) encode() baselineSeries {
-	out := baselineSeries{Requests: b.requests, Design: requestsAMoment(b.is), Quantiles: b.quantile, Edges: numbers(b.edges), Sums: numbers(b.sum)}
+	out := baselineSeries{Requests: b.madeOf, Design: requestsAMoment(b.is), Quantiles: b.quantile, Edges: numbers(b.edges), Sums: numbers(b.sum)}
 	var points strings.Builder
 	for _, p := range b.point {
 		if p {

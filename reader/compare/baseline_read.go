@@ -88,7 +88,7 @@ func (s *baselineSeries) decode(key string) (series, error) {
 	if m.kind == ofShare || m.kind == ofRate {
 		return s.decodeFixed(m)
 	}
-	b := &binned{quantile: s.Quantiles, requests: s.Requests, is: s.worth()}
+	b := &binned{quantile: s.Quantiles, madeOf: s.Requests, is: s.worth()}
 	var err error
 	if b.edges, err = parseNumbers(s.Edges); err != nil {
 		return nil, err
@@ -155,7 +155,7 @@ func (s *baselineSeries) decodeFixed(m *measure) (series, error) {
 	if len(num) != len(den) || len(num) == 0 {
 		return nil, errDamaged
 	}
-	f := &fixed{requests: s.Requests, is: s.worth()}
+	f := &fixed{madeOf: s.Requests, is: s.worth()}
 	for i := range num {
 		if num[i] < 0 || den[i] < 0 || m.kind == ofShare && num[i] > den[i] || den[i] > 1e15 || num[i] > 1e15 {
 			return nil, errDamaged

@@ -20,7 +20,7 @@ type binned struct {
 	total    []float64   // the same of all blocks
 	sum      []float64   // of each block's values
 	quantile map[string]float64
-	requests int // that the series was made of
+	madeOf   int // requests
 	is       stat.Worth
 }
 
@@ -67,6 +67,10 @@ func (b *binned) sums() []stat.Pair {
 	return out
 }
 
+func (b *binned) figure() stat.Pair { return total(b.sums()) }
+
+func (b *binned) requests() int { return b.madeOf }
+
 func (b *binned) worth() stat.Worth { return b.is }
 
 // ordered are the values as a sample; those of a bin stand at its edge.
@@ -102,7 +106,7 @@ const keptBlocks = 40
 func (l *listed) bin(most int, percentiles []string) *binned {
 	pieces := len(l.sums())
 	size := (pieces + most - 1) / most
-	b := &binned{requests: pieces, is: l.worth(), quantile: map[string]float64{}}
+	b := &binned{madeOf: pieces, is: l.worth(), quantile: map[string]float64{}}
 	b.edges = l.edges()
 	b.point = make([]bool, len(b.edges))
 	b.total = make([]float64, len(b.edges))

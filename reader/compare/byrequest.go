@@ -154,12 +154,17 @@ func summed(list []stat.Pair, most int) []stat.Pair {
 func poolOf(list []series) stat.Ordered {
 	var all []stat.Ordered
 	for _, s := range list {
-		switch s := s.(type) {
-		case *listed:
-			all = append(all, s.ordered())
-		case *binned:
-			all = append(all, s.ordered())
-		}
+		all = append(all, s.ordered())
 	}
 	return merged(all)
+}
+
+// exactly are all values of a side where every one is known; else nil.
+func exactly(list []series) stat.Ordered {
+	for _, s := range list {
+		if _, ok := s.(*listed); !ok {
+			return nil
+		}
+	}
+	return poolOf(list)
 }

@@ -6,7 +6,6 @@ import (
 	"math"
 	"path/filepath"
 	"slices"
-	"sort"
 	"strconv"
 	"strings"
 
@@ -64,10 +63,7 @@ func (c *Comparable) add(reasons []Reason) {
 
 func (c *Comparable) conclude() {
 	weight := map[Gravity]int{Refuse: 0, Warn: 1, Note: 2}
-	sort.SliceStable(c.Why, func(i, j int) bool {
-		a, b := &c.Why[i], &c.Why[j]
-		return cmp.Compare(weight[a.Level], weight[b.Level]) < 0
-	})
+	slices.SortStableFunc(c.Why, func(a, b Reason) int { return cmp.Compare(weight[a.Level], weight[b.Level]) })
 	c.Verdict = ComparableRuns
 	for _, r := range c.Why {
 		switch {

@@ -60,14 +60,8 @@ func (r *Result) Curves() []Curve {
 // together is all values of a side as one ordered sample; of a baseline file
 // as near as its histograms tell.
 func together(list []series) stat.Ordered {
-	var all []stat.Ordered
-	for _, s := range list {
-		if l, ok := s.(*listed); ok {
-			all = append(all, l.ordered())
-		}
-	}
-	if len(all) == len(list) {
-		return merged(all)
+	if o := exactly(list); o != nil {
+		return o
 	}
 	n := 0.0
 	for _, s := range list {

@@ -75,22 +75,11 @@ func (p *pairing) find(m *measure, name string, o *Options) *finding {
 	}
 	f.a, f.na = figureOf(p.a, m, name)
 	f.b, f.nb = figureOf(p.b, m, name)
-	switch why := p.unlike[m.key]; {
-	case len(s.a) == 0:
-		f.why = "the baseline did not measure it"
-	case len(s.b) == 0:
-		f.why = "the candidate did not measure it"
-	case p.refused:
-		f.why = "not comparable"
-	case why != "":
-		f.why = why
-	default:
+	if f.why = p.untestable(m, len(s.a) > 0, len(s.b) > 0, "did not measure"); f.why == "" {
 		f.why = tooFew(s, m, name, f, o)
 	}
-	if f.why != "" {
-		return f
-	}
 	switch {
+	case f.why != "":
 	case m.kind == ofShare:
 		f.shares(s)
 	case f.unit == ByRound:
@@ -101,6 +90,19 @@ func (p *pairing) find(m *measure, name string, o *Options) *finding {
 		f.byRequest(s, m, name, o)
 	}
 	return f
+}
+
+// untestable says why figures that a side may not have can't be tested.
+func (p *pairing) untestable(m *measure, a, b bool, lacks string) string {
+	switch {
+	case !a:
+		return "the baseline " + lacks + " it"
+	case !b:
+		return "the candidate " + lacks + " it"
+	case p.refused:
+		return "not comparable"
+	}
+	return p.unlike[m.key]
 }
 
 // percentileOf reads "p99"; ok is false for mean, share and rate.
@@ -159,14 +161,7 @@ func (s sides) whole() bool {
 func pieces(list []series) int {
 	n := 0
 	for _, s := range list {
-		switch s := s.(type) {
-		case *binned:
-			n += s.requests
-		case *fixed:
-			n += s.requests
-		default:
-			n += len(s.sums())
-		}
+		n += s.requests()
 	}
 	return n
 }
@@ -185,13 +180,10 @@ func value(list []series, m *measure, name string) (v opt, n int64) {
 	}
 	var parts []stat.Pair
 	for _, s := range list {
-		t := total(s.sums())
-		if f, ok := s.(*fixed); ok {
-			t = f.figure()
-		}
+		t := s.figure()
 		parts = append(parts, t)
 		if m.kind == ofRate {
-			n += int64(pieces([]series{s}))
+			n += int64(s.requests())
 		} else {
 			n += int64(math.Round(t.Den))
 		}
@@ -205,27 +197,16 @@ func value(list []series, m *measure, name string) (v opt, n int64) {
 
 // percentile is exact where every value is known.
 func percentile(list []series, p float64) opt {
-	var all []stat.Ordered
-	for _, s := range list {
-		switch s := s.(type) {
-		case *listed:
-			all = append(all, s.ordered())
-		case *binned:
-			if len(list) == 1 {
-				if v, ok := s.exact(p); ok {
-					return finite(v)
-				}
-			}
+	if o := exactly(list); o != nil {
+		v, ok := stat.Quantile(o, p)
+		return timeline.Maybe(v, ok && finite(v).OK())
+	}
+	if b, ok := list[0].(*binned); ok && len(list) == 1 {
+		if v, ok := b.exact(p); ok {
+			return finite(v)
 		}
 	}
-	if len(all) < len(list) {
-		return finite(inverse(list, p))
-	}
-	v, ok := stat.Quantile(merged(all), p)
-	if !ok {
-		return opt{}
-	}
-	return finite(v)
+	return finite(inverse(list, p))
 }
 
 // inverse is the p-quantile by bisection on the counts.

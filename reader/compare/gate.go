@@ -68,12 +68,9 @@ func ParseGates(texts []string) ([]Gate, error) {
 }
 
 func relative(head, sign, amount, unit string) (Gate, error) {
-	// The grammar of objectives knows every name; the limit only has to parse.
-	o, err := objective.Parse(head + " < 1")
+	o, err := objective.Named(head)
 	if err != nil {
-		if o, err = objective.Parse(head + " > 0.5"); err != nil {
-			return Gate{}, objective.WithoutText(err)
-		}
+		return Gate{}, err
 	}
 	m := measureNamed(o.Metric)
 	if m == nil {

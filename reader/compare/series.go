@@ -23,6 +23,12 @@ type series interface {
 	sums() []stat.Pair
 	// worth is how many requests they are, and how much these tell of each other.
 	worth() stat.Worth
+	// figure is the run's own mean, share or rate.
+	figure() stat.Pair
+	// requests is how many requests, or other pieces, they were made of.
+	requests() int
+	// ordered are the values as a sample; nil for those whose values are not known.
+	ordered() stat.Ordered
 	// extent is the range of the values.
 	extent() (lo, hi float64)
 }
@@ -125,6 +131,10 @@ func (l *listed) parts(x float64) []stat.Pair {
 
 func (l *listed) sums() []stat.Pair { return l.pieces(func(v float64) float64 { return v }) }
 
+func (l *listed) figure() stat.Pair { return total(l.sums()) }
+
+func (l *listed) requests() int { return len(l.levels.Values) }
+
 func (l *listed) pieces(of func(float64) float64) []stat.Pair {
 	if l.cuts == nil {
 		out := make([]stat.Pair, len(l.values))
@@ -145,7 +155,6 @@ func (l *listed) pieces(of func(float64) float64) []stat.Pair {
 	return out
 }
 
-// ordered are the values as a sample.
 func (l *listed) ordered() stat.Ordered {
 	if l.cuts == nil {
 		return l.levels.Sorted()
@@ -162,15 +171,14 @@ func (l *listed) ordered() stat.Ordered {
 // fixed is a series of ratios whose parts do not depend on a threshold: shares
 // and rates.
 type fixed struct {
-	list     []stat.Pair
-	is       stat.Worth
-	requests int
+	list   []stat.Pair
+	is     stat.Worth
+	madeOf int // requests
 	// whole is the run's own figure where the list only tells how it varies;
 	// zero: the sum of the list.
 	whole stat.Pair
 }
 
-// figure is the run's own figure.
 func (f *fixed) figure() stat.Pair {
 	if f.whole.Den > 0 {
 		return f.whole
@@ -182,7 +190,7 @@ func newFixed(list []stat.Pair, inFlight []float64) series {
 	if len(list) == 0 {
 		return nil
 	}
-	f := &fixed{list: list, requests: len(list)}
+	f := &fixed{list: list, madeOf: len(list)}
 	r, ok := stat.RatioOf(list)
 	if !ok {
 		return nil
@@ -195,14 +203,9 @@ func newFixed(list []stat.Pair, inFlight []float64) series {
 	return f
 }
 
-func (f *fixed) count() float64 {
-	n := 0.0
-	for _, p := range f.list {
-		n += p.Den
-	}
-	return n
-}
-
+func (f *fixed) count() float64            { return total(f.list).Den }
+func (f *fixed) requests() int             { return f.madeOf }
+func (f *fixed) ordered() stat.Ordered     { return nil }
 func (f *fixed) atMost(float64) float64    { return 0 }
 func (f *fixed) parts(float64) []stat.Pair { return f.list }
 func (f *fixed) sums() []stat.Pair         { return f.list }

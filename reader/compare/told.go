@@ -1,6 +1,7 @@
 package compare
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -75,28 +76,18 @@ func (p *pairing) findTold(m *measure, name string) *finding {
 	f := &finding{unit: BySummary, runs: [2]int{len(p.a), len(p.b)}}
 	f.a, f.na = figureOf(p.a, m, name)
 	f.b, f.nb = figureOf(p.b, m, name)
-	a, b := slices.ContainsFunc(p.a, isTold), slices.ContainsFunc(p.b, isTold)
-	of := "the candidate"
-	switch {
-	case a && b:
-		of = "both sides"
-	case a:
-		of = "the baseline"
-	}
-	switch why := p.unlike[m.key]; {
-	case !f.a.OK() && !f.b.OK():
+	if !f.a.OK() && !f.b.OK() {
 		return nil
-	case !f.a.OK():
-		f.why = "the baseline does not tell it"
-	case !f.b.OK():
-		f.why = "the candidate does not tell it"
-	case p.refused:
-		f.why = "not comparable"
-	case why != "":
-		f.why = why
-	default:
-		f.why = fmt.Sprintf("only the summary is known of %s, so there is no interval", of)
 	}
+	of := "the candidate"
+	if slices.ContainsFunc(p.a, isTold) {
+		of = "the baseline"
+		if slices.ContainsFunc(p.b, isTold) {
+			of = "both sides"
+		}
+	}
+	f.why = cmp.Or(p.untestable(m, f.a.OK(), f.b.OK(), "does not tell"),
+		fmt.Sprintf("only the summary is known of %s, so there is no interval", of))
 	return f
 }
 

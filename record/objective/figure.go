@@ -24,12 +24,9 @@ type Figure struct {
 // percentiles that a summary does not keep, and shares of good requests, which
 // mean other things under other objectives.
 func ParseFigure(text string) (Figure, error) {
-	// The grammar of objectives knows every name; the limit only has to parse.
-	o, err := Parse(text + " < 1")
+	o, err := Named(text)
 	if err != nil {
-		if o, err = Parse(text + " > 0.5"); err != nil {
-			return Figure{}, WithoutText(err)
-		}
+		return Figure{}, err
 	}
 	f := Figure{Metric: o.Metric, Stat: o.Stat, subject: o.subject()}
 	f.Higher = f.subject.higher
@@ -54,6 +51,16 @@ func ParseFigure(text string) (Figure, error) {
 		f.Text = f.Metric
 	}
 	return f, nil
+}
+
+// Named is an objective, of whatever limit, about what text names: "p95 ttft".
+func Named(text string) (Objective, error) {
+	// The grammar of objectives knows every name; the limit only has to parse.
+	o, err := Parse(text + " < 1")
+	if err != nil {
+		o, err = Parse(text + " > 0.5")
+	}
+	return o, WithoutText(err)
 }
 
 // WithoutText leaves out of an error the text in which it was found, for those
