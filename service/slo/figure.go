@@ -52,15 +52,7 @@ func (f *Figure) OfDollars() bool {
 
 // Holds reports whether a slice keeps the limit.
 func (f *Figure) Holds(v float64) bool {
-	switch f.Op {
-	case "<":
-		return v < f.Limit
-	case "<=":
-		return v <= f.Limit
-	case ">":
-		return v > f.Limit
-	}
-	return v >= f.Limit
+	return objective.Objective{Op: f.Op, Limit: f.Limit}.Holds(v)
 }
 
 // figure is a line of the table of figures: what is summed above and below the

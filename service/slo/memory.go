@@ -2,7 +2,6 @@ package slo
 
 import (
 	"slices"
-	"sort"
 	"sync"
 	"time"
 )
@@ -93,10 +92,7 @@ func join(list []Interval, add Interval) []Interval {
 		return append(list, add)
 	}
 	list = append(list, add)
-	sort.Slice(list, func(i, j int) bool {
-		a, b := &list[i], &list[j]
-		return a.From.Compare(b.From) < 0
-	})
+	slices.SortFunc(list, func(a, b Interval) int { return a.From.Compare(b.From) })
 	merged := list[:1]
 	for _, next := range list[1:] {
 		last := &merged[len(merged)-1]
@@ -135,16 +131,7 @@ func (m *Memory) Watched(s Source, from, to time.Time) time.Duration {
 	defer m.mu.RUnlock()
 	var sum time.Duration
 	for _, i := range m.watched[s] {
-		begin, end := i.From, i.To
-		if begin.Before(from) {
-			begin = from
-		}
-		if end.After(to) {
-			end = to
-		}
-		if end.After(begin) {
-			sum += end.Sub(begin)
-		}
+		sum += overlap(i, from, to)
 	}
 	return sum
 }

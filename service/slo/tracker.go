@@ -2,7 +2,7 @@ package slo
 
 import (
 	"cmp"
-	"sort"
+	"slices"
 	"time"
 )
 
@@ -76,8 +76,9 @@ func (t *Tracker) Update(results []Result, now time.Time) (firing, resolved []Fi
 	for _, f := range t.firing {
 		firing = append(firing, *f)
 	}
-	order(firing)
-	order(resolved)
+	byID := func(a, b Firing) int { return cmp.Compare(a.ID(), b.ID()) }
+	slices.SortFunc(firing, byID)
+	slices.SortFunc(resolved, byID)
 	return firing, resolved
 }
 
@@ -86,11 +87,4 @@ func (t *Tracker) end(id string, now time.Time, says string) Firing {
 	delete(t.firing, id)
 	f.Resolved, f.Says = &now, says
 	return f
-}
-
-func order(list []Firing) {
-	sort.Slice(list, func(i, j int) bool {
-		a, b := &list[i], &list[j]
-		return cmp.Compare(a.ID(), b.ID()) < 0
-	})
 }

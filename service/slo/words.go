@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 	"time"
+	"tokenmeter/record/metric"
 )
 
 // percent writes a share that somebody set, in full: 99.9 %, 99.9995 %.
@@ -89,10 +90,4 @@ func about(d time.Duration) string {
 }
 
 // thousands groups digits: 12,345.
-func thousands(n int64) string {
-	text := strconv.FormatInt(n, 10)
-	for i := len(text) - 3; i > 0 && text[i-1] != '-'; i -= 3 {
-		text = text[:i] + "," + text[i:]
-	}
-	return text
-}
+func thousands(n int64) string { return metric.Significant(float64(n), 1) }

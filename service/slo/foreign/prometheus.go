@@ -59,14 +59,8 @@ func pyrra(n node) Objective {
 	switch {
 	case i.is("ratio"):
 		o.measured(i.text("ratio", "errors", "metric"), "")
-		if list := i.at("ratio", "grouping").list(); len(list) > 0 {
-			o.lose("its grouping is not taken over; see by: in docs/slo.md")
-		}
 	case i.is("latency"):
 		o.measured(i.text("latency", "success", "metric"), spec.text("latency"))
-		if list := i.at("latency", "grouping").list(); len(list) > 0 {
-			o.lose("its grouping is not taken over; see by: in docs/slo.md")
-		}
 	case i.is("latencyNative"):
 		name := i.text("latencyNative", "total", "metric")
 		o.measured(nativeBucket(name, i.text("latencyNative", "latency")), "")
@@ -75,9 +69,10 @@ func pyrra(n node) Objective {
 	default:
 		o.lose("its indicator has no counterpart")
 	}
-	if spec.text("alerting", "disabled") == "true" {
-		o.NoAlerts = true
+	if len(i.at("ratio", "grouping").list())+len(i.at("latency", "grouping").list()) > 0 {
+		o.lose("its grouping is not taken over; see by: in docs/slo.md")
 	}
+	o.NoAlerts = spec.text("alerting", "disabled") == "true"
 	return o
 }
 

@@ -11,7 +11,6 @@ import (
 	"tokenmeter/record/metric"
 	"tokenmeter/record/objective"
 	"tokenmeter/record/stat"
-	"tokenmeter/record/timeline"
 	"tokenmeter/service/slo"
 	"tokenmeter/service/traffic"
 )
@@ -54,15 +53,7 @@ func ParseDistribution(name string) (d Distribution, ok bool) {
 
 // distributed are the metrics whose distributions are kept: times of a request,
 // in milliseconds.
-var distributed = []struct {
-	name string
-	of   func(*metric.Record) timeline.Opt[float64]
-}{
-	{"ttft", func(r *metric.Record) timeline.Opt[float64] { return r.TTFTMS }},
-	{"ttfo", func(r *metric.Record) timeline.Opt[float64] { return r.TTFOMS }},
-	{"tpot", func(r *metric.Record) timeline.Opt[float64] { return r.TPOTMS }},
-	{"e2e", func(r *metric.Record) timeline.Opt[float64] { return r.E2EMS }},
-}
+var distributed = []string{"ttft", "ttfo", "tpot", "e2e"}
 
 // LabelsOf are the dimensions of a live request.
 func LabelsOf(l *traffic.Labels) slo.Labels {
@@ -77,13 +68,13 @@ func (r *Recorder) Request(source slo.Source, labels slo.Labels, at time.Time, r
 		return
 	}
 	way := Distribution{"", source, labels}.Name()
-	for _, m := range distributed {
-		v, ok := m.of(record).Get()
+	for _, name := range distributed {
+		v, ok := objective.ValueOf(name)(record).Get()
 		if record.Outcome.Failed() {
 			v, ok = math.Inf(1), true
 		}
 		if ok {
-			r.Observe(m.name+way, at, v)
+			r.Observe(name+way, at, v)
 		}
 	}
 }
@@ -146,10 +137,8 @@ func leavesOutFailed(o *slo.Objective, metric string) bool {
 // metricsOf are the kept metrics of an objective's promises.
 func metricsOf(o *slo.Objective) (names []string) {
 	for _, p := range o.Promises {
-		for _, m := range distributed {
-			if m.name == p.Metric && !slices.Contains(names, m.name) {
-				names = append(names, m.name)
-			}
+		if slices.Contains(distributed, p.Metric) && !slices.Contains(names, p.Metric) {
+			names = append(names, p.Metric)
 		}
 	}
 	return names

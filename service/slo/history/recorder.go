@@ -9,7 +9,6 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"sort"
 	"sync"
 	"time"
 
@@ -207,11 +206,7 @@ func (r *Recorder) Observe(name string, at time.Time, v float64) {
 func (r *Recorder) Totals() map[slo.Key]slo.Counts {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	copied := make(map[slo.Key]slo.Counts, len(r.totals))
-	for k, c := range r.totals {
-		copied[k] = c
-	}
-	return copied
+	return maps.Clone(r.totals)
 }
 
 // Flush judges the slices that have ended and writes what was counted. After
@@ -309,10 +304,7 @@ func (r *Recorder) seal(now time.Time) *Batch {
 	if b.Empty() {
 		return nil
 	}
-	sort.Slice(b.Counts, func(i, j int) bool {
-		a, b := &b.Counts[i], &b.Counts[j]
-		return cmp.Or(a.Key.Compare(b.Key), a.At.Compare(b.At)) < 0
-	})
+	slices.SortFunc(b.Counts, func(a, b slo.Increment) int { return cmp.Or(a.Key.Compare(b.Key), a.At.Compare(b.At)) })
 	r.seq++
 	r.clock.sent(b)
 	r.watched, r.clock.redated = nil, nil

@@ -18,7 +18,6 @@ type datadogSLO struct {
 	Tags        []string           `json:"tags"`
 	Thresholds  []datadogThreshold `json:"thresholds"`
 	Query       datadogQuery       `json:"query"`
-	Groups      []string           `json:"groups,omitempty"`
 }
 
 type datadogThreshold struct {
@@ -52,10 +51,7 @@ func datadogOf(o *slo.Objective, source slo.Source) datadogSLO {
 	case period > 60*24*time.Hour:
 		frame, days = "90d", 90
 	}
-	about := o.Compiled()
-	if o.About != "" {
-		about = o.About + " " + about
-	}
+	about := said(o)
 	if o.Window.Calendar != "" || o.Window.Period().Hours() != days*24 {
 		about += fmt.Sprintf("; Datadog has no window like that and takes %s", frame)
 	}
@@ -64,7 +60,6 @@ func datadogOf(o *slo.Objective, source slo.Source) datadogSLO {
 		about += fmt.Sprintf("; Datadog has three decimals and takes %v %%", target)
 	}
 	scope := fmt.Sprintf("{slo:%s,source:%s}", o.Name, source)
-	var groups []string
 	if len(o.By) > 0 {
 		scope += " by {group}"
 	}
@@ -73,6 +68,5 @@ func datadogOf(o *slo.Objective, source slo.Source) datadogSLO {
 		Tags:       []string{"slo:" + o.Name, "source:" + string(source), "tool:tokenmeter"},
 		Thresholds: []datadogThreshold{{frame, target}},
 		Query:      datadogQuery{"sum:tokenmeter.slo.good" + scope + ".as_count()", "sum:tokenmeter.slo.valid" + scope + ".as_count()"},
-		Groups:     groups,
 	}
 }

@@ -22,12 +22,8 @@ func OpenSLO(w io.Writer, objectives []*slo.Objective) error {
 		if i > 0 {
 			b.WriteString("---\n")
 		}
-		about := o.Compiled()
-		if o.About != "" {
-			about = o.About + " " + about
-		}
 		fmt.Fprintf(&b, "apiVersion: openslo/v1\nkind: SLO\nmetadata:\n  name: %s\nspec:\n  description: %s\n  service: tokenmeter\n  indicator:\n    metadata:\n      name: %s\n    spec:\n      ratioMetric:\n        counter: true\n",
-			strconv.Quote(o.Name), strconv.Quote(about), strconv.Quote(o.Name))
+			strconv.Quote(o.Name), strconv.Quote(said(o)), strconv.Quote(o.Name))
 		for _, part := range []struct{ name, metric string }{{"bad", BadTotal}, {"total", ValidTotal}} {
 			fmt.Fprintf(&b, "        %s:\n          metricSource:\n            type: Prometheus\n            spec:\n              query: %s\n",
 				part.name, strconv.Quote(fmt.Sprintf("sum(%s{hash=%q, source=%q, group=\"\"})", part.metric, o.Hash, string(o.Sources[0]))))

@@ -167,6 +167,9 @@ func (f *file) record(name, expr string, labels ...string) {
 	}
 }
 
+// said is what an objective is about, and what it says.
+func said(o *slo.Objective) string { return strings.TrimSpace(o.About + " " + o.Compiled()) }
+
 // exact writes the shortest number that reads back the same.
 func exact(x float64) string { return strconv.FormatFloat(x, 'g', -1, 64) }
 

@@ -9,7 +9,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"sort"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -367,9 +366,6 @@ func (w *Watch) Totals() []Total {
 	for k, c := range totals {
 		all = append(all, Total{k, c})
 	}
-	sort.Slice(all, func(i, j int) bool {
-		a, b := &all[i], &all[j]
-		return a.Key.Compare(b.Key) < 0
-	})
+	slices.SortFunc(all, func(a, b Total) int { return a.Key.Compare(b.Key) })
 	return all
 }
