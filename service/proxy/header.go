@@ -31,12 +31,8 @@ var overrides = []string{"X-Http-Method-Override", "X-Http-Method", "X-Method-Ov
 
 // dropHopByHop removes them, and those that Connection names.
 func dropHopByHop(h http.Header) {
-	for _, line := range h["Connection"] {
-		for name := range strings.SplitSeq(line, ",") {
-			if name = textproto.CanonicalMIMEHeaderKey(strings.TrimSpace(name)); name != "" {
-				h.Del(name)
-			}
-		}
+	for name := range strings.SplitSeq(strings.Join(h["Connection"], ","), ",") {
+		h.Del(strings.TrimSpace(name))
 	}
 	for _, name := range hopByHop {
 		delete(h, name)
@@ -47,13 +43,10 @@ func dropHopByHop(h http.Header) {
 // that is passed through; empty: none. Others (h2c) would get requests past the
 // allow-list.
 func upgradeOf(h http.Header) string {
-	for _, line := range h["Connection"] {
-		for token := range strings.SplitSeq(line, ",") {
-			if strings.EqualFold(strings.TrimSpace(token), "upgrade") {
-				if protocol := h.Get("Upgrade"); strings.EqualFold(protocol, "websocket") {
-					return protocol
-				}
-			}
+	protocol := h.Get("Upgrade")
+	for token := range strings.SplitSeq(strings.Join(h["Connection"], ","), ",") {
+		if strings.EqualFold(strings.TrimSpace(token), "upgrade") && strings.EqualFold(protocol, "websocket") {
+			return protocol
 		}
 	}
 	return ""
@@ -74,12 +67,7 @@ func disguised(name string) bool {
 const via = "tokenmeter"
 
 func (p *Proxy) looped(h http.Header) bool {
-	for _, line := range h["Via"] {
-		if strings.Contains(line, p.via) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(h["Via"], func(line string) bool { return strings.Contains(line, p.via) })
 }
 
 // upstreamHeader is what is passed on of a request's header.

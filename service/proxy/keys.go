@@ -95,9 +95,6 @@ func (c *call) enter() (leave func()) {
 	defer uses.mu.Unlock()
 	use := uses.byName[c.key.Name]
 	if use == nil {
-		if uses.byName == nil {
-			uses.byName = map[string]*keyUse{}
-		}
 		use = &keyUse{KeyStats: KeyStats{Name: c.key.Name}}
 		uses.byName[c.key.Name] = use
 	}

@@ -62,7 +62,7 @@ func Check(cfg Config) error {
 
 // build makes a proxy and tells which of its upstreams are new.
 func build(cfg Config, before *Proxy) (p *Proxy, fresh []*upstream, err error) {
-	p = &Proxy{cfg: cfg, clk: cfg.Clock, log: cfg.Log, stats: &stats{}}
+	p = &Proxy{cfg: cfg, clk: cfg.Clock, log: cfg.Log, stats: newStats()}
 	if p.clk == nil {
 		p.clk = clock.Start()
 	}

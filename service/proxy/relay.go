@@ -6,6 +6,7 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"time"
@@ -210,11 +211,7 @@ func (c *call) another(class timeline.Outcome, tried []*upstream) *upstream {
 
 // unsent reports whether a failure came before anything was sent.
 func unsent(class timeline.Outcome) bool {
-	switch class {
-	case timeline.ConnectRefused, timeline.DNS, timeline.TLS, timeline.TimeoutConnect:
-		return true
-	}
-	return false
+	return slices.Contains([]timeline.Outcome{timeline.ConnectRefused, timeline.DNS, timeline.TLS, timeline.TimeoutConnect}, class)
 }
 
 // failed settles a request that got no reply. answered is false where nobody

@@ -8,6 +8,7 @@ import (
 	"net"
 	"net/http"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -198,14 +199,9 @@ func (c *call) admit() []*route {
 
 // token reports whether a method is one word of HTTP/1.1.
 func token(method string) bool {
-	for i := range len(method) {
-		switch b := method[i]; {
-		case b >= 'A' && b <= 'Z', b >= 'a' && b <= 'z', b >= '0' && b <= '9', strings.IndexByte("!#$%&'*+-.^_`|~", b) >= 0:
-		default:
-			return false
-		}
-	}
-	return method != ""
+	return method != "" && !strings.ContainsFunc(method, func(r rune) bool {
+		return !(r >= 'A' && r <= 'Z' || r >= 'a' && r <= 'z' || r >= '0' && r <= '9' || strings.ContainsRune("!#$%&'*+-.^_`|~", r))
+	})
 }
 
 // readBody takes a completion's body into memory, where its model is read and
@@ -407,13 +403,8 @@ func (c *call) begin() {
 
 // plainID is a request id that may be stored: a short plain word.
 func plainID(id string) string {
-	if len(id) > 128 {
+	if len(id) > 128 || strings.ContainsFunc(id, func(r rune) bool { return r <= ' ' || r >= 0x7f }) {
 		return ""
-	}
-	for i := range len(id) {
-		if b := id[i]; b <= ' ' || b >= 0x7f {
-			return ""
-		}
 	}
 	return id
 }
@@ -452,9 +443,5 @@ func (c *call) passing(up *upstream) *client.Passing {
 }
 
 func safe(method string) bool {
-	switch method {
-	case http.MethodGet, http.MethodHead, http.MethodOptions, http.MethodPut, http.MethodDelete:
-		return true
-	}
-	return false
+	return slices.Contains(reading, method) || method == http.MethodPut || method == http.MethodDelete
 }

@@ -1,6 +1,7 @@
 package proxy
 
 import (
+	"maps"
 	"sync"
 	"sync/atomic"
 
@@ -44,12 +45,14 @@ type UpstreamStats struct {
 	client.Stats
 }
 
+func newStats() *stats {
+	return &stats{keyUses: keyUses{byName: map[string]*keyUse{}},
+		outcomes: map[timeline.Outcome]int64{}, unmeasured: map[traffic.Reason]int64{}, refused: map[string]int64{}}
+}
+
 func (s *stats) refuse(why string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.refused == nil {
-		s.refused = map[string]int64{}
-	}
 	s.refused[why]++
 }
 
@@ -64,9 +67,6 @@ func (s *stats) finished(r *traffic.Request) {
 	s.requests.Add(1)
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.outcomes == nil {
-		s.outcomes, s.unmeasured = map[timeline.Outcome]int64{}, map[traffic.Reason]int64{}
-	}
 	s.outcomes[r.Outcome]++
 	if r.Unmeasured != "" {
 		s.unmeasured[r.Unmeasured]++
@@ -75,19 +75,9 @@ func (s *stats) finished(r *traffic.Request) {
 
 // Stats returns the counters.
 func (p *Proxy) Stats() Stats {
-	s := Stats{InFlight: p.stats.inUse.Load(), Requests: p.stats.requests.Load(), Passed: p.stats.passed.Load(),
-		Retries:  p.stats.retries.Load(),
-		Outcomes: map[timeline.Outcome]int64{}, Unmeasured: map[traffic.Reason]int64{}, Refused: map[string]int64{}}
+	s := Stats{InFlight: p.stats.inUse.Load(), Requests: p.stats.requests.Load(), Passed: p.stats.passed.Load(), Retries: p.stats.retries.Load()}
 	p.stats.mu.Lock()
-	for k, n := range p.stats.outcomes {
-		s.Outcomes[k] = n
-	}
-	for k, n := range p.stats.unmeasured {
-		s.Unmeasured[k] = n
-	}
-	for k, n := range p.stats.refused {
-		s.Refused[k] = n
-	}
+	s.Outcomes, s.Unmeasured, s.Refused = maps.Clone(p.stats.outcomes), maps.Clone(p.stats.unmeasured), maps.Clone(p.stats.refused)
 	p.stats.mu.Unlock()
 	s.Keys = p.stats.keyUses.stats()
 	now := p.clk.NS()

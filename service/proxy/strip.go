@@ -33,7 +33,7 @@ func (s *stripper) feed(data []byte, write func([]byte) error) error {
 		}
 	}
 	if len(s.held) == 0 {
-		n, err := s.scan(data, write)
+		n, err := s.scan(data, 0, write)
 		if err != nil {
 			return err
 		}
@@ -42,18 +42,14 @@ func (s *stripper) feed(data []byte, write func([]byte) error) error {
 	}
 	s.held = append(s.held, data...)
 	from := len(s.held) - len(data)
-	n, err := s.scanFrom(s.held, from, write)
+	n, err := s.scan(s.held, from, write)
 	s.held = append(s.held[:0], s.held[n:]...)
 	return err
 }
 
-func (s *stripper) scan(data []byte, write func([]byte) error) (done int, err error) {
-	return s.scanFrom(data, 0, write)
-}
-
-// scanFrom looks for ends of events in data[from:] and returns how much of data
+// scan looks for ends of events in data[from:] and returns how much of data
 // is dealt with. Runs of events that stay are written at once.
-func (s *stripper) scanFrom(data []byte, from int, write func([]byte) error) (done int, err error) {
+func (s *stripper) scan(data []byte, from int, write func([]byte) error) (done int, err error) {
 	event := 0 // where the event in hand begins
 	for i := from; i < len(data); i++ {
 		switch c := data[i]; {
