@@ -1,8 +1,9 @@
 package report
 
 import (
+	"cmp"
 	"fmt"
-	"sort"
+	"slices"
 	"strings"
 
 	"tokenmeter/reader/compare"
@@ -109,10 +110,7 @@ func (c *versus) table(r *compare.Result) {
 		}
 		for _, group := range order {
 			t := groups[group]
-			sort.SliceStable(t.rows, func(i, j int) bool {
-				a, b := &t.rows[i], &t.rows[j]
-				return rankOf(a.state) < rankOf(b.state)
-			})
+			slices.SortStableFunc(t.rows, func(a, b compareRow) int { return cmp.Compare(rankOf(a.state), rankOf(b.state)) })
 			t.scale = scaleOf(t.rows, r.Method.WithinPct)
 			c.tables = append(c.tables, *t)
 		}

@@ -1,9 +1,11 @@
 package runs
 
 import (
+	"cmp"
 	"fmt"
 	"io"
-	"sort"
+	"maps"
+	"slices"
 	"strings"
 
 	"tokenmeter/reader/typeset"
@@ -56,23 +58,21 @@ func Grouping(kinds string) (func(*run.Run) string, error) {
 	}, nil
 }
 
+var groupers = map[string]func(*run.Run) string{
+	"model":    func(r *run.Run) string { return r.Target.Model },
+	"server":   func(r *run.Run) string { return r.Target.URL },
+	"name":     func(r *run.Run) string { return r.Name },
+	"load":     func(r *run.Run) string { return loadWords(&r.Load) },
+	"workload": func(r *run.Run) string { return workloadWords(&r.Workload) },
+	"all":      func(*run.Run) string { return "" },
+}
+
 func groupBy(kind string) (func(*run.Run) string, error) {
 	if tag, ok := strings.CutPrefix(kind, "tag:"); ok && tag != "" {
 		return func(r *run.Run) string { return r.Tags[tag] }, nil
 	}
-	switch kind {
-	case "model":
-		return func(r *run.Run) string { return r.Target.Model }, nil
-	case "server":
-		return func(r *run.Run) string { return r.Target.URL }, nil
-	case "name":
-		return func(r *run.Run) string { return r.Name }, nil
-	case "load":
-		return func(r *run.Run) string { return loadWords(&r.Load) }, nil
-	case "workload":
-		return func(r *run.Run) string { return workloadWords(&r.Workload) }, nil
-	case "all":
-		return func(*run.Run) string { return "" }, nil
+	if f := groupers[kind]; f != nil {
+		return f, nil
 	}
 	return nil, fmt.Errorf("%q groups no runs: choose %s or tag:NAME", kind, strings.Join(GroupKinds, ", "))
 }
@@ -92,10 +92,9 @@ func FindBest(list []run.Run, f objective.Figure, group func(*run.Run) string) [
 		groups[g] = append(groups[g], &list[i])
 	}
 	out := []Best{}
-	for name, runs := range groups {
-		out = append(out, bestOf(name, runs, f))
+	for _, name := range slices.Sorted(maps.Keys(groups)) {
+		out = append(out, bestOf(name, groups[name], f))
 	}
-	sort.Slice(out, func(i, j int) bool { return out[i].Group < out[j].Group })
 	return out
 }
 
@@ -129,11 +128,11 @@ func bestOf(group string, runs []*run.Run, f objective.Figure) Best {
 	if b.Of == 0 {
 		return b
 	}
-	sort.SliceStable(ranked, func(i, j int) bool {
+	slices.SortStableFunc(ranked, func(a, b entry) int {
 		if f.Higher {
-			return ranked[i].value > ranked[j].value
+			a, b = b, a
 		}
-		return ranked[i].value < ranked[j].value
+		return cmp.Compare(a.value, b.value)
 	})
 	first := ranked[0]
 	won := line(first.r, []objective.Figure{f})

@@ -2,7 +2,9 @@ package trend
 
 import (
 	"fmt"
+	"maps"
 	"math"
+	"slices"
 	"sort"
 	"time"
 
@@ -80,13 +82,13 @@ func Changes(rows []Row, events []Event) (changes []Change, looked []Looked) {
 		times  []time.Time
 		values []float64
 	}
-	targets, byTarget := []string{}, map[string]map[place]*list{}
+	byTarget := map[string]map[place]*list{}
 	for i := range rows {
 		r := &rows[i]
 		all := byTarget[r.Target]
 		if all == nil {
 			all = map[place]*list{}
-			byTarget[r.Target], targets = all, append(targets, r.Target)
+			byTarget[r.Target] = all
 		}
 		for _, m := range judged {
 			x, ok := r.Values[m].Get()
@@ -104,10 +106,8 @@ func Changes(rows []Row, events []Event) (changes []Change, looked []Looked) {
 			all[at].times, all[at].values = append(all[at].times, r.At), append(all[at].values, x)
 		}
 	}
-	sort.Strings(targets)
-	for _, target := range targets {
+	for _, target := range slices.Sorted(maps.Keys(byTarget)) {
 		l := Looked{Target: target, Series: []Seen{}, Short: []string{}}
-		var all []string
 		found := map[string]*series{}
 		for at, v := range byTarget[target] {
 			name := naming(at.kind, names[at.metric])
@@ -117,14 +117,12 @@ func Changes(rows []Row, events []Event) (changes []Change, looked []Looked) {
 				continue
 			}
 			s.kind, found[name] = at.kind, s
-			all = append(all, name)
 			l.Days = math.Max(l.Days, v.times[len(v.times)-1].Sub(v.times[0]).Hours()/24)
 		}
-		sort.Strings(all)
-		sort.Strings(l.Short)
-		for _, name := range all {
+		slices.Sort(l.Short)
+		for _, name := range slices.Sorted(maps.Keys(found)) {
 			s := found[name]
-			more, step := s.changes(target, len(all), events)
+			more, step := s.changes(target, len(found), events)
 			changes = append(changes, more...)
 			l.Series = append(l.Series, Seen{Name: name, DayStep: step, plot: s.plotted(more)})
 		}
@@ -172,15 +170,7 @@ func starts(cuts []cut) []int {
 }
 
 func alike(a, b []cut) bool {
-	if len(a) != len(b) {
-		return false
-	}
-	for i := range a {
-		if a[i].at != b[i].at {
-			return false
-		}
-	}
-	return true
+	return slices.EqualFunc(a, b, func(a, b cut) bool { return a.at == b.at })
 }
 
 // mostStep is the largest step that is worth telling of: 1,000 %.

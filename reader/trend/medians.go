@@ -1,8 +1,10 @@
 package trend
 
 import (
+	"maps"
 	"slices"
 	"sort"
+	"strings"
 	"time"
 
 	"tokenmeter/record/run"
@@ -107,19 +109,12 @@ type Published struct {
 // PublishedOf is what was said last of each target within the rows' time.
 func PublishedOf(rows []Row) (all []Published) {
 	last := map[string][]run.Published{}
-	var targets []string
 	for i := range rows {
-		r := &rows[i]
-		if r.Published == nil {
-			continue
+		if r := &rows[i]; r.Published != nil {
+			last[r.Target] = r.Published
 		}
-		if last[r.Target] == nil {
-			targets = append(targets, r.Target)
-		}
-		last[r.Target] = r.Published
 	}
-	sort.Strings(targets)
-	for _, target := range targets {
+	for _, target := range slices.Sorted(maps.Keys(last)) {
 		for _, p := range last[target] {
 			all = append(all, Published{target, p})
 		}
@@ -131,10 +126,8 @@ func PublishedOf(rows []Row) (all []Published) {
 const again = "-again"
 
 func cutAgain(kind string) (first string, ok bool) {
-	if n := len(kind) - len(again); n > 0 && kind[n:] == again {
-		return kind[:n], true
-	}
-	return "", false
+	first, ok = strings.CutSuffix(kind, again)
+	return first, ok && first != ""
 }
 
 // leastForMoments is from how many values on the dependence of values on each

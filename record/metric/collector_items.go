@@ -305,9 +305,8 @@ func (c *Collector) tasksByDue() []task {
 // steps that ended last waited for the model, in µs, and those steps. Each step's parent is the
 // one that it waited for last.
 func critical(steps []stepRow) (whole, waited int64, path []*stepRow) {
-	sort.Slice(steps, func(i, j int) bool {
-		a, b := &steps[i], &steps[j]
-		return cmp.Or(cmp.Compare(a.due, b.due), cmp.Compare(a.end, b.end), cmp.Compare(a.id, b.id), cmp.Compare(a.parent, b.parent)) < 0
+	slices.SortFunc(steps, func(a, b stepRow) int {
+		return cmp.Or(cmp.Compare(a.due, b.due), cmp.Compare(a.end, b.end), cmp.Compare(a.id, b.id), cmp.Compare(a.parent, b.parent))
 	})
 	byID := make(map[string]*stepRow, len(steps))
 	first, last := steps[0].due, &steps[0]
@@ -366,10 +365,7 @@ func (c *Collector) media() *Media {
 			}
 		}
 	}
-	sort.SliceStable(factors, func(i, j int) bool {
-		a, b := &factors[i], &factors[j]
-		return cmp.Compare(a.due, b.due) < 0
-	})
+	slices.SortStableFunc(factors, func(a, b at) int { return cmp.Compare(a.due, b.due) })
 	var series stat.Series
 	for _, f := range factors {
 		series.Values = append(series.Values, f.factor)

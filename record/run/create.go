@@ -10,6 +10,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 )
@@ -169,14 +170,8 @@ func checkFree(dir string, force bool) error {
 	if len(entries) == 0 {
 		return nil
 	}
-	holds := false
-	for _, e := range entries {
-		switch e.Name() {
-		case manifestFile, journalFile, tableFile:
-			holds = true
-		}
-	}
 	if !force {
+		holds := slices.ContainsFunc(entries, func(e fs.DirEntry) bool { return slices.Contains(Files(), e.Name()) })
 		return &ExistsError{Path: dir, Run: holds}
 	}
 	for _, e := range entries {
@@ -194,8 +189,7 @@ func removePart(dir, name string) error {
 		return os.Remove(path) // and nothing of what it leads to
 	}
 	switch {
-	case name == manifestFile, name == journalFile, name == tableFile, name == reportFile, name == serverFile,
-		strings.Contains(name, temporary):
+	case slices.Contains(Files(), name), name == reportFile, name == serverFile, strings.Contains(name, temporary):
 		return os.Remove(path)
 	case name == captureDir:
 		captures, err := filepath.Glob(filepath.Join(path, "*"+captureEnd))

@@ -79,8 +79,7 @@ func folderOf(path string) (string, error) {
 		return "", err
 	}
 	if !info.IsDir() {
-		switch filepath.Base(path) {
-		case manifestFile, journalFile, tableFile:
+		if slices.Contains(Files(), filepath.Base(path)) {
 			return filepath.Dir(path), nil
 		}
 		return "", fmt.Errorf("%w at %s: it is a file, give the folder of a run", ErrNoRun, path)

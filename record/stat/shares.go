@@ -1,6 +1,7 @@
 package stat
 
 import (
+	"cmp"
 	"maps"
 	"slices"
 )
@@ -76,15 +77,7 @@ func (s *Shares) Frozen(unit float64) *Counted {
 	for _, k := range slices.Sorted(maps.Keys(s.by)) {
 		gather(k, s.by[k])
 	}
-	slices.SortStableFunc(all, func(a, b entry) int {
-		switch {
-		case a.value < b.value:
-			return -1
-		case a.value > b.value:
-			return 1
-		}
-		return 0
-	})
+	slices.SortStableFunc(all, func(a, b entry) int { return cmp.Compare(a.value, b.value) })
 	c := &Counted{}
 	for _, e := range all {
 		c.push(e.value, e.times)

@@ -1,8 +1,9 @@
 package view
 
 import (
+	"cmp"
 	"fmt"
-	"sort"
+	"slices"
 	"strings"
 
 	"tokenmeter/reader/typeset"
@@ -35,10 +36,7 @@ func FailureOf(r *run.Run) *Failure {
 			f.Classes = append(f.Classes, ClassCount{class, n})
 		}
 	}
-	sort.SliceStable(f.Classes, func(i, j int) bool {
-		a, b := &f.Classes[i], &f.Classes[j]
-		return a.N > b.N
-	})
+	slices.SortStableFunc(f.Classes, func(a, b ClassCount) int { return cmp.Compare(b.N, a.N) })
 	if r.Requests.FirstError != nil {
 		f.First = typeset.Short(*r.Requests.FirstError, 300)
 	}

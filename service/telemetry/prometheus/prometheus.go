@@ -7,6 +7,7 @@ import (
 	"cmp"
 	"context"
 	"net/http"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -102,7 +103,7 @@ func (e *Exporter) Set(objectives []objective.Objective) {
 			continue
 		}
 		edges := m.Edges(objectives)
-		if same(edges, e.edges[m.At()]) {
+		if before := e.edges[m.At()]; before != nil && slices.Equal(edges, before) {
 			continue
 		}
 		if old := e.histograms[m.At()]; old != nil {
@@ -119,18 +120,6 @@ func (e *Exporter) Set(objectives []objective.Objective) {
 		e.edges[m.At()], e.histograms[m.At()] = edges, made
 	}
 	clear(e.series)
-}
-
-func same(a, b []float64) bool {
-	if len(a) != len(b) || b == nil {
-		return false
-	}
-	for i := range a {
-		if a[i] != b[i] {
-			return false
-		}
-	}
-	return true
 }
 
 // ServeHTTP writes the page: text, OpenMetrics, or protobuf with native
