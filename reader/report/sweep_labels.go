@@ -1,6 +1,7 @@
 package report
 
 import (
+	"slices"
 	"tokenmeter/reader/report/chart"
 	"tokenmeter/reader/typeset"
 )
@@ -47,7 +48,7 @@ func (s *scatter) labels(p *chart.Plot) {
 			case "m":
 				b.left, b.right = b.left-wide/2, b.right-wide/2
 			}
-			if b.left < 0 || b.right > leastWidth || meetsAny(b, taken) {
+			if b.left < 0 || b.right > leastWidth || slices.ContainsFunc(taken, b.meets) {
 				continue
 			}
 			taken = append(taken, b)
@@ -55,13 +56,4 @@ func (s *scatter) labels(p *chart.Plot) {
 			break
 		}
 	}
-}
-
-func meetsAny(b box, taken []box) bool {
-	for _, t := range taken {
-		if b.meets(t) {
-			return true
-		}
-	}
-	return false
 }

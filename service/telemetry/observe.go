@@ -36,19 +36,15 @@ func Figures(r *traffic.Request, fine bool, f func(m *Metric, v float64, times i
 	if r.Unmeasured != "" {
 		return
 	}
-	own := func(m *Metric, us int64) { f(m, float64(us)/1e6, 1) }
-	if us, ok := r.Delay.HeadUS.Get(); ok {
-		own(SendDelay, us)
+	own := func(m *Metric, v timeline.Opt[int64]) {
+		if us, ok := v.Get(); ok {
+			f(m, float64(us)/1e6, 1)
+		}
 	}
-	if us, ok := r.Delay.FirstUS.Get(); ok {
-		own(FirstDelay, us)
-	}
-	if r.Delay.Reads > 0 {
-		own(WorstDelay, r.Delay.MaxUS)
-	}
-	if r.SlowReaderUS > 0 {
-		own(SlowReader, r.SlowReaderUS)
-	}
+	own(SendDelay, r.Delay.HeadUS)
+	own(FirstDelay, r.Delay.FirstUS)
+	own(WorstDelay, timeline.Maybe(r.Delay.MaxUS, r.Delay.Reads > 0))
+	own(SlowReader, timeline.Maybe(r.SlowReaderUS, r.SlowReaderUS > 0))
 	if r.Outcome != timeline.OK {
 		return
 	}
