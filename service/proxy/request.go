@@ -143,7 +143,7 @@ func (a *asked) readPath(of *api.API, path string) {
 		}
 	}
 	if of == nil {
-		a.model = cmp.Or(modelBeside(segments), a.model)
+		a.model = cmp.Or(modelBeside(path), a.model)
 	} else if model, stream, ok := of.ReadPath(path); ok {
 		a.stream, a.says = stream, true
 		a.model = cmp.Or(model, a.model)
@@ -151,16 +151,16 @@ func (a *asked) readPath(of *api.API, path string) {
 }
 
 // modelBeside is the model of an operation beside the completions: Google's are
-// models/NAME:predict, Bedrock's model/NAME/count-tokens. Empty: the path names none.
-func modelBeside(segments []string) string {
-	last := len(segments) - 1
-	if last > 0 && segments[last-1] == "models" {
-		if name, _, ok := strings.Cut(segments[last], ":"); ok && name != "count-tokens" { // Anthropic's SDK counts there at Vertex AI
+// models/NAME:predict, Bedrock's model/NAME/count-tokens. A name may have slashes, as
+// Bedrock's ARNs and the versions of TensorFlow Serving do. Empty: the path names none.
+func modelBeside(path string) string {
+	if _, rest, ok := strings.Cut(path, "/models/"); ok {
+		if name := rest[:max(strings.LastIndexByte(rest, ':'), 0)]; name != "" && name != "count-tokens" { // Anthropic's SDK counts there at Vertex AI
 			return name
 		}
 	}
-	if last > 1 && segments[last-2] == "model" {
-		return segments[last-1]
+	if _, rest, ok := strings.Cut(path, "/model/"); ok {
+		return rest[:max(strings.LastIndexByte(rest, '/'), 0)]
 	}
 	return ""
 }

@@ -36,6 +36,12 @@ func TestRoutesByModelBesideCompletions(t *testing.T) {
 		"/v1/projects/p/locations/l/publishers/google/models/x:predict": 404,
 		"/model/cheap/count-tokens":                                     200,
 		"/model/dear/count-tokens":                                      404,
+		"/v1/models/dear/versions/3:predict":                            404, // TensorFlow Serving's
+		"/v1/models/dear/labels/new:predict":                            404,
+		"/v1/models/dear/models/cheap:predict":                          404,
+		"/v1/models/dear:predict/models/cheap:predict":                  404,
+		"/model/arn:aws:bedrock:eu:1:p%2Fdear/count-tokens":             404,
+		"/model/dear/model/cheap/count-tokens":                          404,
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			h := open(t, answerOK, func(c *Config) { c.Routes[0].Models = []string{"cheap"} })
