@@ -29,7 +29,7 @@ const longestName = 32
 
 func hashOrder(s string) bool {
 	rest, ok := strings.CutPrefix(s, "##")
-	return ok && strings.HasPrefix(strings.TrimLeftFunc(rest, unicode.IsLower), "[")
+	return ok && strings.HasPrefix(strings.TrimLeftFunc(rest, unicode.IsLetter), "[")
 }
 
 // bids reports whether an order to a pipeline begins at s[at].

@@ -14,6 +14,7 @@ func TestPipelinesObeyNobodyElse(t *testing.T) {
 		"a\u00a0::add-mask::x":                  "a\u00a0: :add-mask::x",
 		"::warning file=a.go,line=1::x":         ": :warning file=a.go,line=1::x",
 		"x ##vso[task.setvariable variable=a]b": "x # #vso[task.setvariable variable=a]b",
+		"##VSO[task.complete]":                  "# #VSO[task.complete]",
 		"##[add-path]/x":                        "# #[add-path]/x",
 		"###teamcity[buildStop]":                "## #teamcity[buildStop]",
 		"##[a]##[b]::x::":                       "# #[a]# #[b]::x::",

@@ -20,9 +20,9 @@ import (
 
 // hostileWords act on what shows them: a terminal (ESC, C1, CR, backspace), a
 // reader (marks that turn the direction of text), a page, an XML file (its end of
-// CDATA, characters that it can't hold), Markdown. Each begins and ends a word
+// CDATA, characters that it can't hold), Markdown, the log of a pipeline. Each begins and ends a word
 // that is looked for, so that they are known to have been shown.
-const hostileWords = "hos\x1b[2J\u009b31m\u202etile\u2066\ufeff\r\b\x00]]><script>alert(1)</script>\"><img src=x onerror=alert(1)>' |a|b| [x](javascript:alert(1)) \xff\xc3 end"
+const hostileWords = "hos\x1b[2J\u009b31m\u202etile\u2066\ufeff\r\b\x00]]><script>alert(1)</script>\"><img src=x onerror=alert(1)>' |a|b| [x](javascript:alert(1)) ##vso[task.complete]x ::stop-commands::x \xff\xc3 end"
 
 // jester answers with hostile words wherever a reply has room for them.
 func jester() *httptest.Server {
@@ -77,8 +77,10 @@ func TestHostileWords(t *testing.T) {
 		}
 		if !slices.Contains(args, "parquet") {
 			harmless(t, fmt.Sprintf("%.60q stdout", args), stdout.Bytes())
+			orderless(t, fmt.Sprintf("%.60q stdout", args), stdout.String())
 		}
 		harmless(t, args[0]+" stderr", stderr.Bytes())
+		orderless(t, args[0]+" stderr", stderr.String())
 	}
 	shown, files := 0, 0
 	err := filepath.WalkDir(filepath.Dir(dir), func(path string, e fs.DirEntry, err error) error {
@@ -135,6 +137,16 @@ func harmless(t *testing.T, where string, data []byte) {
 		if r < 0x20 && r != '\n' && r != '\t' || r >= 0x7f && r < 0xa0 || r >= 0x202a && r <= 0x202e || r >= 0x2066 && r <= 0x2069 || r == 0xfeff {
 			t.Errorf("%s holds %U: …%q…", where, r, data[max(0, i-60):min(len(data), i+30)])
 			return
+		}
+	}
+}
+
+// orderless checks that no line of a log gives an order to Azure or GitHub.
+func orderless(t *testing.T, where, log string) {
+	t.Helper()
+	for line := range strings.Lines(log) {
+		if strings.Contains(line, "##vso[") || strings.HasPrefix(strings.TrimSpace(line), "::stop-commands::") {
+			t.Errorf("%s gives an order: %q", where, line)
 		}
 	}
 }

@@ -124,12 +124,12 @@ func (f Form) colour(v Verdict, text string) string {
 	return "\x1b[" + code + "m" + text + "\x1b[0m"
 }
 
-// clean makes text from elsewhere harmless on a terminal.
+// clean makes text from elsewhere harmless on a terminal and in the log of a pipeline.
 func (f Form) clean(s string) string {
-	return strings.Map(func(r rune) rune {
+	return printable.Text(strings.Map(func(r rune) rune {
 		if !unicode.IsPrint(r) && r != ' ' || f.ASCII && r > unicode.MaxASCII {
 			return '?'
 		}
 		return r
-	}, strings.ToValidUTF8(s, "?"))
+	}, strings.ToValidUTF8(s, "?")))
 }
