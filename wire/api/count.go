@@ -129,6 +129,7 @@ func (u *usage) each(v *usage, join func(field *timeline.Opt[int64], v timeline.
 	join(&u.Rejected, v.Rejected)
 	join(&u.Total, v.Total)
 	u.media = max(u.media, v.media)
+	u.heard = u.heard || v.heard
 	for i := range u.parts {
 		u.parts[i] = max(u.parts[i], v.parts[i])
 	}

@@ -92,7 +92,7 @@ data: {"type":"transcription.text.delta","text":"llo"}
 
 data: {"type":"transcription.done","model":"voxtral","text":"Hello","usage":{"prompt_audio_seconds":12,"prompt_tokens":4,"total_tokens":400,"completion_tokens":4},"language":"en"}
 
-`, timeline.OK, "Hello", 2, 12e6, `{"input":4,"output":4,"total":400}`, ""},
+`, timeline.OK, "Hello", 2, 12e6, `{"input":396,"output":4,"total":400}`, ""},
 		{"cut off", "text/event-stream", `data: {"type":"transcript.text.delta","delta":"I"}` + "\n\n", timeline.StreamTruncated, "I", 1, -1, `{}`, ""},
 		{"an error within", "text/event-stream", `data: {"type":"error","error":{"message":"overloaded"}}` + "\n\n", timeline.StreamError, "", 0, -1, `{}`, "overloaded"},
 		{"nothing was said", "application/json", `{"text":""}`, timeline.EmptyOutput, "", 0, -1, `{}`, ""},

@@ -14,6 +14,7 @@ type usage struct {
 	parts [nParts]int64 // what is counted beside text; 0: nothing, or not told
 	tier  jsonscan.Text // the class of service, by which the counts are billed
 	media int64         // of the prompt's pictures and videos, within it; 0: none, or not told
+	heard bool          // sound of the prompt is told in seconds, its tokens are not told
 }
 
 // part is something that a usage counts and that some servers leave out of the
@@ -56,6 +57,9 @@ func (s *scan) usage(u *usage, t *serverTimings) {
 			for name := range s.Members {
 				s.usageDetail(name, u, firstOfAnswer)
 			}
+		case "prompt_audio_seconds": // Mistral's
+			seconds, _ := s.Float()
+			u.heard = u.heard || seconds > 0
 		case "queue_time":
 			t.seconds(queueMS, s)
 		case "prompt_time":
@@ -237,8 +241,9 @@ func rise(field *timeline.Opt[int64], v timeline.Opt[int64]) {
 //   - it makes up, alone or with others, exactly what the total has more than
 //     prompt and answer.
 //
-// A surplus that no part explains stays: it is hidden reasoning where no
-// reasoning is told (package metric). exclusive says that the API counts the
+// A surplus that no part explains is the prompt's sound where that is told in seconds
+// alone, as by Mistral, whose total has its tokens and whose prompt has not. Else it
+// stays: it is hidden reasoning where no reasoning is told (package metric). exclusive says that the API counts the
 // cache beside the prompt in any case.
 func (u *usage) reconcile(exclusive bool) {
 	told := func(v timeline.Opt[int64]) int64 { return v.Or(0) }
@@ -268,12 +273,17 @@ func (u *usage) reconcile(exclusive bool) {
 	if cacheBeside {
 		sides[2], sides[3] = 0, 0
 	}
-	for i := range explained(sides[:], told(u.Total)-told(u.Input)-told(u.Output)) {
+	surplus := told(u.Total) - told(u.Input) - told(u.Output)
+	for i := range explained(sides[:], surplus) {
+		surplus -= sides[i]
 		if i <= 1 || i >= others+int(firstOfAnswer) {
 			u.Output = timeline.Some(told(u.Output) + sides[i])
 		} else {
 			u.Input = timeline.Some(told(u.Input) + sides[i])
 		}
+	}
+	if u.heard && surplus > 0 {
+		u.Input = timeline.Some(told(u.Input) + surplus)
 	}
 }
 

@@ -68,6 +68,13 @@ func TestUsageOfVendors(t *testing.T) {
 			`{"input":278,"output":130,"reasoning":100,"total":408,"media":258}`},
 		{"pictures within the prompt", "openai-chat", []string{`{"prompt_tokens":278,"completion_tokens":30,"total_tokens":308,"prompt_tokens_details":{"image_tokens":258,"audio_tokens":0}}`},
 			`{"input":278,"output":30,"total":308,"media":258}`},
+		// https://docs.mistral.ai/capabilities/audio_transcription: 203 s of sound, of 2,625 tokens.
+		{"Mistral: sound in seconds, its tokens in the total alone", "openai-chat", []string{`{"prompt_audio_seconds":203,"prompt_tokens":4,"total_tokens":3264,"completion_tokens":635}`},
+			`{"input":2629,"output":635,"total":3264}`},
+		{"Mistral: no sound", "openai-chat", []string{`{"prompt_audio_seconds":0,"prompt_tokens":20,"total_tokens":623,"completion_tokens":198}`, `{"prompt_audio_seconds":null}`, `{"prompt_audio_seconds":{}}`},
+			`{"input":20,"output":198,"total":623}`},
+		{"sound in seconds and in tokens, all counted", "openai-chat", []string{`{"prompt_audio_seconds":2.5,"prompt_tokens":40,"total_tokens":70,"completion_tokens":30,"prompt_tokens_details":{"audio_tokens":32}}`},
+			`{"input":40,"output":30,"total":70}`},
 		{"sound spoken", "openai-chat", []string{`{"prompt_tokens":20,"completion_tokens":30,"total_tokens":90,"completion_tokens_details":{"audio_tokens":40}}`},
 			`{"input":20,"output":70,"total":90}`},
 
