@@ -139,7 +139,7 @@ func (s *scan) iterations() *usage {
 func (s *scan) usageDetail(name []byte, u *usage, side part) {
 	switch string(name) {
 	case "cached_tokens", "num_cached_tokens", "cache_read_tokens", "prompt_cache_hit_tokens", "cache_read_input_tokens",
-		"cacheReadInputTokens", "cacheReadInputTokenCount", "cachedContentTokenCount", "total_cached_tokens":
+		"cacheReadInputTokens", "cacheReadInputTokenCount", "cachedContentTokenCount", "total_cached_tokens", "cached_input_tokens", "precached_prompt_tokens":
 		s.count(&u.Cached)
 	case "cache_creation_input_tokens", "cache_creation_tokens", "cache_write_tokens", "cache_write_input_tokens",
 		"cacheWriteInputTokens", "cacheWriteInputTokenCount":
