@@ -35,9 +35,10 @@ var formats = []format{
 	{name: "parquet", form: records.Parquet, read: readGeneric},
 }
 
-// fitsMooncake: AIPerf's records may have texts in place of lengths.
+// fitsMooncake: AIPerf's records may have texts or messages in place of lengths, need
+// no length of the answer, and have no time where a session's turns have delays.
 func fitsMooncake(names []string) bool {
-	return sessions.Has("timestamp", "output_length")(names) && hasAny("input_length", "text_input")(names)
+	return hasAny("timestamp", "session_id")(names) && hasAny("input_length", "output_length", "text_input", "hash_ids")(names)
 }
 
 func hasAny(want ...string) func([]string) bool {

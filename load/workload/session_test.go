@@ -1,6 +1,8 @@
 package workload
 
 import (
+	"os"
+	"path/filepath"
 	"slices"
 	"testing"
 	"time"
@@ -54,5 +56,23 @@ func TestTraceSessions(t *testing.T) {
 	}
 	if have, _ := l.Len(); int64(n) != have {
 		t.Errorf("%d arrivals of %d sessions", n, have)
+	}
+}
+
+// AIPerf's sessions may have delays alone, in milliseconds.
+func TestTraceSessionsOfDelays(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "x.jsonl")
+	text := `{"session_id":"a","input_length":10,"output_length":5}` + "\n" + `{"session_id":"a","delay":500,"input_length":20,"output_length":5}` + "\n"
+	if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	l, err := FromSpec("x", Spec{Content: Content{File: path, Sessions: true}}, Options{Salt: "s"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	it := l.Item(0)
+	if second := it.Nth(1); second.Wait != 500*time.Millisecond {
+		t.Errorf("the second request: %+v", second)
 	}
 }

@@ -143,23 +143,33 @@ func TestColumnsThatAreNotSentAreTold(t *testing.T) {
 	}
 }
 
-// AIPerf's form of Mooncake's traces with texts in place of lengths counts in
-// milliseconds, too; GuideLLM's column of output lengths is one.
+// AIPerf's forms of Mooncake's traces (texts or messages in place of lengths, no length of
+// the answer) count in milliseconds, too; GuideLLM's column of output lengths is one.
+// Source: https://docs.nvidia.com/aiperf/benchmark-modes/trace-replay-with-mooncake-traces
 func TestOtherToolsColumns(t *testing.T) {
-	l, err := loadText(t, "x.jsonl", `{"timestamp":0,"text_input":"hi","output_length":5}`+"\n"+`{"timestamp":1500,"text_input":"yo","output_length":5}`+"\n")
-	if err != nil {
-		t.Fatal(err)
-	}
-	var last time.Duration
-	for at, err := range l.Times() {
-		if last = at; err != nil {
+	for _, what := range []string{
+		`"text_input":"hi","output_length":5`,
+		`"text_input":"hi"`,
+		`"messages":[{"role":"user","content":"hi"}],"output_length":5`,
+		`"input_length":10,"hash_ids":[123]`,
+		`"input_length":10`,
+	} {
+		l, err := loadText(t, "x.jsonl", `{"timestamp":0,`+what+"}\n"+`{"timestamp":1500,`+what+"}\n")
+		if err != nil {
 			t.Fatal(err)
 		}
+		var last time.Duration
+		for at, err := range l.Times() {
+			if last = at; err != nil {
+				t.Fatal(err)
+			}
+		}
+		if last != 1500*time.Millisecond {
+			t.Errorf("%s: the second is due at %s, want 1.5s", what, last)
+		}
 	}
-	if last != 1500*time.Millisecond {
-		t.Errorf("the second is due at %s, want 1.5s", last)
-	}
-	if l, err = loadText(t, "y.jsonl", `{"prompt":"hi","prompt_tokens_count":2,"output_tokens_count":7}`+"\n"); err != nil {
+	l, err := loadText(t, "y.jsonl", `{"prompt":"hi","prompt_tokens_count":2,"output_tokens_count":7}`+"\n")
+	if err != nil {
 		t.Fatal(err)
 	}
 	if n := l.Item(0).MaxTokens.Or(-1); n != 7 {
