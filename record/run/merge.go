@@ -45,6 +45,9 @@ func Merged(folders []*Folder) (Run, error) {
 		if r.Told != nil {
 			return Run{}, fmt.Errorf("%s has another tool's figures of a whole run and no request to merge", f.Dir())
 		}
+		if r.Partial && r.Finished == nil { // its requests alone can't say that they were measured well
+			return Run{}, fmt.Errorf("%s goes on, or its process was ended before it wrote how it measured: it would make a run of which nobody knows whether it is valid look like one of which that is known", f.Dir())
+		}
 		if f.damaged != "" {
 			return Run{}, fmt.Errorf("%s would lend its damage to a run that looks whole: %s", f.Dir(), f.damaged)
 		}

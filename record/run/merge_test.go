@@ -174,6 +174,16 @@ func TestMergeRefusesDamage(t *testing.T) {
 			data, err := os.ReadFile(filepath.Join(half(t, 3, 0, nil).Dir(), tableFile))
 			return errors.Join(err, os.WriteFile(filepath.Join(dir, tableFile), data, 0o644))
 		},
+		"no end, as kill -9 leaves it": func(dir string) error {
+			w, err := Create(dir, half(t, 1, 0, nil).Run(), Options{Force: true})
+			if err != nil {
+				return err
+			}
+			for tl := range half(t, 5, 0, nil).Timelines() {
+				err = errors.Join(err, w.Append(tl))
+			}
+			return errors.Join(err, w.Close())
+		},
 		"no records": func(dir string) error { return os.Remove(filepath.Join(dir, tableFile)) },
 		"another manifest": func(dir string) error {
 			path := filepath.Join(dir, manifestFile)
