@@ -1,11 +1,11 @@
 package compare
 
 import (
-	"cmp"
 	"fmt"
 	"math"
 	"path/filepath"
 	"slices"
+	"sort"
 	"strconv"
 	"strings"
 
@@ -63,7 +63,7 @@ func (c *Comparable) add(reasons []Reason) {
 
 func (c *Comparable) conclude() {
 	weight := map[Gravity]int{Refuse: 0, Warn: 1, Note: 2}
-	slices.SortStableFunc(c.Why, func(a, b Reason) int { return cmp.Compare(weight[a.Level], weight[b.Level]) })
+	sort.SliceStable(c.Why, func(i, j int) bool { return weight[c.Why[i].Level] < weight[c.Why[j].Level] })
 	c.Verdict = ComparableRuns
 	for _, r := range c.Why {
 		switch {

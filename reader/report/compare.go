@@ -1,9 +1,8 @@
 package report
 
 import (
-	"cmp"
 	"fmt"
-	"slices"
+	"sort"
 	"strings"
 
 	"tokenmeter/reader/compare"
@@ -110,7 +109,7 @@ func (c *versus) table(r *compare.Result) {
 		}
 		for _, group := range order {
 			t := groups[group]
-			slices.SortStableFunc(t.rows, func(a, b compareRow) int { return cmp.Compare(rankOf(a.state), rankOf(b.state)) })
+			sort.SliceStable(t.rows, func(i, j int) bool { return rankOf(t.rows[i].state) < rankOf(t.rows[j].state) })
 			t.scale = scaleOf(t.rows, r.Method.WithinPct)
 			c.tables = append(c.tables, *t)
 		}

@@ -1,11 +1,11 @@
 package runs
 
 import (
-	"cmp"
 	"fmt"
 	"io"
 	"maps"
 	"slices"
+	"sort"
 	"strings"
 
 	"tokenmeter/reader/typeset"
@@ -128,11 +128,11 @@ func bestOf(group string, runs []*run.Run, f objective.Figure) Best {
 	if b.Of == 0 {
 		return b
 	}
-	slices.SortStableFunc(ranked, func(a, b entry) int {
+	sort.SliceStable(ranked, func(i, j int) bool {
 		if f.Higher {
-			a, b = b, a
+			i, j = j, i
 		}
-		return cmp.Compare(a.value, b.value)
+		return ranked[i].value < ranked[j].value
 	})
 	first := ranked[0]
 	won := line(first.r, []objective.Figure{f})

@@ -305,8 +305,9 @@ func (c *Collector) tasksByDue() []task {
 // steps that ended last waited for the model, in µs, and those steps. Each step's parent is the
 // one that it waited for last.
 func critical(steps []stepRow) (whole, waited int64, path []*stepRow) {
-	slices.SortFunc(steps, func(a, b stepRow) int {
-		return cmp.Or(cmp.Compare(a.due, b.due), cmp.Compare(a.end, b.end), cmp.Compare(a.id, b.id), cmp.Compare(a.parent, b.parent))
+	sort.Slice(steps, func(i, j int) bool {
+		a, b := &steps[i], &steps[j]
+		return cmp.Or(cmp.Compare(a.due, b.due), cmp.Compare(a.end, b.end), cmp.Compare(a.id, b.id), cmp.Compare(a.parent, b.parent)) < 0
 	})
 	byID := make(map[string]*stepRow, len(steps))
 	first, last := steps[0].due, &steps[0]
@@ -365,7 +366,7 @@ func (c *Collector) media() *Media {
 			}
 		}
 	}
-	slices.SortStableFunc(factors, func(a, b at) int { return cmp.Compare(a.due, b.due) })
+	sort.SliceStable(factors, func(i, j int) bool { return factors[i].due < factors[j].due })
 	var series stat.Series
 	for _, f := range factors {
 		series.Values = append(series.Values, f.factor)

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"sort"
 	"strconv"
 	"strings"
 
@@ -166,8 +167,9 @@ func (g *Grouped) Rows() []GroupRow {
 		}
 		return math.Inf(1)
 	}
-	slices.SortFunc(rows, func(a, b GroupRow) int {
-		return cmp.Or(cmp.Compare(number(a.Group), number(b.Group)), cmp.Compare(a.Group, b.Group))
+	sort.Slice(rows, func(i, j int) bool {
+		a, b := &rows[i], &rows[j]
+		return cmp.Or(cmp.Compare(number(a.Group), number(b.Group)), cmp.Compare(a.Group, b.Group)) < 0
 	})
 	return rows
 }

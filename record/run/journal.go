@@ -2,13 +2,13 @@ package run
 
 import (
 	"bufio"
-	"cmp"
 	"encoding/binary"
 	"errors"
 	"fmt"
 	"hash/crc32"
 	"io"
 	"slices"
+	"sort"
 
 	"tokenmeter/record/timeline"
 )
@@ -66,7 +66,7 @@ func indexJournal(src io.ReaderAt, size int64) (*journal, error) {
 	if err != nil {
 		return nil, err
 	}
-	slices.SortStableFunc(j.frames, func(a, b frame) int { return cmp.Compare(a.request, b.request) })
+	sort.SliceStable(j.frames, func(a, b int) bool { return j.frames[a].request < j.frames[b].request })
 	return j, nil
 }
 

@@ -6,6 +6,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"slices"
+	"sort"
 	"sync"
 	"time"
 
@@ -149,8 +150,9 @@ func (c *Counters) Snapshot() []Count {
 		all[i] = *n
 	}
 	c.mu.Unlock()
-	slices.SortFunc(all, func(a, b Count) int {
-		return cmp.Or(cmp.Compare(a.Text, b.Text), cmp.Compare(a.Key, b.Key), compare(a.Labels, b.Labels))
+	sort.Slice(all, func(i, j int) bool {
+		a, b := &all[i], &all[j]
+		return cmp.Or(cmp.Compare(a.Text, b.Text), cmp.Compare(a.Key, b.Key), compare(a.Labels, b.Labels)) < 0
 	})
 	return all
 }

@@ -1,9 +1,8 @@
 package view
 
 import (
-	"cmp"
 	"fmt"
-	"slices"
+	"sort"
 	"strings"
 
 	"tokenmeter/reader/typeset"
@@ -36,7 +35,7 @@ func FailureOf(r *run.Run) *Failure {
 			f.Classes = append(f.Classes, ClassCount{class, n})
 		}
 	}
-	slices.SortStableFunc(f.Classes, func(a, b ClassCount) int { return cmp.Compare(b.N, a.N) })
+	sort.SliceStable(f.Classes, func(i, j int) bool { return f.Classes[i].N > f.Classes[j].N })
 	if r.Requests.FirstError != nil {
 		f.First = typeset.Short(*r.Requests.FirstError, 300)
 	}
