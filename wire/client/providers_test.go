@@ -241,6 +241,7 @@ func TestPassedAddresses(t *testing.T) {
 		// A parameter that both have is the configuration's.
 		{"http://h?api-version=9", "/openai/deployments/d/chat/completions?api-version=7", "/openai/deployments/d/chat/completions?api-version=9"},
 		{"http://h?api-version=9", "/v1/models?after=m&api%2Dversion=7&api-version=8&limit=2", "/v1/models?after=m&limit=2&api-version=9"},
+		{"http://h?api-version=9", "/v1/models?limit=2#", "/v1/models?limit=2%23&api-version=9"}, // servers drop what is behind a #
 		{"http://h?key=k&tag=a&tag=b", "/v1/models?tag=c&flag&bad=%zz", "/v1/models?flag&bad=%zz&key=k&tag=a&tag=b"},
 		{"http://h/v1", "/health", "/health"},
 		{"http://h/v1", "/api/chat", "/api/chat"},

@@ -158,7 +158,7 @@ func withoutURL(err error) error {
 func escape(s string) string {
 	var b strings.Builder
 	for i := range len(s) {
-		if c := s[i]; c <= ' ' || c >= 0x7f {
+		if c := s[i]; c <= ' ' || c >= 0x7f || c == '#' {
 			fmt.Fprintf(&b, "%%%02X", c)
 		} else {
 			b.WriteByte(c)
