@@ -1,6 +1,7 @@
 package api
 
 import (
+	"bytes"
 	"fmt"
 
 	"tokenmeter/record/timeline"
@@ -148,13 +149,25 @@ func (d *batchDecoder) apply(e framing.Event, s *Stream) {
 // Raw implements rawDecoder: the numbers alone. What they are of, and the usage, stands
 // in vLLM's header metadata, in the form of the reply that has the rest: with
 // encoding_format bytes_only nobody tells. Source: vLLM, entrypoints/pooling/embed.
+// Words are none: nginx sends its pages under this content type, unless it is told another.
 func (d *batchDecoder) Raw(data []byte, s *Stream) {
+	if s.tokens == 0 && s.header.Get("metadata") == "" && worded(data) {
+		s.fail(quote(data))
+		return
+	}
 	if told := s.header.Get("metadata"); s.tokens == 0 && told != "" && d.read(framing.Event{Data: []byte(told)}, s) {
 		s.named(d.r.model)
 		s.usage.merge(d.r.usage)
 		s.answered(d.n)
 	}
 	s.add(timeline.Media, 0, int64(len(data)), none)
+}
+
+// worded reports whether data begins with words, as numbers of sixteen bytes do not.
+func worded(data []byte) bool {
+	return !bytes.ContainsFunc(data[:min(16, len(data))], func(r rune) bool {
+		return r > '~' || r < ' ' && r != '\n' && r != '\r' && r != '\t'
+	})
 }
 
 func (d *batchDecoder) count() {
