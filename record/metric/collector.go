@@ -146,7 +146,7 @@ func (c *Collector) Add(tl *timeline.Timeline) {
 		return
 	}
 	c.countRequest(tl, &v)
-	c.countTokens(tl, &v)
+	c.countTokens(tl, &v, &s)
 	c.sample(tl, &v)
 	c.words(tl, &v, &s)
 	c.item(tl, &v)

@@ -59,7 +59,7 @@ func (f firstError) before(g firstError) bool {
 	return f.request < g.request
 }
 
-func (c *Collector) countTokens(tl *timeline.Timeline, v *Values) {
+func (c *Collector) countTokens(tl *timeline.Timeline, v *Values, s *seen) {
 	t := &c.tokens
 	ok := tl.Outcome == timeline.OK
 	n, known := v.OutputTokens.Get()
@@ -96,6 +96,9 @@ func (c *Collector) countTokens(tl *timeline.Timeline, v *Values) {
 		t.inputUnknown++
 	}
 	if asked, has := tl.Requested.Get(); has && ok && known && asked > 0 {
+		if s.severalChoices || !tl.Streamed {
+			asked *= choicesOf(tl) // it was asked for each
+		}
 		t.asked += asked
 		t.got += n
 		t.askedN++
@@ -107,4 +110,17 @@ func (c *Collector) countTokens(tl *timeline.Timeline, v *Values) {
 			t.far++
 		}
 	}
+}
+
+// choicesOf is how many sequences an answer holds, 1 at least.
+func choicesOf(tl *timeline.Timeline) int64 {
+	var seen [256]bool
+	n := int64(0)
+	for ev := range tl.Events.Generation() {
+		if !seen[ev.Choice] {
+			seen[ev.Choice] = true
+			n++
+		}
+	}
+	return max(n, 1)
 }

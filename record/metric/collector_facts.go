@@ -102,6 +102,9 @@ func (c *Collector) lagFacts(f *Facts) {
 	}
 	if f.MedianGapMS = pooledQuantile(0.5, &c.gaps, &c.itl); !f.MedianGapMS.OK() {
 		f.MedianGapMS = pooledQuantile(0.5, &c.gaps, &c.icl)
+		if c.requests.ITLLeftOut[leftChoices] > 0 { // gaps between choices are shorter than those within one
+			f.MedianGapMS = timeline.Maybe(max(f.MedianGapMS.Or(0), mean(c.samples["tpot_ms"]).Or(0)), f.MedianGapMS.OK())
+		}
 	}
 }
 

@@ -269,3 +269,46 @@ func TestPooledStretchesOfAnyTime(t *testing.T) {
 		t.Errorf("%d of 6 values", whole.Len())
 	}
 }
+
+// A server that is asked for two answers sends a token of each in every step: they come
+// together because they were made together, and each is as long as was asked.
+func TestChoicesOfOneStepHideNothingOfEachOther(t *testing.T) {
+	build := func(together int) *Collector {
+		c := NewCollector(CollectorOpts{})
+		for i := range 20 {
+			tl := made{request: int64(i)}.timeline()
+			tl.Clock, tl.Requested = timeline.Kernel, timeline.Some(int64(100))
+			for j := range 200 {
+				step := j / 2 / together * together
+				tl.Events.Append(timeline.Event{AtUS: int64(step) * 20_000, LagUS: 5000, Kind: timeline.Text, Choice: j % 2, Bytes: 4, Read: int64(step)})
+			}
+			tl.Usage.Output = timeline.Some(int64(200))
+			c.Add(tl)
+		}
+		return c
+	}
+	c := build(1)
+	f, s := c.Facts(), c.Summary()
+	is(t, "coalesced", f.CoalescedShare, 0)
+	is(t, "charged", f.ChargedLagP99MS, 0)
+	is(t, "median gap", f.MedianGapMS, 20)
+	is(t, "shortfall", f.OSLShortfall, 0)
+	if warned(s, "osl_mismatch") || s.Requests.ITLLeftOut["several_choices"] != 20 {
+		t.Errorf("warnings %v, left out %v", s.Warnings, s.Requests.ITLLeftOut)
+	}
+	// Two tokens of the same answer in one read are another matter.
+	f = build(2).Facts()
+	is(t, "coalesced", f.CoalescedShare, 1)
+	is(t, "charged", f.ChargedLagP99MS, 5)
+
+	half := NewCollector(CollectorOpts{})
+	for i := range 20 {
+		tl := made{request: int64(i)}.timeline()
+		tl.Streamed, tl.Requested, tl.Usage.Output = false, timeline.Some(int64(100)), timeline.Some(int64(100))
+		for j := range 2 {
+			tl.Events.Append(timeline.Event{AtUS: 20_000, Kind: timeline.Text, Choice: j, Bytes: 200})
+		}
+		half.Add(tl)
+	}
+	is(t, "shortfall of whole replies", half.Facts().OSLShortfall, 0.5)
+}

@@ -159,8 +159,13 @@ func (c *Collector) readEvents(tl *timeline.Timeline, v *Values, s *seen) {
 		c.bins.spread(max(tl.StartUS, tl.DueUS), tl.DueUS+s.firstUS, n-v.StreamedTokens.Or(n))
 	}
 	bin := binCursor{bins: &c.bins}
-	var waited, lastUS, lastRead, lastLag int64
-	first, joined := true, false // joined: the event before shared its read
+	var waited, lastUS int64
+	first := true
+	var several *[256]arrival
+	if s.severalChoices {
+		several = new([256]arrival)
+	}
+	last := new(arrival) // of the same choice
 	var at, read int64
 	packed := tl.Events.Packed()
 	for i := range packed {
@@ -184,23 +189,32 @@ func (c *Collector) readEvents(tl *timeline.Timeline, v *Values, s *seen) {
 					waited = 0
 				}
 			}
-			if read == lastRead || kernel && gap == 0 {
-				c.coalesced(kernel, ev.LagUS())
-				if !joined {
-					c.coalesced(kernel, lastLag)
-				}
-				joined = true
-			} else {
-				joined = false
-			}
 		}
 		first = false
+		if several != nil {
+			last = &several[ev.Choice()]
+		}
+		joined := last.came && (read == last.read || kernel && at == last.atUS)
+		if joined {
+			c.coalesced(kernel, ev.LagUS())
+			if !last.joined {
+				c.coalesced(kernel, last.lagUS)
+			}
+		}
+		*last = arrival{atUS: at, read: read, lagUS: ev.LagUS(), came: true, joined: joined}
 		if lags != nil {
 			lags.AddOne(ev.LagUS())
 		}
 		bin.add(tl.DueUS+at, portions.next(ev.Tokens()))
-		lastUS, lastRead, lastLag = at, read, ev.LagUS()
+		lastUS = at
 	}
+}
+
+// arrival is how the last event of a sequence came.
+type arrival struct {
+	atUS, read, lagUS int64
+	came              bool // there was one
+	joined            bool // it shared its read with the one before
 }
 
 // coalesced counts an event that came with another. Its lag hid when it came.

@@ -35,10 +35,10 @@ func leftOut(s *seen, v *Values) string {
 		return ""
 	case v.Flags.Has(timeline.Burst):
 		return leftBurst
+	case s.severalChoices: // whether or not those of one step came together
+		return leftChoices
 	case v.Flags.Has(timeline.Coalesced):
 		return leftCoalesced
-	case s.severalChoices:
-		return leftChoices
 	case s.k == unknown:
 		return leftUncounted
 	}
