@@ -1,6 +1,7 @@
 package api
 
 import (
+	"bytes"
 	"strings"
 
 	"tokenmeter/record/timeline"
@@ -44,4 +45,12 @@ func (s *Stream) raw(data []byte) bool {
 	}
 	s.decoder.(rawDecoder).Raw(data, s)
 	return true
+}
+
+// worded reports whether what was read begins with sixteen bytes of words, as no numbers
+// and no sound do.
+func worded(data []byte) bool {
+	return len(data) >= 16 && !bytes.ContainsFunc(data[:16], func(r rune) bool {
+		return r > '~' || r < ' ' && r != '\n' && r != '\r' && r != '\t'
+	})
 }

@@ -1,7 +1,6 @@
 package api
 
 import (
-	"bytes"
 	"fmt"
 
 	"tokenmeter/record/timeline"
@@ -161,13 +160,6 @@ func (d *batchDecoder) Raw(data []byte, s *Stream) {
 		s.answered(d.n)
 	}
 	s.add(timeline.Media, 0, int64(len(data)), none)
-}
-
-// worded reports whether data begins with words, as numbers of sixteen bytes do not.
-func worded(data []byte) bool {
-	return !bytes.ContainsFunc(data[:min(16, len(data))], func(r rune) bool {
-		return r > '~' || r < ' ' && r != '\n' && r != '\r' && r != '\t'
-	})
 }
 
 func (d *batchDecoder) count() {

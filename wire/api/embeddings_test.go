@@ -79,21 +79,23 @@ func TestBatchReplies(t *testing.T) {
 	}
 }
 
-// A page that nginx sends as it sends all whose type it was not told is no vector.
-func TestPagesAreNoVectors(t *testing.T) {
+// A page that nginx sends as it sends all whose type it was not told is neither vectors
+// nor sound.
+func TestPagesAreNoAnswers(t *testing.T) {
 	for body, want := range map[string]timeline.Outcome{
 		"<html>Service is down for maintenance</html>":             timeline.StreamError,
 		`{"error": "the model is being loaded"}`:                   timeline.StreamError,
-		"oops\n":                                                   timeline.StreamError,
 		"\x00\x00\x80\x3f" + strings.Repeat("\xcd\xcc\x4c\x3e", 9): timeline.OK,
 	} {
-		tl := timeline.New()
-		s := NewStream(tl, Embeddings, StreamOptions{})
-		s.Head(1000, Head{200, map[string][]string{"Content-Type": {"application/octet-stream"}}})
-		s.Read(2000, 0, []byte(body))
-		s.End(3000, timeline.EOF, nil, nil)
-		if tl.Outcome != want {
-			t.Errorf("%q: %s, want %s", body, tl.Outcome, want)
+		for _, of := range []*API{Embeddings, Speech} {
+			tl := timeline.New()
+			s := NewStream(tl, of, StreamOptions{})
+			s.Head(1000, Head{200, map[string][]string{"Content-Type": {"application/octet-stream"}}})
+			s.Read(2000, 0, []byte(body))
+			s.End(3000, timeline.EOF, nil, nil)
+			if tl.Outcome != want {
+				t.Errorf("%s, %q: %s, want %s", of.Name, body, tl.Outcome, want)
+			}
 		}
 	}
 }
