@@ -82,6 +82,7 @@ type row struct {
 	warmup          bool
 	later           bool // a further turn of a conversation or step of a task: no schedule asks for it
 	newConnection   bool
+	hungUp          bool  // we ended it, and with it the connection
 	unsent          bool  // never sent: it has a due time and no start
 	tokenEnd        int64 // last generation event; before due: none
 }
@@ -163,6 +164,12 @@ func rowOf(tl *timeline.Timeline, v *Values) row {
 	}
 	if reused, ok := tl.Reused.Get(); ok {
 		r.newConnection = !reused
+	}
+	switch r.outcome {
+	case timeline.CancelledUser, timeline.CancelledRunEnd, timeline.TimeoutTTFT, timeline.TimeoutIdle, timeline.TimeoutTotal:
+		r.hungUp = !r.unsent
+	default:
+		r.hungUp = tl.Flags.Has(timeline.LeftOpen)
 	}
 	r.end = r.start
 	if e2e, ok := v.E2EMS.Get(); ok {

@@ -219,6 +219,20 @@ func TestWarnings(t *testing.T) {
 			t.Errorf("no warning %s in %v", c.name, s.Warnings)
 		}
 	}
+	// Users who leave, our own limits and bodies left open cost a connection each, by our doing.
+	for i, end := range []func(*timeline.Timeline){
+		func(tl *timeline.Timeline) { tl.Outcome = timeline.CancelledUser },
+		func(tl *timeline.Timeline) { tl.Outcome = timeline.TimeoutIdle },
+		func(tl *timeline.Timeline) { tl.Flags |= timeline.LeftOpen },
+	} {
+		s := plain(200, func(_ int, tl *timeline.Timeline) {
+			tl.Reused = timeline.Some(false)
+			end(tl)
+		}).Summary()
+		if warned(s, "connections_opened") {
+			t.Errorf("%d: others are said to close what we closed", i)
+		}
+	}
 	late := NewCollector(CollectorOpts{OpenLoop: true})
 	for i := range 200 {
 		late.Add(made{request: int64(i), due: float64(i) * 10, start: float64(i)*10 + 15, ttft: 50, events: 5, gap: 10}.timeline())

@@ -78,19 +78,29 @@ func (c *Collector) loadWarnings(w *noted, s *Summary, f *Facts) {
 			"%d requests used %d different prompts%s: a prefix cache answers repeats faster than users would see.",
 			sent, unique, cacheWords(f))
 	}
-	var opened int64
+	var opened, ended int64
 	for _, r := range c.rows {
 		if r.newConnection {
 			opened++
 		}
+		if r.hungUp {
+			ended++
+		}
 	}
-	// Every slot needs one, and a few may be replaced.
-	expected := max(c.Opts.Concurrency, f.MaxInFlight)*11/10 + 4
+	// Every slot needs one, a few may be replaced, and so is what we end ourselves.
+	expected := max(c.Opts.Concurrency, f.MaxInFlight)*11/10 + 4 + ended
 	w.add(!c.Opts.ManyConnects && opened > expected, "connections_opened", float64(opened),
-		"%d connections were opened for at most %d requests in flight: the server or a proxy closes them, and each new one costs time.",
-		opened, f.MaxInFlight)
+		"%d connections were opened for at most %d requests in flight%s: the server or a proxy closes them, and each new one costs time.",
+		opened, f.MaxInFlight, endedWords(ended))
 	retries := s.Requests.Attempts - (s.Requests.Total - s.Requests.Unsent())
 	w.add(retries > 0, "retries", float64(retries), "%d tries were repeated; the wait is part of the latency.", retries)
+}
+
+func endedWords(n int64) string {
+	if n == 0 {
+		return ""
+	}
+	return fmt.Sprintf(" and %d that we ended", n)
 }
 
 func capWords(f *Facts) string {
