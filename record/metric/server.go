@@ -107,7 +107,10 @@ func (d *Decomposition) withServer(m *ServerMetrics, s *Summary) {
 		server = prefill + d.QueueMS.Or(0)
 	case known && d.QueueMS.OK():
 		if rest := server - prefill - d.QueueMS.Or(0); rest >= -clockRounding*server {
-			d.ServerRestMS = timeline.Some(max(rest, 0))
+			if rest < 1e-6 { // of the sums' last digits
+				rest = 0
+			}
+			d.ServerRestMS = timeline.Some(rest)
 		}
 	}
 	client, ok := s.Metrics["service_ttft_ms"].Mean.Get()
