@@ -1,5 +1,7 @@
 package client
 
+import "container/heap"
+
 // deadlines are the exchanges of a reactor, the one whose limits are to be
 // looked at first on top. A limit that moves on while tokens come is not moved
 // here: the exchange is looked at when the old one is reached, and put back.
@@ -17,52 +19,38 @@ func (d deadlines) next() int64 {
 func (d *deadlines) set(x *exchange, ns int64) {
 	x.dueNS = ns
 	if x.place < 0 {
-		x.place = len(*d)
-		*d = append(*d, x)
+		heap.Push(d, x)
+	} else {
+		heap.Fix(d, x.place)
 	}
-	d.down(d.up(x.place))
 }
 
 // drop takes x out.
 func (d *deadlines) drop(x *exchange) {
-	i, last := x.place, len(*d)-1
-	if i < 0 {
-		return
-	}
-	d.swap(i, last)
-	(*d)[last] = nil
-	*d = (*d)[:last]
-	x.place = -1
-	if i < last {
-		d.down(d.up(i))
+	if x.place >= 0 {
+		heap.Remove(d, x.place)
 	}
 }
 
-func (d deadlines) swap(i, j int) {
+// What heap.Interface wants:
+
+func (d deadlines) Len() int           { return len(d) }
+func (d deadlines) Less(i, j int) bool { return d[i].dueNS < d[j].dueNS }
+
+func (d deadlines) Swap(i, j int) {
 	d[i], d[j] = d[j], d[i]
 	d[i].place, d[j].place = i, j
 }
 
-func (d deadlines) up(i int) int {
-	for i > 0 && d[i].dueNS < d[(i-1)/2].dueNS {
-		d.swap(i, (i-1)/2)
-		i = (i - 1) / 2
-	}
-	return i
+func (d *deadlines) Push(x any) {
+	x.(*exchange).place = len(*d)
+	*d = append(*d, x.(*exchange))
 }
 
-func (d deadlines) down(i int) {
-	for {
-		least := i
-		for child := 2*i + 1; child <= 2*i+2 && child < len(d); child++ {
-			if d[child].dueNS < d[least].dueNS {
-				least = child
-			}
-		}
-		if least == i {
-			return
-		}
-		d.swap(i, least)
-		i = least
-	}
+func (d *deadlines) Pop() any {
+	last := len(*d) - 1
+	x := (*d)[last]
+	(*d)[last] = nil
+	*d, x.place = (*d)[:last], -1
+	return x
 }

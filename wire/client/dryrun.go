@@ -35,9 +35,7 @@ func (c *Client) DryRun(req *api.Request) (string, error) {
 	}
 	for _, f := range c.head.fields(&m) {
 		switch f.name {
-		case "proxy-authorization": // curl takes it from the proxy's URL
-			continue
-		case "host", "content-length", "user-agent":
+		case "proxy-authorization", "host", "content-length", "user-agent": // the first curl takes from the proxy's URL
 			continue
 		case "accept-encoding":
 			if c.target.ws {

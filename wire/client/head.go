@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"net/http"
 	"net/textproto"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -124,19 +125,11 @@ func parseStatusLine(line string) (minor, status int, err error) {
 		return 0, 0, broken("status line %.64q", line)
 	}
 	code, _, _ := strings.Cut(strings.TrimLeft(rest[1:], " "), " ")
-	if len(code) != 3 {
+	n, err := strconv.ParseUint(code, 10, 16)
+	if err != nil || len(code) != 3 || n < 100 {
 		return 0, 0, broken("status line %.64q", line)
 	}
-	for i := range len(code) {
-		if code[i] < '0' || code[i] > '9' {
-			return 0, 0, broken("status line %.64q", line)
-		}
-		status = status*10 + int(code[i]-'0')
-	}
-	if status < 100 {
-		return 0, 0, broken("status line %.64q", line)
-	}
-	return int(rest[0] - '0'), status, nil
+	return int(rest[0] - '0'), int(n), nil
 }
 
 // parseFields reads header or trailer lines up to an empty one. A line that
@@ -188,20 +181,7 @@ func validName(name []byte) bool {
 // readConnection settles whether the connection may be used again.
 func (r *response) readConnection(minor int) {
 	tokens := listOf(r.header["Connection"])
-	r.last = minor == 0
-	for _, t := range tokens {
-		switch t {
-		case "close":
-			r.last = true
-		case "keep-alive":
-			r.last = false
-		}
-	}
-	for _, t := range tokens {
-		if t == "close" {
-			r.last = true
-		}
-	}
+	r.last = slices.Contains(tokens, "close") || minor == 0 && !slices.Contains(tokens, "keep-alive")
 	for _, t := range listOf(r.header["Keep-Alive"]) {
 		if v, ok := strings.CutPrefix(t, "timeout="); ok {
 			if s, err := strconv.ParseUint(strings.Trim(v, `"`), 10, 31); err == nil {

@@ -56,7 +56,7 @@ func (x *exchange) onceHTTP2(ctx context.Context) verdict {
 	x.lastNS = x.sentNS
 	limited, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	w := watch(c, cancel)
+	w := &watchdog{c: c, cancel: cancel}
 	defer w.stop()
 	w.set(x.limit())
 

@@ -149,7 +149,7 @@ func (r *Passed) cancelled() *failure {
 func (r *Passed) connect(fresh, once bool) *failure {
 	r.cn, r.over, r.HeadNS, r.body = nil, false, 0, nil
 	if !fresh {
-		cn, dead := r.c.takeAlive(anybodys, once)
+		cn, dead := r.c.takeAlive(func(cn *conn) bool { return cn.owner == "" }, once) // of no session
 		r.ConnRetries += dead
 		r.cn = cn
 	}

@@ -132,9 +132,6 @@ func (r *Passed) Read(limitNS int64) ([]byte, Arrived, error) {
 		data, rest, err := r.rd.feed(raw)
 		if err != nil {
 			r.over = true
-			if len(data) > 0 {
-				r.body = nil
-			}
 			return data, r.at, &EndError{End: timeline.Cut, Invalid: true, Err: err}
 		}
 		r.rest = r.rest || len(rest) > 0

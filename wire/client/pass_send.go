@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"io"
+	"maps"
 	"net/http"
 	"net/url"
 	"slices"
@@ -112,12 +113,7 @@ func (c *Client) passHead(b []byte, p *Passing) []byte {
 			b = appendField(b, f.name, f.value)
 		}
 	}
-	names := make([]string, 0, len(p.Header))
-	for name := range p.Header {
-		names = append(names, name)
-	}
-	slices.Sort(names)
-	for _, name := range names {
+	for _, name := range slices.Sorted(maps.Keys(p.Header)) {
 		if lower := strings.ToLower(name); lower == "host" || c.given(lower) && c.head.has(lower) ||
 			frames(name) && (name != "Upgrade" || !p.Upgrade) {
 			continue

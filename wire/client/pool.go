@@ -150,9 +150,6 @@ const (
 	settleTime = 100 * time.Millisecond
 )
 
-// anybodys: connections that belong to no session.
-func anybodys(cn *conn) bool { return cn.owner == "" }
-
 // foundDead is told of a connection that the server closed while it was idle.
 func (c *Client) foundDead(cn *conn) {
 	if now := c.clk.NS(); now-cn.sinceNS < int64(earlyClose) {

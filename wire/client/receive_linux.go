@@ -1,6 +1,7 @@
 package client
 
 import (
+	"os"
 	"syscall"
 	"unsafe"
 
@@ -67,16 +68,22 @@ func peekAt(fd int) peeked {
 	return waiting
 }
 
-// transmit gives a socket as much of p as it takes at once.
-func transmit(fd int, p []byte) (int, syscall.Errno) {
+// transmit gives a socket as much of p as it takes at once; nothing where it is full.
+func transmit(fd int, p []byte) (int, error) {
 	if len(p) == 0 {
-		return 0, 0
+		return 0, nil
 	}
 	for {
 		n, _, errno := syscall.RawSyscall6(unix.SYS_SENDTO, uintptr(fd), uintptr(unsafe.Pointer(unsafe.SliceData(p))),
 			uintptr(len(p)), unix.MSG_DONTWAIT|unix.MSG_NOSIGNAL, 0, 0)
-		if errno != unix.EINTR {
-			return int(n), errno
+		switch errno {
+		case 0:
+			return int(n), nil
+		case unix.EAGAIN:
+			return 0, nil
+		case unix.EINTR:
+			continue
 		}
+		return 0, os.NewSyscallError("sendto", errno)
 	}
 }

@@ -32,7 +32,11 @@ func newTemplate(cfg *Config, t *target) (template, error) {
 		h.Set("Connection", "close")
 	}
 	if cfg.Key != "" {
-		setKey(h, api.KeyHeader(t.host, t.base, cfg.API), cfg.Key)
+		name, key := api.KeyHeader(t.host, t.base, cfg.API), cfg.Key
+		if strings.EqualFold(name, "authorization") {
+			key = "Bearer " + key
+		}
+		h.Set(name, key)
 	} else if t.auth != nil {
 		password, _ := t.auth.Password()
 		h.Set("Authorization", "Basic "+base64.StdEncoding.EncodeToString([]byte(t.auth.Username()+":"+password)))
@@ -59,15 +63,6 @@ func newTemplate(cfg *Config, t *target) (template, error) {
 	// Host first, as servers expect it.
 	sort.SliceStable(out, func(i, j int) bool { return out[i].name == "host" && out[j].name != "host" })
 	return out, nil
-}
-
-// setKey puts the API key where it is wanted.
-func setKey(h http.Header, name, key string) {
-	if !strings.EqualFold(name, "authorization") {
-		h.Set(name, key)
-		return
-	}
-	h.Set("Authorization", "Bearer "+key)
 }
 
 // frames reports headers that tell where a request ends; the client writes them.

@@ -2,9 +2,7 @@ package client
 
 import (
 	"net"
-	"os"
 	"sync/atomic"
-	"syscall"
 
 	"golang.org/x/sys/unix"
 )
@@ -99,13 +97,4 @@ func (s *socket) close() {
 func (s *socket) peek() peeked { return peekAt(s.fd) }
 
 // write gives the socket what it takes at once.
-func (s *socket) write(p []byte) (int, error) {
-	n, errno := transmit(s.fd, p)
-	switch errno {
-	case 0:
-		return n, nil
-	case syscall.EAGAIN:
-		return 0, nil
-	}
-	return 0, os.NewSyscallError("sendto", errno)
-}
+func (s *socket) write(p []byte) (int, error) { return transmit(s.fd, p) }

@@ -31,7 +31,7 @@ var stampsOn = sync.OnceFunc(func() {
 	var b [1]byte
 	end := monotonic() + stampsOnWithin
 	for looks := 0; looks < stampsOnLooks || monotonic() < end; looks++ {
-		if _, errno := transmit(fd, b[:]); errno != 0 {
+		if _, err := transmit(fd, b[:]); err != nil {
 			return
 		}
 		_, _ = unix.Poll([]unix.PollFd{{Fd: int32(fd), Events: unix.POLLIN}}, 1)

@@ -25,10 +25,6 @@ type watchdog struct {
 	timer  *time.Timer
 }
 
-func watch(c *Client, cancel context.CancelCauseFunc) *watchdog {
-	return &watchdog{c: c, cancel: cancel}
-}
-
 // set moves the limit. A timer that is set for an earlier moment stays: it
 // looks again when it fires.
 func (w *watchdog) set(atNS int64, end timeline.End) {
