@@ -60,14 +60,7 @@ type Request struct {
 
 // Prompt returns the conversation as one text, for APIs that know no roles.
 func (r *Request) Prompt() string {
-	if len(r.Messages) == 1 {
-		return r.Messages[0].Content
-	}
-	parts := make([]string, len(r.Messages))
-	for i, m := range r.Messages {
-		parts[i] = m.Content
-	}
-	return strings.Join(parts, "\n\n")
+	return strings.Join(r.Texts(), "\n\n")
 }
 
 // Call is a request in an API's own form, ready to be sent.

@@ -101,29 +101,21 @@ func (d *bedrockDecoder) read(e framing.Event, s *Stream) bool {
 		case "start", "delta":
 			d.block()
 		case "output": // the whole reply
-			c.membersUnder(func(name []byte) {
-				if string(name) == "content" {
+			c.under("message", func() {
+				c.under("content", func() {
 					for range c.Elements {
 						d.block()
 					}
-				}
-			}, "message")
+				})
+			})
 		case "stopReason":
 			d.r.finish, _ = c.Text()
 		case "usage":
 			d.r.counts()
 		case "serviceTier":
-			for name := range c.Members {
-				if string(name) == "type" {
-					c.tier(&d.r.usage)
-				}
-			}
+			c.under("type", func() { c.tier(&d.r.usage) })
 		case "metrics":
-			for name := range c.Members {
-				if string(name) == "latencyMs" {
-					d.r.timings.number(totalMS, c)
-				}
-			}
+			c.under("latencyMs", func() { d.r.timings.number(totalMS, c) })
 		}
 	}
 	return c.End()

@@ -132,11 +132,7 @@ func (d *geminiDecoder) read(e framing.Event, s *Stream) bool {
 		case "usageMetadata":
 			d.usage()
 		case "promptFeedback": // a prompt that is blocked gets no candidate
-			for name := range c.Members {
-				if string(name) == "blockReason" {
-					d.r.finish, _ = c.Text()
-				}
-			}
+			c.under("blockReason", func() { d.r.finish, _ = c.Text() })
 		case "modelVersion":
 			d.r.model, _ = c.Text()
 		case "error":
@@ -157,13 +153,11 @@ func (d *geminiDecoder) candidate(choice int) {
 				choice = int(max(n, 0))
 			}
 		case "content":
-			for name := range c.Members {
-				if string(name) == "parts" {
-					for range c.Elements {
-						d.part()
-					}
+			c.under("parts", func() {
+				for range c.Elements {
+					d.part()
 				}
-			}
+			})
 		case "finishReason":
 			finish, _ = c.Text()
 		}
@@ -188,11 +182,7 @@ func (d *geminiDecoder) part() {
 		case "functionCall":
 			d.r.call("args")
 		case "executableCode":
-			for name := range c.Members {
-				if string(name) == "code" {
-					d.r.piece(timeline.Tool)
-				}
-			}
+			c.under("code", func() { d.r.piece(timeline.Tool) })
 		default:
 			d.r.other(name)
 		}

@@ -93,11 +93,7 @@ func (d *interactionsDecoder) read(e framing.Event, s *Stream) bool {
 				d.member(name, false)
 			}
 		case "step": // a step that starts names the tool that it calls
-			for name := range c.Members {
-				if string(name) == "name" {
-					d.r.piece(timeline.Tool)
-				}
-			}
+			c.under("name", func() { d.r.piece(timeline.Tool) })
 		default:
 			d.member(name, d.r.whole)
 		}

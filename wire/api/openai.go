@@ -152,13 +152,7 @@ func (d *openaiDecoder) failure() string {
 	if data == nil && d.object.Is("error") {
 		data = d.c.Whole()
 	}
-	if words := errorWords(data); words != "" {
-		return words
-	}
-	if len(data) > 0 {
-		return quote(data)
-	}
-	return ""
+	return wordsOf(data)
 }
 
 // brokeOff reports whether an answer ended by a failure of the server, by the words of

@@ -56,18 +56,12 @@ func (d *openaiDecoder) delta(ch *openaiChoice, ordinal int, keep bool) {
 // is reasoning.
 func (d *openaiDecoder) extra(ch *openaiChoice) {
 	c := &d.c
-	for name := range c.Members {
-		if string(name) != "google" {
-			c.Skip()
-			continue
-		}
-		for name := range c.Members {
-			if string(name) == "thought" {
-				is, _ := c.Boolean()
-				ch.said.inThought = ch.said.inThought || is
-			}
-		}
-	}
+	c.under("google", func() {
+		c.under("thought", func() {
+			is, _ := c.Boolean()
+			ch.said.inThought = ch.said.inThought || is
+		})
+	})
 }
 
 // reasoning reads a member that holds reasoning. Where several do, they hold the

@@ -146,13 +146,7 @@ func (r *reading) partialArguments() {
 }
 
 // calledFunction reads a call that stands in a member function, as OpenAI's do.
-func (r *reading) calledFunction() {
-	for name := range r.c.Members {
-		if string(name) == "function" {
-			r.call("arguments")
-		}
-	}
-}
+func (r *reading) calledFunction() { r.c.under("function", func() { r.call("arguments") }) }
 
 func (r *reading) other(name []byte) {
 	if isMedia(name) {

@@ -130,16 +130,16 @@ func (d *responsesDecoder) soundType() string {
 	return kind
 }
 
-// soundFormat reads a member of the format of a reply's sound.
-func (d *responsesDecoder) soundFormat(name []byte) {
-	switch string(name) {
-	case "type":
-		t, _ := d.r.c.Text()
-		d.format = t.String()
-	case "rate":
-		d.hz, _ = d.r.c.Integer()
-	default:
-		d.r.c.Skip()
+// soundFormat reads the format of a reply's sound.
+func (d *responsesDecoder) soundFormat() {
+	for name := range d.r.c.Members {
+		switch string(name) {
+		case "type":
+			t, _ := d.r.c.Text()
+			d.format = t.String()
+		case "rate":
+			d.hz, _ = d.r.c.Integer()
+		}
 	}
 }
 
@@ -149,11 +149,7 @@ func beginsRealtime(message []byte) bool {
 	var c scan
 	var kind jsonscan.Text
 	c.Reset(message)
-	for name := range c.Members {
-		if string(name) == "type" {
-			kind, _ = c.Text()
-		}
-	}
+	c.under("type", func() { kind, _ = c.Text() })
 	return ofRealtimeReply(kind)
 }
 

@@ -53,11 +53,7 @@ func (d *responsesDecoder) readDelta() {
 		d.delta, _ = c.Text()
 		return
 	}
-	for name := range c.Members {
-		if string(name) == "text" {
-			d.delta, _ = c.Text()
-		}
-	}
+	c.under("text", func() { d.delta, _ = c.Text() })
 }
 
 // response reads the response object of a structural event; its output repeats
@@ -91,7 +87,7 @@ func (d *responsesDecoder) responseMember(name []byte) {
 			}
 		}
 	case "audio": // of Realtime
-		c.membersUnder(d.soundFormat, "output", "format")
+		c.under("output", func() { c.under("format", d.soundFormat) })
 	case "output_audio_format": // of its beta
 		if t, ok := c.Text(); ok {
 			d.format = map[string]string{"g711_ulaw": "audio/pcmu", "g711_alaw": "audio/pcma"}[t.String()]

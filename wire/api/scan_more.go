@@ -37,11 +37,7 @@ func (s *scan) oneOrMore(read func()) {
 // word "null" is a null that was made text.
 func (s *scan) reason() (t jsonscan.Text) {
 	if s.Peek() == '{' {
-		for name := range s.Members {
-			if string(name) == "type" {
-				t, _ = s.Text()
-			}
-		}
+		s.under("type", func() { t, _ = s.Text() })
 	} else if t, _ = s.Text(); t.Is("null") {
 		t = jsonscan.Text{}
 	}
@@ -90,12 +86,10 @@ func fine(t jsonscan.Text) bool {
 func (s *scan) baseResp() []byte {
 	s.Space()
 	from, failed := s.Place(), false
-	for name := range s.Members {
-		if string(name) == "status_code" {
-			n, ok := s.Integer()
-			failed = ok && n != 0
-		}
-	}
+	s.under("status_code", func() {
+		n, ok := s.Integer()
+		failed = ok && n != 0
+	})
 	if s.Failed() || !failed {
 		return nil
 	}
@@ -174,16 +168,11 @@ func (s *scan) written() jsonscan.Text {
 	return t
 }
 
-// membersUnder reads the members of an object within objects, by the names that lead there.
-func (s *scan) membersUnder(read func(name []byte), path ...string) {
-	for name := range s.Members {
-		switch {
-		case len(path) == 0:
-			read(name)
-		case string(name) == path[0]:
-			s.membersUnder(read, path[1:]...)
-		default:
-			s.Skip()
+// under reads one member of an object.
+func (s *scan) under(name string, read func()) {
+	for member := range s.Members {
+		if string(member) == name {
+			read()
 		}
 	}
 }

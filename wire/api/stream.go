@@ -262,9 +262,7 @@ func (s *Stream) event(e framing.Event) error {
 		s.add(timeline.Ping, 0, 0, none)
 	case isDone(e.Data): // of whatever API: gateways add it
 		s.done()
-	case s.decoder.read(e, s):
-		s.decoder.apply(e, s)
-	case s.several(e):
+	case s.decode(e), s.several(e):
 	case e.Name == "error": // in words
 		s.fail(quote(e.Data))
 	default:
@@ -298,10 +296,19 @@ func (s *Stream) several(e framing.Event) bool {
 	for _, e.Data = range lines {
 		if isDone(e.Data) {
 			s.done()
-		} else if s.decoder.read(e, s) {
-			s.decoder.apply(e, s)
+		} else {
+			s.decode(e)
 		}
 	}
+	return true
+}
+
+// decode takes an event that is JSON; false: it is none.
+func (s *Stream) decode(e framing.Event) bool {
+	if !s.decoder.read(e, s) {
+		return false
+	}
+	s.decoder.apply(e, s)
 	return true
 }
 
@@ -310,11 +317,7 @@ func (s *Stream) whole(e framing.Event) bool {
 	var c scan
 	c.Reset(e.Data)
 	if !s.api.Lists || c.Peek() != '[' {
-		if !s.decoder.read(e, s) {
-			return false
-		}
-		s.decoder.apply(e, s)
-		return true
+		return s.decode(e)
 	}
 	var replies [][]byte
 	for range c.Elements {
@@ -326,9 +329,7 @@ func (s *Stream) whole(e framing.Event) bool {
 		return false
 	}
 	for _, e.Data = range replies {
-		if s.decoder.read(e, s) {
-			s.decoder.apply(e, s)
-		}
+		s.decode(e)
 	}
 	return true
 }

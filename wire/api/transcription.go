@@ -150,11 +150,7 @@ func (d *transcriptDecoder) choice(c *scan) {
 	for name := range c.Members {
 		switch string(name) {
 		case "delta":
-			for name := range c.Members {
-				if string(name) == "content" {
-					d.r.piece(timeline.Text)
-				}
-			}
+			c.under("content", func() { d.r.piece(timeline.Text) })
 		case "finish_reason":
 			d.r.finish = c.reason()
 		}

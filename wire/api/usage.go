@@ -145,11 +145,7 @@ func (s *scan) usageDetail(name []byte, u *usage, side part) {
 		"cacheWriteInputTokens", "cacheWriteInputTokenCount":
 		s.count(&u.CacheWrite)
 	case "cache_creation", "cache_creation_token_details": // Anthropic's, LiteLLM's
-		for name := range s.Members {
-			if string(name) == "ephemeral_1h_input_tokens" {
-				s.count(&u.CacheWrite1h)
-			}
-		}
+		s.under("ephemeral_1h_input_tokens", func() { s.count(&u.CacheWrite1h) })
 	case "reasoning_tokens", "thinking_tokens", "thoughts_tokens", "thoughtsTokenCount", "total_thought_tokens":
 		s.count(&u.Reasoning)
 	case "rejected_prediction_tokens":
