@@ -14,6 +14,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"slices"
 	"strings"
@@ -71,14 +72,7 @@ func Open(name string, opt Options) (Encoder, error) {
 }
 
 // Names lists the tokenizers that are inside the program.
-func Names() []string {
-	var names []string
-	for name := range builtins {
-		names = append(names, name)
-	}
-	slices.Sort(names)
-	return names
-}
+func Names() []string { return slices.Sorted(maps.Keys(builtins)) }
 
 // tokenizerFile is the path of the file that a name means.
 func tokenizerFile(name string) (string, error) {

@@ -5,6 +5,8 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"golang.org/x/text/unicode/norm"
+
 	"tokenmeter/wire/tokens/char"
 	"tokenmeter/wire/tokens/pattern"
 )
@@ -48,7 +50,7 @@ func (b bert) normalize(s string, _ *pattern.Budget) (out string, cut bool) {
 	}
 	if b.accents {
 		var c bool
-		s, c = drop(nfd(s), b.marks.Has)
+		s, c = drop(normalized(norm.NFD, s), b.marks.Has)
 		cut = cut || c
 	}
 	if b.lower {
@@ -87,11 +89,6 @@ func drop(s string, unwanted func(rune) bool) (out string, cut bool) {
 		}
 		return r
 	}, s), first == 0
-}
-
-// dropSet is a normalizer that leaves out a set.
-func dropSet(name string) normalizerFunc {
-	return func(s string) (string, bool) { return drop(s, sets()[name].Has) }
 }
 
 // nmt is what neural machine translation does: controls go, and what looks

@@ -145,11 +145,10 @@ func (v *bpeJSON) charBPE(vocab *vocab, merges *bpe.Merges) (model, error) {
 		m.whole = vocab.Vocab
 	}
 	if is(v.ByteFallback) {
-		ids, ok := byteTokens(vocab.find)
-		if !ok {
-			return nil, errors.New("the model falls back to bytes, but the vocabulary lacks some of <0x00> to <0xFF>")
+		var err error
+		if m.bytes, err = byteTokens(vocab.find); err != nil {
+			return nil, err
 		}
-		m.bytes = &ids
 	}
 	if v.UnkToken != nil {
 		id, ok := vocab.find(*v.UnkToken)

@@ -47,11 +47,6 @@ func readMetaspace(part string, raw json.RawMessage) (*metaspace, error) {
 	return m, nil
 }
 
-func parseMetaspace(raw json.RawMessage) (preTokenizer, error) {
-	m, err := readMetaspace("pre-tokenizer", raw)
-	return m, err
-}
-
 func (m *metaspace) split(pieces, into []piece, _ *pattern.Budget) []piece {
 	for _, p := range pieces {
 		s := strings.ReplaceAll(p.text, " ", m.mark)

@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"strings"
 
+	"golang.org/x/text/unicode/norm"
+
 	"tokenmeter/wire/tokens/pattern"
 )
 
@@ -25,13 +27,13 @@ var normalizers map[string]func(json.RawMessage) (normalizer, error)
 func init() {
 	normalizers = map[string]func(json.RawMessage) (normalizer, error){
 		"Sequence":       parseNormalizers,
-		"NFC":            form(nfc),
-		"NFD":            form(nfd),
-		"NFKC":           form(nfkc),
-		"NFKD":           form(nfkd),
+		"NFC":            form(norm.NFC),
+		"NFD":            form(norm.NFD),
+		"NFKC":           form(norm.NFKC),
+		"NFKD":           form(norm.NFKD),
 		"Lowercase":      plain(func(s string) (string, bool) { return toLower(s), false }),
 		"Strip":          parseStrip,
-		"StripAccents":   plain(dropSet("accent")),
+		"StripAccents":   plain(func(s string) (string, bool) { return drop(s, sets()["accent"].Has) }),
 		"Nmt":            plain(nmt),
 		"Replace":        parseReplace,
 		"Prepend":        parsePrepend,

@@ -30,7 +30,8 @@ func parsePreTokenizer(raw json.RawMessage) ([]preTokenizer, error) {
 	case "ByteLevel":
 		return parseByteLevel(raw)
 	case "Metaspace":
-		return one(parseMetaspace(raw))
+		m, err := readMetaspace(part, raw)
+		return one(m, err)
 	case "Split":
 		return one(parseSplit(raw))
 	case "Digits":

@@ -12,13 +12,8 @@ import (
 
 // The four forms of Unicode, as tokenizers makes them: by a table that is older
 // than ours, so that newer characters stay as they are.
-func nfc(s string) string  { return normalized(norm.NFC, s) }
-func nfd(s string) string  { return normalized(norm.NFD, s) }
-func nfkc(s string) string { return normalized(norm.NFKC, s) }
-func nfkd(s string) string { return normalized(norm.NFKD, s) }
-
-func form(f func(string) string) func(json.RawMessage) (normalizer, error) {
-	return plain(func(s string) (string, bool) { return f(s), false })
+func form(f norm.Form) func(json.RawMessage) (normalizer, error) {
+	return plain(func(s string) (string, bool) { return normalized(f, s), false })
 }
 
 func normalized(f norm.Form, s string) string {

@@ -53,11 +53,9 @@ func parseUnigram(raw modelJSON) (model, error) {
 		m.starts[b+1], _ = slices.BinarySearchFunc(m.sorted, b+1, func(id uint32, b int) int { return int(m.names[id][0]) - b })
 	}
 	if is(v.ByteFallback) {
-		ids, ok := byteTokens(func(s string) (uint32, bool) { id, ok := m.ids[s]; return id, ok })
-		if !ok {
-			return nil, errors.New("the model falls back to bytes, but the vocabulary lacks some of <0x00> to <0xFF>")
+		if m.bytes, err = byteTokens(m.find); err != nil {
+			return nil, err
 		}
-		m.bytes = &ids
 	}
 	return m, nil
 }

@@ -129,15 +129,15 @@ func readMerges(raw json.RawMessage, merge func(left, right string) error) error
 	return nil
 }
 
-// byteTokens are the ids of <0x00> to <0xFF>; ok is false if one is missing.
-func byteTokens(find func(string) (uint32, bool)) (ids [256]uint32, ok bool) {
-	const hex = "0123456789ABCDEF"
-	for b := range 256 {
-		id, found := find("<0x" + string(hex[b>>4]) + string(hex[b&15]) + ">")
+// byteTokens are the ids of <0x00> to <0xFF>.
+func byteTokens(find func(string) (uint32, bool)) (*[256]uint32, error) {
+	var ids [256]uint32
+	for b := range ids {
+		id, found := find(fmt.Sprintf("<0x%02X>", b))
 		if !found {
-			return ids, false
+			return nil, errors.New("the model falls back to bytes, but the vocabulary lacks some of <0x00> to <0xFF>")
 		}
 		ids[b] = id
 	}
-	return ids, true
+	return &ids, nil
 }

@@ -3,6 +3,7 @@ package pattern
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -56,19 +57,9 @@ func (n *node) nullable() bool {
 	case one:
 		return false
 	case sequence:
-		for _, p := range n.parts {
-			if !p.nullable() {
-				return false
-			}
-		}
-		return true
+		return !slices.ContainsFunc(n.parts, func(p *node) bool { return !p.nullable() })
 	case either:
-		for _, p := range n.parts {
-			if p.nullable() {
-				return true
-			}
-		}
-		return false
+		return slices.ContainsFunc(n.parts, (*node).nullable)
 	case repeat:
 		return n.min == 0 || n.parts[0].nullable()
 	case atomic:
