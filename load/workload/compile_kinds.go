@@ -161,7 +161,7 @@ func (c *compiler) extras(out *class, k *Content, at func(string) string) {
 		switch {
 		case p.Count < 0 || p.Count > maxPrefixes:
 			c.Addf(at("prefix.count"), "%d prefixes; want 1 to %d", p.Count, maxPrefixes)
-		case !validSkew(p.Skew):
+		case !(p.Skew >= 0 && p.Skew <= 10):
 			c.Addf(at("prefix.skew"), "a skew of %v; want 0 to 10", p.Skew)
 		default:
 			out.prefix = newPrefixes(lengths, p.Count, p.Skew, p.As)

@@ -3,6 +3,7 @@ package workload
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -82,12 +83,7 @@ var fields = map[string][]string{
 
 // fieldNames lists our names for columns.
 func fieldNames() []string {
-	var names []string
-	for name := range fields {
-		names = append(names, name)
-	}
-	slices.Sort(names)
-	return names
+	return slices.Sorted(maps.Keys(fields))
 }
 
 // reading is how the columns of one file are read.

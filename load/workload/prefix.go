@@ -2,7 +2,6 @@ package workload
 
 import (
 	"cmp"
-	"math"
 	"sync"
 
 	"tokenmeter/base/random"
@@ -63,6 +62,3 @@ func (p *prefixes) messages(prefix, body string) []api.Message {
 	}
 	return []api.Message{{Role: "system", Content: prefix}, {Role: "user", Content: body}}
 }
-
-// validSkew says whether a skew can be used.
-func validSkew(s float64) bool { return s >= 0 && s <= 10 && !math.IsNaN(s) }

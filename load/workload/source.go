@@ -40,14 +40,14 @@ type source struct {
 	sessions [][]uint32
 	speed    float64 // at which times are played; 0: 1
 
-	seen     hashSet // of prompts
-	again    int64   // prompts that were seen before
+	seen     map[uint64]struct{} // hashes of prompts
+	again    int64               // prompts that were seen before
 	hashSeed maphash.Seed
 }
 
 // openSource looks at the first record that holds something.
 func openSource(file *records.File, name, unit string, block int64, columns map[string]string) (*source, error) {
-	s := &source{file: file, total: -1, hashSeed: maphash.MakeSeed(), skips: map[skip]int64{}}
+	s := &source{file: file, total: -1, hashSeed: maphash.MakeSeed(), skips: map[skip]int64{}, seen: map[uint64]struct{}{}}
 	first, _, err := file.Row(0)
 	if err == io.EOF {
 		return nil, fmt.Errorf("%s: %w", file.Name, records.ErrEmpty)

@@ -83,7 +83,8 @@ func (s *source) note(messages []api.Message) {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if !s.seen.add(h.Sum64()) {
+	h64, before := h.Sum64(), len(s.seen)
+	if s.seen[h64] = struct{}{}; len(s.seen) == before {
 		s.again++
 	}
 }
@@ -92,35 +93,4 @@ func (s *source) repeats() int64 {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.again
-}
-
-// hashSet is a set of hashes, 8 bytes each and some air.
-type hashSet struct {
-	slots []uint64
-	n     int
-}
-
-// add reports whether h is new. The hash 0 counts as 1.
-func (s *hashSet) add(h uint64) bool {
-	h = max(h, 1)
-	if 2*(s.n+1) > len(s.slots) {
-		old := s.slots
-		s.slots, s.n = make([]uint64, max(2*len(old), 64)), 0
-		for _, x := range old {
-			if x != 0 {
-				s.add(x)
-			}
-		}
-	}
-	mask := uint64(len(s.slots) - 1)
-	for i := h & mask; ; i = (i + 1) & mask {
-		switch s.slots[i] {
-		case 0:
-			s.slots[i] = h
-			s.n++
-			return true
-		case h:
-			return false
-		}
-	}
 }

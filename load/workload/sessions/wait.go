@@ -193,13 +193,7 @@ func (r *recorded) agent(s *Session, a, begun int, place []int) (open []int) {
 				c.After = []int{j}
 			}
 		}
-		c.Gap = c.Start
-		for i, j := range c.After {
-			if gap := c.Start - s.Calls[j].End; i == 0 || gap < c.Gap {
-				c.Gap = gap
-			}
-		}
-		c.Gap = max(c.Gap, 0)
+		c.Gap = r.gap(c)
 		open, mine = append(rest, k), append(mine, k)
 	}
 	return open
@@ -222,21 +216,11 @@ func lastEnded(s *Session, mine []int, begun int, at time.Duration) int {
 func continued(s *Session, mine []int, k int) int {
 	for _, j := range slices.Backward(mine) {
 		n := s.Blocks(j)
-		if n == 0 || n >= s.Blocks(k) {
-			continue
-		}
-		if s.shares(j, k, n) {
+		if n > 0 && n < s.Blocks(k) && s.owner(j, n) == s.owner(k, n) { // whose first n ids are the same
 			return j
 		}
 	}
 	return -1
-}
-
-// shares reports whether the first n ids of two calls are the same, by where they
-// come from.
-func (s *Session) shares(a, b, n int) bool {
-	a, b = s.owner(a, n), s.owner(b, n)
-	return a == b
 }
 
 // owner is the call whose own ids hold the n-th of call k's.
