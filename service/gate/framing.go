@@ -2,6 +2,7 @@ package gate
 
 import (
 	"bytes"
+	"strconv"
 	"strings"
 )
 
@@ -101,22 +102,15 @@ func (f *framing) size(in []byte) (pass, drop int, instead string) {
 	if len(digits) == 0 || len(digits) > 15 {
 		return f.badBody(in)
 	}
-	n := int64(0)
-	for _, c := range digits {
-		switch {
-		case c >= '0' && c <= '9':
-			n = n<<4 | int64(c-'0')
-		case c|0x20 >= 'a' && c|0x20 <= 'f':
-			n = n<<4 | int64(c|0x20-'a'+10)
-		default:
-			return f.badBody(in)
-		}
+	n, err := strconv.ParseUint(string(digits), 16, 63)
+	if err != nil {
+		return f.badBody(in)
 	}
 	if n == 0 {
 		f.state = inTrailer
 		return 0, end + 1, "0\r\n"
 	}
-	f.left, f.state = n, inChunk
+	f.left, f.state = int64(n), inChunk
 	return end + 1, 0, ""
 }
 
@@ -323,15 +317,10 @@ func length(values []string) (n int64, ok bool) {
 		return 0, true
 	}
 	for _, v := range values {
-		if v == "" || len(v) > 18 || v != values[0] {
+		if len(v) > 18 || v != values[0] {
 			return 0, false
 		}
 	}
-	for _, c := range values[0] {
-		if c < '0' || c > '9' {
-			return 0, false
-		}
-		n = n*10 + int64(c-'0')
-	}
-	return n, true
+	u, err := strconv.ParseUint(values[0], 10, 63)
+	return int64(u), err == nil
 }
