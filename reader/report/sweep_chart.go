@@ -322,10 +322,10 @@ func (s *scatter) plot() *chart.Plot {
 		}
 	}
 	if s.level > 0 {
-		p.Hline(s.level, "plateau "+typeset.Rate(s.level))
+		p.Hline(s.level, "plateau "+typeset.Rate(s.level), false)
 	}
 	if l := s.limit; l != nil {
-		p.Hline(l.Value, l.Text)
+		p.Hline(l.Value, l.Text, false)
 	}
 	s.labels(p)
 	for _, d := range s.dots {

@@ -32,6 +32,21 @@ const rowsMax = 60
 // into a page as it is.
 type Markup string
 
-// HTML trusts the markup of a plot: it is made here, with every foreign text
-// escaped.
-func HTML(p *Plot, sentence string) Markup { return Markup(p.render(sentence)) }
+// HTML gives a plot as HTML: one image for who cannot see it, with a sentence.
+func HTML(p *Plot, sentence string) Markup {
+	var s SVG
+	h := Coordinate(p.Height)
+	class := "chart"
+	if p.wide {
+		class += " wide"
+	}
+	s.Put(`<div class="%s" role="img" aria-label="%s">`, class, Escape(sentence))
+	s.Put(`<svg class="ya" height="%s" aria-hidden="true" focusable="false">%s</svg>`, h, p.labels.String())
+	s.Put(`<svg class="pa" height="%s" aria-hidden="true" focusable="false">%s`, h, p.Back.String())
+	if p.Field.Len() > 0 {
+		s.Put(`<svg x="0" y="%s" width="100%%" height="%s" viewBox="0 0 1000 1000" preserveAspectRatio="none">%s</svg>`,
+			Coordinate(p.top), Coordinate(p.Height-p.top-p.Bottom), p.Field.String())
+	}
+	s.Put(`%s</svg></div>`, p.Front.String())
+	return Markup(s.String())
+}

@@ -249,11 +249,8 @@ func (c *Curve) Band(p *Plot, points []Drawn) string {
 // limitLines draws the limits over a curve that reaches as high as that.
 func (c *Curve) limitLines(p *Plot, highest float64) {
 	for _, l := range c.Limits {
-		if v := l.Value / c.scale(); v < highest && v > p.Y.Lo {
-			p.HlineUnder(v, l.Text)
-		} else {
-			p.Hline(v, l.Text)
-		}
+		v := l.Value / c.scale()
+		p.Hline(v, l.Text, v < highest && v > p.Y.Lo)
 	}
 }
 

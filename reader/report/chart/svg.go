@@ -220,14 +220,9 @@ func (p *Plot) Frame() {
 }
 
 // Hline draws a limit with its text at a value of the y axis, in its unit; nothing
-// where that lies outside the field.
-func (p *Plot) Hline(v float64, text string) { p.limit(v, text, false) }
-
-// HlineUnder draws a limit that a rising curve crosses: its text stands at the end, below
-// the line, where the curve is above it.
-func (p *Plot) HlineUnder(v float64, text string) { p.limit(v, text, true) }
-
-func (p *Plot) limit(v float64, text string, under bool) {
+// where that lies outside the field. A rising curve crosses it: then its text stands at
+// the end, under the line, where the curve is above it.
+func (p *Plot) Hline(v float64, text string, under bool) {
 	if at := p.Y.At(v); at < 0 || at > 1 {
 		return
 	}
@@ -248,24 +243,4 @@ func (p *Plot) Path(class, d string) {
 	if d != "" {
 		p.Field.Put(`<path class="%s" d="%s"/>`, class, d)
 	}
-}
-
-// render gives the chart as HTML: one image for who cannot see it, with a
-// sentence.
-func (p *Plot) render(sentence string) string {
-	var s SVG
-	h := Coordinate(p.Height)
-	class := "chart"
-	if p.wide {
-		class += " wide"
-	}
-	s.Put(`<div class="%s" role="img" aria-label="%s">`, class, Escape(sentence))
-	s.Put(`<svg class="ya" height="%s" aria-hidden="true" focusable="false">%s</svg>`, h, p.labels.String())
-	s.Put(`<svg class="pa" height="%s" aria-hidden="true" focusable="false">%s`, h, p.Back.String())
-	if p.Field.Len() > 0 {
-		s.Put(`<svg x="0" y="%s" width="100%%" height="%s" viewBox="0 0 1000 1000" preserveAspectRatio="none">%s</svg>`,
-			Coordinate(p.top), Coordinate(p.Height-p.top-p.Bottom), p.Field.String())
-	}
-	s.Put(`%s</svg></div>`, p.Front.String())
-	return s.String()
 }

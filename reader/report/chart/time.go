@@ -11,10 +11,9 @@ import (
 
 // Charts over the time of the run share one x axis: 0 is the run's start.
 
-func timeAxis(c *gather.Gathered) Axis { return LinearAxis(0, math.Max(gridEnd(c), 1e-3)) }
-
-// gridEnd is the end of the last column in use.
-func gridEnd(c *gather.Gathered) float64 { return float64(c.Grid.Used) * c.Grid.Seconds() }
+func timeAxis(c *gather.Gathered) Axis {
+	return LinearAxis(0, math.Max(float64(c.Grid.Used)*c.Grid.Seconds(), 1e-3))
+}
 
 // timeSteps are distances of ticks that people count time in, in seconds.
 var timeSteps = []float64{1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 14400, 43200, 86400}
@@ -80,7 +79,7 @@ func HeatFigure(c *gather.Gathered, limits []LimitLine) Figure {
 	h.cells(p)
 	h.lines(p)
 	for _, l := range limits {
-		p.Hline(l.Value/h.scale, l.Text)
+		p.Hline(l.Value/h.scale, l.Text, false)
 	}
 	f.Title = h.title()
 	f.Chart = HTML(p, h.sentence())
@@ -208,9 +207,8 @@ func (h *heat) title() string {
 
 func (h *heat) sentence() string {
 	ms, column := h.longest()
-	text := fmt.Sprintf("Heat map of %s gaps between chunks over %s. The longest gap was %s, %s after the start.",
+	return fmt.Sprintf("Heat map of %s gaps between chunks over %s. The longest gap was %s, %s after the start.",
 		typeset.Count(h.total), typeset.Span(float64(h.g.Used)*h.g.Seconds()*1e3, typeset.Digits{Round: true}), typeset.Span(ms, typeset.Digits{}), typeset.Span(float64(column)*h.g.Seconds()*1e3, typeset.Digits{Round: true}))
-	return text
 }
 
 func (h *heat) keys() []Key {
@@ -236,9 +234,8 @@ func (h *heat) table() *Table {
 	t := &Table{Head: []string{"from", "gaps", "median ms", "longest ms"}}
 	step := (h.g.Used + rowsMax - 1) / rowsMax
 	for i := 0; i < h.g.Used; i += step {
-		var n int64
-		var top int64
-		var medians []float64
+		var n, top int64
+		median := typeset.Missing // of one column
 		for j := i; j < min(i+step, h.g.Used); j++ {
 			for _, k := range h.counts[j] {
 				n += int64(k)
@@ -246,13 +243,10 @@ func (h *heat) table() *Table {
 			n += int64(h.g.Zeros[j])
 			top = max(top, h.g.MaxGap[j])
 			if m, ok := h.g.MedianGap(j); ok {
-				medians = append(medians, m)
+				median = typeset.Digits{}.Value(m)
 			}
 		}
-		row := []string{typeset.Clock(float64(i) * h.g.Seconds()), typeset.Count(n), typeset.Missing, typeset.Missing}
-		if len(medians) == 1 || step == 1 && len(medians) > 0 {
-			row[2] = typeset.Digits{}.Value(medians[0])
-		}
+		row := []string{typeset.Clock(float64(i) * h.g.Seconds()), typeset.Count(n), median, typeset.Missing}
 		if n > 0 {
 			row[3] = typeset.Digits{}.Value(float64(top) / 1000)
 		}
