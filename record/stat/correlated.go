@@ -12,9 +12,6 @@ type Correlated struct {
 	Batches int
 	Length  int     // values in a batch
 	Error   float64 // standard error of the mean, from the batches
-	// Time is the integrated autocorrelation time: how many values tell as much
-	// as one independent one. At least 1, unless the series swings about its mean.
-	Time float64
 }
 
 // BatchMeans describes the mean of a series by cutting it into so many batches
@@ -38,12 +35,15 @@ func BatchMeans(x []float64, batches int) (c Correlated, ok bool) {
 		squares += (v - c.Mean) * (v - c.Mean)
 	}
 	c.SD = math.Sqrt(squares / float64(n-1))
-	c.Error, c.Time = c.spread(x[n-c.Length*batches:])
+	c.Error = c.spread(x[n-c.Length*batches:])
 	return c, true
 }
 
-// spread is the standard error of the mean and the autocorrelation time.
-func (c *Correlated) spread(x []float64) (se, time float64) {
+// spread is the standard error of the mean.
+func (c *Correlated) spread(x []float64) float64 {
+	if c.SD == 0 {
+		return 0
+	}
 	between := 0.0
 	for b := range c.Batches {
 		m := 0.0
@@ -54,11 +54,7 @@ func (c *Correlated) spread(x []float64) (se, time float64) {
 		between += d * d
 	}
 	between /= float64(c.Batches - 1) // variance of a batch's mean
-	se = math.Sqrt(between * float64(c.Length) / float64(c.N))
-	if c.SD == 0 {
-		return 0, 1
-	}
-	return se, between * float64(c.Length) / (c.SD * c.SD)
+	return math.Sqrt(between * float64(c.Length) / float64(c.N))
 }
 
 // Interval is Student's interval of the mean over the batches.

@@ -37,9 +37,9 @@ func (s *Sketch) UnmarshalBinary(data []byte) error {
 	r.zeros, r.infs = in.uvarint(), in.uvarint()
 	r.sum, r.lo, r.hi = in.float(), in.float(), in.float()
 	total := r.zeros
-	for at, started := uint64(0), false; in.ok() && len(in.rest) > 0; started = true {
+	for at, started := uint64(0), false; !in.bad && len(in.rest) > 0; started = true {
 		step, count := in.uvarint(), in.uvarint()
-		if !in.ok() || count == 0 || (started && step == 0) || step >= bucketTop || at+step >= bucketTop {
+		if in.bad || count == 0 || (started && step == 0) || step >= bucketTop || at+step >= bucketTop {
 			return errors.New(errSketch)
 		}
 		at += step
@@ -52,7 +52,7 @@ func (s *Sketch) UnmarshalBinary(data []byte) error {
 	r.n = total + r.infs
 	sound := r.n >= total && r.n <= math.MaxInt64 && r.lo >= 0 && r.hi >= r.lo &&
 		r.sum >= 0 && !math.IsInf(r.hi, 1)
-	if !in.ok() || !sound || (total == 0 && (r.lo != 0 || r.hi != 0 || r.sum != 0)) {
+	if in.bad || !sound || (total == 0 && (r.lo != 0 || r.hi != 0 || r.sum != 0)) {
 		return errors.New(errSketch)
 	}
 	*s = r
@@ -64,8 +64,6 @@ type reader struct {
 	rest []byte
 	bad  bool
 }
-
-func (r *reader) ok() bool { return !r.bad }
 
 func (r *reader) uvarint() uint64 {
 	v, n := binary.Uvarint(r.rest)
