@@ -3,6 +3,7 @@ package machine
 import (
 	"io/fs"
 	"runtime"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -70,12 +71,7 @@ func (m *Machine) container() bool {
 		}
 	}
 	groups := m.text("proc/1/cgroup")
-	for _, word := range []string{"docker", "kubepods", "containerd", "lxc", "libpod"} {
-		if strings.Contains(groups, word) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc([]string{"docker", "kubepods", "containerd", "lxc", "libpod"}, func(word string) bool { return strings.Contains(groups, word) })
 }
 
 // TimeWaitS is how long a closed connection keeps its port, in seconds.

@@ -2,6 +2,7 @@ package metric
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"tokenmeter/base/pattern"
@@ -34,15 +35,8 @@ func unknownName(name, near string) error {
 }
 
 func matches(d Definition, form string) bool {
-	if form == d.Name || form == WithoutUnit(d.Name) {
-		return true
-	}
-	for _, alias := range d.Aliases {
-		if plain(alias) == form {
-			return true
-		}
-	}
-	return false
+	return form == d.Name || form == WithoutUnit(d.Name) ||
+		slices.ContainsFunc(d.Aliases, func(alias string) bool { return plain(alias) == form })
 }
 
 var statistic = pattern.Lazy(`^(p\d+(\.\d+)?|mean|median|avg|average|max|min)_`)

@@ -181,12 +181,10 @@ func Owns(path string) bool {
 	default:
 		return false
 	}
-	for _, name := range []string{manifestFile, journalFile} {
-		if _, err := os.Lstat(filepath.Join(dir, name)); err == nil {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc([]string{manifestFile, journalFile}, func(name string) bool {
+		_, err := os.Lstat(filepath.Join(dir, name))
+		return err == nil
+	})
 }
 
 // rebuild makes a manifest from the records when run.json can't be read.

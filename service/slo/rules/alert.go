@@ -2,6 +2,7 @@ package rules
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -94,12 +95,7 @@ func (f *file) unwritten() {
 
 // live reports whether a server counts an objective.
 func live(o *slo.Objective) bool {
-	for _, s := range o.Sources {
-		if s != slo.Run {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(o.Sources, func(s slo.Source) bool { return s != slo.Run })
 }
 
 func (f *file) rule(name string, o *slo.Objective, severity slo.Severity, expr string, wait time.Duration, why string, labels ...string) {
