@@ -167,8 +167,9 @@ func stripSentence(strips []*gather.Strip) string {
 
 // column is one of the table beside the chart.
 type column struct {
-	head string
-	of   func(*gather.Strip) string
+	head  string
+	shown bool
+	of    func(*gather.Strip) string
 }
 
 // stripTable is the figures of the strips; of answers without words those that they
@@ -185,44 +186,35 @@ func stripTable(strips []*gather.Strip) *Table {
 		words, sound, pictures = words || !s.Wordless, sound || s.TTFA.OK(), pictures || s.TTFI.OK()
 	}
 	columns := []column{
-		{"request", func(s *gather.Strip) string { return fmt.Sprintf("#%d", s.ID) }},
-		{"due at", func(s *gather.Strip) string { return typeset.Clock(s.DueS) }},
+		{"request", true, func(s *gather.Strip) string { return fmt.Sprintf("#%d", s.ID) }},
+		{"due at", true, func(s *gather.Strip) string { return typeset.Clock(s.DueS) }},
+		{"TTFT ms", words, func(s *gather.Strip) string { return opt(s.TTFT) }},
+		{"TTFA ms", sound, func(s *gather.Strip) string { return opt(s.TTFA) }},
+		{"TTFI ms", pictures, func(s *gather.Strip) string { return opt(s.TTFI) }},
+		{"end ms", true, func(s *gather.Strip) string { return typeset.Digits{}.Value(s.End) }},
+		{"longest gap ms", words, func(s *gather.Strip) string { return opt(s.MaxGap) }},
+		{"output tokens", words, func(s *gather.Strip) string {
+			if n, ok := s.Output.Get(); ok {
+				return typeset.Exact(n)
+			}
+			return typeset.Missing
+		}},
+		{"outcome", true, func(s *gather.Strip) string {
+			if s.Message != "" {
+				return string(s.Class) + ": " + typeset.Short(s.Message, 200)
+			}
+			return string(s.Class)
+		}},
 	}
-	if words {
-		columns = append(columns, column{"TTFT ms", func(s *gather.Strip) string { return opt(s.TTFT) }})
-	}
-	if sound {
-		columns = append(columns, column{"TTFA ms", func(s *gather.Strip) string { return opt(s.TTFA) }})
-	}
-	if pictures {
-		columns = append(columns, column{"TTFI ms", func(s *gather.Strip) string { return opt(s.TTFI) }})
-	}
-	columns = append(columns, column{"end ms", func(s *gather.Strip) string { return typeset.Digits{}.Value(s.End) }})
-	if words {
-		columns = append(columns, column{"longest gap ms", func(s *gather.Strip) string { return opt(s.MaxGap) }},
-			column{"output tokens", func(s *gather.Strip) string {
-				if n, ok := s.Output.Get(); ok {
-					return typeset.Exact(n)
-				}
-				return typeset.Missing
-			}})
-	}
-	columns = append(columns, column{"outcome", func(s *gather.Strip) string {
-		if s.Message != "" {
-			return string(s.Class) + ": " + typeset.Short(s.Message, 200)
-		}
-		return string(s.Class)
-	}})
-	t := &Table{}
+	t := &Table{Rows: make([][]string, len(strips))}
 	for _, c := range columns {
-		t.Head = append(t.Head, c.head)
-	}
-	for _, s := range strips {
-		row := make([]string, len(columns))
-		for i, c := range columns {
-			row[i] = c.of(s)
+		if !c.shown {
+			continue
 		}
-		t.Rows = append(t.Rows, row)
+		t.Head = append(t.Head, c.head)
+		for i, s := range strips {
+			t.Rows[i] = append(t.Rows[i], c.of(s))
+		}
 	}
 	return t
 }
