@@ -63,15 +63,8 @@ func parseDecoder(raw json.RawMessage) (decoder, error) {
 		if err != nil {
 			return nil, err
 		}
-		var all decoderSequence
-		for _, raw := range v.Decoders {
-			d, err := parseDecoder(raw)
-			if err != nil {
-				return nil, err
-			}
-			all = append(all, d)
-		}
-		return all, nil
+		all, err := parts(v.Decoders, parseDecoder)
+		return decoderSequence(all), err
 	case "ByteLevel":
 		return decoderFunc(decodeLetters), nil
 	case "ByteFallback":

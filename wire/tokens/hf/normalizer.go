@@ -68,15 +68,8 @@ func parseNormalizers(raw json.RawMessage) (normalizer, error) {
 	if err != nil {
 		return nil, err
 	}
-	var all normalizerSequence
-	for _, raw := range v.Normalizers {
-		n, err := parseNormalizer(raw)
-		if err != nil {
-			return nil, err
-		}
-		all = append(all, n)
-	}
-	return all, nil
+	all, err := parts(v.Normalizers, parseNormalizer)
+	return normalizerSequence(all), err
 }
 
 func (all normalizerSequence) normalize(s string, b *pattern.Budget) (out string, cut bool) {

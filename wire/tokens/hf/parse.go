@@ -107,6 +107,18 @@ func read[T any](part string, raw json.RawMessage) (*T, error) {
 	return v, nil
 }
 
+// parts reads the parts of a sequence.
+func parts[T any](list []json.RawMessage, parse func(json.RawMessage) (T, error)) (all []T, err error) {
+	for _, raw := range list {
+		one, err := parse(raw)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, one)
+	}
+	return all, nil
+}
+
 func missing(raw json.RawMessage, t reflect.Type) error {
 	given, err := fields(raw)
 	if err != nil {

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -107,15 +108,8 @@ func parseSequence(raw json.RawMessage) ([]preTokenizer, error) {
 	if err != nil {
 		return nil, err
 	}
-	var all []preTokenizer
-	for _, raw := range v.PreTokenizers {
-		steps, err := parsePreTokenizer(raw)
-		if err != nil {
-			return nil, err
-		}
-		all = append(all, steps...)
-	}
-	return all, nil
+	all, err := parts(v.PreTokenizers, parsePreTokenizer)
+	return slices.Concat(all...), err
 }
 
 func isPunctuation(r rune) bool { return sets()["punctuation"].Has(r) }
