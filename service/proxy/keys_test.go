@@ -94,6 +94,8 @@ func TestKeysHaveLimits(t *testing.T) {
 func TestMethodsAreListed(t *testing.T) {
 	for request, status := range map[string]int{
 		"GET /v1/models": 200, "HEAD /v1/models/m": 200, "OPTIONS /v1/models": 200, "GET /v1beta/models": 200, "GET /api/tags": 200, "GET /health": 200, "GET /ping": 200, "GET /version": 200, "GET /api/version": 200, "HEAD /": 200, "GET /": 200,
+		"POST /": 200, "DELETE /": 405, "POST /infill": 200, "POST /x/infill": 404, "GET /infill": 405, // TGI's clients, and editors at llama.cpp
+		"GET /api/v0/models": 200, "GET /api/v0/models/m": 200, "POST /api/v0/models": 405, "GET /info": 200, "GET /get_model_info": 200, "GET /model_info": 200, "POST /info": 405,
 		"POST /anthropic/v1/messages/count_tokens": 200, "POST /v1beta/models/g:countTokens": 200, // Claude Code's and Google's clients count before they ask
 		"POST /v1/projects/p/locations/l/publishers/anthropic/models/count-tokens:rawPredict": 200, "POST /v1/responses/input_tokens": 200,
 		"POST /v1/responses/compact": 200, "POST /openai/v1/responses/compact": 200, "POST /v1/responses/resp_1/cancel": 404, // Codex's, when its context is full

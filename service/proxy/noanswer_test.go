@@ -39,8 +39,9 @@ func TestNoAnswerWasAskedFor(t *testing.T) {
 		{"/v1/chat/completions", `{"model":"m","messages":[]}`, empty, timeline.EmptyOutput},
 		{"/generate", `{"text":"x","sampling_params":{"max_new_tokens":0}}`, scored, timeline.OK}, // SGLang
 		{"/generate", `{"text":"x","sampling_params":{"max_new_tokens":8}}`, scored, timeline.EmptyOutput},
-		{"/v1/audio/transcriptions", `x`, `{"text":""}`, timeline.OK},               // of silence
-		{vertex, `{"model":"m","messages":[]}`, `{"input_tokens":14}`, timeline.OK}, // Anthropic's SDK counts
+		{"/infill", `{"input_prefix":"x","input_suffix":"","n_predict":0}`, `{"content":"","stop":true,"tokens_predicted":0,"tokens_evaluated":9}`, timeline.OK}, // editors warm the cache
+		{"/v1/audio/transcriptions", `x`, `{"text":""}`, timeline.OK},                                                                                            // of silence
+		{vertex, `{"model":"m","messages":[]}`, `{"input_tokens":14}`, timeline.OK},                                                                              // Anthropic's SDK counts
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			head := fmt.Sprintf("HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: %d\r\n\r\n", len(c.reply))

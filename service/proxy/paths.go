@@ -113,8 +113,19 @@ func DefaultPaths() []string {
 		"GET */openai/models", "GET /openai/models/*", "GET /v1beta/openai/models/*", // Azure's of before, and Gemini's by OpenAI's API
 		"GET /v1beta/models", "GET /v1beta/models/*", // Gemini's
 		"GET /api/tags", "GET /api/ps", "GET /api/version", "POST /api/show", // Ollama's
-		"GET /", // its programs ask by HEAD whether it is there
+		"GET /api/v0/models", "GET /api/v0/models/*", // LM Studio's
+		"GET /info", "GET /get_model_info", "GET /model_info", // TGI's and SGLang's, whose own clients begin with it
+		"GET,POST /", // Ollama's programs ask by HEAD whether it is there; TGI's clients generate there
 		"GET /health", "GET /ping", "GET /version")
+}
+
+// ofPath is the API that a POST to a path is of; nil: none is known. TGI's and Hugging
+// Face's clients generate at the root. Source: https://huggingface.github.io/text-generation-inference
+func ofPath(path string) *api.API {
+	if path == "/" {
+		return api.TGI
+	}
+	return api.OfPath(path)
 }
 
 // byPath lists the routes that let a request through by its path and method, in

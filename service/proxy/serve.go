@@ -182,7 +182,7 @@ func (c *call) admit() []*route {
 		c.refuseLast(http.StatusBadRequest, "body", "a request to change the protocol has no body")
 	case len(candidates) > 0:
 		if c.api = candidates[0].api; c.api == nil {
-			c.api = api.OfPath(in.URL.Path)
+			c.api = ofPath(in.URL.Path)
 		}
 		if in.Method != http.MethodPost {
 			c.api = nil
@@ -253,6 +253,9 @@ func (c *call) readBody(candidates []*route) bool {
 	c.asked, err = readAsked(plain)
 	c.asked.vague = c.asked.vague || err != nil && len(plain) > 0
 	c.asked.readPath(c.api, in.URL.Path)
+	if in.URL.Path == "/" && !c.asked.says { // vectors and scores of TEI, which has no streams
+		c.api = nil
+	}
 	if c.known = err == nil; len(in.Header["Content-Encoding"]) > 0 {
 		c.plain = plain
 	}

@@ -199,7 +199,7 @@ func (a *API) Paths() []string {
 	}
 	switch version, tail := splitVersion(a.Path); {
 	case version == "":
-		return []string{a.Path}
+		return append([]string{a.Path}, a.Aliases...)
 	case a == Images:
 		return []string{a.Path, "*" + tail, "*/images/edits"}
 	default:

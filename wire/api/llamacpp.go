@@ -10,6 +10,7 @@ import (
 var LlamaCpp = &API{
 	Name:    "llamacpp",
 	Path:    "/completion",
+	Aliases: []string{"/infill"}, // what editors complete code by; the same events
 	Build:   buildLlamaCpp,
 	Decoder: func() Decoder { return new(llamacppDecoder) },
 	Lists:   true,
