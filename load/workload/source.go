@@ -39,6 +39,7 @@ type source struct {
 	// each is sent on its own.
 	sessions [][]uint32
 	speed    float64 // at which times are played; 0: 1
+	supposed bool    // that times are in milliseconds: only the columns' names say so
 
 	seen     map[uint64]struct{} // hashes of prompts
 	again    int64               // prompts that were seen before
@@ -59,6 +60,7 @@ func openSource(file *records.File, name, unit string, block int64, columns map[
 		return nil, fmt.Errorf("%s: %w", file.Name, err)
 	}
 	s.reading = reading{columns: columns, unit: cmp.Or(unit, s.format.unit)}
+	s.supposed = unit == "" && s.format.unit == "ms" && s.format.name != name
 	s.block = cmp.Or(block, s.format.block)
 	s.unsent = unsentOf(first, columns, s.format.name)
 	e, err := s.entry(0)

@@ -129,6 +129,9 @@ func TestColumnsThatAreNotSentAreTold(t *testing.T) {
 		{"no tools", `{"messages":[{"role":"user","content":"hi"}],"tools":[],"images":null}`, ""},
 		{"talk", `{"conversations":[{"from":"human","value":"hi"},{"from":"gpt","value":"yo"}],"system":"Be brief","tools":"[]"}`, "what stands under system, tools is not sent"},
 		{"lengths", `{"input":512,"prompt":"hi"}`, ""},
+		// https://github.com/Azure/AzurePublicDataset/blob/master/AzureLMMInferenceDataset2025.md
+		{"Azure's pictures", `{"TIMESTAMP":"2024-10-15 00:00:00","NumImages":"0","ContextTokens":9,"GeneratedTokens":2}` + "\n" + `{"TIMESTAMP":"2024-10-15 00:00:01","NumImages":"3","ContextTokens":4500,"GeneratedTokens":2}`, "what stands under NumImages is not sent"},
+		{"Azure's words", `{"TIMESTAMP":"2024-10-15 00:00:00","NumImages":0,"ContextTokens":9,"GeneratedTokens":2}`, ""},
 	} {
 		l, err := loadText(t, "x.jsonl", c.text+"\n")
 		if err != nil {
@@ -140,6 +143,49 @@ func TestColumnsThatAreNotSentAreTold(t *testing.T) {
 		if got := l.LeftOut(); got != c.want {
 			t.Errorf("%s: %q, want %q", c.name, got, c.want)
 		}
+	}
+}
+
+// GuideLLM's traces have Mooncake's columns but for hash_ids, and count in seconds. Where a
+// time has a part of a millisecond nobody guesses; with whole ones they are Mooncake's.
+// Source: https://github.com/vllm-project/guidellm/blob/main/docs/guides/trace_replay.md
+func TestSecondsUnderMooncakesNames(t *testing.T) {
+	record := func(at, more string) string {
+		return `{"timestamp":` + at + `,"input_length":100,"output_length":10` + more + "}\n"
+	}
+	for _, c := range []struct {
+		name, text, spec string
+		want             time.Duration // of the second; 0: refused
+	}{
+		{"whole", record("0", "") + record("2", ""), "", 2 * time.Millisecond},
+		{"seconds", record("0", "") + record("0.5", ""), "", 0},
+		{"seconds since 1970", record("1700000000.25", "") + record("1700000001.5", ""), "", 0},
+		{"Mooncake's", record("0", `,"hash_ids":[1]`) + record("0.5", `,"hash_ids":[1]`), "", 500 * time.Microsecond},
+		{"told", record("0", "") + record("0.5", ""), "time_in: s", 500 * time.Millisecond},
+		{"told to be milliseconds", record("0", "") + record("0.5", ""), "time_in: ms", 500 * time.Microsecond},
+		{"told to be Mooncake's", record("0", "") + record("0.5", ""), "format: mooncake", 500 * time.Microsecond},
+	} {
+		l, err := loadText(t, "x.jsonl", c.text)
+		if c.spec != "" {
+			dir := t.TempDir()
+			for name, text := range map[string]string{"x.jsonl": c.text, "w.yaml": "file: x.jsonl\n" + c.spec + "\n"} {
+				if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644); err != nil {
+					t.Fatal(err)
+				}
+			}
+			l, err = Load(filepath.Join(dir, "w.yaml"), Options{Salt: "s"})
+		}
+		if err != nil {
+			t.Fatal(c.name, err)
+		}
+		var last time.Duration
+		for at, e := range l.Times() {
+			last, err = at, e
+		}
+		if c.want == 0 && (err == nil || !strings.Contains(err.Error(), "time_in: s")) || c.want != 0 && (err != nil || last != c.want) {
+			t.Errorf("%s: the second is due at %s, %v, want %s", c.name, last, err, c.want)
+		}
+		l.Close()
 	}
 }
 

@@ -12,7 +12,7 @@ import (
 // a record has (categories, reference answers) was never meant to be sent.
 var unsentNames = []string{
 	"context", "input", "documents", "history", "tools", "functions", "response_format",
-	"image", "images", "image_files", "image_url", "video", "videos", "video_files", "audio", "audios", "audio_files",
+	"NumImages", "image", "images", "image_files", "image_url", "video", "videos", "video_files", "audio", "audios", "audio_files",
 }
 
 // unsent are those of a file's columns that hold something and are not sent.
@@ -41,7 +41,13 @@ func unsentOf(first records.Row, columns map[string]string, format string) (u un
 // look notes what a record has under such names.
 func (u *unsent) look(row records.Row) {
 	for _, name := range u.names {
-		if v, _ := row.Get(name); !slices.Contains(u.held, name) && holds(v) {
+		v, _ := row.Get(name)
+		held := holds(v)
+		if name == "NumImages" { // a count, in Azure's traces of pictures
+			n, err := length(v)
+			held = err == nil && n.Or(0) > 0
+		}
+		if held && !slices.Contains(u.held, name) {
 			u.held = append(u.held, name)
 		}
 	}
