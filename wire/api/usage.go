@@ -49,7 +49,7 @@ func (s *scan) usage(u *usage, t *serverTimings) {
 			s.count(&u.Output)
 		case "total_tokens", "totalTokens", "totalTokenCount":
 			s.count(&u.Total)
-		case "prompt_tokens_details", "input_tokens_details", "input_token_details":
+		case "prompt_tokens_details", "prompt_token_details", "input_tokens_details", "input_token_details":
 			for name := range s.Members {
 				s.usageDetail(name, u, promptTool)
 			}

@@ -45,6 +45,7 @@ func TestUsageOfVendors(t *testing.T) {
 		{"Mistral: beside the details", "openai-chat", []string{`{"prompt_tokens":20,"completion_tokens":5,"total_tokens":25,"num_cached_tokens":16}`}, `{"input":20,"cached":16,"output":5,"total":25}`},
 		{"GigaChat: cached ones are not billed, so beside", "openai-chat", []string{`{"prompt_tokens":1,"completion_tokens":4,"precached_prompt_tokens":37,"total_tokens":5}`}, `{"input":38,"cached":37,"output":4,"total":5}`},
 		{"Inception: beside the details", "openai-chat", []string{`{"prompt_tokens":100,"reasoning_tokens":0,"completion_tokens":5,"total_tokens":105,"cached_input_tokens":64}`}, `{"input":100,"cached":64,"output":5,"reasoning":0,"total":105}`},
+		{"Writer: one letter less", "openai-chat", []string{`{"prompt_tokens":100,"completion_tokens":20,"total_tokens":120,"prompt_token_details":{"cached_tokens":64},"completion_tokens_details":{"reasoning_tokens":8}}`}, `{"input":100,"cached":64,"output":20,"reasoning":8,"total":120}`},
 		{"DeepSeek: hit and miss make the prompt", "openai-chat", []string{`{"prompt_tokens":300,"completion_tokens":10,"total_tokens":310,"prompt_cache_hit_tokens":256,"prompt_cache_miss_tokens":44}`},
 			`{"input":300,"cached":256,"output":10,"total":310}`},
 		{"Anthropic: always beside", "anthropic", []string{`{"input_tokens":12,"output_tokens":5,"cache_read_input_tokens":10,"cache_creation_input_tokens":2}`},
