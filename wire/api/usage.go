@@ -75,7 +75,10 @@ func (s *scan) usage(u *usage, t *serverTimings) {
 				fast = t
 			}
 		case "iterations":
-			besides = s.iterations()
+			var others bool
+			if besides, others = s.iterations(); others {
+				fast = jsonscan.Text{Raw: []byte("other_model")}
+			}
 		case "cacheDetails": // Bedrock's, of each time to live
 			for range s.Elements {
 				var ttl jsonscan.Text
@@ -108,9 +111,11 @@ func (s *scan) usage(u *usage, t *serverTimings) {
 
 // iterations reads the passes that Anthropic tells of, as far as the counts of the
 // message leave them out: a context that was summarised first. Its tokens were
-// spent and are no part of the answer.
-func (s *scan) iterations() *usage {
-	sum := new(usage)
+// spent and are no part of the answer. others says that another model had a part in it:
+// an advisor, whose tokens the message leaves out, or the one that a refused request
+// fell back to. They have prices of their own.
+func (s *scan) iterations() (sum *usage, others bool) {
+	sum = new(usage)
 	for range s.Elements {
 		var one usage
 		compacts := false
@@ -119,6 +124,7 @@ func (s *scan) iterations() *usage {
 			case "type":
 				t, _ := s.Text()
 				compacts = t.Is("compaction")
+				others = others || t.Is("advisor_message") || t.Is("fallback_message")
 			case "input_tokens":
 				s.count(&one.Input)
 			case "output_tokens":
@@ -131,7 +137,7 @@ func (s *scan) iterations() *usage {
 			sum.each(&one, plus)
 		}
 	}
-	return sum
+	return sum, others
 }
 
 // usageDetail reads one of the counts that stand in the details, or, with some
