@@ -83,6 +83,10 @@ data:{"index":3,"token":{"id":2,"text":"</s>","logprob":-0.1,"special":true},"ge
 		{"SGLang, error", "sglang", "text/event-stream", events(`{"error":{"message":"too long"}}`, "[DONE]"), timeline.StreamError, "error done", "", `{}`, "", "too long"},
 		{"SGLang, whole", "sglang", "application/json", `{"text":"Hi there","meta_info":{"finish_reason":{"type":"length"},"prompt_tokens":5,"completion_tokens":2}}`,
 			timeline.OK, "text", "length", `{"input":5,"output":2}`, "Hi there", ""},
+		// Of n answers SGLang gives a list without indices, each with its own counts.
+		{"SGLang, a list of two answers", "sglang", "application/json", `[{"text":"Hi there","meta_info":{"id":"a","finish_reason":{"type":"length"},"prompt_tokens":5,"completion_tokens":2,"cached_tokens":0}},` +
+			`{"text":"Oh","meta_info":{"id":"b","finish_reason":{"type":"stop"},"prompt_tokens":5,"completion_tokens":1,"cached_tokens":0}}]`,
+			timeline.OK, "text text#1", "length", `{"input":5,"cached":0,"output":3}`, "Hi there\nOh", ""},
 
 		{"Anthropic, thinking and a tool", "anthropic", "text/event-stream", typed(
 			`{"type":"message_start","message":{"model":"m","usage":{"input_tokens":18,"cache_creation_input_tokens":10,"cache_read_input_tokens":2284,"output_tokens":1}}}`,

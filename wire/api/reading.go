@@ -30,7 +30,7 @@ type reading struct {
 
 func (r *reading) start(e framing.Event, s *Stream) *scan {
 	pieces, key := r.pieces[:0], r.c.Key
-	*r = reading{keep: s.opts.KeepText, whole: s.form == whole, pieces: pieces, ids: notTold}
+	*r = reading{keep: s.opts.KeepText, whole: s.form == whole, pieces: pieces, ids: notTold, choice: s.item}
 	r.c.Key = key
 	r.c.Reset(e.Data)
 	return &r.c

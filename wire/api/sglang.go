@@ -47,10 +47,10 @@ func (d *sglangDecoder) apply(_ framing.Event, s *Stream) {
 		d.r.add(timeline.Text, d.text)
 	} else {
 		d.r.add(timeline.Text, d.grown())
-		if !d.r.finish.Empty() && d.r.hasUsage {
-			s.usage.sequence(d.r.usage)
-			d.r.hasUsage = false
-		}
+	}
+	if d.r.hasUsage && (d.r.whole || !d.r.finish.Empty()) { // each choice has its own
+		s.usage.sequence(d.r.usage)
+		d.r.hasUsage = false
 	}
 	d.r.apply(s, timeline.Empty)
 }

@@ -58,6 +58,7 @@ type Stream struct {
 	holds   int64  // bytes of memory that there was room for
 
 	at, lag, read int64 // of the read in hand
+	item          int   // of a list of replies, the one in hand
 	lastToken     int64
 	tokens        int64 // generation events so far
 	finishes      int   // finish reasons so far
@@ -328,7 +329,7 @@ func (s *Stream) whole(e framing.Event) bool {
 	if !c.End() {
 		return false
 	}
-	for _, e.Data = range replies {
+	for s.item, e.Data = range replies {
 		s.decode(e)
 	}
 	return true
