@@ -18,7 +18,7 @@ var Embeddings = &API{
 		return r.call("/v1/embeddings", map[string]any{"model": r.Model, "input": r.Texts()})
 	},
 	Decoder: func() Decoder { return new(batchDecoder) },
-	Signs:   []Sign{{"data/embedding"}, {"embeddings"}},
+	Signs:   []Sign{{"data/embedding"}, {"embeddings"}, {"embedding"}},
 }
 
 // Rerank is POST /v1/rerank of Cohere, Jina, vLLM, llama.cpp and others: how well
@@ -106,6 +106,10 @@ func (d *batchDecoder) read(e framing.Event, s *Stream) bool {
 		switch string(name) {
 		case "data", "results", "embeddings":
 			d.count()
+		case "embedding": // Ollama's of before, one vector without a list
+			if n := c.length(); n != notTold {
+				d.list, d.n = true, max(d.n, min(n, 1))
+			}
 		case "meta": // Cohere's
 			for name := range c.Members {
 				if string(name) == "tokens" || string(name) == "billed_units" {
