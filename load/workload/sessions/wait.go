@@ -131,7 +131,7 @@ func (r *recorded) sort() (place []int) {
 	for i := range by {
 		by[i] = i
 	}
-	slices.SortStableFunc(by, func(a, b int) int { return cmp.Compare(r.calls[a].Start, r.calls[b].Start) })
+	sort.SliceStable(by, func(a, b int) bool { return r.calls[by[a]].Start < r.calls[by[b]].Start })
 	place = make([]int, len(by))
 	sorted := make([]Call, len(by))
 	for to, from := range by {

@@ -103,7 +103,8 @@ func (a *added) add(content string, t addedToken) {
 	lengths := &a.lengths[content[0]]
 	if !slices.Contains(*lengths, len(content)) {
 		*lengths = append(*lengths, len(content))
-		slices.SortFunc(*lengths, func(x, y int) int { return y - x })
+		slices.Sort(*lengths)
+		slices.Reverse(*lengths)
 	}
 }
 
