@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"net/http"
 	"reflect"
-	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -144,20 +143,21 @@ func (u *upstream) learn(ctx context.Context) {
 
 // call takes names of models for labels, as many as there is room for.
 func (u *upstream) call(names []string) {
-	names = slices.DeleteFunc(names, func(name string) bool {
-		return plainID(name) == "" || !u.ever[name] && len(u.ever) >= mostEver
-	})
-	names = names[:min(len(names), mostLearnt)]
 	if u.ever == nil {
 		u.ever = map[string]bool{}
 	}
+	learnt := []string{}
 	for _, name := range names {
-		if len(u.ever) < mostEver {
-			u.ever[name] = true
+		if len(learnt) == mostLearnt {
+			break
 		}
+		if plainID(name) == "" || !u.ever[name] && len(u.ever) >= mostEver {
+			continue
+		}
+		u.ever[name] = true
+		learnt = append(learnt, name)
 	}
-	names = slices.DeleteFunc(names, func(name string) bool { return !u.ever[name] })
-	u.learnt.Store(&names)
+	u.learnt.Store(&learnt)
 }
 
 func (u *upstream) close() {
