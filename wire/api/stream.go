@@ -280,7 +280,7 @@ const mostJoined = 4
 // data is one text that is no JSON, and each of its lines is. Of a server that never
 // sends the empty line, the times of events are not known, so it is not read so.
 func (s *Stream) several(e framing.Event) bool {
-	lines := bytes.Split(e.Data, []byte("\n"))
+	lines := bytes.SplitN(e.Data, []byte("\n"), mostJoined+1)
 	if s.form != sse || len(lines) < 2 || len(lines) > mostJoined {
 		return false
 	}
