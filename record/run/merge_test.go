@@ -43,6 +43,12 @@ func half(t *testing.T, n int, after time.Duration, change func(*Run)) *Folder {
 			t.Fatal(err)
 		}
 	}
+	return finished(t, w, m)
+}
+
+// finished is the folder of a run that ends.
+func finished(t *testing.T, w *Writer, m Run) *Folder {
+	t.Helper()
 	if _, err := w.Finish(m); err != nil {
 		t.Fatal(err)
 	}
@@ -68,15 +74,7 @@ func merged(t *testing.T, folders ...*Folder) *Folder {
 	if err := AppendMerged(w, folders); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := w.Finish(m); err != nil {
-		t.Fatal(err)
-	}
-	f, err := Open(w.Dir())
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { f.Close() })
-	return f
+	return finished(t, w, m)
 }
 
 // Two machines that began half a second apart: the figures are those of all requests
