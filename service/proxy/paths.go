@@ -110,6 +110,7 @@ func DefaultPaths() []string {
 		// Google's vectors and pictures, which leave nothing there; what begins a job (:predictLongRunning, :batchGenerateContent) does.
 		"POST */models/*:embedContent", "POST */models/*:batchEmbedContents", "POST */models/*:predict",
 		"GET */v1/models", "GET /v1/models/*", "GET /openai/v1/models/*", // behind any prefix; Groq's and Azure's
+		"GET /models", "GET /models/*", "GET */v2/models", "GET */v3/models", "GET */v4/models", // DeepSeek's, Perplexity's; Qianfan's, Ark's, Zhipu's
 		"GET */openai/models", "GET /openai/models/*", "GET /v1beta/openai/models/*", // Azure's of before, and Gemini's by OpenAI's API
 		"GET /v1beta/models", "GET /v1beta/models/*", // Gemini's
 		"GET /api/tags", "GET /api/ps", "GET /api/version", "POST /api/show", // Ollama's
