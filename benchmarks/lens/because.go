@@ -16,6 +16,7 @@ var sources = []struct{ lens, shape, figure, because string }{
 	{"inference-perf", "many tokens", "latency.inter_token_latency.*", "inference_perf/reportgen/base.py:588-622: it tokenises each chunk again. A record has the text's tokens in sum, not those of each chunk."},
 	{"genai-bench", "*", "requests_per_second", seconds},
 	{"genai-bench", "*", "mean_*_per_s", seconds},
+	{"genai-bench", "*", "input_throughput.*", "genai_bench/user/openai_user.py:571-584: without usage it counts the prompt by its tokenizer. A record has no count then."},
 }
 
 const seconds = "genai_bench/cli/utils.py:40-46: once a second it looks whether its run is over; a record ends with the last answer."

@@ -162,7 +162,8 @@ func (r *aiperfReader) report(t *table) {
 		effectiveWhy = "from when the request was due to the end of the body, failures too"
 	}
 	t.row("effective_latency avg", "ms", mean(&r.effective), "close_ms.mean|e2e_ms.mean", effectiveWhy)
-	t.row("prefill_throughput_per_user avg", "tokens/s", mean(&r.prefill), "", "ISL / TTFT: network and queue are inside, cached tokens too")
+	prefill, why := r.perPrompt(&r.prefill, overTTFT)
+	t.row("prefill_throughput_per_user avg", "tokens/s", mean(prefill), "", why)
 	t.row("output_token_throughput_per_user avg", "tokens/s", mean(&r.user), "decode_tps.mean", "bursts are not left out")
 	t.row("e2e_output_token_throughput avg", "tokens/s", mean(&r.e2eTPS), "e2e_tps.mean", "starts at the send")
 	t.noteIf(r.native, "it counts chunks as tokens: with several tokens a chunk its tokens and rates are too low, and inter_token_latency is too high")

@@ -105,7 +105,8 @@ func (r *genaiBenchReader) report(t *table) {
 	t.middle(names, "output_latency", "s", &r.output, "", "E2E − TTFT")
 	t.middle(names, "tpot", "s", &r.tpot, "tpot_ms", genaiBenchEnds)
 	t.middle(names, "output_inference_speed", "tokens/s", &r.speed, "decode_tps", genaiBenchEnds)
-	t.middle(names, "input_throughput", "tokens/s", &r.input, "", "ISL / TTFT: network and queue are inside, cached tokens too")
+	input, why := r.perPrompt(&r.input, overTTFT)
+	t.middle(names, "input_throughput", "tokens/s", input, "", why)
 	t.noteIf(r.abnormal > 0, "%s with all output within 1 ms: abnormal to it, out of tpot and output_inference_speed", some(r.abnormal, "answer"))
 	t.noteIf(r.unseen > 0, "%s without content or usage ended it with an exception and is counted nowhere", some(r.unseen, "answer"))
 }

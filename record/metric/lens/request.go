@@ -4,6 +4,7 @@ import (
 	"net/http"
 	"strings"
 
+	"tokenmeter/record/stat"
 	"tokenmeter/record/timeline"
 )
 
@@ -161,7 +162,19 @@ func (a *answers) rate(seconds float64, differs string) (rate opt, why string) {
 	return ratio(float64(a.out), seconds), differs
 }
 
+// perPrompt is what a sample of the prompts' tokens has to say, and why it differs
+// from ours: nothing, where an answer came without their count. A tool that counts
+// prompts itself has all of them, and the rest alone would be another figure.
+func (a *answers) perPrompt(s *stat.Sample, differs string) (known sample, why string) {
+	if a.noInput > 0 {
+		return &stat.Sample{}, noPrompt
+	}
+	return s, differs
+}
+
 const (
+	overTTFT   = "ISL / TTFT: network and queue are inside, cached tokens too"
+	noPrompt   = "needs the prompt's tokens: no usage came"
 	noCount    = "needs the answer's tokens: no usage came, and the record has no text to tokenise again (--tokenizer)"
 	needsFirst = "needs the tokens of the first chunk: several came in one"
 	noLimit    = "no objective on TTFT, TPOT or E2E was set"

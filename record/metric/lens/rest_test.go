@@ -1,6 +1,7 @@
 package lens
 
 import (
+	"math"
 	"testing"
 
 	"tokenmeter/record/timeline"
@@ -28,6 +29,11 @@ func TestTheRestOfTheTools(t *testing.T) {
 	g.want(t, "error_rate", 0)
 	g.want(t, "num_error_requests", 1)
 	g.want(t, "requests_per_second", 0.2)
+
+	// It counts prompts itself where no usage comes, so those with usage are not its figure.
+	cut := newReply().events(timeline.Role, 1, 9, 0).events(timeline.Text, 100, 1000, 10).closed(2090)
+	through(t, "genai-bench", Facts{}, answer(), cut).want(t, "input_throughput.mean", math.NaN())
+	through(t, "aiperf", Facts{}, answer(), cut).want(t, "prefill_throughput_per_user avg", math.NaN())
 
 	e := through(t, "envoy", Facts{}, answer(), failure())
 	e.want(t, "gen_ai.server.request.duration mean", (2.09+5)/2)

@@ -166,7 +166,7 @@ func (a *answers) rates(t *table, outputName, totalName string, seconds float64,
 		if a.noInput == 0 {
 			total = ratio(float64(a.in+a.out), seconds)
 		} else {
-			whyTotal = "needs the prompt's tokens: no usage came"
+			whyTotal = noPrompt
 		}
 	}
 	t.row(outputName, "tokens/s", output, "success_output_tps", why)
