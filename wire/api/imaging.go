@@ -101,7 +101,7 @@ func (d *imageDecoder) apply(e framing.Event, s *Stream) {
 	case len(d.came) == 0:
 		s.add(timeline.Progress, 0, 0, none)
 	case d.came[0].bad:
-		s.bad(e.Partial)
+		s.bad(e)
 	case kind == "image_generation.partial_image" || kind == "image_edit.partial_image":
 		s.add(timeline.Media, 0, d.came[0].bytes, none)
 	default:

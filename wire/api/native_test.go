@@ -104,6 +104,17 @@ data:{"index":3,"token":{"id":2,"text":"</s>","logprob":-0.1,"special":true},"ge
 			`{"type":"message_stop"}`),
 			timeline.OK, "role empty reasoning empty reasoning tool empty tool empty empty empty finish done", "tool_use",
 			`{"input":2312,"cached":2284,"cache_write":10,"output":100}`, "", ""},
+		// The model writes the call of a tool that the server runs, as any: of 161 tokens that
+		// a whole reply counted, its two texts and the call of another tool are some 100.
+		// What the tool found is none of its words.
+		{"Anthropic, a tool of the server's", "anthropic", "text/event-stream", typed(
+			`{"type":"content_block_start","index":0,"content_block":{"type":"server_tool_use","id":"s","name":"tool_search_tool_bm25","input":{}}}`,
+			`{"type":"content_block_delta","index":0,"delta":{"type":"input_json_delta","partial_json":"{\"query\": \"weather\"}"}}`,
+			`{"type":"content_block_start","index":1,"content_block":{"type":"tool_search_tool_result","tool_use_id":"s","content":{"type":"tool_search_tool_search_result","tool_references":[{"type":"tool_reference","tool_name":"get_weather"}]}}}`,
+			`{"type":"content_block_delta","index":2,"delta":{"type":"text_delta","text":"a"}}`,
+			`{"type":"message_delta","delta":{"stop_reason":"end_turn"},"usage":{"input_tokens":1631,"output_tokens":161,"server_tool_use":{"web_search_requests":0}}}`,
+			`{"type":"message_stop"}`),
+			timeline.OK, "tool tool empty text finish done", "end_turn", `{"input":1631,"output":161}`, "a", ""},
 		{"Anthropic, cut before the final usage", "anthropic", "text/event-stream", typed(
 			`{"type":"message_start","message":{"usage":{"input_tokens":5,"output_tokens":1}}}`,
 			`{"type":"content_block_delta","delta":{"type":"text_delta","text":"a"}}`),

@@ -114,7 +114,7 @@ func (d *responsesDecoder) apply(e framing.Event, s *Stream) {
 		s.replyID = d.id.String()
 	}
 	if !d.generated(s) {
-		s.bad(e.Partial)
+		s.bad(e)
 		return
 	}
 	d.wholes()

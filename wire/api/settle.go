@@ -35,6 +35,7 @@ func (s *Stream) closeBody(end timeline.End) int {
 	if err != nil {
 		s.fault = err
 	}
+	s.judgeStray()
 	return garbage
 }
 
@@ -234,7 +235,9 @@ func (s *Stream) truncatedWords(end timeline.End, trailer http.Header, garbage i
 	case s.form == whole:
 		words = how + " within the JSON text"
 	}
-	if garbage > 0 {
+	if said := s.strayWords(); said != "" {
+		words += ", after words that are no event: " + said
+	} else if garbage > 0 {
 		words += fmt.Sprintf(", %d bytes into an event", garbage)
 	}
 	return words + trailerWords(trailer)

@@ -111,7 +111,7 @@ func (d *speechDecoder) apply(e framing.Event, s *Stream) {
 		if n, ok := d.sound.takeText(d.audio, "", s); ok {
 			heard(n, s)
 		} else {
-			s.bad(e.Partial)
+			s.bad(e)
 		}
 		return
 	}

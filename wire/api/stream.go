@@ -76,6 +76,7 @@ type Stream struct {
 
 	replyID   string
 	malformed int
+	stray     []byte // of what came as no event
 	fault     error  // the body could not be read on: over the cap, damaged coding
 	failure   string // the server's own error within a 200 reply
 	failed    bool
@@ -264,10 +265,10 @@ func (s *Stream) event(e framing.Event) error {
 	case isDone(e.Data): // of whatever API: gateways add it
 		s.done()
 	case s.decode(e), s.several(e):
-	case e.Name == "error": // in words
-		s.fail(quote(e.Data))
+	case e.Name == "error", saysError(e.Data): // in words
+		s.fail(wordsOf(e.Data))
 	default:
-		s.bad(e.Partial)
+		s.bad(e)
 	}
 	return nil
 }

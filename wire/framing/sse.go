@@ -8,7 +8,8 @@ import "bytes"
 // from a browser's reader, because a measurement must not lose them: comments
 // are reported, and an event that the end of the body cut off is delivered as
 // partial. A field called error, which some servers write instead of an event
-// of that name, is read as `event: error` with the value as its data.
+// of that name, is read as `event: error` with the value as its data. Lines that are
+// no field are kept, see [SSE.Stray].
 type SSE struct {
 	max   int
 	names names
@@ -16,6 +17,8 @@ type SSE struct {
 	line []byte // start of a line whose end has not come yet
 	data []byte // data of the open event, unless it is all in view
 	view []byte // the open event's only data line, within the current read
+
+	stray []byte // lines that are no field
 
 	name    string
 	hasData bool
@@ -48,7 +51,15 @@ func (f *SSE) Feed(p []byte, yield func(Event) error) error {
 }
 
 // Held implements Framer.
-func (f *SSE) Held() int { return cap(f.line) + cap(f.data) }
+func (f *SSE) Held() int { return cap(f.line) + cap(f.data) + cap(f.stray) }
+
+// maxStray is how much is kept of lines that are no field, in bytes.
+const maxStray = 8 << 10
+
+// Stray is the lines that are no field of an event, as an error page or the JSON of an
+// error are that a server or a gateway wrote into a stream that had begun; the first
+// 8 KiB of them. It has the last line once Close was called.
+func (f *SSE) Stray() []byte { return f.stray }
 
 func (f *SSE) lines(p []byte, yield func(Event) error) error {
 	lf := -1 // index of the first LF at or after i, len(p) if there is none
@@ -137,6 +148,11 @@ func (f *SSE) field(line []byte, held bool) {
 	case "error":
 		f.name = "error"
 		f.addData(val, held)
+	case "id", "retry":
+	default:
+		if n := min(len(line), maxStray-len(f.stray)); n > 0 {
+			f.stray = append(append(f.stray, line[:n]...), '\n')
+		}
 	}
 }
 
@@ -198,7 +214,10 @@ func (f *SSE) Close(yield func(Event) error) (int, error) {
 		if f.line[0] != ':' {
 			line := f.line
 			f.line = nil
-			f.field(line, true)
+			stray := len(f.stray)
+			if f.field(line, true); n < len("event") { // the start of a field's name
+				f.stray = f.stray[:stray]
+			}
 		}
 	}
 	if !f.hasData {

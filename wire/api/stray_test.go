@@ -1,0 +1,83 @@
+package api
+
+import (
+	"strings"
+	"testing"
+
+	"tokenmeter/record/timeline"
+)
+
+// What a server or a gateway wrote into a stream that had begun, and that is no event of
+// it: an error as JSON is one, with its words, and other text is quoted where the stream
+// did not end as it should.
+func TestWordsOutsideEvents(t *testing.T) {
+	const failed = `{"error":{"message":"KV cache full","type":"server_error","code":500}}`
+	begun, ended := events(content("a"), content("b")), events(stopChunk, "[DONE]")
+	for _, c := range []struct {
+		name, body string
+		want       timeline.Outcome
+		says       string
+	}{
+		{"JSON behind the events", begun + failed, timeline.StreamError, "KV cache full (type server_error, code 500)"},
+		{"with a line end", begun + failed + "\n\n", timeline.StreamError, "KV cache full"},
+		{"over several lines", begun + "{\n  \"error\": {\n    \"message\": \"KV cache full\"\n  }\n}\n", timeline.StreamError, "KV cache full"},
+		{"of several lines with CR", begun + "{\r\n  \"error\": \"KV cache full\"\r\n}\r\n", timeline.StreamError, "KV cache full"},
+		{"FastAPI's", begun + `{"detail":"worker died"}`, timeline.StreamError, "worker died"},
+		{"behind a comment", ": PROCESSING\n\n" + failed, timeline.StreamError, "KV cache full"},
+		{"as the whole stream, over lines", "{\n  \"error\": {\n    \"message\": \"KV cache full\"\n  }\n}\n", timeline.StreamError, "KV cache full"},
+		{"and the terminator", begun + failed + "\n\ndata: [DONE]\n\n", timeline.StreamError, "KV cache full"},
+		{"text", begun + "upstream connect error or disconnect/reset before headers\n", timeline.StreamTruncated, "no event: upstream connect error or disconnect/reset before headers"},
+		{"text without a line end", begun + "Internal Server Error", timeline.StreamTruncated, "no event: Internal Server Error"},
+		{"a page", begun + "<html>\r\n<title>502 Bad Gateway</title>\r\n</html>\r\n", timeline.StreamTruncated, "no event: <html> <title>502 Bad Gateway</title> </html>"},
+		{"the data of an event", begun + events("worker died"), timeline.StreamTruncated, "no event: worker died"},
+
+		{"an error as data in words", begun + events("[ERROR] out of memory", "[DONE]"), timeline.StreamError, "[ERROR] out of memory"},
+		{"with an object", begun + events(`[ERROR]:{"code":"X","message":"down"}`, "[DONE]"), timeline.StreamError, `"down"`},
+		{"with nothing", begun + events("[ERROR]", "[DONE]"), timeline.StreamError, "[ERROR]"},
+		{"without brackets", begun + events("Error: CUDA out of memory", "[DONE]"), timeline.StreamError, "CUDA out of memory"},
+
+		{"a field of a server's own", begun + "trace: x\n\n" + ended, timeline.OK, ""},
+		{"JSON that tells no error", begun + `{"error":null}` + "\n\n" + ended, timeline.OK, ""},
+		{"cut within a field's name", begun + "da", timeline.StreamTruncated, "without a finish reason, 2 bytes into an event"},
+		{"cut within a chunk", begun + `data: {"choices":[{"delta":{"content":"secr`, timeline.StreamTruncated, "without a finish reason"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			for _, end := range []timeline.End{timeline.EOF, timeline.Cut} {
+				tl := reply(OpenAIChat, "text/event-stream", c.body, end)
+				if tl.Outcome != c.want || c.says != "" && !strings.Contains(tl.Error.Message, c.says) {
+					t.Errorf("%s: %+v, want %s with %q", tl.Outcome, tl.Error, c.want, c.says)
+				}
+				if tl.Error != nil && strings.Contains(tl.Error.Message, "secr") {
+					t.Errorf("a piece of the answer is quoted: %s", tl.Error.Message)
+				}
+			}
+		})
+	}
+}
+
+func TestWordsBetweenLines(t *testing.T) {
+	const begun = `{"message":{"role":"assistant","content":"a"},"done":false}` + "\n"
+	for _, end := range []string{"", "\n"} {
+		tl := reply(OllamaChat, "application/x-ndjson", begun+"llama runner process has terminated"+end, timeline.EOF)
+		if tl.Outcome != timeline.StreamTruncated || !strings.Contains(tl.Error.Message, "llama runner process has terminated") {
+			t.Errorf("%s: %+v", tl.Outcome, tl.Error)
+		}
+	}
+}
+
+// A stream of nothing but such lines takes no memory beyond what is told of them.
+func TestWordsOutsideEventsAreBounded(t *testing.T) {
+	for name, body := range map[string]string{
+		"lines":  strings.Repeat("no event at all\n", 1<<16),
+		"events": strings.Repeat("data: no event at all\n\n", 1<<16),
+	} {
+		tl := timeline.New()
+		s := NewStream(tl, OpenAIChat, StreamOptions{})
+		s.Head(0, Head{Status: 200, Header: map[string][]string{"Content-Type": {"text/event-stream"}}})
+		s.Read(1, 0, []byte(body))
+		s.End(2, timeline.EOF, nil, nil)
+		if cap(s.stray) > 32<<10 || len(tl.Error.Message) > 2*maxWords {
+			t.Errorf("%s: %d bytes are kept; %s", name, cap(s.stray), tl.Error.Message)
+		}
+	}
+}
