@@ -66,14 +66,16 @@ func (r *pathRule) allowed(path string) []string {
 }
 
 // keepsThings reports whether a path is among those under which servers keep
-// models, files and jobs of whoever has the key.
+// models, files and jobs of whoever has the key: a POST there makes something that
+// stays, or begins what is paid for after the request has ended.
 func keepsThings(path string) bool {
 	last, before := "", ""
 	for segment := range strings.SplitSeq(path, "/") {
 		name := strings.ToLower(segment)
 		switch name {
 		case "models", "files", "uploads", "fine-tunes", "fine_tuning", "fine-tuning", "batches", "vector_stores", "assistants", "organization", "organizations", "projects",
-			"tunedmodels", "cachedcontents", "filesearchstores", "containers", "skills", "evals", "load_lora_adapter", "unload_lora_adapter":
+			"tunedmodels", "cachedcontents", "filesearchstores", "containers", "skills", "evals", "load_lora_adapter", "unload_lora_adapter",
+			"batch", "videos", "embed-jobs", "async-invoke", "model-invocation-job", "model-customization-jobs":
 			last = name
 		case "pull", "push", "create", "copy", "delete", "blobs": // Ollama's, of models
 			if before == "api" {
@@ -86,11 +88,24 @@ func keepsThings(path string) bool {
 	case "":
 		return false
 	case "models": // Gemini's operations are models/NAME:generateContent
-		return !strings.Contains(path[strings.LastIndexByte(path, '/')+1:], ":")
-	case "projects", "organization", "organizations": // whose completions are behind them at Google and Azure
+		_, operation, _ := strings.Cut(path[strings.LastIndexByte(path, '/')+1:], ":")
+		return !answers(operation)
+	case "projects", "organization", "organizations", "batch": // whose completions are behind them at Google, Azure and Volcengine
 		return api.OfPath(path) == nil
 	}
 	return true
+}
+
+// answers reports whether an operation of Google's on a model ends with its answer. The
+// others begin a job (batchGenerateContent, asyncBatchEmbedContent, predictLongRunning)
+// or change the model (upload, copy, export).
+func answers(operation string) bool {
+	for _, start := range []string{"generate", "stream", "embed", "batchEmbed", "predict", "rawPredict", "count", "compute"} {
+		if strings.HasPrefix(operation, start) {
+			return operation != "predictLongRunning"
+		}
+	}
+	return false
 }
 
 // DefaultPaths are let through where nothing else is said: what every

@@ -336,7 +336,7 @@ func TestAPIsByPath(t *testing.T) {
 		"/api/chat": "ollama-chat", "/api/generate": "ollama-generate", "/generate": "sglang", "/generate_stream": "tgi",
 		"/v1/models": "", "/v1/messages/count_tokens": "", "/": "",
 		"/v1/projects/p/locations/l/publishers/anthropic/models/count-tokens:rawPredict": "", "/model/anthropic.c/count-tokens": "",
-		"/v1/embeddings": "embeddings", "/api/embed": "embeddings", "/v1/rerank": "rerank", "/v2/rerank": "rerank",
+		"/v1/embeddings": "embeddings", "/api/v3/embeddings/multimodal": "embeddings", "/api/embed": "embeddings", "/v1/rerank": "rerank", "/v2/rerank": "rerank",
 	} {
 		got := ""
 		if a := api.OfPath(path); a != nil {

@@ -11,9 +11,10 @@ import (
 // llama.cpp, TEI, Jina, Mistral and Ollama speak it too. Source: OpenAI's API
 // reference.
 var Embeddings = &API{
-	Name:    "embeddings",
-	Path:    "/v1/embeddings",
-	Aliases: []string{"/api/embed"}, // Ollama's own, which takes the same request
+	Name: "embeddings",
+	Path: "/v1/embeddings",
+	// Ollama's own, which takes the same request, and Volcengine's, whose input is a list of parts.
+	Aliases: []string{"/api/embed", "/embeddings/multimodal"},
 	Build: func(r *Request) (Call, error) {
 		return r.call("/v1/embeddings", map[string]any{"model": r.Model, "input": r.Texts()})
 	},
@@ -105,11 +106,20 @@ func (d *batchDecoder) read(e framing.Event, s *Stream) bool {
 	for name := range c.Members {
 		switch string(name) {
 		case "data", "results", "embeddings":
-			d.count()
-		case "embedding": // Ollama's of before, one vector without a list
-			if n := c.length(); n != notTold {
-				d.list, d.n = true, max(d.n, min(n, 1))
+			if c.Peek() != '{' {
+				d.count()
+				continue
 			}
+			for inner := range c.Members {
+				switch string(inner) {
+				case "embedding": // Volcengine's one vector of all parts
+					d.one()
+				case "float", "int8", "uint8", "binary", "ubinary", "base64": // Cohere's, by type
+					d.count()
+				}
+			}
+		case "embedding": // Ollama's of before, one vector without a list
+			d.one()
 		case "meta": // Cohere's
 			for name := range c.Members {
 				if string(name) == "tokens" || string(name) == "billed_units" {
@@ -164,6 +174,20 @@ func (d *batchDecoder) Raw(data []byte, s *Stream) {
 		s.answered(d.n)
 	}
 	s.add(timeline.Media, 0, int64(len(data)), none)
+}
+
+// one reads a vector that stands in no list of them: numbers, or base64.
+func (d *batchDecoder) one() {
+	n := int64(notTold)
+	if d.r.c.Peek() == '"' {
+		t, _ := d.r.c.Text()
+		n = t.Size()
+	} else {
+		n = d.r.c.length()
+	}
+	if n != notTold {
+		d.list, d.n = true, max(d.n, min(n, 1))
+	}
 }
 
 func (d *batchDecoder) count() {
