@@ -363,6 +363,9 @@ func TestRampAndCooldown(t *testing.T) {
 	if q := res.run.Requests; q.Total != 100 || q.Warmup != 20 || q.OK != 100 || q.Cooldown == 0 {
 		t.Errorf("%+v", q)
 	}
+	if unique := res.run.Workload.UniquePrompts.Or(0); unique != 100+20+res.run.Requests.Cooldown || warned(res.run, "prompt_reuse") {
+		t.Errorf("%d unique prompts: %+v", unique, res.run.Warnings)
+	}
 	res = virtual(t, f, Plan{Load: Load{Concurrency: 4, Ramp: 4 * time.Second, Requests: 21, Cooldown: 30 * time.Second, Warmup: Warmup{Off: true}}}, nil)
 	n = phases(res)
 	if res.err != nil || n[timeline.Measure] != 21 || n[timeline.Warmup] != 10 || n[timeline.Cooldown] < 1 || res.wall > 11*time.Second {

@@ -154,6 +154,9 @@ func (r *runner) unique() int64 {
 		all := c.done + r.rec.of(timeline.Warmup).done + r.rec.of(timeline.Cooldown).done
 		return max(all-w.Repeats(), 1)
 	}
+	if n := r.rec.of(timeline.Warmup).done + r.rec.of(timeline.Cooldown).done - r.warm.Load(); r.plan.open() && n > 0 {
+		return r.work.Unique(r.warm.Load(), c.done+n) // its ramp and cooldown go on in the load's own items
+	}
 	return r.work.Unique(r.warm.Load(), c.done)
 }
 

@@ -13,6 +13,8 @@ type CollectorOpts struct {
 	// Concurrency is the planned number of streams, in an open loop the cap on
 	// requests in flight; 0: none, or unknown.
 	Concurrency int64
+	// Prefills is the cap on requests without a first token; 0: there was none.
+	Prefills int64
 	// OfferedPerS is the rate that the schedule's due times demanded, with the
 	// requests that were never sent; empty: taken from the records' due times.
 	OfferedPerS timeline.Opt[float64]

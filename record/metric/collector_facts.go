@@ -15,6 +15,7 @@ type Facts struct {
 	OpenLoop    bool
 	Concurrency int64 // planned streams or cap; 0: unknown
 	CapReached  bool  // an open loop waited for slots
+	PrefillCap  int64 // the cap on requests without a first token, where an open loop waited for it; 0: it did not
 	MaxInFlight int64
 
 	connects connects // warm-up included
@@ -121,7 +122,10 @@ func (c *Collector) loadFacts(f *Facts, w *windows) {
 	if w.due == 0 || !f.OpenLoop {
 		return
 	}
-	late := c.lateness()
+	late, waited := c.lateness()
+	if waited {
+		f.PrefillCap = c.Opts.Prefills
+	}
 	f.SendLateP99MS = quantile(late.Sorted(), 0.99)
 	f.OfferedPerS = c.offered(w)
 	f.BegunPerS = w.begun.rate()
@@ -136,18 +140,26 @@ func (c *Collector) loadFacts(f *Facts, w *windows) {
 	}
 }
 
-// lateness is start − due in ms, without the wait for a slot of the cap: that
+// lateness is start − due in ms, without the wait for a slot of the caps: that
 // one is the server's doing. The k-th start cannot come before as many
-// requests have ended as exceed the cap. The rows are in order of start.
-func (c *Collector) lateness() *stat.Sample {
-	var ends []int64
+// requests have ended as exceed the cap, or have their first token as exceed
+// that on prefills; waited: one waited for that. The rows are in order of start.
+func (c *Collector) lateness() (late *stat.Sample, waited bool) {
+	var ends, firsts []int64
 	for _, r := range c.rows {
-		if !r.unsent {
-			ends = append(ends, r.end)
+		if r.unsent {
+			continue
 		}
+		ends = append(ends, r.end)
+		first := r.end
+		if r.ttft >= 0 {
+			first = r.due + microseconds(r.ttft)
+		}
+		firsts = append(firsts, first)
 	}
 	slices.Sort(ends)
-	late := &stat.Sample{}
+	slices.Sort(firsts)
+	late = &stat.Sample{}
 	sent := int64(0)
 	for _, r := range c.rows {
 		if r.unsent {
@@ -157,12 +169,15 @@ func (c *Collector) lateness() *stat.Sample {
 		if limit := c.Opts.Concurrency; limit > 0 && sent >= limit {
 			ready = max(ready, ends[sent-limit])
 		}
+		if limit := c.Opts.Prefills; limit > 0 && sent >= limit && firsts[sent-limit] > ready {
+			ready, waited = firsts[sent-limit], true
+		}
 		sent++
 		if !r.warmup {
 			late.Add(ms(max(r.start-ready, 0)))
 		}
 	}
-	return late
+	return late, waited
 }
 
 // cacheHitRate is null where no server tells what came from its cache.

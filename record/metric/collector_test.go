@@ -134,6 +134,27 @@ func TestB63WaitingForASlot(t *testing.T) {
 	is(t, "send late", c.Facts().SendLateP99MS, 0)
 }
 
+// Eight requests due each 100 ms, one place before the first token, which takes
+// 200 ms: the k-th leaves at 200k ms. That is the cap's doing, as B63's is.
+func TestWaitingForAPlaceInPrefill(t *testing.T) {
+	for _, leave := range []float64{0, 30} { // ms, by which each leaves later than it could
+		c := NewCollector(CollectorOpts{OpenLoop: true, Prefills: 1})
+		for i := range 8 {
+			due, start := float64(i)*100, float64(i)*(200+leave)
+			if i > 0 {
+				start += leave
+			}
+			c.Add(made{request: int64(i), due: due, start: start,
+				ttft: start - due + 200, gap: 400, events: 2,
+				set: func(tl *timeline.Timeline) { tl.SentUS = timeline.Some(us(start - due)) }}.timeline())
+		}
+		s, f := c.Results()
+		if !warned(s, "rate_not_sustained") || warned(s, "client_limited") != (leave > 10) || f.PrefillCap != 1 {
+			t.Errorf("late by %v ms: cap %d, warnings %v", leave, f.PrefillCap, s.Warnings)
+		}
+	}
+}
+
 // B68: warm-up requests are kept apart.
 func TestB68WarmUp(t *testing.T) {
 	c := NewCollector(CollectorOpts{Concurrency: 1})

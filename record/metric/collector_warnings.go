@@ -68,7 +68,7 @@ func (c *Collector) loadWarnings(w *noted, s *Summary, f *Facts) {
 	ratio, known := f.AchievedOverOffered.Get()
 	late := f.SendLateP99MS.Or(0)
 	delay := s.Metrics["delay_ms"].Max.Or(0)
-	w.add(known && ratio < 0.99 || f.CapReached && delay > 5, "rate_not_sustained", f.BegunPerS.Or(0),
+	w.add(known && ratio < 0.99 || (f.CapReached || f.PrefillCap > 0) && delay > 5, "rate_not_sustained", f.BegunPerS.Or(0),
 		"%s%s. The wait is part of the latency.", f.RateKept(), capWords(f))
 	w.add(f.OpenLoop && late > 10, "client_limited", late,
 		"1 of 100 requests left %s ms late or later through the client's own doing. Use more --workers or a quieter machine.", Significant(late, 3))
@@ -104,8 +104,11 @@ func endedWords(n int64) string {
 }
 
 func capWords(f *Facts) string {
-	if f.CapReached {
+	switch {
+	case f.CapReached:
 		return fmt.Sprintf(", held back by the cap of %d in flight", f.Concurrency)
+	case f.PrefillCap > 0:
+		return fmt.Sprintf(", held back by the cap of %d without a first token", f.PrefillCap)
 	}
 	return ""
 }

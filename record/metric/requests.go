@@ -18,9 +18,11 @@ func NewRequests() Requests {
 // Count counts a request by its end; false for one that is not measured.
 func (r *Requests) Count(tl *timeline.Timeline) (measured bool) {
 	if !tl.Phase.Counts() {
-		if tl.Phase == timeline.Cooldown {
+		switch {
+		case tl.Unsent():
+		case tl.Phase == timeline.Cooldown:
 			r.Cooldown++
-		} else {
+		default:
 			r.Warmup++
 		}
 		return false

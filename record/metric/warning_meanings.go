@@ -24,7 +24,7 @@ var WarningMeanings = []WarningMeaning{
 	{"estimated_tokens", "the server told no usage for some requests", "their tokens are counted here; give its own --tokenizer"},
 	{"unknown_tokens", "successful requests have no token count", "give --tokenizer; until then they add nothing to the throughput"},
 	{"inconsistent_counts", "records have the flag usage_inconsistent or token_count_mismatch", "look at these flags; the server's own numbers do not add up"},
-	{"rate_not_sustained", "under 99 % of the asked rate was sent, or the cap held requests back for over 5 ms", "raise --concurrency where it is the cap, or lower --rate; the wait is part of the latency"},
+	{"rate_not_sustained", "under 99 % of the asked rate was sent, or a cap held requests back for over 5 ms", "raise --concurrency where it is the cap, or lower --rate; the wait is part of the latency"},
 	{"client_limited", "in an open loop 1 of 100 requests left over 10 ms late through the client's own doing, or a CPU quota stopped the client", "use more --workers or a quieter machine, or raise the quota"},
 	{"prompt_reuse", "there are fewer different prompts than requests", "a prefix cache answers repeats faster than users would see; give more prompts"},
 	{"connections_opened", "over 10 % more connections were opened, and 4, than requests were in flight and ended by us", "something closes connections; look for the keep-alive limits of the server and of proxies"},

@@ -150,6 +150,7 @@ func collectorOpts(m *Run) metric.CollectorOpts {
 	return metric.CollectorOpts{
 		OpenLoop:       m.Load.Kind == "open",
 		Concurrency:    m.Load.Concurrency.Or(0),
+		Prefills:       m.Load.PrefillConcurrency.Or(0),
 		OfferedPerS:    m.Client.OfferedPerS,
 		PromptsUnique:  m.Workload.PromptsUnique,
 		PromptsMade:    m.Workload.PromptsMade || m.Workload.AskedInput.OK(), // as older folders tell it

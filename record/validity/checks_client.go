@@ -38,7 +38,7 @@ func sendLate(r *Rule, f *Facts) (Check, bool) {
 		return r.judge(opt{}, "No request was sent."), true
 	}
 	says := fmt.Sprintf("99 of 100 requests left within %s of the time they were due.", ms(late))
-	if f.CapReached {
+	if f.CapReached || f.PrefillCap > 0 {
 		says = fmt.Sprintf("99 of 100 requests left within %s of the time they were due and a slot of the cap was free.", ms(late))
 	}
 	return r.judge(f.SendLateP99MS, says).
@@ -56,8 +56,11 @@ func achieved(r *Rule, f *Facts) (Check, bool) {
 	}
 	says := fmt.Sprintf("%s (%s).", f.RateKept(), percent(ratio))
 	advice := "The client could not send at this rate: use more --workers, or a quieter machine."
-	if f.CapReached {
+	switch {
+	case f.CapReached:
 		advice = fmt.Sprintf("The cap of %d in flight held requests back: raise --concurrency, or lower --rate to what the server sustains.", f.Concurrency)
+	case f.PrefillCap > 0:
+		advice = fmt.Sprintf("The cap of %d without a first token held requests back: raise --prefill-concurrency, or lower --rate to what the server sustains.", f.PrefillCap)
 	}
 	return r.judge(f.AchievedOverOffered, says).advise("%s", advice), true
 }
