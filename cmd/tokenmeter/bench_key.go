@@ -19,19 +19,15 @@ func (c *targetFlags) key(check *checker, a *app) string {
 	case c.APIKeyEnv != "" && c.APIKey != "":
 		check.addf("--api-key-env and --api-key-file exclude each other: give one of them")
 	case c.APIKeyEnv != "":
-		if err := secret.Variable(c.APIKeyEnv); err != nil {
+		key, err := secret.FromVariable(c.APIKeyEnv, a.env)
+		if err != nil {
 			check.addf("--api-key-env: %w", err)
-			return ""
-		}
-		key, _ := a.env(c.APIKeyEnv)
-		if key = strings.TrimSpace(key); key == "" {
-			check.addf("--api-key-env %s: the variable is empty; set it, or leave the flag out for a server without a key", c.APIKeyEnv)
 		}
 		return key
 	case c.APIKey != "":
 		data, err := limitio.File(c.APIKey, 64<<10)
 		if err != nil {
-			check.addf("--api-key-file: %s", secret.New().Error(err)) // a key may stand in the name's place
+			check.addf("--api-key-file: %w", secret.FileError(c.APIKey, err))
 			return ""
 		}
 		key := strings.TrimSpace(string(data))

@@ -164,12 +164,9 @@ func (c *benchCmd) telemetryKey(a *app) (string, error) {
 	if c.TelemetryKeyEnv == "" {
 		return "", nil
 	}
-	if err := secret.Variable(c.TelemetryKeyEnv); err != nil {
+	key, err := secret.FromVariable(c.TelemetryKeyEnv, a.env)
+	if err != nil {
 		return "", fmt.Errorf("--telemetry-key-env: %w", err)
-	}
-	key, ok := a.env(c.TelemetryKeyEnv)
-	if key = strings.TrimSpace(key); !ok || key == "" {
-		return "", fmt.Errorf("--telemetry-key-env: %s is not set or empty", c.TelemetryKeyEnv)
 	}
 	if strings.ContainsFunc(key, unicode.IsControl) {
 		return "", fmt.Errorf("--telemetry-key-env: %s holds what no header can", c.TelemetryKeyEnv)

@@ -48,19 +48,15 @@ func (c *checker) secret(at, env, file string, fieldEnv, fieldFile string) strin
 	case env != "" && file != "":
 		c.addf(at+"."+fieldFile, "%s and %s are both given", fieldEnv, fieldFile)
 	case env != "":
-		if err := secret.Variable(env); err != nil {
+		value, err := secret.FromVariable(env, c.env)
+		if err != nil {
 			c.addf(at+"."+fieldEnv, "%v", err)
-			return ""
-		}
-		value, ok := c.env(env)
-		if !ok || value == "" {
-			c.addf(at+"."+fieldEnv, "the environment variable %s is not set", env)
 		}
 		return value
 	case file != "":
 		data, err := limitio.File(file, mostSecret)
 		if err != nil {
-			c.addf(at+"."+fieldFile, "%s", secret.New().Error(err)) // a key may stand in the name's place
+			c.addf(at+"."+fieldFile, "%v", secret.FileError(file, err))
 			return ""
 		}
 		value := strings.TrimSpace(string(data))

@@ -64,13 +64,7 @@ func New(s slo.NotifySpec, o Options) (*Notifier, error) {
 		if name == "" {
 			return "", nil
 		}
-		if err := secret.Variable(name); err != nil {
-			return "", err
-		}
-		if v, ok := o.Env(name); ok && v != "" {
-			return v, nil
-		}
-		return "", fmt.Errorf("the environment variable %s is not set", name)
+		return secret.FromVariable(name, o.Env)
 	}
 	key, err := env(s.KeyEnv)
 	if err != nil {
