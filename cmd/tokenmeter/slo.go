@@ -49,7 +49,7 @@ type sloSource struct {
 
 type sloCheckCmd struct {
 	sloSource
-	Strict     bool     `negatable:"" help:"Exit code 4 when nothing was decided: an objective has too few events, or a run is an invalid measurement. On by itself where CI is set."`
+	Strict     bool     `negatable:"" help:"Exit code 4 when nothing was decided: an objective has too few events or is left out, or a run is an invalid measurement. On by itself where CI is set."`
 	MinBudget  []string `name:"min-budget" sep:"none" placeholder:"NAME=P" help:"At least this share of an objective's budget must be left, like chat-tpot=20%. Repeatable; gates a release."`
 	AllowStale bool     `help:"Judge what there is, also when nobody watched lately (stale_after). Without it a stale objective is not held."`
 }
@@ -70,7 +70,7 @@ func (sloSource) collects() {}
 
 // Help is shown below the flags.
 func (sloCheckCmd) Help() string {
-	return `An objective is missed when its error budget is overspent, and when it is stale: nobody watched for stale_after (10 min), so that nobody knows. One with too few events to tell is neither met nor missed; the last line says so. --min-budget is not held when nothing is known of the budget.
+	return `An objective is missed when its error budget is overspent, and when it is stale: nobody watched for stale_after (10 min), so that nobody knows. One with too few events to tell, or left out, is neither met nor missed; the last line says so. --min-budget is not held when nothing is known of the budget.
 
 Exit codes: 0 every objective and budget held, or nothing was decided (the last line says so); 1 one did not; 2 wrong usage or configuration; 3 no request of the runs was answered; 4 with --strict (on where CI is set), when nothing was decided.`
 }
@@ -116,8 +116,10 @@ func (c *sloCheckCmd) Run(a *app) error {
 		}
 		f.Gates.Add(state, verdict != "")
 	}
-	if len(results.Objectives) == 0 { // all were left out
-		f.Gates.Open++
+	for _, o := range objectives {
+		if !slices.ContainsFunc(results.Objectives, func(r slo.Result) bool { return r.Hash == o.Hash }) {
+			f.Gates.Open++ // it was left out
+		}
 	}
 	f.Strict = c.Strict
 	return decided(f)
