@@ -15,30 +15,43 @@ var openSLOCalendars = map[slo.Calendar]string{slo.Day: "1d", slo.Week: "1w", sl
 
 // OpenSLO writes objectives as documents of openslo/v1 over the counters of
 // tokenmeter in Prometheus: what is good is counted there already, slices of time
-// too, so all budgets are of occurrences. Alerts are in the rules of Prometheus.
+// too, so all budgets are of occurrences. Each source of an objective is a document
+// of its own. Alerts are in the rules of Prometheus.
 func OpenSLO(w io.Writer, objectives []*slo.Objective) error {
 	var b bytes.Buffer
-	for i, o := range objectives {
-		if i > 0 {
-			b.WriteString("---\n")
+	for _, o := range objectives {
+		for _, source := range o.Sources {
+			if b.Len() > 0 {
+				b.WriteString("---\n")
+			}
+			openSLO(&b, o, source)
 		}
-		fmt.Fprintf(&b, "apiVersion: openslo/v1\nkind: SLO\nmetadata:\n  name: %s\nspec:\n  description: %s\n  service: tokenmeter\n  indicator:\n    metadata:\n      name: %s\n    spec:\n      ratioMetric:\n        counter: true\n",
-			strconv.Quote(o.Name), strconv.Quote(said(o)), strconv.Quote(o.Name))
-		for _, part := range []struct{ name, metric string }{{"bad", BadTotal}, {"total", ValidTotal}} {
-			fmt.Fprintf(&b, "        %s:\n          metricSource:\n            type: Prometheus\n            spec:\n              query: %s\n",
-				part.name, strconv.Quote(fmt.Sprintf("sum(%s{hash=%q, source=%q, group=\"\"})", part.metric, o.Hash, string(o.Sources[0]))))
-		}
-		b.WriteString("  timeWindow:\n")
-		if o.Window.Rolling > 0 {
-			fmt.Fprintf(&b, "    - duration: %s\n      isRolling: true\n", openSLODuration(o.Window.Rolling))
-		} else {
-			fmt.Fprintf(&b, "    - duration: %s\n      isRolling: false\n      calendar:\n        startTime: 2024-01-01 00:00:00\n        timeZone: %s\n",
-				openSLOCalendars[o.Window.Calendar], strconv.Quote(o.Window.Location.String()))
-		}
-		fmt.Fprintf(&b, "  budgetingMethod: Occurrences\n  objectives:\n    - displayName: %s\n      target: %s\n", strconv.Quote(o.Text), strconv.FormatFloat(o.Target, 'g', 12, 64))
 	}
 	_, err := w.Write(b.Bytes())
 	return err
+}
+
+// openSLO writes the document of one source, whose requests have a budget of their own.
+// It has the objective's name where there is no other.
+func openSLO(b *bytes.Buffer, o *slo.Objective, source slo.Source) {
+	name := o.Name
+	if len(o.Sources) > 1 {
+		name += "-" + string(source)
+	}
+	fmt.Fprintf(b, "apiVersion: openslo/v1\nkind: SLO\nmetadata:\n  name: %s\nspec:\n  description: %s\n  service: tokenmeter\n  indicator:\n    metadata:\n      name: %[1]s\n    spec:\n      ratioMetric:\n        counter: true\n",
+		strconv.Quote(name), strconv.Quote(said(o)))
+	for _, part := range []struct{ name, metric string }{{"bad", BadTotal}, {"total", ValidTotal}} {
+		fmt.Fprintf(b, "        %s:\n          metricSource:\n            type: Prometheus\n            spec:\n              query: %s\n",
+			part.name, strconv.Quote(fmt.Sprintf("sum(%s{hash=%q, source=%q, group=\"\"})", part.metric, o.Hash, string(source))))
+	}
+	b.WriteString("  timeWindow:\n")
+	if o.Window.Rolling > 0 {
+		fmt.Fprintf(b, "    - duration: %s\n      isRolling: true\n", openSLODuration(o.Window.Rolling))
+	} else {
+		fmt.Fprintf(b, "    - duration: %s\n      isRolling: false\n      calendar:\n        startTime: 2024-01-01 00:00:00\n        timeZone: %s\n",
+			openSLOCalendars[o.Window.Calendar], strconv.Quote(o.Window.Location.String()))
+	}
+	fmt.Fprintf(b, "  budgetingMethod: Occurrences\n  objectives:\n    - displayName: %s\n      target: %s\n", strconv.Quote(o.Text), strconv.FormatFloat(o.Target, 'g', 12, 64))
 }
 
 // openSLODuration is a duration in one unit, as OpenSLO has them.
