@@ -118,6 +118,9 @@ func (t *turns) prepare() error {
 		p, err := s.flags.plan(t.a)
 		errs = append(errs, err)
 		if err == nil {
+			if i == 0 {
+				tellWorkload(t.a, &p)
+			}
 			closeWorkload(&p)
 		}
 		s.flags.warnSecrets(t.a)

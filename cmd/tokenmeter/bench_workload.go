@@ -79,6 +79,15 @@ func (c *benchCmd) workload(p *bench.Plan, check *checker) {
 	c.when(p, loaded, check)
 }
 
+// tellWorkload says what should be known of how the workload's files are read.
+func tellWorkload(a *app, p *bench.Plan) {
+	if l, ok := p.Workload.(interface{ Remarks() []string }); ok {
+		for _, text := range l.Remarks() {
+			a.note("%s", text)
+		}
+	}
+}
+
 // hurry plays recorded gaps faster; a trace's own times are hurried with them.
 func (c *benchCmd) hurry(l *workload.Loaded, check *checker) {
 	if t := l.Spec.When.Trace; t != nil {

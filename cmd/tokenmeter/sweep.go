@@ -31,6 +31,7 @@ func (c *sweepCmd) Run(a *app) error {
 	}
 	if !c.Quiet {
 		c.warnSecrets(a)
+		tellWorkload(a, &job.plan)
 	}
 	if c.Demo {
 		stop, err := c.demo(&job.plan)

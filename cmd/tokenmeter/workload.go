@@ -183,6 +183,9 @@ func (s *shown) table(out io.Writer, l *workload.Loaded) error {
 	if left := l.LeftOut(); left != "" {
 		line("left out", "%s", left)
 	}
+	for _, text := range l.Remarks() {
+		line("note", "%s", text)
+	}
 	line("when", "%s", whenWords(l, s.Arrivals))
 	if s.Cost != nil {
 		line("cost", "%s", costWords(s.Cost, &s.Description))
@@ -239,7 +242,7 @@ func whenWords(l *workload.Loaded, d *workload.Dispersion) string {
 	w := &l.Spec.When
 	var parts []string
 	switch {
-	case d != nil && d.N > 2:
+	case d != nil:
 		kind := w.Arrival
 		switch {
 		case l.Timed && w.Rate == 0 && w.Stages == "":
@@ -247,8 +250,11 @@ func whenWords(l *workload.Loaded, d *workload.Dispersion) string {
 		case kind == "":
 			kind = "constant"
 		}
-		parts = append(parts, fmt.Sprintf("open loop (%s): %.3g/s, gaps vary by %.2f (Poisson: 1), index of dispersion %.2f (Poisson: 1)",
-			kind, d.RatePS, d.GapCV, d.Index))
+		text := "open loop (" + kind + ")"
+		if d.RatePS > 0 { // of three arrivals or more, not all at once
+			text += fmt.Sprintf(": %.3g/s, gaps vary by %.2f (Poisson: 1), index of dispersion %.2f (Poisson: 1)", d.RatePS, d.GapCV, d.Index)
+		}
+		parts = append(parts, text)
 	case w.Stages != "":
 		parts = append(parts, "closed loop, streams "+w.Stages)
 	case w.Concurrency > 0:

@@ -1,7 +1,6 @@
 package workload
 
 import (
-	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -113,53 +112,6 @@ func whole(x float64) (int64, error) {
 		return 0, fmt.Errorf("%v is no whole number", x)
 	}
 	return int64(x), nil
-}
-
-// units of time, by the name that a workload file uses.
-var timeUnits = map[string]float64{"s": 1e9, "ms": 1e6, "us": 1e3, "ns": 1}
-
-// moment reads a time: a number of units, or a date.
-func moment(v any, unit string) (time.Duration, error) {
-	var text string
-	switch v := v.(type) {
-	case string:
-		text = strings.TrimSpace(v)
-	case json.Number:
-		text = string(v)
-	case int64:
-		text = strconv.FormatInt(v, 10)
-	case float64:
-		text = strconv.FormatFloat(v, 'g', -1, 64)
-	default:
-		return 0, fmt.Errorf("%v is no time", v)
-	}
-	if unit == "iso" || strings.ContainsAny(text, ":T") {
-		return date(text)
-	}
-	if strings.HasPrefix(text, "-") && strings.Trim(text, "-0.") != "" {
-		return 0, fmt.Errorf("the time %s lies before 0", text)
-	}
-	scale := timeUnits[cmp.Or(unit, "s")]
-	if n, err := strconv.ParseInt(text, 10, 64); err == nil && math.Abs(float64(n)*scale) < math.MaxInt64 {
-		return time.Duration(n) * time.Duration(scale), nil
-	}
-	x, err := strconv.ParseFloat(text, 64)
-	if err != nil || math.IsNaN(x) || math.Abs(x*scale) >= math.MaxInt64 {
-		return 0, fmt.Errorf("%q is no time", text)
-	}
-	return time.Duration(math.Round(float64(x * scale))), nil
-}
-
-// date reads a date as nanoseconds since 1970.
-func date(text string) (time.Duration, error) {
-	for _, layout := range []string{
-		time.RFC3339Nano, "2006-01-02 15:04:05.999999999Z07:00", "2006-01-02 15:04:05.999999999", "2006-01-02T15:04:05.999999999",
-	} {
-		if t, err := time.Parse(layout, text); err == nil {
-			return time.Duration(t.UnixNano()), nil
-		}
-	}
-	return 0, fmt.Errorf("%q is no date, like 2024-05-10 00:00:00.009930+00:00", text)
 }
 
 // ids reads a list of hash ids: numbers to 2^64 − 1, or texts; in CSV it is a text

@@ -39,7 +39,7 @@ var formats = []format{
 // fitsMooncake: AIPerf's records may have texts or messages in place of lengths, need
 // no length of the answer, and have no time where a session's turns have delays.
 func fitsMooncake(names []string) bool {
-	return hasAny("timestamp", "session_id")(names) && hasAny("input_length", "output_length", "text_input", "hash_ids")(names)
+	return (hasAny("timestamp", "session_id")(names) || timeColumn(names) != "") && hasAny("input_length", "output_length", "text_input", "hash_ids")(names)
 }
 
 func hasAny(want ...string) func([]string) bool {
@@ -71,9 +71,9 @@ var fields = map[string][]string{
 	"prompt":   {"prompt", "text", "text_input", "question", "instruction"},
 	"messages": {"messages"},
 	"system":   {"system", "system_prompt"},
-	"input":    {"input_tokens", "input_length", "prompt_tokens", "ContextTokens", "isl", "prompt_tokens_count"},
-	"output":   {"output_tokens", "max_tokens", "output_length", "max_completion_tokens", "completion_tokens", "GeneratedTokens", "osl", "output_tokens_count"},
-	"time":     {"timestamp", "TIMESTAMP", "Timestamp", "time", "arrival_time"},
+	"input":    {"input_tokens", "input_length", "prompt_tokens", "ContextTokens", "isl", "prompt_tokens_count", "num_prefill_tokens"},
+	"output":   {"output_tokens", "max_tokens", "output_length", "max_completion_tokens", "completion_tokens", "GeneratedTokens", "osl", "output_tokens_count", "num_decode_tokens", "max_output_tokens", "max_new_tokens", "n_predict"},
+	"time":     {"timestamp", "TIMESTAMP", "Timestamp", "time", "arrival_time", "arrived_at"},
 	"session":  {"session", "session_id", "conversation_id"},
 	"model":    {"model"},
 	"priority": {"priority"},
@@ -108,12 +108,6 @@ func (r *reading) get(row records.Row, field string) (any, bool) {
 
 // readGeneric reads whatever of our columns a record has.
 func readGeneric(r *reading, row records.Row) (e entry, err error) {
-	if text, ok := row.Get("text"); ok && len(row.Names()) == 1 && len(r.columns) == 0 {
-		s, _ := text.(string)
-		if s = strings.TrimRight(s, "\r"); s != "" {
-			return entry{messages: user(s)}, nil
-		}
-	}
 	for _, read := range []func(*reading, records.Row, *entry) error{readWhen, readLengths, readText, readRest} {
 		if err := read(r, row, &e); err != nil {
 			return e, err

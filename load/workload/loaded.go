@@ -51,7 +51,7 @@ func (l *Loaded) Len() (int64, error) {
 
 // LeftOut says what of the records that were passed is not sent; empty: nothing.
 func (l *Loaded) LeftOut() string {
-	systems, skips, columns := int64(0), map[skip]int64{}, []string(nil)
+	systems, skips, held := int64(0), map[skip]int64{}, map[string]int64{}
 	for _, c := range l.classes {
 		if c.source != nil {
 			c.source.mu.Lock()
@@ -59,7 +59,11 @@ func (l *Loaded) LeftOut() string {
 			for why, n := range c.source.skips {
 				skips[why] += n
 			}
-			columns = append(columns, c.source.unsent.held...)
+			for name, n := range c.source.unsent.held {
+				if !c.source.unsent.read[name] {
+					held[name] += n
+				}
+			}
 			c.source.mu.Unlock()
 		}
 	}
@@ -67,9 +71,12 @@ func (l *Loaded) LeftOut() string {
 	if systems > 0 {
 		parts = append(parts, fmt.Sprintf("%d conversations begin with a system turn, which is not sent", systems))
 	}
-	if len(columns) > 0 {
-		slices.Sort(columns)
-		parts = append(parts, "what stands under "+strings.Join(slices.Compact(columns), ", ")+" is not sent")
+	if len(held) > 0 {
+		var columns []string
+		for _, name := range slices.Sorted(maps.Keys(held)) {
+			columns = append(columns, fmt.Sprintf("%s (%d×)", name, held[name]))
+		}
+		parts = append(parts, "what stands under "+strings.Join(columns, ", ")+" is not sent")
 	}
 	return strings.Join(parts, "; ")
 }

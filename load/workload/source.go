@@ -5,7 +5,9 @@ import (
 	"fmt"
 	"hash/maphash"
 	"io"
+	"maps"
 	"math"
+	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -31,15 +33,17 @@ type source struct {
 	next  int64          // record that was not looked at yet
 	skips map[skip]int64 // records that were passed and are not sent
 	// systems is how many conversations began with a system turn that is not sent.
-	systems int64
-	unsent  unsent
-	total   int64 // entries; −1: not known yet
+	systems  int64
+	answered int64 // records of messages that end with an answer
+	unsent   unsent
+	total    int64 // entries; −1: not known yet
 
 	// sessions are the entries that wait for each other, by their numbers; nil:
 	// each is sent on its own.
 	sessions [][]uint32
 	speed    float64 // at which times are played; 0: 1
 	supposed bool    // that times are in milliseconds: only the columns' names say so
+	guessed  bool    // and nothing in the first record is Mooncake's alone
 
 	seen     map[uint64]struct{} // hashes of prompts
 	again    int64               // prompts that were seen before
@@ -59,18 +63,42 @@ func openSource(file *records.File, name, unit string, block int64, columns map[
 	if s.format, err = formatOf(name, file.Form, first); err != nil {
 		return nil, fmt.Errorf("%s: %w", file.Name, err)
 	}
-	s.reading = reading{columns: columns, unit: cmp.Or(unit, s.format.unit)}
-	s.supposed = unit == "" && s.format.unit == "ms" && s.format.name != name
+	told := s.columnsOf(first, columns, unit)
+	s.supposed = told == "" && s.format.unit == "ms" && s.format.name != name
 	s.block = cmp.Or(block, s.format.block)
-	s.unsent = unsentOf(first, columns, s.format.name)
+	s.unsent = unsentOf(s.format.name)
 	e, err := s.entry(0)
 	if err != nil {
 		return nil, err
 	}
 	s.zero, s.timed = e.at.Get()
+	since := ""
+	if scale := timeUnits[cmp.Or(s.unit, "s")]; told == "" && s.timed && scale > 0 {
+		x := float64(s.zero) / scale
+		if since = epochUnit(x); since != "" && since != cmp.Or(s.unit, "s") {
+			return nil, fmt.Errorf("%s: %w", file.Name, inAnotherUnit(strconv.FormatFloat(x, 'f', -1, 64), since))
+		}
+	}
+	s.guessed = s.supposed && s.timed && since == "" && e.hashes == nil && e.messages == nil
 	s.answers = e.check != nil
 	s.lengths = e.messages == nil && e.turns == nil
 	return s, nil
+}
+
+// columnsOf says which columns are read and in which unit the times are; it returns the
+// unit that the user or the column's name told.
+func (s *source) columnsOf(first records.Row, columns map[string]string, unit string) (told string) {
+	s.columns = columns
+	if _, known := s.get(first, "time"); !known && columns["time"] == "" {
+		if name := timeColumn(first.Names()); name != "" {
+			s.columns = map[string]string{"time": name}
+			maps.Copy(s.columns, columns)
+		}
+	}
+	_, named := unitOf(s.columns["time"])
+	told = cmp.Or(unit, named)
+	s.unit = cmp.Or(told, s.format.unit)
+	return told
 }
 
 // ahead is how many records are looked at before a run starts: mistakes mostly
@@ -117,9 +145,8 @@ func (s *source) at(i int64) (entry, error) {
 		case err != nil:
 			return entry{}, err
 		}
-		if e.system {
-			s.systems++
-		}
+		count(&s.systems, e.system)
+		count(&s.answered, len(e.messages) > 0 && e.messages[len(e.messages)-1].Role == "assistant")
 		s.kept = append(s.kept, uint32(s.next))
 		s.next++
 		if int64(len(s.kept)) == i+1 {
@@ -136,11 +163,14 @@ func (s *source) record(i int64, unsent *unsent) (entry, error) {
 	if err != nil {
 		return entry{}, err
 	}
+	if unsent != nil && i < ahead {
+		row = &watched{row, unsent.read}
+	}
 	e, err := s.format.read(&s.reading, row)
 	if err == nil {
 		err = e.blocks(s.block)
 	}
-	if unsent != nil && len(unsent.names) > 0 {
+	if unsent != nil {
 		unsent.look(row)
 	}
 	if _, skip := skipped(err); err != nil && !skip {

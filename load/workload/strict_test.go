@@ -121,16 +121,18 @@ func TestLeftOutIsTold(t *testing.T) {
 // instruction (Alpaca, Dolly), pictures (vLLM's custom_mm), tools (SGLang's openai).
 func TestColumnsThatAreNotSentAreTold(t *testing.T) {
 	for _, c := range []struct{ name, text, want string }{
-		{"alpaca", `{"instruction":"Sum","input":"","output":"x"}` + "\n" + `{"instruction":"Sum","input":"a long text","output":"x"}`, "what stands under input is not sent"},
+		{"alpaca", `{"instruction":"Sum","input":"","output":"x"}` + "\n" + `{"instruction":"Sum","input":"a long text","output":"x"}`, "what stands under input (1×) is not sent"},
 		{"alpaca without texts", `{"instruction":"Sum","input":"","output":"x"}`, ""},
-		{"dolly", `{"instruction":"Who?","context":"Bert","response":"x","category":"qa"}`, "what stands under context is not sent"},
-		{"pictures", `{"prompt":"Look","image_files":["a.png"],"output_tokens":9}`, "what stands under image_files is not sent"},
-		{"tools", `{"messages":[{"role":"user","content":"hi"}],"tools":[{"type":"function"}],"response_format":{"type":"json_object"}}`, "what stands under response_format, tools is not sent"},
+		{"dolly", `{"instruction":"Who?","context":"Bert","response":"x","category":"qa"}`, "what stands under context (1×) is not sent"},
+		{"pictures", `{"prompt":"Look","image_files":["a.png"],"output_tokens":9}`, "what stands under image_files (1×) is not sent"},
+		{"tools", `{"messages":[{"role":"user","content":"hi"}],"tools":[{"type":"function"}],"response_format":{"type":"json_object"}}`, "what stands under response_format (1×), tools (1×) is not sent"},
 		{"no tools", `{"messages":[{"role":"user","content":"hi"}],"tools":[],"images":null}`, ""},
-		{"talk", `{"conversations":[{"from":"human","value":"hi"},{"from":"gpt","value":"yo"}],"system":"Be brief","tools":"[]"}`, "what stands under system, tools is not sent"},
+		{"talk", `{"conversations":[{"from":"human","value":"hi"},{"from":"gpt","value":"yo"}],"system":"Be brief","tools":"[]"}`, "what stands under system (1×), tools (1×) is not sent"},
 		{"lengths", `{"input":512,"prompt":"hi"}`, ""},
 		// https://github.com/Azure/AzurePublicDataset/blob/master/AzureLMMInferenceDataset2025.md
-		{"Azure's pictures", `{"TIMESTAMP":"2024-10-15 00:00:00","NumImages":"0","ContextTokens":9,"GeneratedTokens":2}` + "\n" + `{"TIMESTAMP":"2024-10-15 00:00:01","NumImages":"3","ContextTokens":4500,"GeneratedTokens":2}`, "what stands under NumImages is not sent"},
+		{"Azure's pictures", `{"TIMESTAMP":"2024-10-15 00:00:00","NumImages":"0","ContextTokens":9,"GeneratedTokens":2}` + "\n" + `{"TIMESTAMP":"2024-10-15 00:00:01","NumImages":"3","ContextTokens":4500,"GeneratedTokens":2}`, "what stands under NumImages (1×) is not sent"},
+		// Fields of a request, which SGLang's openai dataset sends and others do not.
+		{"settings", `{"prompt":"hi","temperature":0,"n":4}` + "\n" + `{"prompt":"ho","temperature":1,"stop":["x"],"top_p":null}`, "what stands under n (1×), stop (1×), temperature (2×) is not sent"},
 		{"Azure's words", `{"TIMESTAMP":"2024-10-15 00:00:00","NumImages":0,"ContextTokens":9,"GeneratedTokens":2}`, ""},
 	} {
 		l, err := loadText(t, "x.jsonl", c.text+"\n")
@@ -176,7 +178,10 @@ func TestSecondsUnderMooncakesNames(t *testing.T) {
 			l, err = Load(filepath.Join(dir, "w.yaml"), Options{Salt: "s"})
 		}
 		if err != nil {
-			t.Fatal(c.name, err)
+			if c.want != 0 || !strings.Contains(err.Error(), "time_in: s") {
+				t.Fatal(c.name, err)
+			}
+			continue
 		}
 		var last time.Duration
 		for at, e := range l.Times() {
@@ -220,5 +225,79 @@ func TestOtherToolsColumns(t *testing.T) {
 	}
 	if n := l.Item(0).MaxTokens.Or(-1); n != 7 {
 		t.Errorf("%d tokens are asked for, want 7", n)
+	}
+}
+
+// Times since 1970 in another unit than the format's are refused with the unit that
+// they are in. Units in the names of columns are believed.
+func TestTimesSince1970(t *testing.T) {
+	const now = 1_764_482_400 // 30 November 2025, 06:00 UTC
+	two := func(head string, unit int64, tail string) string {
+		return fmt.Sprintf("{%s%d%s}\n{%s%d%s}\n", head, now*unit, tail, head, (now+2)*unit, tail)
+	}
+	const lengths, mooncake = `,"prompt_tokens":9,"completion_tokens":2`, `,"input_length":9,"output_length":2`
+	for _, c := range []struct {
+		name, text, want string // want: the unit that the error names; empty: two seconds lie between
+	}{
+		{"s", two(`"timestamp":`, 1, lengths), ""},
+		{"ms", two(`"timestamp":`, 1e3, lengths), "ms"},
+		{"us", two(`"timestamp":`, 1e6, lengths), "us"},
+		{"ns", two(`"timestamp":`, 1e9, lengths), "ns"},
+		{"Mooncake's in s", two(`"timestamp":`, 1, mooncake), "s"},
+		{"Mooncake's in ms", two(`"timestamp":`, 1e3, mooncake), ""},
+		{"Mooncake's in us", two(`"timestamp":`, 1e6, mooncake), "us"},
+		{"Mooncake's in ns", two(`"timestamp":`, 1e9, mooncake), "ns"},
+		{"a number for Azure's dates", two(`"TIMESTAMP":`, 1e3, `,"ContextTokens":9,"GeneratedTokens":2`), "ms"},
+		{"BLIS's", two(`"arrival_time_us":`, 1e6, `,"input_tokens":9,"output_tokens":2`), ""},
+		{"Baseten's", two(`"timestamp_start_unix_ms":`, 1e3, lengths), ""},
+		{"named under Mooncake's lengths", two(`"timestamp_s":`, 1, mooncake), ""},
+		{"nanoseconds by name", two(`"arrival_ns":`, 1e9, lengths), ""},
+		{"Vidur's", two(`"arrived_at":`, 1, `,"num_prefill_tokens":9,"num_decode_tokens":2`), ""},
+	} {
+		l, err := loadText(t, "x.jsonl", c.text)
+		if c.want != "" {
+			if err == nil || !strings.Contains(err.Error(), "write time_in: "+c.want+" beside") {
+				t.Errorf("%s: %v, want the unit %s", c.name, err, c.want)
+			}
+			continue
+		}
+		if err != nil {
+			t.Errorf("%s: %v", c.name, err)
+			continue
+		}
+		var last time.Duration
+		for at, err := range l.Times() {
+			if last = at; err != nil {
+				t.Error(c.name, err)
+			}
+		}
+		if it := l.Item(0); !l.Timed || last != 2*time.Second || it.InputTokens.Or(0) != 9 || it.MaxTokens.Or(0) != 2 {
+			t.Errorf("%s: timed %t, the second after %v, %+v", c.name, l.Timed, last, it)
+		}
+	}
+}
+
+// What of a file nothing reads is said once, and so is what was supposed of it.
+func TestRemarks(t *testing.T) {
+	const guess = "the file's times are taken for milliseconds"
+	for _, c := range []struct{ name, text, want string }{
+		{"nothing", `{"prompt":"hi","max_tokens":4,"id":"a"}`, ""},
+		{"an arrival without a unit", `{"prompt":"hi","ts":1,"n_predict":4}`, "columns of the file that are not used: ts"},
+		{"in a later record", `{"prompt":"hi"}` + "\n" + `{"prompt":"ho","start":3,"user":"u","empty":null}`, "not used: start, user"},
+		{"one of two names", `{"prompt":"hi","text":"ho"}`, "not used: text"},
+		{"ids without a block", `{"prompt_tokens":9,"hash_ids":[1]}`, "not used: hash_ids (which need block)"},
+		{"told elsewhere", `{"prompt":"hi","temperature":1}`, ""},
+		{"GuideLLM's whole seconds", `{"timestamp":0,"input_length":9,"output_length":2}`, guess},
+		{"milliseconds since 1970", `{"timestamp":1764482400000,"input_length":9,"output_length":2}`, ""},
+		{"Mooncake's", `{"timestamp":0,"input_length":9,"output_length":2,"hash_ids":[1]}`, ""},
+		{"an answer at the end", `{"messages":[{"role":"user","content":"a"},{"role":"assistant","content":"b"}]}`, "1 records, as far as the file was read, end with an answer"},
+	} {
+		l, err := loadText(t, "x.jsonl", c.text+"\n")
+		if err != nil {
+			t.Fatal(c.name, err)
+		}
+		if got := strings.Join(l.Remarks(), "\n"); c.want == "" && got != "" || !strings.Contains(got, c.want) {
+			t.Errorf("%s: %q, want %q", c.name, got, c.want)
+		}
 	}
 }

@@ -1,62 +1,89 @@
 package workload
 
 import (
+	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
 	"tokenmeter/load/workload/records"
 )
 
-// unsentNames are columns under which public data sets and other tools have parts of a
-// request that are not read: a text beside the instruction, pictures, tools. What else
-// a record has (categories, reference answers) was never meant to be sent.
-var unsentNames = []string{
+// unsentParts are columns under which public data sets and other tools have parts of a
+// request that are not read: a text beside the instruction, pictures, tools.
+var unsentParts = []string{
 	"context", "input", "documents", "history", "tools", "functions", "response_format",
 	"NumImages", "image", "images", "image_files", "image_url", "video", "videos", "video_files", "audio", "audios", "audio_files",
 }
 
-// unsent are those of a file's columns that hold something and are not sent.
-type unsent struct {
-	names []string // that the first record has
-	held  []string // by which some record had something
+// unsentSettings say how a request is answered. They are not sent either.
+var unsentSettings = []string{
+	"temperature", "top_p", "top_k", "min_p", "n", "best_of", "stop", "seed", "min_tokens", "ignore_eos",
+	"presence_penalty", "frequency_penalty", "repetition_penalty", "sampling_params", "extra_body",
 }
 
-func unsentOf(first records.Row, columns map[string]string, format string) (u unsent) {
-	names := unsentNames
+// unsent are those of a file's columns that hold something and are not sent.
+type unsent struct {
+	parts  []string         // that mean something in the file's format
+	held   map[string]int64 // how many records had something in a part or a setting
+	read   map[string]bool  // columns of the first records that were read
+	unread map[string]bool  // and those that some record had and nothing read
+}
+
+func unsentOf(format string) unsent {
+	u := unsent{parts: unsentParts, held: map[string]int64{}, read: map[string]bool{}, unread: map[string]bool{}}
 	if format == "sharegpt" { // whose system turns are not sent either
-		names = append([]string{"system", "system_prompt"}, names...)
-	}
-	for _, name := range first.Names() {
-		read := false
-		for _, mapped := range columns {
-			read = read || mapped == name
-		}
-		if !read && slices.Contains(names, name) {
-			u.names = append(u.names, name)
-		}
+		u.parts = append([]string{"system", "system_prompt"}, u.parts...)
 	}
 	return u
 }
 
-// look notes what a record has under such names.
+// watched is a record that notes which of its columns are read.
+type watched struct {
+	records.Row
+	read map[string]bool
+}
+
+// Get implements Row.
+func (w *watched) Get(name string) (any, bool) {
+	v, ok := w.Row.Get(name)
+	if ok && v != nil {
+		outer, _, _ := strings.Cut(name, ".")
+		w.read[name], w.read[outer] = true, true
+	}
+	return v, ok
+}
+
+// look notes what a record has and nothing reads. Only the first records are watched;
+// of those behind them known columns are counted.
 func (u *unsent) look(row records.Row) {
-	for _, name := range u.names {
-		v, _ := row.Get(name)
-		held := holds(v)
-		if name == "NumImages" { // a count, in Azure's traces of pictures
-			n, err := length(v)
-			held = err == nil && n.Or(0) > 0
+	if w, first := row.(*watched); first {
+		row = w.Row
+		for _, name := range row.Names() {
+			if v, ok := row.Get(name); ok && v != nil && !u.read[name] {
+				u.unread[name] = true
+			}
 		}
-		if held && !slices.Contains(u.held, name) {
-			u.held = append(u.held, name)
+	}
+	for name := range u.unread {
+		if v, ok := row.Get(name); ok && v != nil && u.holds(name, v) {
+			u.held[name]++
 		}
 	}
 }
 
-// holds reports whether a value is a text, a list or an object that is not empty. A
-// number under the name of a text is a length.
-func holds(v any) bool {
-	switch v := v.(type) {
+// holds reports whether a column's value should have been sent.
+func (u *unsent) holds(name string, v any) bool {
+	switch {
+	case slices.Contains(unsentSettings, name):
+		return v != ""
+	case !slices.Contains(u.parts, name):
+		return false
+	case name == "NumImages": // a count, in Azure's traces of pictures
+		n, err := length(v)
+		return err == nil && n.Or(0) > 0
+	}
+	switch v := v.(type) { // a number under the name of a text is a length
 	case string:
 		return strings.TrimSpace(v) != ""
 	case []any:
@@ -65,4 +92,48 @@ func holds(v any) bool {
 		return len(v) > 0
 	}
 	return false
+}
+
+// columns lists the columns of the first records that nothing reads, but those whose
+// contents LeftOut tells and names of records.
+func (u *unsent) columns() (names []string) {
+	for _, name := range slices.Sorted(maps.Keys(u.unread)) {
+		if !u.read[name] && u.held[name] == 0 && name != "id" && name != "request_id" {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+// mostColumns bounds how many columns are named.
+const mostColumns = 20
+
+// Remarks are what should be known of how the files are read, beside what LeftOut says.
+func (l *Loaded) Remarks() (out []string) {
+	for _, c := range l.classes {
+		s := c.source
+		if s == nil {
+			continue
+		}
+		s.mu.Lock()
+		names := s.unsent.columns()
+		if len(s.unsent.read) > 0 && s.block <= 0 && s.unsent.read["hash_ids"] {
+			names = append(names, "hash_ids (which need block)")
+		}
+		if n := len(names); n > 0 {
+			names = names[:min(n, mostColumns)]
+			if n > mostColumns {
+				names = append(names, fmt.Sprintf("and %d more", n-mostColumns))
+			}
+			out = append(out, "columns of the file that are not used: "+strings.Join(names, ", "))
+		}
+		if s.guessed {
+			out = append(out, "the file's times are taken for milliseconds, as in Mooncake's traces; GuideLLM's are seconds, which time_in: s says in a workload file")
+		}
+		if s.answered > 0 && c.turns.IsZero() && c.batch == nil {
+			out = append(out, fmt.Sprintf("%d records, as far as the file was read, end with an answer, which is sent too, so that the model goes on with it; with turns: they are sent turn by turn", s.answered))
+		}
+		s.mu.Unlock()
+	}
+	return out
 }

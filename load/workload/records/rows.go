@@ -15,9 +15,11 @@ import (
 // textRow is a line; its one column is "text".
 type textRow string
 
-func (t textRow) Get(name string) (any, bool) { return string(t), name == "text" }
-func (t textRow) Names() []string             { return []string{"text"} }
-func (t textRow) String() string              { return string(t) }
+func (t textRow) Get(name string) (any, bool) {
+	return strings.TrimRight(string(t), "\r"), name == "text"
+}
+func (t textRow) Names() []string { return []string{"text"} }
+func (t textRow) String() string  { return string(t) }
 
 // objectRow is a JSON object, or a row of Parquet.
 type objectRow struct {
