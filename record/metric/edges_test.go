@@ -27,6 +27,26 @@ func TestEdges(t *testing.T) {
 			t=900ms x5 every 20ms C("w")
 			t=1000ms FIN + UR(10,105,100) + DONE + EOF`,
 			want: `{"output_tokens":105,"reasoning_tokens":100,"tpot_ms":20,"tpot_adj_ms":20,"itl_ms":[20,20,20,20],"e2e_tps":107.1429,"decode_tps":50,"flags":["hidden_reasoning"]}`},
+		{name: "a summary of the reasoning, whose tokens nobody counts", stream: `
+			t=900ms x10 every 1ms Z("s")
+			t=5000ms x6 every 20ms C("w")
+			t=5101ms FIN + UR(10,506,500) + DONE + EOF`,
+			set:  func(tl *timeline.Timeline) { tl.Flags |= timeline.ReasoningSummary },
+			want: `{"output_tokens":506,"reasoning_tokens":500,"ttft_ms":900,"ttfo_ms":5000,"tpot_ms":20,"tpot_adj_ms":null,"itl_ms":null,"flags":["hidden_reasoning","reasoning_summary"]}`},
+		{name: "a summary between two parts of the answer", stream: `
+			t=100ms Z("s")
+			t=900ms x3 every 20ms C("w")
+			t=5000ms Z("s")
+			t=5900ms x3 every 20ms C("w")
+			t=5941ms FIN + UR(10,506,500) + DONE + EOF`,
+			set:  func(tl *timeline.Timeline) { tl.Flags |= timeline.ReasoningSummary },
+			want: `{"output_tokens":506,"tpot_ms":20,"flags":["hidden_reasoning","reasoning_summary"]}`},
+		{name: "a summary and one event of the answer have no pace", stream: `
+			t=100ms x10 every 20ms Z("s")
+			t=900ms C("w")
+			t=901ms FIN + UR(10,506,500) + DONE + EOF`,
+			set:  func(tl *timeline.Timeline) { tl.Flags |= timeline.ReasoningSummary },
+			want: `{"output_tokens":506,"tpot_ms":null,"decode_tps":null}`},
 		{name: "hidden reasoning in the total only", stream: `
 			t=900ms x5 every 20ms C("w")
 			t=1000ms FIN + UT(10,5,115) + DONE + EOF`,

@@ -58,4 +58,6 @@ var FlagMeanings = []FlagMeaning{
 		"read all the same; other clients may refuse it"},
 	{"repeated_text", "the last delta said the whole text again (seen where texts are kept)",
 		"it is no token; without --keep-text it would be the last one"},
+	{"reasoning_summary", "a summary was streamed of reasoning whose tokens usage counts",
+		"the summary's own tokens are in no count; S and TPOT are the answer's, without the time before it"},
 }

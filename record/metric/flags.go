@@ -7,7 +7,7 @@ func tokenFlags(tl *timeline.Timeline, s *seen, c *counted) timeline.FlagSet {
 	var f timeline.FlagSet
 	streamed := c.streamed.Or(0)
 	if s.n > 0 {
-		if tl.Evidence == timeline.Arrivals && float64(streamed) >= 1.5*float64(s.n) {
+		if tl.Evidence == timeline.Arrivals && float64(streamed) >= 1.5*float64(c.events) {
 			f |= timeline.MultiTokenChunks
 		}
 		if c.source == FromTokenizer || c.source == FromChunks {
@@ -34,14 +34,14 @@ func tokenFlags(tl *timeline.Timeline, s *seen, c *counted) timeline.FlagSet {
 
 // mismatch reports that text and count cannot both be right: fewer bytes than
 // tokens, fewer tokens than events, or a local tokenizer more than 10 % away. The tokenizer saw what was
-// streamed, so hidden reasoning does not count against it. Other tools' files tell no bytes.
+// streamed, so hidden reasoning does not count against it, but a summary of it does. Other tools' files tell no bytes.
 func mismatch(tl *timeline.Timeline, s *seen, c *counted) bool {
 	streamed := c.streamed.Or(0)
 	if c.short || s.bytes > 0 && !s.media && s.bytes < streamed {
 		return true
 	}
 	local, ok := tl.Tokenized.Get()
-	if !ok || !c.streamed.OK() || c.source == FromTokenizer || c.source == FromChunks {
+	if !ok || c.summary || !c.streamed.OK() || c.source == FromTokenizer || c.source == FromChunks {
 		return false
 	}
 	return 10*max(local-streamed, streamed-local) > streamed

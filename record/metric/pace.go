@@ -8,10 +8,17 @@ import "tokenmeter/record/timeline"
 func pace(tl *timeline.Timeline, s *seen, c *counted, v *Values) {
 	streamed := c.streamed.Or(0)
 	if c.streamed.OK() {
-		streamed = max(streamed, s.n)
+		streamed = max(streamed, c.events)
+	}
+	if v.Flags.Has(timeline.Burst) {
+		return
+	}
+	if c.summary {
+		v.TPOTMS = paceOfAnswer(s, c.events, streamed)
+		return
 	}
 	span := s.spanUS()
-	if v.Flags.Has(timeline.Burst) || s.n < 2 || streamed < 2 || span <= 0 {
+	if s.n < 2 || streamed < 2 || span <= 0 {
 		return
 	}
 	tpot := ms(span) / float64(streamed-1)
@@ -28,6 +35,15 @@ func pace(tl *timeline.Timeline, s *seen, c *counted, v *Values) {
 	if inBursts(s, tpot) {
 		v.Flags |= timeline.CoalescedBursts
 	}
+}
+
+// paceOfAnswer is the pace where a summary of the reasoning was streamed: of the answer
+// alone, whose tokens are known. Each run of its events has a gap less than tokens;
+// what was thought between two runs took time of its own.
+func paceOfAnswer(s *seen, events, streamed int64) timeline.Opt[float64] {
+	paced := events > s.spoken && streamed > s.spoken && !s.severalChoices &&
+		s.spokenUS > 0 && (streamed < 5 || s.spokenUS > burstUS)
+	return timeline.Maybe(ms(s.spokenUS)/float64(streamed-s.spoken), paced)
 }
 
 // adjusted is TPOT over S − k1: the tokens of the first delivery took no time

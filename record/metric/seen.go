@@ -20,8 +20,10 @@ type seen struct {
 	lastUS         int64
 	answer         bool // an event that is not reasoning came
 	answerUS       int64
-	reasoning      bool // a reasoning event came
-	media          bool // an event came whose bytes are not text
+	thoughts       int64 // reasoning events
+	spokenUS       int64 // between events of the answer with no thought between them
+	spoken         int64 // runs of such events
+	media          bool  // an event came whose bytes are not text
 	bytes          int64
 	severalChoices bool
 
@@ -62,6 +64,7 @@ type observer struct {
 	lastRead    int64
 	firstChoice int
 	pastFirst   bool // the first delivery is over
+	speaks      bool // the last event was the answer's
 	// Events that one read brought with the one before, and those that one
 	// stamp did: which of them tell deliveries depends on the clock.
 	sameRead, sameStamp int64
@@ -84,11 +87,12 @@ func (s *observer) read(packed []timeline.Packed) {
 			continue
 		}
 		tokens, told := ev.Tokens().Get()
+		var gap int64
 		if s.n == 0 {
 			s.firstUS, s.firstChoice = at, ev.Choice()
 			s.toldOne = tokens
 		} else {
-			gap := at - s.lastUS
+			gap = at - s.lastUS
 			if read == s.lastRead {
 				s.sameRead++
 				s.sameStamp++
@@ -118,13 +122,20 @@ func (s *observer) read(packed []timeline.Packed) {
 		}
 		switch kind {
 		case timeline.Reasoning:
-			s.reasoning = true
+			s.thoughts++
+			s.speaks = false
 			continue
 		case timeline.Media:
 			s.media = true
 		}
 		if !s.answer {
 			s.answer, s.answerUS = true, at
+		}
+		if s.speaks {
+			s.spokenUS += gap
+		} else {
+			s.speaks = true
+			s.spoken++
 		}
 	}
 	s.atUS, s.reads = at, read

@@ -30,6 +30,8 @@ type counted struct {
 	reasoning timeline.Opt[int64]
 	beside    int64 // total − input − output, as reported; may be negative
 	hidden    int64 // N − S
+	summary   bool  // of the reasoning a summary was streamed: S are the answer's
+	events    int64 // those that hold S
 	short     bool  // fewer tokens than events
 	source    TokenSource
 }
@@ -37,11 +39,14 @@ type counted struct {
 // count finds N, S and their source, and settles what an event holds.
 func count(tl *timeline.Timeline, s *seen) counted {
 	c := outputTokens(tl, s)
+	if !c.summary {
+		c.events = s.n
+	}
 	if n, ok := c.output.Get(); ok {
 		streamed := max(n-c.hidden, 0)
 		c.streamed = timeline.Some(streamed)
-		c.short = c.short || streamed < s.n
-		if !c.short {
+		c.short = c.short || streamed < c.events
+		if !c.short && !c.summary {
 			s.k = tokensPerEvent(s, streamed)
 		}
 	}
@@ -63,7 +68,8 @@ func outputTokens(tl *timeline.Timeline, s *seen) counted {
 
 // fromUsage splits the server's count into what was streamed and what was
 // hidden. Some servers count hidden reasoning in the total only: a surplus is
-// taken for that where the usage tells of no reasoning itself.
+// taken for that where the usage tells of no reasoning itself. A summary's own
+// tokens are in no count: what was streamed and counted is the answer.
 func fromUsage(tl *timeline.Timeline, s *seen, n int64) counted {
 	c := counted{source: FromUsage, reasoning: tl.Usage.Reasoning}
 	total, known := tl.Usage.Total.Get()
@@ -75,14 +81,18 @@ func fromUsage(tl *timeline.Timeline, s *seen, n int64) counted {
 		c.reasoning = timeline.Some(c.beside)
 		c.hidden = c.beside
 	}
-	if tl.Streamed && !s.reasoning {
+	c.events = s.n
+	if c.summary = s.thoughts > 0 && c.reasoning.Or(0) > 0 && tl.Flags.Has(timeline.ReasoningSummary); c.summary {
+		c.events -= s.thoughts
+	}
+	if tl.Streamed && (s.thoughts == 0 || c.summary) {
 		c.hidden = c.reasoning.Or(0)
 	}
 	c.hidden += tl.Usage.Rejected.Or(0)
-	c.short = n-c.hidden < s.n
+	c.short = n-c.hidden < c.events
 	// Each event holds a token at least: what is more was not hidden, but came
 	// under the name of something else.
-	c.hidden = min(c.hidden, max(n-s.n, 0))
+	c.hidden = min(c.hidden, max(n-c.events, 0))
 	c.output = timeline.Some(n)
 	return c
 }

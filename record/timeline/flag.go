@@ -34,6 +34,7 @@ const (
 	LeftOpen                               // complete, and the server left the body open: we ended it
 	WrongContentType                       // a stream under a content type that is none of a stream
 	RepeatedText                           // the last delta said the whole text again; it is no token
+	ReasoningSummary                       // usage counts reasoning of which a summary was streamed
 )
 
 var flagNames = [...]string{
@@ -42,7 +43,7 @@ var flagNames = [...]string{
 	"no_answer", "prefix_cache_active", "malformed_event", "no_done",
 	"dirty_close", "non_streaming", "stream_ignored", "compressed",
 	"clock_step", "arrivals_capped",
-	"no_finish_reason", "left_open", "wrong_content_type", "repeated_text",
+	"no_finish_reason", "left_open", "wrong_content_type", "repeated_text", "reasoning_summary",
 }
 
 // Has reports whether every flag of f is set.

@@ -19,6 +19,9 @@ var Anthropic = &API{
 	Build:      buildAnthropic,
 	Decoder:    func() Decoder { return new(anthropicDecoder) },
 	AuthHeader: "x-api-key",
+	// Of all models that count their thinking apart; Claude 3.7 told it in full and counted it nowhere.
+	// Source: https://platform.claude.com/docs/en/build-with-claude/thinking
+	Summarises: true,
 	Signs: []Sign{{"type=message_start"}, {"type=content_block_*"}, {"type=message", "stop_reason"},
 		{"type=message", "content"}},
 }

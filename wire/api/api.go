@@ -104,6 +104,9 @@ type API struct {
 	// StreamsArray says that a body that is a JSON array is a stream of its
 	// elements.
 	StreamsArray bool
+	// Summarises says that the reasoning in its replies is a summary of that which usage
+	// counts, as the API's documentation has it.
+	Summarises bool
 	// Lists says that a whole reply to several prompts is a list of replies.
 	Lists bool
 	// Ends is how a streamed reply shows that it is whole.

@@ -37,8 +37,11 @@ func (s *scan) thoughts(take func() bool) (some bool) {
 	case '{':
 		for name := range s.Members {
 			switch string(name) {
-			case "text", "content", "summary", "delta":
+			case "summary":
+				some = s.summary(take) || some
+			case "text", "content", "delta":
 				some = s.thoughts(take) || some
+				s.thought = s.thought || some
 			default:
 				if isReasoning(name) {
 					some = s.thoughts(take) || some
@@ -48,6 +51,14 @@ func (s *scan) thoughts(take func() bool) (some bool) {
 	default:
 		s.Skip()
 	}
+	return some
+}
+
+// summary reads reasoning that is a summary, whatever the names in it.
+func (s *scan) summary(take func() bool) (some bool) {
+	thought := s.thought
+	some = s.thoughts(take)
+	s.summed, s.thought = s.summed || some, thought
 	return some
 }
 

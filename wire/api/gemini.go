@@ -20,6 +20,7 @@ var Gemini = &API{
 	Build:            buildGemini,
 	Decoder:          func() Decoder { return new(geminiDecoder) },
 	StreamsArray:     true,
+	Summarises:       true, // https://ai.google.dev/gemini-api/docs/thinking
 	Ends:             ByFinish,
 	AuthHeader:       "x-goog-api-key",
 	Signs:            []Sign{{"candidates/content"}, {"candidates/finishReason"}, {"usageMetadata/promptTokenCount"}},

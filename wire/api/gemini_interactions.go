@@ -13,6 +13,7 @@ import (
 // interaction.completed at the end. Source: the types of google-genai 3.6.1.
 var GeminiInteractions = &API{
 	Name:       "gemini-interactions",
+	Summarises: true, // https://ai.google.dev/gemini-api/docs/thinking
 	Path:       "/v1beta/interactions",
 	Build:      buildInteractions,
 	Decoder:    func() Decoder { return new(interactionsDecoder) },

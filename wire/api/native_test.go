@@ -175,7 +175,7 @@ data:{"index":3,"token":{"id":2,"text":"</s>","logprob":-0.1,"special":true},"ge
 			`{"type":"response.reasoning_summary_text.delta","delta":"Thinking"}`,
 			`{"type":"response.output_text.delta","delta":"a","logprobs":[{"token":"a"}]}`,
 			`{"type":"response.incomplete","response":{"status":"incomplete","incomplete_details":{"reason":"max_output_tokens"},"usage":{"output_tokens":50,"output_tokens_details":{"reasoning_tokens":49}}}}`),
-			timeline.OK, "reasoning text:1 finish", "max_output_tokens", `{"output":50,"reasoning":49}`, "a", "hidden_reasoning"},
+			timeline.OK, "reasoning text:1 finish", "max_output_tokens", `{"output":50,"reasoning":49}`, "a", "reasoning_summary"},
 		{"Responses, failed", "openai-responses", "text/event-stream", typed(
 			`{"type":"response.output_text.delta","delta":"a"}`,
 			`{"type":"response.failed","response":{"status":"failed","error":{"code":"server_error","message":"it broke"}}}`),

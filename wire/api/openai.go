@@ -57,6 +57,7 @@ func (d *openaiDecoder) tell(s *Stream) {
 	s.served(d.usage.tier)
 	s.identified(d.fingerprint)
 	s.server.merge(&d.timings)
+	s.summed, s.thought = s.summed || d.c.summed, s.thought || d.c.thought
 	if d.hasUsage {
 		d.applyUsage(s)
 	}

@@ -65,10 +65,18 @@ func (d *openaiDecoder) extra(ch *openaiChoice) {
 }
 
 // reasoning reads a member that holds reasoning. Where several do, they hold the
-// same: the first that says something is taken.
+// same: the first that says something is taken. The others may tell that it is a
+// summary (OpenRouter's reasoning_details).
 func (d *openaiDecoder) reasoning(ch *openaiChoice, ordinal int, keep bool) {
 	if ch.said.thought {
-		d.c.Skip()
+		if d.c.Peek() == '"' {
+			d.c.Skip()
+			return
+		}
+		d.c.thoughts(func() bool {
+			t, ok := d.c.Text()
+			return ok && !t.Empty()
+		})
 		return
 	}
 	if d.c.Peek() == '"' {
@@ -123,7 +131,7 @@ func (d *openaiDecoder) part(ch *openaiChoice, ordinal int, keep bool) {
 		case "refusal":
 			d.piece(ch, ordinal, timeline.Refusal, keep)
 		case "summary": // of reasoning (Databricks)
-			c.thoughts(func() bool { return d.piece(ch, ordinal, timeline.Reasoning, keep) })
+			c.summary(func() bool { return d.piece(ch, ordinal, timeline.Reasoning, keep) })
 		default:
 			switch {
 			case isMedia(name):

@@ -160,7 +160,11 @@ func TestStreamsOfProviders(t *testing.T) {
 			s.End(3, timeline.EOF, nil, nil)
 			usage, _ := json.Marshal(tl.Usage)
 			server := strings.Join(slices.Sorted(maps.Keys(tl.Server)), " ")
-			if tl.Outcome != timeline.OK || tl.Text != "hi" || tl.Thought != c.thought || string(usage) != c.usage || server != c.server || tl.Flags != 0 {
+			var flags timeline.FlagSet
+			if a.Summarises && tl.Usage.Reasoning.Or(0) > 0 {
+				flags = timeline.ReasoningSummary
+			}
+			if tl.Outcome != timeline.OK || tl.Text != "hi" || tl.Thought != c.thought || string(usage) != c.usage || server != c.server || tl.Flags != flags {
 				t.Errorf("%s (%s): %s %v, %q after %q, usage %s, server %s, flags %v", p.Name, c.source, tl.Outcome, tl.Error, tl.Text, tl.Thought, usage, server, tl.Flags.Names())
 			}
 		})

@@ -60,8 +60,6 @@ type responsesDecoder struct {
 	itemType  jsonscan.Text
 	id        jsonscan.Text // of the response
 	item      jsonscan.Text // name of a function call that starts
-	summary   bool          // reasoning came as a summary only so far
-	thought   bool          // reasoning came as such
 	compacted bool          // an item is a compaction
 	alone     bool          // nothing came in deltas: what a structural event holds is new
 	realtime  bool          // the events are of the Realtime API
@@ -103,7 +101,7 @@ func (d *responsesDecoder) apply(e framing.Event, s *Stream) {
 		}
 		d.finish()
 		d.r.apply(s, timeline.Empty)
-		d.ended(s)
+		s.compacted = s.compacted || d.compacted
 		return
 	}
 	if d.realtime && !ofRealtimeReply(d.r.kind) {
@@ -123,7 +121,7 @@ func (d *responsesDecoder) apply(e framing.Event, s *Stream) {
 		d.r.errors = e.Data
 	}
 	d.r.apply(s, otherwise)
-	d.ended(s)
+	s.compacted = s.compacted || d.compacted
 	s.progress.done = s.progress.done || last
 }
 
@@ -136,7 +134,7 @@ func (d *responsesDecoder) generated(s *Stream) bool {
 	}
 	if kind == timeline.Reasoning {
 		summary := bytes.Contains(d.r.kind.Raw, []byte("summary"))
-		d.summary, d.thought = d.summary || summary, d.thought || !summary
+		s.summed, s.thought = s.summed || summary, s.thought || !summary
 	}
 	if d.delta.Empty() {
 		return true
@@ -233,15 +231,5 @@ func (d *responsesDecoder) finish() {
 	}
 	if d.r.finish.Empty() {
 		d.r.stops = "completed"
-	}
-}
-
-// ended marks reasoning that usage counts and that came as a summary only: the
-// reasoning tokens themselves did not appear in the stream. Nor does the text of a
-// context that was compacted, as Codex asks for: it is encrypted, and all that comes.
-func (d *responsesDecoder) ended(s *Stream) {
-	s.compacted = s.compacted || d.compacted
-	if n, ok := d.r.usage.Reasoning.Get(); ok && n > 0 && d.summary && !d.thought {
-		s.tl.Flags |= timeline.HiddenReasoning
 	}
 }

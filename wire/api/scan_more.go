@@ -7,7 +7,11 @@ import (
 )
 
 // scan is a scanner that also reads the values several APIs share.
-type scan struct{ jsonscan.Scanner }
+type scan struct {
+	jsonscan.Scanner
+	summed  bool // thoughts found a summary
+	thought bool // and thoughts named as such
+}
 
 // problem reads the value of an error member; nil when it says that there is
 // none: null, false, empty, or an object with neither words nor a code.

@@ -64,6 +64,9 @@ func (s *Stream) results() {
 	}
 	s.dropRepeated()
 	tl.Usage = s.usage.final(s.progress.seen, s.tokens, &s.server)
+	if s.summed && !s.thought && tl.Usage.Reasoning.Or(0) > 0 {
+		tl.Flags |= timeline.ReasoningSummary
+	}
 	tl.Counted = s.count.counted()
 	if s.form != whole {
 		s.server.queueByHead(tl)

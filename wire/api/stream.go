@@ -82,6 +82,8 @@ type Stream struct {
 	failed    bool
 	identity  bool // what the server calls itself was read
 	compacted bool // an item is the compacted context, encrypted
+	thought   bool // reasoning came, word by word
+	summed    bool // reasoning came as a summary
 }
 
 // NewStream returns a stream that writes to tl.
