@@ -75,7 +75,8 @@ func (c *tokenCount) counted() timeline.Opt[int64] {
 // the largest that was told; counts of single sequences are added up.
 type usageState struct {
 	last      usage
-	sequences int // usage objects that covered one choice each
+	sequences int  // usage objects that came with the end of one choice
+	single    bool // they covered that choice alone
 	sum       usage
 	input     timeline.Opt[int64] // prompt of the last of them
 	sameInput bool                // all of them had the same prompt
@@ -135,8 +136,10 @@ func (u *usage) each(v *usage, join func(field *timeline.Opt[int64], v timeline.
 	}
 }
 
-// sequence takes a usage object that covers one choice of several (llama.cpp).
-func (u *usageState) sequence(v usage) {
+// sequence takes a usage object that came with the end of one choice of several;
+// alone says that it covers no other.
+func (u *usageState) sequence(v usage, alone bool) {
+	u.single = u.single || alone
 	u.sameInput = u.sequences == 0 || u.sameInput && v.Input == u.input
 	u.sequences++
 	u.input = v.Input
@@ -155,7 +158,7 @@ func plus(field *timeline.Opt[int64], v timeline.Opt[int64]) {
 func (u *usageState) final(seen uint64, tokens int64, server *serverTimings) timeline.Usage {
 	v := u.last
 	choices := bits.OnesCount64(seen)
-	if u.sequences > 1 && u.sequences <= choices {
+	if u.single && u.sequences > 1 && u.sequences <= choices && u.sum.Output.Or(0) >= v.Output.Or(0) {
 		v = u.sum
 		if total, ok := v.Total.Get(); ok && u.sameInput { // one prompt is counted once
 			repeated := v.Input.Or(0) - u.last.Input.Or(0)

@@ -44,7 +44,7 @@ func (d *llamacppDecoder) apply(e framing.Event, s *Stream) {
 		d.r.stops = "stop"
 	}
 	if d.stop && d.r.hasUsage {
-		s.usage.sequence(d.r.usage)
+		s.usage.sequence(d.r.usage, true)
 		d.r.hasUsage = false
 	}
 	otherwise := timeline.Empty

@@ -134,14 +134,15 @@ func (d *openaiDecoder) structural() timeline.Kind {
 }
 
 // applyUsage takes the chunk's usage. llama.cpp sends one for each choice, with
-// its timings; it is known by them.
+// its timings; it is known by them. That of others is of one choice where it counts
+// fewer tokens than events have come, or fewer than a choice before had.
 func (d *openaiDecoder) applyUsage(s *Stream) {
 	final := true
 	for i := range d.choices {
 		final = final && !d.choices[i].finish.Empty()
 	}
-	if d.timed && final {
-		s.usage.sequence(d.usage)
+	if n, ok := d.usage.Output.Get(); final && (d.timed || ok && len(d.choices) == 1) {
+		s.usage.sequence(d.usage, d.timed || n < s.tokens || n < s.usage.last.Output.Or(0))
 	} else {
 		s.usage.merge(d.usage)
 	}

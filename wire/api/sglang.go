@@ -49,7 +49,7 @@ func (d *sglangDecoder) apply(_ framing.Event, s *Stream) {
 		d.r.add(timeline.Text, d.grown())
 	}
 	if d.r.hasUsage && (d.r.whole || !d.r.finish.Empty()) { // each choice has its own
-		s.usage.sequence(d.r.usage)
+		s.usage.sequence(d.r.usage, true)
 		d.r.hasUsage = false
 	}
 	d.r.apply(s, timeline.Empty)

@@ -30,6 +30,16 @@ func TestLengthsThatWereAsked(t *testing.T) {
 	}
 }
 
+// What was asked for is asked of each choice of an answer, and an answer has them all.
+func TestLengthsOfChoices(t *testing.T) {
+	r := &run.Run{Workload: run.Workload{OutputTokens: "32"}, Summary: metric.Summary{
+		Metrics:  map[string]metric.Dist{"output_tokens": {N: 4, Mean: timeline.Some(96.0)}},
+		Requests: metric.Requests{ITLLeftOut: map[string]int64{"several_choices": 4}}}}
+	if got, want := lengths(r), "96.0 tokens out (asked: 32 a choice), on average"; got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+}
+
 // A run.json may come from anybody: what is sent to be looked at may have a size and no
 // count.
 func TestLengthsOfMedia(t *testing.T) {

@@ -286,6 +286,9 @@ func lengths(r *run.Run) string {
 		}
 		text := typeset.Rate(mean) + " tokens " + side.way
 		if side.asked != "" {
+			if side.way == "out" && r.Requests.ITLLeftOut["several_choices"] > 0 {
+				each = " a choice"
+			}
 			text += fmt.Sprintf(" (asked: %s%s)", typeset.Short(side.asked, 60), each)
 		}
 		parts = append(parts, text)

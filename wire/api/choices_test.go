@@ -1,0 +1,33 @@
+package api
+
+import (
+	"fmt"
+	"testing"
+
+	"tokenmeter/record/timeline"
+)
+
+// A usage that comes with the end of a choice covers that one, or all so far, by server:
+// one of fewer tokens than events have come can't be of all. Two choices of three and
+// two tokens behind a prompt of 22 have five.
+func TestUsageWithTheEndOfEachChoice(t *testing.T) {
+	text := func(choice int) string {
+		return fmt.Sprintf(`{"choices":[{"index":%d,"delta":{"content":"a"}}]}`, choice)
+	}
+	end := func(choice, output int) string {
+		return fmt.Sprintf(`{"choices":[{"index":%d,"delta":{},"finish_reason":"stop"}],"usage":{"prompt_tokens":22,"completion_tokens":%d,"total_tokens":%d}}`, choice, output, 22+output)
+	}
+	const all = `{"choices":[],"usage":{"prompt_tokens":22,"completion_tokens":5,"total_tokens":27}}`
+	for name, chunks := range map[string][]string{
+		"of each":                      {text(0), text(1), text(0), text(1), end(1, 2), text(0), end(0, 3)},
+		"of each, one after the other": {text(0), text(0), text(0), end(0, 3), text(1), text(1), end(1, 2)},
+		"of each, and of all":          {text(0), text(1), text(0), text(1), end(1, 2), text(0), end(0, 3), all},
+		"of all so far":                {text(0), text(1), text(0), text(1), end(1, 4), text(0), end(0, 5)},
+		"of all, ended in one step":    {text(0), text(1), text(0), text(1), text(0), end(1, 5), end(0, 5)},
+	} {
+		tl := reply(OpenAIChat, "text/event-stream", events(append(chunks, "[DONE]")...), timeline.EOF)
+		if got, want := jsonOf(tl.Usage), `{"input":22,"output":5,"total":27}`; got != want {
+			t.Errorf("%s: %s, want %s", name, got, want)
+		}
+	}
+}
