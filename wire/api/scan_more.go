@@ -14,15 +14,20 @@ type scan struct {
 }
 
 // problem reads the value of an error member; nil when it says that there is
-// none: null, false, empty, or an object with neither words nor a code.
+// none: null, false, empty, or an object with neither words nor a code. Where it is
+// no more than true or a number, the words stand beside it: all of the text is
+// returned.
 func (s *scan) problem() []byte {
-	s.Space()
+	first := s.Peek()
 	from := s.Place()
 	none := s.nothing()
-	if s.Failed() || none {
+	switch {
+	case s.Failed() || none:
 		return nil
+	case first == '{' || first == '[' || first == '"':
+		return s.Since(from)
 	}
-	return s.Since(from)
+	return s.Whole()
 }
 
 // oneOrMore calls read for the next value, or for each element of it where it is

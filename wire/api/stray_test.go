@@ -81,3 +81,31 @@ func TestWordsOutsideEventsAreBounded(t *testing.T) {
 		}
 	}
 }
+
+// A whole reply that a gateway put into a list is read as it is.
+func TestAListOfOneReply(t *testing.T) {
+	const chat = `{"choices":[{"index":0,"message":{"role":"assistant","content":"hi"},"finish_reason":"stop"}],"usage":{"prompt_tokens":9,"completion_tokens":4}}`
+	for _, c := range []struct {
+		name string
+		a    *API
+		body string
+		want timeline.Outcome
+		says string
+	}{
+		{"chat", OpenAIChat, "[" + chat + "]", timeline.OK, ""},
+		{"with blanks", OpenAIChat, " [ \n " + chat + " ] ", timeline.OK, ""},
+		{"Anthropic", Anthropic, `[{"type":"message","content":[{"type":"text","text":"hi"}],"stop_reason":"end_turn","usage":{"input_tokens":9,"output_tokens":4}}]`, timeline.OK, ""},
+		{"an error", OpenAIChat, `[{"error":{"code":429,"message":"quota exceeded"}}]`, timeline.StreamError, "quota exceeded"},
+		{"nothing", OpenAIChat, `[]`, timeline.EmptyOutput, ""},
+		{"no object", OpenAIChat, `["hi"]`, timeline.EmptyOutput, ""},
+		{"cut", OpenAIChat, "[" + chat, timeline.Parse, "no JSON"},
+	} {
+		tl := reply(c.a, "application/json", c.body, timeline.EOF)
+		if tl.Outcome != c.want || c.says != "" && !strings.Contains(tl.Error.Message, c.says) {
+			t.Errorf("%s: %s, %+v", c.name, tl.Outcome, tl.Error)
+		}
+		if got := jsonOf(tl.Usage); c.want == timeline.OK && (got != `{"input":9,"output":4}` || tl.Text != "hi") {
+			t.Errorf("%s: %s, %q", c.name, got, tl.Text)
+		}
+	}
+}

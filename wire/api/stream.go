@@ -316,21 +316,26 @@ func (s *Stream) decode(e framing.Event) bool {
 	return true
 }
 
-// whole takes a reply that is no stream, or a list of them; false: it is no JSON.
+// whole takes a reply that is no stream, or a list of them; false: it is no JSON. A
+// list of one reply is that reply, whatever the API.
 func (s *Stream) whole(e framing.Event) bool {
 	var c scan
 	c.Reset(e.Data)
-	if !s.api.Lists || c.Peek() != '[' {
+	if c.Peek() != '[' || s.api.Product().Batched() {
 		return s.decode(e)
 	}
 	var replies [][]byte
 	for range c.Elements {
+		c.Space()
 		from := c.Place()
 		c.Skip()
 		replies = append(replies, c.Since(from))
 	}
-	if !c.End() {
+	switch {
+	case !c.End():
 		return false
+	case !s.api.Lists && (len(replies) != 1 || replies[0][0] != '{'):
+		return s.decode(e)
 	}
 	for s.item, e.Data = range replies {
 		s.decode(e)

@@ -290,6 +290,11 @@ func TestErrorsOfVendors(t *testing.T) {
 		{"all is well", "text/event-stream", events(`{"code":0,"message":"success"}`, good[0], good[1], good[2]), timeline.OK, "", nil},
 		{"an error that is none", "text/event-stream", events(`{"choices":[{"index":0,"delta":{"content":"a"}}],"error":{"code":0,"message":""}}`, stopChunk, "[DONE]"), timeline.OK, "", nil},
 		{"with nulls", "text/event-stream", events(`{"choices":[{"index":0,"delta":{"content":"a"}}],"error":{"code":null,"message":null,"type":""}}`, stopChunk, "[DONE]"), timeline.OK, "", nil},
+		{"words beside an error of true", "text/event-stream", events(content("a"), `{"error":true,"message":"model is loading","code":1001}`), timeline.StreamError, "model is loading (code 1001)", nil},
+		{"as a whole body, with a reason", "application/json", `{"error":true,"reason":"quota exceeded"}`, timeline.StreamError, "quota exceeded", []string{"non_streaming", "stream_ignored"}},
+		{"words beside a number", "text/event-stream", events(`{"error":503,"message":"no worker"}`), timeline.StreamError, "no worker", nil},
+		{"no words beside it", "text/event-stream", events(`{"error":true}`), timeline.StreamError, `{"error":true}`, nil},
+		{"an error of false", "text/event-stream", events(`{"error":false,"choices":[{"delta":{"content":"a"},"finish_reason":"stop"}]}`, "[DONE]"), timeline.OK, "", nil},
 		{"code 0 with words", "text/event-stream", events(`{"error":{"code":0,"message":"upstream timed out"}}`), timeline.StreamError, "upstream timed out", nil},
 
 		{"a terminator with a space", "text/event-stream", "data: {\"choices\":[{\"delta\":{\"content\":\"a\"},\"finish_reason\":\"stop\"}]}\n\ndata: [DONE] \n\n", timeline.OK, "", nil},
