@@ -81,6 +81,26 @@ func TestTokensOfWhatWasLookedAt(t *testing.T) {
 	}
 }
 
+// Sound is counted by kind too, within prompt and answer: each event tells all so far.
+func TestTokensOfWhatWasHeard(t *testing.T) {
+	const gemini = `{"candidates":[{"content":{"parts":[{"text":"a"}]},"finishReason":"STOP"}],"usageMetadata":{"promptTokenCount":106,"candidatesTokenCount":26,"thoughtsTokenCount":4,"toolUsePromptTokenCount":7,"totalTokenCount":143,` +
+		`"promptTokensDetails":[{"modality":"TEXT","tokenCount":6},{"modality":"AUDIO","tokenCount":100}],"candidatesTokensDetails":[{"modality":"AUDIO","tokenCount":25}]}}`
+	const interactions = `{"event_type":"interaction.completed","interaction":{"status":"completed","usage":{"total_input_tokens":106,"total_output_tokens":26,"total_tokens":132,` +
+		`"input_tokens_by_modality":[{"modality":"text","tokens":6},{"modality":"audio","tokens":100}],"output_tokens_by_modality":[{"modality":"audio","tokens":25}]}}}`
+	for _, c := range []struct {
+		api          *API
+		event, usage string
+	}{
+		{Gemini, gemini, `{"input":113,"output":30,"reasoning":4,"total":143}`},
+		{GeminiInteractions, interactions, `{"input":106,"output":26,"total":132}`},
+	} {
+		tl := reply(c.api, "text/event-stream", events(c.event, c.event), timeline.EOF)
+		if got := jsonOf(tl.Server); got != `{"input_audio_tokens":100,"output_audio_tokens":25}` || jsonOf(tl.Usage) != c.usage {
+			t.Errorf("%s: %s, %s", c.api.Name, got, jsonOf(tl.Usage))
+		}
+	}
+}
+
 func TestPromptIsTheWholeConversation(t *testing.T) {
 	r := &Request{Messages: []Message{{Role: "system", Content: "a"}, {Role: "user", Content: "b"}}}
 	if p := r.Prompt(); p != "a\n\nb" {

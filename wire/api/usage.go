@@ -96,7 +96,10 @@ func (s *scan) usage(u *usage, t *serverTimings) {
 				}
 			}
 		case "promptTokensDetails", "input_tokens_by_modality": // Google's
-			s.modalities(u)
+			s.modalities(&u.media, &u.parts[promptAudio])
+		case "candidatesTokensDetails", "output_tokens_by_modality":
+			var seen int64
+			s.modalities(&seen, &u.parts[answerAudio])
 		default:
 			s.usageDetail(name, u, promptTool)
 		}
@@ -176,8 +179,8 @@ func (p part) or(prompt, answer part) part {
 	return prompt
 }
 
-// modalities reads Google's counts of the prompt by kind of content.
-func (s *scan) modalities(u *usage) {
+// modalities reads Google's counts by kind of content: of what is seen and what is heard.
+func (s *scan) modalities(seen, heard *int64) {
 	for range s.Elements {
 		var kind jsonscan.Text
 		var n int64
@@ -191,7 +194,9 @@ func (s *scan) modalities(u *usage) {
 		}
 		switch string(kind.Raw) {
 		case "IMAGE", "VIDEO", "image", "video":
-			u.media += n
+			*seen += n
+		case "AUDIO", "audio":
+			*heard += n
 		}
 	}
 }
