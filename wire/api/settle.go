@@ -204,6 +204,9 @@ func (s *Stream) emptyWords() string {
 	case product == timeline.Pictures:
 		return "the reply holds no picture"
 	}
+	if tl.HTTPStatus == http.StatusAccepted {
+		return "the server accepted the request, to answer it later (HTTP 202): no answer came, and none is fetched"
+	}
 	words := "the answer is complete and has no token"
 	if n, ok := tl.Usage.Output.Get(); ok && n > 0 {
 		words += fmt.Sprintf(", although usage counts %d", n)

@@ -82,6 +82,15 @@ func TestWordsOutsideEventsAreBounded(t *testing.T) {
 	}
 }
 
+// A job that was accepted is no empty answer by the model's doing.
+func TestAcceptedForLater(t *testing.T) {
+	head := Head{202, map[string][]string{"Content-Type": {"application/json"}}}
+	tl := replay(OpenAIChat, head, [][]byte{[]byte(`{"id":"job-1","model":"m","task_status":"PROCESSING"}`)}, timeline.EOF)
+	if tl.Outcome != timeline.EmptyOutput || !strings.Contains(tl.Error.Message, "later (HTTP 202)") {
+		t.Errorf("%s: %+v", tl.Outcome, tl.Error)
+	}
+}
+
 // A whole reply that a gateway put into a list is read as it is.
 func TestAListOfOneReply(t *testing.T) {
 	const chat = `{"choices":[{"index":0,"message":{"role":"assistant","content":"hi"},"finish_reason":"stop"}],"usage":{"prompt_tokens":9,"completion_tokens":4}}`
