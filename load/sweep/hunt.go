@@ -200,7 +200,11 @@ func (h *hunt) next() (load float64, why string) {
 		if len(open) > 0 {
 			top = open[len(open)-1]
 		}
-		load = math.Min(h.whole(top*apart), h.Most)
+		factor := apart
+		if lo >= h.bad {
+			factor = 2 // the way up ended too early, as it does where requests last longer than its steps
+		}
+		load = math.Min(h.whole(top*factor), h.Most)
 		if h.bad > top && !h.tried(h.bad) {
 			load = h.bad
 		}
