@@ -55,4 +55,5 @@ var ErrInterrupted = errors.New("interrupted")
 var (
 	errWriting  = errors.New("records could not be written")
 	errFailures = errors.New("too many requests failed")
+	errSilent   = errors.New("nothing answers")
 )

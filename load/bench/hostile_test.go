@@ -4,7 +4,9 @@ import (
 	"errors"
 	"net/http"
 	"strings"
+	"sync/atomic"
 	"testing"
+	"time"
 
 	"tokenmeter/load/workload"
 	"tokenmeter/record/metric"
@@ -127,5 +129,26 @@ func TestWhoFailed(t *testing.T) {
 		if errors.As(err, &target) != c.target || c.target && target.Own != c.own {
 			t.Errorf("%s: %v", name, err)
 		}
+	}
+}
+
+// A warm-up gives a server up that answers nothing at all, and not one that only had to load its model.
+func TestWarmupOfASilentServer(t *testing.T) {
+	silent := func(s *stream, _ body) { <-s.ctx.Done() }
+	plan := Plan{Client: client.Config{IdleTimeout: 2 * time.Minute}, Load: Load{Concurrency: 1, Requests: 1}, Conditions: Conditions{Preflight: "none"}, Model: "m"}
+	res := virtual(t, &fake{chat: silent}, plan, nil)
+	var failed *TargetError
+	if !errors.As(res.err, &failed) || res.wall > 5*time.Minute {
+		t.Errorf("silent: %v after %v", res.err, res.wall)
+	}
+	var n atomic.Int64
+	loads := func(s *stream, b body) {
+		if n.Add(1) == 1 {
+			silent(s, b)
+		}
+		echo(s, b)
+	}
+	if res := virtual(t, &fake{chat: loads}, plan, nil); res.err != nil || res.run.Requests.OK != 1 {
+		t.Errorf("it had to load its model: %v", res.err)
 	}
 }

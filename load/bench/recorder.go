@@ -32,6 +32,7 @@ type recorder struct {
 	live bool // somebody looks at the figures while the run goes on
 	// maxFailures is the share of failures that ends the run; 0: none does.
 	maxFailures float64
+	patient     bool      // a warm-up goes on though nothing answers
 	pool        sync.Pool // of *timeline.Timeline whose events keep their memory
 
 	inFlight, maxInFlight, opened atomic.Int64
@@ -59,6 +60,7 @@ type tally struct {
 	stamped                   int64 // of the ok ones, by the kernel
 	lasting                   int64 // of the failed, those that no waiting mends
 	own                       int64 // of the failed, those that are our own want
+	unanswered                int64 // of the failed, those to which nothing came until a limit of time
 	asked, askedN             int64 // input tokens, where a length was asked for
 	firstError                *timeline.Error
 	firstStatus               int
@@ -78,6 +80,10 @@ func newRecorder(out appender, live bool) *recorder {
 	return &recorder{out: out, live: live, standings: newStandings(nil),
 		counts: map[timeline.Phase]*tally{timeline.Warmup: {}, timeline.Measure: {}, timeline.Cooldown: {}}}
 }
+
+// mostUnanswered is after how many requests of a warm-up to which nothing came a server is
+// given up, when nothing came to any. The first may have had to load the model.
+const mostUnanswered = 2
 
 // timeline returns an empty timeline, with the memory of a finished one.
 func (r *recorder) timeline() *timeline.Timeline {
@@ -169,6 +175,9 @@ func (r *recorder) note(j job, v *metric.Values, verdicts []objective.Verdict, w
 		if lasting(tl) {
 			c.lasting++
 		}
+		if nothingCame(tl) {
+			c.unanswered++
+		}
 		if c.firstError == nil && tl.Error != nil {
 			e := *tl.Error
 			c.firstError, c.firstStatus = &e, tl.HTTPStatus
@@ -186,6 +195,8 @@ func (r *recorder) note(j job, v *metric.Values, verdicts []objective.Verdict, w
 	switch {
 	case why != nil:
 		return why
+	case tl.Phase == timeline.Warmup && c.unanswered == mostUnanswered && c.unanswered == c.done && !r.patient:
+		return errSilent
 	case r.maxFailures > 0 && tl.Phase == timeline.Measure && c.done >= leastForFailures &&
 		float64(c.failed) > r.maxFailures*float64(c.done):
 		return errFailures
@@ -201,6 +212,15 @@ func lasting(tl *timeline.Timeline) bool {
 		return true
 	case timeline.HTTP4xx:
 		return tl.HTTPStatus != http.StatusRequestTimeout && tl.HTTPStatus != http.StatusTooEarly
+	}
+	return false
+}
+
+// nothingCame reports whether nothing at all came until a limit of time.
+func nothingCame(tl *timeline.Timeline) bool {
+	switch tl.Outcome {
+	case timeline.TimeoutTTFT, timeline.TimeoutIdle, timeline.TimeoutTotal:
+		return !tl.HeadUS.OK()
 	}
 	return false
 }

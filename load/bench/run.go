@@ -145,7 +145,7 @@ func (r *runner) record(ctx context.Context, ready found) (*run.Run, error) {
 	}
 	r.rec.precision, r.rec.room = newPrecision(r.plan), r.room
 	r.rec.each, r.rec.pricing = r.plan.Each, r.plan.Pricing
-	r.rec.maxFailures = r.plan.MaxFailures
+	r.rec.maxFailures, r.rec.patient = r.plan.MaxFailures, r.plan.KeepGoing
 	r.writer.Store(w)
 	facts := machineFacts{machine: machine.This()}
 	facts.begin()

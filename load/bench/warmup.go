@@ -121,7 +121,11 @@ func (r *runner) ended(ctx context.Context, ph *phase) error {
 	case r.rec.failure() != nil:
 		return r.rec.failure()
 	}
-	return ph.stopped()
+	why := ph.stopped()
+	if why == errSilent {
+		return r.targetFailed(r.rec.of(timeline.Warmup), "the server answered nothing")
+	}
+	return why
 }
 
 // refused counts the answers that would be different under the other name of
@@ -159,7 +163,7 @@ func (r *runner) warmedUp(answers []warmAnswer, cut bool) error {
 		return nil
 	case c.lasting > 0 && c.lasting == c.failed:
 		return r.targetFailed(c, "every warm-up request failed")
-	case c.failed == 0 && cut:
+	case c.failed == c.unanswered && cut:
 		return r.targetFailed(c, fmt.Sprintf("no warm-up request was answered within %v", r.plan.WarmupMost))
 	}
 	return nil

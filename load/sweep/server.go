@@ -100,6 +100,9 @@ func (s *Server) Probe(ctx context.Context, load float64, limit Limit, take func
 // out says that it is busy.
 func (s *Server) run(ctx context.Context, plan bench.Plan, out *Probed) (*run.Run, error) {
 	plan.KeepGoing = s.alive
+	if !s.alive && s.rest.known && !s.rest.answered() && plan.WarmupMost == 0 {
+		plan.WarmupMost = cmp.Or(plan.Client.IdleTimeout, settleTime) // it was silent all the time before
+	}
 	plan.Model = cmp.Or(plan.Model, s.model)
 	done, err := bench.Run(ctx, plan)
 	if done == nil && s.refused(err) != nil {

@@ -48,25 +48,31 @@ func TestSilentServer(t *testing.T) {
 	}
 }
 
-// A server that takes requests and never answers ends a sweep after its first point.
+// A server that takes requests and never answers ends a sweep after its first point. Where that
+// begins with a warm-up, one limit of a request's silence is enough.
 func TestGridOfASilentServer(t *testing.T) {
 	silent := http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
 		io.Copy(io.Discard, r.Body)
 		<-r.Context().Done()
 	})
-	served(t, silent, func(t *testing.T, plan bench.Plan) {
-		plan.Model, plan.Preflight, plan.Requests, plan.Duration = "m", "none", 0, 5*time.Second
-		g := Grid{Variable: Concurrency}
-		for _, n := range []int{1, 2, 4} {
-			plan.Concurrency = n
-			g.Cells = append(g.Cells, Cell{Value: float64(n), Text: strconv.Itoa(n), Plan: plan})
-		}
-		s := &result.Sweep{Dir: t.TempDir()}
-		start := time.Now()
-		err := g.Run(context.Background(), s)
-		var failed *bench.TargetError
-		if took := time.Since(start); !errors.As(err, &failed) || len(s.Points) != 1 || took > 70*time.Second {
-			t.Errorf("%v, %d points after %v", err, len(s.Points), took)
-		}
-	})
+	for _, warmup := range []bench.Warmup{{Off: true}, {Requests: 3}, {Duration: 8 * time.Second}} {
+		served(t, silent, func(t *testing.T, plan bench.Plan) {
+			plan.Model, plan.Preflight, plan.Requests, plan.Duration, plan.Warmup = "m", "none", 0, 5*time.Second, warmup
+			plan.Client.IdleTimeout = 10 * time.Second
+			ctx, cancel := context.WithTimeout(t.Context(), 10*time.Minute)
+			defer cancel()
+			g := Grid{Variable: Concurrency}
+			for _, n := range []int{1, 2, 4} {
+				plan.Concurrency = n
+				g.Cells = append(g.Cells, Cell{Value: float64(n), Text: strconv.Itoa(n), Plan: plan})
+			}
+			s := &result.Sweep{Dir: t.TempDir()}
+			start := time.Now()
+			err := g.Run(ctx, s)
+			var failed *bench.TargetError
+			if took := time.Since(start); !errors.As(err, &failed) || len(s.Points) > 1 || took > 70*time.Second {
+				t.Errorf("%+v: %v, %d points after %v", warmup, err, len(s.Points), took)
+			}
+		})
+	}
 }
