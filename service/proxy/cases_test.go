@@ -60,6 +60,7 @@ func TestB57InjectedUsageIsInvisible(t *testing.T) {
 		"b":    {"", `{"model":"m","stream":true,"stream_options":{"include_usage":true}}`, true, true, true, metric.FromUsage, true, false},
 		"c":    {"", `{"model":"m","stream":false}`, false, false, false, metric.FromUsage, false, false},
 		"d":    {"", `{"model":"m","stream":true,"stream_options":{"include_usage":false}}`, false, false, true, metric.FromChunks, true, false},
+		"e":    {"", `{"model":"m","stream":true,"usage":{"include":true},"stream_options":{}}`, false, false, true, metric.FromChunks, true, false},
 		"off":  {UsageOff, hello, false, false, false, metric.FromChunks, true, false},
 		"pass": {UsagePass, hello, true, true, true, metric.FromUsage, true, false},
 	} {
@@ -96,6 +97,22 @@ func TestB57InjectedUsageIsInvisible(t *testing.T) {
 				want(t, "token source", source(r), string(tc.source))
 				want(t, "tokens", r.Record.OutputTokens.Or(-1), 2)
 			})
+		})
+	}
+}
+
+// Of vendors whose streams tell usage though nobody asks, a client sees it as it would without us.
+func TestUsageThatIsToldAnyway(t *testing.T) {
+	for url, asked := range map[string]bool{"http://server": true, "http://openrouter.ai/api/v1": false, "http://api.mistral.ai": false, "http://api.perplexity.ai": false} {
+		synctest.Test(t, func(t *testing.T) {
+			body := tok("A") + `data: {"choices":[{"index":0,"delta":{"content":""},"finish_reason":"stop"}],"usage":{"prompt_tokens":10,"completion_tokens":1,"total_tokens":11,"cost":0.5}}` + "\n\n" + done
+			h := open(t, play("5ms "+sseHead+chunk(body)+lastChunk), func(cfg *Config) { cfg.Upstreams[0].URL = url })
+			got := h.talk(post(chatPath, hello), 0)
+			h.settled()
+			want(t, url+" is asked", strings.Contains(h.up.last().body, "include_usage"), asked)
+			want(t, url+": client sees usage", strings.Contains(got.body, "usage"), !asked)
+			r := h.sink.one(t)
+			want(t, url+": source", source(r), string(metric.FromUsage))
 		})
 	}
 }

@@ -95,7 +95,9 @@ func readAsked(body []byte) (asked, error) {
 		case "stream_options":
 			a.repeated = a.repeated || a.options.to > 0
 			a.options = v
-			a.usage = usageOf(body, v)
+			a.usage = cmp.Or(usageOf(body, v, "include_usage"), a.usage)
+		case "usage": // OpenRouter's way to ask
+			a.usage = cmp.Or(a.usage, usageOf(body, v, "include"))
 		default:
 			if strings.EqualFold(key, "model") {
 				a.name(raw)
@@ -165,11 +167,11 @@ func modelBeside(path string) string {
 	return ""
 }
 
-// usageOf reads include_usage.
-func usageOf(body []byte, v span) usageAsk {
+// usageOf reads a member that says whether usage is wanted.
+func usageOf(body []byte, v span, name string) usageAsk {
 	found := usageUnsaid
 	_, _ = eachMember(body[:v.to], v.from, func(key string, v span) {
-		if key != "include_usage" {
+		if key != name {
 			return
 		}
 		switch string(body[v.from:v.to]) {

@@ -6,6 +6,7 @@ import (
 	"crypto/tls"
 	"fmt"
 	"net/http"
+	"net/url"
 	"reflect"
 	"sync"
 	"sync/atomic"
@@ -38,7 +39,7 @@ type upstream struct {
 
 	learnt  atomic.Pointer[[]string] // names of its models
 	ever    map[string]bool          // all that were learnt so far
-	noUsage atomic.Bool              // it refuses to be asked for usage
+	noUsage atomic.Bool              // it refuses to be asked for usage, or tells it anyway
 }
 
 // newUpstream prepares an upstream. What it asks by itself carries the header probe;
@@ -58,7 +59,12 @@ func newUpstream(cfg Upstream, clk *clock.Clock, probe string) (*upstream, error
 	if err != nil {
 		return nil, fmt.Errorf("upstream %q: %w", cfg.Name, err)
 	}
-	return &upstream{Upstream: cfg, client: c}, nil
+	u := &upstream{Upstream: cfg, client: c}
+	if base, err := url.Parse(cfg.URL); err == nil {
+		p := api.ProviderOf(base.Host)
+		u.noUsage.Store(p != nil && p.TellsUsage) // what its clients see anyway must not be taken out
+	}
+	return u, nil
 }
 
 // same reports whether two upstreams have the same settings.

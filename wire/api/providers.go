@@ -19,6 +19,8 @@ type Provider struct {
 	Bare string
 	// Unversioned says that chat completions have no version in their path.
 	Unversioned bool
+	// TellsUsage says that its streams tell their usage though nobody asks.
+	TellsUsage bool
 	// Operation is what its path of chat completions ends in; empty: as everywhere.
 	Operation string
 	// Reads lists what is read of its replies beside the usual counts.
@@ -71,7 +73,7 @@ var Providers = []*Provider{
 		Note:  "`--parameters '{\"model_id\":\"NAME\",\"project_id\":\"ID\",\"model\":null,\"stream\":null,\"stream_options\":null}'`; the key is an access token; its gateway is at `/ml/gateway/v1`"},
 	{Name: "Writer", Hosts: []string{"api.writer.com"}, URL: "https://api.writer.com/v1/chat", Operation: "/chat", Keys: []string{"WRITER_API_KEY"},
 		Reads: "the usual counts"},
-	{Name: "Mistral", Hosts: []string{"api.mistral.ai"}, URL: "https://api.mistral.ai/v1", Keys: []string{"MISTRAL_API_KEY"},
+	{Name: "Mistral", Hosts: []string{"api.mistral.ai"}, URL: "https://api.mistral.ai/v1", Keys: []string{"MISTRAL_API_KEY"}, TellsUsage: true,
 		Note:  "its Conversations API is not measured: OpenAI has another at that path",
 		Reads: "thinking within a list of contents; usage beside the finish reason"},
 	{Name: "Cohere, compatibility", Hosts: []string{"api.cohere.ai", "api.cohere.com"}, URL: "https://api.cohere.ai/compatibility/v1", Bare: "/compatibility/v1",
@@ -91,8 +93,9 @@ var Providers = []*Provider{
 	{Name: "Fireworks", Hosts: []string{"api.fireworks.ai"}, URL: "https://api.fireworks.ai/inference/v1", Bare: "/inference/v1", Keys: []string{"FIREWORKS_API_KEY"},
 		Reads: "cached tokens; `reasoning_content`"},
 	{Name: "OpenRouter", Hosts: []string{"openrouter.ai"}, URL: "https://openrouter.ai/api/v1", Bare: "/api/v1", Keys: []string{"OPENROUTER_API_KEY"},
+		TellsUsage: true, // https://openrouter.ai/docs/use-cases/usage-accounting
 		Reads: "`reasoning`, `reasoning_details`; `images`; comments while it waits; errors within a stream"},
-	{Name: "Perplexity", Hosts: []string{"api.perplexity.ai"}, URL: "https://api.perplexity.ai", Unversioned: true, Keys: []string{"PERPLEXITY_API_KEY"},
+	{Name: "Perplexity", Hosts: []string{"api.perplexity.ai"}, URL: "https://api.perplexity.ai", Unversioned: true, Keys: []string{"PERPLEXITY_API_KEY"}, TellsUsage: true,
 		Reads: "`reasoning_tokens` beside its answer count; whole messages beside the deltas"},
 	{Name: "Z.ai (Zhipu)", Hosts: []string{"api.z.ai"}, URL: "https://api.z.ai/api/paas/v4", Bare: "/api/paas/v4", Keys: []string{"ZAI_API_KEY", "ZHIPUAI_API_KEY"},
 		Reads: "`reasoning_content`; cached tokens", Note: "with `/api/anthropic`: Anthropic's API"},
