@@ -32,7 +32,7 @@ type tool struct {
 	end func(c *call)
 }
 
-var tools = []*tool{vllm, aiperf, genAIPerf, guideLLM, inferencePerf}
+var tools = []*tool{vllm, aiperf, genAIPerf, guideLLM, inferencePerf, sglang}
 
 // Names lists the tools, for messages.
 func Names() string {

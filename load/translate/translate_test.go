@@ -70,10 +70,15 @@ func FuzzOf(f *testing.F) {
 // tool fetches, and flags of several words.
 func TestPublishedCommands(t *testing.T) {
 	for command, want := range map[string][2]string{ // what is in it, what is not
-		"python3 -m sglang.bench_serving --backend sglang --dataset-name random --num-prompts 1000 --random-input 1024 --random-output 1024 --random-range-ratio 0.5": {"--input-tokens uniform:512,1536 --output-tokens uniform:512,1536", "no equal"},
+		"python3 -m sglang.bench_serving --backend sglang --dataset-name random --num-prompts 1000 --random-input 1024 --random-output 1024 --random-range-ratio 0.5": {"--input-tokens uniform:512,1024 --output-tokens uniform:512,1024", "no equal"},
 		"vllm bench serve --backend openai-chat --model m --dataset-name hf --dataset-path lmarena-ai/VisionArena-Chat":                                               {"dataset-name hf: no equal", "--workload lmarena"},
 		"aiperf profile -m m --url localhost:1 --server-metrics localhost:2 localhost:3 --request-count 50":                                                           {"--requests 50", "localhost:3"},
 		"vllm bench serve --model m --random 5": {"--random: no equal", "--input-tokens 5"},
+		// SGLang's defaults: lengths from one token on, its own port and API, answers of the whole length, ShareGPT.
+		"python3 -m sglang.bench_serving --backend sglang --dataset-name random --random-input-len 1000": {"http://localhost:30000 --api sglang --ignore-eos --requests 1000 --concurrency 1000 --warmup 1 --input-tokens uniform:1,1000 --output-tokens uniform:1,1024", "no address"},
+		"python -m sglang.bench_serving --disable-ignore-eos --random-range-ratio 1":                     {"--api sglang", "--ignore-eos"},
+		"python -m sglang.bench_serving --num-prompts 5":                                                 {"--dataset-name sharegpt: name the file", "--input-tokens"},
+		"python -m sglang.bench_serving --backend vllm --dataset-name random --random-range-ratio 1":     {"http://localhost:8000 --api openai-completions", "uniform"},
 		// Switches may be shortened too; what may be a switch or a flag is neither.
 		"vllm bench serve --model m --save-r --num-prompts 7": {"--requests 7", "no equal"},
 		"vllm bench serve --model m --ignore --num-prompts 7": {"--ignore-eos --requests 7", "no equal"},

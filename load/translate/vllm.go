@@ -8,11 +8,11 @@ import (
 	"strings"
 )
 
-// vllm is `vllm bench serve`, and SGLang's bench_serving, which has its flags from it.
-// Source: vllm/benchmarks/serve.py and datasets.py, sglang/bench_serving.py.
+// vllm is `vllm bench serve`. Its table holds what SGLang's tool added to it, too.
+// Source: vllm/benchmarks/serve.py and datasets.py.
 var vllm = &tool{
 	shortens: true,
-	names:    []string{"python3 -m sglang.bench_serving", "python -m sglang.bench_serving", "vllm bench serve"},
+	names:    []string{"vllm bench serve"},
 	switches: []string{"ignore-eos", "save-result", "save-detailed", "append-result", "disable-tqdm", "profile", "insecure",
 		"trust-remote-code", "disable-shuffle", "plot-timeline", "plot-dataset-stats", "disable-stream", "disable-ignore-eos", "output-details", "skip-test-prompt"},
 	lists: []string{"goodput"},
@@ -23,7 +23,7 @@ var vllm = &tool{
 		"random-input-len": same, "random-output-len": same, "random-range-ratio": same, "input-len": same, "output-len": same,
 		"sharegpt-output-len": to("output-tokens"), "custom-output-len": to("output-tokens"),
 		"num-prompts": to("requests"), "request-rate": same, "burstiness": same, "max-concurrency": to("concurrency"),
-		"num-warmups": to("warmup"), "seed": to("seed"), "goodput": limits(map[string]string{"ttft": "ttft", "tpot": "tpot", "e2el": "e2e"}),
+		"num-warmups": to("warmup"), "warmup-requests": to("warmup"), "seed": to("seed"), "goodput": limits(map[string]string{"ttft": "ttft", "tpot": "tpot", "e2el": "e2e"}),
 		"header": vllmHeader, "extra-body": body, "extra-request-body": body, "label": to("name"),
 		"temperature": parameter("temperature"), "top-p": parameter("top_p"), "top-k": parameter("top_k"), "min-p": parameter("min_p"),
 		"ignore-eos": func(c *call, _ string) { c.on("ignore-eos") }, "insecure": func(c *call, _ string) { c.on("insecure") },
@@ -57,6 +57,21 @@ func vllmEnd(c *call) {
 		address(c, c.or("localhost", "host")+":"+c.or("8000", "port"))
 	}
 	c.byDefault("api", "openai-completions", "backend", "endpoint-type")
+	c.load()
+	c.byDefault("warmup", "0", "num-warmups")
+	switch name := c.or("random", "dataset-name"); name {
+	case "random":
+		ratio, _ := strconv.ParseFloat(c.or("0", "random-range-ratio"), 64)
+		c.set("input-tokens", around(c.or("1024", "random-input-len", "input-len"), ratio))
+		c.set("output-tokens", around(c.or("128", "random-output-len", "output-len"), ratio))
+	default:
+		c.dataset(name)
+	}
+	c.note("TTFT counts from when a request was due and ends with the first token, not with a role chunk: report --lens vllm,vllm-rust shows the others")
+}
+
+// load is how many requests are sent, and when.
+func (c *call) load() {
 	c.byDefault("requests", "1000", "num-prompts")
 	switch rate := c.or("inf", "request-rate"); {
 	case rate != "inf":
@@ -73,23 +88,21 @@ func vllmEnd(c *call) {
 		c.set("concurrency", c.or("1000", "num-prompts"))
 		c.note("without a rate and a cap every request is sent at once: a closed loop of as many streams")
 	}
-	c.byDefault("warmup", "0", "num-warmups")
-	switch c.or("random", "dataset-name") {
-	case "random":
-		ratio, _ := strconv.ParseFloat(c.or("0", "random-range-ratio"), 64)
-		c.set("input-tokens", around(c.or("1024", "random-input-len", "input-len"), ratio))
-		c.set("output-tokens", around(c.or("128", "random-output-len", "output-len"), ratio))
+}
+
+// dataset says what becomes of a set of prompts that is not made.
+func (c *call) dataset(name string) {
+	switch name {
 	case "sharegpt", "custom":
 		if !c.has("dataset-path") {
-			c.note("--dataset-name %s: name the file with --workload; nothing is fetched", c.given["dataset-name"])
+			c.note("--dataset-name %s: name the file with --workload; nothing is fetched", name)
 		}
 	default:
-		if c.given["dataset-name"] == "hf" {
+		if name == "hf" {
 			c.unset("workload") // no file: the name of a set that the tool fetches
 		}
-		c.note("--dataset-name %s: no equal here; --workload takes files, traces and %s", c.given["dataset-name"], "made texts")
+		c.note("--dataset-name %s: no equal here; --workload takes files, traces and %s", name, "made texts")
 	}
-	c.note("TTFT counts from when a request was due and ends with the first token, not with a role chunk: report --lens vllm,vllm-rust shows the others")
 }
 
 // unset takes a flag back.
