@@ -17,7 +17,7 @@ var aiperf = &tool{
 	end: func(c *call) {
 		aiperfEnd(c)
 		if c.has("request-rate") {
-			c.set("arrival", c.or("poisson", "arrival-pattern"))
+			c.set("arrival", c.or("poisson", "arrival-pattern", "request-rate-mode"))
 			if v := c.or("", "arrival-smoothness", "vllm-burstiness"); v != "" {
 				c.set("burstiness", v)
 			}
@@ -51,7 +51,7 @@ var aiperfFlags = map[string]func(*call, string){
 		"embeddings": "embeddings", "huggingface_generate": "tgi", "rankings": "rerank"}),
 	"endpoint": endpointPath, "custom-endpoint": endpointPath, "streaming": same, "api-key": key,
 	"concurrency": to("concurrency"), "prefill-concurrency": to("prefill-concurrency"), "request-rate": to("rate"),
-	"arrival-pattern": same, "arrival-smoothness": same, "vllm-burstiness": same,
+	"arrival-pattern": same, "request-rate-mode": same, "arrival-smoothness": same, "vllm-burstiness": same,
 	"request-count": to("requests"), "num-requests": to("requests"), "benchmark-duration": seconds("duration"), "benchmark-grace-period": seconds("grace"),
 	"warmup-request-count": to("warmup"), "num-warmup-requests": to("warmup"), "warmup-duration": seconds("warmup"),
 	"isl": same, "synthetic-input-tokens-mean": same, "prompt-input-tokens-mean": same,

@@ -113,8 +113,8 @@ func guideEnd(c *call) {
 		c.note("profile throughput: a closed loop of 512 streams, the tool's own cap")
 	case "constant", "poisson", "async":
 		c.set("rate", rate)
-		if profile != "constant" {
-			c.set("arrival", "poisson")
+		if profile == "poisson" { // async is constant there
+			c.set("arrival", profile)
 		}
 	case "sweep":
 		c.set("concurrency", "1,2,4,8,16,32,64,128,256,512")

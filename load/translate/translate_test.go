@@ -79,6 +79,10 @@ func TestPublishedCommands(t *testing.T) {
 		"python -m sglang.bench_serving --disable-ignore-eos --random-range-ratio 1":                     {"--api sglang", "--ignore-eos"},
 		"python -m sglang.bench_serving --num-prompts 5":                                                 {"--dataset-name sharegpt: name the file", "--input-tokens"},
 		"python -m sglang.bench_serving --backend vllm --dataset-name random --random-range-ratio 1":     {"http://localhost:8000 --api openai-completions", "uniform"},
+		// Two names of one flag, GuideLLM's async, and a ratio for each side.
+		"aiperf profile -m m --request-rate 5 --request-rate-mode constant":                                    {"--arrival constant", "no equal"},
+		"guidellm benchmark --target h:1 --rate-type async --rate 3":                                           {"--rate 3", "--arrival"},
+		`vllm bench serve --model m --random-input-len 1000 --random-range-ratio {"input":0.3,"output":"0.5"}`: {"--input-tokens uniform:700,1300 --output-tokens uniform:64,192", "no equal"},
 		// Switches may be shortened too; what may be a switch or a flag is neither.
 		"vllm bench serve --model m --save-r --num-prompts 7": {"--requests 7", "no equal"},
 		"vllm bench serve --model m --ignore --num-prompts 7": {"--ignore-eos --requests 7", "no equal"},

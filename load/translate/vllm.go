@@ -61,9 +61,9 @@ func vllmEnd(c *call) {
 	c.byDefault("warmup", "0", "num-warmups")
 	switch name := c.or("random", "dataset-name"); name {
 	case "random":
-		ratio, _ := strconv.ParseFloat(c.or("0", "random-range-ratio"), 64)
-		c.set("input-tokens", around(c.or("1024", "random-input-len", "input-len"), ratio))
-		c.set("output-tokens", around(c.or("128", "random-output-len", "output-len"), ratio))
+		ratio := c.or("0", "random-range-ratio")
+		c.set("input-tokens", around(c.or("1024", "random-input-len", "input-len"), ratioOf(ratio, "input")))
+		c.set("output-tokens", around(c.or("128", "random-output-len", "output-len"), ratioOf(ratio, "output")))
 	default:
 		c.dataset(name)
 	}
@@ -110,6 +110,15 @@ func (c *call) unset(flag string) {
 	if i := slices.Index(c.args, "--"+flag); i >= 0 {
 		c.args = slices.Delete(c.args, i, i+2)
 	}
+}
+
+// ratioOf is a ratio, or that of one side of an object: {"input": 0.1, "output": "0.5"}.
+func ratioOf(v, side string) float64 {
+	if strings.HasPrefix(v, "{") {
+		v = pairs(v)[side]
+	}
+	ratio, _ := strconv.ParseFloat(v, 64)
+	return ratio
 }
 
 // around is a length, or the range about it.

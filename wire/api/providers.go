@@ -94,7 +94,7 @@ var Providers = []*Provider{
 		Reads: "cached tokens; `reasoning_content`"},
 	{Name: "OpenRouter", Hosts: []string{"openrouter.ai"}, URL: "https://openrouter.ai/api/v1", Bare: "/api/v1", Keys: []string{"OPENROUTER_API_KEY"},
 		TellsUsage: true, // https://openrouter.ai/docs/use-cases/usage-accounting
-		Reads: "`reasoning`, `reasoning_details`; `images`; comments while it waits; errors within a stream"},
+		Reads:      "`reasoning`, `reasoning_details`; `images`; comments while it waits; errors within a stream"},
 	{Name: "Perplexity", Hosts: []string{"api.perplexity.ai"}, URL: "https://api.perplexity.ai", Unversioned: true, Keys: []string{"PERPLEXITY_API_KEY"}, TellsUsage: true,
 		Reads: "`reasoning_tokens` beside its answer count; whole messages beside the deltas"},
 	{Name: "Z.ai (Zhipu)", Hosts: []string{"api.z.ai"}, URL: "https://api.z.ai/api/paas/v4", Bare: "/api/paas/v4", Keys: []string{"ZAI_API_KEY", "ZHIPUAI_API_KEY"},
