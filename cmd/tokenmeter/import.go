@@ -156,6 +156,7 @@ func (c *importCmd) write(a *app, in *imports.Input, from *imports.Importer, bes
 	if m.Told != nil && len(c.Objective) > 0 {
 		return &usageError{fmt.Errorf("--objective: %s has figures of a whole run and no request to judge", in.Name)}
 	}
+	m.ID = in.ID(from)
 	m.Target.Model = cmp.Or(c.Model, m.Target.Model, all.model)
 	if m.Started.IsZero() {
 		if info, err := os.Stat(in.Name); err == nil {

@@ -6,7 +6,9 @@ package imports
 import (
 	"bytes"
 	"compress/gzip"
+	"crypto/sha256"
 	"encoding/binary"
+	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -141,6 +143,15 @@ func plain(data []byte) []byte {
 		units[i] = order.Uint16(data[2*i:])
 	}
 	return []byte(string(utf16.Decode(units)))
+}
+
+// ID is that of the run that an importer makes of the file, and of each of its copies:
+// their requests must not count twice.
+func (in *Input) ID(of *Importer) string {
+	h := sha256.New()
+	fmt.Fprintf(h, "%s %d\n", of.Name, max(in.Part, 1)) // of a file of one run, 1 is the same as none
+	h.Write(in.data)
+	return hex.EncodeToString(h.Sum(nil)[:6])
 }
 
 // Head is the start of the file, to recognise it by.

@@ -2,6 +2,7 @@ package imports
 
 import (
 	"bytes"
+	"compress/gzip"
 	"fmt"
 	"math"
 	"os"
@@ -38,6 +39,34 @@ func read(t *testing.T, name string, data []byte) (from string, all []*timeline.
 		t.Fatal(err)
 	}
 	return m.Name, all
+}
+
+// A copy of a file is the same run, packed too; another part, another tool's reading of
+// it, or another file are not.
+func TestIDIsOfTheContent(t *testing.T) {
+	input := func(part int, data string) *Input {
+		in, err := NewInput(t.Name(), strings.NewReader(data))
+		if err != nil {
+			t.Fatal(err)
+		}
+		in.Part = part
+		return in
+	}
+	var packed bytes.Buffer
+	w := gzip.NewWriter(&packed)
+	w.Write([]byte("a"))
+	w.Close()
+	id := input(0, "a").ID(&Importers[0])
+	for _, same := range []string{input(0, "a").ID(&Importers[0]), input(1, "a").ID(&Importers[0]), input(0, packed.String()).ID(&Importers[0])} {
+		if same != id {
+			t.Errorf("a copy has %s, not %s", same, id)
+		}
+	}
+	for _, other := range []string{input(2, "a").ID(&Importers[0]), input(0, "a").ID(&Importers[1]), input(0, "b").ID(&Importers[0])} {
+		if other == id {
+			t.Error("two have one ID")
+		}
+	}
 }
 
 func mean(all []*timeline.Timeline, of func(*metric.Record) timeline.Opt[float64]) (mean float64, n int) {
