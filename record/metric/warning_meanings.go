@@ -63,6 +63,7 @@ var WarningMeanings = []WarningMeaning{
 	{"merged", "the run was put together of several", "nothing: it says how the machines' clocks lie to each other"},
 	{"no_overlap", "by their clocks, merged runs did not run at the same time", "set the machines' clocks, or start them together"},
 	{"merged_validity", "one of the merged runs alone has a worse verdict than the first", "look at that run: its machine is the one that is judged"},
+	{"merged_targets", "merged runs were of several addresses", "nothing where they are one server's; else merge the runs of each server by themselves"},
 	{"capture_failed", "a raw stream could not be written", "make room on the disk"},
 	{"judge_silent", "the judge of answers gave no verdict on some", "see its first error"},
 }

@@ -28,7 +28,7 @@ func Merged(folders []*Folder) (Run, error) {
 	m.ServerMetrics, m.Control = nil, nil // each machine's are of a time of its own
 	m.Tags = map[string]string{"merged": fmt.Sprint(len(folders))}
 	last := m.end()
-	var offsets []string
+	var offsets, urls []string
 	began := earliest(folders)
 	var counted Counted
 	for i, f := range folders {
@@ -64,6 +64,9 @@ func Merged(folders []*Folder) (Run, error) {
 			m.Load.Workers += r.Load.Workers
 			m.Partial = m.Partial || r.Partial
 		}
+		if url := r.Target.URL; url != "" && !slices.Contains(urls, url) {
+			urls = append(urls, url)
+		}
 		if r.end().After(last) {
 			last = r.end()
 		}
@@ -74,6 +77,9 @@ func Merged(folders []*Folder) (Run, error) {
 		if worse(r.Validity.Verdict, m.Validity.Verdict) { // one machine that could not keep up spoils the whole
 			m.Validity, m.Client, m.Environment = r.Validity, r.Client, r.Environment
 		}
+	}
+	if len(urls) > 1 { // each machine may know the server by a name of its own
+		m.Noticed = append(m.Noticed, metric.Warning{Name: "merged_targets", Says: fmt.Sprintf("the runs loaded %s: rates and latencies are of all these together, unless they are one server", strings.Join(urls, ", "))})
 	}
 	if v := m.Validity.Verdict; v != "" && v != first.Validity.Verdict {
 		m.Noticed = append(m.Noticed, metric.Warning{Name: "merged_validity", Says: fmt.Sprintf("the worst of the runs alone is %s, and its machine is judged here", v)})

@@ -164,6 +164,38 @@ func TestMergeRefuses(t *testing.T) {
 	}
 }
 
+// Runs of two addresses may be of one server, seen from two machines: it is told, once
+// for each address.
+func TestMergeTellsAddresses(t *testing.T) {
+	at := func(url string) *Folder { return half(t, 1, 0, func(m *Run) { m.Target.URL = url }) }
+	for _, c := range []struct {
+		urls []string
+		says string
+	}{
+		{[]string{"http://a/v1", "http://a/v1"}, ""},
+		{[]string{"http://a/v1", ""}, ""}, // another tool's
+		{[]string{"http://a/v1", "http://b/v1", "http://a/v1"}, "http://a/v1, http://b/v1"},
+	} {
+		var folders []*Folder
+		for _, url := range c.urls {
+			folders = append(folders, at(url))
+		}
+		m, err := Merged(folders)
+		if err != nil {
+			t.Fatal(err)
+		}
+		said := ""
+		for _, n := range m.Noticed {
+			if n.Name == "merged_targets" {
+				said += n.Says
+			}
+		}
+		if c.says == "" && said != "" || !strings.Contains(said, "loaded "+c.says+":") && c.says != "" {
+			t.Errorf("%q: %q", c.urls, said)
+		}
+	}
+}
+
 // What is damaged, or has lost its records, does not become a part of a run that looks
 // whole.
 func TestMergeRefusesDamage(t *testing.T) {
