@@ -285,7 +285,7 @@ func (c *sloSource) evaluate(a *app, allowStale bool) (slo.Document, error) {
 	for _, o := range objectives {
 		o.Sources = []slo.Source{slo.Run}
 	}
-	if now, err = tallyRuns(a, c.Runs, objectives, memory); err != nil {
+	if c.Runs, now, err = tallyRuns(a, c.Runs, objectives, memory); err != nil {
 		return doc, err
 	}
 	// The window holds what came before its end: also the request that ended last.
@@ -387,13 +387,13 @@ func writeSLO(w io.Writer, format string, doc slo.Document) error {
 }
 
 // tallyRuns counts the requests of runs, each run once however often it is named,
-// and returns when the last one ended.
-func tallyRuns(a *app, paths []string, objectives []*slo.Objective, memory *slo.Memory) (last time.Time, err error) {
+// and returns those that it counted and when the last one ended.
+func tallyRuns(a *app, paths []string, objectives []*slo.Objective, memory *slo.Memory) (kept []string, last time.Time, err error) {
 	var counted run.Counted
 	for _, path := range paths {
 		f, err := run.Open(path)
 		if err != nil {
-			return last, err
+			return nil, last, err
 		}
 		r := f.Run()
 		if r.Started.IsZero() {
@@ -406,18 +406,19 @@ func tallyRuns(a *app, paths []string, objectives []*slo.Objective, memory *slo.
 			continue
 		case first != "":
 			f.Close()
-			return last, &usageError{fmt.Errorf("%s and %s have requests of one run, which would count twice: name one of the two", first, path)}
+			return nil, last, &usageError{fmt.Errorf("%s and %s have requests of one run, which would count twice: name one of the two", first, path)}
 		}
 		end, err := slo.TallyRun(f.Run().Started, f.Timelines(), objectives, memory)
 		f.Close()
 		if err != nil {
-			return last, err
+			return nil, last, err
 		}
+		kept = append(kept, path)
 		if end.After(last) {
 			last = end
 		}
 	}
-	return last, nil
+	return kept, last, nil
 }
 
 // parseMoment reads a time as users give it. It is never the zero time, which

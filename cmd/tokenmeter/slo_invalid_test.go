@@ -4,6 +4,7 @@ package main
 
 import (
 	"bytes"
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -37,6 +38,36 @@ func TestSLOOfInvalidRun(t *testing.T) {
 		if code != 0 || !strings.Contains(errs.String(), "is an INVALID measurement and says nothing about its objectives: cpu_busy: ") {
 			t.Errorf("slo %s: exit code %d, %q", command, code, errs.String())
 		}
+	}
+}
+
+// A run that is named twice counts once in the words about a target that answered
+// nothing, too.
+func TestSLOCountsUnansweredOnce(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "r")
+	m := run.Run{Started: time.Date(2026, 11, 27, 0, 0, 0, 0, time.UTC), Target: run.Target{API: "openai-chat", Model: "m"}, Load: run.Load{Kind: "closed"}}
+	w, err := run.Create(dir, m, run.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range int64(4) {
+		tl := timeline.New()
+		tl.Request, tl.API, tl.Outcome, tl.Attempts = i, "openai-chat", timeline.HTTP5xx, 1
+		if err := w.Append(tl); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, err := w.Finish(m); err != nil {
+		t.Fatal(err)
+	}
+	copied := dir + "-copy"
+	if err := os.CopyFS(copied, os.DirFS(dir)); err != nil {
+		t.Fatal(err)
+	}
+	var out, errs bytes.Buffer
+	code := Main([]string{"slo", "check", dir, copied, "--objective", "p50 e2e < 1h"}, &out, &errs, func(string) (string, bool) { return "", false })
+	if code != 3 || !strings.Contains(errs.String(), "all 4 requests failed") {
+		t.Errorf("exit code %d, %q", code, errs.String())
 	}
 }
 
