@@ -74,7 +74,10 @@ func (c *compareCmd) Run(a *app) error {
 		return err
 	}
 	if len(sides) == 1 && c.SaveBaseline != "" {
-		return c.save(a, sides[0], opts.Gates)
+		if len(opts.Gates) > 0 {
+			a.warn("note: there is only one side, so it is held against no gate")
+		}
+		return c.saveIf(a, sides[0], opts.Gates, decided(exit.Facts{Strict: c.Strict, Gates: exit.Gates{Open: len(opts.Gates)}}))
 	}
 	if len(sides) < 2 {
 		return &usageError{errors.New("there is only one side; give a second run, or separate the sides with the word vs")}
@@ -97,12 +100,20 @@ func (c *compareCmd) Run(a *app) error {
 	if err := c.show(a, result); err != nil {
 		return err
 	}
-	if c.SaveBaseline != "" && !result.Broken() {
-		if err := c.save(a, sides[1], opts.Gates); err != nil {
-			return err
-		}
+	if c.SaveBaseline == "" {
+		return c.outcome(result)
 	}
-	return c.outcome(result)
+	return c.saveIf(a, sides[1], opts.Gates, c.outcome(result))
+}
+
+// saveIf saves a side unless the outcome is a failure: what was not held against its
+// gates, or did not keep them, is no measure for others.
+func (c *compareCmd) saveIf(a *app, side compare.Group, gates []compare.Gate, outcome error) error {
+	if exitCode(outcome) != exitOK {
+		a.warn("note: %s is not saved as the baseline", side.Name)
+		return outcome
+	}
+	return worse(c.save(a, side, gates), outcome)
 }
 
 // options reads the flags. What is wrong with them is told all at once.

@@ -35,17 +35,14 @@ func Expand(arg string) ([]string, error) {
 	}
 	var paths []string
 	for _, part := range strings.Split(arg, ",") {
-		if part == "" {
-			continue
+		if strings.TrimSpace(part) == "" { // as of "$A,$B" where one is not set
+			return nil, errors.New("an empty argument, or nothing between two commas, names no run")
 		}
 		found, err := expandOne(part)
 		if err != nil {
 			return nil, err
 		}
 		paths = append(paths, found...)
-	}
-	if len(paths) == 0 {
-		return nil, errors.New("an empty argument names no run")
 	}
 	return paths, nil
 }
