@@ -106,18 +106,11 @@ func (d *batchDecoder) read(e framing.Event, s *Stream) bool {
 	for name := range c.Members {
 		switch string(name) {
 		case "data", "results", "embeddings":
-			if c.Peek() != '{' {
-				d.count()
+			if c.Peek() == '{' { // Volcengine's one vector of all parts
+				c.under("embedding", d.one)
 				continue
 			}
-			for inner := range c.Members {
-				switch string(inner) {
-				case "embedding": // Volcengine's one vector of all parts
-					d.one()
-				case "float", "int8", "uint8", "binary", "ubinary", "base64": // Cohere's, by type
-					d.count()
-				}
-			}
+			d.count()
 		case "embedding": // Ollama's of before, one vector without a list
 			d.one()
 		case "meta": // Cohere's

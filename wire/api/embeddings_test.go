@@ -37,8 +37,6 @@ func TestBatchReplies(t *testing.T) {
 		{"Volcengine, one vector of a text and a picture", Embeddings, 0, `{"id":"v","model":"e","object":"list","data":{"object":"embedding","embedding":[0.1,-0.2,0.3],"sparse_embedding":[{"index":1,"value":0.5},{"index":7,"value":0.1}]},"usage":{"prompt_tokens":528,"prompt_tokens_details":{"image_tokens":497,"text_tokens":31},"total_tokens":528}}`,
 			timeline.OK, 1, `{"input":528,"total":528,"media":497}`, ""},
 		{"Volcengine, base64", Embeddings, 1, `{"object":"list","data":{"object":"embedding","embedding":"AACAPw=="}}`, timeline.OK, 1, `{}`, ""},
-		{"Cohere, by type", Embeddings, 2, `{"id":"c","embeddings":{"float":[[0.1],[0.2]],"int8":[[1],[2]]},"texts":["a","b"],"meta":{"billed_units":{"input_tokens":2}}}`,
-			timeline.OK, 2, `{"input":2}`, ""},
 		{"a text is not answered", Embeddings, 3, `{"data":[` + vector + `],"usage":{"prompt_tokens":3}}`,
 			timeline.StreamError, 3, `{"input":3}`, "answers 1 texts, and 3 were sent"},
 		{"nothing is answered", Embeddings, 3, `{"data":[],"usage":{"prompt_tokens":3}}`,

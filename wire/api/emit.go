@@ -115,9 +115,7 @@ func (s *Stream) failQuietly(message string) {
 // bad records an event whose data is no JSON. One that the end of the body cut
 // off is no fault of its own.
 func (s *Stream) bad(e framing.Event) {
-	if n := min(len(e.Data), maxMessage-len(s.stray)); n > 0 {
-		s.stray = append(append(s.stray, e.Data[:n]...), '\n')
-	}
+	s.stray = framing.KeepStray(s.stray, e.Data)
 	if !e.Partial {
 		s.malformed++
 		s.add(timeline.Empty, 0, 0, none)

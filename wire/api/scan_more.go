@@ -117,7 +117,7 @@ func refusal(data []byte) []byte {
 	for name := range c.Members {
 		members++
 		switch string(name) {
-		case "detail", "errors", "fault", "error_message", "error_msg", "errorMessage":
+		case "error", "detail", "errors", "fault", "error_message", "error_msg", "errorMessage":
 			if raw := c.problem(); raw != nil {
 				found = data
 			}

@@ -13,8 +13,12 @@ import (
 // saysError reports whether the data of an event that is no JSON is an error in words,
 // as "[ERROR] out of memory" is, and "Error: …".
 func saysError(data []byte) bool {
-	data = bytes.TrimLeft(data, " [")
-	return len(data) >= len("error") && bytes.EqualFold(data[:len("error")], []byte("error"))
+	data = bytes.TrimLeft(data, "[")
+	switch string(data[:min(len(data), len("error"))]) {
+	case "error", "Error", "ERROR":
+		return true
+	}
+	return false
 }
 
 // judgeStray looks for an error in what came as no event.
@@ -22,26 +26,15 @@ func (s *Stream) judgeStray() {
 	if f, ok := s.framer.(*framing.SSE); ok && len(f.Stray()) > 0 {
 		s.stray = f.Stray()
 	}
-	var c scan
-	c.Reset(bytes.TrimPrefix(s.stray, []byte("\ufeff")))
-	var found []byte
-	c.under("error", func() { found = c.problem() })
-	if !c.End() {
-		return
-	}
-	if found == nil && !s.progress.complete() {
-		found = refusal(s.stray)
-	}
-	if found != nil {
+	if found := refusal(s.stray); found != nil {
 		s.fail(wordsOf(found))
 	}
 }
 
 // strayWords is what came as no event and is no JSON, in one line; empty: nothing did.
 func (s *Stream) strayWords() string {
-	said := bytes.TrimSpace(s.stray)
-	if len(said) == 0 || bytes.IndexByte([]byte(`{["`), said[0]) >= 0 {
+	if len(s.stray) == 0 || bytes.IndexByte([]byte(`{["`), s.stray[0]) >= 0 {
 		return ""
 	}
-	return quote(said)
+	return quote(s.stray)
 }

@@ -326,7 +326,6 @@ func (s *Stream) whole(e framing.Event) bool {
 	}
 	var replies [][]byte
 	for range c.Elements {
-		c.Space()
 		from := c.Place()
 		c.Skip()
 		replies = append(replies, c.Since(from))
@@ -334,7 +333,7 @@ func (s *Stream) whole(e framing.Event) bool {
 	switch {
 	case !c.End():
 		return false
-	case !s.api.Lists && (len(replies) != 1 || replies[0][0] != '{'):
+	case !s.api.Lists && len(replies) != 1:
 		return s.decode(e)
 	}
 	for s.item, e.Data = range replies {

@@ -96,10 +96,9 @@ func (s *scan) usage(u *usage, t *serverTimings) {
 				}
 			}
 		case "promptTokensDetails", "input_tokens_by_modality": // Google's
-			s.modalities(&u.media, &u.parts[promptAudio])
+			s.modalities(u, promptAudio)
 		case "candidatesTokensDetails", "output_tokens_by_modality":
-			var seen int64
-			s.modalities(&seen, &u.parts[answerAudio])
+			s.modalities(u, answerAudio)
 		default:
 			s.usageDetail(name, u, promptTool)
 		}
@@ -179,8 +178,8 @@ func (p part) or(prompt, answer part) part {
 	return prompt
 }
 
-// modalities reads Google's counts by kind of content: of what is seen and what is heard.
-func (s *scan) modalities(seen, heard *int64) {
+// modalities reads Google's counts by kind of content; heard is the part that sound is.
+func (s *scan) modalities(u *usage, heard part) {
 	for range s.Elements {
 		var kind jsonscan.Text
 		var n int64
@@ -194,9 +193,11 @@ func (s *scan) modalities(seen, heard *int64) {
 		}
 		switch string(kind.Raw) {
 		case "IMAGE", "VIDEO", "image", "video":
-			*seen += n
+			if heard == promptAudio {
+				u.media += n
+			}
 		case "AUDIO", "audio":
-			*heard += n
+			u.parts[heard] += n
 		}
 	}
 }

@@ -53,8 +53,16 @@ func (f *SSE) Feed(p []byte, yield func(Event) error) error {
 // Held implements Framer.
 func (f *SSE) Held() int { return cap(f.line) + cap(f.data) + cap(f.stray) }
 
-// maxStray is how much is kept of lines that are no field, in bytes.
-const maxStray = 8 << 10
+// KeepStray adds a line to those that were no event, of which it keeps 8 KiB.
+//
+//go:noinline
+func KeepStray(kept, line []byte) []byte {
+	const most = 8 << 10
+	if n := min(len(line), most-len(kept)); n > 0 {
+		kept = append(append(kept, line[:n]...), '\n')
+	}
+	return kept
+}
 
 // Stray is the lines that are no field of an event, as an error page or the JSON of an
 // error are that a server or a gateway wrote into a stream that had begun; the first
@@ -150,9 +158,7 @@ func (f *SSE) field(line []byte, held bool) {
 		f.addData(val, held)
 	case "id", "retry":
 	default:
-		if n := min(len(line), maxStray-len(f.stray)); n > 0 {
-			f.stray = append(append(f.stray, line[:n]...), '\n')
-		}
+		f.stray = KeepStray(f.stray, line)
 	}
 }
 
