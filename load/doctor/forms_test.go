@@ -113,3 +113,11 @@ func TestThisMachine(t *testing.T) {
 		t.Errorf("%+v", c)
 	}
 }
+
+// A socket's file is shown as a path; the URL keeps it escaped.
+func TestSocketsAreReadable(t *testing.T) {
+	r := Report{Target: &Target{URL: "http+unix://%2Frun%2Fmy%20llm.sock/v1/chat/completions"}}
+	if got, want := r.title(OfTarget), "Unix socket /run/my llm.sock, path /v1/chat/completions"; got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+}

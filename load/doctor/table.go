@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"fmt"
 	"io"
+	"net/url"
 	"strings"
 	"unicode"
 
@@ -51,6 +52,12 @@ func (r *Report) Table(w io.Writer, f Form) error {
 func (r *Report) title(of Subject) string {
 	if of == OfMachine || r.Target == nil {
 		return "this machine"
+	}
+	if rest, unix := strings.CutPrefix(r.Target.URL, "http+unix://"); unix {
+		socket, path, _ := strings.Cut(rest, "/")
+		if file, err := url.PathUnescape(socket); err == nil {
+			return "Unix socket " + file + ", path /" + path
+		}
 	}
 	return r.Target.URL
 }
