@@ -84,7 +84,7 @@ func (c *compiler) file(out *class, k *Content, at func(string) string) {
 		} else {
 			err = out.source.check(c.opt.Strict)
 		}
-		if err == nil && k.Sessions {
+		if err == nil && (k.Sessions || out.source.delayed && k.Order != "random" && k.Turns == "") {
 			err = out.source.group()
 		}
 	}

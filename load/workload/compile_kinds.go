@@ -23,7 +23,7 @@ func (c *compiler) kinds(out *class, k *Content, at func(string) string) {
 	}
 	out.think = c.pause(k.Think, at("think"))
 	if k.Turns == "" {
-		for field, given := range map[string]bool{"think": k.Think != "", "next_input": k.NextInput != "", "history": k.History != "" && k.Task == nil && out.recording == nil} {
+		for field, given := range map[string]bool{"think": k.Think != "", "next_input": k.NextInput != "", "history": k.History != "" && k.Task == nil && out.recording == nil && !k.Sessions} {
 			c.refuse(given, at(field), "%s is for conversations: add turns", field)
 		}
 	}

@@ -26,12 +26,22 @@ type entry struct {
 	hashes   []uint64
 	system   bool // a system turn was left out
 	session  string
+	context  context
 	chat     string // of bailian: the record's own name, and that of the one it follows
 	parent   string
 	model    string
 	extra    map[string]any
 	check    *answer.Check
 }
+
+// context is what a record of a session is of its conversation.
+type context uint8
+
+const (
+	contextUnsaid context = iota // the session decides
+	wholeContext                 // all of the prompt
+	addsToContext                // what it adds to the records before it and their answers
+)
 
 // turn is what was said to the model and what it answered.
 type turn struct {

@@ -27,7 +27,7 @@ type format struct {
 var formats = []format{
 	{name: "sharegpt", fits: hasAny("conversations", "conversation"), read: readShareGPT},
 	{name: "bailian", unit: "s", block: 16, fits: sessions.Has("chat_id", "parent_chat_id", "input_length"), read: readGeneric},
-	{name: "mooncake", unit: "ms", block: 512, fits: fitsMooncake, read: readGeneric},
+	{name: "mooncake", unit: "ms", block: 512, fits: fitsMooncake, read: readMooncake},
 	{name: "burstgpt", unit: "s", fits: sessions.Has("Timestamp", "Request tokens", "Response tokens"), read: readBurstGPT},
 	{name: "azure", unit: "iso", fits: sessions.Has("TIMESTAMP", "ContextTokens", "GeneratedTokens"), read: readGeneric},
 	{name: "text", form: records.Text, fits: sessions.Has("text"), read: readGeneric},
@@ -164,6 +164,7 @@ func readText(r *reading, row records.Row, e *entry) (err error) {
 		if e.messages, err = chat(v); err != nil {
 			return err
 		}
+		e.context = wholeContext
 	} else if v, ok := r.get(row, "prompt"); ok {
 		text, isText := v.(string)
 		if !isText {
@@ -205,6 +206,35 @@ func readRest(r *reading, row records.Row, e *entry) (err error) {
 		e.check, err = answerCheck(v)
 	}
 	return err
+}
+
+// readMooncake reads AIPerf's form of Mooncake's records too: whether one adds to its
+// session's conversation, and further fields of its request.
+func readMooncake(r *reading, row records.Row) (entry, error) {
+	e, err := readGeneric(r, row)
+	if err != nil {
+		return e, err
+	}
+	for _, name := range []string{"message_mode", "context_mode"} {
+		v, _ := row.Get(name)
+		switch v {
+		case "delta", "deltas_without_responses", "deltas_with_responses":
+			e.context = addsToContext
+		case "history", "message_array_with_responses":
+			e.context = wholeContext
+		case nil:
+		default:
+			return e, fmt.Errorf("%s %q is not known", name, fmt.Sprint(v))
+		}
+	}
+	if extra, ok := row.Get("extra"); ok && extra != nil {
+		further, isObject := extra.(map[string]any)
+		if !isObject {
+			return e, errors.New("extra: want an object of further fields of the request")
+		}
+		e.extra = merged(e.extra, further)
+	}
+	return e, nil
 }
 
 // readBurstGPT skips requests that failed when they were recorded. The models

@@ -43,7 +43,7 @@ func (c *class) entry(it *Item, e *entry) {
 	if e.extra != nil {
 		it.Extra = merged(c.extra, e.extra)
 	}
-	if c.batch == nil { // else its texts are one prompt together
+	if c.batch == nil && e.context != addsToContext { // else its texts are one prompt together, or a part of one
 		c.source.note(it.Messages)
 	}
 }

@@ -53,6 +53,36 @@ func (s *source) group() error {
 	return nil
 }
 
+// adds reports whether a record is what its session's conversation goes on with. AIPerf
+// adds up records that have a delay; one whose blocks begin with those of the record
+// before it has the whole prompt all the same.
+func (e *entry) adds(before *entry) bool {
+	if e.context != contextUnsaid {
+		return e.context == addsToContext
+	}
+	n := len(before.hashes)
+	again := n > 0 && len(e.hashes) >= n && slices.Equal(e.hashes[:n], before.hashes)
+	return e.delay.OK() && !again
+}
+
+// goesOn makes step k of a session go on with the one before it and its answer.
+func (c *class) goesOn(steps []Step, k int, index int64) {
+	s, before := &steps[k], &steps[k-1]
+	s.Continue = timeline.Some(k - 1)
+	s.Units, s.Corpus = 0, ""
+	own, known := s.InputTokens.Get()
+	sum, all := before.InputTokens.Get()
+	s.InputTokens = timeline.Opt[int64]{}
+	if len(s.Messages) > 0 && s.Messages[0].Role == "assistant" {
+		s.Replays = true
+	} else if n := before.MaxTokens.Or(defaultAnswer); !c.live {
+		before.Answer = c.maker.make(c.salt^answerKey, index, c.maker.units(n))
+		if known && all {
+			s.InputTokens = timeline.Some(sum + n + own)
+		}
+	}
+}
+
 // session makes the requests of a session: each is due at its recorded time, or
 // when the one before has ended, whichever is later; one with a delay so long after that.
 func (c *class) session(it *Item) {
@@ -76,6 +106,11 @@ func (c *class) session(it *Item) {
 	speed := cmp.Or(c.source.speed, 1)
 	for k := range list {
 		e := &list[k]
+		if k > 0 && e.adds(&list[k-1]) {
+			e.context = addsToContext
+		} else {
+			e.context = wholeContext
+		}
 		one := Item{Index: it.Index<<20 | int64(k)}
 		c.entry(&one, e)
 		s := one.Step
@@ -91,7 +126,9 @@ func (c *class) session(it *Item) {
 				s.At = timeline.Some(time.Duration(float64(at-first) / speed))
 			}
 		}
-		steps = append(steps, s)
+		if steps = append(steps, s); e.context == addsToContext {
+			c.goesOn(steps, k, one.Index)
+		}
 	}
 	it.fill(steps)
 	if len(steps) > 1 {

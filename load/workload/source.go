@@ -41,6 +41,7 @@ type source struct {
 	// sessions are the entries that wait for each other, by their numbers; nil:
 	// each is sent on its own.
 	sessions [][]uint32
+	delayed  bool    // some record has a delay after its session's record before it
 	speed    float64 // at which times are played; 0: 1
 	supposed bool    // that times are in milliseconds: only the columns' names say so
 	guessed  bool    // and nothing in the first record is Mooncake's alone
@@ -145,6 +146,7 @@ func (s *source) at(i int64) (entry, error) {
 		case err != nil:
 			return entry{}, err
 		}
+		s.delayed = s.delayed || e.delay.OK()
 		count(&s.systems, e.system)
 		count(&s.answered, len(e.messages) > 0 && e.messages[len(e.messages)-1].Role == "assistant")
 		s.kept = append(s.kept, uint32(s.next))
