@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"net/url"
 	"slices"
+	"sort"
 	"strings"
 )
 
@@ -40,13 +41,17 @@ func New(secrets ...string) *Redactor {
 	}
 	slices.Sort(all)
 	all = slices.Compact(all)
-	// The longest first: a secret that contains another goes as a whole.
-	slices.SortStableFunc(all, func(a, b string) int { return len(b) - len(a) })
+	longestFirst(all)
 	r := &Redactor{forms: all}
 	for _, form := range all {
 		r.starts[form[0]] = true
 	}
 	return r
+}
+
+// longestFirst: a secret that contains another goes as a whole.
+func longestFirst(forms []string) {
+	sort.SliceStable(forms, func(i, j int) bool { return len(forms[i]) > len(forms[j]) })
 }
 
 // And returns a redactor that knows the secrets of both; either may be nil.
@@ -58,7 +63,7 @@ func (r *Redactor) And(o *Redactor) *Redactor {
 		return r
 	}
 	both := &Redactor{forms: slices.Concat(r.forms, o.forms)}
-	slices.SortStableFunc(both.forms, func(a, b string) int { return len(b) - len(a) })
+	longestFirst(both.forms)
 	for i := range both.starts {
 		both.starts[i] = r.starts[i] || o.starts[i]
 	}

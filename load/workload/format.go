@@ -215,17 +215,14 @@ func readMooncake(r *reading, row records.Row) (entry, error) {
 	if err != nil {
 		return e, err
 	}
-	for _, name := range []string{"message_mode", "context_mode"} {
-		v, _ := row.Get(name)
-		switch v {
-		case "delta", "deltas_without_responses", "deltas_with_responses":
-			e.context = addsToContext
-		case "history", "message_array_with_responses":
-			e.context = wholeContext
-		case nil:
-		default:
-			return e, fmt.Errorf("%s %q is not known", name, fmt.Sprint(v))
-		}
+	v, said := row.Get("message_mode")
+	if !said {
+		v, said = row.Get("context_mode")
+	}
+	if mode, _ := v.(string); strings.HasPrefix(mode, "delta") {
+		e.context = addsToContext
+	} else if said && v != nil {
+		e.context = wholeContext
 	}
 	if extra, ok := row.Get("extra"); ok && extra != nil {
 		further, isObject := extra.(map[string]any)

@@ -92,8 +92,10 @@ func (s *source) columnsOf(first records.Row, columns map[string]string, unit st
 	s.columns = columns
 	if _, known := s.get(first, "time"); !known && columns["time"] == "" {
 		if name := timeColumn(first.Names()); name != "" {
-			s.columns = map[string]string{"time": name}
-			maps.Copy(s.columns, columns)
+			if s.columns = maps.Clone(columns); s.columns == nil {
+				s.columns = map[string]string{}
+			}
+			s.columns["time"] = name
 		}
 	}
 	_, named := unitOf(s.columns["time"])

@@ -21,21 +21,10 @@ func unitOf(column string) (stem, unit string) {
 	if i < 0 {
 		return column, ""
 	}
-	unit = strings.ToLower(column[i+1:])
-	switch unit {
-	case "sec", "secs", "seconds":
-		unit = "s"
-	case "msec", "millis", "milliseconds":
-		unit = "ms"
-	case "usec", "micros", "microseconds":
-		unit = "us"
-	case "nsec", "nanos", "nanoseconds":
-		unit = "ns"
-	}
-	if timeUnits[unit] == 0 {
+	if unit = column[i+1:]; timeUnits[unit] == 0 {
 		return column, ""
 	}
-	return strings.ToLower(column[:i]), unit
+	return column[:i], unit
 }
 
 // timeColumn is the column that holds arrivals and says their unit; empty: none does.

@@ -1,10 +1,10 @@
 package compare
 
 import (
-	"cmp"
 	"math"
 	"math/bits"
 	"slices"
+	"sort"
 
 	"tokenmeter/base/random"
 	"tokenmeter/record/metric"
@@ -185,7 +185,7 @@ func rank(e timeline.Evidence) int {
 
 // Run returns the run. The collector must not be used afterwards.
 func (c *Collector) Run() *Run {
-	slices.SortStableFunc(c.rows, func(a, b taken) int { return cmp.Compare(a.due, b.due) })
+	sort.SliceStable(c.rows, func(i, j int) bool { return c.rows[i].due < c.rows[j].due })
 	r := &Run{Facts: c.facts, series: map[string]series{}, summary: c.summary, judged: c.judged, judge: c.judge}
 	r.Facts.Flags = c.flags
 	r.Facts.TokenSource = mostOf(c.sources)

@@ -37,26 +37,30 @@ var gpuNames = []struct {
 
 // readGPULines makes a page of the GPUs that were read together.
 func readGPULines(in *Input, take func(*Reading) error) error {
-	return inTime(in, func(v *aiperfGPU) (of moment, early, ok bool) {
-		if v.AtNS == nil {
-			return of, false, false
+	return inTime(in, func() pageLine { return new(aiperfGPU) }, take)
+}
+
+func (v *aiperfGPU) when() (of moment, early, ok bool) {
+	if v.AtNS == nil {
+		return of, false, false
+	}
+	return moment{v.URL + v.Older, *v.AtNS}, false, true
+}
+
+func (v *aiperfGPU) write(p *page) {
+	labels := map[string]string{"UUID": v.UUID}
+	if v.UUID == "" && v.Index != nil {
+		labels["UUID"] = v.Hostname + " " + strconv.FormatInt(*v.Index, 10)
+	}
+	for _, g := range gpuNames {
+		x := v.Data[g.name]
+		if x == nil {
+			x = v.Data["nvidia_"+g.name]
 		}
-		return moment{v.URL + v.Older, *v.AtNS}, false, true
-	}, func(p *page, v *aiperfGPU) {
-		labels := map[string]string{"UUID": v.UUID}
-		if v.UUID == "" && v.Index != nil {
-			labels["UUID"] = v.Hostname + " " + strconv.FormatInt(*v.Index, 10)
+		// NVML tells of processes' use of the SMs, which is another figure than DCGM's.
+		if x != nil && !(g.unit == 0.01 && strings.HasPrefix(v.URL+v.Older, "pynvml:")) {
+			y := *x * g.unit
+			p.line(g.exporter, "", labels, "", &y)
 		}
-		for _, g := range gpuNames {
-			x := v.Data[g.name]
-			if x == nil {
-				x = v.Data["nvidia_"+g.name]
-			}
-			// NVML tells of processes' use of the SMs, which is another figure than DCGM's.
-			if x != nil && !(g.unit == 0.01 && strings.HasPrefix(v.URL+v.Older, "pynvml:")) {
-				y := *x * g.unit
-				p.line(g.exporter, "", labels, "", &y)
-			}
-		}
-	}, take)
+	}
 }

@@ -24,21 +24,25 @@ type aiperfPage struct {
 }
 
 func readServerLines(in *Input, take func(*Reading) error) error {
-	return inTime(in, func(v *aiperfPage) (of moment, early, ok bool) {
-		if v.AtNS == nil {
-			return of, false, false
+	return inTime(in, func() pageLine { return new(aiperfPage) }, take)
+}
+
+func (v *aiperfPage) when() (of moment, early, ok bool) {
+	if v.AtNS == nil {
+		return of, false, false
+	}
+	return moment{v.URL, *v.AtNS}, v.Phase != nil && *v.Phase != "profiling", true
+}
+
+func (v *aiperfPage) write(p *page) {
+	for _, name := range slices.Sorted(maps.Keys(v.Metrics)) {
+		series := v.Metrics[name]
+		for i := range series {
+			s := &series[i]
+			p.line(name, "", s.Labels, "", s.Value)
+			p.histogram(name, s.Labels, s.Buckets, s.Sum, s.Count)
 		}
-		return moment{v.URL, *v.AtNS}, v.Phase != nil && *v.Phase != "profiling", true
-	}, func(p *page, v *aiperfPage) {
-		for _, name := range slices.Sorted(maps.Keys(v.Metrics)) {
-			series := v.Metrics[name]
-			for i := range series {
-				s := &series[i]
-				p.line(name, "", s.Labels, "", s.Value)
-				p.histogram(name, s.Labels, s.Buckets, s.Sum, s.Count)
-			}
-		}
-	}, take)
+	}
 }
 
 var errNoMoment = errors.New("the reading has no timestamp_ns, without which it can't be laid beside requests")

@@ -264,21 +264,36 @@ func (in *Input) whole(v any) error {
 	return in.nothingAfter(end)
 }
 
+// reader decodes what stands at a place, the n-th of its kind, and returns where it ends;
+// io.EOF where nothing stands there.
+type reader func(at int64, n int) (end int64, err error)
+
+// reading hands on values of one type. What is not in here is compiled once for all.
+func reading[T any](in *Input, read func(at int64, v *T) error) reader {
+	return func(at int64, n int) (int64, error) {
+		v := new(T)
+		end, err := in.decode(at, v)
+		if err == nil {
+			err = in.fits(at, n)
+		}
+		if err == nil {
+			err = read(at, v)
+		}
+		return end, err
+	}
+}
+
 // eachLine calls read for every JSON text of the file, with its place.
 func eachLine[T any](in *Input, read func(at int64, v *T) error) error {
+	return in.eachLine(reading(in, read))
+}
+
+func (in *Input) eachLine(read reader) error {
 	n := 0
 	for from := int64(0); ; n++ {
-		from = in.space(from)
-		v := new(T)
-		end, err := in.decode(from, v)
+		end, err := read(in.space(from), n)
 		if err == io.EOF {
 			break
-		}
-		if err == nil {
-			err = in.fits(from, n)
-		}
-		if err == nil {
-			err = read(from, v)
 		}
 		if err != nil {
 			return err
@@ -294,6 +309,10 @@ func eachLine[T any](in *Input, read func(at int64, v *T) error) error {
 // elements calls read for every element of the JSON array that the file is, with
 // its place.
 func elements[T any](in *Input, read func(at int64, v *T) error) error {
+	return in.elements(reading(in, read))
+}
+
+func (in *Input) elements(read reader) error {
 	cut := in.at(int64(len(in.data)), errors.New("the file ends in the middle: it was cut off"))
 	at := in.space(0)
 	switch in.byteAt(at) {
@@ -307,16 +326,9 @@ func elements[T any](in *Input, read func(at int64, v *T) error) error {
 		return in.at(0, errors.New("the list has no request"))
 	}
 	for n := 0; ; n++ {
-		v := new(T)
-		end, err := in.decode(at, v)
+		end, err := read(at, n)
 		if err == io.EOF {
 			return cut
-		}
-		if err == nil {
-			err = in.fits(at, n)
-		}
-		if err == nil {
-			err = read(at, v)
 		}
 		if err != nil {
 			return err

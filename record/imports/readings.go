@@ -67,23 +67,37 @@ func (m moment) before(other moment) bool {
 	return m.atNS < other.atNS || m.atNS == other.atNS && m.url < other.url
 }
 
+// pageLine is a line of a file that holds a part of a page.
+type pageLine interface {
+	when() (of moment, early, ok bool)
+	write(p *page)
+}
+
 // inTime hands on a page of the lines of each moment, in the order of time. As pages
 // lines are many times as large, so they are found first and then read once more, one
 // page after another.
-func inTime[T any](in *Input, when func(v *T) (of moment, early, ok bool), write func(p *page, v *T), take func(*Reading) error) error {
-	type line struct {
+func inTime(in *Input, line func() pageLine, take func(*Reading) error) error {
+	type place struct {
 		moment
 		early bool
 		at    int64
 	}
-	var lines []line
-	err := eachLine(in, func(at int64, v *T) error {
-		of, early, ok := when(v)
-		if !ok || of.atNS < 0 {
-			return in.at(at, errNoMoment)
+	var lines []place
+	err := in.eachLine(func(at int64, n int) (int64, error) {
+		v := line()
+		end, err := in.decode(at, v)
+		if err == nil {
+			err = in.fits(at, n)
 		}
-		lines = append(lines, line{of, early, at})
-		return nil
+		if err != nil {
+			return end, err
+		}
+		of, early, ok := v.when()
+		if !ok || of.atNS < 0 {
+			return end, in.at(at, errNoMoment)
+		}
+		lines = append(lines, place{of, early, at})
+		return end, nil
 	})
 	if err != nil {
 		return err
@@ -91,11 +105,11 @@ func inTime[T any](in *Input, when func(v *T) (of moment, early, ok bool), write
 	sort.SliceStable(lines, func(i, j int) bool { return lines[i].before(lines[j].moment) })
 	p := page{most: mostPage}
 	for i, l := range lines {
-		v := new(T)
+		v := line()
 		if _, err := in.decode(l.at, v); err != nil {
 			return err
 		}
-		write(&p, v)
+		v.write(&p)
 		if p.full {
 			return in.at(l.at, errLargePage)
 		}

@@ -290,9 +290,10 @@ func (c *Collector) tasksByDue() []task {
 		}
 		return due
 	}
-	names := slices.SortedFunc(maps.Keys(c.tasks), func(a, b string) int {
-		x, y := c.tasks[a], c.tasks[b]
-		return cmp.Or(cmp.Compare(first(&x), first(&y)), cmp.Compare(a, b))
+	names := slices.Sorted(maps.Keys(c.tasks))
+	sort.SliceStable(names, func(i, j int) bool {
+		x, y := c.tasks[names[i]], c.tasks[names[j]]
+		return first(&x) < first(&y)
 	})
 	tasks := make([]task, len(names))
 	for i, name := range names {

@@ -1,10 +1,10 @@
 package metric
 
 import (
-	"cmp"
 	"maps"
 	"math"
 	"slices"
+	"sort"
 
 	"tokenmeter/record/timeline"
 )
@@ -57,9 +57,10 @@ func (j Joins) Merge(others Joins, before string, later int64) {
 
 // InOrder are all of them in the order in which they began.
 func (j Joins) InOrder() []*Joined {
-	names := slices.SortedFunc(maps.Keys(j), func(x, y string) int {
-		a, b := j[x], j[y]
-		return cmp.Or(cmp.Compare(a.DueUS, b.DueUS), cmp.Compare(a.EndUS, b.EndUS), cmp.Compare(x, y))
+	names := slices.Sorted(maps.Keys(j))
+	sort.SliceStable(names, func(x, y int) bool {
+		a, b := j[names[x]], j[names[y]]
+		return a.DueUS < b.DueUS || a.DueUS == b.DueUS && a.EndUS < b.EndUS
 	})
 	list := make([]*Joined, len(names))
 	for i, name := range names {

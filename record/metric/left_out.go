@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"sort"
 	"strings"
 
 	"tokenmeter/record/timeline"
@@ -49,9 +50,8 @@ func leftOut(s *seen, v *Values) string {
 // frequent reason first: "60 of 100 answers left out (50: one read brought several
 // chunks, 10: tokens per chunk not known)"; empty: all are in it.
 func LeftOut(counts map[string]int64, ok int64) string {
-	names := slices.SortedFunc(maps.Keys(counts), func(a, b string) int {
-		return cmp.Or(cmp.Compare(counts[b], counts[a]), cmp.Compare(a, b))
-	})
+	names := slices.Sorted(maps.Keys(counts))
+	sort.SliceStable(names, func(i, j int) bool { return counts[names[i]] > counts[names[j]] })
 	var sum int64
 	var parts []string
 	for _, name := range names {

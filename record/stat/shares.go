@@ -1,9 +1,9 @@
 package stat
 
 import (
-	"cmp"
 	"maps"
 	"slices"
+	"sort"
 )
 
 // Shares is an exact multiset of fractions v/k, each with multiplicity k: a gap
@@ -77,7 +77,7 @@ func (s *Shares) Frozen(unit float64) *Counted {
 	for _, k := range slices.Sorted(maps.Keys(s.by)) {
 		gather(k, s.by[k])
 	}
-	slices.SortStableFunc(all, func(a, b entry) int { return cmp.Compare(a.value, b.value) })
+	sort.SliceStable(all, func(i, j int) bool { return all[i].value < all[j].value })
 	c := &Counted{}
 	for _, e := range all {
 		c.push(e.value, e.times)
