@@ -94,17 +94,25 @@ func typeOf(part string, raw json.RawMessage) (string, error) {
 // count; so is one that is missing, unless it is a pointer.
 func read[T any](part string, raw json.RawMessage) (*T, error) {
 	v := new(T)
+	if err := readInto(v, part, raw); err != nil {
+		return nil, err
+	}
+	return v, nil
+}
+
+// readInto is read for all types, compiled once.
+func readInto(v any, part string, raw json.RawMessage) error {
 	d := json.NewDecoder(bytes.NewReader(raw))
 	d.DisallowUnknownFields()
 	err := d.Decode(v)
 	if err == nil {
-		err = missing(raw, reflect.TypeFor[T]())
+		err = missing(raw, reflect.TypeOf(v).Elem())
 	}
 	if err != nil {
 		name, _ := typeOf(part, raw)
-		return nil, fmt.Errorf("%s %s: %w", part, name, plainError(err))
+		return fmt.Errorf("%s %s: %w", part, name, plainError(err))
 	}
-	return v, nil
+	return nil
 }
 
 // parts reads the parts of a sequence.
