@@ -114,6 +114,9 @@ func (p *patient) completion(tl *timeline.Timeline, s shape) bool {
 		c.Verdict = Fail
 		c.Value = fmt.Sprintf("%s: %s", tl.Outcome, tl.Error.Message)
 		c.Fix = fmt.Sprintf("tokenmeter explain %s says what that usually means", tl.Outcome)
+		if tl.Outcome == timeline.EmptyOutput && tl.Usage.OnlyReasoning() {
+			c.Verdict, c.Fix = Warn, "the probe asks for few tokens: give a run enough --output-tokens for an answer behind the reasoning"
+		}
 		p.add(c)
 		return false
 	}

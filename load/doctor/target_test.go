@@ -212,6 +212,17 @@ func TestWhatStreamsDoWrong(t *testing.T) {
 			w.WriteHeader(500)
 			io.WriteString(w, `{"error":{"message":"worker died"}}`)
 		}, "completion", Fail, "worker died"},
+		{"nothing but reasoning", func(w http.ResponseWriter, n int) {
+			stream(w, 0, 0)
+			event(w, `{"choices":[],"usage":{"prompt_tokens":12,"completion_tokens":24,"total_tokens":36,"completion_tokens_details":{"reasoning_tokens":24}}}`)
+			event(w, "[DONE]")
+		}, "completion", Warn, "all 24 that usage counts were reasoning"},
+		{"thoughts in the total", func(w http.ResponseWriter, n int) {
+			stream(w, 0, 0)
+			event(w, `{"choices":[],"usage":{"prompt_tokens":12,"completion_tokens":0,"total_tokens":36}}`)
+			event(w, "[DONE]")
+		}, "completion", Warn, "all 24 that usage counts were reasoning"},
+		{"nothing at all", func(w http.ResponseWriter, n int) { stream(w, 0, 0); usage(w, 12, 0, 0) }, "completion", Fail, "has no token"},
 		{"compressed", func(w http.ResponseWriter, n int) {
 			w.Header().Set("Content-Type", "text/event-stream")
 			w.Header().Set("Content-Encoding", "gzip")

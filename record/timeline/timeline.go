@@ -159,6 +159,16 @@ type Usage struct {
 	Media        Opt[int64] `json:"media,omitzero"`     // of pictures and videos that were sent; part of Input
 }
 
+// OnlyReasoning reports whether all output tokens are reasoning, be it that the usage
+// says so or that its total alone has them. Of a reply without an event none was
+// streamed: the asked length was too short for an answer.
+func (u *Usage) OnlyReasoning() bool {
+	if out := u.Output.Or(0); out > 0 {
+		return u.Reasoning.Or(0) == out
+	}
+	return u.Input.OK() && u.Total.Or(0) > u.Input.Or(0)
+}
+
 // Error says why a request failed, in words fit to be shown: secrets removed.
 type Error struct {
 	Class   Outcome `json:"class"`

@@ -208,7 +208,10 @@ func (s *Stream) emptyWords() string {
 		return "the server accepted the request, to answer it later (HTTP 202): no answer came, and none is fetched"
 	}
 	words := "the answer is complete and has no token"
-	if n, ok := tl.Usage.Output.Get(); ok && n > 0 {
+	if n := tl.Usage.Output.Or(0); tl.Usage.OnlyReasoning() {
+		words += fmt.Sprintf(": all %d that usage counts were reasoning, which is not streamed; ask for longer answers, or for less reasoning",
+			max(n, tl.Usage.Total.Or(0)-tl.Usage.Input.Or(0)))
+	} else if n > 0 {
 		words += fmt.Sprintf(", although usage counts %d", n)
 	}
 	if tl.FinishReason != "" {
