@@ -41,7 +41,7 @@ var WarningMeanings = []WarningMeaning{
 	{"arrivals_capped", "not every arrival of a request was kept", "its chunks and gaps are null"},
 
 	{"prompt_reuse_across_runs", "--salt was given", "the same prompts are sent again, which the server may still have cached"},
-	{"not_tokenized", "a regular expression of a tokenizer file takes too many steps on an answer", "such answers have no local count; write the pattern so that there is one way to match, or name another tokenizer"},
+	{"not_tokenized", "a regular expression or the tokens of a tokenizer file take too many steps on an answer", "such answers have no local count; write the pattern so that there is one way to match, or name another tokenizer"},
 	{"prompts_fitted", "the server counts prompts otherwise than in words", "nothing: made prompts were fitted to the asked lengths"},
 	{"template_compensated", "--compensate-template was given", "nothing: it says by how many tokens prompts were made shorter"},
 	{"template_unmeasured", "--compensate-template was given, and what the server adds to a request was not measured", "let the warm-up run, against a server that counts input tokens"},

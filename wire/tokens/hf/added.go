@@ -109,11 +109,14 @@ func (a *added) add(content string, t addedToken) {
 }
 
 // find is the next token in s at or after from.
-func (a *added) find(s string, from int) (t addedToken, start, end int, ok bool) {
+func (a *added) find(s string, from int, b *pattern.Budget) (t addedToken, start, end int, ok bool) {
 	for i := from; i < len(s); i++ {
 		for _, n := range a.lengths[s[i]] {
 			if i+n > len(s) {
 				continue
+			}
+			if !b.Look(n) {
+				return addedToken{}, 0, 0, false
 			}
 			if t, ok := a.tokens[s[i:i+n]]; ok {
 				return t, i, i + n, true
@@ -125,11 +128,11 @@ func (a *added) find(s string, from int) (t addedToken, start, end int, ok bool)
 
 // each gives the tokens and the parts of the text between them, in order. No
 // part is empty.
-func (a *added) each(s string, token func(id uint32), part func(s string, start int)) {
+func (a *added) each(s string, b *pattern.Budget, token func(id uint32), part func(s string, start int)) {
 	done := 0 // what lies before is given
 	if len(a.tokens) > 0 {
 		for at := 0; ; {
-			t, start, end, ok := a.find(s, at)
+			t, start, end, ok := a.find(s, at, b)
 			if !ok {
 				break
 			}

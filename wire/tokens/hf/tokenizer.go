@@ -121,8 +121,8 @@ func (s *scratch) addAll(ids []uint32) {
 // Size is one more than the highest id.
 func (t *Tokenizer) Size() int { return len(t.names) }
 
-// Count is the number of tokens of a text. The only errors are a pattern of the
-// file that takes too many steps on it, a *pattern.ExhaustedError, and replacements
+// Count is the number of tokens of a text. The only errors are a pattern or
+// tokens of the file that take too many steps on it, a *pattern.ExhaustedError, and replacements
 // that make too much of it, a *pattern.GrownError.
 func (t *Tokenizer) Count(text string) (int, error) {
 	s := t.scratch()
@@ -160,12 +160,12 @@ func (t *Tokenizer) encode(text string, s *scratch) error {
 	if !utf8.ValidString(text) {
 		text = valid(text)
 	}
-	t.raw.each(text, s.add, func(part string, start int) {
+	t.raw.each(text, &s.budget, s.add, func(part string, start int) {
 		cut := false
 		if t.normalize != nil {
 			part, cut = t.normalize.normalize(part, &s.budget)
 		}
-		t.cooked.each(part, s.add, func(part string, at int) {
+		t.cooked.each(part, &s.budget, s.add, func(part string, at int) {
 			t.pieces(piece{part, start == 0 && at == 0 && !cut}, s)
 		})
 	})

@@ -2,6 +2,7 @@ package hf
 
 import (
 	"errors"
+	"math/bits"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -71,6 +72,9 @@ type node struct {
 
 func (m *unigram) encode(s string, out *scratch) {
 	best := m.ways(s, out)
+	if out.budget.Err() != nil {
+		return
+	}
 	// From the end back; unknown characters in a row are one.
 	w := &out.word
 	w.Reset()
@@ -123,10 +127,13 @@ func (m *unigram) ways(s string, out *scratch) []node {
 	for start := 0; start < len(s); {
 		_, size := utf8.DecodeRuneInString(s[start:])
 		before, single := best[start].score, false
-		m.prefixes(s[start:], func(id uint32, n int) {
+		looked := m.prefixes(s[start:], func(id uint32, n int) {
 			take(start, start+n, id, before+m.scores[id])
 			single = single || n == size
 		})
+		if !out.budget.Look(looked) {
+			break
+		}
 		if !single {
 			take(start, start+size, m.unk, before+m.least)
 		}
@@ -135,8 +142,12 @@ func (m *unigram) ways(s string, out *scratch) []node {
 	return best
 }
 
-// prefixes gives the tokens that s starts with, the shortest first.
-func (m *unigram) prefixes(s string, f func(id uint32, n int)) {
+// bytesApart is how many bytes in a row are compared in the time of one that is elsewhere.
+const bytesApart = 8
+
+// prefixes gives the tokens that s starts with, the shortest first, and how many
+// bytes of tokens it looked at, each far from the other.
+func (m *unigram) prefixes(s string, f func(id uint32, n int)) (looked int) {
 	in := m.sorted[m.starts[s[0]]:m.starts[int(s[0])+1]]
 	for n := 1; len(in) > 0; n++ {
 		// All tokens of in start with s[:n]; the shortest comes first.
@@ -145,13 +156,15 @@ func (m *unigram) prefixes(s string, f func(id uint32, n int)) {
 			in = in[1:]
 		}
 		if n == len(s) {
-			return
+			break
 		}
+		looked += bytesApart * bits.Len(uint(len(in)))
 		from, _ := slices.BinarySearchFunc(in, int(s[n]), func(id uint32, b int) int { return int(m.names[id][n]) - b })
 		in = in[from:]
 		to, _ := slices.BinarySearchFunc(in, int(s[n])+1, func(id uint32, b int) int { return int(m.names[id][n]) - b })
 		in = in[:to]
 	}
+	return looked
 }
 
 func (m *unigram) find(token string) (uint32, bool) {

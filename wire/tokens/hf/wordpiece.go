@@ -55,6 +55,9 @@ func (m *wordPiece) encode(s string, out *scratch) {
 		}
 		id := bpe.None
 		for end > start {
+			if !out.budget.Look(end - start) {
+				return
+			}
 			if id = vocab.Find(s[start:end]); id != bpe.None {
 				break
 			}

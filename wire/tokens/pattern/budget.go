@@ -2,8 +2,8 @@ package pattern
 
 import "fmt"
 
-// Budget bounds the steps that expressions take on one text, and what becomes of
-// the text. Expressions that go back may need a number that doubles with every
+// Budget bounds the steps that expressions and the search for tokens take on one
+// text, and what becomes of the text. Expressions that go back may need a number that doubles with every
 // letter, as (?:a|a)*b does on "aaaa…"; forty replacements of a by aa make a
 // thousand billion letters of one.
 // Not safe for concurrent use.
@@ -19,6 +19,8 @@ const (
 	// stepsPerByte is more than ten times what the costliest pattern of known
 	// tokenizers takes (TestBudgetIsWide).
 	stepsPerByte = 500
+	// bytesPerStep is how many bytes are compared or hashed in the time of a step.
+	bytesPerStep = 16
 	// leastRoom is what any text may grow to: files put words in front of it.
 	leastRoom = 1 << 20
 	// roomPerByte is more than the characters take that grow most, ligatures such
@@ -39,6 +41,15 @@ func (b *Budget) Reset(bytes int) {
 	*b = Budget{text: bytes, left: max(leastBudget, stepsPerByte*bytes)}
 }
 
+// Look spends what comparing so many bytes of the text takes, and reports whether
+// there was enough.
+func (b *Budget) Look(bytes int) bool {
+	if b.left -= 1 + bytes/bytesPerStep; b.left <= 0 && b.err == nil {
+		b.err = &ExhaustedError{Bytes: b.text}
+	}
+	return b.err == nil
+}
+
 // Holds reports whether what became of the text may have so many bytes, and spends
 // the budget if it may not.
 func (b *Budget) Holds(bytes int) bool {
@@ -54,11 +65,14 @@ func (b *Budget) Err() error { return b.err }
 
 // ExhaustedError names an expression that took too many steps.
 type ExhaustedError struct {
-	Expr  string
-	Bytes int // of the text
+	Expr  string // empty: it was the search for tokens
+	Bytes int    // of the text
 }
 
 func (e *ExhaustedError) Error() string {
+	if e.Expr == "" {
+		return fmt.Sprintf("the tokens of the tokenizer's file are too long and too much alike to be looked for in a text of %d bytes; name another tokenizer", e.Bytes)
+	}
 	return fmt.Sprintf("the pattern %q takes more than %d steps on a text of %d bytes, since it can match the same characters in many ways and tries them all; "+
 		"write it in the tokenizer's file so that there is one way, or name another tokenizer", e.Expr, max(leastBudget, stepsPerByte*e.Bytes), e.Bytes)
 }
