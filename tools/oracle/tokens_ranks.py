@@ -1,7 +1,8 @@
 """Packs rank files of tiktoken into the form that tokens/ranks embeds.
 
     pip install zstandard
-    python tools/oracle/tokens_ranks.py o200k_base.tiktoken tokens/ranks/o200k_base.zst
+    python tools/oracle/tokens_ranks.py o200k_base.tiktoken wire/tokens/ranks/o200k_base.zst
+    python tools/oracle/tokens_ranks.py cl100k_base.tiktoken wire/tokens/ranks/cl100k_base.zst o200k_base.tiktoken
 
 The rank files are those that OpenAI publishes (they also lie in the Go module
 github.com/pkoukk/tiktoken-go-loader, folder assets); their SHA-256 must be the
@@ -9,9 +10,11 @@ one that tiktoken itself demands.
 
 Every token of more than one byte is the merge of two tokens of lower rank, so
 the file holds two ranks a token instead of its bytes: first the 256 single
-bytes in order of rank, then, as planes of bytes (low, middle, high), the left
-parts and the right parts of all others. A token's left and right part are what
-byte-pair encoding makes of its bytes with the ranks below its own.
+bytes in order of rank and the number of the others (four bytes, little-endian),
+then, as planes of bytes (low, middle, high), the left parts and the right parts
+of all others. A token's left and right part are what byte-pair encoding makes of
+its bytes with the ranks below its own. A token that the newer vocabulary has, too,
+is its rank there, counted from the end of this one, in place of a left part.
 """
 import base64
 import hashlib
@@ -36,23 +39,34 @@ def parts(ranks, token, below):
     return ranks[pieces[0]], ranks[pieces[1]]
 
 
-source, target = sys.argv[1:]
-raw = open(source, "rb").read()
-name = os.path.basename(source).removesuffix(".tiktoken")
-assert hashlib.sha256(raw).hexdigest() == KNOWN[name], "not the published rank file"
+def read(source):
+    raw = open(source, "rb").read()
+    name = os.path.basename(source).removesuffix(".tiktoken")
+    assert hashlib.sha256(raw).hexdigest() == KNOWN[name], "not the published rank file"
+    tokens = []
+    for line in raw.splitlines():
+        token, rank = line.split()
+        assert int(rank) == len(tokens)
+        tokens.append(base64.b64decode(token))
+    return tokens, {token: rank for rank, token in enumerate(tokens)}
 
-tokens = []
-for line in raw.splitlines():
-    token, rank = line.split()
-    assert int(rank) == len(tokens)
-    tokens.append(base64.b64decode(token))
-ranks = {token: rank for rank, token in enumerate(tokens)}
+
+source, target, *newer = sys.argv[1:]
+tokens, ranks = read(source)
+known = read(newer[0])[1] if newer else {}
 assert all(len(token) == 1 for token in tokens[:256])
-pairs = [parts(ranks, token, rank) for rank, token in enumerate(tokens) if rank >= 256]
-out = b"".join(tokens[:256])
-for side in (0, 1):
+lefts, rights = [], []
+for rank, token in enumerate(tokens[256:], 256):
+    if token in known:
+        lefts.append(len(tokens) + known[token])
+    else:
+        left, right = parts(ranks, token, rank)
+        lefts.append(left)
+        rights.append(right)
+out = b"".join(tokens[:256]) + len(lefts).to_bytes(4, "little")
+for side in (lefts, rights):
     for shift in (0, 8, 16):
-        out += bytes(pair[side] >> shift & 255 for pair in pairs)
+        out += bytes(half >> shift & 255 for half in side)
 with open(target, "wb") as f:
     f.write(zstandard.ZstdCompressor(level=22).compress(out))
 print(len(tokens), "tokens,", os.path.getsize(target), "bytes")

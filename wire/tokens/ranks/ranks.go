@@ -5,6 +5,7 @@ package ranks
 
 import (
 	_ "embed"
+	"encoding/binary"
 	"errors"
 	"fmt"
 
@@ -20,74 +21,112 @@ var o200kBase []byte
 var cl100kBase []byte
 
 // O200kBase unpacks the vocabulary of GPT-4o and what followed.
-func O200kBase() *bpe.Ranks { return mustUnpack("o200k_base", o200kBase) }
-
-// Cl100kBase unpacks the vocabulary of GPT-4 and GPT-3.5.
-func Cl100kBase() *bpe.Ranks { return mustUnpack("cl100k_base", cl100kBase) }
-
-func mustUnpack(name string, packed []byte) *bpe.Ranks {
-	blob, ends, err := unpack(packed)
-	if err == nil {
-		var r *bpe.Ranks
-		if r, err = bpe.NewRanks(blob, ends); err == nil {
-			return r
-		}
-	}
-	panic(fmt.Sprintf("embedded vocabulary %s: %v", name, err)) // the build is broken
+func O200kBase() *bpe.Ranks {
+	return ranksOf(must(unpack(o200kBase, vocabulary{})))
 }
+
+// Cl100kBase unpacks the vocabulary of GPT-4 and GPT-3.5, of which most lies in the
+// newer one.
+func Cl100kBase() *bpe.Ranks {
+	return ranksOf(must(unpack(cl100kBase, must(unpack(o200kBase, vocabulary{})))))
+}
+
+func ranksOf(v vocabulary) *bpe.Ranks { return must(bpe.NewRanks(v.blob, v.ends)) }
+
+func must[T any](v T, err error) T {
+	if err != nil {
+		panic(fmt.Sprintf("an embedded vocabulary: %v", err)) // the build is broken
+	}
+	return v
+}
+
+// vocabulary is the bytes of all tokens, joined, and where each ends.
+type vocabulary struct {
+	blob string
+	ends []uint32
+}
+
+func (v vocabulary) token(id int) string { return v.blob[start(v.ends, id):v.ends[id]] }
 
 const singles = 256
 
-// unpack gives the bytes of all tokens, joined, and where each ends. The packed
-// form is 256 single bytes, then for every other token the ranks of the two
-// tokens that it is made of: six planes of bytes, three for the left ones and
-// three for the right ones.
-func unpack(packed []byte) (blob string, ends []uint32, err error) {
+// unpack reads the packed form: 256 single bytes and, in four bytes, how many tokens
+// follow. Of each of them it holds the rank of the token that it begins with, of those
+// that are not whole the rank of the one that it ends with. A rank that this vocabulary
+// does not reach is of a whole token: of newer, counted from the end of this one. Ranks
+// are three planes of bytes, the low ones first.
+func unpack(packed []byte, newer vocabulary) (v vocabulary, err error) {
 	d, err := zstd.NewReader(nil, zstd.WithDecoderConcurrency(1))
 	if err != nil {
-		return "", nil, err
+		return v, err
 	}
 	defer d.Close()
 	raw, err := d.DecodeAll(packed, nil)
 	if err != nil {
-		return "", nil, err
+		return v, err
 	}
-	n := (len(raw) - singles) / 6
-	if len(raw) < singles || len(raw) != singles+6*n {
-		return "", nil, errors.New("cut short")
+	if len(raw) < singles+4 {
+		return v, errors.New("cut short")
 	}
-	planes := raw[singles:]
-	half := func(plane, i int) int {
-		p := planes[plane*n:]
-		return int(p[i]) | int(p[n+i])<<8 | int(p[2*n+i])<<16
+	n, planes := int(binary.LittleEndian.Uint32(raw[singles:])), raw[singles+4:]
+	if n > len(planes)/3 {
+		return v, errors.New("cut short")
 	}
+	lefts, rights := planes[:3*n], planes[3*n:]
+	all := singles + n
 	// First where each token ends, then what it is.
-	ends = make([]uint32, singles+n)
+	ends := make([]uint32, all)
 	for i := range singles {
 		ends[i] = uint32(i) + 1
 	}
-	for i := range n {
-		id, left, right := singles+i, half(0, i), half(3, i)
-		if left >= id || right >= id {
-			return "", nil, errors.New("a token is made of a later one")
+	parts := 0
+	for id := singles; id < all; id++ {
+		var size uint32
+		if left := rank(lefts, id-singles); left >= all {
+			if left-all >= len(newer.ends) {
+				return v, errors.New("a token is of no vocabulary")
+			}
+			size = uint32(len(newer.token(left - all)))
+		} else {
+			if parts >= len(rights)/3 {
+				return v, errors.New("cut short")
+			}
+			right := rank(rights, parts)
+			parts++
+			if left >= id || right >= id {
+				return v, errors.New("a token is made of a later one")
+			}
+			size = ends[left] - start(ends, left) + ends[right] - start(ends, right)
 		}
-		size := ends[left] - start(ends, left) + ends[right] - start(ends, right)
 		if size > mostBytes {
-			return "", nil, errors.New("a token is too long")
+			return v, errors.New("a token is too long")
 		}
 		ends[id] = ends[id-1] + size
 	}
-	b := make([]byte, int(ends[len(ends)-1])+chunk)
+	b := make([]byte, int(ends[all-1])+chunk)
 	copy(b, raw[:singles])
-	for i := range n {
-		at := ends[singles+i-1]
-		for _, part := range [2]int{half(0, i), half(3, i)} {
-			from := start(ends, part)
-			repeat(b, at, from, ends[part]-from)
-			at += ends[part] - from
+	parts = 0
+	for id := singles; id < all; id++ {
+		at, left := ends[id-1], rank(lefts, id-singles)
+		if left >= all {
+			copy(b[at:], newer.token(left-all))
+			continue
 		}
+		from := start(ends, left)
+		repeat(b, at, from, ends[left]-from)
+		at += ends[left] - from
+		right := rank(rights, parts)
+		parts++
+		from = start(ends, right)
+		repeat(b, at, from, ends[right]-from)
 	}
-	return string(b[:len(b)-chunk]), ends, nil
+	return vocabulary{string(b[:len(b)-chunk]), ends}, nil
+}
+
+// rank is the i-th of three planes of bytes.
+func rank(planes []byte, i int) int {
+	n := len(planes) / 3
+	return int(planes[i]) | int(planes[n+i])<<8 | int(planes[2*n+i])<<16
 }
 
 // mostBytes bounds a token, of which the published ones have 128 bytes at most.

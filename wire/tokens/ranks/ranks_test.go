@@ -35,9 +35,12 @@ func TestVocabulariesAreThePublishedOnes(t *testing.T) {
 
 func TestUnpackRefusesWhatIsCut(t *testing.T) {
 	for _, n := range []int{0, 1, 20, 1000, len(o200kBase) / 2, len(o200kBase) - 1} {
-		if _, _, err := unpack(o200kBase[:n]); err == nil {
+		if _, err := unpack(o200kBase[:n], vocabulary{}); err == nil {
 			t.Errorf("%d bytes were taken", n)
 		}
+	}
+	if _, err := unpack(cl100kBase, vocabulary{}); err == nil {
+		t.Error("cl100k_base was unpacked without the tokens that it leaves to o200k_base")
 	}
 }
 
