@@ -37,6 +37,9 @@ func AddressOf(host, path, apiPath string) Address {
 	if op := cmp.Or(operationOf(a.base), p.operationOf(a.base)); op != "" {
 		a.whole, a.operation = a.base, op
 		a.base = strings.TrimSuffix(a.base, op)
+		if p == nil && strings.HasSuffix(path, "/") { // some servers' endpoints end so, those of known vendors don't
+			a.whole += "/"
+		}
 	} else if p != nil && !isMessages(apiPath) {
 		version, tail := splitVersion(apiPath)
 		if a.base == "" && (version == "v1" || apiPath == "") { // it is a base of OpenAI's API

@@ -186,7 +186,7 @@ func TestAddresses(t *testing.T) {
 		{"http://h/serving-endpoints", chat, "/serving-endpoints/chat/completions", "/serving-endpoints/models"},
 
 		{"http://h/chat/completions", chat, "/chat/completions", "/models"},
-		{"http://h/inference/chat/completions/", chat, "/inference/chat/completions", "/inference/models"},
+		{"http://h/inference/chat/completions/", chat, "/inference/chat/completions/", "/inference/models"},
 		{"http://h/v4/chat/completions?key=k", chat, "/v4/chat/completions?key=k", "/v4/models?key=k"},
 		{"http://h/openai/deployments/d/chat/completions?api-version=1", chat, "/openai/deployments/d/chat/completions?api-version=1", "/openai/models?api-version=1"},
 		{"http://h/serving-endpoints/m/invocations", chat, "/serving-endpoints/m/invocations", "/serving-endpoints/m/models"},

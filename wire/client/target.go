@@ -128,7 +128,9 @@ func readTCP(scheme, authority, rest string) (target, error) {
 	if strings.ContainsAny(t.host, "%\"<>\\^`{|} ") {
 		return target{}, fmt.Errorf("the URL's host %q holds a character that no host has", t.host)
 	}
-	t.base, t.query = strings.TrimRight(escape(t.base), "/"), escape(t.query)
+	if t.base, t.query = escape(t.base), escape(t.query); strings.Trim(t.base, "/") == "" {
+		t.base = ""
+	}
 	return t, nil
 }
 
