@@ -130,14 +130,13 @@ func (q *guideLLMRequest) request(open bool) *request {
 		return math.NaN()
 	}
 	r.start = first(t.Start, q.Start)
-	r.end = first(t.Last, t.LastOld, t.End, q.End)
+	r.end = first(t.End, q.End)
 	if open {
 		r.due = first(t.Due)
 	}
 	if q.Streamed != nil {
 		r.first = first(t.First, t.FirstOld) - r.start
-	} else {
-		r.end = first(t.End, q.End)
+		r.e2e = first(t.Last, t.LastOld, t.End, q.End) - r.start
 	}
 	r.streamed = q.Streamed != nil
 	r.input, r.cached, r.output = count(q.Input), count(q.Cached), count(q.Output)

@@ -36,6 +36,9 @@ func readLLMeter(in *Input, add func(*timeline.Timeline) error) (run.Run, error)
 		r.first, r.e2e = known(v.First, 1), known(v.Last, 1)
 		r.streamed = v.First != nil
 		r.input, r.output, r.cached, r.reasoning = count(v.Input), count(v.Output), count(v.Cached), count(v.Thought)
+		if r.output.Or(2) < 2 && r.e2e > r.first {
+			r.output = timeline.Opt[int64]{} // of a reply without usage, which had a first and a last token
+		}
 		if v.Error != nil {
 			r.failure = *v.Error
 		}

@@ -16,7 +16,7 @@ type request struct {
 
 	start float64 // on any clock
 	due   float64 // on the same; unknown: it was due when it began
-	end   float64 // on the same clock
+	end   float64 // of the reply, on the same clock
 	e2e   float64 // from the start to the last token; else from start and end
 	first float64 // first token, since the start
 	// firstOutput is the first token that is no reasoning, since the start; unknown:
@@ -166,7 +166,11 @@ func (r *request) timeline(zero float64) (*timeline.Timeline, error) {
 		tl.Events.Append(timeline.Event{AtUS: us(m), Kind: kind, Read: int64(i)})
 	}
 	if sensible(e2e) {
-		tl.CloseUS = timeline.Some(us(r.start - r.due + max(e2e, last)))
+		end := max(e2e, last)
+		if whole := r.end - r.start; whole > end {
+			end = whole
+		}
+		tl.CloseUS = timeline.Some(us(r.start - r.due + end))
 	} else if len(moments) > 0 {
 		tl.CloseUS = timeline.Some(us(r.start - r.due + last))
 	}
