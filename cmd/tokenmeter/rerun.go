@@ -4,6 +4,7 @@ package main
 
 import (
 	"fmt"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -93,7 +94,7 @@ func again(m *run.Run, more []string) ([]string, error) {
 			return nil, fmt.Errorf("the run had commands around it (%s): a folder may come from anybody, so nothing of it is run in a shell; type the command yourself if you know it: tokenmeter %s", flag, strings.Join(args, " "))
 		}
 	}
-	args, names := theirs(args, more)
+	args, names := theirs(args, more, filepath.Dir(valueOf(slices.Concat(args, more), "--workload")))
 	if len(names) > 0 {
 		return nil, fmt.Errorf("a folder may come from anybody, so it does not say which keys and files of this machine are sent, or who may read them: give again, behind --, what you mean of %s", strings.Join(names, " and "))
 	}
@@ -110,15 +111,16 @@ func again(m *run.Run, more []string) ([]string, error) {
 
 // theirs takes from a run's command line the flags by which a folder of somebody else's
 // would send a key or a private file of this machine to a server that it names, or let
-// others read a key on its way, and names those that were not typed behind --.
-func theirs(args, more []string) (rest, names []string) {
+// others read a key on its way, and names those that were not typed behind --. dir is the
+// workload's, beside which the files that its fields name are looked for.
+func theirs(args, more []string, dir string) (rest, names []string) {
 	for i := 0; i < len(args); i++ {
 		name, value, inOne := strings.Cut(args[i], "=")
 		last := i
 		if !inOne && name != "--insecure" && i+1 < len(args) {
 			last, value = i+1, args[i+1]
 		}
-		if !sends(name, value) {
+		if !sends(name, value, dir) {
 			rest = append(rest, args[i])
 			continue
 		}
@@ -135,7 +137,7 @@ func theirs(args, more []string) (rest, names []string) {
 func isKey(flag string) bool { return flag == "--api-key-env" || flag == "--api-key-file" }
 
 // sends reports whether a flag is one of theirs.
-func sends(name, value string) bool {
+func sends(name, value, dir string) bool {
 	switch name {
 	case "--api-key-env", "--api-key-file", "--telemetry", "--telemetry-key-env", "--proxy", "--insecure", "--ca-file", "--cert", "--key":
 		return true
@@ -144,18 +146,31 @@ func sends(name, value string) bool {
 		return ext == ".yaml" || ext == ".yml" || !isHere(value)
 	case "--set":
 		field, value, _ := strings.Cut(value, "=")
-		return strings.Contains(field, "judge") || !isHere(strings.TrimSpace(value))
-	case "--prompts", "--check", "--audio", "--images", "--video":
-		return !isHere(value)
+		value = strings.TrimPrefix(strings.TrimSpace(value), "file:")
+		return strings.Contains(field, "judge") || !isHere(value) || !isHere(filepath.Join(dir, value))
+	case "--prompts", "--check", "--audio", "--images", "--video", "--input-tokens", "--isl", "--output-tokens", "--osl", "--batch":
+		return !isHere(strings.TrimPrefix(value, "file:"))
 	}
 	return false
 }
 
 // isHere reports whether a file stands where rerun was typed, or below, and is not hidden,
-// nor a link to one that isn't and is.
+// nor a link to one that isn't and is. Of a folder, and of a pattern, so must all be that
+// it leads to.
 func isHere(path string) bool {
-	real, err := filepath.EvalSymlinks(path)
-	return plainBelow(path) && (err != nil || plainBelow(real)) // the error is told by who opens it
+	named, _ := filepath.Glob(path)
+	inside, _ := filepath.Glob(filepath.Join(path, "*"))
+	entries, _ := os.ReadDir(path) // of a folder whose name is a pattern, too
+	for _, e := range entries {
+		inside = append(inside, filepath.Join(path, e.Name()))
+	}
+	for _, p := range slices.Concat([]string{path}, named, inside) {
+		// An error is told by who opens it.
+		if real, err := filepath.EvalSymlinks(p); !plainBelow(p) || err == nil && !plainBelow(real) {
+			return false
+		}
+	}
+	return true
 }
 
 func plainBelow(path string) bool {

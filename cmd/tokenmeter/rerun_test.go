@@ -55,7 +55,14 @@ func TestAgainSendsNothingOfOurs(t *testing.T) {
 			t.Skip(err)
 		}
 	}
-	if err := errors.Join(os.WriteFile("prompts.txt", nil, 0o600), os.WriteFile("../x", nil, 0o600)); err != nil {
+	for _, dir := range []string{"evil", "evil/pics", "plain", ".hid"} {
+		if err := os.Mkdir(dir, 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := errors.Join(os.WriteFile("prompts.txt", nil, 0o600), os.WriteFile("../x", nil, 0o600), os.WriteFile("evil/p.jsonl", nil, 0o600),
+		os.WriteFile("plain/a.png", nil, 0o600), os.WriteFile(".hid/a.png", nil, 0o600),
+		os.Symlink("../../../x", "evil/pics/a.png"), os.Symlink("../..", "evil/up"), os.Symlink("../../x", "evil/l.txt")); err != nil {
 		t.Fatal(err)
 	}
 	for _, c := range []struct {
@@ -86,6 +93,21 @@ func TestAgainSendsNothingOfOurs(t *testing.T) {
 		{[]string{"--scenario", "edge", "--set", "judge.api_key_env=AWS_SECRET_ACCESS_KEY"}, nil, "--set judge.api_key_env"},
 		{[]string{"--scenario", "edge", "--set=prompts=/etc/passwd"}, nil, "--set"},
 		{[]string{"--scenario", "edge", "--set=prefix.tokens=512"}, nil, ""},
+		// Folders and patterns are what they lead to, and files are found beside the workload too.
+		{[]string{"--images", "evil/pics"}, nil, "--images evil/pics"},
+		{[]string{"--audio", "evil/pics"}, nil, "--audio"},
+		{[]string{"--images", "evil/u?/*"}, nil, "--images"},
+		{[]string{"--images", "evil/u[p]"}, nil, "--images"},
+		{[]string{"--images", "[.]hid/*.png"}, nil, "--images"},
+		{[]string{"--video", "*hid"}, nil, "--video"},
+		{[]string{"--images", "plain"}, nil, ""},
+		{[]string{"--images", "pl*/*.png"}, nil, ""},
+		{[]string{"--workload", "evil/p.jsonl", "--set", "file=l.txt"}, nil, "--set file=l.txt"},
+		{[]string{"--workload=evil/p.jsonl", "--set=images.files=pics"}, nil, "--set images.files=pics"},
+		{[]string{"--workload", "evil/p.jsonl", "--set", "file=p.jsonl"}, nil, ""},
+		{[]string{"--input-tokens", "file:/etc/passwd"}, nil, "--input-tokens"},
+		{[]string{"--isl=file:linked.txt"}, nil, "--isl"},
+		{[]string{"--isl=file:prompts.txt", "--batch", "2", "--output-tokens=40%:512/128"}, nil, ""},
 	} {
 		m := &run.Run{Command: append([]string{"tokenmeter", "bench", "http://evil:1"}, c.flags...)}
 		args, err := again(m, c.more)
