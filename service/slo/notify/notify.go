@@ -102,8 +102,11 @@ func New(s slo.NotifySpec, o Options) (*Notifier, error) {
 	n.repeat = cmp.Or(n.repeat, usual)
 	n.name = cmp.Or(n.name, u.Host)
 	secrets := []string{key, n.url}
-	if u.Path != "" && u.Path != "/" && (s.Slack != "" || s.SlackEnv != "") {
+	if s.Datadog == "" && s.Alertmanager == "" { // who knows the path, or the query, may post
 		secrets = append(secrets, u.Path, strings.TrimPrefix(u.Path, "/"))
+		for _, values := range u.Query() {
+			secrets = append(secrets, values...)
+		}
 	}
 	n.redact = secret.ForTarget(n.url, n.header, secrets...)
 	return n, nil

@@ -124,6 +124,26 @@ func TestRefused(t *testing.T) {
 	}
 }
 
+// Many receivers know who posts by nothing but the path or the query, which a page that
+// refuses likes to repeat.
+func TestRepeatedPath(t *testing.T) {
+	for _, s := range []slo.NotifySpec{
+		{Webhook: "http://h/webhooks/12/canary-path-7?k=canary-query-7"},
+		{Slack: "http://h/webhooks/12/canary-path-7?k=canary-query-7"},
+	} {
+		n, err := New(s, Options{Env: env, Client: &http.Client{Transport: transport(func(q *http.Request) (*http.Response, error) {
+			said := "Cannot POST " + q.URL.Path + " (" + q.URL.RawQuery + ")"
+			return &http.Response{StatusCode: 404, Status: "404 Not Found", Body: io.NopCloser(strings.NewReader(said)), Request: q}, nil
+		})}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := n.Send(t.Context(), []slo.Firing{firing("a")}); err == nil || strings.Contains(err.Error(), "canary") {
+			t.Errorf("%+v: %v", s, err)
+		}
+	}
+}
+
 // A receiver that asks to be left alone for longer than there are nanoseconds is left
 // alone for a day; it has not refused the message.
 func TestRetryAfterWithoutEnd(t *testing.T) {
