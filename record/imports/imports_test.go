@@ -203,6 +203,34 @@ func TestDocumentedFiles(t *testing.T) {
 }
 
 // A request that two layers wrote a span of counts once, and the file's notes say so.
+// A request of which a file has the first token and no end went on nobody knows how
+// long: the first token is not the last, and it did not go well.
+func TestRequestsWithoutEnd(t *testing.T) {
+	const csv = "start_s,ttft_ms,e2e_ms,output_tokens\n"
+	for _, c := range []struct {
+		name, data string
+		outcome    timeline.Outcome
+		e2e        float64 // of one that went well, ms
+	}{
+		{"empty.csv", csv + "0,100,,50\n", timeline.StreamTruncated, 0},
+		{"nan.csv", csv + "0,100,nan,50\n", timeline.StreamTruncated, 0},
+		{"negative.csv", csv + "0,100,-1,50\n", timeline.StreamTruncated, 0},
+		{"endless.csv", csv + "0,100,1e18,50\n", timeline.StreamTruncated, 0},
+		{"uncounted.csv", csv + "0,100,,\n", timeline.StreamTruncated, 0},
+		{"whole.csv", csv + "0,100,60000,50\n", timeline.OK, 60_000},
+		{"one.csv", csv + "0,100,,1\n", timeline.OK, 100}, // its first is its last
+		{"responses.jsonl", `{"request_time":"2026-01-01T00:00:00Z","time_to_first_token":0.1,"time_to_last_token":null,"num_tokens_output":50,"response_text":"x"}`,
+			timeline.StreamTruncated, 0},
+		{"vllm.json", `{"date":"20260101-000000","backend":"vllm","start_times":[0],"ttfts":[0.1],"itls":[[]],"input_lens":[5],"output_lens":[50]}`,
+			timeline.OK, 100}, // all came at once, in a chunk
+	} {
+		_, all := read(t, c.name, []byte(c.data))
+		if rec := metric.Of(all[0]); all[0].Outcome != c.outcome || c.e2e > 0 && rec.E2EMS.Or(0) != c.e2e {
+			t.Errorf("%s: %s, E2E %v, want %s, %v", c.name, all[0].Outcome, rec.E2EMS, c.outcome, c.e2e)
+		}
+	}
+}
+
 func TestNestedSpansAreOneRequest(t *testing.T) {
 	in, _ := NewInput("f", strings.NewReader(`{"resourceSpans":[{"scopeSpans":[{"spans":[
 {"traceId":"t","spanId":"02","parentSpanId":"01","startTimeUnixNano":"1795921414100000000","endTimeUnixNano":"1795921414400000000","attributes":[{"key":"gen_ai.operation.name","value":{"stringValue":"chat"}}]}]}]}]}

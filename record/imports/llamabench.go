@@ -90,7 +90,7 @@ func (v *llamaBenchRow) request(at int64, began, took float64) *request {
 	if gen := count(v.Gen); gen.Or(0) > 0 {
 		r.output, r.asked, r.e2e, r.streamed = gen, gen, took, false
 	} else {
-		r.first = took
+		r.first, r.e2e = took, took
 	}
 	return r
 }

@@ -128,6 +128,7 @@ func (r *request) timeline(zero float64) (*timeline.Timeline, error) {
 	if math.IsNaN(e2e) {
 		e2e = r.end - r.start
 	}
+	endless := false // more than its first token came, and nobody knows until when
 	moments := r.events
 	if moments == nil && len(r.gaps) > 0 && sensible(r.first) {
 		moments = []float64{r.first}
@@ -143,7 +144,8 @@ func (r *request) timeline(zero float64) (*timeline.Timeline, error) {
 	case sensible(r.first):
 		tl.Evidence = timeline.RequestOnly
 		moments = []float64{r.first}
-		if n := r.output.Or(r.tokenized.Or(2)); sensible(e2e) && n > 1 && e2e > r.first {
+		more := r.output.Or(r.tokenized.Or(2)) > 1
+		if endless = more && !sensible(e2e); more && !endless && e2e > r.first {
 			moments = append(moments, e2e)
 		}
 	case sensible(e2e) && r.failure == "":
@@ -181,6 +183,8 @@ func (r *request) timeline(zero float64) (*timeline.Timeline, error) {
 		tl.Fail(outcomeOf(r.status), r.failure)
 	case len(moments) == 0:
 		tl.Fail(timeline.EmptyOutput, "the other tool's file has no token of this request")
+	case endless:
+		tl.Fail(timeline.StreamTruncated, "the other tool's file has no end of this request")
 	default:
 		tl.Outcome = timeline.OK
 	}
