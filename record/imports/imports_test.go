@@ -245,6 +245,24 @@ func TestNestedSpansAreOneRequest(t *testing.T) {
 	}
 }
 
+// A span fails by what it tells of its answer too, where it has no error.type.
+func TestSpansThatFailed(t *testing.T) {
+	for attribute, want := range map[string]timeline.Outcome{
+		`{"key":"http.response.status_code","value":{"intValue":"200"}}`:                                       timeline.OK,
+		`{"key":"http.response.status_code","value":{"intValue":"503"}}`:                                       timeline.HTTP5xx,
+		`{"key":"http.response.status_code","value":{"intValue":429}}`:                                         timeline.HTTP429,
+		`{"key":"http.response.status_code","value":{"intValue":"401"}}`:                                       timeline.HTTP4xx,
+		`{"key":"gen_ai.response.finish_reasons","value":{"arrayValue":{"values":[{"stringValue":"stop"}]}}}`:  timeline.OK,
+		`{"key":"gen_ai.response.finish_reasons","value":{"arrayValue":{"values":[{"stringValue":"error"}]}}}`: timeline.StreamError,
+	} {
+		_, all := read(t, "spans.json", []byte(`{"resourceSpans":[{"scopeSpans":[{"spans":[{"traceId":"t","spanId":"01","startTimeUnixNano":"1795921414000000000",
+"endTimeUnixNano":"1795921414500000000","attributes":[{"key":"gen_ai.operation.name","value":{"stringValue":"chat"}},`+attribute+`]}]}]}]}`))
+		if all[0].Outcome != want {
+			t.Errorf("%s: %s, want %s", attribute, all[0].Outcome, want)
+		}
+	}
+}
+
 // llama-bench's own example of -o jsonl, from its README (MIT): the rates of its
 // repetitions are what it printed beside their times.
 func TestLLAMABench(t *testing.T) {

@@ -181,6 +181,10 @@ func (r *request) timeline(zero float64) (*timeline.Timeline, error) {
 		tl.Fail(timeline.CancelledRunEnd, "cancelled, by the other tool")
 	case r.failure != "":
 		tl.Fail(outcomeOf(r.status), r.failure)
+	case r.status >= 300:
+		tl.Fail(outcomeOf(r.status), fmt.Sprintf("HTTP %d", r.status))
+	case r.finish == "error":
+		tl.Fail(timeline.StreamError, "the answer ended with the reason error")
 	case len(moments) == 0:
 		tl.Fail(timeline.EmptyOutput, "the other tool's file has no token of this request")
 	case endless:
