@@ -135,12 +135,16 @@ type canaryResult struct {
 	// Silent: the canary answered nothing of what it was sent, which is worse
 	// whatever the figures of answered requests leave open.
 	Silent bool `json:"silent"`
+	// SilentS is for how many seconds the side that is worse had answered nothing at the
+	// end, where that decided; else 0.
+	SilentS float64 `json:"silent_s"`
 }
 
 func (w *canaryWatch) result(a, b string, v report.SeveralValidity) *canaryResult {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	return &canaryResult{"tokenmeter.canary/v1", a, b, w.state, v, w.seen, w.took.Seconds(), w.c.Figures(), false}
+	state, silentS := w.c.End()
+	return &canaryResult{"tokenmeter.canary/v1", a, b, state, v, w.seen, w.took.Seconds(), w.c.Figures(), false, silentS}
 }
 
 func (r *canaryResult) json(out io.Writer) error { return typeset.JSON(out, r) }
@@ -202,6 +206,12 @@ func canaryWord(s compare.CanaryState) string {
 
 func (r *canaryResult) sentence() string {
 	after := fmt.Sprintf("after %d and %d requests, %.0f s", r.Requests[0], r.Requests[1], r.TookS)
+	if r.SilentS > 0 {
+		after += fmt.Sprintf(": that one answered nothing in the last %.0f s", r.SilentS)
+		if r.Verdict == compare.CanaryWorse {
+			after = strings.Replace(after, "that one", "it", 1)
+		}
+	}
 	switch r.Verdict {
 	case compare.CanaryWorse:
 		if r.Silent {

@@ -61,6 +61,8 @@ type Canary struct {
 	share   shareWatch
 	watched []*meansWatch
 	judged  [2]int64
+	ends    [2]ends
+	alpha   float64 // of each figure, and of silence
 }
 
 // Which of the two populations a request belongs to.
@@ -94,8 +96,9 @@ func NewCanary(o CanaryOptions) (*Canary, error) {
 	if len(o.Metrics) == 0 {
 		list = nil
 	}
-	// Every figure gets an equal part of the chance of a false alarm.
-	alpha := o.Alpha / float64(len(list)+1)
+	// Every figure gets an equal part of the chance of a false alarm, and so does silence.
+	alpha := o.Alpha / float64(len(list)+2)
+	c.alpha, c.ends = alpha, [2]ends{newEnds(), newEnds()}
 	c.share = newShareWatch(alpha, o.WithinShare)
 	for _, m := range list {
 		if m.value == nil {
