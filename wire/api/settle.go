@@ -244,7 +244,9 @@ func (s *Stream) truncatedWords(end timeline.End, trailer http.Header, garbage i
 	case s.form == whole:
 		words = how + " within the JSON text"
 	}
-	if said := s.strayWords(); said != "" {
+	if s.joined {
+		words += ", and no empty line parts its events"
+	} else if said := s.strayWords(); said != "" {
 		words += ", after words that are no event: " + said
 	} else if garbage > 0 {
 		words += fmt.Sprintf(", %d bytes into an event", garbage)

@@ -55,6 +55,17 @@ func TestWordsOutsideEvents(t *testing.T) {
 	}
 }
 
+// A server that never parts its events by an empty line sends one event, by the standard.
+func TestEventsWithoutEmptyLines(t *testing.T) {
+	body := strings.ReplaceAll(events(content("a"), content("b"), content("c"), content("d"), stopChunk, "[DONE]"), "\n\n", "\n")
+	for _, body := range []string{body, body + "\n"} {
+		tl := reply(OpenAIChat, "text/event-stream", body, timeline.EOF)
+		if tl.Outcome != timeline.StreamTruncated || !strings.Contains(tl.Error.Message, "no empty line parts its events") {
+			t.Errorf("%s: %+v", tl.Outcome, tl.Error)
+		}
+	}
+}
+
 func TestWordsBetweenLines(t *testing.T) {
 	const begun = `{"message":{"role":"assistant","content":"a"},"done":false}` + "\n"
 	for _, end := range []string{"", "\n"} {

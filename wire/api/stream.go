@@ -77,6 +77,7 @@ type Stream struct {
 	replyID   string
 	malformed int
 	stray     []byte // of what came as no event
+	joined    bool   // no empty line parts the events
 	fault     error  // the body could not be read on: over the cap, damaged coding
 	failure   string // the server's own error within a 200 reply
 	failed    bool
@@ -284,10 +285,13 @@ const mostJoined = 4
 // sends the empty line, the times of events are not known, so it is not read so.
 func (s *Stream) several(e framing.Event) bool {
 	lines := bytes.SplitN(e.Data, []byte("\n"), mostJoined+1)
-	if s.form != sse || len(lines) < 2 || len(lines) > mostJoined {
+	if s.form != sse || len(lines) < 2 {
 		return false
 	}
-	for _, line := range lines {
+	for i, line := range lines {
+		if s.joined = i == mostJoined; s.joined {
+			return false
+		}
 		var c scan
 		c.Reset(line)
 		object := c.Peek() == '{'
