@@ -2,6 +2,7 @@ package imports
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -73,6 +74,10 @@ func collect[T any](in *Input, each func(*Input, func(int64, *T) error) error, a
 // largest is the longest time that is believed: some 30 years of a clock that
 // counts from 1970 fit.
 const largest = 1e11
+
+// longest is how long a request may last, some four months: a longer one was measured by
+// two clocks, or in another unit.
+const longest = 1e7
 
 // halfUS is what two moments may differ by that are the same microsecond.
 const halfUS = 0.5e-6
@@ -153,6 +158,9 @@ func (r *request) timeline(zero float64) (*timeline.Timeline, error) {
 		moments = []float64{e2e}
 	default:
 		tl.Evidence = timeline.RequestOnly
+	}
+	if sensible(e2e) && e2e > longest || len(moments) > 0 && moments[len(moments)-1] > longest || r.start-r.due > longest {
+		return nil, errors.New("the request lasts longer than four months: its times are not of one clock, or not in the unit that they should be in")
 	}
 	last := 0.0
 	for i, m := range moments {

@@ -127,7 +127,8 @@ log: {requests: true, level: debug}
 		outputs["a refusal"] += fetch("GET", at[0]+"/v1/files/"+canaries["other"], "", "Authorization", "Bearer "+canaries["CI"])
 		outputs["a stranger's refusal"] += fetch("GET", at[0]+"/v1/models", "", "Authorization", "Bearer "+canaries["other"])
 	}
-	lines := []string{`tokenmeter_client_requests_total{client="ci",listener="m"} 12`, `tokenmeter_client_output_tokens_total{client="ci",listener="m"} 12`}
+	lines := []string{`tokenmeter_client_requests_total{client="ci",listener="m"} 12`, `tokenmeter_client_output_tokens_total{client="ci",listener="m"} 12`,
+		`tokenmeter_telemetry_dropped_requests_total{exporter="records"} 0`, `tokenmeter_telemetry_dropped_requests_total{exporter="trace"} 0`}
 	missing := func() (none []string) { // a request is counted before its tokens are
 		for _, line := range lines {
 			if !strings.Contains(outputs["/metrics"], line) {

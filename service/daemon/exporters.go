@@ -171,8 +171,11 @@ func (d *Daemon) state(emit func(m *telemetry.Metric, v float64, values ...strin
 		emit(telemetry.DroppedSends, float64(archive.Failed()), "rows")
 	}
 	for _, sink := range d.opt.Sinks {
-		if r, ok := sink.(*Records); ok {
-			emit(telemetry.Dropped, float64(r.Dropped()), "records")
+		switch s := sink.(type) {
+		case *Records:
+			emit(telemetry.Dropped, float64(s.Dropped()), "records")
+		case *Trace:
+			emit(telemetry.Dropped, float64(s.Dropped()), "trace")
 		}
 	}
 	if out.dog != nil {
