@@ -31,8 +31,12 @@ var inferencePerf = &tool{
 			c.on("no-stream")
 		}
 		c.byDefault("api", "openai-completions", "api.type")
-		if c.or("constant", "load.type") == "poisson" {
+		switch kind := c.or("constant", "load.type"); kind {
+		case "constant":
+		case "poisson":
 			c.set("arrival", "poisson")
+		default:
+			c.note("load.type %s: no equal here; sweep --concurrency 1,8,32 has closed loops", kind)
 		}
 		lengths(c, "input-tokens", c.or("", "data.input-distribution.mean"), c.or("", "data.input-distribution.std-dev"))
 		lengths(c, "output-tokens", c.or("", "data.output-distribution.mean"), c.or("", "data.output-distribution.std-dev"))

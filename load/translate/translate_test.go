@@ -9,8 +9,8 @@ func TestOf(t *testing.T) {
 	for _, c := range []struct{ line, want, note string }{
 		{"vllm bench serve --backend openai-chat --base-url http://h:8000 --model m --random-input-len 100 --random-output-len 20 --num-prompts 50 --request-rate 4 --ignore-eos --goodput ttft:500 tpot:50 --save-result",
 			"bench http://h:8000 --api openai-chat --model m --requests 50 --ignore-eos --objective ttft < 500ms --objective tpot < 50ms --rate 4 --arrival poisson --warmup 0 --input-tokens 100 --output-tokens 20", "role chunk"},
-		{"vllm bench serve --host h --port 9 --num-prompts 7 --random_range_ratio=0.5 --profile",
-			"bench http://h:9 --requests 7 --api openai-completions --concurrency 7 --warmup 0 --input-tokens uniform:512,1536 --output-tokens uniform:64,192", "--profile: no equal"},
+		{"vllm bench serve --host h --port 9 --num-prompts 7 --random_range_ratio=0.5 --plot-timeline",
+			"bench http://h:9 --requests 7 --api openai-completions --concurrency 7 --warmup 0 --input-tokens uniform:512,1536 --output-tokens uniform:64,192", "--plot-timeline: no equal"},
 		{"aiperf profile -m m -u h:8000 --endpoint-type chat --streaming --concurrency 8 --request-count 100 --isl 256 --isl-stddev 16 --osl 64 --extra-inputs ignore_eos:true --extra-inputs temperature:0.5 --extra-inputs user:x",
 			`bench http://h:8000 --model m --api openai-chat --concurrency 8 --requests 100 --ignore-eos --parameters {"temperature": 0.5, "user": "x"} --warmup 0 --input-tokens normal:256,16 --output-tokens 64`, "tpot"},
 		{"aiperf profile --model m --url http://h --request-rate 5 --goodput time_to_first_token:370", "bench http://h --model m --rate 5 --objective ttft < 370ms --no-stream --api openai-chat --requests 10 --warmup 0 --input-tokens 550 --arrival poisson", ""},
@@ -83,6 +83,11 @@ func TestPublishedCommands(t *testing.T) {
 		"aiperf profile -m m --request-rate 5 --request-rate-mode constant":                                    {"--arrival constant", "no equal"},
 		"guidellm benchmark --target h:1 --rate-type async --rate 3":                                           {"--rate 3", "--arrival"},
 		`vllm bench serve --model m --random-input-len 1000 --random-range-ratio {"input":0.3,"output":"0.5"}`: {"--input-tokens uniform:700,1300 --output-tokens uniform:64,192", "no equal"},
+		// An endpoint of another path, and what is done to the server around a run.
+		"vllm bench serve --model m --backend openai-chat --base-url https://gw/ --endpoint /llm/v1/chat/completions": {"bench https://gw/llm/v1/chat/completions --model m --api openai-chat", "no equal"},
+		"vllm bench serve --model m --profile --base-url http://h:1 --endpoint /v1/completions":                       {"bench http://h:1 --model m --server-profile", "no equal"},
+		"python -m sglang.bench_serving --flush-cache --dataset-name random":                                          {"--reset-cache --api sglang --ignore-eos", "no equal"},
+		"inference-perf --server.base_url=http://x --load.type=concurrent --load.stages=8@30":                         {"load.type concurrent: no equal", "--arrival"},
 		// Switches may be shortened too; what may be a switch or a flag is neither.
 		"vllm bench serve --model m --save-r --num-prompts 7": {"--requests 7", "no equal"},
 		"vllm bench serve --model m --ignore --num-prompts 7": {"--ignore-eos --requests 7", "no equal"},

@@ -14,7 +14,7 @@ var vllm = &tool{
 	shortens: true,
 	names:    []string{"vllm bench serve"},
 	switches: []string{"ignore-eos", "save-result", "save-detailed", "append-result", "disable-tqdm", "profile", "insecure",
-		"trust-remote-code", "disable-shuffle", "plot-timeline", "plot-dataset-stats", "disable-stream", "disable-ignore-eos", "output-details", "skip-test-prompt"},
+		"trust-remote-code", "disable-shuffle", "plot-timeline", "plot-dataset-stats", "disable-stream", "disable-ignore-eos", "flush-cache", "output-details", "skip-test-prompt"},
 	lists: []string{"goodput"},
 	flags: map[string]func(*call, string){
 		"backend": vllmBackend, "endpoint-type": vllmBackend, "base-url": address, "host": same, "port": same, "endpoint": same,
@@ -33,6 +33,7 @@ var vllm = &tool{
 		"save-result":     same, "save-detailed": same, "output-details": same, "append-result": same, "disable-tqdm": func(c *call, _ string) { c.on("quiet") },
 		"percentile-metrics": same, "metric-percentiles": same, "metadata": to("tag"), "trust-remote-code": same,
 		"ready-check-timeout-sec": seconds("wait-ready"), "disable-shuffle": same, "skip-test-prompt": same,
+		"profile": func(c *call, _ string) { c.on("server-profile") }, "flush-cache": func(c *call, _ string) { c.on("reset-cache") },
 		"ramp-up-strategy": says("--ramp-up-strategy: --stages, like 1m@1..10, is a rate that grows"),
 	},
 	end: vllmEnd,
@@ -55,6 +56,14 @@ func parameter(name string) func(*call, string) {
 func vllmEnd(c *call) {
 	if c.url == "" && c.has("host", "port") {
 		address(c, c.or("localhost", "host")+":"+c.or("8000", "port"))
+	}
+	switch path := c.or("", "endpoint"); path {
+	case "", "/v1/completions", "/v1/chat/completions": // as --api has it
+	default:
+		if c.url == "" {
+			c.url = "http://localhost:8000"
+		}
+		c.url = strings.TrimRight(c.url, "/") + path
 	}
 	c.byDefault("api", "openai-completions", "backend", "endpoint-type")
 	c.load()
