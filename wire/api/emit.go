@@ -20,8 +20,9 @@ func (s *Stream) add(kind timeline.Kind, choice int, bytes int64, tokens timelin
 		AtUS: s.at, LagUS: s.lag, Kind: kind, Tokens: tokens,
 		Choice: choice, Bytes: bytes, Read: s.read,
 	})
-	if kind == timeline.Reasoning && s.api.Summarises {
-		s.summed = true
+	if kind == timeline.Reasoning {
+		s.summed = s.summed || s.api.Summarises
+		s.reasoned++
 	}
 	if kind.Bears() {
 		s.scattered = s.scattered || int64(choice) != s.tokens

@@ -60,6 +60,7 @@ func (d *openaiDecoder) extra(ch *openaiChoice) {
 		c.under("thought", func() {
 			is, _ := c.Boolean()
 			ch.said.inThought = ch.said.inThought || is
+			c.summed = c.summed || is // Google streams no thoughts in full
 		})
 	})
 }

@@ -64,7 +64,7 @@ func (s *Stream) results() {
 	}
 	s.dropRepeated()
 	tl.Usage = s.usage.final(s.progress.seen, s.tokens, &s.server)
-	if s.summed && !s.thought && tl.Usage.Reasoning.Or(0) > 0 {
+	if s.summed && !s.thought && tl.Usage.Reasoning.Or(0) > s.reasoned { // as many events as tokens are the reasoning itself
 		tl.Flags |= timeline.ReasoningSummary
 	}
 	tl.Counted = s.count.counted()

@@ -81,10 +81,11 @@ type Stream struct {
 	fault     error  // the body could not be read on: over the cap, damaged coding
 	failure   string // the server's own error within a 200 reply
 	failed    bool
-	identity  bool // what the server calls itself was read
-	compacted bool // an item is the compacted context, encrypted
-	thought   bool // reasoning came, word by word
-	summed    bool // reasoning came as a summary
+	identity  bool  // what the server calls itself was read
+	compacted bool  // an item is the compacted context, encrypted
+	thought   bool  // reasoning came, word by word
+	summed    bool  // reasoning came as a summary
+	reasoned  int64 // events of reasoning
 }
 
 // NewStream returns a stream that writes to tl.

@@ -38,6 +38,10 @@ func TestASummaryOfReasoningIsNoted(t *testing.T) {
 		{"Claude 3.7", "anthropic", claude(""), false},
 		{"Gemini", "gemini", []string{`{"candidates":[{"content":{"parts":[{"text":"hm","thought":true}]}}]}`,
 			`{"candidates":[{"content":{"parts":[{"text":"hi"}]},"finishReason":"STOP"}],"usageMetadata":{"promptTokenCount":9,"candidatesTokenCount":6,"thoughtsTokenCount":500,"totalTokenCount":515}}`}, true},
+		{"thoughts in full by Anthropic's API", "anthropic", claude(`,"output_tokens_details":{"thinking_tokens":1}`), false},
+		{"thoughts in full as a summary", "openai-responses", []string{`{"type":"response.reasoning_summary_text.delta","delta":"hm"}`, `{"type":"response.output_text.delta","delta":"hi"}`,
+			`{"type":"response.completed","response":{"status":"completed","usage":{"input_tokens":9,"output_tokens":2,"output_tokens_details":{"reasoning_tokens":1}}}}`}, false},
+		{"Gemini, OpenAI's path", "openai-chat", []string{delta(`"content":"hm","extra_content":{"google":{"thought":true}}`), content("hi"), usage("500"), "[DONE]"}, true},
 		{"Gemini, hidden", "gemini", []string{`{"candidates":[{"content":{"parts":[{"text":"hi"}]},"finishReason":"STOP"}],"usageMetadata":{"promptTokenCount":9,"candidatesTokenCount":6,"thoughtsTokenCount":500,"totalTokenCount":515}}`}, false},
 	} {
 		t.Run(c.name, func(t *testing.T) {
