@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"tokenmeter/base/secret"
+	"tokenmeter/reader/typeset"
 	"tokenmeter/record/run"
 )
 
@@ -51,7 +52,7 @@ func (c *rerunCmd) Run(a *app) error {
 	} else if m.Workload.Salt != "" {
 		a.note("the prompts are the very same: a server that has them cached is faster now")
 	}
-	a.note("tokenmeter %s", strings.Join(args, " "))
+	a.note("tokenmeter %s", typeset.CommandLine(args))
 	return a.instead(args)
 }
 
@@ -91,7 +92,7 @@ func again(m *run.Run, more []string) ([]string, error) {
 	}
 	for _, flag := range []string{"--before-point", "--after-point"} {
 		if given(args, flag) {
-			return nil, fmt.Errorf("the run had commands around it (%s): a folder may come from anybody, so nothing of it is run in a shell; type the command yourself if you know it: tokenmeter %s", flag, strings.Join(args, " "))
+			return nil, fmt.Errorf("the run had commands around it (%s): a folder may come from anybody, so nothing of it is run in a shell; type the command yourself if you know it: tokenmeter %s", flag, typeset.CommandLine(args))
 		}
 	}
 	args, names := theirs(args, more, filepath.Dir(valueOf(slices.Concat(args, more), "--workload")))

@@ -40,6 +40,11 @@ func TestAgain(t *testing.T) {
 	if args, err := again(m, []string{"https://h/?key=new"}); err != nil || !slices.Contains(args, "https://h/?key=new") || slices.Contains(args, "https://h/?key=***") {
 		t.Errorf("a URL given again: %q, %v", args, err)
 	}
+	// What is to be typed is of somebody else's folder: nothing of it is an order to a shell.
+	m.Command = []string{"tokenmeter", "bench", "http://h:1", "--name", "x;reboot", "--before-point", "a 'b'"}
+	if _, err := again(m, nil); err == nil || !strings.Contains(err.Error(), `tokenmeter bench http://h:1 --name 'x;reboot' --before-point 'a '\''b'\'''`) {
+		t.Errorf("the command to type: %v", err)
+	}
 	m.Command = []string{"tokenmeter", "import", "f.json"}
 	if _, err := again(m, nil); err == nil || !strings.Contains(err.Error(), "no load to repeat") {
 		t.Errorf("an import: %v", err)
