@@ -202,7 +202,6 @@ func TestDocumentedFiles(t *testing.T) {
 	}
 }
 
-// A request that two layers wrote a span of counts once, and the file's notes say so.
 // A request of which a file has the first token and no end went on nobody knows how
 // long: the first token is not the last, and it did not go well.
 func TestRequestsWithoutEnd(t *testing.T) {
@@ -231,6 +230,7 @@ func TestRequestsWithoutEnd(t *testing.T) {
 	}
 }
 
+// A request that two layers wrote a span of counts once, and the file's notes say so.
 func TestNestedSpansAreOneRequest(t *testing.T) {
 	in, _ := NewInput("f", strings.NewReader(`{"resourceSpans":[{"scopeSpans":[{"spans":[
 {"traceId":"t","spanId":"02","parentSpanId":"01","startTimeUnixNano":"1795921414100000000","endTimeUnixNano":"1795921414400000000","attributes":[{"key":"gen_ai.operation.name","value":{"stringValue":"chat"}}]}]}]}]}
@@ -347,6 +347,7 @@ func TestFaultyFiles(t *testing.T) {
 		{"llama-bench", `{"n_prompt":1,"n_gen":1,"samples_ns":[3e18]}`, "f:1:1: the request lasts longer than four months"},
 		{"vllm", `{"ttfts":[1],"itls":[[9e10]],"input_lens":[1],"output_lens":[1],"start_times":[0]}`, "the request lasts longer than four months"},
 		{"csv", "start_s,e2e_ms\n1,1e11\n", "the request lasts longer than four months"},
+		{"guidellm", `{"benchmarks":[{"requests":{"successful":[{"request_id":"a","time_to_first_token_ms":1,"info":{"timings":{"request_start":1,"first_token_iteration":2,"last_token_iteration":3,"request_end":9e10}}}]}}]}`, "the request lasts longer than four months"},
 		{"llama-bench", `{"n_prompt":1,"n_gen":0,"samples_ns":[1,`, "the file ends in the middle"},
 		{"llama-bench", "| model | test | t/s |\n| --- | --- | --- |\n", "f:3:1: the table has no row"},
 		{"llama-bench", "| model | test | t/s |\n| m | pp5 |\n", "f:2:1: the row has 2 columns and the table's head 3"},

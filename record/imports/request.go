@@ -159,7 +159,7 @@ func (r *request) timeline(zero float64) (*timeline.Timeline, error) {
 	default:
 		tl.Evidence = timeline.RequestOnly
 	}
-	if sensible(e2e) && e2e > longest || len(moments) > 0 && moments[len(moments)-1] > longest || r.start-r.due > longest {
+	if sensible(e2e) && e2e > longest || r.end-r.start > longest || len(moments) > 0 && moments[len(moments)-1] > longest || r.start-r.due > longest {
 		return nil, errors.New("the request lasts longer than four months: its times are not of one clock, or not in the unit that they should be in")
 	}
 	last := 0.0
