@@ -164,8 +164,12 @@ func islError(r *Rule, f *Facts) (Check, bool) {
 	if !ok {
 		return r.judge(opt{}, "The server does not tell how long the prompts were."), true
 	}
+	why := f.ISLWhy
+	if !r.beyond(off, r.Suspect) {
+		why = "" // a length that was kept has no reason
+	}
 	c := r.judge(f.ISLError,
-		because(fmt.Sprintf("The mean prompt length is off by %s from the %s tokens asked for.", percent(off), metric.Significant(asked, 4)), f.ISLWhy)).
+		because(fmt.Sprintf("The mean prompt length is off by %s from the %s tokens asked for.", percent(off), metric.Significant(asked, 4)), why)).
 		advise("%s", f.ISLDo)
 	switch {
 	case c.Verdict != Invalid:

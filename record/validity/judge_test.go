@@ -247,3 +247,14 @@ func TestWorstWins(t *testing.T) {
 		}
 	})
 }
+
+// A length that was kept has no reason why it was not.
+func TestAReasonOnlyForWhatIsOff(t *testing.T) {
+	for off, want := range map[float64]bool{0: false, 0.04: false, 0.06: true, 0.3: true} {
+		f := sound()
+		f.InputAsked, f.ISLError, f.ISLWhy = some(256), some(off), "The server cuts prompts."
+		if c, ok := find(Judge(f), "isl_error"); !ok || strings.Contains(c.Says, f.ISLWhy) != want {
+			t.Errorf("off by %v: %q", off, c.Says)
+		}
+	}
+}

@@ -33,6 +33,8 @@ type Request struct {
 	MaxTokens timeline.Opt[int64] // output length to ask for
 	Stream    bool
 	IgnoreEOS bool
+	// TellsUsage: the server tells a stream's usage though nobody asks, and may refuse to be asked.
+	TellsUsage bool
 	// MaxTokensField overrides the name of the length field (max_tokens or
 	// max_completion_tokens) where an API has two; empty: the API's default.
 	MaxTokensField string

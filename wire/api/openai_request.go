@@ -47,7 +47,7 @@ func buildOpenAICompletions(r *Request) (Call, error) {
 
 func openaiBody(r *Request) map[string]any {
 	body := map[string]any{"model": r.Model, "stream": r.Stream}
-	if r.Stream {
+	if r.Stream && !r.TellsUsage {
 		body["stream_options"] = map[string]any{"include_usage": true}
 	}
 	r.limits(body, cmp.Or(r.MaxTokensField, "max_tokens"))

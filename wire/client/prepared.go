@@ -56,6 +56,9 @@ func (c *Client) build(req *api.Request) (api.Call, error) {
 	if c.target.ws {
 		return c.cfg.API.Create(req, "")
 	}
+	if p := api.ProviderOf(c.target.host); p != nil {
+		req.TellsUsage = p.TellsUsage
+	}
 	return c.cfg.API.Build(req)
 }
 

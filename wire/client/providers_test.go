@@ -106,6 +106,20 @@ func TestProviders(t *testing.T) {
 	}
 }
 
+// Vendors that tell a stream's usage anyway are not asked: Mistral refuses it.
+func TestVendorsThatTellUsageAreNotAsked(t *testing.T) {
+	for url, asked := range map[string]bool{"https://api.openai.com": true, "http://localhost:8000": true, "https://api.mistral.ai/v1": false, "https://openrouter.ai": false} {
+		c, err := New(Config{BaseURL: url, API: api.OpenAIChat})
+		if err != nil {
+			t.Fatal(err)
+		}
+		curl, err := c.DryRun(&api.Request{Model: "m", Stream: true, Messages: []api.Message{{Role: "user", Content: "hi"}}})
+		if err != nil || strings.Contains(curl, "stream_options") != asked {
+			t.Errorf("%s: %s %v", url, curl, err)
+		}
+	}
+}
+
 // mockReply is a stream of one word in an API.
 func mockReply(a *api.API) (contentType, body string) {
 	const events = "text/event-stream"
