@@ -20,6 +20,14 @@ func TestTranslationsParse(t *testing.T) {
 		"genai-perf profile -m m -u 127.0.0.1:1 --streaming --concurrency 2 --synthetic-input-tokens-mean 20 --synthetic-input-tokens-stddev 2 --extra-inputs temperature:0",
 		"guidellm benchmark --target http://127.0.0.1:1 --model m --rate-type poisson --rate 3 --max-requests 4 --max-seconds 5 --data prompt_tokens=9,output_tokens=4,prompt_tokens_stdev=2",
 		"inference-perf --server.base_url=http://127.0.0.1:1 --server.model_name=m --api.type=completion --load.stages=2@3,4@3 --data.input_distribution.mean=20",
+		"vllm bench serve --base-url http://127.0.0.1:1 --endpoint /x/v1/completions --model m --ramp-up-strategy linear --ramp-up-start-rps 1 --ramp-up-end-rps 9 --num-prompts 20 --profile",
+		"python benchmark_serving.py --base-url http://127.0.0.1:1 --model m --dataset-name random --num-prompts 3",
+		"python -m sglang.bench_serving --backend sglang --model m --dataset-name image --image-resolution 32x48 --num-prompts 3 --flush-cache --random-input-len 8",
+		"aiperf profile -m m -u http://127.0.0.1:1 --streaming --user-centric-rate 4 --num-users 3 --benchmark-duration 5 --failed-request-threshold 0.1 --seq-dist 20,5:40;30,5:60",
+		"guidellm run --backend kind=openai_http,target=http://127.0.0.1:1,model=m --profile kind=throughput,max_concurrency=4 --constraint kind=max_error_rate,rate=0.2 --data kind=synthetic_text,prompt_tokens=20,output_tokens=5",
+		`inference-perf --server.base_url http://127.0.0.1:1 --server.model_name m --load.type concurrent --load.stages [{"num_requests":4,"concurrency_level":2}]`,
+		"python token_benchmark_ray.py --model m",
+		"genai-bench benchmark --api-backend vllm --api-base http://127.0.0.1:1 --api-model-name m --max-time-per-run 1 --max-requests-per-run 3 --num-concurrency 2 --traffic-scenario N(48,24)/(30,15)",
 	} {
 		out, err := translate.Of(strings.Fields(line))
 		if err != nil {

@@ -2,40 +2,68 @@ package translate
 
 import (
 	"fmt"
-	"maps"
+	"math"
 	"strconv"
 	"strings"
 )
 
-// aiperf is NVIDIA AIPerf, by the help of 0.13.0.
+// aiperf is NVIDIA AIPerf.
+// Source: the help of 0.13.0; config/flags/cli_config.py, _converter_profiling.py and _converter_dataset.py there.
 var aiperf = &tool{
 	names: []string{"aiperf profile"},
-	switches: []string{"streaming", "use-server-token-count", "use-legacy-max-tokens", "no-gpu-telemetry", "no-server-metrics", "fixed-schedule",
-		"verbose", "v", "extra-verbose", "vv", "export-http-trace", "show-trace-timing", "apply-chat-template", "force-min-tokens"},
-	lists: []string{"goodput", "server-metrics", "server-metrics-formats", "gpu-telemetry"},
+	table: aiperfTable + `concurrency request-rate arrival-pattern request-rate-mode arrival-smoothness vllm-burstiness isl prompt-input-tokens-mean prompt-input-tokens-stddev
+		isl-stddev osl prompt-output-tokens-mean prompt-output-tokens-stddev osl-stddev prefill-concurrency=prefill-concurrency num-requests benchmark-duration=duration:s
+		benchmark-grace-period=grace:s num-warmup-requests=warmup warmup-duration=warmup:s request-timeout-seconds=timeout:s custom-dataset-type !fixed-schedule
+		!no-fixed-schedule !fixed-schedule-auto-offset replay-speedup=speedup synthesis-speedup-ratio=speedup num-profile-runs=repeat output-artifact-dir=out
+		wait-for-model-timeout=wait-ready:s wait-for-model-mode wait-for-model-interval concurrency-ramp-duration request-rate-ramp-duration user-centric-rate num-users
+		!use-server-token-count !apply-chat-template=compensate-template !no-gpu-telemetry !no-server-metrics ui ui-type export-level profile-export-level
+		profile-export-prefix slice-duration log-level !extra-verbose !vv record-processors record-processor-service-count stats-interval workers-max max-workers
+		session-header=session-header !reset-kv-cache=reset-cache reset-kv-cache-timeout-seconds=control-limit:s !server-profiler=server-profile
+		server-profiler-timeout-seconds=control-limit:s !use-legacy-max-tokens !per-chunk-usage- !download-video-content- transport transport-type +server-metrics-formats
+		+gpu-telemetry +server-metrics !export-http-trace !show-trace-timing !export-outputs-json !auto-plot !no-auto-plot !plot-required !ignore-trace-delays-
+		!use-think-time-only- !allow-dataset-wrap- !no-allow-dataset-wrap !burst-phase-starts- !unsafe-override- !open-loop-replay- !no-open-loop-replay-
+		!open-loop-strict- !omit-kv-hints- !force-min-tokens- !no-force-min-tokens- !uuid-and-strip- !no-sweep-table !network-latency-automatic- +dataset-filter-
+		+stream- +otel-resource-attributes- +mlflow-tag- +mlflow-artifact-glob- +wandb-tag- seq-dist sequence-distribution random-range-ratio random-corpus-style
+		request-count image-width-mean image-height-mean`,
 	flags: aiperfFlags,
 	end: func(c *call) {
 		aiperfEnd(c)
 		if c.has("request-rate") {
-			c.set("arrival", c.or("poisson", "arrival-pattern", "request-rate-mode"))
-			if v := c.or("", "arrival-smoothness", "vllm-burstiness"); v != "" {
-				c.set("burstiness", v)
+			pattern := c.or("poisson", "arrival-pattern", "request-rate-mode")
+			smooth := c.or("", "arrival-smoothness", "vllm-burstiness")
+			if smooth != "" {
+				pattern = c.or("gamma", "arrival-pattern", "request-rate-mode")
+				c.set("burstiness", smooth)
 			}
+			c.set("arrival", pattern)
+		}
+		if users, rate := c.numbers("num-users", "user-centric-rate"); users*rate > 0 {
+			c.set("concurrency", c.or("", "num-users"))
+			c.set("pace", fmt.Sprintf("%gs", users/rate))
 		}
 	},
 }
 
-// genAIPerf is what AIPerf came from. Source: genai-perf's README, 0.0.16.
+// genAIPerf is what AIPerf came from.
+// Source: genai_perf/parser.py and config/input/config_defaults.py, 0.0.16.
 var genAIPerf = &tool{
 	names:    []string{"genai-perf profile"},
-	switches: append(aiperf.switches, "server-metrics"),
-	lists:    aiperf.lists,
+	shortens: true,
+	table: aiperfTable + `concurrency request-rate isl osl service-kind backend request-count !generate-plots !output-tokens-mean-deterministic server-metrics-url=server-metrics
+		+server-metrics +server-metrics-urls grpc-method- num-system-prompts- system-prompt-length- measurement-mode stability-percentage s measurement-interval p`,
 	flags: func() map[string]func(*call, string) {
-		flags := maps.Clone(aiperfFlags)
-		flags["service-kind"], flags["backend"] = same, same
-		flags["measurement-interval"], flags["p"] = says("--measurement-interval: a run has --duration or --requests, and no windows"), says("-p: a run has --duration or --requests, and no windows")
-		flags["stability-percentage"] = says("--stability-percentage: --until-precision ends a run when it is sure enough")
-		flags["profile-export-file"] = says("--profile-export-file: a run is a folder")
+		flags := map[string]func(*call, string){
+			"measurement-interval": says("--measurement-interval: a run has --duration or --requests, and no windows"), "p": says("-p: a run has --duration or --requests, and no windows"),
+			"stability-percentage": says("--stability-percentage: --until-precision ends a run when it is sure enough"), "s": says("-s: --until-precision ends a run when it is sure enough"),
+			"service-kind": func(c *call, v string) {
+				if v == "triton" {
+					c.note("--service-kind triton speaks KServe's gRPC there; --api triton speaks its HTTP")
+				}
+			},
+		}
+		for name, do := range aiperfFlags {
+			flags[name] = do
+		}
 		return flags
 	}(),
 	end: func(c *call) {
@@ -44,37 +72,86 @@ var genAIPerf = &tool{
 	},
 }
 
+// aiperfTable is what both have.
+const aiperfTable = `tokenizer=tokenizer tokenizer-revision !tokenizer-trust-remote-code model-selection-strategy warmup-request-count=warmup synthetic-input-tokens-mean
+	synthetic-input-tokens-stddev output-tokens-mean output-tokens-stddev random-seed=seed +header +h +extra-inputs +goodput +g +url +u +model +m +model-names input-file=workload
+	artifact-dir=out profile-export-file !streaming !verbose !v batch-size=batch batch-size-text=batch b=batch prompt-batch-size=batch num-dataset-entries num-prompts `
+
 var aiperfFlags = map[string]func(*call, string){
-	"model": to("model"), "m": to("model"), "model-names": to("model"), "url": address, "u": address, "tokenizer": to("tokenizer"),
-	"endpoint-type": apis("--endpoint-type %s: no equal here; --api names what there is", map[string]string{
-		"chat": "openai-chat", "completions": "openai-completions", "responses": "openai-responses", "messages": "anthropic",
-		"embeddings": "embeddings", "huggingface_generate": "tgi", "rankings": "rerank"}),
-	"endpoint": endpointPath, "custom-endpoint": endpointPath, "streaming": same, "api-key": key,
-	"concurrency": to("concurrency"), "prefill-concurrency": to("prefill-concurrency"), "request-rate": to("rate"),
-	"arrival-pattern": same, "request-rate-mode": same, "arrival-smoothness": same, "vllm-burstiness": same,
-	"request-count": to("requests"), "num-requests": to("requests"), "benchmark-duration": seconds("duration"), "benchmark-grace-period": seconds("grace"),
-	"warmup-request-count": to("warmup"), "num-warmup-requests": to("warmup"), "warmup-duration": seconds("warmup"),
-	"isl": same, "synthetic-input-tokens-mean": same, "prompt-input-tokens-mean": same,
-	"isl-stddev": same, "synthetic-input-tokens-stddev": same, "prompt-input-tokens-stddev": same,
-	"osl": same, "output-tokens-mean": same, "prompt-output-tokens-mean": same,
-	"osl-stddev": same, "output-tokens-stddev": same, "prompt-output-tokens-stddev": same,
-	"random-seed": to("seed"), "extra-inputs": extraInput, "header": to("header"), "h": to("header"),
-	"goodput": limits(map[string]string{"time_to_first_token": "ttft", "inter_token_latency": "tpot", "request_latency": "e2e",
-		"time_to_first_output_token": "ttfo"}),
-	"request-timeout-seconds": seconds("timeout"), "input-file": to("workload"), "custom-dataset-type": same, "replay-speedup": to("speedup"),
-	"fixed-schedule": same, "num-profile-runs": to("repeat"), "output-artifact-dir": to("out"), "artifact-dir": to("out"),
-	"wait-for-model-timeout": seconds("wait-ready"), "concurrency-ramp-duration": seconds("ramp"), "request-rate-ramp-duration": seconds("ramp"),
-	"use-server-token-count": same, "apply-chat-template": same, "no-gpu-telemetry": same, "no-server-metrics": same, "ui": same, "ui-type": same,
-	"export-level": same, "workers-max": to("workers"), "session-header": to("session-header"),
-	"failed-request-threshold": says("--failed-request-threshold: --max-failures P ends a run when a larger share fails"),
-	"num-dataset-entries":      says("--num-dataset-entries: every made prompt is another one here, so that no cache helps"),
-	"public-dataset":           says("--public-dataset: name a file with --workload; nothing is fetched"),
+	"model": aiperfModel, "m": aiperfModel, "model-names": aiperfModel, "url": aiperfURL, "u": aiperfURL,
+	"endpoint-type": func(c *call, v string) {
+		c.api("endpoint-type", strings.ReplaceAll(v, "_", "-"), "chat=openai-chat completions=openai-completions responses=openai-responses messages=anthropic "+
+			"embeddings=embeddings nim-embeddings=embeddings huggingface-generate=tgi rankings=rerank nim-rankings=rerank cohere-rankings=rerank hf-tei-rankings=tei-rerank "+
+			"vision=openai-chat multimodal=openai-chat image-generation=images")
+	},
+	"endpoint": endpoint, "custom-endpoint": endpoint, "api-key": key, "header": aiperfHeader, "h": aiperfHeader, "extra-inputs": extraInput,
+	"goodput": aiperfLimits, "g": aiperfLimits,
+	"connection-reuse-strategy": func(c *call, v string) {
+		switch strings.ReplaceAll(v, "_", "-") {
+		case "never":
+			c.on("no-keepalive")
+		case "sticky-user-sessions":
+			c.set("connection", "per-session")
+		}
+	},
+	"failed-request-threshold": func(c *call, v string) {
+		if x, err := strconv.ParseFloat(v, 64); err == nil {
+			c.set("max-failures", fmt.Sprintf("%g%%", 100*x))
+		}
+	},
+	"concurrency-ramp-duration":  aiperfRamp,
+	"request-rate-ramp-duration": aiperfRamp,
+	"num-dataset-entries":        aiperfEntries, "num-prompts": aiperfEntries,
+	"conversation-num": aiperfSessions, "num-conversations": aiperfSessions, "num-sessions": aiperfSessions,
+	"public-dataset":    says("--public-dataset: name a file with --workload; nothing is fetched"),
+	"no-fixed-schedule": says("--no-fixed-schedule: a trace is played by its times here"),
 	"request-cancellation-rate": says(
 		"--request-cancellation-rate: a workload file has `leave`, readers who go away (docs/workloads.md)"),
+	"scenario":                    says("--scenario: sweep --method inferencex-agentx:aiperf-0.13 has the rules of inferencex-agentx-mvp"),
+	"prefix-prompt-length":        prefix("prefix-prompt-length"),
+	"prompt-prefix-length":        prefix("prompt-prefix-length"),
+	"shared-system-prompt-length": prefix("shared-system-prompt-length"),
 }
 
-func endpointPath(c *call, v string) {
-	c.note("--endpoint %s: write the path into the URL, where it is not the API's usual one", v)
+var aiperfLimits = limits(map[string]string{"time_to_first_token": "ttft", "inter_token_latency": "tpot", "request_latency": "e2e", "time_to_first_output_token": "ttfo"})
+
+func aiperfModel(c *call, v string) {
+	first, more, _ := strings.Cut(v, ",")
+	if more != "" || c.arg("model") != "" {
+		c.note("several models: no equal here; one is taken")
+	}
+	c.set("model", first)
+}
+
+func aiperfURL(c *call, v string) {
+	if c.url != "" {
+		c.note("several servers: no equal here, but for --interleave; %s is left out", v)
+		return
+	}
+	address(c, v)
+}
+
+func aiperfHeader(c *call, v string) {
+	if strings.HasPrefix(v, "{") {
+		c.note("--header: write each as --header \"NAME: VALUE\"")
+		return
+	}
+	c.set("header", v)
+}
+
+func aiperfRamp(c *call, v string) {
+	c.seconds("ramp", v)
+	c.note("the load grows within what is measured there, before it here")
+}
+
+func aiperfEntries(c *call, v string) {
+	c.note("--num-dataset-entries: every made prompt is another one here, so that no cache helps")
+}
+
+// aiperfSessions: a conversation of one turn is a request.
+func aiperfSessions(c *call, v string) {
+	c.set("requests", v)
+	c.note("so many conversations of one turn; a workload file has `turns` (docs/workloads.md)")
 }
 
 // extraInput is name:value, or an object.
@@ -95,20 +172,93 @@ func extraInput(c *call, v string) {
 	}
 }
 
+// numbers reads two flags; 0 is none.
+func (c *call) numbers(a, b string) (x, y float64) {
+	x, _ = strconv.ParseFloat(c.or("", a), 64)
+	y, _ = strconv.ParseFloat(c.or("", b), 64)
+	return x, y
+}
+
 func aiperfEnd(c *call) {
 	if !c.has("streaming") {
 		c.on("no-stream")
 	}
 	c.byDefault("api", "openai-chat", "endpoint-type")
-	c.byDefault("concurrency", "1", "concurrency", "request-rate", "fixed-schedule")
-	if !c.has("request-count", "num-requests", "benchmark-duration", "input-file") {
-		n, _ := strconv.Atoi(c.or("1", "concurrency"))
-		c.set("requests", strconv.Itoa(max(10, 2*n)))
+	for _, pair := range [][2]string{{"concurrency", "concurrency"}, {"request-rate", "rate"}} {
+		if v := c.or("", pair[0]); v != "" {
+			c.set(pair[1], v)
+			c.sweeps = c.sweeps || strings.Contains(v, ",")
+		}
+	}
+	c.byDefault("concurrency", "1", "concurrency", "request-rate", "fixed-schedule", "user-centric-rate")
+	limited := c.has("benchmark-duration", "conversation-num", "num-conversations", "num-sessions")
+	n, more, _ := strings.Cut(c.or("", "request-count", "num-requests"), ",")
+	if more != "" {
+		c.note("--request-count: several numbers have no equal here; one is taken")
+	}
+	switch {
+	case n != "":
+		c.set("requests", n)
+	case limited:
+	case c.has("input-file"):
+		c.note("without a number of requests each of the file's is sent once there; --requests says how many here")
+	default:
+		most := 1
+		for n := range strings.SplitSeq(c.or("1", "concurrency"), ",") {
+			streams, _ := strconv.Atoi(n)
+			most = max(most, streams)
+		}
+		c.set("requests", strconv.Itoa(max(10, 2*most)))
+		if c.sweeps {
+			c.note("ten requests, or two a stream where that is more, are sent at each point there; here as many as at the largest")
+		}
 	}
 	c.byDefault("warmup", "0", "warmup-request-count", "num-warmup-requests", "warmup-duration")
-	if !c.has("input-file") {
-		lengths(c, "input-tokens", c.or("550", "isl", "synthetic-input-tokens-mean", "prompt-input-tokens-mean"), c.or("", "isl-stddev", "synthetic-input-tokens-stddev", "prompt-input-tokens-stddev"))
+	c.aiperfLengths()
+	if w, h := c.numbers("image-width-mean", "image-height-mean"); w*h > 0 {
+		c.set("images", fmt.Sprintf("%gx%g", w, h))
 	}
-	lengths(c, "output-tokens", c.or("", "osl", "output-tokens-mean", "prompt-output-tokens-mean"), c.or("", "osl-stddev", "output-tokens-stddev", "prompt-output-tokens-stddev"))
 	c.note("what is called inter_token_latency there is tpot here")
+}
+
+// aiperfLengths are a mean and a deviation a side, a range about the mean, or shares of pairs.
+func (c *call) aiperfLengths() {
+	input := c.or("550", "isl", "synthetic-input-tokens-mean", "prompt-input-tokens-mean")
+	output := c.or("", "osl", "output-tokens-mean", "prompt-output-tokens-mean")
+	c.sweeps = c.sweeps || strings.Contains(input+output, ",")
+	if output == "" && !c.has("input-file", "seq-dist", "sequence-distribution") {
+		c.answers()
+	}
+	if pairs := c.or("", "seq-dist", "sequence-distribution"); pairs != "" {
+		c.shares(pairs)
+		return
+	}
+	if ratio := c.or("", "random-range-ratio"); ratio != "" {
+		if c.or("vllm", "random-corpus-style") == "sglang" {
+			c.set("input-tokens", upTo(input, ratioOf(ratio, "")))
+			c.set("output-tokens", upTo(output, ratioOf(ratio, "")))
+		} else {
+			c.set("input-tokens", around(input, ratioOf(ratio, "input")))
+			c.set("output-tokens", around(output, ratioOf(ratio, "output")))
+		}
+		return
+	}
+	if !c.has("input-file") {
+		lengths(c, "input-tokens", input, c.or("", "isl-stddev", "synthetic-input-tokens-stddev", "prompt-input-tokens-stddev"))
+	}
+	lengths(c, "output-tokens", output, c.or("", "osl-stddev", "output-tokens-stddev", "prompt-output-tokens-stddev"))
+}
+
+// shares reads ISL,OSL:PERCENT;…
+func (c *call) shares(pairs string) {
+	var ours []string
+	for pair := range strings.SplitSeq(pairs, ";") {
+		var in, out, percent float64
+		if n, _ := fmt.Sscanf(pair, "%g,%g:%g", &in, &out, &percent); n < 3 || percent != math.Trunc(percent) {
+			c.note("--seq-dist %s: write it as --input-tokens 40%%:512/128,60%%:4096/512, without deviations", pairs)
+			return
+		}
+		ours = append(ours, fmt.Sprintf("%g%%:%g/%g", percent, in, out))
+	}
+	c.set("input-tokens", strings.Join(ours, ","))
 }

@@ -1,82 +1,158 @@
 package translate
 
-import "strings"
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+)
 
-// guideLLM is GuideLLM, with the flags of 0.3 and the kind=…,key=… values of 0.8.
-// Source: guidellm's docs/getting-started/benchmark.md and its --help.
+// guideLLM is GuideLLM, with the flags of 0.3 to 0.6 (`benchmark`) and the kind=…,key=…
+// values of 0.7 and later (`run`).
+// Source: guidellm's __main__.py of 0.5, cli/run.py, benchmark/profiles/ and utils/random.py of 0.8.
 var guideLLM = &tool{
-	names:    []string{"guidellm benchmark run", "guidellm benchmark"},
-	switches: []string{"disable-progress", "disable-console", "disable-console-outputs", "display-scheduler-stats", "rampup"},
+	names: []string{"guidellm benchmark run", "guidellm benchmark", "guidellm run"},
+	table: `target model=model processor=tokenizer tokenizer backend backend-type backend-kwargs request-type request-format profile rate-type rate data max-requests=requests
+		max-seconds=duration:s max-errors max-error-rate=max-failures constraint warmup warmup-percent cooldown cooldown-percent random-seed=seed seed output-path=out
+		output-dir=out output +outputs sample-requests output-sampling !disable-progress=quiet !disable-console-interactive=quiet !disable-console=quiet
+		!disable-console-outputs=quiet !display-scheduler-stats rampup over-saturation !detect-saturation !default-over-saturation label=tag l=tag +override console
+		metrics log-progress-interval data-finalizer data-num-workers dataloader-kwargs`,
 	flags: map[string]func(*call, string){
-		"target": address, "model": to("model"), "processor": to("tokenizer"), "tokenizer": guideTokenizer, "backend": guideBackend, "backend-type": same,
-		"request-type": guideRequest, "request-format": guideRequest, "profile": same, "rate-type": same, "rate": same, "data": guideData,
-		"max-requests": to("requests"), "max-seconds": seconds("duration"), "constraint": guideConstraint,
-		"warmup": same, "warmup-percent": same, "cooldown": same, "cooldown-percent": same,
-		"random-seed": to("seed"), "output-path": to("out"), "output-dir": to("out"), "output": same, "outputs": same,
-		"max-errors":        says("--max-errors: --max-failures P ends a run when a larger share fails"),
-		"max-error-rate":    to("max-failures"),
-		"disable-progress":  func(c *call, _ string) { c.on("quiet") },
-		"backend-kwargs":    says("--backend-kwargs: --header, --parameters and --timeout have most of them"),
-		"over-saturation":   says("--over-saturation: sweep --find ends where promises no longer hold"),
-		"detect-saturation": says("--detect-saturation: sweep --find ends where promises no longer hold"),
+		"target": address, "tokenizer": guideTokenizer, "backend": guideBackend, "request-type": guideRequest, "request-format": guideRequest,
+		"data": guideData, "constraint": guideConstraint,
+		"seed":                    func(c *call, v string) { c.set("seed", value(v, "value")) },
+		"max-errors":              says("--max-errors: --max-failures P ends a run when a larger share fails"),
+		"backend-kwargs":          guideArguments,
+		"backend-args":            guideArguments,
+		"over-saturation":         guideSaturated,
+		"detect-saturation":       guideSaturated,
+		"default-over-saturation": guideSaturated,
+		"scenario":                guideScenario, "config": guideScenario, "c": guideScenario,
 	},
 	end: guideEnd,
 }
 
-// pairs reads key=value,key=value.
+func guideArguments(c *call, v string) {
+	c.note("--backend-kwargs: --header, --parameters, --timeout and --insecure have most of them")
+}
+
+func guideSaturated(c *call, _ string) {
+	c.note("a run that ends where the server is overloaded: sweep --find ends where promises no longer hold")
+}
+
+func guideScenario(c *call, _ string) {
+	c.note("--scenario: the file is not read here; what it says besides these flags is missing")
+}
+
+// pairs reads key=value,key=value, or an object. What has an index, as in rate[0]=1, and
+// the lists of an object are one value, with commas.
 func pairs(v string) map[string]string {
 	out := map[string]string{}
+	var object map[string]any
+	if json.Unmarshal([]byte(v), &object) == nil {
+		for name, x := range object {
+			out[name] = strings.Join(strings.Fields(strings.Trim(fmt.Sprint(x), "[]")), ",")
+		}
+		return out
+	}
 	for part := range strings.SplitSeq(strings.Trim(v, "{} "), ",") {
 		name, value, ok := strings.Cut(part, "=")
 		if !ok {
 			name, value, _ = strings.Cut(part, ":")
 		}
-		out[strings.Trim(name, `" `)] = strings.Trim(value, `" `)
+		name, _, indexed := strings.Cut(strings.Trim(name, `" `), "[")
+		value = strings.Trim(value, `" `)
+		if indexed && out[name] != "" {
+			value = out[name] + "," + value
+		}
+		out[name] = value
 	}
 	return out
 }
 
-func guideTokenizer(c *call, v string) {
-	if p := pairs(v); p["model"] != "" {
-		v = p["model"]
-	}
-	c.set("tokenizer", v)
-}
+// value is the one with a name among pairs; all of v where there is none.
+func value(v, name string) string { return cmp.Or(pairs(v)[name], v) }
+
+func guideTokenizer(c *call, v string) { c.set("tokenizer", value(v, "model")) }
 
 func guideBackend(c *call, v string) {
 	p := pairs(v)
-	if p["target"] != "" {
-		address(c, p["target"])
-	}
-	if p["model"] != "" {
-		c.set("model", p["model"])
-	}
-	if p["request_format"] != "" {
-		c.given["request-format"] = p["request_format"]
-		guideRequest(c, p["request_format"])
+	for _, name := range slices.Sorted(maps.Keys(p)) {
+		switch x := p[name]; name {
+		case "target":
+			address(c, x)
+		case "model":
+			c.set("model", x)
+		case "request_format":
+			c.given["request-format"] = x
+			guideRequest(c, x)
+		case "timeout":
+			c.seconds("timeout", x)
+		case "stream":
+			if strings.EqualFold(x, "false") {
+				c.on("no-stream")
+			}
+		case "verify":
+			if strings.EqualFold(x, "false") {
+				c.on("insecure")
+			}
+		case "api_key":
+			key(c, x)
+		case "kind", "openai_http", "validate_backend":
+		default:
+			c.note("--backend %s: no equal here", name)
+		}
 	}
 }
 
-var guideAPI = apis("request format %s: choose an API with --api", map[string]string{
-	"chat_completions": "openai-chat", "v1_chat_completions": "openai-chat", "text_completions": "openai-completions",
-	"v1_completions": "openai-completions", "completions": "openai-completions", "responses": "openai-responses", "v1_responses": "openai-responses"})
-
 func guideRequest(c *call, v string) {
-	guideAPI(c, strings.Trim(strings.ReplaceAll(v, "/", "_"), "_"))
+	c.api("request-format", strings.TrimPrefix(strings.Trim(strings.ReplaceAll(v, "/", "_"), "_"), "v1_"),
+		"chat_completions=openai-chat text_completions=openai-completions completions=openai-completions responses=openai-responses "+
+			"embeddings=embeddings audio_transcriptions=transcription")
 }
 
 func guideData(c *call, v string) {
 	p := pairs(v)
 	if p["prompt_tokens"] == "" {
-		if p["path"] != "" {
-			v = p["path"]
+		v = value(value(v, "path"), "source")
+		if dot := strings.LastIndex(v, "."); dot < 0 || strings.Contains(v[dot:], "/") {
+			c.note("--data %s: name a file with --workload; nothing is fetched", v)
+			return
 		}
 		c.set("workload", v)
 		c.note("--data %s: a file is read; nothing is fetched", v)
 		return
 	}
-	lengths(c, "input-tokens", p["prompt_tokens"], p["prompt_tokens_stdev"])
-	lengths(c, "output-tokens", p["output_tokens"], p["output_tokens_stdev"])
+	c.between("input-tokens", p, "prompt_tokens")
+	c.between("output-tokens", p, "output_tokens")
+	if p["output_tokens"] != "" {
+		c.on("ignore-eos") // which it asks for with each length
+	} else {
+		c.answers()
+	}
+	for _, name := range slices.Sorted(maps.Keys(p)) {
+		switch name, _, _ := strings.Cut(strings.NewReplacer("prompt_", "", "output_", "").Replace(name), "["); name {
+		case "tokens", "tokens_stdev", "tokens_min", "tokens_max", "kind", "samples", "source":
+		default:
+			c.note("--data %s: no equal here; a workload file has `prefix` and `turns` (docs/workloads.md)", name)
+		}
+	}
+}
+
+// between is a mean with a deviation, or what lies between two bounds.
+func (c *call) between(flag string, p map[string]string, name string) {
+	mean, deviation, least, most := p[name], p[name+"_stdev"], p[name+"_min"], p[name+"_max"]
+	if deviation == "" && least+most != "" {
+		c.set(flag, "uniform:"+cmp.Or(least, mean)+","+cmp.Or(most, mean))
+		return
+	}
+	if least+most != "" {
+		c.note("--data %s: its bounds have no equal here", name)
+	}
+	lengths(c, flag, mean, deviation)
 }
 
 func guideConstraint(c *call, v string) {
@@ -86,22 +162,38 @@ func guideConstraint(c *call, v string) {
 		c.set("requests", p["count"])
 	case "max_seconds", "max_duration":
 		c.given["max-seconds"] = p["seconds"]
-		c.set("duration", p["seconds"]+"s")
+		c.seconds("duration", p["seconds"])
+	case "max_error_rate":
+		c.set("max-failures", p["rate"])
+	case "over_saturation":
+		guideSaturated(c, v)
 	default:
 		c.note("--constraint %s: no equal here", v)
 	}
 }
 
-func guideEnd(c *call) {
-	profile, rate := c.or("sweep", "profile", "rate-type"), c.or("", "rate")
-	if p := pairs(profile); p["kind"] != "" {
+// guideProfile is the profile with its settings, wherever they were given.
+func (c *call) guideProfile() (string, map[string]string) {
+	profile, p := c.or("sweep", "profile", "rate-type"), map[string]string{}
+	if strings.ContainsAny(profile, "={") {
+		p = pairs(profile)
 		profile = p["kind"]
-		for _, name := range []string{"rate", "streams"} {
-			if p[name] != "" {
-				rate = p[name]
-			}
+	}
+	over := strings.Fields(strings.ReplaceAll(c.or("", "override"), ",profile.", " profile."))
+	for i := 0; i+1 < len(over); i += 2 {
+		if name, ok := strings.CutPrefix(over[i], "profile."); ok {
+			p[name] = over[i+1]
+		} else {
+			c.note("--override %s: no equal here", over[i])
 		}
 	}
+	p["rate"] = cmp.Or(p["rate"], p["streams"], p["sweep_size"], c.or("", "rate"))
+	return profile, p
+}
+
+func guideEnd(c *call) {
+	profile, p := c.guideProfile()
+	rate := p["rate"]
 	c.sweeps = strings.Contains(rate, ",") || profile == "sweep"
 	switch profile {
 	case "synchronous":
@@ -109,24 +201,39 @@ func guideEnd(c *call) {
 	case "concurrent":
 		c.set("concurrency", rate)
 	case "throughput":
-		c.set("concurrency", "512")
-		c.note("profile throughput: a closed loop of 512 streams, the tool's own cap")
+		most := cmp.Or(p["max_concurrency"], rate, "512")
+		c.set("concurrency", most)
+		c.note("profile throughput: a closed loop of %s streams, 512 where the tool is told no number", most)
 	case "constant", "poisson", "async":
 		c.set("rate", rate)
 		if profile == "poisson" { // async is constant there
 			c.set("arrival", profile)
 		}
+		if most := p["max_concurrency"]; most != "" {
+			c.set("concurrency", most)
+		}
+	case "replay":
+		if scale, err := strconv.ParseFloat(p["time_scale"], 64); err == nil && scale > 0 {
+			c.set("speedup", fmt.Sprintf("%g", 1/scale))
+		}
 	case "sweep":
 		c.set("concurrency", "1,2,4,8,16,32,64,128,256,512")
-		c.note("profile sweep: the tool takes rates (ten, unless it is told how many) between one stream and the most the server gives; here streams are doubled. sweep --find with an --objective finds the limit")
+		c.note("profile sweep: the tool takes rates (%s, with one stream and the most) between one stream and the most the server gives; here streams are doubled. sweep --find with an --objective finds the limit", cmp.Or(rate, "10"))
 	default:
 		c.note("profile %s: no equal here", profile)
 	}
 	c.byDefault("api", "openai-chat", "request-type", "request-format")
-	if c.has("warmup", "warmup-percent", "cooldown", "cooldown-percent") {
-		c.note("warm-up and cool-down are shares of the run there; --warmup and --cooldown take a number or a time, and --warmup 0 is without")
+	if ramp := c.or(p["rampup_duration"], "rampup"); ramp != "" && ramp != "0" {
+		c.seconds("ramp", ramp)
+		c.note("the load grows within what is measured there, before it here")
+	}
+	if c.has("warmup", "warmup-percent", "cooldown", "cooldown-percent") || p["warmup"]+p["cooldown"] != "" {
+		c.note("warm-up and cool-down are shares of the run there below 1, and else its seconds or requests; --warmup and --cooldown take a number or a time, and --warmup 0 is without")
 	} else if !c.sweeps {
 		c.set("warmup", "0")
+	}
+	if profile != "replay" && !c.has("max-requests", "max-seconds") {
+		c.note("without --max-requests and --max-seconds each load goes on until the data ends there, for 30 s here")
 	}
 	c.note("what is called time_per_output_token there holds the time to the first token too; its inter_token_latency is tpot here")
 }

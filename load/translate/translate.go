@@ -6,7 +6,7 @@ package translate
 import (
 	"cmp"
 	"fmt"
-	"maps"
+	"path"
 	"slices"
 	"strings"
 )
@@ -19,26 +19,51 @@ type Command struct {
 
 // tool is one load generator.
 type tool struct {
-	names    []string // the words its command lines begin with, the longest first
+	names    []string // the words its command lines begin with
 	shortens bool     // Python's argparse: a flag may be shortened while one alone begins so
-	// switches are flags without a value.
-	switches []string
-	// lists are flags that take several words.
-	lists []string
-	// flags say what becomes of each flag that is known. Names are without dashes, in
-	// lower case, with - for _.
+	// table is what is known of its flags, a word each: name, or name=ours, or
+	// name=ours:s for seconds; behind a ! it is a switch, behind a + it takes several
+	// words; a - at its end says that there is no equal. A bare name needs no flag here,
+	// or is read at the end. Names are without dashes, in lower case, with - for _.
+	table string
+	// flags do more with a value, or with each of several words.
 	flags map[string]func(c *call, value string)
 	// end adds what the tool does without being told.
 	end func(c *call)
 }
 
-var tools = []*tool{vllm, aiperf, genAIPerf, guideLLM, inferencePerf, sglang}
+// flag is an entry of such a table.
+type flag struct {
+	bare, several, none, seconds bool
+	ours                         string
+}
+
+func (t *tool) known() map[string]flag {
+	all := map[string]flag{}
+	for word := range strings.FieldsSeq(t.table) {
+		var f flag
+		word, f.bare = strings.CutPrefix(word, "!")
+		word, f.several = strings.CutPrefix(word, "+")
+		word, f.none = strings.CutSuffix(word, "-")
+		word, f.seconds = strings.CutSuffix(word, ":s")
+		word, f.ours, _ = strings.Cut(word, "=")
+		all[word] = f
+	}
+	for name := range t.flags {
+		if _, ok := all[name]; !ok {
+			all[name] = flag{}
+		}
+	}
+	return all
+}
+
+var tools = []*tool{vllm, aiperf, genAIPerf, guideLLM, inferencePerf, sglang, benchmarkServing, llmPerf, genAIBench}
 
 // Names lists the tools, for messages.
 func Names() string {
 	var all []string
 	for _, t := range tools {
-		all = append(all, t.names[len(t.names)-1])
+		all = append(all, t.names[0])
 	}
 	return strings.Join(all, ", ")
 }
@@ -51,70 +76,123 @@ func Of(args []string) (Command, error) {
 		return Command{}, fmt.Errorf("%q begins with no tool that is known: %s", strings.Join(args, " "), Names())
 	}
 	c := &call{given: map[string]string{}}
+	known := t.known()
 	for len(rest) > 0 {
 		arg := rest[0]
 		rest = rest[1:]
+		if arg == "--" {
+			c.note("what is behind -- has no equal here")
+			break
+		}
 		if !strings.HasPrefix(arg, "-") || arg == "-" {
 			return Command{}, fmt.Errorf("%q stands without a flag before it", arg)
 		}
 		name, value, inOne := strings.Cut(strings.TrimLeft(arg, "-"), "=")
 		name = strings.ReplaceAll(strings.ToLower(name), "_", "-")
-		name = t.whole(name)
-		do, known := t.flags[name]
-		if !inOne && !slices.Contains(t.switches, name) && len(rest) > 0 && (known || !strings.HasPrefix(rest[0], "-")) {
-			value, rest = rest[0], rest[1:]
-			for slices.Contains(t.lists, name) && len(rest) > 0 && !strings.HasPrefix(rest[0], "-") {
-				value, rest = value+" "+rest[0], rest[1:]
-			}
+		if t.shortens {
+			name = whole(known, name)
 		}
-		c.given[name] = value
-		if !known {
+		f, ok := known[name]
+		words := []string{value}
+		for i := 0; !inOne && !f.bare && len(rest) > 0 && !isFlag(rest[0]) && (i == 0 || f.several); i++ {
+			words, rest = append(words[:i], rest[0]), rest[1:]
+		}
+		if f.bare && len(rest) > 0 && slices.Contains([]string{"true", "True", "false", "False"}, rest[0]) {
+			words, rest = []string{rest[0]}, rest[1:]
+		}
+		if f.bare && strings.EqualFold(words[0], "false") {
+			continue // a switch that is off
+		}
+		if !ok || f.none {
 			c.note("--%s: no equal here", name) // its value may be a key
-			continue
 		}
-		do(c, value)
+		c.take(t, name, f, words)
 	}
+	t.end(c)
 	if len(c.body) > 0 {
 		c.set("parameters", "{"+strings.Join(c.body, ", ")+"}")
 	}
-	t.end(c)
-	url := c.url
-	if url == "" {
-		url = "http://localhost:8000"
-		c.note("no address was given: %s stands for it", url)
+	if c.url == "" {
+		c.url = "http://localhost:8000"
+		c.note("no address was given: %s stands for it", c.url)
+	}
+	c.path()
+	if i := slices.Index(c.args, "--workload"); i >= 0 && c.arg("output-tokens") != "" {
+		c.args[i] = "--prompts" // of which the length of the answers can be said
 	}
 	command := "bench"
 	if c.sweeps {
 		command = "sweep"
 	}
-	return Command{Args: append([]string{command, url}, c.args...), Notes: c.notes}, nil
+	return Command{Args: append([]string{command, c.url}, c.args...), Notes: c.notes}, nil
 }
 
-// whole is the only flag or switch that a shortened name can mean to a tool that takes
-// such names; the name itself where there is none, or several.
-func (t *tool) whole(name string) string {
-	names := slices.AppendSeq(slices.Clone(t.switches), maps.Keys(t.flags))
-	if !t.shortens || len(name) < 2 || slices.Contains(names, name) {
+// isFlag: what begins like a flag is no value, but for negative numbers.
+func isFlag(word string) bool {
+	return len(word) > 1 && word[0] == '-' && (word[1] < '0' || word[1] > '9') && word[1] != '.'
+}
+
+// take does what a flag asks for.
+func (c *call) take(t *tool, name string, f flag, words []string) {
+	value := strings.Join(words, " ")
+	if before := c.given[name]; before != "" && t == guideLLM {
+		value = before + "," + value // it takes a flag several times, as a list
+	}
+	c.given[name] = value
+	do := t.flags[name]
+	switch {
+	case do != nil:
+		for _, word := range words {
+			do(c, word)
+		}
+	case f.ours == "":
+	case f.bare:
+		c.on(f.ours)
+	case f.seconds:
+		c.seconds(f.ours, value)
+	default:
+		for _, word := range words {
+			c.set(f.ours, word)
+		}
+	}
+}
+
+// whole is the only flag that a shortened name can mean to a tool that takes such
+// names; the name itself where there is none, or several.
+func whole(known map[string]flag, name string) string {
+	if _, ok := known[name]; ok || len(name) < 2 {
 		return name
 	}
 	full := ""
-	for _, known := range names {
-		switch {
-		case known == full || !strings.HasPrefix(known, name):
-		case full != "":
-			return name
-		default:
-			full = known
+	for other := range known {
+		if strings.HasPrefix(other, name) {
+			if full != "" {
+				return name
+			}
+			full = other
 		}
 	}
 	return cmp.Or(full, name)
 }
 
+// toolOf finds the tool, and what stands behind its name. Settings of the environment, a
+// program's folder and the Python that runs it are no part of a name.
 func toolOf(args []string) (*tool, []string) {
+	for len(args) > 0 && !strings.HasPrefix(args[0], "-") && strings.Contains(args[0], "=") {
+		args = args[1:]
+	}
+	if len(args) > 2 && args[0] == "uv" && args[1] == "run" {
+		args = args[2:]
+	}
+	if len(args) > 1 && strings.HasPrefix(path.Base(args[0]), "python") {
+		if args = args[1:]; args[0] == "-m" {
+			args = args[1:]
+		}
+	}
 	for _, t := range tools {
 		for _, name := range t.names {
 			words := strings.Fields(name)
-			if len(args) >= len(words) && slices.Equal(args[:len(words)], words) {
+			if len(args) >= len(words) && path.Base(args[0]) == words[0] && slices.Equal(args[1:len(words)], words[1:]) {
 				return t, args[len(words):]
 			}
 		}
@@ -125,6 +203,7 @@ func toolOf(args []string) (*tool, []string) {
 // call is a command line being translated.
 type call struct {
 	url    string
+	tail   string // the path of the operation, where the tool was given one
 	args   []string
 	notes  []string
 	given  map[string]string // flags of the tool, by name
@@ -134,17 +213,71 @@ type call struct {
 
 // fields adds to the body of each request: an object's inside.
 func (c *call) fields(object string) {
-	inside := strings.TrimSpace(strings.TrimSuffix(strings.TrimPrefix(strings.TrimSpace(object), "{"), "}"))
+	inside := strings.TrimSpace(object)
+	if strings.HasPrefix(inside, "{") {
+		inside = strings.TrimSpace(strings.TrimSuffix(inside[1:], "}"))
+	}
 	if inside != "" {
 		c.body = append(c.body, inside)
 	}
 }
 
+// usually adds a field that the tool sends, unless the user asks for another value of it.
+func (c *call) usually(field string) {
+	name, _, _ := strings.Cut(field, ":")
+	if !strings.Contains(strings.Join(c.body, ","), name) {
+		c.fields(field)
+	}
+}
+
 func body(c *call, v string) { c.fields(v) }
 
-func (c *call) set(flag string, value string) { c.args = append(c.args, "--"+flag, value) }
+// number is a field of each request that is a number.
+//
+//go:noinline
+func number(name string) func(*call, string) {
+	return func(c *call, v string) { c.fields(fmt.Sprintf("%q: %s", name, v)) }
+}
 
-func (c *call) on(flag string) { c.args = append(c.args, "--"+flag) }
+// set gives a flag of ours a value. Only some may stand twice: of others the last is
+// what the tool takes too.
+func (c *call) set(flag, value string) {
+	switch flag {
+	case "objective", "header", "tag":
+	default:
+		c.unset(flag)
+	}
+	c.args = append(c.args, "--"+flag, value)
+}
+
+// arg is what a flag of ours was set to.
+func (c *call) arg(flag string) string {
+	if i := slices.Index(c.args, "--"+flag); i >= 0 {
+		return c.args[i+1]
+	}
+	return ""
+}
+
+// unset takes a flag back.
+func (c *call) unset(flag string) {
+	if i := slices.Index(c.args, "--"+flag); i >= 0 {
+		c.args = slices.Delete(c.args, i, i+2)
+	}
+}
+
+func (c *call) on(flag string) {
+	if !slices.Contains(c.args, "--"+flag) {
+		c.args = append(c.args, "--"+flag)
+	}
+}
+
+// seconds sets a time. Without end is a day here.
+func (c *call) seconds(flag, value string) {
+	if value == "inf" {
+		value = "86400"
+	}
+	c.set(flag, value+"s")
+}
 
 func (c *call) note(format string, args ...any) {
 	c.notes = append(c.notes, strings.ReplaceAll(fmt.Sprintf(format, args...), "  ", " "))
@@ -172,36 +305,20 @@ func (c *call) or(fallback string, names ...string) string {
 	return fallback
 }
 
-// to gives a flag another name. It and its likes are not inlined: the tables of flags
-// call them two hundred times, which would weigh 10 kB.
-//
-//go:noinline
-func to(flag string) func(*call, string) { return func(c *call, v string) { c.set(flag, v) } }
-
-// seconds gives a number of seconds another name.
-//
-//go:noinline
-func seconds(flag string) func(*call, string) {
-	return func(c *call, v string) { c.set(flag, v+"s") }
-}
-
-// same is for what needs no flag here, since it is always so, or is read at the end.
-func same(*call, string) {}
-
 // says is for what has no equal, with the reason.
 //
 //go:noinline
 func says(why string) func(*call, string) { return func(c *call, _ string) { c.note("%s", why) } }
 
-// apis chooses the API by the tool's name of it; otherwise is what is said of others.
-func apis(otherwise string, names map[string]string) func(*call, string) {
-	return func(c *call, v string) {
-		if api := names[v]; api != "" {
-			c.set("api", api)
-		} else {
-			c.note(otherwise, v)
+// api chooses ours by the tool's name of it, of a table with a word each: name=ours.
+func (c *call) api(flag, name, table string) {
+	for word := range strings.FieldsSeq(table) {
+		if theirs, ours, _ := strings.Cut(word, "="); theirs == name {
+			c.set("api", ours)
+			return
 		}
 	}
+	c.note("--%s %s: no equal here; --api names what there is", flag, name)
 }
 
 func address(c *call, v string) {
@@ -209,6 +326,26 @@ func address(c *call, v string) {
 		v = "http://" + v
 	}
 	c.url = v
+}
+
+// endpoint is the path of the operation.
+func endpoint(c *call, v string) { c.tail = "/" + strings.Trim(v, "/") }
+
+// operations are the ends of a URL by which ours knows a whole endpoint, and the API
+// that has it unasked.
+const operations = "/v1/chat/completions=openai-chat /v1/completions=openai-completions /v1/responses=openai-responses /v1/messages=anthropic " +
+	"/v1/embeddings=embeddings /v1/rerank=rerank /rerank=tei-rerank /generate=sglang /generate_stream=tgi /v1/audio/transcriptions=transcription"
+
+// path puts the operation's path into the URL, where it isn't the usual one.
+func (c *call) path() {
+	if c.tail == "" || strings.Contains(operations+" ", c.tail+"="+c.arg("api")+" ") {
+		return
+	}
+	if last := c.tail[strings.LastIndex(c.tail, "/"):]; strings.Contains(operations, last+"=") {
+		c.url = strings.TrimSuffix(strings.TrimSuffix(c.url, "/"), "/v1") + c.tail
+		return
+	}
+	c.note("the path %s: no equal here, as it ends in no operation of an API", c.tail)
 }
 
 // key never repeats a secret.
@@ -229,6 +366,11 @@ func limits(names map[string]string) func(*call, string) {
 			c.set("objective", ours+" < "+limit+"ms")
 		}
 	}
+}
+
+// answers says how long they are where the tool asks for no length.
+func (c *call) answers() {
+	c.note("answers are as long as the model likes there; of made prompts ours asks for 128 tokens, unless --output-tokens says more")
 }
 
 // lengths are a mean with a deviation, where there is one.

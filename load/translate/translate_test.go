@@ -8,20 +8,20 @@ import (
 func TestOf(t *testing.T) {
 	for _, c := range []struct{ line, want, note string }{
 		{"vllm bench serve --backend openai-chat --base-url http://h:8000 --model m --random-input-len 100 --random-output-len 20 --num-prompts 50 --request-rate 4 --ignore-eos --goodput ttft:500 tpot:50 --save-result",
-			"bench http://h:8000 --api openai-chat --model m --requests 50 --ignore-eos --objective ttft < 500ms --objective tpot < 50ms --rate 4 --arrival poisson --warmup 0 --input-tokens 100 --output-tokens 20", "role chunk"},
-		{"vllm bench serve --host h --port 9 --num-prompts 7 --random_range_ratio=0.5 --plot-timeline",
-			"bench http://h:9 --requests 7 --api openai-completions --concurrency 7 --warmup 0 --input-tokens uniform:512,1536 --output-tokens uniform:64,192", "--plot-timeline: no equal"},
+			"bench http://h:8000 --model m --requests 50 --ignore-eos --objective ttft < 500ms --objective tpot < 50ms --api openai-chat --rate 4 --arrival poisson --input-tokens 100 --output-tokens 20 --warmup 0", "role chunk"},
+		{"vllm bench serve --host h --port 9 --num-prompts 7 --random_range_ratio=0.5 --probe-request-rate 1",
+			"bench http://h:9 --requests 7 --api openai-completions --concurrency 7 --input-tokens uniform:512,1536 --output-tokens uniform:64,192 --ignore-eos --warmup 0", "--probe-request-rate: no equal"},
 		{"aiperf profile -m m -u h:8000 --endpoint-type chat --streaming --concurrency 8 --request-count 100 --isl 256 --isl-stddev 16 --osl 64 --extra-inputs ignore_eos:true --extra-inputs temperature:0.5 --extra-inputs user:x",
-			`bench http://h:8000 --model m --api openai-chat --concurrency 8 --requests 100 --ignore-eos --parameters {"temperature": 0.5, "user": "x"} --warmup 0 --input-tokens normal:256,16 --output-tokens 64`, "tpot"},
-		{"aiperf profile --model m --url http://h --request-rate 5 --goodput time_to_first_token:370", "bench http://h --model m --rate 5 --objective ttft < 370ms --no-stream --api openai-chat --requests 10 --warmup 0 --input-tokens 550 --arrival poisson", ""},
-		{"genai-perf profile -m m --service-kind openai --streaming --concurrency 4 --output-tokens-mean 100", "bench http://localhost:8000 --model m --concurrency 4 --api openai-chat --requests 10 --warmup 0 --input-tokens 550 --output-tokens 100", "no address"},
+			`bench http://h:8000 --model m --api openai-chat --ignore-eos --concurrency 8 --requests 100 --warmup 0 --input-tokens normal:256,16 --output-tokens 64 --parameters {"temperature": 0.5, "user": "x"}`, "tpot"},
+		{"aiperf profile --model m --url http://h --request-rate 5 --goodput time_to_first_token:370", "bench http://h --model m --objective ttft < 370ms --no-stream --api openai-chat --rate 5 --requests 10 --warmup 0 --input-tokens 550 --arrival poisson", ""},
+		{"genai-perf profile -m m --service-kind openai --streaming --concurrency 4 --output-tokens-mean 100", "bench http://localhost:8000 --model m --api openai-chat --concurrency 4 --requests 10 --warmup 0 --input-tokens 550 --output-tokens 100", "no address"},
 		{"guidellm benchmark --target http://h:8000 --rate-type constant --rate 10 --max-seconds 30 --data prompt_tokens=256,output_tokens=128",
-			"bench http://h:8000 --duration 30s --input-tokens 256 --output-tokens 128 --rate 10 --api openai-chat --warmup 0", "time_per_output_token"},
+			"bench http://h:8000 --duration 30s --input-tokens 256 --output-tokens 128 --ignore-eos --rate 10 --api openai-chat --warmup 0", "time_per_output_token"},
 		{"guidellm benchmark run --backend kind=openai_http,target=http://h,model=m,request_format=/v1/chat/completions --profile kind=concurrent,streams=4 --constraint kind=max_requests,count=9",
 			"bench http://h --model m --api openai-chat --requests 9 --concurrency 4 --warmup 0", ""},
 		{"guidellm benchmark --target http://h --rate-type concurrent --rate 1,2,4", "sweep http://h --concurrency 1,2,4 --api openai-chat", ""},
 		{"inference-perf --server.base_url=http://h --server.model_name=m --api.type=chat --api.streaming=true --load.type=poisson --load.stages=10@60,20@30",
-			"bench http://h --model m --api openai-chat --stages 60s@10,30s@20 --arrival poisson --warmup 0", "tokenizer"},
+			"bench http://h --model m --api openai-chat --stages 60s@10,30s@20 --ignore-eos --arrival poisson --grace 120s --warmup 0", "tokenizer"},
 	} {
 		got, err := Of(strings.Fields(c.line))
 		if err != nil {
@@ -87,7 +87,7 @@ func TestPublishedCommands(t *testing.T) {
 		"vllm bench serve --model m --backend openai-chat --base-url https://gw/ --endpoint /llm/v1/chat/completions": {"bench https://gw/llm/v1/chat/completions --model m --api openai-chat", "no equal"},
 		"vllm bench serve --model m --profile --base-url http://h:1 --endpoint /v1/completions":                       {"bench http://h:1 --model m --server-profile", "no equal"},
 		"python -m sglang.bench_serving --flush-cache --dataset-name random":                                          {"--reset-cache --api sglang --ignore-eos", "no equal"},
-		"inference-perf --server.base_url=http://x --load.type=concurrent --load.stages=8@30":                         {"load.type concurrent: no equal", "--arrival"},
+		"inference-perf --server.base_url=http://x --load.type=concurrent --load.stages=8@30":                         {"load.type concurrent: no equal", "--stages"},
 		// Switches may be shortened too; what may be a switch or a flag is neither.
 		"vllm bench serve --model m --save-r --num-prompts 7": {"--requests 7", "no equal"},
 		"vllm bench serve --model m --ignore --num-prompts 7": {"--ignore-eos --requests 7", "no equal"},

@@ -3,85 +3,134 @@ package translate
 import (
 	"fmt"
 	"math"
-	"slices"
+	"net"
 	"strconv"
 	"strings"
 )
 
-// vllm is `vllm bench serve`. Its table holds what SGLang's tool added to it, too.
-// Source: vllm/benchmarks/serve.py and datasets.py.
+// vllm is `vllm bench serve`.
+// Source: vllm/benchmarks/serve.py and datasets (arg_utils.py, random.py), 2026-08.
 var vllm = &tool{
-	shortens: true,
 	names:    []string{"vllm bench serve"},
-	switches: []string{"ignore-eos", "save-result", "save-detailed", "append-result", "disable-tqdm", "profile", "insecure",
-		"trust-remote-code", "disable-shuffle", "plot-timeline", "plot-dataset-stats", "disable-stream", "disable-ignore-eos", "flush-cache", "output-details", "skip-test-prompt"},
-	lists: []string{"goodput"},
-	flags: map[string]func(*call, string){
-		"backend": vllmBackend, "endpoint-type": vllmBackend, "base-url": address, "host": same, "port": same, "endpoint": same,
-		"model": to("model"), "served-model-name": to("model"), "tokenizer": to("tokenizer"),
-		"dataset-name": same, "dataset-path": to("workload"),
-		"random-input-len": same, "random-output-len": same, "random-range-ratio": same, "input-len": same, "output-len": same,
-		"sharegpt-output-len": to("output-tokens"), "custom-output-len": to("output-tokens"),
-		"num-prompts": to("requests"), "request-rate": same, "burstiness": same, "max-concurrency": to("concurrency"),
-		"num-warmups": to("warmup"), "warmup-requests": to("warmup"), "seed": to("seed"), "goodput": limits(map[string]string{"ttft": "ttft", "tpot": "tpot", "e2el": "e2e"}),
-		"header": vllmHeader, "extra-body": body, "extra-request-body": body, "label": to("name"),
-		"temperature": parameter("temperature"), "top-p": parameter("top_p"), "top-k": parameter("top_k"), "min-p": parameter("min_p"),
-		"ignore-eos": func(c *call, _ string) { c.on("ignore-eos") }, "insecure": func(c *call, _ string) { c.on("insecure") },
-		"disable-stream": func(c *call, _ string) { c.on("no-stream") }, "disable-ignore-eos": same,
-		"result-dir": to("out"), "output-file": says("--output-file: a run is a folder; export --as vllm writes such a file"),
-		"result-filename": says("--result-filename: a run is a folder; export --as vllm writes such a file"),
-		"save-result":     same, "save-detailed": same, "output-details": same, "append-result": same, "disable-tqdm": func(c *call, _ string) { c.on("quiet") },
-		"percentile-metrics": same, "metric-percentiles": same, "metadata": to("tag"), "trust-remote-code": same,
-		"ready-check-timeout-sec": seconds("wait-ready"), "disable-shuffle": same, "skip-test-prompt": same,
-		"profile": func(c *call, _ string) { c.on("server-profile") }, "flush-cache": func(c *call, _ string) { c.on("reset-cache") },
-		"ramp-up-strategy": says("--ramp-up-strategy: --stages, like 1m@1..10, is a rate that grows"),
-	},
-	end: vllmEnd,
+	shortens: true,
+	table: servingTable + `endpoint-type input-len output-len +metadata=tag !no-stream !no-oversample !skip-chat-template- !enable-multimodal-chat-
+		!disable-shuffle custom-output-len num-warmups=warmup !append-result label=name request-id-prefix ready-check-timeout-sec=wait-ready:s !skip-tokenizer-init
+		!plot-timeline- timeline-itl-thresholds !plot-dataset-stats- ramp-up-strategy ramp-up-start-rps ramp-up-end-rps random-batch-size=batch !insecure=insecure`,
+	flags: servingFlags,
+	end:   vllmEnd,
 }
 
-var vllmBackend = apis("--backend %s: choose an API with --api", map[string]string{
-	"openai-chat": "openai-chat", "sglang-oai-chat": "openai-chat", "vllm": "openai-completions", "openai": "openai-completions",
-	"sglang-oai": "openai-completions", "vllm-rs": "openai-completions", "sglang": "sglang", "tgi": "tgi"})
+// benchmarkServing is what it came from, benchmark_serving.py, and TensorRT-LLM's copy.
+// Source: vllm/benchmarks/benchmark_serving.py, 0.8; tensorrt_llm/serve/scripts/benchmark_serving.py, 1.2.
+var benchmarkServing = &tool{
+	names:    []string{"benchmark_serving.py", "tensorrt_llm.serve.scripts.benchmark_serving"},
+	shortens: true,
+	table: servingTable + `endpoint-type +metadata=tag !non-streaming=no-stream !random-ids- !tokenize-on-client- !no-test-input download-path- download-timeout
+		custom-tokenizer-`,
+	flags: servingFlags,
+	end: func(c *call) {
+		c.serving("sharegpt")
+		c.usually(`"temperature": 0`)
+		c.byDefault("warmup", "1", "no-test-input") // a request that tries the server out
+		if c.has("no-test-input") {
+			c.set("warmup", "0")
+		}
+	},
+}
+
+// servingTable is what they share, and have had from the first.
+const servingTable = `backend base-url host port endpoint dataset-name dataset-path=workload max-concurrency=concurrency model=model served-model-name
+	tokenizer=tokenizer !use-beam-search- num-prompts=requests request-rate burstiness seed=seed !trust-remote-code !disable-tqdm=quiet
+	!profile=server-profile !save-result !save-detailed +header +goodput +lora-modules- result-dir=out result-filename !ignore-eos=ignore-eos
+	percentile-metrics metric-percentiles tokenizer-mode random-input-len random-output-len random-range-ratio sharegpt-output-len=output-tokens `
+
+var servingFlags = map[string]func(*call, string){
+	"base-url": address, "endpoint": endpoint, "header": vllmHeader, "extra-body": body,
+	"goodput":     limits(map[string]string{"ttft": "ttft", "tpot": "tpot", "e2el": "e2e"}),
+	"temperature": number("temperature"), "top-p": number("top_p"), "top-k": number("top_k"), "min-p": number("min_p"),
+	"frequency-penalty": number("frequency_penalty"), "presence-penalty": number("presence_penalty"), "repetition-penalty": number("repetition_penalty"),
+	"result-filename":   says("--result-filename: a run is a folder; export --as vllm writes such a file"),
+	"random-prefix-len": prefix("random-prefix-len"),
+}
+
+const servingAPIs = "openai-chat=openai-chat vllm=openai-completions openai=openai-completions vllm-rs=openai-completions lmdeploy=openai-completions " +
+	"scalellm=openai-completions sglang=openai-completions tgi=tgi openai-embeddings=embeddings vllm-rerank=rerank openai-audio=transcription"
+
+func vllmEnd(c *call) {
+	if c.serving("random") == "random" {
+		c.on("ignore-eos") // of an API of OpenAI's form, as all but tgi are
+	}
+	c.byDefault("warmup", "0", "num-warmups")
+	c.note("TTFT counts from when a request was due and ends with the first token, not with a role chunk: report --lens vllm,vllm-rust shows the others")
+}
+
+// serving is what these tools do without being told; dataset is the one they take unasked.
+// The one that it takes is returned.
+func (c *call) serving(dataset string) string {
+	c.hostAndPort("8000")
+	c.api("backend", c.or("openai", "endpoint-type", "backend"), servingAPIs)
+	c.served()
+	c.load()
+	dataset = c.or(dataset, "dataset-name")
+	switch dataset {
+	case "random":
+		ratio := c.or("0", "random-range-ratio")
+		c.set("input-tokens", around(c.or("1024", "input-len", "random-input-len"), ratioOf(ratio, "input")))
+		c.set("output-tokens", around(c.or("128", "output-len", "random-output-len"), ratioOf(ratio, "output")))
+	case "custom":
+		if n := c.or("256", "output-len", "custom-output-len"); n != "-1" {
+			c.set("output-tokens", n)
+		}
+		c.dataset(dataset)
+	default:
+		if n := c.or("", "output-len"); n != "" {
+			c.set("output-tokens", n)
+		}
+		c.dataset(dataset)
+	}
+	return dataset
+}
+
+// served is the name of the model that requests carry. The other one is then the tokenizer's.
+func (c *call) served() {
+	if name := c.or("", "served-model-name"); name != "" {
+		c.set("model", name)
+		c.byDefault("tokenizer", c.or(name, "model"), "tokenizer")
+	}
+}
+
+func (c *call) hostAndPort(port string) {
+	if c.url == "" && c.has("host", "port") {
+		address(c, net.JoinHostPort(c.or("localhost", "host"), c.or(port, "port")))
+	}
+}
 
 func vllmHeader(c *call, v string) {
 	name, value, _ := strings.Cut(v, "=")
 	c.set("header", name+": "+value)
 }
 
-// parameter is a field of the request's body, a number.
-func parameter(name string) func(*call, string) {
-	return func(c *call, v string) { c.fields(fmt.Sprintf("%q: %s", name, v)) }
-}
-
-func vllmEnd(c *call) {
-	if c.url == "" && c.has("host", "port") {
-		address(c, c.or("localhost", "host")+":"+c.or("8000", "port"))
-	}
-	switch path := c.or("", "endpoint"); path {
-	case "", "/v1/completions", "/v1/chat/completions": // as --api has it
-	default:
-		if c.url == "" {
-			c.url = "http://localhost:8000"
+// prefix is a beginning that prompts share.
+func prefix(flag string) func(*call, string) {
+	return func(c *call, v string) {
+		if v != "0" {
+			c.note("--%s %s: no equal here; a workload file has `prefix`, texts that requests share (docs/workloads.md)", flag, v)
 		}
-		c.url = strings.TrimRight(c.url, "/") + path
 	}
-	c.byDefault("api", "openai-completions", "backend", "endpoint-type")
-	c.load()
-	c.byDefault("warmup", "0", "num-warmups")
-	switch name := c.or("random", "dataset-name"); name {
-	case "random":
-		ratio := c.or("0", "random-range-ratio")
-		c.set("input-tokens", around(c.or("1024", "random-input-len", "input-len"), ratioOf(ratio, "input")))
-		c.set("output-tokens", around(c.or("128", "random-output-len", "output-len"), ratioOf(ratio, "output")))
-	default:
-		c.dataset(name)
-	}
-	c.note("TTFT counts from when a request was due and ends with the first token, not with a role chunk: report --lens vllm,vllm-rust shows the others")
 }
 
 // load is how many requests are sent, and when.
 func (c *call) load() {
 	c.byDefault("requests", "1000", "num-prompts")
+	if strings.HasPrefix(c.arg("requests"), "-") {
+		c.unset("requests")
+		c.given["num-prompts"] = ""
+		c.note("--num-prompts -1: each of the file's is sent once there; --requests says how many here")
+	}
+	if c.has("ramp-up-strategy") {
+		c.rampUp()
+		return
+	}
 	switch rate := c.or("inf", "request-rate"); {
 	case rate != "inf":
 		c.set("rate", rate)
@@ -99,6 +148,19 @@ func (c *call) load() {
 	}
 }
 
+// rampUp is a rate that grows from request to request; here it grows with time, for as
+// long as that many requests need at the rate in the middle.
+func (c *call) rampUp() {
+	from, _ := strconv.ParseFloat(c.or("0", "ramp-up-start-rps"), 64)
+	to, _ := strconv.ParseFloat(c.or("0", "ramp-up-end-rps"), 64)
+	n, _ := strconv.ParseFloat(c.or("1000", "num-prompts"), 64)
+	if from+to > 0 && n > 0 {
+		c.set("stages", fmt.Sprintf("%.0fs@%g..%g", math.Ceil(2*n/(from+to)), from, to))
+		c.set("arrival", "poisson")
+	}
+	c.note("--ramp-up-strategy %s: the rate grows with each request there, with time here", c.or("", "ramp-up-strategy"))
+}
+
 // dataset says what becomes of a set of prompts that is not made.
 func (c *call) dataset(name string) {
 	switch name {
@@ -106,18 +168,14 @@ func (c *call) dataset(name string) {
 		if !c.has("dataset-path") {
 			c.note("--dataset-name %s: name the file with --workload; nothing is fetched", name)
 		}
+		if name == "sharegpt" {
+			c.note("of a conversation only the first turn is sent there, where it has 4 to 1,024 tokens, for an answer of the recorded length, in random order; here all turns are, in the file's order")
+		}
 	default:
 		if name == "hf" {
 			c.unset("workload") // no file: the name of a set that the tool fetches
 		}
 		c.note("--dataset-name %s: no equal here; --workload takes files, traces and %s", name, "made texts")
-	}
-}
-
-// unset takes a flag back.
-func (c *call) unset(flag string) {
-	if i := slices.Index(c.args, "--"+flag); i >= 0 {
-		c.args = slices.Delete(c.args, i, i+2)
 	}
 }
 
@@ -136,5 +194,5 @@ func around(length string, ratio float64) string {
 	if err != nil || ratio <= 0 {
 		return length
 	}
-	return fmt.Sprintf("uniform:%d,%d", int(math.Floor(n*(1-ratio))), int(math.Ceil(n*(1+ratio))))
+	return fmt.Sprintf("uniform:%d,%d", max(int(math.Floor(n*(1-ratio))), 1), int(math.Ceil(n*(1+ratio))))
 }

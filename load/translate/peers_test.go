@@ -1,0 +1,193 @@
+package translate
+
+import (
+	"strings"
+	"testing"
+)
+
+// peer is a command line of a tool, what must be in its translation and what must not;
+// a part that begins with # is in the notes. because is where the tool says so.
+type peer struct{ line, in, out, because string }
+
+func testPeers(t *testing.T, cases []peer) {
+	t.Helper()
+	for _, c := range cases {
+		got, err := Of(strings.Fields(c.line))
+		if err != nil {
+			t.Errorf("%s: %v", c.line, err)
+			continue
+		}
+		args, notes := strings.Join(got.Args, " ")+" ", strings.Join(got.Notes, "\n")
+		has := func(part string) bool {
+			if note, ok := strings.CutPrefix(part, "#"); ok {
+				return strings.Contains(notes, note)
+			}
+			return strings.Contains(args, part+" ")
+		}
+		for part := range strings.SplitSeq(c.in, "|") {
+			if part != "" && !has(part) {
+				t.Errorf("%s\nhas no %q (%s):\n%s\n%s", c.line, part, c.because, args, notes)
+			}
+		}
+		for part := range strings.SplitSeq(c.out, "|") {
+			if part != "" && has(part) {
+				t.Errorf("%s\nhas %q (%s):\n%s\n%s", c.line, part, c.because, args, notes)
+			}
+		}
+	}
+}
+
+func TestVLLM(t *testing.T) {
+	const v = "vllm bench serve --model m "
+	testPeers(t, []peer{
+		{v, "--requests 1000|--concurrency 1000|--input-tokens 1024|--output-tokens 128|--ignore-eos|--warmup 0|--api openai-completions", "--parameters",
+			"arg_utils.py:30 num-prompts, :200 random lengths; serve.py main_async: random sets ignore_eos; num-warmups 0"},
+		{v + "--dataset-name sharegpt --dataset-path s.json --output-len 9", "--prompts s.json|--output-tokens 9|#random order", "--ignore-eos", "serve.py main_async: output_len is every set's"},
+		{v + "--dataset-name custom --dataset-path d.jsonl", "--prompts d.jsonl|--output-tokens 256", "", "arg_utils.py custom-output-len 256"},
+		{v + "--dataset-name custom --dataset-path d.jsonl --custom-output-len -1", "--workload d.jsonl", "--output-tokens", "custom.py: -1 is the file's own"},
+		{v + "--served-model-name s --base-url http://h", "--model s|--tokenizer m", "--model m", "serve.py main_async: model_name is served_model_name, the tokenizer's is model"},
+		{v + "--input-len 5 --random-input-len 9", "--input-tokens 5", "", "serve.py main_async: input_len goes before"},
+		{v + "--backend vllm --endpoint-type openai-chat", "--api openai-chat", "", "serve.py 0.9: endpoint_type chooses the function"},
+		{v + "--base-url http://h/v1 --endpoint /v1/chat/completions --backend openai-chat", "bench http://h/v1", "", "serve.py main_async: api_url is base_url + endpoint"},
+		{v + "--base-url http://h --endpoint /proxy/v1/completions", "bench http://h/proxy/v1/completions", "#the path", "the same"},
+		{v + "--base-url http://h --endpoint /custom", "#the path /custom", "", "the same"},
+		{v + "--host ::1 --port 9", "bench http://[::1]:9", "", "serve.py: join_host_port"},
+		{v + "--burstiness 0.5 --request-rate 4", "--rate 4|--arrival gamma|--burstiness 0.5", "--concurrency", "serve.py get_request: gamma of shape burstiness"},
+		{v + "--ramp-up-strategy linear --ramp-up-start-rps 1 --ramp-up-end-rps 9 --num-prompts 100", "--stages 20s@1..9|--arrival poisson|#grows with each request", "--concurrency",
+			"serve.py _get_current_request_rate: by the request's number; 100 requests at 5/s in the middle"},
+		{v + "--header A=b C=d --metadata x=1 y=2 --lora-modules l1 l2", "--header A: b|--header C: d|--tag x=1|--tag y=2|#--lora-modules: no equal", "", "serve.py add_cli_args: nargs"},
+		{v + "--profile --no-stream --random-prefix-len 7", "--server-profile|#--random-prefix-len 7: no equal", "--no-stream", "serve.py: profile starts the server's; arg_utils.py no-stream is about the set's file"},
+		{v + "--repetition-penalty 1.1 --frequency-penalty 0.2", `--parameters {"repetition_penalty": 1.1, "frequency_penalty": 0.2}`, "", "serve.py sampling_params"},
+		{v + "--num-prompts -1 --dataset-name spec_bench --dataset-path q.jsonl", "--workload q.jsonl|#--num-prompts -1", "--requests", "docs/benchmarking/cli.md"},
+		{v + "--backend sglang", "--api openai-completions", "", "endpoint_request_func.py: sglang is async_request_openai_completions"},
+		{v + "--unheard-of x --another", "#--unheard-of: no equal|#--another: no equal", "", "what isn't known is said"},
+	})
+}
+
+func TestBenchmarkServing(t *testing.T) {
+	testPeers(t, []peer{
+		{"python3 benchmarks/benchmark_serving.py --model m --dataset-name random --temperature 0.5", `--warmup 1|--parameters {"temperature": 0.5}|--output-tokens 128`, "--ignore-eos",
+			"benchmark_serving.py 0.8: a test run of one prompt; ignore_eos only where asked for"},
+		{"python benchmark_serving.py --model m", `--parameters {"temperature": 0}|#--dataset-name sharegpt: name the file`, "--input-tokens", "benchmark_serving.py 0.8: dataset-name sharegpt; temperature 0.0 unasked"},
+		{"python benchmark_serving.py --backend tgi --endpoint /generate_stream --model m", "--api tgi", "#the path", "benchmark_serving.py: its own words on tgi"},
+		{"python3 -m tensorrt_llm.serve.scripts.benchmark_serving --model m --dataset-name random --random-ids --no-test-input --non-streaming --ignore-eos",
+			"--no-stream|--warmup 0|--ignore-eos|#--random-ids: no equal", "--warmup 1", "tensorrt_llm/serve/scripts/benchmark_serving.py: no-test-input, non-streaming"},
+	})
+}
+
+func TestSGLang(t *testing.T) {
+	const s = "python3 -m sglang.bench_serving "
+	testPeers(t, []peer{
+		{s, `bench http://localhost:30000|--api sglang|--ignore-eos|--requests 1000|--concurrency 1000|--warmup 1|--parameters {"sampling_params": {"temperature": 0}}|#--dataset-name sharegpt`, "--input-tokens",
+			"serving.py cli_main: port 30000, num-prompts 1000, warmup-requests 1, temperature 0.0, sharegpt"},
+		{s + "--backend vllm-chat --temperature 0.6 --top-p 0.9", `bench http://localhost:30000|--api openai-chat|--parameters {"temperature": 0.6, "top_p": 0.9}`, "", "serving.py run_benchmark: the table of ports has no vllm-chat, so 30000"},
+		{s + "--backend sglang-oai --disable-ignore-eos", "--api openai-completions", "--ignore-eos", "serving.py: ignore_eos is not disable_ignore_eos"},
+		{s + "--backend lmdeploy", "bench http://localhost:23333|--api openai-completions", "", "serving.py: ports"},
+		{s + "--dataset-name image --image-count 2 --image-resolution 512x768 --backend sglang-oai-chat", "--images 2x768x512|--output-tokens uniform:1,1024", "", "serving.py image-resolution: heightxwidth"},
+		{s + "--dataset-name random --flush-cache --profile --lora-name a b --use-trace-timestamps true", "--reset-cache|--server-profile|#--lora-name: no equal|#--use-trace-timestamps: no equal", "#true", "serving.py cli_main"},
+		{s + "--header A=b C=d --tag t --max-concurrency 4", "--header A: b|--header C: d|--tag t|--concurrency 4", "--concurrency 1000", "serving.py cli_main: header nargs +"},
+		{s + `--extra-request-body {"temperature":1} --backend sglang-oai`, `--parameters {"temperature":1}`, "", "oai_client: the extra body goes over the payload"},
+		{s + "--dataset-name generated-shared-prefix --gsp-num-groups 4", "#--gsp-num-groups: no equal|#--dataset-name generated-shared-prefix: no equal", "", "datasets/generated_shared_prefix.py"},
+	})
+}
+
+func TestAIPerf(t *testing.T) {
+	const a = "aiperf profile -m m "
+	testPeers(t, []peer{
+		{a, "bench http://localhost:8000|--no-stream|--api openai-chat|--concurrency 1|--requests 10|--input-tokens 550|--warmup 0|#as long as the model likes", "--output-tokens",
+			"cli_config.py:2211 request_count; defaults of the help"},
+		{a + "--concurrency 10,40 --isl 128,512", "sweep http://localhost:8000|--concurrency 10,40|--input-tokens 128,512|--requests 80|#at each point", "", "cli_config.py: a list becomes a sweep; max(10, 2 × concurrency)"},
+		{a + "--request-rate 3 --vllm-burstiness 0.5", "--arrival gamma|--burstiness 0.5", "", "_converter_profiling.py _profiling_phase_type: smoothness makes it gamma"},
+		{a + "--request-rate 3", "--arrival poisson", "--concurrency", "cli_config.py arrival_pattern"},
+		{a + "--request-rate 3 --arrival-pattern constant --concurrency 7", "--arrival constant|--concurrency 7", "", "the help of --concurrency: a cap beside a rate"},
+		{a + "--user-centric-rate 4 --num-users 15", "--concurrency 15|--pace 3.75s", "", "docs/tutorials/user-centric-timing.md: 15 / 4.0 = 3.75 s"},
+		{a + "--url http://a http://b --extra-inputs x:1 y:z --header A:b C:d", `bench http://a|--parameters {"x": 1, "y": "z"}|--header A:b|--header C:d|#http://b is left out`, "", "cli_config.py:202, 566, 586: consume_multiple"},
+		{a + "--seq-dist 128,64:25;512,128:75", "--input-tokens 25%:128/64,75%:512/128", "#as long as", "the help of --seq-dist"},
+		{a + "--seq-dist 128|4,64:100", "#--seq-dist", "--input-tokens", "a deviation in a share"},
+		{a + "--random-range-ratio 0.5 --isl 100 --osl 10", "--input-tokens uniform:50,150|--output-tokens uniform:5,15", "", "the help of --random-range-ratio, vllm style"},
+		{a + "--random-range-ratio 0.5 --random-corpus-style sglang --isl 100 --osl 10", "--input-tokens uniform:50,100|--output-tokens uniform:5,10", "", "the same, sglang style"},
+		{a + "--failed-request-threshold 0.05 --reset-kv-cache --server-profiler", "--max-failures 5%|--reset-cache|--server-profile", "", "the help of --failed-request-threshold: a ratio"},
+		{a + "--benchmark-duration 9 --benchmark-grace-period inf", "--duration 9s|--grace 86400s", "--requests", "the help of --benchmark-grace-period: inf"},
+		{a + "--connection-reuse-strategy never", "--no-keepalive", "", "the help"},
+		{a + "--connection-reuse-strategy sticky_user_sessions --image-width-mean 64 --image-height-mean 32", "--connection per-session|--images 64x32", "", "the help"},
+		{a + "--input-file f.jsonl --osl 5", "--prompts f.jsonl|--output-tokens 5|#sent once", "--requests", "the help of --request-count: the size of the set"},
+		{a + "--num-conversations 20 --session-turns-mean 3", "--requests 20|#--session-turns-mean: no equal", "", "_PROF_FIELD_ROUTES: sessions"},
+		{a + "--concurrency-ramp-duration 5", "--ramp 5s|#within what is measured", "", "the help"},
+		{a + "--endpoint-type nim_embeddings --batch-size 4", "--api embeddings|--batch 4", "", "the help of --endpoint-type: _ or -"},
+		{a + "--model-names a,b", "#several models", "", "the help of --model-names"},
+		{a + "--shared-system-prompt-length 9 --prefix-prompt-length 0", "#--shared-system-prompt-length 9: no equal", "#--prefix-prompt-length 0", "the help"},
+	})
+}
+
+func TestGenAIPerf(t *testing.T) {
+	const g = "genai-perf profile -m m --endpoint-type chat --streaming "
+	testPeers(t, []peer{
+		{g + "--request-rate 4", "--rate 4|--input-tokens 550", "--arrival", "perf_analyzer: request-distribution constant"},
+		{g + "-s 50 -p 4000 -- -v --max-threads=256", "#--until-precision|#no windows|#behind --", "#max-threads", "parser.py _add_profile_args; README.md: behind -- are perf_analyzer's"},
+		{g + "-g request_latency:300", "--objective e2e < 300ms", "", "parser.py goodput -g"},
+		{g + "--synthetic-input-tokens-m 7", "--input-tokens 7", "", "argparse shortens"},
+		{g + "--service-kind triton", "#gRPC", "", "config_defaults.py SERVICE_KIND"},
+	})
+}
+
+func TestGuideLLM(t *testing.T) {
+	const g = "guidellm benchmark --target http://h --max-requests 9 "
+	const r = "guidellm run --backend kind=openai_http,target=http://h --constraint kind=max_requests,count=9 "
+	testPeers(t, []peer{
+		{g + "--rate-type constant --rate 4 --data prompt_tokens=9,output_tokens=4", "--ignore-eos|--rate 4|--warmup 0", "--arrival", "request_handlers.py format: ignore_eos with each length"},
+		{g + "--rate-type throughput --rate 10", "--concurrency 10", "512", "profiles/throughput.py: rate is max_concurrency"},
+		{g + "--rate-type throughput", "--concurrency 512", "", "settings of 0.5: max_concurrency 512"},
+		{g + "--profile constant --rate 4 --rampup 10 --detect-saturation --max-seconds 30", "--ramp 10s|--duration 30s|#within what is measured|#overloaded", "", "__main__.py: rampup is a time, detect-saturation a switch"},
+		{g + "--profile concurrent --rate 1 --rate 2", "sweep http://h|--concurrency 1,2", "", "__main__.py rate: multiple"},
+		{g + "--profile synchronous --data prompt_tokens=9,prompt_tokens_min=4,prompt_tokens_max=20,output_tokens=5,output_tokens_stdev=2", "--input-tokens uniform:4,20|--output-tokens normal:5,2", "", "utils/random.py IntegerRangeSampler"},
+		{g + "--profile synchronous --data prompt_tokens=9,output_tokens=5,prefix_tokens=100,turns=3", "#--data prefix_tokens: no equal|#--data turns: no equal", "", "SyntheticTextDataArgs"},
+		{g + "--profile synchronous --data org/set", "#name a file", "--workload", "docs/guides/datasets.md: a set of Hugging Face"},
+		{g + "--profile sweep --rate 6", "sweep http://h|#rates (6", "--rate", "profiles/sweep.py: rate is the number of strategies"},
+		{g + "--backend-args {} --data-args {} --scenario chat", "#--backend-kwargs|#--data-args: no equal|#--scenario", "", "__main__.py: older names"},
+		{r + "--profile kind=throughput,max_concurrency=64", "--concurrency 64|--requests 9", "", "cli/run.py; profiles/throughput.py"},
+		{r + `--profile {"kind":"concurrent","streams":[1,2,4]}`, "--concurrency 1,2,4", "", "profiles/concurrent.py: a list"},
+		{r + "--profile kind=poisson,rate[0]=1,rate[1]=2,max_concurrency=7", "--rate 1,2|--arrival poisson|--concurrency 7", "", "utils/arg_string.py: rate[0]; profiles/asynchronous.py"},
+		{r + "--profile kind=constant --override profile.rate 10,20", "--rate 10,20", "", "cli/run.py override: two words"},
+		{r + "--profile kind=constant,rate=3 --seed kind=static,value=42 --label a=b --tokenizer kind=huggingface_auto,model=t", "--seed 42|--tag a=b|--tokenizer t", "", "docs/guides/v0.7.0_migration_guide.md"},
+		{r + "--profile kind=replay,time_scale=0.5 --data kind=trace_synthetic,path=t.jsonl", "--workload t.jsonl|--speedup 2", "", "profiles/replay.py: a scale of the intervals"},
+		{"guidellm run --backend kind=openai_http,target=http://h,stream=false,verify=false,api_key=sk-x --profile kind=synchronous", "--no-stream|--insecure|#--api-key-env|#until the data ends", "#sk-x", "backends/openai/http.py"},
+	})
+}
+
+func TestInferencePerf(t *testing.T) {
+	const i = "inference-perf --server.base_url http://h "
+	testPeers(t, []peer{
+		{i + `--load.stages [{"rate":10,"duration":60},{"rate":20,"duration":30}] --api.streaming true`, "--stages 60s@10,30s@20|--ignore-eos|--grace 120s|#load.interval", "--no-stream|--arrival",
+			"cli_flags.md: JSON; modelserver/config.py ignore_eos True; loadgen/config.py interval 1.0, stage_teardown_grace_seconds 120"},
+		{i + "--server.ignore_eos false", "--no-stream", "--ignore-eos", "the same; apis/config.py streaming False"},
+		{i + `--load.type concurrent --load.stages [{"num_requests":40,"concurrency_level":3}]`, "--concurrency 3|--requests 40", "--stages", "loadgen/config.py ConcurrentLoadStage"},
+		{i + "--data.type random --data.input_distribution.mean 100", "--input-tokens normal:100,200|#10 to 1024", "", "common.py Distribution: std_dev 200, min 10, max 1024"},
+		{i + "--data.type random --data.input_distribution.type fixed --data.input_distribution.mean 100", "--input-tokens 100", "", "common.py DistributionType"},
+		{i + "--data.type random --data.input_distribution.type uniform --data.input_distribution.min 5 --data.input_distribution.max 9", "--input-tokens uniform:5,9", "", "the same"},
+		{i + "--data.type shared_prefix --data.shared_prefix.num_groups 4", "#--data.type shared_prefix: no equal|#num-groups: no equal", "", "datagen/config.py"},
+		{i + "--load.stages 10@5 --load.num_workers 4 --load.worker_max_concurrency 10", "--concurrency 40", "--workers", "loadgen/config.py: a cap of each worker"},
+		{i + "--load.type trace_replay", "#--load.type trace_replay: no equal", "", "loadgen/config.py LoadType"},
+		{"inference-perf -c f.yml", "#is not read here", "", "cli_flags.md -c"},
+	})
+}
+
+func TestLLMPerf(t *testing.T) {
+	testPeers(t, []peer{
+		{"python token_benchmark_ray.py --model m", "--concurrency 10|--requests 10|--duration 90s|--input-tokens normal:550,150|--output-tokens normal:150,80|--api openai-chat", "",
+			"token_benchmark_ray.py, its ArgumentParser"},
+		{`python token_benchmark_ray.py --model m --stddev-output-tokens 0 --timeout 600 --additional-sampling-params {"temperature":0} --metadata a=1,b=2 --llm-api litellm`,
+			`--output-tokens 150|--duration 600s|--parameters {"temperature":0}|--tag a=1|--tag b=2|#--llm-api litellm`, "", "the same"},
+	})
+}
+
+func TestGenAIBench(t *testing.T) {
+	const g = "genai-bench benchmark --api-base http://h --api-model-name m --task text-to-text --max-time-per-run 5 --max-requests-per-run 9 "
+	testPeers(t, []peer{
+		{g + "--api-backend vllm --traffic-scenario D(100,20) --num-concurrency 4", `--duration 5m|--requests 9|--input-tokens 100|--output-tokens 20|--concurrency 4|--ignore-eos|--parameters {"temperature": 0}`, "",
+			"the help of 0.0.5: minutes; openai_user.py:101 temperature, :112 ignore_eos"},
+		{g + "--api-backend openai --traffic-scenario N(480,240)/(300,150)", "sweep http://h|--concurrency 1,2,4,8,16,32,64,128,256|--input-tokens normal:480,240|--output-tokens normal:300,150", "--ignore-eos", "the help: num-concurrency; openai_user.py:114"},
+		{g + "--api-backend sglang --traffic-scenario U(100,200) --num-concurrency 1 --num-concurrency 2", "--concurrency 1,2|--input-tokens uniform:1,100|--output-tokens uniform:1,200", "", "scenarios/text.py:92: from 1 on where no least is said"},
+		{g + "--api-backend vllm", "#five are run", "--input-tokens", "the help: default scenarios"},
+		{g + "--api-backend vllm --prefix-len 8", "#--prefix-len 8", "", "the help"},
+	})
+}
