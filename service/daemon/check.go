@@ -107,6 +107,9 @@ func (p *Plan) Files() []string {
 	for _, s := range p.Config.Scrape {
 		add(s.KeyFile, s.CAFile)
 	}
+	if o := p.Config.OTel; o != nil {
+		add(o.KeyFile)
+	}
 	return files
 }
 

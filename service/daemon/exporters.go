@@ -85,8 +85,8 @@ func (x *exporters) set(before, now *Plan, log *slog.Logger) {
 		return
 	}
 	a, b := &before.Config, &now.Config
-	if !reflect.DeepEqual(a.Metrics, b.Metrics) || !reflect.DeepEqual(a.OTel, b.OTel) || !reflect.DeepEqual(a.Datadog, b.Datadog) {
-		log.Warn("metrics, otel and datadog are read at the start only; the change counts after a restart")
+	if !reflect.DeepEqual(a.Metrics, b.Metrics) || !reflect.DeepEqual(a.OTel, b.OTel) || !reflect.DeepEqual(a.Datadog, b.Datadog) || before.otelKey != now.otelKey {
+		log.Warn("metrics, otel with its key, and datadog are read at the start only; the change counts after a restart")
 	}
 	if !reflect.DeepEqual(a.Rows, b.Rows) {
 		log.Warn("rows are read at the start only; the change counts after a restart")
