@@ -59,10 +59,11 @@ type sink interface {
 // partial. With an empty dir the folder is made under Root from the start time
 // and the run's or the model's name. An existing folder is taken only when it
 // is empty, or with Force; no two processes ever share one. Errors are
-// *ExistsError or *WriteError.
+// *ExistsError or *WriteError; what was made until then goes again.
 func Create(dir string, manifest Run, opts Options) (*Writer, error) {
 	begin(&manifest)
 	var err error
+	_, missing := os.Stat(dir) // also where dir is empty
 	if dir == "" {
 		dir, err = MakeFolder(opts.Root, manifest.Started, cmp.Or(manifest.Name, manifest.Target.Model))
 	} else if mkdirErr := os.MkdirAll(dir, 0o755); mkdirErr != nil {
@@ -81,6 +82,9 @@ func Create(dir string, manifest Run, opts Options) (*Writer, error) {
 	w, err := claim(dir, manifest, opts)
 	if err != nil {
 		closeLock(lock)
+		if missing != nil {
+			os.Remove(dir) // there is nothing in it
+		}
 		return nil, err
 	}
 	w.lock = lock
@@ -147,6 +151,7 @@ func claim(dir string, m Run, opts Options) (*Writer, error) {
 	w := newWriter(dir, m, opts, out)
 	if err := w.refresh(); err != nil {
 		out.Close()
+		os.Remove(path) // nothing was written to it yet
 		return nil, err
 	}
 	return w, nil

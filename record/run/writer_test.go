@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"math"
 	"os"
 	"path/filepath"
 	"strings"
@@ -143,6 +144,29 @@ func TestAppendFromManyGoroutines(t *testing.T) {
 		if tl.Request != int64(i) {
 			t.Fatalf("place %d has request %d", i, tl.Request)
 		}
+	}
+}
+
+// Where run.json can't be written, as on a full disk, nothing of the run stays: no folder,
+// or an empty one that was there before.
+func TestCreateLeavesNothing(t *testing.T) {
+	root := t.TempDir()
+	there := filepath.Join(root, "there")
+	if err := os.Mkdir(there, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	for _, dir := range []string{"", filepath.Join(root, "new"), there} {
+		bad := Options{Root: root, Refresh: func(m *Run) { m.Control = append(m.Control, Act{FromS: math.NaN()}) }} // JSON has none
+		if _, err := Create(dir, Run{Name: "n"}, bad); err == nil {
+			t.Fatal("NaN was written")
+		}
+	}
+	left, err := os.ReadDir(root)
+	if err != nil || len(left) != 1 || left[0].Name() != "there" {
+		t.Errorf("left: %v, %v", left, err)
+	}
+	if left, err := os.ReadDir(there); err != nil || len(left) > 0 {
+		t.Errorf("left in the folder that was there: %v, %v", left, err)
 	}
 }
 
