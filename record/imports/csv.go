@@ -98,7 +98,9 @@ func csvRequest(in *Input, table *csv.Reader, row []string, columns map[string]i
 	r.input, r.output = count(number("input_tokens")), count(number("output_tokens"))
 	r.streamed = r.first == r.first
 	r.model, r.id, r.session, r.failure = text("model"), text("id"), text("session"), text("error")
-	if o := text("outcome"); r.failure == "" && o != "" && o != string(timeline.OK) {
+	if o := text("outcome"); o == string(timeline.OK) {
+		r.fine = true // vectors have no tokens either
+	} else if r.failure == "" {
 		r.failure = o
 	}
 	return r, fault

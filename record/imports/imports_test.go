@@ -220,6 +220,12 @@ func TestRequestsWithoutEnd(t *testing.T) {
 		{"one.csv", csv + "0,100,,1\n", timeline.OK, 100}, // its first is its last
 		{"responses.jsonl", `{"request_time":"2026-01-01T00:00:00Z","time_to_first_token":0.1,"time_to_last_token":null,"num_tokens_output":50,"response_text":"x"}`,
 			timeline.StreamTruncated, 0},
+		// An answer of no token is none, as it is in a run of our own.
+		{"none.csv", csv + "0,,60000,0\n", timeline.EmptyOutput, 0},
+		{"unstreamed.csv", csv + "0,,60000,5\n", timeline.OK, 60_000},
+		{"vectors.csv", csv + "0,,60000,\n", timeline.OK, 60_000},
+		{"ours.csv", "start_s,outcome,e2e_ms,output_tokens\n0,ok,60000,0\n", timeline.OK, 60_000},
+		{"empty.json", `[{"start_time":100,"end_time":101,"info":{"input_tokens":5,"output_tokens":0,"output_token_times":[]},"error":null}]`, timeline.EmptyOutput, 0},
 		{"vllm.json", `{"date":"20260101-000000","backend":"vllm","start_times":[0],"ttfts":[0.1],"itls":[[]],"input_lens":[5],"output_lens":[50]}`,
 			timeline.OK, 100}, // all came at once, in a chunk
 	} {

@@ -37,6 +37,7 @@ type request struct {
 	worker                     int
 	status                     int
 	failure                    string // words; empty: it went well
+	fine                       bool   // the file says in our own words that it went well
 	cancelled                  bool
 	warmup                     bool
 	streamed                   bool
@@ -195,12 +196,20 @@ func (r *request) timeline(zero float64) (*timeline.Timeline, error) {
 		tl.Fail(timeline.StreamError, "the answer ended with the reason error")
 	case len(moments) == 0:
 		tl.Fail(timeline.EmptyOutput, "the other tool's file has no token of this request")
+	case !sensible(r.first) && moments != nil && r.events == nil && !r.fine && r.countedNone():
+		tl.Fail(timeline.EmptyOutput, "the other tool counted no token of this request")
 	case endless:
 		tl.Fail(timeline.StreamTruncated, "the other tool's file has no end of this request")
 	default:
 		tl.Outcome = timeline.OK
 	}
 	return tl, nil
+}
+
+// countedNone reports whether the tool, or the server, counted the answer's tokens, and
+// there were none.
+func (r *request) countedNone() bool {
+	return (r.output.OK() || r.tokenized.OK()) && r.output.Or(0)+r.tokenized.Or(0) == 0
 }
 
 // mostWords is how much is kept of a text: an answer may stand where an error should.
