@@ -117,6 +117,28 @@ func TestUsageThatIsToldAnyway(t *testing.T) {
 	}
 }
 
+// llama.cpp's timings go with the usage where that is asked for: once they are seen it is not.
+func TestTimingsAreLeftToClients(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		timings := `"timings":{"cache_n":7,"prompt_n":3,"prompt_ms":1,"predicted_n":1,"predicted_ms":1}`
+		h := open(t, func(c net.Conn, r *received) bool {
+			body := tok("A") + `data: {"choices":[{"index":0,"delta":{},"finish_reason":"stop"}],` + timings + "}\n\n" + done
+			if strings.Contains(r.body, "include_usage") {
+				body = tok("A") + fin + `data: {"choices":[],"usage":{"prompt_tokens":10,"completion_tokens":1,"total_tokens":11},` + timings + "}\n\n" + done
+			}
+			return play("5ms HTTP/1.1 200 OK\r\nserver: llama.cpp\r\ncontent-type: text/event-stream\r\ntransfer-encoding: chunked\r\n\r\n"+chunk(body)+lastChunk)(c, r)
+		}, nil)
+		for i := range 2 {
+			got := h.talk(post(chatPath, hello), 0)
+			h.settled()
+			want(t, fmt.Sprint("request ", i, ": client sees timings"), strings.Contains(got.body, "timings"), i > 0)
+		}
+		r := h.sink.at(t, 1)
+		want(t, "source", source(r), string(metric.FromUsage))
+		want(t, "prompt", r.Record.InputTokens.Or(-1), 10)
+	})
+}
+
 // B58: each read is flushed, whatever the content type spells.
 func TestB58FlushPerEvent(t *testing.T) {
 	for _, kind := range []string{"text/event-stream", "text/event-stream; charset=utf-8", "Text/Event-Stream", "application/x-ndjson", ""} {

@@ -421,6 +421,9 @@ func (c *call) finish() {
 		r.Record.DeliveredTTFTMS = timeline.Some(ttft + float64(r.Delay.FirstUS.Or(0))/1000)
 	}
 	c.p.stats.finished(r)
+	if c.inject {
+		c.up.learnTimings(r.Timeline)
+	}
 	if c.p.cfg.Sink != nil {
 		c.p.cfg.Sink.Done(r)
 	}
