@@ -1,6 +1,7 @@
 package method
 
 import (
+	"fmt"
 	"math"
 	"slices"
 	"strings"
@@ -155,7 +156,10 @@ func TestDepartures(t *testing.T) {
 	}{
 		{"vllm-serve", bench.Plan{Load: bench.Load{Duration: time.Minute}}, "1m0s instead of 1000 requests"},
 		{"vllm-serve", bench.Plan{Load: bench.Load{Requests: 1, Duration: time.Minute}}, "1 request or 1m0s instead of 1000 requests"},
-		{"vllm-serve", bench.Plan{Load: bench.Load{Warmup: bench.Warmup{Off: true}}}, "warm-up none instead of 1 request"},
+		{"vllm-serve", bench.Plan{Load: bench.Load{Warmup: bench.Warmup{Off: true}}}, ""},
+		{"vllm-serve", bench.Plan{Load: bench.Load{Warmup: bench.Warmup{Requests: 4}}}, "warm-up 4 requests instead of none"},
+		{"llmperf", bench.Plan{Load: bench.Load{Requests: 20}}, "20 requests instead of 10 requests or 1m30s"},
+		{"inferencex", bench.Plan{Content: bench.Content{Extra: map[string]any{"temperature": 1}}}, "a temperature of the user's own"},
 		{"artificial-analysis-load", bench.Plan{Load: bench.Load{Requests: 50}}, "50 requests instead of 3m0s"},
 		{"mlperf-server:llama3.1-8b", bench.Plan{Load: bench.Load{Rate: 5, Arrival: "constant"}}, "arrival constant instead of poisson"},
 		{"mlperf-singlestream", bench.Plan{Load: bench.Load{UntilPrecision: 0.05}}, "a run ends early once its medians are known to within 5 %"},
@@ -165,6 +169,49 @@ func TestDepartures(t *testing.T) {
 		o := Options{Base: c.base}
 		if _, err := m.Prepare(&o); err != nil || strings.Join(o.departs, "; ") != c.want {
 			t.Errorf("%s: departures %q, want %q (%v)", c.name, o.departs, c.want, err)
+		}
+	}
+}
+
+// The load of a tool's method is the tool's own, where it is told nothing.
+func TestLoadsOfTools(t *testing.T) {
+	for _, c := range []struct {
+		name     string
+		streams  int
+		requests int
+		duration time.Duration
+		warmup   int // below 0: none
+		in, out  string
+		eos      bool
+		extra    string
+	}{
+		// vllm/benchmarks/serve.py: num-prompts 1000, rate inf, num-warmups 0, ready-check-timeout-sec 0; random sets ignore_eos.
+		{"vllm-serve", 1000, 1000, 0, -1, "1024", "128", true, ""},
+		// AIPerf 0.13.0's help: concurrency 1, max(10, 2 × concurrency) requests, isl 550; no warm-up.
+		{"aiperf", 1, 10, 0, -1, "550", "128", false, ""},
+		// token_benchmark_ray.py, f1d6bed: 10 of 10 requests, timeout 90, 550 ± 150 and 150 ± 80.
+		{"llmperf", 10, 10, 90 * time.Second, -1, "normal:550,150", "normal:150,80", false, ""},
+		// InferenceX, benchmark_lib.sh and backend_request_func.py: 10 a stream, 2 of warm-up, int(0.8 × 8192) and int(0.8 × 1024) on, temperature 0.0.
+		{"inferencex", 4, 40, 0, 8, "uniform:6553,8192", "uniform:819,1024", true, "map[temperature:0]"},
+	} {
+		m, err := ByName(c.name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		o := Options{}
+		steps, err := m.Prepare(&o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		p := steps.Cells[0].Plan
+		warm := bench.Warmup{Requests: max(c.warmup, 0), Off: c.warmup < 0}
+		extra := ""
+		if p.Extra != nil {
+			extra = fmt.Sprint(p.Extra)
+		}
+		if p.Concurrency != c.streams || p.Requests != c.requests || p.Duration != c.duration || p.Warmup != warm || p.InputTokens != c.in ||
+			p.OutputTokens != c.out || p.IgnoreEOS != c.eos || extra != c.extra || p.Rate != 0 || len(o.departs) > 0 {
+			t.Errorf("%s: %+v, departs by %q", c.name, p, o.departs)
 		}
 	}
 }

@@ -86,7 +86,7 @@ var mlperf = []Method{
 	{Name: "mlperf-interactive", Title: loadgen + ", Interactive", AsOf: loadgenAt, Says: unofficial, Variable: sweep.Rate, Rules: serverRules,
 		Variants: withLimits(interactiveLimits), absent: interactiveAbsent, needs: benchmark, takes: rates, prepare: prepareServer, read: readServer},
 	{Name: "mlperf-offline", Title: loadgen + ", Offline", AsOf: loadgenAt, Says: unofficial, Variable: sweep.Concurrency,
-		Rules: []string{"24,576 samples, all due at once", "one run of at least 10 minutes", "no query fails",
+		Rules: []string{"24,576 samples, all due at once; of a benchmark with fewer, all of its own (llama3.1-8b 13,368, mixtral-8x7b 15,000, llama3.1-405b 8,313, deepseek-r1 4,388): --requests", "one run of at least 10 minutes", "no query fails",
 			"the figure is tokens/s: all tokens over the time until the last one is complete", "no limit on latency"},
 		takes: map[string]many{sweep.Concurrency: one}, prepare: prepareOffline, read: readOffline},
 	{Name: "mlperf-singlestream", Title: loadgen + ", SingleStream", AsOf: loadgenAt, Says: unofficial, Variable: sweep.Concurrency,

@@ -1,6 +1,9 @@
 package method
 
 import (
+	"maps"
+	"time"
+
 	"tokenmeter/load/sweep"
 	"tokenmeter/load/sweep/result"
 )
@@ -9,21 +12,21 @@ import (
 // those of a lens: a line each.
 var tools = []Method{
 	preset{name: "vllm-serve", title: "vllm bench serve", lens: "vllm",
-		rules:   []string{"1,000 prompts of 1,024 random tokens, answers of 128", "request rate inf: all at once (--concurrency caps them)", "no warm-up but one test request"},
-		streams: []float64{1000}, ask: ask{requests: 1000, warmup: 1, input: "1024", output: "128", ignoreEOS: true}}.method(),
+		rules:   []string{"1,000 prompts of 1,024 random tokens, answers of 128", "request rate inf: all at once (--concurrency caps them)", "no warm-up; answers go on to their length"},
+		streams: []float64{1000}, ask: ask{requests: 1000, warmup: -1, input: "1024", output: "128", ignoreEOS: true}}.method(),
 	preset{name: "aiperf", title: "NVIDIA AIPerf", lens: "aiperf",
 		rules:   []string{"closed loop, one stream; max(10, 2 × concurrency) requests", "prompts of 550 tokens, answers as long as the model likes (here: 128)"},
 		streams: []float64{1}, perStream: 2, least: 10, ask: ask{warmup: -1, input: "550", output: "128"}}.method(),
 	preset{name: "llmperf", title: "LLMPerf (ray-project)", lens: "llmperf",
-		rules:   []string{"prompts of 550 ± 150 tokens, answers of 150 ± 80", "10 requests in all, 10 at once (num_concurrent_requests, max_num_completed_requests)"},
-		streams: []float64{10}, ask: ask{requests: 10, warmup: -1, input: "normal:550,150", output: "normal:150,80"}}.method(),
+		rules:   []string{"prompts of 550 ± 150 tokens, answers of 150 ± 80", "10 requests in all, 10 at once (num_concurrent_requests, max_num_completed_requests), for at most 90 s"},
+		streams: []float64{10}, ask: ask{requests: 10, duration: 90 * time.Second, warmup: -1, input: "normal:550,150", output: "normal:150,80"}}.method(),
 	preset{name: "nim", title: "NVIDIA NIM benchmarking guide", lens: "genai-perf",
 		rules:   []string{"prompts of 5,000 tokens, answers of 500, always that long", "closed loop of 1, 5, 25, 50, 100, 150, 200 and 250 streams, 3 requests each and at least 10", "ITL is the mean of a request over n − 1; tokens/s are output tokens over the wall clock"},
 		streams: []float64{1, 5, 25, 50, 100, 150, 200, 250}, perStream: 3, least: 10, ask: ask{warmup: 1, input: "5000", output: "500", ignoreEOS: true}, rows: nimRow,
 		heads: []string{"concurrency", "TTFT ms", "ITL ms", "output tok/s", "requests/s"}}.method(),
 	preset{name: "inferencex", title: "SemiAnalysis InferenceX", lens: "vllm",
-		rules:   []string{"prompts of 6,553 to 8,192 tokens, answers of 819 to 1,024, each length alike often (random range 0.8) and always reached", "closed loop of 4, 8, 16, 32 and 64 streams, 10 requests each after 2 each of warm-up", "throughput per GPU counts input and output tokens over all GPUs; interactivity is 1000 / TPOT of the same statistic, so p99 is the slow tail"},
-		streams: []float64{4, 8, 16, 32, 64}, perStream: 10, warmPerStream: 2, ask: ask{input: "uniform:6553,8192", output: "uniform:819,1024", ignoreEOS: true}, rows: inferenceXRow,
+		rules:   []string{"prompts of 6,553 to 8,192 tokens, answers of 819 to 1,024, each length alike often (random range 0.8) and always reached, at temperature 0", "closed loop of 4, 8, 16, 32 and 64 streams, 10 requests each after 2 each of warm-up", "throughput per GPU counts input and output tokens over all GPUs; interactivity is 1000 / TPOT of the same statistic, so p99 is the slow tail"},
+		streams: []float64{4, 8, 16, 32, 64}, perStream: 10, warmPerStream: 2, greedy: true, ask: ask{input: "uniform:6553,8192", output: "uniform:819,1024", ignoreEOS: true}, rows: inferenceXRow,
 		heads: []string{"concurrency", "tput_per_gpu", "output_tput_per_gpu", "input_tput_per_gpu", "median_intvty", "p99_intvty", "e2e_intvty p90", "TTFT ms"}}.method(),
 }
 
@@ -35,6 +38,7 @@ type preset struct {
 	ask               ask
 	perStream, least  int // requests: so many a stream, at least so many
 	warmPerStream     int
+	greedy            bool // each request asks for temperature 0
 	heads             []string
 	rows              func(o *Options, s *result.Sweep, p *result.Point, v *seen) []result.MethodCell
 }
@@ -59,6 +63,18 @@ func (t preset) prepare(_ *Method, o *Options) (*Steps, error) {
 			a.warmup = t.warmPerStream * int(c)
 		}
 		out.Cells = append(out.Cells, o.cell(c, number(c), a))
+	}
+	if _, given := o.Base.Extra["temperature"]; given && t.greedy {
+		o.depart("a temperature of the user's own")
+	} else if t.greedy {
+		for i := range out.Cells {
+			p := &out.Cells[i].Plan
+			p.Extra = maps.Clone(p.Extra)
+			if p.Extra == nil {
+				p.Extra = map[string]any{}
+			}
+			p.Extra["temperature"] = 0
+		}
 	}
 	return out, nil
 }
