@@ -164,7 +164,7 @@ var connectionDefinitions = []Definition{
 	{Name: "attempts", Unit: "tries", Title: "tries in all", Better: Lower, Group: GroupConnection,
 		Formula: "1 without retries; waits between tries are part of the latency", Source: "the client"},
 	{Name: "conn_retries", Unit: "connections", Title: "dead idle connections replaced", Better: Lower, Group: GroupConnection,
-		Formula: "a reused connection was lost before anything was answered, and a new one was opened", Source: "the client"},
+		Formula: "a reused connection was lost within a second of the request, before anything was answered, and a new one was opened", Source: "the client"},
 	{Name: "retry_after_ms", Unit: "ms", Title: "wait the server asked for", Group: GroupConnection,
 		Formula: "Retry-After of the last answer that had it; a date counts from the answer's own Date", Null: "it asked for none", Source: "the response's head"},
 	{Name: "client_lag_ms", Unit: "ms", Title: "kernel stamp to our read", Better: Lower, Group: GroupConnection,

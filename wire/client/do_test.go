@@ -200,6 +200,28 @@ func TestB52LossOnFreshConnection(t *testing.T) {
 	})
 }
 
+// A server that had the request for longer than a close can be on its way has lost it:
+// asking once more would hide a failure, and the time that it took.
+func TestLossLongAfterTheRequestIsAFailure(t *testing.T) {
+	for after, want := range map[time.Duration]timeline.Outcome{900 * time.Millisecond: timeline.OK, 20 * time.Second: timeline.ConnReset} {
+		synctest.Test(t, func(t *testing.T) {
+			answer := play(b1...)
+			f := &fake{serve: func(f *fake, c net.Conn, r *received) bool {
+				if r.nth == 1 {
+					time.Sleep(after)
+					return false
+				}
+				return answer(f, c, r)
+			}}
+			c := pipeClient(t, f, nil)
+			send(t.Context(), c)
+			if tl := send(t.Context(), c); tl.Outcome != want || len(f.requests) != 2+tl.ConnRetries {
+				t.Errorf("lost after %v: %s, %d retries, the server had %d requests", after, tl.Outcome, tl.ConnRetries, len(f.requests))
+			}
+		})
+	}
+}
+
 // A connection that began to answer is not replaced.
 func TestNoRedialAfterAByte(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

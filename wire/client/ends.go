@@ -98,7 +98,7 @@ func (x *exchange) lose(ctx context.Context, err error) verdict {
 		x.end(now, timeline.Cut, nil)
 	case x.mode == deliver:
 		x.end(now, timeline.Reset, bare(err))
-	case !x.any && x.onIdle:
+	case !x.any && x.onIdle && now-x.sentNS < int64(closingTime):
 		return lostIdle
 	default:
 		x.fail(&failure{class: timeline.ConnReset, msg: lossWords(err, x.writeErr, x.any)})

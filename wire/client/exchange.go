@@ -50,6 +50,10 @@ const (
 	drainBytes = 256 << 10
 )
 
+// closingTime is how long the close of an idle connection may be on its way to us. Who
+// had a request for longer, and then breaks off, has lost it.
+const closingTime = time.Second
+
 // exchange is one request and its replies: it knows what bytes, limits and
 // ends mean, and leaves waiting for them to once.
 type exchange struct {
@@ -100,6 +104,7 @@ func (x *exchange) begin() {
 	x.rd.reset()
 	x.mode, x.verdict, x.any, x.enoughNS, x.swallowed = waiting4head, settled, false, 0, 0
 	x.writeErr, x.unsent = nil, nil
+	x.sentNS = x.c.clk.NS() // until it is known better
 }
 
 // once sends the request on cn and reads until the attempt is decided.
