@@ -122,8 +122,9 @@ func (c *Collector) loadFacts(f *Facts, w *windows) {
 	if w.due == 0 || !f.OpenLoop {
 		return
 	}
-	late, waited := c.lateness()
-	if waited {
+	late, slots, prefills := c.lateness()
+	f.CapReached = f.CapReached || slots
+	if prefills {
 		f.PrefillCap = c.Opts.Prefills
 	}
 	f.SendLateP99MS = quantile(late.Sorted(), 0.99)
@@ -143,8 +144,10 @@ func (c *Collector) loadFacts(f *Facts, w *windows) {
 // lateness is start − due in ms, without the wait for a slot of the caps: that
 // one is the server's doing. The k-th start cannot come before as many
 // requests have ended as exceed the cap, or have their first token as exceed
-// that on prefills; waited: one waited for that. The rows are in order of start.
-func (c *Collector) lateness() (late *stat.Sample, waited bool) {
+// that on prefills. It reports of both caps whether a measured request waited for
+// it, be it for a place that a ramp or cooldown had or in vain. The rows are in order
+// of start.
+func (c *Collector) lateness() (late *stat.Sample, slots, prefills bool) {
 	var ends, firsts []int64
 	for _, r := range c.rows {
 		if r.unsent {
@@ -163,21 +166,25 @@ func (c *Collector) lateness() (late *stat.Sample, waited bool) {
 	sent := int64(0)
 	for _, r := range c.rows {
 		if r.unsent {
+			if r.start > r.due && !r.warmup { // it was given up, having waited
+				prefills = prefills || c.Opts.Prefills > 0
+				slots = slots || c.Opts.Prefills == 0 && c.Opts.Concurrency > 0
+			}
 			continue
 		}
 		ready := r.due
-		if limit := c.Opts.Concurrency; limit > 0 && sent >= limit {
-			ready = max(ready, ends[sent-limit])
+		if limit := c.Opts.Concurrency; limit > 0 && sent >= limit && ends[sent-limit] > ready {
+			ready, slots = ends[sent-limit], slots || !r.warmup
 		}
 		if limit := c.Opts.Prefills; limit > 0 && sent >= limit && firsts[sent-limit] > ready {
-			ready, waited = firsts[sent-limit], true
+			ready, prefills = firsts[sent-limit], prefills || !r.warmup
 		}
 		sent++
 		if !r.warmup {
 			late.Add(ms(max(r.start-ready, 0)))
 		}
 	}
-	return late, waited
+	return late, slots, prefills
 }
 
 // cacheHitRate is null where no server tells what came from its cache.

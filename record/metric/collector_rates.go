@@ -72,7 +72,7 @@ func (rows byStart) Less(i, j int) bool {
 
 func (c *Collector) windows() windows {
 	sort.Sort(byStart(c.rows))
-	w := windows{rows: c.measured()}
+	w := windows{rows: c.only(false)}
 	for i := range w.rows {
 		r := &w.rows[i]
 		w.add(r)
@@ -87,11 +87,12 @@ func (c *Collector) windows() windows {
 	return w
 }
 
-// measured are the rows that count: all of them as they are, or a copy.
-func (c *Collector) measured() []row {
+// only are the rows of the measured part, or those of what is not measured: all of
+// them as they are, or a copy.
+func (c *Collector) only(warmup bool) []row {
 	n := 0
 	for i := range c.rows {
-		if !c.rows[i].warmup {
+		if c.rows[i].warmup == warmup {
 			n++
 		}
 	}
@@ -100,11 +101,17 @@ func (c *Collector) measured() []row {
 	}
 	rows := make([]row, 0, n)
 	for _, r := range c.rows {
-		if !r.warmup {
+		if r.warmup == warmup {
 			rows = append(rows, r)
 		}
 	}
 	return rows
+}
+
+// mostAside is how many requests that are not measured were in flight at once.
+func (c *Collector) mostAside() int64 {
+	w := windows{rows: c.only(true)}
+	return mostOf(w.steps())
 }
 
 // full is the length of the whole window in seconds: first due time to last

@@ -13,11 +13,7 @@ func (w *windows) findSteady(opts *CollectorOpts) {
 		return
 	}
 	steps := w.steps()
-	var inFlight int64
-	for _, s := range steps {
-		inFlight += s.delta
-		w.maxInFlight = max(w.maxInFlight, inFlight)
-	}
+	w.maxInFlight = mostOf(steps)
 	w.capWasReached = opts.Concurrency > 0 && w.maxInFlight >= opts.Concurrency
 	level, until := opts.Concurrency, int64(math.MaxInt64)
 	switch {
@@ -35,6 +31,16 @@ func (w *windows) findSteady(opts *CollectorOpts) {
 	}
 	w.from, w.to = -binOf(-from)*binUS, binOf(to)*binUS
 	w.steady = w.from < w.to
+}
+
+// mostOf is the largest number in flight at once.
+func mostOf(steps []step) (most int64) {
+	var inFlight int64
+	for _, s := range steps {
+		inFlight += s.delta
+		most = max(most, inFlight)
+	}
+	return most
 }
 
 // busy returns the first moment at which level requests were in flight and the

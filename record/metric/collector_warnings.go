@@ -87,11 +87,13 @@ func (c *Collector) loadWarnings(w *noted, s *Summary, f *Facts) {
 			ended++
 		}
 	}
-	// Every slot needs one, a few may be replaced, and so is what we end ourselves.
-	expected := max(c.Opts.Concurrency, f.MaxInFlight)*11/10 + 4 + ended
+	// Every slot needs one, those of the warm-up, ramp and cooldown may be others, a few
+	// may be replaced, and so is what we end ourselves.
+	aside := c.mostAside()
+	expected := max(c.Opts.Concurrency, f.MaxInFlight+aside)*11/10 + 4 + ended
 	w.add(!c.Opts.ManyConnects && opened > expected, "connections_opened", float64(opened),
 		"%d connections were opened for at most %d requests in flight%s: the server or a proxy closes them, and each new one costs time.",
-		opened, f.MaxInFlight, endedWords(ended))
+		opened, max(f.MaxInFlight, aside), endedWords(ended))
 	retries := s.Requests.Attempts - (s.Requests.Total - s.Requests.Unsent())
 	w.add(retries > 0, "retries", float64(retries), "%d tries were repeated; the wait is part of the latency.", retries)
 }
