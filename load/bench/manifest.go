@@ -152,7 +152,7 @@ func (r *runner) unique() int64 {
 	c := r.rec.of(timeline.Measure)
 	if w, ok := r.work.(workload.Repeating); ok && w.Several() {
 		all := c.done + r.rec.of(timeline.Warmup).done + r.rec.of(timeline.Cooldown).done
-		return max(all-w.Repeats(), 1)
+		return max(all-r.rec.repeats(), 1)
 	}
 	if n := r.rec.of(timeline.Warmup).done + r.rec.of(timeline.Cooldown).done - r.warm.Load(); r.plan.open() && n > 0 {
 		return r.work.Unique(r.warm.Load(), c.done+n) // its ramp and cooldown go on in the load's own items

@@ -44,6 +44,8 @@ type recorder struct {
 	ttft, tpot stat.Sketch
 	e2e, delay stat.Sketch
 	tokens     int64
+	prints     map[uint64]struct{} // of the prompts of files that were sent
+	again      int64               // how many of them had been sent before
 
 	precision *precision // nil: without --until-precision
 	standings *standings // of the objectives, where somebody looks
@@ -77,7 +79,7 @@ type warmAnswer struct {
 }
 
 func newRecorder(out appender, live bool) *recorder {
-	return &recorder{out: out, live: live, standings: newStandings(nil),
+	return &recorder{out: out, live: live, standings: newStandings(nil), prints: map[uint64]struct{}{},
 		counts: map[timeline.Phase]*tally{timeline.Warmup: {}, timeline.Measure: {}, timeline.Cooldown: {}}}
 }
 
@@ -154,6 +156,12 @@ func (r *recorder) note(j job, v *metric.Values, verdicts []objective.Verdict, w
 		return r.stopFor(writeErr)
 	}
 	c.done++
+	if j.step.Print != 0 {
+		before := len(r.prints)
+		if r.prints[j.step.Print] = struct{}{}; len(r.prints) == before {
+			r.again++
+		}
+	}
 	if n, ok := j.step.InputTokens.Get(); ok && tl.Outcome == timeline.OK {
 		c.asked += n
 		c.askedN++
@@ -265,6 +273,13 @@ func (r *recorder) of(name timeline.Phase) tally {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return *r.counts[name]
+}
+
+// repeats is how many requests sent a prompt that another had sent.
+func (r *recorder) repeats() int64 {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.again
 }
 
 // failure is the first write error, or nil.

@@ -76,10 +76,10 @@ func (c *class) batched(i int64) Item {
 	return whole
 }
 
-// sent notes the texts of a file as one prompt.
+// sent takes the texts of a file as one prompt.
 func (c *class) sent(whole *Item) {
 	if c.source != nil && whole.Err == nil {
-		c.source.note(whole.Messages)
+		whole.Print = c.source.print(whole.Messages)
 	}
 }
 

@@ -44,7 +44,7 @@ func (c *class) entry(it *Item, e *entry) {
 		it.Extra = merged(c.extra, e.extra)
 	}
 	if c.batch == nil && e.context != addsToContext { // else its texts are one prompt together, or a part of one
-		c.source.note(it.Messages)
+		it.Print = c.source.print(it.Messages)
 	}
 }
 

@@ -41,6 +41,8 @@ const (
 type Step struct {
 	// Messages are what this step adds to the conversation that it goes on with.
 	Messages []api.Message
+	// Print tells prompts of a file apart: equal ones have the same. 0: it is of none.
+	Print uint64
 	// Make makes Messages when they are wanted, for conversations that are too
 	// long to be held; nil: they are there. Last says whether this is the step that
 	// is sent, not one that a later one goes on with.

@@ -58,15 +58,14 @@ func (w *Made) class(i int64) *class {
 // Item implements Workload.
 func (w *Made) Item(i int64) Item { return w.class(i).item(i) }
 
-// Unique implements Workload. Of files it counts the prompts that were taken so
-// far.
+// Unique implements Workload. Of files it can't know: see Step.Print.
 func (w *Made) Unique(warm, n int64) int64 {
 	all := warm + n
-	if len(w.classes) > 1 || w.classes[0].source != nil {
-		return max(all-w.Repeats(), min(n, 1))
+	if w.Several() {
+		return all
 	}
 	c := w.classes[0]
-	if tokens, fixed := c.shape.Fixed(); fixed && c.kind == Request && c.maker.plain {
+	if tokens, fixed := c.shape.Fixed(); fixed && c.maker.plain {
 		if bits := int64(wordBits*c.maker.units(tokens) + 1); bits < 62 {
 			return min(all, 1<<bits)
 		}
@@ -77,16 +76,6 @@ func (w *Made) Unique(warm, n int64) int64 {
 // Several implements Repeating.
 func (w *Made) Several() bool {
 	return slices.ContainsFunc(w.classes, func(c *class) bool { return c.kind != Request || c.source != nil || c.recording != nil }) || len(w.classes) > 1
-}
-
-// Repeats implements Repeating.
-func (w *Made) Repeats() (n int64) {
-	for _, c := range w.classes {
-		if c.source != nil {
-			n += c.source.repeats()
-		}
-	}
-	return n
 }
 
 // Info implements Workload.

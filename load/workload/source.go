@@ -46,14 +46,12 @@ type source struct {
 	supposed bool    // that times are in milliseconds: only the columns' names say so
 	guessed  bool    // and nothing in the first record is Mooncake's alone
 
-	seen     map[uint64]struct{} // hashes of prompts
-	again    int64               // prompts that were seen before
 	hashSeed maphash.Seed
 }
 
 // openSource looks at the first record that holds something.
 func openSource(file *records.File, name, unit string, block int64, columns map[string]string) (*source, error) {
-	s := &source{file: file, total: -1, hashSeed: maphash.MakeSeed(), skips: map[skip]int64{}, seen: map[uint64]struct{}{}}
+	s := &source{file: file, total: -1, hashSeed: maphash.MakeSeed(), skips: map[skip]int64{}}
 	first, _, err := file.Row(0)
 	if err == io.EOF {
 		return nil, fmt.Errorf("%s: %w", file.Name, records.ErrEmpty)

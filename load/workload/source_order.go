@@ -74,8 +74,8 @@ func (s *source) times() iter.Seq2[time.Duration, error] {
 	}
 }
 
-// note remembers a prompt, to know later how many were sent twice.
-func (s *source) note(messages []api.Message) {
+// print tells prompts from one another: equal ones have the same.
+func (s *source) print(messages []api.Message) uint64 {
 	var h maphash.Hash
 	h.SetSeed(s.hashSeed)
 	for _, m := range messages {
@@ -84,16 +84,5 @@ func (s *source) note(messages []api.Message) {
 		h.WriteString(m.Content)
 		h.WriteByte(0)
 	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	h64, before := h.Sum64(), len(s.seen)
-	if s.seen[h64] = struct{}{}; len(s.seen) == before {
-		s.again++
-	}
-}
-
-func (s *source) repeats() int64 {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.again
+	return max(h.Sum64(), 1)
 }

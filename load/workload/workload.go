@@ -23,8 +23,6 @@ type Repeating interface {
 	// Several reports whether that is so: there are files, or items of several
 	// requests.
 	Several() bool
-	// Repeats is how many items of those made so far had been made before.
-	Repeats() int64
 }
 
 // Calibrated is a workload that makes texts whose lengths rest on how the
