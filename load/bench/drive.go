@@ -105,11 +105,12 @@ type turn struct {
 	mu      sync.Mutex
 	now     int64
 	waiting map[int64]chan struct{}
+	gone    bool // somebody whose turn would come has left: nobody waits any more
 }
 
 func (t *turn) wait(i int64) {
 	t.mu.Lock()
-	if i == t.now {
+	if i == t.now || t.gone {
 		t.mu.Unlock()
 		return
 	}
@@ -128,6 +129,17 @@ func (t *turn) over() {
 	t.now++
 	if come := t.waiting[t.now]; come != nil {
 		delete(t.waiting, t.now)
+		close(come)
+	}
+}
+
+// quit lets all go on at once.
+func (t *turn) quit() {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.gone = true
+	for i, come := range t.waiting {
+		delete(t.waiting, i)
 		close(come)
 	}
 }
@@ -228,8 +240,18 @@ func (r *runner) place(free slots, ph *phase, part timeline.Phase) bool {
 // It returns when all requests have ended.
 func (r *runner) open(ph *phase, loop arrivals, item items, workers, limit int, requests int64) {
 	d := &openLoop{r: r, ph: ph, loop: loop, item: item, requests: requests, free: newSlots(limit)}
+	if many, ok := r.work.(workload.Repeating); requests > 0 && workers > 1 && ok && many.Several() {
+		for a := range loop.Arrivals(schedule.Share{}) {
+			d.turns = &turn{now: a.Index}
+			break
+		}
+	}
 	for w := range workers {
-		d.all.Go(func() { d.arrivals(schedule.Share{Worker: w, Of: workers}) })
+		d.all.Go(func() {
+			if !d.arrivals(schedule.Share{Worker: w, Of: workers}) && d.turns != nil {
+				d.turns.quit()
+			}
+		})
 	}
 	d.all.Wait()
 }
@@ -241,20 +263,30 @@ type openLoop struct {
 	item     items
 	requests int64        // bound of the main part, over all items; 0: none
 	sent     atomic.Int64 // requests that its items hold so far
+	turns    *turn        // of counting them, where workers could count otherwise; nil: none
 	free     slots
 	all      sync.WaitGroup
 }
 
 // wanted reports whether an item still belongs to the main part: as in a closed
-// loop, what was planned before it tells.
-func (d *openLoop) wanted(item *workload.Item) bool {
+// loop, what was planned before it tells. Items are counted in their order, whichever
+// worker made its own first: else those that are sent would leave gaps in the schedule.
+func (d *openLoop) wanted(a schedule.Arrival, item *workload.Item) bool {
+	if d.turns != nil {
+		d.turns.wait(a.Index)
+		defer d.turns.over()
+	}
+	if a.Part != schedule.Main {
+		return true
+	}
 	n := int64(item.Len())
 	return d.requests <= 0 || d.sent.Add(n)-n < d.requests
 }
 
 // arrivals sends one worker's share. The next request is made while the worker
 // would wait for it anyway. Requests take their slots in the order they are due.
-func (d *openLoop) arrivals(share schedule.Share) {
+// False when it ends before the schedule does.
+func (d *openLoop) arrivals(share schedule.Share) bool {
 	r, ph := d.r, d.ph
 	wait := r.sleeper()
 	defer wait.Close()
@@ -264,14 +296,14 @@ func (d *openLoop) arrivals(share schedule.Share) {
 	for a := range d.loop.Arrivals(share) {
 		dueUS := ph.baseUS + a.At.Microseconds()
 		if ph.ctx.Err() != nil && r.clk.US() < dueUS {
-			return
+			return false
 		}
 		item, part := d.item(a.Index), ph.name
-		if a.Part == schedule.Main && !d.wanted(&item) {
+		if !d.wanted(a, &item) {
 			a.Part = schedule.Tail
 			ph.main.over()
 			if r.plan.Cooldown <= 0 {
-				return
+				return false
 			}
 		}
 		switch a.Part {
@@ -280,7 +312,7 @@ func (d *openLoop) arrivals(share schedule.Share) {
 		case schedule.Tail:
 			part = timeline.Cooldown
 			if ph.main.ended() || ph.tailCtx.Err() != nil {
-				return
+				return false
 			}
 		}
 		p := r.playing(ph, item, part, share.Worker)
@@ -289,7 +321,7 @@ func (d *openLoop) arrivals(share schedule.Share) {
 		if wait.WaitUntil(ph.ctx, dueUS) != nil && r.clk.US() < dueUS {
 			r.rec.drop(j)
 			p.ended()
-			return
+			return false
 		}
 		if a.Part == schedule.Tail {
 			ph.main.over()
@@ -315,6 +347,7 @@ func (d *openLoop) arrivals(share schedule.Share) {
 		})
 		runtime.Gosched() // the request first, then the making of the next one
 	}
+	return true
 }
 
 // pause waits until a moment of the run's clock, on an ordinary timer.

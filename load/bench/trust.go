@@ -40,7 +40,7 @@ func (t *trust) look(r *runner) string {
 		// Whether stamps were lost to late reading is told at the end.
 		f.KernelShare, f.ChargedLagP99MS = timeline.Some(float64(c.stamped)/float64(c.ok)), timeline.Some(0.0)
 	}
-	if r.plan.open() && r.plan.Concurrency == 0 {
+	if p := r.plan; p.open() && p.Concurrency == 0 && p.Prefills == 0 { // with a cap it waits for a place
 		f.OpenLoop = true
 		f.SendLateP99MS = r.rec.lateness(0.99)
 	}
