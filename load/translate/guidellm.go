@@ -19,9 +19,9 @@ var guideLLM = &tool{
 		max-seconds=duration:s max-errors max-error-rate=max-failures constraint warmup warmup-percent cooldown cooldown-percent random-seed=seed seed output-path=out
 		output-dir=out output +outputs sample-requests output-sampling !disable-progress=quiet !disable-console-interactive=quiet !disable-console=quiet
 		!disable-console-outputs=quiet !display-scheduler-stats rampup over-saturation !detect-saturation !default-over-saturation label=tag l=tag +override console
-		metrics log-progress-interval data-finalizer data-num-workers dataloader-kwargs`,
+		metrics log-progress-interval data-finalizer data-num-workers dataloader-kwargs- data-loader-`,
 	flags: map[string]func(*call, string){
-		"target": address, "tokenizer": guideTokenizer, "backend": guideBackend, "request-type": guideRequest, "request-format": guideRequest,
+		"target": address, "tokenizer": guideTokenizer, "backend": guideBackend, "backend-type": guideBackend, "request-type": guideRequest, "request-format": guideRequest,
 		"data": guideData, "constraint": guideConstraint,
 		"seed":                    func(c *call, v string) { c.set("seed", value(v, "value")) },
 		"max-errors":              says("--max-errors: --max-failures P ends a run when a larger share fails"),
@@ -101,7 +101,11 @@ func guideBackend(c *call, v string) {
 			}
 		case "api_key":
 			key(c, x)
-		case "kind", "openai_http", "validate_backend":
+		case "kind":
+			if x != "openai_http" {
+				c.note("--backend kind=%s: no equal here; a server is measured over HTTP", x)
+			}
+		case "openai_http", "validate_backend":
 		default:
 			c.note("--backend %s: no equal here", name)
 		}

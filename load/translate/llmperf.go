@@ -42,7 +42,7 @@ var genAIBench = &tool{
 	names: []string{"genai-bench benchmark"},
 	table: `api-backend api-base task api-model-name=model additional-request-params model-tokenizer=tokenizer model iteration-type num-concurrency batch-size=batch
 		traffic-scenario max-time-per-run max-requests-per-run=requests experiment-base-dir=out experiment-folder-name log-dir server-engine server-version
-		server-gpu-type server-gpu-count=gpus metrics-time-unit num-workers master-port spawn-rate metrics-refresh-interval !upload-results`,
+		server-gpu-type server-gpu-count=gpus metrics-time-unit num-workers master-port spawn-rate- metrics-refresh-interval !upload-results`,
 	flags: map[string]func(*call, string){
 		"api-base": address, "api-key": key, "model-api-key": key, "additional-request-params": func(c *call, v string) { c.fields(strings.ReplaceAll(v, "'", `"`)) },
 		"max-time-per-run": func(c *call, v string) { c.set("duration", v+"m") },
@@ -53,8 +53,13 @@ var genAIBench = &tool{
 			c.set("concurrency", v)
 		},
 		"traffic-scenario": trafficScenario,
-		"dataset-path":     says("--dataset-path: name a file with --workload; nothing is fetched"),
-		"prefix-len":       prefix("prefix-len"), "prefix-ratio": prefix("prefix-ratio"),
+		"iteration-type": func(c *call, v string) {
+			if v == "batch_size" {
+				c.note("--iteration-type batch_size: no equal here; --batch says how many texts a request has")
+			}
+		},
+		"dataset-path": says("--dataset-path: name a file with --workload; nothing is fetched"),
+		"prefix-len":   prefix("prefix-len"), "prefix-ratio": prefix("prefix-ratio"),
 	},
 	end: func(c *call) {
 		backend := c.or("", "api-backend")

@@ -42,8 +42,8 @@ func TestVLLM(t *testing.T) {
 	testPeers(t, []peer{
 		{v, "--requests 1000|--concurrency 1000|--input-tokens 1024|--output-tokens 128|--ignore-eos|--warmup 0|--api openai-completions", "--parameters",
 			"arg_utils.py:30 num-prompts, :200 random lengths; serve.py main_async: random sets ignore_eos; num-warmups 0"},
-		{v + "--dataset-name sharegpt --dataset-path s.json --output-len 9", "--prompts s.json|--output-tokens 9|#random order", "--ignore-eos", "serve.py main_async: output_len is every set's"},
-		{v + "--dataset-name custom --dataset-path d.jsonl", "--prompts d.jsonl|--output-tokens 256", "", "arg_utils.py custom-output-len 256"},
+		{v + "--dataset-name sharegpt --dataset-path s.json --output-len 9 --no-oversample", "--prompts s.json|--output-tokens 9|#random order|#--no-oversample: no equal", "--ignore-eos", "serve.py main_async: output_len is every set's"},
+		{v + "--dataset-name custom --dataset-path d.jsonl --disable-shuffle", "--prompts d.jsonl|--output-tokens 256", "#random order", "arg_utils.py custom-output-len 256"},
 		{v + "--dataset-name custom --dataset-path d.jsonl --custom-output-len -1", "--workload d.jsonl", "--output-tokens", "custom.py: -1 is the file's own"},
 		{v + "--served-model-name s --base-url http://h", "--model s|--tokenizer m", "--model m", "serve.py main_async: model_name is served_model_name, the tokenizer's is model"},
 		{v + "--input-len 5 --random-input-len 9", "--input-tokens 5", "", "serve.py main_async: input_len goes before"},
@@ -143,6 +143,8 @@ func TestGuideLLM(t *testing.T) {
 		{g + "--profile synchronous --data prompt_tokens=9,output_tokens=5,prefix_tokens=100,turns=3", "#--data prefix_tokens: no equal|#--data turns: no equal", "", "SyntheticTextDataArgs"},
 		{g + "--profile synchronous --data org/set", "#name a file", "--workload", "docs/guides/datasets.md: a set of Hugging Face"},
 		{g + "--profile sweep --rate 6", "sweep http://h|#rates (6", "--rate", "profiles/sweep.py: rate is the number of strategies"},
+		{g + "--backend-type vllm_python --dataloader-kwargs {}", "#--backend vllm_python: no equal|#--dataloader-kwargs: no equal", "", "backends/vllm_python: an engine in the same process"},
+		{r + "--backend kind=vllm_python_async", "#kind=vllm_python_async: no equal", "", "the same"},
 		{g + "--backend-args {} --data-args {} --scenario chat", "#--backend-kwargs|#--data-args: no equal|#--scenario", "", "__main__.py: older names"},
 		{r + "--profile kind=throughput,max_concurrency=64", "--concurrency 64|--requests 9", "", "cli/run.py; profiles/throughput.py"},
 		{r + `--profile {"kind":"concurrent","streams":[1,2,4]}`, "--concurrency 1,2,4", "", "profiles/concurrent.py: a list"},
@@ -188,6 +190,6 @@ func TestGenAIBench(t *testing.T) {
 		{g + "--api-backend openai --traffic-scenario N(480,240)/(300,150)", "sweep http://h|--concurrency 1,2,4,8,16,32,64,128,256|--input-tokens normal:480,240|--output-tokens normal:300,150", "--ignore-eos", "the help: num-concurrency; openai_user.py:114"},
 		{g + "--api-backend sglang --traffic-scenario U(100,200) --num-concurrency 1 --num-concurrency 2", "--concurrency 1,2|--input-tokens uniform:1,100|--output-tokens uniform:1,200", "", "scenarios/text.py:92: from 1 on where no least is said"},
 		{g + "--api-backend vllm", "#five are run", "--input-tokens", "the help: default scenarios"},
-		{g + "--api-backend vllm --prefix-len 8", "#--prefix-len 8", "", "the help"},
+		{g + "--api-backend vllm --prefix-len 8 --spawn-rate 5 --iteration-type batch_size", "#--prefix-len 8|#--spawn-rate: no equal|#--iteration-type batch_size", "", "the help"},
 	})
 }

@@ -13,7 +13,7 @@ import (
 var vllm = &tool{
 	names:    []string{"vllm bench serve"},
 	shortens: true,
-	table: servingTable + `endpoint-type input-len output-len +metadata=tag !no-stream !no-oversample !skip-chat-template- !enable-multimodal-chat-
+	table: servingTable + `endpoint-type input-len output-len +metadata=tag !no-stream !no-oversample- !skip-chat-template- !enable-multimodal-chat-
 		!disable-shuffle custom-output-len num-warmups=warmup !append-result label=name request-id-prefix ready-check-timeout-sec=wait-ready:s !skip-tokenizer-init
 		!plot-timeline- timeline-itl-thresholds !plot-dataset-stats- ramp-up-strategy ramp-up-start-rps ramp-up-end-rps random-batch-size=batch !insecure=insecure`,
 	flags: servingFlags,
@@ -169,7 +169,10 @@ func (c *call) dataset(name string) {
 			c.note("--dataset-name %s: name the file with --workload; nothing is fetched", name)
 		}
 		if name == "sharegpt" {
-			c.note("of a conversation only the first turn is sent there, where it has 4 to 1,024 tokens, for an answer of the recorded length, in random order; here all turns are, in the file's order")
+			c.note("of a conversation only the first turn is sent there, where it has 4 to 1,024 tokens, for an answer of the recorded length; here all turns are")
+		}
+		if !c.has("disable-shuffle") {
+			c.note("the set's texts are in random order there, and here in the file's")
 		}
 	default:
 		if name == "hf" {
