@@ -32,7 +32,10 @@ type Error struct {
 }
 
 func (e *Error) Error() string {
-	if e.Line == 0 {
+	switch {
+	case e.Line == 0 && strings.HasPrefix(e.Message, e.File+":"): // of a file without places of its own, which says where
+		return e.Message
+	case e.Line == 0:
 		return e.File + ": " + e.Message
 	}
 	return fmt.Sprintf("%s:%d:%d: %s", e.File, e.Line, e.Column, e.Message)

@@ -16,6 +16,7 @@ import (
 	"tokenmeter/load/workload"
 	"tokenmeter/reader/typeset"
 	"tokenmeter/record/cost"
+	"tokenmeter/record/metric"
 )
 
 type workloadCmd struct {
@@ -53,6 +54,8 @@ type shown struct {
 	workload.Description
 	Arrivals *workload.Dispersion `json:"arrivals"` // null for a closed loop
 	Cost     *cost.Expected       `json:"cost"`     // null without prices
+	LeftOut  string               `json:"left_out,omitempty"`
+	Notes    []string             `json:"notes,omitempty"`
 }
 
 // Run shows.
@@ -86,6 +89,7 @@ func (c *workloadShowCmd) Run(a *app) error {
 		return &usageError{err}
 	}
 	s.Cost = expected(prices, c.Model, &d, planned(l, &d), l.Spec.When.Duration)
+	s.LeftOut, s.Notes = l.LeftOut(), l.Remarks()
 	if c.Format == "json" {
 		return typeset.JSON(a.stdout, s)
 	}
@@ -180,10 +184,10 @@ func (s *shown) table(out io.Writer, l *workload.Loaded) error {
 	if s.Images > 0 {
 		line("images", "%d", s.Images)
 	}
-	if left := l.LeftOut(); left != "" {
-		line("left out", "%s", left)
+	if s.LeftOut != "" {
+		line("left out", "%s", s.LeftOut)
 	}
-	for _, text := range l.Remarks() {
+	for _, text := range s.Notes {
 		line("note", "%s", text)
 	}
 	line("when", "%s", whenWords(l, s.Arrivals))
@@ -252,7 +256,7 @@ func whenWords(l *workload.Loaded, d *workload.Dispersion) string {
 		}
 		text := "open loop (" + kind + ")"
 		if d.RatePS > 0 { // of three arrivals or more, not all at once
-			text += fmt.Sprintf(": %.3g/s, gaps vary by %.2f (Poisson: 1), index of dispersion %.2f (Poisson: 1)", d.RatePS, d.GapCV, d.Index)
+			text += fmt.Sprintf(": %s/s, gaps vary by %.2f (Poisson: 1), index of dispersion %.2f (Poisson: 1)", metric.Significant(d.RatePS, 3), d.GapCV, d.Index)
 		}
 		parts = append(parts, text)
 	case w.Stages != "":
