@@ -155,9 +155,22 @@ func (p *Plan) checkOpen() error {
 	return p.trace().Check()
 }
 
+// stages are those that were asked for, and behind them a cooldown that keeps the last
+// level; and how long what is measured lasts.
+func (p *Plan) stages() (schedule.Curve, time.Duration) {
+	end := p.Stages.Length()
+	if end == 0 || p.Cooldown <= 0 {
+		return p.Stages, p.Duration
+	}
+	last := p.Stages[len(p.Stages)-1].To
+	all := append(slices.Clone(p.Stages), schedule.Stage{For: p.Cooldown, From: last, To: last})
+	return all, min(cmp.Or(p.Duration, end), end)
+}
+
 func (p *Plan) openLoop() schedule.Open {
-	return schedule.Open{Rate: p.Rate, Stages: p.Stages, Arrival: p.Arrival, Burstiness: p.Burstiness, Seed: p.Seed,
-		Requests: int64(p.Requests), Duration: p.Duration, Ramp: p.Ramp, Tail: p.Cooldown}
+	stages, duration := p.stages()
+	return schedule.Open{Rate: p.Rate, Stages: stages, Arrival: p.Arrival, Burstiness: p.Burstiness, Seed: p.Seed,
+		Requests: int64(p.Requests), Duration: duration, Ramp: p.Ramp, Tail: p.Cooldown}
 }
 
 func (p *Plan) trace() schedule.Trace {
@@ -167,10 +180,11 @@ func (p *Plan) trace() schedule.Trace {
 }
 
 func (p *Plan) closedLoop() schedule.Closed {
-	c := schedule.Closed{Concurrency: p.Concurrency, Requests: int64(p.Requests), Duration: p.Duration,
+	stages, duration := p.stages()
+	c := schedule.Closed{Concurrency: p.Concurrency, Requests: int64(p.Requests), Duration: duration,
 		Ramp: p.Ramp, Tail: p.Cooldown, Gap: p.Pace}
 	if p.StagesClosed {
-		c.Levels = p.Stages
+		c.Levels = stages
 	}
 	return c
 }

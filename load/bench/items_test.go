@@ -496,6 +496,24 @@ func TestTheLastRequestEndsTheRun(t *testing.T) {
 	}
 }
 
+// A cooldown goes on at the level that stages end at.
+func TestCooldownAfterStages(t *testing.T) {
+	for _, closed := range []bool{false, true} {
+		stages, err := schedule.ParseStages("4s@2,2s@4")
+		if err != nil {
+			t.Fatal(err)
+		}
+		f := &fake{chat: func(s *stream, b body) {
+			s.token(750 * time.Millisecond)
+			s.end(wordsIn(b), 0)
+		}}
+		res := virtual(t, f, Plan{Load: Load{Stages: stages, StagesClosed: closed, Cooldown: 5 * time.Second, Warmup: Warmup{Off: true}}}, nil)
+		if q := res.run.Requests; res.err != nil || q.Cooldown == 0 || q.OK != q.Total || res.wall > 7*time.Second || !closed && q.Total != 16 {
+			t.Errorf("closed %v: %+v in %v, %v", closed, q, res.wall, res.err)
+		}
+	}
+}
+
 // A trace is sent at its own times.
 func TestTrace(t *testing.T) {
 	f := &fake{chat: echo}
