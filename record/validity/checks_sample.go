@@ -132,6 +132,11 @@ func prefixHits(r *Rule, f *Facts) (Check, bool) {
 // oslShortfall asks whether answers had the length that was asked for.
 func oslShortfall(r *Rule, f *Facts) (Check, bool) {
 	short, ok := f.OSLShortfall.Get()
+	if ok && -short > r.Invalid {
+		c := r.judge(timeline.Some(short), fmt.Sprintf("Answers had %s of the tokens that were asked for: the server keeps no limit, or counts reasoning beside it.", percent(1-short)))
+		c.Verdict, c.Limit = Suspect, timeline.Some(-r.Invalid)
+		return c.advise("This is the load of longer answers: ask for the --output-tokens that come, or for less reasoning."), true
+	}
 	if !ok || f.OutputIsCap && !(r.beyond(short, r.Invalid) && f.PromptsMade) {
 		return Check{}, false
 	}

@@ -258,3 +258,17 @@ func TestAReasonOnlyForWhatIsOff(t *testing.T) {
 		}
 	}
 }
+
+// A server that keeps no limit is measured under another load, too.
+func TestAnswersFarLongerThanAsked(t *testing.T) {
+	for short, want := range map[float64]string{-0.1: Valid, -0.2: Valid, -0.25: Suspect, -2.125: Suspect} {
+		for _, limit := range []bool{false, true} {
+			f := sound()
+			f.OSLShortfall, f.OutputIsCap = some(short), limit
+			v := Judge(f)
+			if c, listed := find(v, "osl_shortfall"); v.Verdict != want || listed && c.Verdict != want || want == Suspect && !strings.Contains(c.Says, "longer") {
+				t.Errorf("%v, a cap: %v: %s %+v", short, limit, v.Verdict, c)
+			}
+		}
+	}
+}

@@ -36,7 +36,7 @@ var Rules = []Rule{
 	{Name: "steal", Figure: "processor time that the host took, or a container's quota", Suspect: 0.02, Invalid: 0.10, Bears: Figures, test: steal},
 	{Name: "drift", Figure: "change of the medians of TTFT and TPOT (of E2E, where nothing was streamed; of speech TTFA and E2E) between the halves of the run, beyond their intervals", Suspect: 0.10, Invalid: 0.30, Bears: []string{TTFT, TPOT, ITL, E2E, Throughput}, test: drift},
 	{Name: "prefix_hits", Figure: "prompt tokens that came from the server's cache, beyond a template that was measured", Applies: "prompts meant to be new", Suspect: 0.05, Invalid: 0.25, Bears: load, test: prefixHits},
-	{Name: "osl_shortfall", Figure: "how much shorter answers are than asked", Applies: "a length was asked for", Suspect: 0.05, Invalid: metric.FarShort, Bears: load, test: oslShortfall},
+	{Name: "osl_shortfall", Figure: "how much shorter answers are than asked; over 20 % longer ones are suspect", Applies: "a length was asked for", Suspect: 0.05, Invalid: metric.FarShort, Bears: load, test: oslShortfall},
 	{Name: "isl_error", Figure: "how far the mean prompt length is from the asked one; with --allow-isl-drift suspect at worst", Applies: "a length was asked for", Suspect: 0.05, Invalid: 0.20, Bears: load, test: islError},
 	{Name: errorsCheck, Bears: load, Figure: "requests that failed; a run without any is invalid", Suspect: 0.01, Invalid: 0.50, test: errorShare},
 	{Name: "client_errors", Bears: load, Figure: "requests that failed in the client itself (client_resource)", Applies: "there are some", Suspect: 0, Invalid: 0.01, test: clientErrors},
