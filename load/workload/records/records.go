@@ -115,9 +115,12 @@ func guess(name string, in io.ReaderAt, size int64) (Form, error) {
 		return "", errors.New(why)
 	}
 	text := bytes.TrimLeft(bytes.TrimPrefix(head, bom), " \t\r\n")
-	switch strings.ToLower(filepath.Ext(name)) {
+	kind := strings.ToLower(filepath.Ext(name))
+	switch kind {
 	case ".parquet":
 		return Parquet, nil
+	case ".tsv":
+		return "", errors.New("its columns are parted by tabs: write them with commas, as CSV")
 	case ".csv":
 		return CSV, nil
 	case ".jsonl", ".ndjson":
@@ -127,7 +130,7 @@ func guess(name string, in io.ReaderAt, size int64) (Form, error) {
 	case len(text) == 0:
 		return "", ErrEmpty
 	case text[0] == '[':
-		if rest := bytes.TrimLeft(text[1:], " \t\r\n"); len(rest) > 0 && (rest[0] == '{' || rest[0] == '[' || rest[0] == ']') {
+		if rest := bytes.TrimLeft(text[1:], " \t\r\n"); len(rest) > 0 && (rest[0] == '{' || rest[0] == '[' || rest[0] == ']' || rest[0] == '"' && kind == ".json") {
 			return Array, nil
 		}
 	case text[0] == '{' && validStart(text):

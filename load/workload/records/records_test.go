@@ -66,6 +66,9 @@ func TestForms(t *testing.T) {
 		{"a", "{not json} as a first line", Text, []string{"1 {not json} as a first line"}},
 		{"a.json", `[ {"a":"]}\""}, {"b":[1,{}]}` + "\n" + `,{} ]`, Array, []string{`1 {"a":"]}\""}`, `1 {"b":[1,{}]}`, `2 {}`}},
 		{"a.json", `[]`, Array, nil},
+		{"a.json", "[\n  \"one, \\\"two\\\"\",\n  \"a\\nb\"\n]\n", Array, []string{"2 one, \"two\"", "3 a\nb"}},
+		{"a.jsonl", "\"one\"\n\"two\"\n", JSONL, []string{"1 one", "2 two"}},
+		{"a.txt", `["is", "this"] a prompt?`, Text, []string{`1 ["is", "this"] a prompt?`}},
 		{"a.csv", "a,b\n1,\"x\ny\"\n\n2,z\n", CSV, []string{"2 1,\"x\ny\"", "5 2,z"}},
 		{"a.jsonl", `{"a":1}` + "\n[1]", JSONL, []string{`1 {"a":1}`, "error: a.jsonl:2: want a JSON object, not a list"}},
 		{"a.jsonl", `{"a":1} {}`, JSONL, []string{"error: a.jsonl:1: something follows the JSON object"}},
@@ -311,4 +314,12 @@ func FuzzOpen(f *testing.F) {
 		file.Last(1)
 		file.Last(n)
 	})
+}
+
+// A table by tabs would be sent line by line, its head first.
+func TestTabsAreRefused(t *testing.T) {
+	const table = "prompt\tmax_tokens\nHow?\t20\n"
+	if _, err := Open("a.tsv", memory{bytes.NewReader([]byte(table))}, int64(len(table)), ""); err == nil || !strings.Contains(err.Error(), "tabs") {
+		t.Errorf("error %v", err)
+	}
 }

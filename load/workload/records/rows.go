@@ -12,7 +12,7 @@ import (
 	"strings"
 )
 
-// textRow is a line; its one column is "text".
+// textRow is a line, or a text of a JSON list; its one column is "text".
 type textRow string
 
 func (t textRow) Get(name string) (any, bool) {
@@ -40,6 +40,9 @@ func parseJSON(data []byte) (Row, error) {
 	if _, err := d.Token(); err != io.EOF {
 		return nil, errors.New("something follows the JSON object")
 	}
+	if text, ok := v.(string); ok {
+		return textRow(text), nil
+	}
 	object, ok := v.(map[string]any)
 	if !ok {
 		return nil, fmt.Errorf("want a JSON object, not %s", kindOf(v))
@@ -51,8 +54,6 @@ func kindOf(v any) string {
 	switch v.(type) {
 	case []any:
 		return "a list"
-	case string:
-		return "a text"
 	case json.Number:
 		return "a number"
 	}
