@@ -5,9 +5,9 @@ import (
 	"net/http"
 	"slices"
 	"strconv"
-	"strings"
 
 	"tokenmeter/wire/client"
+	"tokenmeter/wire/framing"
 )
 
 // direct is the short way to an HTTP/1.1 client on a plain socket, for replies
@@ -42,9 +42,7 @@ const (
 func (d *downstream) shortWay(reply *client.Passed, in *http.Request) {
 	_, sized := d.c.w.Header()["Content-Length"]
 	// What is compressed may decode to much more than a read: others must not wait for that.
-	coding := reply.Header.Values("Content-Encoding")
-	coded := len(coding) > 1 || len(coding) == 1 && coding[0] != "" && !strings.EqualFold(strings.TrimSpace(coding[0]), "identity")
-	if sized || coded || in.ProtoMajor != 1 || in.ProtoMinor < 1 || in.Method == http.MethodHead || reply.Status != http.StatusOK {
+	if sized || framing.Coded(reply.Header["Content-Encoding"]) || in.ProtoMajor != 1 || in.ProtoMinor < 1 || in.Method == http.MethodHead || reply.Status != http.StatusOK {
 		return
 	}
 	nc, _ := in.Context().Value(connKey{}).(net.Conn)

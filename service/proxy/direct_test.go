@@ -308,7 +308,7 @@ func TestWhoGoesTheShortWay(t *testing.T) {
 	defer conn.Close()
 	in := httptest.NewRequest("POST", chatPath, nil)
 	in = in.WithContext(ConnContext(in.Context(), conn))
-	for coding, short := range map[string]bool{"": true, "identity": true, "Identity": true, "gzip": false, "zstd": false, "identity, br": false} {
+	for coding, short := range map[string]bool{"": true, "identity": true, "Identity": true, "none": true, "gzip": false, "zstd": false, "identity, br": false} {
 		d := &downstream{c: &call{w: httptest.NewRecorder()}}
 		reply := &client.Passed{Status: 200, Header: http.Header{}}
 		if coding != "" {

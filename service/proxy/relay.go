@@ -15,6 +15,7 @@ import (
 	"tokenmeter/record/metric"
 	"tokenmeter/record/timeline"
 	"tokenmeter/wire/client"
+	"tokenmeter/wire/framing"
 )
 
 // leaving knows whether the client is still there.
@@ -270,7 +271,7 @@ func (c *call) relay(reply *client.Passed, left *leaving) (abort bool) {
 func (c *call) stripper(reply *client.Passed) *stripper {
 	kind, _, _ := strings.Cut(reply.Header.Get("Content-Type"), ";")
 	if !c.inject || c.route.Usage != UsageStrip || reply.Status != http.StatusOK ||
-		!strings.EqualFold(strings.TrimSpace(kind), "text/event-stream") || strings.Join(reply.Header["Content-Encoding"], "") != "" {
+		!strings.EqualFold(strings.TrimSpace(kind), "text/event-stream") || framing.Coded(reply.Header["Content-Encoding"]) {
 		return nil
 	}
 	return newStripper()

@@ -31,7 +31,7 @@ func NewDecoder(fields ...string) (Decoder, error) {
 	for coding := range strings.SplitSeq(strings.Join(fields, ","), ",") {
 		coding = strings.ToLower(strings.TrimSpace(coding))
 		switch coding {
-		case "", "identity":
+		case "", "identity", "none", "utf-8": // servers of streams say none to keep compressors off
 			continue
 		case "gzip", "x-gzip":
 			opens = append(opens, openGzip)
@@ -58,6 +58,15 @@ func NewDecoder(fields ...string) (Decoder, error) {
 		}
 	}
 	return chain, nil
+}
+
+// Coded reports whether a head's Content-Encoding fields name a coding, be it known or not.
+func Coded(fields []string) bool {
+	d, err := NewDecoder(fields...)
+	if d != nil {
+		_ = d.Close()
+	}
+	return d != nil || err != nil
 }
 
 // mostDecoded is what the bytes of one Feed may decode to. Some codings say half

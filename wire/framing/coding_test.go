@@ -129,6 +129,11 @@ func TestCodingErrors(t *testing.T) {
 	if _, err := NewDecoder("compress"); err == nil {
 		t.Error("an unknown coding was accepted")
 	}
+	for fields, coded := range map[string]bool{"": false, "none": false, "None": false, "UTF-8": false, "identity, none": false, "none, gzip": true, "zipped": true} {
+		if Coded([]string{fields}) != coded {
+			t.Errorf("%q is coded: %v", fields, !coded)
+		}
+	}
 	if d, err := NewDecoder("identity"); d != nil || err != nil {
 		t.Error("identity needs no decoder")
 	}
