@@ -72,3 +72,42 @@ func TestExitCodesOfEveryCommand(t *testing.T) {
 		}
 	}
 }
+
+// A server that is given up in the warm-up failed too, for whoever reads the run of it.
+func TestExitCodesWhereTheWarmUpFoundNothing(t *testing.T) {
+	t.Chdir(t.TempDir())
+	none := func(string) (string, bool) { return "", false }
+	run := func(words string) (code int, said string) {
+		args := strings.Fields(words)
+		for i := range args {
+			args[i] = strings.ReplaceAll(args[i], "_", " ")
+		}
+		var out bytes.Buffer
+		code = Main(args, &out, &out, none)
+		return code, out.String()
+	}
+	bench := func(name string, handler http.HandlerFunc) (int, string) {
+		s := httptest.NewServer(handler)
+		s.Config.ErrorLog = quietLog()
+		defer s.Close()
+		return run("bench " + s.URL + " --model m --preflight none --server-metrics off --concurrency 4 --requests 8 --idle-timeout 300ms --out " + name)
+	}
+	if code, said := bench("good", answerer); code != exitOK {
+		t.Fatalf("exit code %d\n%s", code, said)
+	}
+	for name, handler := range map[string]http.HandlerFunc{"refused": refuse(404, "no such model"), "silent": func(w http.ResponseWriter, r *http.Request) { hang(r) }} {
+		if code, said := bench(name, handler); code != exitTarget {
+			t.Errorf("%s: exit code %d, want %d\n%s", name, code, exitTarget, said)
+		}
+		for words, want := range map[string]int{
+			"slo check " + name + " --objective p50_ttft<1h":             exitTarget,
+			"slo check " + name + " --objective availability_>=_50%":     exitTarget,
+			"compare good " + name + " --gate p50_ttft<1h":               exitMissed,
+			"compare good " + name + " --allow invalid --gate ttft_+50%": exitMissed,
+		} {
+			if code, said := run(words); code != want {
+				t.Errorf("%s: exit code %d, want %d\n%s", words, code, want, said)
+			}
+		}
+	}
+}

@@ -31,6 +31,7 @@ var requestsDefinitions = []Definition{
 	{Name: "requests.excluded", Unit: "requests", Title: "cancelled_run_end and cancelled_user: in no latency figure", Group: GroupRequests},
 	{Name: "requests.unanswered", Unit: "requests", Title: "of cancelled_run_end those without a first token: where nothing was answered, the target failed (exit code 3)", Better: Lower, Group: GroupRequests},
 	{Name: "requests.warmup", Unit: "requests", Title: "requests before measuring began", Group: GroupRequests},
+	{Name: "requests.warmup_failed", Unit: "requests", Title: "of these, those that failed or had no token when it ended: where all did and none was measured, the target failed (exit code 3)", Better: Lower, Group: GroupRequests, Null: "none did"},
 	{Name: "requests.cooldown", Unit: "requests", Title: "requests after the measured part, which kept the load up", Group: GroupRequests},
 	{Name: "requests.first_error", Title: "the first failure's words", Group: GroupRequests, Null: "nothing failed"},
 	{Name: "requests.service_tiers", Unit: "requests", Title: "measured requests by service_tier", Group: GroupRequests, Null: "the server names no class of service"},

@@ -42,6 +42,7 @@ func (c *Collector) mergeRequests(o *Requests) {
 	r.Failed += o.Failed
 	r.Unanswered += o.Unanswered
 	r.Warmup += o.Warmup
+	r.WarmupFailed += o.WarmupFailed
 	r.Cooldown += o.Cooldown
 	r.Attempts += o.Attempts
 	addAll(r.ByClass, o.ByClass)

@@ -24,6 +24,9 @@ func (r *Requests) Count(tl *timeline.Timeline) (measured bool) {
 			r.Cooldown++
 		default:
 			r.Warmup++
+			if tl.Outcome.Failed() && tl.Outcome != timeline.ClientResource || tl.Unanswered() {
+				r.WarmupFailed++
+			}
 		}
 		return false
 	}

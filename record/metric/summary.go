@@ -40,7 +40,10 @@ type Requests struct {
 	// Unanswered counts those of cancelled_run_end that had no token yet.
 	Unanswered int64 `json:"unanswered"`
 	Warmup     int64 `json:"warmup"`
-	Cooldown   int64 `json:"cooldown"` // sent after the measured part, to keep the load up
+	// WarmupFailed counts those of the warm-up that failed, but for want of what this
+	// machine lacks, or had no token when it ended.
+	WarmupFailed int64 `json:"warmup_failed,omitempty"`
+	Cooldown     int64 `json:"cooldown"` // sent after the measured part, to keep the load up
 	// FirstError is the first failure's words; null without failures.
 	FirstError *string `json:"first_error"`
 	// TokenSources counts measured requests by where their token count came from.
