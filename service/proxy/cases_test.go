@@ -139,6 +139,26 @@ func TestTimingsAreLeftToClients(t *testing.T) {
 	})
 }
 
+// Events under another content type are read as events, so the usage is taken out of them, too;
+// what are none pass as they come.
+func TestUsageUnderAnotherContentType(t *testing.T) {
+	lines := `{"message":{"content":"A"},"usage":{}}` + "\n"
+	for _, c := range []struct{ kind, body, sees string }{
+		{"application/octet-stream", role + tok("A") + fin + usage(10, 1) + done, role + tok("A") + fin + done},
+		{"text/plain", ": hm\n\n" + tok("A") + fin + usage(10, 1) + done, ": hm\n\n" + tok("A") + fin + done},
+		{"application/x-ndjson", lines + lines, lines + lines},
+		{"application/json", `{"choices":[],"usage":{}}`, `{"choices":[],"usage":{}}`},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			head := strings.Replace(sseHead, "text/event-stream", c.kind, 1)
+			h := open(t, play("5ms "+head+chunk(c.body[:9]), "100ms "+chunk(c.body[9:])+lastChunk), nil)
+			got := h.talk(post(chatPath, hello), 0)
+			h.settled()
+			want(t, c.kind, got.body, c.sees)
+		})
+	}
+}
+
 // B58: each read is flushed, whatever the content type spells.
 func TestB58FlushPerEvent(t *testing.T) {
 	for _, kind := range []string{"text/event-stream", "text/event-stream; charset=utf-8", "Text/Event-Stream", "application/x-ndjson", ""} {

@@ -269,12 +269,18 @@ func (c *call) relay(reply *client.Passed, left *leaving) (abort bool) {
 
 // stripper is made when the usage event that we asked for may come.
 func (c *call) stripper(reply *client.Passed) *stripper {
-	kind, _, _ := strings.Cut(reply.Header.Get("Content-Type"), ";")
-	if !c.inject || c.route.Usage != UsageStrip || reply.Status != http.StatusOK ||
-		!strings.EqualFold(strings.TrimSpace(kind), "text/event-stream") || framing.Coded(reply.Header["Content-Encoding"]) {
+	if !c.inject || c.route.Usage != UsageStrip || reply.Status != http.StatusOK || framing.Coded(reply.Header["Content-Encoding"]) {
 		return nil
 	}
-	return newStripper()
+	kind, _, _ := strings.Cut(reply.Header.Get("Content-Type"), ";")
+	s := newStripper()
+	if !strings.EqualFold(strings.TrimSpace(kind), "text/event-stream") {
+		if reply.Header.Get("Content-Length") != "" {
+			return nil // no stream
+		}
+		s.unsure = true
+	}
+	return s
 }
 
 func (c *call) sendHead(reply *client.Passed, shorter bool, out *downstream) {

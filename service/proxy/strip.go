@@ -17,6 +17,8 @@ type stripper struct {
 	cr      bool // the byte before was CR
 	skipLF  bool // an event was removed that ended in CR
 	removed int64
+	unsure  bool // another content type than that of events: the first bytes tell
+	none    bool // they told that there are no events
 }
 
 // mostHeld is how much of an unfinished event is held back.
@@ -26,6 +28,12 @@ func newStripper() *stripper { return &stripper{start: true} }
 
 // feed takes the bytes of one read and calls write with what passes.
 func (s *stripper) feed(data []byte, write func([]byte) error) error {
+	if begin := bytes.TrimLeft(data, "\ufeff \r\n"); s.unsure && len(begin) > 0 {
+		s.unsure, s.none = false, !bytes.ContainsRune([]byte("deir:"), rune(begin[0])) // data, event, id, retry, a comment
+	}
+	if s.none {
+		return write(data)
+	}
 	if s.skipLF && len(data) > 0 {
 		if s.skipLF = false; data[0] == '\n' {
 			data = data[1:]
