@@ -84,6 +84,7 @@ type row struct {
 	warmup          bool
 	later           bool // a further turn of a conversation or step of a task: no schedule asks for it
 	newConnection   bool
+	again           bool  // on another connection: the one that was kept had ended
 	hungUp          bool  // we ended it, and with it the connection
 	unsent          bool  // never sent: it has a due time and no start
 	tokenEnd        int64 // last generation event; before due: none
@@ -166,6 +167,7 @@ func rowOf(tl *timeline.Timeline, v *Values) row {
 	}
 	if reused, ok := tl.Reused.Get(); ok {
 		r.newConnection = !reused
+		r.again = tl.ConnRetries > 0
 	}
 	switch r.outcome {
 	case timeline.CancelledUser, timeline.CancelledRunEnd, timeline.TimeoutTTFT, timeline.TimeoutIdle, timeline.TimeoutTotal:

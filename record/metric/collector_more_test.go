@@ -201,6 +201,7 @@ func TestWarnings(t *testing.T) {
 			tl.Usage.Input, tl.Usage.Total = timeline.Some(int64(10)), timeline.Some(int64(14))
 		}},
 		{"connections_opened", func(i int, tl *timeline.Timeline) { tl.Reused = timeline.Some(false) }},
+		{"connections_lost", func(i int, tl *timeline.Timeline) { tl.ConnRetries = i / 199; tl.Reused = timeline.Some(false) }},
 		{"retries", func(i int, tl *timeline.Timeline) { tl.Attempts = 2 }},
 		{"stream_ignored", func(i int, tl *timeline.Timeline) { tl.Streamed = false }},
 		{"clock_step", func(i int, tl *timeline.Timeline) { tl.Flags |= timeline.ClockStep }},

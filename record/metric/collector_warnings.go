@@ -78,8 +78,11 @@ func (c *Collector) loadWarnings(w *noted, s *Summary, f *Facts) {
 			"%d requests used %d different prompts%s: a prefix cache answers repeats faster than users would see.",
 			sent, unique, cacheWords(f))
 	}
-	var opened, ended int64
+	var opened, ended, again int64
 	for _, r := range c.rows {
+		if r.again {
+			again++
+		}
 		if r.newConnection {
 			opened++
 		}
@@ -94,6 +97,9 @@ func (c *Collector) loadWarnings(w *noted, s *Summary, f *Facts) {
 	w.add(!c.Opts.ManyConnects && opened > expected, "connections_opened", float64(opened),
 		"%d connections were opened for at most %d requests in flight%s: the server or a proxy closes them, and each new one costs time.",
 		opened, max(f.MaxInFlight, aside), endedWords(ended))
+	w.add(again > 0, "connections_lost", float64(again),
+		"%d of %d requests found the connection that was kept for them ended, and went on another: so do idle connections that a server closes, and requests that it drops.",
+		again, len(c.rows))
 	retries := s.Requests.Attempts - (s.Requests.Total - s.Requests.Unsent())
 	w.add(retries > 0, "retries", float64(retries), "%d tries were repeated; the wait is part of the latency.", retries)
 }

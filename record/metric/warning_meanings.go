@@ -28,6 +28,7 @@ var WarningMeanings = []WarningMeaning{
 	{"client_limited", "in an open loop 1 of 100 requests left over 10 ms late through the client's own doing, or a CPU quota stopped the client", "use more --workers or a quieter machine, or raise the quota"},
 	{"prompt_reuse", "there are fewer different prompts than requests", "a prefix cache answers repeats faster than users would see; give more prompts"},
 	{"connections_opened", "over 10 % more connections were opened, and 4, than requests were in flight and ended by us", "something closes connections; look for the keep-alive limits of the server and of proxies"},
+	{"connections_lost", "requests on a kept connection that ended without a byte of their reply, and went on another (`conn_retries`)", "try `--no-keepalive`: what is lost without kept connections, the server drops"},
 	{"retries", "tries were repeated (--retries)", "the wait is part of the latency"},
 	{"osl_mismatch", "answers are shorter than asked by over 5 %, on average or some of them (over 20 % on average, where the asked length is a cap), or much longer; the words name the reason, by what the answers ended with", "where the model ends them, give --ignore-eos if the server knows it; else see the words"},
 	{"isl_mismatch", "prompts have over 5 % more or fewer tokens than asked: a chat template, another tokenizer, or prompts that are cut", "give the server's own --tokenizer"},
