@@ -115,6 +115,17 @@ func (r *Redactor) maskStart(s string) string {
 	return s
 }
 
+// Without returns the names that hold no secret: those of models are labels and in every
+// record, where a mask would be another name.
+func (r *Redactor) Without(names []string) (plain []string) {
+	for _, name := range names {
+		if r.String(name) == name {
+			plain = append(plain, name)
+		}
+	}
+	return plain
+}
+
 // Pieces returns texts that follow each other without secrets. The mask of a known one
 // that goes on in the next text stands where it begins. Where further texts may come,
 // the last ones are left out when a secret may begin in them: hand them over again, with

@@ -36,7 +36,7 @@ func parrot() *httptest.Server {
 		h.Set("X-Request-Id", said)
 		if r.Method == http.MethodGet {
 			h.Set("Content-Type", "application/json")
-			fmt.Fprintf(w, `{"data":[{"id":"m","owned_by":%q}]}`, said)
+			fmt.Fprintf(w, `{"data":[{"id":%q},{"id":"m","owned_by":%q}]}`, "m-"+said, said)
 			return
 		}
 		if n.Add(1)%3 == 0 {

@@ -58,6 +58,7 @@ func ask(cfg client.Config) (engines.Server, *client.Client, error) {
 		}
 		return got.Answer, nil
 	})
+	s.Models = cl.Redactor().Without(s.Models)
 	return s, cl, err
 }
 

@@ -58,6 +58,7 @@ func (r *runner) preflight(ctx context.Context, get getter) (found, error) {
 	if len(told.Models) == 0 {
 		told.Models = r.nativeModels(ctx, get)
 	}
+	told.Models = r.log.red.Without(told.Models)
 	f := found{model: r.plan.Model, speaks: told.APIs}
 	if f.model == "" {
 		if f.model, err = r.chooseModel(a, told.Models); err != nil {

@@ -144,7 +144,7 @@ func (u *upstream) learn(ctx context.Context) {
 		return
 	}
 	names := engines.Sniff(map[string]engines.Answer{"/v1/models": r.Answer}).Models
-	u.call(names)
+	u.call(u.client.Redactor().Without(names))
 }
 
 // call takes names of models for labels, as many as there is room for.

@@ -65,6 +65,18 @@ func TestKeptForNoTime(t *testing.T) {
 	})
 }
 
+// No label has the upstream's key, however the upstream calls a model.
+func TestNoLabelIsTheKey(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := open(t, play("0s "+whole(200, "application/json", `{"data":[{"id":"m-Canary-Operator-Kx4"},{"id":"m-CANARY-OPERATOR-KX4"},{"id":"plain"}]}`)), func(c *Config) {
+			c.Upstreams[0].Key, c.Upstreams[0].LearnModels = "Canary-Operator-Kx4", true
+		})
+		synctest.Wait()
+		time.Sleep(time.Second)
+		want(t, "labels", fmt.Sprint(*h.p.ups[0].learnt.Load()), "[plain]")
+	})
+}
+
 // One that takes requests and says nothing is spared like one that can't be
 // reached, and is not taken for well by the next silence.
 func TestAHungUpstreamIsSpared(t *testing.T) {
