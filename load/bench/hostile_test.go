@@ -1,6 +1,7 @@
 package bench
 
 import (
+	"cmp"
 	"errors"
 	"net/http"
 	"strings"
@@ -22,17 +23,19 @@ func TestPreflightKeepsSecrets(t *testing.T) {
 	for name, c := range map[string]struct {
 		status int
 		text   string
+		shown  string // in the place of the key; empty: the mask
 	}{
-		"401":    {401, `{"error":{"message":"Incorrect API key provided: ` + key + `"}}`},
-		"403":    {403, `{"error":"` + key + `"}`},
-		"503":    {503, `{"detail":"` + key + `"}`},
-		"models": {200, `{"data":[{"id":"a"},{"id":"` + key + `"}]}`},
-		"cut":    {401, `{"error":"` + strings.Repeat("x", 190) + key + `"}`},
+		"401":    {401, `{"error":{"message":"Incorrect API key provided: ` + key + `"}}`, ""},
+		"403":    {403, `{"error":"` + key + `"}`, ""},
+		"503":    {503, `{"detail":"` + key + `"}`, ""},
+		"models": {200, `{"data":[{"id":"a"},{"id":"` + key + `"},{"id":"b"}]}`, "(a, b)"},
+		"alone":  {200, `{"data":[{"id":"` + key + `"}]}`, "lists no models"},
+		"cut":    {401, `{"error":"` + strings.Repeat("x", 190) + key + `"}`, ""},
 	} {
 		f := &fake{chat: echo, models: models(c.status, c.text)}
 		plan := Plan{Client: client.Config{Header: http.Header{"Authorization": {"Bearer " + key}}}, Load: Load{Requests: 1}}
 		res := virtual(t, f, plan, nil)
-		if res.err == nil || hasText(res.err.Error(), "0123456789") || hasText(res.err.Error(), key[:8]) || !hasText(res.err.Error(), "***") {
+		if res.err == nil || hasText(res.err.Error(), "0123456789") || hasText(res.err.Error(), key[:8]) || !hasText(res.err.Error(), cmp.Or(c.shown, "***")) {
 			t.Errorf("%s: %v", name, res.err)
 		}
 		if hasText(res.log, key) {
