@@ -59,6 +59,11 @@ func TestEdges(t *testing.T) {
 			t=900ms x2 every 20ms C("w")
 			t=1000ms FIN + UR(10,2,9) + DONE + EOF`,
 			want: `{"output_tokens":2,"tpot_ms":20,"flags":["token_count_mismatch"]}`},
+		{name: "sealed reasoning that nobody counts", stream: `
+			t=900ms x5 every 20ms C("w")
+			t=1000ms FIN + U(10,505) + DONE + EOF`,
+			set:  func(tl *timeline.Timeline) { tl.Flags |= timeline.HiddenReasoning },
+			want: `{"output_tokens":505,"reasoning_tokens":null,"tpot_ms":null,"tpot_adj_ms":null,"decode_tps":null,"itl_ms":null,"icl_ms":[20,20,20,20],"flags":["hidden_reasoning"]}`},
 		{name: "fewer tokens than events", stream: `
 			t=100ms x10 every 20ms C("w")
 			t=281ms FIN + U(10,3) + DONE + EOF`,

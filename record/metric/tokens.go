@@ -33,6 +33,7 @@ type counted struct {
 	summary   bool  // of the reasoning a summary was streamed: S are the answer's
 	events    int64 // those that hold S
 	short     bool  // fewer tokens than events
+	untold    bool  // reasoning was hidden and nobody says how much: S is unknown
 	source    TokenSource
 }
 
@@ -42,7 +43,7 @@ func count(tl *timeline.Timeline, s *seen) counted {
 	if !c.summary {
 		c.events = s.n
 	}
-	if n, ok := c.output.Get(); ok {
+	if n, ok := c.output.Get(); ok && !c.untold {
 		streamed := max(n-c.hidden, 0)
 		c.streamed = timeline.Some(streamed)
 		c.short = c.short || streamed < c.events
@@ -94,6 +95,7 @@ func fromUsage(tl *timeline.Timeline, s *seen, n int64) counted {
 	// under the name of something else.
 	c.hidden = min(c.hidden, max(n-c.events, 0))
 	c.output = timeline.Some(n)
+	c.untold = tl.Flags.Has(timeline.HiddenReasoning) && n > c.events
 	return c
 }
 

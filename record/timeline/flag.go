@@ -18,7 +18,7 @@ const (
 	MultiTokenChunks                       // (metric) 1.5 or more tokens a chunk
 	Estimated                              // (metric) the token count is a tokenizer's or the chunk count
 	TokenCountMismatch                     // (metric) text and token count cannot both be right
-	HiddenReasoning                        // (metric) tokens were spent that never appeared in the stream
+	HiddenReasoning                        // (metric) tokens were spent that never appeared in the stream; set before where nobody counts them
 	UsageInconsistent                      // (metric) total is not input + output
 	NoAnswer                               // (metric) only reasoning came
 	PrefixCacheActive                      // (metric) usage counts cached prompt tokens

@@ -55,6 +55,8 @@ type anthropicDecoder struct {
 
 	last  jsonscan.Text // the last text of the event
 	ahead []byte        // text that a block began with, as far as no delta has repeated it
+
+	signed, redacted bool // thinking ended; some came whose words are kept back
 }
 
 // repeats reports whether the event's text was there before: the end of a block
@@ -101,6 +103,7 @@ func (d *anthropicDecoder) apply(e framing.Event, s *Stream) {
 		d.r.said, d.r.pieces = saying{}, d.r.pieces[:0]
 	}
 	d.r.apply(s, otherwise)
+	s.sealed = s.sealed || d.redacted || d.signed && s.reasoned == 0
 }
 
 func (d *anthropicDecoder) read(e framing.Event, s *Stream) bool {
@@ -161,9 +164,13 @@ func (d *anthropicDecoder) part() {
 			}
 		case "source": // of a picture
 			d.r.media()
+		case "signature": // of a thinking block, which was sealed where it had no words
+			t, _ := c.Text()
+			d.signed = d.signed || !t.Empty()
 		case "data": // of a redacted thinking block: no words, but the model thought
 			if t, ok := c.Text(); ok && !t.Empty() {
 				d.r.said.add(timeline.Reasoning, 0)
+				d.redacted = true
 			}
 		case "stop_reason":
 			d.r.finish, _ = c.Text()

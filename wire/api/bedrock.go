@@ -64,7 +64,10 @@ func bedrockParts(m *Message) []any {
 
 // bedrockDecoder reads the events, whose type is their name. Input leaves out
 // what was read from the cache or written to it.
-type bedrockDecoder struct{ r reading }
+type bedrockDecoder struct {
+	r      reading
+	sealed bool // the reasoning that came last had no words
+}
 
 // failsBy reports whether an event of this name is a failure: an exception, or an
 // error code.
@@ -86,6 +89,7 @@ func (d *bedrockDecoder) apply(e framing.Event, s *Stream) {
 		otherwise = timeline.UsageEvent
 	}
 	d.r.apply(s, otherwise)
+	s.sealed = s.sealed || d.sealed && s.reasoned == 0
 	if e.Name == "metadata" {
 		s.progress.done = true
 	}
@@ -129,7 +133,7 @@ func (d *bedrockDecoder) block() {
 		case "text":
 			d.r.piece(timeline.Text)
 		case "reasoningContent":
-			c.thoughts(func() bool { return d.r.piece(timeline.Reasoning) })
+			d.sealed = !c.thoughts(func() bool { return d.r.piece(timeline.Reasoning) })
 		case "toolUse":
 			d.r.call("input")
 		default:

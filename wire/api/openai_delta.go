@@ -23,6 +23,10 @@ func (d *openaiDecoder) delta(ch *openaiChoice, ordinal int, keep bool) {
 				ch.said.add(timeline.Role, 0)
 			}
 		case "tool_calls":
+			if c.Peek() == '{' { // one, without a list (TGI 2)
+				d.toolCall(ch, ordinal, keep)
+				continue
+			}
 			for range c.Elements {
 				d.toolCall(ch, ordinal, keep)
 			}
@@ -30,6 +34,9 @@ func (d *openaiDecoder) delta(ch *openaiChoice, ordinal int, keep bool) {
 			d.function(ch, ordinal, keep)
 		case "extra_content":
 			d.extra(ch)
+		case "cot_summary": // Copilot's name for OpenAI's
+			d.reasoning(ch, ordinal, keep)
+			c.summed = c.summed || ch.said.thought
 		default:
 			switch {
 			case isMedia(name):

@@ -67,6 +67,9 @@ func (s *Stream) results() {
 	if s.summed && !s.thought && tl.Usage.Reasoning.Or(0) > s.reasoned { // as many events as tokens are the reasoning itself
 		tl.Flags |= timeline.ReasoningSummary
 	}
+	if s.sealed && !tl.Usage.Reasoning.OK() {
+		tl.Flags |= timeline.HiddenReasoning
+	}
 	tl.Counted = s.count.counted()
 	if s.form != whole {
 		s.server.queueByHead(tl)

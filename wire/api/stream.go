@@ -86,6 +86,7 @@ type Stream struct {
 	thought   bool  // reasoning came, word by word
 	summed    bool  // reasoning came as a summary
 	reasoned  int64 // events of reasoning
+	sealed    bool  // reasoning came whose words are kept back
 }
 
 // NewStream returns a stream that writes to tl.

@@ -31,6 +31,7 @@ func TestASummaryOfReasoningIsNoted(t *testing.T) {
 	}{
 		{"OpenRouter, of OpenAI's", "openai-chat", openRouter(`{"type":"reasoning.summary","summary":"hm"}`), true},
 		{"Databricks", "openai-chat", []string{delta(`"content":[{"type":"reasoning","summary":[{"type":"summary_text","text":"hm"}]}]`), content("hi"), usage("500"), "[DONE]"}, true},
+		{"GitHub Copilot", "openai-chat", []string{delta(`"cot_summary":"hm"`), content("hi"), usage("500"), "[DONE]"}, true},
 		{"OpenRouter, in full", "openai-chat", openRouter(`{"type":"reasoning.text","text":"hm"}`), false},
 		{"vLLM", "openai-chat", []string{delta(`"reasoning":"hm","reasoning_content":"hm"`), content("hi"), usage("500"), "[DONE]"}, false},
 		{"a summary, none counted", "openai-chat", []string{delta(`"reasoning_details":[{"type":"reasoning.summary","summary":"hm"}]`), content("hi"), usage("0"), "[DONE]"}, false},
@@ -53,6 +54,59 @@ func TestASummaryOfReasoningIsNoted(t *testing.T) {
 			s.End(3, timeline.EOF, nil, nil)
 			if got := tl.Flags.Has(timeline.ReasoningSummary); tl.Outcome != timeline.OK || got != c.summary {
 				t.Errorf("%s %v, a summary: %v", tl.Outcome, tl.Error, got)
+			}
+		})
+	}
+}
+
+// Anthropic and Amazon send thinking without its words, where it was asked for so
+// (display: omitted) or is kept back (redacted). Without a count of it nobody knows how
+// many of the tokens were streamed.
+func TestSealedReasoningThatNobodyCounts(t *testing.T) {
+	start := `{"type":"message_start","message":{"role":"assistant","content":[],"usage":{"input_tokens":9,"output_tokens":1}}}`
+	block := func(block string) string {
+		return `{"type":"content_block_start","index":0,"content_block":` + block + `}`
+	}
+	signature := `{"type":"content_block_delta","index":0,"delta":{"type":"signature_delta","signature":"EqQBCg"}}`
+	words := `{"type":"content_block_delta","index":0,"delta":{"type":"thinking_delta","thinking":"hm"}}`
+	answer := `{"type":"content_block_delta","index":1,"delta":{"type":"text_delta","text":"hi"}}`
+	end := func(details string) string {
+		return `{"type":"message_delta","delta":{"stop_reason":"end_turn"},"usage":{"output_tokens":506` + details + `}}`
+	}
+	claude := func(of ...string) string {
+		return events(append(append([]string{start}, of...), `{"type":"message_stop"}`)...)
+	}
+	converse := func(reasoning string) string {
+		return amazon("messageStart", `{"role":"assistant"}`) + reasoning +
+			amazon("contentBlockDelta", `{"contentBlockIndex":1,"delta":{"text":"hi"}}`) + amazon("messageStop", `{"stopReason":"end_turn"}`) +
+			amazon("metadata", `{"usage":{"inputTokens":9,"outputTokens":506,"totalTokens":515}}`)
+	}
+	thought := func(content string) string {
+		return amazon("contentBlockDelta", `{"contentBlockIndex":0,"delta":{"reasoningContent":`+content+`}}`)
+	}
+	const named, sse = amazonStream, "text/event-stream"
+	for _, c := range []struct {
+		name, api, kind, body string
+		sealed                bool
+	}{
+		{"omitted", "anthropic", sse, claude(block(`{"type":"thinking","thinking":"","signature":""}`), signature, answer, end("")), true},
+		{"redacted", "anthropic", sse, claude(block(`{"type":"redacted_thinking","data":"EmwK"}`), answer, end("")), true},
+		{"omitted, and counted", "anthropic", sse, claude(block(`{"type":"thinking","thinking":"","signature":""}`), signature, answer, end(`,"output_tokens_details":{"thinking_tokens":500}`)), false},
+		{"in words", "anthropic", sse, claude(block(`{"type":"thinking","thinking":"","signature":""}`), words, signature, answer, end("")), false},
+		{"none", "anthropic", sse, claude(answer, end("")), false},
+		{"Converse, redacted", "bedrock", named, converse(thought(`{"redactedContent":"EmwK"}`)), true},
+		{"Converse, a signature alone", "bedrock", named, converse(thought(`{"signature":"EqQB"}`)), true},
+		{"Converse, in words", "bedrock", named, converse(thought(`{"text":"hm"}`) + thought(`{"signature":"EqQB"}`)), false},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			a, _ := ByName(c.api)
+			tl := timeline.New()
+			s := NewStream(tl, a, StreamOptions{})
+			s.Head(1, Head{200, map[string][]string{"Content-Type": {c.kind}}})
+			s.Read(2, 0, []byte(c.body))
+			s.End(3, timeline.EOF, nil, nil)
+			if got := tl.Flags.Has(timeline.HiddenReasoning); tl.Outcome != timeline.OK || got != c.sealed {
+				t.Errorf("%s %v, sealed: %v", tl.Outcome, tl.Error, got)
 			}
 		})
 	}

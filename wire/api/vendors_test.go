@@ -209,6 +209,7 @@ func TestChannelsOfVendors(t *testing.T) {
 		{"OpenRouter: sealed reasoning is hidden", []string{delta(`"content":"","reasoning_details":[{"type":"reasoning.encrypted","data":"c2VjcmV0"}]`)}, "empty", "|"},
 		{"LiteLLM", []string{delta(`"content":"","thinking_blocks":[{"type":"thinking","thinking":"th","signature":"s"}]`), delta(`"thinking_blocks":[{"type":"thinking","thinking":"","signature":"EqQBCg"}]`)}, "reasoning empty", "|th"},
 		{"GitHub Copilot", []string{delta(`"reasoning_text":"th"`), delta(`"content":"a","reasoning_opaque":"sealed"`)}, "reasoning text", "a|th"},
+		{"GitHub Copilot, of OpenAI's", []string{delta(`"cot_id":"c1","cot_summary":"th"`), delta(`"cot_summary":null,"content":"a"`)}, "reasoning text", "a|th"},
 		{"thinking as a string", []string{delta(`"thinking":"th"`)}, "reasoning", "|th"},
 		{"thinking as an object", []string{delta(`"thinking":{"content":"th","signature":"x"}`)}, "reasoning", "|th"},
 		{"reasoning as an object", []string{delta(`"reasoning":{"effort":"high","summary":[{"type":"summary_text","text":"th"}]}`)}, "reasoning", "|th"},
@@ -226,6 +227,8 @@ func TestChannelsOfVendors(t *testing.T) {
 		{"a part with a picture", []string{delta(`"content":[{"type":"image_url","image_url":{"url":"https://x/y.png"}}]`)}, "media", "|"},
 		{"a part with sound", []string{delta(`"content":[{"type":"output_audio","audio":{"data":"UklG"}}]`)}, "media", "|"},
 		{"sound that has not begun", []string{delta(`"audio":{"id":"audio_1","expires_at":1729018505}`)}, "empty", "|"},
+		{"TGI 2: a call without a list", []string{delta(`"role":"assistant","tool_calls":{"index":0,"id":"","type":"function","function":{"name":null,"arguments":"{"}}`), delta(`"tool_calls":{"index":0,"function":{"name":"f","arguments":"}"}}`)}, "tool tool", "|"},
+		{"no call", []string{delta(`"content":"a","tool_calls":null`)}, "text", "a|"},
 		{"no pictures", []string{delta(`"content":"a","images":[]`)}, "text", "a|"},
 
 		{"the last chunk repeats all", []string{content("w"), content("w"), `{"choices":[{"index":0,"delta":null,"finish_reason":"stop","message":{"role":"assistant","content":"ww"}}]}`}, "text text finish", "ww|"},
