@@ -34,7 +34,11 @@ func AddressOf(host, path, apiPath string) Address {
 		a.base = base
 	}
 	p := ProviderOf(host)
-	if op := cmp.Or(operationOf(a.base), p.operationOf(a.base)); op != "" {
+	op := cmp.Or(operationOf(a.base), p.operationOf(a.base))
+	if i := strings.LastIndex(a.base, "/models/"); op == "" && i >= 0 && strings.HasPrefix(apiPath, "/v1beta/models/") {
+		a.base = a.base[:i] // Gemini's path names the model, too
+	}
+	if op != "" {
 		a.whole, a.operation = a.base, op
 		a.base = strings.TrimSuffix(a.base, op)
 		if p == nil && strings.HasSuffix(path, "/") { // some servers' endpoints end so, those of known vendors don't
@@ -47,6 +51,9 @@ func AddressOf(host, path, apiPath string) Address {
 		}
 		models := a.base == "/models" && strings.HasSuffix(host, foundry)
 		a.versioned = (p.Unversioned || models) && tail == OpenAIChat.tail()
+	}
+	if host == "api.deepseek.com" && a.base == "/beta" || host == "api.infomaniak.com" && strings.HasPrefix(a.base, "/1/ai/") {
+		a.versioned = true // their names of versions
 	}
 	a.root = a.base
 	segments := splitPath(a.base)

@@ -34,15 +34,37 @@ func TestBasesAsPasted(t *testing.T) {
 	// Google's SDK adds its version to any base (http_options.base_url), Vertex AI's
 	// resources have it in front of them.
 	for path, want := range map[string]string{
-		"/v1/ACCOUNT/GATEWAY/google-ai-studio":         "/v1/ACCOUNT/GATEWAY/google-ai-studio/v1beta/models/MODEL:streamGenerateContent",
-		"/v1/ACCOUNT/GATEWAY/google-ai-studio/v1":      "/v1/ACCOUNT/GATEWAY/google-ai-studio/v1/models/MODEL:streamGenerateContent",
-		"/v1/gemini-proxy":                             "/v1/gemini-proxy/v1beta/models/MODEL:streamGenerateContent",
-		"/gemini":                                      "/gemini/v1beta/models/MODEL:streamGenerateContent",
-		"/v1/projects/P/locations/L/publishers/google": "/v1/projects/P/locations/L/publishers/google/models/MODEL:streamGenerateContent",
-		"/v1beta1/publishers/google":                   "/v1beta1/publishers/google/models/MODEL:streamGenerateContent",
+		"/v1/ACCOUNT/GATEWAY/google-ai-studio":                         "/v1/ACCOUNT/GATEWAY/google-ai-studio/v1beta/models/MODEL:streamGenerateContent",
+		"/v1/ACCOUNT/GATEWAY/google-ai-studio/v1":                      "/v1/ACCOUNT/GATEWAY/google-ai-studio/v1/models/MODEL:streamGenerateContent",
+		"/v1/gemini-proxy":                                             "/v1/gemini-proxy/v1beta/models/MODEL:streamGenerateContent",
+		"/gemini":                                                      "/gemini/v1beta/models/MODEL:streamGenerateContent",
+		"/v1/projects/P/locations/L/publishers/google":                 "/v1/projects/P/locations/L/publishers/google/models/MODEL:streamGenerateContent",
+		"/v1beta/models/gemini-x":                                      "/v1beta/models/MODEL:streamGenerateContent",
+		"/v1beta/models/gemini-x:streamGenerateContent":                "/v1beta/models/gemini-x:streamGenerateContent",
+		"/v1/projects/P/locations/L/publishers/google/models/gemini-x": "/v1/projects/P/locations/L/publishers/google/models/MODEL:streamGenerateContent",
+		"/v1beta1/publishers/google":                                   "/v1beta1/publishers/google/models/MODEL:streamGenerateContent",
 	} {
-		if got := AddressOf("h", path, Gemini.Path).Endpoint(Gemini.Path); got != want {
-			t.Errorf("Gemini at %s: %s, want %s", path, got, want)
+		for _, host := range []string{"h", "generativelanguage.googleapis.com"} {
+			if got := AddressOf(host, path, Gemini.Path).Endpoint(Gemini.Path); got != want {
+				t.Errorf("Gemini at %s%s: %s, want %s", host, path, got, want)
+			}
+		}
+	}
+	// Vendors with other names for their versions.
+	for _, c := range []struct{ host, path, api, want, models string }{
+		{"api.deepseek.com", "/beta", OpenAICompletions.Path, "/beta/completions", "/beta/models"},
+		{"api.deepseek.com", "/beta", OpenAIChat.Path, "/beta/chat/completions", "/beta/models"},
+		{"api.deepseek.com", "/beta/completions", OpenAICompletions.Path, "/beta/completions", "/beta/models"},
+		{"api.infomaniak.com", "/1/ai/77/openai", OpenAIChat.Path, "/1/ai/77/openai/chat/completions", "/1/ai/77/openai/models"},
+		{"api.infomaniak.com", "/2/ai/77/openai/v1", OpenAIChat.Path, "/2/ai/77/openai/v1/chat/completions", "/2/ai/77/openai/v1/models"},
+		{"h", "/beta", OpenAICompletions.Path, "/beta/v1/completions", "/beta/v1/models"},
+	} {
+		a := AddressOf(c.host, c.path, c.api)
+		if got := a.Endpoint(c.api); got != c.want {
+			t.Errorf("%s%s: %s, want %s", c.host, c.path, got, c.want)
+		}
+		if got := a.Lookup("/v1/models"); got != c.models {
+			t.Errorf("%s%s has its models at %s, want %s", c.host, c.path, got, c.models)
 		}
 	}
 	if got := AddressOf("r.services.ai.azure.com", "/models", OpenAIChat.Path).Endpoint(OpenAIChat.Path); got != "/models/chat/completions" {

@@ -81,7 +81,7 @@ var Providers = []*Provider{
 	{Name: "Cohere", Hosts: []string{"api.cohere.com", "api.cohere.ai"}, URL: "https://api.cohere.com", API: "cohere", Keys: []string{"CO_API_KEY", "COHERE_API_KEY"},
 		Reads: "the model's counts, not the billed ones; `thinking`, the plan of tools"},
 	{Name: "DeepSeek", Hosts: []string{"api.deepseek.com"}, URL: "https://api.deepseek.com", Unversioned: true, Keys: []string{"DEEPSEEK_API_KEY"},
-		Reads: "`reasoning_content`; `prompt_cache_hit_tokens`", Note: "with `/anthropic` behind it: Anthropic's API"},
+		Reads: "`reasoning_content`; `prompt_cache_hit_tokens`", Note: "with `/anthropic` behind it: Anthropic's API; with `/beta`: `openai-completions`"},
 	{Name: "xAI", Hosts: []string{"api.x.ai"}, URL: "https://api.x.ai/v1", Keys: []string{"XAI_API_KEY"},
 		Reads: "reasoning tokens, which are beside its answer count; `reasoning_content`"},
 	{Name: "Groq", Hosts: []string{"api.groq.com"}, URL: "https://api.groq.com/openai/v1", Bare: "/openai/v1", Keys: []string{"GROQ_API_KEY"},
