@@ -16,20 +16,28 @@ import (
 //
 // A log has no starts of requests: a request begins with the line in front of its
 // answer, which is what the user said or a tool found.
+//
+// A session that was forked, or by older versions resumed, begins with the lines of the
+// one before, copied with the ids of their messages: these were asked once.
 func claude(files []*os.File) ([]*Session, error) {
 	var calls []said
+	known := map[string]bool{}
 	for _, in := range files {
-		from := claudeFile{in: in.Name(), asked: map[string]time.Time{}, at: map[string]int{}}
+		from := claudeFile{in: in.Name(), known: known, asked: map[string]time.Time{}, at: map[string]int{}}
 		if err := lines(in, from.line); err != nil {
 			return nil, err
 		}
 		calls = append(calls, from.calls...)
+		for id := range from.at {
+			known[id] = true
+		}
 	}
 	return logged(calls)
 }
 
 type claudeFile struct {
 	in    string
+	known map[string]bool      // ids of messages that stand in another file, or are marked as copied
 	asked map[string]time.Time // when the model was asked last, by agent
 	at    map[string]int       // calls by the ids of their messages: an answer may be several lines
 	calls []said
@@ -37,9 +45,10 @@ type claudeFile struct {
 
 func (f *claudeFile) line(s *scanner) {
 	var kind, session, agent, stamp, id, model string
-	var sidechain bool
+	var sidechain, copied bool
 	var in, read, written, out int64
 	s.fill(fields{"type": &kind, "sessionId": &session, "agentId": &agent, "timestamp": &stamp, "isSidechain": &sidechain,
+		"forkedFrom": func() { copied = s.peek() == '{' },
 		"message": fields{"id": &id, "model": &model, "usage": func() {
 			s.fill(fields{"input_tokens": &in, "cache_read_input_tokens": &read, "cache_creation_input_tokens": &written, "output_tokens": &out})
 		}}})
@@ -54,6 +63,13 @@ func (f *claudeFile) line(s *scanner) {
 		agent = ""
 	}
 	if kind == "user" {
+		f.asked[agent] = at
+		return
+	}
+	if copied && id != "" {
+		f.known[id] = true
+	}
+	if copied || f.known[id] && id != "" {
 		f.asked[agent] = at
 		return
 	}

@@ -1,8 +1,10 @@
 package sessions
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -126,5 +128,87 @@ func TestLogErrors(t *testing.T) {
 		if err == nil || !strings.Contains(err.Error(), c[1]) || !strings.Contains(err.Error(), name) {
 			t.Errorf("%s: %v, want a word about %q", name, err, c[1])
 		}
+	}
+}
+
+// A thread that was forked begins with all that its parent did, stamped anew or as it
+// was: of that nothing is asked again.
+func TestCodexForks(t *testing.T) {
+	data, err := os.ReadFile("testdata/codex.jsonl")
+	if err != nil {
+		t.Fatal(err)
+	}
+	count := func(at string, total int64) string {
+		return fmt.Sprintf(`{"timestamp":"2026-03-01T%sZ","type":"event_msg","payload":{"type":"token_count","info":{"last_token_usage":{"input_tokens":3000,"output_tokens":70},"total_token_usage":{"total_tokens":%d}}}}`+"\n", at, total)
+	}
+	stamp := regexp.MustCompile(`"timestamp":"[^"]*"`)
+	anew := stamp.ReplaceAllString(string(data), `"timestamp":"2026-03-01T11:00:00.010Z"`)
+	const meta = `{"timestamp":"2026-03-01T11:00:00.000Z","type":"session_meta","payload":{"id":"th-2",%s}}` + "\n"
+	const user = `{"timestamp":"2026-03-01T11:00:00.500Z","type":"event_msg","payload":{"type":"user_message"}}` + "\n"
+	spawned := `"source":{"subagent":{"thread_spawn":{"parent_thread_id":"th-1","depth":1}}}`
+	for _, c := range []struct {
+		name, meta, history string
+		sub                 bool
+	}{
+		{"forked by its user", `"forked_from_id":"th-1","source":"cli"`, anew, false},
+		{"with its old times", `"forked_from_id":"th-1","source":"cli"`, string(data), false},
+		{"a sub-agent", `"forked_from_id":"th-1",` + spawned, anew, true},
+		{"a sub-agent, by its history", spawned, anew, true},
+		{"a sub-agent without a history", spawned, "", true},
+	} {
+		dir := t.TempDir()
+		os.WriteFile(filepath.Join(dir, "a.jsonl"), data, 0o600)
+		child := fmt.Sprintf(meta, c.meta) + c.history + user + strings.Replace(user, "00:00.5", "00:03.0", 1) + count("11:00:03.200", 9e6)
+		os.WriteFile(filepath.Join(dir, "b.jsonl"), []byte(child), 0o600)
+		f, err := Open(dir, "")
+		if err != nil {
+			t.Errorf("%s: %v", c.name, err)
+			continue
+		}
+		var got []string
+		for i := range f.Len() {
+			s, err := f.Session(i)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, call := range s.Calls {
+				got = append(got, fmt.Sprint(s.ID, s.Agents[call.Agent].Name, " ", call.Input))
+			}
+		}
+		want := []string{"th-1 2000", "th-1 2500", "th-2 3000"}
+		if c.sub {
+			want[2] = "th-1th-2 3000"
+		}
+		if !slices.Equal(got, want) {
+			t.Errorf("%s: %q, want %q", c.name, got, want)
+		}
+		f.Close()
+	}
+}
+
+// A forked session of Claude Code has the messages of the one before, marked or not, in
+// a file of its own.
+func TestClaudeForks(t *testing.T) {
+	line := func(session, more, at, id string) string {
+		return `{"type":"user","sessionId":"` + session + `",` + more + `"timestamp":"2026-03-01T10:00:0` + at + `.000Z"}
+{"type":"assistant","sessionId":"` + session + `",` + more + `"timestamp":"2026-03-01T10:00:0` + at + `.500Z","message":{"id":"` + id + `","usage":{"input_tokens":1` + at + `00,"output_tokens":10}}}
+`
+	}
+	const mark = `"forkedFrom":{"sessionId":"s1","messageUuid":"u"},`
+	for name, more := range map[string][2]string{"marked": {mark, ""}, "not marked": {"", ""}, "written twice": {mark, line("s2", "", "1", "m1")}} {
+		dir := t.TempDir()
+		os.WriteFile(filepath.Join(dir, "a.jsonl"), []byte(line("s1", "", "1", "m1")+line("s1", "", "2", "m2")), 0o600)
+		fork := line("s2", more[0], "1", "m1") + line("s2", more[0], "2", "m2") + more[1] + line("s2", "", "5", "m3")
+		os.WriteFile(filepath.Join(dir, "b.jsonl"), []byte(fork), 0o600)
+		f, err := Open(dir, "")
+		if err != nil {
+			t.Fatal(err)
+		}
+		one, _ := f.Session(0)
+		two, _ := f.Session(f.Len() - 1)
+		if f.Len() != 2 || len(one.Calls) != 2 || len(two.Calls) != 1 || two.Calls[0].Input != 1500 {
+			t.Errorf("%s: %d sessions, %+v, %+v", name, f.Len(), one, two)
+		}
+		f.Close()
 	}
 }
