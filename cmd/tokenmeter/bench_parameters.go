@@ -9,6 +9,7 @@ import (
 	"unicode/utf8"
 
 	"tokenmeter/base/secret"
+	"tokenmeter/wire/api"
 )
 
 // writtenByFlag are fields of a request, of one API or another, that flags write: whatever is recorded beside
@@ -32,7 +33,12 @@ func (c *benchCmd) parameters(check *checker) (fields map[string]any) {
 		check.addf(`--parameters: give a JSON object, like '{"temperature": 0}'`)
 		return nil
 	}
+	// Whether speech comes bit by bit no flag says: servers have a field each.
+	speech := c.known(new(checker)) == api.Speech
 	for _, path := range slices.Sorted(maps.Keys(writtenByFlag)) {
+		if path == "stream" && speech {
+			continue
+		}
 		if has(fields, path) && !leftOut(fields, path) {
 			check.addf("--parameters: %s is written by %s: use that", path, writtenByFlag[path])
 		}

@@ -7,7 +7,7 @@ import "tokenmeter/record/timeline"
 // they are played.
 //
 //	TTFA          first event with sound − due
-//	E2E           last event with sound − due
+//	E2E           last event with sound − due; of a body of JSON its end
 //	RTF           E2E / how long the sound is
 //	starved_ms    how long a player waits that begins with the first sound: whenever
 //	              all that has come is played, until more comes
@@ -20,7 +20,10 @@ func sound(tl *timeline.Timeline) Values {
 	if v.OutputTokens.OK() {
 		v.TokenSource = FromUsage
 	}
-	if !tl.Streamed {
+	if !tl.Streamed { // a text of JSON with all of it
+		if end, ok := tl.CloseUS.Get(); ok && tl.Outcome == timeline.OK {
+			v.E2EMS, v.ServiceE2EMS = timeline.Some(ms(end)), sinceSent(tl, end)
+		}
 		return v
 	}
 	var p reading

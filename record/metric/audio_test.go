@@ -113,3 +113,15 @@ func TestSoundHasNoRateOfTokens(t *testing.T) {
 		null(t, name, rate)
 	}
 }
+
+// Sound that came whole, as a text of JSON, has an end and no beginning.
+func TestSoundInOnePiece(t *testing.T) {
+	tl := timeline.New()
+	tl.API, tl.Outcome = "speech", timeline.OK
+	tl.SentUS, tl.CloseUS, tl.AudioUS, tl.AudioRate = timeline.Some[int64](1000), timeline.Some[int64](501_000), timeline.Some[int64](2_000_000), timeline.Some[int64](48_000)
+	tl.Events.Append(timeline.Event{AtUS: 501_000, Kind: timeline.Media, Bytes: 96_000})
+	v := ValuesOf(tl)
+	if v.E2EMS.Or(-1) != 501 || v.ServiceE2EMS.Or(-1) != 500 || v.RTF.Or(-1) != 0.2505 || v.TTFAMS.OK() || v.StarvedMS.OK() {
+		t.Errorf("%+v", v)
+	}
+}

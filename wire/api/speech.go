@@ -25,7 +25,7 @@ var Speech = &API{
 		return r.call("/v1/audio/speech", map[string]any{"model": r.Model, "input": r.Prompt(), "voice": "alloy", "response_format": "wav"})
 	},
 	Decoder: func() Decoder { return new(speechDecoder) },
-	Signs:   []Sign{{"type=speech.audio.*"}},
+	Signs:   []Sign{{"type=speech.audio.*"}, {"type=conversation.item.audio_output.*"}},
 }
 
 // Describe notes on a request's timeline how much it asks for: texts, characters,
@@ -104,18 +104,22 @@ func heard(n int64, s *Stream) {
 	}
 }
 
-// A whole reply, which is JSON, is no sound, but an error.
+// A whole reply, which is JSON, is an error, but where it has the sound as a text, as
+// Mistral's has.
 func (d *speechDecoder) apply(e framing.Event, s *Stream) {
-	done := d.r.kind.Is("speech.audio.done")
-	if !d.audio.Empty() && !done && len(d.r.errors) == 0 && !d.r.whole {
-		if n, ok := d.sound.takeText(d.audio, "", s); ok {
-			heard(n, s)
-		} else {
-			s.bad(e)
-		}
-		return
-	}
+	done := d.r.kind.Is("speech.audio.done") || d.r.kind.Is("conversation.item.audio_output.done")
 	s.usage.merge(d.r.usage)
+	if !d.audio.Empty() && !done && len(d.r.errors) == 0 {
+		n, ok := d.sound.takeText(d.audio, "", s)
+		switch {
+		case ok:
+			heard(n, s)
+			return
+		case !d.r.whole:
+			s.bad(e)
+			return
+		}
+	}
 	if len(d.r.errors) == 0 && !done {
 		d.r.errors = refusal(e.Data)
 	}
@@ -136,7 +140,7 @@ func (d *speechDecoder) read(e framing.Event, s *Stream) bool {
 		switch string(name) {
 		case "type":
 			d.r.typed()
-		case "audio":
+		case "audio", "audio_data", "delta": // of OpenAI, Mistral, Together
 			d.audio, _ = c.Text()
 		default:
 			d.r.account(name)

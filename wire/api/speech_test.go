@@ -16,6 +16,17 @@ data: {"type":"speech.audio.done","usage":{"input_tokens":14,"output_tokens":101
 
 `
 
+// As Together's reference shows them (synthetic).
+const togetherEvents = `data: {"type":"conversation.item.audio_output.delta","item_id":"tts_1","delta":"AAABAA=="}
+
+data: {"type":"conversation.item.word_timestamps","words":["Hello"],"start_seconds":[0.0],"end_seconds":[0.4]}
+
+data: {"type":"conversation.item.audio_output.delta","item_id":"tts_1","delta":"AAABAA=="}
+
+data: [DONE]
+
+`
+
 // Replies with sound, and what stands in its place.
 func TestSpeechReplies(t *testing.T) {
 	wav := "RIFF\xff\xff\xff\xffWAVEfmt \x10\x00\x00\x00\x01\x00\x01\x00\xc0\x5d\x00\x00\x80\xbb\x00\x00\x02\x00\x10\x00data\xff\xff\xff\xff"
@@ -33,6 +44,9 @@ func TestSpeechReplies(t *testing.T) {
 		{"PCM that begins with white space", "application/octet-stream", "    " + strings.Repeat("ab", 23_998), timeline.EOF, timeline.OK, 48_000, 1e6, ""},
 		{"a format that is not read", "audio/flac", "fLaC....", timeline.EOF, timeline.OK, 8, -1, ""},
 		{"events", "text/event-stream", speechEvents, timeline.EOF, timeline.OK, 8, 166, ""},
+		{"events of Mistral", "text/event-stream", strings.ReplaceAll(speechEvents, `"audio":`, `"audio_data":`), timeline.EOF, timeline.OK, 8, 166, ""},
+		{"events of Together", "text/event-stream", togetherEvents, timeline.EOF, timeline.OK, 8, 166, ""},
+		{"JSON with sound", "application/json", `{"audio_data":"AAABAA=="}`, timeline.EOF, timeline.OK, 4, 83, ""},
 		{"a head alone", "audio/wav", wav, timeline.EOF, timeline.EmptyOutput, 0, -1, "holds no sound"},
 		{"nothing", "audio/mpeg", "", timeline.EOF, timeline.EmptyOutput, 0, -1, "holds no sound"},
 		{"cut off", "audio/wav", wav + "abcd", timeline.Cut, timeline.StreamTruncated, 4, 83, "closed in the middle"},
