@@ -66,7 +66,10 @@ func readAIPerf(in *Input, add func(*timeline.Timeline) error) (run.Run, error) 
 		if !r.input.OK() {
 			r.input = tokens("input_sequence_length")
 		}
-		r.id, r.turn, r.warmup, r.cancelled = md.RequestID, count(md.Turn), md.Phase == "warmup", md.Cancelled
+		r.id, r.turn, r.cancelled = md.RequestID, count(md.Turn), md.Cancelled
+		if md.Phase == "warmup" {
+			r.phase = timeline.Warmup
+		}
 		if md.Conversation != nil && r.turn.Or(0) > 0 {
 			r.session = *md.Conversation
 		}

@@ -16,7 +16,7 @@ import (
 )
 
 // csvColumns are the columns that are read. Others are passed over.
-var csvColumns = []string{"start_s", "due_s", "ttft_ms", "e2e_ms", "input_tokens", "output_tokens", "error", "outcome", "model", "id", "session"}
+var csvColumns = []string{"start_s", "due_s", "ttft_ms", "e2e_ms", "input_tokens", "output_tokens", "error", "outcome", "phase", "model", "id", "session"}
 
 func isCSV(head []byte) bool {
 	line, _, _ := bytes.Cut(head, []byte("\n"))
@@ -39,6 +39,7 @@ func readCSV(in *Input, add func(*timeline.Timeline) error) (run.Run, error) {
 	var all []*request
 	for {
 		rows.left = mostRow
+		at := table.InputOffset()
 		row, err := table.Read()
 		if err == io.EOF {
 			break
@@ -57,7 +58,7 @@ func readCSV(in *Input, add func(*timeline.Timeline) error) (run.Run, error) {
 			}
 			continue
 		}
-		r, err := csvRequest(in, table, row, columns)
+		r, err := csvRequest(in, at, table, row, columns)
 		if err != nil {
 			return m, err
 		}
@@ -72,8 +73,8 @@ func readCSV(in *Input, add func(*timeline.Timeline) error) (run.Run, error) {
 	return m, emit(in, all, add)
 }
 
-func csvRequest(in *Input, table *csv.Reader, row []string, columns map[string]int) (*request, error) {
-	r := unknown(table.InputOffset())
+func csvRequest(in *Input, at int64, table *csv.Reader, row []string, columns map[string]int) (*request, error) {
+	r := unknown(at)
 	var fault error
 	text := func(name string) string {
 		if i, ok := columns[name]; ok && i < len(row) {
@@ -87,7 +88,7 @@ func csvRequest(in *Input, table *csv.Reader, row []string, columns map[string]i
 			return nil
 		}
 		v, err := strconv.ParseFloat(value, 64)
-		if err != nil && fault == nil {
+		if (err != nil || strings.Contains(value, "_")) && fault == nil { // 1_0 is Go's
 			line, column := table.FieldPos(columns[name])
 			fault = fmt.Errorf("%s:%d:%d: %s is %q, no number", in.Name, line, column, name, value)
 		}
@@ -98,10 +99,17 @@ func csvRequest(in *Input, table *csv.Reader, row []string, columns map[string]i
 	r.input, r.output = count(number("input_tokens")), count(number("output_tokens"))
 	r.streamed = r.first == r.first
 	r.model, r.id, r.session, r.failure = text("model"), text("id"), text("session"), text("error")
-	if o := text("outcome"); o == string(timeline.OK) {
+	if p := timeline.Phase(text("phase")); !p.Counts() {
+		r.phase = p
+	}
+	switch o := strings.ToLower(text("outcome")); {
+	case o == string(timeline.OK), o == "success", o == "succeeded":
 		r.fine = true // vectors have no tokens either
-	} else if r.failure == "" {
-		r.failure = o
+	case slices.Contains(timeline.Outcomes, timeline.Outcome(o)):
+		r.class = timeline.Outcome(o)
+		r.failure = cmp.Or(strings.TrimPrefix(r.failure, o+": "), o)
+	default:
+		r.failure = cmp.Or(r.failure, text("outcome"))
 	}
 	return r, fault
 }

@@ -7,6 +7,7 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -224,6 +225,12 @@ func TestRequestsWithoutEnd(t *testing.T) {
 		{"none.csv", csv + "0,,60000,0\n", timeline.EmptyOutput, 0},
 		{"unstreamed.csv", csv + "0,,60000,5\n", timeline.OK, 60_000},
 		{"vectors.csv", csv + "0,,60000,\n", timeline.OK, 60_000},
+		{"OK.csv", "start_s,outcome,e2e_ms,output_tokens\n0,OK,60000,5\n", timeline.OK, 60_000},
+		{"success.csv", "start_s,outcome,e2e_ms,output_tokens\n0,Success,60000,5\n", timeline.OK, 60_000},
+		{"limited.csv", "start_s,outcome,e2e_ms,error\n0,http_429,,http_429: slow down\n", timeline.HTTP429, 0},
+		{"cancelled.csv", "start_s,outcome,ttft_ms,e2e_ms\n0,cancelled_run_end,100,\n", timeline.CancelledRunEnd, 0},
+		{"odd.csv", "start_s,outcome,e2e_ms\n0,gone,5\n", timeline.StreamError, 0},
+		{"rounded.csv", csv + "0,100.4,100,2\n", timeline.OK, 100.4},
 		{"ours.csv", "start_s,outcome,e2e_ms,output_tokens\n0,ok,60000,0\n", timeline.OK, 60_000},
 		{"empty.json", `[{"start_time":100,"end_time":101,"info":{"input_tokens":5,"output_tokens":0,"output_token_times":[]},"error":null}]`, timeline.EmptyOutput, 0},
 		{"vllm.json", `{"date":"20260101-000000","backend":"vllm","start_times":[0],"ttfts":[0.1],"itls":[[]],"input_lens":[5],"output_lens":[50]}`,
@@ -376,6 +383,8 @@ func TestFaultyFiles(t *testing.T) {
 		{"llm-d", "version: [\n", "f:"},
 		{"otel", `{"resourceSpans":[]}`, "gen_ai.operation.name"},
 		{"csv", "start_s,e2e_ms\n1,x\n", `f:2:3: e2e_ms is "x", no number`},
+		{"csv", "start_s,e2e_ms\n1_0,5\n", `f:2:1: start_s is "1_0", no number`},
+		{"csv", "start_s,ttft_ms,e2e_ms\n1,100,50\n", "f:2:1: the request ends before its first token came"},
 		{"csv", "start_s,e2e_ms\n", "no row"},
 		{"csv", "start_s,e2e_ms\n1,2,3\n", "f:2:1: wrong number of fields"},
 		{"csv", "start_s,e2e_ms\n,2\n", "no moment at which it began"},
@@ -447,4 +456,16 @@ func FuzzImport(f *testing.F) {
 			}
 		}
 	})
+}
+
+// Our own table has the phase of each request: what did not count there does not here.
+func TestPhasesOfATable(t *testing.T) {
+	_, all := read(t, "f.csv", []byte("start_s,e2e_ms,phase\n0,5,warmup\n1,5,measure\n2,5,\n3,5,profiling\n4,5,cooldown\n"))
+	var counts []bool
+	for _, tl := range all {
+		counts = append(counts, tl.Phase.Counts())
+	}
+	if want := []bool{false, true, true, true, false}; !slices.Equal(counts, want) || all[4].Phase != timeline.Cooldown {
+		t.Errorf("counted: %v, want %v", counts, want)
+	}
 }

@@ -39,7 +39,8 @@ type request struct {
 	failure                    string // words; empty: it went well
 	fine                       bool   // the file says in our own words that it went well
 	cancelled                  bool
-	warmup                     bool
+	phase                      timeline.Phase   // empty: it is measured
+	class                      timeline.Outcome // of the failure, in our own words; empty: by the status
 	streamed                   bool
 }
 
@@ -79,6 +80,10 @@ const largest = 1e11
 // longest is how long a request may last, some four months: a longer one was measured by
 // two clocks, or in another unit.
 const longest = 1e7
+
+// rounded is what a file's two times of one moment may differ by: some are rounded to
+// a millisecond, each for itself.
+const rounded = 1.5e-3
 
 // halfUS is what two moments may differ by that are the same microsecond.
 const halfUS = 0.5e-6
@@ -127,8 +132,8 @@ func (r *request) timeline(zero float64) (*timeline.Timeline, error) {
 	tl.HTTPStatus, tl.FinishReason, tl.Requested = r.status, cut(r.finish), r.asked
 	tl.Usage.Input, tl.Usage.Cached, tl.Usage.Output, tl.Usage.Reasoning = r.input, r.cached, r.output, r.reasoning
 	tl.Tokenized = r.tokenized
-	if r.warmup {
-		tl.Phase = timeline.Warmup
+	if r.phase != "" {
+		tl.Phase = r.phase
 	}
 	e2e := r.e2e
 	if math.IsNaN(e2e) {
@@ -163,6 +168,9 @@ func (r *request) timeline(zero float64) (*timeline.Timeline, error) {
 	if sensible(e2e) && e2e > longest || r.end-r.start > longest || len(moments) > 0 && moments[len(moments)-1] > longest || r.start-r.due > longest {
 		return nil, errors.New("the request lasts longer than four months: its times are not of one clock, or not in the unit that they should be in")
 	}
+	if sensible(e2e) && sensible(r.first) && e2e < r.first-rounded && r.failure == "" {
+		return nil, errors.New("the request ends before its first token came")
+	}
 	last := 0.0
 	for i, m := range moments {
 		if !(m >= last) || m > largest {
@@ -189,7 +197,7 @@ func (r *request) timeline(zero float64) (*timeline.Timeline, error) {
 	case r.cancelled:
 		tl.Fail(timeline.CancelledRunEnd, "cancelled, by the other tool")
 	case r.failure != "":
-		tl.Fail(outcomeOf(r.status), r.failure)
+		tl.Fail(cmp.Or(r.class, outcomeOf(r.status)), r.failure)
 	case r.status >= 300:
 		tl.Fail(outcomeOf(r.status), fmt.Sprintf("HTTP %d", r.status))
 	case r.finish == "error":
