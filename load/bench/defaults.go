@@ -184,6 +184,9 @@ func (p *Plan) closedLoop() schedule.Closed {
 	c := schedule.Closed{Concurrency: p.Concurrency, Requests: int64(p.Requests), Duration: duration,
 		Ramp: p.Ramp, Tail: p.Cooldown, Gap: p.Pace}
 	if p.StagesClosed {
+		if p.Ramp > 0 {
+			stages = append(schedule.Curve{{For: p.Ramp, To: stages[0].From}}, stages...)
+		}
 		c.Levels = stages
 	}
 	return c

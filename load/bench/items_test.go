@@ -410,6 +410,39 @@ func TestStages(t *testing.T) {
 	}
 }
 
+// A ramp leads to the first level and takes nothing from the stages: 2 streams of ten
+// answers a second for 4 s, then 4.
+func TestARampLeadsToTheStages(t *testing.T) {
+	stages, err := schedule.ParseStages("4s@2,4s@4")
+	if err != nil {
+		t.Fatal(err)
+	}
+	f := &fake{chat: func(s *stream, b body) {
+		s.token(100 * time.Millisecond)
+		s.end(wordsIn(b), 0)
+	}}
+	for _, cooldown := range []time.Duration{0, 2 * time.Second} {
+		res := virtual(t, f, Plan{Load: Load{Stages: stages, StagesClosed: true, Ramp: 4 * time.Second, Cooldown: cooldown, Warmup: Warmup{Off: true}}}, nil)
+		if res.err != nil {
+			t.Fatal(res.err)
+		}
+		var first, second int
+		for _, rec := range res.records {
+			switch {
+			case rec.Phase != timeline.Measure:
+			case rec.DueS < 8:
+				first++
+			default:
+				second++
+			}
+		}
+		// The ramp: one stream from a level of 0.5 on, after 1 s, two from 1.5 on.
+		if first != 80 || second != 160 || len(res.warm) != 40 {
+			t.Errorf("cooldown %v: %d of the ramp, %d and %d of the stages", cooldown, len(res.warm), first, second)
+		}
+	}
+}
+
 // Users come back at a pace of their own, unless the server keeps them waiting.
 func TestPacedUsers(t *testing.T) {
 	f := &fake{chat: func(s *stream, b body) {

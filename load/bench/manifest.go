@@ -79,7 +79,7 @@ func (r *runner) load() run.Load {
 	if len(p.Stages) > 0 {
 		l.Stages = p.Stages.String()
 	}
-	l.RampS, l.CooldownS, l.DurationS = seconds(p.Ramp), seconds(p.Cooldown), seconds(p.Duration)
+	l.RampS, l.CooldownS, l.DurationS, l.PaceS = seconds(p.Ramp), seconds(p.Cooldown), seconds(p.Duration), seconds(p.Pace)
 	if p.Prefills > 0 {
 		l.PrefillConcurrency = timeline.Some(int64(p.Prefills))
 	}

@@ -164,6 +164,8 @@ type Load struct {
 	CooldownS timeline.Opt[float64] `json:"cooldown_s"`  // and went on for at most so long after it
 	// PrefillConcurrency caps the requests that wait for their first token.
 	PrefillConcurrency timeline.Opt[int64] `json:"prefill_concurrency"`
+	// PaceS is the least time between the starts of two requests of a user.
+	PaceS timeline.Opt[float64] `json:"pace_s"`
 }
 
 // Workload is what was sent.
