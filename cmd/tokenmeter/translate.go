@@ -14,7 +14,7 @@ import (
 )
 
 type translateCmd struct {
-	Line []string `arg:"" passthrough:"" name:"command" help:"The command line of another load generator, behind --."`
+	Line []string `arg:"" passthrough:"" name:"command" help:"The command line of another load generator, behind --, or in quotes."`
 
 	sharedFlags `embed:""`
 }
@@ -33,6 +33,13 @@ func (c *translateCmd) Run(a *app) error {
 	line := c.Line
 	if len(line) > 0 && line[0] == "--" {
 		line = line[1:]
+	}
+	if len(line) == 1 { // in quotes, as a whole
+		words, err := translate.Split(line[0])
+		if err != nil {
+			return &usageError{err}
+		}
+		line = words
 	}
 	out, err := translate.Of(secret.RedactArgs(line))
 	if err != nil {

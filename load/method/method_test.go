@@ -371,6 +371,17 @@ func TestInferenceX(t *testing.T) {
 	if _, ok := ratioOf(some(1), opt{}).Get(); ok {
 		t.Error("a number of GPUs that nobody told")
 	}
+	m, err := ByName("inferencex")
+	if err != nil {
+		t.Fatal(err)
+	}
+	said := func(gpus timeline.Opt[int64]) bool {
+		fields := m.Read(&Options{GPUs: gpus}, &result.Sweep{}).Fields
+		return len(fields) == 1 && !fields[0].Value.OK() && strings.Contains(fields[0].Note, "number of GPUs")
+	}
+	if !said(timeline.Opt[int64]{}) || said(timeline.Some[int64](8)) {
+		t.Error("throughputs per GPU are empty without a reason, or have one where they are not")
+	}
 }
 
 // 0.4 s to the first token and 100 tokens/s are 5.4 s for 500 tokens.

@@ -2,6 +2,7 @@ package method
 
 import (
 	"maps"
+	"slices"
 	"time"
 
 	"tokenmeter/load/sweep"
@@ -81,6 +82,9 @@ func (t preset) prepare(_ *Method, o *Options) (*Steps, error) {
 
 func (t preset) read(_ *Method, o *Options, s *result.Sweep, out *result.Method) {
 	out.Heads = append(out.Heads, t.heads...)
+	if !o.GPUs.OK() && slices.Contains(t.heads, "tput_per_gpu") {
+		field(out, "tput_per_gpu", "tokens/s", opt{}, "needs the number of GPUs: --gpus N")
+	}
 	for i := range s.Points {
 		p := &s.Points[i]
 		if t.rows == nil {

@@ -1,6 +1,7 @@
 package translate
 
 import (
+	"slices"
 	"strings"
 	"testing"
 )
@@ -103,6 +104,27 @@ func TestPublishedCommands(t *testing.T) {
 		got := strings.Join(c.Args, " ") + "\n" + strings.Join(c.Notes, "\n")
 		if !strings.Contains(got, want[0]) || strings.Contains(got, want[1]) {
 			t.Errorf("%s: %s", command, got)
+		}
+	}
+}
+
+// A line in quotes is taken apart as a shell does it (POSIX, 2.2): the words are those
+// that sh -c 'printf "%s\\n" …' prints.
+func TestSplit(t *testing.T) {
+	for line, want := range map[string][]string{
+		"vllm bench  serve --model m\n":       {"vllm", "bench", "serve", "--model", "m"},
+		"a \\\n  --b 'c d'":                   {"a", "--b", "c d"},
+		`a --header "K: \"v\" \n $X" e\ f ''`: {"a", "--header", `K: "v" \n $X`, "e f", ""},
+		`--extra '{"a": "b\n"}'x"y"`:          {"--extra", `{"a": "b\n"}xy`},
+		"":                                    nil,
+	} {
+		if got, err := Split(line); err != nil || !slices.Equal(got, want) {
+			t.Errorf("%q: %q, %v", line, got, err)
+		}
+	}
+	for _, line := range []string{"a 'b", `a "b`} {
+		if _, err := Split(line); err == nil {
+			t.Errorf("%q is split", line)
 		}
 	}
 }
