@@ -74,6 +74,7 @@ type skip string
 const (
 	skipEmpty   skip = "hold nothing to send"
 	skipFailed  skip = "failed when they were recorded"
+	skipZero    skip = "have an answer of 0 tokens"
 	skipAnswer  skip = "begin with an answer"
 	skipUnheard skip = "have no answer to the first turn"
 	skipUnknown skip = "begin with a speaker that is neither a user nor an assistant"

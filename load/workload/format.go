@@ -29,7 +29,7 @@ var formats = []format{
 	{name: "bailian", unit: "s", block: 16, fits: sessions.Has("chat_id", "parent_chat_id", "input_length"), read: readGeneric},
 	{name: "mooncake", unit: "ms", block: 512, fits: fitsMooncake, read: readMooncake},
 	{name: "burstgpt", unit: "s", fits: sessions.Has("Timestamp", "Request tokens", "Response tokens"), read: readBurstGPT},
-	{name: "azure", unit: "iso", fits: sessions.Has("TIMESTAMP", "ContextTokens", "GeneratedTokens"), read: readGeneric},
+	{name: "azure", unit: "iso", fits: sessions.Has("TIMESTAMP", "ContextTokens", "GeneratedTokens"), read: readAzure},
 	{name: "text", form: records.Text, fits: sessions.Has("text"), read: readGeneric},
 	{name: "jsonl", fits: func([]string) bool { return true }, read: readGeneric},
 	{name: "csv", form: records.CSV, read: readGeneric},
@@ -211,6 +211,9 @@ func readRest(r *reading, row records.Row, e *entry) (err error) {
 // readMooncake reads AIPerf's form of Mooncake's records too: whether one adds to its
 // session's conversation, and further fields of its request.
 func readMooncake(r *reading, row records.Row) (entry, error) {
+	if r.unanswered(row) {
+		return entry{}, skipZero
+	}
 	e, err := readGeneric(r, row)
 	if err != nil {
 		return e, err
@@ -232,6 +235,23 @@ func readMooncake(r *reading, row records.Row) (entry, error) {
 		e.extra = merged(e.extra, further)
 	}
 	return e, nil
+}
+
+func readAzure(r *reading, row records.Row) (entry, error) {
+	if r.unanswered(row) {
+		return entry{}, skipZero
+	}
+	return readGeneric(r, row)
+}
+
+// unanswered reports whether no token was answered when the trace was recorded, as
+// where a request failed. A turn of a session is not left out: those after it go on
+// from it.
+func (r *reading) unanswered(row records.Row) bool {
+	v, ok := r.get(row, "output")
+	n, err := number(v)
+	_, session := r.get(row, "session")
+	return ok && err == nil && n == 0 && !session
 }
 
 // readBurstGPT skips requests that failed when they were recorded. The models

@@ -117,6 +117,39 @@ func TestLeftOutIsTold(t *testing.T) {
 	}
 }
 
+// A trace's request that nothing was answered to is left out, as BurstGPT's are that
+// failed (by vLLM's benchmark, too): it can't be asked for an answer of no token.
+func TestAnswersOfNoTokenAreLeftOut(t *testing.T) {
+	mooncake := func(output int, more string) string {
+		return fmt.Sprintf(`{"timestamp":0,"input_length":20,"output_length":%d,"hash_ids":[1]%s}`+"\n", output, more)
+	}
+	for name, text := range map[string]string{
+		"m.jsonl": mooncake(5, "") + mooncake(0, "") + mooncake(6, ""),
+		"a.csv":   "TIMESTAMP,ContextTokens,GeneratedTokens\n2023-11-16 18:17:03.97,374,44\n2023-11-16 18:17:04.03,396,0\n2023-11-16 18:17:04.07,879,55\n",
+	} {
+		l, err := loadText(t, name, text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if n, err := l.Len(); n != 2 || err != nil || l.LeftOut() != "1 records have an answer of 0 tokens" {
+			t.Errorf("%s: %d records, %v, %q", name, n, err, l.LeftOut())
+		}
+	}
+	for name, text := range map[string]string{
+		"session.jsonl":  mooncake(5, `,"session_id":"s"`) + mooncake(0, `,"session_id":"s"`),
+		"negative.jsonl": mooncake(-1, ""),
+		"prompts.jsonl":  `{"prompt":"hi","max_tokens":0}`,
+	} {
+		l, err := loadText(t, name, text)
+		if err == nil {
+			_, err = l.Len()
+		}
+		if err == nil || !strings.Contains(err.Error(), "want 1 to") {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
 // What a record has of its request and is not sent, is told: the text beside an
 // instruction (Alpaca, Dolly), pictures (vLLM's custom_mm), tools (SGLang's openai).
 func TestColumnsThatAreNotSentAreTold(t *testing.T) {
