@@ -95,7 +95,7 @@ func (d *downstream) waste(data []byte, at client.Arrived) {
 }
 
 // rest writes what a stripper held back when its reply ended.
-func (d *downstream) rest(strip *stripper) {
+func (d *downstream) rest(strip *stripper, whole bool) {
 	switch {
 	case strip == nil:
 	case d.left.gone():
@@ -103,7 +103,7 @@ func (d *downstream) rest(strip *stripper) {
 			d.waste(strip.held, client.Arrived{AtNS: d.left.atNS.Load()})
 		}
 	default:
-		_ = strip.end(d.write)
+		_ = strip.end(whole, d.write)
 		_ = d.c.ctl.Flush()
 	}
 }

@@ -276,9 +276,11 @@ func (h *house) talk(request string, leave time.Duration) *reply {
 	got := &reply{}
 	tap := &tapped{Conn: c, read: func(p []byte) { got.at = append(got.at, arrival{time.Since(start), string(p)}) }}
 	in := bufio.NewReader(tap)
-	resp, err := http.ReadResponse(in, nil)
+	method, _, _ := strings.Cut(request, " ")
+	asked := &http.Request{Method: method} // HEAD has no body
+	resp, err := http.ReadResponse(in, asked)
 	for err == nil && resp.StatusCode < 200 {
-		resp, err = http.ReadResponse(in, nil)
+		resp, err = http.ReadResponse(in, asked)
 	}
 	if err != nil {
 		got.err = err

@@ -109,7 +109,7 @@ func FuzzStripper(f *testing.F) {
 			}
 			rest = rest[n:]
 		}
-		_ = s.end(write)
+		_ = s.end(true, write)
 		if !bytes.Equal(got, wanted) || s.removed != 1 {
 			t.Errorf("removed %d of %q\ngot  %q\nwant %q", s.removed, all, got, wanted)
 		}

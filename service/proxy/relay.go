@@ -157,6 +157,7 @@ func (c *call) ask(ctx context.Context) (*client.Passed, error) {
 		if c.inject && c.up.noUsage.Load() {
 			c.asSent()
 		}
+		c.mind()
 		reply, err := c.up.client.Pass(ctx, c.passing(c.up))
 		tl := c.req.Timeline
 		tl.ConnRetries += reply.ConnRetries
@@ -254,7 +255,7 @@ func (c *call) relay(reply *client.Passed, left *leaving) (abort bool) {
 	c.meter.head(reply.HeadNS, reply.Status, reply.Header)
 	strip := c.stripper(reply)
 	out := &downstream{c: c, left: left}
-	c.sendHead(reply, strip != nil, out)
+	c.sendHead(reply, strip != nil && !strip.trial, out)
 	end, cause := c.copyBody(reply, strip, out)
 	if end == timeline.EOF {
 		for name, values := range reply.Trailer() {
@@ -264,16 +265,21 @@ func (c *call) relay(reply *client.Passed, left *leaving) (abort bool) {
 		}
 	}
 	c.settle(reply, out, end, cause)
+	c.learn(strip)
 	return end != timeline.EOF || out.drained > 0
 }
 
-// stripper is made when the usage event that we asked for may come.
+// stripper is made when the usage event that we asked for may come, or is looked for.
 func (c *call) stripper(reply *client.Passed) *stripper {
-	if !c.inject || c.route.Usage != UsageStrip || reply.Status != http.StatusOK || framing.Coded(reply.Header["Content-Encoding"]) {
+	if !c.inject && !c.trial || c.route.Usage != UsageStrip || reply.Status != http.StatusOK {
+		return nil
+	}
+	if c.coded = framing.Coded(reply.Header["Content-Encoding"]); c.coded {
 		return nil
 	}
 	kind, _, _ := strings.Cut(reply.Header.Get("Content-Type"), ";")
 	s := newStripper()
+	c.manner.watch(s, c.trial, reply.Header)
 	if !strings.EqualFold(strings.TrimSpace(kind), "text/event-stream") {
 		if reply.Header.Get("Content-Length") != "" {
 			return nil // no stream
@@ -328,7 +334,7 @@ func (c *call) copyBody(reply *client.Passed, strip *stripper, out *downstream) 
 			continue
 		}
 		out.extend(c.p.clk.NS()) // the end is written, too
-		out.rest(strip)
+		out.rest(strip, errors.Is(err, io.EOF))
 		var ended *client.EndError
 		switch {
 		case errors.Is(err, io.EOF):
@@ -410,6 +416,7 @@ func (c *call) settle(reply *client.Passed, out *downstream, end timeline.End, c
 func (c *call) finish() {
 	r := c.req
 	defer c.p.cfg.Replies.Free(r.Timeline)
+	c.forgo()
 	if c.refused {
 		return
 	}
@@ -428,9 +435,6 @@ func (c *call) finish() {
 		r.Record.DeliveredTTFTMS = timeline.Some(ttft + float64(r.Delay.FirstUS.Or(0))/1000)
 	}
 	c.p.stats.finished(r)
-	if c.inject {
-		c.up.learnTimings(r.Timeline)
-	}
 	if c.p.cfg.Sink != nil {
 		c.p.cfg.Sink.Done(r)
 	}

@@ -30,6 +30,7 @@ type asked struct {
 
 	usage    usageAsk
 	options  span // of the value of stream_options
+	opts     bool // that is an object
 	end      int  // of the closing brace
 	members  int
 	repeated bool // a field that matters is there twice
@@ -69,10 +70,10 @@ func (a *asked) name(raw []byte) {
 func readAsked(body []byte) (asked, error) {
 	a := asked{}
 	var err error
-	a.end, err = eachMember(body, 0, func(key string, v span) {
+	a.end, err = eachMember(body, 0, func(key []byte, v span) {
 		a.members++
 		raw := body[v.from:v.to]
-		switch key {
+		switch string(key) {
 		case "user":
 			if len(raw) <= mostName {
 				_ = json.Unmarshal(raw, &a.user)
@@ -85,8 +86,8 @@ func readAsked(body []byte) (asked, error) {
 		case "generationConfig", "generation_config", "inferenceConfig", "sampling_params", "options", "parameters":
 			a.lengthWithin(body, v) // Gemini, Bedrock, SGLang, Ollama, TGI
 		case "prompt_cache_options":
-			_, _ = eachMember(body[:v.to], v.from, func(key string, v span) {
-				a.nothing = a.nothing || key == "prewarm" && string(body[v.from:v.to]) == "true"
+			_, _ = eachMember(body[:v.to], v.from, func(key []byte, v span) {
+				a.nothing = a.nothing || string(key) == "prewarm" && string(body[v.from:v.to]) == "true"
 			})
 		case "background", "deferred": // OpenAI's, xAI's
 			a.later = a.later || string(raw) == "true"
@@ -94,12 +95,12 @@ func readAsked(body []byte) (asked, error) {
 			a.prompted = a.prompted || len(raw) > 2 && string(raw) != "null"
 		case "stream_options":
 			a.repeated = a.repeated || a.options.to > 0
-			a.options = v
+			a.options, a.opts = v, raw[0] == '{'
 			a.usage = cmp.Or(usageOf(body, v, "include_usage"), a.usage)
 		case "usage": // OpenRouter's way to ask
 			a.usage = cmp.Or(a.usage, usageOf(body, v, "include"))
 		default:
-			if strings.EqualFold(key, "model") {
+			if bytes.EqualFold(key, []byte("model")) {
 				a.name(raw)
 			}
 		}
@@ -125,8 +126,8 @@ func (a *asked) length(raw []byte) {
 }
 
 func (a *asked) lengthWithin(body []byte, v span) {
-	_, _ = eachMember(body[:v.to], v.from, func(key string, v span) {
-		switch key {
+	_, _ = eachMember(body[:v.to], v.from, func(key []byte, v span) {
+		switch string(key) {
 		case "maxOutputTokens", "max_output_tokens", "maxTokens", "max_new_tokens", "num_predict":
 			a.length(body[v.from:v.to])
 		}
@@ -170,8 +171,8 @@ func modelBeside(path string) string {
 // usageOf reads a member that says whether usage is wanted.
 func usageOf(body []byte, v span, name string) usageAsk {
 	found := usageUnsaid
-	_, _ = eachMember(body[:v.to], v.from, func(key string, v span) {
-		if key != name {
+	_, _ = eachMember(body[:v.to], v.from, func(key []byte, v span) {
+		if string(key) != name {
 			return
 		}
 		switch string(body[v.from:v.to]) {
@@ -211,10 +212,10 @@ func (a *asked) withUsage(body []byte) (out []byte, ok bool) {
 		return put(v.from, `{`+member+`}`, v.to-v.from), true
 	}
 	n := 0
-	end, err := eachMember(body[:v.to], v.from, func(key string, _ span) {
+	end, err := eachMember(body[:v.to], v.from, func(key []byte, _ span) {
 		n++
-		if key == "include_usage" {
-			n = -1 << 30 // there, but neither true nor false
+		if string(key) == "include_usage" || string(key) == "continuous_usage_stats" {
+			n = -1 << 30 // null, or what without it is nonsense
 		}
 	})
 	if err != nil || n < 0 {
@@ -230,7 +231,7 @@ func (a *asked) withoutUsage(body []byte) []byte {
 
 // eachMember calls f with the members of the object that begins at or after
 // from, and returns where its closing brace is.
-func eachMember(data []byte, from int, f func(key string, value span)) (end int, err error) {
+func eachMember(data []byte, from int, f func(key []byte, value span)) (end int, err error) {
 	i := skipSpace(data, from)
 	if i >= len(data) || data[i] != '{' {
 		return 0, errNoObject
@@ -273,13 +274,13 @@ func eachMember(data []byte, from int, f func(key string, value span)) (end int,
 	}
 }
 
-func keyOf(raw []byte) string {
+func keyOf(raw []byte) []byte {
 	if bytes.IndexByte(raw, '\\') < 0 {
-		return string(raw[1 : len(raw)-1])
+		return raw[1 : len(raw)-1]
 	}
 	var key string
 	_ = json.Unmarshal(raw, &key)
-	return key
+	return []byte(key)
 }
 
 func skipSpace(data []byte, i int) int {

@@ -49,6 +49,10 @@ type call struct {
 	inject   bool    // usage was asked for on the client's behalf
 	own      []byte  // of a compressed body then: as the client sent it, until the upstream has taken ours
 	early    []early // what was read of the reply before it is passed on
+	quiet    bool    // of a stream: its client said that it wants no usage, or nothing
+	manner   *manner // of the model there; nil: it does not matter
+	trial    bool    // nothing was added, to see what comes then
+	coded    bool    // the reply is compressed though nobody wanted that
 
 	req   *traffic.Request
 	meter *meter
@@ -387,7 +391,8 @@ func (c *call) begin() {
 		p.log.Error("measuring failed; the reply goes on unmeasured", "panic", c.hide(fmt.Sprint(what)), "stack", string(stack))
 	}
 	c.tell = c.in.Method == http.MethodPost || upgradeOf(c.in.Header) != ""
-	if c.known && c.route.Usage != UsageOff && (c.api == api.OpenAIChat || c.api == api.OpenAICompletions) {
+	openAI := c.known && (c.api == api.OpenAIChat || c.api == api.OpenAICompletions)
+	if openAI && c.route.Usage != UsageOff && !c.mayBeCoded() {
 		from := c.body
 		if c.plain != nil {
 			from = c.plain
@@ -401,7 +406,15 @@ func (c *call) begin() {
 		}
 		c.length, c.plain = int64(len(c.body)), nil
 	}
+	c.quiet = c.inject || openAI && c.asked.stream && c.asked.usage == usageRefused
 	c.req.RequestBytes = max(c.length, 0)
+}
+
+// mayBeCoded reports whether the reply may be compressed as the client wants it: then usage
+// that we asked for could not be taken out.
+func (c *call) mayBeCoded() bool {
+	coding := strings.TrimSpace(c.in.Header.Get("Accept-Encoding"))
+	return c.route.KeepEncoding && c.route.Usage == UsageStrip && coding != "" && !strings.EqualFold(coding, "identity")
 }
 
 // plainID is a request id that may be stored: a short plain word.

@@ -19,6 +19,18 @@ type stripper struct {
 	removed int64
 	unsure  bool // another content type than that of events: the first bytes tell
 	none    bool // they told that there are no events
+	nulls   bool // "usage":null stands there because usage was asked for: it goes, too
+
+	// What is seen on the way (manner):
+	looking    bool
+	trial      bool     // nothing was asked for, and nothing is taken out
+	sought     [][]byte // names of members that a trial looks for
+	foundMoved bool     // one of them was there
+	nulled     bool     // "usage":null was there
+	beside     bool     // usage came in an event with choices
+	moved      [][]byte // names of members that came only with the usage
+	shown      []byte   // while looking: the first event, and the last
+	first      int      // length of the first
 }
 
 // mostHeld is how much of an unfinished event is held back.
@@ -74,7 +86,7 @@ func (s *stripper) scan(data []byte, from int, write func([]byte) error) (done i
 			}
 			from, to := 0, 0
 			if !s.open {
-				from, to = injected(data[event : i+1])
+				from, to = s.injected(data[event : i+1])
 			}
 			if whole := to == i+1-event; to > 0 {
 				if done < event+from {
@@ -119,20 +131,29 @@ func (s *stripper) scan(data []byte, from int, write func([]byte) error) (done i
 	return done, nil
 }
 
-// end returns what is still held.
-func (s *stripper) end(write func([]byte) error) error {
+// end returns what is still held. whole: the reply is; its last event may lack the blank
+// line behind it.
+func (s *stripper) end(whole bool, write func([]byte) error) error {
 	if len(s.held) == 0 {
 		return nil
 	}
 	held := s.held
 	s.held = nil
+	if from, to := s.injected(held); whole && to > 0 {
+		s.removed++
+		held = append(held[:from], held[to:]...)
+	}
 	return write(held)
 }
 
 // injected tells which part of an event is usage that nobody asked for: all of it
 // where it says nothing else, its member where it does; none: from and to are 0.
-func injected(event []byte) (from, to int) {
+func (s *stripper) injected(event []byte) (from, to int) {
+	for _, name := range s.sought { // by a trial
+		s.foundMoved = s.foundMoved || bytes.Contains(event, name)
+	}
 	if !bytes.Contains(event, []byte(`"usage"`)) {
+		s.show(event)
 		return 0, 0
 	}
 	var data []byte
@@ -143,22 +164,29 @@ func injected(event []byte) (from, to int) {
 			end = len(event)
 		}
 		if value, ok := bytes.CutPrefix(event[i:end], []byte("data:")); ok {
-			data, at = append(data, value...), end-len(value)
+			if at = end - len(value); lines > 0 {
+				value = append(bytes.Clone(data), value...)
+			}
+			data = value
 			lines++
 		}
 		i = end + 1
 	}
-	usage, others := span{}, false
+	usage, choices, failed, null := span{}, span{}, false, false
 	var before, after int // ends of the members beside it
-	end, err := eachMember(data, 0, func(key string, v span) {
-		switch {
-		case key == "choices":
-			others = others || !nothingChosen(data[v.from:v.to])
-		case key == "usage" && data[v.from] == '{' && usage.to == 0:
-			usage, after = v, -1
-			return
-		case key == "error":
-			others = true
+	end, err := eachMember(data, 0, func(key []byte, v span) {
+		switch string(key) {
+		case "choices":
+			choices = v
+		case "error":
+			failed = true
+		case "usage":
+			isNull := data[v.from] == 'n'
+			s.nulled = s.nulled || isNull
+			if usage.to == 0 && (data[v.from] == '{' || isNull && s.nulls) {
+				usage, after, null = v, -1, isNull
+				return
+			}
 		}
 		if usage.to == 0 {
 			before = v.to
@@ -167,10 +195,22 @@ func injected(event []byte) (from, to int) {
 		}
 	})
 	switch {
-	case err != nil || usage.to == 0:
+	case err != nil || usage.to == 0 || s.trial:
+		s.show(event)
 		return 0, 0
-	case !others && bytes.Contains(data, []byte(`"choices"`)):
+	case null:
+		s.show(event)
+	case choices.to > 0:
+		s.beside = s.beside || bytes.IndexByte(data[choices.from:choices.to], '{') >= 0
+		if failed || !nothingChosen(data[choices.from:choices.to]) {
+			break
+		}
+		if s.looking {
+			_, _ = eachMember(data, 0, func(key []byte, _ span) { s.others(key) })
+		}
 		return 0, len(event)
+	}
+	switch {
 	case lines != 1:
 		return 0, 0 // the member may stand in several lines
 	case before > 0: // with the comma before it
@@ -183,6 +223,16 @@ func injected(event []byte) (from, to int) {
 		return 0, len(event) // there is nothing else
 	}
 	return 0, 0
+}
+
+// show keeps what an event without usage looks like.
+func (s *stripper) show(event []byte) {
+	if !s.looking || len(event) > mostHeld {
+		return
+	}
+	if s.shown = append(s.shown[:s.first], event...); s.first == 0 {
+		s.first = len(event)
+	}
 }
 
 // nothingChosen reports whether a list of choices brings nothing: it is empty, or

@@ -39,7 +39,7 @@ func TestWhatIsStripped(t *testing.T) {
 					_ = s.feed([]byte(rest[:n]), write)
 					rest = rest[n:]
 				}
-				_ = s.end(write)
+				_ = s.end(true, write)
 				if string(got) != around+want+around+done {
 					t.Errorf("by %d\n of   %q\n got  %q\n want %q", step, in, got, around+want+around+done)
 				}

@@ -5,7 +5,6 @@ import (
 	"log/slog"
 	"net/http"
 
-	"tokenmeter/record/timeline"
 	"tokenmeter/wire/client"
 )
 
@@ -50,15 +49,6 @@ func (c *call) refusesUsage(reply *client.Passed) bool {
 func (u *upstream) tookWithout(log *slog.Logger) {
 	if !u.noUsage.Swap(true) {
 		log.Warn("the upstream refuses stream_options: streams there are no longer asked for their usage", "upstream", u.Name)
-	}
-}
-
-// learnTimings looks whether a reply's timings count its tokens, cached ones too, as
-// llama.cpp's do since 2025. They come in the last event, and clients show them: asked for
-// usage that is the event that is taken out.
-func (u *upstream) learnTimings(tl *timeline.Timeline) {
-	if _, ok := tl.Server["cached_tokens"]; ok {
-		u.noUsage.Store(true)
 	}
 }
 

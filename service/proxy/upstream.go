@@ -40,6 +40,7 @@ type upstream struct {
 	learnt  atomic.Pointer[[]string] // names of its models
 	ever    map[string]bool          // all that were learnt so far
 	noUsage atomic.Bool              // it refuses to be asked for usage, or tells it anyway
+	manners map[string]*manner       // by API and model
 }
 
 // newUpstream prepares an upstream. What it asks by itself carries the header probe;
