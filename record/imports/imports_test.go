@@ -469,3 +469,20 @@ func TestPhasesOfATable(t *testing.T) {
 		t.Errorf("counted: %v, want %v", counts, want)
 	}
 }
+
+// Python writes numbers that JSON has not: SGLang's rate where none was asked for, and
+// figures of nothing. In a text such words stay.
+func TestPythonsNumbers(t *testing.T) {
+	const file = `{"request_rate": Infinity, "max_concurrency": 4, "request_throughput": 1.2, "mean_ttft_ms": NaN, "x": [NaN,-Infinity], "generated_texts": ["a \"NaN, Infinity"],
+"input_lens": [10], "output_lens": [3], "ttfts": [0.1], "itls": [[0.02, 0.02]], "start_times": [1000], "errors": [""]}`
+	_, all := read(t, "sglang.jsonl", []byte(file))
+	if len(all) != 1 || all[0].Outcome != timeline.OK {
+		t.Errorf("%d requests", len(all))
+	}
+	if got := string(finite([]byte(`{"a": [NaN, "\\", Infinity, "NaN\""]}`))); got != `{"a": [null, "\\", null    , "NaN\""]}` {
+		t.Error(got)
+	}
+	if csv := "start_s,e2e_ms\nNaN,Infinity\n"; string(finite([]byte(csv))) != csv {
+		t.Error("a table was changed")
+	}
+}

@@ -41,7 +41,11 @@ func isVLLM(head []byte) bool {
 func readVLLM(in *Input, add func(*timeline.Timeline) error) (run.Run, error) {
 	var m run.Run
 	v, at, _, err := pick(in, eachLine[vllmResult], func(v *vllmResult) string {
-		return fmt.Sprintf("%s, rate %v, %d requests", v.Date, v.Rate, len(v.TTFTs))
+		rate := v.Rate
+		if rate == nil {
+			rate = "inf"
+		}
+		return fmt.Sprintf("%s, rate %v, %d requests", v.Date, rate, len(v.TTFTs))
 	})
 	if err != nil {
 		return m, err
