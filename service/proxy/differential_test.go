@@ -244,3 +244,29 @@ func TestRepliesPassVerbatim(t *testing.T) {
 		}
 	}
 }
+
+// The same on the short way of chunks, which has real sockets only.
+func TestClientsGetWhatTheServerSendsOnTheShortWay(t *testing.T) {
+	for _, f := range families {
+		t.Run(f.name, func(t *testing.T) {
+			a := askings[0]
+			direct := directly(t, f.serve, a.bytesOf())
+			s := pave(t, f.serve, nil)
+			c := s.dial(t)
+			in := bufio.NewReader(c)
+			const rounds = 4
+			differing := 0
+			for i := range rounds {
+				resp := ask(t, c, in, a.bytesOf())
+				body, err := io.ReadAll(resp.Body)
+				<-s.seen // what it showed is known
+				got := &reply{Response: resp, body: string(body), err: err}
+				if why := same(f.asListed(&a, direct), f.asListed(&a, got)); why != "" {
+					if differing++; differing > f.differ || i == rounds-1 {
+						t.Errorf("reply %d: %s", i, why)
+					}
+				}
+			}
+		})
+	}
+}

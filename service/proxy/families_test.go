@@ -73,6 +73,7 @@ var families = []family{
 	{name: "TGI", tells: ifAsked, nulls: ifAsked, every: `"system_fingerprint":"3.3.4-native"`},
 	{name: "Ollama", tells: ifAsked, every: `"system_fingerprint":"fp_ollama"`},
 	{name: "LiteLLM", tells: ifAsked, at: emptyDelta},
+	{name: "a gateway like OpenRouter", tells: ifAsked, at: emptyRole},
 	{name: "LiteLLM that includes usage for all", tells: always, at: emptyDelta, differ: 1},
 	{name: "OpenAI", tells: ifAsked, nulls: ifAsked, every: `"service_tier":"default","system_fingerprint":null,"obfuscation":"aB3"`, head: "openai-processing-ms: 12\r\nopenai-version: 2020-10-01\r\n"},
 	{name: "Azure", tells: ifAsked, nulls: ifAsked, opening: `{"choices":[],"created":0,"id":"","model":"","object":"","prompt_filter_results":[{"prompt_index":0}]}`, head: "x-ms-region: Sweden Central\r\n"},

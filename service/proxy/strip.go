@@ -19,6 +19,7 @@ type stripper struct {
 	removed int64
 	unsure  bool // another content type than that of events: the first bytes tell
 	none    bool // they told that there are no events
+	ended   bool // a choice had its finish reason: who speaks is no news any more
 	nulls   bool // "usage":null stands there because usage was asked for: it goes, too
 
 	// What is seen on the way (manner):
@@ -152,6 +153,8 @@ func (s *stripper) injected(event []byte) (from, to int) {
 	for _, name := range s.sought { // by a trial
 		s.foundMoved = s.foundMoved || bytes.Contains(event, name)
 	}
+	ended := s.ended
+	s.ended = s.ended || finishes(event)
 	if !bytes.Contains(event, []byte(`"usage"`)) {
 		s.show(event)
 		return 0, 0
@@ -202,7 +205,7 @@ func (s *stripper) injected(event []byte) (from, to int) {
 		s.show(event)
 	case choices.to > 0:
 		s.beside = s.beside || bytes.IndexByte(data[choices.from:choices.to], '{') >= 0
-		if failed || !nothingChosen(data[choices.from:choices.to]) {
+		if failed || !nothingChosen(data[choices.from:choices.to], ended) {
 			break
 		}
 		if s.looking {
@@ -235,9 +238,24 @@ func (s *stripper) show(event []byte) {
 	}
 }
 
+// finishes reports whether a choice of an event has its finish reason.
+func finishes(event []byte) bool {
+	const name = `"finish_reason"`
+	for {
+		at := bytes.Index(event, []byte(name))
+		if at < 0 {
+			return false
+		}
+		event = bytes.TrimLeft(event[at+len(name):], ": ")
+		if len(event) > 0 && event[0] == '"' {
+			return true
+		}
+	}
+}
+
 // nothingChosen reports whether a list of choices brings nothing: it is empty, or
-// their deltas are and none has ended.
-func nothingChosen(raw []byte) bool {
+// their deltas are and none has ended. ended: the answer has, and a role says nothing.
+func nothingChosen(raw []byte, ended bool) bool {
 	var choices []struct {
 		Delta, Message map[string]json.RawMessage
 		Text           *string
@@ -249,7 +267,10 @@ func nothingChosen(raw []byte) bool {
 		return false
 	}
 	for _, c := range choices {
-		for _, v := range c.Delta {
+		for name, v := range c.Delta {
+			if ended && name == "role" {
+				continue
+			}
 			if text := string(v); text != "null" && text != `""` && text != "[]" {
 				return false
 			}
