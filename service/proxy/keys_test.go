@@ -137,6 +137,8 @@ func TestMethodsAreListed(t *testing.T) {
 		{"/*", "POST", "/v1beta/models/g:batchGenerateContent", false}, {"/*", "POST", "/v1beta/models/e:asyncBatchEmbedContent", false}, {"/*", "POST", "/v1beta/models/veo:predictLongRunning", false},
 		{"/*", "POST", "/v1/projects/p/locations/l/publishers/google/models/veo:predictLongRunning", false}, {"/*", "POST", "/v1/projects/p/locations/l/models/m:export", false}, {"/*", "POST", "/v1/projects/p/locations/l/batchPredictionJobs", false},
 		{"/*", "POST", "/v1beta/models/e:batchEmbedContents", true}, {"/*", "POST", "/v1beta/models/g:streamGenerateContent", true}, {"/*", "POST", "/v1beta/models/imagen:predict", true}, {"/*", "POST", "/v1beta/models/g:countTokens", true},
+		{"/*", "POST", "/api//pull", false}, {"/*", "POST", "/api/v3/contents/generations/tasks", false}, {"/*", "POST", "/v1/video/generations", false},
+		{"/*", "POST", "/api/v1/services/aigc/video-generation/video-synthesis", false}, {"/*", "POST", "/v1/threads/t1/runs", false}, {"/*", "POST", "/v1/images/generations", true},
 		{"/*", "POST", "/v1/videos", false}, {"/*", "POST", "/v1/batch/jobs", false}, {"/*", "POST", "/v1/messages/batches", false}, {"/*", "POST", "/v1/embed-jobs", false}, {"/*", "POST", "/async-invoke", false}, {"/*", "POST", "/model-invocation-job", false},
 		{"/*", "POST", "/api/v3/batch/chat/completions", true}, {"POST /*", "POST", "/v1beta/models/g:batchGenerateContent", true},
 		{"/*", "POST", "/v1/projects/p/locations/l/endpoints/openapi/chat/completions", true}, {"/*", "POST", "/api/projects/p/openai/v1/responses", true}, {"/*", "POST", "/v1/projects/p", false},

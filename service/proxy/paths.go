@@ -73,9 +73,11 @@ func keepsThings(path string) bool {
 	for segment := range strings.SplitSeq(path, "/") {
 		name := strings.ToLower(segment)
 		switch name {
+		case "":
+			continue // servers pass over it
 		case "models", "files", "uploads", "fine-tunes", "fine_tuning", "fine-tuning", "batches", "vector_stores", "assistants", "organization", "organizations", "projects",
 			"tunedmodels", "cachedcontents", "filesearchstores", "containers", "skills", "evals", "load_lora_adapter", "unload_lora_adapter",
-			"batch", "videos", "embed-jobs", "async-invoke", "model-invocation-job", "model-customization-jobs":
+			"threads", "batch", "video", "videos", "video-generation", "video-synthesis", "tasks", "embed-jobs", "async-invoke", "model-invocation-job", "model-customization-jobs":
 			last = name
 		case "pull", "push", "create", "copy", "delete", "blobs": // Ollama's, of models
 			if before == "api" {
