@@ -149,6 +149,25 @@ func (f *family) asListed(a *asking, r *reply) *reply {
 	return &like
 }
 
+// rounds is how often a client asks: at the end all is learnt that can be.
+const rounds = 4
+
+// judge holds what a client gets, again and again, against the direct reply.
+func (f *family) judge(t *testing.T, a *asking, ask func() *reply) {
+	t.Helper()
+	direct := f.asListed(a, directly(t, f.serve, a.bytesOf()))
+	differing := 0
+	for i := range rounds {
+		why := same(direct, f.asListed(a, ask()))
+		if why == "" {
+			continue
+		}
+		if differing++; differing > f.differ || i == rounds-1 {
+			t.Errorf("reply %d: %s", i, why)
+		}
+	}
+}
+
 // A client gets, through the proxy, what it would get from the server itself, but for what
 // docs/proxy.md lists; and the tokens are known where the server tells them at all.
 func TestClientsGetWhatTheServerSends(t *testing.T) {
@@ -156,33 +175,67 @@ func TestClientsGetWhatTheServerSends(t *testing.T) {
 		for _, a := range askings {
 			t.Run(f.name+"/"+a.name, func(t *testing.T) {
 				synctest.Test(t, func(t *testing.T) {
-					request := a.bytesOf()
-					direct := directly(t, f.serve, request)
 					h := open(t, f.serve, nil)
-					const rounds = 4
-					differing := 0
-					for i := range rounds {
-						got := h.talk(request, 0)
+					var got *reply
+					f.judge(t, &a, func() *reply {
+						got = h.talk(a.bytesOf(), 0)
 						h.settled()
-						if why := same(f.asListed(&a, direct), f.asListed(&a, got)); why != "" {
-							if differing++; differing > f.differ || i == rounds-1 {
-								t.Errorf("reply %d: %s", i, why)
-							}
-						}
-					}
-					if a.method == "HEAD" {
+						return got
+					})
+					told := f.tells == always || f.tells != never && !f.blind && !a.left
+					if a.method == "HEAD" || got.Response == nil || got.StatusCode != 200 || !told || a.name == "no JSON" {
 						return
 					}
 					r := h.sink.at(t, rounds-1)
-					told := f.tells == always || f.tells != never && !f.blind && !a.left
-					if direct.StatusCode == 200 && told && a.name != "no JSON" {
-						want(t, "outcome", r.Outcome, timeline.OK)
-						want(t, "source", source(r), string(metric.FromUsage))
-						want(t, "tokens", r.Record.OutputTokens.Or(-1), 2)
-					}
+					want(t, "outcome", r.Outcome, timeline.OK)
+					want(t, "source", source(r), string(metric.FromUsage))
+					want(t, "tokens", r.Record.OutputTokens.Or(-1), 2)
 				})
 			})
 		}
+	}
+}
+
+// The same on the short way of chunks, which has real sockets only.
+func TestClientsGetWhatTheServerSendsOnTheShortWay(t *testing.T) {
+	for _, f := range families {
+		t.Run(f.name, func(t *testing.T) {
+			s := pave(t, f.serve, nil)
+			c := s.dial(t)
+			in := bufio.NewReader(c)
+			a := &askings[0]
+			f.judge(t, a, func() *reply {
+				resp := ask(t, c, in, a.bytesOf())
+				body, err := io.ReadAll(resp.Body)
+				<-s.seen // what it showed is known
+				return &reply{Response: resp, body: string(body), err: err}
+			})
+		})
+	}
+}
+
+// The same by HTTP/2.
+func TestClientsGetWhatTheServerSendsByHTTP2(t *testing.T) {
+	for _, f := range families {
+		if f.zips == always {
+			continue // Go's client decodes
+		}
+		t.Run(f.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				h := open(t, f.serve, nil)
+				c, _ := h.dialler()
+				a := &askings[0]
+				f.judge(t, a, func() *reply {
+					resp, err := c.Post("http://proxy"+chatPath, "application/json", strings.NewReader(a.body))
+					if err != nil {
+						t.Fatal(err)
+					}
+					body, err := io.ReadAll(resp.Body)
+					h.settled()
+					return &reply{Response: resp, body: string(body), err: err}
+				})
+			})
+		})
 	}
 }
 
@@ -242,31 +295,5 @@ func TestRepliesPassVerbatim(t *testing.T) {
 				})
 			}
 		}
-	}
-}
-
-// The same on the short way of chunks, which has real sockets only.
-func TestClientsGetWhatTheServerSendsOnTheShortWay(t *testing.T) {
-	for _, f := range families {
-		t.Run(f.name, func(t *testing.T) {
-			a := askings[0]
-			direct := directly(t, f.serve, a.bytesOf())
-			s := pave(t, f.serve, nil)
-			c := s.dial(t)
-			in := bufio.NewReader(c)
-			const rounds = 4
-			differing := 0
-			for i := range rounds {
-				resp := ask(t, c, in, a.bytesOf())
-				body, err := io.ReadAll(resp.Body)
-				<-s.seen // what it showed is known
-				got := &reply{Response: resp, body: string(body), err: err}
-				if why := same(f.asListed(&a, direct), f.asListed(&a, got)); why != "" {
-					if differing++; differing > f.differ || i == rounds-1 {
-						t.Errorf("reply %d: %s", i, why)
-					}
-				}
-			}
-		})
 	}
 }
