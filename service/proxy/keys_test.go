@@ -104,7 +104,7 @@ func TestMethodsAreListed(t *testing.T) {
 		"POST /x/invoke": 404, "POST /invoke": 404, "POST /model/meta.llama3/invoke": 404, "POST /model/invoke": 404, "POST /x/anthropic.y/invoke": 404, "POST /x/generate": 404, "POST /x/generate_stream": 404,
 		"POST /v1/projects/p/locations/l/publishers/mistralai/models/c:rawPredict": 200, "POST /serving-endpoints/m/invocations": 200, "POST /x/invocations": 404, "POST /v1/sonar": 200,
 		"POST /v4/embeddings": 200, "POST /api/v3/embeddings": 200, "POST /api/v3/embeddings/multimodal": 200, "POST /api/paas/v4/rerank": 200, "POST /embeddings": 200,
-		"POST /ml/v1/text/chat_stream": 200, "POST /v1/text/chatcompletion_v2": 200, "POST /api/embed": 200, "GET /serving-endpoints/m/invocations": 405, "POST /v1/projects/p/locations/l/endpoints/e:rawPredict": 404, "POST /x:streamRawPredict": 404,
+		"POST /ml/v1/text/chat_stream": 200, "POST /v1/text/chatcompletion_v2": 200, "POST /api/embed": 200, "POST /v2/embed": 200, "POST /v1/embed-jobs": 404, "GET /serving-endpoints/m/invocations": 405, "POST /v1/projects/p/locations/l/endpoints/e:rawPredict": 404, "POST /x:streamRawPredict": 404,
 		"GET /openai/v1/models": 200, "GET /openai/v1/models/llama": 200, "GET /openai/models?api-version=2024-10-21": 200, "GET /v1beta/openai/models": 200, "GET /v1beta/openai/models/gemini": 200, "GET /api/v1/models": 200,
 		"GET /models": 200, "GET /models/deepseek-chat": 200, "POST /models": 405, "DELETE /models/ft": 405, "GET /models/a/b": 200, // clients whose base has no version
 		"GET /api/paas/v4/models": 200, "GET /api/v3/models": 200, "GET /v2/models": 200, "POST /api/v3/models": 405, "GET /api/v3/models/m": 404, "GET /x/models": 404,

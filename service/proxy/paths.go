@@ -125,6 +125,7 @@ func DefaultPaths() []string {
 	return append(paths, "POST /v1/messages/count_tokens", "POST */v1/messages/count_tokens", "POST *:countTokens", "POST */model/*/count-tokens", "POST */responses/input_tokens",
 		"POST */responses/compact", // Codex's, when its context is full
 		// Google's vectors and pictures, which leave nothing there; what begins a job (:predictLongRunning, :batchGenerateContent) does.
+		"POST *"+cohereEmbed,
 		"POST */models/*:embedContent", "POST */models/*:batchEmbedContents", "POST */models/*:predict",
 		"GET */v1/models", "GET /v1/models/*", "GET /openai/v1/models/*", // behind any prefix; Groq's and Azure's
 		"GET /models", "GET /models/*", "GET */v2/models", "GET */v3/models", "GET */v4/models", // DeepSeek's, Perplexity's; Qianfan's, Ark's, Zhipu's
@@ -137,11 +138,18 @@ func DefaultPaths() []string {
 		"GET /health", "GET /ping", "GET /version")
 }
 
+// cohereEmbed is the end of the path of Cohere's vectors, which vLLM and gateways have too.
+// Source: https://docs.cohere.com/reference/embed
+const cohereEmbed = "/v2/embed"
+
 // ofPath is the API that a POST to a path is of; nil: none is known. TGI's and Hugging
 // Face's clients generate at the root. Source: https://huggingface.github.io/text-generation-inference
 func ofPath(path string) *api.API {
-	if path == "/" {
+	switch {
+	case path == "/":
 		return api.TGI
+	case strings.HasSuffix(path, cohereEmbed):
+		return api.Embeddings // what it answers is read, what it asks is another form
 	}
 	return api.OfPath(path)
 }

@@ -344,6 +344,9 @@ func TestAPIsByPath(t *testing.T) {
 		}
 		want(t, path, got, name)
 	}
+	for path, name := range map[string]string{"/": "tgi", "/v2/embed": "embeddings", "/cohere/v2/embed": "embeddings", "/v1/rerank": "rerank"} { // met by a proxy alone
+		want(t, path, ofPath(path).Name, name)
+	}
 }
 
 func TestKeepIsAnEvenShare(t *testing.T) {

@@ -106,8 +106,15 @@ func (d *batchDecoder) read(e framing.Event, s *Stream) bool {
 	for name := range c.Members {
 		switch string(name) {
 		case "data", "results", "embeddings":
-			if c.Peek() == '{' { // Volcengine's one vector of all parts
-				c.under("embedding", d.one)
+			if c.Peek() == '{' {
+				for name := range c.Members {
+					switch string(name) {
+					case "embedding": // Volcengine's one vector of all parts
+						d.one()
+					case "float", "int8", "uint8", "binary", "ubinary", "base64": // Cohere's, a list a type
+						d.count()
+					}
+				}
 				continue
 			}
 			d.count()

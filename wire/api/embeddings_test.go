@@ -30,6 +30,11 @@ func TestBatchReplies(t *testing.T) {
 			timeline.OK, 1, `{"input":5}`, ""},
 		{"Ollama", Embeddings, 2, `{"model":"m","embeddings":[[0.1],[0.2]],"total_duration":14143917,"load_duration":1019500,"prompt_eval_count":8}`,
 			timeline.OK, 2, `{"input":8}`, ""},
+		// https://docs.cohere.com/reference/embed
+		{"Cohere's /v2/embed", Embeddings, 0, `{"id":"a","embeddings":{"float":[[0.1,0.2],[0.3,0.4]],"int8":[[1,2],[3,4]]},"texts":["hello","goodbye"],"meta":{"api_version":{"version":"2","is_experimental":true},"billed_units":{"input_tokens":2}},"response_type":"embeddings_by_type"}`,
+			timeline.OK, 2, `{"input":2}`, ""},
+		{"Cohere's /v2/embed, base64", Embeddings, 0, `{"id":"a","embeddings":{"base64":["AAAA"]},"texts":["hello"],"meta":{"billed_units":{"input_tokens":1}}}`,
+			timeline.OK, 1, `{"input":1}`, ""},
 		{"Ollama's /api/embeddings, seen by a proxy", Embeddings, 0, `{"embedding":[0.5670403838157654,0.009260174818336964,0.23178744316101074]}`,
 			timeline.OK, 1, `{}`, ""},
 		{"Ollama's /api/embeddings, of no text", Embeddings, 1, `{"embedding":[]}`, timeline.EmptyOutput, 1, `{}`, "answers none of the texts"},
