@@ -206,7 +206,11 @@ func (c *importCmd) write(a *app, in *imports.Input, from *imports.Importer, bes
 	if m.Told != nil {
 		a.note("imported the summary of a run of %s into %s", from.Name, w.Dir())
 	} else {
-		a.note("imported %d requests of %s into %s", all.n, from.Name, w.Dir())
+		what := "requests"
+		if all.n == 1 {
+			what = "request"
+		}
+		a.note("imported %d %s of %s into %s", all.n, what, from.Name, w.Dir())
 	}
 	return a.show(c.Format, &sum, w.Dir(), c.NoColor)
 }

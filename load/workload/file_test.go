@@ -87,7 +87,7 @@ func TestHashIDsShareText(t *testing.T) {
 
 func TestShareGPT(t *testing.T) {
 	l := load(t, "testdata/sharegpt.json", Options{})
-	const want = "1 records begin with an answer; 1 records hold nothing to send; 1 conversations begin with a system turn, which is not sent"
+	const want = "records that begin with an answer: 1; records that hold nothing to send: 1; conversations that begin with a system turn, which is not sent: 1"
 	if n, err := l.Len(); n != 2 || err != nil || l.LeftOut() != want {
 		t.Errorf("%d conversations, %v, %s", n, err, l.LeftOut())
 	}

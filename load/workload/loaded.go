@@ -69,7 +69,7 @@ func (l *Loaded) LeftOut() string {
 	}
 	parts := reasons(skips)
 	if systems > 0 {
-		parts = append(parts, fmt.Sprintf("%d conversations begin with a system turn, which is not sent", systems))
+		parts = append(parts, fmt.Sprintf("conversations that begin with a system turn, which is not sent: %d", systems))
 	}
 	if len(held) > 0 {
 		var columns []string
@@ -84,7 +84,7 @@ func (l *Loaded) LeftOut() string {
 // reasons says how many records were left out for what, in a fixed order.
 func reasons(skips map[skip]int64) (parts []string) {
 	for _, why := range slices.Sorted(maps.Keys(skips)) {
-		parts = append(parts, fmt.Sprintf("%d records %s", skips[why], why))
+		parts = append(parts, fmt.Sprintf("records that %s: %d", why, skips[why]))
 	}
 	return parts
 }

@@ -95,14 +95,14 @@ func TestLeftOutIsTold(t *testing.T) {
 	}
 	good := talk("human", "hi", "gpt", "hello")
 	for want, text := range map[string]string{
-		"":                               good + good,
-		"1 records hold nothing to send": good + talk("human", "", "gpt", "x"),
-		"2 records begin with an answer": good + talk("gpt", "alone") + talk("gpt", "hi", "human", "hi", "gpt", "x"),
-		"5 records have no answer to the first turn":                                                  good + talk("human", "a", "human", "b", "gpt", "x") + talk("human", "a") + talk("human", "a", "gpt", " ") + talk("human", "a", "narrator", "x") + talk("system", "s", "human", "a", "system", "t"),
-		"2 records begin with a speaker that is neither a user nor an assistant":                      good + talk("narrator", "x", "human", "a", "gpt", "b") + talk("", "x"),
-		"1 records begin with an answer; 1 records hold nothing to send":                              good + talk("gpt", "alone") + talk(),
-		"1 conversations begin with a system turn, which is not sent":                                 good + talk("system", "be brief", "human", "hi", "gpt", "hello"),
-		"1 records begin with an answer; 2 conversations begin with a system turn, which is not sent": talk("system", "a", "human", "hi", "gpt", "x") + talk("gpt", "alone") + talk("system", "b", "human", "hi", "gpt", "x"),
+		"":                                     good + good,
+		"records that hold nothing to send: 1": good + talk("human", "", "gpt", "x"),
+		"records that begin with an answer: 2": good + talk("gpt", "alone") + talk("gpt", "hi", "human", "hi", "gpt", "x"),
+		"records that have no answer to the first turn: 5":                                                        good + talk("human", "a", "human", "b", "gpt", "x") + talk("human", "a") + talk("human", "a", "gpt", " ") + talk("human", "a", "narrator", "x") + talk("system", "s", "human", "a", "system", "t"),
+		"records that begin with a speaker that is neither a user nor an assistant: 2":                            good + talk("narrator", "x", "human", "a", "gpt", "b") + talk("", "x"),
+		"records that begin with an answer: 1; records that hold nothing to send: 1":                              good + talk("gpt", "alone") + talk(),
+		"conversations that begin with a system turn, which is not sent: 1":                                       good + talk("system", "be brief", "human", "hi", "gpt", "hello"),
+		"records that begin with an answer: 1; conversations that begin with a system turn, which is not sent: 2": talk("system", "a", "human", "hi", "gpt", "x") + talk("gpt", "alone") + talk("system", "b", "human", "hi", "gpt", "x"),
 	} {
 		l, err := loadText(t, "talks.jsonl", text)
 		if err != nil {
@@ -131,7 +131,7 @@ func TestAnswersOfNoTokenAreLeftOut(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if n, err := l.Len(); n != 2 || err != nil || l.LeftOut() != "1 records have an answer of 0 tokens" {
+		if n, err := l.Len(); n != 2 || err != nil || l.LeftOut() != "records that have an answer of 0 tokens: 1" {
 			t.Errorf("%s: %d records, %v, %q", name, n, err, l.LeftOut())
 		}
 	}
@@ -323,7 +323,7 @@ func TestRemarks(t *testing.T) {
 		{"GuideLLM's whole seconds", `{"timestamp":0,"input_length":9,"output_length":2}`, guess},
 		{"milliseconds since 1970", `{"timestamp":1764482400000,"input_length":9,"output_length":2}`, ""},
 		{"Mooncake's", `{"timestamp":0,"input_length":9,"output_length":2,"hash_ids":[1]}`, ""},
-		{"an answer at the end", `{"messages":[{"role":"user","content":"a"},{"role":"assistant","content":"b"}]}`, "1 records, as far as the file was read, end with an answer"},
+		{"an answer at the end", `{"messages":[{"role":"user","content":"a"},{"role":"assistant","content":"b"}]}`, "records that end with an answer, as far as the file was read: 1"},
 	} {
 		l, err := loadText(t, "x.jsonl", c.text+"\n")
 		if err != nil {

@@ -131,7 +131,7 @@ func (l *Loaded) Remarks() (out []string) {
 			out = append(out, "the file's times are taken for milliseconds, as in Mooncake's traces; GuideLLM's are seconds, which time_in: s says in a workload file")
 		}
 		if s.answered > 0 && c.turns.IsZero() && c.batch == nil {
-			out = append(out, fmt.Sprintf("%d records, as far as the file was read, end with an answer, which is sent too, so that the model goes on with it; with turns: they are sent turn by turn", s.answered))
+			out = append(out, fmt.Sprintf("records that end with an answer, as far as the file was read: %d; it is sent too, so that the model goes on with it (with turns: they are sent turn by turn)", s.answered))
 		}
 		s.mu.Unlock()
 	}

@@ -156,15 +156,20 @@ func (f *Facts) doubt() string {
 }
 
 func (f *Facts) unanswered() string {
-	switch n := f.Failed + f.Unanswered; {
+	n := f.Failed + f.Unanswered
+	all, none := fmt.Sprintf("all %d requests", n), fmt.Sprintf("none of %d requests was", n)
+	if n == 1 {
+		all, none = "the only request", "the only request was not"
+	}
+	switch {
 	case f.Own == n:
-		return fmt.Sprintf("all %d requests failed in this client itself (client_resource), so nothing is known of the target; see what this machine lacks", n)
+		return all + " failed in this client itself (client_resource), so nothing is known of the target; see what this machine lacks"
 	case f.Unanswered == 0:
-		return fmt.Sprintf("all %d requests failed", n)
+		return all + " failed"
 	case f.Failed == 0:
-		return fmt.Sprintf("none of %d requests was answered before the run ended; raise --grace or --duration if the server needs longer for a first token", n)
+		return none + " answered before the run ended; raise --grace or --duration if the server needs longer for a first token"
 	default:
-		return fmt.Sprintf("none of %d requests was answered: %d failed, %d had no token when the run ended", n, f.Failed, f.Unanswered)
+		return fmt.Sprintf("%s answered: %d failed, %d had no token when the run ended", none, f.Failed, f.Unanswered)
 	}
 }
 

@@ -27,6 +27,8 @@ func TestOf(t *testing.T) {
 		{"some failed", Facts{Answered: 8, Failed: 1}, OK, ""},
 		{"some unanswered at the end", Facts{Answered: 8, Unanswered: 3}, OK, ""},
 		{"all failed", Facts{Failed: 9}, Target, "all 9 requests failed"},
+		{"the only one failed", Facts{Failed: 1}, Target, "the only request failed"},
+		{"the only one was not answered", Facts{Unanswered: 1}, Target, "the only request was not answered"},
 		{"all failed by our own want", Facts{Failed: 9, Own: 9, Measurement: "invalid"}, Usage, "all 9 requests failed in this client itself"},
 		{"all failed by our own want, strict", strict(Facts{Failed: 9, Own: 9, Gates: Gates{Missed: 1}}), Usage, "in this client itself"},
 		{"some of ours, the others of the target", Facts{Failed: 9, Own: 8}, Target, "all 9 requests failed"},

@@ -239,7 +239,11 @@ func (e *PartError) Error() string {
 	for i, p := range e.Parts[:min(len(e.Parts), 30)] {
 		fmt.Fprintf(&list, "; %d: %s", i+1, p)
 	}
-	return fmt.Sprintf("%s holds %d runs: choose one%s", e.Name, len(e.Parts), list.String())
+	runs := fmt.Sprintf("%d runs: choose one", len(e.Parts))
+	if len(e.Parts) == 1 {
+		runs = "one run"
+	}
+	return e.Name + " holds " + runs + list.String()
 }
 
 // at is an error at a place of the file.

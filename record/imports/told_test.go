@@ -124,3 +124,10 @@ func TestListsWithoutStarts(t *testing.T) {
 		t.Error(notes)
 	}
 }
+
+// A file of one run says so where another part of it was asked for.
+func TestOneRunInWords(t *testing.T) {
+	if got := (&PartError{Name: "f", Parts: []string{"all"}}).Error(); got != "f holds one run; 1: all" {
+		t.Error(got)
+	}
+}

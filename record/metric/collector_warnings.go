@@ -61,7 +61,7 @@ func (c *Collector) sampleWarnings(w *noted, s *Summary) {
 		"%d of %d successful requests have no token count; they add nothing to the throughput. Give --tokenizer.", c.tokens.unknown, n)
 	bad := s.Requests.Flags["usage_inconsistent"] + s.Requests.Flags["token_count_mismatch"]
 	w.add(bad > 0, "inconsistent_counts", float64(bad),
-		"%d records have token counts that cannot all be right (see their flags).", bad)
+		"Records whose token counts cannot all be right: %d (see their flags).", bad)
 }
 
 func (c *Collector) loadWarnings(w *noted, s *Summary, f *Facts) {
@@ -75,7 +75,7 @@ func (c *Collector) loadWarnings(w *noted, s *Summary, f *Facts) {
 	sent := s.Requests.Total - s.Requests.Unsent() + s.Requests.Warmup + s.Requests.Cooldown
 	if unique, ok := c.Opts.UniquePrompts.Get(); ok && unique < sent {
 		w.add(true, "prompt_reuse", float64(unique),
-			"%d requests used %d different prompts%s: a prefix cache answers repeats faster than users would see.",
+			"Different prompts in %d requests: %d%s. A prefix cache answers repeats faster than users would see.",
 			sent, unique, cacheWords(f))
 	}
 	var opened, ended, again int64
@@ -101,7 +101,7 @@ func (c *Collector) loadWarnings(w *noted, s *Summary, f *Facts) {
 		"%d of %d requests found the connection that was kept for them ended, and went on another: so do idle connections that a server closes, and requests that it drops.",
 		again, len(c.rows))
 	retries := s.Requests.Attempts - (s.Requests.Total - s.Requests.Unsent())
-	w.add(retries > 0, "retries", float64(retries), "%d tries were repeated; the wait is part of the latency.", retries)
+	w.add(retries > 0, "retries", float64(retries), "Repeated tries: %d; the wait is part of the latency.", retries)
 }
 
 func endedWords(n int64) string {
@@ -165,10 +165,10 @@ func (c *Collector) streamWarnings(w *noted, s *Summary, f *Facts) {
 	w.add(coalesced > 0.05, "coalesced", coalesced,
 		"%s %% of the events shared a read with another, so their own times are not known.", Significant(coalesced*100, 3))
 	for _, x := range []struct{ flag, says string }{
-		{"stream_ignored", "%d answers came as one body although a stream was asked for: they have an E2E only."},
-		{"clock_step", "The wall clock was set during %d requests; times are monotonic and not affected."},
-		{"malformed_event", "%d streams held events that are no JSON; these were skipped."},
-		{"arrivals_capped", "Of %d requests not every arrival was kept."},
+		{"stream_ignored", "Answers that came as one body although a stream was asked for: %d; they have an E2E only."},
+		{"clock_step", "Requests during which the wall clock was set: %d; times are monotonic and not affected."},
+		{"malformed_event", "Streams that held events that are no JSON: %d; these were skipped."},
+		{"arrivals_capped", "Requests of which not every arrival was kept: %d."},
 	} {
 		n := s.Requests.Flags[x.flag]
 		w.add(n > 0, x.flag, float64(n), x.says, n)
