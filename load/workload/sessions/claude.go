@@ -28,8 +28,8 @@ func claude(files []*os.File) ([]*Session, error) {
 			return nil, err
 		}
 		calls = append(calls, from.calls...)
-		for id := range from.at {
-			known[id] = true
+		for _, line := range from.own {
+			known[line] = true
 		}
 	}
 	return logged(calls)
@@ -37,7 +37,8 @@ func claude(files []*os.File) ([]*Session, error) {
 
 type claudeFile struct {
 	in    string
-	known map[string]bool      // ids of messages that stand in another file, or are marked as copied
+	known map[string]bool      // lines of other files by id and time, and ids of what is marked as copied
+	own   []string             // lines of this file
 	asked map[string]time.Time // when the model was asked last, by agent
 	at    map[string]int       // calls by the ids of their messages: an answer may be several lines
 	calls []said
@@ -66,13 +67,16 @@ func (f *claudeFile) line(s *scanner) {
 		f.asked[agent] = at
 		return
 	}
-	if copied && id != "" {
+	// Servers of one's own may give the same id again: a copy has the time, too.
+	line := id + " " + stamp
+	if copied {
 		f.known[id] = true
 	}
-	if copied || f.known[id] && id != "" {
+	if copied || id != "" && (f.known[id] || f.known[line]) {
 		f.asked[agent] = at
 		return
 	}
+	f.own = append(f.own, line)
 	c := Call{Model: model, Input: in + read + written, Output: out, Cached: timeline.Some(read)}
 	if !c.fits() || model == "<synthetic>" {
 		return
