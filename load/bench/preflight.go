@@ -1,6 +1,7 @@
 package bench
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -121,7 +122,7 @@ func (r *runner) accessible(a engines.Answer) error {
 	case a.Status == http.StatusUnauthorized:
 		return fail(timeline.HTTP4xx, "the server refused the API key: HTTP 401"+words(a), "check --api-key-env or --api-key-file")
 	case a.Status == http.StatusForbidden && r.plan.Model == "":
-		return fail(timeline.HTTP4xx, "the server does not let this key list models: HTTP 403"+words(a), "name one with --model, or check the key")
+		return fail(timeline.HTTP4xx, "the list of models was refused: HTTP 403"+words(a), "name one with --model, or check the URL and the key")
 	case a.Status == 502, a.Status == 503, a.Status == 504:
 		return fail(timeline.HTTP5xx, fmt.Sprintf("the server is not ready: HTTP %d%s", a.Status, words(a)), "wait for it with --wait-ready 10m")
 	case a.Status >= 500:
@@ -164,6 +165,9 @@ func words(a engines.Answer) string {
 		Detail  json.RawMessage
 	}
 	if json.Unmarshal(a.Body, &body) != nil {
+		if bytes.HasPrefix(bytes.TrimSpace(a.Body), []byte("<")) {
+			return " and a web page: something in front of the server may have answered"
+		}
 		return ""
 	}
 	text := body.Message

@@ -53,6 +53,7 @@ func TestPreflightModels(t *testing.T) {
 		{"wrong key", Plan{Model: "m"}, 401, `{"error":{"message":"Incorrect API key"}}`, "", false, "Incorrect API key"},
 		{"may not list, named", Plan{Model: "m"}, 403, `{"detail":"no"}`, "m", false, ""},
 		{"may not list", Plan{}, 403, `{"error":"scoped"}`, "", false, "scoped"},
+		{"a page of a gateway", Plan{}, 403, "<!DOCTYPE html><title>Just a moment...</title>", "", false, "a web page"},
 		{"loading", Plan{Model: "m"}, 503, `{"error":{"message":"Loading model"}}`, "", false, "--wait-ready"},
 		{"broken list, named", Plan{Model: "m"}, 500, ``, "m", false, "HTTP 500"},
 	}
