@@ -178,7 +178,7 @@ func (d *batchDecoder) Raw(data []byte, s *Stream) {
 
 // one reads a vector that stands in no list of them: numbers, or base64.
 func (d *batchDecoder) one() {
-	n := int64(notTold)
+	var n int64
 	if d.r.c.Peek() == '"' {
 		t, _ := d.r.c.Text()
 		n = t.Size()
