@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"tokenmeter/base/limitio"
+	"tokenmeter/reader/typeset"
 	"tokenmeter/record/imports"
 	"tokenmeter/record/objective"
 	"tokenmeter/record/run"
@@ -206,11 +207,7 @@ func (c *importCmd) write(a *app, in *imports.Input, from *imports.Importer, bes
 	if m.Told != nil {
 		a.note("imported the summary of a run of %s into %s", from.Name, w.Dir())
 	} else {
-		what := "requests"
-		if all.n == 1 {
-			what = "request"
-		}
-		a.note("imported %d %s of %s into %s", all.n, what, from.Name, w.Dir())
+		a.note("imported %s of %s into %s", typeset.Plural(int64(all.n), "request"), from.Name, w.Dir())
 	}
 	return a.show(c.Format, &sum, w.Dir(), c.NoColor)
 }
