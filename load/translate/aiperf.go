@@ -2,6 +2,7 @@ package translate
 
 import (
 	"fmt"
+	"maps"
 	"math"
 	"strconv"
 	"strings"
@@ -61,9 +62,7 @@ var genAIPerf = &tool{
 				}
 			},
 		}
-		for name, do := range aiperfFlags {
-			flags[name] = do
-		}
+		maps.Copy(flags, aiperfFlags)
 		return flags
 	}(),
 	end: func(c *call) {

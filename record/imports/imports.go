@@ -310,15 +310,20 @@ type reader func(at int64, n int) (end int64, err error)
 func reading[T any](in *Input, read func(at int64, v *T) error) reader {
 	return func(at int64, n int) (int64, error) {
 		v := new(T)
-		end, err := in.decode(at, v)
-		if err == nil {
-			err = in.fits(at, n)
-		}
+		end, err := in.one(at, n, v)
 		if err == nil {
 			err = read(at, v)
 		}
 		return end, err
 	}
+}
+
+// one decodes the n-th of the values that a file may hold so many of.
+func (in *Input) one(at int64, n int, v any) (end int64, err error) {
+	if end, err = in.decode(at, v); err == nil {
+		err = in.fits(at, n)
+	}
+	return end, err
 }
 
 // eachLine calls read for every JSON text of the file, with its place.

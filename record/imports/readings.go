@@ -85,10 +85,7 @@ func inTime(in *Input, line func() pageLine, take func(*Reading) error) error {
 	var lines []place
 	err := in.eachLine(func(at int64, n int) (int64, error) {
 		v := line()
-		end, err := in.decode(at, v)
-		if err == nil {
-			err = in.fits(at, n)
-		}
+		end, err := in.one(at, n, v)
 		if err != nil {
 			return end, err
 		}

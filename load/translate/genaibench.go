@@ -1,0 +1,81 @@
+package translate
+
+import (
+	"strings"
+)
+
+// genAIBench is genai-bench.
+// Source: its help, scenarios/text.py and user/openai_user.py, 0.0.5.
+var genAIBench = &tool{
+	names: []string{"genai-bench benchmark"},
+	table: `api-backend api-base task api-model-name=model additional-request-params model-tokenizer=tokenizer model iteration-type num-concurrency batch-size=batch
+		traffic-scenario max-time-per-run max-requests-per-run=requests experiment-base-dir=out experiment-folder-name log-dir server-engine server-version
+		server-gpu-type server-gpu-count=gpus metrics-time-unit num-workers master-port spawn-rate- metrics-refresh-interval !upload-results`,
+	flags: map[string]func(*call, string){
+		"api-base": address, "api-key": key, "model-api-key": key, "additional-request-params": func(c *call, v string) { c.fields(strings.ReplaceAll(v, "'", `"`)) },
+		"max-time-per-run": func(c *call, v string) { c.set("duration", v+"m") },
+		"num-concurrency": func(c *call, v string) {
+			if before := c.arg("concurrency"); before != "" {
+				v, c.sweeps = before+","+v, true
+			}
+			c.set("concurrency", v)
+		},
+		"traffic-scenario": trafficScenario,
+		"iteration-type": func(c *call, v string) {
+			if v == "batch_size" {
+				c.note("--iteration-type batch_size: no equal here; --batch says how many texts a request has")
+			}
+		},
+		"dataset-path": says("--dataset-path: name a file with --workload; nothing is fetched"),
+		"prefix-len":   prefix("prefix-len"), "prefix-ratio": prefix("prefix-ratio"),
+	},
+	end: func(c *call) {
+		backend := c.or("", "api-backend")
+		switch c.or("text-to-text", "task") {
+		case "text-to-embeddings":
+			c.set("api", "embeddings")
+		case "text-to-rerank":
+			c.set("api", "rerank")
+		case "text-to-text":
+			c.api("api-backend", backend, "openai=openai-chat vllm=openai-chat sglang=openai-chat together=openai-chat azure-openai=openai-chat cohere=cohere aws-bedrock=bedrock")
+			c.usually(`"temperature": 0`)
+		default:
+			c.note("--task %s: no equal here; --api, --images and --audio name what there is", c.or("", "task"))
+		}
+		if c.arg("concurrency") == "" {
+			c.set("concurrency", "1,2,4,8,16,32,64,128,256")
+			c.sweeps = true
+		}
+		if backend == "vllm" || backend == "sglang" {
+			c.on("ignore-eos")
+		}
+		if c.arg("input-tokens") == "" {
+			c.note("without --traffic-scenario five are run in turn: N(480,240)/(300,150), D(100,100), D(100,1000), D(2000,200), D(7800,200)")
+		}
+		c.set("warmup", "0")
+	},
+}
+
+// trafficScenario reads D(in,out), N(mean,sd)/(mean,sd) and U(least,most)/(least,most).
+func trafficScenario(c *call, v string) {
+	if c.arg("input-tokens") != "" {
+		c.note("--traffic-scenario %s: one is taken here; run the command once for each", v)
+		return
+	}
+	kind, rest, _ := strings.Cut(strings.TrimSuffix(v, ")"), "(")
+	in, out, two := strings.Cut(rest, ")/(")
+	if !two {
+		in, out, two = strings.Cut(rest, ",")
+		if kind == "U" {
+			in, out = "1,"+in, "1,"+out
+		}
+	}
+	form := map[string]string{"D": "", "N": "normal:", "U": "uniform:"}
+	of, known := form[kind]
+	if !known || !two {
+		c.note("--traffic-scenario %s: no equal here", v)
+		return
+	}
+	c.set("input-tokens", of+in)
+	c.set("output-tokens", of+out)
+}
