@@ -33,8 +33,10 @@ func tokenFlags(tl *timeline.Timeline, s *seen, c *counted) timeline.FlagSet {
 }
 
 // mismatch reports that text and count cannot both be right: fewer bytes than
-// tokens, fewer tokens than events, or a local tokenizer more than 10 % away. The tokenizer saw what was
-// streamed, so hidden reasoning does not count against it, but a summary of it does. Other tools' files tell no bytes.
+// tokens, fewer tokens than events, or a local tokenizer more than 10 % away. The
+// tokenizer saw what was streamed: hidden reasoning is in neither count, a summary of
+// reasoning in its alone, so beside one they are not compared. Other tools' files tell
+// no bytes.
 func mismatch(tl *timeline.Timeline, s *seen, c *counted) bool {
 	streamed := c.streamed.Or(0)
 	if c.short || s.bytes > 0 && !s.media && s.bytes < streamed {
