@@ -229,7 +229,13 @@ func (c *sloRulesCmd) Run(a *app) error {
 			return err
 		}
 	case "openslo":
-		write = func(w io.Writer) error { return rules.OpenSLO(w, objectives) }
+		write = func(w io.Writer) error {
+			err := rules.OpenSLO(w, objectives)
+			if clash := (*rules.NameError)(nil); errors.As(err, &clash) {
+				return &usageError{fmt.Errorf("%s: %w", c.Config, err)}
+			}
+			return err
+		}
 	case "datadog":
 		write = func(w io.Writer) error { return rules.Datadog(w, objectives) }
 	default:

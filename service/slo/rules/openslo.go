@@ -16,28 +16,49 @@ var openSLOCalendars = map[slo.Calendar]string{slo.Day: "1d", slo.Week: "1w", sl
 // OpenSLO writes objectives as documents of openslo/v1 over the counters of
 // tokenmeter in Prometheus: what is good is counted there already, slices of time
 // too, so all budgets are of occurrences. Each source of an objective is a document
-// of its own. Alerts are in the rules of Prometheus.
+// of its own. Alerts are in the rules of Prometheus. It refuses, before anything is
+// written, objectives of which two documents would have one name (a NameError).
 func OpenSLO(w io.Writer, objectives []*slo.Objective) error {
 	var b bytes.Buffer
+	of := map[string]string{} // the objective that a document's name is of
 	for _, o := range objectives {
 		for _, source := range o.Sources {
+			name := openSLOName(o, source)
+			if other, taken := of[name]; taken {
+				return &NameError{name, [2]string{other, o.Name}}
+			}
+			of[name] = o.Name
 			if b.Len() > 0 {
 				b.WriteString("---\n")
 			}
-			openSLO(&b, o, source)
+			openSLO(&b, name, o, source)
 		}
 	}
 	_, err := w.Write(b.Bytes())
 	return err
 }
 
-// openSLO writes the document of one source, whose requests have a budget of their own.
-// It has the objective's name where there is no other.
-func openSLO(b *bytes.Buffer, o *slo.Objective, source slo.Source) {
-	name := o.Name
+// NameError says that documents of two objectives would have one name.
+type NameError struct {
+	Name string    // of the documents
+	Of   [2]string // the objectives
+}
+
+func (e *NameError) Error() string {
+	return fmt.Sprintf("objectives %q and %q would both be called %q in OpenSLO, where names end with the source if an objective has several; rename one", e.Of[0], e.Of[1], e.Name)
+}
+
+// openSLOName is what the document of one source is called: as its objective where there
+// is no other source.
+func openSLOName(o *slo.Objective, source slo.Source) string {
 	if len(o.Sources) > 1 {
-		name += "-" + string(source)
+		return o.Name + "-" + string(source)
 	}
+	return o.Name
+}
+
+// openSLO writes the document of one source, whose requests have a budget of their own.
+func openSLO(b *bytes.Buffer, name string, o *slo.Objective, source slo.Source) {
 	fmt.Fprintf(b, "apiVersion: openslo/v1\nkind: SLO\nmetadata:\n  name: %s\nspec:\n  description: %s\n  service: tokenmeter\n  indicator:\n    metadata:\n      name: %[1]s\n    spec:\n      ratioMetric:\n        counter: true\n",
 		strconv.Quote(name), strconv.Quote(said(o)))
 	for _, part := range []struct{ name, metric string }{{"bad", BadTotal}, {"total", ValidTotal}} {

@@ -52,3 +52,20 @@ func TestOpenSLOHasEverySource(t *testing.T) {
 		t.Errorf("%d documents: %v", len(got), got)
 	}
 }
+
+// A name that ends like a source's is no other objective's part: the specification wants
+// names unique, and tools that read two documents of one name keep the last.
+func TestOpenSLORefusesTwoOfOneName(t *testing.T) {
+	for text, want := range map[string]*NameError{
+		"{name: up, objective: error rate < 1%, sources: [live, probe]}, {name: up-live, objective: error rate < 2%}":  {"up-live", [2]string{"up", "up-live"}},
+		"{name: up-probe, objective: error rate < 2%}, {name: up, objective: error rate < 1%, sources: [live, probe]}": {"up-probe", [2]string{"up-probe", "up"}},
+		"{name: up, objective: error rate < 1%, sources: [live, probe]}, {name: up-run, objective: error rate < 2%}":   nil,
+		"{name: up, objective: error rate < 1%, sources: [live]}, {name: up-live, objective: error rate < 2%}":         nil,
+	} {
+		var b bytes.Buffer
+		err := OpenSLO(&b, load(t, "objectives: ["+text+"]"))
+		if got, _ := err.(*NameError); (err == nil) != (want == nil) || want != nil && (*got != *want || b.Len() > 0) {
+			t.Errorf("%s: %v, and wrote %d bytes", text, err, b.Len())
+		}
+	}
+}
