@@ -2,8 +2,9 @@ package secret
 
 import "strings"
 
-// RedactArgs returns a copy of a command line in which keys, sensitive headers
-// and the secrets of URLs are masked. It needs no knowledge of the secrets.
+// RedactArgs returns a copy of a command line in which keys, sensitive headers, fields
+// of JSON that hold one by their name, and the secrets of URLs are masked. It needs no
+// knowledge of the secrets.
 func RedactArgs(argv []string) []string {
 	out := make([]string, len(argv))
 	var flag string // a flag whose value is the next argument
@@ -23,7 +24,7 @@ func RedactArgs(argv []string) []string {
 				flag = ""
 			}
 		default:
-			out[i] = maskLooks(RedactURL(arg))
+			out[i] = maskText(arg)
 		}
 	}
 	return out
@@ -31,6 +32,8 @@ func RedactArgs(argv []string) []string {
 
 func flagValue(flag, value string) string {
 	switch {
+	case headerFlag(flag) && strings.HasPrefix(strings.TrimSpace(value), "{"): // several, as other tools take them
+		return maskLooks(maskFields(value, SensitiveHeader))
 	case headerFlag(flag):
 		return RedactHeaderLine(value)
 	case flag == varyFlag:
@@ -38,8 +41,11 @@ func flagValue(flag, value string) string {
 	case secretFlag(flag) && value != "":
 		return Mask
 	}
-	return maskLooks(RedactURL(value))
+	return maskText(value)
 }
+
+// maskText masks in a text of any kind.
+func maskText(s string) string { return maskLooks(maskFields(RedactURL(s), SensitiveField)) }
 
 // varyFlag lists values of another flag, NAME=A,B. Each of them may hold a secret.
 const varyFlag = "--vary"

@@ -194,6 +194,35 @@ func TestRedactArgs(t *testing.T) {
 	}
 }
 
+// Bodies that are given as JSON, as Python writes a dictionary, or as pairs hold keys by
+// the names of their fields; what only speaks of tokens stays, and so does the form.
+func TestRedactArgsInBodies(t *testing.T) {
+	for in, want := range map[string]string{
+		`{"api_key":"quiet-zebra","seed":1}`:                         `{"api_key":"***","seed":1}`,
+		`{"a": {"token" : "qu\"iet zebra"}, "b": ["x"]}`:             `{"a": {"token" : "***"}, "b": ["x"]}`,
+		`{"password":12345,"credentials":{"user":"u","word":"w"}}`:   `{"password":"***","credentials":"***"`,
+		`{'Authorization': 'Token abc', 'seed': 1}`:                  `{'Authorization': '***', 'seed': 1}`,
+		"api_key:quiet-zebra":                                        "api_key:***",
+		"extra=api-key=quiet-zebra,seed=1":                           "extra=api-key=***,seed=1",
+		`{"stop_token_ids":[1,2],"max_tokens":5,"prompt":"token a"}`: `{"stop_token_ids":[1,2],"max_tokens":5,"prompt":"token a"}`,
+		"http://h/v1?api_key=quiet-zebra&n=1":                        "http://h/v1?api_key=***&n=1",
+		"ttft:500 tpot:50":                                           "ttft:500 tpot:50",
+		`{"api_key":"quiet`:                                          `{"api_key":"***"`,
+		`{"api_key":""}`:                                             `{"api_key":"***"}`,
+	} {
+		for _, args := range [][]string{{in}, {"--extra-body", in}, {"--extra-body=" + in}} {
+			got := RedactArgs(args)
+			if got := strings.TrimPrefix(got[len(got)-1], "--extra-body="); got != want {
+				t.Errorf("%q: got %q, want %q", args, got, want)
+			}
+		}
+	}
+	got := RedactArgs([]string{"--headers", `{"X-Team":"blue","Cookie":"a=b","X-API-Key":"quiet-zebra"}`})[1]
+	if want := `{"X-Team":"blue","Cookie":"***","X-API-Key":"***"}`; got != want {
+		t.Errorf("headers: got %q, want %q", got, want)
+	}
+}
+
 func TestRedactHeaderLine(t *testing.T) {
 	for line, want := range map[string]string{
 		"x-team: blue": "x-team: blue", "Authorization: Bearer abc": "Authorization: Bearer ***",
