@@ -163,8 +163,8 @@ func sampleOf(x []int64) Lengths5 {
 		return Lengths5{}
 	}
 	x = slices.Sorted(slices.Values(x))
-	at := func(p float64) int64 { return x[int(p*float64(len(x)-1))] }
-	s := Lengths5{N: int64(len(x)), Min: x[0], P50: at(0.5), P90: at(0.9), P99: at(0.99), Max: x[len(x)-1]}
+	at := func(percent int) int64 { return x[(percent*len(x)+99)/100-1] } // the nearest rank
+	s := Lengths5{N: int64(len(x)), Min: x[0], P50: at(50), P90: at(90), P99: at(99), Max: x[len(x)-1]}
 	sum := 0.0
 	for _, v := range x {
 		sum += float64(v)

@@ -220,7 +220,8 @@ func chat(v any) ([]api.Message, error) {
 }
 
 // answerCheck makes a check of an answer column: a number, a text that must be
-// in the answer, or an object like check of a workload file.
+// in the answer, or an object like check of a workload file. Of a worked solution as
+// GSM8K has them, it is what stands behind ####.
 func answerCheck(v any) (*answer.Check, error) {
 	var spec answer.Spec
 	switch v := v.(type) {
@@ -240,7 +241,10 @@ func answerCheck(v any) (*answer.Check, error) {
 			}
 			break
 		}
-		if x, err := strconv.ParseFloat(strings.ReplaceAll(text, ",", ""), 64); err == nil && !math.IsInf(x, 0) && !math.IsNaN(x) {
+		_, end, worked := strings.Cut(text, "#### ")
+		if x, is := finite(text); is {
+			spec.Number = &answer.Number{Value: x}
+		} else if x, is := finite(end); worked && is {
 			spec.Number = &answer.Number{Value: x}
 		} else {
 			spec.Contains = text
@@ -260,6 +264,12 @@ func answerCheck(v any) (*answer.Check, error) {
 		return nil, errors.New("answer: it is empty")
 	}
 	return c, nil
+}
+
+// finite reads a number, which may have commas between thousands.
+func finite(text string) (float64, bool) {
+	x, err := strconv.ParseFloat(strings.ReplaceAll(text, ",", ""), 64)
+	return x, err == nil && !math.IsInf(x, 0) && !math.IsNaN(x)
 }
 
 func strict(data []byte, into any) error {

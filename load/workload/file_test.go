@@ -143,6 +143,63 @@ func TestAnswers(t *testing.T) {
 	}
 }
 
+// GSM8K's column answer is a worked solution: the first record of its test set. Its
+// authors read the number with "#### (\-?[0-9\.\,]+)".
+func TestWorkedSolutions(t *testing.T) {
+	const worked = `Janet sells 16 - 3 - 4 = <<16-3-4=9>>9 duck eggs a day.\nShe makes 9 * 2 = $<<9*2=18>>18 every day.\n#### `
+	for end, want := range map[string]string{"18": "It is $18.", "-1,250": "So -1250", "Summary": strings.ReplaceAll(worked, `\n`, "\n") + "Summary"} {
+		l, err := loadText(t, "gsm8k.jsonl", `{"question":"How much?","answer":"`+worked+end+`"}`)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if it := l.Item(0); it.Check == nil || !it.Check.Passes(want) || it.Check.Passes("It is 9.") {
+			t.Errorf("%s: %v", end, it.Check)
+		}
+	}
+}
+
+// A line of OpenAI's batch files (platform.openai.com/docs/guides/batch) is sent as its
+// body says; what of that is not sent is told.
+func TestOpenAIsBatchFiles(t *testing.T) {
+	l, err := loadText(t, "batch.jsonl", `{"custom_id": "request-1", "method": "POST", "url": "/v1/chat/completions", "body": {"model": "gpt-3.5-turbo-0125", "messages": [{"role": "system", "content": "You are a helpful assistant."},{"role": "user", "content": "Hello world!"}],"max_tokens": 1000, "temperature": 0.2}}`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	it := l.Item(0)
+	if len(it.Messages) != 2 || it.Messages[1].Content != "Hello world!" || it.MaxTokens.Or(0) != 1000 || it.Model != "gpt-3.5-turbo-0125" ||
+		l.LeftOut() != "what stands under temperature (1×) is not sent" {
+		t.Errorf("%+v, %q", it, l.LeftOut())
+	}
+	l, err = loadText(t, "mail.jsonl", `{"prompt":"hi","body":{"prompt":"not this"}}`)
+	if err != nil || l.Item(0).Messages[0].Content != "hi" {
+		t.Error("a column named body was taken for the request", err)
+	}
+}
+
+// Rows of pandas, written by Python's json module, have NaN where a cell is empty.
+func TestRowsOfPandas(t *testing.T) {
+	const row = `{"prompt": "Is NaN a number?", "score": NaN, "loss": -Infinity, "max_tokens": NaN}`
+	for _, name := range []string{"rows.jsonl", "rows.json", "rows"} {
+		l, err := loadText(t, name, map[bool]string{true: "[" + row + ",\n" + row + "]", false: row}[name == "rows.json"])
+		if err != nil {
+			t.Error(name, err)
+		} else if it := l.Item(0); it.Messages[0].Content != "Is NaN a number?" || it.MaxTokens.OK() {
+			t.Errorf("%s: %+v", name, it)
+		}
+	}
+}
+
+// The nearest rank: the smallest value that at least so many percent are at or below.
+func TestFewLengths(t *testing.T) {
+	l, err := loadText(t, "two.jsonl", `{"prompt":"a","max_tokens":480}`+"\n"+`{"prompt":"b","max_tokens":4808}`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if d, err := Describe(l, 2); err != nil || d.Output.P50 != 480 || d.Output.P90 != 4808 || d.Output.P99 != 4808 {
+		t.Errorf("%+v, %v", d.Output, err)
+	}
+}
+
 func TestChecksWovenIn(t *testing.T) {
 	spec := Spec{Content: Content{Input: "50"}}.WithChecks("testdata/checks.jsonl")
 	l, err := FromSpec("x", spec, Options{Salt: "s"})

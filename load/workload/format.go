@@ -147,6 +147,9 @@ func readLengths(r *reading, row records.Row, e *entry) (err error) {
 		}
 	}
 	if v, ok := r.get(row, "output"); ok {
+		if n, notNumber := number(v); notNumber == nil && n == 0 && r.ofSession(row) {
+			v = int64(1) // as AIPerf asks for such a turn: servers refuse 0, and those after it go on from it
+		}
 		if e.output, err = length(v); err != nil {
 			return fmt.Errorf("an output length: %w", err)
 		}
@@ -245,13 +248,18 @@ func readAzure(r *reading, row records.Row) (entry, error) {
 }
 
 // unanswered reports whether no token was answered when the trace was recorded, as
-// where a request failed. A turn of a session is not left out: those after it go on
-// from it.
+// where a request failed. A turn of a session is not left out.
 func (r *reading) unanswered(row records.Row) bool {
 	v, ok := r.get(row, "output")
 	n, err := number(v)
+	return ok && err == nil && n == 0 && !r.ofSession(row)
+}
+
+// ofSession reports whether a record is a turn of a session.
+func (r *reading) ofSession(row records.Row) bool {
 	_, session := r.get(row, "session")
-	return ok && err == nil && n == 0 && !session
+	_, chat := row.Get("chat_id")
+	return session || chat
 }
 
 // readBurstGPT skips requests that failed when they were recorded. The models

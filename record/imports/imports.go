@@ -19,6 +19,7 @@ import (
 	"unicode/utf16"
 
 	"tokenmeter/base/limitio"
+	"tokenmeter/base/pyjson"
 	"tokenmeter/record/run"
 	"tokenmeter/record/timeline"
 )
@@ -121,45 +122,11 @@ func NewInput(name string, r io.Reader) (*Input, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", name, err)
 	}
-	data = finite(bytes.TrimPrefix(plain(data), []byte("\ufeff")))
+	data = pyjson.Finite(bytes.TrimPrefix(plain(data), []byte("\ufeff")))
 	if crowded(data) {
 		return nil, fmt.Errorf("%s: it has more objects, lists and numbers than a file of its size can have from any tool", name)
 	}
 	return &Input{Name: name, ZeroS: math.NaN(), data: data}, nil
-}
-
-// finite is a text of JSON with null where Python writes numbers that JSON has not: an
-// infinite rate (SGLang's default), the mean of nothing. Places stay as they are where a
-// space stands in front of NaN.
-func finite(data []byte) []byte {
-	if first := bytes.TrimLeft(data, " \t\r\n"); len(first) == 0 || first[0] != '{' && first[0] != '[' ||
-		!bytes.Contains(data, []byte("NaN")) && !bytes.Contains(data, []byte("Infinity")) {
-		return data
-	}
-	out := make([]byte, 0, len(data))
-	quoted := false
-	for i := 0; i < len(data); i++ {
-		c := data[i]
-		switch rest := data[i:]; {
-		case quoted && c == '\\' && len(rest) > 1:
-			out = append(out, c)
-			i++
-			c = rest[1]
-		case c == '"':
-			quoted = !quoted
-		case quoted:
-		case bytes.HasPrefix(rest, []byte("NaN")):
-			out = append(bytes.TrimSuffix(out, []byte(" ")), "null"...)
-			i += len("NaN") - 1
-			continue
-		case bytes.HasPrefix(rest, []byte("Infinity")):
-			out = append(bytes.TrimSuffix(out, []byte("-")), "null    "...)
-			i += len("Infinity") - 1
-			continue
-		}
-		out = append(out, c)
-	}
-	return out
 }
 
 // plain is the text in UTF-8 of one that begins with UTF-16's mark of its order.

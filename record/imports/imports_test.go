@@ -479,10 +479,4 @@ func TestPythonsNumbers(t *testing.T) {
 	if len(all) != 1 || all[0].Outcome != timeline.OK {
 		t.Errorf("%d requests", len(all))
 	}
-	if got := string(finite([]byte(`{"a": [NaN, "\\", Infinity, "NaN\""]}`))); got != `{"a": [null, "\\", null    , "NaN\""]}` {
-		t.Error(got)
-	}
-	if csv := "start_s,e2e_ms\nNaN,Infinity\n"; string(finite([]byte(csv))) != csv {
-		t.Error("a table was changed")
-	}
 }

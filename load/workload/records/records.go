@@ -12,6 +12,8 @@ import (
 	"path/filepath"
 	"strings"
 	"unicode/utf8"
+
+	"tokenmeter/base/pyjson"
 )
 
 // Form is how a file is cut into records.
@@ -174,7 +176,7 @@ var bom = []byte("\xef\xbb\xbf")
 // validStart reports whether the first line, as far as it is there, is JSON.
 func validStart(text []byte) bool {
 	line, _, whole := bytes.Cut(text, []byte("\n"))
-	return !whole && len(line) > 1000 || json.Valid(bytes.TrimSpace(line))
+	return !whole && len(line) > 1000 || json.Valid(pyjson.Finite(bytes.TrimSpace(line)))
 }
 
 // Row returns record i, from 0, and its line (or row) number, from 1; io.EOF

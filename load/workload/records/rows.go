@@ -10,6 +10,8 @@ import (
 	"maps"
 	"slices"
 	"strings"
+
+	"tokenmeter/base/pyjson"
 )
 
 // textRow is a line, or a text of a JSON list; its one column is "text".
@@ -28,7 +30,7 @@ type objectRow struct {
 }
 
 func parseJSON(data []byte) (Row, error) {
-	d := json.NewDecoder(bytes.NewReader(data))
+	d := json.NewDecoder(bytes.NewReader(pyjson.Finite(data)))
 	d.UseNumber()
 	var v any
 	if err := d.Decode(&v); err != nil {
@@ -47,7 +49,16 @@ func parseJSON(data []byte) (Row, error) {
 	if !ok {
 		return nil, fmt.Errorf("want a JSON object, not %s", kindOf(v))
 	}
-	return &objectRow{object, string(data)}, nil
+	return &objectRow{request(object), string(data)}, nil
+}
+
+// request is the request in a line of OpenAI's batch files, which wrap it; any other
+// object is itself.
+func request(line map[string]any) map[string]any {
+	if body, ok := line["body"].(map[string]any); ok && line["custom_id"] != nil {
+		return body
+	}
+	return line
 }
 
 func kindOf(v any) string {

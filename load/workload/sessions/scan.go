@@ -320,7 +320,7 @@ func (s *scanner) flag() bool {
 	return string(s.word()) == "true"
 }
 
-// ids reads a list of whole numbers from 0, quickly.
+// ids reads a list of whole numbers from 0 to 2^64 − 1, quickly.
 func (s *scanner) ids(into []uint64) []uint64 {
 	s.array(func() {
 		if c := s.peek(); c < '0' || c > '9' {
@@ -328,7 +328,7 @@ func (s *scanner) ids(into []uint64) []uint64 {
 			return
 		}
 		var id uint64
-		for digits := 0; ; digits++ {
+		for {
 			if s.i >= s.n && !s.more() {
 				break
 			}
@@ -339,8 +339,8 @@ func (s *scanner) ids(into []uint64) []uint64 {
 				}
 				break
 			}
-			if digits >= 19 {
-				s.fail("an id of more than 19 digits")
+			if id > (math.MaxUint64-uint64(c))/10 {
+				s.fail("an id of more than 2^64 − 1")
 				return
 			}
 			id = id*10 + uint64(c)

@@ -104,6 +104,16 @@ func TestParallel(t *testing.T) {
 	}
 }
 
+// Block hashes of 64 bits, as SHA-256's first bytes are, to the largest there is.
+func TestLargeIDs(t *testing.T) {
+	s := sessionOf(t, write(t, "x.jsonl", `{"id":"p","block_size":10,"requests":[
+{"t":0,"in":20,"out":5,"hash_ids":[10000000000000000000,18446744073709551615]},
+{"t":2,"in":30,"out":5,"hash_ids":[10000000000000000000,18446744073709551615,0]}]}`), "")
+	if c := s.Calls[1]; c.Keep != 2 || len(c.Own) != 1 {
+		t.Errorf("%+v", c)
+	}
+}
+
 func TestForms(t *testing.T) {
 	one := `{"id":"a","block_size":4,"requests":[{"t":0,"in":8,"out":1,"hash_ids":[1,2]}]}`
 	two := strings.Replace(one, `"a"`, `"b"`, 1)
@@ -135,17 +145,18 @@ func TestForms(t *testing.T) {
 
 func TestWekaErrors(t *testing.T) {
 	for text, want := range map[string]string{
-		`{"id":"a","requests":[]}`:                                                             "no request",
-		`{"id":"a","requests":[{"in":1,"out":1}]}`:                                             `without its time`,
-		`{"id":"a","requests":[{"t":-1,"in":1,"out":1}]}`:                                      "a time of -1 s",
-		`{"id":"a","requests":[{"t":0,"in":0,"out":1}]}`:                                       "a request of 0 tokens",
-		`{"id":"a","requests":[{"t":0,"in":8,"out":1,"hash_ids":[1]}]}`:                        `no "block_size"`,
-		`{"id":"a","block_size":4,"requests":[{"t":0,"in":8,"out":1,"hash_ids":[1,2,3]}]}`:     "3 hash_ids of 4 tokens each",
-		`{"id":"a","block_size":4,"requests":[{"t":0,"in":8,"out":1,"hash_ids":[1.5]}]}`:       "no whole number",
-		`{"id":"a","hash_id_scope":"global","requests":[]}`:                                    "want local",
-		`{"id":"a","requests":[{"t":0,"in":8`:                                                  "ends",
-		`{"id":"a","requests":7}`:                                                              "should come",
-		`{"id":"a","requests":[{"t":0,"type":"subagent","requests":[{"t":0,"requests":[]}]}]}`: "a sub-agent in a sub-agent",
+		`{"id":"a","requests":[]}`:                                                                        "no request",
+		`{"id":"a","requests":[{"in":1,"out":1}]}`:                                                        `without its time`,
+		`{"id":"a","requests":[{"t":-1,"in":1,"out":1}]}`:                                                 "a time of -1 s",
+		`{"id":"a","requests":[{"t":0,"in":0,"out":1}]}`:                                                  "a request of 0 tokens",
+		`{"id":"a","requests":[{"t":0,"in":8,"out":1,"hash_ids":[1]}]}`:                                   `no "block_size"`,
+		`{"id":"a","block_size":4,"requests":[{"t":0,"in":8,"out":1,"hash_ids":[1,2,3]}]}`:                "3 hash_ids of 4 tokens each",
+		`{"id":"a","block_size":4,"requests":[{"t":0,"in":8,"out":1,"hash_ids":[1.5]}]}`:                  "no whole number",
+		`{"id":"a","block_size":4,"requests":[{"t":0,"in":8,"out":1,"hash_ids":[18446744073709551616]}]}`: "more than 2^64 − 1",
+		`{"id":"a","hash_id_scope":"global","requests":[]}`:                                               "want local",
+		`{"id":"a","requests":[{"t":0,"in":8`:                                                             "ends",
+		`{"id":"a","requests":7}`:                                                                         "should come",
+		`{"id":"a","requests":[{"t":0,"type":"subagent","requests":[{"t":0,"requests":[]}]}]}`:            "a sub-agent in a sub-agent",
 	} {
 		f, err := Open(write(t, "x.jsonl", text+"\n"), "weka")
 		if err == nil {
