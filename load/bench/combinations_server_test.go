@@ -34,13 +34,14 @@ type visit struct {
 	id, prompt, end string // end: answered | 429 | 503 | dropped | left; empty: still there
 	first           bool   // a first token was sent
 	whole           bool   // all of the answer was
+	beginAt         time.Time
 	firstAt, endAt  time.Time
 }
 
 // answer is the fake's chat.
 func (s *server) answer(st *stream, b body) {
 	s.mu.Lock()
-	v := &visit{id: s.ids[st.n], prompt: fmt.Sprint(b.Messages)}
+	v := &visit{id: s.ids[st.n], prompt: fmt.Sprint(b.Messages), beginAt: time.Now()}
 	s.log = append(s.log, v)
 	s.waiting++
 	s.mostWait = max(s.mostWait, s.waiting)
