@@ -62,7 +62,7 @@ func verdicts() (all []metric.Topic) {
 		{validity.Valid, "every check of the measurement holds", "rely on the figures"},
 		{validity.Suspect, "a check is beyond its first limit", "read the check's line: some figures may be the client's or the network's, not the server's"},
 		{validity.Invalid, "a check is beyond its second limit; figures have a ? behind them", "do not rely on the figures; do what the check's line says and measure again (--strict makes the exit code 4)"},
-		{validity.Unknown, "run.json is missing or damaged, or a file is not as it was written (check files)", "copy the folder again from where it was measured; --strict makes the exit code 4"},
+		{validity.Unknown, "run.json is missing or damaged, a file is not as it was written (check files), or the run goes on or was broken off (check end)", "copy the folder again from where it was measured, or let the run end; --strict makes the exit code 4"},
 	} {
 		text := metric.Paragraph(v.name+" (verdict on a run)", [][2]string{{"means", v.means}, {"next", v.next}})
 		all = append(all, metric.Topic{Name: v.name, Kind: "verdicts", Title: v.means, Text: text})

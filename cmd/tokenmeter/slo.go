@@ -174,6 +174,9 @@ func (c *sloSource) shown(a *app, results slo.Document) (t sloTrust, objectives 
 		return t, nil, err
 	}
 	t.warn(a, objectives) // before the figures that it is about
+	if c.Format != "" && c.Format != "table" {
+		t.note(results.Objectives, objectives)
+	}
 	if err = writeSLO(a.stdout, c.Format, results); err == nil && (c.Format == "" || c.Format == "table") {
 		err = c.whyMissed(a, results, objectives)
 	}

@@ -4,6 +4,7 @@ package main
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"tokenmeter/record/exit"
@@ -49,11 +50,38 @@ func (t *sloTrust) void(metrics []string) (verdict, because string) {
 		switch {
 		case v.Voids(metrics...):
 			return validity.Invalid, t.runs[i] + " is an invalid measurement" + becauseOf(v, metrics)
-		case v.Verdict == validity.Unknown && verdict == "":
-			verdict, because = validity.Unknown, ""
+		case verdict == "" && unknown(v, metrics):
+			verdict, because = validity.Unknown, t.unknown(i)
 		}
 	}
 	return verdict, because
+}
+
+// unknown reports whether nobody knows if one of the metrics was measured well.
+func unknown(v *validity.Validity, metrics []string) bool {
+	return slices.ContainsFunc(metrics, func(m string) bool { return v.Of(m) == validity.Unknown })
+}
+
+func (t *sloTrust) unknown(run int) string {
+	v := &t.verdicts[run]
+	for _, c := range slices.Backward(v.Checks) { // what makes it so stands last
+		if c.Verdict == validity.Unknown {
+			return fmt.Sprintf("%s: nobody knows whether it is valid: %s: %s", t.runs[run], c.Name, strings.TrimRight(c.Says, ". "))
+		}
+	}
+	return t.runs[run] + ": nobody knows whether it is valid"
+}
+
+// note says in each result why the runs can't vouch for it, for those who read no stderr.
+func (t *sloTrust) note(results []slo.Result, objectives []*slo.Objective) {
+	for i := range results {
+		for _, o := range objectives {
+			if _, because := t.void(o.Metrics()); o.Hash == results[i].Hash && because != "" {
+				results[i].Notes = append(results[i].Notes, because)
+				break
+			}
+		}
+	}
 }
 
 // warn says which runs can't vouch for which objectives: they are counted, but what they
@@ -62,9 +90,12 @@ func (t *sloTrust) warn(a *app, objectives []*slo.Objective) {
 	for i, path := range t.runs {
 		v := &t.verdicts[i]
 		var void []*slo.Objective
+		doubt := false
 		for _, o := range objectives {
 			if v.Voids(o.Metrics()...) {
 				void = append(void, o)
+			} else if unknown(v, o.Metrics()) {
+				doubt = true
 			}
 		}
 		switch {
@@ -72,8 +103,9 @@ func (t *sloTrust) warn(a *app, objectives []*slo.Objective) {
 			a.warn("note: %s is an INVALID measurement and says nothing about its objectives%s", path, becauseOf(v, void[0].Metrics()))
 		case len(void) > 0:
 			a.warn("note: %s is an INVALID measurement for %s and says nothing about it%s", path, named(void), becauseOf(v, void[0].Metrics()))
-		case v.Verdict == validity.Unknown:
-			a.warn("note: %s: nobody knows whether it is valid%s", path, becauseOf(v, []string{""}))
+		}
+		if doubt {
+			a.warn("note: %s", t.unknown(i))
 		}
 	}
 }

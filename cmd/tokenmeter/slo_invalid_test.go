@@ -4,6 +4,7 @@ package main
 
 import (
 	"bytes"
+	"encoding/json"
 	"os"
 	"path/filepath"
 	"strings"
@@ -72,14 +73,15 @@ func TestSLOCountsUnansweredOnce(t *testing.T) {
 }
 
 // A run whose process was ended has no verdict in its run.json. It is judged by its
-// requests, and where they show nothing wrong nobody knows: what other checks need was
-// never written.
+// requests, and where they show nothing invalid nobody knows: what other checks need was
+// never written. Readers of JSON are told too.
 func TestSLOOfBrokenOffRun(t *testing.T) {
 	for name, c := range map[string]struct {
 		lateUS int64 // how late requests left
 		says   string
 	}{
 		"nothing wrong": {0, "nobody knows whether it is valid: end: "},
+		"suspect":       {20_000, "nobody knows whether it is valid: end: "},
 		"late":          {900_000, "is an INVALID measurement"},
 	} {
 		dir := filepath.Join(t.TempDir(), "r")
@@ -106,6 +108,12 @@ func TestSLOOfBrokenOffRun(t *testing.T) {
 			code := Main([]string{"slo", "check", dir, "--objective", "p50 e2e < 1h", flag}, &out, &errs, func(string) (string, bool) { return "", false })
 			if code != want || !strings.Contains(errs.String(), c.says) {
 				t.Errorf("%s, %s: exit code %d, %q", name, flag, code, errs.String())
+			}
+			out.Reset()
+			Main([]string{"slo", "check", dir, "--objective", "p50 e2e < 1h", flag, "--format", "json"}, &out, &errs, func(string) (string, bool) { return "", false })
+			var doc struct{ Objectives []struct{ Notes []string } }
+			if err := json.Unmarshal(out.Bytes(), &doc); err != nil || !strings.Contains(strings.ToLower(strings.Join(doc.Objectives[0].Notes, "\n")), strings.ToLower(c.says)) {
+				t.Errorf("%s: %v, notes in JSON %q", name, err, doc.Objectives)
 			}
 		}
 	}

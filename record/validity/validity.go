@@ -11,7 +11,7 @@ import (
 
 // Validity says whether the figures can be believed, in words.
 type Validity struct {
-	Verdict string `json:"verdict"` // valid | suspect | invalid | unknown: files are missing or damaged
+	Verdict string `json:"verdict"` // valid | suspect | invalid | unknown: files are missing or damaged, or the run has no end
 	// Figures has a verdict for each family of figures, the worst of the checks that
 	// bear on it; nil in runs of before there were any.
 	Figures map[string]string `json:"figures,omitempty"`
@@ -27,14 +27,19 @@ func (v *Validity) Damaged(says string) {
 	v.unknown(append(slices.Clone(v.Checks), Check{Name: "files", Verdict: Unknown, Says: says}))
 }
 
-// Unended makes a verdict unknown that found nothing wrong: the run was broken off
-// before it could say what some of the checks need.
+// Unended makes unknown whatever is not found invalid: the run was broken off before it
+// could say what some of the checks need.
 func (v *Validity) Unended() {
-	if v.Verdict != Valid {
-		return
+	v.Checks = append(slices.Clone(v.Checks), Check{Name: "end", Verdict: Unknown,
+		Says: "The run goes on, or its process was ended before it wrote how busy it was, how late its requests left and how long prompts were to be."})
+	for figure, verdict := range v.Figures {
+		if verdict != Invalid {
+			v.Figures[figure] = Unknown
+		}
 	}
-	v.unknown(append(slices.Clone(v.Checks), Check{Name: "end", Verdict: Unknown,
-		Says: "The run goes on, or its process was ended before it wrote how busy it was, how late its requests left and how long prompts were to be."}))
+	if v.Verdict != Invalid {
+		v.Verdict = Unknown
+	}
 }
 
 // SummaryOnly makes the verdict unknown: no request is there that could be checked.

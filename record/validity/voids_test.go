@@ -22,3 +22,32 @@ func TestVoids(t *testing.T) {
 		}
 	}
 }
+
+// Of a run that was broken off nothing is known to be valid: neither what the checks that
+// could be made found nothing wrong with, nor what they found suspect. What is invalid
+// stays so.
+func TestUnended(t *testing.T) {
+	lag := Check{Name: "client_lag", Verdict: Invalid, Figures: []string{TTFT, TPOT}}
+	for _, c := range []struct {
+		checks     []Check
+		all        string
+		ttft, e2e  string
+		becauseE2E string
+	}{
+		{nil, Unknown, Unknown, Unknown, "end"},
+		{[]Check{{Name: "drift", Verdict: Suspect}}, Unknown, Unknown, Unknown, "end"},
+		{[]Check{lag}, Invalid, Invalid, Unknown, "end"},
+		{[]Check{{Name: "cpu_busy", Verdict: Invalid}}, Invalid, Invalid, Invalid, "cpu_busy"},
+	} {
+		v := Validity{Verdict: Valid, Checks: c.checks}
+		for _, check := range c.checks {
+			v.Verdict = worse(v.Verdict, check.Verdict)
+		}
+		v.judgeFigures()
+		v.Unended()
+		why, _ := v.Why("e2e")
+		if v.Verdict != c.all || v.Of("ttft") != c.ttft || v.Of("e2e") != c.e2e || why.Name != c.becauseE2E {
+			t.Errorf("%v: %+v, since %s", c.checks, v, why.Name)
+		}
+	}
+}
