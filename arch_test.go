@@ -81,7 +81,7 @@ var rooms = map[string][]string{
 	"load/bench":     {"load/answer", "load/machine", "load/schedule", "load/workload", "wire/api", "wire/capture", "wire/client", "record/cost", "record/exit", "record/metric", "record/objective", "record/run", "record/stat", "record/timeline", "record/validity", "base/clock", "base/printable", "base/random", "base/secret"},
 	"load/control":   {"load/bench", "wire/api", "wire/client", "record/metric", "record/run", "record/timeline", "base/child", "base/printable", "base/secret"},
 	"load/sweep":     {"load/bench", "wire/client", "record/cost", "record/exit", "record/metric", "record/objective", "record/run", "record/stat", "record/timeline", "record/validity", "base/clock", "base/limitio", "base/pattern", "base/printable", "base/random"},
-	"load/method":    {"load/bench", "load/sweep", "load/workload", "record/cost", "record/metric", "record/objective", "record/run", "record/stat", "record/timeline", "record/validity"},
+	"load/method":    {"load/bench", "load/sweep", "load/workload", "record/cost", "record/metric", "record/objective", "record/run", "record/stat", "record/timeline", "record/validity", "wire/api"},
 
 	"service/gate":      {},
 	"service/traffic":   {"record/cost", "record/metric", "record/objective", "record/run", "record/timeline", "wire/tokens", "base/secret"},

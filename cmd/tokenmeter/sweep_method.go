@@ -22,6 +22,9 @@ func (c *sweepCmd) method(check *checker) *method.Method {
 	if m.NormTokenizer != "" && c.NormTokenizer == "" {
 		c.NormTokenizer = m.NormTokenizer
 	}
+	if c.API == "" && c.apiOf(new(checker)) == nil {
+		c.API = m.API
+	}
 	return m
 }
 

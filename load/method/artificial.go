@@ -9,6 +9,7 @@ import (
 	"tokenmeter/load/sweep/result"
 	"tokenmeter/record/metric"
 	"tokenmeter/record/timeline"
+	"tokenmeter/wire/api"
 )
 
 const (
@@ -23,16 +24,17 @@ var artificialWorkloads = []struct {
 }{{"1k", 1000, 1000}, {"10k", 10_000, 1500}, {"100k", 100_000, 2000}}
 
 var artificialAnalysis = Method{
-	Name: "artificial-analysis", Title: artificial + ", performance of language models", AsOf: "methodology page, 2026",
+	Name: "artificial-analysis", Title: artificial + ", performance of language models", AsOf: "methodology 2.2.0, March 2026",
 	Says: notArtificial, Variable: sweep.InputTokens, Variants: []string{"1k", "10k", "100k", "parallel"},
 	NormTokenizer: "o200k_base",
 	Rules: []string{
-		"a unique prompt of 1,000 and of 10,000 tokens, answers of 1,000 and 1,500 (100,000/2,000 with :100k)",
+		"a unique prompt of 1,000 and of 10,000 tokens, answers of up to 1,000 and 1,500 (100,000/2,000 with :100k); theirs are texts with tasks, answered by at least so many",
+		"temperature 0 and top_p 1",
 		"one request at a time (ten at once with :parallel); 8 of each, which is a day of theirs",
-		"output speed is tokens/s after the first chunk, counted by o200k_base",
-		"end-to-end response time is for 500 answer tokens: TTFT, thinking included, + 500 / output speed",
+		"output speed is tokens/s after the first chunk, counted by o200k_base (theirs, where a model hides its reasoning: of the last 80 % of the answer's chunks)",
+		"end-to-end response time is for 500 answer tokens: TTFT, thinking included, + 500 / output speed; theirs has the mean thinking of 60 prompts",
 		"medians; their pages show them over the last 72 hours",
-		"the blended price is 3 parts input to 1 part output",
+		"blended prices: 7 parts of cached input to 2 of other input and 1 of output, and the older 3 of input to 1 of output",
 	},
 	takes:   map[string]many{sweep.InputTokens: several},
 	prepare: prepareArtificial, read: readArtificial,
@@ -52,19 +54,23 @@ func prepareArtificial(m *Method, o *Options) (*Steps, error) {
 	o.fixed(sweep.InputTokens)
 	add := func(input, output float64) {
 		out.Cells = append(out.Cells, o.cell(input, number(input), ask{concurrency: streams, requests: n, warmup: -1,
-			input: number(input), output: number(output), ignoreEOS: true}))
+			input: number(input), output: number(output)}))
 	}
 	if len(inputs) > 0 {
 		o.depart("input tokens of the user's own")
 		for _, x := range inputs {
 			add(x, 1000)
 		}
-		return out, nil
-	}
-	for _, w := range artificialWorkloads {
-		if wanted[w.name] {
-			add(w.input, w.output)
+	} else {
+		for _, w := range artificialWorkloads {
+			if wanted[w.name] {
+				add(w.input, w.output)
+			}
 		}
+	}
+	if a := o.Base.Client.API; a == api.OpenAIChat || a == api.OpenAICompletions { // others have other names for them
+		o.body(out.Cells, "temperature", 0)
+		o.body(out.Cells, "top_p", 1)
 	}
 	return out, nil
 }
@@ -103,8 +109,12 @@ func readArtificial(_ *Method, o *Options, s *result.Sweep, out *result.Method) 
 			cellOf(scaled(quantile(v.values(ttft), 0.5), 1e-3), 3), cellOf(scaled(quantile(v.values(answered), 0.5), 1e-3), 3),
 			cellOf(quantile(v.values(response), 0.5), 2), cellOf(some(float64(len(v.good))), 0)})
 	}
-	if p := o.Base.Pricing; p != nil && p.Any != nil {
-		field(out, "Price, blended 3:1", "USD/M tokens", p.Any.Blend(3, 1), "(3 × input + output) / 4, in the model's own tokens")
+	if o.Base.Pricing == nil {
+		return
+	}
+	if p, ok := o.Base.Pricing.For(o.Base.Model); ok {
+		field(out, "Price, blended 7:2:1", "USD/M tokens", p.Blend(7, 2, 1), "(7 × cached input + 2 × input + output) / 10, in the model's own tokens")
+		field(out, "Price, blended 3:1", "USD/M tokens", p.Blend(0, 3, 1), "(3 × input + output) / 4")
 	}
 }
 

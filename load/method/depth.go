@@ -16,9 +16,9 @@ var depthSeries = Method{
 	Says: "not llama-bench: over HTTP, with tokenising, sampling and the server inside, so llama-bench itself prints more",
 	Rules: []string{
 		"at each depth d: a context of d tokens, which nothing knows, and one token to answer (cold); then 512 tokens behind it (pp); then 128 to answer behind it (tg)",
-		"depths 0, 4096 and 8192; --depth, --input-tokens (pp) and --output-tokens (tg) set them",
+		"depths 0, 4096 and 8192, where both tools have 0 unless told; --depth, --input-tokens (pp) and --output-tokens (tg) set them. Lengths and repetitions are llama-bench's; llama-benchy's are 2048, 32 and 3",
 		"one sequence at a time, 5 repetitions, each with a context of its own",
-		"cold and pp are prompt tokens that were not cached over the time to the first token; tg is tokens after the first over the time after it",
+		"cold and pp are prompt tokens that were not cached over the time to the first token (llama-benchy takes the network's time off, and unless told to use the cache it computes, and counts, the context again); tg is tokens after the first over the time after it",
 		"the figure is the mean of the rates with their standard deviation (n − 1)",
 	},
 	takes:    map[string]many{sweep.Depth: several},

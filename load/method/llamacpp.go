@@ -11,10 +11,10 @@ var llamaBench = Method{
 	Name: "llama-bench", Title: "llama.cpp, llama-bench", AsOf: "2026-08",
 	Says: "not llama-bench: over HTTP, with tokenising, sampling and the server inside, so llama-bench itself prints more",
 	Rules: []string{
-		"pp: a prompt of 512 tokens and one token to answer; tg: 128 tokens after a short prompt; --input-tokens and --output-tokens set them",
+		"pp: a prompt of 512 tokens and one token to answer; tg: 128 tokens after a prompt of 16, as a server needs one; --input-tokens and --output-tokens set them",
 		"one sequence at a time, 5 repetitions after one of warm-up",
 		"the figure is the mean of the rates with their standard deviation (n − 1)",
-		"pp counts prompt tokens that were not cached over the time from the sent request to the first token",
+		"pp counts prompt tokens that were not cached over the time from the sent request to the first token; tg tokens after the first over the time after it",
 	},
 	takes:    map[string]many{sweep.InputTokens: several, sweep.OutputTokens: several},
 	Variable: "test", prepare: prepareLlamaBench, read: readLlamaBench,
@@ -32,7 +32,7 @@ func prepareLlamaBench(_ *Method, o *Options) (*Steps, error) {
 		add("pp"+number(p), number(p), "1")
 	}
 	for _, g := range gens {
-		add("tg"+number(g), "16", number(g))
+		add("tg"+number(g), lead, number(g))
 	}
 	return out, nil
 }
@@ -61,17 +61,18 @@ var batchedBench = Method{
 	Name: "batched-bench", Title: "llama.cpp, llama-batched-bench", AsOf: "2026-08",
 	Says: "not llama-batched-bench: over HTTP a server mixes prompts and generation, so the two phases overlap; S t/s is what compares",
 	Rules: []string{
-		"PP prompt tokens, TG tokens to answer, B sequences that start at once; one batch each, no repetition",
+		"PP prompt tokens, TG steps of generation, B sequences that start at once, each with a prompt of its own; one batch each, no repetition",
+		"answers are of TG + 1 tokens: the first is the prompt's, and each of the others takes a step",
 		"T_PP ends with the last first token, T_TG is the rest",
-		"S_PP = B × PP / T_PP; S_TG = B × (TG − 1) / T_TG, of all sequences together, as the first token is the prompt's; S = N_KV / T, N_KV = B × (PP + TG)",
-		"PP 128 and 512, TG 128, B 1, 2, 4, 8, 16, 32; --input-tokens, --output-tokens and --concurrency set them",
+		"S_PP = B × PP / T_PP; S_TG = B × TG / T_TG, of all sequences together; S = N_KV / T, N_KV = B × (PP + TG)",
+		"PP 128, 256 and 512, TG 128 and 256, B 1, 2, 4, 8, 16, 32, as in its README, for it has no defaults; --input-tokens, --output-tokens and --concurrency set them",
 	},
 	takes:    map[string]many{sweep.InputTokens: several, sweep.OutputTokens: several, sweep.Concurrency: several},
 	Variable: sweep.Concurrency, prepare: prepareBatched, read: readBatched,
 }
 
 func prepareBatched(_ *Method, o *Options) (*Steps, error) {
-	prompts, gens := o.list(sweep.InputTokens, 128, 512), o.list(sweep.OutputTokens, 128)
+	prompts, gens := o.list(sweep.InputTokens, 128, 256, 512), o.list(sweep.OutputTokens, 128, 256)
 	batches := o.list(sweep.Concurrency, 1, 2, 4, 8, 16, 32)
 	o.fixed(sweep.InputTokens, sweep.OutputTokens, sweep.Concurrency)
 	out := &Steps{}
@@ -79,7 +80,7 @@ func prepareBatched(_ *Method, o *Options) (*Steps, error) {
 		for _, tg := range gens {
 			for _, b := range batches {
 				out.Cells = append(out.Cells, o.cell(b, number(b), ask{concurrency: int(b), requests: int(b), warmup: 1,
-					input: number(pp), output: number(tg), ignoreEOS: true},
+					input: number(pp), output: number(tg + 1), ignoreEOS: true},
 					result.Setting{Name: sweep.Concurrency, Value: number(b)}, result.Setting{Name: sweep.InputTokens, Value: number(pp)},
 					result.Setting{Name: sweep.OutputTokens, Value: number(tg)}))
 			}
@@ -107,13 +108,14 @@ func less(tokens opt, n float64) opt {
 	return opt{}
 }
 
-// batched is a row: one batch of sequences that started together.
+// batched is a row: one batch of sequences that started together. What follows each
+// first token are the steps of generation.
 func batched(v *seen) []result.MethodCell {
 	b := float64(len(v.good))
-	in, tokens := v.sum(inputs), v.sum(outputs)
-	kv := plus(in, tokens)
+	in, steps := v.sum(inputs), less(v.sum(outputs), b)
+	kv := plus(in, steps)
 	pp, all := v.first-v.from, v.last-v.from
 	tg := all - pp
-	return []result.MethodCell{cellOf(scaled(in, 1/b), 0), cellOf(scaled(tokens, 1/b), 0), cellOf(some(b), 0), cellOf(kv, 0),
-		cellOf(some(pp), 3), cellOf(over(in, pp), 2), cellOf(some(tg), 3), cellOf(over(less(tokens, b), tg), 2), cellOf(some(all), 3), cellOf(over(kv, all), 2)}
+	return []result.MethodCell{cellOf(scaled(in, 1/b), 0), cellOf(scaled(steps, 1/b), 0), cellOf(some(b), 0), cellOf(kv, 0),
+		cellOf(some(pp), 3), cellOf(over(in, pp), 2), cellOf(some(tg), 3), cellOf(over(steps, tg), 2), cellOf(some(all), 3), cellOf(over(kv, all), 2)}
 }

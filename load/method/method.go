@@ -34,6 +34,9 @@ type Method struct {
 	takes map[string]many
 	lens  string // a lens with the method's own figures; empty: there is none
 
+	// API is where it sends unless the user says otherwise; empty: where everybody does.
+	API string
+
 	// NormTokenizer counts answers where the method has a tokenizer of its own.
 	NormTokenizer string
 

@@ -10,12 +10,15 @@ import (
 
 	"tokenmeter/load/bench"
 	"tokenmeter/load/sweep/result"
+	"tokenmeter/record/cost"
 	"tokenmeter/record/metric"
 	"tokenmeter/record/objective"
 	"tokenmeter/record/objective/objectivetest"
 	"tokenmeter/record/stat"
 	"tokenmeter/record/timeline"
 	"tokenmeter/record/validity"
+	"tokenmeter/wire/api"
+	"tokenmeter/wire/client"
 )
 
 func near(t *testing.T, what string, got opt, want float64) {
@@ -163,6 +166,10 @@ func TestDepartures(t *testing.T) {
 		{"artificial-analysis-load", bench.Plan{Load: bench.Load{Requests: 50}}, "50 requests instead of 3m0s"},
 		{"mlperf-server:llama3.1-8b", bench.Plan{Load: bench.Load{Rate: 5, Arrival: "constant"}}, "arrival constant instead of poisson"},
 		{"mlperf-singlestream", bench.Plan{Load: bench.Load{UntilPrecision: 0.05}}, "a run ends early once its medians are known to within 5 %"},
+		{"vllm-serve", bench.Plan{Client: client.Config{API: api.OpenAIChat}}, "sent to openai-chat instead of openai-completions"},
+		{"vllm-serve", bench.Plan{Client: client.Config{API: api.OpenAICompletions}}, ""},
+		{"inferencex", bench.Plan{Client: client.Config{API: api.OpenAIChat}}, "sent to openai-chat instead of openai-completions"},
+		{"nim", bench.Plan{Client: client.Config{API: api.OpenAIChat}}, ""},
 		{"nim", bench.Plan{Load: bench.Load{Prefills: 2}}, "at most 2 requests wait for their first token at once"},
 	} {
 		m, _ := ByName(c.name)
@@ -193,6 +200,8 @@ func TestLoadsOfTools(t *testing.T) {
 		{"llmperf", 10, 10, 90 * time.Second, -1, "normal:550,150", "normal:150,80", false, ""},
 		// InferenceX, benchmark_lib.sh and backend_request_func.py: 10 a stream, 2 of warm-up, int(0.8 × 8192) and int(0.8 × 1024) on, temperature 0.0.
 		{"inferencex", 4, 40, 0, 8, "uniform:6553,8192", "uniform:819,1024", true, "map[temperature:0]"},
+		// NVIDIA's guide, quickstart 2.0.0: REQUEST_COUNT=$(($CONCURRENCY * 3)), --streaming, ignore_eos; its tables: 5000/500 from one stream on.
+		{"nim", 1, 3, 0, 1, "5000", "500", true, ""},
 	} {
 		m, err := ByName(c.name)
 		if err != nil {
@@ -347,15 +356,123 @@ func record(due, ttftMS, e2eMS float64, in, out int64) metric.Record {
 		InputTokens: timeline.Some(in), OutputTokens: timeline.Some(out)}
 }
 
+// llama.cpp 80fb11a, tools/batched-bench: after the prompts, which give each sequence its
+// first token, come TG steps; N_KV = B × (PP + TG), S_PP = B × PP / T_PP, S_TG = B × TG /
+// T_TG. There are no default lists (common.h); those of the README's command stand for
+// them.
 func TestBatched(t *testing.T) {
 	var v seen
 	v.from = math.Inf(1)
 	for range 4 {
-		v.add(record(0, 500, 2500, 512, 128))
+		v.add(record(0, 500, 2500, 512, 129))
 	}
 	row := batched(&v)
-	for i, want := range []float64{512, 128, 4, 2560, 0.5, 4096, 2, 254, 2.5, 1024} {
+	for i, want := range []float64{512, 128, 4, 2560, 0.5, 4096, 2, 256, 2.5, 1024} {
 		near(t, batchedBench.Name, row[i].Value, want)
+	}
+	m, err := ByName("batched-bench")
+	if err != nil {
+		t.Fatal(err)
+	}
+	steps, err := m.Prepare(&Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for _, c := range steps.Cells {
+		p := c.Plan
+		if p.Concurrency != p.Requests || !p.IgnoreEOS {
+			t.Errorf("%+v", p)
+		}
+		got = append(got, fmt.Sprint(p.InputTokens, "/", p.OutputTokens, "/", p.Concurrency))
+	}
+	var want []string
+	for _, pp := range []int{128, 256, 512} {
+		for _, tg := range []int{128, 256} {
+			for _, b := range []int{1, 2, 4, 8, 16, 32} {
+				want = append(want, fmt.Sprint(pp, "/", tg+1, "/", b))
+			}
+		}
+	}
+	if !slices.Equal(got, want) {
+		t.Errorf("%v, want %v", got, want)
+	}
+}
+
+// The table that NVIDIA published for Llama 3.3 70B on two H100, 5,000 tokens in and 500
+// out (docs.nvidia.com/nim/benchmarking/llm/1.0.0/performance): its tokens/s are those of
+// the answers over the wall clock, and its ITL is a request's over n − 1, or they would not
+// fit together. While requests wait in a queue its means are of another window.
+func TestNIMPublished(t *testing.T) {
+	for _, c := range []struct{ streams, ttft, itl, tps, within float64 }{
+		{1, 406.77, 18.58, 51.67, 0.001}, {5, 546.7, 21.83, 218.48, 0.001}, {25, 688.69, 38.75, 623.4, 0.002}, {50, 834.51, 59.73, 814.37, 0.003},
+		{100, 7996.25, 92.91, 917.26, 0.006}, {250, 88605.32, 93.2, 920.12, 0.006},
+	} {
+		var v seen
+		v.from = math.Inf(1)
+		for range int(c.streams) {
+			v.add(record(0, c.ttft, c.ttft+499*c.itl, 5000, 500))
+		}
+		row := nimRow(nil, nil, &result.Point{Text: number(c.streams)}, &v)
+		near(t, "TTFT", row[1].Value, c.ttft)
+		near(t, "ITL", row[2].Value, c.itl)
+		if got := row[3].Value.Or(0); math.Abs(got-c.tps) > c.within*c.tps {
+			t.Errorf("%v streams: %v tokens/s, published %v", c.streams, got, c.tps)
+		}
+	}
+}
+
+// Artificial Analysis, "Language Model API Performance Benchmarking Methodology" 2.2.0:
+// temperature 0 and top_p 1, and no field that only engines know, which vendors refuse.
+func TestWhatArtificialAnalysisSends(t *testing.T) {
+	m, err := ByName("artificial-analysis")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		api   *api.API
+		extra map[string]any
+		want  string
+		dep   string
+	}{
+		{api.OpenAIChat, nil, "map[temperature:0 top_p:1]", ""},
+		{api.OpenAIChat, map[string]any{"temperature": nil, "user": "u"}, "map[temperature:<nil> top_p:1 user:u]", "a temperature of the user's own"},
+		{api.Anthropic, nil, "map[]", ""},
+	} {
+		o := Options{Base: bench.Plan{Client: client.Config{API: c.api}, Content: bench.Content{Extra: c.extra}}}
+		steps, err := m.Prepare(&o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var lengths []string
+		for _, cell := range steps.Cells {
+			p := cell.Plan
+			if got := fmt.Sprint(p.Extra); got != c.want || p.IgnoreEOS || p.Concurrency != 1 || p.Requests != 8 {
+				t.Errorf("%s: %s, want %s; %+v", c.api.Name, got, c.want, p)
+			}
+			lengths = append(lengths, p.InputTokens+"/"+p.OutputTokens)
+		}
+		if got := strings.Join(lengths, " "); got != "1000/1000 10000/1500" || strings.Join(o.departs, "; ") != c.dep {
+			t.Errorf("%s: %s, departs by %q", c.api.Name, got, o.departs)
+		}
+	}
+}
+
+// A price file that names the model has its blends too.
+func TestBlendsOfTheModel(t *testing.T) {
+	m, _ := ByName("artificial-analysis")
+	prices := cost.Tokens{Input: some(1.75), CachedRead: some(0.175), Output: some(14)}
+	o := &Options{Base: bench.Plan{Model: "m"}}
+	o.Base.Pricing = &cost.Pricing{Models: map[string]cost.Tokens{"m": prices}}
+	fields := m.Read(o, &result.Sweep{}).Fields
+	if len(fields) != 2 {
+		t.Fatalf("%+v", fields)
+	}
+	near(t, fields[0].Name, fields[0].Value, 1.8725)
+	near(t, fields[1].Name, fields[1].Value, 4.8125)
+	o.Base.Model = "another"
+	if fields := m.Read(o, &result.Sweep{}).Fields; len(fields) > 0 {
+		t.Errorf("%+v", fields)
 	}
 }
 

@@ -2,6 +2,7 @@ package method
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -112,6 +113,21 @@ func inWords(x any) string {
 		return "none"
 	}
 	return extentWords(w.Requests, w.Duration)
+}
+
+// body makes each request say so of a field; what the user says of it goes before.
+func (o *Options) body(cells []sweep.Cell, name string, value any) {
+	if _, given := o.Base.Extra[name]; given {
+		o.depart("a %s of the user's own", name)
+		return
+	}
+	for i := range cells {
+		p := &cells[i].Plan
+		if p.Extra = maps.Clone(p.Extra); p.Extra == nil {
+			p.Extra = map[string]any{}
+		}
+		p.Extra[name] = value
+	}
 }
 
 // depart notes how the rules were not followed, once.

@@ -1,7 +1,6 @@
 package method
 
 import (
-	"maps"
 	"slices"
 	"time"
 
@@ -12,7 +11,7 @@ import (
 // tools are benchmarks whose defaults are followed and whose definitions are
 // those of a lens: a line each.
 var tools = []Method{
-	preset{name: "vllm-serve", title: "vllm bench serve", lens: "vllm",
+	preset{name: "vllm-serve", title: "vllm bench serve", lens: "vllm", api: completions,
 		rules:   []string{"1,000 prompts of 1,024 random tokens, answers of 128", "request rate inf: all at once (--concurrency caps them)", "no warm-up; answers go on to their length"},
 		streams: []float64{1000}, ask: ask{requests: 1000, warmup: -1, input: "1024", output: "128", ignoreEOS: true}}.method(),
 	preset{name: "aiperf", title: "NVIDIA AIPerf", lens: "aiperf",
@@ -22,18 +21,21 @@ var tools = []Method{
 		rules:   []string{"prompts of 550 ± 150 tokens, answers of 150 ± 80", "10 requests in all, 10 at once (num_concurrent_requests, max_num_completed_requests), for at most 90 s"},
 		streams: []float64{10}, ask: ask{requests: 10, duration: 90 * time.Second, warmup: -1, input: "normal:550,150", output: "normal:150,80"}}.method(),
 	preset{name: "nim", title: "NVIDIA NIM benchmarking guide", lens: "genai-perf",
-		rules:   []string{"prompts of 5,000 tokens, answers of 500, always that long", "closed loop of 1, 5, 25, 50, 100, 150, 200 and 250 streams, 3 requests each and at least 10", "ITL is the mean of a request over n − 1; tokens/s are output tokens over the wall clock"},
-		streams: []float64{1, 5, 25, 50, 100, 150, 200, 250}, perStream: 3, least: 10, ask: ask{warmup: 1, input: "5000", output: "500", ignoreEOS: true}, rows: nimRow,
+		rules:   []string{"prompts of 5,000 tokens, answers of 500, always that long, at 1, 5, 25, 50, 100, 150, 200 and 250 streams, as in its tables (its script: 200/200, 200/5 and 1,000/200 at 1, 2, 5, 10, 50, 100 and 250)", "closed loop, 3 requests a stream; the script warms up by 30 requests before all, here one goes before each", "TTFT and ITL are means, ITL of a request over n − 1; tokens/s are output tokens over the wall clock"},
+		streams: []float64{1, 5, 25, 50, 100, 150, 200, 250}, perStream: 3, ask: ask{warmup: 1, input: "5000", output: "500", ignoreEOS: true}, rows: nimRow,
 		heads: []string{"concurrency", "TTFT ms", "ITL ms", "output tok/s", "requests/s"}}.method(),
-	preset{name: "inferencex", title: "SemiAnalysis InferenceX", lens: "vllm",
-		rules:   []string{"prompts of 6,553 to 8,192 tokens, answers of 819 to 1,024, each length alike often (random range 0.8) and always reached, at temperature 0", "closed loop of 4, 8, 16, 32 and 64 streams, 10 requests each after 2 each of warm-up", "throughput per GPU counts input and output tokens over all GPUs; interactivity is 1000 / TPOT of the same statistic, so p99 is the slow tail"},
+	preset{name: "inferencex", title: "SemiAnalysis InferenceX", lens: "vllm", api: completions,
+		rules:   []string{"prompts of 6,553 to 8,192 tokens, answers of 819 to 1,024, each length alike often (random range 0.8) and always reached, at temperature 0", "closed loop of 4, 8, 16, 32 and 64 streams, 10 requests each after 2 each of warm-up, which are the first prompt there and prompts of their own here", "throughput per GPU counts input and output tokens over all GPUs (there the input by the client's tokenizer; of disaggregated servers input by the prefill's GPUs, output by the decode's); interactivity is 1000 / TPOT of the same statistic, so p99 is the slow tail"},
 		streams: []float64{4, 8, 16, 32, 64}, perStream: 10, warmPerStream: 2, greedy: true, ask: ask{input: "uniform:6553,8192", output: "uniform:819,1024", ignoreEOS: true}, rows: inferenceXRow,
 		heads: []string{"concurrency", "tput_per_gpu", "output_tput_per_gpu", "input_tput_per_gpu", "median_intvty", "p99_intvty", "e2e_intvty p90", "TTFT ms"}}.method(),
 }
 
+const completions = "openai-completions"
+
 // preset is a tool in a line.
 type preset struct {
 	name, title, lens string
+	api               string // where it sends unless it is told; empty: as ours
 	rules             []string
 	streams           []float64
 	ask               ask
@@ -47,7 +49,7 @@ type preset struct {
 func (t preset) method() Method {
 	return Method{Name: t.name, Title: t.title, AsOf: "2026-08", Variable: sweep.Concurrency,
 		Says:  "not made by " + t.title + ": its defaults and definitions, measured by tokenmeter",
-		Rules: t.rules, takes: map[string]many{sweep.Concurrency: several}, lens: t.lens, prepare: t.prepare, read: t.read}
+		Rules: t.rules, takes: map[string]many{sweep.Concurrency: several}, lens: t.lens, API: t.api, prepare: t.prepare, read: t.read}
 }
 
 func (t preset) prepare(_ *Method, o *Options) (*Steps, error) {
@@ -65,17 +67,11 @@ func (t preset) prepare(_ *Method, o *Options) (*Steps, error) {
 		}
 		out.Cells = append(out.Cells, o.cell(c, number(c), a))
 	}
-	if _, given := o.Base.Extra["temperature"]; given && t.greedy {
-		o.depart("a temperature of the user's own")
-	} else if t.greedy {
-		for i := range out.Cells {
-			p := &out.Cells[i].Plan
-			p.Extra = maps.Clone(p.Extra)
-			if p.Extra == nil {
-				p.Extra = map[string]any{}
-			}
-			p.Extra["temperature"] = 0
-		}
+	if t.greedy {
+		o.body(out.Cells, "temperature", 0)
+	}
+	if a := o.Base.Client.API; t.api != "" && a != nil && a.Name != t.api {
+		o.depart("sent to %s instead of %s", a.Name, t.api)
 	}
 	return out, nil
 }

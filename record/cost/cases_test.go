@@ -114,7 +114,7 @@ func TestPerTask(t *testing.T) {
 // B105: the measured mix leads; a blend belongs to its ratio.
 func TestB105MeasuredMix(t *testing.T) {
 	prices := Tokens{Input: some(3), Output: some(15)}
-	near(t, "blended 3 to 1", prices.Blend(3, 1), 6)
+	near(t, "blended 3 to 1", prices.Blend(0, 3, 1), 6)
 	for _, c := range []struct {
 		input, output       int64
 		perM, perRequestUSD float64
@@ -125,7 +125,26 @@ func TestB105MeasuredMix(t *testing.T) {
 		near(t, "per M", got.USDPerMTotal, c.perM)
 		near(t, "per request", got.USDPerRequest, c.perRequestUSD)
 	}
-	near(t, "0.15 and 0.60", Tokens{Input: some(0.15), Output: some(0.6)}.Blend(3, 1), 0.2625)
+	near(t, "0.15 and 0.60", Tokens{Input: some(0.15), Output: some(0.6)}.Blend(0, 3, 1), 0.2625)
+}
+
+// Artificial Analysis's blend of cached input, other input and output, as published for a
+// model at 1.75, 14 and 0.175 USD, one at 2 and 6 with cached input a quarter of input,
+// and one at 3 and 15 of which no price of cached input counted.
+func TestBlendWithCached(t *testing.T) {
+	for _, c := range []struct {
+		prices Tokens
+		want   float64
+	}{
+		{Tokens{Input: some(1.75), CachedRead: some(0.175), Output: some(14)}, 1.8725},
+		{Tokens{Input: some(2), CachedRead: some(0.5), Output: some(6)}, 1.35},
+		{Tokens{Input: some(3), Output: some(15)}, 4.2},
+	} {
+		near(t, "blended 7 to 2 to 1", c.prices.Blend(7, 2, 1), c.want)
+	}
+	if got := (Tokens{Input: some(3)}).Blend(7, 2, 1); got.OK() {
+		t.Errorf("a blend of a price that nobody told: %v", got)
+	}
 }
 
 // Worked numbers and published ones.

@@ -54,7 +54,7 @@ func (p *Pricing) expect(l Load, cached float64) timeline.Opt[float64] {
 	if cached > 0 {
 		u.Cached = whole(input * cached)
 	}
-	prices, ok := p.of(l.Model)
+	prices, ok := p.For(l.Model)
 	if !ok {
 		return timeline.Opt[float64]{}
 	}

@@ -267,8 +267,8 @@ func (t Tokens) at(input int64) Tokens {
 	return t
 }
 
-// of are the token prices of a model.
-func (p *Pricing) of(model string) (Tokens, bool) {
+// For are the token prices of a model; false: it has none.
+func (p *Pricing) For(model string) (Tokens, bool) {
 	if t, ok := p.Models[model]; ok {
 		return t, true
 	}
@@ -284,10 +284,12 @@ func (p *Pricing) Priced() bool { return p.Any != nil || len(p.Models) > 0 }
 // Empty reports whether nothing has a price.
 func (p *Pricing) Empty() bool { return !p.Priced() && !p.GPUHour.OK() && !p.KWh.OK() }
 
-// Blend is the price of a million tokens at somebody's mix of input and output,
-// as rankings print it; it belongs together with its ratio.
-func (t Tokens) Blend(input, output float64) timeline.Opt[float64] {
+// Blend is the price of a million tokens at somebody's mix of input that a cache knows,
+// other input, and output, as rankings print it; it belongs together with its ratio.
+// Without a price of their own, known tokens cost what others do.
+func (t Tokens) Blend(cached, input, output float64) timeline.Opt[float64] {
 	in, okIn := t.Input.Get()
 	out, okOut := t.Output.Get()
-	return timeline.Maybe((in*input+out*output)/(input+output), okIn && okOut && input+output > 0)
+	all := cached + input + output
+	return timeline.Maybe((t.CachedRead.Or(in)*cached+in*input+out*output)/all, okIn && okOut && all > 0)
 }

@@ -25,7 +25,7 @@ func (p *Pricing) price(tl *timeline.Timeline) (usd timeline.Opt[float64], lacks
 	if Refused(tl) {
 		return timeline.Some(0.0), ""
 	}
-	prices, ok := p.of(tl.Model)
+	prices, ok := p.For(tl.Model)
 	if !ok {
 		return usd, lacksModel
 	}
@@ -51,7 +51,7 @@ func (p *Pricing) price(tl *timeline.Timeline) (usd timeline.Opt[float64], lacks
 
 // byUnits reports whether a request is billed by other things than tokens.
 func (p *Pricing) byUnits(tl *timeline.Timeline) bool {
-	prices, _ := p.of(tl.Model)
+	prices, _ := p.For(tl.Model)
 	prices, _ = prices.tier(tl.ServiceTier)
 	_, applies, _ := prices.Units.of(tl)
 	return applies && !Refused(tl)
