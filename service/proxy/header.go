@@ -25,9 +25,22 @@ func fields(h http.Header) (n int) {
 	return n
 }
 
-// overrides ask a server to take a request for one of another method or path. What
-// may pass was judged by the request's own, so these are not passed on.
-var overrides = []string{"X-Http-Method-Override", "X-Http-Method", "X-Method-Override", "X-Original-Url", "X-Rewrite-Url"}
+// overrides reports whether a header asks a server, or a guard in front of it, to take a
+// request for one of another method or path: frameworks obey the first, gateways and
+// forward authentication (nginx's X-Original, Traefik's X-Forwarded) the others. What may
+// pass was judged by the request's own, so these are not passed on.
+func overrides(name string) bool {
+	switch name {
+	case "X-Http-Method-Override", "X-Http-Method", "X-Method-Override":
+		return true
+	}
+	for _, start := range []string{"X-Original-", "X-Forwarded-", "X-Rewrite-", "X-Envoy-Original-"} {
+		if what, ok := strings.CutPrefix(name, start); ok {
+			return what == "Method" || what == "Url" || what == "Uri" || what == "Path"
+		}
+	}
+	return false
+}
 
 // dropHopByHop removes them, and those that Connection names.
 func dropHopByHop(h http.Header) {
@@ -60,7 +73,7 @@ func disguised(name string) bool {
 		return false
 	}
 	name = textproto.CanonicalMIMEHeaderKey(strings.ReplaceAll(name, "_", "-"))
-	return !mayTrail(name) || slices.Contains(overrides, name) || slices.Contains(keyHeaders, name)
+	return !mayTrail(name) || overrides(name) || slices.Contains(keyHeaders, name)
 }
 
 // via is our name in the Via header; a request that comes back with it is in a loop.
@@ -78,7 +91,7 @@ func (p *Proxy) upstreamHeader(in *http.Request, identity, hide bool) http.Heade
 	h.Del("Expect") // answered here
 	h.Del("Content-Length")
 	for name := range h {
-		if disguised(name) || slices.Contains(overrides, name) {
+		if disguised(name) || overrides(name) {
 			delete(h, name)
 		}
 	}

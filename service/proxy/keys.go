@@ -42,12 +42,18 @@ type keyUses struct {
 	byName map[string]*keyUse
 }
 
-// keyHeaders are the headers in which clients show a key.
-var keyHeaders = []string{"Authorization", "X-Api-Key", "Api-Key", "X-Goog-Api-Key"}
+// keyHeaders are the headers in which clients show a key; the last is of Azure's gateway.
+var keyHeaders = []string{"Authorization", "X-Api-Key", "Api-Key", "X-Goog-Api-Key", "Ocp-Apim-Subscription-Key"}
 
 // keyQueries are the parameters of the query in which they do so; api-key is Azure's, of
-// WebSockets.
-var keyQueries = []string{"key", "api-key"}
+// WebSockets, and the last again that of its gateway.
+var keyQueries = []string{"key", "api-key", "subscription-key"}
+
+// keyQuery reports whether a server may take a parameter of the query for a key, in any
+// case of letters, as Azure's do. A page's token (pageToken) is none.
+func keyQuery(name string) bool {
+	return slices.Contains(keyQueries, strings.ToLower(name)) || secret.SensitiveField(name)
+}
 
 // keyProtocol begins a protocol of a WebSocket that is OpenAI's key, of pages.
 const keyProtocol = "openai-insecure-api-key."
@@ -191,7 +197,7 @@ func (c *call) target(up *upstream) string {
 		return c.in.URL.RequestURI()
 	}
 	u := *c.in.URL
-	u.RawQuery = client.QueryWithout(u.RawQuery, func(name string) bool { return slices.Contains(keyQueries, name) })
+	u.RawQuery = client.QueryWithout(u.RawQuery, keyQuery)
 	return u.RequestURI()
 }
 

@@ -140,6 +140,7 @@ func TestMethodsAreListed(t *testing.T) {
 		{"/*", "POST", "/api//pull", false}, {"/*", "POST", "/api/v3/contents/generations/tasks", false}, {"/*", "POST", "/v1/video/generations", false},
 		{"/*", "POST", "/api/v1/services/aigc/video-generation/video-synthesis", false}, {"/*", "POST", "/v1/threads/t1/runs", false}, {"/*", "POST", "/v1/images/generations", true},
 		{"/*", "POST", "/v1/videos", false}, {"/*", "POST", "/v1/batch/jobs", false}, {"/*", "POST", "/v1/messages/batches", false}, {"/*", "POST", "/v1/embed-jobs", false}, {"/*", "POST", "/async-invoke", false}, {"/*", "POST", "/model-invocation-job", false},
+		{"/*", "POST", "/v1/async/chat/completions", false}, {"/*", "POST", "/v1/video_generation", false}, {"/*", "POST", "/api/v1/services/aigc/text2image/image-synthesis", false}, {"/*", "POST", "/v1/conversations", false},
 		{"/*", "POST", "/api/v3/batch/chat/completions", true}, {"POST /*", "POST", "/v1beta/models/g:batchGenerateContent", true},
 		{"/*", "POST", "/v1/projects/p/locations/l/endpoints/openapi/chat/completions", true}, {"/*", "POST", "/api/projects/p/openai/v1/responses", true}, {"/*", "POST", "/v1/projects/p", false},
 		{"POST,DELETE /v1/files*", "DELETE", "/v1/files/x", true}, {"POST /v1/files*", "GET", "/v1/files/x", false}, {"* /v1/*", "PATCH", "/v1/models/x", true},

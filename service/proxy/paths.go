@@ -77,7 +77,8 @@ func keepsThings(path string) bool {
 			continue // servers pass over it
 		case "models", "files", "uploads", "fine-tunes", "fine_tuning", "fine-tuning", "batches", "vector_stores", "assistants", "organization", "organizations", "projects",
 			"tunedmodels", "cachedcontents", "filesearchstores", "containers", "skills", "evals", "load_lora_adapter", "unload_lora_adapter",
-			"threads", "batch", "video", "videos", "video-generation", "video-synthesis", "tasks", "embed-jobs", "async-invoke", "model-invocation-job", "model-customization-jobs":
+			"threads", "batch", "video", "videos", "video-generation", "video-synthesis", "tasks", "embed-jobs", "async-invoke", "model-invocation-job", "model-customization-jobs",
+			"async", "video_generation", "image-synthesis", "conversations": // Bifrost's, Perplexity's and Zhipu's; MiniMax's; DashScope's; OpenAI's
 			last = name
 		case "pull", "push", "create", "copy", "delete", "blobs": // Ollama's, of models
 			if before == "api" {

@@ -155,14 +155,17 @@ func TestRequestsStayWhatTheyAre(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := open(t, play("1ms "+whole(200, "application/json", "{}")), nil)
 		got := h.talk("GET /v1/models/m HTTP/1.1\r\nhost: proxy\r\nx-http-method-override: DELETE\r\nX-HTTP-Method: PUT\r\nx-method-override: PATCH\r\n"+
-			"x-original-url: /v1/files\r\nx-rewrite-url: /v1/files\r\nx-method: kept\r\nX_HTTP_Method_Override: DELETE\r\nX-HTTP-Method_Override: DELETE\r\n"+
+			"x-original-url: /v1/files\r\nx-rewrite-url: /v1/files\r\nx-original-method: DELETE\r\nx-original-uri: /v1/files\r\nx-forwarded-method: DELETE\r\nx-forwarded-uri: /v1/files\r\n"+
+			"x-envoy-original-path: /v1/files\r\nx-rewrite-path: /v1/files\r\nX_Forwarded_Method: DELETE\r\nx-forwarded-prefix: /kept\r\nx-method: kept\r\nX_HTTP_Method_Override: DELETE\r\nX-HTTP-Method_Override: DELETE\r\n"+
 			"transfer_encoding: chunked\r\nContent_Length: 5\r\nx_api_key: another\r\nx_forwarded_for: 10.0.0.1\r\nsession_id: kept\r\n\r\n", 0)
 		h.settled()
 		want(t, "status", got.StatusCode, 200)
 		up := h.up.last().Header
-		for _, name := range []string{"X-Http-Method-Override", "X-Http-Method", "X-Method-Override", "X-Original-Url", "X-Rewrite-Url"} {
+		for _, name := range []string{"X-Http-Method-Override", "X-Http-Method", "X-Method-Override", "X-Original-Url", "X-Rewrite-Url",
+			"X-Original-Method", "X-Original-Uri", "X-Forwarded-Method", "X-Forwarded-Uri", "X-Envoy-Original-Path", "X-Rewrite-Path"} {
 			want(t, name, up.Get(name), "")
 		}
+		want(t, "where the path was", up.Get("X-Forwarded-Prefix"), "/kept")
 		for name := range up {
 			if strings.Contains(name, "_") && !strings.EqualFold(name, "session_id") {
 				t.Errorf("%s went upstream", name)
@@ -177,11 +180,11 @@ func TestRequestsStayWhatTheyAre(t *testing.T) {
 func TestOneKeyGoesUpstream(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := open(t, answerOK, func(c *Config) { c.Upstreams[0].Key = "ours" })
-		h.talk(post(chatPath+"?key=theirs&a=b&api%2dkey=theirs", hello, "sec-websocket-protocol: realtime, openai-insecure-api-key.theirs,x", "authorization: Bearer theirs", "x-api-key: theirs", "api-key: theirs", "x-goog-api-key: theirs"), 0)
+		h.talk(post(chatPath+"?key=theirs&a=b&api%2dkey=theirs&API-KEY=theirs&Key=theirs&api_key=theirs&access_token=theirs&Subscription-Key=theirs&pageToken=p", hello, "sec-websocket-protocol: realtime, openai-insecure-api-key.theirs,x", "authorization: Bearer theirs", "x-api-key: theirs", "api-key: theirs", "x-goog-api-key: theirs", "ocp-apim-subscription-key: theirs"), 0)
 		h.settled()
 		up := h.up.last()
 		want(t, "key", strings.Join(up.Header["Authorization"], ", "), "Bearer ours")
-		want(t, "query", up.URL.RawQuery, "a=b")
+		want(t, "query", up.URL.RawQuery, "a=b&pageToken=p")
 		want(t, "protocols", up.Header.Get("Sec-WebSocket-Protocol"), "realtime,x")
 		for _, name := range keyHeaders[1:] {
 			want(t, name, up.Header.Get(name), "")
