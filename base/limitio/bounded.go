@@ -41,15 +41,51 @@ func All(r io.Reader, most int64) ([]byte, error) {
 			return nil, &tooLong{most}
 		}
 	}
-	// A place of the right size at once: one that grows is there twice for a while.
-	into := bytes.NewBuffer(make([]byte, 0, known+bytes.MinRead))
-	if _, err := into.ReadFrom(io.LimitReader(r, most+1)); err != nil {
-		return into.Bytes(), err
+	// A place of the right size at once: one that grows is there twice for a while. Where
+	// the size is not known it grows to what may be read, and no further.
+	into := make([]byte, 0, known+bytes.MinRead)
+	for {
+		if len(into) == cap(into) {
+			next := 2 * int64(cap(into))
+			if next >= most {
+				next = most + bytes.MinRead
+			}
+			into = append(make([]byte, 0, next), into...)
+		}
+		n, err := r.Read(into[len(into):cap(into)])
+		into = into[:len(into)+n]
+		switch {
+		case int64(len(into)) > most:
+			return nil, &tooLong{most}
+		case err == io.EOF:
+			return into, nil
+		case err != nil:
+			return into, err
+		}
 	}
-	if int64(into.Len()) > most {
+}
+
+// Twice reads to the end what opens anew from its start, which must come within most
+// bytes: it is counted first, so that too much takes no memory, and what is not too
+// much a place of its size.
+func Twice(open func() (io.Reader, error), most int64) ([]byte, error) {
+	r, err := open()
+	if err != nil {
+		return nil, err
+	}
+	n, err := io.Copy(io.Discard, io.LimitReader(r, most+1))
+	if n > most {
 		return nil, &tooLong{most}
 	}
-	return into.Bytes(), nil
+	if err == nil {
+		r, err = open()
+	}
+	if err != nil {
+		return nil, err
+	}
+	data := make([]byte, n)
+	_, err = io.ReadFull(r, data)
+	return data, err
 }
 
 // File reads a whole file of at most so many bytes. The error names it.

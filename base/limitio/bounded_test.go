@@ -6,8 +6,10 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
+	"testing/iotest"
 )
 
 // endless is a file that has no end.
@@ -27,6 +29,54 @@ func TestNoEnd(t *testing.T) {
 	e = new(endless)
 	if _, err := Line(bufio.NewReader(e), 3000); !errors.Is(err, ErrTooLong) || err.Error() != "more than 3000 bytes" || e.read > 1<<16 {
 		t.Errorf("%v after %d bytes", err, e.read)
+	}
+}
+
+// Too much takes the memory of what may be read at the most, with what it grew from, and
+// none where it can be read twice.
+func TestTooMuchTakesLittleMemory(t *testing.T) {
+	const most = 16 << 20
+	for name, c := range map[string]struct {
+		read func() ([]byte, error)
+		most uint64
+	}{
+		"once":  {func() ([]byte, error) { return All(new(endless), most) }, 2*most + 64<<10},
+		"twice": {func() ([]byte, error) { return Twice(func() (io.Reader, error) { return new(endless), nil }, most) }, 64 << 10},
+	} {
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		_, err := c.read()
+		runtime.ReadMemStats(&after)
+		if taken := after.TotalAlloc - before.TotalAlloc; !errors.Is(err, ErrTooLong) || taken > c.most {
+			t.Errorf("%s: %v, and took %d bytes of at most %d", name, err, taken, c.most)
+		}
+	}
+}
+
+func TestTwice(t *testing.T) {
+	text := strings.Repeat("ab", 1000)
+	for name, c := range map[string]struct {
+		r    io.Reader
+		most int64
+		fine bool
+	}{
+		"as much as may be": {iotest.OneByteReader(strings.NewReader(text)), 2000, true},
+		"one more":          {strings.NewReader(text), 1999, false},
+		"broken off":        {io.MultiReader(strings.NewReader(text), iotest.ErrReader(io.ErrUnexpectedEOF)), 3000, false},
+	} {
+		n := 0
+		data, err := Twice(func() (io.Reader, error) {
+			if n++; n == 1 {
+				return c.r, nil
+			}
+			return strings.NewReader(text), nil
+		}, c.most)
+		if fine := err == nil && string(data) == text; fine != c.fine {
+			t.Errorf("%s: %d bytes, %v", name, len(data), err)
+		}
+	}
+	if _, err := Twice(func() (io.Reader, error) { return nil, io.ErrNoProgress }, 1); err != io.ErrNoProgress {
+		t.Error(err)
 	}
 }
 

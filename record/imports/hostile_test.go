@@ -6,6 +6,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"strings"
 	"testing"
 	"unicode/utf16"
@@ -80,6 +81,25 @@ func TestFilesInOtherWrappings(t *testing.T) {
 		}
 		if _, err := readSmall(t, name, packed.String()[:packed.Len()/2]); err == nil {
 			t.Errorf("%s: half of a packed file is read", name)
+		}
+	}
+}
+
+// Texts in UTF-16 are what Go's own decoder makes of them, also with halves of letters
+// that stand alone.
+func TestTextInUTF16(t *testing.T) {
+	random := rand.New(rand.NewPCG(1, 2))
+	for range 2000 {
+		units := []uint16{0xfeff}
+		for range random.IntN(12) {
+			units = append(units, []uint16{'a', 0x20ac, 0xd83d, 0xde00, 0xdbff, 0xdfff, uint16(random.Uint32())}[random.IntN(7)])
+		}
+		var data []byte
+		for _, u := range units {
+			data = binary.LittleEndian.AppendUint16(data, u)
+		}
+		if got, want := string(plain(data)), string(utf16.Decode(units)); got != want {
+			t.Fatalf("%x: %q, want %q", units, got, want)
 		}
 	}
 }

@@ -17,6 +17,7 @@ import (
 	"slices"
 	"strings"
 	"unicode/utf16"
+	"unicode/utf8"
 
 	"tokenmeter/base/limitio"
 	"tokenmeter/base/pyjson"
@@ -114,10 +115,8 @@ type Input struct {
 func NewInput(name string, r io.Reader) (*Input, error) {
 	data, err := limitio.All(r, MostBytes)
 	if err == nil && bytes.HasPrefix(data, []byte{0x1f, 0x8b}) {
-		var packed *gzip.Reader
-		if packed, err = gzip.NewReader(bytes.NewReader(data)); err == nil {
-			data, err = limitio.All(packed, MostBytes)
-		}
+		packed := data
+		data, err = limitio.Twice(func() (io.Reader, error) { return gzip.NewReader(bytes.NewReader(packed)) }, MostBytes)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", name, err)
@@ -139,11 +138,23 @@ func plain(data []byte) []byte {
 	default:
 		return data
 	}
-	units := make([]uint16, len(data)/2)
-	for i := range units {
-		units[i] = order.Uint16(data[2*i:])
+	text := make([]byte, 0, len(data)/2) // of most files each letter is one byte
+	unit := func(i int) rune {
+		if i+2 > len(data) {
+			return 0
+		}
+		return rune(order.Uint16(data[i:]))
 	}
-	return []byte(string(utf16.Decode(units)))
+	for i := 0; i+2 <= len(data); i += 2 {
+		r := unit(i)
+		if utf16.IsSurrogate(r) {
+			if r = utf16.DecodeRune(r, unit(i+2)); r != utf8.RuneError {
+				i += 2
+			}
+		}
+		text = utf8.AppendRune(text, r)
+	}
+	return text
 }
 
 // ID is that of the run that an importer makes of the file, and of each of its copies:
