@@ -25,6 +25,7 @@ type entry struct {
 	output   timeline.Opt[int64]
 	hashes   []uint64
 	system   bool // a system turn was left out
+	dated    bool // at was written as a date
 	session  string
 	context  context
 	chat     string // of bailian: the record's own name, and that of the one it follows

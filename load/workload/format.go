@@ -90,6 +90,7 @@ func fieldNames() []string {
 type reading struct {
 	columns map[string]string // what the user said
 	unit    string
+	dates   timeline.Opt[bool] // the first record's time is a date, not a number; empty: it has none, or was not read yet
 }
 
 // get returns the value of one of our columns.
@@ -135,6 +136,13 @@ func readWhen(r *reading, row records.Row, e *entry) error {
 	at, err := moment(v, r.unit)
 	if err != nil {
 		return err
+	}
+	if into == &e.at {
+		text, _ := v.(string)
+		e.dated = strings.ContainsAny(text, ":T")
+		if first, ok := r.dates.Get(); ok && first != e.dated {
+			return fmt.Errorf("the time %v is written in another form than the first record's: either is a date, or both are numbers", v)
+		}
 	}
 	*into = timeline.Some(at)
 	return nil

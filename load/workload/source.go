@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"tokenmeter/load/workload/records"
+	"tokenmeter/record/timeline"
 )
 
 // source is a class's file.
@@ -70,7 +71,9 @@ func openSource(file *records.File, name, unit string, block int64, columns map[
 	if err != nil {
 		return nil, err
 	}
-	s.zero, s.timed = e.at.Get()
+	if s.zero, s.timed = e.at.Get(); s.timed {
+		s.dates = timeline.Some(e.dated)
+	}
 	since := ""
 	if scale := timeUnits[cmp.Or(s.unit, "s")]; told == "" && s.timed && scale > 0 {
 		x := float64(s.zero) / scale

@@ -65,6 +65,8 @@ func TestRecordsThatCannotBeMeant(t *testing.T) {
 		"a negative time":           {"t.jsonl", `{"timestamp":-5,"input_length":600,"output_length":5}`, "before 0"},
 		"a negative fraction":       {"t.jsonl", `{"timestamp":-0.5,"input_length":600,"output_length":5}`, "before 0"},
 		"a negative time in CSV":    {"t.csv", "timestamp,input_tokens,output_tokens\n-1,5,5\n", "before 0"},
+		"a number, then a date":     {"t.jsonl", `{"timestamp":0,"input_length":5,"output_length":5}` + "\n" + `{"timestamp":"2026-03-01T00:00:05Z","input_length":5,"output_length":5}`, "t.jsonl:2: the time 2026-03-01T00:00:05Z is written in another form than the first record's"},
+		"a date, then a number":     {"t.csv", "timestamp,input_tokens,output_tokens\n2026-03-01 00:00:05,5,5\n2026-03-01 00:00:06,5,5\n3,5,5\n", "t.csv:4: the time 3 is written in another form"},
 		"an unknown role":           {"t.jsonl", `{"messages":[{"role":"human","content":"x"}]}`, `"human"`},
 		"a role in capitals":        {"t.jsonl", `{"messages":[{"role":"User","content":"x"}]}`, `"User"`},
 		"a role that is a model":    {"t.jsonl", `{"messages":[{"role":"user","content":"x"},{"role":"gpt","content":"y"}]}`, `"gpt"`},

@@ -98,7 +98,7 @@ func csvRequest(in *Input, at int64, table *csv.Reader, row []string, columns ma
 	r.first, r.e2e = known(number("ttft_ms"), 1000), known(number("e2e_ms"), 1000)
 	r.input, r.output = count(number("input_tokens")), count(number("output_tokens"))
 	r.streamed = r.first == r.first
-	r.model, r.id, r.session, r.failure = text("model"), text("id"), text("session"), text("error")
+	r.model, r.id, r.session, r.failure = text("model"), text("id"), text("session"), failure(text("error"))
 	if p := timeline.Phase(text("phase")); !p.Counts() {
 		r.phase = p
 	}
@@ -109,7 +109,7 @@ func csvRequest(in *Input, at int64, table *csv.Reader, row []string, columns ma
 		r.class = timeline.Outcome(o)
 		r.failure = cmp.Or(strings.TrimPrefix(r.failure, o+": "), o)
 	default:
-		r.failure = cmp.Or(r.failure, text("outcome"))
+		r.failure = cmp.Or(r.failure, failure(text("outcome")))
 	}
 	return r, fault
 }

@@ -145,7 +145,7 @@ func (q *guideLLMRequest) request(open bool) *request {
 		r.session = q.Info.Conversation
 	}
 	if q.Info.Error != nil {
-		r.failure = *q.Info.Error
+		r.failure = failure(*q.Info.Error)
 	}
 	var body struct {
 		Body struct {

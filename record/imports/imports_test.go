@@ -385,6 +385,11 @@ func TestFaultyFiles(t *testing.T) {
 		{"csv", "start_s,e2e_ms\n1,x\n", `f:2:3: e2e_ms is "x", no number`},
 		{"csv", "start_s,e2e_ms\n1_0,5\n", `f:2:1: start_s is "1_0", no number`},
 		{"csv", "start_s,ttft_ms,e2e_ms\n1,100,50\n", "f:2:1: the request ends before its first token came"},
+		{"aiperf", `{"metadata":{"request_start_ns":1},"metrics":{"request_latency":{"value":100,"unit":"ms"},"time_to_first_token":{"value":500,"unit":"ms"}}}`, "ends before its first token came"},
+		{"vllm", `{"ttfts":[5],"itls":[[]],"input_lens":[1],"output_lens":[1],"start_times":[0],"latencies":[1]}`, "ends before its first token came"},
+		{"guidellm", `{"benchmarks":[{"requests":{"successful":[{"time_to_first_token_ms":4000,"info":{"timings":{"request_start":1,"first_iteration":5,"last_iteration":2,"request_end":2}}}]}}]}`, "ends before its first token came"},
+		{"inference-perf", `[{"start_time":5,"end_time":6,"info":{"output_token_times":[7.5,7.8]}}]`, "ends before its first token came"},
+		{"llmeter", `{"time_to_first_token":1,"time_to_last_token":0.5,"num_tokens_output":5,"request_time":"2026-03-01T00:00:00Z"}`, "ends before its first token came"},
 		{"csv", "start_s,e2e_ms\n", "no row"},
 		{"csv", "start_s,e2e_ms\n1,2,3\n", "f:2:1: wrong number of fields"},
 		{"csv", "start_s,e2e_ms\n,2\n", "no moment at which it began"},
@@ -467,6 +472,29 @@ func TestPhasesOfATable(t *testing.T) {
 	}
 	if want := []bool{false, true, true, true, false}; !slices.Equal(counts, want) || all[4].Phase != timeline.Cooldown {
 		t.Errorf("counted: %v, want %v", counts, want)
+	}
+}
+
+// Where nothing failed, programs write nothing into a table or a text in several ways.
+func TestWordsForNoFailure(t *testing.T) {
+	for i, c := range []struct {
+		word string
+		ok   bool
+	}{{"None", true}, {"null", true}, {"false", true}, {"False", true}, {" NaN ", true}, {"", true}, {"none of the servers answered", false}, {"true", false}, {"0", false}} {
+		for name, file := range map[string]string{
+			"f.csv":   "start_s,e2e_ms,error\n0,5," + c.word + "\n",
+			"f.json":  `{"ttfts":[0.1],"itls":[[0.1]],"input_lens":[1],"output_lens":[2],"start_times":[1],"request_rate":2,"errors":["` + c.word + `"]}`,
+			"f.jsonl": `{"time_to_first_token":0.1,"time_to_last_token":0.5,"num_tokens_output":5,"request_time":"2026-03-01T00:00:00Z","error":"` + c.word + `"}`,
+		} {
+			_, all := read(t, name, []byte(file))
+			if ok := len(all) == 1 && all[0].Outcome == timeline.OK; ok != c.ok {
+				t.Errorf("%d, %s: %q is %s", i, name, c.word, all[0].Outcome)
+			}
+		}
+	}
+	_, all := read(t, "f.json", []byte(`{"benchmarks":[{"scheduler_state":{},"requests":{"errored":[{"info":{"error":"None","timings":{"request_start":1,"request_end":2}}}]}}]}`))
+	if all[0].Outcome != timeline.StreamError {
+		t.Errorf("a request that is listed as failed is %s", all[0].Outcome)
 	}
 }
 

@@ -40,7 +40,7 @@ func readLLMeter(in *Input, add func(*timeline.Timeline) error) (run.Run, error)
 			r.output = timeline.Opt[int64]{} // of a reply without usage, which had a first and a last token
 		}
 		if v.Error != nil {
-			r.failure = *v.Error
+			r.failure = failure(*v.Error)
 		}
 	})
 	return m, err

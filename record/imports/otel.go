@@ -101,7 +101,7 @@ func otelRequest(at int64, sp *genai.Span, s *otelSpan) *request {
 	if n := sp.Count("http.response.status_code").Or(0); n < 1000 {
 		r.status = int(n)
 	}
-	r.failure = sp.Text("error.type")
+	r.failure = failure(sp.Text("error.type"))
 	if s.Status.Code == float64(2) || s.Status.Code == "STATUS_CODE_ERROR" {
 		r.failure = words(s.Status.Message, r.failure)
 	}

@@ -168,7 +168,11 @@ func (r *request) timeline(zero float64) (*timeline.Timeline, error) {
 	if sensible(e2e) && e2e > longest || r.end-r.start > longest || len(moments) > 0 && moments[len(moments)-1] > longest || r.start-r.due > longest {
 		return nil, errors.New("the request lasts longer than four months: its times are not of one clock, or not in the unit that they should be in")
 	}
-	if sensible(e2e) && sensible(r.first) && e2e < r.first-rounded && r.failure == "" {
+	first := r.first
+	if len(r.events) > 0 {
+		first = r.events[0]
+	}
+	if sensible(e2e) && sensible(first) && e2e < first-rounded && r.failure == "" {
 		return nil, errors.New("the request ends before its first token came")
 	}
 	last := 0.0
@@ -229,6 +233,16 @@ func cut(text string) string {
 		return text
 	}
 	return strings.ToValidUTF8(strings.Clone(text[:mostWords]), "") + "…"
+}
+
+// failure is what a file says of a failure; empty: what stands there says that there is
+// none, as programs write nothing into a table or a text.
+func failure(text string) string {
+	switch strings.ToLower(strings.TrimSpace(text)) {
+	case "none", "null", "nan", "false":
+		return ""
+	}
+	return text
 }
 
 // outcomeOf is the class of a failure of which only the status is known.

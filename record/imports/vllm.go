@@ -87,7 +87,7 @@ func vllmRequests(in *Input, at int64, v *vllmResult) (all []*request, err error
 		}
 		r.input, r.output = count(v.InputLens[i]), count(v.OutputLens[i])
 		if i < len(v.Errors) {
-			r.failure = v.Errors[i]
+			r.failure = failure(v.Errors[i])
 		}
 		if r.failure == "" && r.first == 0 && len(r.gaps) == 0 {
 			r.failure = "no token came" // zeros stand for what failed
