@@ -4,6 +4,7 @@ package main
 
 import (
 	"bytes"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -13,6 +14,7 @@ import (
 
 // What a translation prints is a command that is taken as it stands.
 func TestTranslationsParse(t *testing.T) {
+	var lines [][]string
 	for _, line := range []string{
 		"vllm bench serve --backend vllm --base-url http://127.0.0.1:1 --model m --num-prompts 5 --request-rate 4 --burstiness 0.5 --temperature 0 --top-p 0.9 --goodput ttft:500 e2el:9000 --header X-A=b --seed 3 --metadata a=b",
 		"python -m sglang.bench_serving --backend sglang --host 127.0.0.1 --port 1 --model m --num-prompts 3 --random-input-len 8 --random-output-len 4 --random-range-ratio 0.5",
@@ -29,9 +31,22 @@ func TestTranslationsParse(t *testing.T) {
 		"python token_benchmark_ray.py --model m",
 		"genai-bench benchmark --api-backend vllm --api-base http://127.0.0.1:1 --api-model-name m --max-time-per-run 1 --max-requests-per-run 3 --num-concurrency 2 --traffic-scenario N(48,24)/(30,15)",
 	} {
-		out, err := translate.Of(strings.Fields(line))
+		lines = append(lines, strings.Fields(line))
+	}
+	files, err := filepath.Glob("../../load/translate/testdata/inference-perf/*.yml")
+	if err != nil || len(files) < 10 {
+		t.Fatal(files, err)
+	}
+	for _, file := range files {
+		lines = append(lines, []string{"inference-perf", "--config_file", file})
+	}
+	for _, line := range lines {
+		out, err := translate.Of(line)
 		if err != nil {
 			t.Fatal(err)
+		}
+		if out.Args[0] == "sweep" && len(line) == 3 || slices.Contains(out.Args, "--workload") {
+			continue // no dry run, or a file that the test has not got
 		}
 		var stdout, stderr bytes.Buffer
 		args := slices.Concat(out.Args, []string{"--dry-run"})

@@ -1,150 +1,318 @@
 package translate
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
+	"maps"
+	"math"
+	"slices"
 	"strconv"
 	"strings"
 )
 
 // inferencePerf is inference-perf, whose settings are one file: its keys are flags with
 // dots, as its own command line takes them too.
-// Source: docs/cli_flags.md and inference_perf/config (loadgen, datagen, apis, common.py), 2026-11.
+// Source: docs/cli_flags.md, docs/expressions.md, docs/goodput.md and inference_perf/config
+// (config, loadgen, datagen, apis, common), 2026-11.
 var inferencePerf = &tool{
 	names: []string{"inference-perf"},
 	table: `server.model-name=model server.type server.ignore-eos server.cert-path=cert server.key-path=key api.streaming load.type load.interval load.num-workers
 		load.worker-max-concurrency load.worker-max-tcp-connections load.request-timeout=timeout:s load.stage-teardown-grace-seconds=grace:s load.base-seed=seed data.type
-		data.path=workload tokenizer.pretrained-model-name-or-path=tokenizer tokenizer.trust-remote-code log-level +a +analyze u unified-analysis-dir
-		api.session-id-header-key=session-header api.session-token-header-key=session-echo api.embeddings.batch-size=batch
+		data.path=workload load.trace.file=workload data.trace.file=workload load.trace.format data.trace.format
+		tokenizer.pretrained-model-name-or-path=tokenizer tokenizer.trust-remote-code log-level +a +analyze u unified-analysis-dir
+		api.session-id-header-key=session-header api.session-token-header-key=session-echo api.embeddings.batch-size=batch api.rerank.document-count=batch
+		api.response-format.type api.response-format.name api.response-format.json-schema
 		data.input-distribution.mean data.input-distribution.std-dev data.input-distribution.min data.input-distribution.max data.input-distribution.type
-		data.input-distribution.total-count data.output-distribution.mean data.output-distribution.std-dev data.output-distribution.min data.output-distribution.max
-		data.output-distribution.type data.output-distribution.total-count storage.local-storage.path=out metrics.type report.request-lifecycle.summary
-		report.request-lifecycle.per-stage report.request-lifecycle.per-request`,
+		data.input-distribution.total-count data.input-distribution.variance data.output-distribution.mean data.output-distribution.std-dev
+		data.output-distribution.min data.output-distribution.max data.output-distribution.type data.output-distribution.total-count
+		data.output-distribution.variance data.shared-prefix.num-unique-system-prompts data.shared-prefix.num-groups
+		data.shared-prefix.num-users-per-system-prompt data.shared-prefix.num-prompts-per-group data.shared-prefix.system-prompt-len
+		data.shared-prefix.question-len data.shared-prefix.output-len data.shared-prefix.seed=seed data.shared-prefix.question-distribution
+		data.shared-prefix.output-distribution storage.local-storage.path=out metrics.type report.request-lifecycle.summary
+		report.request-lifecycle.per-stage report.request-lifecycle.per-request load.sweep.num-requests- load.sweep.timeout- load.sweep.num-stages-
+		load.sweep.stage-duration- load.sweep.saturation-percentile-`,
 	flags: map[string]func(*call, string){
-		"server.base-url": address, "server.api-key": key,
-		"api.type": func(c *call, v string) {
-			c.api("api.type", v, "chat=openai-chat completion=openai-completions anthropic_messages=anthropic embeddings=embeddings")
-		},
-		"api.headers": func(c *call, v string) { c.note("--api.headers: write each as --header \"NAME: VALUE\"") },
-		"load.stages": inferencePerfStages,
-		"config-file": inferencePerfFile, "c": inferencePerfFile,
-		"load.sweep.type": says("--load.sweep: sweep --find with an --objective finds the limit"),
+		"server.base-url": address, "server.api-key": key, "api.type": inferencePerfAPI, "api": inferencePerfAPI, // an older form
+		"api.headers":                        inferencePerfHeaders,
+		"api.embeddings.dimensions":          number("dimensions"),
+		"api.embeddings.encoding-format":     func(c *call, v string) { c.fields(fmt.Sprintf(`"encoding_format": %q`, v)) },
+		"load.stages":                        inferencePerfStages,
+		"load.sweep.type":                    says("--load.sweep: sweep --find with an --objective finds the limit"),
+		"data.input-distribution":            func(c *call, v string) { c.expression("input", v) },
+		"data.output-distribution":           func(c *call, v string) { c.expression("output", v) },
+		"data.weka-trace-replay.trace-files": recordedFiles("weka-trace-replay"), "data.otel-trace-replay.trace-files": recordedFiles("otel-trace-replay"),
+		"report.goodput.constraints": inferencePerfGoodput,
 	},
-	end: func(c *call) {
-		if v := c.or("", "api.streaming"); !c.has("api.streaming") || strings.EqualFold(v, "false") {
-			c.on("no-stream")
-		}
-		if !strings.EqualFold(c.or("true", "server.ignore-eos"), "false") {
-			c.on("ignore-eos")
-		}
-		c.byDefault("api", "openai-completions", "api.type")
-		switch kind := c.or("constant", "load.type"); kind {
-		case "constant":
-		case "concurrent":
-			if c.arg("stages") != "" { // of rates, which it does not have
-				c.unset("stages")
-				c.note("load.type concurrent: no equal here for such stages; sweep --concurrency 1,8,32 has closed loops")
-			}
-		case "poisson":
-			c.set("arrival", "poisson")
-		default:
-			c.note("--load.type %s: no equal here; traces and recorded sessions are a --workload", kind)
-		}
-		c.byDefault("grace", "120s", "load.stage-teardown-grace-seconds")
-		switch kind := c.or("mock", "data.type"); kind {
-		case "random", "synthetic", "mock":
-			c.distribution("input")
-			c.distribution("output")
-		case "shareGPT":
-		default:
-			c.note("--data.type %s: no equal here; --workload takes files, and a workload file has `prefix` and `turns` (docs/workloads.md)", kind)
-		}
-		if workers, most := c.numbers("load.num-workers", "load.worker-max-concurrency"); most > 0 {
-			if workers > 0 && c.arg("stages") != "" {
-				c.set("concurrency", fmt.Sprintf("%g", workers*most))
-			} else {
-				c.note("--load.worker_max_concurrency caps each worker; --concurrency caps all requests in flight")
-			}
-		}
-		c.set("warmup", "0")
-		c.note("its tokens are counted by its own tokenizer; here by the server's usage")
-	},
+	read: inferencePerfFile,
+	end:  inferencePerfEnd,
 }
 
-func inferencePerfFile(c *call, _ string) {
-	c.note("--config_file: the file is not read here; give its keys as flags, like --server.base_url=… --load.stages=10@60,20@60")
+func inferencePerfAPI(c *call, v string) {
+	c.api("api.type", v, "chat=openai-chat completion=openai-completions anthropic_messages=anthropic embeddings=embeddings rerank=rerank")
+}
+
+func inferencePerfEnd(c *call) {
+	c.byDefault("api", "openai-completions", "api.type", "api")
+	answers := c.arg("api") != "embeddings" && c.arg("api") != "rerank"
+	if v := c.or("", "api.streaming"); answers && (!c.has("api.streaming") || strings.EqualFold(v, "false")) {
+		c.on("no-stream")
+	}
+	if answers && !strings.EqualFold(c.or("true", "server.ignore-eos"), "false") {
+		c.on("ignore-eos")
+	}
+	switch kind := c.or("constant", "load.type"); kind {
+	case "constant":
+	case "concurrent":
+		if c.arg("stages") != "" { // of rates, which it does not have
+			c.unset("stages")
+			c.note("load.type concurrent: no equal here for such stages; sweep --concurrency 1,8,32 has closed loops")
+		}
+	case "poisson":
+		c.set("arrival", "poisson")
+	default:
+		if c.arg("workload") == "" {
+			c.note("--load.type %s: no equal here; traces and recorded sessions are a --workload", kind)
+		}
+	}
+	c.byDefault("grace", "120s", "load.stage-teardown-grace-seconds")
+	switch kind := c.or("mock", "data.type"); {
+	case c.arg("workload") != "": // the file has the lengths
+	case kind == "random" || kind == "synthetic" || kind == "mock":
+		c.distribution("input")
+		if answers {
+			c.distribution("output")
+		}
+	case kind == "shareGPT":
+		c.note("--data.type shareGPT without data.path: fetched there; name a file of it with --workload")
+	case kind == "shared_prefix" || kind == "sharedPrefix":
+		c.sharedPrefix()
+	default:
+		c.note("--data.type %s: no equal here; --workload takes files, and a workload file has `prefix` and `turns` (docs/workloads.md)", kind)
+	}
+	if c.has("api.response-format.type", "api.response-format.json-schema") {
+		c.responseFormat()
+	}
+	if workers, most := c.numbers("load.num-workers", "load.worker-max-concurrency"); most > 0 {
+		if workers > 0 && c.arg("stages") != "" {
+			c.set("concurrency", fmt.Sprintf("%g", workers*most))
+		} else {
+			c.note("--load.worker_max_concurrency caps each worker; --concurrency caps all requests in flight")
+		}
+	}
+	c.set("warmup", "0")
+	c.note("its tokens are counted by its own tokenizer; here by the server's usage")
+}
+
+// responseFormat is the field that asks for an answer of a form.
+func (c *call) responseFormat() {
+	if c.or("json_schema", "api.response-format.type") == "json_object" {
+		c.fields(`"response_format": {"type": "json_object"}`)
+		return
+	}
+	c.fields(fmt.Sprintf(`"response_format": {"type": "json_schema", "json_schema": {"name": %q, "schema": %s}}`,
+		c.or("structured_output", "api.response-format.name"), c.or("null", "api.response-format.json-schema")))
+}
+
+// inferencePerfHeaders reads an object of them.
+func inferencePerfHeaders(c *call, v string) {
+	var headers map[string]string
+	if json.Unmarshal([]byte(v), &headers) != nil {
+		c.note("--api.headers: write each as --header \"NAME: VALUE\"")
+	}
+	for _, name := range slices.Sorted(maps.Keys(headers)) {
+		c.set("header", name+": "+headers[name])
+	}
+}
+
+// inferencePerfGoodput reads limits in seconds.
+func inferencePerfGoodput(c *call, v string) {
+	var all map[string]float64
+	if json.Unmarshal([]byte(v), &all) != nil {
+		c.note("--report.goodput.constraints %s: no equal here", v)
+	}
+	ours := map[string]string{"ttft": "ttft", "tpot": "tpot", "request_latency": "e2e"}
+	for _, name := range slices.Sorted(maps.Keys(all)) {
+		if ours[name] == "" {
+			c.note("--report.goodput.constraints %s: no equal here", name)
+			continue
+		}
+		c.set("objective", fmt.Sprintf("%s < %gs", ours[name], all[name]))
+	}
+}
+
+// recordedFiles takes one file of recorded sessions.
+func recordedFiles(kind string) func(*call, string) {
+	return func(c *call, v string) {
+		var files []string
+		if json.Unmarshal([]byte(v), &files) != nil || len(files) != 1 {
+			c.note("--data.%s.trace_files %s: no equal here; --workload takes one file", kind, v)
+			return
+		}
+		c.set("workload", files[0])
+	}
 }
 
 // distribution is a side's lengths: normal ones between two bounds, unless it says more.
 func (c *call) distribution(side string) {
+	if c.arg(side+"-tokens") != "" {
+		return // an expression
+	}
 	get := func(name, fallback string) string {
 		return c.or(fallback, "data."+side+"-distribution."+name)
 	}
-	kind := get("type", "")
-	if kind+get("mean", "")+get("std-dev", "")+get("min", "")+get("max", "") == "" {
+	text, why := spread(get)
+	switch {
+	case why != "":
+		c.note("--data.%s_distribution%s", side, why)
+	case text == "":
 		c.note("no %s lengths were given, where the tool asks for some; ours are 256 tokens in and 128 out", side)
-		return
-	}
-	flag, least, most := side+"-tokens", get("min", "10"), get("max", "1024")
-	mean, deviation := get("mean", "512"), get("std-dev", "200")
-	switch kind {
-	case "fixed":
-		c.set(flag, mean)
-		return
-	case "uniform":
-		c.set(flag, "uniform:"+least+","+most)
-		return
-	case "", "normal":
-		lengths(c, flag, mean, deviation)
-	case "lognormal":
-		c.set(flag, "lognormal:"+mean+","+deviation)
 	default:
-		c.note("--data.%s_distribution.type %s: no equal here", side, kind)
+		c.set(side+"-tokens", text)
+		c.bounded(side, text)
 	}
-	if least != most && deviation != "0" {
-		c.note("%s lengths outside of %s to %s are set to these bounds there, and not here", side, least, most)
-	} else if least == most {
-		c.set(flag, least)
+}
+
+// bounded says what becomes of lengths outside of bounds.
+func (c *call) bounded(what, text string) {
+	if strings.Contains(text, "min=") || strings.Contains(text, "max=") {
+		c.note("%s lengths outside of their bounds are set to these there, and drawn again here", what)
 	}
+}
+
+// spread is a distribution of the tool as ours, or why there is none; both are empty where
+// nothing was said of it.
+func spread(get func(name, fallback string) string) (text, why string) {
+	kind := get("type", "")
+	if kind+get("mean", "")+get("std-dev", "")+get("variance", "")+get("min", "")+get("max", "") == "" {
+		return "", ""
+	}
+	least, most := get("min", "10"), get("max", "1024")
+	mean, deviation := get("mean", "512"), get("std-dev", "200")
+	if v, err := strconv.ParseFloat(get("variance", ""), 64); err == nil && v >= 0 {
+		deviation = strconv.FormatFloat(math.Sqrt(v), 'g', 6, 64)
+	}
+	switch {
+	case least == most:
+		return least, ""
+	case kind == "fixed" || kind != "uniform" && deviation == "0":
+		return mean, ""
+	case kind == "uniform":
+		return "uniform:" + least + "," + most, ""
+	case kind == "" || kind == "normal":
+		kind = "normal"
+	case kind != "lognormal":
+		return "", ".type " + kind + ": no equal here"
+	}
+	return kind + ":" + mean + "," + deviation + ",min=" + least + ",max=" + most, ""
+}
+
+// sharedPrefix is what a workload file says: flags have no prefix that requests share.
+func (c *call) sharedPrefix() {
+	const of = "data.shared-prefix."
+	part := func(fallback string, names ...string) string {
+		v := c.or(fallback, names...)
+		var object map[string]any
+		if strings.HasPrefix(v, "{") && json.Unmarshal([]byte(v), &object) == nil {
+			return c.spreadOf(names[0], object)
+		}
+		text, ok := expression(v)
+		if !ok {
+			c.note("--%s %s: no equal here", names[0], v)
+			return fallback
+		}
+		return text
+	}
+	input, output := part("50", of+"question-distribution", of+"question-len"), part("50", of+"output-distribution", of+"output-len")
+	prefix, groups := part("100", of+"system-prompt-len"), c.or("10", of+"num-unique-system-prompts", of+"num-groups")
+	c.set("workload", "shared-prefix.yaml")
+	c.note("shared-prefix.yaml is yours to write: {input: %q, output: %q, prefix: {tokens: %q, count: %s}}", input, output, prefix, groups)
+	c.bounded("the workload file's", input+output+prefix)
+	c.note("each prefix has %s questions there, which come again; here every question is new", c.or("10", of+"num-users-per-system-prompt", of+"num-prompts-per-group"))
+}
+
+// spreadOf is a distribution that one value holds. Of a shape that has no equal the mean
+// stands for it.
+func (c *call) spreadOf(name string, object map[string]any) string {
+	of := map[string]string{}
+	for _, key := range slices.Sorted(maps.Keys(object)) {
+		switch key {
+		case "distribution": // an older word for its type
+			of["type"] = valueText(object[key])
+		case "type", "mean", "std_dev", "variance", "min", "max":
+			of[strings.ReplaceAll(key, "_", "-")] = valueText(object[key])
+		case "total_count":
+		default:
+			c.note("--%s.%s: no equal here", name, key)
+		}
+	}
+	text, why := spread(func(name, fallback string) string { return cmp.Or(of[name], fallback) })
+	if why != "" {
+		c.note("--%s%s; its mean stands for it", name, why)
+		return cmp.Or(of["mean"], "512")
+	}
+	return text
 }
 
 // inferencePerfStages reads the stages as the tool's flag has them, a list of objects, or
 // rate@seconds with commas.
 func inferencePerfStages(c *call, v string) {
-	type stage struct {
-		Rate        json.Number `json:"rate"`
-		Duration    json.Number `json:"duration"`
-		Requests    json.Number `json:"num_requests"`
-		Concurrency json.Number `json:"concurrency_level"`
+	given, err := stagesOf(v)
+	if err != nil {
+		c.note("load.stages: %s", err)
+		return
 	}
-	var given []stage
-	if json.Unmarshal([]byte(v), &given) != nil {
-		given = nil
-		for part := range strings.SplitSeq(v, ",") {
-			rate, duration, ok := strings.Cut(part, "@")
-			if !ok {
-				c.note("load.stages %s: write RATE@SECONDS, with commas", v)
-				return
+	var rates, levels, requests []string
+	for _, s := range given {
+		for _, name := range slices.Sorted(maps.Keys(s)) {
+			switch value := valueText(s[name]); name {
+			case "duration":
+			case "num_requests":
+				requests = append(requests, value)
+			case "concurrency_level", "concurrent_sessions":
+				levels = append(levels, value)
+			case "rate":
+				if _, err := strconv.ParseFloat(value, 64); err != nil {
+					c.note("load.stages: rate %s: no equal here; --stages takes ramps, 60s@1..10", value)
+					continue
+				}
+				rates = append(rates, valueText(s["duration"])+"s@"+value)
+			default:
+				c.note("load.stages: %s %s: no equal here", name, value)
 			}
-			given = append(given, stage{Rate: json.Number(rate), Duration: json.Number(duration)})
 		}
 	}
-	var stages []string
-	for i, s := range given {
-		if s.Concurrency != "" {
-			c.set("concurrency", s.Concurrency.String())
-			c.set("requests", s.Requests.String())
-			if i > 0 {
-				c.note("load.stages: of several numbers of streams the last is taken; sweep --concurrency takes all")
-			}
-			continue
+	if len(levels) > 0 {
+		c.set("concurrency", strings.Join(levels, ","))
+		c.sweeps = len(levels) > 1
+	}
+	if len(requests) > 0 {
+		most := slices.MaxFunc(requests, func(a, b string) int { return cmp.Or(len(a)-len(b), strings.Compare(a, b)) })
+		c.set("requests", most)
+		if len(slices.Compact(slices.Clone(requests))) > 1 {
+			c.note("load.stages: %s requests there, a stage each; here all stages have %s", strings.Join(requests, ", "), most)
 		}
-		stages = append(stages, fmt.Sprintf("%ss@%s", s.Duration, s.Rate))
 	}
-	if len(stages) > 0 {
-		c.set("stages", strings.Join(stages, ","))
+	if len(rates) > 0 {
+		c.set("stages", strings.Join(rates, ","))
 	}
-	if pause, _ := strconv.ParseFloat(c.or("1", "load.interval"), 64); len(stages) > 1 && pause > 0 {
+	if pause, _ := strconv.ParseFloat(c.or("1", "load.interval"), 64); len(rates) > 1 && pause > 0 {
 		c.note("between stages it waits for the requests in flight, and load.interval seconds (%g) more; here a stage follows the other", pause)
 	}
+}
+
+// stagesOf are the stages of such a text. The error says how to write them.
+func stagesOf(v string) (stages []map[string]any, err error) {
+	if json.Unmarshal([]byte(v), &stages) == nil {
+		return stages, nil
+	}
+	stages = nil
+	for part := range strings.SplitSeq(v, ",") {
+		rate, duration, ok := strings.Cut(part, "@")
+		if !ok {
+			return nil, fmt.Errorf("%s: write RATE@SECONDS, with commas", v)
+		}
+		stages = append(stages, map[string]any{"rate": rate, "duration": duration})
+	}
+	return stages, nil
 }

@@ -1,8 +1,12 @@
 package translate
 
 import (
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
+
+	"tokenmeter/base/config"
 )
 
 // peer is a command line of a tool, what must be in its translation and what must not;
@@ -163,13 +167,138 @@ func TestInferencePerf(t *testing.T) {
 			"cli_flags.md: JSON; modelserver/config.py ignore_eos True; loadgen/config.py interval 1.0, stage_teardown_grace_seconds 120"},
 		{i + "--server.ignore_eos false", "--no-stream", "--ignore-eos", "the same; apis/config.py streaming False"},
 		{i + `--load.type concurrent --load.stages [{"num_requests":40,"concurrency_level":3}]`, "--concurrency 3|--requests 40", "--stages", "loadgen/config.py ConcurrentLoadStage"},
-		{i + "--data.type random --data.input_distribution.mean 100", "--input-tokens normal:100,200|#10 to 1024", "", "common.py Distribution: std_dev 200, min 10, max 1024"},
+		{i + "--data.type random --data.input_distribution.mean 100", "--input-tokens normal:100,200,min=10,max=1024|#outside of their bounds", "", "common.py Distribution: std_dev 200, min 10, max 1024"},
 		{i + "--data.type random --data.input_distribution.type fixed --data.input_distribution.mean 100", "--input-tokens 100", "", "common.py DistributionType"},
 		{i + "--data.type random --data.input_distribution.type uniform --data.input_distribution.min 5 --data.input_distribution.max 9", "--input-tokens uniform:5,9", "", "the same"},
-		{i + "--data.type shared_prefix --data.shared_prefix.num_groups 4", "#--data.type shared_prefix: no equal|#num-groups: no equal", "", "datagen/config.py"},
+		{i + "--data.type shared_prefix --data.shared_prefix.num_groups 4", `--workload shared-prefix.yaml|#{input: "50", output: "50", prefix: {tokens: "100", count: 4}}`, "--input-tokens|#num-groups: no equal", "datagen/config.py SharedPrefix"},
 		{i + "--load.stages 10@5 --load.num_workers 4 --load.worker_max_concurrency 10", "--concurrency 40", "--workers", "loadgen/config.py: a cap of each worker"},
 		{i + "--load.type trace_replay", "#--load.type trace_replay: no equal", "", "loadgen/config.py LoadType"},
-		{"inference-perf -c f.yml", "#is not read here", "", "cli_flags.md -c"},
+		{i + `--api.headers {"X-A":"b"} --report.goodput.constraints {"ttft":0.2,"itl":0.02}`, "--header X-A: b|--objective ttft < 0.2s|#constraints itl: no equal", "", "docs/goodput.md: in seconds"},
+		{i + "--data.type random --data.output_distribution.variance 2500 --data.output_distribution.std_dev 0", "--output-tokens normal:512,50,min=10,max=1024", "", "common.py: std_dev = sqrt(variance)"},
+		{"inference-perf -c testdata/inference-perf/synthetic.yml --server.model_name other", "--model other|--stages 30s@1,30s@2", "--model m", "config.py read_config: the command line goes before the file"},
+	})
+}
+
+// Files of the forms that inference-perf publishes (examples/, config-weka.yaml and
+// demos/, 2025 to 2026, some of which only older versions read): what they become, and
+// what is said.
+func TestInferencePerfFiles(t *testing.T) {
+	of := func(name string) string {
+		return "inference-perf --config_file=testdata/inference-perf/" + name + ".yml"
+	}
+	testPeers(t, []peer{
+		{of("synthetic"), "--api openai-completions|--input-tokens normal:50,10,min=10,max=100|--output-tokens normal:50,10,min=10,max=100|--tokenizer o200k_base|--no-stream|--ignore-eos|#load.interval seconds (15)", "--concurrency", "vllm/config-synthetic.yml"},
+		{of("random-older"), "--api openai-completions|--input-tokens normal:50,200,min=10,max=100|#--data.input-distribution.std: no equal", "", "vllm/config-random.yml: api is a word; common.py has no std, so 200 stays"},
+		{of("structured-output"), `--api openai-chat|--input-tokens normal:50,10,min=10,max=100|--output-tokens lognormal:457.1,243.6|--parameters {"response_format": {"type": "json_schema", "json_schema": {"name": "my_schema", "schema": {"properties":{"age":{"type":"integer"},"name":{"type":"string"}},"required":["name","age"],"type":"object"}}}}`,
+			"", "structured-output/config.yml; expressions.md: LogNormal(6, 0.5) has a mean of 457"},
+		{of("embeddings"), "--api embeddings|--batch 16|--concurrency 8|--requests 400|--input-tokens normal:128,64,min=20,max=400", "--ignore-eos|--no-stream|--output-tokens|#output lengths", "embeddings/config.yml"},
+		{of("rerank"), "sweep http://127.0.0.1:1|--api rerank|--batch 20|--concurrency 8,16|--requests 800|#400, 800 requests there", "", "rerank/config.yml, with a second stage"},
+		{of("shared-prefix"), `--workload shared-prefix.yaml|--seed 42|--concurrency 20|#{input: "200", output: "lognormal:150,60,min=1,max=4096", prefix: {tokens: "100", count: 2}}|#question-distribution.skew: no equal|#enable-multi-turn-chat: no equal|#10 questions there`,
+			"--output-tokens", "vllm/config-shared-prefix-distributions.yml and -multi-turn.yml"},
+		{of("circuit-breaker"), "--workload prompts.jsonl|--arrival poisson|#--circuit-breakers: no equal|#--load.circuit-breakers: no equal", "--no-stream", "vllm/config-circuitbreaker.yml"},
+		{of("sweep"), "--header Authorization: ***|--header X-Lane: fast|#--load.sweep: sweep --find|#--load.sweep.num-stages: no equal|#--api-key-env|#--tokenizer.token: no equal|#storage.google-cloud-storage.bucket-name", "", "demos/kubecon-na-2025/config.yaml"},
+		{of("weka"), "--workload traces.jsonl|--concurrency 2|--timeout 30s|--objective ttft < 0.3s|#num_sessions 5: no equal|#static-model-name: no equal", "#load.type trace_session_replay", "config-weka.yaml"},
+		{of("image"), "--input-tokens uniform:100,500|--output-tokens 100|--stages 60s@1|#--data.multimodal: no equal|#rate 10 + 5*sin(2*pi*t/60): no equal|#stop_condition t >= 30: no equal", "", "multimodal/image.yaml; expressions.md"},
+		{of("conversations"), "sweep http://127.0.0.1:1|--concurrency 10,25|#--data.conversation-replay: no equal|#num_sessions 100: no equal", "--requests", "otel/configs/synthetic/bench-conversation-replay.yaml"},
+	})
+}
+
+// No key of a file is dropped in silence: it is mapped, or the notes name it or what it
+// stands in. And no secret comes out.
+func TestInferencePerfNamesEveryKey(t *testing.T) {
+	const mapped = " api api.headers api.type api.streaming api.embeddings.batch-size api.rerank.document-count api.response-format data.input-distribution.max" +
+		" data.input-distribution.mean data.input-distribution.min data.input-distribution.std-dev data.input-distribution.type data.output-distribution.max" +
+		" data.output-distribution.mean data.output-distribution.min data.output-distribution.std-dev data.output-distribution.type data.input-distribution" +
+		" data.output-distribution data.path data.type data.shared-prefix.seed data.weka-trace-replay.trace-files load.interval load.num-workers" +
+		" load.request-timeout load.stages load.type load.worker-max-concurrency server.base-url server.ignore-eos server.model-name tokenizer.pretrained-model-name-or-path" +
+		" data.shared-prefix.num-unique-system-prompts data.shared-prefix.num-users-per-system-prompt data.shared-prefix.output-len data.shared-prefix.question-len" +
+		" data.shared-prefix.system-prompt-len server.api-key report.goodput.constraints "
+	files, err := filepath.Glob("testdata/inference-perf/*.yml")
+	if err != nil || len(files) < 10 {
+		t.Fatal(files, err)
+	}
+	for _, file := range files {
+		data, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		docs, err := config.Documents(file, data)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := Of([]string{"inference-perf", "-c", file})
+		if err != nil {
+			t.Fatal(err)
+		}
+		notes := strings.Join(got.Notes, "\n")
+		if strings.Contains(notes+strings.Join(got.Args, " "), "zebra") {
+			t.Errorf("%s: a secret came out: %q", file, got)
+		}
+		var walk func(name string, told bool, v any)
+		walk = func(name string, told bool, v any) {
+			told = told || strings.Contains(mapped, " "+name+" ") && name != "api" || strings.Contains(notes, name+":") || strings.Contains(notes, name+",") ||
+				strings.HasSuffix(strings.SplitN(notes, "\n", 2)[0], name)
+			object, ok := v.(map[string]any)
+			for key, value := range object {
+				walk(strings.TrimPrefix(name+"."+strings.ReplaceAll(key, "_", "-"), "."), told, value)
+			}
+			if !ok && !told && name != "api" {
+				t.Errorf("%s: nothing is said of %s:\n%s\n%s", file, name, strings.Join(got.Args, " "), notes)
+			}
+		}
+		walk("", false, docs[0])
+	}
+}
+
+func TestInferencePerfFilesThatCantBeRead(t *testing.T) {
+	dir := t.TempDir()
+	for text, want := range map[string]string{"- a\n": "is one object", "a: [\n": "x.yml:", "api: {type: chat}\n---\napi: {type: chat}\n": "is one object"} {
+		file := filepath.Join(dir, "x.yml")
+		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := Of([]string{"inference-perf", "--config-file", file}); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%q: %v, want %q", text, err, want)
+		}
+	}
+	for _, args := range [][]string{{"-c", filepath.Join(dir, "none.yml")}, {"-c"}, {"--config_file="}} {
+		if got, err := Of(append([]string{"inference-perf"}, args...)); err == nil {
+			t.Errorf("%q: %+v", args, got)
+		}
+	}
+}
+
+// docs/expressions.md of inference-perf: what its random variables mean, and their means.
+func TestExpressions(t *testing.T) {
+	for text, want := range map[string]string{
+		"512": "512", "Normal(512, 128)": "normal:512,128", "Uniform(64, 256)": "uniform:64,256", "LogNormal(6, 0.5)": "lognormal:457.1,243.6", "Exponential(1/300)": "exponential:300",
+		"Min(100, Max(10, Normal(50, 10)))": "normal:50,10,min=10,max=100", "Min(LogNormal(6, 0.5), 4096)": "lognormal:457.1,243.6,max=4096", " Max( 1 , Exponential(1/8) )": "exponential:8,min=1",
+		"Poisson(64)": "", "128 + Poisson(64)": "", "Normal(512, 128) + Normal(0, 16)": "", "Min(Uniform(1, 9), 5)": "", "Gamma(2, 100)": "", "Normal(": "", "": "", "Min(1, 2)": "", "Exponential(0)": "",
+		"1/0": "",
+	} {
+		if got, ok := expression(text); ok != (want != "") || ok && got != want {
+			t.Errorf("%q: %q, %v, want %q", text, got, ok, want)
+		}
+	}
+}
+
+func FuzzInferencePerfFile(f *testing.F) {
+	files, _ := filepath.Glob("testdata/inference-perf/*.yml")
+	for _, file := range files {
+		data, err := os.ReadFile(file)
+		if err != nil {
+			f.Fatal(err)
+		}
+		f.Add(data)
+	}
+	path := filepath.Join(f.TempDir(), "x.yml")
+	f.Fuzz(func(t *testing.T, data []byte) {
+		if err := os.WriteFile(path, data, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if got, err := Of([]string{"inference-perf", "-c", path}); err == nil && len(got.Args) < 2 {
+			t.Errorf("%q", got)
+		}
 	})
 }
 

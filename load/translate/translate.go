@@ -28,6 +28,8 @@ type tool struct {
 	table string
 	// flags do more with a value, or with each of several words.
 	flags map[string]func(c *call, value string)
+	// read makes flags of a file that the command line names, and puts them in front.
+	read func(t *tool, c *call, args []string) ([]string, error)
 	// end adds what the tool does without being told.
 	end func(c *call)
 }
@@ -69,7 +71,7 @@ func Names() string {
 }
 
 // Of translates a command line, the program's name first. The error says which tools
-// are known, or which argument can't be read.
+// are known, or which argument, or which file that they name, can't be read.
 func Of(args []string) (Command, error) {
 	t, rest := toolOf(args)
 	if t == nil {
@@ -77,6 +79,12 @@ func Of(args []string) (Command, error) {
 	}
 	c := &call{given: map[string]string{}}
 	known := t.known()
+	if t.read != nil {
+		var err error
+		if rest, err = t.read(t, c, rest); err != nil {
+			return Command{}, err
+		}
+	}
 	for len(rest) > 0 {
 		arg := rest[0]
 		rest = rest[1:]
@@ -280,7 +288,9 @@ func (c *call) seconds(flag, value string) {
 }
 
 func (c *call) note(format string, args ...any) {
-	c.notes = append(c.notes, strings.ReplaceAll(fmt.Sprintf(format, args...), "  ", " "))
+	if text := strings.ReplaceAll(fmt.Sprintf(format, args...), "  ", " "); !slices.Contains(c.notes, text) {
+		c.notes = append(c.notes, text)
+	}
 }
 
 // has reports whether the tool was given one of some flags.

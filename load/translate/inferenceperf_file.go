@@ -1,0 +1,202 @@
+package translate
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"tokenmeter/base/config"
+	"tokenmeter/base/limitio"
+	"tokenmeter/base/secret"
+)
+
+// mostFile is how long a configuration may be.
+const mostFile = 1 << 20
+
+// inferencePerfFile reads the file that the command line names: its keys, with dots
+// between them, are what the tool's own flags are called, and what stands on the command
+// line goes before it (config.py, read_config). The error says what can't be read.
+func inferencePerfFile(t *tool, c *call, args []string) ([]string, error) {
+	var rest []string
+	path := ""
+	for i := 0; i < len(args); i++ {
+		name, value, inOne := strings.Cut(args[i], "=")
+		if name != "-c" && name != "--config_file" && name != "--config-file" {
+			rest = append(rest, args[i])
+			continue
+		}
+		if i++; inOne {
+			i--
+		} else if i < len(args) {
+			value = args[i]
+		}
+		if path = value; path == "" {
+			return nil, fmt.Errorf("%s: name a file", name)
+		}
+	}
+	if path == "" {
+		return args, nil
+	}
+	data, err := limitio.File(path, mostFile)
+	if err != nil {
+		return nil, err
+	}
+	docs, err := config.Documents(path, data)
+	if err != nil {
+		return nil, err
+	}
+	keys := fileKeys{tool: t, known: t.known()}
+	for _, doc := range docs {
+		if _, ok := doc.(map[string]any); !ok || len(docs) > 1 {
+			return nil, fmt.Errorf("%s: a configuration of inference-perf is one object: api, data, load, server", path)
+		}
+		keys.add("", doc)
+	}
+	if len(keys.quiet) > 0 {
+		c.note("these change no load and need no flag here: %s", strings.Join(keys.quiet, ", "))
+	}
+	return append(secret.RedactArgs(keys.args), rest...), nil
+}
+
+// quiet are keys, or the beginnings of keys, that change nothing of the load.
+const quiet = "metrics. report. storage. observability. tokenizer.trust-remote-code tokenizer.load-timeout server.type load.worker-max-tcp-connections " +
+	"data.input-distribution.total-count data.output-distribution.total-count load.trace.format data.trace.format"
+
+// fileKeys are the keys of a file: as flags, or named.
+type fileKeys struct {
+	tool  *tool
+	known map[string]flag
+	args  []string
+	quiet []string
+}
+
+// add goes into an object while one of the tool's flags lies deeper. What has no value is
+// as if it wasn't there.
+func (k *fileKeys) add(name string, v any) {
+	if object, ok := v.(map[string]any); ok && k.deeper(name) {
+		for _, key := range slices.Sorted(maps.Keys(object)) {
+			k.add(strings.TrimPrefix(name+"."+strings.ReplaceAll(strings.ToLower(key), "_", "-"), "."), object[key])
+		}
+		return
+	}
+	f := k.known[name]
+	switch {
+	case v == nil:
+	case f.ours == "" && k.tool.flags[name] == nil && isQuiet(name):
+		k.quiet = append(k.quiet, name)
+	default:
+		k.args = append(k.args, "--"+name+"="+valueText(v))
+	}
+}
+
+func (k *fileKeys) deeper(name string) bool {
+	for known := range k.known {
+		if name == "" || strings.HasPrefix(known, name+".") {
+			return true
+		}
+	}
+	_, whole := k.known[name]
+	return !whole && isQuiet(name+".")
+}
+
+func isQuiet(name string) bool {
+	for q := range strings.FieldsSeq(quiet) {
+		if name == q || strings.HasSuffix(q, ".") && strings.HasPrefix(name, q) {
+			return true
+		}
+	}
+	return false
+}
+
+// valueText is a value as the tool's command line takes it.
+func valueText(v any) string {
+	if text, ok := v.(string); ok {
+		return text
+	}
+	data, err := json.Marshal(v)
+	if err != nil { // of no value that YAML has but .inf and .nan
+		return fmt.Sprint(v)
+	}
+	return string(data)
+}
+
+// expression is a length that the tool takes as one of SymPy: a number, or Normal, Uniform,
+// LogNormal or Exponential, within Min and Max; false where it is another.
+func expression(text string) (ours string, ok bool) {
+	text = strings.TrimSpace(text)
+	if x, ok := quotient(text); ok {
+		return fmt.Sprintf("%.0f", x), true
+	}
+	name, inside, _ := strings.Cut(strings.TrimSuffix(text, ")"), "(")
+	a, b, two := cutArgument(inside)
+	if bound := map[string]string{"Min": ",max=", "Max": ",min="}[name]; bound != "" && two {
+		if _, isNumber := quotient(b); isNumber {
+			a, b = b, a
+		}
+		_, isNumber := quotient(a)
+		inner, ok := expression(b)
+		return inner + bound + a, ok && isNumber && strings.Contains(inner, ":") && !strings.HasPrefix(inner, "uniform")
+	}
+	x, okX := quotient(a)
+	y, okY := quotient(b)
+	switch {
+	case !okX || two != okY:
+	case name == "Normal" && two:
+		return fmt.Sprintf("normal:%g,%g", x, y), true
+	case name == "Uniform" && two:
+		return fmt.Sprintf("uniform:%g,%g", x, y), true
+	case name == "LogNormal" && two: // of the logarithm; ours of the lengths
+		mean := math.Exp(x + y*y/2)
+		return fmt.Sprintf("lognormal:%.4g,%.4g", mean, mean*math.Sqrt(math.Expm1(y*y))), true
+	case name == "Exponential" && !two && x > 0:
+		return fmt.Sprintf("exponential:%.4g", 1/x), true
+	}
+	return "", false
+}
+
+// cutArgument parts two arguments at the comma that no parenthesis holds.
+func cutArgument(text string) (a, b string, two bool) {
+	depth := 0
+	for i, r := range text {
+		switch r {
+		case '(':
+			depth++
+		case ')':
+			depth--
+		case ',':
+			if depth == 0 {
+				return strings.TrimSpace(text[:i]), strings.TrimSpace(text[i+1:]), true
+			}
+		}
+	}
+	return strings.TrimSpace(text), "", false
+}
+
+// quotient is a number, or one over another.
+func quotient(text string) (x float64, ok bool) {
+	over, under, divided := strings.Cut(text, "/")
+	x, err := strconv.ParseFloat(strings.TrimSpace(over), 64)
+	if divided {
+		y, errY := strconv.ParseFloat(strings.TrimSpace(under), 64)
+		if errY != nil || y == 0 {
+			return 0, false
+		}
+		x /= y
+	}
+	return x, err == nil
+}
+
+// expression sets a side's lengths by one.
+func (c *call) expression(side, text string) {
+	ours, ok := expression(text)
+	if !ok {
+		c.note("--data.%s_distribution %s: no equal here", side, text)
+		return
+	}
+	c.set(side+"-tokens", ours)
+	c.bounded(side, ours)
+}
