@@ -77,7 +77,13 @@ func (c *compareCmd) Run(a *app) error {
 		if len(opts.Gates) > 0 {
 			a.warn("note: there is only one side, so it is held against no gate")
 		}
-		return c.saveIf(a, sides[0], opts.Gates, decided(exit.Facts{Strict: c.Strict, Gates: exit.Gates{Open: len(opts.Gates)}}))
+		f := exit.Facts{Strict: c.Strict, Gates: exit.Gates{Open: len(opts.Gates)}}
+		doubts := sides[0].Doubts()
+		for _, d := range doubts {
+			a.warn("note: %s", d.Says)
+		}
+		f.Measurement, f.Doubt = doubtful(doubts)
+		return c.saveIf(a, sides[0], opts.Gates, decided(f))
 	}
 	if len(sides) < 2 {
 		return &usageError{errors.New("there is only one side; give a second run, or separate the sides with the word vs")}
@@ -333,15 +339,15 @@ func (c *compareCmd) outcome(r *compare.Result) error {
 		return &usageError{errors.New("the gates can't be judged: the runs can't be compared; measure the same work, save the baseline anew, or pass --allow with the reason's name")}
 	}
 	if !r.Broken() { // one that broke is an answer, whatever else is not known
-		f.Measurement, f.Doubt = doubtful(r)
+		f.Measurement, f.Doubt = doubtful(r.Comparable.Why)
 	}
 	return decided(f)
 }
 
 // doubtful is the worst verdict on the runs that counts against them, and its words.
-func doubtful(r *compare.Result) (verdict, says string) {
+func doubtful(why []compare.Reason) (verdict, says string) {
 	for _, name := range []string{validity.Invalid, validity.Unknown} {
-		for _, w := range r.Comparable.Why {
+		for _, w := range why {
 			if w.Name == name {
 				return name, w.Says
 			}

@@ -228,6 +228,10 @@ func failedShare(f *Facts) float64 {
 // bursts is the share of requests whose tokens came in bursts.
 func bursts(f *Facts) float64 { return f.flagShare("coalesced_bursts", "burst") }
 
+// Doubts lists what is wrong with the runs of a side themselves, whatever they are held
+// against: what a baseline of them would bring into every comparison.
+func (g Group) Doubts() []Reason { return state(g.Name, g) }
+
 // state lists what is wrong with the runs of a side themselves, a line each:
 // how many of them, and what the first of them says.
 func state(side string, g Group) []Reason {
