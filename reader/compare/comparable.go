@@ -215,7 +215,7 @@ func shareReasons(a, b *Facts) []Reason {
 	if va, vb := a.flagShare("prefix_cache_active"), b.flagShare("prefix_cache_active"); math.Abs(va-vb) > flagLimit {
 		add("prefix_cache", va, vb, "the prefix cache answered in %s and %s of the requests")
 	}
-	if va, vb := failedShare(a), failedShare(b); math.Abs(va-vb) > flagLimit {
+	if va, vb := failedShare(a), failedShare(b); a.Requests.Untold == b.Requests.Untold && math.Abs(va-vb) > flagLimit {
 		add("failures", va, vb, "%s and %s of the requests failed: latencies are those of the answered ones")
 	}
 	return list

@@ -60,11 +60,12 @@ func (r *Result) Broken() bool {
 
 // Side is one side as it is shown.
 type Side struct {
-	Name     string    `json:"name"`
-	Runs     []SideRun `json:"runs"`
-	Requests int64     `json:"requests"` // measured, of all its runs
-	Model    string    `json:"model"`
-	Server   string    `json:"server"`
+	Name string    `json:"name"`
+	Runs []SideRun `json:"runs"`
+	// Requests were measured, in all its runs; null where another tool did not tell them.
+	Requests timeline.Opt[int64] `json:"requests"`
+	Model    string              `json:"model"`
+	Server   string              `json:"server"`
 }
 
 // SideRun names one run of a side.
@@ -288,12 +289,14 @@ func (r *Result) overall() Verdict {
 
 func sideOf(g Group) Side {
 	s := Side{Name: g.Name, Runs: []SideRun{}}
+	all, told := int64(0), true
 	for _, run := range g.Runs {
 		f := &run.Facts
 		s.Runs = append(s.Runs, SideRun{ID: f.ID, Name: f.Name, Dir: f.Dir})
-		s.Requests += f.Requests.Total
+		all, told = all+f.Requests.Total, told && !f.Requests.Untold.Total
 		s.Model, s.Server = cmp.Or(s.Model, f.Target.Model), cmp.Or(s.Server, f.Target.Server)
 	}
+	s.Requests = timeline.Maybe(all, told)
 	return s
 }
 

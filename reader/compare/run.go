@@ -65,6 +65,8 @@ type Counts struct {
 	Total  int64 `json:"total"`
 	OK     int64 `json:"ok"`
 	Failed int64 `json:"failed"`
+	// Untold are those of which another tool's figures say nothing.
+	Untold metric.Untold `json:"-"`
 }
 
 // Length describes the lengths of prompts or answers, in tokens.

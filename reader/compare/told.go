@@ -16,7 +16,7 @@ import (
 func newTold(m *run.Run) *Run {
 	r := &Run{Facts: factsOf(m), summary: m.Summary, told: m.Told}
 	f := &r.Facts
-	f.Requests = Counts{Total: m.Requests.Total, OK: m.Requests.OK, Failed: m.Requests.Failed}
+	f.Requests = Counts{Total: m.Requests.Total, OK: m.Requests.OK, Failed: m.Requests.Failed, Untold: m.Requests.Untold}
 	f.Evidence, f.Clock = timeline.SummaryOnly, ""
 	f.Silent = f.Silent && m.Told.OK.OK()
 	f.InputTokens, f.OutputTokens = lengthTold(m.Metrics["input_tokens"]), lengthTold(m.Metrics["output_tokens"])
@@ -36,12 +36,7 @@ func (r *Run) figure(m *measure, name string) (v opt, n int64) {
 	case m.key == "requests_per_s" && name == statRate:
 		return r.told.Throughput.RequestsPerS, r.Facts.Requests.OK
 	case m.key == "error_rate" && name == statShare:
-		ok, known := r.told.OK.Get()
-		failed, alsoKnown := r.told.Failed.Get()
-		if !known || !alsoKnown || ok+failed == 0 {
-			return opt{}, 0
-		}
-		return some(float64(failed) / float64(ok+failed)), ok + failed
+		return r.summary.Requests.ErrorRate(), r.summary.Requests.Ended().Or(0)
 	}
 	d, ok := r.told.Metrics[m.key]
 	if !ok {

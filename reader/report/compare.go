@@ -66,11 +66,14 @@ func letter(i int) string {
 }
 
 func sideFact(label string, s *compare.Side) view.Fact {
-	text := typeset.Short(s.Name, 80)
+	text, requests := typeset.Short(s.Name, 80), "unknown"
+	if n, ok := s.Requests.Get(); ok {
+		requests = typeset.Exact(n)
+	}
 	if len(s.Runs) > 1 {
-		text += fmt.Sprintf(" (%d runs, %s requests)", len(s.Runs), typeset.Exact(s.Requests))
+		text += fmt.Sprintf(" (%d runs, %s requests)", len(s.Runs), requests)
 	} else {
-		text += fmt.Sprintf(" (%s requests)", typeset.Exact(s.Requests))
+		text += fmt.Sprintf(" (%s requests)", requests)
 	}
 	return view.Fact{Label: label, Text: text}
 }

@@ -52,7 +52,11 @@ func plainEnds(ci *[2]float64) (lo, hi string) {
 
 func (c *csvTable) value(metric, stat string, v timeline.Opt[float64], n int64, ci *[2]float64) {
 	lo, hi := plainEnds(ci)
-	c.row(metric, stat, plainOr(v), strconv.FormatInt(n, 10), lo, hi)
+	of := strconv.FormatInt(n, 10)
+	if n == 0 && v.OK() {
+		of = "" // another tool's figure, whose file does not say of how many values it is
+	}
+	c.row(metric, stat, plainOr(v), of, lo, hi)
 }
 
 func plain(v float64) string { return strconv.FormatFloat(v, 'f', -1, 64) }
@@ -82,13 +86,20 @@ func (c *csvTable) throughput(t *metric.Throughput) {
 }
 
 func (c *csvTable) requests(q *metric.Requests) {
-	total := strconv.FormatInt(q.Total, 10)
+	whole := func(v timeline.Opt[int64]) string {
+		if n, known := v.Get(); known {
+			return strconv.FormatInt(n, 10)
+		}
+		return ""
+	}
+	all, ok, failed := q.Counts()
+	total := whole(all)
 	add := func(stat string, n int64) {
 		c.row("requests", stat, strconv.FormatInt(n, 10), total, "", "")
 	}
-	add("total", q.Total)
-	add("ok", q.OK)
-	add("failed", q.Failed)
+	c.row("requests", "total", total, total, "", "")
+	c.row("requests", "ok", whole(ok), total, "", "")
+	c.row("requests", "failed", whole(failed), total, "", "")
 	for _, class := range view.SortedKeys(q.ByClass) {
 		if class != timeline.OK {
 			add(string(class), q.ByClass[class])

@@ -168,6 +168,8 @@ func (p *page) failures(m *markup) {
 				string(c.Class), typeset.Exact(c.N), typeset.Percent(float64(c.N)/total), a.Means, a.Cause, a.Next)
 		}
 		m.put("</tbody></table></div>\n")
+	} else if p.Failure != nil || p.run.Requests.Untold.Failed {
+		m.put(`<p class="empty">What failed, and why, is not known.</p>`)
 	} else {
 		m.put(`<p class="empty">No measured request failed.</p>`)
 	}

@@ -64,8 +64,11 @@ func serverTile(r *run.Run) tile {
 
 // goodTile is goodput where there are objectives, else what succeeded.
 func goodTile(r *run.Run) tile {
-	counted := r.Requests.OK + r.Requests.Failed
+	counted, told := r.Requests.Ended().Get()
 	failed := fmt.Sprintf("%s failed of %s", typeset.Exact(r.Requests.Failed), typeset.Exact(counted))
+	if !told {
+		failed = "how many failed is not known"
+	}
 	if g := r.Goodput; g != nil {
 		t := tile{Label: "Goodput", Value: typeset.Missing, Sub: failed, Link: "#def-goodput.fraction"}
 		if share, ok := g.Fraction.Get(); ok {

@@ -32,21 +32,21 @@ func figures(texts ...string) (list []objective.Figure) {
 
 // Line is a run in a list.
 type Line struct {
-	Run      string            `json:"run"` // its folder
-	ID       string            `json:"id"`
-	Name     string            `json:"name"`
-	Started  time.Time         `json:"started"`
-	Partial  bool              `json:"partial"`
-	Version  string            `json:"version"`
-	URL      string            `json:"url"`
-	Model    string            `json:"model"`
-	Server   string            `json:"server"`
-	Load     string            `json:"load"`
-	Requests int64             `json:"requests"`
-	Failed   int64             `json:"failed"`
-	Verdict  string            `json:"verdict"`
-	Tags     map[string]string `json:"tags"`
-	Figures  []Value           `json:"figures"`
+	Run      string              `json:"run"` // its folder
+	ID       string              `json:"id"`
+	Name     string              `json:"name"`
+	Started  time.Time           `json:"started"`
+	Partial  bool                `json:"partial"`
+	Version  string              `json:"version"`
+	URL      string              `json:"url"`
+	Model    string              `json:"model"`
+	Server   string              `json:"server"`
+	Load     string              `json:"load"`
+	Requests timeline.Opt[int64] `json:"requests"` // null, also below: another tool did not tell it
+	Failed   timeline.Opt[int64] `json:"failed"`
+	Verdict  string              `json:"verdict"`
+	Tags     map[string]string   `json:"tags"`
+	Figures  []Value             `json:"figures"`
 }
 
 // Value is a figure of a run.
@@ -62,8 +62,9 @@ func line(r *run.Run, figures []objective.Figure) Line {
 	l := Line{
 		Run: r.Dir, ID: r.ID, Name: r.Name, Started: r.Started, Partial: r.Partial, Version: r.Version,
 		URL: r.Target.URL, Model: r.Target.Model, Server: r.Target.Server, Load: loadWords(&r.Load),
-		Requests: r.Requests.OK + r.Requests.Failed, Failed: r.Requests.Failed, Verdict: r.Validity.Verdict, Tags: r.Tags,
+		Requests: r.Requests.Ended(), Verdict: r.Validity.Verdict, Tags: r.Tags,
 	}
+	_, _, l.Failed = r.Requests.Counts()
 	if l.Verdict == "" {
 		l.Verdict = "unknown"
 	}
@@ -91,14 +92,14 @@ func WriteList(w io.Writer, form string, list []run.Run, figures []objective.Fig
 		s.Columns = append(s.Columns, titled(f.Text, f.Unit()))
 	}
 	s.Columns = append(s.Columns, "tags", "run")
-	number := typeset.Numbers(form)
+	number, whole := typeset.Numbers(form), func(x float64) string { return fmt.Sprintf("%.0f", x) }
 	for i := range lines {
 		l := &lines[i]
 		verdict := l.Verdict
 		if l.Partial {
 			verdict += ", partial"
 		}
-		row := []string{at(l.Started), l.Name, l.Model, l.Load, fmt.Sprint(l.Requests), fmt.Sprint(l.Failed), verdict}
+		row := []string{at(l.Started), l.Name, l.Model, l.Load, shown(whole, timeline.Float(l.Requests)), shown(whole, timeline.Float(l.Failed)), verdict}
 		for _, v := range l.Figures {
 			row = append(row, shown(number, v.Value))
 		}

@@ -112,7 +112,7 @@ func loadWords(l *run.Load) string {
 		return fmt.Sprintf("c=%d", c)
 	}
 	if rate, ok := l.RatePerS.Get(); ok {
-		return fmt.Sprintf("%g/s %s", rate, l.Arrival)
+		return strings.TrimSpace(fmt.Sprintf("%g/s %s", rate, l.Arrival))
 	}
 	return l.Kind
 }

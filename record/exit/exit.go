@@ -114,7 +114,7 @@ func Of(f Facts) Verdict {
 // OfRequests counts requests by what became of them: those of the warm-up where a target
 // that answered none of them was given up.
 func OfRequests(r *metric.Requests) Facts {
-	if r.Total == 0 && r.Warmup == r.WarmupFailed { // it ended there, and nothing was asked besides
+	if r.Total == 0 && !r.Untold.Total && r.Warmup == r.WarmupFailed { // it ended there, and nothing was asked besides
 		return Facts{Failed: r.Warmup}
 	}
 	return Facts{Answered: r.OK, Failed: r.Failed, Own: r.ByClass[timeline.ClientResource], Unanswered: r.Unanswered,

@@ -38,11 +38,11 @@ type llmdResults struct {
 	Performance struct {
 		Aggregate struct {
 			Requests struct {
-				Total      int64           `json:"total"`
-				Failures   int64           `json:"failures"`
-				Incomplete int64           `json:"incomplete"`
-				Input      *llmdStatistics `json:"input_length,omitempty"`
-				Output     *llmdStatistics `json:"output_length,omitempty"`
+				Total      timeline.Opt[int64] `json:"total,omitzero"`
+				Failures   timeline.Opt[int64] `json:"failures,omitzero"`
+				Incomplete timeline.Opt[int64] `json:"incomplete,omitzero"`
+				Input      *llmdStatistics     `json:"input_length,omitempty"`
+				Output     *llmdStatistics     `json:"output_length,omitempty"`
 			} `json:"requests"`
 			Latency struct {
 				TTFT *llmdStatistics `json:"time_to_first_token,omitempty"`
@@ -84,8 +84,10 @@ func writeLLMD(w io.Writer, f *run.Folder) error {
 		out.Run.Time.Duration = fmt.Sprintf("PT%gS", seconds)
 	}
 	all := &out.Results.Performance.Aggregate
-	all.Requests.Total, all.Requests.Failures = sum.Requests.Total, sum.Requests.Failed
-	all.Requests.Incomplete = sum.Requests.Total - sum.Requests.OK - sum.Requests.Failed
+	all.Requests.Total, _, all.Requests.Failures = sum.Requests.Counts()
+	if n, ended := sum.Requests.Ended().Get(); ended && all.Requests.Total.OK() {
+		all.Requests.Incomplete = timeline.Some(sum.Requests.Total - n)
+	}
 	of := func(name, units string, scale float64) *llmdStatistics {
 		return llmdOf(sum.Metrics[name], units, scale)
 	}

@@ -97,6 +97,9 @@ func (p *page) summary(name string, d metric.Dist) {
 			p.sample(name, `quantile="`+q.p+`"`, v*scale)
 		}
 	}
+	if d.N == 0 {
+		return // of another tool's file that does not say how many values there were
+	}
 	p.sample(name+"_count", "", float64(d.N))
 	p.sample(name+"_sum", "", mean*float64(d.N)*scale)
 }

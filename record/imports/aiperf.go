@@ -164,7 +164,10 @@ func aiperfSummary(in *Input, m *run.Run) error {
 		return t.number(d, "avg")
 	}
 	t.OK, t.Failed = t.whole(one("request_count")), t.whole(one("error_request_count"))
-	t.Total = timeline.Map(t.OK, func(n int64) int64 { return n + t.Failed.Or(0) })
+	if t.OK.OK() && !t.Failed.OK() {
+		t.Failed = timeline.Some(int64(0)) // AIPerf leaves error_request_count out where it is zero
+	}
+	t.summed(0)
 	t.Throughput.WindowS, t.Throughput.RequestsPerS = one("benchmark_duration"), one("request_throughput")
 	t.Throughput.SuccessOutputTPS, t.Throughput.SystemInOutTPS = one("output_token_throughput"), one("total_token_throughput")
 	t.counted(timeline.Opt[int64]{})

@@ -29,10 +29,12 @@ func readEndpoints(in *Input, _ func(*timeline.Timeline) error) (run.Run, error)
 	}
 	completed, failed := t.whole(t.number(o, "n_samples_completed")), t.whole(t.number(o, "n_samples_failed"))
 	t.Total, t.Failed = t.whole(t.number(o, "n_samples_issued")), failed
-	t.OK = timeline.Map(completed, func(n int64) int64 { return max(n-failed.Or(0), 0) }) // failures are completed too
+	if n, ok := completed.Get(); ok && failed.OK() {
+		t.OK = timeline.Some(max(n-failed.Or(0), 0)) // failures are completed too
+	}
 	t.Throughput.WindowS = timeline.Map(t.number(o, "duration_ns"), func(ns float64) float64 { return ns / 1e9 })
 	t.Throughput.SuccessOutputTPS = t.number(o, "tps")
-	if qps := t.number(o, "qps"); failed.Or(0) == 0 {
+	if qps := t.number(o, "qps"); failed == timeline.Some(int64(0)) {
 		t.Throughput.RequestsPerS = qps
 	}
 	err := t.into(&m)

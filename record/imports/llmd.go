@@ -95,7 +95,9 @@ func readLLMD(in *Input, _ func(*timeline.Timeline) error) (run.Run, error) {
 	}
 	t.Total, t.Failed = t.whole(t.number(aggregate, "requests", "total")), t.whole(t.number(aggregate, "requests", "failures"))
 	left := t.whole(t.number(aggregate, "requests", "incomplete")).Or(0)
-	t.OK = timeline.Map(t.Total, func(n int64) int64 { return max(n-t.Failed.Or(0)-left, 0) })
+	if n, ok := t.Total.Get(); ok && t.Failed.OK() {
+		t.OK = timeline.Some(max(n-t.Failed.Or(0)-left, 0))
+	}
 	for key, at := range map[string]*timeline.Opt[float64]{"input_token_rate": &t.Throughput.SystemInputTPS, "output_token_rate": &t.Throughput.SystemOutputTPS,
 		"total_token_rate": &t.Throughput.SystemInOutTPS, "request_rate": &t.Throughput.RequestsPerS} {
 		*at = t.number(aggregate, "throughput", key, "mean")

@@ -126,6 +126,18 @@ func (t *told) whole(v timeline.Opt[float64]) timeline.Opt[int64] {
 	return timeline.Opt[int64]{}
 }
 
+// summed makes of two of the counts the third. listed is how many requests the file
+// lists; 0 where it lists none.
+func (t *told) summed(listed int64) {
+	ok, has := t.OK.Get()
+	if !t.Failed.OK() && has && listed >= ok && listed > 0 {
+		t.Failed = timeline.Some(listed - ok)
+	}
+	if failed, known := t.Failed.Get(); has && known {
+		t.Total = timeline.Some(ok + failed)
+	}
+}
+
 // into ends the reading: the run with what was told of it.
 func (t *told) into(m *run.Run) error {
 	if t.err != nil {

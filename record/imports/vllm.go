@@ -29,6 +29,9 @@ type vllmResult struct {
 	Starts      []float64   `json:"start_times"`
 	Latencies   []*float64  `json:"latencies"`
 	Errors      []string    `json:"errors"`
+	Completed   *float64    `json:"completed"`
+	RandomIn    *float64    `json:"random_input_len"` // what SGLang was asked for
+	RandomOut   *float64    `json:"random_output_len"`
 	MeanTTFT    any         `json:"mean_ttft_ms"` // of a file with figures of the whole run
 }
 
@@ -45,14 +48,26 @@ func readVLLM(in *Input, add func(*timeline.Timeline) error) (run.Run, error) {
 		if rate == nil {
 			rate = "inf"
 		}
-		return fmt.Sprintf("%s, rate %v, %d requests", v.Date, rate, len(v.TTFTs))
+		name := fmt.Sprintf("%s, rate %v", cmp.Or(v.Date, v.Backend), rate)
+		for _, says := range []struct {
+			words string
+			n     *float64
+		}{{"%g at once", v.Concurrency}, {"%g tokens in", v.RandomIn}, {"%g tokens out", v.RandomOut}} {
+			if says.n != nil {
+				name += fmt.Sprintf(", "+says.words, *says.n)
+			}
+		}
+		if n := len(v.TTFTs); n > 0 || v.Completed == nil {
+			return fmt.Sprintf("%s, %d requests", name, n)
+		}
+		return fmt.Sprintf("%s, %g requests completed", name, *v.Completed)
 	})
 	if err != nil {
 		return m, err
 	}
 	if len(v.TTFTs) == 0 || v.Starts == nil && v.MeanTTFT != nil {
 		m = vllmRun(v)
-		err = vllmSummary(in, at, len(v.TTFTs) > 0, &m)
+		err = vllmSummary(in, at, v, &m)
 		return m, err
 	}
 	all, err := vllmRequests(in, at, v)
@@ -117,10 +132,11 @@ func vllmRun(v *vllmResult) (m run.Run) {
 }
 
 // vllmSummary reads what vLLM writes without --save-detailed, and SGLang without
-// --output-details. Its ITL are gaps between chunks, which are our ICL. listed says that
-// the file has its requests, too, but not when they began, as SGLang and older versions
-// of vLLM write it.
-func vllmSummary(in *Input, at int64, listed bool, m *run.Run) error {
+// --output-details. Its ITL are gaps between chunks, which are our ICL. A file that has
+// its requests, too, but not when they began, is of SGLang or of an older version of vLLM.
+// SGLang counts what completed and not what failed: errors has a text for every request
+// there (sglang/bench_serving.py: result and result_details).
+func vllmSummary(in *Input, at int64, v *vllmResult, m *run.Run) error {
 	var members map[string]json.RawMessage
 	if _, err := in.decode(at, &members); err != nil {
 		return err
@@ -143,12 +159,15 @@ func vllmSummary(in *Input, at int64, listed bool, m *run.Run) error {
 		}
 	}
 	t.OK, t.Failed = t.whole(t.number(o, "completed")), t.whole(t.number(o, "failed"))
-	t.Total = timeline.Map(t.OK, func(n int64) int64 { return n + t.Failed.Or(0) })
+	t.summed(int64(len(v.Errors)))
 	t.Throughput.WindowS = t.number(o, "duration")
 	t.Throughput.RequestsPerS, t.Throughput.SuccessOutputTPS = t.number(o, "request_throughput"), t.number(o, "output_throughput")
 	t.Throughput.SystemInOutTPS = t.number(o, "total_token_throughput")
+	if !t.Throughput.SystemInOutTPS.OK() {
+		t.Throughput.SystemInOutTPS = t.number(o, "total_throughput") // SGLang's name of it
+	}
 	t.counted(timeline.Opt[int64]{})
-	if listed {
+	if len(v.TTFTs) > 0 {
 		in.note("the file does not tell when its requests began (start_times), without which rates and concurrency can't be told: of its lists nothing is taken")
 	} else {
 		in.note("--save-detailed (SGLang: --output-details) has vLLM write every request")

@@ -35,6 +35,7 @@ type Requests struct {
 	Total    int64                      `json:"total"`
 	OK       int64                      `json:"ok"`
 	Failed   int64                      `json:"failed"`
+	Untold   Untold                     `json:"-"` // which of these three are not known
 	ByClass  map[timeline.Outcome]int64 `json:"by_class"`
 	Excluded map[string]int64           `json:"excluded"` // cancelled_run_end, cancelled_user, never_sent
 	// Unanswered counts those of cancelled_run_end that had no token yet.

@@ -97,10 +97,7 @@ func (f Figure) Of(s *metric.Summary) (value timeline.Opt[float64], ci95 *[2]flo
 		}
 		return v, ci95
 	case ofRatio:
-		if n := s.Requests.OK + s.Requests.Failed; n > 0 {
-			return timeline.Some(float64(s.Requests.Failed) / float64(n)), nil
-		}
-		return value, nil
+		return s.Requests.ErrorRate(), nil
 	}
 	return f.subject.run(s), nil
 }
@@ -112,7 +109,7 @@ func (f Figure) N(s *metric.Summary) timeline.Opt[int64] {
 	case ofRequest, ofGaps:
 		return timeline.Some(s.Metrics[f.subject.key].N)
 	case ofRatio:
-		return timeline.Some(s.Requests.OK + s.Requests.Failed)
+		return s.Requests.Ended()
 	}
 	return timeline.Opt[int64]{}
 }

@@ -24,8 +24,8 @@ func (r *Run) told() {
 	t := r.Told
 	r.Warnings = r.Noticed
 	q := &r.Requests
-	q.OK, q.Failed = t.OK.Or(0), t.Failed.Or(0)
-	q.Total = t.Total.Or(q.OK + q.Failed)
+	q.OK, q.Failed, q.Total = t.OK.Or(0), t.Failed.Or(0), t.Total.Or(0)
+	q.Untold = metric.Untold{Total: !t.Total.OK(), OK: !t.OK.OK(), Failed: !t.Failed.OK()}
 	for name, d := range t.Metrics {
 		r.Metrics[name] = d
 	}

@@ -47,7 +47,7 @@ func FailureOf(r *run.Run) *Failure {
 
 // failed is the line of the table.
 func failed(r *run.Run) string {
-	counted := r.Requests.OK + r.Requests.Failed
+	counted := r.Requests.Ended().Or(0)
 	if counted == 0 {
 		return typeset.Missing
 	}

@@ -161,6 +161,9 @@ func newRow(r *run.Run, key, name, objective string, d metric.Dist) Row {
 		}
 	}
 	line := Row{Key: key, Name: name, Unit: unit, N: typeset.Count(d.N), ExactN: d.N}
+	if r.Told != nil && d.N == 0 {
+		line.N = typeset.Missing // the other tool's file need not say it
+	}
 	for _, i := range Shown {
 		p := Percentiles[i]
 		line.Cells = append(line.Cells, newCell(d, p.Name, p.Of(&d), scale, limitOf(r, objective, p.P)))
@@ -200,7 +203,7 @@ func near(a, b float64) bool { return a-b < 1e-9 && b-a < 1e-9 }
 
 // whyMissing explains a row without values.
 func whyMissing(r *run.Run, key, name string, d metric.Dist) string {
-	if d.N > 0 || r.Requests.OK == 0 {
+	if d.N > 0 || r.Requests.OK == 0 || r.Told != nil { // a file's own figures say nothing of those it lacks
 		return ""
 	}
 	flags := r.Requests.Flags

@@ -111,6 +111,12 @@ func verdict(r *run.Run) string {
 // size says how much was measured.
 func size(r *run.Run) string {
 	text := typeset.Plural(r.Requests.Total, "request")
+	if ok := r.Requests.OK; r.Requests.Untold.Total {
+		text = typeset.Plural(ok, "answered request")
+		if r.Requests.Untold.OK {
+			text = "number of requests unknown"
+		}
+	}
 	if unsent := r.Requests.Unsent(); unsent > 0 {
 		text = fmt.Sprintf("%s of %s sent", typeset.Exact(r.Requests.Total-unsent), typeset.Plural(r.Requests.Total, "request"))
 	}
@@ -157,10 +163,12 @@ func loop(r *run.Run) string {
 		return "closed loop, stages " + r.Load.Stages + " streams"
 	case r.Load.Kind == "closed" && hasStreams:
 		return "closed loop of " + typeset.Plural(streams, "stream")
-	case hasRate && hasStreams:
-		return fmt.Sprintf("open loop, %s requests/s %s, at most %s at once", typeset.Rate(perS), r.Load.Arrival, typeset.Count(streams))
 	case hasRate:
-		return fmt.Sprintf("open loop, %s requests/s %s", typeset.Rate(perS), r.Load.Arrival)
+		text := strings.TrimSpace(fmt.Sprintf("open loop, %s requests/s %s", typeset.Rate(perS), r.Load.Arrival))
+		if hasStreams {
+			text += fmt.Sprintf(", at most %s at once", typeset.Count(streams))
+		}
+		return text
 	}
 	return loadOverTime(r)
 }

@@ -96,10 +96,7 @@ func (t *table) ours(path string) (float64, bool) {
 	case "requests.failed":
 		return float64(s.Requests.Failed), true
 	case "error_rate":
-		if n := s.Requests.OK + s.Requests.Failed; n > 0 {
-			return float64(s.Requests.Failed) / float64(n), true
-		}
-		return 0, false
+		return s.Requests.ErrorRate().Get()
 	}
 	name, stat, found := strings.Cut(path, ".")
 	if !found {
