@@ -47,6 +47,7 @@ func (d *Daemon) openAdmin(plan *Plan) error {
 			d.out.page.Gone(conn.RemoteAddr().String())
 		}
 	}
+	ln = &newest{Listener: ln, most: mostAdmins}
 	if plan.admin.tls != nil {
 		ln = tls.NewListener(ln, plan.admin.tls)
 	}

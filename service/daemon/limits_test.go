@@ -2,6 +2,7 @@ package daemon
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"net"
@@ -9,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -106,6 +108,81 @@ func TestAdminHasLimits(t *testing.T) {
 			_ = c.Close()
 		}
 	})
+}
+
+// Connections that say nothing keep nobody from asking for /healthz: the oldest ends for
+// the newest, and while there are few enough none does.
+func TestAdminHearsTheNewest(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := begin(t, file(`{name: m, listen: "front:1"}`, allRoutes))
+		var all []net.Conn
+		for range mostAdmins + 10 {
+			c, err := w.net.dial(context.Background(), "tcp", "localhost:2")
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer c.Close()
+			_, _ = io.WriteString(c, "GET /")
+			all = append(all, c)
+			synctest.Wait()
+		}
+		start := time.Now()
+		if status, _, err := w.get("localhost:2", get("/healthz")); err != nil || status != 200 || time.Since(start) > 0 {
+			t.Errorf("%d, %v after %v", status, err, time.Since(start))
+		}
+		ended := 0
+		for i, c := range all {
+			_ = c.SetReadDeadline(time.Now().Add(time.Millisecond))
+			if _, err := c.Read(make([]byte, 1)); !errors.Is(err, os.ErrDeadlineExceeded) {
+				if ended++; i >= ended {
+					t.Errorf("connection %d ended, and an older one did not", i)
+				}
+			}
+		}
+		if ended != 11 {
+			t.Errorf("%d ended, of 11 too many", ended)
+		}
+	})
+}
+
+// few is a listener that has file descriptors for so many connections.
+type few struct {
+	net.Listener
+	free int
+}
+
+type fewConn struct {
+	net.Conn
+	of *few
+}
+
+func (l *few) Accept() (net.Conn, error) {
+	if l.free == 0 {
+		return nil, &net.OpError{Op: "accept", Err: os.NewSyscallError("accept4", syscall.EMFILE)}
+	}
+	l.free--
+	return fewConn{of: l}, nil
+}
+
+func (c fewConn) Close() error {
+	c.of.free++
+	return nil
+}
+
+// Where descriptors are short the oldest ends, too; where none is held there is nothing to end.
+func TestAdminWithoutDescriptors(t *testing.T) {
+	l := &newest{Listener: &few{free: 3}, most: mostAdmins}
+	for range 20 {
+		if _, err := l.Accept(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if len(l.held) != 3 {
+		t.Errorf("%d are held of 3 that can be", len(l.held))
+	}
+	if _, err := (&newest{Listener: &few{}, most: mostAdmins}).Accept(); !errors.Is(err, syscall.EMFILE) {
+		t.Errorf("without any: %v", err)
+	}
 }
 
 // A file without end is an error and no full memory.
