@@ -84,7 +84,7 @@ func start(plan *Plan) (*runner, *client.Client, error) {
 	if plan.Capture {
 		cfg.Capture = r.capture
 	}
-	cfg.Stream.KeepText = r.keepText || plan.Norm != nil || plan.Tokenizer != nil || plan.ReadsAnswers
+	cfg.Stream.KeepText = r.keepText || plan.Norm != nil || plan.Tokenizer != nil || plan.ReadsAnswers || echoes(plan.Extra)
 	r.room = api.NewRoom(roomFor(machine.This()))
 	cfg.Stream.Room = r.room
 	cl, err := client.New(cfg)

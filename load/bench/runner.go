@@ -191,6 +191,7 @@ func (r *runner) send(ctx context.Context, ph *phase, j job, dueUS int64) played
 func (r *runner) completed(ph *phase, j job) played {
 	r.rec.inFlight.Add(-1)
 	r.field.learn(j.req.MaxTokensField, j.tl, r.log)
+	unecho(&j.req, j.tl)
 	out := played{id: j.tl.ID, endUS: max(r.clk.US(), j.tl.DueUS), text: j.tl.Text, ok: j.tl.Outcome == timeline.OK, heard: j.tl.HTTPStatus != 0}
 	r.finish(&j)
 	if !r.asked(ph, j, out.text) {

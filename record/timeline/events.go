@@ -250,6 +250,26 @@ func (e *Events) All() iter.Seq[Event] {
 	}
 }
 
+// Amend lets change alter the kind, tokens and bytes of the events that are kept, in
+// order, until it returns false. It is told nothing else of them.
+func (e *Events) Amend(change func(*Event) bool) {
+	for i := range e.Packed() {
+		p := &e.packed[i]
+		if p.Kind() == kindFiller {
+			continue
+		}
+		ev := Event{Kind: p.Kind(), Tokens: p.Tokens(), Choice: p.Choice(), Bytes: p.Bytes()}
+		more := change(&ev)
+		p.kind, p.bytes, p.tokens = p.kind&sameRead|uint8(ev.Kind), uint32(ev.Bytes), 0
+		if n, ok := ev.Tokens.Get(); ok {
+			p.tokens = uint16(n) + 1
+		}
+		if !more {
+			return
+		}
+	}
+}
+
 // Generation yields the token-bearing events that are kept, in order.
 func (e *Events) Generation() iter.Seq[Event] {
 	return func(yield func(Event) bool) {
