@@ -18,11 +18,19 @@ const (
 	llamaCSV      = "build_commit,"
 )
 
-// isLLAMABenchTable tells llama-bench's tables, -o md and -o csv.
+// isLLAMABenchTable tells llama-bench's tables, -o md and -o csv. In front of the first
+// stands what ggml says of its devices, where a terminal was copied.
 func isLLAMABenchTable(head []byte) bool {
-	line, _, _ := bytes.Cut(head, []byte("\n"))
-	return bytes.HasPrefix(line, []byte(llamaCSV)) && bytes.Contains(line, []byte("avg_ts")) ||
-		bytes.HasPrefix(line, []byte(llamaMarkdown)) && bytes.Contains(line, []byte(" t/s |"))
+	if bytes.HasPrefix(head, []byte(llamaCSV)) {
+		line, _, _ := bytes.Cut(head, []byte("\n"))
+		return bytes.Contains(line, []byte("avg_ts"))
+	}
+	for line := range bytes.Lines(head) {
+		if bytes.HasPrefix(line, []byte(llamaMarkdown)) {
+			return bytes.Contains(line, []byte(" t/s |"))
+		}
+	}
+	return false
 }
 
 // llamaTest is a row of a table: the mean over an unknown number of repetitions.
@@ -86,7 +94,7 @@ func llamaMarkdownRows(in *Input, t *told) (tests []llamaTest, err error) {
 			cells[i] = strings.TrimSpace(cells[i])
 		}
 		switch {
-		case columns == nil:
+		case columns == nil, cells[0] == columns[0]: // of another run, too
 			columns = cells
 			return nil
 		case strings.HasPrefix(cells[0], "---"):

@@ -68,6 +68,8 @@ func TestFiguresOfWholeRuns(t *testing.T) {
 		{"llmd.yaml", 0, "input_tokens", "p95", 2294},
 		{"llamabench.md", 2, "e2e_tps", "mean", 19904.09},
 		{"llamabench.md", 2, "e2e_tps", "sd", 291.76},
+		{"llamabench_terminal.txt", 2, "e2e_tps", "mean", 61.03},
+		{"llamabench_terminal.txt", 4, "e2e_tps", "sd", 2.35},
 		{"llamabench.csv", 1, "ttft_ms", "mean", 0.907668},
 		{"llamabench.csv", 2, "e2e_ms", "sd", 0.047507},
 		{"aiperf_profile.json", 0, "ttft_ms", "p99", 387.13670486},
