@@ -93,7 +93,7 @@ func (s *Stream) answered(n int64) {
 	case !told:
 		s.tl.Inputs = timeline.Some(n)
 	case n > asked, s.api.Product() == timeline.Vectors && n < asked:
-		s.failQuietly(fmt.Sprintf("the reply answers %d texts, and %d were sent", n, asked))
+		s.failQuietly(fmt.Sprintf("texts that the reply answers: %d; that were sent: %d", n, asked))
 	}
 }
 

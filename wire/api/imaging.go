@@ -96,7 +96,7 @@ func (d *imageDecoder) apply(e framing.Event, s *Stream) {
 	case d.r.whole:
 		d.take(s)
 		if n, ok := d.asked.Get(); ok && d.done > 0 && d.done < n {
-			s.failQuietly(fmt.Sprintf("the reply holds %d of the %d pictures that were asked for", d.done, n))
+			s.failQuietly(fmt.Sprintf("the reply holds fewer pictures than were asked for: %d of %d", d.done, n))
 		}
 	case len(d.came) == 0:
 		s.add(timeline.Progress, 0, 0, none)
@@ -135,7 +135,7 @@ func (d *imageDecoder) take(s *Stream) {
 		d.done++
 	}
 	if n, ok := d.asked.Get(); ok && d.done > n { // they would make the server's rate a lie
-		s.failQuietly(fmt.Sprintf("the reply holds more than the %d pictures that were asked for", n))
+		s.failQuietly(fmt.Sprintf("the reply holds more pictures than were asked for: over %d", n))
 	} else if !ok && d.done > 0 {
 		s.tl.Images = timeline.Some(d.done)
 	}

@@ -92,7 +92,7 @@ func (s *Stream) results() {
 // settle decides the outcome; the first rule that applies wins.
 func (s *Stream) settle(end timeline.End, trailer http.Header, cause error, garbage int) {
 	tl := s.tl
-	if (s.api.Ends == ByBody || s.form == bare) && end == timeline.EOF && garbage == 0 && (s.tokens > 0 || s.form == bare && s.fault == nil) {
+	if (s.api.Ends == ByBody || s.form == bare || s.endless) && end == timeline.EOF && garbage == 0 && (s.tokens > 0 || s.form == bare && s.fault == nil) {
 		s.progress.done = true
 	}
 	complete := s.progress.complete() && !s.failed
@@ -124,7 +124,11 @@ func (s *Stream) settle(end timeline.End, trailer http.Header, cause error, garb
 	case s.form == foreign && s.total > 0:
 		tl.Fail(timeline.BadContentType, s.contentWords())
 	case end == timeline.Reset:
-		tl.Fail(timeline.ConnReset, because("the connection was reset in the middle of the reply", cause))
+		words := "the connection was reset in the middle of the reply"
+		if cause != nil && strings.HasPrefix(cause.Error(), "stream error") { // HTTP/2's RST_STREAM, as net/http names it
+			words = "the stream was reset in the middle of the reply"
+		}
+		tl.Fail(timeline.ConnReset, because(words, cause))
 	default:
 		tl.Fail(timeline.StreamTruncated, because(s.truncatedWords(end, trailer, garbage), cause))
 	}
@@ -147,7 +151,7 @@ func (s *Stream) good(end timeline.End) {
 	if s.form != whole && !s.progress.done && s.api.Ends == ByTerminator {
 		tl.Flags |= timeline.NoDone
 	}
-	if s.form != whole && s.progress.done && tl.FinishReason == "" && s.api.Ends != ByBody && !s.api.Product().Lengthless() {
+	if s.form != whole && s.progress.done && tl.FinishReason == "" && s.api.Ends != ByBody && !s.endless && !s.api.Product().Lengthless() {
 		tl.Flags |= timeline.NoFinish
 	}
 	switch end {

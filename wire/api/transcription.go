@@ -14,7 +14,7 @@ import (
 // Transcription is POST /v1/audio/transcriptions: sound is uploaded as a file and
 // becomes text, as a whole or in events. Source: OpenAI's API reference and Python
 // library, audio/transcriptions. vLLM streams chunks like those of its chat, Mistral
-// events of its own names.
+// events of its own names, faster-whisper-server (routers/stt.py) segments without any.
 var Transcription = &API{
 	Name:    "transcription",
 	Path:    "/v1/audio/transcriptions",
@@ -94,6 +94,9 @@ func (d *transcriptDecoder) apply(_ framing.Event, s *Stream) {
 	case is("transcript.text.segment"), is("transcription.segment"), is("transcription.language"):
 		otherwise = timeline.Progress
 	case is("transcription.text.delta"), d.r.whole:
+		d.r.add(timeline.Text, d.text)
+	case is("") && !d.text.Empty(): // a segment of faster-whisper-server and Speaches, in the form of a whole reply
+		s.endless = true
 		d.r.add(timeline.Text, d.text)
 	}
 	d.r.apply(s, otherwise)

@@ -93,6 +93,8 @@ data: {"type":"transcription.text.delta","text":"llo"}
 data: {"type":"transcription.done","model":"voxtral","text":"Hello","usage":{"prompt_audio_seconds":12,"prompt_tokens":4,"total_tokens":400,"completion_tokens":4},"language":"en"}
 
 `, timeline.OK, "Hello", 2, 12e6, `{"input":396,"output":4,"total":400}`, ""},
+		{"faster-whisper-server's segments", "text/event-stream", `data: {"text":"Four score and"}` + "\n\n" + `data: {"text":" seven years ago"}` + "\n\n", timeline.OK, "Four score and seven years ago", 2, -1, `{}`, ""},
+		{"its verbose segments", "text/event-stream", `data: {"task":"transcribe","language":"en","duration":9.5,"text":" Hello","words":null,"segments":[{"id":1,"seek":0,"start":0.0,"end":2.0,"text":" Hello"}]}` + "\n\n", timeline.OK, " Hello", 1, 9_500_000, `{}`, ""},
 		{"cut off", "text/event-stream", `data: {"type":"transcript.text.delta","delta":"I"}` + "\n\n", timeline.StreamTruncated, "I", 1, -1, `{}`, ""},
 		{"an error within", "text/event-stream", `data: {"type":"error","error":{"message":"overloaded"}}` + "\n\n", timeline.StreamError, "", 0, -1, `{}`, "overloaded"},
 		{"nothing was said", "application/json", `{"text":""}`, timeline.EmptyOutput, "", 0, -1, `{}`, ""},
@@ -119,13 +121,24 @@ data: {"type":"transcription.done","model":"voxtral","text":"Hello","usage":{"pr
 			if c.say != "" && (tl.Error == nil || !strings.Contains(tl.Error.Message, c.say)) {
 				t.Errorf("%v does not say %q", tl.Error, c.say)
 			}
-			if tl.Flags.Has(timeline.MalformedEvent) {
+			if tl.Flags.Has(timeline.MalformedEvent) || strings.Contains(c.name, "segments") && tl.Flags.Has(timeline.NoFinish) {
 				t.Errorf("flags %v", tl.Flags.Names())
 			}
 			// vLLM's chunks are those of its chat.
-			if a := Recognise([]byte(c.body)); c.kind == "text/event-stream" && c.say == "" && a != Transcription && c.name != "vLLM's chunks" {
+			if a := Recognise([]byte(c.body)); c.kind == "text/event-stream" && c.say == "" && a != Transcription && c.name != "vLLM's chunks" && strings.Contains(c.body, `"type"`) {
 				t.Errorf("recognised as %+v", a)
 			}
 		})
+	}
+}
+
+// Segments without an end are whole where the body is, and not where it was cut.
+func TestSegmentsCutOff(t *testing.T) {
+	tl := timeline.New()
+	s := NewStream(tl, Transcription, StreamOptions{})
+	s.Head(1000, Head{200, map[string][]string{"Content-Type": {"text/event-stream"}}})
+	s.Read(2000, 0, []byte(`data: {"text":"Four score and"}`+"\n\n"))
+	if s.End(3000, timeline.Cut, nil, nil); tl.Outcome != timeline.StreamTruncated {
+		t.Errorf("%s (%v)", tl.Outcome, tl.Error)
 	}
 }
