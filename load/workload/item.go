@@ -101,6 +101,12 @@ func (it *Item) Nth(k int) *Step {
 	return &it.More[k-1]
 }
 
+// noAnswer stands for a live answer without words, as of reasoning alone: Anthropic,
+// Bedrock, DeepSeek and vLLM with Mistral's tokenizers refuse a message without content
+// (vllm-project/vllm#21089, vercel/ai#18452, anomalyco/opencode#38778), and without any
+// the roles would not alternate.
+const noAnswer = "(no answer)"
+
 // Conversation returns all messages that step k sends. answers gives what the
 // server said in an earlier step; it is asked only where the item is live.
 func (it *Item) Conversation(k int, answers func(step int) string) []api.Message {
@@ -123,6 +129,8 @@ func (it *Item) Conversation(k int, answers func(step int) string) []api.Message
 			said := api.Message{Role: "assistant", Content: answer(base)}
 			if !it.Live {
 				said.ToolCalls = it.Nth(base).Calls
+			} else if said.Content == "" {
+				said.Content = noAnswer
 			}
 			out = append(out, said)
 		}

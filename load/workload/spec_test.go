@@ -189,6 +189,11 @@ func TestLiveHistory(t *testing.T) {
 	if len(said) != 5 || said[1].Content != "answer 0" || said[3].Content != "answer 1" || !l.ReadsAnswers() {
 		t.Errorf("%v", said)
 	}
+	// Of reasoning alone: Anthropic, "all messages must have non-empty content except for the optional final assistant message".
+	silent := it.Conversation(1, func(int) string { return "" })
+	if len(silent) != 3 || silent[1].Role != "assistant" || silent[1].Content == "" {
+		t.Errorf("%+v", silent)
+	}
 	if it.Nth(1).InputTokens.OK() {
 		t.Error("the length of a live conversation can't be asked for")
 	}
