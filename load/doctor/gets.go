@@ -88,7 +88,7 @@ func (p *patient) access(known bool) bool {
 	case s == http.StatusUnauthorized:
 		c.Verdict, c.Fix = Fail, "give the key with --api-key-env or --api-key-file"
 	case s == http.StatusForbidden:
-		c.Verdict, c.Fix = Warn, "this key may not list models: name one with --model, or check the key"
+		c.Verdict, c.Fix = Warn, "the list of models was refused: name one with --model, or check the URL and the key"
 	case s == http.StatusTooManyRequests:
 		c.Verdict, c.Fix = Warn, "the server limits requests: wait, or ask for a higher limit before measuring"
 	case s == 502 || s == 503 || s == 504:

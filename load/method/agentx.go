@@ -182,8 +182,10 @@ func perToken(v *seen) stat.Sorted {
 // mostOverflows is the share of answers that may say that the context is too long.
 const mostOverflows = 0.01
 
-// overflow is what such an answer says, in small letters.
-var overflow = []string{"context length", "maximum context", "context_length_exceeded", "prompt is too long"}
+// overflow is what such an answer says, in small letters: of OpenAI, vLLM and SGLang;
+// Anthropic; llama.cpp; Bedrock; xAI; Gemini; TGI.
+var overflow = []string{"context length", "maximum context", "context_length_exceeded", "context window", "prompt is too long",
+	"context size", "input is too long", "maximum prompt length", "input token count", "`max_new_tokens` must be", "`inputs` must have less than"}
 
 // judge says what is in the way of a valid result.
 func (r *agentXRules) judge(out *result.Method, p *result.Point, v *seen, at string) {
@@ -207,7 +209,7 @@ func (r *agentXRules) judge(out *result.Method, p *result.Point, v *seen, at str
 		no("%.1f %% of the requests failed, more than %.0f %%", 100*share, 100*r.mostErrors)
 	}
 	if len(v.good) == 0 {
-		no("all %d requests failed", len(v.records))
+		no("no request was answered: %d failed", len(v.records))
 	}
 	if v.partial {
 		no("the run was stopped")

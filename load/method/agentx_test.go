@@ -129,6 +129,23 @@ func TestAgentXFigures(t *testing.T) {
 	if why := judged(docs); !strings.Contains(why, "the context was too long in 1.8 % of the answers") {
 		t.Error(why)
 	}
+	// As the servers write it, gathered by agents that shorten a conversation then (pi-ai's overflow.ts; TGI's of LiteLLM).
+	for _, text := range []string{
+		"the request exceeds the available context size, try increasing it",
+		"The input token count (1196265) exceeds the maximum number of tokens allowed (1048575)",
+		"Input validation error: `inputs` tokens + `max_new_tokens` must be <= 4096. Given: 4000 `inputs` tokens and 500 `max_new_tokens`",
+		"Your input exceeds the context window of this model",
+		"This model's maximum prompt length is 131072 but the request contains 537812 tokens",
+		"The input (5000 tokens) is longer than the model's context length (4096 tokens).",
+		"Input is too long for requested model.",
+	} {
+		one := seen{lasted: 1800, records: []metric.Record{{Error: &timeline.Error{Message: text}}}}
+		var out result.Method
+		docs.judge(&out, &result.Point{}, &one, "")
+		if !strings.Contains(strings.Join(out.Why, "; "), "the context was too long") {
+			t.Errorf("%s: %v", text, out.Why)
+		}
+	}
 	v.partial, v.lasted = true, 60
 	if why := judged(docs); !strings.Contains(why, "the run was stopped") || !strings.Contains(why, "it went on for 60 s, where at least 900 s are asked") {
 		t.Error(why)

@@ -167,6 +167,9 @@ func (c *Client) http2Failure(err error) *failure {
 		strings.Contains(text, "unexpected ALPN protocol"), strings.Contains(text, "no application protocol"), strings.Contains(text, "HTTP_1_1_REQUIRED"):
 		return &failure{class: timeline.Parse, msg: "the server does not speak HTTP/2: " + text + "; ask it by HTTP/1.1"}
 	}
+	if strings.HasPrefix(text, "stream error") { // RST_STREAM; the connection goes on
+		return &failure{class: timeline.ConnReset, msg: "the stream was reset before any response: " + text}
+	}
 	return &failure{class: timeline.ConnReset, msg: "the connection broke before any response: " + text}
 }
 

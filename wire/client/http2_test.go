@@ -131,12 +131,16 @@ func TestHTTP2Ends(t *testing.T) {
 			time.Sleep(10 * msec)
 			panic(http.ErrAbortHandler)
 		}, nil, timeline.ConnReset, 20_000},
+		"stream refused": {func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }, nil, timeline.ConnReset, 0},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				tl := send(t.Context(), http2Client(t, tc.serve, tc.change))
 				want(t, "outcome", tl.Outcome, tc.class)
 				wantUS(t, "close", tl.CloseUS, tc.close)
+				if tc.class == timeline.ConnReset && !strings.HasPrefix(tl.Error.Message, "the stream was reset ") { // its connection lives on
+					t.Error(tl.Error.Message)
+				}
 				t.Log(tl.Error)
 			})
 		})
