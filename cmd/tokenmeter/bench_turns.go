@@ -14,6 +14,7 @@ import (
 	"tokenmeter/load/bench"
 	"tokenmeter/reader/compare"
 	"tokenmeter/reader/report"
+	"tokenmeter/reader/typeset"
 	"tokenmeter/record/exit"
 	"tokenmeter/record/run"
 )
@@ -337,5 +338,5 @@ func (t *turns) verdict() error {
 // invalid is the exit code of --strict where a run is an invalid measurement.
 func (t *turns) invalid() error {
 	v := report.ValidityOf(t.measured(), "run")
-	return decided(exit.Facts{Strict: t.c.Strict, Measurement: v.Verdict, Doubt: fmt.Sprintf("%d of %d runs are invalid measurements", v.Runs, v.Of)})
+	return decided(exit.Facts{Strict: t.c.Strict, Measurement: v.Verdict, Doubt: fmt.Sprintf("invalid measurements: %d of %s", v.Runs, typeset.Plural(int64(v.Of), "run"))})
 }

@@ -7,6 +7,7 @@ import (
 
 	"tokenmeter/load/bench"
 	"tokenmeter/load/workload"
+	"tokenmeter/reader/typeset"
 	"tokenmeter/record/cost"
 	"tokenmeter/record/timeline"
 )
@@ -37,7 +38,7 @@ func costWords(e *cost.Expected, d *workload.Description) string {
 	var parts []string
 	each, priced := e.USDPerRequest.Get()
 	if total, ok := e.USDTotal.Get(); ok {
-		parts = append(parts, fmt.Sprintf("about %s for %d requests", usd(total), e.Requests.Or(0)))
+		parts = append(parts, fmt.Sprintf("about %s for %s", usd(total), typeset.Things(e.Requests.Or(0), "request")))
 	}
 	if priced {
 		parts = append(parts, usd(each)+" a request")

@@ -74,7 +74,7 @@ func (w *wantedRuns) find(a *app, check *checker) ([]run.Run, error) {
 	case seen == 0:
 		return nil, &usageError{fmt.Errorf("there is no run in %s: give the folder that holds the folders of runs with --in", strings.Join(in, ", "))}
 	case len(list) == 0:
-		return nil, &usageError{fmt.Errorf("none of the %d runs in %s is meant by what was asked for", seen, strings.Join(in, ", "))}
+		return nil, &usageError{fmt.Errorf("no run in %s is meant by what was asked for", strings.Join(in, ", "))}
 	}
 	return list, nil
 }

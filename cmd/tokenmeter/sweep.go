@@ -15,6 +15,7 @@ import (
 	"tokenmeter/load/sweep"
 	"tokenmeter/load/sweep/result"
 	"tokenmeter/reader/report"
+	"tokenmeter/reader/typeset"
 	"tokenmeter/record/exit"
 	"tokenmeter/record/objective"
 	"tokenmeter/record/timeline"
@@ -269,7 +270,7 @@ func kept(s *result.Sweep) string {
 	if made == 0 {
 		return "nothing was measured"
 	}
-	text := fmt.Sprintf("%d of %d points", made, s.Planned)
+	text := fmt.Sprintf("%d of %s", made, typeset.Plural(int64(s.Planned), "point"))
 	if s.Searched() {
 		text = fmt.Sprintf("the runs of the search so far (%d)", made)
 	}
@@ -318,7 +319,7 @@ func (c *sweepCmd) verdict(s *result.Sweep) error {
 	}
 	all.Strict = c.Strict
 	if invalid > 0 {
-		all.Measurement, all.Doubt = validity.Invalid, fmt.Sprintf("%d of %d points are invalid, see their checks", invalid, points)
+		all.Measurement, all.Doubt = validity.Invalid, fmt.Sprintf("points are invalid: %d of %d, see their checks", invalid, points)
 	}
 	return decided(all)
 }

@@ -12,6 +12,7 @@ import (
 	"tokenmeter/load/bench"
 	"tokenmeter/load/sweep"
 	"tokenmeter/load/sweep/result"
+	"tokenmeter/reader/typeset"
 	"tokenmeter/record/run"
 )
 
@@ -104,7 +105,7 @@ func probeLine(variable string, p sweep.Probe) string {
 	step := result.Step{Says: p.Says, Firm: p.Firm, Repeat: p.Repeat}
 	line := fmt.Sprintf("%s %.4g  %s", variable, p.Load, step.Words())
 	if share, ok := p.GoodShare(); ok {
-		line += fmt.Sprintf("  %d requests, %.1f %% good of those judged", p.Requests, 100*share)
+		line += fmt.Sprintf("  %s, %.1f %% good of those judged", typeset.Things(int64(p.Requests), "request"), 100*share)
 	}
 	if p.Grows {
 		line += ", requests pile up"

@@ -145,7 +145,7 @@ func (s *shown) table(out io.Writer, l *workload.Loaded) error {
 	if l.Spec.About != "" {
 		line("question", "%s", l.Spec.About)
 	}
-	line("looked at", "%s arrivals with %s requests", typeset.Exact(s.Items), typeset.Exact(s.Requests))
+	line("looked at", "%s with %s", typeset.Things(s.Items, "arrival"), typeset.Things(s.Requests, "request"))
 	if len(s.ByName) > 1 {
 		var parts []string
 		for _, class := range l.Info().Classes {
@@ -162,7 +162,7 @@ func (s *shown) table(out io.Writer, l *workload.Loaded) error {
 		lengthLines(line, "per arrival", "requests", &s.Turns)
 	}
 	if r := s.Sessions; r != nil {
-		line("sessions", "%s with %s agents, at most %d requests of one at once", typeset.Exact(r.Sessions), typeset.Exact(r.Agents), r.Width.Max)
+		line("sessions", "%s with %s, at most %s of one at once", typeset.Exact(r.Sessions), typeset.Things(r.Agents, "agent"), typeset.Plural(r.Width.Max, "request"))
 		lengthLines(line, "turns", "of an agent", &r.Turns)
 		lengthLines(line, "gaps", "ms", &r.GapMS)
 		line("ideal cache", "%s of the input: what a prefix cache without a limit would know", percent(r.IdealHit))
@@ -207,6 +207,9 @@ func lengthLines(line func(string, string, ...any), label, unit string, s *workl
 		return
 	}
 	if s.Min == s.Max {
+		if s.Min == 1 && unit != "ms" {
+			unit = strings.TrimSuffix(unit, "s")
+		}
 		line(label, "%s %s each", typeset.Exact(s.Min), unit)
 		return
 	}
@@ -262,12 +265,12 @@ func whenWords(l *workload.Loaded, d *workload.Dispersion) string {
 	case w.Stages != "":
 		parts = append(parts, "closed loop, streams "+w.Stages)
 	case w.Concurrency > 0:
-		parts = append(parts, fmt.Sprintf("closed loop of %d streams", w.Concurrency))
+		parts = append(parts, "closed loop of "+typeset.Plural(int64(w.Concurrency), "stream"))
 	default:
 		parts = append(parts, "as the flags of bench say")
 	}
 	if w.Requests > 0 {
-		parts = append(parts, fmt.Sprintf("%d requests", w.Requests))
+		parts = append(parts, typeset.Things(int64(w.Requests), "request"))
 	}
 	if w.Duration > 0 {
 		parts = append(parts, "for "+w.Duration.String())
@@ -333,7 +336,7 @@ func (c *workloadValidateCmd) Run(a *app) error {
 	}
 	words := fmt.Sprintf("%s is good", c.Name)
 	if n > 0 {
-		words += fmt.Sprintf(": %d records (%s)", n, l.Info().Kind)
+		words += fmt.Sprintf(": %s (%s)", typeset.Things(n, "record"), l.Info().Kind)
 	}
 	if left := l.LeftOut(); left != "" {
 		words += "; left out: " + left

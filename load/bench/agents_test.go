@@ -147,7 +147,7 @@ func TestFailedPrime(t *testing.T) {
 	}
 	f := &fake{chat: func(s *stream, _ body) { http.Error(s.w, "no", http.StatusInternalServerError) }}
 	res := virtual(t, f, Plan{Load: Load{Concurrency: 1, Requests: 6, Warmup: Warmup{Off: true}}, Content: Content{Workload: work}, Conditions: Conditions{KeepGoing: true}}, nil)
-	if res.err == nil || !strings.Contains(res.err.Error(), "2 requests failed that bring sessions to where they begin") || res.run.Requests.Total != 0 {
+	if res.err == nil || !strings.Contains(res.err.Error(), "requests failed that bring sessions to where they begin: 2") || res.run.Requests.Total != 0 {
 		t.Errorf("%v, %+v", res.err, res.run.Requests)
 	}
 }

@@ -9,6 +9,7 @@ import (
 
 	"tokenmeter/load/schedule"
 	"tokenmeter/load/workload"
+	"tokenmeter/record/metric"
 	"tokenmeter/record/timeline"
 )
 
@@ -310,7 +311,8 @@ func (r *runner) drifted(answers []warmAnswer) (off float64, says string, n int)
 	}
 	asked, counted = asked/float64(n), counted/float64(n)
 	off = workload.Off(asked, counted, r.added())
-	return off, fmt.Sprintf("the server counts %.0f input tokens where %.0f were asked (%+.1f %%)", counted, asked, 100*off), n
+	template := r.added().Or(0)
+	return off, fmt.Sprintf("the server counts %.0f input tokens where %s (%+.1f %%)", counted, metric.AskedWords(asked+template, template), 100*off), n
 }
 
 // added is what the server adds to the lengths that were asked for, which is

@@ -12,6 +12,7 @@ import (
 
 	"tokenmeter/load/schedule"
 	"tokenmeter/load/workload"
+	"tokenmeter/record/metric"
 	"tokenmeter/record/timeline"
 	"tokenmeter/wire/api"
 )
@@ -270,10 +271,7 @@ func randomHex(bytes int) string {
 // LoadWords says what the load is, in a few words.
 func (p Plan) LoadWords() string {
 	p.settle()
-	kind, load := "closed loop", fmt.Sprintf("%d streams", p.Concurrency)
-	if p.Concurrency == 1 {
-		load = "1 stream"
-	}
+	kind, load := "closed loop", metric.Plural(int64(p.Concurrency), "stream")
 	if p.open() {
 		kind = "open loop"
 	}

@@ -112,6 +112,6 @@ func (r *runner) rise() {
 		cl.Close()
 	}
 	if n := r.judging.silent.Load(); n > 0 {
-		r.log.notice("judge_silent", timeline.Some(float64(n)), "%d answers have no verdict: %s", n, *r.judging.first.Load())
+		r.log.notice("judge_silent", timeline.Some(float64(n)), "Answers without a verdict: %d; the first: %s", n, *r.judging.first.Load())
 	}
 }

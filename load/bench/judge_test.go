@@ -69,7 +69,7 @@ func TestModelAsJudge(t *testing.T) {
 	}
 	told := false
 	for _, w := range sum.Warnings {
-		told = told || w.Name == "judge_silent" && strings.Contains(w.Says, "10 answers have no verdict")
+		told = told || w.Name == "judge_silent" && strings.Contains(w.Says, "Answers without a verdict: 10")
 	}
 	if !told {
 		t.Errorf("nothing about the silent judge: %+v", sum.Warnings)

@@ -98,7 +98,7 @@ func (p *precision) judge(order *metric.Order, values *[len(medians)]metric.Orde
 		}
 		switch {
 		case !iv.Given:
-			why = fmt.Sprintf("the median of %s has no interval yet: %d requests, worth %.0f independent ones", medians[i], iv.N, iv.Moments)
+			why = fmt.Sprintf("the median of %s has no interval yet: %s, worth %.0f independent ones", medians[i], metric.Plural(int64(iv.N), "request"), iv.Moments)
 		case off > p.within || math.IsNaN(off):
 			why = fmt.Sprintf("the median of %s is known to within %.3g %%", medians[i], 100*off)
 		default:

@@ -12,6 +12,7 @@ import (
 	"tokenmeter/load/machine"
 	"tokenmeter/load/workload"
 	"tokenmeter/record/exit"
+	"tokenmeter/record/metric"
 	"tokenmeter/record/run"
 	"tokenmeter/record/timeline"
 	"tokenmeter/wire/api"
@@ -73,7 +74,7 @@ func start(plan *Plan) (*runner, *client.Client, error) {
 		judging: judging{seats: make(chan struct{}, judgesAtOnce)}}
 	if n := plan.Requests; !plan.open() && n > 0 && n < plan.Concurrency && !plan.EveryStream {
 		r.log.notice("too_few_requests", timeline.Some(float64(n)),
-			"%d requests keep at most %d of the %d streams busy: raise --requests to several times --concurrency.", n, n, plan.Concurrency)
+			"With %s at most %d of the %d streams are busy: raise --requests to several times --concurrency.", metric.Plural(int64(n), "request"), n, plan.Concurrency)
 	}
 	if plan.Salt != "" && work.Info().UniquePrompts {
 		r.log.notice("prompt_reuse_across_runs", timeline.Opt[float64]{},
@@ -250,7 +251,7 @@ func (r *runner) verdict(cause error, done *run.Run) error {
 	c := r.rec.of(timeline.Measure)
 	switch {
 	case errors.Is(cause, errFailures):
-		return r.targetFailed(c, fmt.Sprintf("%d of %d requests failed, more than --max-failures allows", c.failed, c.done))
+		return r.targetFailed(c, fmt.Sprintf("%d of %s failed, more than --max-failures allows", c.failed, metric.Plural(int64(c.done), "request")))
 	case cause != nil:
 		return cause
 	case c.failed == 0:

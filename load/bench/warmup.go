@@ -90,7 +90,7 @@ func (r *runner) prime(ctx context.Context, work workload.Primed) error {
 		return err
 	}
 	if c := r.rec.of(timeline.Warmup); c.failed > before {
-		return r.targetFailed(c, fmt.Sprintf("%d requests failed that bring sessions to where they begin", c.failed-before))
+		return r.targetFailed(c, fmt.Sprintf("requests failed that bring sessions to where they begin: %d", c.failed-before))
 	}
 	return nil
 }

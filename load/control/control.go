@@ -237,7 +237,7 @@ func (c *Control) Acts() ([]run.Act, []metric.Warning) {
 	}
 	if c.plan.Profile && c.plan.ProfileAt > 0 && !profiled {
 		warnings = append(warnings, metric.Warning{Name: "profile_never", Value: timeline.Some(float64(c.plan.ProfileAt)),
-			Says: fmt.Sprintf("The profiler was never started: there were not %d requests in flight at any time.", c.plan.ProfileAt)})
+			Says: fmt.Sprintf("The profiler was never started: there were never %s in flight at once.", metric.Plural(int64(c.plan.ProfileAt), "request"))})
 	}
 	return c.acts, warnings
 }

@@ -149,7 +149,7 @@ func (p *patient) streaming(tl *timeline.Timeline, s shape) {
 		c.Verdict, c.Value = Warn, "a stream was asked for, the answer came in one body: only E2E can be measured"
 		c.Fix = "look for a proxy or a server option that switches streaming off"
 	case s.events < 3:
-		c.Verdict, c.Value = "", fmt.Sprintf("%d events are too few to tell", s.events)
+		c.Verdict, c.Value = "", fmt.Sprintf("too few events to tell: %d", s.events)
 	case s.reads == 1 || s.events >= 5 && s.spanUS() <= burstUS:
 		c.Verdict, c.Value = Warn, fmt.Sprintf("all %d events came within %.3g ms", s.events, float64(s.spanUS())/1000)
 		c.Fix = buffering
@@ -193,9 +193,9 @@ func (p *patient) usage(tl *timeline.Timeline, s shape, strict bool) {
 	c := Check{Name: "usage", Verdict: OK, Facts: facts{"input_tokens": orNull(tl.Usage.Input),
 		"output_tokens": orNull(tl.Usage.Output), "reasoning_tokens": orNull(tl.Usage.Reasoning), "chunks": s.events}}
 	if n, ok := tl.Usage.Output.Get(); ok {
-		c.Value = fmt.Sprintf("the server counts: %d tokens in, %d out, in %d chunks", tl.Usage.Input.Or(0), n, s.events)
+		c.Value = fmt.Sprintf("the server counts: %d tokens in, %d out; chunks: %d", tl.Usage.Input.Or(0), n, s.events)
 		if !tl.Usage.Input.OK() {
-			c.Value = fmt.Sprintf("the server counts: %d tokens out, in %d chunks", n, s.events)
+			c.Value = fmt.Sprintf("the server counts: %d tokens out; chunks: %d", n, s.events)
 		}
 		if strict {
 			c.Verdict, c.Value, c.Fix = Warn, c.Value+"; stream_options is refused", leaveOut

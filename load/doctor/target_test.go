@@ -154,7 +154,7 @@ func TestAGoodStream(t *testing.T) {
 	wantCheck(t, checks, "completion", OK, "first token after 20 ms, last after 480 ms")
 	wantCheck(t, checks, "streaming", OK, "24 events, one every 20 ms")
 	wantCheck(t, checks, "ending", OK, "length")
-	wantCheck(t, checks, "usage", OK, "12 tokens in, 24 out, in 24 chunks")
+	wantCheck(t, checks, "usage", OK, "12 tokens in, 24 out; chunks: 24")
 	wantCheck(t, checks, "output_length", OK, "kept: 24 tokens")
 	wantCheck(t, checks, "prompt_cache", OK, "8 of 12 prompt tokens")
 	wantCheck(t, checks, "server_times", "", "does not report")
@@ -195,7 +195,7 @@ func TestWhatStreamsDoWrong(t *testing.T) {
 			w.Header().Set("Content-Type", "application/json")
 			fmt.Fprint(w, `{"choices":[{"index":0,"message":{"content":"one two"},"finish_reason":"stop"}],"usage":{"prompt_tokens":3,"completion_tokens":2,"total_tokens":5}}`)
 		}, "streaming", Warn, "the answer came in one body"},
-		{"short", func(w http.ResponseWriter, n int) { stream(w, 2, time.Millisecond); usage(w, 1, 2, 0) }, "streaming", "", "2 events are too few"},
+		{"short", func(w http.ResponseWriter, n int) { stream(w, 2, time.Millisecond); usage(w, 1, 2, 0) }, "streaming", "", "too few events to tell: 2"},
 		{"short", func(w http.ResponseWriter, n int) { stream(w, 2, time.Millisecond); usage(w, 1, 2, 0) }, "output_length", OK, "by itself after 2 of 24"},
 		{"no usage", func(w http.ResponseWriter, n int) { stream(w, n, time.Millisecond); event(w, "[DONE]") }, "usage", Warn, "no token counts"},
 		{"no usage", func(w http.ResponseWriter, n int) { stream(w, n, time.Millisecond); event(w, "[DONE]") }, "output_length", "", "not known"},

@@ -170,7 +170,7 @@ func TestDepartures(t *testing.T) {
 		{"vllm-serve", bench.Plan{Client: client.Config{API: api.OpenAICompletions}}, ""},
 		{"inferencex", bench.Plan{Client: client.Config{API: api.OpenAIChat}}, "sent to openai-chat instead of openai-completions"},
 		{"nim", bench.Plan{Client: client.Config{API: api.OpenAIChat}}, ""},
-		{"nim", bench.Plan{Load: bench.Load{Prefills: 2}}, "at most 2 requests wait for their first token at once"},
+		{"nim", bench.Plan{Load: bench.Load{Prefills: 2}}, "requests that wait for their first token at once: at most 2"},
 	} {
 		m, _ := ByName(c.name)
 		o := Options{Base: c.base}

@@ -8,6 +8,7 @@ import (
 
 	"tokenmeter/load/sweep"
 	"tokenmeter/load/sweep/result"
+	"tokenmeter/record/metric"
 	"tokenmeter/record/stat"
 	"tokenmeter/record/validity"
 )
@@ -216,7 +217,7 @@ func prepareOffline(_ *Method, o *Options) (*Steps, error) {
 		want.concurrency = min(want.concurrency, n)
 	}
 	if want.concurrency < max(o.Base.Requests, samples) {
-		o.depart("at most %d requests in flight, where LoadGen hands over all samples at once (--concurrency sets it)", want.concurrency)
+		o.depart("at most %s in flight, where LoadGen hands over all samples at once (--concurrency sets it)", metric.Plural(int64(want.concurrency), "request"))
 	}
 	return &Steps{Cells: []sweep.Cell{o.cell(float64(want.concurrency), "offline", want)}}, nil
 }

@@ -8,6 +8,7 @@ import (
 
 	"tokenmeter/load/sweep"
 	"tokenmeter/load/sweep/result"
+	"tokenmeter/record/metric"
 	"tokenmeter/record/objective"
 	"tokenmeter/record/stat"
 )
@@ -71,11 +72,11 @@ func ofRates(points []result.Point, read func(*result.Point) result.Method) (out
 	slices.SortStableFunc(order, func(a, b *result.Point) int { return cmp.Compare(b.Value, a.Value) })
 	for _, p := range order {
 		if out = read(p); out.Verdict == valid {
-			out.Rules = append(out.Rules, fmt.Sprintf("the figures are of the largest of %d rates whose run is VALID: %s requests/s", len(order), number(p.Value)))
+			out.Rules = append(out.Rules, fmt.Sprintf("the figures are of the largest of %s whose run is VALID: %s requests/s", metric.Plural(int64(len(order)), "rate"), number(p.Value)))
 			return out
 		}
 	}
-	out.Why = append(out.Why, fmt.Sprintf("none of %d rates is VALID; the figures are of the smallest, %s requests/s", len(order), number(order[len(order)-1].Value)))
+	out.Why = append(out.Why, fmt.Sprintf("none of %s is VALID; the figures are of the smallest, %s requests/s", metric.Plural(int64(len(order)), "rate"), number(order[len(order)-1].Value)))
 	return out
 }
 

@@ -11,6 +11,7 @@ import (
 	"tokenmeter/load/bench"
 	"tokenmeter/load/sweep"
 	"tokenmeter/load/sweep/result"
+	"tokenmeter/record/metric"
 	"tokenmeter/record/timeline"
 )
 
@@ -56,7 +57,7 @@ func (o *Options) plan(a ask) bench.Plan {
 		o.depart("a run ends early once its medians are known to within %g %%", 100*p.UntilPrecision)
 	}
 	if p.Prefills > 0 {
-		o.depart("at most %d requests wait for their first token at once", p.Prefills)
+		o.depart("requests that wait for their first token at once: at most %d", p.Prefills)
 	}
 	p.KeepGoing = true
 	p.AllowLowN = true
@@ -78,11 +79,8 @@ func (o *Options) extent(p *bench.Plan, a ask) {
 
 func extentWords(requests int, duration time.Duration) string {
 	var words []string
-	switch {
-	case requests == 1:
-		words = append(words, "1 request")
-	case requests > 1:
-		words = append(words, fmt.Sprintf("%d requests", requests))
+	if requests > 0 {
+		words = append(words, metric.Plural(int64(requests), "request"))
 	}
 	if duration > 0 {
 		words = append(words, duration.String())

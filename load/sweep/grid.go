@@ -13,6 +13,7 @@ import (
 	"tokenmeter/base/random"
 	"tokenmeter/load/bench"
 	"tokenmeter/load/sweep/result"
+	"tokenmeter/record/metric"
 	"tokenmeter/record/run"
 )
 
@@ -254,7 +255,7 @@ func busyStreams(p *bench.Plan) {
 		return
 	}
 	if p.Log != nil {
-		fmt.Fprintf(p.Log, "%s: %d requests keep no %d streams busy, so %d are sent\n", p.Name, p.Requests, p.Concurrency, p.Concurrency)
+		fmt.Fprintf(p.Log, "%s: %s can't keep %d streams busy, so %d are sent\n", p.Name, metric.Plural(int64(p.Requests), "request"), p.Concurrency, p.Concurrency)
 	}
 	p.Requests = p.Concurrency
 }

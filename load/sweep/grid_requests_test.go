@@ -32,7 +32,7 @@ func TestPointsKeepTheirStreamsBusy(t *testing.T) {
 		if closed := c.plan.Rate == 0 && len(c.plan.Stages) == 0; c.plan.EveryStream != closed {
 			t.Errorf("%+v: every stream %t", c.plan.Load, c.plan.EveryStream)
 		}
-		if c.plan.Requests != c.want || strings.Contains(log.String(), "requests keep no") != c.told {
+		if c.plan.Requests != c.want || strings.Contains(log.String(), "can't keep") != c.told {
 			t.Errorf("%d streams: %d requests, %q", c.plan.Concurrency, c.plan.Requests, log.String())
 		}
 	}

@@ -251,7 +251,7 @@ func (l *look) why() string {
 	case l.n < fewest:
 		return "too few requests came in"
 	case l.untold != "":
-		return fmt.Sprintf("none of the %d requests says anything on %q", l.n, l.untold)
+		return fmt.Sprintf("no request says anything on %q", l.untold)
 	case l.over && l.moments < moments:
 		return fmt.Sprintf("beyond the limit, but %d requests are worth %.0f independent ones, as each tells of the next: a slow spell would look the same", l.n, l.moments)
 	case l.moments < moments:

@@ -297,7 +297,7 @@ func TestFileErrors(t *testing.T) {
 		"c.jsonl": {"{\"prompt\":\"x\",\"max_tokens\":0}", "c.jsonl:1: an output length"},
 		"d.csv":   {"TIMESTAMP,ContextTokens,GeneratedTokens\nyesterday,1,2\n", `d.csv:2: "yesterday" is no date`},
 		"e.jsonl": {"", "no record"},
-		"f.json":  {"[{\"conversations\":[]}]", "none of its 1 records"},
+		"f.json":  {"[{\"conversations\":[]}]", "nothing in it can be sent: records that hold nothing to send: 1"},
 		"g.jsonl": {"{\"prompt\":\"x\",\"answer\":{\"exakt\":1}}", "unknown field"},
 		"h.jsonl": {"{\"messages\":[{\"role\":\"user\",\"content\":[{\"type\":\"image_url\"}]}]}", "without its picture"},
 		"i.jsonl": {"{\"timestamp\":1,\"input_length\":5,\"output_length\":5,\"hash_ids\":[1.5]}", "hash_ids"},

@@ -139,7 +139,7 @@ func (s *source) at(i int64) (entry, error) {
 		switch {
 		case err == io.EOF:
 			if s.total = int64(len(s.kept)); s.total == 0 {
-				return entry{}, fmt.Errorf("%s: none of its %d records can be sent: %s", s.file.Name, s.next, strings.Join(reasons(s.skips), "; "))
+				return entry{}, fmt.Errorf("%s: nothing in it can be sent: %s", s.file.Name, strings.Join(reasons(s.skips), "; "))
 			}
 			return entry{}, io.EOF
 		case skip:

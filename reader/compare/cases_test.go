@@ -95,8 +95,8 @@ func TestB89(t *testing.T) {
 
 	r = mustCompare(t, Group{Name: "X", Runs: []*Run{x1, x64}}, Group{Name: "Y", Runs: []*Run{y64, y1}}, Options{})
 	want := map[string][3]any{
-		"1000 in, 100 out, 1 streams":  {1190.0, 1785.0, Worse},
-		"64000 in, 100 out, 1 streams": {12960.0, 7475.0, Better},
+		"1000 in, 100 out, 1 stream":  {1190.0, 1785.0, Worse},
+		"64000 in, 100 out, 1 stream": {12960.0, 7475.0, Better},
 	}
 	for i := range r.Rows {
 		row := &r.Rows[i]

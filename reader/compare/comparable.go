@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"tokenmeter/reader/typeset"
+	"tokenmeter/record/metric"
 	"tokenmeter/record/timeline"
 	"tokenmeter/record/validity"
 )
@@ -179,7 +180,7 @@ func loadOf(f *Facts) string {
 		parts = append(parts, strconv.FormatFloat(rate, 'g', 6, 64)+" requests/s", l.Arrival)
 	}
 	if n, ok := l.Concurrency.Get(); ok {
-		parts = append(parts, fmt.Sprintf("%d streams", n))
+		parts = append(parts, metric.Plural(n, "stream"))
 	}
 	if len(parts) == 0 {
 		return l.Kind

@@ -66,14 +66,14 @@ func letter(i int) string {
 }
 
 func sideFact(label string, s *compare.Side) view.Fact {
-	text, requests := typeset.Short(s.Name, 80), "unknown"
+	text, requests := typeset.Short(s.Name, 80), "unknown requests"
 	if n, ok := s.Requests.Get(); ok {
-		requests = typeset.Exact(n)
+		requests = typeset.Things(n, "request")
 	}
 	if len(s.Runs) > 1 {
-		text += fmt.Sprintf(" (%d runs, %s requests)", len(s.Runs), requests)
+		text += fmt.Sprintf(" (%d runs, %s)", len(s.Runs), requests)
 	} else {
-		text += fmt.Sprintf(" (%s requests)", requests)
+		text += fmt.Sprintf(" (%s)", requests)
 	}
 	return view.Fact{Label: label, Text: text}
 }

@@ -140,7 +140,7 @@ func (p *page) requests(m *markup) {
 	case broken == 1:
 		m.put(`<p class="sub">1 record could not be read and is not drawn.</p>`)
 	case broken > 1:
-		m.put(`<p class="sub">%s records could not be read and are not drawn.</p>`, fmt.Sprint(broken))
+		m.put(`<p class="sub">Records that could not be read and are not drawn: %s.</p>`, fmt.Sprint(broken))
 	}
 	m.put("\n</section>\n" + `<section id="requests"><h2>Requests</h2>` + "\n")
 	if p.seen.N > 0 {

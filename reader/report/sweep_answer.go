@@ -92,7 +92,8 @@ func (v *sweepView) verdicts() {
 			suspect++
 		}
 	}
-	text := fmt.Sprintf("%d of %d points valid.", valid, len(s.Points))
+	points := typeset.Plural(int64(len(s.Points)), "point")
+	text := fmt.Sprintf("%d of %s valid.", valid, points)
 	switch {
 	case len(s.Points) == 0:
 		return
@@ -101,13 +102,13 @@ func (v *sweepView) verdicts() {
 			v.state = "bad"
 			return
 		}
-		text = fmt.Sprintf("%d of %d points valid.", valid, len(s.Points))
+		text = fmt.Sprintf("%d of %s valid.", valid, points)
 	case invalid == 0 && suspect > 0:
-		text = fmt.Sprintf("%d of %d points valid; %d suspect, by %s.", valid, len(s.Points), suspect, firstOf(s, validity.Suspect))
+		text = fmt.Sprintf("%d of %s valid; %d suspect, by %s.", valid, points, suspect, firstOf(s, validity.Suspect))
 	case invalid == 1:
-		text = fmt.Sprintf("1 of %s is invalid, by %s.", typeset.Plural(int64(len(s.Points)), "point"), firstOf(s, validity.Invalid))
+		text = fmt.Sprintf("1 of %s is invalid, by %s.", points, firstOf(s, validity.Invalid))
 	case invalid > 1:
-		text = fmt.Sprintf("%d of %d points are invalid, the first by %s.", invalid, len(s.Points), firstOf(s, validity.Invalid))
+		text = fmt.Sprintf("%d of %s are invalid, the first by %s.", invalid, points, firstOf(s, validity.Invalid))
 	}
 	if invalid > 0 && valid > 0 {
 		text = strings.TrimSuffix(text, ".") + fmt.Sprintf("; %d valid.", valid)

@@ -103,7 +103,7 @@ func Named(list []run.Run, name string) (*run.Run, error) {
 			}
 		}
 	}
-	return nil, fmt.Errorf("none of the %d runs has the id, the folder or the name %q", len(list), name)
+	return nil, fmt.Errorf("no run has the id, the folder or the name %q", name)
 }
 
 // loadWords say in a few letters how a run was loaded: "c=16", "5/s poisson".

@@ -264,3 +264,11 @@ func Plural(n int64, noun string) string {
 	}
 	return Count(n) + " " + noun + "s"
 }
+
+// Things is Plural with the count in full: "1 request", "120,000 requests".
+func Things(n int64, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	return Exact(n) + " " + noun + "s"
+}

@@ -121,10 +121,10 @@ func (t *Tally) byTokens(s *metric.Summary) *metric.Cost {
 	c := &metric.Cost{Basis: t.prices() + " at the measured mix", PricedRequests: t.priced, UnpricedRequests: t.unpriced}
 	c.USDKnown = timeline.Maybe(t.known, t.priced > 0)
 	if t.unpriced > 0 {
-		c.Basis += fmt.Sprintf("; at least $%s, as %d of %d requests have no known price",
+		c.Basis += fmt.Sprintf("; at least $%s, as requests have no known price: %d of %d",
 			metric.Significant(t.known, 3), t.unpriced, t.priced+t.unpriced)
 		for _, name := range slices.Sorted(maps.Keys(t.tiers)) {
-			c.Basis += fmt.Sprintf("; %d of them were served as %q, which has no price under tiers", t.tiers[name], name)
+			c.Basis += fmt.Sprintf("; served as %q, which has no price under tiers: %d", name, t.tiers[name])
 		}
 		for _, name := range slices.Sorted(maps.Keys(t.lacks)) {
 			switch n := t.lacks[name]; name {

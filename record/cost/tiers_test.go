@@ -57,7 +57,7 @@ func TestTiers(t *testing.T) {
 		t.Errorf("%+v", c)
 	}
 	near(t, "known", c.USDKnown, (1125+2250)/1e6)
-	for _, want := range []string{"3 of 5 requests", `2 of them were served as "batch"`, `1 of them were served as "scale"`} {
+	for _, want := range []string{"no known price: 3 of 5", `served as "batch", which has no price under tiers: 2`, `served as "scale", which has no price under tiers: 1`} {
 		if !strings.Contains(c.Basis, want) {
 			t.Errorf("basis %q does not say %q", c.Basis, want)
 		}

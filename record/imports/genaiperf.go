@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 
+	"tokenmeter/record/metric"
 	"tokenmeter/record/run"
 	"tokenmeter/record/timeline"
 )
@@ -36,7 +37,7 @@ func readGenAIPerf(in *Input, add func(*timeline.Timeline) error) (run.Run, erro
 	}
 	var names []string
 	for _, e := range profile.Experiments {
-		names = append(names, fmt.Sprintf("%s %g, %d requests", e.Experiment.Mode, e.Experiment.Value, len(e.Requests)))
+		names = append(names, fmt.Sprintf("%s %g, %s", e.Experiment.Mode, e.Experiment.Value, metric.Plural(int64(len(e.Requests)), "request")))
 	}
 	part, err := in.part(names)
 	if err != nil {

@@ -7,6 +7,7 @@ import (
 	"math"
 	"time"
 
+	"tokenmeter/record/metric"
 	"tokenmeter/record/run"
 	"tokenmeter/record/timeline"
 )
@@ -115,7 +116,7 @@ func (b *guideLLMBenchmark) name() string {
 			kind += fmt.Sprintf(" %g", v)
 		}
 	}
-	return fmt.Sprintf("%s, %d requests", kind, len(b.Requests.Successful)+len(b.Requests.Errored)+len(b.Requests.Incomplete))
+	return fmt.Sprintf("%s, %s", kind, metric.Plural(int64(len(b.Requests.Successful)+len(b.Requests.Errored)+len(b.Requests.Incomplete)), "request"))
 }
 
 func (q *guideLLMRequest) request(open bool) *request {

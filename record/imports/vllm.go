@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"time"
 
+	"tokenmeter/record/metric"
 	"tokenmeter/record/run"
 	"tokenmeter/record/timeline"
 )
@@ -58,9 +59,9 @@ func readVLLM(in *Input, add func(*timeline.Timeline) error) (run.Run, error) {
 			}
 		}
 		if n := len(v.TTFTs); n > 0 || v.Completed == nil {
-			return fmt.Sprintf("%s, %d requests", name, n)
+			return fmt.Sprintf("%s, %s", name, metric.Plural(int64(n), "request"))
 		}
-		return fmt.Sprintf("%s, %g requests completed", name, *v.Completed)
+		return fmt.Sprintf("%s, %s completed", name, metric.Plural(int64(*v.Completed), "request"))
 	})
 	if err != nil {
 		return m, err

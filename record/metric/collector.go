@@ -25,8 +25,10 @@ type CollectorOpts struct {
 	PromptsMade bool
 	// UniquePrompts is how many different prompts were sent, warm-up included.
 	UniquePrompts timeline.Opt[int64]
-	// AskedInput is the mean input length that was asked for.
-	AskedInput timeline.Opt[float64]
+	// AskedInput is the mean input length that the server should count: what was asked
+	// for, and AskedTemplate, what its chat template is known to add to that.
+	AskedInput    timeline.Opt[float64]
+	AskedTemplate float64
 	// TemplateTokens is what the server adds to each prompt, which may come from
 	// its cache though no prompt was sent twice; 0: not known.
 	TemplateTokens int64

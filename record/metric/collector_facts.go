@@ -48,7 +48,8 @@ type Facts struct {
 	OutputIsCap   bool
 	OSLShortfall  timeline.Opt[float64] // 1 − produced ÷ asked tokens; empty: no length was asked for
 	OSLWhy, OSLDo string                // why answers are shorter than asked, and what to do; empty: none is
-	InputAsked    timeline.Opt[float64] // mean; empty: no length was asked for
+	InputAsked    timeline.Opt[float64] // mean that the server should count; empty: no length was asked for
+	TemplateAdds  float64               // of it
 	ISLError      timeline.Opt[float64] // |mean input ÷ asked − 1|
 	ISLWhy, ISLDo string                // likewise of prompts of another length
 }
@@ -68,7 +69,8 @@ func (c *Collector) facts(w *windows) Facts {
 		Requests:      c.requests.OK + c.requests.Failed,
 		ClientErrors:  c.requests.ByClass[timeline.ClientResource],
 		PromptsUnique: c.Opts.PromptsUnique, PromptsMade: c.Opts.PromptsMade, OutputIsCap: c.Opts.OutputIsCap, InputAsked: c.Opts.AskedInput,
-		Drifts: c.drifts(), connects: c.connects,
+		TemplateAdds: c.Opts.AskedTemplate,
+		Drifts:       c.drifts(), connects: c.connects,
 	}
 	f.Failed = c.requests.Failed - f.ClientErrors
 	c.lagFacts(&f)
@@ -207,6 +209,6 @@ func (c *Collector) lengthFacts(f *Facts) {
 	asked, ok := c.Opts.AskedInput.Get()
 	if got, have := mean(c.samples["input_tokens"]).Get(); ok && have && asked > 0 {
 		f.ISLError = timeline.Some(math.Abs(got/asked - 1))
-		f.ISLWhy, f.ISLDo = promptWords(got, asked, float64(c.Opts.TemplateTokens))
+		f.ISLWhy, f.ISLDo = promptWords(got, asked, float64(c.Opts.TemplateTokens)-c.Opts.AskedTemplate)
 	}
 }

@@ -258,6 +258,28 @@ func TestB75InputDrift(t *testing.T) {
 	}
 }
 
+// What a template adds is part of what the server should count, and the words name both
+// parts: 100 tokens of 256 + 99 are 71.8 % too few, of 256 alone they would be 60.9 %.
+func TestInputDriftBesideATemplate(t *testing.T) {
+	c := NewCollector(CollectorOpts{AskedInput: timeline.Some(355.0), AskedTemplate: 99, TemplateTokens: 99})
+	c.Add(made{ttft: 100, gap: 1, events: 5, set: func(tl *timeline.Timeline) { tl.Usage.Input = timeline.Some(int64(100)) }}.timeline())
+	is(t, "error", c.Facts().ISLError, 1-100.0/355)
+	for _, w := range c.Summary().Warnings {
+		if w.Name == "isl_mismatch" && !strings.HasPrefix(w.Says, "Prompts have 100 tokens on average as the server counts, 256 were asked for and the chat template adds 99.") {
+			t.Error(w.Says)
+		}
+	}
+	// Too many beside a template that is granted are not the template's.
+	more := NewCollector(c.Opts)
+	more.Add(made{ttft: 100, gap: 1, events: 5, set: func(tl *timeline.Timeline) { tl.Usage.Input = timeline.Some(int64(400)) }}.timeline())
+	if f := more.Facts(); strings.Contains(f.ISLWhy, "below which") {
+		t.Error(f.ISLWhy)
+	}
+	if f := c.Facts(); f.TemplateAdds != 99 || AskedWords(256, 0) != "256 were asked for" {
+		t.Errorf("%+v", f)
+	}
+}
+
 // B81 and B82: percentiles of the merged values, never of parts.
 func TestB81B82MergedPercentiles(t *testing.T) {
 	a, b := NewCollector(CollectorOpts{}), NewCollector(CollectorOpts{})

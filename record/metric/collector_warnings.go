@@ -56,9 +56,9 @@ func (c *Collector) sampleWarnings(w *noted, s *Summary) {
 	}
 	estimated := s.Requests.TokenSources[string(FromTokenizer)] + s.Requests.TokenSources[string(FromChunks)]
 	w.add(estimated > 0, "estimated_tokens", float64(estimated),
-		"The server told no usage for %d of %d requests; their tokens are counted here.", estimated, n)
+		"The server told no usage for %d of %s; their tokens are counted here.", estimated, Plural(int64(n), "request"))
 	w.add(c.tokens.unknown > 0, "unknown_tokens", float64(c.tokens.unknown),
-		"%d of %d successful requests have no token count; they add nothing to the throughput. Give --tokenizer.", c.tokens.unknown, n)
+		"Successful requests without a token count: %d of %d; they add nothing to the throughput. Give --tokenizer.", c.tokens.unknown, n)
 	bad := s.Requests.Flags["usage_inconsistent"] + s.Requests.Flags["token_count_mismatch"]
 	w.add(bad > 0, "inconsistent_counts", float64(bad),
 		"Records whose token counts cannot all be right: %d (see their flags).", bad)
@@ -95,10 +95,10 @@ func (c *Collector) loadWarnings(w *noted, s *Summary, f *Facts) {
 	aside := c.mostAside()
 	expected := max(c.Opts.Concurrency, f.MaxInFlight+aside)*11/10 + 4 + ended
 	w.add(!c.Opts.ManyConnects && opened > expected, "connections_opened", float64(opened),
-		"%d connections were opened for at most %d requests in flight%s: the server or a proxy closes them, and each new one costs time.",
-		opened, max(f.MaxInFlight, aside), endedWords(ended))
+		"%d connections were opened for at most %s in flight%s: the server or a proxy closes them, and each new one costs time.",
+		opened, Plural(max(f.MaxInFlight, aside), "request"), endedWords(ended))
 	w.add(again > 0, "connections_lost", float64(again),
-		"%d of %d requests found the connection that was kept for them ended, and went on another: so do idle connections that a server closes, and requests that it drops.",
+		"Requests that found the connection that was kept for them ended, and went on another: %d of %d; so do idle connections that a server closes, and requests that it drops.",
 		again, len(c.rows))
 	retries := s.Requests.Attempts - (s.Requests.Total - s.Requests.Unsent())
 	w.add(retries > 0, "retries", float64(retries), "Repeated tries: %d; the wait is part of the latency.", retries)
@@ -140,8 +140,8 @@ func (c *Collector) lengthWarnings(w *noted, f *Facts) {
 		per(t.got, t.askedN), per(t.asked, t.askedN), t.short, t.askedN, t.far, sentence(f.OSLWhy))
 	off, known := f.ISLError.Get()
 	w.add(known && off > 0.05, "isl_mismatch", off,
-		"Prompts have %s tokens on average as the server counts, %s were asked for.%s",
-		Significant(mean(c.samples["input_tokens"]).Or(0), 4), Significant(c.Opts.AskedInput.Or(0), 4), sentence(f.ISLWhy))
+		"Prompts have %s tokens on average as the server counts, %s.%s",
+		Significant(mean(c.samples["input_tokens"]).Or(0), 4), AskedWords(c.Opts.AskedInput.Or(0), c.Opts.AskedTemplate), sentence(f.ISLWhy))
 }
 
 // sentence is a further one, if there is any.

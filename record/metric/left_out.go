@@ -62,7 +62,7 @@ func LeftOut(counts map[string]int64, ok int64) string {
 	case sum == 0:
 		return ""
 	case len(parts) == 1:
-		return fmt.Sprintf("%d of %d answers left out (%s)", sum, ok, cmp.Or(leftWords[names[0]], names[0]))
+		return fmt.Sprintf("%d of %s left out (%s)", sum, Plural(ok, "answer"), cmp.Or(leftWords[names[0]], names[0]))
 	}
-	return fmt.Sprintf("%d of %d answers left out (%s)", sum, ok, strings.Join(parts, ", "))
+	return fmt.Sprintf("%d of %s left out (%s)", sum, Plural(ok, "answer"), strings.Join(parts, ", "))
 }

@@ -86,6 +86,16 @@ func (s *shortAnswers) words() (why, do string) {
 	return why, endings[first].do
 }
 
+// AskedWords say of how many tokens a prompt should be: goal is what the server should
+// count, template the part of it that its chat template adds.
+func AskedWords(goal, template float64) string {
+	words := Significant(goal-template, 4) + " were asked for"
+	if template > 0 {
+		words += " and the chat template adds " + Significant(template, 3)
+	}
+	return words
+}
+
 // promptWords say why prompts may have other lengths than asked: mean is what the
 // server counts, template what it adds to each prompt, where that was measured.
 func promptWords(mean, asked, template float64) (why, do string) {

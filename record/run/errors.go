@@ -26,7 +26,7 @@ func (e *WriteError) Error() string {
 	}
 	lost := ""
 	if e.Lost > 0 {
-		lost = fmt.Sprintf(" (the last %d finished requests are not in it)", e.Lost)
+		lost = fmt.Sprintf(" (finished requests that are not in it: %d)", e.Lost)
 	}
 	return fmt.Sprintf("cannot write %s: %v%s; %s", e.Path, cause, lost, e.hint())
 }

@@ -52,7 +52,7 @@ func Merged(folders []*Folder) (Run, error) {
 			return Run{}, fmt.Errorf("%s would lend its damage to a run that looks whole: %s", f.Dir(), f.damaged)
 		}
 		if f.Len() == 0 && r.Requests.Total > 0 {
-			return Run{}, fmt.Errorf("%s has no records of its %d requests, only %s: copy the whole folder from where it was measured", f.Dir(), r.Requests.Total, manifestFile)
+			return Run{}, fmt.Errorf("%s has no record of any request, only %s: copy the whole folder from where it was measured", f.Dir(), manifestFile)
 		}
 		if i > 0 {
 			if d := differences(&m, &r); len(d) > 0 {

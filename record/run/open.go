@@ -144,7 +144,7 @@ func (f *Folder) openJournal() error {
 		f.note("the last %d bytes of the journal are an unfinished record and were left out", j.torn)
 	}
 	if j.damaged > 0 {
-		f.damage("%d damaged records of the journal were left out", j.damaged)
+		f.damage("damaged records of the journal, left out: %d", j.damaged)
 	}
 	f.source, f.count = j, int64(len(j.frames))
 	return nil

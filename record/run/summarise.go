@@ -135,18 +135,21 @@ func (f *Folder) oneByOne(into gathered, tally *cost.Tally, also func(*timeline.
 	return nil
 }
 
-// askedOfServer is the input length that the server should count: what was
-// asked for, and what its own template is known to add.
-func askedOfServer(w *Workload) timeline.Opt[float64] {
-	asked, ok := w.AskedInput.Get()
-	if !ok || w.TemplateCompensated {
-		return w.AskedInput
+// templateAdds is what the server's own template is known to add to the input length
+// that was asked for.
+func templateAdds(w *Workload) float64 {
+	if w.TemplateCompensated {
+		return 0
 	}
-	return timeline.Some(asked + w.TemplateOverhead.Or(0))
+	return w.TemplateOverhead.Or(0)
 }
 
 // collectorOpts are what the manifest tells a summary beside the records.
 func collectorOpts(m *Run) metric.CollectorOpts {
+	asked, adds := m.Workload.AskedInput, templateAdds(&m.Workload)
+	if x, ok := asked.Get(); ok {
+		asked = timeline.Some(x + adds)
+	}
 	return metric.CollectorOpts{
 		OpenLoop:       m.Load.Kind == "open",
 		Concurrency:    m.Load.Concurrency.Or(0),
@@ -155,7 +158,8 @@ func collectorOpts(m *Run) metric.CollectorOpts {
 		PromptsUnique:  m.Workload.PromptsUnique,
 		PromptsMade:    m.Workload.PromptsMade || m.Workload.AskedInput.OK(), // as older folders tell it
 		UniquePrompts:  m.Workload.UniquePrompts,
-		AskedInput:     askedOfServer(&m.Workload),
+		AskedInput:     asked,
+		AskedTemplate:  adds,
 		TemplateTokens: int64(m.Workload.TemplateOverhead.Or(0)),
 		OutputIsCap:    m.Workload.OutputIsCap,
 		TaskDeadlineS:  m.Workload.TaskDeadlineS,

@@ -3,6 +3,7 @@ package validity
 import (
 	"fmt"
 
+	"tokenmeter/record/metric"
 	"tokenmeter/record/timeline"
 )
 
@@ -109,6 +110,6 @@ func clientErrors(r *Rule, f *Facts) (Check, bool) {
 	}
 	share := float64(f.ClientErrors) / float64(max(f.Requests, 1))
 	return r.judge(timeline.Some(share),
-		fmt.Sprintf("%d of %d requests failed in the client itself (client_resource).", f.ClientErrors, f.Requests)).
+		fmt.Sprintf("%d of %s failed in the client itself (client_resource).", f.ClientErrors, metric.Plural(f.Requests, "request"))).
 		advise("Raise the limit of open files (ulimit -n), or keep connections alive."), true
 }

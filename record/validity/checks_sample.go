@@ -174,7 +174,7 @@ func islError(r *Rule, f *Facts) (Check, bool) {
 		why = "" // a length that was kept has no reason
 	}
 	c := r.judge(f.ISLError,
-		because(fmt.Sprintf("The mean prompt length is off by %s from the %s tokens asked for.", percent(off), metric.Significant(asked, 4)), why)).
+		because(fmt.Sprintf("The mean prompt length in tokens is off by %s: %s.", percent(off), metric.AskedWords(asked, f.TemplateAdds)), why)).
 		advise("%s", f.ISLDo)
 	switch {
 	case c.Verdict != Invalid:
@@ -195,9 +195,9 @@ func errorShare(r *Rule, f *Facts) (Check, bool) {
 		return c, true
 	}
 	share := float64(f.Failed) / float64(f.Requests)
-	says := fmt.Sprintf("%d of %d requests failed.", f.Failed, f.Requests)
+	says := fmt.Sprintf("%d of %s failed.", f.Failed, metric.Plural(f.Requests, "request"))
 	if f.Failed == 0 {
-		says = fmt.Sprintf("None of %d requests failed.", f.Requests)
+		says = "No request failed."
 	}
 	c := r.judge(timeline.Some(share), says)
 	if f.Failed == f.Requests {

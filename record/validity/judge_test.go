@@ -253,7 +253,8 @@ func TestAReasonOnlyForWhatIsOff(t *testing.T) {
 	for off, want := range map[float64]bool{0: false, 0.04: false, 0.06: true, 0.3: true} {
 		f := sound()
 		f.InputAsked, f.ISLError, f.ISLWhy = some(256), some(off), "The server cuts prompts."
-		if c, ok := find(Judge(f), "isl_error"); !ok || strings.Contains(c.Says, f.ISLWhy) != want {
+		f.TemplateAdds = 56
+		if c, ok := find(Judge(f), "isl_error"); !ok || strings.Contains(c.Says, f.ISLWhy) != want || !strings.Contains(c.Says, "200 were asked for and the chat template adds 56") {
 			t.Errorf("off by %v: %q", off, c.Says)
 		}
 	}

@@ -293,7 +293,7 @@ func (w *Watcher) warnings() (list []metric.Warning) {
 			say("server_metrics_unread", p.failed, "Of the readings of %s %d failed (%v): there are gaps in what the server tells of itself.", at, p.failed, p.err)
 		}
 		if n := p.book.restarts; n > 0 {
-			say("server_restarted", n, "The counters at %s began anew %d times while it was measured: the server was started again.", at, n)
+			say("server_restarted", n, "The counters at %s began anew while it was measured (%d×): the server was started again.", at, n)
 		}
 	}
 	return list

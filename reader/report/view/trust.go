@@ -75,7 +75,7 @@ func checksHold(r *run.Run) string {
 	if n == 0 {
 		return "no checks were made"
 	}
-	text := fmt.Sprintf("%d of %d checks hold", holds, n)
+	text := fmt.Sprintf("%d of %s hold", holds, typeset.Plural(int64(n), "check"))
 	if unknown > 0 {
 		text += fmt.Sprintf(", %d not known", unknown)
 	}

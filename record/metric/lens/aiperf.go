@@ -1,6 +1,7 @@
 package lens
 
 import (
+	"tokenmeter/record/metric"
 	"tokenmeter/record/stat"
 	"tokenmeter/record/timeline"
 )
@@ -167,7 +168,7 @@ func (r *aiperfReader) report(t *table) {
 	t.row("output_token_throughput_per_user avg", "tokens/s", mean(&r.user), "decode_tps.mean", "bursts are not left out")
 	t.row("e2e_output_token_throughput avg", "tokens/s", mean(&r.e2eTPS), "e2e_tps.mean", "starts at the send")
 	t.noteIf(r.native, "it counts chunks as tokens: with several tokens a chunk its tokens and rates are too low, and inter_token_latency is too high")
-	t.noteIf(r.standIn > 0, "%s counted by the server, as with --use-server-token-count; without it AIPerf tokenises the text again", some(r.standIn, "answer"))
+	t.noteIf(r.standIn > 0, "%s counted by the server, as with --use-server-token-count; without it AIPerf tokenises the text again", metric.Plural(r.standIn, "answer"))
 }
 
 func (r *aiperfReader) errorRate() opt {

@@ -1,6 +1,7 @@
 package lens
 
 import (
+	"tokenmeter/record/metric"
 	"tokenmeter/record/stat"
 	"tokenmeter/record/timeline"
 )
@@ -86,8 +87,8 @@ func (r *artificialReader) report(t *table) {
 		whole = timeline.Some(linear(&r.first, 0.5).Or(0) + linear(&r.reasoning, 0.5).Or(0) + answerLength/s)
 	}
 	t.row("end-to-end response time", "s", whole, "", "of an answer of 500 tokens that nobody sent: TTFT + reasoning + 500 / output speed")
-	t.noteIf(r.standIn > 0, "%s counted in the model's own tokens, not in those of o200k_base: no tokenizer to count by was named", some(r.standIn, "answer"))
-	t.noteIf(r.unknown > 0, "%s without a count of tokens after the first chunk", some(r.unknown, "answer"))
+	t.noteIf(r.standIn > 0, "%s counted in the model's own tokens, not in those of o200k_base: no tokenizer to count by was named", metric.Plural(r.standIn, "answer"))
+	t.noteIf(r.unknown > 0, "%s without a count of tokens after the first chunk", metric.Plural(r.unknown, "answer"))
 	t.noteIf(true, "its pages show the median of what was asked eight times a day over 72 hours, from one place: tokenmeter probe measures so")
 }
 

@@ -1,6 +1,7 @@
 package lens
 
 import (
+	"tokenmeter/record/metric"
 	"tokenmeter/record/stat"
 	"tokenmeter/record/timeline"
 )
@@ -81,6 +82,6 @@ func (r *endpointsReader) report(t *table) {
 	}
 	figures("tpot", &r.tpot, "tpot_ms", tpotWhy)
 	figures("latency", &r.latency, "e2e_ms", "ends with the answer; failures are inside")
-	t.noteIf(r.standIn > 0, "%s counted by the server; Endpoints tokenises the text again", some(r.standIn, "answer"))
-	t.noteIf(r.several > 0 && r.tpot.Len() > 0, "%s left out of TPOT: how many tokens its first chunk held is not known", some(r.several, "answer"))
+	t.noteIf(r.standIn > 0, "%s counted by the server; Endpoints tokenises the text again", metric.Plural(r.standIn, "answer"))
+	t.noteIf(r.several > 0 && r.tpot.Len() > 0, "%s left out of TPOT: how many tokens its first chunk held is not known", metric.Plural(r.several, "answer"))
 }

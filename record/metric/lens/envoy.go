@@ -1,6 +1,7 @@
 package lens
 
 import (
+	"tokenmeter/record/metric"
 	"tokenmeter/record/stat"
 	"tokenmeter/record/timeline"
 )
@@ -54,7 +55,7 @@ func (r *envoyReader) report(t *table) {
 	t.row("gen_ai.server.time_per_output_token mean", "s", mean(&r.perToken), "tpot_ms.mean", why)
 	t.row("gen_ai.client.token.usage input", "tokens", whole(r.in), "", "a sum over all requests, which its histogram has too")
 	t.row("gen_ai.client.token.usage output", "tokens", whole(r.out), "", "a sum over all requests, which its histogram has too")
-	t.noteIf(r.uncounted > 0, "%s without usage, in no token figure", some(r.uncounted, "request"))
-	t.noteIf(r.failed > 0, "%s in the duration", some(r.failed, "failed request"))
+	t.noteIf(r.uncounted > 0, "%s without usage, in no token figure", metric.Plural(r.uncounted, "request"))
+	t.noteIf(r.failed > 0, "%s in the duration", metric.Plural(r.failed, "failed request"))
 	t.noteIf(true, "the gateway adds nothing of its own here: this is the client's view; percentiles depend on the buckets of whoever stores the histogram")
 }

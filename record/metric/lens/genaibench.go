@@ -1,6 +1,7 @@
 package lens
 
 import (
+	"tokenmeter/record/metric"
 	"tokenmeter/record/stat"
 	"tokenmeter/record/timeline"
 )
@@ -107,8 +108,8 @@ func (r *genaiBenchReader) report(t *table) {
 	t.middle(names, "output_inference_speed", "tokens/s", &r.speed, "decode_tps", genaiBenchEnds)
 	input, why := r.perPrompt(&r.input, overTTFT)
 	t.middle(names, "input_throughput", "tokens/s", input, "", why)
-	t.noteIf(r.abnormal > 0, "%s with all output within 1 ms: abnormal to it, out of tpot and output_inference_speed", some(r.abnormal, "answer"))
-	t.noteIf(r.unseen > 0, "%s without content or usage ended it with an exception and is counted nowhere", some(r.unseen, "answer"))
+	t.noteIf(r.abnormal > 0, "%s with all output within 1 ms: abnormal to it, out of tpot and output_inference_speed", metric.Plural(r.abnormal, "answer"))
+	t.noteIf(r.unseen > 0, "%s without content or usage ended it with an exception and is counted nowhere", metric.Plural(r.unseen, "answer"))
 }
 
 const genaiBenchEnds = "starts at the send and ends with the usage or [DONE], not with the last token"

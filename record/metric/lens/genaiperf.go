@@ -3,6 +3,7 @@ package lens
 import (
 	"math"
 
+	"tokenmeter/record/metric"
 	"tokenmeter/record/stat"
 	"tokenmeter/record/timeline"
 )
@@ -65,6 +66,6 @@ func (r *genaiPerfReader) report(t *table) {
 	avgAndPercentiles(t, "request_latency", &r.latency, "e2e_ms", "starts at the send")
 	avgAndPercentiles(t, "inter_token_latency", &r.itl, "tpot_ms", "one mean a request, our TPOT, rounded to whole ns")
 	t.row("output_token_throughput_per_request avg", "tokens/s", mean(&r.perUser), "e2e_tps.mean", "starts at the send")
-	t.noteIf(r.standIn > 0, "%s counted by the server; genai-perf tokenises the text again", some(r.standIn, "answer"))
+	t.noteIf(r.standIn > 0, "%s counted by the server; genai-perf tokenises the text again", metric.Plural(r.standIn, "answer"))
 	t.noteIf(true, "its goodput pairs values of different requests where one has a single token; it is not reproduced")
 }

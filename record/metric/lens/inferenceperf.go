@@ -139,5 +139,5 @@ func (r *inferencePerfReader) report(t *table) {
 		itl, itlWhy = &stat.Sample{}, "needs the tokens of each chunk: the text would have to be tokenised again"
 	}
 	t.middle(names, "inter_token_latency", "s", itl, "itl_ms|icl_ms", itlWhy)
-	t.noteIf(r.standIn > 0, "%s counted by the server, as with use_server_output_tokens", some(r.standIn, "answer"))
+	t.noteIf(r.standIn > 0, "%s counted by the server, as with use_server_output_tokens", metric.Plural(r.standIn, "answer"))
 }

@@ -151,9 +151,9 @@ func Apply(names []string, timelines iter.Seq[*timeline.Timeline], facts Facts) 
 	for i, l := range chosen {
 		t := table{facts: facts}
 		readers[i].report(&t)
-		t.noteIf(bare > 0, "%s left out: arrivals are not known", some(bare, "request"))
-		t.noteIf(wordless > 0, "%s left out: vectors, scores, sound and pictures have no words", some(wordless, "request"))
-		t.noteIf(unstreamed > 0, "%s without a stream: no first token and no pace there", some(unstreamed, "answer"))
+		t.noteIf(bare > 0, "%s left out: arrivals are not known", metric.Plural(bare, "request"))
+		t.noteIf(wordless > 0, "%s left out: vectors, scores, sound and pictures have no words", metric.Plural(wordless, "request"))
+		t.noteIf(unstreamed > 0, "%s without a stream: no first token and no pace there", metric.Plural(unstreamed, "answer"))
 		tables[i] = Table{Lens: l.name, Tool: l.tool, AsOf: l.asOf, Rows: t.rows, Notes: t.notes}
 	}
 	return tables, nil

@@ -3,6 +3,7 @@ package lens
 import (
 	"math"
 
+	"tokenmeter/record/metric"
 	"tokenmeter/record/stat"
 	"tokenmeter/record/timeline"
 )
@@ -89,7 +90,7 @@ func (r *llmeterReader) report(t *table) {
 		"all requests, failures too, over the time from the first send to the last: one too many for that time")
 	output, whyOutput := r.rate(r.span.Seconds()/60, "60 × success_output_tps over another window")
 	t.row("average_output_tokens_per_minute", "tokens/min", output, "", whyOutput)
-	t.noteIf(r.noToken > 0, "%s without content left out of latencies", some(r.noToken, "answer"))
+	t.noteIf(r.noToken > 0, "%s without content left out of latencies", metric.Plural(r.noToken, "answer"))
 }
 
 // exclusive is the quantile i/m as Python's statistics.quantiles reckons it, which

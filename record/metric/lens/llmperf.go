@@ -1,6 +1,7 @@
 package lens
 
 import (
+	"tokenmeter/record/metric"
 	"tokenmeter/record/stat"
 	"tokenmeter/record/timeline"
 )
@@ -65,5 +66,5 @@ func (r *llmperfReader) report(t *table) {
 	t.row("results_mean_output_throughput_token_per_s", "tokens/s", output, "success_output_tps", why)
 	t.row("results_num_completed_requests_per_min", "requests/min", ratio(float64(r.completed), d/60), "", "60 × requests_per_s over another window")
 	t.row("results_error_rate", "ratio", ratio(float64(r.failed), float64(r.completed+r.failed)), "error_rate", "an empty answer and a cut stream are no errors")
-	t.noteIf(r.standIn > 0, "%s counted by the server; LLMPerf tokenises the text with the Llama tokenizer, a BOS included", some(r.standIn, "answer"))
+	t.noteIf(r.standIn > 0, "%s counted by the server; LLMPerf tokenises the text with the Llama tokenizer, a BOS included", metric.Plural(r.standIn, "answer"))
 }

@@ -4,6 +4,7 @@ import (
 	"math"
 	"slices"
 
+	"tokenmeter/record/metric"
 	"tokenmeter/record/stat"
 	"tokenmeter/record/timeline"
 )
@@ -70,7 +71,7 @@ func (r *mlperfReader) report(t *table) {
 	r.metric(t, "First Token latency (ns)", r.ttft, "ttft_ms", "same clock, from the scheduled time; percentile = sorted[⌊N × p⌋]")
 	r.metric(t, "Time per Output Token (ns)", r.tpot, "tpot_ms", "whole ns; bursts are not left out")
 	r.metric(t, "latency (ns)", r.latency, "e2e_ms", "same clock; percentile = sorted[⌊N × p⌋]")
-	t.noteIf(r.failed > 0, "%s failed: LoadGen would call the run invalid", some(r.failed, "request"))
+	t.noteIf(r.failed > 0, "%s failed: LoadGen would call the run invalid", metric.Plural(r.failed, "request"))
 	t.noteIf(r.n < 662, "n = %d: an early-stopping estimate of p99 needs 662 queries", r.n)
 }
 

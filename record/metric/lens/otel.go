@@ -1,6 +1,7 @@
 package lens
 
 import (
+	"tokenmeter/record/metric"
 	"tokenmeter/record/stat"
 	"tokenmeter/record/timeline"
 )
@@ -50,7 +51,7 @@ func (r *otelReader) report(t *table) {
 	t.row("gen_ai.client.inference.time_per_output_chunk mean", "s", mean(gaps), "icl_ms.mean", "chunks with the role, the finish and the usage count too; a chunk may hold many tokens")
 	t.row("gen_ai.client.inference.usage.input_tokens", "tokens", whole(r.in), "", "a sum over all requests; 0 where no usage came")
 	t.row("gen_ai.client.inference.usage.output_tokens", "tokens", whole(r.out), "", "a sum over all requests; 0 where no usage came")
-	t.noteIf(r.uncounted > 0, "%s without usage counted as 0 tokens", some(r.uncounted, "request"))
-	t.noteIf(r.failed > 0, "%s in the duration", some(r.failed, "failed request"))
+	t.noteIf(r.uncounted > 0, "%s without usage counted as 0 tokens", metric.Plural(r.uncounted, "request"))
+	t.noteIf(r.failed > 0, "%s in the duration", metric.Plural(r.failed, "failed request"))
 	t.noteIf(true, "percentiles depend on the buckets of whoever stores the histogram: means only")
 }

@@ -1,6 +1,7 @@
 package lens
 
 import (
+	"tokenmeter/record/metric"
 	"tokenmeter/record/stat"
 	"tokenmeter/record/timeline"
 )
@@ -71,6 +72,6 @@ func (r *sglangReader) report(t *table) {
 	t.middle(vllmRows, "tpot_ms", "ms", &r.tpot, "tpot_ms", "runs on to [DONE], and over the asked length where no usage came")
 	t.middle(vllmRows, "itl_ms", "ms", r.itl.Frozen(1000), "itl_ms|icl_ms", "gaps between chunks: k times too large with k tokens a chunk")
 	t.middle(vllmRows, "e2e_latency_ms", "ms", &r.e2e, "e2e_ms", "ends with [DONE], not with the last token")
-	t.noteIf(r.zero > 0, "%s without content in the TTFT sample as 0", some(r.zero, "answer"))
-	t.noteIf(r.asked > 0, "%s without usage counted with the length that was asked for", some(r.asked, "answer"))
+	t.noteIf(r.zero > 0, "%s without content in the TTFT sample as 0", metric.Plural(r.zero, "answer"))
+	t.noteIf(r.asked > 0, "%s without usage counted with the length that was asked for", metric.Plural(r.asked, "answer"))
 }

@@ -50,14 +50,6 @@ func (t *table) middle(names [3]string, name, unit string, s sample, ours, why s
 	t.row(fmt.Sprintf(names[2], name), unit, linear(s, 0.99), withStat(ours, "p99"), why)
 }
 
-// some is a number of things in words.
-func some(n int64, thing string) string {
-	if n == 1 {
-		return "1 " + thing
-	}
-	return fmt.Sprintf("%d %ss", n, thing)
-}
-
 func (t *table) noteIf(when bool, format string, args ...any) {
 	if when {
 		t.notes = append(t.notes, fmt.Sprintf(format, args...))

@@ -1,6 +1,7 @@
 package lens
 
 import (
+	"tokenmeter/record/metric"
 	"tokenmeter/record/stat"
 	"tokenmeter/record/timeline"
 )
@@ -149,7 +150,7 @@ func (r *vllmReader) report(t *table) {
 	t.middle(vllmRows, "tpot_ms", "ms", &r.tpot, "tpot_ms", tpotWhy)
 	t.middle(vllmRows, "itl_ms", "ms", r.itl.Frozen(1000), "itl_ms|icl_ms", r.gaps)
 	t.middle(vllmRows, "e2el_ms", "ms", &r.e2el, "e2e_ms", "starts after the client's own queue; "+r.to)
-	t.noteIf(r.uncounted > 0 && r.tpot.Len() > 0, "%s without a token count, left out of TPOT", some(r.uncounted, "request"))
+	t.noteIf(r.uncounted > 0 && r.tpot.Len() > 0, "%s without a token count, left out of TPOT", metric.Plural(r.uncounted, "request"))
 }
 
 // vllmRows are the names in vLLM's and SGLang's results.
