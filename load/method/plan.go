@@ -52,7 +52,11 @@ func (o *Options) plan(a ask) bench.Plan {
 	default:
 		o.depart("what is sent is the user's own")
 	}
-	p.IgnoreEOS = p.IgnoreEOS || a.ignoreEOS
+	if a.ignoreEOS && !p.IgnoreEOS {
+		if p.IgnoreEOS = p.Client.API == nil || p.Client.API.IgnoresEOS(); !p.IgnoreEOS {
+			o.depart("answers may end before the asked length: %s has no field against it", p.Client.API.Name)
+		}
+	}
 	if p.UntilPrecision > 0 {
 		o.depart("a run ends early once its medians are known to within %g %%", 100*p.UntilPrecision)
 	}

@@ -24,8 +24,9 @@ type entry struct {
 	input    timeline.Opt[int64]
 	output   timeline.Opt[int64]
 	hashes   []uint64
-	system   bool // a system turn was left out
-	dated    bool // at was written as a date
+	system   bool     // a system turn was left out
+	unsent   []string // members of its messages that hold something and are not sent
+	dated    bool     // at was written as a date
 	session  string
 	context  context
 	chat     string // of bailian: the record's own name, and that of the one it follows
@@ -197,27 +198,26 @@ func length(v any) (timeline.Opt[int64], error) {
 
 // chat reads a list of messages with a role and a content; in CSV and Parquet it
 // may be a JSON text.
-func chat(v any) ([]api.Message, error) {
+func chat(v any) (out []api.Message, unsent []string, err error) {
 	if text, ok := v.(string); ok {
 		d := json.NewDecoder(strings.NewReader(text))
 		d.UseNumber()
 		if err := d.Decode(&v); err != nil {
-			return nil, fmt.Errorf("messages: %w", err)
+			return nil, nil, fmt.Errorf("messages: %w", err)
 		}
 	}
 	items, ok := v.([]any)
 	if !ok || len(items) == 0 {
-		return nil, errors.New("messages: want a list that is not empty")
+		return nil, nil, errors.New("messages: want a list that is not empty")
 	}
-	var out []api.Message
 	for i, item := range items {
 		m, err := chatMessage(item)
 		if err != nil {
-			return nil, fmt.Errorf("message %d: %w", i+1, err)
+			return nil, nil, fmt.Errorf("message %d: %w", i+1, err)
 		}
 		out = append(out, m)
 	}
-	return out, nil
+	return out, unsentIn(items), nil
 }
 
 // answerCheck makes a check of an answer column: a number, a text that must be

@@ -172,7 +172,7 @@ func readLengths(r *reading, row records.Row, e *entry) (err error) {
 
 func readText(r *reading, row records.Row, e *entry) (err error) {
 	if v, ok := r.get(row, "messages"); ok {
-		if e.messages, err = chat(v); err != nil {
+		if e.messages, e.unsent, err = chat(v); err != nil {
 			return err
 		}
 		e.context = wholeContext

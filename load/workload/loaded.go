@@ -53,6 +53,11 @@ func (l *Loaded) Len() (int64, error) {
 func (l *Loaded) LeftOut() string {
 	systems, skips, held := int64(0), map[skip]int64{}, map[string]int64{}
 	for _, c := range l.classes {
+		if c.recording != nil {
+			for name, n := range c.recording.file.Unsent() {
+				held[name] += n
+			}
+		}
 		if c.source != nil {
 			c.source.mu.Lock()
 			systems += c.source.systems

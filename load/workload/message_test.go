@@ -56,11 +56,11 @@ func TestMessageErrors(t *testing.T) {
 		`{"role":"assistant","content":null,"tool_calls":7}`:                                               "no list",
 		`{"content":"x"}`: `no "role"`,
 	} {
-		if _, err := chat("[" + text + "]"); err == nil || !strings.Contains(err.Error(), want) {
+		if _, _, err := chat("[" + text + "]"); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v, want %s", text, err, want)
 		}
 	}
-	m, err := chat(`[{"role":"user","content":[{"type":"text","text":"see"},{"type":"image_url","image_url":{"url":"data:image/gif;base64,R0lG"}}]}]`)
+	m, _, err := chat(`[{"role":"user","content":[{"type":"text","text":"see"},{"type":"image_url","image_url":{"url":"data:image/gif;base64,R0lG"}}]}]`)
 	if err != nil || m[0].Content != "see" || m[0].Images[0].MIME != "image/gif" || string(m[0].Images[0].Data) != "GIF" {
 		t.Errorf("%+v %v", m, err)
 	}
@@ -103,5 +103,24 @@ func TestOwnPictures(t *testing.T) {
 	spec.Images.Files = filepath.Join(dir, "*.webp")
 	if _, err := FromSpec("x", spec, Options{}); err == nil || !strings.Contains(err.Error(), "no picture") {
 		t.Errorf("%v", err)
+	}
+}
+
+// What agents write for servers to read and is not sent is told: reasoning that DeepSeek
+// wants back (https://api-docs.deepseek.com/guides/thinking_mode), cache_control of
+// Anthropic's parts, detail of OpenAI's pictures. Empty members say nothing.
+func TestMembersThatAreNotSent(t *testing.T) {
+	for text, want := range map[string]string{
+		`{"role":"assistant","content":"","reasoning_content":"why","tool_calls":[{"id":"a","function":{"name":"f"}}]}`:                            "messages.reasoning_content",
+		`{"role":"assistant","content":"x","reasoning":"why","reasoning_details":[{"text":"why"}]}`:                                                "messages.reasoning messages.reasoning_details",
+		`{"role":"user","content":[{"type":"text","text":"x","cache_control":{"type":"ephemeral"}}]}`:                                              "messages.content.cache_control",
+		`{"role":"user","content":[{"type":"image_url","image_url":{"url":"data:image/gif;base64,R0lG","detail":"low"}}]}`:                         "messages.content.image_url.detail",
+		`{"role":"assistant","content":"x","prefix":true}`:                                                                                         "messages.prefix",
+		`{"role":"assistant","content":"x","reasoning_content":null,"reasoning":"","thinking_blocks":[],"prefix":false,"name":"a","refusal":null}`: "",
+	} {
+		_, unsent, err := chat("[" + text + "," + text + "]")
+		if got := strings.Join(unsent, " "); err != nil || got != want {
+			t.Errorf("%s: %q %v, want %q", text, got, err, want)
+		}
 	}
 }

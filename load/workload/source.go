@@ -177,6 +177,9 @@ func (s *source) record(i int64, unsent *unsent) (entry, error) {
 	}
 	if unsent != nil {
 		unsent.look(row)
+		for _, name := range e.unsent {
+			unsent.held[name]++
+		}
 	}
 	if _, skip := skipped(err); err != nil && !skip {
 		err = fmt.Errorf("%s:%d: %w", s.file.Name, line, err)

@@ -22,6 +22,39 @@ var unsentSettings = []string{
 	"presence_penalty", "frequency_penalty", "repetition_penalty", "sampling_params", "extra_body",
 }
 
+// unsentMembers are members of a message, or of a part of one, that agents and gateways
+// write for servers to read and that are not sent: an assistant's reasoning (which
+// DeepSeek, Kimi and others want back), what a cache shall keep (Anthropic), how closely
+// a picture is looked at (OpenAI), an answer that is to be gone on with (DeepSeek, Moonshot).
+var unsentMembers = []string{
+	"reasoning_content", "reasoning", "reasoning_details", "thinking", "thinking_blocks",
+	"cache_control", "detail", "citations", "audio", "function_call", "prefix", "partial",
+}
+
+// unsentIn lists which of them the messages of a record hold, each once.
+func unsentIn(messages []any) (names []string) {
+	var look func(place string, v any)
+	look = func(place string, v any) {
+		object, _ := v.(map[string]any)
+		for _, name := range unsentMembers {
+			if full := place + name; holdsSomething(object[name]) && !slices.Contains(names, full) {
+				names = append(names, full)
+			}
+		}
+		parts, _ := object["content"].([]any)
+		for _, part := range parts {
+			look(place+"content.", part)
+		}
+		if object["image_url"] != nil {
+			look(place+"image_url.", object["image_url"])
+		}
+	}
+	for _, m := range messages {
+		look("messages.", m)
+	}
+	return names
+}
+
 // unsent are those of a file's columns that hold something and are not sent.
 type unsent struct {
 	parts  []string         // that mean something in the file's format
@@ -83,7 +116,13 @@ func (u *unsent) holds(name string, v any) bool {
 		n, err := length(v)
 		return err == nil && n.Or(0) > 0
 	}
-	switch v := v.(type) { // a number under the name of a text is a length
+	return holdsSomething(v) // a number under the name of a text is a length
+}
+
+func holdsSomething(v any) bool {
+	switch v := v.(type) {
+	case bool:
+		return v
 	case string:
 		return strings.TrimSpace(v) != ""
 	case []any:

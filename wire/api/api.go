@@ -58,6 +58,8 @@ type Request struct {
 	pictured bool // the builder has written the images
 	filmed   bool // the builder writes videos, or has
 	tooled   bool // the builder writes tool messages, or has
+	sized    bool // the builder writes MaxTokens, or has
+	endless  bool // the builder writes IgnoreEOS, or has
 }
 
 // Prompt returns the conversation as one text, for APIs that know no roles.

@@ -21,7 +21,7 @@ var Cohere = &API{
 
 func buildCohere(r *Request) (Call, error) {
 	r.tooled = true // they are written as they stand
-	body := map[string]any{"model": r.Model, "stream": r.Stream, "messages": r.parts(r.Messages, "text", chatImage)}
+	body := map[string]any{"model": r.Model, "stream": r.Stream, "messages": r.parts(r.onlySystem(), "text", chatImage)}
 	maps.Copy(body, r.length("max_tokens"))
 	return r.call("/v2/chat", body)
 }

@@ -120,12 +120,13 @@ func anthropicImage(i Image) any {
 // as objects.
 func (r *Request) ollamaMessages() any {
 	r.tooled = true
+	messages := r.onlySystem()
 	if !r.hasImages() && !r.hasTools() {
-		return r.Messages
+		return messages
 	}
 	r.pictured = true
-	out := make([]any, len(r.Messages))
-	for i, m := range r.Messages {
+	out := make([]any, len(messages))
+	for i, m := range messages {
 		one := map[string]any{"role": m.Role, "content": m.Content}
 		var images []string
 		for _, picture := range m.Images {

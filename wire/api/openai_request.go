@@ -3,8 +3,10 @@ package api
 import (
 	"cmp"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"maps"
+	"slices"
 )
 
 // OpenAIChat is POST /v1/chat/completions.
@@ -60,6 +62,7 @@ func openaiBody(r *Request) map[string]any {
 //
 //go:noinline
 func (r *Request) length(field string) map[string]any {
+	r.sized = true
 	if n, ok := r.MaxTokens.Get(); ok {
 		return map[string]any{field: n}
 	}
@@ -69,6 +72,7 @@ func (r *Request) length(field string) map[string]any {
 // limits writes how long the answer shall be, and that its end token is ignored.
 func (r *Request) limits(body map[string]any, field string) {
 	maps.Copy(body, r.length(field))
+	r.endless = true
 	if r.IgnoreEOS {
 		body["ignore_eos"] = true
 	}
@@ -81,10 +85,11 @@ func within(body map[string]any, name string, settings map[string]any) {
 	}
 }
 
-// system takes what the system says out of the conversation.
+// system takes what the system says out of the conversation; developer is OpenAI's newer
+// name for it, which other APIs don't know.
 func (r *Request) system() (said []string, others []Message) {
 	for _, m := range r.Messages {
-		if m.Role == "system" {
+		if m.Role == "system" || m.Role == "developer" {
 			said = append(said, m.Content)
 		} else {
 			others = append(others, m)
@@ -93,12 +98,35 @@ func (r *Request) system() (said []string, others []Message) {
 	return said, others
 }
 
+// onlySystem is the conversation for an API that takes the system's turns where they
+// stand, and knows no developer.
+func (r *Request) onlySystem() []Message {
+	messages := slices.Clone(r.Messages)
+	for i := range messages {
+		if messages[i].Role == "developer" {
+			messages[i].Role = "system"
+		}
+	}
+	return messages
+}
+
 // textParts are texts as parts of a content.
 func textParts(texts []string) (parts []any) {
 	for _, text := range texts {
 		parts = append(parts, map[string]any{"text": text})
 	}
 	return parts
+}
+
+var errNoIgnoreEOS = errors.New("this API has no field that makes a model go on to the asked length (ignore_eos); leave that out, or use the server's openai-chat or openai-completions")
+
+// IgnoresEOS reports whether a request can ask for an answer that goes on to the asked length.
+func (a *API) IgnoresEOS() bool {
+	if a.Build == nil {
+		return false
+	}
+	_, err := a.Build(&Request{IgnoreEOS: true})
+	return !errors.Is(err, errNoIgnoreEOS)
 }
 
 // call finishes a request: further fields replace what the builder wrote, those
@@ -112,6 +140,9 @@ func (r *Request) call(path string, body map[string]any) (Call, error) {
 	}
 	if r.hasTools() && !r.tooled {
 		return Call{}, errNoTools
+	}
+	if r.IgnoreEOS && r.sized && !r.endless {
+		return Call{}, errNoIgnoreEOS
 	}
 	for name, value := range r.Extra {
 		if value == nil {

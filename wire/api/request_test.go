@@ -2,12 +2,40 @@ package api
 
 import (
 	"encoding/json"
+	"errors"
 	"reflect"
 	"strings"
 	"testing"
 
 	"tokenmeter/record/timeline"
 )
+
+// noIgnoreEOS are APIs whose documentation has no field to ignore the end token: asking
+// one for it must not look as if it did.
+var noIgnoreEOS = map[string]bool{"ollama-chat": true, "ollama-generate": true, "tgi": true, "gemini": true,
+	"gemini-interactions": true, "bedrock": true, "cohere": true, "triton": true}
+
+// OpenAI's developer is the system to all others: Anthropic, Amazon and Cohere refuse the
+// role, Google has no such one.
+func TestDeveloperIsTheSystem(t *testing.T) {
+	build := func(a *API, role string) string {
+		call, err := a.Build(&Request{Model: "m", Messages: []Message{{Role: role, Content: "s"}, {Role: "user", Content: "hi"}}})
+		if err != nil {
+			t.Fatal(a.Name, err)
+		}
+		return string(call.Body)
+	}
+	for _, a := range []*API{Anthropic, Bedrock, Cohere, Gemini, GeminiInteractions, OllamaChat} {
+		if got, want := build(a, "developer"), build(a, "system"); got != want {
+			t.Errorf("%s: %s, want %s", a.Name, got, want)
+		}
+	}
+	for _, a := range []*API{OpenAIChat, OpenAIResponses} { // whose word it is
+		if got := build(a, "developer"); !strings.Contains(got, `"role":"developer"`) {
+			t.Errorf("%s: %s", a.Name, got)
+		}
+	}
+}
 
 // The request each API is sent for one prompt of 8 tokens out, streamed, and as
 // a whole reply.
@@ -77,11 +105,20 @@ func TestRequests(t *testing.T) {
 			continue // see TestTranscriptionRequest and TestRealtimeRequest
 		}
 		for i, stream := range []bool{true, false} {
-			r := &Request{Model: "m", Stream: stream, MaxTokens: timeline.Some(int64(8)), IgnoreEOS: true,
+			r := &Request{Model: "m", Stream: stream, MaxTokens: timeline.Some(int64(8)), IgnoreEOS: !noIgnoreEOS[a.Name],
 				Messages: []Message{{Role: "system", Content: "s"}, {Role: "user", Content: "hi"}}, Extra: map[string]any{"seed": 1}}
 			call, err := a.Build(r)
 			if err != nil {
 				t.Fatal(err)
+			}
+			if a.IgnoresEOS() == noIgnoreEOS[a.Name] {
+				t.Errorf("%s: IgnoresEOS %v", a.Name, a.IgnoresEOS())
+			}
+			if ignoring := *r; noIgnoreEOS[a.Name] {
+				ignoring.IgnoreEOS = true
+				if _, err := a.Build(&ignoring); !errors.Is(err, errNoIgnoreEOS) {
+					t.Errorf("%s, which has no field to ignore the end token: %v", a.Name, err)
+				}
 			}
 			path, body, _ := strings.Cut(want[a.Name][i], " ")
 			var got, exp any

@@ -37,6 +37,19 @@ type part struct {
 // Len is how many sessions there are.
 func (f *File) Len() int64 { return int64(max(len(f.parts), len(f.whole))) }
 
+// Unsent says of how many calls something was recorded that is not sent, by its name.
+func (f *File) Unsent() map[string]int64 {
+	held := map[string]int64{}
+	for _, s := range f.whole {
+		for i := range s.Calls {
+			for _, name := range s.Calls[i].Unsent {
+				held[name]++
+			}
+		}
+	}
+	return held
+}
+
 // Session reads session i, from 0. Errors name the file and the place.
 func (f *File) Session(i int64) (*Session, error) {
 	if f.whole != nil {

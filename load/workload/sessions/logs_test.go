@@ -215,3 +215,29 @@ func TestClaudeForks(t *testing.T) {
 		f.Close()
 	}
 }
+
+// The conventions have a part for reasoning and an attribute for definitions of tools
+// (https://opentelemetry.io/docs/specs/semconv/registry/attributes/gen-ai/): neither is
+// sent, and how many requests had them is told.
+func TestUnsentOfSpans(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "spans.json")
+	span := func(id, messages, more string) string {
+		return fmt.Sprintf(`{"traceId":"t","spanId":%q,"startTimeUnixNano":"1772546400000000000","endTimeUnixNano":"1772546401000000000","attributes":{
+			"gen_ai.operation.name":"chat","gen_ai.usage.input_tokens":50,"gen_ai.usage.output_tokens":5,"gen_ai.input.messages":%s%s}}`, id, messages, more)
+	}
+	plain := `[{"role":"user","parts":[{"type":"text","content":"hi"}]}]`
+	thought := `[{"role":"user","parts":[{"type":"text","content":"hi"}]},{"role":"assistant","parts":[{"type":"reasoning","content":"hm"},{"type":"text","content":"yes"}]},{"role":"user","parts":[{"type":"text","content":"go"}]}]`
+	tools := `,"gen_ai.tool.definitions":[{"type":"function","name":"f"}]`
+	text := `{"spans":[` + strings.Join([]string{span("1", plain, ""), span("2", plain, tools), span("3", thought, tools), span("4", plain, `,"gen_ai.tool.definitions":[]`)}, ",") + `]}`
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	f, err := Open(path, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	if got := fmt.Sprint(f.Unsent()); got != "map[gen_ai.tool.definitions:2 reasoning:1]" {
+		t.Error(got)
+	}
+}

@@ -39,6 +39,26 @@ func spanMessages(sp *genai.Span) []api.Message {
 	return out
 }
 
+// unsentOf names what a span has of its prompt beside messages that can be sent: the
+// tools' definitions, and reasoning of earlier answers.
+func unsentOf(sp *genai.Span) (names []string) {
+	if len(jsonList(sp.Attrs["gen_ai.tool.definitions"])) > 0 {
+		names = append(names, "gen_ai.tool.definitions")
+	}
+	for _, v := range jsonList(sp.Attrs["gen_ai.input.messages"]) {
+		object, _ := v.(map[string]any)
+		parts, _ := object["parts"].([]any)
+		for _, v := range parts {
+			if p, _ := v.(map[string]any); isReasoning(p["type"]) {
+				return append(names, "reasoning")
+			}
+		}
+	}
+	return names
+}
+
+func isReasoning(kind any) bool { return kind == "reasoning" || kind == "thinking" }
+
 // jsonList is a list, or a text that holds one.
 func jsonList(v any) []any {
 	if text, ok := v.(string); ok {

@@ -142,7 +142,9 @@ func (t *traces) call(sp *genai.Span) (out said, ok bool) {
 	c := &out.call
 	c.Model = sp.Text("gen_ai.request.model", "gen_ai.response.model")
 	c.Cached, c.TTFT = sp.Cached(), sp.FirstChunkS()
-	c.Messages = spanMessages(sp)
+	if c.Messages = spanMessages(sp); c.Messages != nil {
+		c.Unsent = unsentOf(sp)
+	}
 	c.Input = sp.Input().Or(int64(len(flat(c.Messages))) / bytesPerToken)
 	c.Output = max(sp.Output().Or(1), 1)
 	return out, c.fits()

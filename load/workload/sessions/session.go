@@ -56,6 +56,8 @@ type Call struct {
 	From, Keep int
 	Own        []uint64
 
+	// Unsent names what was recorded of the prompt and is not in Messages.
+	Unsent []string
 	// Messages are the whole prompt where the recording has its texts; then there
 	// are no ids.
 	Messages []api.Message
