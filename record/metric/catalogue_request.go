@@ -56,7 +56,7 @@ var latencyDefinitions = []Definition{
 
 var paceDefinitions = []Definition{
 	{Name: "tpot_ms", Unit: "ms", Title: "time per output token", Better: Lower, Group: GroupPace,
-		Formula:   "(last − first generation event) / (S − 1), one value a request; S = tokens that were streamed, an event one at least. With several choices: for each, S shared out by generation events, then averaged. With reasoning_summary: the time between events of the answer / (S − its runs)",
+		Formula:   "(last − first generation event) / (S − 1), one value a request; S = tokens that were streamed, an event one at least. With several choices: for each, S shared out by generation events, then averaged. With reasoning_summary, or pictures in the answer: the time between events of the text / (S − its runs)",
 		Null:      "S < 2, one generation event, a burst, or no stream",
 		Elsewhere: "GuideLLM divides (last − send) by n, so TTFT is inside; AIPerf, genai-perf and NIM call it inter-token latency; LLMPerf's inter-token latency is E2E / n; Fireworks' tool divides by n",
 		Source:    "arrivals, token counts",

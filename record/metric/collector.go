@@ -113,7 +113,6 @@ type tokenCounts struct {
 	asked, got         int64 // where an output length was asked for
 	askedN, short, far int64
 	shortBy            shortAnswers
-	hidden             int64
 	inputs             int64 // of successful requests: texts embedded, documents ranked
 	chars, audioUS     int64 // of those too: characters spoken, and how long the sound was
 	images             int64 // and pictures made

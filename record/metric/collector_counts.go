@@ -77,7 +77,6 @@ func (c *Collector) countTokens(tl *timeline.Timeline, v *Values, s *seen) {
 	if streamed, has := v.StreamedTokens.Get(); has {
 		t.streamed += streamed
 		t.streamedKnown = true
-		t.hidden += n - streamed
 	}
 	input, hasInput := tl.Usage.Input.Get()
 	if hasInput && input >= 0 {

@@ -87,7 +87,6 @@ func (t *tokenCounts) merge(o *tokenCounts) {
 	t.short += o.short
 	t.far += o.far
 	t.shortBy.merge(&o.shortBy)
-	t.hidden += o.hidden
 	t.inputs += o.inputs
 	t.chars += o.chars
 	t.audioUS += o.audioUS

@@ -156,7 +156,7 @@ func (c *Collector) readEvents(tl *timeline.Timeline, v *Values, s *seen) {
 
 	portions := portionsOf(v, s)
 	if n, known := v.OutputTokens.Get(); known {
-		c.bins.spread(max(tl.StartUS, tl.DueUS), tl.DueUS+s.firstUS, n-v.StreamedTokens.Or(n))
+		c.bins.spread(max(tl.StartUS, tl.DueUS), tl.DueUS+s.firstUS, n-v.StreamedTokens.Or(n)-v.aside)
 	}
 	bin := binCursor{bins: &c.bins}
 	var waited, lastUS int64
@@ -208,6 +208,7 @@ func (c *Collector) readEvents(tl *timeline.Timeline, v *Values, s *seen) {
 		bin.add(tl.DueUS+at, portions.next(ev.Tokens()))
 		lastUS = at
 	}
+	bin.add(tl.DueUS+lastUS, v.aside*tokenOne)
 }
 
 // arrival is how the last event of a sequence came.

@@ -7,7 +7,7 @@ func tokenFlags(tl *timeline.Timeline, s *seen, c *counted) timeline.FlagSet {
 	var f timeline.FlagSet
 	streamed := c.streamed.Or(0)
 	if s.n > 0 {
-		if tl.Evidence == timeline.Arrivals && float64(streamed) >= 1.5*float64(c.events) {
+		if tl.Evidence == timeline.Arrivals && c.events > 0 && float64(streamed) >= 1.5*float64(c.events) {
 			f |= timeline.MultiTokenChunks
 		}
 		if c.source == FromTokenizer || c.source == FromChunks {
@@ -39,7 +39,7 @@ func tokenFlags(tl *timeline.Timeline, s *seen, c *counted) timeline.FlagSet {
 // no bytes.
 func mismatch(tl *timeline.Timeline, s *seen, c *counted) bool {
 	streamed := c.streamed.Or(0)
-	if c.short || s.bytes > 0 && !s.media && s.bytes < streamed {
+	if c.short || s.bytes > 0 && s.media == 0 && s.bytes < streamed {
 		return true
 	}
 	local, ok := tl.Tokenized.Get()

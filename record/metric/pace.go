@@ -13,8 +13,15 @@ func pace(tl *timeline.Timeline, s *seen, c *counted, v *Values) {
 	if v.Flags.Has(timeline.Burst) {
 		return
 	}
-	if c.summary {
-		v.TPOTMS = paceOfAnswer(s, c.events, streamed)
+	if c.partly() {
+		us, runs := s.spokenUS, s.spoken
+		if c.pictured {
+			us, runs = textRuns(tl, c.summary)
+		}
+		v.TPOTMS = paceOfRuns(us, runs, c.events, streamed)
+		if s.severalChoices {
+			v.TPOTMS = timeline.Opt[float64]{}
+		}
 		return
 	}
 	span := s.spanUS()
@@ -37,13 +44,35 @@ func pace(tl *timeline.Timeline, s *seen, c *counted, v *Values) {
 	}
 }
 
-// paceOfAnswer is the pace where a summary of the reasoning was streamed: of the answer
-// alone, whose tokens are known. Each run of its events has a gap less than tokens;
-// what was thought between two runs took time of its own.
-func paceOfAnswer(s *seen, events, streamed int64) timeline.Opt[float64] {
-	paced := events > s.spoken && streamed > s.spoken && !s.severalChoices &&
-		s.spokenUS > 0 && (streamed < 5 || s.spokenUS > burstUS)
-	return timeline.Maybe(ms(s.spokenUS)/float64(streamed-s.spoken), paced)
+// paceOfRuns is the pace where S has no tokens of some events: of the reasoning's summary,
+// of pictures. Each run of the others has a gap less than tokens; what was made between
+// two runs took time of its own.
+func paceOfRuns(us, runs, events, streamed int64) timeline.Opt[float64] {
+	paced := events > runs && streamed > runs && us > 0 && (streamed < 5 || us > burstUS)
+	return timeline.Maybe(ms(us)/float64(streamed-runs), paced)
+}
+
+// textRuns is the time between events with nothing else between them, and how many runs of
+// such events there are. A picture ends a run, and reasoning of which a summary came.
+// Where not every event was kept there is none.
+func textRuns(tl *timeline.Timeline, summary bool) (us, runs int64) {
+	if restOf(tl) != nil {
+		return 0, 0
+	}
+	last := int64(-1)
+	for ev := range tl.Events.Generation() {
+		switch {
+		case ev.Kind == timeline.Media || summary && ev.Kind == timeline.Reasoning:
+			last = -1
+			continue
+		case last < 0:
+			runs++
+		default:
+			us += ev.AtUS - last
+		}
+		last = ev.AtUS
+	}
+	return us, runs
 }
 
 // adjusted is TPOT over S − k1: the tokens of the first delivery took no time

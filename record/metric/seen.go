@@ -23,7 +23,7 @@ type seen struct {
 	thoughts       int64 // reasoning events
 	spokenUS       int64 // between events of the answer with no thought between them
 	spoken         int64 // runs of such events
-	media          bool  // an event came whose bytes are not text
+	media          int64 // events whose bytes are not text: pictures, sound
 	bytes          int64
 	severalChoices bool
 
@@ -126,7 +126,7 @@ func (s *observer) read(packed []timeline.Packed) {
 			s.speaks = false
 			continue
 		case timeline.Media:
-			s.media = true
+			s.media++
 		}
 		if !s.answer {
 			s.answer, s.answerUS = true, at

@@ -29,8 +29,10 @@ type counted struct {
 	streamed  timeline.Opt[int64] // S: those that appeared in the stream
 	reasoning timeline.Opt[int64]
 	beside    int64 // total − input − output, as reported; may be negative
-	hidden    int64 // N − S
+	hidden    int64 // of N − S: what never came
+	aside     int64 // of N − S: what came, and not as streamed text
 	summary   bool  // of the reasoning a summary was streamed: S are the answer's
+	pictured  bool  // pictures, or sound at once: S are the text's
 	events    int64 // those that hold S
 	short     bool  // fewer tokens than events
 	untold    bool  // reasoning was hidden and nobody says how much: S is unknown
@@ -40,19 +42,24 @@ type counted struct {
 // count finds N, S and their source, and settles what an event holds.
 func count(tl *timeline.Timeline, s *seen) counted {
 	c := outputTokens(tl, s)
-	if !c.summary {
+	if !c.partly() {
 		c.events = s.n
 	}
 	if n, ok := c.output.Get(); ok && !c.untold {
-		streamed := max(n-c.hidden, 0)
+		streamed := max(n-c.hidden-c.aside, 0)
 		c.streamed = timeline.Some(streamed)
 		c.short = c.short || streamed < c.events
-		if !c.short && !c.summary {
+		if !c.short && !c.partly() {
 			s.k = tokensPerEvent(s, streamed)
 		}
+	} else {
+		c.aside = 0
 	}
 	return c
 }
+
+// partly reports whether S has no tokens of some of the generation events.
+func (c *counted) partly() bool { return c.summary || c.pictured }
 
 func outputTokens(tl *timeline.Timeline, s *seen) counted {
 	if n, ok := tl.Usage.Output.Get(); ok && n >= 0 {
@@ -86,17 +93,33 @@ func fromUsage(tl *timeline.Timeline, s *seen, n int64) counted {
 	if c.summary = s.thoughts > 0 && c.reasoning.Or(0) > 0 && tl.Flags.Has(timeline.ReasoningSummary); c.summary {
 		c.events -= s.thoughts
 	}
+	if c.aside, c.pictured = atOnce(tl, s); c.pictured {
+		c.events -= s.media
+	}
 	if tl.Streamed && (s.thoughts == 0 || c.summary) {
 		c.hidden = c.reasoning.Or(0)
 	}
 	c.hidden += tl.Usage.Rejected.Or(0)
-	c.short = n-c.hidden < c.events
+	c.short = n-c.hidden-c.aside < c.events
 	// Each event holds a token at least: what is more was not hidden, but came
 	// under the name of something else.
 	c.hidden = min(c.hidden, max(n-c.events, 0))
+	c.aside = min(c.aside, max(n-c.events-c.hidden, 0))
 	c.output = timeline.Some(n)
 	c.untold = tl.Flags.Has(timeline.HiddenReasoning) && n > c.events
 	return c
+}
+
+// atOnce are the tokens of pictures, and of sound that came whole in one event, as the
+// server told them; apart says that the events that brought them hold none of S. Sound
+// that comes as it is made is streamed. OpenAI's Responses API counts the tokens of its
+// pictures nowhere.
+func atOnce(tl *timeline.Timeline, s *seen) (tokens int64, apart bool) {
+	n := tl.Server["output_image_tokens"]
+	if s.media == 1 {
+		n += tl.Server["output_audio_tokens"]
+	}
+	return int64(n), s.media > 0 && (n > 0 || tl.API == "openai-responses")
 }
 
 // fromChunks is the count of a stream that nobody else counted: null where no

@@ -27,7 +27,7 @@ type Values struct {
 	NetworkMS     timeline.Opt[float64]
 
 	OutputTokens    timeline.Opt[int64] // N
-	StreamedTokens  timeline.Opt[int64] // S = N less hidden reasoning; null without a stream
+	StreamedTokens  timeline.Opt[int64] // S = N less what was not streamed as text; null without a stream
 	ReasoningTokens timeline.Opt[int64]
 	Chunks          timeline.Opt[int64]
 	TokenSource     TokenSource
@@ -43,6 +43,7 @@ type Values struct {
 	Flags timeline.FlagSet
 
 	events int64    // generation events
+	aside  int64    // tokens that came and are not in S
 	k      perEvent // what is known of the tokens in each
 }
 
@@ -86,7 +87,7 @@ func valuesOf(tl *timeline.Timeline) (Values, seen) {
 	v := Values{
 		OutputTokens: c.output, ReasoningTokens: c.reasoning,
 		TokenSource: c.source, Chunks: chunks(tl, &s),
-		events: s.n, k: s.k,
+		events: s.n, aside: c.aside, k: s.k,
 	}
 	if tl.Streamed {
 		v.StreamedTokens = c.streamed

@@ -174,6 +174,9 @@ func (u *usageState) final(seen uint64, tokens int64, server *serverTimings) tim
 	if n := v.parts[answerAudio]; n > 0 {
 		server.set(audioOutput, float64(n))
 	}
+	if n := v.parts[answerImage] + v.parts[answerVideo]; n > 0 {
+		server.set(imageOutput, float64(n))
+	}
 	v.reconcile(u.exclusive)
 	v.Media = above0(max(v.media, v.parts[promptImage]+v.parts[promptVideo]))
 	if n, ok := v.Output.Get(); ok && n == 0 && tokens > 0 {

@@ -34,6 +34,7 @@ const (
 	draftAccepted
 	audioInput
 	audioOutput
+	imageOutput
 	nTimings
 )
 
@@ -42,7 +43,7 @@ var timingNames = [nTimings]string{
 	"queue_ms", "prefill_ms", "decode_ms", "decode_per_token_ms", "total_ms", "load_ms",
 	"validation_ms", "prefill_tokens", "decode_tokens", "cached_tokens",
 	"draft_tokens", "draft_accepted_tokens",
-	"input_audio_tokens", "output_audio_tokens",
+	"input_audio_tokens", "output_audio_tokens", "output_image_tokens",
 }
 
 // mostTold bounds what a server can have measured, thirty years in ms: beyond it sums

@@ -195,6 +195,8 @@ func (s *scan) modalities(u *usage, heard part) {
 		case "IMAGE", "VIDEO", "image", "video":
 			if heard == promptAudio {
 				u.media += n
+			} else {
+				u.parts[answerImage] += n
 			}
 		case "AUDIO", "audio":
 			u.parts[heard] += n

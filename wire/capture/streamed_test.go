@@ -1,0 +1,51 @@
+package capture_test
+
+import (
+	"encoding/json"
+	"math"
+	"os"
+	"path/filepath"
+	"reflect"
+	"strings"
+	"testing"
+)
+
+// TestStreamed replays answers of which some tokens are in N and were not streamed as
+// text, so that they are in no pace. name.expect.json holds a part of the record. Where
+// the facts are from:
+//
+//   - pictures in an answer: https://openrouter.ai/docs/features/multimodal/image-generation
+//     (delta.images, image_tokens), https://ai.google.dev/gemini-api/docs/image-generation
+//     (1,290 tokens a picture), https://ai.google.dev/api/generate-content#UsageMetadata,
+//     https://platform.openai.com/docs/guides/tools-image-generation (counted apart)
+//   - sound in an answer: https://platform.openai.com/docs/guides/audio
+//
+// The paces are worked out by hand: the time between the texts, by their tokens.
+func TestStreamed(t *testing.T) {
+	paths, err := filepath.Glob("testdata/streamed/*.capture.jsonl")
+	if err != nil || len(paths) < 7 {
+		t.Fatalf("%d captures, %v", len(paths), err)
+	}
+	for _, path := range paths {
+		name := strings.TrimSuffix(path, ".capture.jsonl")
+		t.Run(filepath.Base(name), func(t *testing.T) {
+			want := map[string]any{}
+			data, err := os.ReadFile(name + ".expect.json")
+			if err == nil {
+				err = json.Unmarshal(data, &want)
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			got := recordOf(t, path)
+			for key, value := range want {
+				have, ok := got[key]
+				n, number := value.(float64)
+				if number && math.Abs(got.num(key)-n) <= 0.0005*n || !number && ok && reflect.DeepEqual(have, value) {
+					continue
+				}
+				t.Errorf("%s is %v, want %v", key, have, value)
+			}
+		})
+	}
+}
