@@ -234,6 +234,8 @@ func TestRefused(t *testing.T) {
 		want string
 	}{
 		{"vllm-serve", Options{Base: bench.Plan{Load: bench.Load{Rate: 5}}}, "leave --rate out (bench --rate, and then report --lens vllm, has"},
+		{"nim", Options{Base: bench.Plan{Load: bench.Load{Rate: 5}}}, "report --lens nim, has"},
+		{"inferencex", Options{Base: bench.Plan{Load: bench.Load{Rate: 5}}}, "report --lens inferencex, has"},
 		{"llama-bench", Options{Base: bench.Plan{Load: bench.Load{Rate: 5}}}, "leave --rate out"},
 		{"llama-bench", Options{Base: bench.Plan{Load: bench.Load{Concurrency: 4}}}, "leave --concurrency out"},
 		{"artificial-analysis", Options{Base: bench.Plan{Load: bench.Load{Concurrency: 4}}}, "leave --concurrency out"},

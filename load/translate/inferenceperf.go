@@ -170,6 +170,15 @@ func (c *call) distribution(side string) {
 	default:
 		c.set(side+"-tokens", text)
 		c.bounded(side, text)
+		c.shifted(side, text)
+	}
+}
+
+// shifted says of which lengths the shape differs: those of utils/distribution.py are
+// log-normal above their least, with the mean and deviation that are asked for.
+func (c *call) shifted(what, text string) {
+	if strings.HasPrefix(text, "lognormal") {
+		c.note("%s lengths are log-normal from their least on there, and from 0 here, with the same mean and deviation", what)
 	}
 }
 
@@ -251,6 +260,7 @@ func (c *call) spreadOf(name string, object map[string]any) string {
 		c.note("--%s%s; its mean stands for it", name, why)
 		return cmp.Or(of["mean"], "512")
 	}
+	c.shifted(name, text)
 	return text
 }
 

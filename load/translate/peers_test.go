@@ -175,6 +175,7 @@ func TestInferencePerf(t *testing.T) {
 		{i + "--load.type trace_replay", "#--load.type trace_replay: no equal", "", "loadgen/config.py LoadType"},
 		{i + `--api.headers {"X-A":"b"} --report.goodput.constraints {"ttft":0.2,"itl":0.02}`, "--header X-A: b|--objective ttft < 0.2s|#constraints itl: no equal", "", "docs/goodput.md: in seconds"},
 		{i + "--data.type random --data.output_distribution.variance 2500 --data.output_distribution.std_dev 0", "--output-tokens normal:512,50,min=10,max=1024", "", "common.py: std_dev = sqrt(variance)"},
+		{i + "--data.type random --data.input_distribution.type lognormal", "--input-tokens lognormal:512,200,min=10,max=1024|#from their least on there", "", "utils/distribution.py generate_distribution"},
 		{"inference-perf -c testdata/inference-perf/synthetic.yml --server.model_name other", "--model other|--stages 30s@1,30s@2", "--model m", "config.py read_config: the command line goes before the file"},
 	})
 }
