@@ -94,20 +94,28 @@ func (o *Order) flights(sorted []uint32) []float64 {
 // Ordered are values of some of the requests of an Order. The zero value is empty.
 type Ordered struct {
 	values []float64
-	of     []uint32
+	spans  []successive // of which requests they are, by their first values
 }
+
+// successive are values of requests with successive numbers, up to where the next
+// begin: most figures are known of nearly every request.
+type successive struct{ from, request uint32 }
 
 // Add takes a value of the request of that number. NaN is no value.
 func (v *Ordered) Add(request uint32, x float64) {
-	if x == x {
-		v.values = append(v.values, x)
-		v.of = append(v.of, request)
+	if x != x {
+		return
 	}
+	at := uint32(len(v.values))
+	if n := len(v.spans); n == 0 || v.spans[n-1].request+at-v.spans[n-1].from != request {
+		v.spans = append(v.spans, successive{at, request})
+	}
+	v.values = append(v.values, x)
 }
 
 // Snapshot are the values so far, which later ones leave as they are.
 func (v *Ordered) Snapshot() Ordered {
-	return Ordered{v.values[:len(v.values):len(v.values)], v.of[:len(v.of):len(v.of)]}
+	return Ordered{v.values[:len(v.values):len(v.values)], v.spans[:len(v.spans):len(v.spans)]}
 }
 
 // Len is how many values there are.
@@ -115,10 +123,10 @@ func (v *Ordered) Len() int64 { return int64(len(v.values)) }
 
 // Merge takes p's values, of requests whose numbers have grown.
 func (v *Ordered) Merge(p *Ordered, grown uint32) {
+	before := uint32(len(v.values))
 	v.values = append(slices.Grow(v.values, len(p.values)), p.values...)
-	v.of = slices.Grow(v.of, len(p.of))
-	for _, request := range p.of {
-		v.of = append(v.of, request+grown)
+	for _, s := range p.spans {
+		v.spans = append(v.spans, successive{s.from + before, s.request + grown})
 	}
 }
 
@@ -130,8 +138,14 @@ func (o *Order) Series(v *Ordered) *stat.Series {
 	for i := range placed {
 		placed[i] = math.NaN()
 	}
-	for i, x := range v.values {
-		placed[o.position[v.of[i]]] = x
+	for i, s := range v.spans {
+		values := v.values[s.from:]
+		if i+1 < len(v.spans) {
+			values = v.values[s.from:v.spans[i+1].from]
+		}
+		for k, x := range values {
+			placed[o.position[int(s.request)+k]] = x
+		}
 	}
 	if o.inFlight != nil {
 		s.InFlight = make([]float64, 0, len(v.values))
