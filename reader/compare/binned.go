@@ -71,6 +71,8 @@ func (b *binned) figure() stat.Pair { return total(b.sums()) }
 
 func (b *binned) requests() int { return b.madeOf }
 
+func (b *binned) blocks() int { return len(b.upto) }
+
 func (b *binned) worth() stat.Worth { return b.is }
 
 // ordered are the values as a sample; those of a bin stand at its edge.
@@ -104,7 +106,7 @@ const keptBlocks = 40
 // bin makes the form of a series that fits into a file: cut into at most so
 // many blocks, with these percentiles exact.
 func (l *listed) bin(most int, percentiles []string) *binned {
-	pieces := len(l.sums())
+	pieces := l.blocks()
 	size := (pieces + most - 1) / most
 	b := &binned{madeOf: pieces, is: l.worth(), quantile: map[string]float64{}}
 	b.edges = l.edges()

@@ -130,6 +130,9 @@ func worthOf(list []series) (w stat.Worth) {
 // stretches are the pieces of the runs of a side, one run after the other,
 // neighbours summed so that there are at most mostStretches.
 func stretches(list []series, of func(series) []stat.Pair) []stat.Pair {
+	if len(list) == 1 {
+		return summed(of(list[0]), mostStretches)
+	}
 	var all []stat.Pair
 	for _, s := range list {
 		all = append(all, of(s)...)

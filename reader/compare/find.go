@@ -151,7 +151,7 @@ func (s sides) whole() bool {
 	few := func(list []series) bool {
 		parts := 0
 		for _, s := range list {
-			parts += len(s.sums())
+			parts += s.blocks()
 		}
 		return parts < leastRequests && pieces(list) >= leastRequests
 	}
@@ -235,7 +235,7 @@ func alikeSeries(a, b []series) bool {
 		switch x := a[i].(type) {
 		case *listed:
 			y, ok := b[i].(*listed)
-			if !ok || !slices.Equal(x.ascending(), y.ascending()) {
+			if !ok || !slices.Equal(x.values, y.values) && !slices.Equal(x.ascending(), y.ascending()) {
 				return false
 			}
 		case *binned:

@@ -21,6 +21,8 @@ type series interface {
 	parts(x float64) []stat.Pair
 	// sums gives for each piece the sum of its values, and how many they are.
 	sums() []stat.Pair
+	// blocks is how many pieces sums and parts give.
+	blocks() int
 	// worth is how many requests they are, and how much these tell of each other.
 	worth() stat.Worth
 	// figure is the run's own mean, share or rate.
@@ -135,6 +137,8 @@ func (l *listed) figure() stat.Pair { return total(l.sums()) }
 
 func (l *listed) requests() int { return len(l.levels.Values) }
 
+func (l *listed) blocks() int { return len(l.levels.Values) }
+
 func (l *listed) pieces(of func(float64) float64) []stat.Pair {
 	if l.cuts == nil {
 		out := make([]stat.Pair, len(l.values))
@@ -205,6 +209,7 @@ func newFixed(list []stat.Pair, inFlight []float64) series {
 
 func (f *fixed) count() float64            { return total(f.list).Den }
 func (f *fixed) requests() int             { return f.madeOf }
+func (f *fixed) blocks() int               { return len(f.list) }
 func (f *fixed) ordered() stat.Ordered     { return nil }
 func (f *fixed) atMost(float64) float64    { return 0 }
 func (f *fixed) parts(float64) []stat.Pair { return f.list }

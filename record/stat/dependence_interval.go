@@ -128,7 +128,7 @@ func (s *Series) Mean(level float64) Interval {
 	if math.IsInf(sorted[own.N-1], 0) || math.IsInf(sorted[0], 0) {
 		return Interval{Value: sorted[own.N-1], N: own.N, Why: NotFinite}
 	}
-	own = LongRunVariance(s.Values)
+	own = s.longRun()
 	e := widen(own, s.Worth(), meanClusters, level, false)
 	iv := Interval{Value: own.Mean, N: own.N, Moments: e.seen, Effective: math.Min(float64(own.N)/e.design, float64(own.N)), DF: e.df}
 	half := e.t * math.Sqrt(e.design*own.Variance/float64(own.N))
@@ -160,7 +160,7 @@ func (s *Series) unhindered() float64 {
 	if len(s.InFlight) != n || n < shortSeries {
 		return 0
 	}
-	if _, follows := followed(MidRanks(s.Values, s.order()), s.InFlight); !follows {
+	if s.Worth(); !s.follows {
 		return 0
 	}
 	sorted := slices.Clone(s.InFlight)

@@ -18,9 +18,11 @@ type Series struct {
 	// the load fixes it.
 	InFlight []float64
 
-	sorted []float64
-	worth  *Worth
-	own    map[float64]LRV // by threshold: the series of Values > threshold
+	sorted  []float64
+	whole   *LRV
+	worth   *Worth
+	follows bool            // with worth: Values follow InFlight
+	own     map[float64]LRV // by threshold: the series of Values > threshold
 }
 
 // Worth says how much a series wanders as a whole.
@@ -66,17 +68,27 @@ func (s *Series) measure() Worth {
 		return w
 	}
 	if !math.IsInf(sorted[w.N-1], 0) && !math.IsInf(sorted[0], 0) {
-		w.Design = math.Max(w.Design, LongRunVariance(s.Values).slowEffect())
+		w.Design = math.Max(w.Design, s.longRun().slowEffect())
 	}
 	ranks := MidRanks(s.Values, sorted)
 	w.Design = math.Max(w.Design, LongRunVariance(ranks).slowEffect())
 	if len(s.InFlight) == w.N {
-		logs, follows := followed(ranks, s.InFlight)
-		if w.States = LongRunVariance(logs).slowEffect(); follows {
+		var logs []float64
+		logs, s.follows = followed(ranks, s.InFlight)
+		if w.States = LongRunVariance(logs).slowEffect(); s.follows {
 			w.Design = math.Max(w.Design, w.States)
 		}
 	}
 	return w
+}
+
+// longRun is the long-run variance of the values themselves, which are finite.
+func (s *Series) longRun() LRV {
+	if s.whole == nil {
+		l := LongRunVariance(s.Values)
+		s.whole = &l
+	}
+	return *s.whole
 }
 
 // followed is the logarithm of the requests in flight, and whether the ranks of the
