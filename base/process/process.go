@@ -1,5 +1,5 @@
 // Package process is what a program changes of its own process while it
-// measures. Only programs use it: a library leaves the process of those who embed
+// works. Only programs use it: a library leaves the process of those who embed
 // it alone.
 package process
 

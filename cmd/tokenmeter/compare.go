@@ -11,8 +11,8 @@ import (
 	"time"
 
 	"tokenmeter/base/cmdline"
-
 	"tokenmeter/base/limitio"
+	"tokenmeter/base/process"
 	"tokenmeter/reader/compare"
 	"tokenmeter/reader/report"
 	"tokenmeter/reader/typeset"
@@ -65,6 +65,7 @@ var compareGroups = []cmdline.Group{
 
 // Run compares runs.
 func (c *compareCmd) Run(a *app) error {
+	defer process.BoundGarbage()()
 	opts, err := c.options()
 	if err != nil {
 		return err

@@ -29,7 +29,7 @@ func (c *sloSource) trust() (t sloTrust, err error) {
 		}
 		r := f.Run()
 		if r.Partial && r.Finished == nil { // its run.json is from before the end, without a verdict
-			r, err = run.Summarise(f)
+			r, err = run.Outline(f)
 		}
 		f.Close()
 		if err != nil {

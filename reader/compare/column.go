@@ -9,13 +9,7 @@ import (
 	"tokenmeter/record/timeline"
 )
 
-func (c *Collector) length(of func(*taken) opt) Length {
-	var s stat.Sample
-	for i := range c.rows {
-		if v, ok := of(&c.rows[i]).Get(); ok {
-			s.Add(v)
-		}
-	}
+func lengthOf(s *stat.Sample) Length {
 	m, ok := s.Moments()
 	if !ok {
 		return Length{}
@@ -26,15 +20,26 @@ func (c *Collector) length(of func(*taken) opt) Length {
 
 // column is a figure of the requests in the order in which these were due.
 func (c *Collector) column(of, inFlight []float64) series {
-	values := make([]float64, 0, len(of))
-	var flying []float64
-	for j := range c.rows {
-		if at := c.rows[j].at; at < len(of) && !math.IsNaN(of[at]) {
-			values, flying = append(values, of[at]), appendAt(flying, inFlight, j)
+	n := 0
+	for _, v := range of {
+		if !math.IsNaN(v) {
+			n++
 		}
 	}
-	if len(values) == len(inFlight) {
-		flying = inFlight // all columns share it
+	values := make([]float64, 0, n)
+	flying := inFlight // which all columns share that lack no request
+	if inFlight != nil && n < len(c.rows) {
+		flying = make([]float64, 0, n)
+	}
+	for j := range c.rows {
+		at := int(c.rows[j].at)
+		if at >= len(of) || math.IsNaN(of[at]) {
+			continue
+		}
+		values = append(values, of[at])
+		if inFlight != nil && n < len(c.rows) {
+			flying = append(flying, inFlight[j])
+		}
 	}
 	return newListed(values, nil, nil, flying)
 }
@@ -56,12 +61,21 @@ func (c *Collector) wholeSessions() series {
 }
 
 func (c *Collector) pooled(which int, inFlight []float64) series {
-	var values, times, flying []float64
+	n := 0
+	for i := range c.gaps {
+		n += len(c.gaps[i].lists[which])
+	}
+	values, times := make([]float64, 0, n), make([]float64, 0, n)
+	var flying []float64
 	var cuts []int
-	for j := range c.rows {
-		list := c.rows[j].gaps[which]
+	j := 0
+	for i := range c.gaps {
+		list := c.gaps[i].lists[which]
 		if len(list) == 0 {
 			continue
+		}
+		for c.rows[j].at != c.gaps[i].at { // both are in order of due times
+			j++
 		}
 		for _, g := range list {
 			values, times = append(values, g.ms), append(times, g.times)
@@ -72,20 +86,26 @@ func (c *Collector) pooled(which int, inFlight []float64) series {
 }
 
 func (c *Collector) shares(put func(string, series), inFlight []float64) {
-	var failed, good, checks []stat.Pair
+	put("error_rate", newFixed(c.share(func(t *taken) timeline.Opt[bool] { return timeline.Some(t.failed) }), inFlight))
+	put("goodput", newFixed(c.share(func(t *taken) timeline.Opt[bool] { return t.good }), nil))
+	put("check_pass", newFixed(c.share(func(t *taken) timeline.Opt[bool] { return t.check }), nil))
+}
+
+// share has a pair for each request of which the answer is known: 1 or 0 of 1.
+func (c *Collector) share(of func(*taken) timeline.Opt[bool]) []stat.Pair {
+	n := 0
 	for i := range c.rows {
-		t := &c.rows[i]
-		failed = append(failed, one(t.failed))
-		if g, ok := t.good.Get(); ok {
-			good = append(good, one(g))
-		}
-		if passed, ok := t.check.Get(); ok {
-			checks = append(checks, one(passed))
+		if of(&c.rows[i]).OK() {
+			n++
 		}
 	}
-	put("error_rate", newFixed(failed, inFlight))
-	put("goodput", newFixed(good, nil))
-	put("check_pass", newFixed(checks, nil))
+	list := make([]stat.Pair, 0, n)
+	for i := range c.rows {
+		if yes, known := of(&c.rows[i]).Get(); known {
+			list = append(list, one(yes))
+		}
+	}
+	return list
 }
 
 func one(yes bool) stat.Pair {

@@ -140,8 +140,8 @@ func TestGapsAreBounded(t *testing.T) {
 		c.AddRecord(&r)
 	}
 	kept := 0
-	for i := range c.rows {
-		kept += len(c.rows[i].gaps[0]) + len(c.rows[i].gaps[1])
+	for _, g := range c.gaps {
+		kept += len(g.lists[0]) + len(g.lists[1])
 	}
 	if kept > maxGaps || kept < maxGaps/4 {
 		t.Errorf("%d gaps kept", kept)
@@ -183,12 +183,10 @@ func TestThinnedGapsAreAFairPart(t *testing.T) {
 			collector.AddRecord(&r)
 		}
 		kept, slowKept := 0, 0
-		for i := range collector.rows {
-			if n := len(collector.rows[i].gaps[0]); n > 0 {
-				kept++
-				if c.slow(i) {
-					slowKept++
-				}
+		for _, g := range collector.gaps {
+			kept++
+			if c.slow(int(g.at)) {
+				slowKept++
 			}
 		}
 		// Five standard deviations of a share drawn at random.
@@ -205,7 +203,7 @@ func TestOneRequestBeyondTheBound(t *testing.T) {
 	r := record(0, 0, 100, 10, 101, 256)
 	r.ITLMS, r.ICLMS = make([]float64, maxGaps+1), nil
 	c.AddRecord(&r)
-	if len(c.rows[0].gaps[0]) != 0 {
+	if len(c.gaps) != 0 {
 		t.Error("kept")
 	}
 }

@@ -83,7 +83,7 @@ func Load(path string, gates ...Gate) (*Run, error) {
 		return nil, err
 	}
 	defer f.Close()
-	manifest, err := run.Summarise(f)
+	manifest, err := run.Outline(f)
 	if err != nil {
 		return nil, err
 	}

@@ -42,6 +42,10 @@ type CollectorOpts struct {
 	SegmentS float64
 	// Readers are speeds, in tokens a second, at which answers are read.
 	Readers []float64
+	// Outline: figures of single requests are kept elsewhere, or nobody asks for them. The
+	// summary has no distributions but of gaps, no classes, readers, decomposition or
+	// warnings; all else, and the facts, are the same.
+	Outline bool
 	// ManyConnects: every request, or every session, was meant to open a connection.
 	ManyConnects bool
 
@@ -82,7 +86,7 @@ type row struct {
 	due, start, end int64 // end: the body ended, and with it the slot
 	request         int64
 	ttft            float64 // ms; negative: none
-	outcome         timeline.Outcome
+	ok              bool
 	warmup          bool
 	later           bool // a further turn of a conversation or step of a task: no schedule asks for it
 	newConnection   bool
@@ -152,17 +156,20 @@ func (c *Collector) Add(tl *timeline.Timeline) {
 	}
 	c.countRequest(tl, &v)
 	c.countTokens(tl, &v, &s)
-	c.sample(tl, &v)
-	c.words(tl, &v, &s)
+	c.sampleFacts(tl, &v)
+	if !c.Opts.Outline {
+		c.sample(tl, &v)
+		c.words(tl, &v, &s)
+		c.read(tl, &v)
+	}
 	c.item(tl, &v)
-	c.read(tl, &v)
 	c.readEvents(tl, &v, &s)
 }
 
 func rowOf(tl *timeline.Timeline, v *Values) row {
 	r := row{
 		due: tl.DueUS, start: max(tl.StartUS, tl.DueUS), request: tl.Request,
-		ttft: v.TTFTMS.Or(-1), outcome: tl.Outcome,
+		ttft: v.TTFTMS.Or(-1), ok: tl.Outcome == timeline.OK,
 		warmup: !tl.Phase.Counts(), unsent: tl.Unsent(), tokenEnd: tl.DueUS - 1,
 		later: tl.Turn.Or(0) > 0 || tl.Step.Or(0) > 0,
 	}
@@ -170,7 +177,7 @@ func rowOf(tl *timeline.Timeline, v *Values) row {
 		r.newConnection = !reused
 		r.again = tl.ConnRetries > 0
 	}
-	switch r.outcome {
+	switch tl.Outcome {
 	case timeline.CancelledUser, timeline.CancelledRunEnd, timeline.TimeoutTTFT, timeline.TimeoutIdle, timeline.TimeoutTotal:
 		r.hungUp = !r.unsent
 	default:

@@ -152,7 +152,7 @@ func (c *Collector) item(tl *timeline.Timeline, v *Values) {
 		}
 		c.items.sessions[tl.Session] = append(c.items.sessions[tl.Session], row)
 	}
-	if tl.Class != "" {
+	if tl.Class != "" && !c.Opts.Outline {
 		c.ofClass(tl.Class).add(c.now, tl, v, checked, passed)
 	}
 }

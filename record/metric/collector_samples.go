@@ -30,7 +30,19 @@ func (c *Collector) put(name string, v timeline.Opt[float64]) {
 
 func (c *Collector) putInt(name string, v timeline.Opt[int64]) { c.put(name, timeline.Float(v)) }
 
-// sample adds a measured request's values. Only successful requests have
+// sampleFacts adds those values of a measured request that the facts are made of too.
+func (c *Collector) sampleFacts(tl *timeline.Timeline, v *Values) {
+	if tl.Outcome != timeline.OK {
+		return
+	}
+	c.put("ttft_ms", v.TTFTMS)
+	c.put("ttfa_ms", v.TTFAMS)
+	c.put("tpot_ms", v.TPOTMS)
+	c.put("e2e_ms", v.E2EMS)
+	c.putInt("input_tokens", tl.Usage.Input)
+}
+
+// sample adds a measured request's other values. Only successful requests have
 // latencies; a failure's time is an error latency, nothing else. The client's
 // own lateness counts for every request.
 func (c *Collector) sample(tl *timeline.Timeline, v *Values) {
@@ -45,13 +57,9 @@ func (c *Collector) sample(tl *timeline.Timeline, v *Values) {
 	if tl.Outcome != timeline.OK {
 		return
 	}
-	c.put("ttft_ms", v.TTFTMS)
 	c.put("ttfo_ms", v.TTFOMS)
-	c.put("ttfa_ms", v.TTFAMS)
 	c.put("ttfi_ms", v.TTFIMS)
-	c.put("tpot_ms", v.TPOTMS)
 	c.put("tpot_adj_ms", v.TPOTAdjMS)
-	c.put("e2e_ms", v.E2EMS)
 	c.put("close_ms", optMS(tl.CloseUS))
 	c.put("first_byte_ms", optMS(tl.HeadUS))
 	c.put("service_ttft_ms", v.ServiceTTFTMS)
@@ -72,7 +80,6 @@ func (c *Collector) sample(tl *timeline.Timeline, v *Values) {
 	c.putInt("media_tokens", tl.Usage.Media)
 	c.putInt("input_chars", tl.Chars)
 	c.putInt("inputs", tl.Inputs)
-	c.putInt("input_tokens", tl.Usage.Input)
 	c.putInt("cached_tokens", tl.Usage.Cached)
 	c.putInt("output_tokens", v.OutputTokens)
 	c.putInt("reasoning_tokens", v.ReasoningTokens)

@@ -28,7 +28,9 @@ func (c *Collector) Results() (Summary, Facts) {
 		Readers: c.readerSummaries(),
 	}
 	facts := c.facts(&w)
-	s.Warnings = c.warnings(&s, &facts)
+	if !c.Opts.Outline {
+		s.Warnings = c.warnings(&s, &facts)
+	}
 	return s, facts
 }
 
@@ -36,6 +38,9 @@ func (c *Collector) Results() (Summary, Facts) {
 func (c *Collector) dists() map[string]Dist {
 	paced := c.order.Series(c.at("tpot_ms"))
 	out := map[string]Dist{"itl_ms": pooledDist(paced, &c.gaps, &c.itl), "icl_ms": pooledDist(paced, &c.gaps, &c.icl)}
+	if c.Opts.Outline {
+		return out
+	}
 	if c.events.kernel > 0 {
 		out["client_lag_ms"] = pooledDist(paced, &c.lag)
 	}
@@ -114,7 +119,7 @@ func (c *Collector) cold() *Cold {
 	var out Cold
 	var lastEnd int64
 	for i, r := range c.rows {
-		if r.outcome == timeline.OK && r.ttft >= 0 {
+		if r.ok && r.ttft >= 0 {
 			switch {
 			case i == 0:
 				out.FirstRequestTTFTMS = timeline.Some(r.ttft)

@@ -61,7 +61,7 @@ func (w *Writer) convert(final Run) (Run, error) {
 	defer f.Close()
 	var sum Run
 	if !tables {
-		if sum, err = f.summarise(nil); err != nil {
+		if sum, err = Summarise(f); err != nil {
 			return Run{}, err
 		}
 		return sum, writeManifest(w.dir, &sum)
@@ -70,7 +70,7 @@ func (w *Writer) convert(final Run) (Run, error) {
 	var tableSum string
 	err = ReplaceFile(path, func(out *os.File) error {
 		err := f.writeChecked(out, func(add func(*timeline.Timeline) error) (err error) {
-			sum, err = f.summarise(add)
+			sum, err = f.summarise(add, false)
 			return err
 		})
 		if err == nil {

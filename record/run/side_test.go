@@ -69,7 +69,7 @@ func TestSideBySide(t *testing.T) {
 		}); len(source.file.RowGroups()) > 1 && (!ok || err != nil) {
 			t.Fatal("not read side by side", err)
 		}
-		one, err := f.summarise(func(*timeline.Timeline) error { return nil })
+		one, err := f.summarise(func(*timeline.Timeline) error { return nil }, false)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -11,8 +11,14 @@ import (
 	"tokenmeter/record/timeline"
 )
 
+// outlined is what an outline has of a summary.
+func outlined(m *Run) string {
+	data, _ := json.Marshal([]any{m.Requests, m.Throughput, m.Metrics["itl_ms"], m.Metrics["icl_ms"], m.Tasks, m.Cost, m.Goodput, m.Validity})
+	return string(data)
+}
+
 // Whatever was recorded, the summary is valid JSON, and the same from the
-// journal as from the table.
+// journal as from the table. Its outline is that of the whole.
 func TestSummaryOfAnything(t *testing.T) {
 	root := t.TempDir()
 	rapid.Check(t, func(t *rapid.T) {
@@ -24,7 +30,7 @@ func TestSummaryOfAnything(t *testing.T) {
 		for i, tl := range tls {
 			tl.Request = int64(i)
 		}
-		m := Run{Objectives: []string{"p99 ttft < 1s", "error rate < 1%", "goodput > 99%"}, AllowLowN: true}
+		m := Run{Objectives: []string{"p99 ttft < 1s", "mean itl < 1s", "error rate < 1%", "goodput > 99%"}, AllowLowN: true}
 		w, err := Create(dir, m, Options{})
 		if err != nil {
 			t.Fatal(err)
@@ -57,6 +63,13 @@ func TestSummaryOfAnything(t *testing.T) {
 		}
 		if string(a) != string(b) {
 			t.Fatalf("journal: %s\ntable:   %s", a, b)
+		}
+		outline, err := Outline(f)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if a, b := outlined(&again), outlined(&outline); a != b {
+			t.Fatalf("whole:   %s\noutline: %s", a, b)
 		}
 		file, err := os.ReadFile(filepath.Join(dir, manifestFile))
 		if err != nil {
