@@ -24,7 +24,7 @@ func expected(p *cost.Pricing, model string, d *workload.Description, requests i
 	if d.Input.N == d.Requests {
 		l.Input = timeline.Some(d.Input.Mean)
 	} else if d.Images == 0 {
-		l.Input = timeline.Some(d.Chars.Mean / bytesOfToken)
+		l.Input = timeline.Some(d.MeanBytes / bytesOfToken)
 	}
 	if d.Output.N == d.Requests {
 		l.Output = timeline.Some(d.Output.Mean)

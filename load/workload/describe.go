@@ -6,7 +6,9 @@ import (
 	"slices"
 	"strings"
 	"time"
+	"unicode/utf8"
 
+	"tokenmeter/record/stat"
 	"tokenmeter/wire/api"
 )
 
@@ -17,13 +19,15 @@ type Description struct {
 	Source   string `json:"source"`
 	Items    int64  `json:"items"`    // that were looked at: arrivals
 	Requests int64  `json:"requests"` // that they hold
-	// Input and Output are asked lengths in tokens; Chars the length of what is
-	// sent, which is known for given prompts too.
-	Input  Lengths5         `json:"input_tokens"`
-	Output Lengths5         `json:"output_tokens"`
-	Chars  Lengths5         `json:"chars"`
-	Turns  Lengths5         `json:"requests_per_item"`
-	ByName map[string]int64 `json:"classes"`
+	// Input and Output are asked lengths in tokens; Chars the length of the messages'
+	// texts in characters, which is known for given prompts too.
+	Input  Lengths5 `json:"input_tokens"`
+	Output Lengths5 `json:"output_tokens"`
+	Chars  Lengths5 `json:"chars"`
+	Turns  Lengths5 `json:"requests_per_item"`
+	// MeanBytes is the mean of the same texts' bytes in UTF-8.
+	MeanBytes float64          `json:"-"`
+	ByName    map[string]int64 `json:"classes"`
 	// Repeats is the share of requests that were sent in the same words before.
 	Repeats float64 `json:"repeats"`
 	// PrefixReuse is the share of the input that begins as an earlier request
@@ -39,7 +43,8 @@ type Description struct {
 	Sessions *Recorded `json:"sessions"`
 }
 
-// Lengths5 describes a sample of lengths; N is 0 where none is known.
+// Lengths5 describes a sample of lengths; N is 0 where none is known. Percentiles are of
+// type 7, as all of ours, to whole numbers.
 type Lengths5 struct {
 	N    int64   `json:"n"`
 	Mean float64 `json:"mean"`
@@ -61,7 +66,7 @@ func Describe(w Workload, n int64) (Description, error) {
 	d := Description{Kind: info.Kind, Name: info.Name, Source: info.Source, ByName: map[string]int64{}}
 	var input, output, chars, turns []int64
 	blocks, prompts := map[uint64]bool{}, map[uint64]bool{}
-	var total, reused, again int64
+	var total, reused, again, bytes int64
 	for i := range n {
 		it := w.Item(i)
 		if it.Err != nil {
@@ -88,7 +93,11 @@ func Describe(w Workload, n int64) (Description, error) {
 			messages := it.Conversation(k, func(j int) string { return it.Nth(j).Answer })
 			text, pictures := flat(messages)
 			d.Images += pictures
-			chars = append(chars, int64(len(text)))
+			var long, size int64
+			for _, m := range messages {
+				long, size = long+int64(utf8.RuneCountInString(m.Content)), size+int64(len(m.Content))
+			}
+			chars, bytes = append(chars, long), bytes+size
 			total += int64(len(text))
 			seen := known(text, blocks)
 			reused += seen
@@ -103,6 +112,9 @@ func Describe(w Workload, n int64) (Description, error) {
 		}
 	}
 	d.Input, d.Output, d.Chars, d.Turns = sampleOf(input), sampleOf(output), sampleOf(chars), sampleOf(turns)
+	if len(chars) > 0 {
+		d.MeanBytes = float64(bytes) / float64(len(chars))
+	}
 	if total > 0 {
 		d.PrefixReuse = float64(reused) / float64(total)
 	}
@@ -163,12 +175,16 @@ func sampleOf(x []int64) Lengths5 {
 		return Lengths5{}
 	}
 	x = slices.Sorted(slices.Values(x))
-	at := func(percent int) int64 { return x[(percent*len(x)+99)/100-1] } // the nearest rank
-	s := Lengths5{N: int64(len(x)), Min: x[0], P50: at(50), P90: at(90), P99: at(99), Max: x[len(x)-1]}
-	sum := 0.0
-	for _, v := range x {
-		sum += float64(v)
+	sum, sorted := 0.0, make(stat.Sorted, len(x))
+	for i, v := range x {
+		sorted[i] = float64(v)
+		sum += sorted[i]
 	}
+	at := func(p float64) int64 {
+		v, _ := stat.Quantile(sorted, p)
+		return int64(math.Round(v))
+	}
+	s := Lengths5{N: int64(len(x)), Min: x[0], P50: at(0.5), P90: at(0.9), P99: at(0.99), Max: x[len(x)-1]}
 	s.Mean = sum / float64(len(x))
 	s.Edges = edges(s.Min, s.Max)
 	s.Bins = make([]int64, len(s.Edges)-1)

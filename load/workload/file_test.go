@@ -189,14 +189,49 @@ func TestRowsOfPandas(t *testing.T) {
 	}
 }
 
-// The nearest rank: the smallest value that at least so many percent are at or below.
+// Percentiles are numpy.percentile's, type 7, as those of what is measured.
 func TestFewLengths(t *testing.T) {
-	l, err := loadText(t, "two.jsonl", `{"prompt":"a","max_tokens":480}`+"\n"+`{"prompt":"b","max_tokens":4808}`)
-	if err != nil {
-		t.Fatal(err)
+	for name, c := range map[string]struct{ lengths, want []int64 }{
+		"one": {[]int64{7}, []int64{7, 7, 7}},
+		"two": {[]int64{10, 1520}, []int64{765, 1369, 1505}},
+		"ten": {[]int64{100, 200, 300, 400, 500, 600, 700, 800, 900, 1000}, []int64{550, 910, 991}},
+	} {
+		var text strings.Builder
+		for _, n := range c.lengths {
+			fmt.Fprintf(&text, "{\"prompt\":\"a\",\"max_tokens\":%d}\n", n)
+		}
+		l, err := loadText(t, name+".jsonl", text.String())
+		if err != nil {
+			t.Fatal(err)
+		}
+		d, err := Describe(l, int64(len(c.lengths)))
+		if got := []int64{d.Output.P50, d.Output.P90, d.Output.P99}; err != nil || !slices.Equal(got, c.want) {
+			t.Errorf("%s: %v, %v", name, got, err)
+		}
 	}
-	if d, err := Describe(l, 2); err != nil || d.Output.P50 != 480 || d.Output.P90 != 4808 || d.Output.P99 != 4808 {
-		t.Errorf("%+v, %v", d.Output, err)
+}
+
+// A character is what people count, not a byte, and no role is among them. Bytes are
+// what a guess of tokens is made of.
+func TestCharactersOfPrompts(t *testing.T) {
+	for name, c := range map[string]struct {
+		file  string
+		chars int64
+		bytes float64
+	}{
+		"zh.txt":     {"你好，请介绍一下北京\n", 10, 30},
+		"i.jsonl":    {`{"prompt":"i"}`, 1, 1},
+		"two.jsonl":  {`{"messages":[{"role":"system","content":"größer"},{"role":"user","content":"да"}]}`, 8, 12},
+		"emoji.json": {`[{"prompt":"\ud83d\ude00a"}]`, 2, 5},
+	} {
+		l, err := loadText(t, name, c.file)
+		if err != nil {
+			t.Fatal(name, err)
+		}
+		d, err := Describe(l, 1)
+		if err != nil || d.Chars.N != 1 || d.Chars.Max != c.chars || d.Chars.Mean != float64(c.chars) || d.MeanBytes != c.bytes {
+			t.Errorf("%s: %+v of %v bytes, %v", name, d.Chars, d.MeanBytes, err)
+		}
 	}
 }
 
