@@ -139,7 +139,7 @@ func (r *runner) chooseModel(a engines.Answer, models []string) (string, error) 
 		return "", &UsageError{fmt.Errorf("the server has several models (%s); choose one with --model", listed(models))}
 	}
 	path, hint := r.plan.below(modelsPath), "name one with --model, and check the URL"
-	if prefix := strings.TrimSuffix(path, modelsPath); prefix != "" {
+	if prefix, below := strings.CutSuffix(path, modelsPath); below && prefix != "" {
 		hint = fmt.Sprintf("is the path %s right? Else name the model with --model", prefix)
 	}
 	return "", &TargetError{URL: r.plan.Client.BaseURL, Class: timeline.HTTP4xx,

@@ -79,6 +79,7 @@ func TestPreflightModels(t *testing.T) {
 func TestPathBeforeTheAPIs(t *testing.T) {
 	for base, want := range map[string]string{
 		"http://fake/nope":    "(GET /nope/v1/models answered HTTP 404); is the path /nope right? Else name the model with --model",
+		"http://fake/v4":      "(GET /v4/models answered HTTP 404); name one with --model, and check the URL",
 		"http://fake/nope/v1": "(GET /nope/v1/models answered HTTP 404); is the path /nope right? Else name the model with --model",
 		"http://fake/v1":      "(GET /v1/models answered HTTP 404); name one with --model, and check the URL",
 	} {

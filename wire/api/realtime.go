@@ -7,6 +7,7 @@ import (
 	"net/url"
 	"slices"
 	"strconv"
+	"strings"
 
 	"tokenmeter/wire/audio"
 	"tokenmeter/wire/jsonscan"
@@ -157,4 +158,15 @@ func beginsRealtime(message []byte) bool {
 // nothing tells of what else.
 func ofRealtimeReply(kind jsonscan.Text) bool {
 	return kind.Empty() || kind.Is("error") || bytes.HasPrefix(kind.Raw, []byte("response."))
+}
+
+// ofTranscriber reports whether a failure has the code of a server that transcribes under
+// the same path and knows no responses. Source: vLLM, entrypoints/openai/realtime/connection.py.
+func ofTranscriber(words string) bool {
+	for _, code := range []string{"unknown_event", "processing_error", "model_not_validated"} {
+		if strings.HasSuffix(words, "(code "+code+")") {
+			return true
+		}
+	}
+	return false
 }

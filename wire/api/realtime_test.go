@@ -95,6 +95,21 @@ func TestRealtimeReplies(t *testing.T) {
 	}
 }
 
+// vLLM's /v1/realtime transcribes; what it answers to a conversation, and to a session
+// without "model", as its connection.py writes them.
+func TestRealtimeOfATranscriber(t *testing.T) {
+	for said, want := range map[string]bool{
+		`{"type":"error","error":"Unknown event type: conversation.item.create","code":"unknown_event"}`:  true,
+		`{"type":"error","error":"'model'","code":"processing_error"}`:                                    true,
+		`{"type":"error","error":{"type":"invalid_request_error","code":"invalid_value","message":"no"}}`: false,
+	} {
+		tl := realtimeOf(said + "\n")
+		if tl.Outcome != timeline.StreamError || strings.Contains(tl.Error.Message, "transcription") != want {
+			t.Errorf("%s: %s, %v", said, tl.Outcome, tl.Error)
+		}
+	}
+}
+
 // Sound comes in base64 beside its transcript: bare samples, of the rate and kind that the
 // response says, in the names of today and of the beta.
 func TestRealtimeSound(t *testing.T) {

@@ -121,6 +121,9 @@ func (d *responsesDecoder) apply(e framing.Event, s *Stream) {
 		d.r.errors = e.Data
 	}
 	d.r.apply(s, otherwise)
+	if d.realtime && ofTranscriber(s.failure) {
+		s.failure += "; vLLM's /v1/realtime only transcribes: the API transcription measures that"
+	}
 	s.compacted = s.compacted || d.compacted
 	s.progress.done = s.progress.done || last
 }
