@@ -73,7 +73,7 @@ var rooms = map[string][]string{
 
 	"load/machine":   {"record/timeline", "record/validity", "base/clock"},
 	"load/answer":    {"base/pattern", "base/secret"},
-	"load/translate": {"base/config", "base/limitio", "base/secret"},
+	"load/translate": {"wire/api", "base/config", "base/limitio", "base/secret"},
 	"load/schedule":  {"base/random"},
 	"load/workload":  {"load/answer", "wire/api", "record/genai", "record/stat", "record/timeline", "base/config", "base/limitio", "base/pattern", "base/printable", "base/pyjson", "base/random"},
 	"load/doctor":    {"load/machine", "wire/api", "wire/client", "record/timeline", "base/clock", "base/printable", "base/secret"},

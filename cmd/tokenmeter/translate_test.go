@@ -30,6 +30,20 @@ func TestTranslationsParse(t *testing.T) {
 		`inference-perf --server.base_url http://127.0.0.1:1 --server.model_name m --load.type concurrent --load.stages [{"num_requests":4,"concurrency_level":2}]`,
 		"python token_benchmark_ray.py --model m",
 		"genai-bench benchmark --api-backend vllm --api-base http://127.0.0.1:1 --api-model-name m --max-time-per-run 1 --max-requests-per-run 3 --num-concurrency 2 --traffic-scenario N(48,24)/(30,15)",
+		// Of documents: NVIDIA's guide to benchmarking NIM, Dynamo's recipes, vLLM's and SGLang's own.
+		"genai-perf profile -m m --endpoint-type chat --service-kind openai --streaming -u localhost:1 --synthetic-input-tokens-mean 200 --synthetic-input-tokens-stddev 0 --concurrency 10 --output-tokens-mean 1000 --extra-inputs max_tokens:1000 --extra-inputs min_tokens:1000 --extra-inputs ignore_eos:true -- -v --max-threads=256",
+		"aiperf profile -m m -u localhost:1 --streaming --endpoint-type chat --isl 100 --extra-inputs max_tokens:100 --extra-inputs temperature:0 --concurrency 2 --request-count 10",
+		`aiperf profile -m m -u a:1,b:1 --streaming --endpoint-type chat --isl 100 --osl 50 --extra-inputs {"max_completion_tokens":50,"stream":true,"model":"y"} --concurrency 2 --request-count 10`,
+		`vllm bench serve --model m --dataset-name random --num-prompts 5 --extra-body {"stream_options":{"include_usage":false},"ignore_eos":true,"max_tokens":50}`,
+		`python3 -m sglang.bench_serving --backend sglang-oai-chat --model m --dataset-name random --num-prompts 5 --extra-request-body {"max_tokens":50,"stream":true}`,
+		"vllm bench serve --model m --backend openai-embeddings --endpoint /v1/embeddings --dataset-name random --random-input-len 512 --num-prompts 100",
+		"vllm bench serve --model m --backend vllm-rerank --endpoint /v1/rerank --dataset-name random-rerank --random-input-len 512 --num-prompts 10 --random-batch-size 5",
+		"vllm bench serve --model m --backend tgi --endpoint /generate_stream --dataset-name random --num-prompts 5",
+		"python3 -m sglang.bench_serving --backend sglang-embedding --model m --dataset-name random --random-input 128 --num-prompts 10",
+		"aiperf profile --model m --endpoint-type embeddings --url localhost:1 --isl 100 --batch-size-text 8 --request-count 20",
+		"aiperf profile --model m --endpoint-type hf_tei_rankings --url localhost:1 --request-count 20",
+		"aiperf profile --model m --endpoint-type image_generation --url localhost:1 --request-count 20",
+		`python token_benchmark_ray.py --model m --additional-sampling-params {"max_tokens":10}`,
 	} {
 		lines = append(lines, strings.Fields(line))
 	}

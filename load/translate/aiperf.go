@@ -123,11 +123,14 @@ func aiperfModel(c *call, v string) {
 }
 
 func aiperfURL(c *call, v string) {
-	if c.url != "" {
-		c.note("several servers: no equal here, but for --interleave; %s is left out", v)
-		return
+	first, others, _ := strings.Cut(v, ",")
+	if c.url == "" {
+		address(c, first)
+		first = ""
 	}
-	address(c, v)
+	if others = strings.Trim(first+","+others, ","); others != "" {
+		c.note("several servers: no equal here, but for --interleave; %s is left out", others)
+	}
 }
 
 func aiperfHeader(c *call, v string) {

@@ -117,9 +117,8 @@ func Of(args []string) (Command, error) {
 		c.take(t, name, f, words)
 	}
 	t.end(c)
-	if len(c.body) > 0 {
-		c.set("parameters", "{"+strings.Join(c.body, ", ")+"}")
-	}
+	c.ofFlags()
+	c.ofAPI()
 	if c.url == "" {
 		c.url = "http://localhost:8000"
 		c.note("no address was given: %s stands for it", c.url)

@@ -13,7 +13,7 @@ import (
 var vllm = &tool{
 	names:    []string{"vllm bench serve"},
 	shortens: true,
-	table: servingTable + `endpoint-type input-len output-len +metadata=tag !no-stream !no-oversample- !skip-chat-template- !enable-multimodal-chat-
+	table: servingTable + `endpoint-type input-len output-len +metadata=tag !no-stream !no-oversample- !skip-chat-template !enable-multimodal-chat-
 		!disable-shuffle custom-output-len num-warmups=warmup !append-result label=name request-id-prefix ready-check-timeout-sec=wait-ready:s !skip-tokenizer-init
 		!plot-timeline- timeline-itl-thresholds !plot-dataset-stats- ramp-up-strategy ramp-up-start-rps ramp-up-end-rps random-batch-size=batch !insecure=insecure`,
 	flags: servingFlags,
@@ -78,6 +78,9 @@ func (c *call) serving(dataset string) string {
 		c.set("input-tokens", around(c.or("1024", "input-len", "random-input-len"), ratioOf(ratio, "input")))
 		c.set("output-tokens", around(c.or("128", "output-len", "random-output-len"), ratioOf(ratio, "output")))
 	case "custom":
+		if c.arg("api") == "openai-completions" && !c.has("skip-chat-template") {
+			c.note("--dataset-name custom: each text is put into the model's chat template there before it goes to /v1/completions; with --api openai-chat the server does so, and here it goes as it stands")
+		}
 		if n := c.or("256", "output-len", "custom-output-len"); n != "-1" {
 			c.set("output-tokens", n)
 		}

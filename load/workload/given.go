@@ -35,7 +35,7 @@ func (c *class) entry(it *Item, e *entry) {
 			it.MaxTokens = outputLength(c.output(), c.seed, it.Index)
 		}
 	case e.turns != nil:
-		c.recorded(it, e.turns)
+		c.recorded(it, e.turns, e.output)
 	default:
 		c.fromLengths(it, e)
 	}
@@ -64,8 +64,9 @@ func merged(a, b map[string]any) map[string]any {
 }
 
 // recorded makes the turns of a recorded conversation. The answers' lengths are
-// what was answered then, as our tokenizer counts them.
-func (c *class) recorded(it *Item, turns []turn) {
+// what was answered then, as our tokenizer counts them; where a turn has no answer, which
+// is the request that was recorded, what it asked for.
+func (c *class) recorded(it *Item, turns []turn, asked timeline.Opt[int64]) {
 	most := 1
 	if !c.turns.IsZero() {
 		src := random.New(c.seed, turnsKey, uint64(it.Index))
@@ -89,6 +90,8 @@ func (c *class) recorded(it *Item, turns []turn) {
 		}
 		if s.MaxTokens = outputLength(c.output(), random.Mix(c.seed^uint64(k)), it.Index); !s.MaxTokens.OK() && said != "" {
 			s.MaxTokens = timeline.Some(max(int64(c.maker.count(said)), 1))
+		} else if !s.MaxTokens.OK() {
+			s.MaxTokens = asked
 		}
 		if k > 0 {
 			s.After, s.Continue = []int{k - 1}, timeline.Some(k-1)

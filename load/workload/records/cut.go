@@ -119,7 +119,7 @@ func (c *cut) grow(i int64) error {
 			c.finish()
 			break
 		}
-		if c.form == Array {
+		if c.form == Array || c.form == Objects {
 			c.array(data)
 		} else {
 			c.byLine(data)
@@ -141,6 +141,8 @@ func (c *cut) finish() {
 		c.err = errors.New("the JSON array does not end")
 	case c.form == CSV && s.quoted:
 		c.err = errors.New("a quoted field does not end")
+	case c.form == Objects && s.depth > 0:
+		c.err = errors.New("the JSON object does not end")
 	case c.form != Array && s.begin >= 0:
 		c.add(s.begin, c.pos)
 	}
@@ -207,9 +209,13 @@ func (c *cut) blank(from, to int64) bool {
 	return len(bytes.TrimSpace(data)) == 0
 }
 
-// array finds the elements of a JSON array.
+// array finds the elements of a JSON array, or objects that stand behind each other.
 func (c *cut) array(data []byte) {
 	s := &c.scan
+	inner := 1 // how deep the records stand
+	if c.form == Objects {
+		inner = 0
+	}
 	for i, b := range data {
 		switch {
 		case s.escape:
@@ -223,24 +229,24 @@ func (c *cut) array(data []byte) {
 			}
 		case b == '"':
 			s.quoted = true
-			if s.begin < 0 && s.depth == 1 {
+			if s.begin < 0 && s.depth == inner {
 				c.start(i)
 			}
 		case b == '{' || b == '[':
-			if s.depth == 0 {
+			if s.depth < inner {
 				if s.opened {
 					c.err = errors.New("something follows the JSON array")
 					return
 				}
 				s.opened = true
-			} else if s.depth == 1 && s.begin < 0 {
+			} else if s.depth == inner && s.begin < 0 {
 				c.start(i)
 			}
 			s.depth++
 		case b == '}' || b == ']':
 			s.depth--
 			switch {
-			case s.depth == 1:
+			case s.depth == inner:
 				c.add(s.begin, c.pos+int64(i)+1)
 			case s.depth == 0:
 				c.element(i)
@@ -249,11 +255,11 @@ func (c *cut) array(data []byte) {
 				c.err = errors.New("a bracket is closed that was never opened")
 				return
 			}
-		case b == ',' && s.depth == 1:
+		case b == ',' && s.depth == inner:
 			c.element(i)
 		case b == '\n':
 			c.lines++
-		case s.depth == 1 && s.begin < 0 && b != ' ' && b != '\t' && b != '\r':
+		case s.depth == inner && s.begin < 0 && b != ' ' && b != '\t' && b != '\r':
 			c.start(i)
 		}
 	}
@@ -271,7 +277,7 @@ func (c *cut) element(i int) {
 // last finds the k-th record from the end: of files of lines by reading
 // backwards, else by counting.
 func (c *cut) last(k int64) (Row, int64, error) {
-	if c.form != Array {
+	if c.form != Array && c.form != Objects {
 		s, ok, err := c.backwards(k)
 		if err != nil {
 			return nil, 0, err

@@ -24,6 +24,7 @@ const (
 	Text    Form = "text"    // a line is a record
 	JSONL   Form = "jsonl"   // a line is a JSON object
 	Array   Form = "array"   // a JSON array of objects
+	Objects Form = "objects" // JSON objects over several lines each
 	CSV     Form = "csv"     // the first line names the columns
 	Parquet Form = "parquet" // rows
 )
@@ -86,7 +87,7 @@ func Open(name string, in Source, size int64, form Form) (*File, error) {
 		f.rows, err = openParquet(in, size)
 	case CSV:
 		f.rows, err = openCSV(in, size)
-	case JSONL, Text, Array:
+	case JSONL, Text, Array, Objects:
 		f.rows = &cut{in: in, size: size, form: f.Form}
 	default:
 		err = fmt.Errorf("unknown form %q", f.Form)
@@ -116,6 +117,9 @@ func guess(name string, in io.ReaderAt, size int64) (Form, error) {
 	if why := encoding(head); why != "" {
 		return "", errors.New(why)
 	}
+	if bytes.HasPrefix(head, []byte("version https://git-lfs.github.com/")) {
+		return "", errors.New("this is Git LFS's pointer to the file: fetch it with git lfs pull")
+	}
 	text := bytes.TrimLeft(bytes.TrimPrefix(head, bom), " \t\r\n")
 	kind := strings.ToLower(filepath.Ext(name))
 	switch kind {
@@ -128,15 +132,24 @@ func guess(name string, in io.ReaderAt, size int64) (Form, error) {
 	case ".jsonl", ".ndjson":
 		return JSONL, nil
 	}
+	first, _, _ := bytes.Cut(text, []byte("\n"))
+	first = bytes.TrimSpace(first)
 	switch {
 	case len(text) == 0:
 		return "", ErrEmpty
 	case text[0] == '[':
-		if rest := bytes.TrimLeft(text[1:], " \t\r\n"); len(rest) > 0 && (rest[0] == '{' || rest[0] == '[' || rest[0] == ']' || rest[0] == '"' && kind == ".json") {
+		if rest := bytes.TrimLeft(text[1:], " \t\r\n"); kind == ".json" || len(rest) > 0 && (rest[0] == '{' || rest[0] == '[' || rest[0] == ']') {
 			return Array, nil
 		}
 	case text[0] == '{' && validStart(text):
 		return JSONL, nil
+	case text[0] == '{' && (kind == ".json" || len(first) == 1):
+		return Objects, nil
+	case kind != ".json":
+	case validStart(text):
+		return JSONL, nil
+	default:
+		return "", fmt.Errorf("the name says JSON, but it begins with %.40q", first)
 	}
 	return Text, nil
 }

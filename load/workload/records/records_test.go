@@ -78,6 +78,12 @@ func TestForms(t *testing.T) {
 		{"a.json", `[{"a":1}, 5]`, Array, []string{`1 {"a":1}`, "error: a.json:1: want a JSON object, not a number"}},
 		{"a.json", `[{"a":1}`, Array, []string{`1 {"a":1}`, "error: a.json:1: the JSON array does not end"}},
 		{"a.json", `[{"a":1}] []`, Array, []string{`1 {"a":1}`, "error: a.json:1: something follows the JSON array"}},
+		// A saved request, and what jq prints of several.
+		{"a.json", "{\n  \"a\": \"}\"\n}\n", Objects, []string{"1 {\n  \"a\": \"}\"\n}"}},
+		{"a.txt", "{\n  \"a\": 1\n}\n{\n  \"a\": [{}]\n}", Objects, []string{"1 {\n  \"a\": 1\n}", "4 {\n  \"a\": [{}]\n}"}},
+		{"a.json", "{\n  \"a\": 1\n}\n{\n", Objects, []string{"1 {\n  \"a\": 1\n}", "error: a.json:5: the JSON object does not end"}},
+		{"a.json", "{\n  \"a\": 1\n},\n{}", Objects, []string{"1 {\n  \"a\": 1\n}", "4 {}"}},
+		{"a.json", "{\n  \"a\": 1\n}}\n", Objects, []string{"1 {\n  \"a\": 1\n}", "error: a.json:3: a bracket is closed that was never opened"}},
 	}
 	for _, c := range cases {
 		f := open(t, c.name, c.data, "")
@@ -88,7 +94,9 @@ func TestForms(t *testing.T) {
 			t.Errorf("%s %q:\n got %q\nwant %q", c.name, c.data, got, c.want)
 		}
 	}
-	for name, data := range map[string]string{"a.txt": " \n", "b.csv": "", "c.csv": "a,,b\n", "d.csv": "a,a\n", "e.parquet": "PAR1xxxxPAR1"} {
+	for name, data := range map[string]string{"a.txt": " \n", "b.csv": "", "c.csv": "a,,b\n", "d.csv": "a,a\n", "e.parquet": "PAR1xxxxPAR1",
+		// What stands in place of a file that was not fetched.
+		"f.json": "version https://git-lfs.github.com/spec/v1\noid sha256:0\n", "g.parquet": "version https://git-lfs.github.com/spec/v1\n", "h.json": "<!doctype html>\n<p>", "i.json": "Entry not found"} {
 		if _, err := Open(name, memory{bytes.NewReader([]byte(data))}, int64(len(data)), ""); err == nil || !strings.HasPrefix(err.Error(), name) {
 			t.Errorf("%s %q: %v", name, data, err)
 		}

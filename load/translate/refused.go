@@ -1,0 +1,86 @@
+package translate
+
+import (
+	"bytes"
+	"encoding/json"
+	"slices"
+	"strings"
+
+	"tokenmeter/wire/api"
+)
+
+// ofFlags takes fields of the body that a flag of ours writes out of it: bench refuses
+// them there. A tool lets them replace what its own flags say, so they do here.
+func (c *call) ofFlags() {
+	var kept []string
+	for _, m := range members("{" + strings.Join(c.body, ", ") + "}") {
+		switch m.name {
+		case "max_tokens", "max_completion_tokens", "max_output_tokens", "n_predict":
+			c.set("output-tokens", m.value)
+		case "ignore_eos":
+			if c.off("ignore-eos"); m.value == "true" {
+				c.on("ignore-eos")
+			}
+		case "stream":
+			if c.off("no-stream"); m.value == "false" {
+				c.on("no-stream")
+			}
+		case "model":
+			c.set("model", strings.Trim(m.value, `"`))
+		case "messages", "prompt", "input", "inputs":
+			c.note("%s in the body of each request: no equal here; --prompts or --workload says what is sent", m.name)
+		default:
+			kept = append(kept, m.text)
+		}
+	}
+	if c.body = kept; len(kept) > 0 {
+		c.set("parameters", "{"+strings.Join(kept, ", ")+"}")
+	}
+}
+
+// ofAPI takes back what the API has no place for.
+func (c *call) ofAPI() {
+	a, err := api.ByName(c.arg("api"))
+	if err != nil {
+		return // none was named: the server's own is found, of OpenAI's form mostly
+	}
+	if a.Product().Lengthless() {
+		c.unset("output-tokens")
+		c.off("ignore-eos")
+	}
+	if i := slices.Index(c.args, "--ignore-eos"); i >= 0 && !a.IgnoresEOS() {
+		c.off("ignore-eos")
+		c.note("answers may end before their length: %s has no field against it", a.Name)
+	}
+	if c.arg("batch") != "" && c.arg("workload")+c.arg("prompts") != "" {
+		c.unset("batch")
+		c.note("a batch of a file's texts: a workload file has `batch` (docs/workloads.md)")
+	}
+}
+
+func (c *call) off(flag string) {
+	c.args = slices.DeleteFunc(c.args, func(arg string) bool { return arg == "--"+flag })
+}
+
+// member is one of an object: its name, its value as JSON, and both as they stood.
+type member struct{ name, value, text string }
+
+// members are those of an object in their order; of what is no object, that as it is, for
+// bench to say what is wrong.
+func members(object string) (out []member) {
+	d := json.NewDecoder(strings.NewReader(object))
+	if _, err := d.Token(); err != nil {
+		return nil
+	}
+	for d.More() {
+		from := d.InputOffset()
+		name, err := d.Token()
+		var value json.RawMessage
+		if err != nil || d.Decode(&value) != nil {
+			return []member{{text: strings.TrimSuffix(strings.TrimPrefix(object, "{"), "}")}}
+		}
+		text, _ := name.(string)
+		out = append(out, member{text, string(bytes.TrimSpace(value)), strings.Trim(object[from:d.InputOffset()], ", \n\t")})
+	}
+	return out
+}
