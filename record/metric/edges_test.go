@@ -107,7 +107,7 @@ func TestEdges(t *testing.T) {
 		{name: "the stop token of usage has no event", stream: `
 			t=100ms x4 every 10ms C("w",1)
 			t=131ms FIN + U(3,5) + DONE + EOF`,
-			want: `{"output_tokens":5,"tpot_ms":7.5,"itl_ms":[10,10,10]}`},
+			want: `{"output_tokens":5,"tpot_ms":10,"itl_ms":[10,10,10]}`},
 		{name: "counts that do not add up are not known", stream: `
 			t=100ms x4 every 10ms C("w",2)
 			t=131ms FIN + U(3,20) + DONE + EOF`,

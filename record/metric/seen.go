@@ -26,6 +26,9 @@ type seen struct {
 	media          int64 // events whose bytes are not text: pictures, sound
 	bytes          int64
 	severalChoices bool
+	called         bool  // a tool call or a refusal came
+	ended          bool  // an event came that has a finish reason and no text
+	tail           int64 // tokens that such events brought, as the protocol told
 
 	allTold bool  // the protocol told the tokens of each event
 	told    int64 // their sum
@@ -83,10 +86,14 @@ func (s *observer) read(packed []timeline.Packed) {
 			read++
 		}
 		kind := ev.Kind()
+		tokens, told := ev.Tokens().Get()
 		if !kind.Bears() {
+			if kind == timeline.Finish {
+				s.ended = true
+				s.tail += tokens
+			}
 			continue
 		}
-		tokens, told := ev.Tokens().Get()
 		var gap int64
 		if s.n == 0 {
 			s.firstUS, s.firstChoice = at, ev.Choice()
@@ -125,6 +132,8 @@ func (s *observer) read(packed []timeline.Packed) {
 			s.thoughts++
 			s.speaks = false
 			continue
+		case timeline.Tool, timeline.Refusal:
+			s.called = true
 		case timeline.Media:
 			s.media++
 		}

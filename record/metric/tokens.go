@@ -66,7 +66,7 @@ func outputTokens(tl *timeline.Timeline, s *seen) counted {
 		return fromUsage(tl, s, n)
 	}
 	if n, ok := tl.Counted.Get(); ok && n >= 0 {
-		return counted{output: timeline.Some(n), source: FromIDs, reasoning: tl.Usage.Reasoning}
+		return counted{output: timeline.Some(n), source: FromIDs, reasoning: tl.Usage.Reasoning, aside: min(s.tail, max(n-s.n, 0))}
 	}
 	if n, ok := tl.Tokenized.Get(); ok && n >= 0 {
 		return counted{output: timeline.Some(n), source: FromTokenizer, reasoning: tl.Usage.Reasoning}
@@ -100,6 +100,10 @@ func fromUsage(tl *timeline.Timeline, s *seen, n int64) counted {
 		c.hidden = c.reasoning.Or(0)
 	}
 	c.hidden += tl.Usage.Rejected.Or(0)
+	c.aside += s.tail
+	if c.aside+c.hidden+c.beside == 0 && endOfText(tl, s, n) {
+		c.aside = 1
+	}
 	c.short = n-c.hidden-c.aside < c.events
 	// Each event holds a token at least: what is more was not hidden, but came
 	// under the name of something else.
@@ -120,6 +124,29 @@ func atOnce(tl *timeline.Timeline, s *seen) (tokens int64, apart bool) {
 		n += tl.Server["output_audio_tokens"]
 	}
 	return int64(n), s.media > 0 && (n > 0 || tl.API == "openai-responses")
+}
+
+// endOfText reports whether one of n tokens is the one that ends the text, where nothing
+// tells tokens by event: the answer is plain text and ended by itself, its last event has
+// no text, and usage counts exactly one token more than came. vLLM, SGLang, llama.cpp, TGI
+// and Ollama count that token. With any other surplus nobody knows.
+// Source: SGLang's output_ids, numPredicted in Ollama's runner.go, n_decoded in llama.cpp's
+// server, generated_tokens of TGI.
+func endOfText(tl *timeline.Timeline, s *seen, n int64) bool {
+	switch tl.FinishReason {
+	case "stop", "eos", "eos_token", "word":
+	case "completed":
+		if tl.API != "openai-responses" {
+			return false
+		}
+	default:
+		return false
+	}
+	came := s.n
+	if s.allTold && s.told > 0 {
+		came = s.told
+	}
+	return s.ended && !s.called && !s.severalChoices && s.thoughts+s.media == 0 && tl.Usage.Reasoning.Or(0) == 0 && n == came+1
 }
 
 // fromChunks is the count of a stream that nobody else counted: null where no

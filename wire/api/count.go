@@ -4,6 +4,7 @@ import (
 	"math/bits"
 
 	"tokenmeter/record/timeline"
+	"tokenmeter/wire/jsonscan"
 )
 
 // tokenCount follows how many tokens the events held, where the protocol tells:
@@ -41,6 +42,21 @@ func (c *tokenCount) of(bears bool, ids int64, output timeline.Opt[int64]) timel
 	n := c.pending
 	c.pending = 0
 	return timeline.Some(n)
+}
+
+// last is of for an event with a finish reason: of one that has no text it returns the
+// tokens that came with it or since the last text, as the end-of-text token does, if an
+// id or the running count tells. Where the length ended the answer nothing is told of it.
+func (c *tokenCount) last(bears bool, why jsonscan.Text, ids int64, output timeline.Opt[int64]) timeline.Opt[int64] {
+	tokens := c.of(bears, ids, output)
+	if bears || why.Is("length") || why.Is("limit") {
+		return tokens
+	}
+	n := c.pending
+	if c.pending = 0; n == 0 && c.running > 0 && !c.unsure {
+		n = output.Or(0) - c.running
+	}
+	return timeline.Maybe(n, n > 0)
 }
 
 // difference is how far the running usage count moved since the last

@@ -46,7 +46,7 @@ data:{"index":2,"token":{"id":6,"text":" there","logprob":-0.1,"special":false},
 
 data:{"index":3,"token":{"id":2,"text":"</s>","logprob":-0.1,"special":true},"generated_text":"Hi there","details":{"finish_reason":"eos_token","generated_tokens":3,"seed":null,"input_length":4}}
 
-`, timeline.OK, "text:1 text:1 ping finish", "eos_token", `{"input":4,"output":3}`, "Hi there", `{3 true}`},
+`, timeline.OK, "text:1 text:1 ping finish:1", "eos_token", `{"input":4,"output":3}`, "Hi there", `{3 true}`},
 		{"TGI without details", "tgi", "text/event-stream", events(`{"token":{"id":5,"text":"Hi","special":false},"generated_text":"Hi","details":null}`),
 			timeline.OK, "text:1", "stop", `{}`, "Hi", ""},
 		{"TGI held-back character", "tgi", "text/event-stream", events(`{"token":{"id":5,"text":"","special":false}}`,
@@ -63,7 +63,7 @@ data:{"index":3,"token":{"id":2,"text":"</s>","logprob":-0.1,"special":true},"ge
 			`{"text":"Hi","output_ids":[5],"meta_info":{"finish_reason":null,"prompt_tokens":5,"completion_tokens":1,"cached_tokens":2}}`,
 			`{"text":"Hi there, you","output_ids":[5,6,7,8],"meta_info":{"finish_reason":null,"prompt_tokens":5,"completion_tokens":4,"cached_tokens":2}}`,
 			`{"text":"Hi there, you","output_ids":[5,6,7,8,2],"meta_info":{"finish_reason":{"type":"stop","matched":2},"prompt_tokens":5,"completion_tokens":5,"cached_tokens":2,"e2e_latency":0.25,"queue_time":0.125,"spec_verify_ct":2,"spec_draft_token_num":8,"spec_accept_token_num":3}}`,
-			"[DONE]"), timeline.OK, "text:1 text:3 finish done", "stop", `{"input":5,"cached":2,"output":5}`, "Hi there, you", "map[draft_accepted_tokens:3 draft_tokens:8 queue_ms:125 total_ms:250]"},
+			"[DONE]"), timeline.OK, "text:1 text:3 finish:1 done", "stop", `{"input":5,"cached":2,"output":5}`, "Hi there, you", "map[draft_accepted_tokens:3 draft_tokens:8 queue_ms:125 total_ms:250]"},
 		{"SGLang, pieces", "sglang", "text/event-stream", events(
 			`{"text":"Hi","meta_info":{"completion_tokens":1}}`, `{"text":" there","meta_info":{"completion_tokens":2}}`,
 			`{"text":" there","meta_info":{"completion_tokens":3}}`, `{"text":"","meta_info":{"completion_tokens":3,"finish_reason":{"type":"length","length":3}}}`, "[DONE]"),

@@ -102,7 +102,12 @@ func (d *openaiDecoder) applyChoice(s *Stream, ch *openaiChoice, failed bool) bo
 	if d.hasUsage && len(d.choices) == 1 && ch.index == 0 && s.progress.seen&^1 == 0 {
 		output = d.usage.Output
 	}
-	tokens := s.count.of(kind.Bears(), ch.ids, output)
+	var tokens timeline.Opt[int64]
+	if ch.finish.Empty() {
+		tokens = s.count.of(kind.Bears(), ch.ids, output)
+	} else {
+		tokens = s.count.last(kind.Bears(), ch.finish, ch.ids, output)
+	}
 	switch {
 	case kind.Bears():
 	case !ch.finish.Empty() && !failed:

@@ -177,8 +177,13 @@ func (r *reading) apply(s *Stream, otherwise timeline.Kind) {
 		s.keep(p.kind, r.choice, p.text)
 	}
 	kind := r.said.kind()
-	tokens := s.count.of(kind.Bears(), r.ids, r.runningCount(s))
 	ended := !r.finish.Empty() || r.stops != ""
+	var tokens timeline.Opt[int64]
+	if ended {
+		tokens = s.count.last(kind.Bears(), r.finish, r.ids, r.runningCount(s))
+	} else {
+		tokens = s.count.of(kind.Bears(), r.ids, r.runningCount(s))
+	}
 	if kind == timeline.Empty && otherwise == timeline.Empty && !ended && !r.hasUsage && len(r.errors) == 0 {
 		r.errors = refusal(r.c.Whole())
 	}

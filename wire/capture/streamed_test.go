@@ -19,11 +19,15 @@ import (
 //     (1,290 tokens a picture), https://ai.google.dev/api/generate-content#UsageMetadata,
 //     https://platform.openai.com/docs/guides/tools-image-generation (counted apart)
 //   - sound in an answer: https://platform.openai.com/docs/guides/audio
+//   - the token that ends the text: SGLang, tokenizer_manager.py (output_ids); TGI's
+//     generate_stream (its last token is special); Ollama, runner/llamarunner/runner.go
+//     (numPredicted++ before TokenIsEog) and ggml-org/llama.cpp, tools/server (n_decoded);
+//     recorded-*: answers of a real llama-server and a real Ollama, whose times are made
 //
 // The paces are worked out by hand: the time between the texts, by their tokens.
 func TestStreamed(t *testing.T) {
 	paths, err := filepath.Glob("testdata/streamed/*.capture.jsonl")
-	if err != nil || len(paths) < 7 {
+	if err != nil || len(paths) < 20 {
 		t.Fatalf("%d captures, %v", len(paths), err)
 	}
 	for _, path := range paths {
