@@ -25,13 +25,21 @@ func (s *Stream) add(kind timeline.Kind, choice int, bytes int64, tokens timelin
 		s.reasoned++
 	}
 	if kind.Bears() {
-		s.scattered = s.scattered || int64(choice) != s.tokens
-		s.tokens++
 		s.lastToken = s.at
+		s.came(choice)
+	} else if kind == timeline.Finish {
+		s.progress.see(choice)
 	}
-	if choice >= 0 && choice < maxChoices && (kind.Bears() || kind == timeline.Finish) {
-		s.progress.seen |= 1 << choice
+}
+
+// came counts a generation event.
+func (s *Stream) came(choice int) {
+	if s.bare.waiting > 0 {
+		s.settleIDs(timeline.Empty)
 	}
+	s.scattered = s.scattered || int64(choice) != s.tokens
+	s.tokens++
+	s.progress.see(choice)
 }
 
 // progress is how far a reply has come.
@@ -40,6 +48,12 @@ type progress struct {
 	finished uint64 // choices with a finish reason
 	reason   bool   // some finish reason came
 	done     bool   // the terminator came
+}
+
+func (p *progress) see(choice int) {
+	if choice >= 0 && choice < maxChoices {
+		p.seen |= 1 << choice
+	}
 }
 
 // maxChoices is how many choices of a reply are told apart.

@@ -36,6 +36,7 @@ type openaiChoice struct {
 	ids    int64 // number of token ids or logprobs, or notTold
 
 	inDelta bool // it said so in a delta, not in a message
+	idsOnly bool // it holds token ids, no text and no member of a chat
 }
 
 // apply tells the stream what the chunk said.
@@ -98,6 +99,14 @@ func (d *openaiDecoder) tell(s *Stream) {
 // too, unless the chunk is an error. It returns whether an event was recorded.
 func (d *openaiDecoder) applyChoice(s *Stream, ch *openaiChoice, failed bool) bool {
 	kind := ch.said.kind()
+	if ch.idsOnly {
+		if s.form == whole || !ch.finish.Empty() {
+			s.onlyIDs()
+		}
+		if s.bare.sure && !endsText(ch.finish, ch.ids) {
+			kind = timeline.Text
+		}
+	}
 	var output timeline.Opt[int64]
 	if d.hasUsage && len(d.choices) == 1 && ch.index == 0 && s.progress.seen&^1 == 0 {
 		output = d.usage.Output
@@ -112,6 +121,9 @@ func (d *openaiDecoder) applyChoice(s *Stream, ch *openaiChoice, failed bool) bo
 	case kind.Bears():
 	case !ch.finish.Empty() && !failed:
 		kind = timeline.Finish
+	case ch.idsOnly && !failed:
+		s.addIDs(ch.index, ch.ids)
+		return true
 	default:
 		return false
 	}

@@ -94,6 +94,7 @@ func (d *openaiDecoder) choice(keep bool) {
 	ids, logprobs := int64(notTold), int64(notTold)
 	var message, text scan // where one begins
 	spoke := false         // the delta did
+	chat := false
 	for name := range c.Members {
 		switch string(name) {
 		case "index":
@@ -102,10 +103,12 @@ func (d *openaiDecoder) choice(keep bool) {
 			}
 		case "delta":
 			before := ch.said
+			chat = true
 			d.delta(ch, ordinal, keep)
 			spoke = ch.said != before
 		case "message":
 			c.Space()
+			chat = true
 			message = *c
 			c.Skip()
 		case "text":
@@ -142,6 +145,7 @@ func (d *openaiDecoder) choice(keep bool) {
 		d.delta(ch, ordinal, keep)
 		*c = after
 	}
+	ch.idsOnly = ids > 0 && !chat && !ch.said.kind().Bears()
 	if ch.ids = ids; ids == notTold {
 		ch.ids = logprobs
 	}

@@ -57,6 +57,7 @@ func (s *Stream) lastEvent(end timeline.End) func(framing.Event) error {
 // results writes what was collected over the whole reply.
 func (s *Stream) results() {
 	tl := s.tl
+	s.onlyIDs()
 	between := "\n" // the choices' texts
 	if s.numbered() {
 		s.oneChoice()

@@ -32,6 +32,7 @@ type sglangDecoder struct {
 	text   jsonscan.Text
 	before []sglangText // what each choice had said before
 	reason []byte       // the finish reason, when it is abort
+	ids    int64        // output_ids, all or new ones; notTold beside a text
 }
 
 // sglangText is the text of one choice so far. It is kept to see whether the
@@ -39,9 +40,17 @@ type sglangDecoder struct {
 type sglangText struct {
 	raw    []byte
 	pieces bool // the server sends pieces
+	tokens int64
 }
 
 func (d *sglangDecoder) apply(_ framing.Event, s *Stream) {
+	if i := d.r.choice; d.ids > 0 && i >= 0 && i < maxChoices {
+		b := d.at(i)
+		n := d.r.usage.Output.Or(b.tokens+d.ids) - b.tokens
+		if b.tokens += n; n > 0 && !endsText(d.r.finish, n) {
+			d.r.said.add(timeline.Text, 0)
+		}
+	}
 	if d.r.whole {
 		d.r.running = false
 		d.r.add(timeline.Text, d.text)
@@ -55,16 +64,20 @@ func (d *sglangDecoder) apply(_ framing.Event, s *Stream) {
 	d.r.apply(s, timeline.Empty)
 }
 
+func (d *sglangDecoder) at(choice int) *sglangText {
+	for len(d.before) <= choice {
+		d.before = append(d.before, sglangText{})
+	}
+	return &d.before[choice]
+}
+
 // grown is the part of the event's text that is new.
 func (d *sglangDecoder) grown() jsonscan.Text {
 	i := d.r.choice
 	if i < 0 || i >= maxChoices {
 		return jsonscan.Text{}
 	}
-	for len(d.before) <= i {
-		d.before = append(d.before, sglangText{})
-	}
-	b, t := &d.before[i], d.text
+	b, t := d.at(i), d.text
 	if b.pieces {
 		return t
 	}
@@ -96,11 +109,14 @@ func commonPrefix(a, b []byte) int {
 
 func (d *sglangDecoder) read(e framing.Event, s *Stream) bool {
 	c := d.r.start(e, s)
-	d.text, d.reason = jsonscan.Text{}, nil
+	d.text, d.reason, d.ids = jsonscan.Text{}, nil, notTold
+	worded := false
 	for name := range c.Members {
 		switch string(name) {
 		case "text":
-			d.text, _ = c.Text()
+			d.text, worded = c.Text()
+		case "output_ids":
+			d.ids = c.length()
 		case "index":
 			d.r.index()
 		case "meta_info":
@@ -108,6 +124,9 @@ func (d *sglangDecoder) read(e framing.Event, s *Stream) bool {
 		case "error":
 			d.r.errors = c.problem()
 		}
+	}
+	if worded {
+		d.ids = notTold
 	}
 	if d.r.finish.Is("abort") && d.r.errors == nil {
 		d.r.errors = d.reason

@@ -69,6 +69,7 @@ type Stream struct {
 	opening       []byte
 
 	progress progress
+	bare     idsOnly
 	usage    usageState
 	count    tokenCount
 	kept     keptText
@@ -356,8 +357,9 @@ func (s *Stream) ReplyID() string { return s.replyID }
 // Tokens is how many generation events have come.
 func (s *Stream) Tokens() int64 { return s.tokens }
 
-// HasToken reports whether a generation event has come (for --ttft-timeout).
-func (s *Stream) HasToken() bool { return s.tokens > 0 }
+// HasToken reports whether a generation event has come, or a token id that may be one
+// (for --ttft-timeout).
+func (s *Stream) HasToken() bool { return s.tokens > 0 || s.bare.waiting > 0 }
 
 // LastTokenUS is when the last generation event came, since due; 0 before the
 // first (for --idle-timeout, which heartbeats do not extend).

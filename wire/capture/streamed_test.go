@@ -23,11 +23,14 @@ import (
 //     generate_stream (its last token is special); Ollama, runner/llamarunner/runner.go
 //     (numPredicted++ before TokenIsEog) and ggml-org/llama.cpp, tools/server (n_decoded);
 //     recorded-*: answers of a real llama-server and a real Ollama, whose times are made
+//   - ids without text: SGLang, tokenizer_manager.py (BatchTokenIDOut has output_ids, no text);
+//     vLLM, entrypoints/serve/disagg/protocol.py (GenerateStreamResponse); TensorRT-LLM,
+//     serve/postprocess_handlers.py (text "" and token_ids without detokenize)
 //
 // The paces are worked out by hand: the time between the texts, by their tokens.
 func TestStreamed(t *testing.T) {
 	paths, err := filepath.Glob("testdata/streamed/*.capture.jsonl")
-	if err != nil || len(paths) < 20 {
+	if err != nil || len(paths) < 30 {
 		t.Fatalf("%d captures, %v", len(paths), err)
 	}
 	for _, path := range paths {
