@@ -101,6 +101,9 @@ func TestMethodsAreListed(t *testing.T) {
 		"POST /v1/responses/compact": 200, "POST /openai/v1/responses/compact": 200, "POST /v1/responses/resp_1/cancel": 404, // Codex's, when its context is full
 		"POST /v1/projects/p/locations/l/publishers/anthropic/models/c:streamRawPredict": 200, "POST /model/us.anthropic.c/invoke-with-response-stream": 200, "GET /model/us.anthropic.c/invoke": 405,
 		"POST /model/us.anthropic.c/invoke": 200, "POST /bedrock/model/arn:aws:bedrock:r:1:inference-profile%2Fus.anthropic.c/invoke": 200, "POST /v2/models/m/versions/1/generate": 200, "POST /v1beta/models/g:generateContent": 200, "POST /model/m/converse": 200,
+		"POST /model/arn%3Aaws%3Abedrock%3Ar%3A1%3Aapplication-inference-profile%2Fabcd/invoke-with-response-stream": 200, "POST /model/arn%3Aaws%3Abedrock%3Ar%3A1%3Aimported-model%2Fabcd/invoke": 200,
+		"POST /bedrock/model/arn:aws:bedrock:r:1:provisioned-model/p/invoke": 200, "GET /model/arn:aws:bedrock:r:1:provisioned-model/p/invoke": 405,
+		"POST /model/arn:aws:bedrock:r:1:provisioned-model/p": 404, "POST /model/arn:aws:bedrock:r:1:provisioned-model/p/async-invoke": 404, "POST /arn:aws:bedrock:r:1:x/p/invoke": 404, "POST /foundation-models/arn:aws:x/invoke": 404,
 		"POST /x/invoke": 404, "POST /invoke": 404, "POST /model/meta.llama3/invoke": 404, "POST /model/invoke": 404, "POST /x/anthropic.y/invoke": 404, "POST /x/generate": 404, "POST /x/generate_stream": 404,
 		"POST /v1/projects/p/locations/l/publishers/mistralai/models/c:rawPredict": 200, "POST /serving-endpoints/m/invocations": 200, "POST /x/invocations": 404, "POST /v1/sonar": 200,
 		"POST /v4/embeddings": 200, "POST /api/v3/embeddings": 200, "POST /api/v3/embeddings/multimodal": 200, "POST /api/paas/v4/rerank": 200, "POST /embeddings": 200,

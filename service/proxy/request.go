@@ -27,6 +27,7 @@ type asked struct {
 	nothing   bool // no answer is asked for here: a cache is to be warmed, a prompt scored, an answer fetched later
 	later     bool // the answer is to be fetched later, where it is not streamed
 	prompted  bool // there is a prompt
+	messages  bool // it names the version of Anthropic's API that it is in
 
 	usage    usageAsk
 	options  span // of the value of stream_options
@@ -93,6 +94,8 @@ func readAsked(body []byte) (asked, error) {
 			a.later = a.later || string(raw) == "true"
 		case "prompt", "messages":
 			a.prompted = a.prompted || len(raw) > 2 && string(raw) != "null"
+		case "anthropic_version":
+			a.messages = true
 		case "stream_options":
 			a.repeated = a.repeated || a.options.to > 0
 			a.options, a.opts = v, raw[0] == '{'

@@ -84,11 +84,28 @@ func TestRoutesByModelAndWeight(t *testing.T) {
 	})
 }
 
+// A profile of Bedrock may be of any make's model, whose forms of InvokeModel are others:
+// only a body in Anthropic's says that the answer is read so.
+// Source: https://docs.aws.amazon.com/bedrock/latest/userguide/model-parameters-anthropic-claude-messages-request-response.html
+func TestProfilesOfOtherModelsAreUnmeasured(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		answer := `{"generation":"Hi there","prompt_token_count":3,"generation_token_count":2,"stop_reason":"stop"}`
+		h := open(t, play("1ms "+whole(200, "application/json", answer)), nil)
+		got := h.talk(post("/model/arn%3Aaws%3Abedrock%3Ar%3A1%3Aimported-model%2Fa/invoke", `{"prompt":"hi","max_gen_len":5}`), 0)
+		h.settled()
+		want(t, "status", got.StatusCode, 200)
+		r := h.sink.one(t)
+		want(t, "outcome", r.Outcome, timeline.OK)
+		want(t, "reason", r.Unmeasured, traffic.UnknownAPI)
+	})
+}
+
 // Anthropic's models on Vertex AI and Bedrock are named by the path, not by the body.
 func TestRoutesByModelInThePath(t *testing.T) {
 	for path, model := range map[string]string{
 		"/v1/projects/p/locations/l/publishers/anthropic/models/claude-x@20260101:rawPredict": "claude-x@20260101",
 		"/model/us.anthropic.claude-x-v1:0/invoke":                                            "us.anthropic.claude-x-v1:0",
+		"/model/arn:aws:bedrock:r:1:application-inference-profile%2Fa/invoke":                 "arn:aws:bedrock:r:1:application-inference-profile/a",
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			answer := `{"type":"message","content":[{"type":"text","text":"x"}],"stop_reason":"end_turn","usage":{"input_tokens":3,"output_tokens":1}}`

@@ -260,6 +260,9 @@ func (c *call) readBody(candidates []*route) bool {
 	if in.URL.Path == "/" && !c.asked.says { // vectors and scores of TEI, which has no streams
 		c.api = nil
 	}
+	if c.api == api.Anthropic && !c.asked.messages && strings.Contains(in.URL.Path, "/model/arn") {
+		c.api = nil // Bedrock's profiles, whose names do not tell whose model answers: others have other forms
+	}
 	if c.known = err == nil; len(in.Header["Content-Encoding"]) > 0 {
 		c.plain = plain
 	}

@@ -15,7 +15,9 @@ var Anthropic = &API{
 	Name: "anthropic",
 	Path: "/v1/messages",
 	// Vertex AI, and InvokeModel of Bedrock, where other models speak other forms.
-	Aliases:    []string{"/anthropic/models/MODEL:streamRawPredict", "/anthropic/models/MODEL:rawPredict", "anthropic.MODEL/invoke-with-response-stream", "anthropic.MODEL/invoke"},
+	Aliases: []string{"/anthropic/models/MODEL:streamRawPredict", "/anthropic/models/MODEL:rawPredict", "anthropic.MODEL/invoke-with-response-stream", "anthropic.MODEL/invoke",
+		// The same by a profile's Amazon Resource Name, which does not tell its model.
+		"/model/arnMODEL/invoke-with-response-stream", "/model/arnMODEL/invoke"},
 	Build:      buildAnthropic,
 	Decoder:    func() Decoder { return new(anthropicDecoder) },
 	AuthHeader: "x-api-key",

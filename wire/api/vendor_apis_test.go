@@ -245,6 +245,10 @@ func TestReadPath(t *testing.T) {
 		{"/model/us.anthropic.claude-x-v1:0/invoke-with-response-stream", "anthropic", "us.anthropic.claude-x-v1:0", true, true},
 		{"/model/anthropic.claude-x/invoke", "anthropic", "anthropic.claude-x", false, true},
 		{"/model/meta.llama3/invoke-with-response-stream", "", "", false, false}, // another form
+		{"/model/arn:aws:bedrock:us-east-2:1:application-inference-profile/abcd1234/invoke-with-response-stream", "anthropic", "arn:aws:bedrock:us-east-2:1:application-inference-profile/abcd1234", true, true},
+		{"/model/arn:aws-us-gov:bedrock:us-gov-west-1:1:provisioned-model/p1/invoke", "anthropic", "arn:aws-us-gov:bedrock:us-gov-west-1:1:provisioned-model/p1", false, true},
+		{"/model/arn:aws:bedrock:us-east-2:1:application-inference-profile/abcd1234/converse-stream", "bedrock", "arn:aws:bedrock:us-east-2:1:application-inference-profile/abcd1234", true, true},
+		{"/model/arn:aws:bedrock:us-east-2:1:application-inference-profile/abcd1234/async-invoke", "", "", false, false},
 		{"/generate_stream", "tgi", "", false, false},
 		{"/generate", "sglang", "", false, false},
 		{"/v2/chat", "cohere", "", false, false},
