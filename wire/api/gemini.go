@@ -23,7 +23,8 @@ var Gemini = &API{
 	Summarises:       true, // https://ai.google.dev/gemini-api/docs/thinking
 	Ends:             ByFinish,
 	AuthHeader:       "x-goog-api-key",
-	Signs:            []Sign{{"candidates/content"}, {"candidates/finishReason"}, {"usageMetadata/promptTokenCount"}},
+	Signs: []Sign{{"candidates/content"}, {"candidates/finishReason"}, {"usageMetadata/promptTokenCount"},
+		{"response/candidates/content"}, {"response/candidates/finishReason"}, {"response/usageMetadata/promptTokenCount"}},
 }
 
 func buildGemini(r *Request) (Call, error) {
@@ -124,6 +125,15 @@ func (d *geminiDecoder) apply(_ framing.Event, s *Stream) {
 func (d *geminiDecoder) read(e framing.Event, s *Stream) bool {
 	c := d.r.start(e, s)
 	d.cands = d.cands[:0]
+	d.members(true)
+	return c.End()
+}
+
+// members reads what a response holds. Code Assist, which Gemini CLI asks where its user
+// is signed in at Google, has the whole of it in response.
+// Source: google-gemini/gemini-cli, packages/core/src/code_assist/converter.ts
+func (d *geminiDecoder) members(outermost bool) {
+	c := &d.r.c
 	for name := range c.Members {
 		switch string(name) {
 		case "candidates":
@@ -138,9 +148,12 @@ func (d *geminiDecoder) read(e framing.Event, s *Stream) bool {
 			d.r.model, _ = c.Text()
 		case "error":
 			d.r.errors = c.problem()
+		case "response":
+			if outermost {
+				d.members(false)
+			}
 		}
 	}
-	return c.End()
 }
 
 func (d *geminiDecoder) candidate(choice int) {

@@ -55,6 +55,16 @@ func TestVendorReplies(t *testing.T) {
 			`{"candidates":[{"content":{"parts":[{"text":"a","thoughtSignature":"c2ln"}],"role":"model"},"index":0}],"usageMetadata":{"promptTokenCount":8,"candidatesTokenCount":1,"totalTokenCount":61,"thoughtsTokenCount":52}}`,
 			`{"candidates":[{"content":{"parts":[{"text":"b"}],"role":"model"},"finishReason":"STOP","index":0}],"usageMetadata":{"promptTokenCount":8,"candidatesTokenCount":2,"totalTokenCount":62,"thoughtsTokenCount":52,"cachedContentTokenCount":4,"promptTokensDetails":[{"modality":"TEXT","tokenCount":8}]}}`),
 			timeline.OK, "reasoning text text", "STOP", `{"input":8,"cached":4,"output":54,"reasoning":52,"total":62}`, "ab", "[]"},
+		{"Gemini by Code Assist, each event within response", "gemini", events1, events(
+			`{"response":{"candidates":[{"content":{"role":"model","parts":[{"text":"a"}]}}],"usageMetadata":{"promptTokenCount":10,"candidatesTokenCount":1,"totalTokenCount":11},"modelVersion":"gemini-3"}}`,
+			`{"response":{"candidates":[{"content":{"role":"model","parts":[{"text":"b"}]},"finishReason":"STOP"}],"usageMetadata":{"promptTokenCount":10,"candidatesTokenCount":2,"totalTokenCount":12}},"traceId":"x"}`),
+			timeline.OK, "text text", "STOP", `{"input":10,"output":2,"total":12}`, "ab", ""},
+		{"Gemini by Code Assist, whole", "gemini", "application/json", `{"traceId":"x","response":{"candidates":[{"content":{"parts":[{"text":"ab"}]},"finishReason":"STOP"}],"usageMetadata":{"promptTokenCount":10,"candidatesTokenCount":2,"totalTokenCount":12}}}`,
+			timeline.OK, "text", "STOP", `{"input":10,"output":2,"total":12}`, "ab", ""},
+		{"Gemini by Code Assist, an error of its own", "gemini", events1, events(`{"error":{"code":429,"message":"quota","status":"RESOURCE_EXHAUSTED"}}`),
+			timeline.StreamError, "error", "", `{}`, "", "quota"},
+		{"Gemini, a response within a response is none", "gemini", "application/json", `{"response":{"response":{"candidates":[{"content":{"parts":[{"text":"no"}]}}]},"candidates":[{"content":{"parts":[{"text":"a"}]},"finishReason":"STOP"}]}}`,
+			timeline.OK, "text", "STOP", `{}`, "a", ""},
 		{"Gemini, a tool's tokens beside the prompt", "gemini", events1, events(
 			`{"candidates":[{"content":{"parts":[{"functionCall":{"name":"get","args":{"a":1}}}]},"finishReason":"STOP"}],"usageMetadata":{"promptTokenCount":10,"toolUsePromptTokenCount":5,"candidatesTokenCount":7,"totalTokenCount":22}}`),
 			timeline.OK, "tool", "STOP", `{"input":15,"output":7,"total":22}`, "", ""},
