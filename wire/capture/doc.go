@@ -27,9 +27,10 @@
 //	asked, requested_tokens      where the request does not tell
 //	flags                        flags that the client set
 //
-// Then one line a read, in order, as the bytes were received: after transfer
-// decoding and before content decoding. "lag_ms" is how long after its arrival
-// the read was picked up.
+// Then one line a read, in order, as the bytes were received, after transfer
+// decoding. A writer undoes content encodings too, in which no secret can be seen,
+// and leaves out that header; what can't be decoded is left out. Other captures
+// may keep both. "lag_ms" is how long after its arrival the read was picked up.
 //
 //	{"t_ms":214,"data":"data: {…}\n\n"}
 //	{"t_ms":215.25,"lag_ms":0.04,"b64":"…"}      bytes that are no UTF-8

@@ -3,6 +3,7 @@ package capture
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"hash/crc32"
 	"io"
 	"net/http"
@@ -12,6 +13,7 @@ import (
 	"tokenmeter/base/secret"
 	"tokenmeter/record/timeline"
 	"tokenmeter/wire/api"
+	"tokenmeter/wire/framing"
 )
 
 // Writer writes one capture while a reply comes in. Its methods are called
@@ -29,7 +31,9 @@ type Writer struct {
 	size    string              // of those that are sent
 	head    *api.Head
 	headUS  int64
-	recent  []read // not in buf yet: a secret may go on in the next one
+	coding  framing.Decoder // of the reply's content; nil: it has none
+	opaque  bool            // it can't be decoded, or not any more: no data is kept
+	recent  []read          // not in buf yet: a secret may go on in the next one
 	buf     bytes.Buffer
 	begun   bool   // the first line is written
 	sum     uint32 // of what is written
@@ -61,11 +65,48 @@ func (w *Writer) Head(atUS int64, head api.Head) {
 	w.head, w.headUS = &head, atUS
 	w.buf.Reset()
 	w.recent = nil
+	w.free()
+	var err error
+	w.coding, err = framing.NewDecoder(head.Header["Content-Encoding"]...)
+	w.opaque = err != nil
+}
+
+// free gives the decoder back.
+func (w *Writer) free() {
+	if w.coding != nil {
+		_ = w.coding.Close()
+		w.coding = nil
+	}
+}
+
+// mostDecoded is what the bytes of one read may decode to.
+const mostDecoded = 8 << 20
+
+var errTooMuch = errors.New("the bytes of one read decode to too many")
+
+// decoded is what the bytes of one read decode to. As they came nobody can see the
+// secrets in them.
+func (w *Writer) decoded(data []byte) []byte {
+	switch {
+	case w.opaque:
+		return nil
+	case w.coding == nil:
+		return data
+	}
+	var all []byte
+	w.opaque = nil != w.coding.Feed(data, func(p []byte) error {
+		if len(all)+len(p) > mostDecoded {
+			return errTooMuch
+		}
+		all = append(all, p...)
+		return nil
+	})
+	return all
 }
 
 // Read takes the bytes of one read.
 func (w *Writer) Read(atUS, lagUS int64, data []byte) {
-	if len(data) == 0 {
+	if data = w.decoded(data); len(data) == 0 {
 		return
 	}
 	w.recent = append(w.recent, read{atUS, lagUS, string(data), !utf8.Valid(data)})
@@ -108,8 +149,8 @@ func (w *Writer) End(atUS int64, end timeline.End, trailer http.Header, cause er
 	if cause != nil {
 		l.Cause = w.clean(cause.Error())
 	}
-	if w.head == nil {
-		l.Error = w.tl.Error
+	if e := w.tl.Error; e != nil && (w.head == nil || w.coding != nil) { // nor does what is decoded tell of damage
+		l.Error = &timeline.Error{Class: e.Class, Message: w.clean(e.Message)}
 	}
 	w.settle(true)
 	w.flush()
@@ -117,6 +158,7 @@ func (w *Writer) End(atUS int64, end timeline.End, trailer http.Header, cause er
 	last := seal(w.sum, w.buf.Bytes())
 	w.buf = *bytes.NewBuffer(last)
 	w.flush()
+	w.free()
 	return w.err
 }
 
@@ -166,12 +208,15 @@ func (w *Writer) firstLine() *head {
 	if w.head != nil {
 		h.Status, h.Head = w.head.Status, timeline.Some(micros(w.headUS))
 		h.Headers = w.headers(w.head.Header)
+		if w.coding != nil {
+			delete(h.Headers, "Content-Encoding")
+		}
 	}
 	return h
 }
 
-// clientFlags are the flags that no reader of the reply can find out.
-const clientFlags = timeline.ClockStep | timeline.ArrivalsCapped
+// clientFlags are the flags that no reader of the capture can find out.
+const clientFlags = timeline.ClockStep | timeline.ArrivalsCapped | timeline.Compressed
 
 // body is the request's body, null when it is no JSON.
 func (w *Writer) body() json.RawMessage {

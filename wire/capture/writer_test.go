@@ -2,9 +2,12 @@ package capture_test
 
 import (
 	"bytes"
+	"compress/gzip"
+	"compress/zlib"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"net/http"
 	"reflect"
 	"slices"
@@ -61,6 +64,25 @@ func TestWriteThenAnalyzeIsIdentical(t *testing.T) {
 			s.head(2_100_000, head)
 			s.read(2_100_000, 0, `data: {"choices":[{"index":0,"delta":{"content":"a"},"finish_reason":"stop"}]}`+"\n\n")
 			s.end(2_100_007, timeline.EOF, nil)
+		},
+		"compressed": func(s *session) {
+			coded := head
+			coded.Header = http.Header{"Content-Type": {"text/event-stream"}, "Content-Encoding": {"gzip"}}
+			s.head(2001, coded)
+			var out bytes.Buffer
+			zip := gzip.NewWriter(&out)
+			for i, text := range []string{"a", "b", "c"} {
+				_, _ = io.WriteString(zip, `data: {"choices":[{"index":0,"delta":{"content":"`+text+`"}}]}`+"\n\n")
+				_ = zip.Flush()
+				s.read(int64(3000+i), 0, out.String())
+				out.Reset()
+			}
+			s.end(4000, timeline.EOF, nil) // without its end
+		},
+		"a coding that is not known": func(s *session) {
+			s.head(2001, api.Head{Status: 200, Header: http.Header{"Content-Type": {"text/event-stream"}, "Content-Encoding": {"quiet"}}})
+			s.read(3000, 0, "data: {}\n\n")
+			s.end(4000, timeline.EOF, nil)
 		},
 		"long": func(s *session) {
 			s.head(2001, head)
@@ -163,6 +185,69 @@ func TestWriterRedacts(t *testing.T) {
 		}
 		if all := out.String() + strings.Join(got, ""); strings.Contains(all, "Zebra") || strings.Count(out.String(), "***") < 3 {
 			t.Errorf("%s: %s", name, out.String())
+		}
+	}
+}
+
+// Nor is it in what a server compressed, whole or damaged or in a coding that nobody knows.
+func TestWriterRedactsWhatIsCompressed(t *testing.T) {
+	const key = "Quiet-Zebra/42"
+	packed := func(coding string) []byte {
+		var out bytes.Buffer
+		var w io.WriteCloser = gzip.NewWriter(&out)
+		if coding == "deflate" {
+			w = zlib.NewWriter(&out)
+		}
+		_, _ = io.WriteString(w, `{"error":{"message":"bad key `+key+`"}}`+strings.Repeat(" ", 300))
+		_ = w.Close()
+		return out.Bytes()
+	}
+	bomb := func() []byte {
+		var out bytes.Buffer
+		w := gzip.NewWriter(&out)
+		_, _ = w.Write(bytes.Repeat([]byte("data: "+key+"\n\n"), 400_000))
+		_ = w.Close()
+		return out.Bytes()
+	}
+	for name, tc := range map[string]struct {
+		coding string
+		data   []byte
+		kept   string
+	}{
+		"gzip":        {"gzip", packed("gzip"), "bad key ***"},
+		"deflate":     {"deflate", packed("deflate"), "bad key ***"},
+		"plain after": {"gzip", append(packed("gzip"), "bad key "+key...), "bad key ***"},
+		"not packed":  {"gzip", []byte("bad key " + key), ""},
+		"not known":   {"quiet", packed("gzip"), ""},
+		"a bomb":      {"gzip", bomb(), "***"},
+	} {
+		for _, piece := range []int{len(tc.data), 7} {
+			if name == "a bomb" && piece == 7 {
+				continue
+			}
+			var out bytes.Buffer
+			w := capture.NewWriter(&out, timeline.New(), nil)
+			w.Redact = secret.New(key)
+			w.Head(1, api.Head{Status: 401, Header: http.Header{"Content-Encoding": {tc.coding}}})
+			for data := range slices.Chunk(tc.data, piece) {
+				w.Read(2, 0, data)
+			}
+			if err := w.End(1000, timeline.EOF, nil, nil); err != nil {
+				t.Fatal(err)
+			}
+			all := out.String()
+			for line := range strings.Lines(all) {
+				var l struct{ B64 []byte }
+				_ = json.Unmarshal([]byte(line), &l)
+				if r, err := gzip.NewReader(bytes.NewReader(l.B64)); err == nil {
+					plain, _ := io.ReadAll(r)
+					all += string(plain)
+				}
+				all += string(l.B64)
+			}
+			if strings.Contains(all, "Zebra") || !strings.Contains(all, tc.kept) || len(all) > 40<<20 {
+				t.Errorf("%s in pieces of %d: %.500s", name, piece, all)
+			}
 		}
 	}
 }
