@@ -44,7 +44,7 @@ func (c *targetFlags) key(check *checker, a *app) string {
 // clear to another machine: for that the variable must be named.
 func (c *targetFlags) vendorKey(a *app) string {
 	name, key := c.ambient(a)
-	if key != "" && !private(c.URL) {
+	if key != "" && !c.private() {
 		a.warn("warning: %s is not sent, as %s would carry it in clear; use https://, or --api-key-env %s if that is meant", name, hostOf(c.URL), name)
 		return ""
 	}
@@ -74,14 +74,18 @@ func (c *targetFlags) ambient(a *app) (name, key string) {
 	return "", ""
 }
 
-// private reports whether nobody between can read what is sent to a URL: it is
-// encrypted, or does not leave this machine.
-func private(raw string) bool {
-	u, err := url.Parse(raw)
+// private reports whether nobody between can read what is sent: it is encrypted, or
+// does not leave this machine, as it would through a proxy on another one.
+func (c *targetFlags) private() bool {
+	u, err := url.Parse(c.URL)
 	if err != nil {
 		return false
 	}
-	return client.HTTPScheme(u.Scheme) != "http" || secret.Loopback(u.Hostname())
+	if client.HTTPScheme(u.Scheme) != "http" {
+		return true
+	}
+	proxy, err := url.Parse(c.Proxy)
+	return err == nil && secret.Loopback(u.Hostname()) && (c.Proxy == "" || secret.Loopback(proxy.Hostname()))
 }
 
 // hostOf is host and port in lower case; a port that is the scheme's own is left out.

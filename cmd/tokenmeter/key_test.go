@@ -1,6 +1,9 @@
 package main
 
-import "testing"
+import (
+	"io"
+	"testing"
+)
 
 // Keys go to no host that the user did not mean.
 func TestVendorKey(t *testing.T) {
@@ -24,6 +27,25 @@ func TestVendorKey(t *testing.T) {
 	} {
 		if got := (&targetFlags{URL: url}).vendorKey(a); got != want {
 			t.Errorf("%s gets %q, want %q", url, got, want)
+		}
+	}
+}
+
+// A proxy on another machine reads what goes to this one in clear.
+func TestVendorKeyThroughAProxy(t *testing.T) {
+	for _, c := range []struct{ url, proxy, want string }{
+		{"http://localhost:8000", "", "key"},
+		{"http://localhost:8000", "http://127.0.0.1:3128", "key"},
+		{"http://localhost:8000", "http://proxy.example:3128", ""},
+		{"ws://localhost:8000", "http://proxy.example:3128", ""},
+		{"https://localhost:8000", "http://proxy.example:3128", "key"},
+	} {
+		vars := map[string]string{"OPENAI_API_KEY": "key", "OPENAI_BASE_URL": c.url}
+		a := &app{env: func(name string) (string, bool) { v, ok := vars[name]; return v, ok }, stderr: io.Discard}
+		f := &targetFlags{URL: c.url}
+		f.Proxy = c.proxy
+		if got := f.vendorKey(a); got != c.want {
+			t.Errorf("%s through %q gets %q, want %q", c.url, c.proxy, got, c.want)
 		}
 	}
 }

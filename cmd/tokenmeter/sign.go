@@ -34,7 +34,7 @@ func (c *targetFlags) sign(cfg *client.Config, check *checker, a *app) {
 		a.warn("warning: requests are not signed, as %s is set and %s is not", has, lacks)
 		return
 	}
-	if !private(c.URL) {
+	if !c.private() {
 		a.warn("warning: requests are not signed, as %s would carry AWS_SESSION_TOKEN in clear; use https://", host)
 		return
 	}
