@@ -9,6 +9,7 @@ import (
 
 	"tokenmeter/base/config"
 	"tokenmeter/base/limitio"
+	"tokenmeter/base/secret"
 	"tokenmeter/service/proxy"
 )
 
@@ -95,7 +96,7 @@ func (c *checker) exposed(at string, l *Listener, keys []proxy.Key) {
 	cfg := &c.p.Config
 	for i := range cfg.Upstreams {
 		u := &cfg.Upstreams[i]
-		if u.KeyEnv == "" && u.KeyFile == "" && len(u.Headers) == 0 && u.Cert == "" && !strings.Contains(u.URL, "@") {
+		if u.KeyEnv == "" && u.KeyFile == "" && len(u.Headers) == 0 && u.Cert == "" && !strings.Contains(u.URL, "@") && secret.RedactURL(u.URL) == u.URL {
 			continue
 		}
 		for k := range cfg.Routes {

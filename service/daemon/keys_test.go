@@ -44,9 +44,13 @@ func TestTheOperatorsKeyIsNoPublicService(t *testing.T) {
 		`listen: "0.0.0.0:1", keys: [{name: a, rate: -1, sha256: ` + sum + `}]`:              false,
 		`listen: "0.0.0.0:1", keys: [{name: a, key_env: K}, {name: a, sha256: ` + sum + `}]`: false,
 	} {
-		for upstream, secret := range map[string]bool{`key_env: K`: true, `headers: {authorization: x}`: true, `keep_idle: 1s`: false} {
+		for upstream, secret := range map[string]bool{
+			`url: "http://a:1", key_env: K`: true, `url: "http://a:1", headers: {authorization: x}`: true,
+			`url: "http://u:p@a:1"`: true, `url: "http://a:1/?key=x"`: true, `url: "http://a:1/?api-version=1&api-key=x"`: true, `url: "http://a:1/v1?code=x"`: true,
+			`url: "http://a:1/?api-version=1"`: false, `url: "http://a:1", keep_idle: 1s`: false,
+		} {
 			_, err := Parse("t.yaml", []byte("listeners: [{"+text+`}]
-upstreams: [{name: u, url: "http://127.0.0.1:1", `+upstream+`}]
+upstreams: [{name: u, `+upstream+`}]
 routes: [{name: r, upstreams: [{name: u}]}]
 `), env)
 			open := strings.HasSuffix(strings.TrimSuffix(text, `, keys: []`), `:1"`)
