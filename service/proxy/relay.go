@@ -6,6 +6,7 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"os"
 	"slices"
 	"strings"
 	"sync/atomic"
@@ -223,6 +224,11 @@ func (c *call) failed(err error, left *leaving) (answered bool) {
 	var why *client.Error
 	if errors.As(err, &why) {
 		class = why.Class
+	}
+	if c.more != nil && class == timeline.TimeoutTotal && c.more.waited > c.route.Timeout/2 {
+		c.refused = true
+		c.badBody(os.ErrDeadlineExceeded) // its client took the time, and not the server
+		return true
 	}
 	if c.more != nil && c.more.err != nil {
 		switch {

@@ -454,6 +454,41 @@ func TestABodyInDrops(t *testing.T) {
 	}
 }
 
+// A limit of time that a client's slow body took is no failure of the server; one that
+// the server took is.
+func TestWhoTookTheTimeOfARequest(t *testing.T) {
+	hangs := func(net.Conn, *received) bool {
+		time.Sleep(time.Minute)
+		return false
+	}
+	for _, tc := range []struct {
+		drops, status    int // seconds that the body takes
+		refused, records int64
+	}{{20, 408, 1, 0}, {9, 408, 1, 0}, {2, 504, 0, 1}} {
+		synctest.Test(t, func(t *testing.T) {
+			h := open(t, hangs, func(c *Config) { c.Routes[0].Timeout = 10 * time.Second; c.BodyTimeout = time.Minute })
+			c := h.front.dial()
+			defer c.Close()
+			go func() {
+				_, _ = fmt.Fprintf(c, "POST /v1/messages/count_tokens HTTP/1.1\r\nhost: p\r\ncontent-length: %d\r\n\r\n", tc.drops)
+				for range tc.drops {
+					time.Sleep(time.Second)
+					_, _ = io.WriteString(c, " ")
+				}
+			}()
+			resp, err := http.ReadResponse(bufio.NewReader(c), nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			c.Close()
+			h.settled()
+			want(t, "status", resp.StatusCode, tc.status)
+			want(t, "refused", h.p.Stats().Refused["body"], tc.refused)
+			want(t, "records", h.p.Stats().Requests, tc.records)
+		})
+	}
+}
+
 // A body that is large and comes steadily has the time that it needs.
 func TestALargeBodyHasTime(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
