@@ -125,7 +125,11 @@ func runDaemon(a *app, plan *daemon.Plan, load func() (*daemon.Plan, error), fil
 		a.started(first, listeners, admin)
 	}
 	err := daemon.Run(ctx, opt)
-	if err != nil {
+	var lost *daemon.LostError
+	switch {
+	case errors.As(err, &lost):
+		err = &codedError{code: exitWrite, text: err.Error()}
+	case err != nil:
 		err = &usageError{err}
 	}
 	if rows != nil {

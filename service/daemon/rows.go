@@ -2,6 +2,7 @@ package daemon
 
 import (
 	"crypto/tls"
+	"errors"
 	"fmt"
 	"time"
 
@@ -93,11 +94,16 @@ func (d *Daemon) openRows(plan *Plan) (*rows.Archive, error) {
 }
 
 // closeRows finishes the last file.
-func (d *Daemon) closeRows() {
+func (d *Daemon) closeRows() error {
 	if d.rows == nil {
-		return
+		return nil
 	}
-	if err := d.rows.Close(); err != nil {
-		d.log.Error("rows", "error", err.Error())
+	err := d.rows.Close()
+	if n := d.rows.Dropped(); n > 0 {
+		err = errors.Join(fmt.Errorf("requests that have no row, as they could not be written: %d", n), err)
 	}
+	if err != nil {
+		return &LostError{fmt.Errorf("rows: %w", err)}
+	}
+	return nil
 }

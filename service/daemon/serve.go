@@ -6,6 +6,7 @@ package daemon
 import (
 	"cmp"
 	"context"
+	"errors"
 	"log/slog"
 	"net"
 	"net/http"
@@ -91,10 +92,20 @@ type Daemon struct {
 	fullAt          atomic.Int64 // when it was last said that no descriptors are left, s
 }
 
+// LostError says that what a daemon had counted or recorded could not be written when
+// it ended.
+type LostError struct{ Err error }
+
+// Error implements error.
+func (e *LostError) Error() string { return e.Err.Error() }
+
+// Unwrap implements the interface of errors.Unwrap.
+func (e *LostError) Unwrap() error { return e.Err }
+
 // Run serves until ctx ends, and then until the streams in flight have ended or
 // their time is over. An error at the start is one of the configuration or of
-// an address.
-func Run(ctx context.Context, opt Options) error {
+// an address, one at the end a *LostError.
+func Run(ctx context.Context, opt Options) (err error) {
 	d := &Daemon{opt: opt, log: opt.Log, clk: clock.Start(), counters: traffic.NewCounters(nil)}
 	d.log = cmp.Or(d.log, slog.New(slog.DiscardHandler))
 	if opt.Listen == nil {
@@ -122,9 +133,9 @@ func Run(ctx context.Context, opt Options) error {
 	d.mu.Lock()
 	d.out, d.rows = out, archive
 	d.mu.Unlock()
-	defer func() { d.budgets.close() }()
+	defer func() { err = errors.Join(err, d.budgets.close()) }()
 	defer func() { d.servers.close() }()
-	defer d.closeRows()
+	defer func() { err = errors.Join(err, d.closeRows()) }()
 	if err := d.openAdmin(plan); err != nil {
 		d.out.close()
 		return err
@@ -205,7 +216,7 @@ func (d *Daemon) apply(plan *Plan) error {
 			}
 			undo()
 			if opened {
-				d.budgets.close()
+				_ = d.budgets.close()
 				d.budgets = nil
 			}
 			return err

@@ -37,6 +37,7 @@ type budgets struct {
 	cancel context.CancelFunc
 	ctx    context.Context
 	ended  chan struct{}
+	lost   error // what the last write could not take; to be read when ended is closed
 }
 
 // watched is what a plan wants to have watched.
@@ -116,7 +117,7 @@ func (d *Daemon) openStore(plan *Plan, store string) (*budgets, error) {
 	b := &budgets{db: db, store: plan.Config.Store, name: plan.Config.StoreName, watch: w, life: life, ctx: ctx, cancel: stop, ended: make(chan struct{})}
 	told := func(err error) { d.log.Warn("objectives", "error", err.Error()) }
 	var work sync.WaitGroup
-	work.Go(func() { w.Run(ctx, told) })
+	work.Go(func() { b.lost = w.Run(ctx, told) })
 	work.Go(func() { life.Keep(ctx, told) })
 	go func() { work.Wait(); close(b.ended) }()
 	b.reads.Store(d.scrape(plan, b))
@@ -150,14 +151,18 @@ func (b *budgets) set(d *Daemon, plan *Plan) {
 }
 
 // close writes what was counted last.
-func (b *budgets) close() {
+func (b *budgets) close() error {
 	if b == nil {
-		return
+		return nil
 	}
 	b.reads.Load().close()
 	b.cancel()
 	<-b.ended
 	_ = b.db.Close()
+	if b.lost != nil {
+		return &LostError{fmt.Errorf("the history in %s could not be written at the end, and lacks what was counted last: %w", secret.RedactURL(cmp.Or(b.store, defaultStore)), b.lost)}
+	}
+	return nil
 }
 
 // emit hands the counters out as metrics.

@@ -326,6 +326,25 @@ func TestHistoryIsNotWritten(t *testing.T) {
 	}
 }
 
+// What the last write could not take is what Run ends with.
+func TestTheLastWriteIsToldOf(t *testing.T) {
+	for _, is := range []bool{false, true} {
+		s := staged(t, Plan{Objectives: compiled(t, up)})
+		full := &full{Store: s.db}
+		w, err := New(t.Context(), full, Plan{Objectives: compiled(t, up)}, time.Now)
+		if err != nil {
+			t.Fatal(err)
+		}
+		w.Done(request("m", timeline.OK, 100))
+		full.is = is
+		ctx, stop := context.WithCancel(t.Context())
+		stop()
+		if err := w.Run(ctx, func(error) {}); (err != nil) != is {
+			t.Errorf("full: %t, ended with %v", is, err)
+		}
+	}
+}
+
 // full is a store on a disk that is full at times.
 type full struct {
 	history.Store

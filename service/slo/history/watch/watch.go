@@ -316,8 +316,9 @@ func (w *Watch) evaluate(ctx context.Context, now time.Time) error {
 }
 
 // Run steps every second and tells receivers, until the context ends. Errors go
-// to told, which is called from several goroutines and must not block.
-func (w *Watch) Run(ctx context.Context, told func(error)) {
+// to told, which is called from several goroutines and must not block; the one that it
+// returns is of the last write: what was counted since the one before is lost.
+func (w *Watch) Run(ctx context.Context, told func(error)) error {
 	w.start = func(c *notify.Courier) { c.Start(ctx, told) }
 	for _, c := range w.couriers {
 		w.start(c)
@@ -341,12 +342,11 @@ func (w *Watch) Run(ctx context.Context, told func(error)) {
 	}
 	last, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
 	defer cancel()
-	if err := w.recorder.Flush(last, w.now()); err != nil {
-		told(err)
-	}
+	err := w.recorder.Flush(last, w.now())
 	for _, c := range w.couriers {
 		c.Stop()
 	}
+	return err
 }
 
 // Objectives are those that are watched.
