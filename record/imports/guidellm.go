@@ -24,7 +24,16 @@ type guideLLMBenchmark struct {
 		Strategy map[string]any `json:"strategy"`
 	} `json:"config"`
 	StartTime float64 `json:"start_time"`
-	Requests  struct {
+	Scheduler struct {
+		From *float64 `json:"measure_start_time"`
+		To   *float64 `json:"measure_end_time"`
+	} `json:"scheduler_metrics"`
+	Metrics struct {
+		Totals struct {
+			Successful int `json:"successful"`
+		} `json:"request_totals"`
+	} `json:"metrics"`
+	Requests struct {
 		Successful []guideLLMRequest `json:"successful"`
 		Errored    []guideLLMRequest `json:"errored"`
 		Incomplete []guideLLMRequest `json:"incomplete"`
@@ -91,22 +100,44 @@ func readGuideLLM(in *Input, add func(*timeline.Timeline) error) (run.Run, error
 		m.Started = time.UnixMicro(us(b.StartTime)).UTC()
 	}
 	var all []*request
+	measured := 0
 	for i := range b.Requests.Successful {
-		all = append(all, b.Requests.Successful[i].request(m.Load.Kind == "open"))
+		r := b.Requests.Successful[i].request(m.Load.Kind == "open")
+		if b.phase(r); r.phase == "" {
+			measured++
+		}
+		all = append(all, r)
+	}
+	if total := b.Metrics.Totals.Successful; measured < total {
+		return m, in.at(0, fmt.Errorf("the file holds a sample of %d of the %d requests that were measured, without which rates and errors can't be told: have GuideLLM write all of them (sample_size: null)", measured, total))
 	}
 	for i := range b.Requests.Errored {
 		r := b.Requests.Errored[i].request(m.Load.Kind == "open")
 		r.failure = words(r.failure)
+		b.phase(r)
 		all = append(all, r)
 	}
 	for i := range b.Requests.Incomplete {
 		r := b.Requests.Incomplete[i].request(m.Load.Kind == "open")
 		r.cancelled = true
-		if sensible(r.start) { // those that never began are none
+		if b.phase(r); sensible(r.start) { // those that never began are none
 			all = append(all, r)
 		}
 	}
 	return m, emit(in, all, add)
+}
+
+// phase says which requests are in GuideLLM's own figures: those that ended since its
+// measuring began and began before it ended. Source: get_within_range in
+// guidellm/benchmark/schemas/generative/accumulator.py.
+func (b *guideLLMBenchmark) phase(r *request) {
+	from, to := b.Scheduler.From, b.Scheduler.To
+	switch {
+	case from != nil && r.end < *from:
+		r.phase = timeline.Warmup
+	case to != nil && r.start > *to:
+		r.phase = timeline.Cooldown
+	}
 }
 
 func (b *guideLLMBenchmark) name() string {

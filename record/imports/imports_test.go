@@ -345,6 +345,7 @@ func TestFaultyFiles(t *testing.T) {
 		{"vllm", `{"ttfts":[1],"start_times":[1]}` + "\n" + `{"ttfts":[1],"request_rate":2}`, "holds 2 runs: choose one; 1: "},
 		{"aiperf", `{"metadata":{"benchmark_phase":"profiling"},"metrics":{}}`, "no moment at which it began"},
 		{"aiperf", `{"metadata":{"request_start_ns":"x"}}`, "metadata.request_start_ns is a string here"},
+		{"guidellm", `{"benchmarks":[{"metrics":{"request_totals":{"successful":2}},"requests":{"successful":[{"request_start_time":1,"request_end_time":2}]}}]}`, "a sample of 1 of the 2 requests"},
 		{"guidellm", `{"benchmarks":[]}`, "the file holds no run"},
 		{"guidellm", `{"benchmarks":[{},{}]}`, "holds 2 runs"},
 		{"inference-perf", `[`, "the file ends in the middle"},
@@ -506,5 +507,30 @@ func TestPythonsNumbers(t *testing.T) {
 	_, all := read(t, "sglang.jsonl", []byte(file))
 	if len(all) != 1 || all[0].Outcome != timeline.OK {
 		t.Errorf("%d requests", len(all))
+	}
+}
+
+// GuideLLM 0.8.1 with warmup=0.4,cooldown=0.1 lists all requests, and has figures of those
+// alone that ended since its measuring began and began before it ended.
+func TestGuideLLMPhases(t *testing.T) {
+	var requests []string
+	for _, q := range [][2]float64{{1, 3.9}, {3, 4}, {3.5, 4.5}, {5, 6.5}, {6, 7}, {6.1, 7.1}} {
+		requests = append(requests, fmt.Sprintf(`{"request_start_time":%g,"request_end_time":%g}`, q[0], q[1]))
+	}
+	text := `{"benchmarks":[{"scheduler_metrics":{"measure_start_time":4,"measure_end_time":6},"metrics":{"request_totals":{"successful":4}},
+		"requests":{"successful":[` + strings.Join(requests, ",") + `]}}]}`
+	var got []string
+	in, err := NewInput("f", strings.NewReader(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := readGuideLLM(in, func(tl *timeline.Timeline) error {
+		got = append(got, string(tl.Phase))
+		return nil
+	}); err != nil {
+		t.Fatal(err)
+	}
+	if want := "warmup measure measure measure measure cooldown"; strings.Join(got, " ") != want {
+		t.Errorf("%v, want %s", got, want)
 	}
 }
