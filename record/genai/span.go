@@ -90,9 +90,19 @@ func (s *Span) Count(names ...string) timeline.Opt[int64] {
 	return timeline.Opt[int64]{}
 }
 
-// Input is how many tokens the prompt had, cached ones among them.
+// Input is how many tokens the prompt had, cached ones among them, as the conventions
+// say. Instrumentations that leave out what was read from a cache or written to one, as
+// Anthropic's own usage does, are known by a cache that is larger than the prompt: it
+// stands beside it then. Source: traceloop/openllmetry#4449, pydantic/logfire#1812.
 func (s *Span) Input() timeline.Opt[int64] {
-	return s.Count("gen_ai.usage.input_tokens", "gen_ai.usage.prompt_tokens")
+	input := s.Count("gen_ai.usage.input_tokens", "gen_ai.usage.prompt_tokens")
+	cache := s.Cached().Or(0) + s.Count("gen_ai.usage.cache_creation.input_tokens", "gen_ai.usage.cache_creation_input_tokens").Or(0)
+	return timeline.Map(input, func(n int64) int64 {
+		if cache > n {
+			return n + cache
+		}
+		return n
+	})
 }
 
 // Cached is how many of the prompt's tokens came from the provider's cache.
@@ -110,7 +120,11 @@ func (s *Span) Conversation() string { return s.Text("gen_ai.conversation.id", "
 
 // FirstChunkS is the time to the first chunk of the answer, in seconds.
 func (s *Span) FirstChunkS() timeline.Opt[float64] {
-	return s.Number("gen_ai.response.time_to_first_chunk", "gen_ai.server.time_to_first_token")
+	if ms, ok := s.Number("ai.response.msToFirstChunk").Get(); ok { // the AI SDK's
+		return timeline.Some(ms / 1000)
+	}
+	return s.Number("gen_ai.response.time_to_first_chunk", "gen_ai.server.time_to_first_token",
+		"gen_ai.latency.time_to_first_token") // vLLM's own spans
 }
 
 // IsAgent reports whether the span is the call of an agent.

@@ -69,3 +69,39 @@ func TestNested(t *testing.T) {
 		}
 	}
 }
+
+// The conventions count the cache within the prompt; what is larger than its whole was
+// counted beside it (OpenLLMetry's Bedrock, pi-ai).
+func TestCacheBesideThePrompt(t *testing.T) {
+	const read, old, made = "gen_ai.usage.cache_read.input_tokens", "gen_ai.usage.cache_read_input_tokens", "gen_ai.usage.cache_creation.input_tokens"
+	for name, c := range map[string]struct {
+		attrs map[string]any
+		want  int64
+	}{
+		"within":           {map[string]any{"gen_ai.usage.input_tokens": "1012", read: "1000"}, 1012},
+		"all of it":        {map[string]any{"gen_ai.usage.input_tokens": "1000", read: "1000"}, 1000},
+		"beside":           {map[string]any{"gen_ai.usage.input_tokens": "12", read: "1000"}, 1012},
+		"read and written": {map[string]any{"gen_ai.usage.input_tokens": "3", read: "5758", made: "6174"}, 11935},
+		"written alone":    {map[string]any{"gen_ai.usage.input_tokens": 10.0, made: 2000.0}, 2010},
+		"older names":      {map[string]any{"gen_ai.usage.prompt_tokens": "3", old: "5758"}, 5761},
+		"no cache":         {map[string]any{"gen_ai.usage.input_tokens": "7"}, 7},
+	} {
+		s := Span{Attrs: c.attrs}
+		if got, ok := s.Input().Get(); !ok || got != c.want {
+			t.Errorf("%s: %d, want %d", name, got, c.want)
+		}
+	}
+	if s := (&Span{Attrs: map[string]any{read: "1000"}}); s.Input().OK() {
+		t.Error("a prompt of which only the cache is known")
+	}
+}
+
+// vLLM tells seconds (vllm/tracing: GEN_AI_LATENCY_TIME_TO_FIRST_TOKEN), the AI SDK
+// milliseconds (ai.response.msToFirstChunk of its telemetry's documentation).
+func TestFirstChunkUnderOtherNames(t *testing.T) {
+	for name, value := range map[string]any{"gen_ai.response.time_to_first_chunk": 0.25, "gen_ai.latency.time_to_first_token": 0.25, "ai.response.msToFirstChunk": 250.0} {
+		if got := (&Span{Attrs: map[string]any{name: value}}).FirstChunkS(); got.Or(0) != 0.25 {
+			t.Errorf("%s: %v", name, got)
+		}
+	}
+}
