@@ -316,7 +316,8 @@ func TestLLAMABench(t *testing.T) {
 // Files that can't be imported and are known say where the requests are.
 func TestSummariesAreKnown(t *testing.T) {
 	for head, want := range map[string]string{
-		"Metric,avg,min,max\n": "profile_export.jsonl",
+		"Metric,avg,min,max,sum,p1,p5\n":                                        "profile_export.jsonl",
+		"Metric,avg,min,max,p99,p95\n":                                          "genai-perf's profile_export.json,", // genai_perf/export_data/csv_exporter.py
 		`{"total_requests":1,"failed_requests_rate":0,"requests_per_minute":3}`: "responses.jsonl",
 		`{"load_summary":{},"successes":{}}`:                                    "per_request_lifecycle_metrics.json",
 		"hello":                                                                 "",
