@@ -104,7 +104,12 @@ func (s *stream) tokens(n int) *stream {
 
 // end sends what follows the last token.
 func (s *stream) end(usage string) reply {
-	s.in(finishIn).delta("{}", `"stop"`).in(usageIn)
+	return s.in(finishIn).delta("{}", `"stop"`).close(usage)
+}
+
+// close sends what follows the finish reason.
+func (s *stream) close(usage string) reply {
+	s.in(usageIn)
 	if usage != "" {
 		s.raw(fmt.Sprintf(head+`],"usage":%s}`, s.n, usage))
 	}
@@ -139,6 +144,14 @@ func failed(status int) reply {
 var shapes = []shape{
 	{name: "plain", says: "one token a chunk", reply: func(n int) reply {
 		return newStream(n).tokens(lengths[n]).end(used(lengths[n], 0))
+	}},
+	{name: "empty end", says: "the same, and a token without text: an empty content beside the finish reason", reply: func(n int) reply {
+		s := newStream(n).at(roleAt).delta(`{"role":"assistant","content":""}`, "null").tokens(lengths[n])
+		return s.in(finishIn).delta(`{"content":""}`, `"stop"`).close(used(lengths[n]+1, 0))
+	}},
+	{name: "length end", says: "one token a chunk, the finish reason beside the last", reply: func(n int) reply {
+		s := newStream(n).tokens(lengths[n] - 1).in(gap)
+		return s.delta(`{"content":"a"}`, `"length"`).close(used(lengths[n], 0))
 	}},
 	{name: "role first", says: "a chunk with the role alone long before the first token", reply: func(n int) reply {
 		return newStream(n).at(roleAt).delta(`{"role":"assistant","content":""}`, "null").tokens(lengths[n]).end(used(lengths[n], 0))

@@ -86,6 +86,8 @@ func TestSGLang(t *testing.T) {
 			"serving.py cli_main: port 30000, num-prompts 1000, warmup-requests 1, temperature 0.0, sharegpt"},
 		{s + "--backend vllm-chat --temperature 0.6 --top-p 0.9", `bench http://localhost:30000|--api openai-chat|--parameters {"temperature": 0.6, "top_p": 0.9}`, "", "serving.py run_benchmark: the table of ports has no vllm-chat, so 30000"},
 		{s + "--backend sglang-oai --disable-ignore-eos", "--api openai-completions", "--ignore-eos", "serving.py: ignore_eos is not disable_ignore_eos"},
+		{s + "--backend sglang-native", "#an ITL there is a chunk's gap shared by its tokens, and E2E", "#gap between chunks", "serving.py async_request_sglang_generate: adjust_itl"},
+		{s + "--backend sglang-oai-chat", "#an ITL there is a gap between chunks, and E2E", "#shared by", "serving.py async_request_openai_chat_completions"},
 		{s + "--backend lmdeploy", "bench http://localhost:23333|--api openai-completions", "", "serving.py: ports"},
 		{s + "--dataset-name image --image-count 2 --image-resolution 512x768 --backend sglang-oai-chat", "--images 2x768x512|--output-tokens uniform:1,1024", "", "serving.py image-resolution: heightxwidth"},
 		{s + "--dataset-name random --flush-cache --profile --lora-name a b --use-trace-timestamps true", "--reset-cache|--server-profile|#--lora-name: no equal|#--use-trace-timestamps: no equal", "#true", "serving.py cli_main"},

@@ -71,7 +71,11 @@ func sglangEnd(c *call) {
 	default:
 		c.dataset(name)
 	}
-	c.note("an ITL there is a gap between chunks, and E2E ends with [DONE]: report --lens sglang shows them")
+	itl := "gap between chunks"
+	if strings.Contains(sampling, "sampling_params") {
+		itl = "chunk's gap shared by its tokens"
+	}
+	c.note("an ITL there is a %s, and E2E ends with [DONE]: report --lens sglang shows them", itl)
 }
 
 // pictures are made ones; their sides are written height first there.

@@ -9,7 +9,8 @@ import (
 // Kind says what an event of the stream was.
 type Kind uint8
 
-// The kinds. Text to Media bear tokens ("generation events").
+// The kinds. Text to Media bear tokens ("generation events"). Empty is what bears none
+// and is no other; one beside a finish reason is an event before the Finish.
 const (
 	kindFiller Kind = iota // internal: carries a gap too long for one delta
 	Role

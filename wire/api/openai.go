@@ -37,6 +37,8 @@ type openaiChoice struct {
 
 	inDelta bool // it said so in a delta, not in a message
 	idsOnly bool // it holds token ids, no text and no member of a chat
+	blank   bool // its content is there and empty
+	roled   bool // it has a role, be it null
 }
 
 // apply tells the stream what the chunk said.
@@ -96,7 +98,8 @@ func (d *openaiDecoder) tell(s *Stream) {
 }
 
 // applyChoice records what a choice carried. A finish reason alone is recorded
-// too, unless the chunk is an error. It returns whether an event was recorded.
+// too, unless the chunk is an error; before it the empty content that came beside it,
+// as vLLM sends a token without text. It returns whether an event was recorded.
 func (d *openaiDecoder) applyChoice(s *Stream, ch *openaiChoice, failed bool) bool {
 	kind := ch.said.kind()
 	if ch.idsOnly {
@@ -121,6 +124,9 @@ func (d *openaiDecoder) applyChoice(s *Stream, ch *openaiChoice, failed bool) bo
 	case kind.Bears():
 	case !ch.finish.Empty() && !failed:
 		kind = timeline.Finish
+		if ch.blank && !ch.roled {
+			s.add(timeline.Empty, ch.index, 0, none)
+		}
 	case ch.idsOnly && !failed:
 		s.addIDs(ch.index, ch.ids)
 		return true

@@ -390,3 +390,24 @@ func FuzzOpenAIChunk(f *testing.F) {
 	}
 	f.Fuzz(compareChunk)
 }
+
+// A token without text comes from vLLM as {"content":""}, also beside the finish reason
+// (its client, endpoint_request_func.py, _choice_has_streamed_output, asks for just that);
+// OpenAI and llama.cpp send {}, and Ollama an empty content with a role.
+func TestAnEmptyContentBesideTheFinishReason(t *testing.T) {
+	for delta, want := range map[string]string{
+		`{"content":""}`:                    "text empty finish",
+		`{"role":"assistant","content":""}`: "text finish",
+		`{"content":"","role":null}`:        "text finish",
+		`{"content":null}`:                  "text finish",
+		`{}`:                                "text finish",
+		`{"content":"b"}`:                   "text text",
+	} {
+		body := "data: {\"choices\":[{\"index\":0,\"delta\":{\"content\":\"a\"},\"finish_reason\":null}]}\n\n" +
+			"data: {\"choices\":[{\"index\":0,\"delta\":" + delta + ",\"finish_reason\":\"stop\"}]}\n\n"
+		tl := reply(OpenAIChat, "text/event-stream", body, timeline.EOF)
+		if got := kinds(tl); got != want || tl.Outcome != timeline.OK {
+			t.Errorf("%s: %s, %s, want %s", delta, got, tl.Outcome, want)
+		}
+	}
+}

@@ -12,13 +12,14 @@ func (d *openaiDecoder) delta(ch *openaiChoice, ordinal int, keep bool) {
 		switch string(name) {
 		case "content":
 			if c.Peek() == '"' {
-				d.piece(ch, ordinal, timeline.Text, keep)
+				ch.blank = !d.piece(ch, ordinal, timeline.Text, keep)
 			} else {
 				d.parts(ch, ordinal, keep)
 			}
 		case "refusal":
 			d.piece(ch, ordinal, timeline.Refusal, keep)
 		case "role":
+			ch.roled = true
 			if t, ok := c.Text(); ok && !t.Empty() {
 				ch.said.add(timeline.Role, 0)
 			}

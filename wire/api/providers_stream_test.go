@@ -186,7 +186,7 @@ func TestWatsonx(t *testing.T) {
 	}
 	tl := reply(OpenAIChat, "text/event-stream", body.String(), timeline.EOF)
 	usage, _ := json.Marshal(tl.Usage)
-	if got := fmt.Sprintf("%s %v %s: %s", tl.Outcome, tl.Flags.Names(), tl.Text, kinds(tl)); got != "ok [no_done] Ciao: role text text finish usage" || string(usage) != `{"input":38,"output":3,"total":41}` {
+	if got := fmt.Sprintf("%s %v %s: %s", tl.Outcome, tl.Flags.Names(), tl.Text, kinds(tl)); got != "ok [no_done] Ciao: role text text empty finish usage" || string(usage) != `{"input":38,"output":3,"total":41}` {
 		t.Errorf("%s, usage %s", got, usage)
 	}
 }

@@ -15,9 +15,10 @@ var aiperf = lens{
 		ITL:        "called inter_chunk_latency: gaps between content chunks",
 		Tokens:     "the text tokenised again; usage with --use-server-token-count",
 		End:        "last content chunk",
-		Failures:   "left out of every figure but the error rate; an error inside a stream counts as success; a missing metric makes a request bad",
+		Failures:   "left out of every figure but the error rate, and so are requests that were cancelled on purpose; an error inside a stream counts as success; a missing metric makes a request bad",
 	},
-	open: func(f Facts) reader { return &aiperfReader{limits: f.Limits} },
+	open:   func(f Facts) reader { return &aiperfReader{limits: f.Limits} },
+	hungUp: true,
 }
 
 // aiperfNative is AIPerf's engine in Rust, which stands in its repository and not in the
@@ -35,7 +36,8 @@ var aiperfNative = lens{
 		End:        "end of the body",
 		Failures:   "as of aiperf",
 	},
-	open: func(f Facts) reader { return &aiperfReader{limits: f.Limits, native: true} },
+	open:   func(f Facts) reader { return &aiperfReader{limits: f.Limits, native: true} },
+	hungUp: true,
 }
 
 type aiperfReader struct {
@@ -117,7 +119,7 @@ func (r *aiperfReader) add(tl *timeline.Timeline) {
 // (transports/aiohttp_client.py:165-172, records/record_processor_service.py:464).
 func (r *aiperfReader) ended(tl *timeline.Timeline) int64 {
 	switch {
-	case r.native:
+	case r.native, tl.Outcome == timeline.CancelledUser:
 		return closeUS(tl)
 	case tl.HTTPStatus != 0 && tl.HTTPStatus/100 != 2:
 		return startUS(tl)

@@ -72,11 +72,14 @@ func (r *genaiBenchReader) add(tl *timeline.Timeline) {
 // the finish reason or after it, else at [DONE], else with the body. It counts by
 // that usage alone.
 func genaiBenchEnd(tl *timeline.Timeline) (us int64, counted bool) {
-	finishUS, finished := int64(0), false
+	// A reason that has no event came with the last text, as where the length ended it.
+	finishUS, alone, finished := int64(0), false, tl.FinishReason != ""
 	for ev := range tl.Events.All() {
 		switch {
-		case ev.Kind == timeline.Finish && !finished:
-			finishUS, finished = ev.AtUS, true
+		case ev.Kind == timeline.Finish && !alone:
+			finishUS, alone, finished = ev.AtUS, true, true
+		case ev.Kind.Bears() && !alone:
+			finishUS = ev.AtUS
 		case ev.Kind == timeline.UsageEvent && finished:
 			return ev.AtUS, true
 		case ev.Kind == timeline.Done:

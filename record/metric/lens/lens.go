@@ -26,6 +26,7 @@ type lens struct {
 	asOf    string // which version the definitions are from
 	differs Differs
 	open    func(Facts) reader
+	hungUp  bool // it counts requests that were ended on purpose while the run went on
 }
 
 // reader takes the measured timelines of a run, in any order, and then states
@@ -113,7 +114,7 @@ var ErrNoWords = errors.New("lenses are of answers with words, and these request
 // Apply looks at the measured timelines through the named lenses; "all" names
 // every one. Requests cancelled at the end of the run are left out, as the
 // tools would not have sent them, and so are those whose answers have
-// no words. Of a run of nothing else it is ErrNoWords.
+// no words, and for most tools those that a user ended. Of a run of nothing else it is ErrNoWords.
 func Apply(names []string, timelines iter.Seq[*timeline.Timeline], facts Facts) ([]Table, error) {
 	chosen, err := choose(names)
 	if err != nil {
@@ -125,7 +126,15 @@ func Apply(names []string, timelines iter.Seq[*timeline.Timeline], facts Facts) 
 	}
 	var bare, unstreamed, wordless, seen int64
 	for tl := range timelines {
-		if !tl.Phase.Counts() || tl.Outcome.Cancelled() {
+		if !tl.Phase.Counts() || tl.Outcome == timeline.CancelledRunEnd {
+			continue
+		}
+		if tl.Outcome == timeline.CancelledUser {
+			for i, l := range chosen {
+				if l.hungUp {
+					readers[i].add(tl)
+				}
+			}
 			continue
 		}
 		if tl.Evidence != timeline.Arrivals {

@@ -1,6 +1,7 @@
 package lens
 
 import (
+	"iter"
 	"net/http"
 	"strings"
 
@@ -26,6 +27,9 @@ func hasContentOrReasoning(k timeline.Kind) bool {
 	return k == timeline.Text || k == timeline.Reasoning
 }
 
+// withoutRole: chunks with a token, and those with an empty content and no role.
+func withoutRole(k timeline.Kind) bool { return k.Bears() || k == timeline.Empty }
+
 // isAnswer: chunks with a token that is not reasoning.
 func isAnswer(k timeline.Kind) bool { return k.Bears() && k != timeline.Reasoning }
 
@@ -45,10 +49,7 @@ func read(tl *timeline.Timeline, counts func(timeline.Kind) bool, gap func(us in
 	if !tl.Streamed {
 		return c
 	}
-	for ev := range tl.Events.All() {
-		if !counts(ev.Kind) {
-			continue
-		}
+	for ev := range counted(tl, counts) {
 		switch {
 		case c.n == 0:
 			c.firstUS = ev.AtUS
@@ -59,6 +60,21 @@ func read(tl *timeline.Timeline, counts func(timeline.Kind) bool, gap func(us in
 		c.lastUS = ev.AtUS
 	}
 	return c
+}
+
+// counted yields the events of the chunks that a tool counts, one a chunk: an empty
+// content and the finish reason beside it are two events.
+func counted(tl *timeline.Timeline, counts func(timeline.Kind) bool) iter.Seq[timeline.Event] {
+	return func(yield func(timeline.Event) bool) {
+		var before timeline.Event
+		for ev := range tl.Events.All() {
+			again := ev.Kind == timeline.Finish && before.Kind == timeline.Empty && before.AtUS == ev.AtUS && before.Read == ev.Read &&
+				counts(timeline.Empty)
+			if before = ev; counts(ev.Kind) && !again && !yield(ev) {
+				return
+			}
+		}
+	}
 }
 
 // startUS is when the client began, since due: after any wait for a slot,

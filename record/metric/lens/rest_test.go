@@ -101,6 +101,7 @@ func TestGenAIBenchEndsWithTheUsage(t *testing.T) {
 		}
 		return r
 	}
+	long := func(r reply) reply { r.tl.FinishReason = "length"; return r }
 	tools := func(n int64) reply {
 		return then(newReply().events(timeline.Tool, 10, 100, 10), 250, timeline.Finish, timeline.UsageEvent, timeline.Done).usage(10, n)
 	}
@@ -113,6 +114,8 @@ func TestGenAIBenchEndsWithTheUsage(t *testing.T) {
 	}{
 		{"usage after the finish", then(tokens(), 250, timeline.Finish, timeline.UsageEvent, timeline.Done).usage(10, 10), 1, 0.1, 0.28, 0.18 / 9, 0.18, 9 / 0.18},
 		{"usage in the finish", then(tokens(), 250, timeline.Finish, timeline.Done).usage(10, 10), 1, 0.1, 0.25, 0.15 / 9, 0.15, 9 / 0.15},
+		{"the length ended it, beside the last text", then(long(tokens()), 250, timeline.UsageEvent, timeline.Done).usage(10, 10), 1, 0.1, 0.25, 0.15 / 9, 0.15, 9 / 0.15},
+		{"the same with the usage in that chunk", then(long(tokens()), 250, timeline.Done).usage(10, 10), 1, 0.1, 0.19, 0.01, 0.09, 100},
 		{"no usage", then(tokens(), 250, timeline.Finish, timeline.Done), 1, 0.1, 0.28, null, 0.18, null},
 		{"nothing but the body's end", tokens().closed(400), 1, 0.1, 0.4, null, 0.3, null},
 		{"faster than 1,000 tokens/s", newReply().events(timeline.Text, 100, 100, 0.5).usage(10, 100), 1, 0.1, 0.1495, 0.0495 / 99, 0.0495, 99 / 0.0495},

@@ -6,13 +6,15 @@ import (
 	"tokenmeter/record/timeline"
 )
 
+// Source: python/sglang/benchmark/serving.py, async_request_openai_completions,
+// async_request_openai_chat_completions and async_request_sglang_generate.
 var sglang = lens{
-	name: "sglang", tool: "sglang.bench_serving", asOf: "2026-08, its OpenAI backends",
+	name: "sglang", tool: "sglang.bench_serving", asOf: "2026-11, its OpenAI backends and /generate",
 	differs: Differs{
 		FirstToken: "first chunk with content or reasoning; none: 0, and still a success",
 		Clock:      "the send; a new session each request",
 		TPOT:       "(E2E − TTFT) / (n − 1)",
-		ITL:        "gaps between chunks with content or reasoning; a chunk counts as one token",
+		ITL:        "gaps between chunks with content or reasoning; a chunk counts as one token. Of /generate each gap is shared by its chunk's tokens, the one that ends the text too",
 		Tokens:     "usage, else the length that was asked for",
 		End:        "last line of the stream, [DONE] included",
 		Failures:   "left out, and their number is not printed",
@@ -27,6 +29,8 @@ type sglangReader struct {
 	completed int64
 	asked     int64 // counted by the length that was asked for
 	zero      int64 // recorded with TTFT 0
+	native    int64 // of /generate
+	untold    int64 // of these, without the tokens of each chunk
 	latencies float64
 	span      timeline.Span
 }
@@ -37,7 +41,15 @@ func (r *sglangReader) add(tl *timeline.Timeline) {
 		return
 	}
 	r.completed++
-	c := read(tl, hasContentOrReasoning, func(us int64, _ timeline.Event) { r.itl.Add(us) })
+	c := read(tl, hasContentOrReasoning, func(us int64, _ timeline.Event) {
+		if tl.API != nativeSGLang {
+			r.itl.Add(us)
+		}
+	})
+	if tl.API == nativeSGLang {
+		r.native++
+		r.generated(tl)
+	}
 	start := startUS(tl)
 	ttft := 0.0
 	if c.n > 0 {
@@ -61,6 +73,36 @@ func (r *sglangReader) add(tl *timeline.Timeline) {
 	}
 }
 
+const nativeSGLang = "sglang"
+
+// generated adds the gaps of an answer of /generate. Its chunks repeat the text and tell
+// how many tokens there are, so that the last one, which may add no text, counts too.
+func (r *sglangReader) generated(tl *timeline.Timeline) {
+	var beforeUS, tokens int64
+	all, told := usage(tl)
+	for ev := range tl.Events.All() {
+		first := tokens == 0
+		if !hasContent(ev.Kind) && (ev.Kind != timeline.Finish || first) {
+			continue
+		}
+		n, known := ev.Tokens.Get()
+		if ev.Kind == timeline.Finish && !known {
+			n, known = all-tokens, told
+		}
+		if !known {
+			r.untold++
+			return
+		}
+		if tokens += n; n <= 0 {
+			continue
+		}
+		if !first {
+			r.itl.AddN((ev.AtUS-beforeUS+n/2)/n, uint64(n))
+		}
+		beforeUS = ev.AtUS
+	}
+}
+
 func (r *sglangReader) report(t *table) {
 	d := r.span.Seconds()
 	t.row("completed", "requests", whole(r.completed), "requests.ok", "an error inside a stream, a cut stream and an empty answer count as completed")
@@ -70,7 +112,14 @@ func (r *sglangReader) report(t *table) {
 	t.row("concurrency", "requests", ratio(r.latencies, d), "", "Σ E2E / duration")
 	t.middle(vllmRows, "ttft_ms", "ms", &r.ttft, "ttft_ms", "a missing first token is recorded as 0; a tool call is not seen")
 	t.middle(vllmRows, "tpot_ms", "ms", &r.tpot, "tpot_ms", "runs on to [DONE], and over the asked length where no usage came")
-	t.middle(vllmRows, "itl_ms", "ms", r.itl.Frozen(1000), "itl_ms|icl_ms", "gaps between chunks: k times too large with k tokens a chunk")
+	gaps, why := &r.itl, "gaps between chunks: k times too large with k tokens a chunk"
+	if r.native > 0 {
+		why = "each chunk's gap shared by its tokens, the one that ends the text too"
+	}
+	if r.untold > 0 {
+		gaps, why = &stat.Ints{}, "needs the tokens of each chunk: an answer does not tell them"
+	}
+	t.middle(vllmRows, "itl_ms", "ms", gaps.Frozen(1000), "itl_ms|icl_ms", why)
 	t.middle(vllmRows, "e2e_latency_ms", "ms", &r.e2e, "e2e_ms", "ends with [DONE], not with the last token")
 	t.noteIf(r.zero > 0, "%s without content in the TTFT sample as 0", metric.Plural(r.zero, "answer"))
 	t.noteIf(r.asked > 0, "%s without usage counted with the length that was asked for", metric.Plural(r.asked, "answer"))

@@ -11,17 +11,18 @@ import (
 var vllm = lens{
 	name: "vllm", tool: "vllm bench serve (Python)", asOf: "0.33.0, 2026-11",
 	differs: Differs{
-		FirstToken: "first chunk with content, `reasoning` or a tool call; one with empty content and no role too; `reasoning_content` is not seen",
+		FirstToken: "first chunk with content, `reasoning` or a tool call; one with empty content and no role too; of completions any with `choices`; `reasoning_content` is not seen",
 		Clock:      "the send, after its own concurrency limit",
 		TPOT:       "(E2E − TTFT) / (n − 1)",
 		ITL:        "gaps between such chunks; a chunk counts as one token",
 		Tokens:     "usage, else the text tokenised again",
-		End:        "last such chunk",
+		End:        "last such chunk, one with the finish reason and an empty text too",
 		Failures:   "left out of latency, inside the duration; an error inside a stream counts as success",
 	},
 	open: func(f Facts) reader {
-		return &vllmReader{limits: f.Limits, counts: func(k timeline.Kind) bool { return k.Bears() || k == timeline.Empty },
-			from: "starts after the client's own queue", to: "ends with the last token", gaps: "gaps between chunks: k times too large with k tokens a chunk"}
+		return &vllmReader{limits: f.Limits, counts: withoutRole,
+			from: "starts after the client's own queue", to: "ends with the last token, one without text too",
+			gaps: "gaps between chunks, one without text too: k times too large with k tokens a chunk"}
 	},
 }
 
@@ -48,7 +49,7 @@ var vllmRust = lens{
 
 type vllmReader struct {
 	limits         Limits
-	counts         func(timeline.Kind) bool // which chunks are tokens to it
+	counts         func(timeline.Kind) bool // which chunks of a chat are tokens to it
 	perChunk       bool                     // without usage, chunks are counted
 	from, to, gaps string                   // why TTFT, E2E and ITL differ from ours
 
@@ -64,7 +65,11 @@ type vllmReader struct {
 
 func (r *vllmReader) add(tl *timeline.Timeline) {
 	r.span.Add(onRun(tl, startUS(tl)), onRun(tl, closeUS(tl)))
-	c := read(tl, r.counts, nil)
+	counts := r.counts
+	if tl.API == "openai-completions" {
+		counts = hasChoice
+	}
+	c := read(tl, counts, nil)
 	if !readToTheEnd(tl) || c.n == 0 || tl.Flags.Has(timeline.MalformedEvent) {
 		r.failed++
 		return
@@ -73,8 +78,8 @@ func (r *vllmReader) add(tl *timeline.Timeline) {
 		r.okFromUS = start
 	}
 	r.completed++
-	read(tl, r.counts, func(us int64, _ timeline.Event) { r.itl.Add(us) })
-	r.chunks(tl)
+	read(tl, counts, func(us int64, _ timeline.Event) { r.itl.Add(us) })
+	r.chunks(tl, counts)
 	start := startUS(tl)
 	ttft, e2el := since(start, c.firstUS), since(start, c.lastUS)
 	r.ttft.Add(ttft)
@@ -101,14 +106,12 @@ func within(limit opt, v float64) bool {
 }
 
 // chunks counts chunks by millisecond, for the best second.
-func (r *vllmReader) chunks(tl *timeline.Timeline) {
+func (r *vllmReader) chunks(tl *timeline.Timeline, counts func(timeline.Kind) bool) {
 	if r.chunksByMS == nil {
 		r.chunksByMS = map[int64]int64{}
 	}
-	for ev := range tl.Events.All() {
-		if r.counts(ev.Kind) {
-			r.chunksByMS[onRun(tl, ev.AtUS)/1000]++
-		}
+	for ev := range counted(tl, counts) {
+		r.chunksByMS[onRun(tl, ev.AtUS)/1000]++
 	}
 }
 
