@@ -64,7 +64,7 @@ type benchCmd struct {
 	TTFTTimeout    string `name:"ttft-timeout" group:"limits" placeholder:"TIME" help:"Give up when no token came. Default: off."`
 	IdleTimeout    string `group:"limits" placeholder:"TIME" help:"Give up when no further token came, whatever heartbeats do. Default: 2m. 0 is off."`
 	ConnectTimeout string `group:"limits" placeholder:"TIME" help:"For name, connection and TLS. Default: 10s."`
-	Retries        string `group:"limits" placeholder:"N" help:"Tries after HTTP 429 and 503, when Retry-After (or retry-after-ms) says, else after 0.5 s, 1 s, 2 s, … The wait counts as latency. Default: 0."`
+	Retries        string `group:"limits" placeholder:"N" help:"Tries after HTTP 429, 503 and 529, when Retry-After (or retry-after-ms) says, else after 0.5 s, 1 s, 2 s, … The wait counts as latency. Default: 0."`
 	RetryBudget    string `group:"limits" placeholder:"P" help:"All retries together are at most this share of the requests, like 20%. Default: no bound but --retries."`
 
 	SessionHeader []string `name:"session-header" group:"connection" sep:"none" placeholder:"NAME" help:"Header that carries the id of a conversation, task or session on each of its requests, for routers; X-Dynamo-Session-ID brings its parent's too. Repeatable; none sends none. Default: X-Session-ID."`

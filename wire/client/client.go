@@ -68,7 +68,7 @@ type Config struct {
 	// others. Not with HTTP2.
 	PerSession      bool
 	FollowRedirects bool // 307 and 308 on the same host only
-	Retries         int  // after 429 and 503; the wait stays inside the latency
+	Retries         int  // after 429, 503 and Anthropic's 529; the wait stays inside the latency
 	// RetryBudget is the share of the requests begun so far that all retries together
 	// may be, rounded up: many clients that try again at once keep an overloaded
 	// server overloaded. 0: no such bound.

@@ -177,10 +177,14 @@ func (x *exchange) fail(f *failure) {
 	x.ended = endOf(f.class)
 }
 
+// overloaded is Anthropic's own status of a server that has too much to do.
+// Source: https://platform.claude.com/docs/en/api/errors
+const overloaded = 529
+
 // retryable decides, at the head of a response, whether the server may be
 // asked again, and when. A wait that would pass a limit is not begun.
 func (x *exchange) retryable(headNS int64) bool {
-	if x.tries <= 0 || x.rd.status != http.StatusTooManyRequests && x.rd.status != http.StatusServiceUnavailable {
+	if status := x.rd.status; x.tries <= 0 || status != http.StatusTooManyRequests && status != http.StatusServiceUnavailable && status != overloaded {
 		return false
 	}
 	pause, told := api.RetryAfter(x.rd.header)

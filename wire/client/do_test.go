@@ -284,6 +284,26 @@ func TestB46RetryAfter(t *testing.T) {
 	}
 }
 
+// Anthropic's overload, with and without a time to wait, is tried again; a 500 is not.
+func TestOverloadIsTriedAgain(t *testing.T) {
+	for head, again := range map[string]bool{"529 Overloaded": true, "503 Service Unavailable": true, "500 Internal Server Error": false} {
+		synctest.Test(t, func(t *testing.T) {
+			first := play("50ms " + whole(head, "application/json", `{"type":"error","error":{"type":"overloaded_error","message":"Overloaded"}}`, "retry-after: 2"))
+			then := play("150ms "+sseHead+chunk(tok("w")), "170ms "+chunk(fin+done)+lastChunk)
+			f := &fake{serve: func(f *fake, c net.Conn, r *received) bool {
+				if r.nth == 0 {
+					return first(f, c, r)
+				}
+				return then(f, c, r)
+			}}
+			tl := send(t.Context(), pipeClient(t, f, func(c *Config) { c.Retries = 1 }))
+			if ok := tl.Outcome == timeline.OK; ok != again || tl.Attempts != map[bool]int{true: 2, false: 1}[again] {
+				t.Errorf("%s: %s after %d attempts", head, tl.Outcome, tl.Attempts)
+			}
+		})
+	}
+}
+
 func TestB49Redirects(t *testing.T) {
 	for name, tc := range map[string]struct {
 		status, location string
