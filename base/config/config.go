@@ -95,7 +95,13 @@ func Decode(name string, data []byte, into any) *Document {
 
 // Documents reads the documents of a file that is another program's: maps, lists,
 // texts and numbers, whatever they are called.
-func Documents(name string, data []byte) ([]any, error) {
+func Documents(name string, data []byte) ([]any, error) { return documents(name, data, false) }
+
+// Results are Documents of what another program measured: .inf and .nan, as Python writes
+// a bound that there is not and the mean of nothing, are null.
+func Results(name string, data []byte) ([]any, error) { return documents(name, data, true) }
+
+func documents(name string, data []byte, measured bool) ([]any, error) {
 	d := NoFile(name)
 	var all []any
 	for _, doc := range d.parse(data) {
@@ -103,7 +109,7 @@ func Documents(name string, data []byte) ([]any, error) {
 			continue
 		}
 		var v any
-		dec := decoder{Document: d, anchors: map[string]ast.Node{}}
+		dec := decoder{Document: d, anchors: map[string]ast.Node{}, measured: measured}
 		dec.value(doc.Body, reflect.ValueOf(&v).Elem(), "")
 		all = append(all, v)
 	}

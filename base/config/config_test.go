@@ -153,6 +153,22 @@ func TestBrokenFiles(t *testing.T) {
 	}
 }
 
+// What PyYAML writes for float("inf"), float("-inf") and float("nan"), and the other
+// spellings of YAML 1.2's core schema, are null among results and a mistake elsewhere.
+func TestResultsWithoutNumber(t *testing.T) {
+	for _, word := range []string{".inf", "-.inf", ".nan", ".Inf", "-.INF", ".NaN", "!!float .inf"} {
+		data := []byte("a: [1.0e-05, " + word + "]\nb: " + word + "\nc: '.inf'\n")
+		docs, err := Results("x.yaml", data)
+		want := []any{map[string]any{"a": []any{1e-05, nil}, "b": nil, "c": ".inf"}}
+		if err != nil || !reflect.DeepEqual(docs, want) {
+			t.Errorf("%s: %v, %v", word, docs, err)
+		}
+		if _, err := Documents("x.yaml", data); err == nil || !strings.Contains(err.Error(), "can't be used here") {
+			t.Errorf("%s in a file of settings: %v", word, err)
+		}
+	}
+}
+
 func TestSchema(t *testing.T) {
 	data, err := Schema(&example{}, "https://example.com/x.json", "Example")
 	if err != nil {

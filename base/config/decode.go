@@ -17,6 +17,8 @@ type decoder struct {
 	anchors map[string]ast.Node
 	depth   int
 	path    string // of the value that is read
+	// measured: what is infinite or not a number is null, no mistake.
+	measured bool
 }
 
 // fail says why a value can't be read.

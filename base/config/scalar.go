@@ -125,6 +125,10 @@ func (d *decoder) plain(n ast.Node) any {
 		text, _ := d.text(n)
 		return text
 	case *ast.NullNode:
+	case *ast.InfinityNode, *ast.NanNode:
+		if !d.measured {
+			d.fail(n, "%s can't be used here", kind(n))
+		}
 	default:
 		d.fail(n, "%s can't be used here", kind(n))
 	}

@@ -31,7 +31,7 @@ var llmdFigures = []struct {
 // llm-d/llm-d-benchmark, llmdbenchmark/analysis/benchmark_report/schema_v0_2_1.py.
 func readLLMD(in *Input, _ func(*timeline.Timeline) error) (run.Run, error) {
 	m := run.Run{}
-	docs, err := config.Documents(in.Name, in.data)
+	docs, err := config.Results(in.Name, in.data)
 	if err != nil {
 		return m, err
 	}

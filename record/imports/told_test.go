@@ -127,6 +127,38 @@ func TestListsWithoutStarts(t *testing.T) {
 	}
 }
 
+// llm-d's reports are written by PyYAML: an open loop has the concurrency .inf, as in
+// br_v0_2_example.yaml of llm-d-benchmark, and what nothing was measured of is .nan.
+func TestYAMLWithoutNumber(t *testing.T) {
+	in, err := NewInput("f", strings.NewReader(`version: '0.2'
+scenario: {load: {standardized: {tool: inference-perf, rate_qps: 10, concurrency: .inf}}}
+results:
+  request_performance:
+    aggregate:
+      requests: {total: 5, failures: 0}
+      latency:
+        time_to_first_token: {units: s, mean: 0.25, p50: .nan, min: .inf, max: -.inf}
+        request_latency: {units: s, mean: .nan}
+      throughput:
+        request_rate: {units: queries/s, mean: .inf}
+`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	m, err := Recognise(in.data).Read(in, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if m.Load.Kind != "open" || m.Load.RatePerS.Or(0) != 10 || m.Load.Concurrency.OK() || m.Told.Throughput.RequestsPerS.OK() {
+		t.Errorf("%+v, %+v", m.Load, m.Told.Throughput)
+	}
+	d := m.Told.Metrics["ttft_ms"]
+	p50, _ := d.Stat("p50")
+	if d.Mean.Or(0) != 250 || p50.OK() || d.Min.OK() || d.Max.OK() || m.Told.Metrics["e2e_ms"].Mean.OK() || m.Told.OK.Or(0) != 5 {
+		t.Errorf("%+v", m.Told)
+	}
+}
+
 // A file of one run says so where another part of it was asked for.
 func TestOneRunInWords(t *testing.T) {
 	if got := (&PartError{Name: "f", Parts: []string{"all"}}).Error(); got != "f holds one run; 1: all" {
