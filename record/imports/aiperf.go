@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"math"
+	"strings"
 	"time"
 
 	"tokenmeter/record/run"
@@ -15,7 +16,8 @@ import (
 type aiperfRecord struct {
 	Metadata struct {
 		RequestID    string   `json:"x_request_id"`
-		Conversation *string  `json:"conversation_id"`
+		Conversation *string  `json:"conversation_id"`  // that was played, by several sessions
+		Session      *string  `json:"x_correlation_id"` // since 0.3: of each session its own
 		Turn         *float64 `json:"turn_index"`
 		StartNS      *float64 `json:"request_start_ns"`
 		EndNS        *float64 `json:"request_end_ns"`
@@ -70,9 +72,14 @@ func readAIPerf(in *Input, add func(*timeline.Timeline) error) (run.Run, error) 
 		if md.Phase == "warmup" {
 			r.phase = timeline.Warmup
 		}
-		if md.Conversation != nil && r.turn.Or(0) > 0 {
+		switch {
+		case !r.turn.OK():
+		case md.Session != nil:
+			r.session = *md.Session
+		case md.Conversation != nil:
 			r.session = *md.Conversation
 		}
+		r.left = md.Cancelled && v.Error != nil && strings.HasSuffix(v.Error.Message, "after being sent")
 		if e := v.Error; e != nil {
 			r.failure = words(e.Message, e.Type)
 			if e.Code != nil {

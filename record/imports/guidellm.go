@@ -173,7 +173,7 @@ func (q *guideLLMRequest) request(open bool) *request {
 	r.streamed = q.Streamed != nil
 	r.input, r.cached, r.output = count(q.Input), count(q.Cached), count(q.Output)
 	r.id, r.worker = q.ID, q.Info.Worker
-	if r.turn = count(q.Info.Turn); r.turn.Or(0) > 0 {
+	if r.turn = count(q.Info.Turn); r.turn.OK() {
 		r.session = q.Info.Conversation
 	}
 	if q.Info.Error != nil {

@@ -535,3 +535,28 @@ func TestGuideLLMPhases(t *testing.T) {
 		t.Errorf("%v, want %s", got, want)
 	}
 }
+
+// AIPerf 0.13 with --request-cancellation-rate, and two sessions that play one conversation:
+// what it cancelled on purpose left as a reader does, the rest ended with the run; a session
+// is told by x_correlation_id, and a request alone is none.
+func TestAIPerfSessions(t *testing.T) {
+	line := func(session string, turn int, cancelled string) string {
+		failed := ""
+		if cancelled != "" {
+			failed = fmt.Sprintf(`,"error":{"code":499,"type":"RequestCancellationError","message":%q}`, cancelled)
+		}
+		return fmt.Sprintf(`{"metadata":{"x_correlation_id":%q,"conversation_id":"c","turn_index":%d,"request_start_ns":1000000000,"request_end_ns":2000000000,"benchmark_phase":"profiling","was_cancelled":%v},"metrics":{}%s}`, session, turn, cancelled != "", failed)
+	}
+	text := strings.Join([]string{line("a", 0, ""), line("b", 0, ""), line("a", 1, "Request cancelled 0.200s after being sent"), line("b", 1, "Request was cancelled by external signal"), line("d", 0, "")}, "\n")
+	_, all := read(t, "f.jsonl", []byte(text))
+	var got []string
+	for _, tl := range all {
+		got = append(got, fmt.Sprintf("%s%d %s", tl.Session, tl.Turn.Or(-1), tl.Outcome))
+	}
+	if want := "a0 ok, b0 ok, a1 cancelled_user, b1 cancelled_run_end, 0 ok"; strings.Join(got, ", ") != want {
+		t.Errorf("%v, want %s", got, want)
+	}
+	if e := all[2].Error; e == nil || e.Message != "Request cancelled 0.200s after being sent" {
+		t.Errorf("%v", e)
+	}
+}

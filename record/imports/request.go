@@ -39,6 +39,7 @@ type request struct {
 	failure                    string // words; empty: it went well
 	fine                       bool   // the file says in our own words that it went well
 	cancelled                  bool
+	left                       bool             // cancelled on purpose, as a reader who leaves does
 	phase                      timeline.Phase   // empty: it is measured
 	class                      timeline.Outcome // of the failure, in our own words; empty: by the status
 	streamed                   bool
@@ -107,6 +108,7 @@ func emit(in *Input, requests []*request, add func(*timeline.Timeline) error) er
 		zero = min(zero, r.due)
 	}
 	in.ZeroS = zero
+	requestsAlone(requests)
 	slices.SortStableFunc(requests, func(a, b *request) int { return cmp.Compare(a.due, b.due) })
 	for i, r := range requests {
 		tl, err := r.timeline(zero)
@@ -119,6 +121,20 @@ func emit(in *Input, requests []*request, add func(*timeline.Timeline) error) er
 		}
 	}
 	return nil
+}
+
+// requestsAlone takes the session from requests that are the first and only turn of one:
+// tools give each request a conversation, where there are none to be seen.
+func requestsAlone(requests []*request) {
+	turns := map[string]int{}
+	for _, r := range requests {
+		turns[r.session]++
+	}
+	for _, r := range requests {
+		if turns[r.session] == 1 && r.turn == timeline.Some(int64(0)) {
+			r.session = ""
+		}
+	}
 }
 
 // timeline writes the request down. Where single arrivals are not known it has the
@@ -198,6 +214,8 @@ func (r *request) timeline(zero float64) (*timeline.Timeline, error) {
 		tl.CloseUS = timeline.Some(us(r.start - r.due + last))
 	}
 	switch {
+	case r.left:
+		tl.Fail(timeline.CancelledUser, cmp.Or(r.failure, "cancelled on purpose, by the other tool"))
 	case r.cancelled:
 		tl.Fail(timeline.CancelledRunEnd, "cancelled, by the other tool")
 	case r.failure != "":
