@@ -69,6 +69,15 @@ type bedrockDecoder struct {
 	sealed bool // the reasoning that came last had no words
 }
 
+// perhapsAbridges is [abridges] by the name that the request has, as replies have none. It
+// may be unknown, or an inference profile's.
+func perhapsAbridges(model string) bool {
+	if strings.Contains(model, "claude-") {
+		return abridges([]byte(model))
+	}
+	return model == "" || strings.HasPrefix(model, "arn:")
+}
+
 // failsBy reports whether an event of this name is a failure: an exception, or an
 // error code.
 func failsBy(name string) bool {
@@ -90,6 +99,7 @@ func (d *bedrockDecoder) apply(e framing.Event, s *Stream) {
 	}
 	d.r.apply(s, otherwise)
 	s.sealed = s.sealed || d.sealed && s.reasoned == 0
+	s.abridged = s.abridged || d.r.c.signed && s.reasoned > 0 && perhapsAbridges(s.tl.Model)
 	if e.Name == "metadata" {
 		s.progress.done = true
 	}

@@ -39,6 +39,9 @@ func (s *scan) thoughts(take func() bool) (some bool) {
 			switch string(name) {
 			case "summary":
 				some = s.summary(take) || some
+			case "signature":
+				t, _ := s.Text()
+				s.signed = s.signed || t.Size() >= leastSeal
 			case "text", "content", "delta":
 				some = s.thoughts(take) || some
 				s.thought = s.thought || some

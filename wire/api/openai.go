@@ -61,6 +61,7 @@ func (d *openaiDecoder) tell(s *Stream) {
 	s.identified(d.fingerprint)
 	s.server.merge(&d.timings)
 	s.summed, s.thought = s.summed || d.c.summed, s.thought || d.c.thought
+	s.abridged = s.abridged || d.c.signed && abridges(d.model.Raw)
 	if d.hasUsage {
 		d.applyUsage(s)
 	}

@@ -11,6 +11,7 @@ type scan struct {
 	jsonscan.Scanner
 	summed  bool // thoughts found a summary
 	thought bool // and thoughts named as such
+	signed  bool // thoughts found a signature as long as Claude's
 }
 
 // problem reads the value of an error member; nil when it says that there is

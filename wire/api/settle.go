@@ -68,7 +68,8 @@ func (s *Stream) results() {
 	if s.summed && !s.thought && tl.Usage.Reasoning.Or(0) > s.reasoned { // as many events as tokens are the reasoning itself
 		tl.Flags |= timeline.ReasoningSummary
 	}
-	if s.sealed && !tl.Usage.Reasoning.OK() {
+	told := tl.Usage.Reasoning.Or(0) > 0 && s.api.Summarises // a gateway may have counted the summary
+	if s.sealed && !tl.Usage.Reasoning.OK() || s.abridged && !told {
 		tl.Flags |= timeline.HiddenReasoning
 	}
 	tl.Counted = s.count.counted()

@@ -1,0 +1,88 @@
+package api
+
+import (
+	"strings"
+	"testing"
+
+	"tokenmeter/record/timeline"
+)
+
+// Claude 4 shows a summary of its thoughts and counts all of them among the output tokens,
+// by Anthropic's API, Amazon's and gateways' alike; Claude 3.7 and other makes that speak
+// Anthropic's API show them in full. Without Anthropic's own count nobody knows how many of
+// the tokens were streamed.
+// Sources: https://docs.claude.com/en/docs/build-with-claude/extended-thinking;
+// signatures: https://platform.claude.com/docs/en/build-with-claude/streaming, llama.cpp's
+// server (an empty one), vLLM (the hexadecimal digits of a UUID).
+func TestThoughtsOfWhichASummaryCame(t *testing.T) {
+	seal := strings.Repeat("EqQBCgIYAhIM", 8)
+	messages := func(model, signature, details string) string {
+		return events(
+			`{"type":"message_start","message":{"role":"assistant","model":"`+model+`","content":[],"usage":{"input_tokens":9,"output_tokens":1}}}`,
+			`{"type":"content_block_start","index":0,"content_block":{"type":"thinking","thinking":"","signature":""}}`,
+			`{"type":"content_block_delta","index":0,"delta":{"type":"thinking_delta","thinking":"hm"}}`,
+			`{"type":"content_block_delta","index":0,"delta":{"type":"signature_delta","signature":"`+signature+`"}}`,
+			`{"type":"content_block_delta","index":1,"delta":{"type":"text_delta","text":"hi"}}`,
+			`{"type":"message_delta","delta":{"stop_reason":"end_turn"},"usage":{"output_tokens":506`+details+`}}`,
+			`{"type":"message_stop"}`)
+	}
+	converse := func(signature string) string {
+		thought := func(content string) string {
+			return amazon("contentBlockDelta", `{"contentBlockIndex":0,"delta":{"reasoningContent":`+content+`}}`)
+		}
+		return amazon("messageStart", `{"role":"assistant"}`) + thought(`{"text":"hm"}`) + thought(`{"signature":"`+signature+`"}`) +
+			amazon("contentBlockDelta", `{"contentBlockIndex":1,"delta":{"text":"hi"}}`) + amazon("messageStop", `{"stopReason":"end_turn"}`) +
+			amazon("metadata", `{"usage":{"inputTokens":9,"outputTokens":506,"totalTokens":515}}`)
+	}
+	chat := func(model, thought, sealed, usage string) string {
+		chunk := func(delta string) string {
+			return `{"model":"` + model + `","choices":[{"index":0,"delta":{` + delta + `}}]}`
+		}
+		return events(chunk(thought), chunk(sealed), chunk(`"content":"hi"`),
+			`{"model":"`+model+`","choices":[{"index":0,"delta":{},"finish_reason":"stop"}],"usage":{"prompt_tokens":9,"completion_tokens":506`+usage+`}}`, "[DONE]")
+	}
+	openRouter := func(model, usage string) string {
+		return chat(model, `"reasoning":"hm","reasoning_details":[{"type":"reasoning.text","text":"hm","format":"anthropic-claude-v1"}]`,
+			`"reasoning":null,"reasoning_details":[{"type":"reasoning.text","signature":"`+seal+`","format":"anthropic-claude-v1"}]`, usage)
+	}
+	liteLLM := chat("claude-opus-4-1-20250805", `"reasoning_content":"hm","thinking_blocks":[{"type":"thinking","thinking":"hm","signature":""}]`,
+		`"reasoning_content":"","thinking_blocks":[{"type":"thinking","thinking":"","signature":"`+seal+`"}]`, "")
+	const counted = `,"completion_tokens_details":{"reasoning_tokens":400}`
+	const named, sse = amazonStream, "text/event-stream"
+	for _, c := range []struct {
+		name, api, model, kind, body string
+		unknown                      bool
+	}{
+		{"Claude 4.5", "anthropic", "", sse, messages("claude-sonnet-4-5-20250929", seal, ""), true},
+		{"Claude Fable 5", "anthropic", "", sse, messages("claude-fable-5", seal, ""), true},
+		{"a gateway's name", "anthropic", "", sse, messages("us.anthropic.claude-opus-4-20250514-v1:0", seal, ""), true},
+		{"counted by Anthropic", "anthropic", "", sse, messages("claude-sonnet-4-5-20250929", seal, `,"output_tokens_details":{"thinking_tokens":400}`), false},
+		{"Claude 3.7", "anthropic", "", sse, messages("claude-3-7-sonnet-20250219", seal, ""), false},
+		{"llama.cpp under Claude's name", "anthropic", "", sse, messages("claude-sonnet-4-5", "", ""), false},
+		{"vLLM under Claude's name", "anthropic", "", sse, messages("claude-sonnet-4-5", "0f8fad5bd9cb469fa16570867728950e", ""), false},
+		{"MiniMax", "anthropic", "", sse, messages("MiniMax-M2", seal, ""), false},
+		{"a model made of Claude's answers", "anthropic", "", sse, messages("org/Qwen3-14B-claude-4.5-distill", seal, ""), false},
+		{"Converse, Claude 4", "bedrock", "us.anthropic.claude-sonnet-4-20250514-v1:0", named, converse(seal), true},
+		{"Converse, a profile", "bedrock", "arn:aws:bedrock:us-east-2:1:application-inference-profile/ab", named, converse(seal), true},
+		{"Converse, nobody knows which", "bedrock", "", named, converse(seal), true},
+		{"Converse, Claude 3.7", "bedrock", "anthropic.claude-3-7-sonnet-20250219-v1:0", named, converse(seal), false},
+		{"Converse, another", "bedrock", "deepseek.r1-v1:0", named, converse(""), false},
+		{"OpenRouter", "openai-chat", "", sse, openRouter("anthropic/claude-sonnet-4.5", ""), true},
+		{"OpenRouter, counted by whom?", "openai-chat", "", sse, openRouter("anthropic/claude-sonnet-4.5", counted), true},
+		{"OpenRouter, Claude 3.7", "openai-chat", "", sse, openRouter("anthropic/claude-3.7-sonnet", counted), false},
+		{"LiteLLM", "openai-chat", "", sse, liteLLM, true},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			a, _ := ByName(c.api)
+			tl := timeline.New()
+			tl.Model = c.model
+			s := NewStream(tl, a, StreamOptions{})
+			s.Head(1, Head{200, map[string][]string{"Content-Type": {c.kind}}})
+			s.Read(2, 0, []byte(c.body))
+			s.End(3, timeline.EOF, nil, nil)
+			if got := tl.Flags.Has(timeline.HiddenReasoning); tl.Outcome != timeline.OK || got != c.unknown {
+				t.Errorf("%s %v, S unknown: %v, want %v", tl.Outcome, tl.Error, got, c.unknown)
+			}
+		})
+	}
+}
