@@ -3,6 +3,7 @@ package imports
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"math"
 	"strings"
 	"time"
@@ -30,6 +31,7 @@ type aiperfRecord struct {
 		Type    string   `json:"type"`
 		Message string   `json:"message"`
 	} `json:"error"`
+	Responses json.RawMessage `json:"responses"` // of profile_export_raw.jsonl
 }
 
 type aiperfValue struct {
@@ -41,6 +43,19 @@ func isAIPerf(head []byte) bool {
 	return bytes.Contains(head, []byte(`"benchmark_phase"`)) && bytes.Contains(head, []byte(`"request_start_ns"`)) || isAIPerfSummary(head)
 }
 
+// aiperfRecords hands out the records. Those of profile_export_raw.jsonl have the same
+// metadata, and the answers as they came in place of what AIPerf measured of them. Source:
+// RawRecordInfo in aiperf/common/models/record_models.py.
+func aiperfRecords(in *Input, read func(at int64, v *aiperfRecord) error) error {
+	return eachLine(in, func(at int64, v *aiperfRecord) error {
+		if v.Responses != nil {
+			return in.at(at, errors.New("this is a record of AIPerf's profile_export_raw.jsonl, which has answers as they came and no figures: "+
+				"import profile_export.jsonl, which stands beside it"))
+		}
+		return read(at, v)
+	})
+}
+
 var isAIPerfSummary = contains(`"request_latency"`, `"schema_version"`)
 
 func readAIPerf(in *Input, add func(*timeline.Timeline) error) (run.Run, error) {
@@ -49,7 +64,7 @@ func readAIPerf(in *Input, add func(*timeline.Timeline) error) (run.Run, error) 
 		err := aiperfSummary(in, &m)
 		return m, err
 	}
-	err := collect(in, eachLine[aiperfRecord], add, func(r *request, v *aiperfRecord) {
+	err := collect(in, aiperfRecords, add, func(r *request, v *aiperfRecord) {
 		md := &v.Metadata
 		r.start = known(md.StartNS, 1e9)
 		// The whole request as AIPerf measures it ends with the last content;

@@ -346,6 +346,9 @@ func TestFaultyFiles(t *testing.T) {
 		{"vllm", `{"ttfts":[1],"start_times":[1]}` + "\n" + `{"ttfts":[1],"request_rate":2}`, "holds 2 runs: choose one; 1: "},
 		{"aiperf", `{"metadata":{"benchmark_phase":"profiling"},"metrics":{}}`, "no moment at which it began"},
 		{"aiperf", `{"metadata":{"request_start_ns":"x"}}`, "metadata.request_start_ns is a string here"},
+		// aiperf/common/models/record_models.py: RawRecordInfo; of a request that failed the list is empty
+		{"aiperf", `{"metadata":{"request_start_ns":1,"request_end_ns":9,"benchmark_phase":"profiling"},"start_perf_ns":1,"status":500,"responses":[]}`,
+			"f:1:1: this is a record of AIPerf's profile_export_raw.jsonl, which has answers as they came and no figures: import profile_export.jsonl"},
 		{"guidellm", `{"benchmarks":[{"metrics":{"request_totals":{"successful":2}},"requests":{"successful":[{"request_start_time":1,"request_end_time":2}]}}]}`, "a sample of 1 of the 2 requests"},
 		{"guidellm", `{"benchmarks":[]}`, "the file holds no run"},
 		{"guidellm", `{"benchmarks":[{},{}]}`, "holds 2 runs"},
