@@ -17,7 +17,8 @@ import (
 
 // aiperfRow is a line of AIPerf's profile_export.jsonl. Times count from when the
 // request was due, as everywhere in a record. Source: AIPerf 0.13.0,
-// docs/tutorials/working-with-profile-exports.md and files that it wrote.
+// docs/tutorials/working-with-profile-exports.md, files that it wrote and its model,
+// MetricRecordInfo in aiperf/common/models/record_models.py.
 type aiperfRow struct {
 	Metadata aiperfMetadata         `json:"metadata"`
 	Metrics  map[string]aiperfValue `json:"metrics"`
@@ -33,6 +34,7 @@ type aiperfMetadata struct {
 	StartNS      int64               `json:"request_start_ns"`
 	EndNS        int64               `json:"request_end_ns"`
 	Worker       string              `json:"worker_id"`
+	Processor    string              `json:"record_processor_id"` // AIPerf refuses a record without one
 	Phase        string              `json:"benchmark_phase"`
 	Cancelled    bool                `json:"was_cancelled"`
 }
@@ -54,7 +56,7 @@ func aiperfRowOf(rec *metric.Record, tl *timeline.Timeline, began time.Time) aip
 		Metadata: aiperfMetadata{
 			Session: tl.Request, RequestID: tl.ID, Conversation: rec.Session, Turn: tl.Turn,
 			IssuedNS: due, StartNS: due, EndNS: due + tl.CloseUS.Or(tl.Events.LastUS())*1000,
-			Worker: "worker_" + strconv.Itoa(tl.Worker), Phase: "profiling", Cancelled: tl.Outcome.Cancelled(),
+			Worker: "worker_" + strconv.Itoa(tl.Worker), Processor: "tokenmeter", Phase: "profiling", Cancelled: tl.Outcome.Cancelled(),
 		},
 		Metrics: map[string]aiperfValue{},
 	}

@@ -4,6 +4,7 @@ package export
 
 import (
 	"bytes"
+	"encoding/json"
 	"math"
 	"strings"
 	"testing"
@@ -143,6 +144,25 @@ func TestFormsOfOthers(t *testing.T) {
 			if !strings.Contains(text, part) {
 				t.Errorf("%s has no %s:\n%s", form, part, text)
 			}
+		}
+	}
+}
+
+// AIPerf refuses a line that lacks one of these: fields without a default in AIPerf
+// 0.13's aiperf/common/models/record_models.py, MetricRecordInfo and what it holds.
+func TestAIPerfTakesItsLines(t *testing.T) {
+	for line := range strings.Lines(exported(t, folder(t, nil, b1(), failed("x")), "aiperf")) {
+		var row struct{ Metadata, Metrics, Error map[string]any }
+		if err := json.Unmarshal([]byte(line), &row); err != nil {
+			t.Fatal(err)
+		}
+		for _, name := range []string{"session_num", "request_start_ns", "request_end_ns", "worker_id", "record_processor_id", "benchmark_phase"} {
+			if row.Metadata[name] == nil {
+				t.Errorf("no %s: %s", name, line)
+			}
+		}
+		if row.Metrics == nil || row.Error != nil && row.Error["message"] == nil {
+			t.Errorf("no metrics, or an error without words: %s", line)
 		}
 	}
 }
