@@ -16,6 +16,7 @@ import (
 func TestTranslationsParse(t *testing.T) {
 	var lines [][]string
 	for _, line := range []string{
+		"guidellm run --backend kind=openai_http,target=http://127.0.0.1:1,model=m --data kind=mooncake,source.kind=json_file,source.path=t.jsonl --profile kind=replay,schedule_turn=timestamp",
 		"vllm bench serve --backend vllm --base-url http://127.0.0.1:1 --model m --num-prompts 5 --request-rate 4 --burstiness 0.5 --temperature 0 --top-p 0.9 --goodput ttft:500 e2el:9000 --header X-A=b --seed 3 --metadata a=b",
 		"python -m sglang.bench_serving --backend sglang --host 127.0.0.1 --port 1 --model m --num-prompts 3 --random-input-len 8 --random-output-len 4 --random-range-ratio 0.5",
 		"aiperf profile -m m -u http://127.0.0.1:1 --endpoint-type responses --streaming --request-rate 5 --arrival-pattern gamma --arrival-smoothness 2 --benchmark-duration 3 --warmup-duration 1 --goodput inter_token_latency:20 --request-timeout-seconds 5",

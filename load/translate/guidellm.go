@@ -12,7 +12,8 @@ import (
 
 // guideLLM is GuideLLM, with the flags of 0.3 to 0.6 (`benchmark`) and the kind=…,key=…
 // values of 0.7 and later (`run`).
-// Source: guidellm's __main__.py of 0.5, cli/run.py, benchmark/profiles/ and utils/random.py of 0.8.
+// Source: guidellm's __main__.py of 0.5, cli/run.py, benchmark/profiles/, utils/random.py and
+// schemas/data/deserializers/ of 0.8.
 var guideLLM = &tool{
 	names: []string{"guidellm benchmark run", "guidellm benchmark", "guidellm run"},
 	table: `target model=model processor=tokenizer tokenizer backend backend-type backend-kwargs request-type request-format profile rate-type rate data max-requests=requests
@@ -48,12 +49,17 @@ func guideScenario(c *call, _ string) {
 }
 
 // pairs reads key=value,key=value, or an object. What has an index, as in rate[0]=1, and
-// the lists of an object are one value, with commas.
+// the lists of an object are one value, with commas; an object within it is JSON.
 func pairs(v string) map[string]string {
 	out := map[string]string{}
 	var object map[string]any
 	if json.Unmarshal([]byte(v), &object) == nil {
 		for name, x := range object {
+			if inner, ok := x.(map[string]any); ok {
+				text, _ := json.Marshal(inner)
+				out[name] = string(text)
+				continue
+			}
 			out[name] = strings.Join(strings.Fields(strings.Trim(fmt.Sprint(x), "[]")), ",")
 		}
 		return out
@@ -121,13 +127,7 @@ func guideRequest(c *call, v string) {
 func guideData(c *call, v string) {
 	p := pairs(v)
 	if p["prompt_tokens"] == "" {
-		v = value(value(v, "path"), "source")
-		if dot := strings.LastIndex(v, "."); dot < 0 || strings.Contains(v[dot:], "/") {
-			c.note("--data %s: name a file with --workload; nothing is fetched", v)
-			return
-		}
-		c.set("workload", v)
-		c.note("--data %s: a file is read; nothing is fetched", v)
+		guideFile(c, v, p)
 		return
 	}
 	c.between("input-tokens", p, "prompt_tokens")
@@ -142,6 +142,29 @@ func guideData(c *call, v string) {
 		case "tokens", "tokens_stdev", "tokens_min", "tokens_max", "kind", "samples", "source":
 		default:
 			c.note("--data %s: no equal here; a workload file has `prefix` and `turns` (docs/workloads.md)", name)
+		}
+	}
+}
+
+// guideFile is data of a file, or of a trace, whose file is in its source.
+func guideFile(c *call, v string, p map[string]string) {
+	source := pairs(p["source"])
+	file := cmp.Or(p["path"], p["source.path"], source["path"], p["source.source"], source["source"], p["source"])
+	if file == "" && p["kind"] == "" {
+		file = v
+	}
+	if dot := strings.LastIndex(file, "."); dot < 0 || strings.Contains(file[dot:], "/") {
+		c.note("--data %s: name a file with --workload; nothing is fetched", cmp.Or(file, v))
+		return
+	}
+	c.set("workload", file)
+	c.note("--data %s: a file is read; nothing is fetched", file)
+	if p["kind"] == "" {
+		return
+	}
+	for _, name := range slices.Sorted(maps.Keys(p)) {
+		if name != "kind" && name != "path" && name != "source" && !strings.HasPrefix(name, "source.") {
+			c.note("--data %s: no equal here", name)
 		}
 	}
 }

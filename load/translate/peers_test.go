@@ -158,6 +158,11 @@ func TestGuideLLM(t *testing.T) {
 		{r + "--profile kind=constant --override profile.rate 10,20", "--rate 10,20", "", "cli/run.py override: two words"},
 		{r + "--profile kind=constant,rate=3 --seed kind=static,value=42 --label a=b --tokenizer kind=huggingface_auto,model=t", "--seed 42|--tag a=b|--tokenizer t", "", "docs/guides/v0.7.0_migration_guide.md"},
 		{r + "--profile kind=replay,time_scale=0.5 --data kind=trace_synthetic,path=t.jsonl", "--workload t.jsonl|--speedup 2", "", "profiles/replay.py: a scale of the intervals"},
+		{r + "--profile kind=replay --data kind=mooncake,source.kind=json_file,source.path=t.jsonl", "--workload t.jsonl", "#no equal", "trace_common.py TraceDataArgs: source is the data that the trace is read from"},
+		{r + "--profile kind=replay --data kind=otel,source.kind=json_file,source.path=a/t.jsonl,max_wait=5", "--workload a/t.jsonl|#--data max_wait: no equal", "", "the same"},
+		{r + `--profile kind=replay --data {"kind":"weka","source":{"kind":"json_file","path":"t.jsonl"}}`, "--workload t.jsonl", "#no equal", "the same, as an object"},
+		{r + "--profile kind=replay --data kind=weka,source.kind=hf,source.source=org/set", "#--data org/set: name a file", "--workload", "huggingface.py: source is a set's name"},
+		{r + "--profile kind=replay --data kind=db_file,uri=sqlite:///t.db", "#name a file", "--workload", "file.py DBFileDatasetArgs"},
 		{"guidellm run --backend kind=openai_http,target=http://h,stream=false,verify=false,api_key=sk-x --profile kind=synchronous", "--no-stream|--insecure|#--api-key-env|#until the data ends", "#sk-x", "backends/openai/http.py"},
 	})
 }
