@@ -170,6 +170,12 @@ func TestDocumentedFiles(t *testing.T) {
 		{"llmeter", `{"response_text":"x","id":"a","time_to_first_token":0.1,"time_to_last_token":0.5,"num_tokens_input":9,"num_tokens_output":5,"error":null,"request_time":"2026-11-02T03:04:05.250000+00:00"}
 {"response_text":null,"id":"b","time_to_first_token":null,"time_to_last_token":null,"num_tokens_input":null,"num_tokens_output":null,"error":"throttled","request_time":"2026-11-02T03:04:05.500000Z"}
 `, "llmeter", []string{"0 request ok [100000 500000] 9 5", "250000 request stream_error [] -1 -1"}},
+		// Its Bedrock endpoint: inputTokens is without cacheReadInputTokens (endpoints/bedrock.py); its OpenAI one: a part of the prompt.
+		{"llmeter, cached", `{"response_text":"x","id":"a","time_to_first_token":0.4,"time_to_last_token":1.2,"num_tokens_input":12,"num_tokens_output":40,"num_tokens_input_cached":1000,"error":null,"request_time":"2026-11-30T10:00:00+00:00"}
+{"response_text":"x","id":"b","time_to_first_token":0.4,"time_to_last_token":1.2,"num_tokens_input":1012,"num_tokens_output":40,"num_tokens_input_cached":1000,"error":null,"request_time":"2026-11-30T10:00:02+00:00"}
+{"response_text":"x","id":"c","time_to_first_token":0.4,"time_to_last_token":1.2,"num_tokens_input":1000,"num_tokens_output":40,"num_tokens_input_cached":1000,"error":null,"request_time":"2026-11-30T10:00:04+00:00"}
+{"response_text":"x","id":"d","time_to_first_token":0.4,"time_to_last_token":1.2,"num_tokens_input":null,"num_tokens_output":40,"num_tokens_input_cached":1000,"error":null,"request_time":"2026-11-30T10:00:06+00:00"}
+`, "llmeter", []string{"0 request ok [400000 1200000] 1012 40", "2000000 request ok [400000 1200000] 1012 40", "4000000 request ok [400000 1200000] 1000 40", "6000000 request ok [400000 1200000] -1 40"}},
 		{"perf_analyzer", `{"experiments":[{"experiment":{"mode":"concurrency","value":2},"requests":[{"timestamp":1000000000,"response_timestamps":[1100000000,1200000000,1300000000,1400000000],"response_outputs":[
 {"response":"data: {\"choices\":[{\"delta\":{\"role\":\"assistant\",\"content\":\"\"}}]}\n\n"},{"response":"data: {\"choices\":[{\"delta\":{\"content\":\"a\"}}]}\n\n"},{"response":"data: {\"choices\":[{\"delta\":{\"content\":\"b\"}}]}\n\n"},{"response":"data: [DONE]\n\n"}]}],"window_boundaries":[1,2]}],"version":"","service_kind":"openai","endpoint":"v1/chat/completions"}`,
 			"genai-perf", []string{"0 arrivals ok [200000 300000] -1 -1"}},

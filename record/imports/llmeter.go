@@ -8,7 +8,8 @@ import (
 )
 
 // llmeterResponse is a line of responses.jsonl. Source: llmeter/endpoints/base.py
-// (InvocationResponse) of llmeter 0.2.0.
+// (InvocationResponse) of llmeter 0.2.0. Of Bedrock and Anthropic the input is without the
+// cached tokens, of OpenAI with them: bedrock.py, anthropic_messages.py and openai.py.
 type llmeterResponse struct {
 	ID       string   `json:"id"`
 	First    *float64 `json:"time_to_first_token"`
@@ -36,6 +37,9 @@ func readLLMeter(in *Input, add func(*timeline.Timeline) error) (run.Run, error)
 		r.first, r.e2e = known(v.First, 1), known(v.Last, 1)
 		r.streamed = v.First != nil
 		r.input, r.output, r.cached, r.reasoning = count(v.Input), count(v.Output), count(v.Cached), count(v.Thought)
+		if cached := r.cached.Or(0); cached > r.input.Or(cached) {
+			r.input = timeline.Some(r.input.Or(0) + cached) // beside the prompt: the counts are the provider's own
+		}
 		if r.output.Or(2) < 2 && r.e2e > r.first {
 			r.output = timeline.Opt[int64]{} // of a reply without usage, which had a first and a last token
 		}
