@@ -248,7 +248,8 @@ func (p *Prober) learn(t *asked, i int, tl *timeline.Timeline) error {
 	switch {
 	case tl.Outcome == timeline.OK:
 		s.Taken, s.Retry = true, time.Time{}
-	case !s.Taken && (tl.HTTPStatus == 400 || tl.HTTPStatus == 413 || tl.HTTPStatus == 415 || tl.HTTPStatus == 422):
+	case !s.Taken && (tl.HTTPStatus == 400 || tl.HTTPStatus == 413 || tl.HTTPStatus == 415 || tl.HTTPStatus == 422 ||
+		t.kinds[i].Images > 0 && refusesImages(tl)):
 		tl.Phase, refused = timeline.Warmup, true
 		s.Retry = now().Add(24*time.Hour - time.Minute)
 	}
@@ -258,4 +259,23 @@ func (p *Prober) learn(t *asked, i int, tl *timeline.Timeline) error {
 		p.skip(t, i, "the target refuses it: %s", tl.Error.Message)
 	}
 	return err
+}
+
+// refusesImages reports whether a 404 or 500 says that the model takes no pictures:
+// text-only models answer so behind OpenRouter and Xiaomi MiMo, in llama.cpp and in
+// Ollama. Without such words these are failures. Source: aaif-goose/goose#5396,
+// JohnnyZ93/oai-compatible-copilot#229, valentinfrlch/ha-llmvision#691, llama.cpp's
+// server-common.cpp (oaicompat_chat_params_parse).
+func refusesImages(tl *timeline.Timeline) bool {
+	if tl.Error == nil || tl.HTTPStatus != 404 && tl.HTTPStatus != 500 {
+		return false
+	}
+	said := strings.ToLower(tl.Error.Message)
+	for _, words := range []string{"no endpoints found that support image input", "image input is not supported",
+		"missing data required for image input"} {
+		if strings.Contains(said, words) {
+			return true
+		}
+	}
+	return false
 }

@@ -373,6 +373,40 @@ func TestRefusals(t *testing.T) {
 	}
 }
 
+// Text-only models refuse pictures by 404 (OpenRouter, Xiaomi MiMo) and 500 (llama.cpp,
+// Ollama) in words that name them. All else of these statuses is a failure, and so are these
+// words of another status or where no picture was asked about.
+func TestPicturesRefusedAsFailures(t *testing.T) {
+	for _, c := range []struct {
+		images, status int
+		words, want    string
+	}{
+		{1, 404, "No endpoints found that support image input", "warmup http_4xx"},
+		{1, 500, "image input is not supported - hint: if this is unexpected, you may need to provide the mmproj", "warmup http_5xx"},
+		{1, 500, "this model is missing data required for image input", "warmup http_5xx"},
+		{1, 404, "No endpoints found for m", "measure http_4xx"},
+		{1, 500, "could not decode the image input", "measure http_5xx"},
+		{1, 503, "image input is not supported", "measure http_5xx"},
+		{0, 500, "image input is not supported", "measure http_5xx"},
+	} {
+		var l log
+		server := &counted{t: t, refuseWith: func(string) (int, string) { return c.status, c.words }}
+		synctest.Test(t, func(t *testing.T) {
+			server.t = t
+			p := probing(t, l.plan(t, t.TempDir(), served(t, of(server)), []Kind{{Name: "image", Output: 8, Images: c.images}}, Budget{}))
+			if err := p.Once(t.Context()); err != nil {
+				t.Error(err)
+			}
+		})
+		if len(l.rows) != 1 {
+			t.Fatalf("%s: %d rows", c.words, len(l.rows))
+		}
+		if got := fmt.Sprint(l.rows[0].tl.Phase, " ", l.rows[0].tl.Outcome); got != c.want || (len(l.said) > 0) != strings.HasPrefix(c.want, "warmup") {
+			t.Errorf("%d %s: %s, want %s; said %q", c.status, c.words, got, c.want, l.said)
+		}
+	}
+}
+
 // What was learnt of a target outlives the process: what it took is a failure when
 // it refuses it a day later, what it never took is asked once a day by Run, and one
 // that bills more than it may is believed from the first request of every day on.
