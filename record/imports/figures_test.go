@@ -30,6 +30,7 @@ func ofRequest(r *metric.Record) figures {
 	n := timeline.Map(r.OutputTokens, func(n int64) float64 { return float64(n) })
 	put("ttft", timeline.Map(r.TTFTMS, func(x float64) float64 { return x - r.DelayMS }))
 	put("e2e", timeline.Map(r.E2EMS, func(x float64) float64 { return x - r.DelayMS }))
+	put("ttfo", timeline.Map(r.TTFOMS, func(x float64) float64 { return x - r.DelayMS }))
 	put("tpot", r.TPOTMS)
 	put("close", timeline.Map(r.CloseMS, func(x float64) float64 { return x - r.DelayMS }))
 	put("input", timeline.Map(r.InputTokens, func(n int64) float64 { return float64(n) }))
@@ -65,7 +66,7 @@ var tellers = map[string]func(t *testing.T, data []byte) []figures{
 		}
 		parse(t, data, &v)
 		for _, r := range v.Benchmarks[0].Requests.Successful {
-			f := tell(r, map[string]string{"ttft": "time_to_first_token_ms", "close": "request_latency", "tpot": "inter_token_latency_ms", "input": "prompt_tokens", "output": "output_tokens"})
+			f := tell(r, map[string]string{"ttft": "time_to_first_token_ms", "ttfo": "time_to_first_output_token_ms", "close": "request_latency", "tpot": "inter_token_latency_ms", "input": "prompt_tokens", "output": "output_tokens"})
 			f["close"] *= 1000
 			all = append(all, f)
 		}
@@ -84,7 +85,7 @@ var tellers = map[string]func(t *testing.T, data []byte) []figures{
 			if v.Error != nil || v.Metadata.Phase != "profiling" {
 				continue
 			}
-			f := tell(v.Metrics, map[string]string{"ttft": "time_to_first_token", "e2e": "request_latency", "input": "usage_prompt_tokens", "output": "usage_completion_tokens"})
+			f := tell(v.Metrics, map[string]string{"ttft": "time_to_first_token", "ttfo": "time_to_first_output_token", "e2e": "request_latency", "input": "usage_prompt_tokens", "output": "usage_completion_tokens"})
 			if own, _ := figure(v.Metrics["output_sequence_length"]); own == f["output"] { // else it divides by tokens of its own tokenizer
 				maps.Copy(f, tell(v.Metrics, map[string]string{"tpot": "inter_token_latency"}))
 			}

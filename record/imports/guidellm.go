@@ -56,6 +56,9 @@ type guideLLMRequest struct {
 	Start    *float64 `json:"request_start_time"`
 	End      *float64 `json:"request_end_time"`
 	Streamed *float64 `json:"time_to_first_token_ms"`
+	Text     string   `json:"output"`
+	Thought  string   `json:"reasoning_output"`
+	Calls    []any    `json:"tool_calls"`
 }
 
 // guideLLMTimings are moments of the wall clock, in seconds.
@@ -64,6 +67,7 @@ type guideLLMTimings struct {
 	Start     *float64 `json:"request_start"`
 	First     *float64 `json:"first_token_iteration"`
 	FirstOld  *float64 `json:"first_iteration"`
+	Answer    *float64 `json:"first_output_token_iteration"` // the first that is no reasoning
 	Last      *float64 `json:"last_token_iteration"`
 	LastOld   *float64 `json:"last_iteration"`
 	End       *float64 `json:"request_end"`
@@ -90,12 +94,7 @@ func readGuideLLM(in *Input, add func(*timeline.Timeline) error) (run.Run, error
 		return m, err
 	}
 	b := &report.Benchmarks[part]
-	m.Load.Kind = "closed"
-	if rate, ok := b.Config.Strategy["rate"].(float64); ok {
-		m.Load.Kind, m.Load.RatePerS = "open", timeline.Some(rate)
-	} else if n, ok := b.Config.Strategy["streams"].(float64); ok {
-		m.Load.Concurrency = count(&n)
-	}
+	m.Load = b.load()
 	if b.StartTime > 0 {
 		m.Started = time.UnixMicro(us(b.StartTime)).UTC()
 	}
@@ -125,6 +124,23 @@ func readGuideLLM(in *Input, add func(*timeline.Timeline) error) (run.Run, error
 		}
 	}
 	return m, emit(in, all, add)
+}
+
+// load says when requests were sent: at a rate, when a trace says, or as others ended.
+// Source: defines_arrival_schedule in guidellm/scheduler/strategies.py.
+func (b *guideLLMBenchmark) load() run.Load {
+	l := run.Load{Kind: "closed"}
+	if rate, ok := b.Config.Strategy["rate"].(float64); ok {
+		l.Kind, l.RatePerS = "open", timeline.Some(rate)
+	} else if b.Config.Strategy["type_"] == "trace" {
+		l.Kind, l.Arrival = "open", "trace"
+		if scale, ok := b.Config.Strategy["time_scale"].(float64); ok && scale > 0 { // of times
+			l.Speed = timeline.Some(1 / scale)
+		}
+	} else if n, ok := b.Config.Strategy["streams"].(float64); ok {
+		l.Concurrency = count(&n)
+	}
+	return l
 }
 
 // phase says which requests are in GuideLLM's own figures: those that ended since its
@@ -168,6 +184,10 @@ func (q *guideLLMRequest) request(open bool) *request {
 	}
 	if q.Streamed != nil {
 		r.first = first(t.First, t.FirstOld) - r.start
+		r.firstOutput = first(t.Answer) - r.start
+		if t.Answer == nil && q.Thought != "" && q.Text == "" && len(q.Calls) == 0 {
+			r.firstOutput = math.Inf(1) // the answer never began
+		}
 		r.e2e = first(t.Last, t.LastOld, t.End, q.End) - r.start
 	}
 	r.streamed = q.Streamed != nil

@@ -545,6 +545,32 @@ func TestGuideLLMPhases(t *testing.T) {
 	}
 }
 
+// GuideLLM 0.8.1 replays a trace: its times are those of an open loop, from when each
+// request was due, and time_scale 2 makes all times twice as long. Of an answer that was
+// reasoning alone there is no first token of the answer.
+func TestGuideLLMTrace(t *testing.T) {
+	in, err := NewInput("f", strings.NewReader(`{"benchmarks":[{"config":{"strategy":{"type_":"trace","time_scale":2.0,"schedule_turn":"timestamp"}},"requests":{"successful":[
+{"time_to_first_token_ms":100,"output_tokens":5,"reasoning_output":"t t","output":"w","info":{"timings":{"targeted_start":1000,"request_start":1001,"first_token_iteration":1001.1,"first_output_token_iteration":1001.3,"last_token_iteration":1001.5}}},
+{"time_to_first_token_ms":100,"output_tokens":5,"reasoning_output":"t t","output":null,"tool_calls":null,"info":{"timings":{"targeted_start":1002,"request_start":1002,"first_token_iteration":1002.1,"first_output_token_iteration":null,"last_token_iteration":1002.5}}}]}}]}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var all []metric.Record
+	m, err := readGuideLLM(in, func(tl *timeline.Timeline) error { all = append(all, metric.Of(tl)); return nil })
+	if err != nil {
+		t.Fatal(err)
+	}
+	if l := m.Load; l.Kind != "open" || l.Arrival != "trace" || l.Speed != timeline.Some(0.5) {
+		t.Errorf("%+v", l)
+	}
+	if r := all[0]; r.TTFTMS.Or(0) != 1100 || r.TTFOMS.Or(0) != 1300 || r.TPOTMS.Or(0) != 100 || r.E2EMS.Or(0) != 1500 {
+		t.Errorf("TTFT %v, TTFO %v, TPOT %v, E2E %v", r.TTFTMS, r.TTFOMS, r.TPOTMS, r.E2EMS)
+	}
+	if r := all[1]; r.TTFTMS.Or(0) != 100 || r.TTFOMS.OK() || !r.Flags.Has(timeline.NoAnswer) || r.TPOTMS.Or(0) != 100 {
+		t.Errorf("TTFT %v, TTFO %v, TPOT %v, %v", r.TTFTMS, r.TTFOMS, r.TPOTMS, r.Flags)
+	}
+}
+
 // AIPerf 0.13 with --request-cancellation-rate, and two sessions that play one conversation:
 // what it cancelled on purpose left as a reader does, the rest ended with the run; a session
 // is told by x_correlation_id, and a request alone is none.

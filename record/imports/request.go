@@ -172,6 +172,9 @@ func (r *request) timeline(zero float64) (*timeline.Timeline, error) {
 		tl.Evidence = timeline.RequestOnly
 		moments = []float64{r.first}
 		more := r.output.Or(r.tokenized.Or(2)) > 1
+		if r.firstOutput > r.first+halfUS && r.firstOutput < e2e-halfUS {
+			moments = append(moments, r.firstOutput)
+		}
 		if endless = more && !sensible(e2e); more && !endless && e2e > r.first {
 			moments = append(moments, e2e)
 		}
