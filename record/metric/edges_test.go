@@ -100,6 +100,12 @@ func TestEdges(t *testing.T) {
 				tl.Fail(timeline.ConnectRefused, "refused")
 			},
 			want: `{"output_tokens":null,"token_source":null,"chunks":null,"flags":[]}`},
+		{name: "reasoning in the text, and the token that ends it", stream: `
+			t=150ms x3 every 50ms Z("th")
+			t=300ms x2 every 50ms C("w")
+			t=400ms FIN + U(5,6) + DONE + EOF`,
+			set:  func(tl *timeline.Timeline) { tl.Flags |= timeline.InlineReasoning },
+			want: `{"output_tokens":6,"ttft_ms":150,"ttfo_ms":300,"tpot_ms":50,"itl_ms":[50,50,50,50],"flags":["inline_reasoning"]}`},
 		{name: "only reasoning", stream: `
 			t=100ms x3 every 20ms Z("th")
 			t=161ms FIN + UR(10,3,3) + DONE + EOF`,

@@ -146,7 +146,11 @@ func endOfText(tl *timeline.Timeline, s *seen, n int64) bool {
 	if s.allTold && s.told > 0 {
 		came = s.told
 	}
-	return s.ended && !s.called && !s.severalChoices && s.thoughts+s.media == 0 && tl.Usage.Reasoning.Or(0) == 0 && n == came+1
+	thoughts := s.thoughts
+	if tl.Flags.Has(timeline.InlineReasoning) {
+		thoughts = 0 // they came with all their marks
+	}
+	return s.ended && !s.called && !s.severalChoices && thoughts+s.media == 0 && tl.Usage.Reasoning.Or(0) == 0 && n == came+1
 }
 
 // fromChunks is the count of a stream that nobody else counted: null where no

@@ -35,6 +35,7 @@ const (
 	WrongContentType                       // a stream under a content type that is none of a stream
 	RepeatedText                           // the last delta said the whole text again; it is no token
 	ReasoningSummary                       // usage counts reasoning of which a summary was streamed
+	InlineReasoning                        // reasoning came in the text of the answer, between marks at its head
 )
 
 var flagNames = [...]string{
@@ -44,6 +45,7 @@ var flagNames = [...]string{
 	"dirty_close", "non_streaming", "stream_ignored", "compressed",
 	"clock_step", "arrivals_capped",
 	"no_finish_reason", "left_open", "wrong_content_type", "repeated_text", "reasoning_summary",
+	"inline_reasoning",
 }
 
 // Has reports whether every flag of f is set.

@@ -24,6 +24,8 @@ type openaiDecoder struct {
 	object      jsonscan.Text
 	fingerprint jsonscan.Text
 
+	inline inlineThought
+
 	like  model
 	again bool // the chunk is like the model
 }
@@ -34,6 +36,9 @@ type openaiChoice struct {
 	said   saying
 	finish jsonscan.Text
 	ids    int64 // number of token ids or logprobs, or notTold
+
+	text  jsonscan.Text // the last piece of the answer's, until its head is known
+	texts int
 
 	inDelta bool // it said so in a delta, not in a message
 	idsOnly bool // it holds token ids, no text and no member of a chat
@@ -75,6 +80,9 @@ func (d *openaiDecoder) tell(s *Stream) {
 				s.keep(p.kind, d.choices[i].index, p.text)
 			}
 		}
+	}
+	if d.inline.state != inAnswer {
+		d.inlined(s)
 	}
 	recorded := false
 	for i := range d.choices {

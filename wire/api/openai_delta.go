@@ -103,6 +103,10 @@ func (d *openaiDecoder) piece(ch *openaiChoice, ordinal int, kind timeline.Kind,
 	}
 	ch.said.add(kind, t.Size())
 	d.like.found(kind, &d.c, t)
+	if kind == timeline.Text && d.inline.state != inAnswer {
+		ch.text = t
+		ch.texts++
+	}
 	if keep {
 		d.pieces = append(d.pieces, piece{kind, ordinal, t})
 	}

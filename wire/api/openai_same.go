@@ -32,7 +32,7 @@ func (m *model) found(kind timeline.Kind, c *scan, t jsonscan.Text) {
 func (d *openaiDecoder) learn(data []byte) {
 	m := &d.like
 	m.chunk = m.chunk[:0]
-	if m.texts != 1 || len(d.choices) != 1 || d.hasUsage || d.timings.known != 0 || d.timed || d.progress || len(d.errors) > 0 {
+	if m.texts != 1 || d.inline.state != inAnswer || len(d.choices) != 1 || d.hasUsage || d.timings.known != 0 || d.timed || d.progress || len(d.errors) > 0 {
 		return
 	}
 	ch := &d.choices[0]

@@ -156,6 +156,11 @@ func TestReasoning(t *testing.T) {
 	through(t, "genai-perf", Facts{}, r).want(t, "time_to_first_token avg", 214)
 	through(t, "inference-perf", Facts{}, r).want(t, "latency.time_to_first_token.mean", 0.214)
 	through(t, "llmperf", Facts{}, r).want(t, "results_ttft_s_mean", 0.214)
+
+	r.tl.Flags |= timeline.InlineReasoning // within the text, where these tools don't see it
+	through(t, "guidellm", Facts{}, r).want(t, "time_to_first_output_token_ms.mean", 50)
+	through(t, "aiperf", Facts{}, r).want(t, "time_to_first_output_token avg", 50)
+	through(t, "genai-perf", Facts{}, r).want(t, "time_to_first_token avg", 50)
 }
 
 // AIPerf's native engine ends a request with its body, and sees a first token in an

@@ -68,6 +68,9 @@ func counted(tl *timeline.Timeline, counts func(timeline.Kind) bool) iter.Seq[ti
 	return func(yield func(timeline.Event) bool) {
 		var before timeline.Event
 		for ev := range tl.Events.All() {
+			if ev.Kind == timeline.Reasoning && tl.Flags.Has(timeline.InlineReasoning) {
+				ev.Kind = timeline.Text // to other tools it is content
+			}
 			again := ev.Kind == timeline.Finish && before.Kind == timeline.Empty && before.AtUS == ev.AtUS && before.Read == ev.Read &&
 				counts(timeline.Empty)
 			if before = ev; counts(ev.Kind) && !again && !yield(ev) {
