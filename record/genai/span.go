@@ -110,9 +110,22 @@ func (s *Span) Cached() timeline.Opt[int64] {
 	return s.Count("gen_ai.usage.cache_read.input_tokens", "gen_ai.usage.cache_read_input_tokens")
 }
 
-// Output is how many tokens the answer had, reasoning among them.
+// Output is how many tokens the answer had, reasoning among them, as the conventions
+// say; reasoning that is larger than the answer stands beside it.
 func (s *Span) Output() timeline.Opt[int64] {
-	return s.Count("gen_ai.usage.output_tokens", "gen_ai.usage.completion_tokens")
+	thought := s.Reasoning().Or(0)
+	return timeline.Map(s.Count("gen_ai.usage.output_tokens", "gen_ai.usage.completion_tokens"), func(n int64) int64 {
+		if thought > n {
+			return n + thought
+		}
+		return n
+	})
+}
+
+// Reasoning is how many of the answer's tokens were reasoning, whether it came or not:
+// the conventions' name, OpenLLMetry's, and pydantic-ai's.
+func (s *Span) Reasoning() timeline.Opt[int64] {
+	return s.Count("gen_ai.usage.reasoning.output_tokens", "gen_ai.usage.reasoning_tokens", "gen_ai.usage.details.reasoning_tokens")
 }
 
 // Conversation is the session that the span names; empty without.

@@ -96,6 +96,19 @@ func TestCacheBesideThePrompt(t *testing.T) {
 	}
 }
 
+// The conventions count reasoning within the output; what is larger than its whole was
+// counted beside it. Names: semantic-conventions-genai, traceloop/docs#100, pydantic-ai.
+func TestReasoning(t *testing.T) {
+	for _, name := range []string{"gen_ai.usage.reasoning.output_tokens", "gen_ai.usage.reasoning_tokens", "gen_ai.usage.details.reasoning_tokens"} {
+		for output, want := range map[string]int64{"520": 520, "500": 500, "20": 520} {
+			s := Span{Attrs: map[string]any{"gen_ai.usage.output_tokens": output, name: "500"}}
+			if s.Reasoning().Or(0) != 500 || s.Output().Or(0) != want {
+				t.Errorf("%s beside %s: %v of %v, want 500 of %d", name, output, s.Reasoning(), s.Output(), want)
+			}
+		}
+	}
+}
+
 // vLLM tells seconds (vllm/tracing: GEN_AI_LATENCY_TIME_TO_FIRST_TOKEN), the AI SDK
 // milliseconds (ai.response.msToFirstChunk of its telemetry's documentation).
 func TestFirstChunkUnderOtherNames(t *testing.T) {

@@ -545,6 +545,44 @@ func TestGuideLLMPhases(t *testing.T) {
 	}
 }
 
+// Spans tell reasoning's tokens and not whether it came before the first chunk or after:
+// gpt-5's 500 of 520 were hidden in 5 s, DeepSeek's stream. S, and so TPOT, is not known.
+func TestReasoningOfSpans(t *testing.T) {
+	for first, streamed := range map[string]bool{`,{"key":"gen_ai.response.time_to_first_chunk","value":{"doubleValue":5}}`: true, "": false} {
+		_, all := read(t, "spans.json", []byte(`{"resourceSpans":[{"scopeSpans":[{"spans":[{"traceId":"t","spanId":"01","startTimeUnixNano":"1790000000000000000",
+"endTimeUnixNano":"1790000006000000000","attributes":[{"key":"gen_ai.operation.name","value":{"stringValue":"chat"}},{"key":"gen_ai.usage.output_tokens","value":{"intValue":"520"}},
+{"key":"gen_ai.usage.reasoning.output_tokens","value":{"intValue":"500"}}`+first+`]}]}]}]}`))
+		r := metric.Of(all[0])
+		if r.ReasoningTokens.Or(0) != 500 || r.OutputTokens.Or(0) != 520 || r.TPOTMS.OK() || r.Flags.Has(timeline.HiddenReasoning) != streamed || r.E2EMS.Or(0) != 6000 {
+			t.Errorf("%v of %v tokens, TPOT %v, %v", r.ReasoningTokens, r.OutputTokens, r.TPOTMS, r.Flags)
+		}
+	}
+}
+
+// inference-perf's client keeps the moments of the answer, its server counts reasoning
+// too: five tokens 50 ms apart behind six of reasoning. Where no usage tells the six,
+// TPOT is not known.
+func TestInferencePerfReasoning(t *testing.T) {
+	const thought, blank = `data: {\"choices\": [{\"delta\": {\"reasoning_content\": \" t\"}}]}`, `data: {\"choices\": [{\"delta\": {\"reasoning_content\": \"\", \"content\": \" w\"}}]}`
+	for _, c := range []struct {
+		stream, details string
+		tpot            float64 // 0: none
+	}{
+		{thought, ``, 0},
+		{thought, `,"completion_tokens_details":{"reasoning_tokens":0}`, 0},
+		{blank + thought, ``, 0},
+		{thought, `,"completion_tokens_details":{"reasoning_tokens":6}`, 50},
+		{blank, ``, 20}, // eleven tokens in five events
+	} {
+		_, all := read(t, "f.json", []byte(`[{"start_time":100,"end_time":101,"response":"`+c.stream+`","info":{"request_metrics":{"text":{"input_tokens":12}},"response_metrics":{"output_tokens":5,
+"server_usage":{"prompt_tokens":12,"completion_tokens":11`+c.details+`},"output_token_times":[100.4,100.45,100.5,100.55,100.6]}},"error":null}]`))
+		r := metric.Of(all[0])
+		if r.TPOTMS.Or(0) != c.tpot || r.Flags.Has(timeline.HiddenReasoning) != (c.tpot != 20) || r.OutputTokens.Or(0) != 11 {
+			t.Errorf("%s %s: TPOT %v, %v tokens, %v", c.stream, c.details, r.TPOTMS, r.OutputTokens, r.Flags)
+		}
+	}
+}
+
 // GuideLLM 0.8.1 replays a trace: its times are those of an open loop, from when each
 // request was due, and time_scale 2 makes all times twice as long. Of an answer that was
 // reasoning alone there is no first token of the answer.

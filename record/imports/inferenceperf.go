@@ -2,6 +2,7 @@ package imports
 
 import (
 	"bytes"
+	"strings"
 
 	"tokenmeter/record/run"
 	"tokenmeter/record/timeline"
@@ -14,7 +15,9 @@ type inferencePerfRecord struct {
 	Start *float64 `json:"start_time"`
 	End   *float64 `json:"end_time"`
 	Due   *float64 `json:"scheduled_time"`
-	Info  *struct {
+	// Stream is the answer as it came, in events.
+	Stream any `json:"response"`
+	Info   *struct {
 		inferencePerfOutput          // up to 0.3
 		Input               *float64 `json:"input_tokens"`
 		Request             *struct {
@@ -36,6 +39,9 @@ type inferencePerfOutput struct {
 	Usage      *struct {
 		Prompt     *float64 `json:"prompt_tokens"`
 		Completion *float64 `json:"completion_tokens"`
+		Details    struct {
+			Reasoning *float64 `json:"reasoning_tokens"`
+		} `json:"completion_tokens_details"`
 	} `json:"server_usage"`
 }
 
@@ -59,16 +65,34 @@ func readInferencePerf(in *Input, add func(*timeline.Timeline) error) (run.Run, 
 			}
 			r.input, r.tokenized = count(input), count(out.Output)
 			if u := out.Usage; u != nil && u.Completion != nil {
-				r.input, r.output = count(u.Prompt), count(u.Completion)
+				r.input, r.output, r.reasoning = count(u.Prompt), count(u.Completion), count(u.Details.Reasoning)
 			}
 			for _, t := range out.TokenTimes {
 				r.events = append(r.events, t-r.start)
 			}
 			r.streamed = len(r.events) > 0
+			// Its client keeps the moments of the answer alone.
+			r.unsplit = r.reasoning.Or(0) == 0 && r.output.Or(0) > int64(len(r.events)) && thinks(v.Stream)
 		}
 		if e := v.Error; e != nil {
 			r.failure = words(e.Message, e.Type)
 		}
 	})
 	return m, err
+}
+
+// thinks reports whether a stream's text has words of reasoning, under the names that
+// chat completions and Anthropic's API have for them.
+func thinks(stream any) bool {
+	text, _ := stream.(string)
+	for _, name := range []string{`"reasoning_content":`, `"reasoning":`, `"thinking":`} {
+		for rest, found := text, true; found; {
+			if _, rest, found = strings.Cut(rest, name); found {
+				if value := strings.TrimLeft(rest, " "); strings.HasPrefix(value, `"`) && !strings.HasPrefix(value, `""`) {
+					return true
+				}
+			}
+		}
+	}
+	return false
 }

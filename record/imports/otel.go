@@ -94,6 +94,8 @@ func otelRequest(at int64, sp *genai.Span, s *otelSpan) *request {
 	r.model = sp.Text("gen_ai.response.model", "gen_ai.request.model")
 	r.session, r.id = sp.Conversation(), sp.Text("gen_ai.response.id")
 	r.input, r.cached, r.output = sp.Input(), sp.Cached(), sp.Output()
+	r.reasoning = sp.Reasoning()
+	r.unsplit = r.reasoning.Or(0) > 0 // spans tell neither whether it came nor what the first chunk held
 	r.asked = sp.Count("gen_ai.request.max_tokens")
 	if reasons, _ := sp.Attrs["gen_ai.response.finish_reasons"].([]any); len(reasons) > 0 {
 		r.finish, _ = reasons[0].(string)

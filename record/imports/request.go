@@ -31,6 +31,8 @@ type request struct {
 	input, output, reasoning, cached, asked timeline.Opt[int64]
 	// tokenized is the output as the tool counted it with a tokenizer of its own.
 	tokenized timeline.Opt[int64]
+	// unsplit: reasoning is in the output, and how many tokens the moments hold can't be told.
+	unsplit bool
 
 	id, session, model, finish string
 	turn                       timeline.Opt[int64]
@@ -148,6 +150,9 @@ func (r *request) timeline(zero float64) (*timeline.Timeline, error) {
 	tl.HTTPStatus, tl.FinishReason, tl.Requested = r.status, cut(r.finish), r.asked
 	tl.Usage.Input, tl.Usage.Cached, tl.Usage.Output, tl.Usage.Reasoning = r.input, r.cached, r.output, r.reasoning
 	tl.Tokenized = r.tokenized
+	if r.unsplit && r.streamed {
+		tl.Flags |= timeline.HiddenReasoning
+	}
 	if r.phase != "" {
 		tl.Phase = r.phase
 	}

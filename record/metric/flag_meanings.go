@@ -26,7 +26,7 @@ var FlagMeanings = []FlagMeaning{
 		"the server gave no count; token figures are approximate"},
 	{"token_count_mismatch", "the streamed text has fewer UTF-8 bytes than S says tokens, a local tokenizer's count differs from S by more than 10 %, or there are fewer tokens than generation events",
 		"text and count cannot both be right: special tokens, held-back tool calls, or a wrong count. With fewer tokens than events TPOT counts the events"},
-	{"hidden_reasoning", "S < N, but for pictures and the token that ends the text, or sealed reasoning, or a summary of it, came that no usage counts",
+	{"hidden_reasoning", "S < N, but for pictures and the token that ends the text, or sealed reasoning, or a summary of it, came that no usage counts, or another tool's file does not tell how much came",
 		"tokens were spent that never appeared in the stream; the pace is that of the streamed ones"},
 	{"usage_inconsistent", "total_tokens is not prompt + completion",
 		"the server's own numbers do not add up; a surplus is counted as hidden reasoning where no reasoning is told"},

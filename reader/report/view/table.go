@@ -215,6 +215,8 @@ func whyMissing(r *run.Run, key, name string, d metric.Dist) string {
 		return name + ": the answers were no streams, only E2E is known"
 	case key == "tpot_ms" && flags["burst"] >= r.Requests.OK:
 		return name + ": every answer came in one burst, so it has no pace"
+	case key == "tpot_ms" && flags["hidden_reasoning"] >= r.Requests.OK:
+		return name + ": how much of the reasoning was streamed is not told, or no answer had two tokens that arrived apart"
 	case key == "tpot_ms":
 		return name + ": no answer had two tokens that arrived apart"
 	case key == "itl_ms":
