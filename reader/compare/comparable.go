@@ -97,6 +97,9 @@ func reasons(a, b *Facts) []Reason {
 	differ("workload", Refuse, a.Workload.Kind, b.Workload.Kind, "the prompts are of another kind: %s and %s")
 	differ("workload_source", Warn, base(a.Workload.Source), base(b.Workload.Source), "the prompts come from elsewhere: %s and %s")
 	differ("load", Refuse, loadOf(a), loadOf(b), "the load differs: %s and %s")
+	if la, lb := loadOf(a), loadOf(b); (la == "") != (lb == "") {
+		add("load", Warn, la, lb, "the load of one is not known, of the other it is "+la+lb)
+	}
 	differ("api", Warn, a.Target.API, b.Target.API, "the APIs differ (%s and %s): templates and stream formats may too")
 	differ("model", Warn, a.Target.Model, b.Target.Model, "the models differ (%s and %s): a token of one is not a token of the other")
 	differ("server", Note, a.Target.Server, b.Target.Server, "the servers differ: %s and %s")

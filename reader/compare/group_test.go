@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"tokenmeter/record/metric"
+	"tokenmeter/record/run"
 	"tokenmeter/record/timeline"
 )
 
@@ -91,6 +92,31 @@ func TestGrouping(t *testing.T) {
 	}
 	if j := Joined(items); len(j.Runs) != 4 || j.Name != "main and 3 more" {
 		t.Errorf("%q of %d", j.Name, len(j.Runs))
+	}
+}
+
+// A load that is not known of one side may be another one, and so warns; of none it
+// says nothing.
+func TestALoadThatIsNotKnown(t *testing.T) {
+	known := run.Load{Kind: "open", RatePerS: timeline.Some(4.0), Arrival: "constant"}
+	for _, c := range []struct {
+		a, b run.Load
+		want []Gravity
+	}{
+		{known, run.Load{}, []Gravity{Warn}},
+		{run.Load{}, known, []Gravity{Warn}},
+		{run.Load{}, run.Load{}, nil},
+		{known, run.Load{Kind: "closed"}, []Gravity{Refuse}},
+	} {
+		var got []Gravity
+		for _, r := range reasons(&Facts{Load: c.a}, &Facts{Load: c.b}) {
+			if r.Name == "load" {
+				got = append(got, r.Level)
+			}
+		}
+		if !slices.Equal(got, c.want) {
+			t.Errorf("%+v and %+v: %v", c.a, c.b, got)
+		}
 	}
 }
 

@@ -102,7 +102,6 @@ func readAIPerf(in *Input, add func(*timeline.Timeline) error) (run.Run, error) 
 			}
 		}
 	})
-	m.Load.Kind = "closed"
 	if sensible(in.ZeroS) {
 		m.Started = time.UnixMicro(us(in.ZeroS)).UTC()
 	}
@@ -193,7 +192,33 @@ func aiperfSummary(in *Input, m *run.Run) error {
 	t.Throughput.WindowS, t.Throughput.RequestsPerS = one("benchmark_duration"), one("request_throughput")
 	t.Throughput.SuccessOutputTPS, t.Throughput.SystemInOutTPS = one("output_token_throughput"), one("total_token_throughput")
 	t.counted(timeline.Opt[int64]{})
-	m.Load.Kind = "closed"
+	aiperfLoad(t, o, &m.Load)
 	in.note("profile_export.jsonl, which stands beside the file, has every request")
 	return t.into(m)
+}
+
+// aiperfLoad is the load of the one measured phase; the load of several is not one.
+// Source: aiperf/config/phases.py.
+func aiperfLoad(t *told, o object, l *run.Load) {
+	config, _ := o["input_config"].(object)
+	phases, _ := config["phases"].([]any)
+	var phase object
+	for _, p := range phases {
+		p, _ := p.(object)
+		if text(p, "kind") == "warmup" {
+			continue
+		}
+		if phase != nil {
+			return
+		}
+		phase = p
+	}
+	switch kind := text(phase, "type"); kind {
+	case "concurrency":
+		l.Kind, l.Concurrency = "closed", t.whole(t.number(phase, "concurrency"))
+	case "poisson", "gamma", "constant": // which a concurrency may cap
+		l.Kind, l.Arrival, l.RatePerS, l.Concurrency = "open", kind, t.number(phase, "rate"), t.whole(t.number(phase, "concurrency"))
+	case "fixed_schedule":
+		l.Kind = "open"
+	}
 }

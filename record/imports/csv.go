@@ -26,7 +26,6 @@ func isCSV(head []byte) bool {
 
 func readCSV(in *Input, add func(*timeline.Timeline) error) (run.Run, error) {
 	var m run.Run
-	m.Load.Kind = "closed"
 	rows := &short{from: bytes.NewReader(in.data), over: errRow}
 	table := csv.NewReader(rows)
 	table.ReuseRecord = true

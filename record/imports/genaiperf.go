@@ -45,10 +45,9 @@ func readGenAIPerf(in *Input, add func(*timeline.Timeline) error) (run.Run, erro
 	}
 	var all []*request
 	for _, e := range profile.Experiments[part : part+1] {
-		m.Load.Kind = "closed"
 		switch e.Experiment.Mode {
 		case "concurrency":
-			m.Load.Concurrency = count(&e.Experiment.Value)
+			m.Load.Kind, m.Load.Concurrency = "closed", count(&e.Experiment.Value)
 		case "request_rate":
 			m.Load.Kind, m.Load.RatePerS = "open", timeline.Some(e.Experiment.Value)
 		}

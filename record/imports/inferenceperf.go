@@ -52,7 +52,6 @@ func isInferencePerf(head []byte) bool {
 
 func readInferencePerf(in *Input, add func(*timeline.Timeline) error) (run.Run, error) {
 	m := run.Run{}
-	m.Load.Kind = "open"
 	err := collect(in, elements[inferencePerfRecord], add, func(r *request, v *inferencePerfRecord) {
 		r.start, r.end, r.due = known(v.Start, 1), known(v.End, 1), known(v.Due, 1)
 		if i := v.Info; i != nil {

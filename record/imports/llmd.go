@@ -67,8 +67,10 @@ func readLLMD(in *Input, _ func(*timeline.Timeline) error) (run.Run, error) {
 		}
 		m.Target.Model = llmdModel(scenario)
 	}
-	m.Load.Kind = "closed"
-	if m.Load.RatePerS.OK() && !m.Load.Concurrency.OK() {
+	switch {
+	case m.Load.Concurrency.OK():
+		m.Load.Kind = "closed"
+	case m.Load.RatePerS.OK():
 		m.Load.Kind = "open"
 	}
 	results, _ := o["results"].(object)

@@ -31,9 +31,11 @@ func readMLPerf(in *Input, _ func(*timeline.Timeline) error) (run.Run, error) {
 		return m, err
 	}
 	m.Name = naming(facts["sut"], facts["scenario"])
-	m.Load.Kind = "closed"
-	if facts["scenario"] == "Server" || facts["scenario"] == "Interactive" {
+	switch facts["scenario"] {
+	case "Server", "Interactive":
 		m.Load.Kind = "open"
+	case "SingleStream", "MultiStream": // Offline has all its queries at once
+		m.Load.Kind = "closed"
 	}
 	if verdict := facts["verdict"]; verdict != "" {
 		in.note("LoadGen's own verdict: " + verdict)

@@ -42,7 +42,6 @@ var errNoSpans = errors.New("no span of a model's client is in it: they have gen
 
 func readOTel(in *Input, add func(*timeline.Timeline) error) (run.Run, error) {
 	var m run.Run
-	m.Load.Kind = "open"
 	var spans genai.Spans
 	requests := map[*genai.Span]*request{}
 	err := eachLine(in, func(at int64, v *otelTraces) error {

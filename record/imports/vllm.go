@@ -23,7 +23,8 @@ type vllmResult struct {
 	Model       string      `json:"model"`
 	Concurrency *float64    `json:"max_concurrency"`
 	Rate        any         `json:"request_rate"` // "inf" or a number
-	InputLens   []*float64  `json:"input_lens"`   // null where our own export knows no count
+	Ramp        string      `json:"ramp_up_strategy"`
+	InputLens   []*float64  `json:"input_lens"` // null where our own export knows no count
 	OutputLens  []*float64  `json:"output_lens"`
 	TTFTs       []*float64  `json:"ttfts"`
 	ITLs        [][]float64 `json:"itls"`
@@ -124,11 +125,17 @@ func vllmRun(v *vllmResult) (m run.Run) {
 	if started, err := time.Parse("20060102-150405", v.Date); err == nil {
 		m.Started = started
 	}
-	m.Load.Kind = "closed"
-	if rate, ok := v.Rate.(float64); ok && rate > 0 {
-		m.Load.Kind, m.Load.RatePerS = "open", timeline.Some(rate)
-	}
 	m.Load.Concurrency = count(v.Concurrency)
+	switch rate, _ := v.Rate.(float64); {
+	case rate > 0:
+		m.Load.Kind, m.Load.RatePerS = "open", timeline.Some(rate)
+	case v.Ramp != "": // whose own rate is inf
+		m.Load.Kind = "open"
+	case m.Load.Concurrency.OK():
+		m.Load.Kind = "closed"
+	case v.Rate == "inf": // all at once
+		m.Load.Kind = "open"
+	}
 	return m
 }
 

@@ -147,7 +147,7 @@ func (t *Target) Local() bool {
 
 // Load is when requests were sent.
 type Load struct {
-	Kind        string                `json:"kind"` // closed | open
+	Kind        string                `json:"kind"` // closed | open; empty where it is not known
 	Concurrency timeline.Opt[int64]   `json:"concurrency"`
 	RatePerS    timeline.Opt[float64] `json:"rate_per_s"`
 	Arrival     string                `json:"arrival"` // closed | constant | poisson | …

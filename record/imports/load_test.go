@@ -1,0 +1,50 @@
+package imports
+
+import (
+	"strings"
+	"testing"
+
+	"tokenmeter/record/run"
+	"tokenmeter/record/timeline"
+)
+
+// What the load was is taken from what each tool writes of it, and not known where it
+// writes nothing.
+func TestLoads(t *testing.T) {
+	const aiperf = `{"schema_version":"1.5","request_latency":{"unit":"ms","avg":5},"request_count":{"avg":2},"input_config":{"phases":[`
+	const vllm = `{"ttfts":[0.1],"itls":[[0.05]],"input_lens":[1],"output_lens":[2],"start_times":[0]`
+	rate, streams := timeline.Some[float64], timeline.Some[int64]
+	for _, c := range []struct {
+		from, file string
+		want       run.Load
+	}{
+		// aiperf/config/phases.py
+		{"aiperf", aiperf + `{"kind":"warmup","type":"concurrency","concurrency":2},{"kind":"profiling","type":"poisson","rate":4.0}]}}`,
+			run.Load{Kind: "open", Arrival: "poisson", RatePerS: rate(4)}},
+		{"aiperf", aiperf + `{"kind":"profiling","type":"concurrency","concurrency":8}]}}`, run.Load{Kind: "closed", Concurrency: streams(8)}},
+		{"aiperf", aiperf + `{"kind":"profiling","type":"fixed_schedule"}]}}`, run.Load{Kind: "open"}},
+		{"aiperf", aiperf + `{"type":"concurrency","concurrency":1},{"type":"concurrency","concurrency":4}]}}`, run.Load{}},
+		{"aiperf", aiperf + `]}}`, run.Load{}},
+		{"aiperf", `{"metadata":{"request_start_ns":1e9,"request_end_ns":2e9,"benchmark_phase":"profiling"},"metrics":{}}`, run.Load{}},
+		// vllm/benchmarks/serve.py: a ramp demands a rate of inf, which without a limit is all at once
+		{"vllm", vllm + `,"request_rate":4}`, run.Load{Kind: "open", RatePerS: rate(4)}},
+		{"vllm", vllm + `,"request_rate":"inf","max_concurrency":null,"ramp_up_strategy":"linear","ramp_up_start_rps":1,"ramp_up_end_rps":8}`, run.Load{Kind: "open"}},
+		{"vllm", vllm + `,"request_rate":"inf","max_concurrency":null}`, run.Load{Kind: "open"}},
+		{"vllm", vllm + `,"request_rate":"inf","max_concurrency":8}`, run.Load{Kind: "closed", Concurrency: streams(8)}},
+		{"vllm", vllm + `}`, run.Load{}},
+		// inference_perf/reportgen/base.py writes nothing of load.type; each request has a time for which it was scheduled
+		{"inference-perf", `[{"start_time":1,"end_time":2,"info":{"output_tokens":1,"output_token_times":[1.5]}}]`, run.Load{}},
+		{"inference-perf", `[{"scheduled_time":1,"start_time":1,"end_time":2,"info":{"output_tokens":1,"output_token_times":[1.5]}}]`, run.Load{}},
+		{"csv", "start_s,e2e_ms\n1,5\n", run.Load{}},
+	} {
+		in, err := NewInput("f", strings.NewReader(c.file))
+		if err != nil {
+			t.Fatal(err)
+		}
+		from, _ := ByName(c.from)
+		m, err := from.Read(in, func(*timeline.Timeline) error { return nil })
+		if err != nil || m.Load != c.want {
+			t.Errorf("%s: %+v, %v; want %+v", c.file, m.Load, err, c.want)
+		}
+	}
+}
