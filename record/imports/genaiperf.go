@@ -67,10 +67,30 @@ func readGenAIPerf(in *Input, add func(*timeline.Timeline) error) (run.Run, erro
 			if q.Success != nil && !*q.Success {
 				r.failure = "failed, by the other tool"
 			}
+			r.judge(answer(q.Outputs))
 			all = append(all, r)
 		}
 	}
 	return m, emit(in, all, add)
+}
+
+// answer is what the server wrote, of responses that have it; an event may lie in several,
+// and several in one.
+func answer(outputs []json.RawMessage) string {
+	var all strings.Builder
+	for _, raw := range outputs {
+		var output struct {
+			Response string `json:"response"`
+		}
+		if json.Unmarshal(raw, &output) != nil {
+			return ""
+		}
+		if strings.HasPrefix(output.Response, "data:") {
+			all.WriteByte('\n')
+		}
+		all.WriteString(output.Response)
+	}
+	return all.String()
 }
 
 // bears reports whether a response of perf_analyzer carries generated text: the

@@ -574,7 +574,7 @@ func TestInferencePerfReasoning(t *testing.T) {
 		{thought, `,"completion_tokens_details":{"reasoning_tokens":6}`, 50},
 		{blank, ``, 20}, // eleven tokens in five events
 	} {
-		_, all := read(t, "f.json", []byte(`[{"start_time":100,"end_time":101,"response":"`+c.stream+`","info":{"request_metrics":{"text":{"input_tokens":12}},"response_metrics":{"output_tokens":5,
+		_, all := read(t, "f.json", []byte(`[{"start_time":100,"end_time":101,"response":"`+c.stream+`\n\ndata: [DONE]\n\n","info":{"request_metrics":{"text":{"input_tokens":12}},"response_metrics":{"output_tokens":5,
 "server_usage":{"prompt_tokens":12,"completion_tokens":11`+c.details+`},"output_token_times":[100.4,100.45,100.5,100.55,100.6]}},"error":null}]`))
 		r := metric.Of(all[0])
 		if r.TPOTMS.Or(0) != c.tpot || r.Flags.Has(timeline.HiddenReasoning) != (c.tpot != 20) || r.OutputTokens.Or(0) != 11 {

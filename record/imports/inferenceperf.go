@@ -2,6 +2,7 @@ package imports
 
 import (
 	"bytes"
+	"strconv"
 	"strings"
 
 	"tokenmeter/record/run"
@@ -75,7 +76,14 @@ func readInferencePerf(in *Input, add func(*timeline.Timeline) error) (run.Run, 
 		}
 		if e := v.Error; e != nil {
 			r.failure = words(e.Message, e.Type)
+			// "HTTP Error 503"; before, "503 Service Unavailable"
+			code, _, _ := strings.Cut(strings.TrimPrefix(e.Type, "HTTP Error "), " ")
+			if n, err := strconv.Atoi(code); err == nil && n >= 100 && n < 600 {
+				r.status = n
+			}
 		}
+		answer, _ := v.Stream.(string)
+		r.judge(answer)
 	})
 	return m, err
 }
