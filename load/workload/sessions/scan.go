@@ -328,10 +328,7 @@ func (s *scanner) ids(into []uint64) []uint64 {
 			return
 		}
 		var id uint64
-		for {
-			if s.i >= s.n && !s.more() {
-				break
-			}
+		for s.i < s.n || s.more() {
 			c := s.buf[s.i] - '0'
 			if c > 9 {
 				if b := s.buf[s.i]; b == '.' || b == 'e' || b == 'E' {
