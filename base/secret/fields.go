@@ -6,15 +6,16 @@ import (
 	"tokenmeter/base/pattern"
 )
 
-// The name of a field, in quotes or not, up to where its value begins; and such a value.
-// What stands within one that is a list or an object is not looked at: all of it goes.
+// The name of a field, with its own quotes, up to where its value begins;
+// and a value that is no list and no object. One without quotes may be a scheme and a key.
 var (
-	fieldName  = pattern.Lazy(`["']?([A-Za-z_][\w.-]*)["']?\s*[:=]\s*`)
-	fieldValue = pattern.Lazy(`(?s)^(?:"(?:[^"\\]|\\.)*"?|'(?:[^'\\]|\\.)*'?|[\[{].*|[^\s,}\]]+)`)
+	fieldName  = pattern.Lazy(`(?:"([A-Za-z_][\w.-]*)"|'([A-Za-z_][\w.-]*)'|([A-Za-z_][\w.-]*)["']?)\s*[:=]\s*`)
+	fieldValue = pattern.Lazy(`(?s)^(?:"(?:[^"\\]|\\.)*"?|'(?:[^'\\]|\\.)*'?|(?i:(?:bearer|basic|token)\s+)?[^\s,}\]"']+)`)
 )
 
 // maskFields masks the values of fields whose names are sensitive, in text that is JSON,
-// a dictionary of Python, or pairs like name=value and name:value.
+// a dictionary of Python, or pairs like name=value and name:value. What stands within a
+// value that is a list or an object is not looked at: all of it goes.
 func maskFields(s string, sensitive func(name string) bool) string {
 	var b strings.Builder
 	for {
@@ -23,14 +24,48 @@ func maskFields(s string, sensitive func(name string) bool) string {
 			b.WriteString(s)
 			return b.String()
 		}
-		quote, name := s[at[0]:at[2]], s[at[2]:at[3]]
+		quote, name := "", ""
+		for k, q := range []string{`"`, "'", ""} {
+			if from := at[2*k+2]; from >= 0 {
+				quote, name = q, s[from:at[2*k+3]]
+			}
+		}
 		b.WriteString(s[:at[1]])
 		s = s[at[1]:]
 		if sensitive(name) && !strings.HasPrefix(s, Mask) { // of a URL's parameter the rest is none of the secret
-			if value := fieldValue().FindString(s); value != "" {
+			n := valueLength(s)
+			if value := s[:n]; value != "" && value != "null" && value != "None" {
 				b.WriteString(quote + Mask + quote)
-				s = s[len(value):]
+				s = s[n:]
 			}
 		}
 	}
+}
+
+// valueLength is how long the value is that a text begins with: of a list or an object to
+// the bracket that closes it, outside quotes, or to the end where none does.
+func valueLength(s string) int {
+	if s == "" || s[0] != '[' && s[0] != '{' {
+		return len(fieldValue().FindString(s))
+	}
+	depth := 0
+	var quote byte
+	for i := 0; i < len(s); i++ {
+		switch c := s[i]; {
+		case quote != 0 && c == '\\':
+			i++
+		case quote != 0 && c == quote:
+			quote = 0
+		case quote != 0:
+		case c == '"' || c == '\'':
+			quote = c
+		case c == '[' || c == '{':
+			depth++
+		case c == ']' || c == '}':
+			if depth--; depth == 0 {
+				return i + 1
+			}
+		}
+	}
+	return len(s)
 }

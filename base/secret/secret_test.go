@@ -200,7 +200,7 @@ func TestRedactArgsInBodies(t *testing.T) {
 	for in, want := range map[string]string{
 		`{"api_key":"quiet-zebra","seed":1}`:                         `{"api_key":"***","seed":1}`,
 		`{"a": {"token" : "qu\"iet zebra"}, "b": ["x"]}`:             `{"a": {"token" : "***"}, "b": ["x"]}`,
-		`{"password":12345,"credentials":{"user":"u","word":"w"}}`:   `{"password":"***","credentials":"***"`,
+		`{"password":12345,"credentials":{"user":"u","word":"w"}}`:   `{"password":"***","credentials":"***"}`,
 		`{'Authorization': 'Token abc', 'seed': 1}`:                  `{'Authorization': '***', 'seed': 1}`,
 		"api_key:quiet-zebra":                                        "api_key:***",
 		"extra=api-key=quiet-zebra,seed=1":                           "extra=api-key=***,seed=1",
@@ -208,7 +208,15 @@ func TestRedactArgsInBodies(t *testing.T) {
 		"http://h/v1?api_key=quiet-zebra&n=1":                        "http://h/v1?api_key=***&n=1",
 		"ttft:500 tpot:50":                                           "ttft:500 tpot:50",
 		`{"api_key":"quiet`:                                          `{"api_key":"***"`,
-		`{"api_key":""}`:                                             `{"api_key":"***"}`,
+		// The rest of a body stays, and so do quotes that are none of the name's.
+		`{"auth":{"k":"}z"},"temperature":0,"credentials":[{"a":1},"x"],"n":9}`: `{"auth":"***","temperature":0,"credentials":"***","n":9}`,
+		`{"note":"Authorization: Bearer quiet-zebra-1","n":1}`:                  `{"note":"Authorization: ***","n":1}`,
+		`{Authorization: Bearer quiet-zebra-1, seed: 1}`:                        `{Authorization: ***, seed: 1}`,
+		"Authorization=Bearer quiet-zebra-1":                                    "Authorization=***",
+		"headers=Authorization:token quiet-zebra-1,n=2":                         "headers=Authorization:***,n=2",
+		`{"api_key":null,"token":None}`:                                         `{"api_key":null,"token":None}`,
+		`{"auth":{"k":"quiet`:                                                   `{"auth":"***"`,
+		`{"api_key":""}`:                                                        `{"api_key":"***"}`,
 	} {
 		for _, args := range [][]string{{in}, {"--extra-body", in}, {"--extra-body=" + in}} {
 			got := RedactArgs(args)
