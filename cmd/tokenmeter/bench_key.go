@@ -84,8 +84,14 @@ func (c *targetFlags) private() bool {
 	if client.HTTPScheme(u.Scheme) != "http" {
 		return true
 	}
-	proxy, err := url.Parse(c.Proxy)
-	return err == nil && secret.Loopback(u.Hostname()) && (c.Proxy == "" || secret.Loopback(proxy.Hostname()))
+	if !secret.Loopback(u.Hostname()) {
+		return false
+	}
+	if c.Proxy == "" {
+		return true
+	}
+	proxy, err := client.ParseProxy(c.Proxy)
+	return err == nil && secret.Loopback(proxy.Hostname())
 }
 
 // hostOf is host and port in lower case; a port that is the scheme's own is left out.

@@ -36,6 +36,8 @@ func TestVendorKeyThroughAProxy(t *testing.T) {
 	for _, c := range []struct{ url, proxy, want string }{
 		{"http://localhost:8000", "", "key"},
 		{"http://localhost:8000", "http://127.0.0.1:3128", "key"},
+		{"http://localhost:8000", "127.0.0.1:3128", "key"},
+		{"http://localhost:8000", "proxy.example:3128", ""},
 		{"http://localhost:8000", "http://proxy.example:3128", ""},
 		{"ws://localhost:8000", "http://proxy.example:3128", ""},
 		{"https://localhost:8000", "http://proxy.example:3128", "key"},

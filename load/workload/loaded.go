@@ -22,7 +22,7 @@ func (l *Loaded) Times() iter.Seq2[time.Duration, error] {
 // conversations go on with them.
 func (l *Loaded) ReadsAnswers() bool {
 	return slices.ContainsFunc(l.classes, func(c *class) bool {
-		return c.check != nil || c.live && (c.kind != Request || c.source != nil || c.recording != nil) || c.source != nil && c.source.answers
+		return c.check != nil || c.extra["echo"] == true || c.live && (c.kind != Request || c.source != nil || c.recording != nil) || c.source != nil && c.source.answers
 	})
 }
 

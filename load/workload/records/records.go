@@ -143,7 +143,7 @@ func guess(name string, in io.ReaderAt, size int64) (Form, error) {
 		}
 	case text[0] == '{' && validStart(text):
 		return JSONL, nil
-	case text[0] == '{' && (kind == ".json" || len(first) == 1):
+	case text[0] == '{' && (kind == ".json" || len(first) == 1 && bytes.HasPrefix(bytes.TrimSpace(text[1:]), []byte(`"`))):
 		return Objects, nil
 	case kind != ".json":
 	case validStart(text):

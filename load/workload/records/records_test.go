@@ -80,6 +80,7 @@ func TestForms(t *testing.T) {
 		{"a.json", `[{"a":1}] []`, Array, []string{`1 {"a":1}`, "error: a.json:1: something follows the JSON array"}},
 		// A saved request, and what jq prints of several.
 		{"a.json", "{\n  \"a\": \"}\"\n}\n", Objects, []string{"1 {\n  \"a\": \"}\"\n}"}},
+		{"a.txt", "{\nhello template}\n", Text, []string{"1 {", "2 hello template}"}},
 		{"a.txt", "{\n  \"a\": 1\n}\n{\n  \"a\": [{}]\n}", Objects, []string{"1 {\n  \"a\": 1\n}", "4 {\n  \"a\": [{}]\n}"}},
 		{"a.json", "{\n  \"a\": 1\n}\n{\n", Objects, []string{"1 {\n  \"a\": 1\n}", "error: a.json:5: the JSON object does not end"}},
 		{"a.json", "{\n  \"a\": 1\n},\n{}", Objects, []string{"1 {\n  \"a\": 1\n}", "4 {}"}},
