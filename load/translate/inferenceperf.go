@@ -119,6 +119,7 @@ func inferencePerfHeaders(c *call, v string) {
 	var headers map[string]string
 	if json.Unmarshal([]byte(v), &headers) != nil {
 		c.note("--api.headers: write each as --header \"NAME: VALUE\"")
+		return
 	}
 	for _, name := range slices.Sorted(maps.Keys(headers)) {
 		c.set("header", name+": "+headers[name])

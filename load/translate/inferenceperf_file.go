@@ -127,7 +127,9 @@ func valueText(v any) string {
 // expression is a length that the tool takes as one of SymPy: a number, or Normal, Uniform,
 // LogNormal or Exponential, within Min and Max; false where it is another.
 func expression(text string) (ours string, ok bool) {
-	text = strings.TrimSpace(text)
+	if text = strings.TrimSpace(text); len(text) > 200 { // none that anybody writes
+		return "", false
+	}
 	if x, ok := quotient(text); ok {
 		return fmt.Sprintf("%.0f", x), true
 	}

@@ -567,15 +567,18 @@ func TestInferencePerfReasoning(t *testing.T) {
 	for _, c := range []struct {
 		stream, details string
 		tpot            float64 // 0: none
+		apart           string
 	}{
-		{thought, ``, 0},
-		{thought, `,"completion_tokens_details":{"reasoning_tokens":0}`, 0},
-		{blank + thought, ``, 0},
-		{thought, `,"completion_tokens_details":{"reasoning_tokens":6}`, 50},
-		{blank, ``, 20}, // eleven tokens in five events
+		{thought, ``, 0, ``},
+		{thought, `,"completion_tokens_details":{"reasoning_tokens":0}`, 0, ``},
+		{blank + thought, ``, 0, ``},
+		{thought, `,"completion_tokens_details":{"reasoning_tokens":6}`, 50, ``},
+		{blank, ``, 20, ``}, // eleven tokens in five events
+		// Newer versions have reasoning among the moments, and say which.
+		{thought, `,"completion_tokens_details":{"reasoning_tokens":6}`, 20, `,"reasoning_chunk_times":[100.4,100.45]`},
 	} {
 		_, all := read(t, "f.json", []byte(`[{"start_time":100,"end_time":101,"response":"`+c.stream+`\n\ndata: [DONE]\n\n","info":{"request_metrics":{"text":{"input_tokens":12}},"response_metrics":{"output_tokens":5,
-"server_usage":{"prompt_tokens":12,"completion_tokens":11`+c.details+`},"output_token_times":[100.4,100.45,100.5,100.55,100.6]}},"error":null}]`))
+"server_usage":{"prompt_tokens":12,"completion_tokens":11`+c.details+`},"output_token_times":[100.4,100.45,100.5,100.55,100.6]`+c.apart+`}},"error":null}]`))
 		r := metric.Of(all[0])
 		if r.TPOTMS.Or(0) != c.tpot || r.Flags.Has(timeline.HiddenReasoning) != (c.tpot != 20) || r.OutputTokens.Or(0) != 11 {
 			t.Errorf("%s %s: TPOT %v, %v tokens, %v", c.stream, c.details, r.TPOTMS, r.OutputTokens, r.Flags)

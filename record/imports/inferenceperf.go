@@ -37,7 +37,9 @@ type inferencePerfRecord struct {
 type inferencePerfOutput struct {
 	Output     *float64  `json:"output_tokens"`
 	TokenTimes []float64 `json:"output_token_times"`
-	Usage      *struct {
+	// Reasoned are moments of reasoning, which newer versions have among the others too.
+	Reasoned []float64 `json:"reasoning_chunk_times"`
+	Usage    *struct {
 		Prompt     *float64 `json:"prompt_tokens"`
 		Completion *float64 `json:"completion_tokens"`
 		Details    struct {
@@ -71,8 +73,11 @@ func readInferencePerf(in *Input, add func(*timeline.Timeline) error) (run.Run, 
 				r.events = append(r.events, t-r.start)
 			}
 			r.streamed = len(r.events) > 0
-			// Its client keeps the moments of the answer alone.
-			r.unsplit = r.reasoning.Or(0) == 0 && r.output.Or(0) > int64(len(r.events)) && thinks(v.Stream)
+			// Up to 0.7 its client keeps the moments of the answer alone; since, of both.
+			if len(out.Reasoned) > 0 {
+				r.reasoning = timeline.Opt[int64]{} // all of it was streamed
+			}
+			r.unsplit = len(out.Reasoned) == 0 && r.reasoning.Or(0) == 0 && r.output.Or(0) > int64(len(r.events)) && thinks(v.Stream)
 		}
 		if e := v.Error; e != nil {
 			r.failure = words(e.Message, e.Type)

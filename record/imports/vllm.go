@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
+	"strings"
 	"time"
 
 	"tokenmeter/record/metric"
@@ -133,7 +134,7 @@ func vllmRun(v *vllmResult) (m run.Run) {
 		m.Load.Kind = "open"
 	case m.Load.Concurrency.OK():
 		m.Load.Kind = "closed"
-	case v.Rate == "inf": // all at once
+	case v.Rate == "inf", v.Rate == nil && strings.HasPrefix(v.Backend, "sglang"): // all at once; SGLang writes Infinity, which is null here
 		m.Load.Kind = "open"
 	}
 	return m

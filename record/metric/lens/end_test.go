@@ -114,3 +114,13 @@ func TestAIPerfCountsWhatItCancelled(t *testing.T) {
 	v.want(t, "completed", 9)
 	v.want(t, "failed", 0)
 }
+
+// A file without arrivals, and answers without words, are in no figure of a lens: nor are
+// those of their requests that were hung up on.
+func TestHungUpWithoutArrivals(t *testing.T) {
+	left := newReply().closed(200).fails(timeline.CancelledUser)
+	left.tl.Evidence = timeline.RequestOnly
+	v := through(t, "aiperf", Facts{}, newReply().events(timeline.Text, 10, 100, 10).usage(10, 10), left)
+	v.want(t, "request_count", 1)
+	v.want(t, "request_error_rate", 0)
+}

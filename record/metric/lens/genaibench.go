@@ -73,21 +73,23 @@ func (r *genaiBenchReader) add(tl *timeline.Timeline) {
 // that usage alone.
 func genaiBenchEnd(tl *timeline.Timeline) (us int64, counted bool) {
 	// A reason that has no event came with the last text, as where the length ended it.
-	finishUS, alone, finished := int64(0), false, tl.FinishReason != ""
+	finishUS, alone, finished, usageUS := int64(0), false, tl.FinishReason != "", int64(-1)
 	for ev := range tl.Events.All() {
 		switch {
 		case ev.Kind == timeline.Finish && !alone:
 			finishUS, alone, finished = ev.AtUS, true, true
 		case ev.Kind.Bears() && !alone:
-			finishUS = ev.AtUS
-		case ev.Kind == timeline.UsageEvent && finished:
-			return ev.AtUS, true
+			finishUS, usageUS = ev.AtUS, -1 // a usage before it told how far the answer was
+		case ev.Kind == timeline.UsageEvent && finished && usageUS < 0:
+			usageUS = ev.AtUS
 		case ev.Kind == timeline.Done:
 			us = ev.AtUS
 		}
 	}
 	_, told := usage(tl)
 	switch {
+	case usageUS >= 0:
+		return usageUS, true
 	case told && finished:
 		return finishUS, true
 	case us == 0: // no [DONE]

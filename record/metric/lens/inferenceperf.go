@@ -80,10 +80,7 @@ func (r *inferencePerfReader) gaps(tl *timeline.Timeline) {
 		return
 	}
 	lastUS := int64(-1)
-	for ev := range tl.Events.All() {
-		if !hasContent(ev.Kind) {
-			continue
-		}
+	for ev := range counted(tl, hasContent) {
 		k := counts(ev)
 		if k == 0 {
 			continue

@@ -131,7 +131,7 @@ func Apply(names []string, timelines iter.Seq[*timeline.Timeline], facts Facts) 
 		}
 		if tl.Outcome == timeline.CancelledUser {
 			for i, l := range chosen {
-				if l.hungUp {
+				if l.hungUp && tl.Evidence == timeline.Arrivals && !tl.Wordless() {
 					readers[i].add(tl)
 				}
 			}

@@ -116,6 +116,7 @@ func TestGenAIBenchEndsWithTheUsage(t *testing.T) {
 		{"usage in the finish", then(tokens(), 250, timeline.Finish, timeline.Done).usage(10, 10), 1, 0.1, 0.25, 0.15 / 9, 0.15, 9 / 0.15},
 		{"the length ended it, beside the last text", then(long(tokens()), 250, timeline.UsageEvent, timeline.Done).usage(10, 10), 1, 0.1, 0.25, 0.15 / 9, 0.15, 9 / 0.15},
 		{"the same with the usage in that chunk", then(long(tokens()), 250, timeline.Done).usage(10, 10), 1, 0.1, 0.19, 0.01, 0.09, 100},
+		{"a usage at the head, the reason beside the last text", long(newReply().events(timeline.UsageEvent, 1, 50, 0).events(timeline.Text, 10, 100, 10).usage(10, 10)), 1, 0.1, 0.19, 0.01, 0.09, 100},
 		{"no usage", then(tokens(), 250, timeline.Finish, timeline.Done), 1, 0.1, 0.28, null, 0.18, null},
 		{"nothing but the body's end", tokens().closed(400), 1, 0.1, 0.4, null, 0.3, null},
 		{"faster than 1,000 tokens/s", newReply().events(timeline.Text, 100, 100, 0.5).usage(10, 100), 1, 0.1, 0.1495, 0.0495 / 99, 0.0495, 99 / 0.0495},
