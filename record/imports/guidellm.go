@@ -108,7 +108,7 @@ func readGuideLLM(in *Input, add func(*timeline.Timeline) error) (run.Run, error
 		all = append(all, r)
 	}
 	if total := b.Metrics.Totals.Successful; measured < total {
-		return m, in.at(0, fmt.Errorf("the file holds a sample of %d of the %d requests that were measured, without which rates and errors can't be told: have GuideLLM write all of them (sample_size: null)", measured, total))
+		return m, in.at(0, fmt.Errorf("the file holds a sample of %d of the %d requests that were measured, without which rates and errors can't be told: have GuideLLM write all of them (sample_size, sample_requests)", measured, total))
 	}
 	for i := range b.Requests.Errored {
 		r := b.Requests.Errored[i].request(m.Load.Kind == "open")
