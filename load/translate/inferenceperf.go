@@ -58,7 +58,7 @@ func inferencePerfEnd(c *call) {
 	if v := c.or("", "api.streaming"); answers && (!c.has("api.streaming") || strings.EqualFold(v, "false")) {
 		c.on("no-stream")
 	}
-	if answers && !strings.EqualFold(c.or("true", "server.ignore-eos"), "false") {
+	if !strings.EqualFold(c.or("true", "server.ignore-eos"), "false") {
 		c.on("ignore-eos")
 	}
 	switch kind := c.or("constant", "load.type"); kind {

@@ -85,11 +85,10 @@ func within(body map[string]any, name string, settings map[string]any) {
 	}
 }
 
-// system takes what the system says out of the conversation; developer is OpenAI's newer
-// name for it, which other APIs don't know.
+// system takes what the system says out of the conversation.
 func (r *Request) system() (said []string, others []Message) {
-	for _, m := range r.Messages {
-		if m.Role == "system" || m.Role == "developer" {
+	for _, m := range r.onlySystem() {
+		if m.Role == "system" {
 			said = append(said, m.Content)
 		} else {
 			others = append(others, m)
@@ -98,8 +97,8 @@ func (r *Request) system() (said []string, others []Message) {
 	return said, others
 }
 
-// onlySystem is the conversation for an API that takes the system's turns where they
-// stand, and knows no developer.
+// onlySystem is the conversation for an API that doesn't know developer, which is OpenAI's
+// newer name for the system.
 func (r *Request) onlySystem() []Message {
 	messages := slices.Clone(r.Messages)
 	for i := range messages {
