@@ -97,12 +97,7 @@ func (s *Span) Count(names ...string) timeline.Opt[int64] {
 func (s *Span) Input() timeline.Opt[int64] {
 	input := s.Count("gen_ai.usage.input_tokens", "gen_ai.usage.prompt_tokens")
 	cache := s.Cached().Or(0) + s.Count("gen_ai.usage.cache_creation.input_tokens", "gen_ai.usage.cache_creation_input_tokens").Or(0)
-	return timeline.Map(input, func(n int64) int64 {
-		if cache > n {
-			return n + cache
-		}
-		return n
-	})
+	return Whole(input, cache)
 }
 
 // Cached is how many of the prompt's tokens came from the provider's cache.
@@ -113,10 +108,15 @@ func (s *Span) Cached() timeline.Opt[int64] {
 // Output is how many tokens the answer had, reasoning among them, as the conventions
 // say; reasoning that is larger than the answer stands beside it.
 func (s *Span) Output() timeline.Opt[int64] {
-	thought := s.Reasoning().Or(0)
-	return timeline.Map(s.Count("gen_ai.usage.output_tokens", "gen_ai.usage.completion_tokens"), func(n int64) int64 {
-		if thought > n {
-			return n + thought
+	return Whole(s.Count("gen_ai.usage.output_tokens", "gen_ai.usage.completion_tokens"), s.Reasoning().Or(0))
+}
+
+// Whole is a count of tokens with a part of it that may have been left out: one that is
+// larger than the count can be no part of it, and stands beside it. Empty without a count.
+func Whole(count timeline.Opt[int64], part int64) timeline.Opt[int64] {
+	return timeline.Map(count, func(n int64) int64 {
+		if part > n {
+			return n + part
 		}
 		return n
 	})

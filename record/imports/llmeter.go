@@ -3,6 +3,7 @@ package imports
 import (
 	"time"
 
+	"tokenmeter/record/genai"
 	"tokenmeter/record/run"
 	"tokenmeter/record/timeline"
 )
@@ -37,9 +38,7 @@ func readLLMeter(in *Input, add func(*timeline.Timeline) error) (run.Run, error)
 		r.first, r.e2e = known(v.First, 1), known(v.Last, 1)
 		r.streamed = v.First != nil
 		r.input, r.output, r.cached, r.reasoning = count(v.Input), count(v.Output), count(v.Cached), count(v.Thought)
-		if cached := r.cached.Or(0); cached > r.input.Or(cached) {
-			r.input = timeline.Some(r.input.Or(0) + cached) // beside the prompt: the counts are the provider's own
-		}
+		r.input = genai.Whole(r.input, r.cached.Or(0)) // the counts are the provider's own
 		if r.output.Or(2) < 2 && r.e2e > r.first {
 			r.output = timeline.Opt[int64]{} // of a reply without usage, which had a first and a last token
 		}
