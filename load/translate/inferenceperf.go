@@ -131,6 +131,7 @@ func inferencePerfGoodput(c *call, v string) {
 	var all map[string]float64
 	if json.Unmarshal([]byte(v), &all) != nil {
 		c.note("--report.goodput.constraints %s: no equal here", v)
+		return
 	}
 	ours := map[string]string{"ttft": "ttft", "tpot": "tpot", "request_latency": "e2e"}
 	for _, name := range slices.Sorted(maps.Keys(all)) {
