@@ -5,9 +5,12 @@ import (
 	"encoding/hex"
 	"fmt"
 	"hash"
+	"sync"
 	"testing"
+	"time"
 
 	"tokenmeter/load/schedule"
+	"tokenmeter/load/workload/sessions"
 )
 
 // What a seed and a salt send, and when, never changes: not with the processor,
@@ -71,21 +74,56 @@ func writeItem(h hash.Hash, it Item) {
 	}
 }
 
-// Items do not depend on which were made before them, nor on who makes them.
+// Items do not depend on which were made before them, nor on who makes them, nor on how
+// many make them at once.
 func TestItemsAreIndependent(t *testing.T) {
-	a, b := load(t, "testdata/mix.yaml", Options{Seed: 9, Salt: "x"}), load(t, "testdata/mix.yaml", Options{Seed: 9, Salt: "x"})
+	opt := Options{Seed: 9, Salt: "x"}
+	works := map[string]func() Workload{}
+	for _, s := range Scenarios() {
+		works[s.Name] = func() Workload { w, _ := FromSpec(s.Name, s.Workload, opt); return w }
+	}
+	for _, name := range []string{"mix.yaml", "mooncake.jsonl", "bailian.jsonl", "azure2024.csv", "sharegpt.json", "checks.jsonl",
+		"../sessions/testdata/weka.json", "../sessions/testdata/claude.jsonl", "../sessions/testdata/codex.jsonl", "../sessions/testdata/otlp.jsonl", "../sessions/testdata/spans.json"} {
+		works[name] = func() Workload { return load(t, "testdata/"+name, opt) }
+	}
+	for name, m := range map[string]Midway{
+		"from the middle":    {Sessions: 6, From: 0.8, To: 0.8},
+		"from the beginning": {Sessions: 6},
+		"without pauses":     {Sessions: 3, To: 1, Idle: sessions.Idle{Most: time.Millisecond}},
+	} {
+		works[name] = func() Workload {
+			w, err := load(t, "sessions/testdata/weka.json", opt).Midway(m)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return w
+		}
+	}
 	sum := func(it Item) string {
 		h := sha256.New()
 		writeItem(h, it)
 		return string(h.Sum(nil))
 	}
-	var forward []string
-	for i := range int64(60) {
-		forward = append(forward, sum(a.Item(i)))
-	}
-	for i := int64(59); i >= 0; i-- {
-		if sum(b.Item(i)) != forward[i] {
-			t.Errorf("item %d depends on the order", i)
+	const items = 12
+	for name, work := range works {
+		a, b := work(), work()
+		var forward [items]string
+		for i := range forward {
+			forward[i] = sum(a.Item(int64(i)))
 		}
+		var all sync.WaitGroup
+		for range 3 {
+			all.Go(func() {
+				for i := int64(items - 1); i >= 0; i-- {
+					if primed, ok := b.(Primed); ok {
+						primed.Prime(i)
+					}
+					if sum(b.Item(i)) != forward[i] {
+						t.Errorf("%s: item %d depends on who makes it, and when", name, i)
+					}
+				}
+			})
+		}
+		all.Wait()
 	}
 }

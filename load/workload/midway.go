@@ -86,6 +86,7 @@ func (m *midway) Item(i int64) Item {
 	primes, steps := steps[:before], steps[before:]
 	for k := range steps {
 		st := &steps[k]
+		st.After = slices.Clone(st.After) // of a whole session they are the recording's
 		for j := range st.After {
 			st.After[j] -= before
 		}
