@@ -1,12 +1,12 @@
 package compare
 
 import (
-	"encoding/xml"
 	"fmt"
 	"io"
 	"strings"
 
 	"tokenmeter/base/printable"
+	"tokenmeter/reader/typeset"
 )
 
 // WriteJUnit writes the gates as the test cases of a JUnit file, which CI
@@ -17,13 +17,13 @@ func (r *Result) WriteJUnit(w io.Writer) error {
 	count := map[string]int{}
 	add := func(name, class, state, words, text, out string) {
 		count["tests"]++
-		fmt.Fprintf(&cases, "  <testcase name=\"%s\" classname=\"%s\">\n", xmlText(name), xmlText(class))
+		fmt.Fprintf(&cases, "  <testcase name=\"%s\" classname=\"%s\">\n", typeset.Markup(name), typeset.Markup(class))
 		if state != "" {
 			count[state]++
-			fmt.Fprintf(&cases, "    <%s message=\"%s\">%s</%[1]s>\n", state, xmlText(words), xmlText(text))
+			fmt.Fprintf(&cases, "    <%s message=\"%s\">%s</%[1]s>\n", state, typeset.Markup(words), typeset.Markup(text))
 		}
 		if out != "" {
-			fmt.Fprintf(&cases, "    <system-out>%s</system-out>\n", xmlText(out))
+			fmt.Fprintf(&cases, "    <system-out>%s</system-out>\n", typeset.Markup(out))
 		}
 		cases.WriteString("  </testcase>\n")
 	}
@@ -40,16 +40,9 @@ func (r *Result) WriteJUnit(w io.Writer) error {
 		state := map[GateState]string{Broken: "failure", GateIncomparable: "error", GateRefused: "skipped"}[g.State]
 		add(name, "gate."+strings.ReplaceAll(g.Candidate, ".", "_"), state, g.Words(), "", g.Words())
 	}
-	_, err := fmt.Fprintf(printable.LinesWriter(w), "%s<testsuite name=\"tokenmeter compare\" tests=\"%d\" failures=\"%d\" errors=\"%d\" skipped=\"%d\">\n%s</testsuite>\n",
-		xml.Header, count["tests"], count["failure"], count["error"], count["skipped"], cases.String())
+	_, err := fmt.Fprintf(printable.LinesWriter(w), "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuite name=\"tokenmeter compare\" tests=\"%d\" failures=\"%d\" errors=\"%d\" skipped=\"%d\">\n%s</testsuite>\n",
+		count["tests"], count["failure"], count["error"], count["skipped"], cases.String())
 	return err
-}
-
-// xmlText makes text stay text, in an attribute too.
-func xmlText(text string) string {
-	var b strings.Builder
-	_ = xml.EscapeText(&b, []byte(text)) // a Builder has no errors
-	return b.String()
 }
 
 func (r *Result) reasonsText() string {

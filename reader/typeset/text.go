@@ -11,6 +11,14 @@ import (
 // Clean makes text from elsewhere harmless.
 func Clean(s string) string { return printable.Text(s) }
 
+// Markup makes text stay text in HTML and XML, in attributes too. (Package html
+// would bring its table of 2,000 entities into the program.)
+func Markup(s string) string { return markup.Replace(s) }
+
+// XML knows no U+FFFE and U+FFFF, and takes line feeds of attributes for blanks.
+var markup = strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;", `"`, "&#34;", "'", "&#39;",
+	"\t", "&#x9;", "\n", "&#xA;", "\r", "&#xD;", "\ufffe", "\ufffd", "\uffff", "\ufffd")
+
 // Short cuts text to n runes.
 func Short(s string, n int) string {
 	if utf8.RuneCountInString(s) <= n {

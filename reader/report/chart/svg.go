@@ -2,7 +2,6 @@ package chart
 
 import (
 	"fmt"
-	"html"
 	"math"
 	"strconv"
 	"strings"
@@ -23,7 +22,7 @@ type SVG struct{ strings.Builder }
 func (s *SVG) Put(format string, args ...any) { fmt.Fprintf(s, format, args...) }
 
 // Escape makes text stay text.
-func Escape(text string) string { return html.EscapeString(typeset.Clean(text)) }
+func Escape(text string) string { return typeset.Markup(typeset.Clean(text)) }
 
 // Coordinate writes a length with at most one decimal.
 func Coordinate(v float64) string {
