@@ -68,6 +68,10 @@ var tellers = map[string]func(t *testing.T, data []byte) []figures{
 		for _, r := range v.Benchmarks[0].Requests.Successful {
 			f := tell(r, map[string]string{"ttft": "time_to_first_token_ms", "ttfo": "time_to_first_output_token_ms", "close": "request_latency", "tpot": "inter_token_latency_ms", "input": "prompt_tokens", "output": "output_tokens"})
 			f["close"] *= 1000
+			if r["prompt_tokens"] == nil { // no usage came: its count is the number that was asked for
+				delete(f, "tpot")
+				delete(f, "output")
+			}
 			all = append(all, f)
 		}
 		return all

@@ -71,7 +71,8 @@ type guideLLMTimings struct {
 	Last      *float64 `json:"last_token_iteration"`
 	LastOld   *float64 `json:"last_iteration"`
 	End       *float64 `json:"request_end"`
-	Iteration *float64 `json:"token_iterations"`
+	LastLine  *float64 `json:"last_request_iteration"` // of the stream, whatever it held
+	Iteration float64  `json:"token_iterations"`
 }
 
 func isGuideLLM(head []byte) bool {
@@ -204,13 +205,35 @@ func (q *guideLLMRequest) request(open bool) *request {
 			Model     string   `json:"model"`
 			MaxTokens *float64 `json:"max_tokens"`
 			MaxNew    *float64 `json:"max_completion_tokens"`
+			MaxOutput *float64 `json:"max_output_tokens"`
 		} `json:"body"`
 	}
 	if json.Unmarshal([]byte(q.Args), &body) == nil {
 		r.model = body.Body.Model
-		if r.asked = count(body.Body.MaxNew); !r.asked.OK() {
-			r.asked = count(body.Body.MaxTokens)
+		for _, n := range []*float64{body.Body.MaxTokens, body.Body.MaxOutput, body.Body.MaxNew} {
+			if n != nil {
+				r.asked = count(n)
+			}
 		}
 	}
+	q.doubt(r)
 	return r
+}
+
+// doubt takes the count of output tokens from a reply that told none: GuideLLM then has
+// the number that was asked for in its place, else that of the events. Such a reply lacks
+// the prompt's tokens too, unless the data told them; or nothing follows its last token,
+// as usage and [DONE] would. Elsewhere more tokens than events may well be right, and no
+// more than bytes only where the text shows none of them.
+// Source: compile_stats in guidellm/schemas/base/response.py, output_tokens in
+// request_stats.py and _resolve_streaming in backends/openai/http.py.
+func (q *guideLLMRequest) doubt(r *request) {
+	n, t := r.output.Or(0), &q.Info.Timings
+	asked := r.asked.OK() && r.asked == r.output && float64(n) > t.Iteration && t.Iteration > 0
+	ended := t.Last == nil || t.LastLine == nil || *t.LastLine > *t.Last
+	if !r.input.OK() || asked && !ended {
+		r.output = timeline.Opt[int64]{}
+	} else if text := len(q.Text) + len(q.Thought); asked && text > 0 && len(q.Calls) == 0 && int64(text) < n {
+		r.doubted = true
+	}
 }

@@ -591,8 +591,8 @@ func TestInferencePerfReasoning(t *testing.T) {
 // reasoning alone there is no first token of the answer.
 func TestGuideLLMTrace(t *testing.T) {
 	in, err := NewInput("f", strings.NewReader(`{"benchmarks":[{"config":{"strategy":{"type_":"trace","time_scale":2.0,"schedule_turn":"timestamp"}},"requests":{"successful":[
-{"time_to_first_token_ms":100,"output_tokens":5,"reasoning_output":"t t","output":"w","info":{"timings":{"targeted_start":1000,"request_start":1001,"first_token_iteration":1001.1,"first_output_token_iteration":1001.3,"last_token_iteration":1001.5}}},
-{"time_to_first_token_ms":100,"output_tokens":5,"reasoning_output":"t t","output":null,"tool_calls":null,"info":{"timings":{"targeted_start":1002,"request_start":1002,"first_token_iteration":1002.1,"first_output_token_iteration":null,"last_token_iteration":1002.5}}}]}}]}`))
+{"time_to_first_token_ms":100,"prompt_tokens":9,"output_tokens":5,"reasoning_output":"t t","output":"w","info":{"timings":{"targeted_start":1000,"request_start":1001,"first_token_iteration":1001.1,"first_output_token_iteration":1001.3,"last_token_iteration":1001.5}}},
+{"time_to_first_token_ms":100,"prompt_tokens":9,"output_tokens":5,"reasoning_output":"t t","output":null,"tool_calls":null,"info":{"timings":{"targeted_start":1002,"request_start":1002,"first_token_iteration":1002.1,"first_output_token_iteration":null,"last_token_iteration":1002.5}}}]}}]}`))
 	if err != nil {
 		t.Fatal(err)
 	}

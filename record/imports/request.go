@@ -33,6 +33,7 @@ type request struct {
 	tokenized timeline.Opt[int64]
 	// unsplit: reasoning is in the output, and how many tokens the moments hold can't be told.
 	unsplit bool
+	doubted bool // the file's own text speaks against its count
 
 	id, session, model, finish string
 	turn                       timeline.Opt[int64]
@@ -152,6 +153,9 @@ func (r *request) timeline(zero float64) (*timeline.Timeline, error) {
 	tl.Tokenized = r.tokenized
 	if r.unsplit && r.streamed {
 		tl.Flags |= timeline.HiddenReasoning
+	}
+	if r.doubted {
+		tl.Flags |= timeline.TokenCountMismatch
 	}
 	if r.phase != "" {
 		tl.Phase = r.phase

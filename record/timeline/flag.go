@@ -17,7 +17,7 @@ const (
 	Coalesced                              // (metric) a read held two or more generation events
 	MultiTokenChunks                       // (metric) 1.5 or more tokens a chunk
 	Estimated                              // (metric) the token count is a tokenizer's or the chunk count
-	TokenCountMismatch                     // (metric) text and token count cannot both be right
+	TokenCountMismatch                     // (metric) text and token count cannot both be right; set before where a file has the text
 	HiddenReasoning                        // (metric) tokens were spent that never appeared in the stream; set before where nobody counts them
 	UsageInconsistent                      // (metric) total is not input + output
 	NoAnswer                               // (metric) only reasoning came
