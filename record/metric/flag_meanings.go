@@ -60,6 +60,6 @@ var FlagMeanings = []FlagMeaning{
 		"it is no token; without --keep-text it would be the last one"},
 	{"reasoning_summary", "a summary was streamed of reasoning whose tokens usage counts",
 		"the summary's own tokens are in no count; S and TPOT are the answer's, without the time before it"},
-	{"inline_reasoning", "the text of the answer began with <think>, [THINK], <seed:think> or <mm:think>",
+	{"inline_reasoning", "the text of the answer began with <think>, [THINK] or a like mark, or </think> came alone",
 		"the server does not part reasoning from text; TTFO is the first text behind the closing mark"},
 }

@@ -8,12 +8,12 @@ import (
 )
 
 // inlineThought follows reasoning that a server without a parser for it leaves in the
-// text of the answer, between marks at its very head. The text may come in pieces of any
-// size.
+// text of a choice, between marks at its very head. The text may come in pieces of any
+// size. Where the prompt ends in the opening mark, the closing one comes alone.
 type inlineThought struct {
 	state inlineState
-	close []byte // the mark that ends it
-	held  []byte // the head of the text, or the last bytes of the thought
+	close string // the mark that ends it
+	held  []byte // the head of the text, or its last bytes
 }
 
 type inlineState uint8
@@ -21,13 +21,16 @@ type inlineState uint8
 const (
 	atHead    inlineState = iota // nothing but white space, or a part of a mark
 	inThought                    // behind the opening mark
-	inAnswer                     // there was none, or behind the closing one
+	unmarked                     // there was none; a closing one may come
+	inAnswer                     // behind the closing one
 )
 
-// thoughtMarks open reasoning; what closes it has a slash behind the first letter.
+// thoughtMarks open reasoning and close it.
 // Sources: the chat templates of DeepSeek-R1, Qwen3 and MiniMax-M2; of Magistral; of
-// Seed-OSS; of MiniMax-M3; llama.cpp's --reasoning-format none leaves them.
-var thoughtMarks = []string{"<think>", "[THINK]", "<seed:think>", "<mm:think>"}
+// Seed-OSS; of MiniMax-M3; of gpt-oss; of Gemma 4; llama.cpp's --reasoning-format none
+// leaves them.
+var thoughtMarks = [...][2]string{{"<think>", "</think>"}, {"[THINK]", "[/THINK]"}, {"<seed:think>", "</seed:think>"},
+	{"<mm:think>", "</mm:think>"}, {"<|channel|>analysis", "<|channel|>final<|message|>"}, {"<|channel>thought", "<channel|>"}}
 
 // mostHeld bounds the white space before a mark.
 const mostHeld = 64
@@ -39,34 +42,74 @@ func (t *inlineThought) plain(raw []byte) bool {
 	return len(t.held) == 0 && len(raw) > 0 && raw[0] != '<' && raw[0] != '[' && raw[0] != '\\'
 }
 
-// take reads a piece of the text. began says that the mark is whole with it, so that what
-// came before was thought, too; thought that nothing in it is of the answer.
+// markless reports whether nothing in a piece is of a mark that may come alone.
+func (t *inlineThought) markless(raw []byte) bool {
+	return len(t.held) == 0 && bytes.IndexByte(raw, '<') < 0 && bytes.IndexByte(raw, '\\') < 0
+}
+
+// take reads a piece of the text. began says that what came before was thought, too;
+// thought that nothing in the piece is of the answer.
 func (t *inlineThought) take(text jsonscan.Text) (began, thought bool) {
-	if t.state == inAnswer || t.state == atHead && (t.plain(text.Raw) || len(t.held) > mostHeld) {
-		t.state = inAnswer
+	if t.state == atHead && (t.plain(text.Raw) || len(t.held) > mostHeld) {
+		t.state, t.held = unmarked, t.held[:0]
+	}
+	if t.state == inAnswer || t.state == unmarked && t.markless(text.Raw) {
 		return false, false
 	}
 	t.held = text.Append(t.held)
 	if t.state == atHead {
-		if began = t.opened(); !began {
-			return false, false
-		}
+		began = t.opened()
 	}
-	if i := bytes.Index(t.held, t.close); i >= 0 {
+	switch t.state {
+	case inThought:
+		return began, t.closed(t.close)
+	case unmarked:
+		return t.alone()
+	}
+	return false, false
+}
+
+// closed looks for the mark that ends a thought; it reports whether nothing stands behind it.
+func (t *inlineThought) closed(mark string) bool {
+	if i := bytes.Index(t.held, []byte(mark)); i >= 0 {
 		t.state = inAnswer
-		return began, i+len(t.close) == len(t.held)
+		return i+len(mark) == len(t.held)
 	}
-	if over := len(t.held) - len(t.close); over > 0 {
+	if over := len(t.held) - len(mark); over > 0 {
 		t.held = append(t.held[:0], t.held[over:]...)
 	}
-	return began, true
+	return true
+}
+
+// alone looks for a closing mark that no opening one came before: the templates of
+// DeepSeek-R1, DeepSeek-V3.1 and Qwen3's thinking models open the thought. A text with both
+// speaks of marks.
+// Source: https://github.com/ggml-org/llama.cpp/issues/11861; vLLM's parser deepseek_r1
+// takes all that stands before it for reasoning.
+func (t *inlineThought) alone() (began, thought bool) {
+	open, mark := []byte(thoughtMarks[0][0]), thoughtMarks[0][1]
+	from, end := bytes.Index(t.held, open), bytes.Index(t.held, []byte(mark))
+	switch {
+	case from >= 0 && (end < 0 || from < end):
+		t.state = inAnswer
+		return false, false
+	case end >= 0:
+		return true, t.closed(mark)
+	}
+	last := bytes.LastIndexByte(t.held, '<')
+	if last < 0 || len(t.held)-last >= len(mark) {
+		last = len(t.held)
+	}
+	t.held = append(t.held[:0], t.held[last:]...)
+	return false, false
 }
 
 // opened looks for a mark at the head.
 func (t *inlineThought) opened() bool {
 	head := bytes.TrimLeft(t.held, " \t\r\n")
-	t.state = inAnswer
-	for _, mark := range thoughtMarks {
+	t.state = unmarked
+	for i := range thoughtMarks {
+		mark := thoughtMarks[i][0]
 		n := min(len(head), len(mark))
 		if string(head[:n]) != mark[:n] {
 			continue
@@ -75,37 +118,49 @@ func (t *inlineThought) opened() bool {
 			t.state = atHead
 			continue
 		}
-		t.state, t.close = inThought, []byte(mark[:1]+"/"+mark[1:])
+		t.state, t.close = inThought, thoughtMarks[i][1]
 		t.held = append(t.held[:0], head[n:]...)
 		return true
 	}
 	return false
 }
 
-// inlined takes what a chunk of a stream said in the text of the only choice.
+// inlineOf is what is known of a choice's text.
+func (d *openaiDecoder) inlineOf(choice int) *inlineThought {
+	if choice < 0 || choice >= maxChoices {
+		return &inlineThought{state: inAnswer}
+	}
+	for len(d.inline) <= choice {
+		d.inline = append(d.inline, inlineThought{})
+	}
+	return &d.inline[choice]
+}
+
+// inlined takes what a chunk of a stream said in the texts of its choices.
 func (d *openaiDecoder) inlined(s *Stream) {
-	t := &d.inline
 	for i := range d.choices {
 		ch := &d.choices[i]
-		switch {
-		case ch.index != 0 || s.form == whole:
-			t.state = inAnswer // of several choices it is not told
-		case ch.texts == 1:
-			began, thought := t.take(ch.text)
-			if began {
-				s.tl.Flags |= timeline.InlineReasoning
-				s.tl.Events.Amend(func(e *timeline.Event) bool {
-					if e.Kind == timeline.Text {
-						e.Kind = timeline.Reasoning
-					}
-					return true
-				})
-			}
-			if thought {
-				ch.said.kinds = ch.said.kinds&^(1<<timeline.Text) | 1<<timeline.Reasoning
-			}
-		case ch.texts > 1:
+		if ch.texts == 0 {
+			continue
+		}
+		t := d.inlineOf(ch.index)
+		apart := s.reasoned > 0 && !s.tl.Flags.Has(timeline.InlineReasoning) // the server knows thoughts
+		if ch.texts > 1 || s.form == whole || t.state == unmarked && apart {
 			t.state = inAnswer
+			continue
+		}
+		began, thought := t.take(ch.text)
+		if began {
+			s.tl.Flags |= timeline.InlineReasoning
+			s.tl.Events.Amend(func(e *timeline.Event) bool {
+				if e.Kind == timeline.Text && e.Choice == ch.index {
+					e.Kind = timeline.Reasoning
+				}
+				return true
+			})
+		}
+		if thought {
+			ch.said.kinds = ch.said.kinds&^(1<<timeline.Text) | 1<<timeline.Reasoning
 		}
 	}
 }

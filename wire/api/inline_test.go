@@ -8,9 +8,13 @@ import (
 )
 
 // Reasoning that a server leaves in the text of the answer, between marks at its head, is
-// reasoning, in whatever pieces it comes. A mark further on is a part of the answer.
+// reasoning, in whatever pieces it comes. An opening mark further on is a part of the answer;
+// a closing one that none came before ends a thought that the template opened.
 // Sources: llama.cpp's --reasoning-format none, vLLM without --reasoning-parser, the chat
-// templates of DeepSeek-R1, Qwen3, MiniMax, Magistral and Seed-OSS.
+// templates of DeepSeek-R1, Qwen3, MiniMax, Magistral and Seed-OSS;
+// https://github.com/ggml-org/llama.cpp/issues/11861 and vllm-project/vllm/issues/13125 (a
+// closing mark alone); https://developers.openai.com/cookbook/articles/openai-harmony;
+// Gemma 4's tokenizer_config.json.
 func TestReasoningInTheText(t *testing.T) {
 	for _, c := range []struct {
 		name   string
@@ -31,6 +35,17 @@ func TestReasoningInTheText(t *testing.T) {
 		{"another mark", "<|html|>|Hi", "tttt"},
 		{"a part of a mark alone", "<|thi", "tt"},
 		{"further on", "Hi|<think>|hm|</think>", "tttt"},
+		{"harmony", "<~channel~>|analysis|<~message~>|hm|<~end~>|<~start~>|assistant|<~channel~>|final|<~message~>|Hi| you", "rrrrrrrrrrtt"},
+		{"harmony, the answer alone", "<~channel~>|final|<~message~>|Hi", "tttt"},
+		{"Gemma 4", "<~channel>|thought\\n|hm|<channel~>|Hi", "rrrrt"},
+		{"opened by the template", "Okay|, hm|.\\n|</think>|\\n\\n|Hi| you", "rrrrttt"},
+		{"opened so, the mark in pieces", "Okay| a < b|</|think|>|Hi", "rrrrrt"},
+		{"opened so, thought and answer in one piece", "Okay|. </think> Hi| you", "rtt"},
+		{"opened so, empty", "</think>|Hi", "rt"},
+		{"opened so, escaped", "Okay|\\u003c/think\\u003e|Hi", "rrt"},
+		{"opened so, cut off", "Okay|, hm", "tt"},
+		{"of marks", "Put thoughts in <think> and </think>| marks", "tt"},
+		{"a lone mark after all", "<think>|hm|</think>|Hi|</think>|.", "rrrttt"},
 		{"a second time", "<think>|hm|</think>|Hi|<think>|hm", "rrrttt"},
 		{"plain", " Hi| you", "tt"},
 		{"a list", "[|THINGS|]", "ttt"},
@@ -38,7 +53,7 @@ func TestReasoningInTheText(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			var chunks []string
 			for piece := range strings.SplitSeq(c.pieces, "|") {
-				chunks = append(chunks, delta(`"content":"`+piece+`"`))
+				chunks = append(chunks, delta(`"content":"`+strings.ReplaceAll(piece, "~", "|")+`"`))
 			}
 			chunks = append(chunks, `{"choices":[{"index":0,"delta":{},"finish_reason":"stop"}]}`, "[DONE]")
 			tl := timeline.New()
@@ -57,7 +72,7 @@ func TestReasoningInTheText(t *testing.T) {
 			if tl.Flags.Has(timeline.InlineReasoning) != marked {
 				t.Errorf("flags %v", tl.Flags.Names())
 			}
-			plain := strings.NewReplacer("|", "", `\n`, "\n", `\u003c`, "<", `\u003e`, ">").Replace(c.pieces)
+			plain := strings.NewReplacer("|", "", "~", "|", `\n`, "\n", `\u003c`, "<", `\u003e`, ">").Replace(c.pieces)
 			if tl.Text != plain {
 				t.Errorf("text %q, want %q", tl.Text, plain)
 			}
@@ -65,16 +80,30 @@ func TestReasoningInTheText(t *testing.T) {
 	}
 }
 
-// Of several choices it is not told: their texts are mixed.
+// Each choice has a text of its own, and reasoning that came as such leaves no mark to look for.
 func TestReasoningInTheTextOfSeveralChoices(t *testing.T) {
-	tl := timeline.New()
-	s := NewStream(tl, OpenAIChat, StreamOptions{})
-	s.Head(1, Head{200, eventStream})
-	s.Read(2, 0, []byte(events(`{"choices":[{"index":1,"delta":{"content":"a"}}]}`, `{"choices":[{"index":0,"delta":{"content":"<think>"}}]}`)))
-	s.End(3, timeline.EOF, nil, nil)
-	for ev := range tl.Events.Generation() {
-		if ev.Kind != timeline.Text {
-			t.Errorf("kind %s", ev.Kind)
+	for want, chunks := range map[string][]string{
+		"trrrrrtrrt": {`1 a`, `0 <think>`, `0 hm`, `2 b`, `2 </think>`, `0 </think>`, `0 A`, `3 Well`, `3 </think>`, `3 D`},
+		"rtt":        {`0 {"reasoning_content":"hm"}`, `0 Hi`, `0 </think>`},
+	} {
+		for i, c := range chunks {
+			index, delta, _ := strings.Cut(c, " ")
+			if delta[0] != '{' {
+				delta = `{"content":"` + delta + `"}`
+			}
+			chunks[i] = `{"choices":[{"index":` + index + `,"delta":` + delta + `}]}`
+		}
+		tl := timeline.New()
+		s := NewStream(tl, OpenAIChat, StreamOptions{})
+		s.Head(1, Head{200, eventStream})
+		s.Read(2, 0, []byte(events(chunks...)))
+		s.End(3, timeline.EOF, nil, nil)
+		kinds := ""
+		for ev := range tl.Events.Generation() {
+			kinds += ev.Kind.String()[:1]
+		}
+		if kinds != want {
+			t.Errorf("kinds %s, want %s", kinds, want)
 		}
 	}
 }

@@ -24,7 +24,7 @@ type openaiDecoder struct {
 	object      jsonscan.Text
 	fingerprint jsonscan.Text
 
-	inline inlineThought
+	inline []inlineThought // of each choice
 
 	like  model
 	again bool // the chunk is like the model
@@ -37,7 +37,7 @@ type openaiChoice struct {
 	finish jsonscan.Text
 	ids    int64 // number of token ids or logprobs, or notTold
 
-	text  jsonscan.Text // the last piece of the answer's, until its head is known
+	text  jsonscan.Text // the last piece of the answer's
 	texts int
 
 	inDelta bool // it said so in a delta, not in a message
@@ -81,9 +81,7 @@ func (d *openaiDecoder) tell(s *Stream) {
 			}
 		}
 	}
-	if d.inline.state != inAnswer {
-		d.inlined(s)
-	}
+	d.inlined(s)
 	recorded := false
 	for i := range d.choices {
 		recorded = d.applyChoice(s, &d.choices[i], failed) || recorded

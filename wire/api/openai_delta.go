@@ -103,7 +103,7 @@ func (d *openaiDecoder) piece(ch *openaiChoice, ordinal int, kind timeline.Kind,
 	}
 	ch.said.add(kind, t.Size())
 	d.like.found(kind, &d.c, t)
-	if kind == timeline.Text && d.inline.state != inAnswer {
+	if kind == timeline.Text {
 		ch.text = t
 		ch.texts++
 	}

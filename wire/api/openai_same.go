@@ -32,11 +32,11 @@ func (m *model) found(kind timeline.Kind, c *scan, t jsonscan.Text) {
 func (d *openaiDecoder) learn(data []byte) {
 	m := &d.like
 	m.chunk = m.chunk[:0]
-	if m.texts != 1 || d.inline.state != inAnswer || len(d.choices) != 1 || d.hasUsage || d.timings.known != 0 || d.timed || d.progress || len(d.errors) > 0 {
+	if m.texts != 1 || len(d.choices) != 1 || d.hasUsage || d.timings.known != 0 || d.timed || d.progress || len(d.errors) > 0 {
 		return
 	}
 	ch := &d.choices[0]
-	if ch.said.kinds != 1<<timeline.Text || !ch.finish.Empty() || d.object.Is("error") {
+	if d.inlineOf(ch.index).state < unmarked || ch.said.kinds != 1<<timeline.Text || !ch.finish.Empty() || d.object.Is("error") {
 		return
 	}
 	m.chunk = append(m.chunk, data...)
@@ -51,6 +51,9 @@ func (d *openaiDecoder) same(e framing.Event, s *Stream) bool {
 	}
 	said := e.Data[m.from : len(e.Data)-end]
 	if !bytes.Equal(e.Data[len(e.Data)-end:], m.chunk[m.to:]) || !bytes.Equal(e.Data[:m.from], m.chunk[:m.from]) || jsonscan.PlainRun(said) != len(said) {
+		return false
+	}
+	if t := d.inlineOf(d.choices[0].index); t.state == unmarked && !t.markless(said) {
 		return false
 	}
 	d.choices[0].said.bytes = int64(len(said))
