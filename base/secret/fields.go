@@ -17,6 +17,17 @@ var (
 // a dictionary of Python, or pairs like name=value and name:value. What stands within a
 // value that is a list or an object is not looked at: all of it goes.
 func maskFields(s string, sensitive func(name string) bool) string {
+	return replaceFields(s, sensitive, func(string) {})
+}
+
+// fieldSecrets lists the values that maskFields masks.
+func fieldSecrets(s string, sensitive func(name string) bool) (out []string) {
+	replaceFields(s, sensitive, func(value string) { out = append(out, strings.Trim(value, `"'`)) })
+	return out
+}
+
+// replaceFields masks values and tells of each one.
+func replaceFields(s string, sensitive func(name string) bool, each func(value string)) string {
 	var b strings.Builder
 	for {
 		at := fieldName().FindStringSubmatchIndex(s)
@@ -35,6 +46,7 @@ func maskFields(s string, sensitive func(name string) bool) string {
 		if sensitive(name) && !strings.HasPrefix(s, Mask) { // of a URL's parameter the rest is none of the secret
 			n := valueLength(s)
 			if value := s[:n]; value != "" && value != "null" && value != "None" {
+				each(value)
 				b.WriteString(quote + Mask + quote)
 				s = s[n:]
 			}

@@ -46,14 +46,14 @@ func maskValue(value string) string {
 }
 
 // RedactHeaderLine masks the value of a "Name: value" line when it is sensitive, else
-// what looks like a key in it.
+// the fields in it that are (a gateway's settings in JSON), and what looks like a key.
 func RedactHeaderLine(line string) string {
 	name, value, ok := strings.Cut(line, ":")
 	if !ok || name == "" || strings.ContainsAny(strings.TrimSpace(name), "= \t\r\n") {
 		return redactLoose(line)
 	}
 	if !SensitiveHeader(name) {
-		return maskLooks(line)
+		return name + ":" + maskLooks(maskFields(value, SensitiveField))
 	}
 	space := value[:len(value)-len(strings.TrimLeft(value, " \t"))]
 	return name + ":" + space + maskValue(value)

@@ -12,21 +12,30 @@ func SensitiveHeader(name string) bool {
 	if harmless(name) {
 		return false
 	}
-	if containsAny(plainName(name), "apikey", "token", "secret", "password", "passwd", "passphrase", "credential", "signature", "accesskey", "privatekey") {
+	if containsAny(plainName(name), "apikey", "token", "secret", "password", "passwd", "passphrase", "credential", "signature", "accesskey", "privatekey", "passcode") {
 		return true
 	}
 	words := strings.FieldsFunc(name, func(r rune) bool { return r == '-' || r == '_' || r == '.' })
 	if len(words) == 0 {
 		return false
 	}
-	switch last := words[len(words)-1]; last {
-	case "auth", "authorization", "authentication", "bearer", "cookie", "jwt", "pass", "pwd", "sig", "subscriptionkey":
+	if slices.ContainsFunc(words, func(word string) bool { return slices.Contains(proofs, word) }) {
 		return true
+	}
+	switch last := words[len(words)-1]; last {
+	case "auth", "authorization", "authentication", "bearer", "cookie", "pass", "pat", "pwd", "sid", "sig", "subscriptionkey":
+		return true
+	case "session": // alone, as logins have it; DESKTOP_SESSION and X-Session-ID name one
+		return len(words) == 1 || len(words) == 2 && words[0] == "x"
 	case "key":
 		return len(words) == 1 || !slices.Contains(dataKeys, words[len(words)-2])
 	}
 	return false
 }
+
+// proofs are what shows who somebody is, whatever stands beside the word: X-OTP-Code,
+// X-Shopify-Hmac-Sha256, X-Goog-IAP-JWT-Assertion.
+var proofs = []string{"assertion", "csrf", "hmac", "jwt", "otp", "totp", "xsrf"}
 
 // dataKeys stand before the word key where it says which data are meant.
 var dataKeys = []string{"affinity", "cache", "group", "hash", "idempotency", "partition", "routing", "sort", "surrogate", "websocket"}

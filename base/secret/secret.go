@@ -276,7 +276,7 @@ func (r *Redactor) Args(argv []string) []string {
 }
 
 // HeaderSecrets lists the secrets in the values of headers: all of a sensitive one, and
-// what looks like a key whatever its header is called.
+// sensitive fields and what looks like a key whatever its header is called.
 func HeaderSecrets(h http.Header) []string {
 	var out []string
 	for name, values := range h {
@@ -285,7 +285,7 @@ func HeaderSecrets(h http.Header) []string {
 			if sensitive {
 				out = append(out, valueSecrets(name, v)...)
 			} else {
-				out = append(out, lookSecrets(v)...)
+				out = append(append(out, fieldSecrets(v, SensitiveField)...), lookSecrets(v)...)
 			}
 		}
 	}

@@ -371,6 +371,10 @@ func TestSensitiveNames(t *testing.T) {
 		"Authorization": true, "Proxy-Authorization": true, "Cookie": true, "Set-Cookie": true, "X-Api-Key": true, "api_key": true, "X-Auth": true,
 		"X-Key": true, "x-functions-key": true, "X-Access-Key": true, "X-Custom-Auth": true, "X-Signature": true, "X-Pass": true, "x-passwd": true,
 		"X-Master-Key": true, "Ocp-Apim-Subscription-Key": true, "sig": true, "key": true, "subscriptionKey": true, "X-Amz-Security-Token": true, "X-JWT": true,
+		"X-Goog-IAP-JWT-Assertion": true, "client_assertion": true, "X-Hub-Pat": true, "X-Otp": true, "X-GitHub-OTP": true, "X-OTP-Code": true, "X-Hmac": true,
+		"X-Shopify-Hmac-Sha256": true, "Session": true, "X-Session": true, "SID": true, "connect.sid": true, "X-XSRF": true, "X-Passcode": true,
+		"X-Session-ID": false, "session_id": false, "X-Dynamo-Parent-Session-ID": false, "DESKTOP_SESSION": false, "Helicone-Session-Path": false,
+		"X-Pattern": false, "X-Patience": false, "patch": false, "inside": false, "X-Side": false, "X-Option": false,
 		"Idempotency-Key": false, "x-cache-key": false, "X-Routing-Key": false, "Sec-WebSocket-Key": false, "X-Ratelimit-Remaining-Tokens": false,
 		"max_tokens": false, "Content-Type": false, "X-Author": false, "X-Compass": false, "monkey": false, "X-Team": false, "model": false, "": false, "-": false,
 	} {
@@ -379,6 +383,28 @@ func TestSensitiveNames(t *testing.T) {
 		}
 		if got := strings.Contains(RedactURL("http://h/v1?"+name+"=abc"), Mask); got != want {
 			t.Errorf("parameter %s: %v", name, got)
+		}
+	}
+}
+
+// A gateway's settings hold the keys of those behind it: Portkey's x-portkey-config,
+// Vercel's providerOptions. Source: https://portkey.ai/docs/api-reference/inference-api/config-object
+func TestFieldsWithinHeaders(t *testing.T) {
+	const key = "quiet-zebra"
+	for value, want := range map[string]string{
+		`{"provider":"azure-openai","api_key":"` + key + `","retry":{"attempts":2}}`:                   `{"provider":"azure-openai","api_key":"***","retry":{"attempts":2}}`,
+		`{"targets":[{"aws_secret_access_key":"` + key + `","weight":0.5},{"apiKey": "` + key + `"}]}`: `{"targets":[{"aws_secret_access_key":"***","weight":0.5},{"apiKey": "***"}]}`,
+		`team=blue; password=` + key:       `team=blue; password=***`,
+		`{"prompt_cache_key":"blue"}`:      `{"prompt_cache_key":"blue"}`,
+		`pc-config-blue`:                   `pc-config-blue`,
+		`http://h/?user=blue&session=blue`: `http://h/?user=blue&session=blue`,
+	} {
+		if got := RedactHeaderLine("x-portkey-config: " + value); got != "x-portkey-config: "+want {
+			t.Errorf("%s", got)
+		}
+		got := New(HeaderSecrets(http.Header{"X-Portkey-Config": {value}})...).String("Incorrect key " + key)
+		if strings.Contains(value, key) != strings.Contains(got, Mask) {
+			t.Errorf("%s: %s", value, got)
 		}
 	}
 }
