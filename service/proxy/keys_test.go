@@ -115,6 +115,8 @@ func TestMethodsAreListed(t *testing.T) {
 		"POST /v1beta/models/e:embedContent": 200, "POST /v1beta/models/e:batchEmbedContents": 200, "POST /v1beta/models/imagen:predict": 200, "POST /v1/projects/p/locations/l/publishers/google/models/e:predict": 200, "POST /model/us.anthropic.c-v1:0/count-tokens": 200,
 		"POST /v1beta/models/veo:predictLongRunning": 405, "POST /v1beta/models/g:batchGenerateContent": 405, "POST /v1beta/models/e:asyncBatchEmbedContent": 405, "POST /v1/projects/p/locations/l/endpoints/1:predict": 404, "PUT /v1beta/models/e:embedContent": 405, "POST /v1beta/tunedModels/t:transferOwnership": 404,
 		"DELETE /v1/models/m": 405, "PUT /v1/models/m": 405, "POST /v1/models": 405, "POST /v1/models/m": 405, "PATCH /v1/models/m": 405, "DELETE /api/tags": 405, "GET " + chatPath: 405, "DELETE " + chatPath: 405, "POST /health": 405,
+		"POST /v1/async/chat/completions": 404, "POST /api/paas/v4/async/chat/completions": 404, "POST /queue/chat/completions": 404, "POST /Async/v1/messages": 404, "POST /async/images/generations": 404, // a job, kept for whoever has the key
+		"POST /v1/async/responses": 404, "GET /v1/async/chat/completions/id": 404, "POST /team-async/v1/chat/completions": 200, "GET /async/v1/models": 200,
 		"TRACE /v1/models": 405, "TRACE " + chatPath: 405, "GET /v1/files": 404, "POST /v1/fine_tuning/jobs": 404,
 	} {
 		synctest.Test(t, func(t *testing.T) {
@@ -144,6 +146,8 @@ func TestMethodsAreListed(t *testing.T) {
 		{"/*", "POST", "/api/v1/services/aigc/video-generation/video-synthesis", false}, {"/*", "POST", "/v1/threads/t1/runs", false}, {"/*", "POST", "/v1/images/generations", true},
 		{"/*", "POST", "/v1/videos", false}, {"/*", "POST", "/v1/batch/jobs", false}, {"/*", "POST", "/v1/messages/batches", false}, {"/*", "POST", "/v1/embed-jobs", false}, {"/*", "POST", "/async-invoke", false}, {"/*", "POST", "/model-invocation-job", false},
 		{"/*", "POST", "/v1/async/chat/completions", false}, {"/*", "POST", "/v1/video_generation", false}, {"/*", "POST", "/api/v1/services/aigc/text2image/image-synthesis", false}, {"/*", "POST", "/v1/conversations", false},
+		{"POST */chat/completions", "POST", "/v1/async/chat/completions", false}, {"POST */async/chat/completions", "POST", "/v1/async/chat/completions", true}, {"POST /v1/async/*", "POST", "/v1/async/chat/completions", true},
+		{"*/chat/completions", "POST", "/queue/chat/completions", false}, {"* */chat/completions", "POST", "/queue/chat/completions", true}, {"POST /*", "POST", "/queue/chat/completions", true}, {"/*", "POST", "/v1/queue/chat/completions", false},
 		{"/*", "POST", "/api/v3/batch/chat/completions", true}, {"POST /*", "POST", "/v1beta/models/g:batchGenerateContent", true},
 		{"/*", "POST", "/v1/projects/p/locations/l/endpoints/openapi/chat/completions", true}, {"/*", "POST", "/api/projects/p/openai/v1/responses", true}, {"/*", "POST", "/v1/projects/p", false},
 		{"POST,DELETE /v1/files*", "DELETE", "/v1/files/x", true}, {"POST /v1/files*", "GET", "/v1/files/x", false}, {"* /v1/*", "PATCH", "/v1/models/x", true},

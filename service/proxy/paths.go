@@ -59,6 +59,8 @@ func (r *pathRule) allowed(path string) []string {
 		return reading
 	case r.methods == nil:
 		return append(slices.Clone(reading), http.MethodPost)
+	case strings.HasPrefix(r.pattern, "*") && slices.Contains(r.methods, http.MethodPost) && queued(path) && !queued(r.pattern):
+		return nil // */chat/completions means any prefix, but not a job in place of the answer
 	case slices.Contains(r.methods, http.MethodGet):
 		return append(slices.Clone(r.methods), http.MethodHead, http.MethodOptions)
 	}
@@ -78,7 +80,7 @@ func keepsThings(path string) bool {
 		case "models", "files", "uploads", "fine-tunes", "fine_tuning", "fine-tuning", "batches", "vector_stores", "assistants", "organization", "organizations", "projects",
 			"tunedmodels", "cachedcontents", "filesearchstores", "containers", "skills", "evals", "load_lora_adapter", "unload_lora_adapter",
 			"threads", "batch", "video", "videos", "video-generation", "video-synthesis", "tasks", "embed-jobs", "async-invoke", "model-invocation-job", "model-customization-jobs",
-			"async", "video_generation", "image-synthesis", "conversations": // Bifrost's, Perplexity's and Zhipu's; MiniMax's; DashScope's; OpenAI's
+			"async", "queue", "jobs", "video_generation", "image-synthesis", "conversations": // see queued; MiniMax's; DashScope's; OpenAI's
 			last = name
 		case "pull", "push", "create", "copy", "delete", "blobs": // Ollama's, of models
 			if before == "api" {
@@ -97,6 +99,18 @@ func keepsThings(path string) bool {
 		return api.OfPath(path) == nil
 	}
 	return true
+}
+
+// queued reports whether what stands behind a segment of a path is answered later, to
+// whoever has the key: /v1/async/chat/completions of Bifrost, Perplexity and Zhipu,
+// /queue/chat/completions of LiteLLM.
+func queued(path string) bool {
+	for segment := range strings.SplitSeq(strings.ToLower(path), "/") {
+		if segment == "queue" || segment == "jobs" || strings.HasPrefix(segment, "async") {
+			return true
+		}
+	}
+	return false
 }
 
 // answers reports whether an operation of Google's on a model ends with its answer. The
