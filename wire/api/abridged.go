@@ -1,6 +1,9 @@
 package api
 
-import "bytes"
+import (
+	"bytes"
+	"strings"
+)
 
 // This file tells thoughts of which a reply has a summary, and in its output tokens all.
 
@@ -22,4 +25,11 @@ func abridges(model []byte) bool {
 	name, is := bytes.CutPrefix(model, []byte("claude-"))
 	version := bytes.IndexAny(name, "0123456789")
 	return is && version >= 0 && name[version] >= '4'
+}
+
+// isGemini reports whether a model of this name is Google's, all of which show summaries
+// of their thoughts, whatever a gateway calls these.
+// Source: https://ai.google.dev/gemini-api/docs/thinking#summaries
+func isGemini(model string) bool {
+	return strings.HasPrefix(model[strings.LastIndexByte(model, '/')+1:], "gemini-")
 }

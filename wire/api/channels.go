@@ -35,10 +35,15 @@ func (s *scan) thoughts(take func() bool) (some bool) {
 			some = s.thoughts(take) || some
 		}
 	case '{':
+		thought := s.thought
 		for name := range s.Members {
 			switch string(name) {
 			case "summary":
 				some = s.summary(take) || some
+			case "format": // OpenRouter's: whose thoughts they are
+				if t, ok := s.Text(); ok && bytes.HasPrefix(t.Raw, []byte("google-gemini")) && some {
+					s.summed, s.thought = true, thought
+				}
 			case "signature":
 				t, _ := s.Text()
 				s.signed = s.signed || t.Size() >= leastSeal

@@ -65,7 +65,8 @@ func (s *Stream) results() {
 	}
 	s.dropRepeated()
 	tl.Usage = s.usage.final(s.progress.seen, s.tokens, &s.server)
-	if s.summed && !s.thought && tl.Usage.Reasoning.Or(0) > s.reasoned { // as many events as tokens are the reasoning itself
+	summary := s.summed && !s.thought || s.reasoned > 0 && isGemini(tl.Model)
+	if summary && tl.Usage.Reasoning.Or(0) > s.reasoned { // as many events as tokens are the reasoning itself
 		tl.Flags |= timeline.ReasoningSummary
 	}
 	told := tl.Usage.Reasoning.Or(0) > 0 && s.api.Summarises // a gateway may have counted the summary
