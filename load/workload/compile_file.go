@@ -67,7 +67,7 @@ func (c *compiler) file(out *class, k *Content, at func(string) string) {
 		form = records.CSV
 	case "parquet":
 		form = records.Parquet
-	case "jsonl", "mooncake", "bailian":
+	case "jsonl", "mooncake", "aiperf", "bailian":
 		if strings.ToLower(filepath.Ext(name)) != ".json" {
 			form = records.JSONL
 		}

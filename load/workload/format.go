@@ -27,6 +27,7 @@ type format struct {
 var formats = []format{
 	{name: "sharegpt", fits: hasAny("conversations", "conversation"), read: readShareGPT},
 	{name: "bailian", unit: "s", block: 16, fits: sessions.Has("chat_id", "parent_chat_id", "input_length"), read: readGeneric},
+	{name: "aiperf", form: records.JSONL, unit: "ms", fits: fitsAIPerf, read: readAIPerf},
 	{name: "mooncake", unit: "ms", block: 512, fits: fitsMooncake, read: readMooncake},
 	{name: "burstgpt", unit: "s", fits: sessions.Has("Timestamp", "Request tokens", "Response tokens"), read: readBurstGPT},
 	{name: "azure", unit: "iso", fits: sessions.Has("TIMESTAMP", "ContextTokens", "GeneratedTokens"), read: readAzure},
@@ -40,6 +41,12 @@ var formats = []format{
 // no length of the answer, and have no time where a session's turns have delays.
 func fitsMooncake(names []string) bool {
 	return (hasAny("timestamp", "session_id")(names) || timeColumn(names) != "") && hasAny("input_length", "output_length", "text_input", "hash_ids")(names)
+}
+
+// fitsAIPerf: AIPerf's own records of one turn. Source: SingleTurn and MooncakeTrace in
+// aiperf/dataset/loader/models.py of 0.13.0.
+func fitsAIPerf(names []string) bool {
+	return hasAny("timestamp", "delay", "session_id")(names) && hasAny("text", "messages")(names) && !hasAny("input_length", "text_input", "hash_ids")(names)
 }
 
 func hasAny(want ...string) func([]string) bool {
@@ -246,6 +253,13 @@ func readMooncake(r *reading, row records.Row) (entry, error) {
 		e.extra = merged(e.extra, further)
 	}
 	return e, nil
+}
+
+// readAIPerf reads a turn that is the whole prompt, whatever came before it in its session.
+func readAIPerf(r *reading, row records.Row) (entry, error) {
+	e, err := readMooncake(r, row)
+	e.context = max(e.context, wholeContext)
+	return e, err
 }
 
 func readAzure(r *reading, row records.Row) (entry, error) {

@@ -78,13 +78,22 @@ func openSource(file *records.File, name, unit string, block int64, columns map[
 	if scale := timeUnits[cmp.Or(s.unit, "s")]; told == "" && s.timed && scale > 0 {
 		x := float64(s.zero) / scale
 		if since = epochUnit(x); since != "" && since != cmp.Or(s.unit, "s") {
+			if s.supposed && s.format.name == "aiperf" { // then it is none of AIPerf's
+				return openSource(file, "jsonl", unit, block, columns)
+			}
 			return nil, fmt.Errorf("%s: %w", file.Name, inAnotherUnit(strconv.FormatFloat(x, 'f', -1, 64), since))
 		}
 	}
-	s.guessed = s.supposed && s.timed && since == "" && e.hashes == nil && e.messages == nil
+	s.guessed = s.timed && since == "" && s.vague(&e)
 	s.answers = e.check != nil
 	s.lengths = e.messages == nil && e.turns == nil
 	return s, nil
+}
+
+// vague reports whether a record's times are in milliseconds as far as anybody knows, and
+// have columns that others have too: lengths alone, a text alone.
+func (s *source) vague(e *entry) bool {
+	return s.supposed && e.hashes == nil && (e.messages == nil || s.format.name == "aiperf" && !e.output.OK())
 }
 
 // columnsOf says which columns are read and in which unit the times are; it returns the

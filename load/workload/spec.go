@@ -35,7 +35,7 @@ type Content struct {
 	Corpus string `yaml:"corpus" doc:"what made prompts consist of: words (default), prose, code, german, french, spanish, russian, chinese, japanese, arabic, hindi, or ids (random tokens of the tokenizer)"`
 
 	File    string            `yaml:"file" doc:"prompts, conversations or a trace, beside the workload file; instead of input"`
-	Format  string            `yaml:"format" enum:"auto|text|jsonl|csv|parquet|sharegpt|mooncake|burstgpt|azure|bailian|weka|otlp|claude-code|codex|traffic" doc:"of that file; default auto: told by its first record"`
+	Format  string            `yaml:"format" enum:"auto|text|jsonl|csv|parquet|sharegpt|mooncake|aiperf|burstgpt|azure|bailian|weka|otlp|claude-code|codex|traffic" doc:"of that file; default auto: told by its first record"`
 	Columns map[string]string `yaml:"columns" doc:"which of our columns (prompt, messages, input, output, time, session, model, priority, answer, hash_ids, system) is which column of the file"`
 	TimeIn  string            `yaml:"time_in" enum:"s|ms|us|ns|iso" doc:"unit of the file's times; default: what the format says, else s"`
 	Block   int64             `yaml:"block" doc:"tokens that one of hash_ids stands for; default: what the format says (mooncake 512, bailian 16)"`

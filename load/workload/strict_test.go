@@ -238,6 +238,52 @@ func TestSecondsUnderMooncakesNames(t *testing.T) {
 	}
 }
 
+// AIPerf's own files of one turn a record count in milliseconds, and a session's turns are
+// whole prompts. Times since 1970 in seconds are none of its.
+// Source: SingleTurn and MooncakeTrace in aiperf/dataset/loader/models.py, single_turn.py of 0.13.0.
+func TestAIPerfsTurns(t *testing.T) {
+	for _, c := range []struct {
+		what, at string
+		want     time.Duration // of the second; 0: refused
+	}{
+		{`"text":"hi"`, "1500", 1500 * time.Millisecond},
+		{`"text":"hi","output_length":5`, "1500.5", 1500*time.Millisecond + 500*time.Microsecond},
+		{`"messages":[{"role":"user","content":"hi"}]`, "1500", 1500 * time.Millisecond},
+		{`"payload":{"messages":[{"role":"user","content":"hi"}],"max_tokens":5}`, "1500", 1500 * time.Millisecond},
+		{`"text":"hi"`, "0.5", 0},
+		{`"prompt":"hi"`, "0.5", 500 * time.Millisecond},
+	} {
+		l, err := loadText(t, "x.jsonl", `{"timestamp":0,`+c.what+"}\n"+`{"timestamp":`+c.at+`,`+c.what+"}\n")
+		if err != nil {
+			t.Fatal(c.what, err)
+		}
+		var last time.Duration
+		for at, e := range l.Times() {
+			last, err = at, e
+		}
+		if c.want == 0 && (err == nil || !strings.Contains(err.Error(), "time_in: s")) || c.want != 0 && (err != nil || last != c.want) {
+			t.Errorf("%s at %s: %s, %v, want %s", c.what, c.at, last, err, c.want)
+		}
+	}
+	l, err := loadText(t, "log.jsonl", `{"timestamp":1700000000,"text":"a"}`+"\n"+`{"timestamp":1700000002,"text":"b"}`+"\n")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for at, err := range l.Times() {
+		if err != nil || at != 0 && at != 2*time.Second {
+			t.Error(at, err)
+		}
+	}
+	l, err = loadText(t, "x.jsonl", `{"text":"a1","session_id":"A"}`+"\n"+`{"text":"b1","session_id":"B"}`+"\n"+`{"text":"a2","session_id":"A","delay":200}`+"\n")
+	if err != nil {
+		t.Fatal(err)
+	}
+	it := l.Item(0)
+	if second := it.Nth(1); it.Len() != 2 || second.Wait != 200*time.Millisecond || second.Continue.OK() || len(second.Messages) != 1 || second.Messages[0].Content != "a2" {
+		t.Errorf("%d requests, the second %+v", it.Len(), second)
+	}
+}
+
 // AIPerf's forms of Mooncake's traces (texts or messages in place of lengths, no length of
 // the answer) count in milliseconds, too; GuideLLM's column of output lengths is one.
 // Source: https://docs.nvidia.com/aiperf/benchmark-modes/trace-replay-with-mooncake-traces

@@ -167,7 +167,7 @@ func (l *Loaded) Remarks() (out []string) {
 			out = append(out, "columns of the file that are not used: "+strings.Join(names, ", "))
 		}
 		if s.guessed {
-			out = append(out, "the file's times are taken for milliseconds, as in Mooncake's traces; GuideLLM's are seconds, which time_in: s says in a workload file")
+			out = append(out, "the file's times are taken for milliseconds, as in Mooncake's traces and AIPerf's files; GuideLLM's are seconds, which time_in: s says in a workload file")
 		}
 		if s.answered > 0 && c.turns.IsZero() && c.batch == nil {
 			out = append(out, fmt.Sprintf("records that end with an answer, as far as the file was read: %d; it is sent too, so that the model goes on with it (with turns: they are sent turn by turn)", s.answered))

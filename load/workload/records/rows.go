@@ -52,11 +52,19 @@ func parseJSON(data []byte) (Row, error) {
 	return &objectRow{request(object), string(data)}, nil
 }
 
-// request is the request in a line of OpenAI's batch files, which wrap it; any other
-// object is itself.
+// request is the request in a line of OpenAI's batch files, or of AIPerf's with a payload,
+// which wrap it; any other object is itself.
 func request(line map[string]any) map[string]any {
 	if body, ok := line["body"].(map[string]any); ok && line["custom_id"] != nil {
 		return body
+	}
+	if payload, ok := line["payload"].(map[string]any); ok && (payload["messages"] != nil || payload["prompt"] != nil) {
+		for _, name := range []string{"timestamp", "delay", "session_id"} {
+			if v := line[name]; v != nil {
+				payload[name] = v
+			}
+		}
+		return payload
 	}
 	return line
 }
