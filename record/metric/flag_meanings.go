@@ -58,8 +58,8 @@ var FlagMeanings = []FlagMeaning{
 		"read all the same; other clients may refuse it"},
 	{"repeated_text", "the last delta said the whole text again (seen where texts are kept)",
 		"it is no token; without --keep-text it would be the last one"},
-	{"reasoning_summary", "a summary was streamed of reasoning whose tokens usage counts",
-		"the summary's own tokens are in no count; S and TPOT are the answer's, without the time before it"},
+	{"reasoning_summary", "a summary, or no more than the head, was streamed of reasoning whose tokens usage counts",
+		"nobody counts what of it was streamed; S and TPOT are the answer's, without the time before it"},
 	{"inline_reasoning", "the text of the answer began with <think>, [THINK] or a like mark, or </think> came alone",
 		"the server does not part reasoning from text; TTFO is the first text behind the closing mark"},
 }

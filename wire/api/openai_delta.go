@@ -35,6 +35,12 @@ func (d *openaiDecoder) delta(ch *openaiChoice, ordinal int, keep bool) {
 			d.function(ch, ordinal, keep)
 		case "extra_content":
 			d.extra(ch)
+		case "provider_metadata": // of Vercel's gateway, which leaves Google's thoughts out of its own counts
+			tier := d.usage.tier // the gateway bills
+			for range c.Members {
+				c.under("usageMetadata", d.readUsage)
+			}
+			d.usage.tier = tier
 		case "cot_summary": // Copilot's name for OpenAI's
 			d.reasoning(ch, ordinal, keep)
 			c.summed = c.summed || ch.said.thought

@@ -87,6 +87,7 @@ type Stream struct {
 	thought   bool  // reasoning came, word by word
 	summed    bool  // reasoning came as a summary
 	reasoned  int64 // events of reasoning
+	musings   int64 // their bytes
 	sealed    bool  // reasoning came whose words are kept back
 	abridged  bool  // it is Claude's, of which a summary comes
 	endless   bool  // no event of these says that it is the last: the body's end does

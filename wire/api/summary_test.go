@@ -1,6 +1,7 @@
 package api
 
 import (
+	"strings"
 	"testing"
 
 	"tokenmeter/record/timeline"
@@ -12,9 +13,17 @@ func TestASummaryOfReasoningIsNoted(t *testing.T) {
 	usage := func(reasoning string) string {
 		return `{"choices":[{"index":0,"delta":{},"finish_reason":"stop"}],"usage":{"prompt_tokens":9,"completion_tokens":506,"completion_tokens_details":{"reasoning_tokens":` + reasoning + `}}}`
 	}
+	full := strings.Repeat("hm, ", 500)
 	openRouter := func(form string) []string {
-		return []string{delta(`"reasoning":"hm","reasoning_details":[` + form + `]`), content("hi"), usage("500"), "[DONE]"}
+		return []string{delta(`"reasoning":"` + full + `","reasoning_details":[` + form + `]`), content("hi"), usage("500"), "[DONE]"}
 	}
+	grok := func(tokens string, pieces ...string) (chunks []string) { // a piece each
+		for _, p := range pieces {
+			chunks = append(chunks, delta(`"reasoning_content":"`+p+`"`))
+		}
+		return append(chunks, content("Ol"), content("á"), usage(tokens), "[DONE]")
+	}
+	head := strings.SplitAfter("First, the user said to say hi in Portuguese.\\n", " ")
 	claude := func(details string) []string {
 		return []string{
 			`{"type":"message_start","message":{"role":"assistant","content":[],"usage":{"input_tokens":9,"output_tokens":1}}}`,
@@ -32,15 +41,20 @@ func TestASummaryOfReasoningIsNoted(t *testing.T) {
 		{"OpenRouter, of OpenAI's", "openai-chat", openRouter(`{"type":"reasoning.summary","summary":"hm"}`), true},
 		{"Databricks", "openai-chat", []string{delta(`"content":[{"type":"reasoning","summary":[{"type":"summary_text","text":"hm"}]}]`), content("hi"), usage("500"), "[DONE]"}, true},
 		{"GitHub Copilot", "openai-chat", []string{delta(`"cot_summary":"hm"`), content("hi"), usage("500"), "[DONE]"}, true},
-		{"OpenRouter, in full", "openai-chat", openRouter(`{"type":"reasoning.text","text":"hm"}`), false},
 		{"OpenRouter, of Google's", "openai-chat", openRouter(`{"type":"reasoning.text","text":"hm","format":"google-gemini-v1","index":0}`), true},
 		{"a gateway's, of Google's, without the string", "openai-chat", []string{delta(`"reasoning_details":[{"type":"reasoning.text","text":"hm","format":"google-gemini-v1"}]`), content("hi"), usage("500"), "[DONE]"}, true},
-		{"OpenRouter, Google's seal alone", "openai-chat", []string{delta(`"reasoning":"hm","reasoning_details":[{"type":"reasoning.text","text":"hm"},{"type":"reasoning.encrypted","data":"Cl","format":"google-gemini-v1"}]`), content("hi"), usage("500"), "[DONE]"}, false},
+		{"OpenRouter, Google's seal alone", "openai-chat", []string{delta(`"reasoning":"` + full + `","reasoning_details":[{"type":"reasoning.text","text":"hm"},{"type":"reasoning.encrypted","data":"Cl","format":"google-gemini-v1"}]`), content("hi"), usage("500"), "[DONE]"}, false},
 		{"OpenRouter, of another's", "openai-chat", openRouter(`{"type":"reasoning.text","text":"hm","format":"unknown"}`), false},
 		{"LiteLLM, of Google's", "openai-chat", []string{`{"model":"gemini-2.5-pro","choices":[{"index":0,"delta":{"reasoning_content":"hm"}}]}`, content("hi"), usage("500"), "[DONE]"}, true},
 		{"Google's, hidden", "openai-chat", []string{`{"model":"google/gemini-2.5-pro","choices":[{"index":0,"delta":{"role":"assistant"}}]}`, content("hi"), usage("500"), "[DONE]"}, false},
-		{"made after Google's", "openai-chat", []string{`{"model":"TeichAI/Qwen3-gemini-2.5-distill","choices":[{"index":0,"delta":{"reasoning_content":"hm"}}]}`, content("hi"), usage("500"), "[DONE]"}, false},
-		{"vLLM", "openai-chat", []string{delta(`"reasoning":"hm","reasoning_content":"hm"`), content("hi"), usage("500"), "[DONE]"}, false},
+		{"made after Google's", "openai-chat", []string{`{"model":"TeichAI/Qwen3-gemini-2.5-distill","choices":[{"index":0,"delta":{"reasoning_content":"` + full + `"}}]}`, content("hi"), usage("500"), "[DONE]"}, false},
+		{"OpenRouter, in full", "openai-chat", openRouter(`{"type":"reasoning.text","text":"` + full + `"}`), false},
+		{"vLLM", "openai-chat", []string{delta(`"reasoning":"` + full + `","reasoning_content":"` + full + `"`), content("hi"), usage("500"), "[DONE]"}, false},
+		{"xAI, the head alone", "openai-chat", grok("198", head...), true}, // 46 bytes for 198 tokens, as in its recording
+		{"xAI, more of it", "openai-chat", grok("38", head...), true},
+		{"a token each", "openai-chat", grok("8", head...), false},
+		{"digits, two tokens each", "openai-chat", grok("8", "12", "+4", "=1", "6."), false},
+		{"words, some tokens each", "openai-chat", grok("20", head...), false},
 		{"a summary, none counted", "openai-chat", []string{delta(`"reasoning_details":[{"type":"reasoning.summary","summary":"hm"}]`), content("hi"), usage("0"), "[DONE]"}, false},
 		{"Claude 4", "anthropic", claude(`,"output_tokens_details":{"thinking_tokens":500}`), true},
 		{"Claude 3.7", "anthropic", claude(""), false},

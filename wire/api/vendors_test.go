@@ -175,6 +175,29 @@ func TestAnthropicCountsNeverFall(t *testing.T) {
 	}
 }
 
+// Vercel's gateway leaves Google's thoughts out of completion_tokens and of total_tokens. What
+// Google itself counted stands in the answer's provider_metadata: 40 + 14 + 10 = 64.
+// Source: recordings of charm.land/fantasy v0.48.0, providertests/testdata/TestVercelCommon.
+func TestGooglesOwnCountsBehindAGateway(t *testing.T) {
+	own := `{"thoughtsTokenCount":10,"promptTokenCount":40,"candidatesTokenCount":14,"totalTokenCount":64,"trafficType":"PROVISIONED_THROUGHPUT"}`
+	usage := `"usage":{"prompt_tokens":40,"completion_tokens":14,"total_tokens":54,"completion_tokens_details":{"reasoning_tokens":10}}`
+	end := func(metadata, more string) string {
+		return `{"choices":[{"index":0,"delta":{"provider_metadata":{` + metadata + `,"gateway":{"cost":"0.1"}}},"finish_reason":"stop"}]` + more + `}`
+	}
+	for _, c := range []struct{ name, kind, body, want string }{
+		{"in the same chunk", "text/event-stream", events(content("a"), end(`"google":{"usageMetadata":`+own+`}`, ","+usage), "[DONE]"), `{"input":40,"output":24,"reasoning":10,"total":64}`},
+		{"before it, Vertex AI", "text/event-stream", events(content("a"), end(`"vertex":{"usageMetadata":`+own+`}`, ""), `{"choices":[],`+usage+`}`, "[DONE]"), `{"input":40,"output":24,"reasoning":10,"total":64}`},
+		{"a whole answer", "application/json", `{"choices":[{"index":0,"message":{"role":"assistant","content":"a","provider_metadata":{"google":{"usageMetadata":` + own + `}}},"finish_reason":"stop"}],` + usage + `}`,
+			`{"input":40,"output":24,"reasoning":10,"total":64}`},
+		{"another vendor's", "text/event-stream", events(content("a"), end(`"anthropic":{"usage":{"input_tokens":1}},"google":null`, ","+usage), "[DONE]"), `{"input":40,"output":14,"reasoning":10,"total":54}`},
+	} {
+		tl := reply(OpenAIChat, c.kind, c.body, timeline.EOF)
+		if got := jsonOf(tl.Usage); got != c.want || tl.ServiceTier != "" {
+			t.Errorf("%s: got %s, want %s, tier %q", c.name, got, c.want, tl.ServiceTier)
+		}
+	}
+}
+
 // llama.cpp tells its counts in timings, also where no usage was sent.
 func TestTimingsStandInForUsage(t *testing.T) {
 	timings := `"timings":{"cache_n":236,"prompt_n":1,"prompt_ms":30,"predicted_n":35,"predicted_ms":600}`

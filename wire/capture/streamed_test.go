@@ -23,6 +23,8 @@ import (
 //     generate_stream (its last token is special); Ollama, runner/llamarunner/runner.go
 //     (numPredicted++ before TokenIsEog) and ggml-org/llama.cpp, tools/server (n_decoded);
 //     recorded-*: answers of a real llama-server and a real Ollama, whose times are made
+//   - a thought whose head alone is streamed: charm.land/fantasy v0.48.0, providertests/testdata/
+//     TestOpenAICompatibleCommon/xai-grok-code-fast, with times of 20 ms
 //   - ids without text: SGLang, tokenizer_manager.py (BatchTokenIDOut has output_ids, no text);
 //     vLLM, entrypoints/serve/disagg/protocol.py (GenerateStreamResponse); TensorRT-LLM,
 //     serve/postprocess_handlers.py (text "" and token_ids without detokenize)
