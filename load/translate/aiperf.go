@@ -102,8 +102,7 @@ var aiperfFlags = map[string]func(*call, string){
 	"request-rate-ramp-duration": aiperfRamp,
 	"num-dataset-entries":        aiperfEntries, "num-prompts": aiperfEntries,
 	"conversation-num": aiperfSessions, "num-conversations": aiperfSessions, "num-sessions": aiperfSessions,
-	"public-dataset":    says("--public-dataset: name a file with --workload; nothing is fetched"),
-	"no-fixed-schedule": says("--no-fixed-schedule: a trace is played by its times here"),
+	"public-dataset": says("--public-dataset: name a file with --workload; nothing is fetched"),
 	"request-cancellation-rate": says(
 		"--request-cancellation-rate: a workload file has `leave`, readers who go away (docs/workloads.md)"),
 	"scenario":                    says("--scenario: sweep --method inferencex-agentx:aiperf-0.13 has the rules of inferencex-agentx-mvp"),
@@ -186,13 +185,14 @@ func aiperfEnd(c *call) {
 		c.on("no-stream")
 	}
 	c.byDefault("api", "openai-chat", "endpoint-type")
+	timed := c.aiperfTimed()
 	for _, pair := range [][2]string{{"concurrency", "concurrency"}, {"request-rate", "rate"}} {
 		if v := c.or("", pair[0]); v != "" {
 			c.set(pair[1], v)
 			c.sweeps = c.sweeps || strings.Contains(v, ",")
 		}
 	}
-	c.byDefault("concurrency", "1", "concurrency", "request-rate", "fixed-schedule", "user-centric-rate")
+	c.byDefault("concurrency", "1", "concurrency", "request-rate", "user-centric-rate")
 	limited := c.has("benchmark-duration", "conversation-num", "num-conversations", "num-sessions")
 	n, more, _ := strings.Cut(c.or("", "request-count", "num-requests"), ",")
 	if more != "" {
@@ -201,7 +201,7 @@ func aiperfEnd(c *call) {
 	switch {
 	case n != "":
 		c.set("requests", n)
-	case limited:
+	case limited, timed:
 	case c.has("input-file"):
 		c.note("without a number of requests each of the file's is sent once there; --requests says how many here")
 	default:
@@ -217,10 +217,32 @@ func aiperfEnd(c *call) {
 	}
 	c.byDefault("warmup", "0", "warmup-request-count", "num-warmup-requests", "warmup-duration")
 	c.aiperfLengths()
+	if timed { // which those would take from the file
+		streams, output := c.arg("concurrency"), c.arg("output-tokens")
+		c.unset("concurrency")
+		if c.unset("output-tokens"); output != "" {
+			c.note("--osl %s: no equal here beside the times of a file; a record's own length goes before it there too", output)
+		}
+		c.note("requests are sent at the file's times; if its first record has none, add --concurrency %s: beside times it is a cap there, and has no equal here", streams)
+	}
 	if w, h := c.numbers("image-width-mean", "image-height-mean"); w*h > 0 {
 		c.set("images", fmt.Sprintf("%gx%g", w, h))
 	}
 	c.note("what is called inter_token_latency there is tpot here")
+}
+
+// aiperfTimed reports whether the times of a file are played: where that is asked for, and
+// unasked of a trace with a timestamp in its first record.
+// Source: _maybe_auto_promote_trace in config/flags/_converter_profiling.py.
+func (c *call) aiperfTimed() bool {
+	if c.has("fixed-schedule") {
+		return true
+	}
+	switch strings.ReplaceAll(c.or("", "custom-dataset-type"), "-", "_") {
+	case "mooncake_trace", "bailian_trace", "baseten_trace":
+		return c.has("input-file") && !c.has("no-fixed-schedule", "scenario")
+	}
+	return false
 }
 
 // aiperfLengths are a mean and a deviation a side, a range about the mean, or shares of pairs.
