@@ -2,6 +2,7 @@ package proxy
 
 import (
 	"crypto/sha256"
+	"encoding/json"
 	"fmt"
 	"io"
 	"runtime"
@@ -90,6 +91,25 @@ func TestKeysHaveLimits(t *testing.T) {
 	})
 }
 
+// Why the proxy refuses a request stands where the clients of OpenAI and those like it look,
+// and where those of Amazon and Cohere do.
+// Source: botocore/parsers.py, BaseJSONParser: body.get("message", body.get("Message", ""))
+func TestRefusalsAreReadByAll(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := open(t, answerOK, nil)
+		var got struct {
+			Message string
+			Error   struct{ Message, Code string }
+		}
+		if err := json.Unmarshal([]byte(h.talk(post("/guardrail/g/version/1/apply", `{}`), 0).body), &got); err != nil {
+			t.Fatal(err)
+		}
+		want(t, "code", got.Error.Code, "refused_path")
+		want(t, "words at the top", got.Message, got.Error.Message)
+		want(t, "words", got.Error.Message, "tokenmeter: no route lets this path through")
+	})
+}
+
 // What writes with the operator's key is refused where nobody asked for it.
 func TestMethodsAreListed(t *testing.T) {
 	for request, status := range map[string]int{
@@ -104,7 +124,7 @@ func TestMethodsAreListed(t *testing.T) {
 		"POST /model/arn%3Aaws%3Abedrock%3Ar%3A1%3Aapplication-inference-profile%2Fabcd/invoke-with-response-stream": 200, "POST /model/arn%3Aaws%3Abedrock%3Ar%3A1%3Aimported-model%2Fabcd/invoke": 200,
 		"POST /bedrock/model/arn:aws:bedrock:r:1:provisioned-model/p/invoke": 200, "GET /model/arn:aws:bedrock:r:1:provisioned-model/p/invoke": 405,
 		"POST /model/arn:aws:bedrock:r:1:provisioned-model/p": 404, "POST /model/arn:aws:bedrock:r:1:provisioned-model/p/async-invoke": 404, "POST /arn:aws:bedrock:r:1:x/p/invoke": 404, "POST /foundation-models/arn:aws:x/invoke": 404,
-		"POST /x/invoke": 404, "POST /invoke": 404, "POST /model/meta.llama3/invoke": 404, "POST /model/invoke": 404, "POST /x/anthropic.y/invoke": 404, "POST /x/generate": 404, "POST /x/generate_stream": 404,
+		"POST /x/invoke": 404, "POST /invoke": 404, "POST /model/meta.llama3/invoke": 200, "POST /model/amazon.titan-embed-text-v2%3A0/invoke": 200, "POST /model/amazon.nova/invoke-with-response-stream": 200, "GET /model/meta.llama3/invoke": 405, "POST /model/meta.llama3/async-invoke": 404, "POST /guardrail/g/version/1/apply": 404, "POST /model/invoke": 404, "POST /x/anthropic.y/invoke": 404, "POST /x/generate": 404, "POST /x/generate_stream": 404,
 		"POST /v1/projects/p/locations/l/publishers/mistralai/models/c:rawPredict": 200, "POST /serving-endpoints/m/invocations": 200, "POST /x/invocations": 404, "POST /v1/sonar": 200,
 		"POST /v4/embeddings": 200, "POST /api/v3/embeddings": 200, "POST /api/v3/embeddings/multimodal": 200, "POST /api/paas/v4/rerank": 200, "POST /embeddings": 200,
 		"POST /ml/v1/text/chat_stream": 200, "POST /v1/text/chatcompletion_v2": 200, "POST /api/embed": 200, "POST /v2/embed": 200, "POST /v1/embed-jobs": 404, "GET /serving-endpoints/m/invocations": 405, "POST /v1/projects/p/locations/l/endpoints/e:rawPredict": 404, "POST /x:streamRawPredict": 404,

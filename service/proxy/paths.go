@@ -141,6 +141,7 @@ func DefaultPaths() []string {
 		"POST */responses/compact", // Codex's, when its context is full
 		// Google's vectors and pictures, which leave nothing there; what begins a job (:predictLongRunning, :batchGenerateContent) does.
 		"POST *"+cohereEmbed,
+		"POST */model/*/invoke", "POST */model/*/invoke-with-response-stream", // Bedrock's of any make: vectors, too
 		"POST */models/*:embedContent", "POST */models/*:batchEmbedContents", "POST */models/*:predict",
 		"GET */v1/models", "GET /v1/models/*", "GET /openai/v1/models/*", // behind any prefix; Groq's and Azure's
 		"GET /models", "GET /models/*", "GET */v2/models", "GET */v3/models", "GET */v4/models", // DeepSeek's, Perplexity's; Qianfan's, Ark's, Zhipu's

@@ -36,6 +36,8 @@ func TestRoutesByModelBesideCompletions(t *testing.T) {
 		"/v1/projects/p/locations/l/publishers/google/models/x:predict": 404,
 		"/model/cheap/count-tokens":                                     200,
 		"/model/dear/count-tokens":                                      404,
+		"/model/cheap/invoke":                                           200,
+		"/model/dear/invoke-with-response-stream":                       404,
 		"/v1/models/dear/versions/3:predict":                            404, // TensorFlow Serving's
 		"/v1/models/dear/labels/new:predict":                            404,
 		"/v1/models/dear/models/cheap:predict":                          404,
@@ -84,20 +86,22 @@ func TestRoutesByModelAndWeight(t *testing.T) {
 	})
 }
 
-// A profile of Bedrock may be of any make's model, whose forms of InvokeModel are others:
+// A model or profile of Bedrock may be of any make, whose forms of InvokeModel are others:
 // only a body in Anthropic's says that the answer is read so.
 // Source: https://docs.aws.amazon.com/bedrock/latest/userguide/model-parameters-anthropic-claude-messages-request-response.html
-func TestProfilesOfOtherModelsAreUnmeasured(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		answer := `{"generation":"Hi there","prompt_token_count":3,"generation_token_count":2,"stop_reason":"stop"}`
-		h := open(t, play("1ms "+whole(200, "application/json", answer)), nil)
-		got := h.talk(post("/model/arn%3Aaws%3Abedrock%3Ar%3A1%3Aimported-model%2Fa/invoke", `{"prompt":"hi","max_gen_len":5}`), 0)
-		h.settled()
-		want(t, "status", got.StatusCode, 200)
-		r := h.sink.one(t)
-		want(t, "outcome", r.Outcome, timeline.OK)
-		want(t, "reason", r.Unmeasured, traffic.UnknownAPI)
-	})
+func TestInvokeModelOfOtherMakesIsUnmeasured(t *testing.T) {
+	for _, path := range []string{"/model/arn%3Aaws%3Abedrock%3Ar%3A1%3Aimported-model%2Fa/invoke", "/model/meta.llama3-8b-instruct-v1%3A0/invoke", "/model/amazon.titan-embed-text-v2%3A0/invoke"} {
+		synctest.Test(t, func(t *testing.T) {
+			answer := `{"generation":"Hi there","prompt_token_count":3,"generation_token_count":2,"stop_reason":"stop"}`
+			h := open(t, play("1ms "+whole(200, "application/json", answer)), nil)
+			got := h.talk(post(path, `{"prompt":"hi","max_gen_len":5}`), 0)
+			h.settled()
+			want(t, "status", got.StatusCode, 200)
+			r := h.sink.one(t)
+			want(t, "outcome", r.Outcome, timeline.OK)
+			want(t, "reason", r.Unmeasured, traffic.UnknownAPI)
+		})
+	}
 }
 
 // Anthropic's models on Vertex AI and Bedrock are named by the path, not by the body.

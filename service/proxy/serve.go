@@ -153,10 +153,12 @@ func (p *Proxy) refuse(w http.ResponseWriter, status int, why, words string) {
 // answerTime is how long an answer of our own may take to be written.
 const answerTime = 30 * time.Second
 
-// answer writes an error of our own, in the form that clients of these APIs read.
+// answer writes an error of our own, in the forms that clients of these APIs read: Amazon's
+// and Cohere's look for the words at the top.
+// Source: botocore/parsers.py, BaseJSONParser; cohere-python, ApiError.body
 func answer(w http.ResponseWriter, status int, code, words string) {
-	body, _ := json.Marshal(map[string]any{"error": map[string]any{
-		"message": "tokenmeter: " + words, "type": "proxy_error", "code": code}})
+	words = "tokenmeter: " + words
+	body, _ := json.Marshal(map[string]any{"message": words, "error": map[string]any{"message": words, "type": "proxy_error", "code": code}})
 	body = append(body, '\n')
 	ctl := http.NewResponseController(w)
 	_ = ctl.SetWriteDeadline(time.Now().Add(answerTime))
