@@ -19,7 +19,7 @@ var inferencePerf = &tool{
 	names: []string{"inference-perf"},
 	table: `server.model-name=model server.type server.ignore-eos server.cert-path=cert server.key-path=key api.streaming load.type load.interval load.num-workers
 		load.worker-max-concurrency load.worker-max-tcp-connections load.request-timeout=timeout:s load.stage-teardown-grace-seconds=grace:s load.base-seed=seed data.type
-		data.path=workload load.trace.file=workload data.trace.file=workload load.trace.format data.trace.format
+		data.path=workload load.trace.file data.trace.file=workload load.trace.format data.trace.format
 		tokenizer.pretrained-model-name-or-path=tokenizer tokenizer.trust-remote-code log-level +a +analyze u unified-analysis-dir
 		api.session-id-header-key=session-header api.session-token-header-key=session-echo api.embeddings.batch-size=batch api.rerank.document-count=batch
 		api.response-format.type api.response-format.name api.response-format.json-schema
@@ -70,6 +70,8 @@ func inferencePerfEnd(c *call) {
 		}
 	case "poisson":
 		c.set("arrival", "poisson")
+	case "trace_replay":
+		c.replay()
 	default:
 		if c.arg("workload") == "" {
 			c.note("--load.type %s: no equal here; traces and recorded sessions are a --workload", kind)
@@ -77,7 +79,13 @@ func inferencePerfEnd(c *call) {
 	}
 	c.byDefault("grace", "120s", "load.stage-teardown-grace-seconds")
 	switch kind := c.or("mock", "data.type"); {
-	case c.arg("workload") != "": // the file has the lengths
+	case c.arg("workload") != "":
+		for _, side := range []string{"input", "output"} {
+			if text, _ := spread(func(name, fallback string) string { return c.or(fallback, "data."+side+"-distribution."+name) }); text != "" || c.arg(side+"-tokens") != "" {
+				c.unset(side + "-tokens")
+				c.note("data.%s_distribution: no equal here; lengths are those of the file", side)
+			}
+		}
 	case kind == "random" || kind == "synthetic" || kind == "mock":
 		c.distribution("input")
 		if answers {
@@ -104,6 +112,33 @@ func inferencePerfEnd(c *call) {
 	c.note("its tokens are counted by its own tokenizer; here by the server's usage")
 }
 
+// replay plays the times of a trace. Stages say how many of its requests are sent; lengths
+// are those of the trace where the data name it too.
+// Source: TraceReplayLoadTimer in loadgen/load_timer.py, run_stage in loadgen/load_generator.py.
+func (c *call) replay() {
+	stages, times, lengths := c.arg("stages"), c.or("", "load.trace.file"), c.or("", "data.trace.file")
+	c.unset("stages")
+	if times == "" {
+		c.note("--load.type trace_replay: name the trace with --workload")
+		return
+	}
+	c.set("workload", times)
+	if lengths != times {
+		c.note("prompts and answers are those of --data.type %s there, here of the lengths in %s, which has the times", c.or("mock", "data.type"), times)
+	}
+	if lengths != "" || stages == "" {
+		return
+	}
+	duration, rate, _ := strings.Cut(stages, "s@")
+	x, errX := strconv.ParseFloat(duration, 64)
+	y, errY := strconv.ParseFloat(rate, 64)
+	if errX != nil || errY != nil {
+		c.note("load.stages: each stage plays the trace anew there; here it is played once")
+		return
+	}
+	c.set("requests", fmt.Sprintf("%.0f", math.Floor(x*y)))
+}
+
 // responseFormat is the field that asks for an answer of a form.
 func (c *call) responseFormat() {
 	if c.or("json_schema", "api.response-format.type") == "json_object" {
@@ -122,6 +157,9 @@ func inferencePerfHeaders(c *call, v string) {
 		return
 	}
 	for _, name := range slices.Sorted(maps.Keys(headers)) {
+		if i := slices.IndexFunc(c.args, func(arg string) bool { return strings.HasPrefix(arg, name+": ") }); i > 0 {
+			c.args = slices.Delete(c.args, i-1, i+1) // of the file
+		}
 		c.set("header", name+": "+headers[name])
 	}
 }
@@ -273,6 +311,9 @@ func inferencePerfStages(c *call, v string) {
 	if err != nil {
 		c.note("load.stages: %s", err)
 		return
+	}
+	for _, flag := range []string{"stages", "concurrency", "requests"} { // of others before
+		c.unset(flag)
 	}
 	var rates, levels, requests []string
 	for _, s := range given {

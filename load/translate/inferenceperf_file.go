@@ -56,10 +56,20 @@ func inferencePerfFile(t *tool, c *call, args []string) ([]string, error) {
 		}
 		keys.add("", doc)
 	}
+	// Objects are merged, all else is replaced.
+	keys.args = slices.DeleteFunc(keys.args, func(arg string) bool {
+		return !strings.HasSuffix(arg, "}") && slices.ContainsFunc(rest, func(given string) bool { return flagName(given) == flagName(arg) })
+	})
 	if len(keys.quiet) > 0 {
 		c.note("these change no load and need no flag here: %s", strings.Join(keys.quiet, ", "))
 	}
 	return append(secret.RedactArgs(keys.args), rest...), nil
+}
+
+// flagName is the name in an argument, as the tables have it.
+func flagName(arg string) string {
+	name, _, _ := strings.Cut(strings.TrimLeft(arg, "-"), "=")
+	return strings.ReplaceAll(strings.ToLower(name), "_", "-")
 }
 
 // quiet are keys, or the beginnings of keys, that change nothing of the load.

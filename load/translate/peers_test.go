@@ -184,11 +184,18 @@ func TestInferencePerf(t *testing.T) {
 		{i + "--data.type random --data.input_distribution.type uniform --data.input_distribution.min 5 --data.input_distribution.max 9", "--input-tokens uniform:5,9", "", "the same"},
 		{i + "--data.type shared_prefix --data.shared_prefix.num_groups 4", `--workload shared-prefix.yaml|#{input: "50", output: "50", prefix: {tokens: "100", count: 4}}`, "--input-tokens|#num-groups: no equal", "datagen/config.py SharedPrefix"},
 		{i + "--load.stages 10@5 --load.num_workers 4 --load.worker_max_concurrency 10", "--concurrency 40", "--workers", "loadgen/config.py: a cap of each worker"},
-		{i + "--load.type trace_replay", "#--load.type trace_replay: no equal", "", "loadgen/config.py LoadType"},
+		{i + "--load.type trace_replay", "#name the trace", "", "loadgen/config.py LoadType"},
+		{i + "--load.type trace_replay --load.trace.file a.csv --load.stages 1@4 --data.type random --data.input_distribution.mean 50", "--workload a.csv|--requests 4|#--data.type random there|#data.input_distribution: no equal", "--stages|--input-tokens",
+			"load_timer.py TraceReplayLoadTimer; load_generator.py run_stage: int(rate * duration) requests"},
+		{i + "--load.type trace_replay --load.trace.file a.csv --load.stages 1@4 --data.type random --data.trace.file a.csv", "--workload a.csv", "--stages|--requests|#--data.type", "the same: the trace's get_request_count"},
+		{i + "--load.type trace_replay --load.trace.file a.csv --load.stages 1@4,2@4 --data.type shareGPT --data.path s.json", "--workload a.csv|#--data.type shareGPT there|#plays the trace anew", "--stages|--requests|--workload s.json", "the same"},
+		{i + "--load.stages 1@4 --load.trace.file a.csv --data.type random --data.trace.file b.csv", "--workload b.csv|--stages 4s@1", "--workload a.csv", "load_generator.py: load.trace is of TRACE_REPLAY alone"},
 		{i + `--api.headers {"X-A":"b"} --report.goodput.constraints {"ttft":0.2,"itl":0.02}`, "--header X-A: b|--objective ttft < 0.2s|#constraints itl: no equal", "", "docs/goodput.md: in seconds"},
 		{i + "--data.type random --data.output_distribution.variance 2500 --data.output_distribution.std_dev 0", "--output-tokens normal:512,50,min=10,max=1024", "", "common.py: std_dev = sqrt(variance)"},
 		{i + "--data.type random --data.input_distribution.type lognormal", "--input-tokens lognormal:512,200,min=10,max=1024|#from their least on there", "", "utils/distribution.py generate_distribution"},
 		{"inference-perf -c testdata/inference-perf/synthetic.yml --server.model_name other", "--model other|--stages 30s@1,30s@2", "--model m", "config.py read_config: the command line goes before the file"},
+		{`inference-perf -c testdata/inference-perf/synthetic.yml --load.type concurrent --load.stages [{"num_requests":40,"concurrency_level":3}]`, "--concurrency 3|--requests 40", "--stages|#for such stages|#load.interval", "the same"},
+		{`inference-perf -c testdata/inference-perf/sweep.yml --api.headers {"X-Lane":"slow"}`, "--header X-Lane: slow|--header Authorization: ***", "--header X-Lane: fast", "the same: deep_merge"},
 	})
 }
 

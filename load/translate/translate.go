@@ -95,8 +95,8 @@ func Of(args []string) (Command, error) {
 		if !strings.HasPrefix(arg, "-") || arg == "-" {
 			return Command{}, fmt.Errorf("%q stands without a flag before it", arg)
 		}
-		name, value, inOne := strings.Cut(strings.TrimLeft(arg, "-"), "=")
-		name = strings.ReplaceAll(strings.ToLower(name), "_", "-")
+		name := flagName(arg)
+		_, value, inOne := strings.Cut(arg, "=")
 		if t.shortens {
 			name = whole(known, name)
 		}
