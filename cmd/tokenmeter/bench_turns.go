@@ -8,6 +8,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"strconv"
 	"time"
 
 	"tokenmeter/base/process"
@@ -244,7 +245,7 @@ func (t *turns) run() error {
 
 // orderSeed is the seed as a number, where it is one.
 func orderSeed(text string) (seed uint64) {
-	_, _ = fmt.Sscan(text, &seed)
+	seed, _ = strconv.ParseUint(text, 10, 64)
 	return seed
 }
 

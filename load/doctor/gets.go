@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"net/url"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -242,9 +243,8 @@ func reused(tl *timeline.Timeline) bool { return tl.Reused.Or(false) && tl.ConnR
 func idleTimeout(h http.Header) timeline.Opt[float64] {
 	for part := range strings.SplitSeq(h.Get("Keep-Alive"), ",") {
 		name, value, _ := strings.Cut(strings.TrimSpace(part), "=")
-		var s float64
 		if strings.EqualFold(name, "timeout") {
-			if _, err := fmt.Sscanf(strings.TrimSpace(value), "%g", &s); err == nil && s >= 0 && s < 1e9 {
+			if s, err := strconv.ParseFloat(strings.TrimSpace(value), 64); err == nil && s >= 0 && s < 1e9 {
 				return timeline.Some(s)
 			}
 		}

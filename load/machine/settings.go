@@ -1,10 +1,10 @@
 package machine
 
 import (
-	"fmt"
 	"io/fs"
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 
 	"tokenmeter/record/timeline"
@@ -50,11 +50,10 @@ func (m *Machine) timeWait() timeline.Opt[int64] {
 			continue
 		}
 		for i := 1; i+1 < len(f); i += 2 {
-			var n int64
 			if f[i] != "tw" {
 				continue
 			}
-			if _, err := fmt.Sscan(f[i+1], &n); err == nil && n >= 0 {
+			if n, err := strconv.ParseInt(f[i+1], 10, 64); err == nil && n >= 0 {
 				return timeline.Some(n)
 			}
 		}
@@ -64,15 +63,16 @@ func (m *Machine) timeWait() timeline.Opt[int64] {
 
 // governor lists how the frequency of the allowed cores is chosen.
 func (m *Machine) governor() string {
-	names, _ := fs.Glob(m.root, "sys/devices/system/cpu/cpu[0-9]*/cpufreq/scaling_governor")
+	const cores = "sys/devices/system/cpu"
+	entries, _ := fs.ReadDir(m.root, cores)
 	allowed := m.allowed()
 	found := map[string]bool{}
-	for _, name := range names {
-		var core int
-		if _, err := fmt.Sscanf(name, "sys/devices/system/cpu/cpu%d/", &core); err != nil || allowed != nil && !allowed[core] {
+	for _, e := range entries {
+		core, err := strconv.Atoi(strings.TrimPrefix(e.Name(), "cpu"))
+		if err != nil || allowed != nil && !allowed[core] {
 			continue
 		}
-		if g := m.text(name); g != "" {
+		if g := m.text(cores + "/" + e.Name() + "/cpufreq/scaling_governor"); g != "" {
 			found[g] = true
 		}
 	}

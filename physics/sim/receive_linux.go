@@ -45,7 +45,7 @@ func (s *source) Read(p []byte) (int, error) {
 	var n, oobn int
 	var err error
 	rcErr := s.rc.Read(func(fd uintptr) bool {
-		n, oobn, _, _, err = unix.Recvmsg(int(fd), p, s.oob[:], unix.MSG_DONTWAIT)
+		n, oobn, _, _, err = syscall.Recvmsg(int(fd), p, s.oob[:], unix.MSG_DONTWAIT)
 		return err != unix.EAGAIN && err != unix.EINTR
 	})
 	s.lastNS, s.kernel = s.clock.now(), false

@@ -2,6 +2,7 @@ package sim
 
 import (
 	"net"
+	"syscall"
 
 	"golang.org/x/sys/unix"
 )
@@ -32,7 +33,7 @@ func (t *tap) send(p []byte) error {
 // drain reads what the socket holds, without waiting.
 func (t *tap) drain(buf []byte) {
 	for {
-		n, _, err := unix.Recvfrom(t.fd, buf, unix.MSG_DONTWAIT)
+		n, _, err := syscall.Recvfrom(t.fd, buf, unix.MSG_DONTWAIT)
 		if err != nil || n < len(buf) {
 			return
 		}

@@ -108,8 +108,13 @@ func (f *Folder) openRecords(known bool) error {
 		return fmt.Errorf("%s: %w", filepath.Join(f.dir, journalFile), journalErr)
 	case !known:
 		instead := "the folder that bench printed as saved"
-		if inside, _ := fs.Glob(os.DirFS(f.dir), "*/"+manifestFile); len(inside) > 0 {
-			instead = "one of the runs in it, like " + filepath.Join(f.dir, filepath.Dir(inside[0]))
+		entries, _ := os.ReadDir(f.dir)
+		for _, e := range entries {
+			inside := filepath.Join(f.dir, e.Name())
+			if _, err := os.Lstat(filepath.Join(inside, manifestFile)); err == nil {
+				instead = "one of the runs in it, like " + inside
+				break
+			}
 		}
 		return fmt.Errorf("%w at %s: it has neither %s nor %s; give %s", ErrNoRun, f.dir, tableFile, journalFile, instead)
 	}

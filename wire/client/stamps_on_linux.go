@@ -2,6 +2,7 @@ package client
 
 import (
 	"sync"
+	"syscall"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -45,11 +46,11 @@ var stampsOn = sync.OnceFunc(func() {
 
 // toItself binds a socket to a port of the loopback and connects it to that.
 func toItself(fd int) bool {
-	if unix.Bind(fd, &unix.SockaddrInet4{Addr: [4]byte{127, 0, 0, 1}}) != nil {
+	if syscall.Bind(fd, &syscall.SockaddrInet4{Addr: [4]byte{127, 0, 0, 1}}) != nil {
 		return false
 	}
-	own, err := unix.Getsockname(fd)
-	return err == nil && unix.Connect(fd, own) == nil
+	own, err := syscall.Getsockname(fd) // that of package unix would bring addresses of all kinds into the program
+	return err == nil && syscall.Connect(fd, own) == nil
 }
 
 // monotonic is the system's clock and not package time's, which in tests is
