@@ -20,7 +20,7 @@ C['dup-cl-diff']=req(b'Content-Length: 0\r\nContent-Length: %d\r\n'%len(SM),SM)
 C['dup-cl-same']=req(b'Content-Length: %d\r\nContent-Length: %d\r\n'%(len(B),len(B)),B)
 C['cl-list']=req(b'Content-Length: 0, %d\r\n'%len(SM),SM)
 C['cl-list-same']=req(b'Content-Length: %d, %d\r\n'%(len(B),len(B)),B)
-for nm,v in {'cl-plus':b'+27','cl-neg':b'-1','cl-hex':b'0x1b','cl-space':b'2 7','cl-huge':b'99999999999999999999','cl-lead0':b'0027','cl-under':b'2_7','cl-dec':b'27.0','cl-empty':b'','cl-tab':b'\t27'}.items():
+for nm,v in {'cl-plus':b'+27','cl-neg':b'-1','cl-hex':b'0x1b','cl-space':b'2 7','cl-huge':b'99999999999999999999','cl-lead0':b'0027','cl-lead0s':b'0'*30+b'27','cl-under':b'2_7','cl-dec':b'27.0','cl-empty':b'','cl-tab':b'\t27'}.items():
     C[nm]=req(b'Content-Length: '+v+b'\r\n',B)
 C['cl-space-colon']=req(b'Content-Length : 27\r\n',B+SM)
 C['cl-fold']=req(b'Content-Length:\r\n 27\r\n',B)
@@ -48,6 +48,7 @@ C['connect']=b'CONNECT evil:443 HTTP/1.1\r\nHost: evil:443\r\n\r\n'
 C['connect-slash']=b'CONNECT /v1/models HTTP/1.1\r\nHost: evil:443\r\n\r\n'
 C['trace']=b'TRACE /v1/models HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer canary\r\n\r\n'
 C['pri']=b'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n'
+C['http12-body']=b'POST /v1/chat/completions HTTP/1.2\r\nHost: localhost\r\nContent-Length: 27\r\n\r\n'+B
 C['http12']=b'GET /v1/models HTTP/1.2\r\nHost: localhost\r\n\r\n'
 C['http20']=b'GET /v1/models HTTP/2.0\r\nHost: localhost\r\n\r\n'
 C['method-sp']=b'GE T /v1/models HTTP/1.1\r\nHost: localhost\r\n\r\n'

@@ -262,8 +262,9 @@ func (h *heading) begin(line string, size int, began bool) bool {
 	if !began && line == "PRI * HTTP/2.0" && size <= len(line)+2 {
 		return true
 	}
-	h.old = strings.HasSuffix(line, " HTTP/1.0")
-	h.strange = !h.old && !strings.HasSuffix(line, " HTTP/1.1")
+	_, minor, is := strings.Cut(line[max(len(line)-len(" HTTP/1.1"), 0):], " HTTP/1.")
+	h.old = is && minor == "0"
+	h.strange = !is || len(minor) != 1 || minor[0] < '0' || minor[0] > '9' // 1.2 and more is read as 1.1: RFC 9110 section 2.5
 	return false
 }
 
@@ -317,7 +318,7 @@ func length(values []string) (n int64, ok bool) {
 		return 0, true
 	}
 	for _, v := range values {
-		if len(v) > 18 || v != values[0] {
+		if v != values[0] {
 			return 0, false
 		}
 	}

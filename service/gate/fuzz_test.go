@@ -23,6 +23,7 @@ func FuzzFraming(f *testing.F) {
 		head + "Content-Length: 1\r\n\t0\r\n\r\n0123456789" + bare, head + "Content-Length : 1\r\n\r\nx" + bare,
 		head + "Transfer-Encoding: chunked, identity\r\n\r\n0\r\n\r\n" + bare, "POST / HTTP/1.0\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n" + bare,
 		strings.Replace(chunked, "0\r\n\r\n", "0\r\nContent-Length: 9\r\n\r\n", 1) + bare, strings.Replace(chunked, "8\r\n", "08 ;a=\"\n\"\r\n", 1) + bare,
+		strings.Replace(sized, "1.1", "1.2", 1) + bare, head + "Content-Length: 00000000000000000001\r\n\r\nx" + bare,
 		head + "Content-Length: 1, 1\r\n\r\nx" + bare, head + "X: a\x00b\r\nContent-Length: 1\r\n\r\nx" + bare, head + "X: a\r\r\n\r\n" + bare,
 	} {
 		f.Add([]byte(seed), byte(3))

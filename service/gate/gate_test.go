@@ -51,7 +51,14 @@ func TestWhatPasses(t *testing.T) {
 		"two codings":              {head + "Transfer-Encoding: chunked\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n" + bare, head + "Transfer-Encoding: chunked\r\nTransfer-Encoding: chunked\r\n\r\n"},
 		"two lengths":              {head + "Content-Length: 1\r\nContent-Length: 2\r\n\r\nx" + bare, head + "Content-Length: 1\r\nContent-Length: 2\r\n\r\n"},
 		"a length with a sign":     {head + "Content-Length: +1\r\n\r\nx" + bare, head + "Content-Length: +1\r\n\r\n"},
-		"another version":          {"GET / HTTP/1.2\r\n\r\n" + bare, "GET / HTTP/1.2\r\n\r\n"},
+		"another version":          {"GET / HTTP/2.1\r\n\r\n" + bare, "GET / HTTP/2.1\r\n\r\n"},
+		"none":                     {"GET / HTTP/1.\r\n\r\n" + bare, "GET / HTTP/1.\r\n\r\n"},
+		"a version of two digits":  {"GET / HTTP/1.10\r\n\r\n" + bare, "GET / HTTP/1.10\r\n\r\n"},
+		"a later minor version":    {strings.Replace(sized, "1.1", "1.2", 1) + strings.Replace(chunked, "1.1", "1.9", 1) + bare, ""}, // as 1.1: RFC 9110 section 2.5
+		"chunks and length in it":  {"POST / HTTP/1.2\r\nContent-Length: 4\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n" + bare, "POST / HTTP/1.2\r\n" + stands},
+		"a length behind noughts":  {head + "Content-Length: " + strings.Repeat("0", 40) + "1\r\n\r\nx" + bare, ""}, // 1*DIGIT: RFC 9110 section 8.6
+		"one of 64 bits":           {head + "Content-Length: 9223372036854775807\r\n\r\nx" + bare, ""},
+		"one beyond":               {head + "Content-Length: 9223372036854775808\r\n\r\nx" + bare, head + "Content-Length: 9223372036854775808\r\n\r\n"},
 		"trailers":                 {strings.Replace(chunked, "0\r\n\r\n", "0\r\nContent-Length: 9\r\nAuthorization: x\r\n\r\n", 1) + bare, chunked + bare},
 		"a trailer that is none":   {strings.Replace(chunked, "0\r\n\r\n", "0\r\nGET / HTTP/1.1\r\n\r\n", 1) + bare, strings.TrimSuffix(chunked, "\r\n") + "!!\r\n\r\n"},
 		"a size with a bare LF":    {strings.Replace(chunked, "8\r\n", "8\n", 1) + bare, chunked[:strings.Index(chunked, "8\r\n")] + "!!\r\n"},
