@@ -53,6 +53,7 @@ type reactor struct {
 	rhythm   rhythm
 	finished []*exchange
 	calls    calls
+	left     bool // a socket has more: no time to nap
 }
 
 // note is what a request's goroutine tells the reactor.
@@ -221,11 +222,25 @@ func (r *reactor) event(s *socket, what uint32) {
 	}
 }
 
-// read takes what waits in a socket; more tells that something may stand
-// behind the bytes: without it a read that does not fill the buffer was the last.
+// read takes what waits in a socket, but no more than the buffer holds: a server that
+// sends as fast as we read would keep the others waiting, and the run from ending. What
+// it left is an event again.
 func (r *reactor) read(s *socket, more bool) {
+	r.again(s, r.some(s, more))
+}
+
+// again has a socket that has more left be an event at the next look.
+func (r *reactor) again(s *socket, left bool) {
+	if left && s.listen(unix.EPOLL_CTL_MOD) == nil {
+		r.left = true
+	}
+}
+
+// some is a read, and tells whether it left something; more tells that something may
+// stand behind the bytes: without it a read that does not fill the buffer was the last.
+func (r *reactor) some(s *socket, more bool) (left bool) {
 	x := s.x
-	for {
+	for room := len(r.buf); room > 0; {
 		n, errno := r.in.receive(s.fd, r.buf)
 		if errno == 0 {
 			syncRead(uintptr(s.fd))
@@ -233,14 +248,15 @@ func (r *reactor) read(s *socket, more bool) {
 		switch {
 		case errno == unix.EAGAIN:
 			s.emptyNS = r.now.NS
-			return
+			return false
 		case errno != 0:
 			r.decide(x, x.lose(x.ctx, os.NewSyscallError("recvmsg", errno)), false)
-			return
+			return false
 		case n == 0:
 			r.decide(x, x.lose(x.ctx, io.EOF), false)
-			return
+			return false
 		}
+		room -= n
 		stamp := r.in.stamp()
 		if stamp == 0 || stamp > r.now.WallNS {
 			r.now = r.clk.Now() // it came after the round began
@@ -250,9 +266,10 @@ func (r *reactor) read(s *socket, more bool) {
 			s.emptyNS = r.now.NS
 		}
 		if r.got(x, r.buf[:n]) || n < len(r.buf) && !more {
-			return
+			return false
 		}
 	}
+	return true
 }
 
 // got hands on the bytes of a read; true when they decide the exchange.
@@ -281,13 +298,19 @@ func (r *reactor) got(x *exchange, data []byte) bool {
 func (r *reactor) strike() {
 	for r.limits.next() <= r.now.NS {
 		x := r.limits[0]
-		if limit, end := x.limit(); limit <= r.now.NS {
-			// What came in time may still wait.
-			if r.read(x.sock, true); x.sock.x == x {
-				r.decide(x, x.strike(limit, end), false)
-			}
-		} else {
+		limit, end := x.limit()
+		left := limit <= r.now.NS
+		for left && limit <= r.now.NS && x.sock.x == x {
+			left = r.some(x.sock, true) // what came in time may still wait, and move the limit on
+			limit, end = x.limit()
+		}
+		switch {
+		case x.sock.x != x:
+		case limit <= r.now.NS:
+			r.decide(x, x.strike(limit, end), false)
+		default:
 			r.limits.set(x, limit)
+			r.again(x.sock, left)
 		}
 	}
 }
@@ -319,6 +342,10 @@ func (r *reactor) tell() {
 
 // wait naps, or waits for an event; it returns how many there are.
 func (r *reactor) wait() int {
+	if r.left {
+		r.left = false
+		return r.poll(0)
+	}
 	if nap := r.rhythm.napNS; nap > 0 && r.open > 0 {
 		r.keeper.SleepUntil(r.clk.MonotonicZeroNS + r.now.NS + nap)
 		return r.poll(0)

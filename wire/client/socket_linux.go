@@ -66,8 +66,7 @@ func (r *reactor) enter(s *socket) bool {
 	}
 	r.turns++
 	s.turn = r.turns
-	e := unix.EpollEvent{Events: unix.EPOLLIN | unix.EPOLLOUT | unix.EPOLLRDHUP | unix.EPOLLET&0xffffffff, Fd: s.slot, Pad: s.turn}
-	if unix.EpollCtl(r.set, unix.EPOLL_CTL_ADD, s.fd, &e) != nil {
+	if s.listen(unix.EPOLL_CTL_ADD) != nil {
 		r.free = append(r.free, s.slot)
 		return false
 	}
@@ -78,6 +77,11 @@ func (r *reactor) enter(s *socket) bool {
 		go r.loop()
 	}
 	return true
+}
+
+// listen has events of s come; what is there already is one.
+func (s *socket) listen(op int) error {
+	return unix.EpollCtl(s.reactor.set, op, s.fd, &unix.EpollEvent{Events: unix.EPOLLIN | unix.EPOLLOUT | unix.EPOLLRDHUP | unix.EPOLLET&0xffffffff, Fd: s.slot, Pad: s.turn})
 }
 
 func (s *socket) close() {
