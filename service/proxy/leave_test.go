@@ -177,3 +177,30 @@ func listen(t *testing.T) net.Listener {
 	t.Cleanup(func() { _ = ln.Close() })
 	return ln
 }
+
+// A client that closes its connection at [DONE], as OpenAI's does, has all that it wanted:
+// the server left nothing open when its last chunk comes a little later, or would never
+// have come. A client that stays sees which of the two it is.
+func TestAClientThatLeavesAtTheTerminator(t *testing.T) {
+	answer := "100ms " + sseHead + chunk(tok("A")+fin+done)
+	for name, tc := range map[string]struct {
+		serve []string
+		leave time.Duration
+		open  bool
+	}{
+		"the end comes 10 ms later": {[]string{answer, "110ms " + lastChunk}, 101 * time.Millisecond, false},
+		"it never comes":            {[]string{answer, "1h " + lastChunk}, 101 * time.Millisecond, false},
+		"it is waited for":          {[]string{answer, "110ms " + lastChunk}, 0, false},
+		"in vain":                   {[]string{answer, "1h " + lastChunk}, 0, true},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			h := open(t, play(tc.serve...), func(c *Config) { c.Upstreams[0].IdleTimeout = time.Minute })
+			h.talk(post(chatPath, hello), tc.leave)
+			h.settled()
+			r := h.sink.one(t)
+			if got := r.Record.Flags.Has(timeline.LeftOpen); r.Outcome != timeline.OK || got != tc.open {
+				t.Errorf("%s: %s, left open: %v", name, r.Outcome, got)
+			}
+		})
+	}
+}

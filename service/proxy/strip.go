@@ -176,13 +176,20 @@ func (s *stripper) injected(event []byte) (from, to int) {
 		i = end + 1
 	}
 	usage, choices, failed, null := span{}, span{}, false, false
-	var before, after int // ends of the members beside it
+	chunk, more := false, false // it is called one; it has members that say something
+	var before, after int       // ends of the members beside it
 	end, err := eachMember(data, 0, func(key []byte, v span) {
 		switch string(key) {
 		case "choices":
 			choices = v
 		case "error":
 			failed = true
+		case "object":
+			kind := data[v.from:v.to]
+			chunk = bytes.HasPrefix(kind, []byte(`"chat.completion`)) || bytes.HasPrefix(kind, []byte(`"text_completion`))
+		case "id", "created", "model", "provider", "service_tier", "system_fingerprint":
+		default:
+			more = true
 		case "usage":
 			isNull := data[v.from] == 'n'
 			s.nulled = s.nulled || isNull
@@ -203,9 +210,9 @@ func (s *stripper) injected(event []byte) (from, to int) {
 		return 0, 0
 	case null:
 		s.show(event)
-	case choices.to > 0:
+	case choices.to > 0 || !failed && (chunk || !more): // Fireworks and ATOM may leave choices out; clients read them in every chunk
 		s.beside = s.beside || bytes.IndexByte(data[choices.from:choices.to], '{') >= 0
-		if failed || !nothingChosen(data[choices.from:choices.to], ended) {
+		if failed || choices.to > 0 && !nothingChosen(data[choices.from:choices.to], ended) {
 			break
 		}
 		if s.looking {

@@ -29,6 +29,12 @@ func TestWhatIsStripped(t *testing.T) {
 		fin + data(`{"choices":[{"delta":{"role":"assistant","content":""},"finish_reason":null}],`+usage+`}`):    fin,
 		data(`{"choices":[{"finish_reason": "stop"}]}{"choices":[{"delta":{"role":"assistant"}}],` + usage + `}`): data(`{"choices":[{"finish_reason": "stop"}]}{"choices":[{"delta":{"role":"assistant"}}],` + usage + `}`),
 		data(`{"choices":[{"delta":{"reasoning":"r"}}],` + usage + `}`):                                           data(`{"choices":[{"delta":{"reasoning":"r"}}]}`),
+		data(`{"id":"c","object":"chat.completion.chunk","created":1,"model":"m",` + usage + `}`):                 "", // Fireworks; ROCm's ATOM before its pull request 1711
+		data(`{"id":"c",` + usage + `,"object":"text_completion","nvext":{}}`):                                    "",
+		data(`{"model":"m",` + usage + `}`):                                                                       "",
+		data(`{"object":"chat.completion.chunk","error":{"message":"no"},` + usage + `}`):                         data(`{"object":"chat.completion.chunk","error":{"message":"no"}}`),
+		data(`{"type":"status","text":"w",` + usage + `}`):                                                        data(`{"type":"status","text":"w"}`),
+		data(`{"message":{"content":"A"},` + usage + `}`):                                                         data(`{"message":{"content":"A"}}`),
 		data(`{"choices":[{"delta":{},"logprobs":{"content":[]}}],` + usage + `}`):                                data(`{"choices":[{"delta":{},"logprobs":{"content":[]}}]}`),
 	} {
 		for _, around := range []string{"", role, tok("w")} {

@@ -167,7 +167,7 @@ func (s *Stream) good(end timeline.End) {
 		tl.Flags |= timeline.NoFinish
 	}
 	switch end {
-	case timeline.EOF:
+	case timeline.EOF, timeline.EndRunEnd: // the run's end may come before the body's
 	case timeline.Cut, timeline.Reset:
 		tl.Flags |= timeline.DirtyClose
 	default:
