@@ -76,6 +76,9 @@ func readAIPerf(in *Input, add func(*timeline.Timeline) error) (run.Run, error) 
 		for _, ms := range v.list("inter_chunk_latency") {
 			r.gaps = append(r.gaps, ms/1000)
 		}
+		if r.gaps == nil && math.Abs(r.e2e-r.first) < halfUS { // an answer of one chunk has no such gaps
+			r.events = []float64{r.first}
+		}
 		tokens := func(name string) timeline.Opt[int64] { return count(v.number(name)) }
 		r.tokenized = tokens("output_sequence_length")
 		r.input, r.output = tokens("usage_prompt_tokens"), tokens("usage_completion_tokens")

@@ -33,3 +33,22 @@ func TestCountsAreNotDoubted(t *testing.T) {
 		}
 	}
 }
+
+// An answer that came in one chunk, as of one token, has no gaps: its only arrival is known.
+// Sources: calculate_metrics in vllm/benchmarks/serve.py, which has a TTFT of such answers;
+// InterChunkLatencyMetric of AIPerf, which has no value of fewer than two.
+func TestAnswersOfOneChunk(t *testing.T) {
+	for name, text := range map[string]string{
+		"vllm":             `{"model_id":"m","request_rate":"inf","input_lens":[10,10],"output_lens":[1,4],"ttfts":[0.1,0.2],"itls":[[],[]],"latencies":[0.1,0.2],"start_times":[100,100.5],"errors":["",""]}`,
+		"vllm, no latency": `{"model_id":"m","request_rate":"inf","input_lens":[10,10],"output_lens":[1,4],"ttfts":[0.1,0.2],"itls":[[],[]],"start_times":[100,100.5],"errors":["",""]}`,
+		"aiperf": `{"metadata":{"request_start_ns":1000000000,"request_end_ns":1300000000,"benchmark_phase":"profiling"},"metrics":{"time_to_first_token":{"value":100,"unit":"ms"},"request_latency":{"value":100,"unit":"ms"},"output_sequence_length":{"value":1,"unit":"tokens"}}}
+{"metadata":{"request_start_ns":1500000000,"request_end_ns":1800000000,"benchmark_phase":"profiling"},"metrics":{"time_to_first_token":{"value":200,"unit":"ms"},"request_latency":{"value":200,"unit":"ms"},"output_sequence_length":{"value":4,"unit":"tokens"}}}`,
+	} {
+		_, all := read(t, "f.json", []byte(text))
+		for i, tl := range all {
+			if r := metric.Of(tl); tl.Evidence != timeline.Arrivals || tl.Events.Len() != 1 || r.TTFTMS.Or(0) != float64(100*(i+1)) || r.E2EMS != r.TTFTMS || r.Outcome != timeline.OK {
+				t.Errorf("%s: %v of %d events, TTFT %v, E2E %v, %s", name, tl.Evidence, tl.Events.Len(), r.TTFTMS, r.E2EMS, r.Outcome)
+			}
+		}
+	}
+}

@@ -100,9 +100,6 @@ func vllmRequests(in *Input, at int64, v *vllmResult) (all []*request, err error
 		if i < len(v.Latencies) {
 			r.e2e = known(v.Latencies[i], 1)
 		}
-		if r.gaps != nil && len(r.gaps) == 0 && r.e2e != r.e2e {
-			r.e2e = r.first // all came at once
-		}
 		r.input, r.output = count(v.InputLens[i]), count(v.OutputLens[i])
 		if i < len(v.Errors) {
 			r.failure = failure(v.Errors[i])
@@ -115,6 +112,8 @@ func vllmRequests(in *Input, at int64, v *vllmResult) (all []*request, err error
 			if r.first == 0 {
 				r.first, r.gaps = -1, nil
 			}
+		} else if r.gaps != nil && len(r.gaps) == 0 && sensible(r.first) {
+			r.events = []float64{r.first} // all came at once
 		}
 		all = append(all, r)
 	}

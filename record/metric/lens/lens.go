@@ -137,7 +137,7 @@ func Apply(names []string, timelines iter.Seq[*timeline.Timeline], facts Facts) 
 			}
 			continue
 		}
-		if tl.Evidence != timeline.Arrivals {
+		if tl.Evidence != timeline.Arrivals && !(tl.Outcome.Failed() && tl.Events.Len() == 0) { // which has none to know
 			bare++
 			continue
 		}

@@ -423,10 +423,13 @@ func TestWhatIsLeftOut(t *testing.T) {
 	cut := newReply().events(timeline.Text, 2, 4000, 10).usage(1, 2).fails(timeline.CancelledRunEnd)
 	bare := newReply()
 	bare.tl.Evidence = timeline.RequestOnly
+	refused := newReply().closed(30).fails(timeline.HTTP5xx)
+	refused.tl.Evidence = timeline.RequestOnly // of an imported one: no arrival is missing
 	body := newReply().usage(1, 2).closed(30)
 	body.tl.Streamed = false
-	tab := through(t, "aiperf", Facts{}, newReply().events(timeline.Text, 2, 100, 10).usage(1, 2), warm, cut, bare, body)
+	tab := through(t, "aiperf", Facts{}, newReply().events(timeline.Text, 2, 100, 10).usage(1, 2), warm, cut, bare, refused, body)
 	tab.want(t, "request_count", 2)
+	tab.want(t, "request_error_rate", 100.0/3)
 	tab.want(t, "time_to_first_token avg", 100)
 	tab.want(t, "request_latency avg", 70)
 	if notes := strings.Join(tab.Notes, "\n"); !strings.Contains(notes, "1 request left out") || !strings.Contains(notes, "1 answer without a stream") {
