@@ -140,7 +140,7 @@ func DefaultPaths() []string {
 	return append(paths, "POST /v1/messages/count_tokens", "POST */v1/messages/count_tokens", "POST *:countTokens", "POST */model/*/count-tokens", "POST */responses/input_tokens",
 		"POST */responses/compact", // Codex's, when its context is full
 		// Google's vectors and pictures, which leave nothing there; what begins a job (:predictLongRunning, :batchGenerateContent) does.
-		"POST *"+cohereEmbed,
+		"POST "+writerChat, "POST *"+cohereEmbed,
 		"POST */model/*/invoke", "POST */model/*/invoke-with-response-stream", // Bedrock's of any make: vectors, too
 		"POST */models/*:embedContent", "POST */models/*:batchEmbedContents", "POST */models/*:predict",
 		"GET */v1/models", "GET /v1/models/*", "GET /openai/v1/models/*", // behind any prefix; Groq's and Azure's
@@ -154,20 +154,24 @@ func DefaultPaths() []string {
 		"GET /health", "GET /ping", "GET /version")
 }
 
+// writerChat is where Writer takes chat completions; at other servers it is of no known API.
+// Source: writerai/resources/chat.py
+const writerChat = "/v1/chat"
+
 // cohereEmbed is the end of the path of Cohere's vectors, which vLLM and gateways have too.
 // Source: https://docs.cohere.com/reference/embed
 const cohereEmbed = "/v2/embed"
 
 // ofPath is the API that a POST to a path is of; nil: none is known. TGI's and Hugging
 // Face's clients generate at the root. Source: https://huggingface.github.io/text-generation-inference
-func ofPath(path string) *api.API {
+func (r *route) ofPath(path string) *api.API {
 	switch {
 	case path == "/":
 		return api.TGI
 	case strings.HasSuffix(path, cohereEmbed):
 		return api.Embeddings // what it answers is read, what it asks is another form
 	}
-	return api.OfPath(path)
+	return r.targets[0].up.vendor.OfPath(path)
 }
 
 // byPath lists the routes that let a request through by its path and method, in

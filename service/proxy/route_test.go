@@ -366,7 +366,20 @@ func TestAPIsByPath(t *testing.T) {
 		want(t, path, got, name)
 	}
 	for path, name := range map[string]string{"/": "tgi", "/v2/embed": "embeddings", "/cohere/v2/embed": "embeddings", "/v1/rerank": "rerank"} { // met by a proxy alone
-		want(t, path, ofPath(path).Name, name)
+		r := &route{targets: []*target{{up: &upstream{}}}}
+		want(t, path, r.ofPath(path).Name, name)
+	}
+}
+
+// Writer has chat completions at /v1/chat, where Cohere had another API.
+func TestWritersChatIsMeasured(t *testing.T) {
+	for host, reason := range map[string]traffic.Reason{"http://api.writer.com": "", "http://api.writer.com/v1/chat": "", "http://api.cohere.com": traffic.UnknownAPI} {
+		synctest.Test(t, func(t *testing.T) {
+			h := open(t, answerOK, func(c *Config) { c.Upstreams[0].URL = host })
+			want(t, "status", h.talk(post("/v1/chat", `{"model":"palmyra-x5","messages":[]}`), 0).StatusCode, 200)
+			h.settled()
+			want(t, host, h.sink.one(t).Unmeasured, reason)
+		})
 	}
 }
 

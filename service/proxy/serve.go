@@ -188,7 +188,7 @@ func (c *call) admit() []*route {
 		c.refuseLast(http.StatusBadRequest, "body", "a request to change the protocol has no body")
 	case len(candidates) > 0:
 		if c.api = candidates[0].api; c.api == nil {
-			c.api = ofPath(in.URL.Path)
+			c.api = candidates[0].ofPath(in.URL.Path)
 		}
 		if in.Method != http.MethodPost {
 			c.api = nil

@@ -37,6 +37,7 @@ type upstream struct {
 	sickTo   int64 // until this moment of the clock, ns; 0: well
 	down     bool  // the active check failed
 
+	vendor  *api.Provider            // nil: none that is known
 	learnt  atomic.Pointer[[]string] // names of its models
 	ever    map[string]bool          // all that were learnt so far
 	noUsage atomic.Bool              // it refuses to be asked for usage, or tells it anyway
@@ -62,8 +63,8 @@ func newUpstream(cfg Upstream, clk *clock.Clock, probe string) (*upstream, error
 	}
 	u := &upstream{Upstream: cfg, client: c}
 	if base, err := url.Parse(cfg.URL); err == nil {
-		p := api.ProviderOf(base.Host)
-		u.noUsage.Store(p != nil && p.TellsUsage) // what its clients see anyway must not be taken out
+		u.vendor = api.ProviderOf(base.Host)
+		u.noUsage.Store(u.vendor != nil && u.vendor.TellsUsage) // what its clients see anyway must not be taken out
 	}
 	return u, nil
 }

@@ -34,6 +34,7 @@ func AddressOf(host, path, apiPath string) Address {
 		a.base = base
 	}
 	p := ProviderOf(host)
+	a.base = p.base(host, a.base, apiPath)
 	op := cmp.Or(operationOf(a.base), p.operationOf(a.base))
 	if i := strings.LastIndex(a.base, "/models/"); op == "" && i >= 0 && strings.HasPrefix(apiPath, "/v1beta/models/") {
 		a.base = a.base[:i] // Gemini's path names the model, too
@@ -45,10 +46,7 @@ func AddressOf(host, path, apiPath string) Address {
 			a.whole += "/"
 		}
 	} else if p != nil && !isMessages(apiPath) {
-		version, tail := splitVersion(apiPath)
-		if a.base == "" && (version == "v1" || apiPath == "") { // it is a base of OpenAI's API
-			a.base = p.Bare
-		}
+		_, tail := splitVersion(apiPath)
 		models := a.base == "/models" && strings.HasSuffix(host, foundry)
 		a.versioned = (p.Unversioned || models) && tail == OpenAIChat.tail()
 	}

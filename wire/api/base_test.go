@@ -77,7 +77,17 @@ func TestBasesAsPasted(t *testing.T) {
 		{"h", "/v1/projects/p/locations/l/publishers/mistralai/models/m@1:streamRawPredict", "/v1/projects/p/locations/l/publishers/mistralai/models/m@1:streamRawPredict", ""},
 		{"api.writer.com", "/v1/chat", "/v1/chat", "/v1/models"},
 		{"api.writer.com", "/v1/chat/completions", "/v1/chat/completions", "/v1/models"},
-		{"api.writer.com", "/v1", "/v1/chat/completions", "/v1/models"},
+		{"api.writer.com", "/v1", "/v1/chat", "/v1/models"}, // the base of its own SDK, writerai/_client.py, and without a path
+		{"api.writer.com", "", "/v1/chat", "/v1/models"},
+		{"us-south.ml.cloud.ibm.com", "", "/ml/gateway/v1/chat/completions", "/ml/gateway/v1/models"},
+		{"us-south.ml.cloud.ibm.com", "/ml/gateway/v1", "/ml/gateway/v1/chat/completions", "/ml/gateway/v1/models"},
+		// The names of one resource of Azure, and a project as its portal shows it.
+		{"r.cognitiveservices.azure.com", "", "/openai/v1/chat/completions", "/openai/v1/models"},
+		{"r.openai.azure.us", "", "/openai/v1/chat/completions", "/openai/v1/models"},
+		{"r.openai.azure.cn", "/openai/deployments/d", "/openai/deployments/d/chat/completions", "/openai/models"},
+		{"r.services.ai.azure.com", "/api/projects/p", "/api/projects/p/openai/v1/chat/completions", "/api/projects/p/openai/v1/models"},
+		{"r.services.ai.azure.com", "/api/projects/p/openai/v1", "/api/projects/p/openai/v1/chat/completions", "/api/projects/p/openai/v1/models"},
+		{"h", "/api/projects/p", "/api/projects/p/v1/chat/completions", "/api/projects/p/v1/models"},
 		{"h", "/serving-endpoints/m/invocations", "/serving-endpoints/m/invocations", ""},
 		{"api.perplexity.ai", "/v1/sonar", "/v1/sonar", ""},
 		{"h", "/v1/chat", "/v1/chat/completions", "/v1/chat/models"}, // of others it is none

@@ -34,12 +34,12 @@ type Provider struct {
 var Providers = []*Provider{
 	{Name: "OpenAI", Hosts: []string{"api.openai.com"}, URL: "https://api.openai.com/v1", Keys: []string{"OPENAI_API_KEY"},
 		Reads: "cached, reasoning and rejected prediction tokens; `openai-processing-ms`", Note: "also `openai-responses`, `realtime`"},
-	{Name: "Azure OpenAI, v1", Hosts: []string{"*.openai.azure.com"}, URL: "https://RESOURCE.openai.azure.com/openai/v1", Bare: "/openai/v1",
-		Keys: []string{"AZURE_OPENAI_API_KEY"}, KeyHeader: "api-key", Reads: "as OpenAI; chunks of the content filter are no tokens"},
-	{Name: "Azure OpenAI, deployments", Hosts: []string{"*.openai.azure.com"}, URL: "https://RESOURCE.openai.azure.com/openai/deployments/NAME?api-version=2024-10-21",
+	{Name: "Azure OpenAI, v1", Hosts: azure, URL: "https://RESOURCE.openai.azure.com/openai/v1", Bare: "/openai/v1",
+		Keys: []string{"AZURE_OPENAI_API_KEY"}, KeyHeader: "api-key", Reads: "as OpenAI; chunks of the content filter are no tokens", Note: "so are `RESOURCE.cognitiveservices.azure.com`, `RESOURCE.openai.azure.us` and `.cn`"},
+	{Name: "Azure OpenAI, deployments", Hosts: azure, URL: "https://RESOURCE.openai.azure.com/openai/deployments/NAME?api-version=2024-10-21",
 		Keys: []string{"AZURE_OPENAI_API_KEY"}, KeyHeader: "api-key", Reads: "as OpenAI", Note: "the model is the deployment's: `--model NAME`"},
 	{Name: "Azure AI Foundry", Hosts: []string{"*" + foundry}, URL: "https://RESOURCE" + foundry + "/openai/v1", Bare: "/openai/v1",
-		Keys: []string{"AZURE_OPENAI_API_KEY"}, KeyHeader: "api-key", Reads: "as OpenAI"},
+		Keys: []string{"AZURE_OPENAI_API_KEY"}, KeyHeader: "api-key", Reads: "as OpenAI", Note: "also a project's, `/api/projects/NAME`; with `/anthropic`: Anthropic's API"},
 	{Name: "Azure AI Foundry, models", Hosts: []string{"*" + foundry}, URL: "https://RESOURCE" + foundry + "/models?api-version=2024-05-01-preview",
 		Keys: []string{"AZURE_OPENAI_API_KEY"}, KeyHeader: "api-key", Reads: "as OpenAI"},
 	{Name: "Google Gemini, OpenAI's path", Hosts: []string{"generativelanguage.googleapis.com"}, URL: "https://generativelanguage.googleapis.com/v1beta/openai", Bare: "/v1beta/openai",
@@ -68,10 +68,12 @@ var Providers = []*Provider{
 	{Name: "Mistral on Vertex AI", Hosts: []string{"*-aiplatform.googleapis.com", "aiplatform.googleapis.com"},
 		URL:   "https://REGION-aiplatform.googleapis.com/v1/projects/PROJECT/locations/REGION/publishers/mistralai/models/MODEL:streamRawPredict",
 		Reads: "as Mistral", Note: "the key is an access token; so are other publishers' models that take chat completions"},
+	{Name: "IBM watsonx, gateway", Hosts: []string{"*.ml.cloud.ibm.com"}, URL: "https://REGION.ml.cloud.ibm.com/ml/gateway/v1", Bare: "/ml/gateway/v1",
+		Reads: "the usual counts", Note: "the key is an access token"},
 	{Name: "IBM watsonx", Hosts: []string{"*.ml.cloud.ibm.com"}, URL: "https://REGION.ml.cloud.ibm.com/ml/v1/text/chat_stream?version=2024-10-08",
 		Reads: "the usual counts",
-		Note:  "`--parameters '{\"model_id\":\"NAME\",\"project_id\":\"ID\",\"model\":null,\"stream\":null,\"stream_options\":null}'`; the key is an access token; its gateway is at `/ml/gateway/v1`"},
-	{Name: "Writer", Hosts: []string{"api.writer.com"}, URL: "https://api.writer.com/v1/chat", Operation: "/chat", Keys: []string{"WRITER_API_KEY"},
+		Note:  "`--parameters '{\"model_id\":\"NAME\",\"project_id\":\"ID\",\"model\":null,\"stream\":null,\"stream_options\":null}'`; the key is an access token"},
+	{Name: "Writer", Hosts: []string{"api.writer.com"}, URL: "https://api.writer.com/v1/chat", Bare: "/v1/chat", Operation: "/chat", Keys: []string{"WRITER_API_KEY"},
 		Reads: "the usual counts"},
 	{Name: "Mistral", Hosts: []string{"api.mistral.ai"}, URL: "https://api.mistral.ai/v1", Keys: []string{"MISTRAL_API_KEY"}, TellsUsage: true,
 		Note:  "its Conversations API is not measured: OpenAI has another at that path",
@@ -116,6 +118,11 @@ var Providers = []*Provider{
 // foundry is where resources of Azure AI Foundry are.
 const foundry = ".services.ai.azure.com"
 
+// azure are the names of one resource: by product, as the portal shows it, and in the clouds
+// of the US government and of China.
+// Source: https://learn.microsoft.com/azure/ai-services/cognitive-services-custom-subdomains
+var azure = []string{"*.openai.azure.com", "*.cognitiveservices.azure.com", "*.openai.azure.us", "*.cognitiveservices.azure.us", "*.openai.azure.cn", "*.cognitiveservices.azure.cn"}
+
 // ProviderOf finds the vendor of a host; nil: none that is known. A port of the
 // host's makes it another.
 func ProviderOf(host string) *Provider {
@@ -150,12 +157,40 @@ func KeyHeader(host, path string, a *API) string {
 	switch {
 	case strings.HasSuffix(path, "RawPredict"), strings.HasSuffix(host, "aiplatform.googleapis.com"):
 		return "authorization" // Google's access token, whatever the API
-	case strings.Contains(path, "/openai/deployments/"), p != nil && p.KeyHeader == "api-key":
+	case strings.Contains(path, "/openai/deployments/"), p != nil && p.KeyHeader == "api-key" && a != Anthropic: // whose own header Azure takes there
 		return "api-key"
 	case a == nil || a.AuthHeader == "":
 		return "authorization"
 	}
 	return a.AuthHeader
+}
+
+// base is what a path stands for that names no operation: of a host alone, of a project of
+// Azure AI Foundry. Bases of Anthropic's API stay as they are.
+func (p *Provider) base(host, path, apiPath string) string {
+	version, _ := splitVersion(apiPath)
+	segments := splitPath(path)
+	switch {
+	case p == nil || isMessages(apiPath):
+	case p.Operation != "":
+		if (path == "" || path == "/v1") && (apiPath == "" || apiPath == OpenAIChat.Path) {
+			return p.Bare
+		}
+	case path == "" && (version == "v1" || apiPath == ""): // it is a base of OpenAI's API
+		return p.Bare
+	case strings.HasSuffix(host, foundry) && len(segments) == 3 && segments[1] == "projects":
+		return path + p.Bare
+	}
+	return path
+}
+
+// OfPath is the API whose operation a path ends in at the vendor, nil where that is nobody's:
+// a vendor's own operation takes chat completions.
+func (p *Provider) OfPath(path string) *API {
+	if p.operationOf(path) != "" {
+		return OpenAIChat
+	}
+	return OfPath(path)
 }
 
 // operationOf is the operation of the vendor's own that a path ends in; empty: none.

@@ -37,6 +37,7 @@ var chatPaths = map[string]string{
 	"Anthropic on Bedrock":            "/anthropic/v1/messages",
 	"Mistral":                         "/v1/chat/completions",
 	"Mistral on Vertex AI":            "/v1/projects/p1/locations/us-east5/publishers/mistralai/models/claude-x:streamRawPredict",
+	"IBM watsonx, gateway":            "/ml/gateway/v1/chat/completions",
 	"IBM watsonx":                     "/ml/v1/text/chat_stream?version=2024-10-08",
 	"Writer":                          "/v1/chat",
 	"Cohere, compatibility":           "/compatibility/v1/chat/completions",
@@ -103,6 +104,27 @@ func TestProviders(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// Azure takes a key for Claude in the header of Anthropic's own.
+// Source: anthropic 2.14.0, lib/foundry.py: "The endpoint authenticates with x-api-key".
+func TestKeysOfAzure(t *testing.T) {
+	for url, want := range map[string]string{
+		"http://r.services.ai.azure.com/anthropic":                  "X-Api-Key: sk-1234567",
+		"http://r.services.ai.azure.com/anthropic/v1/messages":      "X-Api-Key: sk-1234567",
+		"http://r.services.ai.azure.com":                            "Api-Key: sk-1234567",
+		"http://r.cognitiveservices.azure.com/openai/deployments/m": "Api-Key: sk-1234567",
+		"http://r.openai.azure.us":                                  "Api-Key: sk-1234567",
+		"http://r.openai.azure.com.example.org/openai/v1":           "Authorization: Bearer sk-1234567",
+	} {
+		a := api.OpenAIChat
+		if strings.Contains(url, "/anthropic") {
+			a = api.Anthropic
+		}
+		if key, _ := askMock(t, url, "", "", a); key != want {
+			t.Errorf("%s: key in %q, want %q", url, key, want)
+		}
 	}
 }
 
@@ -264,6 +286,11 @@ func TestPassedAddresses(t *testing.T) {
 		{"http://h/anthropic", "/v1/messages", "/anthropic/v1/messages"},
 		{"http://api.groq.com", "/v1/chat/completions", "/openai/v1/chat/completions"},
 		{"http://api.groq.com", "/openai/v1/chat/completions", "/openai/v1/chat/completions"},
+		{"http://api.writer.com", "/v1/chat", "/v1/chat"},
+		{"http://api.writer.com", "/v1/chat/completions", "/v1/chat"},
+		{"http://api.writer.com/v1", "/v1/models", "/v1/models"},
+		{"http://api.writer.com/v1/chat", "/v1/completions", "/v1/completions"},
+		{"http://r.services.ai.azure.com/api/projects/p", "/v1/chat/completions", "/api/projects/p/openai/v1/chat/completions"},
 		{"http://api.perplexity.ai", "/v1/chat/completions", "/chat/completions"},
 		{"http://api.deepseek.com/anthropic", "/v1/messages", "/anthropic/v1/messages"},
 	} {
