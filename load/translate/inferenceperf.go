@@ -30,6 +30,7 @@ var inferencePerf = &tool{
 		data.shared-prefix.num-users-per-system-prompt data.shared-prefix.num-prompts-per-group data.shared-prefix.system-prompt-len
 		data.shared-prefix.question-len data.shared-prefix.output-len data.shared-prefix.seed=seed data.shared-prefix.question-distribution
 		data.shared-prefix.output-distribution storage.local-storage.path=out metrics.type report.request-lifecycle.summary
+		data.weka-trace-replay.max-wait-ms data.otel-trace-replay.max-wait-ms data.weka-trace-replay.trace-idle-gap-cap-seconds
 		report.request-lifecycle.per-stage report.request-lifecycle.per-request load.sweep.num-requests- load.sweep.timeout- load.sweep.num-stages-
 		load.sweep.stage-duration- load.sweep.saturation-percentile-`,
 	flags: map[string]func(*call, string){
@@ -72,6 +73,8 @@ func inferencePerfEnd(c *call) {
 		c.set("arrival", "poisson")
 	case "trace_replay":
 		c.replay()
+	case "trace_session_replay":
+		c.replaySessions()
 	default:
 		if c.arg("workload") == "" {
 			c.note("--load.type %s: no equal here; traces and recorded sessions are a --workload", kind)
@@ -137,6 +140,28 @@ func (c *call) replay() {
 		return
 	}
 	c.set("requests", fmt.Sprintf("%.0f", math.Floor(x*y)))
+}
+
+// replaySessions plays recorded sessions, each once, with pauses that are cut.
+// Source: TraceSessionReplayLoadStage in config/loadgen/config.py, SessionReplayConfig and
+// WekaTraceReplayConfig in config/datagen/replay.py, 0.7.0.
+func (c *call) replaySessions() {
+	if c.arg("workload") == "" {
+		c.note("--load.type trace_session_replay: no equal here; recorded sessions are a --workload")
+		return
+	}
+	longest, _ := strconv.ParseFloat(c.or("15000", "data.weka-trace-replay.max-wait-ms", "data.otel-trace-replay.max-wait-ms"), 64)
+	longest /= 1000
+	if c.or("", "data.type") == "weka_trace_replay" {
+		idle, _ := strconv.ParseFloat(c.or("60", "data.weka-trace-replay.trace-idle-gap-cap-seconds"), 64)
+		longest = min(longest, idle)
+	}
+	c.note("pauses are cut to %g s there; here they are played in full, but for max_gap: %gs beside file: in a workload file", longest, longest)
+	c.note("each session is played once there; here they come again until --duration or --requests ends the run")
+	if c.arg("concurrency") == "0" {
+		c.unset("concurrency")
+		c.note("concurrent_sessions 0: all sessions are open at once there; give --concurrency as many as there are")
+	}
 }
 
 // responseFormat is the field that asks for an answer of a form.

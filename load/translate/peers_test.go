@@ -190,6 +190,8 @@ func TestInferencePerf(t *testing.T) {
 		{i + "--load.type trace_replay --load.trace.file a.csv --load.stages 1@4 --data.type random --data.trace.file a.csv", "--workload a.csv", "--stages|--requests|#--data.type", "the same: the trace's get_request_count"},
 		{i + "--load.type trace_replay --load.trace.file a.csv --load.stages 1@4,2@4 --data.type shareGPT --data.path s.json", "--workload a.csv|#--data.type shareGPT there|#plays the trace anew", "--stages|--requests|--workload s.json", "the same"},
 		{i + "--load.stages 1@4 --load.trace.file a.csv --data.type random --data.trace.file b.csv", "--workload b.csv|--stages 4s@1", "--workload a.csv", "load_generator.py: load.trace is of TRACE_REPLAY alone"},
+		{i + `--load.type trace_session_replay --load.stages [{"concurrent_sessions":0}] --data.type otel_trace_replay --data.otel_trace_replay.trace_files ["t.json"] --data.otel_trace_replay.max_wait_ms 2500`,
+			"--workload t.json|#max_gap: 2.5s|#all sessions are open at once", "--concurrency|#max-wait-ms: no equal", "config/datagen/replay.py: max_wait_ms; config/loadgen/config.py: 0 = all sessions"},
 		{i + `--api.headers {"X-A":"b"} --report.goodput.constraints {"ttft":0.2,"itl":0.02}`, "--header X-A: b|--objective ttft < 0.2s|#constraints itl: no equal", "", "docs/goodput.md: in seconds"},
 		{i + "--data.type random --data.output_distribution.variance 2500 --data.output_distribution.std_dev 0", "--output-tokens normal:512,50,min=10,max=1024", "", "common.py: std_dev = sqrt(variance)"},
 		{i + "--data.type random --data.input_distribution.type lognormal", "--input-tokens lognormal:512,200,min=10,max=1024|#from their least on there", "", "utils/distribution.py generate_distribution"},
@@ -217,7 +219,7 @@ func TestInferencePerfFiles(t *testing.T) {
 			"--output-tokens", "vllm/config-shared-prefix-distributions.yml and -multi-turn.yml"},
 		{of("circuit-breaker"), "--workload prompts.jsonl|--arrival poisson|#--circuit-breakers: no equal|#--load.circuit-breakers: no equal", "--no-stream", "vllm/config-circuitbreaker.yml"},
 		{of("sweep"), "--header Authorization: ***|--header X-Lane: fast|#--load.sweep: sweep --find|#--load.sweep.num-stages: no equal|#--api-key-env|#--tokenizer.token: no equal|#storage.google-cloud-storage.bucket-name", "", "demos/kubecon-na-2025/config.yaml"},
-		{of("weka"), "--workload traces.jsonl|--concurrency 2|--timeout 30s|--objective ttft < 0.3s|#num_sessions 5: no equal|#static-model-name: no equal", "#load.type trace_session_replay", "config-weka.yaml"},
+		{of("weka"), "--workload traces.jsonl|--concurrency 2|--timeout 30s|--objective ttft < 0.3s|#num_sessions 5: no equal|#static-model-name: no equal|#cut to 15 s there|#max_gap: 15s|#played once", "#load.type trace_session_replay", "config-weka.yaml"},
 		{of("image"), "--input-tokens uniform:100,500|--output-tokens 100|--stages 60s@1|#--data.multimodal: no equal|#rate 10 + 5*sin(2*pi*t/60): no equal|#stop_condition t >= 30: no equal", "", "multimodal/image.yaml; expressions.md"},
 		{of("conversations"), "sweep http://127.0.0.1:1|--concurrency 10,25|#--data.conversation-replay: no equal|#num_sessions 100: no equal", "--requests", "otel/configs/synthetic/bench-conversation-replay.yaml"},
 	})
