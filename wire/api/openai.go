@@ -189,10 +189,11 @@ func (d *openaiDecoder) failure() string {
 
 // brokeOff reports whether an answer ended by a failure of the server, by the words of
 // OpenRouter, Mistral, vLLM, Zhipu (its inference failed), DeepSeek (it was
-// interrupted) and Cohere.
+// interrupted), Cohere, TensorRT-LLM (timeout, cancelled) and watsonx (cancelled, time_limit).
+// Source: tensorrt_llm/executor/result.py, CompletionOutput; https://cloud.ibm.com/apidocs/watsonx-ai#text-chat
 func brokeOff(reason jsonscan.Text) bool {
 	switch string(reason.Raw) {
-	case "error", "abort", "network_error", "insufficient_system_resource", "ERROR", "TIMEOUT":
+	case "error", "abort", "network_error", "insufficient_system_resource", "ERROR", "TIMEOUT", "timeout", "cancelled", "time_limit":
 		return true
 	}
 	return false

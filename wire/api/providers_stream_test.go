@@ -126,7 +126,7 @@ var sameStream = map[string]string{
 	"Google Vertex AI, OpenAI's path": "Google Gemini, OpenAI's path", "Google Vertex AI, Gemini": "Google Gemini",
 	"Amazon Bedrock, Mantle": "Amazon Bedrock, OpenAI's path", "Amazon Bedrock, Converse": "",
 	"Anthropic on Vertex AI": "Anthropic", "Anthropic on Bedrock": "Anthropic",
-	"Mistral on Vertex AI": "Mistral", "IBM watsonx": "",
+	"Mistral on Vertex AI": "Mistral", "IBM watsonx": "", "IBM watsonx, gateway": "OpenAI",
 	"Cohere, compatibility": "OpenAI", "GitHub Models": "OpenAI", "Zhipu, China": "Z.ai (Zhipu)",
 }
 
