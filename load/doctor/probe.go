@@ -143,7 +143,7 @@ func (p *patient) streaming(tl *timeline.Timeline, s shape) {
 	if s.events > 0 {
 		c.Facts["span_ms"] = float64(s.spanUS()) / 1000
 	}
-	const buffering = "something on the way collects the stream: switch buffering off in the proxy (nginx: proxy_buffering off), or measure the server directly"
+	const buffering = "something collects the stream: a proxy that buffers (nginx: proxy_buffering off), or the server's kernel, which by Nagle's algorithm waits for an acknowledgement, up to 40 ms (the server should set TCP_NODELAY)"
 	switch {
 	case !tl.Streamed:
 		c.Verdict, c.Value = Warn, "a stream was asked for, the answer came in one body: only E2E can be measured"

@@ -123,6 +123,25 @@ func wantCheck(t *testing.T, checks []Check, name string, verdict Verdict, value
 	}
 }
 
+// A server with Nagle's algorithm on, as Python's http.server has it, sends in bursts though
+// nothing stands before it. Source: CPython's socketserver, disable_nagle_algorithm = False.
+func TestBurstsMayBeTheServersOwn(t *testing.T) {
+	_, checks := look(t, &server{chat: func(w http.ResponseWriter, n int) {
+		w.Header().Set("Content-Type", "text/event-stream")
+		for range n / 12 {
+			time.Sleep(40 * time.Millisecond)
+			fmt.Fprint(w, strings.Repeat("data: {\"choices\":[{\"index\":0,\"delta\":{\"content\":\"x \"}}]}\n\n", 12))
+			w.(http.Flusher).Flush()
+		}
+		stream(w, 0, 0)
+		usage(w, 1, n, 0)
+	}}, probing)
+	wantCheck(t, checks, "streaming", Warn, "24 events came in 2 bursts")
+	if fix := find(t, checks, "streaming").Fix; !strings.Contains(fix, "TCP_NODELAY") || !strings.Contains(fix, "proxy_buffering off") {
+		t.Errorf("fix %q", fix)
+	}
+}
+
 func probing(o *Options) { o.Probe = true }
 
 func TestWithoutProbeOnlyGETsAreSent(t *testing.T) {

@@ -19,7 +19,7 @@ func coalesced(r *Rule, f *Facts) (Check, bool) {
 	bursts := f.BurstShare.Or(0)
 	if bursts > 0 && bursts >= together { // a client that reads late makes no bursts of whole streams
 		return r.judge(f.BurstShare, fmt.Sprintf("%s of the streams came in bursts.", percent(bursts))).
-			advise("A proxy on the way holds tokens back: switch its buffering off, or measure without it. TTFT and gaps are the proxy's, E2E is right."), true
+			advise("A proxy on the way holds tokens back, or the server's kernel (Nagle's algorithm): switch buffering off, or TCP_NODELAY on. TTFT and gaps are not the model's, E2E is right."), true
 	}
 	c := r.judge(f.CoalescedShare, fmt.Sprintf("%s of the events came together with another.", percent(together)))
 	if gap, ok := f.MedianGapMS.Get(); ok && f.ChargedLagP99MS.Or(0) > 0.1*gap {
@@ -28,7 +28,7 @@ func coalesced(r *Rule, f *Facts) (Check, bool) {
 	if !r.beyond(bursts, r.Suspect) {
 		c.Figures = []string{ITL} // the first and the last of a reply have their own times
 	}
-	return c.advise("The server, or a proxy before it, sends several at once: E2E and TPOT are right, gaps between tokens are not known."), true
+	return c.advise("The server, its kernel (Nagle's algorithm, without TCP_NODELAY) or a proxy before it sends several at once: E2E and TPOT are right, gaps between tokens are not known."), true
 }
 
 // drift asks whether the server was the same from start to end.

@@ -445,6 +445,31 @@ func TestTextAroundDeltas(t *testing.T) {
 	}
 }
 
+// Google begins with an estimate of the prompt. What its last event says adds up and holds,
+// also where it is less; a part of a usage, or zeros behind the real one, replace nothing.
+// Source: recordings of github.com/tmc/langchaingo v0.1.14, llms/googleai/testdata/*.httprr.
+func TestGeminisPromptIsEstimatedAtFirst(t *testing.T) {
+	for _, c := range []struct {
+		usages []string
+		want   string
+	}{
+		{[]string{`"promptTokenCount":78,"totalTokenCount":78`, `"promptTokenCount":33,"candidatesTokenCount":12,"totalTokenCount":45`}, `{"input":33,"output":12,"total":45}`},
+		{[]string{`"promptTokenCount":19,"totalTokenCount":19`, `"promptTokenCount":19,"totalTokenCount":19`, `"promptTokenCount":17,"candidatesTokenCount":22,"totalTokenCount":39`}, `{"input":17,"output":22,"total":39}`},
+		{[]string{`"promptTokenCount":20,"candidatesTokenCount":2,"totalTokenCount":22`, `"promptTokenCount":17,"candidatesTokenCount":6,"thoughtsTokenCount":40,"totalTokenCount":63`}, `{"input":17,"output":46,"reasoning":40,"total":63}`},
+		{[]string{`"promptTokenCount":17,"candidatesTokenCount":6,"totalTokenCount":23`, `"promptTokenCount":9,"candidatesTokenCount":2,"totalTokenCount":11`}, `{"input":17,"output":6,"total":23}`},
+		{[]string{`"promptTokenCount":17,"candidatesTokenCount":6,"totalTokenCount":23`, `"promptTokenCount":0,"candidatesTokenCount":0,"totalTokenCount":0`}, `{"input":17,"output":6,"total":23}`},
+		{[]string{`"promptTokenCount":17,"totalTokenCount":17`, `"promptTokenCount":1,"candidatesTokenCount":6`}, `{"input":17,"output":6,"total":17}`},
+	} {
+		var chunks []string
+		for _, u := range c.usages {
+			chunks = append(chunks, `{"candidates":[{"content":{"parts":[{"text":"a"}]},"finishReason":"STOP"}],"usageMetadata":{`+u+`}}`)
+		}
+		if got := jsonOf(reply(Gemini, "text/event-stream", events(chunks...), timeline.EOF).Usage); got != c.want {
+			t.Errorf("%v: got %s, want %s", c.usages, got, c.want)
+		}
+	}
+}
+
 // Gemini's answer count holds the thoughts on some ways to it; the total tells.
 func TestGeminiThoughtsWithinTheAnswer(t *testing.T) {
 	for usage, want := range map[string]string{
