@@ -288,7 +288,7 @@ func (t *turns) conclude(err error) error {
 	}
 	t.a.note("saved %s", t.dir)
 	if len(groups) == 1 {
-		return worse(worse(err, t.spread(groups[0])), t.verdict())
+		return worse(worse(err, t.spread(groups[0])), t.verdict(nil))
 	}
 	result, compareErr := compare.Compare(groups[0], groups[1:], compare.Options{Gates: t.gates, AllowLowN: t.c.AllowLowN, Seed: orderSeed(t.c.Seed)})
 	if compareErr != nil {
@@ -301,7 +301,7 @@ func (t *turns) conclude(err error) error {
 	save := writeFile(filepath.Join(t.dir, "compare.json"), true, func(w io.Writer) error { return report.CompareJSON(w, result) })
 	err = worse(err, save)
 	err = worse(err, out.show(t.a, result))
-	return worse(worse(err, out.outcome(result)), t.verdict())
+	return worse(err, t.verdict(out.outcome(result)))
 }
 
 // spread prints how far the repeats of one server lie apart.
@@ -326,10 +326,16 @@ func (t *turns) measured() (runs []*run.Run) {
 	return runs
 }
 
-// verdict is the exit code of the runs themselves. An invalid one goes before
-// what any of them says of its objectives.
-func (t *turns) verdict() error {
-	err := t.invalid()
+// verdict is the exit code of the runs and of what was said of their difference. A target
+// that answered nothing goes before that, and an invalid run before what any of them says
+// of its objectives.
+func (t *turns) verdict(difference error) (err error) {
+	for _, r := range t.measured() {
+		if answeredNothing([]*run.Run{r}) {
+			err = worse(err, t.c.benchCmd.verdict(r))
+		}
+	}
+	err = worse(worse(err, difference), t.invalid())
 	for _, r := range t.measured() {
 		err = worse(err, t.c.benchCmd.verdict(r))
 	}
