@@ -148,6 +148,10 @@ func (c *benchCmd) loaded(name string, opt workload.Options, check *checker) *wo
 			return nil
 		}
 		l.Close()
+		if byItsTimes(l) && c.Rate+c.Stages+c.Concurrency == "" {
+			check.addf("--check: a file that is played by its times takes no other requests in between: give --rate, --stages or --concurrency, or leave out one of the two files")
+			return nil
+		}
 		spec = l.Spec.Beside(name)
 	case spec.Input == "" && spec.File == "":
 		spec.Input = "256"
@@ -192,6 +196,9 @@ func (c *benchCmd) when(p *bench.Plan, l *workload.Loaded, check *checker) {
 	loadGiven := p.Rate != 0 || p.Concurrency != 0 && c.Rate == "" || len(p.Stages) > 0
 	if !loadGiven {
 		c.load4(p, w, l, check)
+	}
+	if c.Speedup != "" && p.Trace == nil && !l.Waits() {
+		check.addf("--speedup hurries the times of a file, and none are played: leave it out, or what sets the load aside of them (--rate, --stages, --concurrency)")
 	}
 	if p.Requests == 0 && p.Duration == 0 {
 		p.Requests, p.Duration = w.Requests, w.Duration
@@ -239,11 +246,9 @@ func (c *benchCmd) load4(p *bench.Plan, w *workload.When, l *workload.Loaded, ch
 	if c.Burstiness == "" {
 		p.Burstiness = w.Burstiness
 	}
-	own := w.Rate != 0 || w.Stages != "" || w.Concurrency != 0
-	if !l.Timed || own && w.Trace == nil {
+	if !byItsTimes(l) {
 		return
 	}
-	p.Rate, p.Stages, p.Arrival, p.Burstiness = 0, nil, "", 0
 	p.Trace = &schedule.Trace{Times: l.Times}
 	if t := w.Trace; t != nil {
 		p.Trace.Speed, p.Trace.From, p.Trace.To = t.Speed, t.From, t.To
@@ -251,6 +256,12 @@ func (c *benchCmd) load4(p *bench.Plan, w *workload.When, l *workload.Loaded, ch
 	if c.Speedup != "" {
 		p.Trace.Speed = check.number("--speedup", c.Speedup, "10")
 	}
+}
+
+// byItsTimes reports whether a workload's own times are played, where no flag says otherwise.
+func byItsTimes(l *workload.Loaded) bool {
+	w := &l.Spec.When
+	return l.Timed && (w.Trace != nil || w.Rate == 0 && w.Stages == "" && w.Concurrency == 0)
 }
 
 func warmupOf(flag, text string, check *checker) (w bench.Warmup) {

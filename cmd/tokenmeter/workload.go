@@ -105,7 +105,7 @@ func arrivalsOf(l *workload.Loaded, seed uint64, n int64) (*workload.Dispersion,
 	w := &l.Spec.When
 	var at []time.Duration
 	switch {
-	case l.Timed && (w.Trace != nil || w.Rate == 0 && w.Stages == "" && w.Concurrency == 0):
+	case byItsTimes(l):
 		for t, err := range l.Times() {
 			if err != nil {
 				return nil, err

@@ -217,13 +217,21 @@ func aiperfEnd(c *call) {
 	}
 	c.byDefault("warmup", "0", "warmup-request-count", "num-warmup-requests", "warmup-duration")
 	c.aiperfLengths()
-	if timed { // which those would take from the file
-		streams, output := c.arg("concurrency"), c.arg("output-tokens")
-		c.unset("concurrency")
+	streams, output := c.arg("concurrency"), c.arg("output-tokens")
+	if timed {
+		c.unset("concurrency") // beside which times are ignored
 		if c.unset("output-tokens"); output != "" {
 			c.note("--osl %s: no equal here beside the times of a file; a record's own length goes before it there too", output)
 		}
 		c.note("requests are sent at the file's times; if its first record has none, add --concurrency %s: beside times it is a cap there, and has no equal here", streams)
+	} else if c.has("input-file") {
+		if output != "" {
+			c.note("--osl %s: a record's own length goes before it there, and behind it here", output)
+		}
+		if kind := c.or("", "custom-dataset-type"); c.arg("speedup") != "" && !strings.HasPrefix(kind, "weka") && !strings.HasPrefix(kind, "tracelab") {
+			c.unset("speedup")
+			c.note("the file's times are not played, so that nothing is sped up")
+		}
 	}
 	if w, h := c.numbers("image-width-mean", "image-height-mean"); w*h > 0 {
 		c.set("images", fmt.Sprintf("%gx%g", w, h))

@@ -106,7 +106,15 @@ func (c *compiler) when(w *When) {
 	}
 	c.refuse(w.Rate > 0 && w.Stages != "", "when.stages", "rate and stages exclude each other")
 	c.refuse(w.Closed && w.Stages == "", "when.closed", "closed belongs to stages; a closed loop of one size is concurrency")
-	if w.Trace != nil && !slices.ContainsFunc(c.out.classes, func(k *class) bool { return k != nil && (k.source != nil || k.recording != nil) }) {
-		c.Addf("when.trace", "there is no file whose times could be played")
+	shaped := w.Arrival != "" || w.Burstiness != 0
+	closed := w.Closed || w.Stages == "" && w.Rate == 0 && w.Concurrency > 0
+	c.refuse(shaped && w.Trace == nil && closed, "when.arrival", "arrival and burstiness belong to an open loop, which has a rate or stages of rates")
+	if w.Trace == nil {
+		return
 	}
+	c.refuse(shaped || w.Rate > 0 || w.Stages != "", "when.trace", "a trace has times of its own: leave out rate, stages, arrival and burstiness")
+	k := c.out.classes[0]
+	timed := k.source != nil && k.source.timed || k.recording != nil && k.recording.file.Timed
+	c.refuse(len(c.out.classes) > 1, "when.trace", "the times of a file are played where it is all that is sent, not as a part of a mix")
+	c.refuse(len(c.out.classes) == 1 && !timed, "when.trace", "there is no file whose times could be played")
 }

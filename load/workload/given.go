@@ -27,13 +27,13 @@ func (c *class) entry(it *Item, e *entry) {
 	if e.messages != nil && !c.turns.IsZero() {
 		e.turns = turnsOf(e.messages)
 	}
+	if c.shape.Output() != "" || !e.output.OK() { // what was asked for goes before the record
+		e.output = outputLength(c.output(), c.seed, it.Index)
+	}
 	switch {
 	case e.messages != nil && e.turns == nil:
 		it.Messages = e.messages
 		it.MaxTokens = e.output
-		if c.shape.Output() != "" || !e.output.OK() {
-			it.MaxTokens = outputLength(c.output(), c.seed, it.Index)
-		}
 	case e.turns != nil:
 		c.recorded(it, e.turns, e.output)
 	default:
@@ -105,9 +105,6 @@ func (c *class) recorded(it *Item, turns []turn, asked timeline.Opt[int64]) {
 func (c *class) fromLengths(it *Item, e *entry) {
 	n := e.input.Or(1)
 	it.InputTokens, it.MaxTokens = timeline.Some(n), e.output
-	if !e.output.OK() {
-		it.MaxTokens = outputLength(c.output(), c.seed, it.Index)
-	}
 	if len(e.hashes) == 0 || c.source.block <= 0 {
 		it.Units, it.Corpus = c.unitsOf(it.Index, 0, n), c.maker.corpus
 		it.Messages = user(c.maker.make(c.salt, it.Index, it.Units))

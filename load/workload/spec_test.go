@@ -7,6 +7,7 @@ import (
 	"image"
 	_ "image/png"
 	"os"
+	"path/filepath"
 	"reflect"
 	"slices"
 	"strings"
@@ -285,25 +286,68 @@ when: {rate: -1, stages: 1m@5, closed: true, trace: {speed: 2}}
 	}
 	for text, word := range map[string]string{
 		"about: x": "input is missing",
-		"input: 5\nmix: [{name: a, share: 1, input: 1}]":                      "beside mix",
-		"mix: [{name: a, share: 0, input: 1}, {name: a, share: 1, input: 1}]": `two classes are named "a"`,
-		"input: 5\nfile: lengths.csv":                                         "leave one of them out",
-		"file: nowhere.jsonl":                                                 "no such file",
-		"input: file:nowhere.csv":                                             "no such file",
-		"input: 5\nthink: 2s":                                                 "add turns",
-		"input: 5\ncorpus: ids":                                               "name it with tokenizer",
-		"input: 5\ntokenizer: nowhere.json":                                   "nowhere.json",
-		"input: 40%:5,50%:6":                                                  "add up to 90 %",
-		"file: mooncake.jsonl\ncolumns: {x: y}":                               "no column of ours",
-		"file: mooncake.jsonl\nsegments: {every: 1s, count: 2}":               "made, not read",
-		"input: 5\nturns: 2\nsegments: {every: 1s, count: 2}":                 "exclude each other",
-		"input: 5\ncheck: {regex: \"(\"}":                                     "regex",
-		"input: file:lengths.csv\noutput: 5":                                  "holds output lengths already",
+		"input: 5\nmix: [{name: a, share: 1, input: 1}]":                                                                 "beside mix",
+		"mix: [{name: a, share: 0, input: 1}, {name: a, share: 1, input: 1}]":                                            `two classes are named "a"`,
+		"input: 5\nfile: lengths.csv":                                                                                    "leave one of them out",
+		"mix: [{name: a, share: 1, file: mooncake.jsonl}, {name: b, share: 1, input: 1}]\nwhen: {trace: {}}":             "not as a part of a mix",
+		"mix: [{name: a, share: 1, file: mooncake.jsonl}, {name: b, share: 1, file: mooncake.jsonl}]\nwhen: {trace: {}}": "not as a part of a mix",
+		"file: sharegpt.json\nwhen: {trace: {}}":                                                                         "no file whose times could be played",
+		"file: mooncake.jsonl\nwhen: {trace: {speed: 3}, rate: 20}":                                                      "a trace has times of its own",
+		"file: mooncake.jsonl\nwhen: {trace: {}, stages: 1m@5}":                                                          "a trace has times of its own",
+		"file: mooncake.jsonl\nwhen: {trace: {}, arrival: poisson}":                                                      "a trace has times of its own",
+		"input: 5\nwhen: {concurrency: 4, arrival: poisson}":                                                             "belong to an open loop",
+		"input: 5\nwhen: {stages: 1m@5, closed: true, burstiness: 2}":                                                    "belong to an open loop",
+		"file: nowhere.jsonl":                                   "no such file",
+		"input: file:nowhere.csv":                               "no such file",
+		"input: 5\nthink: 2s":                                   "add turns",
+		"input: 5\ncorpus: ids":                                 "name it with tokenizer",
+		"input: 5\ntokenizer: nowhere.json":                     "nowhere.json",
+		"input: 40%:5,50%:6":                                    "add up to 90 %",
+		"file: mooncake.jsonl\ncolumns: {x: y}":                 "no column of ours",
+		"file: mooncake.jsonl\nsegments: {every: 1s, count: 2}": "made, not read",
+		"input: 5\nturns: 2\nsegments: {every: 1s, count: 2}":   "exclude each other",
+		"input: 5\ncheck: {regex: \"(\"}":                       "regex",
+		"input: file:lengths.csv\noutput: 5":                    "holds output lengths already",
 	} {
 		_, err := FromYAML("testdata/x.yaml", []byte(text), Options{Tokenizer: func(name string) (Tokenizer, error) { return tokens.ByName(name) }})
 		if err == nil || !strings.Contains(err.Error(), word) {
 			t.Errorf("%q: %v, want a word about %q", text, err, word)
 		}
+	}
+}
+
+// What is asked for goes before what a record has: lengths, texts and sessions alike.
+func TestOutputGoesBeforeTheRecords(t *testing.T) {
+	dir := t.TempDir()
+	for _, line := range []string{
+		`{"timestamp":0,"input_length":9,"output_length":5,"hash_ids":[1]}`,
+		`{"input_tokens":9,"output_tokens":5}`,
+		`{"prompt":"hi","max_tokens":5}`,
+		`{"session_id":"a","input_length":9,"output_length":5}` + "\n" + `{"session_id":"a","delay":2,"input_length":9,"output_length":5}`,
+	} {
+		if err := os.WriteFile(filepath.Join(dir, "x.jsonl"), []byte(line+"\n"), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		for text, want := range map[string]int64{"file: x.jsonl": 5, "file: x.jsonl\noutput: 30": 30} {
+			l, err := FromYAML(filepath.Join(dir, "x.yaml"), []byte(text), Options{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			it := l.Item(0)
+			for k := range it.Len() {
+				if got := it.Nth(k).MaxTokens.Or(0); got != want {
+					t.Errorf("%s of %s: request %d asks for %d tokens, want %d", text, line, k, got, want)
+				}
+			}
+			l.Close()
+		}
+	}
+}
+
+// A search has the rates of an arrival.
+func TestArrivalWithoutARate(t *testing.T) {
+	if _, err := FromYAML("x.yaml", []byte("input: 5\nwhen: {arrival: poisson}"), Options{}); err != nil {
+		t.Error(err)
 	}
 }
 
