@@ -19,6 +19,9 @@ type pathRule struct {
 // reading are the methods that change nothing.
 var reading = []string{http.MethodGet, http.MethodHead, http.MethodOptions}
 
+// socketMethod stands among methods for a GET that asks to become a WebSocket.
+const socketMethod = "WEBSOCKET"
+
 // parsePath reads PATH, METHOD PATH, METHOD,METHOD PATH or * PATH.
 func parsePath(text string) (pathRule, error) {
 	r := pathRule{pattern: text}
@@ -48,9 +51,11 @@ func CheckPath(text string) error {
 
 // allows reports whether a path that fits may be asked for by this method. With
 // GET come HEAD and OPTIONS, with any other OPTIONS. Where no methods were given
-// they are GET and POST, and GET only where POST would write what stays.
+// they are GET and POST, and GET only where POST would write what stays. Where GET goes,
+// a WebSocket does.
 func (r *pathRule) allows(method, path string) bool {
-	return r.any || slices.Contains(r.allowed(path), method)
+	allowed := r.allowed(path)
+	return r.any || slices.Contains(allowed, method) || method == socketMethod && slices.Contains(allowed, http.MethodGet)
 }
 
 func (r *pathRule) allowed(path string) []string {
@@ -59,7 +64,7 @@ func (r *pathRule) allowed(path string) []string {
 		return reading
 	case r.methods == nil:
 		return append(slices.Clone(reading), http.MethodPost)
-	case strings.HasPrefix(r.pattern, "*") && slices.Contains(r.methods, http.MethodPost) && queued(path) && !queued(r.pattern):
+	case strings.HasPrefix(r.pattern, "*") && (slices.Contains(r.methods, http.MethodPost) || slices.Contains(r.methods, socketMethod)) && queued(path) && !queued(r.pattern):
 		return nil // */chat/completions means any prefix, but not a job in place of the answer
 	case slices.Contains(r.methods, http.MethodGet):
 		return append(slices.Clone(r.methods), http.MethodHead, http.MethodOptions)
@@ -131,7 +136,7 @@ func DefaultPaths() []string {
 	var paths []string
 	for _, a := range api.All {
 		if a.Build == nil {
-			continue // a WebSocket is passed through at any path
+			continue // over a WebSocket
 		}
 		for _, path := range a.Paths() {
 			paths = append(paths, "POST "+path)
@@ -143,6 +148,7 @@ func DefaultPaths() []string {
 		"POST "+writerChat, "POST *"+cohereEmbed,
 		"POST */model/*/invoke", "POST */model/*/invoke-with-response-stream", // Bedrock's of any make: vectors, too
 		"POST */models/*:embedContent", "POST */models/*:batchEmbedContents", "POST */models/*:predict",
+		"WEBSOCKET */responses", "WEBSOCKET */realtime", "WEBSOCKET */ws/*BidiGenerateContent", // OpenAI's, Azure's, Google's Live
 		"GET */v1/models", "GET /v1/models/*", "GET /openai/v1/models/*", // behind any prefix; Groq's and Azure's
 		"GET /models", "GET /models/*", "GET */v2/models", "GET */v3/models", "GET */v4/models", // DeepSeek's, Perplexity's; Qianfan's, Ark's, Zhipu's
 		"GET */openai/models", "GET /openai/models/*", "GET /v1beta/openai/models/*", // Azure's of before, and Gemini's by OpenAI's API
@@ -190,5 +196,6 @@ func (p *Proxy) byPath(method, path string) (found []*route, allowed []string) {
 		}
 	}
 	slices.Sort(allowed)
+	allowed = slices.DeleteFunc(allowed, func(m string) bool { return m == socketMethod })
 	return found, slices.Compact(allowed)
 }

@@ -174,7 +174,11 @@ func answer(w http.ResponseWriter, status int, code, words string) {
 // that the path belongs to; none: it was refused.
 func (c *call) admit() []*route {
 	p, in := c.p, c.in
-	candidates, allowed := p.byPath(in.Method, in.URL.Path)
+	method := in.Method
+	if method == http.MethodGet && upgradeOf(in.Header) != "" {
+		method = socketMethod
+	}
+	candidates, allowed := p.byPath(method, in.URL.Path)
 	switch {
 	case !token(in.Method): // HTTP/2 lets others in, and upstream it begins a line
 		p.refuse(c.w, http.StatusBadRequest, "method", "the method is not one word")

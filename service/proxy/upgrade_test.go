@@ -44,6 +44,35 @@ func TestAnUpgradeThatTheStopCuts(t *testing.T) {
 	})
 }
 
+// OpenAI's, Azure's and Google's own clients open WebSockets at these paths, which a plain
+// GET does not get through.
+// Source: openai-python resources/realtime, openai/codex, google-genai live.py
+func TestWebSocketsThatPassByDefault(t *testing.T) {
+	for path, status := range map[string]int{
+		"/v1/realtime?model=m": 101, "/openai/realtime?api-version=1&deployment=d": 101, "/v1/responses": 101, "/backend-api/codex/responses": 101,
+		"/ws/google.ai.generativelanguage.v1beta.GenerativeService.BidiGenerateContent": 101, "/v1/models": 101, // as GET does
+		"/v1/chat/completions": 405, "/v1/realtime/calls": 404, "/x": 404,
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			h := open(t, play("1ms "+switchesNow), nil)
+			c := h.front.dial()
+			_, _ = io.WriteString(c, strings.Replace(webSocket, "/v1/realtime?model=m", path, 1))
+			resp, err := http.ReadResponse(bufio.NewReader(c), nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			want(t, path, resp.StatusCode, status)
+			c.Close()
+			h.settled()
+			if status == 101 && path != "/v1/models" {
+				got := h.talk(get(path), 0)
+				want(t, path+" without an upgrade", got.StatusCode, 405)
+				want(t, path+" allows", strings.Contains(got.Header.Get("Allow"), "WEBSOCKET"), false)
+			}
+		})
+	}
+}
+
 // One that ends its own direction still gets what the server has to say.
 func TestAnUpgradedClientThatClosesItsDirection(t *testing.T) {
 	ended, say := make(chan bool), make(chan bool)
