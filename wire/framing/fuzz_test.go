@@ -73,6 +73,15 @@ func standard(data string) (d described) {
 	var name string
 	var lines []string
 	hasData := false
+	var told []byte // comments within an event called error
+	finish := func(last bool, consumed int) {
+		if words := strings.Trim(string(told), "\n"); !hasData && words != "" {
+			lines, hasData = []string{words}, true
+		}
+		if hasData {
+			d.add(name, lines, last, consumed)
+		}
+	}
 	open, consumed := 0, len(data)
 	data = strings.TrimPrefix(data, bomBytes)
 	consumed -= len(data)
@@ -85,14 +94,16 @@ func standard(data string) (d described) {
 		consumed += used
 		switch field, value, _ := strings.Cut(line, ":"); {
 		case line == "":
-			if hasData {
-				d.add(name, lines, false, consumed)
-			}
-			name, lines, hasData, open = "", nil, false, 0
+			finish(false, consumed)
+			name, lines, hasData, open, told = "", nil, false, 0, nil
 		case field == "" && last:
 			open += used
 		case field == "":
-			d.events = append(d.events, fmt.Sprintf("%q %q true false", "", strings.TrimPrefix(value, " ")))
+			value = strings.TrimPrefix(value, " ")
+			d.events = append(d.events, fmt.Sprintf("%q %q true false", "", value))
+			if name == "error" {
+				told = KeepStray(told, []byte(value))
+			}
 			if open > 0 {
 				d.size += used
 			} else {
@@ -117,8 +128,7 @@ func standard(data string) (d described) {
 			consumed++
 		}
 	}
-	if hasData {
-		d.add(name, lines, true, consumed)
+	if finish(true, consumed); hasData {
 		return d
 	}
 	d.garbage = open

@@ -8,8 +8,9 @@ import "bytes"
 // from a browser's reader, because a measurement must not lose them: comments
 // are reported, and an event that the end of the body cut off is delivered as
 // partial. A field called error, which some servers write instead of an event
-// of that name, is read as `event: error` with the value as its data. Lines that are
-// no field are kept, see [SSE.Stray].
+// of that name, is read as `event: error` with the value as its data, and a comment in an
+// event of that name without data (NVIDIA Dynamo's) is its data. Lines that are no field
+// are kept, see [SSE.Stray].
 type SSE struct {
 	max   int
 	names names
@@ -19,6 +20,7 @@ type SSE struct {
 	view []byte // the open event's only data line, within the current read
 
 	stray []byte // lines that are no field
+	told  []byte // comments within an event called error, a line each
 
 	name    string
 	hasData bool
@@ -51,7 +53,7 @@ func (f *SSE) Feed(p []byte, yield func(Event) error) error {
 }
 
 // Held implements Framer.
-func (f *SSE) Held() int { return cap(f.line) + cap(f.data) + cap(f.stray) }
+func (f *SSE) Held() int { return cap(f.line) + cap(f.data) + cap(f.stray) + cap(f.told) }
 
 // KeepStray adds a line to those that were no event, of which it keeps 8 KiB.
 //
@@ -136,6 +138,9 @@ func (f *SSE) take(line []byte, yield func(Event) error) error {
 			size = len(line) + 1
 		}
 		f.size -= size
+		if f.name == "error" {
+			f.told = KeepStray(f.told, value(line[1:]))
+		}
 		return yield(Event{Comment: true, Data: value(line[1:]), Size: size})
 	}
 	f.open += len(line) + 1
@@ -192,6 +197,10 @@ func (f *SSE) addData(val []byte, held bool) {
 // dispatch ends the open event. Without data there is none, as the standard says.
 func (f *SSE) dispatch(yield func(Event) error, partial bool) error {
 	f.open = 0
+	if words := bytes.Trim(f.told, "\n"); !f.hasData && len(words) > 0 {
+		f.view, f.hasData = words, true
+	}
+	f.told = f.told[:0]
 	if !f.hasData {
 		f.name = ""
 		return nil
@@ -226,7 +235,7 @@ func (f *SSE) Close(yield func(Event) error) (int, error) {
 			}
 		}
 	}
-	if !f.hasData {
+	if !f.hasData && len(f.told) == 0 {
 		return f.open, nil
 	}
 	if err := f.dispatch(yield, true); err != nil {
