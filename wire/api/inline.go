@@ -27,10 +27,13 @@ const (
 
 // thoughtMarks open reasoning and close it.
 // Sources: the chat templates of DeepSeek-R1, Qwen3 and MiniMax-M2; of Magistral; of
-// Seed-OSS; of MiniMax-M3; of gpt-oss; of Gemma 4; llama.cpp's --reasoning-format none
-// leaves them.
+// Seed-OSS; of MiniMax-M3; of gpt-oss, and what Amazon Bedrock makes of its (Reka's own
+// too); of Gemma 4, EXAONE Deep, Kimi-VL, Command A Reasoning and LongCat; llama.cpp's
+// --reasoning-format none leaves them.
 var thoughtMarks = [...][2]string{{"<think>", "</think>"}, {"[THINK]", "[/THINK]"}, {"<seed:think>", "</seed:think>"},
-	{"<mm:think>", "</mm:think>"}, {"<|channel|>analysis", "<|channel|>final<|message|>"}, {"<|channel>thought", "<channel|>"}}
+	{"<mm:think>", "</mm:think>"}, {"<|channel|>analysis", "<|channel|>final<|message|>"}, {"<|channel>thought", "<channel|>"},
+	{"<reasoning>", "</reasoning>"}, {"<thought>", "</thought>"}, {"◁think▷", "◁/think▷"},
+	{"<|START_THINKING|>", "<|END_THINKING|>"}, {"<longcat_think>", "</longcat_think>"}}
 
 // mostHeld bounds the white space before a mark.
 const mostHeld = 64
@@ -39,7 +42,7 @@ const mostHeld = 64
 // answer does; it is not decoded then.
 func (t *inlineThought) plain(raw []byte) bool {
 	raw = bytes.TrimLeft(raw, " ")
-	return len(t.held) == 0 && len(raw) > 0 && raw[0] != '<' && raw[0] != '[' && raw[0] != '\\'
+	return len(t.held) == 0 && len(raw) > 0 && raw[0] != '<' && raw[0] != '[' && raw[0] != '\\' && raw[0] != "◁"[0]
 }
 
 // markless reports whether nothing in a piece is of a mark that may come alone.

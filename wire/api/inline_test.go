@@ -32,6 +32,13 @@ func TestReasoningInTheText(t *testing.T) {
 		{"Magistral", "[THINK]|hm|[/THINK]|Hi", "rrrt"},
 		{"Seed-OSS", "<seed:think>|hm|</think>|</seed:think>|Hi", "rrrrt"},
 		{"MiniMax M3", "<mm:think>|hm|</mm:think>|Hi", "rrrt"},
+		{"gpt-oss at Amazon Bedrock", "<reasoning>The user|is asking.</reasoning>|\\n(4200)", "rrt"}, // its OpenAI path; LiteLLM parts it so
+		{"EXAONE Deep", "<thought>|\\nhm|</thought>|Hi", "rrrt"},
+		{"Kimi-VL", "◁|think▷|hm|◁/think▷|Hi", "rrrrt"},
+		{"Kimi-VL, escaped", "\\u25c1think\\u25b7|hm|◁/think▷|Hi", "rrrt"},
+		{"Command A", "<~START_THINKING~>|hm|<~END_THINKING~>|Hi", "rrrt"},
+		{"LongCat", "<longcat_think>|hm|</longcat_think>|Hi", "rrrt"},
+		{"a quotation", "“Hi”| you", "tt"},
 		{"another mark", "<|html|>|Hi", "tttt"},
 		{"a part of a mark alone", "<|thi", "tt"},
 		{"further on", "Hi|<think>|hm|</think>", "tttt"},
@@ -72,7 +79,7 @@ func TestReasoningInTheText(t *testing.T) {
 			if tl.Flags.Has(timeline.InlineReasoning) != marked {
 				t.Errorf("flags %v", tl.Flags.Names())
 			}
-			plain := strings.NewReplacer("|", "", "~", "|", `\n`, "\n", `\u003c`, "<", `\u003e`, ">").Replace(c.pieces)
+			plain := strings.NewReplacer("|", "", "~", "|", `\n`, "\n", `\u003c`, "<", `\u003e`, ">", `\u25c1`, "◁", `\u25b7`, "▷").Replace(c.pieces)
 			if tl.Text != plain {
 				t.Errorf("text %q, want %q", tl.Text, plain)
 			}
