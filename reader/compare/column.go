@@ -123,13 +123,13 @@ func (c *Collector) rates(put func(string, series)) {
 	if len(c.rows) == 0 {
 		return
 	}
-	order := make([]int32, len(c.rows))
+	order := make([]uint32, len(c.rows))
 	for i := range order {
-		order[i] = int32(i)
+		order[i] = uint32(i)
 	}
 	closed := c.facts.Load.Kind == "closed"
 	if !closed {
-		slices.SortStableFunc(order, func(a, b int32) int { return cmp.Compare(c.rows[a].end, c.rows[b].end) })
+		slices.SortFunc(order, func(a, b uint32) int { return cmp.Or(cmp.Compare(c.rows[a].end, c.rows[b].end), cmp.Compare(a, b)) })
 	}
 	last, first := c.rows[0].due, c.rows[0].due
 	tokens, requests := make([]stat.Pair, 0, len(order)), make([]stat.Pair, 0, len(order))

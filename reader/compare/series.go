@@ -73,11 +73,11 @@ func (l *listed) ascending() []float64 {
 }
 
 func (l *listed) sortCounted() {
-	order := make([]int32, len(l.values))
+	order := make([]uint32, len(l.values))
 	for i := range order {
-		order[i] = int32(i)
+		order[i] = uint32(i)
 	}
-	slices.SortFunc(order, func(a, b int32) int { return cmp.Compare(l.values[a], l.values[b]) })
+	slices.SortFunc(order, func(a, b uint32) int { return cmp.Compare(l.values[a], l.values[b]) })
 	n := 0.0
 	for _, i := range order {
 		n += l.times[i]

@@ -2,6 +2,7 @@ package slo
 
 import (
 	"slices"
+	"sort"
 	"sync"
 	"time"
 )
@@ -92,7 +93,7 @@ func join(list []Interval, add Interval) []Interval {
 		return append(list, add)
 	}
 	list = append(list, add)
-	slices.SortFunc(list, func(a, b Interval) int { return a.From.Compare(b.From) })
+	sort.Slice(list, func(i, j int) bool { return list[i].From.Before(list[j].From) })
 	merged := list[:1]
 	for _, next := range list[1:] {
 		last := &merged[len(merged)-1]

@@ -1,8 +1,7 @@
 package slo
 
 import (
-	"cmp"
-	"slices"
+	"sort"
 	"time"
 )
 
@@ -76,9 +75,9 @@ func (t *Tracker) Update(results []Result, now time.Time) (firing, resolved []Fi
 	for _, f := range t.firing {
 		firing = append(firing, *f)
 	}
-	byID := func(a, b Firing) int { return cmp.Compare(a.ID(), b.ID()) }
-	slices.SortFunc(firing, byID)
-	slices.SortFunc(resolved, byID)
+	for _, list := range [][]Firing{firing, resolved} {
+		sort.Slice(list, func(i, j int) bool { return list[i].ID() < list[j].ID() })
+	}
 	return firing, resolved
 }
 

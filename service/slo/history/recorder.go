@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"sort"
 	"sync"
 	"time"
 
@@ -304,7 +305,10 @@ func (r *Recorder) seal(now time.Time) *Batch {
 	if b.Empty() {
 		return nil
 	}
-	slices.SortFunc(b.Counts, func(a, b slo.Increment) int { return cmp.Or(a.Key.Compare(b.Key), a.At.Compare(b.At)) })
+	sort.Slice(b.Counts, func(i, j int) bool {
+		a, b := &b.Counts[i], &b.Counts[j]
+		return cmp.Or(a.Key.Compare(b.Key), a.At.Compare(b.At)) < 0
+	})
 	r.seq++
 	r.clock.sent(b)
 	r.watched, r.clock.redated = nil, nil

@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"sort"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -366,6 +367,6 @@ func (w *Watch) Totals() []Total {
 	for k, c := range totals {
 		all = append(all, Total{k, c})
 	}
-	slices.SortFunc(all, func(a, b Total) int { return a.Key.Compare(b.Key) })
+	sort.Slice(all, func(i, j int) bool { return all[i].Key.Compare(all[j].Key) < 0 })
 	return all
 }
