@@ -138,11 +138,10 @@ func (d *interactionsDecoder) status(t jsonscan.Text) {
 // the service's own was asked is no part of the answer: it may be told behind its end.
 func (d *interactionsDecoder) content() {
 	c := &d.r.c
-	var kind, says, arguments jsonscan.Text
+	var says, arguments jsonscan.Text
+	kind := c.typeAhead()
 	for name := range c.Members {
 		switch string(name) {
-		case "type":
-			kind, _ = c.Text()
 		case "text":
 			says, _ = c.Text()
 		case "content", "summary":

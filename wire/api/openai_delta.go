@@ -139,12 +139,11 @@ func (d *openaiDecoder) parts(ch *openaiChoice, ordinal int, keep bool) {
 func (d *openaiDecoder) part(ch *openaiChoice, ordinal int, keep bool) {
 	c := &d.c
 	kind := timeline.Text
+	if isReasoning(c.typeAhead().Raw) {
+		kind = timeline.Reasoning
+	}
 	for name := range c.Members {
 		switch string(name) {
-		case "type":
-			if t, ok := c.Text(); ok && isReasoning(t.Raw) {
-				kind = timeline.Reasoning
-			}
 		case "text":
 			d.piece(ch, ordinal, kind, keep)
 		case "refusal":

@@ -54,6 +54,17 @@ func (s *scan) reason() (t jsonscan.Text) {
 	return t
 }
 
+// typeAhead is the type of the object that comes, wherever among its members it stands:
+// those of JSON have no order, and what is written by sorted names has type behind text.
+func (s *scan) typeAhead() (t jsonscan.Text) {
+	if s.Peek() == '{' {
+		from := s.Scanner
+		s.under("type", func() { t, _ = s.Text() })
+		s.Scanner = from
+	}
+	return t
+}
+
 // nothing passes over a value and reports whether it says nothing, or that all
 // is well.
 func (s *scan) nothing() bool {

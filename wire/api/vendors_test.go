@@ -230,6 +230,7 @@ func TestChannelsOfVendors(t *testing.T) {
 		{"OpenRouter: the same twice", []string{delta(`"content":"","reasoning":"th","reasoning_details":[{"type":"reasoning.text","text":"th"}]`)}, "reasoning", "|th"},
 		{"OpenRouter: a summary", []string{delta(`"reasoning_details":[{"type":"reasoning.summary","summary":"th"}]`)}, "reasoning", "|th"},
 		{"OpenRouter: sealed reasoning is hidden", []string{delta(`"content":"","reasoning_details":[{"type":"reasoning.encrypted","data":"c2VjcmV0"}]`)}, "empty", "|"},
+		{"a Go gateway: types behind texts", []string{delta(`"content":[{"text":"th","type":"thinking"}]`), delta(`"content":[{"text":"a","type":"text"}]`)}, "reasoning text", "a|th"},
 		{"LiteLLM", []string{delta(`"content":"","thinking_blocks":[{"type":"thinking","thinking":"th","signature":"s"}]`), delta(`"thinking_blocks":[{"type":"thinking","thinking":"","signature":"EqQBCg"}]`)}, "reasoning empty", "|th"},
 		{"GitHub Copilot", []string{delta(`"reasoning_text":"th"`), delta(`"content":"a","reasoning_opaque":"sealed"`)}, "reasoning text", "a|th"},
 		{"GitHub Copilot, of OpenAI's", []string{delta(`"cot_id":"c1","cot_summary":"th"`), delta(`"cot_summary":null,"content":"a"`)}, "reasoning text", "a|th"},
@@ -442,6 +443,32 @@ func TestTextAroundDeltas(t *testing.T) {
 				t.Errorf("%s %q %s, want %s %q", got, tl.Text, tl.Outcome, c.want, c.says)
 			}
 		})
+	}
+}
+
+// Google writes a thought's type behind its content, as members have no order.
+// Source: openinference_instrumentation_google_genai 1.4.14, tests/cassettes/
+// test_interactions_instrumentation/test_interactions_with_thinking_stream.yaml.
+func TestTypesOfInteractionsStandAnywhere(t *testing.T) {
+	step := func(delta string) string { return `{"index":0,"delta":` + delta + `,"event_type":"step.delta"}` }
+	for want, delta := range map[string]string{
+		"reasoning |th": `{"content":{"text":"th","type":"text"},"type":"thought_summary"}`,
+		"text a|":       `{"text":"a","type":"text"}`,
+		"tool |":        `{"name":"f","arguments":{"x":1},"type":"function_call"}`,
+		"empty |":       `{"content":[{"text":"found","type":"text"}],"type":"google_search_result"}`,
+	} {
+		tl := timeline.New()
+		s := NewStream(tl, GeminiInteractions, StreamOptions{KeepText: true})
+		s.Head(1, Head{200, eventStream})
+		s.Read(2, 0, []byte(events(step(delta))))
+		s.End(3, timeline.EOF, nil, nil)
+		kind := ""
+		for ev := range tl.Events.All() {
+			kind = ev.Kind.String()
+		}
+		if got := kind + " " + tl.Text + "|" + tl.Thought; got != want {
+			t.Errorf("%s: %s, want %s", delta, got, want)
+		}
 	}
 }
 
