@@ -159,11 +159,12 @@ func guideFile(c *call, v string, p map[string]string) {
 	}
 	c.set("workload", file)
 	c.note("--data %s: a file is read; nothing is fetched", file)
+	c.given["data's kind"], c.given["data's time_scale"] = p["kind"], p["time_scale"]
 	if p["kind"] == "" {
 		return
 	}
 	for _, name := range slices.Sorted(maps.Keys(p)) {
-		if name != "kind" && name != "path" && name != "source" && !strings.HasPrefix(name, "source.") {
+		if name != "kind" && name != "time_scale" && name != "path" && name != "source" && !strings.HasPrefix(name, "source.") {
 			c.note("--data %s: no equal here", name)
 		}
 	}
@@ -240,8 +241,17 @@ func guideEnd(c *call) {
 			c.set("concurrency", most)
 		}
 	case "replay":
-		if scale, err := strconv.ParseFloat(p["time_scale"], 64); err == nil && scale > 0 {
+		scale := 1.0
+		for _, text := range []string{p["time_scale"], c.given["data's time_scale"]} {
+			if x, err := strconv.ParseFloat(text, 64); err == nil && x > 0 {
+				scale *= x
+			}
+		}
+		if scale != 1 {
 			c.set("speedup", fmt.Sprintf("%g", 1/scale))
+		}
+		if kind := c.given["data's kind"]; kind != "otel" && kind != "weka" {
+			c.traceFile("s", "")
 		}
 	case "sweep":
 		c.set("concurrency", "1,2,4,8,16,32,64,128,256,512")

@@ -64,6 +64,10 @@ func TestVLLM(t *testing.T) {
 		{v + "--repetition-penalty 1.1 --frequency-penalty 0.2", `--parameters {"repetition_penalty": 1.1, "frequency_penalty": 0.2}`, "", "serve.py sampling_params"},
 		{v + "--num-prompts -1 --dataset-name spec_bench --dataset-path q.jsonl", "--workload q.jsonl|#--num-prompts -1", "--requests", "docs/benchmarking/cli.md"},
 		{v + "--backend sglang", "--api openai-completions", "", "endpoint_request_func.py: sglang is async_request_openai_completions"},
+		{v + "--dataset-name timed_trace --dataset-path tt.jsonl --num-prompts 3 --timed-trace-sec-multiplier 0.001 --timed-trace-chunk-hash-size 512", `--workload trace.yaml|--requests 3|--ignore-eos|#{file: "tt.jsonl", time_in: ms, block: 512}`, "--concurrency|#no equal|#at once",
+			"serve.py 0.33 main_async: self_timed, ignore_eos; datasets.py TimedTraceDataset"},
+		{v + "--dataset-name timed_trace --dataset-path tt.jsonl --max-concurrency 8", `#time_in: s, block: 16}|#a cap there`, "--concurrency", "the same: a multiplier of 1, 16 tokens a hash"},
+		{v + "--dataset-name timed_trace --dataset-path tt.jsonl --no-self-timed --request-rate 4", "--rate 4", "#a cap there", "the help of --self-timed"},
 		{v + "--unheard-of x --another", "#--unheard-of: no equal|#--another: no equal", "", "what isn't known is said"},
 	})
 }
@@ -90,9 +94,12 @@ func TestSGLang(t *testing.T) {
 		{s + "--backend sglang-oai-chat", "#an ITL there is a gap between chunks, and E2E", "#shared by", "serving.py async_request_openai_chat_completions"},
 		{s + "--backend lmdeploy", "bench http://localhost:23333|--api openai-completions", "", "serving.py: ports"},
 		{s + "--dataset-name image --image-count 2 --image-resolution 512x768 --backend sglang-oai-chat", "--images 2x768x512|--output-tokens uniform:1,1024", "", "serving.py image-resolution: heightxwidth"},
-		{s + "--dataset-name random --flush-cache --profile --lora-name a b --use-trace-timestamps true", "--reset-cache|--server-profile|#--lora-name: no equal|#--use-trace-timestamps: no equal", "#true", "serving.py cli_main"},
+		{s + "--dataset-name random --flush-cache --profile --lora-name a b --use-trace-timestamps true", "--reset-cache|--server-profile|#--lora-name: no equal", "#true", "serving.py cli_main"},
 		{s + "--header A=b C=d --tag t --max-concurrency 4", "--header A: b|--header C: d|--tag t|--concurrency 4", "--concurrency 1000", "serving.py cli_main: header nargs +"},
 		{s + `--extra-request-body {"temperature":1} --backend sglang-oai`, `--parameters {"temperature":1}`, "", "oai_client: the extra body goes over the payload"},
+		{s + "--backend sglang-oai --dataset-name random --goodput ttft:500 tpot:50 --num-prompts 10 --unheard-of a b --seed 3", "--objective ttft < 500ms|--objective tpot < 50ms|--seed 3|#--unheard-of: no equal", "", "serving.py 0.5.23: goodput nargs +"},
+		{s + "--backend sglang-oai --dataset-name mooncake --dataset-path t.jsonl --use-trace-timestamps --mooncake-slowdown-factor 2 --max-concurrency 64", "--workload t.jsonl|--speedup 0.5|#a cap there", "--concurrency|#no equal here; --workload|#at once", "serving.py 0.5.23 benchmark, get_mooncake_request_over_time"},
+		{s + "--dataset-name mooncake --dataset-path t.jsonl --request-rate 4", "--workload t.jsonl", "--rate|--concurrency", "the same: of the backend sglang unasked, --request-rate is ignored"},
 		{s + "--dataset-name generated-shared-prefix --gsp-num-groups 4", "#--gsp-num-groups: no equal|#--dataset-name generated-shared-prefix: no equal", "", "datasets/generated_shared_prefix.py"},
 	})
 }
@@ -164,8 +171,10 @@ func TestGuideLLM(t *testing.T) {
 		{r + "--profile kind=poisson,rate[0]=1,rate[1]=2,max_concurrency=7", "--rate 1,2|--arrival poisson|--concurrency 7", "", "utils/arg_string.py: rate[0]; profiles/asynchronous.py"},
 		{r + "--profile kind=constant --override profile.rate 10,20", "--rate 10,20", "", "cli/run.py override: two words"},
 		{r + "--profile kind=constant,rate=3 --seed kind=static,value=42 --label a=b --tokenizer kind=huggingface_auto,model=t", "--seed 42|--tag a=b|--tokenizer t", "", "docs/guides/v0.7.0_migration_guide.md"},
-		{r + "--profile kind=replay,time_scale=0.5 --data kind=trace_synthetic,path=t.jsonl", "--workload t.jsonl|--speedup 2", "", "profiles/replay.py: a scale of the intervals"},
-		{r + "--profile kind=replay --data kind=mooncake,source.kind=json_file,source.path=t.jsonl", "--workload t.jsonl", "#no equal", "trace_common.py TraceDataArgs: source is the data that the trace is read from"},
+		{r + "--profile kind=replay,time_scale=0.5 --data kind=trace_synthetic,path=t.jsonl", `--workload trace.yaml|--speedup 2|#{file: "t.jsonl", time_in: s}`, "", "profiles/replay.py: a scale of the intervals; trace_common.py: seconds"},
+		{r + "--profile kind=replay --data kind=mooncake,path=t.jsonl,time_scale=0.001", `--speedup 1000|#{file: "t.jsonl", time_in: s}`, "#no equal", "trace_common.py: time_scale, of milliseconds"},
+		{r + "--profile kind=constant,rate=4 --data kind=mooncake,path=t.jsonl", "--workload t.jsonl|--rate 4", "#trace.yaml", "the lengths alone"},
+		{r + "--profile kind=replay --data kind=mooncake,source.kind=json_file,source.path=t.jsonl", `--workload trace.yaml|#{file: "t.jsonl", time_in: s}`, "#no equal", "trace_common.py TraceDataArgs: source is the data that the trace is read from"},
 		{r + "--profile kind=replay --data kind=otel,source.kind=json_file,source.path=a/t.jsonl,max_wait=5", "--workload a/t.jsonl|#--data max_wait: no equal", "", "the same"},
 		{r + `--profile kind=replay --data {"kind":"weka","source":{"kind":"json_file","path":"t.jsonl"}}`, "--workload t.jsonl", "#no equal", "the same, as an object"},
 		{r + "--profile kind=replay --data kind=weka,source.kind=hf,source.source=org/set", "#--data org/set: name a file", "--workload", "huggingface.py: source is a set's name"},

@@ -16,10 +16,10 @@ var sglang = &tool{
 		output-file !output-details !print-requests !disable-tqdm=quiet !disable-stream=no-stream !return-logprob- +token-ids-logprob- !return-routed-experts-
 		!cache-report seed=seed !disable-ignore-eos temperature !apply-chat-template- !profile=server-profile !plot-throughput +profile-activities- !profile-by-stage-
 		+profile-stages- profile-output-dir=profile-files +lora-name- !pd-separated- +profile-prefill-url- +profile-decode-url- !flush-cache=reset-cache
-		flush-cache-timeout=control-limit:s warmup-requests=warmup !tokenize-prompt- !gsp-fast-prepare !gsp-send-routing-key- !gsp-ordered- !use-trace-timestamps-
+		flush-cache-timeout=control-limit:s warmup-requests=warmup !tokenize-prompt- !gsp-fast-prepare !gsp-send-routing-key- !gsp-ordered- !use-trace-timestamps mooncake-slowdown-factor +goodput
 		!fake-prefill- tag=tag +header !random-image-count- image-count image-resolution image-format- image-content- !skip-test-prompt !trust-remote-code !ignore-eos=ignore-eos`,
 	flags: map[string]func(*call, string){
-		"base-url": address, "header": vllmHeader, "extra-request-body": body,
+		"base-url": address, "header": vllmHeader, "extra-request-body": body, "goodput": servingFlags["goodput"],
 		"output-file": says("--output-file: a run is a folder; export --as vllm writes such a file"),
 	},
 	end: sglangEnd,
@@ -68,6 +68,14 @@ func sglangEnd(c *call) {
 		ratio, _ := strconv.ParseFloat(c.or("0", "random-range-ratio"), 64)
 		c.set("input-tokens", upTo(c.or("1024", "random-input-len"), ratio))
 		c.set("output-tokens", upTo(c.or("1024", "random-output-len"), ratio))
+	case "mooncake":
+		if !c.has("dataset-path") {
+			c.note("--dataset-name mooncake: name the file with --workload; nothing is fetched")
+		}
+		if x, err := strconv.ParseFloat(c.or("1", "mooncake-slowdown-factor"), 64); err == nil && x > 0 && x != 1 && c.selfTimed() {
+			c.set("speedup", fmt.Sprintf("%g", 1/x))
+		}
+		c.note("prompts are made of the trace's hash_ids alone there, and are as long as recorded here")
 	default:
 		c.dataset(name)
 	}

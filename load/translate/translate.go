@@ -101,6 +101,7 @@ func Of(args []string) (Command, error) {
 			name = whole(known, name)
 		}
 		f, ok := known[name]
+		f.several = f.several || !ok && t != guideLLM // which takes no lists
 		words := []string{value}
 		for i := 0; !inOne && !f.bare && len(rest) > 0 && !isFlag(rest[0]) && (i == 0 || f.several); i++ {
 			words, rest = append(words[:i], rest[0]), rest[1:]
@@ -301,6 +302,28 @@ func (c *call) has(names ...string) bool {
 func (c *call) byDefault(flag, value string, unless ...string) {
 	if !c.has(unless...) {
 		c.set(flag, value)
+	}
+}
+
+// traceFile puts a workload file in place of a trace, for what its columns mean.
+func (c *call) traceFile(unit, block string) {
+	file := c.arg("workload")
+	if file == "" {
+		return
+	}
+	if block != "" {
+		block = ", block: " + block
+	}
+	c.set("workload", "trace.yaml")
+	c.note("trace.yaml is yours to write: {file: %q, time_in: %s%s}", file, unit, block)
+}
+
+// atItsTimes takes the streams from a load that is played by a file's times, which
+// streams set aside here.
+func (c *call) atItsTimes() {
+	if streams := c.arg("concurrency"); streams != "" {
+		c.unset("concurrency")
+		c.note("a concurrency of %s: no equal here; beside the times of a file it is a cap there", streams)
 	}
 }
 

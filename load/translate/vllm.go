@@ -15,7 +15,8 @@ var vllm = &tool{
 	shortens: true,
 	table: servingTable + `endpoint-type input-len output-len +metadata=tag !no-stream !no-oversample- !skip-chat-template !enable-multimodal-chat-
 		!disable-shuffle custom-output-len num-warmups=warmup !append-result label=name request-id-prefix ready-check-timeout-sec=wait-ready:s !skip-tokenizer-init
-		!plot-timeline- timeline-itl-thresholds !plot-dataset-stats- ramp-up-strategy ramp-up-start-rps ramp-up-end-rps random-batch-size=batch !insecure=insecure`,
+		!plot-timeline- timeline-itl-thresholds !plot-dataset-stats- timed-trace-chunk-hash-size timed-trace-sec-multiplier !self-timed !no-self-timed
+		ramp-up-strategy ramp-up-start-rps ramp-up-end-rps random-batch-size=batch !insecure=insecure`,
 	flags: servingFlags,
 	end:   vllmEnd,
 }
@@ -85,6 +86,14 @@ func (c *call) serving(dataset string) string {
 			c.set("output-tokens", n)
 		}
 		c.dataset(dataset)
+	case "timed_trace":
+		c.on("ignore-eos")
+		unit := map[string]string{"1": "s", "1.0": "s", "0.001": "ms", "1e-3": "ms", "1e-6": "us", "1e-9": "ns"}[c.or("1", "timed-trace-sec-multiplier")]
+		if unit == "" {
+			c.note("--timed-trace-sec-multiplier: no equal here but of seconds, milliseconds, microseconds and nanoseconds (time_in)")
+			unit = "s"
+		}
+		c.traceFile(unit, c.or("16", "timed-trace-chunk-hash-size"))
 	default:
 		if n := c.or("", "output-len"); n != "" {
 			c.set("output-tokens", n)
@@ -130,6 +139,10 @@ func (c *call) load() {
 		c.given["num-prompts"] = ""
 		c.note("--num-prompts -1: each of the file's is sent once there; --requests says how many here")
 	}
+	if c.selfTimed() {
+		c.atItsTimes()
+		return
+	}
 	if c.has("ramp-up-strategy") {
 		c.rampUp()
 		return
@@ -149,6 +162,19 @@ func (c *call) load() {
 		c.set("concurrency", c.or("1000", "num-prompts"))
 		c.note("without a rate and a cap every request is sent at once: a closed loop of as many streams")
 	}
+}
+
+// selfTimed reports whether a set's own times are played: vLLM's timed_trace unless told
+// otherwise, and SGLang's mooncake.
+// Source: main_async in vllm/benchmarks/serve.py 0.33; benchmark in sglang/benchmark/serving.py 0.5.23.
+func (c *call) selfTimed() bool {
+	switch c.or("", "dataset-name") {
+	case "timed_trace":
+		return !c.has("no-self-timed")
+	case "mooncake":
+		return c.or("sglang", "backend") == "sglang" || c.has("use-trace-timestamps")
+	}
+	return false
 }
 
 // rampUp is a rate that grows from request to request; here it grows with time, for as

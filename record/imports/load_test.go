@@ -31,6 +31,9 @@ func TestLoads(t *testing.T) {
 		{"vllm", vllm + `,"request_rate":"inf","max_concurrency":null,"ramp_up_strategy":"linear","ramp_up_start_rps":1,"ramp_up_end_rps":8}`, run.Load{Kind: "open"}},
 		{"vllm", vllm + `,"request_rate":"inf","max_concurrency":null}`, run.Load{Kind: "open"}},
 		{"vllm", vllm + `,"request_rate":"inf","max_concurrency":8}`, run.Load{Kind: "closed", Concurrency: streams(8)}},
+		// sglang/benchmark/serving.py 0.5.23: "trace" where use_trace_timestamps
+		{"vllm", vllm + `,"request_rate":"trace","max_concurrency":64}`, run.Load{Kind: "open", Arrival: "trace", Concurrency: streams(64)}},
+		{"vllm", vllm + `,"request_rate":"trace","max_concurrency":null}`, run.Load{Kind: "open", Arrival: "trace"}},
 		{"vllm", vllm + `}`, run.Load{}},
 		// inference_perf/reportgen/base.py writes nothing of load.type; each request has a time for which it was scheduled
 		{"inference-perf", `[{"start_time":1,"end_time":2,"info":{"output_tokens":1,"output_token_times":[1.5]}}]`, run.Load{}},

@@ -129,6 +129,8 @@ func vllmRun(v *vllmResult) (m run.Run) {
 	switch rate, _ := v.Rate.(float64); {
 	case rate > 0:
 		m.Load.Kind, m.Load.RatePerS = "open", timeline.Some(rate)
+	case v.Rate == "trace": // of SGLang, by the times of one
+		m.Load.Kind, m.Load.Arrival = "open", "trace"
 	case v.Ramp != "": // whose own rate is inf
 		m.Load.Kind = "open"
 	case m.Load.Concurrency.OK():
