@@ -56,11 +56,23 @@ func (d *openaiDecoder) read(e framing.Event, s *Stream) bool {
 			d.fingerprint, _ = c.Text()
 		case "object":
 			d.object, _ = c.Text()
+		case "value":
+			if s.api == OpenAICompletions && c.Peek() == '"' {
+				d.value(s, keep)
+			}
 		default:
 			d.vendor(string(name) == "x_groq")
 		}
 	}
 	return c.End()
+}
+
+// value reads a chunk of Writer's completions, which is its text alone: only the body's end
+// says that it was the last. Source: writerai/types/completion_chunk.py
+func (d *openaiDecoder) value(s *Stream, keep bool) {
+	s.endless = true
+	d.choices = append(d.choices, openaiChoice{ids: notTold})
+	d.piece(&d.choices[0], 0, timeline.Text, keep)
 }
 
 func (d *openaiDecoder) readUsage() {

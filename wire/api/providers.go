@@ -74,7 +74,7 @@ var Providers = []*Provider{
 		Reads: "the usual counts",
 		Note:  "`--parameters '{\"model_id\":\"NAME\",\"project_id\":\"ID\",\"model\":null,\"stream\":null,\"stream_options\":null}'`; the key is an access token"},
 	{Name: "Writer", Hosts: []string{"api.writer.com"}, URL: "https://api.writer.com/v1/chat", Bare: "/v1/chat", Operation: "/chat", Keys: []string{"WRITER_API_KEY"},
-		Reads: "the usual counts"},
+		Reads: "the usual counts; completions have none"},
 	{Name: "Mistral", Hosts: []string{"api.mistral.ai"}, URL: "https://api.mistral.ai/v1", Keys: []string{"MISTRAL_API_KEY"}, TellsUsage: true,
 		Note:  "its Conversations API is not measured: OpenAI has another at that path",
 		Reads: "thinking within a list of contents; usage beside the finish reason"},

@@ -446,6 +446,40 @@ func TestTextAroundDeltas(t *testing.T) {
 	}
 }
 
+// Writer's completions stream their text alone, and end with the body.
+// Source: recordings of api.writer.com in opentelemetry_instrumentation_writer 0.62.4, tests.
+func TestWritersCompletions(t *testing.T) {
+	chunks := events(`{"value":"Sure"}`, `{"value":","}`, `{"value":" here"}`)
+	for _, c := range []struct {
+		name string
+		api  *API
+		kind string
+		body string
+		end  timeline.End
+		want string
+	}{
+		{"a stream", OpenAICompletions, "text/event-stream", chunks, timeline.EOF, "ok text text text|Sure, here"},
+		{"cut off", OpenAICompletions, "text/event-stream", chunks, timeline.Cut, "stream_truncated text text text|Sure, here"},
+		{"nothing", OpenAICompletions, "text/event-stream", events(`{"value":""}`), timeline.EOF, "stream_truncated |"},
+		{"another member of that name", OpenAICompletions, "text/event-stream", events(`{"value":{"x":1},"choices":[{"index":0,"text":"a"}]}`), timeline.EOF, "stream_truncated text|a"},
+		{"no chat", OpenAIChat, "text/event-stream", chunks, timeline.EOF, "stream_truncated |"},
+		{"a whole answer", OpenAICompletions, "application/json", `{"choices":[{"text":"Sure"}],"model":"palmyra-x5"}`, timeline.EOF, "ok text|Sure"},
+	} {
+		tl := timeline.New()
+		s := NewStream(tl, c.api, StreamOptions{KeepText: true})
+		s.Head(1, Head{200, map[string][]string{"Content-Type": {c.kind}}})
+		s.Read(2, 0, []byte(c.body))
+		s.End(3, c.end, nil, nil)
+		var kinds []string
+		for ev := range tl.Events.Generation() {
+			kinds = append(kinds, ev.Kind.String())
+		}
+		if got := string(tl.Outcome) + " " + strings.Join(kinds, " ") + "|" + tl.Text; got != c.want {
+			t.Errorf("%s: %s, want %s", c.name, got, c.want)
+		}
+	}
+}
+
 // Google writes a thought's type behind its content, as members have no order.
 // Source: openinference_instrumentation_google_genai 1.4.14, tests/cassettes/
 // test_interactions_instrumentation/test_interactions_with_thinking_stream.yaml.
