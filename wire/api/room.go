@@ -57,9 +57,12 @@ func (e *noRoomError) Error() string {
 	return fmt.Sprintf("the replies in flight took the %d MiB of memory that is for them; measure with fewer streams or shorter answers, or on a machine with more memory", e.most>>20)
 }
 
-// makeRoom asks for what the reply holds after a read. A read adds a bounded
-// amount, so what it holds for a moment beyond its room is bounded too.
+// makeRoom asks for what the reply holds after a read, or a piece of what that decodes to.
+// Each adds a bounded amount, so what it holds for a moment beyond its room is bounded too.
 func (s *Stream) makeRoom() error {
+	if s.opts.Room == nil {
+		return nil
+	}
 	holds := s.tl.Events.Bytes() + 2*int64(s.kept.bytes) // text is there twice while it is joined
 	if s.framer != nil {
 		holds += int64(s.framer.Held())

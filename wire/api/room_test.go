@@ -1,6 +1,10 @@
 package api
 
 import (
+	"bytes"
+	"compress/gzip"
+	"compress/zlib"
+	"io"
 	"net/http"
 	"strings"
 	"testing"
@@ -88,6 +92,29 @@ func TestSmallRepliesNeedNoRoom(t *testing.T) {
 		room.Free(tl)
 		if tl.Outcome != timeline.OK {
 			t.Errorf("%s: %v", tl.Outcome, tl.Error)
+		}
+	}
+}
+
+// A few bytes of a compressed reply may be millions of events: the room is asked for while
+// they are unpacked, whatever the coding.
+func TestCompressedRepliesAskForRoom(t *testing.T) {
+	const most = 1 << 20
+	flood := []byte(strings.Repeat(": \n", 900_000)) // 16 B an event: 14 MB, under the cap of one reply
+	for coding, open := range map[string]func(io.Writer) io.WriteCloser{
+		"gzip":    func(w io.Writer) io.WriteCloser { return gzip.NewWriter(w) },
+		"deflate": func(w io.Writer) io.WriteCloser { return zlib.NewWriter(w) },
+	} {
+		var packed bytes.Buffer
+		w := open(&packed)
+		_, _ = w.Write(flood)
+		_ = w.Close()
+		tl := timeline.New()
+		s := NewStream(tl, OpenAIChat, StreamOptions{Room: NewRoom(most)})
+		s.Head(0, Head{200, http.Header{"Content-Type": {"text/event-stream"}, "Content-Encoding": {coding}}})
+		s.Read(1, 0, packed.Bytes())
+		if held := tl.Events.Bytes(); !s.NoRoom() || held > 2*most {
+			t.Errorf("%s: %d bytes of %d that were packed hold %d, no room: %v", coding, len(flood), packed.Len(), held, s.NoRoom())
 		}
 	}
 }

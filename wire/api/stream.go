@@ -125,7 +125,7 @@ func (s *Stream) Head(atUS int64, head Head) {
 	s.doubt = s.form == foreign && head.Status >= 200 && head.Status <= 299
 	coding, err := framing.NewDecoder(head.Header["Content-Encoding"]...)
 	if coding != nil {
-		s.coding, s.decoded = coding, s.body
+		s.coding, s.decoded = coding, s.unpacked
 		s.tl.Flags |= timeline.Compressed
 	}
 	if err != nil {
@@ -147,10 +147,19 @@ func (s *Stream) Read(atUS, lagUS int64, data []byte) {
 	} else {
 		s.fault = s.coding.Feed(data, s.decoded)
 	}
-	if s.fault == nil && s.opts.Room != nil {
+	if s.fault == nil {
 		s.fault = s.makeRoom()
 	}
 	s.read++
+}
+
+// unpacked takes a piece of what a read decodes to. A few bytes may be millions of
+// events, so each piece asks for its room.
+func (s *Stream) unpacked(data []byte) error {
+	if err := s.body(data); err != nil {
+		return err
+	}
+	return s.makeRoom()
 }
 
 // body takes body bytes after content decoding.
