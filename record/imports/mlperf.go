@@ -121,9 +121,11 @@ func loadgenSummary(t *told, facts map[string]string) error {
 	return err
 }
 
-// loadgenDetail reads the log: a JSON text a line, behind its mark.
+// loadgenDetail reads the log: a JSON text a line, behind its mark. Latencies are of samples,
+// of which a query of Offline has many; MultiStream is judged by those of queries, as its
+// summary has them.
 func loadgenDetail(t *told, facts map[string]string) error {
-	finished := false
+	finished, ofQueries, each := false, false, timeline.Some(int64(1))
 	rates := map[string]*timeline.Opt[float64]{
 		"result_completed_tokens_per_second": &t.Throughput.SystemOutputTPS, "result_tokens_per_second": &t.Throughput.SystemOutputTPS,
 		"result_completed_samples_per_sec": &t.Throughput.RequestsPerS, "result_samples_per_second": &t.Throughput.RequestsPerS,
@@ -149,9 +151,14 @@ func loadgenDetail(t *told, facts map[string]string) error {
 			facts[word] = fmt.Sprint(entry.Value)
 		}
 		finished = finished || entry.Key == "num_errors" // the last line but warnings
-		metric, stat := loadgenKey(entry.Key)
-		rate, counts := rates[entry.Key], entry.Key == "result_query_count"
-		if stat == "" && rate == nil && !counts {
+		key := strings.NewReplacer("_per_query_latency", "_latency", "_query_latency", "_latency").Replace(entry.Key)
+		ofQueries = ofQueries || key != entry.Key
+		metric, stat := loadgenKey(key)
+		if ofQueries && key == entry.Key && metric == "e2e_ms" {
+			stat = "" // of samples
+		}
+		rate, counts, parts := rates[entry.Key], entry.Key == "result_query_count", entry.Key == "generated_samples_per_query"
+		if stat == "" && rate == nil && !counts && !parts {
 			return nil
 		}
 		v, ok := entry.Value.(float64)
@@ -162,7 +169,8 @@ func loadgenDetail(t *told, facts map[string]string) error {
 		switch {
 		case counts:
 			t.Total = t.whole(known)
-			t.OK = t.Total // LoadGen knows no failures
+		case parts:
+			each = t.whole(known)
 		case rate != nil:
 			*rate = known
 		default:
@@ -173,6 +181,10 @@ func loadgenDetail(t *told, facts map[string]string) error {
 	if err == nil && !finished {
 		err = t.in.at(int64(len(t.in.data)), errors.New("the log has no num_errors: the test did not come to its end, or the file was cut off"))
 	}
+	if n, ok := each.Get(); ok && !ofQueries && t.Total.OK() {
+		t.Total = t.whole(timeline.Some(float64(t.Total.Or(0)) * float64(n)))
+	}
+	t.OK = t.Total // LoadGen knows no failures
 	t.counted(t.OK)
 	return err
 }

@@ -2,6 +2,7 @@ package imports
 
 import (
 	"bytes"
+	"fmt"
 	"math"
 	"os"
 	"path/filepath"
@@ -163,5 +164,41 @@ results:
 func TestOneRunInWords(t *testing.T) {
 	if got := (&PartError{Name: "f", Parts: []string{"all"}}).Error(); got != "f holds one run; 1: all" {
 		t.Error(got)
+	}
+}
+
+// LoadGen's log tells latencies of samples; a query of Offline is of many, and MultiStream is
+// judged by queries, as its summary prints. Source: loadgen/results.cc, and logs of
+// mlcommons-loadgen 6.0.17, whose figures these are.
+func TestLoadGensSamplesAndQueries(t *testing.T) {
+	log := func(pairs ...string) string {
+		var b strings.Builder
+		for i := 0; i < len(pairs); i += 2 {
+			fmt.Fprintf(&b, ":::MLLOG {\"key\": %q, \"value\": %s}\n", pairs[i], pairs[i+1])
+		}
+		return b.String() + ":::MLLOG {\"key\": \"num_errors\", \"value\": 0}\n"
+	}
+	for _, c := range []struct {
+		name, log string
+		n         int64
+		p50       float64 // ms
+	}{
+		{"Offline", log("effective_scenario", `"Offline"`, "generated_samples_per_query", "66", "result_query_count", "1", "result_50.00_percentile_latency_ns", "363083311"), 66, 363.083311},
+		{"MultiStream", log("effective_scenario", `"MultiStream"`, "generated_samples_per_query", "4", "result_query_count", "50", "result_50.00_percentile_per_query_latency_ns", "25578171",
+			"result_min_query_latency_ns", "22898377", "result_min_latency_ns", "4231451", "result_50.00_percentile_latency_ns", "16889091"), 50, 25.578171},
+		{"SingleStream", log("effective_scenario", `"SingleStream"`, "generated_samples_per_query", "1", "result_query_count", "80", "result_50.00_percentile_latency_ns", "7000000"), 80, 7},
+		{"Server", log("effective_scenario", `"Server"`, "result_query_count", "80", "result_50.00_percentile_latency_ns", "7000000"), 80, 7},
+	} {
+		in, err := NewInput("f", strings.NewReader(c.log))
+		if err != nil {
+			t.Fatal(err)
+		}
+		m, err := readMLPerf(in, nil)
+		if err != nil {
+			t.Fatal(c.name, err)
+		}
+		if d := m.Told.Metrics["e2e_ms"]; d.N != c.n || d.P50.Or(0) != c.p50 || m.Told.Total.Or(0) != c.n || c.name == "MultiStream" && d.Min.Or(0) != 22.898377 {
+			t.Errorf("%s: %d of %v, p50 %v, min %v", c.name, d.N, m.Told.Total, d.P50, d.Min)
+		}
 	}
 }

@@ -116,9 +116,13 @@ func TestAIPerfCountsWhatItCancelled(t *testing.T) {
 }
 
 // A file without arrivals, and answers without words, are in no figure of a lens: nor are
-// those of their requests that were hung up on.
+// those of their requests that were hung up on. One that was left before its first token has
+// none, and counts, as in AIPerf's file of a run with --request-cancellation-rate.
 func TestHungUpWithoutArrivals(t *testing.T) {
 	left := newReply().closed(200).fails(timeline.CancelledUser)
+	left.tl.Evidence = timeline.RequestOnly
+	through(t, "aiperf", Facts{}, newReply().events(timeline.Text, 10, 100, 10).usage(10, 10), left).want(t, "request_error_rate", 50)
+	left = newReply().events(timeline.Text, 1, 100, 10).closed(200).fails(timeline.CancelledUser)
 	left.tl.Evidence = timeline.RequestOnly
 	v := through(t, "aiperf", Facts{}, newReply().events(timeline.Text, 10, 100, 10).usage(10, 10), left)
 	v.want(t, "request_count", 1)

@@ -131,13 +131,13 @@ func Apply(names []string, timelines iter.Seq[*timeline.Timeline], facts Facts) 
 		}
 		if tl.Outcome == timeline.CancelledUser {
 			for i, l := range chosen {
-				if l.hungUp && tl.Evidence == timeline.Arrivals && !tl.Wordless() {
+				if l.hungUp && known(tl) && !tl.Wordless() {
 					readers[i].add(tl)
 				}
 			}
 			continue
 		}
-		if tl.Evidence != timeline.Arrivals && !(tl.Outcome.Failed() && tl.Events.Len() == 0) { // which has none to know
+		if !known(tl) {
 			bare++
 			continue
 		}
@@ -166,6 +166,12 @@ func Apply(names []string, timelines iter.Seq[*timeline.Timeline], facts Facts) 
 		tables[i] = Table{Lens: l.name, Tool: l.tool, AsOf: l.asOf, Rows: t.rows, Notes: t.notes}
 	}
 	return tables, nil
+}
+
+// known reports whether a request's arrivals are known: also where it failed, or was left,
+// before there was one.
+func known(tl *timeline.Timeline) bool {
+	return tl.Evidence == timeline.Arrivals || tl.Outcome != timeline.OK && tl.Events.Len() == 0
 }
 
 func choose(names []string) ([]lens, error) {
