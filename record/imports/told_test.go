@@ -197,7 +197,7 @@ func TestLoadGensSamplesAndQueries(t *testing.T) {
 		if err != nil {
 			t.Fatal(c.name, err)
 		}
-		if d := m.Told.Metrics["e2e_ms"]; d.N != c.n || d.P50.Or(0) != c.p50 || m.Told.Total.Or(0) != c.n || c.name == "MultiStream" && d.Min.Or(0) != 22.898377 {
+		if d := m.Told.Metrics["e2e_ms"]; d.N != c.n || math.Abs(d.P50.Or(0)-c.p50) > 1e-9 || m.Told.Total.Or(0) != c.n || c.name == "MultiStream" && math.Abs(d.Min.Or(0)-22.898377) > 1e-9 {
 			t.Errorf("%s: %d of %v, p50 %v, min %v", c.name, d.N, m.Told.Total, d.P50, d.Min)
 		}
 	}
